@@ -1,0 +1,3 @@
+module inferometer
+
+go 1.26

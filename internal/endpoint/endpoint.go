@@ -1,0 +1,38 @@
+// Package endpoint says what the engine needs of an inference protocol: a way to
+// prepare a request, to carry it out with every read stamped, and to decode the
+// answer afterwards.
+package endpoint
+
+import (
+	"context"
+
+	"inferometer/internal/prompt"
+	"inferometer/internal/record"
+)
+
+// Endpoint is a server spoken to in one protocol.
+type Endpoint interface {
+	// Prepare encodes a request. It is called ahead of time, off the clock.
+	Prepare(p *prompt.Prompt) (Call, error)
+	Close() error
+}
+
+// Call is a request ready to go.
+type Call interface {
+	// Do sends the request and reads the answer. It fills in rec from Sent to
+	// End with one mark per network read; a failure goes into rec.Failure.
+	// Between two reads it does nothing but find the ends of events.
+	Do(ctx context.Context, rec *record.Record)
+}
+
+// Decoder reads the answer of a finished record: events, text, token counts,
+// finish reason, and failures that only the content shows. It does no I/O and is
+// safe for use from many goroutines.
+type Decoder interface {
+	Decode(rec *record.Record)
+}
+
+// Warmer is an Endpoint that can open connections ahead of the first wave.
+type Warmer interface {
+	Warm(ctx context.Context, n int) error
+}

@@ -1,0 +1,34 @@
+// Package prompt is about what is asked: prompts and their lengths, made ahead
+// of the moment at which they are sent.
+package prompt
+
+import "context"
+
+// Message is one message of a chat.
+type Message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// Prompt is one request's content, in no protocol's shape.
+type Prompt struct {
+	Text     string    // the prompt; with Messages set, unused
+	Messages []Message // a whole chat, where the source has one
+	Tokens   int       // length of the prompt in the run's own tokenizer; -1: not counted
+	Output   int       // output tokens to ask for; 0: the server's choice
+	Hash     uint64    // of Text or Messages: equal content, equal hash
+}
+
+// Source yields prompts in an order that its seed fixes. io.EOF ends it. Next is
+// called from one goroutine at a time.
+type Source interface {
+	Next(ctx context.Context) (Prompt, error)
+}
+
+// Tokenizer counts and cuts text. It is safe for use from many goroutines.
+type Tokenizer interface {
+	// Name is how reports call it, such as "words" or "builtin:gpt2".
+	Name() string
+	// Count is the number of tokens in text.
+	Count(text string) int
+}

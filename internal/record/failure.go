@@ -1,0 +1,31 @@
+package record
+
+import "time"
+
+// Class is the kind of a failure.
+type Class string
+
+// The classes of failure, in the order in which a request can meet them.
+const (
+	ResolveFailed Class = "resolve"      // the host name has no address
+	ConnectFailed Class = "connect"      // no connection was made
+	TLSFailed     Class = "tls"          // the handshake or the certificate failed
+	NoFirstByte   Class = "first_byte"   // time-out before the first byte of the answer
+	Stalled       Class = "stall"        // time-out between two bytes of the answer
+	TimedOut      Class = "timeout"      // time-out of the whole request
+	Reset         Class = "reset"        // the connection broke while the request or answer was under way
+	Truncated     Class = "truncated"    // the answer ended before its own framing said so
+	HTTPStatus    Class = "http_status"  // an answer with a status other than 2xx
+	StreamError   Class = "stream_error" // an error object inside a 2xx stream
+	BadBody       Class = "bad_body"     // an answer that is not what the protocol says
+	Cancelled     Class = "cancelled"    // stopped by the user before its end
+	CutOff        Class = "cut_off"      // still under way when the drain time was over
+)
+
+// Failure says how a request failed. It is data: it never ends a run.
+type Failure struct {
+	Class   Class
+	Status  int           // HTTP status, where there was one
+	Message string        // what the server or the system said, shortened
+	At      time.Duration // when it was noticed
+}

@@ -1,0 +1,65 @@
+package record
+
+import "time"
+
+// The record file is a sequence of JSON lines. Most are requests; the others say
+// what a report must know besides them.
+
+// Header is the first line of a record file.
+type Header struct {
+	Schema  string    `json:"schema"`  // Schema
+	Version string    `json:"version"` // of the program that wrote it
+	Start   time.Time `json:"start"`   // wall-clock moment of offset 0
+	Seed    uint64    `json:"seed"`
+	Kernel  bool      `json:"kernel"`  // reads carry kernel stamps
+	Decoder string    `json:"decoder"` // protocol that decodes the bodies, such as "openai"
+	Host    Host      `json:"host"`
+}
+
+// Schema names the version of the record file's format.
+const Schema = "inferometer.records/1"
+
+// Host describes the machine a run was made on.
+type Host struct {
+	OS         string `json:"os"`
+	Arch       string `json:"arch"`
+	Kernel     string `json:"kernel,omitempty"`
+	CPU        string `json:"cpu,omitempty"`
+	Cores      int    `json:"cores"` // the program may use
+	GoVersion  string `json:"go_version"`
+	GOMAXPROCS int    `json:"gomaxprocs"`
+}
+
+// StageMark says how a stage went: written when it has ended.
+type StageMark struct {
+	Stage     int           `json:"stage"`
+	Begin     time.Duration `json:"begin"`      // its first request could go
+	WarmupEnd time.Duration `json:"warmup_end"` // first measured request could go
+	SendEnd   time.Duration `json:"send_end"`   // no request went after this
+	DrainEnd  time.Duration `json:"drain_end"`  // nothing was in flight after this
+	Scheduled int64         `json:"scheduled"`  // arrivals that fell due while the stage was sending; 0 in closed loop
+	Waited    int64         `json:"waited"`     // arrivals that had to wait for a slot
+	Unsent    int64         `json:"unsent"`     // arrivals that fell due and were never sent
+	Reason    string        `json:"reason"`     // why it stopped sending: "duration", "requests", "data", "interrupted", "errors", "arrivals"
+}
+
+// Health is a sample of the client's own condition, taken every second: totals
+// since the start of the run.
+type Health struct {
+	At        time.Duration `json:"at"`
+	CPU       time.Duration `json:"cpu"`     // user + system time used
+	Allowed   time.Duration `json:"allowed"` // CPU time it could have used
+	GCPause   time.Duration `json:"gc_pause"`
+	GCCPU     time.Duration `json:"gc_cpu"`
+	Steal     time.Duration `json:"runq_wait"` // time runnable threads waited for a core
+	InFlight  int           `json:"in_flight"`
+	Backlog   int64         `json:"backlog"` // bytes waiting to be decoded
+	RSS       int64         `json:"rss"`
+	ClockStep time.Duration `json:"clock_step"` // largest step of the wall clock seen so far
+}
+
+// Sink takes finished records. A sink may keep nothing of rec after Write returns.
+type Sink interface {
+	Write(rec *Record) error
+	Close() error
+}

@@ -1,0 +1,142 @@
+// Package record holds the fact sheet of one request: when it was due, sent and
+// answered, what came back at which read, how it failed if it did, and the file
+// format that keeps those facts on disk.
+//
+// All times are offsets from the start of the run on one monotonic clock. The
+// wall-clock moment of that start is kept once, in the file's header line.
+package record
+
+import "time"
+
+// Never marks a moment that was not reached.
+const Never time.Duration = -1
+
+// Phase says which part of a stage a request belongs to.
+type Phase uint8
+
+// The phases of a stage. A request belongs to the phase in which it was handed
+// its slot.
+const (
+	Measured Phase = iota
+	Warmup
+)
+
+// Record is the fact sheet of one request.
+//
+// The engine fills in identity and the moments up to Ready; an endpoint's Do
+// fills in the moments from Sent to End, the connection, the marks and the body;
+// its Decoder fills in the rest from those.
+type Record struct {
+	Seq    int64 // position in the order of dispatch, over the whole run
+	Stage  int   // index into the plan's stages
+	Phase  Phase
+	Target int    // index into the plan's target URLs
+	Prompt uint64 // hash of the prompt's content: equal prompts are recognised by it
+	Input  int64  // line of the inputs file that holds the request's body
+
+	Due     time.Duration // when it was meant to go
+	Ready   time.Duration // when it had its slot and its body
+	Sent    time.Duration // right before the first byte was written
+	Written time.Duration // when the last byte had been handed to the kernel
+	End     time.Duration // when the last byte arrived, or when it failed
+
+	Conn  Conn
+	Marks []Mark // one per network read, in order
+	// Merged counts the segments that the kernel merged into reads of this
+	// request beyond one per read: 0 proves that events sharing a read were sent together.
+	Merged int
+
+	Status      int    // HTTP status; 0 when none came
+	ContentType string // media type of the answer, as sent
+	RetryAfter  string // the Retry-After header, when there was one
+	Streamed    bool   // the request asked for a stream
+	Body        []byte // the answer's bytes, free of transfer encoding
+
+	Text   []byte  // decoded text of every token event, channels in order of arrival
+	Events []Event // decoded events, in order
+	In     Tokens
+	Out    Tokens
+	Asked  int // output tokens asked for; 0: the server's choice
+	Cached int // prompt tokens that the server says it took from its cache; -1: not said
+	Finish string
+
+	Failure *Failure // nil: it succeeded
+}
+
+// Conn describes the connection a request went over.
+type Conn struct {
+	Reused bool
+	// How long each step of opening took; 0 on a reused connection or where
+	// the step did not happen.
+	Resolve, Connect, TLS time.Duration
+}
+
+// Mark is one network read that belonged to the answer.
+type Mark struct {
+	Off    int           // length of Body after this read
+	Kernel time.Duration // when the kernel received the last segment of it; Never where unknown
+	User   time.Duration // when the read returned to this program
+}
+
+// At is the best stamp there is: the kernel's, else this program's.
+func (m Mark) At() time.Duration {
+	if m.Kernel != Never {
+		return m.Kernel
+	}
+	return m.User
+}
+
+// Label says what an event carried.
+type Label uint8
+
+// The labels of events. Content to Refusal carry tokens; the others are kept
+// for the record and are not tokens.
+const (
+	Content   Label = iota // visible text
+	Reasoning              // reasoning text
+	ToolCall               // a piece of a tool call
+	Refusal                // refusal text
+	Role                   // announces the role, no text
+	Empty                  // nothing at all
+	Usage                  // token counts only
+	Finish                 // finish reason without text
+	Done                   // the closing [DONE]
+	Comment                // an SSE comment or a keep-alive
+	Error                  // an error object inside the stream
+	Whole                  // the whole answer of a request that was not streamed
+	Unknown                // bytes that are no event of the protocol
+)
+
+// IsToken reports whether events of this label carry output tokens.
+func (l Label) IsToken() bool { return l <= Refusal || l == Whole }
+
+// Event is one decoded event of an answer.
+type Event struct {
+	Mark   int // index into Marks: the read that completed the event
+	Label  Label
+	Text   int // bytes of Record.Text that this event contributed
+	Tokens int // output tokens in it; -1: not known
+	// Merged: a later event came out of the same read, so the stamp of this one
+	// is the latest moment at which it can have arrived.
+	Merged bool
+}
+
+// Source says who counted tokens.
+type Source uint8
+
+// The sources of token counts.
+const (
+	Uncounted     Source = iota
+	FromServer           // the server's usage object
+	FromTokenizer        // the tokenizer of the run
+	FromEvents           // one token for each event that carries text
+)
+
+// Tokens is a token count with its source.
+type Tokens struct {
+	N      int
+	Source Source
+	// Local is what the run's own tokenizer counts where the server's count is
+	// in N; -1: not counted.
+	Local int
+}

@@ -1,0 +1,135 @@
+// Package result holds the one document that every report prints: the plan as
+// run, what each stage measured, and the verdict on whether to believe it.
+package result
+
+import (
+	"time"
+
+	"inferometer/internal/record"
+)
+
+// Schema names the version of the result document.
+const Schema = "inferometer.result/1"
+
+// Result is the outcome of a run.
+type Result struct {
+	Schema      string      `json:"schema"`
+	Version     string      `json:"version"` // of the program
+	Started     time.Time   `json:"started"`
+	Duration    float64     `json:"duration_s"`
+	Interrupted bool        `json:"interrupted,omitempty"`
+	Incomplete  bool        `json:"incomplete,omitempty"` // made from records whose run did not end properly
+	Seed        uint64      `json:"seed"`
+	Host        record.Host `json:"host"`
+	Plan        any         `json:"plan"` // as run, secrets out
+	Verdict     Verdict     `json:"verdict"`
+	Notes       []string    `json:"notes,omitempty"` // worth knowing, no fault
+	Stages      []Stage     `json:"stages"`
+}
+
+// Verdict says whether the figures can be trusted.
+type Verdict struct {
+	Valid   bool     `json:"valid"`
+	Reasons []string `json:"reasons"` // in words, each with what to change; empty when valid
+	Checks  []Check  `json:"checks"`
+}
+
+// Check is one budget and what was found.
+type Check struct {
+	Stage  int     `json:"stage"` // -1: the whole run
+	Name   string  `json:"name"`
+	Value  float64 `json:"value"`
+	Budget float64 `json:"budget"`
+	Unit   string  `json:"unit"`
+	OK     bool    `json:"ok"`
+}
+
+// Stage is what one stage measured.
+type Stage struct {
+	Index    int             `json:"index"`
+	Name     string          `json:"name"`
+	Load     string          `json:"load"` // in words: "32 in flight", "50/s poisson, at most 500 in flight"
+	Counts   Counts          `json:"counts"`
+	Failures []Failures      `json:"failures,omitempty"`
+	Tokens   Tokens          `json:"tokens"`
+	Goodput  []SLO           `json:"goodput,omitempty"`
+	Window   Window          `json:"window"`
+	Metrics  map[string]Stat `json:"metrics"`
+	Steady   *Steady         `json:"steady,omitempty"`
+}
+
+// Counts are numbers of requests of the measured phase.
+type Counts struct {
+	Sent      int64 `json:"sent"`
+	OK        int64 `json:"ok"`
+	Failed    int64 `json:"failed"` // with CutOff and Cancelled
+	CutOff    int64 `json:"cut_off"`
+	Warmup    int64 `json:"warmup"` // not in Sent
+	Scheduled int64 `json:"scheduled,omitempty"`
+	Waited    int64 `json:"waited,omitempty"`
+	Unsent    int64 `json:"unsent,omitempty"`
+}
+
+// Failures counts the failures of one class.
+type Failures struct {
+	Class   string `json:"class"`
+	Status  int    `json:"status,omitempty"`
+	Count   int64  `json:"count"`
+	Example string `json:"example"`
+}
+
+// Tokens says who counted.
+type Tokens struct {
+	Tokenizer string           `json:"tokenizer"`
+	Input     map[string]int64 `json:"input_sources"` // requests by source: server, tokenizer, events
+	Output    map[string]int64 `json:"output_sources"`
+}
+
+// SLO is one objective and how many requests met it.
+type SLO struct {
+	Metric string  `json:"metric"`
+	MaxMS  float64 `json:"max_ms"`
+	Met    int64   `json:"met"`
+	Of     int64   `json:"of"` // failures included
+}
+
+// Window is a span of the run, in seconds from its start.
+type Window struct {
+	Begin float64 `json:"begin_s"`
+	End   float64 `json:"end_s"`
+}
+
+// Steady is the same summary over the steady window: what ended after warm-up and
+// before the drain.
+type Steady struct {
+	Window  Window          `json:"window"`
+	Counts  Counts          `json:"counts"`
+	Metrics map[string]Stat `json:"metrics"`
+}
+
+// Stat is the summary of one metric. Rates and shares have Avg alone.
+type Stat struct {
+	Unit  string  `json:"unit"`
+	Count int64   `json:"count,omitempty"`
+	Avg   float64 `json:"avg"`
+	*Spread
+	// Thin lists the percentiles for which there are too few samples.
+	Thin []string `json:"thin,omitempty"`
+}
+
+// Spread is the distribution of a metric with samples.
+type Spread struct {
+	Min  float64 `json:"min"`
+	Max  float64 `json:"max"`
+	Std  float64 `json:"std"`
+	P1   float64 `json:"p1"`
+	P5   float64 `json:"p5"`
+	P10  float64 `json:"p10"`
+	P25  float64 `json:"p25"`
+	P50  float64 `json:"p50"`
+	P75  float64 `json:"p75"`
+	P90  float64 `json:"p90"`
+	P95  float64 `json:"p95"`
+	P99  float64 `json:"p99"`
+	P999 float64 `json:"p99.9"`
+}

@@ -1,0 +1,153 @@
+// Package csvreport writes a result as summary.csv: one row for each stage,
+// window and metric, for spreadsheets and data frames.
+//
+// Every number is a plain decimal that any parser reads: no thousands
+// separators, no exponent, no unit inside the cell. A cell is empty where the
+// metric has no such value: a rate has an average alone.
+package csvreport
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"inferometer/internal/result"
+)
+
+// The windows a row can be about.
+const (
+	whole  = "whole"
+	steady = "steady"
+)
+
+// column is one number of a metric.
+type column struct {
+	name string
+	of   func(*result.Spread) float64
+}
+
+// columns are the numbers of a metric with samples, in the order of the file.
+func columns() []column {
+	return []column{
+		{"min", func(s *result.Spread) float64 { return s.Min }},
+		{"max", func(s *result.Spread) float64 { return s.Max }},
+		{"std", func(s *result.Spread) float64 { return s.Std }},
+		{"p1", func(s *result.Spread) float64 { return s.P1 }},
+		{"p5", func(s *result.Spread) float64 { return s.P5 }},
+		{"p10", func(s *result.Spread) float64 { return s.P10 }},
+		{"p25", func(s *result.Spread) float64 { return s.P25 }},
+		{"p50", func(s *result.Spread) float64 { return s.P50 }},
+		{"p75", func(s *result.Spread) float64 { return s.P75 }},
+		{"p90", func(s *result.Spread) float64 { return s.P90 }},
+		{"p95", func(s *result.Spread) float64 { return s.P95 }},
+		{"p99", func(s *result.Spread) float64 { return s.P99 }},
+		{"p99.9", func(s *result.Spread) float64 { return s.P999 }},
+	}
+}
+
+// Write writes the stages of r to w as CSV with a header line. Nothing is
+// written when a number is not finite.
+func Write(w io.Writer, r *result.Result) error {
+	t := table{columns: columns()}
+	t.rows = append(t.rows, t.header())
+	for i := range r.Stages {
+		s := &r.Stages[i]
+		t.counts(s, whole, s.Counts)
+		if err := t.metrics(s, whole, s.Metrics); err != nil {
+			return err
+		}
+		if s.Steady == nil {
+			continue
+		}
+		t.counts(s, steady, s.Steady.Counts)
+		if err := t.metrics(s, steady, s.Steady.Metrics); err != nil {
+			return err
+		}
+	}
+	// WriteAll flushes and gives the first error of any write.
+	if err := csv.NewWriter(w).WriteAll(t.rows); err != nil {
+		return fmt.Errorf("write CSV report: %w", err)
+	}
+	return nil
+}
+
+// table gathers the rows of the file.
+type table struct {
+	columns []column
+	rows    [][]string
+}
+
+func (t *table) header() []string {
+	h := []string{"stage", "name", "load", "window", "metric", "unit", "count", "avg"}
+	for _, c := range t.columns {
+		h = append(h, c.name)
+	}
+	return append(h, "thin")
+}
+
+// counts adds the numbers of requests as rows of their own: figures without
+// them would hide how many requests they leave out.
+func (t *table) counts(s *result.Stage, window string, c result.Counts) {
+	for _, n := range []struct {
+		name  string
+		value int64
+	}{
+		{"requests_sent", c.Sent},
+		{"requests_ok", c.OK},
+		{"requests_failed", c.Failed},
+		{"requests_cut_off", c.CutOff},
+	} {
+		row := t.start(s, window, n.name, "requests", 0)
+		row = append(row, strconv.FormatInt(n.value, 10))
+		row = append(row, make([]string, len(t.columns)+1)...)
+		t.rows = append(t.rows, row)
+	}
+}
+
+func (t *table) metrics(s *result.Stage, window string, all map[string]result.Stat) error {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		m := all[name]
+		avg, err := number(m.Avg)
+		if err != nil {
+			return fault(s, window, name, "avg", err)
+		}
+		row := append(t.start(s, window, name, m.Unit, m.Count), avg)
+		for _, c := range t.columns {
+			cell := ""
+			if m.Spread != nil {
+				if cell, err = number(c.of(m.Spread)); err != nil {
+					return fault(s, window, name, c.name, err)
+				}
+			}
+			row = append(row, cell)
+		}
+		t.rows = append(t.rows, append(row, strings.Join(m.Thin, " ")))
+	}
+	return nil
+}
+
+// start begins a row with the cells before the average.
+func (t *table) start(s *result.Stage, window, metric, unit string, count int64) []string {
+	n := ""
+	if count != 0 {
+		n = strconv.FormatInt(count, 10)
+	}
+	return []string{strconv.Itoa(s.Index), s.Name, s.Load, window, metric, unit, n}
+}
+
+// number writes v as a plain decimal with as many digits as it has.
+func number(v float64) (string, error) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "", fmt.Errorf("%v is no number a reader can use: leave the metric out where it has no value", v)
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64), nil
+}
+
+func fault(s *result.Stage, window, metric, column string, err error) error {
+	return fmt.Errorf("write CSV report: stage %d, %s window, %s %s: %w", s.Index, window, metric, column, err)
+}

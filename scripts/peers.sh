@@ -1,0 +1,180 @@
+#!/usr/bin/env bash
+# Installs the real peers that `make bench` compares with, from PyPI, each in an
+# environment of its own under PEERS_DIR (.peers by default).
+#
+#   scripts/peers.sh [all | perf_analyzer | tokenizer | genai-perf | aiperf | inference-perf | guidellm]...
+#
+# What is already there and runs is left alone, so the script can be run again.
+set -euo pipefail
+
+cd "$(dirname "$0")/.."
+PEERS_DIR=${PEERS_DIR:-.peers}
+mkdir -p "$PEERS_DIR"
+DIR=$(cd "$PEERS_DIR" && pwd)
+
+PERF_ANALYZER=2.60.0
+GENAI_PERF=0.0.16
+AIPERF=0.13.0
+INFERENCE_PERF=0.7.0
+GUIDELLM=0.8.1
+TOKENIZERS=0.22.1
+
+say() { printf 'peers: %s\n' "$*" >&2; }
+die() { say "$*"; exit 1; }
+
+# runs CMD...: whether an installed tool starts at all.
+runs() { "$@" >/dev/null 2>&1; }
+
+# uv makes environments and resolves faster than pip does.
+uv_bin() {
+  if command -v uv >/dev/null 2>&1; then command -v uv; return; fi
+  if [ ! -x "$DIR/uv/bin/uv" ]; then
+    python3 -m venv "$DIR/uv" >&2
+    "$DIR/uv/bin/pip" install -q uv >&2
+  fi
+  echo "$DIR/uv/bin/uv"
+}
+
+# python_of VERSION: an interpreter of that version, also one that pyenv keeps
+# but has not switched on; else the version itself, for uv to download.
+python_of() {
+  local found
+  if found=$("$(uv_bin)" python find --no-python-downloads "$1" 2>/dev/null); then echo "$found"; return; fi
+  if command -v pyenv >/dev/null 2>&1; then
+    for found in "$(pyenv root)/versions/$1".*/bin/python; do
+      if [ -x "$found" ]; then echo "$found"; return; fi
+    done
+  fi
+  echo "$1"
+}
+
+# venv NAME PYTHON PACKAGE...: an environment NAME with the packages in it.
+venv() {
+  local name=$1 python uv
+  python=$(python_of "$2")
+  shift 2
+  uv=$(uv_bin)
+  "$uv" venv -q --clear --python "$python" "$DIR/$name"
+  "$uv" pip install -q --python "$DIR/$name/bin/python" "$@"
+}
+
+# The wheel of perf_analyzer wants glibc 2.38 and libssl 3. On an older Debian its
+# libraries are taken from Debian 13 and used by this one program alone.
+debian13_libraries() {
+  local pa=$1 arch
+  command -v apt-get >/dev/null 2>&1 && command -v dpkg-deb >/dev/null 2>&1 ||
+    die "perf_analyzer needs glibc 2.38, this system has an older one, and without apt-get its libraries cannot be fetched"
+  mkdir -p "$pa"/{lists/partial,sources,debs,root}
+  local mirror key
+  mirror=$(grep -rhoE 'https?://[^ ]+/debian/?( |$)' /etc/apt/sources.list /etc/apt/sources.list.d 2>/dev/null | head -1 | tr -d ' ' || true)
+  key=/usr/share/keyrings/debian-archive-keyring.gpg
+  printf 'Types: deb\nURIs: %s\nSuites: trixie\nComponents: main\nSigned-By: %s\n' \
+    "${mirror:-http://deb.debian.org/debian}" "$key" >"$pa/sources/trixie.sources"
+  local apt=(-qq -o "Dir::Etc::sourceparts=$pa/sources" -o Dir::Etc::sourcelist=/dev/null -o "Dir::State::lists=$pa/lists")
+  apt-get "${apt[@]}" update
+  (cd "$pa/debs" && apt-get "${apt[@]}" download libc6 libstdc++6 libgcc-s1 libssl3t64 zlib1g libzstd1)
+  local deb
+  for deb in "$pa"/debs/*.deb; do dpkg-deb -x "$deb" "$pa/root"; done
+  rm -rf "$pa/lists" "$pa/debs"
+  arch=$(uname -m)
+  cat >"$pa/perf_analyzer" <<SH
+#!/bin/sh
+here=\$(cd "\$(dirname "\$(readlink -f "\$0")")" && pwd)
+lib=\$here/root/usr/lib/$arch-linux-gnu
+exec "\$lib/ld-linux-${arch/_/-}.so.2" --library-path "\$lib" "\$here/wheel/perf_analyzer/bin/perf_analyzer" "\$@"
+SH
+  chmod +x "$pa/perf_analyzer"
+}
+
+perf_analyzer() {
+  local pa=$DIR/perf_analyzer
+  if runs "$pa/perf_analyzer" --version; then say "perf_analyzer is there"; return; fi
+  say "installing perf_analyzer $PERF_ANALYZER"
+  rm -rf "$pa"
+  mkdir -p "$pa/wheel"
+  python3 -m pip download -q --no-deps --only-binary=:all: --platform manylinux_2_38_x86_64 --python-version 3.11 \
+    -d "$pa/wheel" "perf-analyzer==$PERF_ANALYZER"
+  (cd "$pa/wheel" && python3 -m zipfile -e ./*.whl . && rm -f ./*.whl)
+  chmod +x "$pa/wheel/perf_analyzer/bin/perf_analyzer"
+  ln -s wheel/perf_analyzer/bin/perf_analyzer "$pa/perf_analyzer"
+  if ! runs "$pa/perf_analyzer" --version; then
+    rm "$pa/perf_analyzer"
+    debian13_libraries "$pa"
+  fi
+  "$pa/perf_analyzer" --version >/dev/null || die "perf_analyzer was installed and does not start"
+}
+
+# A small byte-level BPE trained here on the standard library's own source, so
+# that no peer has to ask a hub for a tokenizer.
+tokenizer() {
+  if [ -s "$DIR/tokenizer/tokenizer.json" ]; then say "tokenizer is there"; return; fi
+  say "training a tokenizer"
+  runs "$DIR/tokenizers/bin/python" -c 'import tokenizers' || venv tokenizers 3 "tokenizers==$TOKENIZERS"
+  mkdir -p "$DIR/tokenizer"
+  "$DIR/tokenizers/bin/python" - "$DIR/tokenizer" <<'PY'
+import glob, json, os, sys, sysconfig
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+out = sys.argv[1]
+special = ["<s>", "</s>", "<pad>", "<unk>"]
+tok = Tokenizer(models.BPE(unk_token="<unk>"))
+tok.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+tok.decoder = decoders.ByteLevel()
+corpus = sorted(glob.glob(os.path.join(sysconfig.get_paths()["stdlib"], "*.py")))[:150]
+tok.train(corpus, trainers.BpeTrainer(
+    vocab_size=8000, special_tokens=special, show_progress=False,
+    initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
+tok.save(os.path.join(out, "tokenizer.json"))
+names = dict(zip(["bos_token", "eos_token", "pad_token", "unk_token"], special))
+template = ("{% for m in messages %}<s>{{ m['role'] }}: {{ m['content'] }}</s>{% endfor %}"
+            "{% if add_generation_prompt %}<s>assistant: {% endif %}")
+def write(name, value):
+    with open(os.path.join(out, name), "w") as f:
+        json.dump(value, f)
+write("tokenizer_config.json", {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 131072,
+                                "clean_up_tokenization_spaces": False, "chat_template": template, **names})
+write("special_tokens_map.json", names)
+write("config.json", {"model_type": "llama", "vocab_size": tok.get_vocab_size()})
+PY
+}
+
+genai_perf() {
+  if runs "$DIR/genai-perf/bin/genai-perf" --version; then say "genai-perf is there"; return; fi
+  say "installing genai-perf $GENAI_PERF"
+  # The perf-analyzer that it depends on needs a newer glibc than the resolver may
+  # find here, so the program installed above is put on its path instead.
+  venv genai-perf 3.11 "genai-perf==$GENAI_PERF"
+  rm -f "$DIR/genai-perf/bin/perf_analyzer"
+  ln -s ../../perf_analyzer/perf_analyzer "$DIR/genai-perf/bin/perf_analyzer"
+}
+
+aiperf() {
+  if runs "$DIR/aiperf/bin/aiperf" --help; then say "aiperf is there"; return; fi
+  say "installing aiperf $AIPERF"
+  venv aiperf 3.11 "aiperf==$AIPERF"
+}
+
+inference_perf() {
+  if runs "$DIR/inference-perf/bin/inference-perf" --help; then say "inference-perf is there"; return; fi
+  say "installing inference-perf $INFERENCE_PERF"
+  venv inference-perf 3.12 "inference-perf==$INFERENCE_PERF"
+}
+
+guidellm() {
+  if runs "$DIR/guidellm/bin/guidellm" --help; then say "guidellm is there"; return; fi
+  say "installing guidellm $GUIDELLM (several GB)"
+  venv guidellm 3.11 "guidellm==$GUIDELLM"
+}
+
+for peer in "${@:-all}"; do
+  case $peer in
+    all) perf_analyzer; tokenizer; genai_perf; aiperf; inference_perf; guidellm ;;
+    perf_analyzer) perf_analyzer ;;
+    tokenizer) tokenizer ;;
+    genai-perf) perf_analyzer; tokenizer; genai_perf ;;
+    aiperf) tokenizer; aiperf ;;
+    inference-perf) tokenizer; inference_perf ;;
+    guidellm) tokenizer; guidellm ;;
+    *) die "no peer is called $peer; known: all perf_analyzer tokenizer genai-perf aiperf inference-perf guidellm" ;;
+  esac
+done

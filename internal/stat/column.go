@@ -1,0 +1,201 @@
+// Package stat is pure mathematics over integer samples: columns that spill to
+// disk when they outgrow memory, exact order statistics and moments over them,
+// quantile rules, the number of samples that a percentile needs, and a small
+// histogram for figures that must be at hand at any moment.
+package stat
+
+// Set says to which of two overlapping sets a sample belongs. A column keeps one
+// copy of a sample that is in both, and its summary covers each set by itself.
+type Set uint8
+
+// The sets. A sample in both has them or-ed together.
+const (
+	First  Set = 1
+	Second Set = 2
+	Both   Set = First | Second
+)
+
+// setBits is the number of low bits of a stored sample that hold its sets.
+const setBits = 2
+
+// MaxSample is the greatest magnitude that a column can hold exactly: the bits
+// above it make room for the sets. In nanoseconds it is 73 years.
+const MaxSample = 1<<(63-setBits) - 1
+
+// Column is a growing sequence of integer samples. It keeps them packed in memory
+// and, once its pool is over its budget, in the pool's file. A column belongs to
+// one goroutine at a time.
+type Column struct {
+	pool *Pool
+	n    int     // samples in tail
+	tail []int64 // samples not yet packed
+
+	chunk  []byte   // packed blocks, the chunk being filled
+	full   [][]byte // full chunks kept in memory
+	spills []extent // full chunks in the pool's file
+	packed int64    // samples in chunk, full and spills
+	min    int64    // stored form, over packed samples
+	max    int64
+}
+
+// firstTail is the length of a column's first tail: small, because a run has many
+// columns and most of a short run's stay short.
+const firstTail = 16
+
+// Append adds sample v to the given sets, which must not be empty. A magnitude over
+// MaxSample is not kept exactly.
+func (c *Column) Append(v int64, in Set) {
+	if c.n == len(c.tail) {
+		c.makeRoom()
+	}
+	c.tail[c.n] = v<<setBits | int64(in)
+	c.n++
+}
+
+// Len is the number of samples.
+func (c *Column) Len() int64 { return c.packed + int64(c.n) }
+
+// makeRoom gives tail a free place.
+func (c *Column) makeRoom() {
+	if len(c.tail) < blockLen {
+		tail := make([]int64, max(firstTail, 2*len(c.tail)))
+		copy(tail, c.tail)
+		c.tail = tail
+		return
+	}
+	c.pack()
+}
+
+// pack moves the tail into the chunk as one block.
+func (c *Column) pack() {
+	if c.n == 0 {
+		return
+	}
+	vals := c.tail[:c.n]
+	need := maxBlock(len(vals)) + slack
+	if len(c.chunk)+need > chunkLen {
+		c.closeChunk()
+	}
+	if cap(c.chunk) < len(c.chunk)+need {
+		grown := make([]byte, len(c.chunk), min(chunkLen, max(2*cap(c.chunk), len(c.chunk)+need)))
+		copy(grown, c.chunk)
+		c.chunk = grown
+	}
+	var lo, hi int64
+	c.chunk, lo, hi = appendBlock(c.chunk, vals)
+	if c.packed == 0 {
+		c.min, c.max = lo, hi
+	} else {
+		c.min, c.max = min(c.min, lo), max(c.max, hi)
+	}
+	c.packed += int64(len(vals))
+	c.n = 0
+}
+
+// closeChunk puts the chunk where it stays: in memory while the pool allows, else
+// in the file. A chunk that cannot be written stays in memory, so that no sample
+// is lost; the pool remembers the error.
+func (c *Column) closeChunk() {
+	if len(c.chunk) == 0 {
+		return
+	}
+	if !c.pool.reserve(cap(c.chunk)) {
+		if e, ok := c.pool.write(c.chunk); ok {
+			c.spills = append(c.spills, e)
+			c.chunk = c.chunk[:0]
+			return
+		}
+		c.pool.used.Add(int64(cap(c.chunk)))
+	}
+	c.full = append(c.full, c.chunk)
+	c.chunk = nil
+}
+
+// Merge moves the samples of other into c and leaves other empty.
+func (c *Column) Merge(other *Column) error {
+	other.pack()
+	if other.packed == 0 {
+		return nil
+	}
+	if c.pool != other.pool {
+		return c.copyFrom(other)
+	}
+	if c.packed == 0 {
+		c.min, c.max = other.min, other.max
+	} else {
+		c.min, c.max = min(c.min, other.min), max(c.max, other.max)
+	}
+	other.closeChunk()
+	c.full = append(c.full, other.full...)
+	c.spills = append(c.spills, other.spills...)
+	c.packed += other.packed
+	*other = Column{pool: other.pool}
+	return nil
+}
+
+// copyFrom adds the samples of a column of another pool.
+func (c *Column) copyFrom(other *Column) error {
+	err := other.blocks(func(stored []int64) {
+		for _, s := range stored {
+			c.Append(s>>setBits, Set(s&int64(Both)))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	other.Close()
+	return nil
+}
+
+// Close gives the column's memory back to its pool. The column is empty
+// afterwards and can be used again.
+func (c *Column) Close() {
+	for _, chunk := range c.full {
+		c.pool.used.Add(-int64(cap(chunk)))
+	}
+	*c = Column{pool: c.pool}
+}
+
+// blocks calls f with all samples in their stored form, a block at a time. f must
+// not keep the slice.
+func (c *Column) blocks(f func(stored []int64)) error {
+	var vals [blockLen]int64
+	each := func(chunk []byte) {
+		for len(chunk) > 0 {
+			var n int
+			n, chunk = readBlock(&vals, chunk)
+			f(vals[:n])
+		}
+	}
+	if len(c.spills) > 0 {
+		buf := make([]byte, chunkLen)
+		for _, e := range c.spills {
+			if err := c.pool.read(buf[:e.len], e); err != nil {
+				return err
+			}
+			each(buf[:e.len])
+		}
+	}
+	for _, chunk := range c.full {
+		each(chunk)
+	}
+	each(c.chunk)
+	if c.n > 0 {
+		f(c.tail[:c.n])
+	}
+	return nil
+}
+
+// bounds are the least and the greatest sample.
+func (c *Column) bounds() (lo, hi int64, ok bool) {
+	lo, hi = c.min, c.max
+	ok = c.packed > 0
+	for _, s := range c.tail[:c.n] {
+		if !ok {
+			lo, hi, ok = s, s, true
+			continue
+		}
+		lo, hi = min(lo, s), max(hi, s)
+	}
+	return lo >> setBits, hi >> setBits, ok
+}

@@ -1,0 +1,249 @@
+package stat
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// Order statistics are found by counting. The first pass counts samples in cells
+// whose width grows with the distance from the least sample; the cells that hold a
+// wanted rank are then looked into again, by collecting their samples where they are
+// few and by counting in finer cells where they are many, until every wanted rank is
+// a single value. Memory is bounded by the number of ranks, not of samples.
+
+const (
+	rootBits   = 11   // the root has 1<<rootBits cells for each power of two
+	nodeBits   = 11   // other nodes have up to 1<<nodeBits cells
+	fewSamples = 4096 // collected and sorted rather than counted
+	sets       = int(Both) + 1
+)
+
+// cells counts samples by cell and by the sets they are in.
+type cells [][sets]uint32
+
+// root is the first level of cells.
+type root struct {
+	counts cells
+	kids   []*node // by cell; nil: no rank is wanted there
+	all    *node   // in place of cells where there are few samples at all
+}
+
+// newRoot prepares for n samples.
+func newRoot(s *source, n int64) *root {
+	if n <= fewSamples {
+		return &root{all: &node{vals: make([]uint64, 0, n)}}
+	}
+	return &root{counts: make(cells, rootIndex(s.span)+1)}
+}
+
+// rootIndex is the cell of distance d: exact up to 1<<(rootBits+1), then with
+// rootBits bits behind the leading one.
+func rootIndex(d uint64) int {
+	e := max(bits.Len64(d)-rootBits-1, 0)
+	return e<<rootBits + int(d>>e)
+}
+
+// rootCell is where cell i begins, and the logarithm of its width.
+func rootCell(i int) (lo uint64, width int) {
+	if i < 2<<rootBits {
+		return uint64(i), 0
+	}
+	e := i>>rootBits - 1
+	return uint64(i-e<<rootBits) << e, e
+}
+
+func (r *root) add(stored []int64, base int64) {
+	if r.all != nil {
+		for _, s := range stored {
+			r.all.vals = append(r.all.vals, pack(s, base))
+		}
+		return
+	}
+	for _, s := range stored {
+		d := uint64(s>>setBits) - uint64(base)
+		r.counts[rootIndex(d)][s&int64(Both)]++
+	}
+}
+
+// pack is a stored sample as distance and sets: packed values sort by distance.
+func pack(s, base int64) uint64 { return uint64(s) - uint64(base)<<setBits }
+
+// node is a cell that is looked into.
+type node struct {
+	lo     uint64 // where it begins
+	width  int    // logarithm of its width
+	below  [2]int64
+	wanted [2][]int64 // ranks of each set that lie in it, ascending
+
+	vals   []uint64 // its samples, where they are few
+	counts cells    // else its finer cells
+	fine   int      // logarithm of their width
+	kids   []*node
+}
+
+// newNode prepares a node for n samples.
+func newNode(lo uint64, width int, n int64) *node {
+	if n <= fewSamples {
+		return &node{lo: lo, width: width, vals: make([]uint64, 0, n)}
+	}
+	fine := max(width-nodeBits, 0)
+	return &node{lo: lo, width: width, fine: fine, counts: make(cells, 1<<(width-fine))}
+}
+
+// selection finds the values at wanted ranks.
+type selection struct {
+	root   *root
+	wanted [2][]int64
+	found  [2]map[int64]uint64
+	open   int // nodes to be filled by the next pass
+}
+
+// want asks for the ranks that the quantiles of a set of n samples need.
+func (l *selection) want(set int, n int64, qs []float64, rule Rule) {
+	if n == 0 {
+		return
+	}
+	var ranks []int64
+	for _, q := range qs {
+		lo, hi, _ := rule.ranks(n, q)
+		ranks = append(ranks, lo, hi)
+	}
+	slices.Sort(ranks)
+	l.wanted[set] = slices.Compact(ranks)
+	l.found[set] = make(map[int64]uint64, len(ranks))
+}
+
+// find makes passes over s until every rank is found.
+func (l *selection) find(s *source) error {
+	r := l.root
+	if r.all != nil {
+		r.all.wanted = l.wanted
+		l.pick(r.all)
+		return nil
+	}
+	r.kids = make([]*node, len(r.counts))
+	l.descend(r.counts, r.kids, [2]int64{}, l.wanted, rootCell)
+	for l.open > 0 {
+		l.open = 0
+		err := s.each(func(stored []int64) { r.fill(stored, s.base) })
+		if err != nil {
+			return err
+		}
+		l.settle(r.kids)
+	}
+	return nil
+}
+
+// descend goes through counted cells in order and opens a node for each that holds a
+// wanted rank. cell says where a cell begins and how wide it is.
+func (l *selection) descend(counts cells, kids []*node, below [2]int64, wanted [2][]int64, cell func(int) (uint64, int)) {
+	for i := range counts {
+		if len(wanted[0]) == 0 && len(wanted[1]) == 0 {
+			return
+		}
+		c := &counts[i]
+		in := [2]int64{int64(c[First]) + int64(c[Both]), int64(c[Second]) + int64(c[Both])}
+		var here [2][]int64
+		for set := range here {
+			k := 0
+			for k < len(wanted[set]) && wanted[set][k] < below[set]+in[set] {
+				k++
+			}
+			here[set], wanted[set] = wanted[set][:k], wanted[set][k:]
+		}
+		if len(here[0]) > 0 || len(here[1]) > 0 {
+			lo, width := cell(i)
+			if width == 0 {
+				l.note(here, lo)
+			} else {
+				n := newNode(lo, width, int64(c[First])+int64(c[Second])+int64(c[Both]))
+				n.below, n.wanted = below, here
+				kids[i] = n
+				l.open++
+			}
+		}
+		below[0] += in[0]
+		below[1] += in[1]
+	}
+}
+
+// note records that the ranks have the value d.
+func (l *selection) note(ranks [2][]int64, d uint64) {
+	for set := range ranks {
+		for _, r := range ranks[set] {
+			l.found[set][r] = d
+		}
+	}
+}
+
+// fill adds samples to the nodes that are open.
+func (r *root) fill(stored []int64, base int64) {
+	for _, s := range stored {
+		d := uint64(s>>setBits) - uint64(base)
+		n := r.kids[rootIndex(d)]
+		for n != nil && n.kids != nil {
+			n = n.kids[(d-n.lo)>>n.fine]
+		}
+		switch {
+		case n == nil:
+		case n.counts != nil:
+			n.counts[(d-n.lo)>>n.fine][s&int64(Both)]++
+		default:
+			n.vals = append(n.vals, pack(s, base))
+		}
+	}
+}
+
+// settle takes the filled nodes below kids further: collected ones give their
+// values and are closed, counted ones get nodes of their own.
+func (l *selection) settle(kids []*node) {
+	for i, n := range kids {
+		switch {
+		case n == nil:
+		case n.kids != nil:
+			l.settle(n.kids)
+		case n.counts != nil:
+			n.kids = make([]*node, len(n.counts))
+			l.descend(n.counts, n.kids, n.below, n.wanted, func(j int) (uint64, int) {
+				return n.lo + uint64(j)<<n.fine, n.fine
+			})
+			n.counts = nil
+		default:
+			l.pick(n)
+			kids[i] = nil
+		}
+	}
+}
+
+// pick finds the wanted ranks of a node among its collected samples.
+func (l *selection) pick(n *node) {
+	slices.Sort(n.vals)
+	rank := n.below
+	wanted := n.wanted
+	for _, v := range n.vals {
+		for set := range wanted {
+			if v&(1<<set) == 0 {
+				continue
+			}
+			if len(wanted[set]) > 0 && wanted[set][0] == rank[set] {
+				l.found[set][rank[set]] = v >> setBits
+				wanted[set] = wanted[set][1:]
+			}
+			rank[set]++
+		}
+	}
+	n.vals = nil
+}
+
+// quantiles reads off the quantiles of a set once its ranks are found.
+func (l *selection) quantiles(set int, n, base int64, qs []float64, rule Rule) []float64 {
+	if n == 0 || l.found[set] == nil {
+		return nil
+	}
+	out := make([]float64, len(qs))
+	for i, q := range qs {
+		lo, hi, w := rule.ranks(n, q)
+		out[i] = between(base+int64(l.found[set][lo]), base+int64(l.found[set][hi]), w)
+	}
+	return out
+}

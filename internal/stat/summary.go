@@ -1,0 +1,166 @@
+package stat
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+)
+
+// Summary describes the samples of one set.
+type Summary struct {
+	N         int64
+	Min, Max  int64
+	Mean      float64
+	Std       float64   // of the population: the divisor is N
+	Quantiles []float64 // in the order in which they were asked for; nil when N is 0
+}
+
+// maxSamples bounds what one summary can count: its counters have 32 bits.
+const maxSamples = math.MaxUint32
+
+// Summarize describes both sets of the samples of all columns together: First, then
+// Second. Quantiles are exact. It reads the columns a few times and needs memory
+// for counters only, however long they are.
+func Summarize(qs []float64, rule Rule, cols ...*Column) ([2]Summary, error) {
+	var out [2]Summary
+	s := source{cols: cols}
+	n := s.bounds()
+	if n == 0 {
+		return out, nil
+	}
+	if n > maxSamples {
+		return out, fmt.Errorf("summarize %d samples: at most %d can be counted", n, int64(maxSamples))
+	}
+	root := newRoot(&s, n)
+	var m [2]moments
+	m[0].min, m[1].min = math.MaxUint64, math.MaxUint64
+	err := s.each(func(stored []int64) {
+		addMoments(&m, stored, s.base)
+		root.add(stored, s.base)
+	})
+	if err != nil {
+		return out, err
+	}
+	sel := selection{root: root}
+	same := m[0].n == m[1].n && m[0].n == n
+	for i := range out {
+		out[i] = m[i].summary(s.base)
+		if same && i == 1 {
+			break
+		}
+		sel.want(i, out[i].N, qs, rule)
+	}
+	if err := sel.find(&s); err != nil {
+		return out, err
+	}
+	for i := range out {
+		out[i].Quantiles = sel.quantiles(i, out[i].N, s.base, qs, rule)
+	}
+	if same {
+		out[1].Quantiles = append([]float64(nil), out[0].Quantiles...)
+	}
+	return out, nil
+}
+
+// source is the samples of several columns, as distances from the least.
+type source struct {
+	cols []*Column
+	base int64
+	span uint64 // the greatest distance
+}
+
+// bounds finds base and span, and the number of samples.
+func (s *source) bounds() (n int64) {
+	first := true
+	var top int64
+	for _, c := range s.cols {
+		lo, hi, ok := c.bounds()
+		if !ok {
+			continue
+		}
+		n += c.Len()
+		if first {
+			s.base, top, first = lo, hi, false
+		}
+		s.base, top = min(s.base, lo), max(top, hi)
+	}
+	s.span = uint64(top) - uint64(s.base)
+	return n
+}
+
+func (s *source) each(f func(stored []int64)) error {
+	for _, c := range s.cols {
+		if err := c.blocks(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moments are exact sums over the distances of one set's samples from the base: 128
+// bits hold any sum of them, 192 bits any sum of their squares.
+type moments struct {
+	n        int64
+	min, max uint64
+	sum      [2]uint64
+	squares  [3]uint64
+}
+
+func addMoments(m *[2]moments, stored []int64, base int64) {
+	for _, s := range stored {
+		d := uint64(s>>setBits) - uint64(base)
+		if s&int64(First) != 0 {
+			m[0].add(d)
+		}
+		if s&int64(Second) != 0 {
+			m[1].add(d)
+		}
+	}
+}
+
+func (m *moments) add(d uint64) {
+	m.n++
+	m.min, m.max = min(m.min, d), max(m.max, d)
+	var c uint64
+	m.sum[0], c = bits.Add64(m.sum[0], d, 0)
+	m.sum[1] += c
+	hi, lo := bits.Mul64(d, d)
+	m.squares[0], c = bits.Add64(m.squares[0], lo, 0)
+	m.squares[1], c = bits.Add64(m.squares[1], hi, c)
+	m.squares[2] += c
+}
+
+// summary works out mean and deviation without rounding before the last step:
+// where samples lie close together, the difference of their sums is all there is.
+func (m *moments) summary(base int64) Summary {
+	if m.n == 0 {
+		return Summary{}
+	}
+	n := big.NewInt(m.n)
+	sum := words(m.sum[:])
+	// n²·variance = n·Σd² − (Σd)²
+	spread := new(big.Int).Mul(n, words(m.squares[:]))
+	spread.Sub(spread, new(big.Int).Mul(sum, sum))
+	mean := new(big.Int).Mul(n, big.NewInt(base))
+	mean.Add(mean, sum)
+	avg, _ := new(big.Rat).SetFrac(mean, n).Float64()
+	dev, _ := new(big.Float).Sqrt(new(big.Float).SetInt(spread)).Float64()
+	return Summary{
+		N:    m.n,
+		Min:  base + int64(m.min),
+		Max:  base + int64(m.max),
+		Mean: avg,
+		Std:  dev / float64(m.n),
+	}
+}
+
+// words is the number whose 64-bit digits are w, the lowest first.
+func words(w []uint64) *big.Int {
+	z := new(big.Int)
+	for i := len(w) - 1; i >= 0; i-- {
+		z.Lsh(z, 64)
+		z.Or(z, new(big.Int).SetUint64(w[i]))
+	}
+	return z
+}

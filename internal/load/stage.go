@@ -1,0 +1,118 @@
+package load
+
+import (
+	"math"
+	"math/bits"
+	"time"
+
+	"inferometer/internal/plan"
+)
+
+// Stage is the load of one part of a run: when requests are due, how many may be
+// in flight, and when it ends.
+type Stage struct {
+	Index int // in the plan
+	Name  string
+
+	// Arrivals says when requests are due, warm-up included; nil: whenever a slot
+	// is free (closed loop).
+	Arrivals Arrivals
+	// InFlight is the number of slots at a moment, counted like arrivals from the
+	// start of the stage; 0: unbounded (open loop).
+	InFlight func(now time.Duration) int
+	MaxSlots int // largest value InFlight takes; 0: unbounded
+
+	// The warm-up ends when both of these are reached.
+	WarmupFor      time.Duration
+	WarmupRequests int64
+	// The measured part ends when one of these is reached; 0: no such limit.
+	For      time.Duration
+	Requests int64
+
+	Drain time.Duration // how long requests in flight may take after that
+}
+
+// FromPlan is the load of the plan's i-th stage. A ramp begins when the warm-up is
+// over; where a warm-up of an open loop is a number of requests, that is the moment
+// by which so many are expected. The random arrivals of each stage have a seed of
+// their own, made of the plan's seed and the stage's index.
+func FromPlan(p *plan.Plan, i int) Stage {
+	s := p.Stages[i]
+	stage := Stage{
+		Index:          i,
+		Name:           s.Name,
+		WarmupFor:      time.Duration(s.Warmup.Duration),
+		WarmupRequests: s.Warmup.Requests,
+		For:            time.Duration(s.Duration),
+		Requests:       s.Requests,
+		Drain:          time.Duration(p.Drain),
+	}
+	if s.Concurrency > 0 {
+		to := s.Concurrency
+		if s.RampTo > 0 && s.Duration > 0 {
+			to = int(math.Round(s.RampTo))
+		}
+		slots, warm := InFlight(s.Concurrency, to, stage.For), stage.WarmupFor
+		stage.InFlight = func(now time.Duration) int { return slots(now - warm) }
+		stage.MaxSlots = max(s.Concurrency, to)
+		return stage
+	}
+	stage.InFlight = func(time.Duration) int { return s.MaxInFlight }
+	stage.MaxSlots = s.MaxInFlight
+	stage.Arrivals = arrivals(s, stageSeed(p.Seed, i))
+	return stage
+}
+
+func arrivals(s plan.Stage, seed uint64) Arrivals {
+	r := Steady(s.Rate)
+	if s.RampTo > 0 && s.Duration > 0 {
+		counted := float64(s.Warmup.Requests) / s.Rate * float64(time.Second)
+		r = Rate{
+			From: s.Rate, To: s.RampTo,
+			Hold: max(time.Duration(s.Warmup.Duration), nanoseconds(counted)),
+			Over: time.Duration(s.Duration),
+		}
+	}
+	switch s.Arrival {
+	case "poisson":
+		return Poisson(r, seed)
+	case "gamma":
+		return Gamma(r, s.CV, seed)
+	default:
+		return Constant(r)
+	}
+}
+
+// stageSeed mixes so that no two stages of a run, nor the same stage of runs with
+// neighbouring seeds, share a stream.
+func stageSeed(seed uint64, stage int) uint64 {
+	x := seed + uint64(stage+1)*0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// InFlight is a number of slots that changes linearly over a time, rounded to the
+// nearest whole slot: from until 0, to from then on.
+func InFlight(from, to int, over time.Duration) func(now time.Duration) int {
+	return func(now time.Duration) int {
+		switch {
+		case now >= over:
+			return to
+		case now <= 0:
+			return from
+		case to >= from:
+			return from + share(to-from, now, over)
+		default:
+			return from - share(from-to, now, over)
+		}
+	}
+}
+
+// share is n·part/whole to the nearest whole number, for 0 < part < whole.
+func share(n int, part, whole time.Duration) int {
+	hi, lo := bits.Mul64(uint64(n), uint64(part))
+	lo, carry := bits.Add64(lo, uint64(whole)/2, 0)
+	q, _ := bits.Div64(hi+carry, lo, uint64(whole))
+	return int(q)
+}

@@ -1,0 +1,104 @@
+package load
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"inferometer/internal/plan"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestInFlight(t *testing.T) {
+	for _, tc := range []struct {
+		from, to int
+		over     time.Duration
+		at       map[time.Duration]int
+	}{
+		{8, 8, 0, map[time.Duration]int{-time.Second: 8, 0: 8, time.Hour: 8}},
+		{0, 10, 10 * time.Second, map[time.Duration]int{
+			-1: 0, 0: 0, 499 * time.Millisecond: 0, 500 * time.Millisecond: 1, 5 * time.Second: 5,
+			9500 * time.Millisecond: 10, 10 * time.Second: 10, time.Hour: 10}},
+		{10, 1, 9 * time.Second, map[time.Duration]int{0: 10, time.Second: 9, 8 * time.Second: 2, 9 * time.Second: 1, time.Hour: 1}},
+		{1, math.MaxInt, math.MaxInt64, map[time.Duration]int{0: 1, math.MaxInt64 - 1: math.MaxInt - 1, math.MaxInt64: math.MaxInt}},
+	} {
+		slots := InFlight(tc.from, tc.to, tc.over)
+		for now, want := range tc.at {
+			if got := slots(now); got != want {
+				t.Errorf("InFlight(%d, %d, %v) at %v = %d, want %d", tc.from, tc.to, tc.over, now, got, want)
+			}
+		}
+	}
+}
+
+const second = plan.Duration(time.Second)
+
+func TestFromPlanClosedLoop(t *testing.T) {
+	p := &plan.Plan{Drain: 5 * second, Stages: []plan.Stage{{
+		Name: "up", Concurrency: 4, RampTo: 16, Duration: 12 * second, Requests: 900,
+		Warmup: plan.Warmup{Duration: 2 * second, Requests: 10},
+	}}}
+	s := FromPlan(p, 0)
+	if s.Arrivals != nil {
+		t.Error("a closed loop has arrivals")
+	}
+	if s.MaxSlots != 16 {
+		t.Errorf("MaxSlots = %d, want 16", s.MaxSlots)
+	}
+	for now, want := range map[time.Duration]int{0: 4, 2 * time.Second: 4, 8 * time.Second: 10, 14 * time.Second: 16, time.Minute: 16} {
+		if got := s.InFlight(now); got != want {
+			t.Errorf("InFlight(%v) = %d, want %d", now, got, want)
+		}
+	}
+	s.InFlight = nil
+	want := Stage{
+		Name: "up", MaxSlots: 16, WarmupFor: 2 * time.Second, WarmupRequests: 10,
+		For: 12 * time.Second, Requests: 900, Drain: 5 * time.Second,
+	}
+	if diff := cmp.Diff(want, s); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFromPlanOpenLoop(t *testing.T) {
+	p := &plan.Plan{Seed: 9, Stages: []plan.Stage{
+		{Rate: 2, Arrival: "constant"},
+		{Rate: 100, Arrival: "poisson", MaxInFlight: 7},
+		{Rate: 100, Arrival: "poisson"},
+		{Rate: 100, Arrival: "gamma", CV: 3},
+		{Rate: 10, RampTo: 30, Arrival: "constant", Duration: 10 * second, Warmup: plan.Warmup{Duration: second}},
+		{Rate: 10, RampTo: 30, Arrival: "constant", Duration: 10 * second, Warmup: plan.Warmup{Duration: second, Requests: 20}},
+	}}
+	if diff := cmp.Diff([]time.Duration{0, time.Second / 2, time.Second}, take(FromPlan(p, 0).Arrivals, 3)); diff != "" {
+		t.Error(diff)
+	}
+	if s := FromPlan(p, 1); s.MaxSlots != 7 || s.InFlight(0) != 7 || s.InFlight(time.Hour) != 7 || s.Index != 1 {
+		t.Errorf("stage 1 has %d slots at most, %d at first, index %d", s.MaxSlots, s.InFlight(0), s.Index)
+	}
+	if s := FromPlan(p, 2); s.MaxSlots != 0 || s.InFlight(0) != 0 {
+		t.Errorf("stage 2 is bounded: %d, %d", s.MaxSlots, s.InFlight(0))
+	}
+	if cmp.Equal(take(FromPlan(p, 1).Arrivals, 5), take(FromPlan(p, 2).Arrivals, 5)) {
+		t.Error("two stages share their arrivals")
+	}
+	if diff := cmp.Diff(take(FromPlan(p, 3).Arrivals, 50), take(FromPlan(p, 3).Arrivals, 50)); diff != "" {
+		t.Errorf("the same plan differs:\n%s", diff)
+	}
+	if _, cv := moments(take(FromPlan(p, 3).Arrivals, 50_000)); math.Abs(cv-3) > 0.2 {
+		t.Errorf("stage 3 has a coefficient of variation of %v, want 3", cv)
+	}
+	// 10/s during the warm-up, 200 in the ten seconds of the ramp, then 30/s.
+	for stage, warm := range map[int]int{4: 1, 5: 2} {
+		got := take(FromPlan(p, stage).Arrivals, 10*warm+200+31)
+		for i, want := range map[int]time.Duration{
+			10 * warm:          time.Duration(warm) * time.Second,
+			10*warm + 200:      time.Duration(warm+10) * time.Second,
+			10*warm + 200 + 30: time.Duration(warm+11) * time.Second,
+		} {
+			if off := got[i] - want; off < -1 || off > 1 {
+				t.Errorf("stage %d: arrival %d is due at %v, want %v", stage, i, got[i], want)
+			}
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package progress
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"inferometer/internal/screen"
+)
+
+// Mode is the kind of place that a display writes to.
+type Mode int
+
+// The modes of a display.
+const (
+	Quiet    Mode = iota // nothing is written
+	Plain                // a line every few seconds
+	Terminal             // a view that is drawn again in place
+)
+
+// How often a display writes unless it is told.
+const (
+	terminalEvery = 150 * time.Millisecond
+	plainEvery    = 5 * time.Second
+	// A plain display looks this often whether the stage or its phase is
+	// another, which is worth a line at once.
+	plainLook = 500 * time.Millisecond
+)
+
+// Options say how a display behaves.
+type Options struct {
+	Mode  Mode
+	Color bool
+	// Width gives the width of the terminal; it is asked before each view,
+	// since a window can be resized. Nil: 80 columns.
+	Width func() int
+	Every time.Duration // between views or lines; 0: the mode's usual
+}
+
+// Display shows a run while it goes on. Its methods may be called from any
+// goroutine. Failed writes are ignored: a run does not end because nobody
+// watches it.
+type Display struct {
+	w    io.Writer
+	opts Options
+
+	mu       sync.Mutex // guards all below, and the order of writes
+	snapshot func() Snapshot
+	drawn    []int // widths of the lines of the view on the screen
+	last     Snapshot
+	lastAt   time.Time
+	quit     chan struct{}
+	done     chan struct{}
+}
+
+// New gives a display that writes to w. It shows nothing before Start.
+func New(w io.Writer, o Options) *Display {
+	if o.Width == nil {
+		o.Width = func() int { return 80 }
+	}
+	if o.Every <= 0 {
+		o.Every = plainEvery
+		if o.Mode == Terminal {
+			o.Every = terminalEvery
+		}
+	}
+	return &Display{w: w, opts: o}
+}
+
+// Start shows what snapshot gives, now and then, until Stop. The snapshot is
+// taken from another goroutine, one call at a time. A display that runs already
+// goes on with the new one.
+func (d *Display) Start(snapshot func() Snapshot) {
+	if d.opts.Mode == Quiet {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.snapshot = snapshot
+	if d.quit != nil {
+		return
+	}
+	d.quit, d.done = make(chan struct{}), make(chan struct{})
+	d.lastAt = time.Time{}
+	go d.loop(d.quit, d.done)
+}
+
+// Stop ends the display and takes the view off the screen. It returns when
+// nothing more will be written. Stop without Start does nothing.
+func (d *Display) Stop() {
+	d.mu.Lock()
+	quit, done := d.quit, d.done
+	d.quit, d.done = nil, nil
+	d.mu.Unlock()
+	if quit == nil {
+		return
+	}
+	close(quit)
+	<-done
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.write(d.erase())
+}
+
+// Print writes a line of text that stays: above the view on a terminal.
+func (d *Display) Print(text string) {
+	if d.opts.Mode == Quiet {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := d.erase() + strings.TrimRight(text, "\n") + "\n"
+	if d.opts.Mode == Terminal && d.quit != nil {
+		out += d.view()
+	}
+	d.write(out)
+}
+
+func (d *Display) loop(quit, done chan struct{}) {
+	defer close(done)
+	every := d.opts.Every
+	if d.opts.Mode == Plain {
+		every = min(every, plainLook)
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		d.show()
+		select {
+		case <-quit:
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// show writes a view, or a line when one is due.
+func (d *Display) show() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.opts.Mode == Terminal {
+		d.write(d.erase() + d.view())
+		return
+	}
+	s, now := d.snapshot(), time.Now()
+	news := d.lastAt.IsZero() || s.Stage != d.last.Stage || s.Phase != d.last.Phase
+	if !news && now.Sub(d.lastAt) < d.opts.Every {
+		return
+	}
+	d.last, d.lastAt = s, now
+	d.write(Line(s) + "\n")
+}
+
+// view gives the text of the next view and remembers its shape. The last column
+// stays free: a character there makes some terminals start a new line.
+func (d *Display) view() string {
+	text := View(d.snapshot(), d.opts.Width()-1, d.opts.Color)
+	d.drawn = d.drawn[:0]
+	for line := range strings.Lines(text) {
+		d.drawn = append(d.drawn, screen.Width(strings.TrimSuffix(line, "\n")))
+	}
+	return text
+}
+
+// erase gives what takes the last view off the screen: back to its first line,
+// and erase from there to the end. In a window that was made narrower the lines
+// of that view have wrapped, so they are counted at the width of now.
+func (d *Display) erase() string {
+	if len(d.drawn) == 0 {
+		return ""
+	}
+	width, up := max(d.opts.Width(), 1), 0
+	for _, w := range d.drawn {
+		up += max(1, (w+width-1)/width)
+	}
+	d.drawn = d.drawn[:0]
+	return fmt.Sprintf("\x1b[%dA\r\x1b[J", up)
+}
+
+// write hands text over in one piece, so that no half view is seen.
+func (d *Display) write(text string) {
+	if text != "" {
+		_, _ = io.WriteString(d.w, text)
+	}
+}

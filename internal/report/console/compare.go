@@ -1,0 +1,103 @@
+package console
+
+import (
+	"strconv"
+
+	"inferometer/internal/result"
+	"inferometer/internal/screen"
+)
+
+// figure is a column of the table that compares stages.
+type figure struct {
+	metric string
+	above  string // first line of its title
+	stat   string // statistic; empty: the average
+	keep   int
+}
+
+func figures() []figure {
+	return []figure{
+		{"request_throughput", "Requests", "", 90},
+		{"output_token_throughput", "Output", "", 80},
+		{"time_to_first_token", "TTFT", "p50", 70},
+		{"time_to_first_token", "TTFT", "p99", 69},
+		{"inter_token_latency", "ITL", "p50", 60},
+		{"inter_token_latency", "ITL", "p99", 59},
+		{"request_latency", "Latency", "p50", 50},
+		{"request_latency", "Latency", "p99", 65},
+	}
+}
+
+// comparison prints one row for each stage.
+func (p *printer) comparison(stages []result.Stage) {
+	t := table{columns: []column{
+		{title: "Stage", left: true, keep: mustKeep},
+		{title: "Load", left: true, keep: 40},
+		{title: "OK", keep: 95},
+		{title: "Failed", keep: 95},
+	}}
+	for i := range stages {
+		s := &stages[i]
+		name := strconv.Itoa(s.Index + 1)
+		if s.Name != "" {
+			name += " " + screen.Clip(screen.Clean(s.Name), 20)
+		}
+		t.add(name, screen.Clip(screen.Clean(s.Load), 24), screen.Count(s.Counts.OK), screen.Count(s.Counts.Failed))
+	}
+	for _, f := range figures() {
+		p.compare(&t, stages, f)
+	}
+	p.blank()
+	p.line(p.style.Bold("Stages side by side"))
+	p.table(&t)
+}
+
+// compare adds the column of one figure, in one unit for all stages.
+func (p *printer) compare(t *table, stages []result.Stage, f figure) {
+	unit, ref := "", 0.0
+	for i := range stages {
+		if v, ok := f.of(&stages[i]); ok {
+			unit, ref = stages[i].Metrics[f.metric].Unit, max(ref, v)
+		}
+	}
+	scale := screen.ScaleFor(unit, ref)
+	t.columns = append(t.columns, column{title: f.above + "\n" + f.below(scale.Unit), keep: f.keep})
+	for i := range stages {
+		cell := ""
+		if v, ok := f.of(&stages[i]); ok {
+			cell = scale.Format(v)
+		}
+		t.rows[i] = append(t.rows[i], cell)
+	}
+}
+
+func (f figure) below(unit string) string {
+	switch {
+	case f.metric == "request_throughput":
+		return "per s"
+	case f.metric == "output_token_throughput":
+		return "tokens/s"
+	default:
+		return f.stat + " " + unit
+	}
+}
+
+// of gives the figure of a stage, where it has one.
+func (f figure) of(s *result.Stage) (float64, bool) {
+	m, ok := s.Metrics[f.metric]
+	if !ok {
+		return 0, false
+	}
+	if f.stat == "" {
+		return m.Avg, true
+	}
+	if m.Spread == nil {
+		return 0, false
+	}
+	for _, st := range statistics() {
+		if st.name == f.stat {
+			return st.of(m.Spread), true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,214 @@
+// Package console prints a result as text for a person: for each stage what was
+// asked, a table of what was measured in units that are read at a glance, how
+// the requests fared, and at the end whether to believe it all.
+//
+// It calculates nothing. Every figure is in the result; here it only gets a
+// unit, a number of digits and a place. A metric that the result does not have
+// is left out: no value is something else than zero.
+package console
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"inferometer/internal/result"
+	"inferometer/internal/screen"
+)
+
+// The widths that a report can have.
+const (
+	DefaultWidth = 100
+	minWidth     = 60
+)
+
+// Options say how a result is printed.
+type Options struct {
+	Width   int      // columns; 0: DefaultWidth
+	Color   bool     // use ANSI colours
+	All     bool     // every metric and check, and the steady window's table
+	Subject string   // what was measured, for the first line: the URL and the model
+	Dir     string   // where the files of the run are; empty: none were written
+	Files   []string // their names in Dir
+}
+
+// Write prints r to w.
+func Write(w io.Writer, r *result.Result, o Options) error {
+	p := printer{width: o.Width, style: screen.Style(o.Color), all: o.All}
+	if p.width == 0 {
+		p.width = DefaultWidth
+	}
+	p.width = max(p.width, minWidth)
+	p.head(r, o.Subject)
+	for i := range r.Stages {
+		p.stage(r, &r.Stages[i])
+	}
+	if len(r.Stages) > 1 {
+		p.comparison(r.Stages)
+	}
+	p.notes(r.Notes)
+	p.verdict(r)
+	p.files(o)
+	if _, err := w.Write(p.buf.Bytes()); err != nil {
+		return fmt.Errorf("write console report: %w", err)
+	}
+	return nil
+}
+
+// printer gathers the lines of a report.
+type printer struct {
+	buf   bytes.Buffer
+	width int
+	style screen.Style
+	all   bool
+	thin  bool // a percentile with too few samples was printed in this stage
+}
+
+func (p *printer) line(s string) {
+	p.buf.WriteString(s)
+	p.buf.WriteByte('\n')
+}
+
+func (p *printer) blank() { p.line("") }
+
+// indent is the space before everything that belongs to a heading.
+const indent = "  "
+
+// labelWidth is the room of the label before a paragraph.
+const labelWidth = 13
+
+// paragraph prints wrapped text with a label at its first line.
+func (p *printer) paragraph(label, text string) {
+	p.wrapped(indent+screen.Left(label, labelWidth), text)
+}
+
+// item prints wrapped text as an item of a list.
+func (p *printer) item(text string) {
+	p.wrapped(indent+"- ", text)
+}
+
+// wrapped prints text between first, which starts its first line, and the
+// right margin.
+func (p *printer) wrapped(first, text string) {
+	w := screen.Width(first)
+	for i, l := range screen.Wrap(screen.Clean(text), p.width-w) {
+		if i > 0 {
+			first = strings.Repeat(" ", w)
+		}
+		p.line(first + l)
+	}
+}
+
+func (p *printer) table(t *table) {
+	for _, l := range t.render(p.width-len(indent), p.style) {
+		p.line(indent + l)
+	}
+}
+
+func (p *printer) head(r *result.Result, subject string) {
+	facts := []string{plural(int64(len(r.Stages)), "stage") + " in " + screen.Seconds(r.Duration)}
+	if !r.Started.IsZero() {
+		facts = append(facts, "started "+r.Started.UTC().Format("2006-01-02 15:04:05 UTC"))
+	}
+	facts = append(facts, fmt.Sprintf("seed %d", r.Seed))
+	name := "Inferometer"
+	if r.Version != "" {
+		name += " " + screen.Clean(r.Version)
+	}
+	for i, l := range screen.Wrap(name+": "+strings.Join(facts, ", "), p.width) {
+		if i == 0 {
+			l = p.style.Bold(name) + strings.TrimPrefix(l, name)
+		}
+		p.line(l)
+	}
+	if subject != "" {
+		p.wrapped("", subject)
+	}
+	if r.Interrupted {
+		p.wrapped("", "The run was interrupted: the figures are of what was measured until then.")
+	}
+	if r.Incomplete {
+		p.wrapped("", "The run did not end properly: the figures are of the requests that were on disk.")
+	}
+}
+
+func (p *printer) notes(notes []string) {
+	if len(notes) == 0 {
+		return
+	}
+	p.blank()
+	p.line(p.style.Bold("Notes"))
+	for _, n := range notes {
+		p.item(n)
+	}
+}
+
+func (p *printer) verdict(r *result.Result) {
+	p.blank()
+	v := r.Verdict
+	if v.Valid {
+		p.line(p.style.Good("VALID") + ": every check was within its budget.")
+	} else {
+		p.line(p.style.Bad("INVALID") + ": do not rely on these figures.")
+	}
+	for _, reason := range v.Reasons {
+		p.item(reason)
+	}
+	if run := checksOf(v.Checks, wholeRun); len(run) > 0 {
+		p.paragraph("Whole run", p.checkList(run))
+	}
+}
+
+func (p *printer) files(o Options) {
+	if o.Dir == "" {
+		return
+	}
+	p.blank()
+	p.wrapped("", "Files in "+o.Dir+separator(o.Files)+strings.Join(o.Files, ", "))
+}
+
+func separator(files []string) string {
+	if len(files) == 0 {
+		return ""
+	}
+	return ": "
+}
+
+// wholeRun is the stage of a check that is about the whole run.
+const wholeRun = -1
+
+func checksOf(all []result.Check, stage int) []result.Check {
+	var of []result.Check
+	for _, c := range all {
+		if c.Stage == stage {
+			of = append(of, c)
+		}
+	}
+	return of
+}
+
+// checkList says in a line what each check found, those over budget first.
+func (p *printer) checkList(checks []result.Check) string {
+	var over, kept []string
+	for _, c := range checks {
+		s := fmt.Sprintf("%s %s (budget %s)", plain(c.Name), screen.Value(c.Value, c.Unit), screen.Value(c.Budget, c.Unit))
+		if c.OK {
+			kept = append(kept, s)
+		} else {
+			over = append(over, "MISSED: "+s)
+		}
+	}
+	return strings.Join(append(over, kept...), "; ")
+}
+
+// plain turns the name of a field into words.
+func plain(name string) string { return strings.ReplaceAll(name, "_", " ") }
+
+// plural writes a number of things.
+func plural(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return screen.Count(n) + " " + thing + "s"
+}

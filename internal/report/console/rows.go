@@ -1,0 +1,106 @@
+package console
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"inferometer/internal/result"
+)
+
+// row is a metric that the report shows, under the name a person knows it by.
+type row struct {
+	metric string
+	label  string
+	unit   string // in place of the metric's own, where the label has it already
+}
+
+// spreads are the metrics with samples that every report shows, in order.
+func spreads() []row {
+	return []row{
+		{metric: "time_to_first_token", label: "Time to first token"},
+		{metric: "time_to_first_output_token", label: "Time to first visible token"},
+		{metric: "time_to_second_token", label: "Time to second token"},
+		{metric: "inter_token_latency", label: "Inter-token latency"},
+		{metric: "time_per_output_token", label: "Time per output token"},
+		{metric: "request_latency", label: "Request latency"},
+		{metric: "output_sequence_length", label: "Output sequence length"},
+		{metric: "input_sequence_length", label: "Input sequence length"},
+		{metric: "output_token_throughput_per_user", label: "Output tokens/s per user", unit: " "},
+	}
+}
+
+// rates are the metrics of the whole stage that every report shows, in order.
+func rates() []row {
+	return []row{
+		{metric: "request_throughput", label: "Requests/s"},
+		{metric: "output_token_throughput", label: "Output tokens/s"},
+		{metric: "input_token_throughput", label: "Input tokens/s"},
+		{metric: "total_token_throughput", label: "Total tokens/s"},
+		{metric: "goodput", label: "Good requests/s"},
+	}
+}
+
+// known reports whether some part of the ordinary report shows the metric.
+func known(metric string) bool {
+	is := func(r row) bool { return r.metric == metric }
+	return slices.ContainsFunc(spreads(), is) || slices.ContainsFunc(rates(), is)
+}
+
+// rest are the metrics that only the full report shows, by name: with samples
+// or without.
+func rest(all map[string]result.Stat, samples bool) []row {
+	var rows []row
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if !known(name) && (all[name].Spread != nil) == samples {
+			rows = append(rows, row{metric: name, label: title(name)})
+		}
+	}
+	return rows
+}
+
+// labelOf is what the report calls a metric.
+func labelOf(metric string) string {
+	for _, r := range slices.Concat(spreads(), rates()) {
+		if r.metric == metric {
+			return r.label
+		}
+	}
+	return title(metric)
+}
+
+// title turns the name of a metric into words.
+func title(name string) string {
+	words := plain(name)
+	if words == "" {
+		return words
+	}
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+// statistic is a number of a spread and its column.
+type statistic struct {
+	name string
+	keep int
+	of   func(*result.Spread) float64
+}
+
+// statistics are the columns of the table after the average, from the least
+// value to the greatest. p50 and p99 are the last to go when room is short.
+func statistics() []statistic {
+	return []statistic{
+		{"min", 60, func(s *result.Spread) float64 { return s.Min }},
+		{"p1", 5, func(s *result.Spread) float64 { return s.P1 }},
+		{"p5", 6, func(s *result.Spread) float64 { return s.P5 }},
+		{"p10", 7, func(s *result.Spread) float64 { return s.P10 }},
+		{"p25", 20, func(s *result.Spread) float64 { return s.P25 }},
+		{"p50", mustKeep, func(s *result.Spread) float64 { return s.P50 }},
+		{"p75", 21, func(s *result.Spread) float64 { return s.P75 }},
+		{"p90", 80, func(s *result.Spread) float64 { return s.P90 }},
+		{"p95", 50, func(s *result.Spread) float64 { return s.P95 }},
+		{"p99", mustKeep, func(s *result.Spread) float64 { return s.P99 }},
+		{"p99.9", 40, func(s *result.Spread) float64 { return s.P999 }},
+		{"max", 70, func(s *result.Spread) float64 { return s.Max }},
+		{"std", 30, func(s *result.Spread) float64 { return s.Std }},
+	}
+}

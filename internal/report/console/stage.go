@@ -1,0 +1,282 @@
+package console
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"inferometer/internal/result"
+	"inferometer/internal/screen"
+)
+
+// stage prints all that is known about one stage.
+func (p *printer) stage(r *result.Result, s *result.Stage) {
+	p.blank()
+	p.heading(s, len(r.Stages))
+	p.counts(s)
+	p.thin = false
+	p.spread(s.Metrics, spreads())
+	if p.all {
+		p.spread(s.Metrics, rest(s.Metrics, true))
+		p.steadySpread(s.Steady)
+	}
+	if p.thin {
+		p.wrapped(indent, thinMark+" too few samples for this percentile: it may be quite different in the next run")
+	}
+	p.rates(s)
+	p.blank()
+	p.goodput(s)
+	p.failures(s.Failures)
+	p.tokens(s.Tokens)
+	if checks := checksOf(r.Verdict.Checks, s.Index); len(checks) > 0 {
+		p.paragraph("Checks", p.checkList(checks))
+	}
+}
+
+func (p *printer) heading(s *result.Stage, of int) {
+	name := screen.Clean(s.Name)
+	if of > 1 {
+		number := fmt.Sprintf("Stage %d of %d", s.Index+1, of)
+		if name == "" {
+			name = number
+		} else {
+			name = number + ", " + name
+		}
+	}
+	text := screen.Clean(s.Load)
+	switch {
+	case text == "":
+		text = name
+	case name != "":
+		text = name + ": " + text
+	}
+	for _, l := range screen.Wrap(text, p.width) {
+		p.line(p.style.Bold(l))
+	}
+}
+
+func (p *printer) counts(s *result.Stage) {
+	c := s.Counts
+	text := fmt.Sprintf("%s in %s: %s ok", plural(c.Sent, "request"), screen.Seconds(s.Window.End-s.Window.Begin), screen.Count(c.OK))
+	if c.Failed > 0 {
+		text += ", " + screen.Count(c.Failed) + " failed"
+	}
+	if c.CutOff > 0 {
+		text += " (" + screen.Count(c.CutOff) + " of them cut off)"
+	}
+	if c.Warmup > 0 {
+		text += "; before that " + plural(c.Warmup, "warm-up request")
+	}
+	p.wrapped(indent, text)
+	if c.Scheduled > 0 {
+		p.wrapped(indent, fmt.Sprintf("%s scheduled, %s of them waited for a slot, %s never sent",
+			screen.Count(c.Scheduled), screen.Count(c.Waited), screen.Count(c.Unsent)))
+	}
+}
+
+// thinMark stands before a percentile with too few samples.
+const thinMark = "~"
+
+// spread prints the table of the metrics that have samples.
+func (p *printer) spread(all map[string]result.Stat, rows []row) {
+	stats := statistics()
+	t := table{columns: []column{
+		{title: "", left: true, keep: mustKeep},
+		{title: "", left: true, keep: mustKeep},
+		{title: "avg", keep: mustKeep},
+	}}
+	for _, st := range stats {
+		t.columns = append(t.columns, column{title: st.name, keep: st.keep})
+	}
+	t.columns = append(t.columns, column{title: "count", keep: 10})
+	for _, r := range rows {
+		m, ok := all[r.metric]
+		if !ok || sameAsFirstToken(all, r.metric) {
+			continue
+		}
+		t.add(p.cells(r, m, stats)...)
+	}
+	if len(t.rows) == 0 {
+		return
+	}
+	p.blank()
+	p.table(&t)
+}
+
+// sameAsFirstToken reports whether the first visible token was always the first
+// token: then a row of its own says nothing.
+func sameAsFirstToken(all map[string]result.Stat, metric string) bool {
+	if metric != "time_to_first_output_token" {
+		return false
+	}
+	a, b := all["time_to_first_token"], all[metric]
+	return a.Count == b.Count && a.Spread != nil && b.Spread != nil && *a.Spread == *b.Spread
+}
+
+func (p *printer) cells(r row, m result.Stat, stats []statistic) []string {
+	scale := screen.ScaleFor(m.Unit, m.Avg)
+	unit := scale.Unit
+	if r.unit != "" {
+		unit = strings.TrimSpace(r.unit)
+	}
+	cells := []string{r.label, unit, scale.Format(m.Avg)}
+	for _, st := range stats {
+		cell := ""
+		if m.Spread != nil {
+			cell = scale.Format(st.of(m.Spread))
+			if slices.Contains(m.Thin, st.name) {
+				cell = thinMark + cell
+				p.thin = true
+			}
+		}
+		cells = append(cells, cell)
+	}
+	count := ""
+	if m.Count > 0 {
+		count = screen.Count(m.Count)
+	}
+	return append(cells, count)
+}
+
+// steadySpread prints the table of the steady window.
+func (p *printer) steadySpread(s *result.Steady) {
+	if s == nil {
+		return
+	}
+	p.blank()
+	p.wrapped(indent, steadyText(s))
+	p.spread(s.Metrics, append(spreads(), rest(s.Metrics, true)...))
+}
+
+func steadyText(s *result.Steady) string {
+	return fmt.Sprintf("Steady window: %s to %s of the run, %s",
+		screen.Seconds(s.Window.Begin), screen.Seconds(s.Window.End), plural(s.Counts.Sent, "request"))
+}
+
+// rates prints the figures of the stage as a whole, beside those of its
+// steady window.
+func (p *printer) rates(s *result.Stage) {
+	t := table{columns: []column{
+		{left: true, keep: mustKeep},
+		{left: true, keep: mustKeep},
+		{title: "whole stage", keep: mustKeep},
+		{title: "steady", keep: mustKeep},
+	}}
+	var steady map[string]result.Stat
+	if s.Steady != nil {
+		steady = s.Steady.Metrics
+	}
+	rows := rates()
+	if p.all {
+		rows = append(rows, rest(s.Metrics, false)...)
+	}
+	for i, r := range rows {
+		m, ok := s.Metrics[r.metric]
+		if !ok {
+			continue
+		}
+		unit := ""
+		if i >= len(rates()) {
+			unit = screen.ScaleFor(m.Unit, m.Avg).Unit
+		}
+		scale := screen.ScaleFor(m.Unit, m.Avg)
+		beside := ""
+		if m, ok := steady[r.metric]; ok {
+			beside = scale.Format(m.Avg)
+		}
+		t.add(r.label, unit, scale.Format(m.Avg), beside)
+	}
+	if len(t.rows) == 0 {
+		return
+	}
+	p.blank()
+	p.table(&t)
+	if s.Steady != nil && !p.all {
+		p.wrapped(indent, steadyText(s.Steady))
+	}
+}
+
+func (p *printer) goodput(s *result.Stage) {
+	for i, g := range s.Goodput {
+		label := ""
+		if i == 0 {
+			label = "Objectives"
+		}
+		text := fmt.Sprintf("%s ≤ %s: met by %s of %s", labelOf(g.Metric), screen.Value(g.MaxMS, "ms"), screen.Count(g.Met), plural(g.Of, "request"))
+		if g.Of > 0 {
+			text += ", " + screen.Share(float64(g.Met)/float64(g.Of))
+		}
+		p.paragraph(label, text)
+	}
+}
+
+// exampleWidth bounds what is shown of an error message, which may be a whole
+// page.
+const exampleWidth = 200
+
+func (p *printer) failures(all []result.Failures) {
+	for i, f := range all {
+		label := ""
+		if i == 0 {
+			label = "Failures"
+		}
+		class := plain(f.Class)
+		if f.Status != 0 {
+			class += " " + strconv.Itoa(f.Status)
+		}
+		text := screen.Count(f.Count) + " × " + class
+		if f.Example != "" {
+			text += ", such as: " + screen.Clip(screen.Clean(f.Example), exampleWidth)
+		}
+		p.paragraph(label, text)
+	}
+}
+
+func (p *printer) tokens(t result.Tokens) {
+	in, out := sources(t.Input, t.Tokenizer), sources(t.Output, t.Tokenizer)
+	switch {
+	case in == "" && out == "":
+	case in == out:
+		p.paragraph("Tokens", "input and output "+in)
+	case in == "":
+		p.paragraph("Tokens", "output "+out)
+	case out == "":
+		p.paragraph("Tokens", "input "+in)
+	default:
+		p.paragraph("Tokens", "input "+in+"; output "+out)
+	}
+}
+
+// sources says in words who counted the tokens; with the numbers of requests
+// where there is more than one source.
+func sources(by map[string]int64, tokenizer string) string {
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(by)), func(s string) bool { return by[s] == 0 })
+	texts := make([]string, 0, len(names))
+	for _, name := range names {
+		text := source(name, tokenizer)
+		if len(names) > 1 {
+			text += " in " + plural(by[name], "request")
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, ", ")
+}
+
+func source(name, tokenizer string) string {
+	switch {
+	case name == "server":
+		return "counted by the server"
+	case name == "tokenizer" && tokenizer == "words":
+		return "counted in words (no tokenizer was given)"
+	case name == "tokenizer" && tokenizer != "":
+		return "counted by the tokenizer " + tokenizer
+	case name == "tokenizer":
+		return "counted by the tokenizer"
+	case name == "events":
+		return "counted as one per event"
+	default:
+		return plain(name)
+	}
+}

@@ -1,0 +1,186 @@
+// Package screen has what any text for a person needs: numbers in units that are
+// read at a glance, lines that fit a width, and colour where it was asked for.
+//
+// It knows nothing of benchmarks. The console report and the live view are
+// built on it, so the same figure looks the same in both.
+package screen
+
+import (
+	"math"
+	"strconv"
+	"time"
+)
+
+// Count writes n with a comma between thousands.
+func Count(n int64) string {
+	return group(strconv.FormatInt(n, 10))
+}
+
+// Scale is a unit and a number of decimals that suit a group of values, so that
+// a row of a table has one unit and its digits line up.
+type Scale struct {
+	Unit     string
+	factor   float64
+	decimals int
+}
+
+// ScaleFor picks the scale for values of the given unit of which ref is
+// typical. Milliseconds become seconds where they are many and microseconds
+// where they are few; other units stay as they are.
+func ScaleFor(unit string, ref float64) Scale {
+	s := Scale{Unit: unit, factor: 1}
+	ref = math.Abs(ref)
+	if unit == "ms" && ref > 0 {
+		switch {
+		case ref >= 10_000:
+			s.Unit, s.factor = "s", 1e-3
+		case ref < 0.1:
+			s.Unit, s.factor = "µs", 1e3
+		}
+	}
+	s.decimals = decimals(ref * s.factor)
+	return s
+}
+
+// decimals keeps about four digits of a number of this size.
+func decimals(ref float64) int {
+	switch {
+	case ref >= 1000:
+		return 0
+	case ref >= 100:
+		return 1
+	case ref >= 1 || ref == 0:
+		return 2
+	case ref >= 0.1:
+		return 3
+	default:
+		return 4
+	}
+}
+
+// Format writes v, given in the unit that the scale was made for, without the
+// unit. What is not a finite number is a dash.
+func (s Scale) Format(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "-"
+	}
+	f := s.factor
+	if f == 0 { // the zero Scale
+		f = 1
+	}
+	return group(strconv.FormatFloat(v*f, 'f', s.decimals, 64))
+}
+
+// Value writes one value with its unit, scaled to itself and without trailing
+// zeros: "51.2 ms", "1.5 s", "85 %". Shares of one are written as per cent.
+func Value(v float64, unit string) string {
+	if unit == "share" || unit == "ratio" {
+		return Share(v)
+	}
+	s := ScaleFor(unit, v)
+	n := trimZeros(s.Format(v))
+	if s.Unit == "" {
+		return n
+	}
+	return n + " " + s.Unit
+}
+
+// Share writes a share of one as per cent. Only a share of exactly all or
+// nothing is written as 100 % or 0 %: a few failures in a million stay visible.
+func Share(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "-"
+	}
+	p := v * 100
+	switch {
+	case p > 0 && p < 0.01:
+		return "< 0.01 %"
+	case p > 99.99 && p < 100:
+		return "> 99.99 %"
+	}
+	d := 1
+	if p < 1 || p > 99 && p < 100 {
+		d = 2
+	}
+	return trimZeros(strconv.FormatFloat(p, 'f', d, 64)) + " %"
+}
+
+// Duration writes d as a person says it: "850 ms", "30.1 s", "2 min 5 s",
+// "1 h 3 min".
+func Duration(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "-" + Duration(-d)
+	case d < time.Second:
+		return Value(float64(d)/1e6, "ms")
+	case d < 100*time.Second:
+		return trimZeros(strconv.FormatFloat(d.Seconds(), 'f', 1, 64)) + " s"
+	case d < time.Hour:
+		d = d.Round(time.Second)
+		return parts(int64(d/time.Minute), "min", int64(d%time.Minute/time.Second), "s")
+	default:
+		d = d.Round(time.Minute)
+		return parts(int64(d/time.Hour), "h", int64(d%time.Hour/time.Minute), "min")
+	}
+}
+
+func parts(a int64, unitA string, b int64, unitB string) string {
+	s := Count(a) + " " + unitA
+	if b != 0 {
+		s += " " + Count(b) + " " + unitB
+	}
+	return s
+}
+
+// Seconds is Duration for a number of seconds.
+func Seconds(s float64) string {
+	if math.IsNaN(s) || math.Abs(s) > math.MaxInt64/1e9 {
+		return "-"
+	}
+	return Duration(time.Duration(s * 1e9))
+}
+
+// group puts a comma between the thousands of a plain decimal.
+func group(s string) string {
+	begin := 0
+	if s[0] == '-' {
+		begin = 1
+	}
+	end := begin
+	for end < len(s) && s[end] != '.' {
+		end++
+	}
+	if end-begin <= 3 {
+		return s
+	}
+	out := make([]byte, 0, len(s)+(end-begin)/3)
+	out = append(out, s[:begin]...)
+	for i := begin; i < end; i++ {
+		if i > begin && (end-i)%3 == 0 {
+			out = append(out, ',')
+		}
+		out = append(out, s[i])
+	}
+	return string(append(out, s[end:]...))
+}
+
+// trimZeros takes the zeros at the end of a decimal fraction away.
+func trimZeros(s string) string {
+	point := -1
+	for i := range len(s) {
+		if s[i] == '.' {
+			point = i
+		}
+	}
+	if point < 0 {
+		return s
+	}
+	end := len(s)
+	for end > point+1 && s[end-1] == '0' {
+		end--
+	}
+	if end == point+1 {
+		end = point
+	}
+	return s[:end]
+}

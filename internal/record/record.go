@@ -30,9 +30,9 @@ type Record struct {
 	Seq    int64 // position in the order of dispatch, over the whole run
 	Stage  int   // index into the plan's stages
 	Phase  Phase
+	Slot   int    // the slot that carried it out: one request at a time
 	Target int    // index into the plan's target URLs
 	Prompt uint64 // hash of the prompt's content: equal prompts are recognised by it
-	Input  int64  // line of the inputs file that holds the request's body
 
 	Due     time.Duration // when it was meant to go
 	Ready   time.Duration // when it had its slot and its body
@@ -112,7 +112,7 @@ func (l Label) IsToken() bool { return l <= Refusal || l == Whole }
 
 // Event is one decoded event of an answer.
 type Event struct {
-	Mark   int // index into Marks: the read that completed the event
+	Mark   int // index into Marks, always a valid one: the read that completed the event
 	Label  Label
 	Text   int // bytes of Record.Text that this event contributed
 	Tokens int // output tokens in it; -1: not known

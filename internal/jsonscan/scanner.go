@@ -1,0 +1,325 @@
+// Package jsonscan reads JSON front to back without building values: the caller
+// walks objects and arrays, takes the few values it wants and skips the rest.
+// Nothing is allocated on the way. It accepts what encoding/json accepts, with
+// one difference: bytes of strings that are not valid UTF-8 are handed over as
+// they are.
+//
+// A Scanner stops at the first fault. From then on every method returns a zero
+// value, so that a walk needs one look at Err at its end.
+package jsonscan
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// maxDepth bounds nesting, so that no input exhausts the stack.
+const maxDepth = 10000
+
+// Scanner walks one JSON text. Its zero value scans nothing; Reset hands it a text.
+type Scanner struct {
+	data  []byte
+	pos   int
+	depth int  // of containers that were opened and not yet left
+	fresh bool // a container was opened and More has not been asked yet
+	err   *SyntaxError
+}
+
+// SyntaxError says where a text stops being the JSON that was expected.
+type SyntaxError struct {
+	Offset int    // of the byte at fault
+	Want   string // what should have been there
+}
+
+// Error implements error.
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("byte %d: expected %s", e.Offset, e.Want)
+}
+
+// Reset makes the scanner start at the beginning of data.
+func (s *Scanner) Reset(data []byte) { *s = Scanner{data: data} }
+
+// Err is the first fault, or nil.
+func (s *Scanner) Err() error {
+	if s.err == nil {
+		return nil
+	}
+	return s.err
+}
+
+// Pos is the offset of the next byte to be read.
+func (s *Scanner) Pos() int { return s.pos }
+
+// Fail records a fault at the present position, for a caller that expected
+// something else.
+func (s *Scanner) Fail(want string) { s.failAt(s.pos, want) }
+
+func (s *Scanner) failAt(at int, want string) {
+	if s.err == nil {
+		s.err = &SyntaxError{Offset: at, Want: want}
+		s.fresh = false
+	}
+}
+
+// Peek skips white space and returns the byte that follows without taking it; 0 at
+// the end of the text or after a fault.
+func (s *Scanner) Peek() byte {
+	if s.err != nil {
+		return 0
+	}
+	for s.pos < len(s.data) {
+		switch c := s.data[s.pos]; c {
+		case ' ', '\t', '\n', '\r':
+			s.pos++
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// End reports whether nothing but white space is left; anything else is a fault.
+func (s *Scanner) End() bool {
+	c := s.Peek()
+	if s.err == nil && (c != 0 || s.pos < len(s.data)) {
+		s.Fail("end of text")
+	}
+	return s.err == nil
+}
+
+// Object enters the object that comes next.
+func (s *Scanner) Object() bool { return s.open('{', "an object") }
+
+// Array enters the array that comes next.
+func (s *Scanner) Array() bool { return s.open('[', "an array") }
+
+func (s *Scanner) open(c byte, want string) bool {
+	if s.Peek() != c {
+		s.Fail(want)
+		return false
+	}
+	if s.depth++; s.depth > maxDepth {
+		s.Fail("less nesting")
+		return false
+	}
+	s.pos++
+	s.fresh = true
+	return true
+}
+
+// Key goes to the next member of an object. It returns the member's name, with
+// its escapes resolved, and leaves the scanner at the value; false leaves the object.
+func (s *Scanner) Key() ([]byte, bool) {
+	if !s.more('}') {
+		return nil, false
+	}
+	key, escaped := s.String()
+	if s.Peek() != ':' {
+		s.Fail("':'")
+		return nil, false
+	}
+	s.pos++
+	if escaped {
+		key = AppendUnescaped(nil, key)
+	}
+	return key, true
+}
+
+// More goes to the next element of an array; false leaves the array.
+func (s *Scanner) More() bool { return s.more(']') }
+
+func (s *Scanner) more(end byte) bool {
+	c := s.Peek()
+	switch {
+	case s.err != nil:
+		return false
+	case c == end:
+		s.pos++
+		s.depth--
+		s.fresh = false
+		return false
+	case s.fresh:
+		s.fresh = false
+		return true
+	case c == ',':
+		s.pos++
+		return true
+	}
+	if end == '}' {
+		s.Fail("',' or '}'")
+	} else {
+		s.Fail("',' or ']'")
+	}
+	return false
+}
+
+// String takes a string and returns the bytes between its quotes, a part of the
+// scanned text, and whether they hold escapes (see AppendUnescaped).
+func (s *Scanner) String() (body []byte, escaped bool) {
+	if s.Peek() != '"' {
+		s.Fail("a string")
+		return nil, false
+	}
+	start := s.pos + 1
+	end, escaped, ok := StringEnd(s.data, start)
+	if !ok {
+		s.failAt(end, "the rest of a string")
+		return nil, false
+	}
+	s.pos = end + 1
+	return s.data[start:end], escaped
+}
+
+// Bool takes true or false.
+func (s *Scanner) Bool() bool {
+	if s.Peek() == 't' {
+		return s.literal("true")
+	}
+	s.literal("false")
+	return false
+}
+
+// Null takes a null if one comes next, and reports whether it did.
+func (s *Scanner) Null() bool { return s.Peek() == 'n' && s.literal("null") }
+
+func (s *Scanner) literal(word string) bool {
+	if s.err != nil {
+		return false
+	}
+	if len(s.data)-s.pos < len(word) || string(s.data[s.pos:s.pos+len(word)]) != word {
+		s.Fail(word)
+		return false
+	}
+	s.pos += len(word)
+	return true
+}
+
+// Int takes a number. One with a fraction loses it; one that no int64 holds is a fault.
+func (s *Scanner) Int() int64 {
+	c := s.Peek()
+	i, neg := s.pos, false
+	if c == '-' {
+		neg = true
+		i++
+	}
+	var n int64
+	start := i
+	for i < len(s.data) && s.data[i]-'0' <= 9 {
+		n = n*10 + int64(s.data[i]-'0')
+		i++
+	}
+	digits := i - start
+	plain := digits > 0 && digits <= 18 && (digits == 1 || s.data[start] != '0')
+	if plain && (i == len(s.data) || (s.data[i]|0x20 != 'e' && s.data[i] != '.')) && s.err == nil {
+		s.pos = i
+		if neg {
+			return -n
+		}
+		return n
+	}
+	return s.slowInt()
+}
+
+func (s *Scanner) slowInt() int64 {
+	at := s.pos
+	text := s.number()
+	if s.err != nil {
+		return 0
+	}
+	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+		return n
+	}
+	f, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || f >= math.MaxInt64 || f <= math.MinInt64 {
+		s.failAt(at, "a number that fits")
+		return 0
+	}
+	return int64(f)
+}
+
+// number takes a number of any form and returns its text.
+func (s *Scanner) number() []byte {
+	c := s.Peek()
+	start, i := s.pos, s.pos
+	if c == '-' {
+		i++
+	}
+	if i < len(s.data) && s.data[i] == '0' {
+		i++
+	} else {
+		i = s.digits(i)
+	}
+	if i > 0 && i < len(s.data) && s.data[i] == '.' {
+		i = s.digits(i + 1)
+	}
+	if i > 0 && i < len(s.data) && s.data[i]|0x20 == 'e' {
+		i++
+		if i < len(s.data) && (s.data[i] == '+' || s.data[i] == '-') {
+			i++
+		}
+		i = s.digits(i)
+	}
+	if s.err != nil {
+		return nil
+	}
+	s.pos = i
+	return s.data[start:i]
+}
+
+// digits returns the offset after the digits at i; none there is a fault.
+func (s *Scanner) digits(i int) int {
+	start := i
+	for i < len(s.data) && s.data[i]-'0' <= 9 {
+		i++
+	}
+	if i == start {
+		s.failAt(min(i, len(s.data)), "a digit")
+		return 0
+	}
+	return i
+}
+
+// Skip takes a value of any kind, checking it on the way.
+func (s *Scanner) Skip() {
+	switch s.Peek() {
+	case '{':
+		s.Object()
+		for _, ok := s.Key(); ok; _, ok = s.Key() {
+			s.Skip()
+		}
+	case '[':
+		s.Array()
+		for s.More() {
+			s.Skip()
+		}
+	case '"':
+		s.String()
+	case 't':
+		s.literal("true")
+	case 'f':
+		s.literal("false")
+	case 'n':
+		s.literal("null")
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		s.number()
+	default:
+		s.Fail("a value")
+	}
+}
+
+// IsNumber reports whether a number comes next.
+func (s *Scanner) IsNumber() bool {
+	c := s.Peek()
+	return c == '-' || c-'0' <= 9
+}
+
+// Quoted takes a string that holds no escapes in most cases: it returns the
+// bytes meant, which are a part of the scanned text unless there are escapes.
+func (s *Scanner) Quoted() []byte {
+	body, escaped := s.String()
+	if escaped {
+		return AppendUnescaped(nil, body)
+	}
+	return body
+}

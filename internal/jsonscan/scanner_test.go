@@ -1,0 +1,156 @@
+package jsonscan
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// value builds what encoding/json builds, with nothing but the scanner's methods.
+func value(s *Scanner) any {
+	switch c := s.Peek(); {
+	case c == '{':
+		s.Object()
+		m := map[string]any{}
+		for key, ok := s.Key(); ok; key, ok = s.Key() {
+			k := string([]rune(string(key)))
+			m[k] = value(s)
+		}
+		return m
+	case c == '[':
+		s.Array()
+		list := []any{}
+		for s.More() {
+			list = append(list, value(s))
+		}
+		return list
+	case c == '"':
+		return string([]rune(string(s.Quoted())))
+	case c == 't' || c == 'f':
+		return s.Bool()
+	case c == 'n':
+		s.Null()
+		return nil
+	case s.IsNumber():
+		return json.Number(s.number())
+	}
+	s.Fail("a value")
+	return nil
+}
+
+func scan(data []byte) (any, error) {
+	var s Scanner
+	s.Reset(data)
+	v := value(&s)
+	s.End()
+	return v, s.Err()
+}
+
+func reference(data []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); err == nil || err.Error() != "EOF" {
+		return nil, errors.New("more than one value")
+	}
+	return v, nil
+}
+
+var texts = []string{
+	`{}`, `[]`, `null`, `true`, `false`, `0`, `-0`, `12`, `-3.5e+10`, `01`, `-`, `1.`, `1e`, `.5`, `+1`,
+	`"x"`, `"a\u00e9\ud83d\ude00\n\/"`, `"\ud83d"`, `"\ud83dx"`, `"\ud83d\ud83d\ude00"`, `"\ude00\ud83d"`, `"\x"`, `"\u12g4"`, `"open`, "\"\x01\"", "\"\xff\xc3\"",
+	`{"a":1,"b":[1,2,{"c":null}],"a":2}`, `{"a" : [ ] , "b" : { } }`, `{"a":1,}`, `[1,]`, `[,1]`, `{,}`, `{"a"}`, `{"a":}`, `{a:1}`, `[1 2]`,
+	`{"\u0061":1}`, ` [1] `, `[1] x`, ``, ` `, `nul`, `truee`, `[[[[]]]]`, `[}`, `{]`, "\xef\xbb\xbf{}",
+	`18446744073709551616`, `9223372036854775807`, `1e400`, strings.Repeat("[", 10001), strings.Repeat("[", 9000) + strings.Repeat("]", 9000),
+}
+
+func TestScannerAgreesWithEncodingJSON(t *testing.T) {
+	for _, text := range texts {
+		compare(t, []byte(text))
+	}
+}
+
+func FuzzScanner(f *testing.F) {
+	for _, text := range texts {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { compare(t, data) })
+}
+
+func compare(t *testing.T, data []byte) {
+	t.Helper()
+	want, wantErr := reference(data)
+	got, err := scan(data)
+	if (err == nil) != (wantErr == nil) {
+		t.Fatalf("%.200q: error %v, encoding/json says %v", data, err, wantErr)
+	}
+	if err == nil && !reflect.DeepEqual(got, want) {
+		t.Fatalf("%.200q: got %v, want %v", data, got, want)
+	}
+	var s Scanner
+	s.Reset(data)
+	s.Skip()
+	s.End()
+	if (s.Err() == nil) != (wantErr == nil) {
+		t.Fatalf("%.200q: Skip says %v, encoding/json says %v", data, s.Err(), wantErr)
+	}
+}
+
+func TestInt(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want int64
+		ok   bool
+	}{
+		{"0", 0, true}, {"-7", -7, true}, {"123456789012345678", 123456789012345678, true},
+		{"9223372036854775807", 9223372036854775807, true}, {"-9223372036854775808", -9223372036854775808, true},
+		{"9223372036854775808", 0, false}, {"4.9", 4, true}, {"1e3", 1000, true}, {"00", 0, false}, {"-", 0, false}, {"", 0, false},
+		{`"1"`, 0, false}, {"1e30", 0, false}, {"-0", 0, true},
+	} {
+		var s Scanner
+		s.Reset([]byte(c.text))
+		got := s.Int()
+		ok := s.End()
+		if got != c.want && ok || ok != c.ok {
+			t.Errorf("Int of %q = %d, %v; want %d, %v", c.text, got, ok, c.want, c.ok)
+		}
+	}
+}
+
+func TestErrorNamesTheByte(t *testing.T) {
+	for text, offset := range map[string]int{`{"a":1 "b":2}`: 7, `[1,`: 3, `{"a":tru}`: 5, `["a`: 3, `{"a":-}`: 6} {
+		_, err := scan([]byte(text))
+		var syntax *SyntaxError
+		if !errors.As(err, &syntax) || syntax.Offset != offset {
+			t.Errorf("%s: %v, want a fault at byte %d", text, err, offset)
+		}
+	}
+}
+
+func TestNoAllocation(t *testing.T) {
+	data := []byte(`{"id":"chatcmpl-` + strconv.Itoa(1) + `","choices":[{"delta":{"content":"hello"},"index":0,"logprobs":null}],"created":1794703476,"x":[1.5,true]}`)
+	var s Scanner
+	if n := testing.AllocsPerRun(100, func() {
+		s.Reset(data)
+		s.Skip()
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkSkip(b *testing.B) {
+	data := []byte(`{"id":"f75fbe95-2d58-4a53-b3df-8e99724eaf1a","choices":[{"delta":{"content":"getnode"},"index":0}],"created":1794703476,"model":"tiny-llama@main","object":"chat.completion.chunk","system_fingerprint":""}`)
+	b.SetBytes(int64(len(data)))
+	var s Scanner
+	for b.Loop() {
+		s.Reset(data)
+		s.Skip()
+	}
+}

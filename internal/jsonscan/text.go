@@ -1,0 +1,116 @@
+package jsonscan
+
+import (
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// StringEnd looks at the body of a JSON string that starts at offset i of data,
+// after the opening quote. It returns the offset of the closing quote and whether
+// the body holds escapes. Where the body is faulty, ok is false and end is the
+// offset of the fault.
+func StringEnd(data []byte, i int) (end int, escaped, ok bool) {
+	for i < len(data) {
+		c := data[i]
+		if c != '"' && c != '\\' && c >= 0x20 {
+			i++
+			continue
+		}
+		if c == '"' {
+			return i, escaped, true
+		}
+		if c != '\\' {
+			return i, escaped, false
+		}
+		escaped = true
+		n := escapeLen(data[i:])
+		if n == 0 {
+			return i, escaped, false
+		}
+		i += n
+	}
+	return len(data), escaped, false
+}
+
+// escapeLen is the length of the escape that b starts with; 0 if it is none.
+func escapeLen(b []byte) int {
+	if len(b) < 2 {
+		return 0
+	}
+	switch b[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+		if _, ok := hex4(b); ok {
+			return 6
+		}
+	}
+	return 0
+}
+
+// hex4 reads the code unit of an escape \uXXXX at the start of b.
+func hex4(b []byte) (rune, bool) {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return 0, false
+	}
+	var r rune
+	for _, c := range b[2:6] {
+		switch {
+		case c-'0' <= 9:
+			c -= '0'
+		case (c|0x20)-'a' <= 5:
+			c = (c | 0x20) - 'a' + 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}
+
+// AppendUnescaped appends to dst what the body of a JSON string means. The body
+// must be one that StringEnd accepts. A surrogate without its other half becomes U+FFFD.
+func AppendUnescaped(dst, body []byte) []byte {
+	for i := 0; i < len(body); {
+		start := i
+		for i < len(body) && body[i] != '\\' {
+			i++
+		}
+		dst = append(dst, body[start:i]...)
+		if i+1 >= len(body) {
+			break
+		}
+		if body[i+1] != 'u' {
+			dst = append(dst, simpleEscape(body[i+1]))
+			i += 2
+			continue
+		}
+		r, _ := hex4(body[i:])
+		i = min(i+6, len(body))
+		if utf16.IsSurrogate(r) {
+			low, ok := hex4(body[i:])
+			r = utf16.DecodeRune(r, low)
+			if ok && r != utf8.RuneError {
+				i += 6
+			}
+		}
+		dst = utf8.AppendRune(dst, r)
+	}
+	return dst
+}
+
+func simpleEscape(c byte) byte {
+	switch c {
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return c
+}

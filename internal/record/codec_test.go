@@ -1,0 +1,207 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// full is a record with every field set.
+func full() *Record {
+	return &Record{
+		Seq: 7, Stage: 1, Phase: Warmup, Slot: 3, Target: 2, Prompt: 0xfedcba9876543210,
+		Due: 1000, Ready: 1100, Sent: 1250, Written: 1300, End: 99_000,
+		Conn: Conn{Reused: true, Resolve: 5, Connect: 6, TLS: 7},
+		Marks: []Mark{
+			{Off: 100, Kernel: 2000, User: 2100},
+			{Off: 350, Kernel: Never, User: 50_000},
+			{Off: 351, Kernel: 98_000, User: 97_999},
+		},
+		Merged: 2, Status: 200, ContentType: "text/event-stream", RetryAfter: "30", Streamed: true,
+		Body: []byte("data: {\"a\":\"ü\"}\n\n"),
+		Text: []byte("Hi \"there\"\n\\ \x01é🙂"),
+		Events: []Event{
+			{Mark: 0, Label: Role, Merged: true},
+			{Mark: 0, Label: Content, Text: 10, Tokens: 2},
+			{Mark: 1, Label: Reasoning, Text: 5, Tokens: -1, Merged: true},
+			{Mark: 1, Label: Content, Text: 5, Tokens: 1},
+			{Mark: 2, Label: Done},
+		},
+		In: Tokens{N: 12, Source: FromServer, Local: 11}, Out: Tokens{N: 4, Source: FromEvents, Local: 5},
+		Asked: 16, Cached: 8, Finish: "length",
+		Failure: &Failure{Class: HTTPStatus, Status: 503, Message: "over\tload", At: 99_001},
+	}
+}
+
+func decodeLine(t *testing.T, line []byte, rec *Record) error {
+	t.Helper()
+	r, err := NewReader(bytes.NewReader(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.Next()
+	if err == nil {
+		*rec = *got.Request
+	}
+	return err
+}
+
+func TestRoundTrip(t *testing.T) {
+	odd := full()
+	odd.Text = []byte("caf\xc3 \xff") // not UTF-8
+	odd.Body = []byte{0, 1, 2, 0xff}
+	odd.Events = []Event{{Mark: 2, Label: Whole, Text: 6, Tokens: 1, Merged: true}} // merged with none after it
+	odd.Sent = Never
+	empty := Record{Due: Never, Ready: Never, Sent: Never, Written: Never, End: Never}
+	for name, rec := range map[string]*Record{"full": full(), "odd": odd, "zero": {}, "never": &empty} {
+		var got Record
+		line := AppendJSON(nil, rec, true)
+		if err := decodeLine(t, line, &got); err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, line)
+		}
+		if diff := cmp.Diff(rec, &got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s: %s\n%s", name, diff, line)
+		}
+		var v map[string]any
+		if err := json.Unmarshal(line, &v); err != nil {
+			t.Errorf("%s: not JSON: %v", name, err)
+		}
+	}
+}
+
+// Every field of Record and of what it holds has to survive, those added later too.
+func TestEveryFieldIsWritten(t *testing.T) {
+	rec := full()
+	var visit func(v reflect.Value, path string)
+	visit = func(v reflect.Value, path string) {
+		switch v.Kind() {
+		case reflect.Pointer:
+			visit(v.Elem(), path)
+		case reflect.Struct:
+			for i := range v.NumField() {
+				visit(v.Field(i), path+"."+v.Type().Field(i).Name)
+			}
+		default:
+			if v.IsZero() {
+				t.Errorf("the test's record does not set %s, so nothing shows that it is kept", path)
+			}
+		}
+	}
+	visit(reflect.ValueOf(rec), "Record")
+}
+
+func TestBodyOnlyWhenAsked(t *testing.T) {
+	var got Record
+	if err := decodeLine(t, AppendJSON(nil, full(), false), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Body) != 0 {
+		t.Errorf("body %q was kept", got.Body)
+	}
+	want := full()
+	want.Body = nil
+	if diff := cmp.Diff(want, &got, cmpopts.EquateEmpty()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLineGolden(t *testing.T) {
+	plain := &Record{
+		Seq: 1, Due: 10, Ready: 10, Sent: 20, Written: 25, End: 10_000_300, Cached: -1,
+		Marks:  []Mark{{222, 5_000_100, 5_000_200}, {444, 10_000_100, 10_000_200}},
+		Status: 200, ContentType: "text/event-stream", Streamed: true,
+		Text:   []byte("Hello"),
+		Events: []Event{{Mark: 0, Label: Content, Text: 3, Tokens: 1}, {Mark: 1, Label: Content, Text: 2, Tokens: 1, Merged: true}, {Mark: 1, Label: Done}},
+		In:     Tokens{N: 3, Source: FromServer, Local: -1}, Out: Tokens{N: 2, Source: FromServer, Local: -1}, Finish: "stop",
+	}
+	got := AppendJSON(AppendJSON(nil, full(), true), plain, false)
+	const path = "testdata/lines.golden"
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFaultyLines(t *testing.T) {
+	for _, c := range []struct{ fields, want string }{
+		{`"read_bytes":[1],"read_at":[1,2]`, "not the same number"},
+		{`"read_bytes":[1],"read_at":[1],"event_label":"cc","event_read":[0],"event_text":[0]`, "not the same number"},
+		{`"event_label":"c","event_read":[0],"event_text":[0]`, "points at read 0 of 0"},
+		{`"read_bytes":[1],"read_at":[1],"event_label":"c","event_read":[1],"event_text":[0]`, "points at read 1 of 1"},
+		{`"read_bytes":[1],"read_at":[1],"event_label":"c","event_read":[0],"event_text":[2],"text":"x"`, "more than there are"},
+		{`"read_bytes":[-1],"read_at":[1]`, "has -1 bytes"},
+		{`"event_label":"z"`, "letters of event labels"},
+		{`"prompt":"xyz"`, "hexadecimal"},
+		{`"text_base64":"*"`, "base64"},
+		{`"in":{"source":"guess"}`, "source"},
+		{`"seq":"one"`, "expected"},
+		{`"seq":1`, ""},
+		{`"from_the_future":{"a":[1]},"seq":1`, ""},
+	} {
+		var rec Record
+		err := decodeLine(t, []byte(`{"kind":"request",`+c.fields+"}\n"), &rec)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "line 1")) {
+			t.Errorf("%s: error %v, want %q", c.fields, err, c.want)
+		}
+	}
+}
+
+// Fields may stand in any order, as after a pass through another program.
+func TestFieldOrderDoesNotMatter(t *testing.T) {
+	line := AppendJSON(nil, full(), true)
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(line, &fields); err != nil {
+		t.Fatal(err)
+	}
+	sorted, err := json.Marshal(fields) // sorts the keys
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Record
+	if err := decodeLine(t, append(sorted, '\n'), &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(full(), &got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAppendJSONDoesNotAllocate(t *testing.T) {
+	rec, dst := stream(64), make([]byte, 0, 64<<10)
+	if n := testing.AllocsPerRun(100, func() { dst = AppendJSON(dst[:0], rec, true) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// stream is a record as a streamed chat leaves it, one event in each read.
+func stream(events int) *Record {
+	rec := full()
+	rec.Failure, rec.Phase = nil, Measured
+	rec.Marks, rec.Events, rec.Text, rec.Body = nil, nil, nil, nil
+	at := 50 * time.Millisecond
+	for i := range events {
+		at += 10*time.Millisecond + time.Duration(i*7919%400_000)
+		rec.Marks = append(rec.Marks, Mark{Off: 222 * (i + 1), Kernel: at, User: at + time.Duration(5000+i*31%3000)})
+		rec.Events = append(rec.Events, Event{Mark: i, Label: Content, Text: 5, Tokens: 1})
+		rec.Text = append(rec.Text, " word"...)
+	}
+	return rec
+}

@@ -1,0 +1,203 @@
+package record
+
+import (
+	"encoding/base64"
+	"strconv"
+	"time"
+
+	"inferometer/internal/jsonscan"
+)
+
+// lineDecoder turns lines of requests into records.
+type lineDecoder struct {
+	scan    jsonscan.Scanner
+	columns columns
+	// The last strings seen: most requests repeat them.
+	contentType, retryAfter, finish string
+}
+
+// decode reads one line of a request into rec, whose buffers are reused.
+func (d *lineDecoder) decode(line []byte, rec *Record) error {
+	*rec = Record{
+		Due: Never, Ready: Never, Sent: Never, Written: Never, End: Never, Cached: -1,
+		In: Tokens{Local: -1}, Out: Tokens{Local: -1},
+		Marks: rec.Marks[:0], Events: rec.Events[:0], Text: rec.Text[:0], Body: rec.Body[:0],
+	}
+	d.columns = columns{}
+	s := &d.scan
+	s.Reset(line)
+	s.Object()
+	for key, ok := s.Key(); ok; key, ok = s.Key() {
+		if !d.identity(key, rec) && !d.answer(key, rec) && !d.column(key, rec) {
+			s.Skip()
+		}
+	}
+	s.End()
+	if err := s.Err(); err != nil {
+		return err
+	}
+	return d.join(rec)
+}
+
+// identity reads the fields that say which request it was and when it went.
+func (d *lineDecoder) identity(key []byte, rec *Record) bool {
+	s := &d.scan
+	switch string(key) {
+	case "seq":
+		rec.Seq = s.Int()
+	case "stage":
+		rec.Stage = int(s.Int())
+	case "phase":
+		if string(s.Quoted()) == Warmup.String() {
+			rec.Phase = Warmup
+		}
+	case "slot":
+		rec.Slot = int(s.Int())
+	case "target":
+		rec.Target = int(s.Int())
+	case "prompt":
+		n, err := strconv.ParseUint(string(s.Quoted()), 16, 64)
+		if err != nil {
+			s.Fail("a hash of 16 hexadecimal digits")
+		}
+		rec.Prompt = n
+	case "due":
+		rec.Due = time.Duration(s.Int())
+	case "ready":
+		rec.Ready = time.Duration(s.Int())
+	case "sent":
+		rec.Sent = time.Duration(s.Int())
+	case "written":
+		rec.Written = time.Duration(s.Int())
+	case "end":
+		rec.End = time.Duration(s.Int())
+	case "conn":
+		d.conn(&rec.Conn)
+	default:
+		return false
+	}
+	return true
+}
+
+// answer reads the fields that say what came back.
+func (d *lineDecoder) answer(key []byte, rec *Record) bool {
+	s := &d.scan
+	switch string(key) {
+	case "merged":
+		rec.Merged = int(s.Int())
+	case "status":
+		rec.Status = int(s.Int())
+	case "content_type":
+		rec.ContentType = repeated(&d.contentType, s.Quoted())
+	case "retry_after":
+		rec.RetryAfter = repeated(&d.retryAfter, s.Quoted())
+	case "streamed":
+		rec.Streamed = s.Bool()
+	case "in":
+		d.tokens(&rec.In)
+	case "out":
+		d.tokens(&rec.Out)
+	case "asked":
+		rec.Asked = int(s.Int())
+	case "cached":
+		rec.Cached = int(s.Int())
+	case "finish":
+		rec.Finish = repeated(&d.finish, s.Quoted())
+	case "text":
+		rec.Text = d.bytes(rec.Text[:0])
+	case "text_base64":
+		rec.Text = d.base64(rec.Text[:0])
+	case "body":
+		rec.Body = d.bytes(rec.Body[:0])
+	case "body_base64":
+		rec.Body = d.base64(rec.Body[:0])
+	case "failure":
+		rec.Failure = d.failure()
+	default:
+		return false
+	}
+	return true
+}
+
+// repeated returns b as a string without a new allocation where it is the last one again.
+func repeated(last *string, b []byte) string {
+	if *last != string(b) {
+		*last = string(b)
+	}
+	return *last
+}
+
+func (d *lineDecoder) bytes(dst []byte) []byte {
+	body, escaped := d.scan.String()
+	if escaped {
+		return jsonscan.AppendUnescaped(dst, body)
+	}
+	return append(dst, body...)
+}
+
+func (d *lineDecoder) base64(dst []byte) []byte {
+	dst, err := base64.StdEncoding.AppendDecode(dst, d.scan.Quoted())
+	if err != nil {
+		d.scan.Fail("base64")
+	}
+	return dst
+}
+
+func (d *lineDecoder) conn(c *Conn) {
+	s := &d.scan
+	s.Object()
+	for key, ok := s.Key(); ok; key, ok = s.Key() {
+		switch string(key) {
+		case "reused":
+			c.Reused = s.Bool()
+		case "resolve":
+			c.Resolve = time.Duration(s.Int())
+		case "connect":
+			c.Connect = time.Duration(s.Int())
+		case "tls":
+			c.TLS = time.Duration(s.Int())
+		default:
+			s.Skip()
+		}
+	}
+}
+
+func (d *lineDecoder) tokens(t *Tokens) {
+	s := &d.scan
+	s.Object()
+	for key, ok := s.Key(); ok; key, ok = s.Key() {
+		switch string(key) {
+		case "n":
+			t.N = int(s.Int())
+		case "source":
+			if t.Source, ok = parseSource(s.Quoted()); !ok {
+				s.Fail("a source of token counts")
+			}
+		case "local":
+			t.Local = int(s.Int())
+		default:
+			s.Skip()
+		}
+	}
+}
+
+func (d *lineDecoder) failure() *Failure {
+	f := &Failure{At: Never}
+	s := &d.scan
+	s.Object()
+	for key, ok := s.Key(); ok; key, ok = s.Key() {
+		switch string(key) {
+		case "class":
+			f.Class = Class(s.Quoted())
+		case "status":
+			f.Status = int(s.Int())
+		case "message":
+			f.Message = string(s.Quoted())
+		case "at":
+			f.At = time.Duration(s.Int())
+		default:
+			s.Skip()
+		}
+	}
+	return f
+}

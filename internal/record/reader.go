@@ -1,0 +1,231 @@
+package record
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// ErrTruncated says that a record file stops in the middle, as that of a killed
+// run does. All lines before it have been read.
+var ErrTruncated = errors.New("record file ends in the middle: its run was killed or is still going on")
+
+var errClosed = errors.New("record file is closed")
+
+// maxLine bounds one line, so that a file of nonsense does not eat all memory.
+const maxLine = 1 << 30
+
+// zstdMagic begins every zstd frame.
+const zstdMagic = "\x28\xb5\x2f\xfd"
+
+// Line is one line of a record file: exactly one of its fields is set.
+type Line struct {
+	Header  *Header
+	Request *Record // valid until the next call of Next
+	Stage   *StageMark
+	Health  *Health
+}
+
+// Reader reads a record file line by line. It takes zstd and plain JSON lines,
+// with or without a header, so that parts of a file can be read too.
+type Reader struct {
+	src    io.Reader
+	z      *zstd.Decoder
+	file   *os.File
+	header *Header
+
+	buf        []byte // read and not yet handed out: buf[start:]
+	start      int
+	searched   int // bytes of buf[start:] known to hold no newline
+	end        error
+	lineNumber int
+	failed     error
+
+	lines lineDecoder
+	rec   Record
+}
+
+// NewReader reads lines from r.
+func NewReader(r io.Reader) (*Reader, error) {
+	in := bufio.NewReaderSize(r, 64<<10)
+	out := &Reader{src: in}
+	if magic, _ := in.Peek(len(zstdMagic)); string(magic) == zstdMagic {
+		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
+		if err != nil {
+			return nil, fmt.Errorf("read record file: %w", err)
+		}
+		out.z, out.src = z, z
+	}
+	return out, nil
+}
+
+// Open opens a record file and reads its header.
+func Open(path string) (*Reader, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open record file: %w", err)
+	}
+	r, err := NewReader(f)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	r.file = f
+	line, err := r.Next()
+	if err == nil && line.Header == nil {
+		err = errors.New("line 1: no header: not a record file of inferometer")
+	}
+	if errors.Is(err, io.EOF) {
+		err = ErrTruncated
+	}
+	if err != nil {
+		r.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	r.header = line.Header
+	return r, nil
+}
+
+// Header is the header of a file opened with Open.
+func (r *Reader) Header() Header {
+	if r.header == nil {
+		return Header{}
+	}
+	return *r.header
+}
+
+// Close ends reading. It closes the file that Open opened.
+func (r *Reader) Close() error {
+	if r.z != nil {
+		r.z.Close()
+	}
+	r.failed = errClosed
+	if r.file != nil {
+		return r.file.Close()
+	}
+	return nil
+}
+
+// Next returns the next line. It ends with io.EOF, or with ErrTruncated where the
+// file stops in the middle. Any other error names the line at fault. After an error
+// it returns that error again.
+func (r *Reader) Next() (Line, error) {
+	if r.failed != nil {
+		return Line{}, r.failed
+	}
+	line, err := r.next()
+	if err != nil {
+		r.failed = err
+	}
+	return line, err
+}
+
+func (r *Reader) next() (Line, error) {
+	text, err := r.line()
+	if err != nil {
+		return Line{}, err
+	}
+	line, err := r.parse(text)
+	if err != nil {
+		return Line{}, fmt.Errorf("line %d: %w", r.lineNumber, err)
+	}
+	return line, nil
+}
+
+// line returns the next line without its newline.
+func (r *Reader) line() ([]byte, error) {
+	for {
+		rest := r.buf[r.start:]
+		if i := bytes.IndexByte(rest[r.searched:], '\n'); i >= 0 {
+			i += r.searched
+			r.start += i + 1
+			r.searched = 0
+			r.lineNumber++
+			return rest[:i], nil
+		}
+		r.searched = len(rest)
+		if r.end != nil {
+			return nil, r.finish(rest)
+		}
+		if len(rest) > maxLine {
+			return nil, fmt.Errorf("line %d is longer than %d bytes: not a record file", r.lineNumber+1, maxLine)
+		}
+		r.fill()
+	}
+}
+
+// finish says how the file ended, given what stands after the last newline.
+func (r *Reader) finish(rest []byte) error {
+	switch {
+	case r.end == io.EOF && len(rest) == 0:
+		return io.EOF
+	case r.end == io.EOF || errors.Is(r.end, io.ErrUnexpectedEOF):
+		return ErrTruncated
+	}
+	return fmt.Errorf("read record file after line %d: %w", r.lineNumber, r.end)
+}
+
+// fill reads more bytes behind those that are left, growing the buffer for a line
+// that does not fit.
+func (r *Reader) fill() {
+	if r.start > 0 {
+		r.buf = r.buf[:copy(r.buf, r.buf[r.start:])]
+		r.start = 0
+	}
+	if len(r.buf) == cap(r.buf) {
+		bigger := make([]byte, len(r.buf), max(256<<10, 2*cap(r.buf)))
+		copy(bigger, r.buf)
+		r.buf = bigger
+	}
+	n, err := r.src.Read(r.buf[len(r.buf):cap(r.buf)])
+	r.buf = r.buf[:len(r.buf)+n]
+	r.end = err
+}
+
+// parse reads a line of any kind.
+func (r *Reader) parse(text []byte) (Line, error) {
+	kind, err := kindOf(text)
+	if err != nil {
+		return Line{}, err
+	}
+	switch kind {
+	case kindRequest:
+		err := r.lines.decode(text, &r.rec)
+		return Line{Request: &r.rec}, err
+	case kindHeader:
+		h := new(Header)
+		err := json.Unmarshal(text, h)
+		if err == nil && h.Schema != Schema {
+			err = fmt.Errorf("the file's schema is %q, this program reads %q", h.Schema, Schema)
+		}
+		return Line{Header: h}, err
+	case kindStage:
+		m := new(StageMark)
+		err := json.Unmarshal(text, m)
+		return Line{Stage: m}, err
+	case kindHealth:
+		h := new(Health)
+		err := json.Unmarshal(text, h)
+		return Line{Health: h}, err
+	}
+	return Line{}, fmt.Errorf("unknown kind of line %q", kind)
+}
+
+// kindOf reads the kind from the start of a line. Written by hand for requests:
+// all others are few.
+func kindOf(text []byte) (string, error) {
+	if bytes.HasPrefix(text, []byte(`{"kind":"request",`)) {
+		return kindRequest, nil
+	}
+	var line struct{ Kind string }
+	if err := json.Unmarshal(text, &line); err != nil {
+		return "", err
+	}
+	return line.Kind, nil
+}

@@ -1,0 +1,109 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// The kinds of lines, as a line's first field names them.
+const (
+	kindHeader  = "header"
+	kindRequest = "request"
+	kindStage   = "stage"
+	kindHealth  = "health"
+)
+
+// window is how far back the compressor looks for repetitions: more costs memory
+// and gains little, because what repeats in records is near.
+const window = 1 << 20
+
+// Writer writes a record file. Its methods may be called from many goroutines.
+// After an error every call returns that error.
+type Writer struct {
+	mu  sync.Mutex
+	z   *zstd.Encoder
+	err error
+}
+
+// NewWriter starts a record file on w with its header, which is readable in w when
+// it returns. An empty Schema in h is filled in.
+func NewWriter(w io.Writer, h Header) (*Writer, error) {
+	z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window))
+	if err != nil {
+		return nil, fmt.Errorf("start record file: %w", err)
+	}
+	if h.Schema == "" {
+		h.Schema = Schema
+	}
+	out := &Writer{z: z}
+	if err := out.line(kindHeader, h); err != nil {
+		return nil, err
+	}
+	if err := out.Flush(); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Append writes whole lines made by AppendJSON and keeps nothing of them.
+func (w *Writer) Append(lines []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return w.err
+	}
+	if _, err := w.z.Write(lines); err != nil {
+		w.err = fmt.Errorf("write record file: %w", err)
+	}
+	return w.err
+}
+
+// Stage writes how a stage went.
+func (w *Writer) Stage(m StageMark) error { return w.line(kindStage, m) }
+
+// Health writes a sample of the client's own condition.
+func (w *Writer) Health(h Health) error { return w.line(kindHealth, h) }
+
+// line writes a value whose JSON form is a non-empty object.
+func (w *Writer) line(kind string, v any) error {
+	object, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode %s line: %w", kind, err)
+	}
+	line := append([]byte(`{"kind":"`+kind+`",`), object[1:]...)
+	return w.Append(append(line, '\n'))
+}
+
+// Flush makes all that was written so far readable by whoever opens the file
+// later, even if nothing more is ever written.
+func (w *Writer) Flush() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return w.err
+	}
+	if err := w.z.Flush(); err != nil {
+		w.err = fmt.Errorf("flush record file: %w", err)
+	}
+	return w.err
+}
+
+// Close ends the file properly, which tells it from that of a killed run. It does
+// not close the underlying writer.
+func (w *Writer) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == errClosed {
+		return nil
+	}
+	err := w.err
+	if cerr := w.z.Close(); err == nil && cerr != nil {
+		err = fmt.Errorf("end record file: %w", cerr)
+	}
+	w.err = errClosed
+	return err
+}

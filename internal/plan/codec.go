@@ -1,0 +1,260 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// schema is a JSON Schema in the making.
+type schema = map[string]any
+
+// codec says how values of one type stand in a plan file.
+type codec[V any] struct {
+	kind   string // in words, for the documentation
+	schema schema
+	fields []fieldDoc // of an object
+	read   func(r *reader, n *yaml.Node, path string, v *V)
+	write  func(v V) *yaml.Node
+	zero   func(v V) bool
+}
+
+// field is one field of the object T.
+type field[T any] struct {
+	doc   fieldDoc
+	read  func(r *reader, n *yaml.Node, path string, t *T)
+	write func(t *T) *yaml.Node // nil: the field is left out
+}
+
+// fieldDoc is what is said about a field.
+type fieldDoc struct {
+	name, kind, help string
+	schema           schema
+	fields           []fieldDoc // of an object or of a list of objects
+}
+
+// at is the field of T that get points to. It is left out of a printed plan when
+// it is zero.
+func at[T, V any](name string, c codec[V], get func(*T) *V, help string) field[T] {
+	return field[T]{
+		doc:  fieldDoc{name: name, kind: c.kind, help: help, schema: c.schema, fields: c.fields},
+		read: func(r *reader, n *yaml.Node, path string, t *T) { c.read(r, n, path, get(t)) },
+		write: func(t *T) *yaml.Node {
+			if v := *get(t); !c.zero(v) {
+				return c.write(v)
+			}
+			return nil
+		},
+	}
+}
+
+// always is a field that is printed even when it is zero, because its default is
+// not, or because a reader of the plan looks for it.
+func always[T, V any](name string, c codec[V], get func(*T) *V, help string) field[T] {
+	f := at(name, c, get, help)
+	f.write = func(t *T) *yaml.Node { return c.write(*get(t)) }
+	return f
+}
+
+// object is a mapping with the given fields. short, where not nil, reads the
+// forms other than a mapping and reports whether it took the node.
+func object[T comparable](kind string, fields []field[T], short func(r *reader, n *yaml.Node, path string, t *T) bool) codec[T] {
+	c := structure(kind, fields, short)
+	c.zero = func(v T) bool { var zero T; return v == zero }
+	return c
+}
+
+// structure is an object that has no zero.
+func structure[T any](kind string, fields []field[T], short func(r *reader, n *yaml.Node, path string, t *T) bool) codec[T] {
+	docs := make([]fieldDoc, len(fields))
+	for i, f := range fields {
+		docs[i] = f.doc
+	}
+	return codec[T]{
+		kind:   kind,
+		fields: docs,
+		schema: objectSchema(docs),
+		zero:   func(T) bool { return false },
+		read: func(r *reader, n *yaml.Node, path string, t *T) {
+			if n.Kind != yaml.MappingNode {
+				if short == nil || !short(r, n, path, t) {
+					r.wrong(n, path, "a mapping of "+joinNames(docs))
+				}
+				return
+			}
+			r.mapping(n, path, docs, func(i int, value *yaml.Node, path string) { fields[i].read(r, value, path, t) })
+		},
+		write: func(t T) *yaml.Node {
+			m := &yaml.Node{Kind: yaml.MappingNode}
+			for _, f := range fields {
+				if v := f.write(&t); v != nil {
+					m.Content = append(m.Content, toNode(f.doc.name), v)
+				}
+			}
+			return m
+		},
+	}
+}
+
+// list is a sequence of elements.
+func list[V any](kind string, elem codec[V]) codec[[]V] {
+	return codec[[]V]{
+		kind:   kind,
+		fields: elem.fields,
+		schema: schema{"type": "array", "items": elem.schema},
+		zero:   func(v []V) bool { return len(v) == 0 },
+		read: func(r *reader, n *yaml.Node, path string, v *[]V) {
+			if n.Kind != yaml.SequenceNode {
+				r.wrong(n, path, "a list")
+				return
+			}
+			*v = nil
+			if len(n.Content) > 0 {
+				*v = make([]V, len(n.Content))
+			}
+			for i, e := range n.Content {
+				sub := fmt.Sprintf("%s[%d]", path, i)
+				if e = r.enter(e, sub); e != nil {
+					elem.read(r, e, sub, &(*v)[i])
+				}
+			}
+		},
+		write: func(v []V) *yaml.Node {
+			s := &yaml.Node{Kind: yaml.SequenceNode}
+			for _, e := range v {
+				s.Content = append(s.Content, elem.write(e))
+			}
+			if len(v) == 0 {
+				s.Style = yaml.FlowStyle
+			}
+			return s
+		},
+	}
+}
+
+// scalar is a value that parse reads from the text of a scalar node.
+func scalar[V comparable](kind string, sch schema, show func(V) any, parse func(n *yaml.Node) (V, error)) codec[V] {
+	return codec[V]{
+		kind:   kind,
+		schema: sch,
+		zero:   func(v V) bool { var zero V; return v == zero },
+		write:  func(v V) *yaml.Node { return toNode(show(v)) },
+		read: func(r *reader, n *yaml.Node, path string, v *V) {
+			if n.Kind != yaml.ScalarNode {
+				r.wrong(n, path, kind)
+				return
+			}
+			got, err := parse(n)
+			if err != nil {
+				r.fault(n, path, err.Error(), "")
+				return
+			}
+			*v = got
+		},
+	}
+}
+
+// text is a string. A number or true is taken as it is written.
+func text() codec[string] {
+	return scalar("text", schema{"type": "string"}, func(s string) any { return s },
+		func(n *yaml.Node) (string, error) { return n.Value, nil })
+}
+
+// word is one of a few words. Which ones are right is for check to say: a plan
+// can be wrong in the same way without a file.
+func word(kind string, words ...string) codec[string] {
+	c := text()
+	c.kind = kind
+	c.schema = schema{"type": "string", "enum": words}
+	return c
+}
+
+func boolean() codec[bool] {
+	return scalar("true or false", schema{"type": "boolean"}, func(b bool) any { return b },
+		func(n *yaml.Node) (bool, error) {
+			var b bool
+			if n.ShortTag() != "!!bool" || n.Decode(&b) != nil {
+				return false, fmt.Errorf("must be true or false, is %s", quote(n.Value))
+			}
+			return b, nil
+		})
+}
+
+// integer is a whole number. None in a plan is ever below 0; that is for check to say.
+func integer[V int | int64 | uint64]() codec[V] {
+	return scalar("whole number", schema{"type": "integer", "minimum": 0}, func(v V) any { return v },
+		func(n *yaml.Node) (V, error) {
+			var v V
+			switch n.ShortTag() {
+			case "!!int":
+				if n.Decode(&v) == nil {
+					return v, nil
+				}
+			case "!!float": // 1e6
+				f, err := parseNumber(n)
+				if err == nil && f == math.Trunc(f) && math.Abs(f) < 1e15 && float64(V(f)) == f {
+					return V(f), nil
+				}
+			}
+			return 0, fmt.Errorf("must be a whole number, is %s", quote(n.Value))
+		})
+}
+
+func number() codec[float64] {
+	return scalar("number", schema{"type": "number"}, func(v float64) any { return v }, parseNumber)
+}
+
+func parseNumber(n *yaml.Node) (float64, error) {
+	var v float64
+	tag := n.ShortTag()
+	if (tag != "!!int" && tag != "!!float") || n.Decode(&v) != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("must be a number, is %s", quote(n.Value))
+	}
+	return v, nil
+}
+
+// share is a part of a whole: 0.05 or 5%.
+func share() codec[float64] {
+	sch := schema{"anyOf": []any{schema{"type": "number"}, schema{"type": "string", "pattern": `^[0-9.]+ ?%$`}}}
+	return scalar("share", sch, func(v float64) any { return v },
+		func(n *yaml.Node) (float64, error) { return ParseShare(n.Value) })
+}
+
+func duration() codec[Duration] {
+	return scalar("duration", durationSchema(), func(d Duration) any { return d.String() },
+		func(n *yaml.Node) (Duration, error) { return ParseDuration(n.Value) })
+}
+
+func durationSchema() schema {
+	const pattern = `^([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))*$|^0$`
+	return schema{"anyOf": []any{schema{"type": "string", "pattern": pattern}, schema{"const": 0}}}
+}
+
+// toNode is a plain value as YAML. Values come from JSON or YAML or are plain Go
+// scalars, so there is nothing in them that YAML cannot say.
+func toNode(v any) *yaml.Node {
+	var n yaml.Node
+	if f, ok := v.(float64); ok {
+		// Without an exponent where a person would write none.
+		n.Kind, n.Tag, n.Value = yaml.ScalarNode, "!!float", strconv.FormatFloat(f, 'g', -1, 64)
+		if f == math.Trunc(f) && math.Abs(f) < 1e15 {
+			n.Tag, n.Value = "!!int", strconv.FormatFloat(f, 'f', -1, 64)
+		}
+		return &n
+	}
+	if err := n.Encode(v); err != nil {
+		n = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: fmt.Sprint(v)}
+	}
+	return &n
+}
+
+func joinNames(docs []fieldDoc) string {
+	names := make([]string, len(docs))
+	for i, d := range docs {
+		names[i] = d.name
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,199 @@
+package plan
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"inferometer/internal/nearest"
+)
+
+// Decode reads a plan file, YAML or JSON, on top of the defaults. name is how
+// faults call the file. Every field that is unknown or of the wrong type is in
+// the error, a Faults; whether the values make sense is for Validate to say.
+func Decode(name string, data []byte) (*Plan, error) {
+	d := Read(name, data)
+	d.infer()
+	if err := d.Faults.err(); err != nil {
+		return nil, err
+	}
+	return &d.Plan, nil
+}
+
+// Load reads a plan file and validates it: the error, a Faults, lists all that
+// is wrong with it, each with file, line and column.
+func Load(name string, data []byte) (*Plan, error) {
+	return Read(name, data).Finish()
+}
+
+// Read reads a plan file into a draft, on top of the defaults. What is wrong with
+// the file is among the draft's faults.
+func Read(name string, data []byte) *Draft {
+	d := NewDraft()
+	d.Set("", name)
+	root, fault := parse(name, data)
+	if fault != nil {
+		d.Faults = append(d.Faults, *fault)
+		return d
+	}
+	r := &reader{file: name, draft: d}
+	planSpec().read(r, root, "", &d.Plan)
+	return d
+}
+
+// parse reads one YAML document.
+func parse(name string, data []byte) (*yaml.Node, *Fault) {
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, second yaml.Node
+	switch err := dec.Decode(&doc); {
+	case errors.Is(err, io.EOF), err == nil && len(doc.Content) == 0:
+		return nil, &Fault{Where: name, Text: "the plan is empty", Hint: "docs/plan.md shows one"}
+	case err != nil:
+		return nil, syntaxFault(name, err)
+	}
+	switch err := dec.Decode(&second); {
+	case err == nil:
+		return nil, &Fault{Where: position(name, &second), Text: "a second document in one file", Hint: "put it into a file of its own"}
+	case !errors.Is(err, io.EOF):
+		return nil, syntaxFault(name, err)
+	}
+	return doc.Content[0], nil
+}
+
+// syntaxFault turns the parser's "yaml: line 3: …" into a fault with its place.
+func syntaxFault(name string, err error) *Fault {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	if m := regexp.MustCompile(`^line (\d+)(?:, column (\d+))?: `).FindStringSubmatch(text); m != nil {
+		name += ":" + m[1]
+		if m[2] != "" {
+			name += ":" + m[2]
+		}
+		text = text[len(m[0]):]
+	}
+	return &Fault{Where: name, Text: "not valid YAML: " + text}
+}
+
+func position(file string, n *yaml.Node) string {
+	return fmt.Sprintf("%s:%d:%d", file, n.Line, n.Column)
+}
+
+// reader walks the nodes of one file into a draft.
+type reader struct {
+	nodes int // of request bodies, read so far
+	file  string
+	draft *Draft
+}
+
+func (r *reader) fault(n *yaml.Node, path, text, hint string) {
+	r.draft.Faults = append(r.draft.Faults, Fault{Where: position(r.file, n), Path: path, Text: text, Hint: hint})
+}
+
+// wrong says that n is not what path wants. It shows no more of a value than its
+// kind where that value may be anything, a key included.
+func (r *reader) wrong(n *yaml.Node, path, want string) {
+	is := map[yaml.Kind]string{yaml.MappingNode: "a mapping", yaml.SequenceNode: "a list", yaml.ScalarNode: "a single value"}[n.Kind]
+	r.fault(n, path, "must be "+want+", is "+is, "")
+}
+
+// enter notes where path was set and follows an alias to what it stands for. It
+// is nil where the file says null, which leaves the default in place.
+func (r *reader) enter(n *yaml.Node, path string) *yaml.Node {
+	at := n
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
+		return nil
+	}
+	r.draft.Set(path, position(r.file, at))
+	return n
+}
+
+// pairs calls each for every key of a mapping, once, with the node where it stands.
+func (r *reader) pairs(n *yaml.Node, path string, each func(key string, at, value *yaml.Node)) {
+	seen := map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		at, value := n.Content[i], n.Content[i+1]
+		key := at
+		for key.Kind == yaml.AliasNode {
+			key = key.Alias
+		}
+		switch {
+		case key.Kind != yaml.ScalarNode:
+			r.fault(at, path, "a field's name must be a single word", "")
+		case key.ShortTag() == "!!merge":
+			r.fault(at, path, "merge keys (<<) are not supported", "write the fields out")
+		case seen[key.Value] != 0:
+			r.fault(at, join(path, clip(key.Value)), fmt.Sprintf("given twice, first on line %d", seen[key.Value]), "")
+		default:
+			seen[key.Value] = at.Line
+			each(key.Value, at, value)
+		}
+	}
+}
+
+// mapping reads the known fields of an object; an unknown one is a fault that
+// names what was probably meant.
+func (r *reader) mapping(n *yaml.Node, path string, docs []fieldDoc, read func(i int, value *yaml.Node, path string)) {
+	r.pairs(n, path, func(name string, at, value *yaml.Node) {
+		sub := join(path, name)
+		for i := range docs {
+			if docs[i].name == name {
+				if value = r.enter(value, sub); value != nil {
+					read(i, value, sub)
+				}
+				return
+			}
+		}
+		r.fault(at, join(path, clip(name)), "unknown field", unknownHint(path, name, docs))
+	})
+}
+
+// unknownHint says which field was probably meant.
+func unknownHint(path, name string, docs []fieldDoc) string {
+	if found := find(planSpec().fields, "", name); found != "" {
+		return "the plan has it as " + found
+	}
+	names := make([]string, len(docs))
+	for i := range docs {
+		names[i] = docs[i].name
+	}
+	if n := nearest.Name(name, names); n != "" {
+		return fmt.Sprintf("did you mean %q?", n)
+	}
+	if path == "" {
+		path = "the plan"
+	}
+	return path + " has " + strings.Join(names, ", ")
+}
+
+// find is the path of the first field called name.
+func find(docs []fieldDoc, path, name string) string {
+	for _, d := range docs {
+		if d.name == name {
+			return join(path, name)
+		}
+	}
+	for _, d := range docs {
+		sub := join(path, d.name)
+		if d.schema["type"] == "array" {
+			sub += "[]"
+		}
+		if f := find(d.fields, sub, name); f != "" {
+			return f
+		}
+	}
+	return ""
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}

@@ -1,0 +1,189 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Fault is one thing that is wrong with a plan.
+type Fault struct {
+	Where string // where it was said: "plan.yaml:3:5" or "--rate"; empty: nowhere in particular
+	Path  string // the field, such as "stages[0].rate"; empty: the whole plan
+	Text  string // what is wrong
+	Hint  string // what to do about it; may be empty
+}
+
+// Error is the fault on one line.
+func (f Fault) Error() string {
+	var b strings.Builder
+	if f.Where != "" {
+		b.WriteString(f.Where + ": ")
+	}
+	// A flag says by itself which field is meant.
+	if f.Path != "" && !strings.HasPrefix(f.Where, "-") {
+		b.WriteString(f.Path + ": ")
+	}
+	b.WriteString(f.Text)
+	if f.Hint != "" {
+		b.WriteString(" (" + f.Hint + ")")
+	}
+	return b.String()
+}
+
+// Faults is everything that is wrong with a plan.
+type Faults []Fault
+
+// Error lists the faults, one on each line.
+func (f Faults) Error() string {
+	lines := make([]string, len(f))
+	for i := range f {
+		lines[i] = f[i].Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// err is f as an error, nil when there is none.
+func (f Faults) err() error {
+	if len(f) == 0 {
+		return nil
+	}
+	return f
+}
+
+// Draft is a plan in the making: what is set so far, where each part of it was
+// set, and what was found wrong on the way. Front ends put their flags on top of
+// a draft that a file or the defaults began, then call Finish.
+type Draft struct {
+	Plan   Plan
+	Origin map[string]string // path of a field → where it was set, as in Fault.Where
+	Faults Faults
+}
+
+// NewDraft is a draft that holds the defaults.
+func NewDraft() *Draft {
+	return &Draft{Plan: Default(), Origin: map[string]string{}}
+}
+
+// Set notes where the field at path was set.
+func (d *Draft) Set(path, where string) { d.Origin[path] = where }
+
+// Given reports whether the field at path, or a part of it, was set by the user.
+func (d *Draft) Given(path string) bool {
+	if _, ok := d.Origin[path]; ok {
+		return true
+	}
+	for p := range d.Origin {
+		if within(p, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// Forget drops what is known about where path and its parts were set.
+func (d *Draft) Forget(path string) {
+	for p := range d.Origin {
+		if within(p, path) {
+			delete(d.Origin, p)
+		}
+	}
+}
+
+// Fault adds a fault of the field at path.
+func (d *Draft) Fault(path, text, hint string) {
+	d.Faults = append(d.Faults, Fault{Where: d.where(path), Path: path, Text: text, Hint: hint})
+}
+
+// Finish fills in what follows from what was set, checks the whole and returns
+// the plan, or every fault there is.
+func (d *Draft) Finish() (*Plan, error) {
+	d.infer()
+	d.zeros()
+	faults := d.Faults
+	for _, f := range check(&d.Plan) {
+		// A value that could not be read leaves its neighbours looking wrong:
+		// only the first cause is worth telling.
+		if d.faulty(f.Path) {
+			continue
+		}
+		f.Where = d.where(f.Path)
+		faults = append(faults, f)
+	}
+	if err := faults.err(); err != nil {
+		return nil, err
+	}
+	return &d.Plan, nil
+}
+
+// where is where path was set, or the part of the plan that holds it.
+func (d *Draft) where(path string) string {
+	for {
+		if w, ok := d.Origin[path]; ok {
+			return w
+		}
+		cut := strings.LastIndexAny(path, ".[")
+		if cut < 0 {
+			return d.Origin[""]
+		}
+		path = path[:cut]
+	}
+}
+
+// faulty reports whether a fault already covers path, a part of it, or what it
+// is a part of.
+func (d *Draft) faulty(path string) bool {
+	for _, f := range d.Faults {
+		if f.Path == "" || within(path, f.Path) || within(f.Path, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// within reports whether path is outer or a part of it.
+func within(path, outer string) bool {
+	rest, ok := strings.CutPrefix(path, outer)
+	return ok && (outer == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// infer fills in what the user left out and what follows from the rest.
+func (d *Draft) infer() {
+	p := &d.Plan
+	if p.Data.File != "" && !d.Given("data.source") {
+		p.Data.Source = SourceFile
+	}
+	if p.Data.Source == SourceFile && !d.Given("data.input") {
+		p.Data.Input = Length{} // the file's prompts have the length they have
+	}
+	if p.Target.Endpoint == EndpointEmbeddings && !d.Given("target.streaming") {
+		p.Target.Streaming = false
+	}
+	p.Data.Input = p.Data.Input.complete()
+	p.Data.Output = p.Data.Output.complete()
+	for i := range p.Stages {
+		if s := &p.Stages[i]; s.Rate != 0 && s.Arrival == "" {
+			s.Arrival = ArrivalConstant
+		}
+	}
+}
+
+// zeros finds numbers that were said to be 0 where 0 is no load and no end: left
+// out they mean the same, so only the draft can tell.
+func (d *Draft) zeros() {
+	for i := range d.Plan.Stages {
+		s := &d.Plan.Stages[i]
+		for _, f := range []struct {
+			name string
+			zero bool
+		}{
+			{"concurrency", s.Concurrency == 0}, {"rate", s.Rate == 0}, {"cv", s.CV == 0},
+			{"max_in_flight", s.MaxInFlight == 0}, {"ramp_to", s.RampTo == 0},
+			{"duration", s.Duration == 0}, {"requests", s.Requests == 0},
+		} {
+			path := fmt.Sprintf("stages[%d].%s", i, f.name)
+			if _, given := d.Origin[path]; given && f.zero && !d.faulty(path) {
+				d.Fault(path, "must be more than 0", "leave it out if it is not meant")
+			}
+		}
+	}
+}

@@ -1,0 +1,240 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"inferometer/internal/nearest"
+)
+
+// String is the duration as a plan file writes it: "1m30s", "10m", "200ms".
+func (d Duration) String() string {
+	s := time.Duration(d).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// ParseDuration reads "1m30s". A bare number other than 0 has no unit and is an error.
+func ParseDuration(s string) (Duration, error) {
+	d, err := time.ParseDuration(strings.TrimSpace(s))
+	if err == nil {
+		return Duration(d), nil
+	}
+	if _, numErr := strconv.ParseFloat(s, 64); numErr == nil {
+		return 0, fmt.Errorf("%s has no unit: write %ss or %sms", clip(s), clip(s), clip(s))
+	}
+	return 0, fmt.Errorf("%s is not a duration: write it as 200ms, 30s or 1m30s", quote(s))
+}
+
+// ParseShare reads a share: 0.05 or 5%.
+func ParseShare(s string) (float64, error) {
+	num, percent := strings.CutSuffix(strings.TrimSpace(s), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(num), 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("%s is not a share: write it as 0.05 or 5%%", quote(s))
+	}
+	if percent {
+		v /= 100
+	}
+	return v, nil
+}
+
+// ParseMaxErrors reads a count of failed requests, "10", or a share, "5%".
+func ParseMaxErrors(s string) (MaxErrors, error) {
+	s = strings.TrimSpace(s)
+	if strings.HasSuffix(s, "%") {
+		share, err := ParseShare(s)
+		return MaxErrors{Share: share}, err
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return MaxErrors{}, fmt.Errorf("%s is neither a count such as 10 nor a share such as 5%%", quote(s))
+	}
+	return MaxErrors{Count: n}, nil
+}
+
+// ParseWarmup reads a time, "5s", or a number of requests, "100".
+func ParseWarmup(s string) (Warmup, error) {
+	s = strings.TrimSpace(s)
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return Warmup{Requests: n}, nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return Warmup{}, fmt.Errorf("%s is neither a time such as 5s nor a number of requests such as 100", quote(s))
+	}
+	return Warmup{Duration: Duration(d)}, nil
+}
+
+// errLength says how a length is written.
+var errLength = errors.New("write it as 128, 100-200 or normal:mean=550,stddev=50,min=10,max=900")
+
+// ParseLength reads a distribution of lengths: "128" is fixed, "100-200" is
+// uniform, and "normal:mean=550,stddev=50,min=10,max=900" says it in full. The
+// distribution's name may be left out where the parameters tell it.
+func ParseLength(s string) (Length, error) {
+	s = strings.TrimSpace(s)
+	if n, err := strconv.ParseFloat(s, 64); err == nil {
+		return Length{Dist: DistFixed, Mean: n}, nil
+	}
+	if lo, hi, ok := strings.Cut(s, "-"); ok {
+		from, err1 := strconv.Atoi(strings.TrimSpace(lo))
+		to, err2 := strconv.Atoi(strings.TrimSpace(hi))
+		if err1 == nil && err2 == nil {
+			return Length{Dist: DistUniform, Min: from, Max: to}, nil
+		}
+	}
+	dist, params, ok := strings.Cut(s, ":")
+	if !ok {
+		dist, params = "", s
+	}
+	l := Length{Dist: strings.TrimSpace(dist)}
+	if dist != "" && !slices.Contains(distNames(), l.Dist) {
+		return Length{}, fmt.Errorf("%s is no distribution%s: %w", quote(l.Dist), didYouMean(l.Dist, distNames()), errLength)
+	}
+	for param := range strings.SplitSeq(params, ",") {
+		if err := l.setParam(param); err != nil {
+			return Length{}, err
+		}
+	}
+	return l.complete(), nil
+}
+
+// setParam takes one "mean=550".
+func (l *Length) setParam(param string) error {
+	key, value, ok := strings.Cut(param, "=")
+	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+	if !ok {
+		return fmt.Errorf("%s is not a length: %w", quote(param), errLength)
+	}
+	var err error
+	switch key {
+	case "mean":
+		l.Mean, err = strconv.ParseFloat(value, 64)
+	case "stddev":
+		l.Stddev, err = strconv.ParseFloat(value, 64)
+	case "min":
+		l.Min, err = strconv.Atoi(value)
+	case "max":
+		l.Max, err = strconv.Atoi(value)
+	default:
+		known := []string{"mean", "stddev", "min", "max"}
+		return fmt.Errorf("%s is no parameter of a length%s: %w", quote(key), didYouMean(key, known), errLength)
+	}
+	if err != nil {
+		return fmt.Errorf("%s=%s is not a number: %w", key, quote(value), errLength)
+	}
+	return nil
+}
+
+// complete fills in the distribution that the parameters tell.
+func (l Length) complete() Length {
+	switch {
+	case l.Dist != "" || l == Length{}:
+	case l.Stddev != 0:
+		l.Dist = DistNormal
+	case l.Mean == 0 && l.Max != 0:
+		l.Dist = DistUniform
+	default:
+		l.Dist = DistFixed
+	}
+	return l
+}
+
+func distNames() []string {
+	return []string{DistFixed, DistNormal, DistUniform, DistLognormal}
+}
+
+// SLOMetrics are the metrics that goodput can be judged by: those with one
+// duration for each request.
+func SLOMetrics() []string {
+	return []string{
+		"time_to_first_token", "time_to_first_output_token", "time_to_second_token",
+		"time_to_first_byte", "time_to_first_event",
+		"inter_token_latency", "inter_event_latency", "time_per_output_token",
+		"normalized_time_per_output_token", "request_latency", "request_latency_from_due",
+	}
+}
+
+// sloShort are the short names that sloAlias knows.
+func sloShort() []string {
+	return []string{"ttft", "ttfot", "ttst", "ttfb", "itl", "tpot", "ntpot", "latency", "e2e"}
+}
+
+// sloAlias is the full name of a metric's short name.
+func sloAlias(name string) string {
+	switch strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "-", "_") {
+	case "ttft":
+		return "time_to_first_token"
+	case "ttfot":
+		return "time_to_first_output_token"
+	case "ttst":
+		return "time_to_second_token"
+	case "ttfb":
+		return "time_to_first_byte"
+	case "itl":
+		return "inter_token_latency"
+	case "tpot":
+		return "time_per_output_token"
+	case "ntpot":
+		return "normalized_time_per_output_token"
+	case "latency", "e2e":
+		return "request_latency"
+	}
+	return strings.TrimSpace(name)
+}
+
+// ParseGoodput reads objectives: "ttft:200ms,itl:30ms". The names are those of
+// SLOMetrics or ttft, itl, tpot, ntpot, latency, e2e and the like. Every part
+// that cannot be read is in the error.
+func ParseGoodput(s string) ([]SLO, error) {
+	var slos []SLO
+	var errs []error
+	for part := range strings.SplitSeq(s, ",") {
+		name, value, ok := strings.Cut(part, ":")
+		if !ok {
+			errs = append(errs, fmt.Errorf("%s is not an objective: write it as ttft:200ms,itl:30ms", quote(part)))
+			continue
+		}
+		limit, err := ParseDuration(value)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", strings.TrimSpace(name), err))
+			continue
+		}
+		slos = append(slos, SLO{Metric: sloAlias(name), Max: limit})
+	}
+	return slos, errors.Join(errs...)
+}
+
+// didYouMean is `; did you mean "x"?`, or nothing.
+func didYouMean(name string, known []string) string {
+	if n := nearest.Name(name, known); n != "" {
+		return fmt.Sprintf("; did you mean %q?", n)
+	}
+	return ""
+}
+
+// quote shows a piece of the user's input, cut to a length that fits a line.
+func quote(s string) string { return strconv.Quote(clip(s)) }
+
+func clip(s string) string {
+	const most = 40
+	if len(s) <= most {
+		return s
+	}
+	cut := most
+	for cut > 0 && s[cut]&0xC0 == 0x80 { // not inside a rune
+		cut--
+	}
+	return s[:cut] + "…"
+}

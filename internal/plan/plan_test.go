@@ -1,0 +1,201 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const second = Duration(time.Second)
+
+// full is a plan that says everything.
+const full = `
+version: 1
+name: nightly
+seed: 18446744073709551615
+target:
+  urls: [http://a:8000, https://b:8443/base]
+  protocol: openai
+  endpoint: completions
+  path: /v1/other
+  model: m
+  streaming: false
+  headers: {X-Team: blue, X-Number: 7}
+  api_key: {env: KEY}
+  body: {temperature: 0.5, stop: [a, b], logit_bias: {50256: -100}, top_k: 40, deep: {x: null, y: true}}
+  tls: {ca: ca.pem, cert: c.pem, key: k.pem}
+  http2: true
+  timeouts: {connect: 0, first_byte: 2s, stall: 1.5s, request: 1m30s}
+data:
+  prompts: 10
+  input: {dist: lognormal, mean: 550, stddev: 50, min: 10, max: 900}
+  output: 100-200
+  ignore_eos: true
+  min_tokens: true
+  salt: stage
+tokenizer: words
+stages:
+  - {name: one, concurrency: 8, ramp_to: 16, warmup: 5s, duration: 30s, requests: 1e3}
+  - {rate: 12.5, arrival: gamma, cv: 2, max_in_flight: 500, warmup: 100, requests: 2000, gap: 5s}
+  - {rate: 50, duration: 1m, warmup: {duration: 1s, requests: 5}}
+drain: 0
+goodput: {ttft: 200ms, request_latency: 2s}
+max_errors: 5%
+budgets: {lag: 2ms, lag_share: 2%, read_delay: 1ms, coalesced: 0, cpu: 90%, gc: 0, achieved: 0.5,
+  token_drift: 1, short_output: 100%, clock_step: 0, drift: 0.25}
+output: {dir: out, keep_raw: true}
+`
+
+func fullPlan() *Plan {
+	return &Plan{
+		Version: 1, Name: "nightly", Seed: 18446744073709551615,
+		Target: Target{
+			URLs: []string{"http://a:8000", "https://b:8443/base"}, Protocol: "openai", Endpoint: "completions",
+			Path: "/v1/other", Model: "m", Headers: map[string]string{"X-Team": "blue", "X-Number": "7"},
+			APIKey: Secret{Env: "KEY"},
+			Body: map[string]any{
+				"temperature": 0.5, "stop": []any{"a", "b"}, "logit_bias": map[string]any{"50256": -100}, "top_k": 40,
+				"deep": map[string]any{"x": nil, "y": true},
+			},
+			TLS: TLS{CA: "ca.pem", Cert: "c.pem", Key: "k.pem"}, HTTP2: true,
+			Timeouts: Timeouts{FirstByte: 2 * second, Stall: 3 * second / 2, Request: 90 * second},
+		},
+		Data: Data{
+			Source: "synthetic", Prompts: 10,
+			Input:     Length{Dist: "lognormal", Mean: 550, Stddev: 50, Min: 10, Max: 900},
+			Output:    Length{Dist: "uniform", Min: 100, Max: 200},
+			IgnoreEOS: true, MinTokens: true, Salt: "stage",
+		},
+		Tokenizer: Tokenizer{Name: "words"},
+		Stages: []Stage{
+			{Name: "one", Concurrency: 8, RampTo: 16, Warmup: Warmup{Duration: 5 * second}, Duration: 30 * second, Requests: 1000},
+			{Rate: 12.5, Arrival: "gamma", CV: 2, MaxInFlight: 500, Warmup: Warmup{Requests: 100}, Requests: 2000, Gap: 5 * second},
+			{Rate: 50, Arrival: "constant", Duration: 60 * second, Warmup: Warmup{Duration: second, Requests: 5}},
+		},
+		Goodput:   []SLO{{"time_to_first_token", second / 5}, {"request_latency", 2 * second}},
+		MaxErrors: MaxErrors{Share: 0.05},
+		Budgets: Budgets{
+			Lag: second / 500, LagShare: 0.02, ReadDelay: second / 1000, CPU: 0.9, Achieved: 0.5,
+			TokenDrift: 1, ShortOutput: 1, Drift: 0.25,
+		},
+		Output: Output{Dir: "out", KeepRaw: true},
+	}
+}
+
+func TestDecodeEverything(t *testing.T) {
+	got, err := Load("plan.yaml", []byte(full))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(fullPlan(), got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDefaultIsValid(t *testing.T) {
+	p := Default()
+	if err := Validate(&p); err != nil {
+		t.Error(err)
+	}
+	got, err := Decode("x", []byte("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(&p, got); diff != "" {
+		t.Errorf("an empty plan is not the default: %s", diff)
+	}
+}
+
+// TestRoundTrip prints plans and reads them back, among them one whose fields are
+// zero where the defaults are not.
+func TestRoundTrip(t *testing.T) {
+	bare := Default()
+	bare.Target.Streaming = false
+	bare.Target.Timeouts = Timeouts{}
+	bare.Drain = 0
+	bare.Budgets = Budgets{}
+	bare.Tokenizer = Tokenizer{}
+	bare.Target.Protocol, bare.Target.Endpoint, bare.Version = "", "", 0
+	file := Default()
+	file.Data = Data{Source: "file", File: "p.jsonl"}
+	def := Default()
+	for _, p := range []*Plan{fullPlan(), &bare, &file, &def} {
+		out, err := Encode(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Decode("out", out)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if diff := cmp.Diff(p, got); diff != "" {
+			t.Errorf("%s\n%s", diff, out)
+		}
+	}
+}
+
+func TestJSONIsYAML(t *testing.T) {
+	p, err := Load("p.json", []byte(`{"target": {"urls": ["http://h"], "streaming": false}, "stages": [{"rate": 5, "duration": "2s"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Stages[0].Rate != 5 || p.Stages[0].Duration != 2*second || p.Target.URLs[0] != "http://h" || p.Target.Streaming {
+		t.Errorf("got %+v", p)
+	}
+}
+
+func TestFileSourceIsInferred(t *testing.T) {
+	p, err := Load("p", []byte("data: {file: prompts.jsonl}\ntarget: {endpoint: embeddings}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(Data{Source: "file", File: "prompts.jsonl"}, p.Data); diff != "" {
+		t.Error(diff)
+	}
+	if p.Target.Streaming {
+		t.Error("embeddings stream")
+	}
+}
+
+func TestSecretsStayOut(t *testing.T) {
+	p := Default()
+	p.Target.URLs = []string{"http://user:hunter2@host:8000/v1?api-key=abc123&max_tokens=5", "http://plain:1/?a=b"}
+	p.Target.Headers = map[string]string{
+		"Authorization": "Bearer abc123", "x-api-key": "abc123", "Cookie": "abc123", "X-Access-Token": "abc123",
+		"X-Plain": "sk-abc123", "X-Team": "blue", "Proxy-Authorization": "abc123", "X-Auth": "abc123",
+	}
+	p.Target.Body = map[string]any{
+		"api_key": "abc123", "max_tokens": 5, "nested": []any{map[string]any{"password": "abc123", "note": "Bearer abc123"}}, "stop_token_ids": []any{1},
+	}
+	before := p.Target.Headers["Authorization"]
+	out, err := Encode(&p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{"abc123", "hunter2"} {
+		if strings.Contains(string(out), secret) {
+			t.Errorf("%s is in the printed plan:\n%s", secret, out)
+		}
+	}
+	for _, kept := range []string{"X-Team: blue", "max_tokens: 5", "http://plain:1/?a=b", "stop_token_ids"} {
+		if !strings.Contains(string(out), kept) {
+			t.Errorf("%s is missing:\n%s", kept, out)
+		}
+	}
+	if p.Target.Headers["Authorization"] != before || p.Target.Body["api_key"] != "abc123" {
+		t.Error("the plan itself was changed")
+	}
+	echo := Echo(&p).(map[string]any)["target"].(map[string]any)["headers"].(map[string]any)
+	if echo["Authorization"] != hidden || echo["X-Team"] != "blue" {
+		t.Errorf("echo has %v", echo)
+	}
+	again, err := Decode("out", out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Validate(again); err == nil || !strings.Contains(err.Error(), "taken out") {
+		t.Errorf("a plan without its secrets validates: %v", err)
+	}
+}

@@ -1,0 +1,31 @@
+package plan
+
+import "encoding/json"
+
+// JSONSchema is the schema of a plan file, draft 2020-12. Editors check and
+// complete a plan with it.
+func JSONSchema() []byte {
+	s := objectSchema(planSpec().fields)
+	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	s["title"] = "Inferometer plan"
+	s["description"] = "A benchmark of an inference server as plain data."
+	out, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		panic("plan: the schema holds nothing but plain values: " + err.Error())
+	}
+	return append(out, '\n')
+}
+
+// objectSchema is the schema of a mapping: every field may be left out, no other
+// is allowed.
+func objectSchema(docs []fieldDoc) schema {
+	props := schema{}
+	for _, d := range docs {
+		p := schema{"description": d.help}
+		for k, v := range d.schema {
+			p[k] = v
+		}
+		props[d.name] = p
+	}
+	return schema{"type": "object", "properties": props, "additionalProperties": false}
+}

@@ -1,0 +1,353 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// The tables below say how a plan stands in a file: each field's name, form and
+// meaning, in the order in which a plan is printed.
+
+func planSpec() codec[Plan] {
+	return structure("mapping", []field[Plan]{
+		always("version", integer[int](), func(p *Plan) *int { return &p.Version }, "Version of this format."),
+		at("name", text(), func(p *Plan) *string { return &p.Name }, "What reports call the run."),
+		always("seed", integer[uint64](), func(p *Plan) *uint64 { return &p.Seed },
+			"The same seed gives the same prompts, lengths and arrivals."),
+		always("target", targetSpec(), func(p *Plan) *Target { return &p.Target }, "The server under test and how to speak to it."),
+		always("data", dataSpec(), func(p *Plan) *Data { return &p.Data }, "What prompts are made of."),
+		always("tokenizer", tokenizerSpec(), func(p *Plan) *Tokenizer { return &p.Tokenizer }, "What counts tokens on this side."),
+		always("stages", list("list of stages", stageSpec()), func(p *Plan) *[]Stage { return &p.Stages },
+			"The parts of the run, one after another, each with one load. In a file they take the place of the default one."),
+		always("drain", duration(), func(p *Plan) *Duration { return &p.Drain },
+			"How long requests in flight may take at the end of a stage before they are cut off."),
+		at("goodput", goodputSpec(), func(p *Plan) *[]SLO { return &p.Goodput },
+			"Objectives that a request must meet to count as good: metric and longest time."),
+		at("max_errors", maxErrorsSpec(), func(p *Plan) *MaxErrors { return &p.MaxErrors },
+			"Ends a run that fails too often. Nothing does when it is left out."),
+		always("budgets", budgetsSpec(), func(p *Plan) *Budgets { return &p.Budgets },
+			"Bounds of a valid measurement; a result beyond one is marked INVALID."),
+		at("output", outputSpec(), func(p *Plan) *Output { return &p.Output }, "What is written where."),
+	}, nil)
+}
+
+func targetSpec() codec[Target] {
+	return structure("mapping", []field[Target]{
+		always("urls", urlsSpec(), func(t *Target) *[]string { return &t.URLs },
+			"Base URLs; requests are dealt out in turn. None: the built-in mock."),
+		always("protocol", word("`openai`", ProtocolOpenAI), func(t *Target) *string { return &t.Protocol }, "How the server is spoken to."),
+		always("endpoint", word("`chat`, `completions` or `embeddings`", endpointNames()...),
+			func(t *Target) *string { return &t.Endpoint }, "What is asked of it."),
+		at("path", text(), func(t *Target) *string { return &t.Path }, "Path in place of the endpoint's usual one."),
+		at("model", text(), func(t *Target) *string { return &t.Model }, "Model to ask for; left out: the first that the server lists."),
+		always("streaming", boolean(), func(t *Target) *bool { return &t.Streaming }, "Ask for a stream. Embeddings never stream."),
+		at("headers", headersSpec(), func(t *Target) *map[string]string { return &t.Headers }, "Headers added to every request."),
+		at("api_key", secretSpec(), func(t *Target) *Secret { return &t.APIKey },
+			"Where the API key is. It is sent as a bearer token and is never part of a plan."),
+		at("body", bodySpec(), func(t *Target) *map[string]any { return &t.Body },
+			"Fields added to every request body, such as `temperature: 0`."),
+		at("tls", tlsSpec(), func(t *Target) *TLS { return &t.TLS }, "Whom to trust and who we are."),
+		at("http2", boolean(), func(t *Target) *bool { return &t.HTTP2 },
+			"HTTP/2: negotiated over https, with prior knowledge over http."),
+		always("timeouts", timeoutsSpec(), func(t *Target) *Timeouts { return &t.Timeouts }, "Bounds of a request; 0 is none."),
+	}, nil)
+}
+
+func endpointNames() []string {
+	return []string{EndpointChat, EndpointCompletions, EndpointEmbeddings}
+}
+
+// urlsSpec is a list of URLs; a single one may stand alone.
+func urlsSpec() codec[[]string] {
+	c := list("list of URLs", text())
+	readList := c.read
+	c.read = func(r *reader, n *yaml.Node, path string, v *[]string) {
+		if n.Kind == yaml.ScalarNode {
+			r.draft.Set(path+"[0]", position(r.file, n))
+			*v = []string{n.Value}
+			return
+		}
+		readList(r, n, path, v)
+	}
+	c.schema = schema{"anyOf": []any{c.schema, schema{"type": "string"}}}
+	return c
+}
+
+func secretSpec() codec[Secret] {
+	return object("mapping", []field[Secret]{
+		at("env", text(), func(s *Secret) *string { return &s.Env }, "Environment variable that holds it."),
+		at("file", text(), func(s *Secret) *string { return &s.File }, "File that holds it."),
+	}, nil)
+}
+
+func tlsSpec() codec[TLS] {
+	return object("mapping", []field[TLS]{
+		at("ca", text(), func(t *TLS) *string { return &t.CA }, "File of certificates to trust, in place of the system's."),
+		at("cert", text(), func(t *TLS) *string { return &t.Cert }, "Client certificate file."),
+		at("key", text(), func(t *TLS) *string { return &t.Key }, "Key file of the client certificate."),
+		at("insecure", boolean(), func(t *TLS) *bool { return &t.Insecure }, "Do not verify the server's certificate."),
+	}, nil)
+}
+
+func timeoutsSpec() codec[Timeouts] {
+	return structure("mapping", []field[Timeouts]{
+		always("connect", duration(), func(t *Timeouts) *Duration { return &t.Connect }, "Resolve, connect and TLS."),
+		always("first_byte", duration(), func(t *Timeouts) *Duration { return &t.FirstByte }, "From sending to the first byte of the answer."),
+		always("stall", duration(), func(t *Timeouts) *Duration { return &t.Stall }, "Between two reads of an answer."),
+		always("request", duration(), func(t *Timeouts) *Duration { return &t.Request }, "From sending to the end of the answer."),
+	}, nil)
+}
+
+func dataSpec() codec[Data] {
+	return structure("mapping", []field[Data]{
+		always("source", word("`synthetic` or `file`", SourceSynthetic, SourceFile), func(d *Data) *string { return &d.Source },
+			"Where prompts come from. `file` where only `file` is given."),
+		at("file", text(), func(d *Data) *string { return &d.File },
+			"JSON lines or plain text, one prompt a line. Relative to the working directory."),
+		at("prompts", integer[int](), func(d *Data) *int { return &d.Prompts },
+			"Distinct prompts, used in turn; 0: a new one for each request, or all of the file's."),
+		at("input", lengthSpec(), func(d *Data) *Length { return &d.Input }, "Length of synthetic prompts, in tokens."),
+		at("output", lengthSpec(), func(d *Data) *Length { return &d.Output },
+			"Length of answer to ask for, in tokens. Left out: the server decides."),
+		at("ignore_eos", boolean(), func(d *Data) *bool { return &d.IgnoreEOS }, "Send `ignore_eos`: generate the whole length."),
+		at("min_tokens", boolean(), func(d *Data) *bool { return &d.MinTokens }, "Send `min_tokens` equal to the output length."),
+		at("salt", word("`request` or `stage`", SaltRequest, SaltStage), func(d *Data) *string { return &d.Salt },
+			"A prefix that no cache has seen, new for each request or stage."),
+	}, nil)
+}
+
+func lengthSpec() codec[Length] {
+	c := object("length", []field[Length]{
+		at("dist", word("`fixed`, `normal`, `uniform` or `lognormal`", distNames()...), func(l *Length) *string { return &l.Dist },
+			"Distribution. Left out: normal with a stddev, uniform with a max and no mean, else fixed."),
+		at("mean", number(), func(l *Length) *float64 { return &l.Mean }, "Mean; of a fixed length, the length."),
+		at("stddev", number(), func(l *Length) *float64 { return &l.Stddev }, "Standard deviation."),
+		at("min", integer[int](), func(l *Length) *int { return &l.Min }, "Least; nothing is shorter than 1."),
+		at("max", integer[int](), func(l *Length) *int { return &l.Max }, "Most; 0: no bound."),
+	}, func(r *reader, n *yaml.Node, path string, l *Length) bool {
+		return readText(r, n, path, l, ParseLength)
+	})
+	readAny := c.read
+	c.read = func(r *reader, n *yaml.Node, path string, l *Length) {
+		*l = Length{} // a default's parameters do not mix with those of another distribution
+		readAny(r, n, path, l)
+		*l = l.complete()
+	}
+	c.schema = schema{"anyOf": []any{c.schema, schema{"type": "number"}, schema{"type": "string"}}}
+	write := c.write
+	c.write = func(l Length) *yaml.Node {
+		if (l == Length{Dist: DistFixed, Mean: l.Mean}) {
+			return toNode(l.Mean)
+		}
+		n := write(l)
+		n.Style = yaml.FlowStyle
+		return n
+	}
+	return c
+}
+
+// readText reads the short form of an object, a single value.
+func readText[V any](r *reader, n *yaml.Node, path string, v *V, parse func(string) (V, error)) bool {
+	if n.Kind != yaml.ScalarNode {
+		return false
+	}
+	got, err := parse(n.Value)
+	if err != nil {
+		r.fault(n, path, err.Error(), "")
+		return true
+	}
+	*v = got
+	return true
+}
+
+func tokenizerSpec() codec[Tokenizer] {
+	c := object("mapping", []field[Tokenizer]{
+		always("name", text(), func(t *Tokenizer) *string { return &t.Name }, "`words`: lengths are in words, and the report says so."),
+	}, func(r *reader, n *yaml.Node, path string, t *Tokenizer) bool {
+		if n.Kind != yaml.ScalarNode {
+			return false
+		}
+		t.Name = n.Value
+		return true
+	})
+	c.schema = schema{"anyOf": []any{c.schema, schema{"type": "string"}}}
+	return c
+}
+
+func stageSpec() codec[Stage] {
+	return structure("mapping", []field[Stage]{
+		at("name", text(), func(s *Stage) *string { return &s.Name }, "What reports call the stage."),
+		at("concurrency", integer[int](), func(s *Stage) *int { return &s.Concurrency }, "Closed loop: this many requests in flight."),
+		at("rate", number(), func(s *Stage) *float64 { return &s.Rate },
+			"Open loop: requests per second. Either this or `concurrency`."),
+		at("arrival", word("`constant`, `poisson` or `gamma`", arrivalNames()...), func(s *Stage) *string { return &s.Arrival },
+			"How the requests of a rate arrive. Left out: constant."),
+		at("cv", number(), func(s *Stage) *float64 { return &s.CV }, "Coefficient of variation of gamma arrivals; 1 is Poisson, more is burstier."),
+		at("max_in_flight", integer[int](), func(s *Stage) *int { return &s.MaxInFlight },
+			"Open loop: arrivals beyond this many in flight wait, and are counted."),
+		at("ramp_to", number(), func(s *Stage) *float64 { return &s.RampTo },
+			"Concurrency or rate changes linearly to this over the duration."),
+		at("warmup", warmupSpec(), func(s *Stage) *Warmup { return &s.Warmup },
+			"Load that is not measured; the measured part follows without a break."),
+		at("duration", duration(), func(s *Stage) *Duration { return &s.Duration }, "Length of the measured part."),
+		at("requests", integer[int64](), func(s *Stage) *int64 { return &s.Requests },
+			"Requests of the measured part. With `duration`, whichever is first."),
+		at("gap", duration(), func(s *Stage) *Duration { return &s.Gap }, "Pause before the stage."),
+	}, nil)
+}
+
+func arrivalNames() []string {
+	return []string{ArrivalConstant, ArrivalPoisson, ArrivalGamma}
+}
+
+func warmupSpec() codec[Warmup] {
+	c := object("duration, whole number or mapping", []field[Warmup]{
+		at("duration", duration(), func(w *Warmup) *Duration { return &w.Duration }, "Length of the warm-up; `warmup: 5s` for short."),
+		at("requests", integer[int64](), func(w *Warmup) *int64 { return &w.Requests },
+			"Requests of the warm-up; `warmup: 100` for short. With both, it ends when both are reached."),
+	}, func(r *reader, n *yaml.Node, path string, w *Warmup) bool {
+		return readText(r, n, path, w, ParseWarmup)
+	})
+	c.schema = schema{"anyOf": []any{c.schema, schema{"type": "integer"}, durationSchema()}}
+	return c
+}
+
+// goodputSpec is a mapping of metric to longest time, or the same on one line.
+func goodputSpec() codec[[]SLO] {
+	return codec[[]SLO]{
+		kind: "mapping of metric to duration",
+		zero: func(v []SLO) bool { return len(v) == 0 },
+		schema: schema{"anyOf": []any{
+			schema{"type": "object", "additionalProperties": durationSchema()},
+			schema{"type": "string"},
+		}},
+		read: func(r *reader, n *yaml.Node, path string, v *[]SLO) {
+			if readText(r, n, path, v, ParseGoodput) {
+				return
+			}
+			if n.Kind != yaml.MappingNode {
+				r.wrong(n, path, "a mapping such as {ttft: 200ms, itl: 30ms}")
+				return
+			}
+			*v = nil
+			limit := duration()
+			r.pairs(n, path, func(key string, _, value *yaml.Node) {
+				slo := SLO{Metric: sloAlias(key)}
+				sub := join(path, slo.Metric)
+				if value = r.enter(value, sub); value != nil {
+					limit.read(r, value, sub, &slo.Max)
+				}
+				*v = append(*v, slo)
+			})
+		},
+		write: func(v []SLO) *yaml.Node {
+			m := &yaml.Node{Kind: yaml.MappingNode}
+			for _, s := range v {
+				m.Content = append(m.Content, toNode(s.Metric), toNode(s.Max.String()))
+			}
+			return m
+		},
+	}
+}
+
+func maxErrorsSpec() codec[MaxErrors] {
+	c := object("whole number, share or mapping", []field[MaxErrors]{
+		at("count", integer[int64](), func(m *MaxErrors) *int64 { return &m.Count }, "Failed requests; `max_errors: 10` for short."),
+		at("share", share(), func(m *MaxErrors) *float64 { return &m.Share },
+			"Share of the requests ended so far, once 20 have; `max_errors: 5%` for short."),
+	}, func(r *reader, n *yaml.Node, path string, m *MaxErrors) bool {
+		return readText(r, n, path, m, ParseMaxErrors)
+	})
+	c.schema = schema{"anyOf": []any{c.schema, schema{"type": "integer"}, schema{"type": "string", "pattern": `^[0-9.]+ ?%?$`}}}
+	return c
+}
+
+func budgetsSpec() codec[Budgets] {
+	return structure("mapping", budgetFields(), nil)
+}
+
+func budgetFields() []field[Budgets] {
+	return []field[Budgets]{
+		always("lag", duration(), func(b *Budgets) *Duration { return &b.Lag }, "How late requests were sent, p99; or `lag_share`, if that is more."),
+		always("lag_share", share(), func(b *Budgets) *float64 { return &b.LagShare }, "The same as a share of the median time to first token."),
+		always("read_delay", duration(), func(b *Budgets) *Duration { return &b.ReadDelay },
+			"How late this client read, p99, where there are no kernel stamps."),
+		always("coalesced", share(), func(b *Budgets) *float64 { return &b.Coalesced }, "Share of events read too late to tell apart."),
+		always("cpu", share(), func(b *Budgets) *float64 { return &b.CPU }, "Share of the CPU time that this client may use."),
+		always("gc", share(), func(b *Budgets) *float64 { return &b.GC }, "Share of the time in garbage-collection pauses."),
+		always("achieved", share(), func(b *Budgets) *float64 { return &b.Achieved }, "Least share of the scheduled requests that must be sent."),
+		always("token_drift", share(), func(b *Budgets) *float64 { return &b.TokenDrift }, "Disagreement of server and tokenizer on token counts."),
+		always("short_output", share(), func(b *Budgets) *float64 { return &b.ShortOutput },
+			"Share of answers that are empty or short of the length asked for."),
+		always("clock_step", duration(), func(b *Budgets) *Duration { return &b.ClockStep }, "Largest step of the wall clock."),
+		always("drift", share(), func(b *Budgets) *float64 { return &b.Drift },
+			"Change of throughput or latency between the halves of the steady window."),
+	}
+}
+
+func outputSpec() codec[Output] {
+	return object("mapping", []field[Output]{
+		at("dir", text(), func(o *Output) *string { return &o.Dir }, "Directory for records and reports; left out: only the screen."),
+		at("keep_raw", boolean(), func(o *Output) *bool { return &o.KeepRaw }, "Keep the bytes of every answer."),
+	}, nil)
+}
+
+// headersSpec is a mapping of header to value.
+func headersSpec() codec[map[string]string] {
+	return codec[map[string]string]{
+		kind:   "mapping of name to text",
+		schema: schema{"type": "object", "additionalProperties": schema{"type": "string"}},
+		zero:   func(v map[string]string) bool { return len(v) == 0 },
+		read: func(r *reader, n *yaml.Node, path string, v *map[string]string) {
+			if n.Kind != yaml.MappingNode {
+				r.wrong(n, path, "a mapping of header to value")
+				return
+			}
+			*v = map[string]string{}
+			r.pairs(n, path, func(key string, _, value *yaml.Node) {
+				var s string
+				sub := join(path, key)
+				if value = r.enter(value, sub); value != nil {
+					text().read(r, value, sub, &s)
+				}
+				(*v)[key] = s
+			})
+		},
+		write: func(v map[string]string) *yaml.Node {
+			m := &yaml.Node{Kind: yaml.MappingNode}
+			for _, k := range slices.Sorted(maps.Keys(v)) {
+				m.Content = append(m.Content, toNode(k), toNode(v[k]))
+			}
+			return m
+		},
+	}
+}
+
+// bodySpec is a mapping of anything that JSON can say.
+func bodySpec() codec[map[string]any] {
+	return codec[map[string]any]{
+		kind:   "mapping of anything",
+		schema: schema{"type": "object"},
+		zero:   func(v map[string]any) bool { return len(v) == 0 },
+		write:  func(v map[string]any) *yaml.Node { return toNode(v) },
+		read: func(r *reader, n *yaml.Node, path string, v *map[string]any) {
+			if n.Kind != yaml.MappingNode {
+				r.wrong(n, path, "a mapping of request fields")
+				return
+			}
+			*v = map[string]any{}
+			r.pairs(n, path, func(key string, at, value *yaml.Node) {
+				sub := join(path, key)
+				r.draft.Set(sub, position(r.file, value))
+				field, err := r.jsonValue(value, 0)
+				if err != nil {
+					r.fault(at, sub, err.Error(), "")
+					return
+				}
+				(*v)[key] = field
+			})
+		},
+	}
+}

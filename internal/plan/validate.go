@@ -1,0 +1,295 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Numbers beyond these are slips of the keyboard, not benchmarks.
+const (
+	mostInFlight = 1_000_000
+	mostRate     = 10_000_000
+	mostRequests = 1_000_000_000_000
+	mostLength   = 100_000_000
+	mostPrompts  = 1_000_000_000
+	mostStages   = 10_000
+	mostCV       = 1000
+	mostTime     = Duration(30 * 24 * time.Hour)
+)
+
+// Validate says all that is wrong with a plan: the error is a Faults, nil when
+// the plan can be run.
+func Validate(p *Plan) error { return check(p).err() }
+
+// checker gathers faults.
+type checker struct{ faults Faults }
+
+func check(p *Plan) Faults {
+	c := &checker{}
+	if p.Version != Version {
+		c.add("version", fmt.Sprintf("is %d; this program reads version %d", p.Version, Version), "")
+	}
+	c.target(&p.Target)
+	c.data(p)
+	if p.Tokenizer.Name != TokenizerWords {
+		c.choice("tokenizer.name", p.Tokenizer.Name, []string{TokenizerWords})
+	}
+	if len(p.Stages) == 0 {
+		c.add("stages", "there are none: nothing would be sent", "give one with concurrency or rate")
+	}
+	if len(p.Stages) > mostStages {
+		c.add("stages", fmt.Sprintf("there are %d, more than %d", len(p.Stages), mostStages), "")
+	}
+	for i := range p.Stages {
+		c.stage(fmt.Sprintf("stages[%d]", i), &p.Stages[i])
+	}
+	c.time("drain", p.Drain)
+	c.goodput(p.Goodput)
+	c.count("max_errors.count", p.MaxErrors.Count, mostRequests)
+	c.share("max_errors.share", p.MaxErrors.Share)
+	c.budgets(&p.Budgets)
+	if p.Output.KeepRaw && p.Output.Dir == "" {
+		c.add("output.keep_raw", "there is no directory to keep answers in", "give output.dir (--out)")
+	}
+	return c.faults
+}
+
+func (c *checker) add(path, text, hint string) {
+	c.faults = append(c.faults, Fault{Path: path, Text: text, Hint: hint})
+}
+
+// choice says that value is none of known unless it is.
+func (c *checker) choice(path, value string, known []string) {
+	if slices.Contains(known, value) {
+		return
+	}
+	text := "is empty"
+	if value != "" {
+		text = "unknown value " + quote(value) + didYouMean(value, known)
+	}
+	c.add(path, text, "one of "+strings.Join(known, ", "))
+}
+
+func (c *checker) time(path string, d Duration) {
+	switch {
+	case d < 0:
+		c.add(path, fmt.Sprintf("must not be negative, is %s", d), "")
+	case d > mostTime:
+		c.add(path, fmt.Sprintf("is %s, more than 30 days", d), "")
+	}
+}
+
+func (c *checker) count(path string, n, most int64) {
+	switch {
+	case n < 0:
+		c.add(path, fmt.Sprintf("must not be negative, is %d", n), "")
+	case n > most:
+		c.add(path, fmt.Sprintf("is %d, more than %d", n, most), "")
+	}
+}
+
+// amount checks a number that may have a fraction.
+func (c *checker) amount(path string, v, most float64) bool {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		c.add(path, "is not a number", "")
+	case v < 0:
+		c.add(path, fmt.Sprintf("must not be negative, is %v", v), "")
+	case v > most:
+		c.add(path, fmt.Sprintf("is %v, more than %v", v, most), "")
+	default:
+		return true
+	}
+	return false
+}
+
+func (c *checker) share(path string, v float64) {
+	if !(v >= 0 && v <= 1) { // NaN too
+		c.add(path, fmt.Sprintf("must be from 0 to 1, is %v", v), "write 5% or 0.05")
+	}
+}
+
+func (c *checker) target(t *Target) {
+	for i, u := range t.URLs {
+		c.url(fmt.Sprintf("target.urls[%d]", i), u)
+	}
+	c.choice("target.protocol", t.Protocol, []string{ProtocolOpenAI})
+	c.choice("target.endpoint", t.Endpoint, endpointNames())
+	if t.Path != "" && !strings.HasPrefix(t.Path, "/") {
+		c.add("target.path", quote(t.Path)+" does not begin with a slash", "such as /v1/chat/completions")
+	}
+	if t.Endpoint == EndpointEmbeddings && t.Streaming {
+		c.add("target.streaming", "embeddings are never streamed", "leave it out or set it to false")
+	}
+	c.headers(t.Headers)
+	if t.APIKey.Env != "" && t.APIKey.File != "" {
+		c.add("target.api_key", "env and file contradict each other", "give one of them")
+	}
+	if strings.ContainsAny(t.APIKey.Env, "= \t") {
+		c.add("target.api_key.env", "is not the name of an environment variable", "give the name, never the key itself")
+	}
+	if (t.TLS.Cert == "") != (t.TLS.Key == "") {
+		c.add("target.tls", "a client certificate needs both cert and key", "")
+	}
+	if t.TLS.Insecure && t.TLS.CA != "" {
+		c.add("target.tls", "ca and insecure contradict each other", "give one of them")
+	}
+	c.time("target.timeouts.connect", t.Timeouts.Connect)
+	c.time("target.timeouts.first_byte", t.Timeouts.FirstByte)
+	c.time("target.timeouts.stall", t.Timeouts.Stall)
+	c.time("target.timeouts.request", t.Timeouts.Request)
+}
+
+func (c *checker) url(path, raw string) {
+	if raw == "" {
+		c.add(path, "is empty", "such as http://localhost:8000")
+		return
+	}
+	if !strings.Contains(raw, "://") {
+		c.add(path, "has no scheme: "+quote(raw), "did you mean "+clip("http://"+raw)+"?")
+		return
+	}
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil:
+		// The parser's own message repeats the URL, and with it a password.
+		c.add(path, "is not a URL", "such as http://localhost:8000")
+	case u.Scheme != "http" && u.Scheme != "https":
+		c.add(path, "unknown scheme "+quote(u.Scheme), "http or https")
+	case u.Hostname() == "":
+		c.add(path, "names no host", "such as http://localhost:8000")
+	case u.Fragment != "":
+		c.add(path, "has a fragment (#), which is never sent", "leave it out")
+	}
+}
+
+func (c *checker) headers(headers map[string]string) {
+	for _, name := range sortedKeys(headers) {
+		path := join("target.headers", name)
+		switch value := headers[name]; {
+		case !isHeaderName(name):
+			c.add("target.headers", quote(name)+" is not a header name", "")
+		case strings.ContainsAny(value, "\r\n\x00"):
+			c.add(path, "a header's value must be on one line", "")
+		case value == hidden:
+			c.add(path, "was taken out when this plan was printed", "put the value back, or use api_key")
+		}
+	}
+}
+
+// isHeaderName reports whether s is a token of RFC 9110.
+func isHeaderName(s string) bool {
+	for _, b := range []byte(s) {
+		if b <= ' ' || b >= 0x7f || strings.IndexByte(`()<>@,;:\"/[]?={}`, b) >= 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func (c *checker) data(p *Plan) {
+	d := &p.Data
+	c.choice("data.source", d.Source, []string{SourceSynthetic, SourceFile})
+	switch {
+	case d.Source == SourceFile && d.File == "":
+		c.add("data.file", "is missing", "give the file that holds the prompts")
+	case d.Source == SourceSynthetic && d.File != "":
+		c.add("data.file", "contradicts source: synthetic", "set source to file or leave the file out")
+	}
+	c.count("data.prompts", int64(d.Prompts), mostPrompts)
+	switch {
+	case d.Source == SourceFile && d.Input != Length{}:
+		c.add("data.input", "prompts from a file have the length they have", "leave it out")
+	case d.Source == SourceSynthetic && d.Input == Length{}:
+		c.add("data.input", "is missing", "such as 128")
+	}
+	c.length("data.input", d.Input)
+	c.length("data.output", d.Output)
+	if p.Target.Endpoint == EndpointEmbeddings && d.Output != (Length{}) {
+		c.add("data.output", "embeddings have no output length", "leave it out")
+	}
+	if d.MinTokens && d.Output == (Length{}) && d.Source == SourceSynthetic {
+		c.add("data.min_tokens", "there is no output length to send", "give data.output (--output-tokens)")
+	}
+	if d.Salt != "" {
+		c.choice("data.salt", d.Salt, []string{SaltRequest, SaltStage})
+	}
+}
+
+func (c *checker) length(path string, l Length) {
+	if l == (Length{}) {
+		return
+	}
+	c.choice(path+".dist", l.Dist, distNames())
+	mean := c.amount(path+".mean", l.Mean, mostLength)
+	stddev := c.amount(path+".stddev", l.Stddev, mostLength)
+	c.count(path+".min", int64(l.Min), mostLength)
+	c.count(path+".max", int64(l.Max), mostLength)
+	if l.Max > 0 && l.Min > l.Max {
+		c.add(path, fmt.Sprintf("min %d is more than max %d", l.Min, l.Max), "")
+	}
+	if !mean || !stddev {
+		return
+	}
+	switch l.Dist {
+	case DistUniform:
+		if l.Max <= 0 {
+			c.add(path+".max", "a uniform length needs a max", "such as 100-200")
+		}
+		if l.Mean != 0 || l.Stddev != 0 {
+			c.add(path, "a uniform length has min and max, no mean or stddev", "")
+		}
+		return
+	case DistFixed:
+		if l.Stddev != 0 || l.Min != 0 || l.Max != 0 {
+			c.add(path, "a fixed length has a mean alone", "use normal or uniform")
+		}
+	}
+	if l.Mean < 1 {
+		c.add(path+".mean", fmt.Sprintf("must be 1 or more, is %v", l.Mean), "")
+	}
+	if l.Dist == DistFixed && l.Mean != math.Trunc(l.Mean) {
+		c.add(path+".mean", fmt.Sprintf("a fixed length must be a whole number, is %v", l.Mean), "")
+	}
+	if l.Max > 0 && l.Mean > float64(l.Max) || l.Mean < float64(l.Min) {
+		c.add(path+".mean", fmt.Sprintf("%v is outside min and max", l.Mean), "")
+	}
+}
+
+func (c *checker) goodput(slos []SLO) {
+	seen := map[string]bool{}
+	for _, s := range slos {
+		path := join("goodput", s.Metric)
+		if !slices.Contains(SLOMetrics(), s.Metric) {
+			c.add(path, "unknown metric"+didYouMean(s.Metric, append(sloShort(), SLOMetrics()...)), "one of "+strings.Join(SLOMetrics(), ", "))
+			continue
+		}
+		if seen[s.Metric] {
+			c.add(path, "given twice", "")
+		}
+		seen[s.Metric] = true
+		if s.Max <= 0 {
+			c.add(path, fmt.Sprintf("must be more than 0, is %s", s.Max), "such as 200ms")
+			continue
+		}
+		c.time(path, s.Max)
+	}
+}
+
+func (c *checker) budgets(b *Budgets) {
+	c.time("budgets.lag", b.Lag)
+	c.share("budgets.lag_share", b.LagShare)
+	c.time("budgets.read_delay", b.ReadDelay)
+	c.share("budgets.coalesced", b.Coalesced)
+	c.share("budgets.cpu", b.CPU)
+	c.share("budgets.gc", b.GC)
+	c.share("budgets.achieved", b.Achieved)
+	c.share("budgets.token_drift", b.TokenDrift)
+	c.share("budgets.short_output", b.ShortOutput)
+	c.time("budgets.clock_step", b.ClockStep)
+	c.share("budgets.drift", b.Drift)
+}

@@ -1,0 +1,90 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+)
+
+// stage checks one stage: one kind of load, and an end to it.
+func (c *checker) stage(path string, s *Stage) {
+	c.count(path+".concurrency", int64(s.Concurrency), mostInFlight)
+	c.count(path+".max_in_flight", int64(s.MaxInFlight), mostInFlight)
+	c.count(path+".requests", s.Requests, mostRequests)
+	c.count(path+".warmup.requests", s.Warmup.Requests, mostRequests)
+	c.time(path+".warmup.duration", s.Warmup.Duration)
+	c.time(path+".duration", s.Duration)
+	c.time(path+".gap", s.Gap)
+	rate := c.amount(path+".rate", s.Rate, mostRate)
+	switch {
+	case s.Concurrency != 0 && s.Rate != 0:
+		c.add(path+".rate", "contradicts concurrency: a stage has one kind of load", "give concurrency or rate; max_in_flight caps a rate")
+	case s.Rate != 0:
+		if rate {
+			c.open(path, s)
+		}
+	case s.Concurrency != 0:
+		c.closed(path, s)
+	default:
+		c.add(path, "has no load", "give concurrency or rate, more than 0")
+	}
+	c.ramp(path, s)
+}
+
+// open checks what belongs to a rate.
+func (c *checker) open(path string, s *Stage) {
+	if s.Arrival != "" {
+		c.choice(path+".arrival", s.Arrival, arrivalNames())
+	}
+	switch {
+	case s.Arrival == ArrivalGamma && s.CV == 0:
+		c.add(path+".cv", "gamma arrivals need one, more than 0", "1 is Poisson, more is burstier")
+	case s.Arrival != ArrivalGamma && s.CV != 0:
+		c.add(path+".cv", "belongs to gamma arrivals", "set arrival to gamma")
+	default:
+		c.amount(path+".cv", s.CV, mostCV)
+	}
+	if s.Duration == 0 && s.Requests == 0 {
+		c.add(path+".rate", "a rate with no end", "give duration or requests")
+	}
+	const least = 1e-6 // one request in twelve days
+	if s.Rate > 0 && s.Rate < least {
+		c.add(path+".rate", fmt.Sprintf("is %v, less than %v", s.Rate, least), "requests per second")
+	}
+}
+
+// closed checks what belongs to a concurrency.
+func (c *checker) closed(path string, s *Stage) {
+	if s.Arrival != "" {
+		c.add(path+".arrival", "belongs to a rate: in a closed loop a request goes when another ends", "give rate, or leave it out")
+	}
+	if s.CV != 0 {
+		c.add(path+".cv", "belongs to a rate", "give rate, or leave it out")
+	}
+	if s.MaxInFlight != 0 {
+		c.add(path+".max_in_flight", "belongs to a rate: concurrency says how many are in flight", "leave it out")
+	}
+	if s.Duration == 0 && s.Requests == 0 {
+		c.add(path+".concurrency", "a load with no end", "give duration or requests")
+	}
+}
+
+// ramp checks a load that changes.
+func (c *checker) ramp(path string, s *Stage) {
+	if s.RampTo == 0 {
+		return
+	}
+	path += ".ramp_to"
+	most := float64(mostRate)
+	if s.Rate == 0 {
+		most = mostInFlight
+	}
+	if !c.amount(path, s.RampTo, most) {
+		return
+	}
+	if s.Rate == 0 && s.RampTo != math.Trunc(s.RampTo) {
+		c.add(path, fmt.Sprintf("a concurrency is a whole number, this is %v", s.RampTo), "")
+	}
+	if s.Duration == 0 {
+		c.add(path, "a ramp needs a duration", "give duration: the time that the ramp takes")
+	}
+}

@@ -1,0 +1,99 @@
+// Package token counts and cuts text in tokens.
+package token
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Tokenizer counts and cuts text. It is safe for use from many goroutines.
+type Tokenizer interface {
+	// Name is what a plan and a report call it.
+	Name() string
+	// Count is the number of tokens in text.
+	Count(text string) int
+	// Cut returns the length in bytes of a beginning of text that has exactly n
+	// tokens; false where there is none.
+	Cut(text string, n int) (int, bool)
+}
+
+// ByName finds a tokenizer by the name that a plan gives it.
+func ByName(name string) (Tokenizer, error) {
+	all := []Tokenizer{Words{}}
+	var names []string
+	for _, t := range all {
+		if t.Name() == name {
+			return t, nil
+		}
+		names = append(names, t.Name())
+	}
+	return nil, fmt.Errorf("there is no tokenizer %q; there is: %s", name, strings.Join(names, ", "))
+}
+
+// Words takes every word for a token: a run of characters that are not white space,
+// as strings.Fields splits them. It is what lengths are counted in where the
+// model's own tokenizer is not known.
+type Words struct{}
+
+// Name is what a plan and a report call this tokenizer.
+func (Words) Name() string { return "words" }
+
+// Count is the number of words in text.
+func (Words) Count(text string) int {
+	n := 0
+	before := uint64(1) // 1: the character before is white space
+	for i := 0; i < len(text); i++ {
+		space := spaces >> text[i] & 1
+		if text[i] >= utf8.RuneSelf {
+			var size int
+			space, size = wideSpace(text[i:])
+			i += size - 1
+		}
+		n += int(before &^ space)
+		before = space
+	}
+	return n
+}
+
+// Cut returns the length in bytes of the shortest beginning of text that has n
+// words and ends at the end of one; false where text has fewer.
+func (Words) Cut(text string, n int) (int, bool) {
+	if n <= 0 {
+		return 0, n == 0
+	}
+	before := uint64(1)
+	for i := 0; i < len(text); i++ {
+		at, space := i, spaces>>text[i]&1
+		if text[i] >= utf8.RuneSelf {
+			var size int
+			space, size = wideSpace(text[i:])
+			i += size - 1
+		}
+		n -= int(space &^ before) // a word has ended
+		if n == 0 {
+			return at, true
+		}
+		before = space
+	}
+	if n == 1 && before == 0 {
+		return len(text), true
+	}
+	return 0, false
+}
+
+// spaces has the bits of the ASCII characters that are white space. Shifting it by a
+// character in place of comparing keeps the loops free of branches that the
+// processor cannot foresee.
+const spaces uint64 = 1<<'\t' | 1<<'\n' | 1<<'\v' | 1<<'\f' | 1<<'\r' | 1<<' '
+
+// wideSpace is 1 where text begins with white space beyond ASCII, and the size of
+// that first character.
+func wideSpace(text string) (uint64, int) {
+	r, size := utf8.DecodeRuneInString(text)
+	if unicode.IsSpace(r) {
+		return 1, size
+	}
+	return 0, size
+}

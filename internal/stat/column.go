@@ -27,8 +27,7 @@ const MaxSample = 1<<(63-setBits) - 1
 // one goroutine at a time.
 type Column struct {
 	pool *Pool
-	n    int     // samples in tail
-	tail []int64 // samples not yet packed
+	tail []int64 // samples not yet packed, fewer than blockLen
 
 	chunk  []byte   // packed blocks, the chunk being filled
 	full   [][]byte // full chunks kept in memory
@@ -38,40 +37,24 @@ type Column struct {
 	max    int64
 }
 
-// firstTail is the length of a column's first tail: small, because a run has many
-// columns and most of a short run's stay short.
-const firstTail = 16
-
 // Append adds sample v to the given sets, which must not be empty. A magnitude over
 // MaxSample is not kept exactly.
 func (c *Column) Append(v int64, in Set) {
-	if c.n == len(c.tail) {
-		c.makeRoom()
+	c.tail = append(c.tail, v<<setBits|int64(in))
+	if len(c.tail) == blockLen {
+		c.pack()
 	}
-	c.tail[c.n] = v<<setBits | int64(in)
-	c.n++
 }
 
 // Len is the number of samples.
-func (c *Column) Len() int64 { return c.packed + int64(c.n) }
-
-// makeRoom gives tail a free place.
-func (c *Column) makeRoom() {
-	if len(c.tail) < blockLen {
-		tail := make([]int64, max(firstTail, 2*len(c.tail)))
-		copy(tail, c.tail)
-		c.tail = tail
-		return
-	}
-	c.pack()
-}
+func (c *Column) Len() int64 { return c.packed + int64(len(c.tail)) }
 
 // pack moves the tail into the chunk as one block.
 func (c *Column) pack() {
-	if c.n == 0 {
+	if len(c.tail) == 0 {
 		return
 	}
-	vals := c.tail[:c.n]
+	vals := c.tail
 	need := maxBlock(len(vals)) + slack
 	if len(c.chunk)+need > chunkLen {
 		c.closeChunk()
@@ -89,7 +72,7 @@ func (c *Column) pack() {
 		c.min, c.max = min(c.min, lo), max(c.max, hi)
 	}
 	c.packed += int64(len(vals))
-	c.n = 0
+	c.tail = c.tail[:0]
 }
 
 // closeChunk puts the chunk where it stays: in memory while the pool allows, else
@@ -180,8 +163,8 @@ func (c *Column) blocks(f func(stored []int64)) error {
 		each(chunk)
 	}
 	each(c.chunk)
-	if c.n > 0 {
-		f(c.tail[:c.n])
+	if len(c.tail) > 0 {
+		f(c.tail)
 	}
 	return nil
 }
@@ -190,7 +173,7 @@ func (c *Column) blocks(f func(stored []int64)) error {
 func (c *Column) bounds() (lo, hi int64, ok bool) {
 	lo, hi = c.min, c.max
 	ok = c.packed > 0
-	for _, s := range c.tail[:c.n] {
+	for _, s := range c.tail {
 		if !ok {
 			lo, hi, ok = s, s, true
 			continue

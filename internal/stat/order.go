@@ -59,9 +59,10 @@ func (r *root) add(stored []int64, base int64) {
 		}
 		return
 	}
+	counts := r.counts
 	for _, s := range stored {
 		d := uint64(s>>setBits) - uint64(base)
-		r.counts[rootIndex(d)][s&int64(Both)]++
+		counts[rootIndex(d)][s&int64(Both)]++
 	}
 }
 

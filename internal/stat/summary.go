@@ -107,28 +107,54 @@ type moments struct {
 	squares  [3]uint64
 }
 
+// addMoments adds a block of samples to the moments of both sets.
 func addMoments(m *[2]moments, stored []int64, base int64) {
+	every := int64(Both)
 	for _, s := range stored {
-		d := uint64(s>>setBits) - uint64(base)
-		if s&int64(First) != 0 {
-			m[0].add(d)
-		}
-		if s&int64(Second) != 0 {
-			m[1].add(d)
-		}
+		every &= s
 	}
+	first := momentsOf(stored, base, int64(First))
+	m[0].add(&first)
+	if every == int64(Both) {
+		m[1].add(&first)
+		return
+	}
+	second := momentsOf(stored, base, int64(Second))
+	m[1].add(&second)
 }
 
-func (m *moments) add(d uint64) {
-	m.n++
-	m.min, m.max = min(m.min, d), max(m.max, d)
+// momentsOf sums the samples of a block that are in the set bit.
+func momentsOf(stored []int64, base, bit int64) moments {
+	var n int64
+	var sum0, sum1, sq0, sq1, sq2, top, c uint64
+	least := uint64(math.MaxUint64)
+	for _, s := range stored {
+		if s&bit == 0 {
+			continue
+		}
+		d := uint64(s>>setBits) - uint64(base)
+		n++
+		least, top = min(least, d), max(top, d)
+		sum0, c = bits.Add64(sum0, d, 0)
+		sum1 += c
+		hi, lo := bits.Mul64(d, d)
+		sq0, c = bits.Add64(sq0, lo, 0)
+		sq1, c = bits.Add64(sq1, hi, c)
+		sq2 += c
+	}
+	return moments{n: n, min: least, max: top, sum: [2]uint64{sum0, sum1}, squares: [3]uint64{sq0, sq1, sq2}}
+}
+
+// add adds the moments of other samples.
+func (m *moments) add(o *moments) {
+	m.n += o.n
+	m.min, m.max = min(m.min, o.min), max(m.max, o.max)
 	var c uint64
-	m.sum[0], c = bits.Add64(m.sum[0], d, 0)
-	m.sum[1] += c
-	hi, lo := bits.Mul64(d, d)
-	m.squares[0], c = bits.Add64(m.squares[0], lo, 0)
-	m.squares[1], c = bits.Add64(m.squares[1], hi, c)
-	m.squares[2] += c
+	m.sum[0], c = bits.Add64(m.sum[0], o.sum[0], 0)
+	m.sum[1] += o.sum[1] + c
+	m.squares[0], c = bits.Add64(m.squares[0], o.squares[0], 0)
+	m.squares[1], c = bits.Add64(m.squares[1], o.squares[1], c)
+	m.squares[2] += o.squares[2] + c
 }
 
 // summary works out mean and deviation without rounding before the last step:

@@ -5,10 +5,15 @@ package endpoint
 
 import (
 	"context"
+	"errors"
 
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
 )
+
+// ErrCutOff is the cause of a context that ended because the drain time of its
+// stage was over: what is still under way then is recorded as cut off.
+var ErrCutOff = errors.New("the drain time is over")
 
 // Endpoint is a server spoken to in one protocol.
 type Endpoint interface {

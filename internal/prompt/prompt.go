@@ -12,6 +12,7 @@ type Message struct {
 
 // Prompt is one request's content, in no protocol's shape.
 type Prompt struct {
+	Seq      int64     // position in the run; the engine numbers prompts as it takes them
 	Text     string    // the prompt; with Messages set, unused
 	Messages []Message // a whole chat, where the source has one
 	Tokens   int       // length of the prompt in the run's own tokenizer; -1: not counted

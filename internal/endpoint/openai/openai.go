@@ -1,0 +1,248 @@
+// Package openai speaks the OpenAI HTTP protocol: chat completions, completions
+// and embeddings, streamed and not.
+package openai
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpproxy"
+
+	"inferometer/internal/endpoint"
+	"inferometer/internal/exchange"
+	"inferometer/internal/netclock"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/record"
+)
+
+// Kind is one of the protocol's endpoints.
+type Kind string
+
+// The endpoints of the protocol.
+const (
+	Chat        Kind = "chat"
+	Completions Kind = "completions"
+	Embeddings  Kind = "embeddings"
+)
+
+// path is where servers have the endpoint.
+func (k Kind) path() string {
+	switch k {
+	case Completions:
+		return "/v1/completions"
+	case Embeddings:
+		return "/v1/embeddings"
+	default:
+		return "/v1/chat/completions"
+	}
+}
+
+// Options are what an Endpoint needs besides the target.
+type Options struct {
+	Clock *netclock.Clock
+	TLS   *tls.Config // for https targets
+	Key   string      // API key; empty: none
+	Data  plan.Data
+	RunID string // first part of each request's X-Request-Id
+}
+
+// Endpoint is an OpenAI-compatible server, or several replicas of one.
+type Endpoint struct {
+	replicas []replica
+	body     bodyEncoder
+	streamed bool
+	ownID    bool // requests get an X-Request-Id of ours
+	runID    string
+}
+
+// replica is one of the target's URLs.
+type replica struct {
+	client *exchange.Client
+	head   *exchange.Head
+	stamps bool
+}
+
+var _ endpoint.Warmer = (*Endpoint)(nil)
+
+// New makes an Endpoint of a target whose model is known.
+func New(t plan.Target, o Options) (*Endpoint, error) {
+	kind := Kind(t.Endpoint)
+	body, err := newBodyEncoder(kind, t, o.Data)
+	if err != nil {
+		return nil, err
+	}
+	e := &Endpoint{body: body, streamed: t.Streaming && kind != Embeddings, runID: o.RunID, ownID: true}
+	for name := range t.Headers {
+		if strings.EqualFold(name, requestID) {
+			e.ownID = false
+		}
+	}
+	proxies := httpproxy.FromEnvironment().ProxyFunc()
+	for _, raw := range t.URLs {
+		r, err := newReplica(raw, t, kind, o, e.streamed, proxies)
+		if err != nil {
+			return nil, err
+		}
+		e.replicas = append(e.replicas, r)
+	}
+	if len(e.replicas) == 0 {
+		return nil, errors.New("the target has no URL")
+	}
+	return e, nil
+}
+
+const requestID = "X-Request-Id"
+
+func newReplica(raw string, t plan.Target, kind Kind, o Options, streamed bool, proxies func(*url.URL) (*url.URL, error)) (replica, error) {
+	u, err := RequestURL(raw, t.Path, kind)
+	if err != nil {
+		return replica{}, err
+	}
+	proxy, err := proxies(u)
+	if err != nil {
+		return replica{}, fmt.Errorf("the proxy variables for %s: %w", u.Redacted(), err)
+	}
+	opt := netclock.DialOptions{Proxy: proxy, Timeout: time.Duration(t.Timeouts.Connect)}
+	if u.Scheme == "https" {
+		opt.TLS = o.TLS.Clone()
+		opt.TLS.ServerName = u.Hostname()
+	}
+	dialer := netclock.NewDialer(o.Clock, hostPort(u), opt)
+	limits := netclock.Limits{
+		FirstByte: time.Duration(t.Timeouts.FirstByte),
+		Stall:     time.Duration(t.Timeouts.Stall),
+		Request:   time.Duration(t.Timeouts.Request),
+	}
+	return replica{
+		client: exchange.NewClient(o.Clock, dialer, limits),
+		head:   exchange.NewHead(u, fields(t, o.Key, u, streamed), proxy),
+		stamps: dialer.KernelStamps(),
+	}, nil
+}
+
+// RequestURL is where requests of a kind go. A base URL that already ends in the
+// endpoint's path, or in /v1, is not extended twice.
+func RequestURL(base, path string, kind Kind) (*url.URL, error) {
+	u, err := url.Parse(base)
+	if err != nil {
+		return nil, fmt.Errorf("target URL %q: %w", base, err)
+	}
+	if u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, fmt.Errorf("target URL %q needs a scheme and a host, as in http://localhost:8000", base)
+	}
+	have := strings.TrimRight(u.Path, "/")
+	if path == "" {
+		path = kind.path()
+		if strings.HasSuffix(have, path) {
+			path = ""
+		} else if strings.HasSuffix(have, "/v1") {
+			path = strings.TrimPrefix(path, "/v1")
+		}
+	} else if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	u.Path = have + path
+	return u, nil
+}
+
+// hostPort is the address behind a URL.
+func hostPort(u *url.URL) string {
+	if u.Port() != "" {
+		return u.Host
+	}
+	if u.Scheme == "https" {
+		return net.JoinHostPort(u.Hostname(), "443")
+	}
+	return net.JoinHostPort(u.Hostname(), "80")
+}
+
+// fields are the headers of every request. What the user gives wins.
+func fields(t plan.Target, key string, u *url.URL, streamed bool) []exchange.Field {
+	accept := "application/json"
+	if streamed {
+		accept = "text/event-stream"
+	}
+	own := []exchange.Field{
+		{Name: "User-Agent", Value: "inferometer"},
+		{Name: "Content-Type", Value: "application/json"},
+		{Name: "Accept", Value: accept},
+	}
+	if key != "" {
+		own = append(own, exchange.Field{Name: "Authorization", Value: "Bearer " + key})
+	} else if auth := basicAuth(u); auth != "" {
+		own = append(own, exchange.Field{Name: "Authorization", Value: auth})
+	}
+	names := make([]string, 0, len(t.Headers))
+	for name := range t.Headers {
+		names = append(names, name)
+		own = slices.DeleteFunc(own, func(f exchange.Field) bool { return strings.EqualFold(f.Name, name) })
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		own = append(own, exchange.Field{Name: name, Value: t.Headers[name]})
+	}
+	return own
+}
+
+func basicAuth(u *url.URL) string { return netclock.ProxyAuthorization(u) }
+
+// KernelStamps reports whether reads carry the kernel's receive time.
+func (e *Endpoint) KernelStamps() bool { return e.replicas[0].stamps }
+
+// Warm opens n connections, dealt out over the replicas.
+func (e *Endpoint) Warm(ctx context.Context, n int) error {
+	for i, r := range e.replicas {
+		share := n / len(e.replicas)
+		if i < n%len(e.replicas) {
+			share++
+		}
+		if err := r.client.Warm(ctx, share); err != nil {
+			return fmt.Errorf("opening connections to %s: %w", r.head.Host(), err)
+		}
+	}
+	return nil
+}
+
+// Close closes idle connections.
+func (e *Endpoint) Close() error {
+	var errs []error
+	for _, r := range e.replicas {
+		errs = append(errs, r.client.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Prepare encodes a request.
+func (e *Endpoint) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
+	target := int(p.Seq % int64(len(e.replicas)))
+	r := &e.replicas[target]
+	body := e.body.encode(p)
+	if !e.ownID {
+		return &call{endpoint: e, target: target, request: r.head.Encode(body)}, nil
+	}
+	id := exchange.Field{Name: requestID, Value: e.runID + "-" + strconv.FormatInt(p.Seq, 10)}
+	return &call{endpoint: e, target: target, request: r.head.Encode(body, id)}, nil
+}
+
+// call is one request ready to go.
+type call struct {
+	endpoint *Endpoint
+	target   int
+	request  *exchange.Request
+}
+
+// Do carries out the request.
+func (c *call) Do(ctx context.Context, rec *record.Record) {
+	rec.Target = c.target
+	rec.Streamed = c.endpoint.streamed
+	c.endpoint.replicas[c.target].client.Do(ctx, c.request, rec)
+}

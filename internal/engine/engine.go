@@ -1,0 +1,95 @@
+// Package engine runs one stage of load at a time: prepared requests wait ahead of
+// their moment, slots carry them out when they are due, finished records leave.
+//
+// Open, closed and capped open loop are one mechanism. Slots take jobs from a
+// channel. In closed loop that is the feeder's own channel and the number of slots is
+// fixed; in open loop a pacer stands between the two and lets each job through when
+// it is due, starting slots as they are needed.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"inferometer/internal/endpoint"
+	"inferometer/internal/load"
+	"inferometer/internal/prompt"
+	"inferometer/internal/record"
+)
+
+// Sink takes finished records and gives out blank ones.
+type Sink interface {
+	// Blank gives a record to fill in, its slices empty.
+	Blank() *record.Record
+	// Put takes a finished record; it is the sink's from then on.
+	Put(rec *record.Record)
+}
+
+// Config is what an Engine works with.
+type Config struct {
+	Now        func() time.Duration // the run's clock
+	Source     prompt.Source
+	Endpoint   endpoint.Endpoint
+	Sink       Sink
+	NewSleeper func() load.Sleeper
+	Live       *Live
+	Feeders    int // goroutines that prepare requests ahead of time; at least 1
+}
+
+// Engine runs the stages of one benchmark.
+type Engine struct {
+	cfg  Config
+	feed *feeder
+	cuts []context.CancelCauseFunc
+}
+
+// New makes an Engine.
+func New(cfg Config) *Engine {
+	return &Engine{cfg: cfg, feed: &feeder{source: cfg.Source, endpoint: cfg.Endpoint}}
+}
+
+// Close ends the contexts of all stages.
+func (e *Engine) Close() {
+	for _, cut := range e.cuts {
+		cut(context.Canceled)
+	}
+}
+
+// Run runs one stage. When stop is closed no more is sent; when ctx ends, what is
+// under way is aborted. The mark says how it went; an error means that requests
+// could not be made, never that one failed.
+func (e *Engine) Run(ctx context.Context, s load.Stage, stop <-chan string) (record.StageMark, error) {
+	// The context outlives the stage unless the drain is cut off: idle
+	// connections follow it, and its end would close them.
+	ctx, cut := context.WithCancelCause(ctx)
+	e.cuts = append(e.cuts, cut)
+	feeders := max(e.cfg.Feeders, 1)
+	if s.Arrivals != nil {
+		feeders = 1
+	}
+	st := newStage(e, s, ctx, e.feed.start(feeders))
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case reason := <-stop:
+			st.halt(reason)
+		case <-ctx.Done():
+			st.halt("interrupted")
+		case <-st.stop:
+		}
+	}()
+	if s.Arrivals == nil {
+		st.openSlots()
+	} else {
+		st.pace()
+	}
+	st.drain(ctx, cut)
+	<-watched
+	if err := e.feed.halt(); err != nil && !errors.Is(err, errSourceEnded) {
+		return st.mark, fmt.Errorf("stage %d: %w", s.Index+1, err)
+	}
+	return st.mark, nil
+}

@@ -1,0 +1,37 @@
+package engine
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+)
+
+// Live is what a stage under way lets others see.
+type Live struct {
+	InFlight atomic.Int64
+	Sent     atomic.Int64
+	windows  []window
+}
+
+// window is a stage's steady part; its ends become known as the stage goes on.
+type window struct{ from, to atomic.Int64 }
+
+// NewLive makes a Live for a run of so many stages.
+func NewLive(stages int) *Live {
+	l := &Live{windows: make([]window, stages)}
+	for i := range l.windows {
+		l.windows[i].from.Store(math.MaxInt64)
+		l.windows[i].to.Store(math.MaxInt64)
+	}
+	return l
+}
+
+func (l *Live) from(stage int, at time.Duration) { l.windows[stage].from.Store(int64(at)) }
+func (l *Live) to(stage int, at time.Duration)   { l.windows[stage].to.Store(int64(at)) }
+
+// Window is the span from the end of a stage's warm-up to the end of its sending,
+// as far as it is known; what is not lies at the end of time.
+func (l *Live) Window(stage int) (from, to time.Duration) {
+	w := &l.windows[stage]
+	return time.Duration(w.from.Load()), time.Duration(w.to.Load())
+}

@@ -1,0 +1,145 @@
+package engine
+
+import "time"
+
+// pace runs an open loop until it is halted: each job is let through when it is
+// due, to a slot that is free or, within the cap, to a new one. An arrival that finds
+// all slots taken waits, and so do those behind it.
+func (st *stage) pace() {
+	p := &pacer{stage: st, jobs: make(chan job)}
+	defer close(p.jobs)
+	for {
+		due, ok := st.load.Arrivals.Next()
+		if !ok {
+			p.rest()
+			st.halt("arrivals")
+			return
+		}
+		if !p.arrive(st.begin + due) {
+			p.countMissed(st.begin + due)
+			return
+		}
+	}
+}
+
+// pacer lets jobs through when they are due.
+type pacer struct {
+	*stage
+	jobs    chan job
+	opened  int           // slots so far
+	blocked time.Duration // last moment up to which all slots were taken
+}
+
+// arrive lets one job through at its moment. false: the stage was halted first.
+func (p *pacer) arrive(due time.Duration) bool {
+	if p.over(due) {
+		p.rest()
+		p.halt("duration")
+		return false
+	}
+	if !p.sleeper.Sleep(due - p.e.cfg.Now()) {
+		return false
+	}
+	select {
+	case <-p.stop:
+		return false
+	case j, ok := <-p.ready[0]:
+		if !ok {
+			p.halt("data")
+			return false
+		}
+		phase, ok := p.admit(due)
+		if !ok {
+			p.e.feed.giveBack(j)
+			return false
+		}
+		p.mark.Scheduled++
+		j.slate = slate{due: due, phase: phase}
+		return p.dispatch(j)
+	}
+}
+
+// over reports whether an arrival lies behind the end of the measured part.
+func (p *pacer) over(due time.Duration) bool {
+	from := time.Duration(p.warmEnd.Load())
+	return p.load.For > 0 && from > 0 && due >= from+p.load.For
+}
+
+// rest waits for the end of the measured part: a stage of 30 s with its last
+// arrival at 29.9 s is sending for 30 s.
+func (p *pacer) rest() {
+	if from := time.Duration(p.warmEnd.Load()); p.load.For > 0 && from > 0 {
+		p.sleeper.Sleep(from + p.load.For - p.e.cfg.Now())
+	}
+}
+
+// dispatch hands a job to a slot. false: the stage was halted while it waited.
+func (p *pacer) dispatch(j job) bool {
+	if p.blocked > j.slate.due {
+		j.slate.held = p.blocked - j.slate.due
+		p.mark.Waited++
+	}
+	select {
+	case p.jobs <- j:
+		return true
+	default:
+	}
+	if p.load.MaxSlots == 0 || p.opened < p.load.MaxSlots {
+		i := p.opened
+		p.opened++
+		p.slots.Go(func() { p.openSlot(i, j) })
+		return true
+	}
+	if j.slate.held == 0 {
+		p.mark.Waited++
+	}
+	return p.hold(j)
+}
+
+// hold waits for a slot. The time it takes is written on the job by whoever takes
+// it, since only then is it known.
+func (p *pacer) hold(j job) bool {
+	j.slate.held = -1
+	select {
+	case p.jobs <- j:
+		p.blocked = p.e.cfg.Now()
+		return true
+	case <-p.stop:
+		p.mark.Unsent++
+		p.e.feed.giveBack(j)
+		return false
+	}
+}
+
+// openSlot carries out a first job and then what the pacer lets through.
+func (p *pacer) openSlot(i int, j job) {
+	for ok := true; ok; j, ok = <-p.jobs {
+		now := p.e.cfg.Now()
+		if j.slate.held < 0 {
+			j.slate.held = now - j.slate.due
+		}
+		p.carry(i, j, now)
+	}
+}
+
+// countMissed counts the arrivals that fell due before sending ended and were
+// never let through. due is the arrival at which it ended.
+func (p *pacer) countMissed(due time.Duration) {
+	<-p.stop
+	end := p.mark.SendEnd
+	if p.mark.Reason == "requests" || p.mark.Reason == "data" {
+		return // it ended because enough had gone
+	}
+	// An arrival that was already counted is the one that hold gave up on.
+	counted := p.mark.Unsent > 0
+	for ok := true; ok && due < end && !p.over(due); {
+		if !counted {
+			p.mark.Scheduled++
+			p.mark.Unsent++
+		}
+		counted = false
+		var next time.Duration
+		next, ok = p.load.Arrivals.Next()
+		due = p.begin + next
+	}
+}

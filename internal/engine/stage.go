@@ -1,0 +1,211 @@
+package engine
+
+import (
+	"context"
+	"sort"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"inferometer/internal/endpoint"
+	"inferometer/internal/load"
+	"inferometer/internal/record"
+)
+
+// slate is what the pacer wrote on a job before it let it through.
+type slate struct {
+	due, held time.Duration
+	phase     record.Phase
+}
+
+// stage is one stage under way.
+type stage struct {
+	e     *Engine
+	load  load.Stage
+	ctx   context.Context
+	ready []chan job    // from the feeder
+	stop  chan struct{} // closed: send no more
+	once  sync.Once
+	slots sync.WaitGroup
+
+	begin    time.Duration
+	started  atomic.Int64 // requests admitted, warm-up included
+	measured atomic.Int64
+	warmEnd  atomic.Int64 // first moment of the measured part; 0: not known yet
+	timer    *time.Timer  // ends the measured part of a closed loop
+	timerMu  sync.Mutex
+
+	mark    record.StageMark
+	sleeper load.Sleeper // the pacer's; nil in closed loop
+}
+
+func newStage(e *Engine, s load.Stage, ctx context.Context, ready []chan job) *stage {
+	st := &stage{e: e, load: s, ctx: ctx, ready: ready, stop: make(chan struct{})}
+	if s.Arrivals != nil {
+		st.sleeper = e.cfg.NewSleeper()
+	}
+	st.begin = e.cfg.Now()
+	st.mark = record.StageMark{Stage: s.Index, Begin: st.begin}
+	if s.WarmupRequests == 0 {
+		st.measureFrom(st.begin + s.WarmupFor)
+	}
+	return st
+}
+
+// measureFrom fixes the moment at which the measured part begins.
+func (st *stage) measureFrom(at time.Duration) {
+	if !st.warmEnd.CompareAndSwap(0, max(int64(at), 1)) {
+		return
+	}
+	st.e.cfg.Live.from(st.load.Index, at)
+	if st.load.For > 0 && st.load.Arrivals == nil {
+		st.timerMu.Lock()
+		st.timer = time.AfterFunc(at+st.load.For-st.e.cfg.Now(), func() { st.halt("duration") })
+		st.timerMu.Unlock()
+	}
+}
+
+// admit says whether a request may go at this moment, and in which phase.
+func (st *stage) admit(at time.Duration) (record.Phase, bool) {
+	n := st.started.Add(1)
+	if n <= st.load.WarmupRequests || at < st.begin+st.load.WarmupFor {
+		return record.Warmup, true
+	}
+	st.measureFrom(at)
+	from := time.Duration(st.warmEnd.Load())
+	if st.load.For > 0 && at >= from+st.load.For {
+		st.halt("duration")
+		return 0, false
+	}
+	if st.load.Requests > 0 && st.measured.Add(1) > st.load.Requests {
+		st.halt("requests")
+		return 0, false
+	}
+	return record.Measured, true
+}
+
+// halt ends sending; the first reason stands.
+func (st *stage) halt(reason string) {
+	st.once.Do(func() {
+		st.mark.Reason = reason
+		st.mark.SendEnd = st.e.cfg.Now()
+		st.e.cfg.Live.to(st.load.Index, st.mark.SendEnd)
+		close(st.stop)
+		if st.sleeper != nil {
+			st.sleeper.Interrupt()
+		}
+	})
+}
+
+// openSlots runs a closed loop until it is halted.
+func (st *stage) openSlots() {
+	for i := range st.load.MaxSlots {
+		st.slots.Go(func() { st.closedSlot(i) })
+	}
+	<-st.stop
+}
+
+// closedSlot carries out one request after the other while the load gives it room.
+func (st *stage) closedSlot(i int) {
+	queue := st.ready[i%len(st.ready)]
+	free := st.begin
+	for {
+		at, ok := st.awaitRoom(i, free)
+		if !ok {
+			return
+		}
+		select {
+		case <-st.stop:
+			return
+		case j, ok := <-queue:
+			if !ok {
+				st.halt("data")
+				return
+			}
+			now := st.e.cfg.Now()
+			phase, ok := st.admit(now)
+			if !ok {
+				st.e.feed.giveBack(j)
+				return
+			}
+			j.slate = slate{due: at, phase: phase}
+			st.carry(i, j, now)
+			free = st.e.cfg.Now()
+		}
+	}
+}
+
+// awaitRoom waits until the load has room for slot i and gives the moment from
+// which it had; false: it never will again.
+func (st *stage) awaitRoom(i int, free time.Duration) (time.Duration, bool) {
+	now := st.e.cfg.Now() - st.begin
+	if i < st.load.InFlight(now) {
+		return free, true
+	}
+	// The number of slots changes in one direction, so the moment can be searched for.
+	end := st.load.WarmupFor + st.load.For
+	wait := time.Duration(sort.Search(int(max(end-now, 0)), func(d int) bool {
+		return i < st.load.InFlight(now+time.Duration(d))
+	}))
+	if now+wait >= end {
+		return 0, false
+	}
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return st.begin + now + wait, true
+	case <-st.stop:
+		return 0, false
+	}
+}
+
+// carry carries out a job in slot i.
+func (st *stage) carry(i int, j job, ready time.Duration) {
+	rec := st.e.cfg.Sink.Blank()
+	rec.Seq, rec.Stage, rec.Slot = j.prompt.Seq, st.load.Index, i
+	rec.Phase, rec.Prompt, rec.Asked = j.slate.phase, j.prompt.Hash, j.prompt.Output
+	rec.Due, rec.Held, rec.Ready = j.slate.due, j.slate.held, ready
+	rec.Sent, rec.Written = record.Never, record.Never
+	rec.In = record.Tokens{Local: j.prompt.Tokens}
+	if j.prompt.Tokens >= 0 {
+		rec.In.N, rec.In.Source = j.prompt.Tokens, record.FromTokenizer
+	}
+	live := st.e.cfg.Live
+	live.InFlight.Add(1)
+	live.Sent.Add(1)
+	j.call.Do(st.ctx, rec)
+	live.InFlight.Add(-1)
+	st.e.cfg.Sink.Put(rec)
+}
+
+// drain waits for what is in flight, no longer than the stage's drain time.
+func (st *stage) drain(ctx context.Context, cut context.CancelCauseFunc) {
+	st.timerMu.Lock()
+	if st.timer != nil {
+		st.timer.Stop()
+	}
+	st.timerMu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		st.slots.Wait()
+		close(done)
+	}()
+	t := time.NewTimer(st.load.Drain)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	case <-t.C:
+		cut(endpoint.ErrCutOff)
+	}
+	<-done
+	if st.sleeper != nil {
+		st.sleeper.Close()
+	}
+	st.mark.DrainEnd = st.e.cfg.Now()
+	st.mark.WarmupEnd = time.Duration(st.warmEnd.Load())
+	if st.mark.WarmupEnd == 0 { // it never came to the measured part
+		st.mark.WarmupEnd = st.mark.SendEnd
+	}
+}

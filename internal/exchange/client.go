@@ -1,0 +1,272 @@
+// Package exchange carries out one HTTP request at a time per connection and
+// stamps every read of its answer. It is the client's whole path between a prepared
+// request and the bytes of the answer.
+//
+// It speaks HTTP/1.1 itself, on the connections of netclock: the reads, and so the
+// stamps, are then those of the request's own bytes, with no goroutine in between.
+package exchange
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"inferometer/internal/endpoint"
+	"inferometer/internal/netclock"
+	"inferometer/internal/record"
+)
+
+// Client keeps connections to one server.
+type Client struct {
+	clock  *netclock.Clock
+	dialer *netclock.Dialer
+	limits netclock.Limits
+	idle   [shards]stack
+}
+
+// shards is how many stacks the idle connections are dealt out to, so that
+// slots on different cores do not meet at one lock.
+const shards = 64
+
+// stack holds idle connections; the one used last is taken first.
+type stack struct {
+	mu    sync.Mutex
+	lanes []*lane
+}
+
+// lane is a connection with the reader of its answers.
+type lane struct {
+	conn *netclock.Conn
+	resp response
+	used bool // has carried a request
+}
+
+// NewClient makes a Client that opens connections with d.
+func NewClient(clock *netclock.Clock, d *netclock.Dialer, limits netclock.Limits) *Client {
+	return &Client{clock: clock, dialer: d, limits: limits}
+}
+
+// Warm opens n connections ahead of the first requests.
+func (c *Client) Warm(ctx context.Context, n int) error {
+	var wg sync.WaitGroup
+	errs := make([]error, n)
+	gate := make(chan struct{}, dialAtOnce)
+	for i := range n {
+		wg.Add(1)
+		gate <- struct{}{}
+		go func() {
+			defer func() { <-gate; wg.Done() }()
+			conn, err := c.dialer.Dial(ctx)
+			if err != nil {
+				errs[i] = err
+				return
+			}
+			c.put(i, &lane{conn: conn})
+		}()
+	}
+	wg.Wait()
+	return errors.Join(firstOf(errs)...)
+}
+
+// dialAtOnce keeps a wave of connects within a server's usual backlog.
+const dialAtOnce = 64
+
+// firstOf gives the first error alone: n failed connects fail for one reason.
+func firstOf(errs []error) []error {
+	for _, err := range errs {
+		if err != nil {
+			return []error{err}
+		}
+	}
+	return nil
+}
+
+// Close closes the idle connections.
+func (c *Client) Close() error {
+	for i := range c.idle {
+		s := &c.idle[i]
+		s.mu.Lock()
+		for _, l := range s.lanes {
+			l.conn.Close()
+		}
+		s.lanes = nil
+		s.mu.Unlock()
+	}
+	c.dialer.Close()
+	return nil
+}
+
+// take gives an idle connection that is still good, or nil.
+func (c *Client) take(slot int) *lane {
+	s := &c.idle[slot%shards]
+	for {
+		s.mu.Lock()
+		n := len(s.lanes)
+		if n == 0 {
+			s.mu.Unlock()
+			return nil
+		}
+		l := s.lanes[n-1]
+		s.lanes = s.lanes[:n-1]
+		s.mu.Unlock()
+		if l.conn.Usable() {
+			return l
+		}
+		l.conn.Close()
+	}
+}
+
+func (c *Client) put(slot int, l *lane) {
+	l.conn.Park()
+	s := &c.idle[slot%shards]
+	s.mu.Lock()
+	s.lanes = append(s.lanes, l)
+	s.mu.Unlock()
+}
+
+// Do sends req and fills in rec from Sent to End.
+func (c *Client) Do(ctx context.Context, req *Request, rec *record.Record) {
+	for {
+		l := c.take(rec.Slot)
+		stale := l != nil && l.used && l.conn.Idle() > staleAfter
+		if l == nil {
+			conn, err := c.dialer.Dial(ctx)
+			if err != nil {
+				c.fail(ctx, rec, err)
+				return
+			}
+			l = &lane{conn: conn}
+		}
+		err := c.exchange(ctx, l, req, rec)
+		if stale && len(rec.Marks) == 0 && closedByPeer(err) && ctx.Err() == nil {
+			// The server closed the idle connection as this request set out: no
+			// fault of its, and nothing of the request was looked at.
+			l.conn.Close()
+			continue
+		}
+		if err != nil {
+			l.conn.Close()
+			c.fail(ctx, rec, err)
+			return
+		}
+		c.finish(l, rec)
+		return
+	}
+}
+
+// staleAfter is how long a connection must have been idle for a missing answer
+// to be put down to the server's keep-alive time.
+const staleAfter = 100_000_000 // ns
+
+func closedByPeer(err error) bool {
+	return errors.Is(err, errNoAnswer) || (err != nil && netclock.Classify(err) == record.Reset)
+}
+
+// exchange carries out one request on one connection.
+func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *record.Record) error {
+	rec.Conn = l.conn.Opened()
+	if l.used {
+		rec.Conn = record.Conn{Reused: true}
+	}
+	l.used = true
+	rec.Marks = rec.Marks[:0]
+	r := &l.resp
+	r.reset(rec.Body[:0])
+	var bad error
+	var err error
+	rec.Sent, rec.Written, err = l.conn.Exchange(ctx, req.wire, c.limits, func(p []byte, at netclock.Stamp) bool {
+		var done bool
+		done, bad = r.feed(p)
+		rec.Marks = append(rec.Marks, record.Mark{Off: len(r.body), Kernel: at.Kernel, User: at.User})
+		return !done && bad == nil
+	})
+	rec.Body = r.body
+	r.body = nil
+	rec.Status, rec.RetryAfter = r.status, r.retryAfter
+	rec.ContentType = r.contentType
+	if bad != nil {
+		return &badFraming{bad}
+	}
+	if errors.Is(err, io.EOF) {
+		if err = r.closed(); err != nil && err != errNoAnswer {
+			err = &truncated{err}
+		}
+	}
+	return err
+}
+
+// finish notes the end of an answer and keeps the connection if it can be used again.
+func (c *Client) finish(l *lane, rec *record.Record) {
+	rec.End = c.clock.Now()
+	if n := len(rec.Marks); n > 0 {
+		rec.End = rec.Marks[n-1].At()
+	}
+	if rec.Streamed && holdsSeveral(rec) {
+		rec.Merged = l.conn.Merged()
+	}
+	if rec.Status < 200 || rec.Status > 299 {
+		rec.Failure = &record.Failure{Class: record.HTTPStatus, Status: rec.Status, At: rec.End}
+	}
+	if l.resp.keepAlive {
+		c.put(rec.Slot, l)
+		return
+	}
+	l.conn.Close()
+}
+
+// holdsSeveral reports whether a read of a stream held more than one event: only
+// then is it worth asking the kernel who put them together.
+func holdsSeveral(rec *record.Record) bool {
+	from := 0
+	for _, m := range rec.Marks {
+		if bytes.Contains(rec.Body[from:m.Off], nextEvent) {
+			return true
+		}
+		from = m.Off
+	}
+	return false
+}
+
+// nextEvent is how an event begins that another one came before. JSON escapes
+// line ends, so no event holds it.
+var nextEvent = []byte("\ndata:")
+
+type badFraming struct{ error }
+
+type truncated struct{ error }
+
+// fail notes how a request failed.
+func (c *Client) fail(ctx context.Context, rec *record.Record, err error) {
+	now := c.clock.Now()
+	f := &record.Failure{Class: netclock.Classify(err), Status: rec.Status, Message: shorten(err.Error()), At: now}
+	var bad *badFraming
+	var cut *truncated
+	switch {
+	case errors.As(err, &bad):
+		f.Class = record.BadBody
+	case errors.As(err, &cut):
+		f.Class = record.Truncated
+	}
+	if ctx.Err() != nil {
+		f.Class, f.Message = record.Cancelled, "stopped by the user"
+		if errors.Is(context.Cause(ctx), endpoint.ErrCutOff) {
+			f.Class, f.Message = record.CutOff, "still under way when the drain time was over"
+		}
+	}
+	rec.End = now
+	if n := len(rec.Marks); n > 0 && (f.Class == record.Truncated || f.Class == record.BadBody) {
+		rec.End = rec.Marks[n-1].At()
+	}
+	rec.Failure = f
+}
+
+// shorten keeps messages to a length that a table can show.
+func shorten(s string) string {
+	const most = 200
+	if len(s) > most {
+		return s[:most] + "…"
+	}
+	return s
+}

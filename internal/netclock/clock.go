@@ -1,0 +1,71 @@
+// Package netclock opens connections whose reads and writes carry the moment at
+// which they happened: on Linux the kernel's own receive time, elsewhere the time
+// at which the read returned.
+package netclock
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// Clock is the clock of a run. Its offsets come from the monotonic clock; the
+// kernel's wall-clock stamps are mapped onto it.
+type Clock struct {
+	start time.Time
+	wall  atomic.Int64 // wall-clock nanoseconds at offset 0, as of the last look
+	step  atomic.Int64 // largest step of the wall clock, in nanoseconds
+}
+
+// NewClock starts a clock at offset 0.
+func NewClock() *Clock {
+	c := &Clock{start: time.Now()}
+	c.wall.Store(c.start.UnixNano())
+	return c
+}
+
+// Start is the wall-clock moment of offset 0.
+func (c *Clock) Start() time.Time { return c.start }
+
+// Now is the offset of this moment.
+func (c *Clock) Now() time.Duration { return time.Since(c.start) }
+
+// FromWall maps a wall-clock stamp onto the run's clock.
+func (c *Clock) FromWall(ns int64) time.Duration { return time.Duration(ns - c.wall.Load()) }
+
+// Step is the largest step that the wall clock made since the start.
+func (c *Clock) Step() time.Duration { return time.Duration(c.step.Load()) }
+
+const (
+	// lookEvery bounds the error that a slewed wall clock can bring in: at the
+	// kernel's fastest slew of 500 ppm it moves 50 µs in this time.
+	lookEvery = 100 * time.Millisecond
+	// stepFloor tells a step from a slew between two looks.
+	stepFloor = time.Millisecond
+)
+
+// Watch follows the wall clock until ctx ends.
+func (c *Clock) Watch(ctx context.Context) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			now := time.Now() // holds both clocks, read together
+			c.look(now.UnixNano() - int64(now.Sub(c.start)))
+		}
+	}
+}
+
+// look takes in a new reading of where offset 0 lies on the wall clock.
+func (c *Clock) look(wall int64) {
+	moved := wall - c.wall.Swap(wall)
+	if moved < 0 {
+		moved = -moved
+	}
+	if moved >= int64(stepFloor) && moved > c.step.Load() {
+		c.step.Store(moved)
+	}
+}

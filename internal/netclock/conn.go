@@ -1,0 +1,253 @@
+package netclock
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"inferometer/internal/record"
+)
+
+// Conn is an open connection to a server, plain or TLS. One request uses it at a
+// time.
+type Conn struct {
+	sock   *socket
+	tls    *tls.Conn // nil: plain
+	limit  deadline
+	opened record.Conn
+
+	idleSince time.Duration
+	segments  int64 // at the last look
+	reads     int64 // at the last look
+
+	ctx  context.Context // whose end aborts this connection
+	stop func() bool
+}
+
+// Opened tells how long the steps of opening took.
+func (c *Conn) Opened() record.Conn { return c.opened }
+
+// Protocol is what TLS agreed on, such as "h2"; empty without TLS.
+func (c *Conn) Protocol() string {
+	if c.tls == nil {
+		return ""
+	}
+	return c.tls.ConnectionState().NegotiatedProtocol
+}
+
+// Limits bound a request, as offsets of the run's clock from its sending; 0 is no bound.
+type Limits struct {
+	FirstByte time.Duration
+	Stall     time.Duration
+	Request   time.Duration
+}
+
+// Expired says which limit a request ran into.
+type Expired struct{ Class record.Class }
+
+func (e *Expired) Error() string {
+	switch e.Class {
+	case record.NoFirstByte:
+		return "no first byte in time"
+	case record.Stalled:
+		return "no further byte in time"
+	default:
+		return "not finished in time"
+	}
+}
+
+// ErrAborted is what an exchange ends with when its context ended.
+var ErrAborted = errors.New("aborted")
+
+// Exchange writes a request and hands each read of the answer to f until f
+// returns false. sent and written are the moments right before the first and right
+// after the last write(2).
+func (c *Conn) Exchange(ctx context.Context, request []byte, lim Limits, f func(p []byte, at Stamp) bool) (sent, written time.Duration, err error) {
+	c.follow(ctx)
+	x := exchange{c: c, lim: lim, f: f, sent: record.Never, written: record.Never}
+	err = x.run(request)
+	return x.sent, x.written, err
+}
+
+// follow makes the end of ctx abort the connection. Requests of one stage share
+// a context, so this happens once per connection and stage.
+func (c *Conn) follow(ctx context.Context) {
+	if c.ctx == ctx {
+		return
+	}
+	if c.stop != nil {
+		c.stop()
+	}
+	c.ctx, c.stop = ctx, context.AfterFunc(ctx, c.limit.abort)
+}
+
+// exchange is one Exchange under way.
+type exchange struct {
+	c             *Conn
+	lim           Limits
+	f             func(p []byte, at Stamp) bool
+	sent, written time.Duration
+	latest        time.Duration // last moment at which something came
+}
+
+func (x *exchange) run(request []byte) error {
+	send := func() error { return x.send(request) }
+	for {
+		err := x.read(send)
+		send = nil
+		if err == nil || !errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		}
+		if err := x.expired(); err != nil {
+			return err
+		}
+		x.c.limit.arm(x.due())
+	}
+}
+
+// send writes the request.
+func (x *exchange) send(request []byte) error {
+	c := x.c
+	if c.tls != nil {
+		c.limit.disarm() // TLS does not survive a write that a deadline broke off
+	}
+	c.sock.firstWrite = record.Never
+	x.latest = c.sock.clock.Now()
+	x.sent = x.latest
+	c.limit.arm(x.due())
+	err := x.writeAll(request)
+	if c.sock.firstWrite != record.Never {
+		x.sent = c.sock.firstWrite
+	}
+	x.written = c.sock.clock.Now()
+	return err
+}
+
+func (x *exchange) writeAll(p []byte) error {
+	if x.c.tls != nil {
+		_, err := x.c.tls.Write(p)
+		return err
+	}
+	for {
+		n, err := x.c.sock.Write(p)
+		p = p[n:]
+		if err == nil || !errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		}
+		if err := x.expired(); err != nil {
+			return err
+		}
+		x.c.limit.arm(x.due())
+	}
+}
+
+// read hands reads to f until it wants no more.
+func (x *exchange) read(send func() error) error {
+	take := func(p []byte, at Stamp) bool {
+		x.latest = at.User
+		if x.lim.FirstByte != 0 {
+			x.lim.FirstByte = 0
+		}
+		return x.f(p, at)
+	}
+	if x.c.tls == nil {
+		return x.c.sock.each(send, take)
+	}
+	if send != nil {
+		if err := send(); err != nil {
+			return err
+		}
+	}
+	return readEach(x.c.tls, x.c.sock, take)
+}
+
+// readEach reads from r, which sits on top of s, until f wants no more.
+func readEach(r io.Reader, s *socket, f func(p []byte, at Stamp) bool) error {
+	buf := readBuffers.Get().(*[readSize]byte)
+	defer readBuffers.Put(buf)
+	for {
+		n, err := r.Read(buf[:])
+		if n > 0 && !f(buf[:n], s.last) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// due is the nearest limit; 0: none.
+func (x *exchange) due() time.Duration {
+	var at time.Duration
+	nearer := func(t time.Duration, limit time.Duration) {
+		if limit != 0 && (at == 0 || t+limit < at) {
+			at = t + limit
+		}
+	}
+	nearer(x.sent, x.lim.Request)
+	nearer(x.sent, x.lim.FirstByte)
+	nearer(x.latest, x.lim.Stall)
+	return at
+}
+
+// expired looks at why a deadline fired. nil: it fired early, wait on.
+func (x *exchange) expired() error {
+	x.c.limit.armed = 0
+	if x.c.limit.aborted.Load() {
+		return ErrAborted
+	}
+	now := x.c.sock.clock.Now()
+	switch {
+	case x.lim.Request != 0 && now >= x.sent+x.lim.Request:
+		return &Expired{record.TimedOut}
+	case x.lim.FirstByte != 0 && now >= x.sent+x.lim.FirstByte:
+		return &Expired{record.NoFirstByte}
+	case x.lim.Stall != 0 && now >= x.latest+x.lim.Stall:
+		return &Expired{record.Stalled}
+	case x.due() == 0:
+		x.c.limit.disarm()
+	}
+	return nil
+}
+
+// Merged is how many segments the kernel has merged into reads since the last
+// call, beyond one per read; 0 where the kernel does not say.
+func (c *Conn) Merged() int {
+	n, ok := c.sock.rx.segments(c.sock.raw)
+	if !ok {
+		return 0
+	}
+	merged := (n - c.segments) - (c.sock.reads - c.reads)
+	c.segments, c.reads = n, c.sock.reads
+	return int(max(merged, 0))
+}
+
+// Park notes that the connection has no request from now on.
+func (c *Conn) Park() { c.idleSince = c.sock.clock.Now() }
+
+// Idle is how long the connection has had no request.
+func (c *Conn) Idle() time.Duration { return c.sock.clock.Now() - c.idleSince }
+
+// Usable reports whether a parked connection can carry another request. One that
+// was in use a moment ago is trusted; an older one is looked at, since servers close
+// idle connections.
+func (c *Conn) Usable() bool {
+	if c.limit.aborted.Load() {
+		return false
+	}
+	return c.Idle() < trustFor || peek(c.sock.raw)
+}
+
+// trustFor is far below any server's keep-alive time.
+const trustFor = 100 * time.Millisecond
+
+// Close closes the connection.
+func (c *Conn) Close() error {
+	if c.stop != nil {
+		c.stop()
+	}
+	return c.sock.TCPConn.Close()
+}

@@ -1,0 +1,201 @@
+package netclock
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"inferometer/internal/record"
+)
+
+// Dialer opens connections to one address.
+type Dialer struct {
+	clock   *Clock
+	addr    string      // host:port to reach
+	tls     *tls.Config // nil: plain
+	proxy   *url.URL    // nil: direct
+	timeout time.Duration
+	release func()
+	stamps  bool
+}
+
+// DialOptions say how a Dialer reaches its address.
+type DialOptions struct {
+	TLS     *tls.Config   // nil: plain TCP
+	Proxy   *url.URL      // nil: direct; TLS goes through it by CONNECT
+	Timeout time.Duration // for all steps of opening together; 0: none
+}
+
+// NewDialer makes a Dialer for addr, a host:port.
+func NewDialer(clock *Clock, addr string, o DialOptions) *Dialer {
+	d := &Dialer{clock: clock, addr: addr, tls: o.TLS, proxy: o.Proxy, timeout: o.Timeout}
+	d.release, d.stamps = primeStamps()
+	return d
+}
+
+// KernelStamps reports whether the kernel stamps what is received.
+func (d *Dialer) KernelStamps() bool { return d.stamps }
+
+// Close gives back what the Dialer holds; connections stay open.
+func (d *Dialer) Close() { d.release() }
+
+// DialError says which step of opening a connection failed.
+type DialError struct {
+	Class record.Class // ResolveFailed, ConnectFailed or TLSFailed
+	Err   error
+}
+
+func (e *DialError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *DialError) Unwrap() error { return e.Err }
+
+// Dial opens a connection.
+func (d *Dialer) Dial(ctx context.Context) (*Conn, error) {
+	if d.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, d.timeout)
+		defer cancel()
+	}
+	var opened record.Conn
+	tcp, err := d.connect(ctx, &opened)
+	if err != nil {
+		return nil, err
+	}
+	sock, err := newSocket(tcp, d.clock)
+	if err != nil {
+		tcp.Close()
+		return nil, &DialError{record.ConnectFailed, err}
+	}
+	c := &Conn{sock: sock, limit: deadline{conn: tcp, clock: d.clock}}
+	if d.tls != nil {
+		begin := d.clock.Now()
+		if c.tls, err = d.secure(ctx, sock); err != nil {
+			tcp.Close()
+			return nil, &DialError{record.TLSFailed, err}
+		}
+		opened.TLS = d.clock.Now() - begin
+	}
+	c.opened = opened
+	c.reads = sock.reads
+	c.segments, _ = sock.rx.segments(sock.raw)
+	c.Park()
+	return c, nil
+}
+
+// connect resolves and connects, to the proxy where there is one.
+func (d *Dialer) connect(ctx context.Context, opened *record.Conn) (*net.TCPConn, error) {
+	addr := d.addr
+	if d.proxy != nil {
+		addr = proxyAddr(d.proxy)
+	}
+	begin := d.clock.Now()
+	addrs, err := resolve(ctx, addr)
+	if err != nil {
+		return nil, &DialError{record.ResolveFailed, err}
+	}
+	resolved := d.clock.Now()
+	opened.Resolve = resolved - begin
+	var dialer net.Dialer
+	for _, a := range addrs {
+		var conn net.Conn
+		if conn, err = dialer.DialContext(ctx, "tcp", a); err == nil {
+			opened.Connect = d.clock.Now() - resolved
+			return conn.(*net.TCPConn), nil
+		}
+	}
+	return nil, &DialError{record.ConnectFailed, err}
+}
+
+// resolve gives the addresses behind a host:port.
+func resolve(ctx context.Context, addr string) ([]string, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	if net.ParseIP(host) != nil {
+		return []string{addr}, nil
+	}
+	hosts, err := net.DefaultResolver.LookupHost(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	for i, h := range hosts {
+		hosts[i] = net.JoinHostPort(h, port)
+	}
+	return hosts, nil
+}
+
+// secure makes the TLS connection, through the proxy where there is one.
+func (d *Dialer) secure(ctx context.Context, sock *socket) (*tls.Conn, error) {
+	if d.proxy != nil {
+		if err := d.tunnel(ctx, sock); err != nil {
+			return nil, err
+		}
+	}
+	conn := tls.Client(sock, d.tls)
+	return conn, conn.HandshakeContext(ctx)
+}
+
+// tunnel asks the proxy for a connection to the server.
+func (d *Dialer) tunnel(ctx context.Context, sock *socket) error {
+	defer context.AfterFunc(ctx, func() { _ = sock.SetDeadline(time.Unix(1, 0)) })()
+	head := "CONNECT " + d.addr + " HTTP/1.1\r\nHost: " + d.addr + "\r\n"
+	if auth := ProxyAuthorization(d.proxy); auth != "" {
+		head += "Proxy-Authorization: " + auth + "\r\n"
+	}
+	if _, err := sock.Write([]byte(head + "\r\n")); err != nil {
+		return fmt.Errorf("asking proxy %s for a tunnel: %w", d.proxy.Host, err)
+	}
+	answer, err := http.ReadResponse(bufio.NewReaderSize(sock, 4096), &http.Request{Method: http.MethodConnect})
+	if err != nil {
+		return fmt.Errorf("reading the answer of proxy %s: %w", d.proxy.Host, err)
+	}
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("proxy %s refused a tunnel to %s: %s", d.proxy.Host, d.addr, answer.Status)
+	}
+	return nil
+}
+
+// ProxyAuthorization is the header value for a proxy URL with a user in it.
+func ProxyAuthorization(proxy *url.URL) string {
+	if proxy == nil || proxy.User == nil {
+		return ""
+	}
+	password, _ := proxy.User.Password()
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(proxy.User.Username()+":"+password))
+}
+
+func proxyAddr(proxy *url.URL) string {
+	if proxy.Port() != "" {
+		return proxy.Host
+	}
+	port := "80"
+	if proxy.Scheme == "https" {
+		port = "443"
+	}
+	return net.JoinHostPort(proxy.Hostname(), port)
+}
+
+// Classify gives the failure class of an error that Dial or Exchange returned.
+func Classify(err error) record.Class {
+	var dial *DialError
+	var expired *Expired
+	switch {
+	case errors.As(err, &dial):
+		return dial.Class
+	case errors.As(err, &expired):
+		return expired.Class
+	case errors.Is(err, ErrAborted):
+		return record.Cancelled
+	default:
+		return record.Reset
+	}
+}

@@ -1,0 +1,182 @@
+//go:build linux && !386 && !s390x
+
+package netclock
+
+import (
+	"io"
+	"os"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// receiver takes bytes and their receive time from a socket with recvmsg(2).
+type receiver struct {
+	// drained: the last receive left nothing behind, not even an end of stream.
+	drained bool
+	control [64]byte
+	iov     unix.Iovec
+	msg     unix.Msghdr
+}
+
+// tcpInq asks recvmsg to say how much is left in the queue after it; the kernel
+// says 1 when only the end of the stream is. (TCP_INQ, TCP_CM_INQ of linux/tcp.h)
+const tcpInq = 36
+
+// enable asks the kernel for receive times. A kernel that refuses leaves reads
+// without them, and the report says so.
+func (r *receiver) enable(raw syscall.RawConn) {
+	_ = raw.Control(func(fd uintptr) {
+		_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
+		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, tcpInq, 1)
+	})
+}
+
+// receive reads once, without waiting. wall is the kernel's receive time of the
+// last segment in wall-clock nanoseconds, 0 where it gave none.
+func (r *receiver) receive(fd uintptr, p []byte) (n int, wall int64, err error) {
+	r.iov.Base = &p[0]
+	r.iov.SetLen(len(p))
+	r.msg.Iov = &r.iov
+	r.msg.Iovlen = 1
+	r.msg.Control = &r.control[0]
+	r.msg.SetControllen(len(r.control))
+	r.drained = false
+	for {
+		// The socket does not block, so the scheduler need not be told of the call.
+		got, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&r.msg)), 0)
+		if errno == unix.EINTR {
+			continue
+		}
+		r.iov.Base = nil
+		if errno != 0 {
+			return 0, 0, syscall.Errno(errno)
+		}
+		return int(got), r.ancillary(), nil
+	}
+}
+
+// ancillary reads the control messages of the last receive.
+func (r *receiver) ancillary() (wall int64) {
+	rest := r.control[:r.msg.Controllen]
+	for len(rest) >= unix.SizeofCmsghdr {
+		h := (*unix.Cmsghdr)(unsafe.Pointer(&rest[0]))
+		size := int(h.Len)
+		if size < unix.SizeofCmsghdr || size > len(rest) {
+			return wall
+		}
+		data := rest[unix.CmsgLen(0):size]
+		switch {
+		case h.Level == unix.SOL_SOCKET && h.Type == unix.SCM_TIMESTAMPNS && len(data) >= 16:
+			ts := (*unix.Timespec)(unsafe.Pointer(&data[0]))
+			wall = ts.Nano()
+		case h.Level == unix.IPPROTO_TCP && h.Type == tcpInq && len(data) >= 4:
+			r.drained = *(*int32)(unsafe.Pointer(&data[0])) == 0
+		}
+		rest = rest[min(unix.CmsgSpace(size-unix.CmsgLen(0)), len(rest)):]
+	}
+	return wall
+}
+
+// Read is one stamped read, for TLS.
+func (s *socket) Read(p []byte) (n int, err error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	rerr := s.raw.Read(func(fd uintptr) bool {
+		var again bool
+		n, again, err = s.receive(fd, p)
+		return !again
+	})
+	if rerr != nil {
+		return 0, rerr
+	}
+	return n, err
+}
+
+// receive takes what the kernel has for this socket. again: nothing is there yet.
+func (s *socket) receive(fd uintptr, p []byte) (n int, again bool, err error) {
+	n, wall, err := s.rx.receive(fd, p)
+	if err == syscall.EAGAIN {
+		return 0, true, nil
+	}
+	if err != nil {
+		return 0, false, os.NewSyscallError("recvmsg", err)
+	}
+	if n == 0 {
+		return 0, false, io.EOF
+	}
+	s.stamp(wall)
+	return n, false, nil
+}
+
+// each calls send, then reads until f wants no more, all inside one wait of the
+// poller. That saves the reads that only learn that nothing is there yet: between
+// two arrivals there is one recvmsg(2), where a loop over Read would make two. It is
+// safe because the poller's readiness is reset before send, and because the kernel
+// says with each read whether it left anything, an end of stream included.
+func (s *socket) each(send func() error, f func(p []byte, at Stamp) bool) (err error) {
+	rerr := s.raw.Read(func(fd uintptr) bool {
+		if send != nil {
+			err = send()
+			send = nil
+			return err != nil
+		}
+		buf := readBuffers.Get().(*[readSize]byte)
+		defer readBuffers.Put(buf)
+		for {
+			n, again, rxErr := s.receive(fd, buf[:])
+			if again {
+				return false
+			}
+			if rxErr != nil {
+				err = rxErr
+				return true
+			}
+			if !f(buf[:n], s.last) {
+				return true
+			}
+			if s.rx.drained {
+				return false
+			}
+		}
+	})
+	if rerr != nil {
+		return rerr
+	}
+	return err
+}
+
+// segments is how many data segments the connection has received.
+func (r *receiver) segments(raw syscall.RawConn) (n int64, ok bool) {
+	_ = raw.Control(func(fd uintptr) {
+		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
+		if err == nil {
+			n, ok = int64(info.Data_segs_in), true
+		}
+	})
+	return n, ok
+}
+
+// primeStamps turns the kernel's receive stamps on and keeps them on until the
+// returned socket is closed: the first user's packets may otherwise come before
+// the kernel has switched them on.
+func primeStamps() (close func(), ok bool) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return func() {}, false
+	}
+	err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
+	return func() { _ = unix.Close(fd) }, err == nil
+}
+
+// peek reports whether an idle connection is still open and silent.
+func peek(raw syscall.RawConn) (alive bool) {
+	_ = raw.Control(func(fd uintptr) {
+		var b [1]byte
+		_, _, err := unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+		alive = err == unix.EAGAIN
+	})
+	return alive
+}

@@ -1,0 +1,36 @@
+//go:build !linux || 386 || s390x
+
+package netclock
+
+import "syscall"
+
+// receiver has nothing to do where the kernel's receive times cannot be had.
+type receiver struct{}
+
+func (r *receiver) enable(syscall.RawConn) {}
+
+func (r *receiver) segments(syscall.RawConn) (n int64, ok bool) { return 0, false }
+
+// Read is one read, stamped when it returns.
+func (s *socket) Read(p []byte) (int, error) {
+	n, err := s.TCPConn.Read(p)
+	if n > 0 {
+		s.stamp(0)
+	}
+	return n, err
+}
+
+// each calls send, then reads until f wants no more.
+func (s *socket) each(send func() error, f func(p []byte, at Stamp) bool) error {
+	if send != nil {
+		if err := send(); err != nil {
+			return err
+		}
+	}
+	return readEach(s, s, f)
+}
+
+func primeStamps() (close func(), ok bool) { return func() {}, false }
+
+// peek cannot look into the queue without taking from it, so it trusts.
+func peek(syscall.RawConn) (alive bool) { return true }

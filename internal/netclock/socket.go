@@ -1,0 +1,103 @@
+package netclock
+
+import (
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"inferometer/internal/record"
+)
+
+// Stamp is when the data of a read came.
+type Stamp struct {
+	Kernel time.Duration // record.Never where the kernel gave none
+	User   time.Duration
+}
+
+// socket is a TCP connection with stamped reads and writes. It is a net.Conn, so
+// that TLS can run on top of it.
+type socket struct {
+	*net.TCPConn
+	clock *Clock
+	raw   syscall.RawConn
+	rx    receiver // platform part: how bytes and stamps leave the kernel
+
+	last       Stamp         // of the latest read
+	firstWrite time.Duration // record.Never until a write happens
+	reads      int64         // reads that returned data, over the connection's life
+}
+
+func newSocket(tcp *net.TCPConn, clock *Clock) (*socket, error) {
+	raw, err := tcp.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	s := &socket{TCPConn: tcp, clock: clock, raw: raw, firstWrite: record.Never}
+	s.rx.enable(raw)
+	return s, nil
+}
+
+// Write notes the moment right before the first write(2).
+func (s *socket) Write(p []byte) (int, error) {
+	if s.firstWrite == record.Never {
+		s.firstWrite = s.clock.Now()
+	}
+	return s.TCPConn.Write(p)
+}
+
+// stamp notes a read that returned data. wall is the kernel's receive time, 0
+// where it gave none.
+func (s *socket) stamp(wall int64) {
+	s.reads++
+	s.last = Stamp{Kernel: record.Never, User: s.clock.Now()}
+	if wall != 0 {
+		// A slewed wall clock can put the kernel's stamp a hair after ours.
+		s.last.Kernel = min(s.clock.FromWall(wall), s.last.User)
+	}
+}
+
+const readSize = 64 << 10
+
+// readBuffers are shared by all connections: a buffer is in use only from a read
+// to the end of the callback that takes its bytes.
+var readBuffers = sync.Pool{New: func() any { return new([readSize]byte) }}
+
+// deadline arms a connection's deadline lazily: a deadline that fires early is
+// looked at again, so that most requests set none.
+type deadline struct {
+	conn    net.Conn
+	clock   *Clock
+	armed   time.Duration // when it fires; 0: not armed
+	aborted atomic.Bool
+}
+
+// arm makes sure that a wait ends at the latest at the given moment.
+func (d *deadline) arm(at time.Duration) {
+	if at == 0 || (d.armed != 0 && d.armed <= at) {
+		return
+	}
+	d.armed = at
+	_ = d.conn.SetDeadline(d.clock.start.Add(at))
+	if d.aborted.Load() {
+		_ = d.conn.SetDeadline(time.Unix(1, 0))
+	}
+}
+
+// disarm takes the deadline away.
+func (d *deadline) disarm() {
+	if d.armed != 0 {
+		d.armed = 0
+		_ = d.conn.SetDeadline(time.Time{})
+	}
+	if d.aborted.Load() {
+		_ = d.conn.SetDeadline(time.Unix(1, 0))
+	}
+}
+
+// abort ends what waits on the connection now. It may be called from any goroutine.
+func (d *deadline) abort() {
+	d.aborted.Store(true)
+	_ = d.conn.SetDeadline(time.Unix(1, 0))
+}

@@ -265,7 +265,7 @@ func (c *checker) goodput(slos []SLO) {
 	for _, s := range slos {
 		path := join("goodput", s.Metric)
 		if !slices.Contains(SLOMetrics(), s.Metric) {
-			c.add(path, "unknown metric"+didYouMean(s.Metric, append(sloShort(), SLOMetrics()...)), "one of "+strings.Join(SLOMetrics(), ", "))
+			c.add(path, "unknown metric"+didYouMean(s.Metric, append(sloShort(), SLOMetrics()...)), "one of "+strings.Join(sloShort(), ", ")+" or their full names")
 			continue
 		}
 		if seen[s.Metric] {

@@ -1,0 +1,85 @@
+package plan
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParseLength(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		want Length
+	}{
+		{"128", Length{Dist: "fixed", Mean: 128}},
+		{" 1e3 ", Length{Dist: "fixed", Mean: 1000}},
+		{"100-200", Length{Dist: "uniform", Min: 100, Max: 200}},
+		{"fixed:mean=5", Length{Dist: "fixed", Mean: 5}},
+		{"mean=5", Length{Dist: "fixed", Mean: 5}},
+		{"mean=5,stddev=1", Length{Dist: "normal", Mean: 5, Stddev: 1}},
+		{"min=1,max=2", Length{Dist: "uniform", Min: 1, Max: 2}},
+		{"lognormal: mean = 550, stddev=50 ,min=10,max=900", Length{Dist: "lognormal", Mean: 550, Stddev: 50, Min: 10, Max: 900}},
+	} {
+		got, err := ParseLength(c.in)
+		if err != nil || got != c.want {
+			t.Errorf("%q: got %+v, %v", c.in, got, err)
+		}
+	}
+	for _, bad := range []string{"", "x", "normal", "normal:", "norml:mean=5", "normal:meen=5", "normal:mean=", "1-x", "uniform:min=1.5,max=3"} {
+		if got, err := ParseLength(bad); err == nil {
+			t.Errorf("%q: no error, %+v", bad, got)
+		}
+	}
+}
+
+func TestParseGoodput(t *testing.T) {
+	got, err := ParseGoodput("ttft:200ms, ITL:30ms,tpot:1ms,ntpot:2ms,latency:1s,time_to_second_token:3s")
+	want := []SLO{
+		{"time_to_first_token", second / 5}, {"inter_token_latency", 30 * second / 1000},
+		{"time_per_output_token", second / 1000}, {"normalized_time_per_output_token", second / 500},
+		{"request_latency", second}, {"time_to_second_token", 3 * second},
+	}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
+	}
+	_, err = ParseGoodput("ttft,itl:3")
+	wantErr := "\"ttft\" is not an objective: write it as ttft:200ms,itl:30ms\nitl: 3 has no unit: write 3s or 3ms"
+	if err == nil || err.Error() != wantErr {
+		t.Errorf("got %v", err)
+	}
+	for _, s := range sloShort() {
+		if sloAlias(s) == s {
+			t.Errorf("%s is no alias", s)
+		}
+	}
+}
+
+func TestParseCounts(t *testing.T) {
+	for in, want := range map[string]MaxErrors{"10": {Count: 10}, "5%": {Share: 0.05}, " 0.5 % ": {Share: 0.005}} {
+		if got, err := ParseMaxErrors(in); err != nil || got != want {
+			t.Errorf("%q: got %+v, %v", in, got, err)
+		}
+	}
+	for in, want := range map[string]Warmup{"100": {Requests: 100}, "5s": {Duration: 5 * second}, "1m30s": {Duration: 90 * second}} {
+		if got, err := ParseWarmup(in); err != nil || got != want {
+			t.Errorf("%q: got %+v, %v", in, got, err)
+		}
+	}
+	for _, bad := range []string{"", "x", "5.5", "%", "NaN%"} {
+		if got, err := ParseMaxErrors(bad); err == nil {
+			t.Errorf("max errors %q: no error, %+v", bad, got)
+		}
+		if got, err := ParseWarmup(bad); err == nil {
+			t.Errorf("warmup %q: no error, %+v", bad, got)
+		}
+	}
+}
+
+func TestDurationText(t *testing.T) {
+	for _, c := range []string{"0s", "10m", "1h", "1h0m5s", "1h5m", "1m30s", "200ms", "1.5s", "100h", "10s", "20m"} {
+		d, err := ParseDuration(c)
+		if err != nil || d.String() != c {
+			t.Errorf("%q: got %q, %v", c, d, err)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package prompt
+
+import "inferometer/internal/plan"
+
+// Place is where a request stands in a run. Sources derive all that is random from
+// it and the seed, so that a stage's prompts do not depend on how many the stages
+// before it used.
+type Place struct {
+	Stage uint64
+	I     uint64 // position in the stage
+}
+
+// Number is one number for the place. It is unique among places of the same run
+// with fewer than 2^40 requests in a stage.
+func (p Place) Number() uint64 { return p.Stage<<40 + p.I }
+
+// Stager is a Source that wants to know when a stage begins.
+type Stager interface {
+	// SetStage is called before the first Next of a stage, from the goroutine that
+	// calls Next.
+	SetStage(i int)
+}
+
+// Salt makes a word to put in front of a prompt, so that the prompt shares its
+// beginning with no other and a server's prefix cache has nothing to offer.
+type Salt struct {
+	kind string
+	seed uint64
+}
+
+// NewSalt makes salt of a kind that the plan knows: one word for each request, one
+// for each stage, or none. The words are fixed by the seed: a second run with the
+// same seed finds them in a cache that outlived the first.
+func NewSalt(kind string, seed uint64) Salt {
+	return Salt{kind: kind, seed: Mix(seed)}
+}
+
+// None reports whether there is no salt.
+func (s Salt) None() bool { return s.kind == "" }
+
+// Append adds the word for a place and a space after it. No two places with
+// different salt have the same word.
+func (s Salt) Append(dst []byte, p Place) []byte {
+	switch s.kind {
+	case plan.SaltRequest:
+	case plan.SaltStage:
+		p.I = 0
+	default:
+		return dst
+	}
+	const letters = "abcdefghijklmnopqrstuvwxyz234567"
+	x := Mix(p.Number() ^ s.seed)
+	for range 13 { // of 5 bits each: all of the 64
+		dst = append(dst, letters[x&31])
+		x >>= 5
+	}
+	return append(dst, ' ')
+}

@@ -26,7 +26,8 @@ type Scale struct {
 
 // ScaleFor picks the scale for values of the given unit of which ref is
 // typical. Milliseconds become seconds where they are many and microseconds
-// where they are few; other units stay as they are.
+// where they are few, shares of one become per cent; other units stay as they
+// are.
 func ScaleFor(unit string, ref float64) Scale {
 	s := Scale{Unit: unit, factor: 1}
 	ref = math.Abs(ref)
@@ -38,8 +39,23 @@ func ScaleFor(unit string, ref float64) Scale {
 			s.Unit, s.factor = "µs", 1e3
 		}
 	}
+	if isShare(unit) {
+		s.Unit, s.factor = "%", 100
+	}
 	s.decimals = decimals(ref * s.factor)
 	return s
+}
+
+func isShare(unit string) bool { return unit == "share" || unit == "ratio" }
+
+// ScaleForAll picks the scale for values between lo and hi. Milliseconds stay
+// milliseconds unless all of the values are many or all are few.
+func ScaleForAll(unit string, lo, hi float64) Scale {
+	low, high := ScaleFor(unit, lo), ScaleFor(unit, hi)
+	if low.Unit == high.Unit {
+		return high
+	}
+	return Scale{Unit: unit, factor: 1, decimals: decimals(hi)}
 }
 
 // decimals keeps about four digits of a number of this size.
@@ -61,20 +77,33 @@ func decimals(ref float64) int {
 // Format writes v, given in the unit that the scale was made for, without the
 // unit. What is not a finite number is a dash.
 func (s Scale) Format(v float64) string {
+	return s.format(v, s.decimals)
+}
+
+// Own is Format with the decimals that suit v itself, for values of very
+// different sizes.
+func (s Scale) Own(v float64) string {
+	return s.format(v, decimals(math.Abs(v)*s.multiplier()))
+}
+
+func (s Scale) multiplier() float64 {
+	if s.factor == 0 { // the zero Scale
+		return 1
+	}
+	return s.factor
+}
+
+func (s Scale) format(v float64, decimals int) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "-"
 	}
-	f := s.factor
-	if f == 0 { // the zero Scale
-		f = 1
-	}
-	return group(strconv.FormatFloat(v*f, 'f', s.decimals, 64))
+	return group(strconv.FormatFloat(v*s.multiplier(), 'f', decimals, 64))
 }
 
 // Value writes one value with its unit, scaled to itself and without trailing
 // zeros: "51.2 ms", "1.5 s", "85 %". Shares of one are written as per cent.
 func Value(v float64, unit string) string {
-	if unit == "share" || unit == "ratio" {
+	if isShare(unit) {
 		return Share(v)
 	}
 	s := ScaleFor(unit, v)

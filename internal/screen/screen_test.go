@@ -38,6 +38,7 @@ func TestScale(t *testing.T) {
 		{"tokens", 128, 128, "128.0", "tokens"},
 		{"tokens/sec", 4244.13, 4244.13, "4,244", "tokens/sec"},
 		{"", 0.0123, 0.0123, "0.0123", ""},
+		{"share", 0.34, 0.345, "34.50", "%"},
 		{"ms", -20000, -20000, "-20.00", "s"},
 		{"ms", math.NaN(), math.NaN(), "-", "ms"},
 		{"ms", 1, math.Inf(1), "-", "ms"},
@@ -49,6 +50,24 @@ func TestScale(t *testing.T) {
 	}
 	if got := (Scale{}).Format(1234.4); got != "1,234" {
 		t.Errorf("zero Scale gives %q", got)
+	}
+}
+
+func TestScaleForAll(t *testing.T) {
+	for _, c := range []struct {
+		lo, hi float64
+		want   string
+	}{
+		{0.05, 40000, "0.0500 40,000 ms"},
+		{0.05, 0.08, "50.00 80.00 µs"},
+		{0.05, 8, "0.0500 8.00 ms"},
+		{500, 40000, "500.0 40,000 ms"},
+		{20000, 400000, "20.00 400.0 s"},
+	} {
+		s := ScaleForAll("ms", c.lo, c.hi)
+		if got := s.Own(c.lo) + " " + s.Own(c.hi) + " " + s.Unit; got != c.want {
+			t.Errorf("ScaleForAll(%v, %v) gives %q, want %q", c.lo, c.hi, got, c.want)
+		}
 	}
 }
 
@@ -176,6 +195,9 @@ func TestWrap(t *testing.T) {
 		{"one two three", 100, []string{"one two three"}},
 		{"a-very-long-word", 6, []string{"a-very", "-long-", "word"}},
 		{"go a-very-long-word on", 6, []string{"go", "a-very", "-long-", "word", "on"}},
+		{"lag of 12 ms, over 1 %.", 9, []string{"lag of", "12 ms,", "over 1 %."}},
+		{"lag of 12 ms, over 1 %.", 8, []string{"lag of", "12 ms,", "over", "1 %."}},
+		{"stage ms", 6, []string{"stage", "ms"}},
 		{"日本語", 1, []string{"日", "本", "語"}},
 	} {
 		if diff := cmp.Diff(c.want, Wrap(c.in, c.n)); diff != "" {

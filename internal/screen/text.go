@@ -94,7 +94,8 @@ func Clip(s string, n int) string {
 }
 
 // Wrap breaks plain text into lines of at most n columns, between words where
-// it can and inside a word that is longer than a line.
+// it can and inside a word that is longer than a line. A number stays with its
+// unit.
 func Wrap(s string, n int) []string {
 	n = max(n, 2) // room for one double character
 	var lines []string
@@ -103,7 +104,7 @@ func Wrap(s string, n int) []string {
 		lines = append(lines, line)
 		line, used = "", 0
 	}
-	for word := range strings.FieldsSeq(s) {
+	for _, word := range phrases(s) {
 		w := Width(word)
 		if line != "" && used+1+w > n {
 			flush()
@@ -123,6 +124,34 @@ func Wrap(s string, n int) []string {
 		flush()
 	}
 	return lines
+}
+
+// phrases gives the pieces of s that are not broken: words, and numbers with
+// their units.
+func phrases(s string) []string {
+	var all []string
+	for word := range strings.FieldsSeq(s) {
+		last := len(all) - 1
+		if last >= 0 && isUnit(strings.TrimRight(word, ".,;:)")) && endsInDigit(all[last]) {
+			all[last] += " " + word
+			continue
+		}
+		all = append(all, word)
+	}
+	return all
+}
+
+func isUnit(word string) bool {
+	switch word {
+	case "%", "ns", "µs", "ms", "s", "min", "h", "tokens", "requests":
+		return true
+	}
+	return false
+}
+
+func endsInDigit(word string) bool {
+	c := word[len(word)-1]
+	return c >= '0' && c <= '9'
 }
 
 // cut gives the longest beginning of word that takes at most n columns.

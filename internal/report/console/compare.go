@@ -1,6 +1,7 @@
 package console
 
 import (
+	"math"
 	"strconv"
 
 	"inferometer/internal/result"
@@ -45,7 +46,7 @@ func (p *printer) comparison(stages []result.Stage) {
 		t.add(name, screen.Clip(screen.Clean(s.Load), 24), screen.Count(s.Counts.OK), screen.Count(s.Counts.Failed))
 	}
 	for _, f := range figures() {
-		p.compare(&t, stages, f)
+		compare(&t, stages, f)
 	}
 	p.blank()
 	p.line(p.style.Bold("Stages side by side"))
@@ -53,19 +54,19 @@ func (p *printer) comparison(stages []result.Stage) {
 }
 
 // compare adds the column of one figure, in one unit for all stages.
-func (p *printer) compare(t *table, stages []result.Stage, f figure) {
-	unit, ref := "", 0.0
+func compare(t *table, stages []result.Stage, f figure) {
+	unit, lo, hi := "", math.Inf(1), 0.0
 	for i := range stages {
 		if v, ok := f.of(&stages[i]); ok {
-			unit, ref = stages[i].Metrics[f.metric].Unit, max(ref, v)
+			unit, lo, hi = stages[i].Metrics[f.metric].Unit, min(lo, v), max(hi, v)
 		}
 	}
-	scale := screen.ScaleFor(unit, ref)
+	scale := screen.ScaleForAll(unit, lo, hi)
 	t.columns = append(t.columns, column{title: f.above + "\n" + f.below(scale.Unit), keep: f.keep})
 	for i := range stages {
 		cell := ""
 		if v, ok := f.of(&stages[i]); ok {
-			cell = scale.Format(v)
+			cell = scale.Own(v)
 		}
 		t.rows[i] = append(t.rows[i], cell)
 	}

@@ -63,14 +63,20 @@ type printer struct {
 	style screen.Style
 	all   bool
 	thin  bool // a percentile with too few samples was printed in this stage
+	apart bool // the next line stands apart from the last one
 }
 
 func (p *printer) line(s string) {
+	if p.apart {
+		p.buf.WriteByte('\n')
+		p.apart = false
+	}
 	p.buf.WriteString(s)
 	p.buf.WriteByte('\n')
 }
 
-func (p *printer) blank() { p.line("") }
+// blank leaves an empty line before what follows, if anything does.
+func (p *printer) blank() { p.apart = true }
 
 // indent is the space before everything that belongs to a heading.
 const indent = "  "

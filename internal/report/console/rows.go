@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"inferometer/internal/result"
+	"inferometer/internal/screen"
 )
 
 // row is a metric that the report shows, under the name a person knows it by.
@@ -71,7 +72,7 @@ func labelOf(metric string) string {
 
 // title turns the name of a metric into words.
 func title(name string) string {
-	words := plain(name)
+	words := screen.Clean(plain(name))
 	if words == "" {
 		return words
 	}

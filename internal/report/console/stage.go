@@ -96,13 +96,16 @@ func (p *printer) spread(all map[string]result.Stat, rows []row) {
 		if !ok || sameAsFirstToken(all, r.metric) {
 			continue
 		}
-		t.add(p.cells(r, m, stats)...)
+		t.add(cells(r, m, stats)...)
 	}
 	if len(t.rows) == 0 {
 		return
 	}
 	p.blank()
-	p.table(&t)
+	for _, l := range t.render(p.width-len(indent), p.style) {
+		p.thin = p.thin || strings.Contains(l, thinMark)
+		p.line(indent + l)
+	}
 }
 
 // sameAsFirstToken reports whether the first visible token was always the first
@@ -115,29 +118,28 @@ func sameAsFirstToken(all map[string]result.Stat, metric string) bool {
 	return a.Count == b.Count && a.Spread != nil && b.Spread != nil && *a.Spread == *b.Spread
 }
 
-func (p *printer) cells(r row, m result.Stat, stats []statistic) []string {
+func cells(r row, m result.Stat, stats []statistic) []string {
 	scale := screen.ScaleFor(m.Unit, m.Avg)
-	unit := scale.Unit
+	unit := screen.Clean(scale.Unit)
 	if r.unit != "" {
 		unit = strings.TrimSpace(r.unit)
 	}
-	cells := []string{r.label, unit, scale.Format(m.Avg)}
+	row := []string{r.label, unit, scale.Format(m.Avg)}
 	for _, st := range stats {
 		cell := ""
 		if m.Spread != nil {
 			cell = scale.Format(st.of(m.Spread))
 			if slices.Contains(m.Thin, st.name) {
 				cell = thinMark + cell
-				p.thin = true
 			}
 		}
-		cells = append(cells, cell)
+		row = append(row, cell)
 	}
 	count := ""
 	if m.Count > 0 {
 		count = screen.Count(m.Count)
 	}
-	return append(cells, count)
+	return append(row, count)
 }
 
 // steadySpread prints the table of the steady window.
@@ -177,11 +179,10 @@ func (p *printer) rates(s *result.Stage) {
 		if !ok {
 			continue
 		}
-		unit := ""
+		scale, unit := screen.ScaleFor(m.Unit, m.Avg), ""
 		if i >= len(rates()) {
-			unit = screen.ScaleFor(m.Unit, m.Avg).Unit
+			unit = screen.Clean(scale.Unit)
 		}
-		scale := screen.ScaleFor(m.Unit, m.Avg)
 		beside := ""
 		if m, ok := steady[r.metric]; ok {
 			beside = scale.Format(m.Avg)

@@ -27,13 +27,44 @@ func Write(w io.Writer, r *result.Result) error {
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(r); err != nil {
+	if err := enc.Encode(whole(r)); err != nil {
 		return explain(r, err)
 	}
 	if _, err := w.Write(buf.Bytes()); err != nil {
 		return fmt.Errorf("write JSON report: %w", err)
 	}
 	return nil
+}
+
+// whole gives r with every list and table in place: a reader may go through
+// them without asking first whether they are there.
+func whole(r *result.Result) *result.Result {
+	c := *r
+	if c.Verdict.Reasons == nil {
+		c.Verdict.Reasons = []string{}
+	}
+	if c.Verdict.Checks == nil {
+		c.Verdict.Checks = []result.Check{}
+	}
+	c.Stages = append([]result.Stage{}, r.Stages...)
+	for i := range c.Stages {
+		s := &c.Stages[i]
+		s.Metrics = filled(s.Metrics)
+		s.Tokens.Input, s.Tokens.Output = filled(s.Tokens.Input), filled(s.Tokens.Output)
+		if s.Steady != nil {
+			steady := *s.Steady
+			steady.Metrics = filled(steady.Metrics)
+			s.Steady = &steady
+		}
+	}
+	return &c
+}
+
+func filled[V any](m map[string]V) map[string]V {
+	if m == nil {
+		return map[string]V{}
+	}
+	return m
 }
 
 // explain adds to the encoder's complaint the field it is about, which the

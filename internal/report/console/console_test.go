@@ -1,0 +1,254 @@
+package console
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/result"
+	"inferometer/internal/screen"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+// around makes a metric whose values lie around mid.
+func around(unit string, count int64, mid float64, thin ...string) result.Stat {
+	return result.Stat{Unit: unit, Count: count, Avg: mid * 1.02, Thin: thin, Spread: &result.Spread{
+		Min: mid * 0.8, Max: mid * 2.5, Std: mid * 0.11,
+		P1: mid * 0.82, P5: mid * 0.85, P10: mid * 0.9, P25: mid * 0.95, P50: mid,
+		P75: mid * 1.05, P90: mid * 1.2, P95: mid * 1.3, P99: mid * 1.8, P999: mid * 2.4,
+	}}
+}
+
+func rate(unit string, v float64) result.Stat { return result.Stat{Unit: unit, Avg: v} }
+
+func streamed(n int64, slow float64) map[string]result.Stat {
+	thin := []string{"p99.9"}
+	return map[string]result.Stat{
+		"time_to_first_token":              around("ms", n, 51.2*slow, thin...),
+		"time_to_first_output_token":       around("ms", n, 51.2*slow, thin...),
+		"time_to_second_token":             around("ms", n, 10.3*slow, thin...),
+		"inter_token_latency":              around("ms", n*63, 10.1*slow),
+		"time_per_output_token":            around("ms", n, 10.15*slow, thin...),
+		"request_latency":                  around("ms", n, 690*slow, thin...),
+		"output_sequence_length":           around("tokens", n, 64, thin...),
+		"input_sequence_length":            around("tokens", n, 550, thin...),
+		"output_token_throughput_per_user": around("tokens/sec/user", n, 98.7/slow, thin...),
+		"tokens_per_event":                 around("tokens", n*64, 1),
+		"send_lag":                         around("ms", n, 0.021),
+		"request_throughput":               rate("requests/sec", 46.37/slow),
+		"output_token_throughput":          rate("tokens/sec", 2967.8/slow),
+		"input_token_throughput":           rate("tokens/sec", 25503.5/slow),
+		"total_token_throughput":           rate("tokens/sec", 28471.3/slow),
+		"goodput":                          rate("requests/sec", 44.1/slow),
+		"client_share":                     rate("share", 0.34),
+	}
+}
+
+func oneStage() *result.Result {
+	return &result.Result{
+		Schema: result.Schema, Version: "0.1.0", Seed: 42, Duration: 35.2,
+		Started: time.Date(2026, 11, 15, 13, 10, 0, 0, time.UTC),
+		Verdict: result.Verdict{Valid: true, Reasons: []string{}, Checks: []result.Check{
+			{Stage: 0, Name: "lag_p99", Value: 0.12, Budget: 1, Unit: "ms", OK: true},
+			{Stage: 0, Name: "coalesced", Value: 0.0004, Budget: 0.01, Unit: "share", OK: true},
+			{Stage: 0, Name: "achieved", Value: 1, Budget: 0.99, Unit: "share", OK: true},
+			{Stage: -1, Name: "client_cpu", Value: 0.34, Budget: 0.85, Unit: "share", OK: true},
+			{Stage: -1, Name: "clock_step", Value: 0, Budget: 1, Unit: "ms", OK: true},
+		}},
+		Notes: []string{"12 prompts were sent more than once: a prefix cache may have answered them."},
+		Stages: []result.Stage{{
+			Load:   "32 in flight",
+			Counts: result.Counts{Sent: 1400, OK: 1390, Failed: 10, CutOff: 3, Warmup: 64},
+			Failures: []result.Failures{
+				{Class: "http_status", Status: 503, Count: 7, Example: `{"error": {"message": "the server is overloaded, please try again later", "type": "overloaded_error"}}`},
+				{Class: "cut_off", Count: 3, Example: "still under way when the drain time was over"},
+			},
+			Tokens: result.Tokens{Tokenizer: "words", Input: map[string]int64{"tokenizer": 1390}, Output: map[string]int64{"server": 1380, "events": 10, "none": 0}},
+			Goodput: []result.SLO{
+				{Metric: "time_to_first_token", MaxMS: 200, Met: 1390, Of: 1400},
+				{Metric: "inter_token_latency", MaxMS: 30, Met: 1400, Of: 1400},
+			},
+			Window:  result.Window{Begin: 5, End: 35.1},
+			Metrics: streamed(1390, 1),
+			Steady: &result.Steady{
+				Window:  result.Window{Begin: 5, End: 34.4},
+				Counts:  result.Counts{Sent: 1360, OK: 1353, Failed: 7},
+				Metrics: streamed(1353, 0.99),
+			},
+		}},
+	}
+}
+
+func threeStages() *result.Result {
+	r := oneStage()
+	first := r.Stages[0]
+	first.Name, first.Steady, first.Failures = "low", nil, nil
+	first.Counts = result.Counts{Sent: 1400, OK: 1400}
+	second := first
+	second.Index, second.Name, second.Load = 1, "peak", "50/s poisson, at most 500 in flight"
+	second.Counts = result.Counts{Sent: 1500, OK: 1498, Failed: 2, Scheduled: 1510, Waited: 120, Unsent: 10}
+	second.Metrics = streamed(1498, 30)
+	third := first
+	third.Index, third.Name, third.Load = 2, "embeddings", "4 in flight"
+	third.Goodput = nil
+	third.Tokens = result.Tokens{Tokenizer: "words", Input: map[string]int64{"server": 20}}
+	third.Counts = result.Counts{Sent: 20, OK: 20}
+	third.Metrics = map[string]result.Stat{
+		"request_latency":    around("ms", 20, 0.05, "p90", "p95", "p99", "p99.9"),
+		"request_throughput": rate("requests/sec", 19000),
+	}
+	r.Stages = []result.Stage{first, second, third}
+	r.Verdict = result.Verdict{
+		Reasons: []string{
+			"stage 2: requests went out 3.1 ms after they were due (p99), the budget is 1 ms: give the client more CPU or ask for a lower rate",
+			"stage 3: 20 requests are too few for p90 (64 needed): run longer",
+		},
+		Checks: []result.Check{
+			{Stage: 1, Name: "coalesced", Value: 0, Budget: 0.01, Unit: "share", OK: true},
+			{Stage: 1, Name: "lag_p99", Value: 3.1, Budget: 1, Unit: "ms"},
+		},
+	}
+	r.Notes = nil
+	r.Interrupted = true
+	return r
+}
+
+func TestGolden(t *testing.T) {
+	files := []string{"plan.yaml", "requests.jsonl.zst", "inputs.jsonl.zst", "result.json", "summary.csv"}
+	for _, c := range []struct {
+		name string
+		r    *result.Result
+		o    Options
+	}{
+		{"one", oneStage(), Options{Subject: "http://host:8000, model m, chat completions, streamed", Dir: "runs/a", Files: files}},
+		{"three", threeStages(), Options{Dir: "runs/a"}},
+		{"all", oneStage(), Options{All: true}},
+		{"color", oneStage(), Options{Color: true}},
+		{"empty", &result.Result{Incomplete: true}, Options{}},
+	} {
+		for _, width := range []int{80, 100, 140} {
+			t.Run(fmt.Sprintf("%s-%d", c.name, width), func(t *testing.T) {
+				c.o.Width = width
+				var buf bytes.Buffer
+				if err := Write(&buf, c.r, c.o); err != nil {
+					t.Fatal(err)
+				}
+				for line := range strings.Lines(buf.String()) {
+					if w := screen.Width(strings.TrimSuffix(line, "\n")); w > width {
+						t.Errorf("line of %d columns: %q", w, line)
+					}
+				}
+				golden(t, fmt.Sprintf("%s-%d.txt", c.name, width), buf.String())
+			})
+		}
+	}
+}
+
+func text(t *testing.T, r *result.Result, o Options) string {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := Write(&buf, r, o); err != nil {
+		t.Fatal(err)
+	}
+	return buf.String()
+}
+
+func TestDefaultWidthIs100(t *testing.T) {
+	if diff := cmp.Diff(text(t, oneStage(), Options{Width: 100}), text(t, oneStage(), Options{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestColorChangesNothingElse(t *testing.T) {
+	got := text(t, threeStages(), Options{Color: true})
+	for _, sequence := range []string{"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[1;31m", "\x1b[1;32m"} {
+		got = strings.ReplaceAll(got, sequence, "")
+	}
+	if diff := cmp.Diff(text(t, threeStages(), Options{}), got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMissingMetricsAreLeftOut(t *testing.T) {
+	r := oneStage()
+	r.Stages[0].Steady = nil
+	delete(r.Stages[0].Metrics, "time_to_second_token")
+	delete(r.Stages[0].Metrics, "input_token_throughput")
+	got := text(t, r, Options{All: true})
+	for _, absent := range []string{"Time to second token", "Input tokens/s"} {
+		if strings.Contains(got, absent) {
+			t.Errorf("a metric that was not measured is shown: %s", absent)
+		}
+	}
+	if !strings.Contains(got, "Time to first token") || !strings.Contains(got, "Total tokens/s") {
+		t.Error("the others are not shown")
+	}
+}
+
+func TestVisibleTokenShownWhereItDiffers(t *testing.T) {
+	r := oneStage()
+	const label = "Time to first visible token"
+	if strings.Contains(text(t, r, Options{}), label) {
+		t.Error("shown though it is the same as the first token")
+	}
+	r.Stages[0].Metrics["time_to_first_output_token"] = around("ms", 1390, 400)
+	if !strings.Contains(text(t, r, Options{}), label) {
+		t.Error("not shown though it differs")
+	}
+}
+
+func TestServerTextCannotDriveTheTerminal(t *testing.T) {
+	r := oneStage()
+	evil := "\x1b[2J\x1b]0;title\a\r\nnext\u202e"
+	r.Stages[0].Name, r.Stages[0].Load = evil, evil
+	r.Stages[0].Failures[0].Example = evil
+	r.Stages[0].Failures[0].Class = evil
+	r.Stages[0].Tokens.Tokenizer = evil
+	r.Stages[0].Metrics[evil] = rate(evil, 1)
+	r.Notes, r.Verdict.Reasons = []string{evil}, []string{evil}
+	r.Verdict.Checks[0].Name = evil
+	r.Stages = append(r.Stages, r.Stages[0])
+	got := text(t, r, Options{All: true, Subject: evil, Dir: evil, Files: []string{evil}})
+	if i := strings.IndexAny(got, "\x1b\a\r\u202e"); i >= 0 {
+		t.Errorf("control character in %q", got[max(0, i-30):i+10])
+	}
+}
+
+// broken refuses every write.
+type broken struct{}
+
+var errGone = errors.New("gone")
+
+func (broken) Write([]byte) (int, error) { return 0, errGone }
+
+func TestWriteError(t *testing.T) {
+	if err := Write(broken{}, oneStage(), Options{}); !errors.Is(err, errGone) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,142 @@
+// Package prompttest is what every source of prompts must pass.
+package prompttest
+
+import (
+	"context"
+	"reflect"
+	"testing"
+
+	"inferometer/internal/prompt"
+)
+
+// Case is a source under test.
+type Case struct {
+	// New makes the source anew; with the same seed it must give the same prompts.
+	New func(t *testing.T, seed uint64) prompt.Source
+	// Tokenizer is the one that the source was given.
+	Tokenizer prompt.Tokenizer
+	// MinOutput and MaxOutput bound the output lengths.
+	MinOutput, MaxOutput int
+	// Seeded says that another seed gives other prompts.
+	Seeded bool
+}
+
+// many is how many prompts are looked at.
+const many = 400
+
+// Run checks a source.
+func Run(t *testing.T, c Case) {
+	t.Run("the same seed gives the same prompts", func(t *testing.T) { repeats(t, c) })
+	t.Run("a stage does not depend on the one before", func(t *testing.T) { stages(t, c) })
+	t.Run("hashes are equal where content is", func(t *testing.T) { hashes(t, c) })
+	t.Run("lengths are what they say", func(t *testing.T) { lengths(t, c) })
+	t.Run("prompts do not change later", func(t *testing.T) { keeps(t, c) })
+	if c.Seeded {
+		t.Run("another seed gives other prompts", func(t *testing.T) { differs(t, c) })
+	}
+}
+
+// Take reads n prompts.
+func Take(t *testing.T, s prompt.Source, n int) []prompt.Prompt {
+	t.Helper()
+	out := make([]prompt.Prompt, n)
+	for i := range out {
+		p, err := s.Next(context.Background())
+		if err != nil {
+			t.Fatalf("prompt %d: %v", i, err)
+		}
+		out[i] = p
+	}
+	return out
+}
+
+func repeats(t *testing.T, c Case) {
+	a, b := Take(t, c.New(t, 1), many), Take(t, c.New(t, 1), many)
+	for i := range a {
+		if !reflect.DeepEqual(a[i], b[i]) {
+			t.Fatalf("prompt %d differs:\n%+v\n%+v", i, a[i], b[i])
+		}
+	}
+}
+
+func differs(t *testing.T, c Case) {
+	a, b := Take(t, c.New(t, 1), many), Take(t, c.New(t, 2), many)
+	same := 0
+	for i := range a {
+		if reflect.DeepEqual(a[i], b[i]) {
+			same++
+		}
+	}
+	if same > many/10 {
+		t.Errorf("%d of %d prompts are the same with another seed", same, many)
+	}
+}
+
+func stages(t *testing.T, c Case) {
+	long, short := c.New(t, 1), c.New(t, 1)
+	stager, ok := long.(prompt.Stager)
+	if !ok {
+		t.Skip("the source does not look at stages")
+	}
+	Take(t, long, 57)
+	stager.SetStage(1)
+	short.(prompt.Stager).SetStage(1)
+	a, b := Take(t, long, 50), Take(t, short, 50)
+	for i := range a {
+		if !reflect.DeepEqual(a[i], b[i]) {
+			t.Fatalf("prompt %d of stage 1 depends on how many stage 0 used:\n%+v\n%+v", i, a[i], b[i])
+		}
+	}
+}
+
+func hashes(t *testing.T, c Case) {
+	byHash := map[uint64]prompt.Prompt{}
+	for i, p := range Take(t, c.New(t, 1), many) {
+		content := prompt.Prompt{Text: p.Text, Messages: p.Messages}
+		other, seen := byHash[p.Hash]
+		if seen && !reflect.DeepEqual(content, other) {
+			t.Errorf("prompt %d has the hash of another:\n%+v\n%+v", i, content, other)
+		}
+		for h, q := range byHash {
+			if h != p.Hash && reflect.DeepEqual(content, q) {
+				t.Errorf("prompt %d was there before with another hash: %+v", i, content)
+			}
+		}
+		byHash[p.Hash] = content
+	}
+}
+
+func lengths(t *testing.T, c Case) {
+	for i, p := range Take(t, c.New(t, 1), many) {
+		want := c.Tokenizer.Count(p.Text)
+		for _, m := range p.Messages {
+			want += c.Tokenizer.Count(m.Content)
+		}
+		if p.Tokens != want || want == 0 {
+			t.Errorf("prompt %d says it has %d tokens and has %d: %+v", i, p.Tokens, want, p)
+		}
+		if p.Text != "" && p.Messages != nil {
+			t.Errorf("prompt %d has both a text and messages: %+v", i, p)
+		}
+		if p.Output < c.MinOutput || p.Output > c.MaxOutput {
+			t.Errorf("prompt %d asks for %d tokens, want %d to %d", i, p.Output, c.MinOutput, c.MaxOutput)
+		}
+	}
+}
+
+func keeps(t *testing.T, c Case) {
+	s := c.New(t, 1)
+	first := Take(t, s, 20)
+	copies := make([]prompt.Prompt, len(first))
+	for i, p := range first {
+		copies[i] = p
+		copies[i].Text = string([]byte(p.Text))
+		copies[i].Messages = append([]prompt.Message(nil), p.Messages...)
+	}
+	Take(t, s, many)
+	for i := range first {
+		if !reflect.DeepEqual(first[i], copies[i]) {
+			t.Errorf("prompt %d changed after it was handed out:\n%+v\n%+v", i, copies[i], first[i])
+		}
+	}
+}

@@ -1,0 +1,161 @@
+// Package synthetic makes prompts of an exact length in tokens out of a bundled
+// text in the public domain.
+package synthetic
+
+import (
+	"context"
+	_ "embed" // for the text
+	"fmt"
+	"strings"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+)
+
+// book is prose whose words are separated by exactly one space or line feed, with
+// one line feed at the end.
+//
+//go:embed opticks.txt
+var book string
+
+// Cutter is a tokenizer that can end a text after an exact number of tokens. It
+// finds at least one token in every word.
+type Cutter interface {
+	prompt.Tokenizer
+	// Cut returns the length in bytes of a beginning of text that has exactly n
+	// tokens; false where there is none.
+	Cut(text string, n int) (int, bool)
+}
+
+// opening is how many words set the prompts of one round through the book apart
+// from those of another.
+const opening = 4
+
+// Source makes prompts out of the book. Every prompt begins at another word of it,
+// in an order that the seed fixes. When all words have been used, and in every
+// stage but the first, the prompts get a few words from elsewhere in front, so that
+// they do not begin as earlier ones did.
+type Source struct {
+	tok    Cutter
+	starts []uint32 // of each word in the book, and the end of the book
+	input  *prompt.Lengths
+	output *prompt.Lengths
+	salt   prompt.Salt
+	seed   uint64
+	first  uint64 // word that prompt 0 begins with
+	step   uint64 // words from one prompt to the next; has no divisor in common with their number
+	pool   uint64 // distinct prompts; 0: no bound
+	next   prompt.Place
+}
+
+// New makes a source of prompts of the lengths that d asks for, counted by tok,
+// which must be a Cutter.
+func New(d plan.Data, tok prompt.Tokenizer, seed uint64) (*Source, error) {
+	cutter, ok := tok.(Cutter)
+	if !ok {
+		return nil, fmt.Errorf("synthetic prompts: the tokenizer %q cannot cut text to a number of tokens; use %q", tok.Name(), plan.TokenizerWords)
+	}
+	s := &Source{
+		tok:    cutter,
+		starts: wordStarts(book),
+		input:  prompt.NewLengths(d.Input, prompt.Mix(seed^'i')),
+		output: prompt.NewLengths(d.Output, prompt.Mix(seed^'o')),
+		salt:   prompt.NewSalt(d.Salt, seed),
+		seed:   prompt.Mix(seed),
+		pool:   uint64(max(d.Prompts, 0)),
+	}
+	words := s.words()
+	s.first = prompt.Mix(s.seed) % words
+	s.step = s.seed % words
+	for gcd(s.step, words) != 1 {
+		s.step++
+	}
+	return s, nil
+}
+
+// words is the number of words in the book.
+func (s *Source) words() uint64 { return uint64(len(s.starts) - 1) }
+
+// SetStage implements prompt.Stager.
+func (s *Source) SetStage(i int) { s.next = prompt.Place{Stage: uint64(i)} }
+
+// Next implements prompt.Source. It never ends.
+func (s *Source) Next(context.Context) (prompt.Prompt, error) {
+	place := s.next
+	s.next.I++
+	number := place.Number()
+	if s.pool > 0 {
+		number = place.I % s.pool
+	}
+	n := s.input.At(number)
+	text, ok := s.text(number, n, place)
+	if !ok {
+		return prompt.Prompt{}, fmt.Errorf("synthetic prompt %d of stage %d: the tokenizer %q finds no text of exactly %d tokens", place.I, place.Stage, s.tok.Name(), n)
+	}
+	return prompt.Prompt{
+		Text:   text,
+		Tokens: n,
+		Output: s.output.At(place.Number()),
+		Hash:   prompt.HashText(text),
+	}, nil
+}
+
+// text makes the prompt of a number with n tokens. Most are a piece of the book and
+// need no copy.
+func (s *Source) text(number uint64, n int, place prompt.Place) (string, bool) {
+	words := s.words()
+	begin := (s.first + number%words*s.step) % words
+	lap := number / words
+	text := ""
+	if lap == 0 && s.salt.None() && begin+uint64(n) <= words {
+		text = book[s.starts[begin] : s.starts[begin+uint64(n)]-1]
+	} else {
+		text = s.assemble(lap, begin, n, place)
+	}
+	end, ok := s.tok.Cut(text, n)
+	return text[:end], ok
+}
+
+// assemble joins the salt, the opening words of the lap and n words of the book.
+func (s *Source) assemble(lap, begin uint64, n int, place prompt.Place) string {
+	var b strings.Builder
+	b.Grow(16 + 6*(n+opening)) // a little more than the book's average word
+	if !s.salt.None() {
+		var buf [16]byte
+		b.Write(s.salt.Append(buf[:0], place))
+	}
+	if lap > 0 {
+		s.pour(&b, prompt.Mix(s.seed^lap)%s.words(), uint64(min(opening, n/2)))
+	}
+	s.pour(&b, begin, uint64(n))
+	return b.String()
+}
+
+// pour adds n words of the book from a word on, beginning again where it ends. Each
+// word takes the separator after it along.
+func (s *Source) pour(b *strings.Builder, from, n uint64) {
+	for n > 0 {
+		to := min(from+n, s.words())
+		b.WriteString(book[s.starts[from]:s.starts[to]])
+		n -= to - from
+		from = 0
+	}
+}
+
+// wordStarts is where each word of text begins, and the length of text.
+func wordStarts(text string) []uint32 {
+	starts := make([]uint32, 1, len(text)/5)
+	for i := range len(text) {
+		if text[i] == ' ' || text[i] == '\n' {
+			starts = append(starts, uint32(i+1))
+		}
+	}
+	return starts
+}
+
+func gcd(a, b uint64) uint64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}

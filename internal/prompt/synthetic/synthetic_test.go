@@ -1,0 +1,253 @@
+package synthetic
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/prompttest"
+	"inferometer/internal/token"
+)
+
+func fixed(n float64) plan.Length { return plan.Length{Dist: plan.DistFixed, Mean: n} }
+
+func source(t testing.TB, d plan.Data, seed uint64) *Source {
+	t.Helper()
+	s, err := New(d, token.Words{}, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// thirds is a tokenizer whose tokens are pieces of up to three bytes of a word.
+type thirds struct{}
+
+func (thirds) Name() string { return "thirds" }
+
+func (thirds) Count(text string) int {
+	n := 0
+	for _, w := range strings.Fields(text) {
+		n += (len(w) + 2) / 3
+	}
+	return n
+}
+
+func (c thirds) Cut(text string, n int) (int, bool) {
+	for i := range len(text) + 1 {
+		if c.Count(text[:i]) == n {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// mute counts and cannot cut.
+type mute struct{}
+
+func (mute) Name() string     { return "mute" }
+func (mute) Count(string) int { return 1 }
+
+func TestConformance(t *testing.T) {
+	normal := plan.Length{Dist: plan.DistNormal, Mean: 60, Stddev: 30}
+	out := plan.Length{Dist: plan.DistUniform, Min: 5, Max: 9}
+	for name, d := range map[string]plan.Data{
+		"fixed":         {Input: fixed(32), Output: out},
+		"normal":        {Input: normal, Output: out},
+		"pool":          {Input: normal, Output: out, Prompts: 10},
+		"salted":        {Input: normal, Output: out, Salt: plan.SaltRequest},
+		"salted pool":   {Input: normal, Output: out, Prompts: 10, Salt: plan.SaltRequest},
+		"stage salt":    {Input: normal, Output: out, Salt: plan.SaltStage},
+		"single tokens": {Input: fixed(1), Output: out, Salt: plan.SaltRequest},
+	} {
+		for _, tok := range []prompt.Tokenizer{token.Words{}, thirds{}} {
+			t.Run(name+"/"+tok.Name(), func(t *testing.T) {
+				prompttest.Run(t, prompttest.Case{
+					New: func(t *testing.T, seed uint64) prompt.Source {
+						s, err := New(d, tok, seed)
+						if err != nil {
+							t.Fatal(err)
+						}
+						return s
+					},
+					Tokenizer: tok, MinOutput: 5, MaxOutput: 9, Seeded: true,
+				})
+			})
+		}
+	}
+}
+
+func TestLengthIsExactWhereverThePromptBegins(t *testing.T) {
+	words := len(strings.Fields(book))
+	for _, n := range []int{1, 2, 3, 127, words - 1, words, words + 1, 3*words + 5} {
+		for _, salt := range []string{"", plan.SaltRequest} {
+			s := source(t, plan.Data{Input: fixed(float64(n)), Salt: salt}, 1)
+			for stage := range 3 {
+				s.SetStage(stage)
+				p := prompttest.Take(t, s, 1)[0]
+				if got := len(strings.Fields(p.Text)); got != n || p.Tokens != n {
+					t.Errorf("a prompt of %d words (salt %q, stage %d) has %d and says %d", n, salt, stage, got, p.Tokens)
+				}
+				if strings.TrimSpace(p.Text) != p.Text {
+					t.Errorf("a prompt of %d words begins or ends with white space", n)
+				}
+			}
+		}
+	}
+}
+
+// begins is how much of a prompt a cache of blocks of 16 tokens looks at first.
+func begins(p prompt.Prompt) string {
+	return strings.Join(strings.Fields(p.Text)[:16], " ")
+}
+
+// Through the whole book and into the second lap, and over stages, hardly two
+// prompts begin alike. Those that do are where the book repeats itself.
+func TestPromptsDoNotShareBeginnings(t *testing.T) {
+	s := source(t, plan.Data{Input: fixed(32)}, 1)
+	seen := map[string]bool{}
+	alike, n := 0, 0
+	look := func(count int) {
+		for _, p := range prompttest.Take(t, s, count) {
+			if seen[begins(p)] {
+				alike++
+			}
+			seen[begins(p)] = true
+			n++
+		}
+	}
+	look(int(s.words()) + 20_000)
+	for stage := range 3 {
+		s.SetStage(stage + 1)
+		look(20_000)
+	}
+	if share := float64(alike) / float64(n); share > 0.001 {
+		t.Errorf("%d of %d prompts begin with the 16 words of another", alike, n)
+	}
+}
+
+func TestPoolIsUsedInTurn(t *testing.T) {
+	s := source(t, plan.Data{Input: plan.Length{Dist: plan.DistNormal, Mean: 50, Stddev: 10}, Prompts: 7}, 1)
+	all := prompttest.Take(t, s, 70)
+	distinct := map[uint64]bool{}
+	for i, p := range all {
+		distinct[p.Hash] = true
+		if p.Text != all[i%7].Text {
+			t.Errorf("prompt %d is not prompt %d again", i, i%7)
+		}
+	}
+	if len(distinct) != 7 {
+		t.Errorf("%d distinct prompts, want 7", len(distinct))
+	}
+	s.SetStage(1)
+	if p := prompttest.Take(t, s, 1)[0]; p.Text != all[0].Text {
+		t.Error("the second stage has another pool")
+	}
+}
+
+func TestSaltIsTheOnlyDifferenceOfAPool(t *testing.T) {
+	s := source(t, plan.Data{Input: fixed(20), Prompts: 1, Salt: plan.SaltRequest}, 1)
+	seen := map[string]bool{}
+	rest := map[string]bool{}
+	for _, p := range prompttest.Take(t, s, 1000) {
+		word, after, _ := strings.Cut(p.Text, " ")
+		if seen[word] {
+			t.Fatalf("salt %q used twice", word)
+		}
+		seen[word] = true
+		rest[after] = true
+	}
+	if len(rest) != 1 {
+		t.Errorf("%d texts after the salt, want 1", len(rest))
+	}
+}
+
+func TestTokenizerThatCannotCut(t *testing.T) {
+	_, err := New(plan.Data{Input: fixed(3)}, mute{}, 1)
+	want := `synthetic prompts: the tokenizer "mute" cannot cut text to a number of tokens; use "words"`
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v\nwant %s", err, want)
+	}
+}
+
+// refuses finds no text of any length.
+type refuses struct{ token.Words }
+
+func (refuses) Cut(string, int) (int, bool) { return 0, false }
+
+func TestTokenizerThatFindsNoCut(t *testing.T) {
+	s, err := New(plan.Data{Input: fixed(3)}, refuses{}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Next(context.Background())
+	want := `synthetic prompt 0 of stage 0: the tokenizer "words" finds no text of exactly 3 tokens`
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v\nwant %s", err, want)
+	}
+}
+
+func TestBookIsAsTheCodeWantsIt(t *testing.T) {
+	words := strings.Fields(book)
+	starts := wordStarts(book)
+	if len(starts) != len(words)+1 {
+		t.Fatalf("%d words begin where %d are", len(starts)-1, len(words))
+	}
+	for i, w := range words {
+		if book[starts[i]:starts[i+1]-1] != w {
+			t.Fatalf("word %d is %q, want %q", i, book[starts[i]:starts[i+1]-1], w)
+		}
+	}
+	// A change of the text changes the prompts of every seed.
+	if h := prompt.HashText(book); h != 0x243c00e55e856c58 {
+		t.Errorf("the book has the hash %#x", h)
+	}
+}
+
+// These are part of the promise that a seed gives the same run with every version
+// of the program on every machine.
+func TestPromptsNeverChange(t *testing.T) {
+	var got []string
+	s := source(t, plan.Data{Input: plan.Length{Dist: plan.DistNormal, Mean: 8, Stddev: 2}, Output: plan.Length{Dist: plan.DistLognormal, Mean: 100, Stddev: 50}, Salt: plan.SaltRequest}, 7)
+	for stage := range 2 {
+		s.SetStage(stage)
+		for _, p := range prompttest.Take(t, s, 2) {
+			got = append(got, fmt.Sprintf("%s|%d", p.Text, p.Output))
+		}
+	}
+	want := []string{
+		"fstxk75scgnrl in the 7th and 19th Observations of|34",
+		"72bgnofj7nq2d they tinge it with red or yellow, as may|115",
+		"lnyjkrtkezdmd be refracted, whose by some other|104",
+		"edehvvckbnslk be refracted, whose now white,|33",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func BenchmarkNext(b *testing.B) {
+	for name, d := range map[string]plan.Data{
+		"plain":  {Input: fixed(128), Output: fixed(16)},
+		"normal": {Input: plan.Length{Dist: plan.DistNormal, Mean: 128, Stddev: 20}, Output: fixed(16)},
+		"salted": {Input: fixed(128), Output: fixed(16), Salt: plan.SaltRequest},
+	} {
+		b.Run(name, func(b *testing.B) {
+			s := source(b, d, 1)
+			b.ReportAllocs()
+			for b.Loop() {
+				s.Next(b.Context())
+			}
+		})
+	}
+}
+
+func BenchmarkNew(b *testing.B) {
+	for b.Loop() {
+		source(b, plan.Data{Input: fixed(128)}, 1)
+	}
+}

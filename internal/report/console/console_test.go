@@ -60,13 +60,19 @@ func streamed(n int64, slow float64) map[string]result.Stat {
 		"input_sequence_length":            around("tokens", n, 550, thin...),
 		"output_token_throughput_per_user": around("tokens/sec/user", n, 98.7/slow, thin...),
 		"tokens_per_event":                 around("tokens", n*64, 1),
-		"send_lag":                         around("ms", n, 0.021),
+		"lag":                              around("ms", n, 0.021),
 		"request_throughput":               rate("requests/sec", 46.37/slow),
 		"output_token_throughput":          rate("tokens/sec", 2967.8/slow),
 		"input_token_throughput":           rate("tokens/sec", 25503.5/slow),
 		"total_token_throughput":           rate("tokens/sec", 28471.3/slow),
-		"goodput":                          rate("requests/sec", 44.1/slow),
-		"client_share":                     rate("share", 0.34),
+		"request_goodput":                  rate("requests/sec", 44.1/slow),
+		"slo_attainment":                   rate("share", 0.9929),
+		"concurrency":                      rate("requests", 31.84),
+		"error_rate":                       rate("share", 0.0071),
+		"dispatch_delay":                   around("ms", n, 0.015),
+		"read_delay":                       around("ms", n*64, 0.03),
+		"connect_time":                     around("ms", 32, 0.4, "p90", "p95", "p99", "p99.9"),
+		"request_latency_from_due":         around("ms", n, 690.001*slow, thin...),
 	}
 }
 
@@ -114,6 +120,8 @@ func threeStages() *result.Result {
 	second.Index, second.Name, second.Load = 1, "peak", "50/s poisson, at most 500 in flight"
 	second.Counts = result.Counts{Sent: 1500, OK: 1498, Failed: 2, Scheduled: 1510, Waited: 120, Unsent: 10}
 	second.Metrics = streamed(1498, 30)
+	second.Metrics["request_latency_from_due"] = around("ms", 1498, 24000)
+	second.Metrics["slot_wait"] = around("ms", 120, 3300, "p99", "p99.9")
 	third := first
 	third.Index, third.Name, third.Load = 2, "embeddings", "4 in flight"
 	third.Goodput = nil

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"inferometer/internal/result"
 	"inferometer/internal/screen"
@@ -25,8 +27,10 @@ func spreads() []row {
 		{metric: "inter_token_latency", label: "Inter-token latency"},
 		{metric: "time_per_output_token", label: "Time per output token"},
 		{metric: "request_latency", label: "Request latency"},
+		{metric: "request_latency_from_due", label: "Request latency, from due"},
 		{metric: "output_sequence_length", label: "Output sequence length"},
 		{metric: "input_sequence_length", label: "Input sequence length"},
+		{metric: "cached_prompt_tokens", label: "Cached prompt tokens"},
 		{metric: "output_token_throughput_per_user", label: "Output tokens/s per user", unit: " "},
 	}
 }
@@ -38,7 +42,21 @@ func rates() []row {
 		{metric: "output_token_throughput", label: "Output tokens/s"},
 		{metric: "input_token_throughput", label: "Input tokens/s"},
 		{metric: "total_token_throughput", label: "Total tokens/s"},
-		{metric: "goodput", label: "Good requests/s"},
+		{metric: "request_goodput", label: "Good requests/s"},
+		{metric: "concurrency", label: "Requests in flight"},
+	}
+}
+
+// clients are the metrics of this program's own part. They fit in a few words
+// where all is well.
+func clients() []row {
+	return []row{
+		{metric: "lag", label: "sent after due"},
+		{metric: "slot_wait", label: "waited for a slot"},
+		{metric: "dispatch_delay", label: "own delay"},
+		{metric: "read_delay", label: "read late by"},
+		{metric: "connect_time", label: "connect"},
+		{metric: "tls_time", label: "TLS"},
 	}
 }
 
@@ -73,10 +91,16 @@ func labelOf(metric string) string {
 // title turns the name of a metric into words.
 func title(name string) string {
 	words := screen.Clean(plain(name))
-	if words == "" {
-		return words
+	first, others, _ := strings.Cut(words, " ")
+	switch first {
+	case "slo", "tls":
+		first = strings.ToUpper(first)
+	case "":
+	default:
+		r, n := utf8.DecodeRuneInString(first)
+		first = string(unicode.ToUpper(r)) + first[n:]
 	}
-	return strings.ToUpper(words[:1]) + words[1:]
+	return strings.TrimRight(first+" "+others, " ")
 }
 
 // statistic is a number of a spread and its column.

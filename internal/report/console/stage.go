@@ -30,6 +30,7 @@ func (p *printer) stage(r *result.Result, s *result.Stage) {
 	p.goodput(s)
 	p.failures(s.Failures)
 	p.tokens(s.Tokens)
+	p.client(s.Metrics)
 	if checks := checksOf(r.Verdict.Checks, s.Index); len(checks) > 0 {
 		p.paragraph("Checks", p.checkList(checks))
 	}
@@ -93,7 +94,7 @@ func (p *printer) spread(all map[string]result.Stat, rows []row) {
 	t.columns = append(t.columns, column{title: "count", keep: 10})
 	for _, r := range rows {
 		m, ok := all[r.metric]
-		if !ok || sameAsFirstToken(all, r.metric) {
+		if !ok || tellsNothing(all, r.metric) {
 			continue
 		}
 		t.add(cells(r, m, stats)...)
@@ -108,14 +109,33 @@ func (p *printer) spread(all map[string]result.Stat, rows []row) {
 	}
 }
 
-// sameAsFirstToken reports whether the first visible token was always the first
-// token: then a row of its own says nothing.
-func sameAsFirstToken(all map[string]result.Stat, metric string) bool {
-	if metric != "time_to_first_output_token" {
+// tellsNothing reports whether a metric is the same as the one it refines: the
+// first visible token was always the first token, or every request went out
+// when it was due.
+func tellsNothing(all map[string]result.Stat, metric string) bool {
+	var refined string
+	switch metric {
+	case "time_to_first_output_token":
+		refined = "time_to_first_token"
+	case "request_latency_from_due":
+		refined = "request_latency"
+	default:
 		return false
 	}
-	a, b := all["time_to_first_token"], all[metric]
-	return a.Count == b.Count && a.Spread != nil && b.Spread != nil && *a.Spread == *b.Spread
+	a, b := all[refined], all[metric]
+	if a.Spread == nil || b.Spread == nil || a.Count != b.Count {
+		return false
+	}
+	scale := screen.ScaleFor(a.Unit, a.Avg)
+	if scale.Format(a.Avg) != scale.Format(b.Avg) {
+		return false
+	}
+	for _, st := range statistics() {
+		if scale.Format(st.of(a.Spread)) != scale.Format(st.of(b.Spread)) {
+			return false
+		}
+	}
+	return true
 }
 
 func cells(r row, m result.Stat, stats []statistic) []string {
@@ -211,6 +231,29 @@ func (p *printer) goodput(s *result.Stage) {
 		}
 		p.paragraph(label, text)
 	}
+	if m, ok := s.Metrics["slo_attainment"]; ok && len(s.Goodput) > 1 {
+		p.paragraph("", "All of them: met by "+screen.Value(m.Avg, m.Unit)+" of the requests")
+	}
+}
+
+// client says what this program's own part in the figures was. The maximum
+// stands in for a p99 that has too few samples, as that of connections often has.
+func (p *printer) client(all map[string]result.Stat) {
+	var texts []string
+	for _, r := range clients() {
+		m, ok := all[r.metric]
+		if !ok || m.Spread == nil {
+			continue
+		}
+		high, value := "p99", m.P99
+		if slices.Contains(m.Thin, high) {
+			high, value = "max", m.Max
+		}
+		texts = append(texts, fmt.Sprintf("%s p50 %s, %s %s", r.label, screen.Value(m.P50, m.Unit), high, screen.Value(value, m.Unit)))
+	}
+	if len(texts) > 0 {
+		p.paragraph("Client", strings.Join(texts, "; "))
+	}
 }
 
 // exampleWidth bounds what is shown of an error message, which may be a whole
@@ -275,6 +318,8 @@ func source(name, tokenizer string) string {
 		return "counted by the tokenizer " + tokenizer
 	case name == "tokenizer":
 		return "counted by the tokenizer"
+	case name == "uncounted":
+		return "not counted"
 	case name == "events":
 		return "counted as one per event"
 	default:

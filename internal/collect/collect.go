@@ -1,0 +1,192 @@
+// Package collect takes finished records off the engine's hands: it decodes them,
+// writes them to the record file, folds them into metrics and counts them for the
+// live view, all off the clock.
+package collect
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"inferometer/internal/endpoint"
+	"inferometer/internal/record"
+)
+
+// Folder takes decoded records into account, one at a time.
+type Folder interface{ Add(rec *record.Record) }
+
+// Config is what a Collector works with.
+type Config struct {
+	Decoder endpoint.Decoder
+	Writer  *record.Writer // nil: records are not kept
+	KeepRaw bool           // keep the bytes of the answers
+	Folds   []Folder       // one for each worker; their number is the number of workers
+	// Budget is how many bytes of answers may wait in memory to be decoded; the
+	// rest waits in a file. 0: 64 MiB.
+	Budget int64
+	// Judge is called with each decoded record's failure class, "" for success.
+	Judge func(class record.Class)
+}
+
+// Collector decodes, writes, folds and counts records. It is the engine's Sink.
+type Collector struct {
+	cfg     Config
+	workers []*worker
+	wg      sync.WaitGroup
+	pool    sync.Pool
+	waiting atomic.Int64 // bytes of answers not yet decoded, in memory
+	spill   spill
+}
+
+const (
+	defaultBudget = 64 << 20
+	queueLength   = 16 << 10
+	// shortQueue is how many records a worker lets wait while it yields to the
+	// engine after each one. Yielding at any length would let the queue grow on a
+	// busy core.
+	shortQueue = 64
+	// chunk is how many encoded bytes are handed to the record file at a time.
+	chunk = 128 << 10
+	// keepBody is the largest answer whose buffer is used again.
+	keepBody = 1 << 20
+)
+
+// New starts a Collector.
+func New(cfg Config) *Collector {
+	if cfg.Budget == 0 {
+		cfg.Budget = defaultBudget
+	}
+	c := &Collector{cfg: cfg}
+	c.pool.New = func() any { return new(record.Record) }
+	for _, fold := range cfg.Folds {
+		w := &worker{c: c, fold: fold, queue: make(chan *record.Record, queueLength), failures: map[record.Class]int64{}}
+		c.workers = append(c.workers, w)
+		c.wg.Go(w.run)
+	}
+	return c
+}
+
+// Blank implements engine.Sink.
+func (c *Collector) Blank() *record.Record {
+	rec := c.pool.Get().(*record.Record)
+	*rec = record.Record{
+		Marks: rec.Marks[:0], Body: rec.Body[:0], Text: rec.Text[:0], Events: rec.Events[:0], Cached: -1,
+	}
+	return rec
+}
+
+// Put implements engine.Sink. It never waits for decoding.
+func (c *Collector) Put(rec *record.Record) {
+	if c.waiting.Add(int64(len(rec.Body))) <= c.cfg.Budget {
+		select {
+		case c.workers[rec.Slot%len(c.workers)].queue <- rec:
+			return
+		default:
+		}
+	}
+	c.waiting.Add(-int64(len(rec.Body)))
+	c.spill.put(rec)
+	c.recycle(rec)
+}
+
+func (c *Collector) recycle(rec *record.Record) {
+	if cap(rec.Body) > keepBody {
+		rec.Body = nil
+	}
+	c.pool.Put(rec)
+}
+
+// Waiting is how many bytes of answers have yet to be decoded, in memory and in
+// the file.
+func (c *Collector) Waiting() int64 { return c.waiting.Load() + c.spill.bytes() }
+
+// Flush writes what was decoded so far to the record file and makes it readable
+// there.
+func (c *Collector) Flush() error {
+	if c.cfg.Writer == nil {
+		return nil
+	}
+	var errs []error
+	for _, w := range c.workers {
+		w.mu.Lock()
+		errs = append(errs, w.write())
+		w.mu.Unlock()
+	}
+	return errors.Join(append(errs, c.cfg.Writer.Flush())...)
+}
+
+// Close decodes what is left and ends the workers. Nothing may be Put after it.
+func (c *Collector) Close() error {
+	for _, w := range c.workers {
+		close(w.queue)
+	}
+	c.wg.Wait()
+	err := c.spill.drain(func(rec *record.Record) { c.workers[0].take(rec) })
+	if err != nil {
+		err = fmt.Errorf("reading back answers that waited in a file: %w", err)
+	}
+	errs := []error{err, c.Flush()}
+	for _, w := range c.workers {
+		errs = append(errs, w.err)
+	}
+	return errors.Join(errs...)
+}
+
+// worker decodes and accounts for the records of some slots.
+type worker struct {
+	c     *Collector
+	queue chan *record.Record
+
+	mu       sync.Mutex
+	fold     Folder
+	lines    []byte // encoded and not yet in the record file
+	err      error
+	tally    Tally
+	failures map[record.Class]int64
+}
+
+func (w *worker) run() {
+	for rec := range w.queue {
+		n := int64(len(rec.Body))
+		w.take(rec)
+		w.c.recycle(rec)
+		w.c.waiting.Add(-n)
+		if len(w.queue) < shortQueue {
+			runtime.Gosched()
+		}
+	}
+}
+
+// take decodes a record and accounts for it.
+func (w *worker) take(rec *record.Record) {
+	w.c.cfg.Decoder.Decode(rec)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.c.cfg.Writer != nil {
+		w.lines = record.AppendJSON(w.lines, rec, w.c.cfg.KeepRaw)
+		if len(w.lines) >= chunk {
+			w.keep(w.write())
+		}
+	}
+	w.fold.Add(rec)
+	w.count(rec)
+}
+
+// write hands the encoded lines to the record file.
+func (w *worker) write() error {
+	if len(w.lines) == 0 {
+		return nil
+	}
+	err := w.c.cfg.Writer.Append(w.lines)
+	w.lines = w.lines[:0]
+	return err
+}
+
+// keep remembers the first error: the run goes on, and says at its end what is missing.
+func (w *worker) keep(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}

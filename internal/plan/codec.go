@@ -20,12 +20,28 @@ type codec[V any] struct {
 	read   func(r *reader, n *yaml.Node, path string, v *V)
 	write  func(v V) *yaml.Node
 	zero   func(v V) bool
+	// put reads n into the part of v that steps lead to; nil: v has no parts.
+	put func(r *reader, steps []string, n *yaml.Node, path string, v *V)
+}
+
+// set reads n into v or into a part of it. path is that of v.
+func (c codec[V]) set(r *reader, steps []string, n *yaml.Node, path string, v *V) {
+	switch {
+	case len(steps) == 0:
+		r.draft.Set(path, r.file)
+		c.read(r, n, path, v)
+	case c.put == nil:
+		r.fault(n, path, "has no fields", "")
+	default:
+		c.put(r, steps, n, path, v)
+	}
 }
 
 // field is one field of the object T.
 type field[T any] struct {
 	doc   fieldDoc
 	read  func(r *reader, n *yaml.Node, path string, t *T)
+	set   func(r *reader, steps []string, n *yaml.Node, path string, t *T)
 	write func(t *T) *yaml.Node // nil: the field is left out
 }
 
@@ -42,6 +58,9 @@ func at[T, V any](name string, c codec[V], get func(*T) *V, help string) field[T
 	return field[T]{
 		doc:  fieldDoc{name: name, kind: c.kind, help: help, schema: c.schema, fields: c.fields},
 		read: func(r *reader, n *yaml.Node, path string, t *T) { c.read(r, n, path, get(t)) },
+		set: func(r *reader, steps []string, n *yaml.Node, path string, t *T) {
+			c.set(r, steps, n, path, get(t))
+		},
 		write: func(t *T) *yaml.Node {
 			if v := *get(t); !c.zero(v) {
 				return c.write(v)
@@ -87,6 +106,15 @@ func structure[T any](kind string, fields []field[T], short func(r *reader, n *y
 			}
 			r.mapping(n, path, docs, func(i int, value *yaml.Node, path string) { fields[i].read(r, value, path, t) })
 		},
+		put: func(r *reader, steps []string, n *yaml.Node, path string, t *T) {
+			for _, f := range fields {
+				if f.doc.name == steps[0] {
+					f.set(r, steps[1:], n, join(path, steps[0]), t)
+					return
+				}
+			}
+			r.fault(n, join(path, clip(steps[0])), "unknown field "+quote(steps[0]), unknownHint(path, steps[0], docs))
+		},
 		write: func(t T) *yaml.Node {
 			m := &yaml.Node{Kind: yaml.MappingNode}
 			for _, f := range fields {
@@ -121,6 +149,17 @@ func list[V any](kind string, elem codec[V]) codec[[]V] {
 					elem.read(r, e, sub, &(*v)[i])
 				}
 			}
+		},
+		put: func(r *reader, steps []string, n *yaml.Node, path string, v *[]V) {
+			i, err := strconv.Atoi(steps[0])
+			if err != nil || i < 0 || i > len(*v) {
+				r.fault(n, path, "has no element "+quote(steps[0]), "")
+				return
+			}
+			if i == len(*v) {
+				*v = append(*v, *new(V))
+			}
+			elem.set(r, steps[1:], n, fmt.Sprintf("%s[%d]", path, i), &(*v)[i])
 		},
 		write: func(v []V) *yaml.Node {
 			s := &yaml.Node{Kind: yaml.SequenceNode}

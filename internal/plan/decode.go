@@ -78,8 +78,21 @@ func syntaxFault(name string, err error) *Fault {
 	return &Fault{Where: name, Text: "not valid YAML: " + text}
 }
 
-func position(file string, n *yaml.Node) string {
-	return fmt.Sprintf("%s:%d:%d", file, n.Line, n.Column)
+// position is where n stands; a node that was in no file is where the name says.
+func position(name string, n *yaml.Node) string {
+	if n.Line == 0 {
+		return name
+	}
+	return fmt.Sprintf("%s:%d:%d", name, n.Line, n.Column)
+}
+
+// Put sets the field at path, such as "stages[0].rate", to what text says in the
+// words of a plan file. An index one past the end of a list appends. where is
+// what faults call the place: "--rate".
+func (d *Draft) Put(path, where, text string) {
+	r := &reader{file: where, draft: d}
+	steps := strings.FieldsFunc(path, func(c rune) bool { return strings.ContainsRune(".[]", c) })
+	planSpec().set(r, steps, &yaml.Node{Kind: yaml.ScalarNode, Value: text}, "", &d.Plan)
 }
 
 // reader walks the nodes of one file into a draft.

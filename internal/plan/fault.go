@@ -7,7 +7,7 @@ import (
 
 // Fault is one thing that is wrong with a plan.
 type Fault struct {
-	Where string // where it was said: "plan.yaml:3:5" or "--rate"; empty: nowhere in particular
+	Where string // where it was said: "plan.yaml:3:5", "--rate" or "argument 1"; empty: nowhere in particular
 	Path  string // the field, such as "stages[0].rate"; empty: the whole plan
 	Text  string // what is wrong
 	Hint  string // what to do about it; may be empty
@@ -19,8 +19,8 @@ func (f Fault) Error() string {
 	if f.Where != "" {
 		b.WriteString(f.Where + ": ")
 	}
-	// A flag says by itself which field is meant.
-	if f.Path != "" && !strings.HasPrefix(f.Where, "-") {
+	// A place on the command line says by itself which field is meant.
+	if f.Path != "" && !strings.HasPrefix(f.Where, "-") && !strings.HasPrefix(f.Where, "argument ") {
 		b.WriteString(f.Path + ": ")
 	}
 	b.WriteString(f.Text)

@@ -128,6 +128,8 @@ p.yaml:2:13: max_errors.share: must be from 0 to 1, is 1.2 (write 5% or 0.05)
 p.yaml:3:24: budgets.lag: must not be negative, is -1ms
 p.yaml:3:16: budgets.cpu: must be from 0 to 1, is 2 (write 5% or 0.05)`},
 		{"metric", "goodput: ttf:200ms", `p.yaml:1:10: goodput.ttf: unknown metric; did you mean "ttft"? (one of ttft, ttfot, ttst, ttfb, itl, tpot, ntpot, latency, e2e or their full names)`},
+		{"objectives", "goodput: ttft,itl:3", `p.yaml:1:10: goodput: "ttft" is not an objective: write it as ttft:200ms,itl:30ms
+p.yaml:1:10: goodput: itl: 3 has no unit: write 3s or 3ms`},
 		{"embeddings", "target: {endpoint: embeddings, streaming: true}\ndata: {output: 5}", `p.yaml:1:43: target.streaming: embeddings are never streamed (leave it out or set it to false)
 p.yaml:2:16: data.output: embeddings have no output length (leave it out)`},
 		{"body that holds itself", "target: {body: {a: &a [*a]}}", "p.yaml:1:17: target.body.a: is nested too deeply or too large"},

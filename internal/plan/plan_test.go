@@ -199,3 +199,35 @@ func TestSecretsStayOut(t *testing.T) {
 		t.Errorf("a plan without its secrets validates: %v", err)
 	}
 }
+
+func TestPut(t *testing.T) {
+	d := NewDraft()
+	d.Put("stages[0].rate", "--rate", "50")
+	d.Put("stages[0].concurrency", "--concurrency", "0")
+	d.Put("stages[1].warmup", "--stage", "100")
+	d.Put("stages[1].duration", "--stage", "soon")
+	d.Put("stages[7].rate", "--stage", "1")
+	d.Put("stages[1].durration", "--stage", "1s")
+	d.Put("data.input", "--input-tokens", "100-200")
+	d.Put("target.model", "--model", "null")
+	d.Put("target.urls", "argument 1", "http://h")
+	d.Put("target.timeouts.request", "--timeout", "5s")
+	d.Put("target.model.x", "--x", "5s")
+	want := Default()
+	want.Stages[0].Rate, want.Stages[0].Concurrency = 50, 0
+	want.Stages = append(want.Stages, Stage{Warmup: Warmup{Requests: 100}})
+	want.Data.Input = Length{Dist: "uniform", Min: 100, Max: 200}
+	want.Target.Model = "null"
+	want.Target.URLs = []string{"http://h"}
+	want.Target.Timeouts.Request = 5 * second
+	if diff := cmp.Diff(want, d.Plan); diff != "" {
+		t.Error(diff)
+	}
+	wantFaults := `--stage: "soon" is not a duration: write it as 200ms, 30s or 1m30s
+--stage: has no element "7"
+--stage: unknown field "durration" (did you mean "duration"?)
+--x: has no fields`
+	if diff := cmp.Diff(wantFaults, d.Faults.Error()); diff != "" {
+		t.Error(diff)
+	}
+}

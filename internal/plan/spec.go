@@ -154,11 +154,17 @@ func readText[V any](r *reader, n *yaml.Node, path string, v *V, parse func(stri
 		return false
 	}
 	got, err := parse(n.Value)
-	if err != nil {
-		r.fault(n, path, err.Error(), "")
+	if err == nil {
+		*v = got
 		return true
 	}
-	*v = got
+	all := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		all = joined.Unwrap()
+	}
+	for _, err := range all {
+		r.fault(n, path, err.Error(), "")
+	}
 	return true
 }
 

@@ -1,6 +1,10 @@
 package engine
 
-import "time"
+import (
+	"time"
+
+	"inferometer/internal/record"
+)
 
 // pace runs an open loop until it is halted: each job is let through when it is
 // due, to a slot that is free or, within the cap, to a new one. An arrival that finds
@@ -11,8 +15,10 @@ func (st *stage) pace() {
 	for {
 		due, ok := st.load.Arrivals.Next()
 		if !ok {
-			p.rest()
-			st.halt("arrivals")
+			if st.load.For == 0 {
+				st.halt("arrivals")
+			}
+			<-st.stop
 			return
 		}
 		if !p.arrive(st.begin + due) {
@@ -33,8 +39,7 @@ type pacer struct {
 // arrive lets one job through at its moment. false: the stage was halted first.
 func (p *pacer) arrive(due time.Duration) bool {
 	if p.over(due) {
-		p.rest()
-		p.halt("duration")
+		<-p.stop // a stage of 30 s with its last arrival at 29.9 s is sending for 30 s
 		return false
 	}
 	if !p.sleeper.Sleep(due - p.e.cfg.Now()) {
@@ -62,15 +67,7 @@ func (p *pacer) arrive(due time.Duration) bool {
 // over reports whether an arrival lies behind the end of the measured part.
 func (p *pacer) over(due time.Duration) bool {
 	from := time.Duration(p.warmEnd.Load())
-	return p.load.For > 0 && from > 0 && due >= from+p.load.For
-}
-
-// rest waits for the end of the measured part: a stage of 30 s with its last
-// arrival at 29.9 s is sending for 30 s.
-func (p *pacer) rest() {
-	if from := time.Duration(p.warmEnd.Load()); p.load.For > 0 && from > 0 {
-		p.sleeper.Sleep(from + p.load.For - p.e.cfg.Now())
-	}
+	return p.load.For > 0 && from != record.Never && due >= from+p.load.For
 }
 
 // dispatch hands a job to a slot. false: the stage was halted while it waited.

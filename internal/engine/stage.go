@@ -31,8 +31,8 @@ type stage struct {
 	begin    time.Duration
 	started  atomic.Int64 // requests admitted, warm-up included
 	measured atomic.Int64
-	warmEnd  atomic.Int64 // first moment of the measured part; 0: not known yet
-	timer    *time.Timer  // ends the measured part of a closed loop
+	warmEnd  atomic.Int64 // first moment of the measured part; record.Never: not known yet
+	timer    *time.Timer  // ends the measured part
 	timerMu  sync.Mutex
 
 	mark    record.StageMark
@@ -44,6 +44,7 @@ func newStage(e *Engine, s load.Stage, ctx context.Context, ready []chan job) *s
 	if s.Arrivals != nil {
 		st.sleeper = e.cfg.NewSleeper()
 	}
+	st.warmEnd.Store(int64(record.Never))
 	st.begin = e.cfg.Now()
 	st.mark = record.StageMark{Stage: s.Index, Begin: st.begin}
 	if s.WarmupRequests == 0 {
@@ -54,11 +55,11 @@ func newStage(e *Engine, s load.Stage, ctx context.Context, ready []chan job) *s
 
 // measureFrom fixes the moment at which the measured part begins.
 func (st *stage) measureFrom(at time.Duration) {
-	if !st.warmEnd.CompareAndSwap(0, max(int64(at), 1)) {
+	if !st.warmEnd.CompareAndSwap(int64(record.Never), int64(at)) {
 		return
 	}
 	st.e.cfg.Live.from(st.load.Index, at)
-	if st.load.For > 0 && st.load.Arrivals == nil {
+	if st.load.For > 0 {
 		st.timerMu.Lock()
 		st.timer = time.AfterFunc(at+st.load.For-st.e.cfg.Now(), func() { st.halt("duration") })
 		st.timerMu.Unlock()
@@ -67,6 +68,11 @@ func (st *stage) measureFrom(at time.Duration) {
 
 // admit says whether a request may go at this moment, and in which phase.
 func (st *stage) admit(at time.Duration) (record.Phase, bool) {
+	select {
+	case <-st.stop:
+		return 0, false
+	default:
+	}
 	n := st.started.Add(1)
 	if n <= st.load.WarmupRequests || at < st.begin+st.load.WarmupFor {
 		return record.Warmup, true
@@ -107,9 +113,9 @@ func (st *stage) openSlots() {
 
 // closedSlot carries out one request after the other while the load gives it room.
 func (st *stage) closedSlot(i int) {
-	queue := st.ready[i%len(st.ready)]
 	free := st.begin
-	for {
+	queue, ended := i%len(st.ready), 0
+	for ended < len(st.ready) {
 		at, ok := st.awaitRoom(i, free)
 		if !ok {
 			return
@@ -117,10 +123,11 @@ func (st *stage) closedSlot(i int) {
 		select {
 		case <-st.stop:
 			return
-		case j, ok := <-queue:
-			if !ok {
-				st.halt("data")
-				return
+		case j, ok := <-st.ready[queue]:
+			if !ok { // this feeder has no more; another may
+				queue = (queue + 1) % len(st.ready)
+				ended++
+				continue
 			}
 			now := st.e.cfg.Now()
 			phase, ok := st.admit(now)
@@ -133,6 +140,7 @@ func (st *stage) closedSlot(i int) {
 			free = st.e.cfg.Now()
 		}
 	}
+	st.halt("data")
 }
 
 // awaitRoom waits until the load has room for slot i and gives the moment from
@@ -205,7 +213,7 @@ func (st *stage) drain(ctx context.Context, cut context.CancelCauseFunc) {
 	}
 	st.mark.DrainEnd = st.e.cfg.Now()
 	st.mark.WarmupEnd = time.Duration(st.warmEnd.Load())
-	if st.mark.WarmupEnd == 0 { // it never came to the measured part
+	if st.mark.WarmupEnd == record.Never { // it never came to the measured part
 		st.mark.WarmupEnd = st.mark.SendEnd
 	}
 }

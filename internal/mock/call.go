@@ -1,0 +1,234 @@
+package mock
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"time"
+)
+
+// reserve is the room that a buffer keeps free ahead of the body, for the head
+// of the answer and of a chunk: so both go out in one write without a copy of the body.
+const reserve = 1024
+
+// request is what a protocol hands over: a request whose body has been read.
+type request struct {
+	method string
+	path   string
+	auth   string // the Authorization header
+	id     string // the X-Request-Id header
+	port   int
+	proto  string
+	stamp  string // what the stamps of its sender mean
+	read   time.Time
+	body   []byte
+}
+
+// head is what goes ahead of a body.
+type head struct {
+	status     int
+	ctype      string
+	length     int    // of the body; -1: not known ahead
+	retryAfter int    // seconds; 0: none
+	allow      string // methods, for 405
+}
+
+// sender is one protocol's way to the client.
+type sender interface {
+	// begin keeps the head, which goes out with the first send.
+	begin(h head)
+	// send writes the body bytes that follow the reserve. Last: the body is
+	// complete. It returns the time right before the write.
+	send(buf *[]byte, last bool) (time.Time, error)
+	// cut ends the connection or stream with the answer incomplete.
+	cut(reset bool)
+}
+
+// call is one request being answered. It is used again for the next one.
+type call struct {
+	s   *Server
+	out sender
+	// watch returns a channel that is closed when the client leaves.
+	watch func() <-chan struct{}
+	nap   *nap
+
+	req    request
+	api    api
+	p      params
+	reader bodyReader
+	seq    sequence
+	pcg    rand.PCG
+
+	id        []byte
+	status    int
+	finish    string
+	fault     Kind
+	faultName string
+	tokens    int // of each choice
+	choices   int
+	sent      int // tokens, over all choices
+
+	buf     []byte
+	from    int // where the event being written begins in buf
+	pending int // events in buf
+	marked  int // marks whose events have gone out
+	marks   []mark
+	line    []byte
+	prefix  []byte // of each event, up to the choice's index
+
+	admitted int64
+	firstAt  int64 // when the first token was due or went out
+	lastAt   int64 // when the last token went out
+	due      int64
+	itl      histogram
+}
+
+func newCall(s *Server, out sender, watch func() <-chan struct{}) *call {
+	c := &call{s: s, out: out, watch: watch, nap: newNap(), itl: newHistogram(itlBounds[:])}
+	c.seq.rng = rand.New(&c.pcg)
+	c.buf = make([]byte, reserve, 4096)
+	return c
+}
+
+// reset makes the call ready for a request.
+func (c *call) reset(r request) {
+	c.req = r
+	block := 0
+	if c.s.cfg.Latency.PrefixCache {
+		block = c.s.cfg.Latency.BlockSize
+	}
+	c.p.reset(block)
+	c.seq = sequence{rng: c.seq.rng}
+	c.id = c.id[:0]
+	c.status, c.finish, c.fault, c.faultName = 0, "", "", ""
+	c.tokens, c.choices, c.sent = 0, 1, 0
+	if cap(c.buf) > 1<<20 {
+		c.buf = make([]byte, reserve, 4096)
+	}
+	c.buf = c.buf[:reserve]
+	c.from, c.pending, c.marked = reserve, 0, 0
+	c.marks = c.marks[:0]
+	c.admitted, c.firstAt, c.lastAt, c.due = 0, 0, 0, 0
+}
+
+// arrived is when the request's head had been read, on the server's clock.
+func (c *call) arrived() int64 { return int64(c.req.read.Sub(c.s.clock.base)) }
+
+// begin opens the answer.
+func (c *call) begin(h head) {
+	c.status = h.status
+	c.out.begin(h)
+}
+
+// event ends the event that was appended to buf, and sends what is pending if
+// that is enough for a write, or the last.
+func (c *call) event(k kind, tokens int, last bool) bool {
+	c.marks = append(c.marks, mark{bytes: len(c.buf) - c.from, tokens: tokens, kind: k})
+	c.from = len(c.buf)
+	c.pending++
+	if last || c.pending >= c.s.cfg.Output.Coalesce {
+		return c.flush(last)
+	}
+	return true
+}
+
+// flush writes what is pending, and stamps it. False: the client is gone.
+func (c *call) flush(last bool) bool {
+	at, err := c.out.send(&c.buf, last)
+	c.buf = c.buf[:reserve]
+	c.from, c.pending = reserve, 0
+	wall, tokens := at.UnixNano(), 0
+	for ; c.marked < len(c.marks); c.marked++ {
+		m := &c.marks[c.marked]
+		m.at = wall
+		tokens += m.tokens
+	}
+	if c.s.truth == nil {
+		c.marks, c.marked = c.marks[:0], 0
+	}
+	if err != nil {
+		return false
+	}
+	if tokens > 0 {
+		c.sent += tokens
+		c.s.metrics.generated.Add(uint64(tokens))
+		c.observe(int64(at.Sub(c.s.clock.base)), tokens)
+	}
+	return true
+}
+
+// observe keeps the time between tokens. Those that went out together share it.
+func (c *call) observe(at int64, tokens int) {
+	if c.firstAt == 0 {
+		c.firstAt = at
+	} else {
+		c.itl.add(seconds(at-c.lastAt)/float64(tokens), uint64(tokens))
+	}
+	c.lastAt = at
+}
+
+// admit waits for a place in the batch and sets when the first token is due.
+// False: the client left.
+func (c *call) admit() bool {
+	m := c.s.model
+	now := c.arrived()
+	if !m.enter(&c.seq) {
+		select {
+		case <-c.seq.ready:
+		case <-c.watch():
+			m.abandon(&c.seq)
+			return false
+		}
+		now = c.s.clock.now()
+	}
+	c.admitted = now
+	c.due = m.first(now, &c.seq, &c.p.words, c.tokens*c.choices)
+	if m.cache != nil {
+		c.s.metrics.lookup(c.seq.prompt, c.seq.cached)
+	}
+	return true
+}
+
+// wait returns at the given time, with a comment to the client each time that
+// it has been quiet for long, where comments are wanted. False: the client left.
+func (c *call) wait(at int64, comments bool) bool {
+	clock, every := c.s.clock, int64(c.s.cfg.Output.KeepAlive)
+	for quiet := clock.now(); comments && every > 0; {
+		quiet += every
+		if quiet >= at {
+			break
+		}
+		if !clock.until(c.nap, quiet, c.watch()) {
+			return false
+		}
+		c.buf = append(c.buf, ": keep-alive\n\n"...)
+		if !c.event(kindComment, 0, false) || c.pending > 0 && !c.flush(false) {
+			return false
+		}
+	}
+	if at <= clock.now() {
+		return true
+	}
+	return clock.until(c.nap, at, c.watch())
+}
+
+// done writes down how the request ended.
+func (c *call) done() {
+	if t := c.s.truth; t != nil {
+		c.line = appendTruth(c.line[:0], c, time.Now())
+		t.line(c.line)
+	}
+}
+
+// makeID names the answer after the request's number.
+func (c *call) makeID(prefix string, number uint64) {
+	const digits = "0123456789abcdef"
+	c.id = append(c.id[:0], prefix...)
+	x := (number + 1) * 0x9e3779b97f4a7c15 // spreads the numbers; no two collide
+	for shift := 60; shift >= 0; shift -= 4 {
+		c.id = append(c.id, digits[x>>uint(shift)&15])
+	}
+}
+
+func (c *call) int(v int) { c.buf = strconv.AppendInt(c.buf, int64(v), 10) }
+
+func (c *call) str(v string) { c.buf = append(c.buf, v...) }

@@ -1,0 +1,180 @@
+package mock
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Distributions that a latency can be drawn from.
+const (
+	DistNormal    = "normal"
+	DistLognormal = "lognormal"
+)
+
+// Names that servers give to the field with a model's reasoning.
+const (
+	FieldReasoningContent = "reasoning_content"
+	FieldReasoning        = "reasoning"
+)
+
+// Config is every knob of the server, as plain data. Start from Default.
+type Config struct {
+	Listen string   // address that the command listens on
+	Models []string // names that /v1/models lists
+	APIKey string   // when set, requests without it are answered 401
+	Strict bool     // unknown body fields are answered 400, unknown models 404
+	Seed   uint64   // the n-th request of two runs with one seed has the same draws
+
+	Latency    Latency
+	Output     Output
+	Faults     []Fault       // at most one strikes a request; shares of a request's faults add up to 1 or less
+	RetryAfter int           // seconds in Retry-After of injected 429 and 503; 0 leaves it out
+	StallFor   time.Duration // how long a stall lasts; 0: until the client leaves
+	SlowFor    time.Duration // how long a slow accept waits before the first read
+
+	HTTP2 bool // also HTTP/2: by ALPN with TLS, with prior knowledge without
+	TLS   TLS
+
+	Truth     string // file of JSON lines (see Truth); empty: none
+	TruthBody bool   // keep each request's body in its line
+}
+
+// Latency is the model of how long the answers take. All zero: as fast as it goes.
+type Latency struct {
+	TTFT       time.Duration // from the start of a sequence to its first token, prefill not counted
+	TTFTStddev time.Duration
+	ITL        time.Duration // between two tokens of a sequence running alone
+	ITLStddev  time.Duration
+	Dist       string // how values with a standard deviation are drawn
+
+	PrefillPerToken time.Duration // per prompt token that no cache holds
+	PrefillLanes    int           // prompts whose per-token prefill runs at once; 0: no limit
+	ITLPerSeq       time.Duration // added to ITL for each running sequence
+	MaxSeqs         int           // sequences running at once, the others queue in order; 0: no limit
+
+	PrefixCache bool // blocks of prompt words seen before cost no prefill
+	BlockSize   int  // words in a block
+	KVBlocks    int  // blocks that the cache holds
+}
+
+// Output is what answers are made of and how they are cut into events.
+type Output struct {
+	Tokens       int // length where the request names none
+	TokensStddev int // when set, answers end by themselves at a length drawn around Tokens
+	MaxModelLen  int // prompt and answer together; more is answered 400
+
+	TokensPerEvent int           // an event is sent when its last token is there
+	Coalesce       int           // events per write
+	Role           bool          // chat streams begin with an event that has only the role
+	FinishEvent    bool          // the finish reason has an event of its own
+	Usage          bool          // a usage event even where the request does not ask for one
+	Done           bool          // streams end with [DONE]
+	KeepAlive      time.Duration // a comment is sent after this long without an event; 0: none
+	EarlyHeaders   bool          // the head of a stream is sent at once, not with the first event
+
+	ReasoningTokens int    // tokens of reasoning ahead of the visible ones
+	ReasoningField  string // what their field is called
+	ToolCalls       bool   // a request that brings tools is answered with a call of the first
+	EmbeddingDim    int    // length of embedding vectors where the request names none
+}
+
+// TLS says how the server proves who it is. With Cert and Key empty and
+// SelfSigned set, a certificate for localhost is made up.
+type TLS struct {
+	Cert, Key  string // PEM files
+	SelfSigned bool
+	ClientCA   string // PEM file; when set, clients must have a certificate from it
+}
+
+func (t TLS) on() bool { return t.SelfSigned || t.Cert != "" || t.Key != "" }
+
+// Default returns a server that answers as fast as it can, with 64 tokens and no faults.
+func Default() Config {
+	return Config{
+		Listen:     "127.0.0.1:8000",
+		Models:     []string{"mock"},
+		RetryAfter: 1,
+		SlowFor:    time.Second,
+		Latency:    Latency{Dist: DistNormal, BlockSize: 16, KVBlocks: 16384},
+		Output: Output{
+			Tokens: 64, MaxModelLen: 1 << 20, TokensPerEvent: 1, Coalesce: 1,
+			Role: true, Done: true, ReasoningField: FieldReasoningContent, ToolCalls: true, EmbeddingDim: 64,
+		},
+	}
+}
+
+// Validate returns every fault of the configuration, joined.
+func (c Config) Validate() error {
+	var v faults
+	v.check(len(c.Models) > 0, "--model: at least one name is needed")
+	for _, m := range c.Models {
+		v.check(m != "", "--model: a name cannot be empty")
+	}
+	v.check(c.RetryAfter >= 0, "--retry-after %d: seconds cannot be negative", c.RetryAfter)
+	v.duration("--stall-for", c.StallFor)
+	v.duration("--slow-accept-for", c.SlowFor)
+	v.check((c.TLS.Cert == "") == (c.TLS.Key == ""), "--tls-cert and --tls-key: give both or neither")
+	v.check(c.TLS.Cert == "" || !c.TLS.SelfSigned, "--tls and --tls-cert: a made-up certificate or your own, not both")
+	v.check(c.TLS.ClientCA == "" || c.TLS.on(), "--tls-client-ca: needs --tls or --tls-cert")
+	v.check(!c.TruthBody || c.Truth != "", "--truth-body: needs --truth")
+	c.Latency.validate(&v)
+	c.Output.validate(&v)
+	validateFaults(c.Faults, &v)
+	return errors.Join(v...)
+}
+
+func (l Latency) validate(v *faults) {
+	v.duration("--ttft", l.TTFT)
+	v.duration("--ttft-stddev", l.TTFTStddev)
+	v.duration("--itl", l.ITL)
+	v.duration("--itl-stddev", l.ITLStddev)
+	v.duration("--prefill-per-token", l.PrefillPerToken)
+	v.duration("--itl-per-seq", l.ITLPerSeq)
+	v.check(l.Dist == DistNormal || l.Dist == DistLognormal, "--latency-dist %q: must be %q or %q", l.Dist, DistNormal, DistLognormal)
+	v.check(l.TTFTStddev == 0 || l.TTFT > 0, "--ttft-stddev: needs --ttft")
+	v.check(l.ITLStddev == 0 || l.ITL > 0, "--itl-stddev: needs --itl")
+	v.check(l.PrefillLanes >= 0, "--prefill-lanes %d: cannot be negative", l.PrefillLanes)
+	v.check(l.MaxSeqs >= 0, "--max-seqs %d: cannot be negative", l.MaxSeqs)
+	v.between("--block-size", l.BlockSize, 1, 1<<20)
+	v.between("--kv-blocks", l.KVBlocks, 1, 1<<28)
+}
+
+func (o Output) validate(v *faults) {
+	v.between("--output-tokens", o.Tokens, 1, maxTokens)
+	v.between("--output-tokens-stddev", o.TokensStddev, 0, maxTokens)
+	v.between("--max-model-len", o.MaxModelLen, 1, maxTokens)
+	v.between("--tokens-per-event", o.TokensPerEvent, 1, 1<<16)
+	v.between("--coalesce", o.Coalesce, 1, 1<<16)
+	v.between("--reasoning-tokens", o.ReasoningTokens, 0, maxTokens)
+	v.between("--embedding-dim", o.EmbeddingDim, 1, maxDim)
+	v.check(o.ReasoningField == FieldReasoningContent || o.ReasoningField == FieldReasoning,
+		"--reasoning-field %q: must be %q or %q", o.ReasoningField, FieldReasoningContent, FieldReasoning)
+	v.duration("--keep-alive", o.KeepAlive)
+}
+
+// Bounds on what one request can make the server allocate.
+const (
+	maxTokens  = 1 << 24
+	maxDim     = 1 << 16
+	maxChoices = 128
+	maxBody    = 256 << 20
+)
+
+// faults collects what is wrong with a configuration.
+type faults []error
+
+func (f *faults) check(ok bool, format string, args ...any) {
+	if !ok {
+		*f = append(*f, fmt.Errorf(format, args...))
+	}
+}
+
+func (f *faults) between(flag string, v, lo, hi int) {
+	f.check(v >= lo && v <= hi, "%s %d: must be between %d and %d", flag, v, lo, hi)
+}
+
+func (f *faults) duration(flag string, d time.Duration) {
+	f.check(d >= 0 && d <= time.Duration(math.MaxInt64/4), "%s %v: must be zero or more", flag, d)
+}

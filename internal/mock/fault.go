@@ -1,0 +1,129 @@
+package mock
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Kind is a way in which the server can fail.
+type Kind string
+
+// The faults that can be injected. Refuse and SlowAccept strike connections,
+// the others requests.
+const (
+	Status     Kind = "status"      // an HTTP error status
+	Refuse     Kind = "refuse"      // the connection is reset before anything is read
+	SlowAccept Kind = "slow-accept" // nothing is read from the connection for a while
+	Close      Kind = "close"       // the connection is closed instead of an answer
+	Reset      Kind = "reset"       // the connection is reset halfway through the answer
+	Stall      Kind = "stall"       // the answer stops halfway
+	Truncate   Kind = "truncate"    // the connection is closed halfway through the answer
+	Error      Kind = "error"       // an error object halfway through the stream
+	ErrorEvent Kind = "error-event" // the same, under "event: error"
+	Garbage    Kind = "garbage"     // status 200 and bytes that are no answer
+	HTML       Kind = "html"        // status 200 and a web page
+)
+
+// kinds lists them in the order in which messages name them.
+func kinds() []Kind {
+	return []Kind{Status, Refuse, SlowAccept, Close, Reset, Stall, Truncate, Error, ErrorEvent, Garbage, HTML}
+}
+
+// onConnection tells faults of connections from faults of requests.
+func (k Kind) onConnection() bool { return k == Refuse || k == SlowAccept }
+
+// Fault is a failure that strikes a share of the requests or connections.
+type Fault struct {
+	Kind  Kind
+	Code  int // of Status
+	Share float64
+}
+
+// String writes the fault as ParseFault reads it.
+func (f Fault) String() string {
+	return f.name() + "=" + strconv.FormatFloat(f.Share, 'g', -1, 64)
+}
+
+// name is how the truth file calls the fault.
+func (f Fault) name() string {
+	if f.Kind == Status {
+		return string(f.Kind) + ":" + strconv.Itoa(f.Code)
+	}
+	return string(f.Kind)
+}
+
+// ParseFault reads KIND=SHARE or status:CODE=SHARE.
+func ParseFault(s string) (Fault, error) {
+	name, share, ok := strings.Cut(s, "=")
+	if !ok {
+		return Fault{}, fmt.Errorf("fault %q: write KIND=SHARE, for example reset=0.05 or status:503=0.1", s)
+	}
+	var f Fault
+	kind, code, hasCode := strings.Cut(name, ":")
+	f.Kind = Kind(kind)
+	if hasCode {
+		n, err := strconv.Atoi(code)
+		if err != nil {
+			return Fault{}, fmt.Errorf("fault %q: %q is not a status code", s, code)
+		}
+		f.Code = n
+	}
+	v, err := strconv.ParseFloat(share, 64)
+	if err != nil {
+		return Fault{}, fmt.Errorf("fault %q: the share %q is not a number", s, share)
+	}
+	f.Share = v
+	var v2 faults
+	f.validate(&v2)
+	if len(v2) > 0 {
+		return Fault{}, v2[0]
+	}
+	return f, nil
+}
+
+func (f Fault) validate(v *faults) {
+	known := false
+	for _, k := range kinds() {
+		known = known || k == f.Kind
+	}
+	v.check(known, "fault %q: the kinds are %v", f.Kind, kinds())
+	if f.Kind == Status {
+		v.check(f.Code >= 400 && f.Code <= 599, "fault status:%d: the code must be between 400 and 599", f.Code)
+	} else {
+		v.check(f.Code == 0, "fault %s:%d: only status has a code", f.Kind, f.Code)
+	}
+	v.check(f.Share >= 0 && f.Share <= 1, "fault %s: the share %v is not between 0 and 1", f.Kind, f.Share)
+}
+
+func validateFaults(fs []Fault, v *faults) {
+	var request, connection float64
+	for _, f := range fs {
+		f.validate(v)
+		if f.Kind.onConnection() {
+			connection += f.Share
+		} else {
+			request += f.Share
+		}
+	}
+	const slack = 1e-9 // shares such as 0.1 do not add up exactly
+	v.check(!(request > 1+slack), "faults of requests: the shares add up to %v, more than 1", round(request))
+	v.check(!(connection > 1+slack), "faults of connections: the shares add up to %v, more than 1", round(connection))
+}
+
+func round(v float64) float64 { return math.Round(v*1e6) / 1e6 }
+
+// pick returns the fault that the draw u in [0,1) falls on, if any.
+func pick(fs []Fault, connection bool, u float64) (Fault, bool) {
+	for _, f := range fs {
+		if f.Kind.onConnection() != connection {
+			continue
+		}
+		if u < f.Share {
+			return f, true
+		}
+		u -= f.Share
+	}
+	return Fault{}, false
+}

@@ -1,0 +1,345 @@
+package mock
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// generate makes the answer that the body asks for.
+func (c *call) generate() {
+	finish := c.finish
+	c.finish = "abort"
+	stream := c.p.stream && c.api != embeddings
+	if stream {
+		c.begin(head{status: http.StatusOK, ctype: "text/event-stream; charset=utf-8", length: -1})
+		if c.s.cfg.Output.EarlyHeaders && !c.flush(false) {
+			return
+		}
+	}
+	if !c.admit() {
+		c.s.metrics.ended(c, c.s.clock.now())
+		return
+	}
+	switch {
+	case c.api == embeddings:
+		c.embeddings()
+	case stream:
+		c.stream(finish)
+	default:
+		c.unstreamed(finish)
+	}
+	// The batch is left once the last token is out, whoever reads it or not.
+	c.s.model.leave(&c.seq)
+	c.s.metrics.ended(c, c.s.clock.now())
+}
+
+// prefilled counts the prompt once its first token is there.
+func (c *call) prefilled() { c.s.metrics.prompt.Add(uint64(c.seq.prompt)) }
+
+// callsTool says whether the answer is a tool call.
+func (c *call) callsTool() bool {
+	return c.s.cfg.Output.ToolCalls && c.api == chat && len(c.p.tool) > 0 && !c.p.noTool
+}
+
+// reasoning is how many tokens of each choice are not visible. At least one is.
+func (c *call) reasoning() int {
+	if c.api != chat || c.callsTool() {
+		return 0
+	}
+	return min(c.s.cfg.Output.ReasoningTokens, c.tokens-1)
+}
+
+// stream sends the events of a streamed answer when they are due.
+func (c *call) stream(finish string) {
+	o := &c.s.cfg.Output
+	if !c.wait(c.due, true) {
+		return
+	}
+	c.prefilled()
+	tail := tail{usage: c.p.usage || o.Usage, done: o.Done, finish: o.FinishEvent}
+	if c.callsTool() {
+		finish = "tool_calls"
+	}
+	c.makePrefix()
+	if !c.opening() {
+		return
+	}
+	reasoning, cutAt := c.reasoning(), c.tokens/2
+	for at := 0; at < c.tokens; {
+		n := min(o.TokensPerEvent, c.tokens-at)
+		if at < reasoning {
+			n = min(n, reasoning-at)
+		}
+		if at > 0 && !c.advance(n) {
+			return
+		}
+		if c.fault != "" && at+n > cutAt && !c.broken(&cutAt) {
+			return
+		}
+		why := ""
+		if at+n == c.tokens && !tail.finish {
+			why = finish
+		}
+		for choice := range c.choices {
+			last := why != "" && choice == c.choices-1 && tail.empty()
+			if !c.piece(choice, at, n, at < reasoning, why, last) {
+				return
+			}
+		}
+		at += n
+	}
+	if c.end(tail, finish) {
+		c.finish = finish
+	}
+}
+
+// advance waits until the next n tokens are there.
+func (c *call) advance(n int) bool {
+	for range n {
+		c.due = c.s.model.next(c.due, &c.seq)
+	}
+	return c.wait(c.due, true)
+}
+
+// tail is what a stream has after its last token.
+type tail struct{ finish, usage, done bool }
+
+func (t tail) empty() bool { return !t.finish && !t.usage && !t.done }
+
+// end sends the tail.
+func (c *call) end(t tail, finish string) bool {
+	if t.finish {
+		for choice := range c.choices {
+			last := choice == c.choices-1 && !t.usage && !t.done
+			if !c.piece(choice, c.tokens, 0, false, finish, last) {
+				return false
+			}
+		}
+	}
+	if t.usage {
+		c.usageEvent()
+		if !c.event(kindUsage, 0, !t.done) {
+			return false
+		}
+	}
+	if t.done {
+		c.str("data: [DONE]\n\n")
+		return c.event(kindDone, 0, true)
+	}
+	return true
+}
+
+// makePrefix builds what all events of the answer begin with.
+func (c *call) makePrefix() {
+	b := append(c.prefix[:0], `data: `...)
+	b = c.appendHead(b, [...]string{chat: "chat.completion.chunk", completions: "text_completion"}[c.api])
+	c.prefix = append(b, `"choices":[`...)
+}
+
+// appendHead writes the fields that every object of an answer begins with.
+func (c *call) appendHead(b []byte, object string) []byte {
+	b = append(b, `{"id":"`...)
+	b = append(b, c.id...)
+	b = append(b, `","object":"`...)
+	b = append(b, object...)
+	b = append(b, `","created":`...)
+	b = strconv.AppendInt(b, c.req.read.Unix(), 10)
+	b = append(b, `,"model":"`...)
+	b = append(b, c.p.model...)
+	return append(b, `",`...)
+}
+
+// opening sends the events ahead of the first token.
+func (c *call) opening() bool {
+	if c.api != chat {
+		return true
+	}
+	if c.s.cfg.Output.Role {
+		for choice := range c.choices {
+			c.openChoice(choice)
+			c.str(`,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]`)
+			c.closeEvent(0)
+			if !c.event(kindRole, 0, false) {
+				return false
+			}
+		}
+	}
+	if !c.callsTool() {
+		return true
+	}
+	for choice := range c.choices {
+		c.openChoice(choice)
+		c.str(`,"delta":{"tool_calls":[{"id":"`)
+		c.toolID(choice)
+		c.str(`","type":"function","index":0,"function":{"name":"`)
+		c.buf = append(c.buf, c.p.tool...)
+		c.str(`","arguments":""}}]},"logprobs":null,"finish_reason":null}]`)
+		c.closeEvent(0)
+		if !c.event(kindTool, 0, false) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *call) toolID(choice int) {
+	c.str("call_")
+	c.buf = append(c.buf, c.id...)
+	c.int(choice)
+}
+
+func (c *call) openChoice(choice int) {
+	c.buf = append(c.buf, c.prefix...)
+	c.str(`{"index":`)
+	c.int(choice)
+}
+
+// closeEvent ends an event of so many tokens, with the usage up to and with
+// them where that is asked for.
+func (c *call) closeEvent(tokens int) {
+	if c.p.continuous && c.p.usage {
+		output := c.sent + tokens
+		for _, m := range c.marks[c.marked:] {
+			output += m.tokens
+		}
+		c.str(`,`)
+		c.usage(output, 0)
+	}
+	c.str("}\n\n")
+}
+
+// piece sends one event of one choice: n tokens from the at-th on.
+func (c *call) piece(choice, at, n int, reasoning bool, finish string, last bool) bool {
+	k := kindContent
+	c.openChoice(choice)
+	switch {
+	case c.api == completions:
+		c.str(`,"text":"`)
+		c.words(choice, at, n)
+		c.str(`"`)
+	case n == 0:
+		c.str(`,"delta":{}`)
+	case c.callsTool():
+		k = kindTool
+		c.str(`,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"`)
+		c.arguments(choice, at, n)
+		c.str(`"}}]}`)
+	case reasoning:
+		k = kindReasoning
+		c.str(`,"delta":{"`)
+		c.str(c.s.cfg.Output.ReasoningField)
+		c.str(`":"`)
+		c.words(choice, at, n)
+		c.str(`"}`)
+	default:
+		c.str(`,"delta":{"content":"`)
+		c.words(choice, at, n)
+		c.str(`"}`)
+	}
+	c.str(`,"logprobs":null,"finish_reason":`)
+	if finish == "" {
+		c.str(`null}]`)
+	} else {
+		c.str(`"`)
+		c.str(finish)
+		c.str(`","stop_reason":null}]`)
+	}
+	if n == 0 {
+		k = kindFinish
+	}
+	c.closeEvent(n)
+	return c.event(k, n, last)
+}
+
+// words writes tokens; choices and requests begin at different places of the text.
+func (c *call) words(choice, at, n int) {
+	at += choice*7 + int(c.id[len(c.id)-1])
+	for i := range n {
+		c.str(token(at + i))
+	}
+}
+
+// arguments writes tokens of a tool call. All together they are a JSON object.
+func (c *call) arguments(choice, at, n int) {
+	if at == 0 {
+		c.str(`{\"text\":\"`)
+	}
+	c.words(choice, at, n)
+	if at+n == c.tokens {
+		c.str(`\"}`)
+	}
+}
+
+func (c *call) usageEvent() {
+	c.str(`data: `)
+	c.buf = c.appendHead(c.buf, [...]string{chat: "chat.completion.chunk", completions: "text_completion"}[c.api])
+	c.str(`"choices":[],`)
+	c.usage(c.tokens*c.choices, c.reasoning()*c.choices)
+	c.str("}\n\n")
+}
+
+// usage writes the usage member.
+func (c *call) usage(output, reasoning int) {
+	c.str(`"usage":{"prompt_tokens":`)
+	c.int(c.seq.prompt)
+	c.str(`,"total_tokens":`)
+	c.int(c.seq.prompt + output)
+	if c.api != embeddings {
+		c.str(`,"completion_tokens":`)
+		c.int(output)
+	}
+	if c.s.cfg.Latency.PrefixCache {
+		c.str(`,"prompt_tokens_details":{"cached_tokens":`)
+		c.int(c.seq.cached)
+		c.str(`}`)
+	}
+	if reasoning > 0 {
+		c.str(`,"completion_tokens_details":{"reasoning_tokens":`)
+		c.int(reasoning)
+		c.str(`}`)
+	}
+	c.str(`}`)
+}
+
+// broken plays a fault in the middle of a stream. False: the stream is over.
+func (c *call) broken(cutAt *int) bool {
+	*cutAt = c.tokens + 1
+	switch c.fault {
+	case Reset, Truncate:
+		c.flush(false)
+		c.out.cut(c.fault == Reset)
+		return false
+	case Stall:
+		if !c.flush(false) || !c.stall() {
+			return false
+		}
+		c.due = c.s.clock.now()
+		return true
+	case Error, ErrorEvent:
+		if c.fault == ErrorEvent {
+			c.str("event: error\n")
+		}
+		c.str("data: ")
+		c.str(errorObject("injected fault: the engine died", http.StatusInternalServerError))
+		c.str("\n\n")
+		c.finish = "error"
+		done := c.s.cfg.Output.Done
+		if c.event(kindError, 0, !done) && done {
+			c.str("data: [DONE]\n\n")
+			c.event(kindDone, 0, true)
+		}
+		return false
+	}
+	return true
+}
+
+// stall keeps the client waiting. False: it left.
+func (c *call) stall() bool {
+	for c.s.cfg.StallFor == 0 {
+		if !c.wait(c.s.clock.now()+int64(time.Hour), false) {
+			return false
+		}
+	}
+	return c.wait(c.s.clock.now()+int64(c.s.cfg.StallFor), false)
+}

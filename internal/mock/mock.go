@@ -1,0 +1,287 @@
+// Package mock is the built-in inference server: the OpenAI endpoints, vLLM's
+// metrics, a seeded latency model, faults on demand, and a truth file that
+// tells what was sent when.
+//
+// It is the yardstick of the rest, so it shares no code with the client side:
+// a mistake in both would hide itself. Nothing in it depends on who asks.
+//
+// HTTP/1.1 is served by a loop of its own rather than by net/http. That gives
+// the exact time before each write(2), one write for each event or answer, and
+// the means to break an answer anywhere; and on one core it serves several
+// times as many requests, so the server is not what a benchmark of clients
+// measures. HTTP/2 goes through net/http.
+//
+// Every token is one word. Prompt tokens are the white-space-separated words of
+// the prompt, so client, server and usage count alike without a tokenizer.
+package mock
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Server is a running mock. Make it with New.
+type Server struct {
+	cfg        Config
+	firstModel []byte // escaped for JSON
+	clock      *sleeper
+	model      *model
+	metrics    *metrics
+	truth      *truthFile
+	tls        *tls.Config
+	ca         []byte
+	http2      *http2
+	date       atomic.Pointer[dateLine]
+
+	requests    atomic.Uint64
+	connections atomic.Uint64
+
+	mu        sync.Mutex
+	listeners map[net.Listener]struct{}
+	conns     map[net.Conn]struct{}
+	closed    bool
+	active    sync.WaitGroup
+}
+
+// Option changes how a server is made.
+type Option func(*options)
+
+type options struct {
+	truth io.Writer
+	alarm func() alarm
+}
+
+// WithTruth writes the truth file's lines to w, which Close closes if it can.
+func WithTruth(w io.Writer) Option { return func(o *options) { o.truth = w } }
+
+// New makes a server. It opens the truth file and loads certificates.
+func New(c Config, opts ...Option) (*Server, error) {
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("mock server: %w", err)
+	}
+	o := options{alarm: newAlarm}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	quoted := appendQuoted(nil, c.Models[0])
+	s := &Server{
+		cfg: c, firstModel: quoted[1 : len(quoted)-1], model: newModel(c.Latency), metrics: newMetrics(),
+		listeners: make(map[net.Listener]struct{}), conns: make(map[net.Conn]struct{}),
+	}
+	if c.TLS.on() {
+		var err error
+		if s.tls, s.ca, err = serverTLS(c.TLS, c.HTTP2); err != nil {
+			return nil, fmt.Errorf("mock server: %w", err)
+		}
+	}
+	if c.Truth != "" && o.truth == nil {
+		f, err := os.Create(c.Truth)
+		if err != nil {
+			return nil, fmt.Errorf("mock server: create truth file: %w", err)
+		}
+		o.truth = f
+	}
+	if o.truth != nil {
+		s.truth = newTruthFile(o.truth)
+	}
+	s.clock = newSleeper(o.alarm())
+	if c.HTTP2 {
+		s.http2 = newHTTP2(s)
+	}
+	return s, nil
+}
+
+// CertPEM returns the made-up certificate of TLS.SelfSigned, for clients to
+// trust; nil without it.
+func (s *Server) CertPEM() []byte { return s.ca }
+
+// Serve accepts connections until the listener fails or the server is closed;
+// the latter is no error. It may be called with several listeners.
+func (s *Server) Serve(l net.Listener) error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		_ = l.Close()
+		return errors.New("mock server: serve: the server is closed")
+	}
+	s.listeners[l] = struct{}{}
+	s.mu.Unlock()
+	for {
+		nc, err := l.Accept()
+		switch {
+		case err == nil:
+			s.start(nc)
+		case s.isClosed():
+			return nil
+		case isTemporary(err):
+			// Out of file descriptors, say: those in use will come back.
+			s.clock.until(newNap(), s.clock.now()+int64(10*time.Millisecond), nil)
+		default:
+			return fmt.Errorf("mock server: accept: %w", err)
+		}
+	}
+}
+
+func isTemporary(err error) bool {
+	var t interface{ Temporary() bool }
+	return errors.As(err, &t) && t.Temporary()
+}
+
+func (s *Server) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
+// start serves a connection on a goroutine of its own.
+func (s *Server) start(nc net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		_ = nc.Close()
+		return
+	}
+	s.conns[nc] = struct{}{}
+	s.active.Go(func() { s.serveConn(nc) })
+}
+
+func (s *Server) forget(nc net.Conn) {
+	s.mu.Lock()
+	delete(s.conns, nc)
+	s.mu.Unlock()
+}
+
+// Salts of the seed that keep the draws for different purposes apart.
+const (
+	faultDraws      = 0x6661756c74
+	connectionDraws = 0x636f6e6e
+)
+
+func (s *Server) serveConn(nc net.Conn) {
+	number := s.connections.Add(1) - 1
+	if len(s.cfg.Faults) > 0 {
+		u := rand.New(rand.NewPCG(s.cfg.Seed^connectionDraws, number)).Float64()
+		if f, struck := pick(s.cfg.Faults, true, u); struck && !s.onAccept(nc, f) {
+			s.forget(nc)
+			return
+		}
+	}
+	w := &wire{Conn: nc}
+	var conn net.Conn = w
+	if s.tls != nil {
+		t := tls.Server(w, s.tls)
+		if err := t.Handshake(); err != nil {
+			_ = nc.Close()
+			s.forget(nc)
+			return
+		}
+		if t.ConnectionState().NegotiatedProtocol == "h2" {
+			s.http2.serve(t)
+			s.forget(nc)
+			return
+		}
+		conn = t
+	}
+	h := newHTTP1(s, w, conn)
+	h.serve()
+	s.forget(nc)
+}
+
+// onAccept plays a connection's fault. False: the connection is over.
+func (s *Server) onAccept(nc net.Conn, f Fault) bool {
+	if f.Kind == Refuse {
+		abort(nc)
+		if s.truth != nil {
+			c := newCall(s, nil, nil)
+			c.reset(request{port: remotePort(nc.RemoteAddr()), read: time.Now()})
+			c.faultName = f.name()
+			c.done()
+		}
+		return false
+	}
+	return s.clock.until(newNap(), s.clock.now()+int64(s.cfg.SlowFor), nil)
+}
+
+// abort closes a connection with a reset rather than in order.
+func abort(nc net.Conn) {
+	if l, ok := nc.(interface{ SetLinger(int) error }); ok {
+		_ = l.SetLinger(0)
+	}
+	_ = nc.Close()
+}
+
+func remotePort(a net.Addr) int {
+	if t, ok := a.(*net.TCPAddr); ok {
+		return t.Port
+	}
+	return 0
+}
+
+// Close ends all connections at once, waits for what runs on them, and
+// completes the truth file.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	for l := range s.listeners {
+		_ = l.Close()
+	}
+	for nc := range s.conns {
+		_ = nc.Close()
+	}
+	s.mu.Unlock()
+	s.clock.close()
+	s.active.Wait()
+	if s.http2 != nil {
+		s.http2.close()
+	}
+	if s.truth != nil {
+		return s.truth.close()
+	}
+	return nil
+}
+
+// dateLine is the Date header of one second.
+type dateLine struct {
+	second int64
+	text   string
+}
+
+// dateHeader returns the Date header for t, made once a second.
+func (s *Server) dateHeader(t time.Time) string {
+	second := t.Unix()
+	if d := s.date.Load(); d != nil && d.second == second {
+		return d.text
+	}
+	d := &dateLine{second: second, text: "Date: " + t.UTC().Format(http.TimeFormat) + "\r\n"}
+	s.date.Store(d)
+	return d.text
+}
+
+// wire is the connection below TLS, if any. It takes the time right before the
+// first write(2) after it was armed.
+type wire struct {
+	net.Conn
+	armed bool
+	at    time.Time
+}
+
+func (w *wire) Write(p []byte) (int, error) {
+	if w.armed {
+		w.armed = false
+		w.at = time.Now()
+	}
+	return w.Conn.Write(p)
+}

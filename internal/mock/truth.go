@@ -1,0 +1,228 @@
+package mock
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Truth is one line of the truth file: what the server got and sent for one
+// request, written when the request has ended. Times are nanoseconds of the
+// system's real-time clock.
+type Truth struct {
+	ID     string          `json:"id"`            // the request's X-Request-Id, or else the id of the answer
+	Port   int             `json:"port"`          // the client's
+	Path   string          `json:"path"`          // of the request
+	Proto  string          `json:"proto"`         // HTTP/1.1 or HTTP/2.0
+	Read   int64           `json:"read"`          // when the head of the request had been read
+	End    int64           `json:"end"`           // when the server was done with it
+	Status int             `json:"status"`        // 0: none was sent
+	Stream bool            `json:"stream"`        // asked for
+	Prompt int             `json:"prompt_tokens"` // words received
+	Cached int             `json:"cached_tokens"` // of them, found in the prefix cache
+	Max    int             `json:"max_tokens"`    // asked for; 0: not given
+	Tokens int             `json:"tokens"`        // sent, over all choices
+	Finish string          `json:"finish"`        // finish reason; "abort" where the client left or a fault cut the answer
+	Fault  string          `json:"fault"`         // the fault that was injected
+	Stamp  string          `json:"stamp"`         // "write": events are stamped right before write(2); "handler": before they were given to HTTP/2
+	Body   json.RawMessage `json:"body,omitempty"`
+	Events []TruthEvent    `json:"events"`
+}
+
+// TruthEvent is one event of a stream, or the whole of an answer that is none.
+// Bytes add up to the body of the answer.
+type TruthEvent struct {
+	At     int64  `json:"at"` // right before the write(2) that held it
+	Bytes  int    `json:"bytes"`
+	Kind   string `json:"kind"` // role, reasoning, content, tool, finish, usage, done, error, comment, body
+	Tokens int    `json:"tokens"`
+}
+
+// ReadTruth reads a truth file.
+func ReadTruth(r io.Reader) ([]Truth, error) {
+	var all []Truth
+	d := json.NewDecoder(r)
+	for {
+		var t Truth
+		switch err := d.Decode(&t); {
+		case errors.Is(err, io.EOF):
+			return all, nil
+		case err != nil:
+			return all, fmt.Errorf("read truth file: line %d: %w", len(all)+1, err)
+		}
+		all = append(all, t)
+	}
+}
+
+// kind is what an event holds.
+type kind uint8
+
+const (
+	kindRole kind = iota
+	kindReasoning
+	kindContent
+	kindTool
+	kindFinish
+	kindUsage
+	kindDone
+	kindError
+	kindComment
+	kindBody
+)
+
+var kindNames = [...]string{"role", "reasoning", "content", "tool", "finish", "usage", "done", "error", "comment", "body"}
+
+// mark is an event as the server keeps it while the request runs.
+type mark struct {
+	at     int64
+	bytes  int
+	tokens int
+	kind   kind
+}
+
+// appendTruth writes the call's line. It goes without encoding/json because
+// every event of every request passes here.
+func appendTruth(b []byte, c *call, end time.Time) []byte {
+	str := func(key, v string) {
+		b = append(b, key...)
+		b = appendQuoted(b, v)
+	}
+	num := func(key string, v int64) {
+		b = append(b, key...)
+		b = strconv.AppendInt(b, v, 10)
+	}
+	id := c.req.id
+	if id == "" {
+		id = string(c.id)
+	}
+	str(`{"id":`, id)
+	num(`,"port":`, int64(c.req.port))
+	str(`,"path":`, c.req.path)
+	str(`,"proto":`, c.req.proto)
+	num(`,"read":`, c.req.read.UnixNano())
+	num(`,"end":`, end.UnixNano())
+	num(`,"status":`, int64(c.status))
+	b = append(b, `,"stream":`...)
+	b = strconv.AppendBool(b, c.p.stream)
+	num(`,"prompt_tokens":`, int64(c.p.words.n))
+	num(`,"cached_tokens":`, int64(c.seq.cached))
+	num(`,"max_tokens":`, int64(max(c.p.limit(), 0)))
+	num(`,"tokens":`, int64(c.sent))
+	str(`,"finish":`, c.finish)
+	str(`,"fault":`, c.faultName)
+	str(`,"stamp":`, c.req.stamp)
+	if c.s.cfg.TruthBody && len(c.req.body) > 0 {
+		b = append(b, `,"body":`...)
+		if json.Valid(c.req.body) {
+			b = appendOneLine(b, c.req.body)
+		} else {
+			b = appendQuoted(b, string(c.req.body))
+		}
+	}
+	b = append(b, `,"events":[`...)
+	for i, m := range c.marks {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		num(`{"at":`, m.at)
+		num(`,"bytes":`, int64(m.bytes))
+		b = append(b, `,"kind":"`...)
+		b = append(b, kindNames[m.kind]...)
+		num(`","tokens":`, int64(m.tokens))
+		b = append(b, '}')
+	}
+	return append(b, "]}\n"...)
+}
+
+// appendOneLine copies JSON without its line ends, which stand only between values.
+func appendOneLine(b, v []byte) []byte {
+	for _, c := range v {
+		if c != '\n' && c != '\r' {
+			b = append(b, c)
+		}
+	}
+	return b
+}
+
+// appendQuoted writes a JSON string.
+func appendQuoted(b []byte, v string) []byte {
+	plain := true
+	for i := 0; i < len(v); i++ {
+		plain = plain && v[i] >= ' ' && v[i] < 0x7f && v[i] != '"' && v[i] != '\\'
+	}
+	if plain {
+		b = append(b, '"')
+		b = append(b, v...)
+		return append(b, '"')
+	}
+	q, err := json.Marshal(v)
+	if err != nil {
+		return append(b, `""`...)
+	}
+	return append(b, q...)
+}
+
+// truthFile is the buffered writer behind all requests' lines.
+type truthFile struct {
+	mu   sync.Mutex
+	w    *bufio.Writer
+	to   io.Writer
+	err  error
+	done chan struct{}
+	idle sync.WaitGroup
+}
+
+func newTruthFile(to io.Writer) *truthFile {
+	t := &truthFile{w: bufio.NewWriterSize(to, 1<<20), to: to, done: make(chan struct{})}
+	t.idle.Go(t.flushEverySecond)
+	return t
+}
+
+func (t *truthFile) flushEverySecond() {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-t.done:
+			return
+		case <-tick.C:
+			t.mu.Lock()
+			t.keep(t.w.Flush())
+			t.mu.Unlock()
+		}
+	}
+}
+
+func (t *truthFile) line(b []byte) {
+	t.mu.Lock()
+	_, err := t.w.Write(b)
+	t.keep(err)
+	t.mu.Unlock()
+}
+
+// keep remembers the first error, which Close reports.
+func (t *truthFile) keep(err error) {
+	if t.err == nil {
+		t.err = err
+	}
+}
+
+func (t *truthFile) close() error {
+	close(t.done)
+	t.idle.Wait()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.keep(t.w.Flush())
+	if c, ok := t.to.(io.Closer); ok {
+		t.keep(c.Close())
+	}
+	if t.err != nil {
+		return fmt.Errorf("write truth file: %w", t.err)
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package mock
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"math"
+	"net/http"
+	"strconv"
+)
+
+// unstreamed answers in one piece when the last token is due.
+func (c *call) unstreamed(finish string) {
+	first := c.due
+	m := c.s.model
+	if m.steady() {
+		for range c.tokens - 1 {
+			c.due = m.next(c.due, &c.seq)
+		}
+		if !c.wait(c.due, false) {
+			return
+		}
+	} else {
+		// How long a step takes depends on who else runs, so each is lived through.
+		for at := range c.tokens {
+			if at > 0 {
+				c.due = m.next(c.due, &c.seq)
+			}
+			if !c.wait(c.due, false) {
+				return
+			}
+		}
+	}
+	c.prefilled()
+	if c.callsTool() {
+		finish = "tool_calls"
+	}
+	c.buf = c.appendHead(c.buf, [...]string{chat: "chat.completion", completions: "text_completion"}[c.api])
+	c.str(`"choices":[`)
+	for choice := range c.choices {
+		if choice > 0 {
+			c.str(`,`)
+		}
+		c.choice(choice, finish)
+	}
+	c.str(`],`)
+	output := c.tokens * c.choices
+	c.usage(output, c.reasoning()*c.choices)
+	c.str(`}`)
+	c.finishBody(finish, output, first)
+}
+
+func (c *call) choice(choice int, finish string) {
+	c.str(`{"index":`)
+	c.int(choice)
+	reasoning := c.reasoning()
+	switch {
+	case c.api == completions:
+		c.str(`,"text":"`)
+		c.words(choice, 0, c.tokens)
+		c.str(`"`)
+	case c.callsTool():
+		c.str(`,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"`)
+		c.toolID(choice)
+		c.str(`","type":"function","function":{"name":"`)
+		c.buf = append(c.buf, c.p.tool...)
+		c.str(`","arguments":"`)
+		c.arguments(choice, 0, c.tokens)
+		c.str(`"}}]}`)
+	default:
+		c.str(`,"message":{"role":"assistant","content":"`)
+		c.words(choice, reasoning, c.tokens-reasoning)
+		c.str(`"`)
+		if reasoning > 0 {
+			c.str(`,"`)
+			c.str(c.s.cfg.Output.ReasoningField)
+			c.str(`":"`)
+			c.words(choice, 0, reasoning)
+			c.str(`"`)
+		}
+		c.str(`}`)
+	}
+	c.str(`,"logprobs":null,"finish_reason":"`)
+	c.str(finish)
+	c.str(`","stop_reason":null}`)
+}
+
+// finishBody sends the answer that stands in buf, or the part that a fault leaves.
+func (c *call) finishBody(finish string, tokens int, first int64) {
+	switch c.fault {
+	case Error, ErrorEvent:
+		c.buf = c.buf[:reserve]
+		c.finish = "error"
+		c.fail(head{status: http.StatusInternalServerError, ctype: "application/json"}, "injected fault: the engine died")
+		return
+	case Reset, Truncate, Stall:
+		if !c.half(tokens) {
+			return
+		}
+	default:
+		c.begin(head{status: http.StatusOK, ctype: "application/json", length: len(c.buf) - reserve})
+		if !c.event(kindBody, tokens, true) {
+			return
+		}
+	}
+	c.finish = finish
+	// The model made the tokens at their due times; only the client saw them at once.
+	c.firstAt = max(first, c.arrived()+1)
+	c.itl.clear()
+	if n := c.tokens - 1; n > 0 && c.api != embeddings {
+		c.itl.add(seconds(max(c.due-first, 0))/float64(n), uint64(n*c.choices))
+	}
+}
+
+// half sends half of the answer, then plays the fault. True: the rest followed after all.
+func (c *call) half(tokens int) bool {
+	length := len(c.buf) - reserve
+	rest := append([]byte(nil), c.buf[reserve+length/2:]...)
+	c.buf = c.buf[:reserve+length/2]
+	c.begin(head{status: http.StatusOK, ctype: "application/json", length: length})
+	if !c.event(kindBody, 0, false) || c.pending > 0 && !c.flush(false) {
+		return false
+	}
+	if c.fault != Stall {
+		c.out.cut(c.fault == Reset)
+		return false
+	}
+	if !c.stall() {
+		return false
+	}
+	c.buf = append(c.buf, rest...)
+	return c.event(kindBody, tokens, true)
+}
+
+// embeddings answers with a vector for each input, made from its number of
+// words and place, so that the same request gets the same answer.
+func (c *call) embeddings() {
+	first := c.due
+	if !c.wait(c.due, false) {
+		return
+	}
+	c.prefilled()
+	dim := c.p.dim
+	if dim < 0 {
+		dim = c.s.cfg.Output.EmbeddingDim
+	}
+	c.buf = c.appendHead(c.buf, "list")
+	c.str(`"data":[`)
+	for i, words := range c.p.perInput {
+		if i > 0 {
+			c.str(`,`)
+		}
+		c.str(`{"index":`)
+		c.int(i)
+		c.str(`,"object":"embedding","embedding":`)
+		c.vector(dim, words, i)
+		c.str(`}`)
+	}
+	c.str(`],`)
+	c.usage(0, 0)
+	c.str(`}`)
+	c.finishBody("stop", 0, first)
+}
+
+func (c *call) vector(dim, words, place int) {
+	scale := 1 / math.Sqrt(float64(dim))
+	value := func(i int) float32 {
+		x := uint64(i+1)*0x9e3779b97f4a7c15 ^ uint64(words)*fnvPrime ^ uint64(place)<<32
+		x ^= x >> 31
+		x *= 0xbf58476d1ce4e5b9
+		return float32((float64(x>>11)/(1<<52) - 1) * scale)
+	}
+	if c.p.base64 {
+		raw := make([]byte, 0, 4*dim)
+		for i := range dim {
+			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(value(i)))
+		}
+		c.str(`"`)
+		c.buf = base64.StdEncoding.AppendEncode(c.buf, raw)
+		c.str(`"`)
+		return
+	}
+	c.str(`[`)
+	for i := range dim {
+		if i > 0 {
+			c.str(`,`)
+		}
+		c.buf = strconv.AppendFloat(c.buf, float64(value(i)), 'g', 8, 32)
+	}
+	c.str(`]`)
+}

@@ -4,6 +4,8 @@
 // histogram for figures that must be at hand at any moment.
 package stat
 
+import "slices"
+
 // Set says to which of two overlapping sets a sample belongs. A column keeps one
 // copy of a sample that is in both, and its summary covers each set by itself.
 type Set uint8
@@ -181,4 +183,21 @@ func (c *Column) bounds() (lo, hi int64, ok bool) {
 		lo, hi = min(lo, s), max(hi, s)
 	}
 	return lo >> setBits, hi >> setBits, ok
+}
+
+// AppendAll adds every sample of vals to the given sets.
+func (c *Column) AppendAll(vals []int64, in Set) {
+	for len(vals) > 0 {
+		n := min(len(vals), blockLen-len(c.tail))
+		tail := slices.Grow(c.tail, n)[:len(c.tail)+n]
+		to := tail[len(c.tail):]
+		for i, v := range vals[:n] {
+			to[i] = v<<setBits | int64(in)
+		}
+		c.tail = tail
+		vals = vals[n:]
+		if len(c.tail) == blockLen {
+			c.pack()
+		}
+	}
 }

@@ -1,0 +1,291 @@
+// Package metric is the one table of what is measured. Each metric has a name, a
+// unit and a formula over the record of a request or over the sums of a window;
+// Fold works the formulas out for a stream of records.
+package metric
+
+import (
+	"math"
+	"time"
+
+	"inferometer/internal/record"
+)
+
+// The units of metrics.
+const (
+	Milliseconds = "ms"
+	TokenCount   = "tokens"
+	Share        = "share"
+	Requests     = "requests"
+	RequestRate  = "requests/sec"
+	TokenRate    = "tokens/sec"
+	UserRate     = "tokens/sec/user"
+	PerEvent     = "tokens/event"
+)
+
+// micro is the resolution of samples that are no whole numbers.
+const micro = 1e6
+
+// Def defines a metric. One of One, Many and Rate is set.
+type Def struct {
+	ID      string
+	Name    string
+	Unit    string
+	Formula string
+	Help    string
+
+	// One gives the sample of a request, where it has one.
+	One func(*Request) (int64, bool)
+	// Many gives the samples of a request. They are pooled over requests.
+	Many func(*Request) []int64
+	// Rate is worked out from the sums of a window.
+	Rate func(*Totals) (float64, bool)
+
+	// Scale is how many steps of a sample make one unit.
+	Scale float64
+	// Failed: failed requests have samples too.
+	Failed bool
+	// Own is the value of one request that an objective is compared with, where it
+	// is not its sample.
+	Own func(*Request) (int64, bool)
+	// Follows: it is about what follows the first token. A request that was
+	// answered with one token meets any objective on it.
+	Follows bool
+
+	gaps bool // Many gives gaps between events or, where each has one token, between tokens
+}
+
+// Defs are all metrics, in the order in which a report lists them.
+func Defs() []Def {
+	var all []Def
+	for _, part := range [][]Def{firsts(), gapDefs(), whole(), lengths(), rates(), client()} {
+		all = append(all, part...)
+	}
+	return all
+}
+
+// ByID finds a metric.
+func ByID(id string) (Def, bool) {
+	for _, d := range Defs() {
+		if d.ID == id {
+			return d, true
+		}
+	}
+	return Def{}, false
+}
+
+// own gives the function that yields the value of one request, or nil.
+func (d *Def) own() func(*Request) (int64, bool) {
+	if d.Own != nil {
+		return d.Own
+	}
+	return d.One
+}
+
+// since is a time span as a sample, where both ends were reached.
+func since(from, to time.Duration) (int64, bool) {
+	return int64(to - from), from != record.Never && to != record.Never
+}
+
+// perUnit is v ÷ by, rounded to the nearest.
+func perUnit(v, by int64) int64 {
+	return int64(math.Round(float64(v) / float64(by)))
+}
+
+// ratio is a ÷ b in millionths.
+func ratio(a, b float64) int64 { return int64(math.Round(a / b * micro)) }
+
+// ms is a Def of a time span.
+func ms(d Def) Def {
+	d.Unit, d.Scale = Milliseconds, float64(time.Millisecond)
+	return d
+}
+
+// firsts are the metrics of how soon something comes.
+func firsts() []Def {
+	return []Def{
+		ms(Def{
+			ID: "time_to_first_byte", Name: "Time to first byte",
+			Formula: "stamp of the first read − Sent",
+			Help:    "How soon the first byte of the answer came, its headers included.",
+			One: func(r *Request) (int64, bool) {
+				if len(r.Marks) == 0 {
+					return 0, false
+				}
+				return since(r.Sent, r.Marks[0].At())
+			},
+		}),
+		ms(Def{
+			ID: "time_to_first_event", Name: "Time to first event",
+			Formula: "stamp of the first event of any label − Sent",
+			Help:    "How soon a stream began, be it with an event that carries no token.",
+			One: func(r *Request) (int64, bool) {
+				v, ok := since(r.Sent, r.Opened)
+				return v, ok && r.Stream
+			},
+		}),
+		ms(Def{
+			ID: "time_to_first_token", Name: "Time to first token",
+			Formula: "stamp of the first token event − Sent",
+			Help:    "How soon the first output token came, on whichever channel: content, reasoning, tool call or refusal.",
+			One:     func(r *Request) (int64, bool) { return since(r.Sent, r.First) },
+		}),
+		ms(Def{
+			ID: "time_to_first_output_token", Name: "Time to first visible token",
+			Formula: "stamp of the first token event with visible text − Sent",
+			Help:    "How soon a reader saw something: reasoning is not visible.",
+			One:     func(r *Request) (int64, bool) { return since(r.Sent, r.Visible) },
+		}),
+		ms(Def{
+			ID: "time_to_second_token", Name: "Time to second token",
+			Formula: "stamp of the second token event − stamp of the first",
+			Help:    "The first gap of the stream, often unlike the others.",
+			One:     func(r *Request) (int64, bool) { return since(r.First, r.Second) },
+			Follows: true,
+		}),
+		ms(Def{
+			ID: "time_to_first_token_from_due", Name: "Time to first token, from due",
+			Formula: "stamp of the first token event − Due",
+			Help:    "What a user would have waited who came when the load said, the client's own delay included.",
+			One:     func(r *Request) (int64, bool) { return since(r.Due, r.First) },
+		}),
+	}
+}
+
+// gapDefs are the metrics of how steadily a stream flows.
+func gapDefs() []Def {
+	return []Def{
+		ms(Def{
+			ID: "inter_token_latency", Name: "Inter-token latency",
+			Formula: "for each token event after the first with k tokens: k samples of (its stamp − the stamp before) ÷ k; requests in which the tokens of every event are known",
+			Help:    "The time between tokens, each token one sample, all requests pooled. An objective is compared with the request's own mean.",
+			Many:    func(r *Request) []int64 { return r.perToken },
+			Own: func(r *Request) (int64, bool) {
+				if r.tokensIn > 0 {
+					return perUnit(int64(r.Last-r.First), r.tokensIn), true
+				}
+				return timePerToken(r)
+			},
+			Follows: true, gaps: true,
+		}),
+		ms(Def{
+			ID: "inter_event_latency", Name: "Inter-event latency",
+			Formula: "stamp of each token event after the first − stamp of the one before",
+			Help:    "The time between pieces of text as they come, however many tokens are in them. An objective is compared with the request's own mean.",
+			Many:    func(r *Request) []int64 { return r.gaps },
+			Own: func(r *Request) (int64, bool) {
+				if len(r.gaps) == 0 {
+					return 0, false
+				}
+				return perUnit(int64(r.Last-r.First), int64(len(r.gaps))), true
+			},
+			Follows: true, gaps: true,
+		}),
+		ms(Def{
+			ID: "time_per_output_token", Name: "Time per output token",
+			Formula: "(stamp of the last token event − stamp of the first) ÷ (output tokens − 1)",
+			Help:    "The mean time between tokens of a request, one sample per request. GenAI-Perf calls this inter token latency.",
+			One:     timePerToken,
+			Follows: true,
+		}),
+		ms(Def{
+			ID: "longest_gap", Name: "Longest gap",
+			Formula: "the greatest inter-event latency of the request",
+			Help:    "The worst pause that a reader of the stream met.",
+			One:     func(r *Request) (int64, bool) { return r.longest, len(r.gaps) > 0 },
+			Follows: true,
+		}),
+		{
+			ID: "stall_share", Name: "Share of time stalled", Unit: Share, Scale: micro,
+			Formula: "Σ of the gaps over 5 × the request's median gap ÷ (stamp of the last token event − stamp of the first); events with the same stamp are one",
+			Help:    "How much of the stream's time was spent in pauses out of keeping with its own pace.",
+			One: func(r *Request) (int64, bool) {
+				if r.Last <= r.First {
+					return 0, false
+				}
+				return ratio(float64(r.stalled), float64(r.Last-r.First)), true
+			},
+		},
+		{
+			ID: "tokens_per_event", Name: "Tokens per event", Unit: PerEvent, Scale: micro,
+			Formula: "output tokens ÷ token events",
+			Help:    "How the server packs tokens. Above 1, inter-event latency is longer than inter-token latency.",
+			One: func(r *Request) (int64, bool) {
+				if !r.Stream || r.Tokens <= 0 {
+					return 0, false
+				}
+				return ratio(float64(r.Tokens), float64(r.events)), true
+			},
+		},
+		{
+			ID: "output_token_throughput_per_user", Name: "Output tokens/s per user", Unit: UserRate, Scale: micro,
+			Formula: "(output tokens − 1) ÷ (stamp of the last token event − stamp of the first)",
+			Help:    "The pace at which one stream runs after its first token: the inverse of time per output token.",
+			One: func(r *Request) (int64, bool) {
+				if r.Tokens < 2 || r.Last <= r.First {
+					return 0, false
+				}
+				return ratio(float64(r.Tokens-1), (r.Last - r.First).Seconds()), true
+			},
+		},
+	}
+}
+
+func timePerToken(r *Request) (int64, bool) {
+	if r.Tokens < 2 || len(r.gaps) == 0 {
+		return 0, false
+	}
+	return perUnit(int64(r.Last-r.First), int64(r.Tokens-1)), true
+}
+
+// whole are the metrics of a request from end to end.
+func whole() []Def {
+	return []Def{
+		ms(Def{
+			ID: "request_latency", Name: "Request latency",
+			Formula: "End − Sent",
+			Help:    "From the first byte sent to the last byte received.",
+			One:     func(r *Request) (int64, bool) { return since(r.Sent, r.End) },
+		}),
+		ms(Def{
+			ID: "request_latency_from_due", Name: "Request latency, from due",
+			Formula: "End − Due",
+			Help:    "What a user would have waited for the whole answer who came when the load said, the client's own delay included.",
+			One:     func(r *Request) (int64, bool) { return since(r.Due, r.End) },
+		}),
+		ms(Def{
+			ID: "normalized_time_per_output_token", Name: "Normalised time per output token",
+			Formula: "(End − Sent) ÷ output tokens",
+			Help:    "Request latency made comparable between answers of different length; the time to the first token is in it.",
+			One: func(r *Request) (int64, bool) {
+				if r.Tokens <= 0 || r.Sent == record.Never {
+					return 0, false
+				}
+				return perUnit(int64(r.End-r.Sent), int64(r.Tokens)), true
+			},
+		}),
+	}
+}
+
+// lengths are the metrics of how long prompts and answers are.
+func lengths() []Def {
+	return []Def{
+		{
+			ID: "output_sequence_length", Name: "Output sequence length", Unit: TokenCount, Scale: 1,
+			Formula: "output tokens",
+			Help:    "Tokens in the answer, by the source that the report names.",
+			One:     func(r *Request) (int64, bool) { return int64(r.Tokens), r.Tokens >= 0 },
+		},
+		{
+			ID: "input_sequence_length", Name: "Input sequence length", Unit: TokenCount, Scale: 1,
+			Formula: "input tokens",
+			Help:    "Tokens in the prompt, by the source that the report names. A server's count has its chat template in it.",
+			One:     func(r *Request) (int64, bool) { return int64(r.In.N), r.In.Source != record.Uncounted },
+		},
+		{
+			ID: "cached_prompt_tokens", Name: "Cached prompt tokens", Unit: TokenCount, Scale: 1,
+			Formula: "prompt tokens that the server took from its cache",
+			Help:    "Only for servers that say so.",
+			One:     func(r *Request) (int64, bool) { return int64(r.Cached), r.Cached >= 0 },
+		},
+	}
+}

@@ -1,0 +1,286 @@
+package metric
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
+	"time"
+
+	"inferometer/internal/record"
+	"inferometer/internal/stat"
+)
+
+// SLO is an objective: the metric of each request is at most Max.
+type SLO struct {
+	Metric string
+	Max    time.Duration
+}
+
+// Options say how a Fold is to see its records.
+type Options struct {
+	// Closed says of each stage whether it is a closed loop.
+	Closed []bool
+	SLOs   []SLO
+	// Words: what is counted on this side are words, not tokens, so that such a
+	// count is not held against the length asked for.
+	Words bool
+	// Bounds gives the steady window of a stage: the end of its warm-up and the end
+	// of its sending, or the end of time where that is not known yet. An end must be
+	// known before a record that ended after it is added. nil: there is none.
+	Bounds func(stage int) (from, to time.Duration)
+	// Pool is shared by the folds of a run, so that merging them costs nothing. nil:
+	// the Fold has one of its own.
+	Pool *stat.Pool
+	// Live is kept up to date as records come. nil: none.
+	Live *Live
+}
+
+// poolBudget is the memory of a pool made by NewFold.
+const poolBudget = 64 << 20
+
+// Unknown is an end of a window that is not known yet.
+const Unknown time.Duration = math.MaxInt64
+
+// Fold works out the metrics of a stream of records. It belongs to one goroutine at a
+// time; a run has one for each goroutine that decodes, merged at the end.
+type Fold struct {
+	opts    Options
+	pool    *stat.Pool
+	ownPool bool
+	defs    []Def
+	slos    []objective
+	stages  []*stage
+	prompts prompts
+	req     Request
+}
+
+// objective is an SLO with its formula.
+type objective struct {
+	SLO
+	own     func(*Request) (int64, bool)
+	follows bool
+}
+
+// NewFold makes an empty Fold.
+func NewFold(opts Options) (*Fold, error) {
+	f := &Fold{opts: opts, pool: opts.Pool, defs: sampled()}
+	for _, s := range opts.SLOs {
+		d, ok := ByID(s.Metric)
+		if !ok || d.own() == nil || d.Unit != Milliseconds {
+			return nil, fmt.Errorf("objective %q is not a time span of a request: use one of %s", s.Metric, strings.Join(Objectives(), ", "))
+		}
+		f.slos = append(f.slos, objective{s, d.own(), d.Follows})
+	}
+	if f.pool == nil {
+		f.pool, f.ownPool = stat.NewPool("", poolBudget), true
+	}
+	f.req.gaps = make([]int64, 0, 1024)
+	return f, nil
+}
+
+// sampled are the metrics that have samples.
+func sampled() []Def {
+	var defs []Def
+	for _, d := range Defs() {
+		if d.Rate == nil {
+			defs = append(defs, d)
+		}
+	}
+	return defs
+}
+
+// Objectives are the metrics that an SLO can be about.
+func Objectives() []string {
+	var ids []string
+	for _, d := range Defs() {
+		if d.own() != nil && d.Unit == Milliseconds && !d.Failed {
+			ids = append(ids, d.ID)
+		}
+	}
+	return ids
+}
+
+// Close gives up what the Fold holds. A pool that was given to it stays open.
+func (f *Fold) Close() error {
+	for _, s := range f.stages {
+		if s != nil {
+			s.close()
+		}
+	}
+	f.stages = nil
+	if !f.ownPool {
+		return nil
+	}
+	return f.pool.Close()
+}
+
+// Add takes a record into account. It keeps nothing of it.
+func (f *Fold) Add(rec *record.Record) {
+	if rec.Stage < 0 {
+		return
+	}
+	s := f.stage(rec.Stage)
+	r := &f.req
+	from, to := Unknown, Unknown
+	if f.opts.Bounds != nil {
+		from, to = f.opts.Bounds(rec.Stage)
+	}
+	r.closed = rec.Stage < len(f.opts.Closed) && f.opts.Closed[rec.Stage]
+	r.from = from
+	r.load(rec)
+	f.prompts.add(rec.Prompt)
+	s.seen++
+	s.hold(rec, from, to)
+	if rec.Failure == nil {
+		s.line.add(rec.Sent, rec.End, max(r.Tokens, 0))
+	}
+	if f.opts.Live != nil {
+		f.opts.Live.add(r)
+	}
+	var in stat.Set
+	if rec.Phase == record.Measured {
+		in |= stat.First
+	} else {
+		s.warmup++
+	}
+	if from <= rec.End && rec.End <= to {
+		in |= stat.Second
+	}
+	if in != 0 {
+		f.sample(s, r, in)
+		f.sum(s, r, in)
+	}
+}
+
+// sample appends the request's samples to the columns.
+func (f *Fold) sample(s *stage, r *Request, in stat.Set) {
+	ok := r.Failure == nil
+	even := r.even()
+	if even {
+		s.even.AppendAll(r.gaps, in)
+	}
+	for i := range f.defs {
+		d := &f.defs[i]
+		switch {
+		case !ok && !d.Failed:
+		case d.One != nil:
+			if v, has := d.One(r); has {
+				s.cols[i].Append(v, in)
+			}
+		case d.gaps && even:
+		default:
+			s.cols[i].AppendAll(d.Many(r), in)
+		}
+	}
+}
+
+// sum adds the request to the sums of the windows and, where it is a measured one, to
+// the stage's counts.
+func (f *Fold) sum(s *stage, r *Request, in stat.Set) {
+	good := r.Failure == nil
+	for i := range f.slos {
+		met := r.Failure == nil && f.slos[i].metBy(r)
+		good = good && met
+		if met && in&stat.First != 0 {
+			s.met[i]++
+		}
+	}
+	if in&stat.First != 0 {
+		s.whole.add(r, good)
+		s.whole.span(r.Record)
+		s.count(r, f.opts.Words)
+	}
+	if in&stat.Second != 0 {
+		s.steady.add(r, good)
+		s.steadyEnd = max(s.steadyEnd, r.End)
+	}
+}
+
+// metBy reports whether a successful request meets the objective. One that has no
+// value does not, unless there was nothing to measure behind its only token.
+func (o *objective) metBy(r *Request) bool {
+	v, ok := o.own(r)
+	if !ok {
+		return o.follows && r.Stream && len(r.gaps) == 0
+	}
+	return v <= int64(o.Max)
+}
+
+// Merge moves what other holds into f. other is empty afterwards.
+func (f *Fold) Merge(other *Fold) error {
+	for i, o := range other.stages {
+		if o == nil {
+			continue
+		}
+		if err := f.stage(i).merge(o); err != nil {
+			return fmt.Errorf("merge the samples of stage %d: %w", i+1, err)
+		}
+	}
+	f.prompts.merge(&other.prompts)
+	other.stages, other.prompts = nil, prompts{}
+	return nil
+}
+
+// Repeats is the number of requests whose prompt had been sent before. It is a lower
+// bound when there were more different prompts than are remembered.
+func (f *Fold) Repeats() (n int64, exact bool) { return f.prompts.repeats, !f.prompts.full }
+
+// SpillError is the reason why samples that outgrew memory could not be moved to
+// disk, if that happened. The figures are right all the same.
+func (f *Fold) SpillError() error { return f.pool.Err() }
+
+// stage gives the accumulator of stage i.
+func (f *Fold) stage(i int) *stage {
+	for len(f.stages) <= i {
+		f.stages = append(f.stages, nil)
+	}
+	if f.stages[i] == nil {
+		f.stages[i] = newStage(f)
+	}
+	return f.stages[i]
+}
+
+// workers is the number of goroutines that summarize.
+func workers() int { return runtime.GOMAXPROCS(0) }
+
+// prompts counts prompts that were sent before, by their hashes.
+type prompts struct {
+	known   map[uint64]struct{}
+	repeats int64
+	full    bool
+}
+
+// maxPrompts bounds the memory of prompts: about 20 MB.
+const maxPrompts = 1 << 20
+
+// add counts a prompt; 0 is no hash.
+func (p *prompts) add(hash uint64) {
+	if hash == 0 {
+		return
+	}
+	if _, ok := p.known[hash]; ok {
+		p.repeats++
+		return
+	}
+	p.learn(hash)
+}
+
+func (p *prompts) learn(hash uint64) {
+	if len(p.known) >= maxPrompts {
+		p.full = true
+		return
+	}
+	if p.known == nil {
+		p.known = make(map[uint64]struct{})
+	}
+	p.known[hash] = struct{}{}
+}
+
+func (p *prompts) merge(o *prompts) {
+	p.repeats += o.repeats
+	p.full = p.full || o.full
+	for hash := range o.known {
+		p.add(hash)
+	}
+}

@@ -1,0 +1,46 @@
+package metric
+
+import (
+	"sync/atomic"
+
+	"inferometer/internal/stat"
+)
+
+// Live is what a view of a run under way shows. One goroutine's Fold writes it and
+// any may read it; a reader merges those of all.
+type Live struct {
+	OK, Failed atomic.Int64
+	Tokens     atomic.Int64 // output tokens
+	TTFT       stat.Histogram
+	ITL        stat.Histogram // per token where that is known, else per event
+}
+
+func (l *Live) add(r *Request) {
+	if r.Failure != nil {
+		l.Failed.Add(1)
+		return
+	}
+	l.OK.Add(1)
+	if r.Tokens > 0 {
+		l.Tokens.Add(int64(r.Tokens))
+	}
+	if v, ok := since(r.Sent, r.First); ok {
+		l.TTFT.Add(v)
+	}
+	gaps := r.perToken
+	if len(gaps) == 0 {
+		gaps = r.gaps
+	}
+	for _, g := range gaps {
+		l.ITL.Add(g)
+	}
+}
+
+// Merge adds the counts of other.
+func (l *Live) Merge(other *Live) {
+	l.OK.Add(other.OK.Load())
+	l.Failed.Add(other.Failed.Load())
+	l.Tokens.Add(other.Tokens.Load())
+	l.TTFT.Merge(&other.TTFT)
+	l.ITL.Merge(&other.ITL)
+}

@@ -1,0 +1,174 @@
+package metric
+
+import (
+	"time"
+
+	"inferometer/internal/record"
+)
+
+// Totals are the sums of a window.
+type Totals struct {
+	Begin, End time.Duration // of the window
+
+	Requests int64 // that ended, failed ones included
+	OK       int64
+	CutOff   int64
+	Good     int64 // succeeded and met every objective
+	Judged   bool  // there are objectives
+
+	In, Out           int64 // tokens of successful requests
+	InKnown, OutKnown int64 // successful requests whose tokens are counted
+
+	Held time.Duration // time in flight, summed over requests
+}
+
+// per is n per second of the window.
+func (t *Totals) per(n float64) (float64, bool) {
+	s := (t.End - t.Begin).Seconds()
+	if s <= 0 {
+		return 0, false
+	}
+	return n / s, true
+}
+
+// share is n over all requests.
+func (t *Totals) share(n int64) (float64, bool) {
+	if t.Requests == 0 {
+		return 0, false
+	}
+	return float64(n) / float64(t.Requests), true
+}
+
+// where gives v only if the condition holds.
+func where(ok bool, v float64, has bool) (float64, bool) { return v, ok && has }
+
+// rates are the metrics of a window as a whole.
+func rates() []Def {
+	return []Def{
+		{
+			ID: "request_throughput", Name: "Requests/s", Unit: RequestRate,
+			Formula: "successful requests ÷ window",
+			Help:    "Requests that ended well, per second.",
+			Rate:    func(t *Totals) (float64, bool) { return t.per(float64(t.OK)) },
+		},
+		{
+			ID: "output_token_throughput", Name: "Output tokens/s", Unit: TokenRate,
+			Formula: "Σ output tokens of successful requests ÷ window",
+			Help:    "What the server produced in all.",
+			Rate: func(t *Totals) (float64, bool) {
+				v, ok := t.per(float64(t.Out))
+				return where(t.OutKnown > 0, v, ok)
+			},
+		},
+		{
+			ID: "input_token_throughput", Name: "Input tokens/s", Unit: TokenRate,
+			Formula: "Σ input tokens of successful requests ÷ window",
+			Help:    "What the server read in all.",
+			Rate: func(t *Totals) (float64, bool) {
+				v, ok := t.per(float64(t.In))
+				return where(t.InKnown > 0, v, ok)
+			},
+		},
+		{
+			ID: "total_token_throughput", Name: "Total tokens/s", Unit: TokenRate,
+			Formula: "Σ (input + output tokens) of successful requests ÷ window",
+			Help:    "Both together.",
+			Rate: func(t *Totals) (float64, bool) {
+				v, ok := t.per(float64(t.In + t.Out))
+				return where(t.InKnown > 0 && t.OutKnown > 0, v, ok)
+			},
+		},
+		{
+			ID: "request_goodput", Name: "Good requests/s", Unit: RequestRate,
+			Formula: "requests that succeeded and met every objective ÷ window",
+			Help:    "Throughput that counts only what was good enough. Only with objectives.",
+			Rate: func(t *Totals) (float64, bool) {
+				v, ok := t.per(float64(t.Good))
+				return where(t.Judged, v, ok)
+			},
+		},
+		{
+			ID: "slo_attainment", Name: "Objectives attained", Unit: Share,
+			Formula: "requests that succeeded and met every objective ÷ all requests, failed ones included",
+			Help:    "Only with objectives.",
+			Rate: func(t *Totals) (float64, bool) {
+				v, ok := t.share(t.Good)
+				return where(t.Judged, v, ok)
+			},
+		},
+		{
+			ID: "error_rate", Name: "Failed requests", Unit: Share,
+			Formula: "failed requests ÷ all requests",
+			Help:    "Every class of failure counts, cut off and cancelled ones too.",
+			Rate:    func(t *Totals) (float64, bool) { return t.share(t.Requests - t.OK) },
+		},
+		{
+			ID: "request_count", Name: "Successful requests", Unit: Requests,
+			Formula: "number of successful requests",
+			Help:    "What the latencies are made of.",
+			Rate:    func(t *Totals) (float64, bool) { return float64(t.OK), true },
+		},
+		{
+			ID: "concurrency", Name: "Requests in flight", Unit: Requests,
+			Formula: "Σ (End − Sent) ÷ window; in the steady window the part of each request that lies in it, whatever its phase",
+			Help:    "How many requests were under way at a time, on average: the concurrency that was held, not the one asked for.",
+			Rate:    func(t *Totals) (float64, bool) { return t.per(t.Held.Seconds()) },
+		},
+	}
+}
+
+// opening is a Def of a step of opening a connection.
+func opening(id, name, step, help string, of func(*record.Conn) time.Duration) Def {
+	return ms(Def{
+		ID: id, Name: name, Failed: true,
+		Formula: step + ", of requests that had to open a connection",
+		Help:    help,
+		One: func(r *Request) (int64, bool) {
+			d := of(&r.Conn)
+			return int64(d), d > 0
+		},
+	})
+}
+
+// client are the metrics of this program and the way to the server. They cover
+// failed requests too.
+func client() []Def {
+	return []Def{
+		ms(Def{
+			ID: "lag", Name: "Lag", Failed: true,
+			Formula: "Sent − Due",
+			Help:    "How late requests went out, for whatever reason.",
+			One:     func(r *Request) (int64, bool) { return since(r.Due, r.Sent) },
+		}),
+		ms(Def{
+			ID: "slot_wait", Name: "Wait for a slot", Failed: true,
+			Formula: "Held, of arrivals that had to wait under the in-flight cap",
+			Help:    "The part of lag that the load's own cap makes.",
+			One:     func(r *Request) (int64, bool) { return int64(r.Held), r.Held > 0 },
+		}),
+		ms(Def{
+			ID: "dispatch_delay", Name: "Client's own delay", Failed: true,
+			Formula: "max(0, Sent − Due − Held − time to open the connection); in closed loop without the first wave, which is due all at once",
+			Help:    "The part of lag that is this client's. The verdict judges this.",
+			One: func(r *Request) (int64, bool) {
+				if r.Sent == record.Never || r.closed && r.Due <= r.from {
+					return 0, false
+				}
+				c := &r.Conn
+				return max(0, int64(r.Sent-r.Due-r.Held-c.Resolve-c.Connect-c.TLS)), true
+			},
+		}),
+		ms(Def{
+			ID: "read_delay", Name: "Read delay", Failed: true,
+			Formula: "for each read: when it returned to this program − when the kernel received its last segment",
+			Help:    "How late this client looked. Where the kernel stamps reads it is not part of any latency.",
+			Many:    func(r *Request) []int64 { return r.delays },
+		}),
+		opening("resolve_time", "Resolve time", "time to resolve the host name", "Not part of any latency from Sent.",
+			func(c *record.Conn) time.Duration { return c.Resolve }),
+		opening("connect_time", "Connect time", "time to connect", "Not part of any latency from Sent.",
+			func(c *record.Conn) time.Duration { return c.Connect }),
+		opening("tls_time", "TLS time", "time of the TLS handshake", "Not part of any latency from Sent.",
+			func(c *record.Conn) time.Duration { return c.TLS }),
+	}
+}

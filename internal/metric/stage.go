@@ -1,0 +1,257 @@
+package metric
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"inferometer/internal/record"
+	"inferometer/internal/stat"
+)
+
+// stage accumulates one stage.
+type stage struct {
+	cols []*stat.Column // by sampled metric
+	even *stat.Column   // gaps that are gaps of events and of tokens alike
+
+	whole, steady Totals
+	steadyEnd     time.Duration
+	steadyHeld    time.Duration
+	line          timeline
+
+	seen   int64 // records of any phase
+	warmup int64
+	met    []int64 // by objective
+	Counts
+	failures map[failureKey]*FailureCount
+}
+
+// Counts are numbers over the measured requests of a stage that no metric has.
+type Counts struct {
+	Sources   [2][4]int64 // successful requests by source: input, output
+	Reads     int64
+	Unstamped int64 // reads without a kernel stamp
+	Late      int64 // token events that came out of a read with later ones because the client was late
+	Apart     int64 // token events more than 1 ms after the one before
+
+	Empty int64 // successful streams and texts without a token
+	Short int64 // successful answers with fewer tokens than were asked for, Empty ones aside
+
+	// Where the server and this side both counted: input, output.
+	Both     [2]int64 // requests
+	Server   [2]int64 // tokens by the server's count
+	Disagree [2]int64 // Σ |server − local|
+}
+
+type failureKey struct {
+	class  record.Class
+	status int
+}
+
+// FailureCount is how often one kind of failure happened, with its first example.
+type FailureCount struct {
+	Class   record.Class
+	Status  int
+	Count   int64
+	Example string
+	seq     int64 // of the example
+}
+
+func newStage(f *Fold) *stage {
+	s := &stage{even: f.pool.Column(), met: make([]int64, len(f.slos))}
+	for range f.defs {
+		s.cols = append(s.cols, f.pool.Column())
+	}
+	s.whole.Judged = len(f.slos) > 0
+	s.steady.Judged = s.whole.Judged
+	return s
+}
+
+func (s *stage) close() {
+	s.even.Close()
+	for _, c := range s.cols {
+		c.Close()
+	}
+}
+
+// hold adds the part of a request that lies in the steady window to the time that
+// requests were in flight there.
+func (s *stage) hold(rec *record.Record, from, to time.Duration) {
+	if from == Unknown || rec.Sent == record.Never {
+		return
+	}
+	if in := min(rec.End, to) - max(rec.Sent, from); in > 0 {
+		s.steadyHeld += in
+	}
+}
+
+// add adds a request to the sums.
+func (t *Totals) add(r *Request, good bool) {
+	t.Requests++
+	if r.Failure != nil {
+		if r.Failure.Class == record.CutOff {
+			t.CutOff++
+		}
+		return
+	}
+	t.OK++
+	if good && t.Judged {
+		t.Good++
+	}
+	if r.In.Source != record.Uncounted {
+		t.In += int64(r.In.N)
+		t.InKnown++
+	}
+	if r.Tokens >= 0 {
+		t.Out += int64(r.Tokens)
+		t.OutKnown++
+	}
+}
+
+// span widens the window to hold a request: the window of the whole is from the first
+// Sent to the last End.
+func (t *Totals) span(rec *record.Record) {
+	from := rec.Sent
+	if from == record.Never {
+		from = rec.Due
+	} else {
+		t.Held += rec.End - rec.Sent
+	}
+	if t.Requests == 1 {
+		t.Begin, t.End = from, rec.End
+		return
+	}
+	t.Begin, t.End = min(t.Begin, from), max(t.End, rec.End)
+}
+
+// merge adds the sums of other requests.
+func (t *Totals) merge(o *Totals) {
+	switch {
+	case o.Requests == 0:
+	case t.Requests == 0:
+		t.Begin, t.End = o.Begin, o.End
+	default:
+		t.Begin, t.End = min(t.Begin, o.Begin), max(t.End, o.End)
+	}
+	t.Requests += o.Requests
+	t.OK += o.OK
+	t.CutOff += o.CutOff
+	t.Good += o.Good
+	t.In += o.In
+	t.Out += o.Out
+	t.InKnown += o.InKnown
+	t.OutKnown += o.OutKnown
+	t.Held += o.Held
+}
+
+// count takes a measured request into the counts.
+func (s *stage) count(r *Request, words bool) {
+	s.Reads += int64(len(r.Marks))
+	s.Unstamped += r.unstamped
+	if r.Failure != nil {
+		s.fail(r)
+		return
+	}
+	s.Late += r.late
+	s.Apart += r.apart
+	s.Sources[0][r.In.Source&3]++
+	s.Sources[1][r.Out.Source&3]++
+	for i, t := range [2]record.Tokens{r.In, r.Out} {
+		if t.Source == record.FromServer && t.Local >= 0 {
+			s.Both[i]++
+			s.Server[i] += int64(t.N)
+			s.Disagree[i] += int64(max(t.N-t.Local, t.Local-t.N))
+		}
+	}
+	// A count of events or of words says nothing about tokens that are missing.
+	exact := r.Out.Source == record.FromServer || r.Out.Source == record.FromTokenizer && !words
+	switch {
+	case r.Tokens == 0:
+		s.Empty++
+	case exact && r.Tokens > 0 && r.Tokens < r.Asked:
+		s.Short++
+	}
+}
+
+func (s *stage) fail(r *Request) {
+	key := failureKey{r.Failure.Class, r.Failure.Status}
+	c := s.failures[key]
+	if c == nil {
+		if s.failures == nil {
+			s.failures = make(map[failureKey]*FailureCount)
+		}
+		c = &FailureCount{Class: key.class, Status: key.status, Example: r.Failure.Message, seq: r.Seq}
+		s.failures[key] = c
+	}
+	c.Count++
+	if r.Seq < c.seq {
+		c.Example, c.seq = r.Failure.Message, r.Seq
+	}
+}
+
+// merge moves what o holds into s.
+func (s *stage) merge(o *stage) error {
+	if err := s.even.Merge(o.even); err != nil {
+		return err
+	}
+	for i := range s.cols {
+		if err := s.cols[i].Merge(o.cols[i]); err != nil {
+			return err
+		}
+	}
+	s.whole.merge(&o.whole)
+	s.steady.merge(&o.steady)
+	s.steadyEnd = max(s.steadyEnd, o.steadyEnd)
+	s.steadyHeld += o.steadyHeld
+	s.line.merge(&o.line)
+	s.seen += o.seen
+	s.warmup += o.warmup
+	for i := range s.met {
+		s.met[i] += o.met[i]
+	}
+	s.Counts.merge(&o.Counts)
+	for key, c := range o.failures {
+		have := s.failures[key]
+		if have == nil {
+			if s.failures == nil {
+				s.failures = make(map[failureKey]*FailureCount)
+			}
+			s.failures[key] = c
+			continue
+		}
+		have.Count += c.Count
+		if c.seq < have.seq {
+			have.Example, have.seq = c.Example, c.seq
+		}
+	}
+	return nil
+}
+
+func (c *Counts) merge(o *Counts) {
+	for i := range c.Sources {
+		for j := range c.Sources[i] {
+			c.Sources[i][j] += o.Sources[i][j]
+		}
+		c.Both[i] += o.Both[i]
+		c.Server[i] += o.Server[i]
+		c.Disagree[i] += o.Disagree[i]
+	}
+	c.Reads += o.Reads
+	c.Unstamped += o.Unstamped
+	c.Late += o.Late
+	c.Apart += o.Apart
+	c.Empty += o.Empty
+	c.Short += o.Short
+}
+
+// failureList is the failures, the most frequent first.
+func (s *stage) failureList() []FailureCount {
+	var list []FailureCount
+	for _, c := range s.failures {
+		list = append(list, *c)
+	}
+	slices.SortFunc(list, func(a, b FailureCount) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Status, b.Status))
+	})
+	return list
+}

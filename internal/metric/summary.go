@@ -1,0 +1,186 @@
+package metric
+
+import (
+	"fmt"
+	"sync"
+
+	"inferometer/internal/stat"
+)
+
+// Percentile is a percentile that is reported.
+type Percentile struct {
+	Name     string
+	Quantile float64
+}
+
+// Percentiles are those that are reported, ascending.
+func Percentiles() []Percentile {
+	return []Percentile{
+		{"p1", 0.01}, {"p5", 0.05}, {"p10", 0.10}, {"p25", 0.25}, {"p50", 0.50},
+		{"p75", 0.75}, {"p90", 0.90}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999},
+	}
+}
+
+// Stage is what a Fold has to say of one stage.
+type Stage struct {
+	Whole      Window  // the requests of the measured phase
+	Steady     *Window // those that ended in the steady window; nil: there is none
+	Seen       int64   // requests of any phase
+	Warmup     int64
+	Counts     Counts
+	Objectives []Objective
+	Failures   []FailureCount
+	Drift      *Drift // between the halves of the steady window; nil: too few requests
+}
+
+// Objective is an SLO and how many measured requests met it.
+type Objective struct {
+	SLO
+	Met int64
+}
+
+// Window is the metrics of a window.
+type Window struct {
+	Totals Totals
+	Stats  map[string]Stat // by metric; those without a value are left out
+}
+
+// Stat is the value of a metric, in its unit. A rate has Avg alone.
+type Stat struct {
+	Def                *Def
+	N                  int64
+	Avg, Min, Max, Std float64
+	Quantiles          []float64 // in the order of Percentiles; nil for a rate
+}
+
+// Summarize works out all metrics of all stages, with the given rule for quantiles.
+// A stage that had no request is an empty Stage.
+func (f *Fold) Summarize(rule stat.Rule) ([]Stage, error) {
+	defs := Defs()
+	out := make([]Stage, len(f.stages))
+	var tasks []*task
+	for i, s := range f.stages {
+		if s == nil {
+			continue
+		}
+		out[i] = f.summary(i, s, defs)
+		for k := range f.defs {
+			tasks = append(tasks, &task{stage: &out[i], def: &f.defs[k], cols: s.columns(k, &f.defs[k])})
+		}
+	}
+	if err := runTasks(tasks, rule); err != nil {
+		return nil, err
+	}
+	for _, t := range tasks {
+		t.stage.Whole.set(t.def, t.sums[0])
+		if t.stage.Steady != nil {
+			t.stage.Steady.set(t.def, t.sums[1])
+		}
+	}
+	return out, nil
+}
+
+// summary is all of a stage but its sampled metrics.
+func (f *Fold) summary(i int, s *stage, defs []Def) Stage {
+	st := Stage{
+		Whole: Window{Totals: s.whole}, Seen: s.seen, Warmup: s.warmup,
+		Counts: s.Counts, Failures: s.failureList(),
+	}
+	for k, o := range f.slos {
+		st.Objectives = append(st.Objectives, Objective{o.SLO, s.met[k]})
+	}
+	st.Whole.rates(defs)
+	if f.opts.Bounds == nil {
+		return st
+	}
+	from, to := f.opts.Bounds(i)
+	if to == Unknown {
+		to = s.steadyEnd
+	}
+	if from >= to {
+		return st
+	}
+	st.Steady = &Window{Totals: s.steady}
+	t := &st.Steady.Totals
+	t.Begin, t.End, t.Held = from, to, s.steadyHeld
+	st.Steady.rates(defs)
+	if d, ok := s.line.drift(from, to); ok {
+		st.Drift = &d
+	}
+	return st
+}
+
+// columns are the columns that hold the samples of a metric.
+func (s *stage) columns(k int, d *Def) []*stat.Column {
+	if d.gaps {
+		return []*stat.Column{s.cols[k], s.even}
+	}
+	return []*stat.Column{s.cols[k]}
+}
+
+// rates fills in the metrics that come from sums.
+func (w *Window) rates(defs []Def) {
+	w.Stats = make(map[string]Stat, len(defs))
+	for i := range defs {
+		d := &defs[i]
+		if d.Rate == nil {
+			continue
+		}
+		if v, ok := d.Rate(&w.Totals); ok {
+			w.Stats[d.ID] = Stat{Def: d, Avg: v}
+		}
+	}
+}
+
+// set fills in a metric with samples.
+func (w *Window) set(d *Def, s stat.Summary) {
+	if s.N == 0 {
+		return
+	}
+	st := Stat{
+		Def: d, N: s.N, Avg: s.Mean / d.Scale, Std: s.Std / d.Scale,
+		Min: float64(s.Min) / d.Scale, Max: float64(s.Max) / d.Scale,
+		Quantiles: make([]float64, len(s.Quantiles)),
+	}
+	for i, q := range s.Quantiles {
+		st.Quantiles[i] = q / d.Scale
+	}
+	w.Stats[d.ID] = st
+}
+
+// task is one metric of one stage to be summarized.
+type task struct {
+	stage *Stage
+	def   *Def
+	cols  []*stat.Column
+	sums  [2]stat.Summary
+	err   error
+}
+
+// runTasks summarizes on all cores.
+func runTasks(tasks []*task, rule stat.Rule) error {
+	var qs []float64
+	for _, p := range Percentiles() {
+		qs = append(qs, p.Quantile)
+	}
+	queue := make(chan *task)
+	var wg sync.WaitGroup
+	for range workers() {
+		wg.Go(func() {
+			for t := range queue {
+				t.sums, t.err = stat.Summarize(qs, rule, t.cols...)
+			}
+		})
+	}
+	for _, t := range tasks {
+		queue <- t
+	}
+	close(queue)
+	wg.Wait()
+	for _, t := range tasks {
+		if t.err != nil {
+			return fmt.Errorf("work out %s: %w", t.def.ID, t.err)
+		}
+	}
+	return nil
+}

@@ -37,10 +37,19 @@ func (thirds) Count(text string) int {
 	return n
 }
 
-func (c thirds) Cut(text string, n int) (int, bool) {
-	for i := range len(text) + 1 {
-		if c.Count(text[:i]) == n {
-			return i, true
+func (thirds) Cut(text string, n int) (int, bool) {
+	word := 0 // bytes of the present word
+	for i := range len(text) {
+		if text[i] == ' ' || text[i] == '\n' {
+			word = 0
+			continue
+		}
+		if word%3 == 0 {
+			n--
+		}
+		word++
+		if n == 0 {
+			return i + 1, true
 		}
 	}
 	return 0, false

@@ -1,0 +1,264 @@
+package promptfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"inferometer/internal/prompt"
+)
+
+// textFields are the fields that can hold a prompt's text.
+func textFields() []string { return []string{"prompt", "text", "text_input", "input"} }
+
+// outputFields are the fields that can hold the output length.
+func outputFields() []string {
+	return []string{"output_tokens", "max_tokens", "max_completion_tokens", "output_length", "osl"}
+}
+
+const (
+	messagesField = "messages"
+	mostOutput    = 10_000_000
+)
+
+// object takes the line as a JSON object with a prompt in it. Other fields than
+// those that it knows may be there, and mean nothing.
+func (f *file) object() {
+	if !f.valid() {
+		return
+	}
+	if first := bytes.TrimSpace(f.line); first[0] != '{' {
+		f.fault(bytes.IndexByte(f.line, first[0]), "", "is not a JSON object", `write a prompt as {"prompt": "…"}`)
+		return
+	}
+	o := line{file: f}
+	members(f.line, 0, o.member)
+	switch {
+	case o.faulty:
+	case o.from == "":
+		known := append(textFields(), messagesField)
+		f.fault(0, "", "has no prompt", "it needs one of "+strings.Join(known, ", ")+o.others())
+	default:
+		f.prompts = append(f.prompts, o.prompt)
+	}
+}
+
+// valid reports whether the line is JSON.
+func (f *file) valid() bool {
+	var raw json.RawMessage
+	err := json.Unmarshal(f.line, &raw)
+	if err == nil {
+		return true
+	}
+	var syntax *json.SyntaxError
+	if !errors.As(err, &syntax) {
+		f.fault(0, "", err.Error(), "")
+		return false
+	}
+	off := int(syntax.Offset) - 1 // the fault is in the last byte that was read
+	if strings.HasPrefix(syntax.Error(), "unexpected end") {
+		off = len(f.line)
+	}
+	f.fault(off, "", "is not valid JSON: "+syntax.Error(), "one whole object on each line")
+	return false
+}
+
+// line is a JSON object being read.
+type line struct {
+	file   *file
+	prompt prompt.Prompt
+	from   string   // field that the prompt came from
+	output string   // field that the output length came from
+	extra  []string // fields that mean nothing
+	faulty bool
+}
+
+func (l *line) fault(off int, path, text, hint string) {
+	l.faulty = true
+	l.file.fault(off, path, text, hint)
+}
+
+// others names the fields of a line that has no prompt.
+func (l *line) others() string {
+	if len(l.extra) == 0 {
+		return ""
+	}
+	const most = 5
+	if len(l.extra) > most {
+		l.extra = append(l.extra[:most], "…")
+	}
+	return "; it has " + strings.Join(l.extra, ", ")
+}
+
+// member takes one field; off is where its value begins. A null is as good as no field.
+func (l *line) member(key string, value []byte, off int) {
+	isText, isOutput := slices.Contains(textFields(), key), slices.Contains(outputFields(), key)
+	switch {
+	case !isText && !isOutput && key != messagesField:
+		l.extra = append(l.extra, strconv.Quote(key))
+	case string(value) == "null":
+	case isOutput:
+		l.takeOutput(key, value, off)
+	case l.from != "":
+		l.fault(off, key, fmt.Sprintf("the line has a prompt already, in %q", l.from), "keep one of them")
+	case isText:
+		l.from = key
+		l.prompt.Text = l.text(key, value, off, true)
+	default:
+		l.from = key
+		l.takeMessages(value, off)
+	}
+}
+
+// text is the value as a string; where it must not be blank, that is checked too.
+func (l *line) text(path string, value []byte, off int, needed bool) string {
+	var s string
+	switch {
+	case json.Unmarshal(value, &s) != nil:
+		l.fault(off, path, "must be a string, is "+kind(value), "")
+	case needed && strings.TrimSpace(s) == "":
+		l.fault(off, path, "is empty", "")
+	}
+	return s
+}
+
+func (l *line) takeOutput(key string, value []byte, off int) {
+	n, err := strconv.Atoi(string(value))
+	switch {
+	case err != nil || n < 1 || n > mostOutput:
+		l.fault(off, key, fmt.Sprintf("must be a whole number from 1 to %d, is %s", mostOutput, short(value)), "")
+	case l.output != "" && n != l.prompt.Output:
+		l.fault(off, key, fmt.Sprintf("is %d, and %q says %d", n, l.output, l.prompt.Output), "keep one of them")
+	default:
+		l.output, l.prompt.Output = key, n
+	}
+}
+
+func (l *line) takeMessages(value []byte, off int) {
+	if value[0] != '[' {
+		l.fault(off, messagesField, "must be an array, is "+kind(value), "")
+		return
+	}
+	blank := true
+	elements(value, off, func(i int, value []byte, off int) {
+		path := fmt.Sprintf("%s[%d]", messagesField, i)
+		if value[0] != '{' {
+			l.fault(off, path, "must be an object, is "+kind(value), "")
+			return
+		}
+		m := l.message(path, value, off)
+		blank = blank && strings.TrimSpace(m.Content) == ""
+		l.prompt.Messages = append(l.prompt.Messages, m)
+	})
+	if blank && !l.faulty {
+		l.fault(off, messagesField, "is empty", "")
+	}
+}
+
+func (l *line) message(path string, value []byte, off int) prompt.Message {
+	var m prompt.Message
+	missing := map[string]bool{"role": true, "content": true}
+	members(value, off, func(key string, value []byte, off int) {
+		path := path + "." + key
+		delete(missing, key)
+		switch {
+		case key == "role":
+			m.Role = l.text(path, value, off, true)
+		case key == "content" && value[0] == '[':
+			m.Content = l.parts(path, value, off)
+		case key == "content":
+			m.Content = l.text(path, value, off, false)
+		case string(value) != "null":
+			l.fault(off, path, "cannot be sent", "a message has role and content alone")
+		}
+	})
+	for _, key := range []string{"role", "content"} {
+		if missing[key] {
+			l.fault(off, path+"."+key, "is missing", "")
+		}
+	}
+	return m
+}
+
+// parts joins the text parts of a message's content.
+func (l *line) parts(path string, value []byte, off int) string {
+	var all strings.Builder
+	elements(value, off, func(i int, value []byte, off int) {
+		path := fmt.Sprintf("%s[%d]", path, i)
+		var part struct {
+			Type string  `json:"type"`
+			Text *string `json:"text"`
+		}
+		if json.Unmarshal(value, &part) != nil || part.Type != "text" || part.Text == nil {
+			l.fault(off, path, "is not a text part", `only {"type": "text", "text": "…"} can be sent`)
+			return
+		}
+		all.WriteString(*part.Text)
+	})
+	return all.String()
+}
+
+// kind is what a value is, in words.
+func kind(value []byte) string {
+	switch value[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case '"':
+		return "a string"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	default:
+		return "a number"
+	}
+}
+
+// short is a value, cut where it is long.
+func short(value []byte) string {
+	const most = 30
+	if r := []rune(string(value)); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return string(value)
+}
+
+// members calls take for each member of a valid JSON object, with the offset of its
+// value counted from base.
+func members(object []byte, base int, take func(key string, value []byte, off int)) {
+	d := json.NewDecoder(bytes.NewReader(object))
+	d.Token() // the brace
+	for d.More() {
+		key, _ := d.Token()
+		value, off, err := next(d)
+		if err != nil {
+			return
+		}
+		take(key.(string), value, base+off)
+	}
+}
+
+// elements calls take for each element of a valid JSON array.
+func elements(array []byte, base int, take func(i int, value []byte, off int)) {
+	d := json.NewDecoder(bytes.NewReader(array))
+	d.Token() // the bracket
+	for i := 0; d.More(); i++ {
+		value, off, err := next(d)
+		if err != nil {
+			return
+		}
+		take(i, value, base+off)
+	}
+}
+
+// next is the value that comes next and its offset.
+func next(d *json.Decoder) (value json.RawMessage, off int, err error) {
+	err = d.Decode(&value)
+	return value, int(d.InputOffset()) - len(value), err
+}

@@ -1,0 +1,120 @@
+package promptfile
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+)
+
+// mostFaults is how many faults of one file are listed; the rest are counted.
+const mostFaults = 20
+
+// parse reads all prompts of a file, or lists what is wrong with it. Blank lines
+// are skipped; lines end with LF or CRLF; a byte order mark is allowed.
+func parse(name string, data []byte) ([]prompt.Prompt, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	f := &file{name: name}
+	if isJSON(name, data) {
+		if first := bytes.TrimSpace(data); len(first) > 0 && first[0] == '[' {
+			f.lineNo = 1 + bytes.Count(data[:bytes.IndexByte(data, '[')], []byte("\n"))
+			f.fault(0, "", "the file is one JSON array", "write one object on each line, without brackets and commas around them")
+			return nil, f.faults
+		}
+		f.each(data, f.object)
+	} else {
+		f.each(data, f.plain)
+	}
+	if f.more > 0 {
+		f.faults = append(f.faults, plan.Fault{Where: name, Text: fmt.Sprintf("and %d more faults", f.more)})
+	}
+	if len(f.faults) == 0 && len(f.prompts) == 0 {
+		f.faults = plan.Faults{{Where: name, Text: "there is no prompt in the file", Hint: "write one prompt on each line"}}
+	}
+	if len(f.faults) > 0 {
+		return nil, f.faults
+	}
+	return f.prompts, nil
+}
+
+// isJSON goes by the name's extension and, where that says nothing, by the first
+// character.
+func isJSON(name string, data []byte) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".jsonl", ".ndjson", ".json":
+		return true
+	case ".txt", ".text":
+		return false
+	}
+	return bytes.HasPrefix(bytes.TrimSpace(data), []byte("{"))
+}
+
+// file is a file being read.
+type file struct {
+	name    string
+	line    []byte // the present one, without its end
+	lineNo  int    // its number, from 1
+	prompts []prompt.Prompt
+	faults  plan.Faults
+	more    int // faults beyond those listed
+}
+
+// each hands every line that is not blank to take, and refuses lines that are not text.
+func (f *file) each(data []byte, take func()) {
+	for len(data) > 0 {
+		line, rest, _ := bytes.Cut(data, []byte("\n"))
+		f.line, data = bytes.TrimSuffix(line, []byte("\r")), rest
+		f.lineNo++
+		if off := invalid(f.line); off >= 0 {
+			f.fault(off, "", "is not valid UTF-8", "save the file as UTF-8, uncompressed")
+			continue
+		}
+		if len(bytes.TrimSpace(f.line)) > 0 {
+			take()
+		}
+	}
+}
+
+// invalid is the offset of the first byte that is not UTF-8; -1: all is.
+func invalid(line []byte) int {
+	if utf8.Valid(line) {
+		return -1
+	}
+	off := 0
+	for {
+		r, size := utf8.DecodeRune(line[off:])
+		if r == utf8.RuneError && size == 1 {
+			return off
+		}
+		off += size
+	}
+}
+
+// plain takes the line as a prompt.
+func (f *file) plain() {
+	f.prompts = append(f.prompts, prompt.Prompt{Text: string(f.line)})
+}
+
+// fault notes what is wrong at a byte of the present line. Its column counts
+// characters, as editors do.
+func (f *file) fault(off int, path, text, hint string) {
+	if len(f.faults) >= mostFaults {
+		f.more++
+		return
+	}
+	column := 1 + utf8.RuneCount(f.line[:min(off, len(f.line))])
+	where := fmt.Sprintf("%s:%d:%d", f.name, f.lineNo, column)
+	f.faults = append(f.faults, plan.Fault{Where: where, Path: path, Text: text, Hint: hint})
+}
+
+func tooFew(name string, want, have int) plan.Fault {
+	return plan.Fault{
+		Where: name, Path: "data.prompts",
+		Text: fmt.Sprintf("%d prompts are asked for and the file has %d", want, have),
+		Hint: "leave data.prompts out to use all of them",
+	}
+}

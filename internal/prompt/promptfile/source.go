@@ -1,0 +1,94 @@
+// Package promptfile reads prompts from a file: JSON lines, or plain text with one
+// prompt on each line.
+package promptfile
+
+import (
+	"context"
+	"slices"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+)
+
+// Source hands out the prompts of a file in order, again and again. Every stage
+// begins with the first.
+type Source struct {
+	prompts []prompt.Prompt
+	tok     prompt.Tokenizer
+	output  *prompt.Lengths // for prompts that do not say it themselves
+	salt    prompt.Salt
+	next    prompt.Place
+}
+
+// New reads the file that d names with read. What is wrong with the file is
+// returned as plan.Faults.
+func New(d plan.Data, tok prompt.Tokenizer, seed uint64, read func(name string) ([]byte, error)) (*Source, error) {
+	data, err := read(d.File)
+	if err != nil {
+		return nil, plan.Faults{{Path: "data.file", Text: err.Error(), Hint: "it must be a readable file of prompts"}}
+	}
+	prompts, err := parse(d.File, data)
+	if err != nil {
+		return nil, err
+	}
+	if d.Prompts > len(prompts) {
+		return nil, plan.Faults{tooFew(d.File, d.Prompts, len(prompts))}
+	}
+	if d.Prompts > 0 {
+		prompts = prompts[:d.Prompts]
+	}
+	for i := range prompts {
+		measure(&prompts[i], tok)
+	}
+	return &Source{
+		prompts: prompts,
+		tok:     tok,
+		output:  prompt.NewLengths(d.Output, prompt.Mix(seed^'o')),
+		salt:    prompt.NewSalt(d.Salt, seed),
+	}, nil
+}
+
+// SetStage implements prompt.Stager.
+func (s *Source) SetStage(i int) { s.next = prompt.Place{Stage: uint64(i)} }
+
+// Next implements prompt.Source. It never ends.
+func (s *Source) Next(context.Context) (prompt.Prompt, error) {
+	place := s.next
+	s.next.I++
+	p := s.prompts[place.I%uint64(len(s.prompts))]
+	if p.Output == 0 {
+		p.Output = s.output.At(place.Number())
+	}
+	if !s.salt.None() {
+		s.season(&p, place)
+	}
+	return p, nil
+}
+
+// season puts salt in front of a prompt. A chat gets it in front of the first
+// message, which is where a server's prompt begins.
+func (s *Source) season(p *prompt.Prompt, place prompt.Place) {
+	var buf [16]byte
+	word := string(s.salt.Append(buf[:0], place))
+	if p.Messages == nil {
+		p.Text = word + p.Text
+	} else {
+		p.Messages = slices.Clone(p.Messages)
+		p.Messages[0].Content = word + p.Messages[0].Content
+	}
+	measure(p, s.tok)
+}
+
+// measure fills in what follows from a prompt's content.
+func measure(p *prompt.Prompt, tok prompt.Tokenizer) {
+	if p.Messages == nil {
+		p.Tokens = tok.Count(p.Text)
+		p.Hash = prompt.HashText(p.Text)
+		return
+	}
+	p.Tokens = 0
+	for _, m := range p.Messages {
+		p.Tokens += tok.Count(m.Content)
+	}
+	p.Hash = prompt.HashMessages(p.Messages)
+}

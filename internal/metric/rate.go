@@ -151,7 +151,7 @@ func client() []Def {
 			Formula: "max(0, Sent − Due − Held − time to open the connection); in closed loop without the first wave, which is due all at once",
 			Help:    "The part of lag that is this client's. The verdict judges this.",
 			One: func(r *Request) (int64, bool) {
-				if r.Sent == record.Never || r.closed && r.Due <= r.from {
+				if r.Sent == record.Never || r.closed && r.from != Unknown && r.Due <= r.from {
 					return 0, false
 				}
 				c := &r.Conn

@@ -1,0 +1,92 @@
+package promptfile
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/token"
+)
+
+// block is a fenced part of a page.
+type block struct{ language, text string }
+
+func page(t *testing.T) (string, []block) {
+	t.Helper()
+	data, err := os.ReadFile("../../../docs/data.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var blocks []block
+	for _, m := range regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$").FindAllStringSubmatch(string(data), -1) {
+		blocks = append(blocks, block{m[1], m[2]})
+	}
+	return string(data), blocks
+}
+
+func TestExamplesOfThePage(t *testing.T) {
+	_, blocks := page(t)
+	plans, files := 0, 0
+	for _, b := range blocks {
+		switch b.language {
+		case "yaml":
+			plans++
+			if _, err := plan.Load("docs/data.md", []byte(b.text)); err != nil {
+				t.Errorf("%v\nin\n%s", err, b.text)
+			}
+		case "jsonl":
+			files++
+			s, err := New(plan.Data{File: "docs/data.md"}, token.Words{}, 1, with(b.text))
+			if err != nil {
+				t.Errorf("%v\nin\n%s", err, b.text)
+			} else if lines := strings.Count(b.text, "\n"); len(s.prompts) != lines {
+				t.Errorf("%d prompts in %d lines of\n%s", len(s.prompts), lines, b.text)
+			}
+		}
+	}
+	if plans < 3 || files < 2 {
+		t.Errorf("the page has %d plans and %d prompt files", plans, files)
+	}
+}
+
+// The page names every field there is, and its faults are real ones.
+func TestPageIsComplete(t *testing.T) {
+	text, blocks := page(t)
+	for _, field := range slices.Concat(textFields(), outputFields(), []string{messagesField}) {
+		if !strings.Contains(text, `"`+field+`"`) && !strings.Contains(text, "`"+field+"`") {
+			t.Errorf("the page does not mention %s", field)
+		}
+	}
+	good := `{"prompt": "x"}` + "\n"
+	_, err := parse("questions.jsonl", []byte(good+good+`{"prompt": 1}`+"\n"+strings.Repeat(good, 4)+`{"question": "x", "answer": "y"}`))
+	if want := blocks[slices.IndexFunc(blocks, func(b block) bool { return b.language == "" })].text; err.Error()+"\n" != want {
+		t.Errorf("the page shows the faults\n%swhere they are\n%v", want, err)
+	}
+}
+
+// Every length in the table is read the same from a plan and from the command line.
+func TestLengthsOfThePage(t *testing.T) {
+	text, _ := page(t)
+	rows := regexp.MustCompile("(?m)^\\| (\\w+) \\| `(.*?)` \\| `(.*?)` \\|").FindAllStringSubmatch(text, -1)
+	if len(rows) != 4 {
+		t.Fatalf("%d rows of lengths", len(rows))
+	}
+	for _, row := range rows {
+		p, err := plan.Load("docs/data.md", []byte("data: {input: "+row[2]+"}"))
+		if err != nil {
+			t.Errorf("%s: %v", row[1], err)
+			continue
+		}
+		flag, err := plan.ParseLength(row[3])
+		if err != nil || flag != p.Data.Input || flag.Dist != row[1] {
+			t.Errorf("%s is %+v in a plan and %+v (%v) as a flag", row[1], p.Data.Input, flag, err)
+		}
+		if prompt.NewLengths(flag, 1).At(0) < 1 {
+			t.Errorf("%s draws nothing", row[1])
+		}
+	}
+}

@@ -38,9 +38,10 @@ func Read(name string, data []byte) *Draft {
 	d.Set("", name)
 	root, fault := parse(name, data)
 	if fault != nil {
-		d.Faults = append(d.Faults, *fault)
+		d.Faults, d.unreadable = append(d.Faults, *fault), true
 		return d
 	}
+	d.unreadable = root.Kind != yaml.MappingNode
 	r := &reader{file: name, draft: d}
 	planSpec().read(r, root, "", &d.Plan)
 	return d

@@ -11,6 +11,9 @@ type Fault struct {
 	Path  string // the field, such as "stages[0].rate"; empty: the whole plan
 	Text  string // what is wrong
 	Hint  string // what to do about it; may be empty
+
+	// needs is what must have been read well for this fault to be one; empty: Path.
+	needs string
 }
 
 // Error is the fault on one line.
@@ -20,7 +23,7 @@ func (f Fault) Error() string {
 		b.WriteString(f.Where + ": ")
 	}
 	// A place on the command line says by itself which field is meant.
-	if f.Path != "" && !strings.HasPrefix(f.Where, "-") && !strings.HasPrefix(f.Where, "argument ") {
+	if f.Path != "" && !onCommandLine(f.Where) {
 		b.WriteString(f.Path + ": ")
 	}
 	b.WriteString(f.Text)
@@ -57,6 +60,8 @@ type Draft struct {
 	Plan   Plan
 	Origin map[string]string // path of a field → where it was set, as in Fault.Where
 	Faults Faults
+
+	unreadable bool // the file is no plan at all: there is nothing to check
 }
 
 // NewDraft is a draft that holds the defaults.
@@ -100,14 +105,16 @@ func (d *Draft) Finish() (*Plan, error) {
 	d.infer()
 	d.zeros()
 	faults := d.Faults
-	for _, f := range check(&d.Plan) {
-		// A value that could not be read leaves its neighbours looking wrong:
-		// only the first cause is worth telling.
-		if d.faulty(f.Path) {
-			continue
+	if !d.unreadable {
+		for _, f := range check(&d.Plan) {
+			// A value that could not be read leaves its neighbours looking wrong:
+			// only the first cause is worth telling.
+			if d.faulty(f.Path) || f.needs != "" && d.faulty(f.needs) {
+				continue
+			}
+			f.Where = d.where(f.Path)
+			faults = append(faults, f)
 		}
-		f.Where = d.where(f.Path)
-		faults = append(faults, f)
 	}
 	if err := faults.err(); err != nil {
 		return nil, err
@@ -117,23 +124,43 @@ func (d *Draft) Finish() (*Plan, error) {
 
 // where is where path was set, or the part of the plan that holds it.
 func (d *Draft) where(path string) string {
-	for {
-		if w, ok := d.Origin[path]; ok {
+	for outer := path; ; {
+		w, ok := d.Origin[outer]
+		switch {
+		case ok && onCommandLine(w) && outer != path:
+			// A line of a file shows what is meant; a flag must be told.
+			return w + ", " + strings.TrimLeft(path[len(outer):], ".")
+		case ok:
 			return w
 		}
-		cut := strings.LastIndexAny(path, ".[")
+		cut := strings.LastIndexAny(outer, ".[")
 		if cut < 0 {
-			return d.Origin[""]
+			break
 		}
-		path = path[:cut]
+		outer = outer[:cut]
 	}
+	if file, ok := d.Origin[""]; ok {
+		return file
+	}
+	// Flags set fields one by one: the first that is a part of path will do.
+	for _, p := range sortedKeys(d.Origin) {
+		if within(p, path) {
+			return d.Origin[p]
+		}
+	}
+	return ""
+}
+
+// onCommandLine reports whether a place is a flag or an argument.
+func onCommandLine(where string) bool {
+	return strings.HasPrefix(where, "-") || strings.HasPrefix(where, "argument ")
 }
 
 // faulty reports whether a fault already covers path, a part of it, or what it
 // is a part of.
 func (d *Draft) faulty(path string) bool {
 	for _, f := range d.Faults {
-		if f.Path == "" || within(path, f.Path) || within(f.Path, path) {
+		if f.Path != "" && (within(path, f.Path) || within(f.Path, path)) {
 			return true
 		}
 	}

@@ -39,6 +39,9 @@ p.yaml:8:45: data.output.mean: must be a number, is "a"`},
 			`p.yaml:1:7: seed: must be a whole number, is "x"
 p.yaml:3:16: target.urls[0]: has no scheme: "localhost:8000" (did you mean http://localhost:8000?)
 p.yaml:2:17: stages[0].rate: a rate with no end (give duration or requests)`},
+		{"first cause only", "stages: [{rate: 5, duration: 5}, {rate: 5, durration: 5s, arrival: poison}]", `p.yaml:1:30: stages[0].duration: 5 has no unit: write 5s or 5ms
+p.yaml:1:44: stages[1].durration: unknown field (did you mean "duration"?)
+p.yaml:1:68: stages[1].arrival: unknown value "poison"; did you mean "poisson"? (one of constant, poisson, gamma)`},
 		{"given twice", "seed: 1\nseed: 2", "p.yaml:2:1: seed: given twice, first on line 1"},
 		{"merge", "stages: [&a {concurrency: 1, duration: 1s}, {<<: *a}]", "p.yaml:1:46: stages[1]: merge keys (<<) are not supported (write the fields out)"},
 		{"the key itself", "target: {api_key: sk-123}", "p.yaml:1:19: target.api_key: must be a mapping of env, file, is a single value"},
@@ -118,7 +121,7 @@ p.yaml:3:12: tokenizer.name: unknown value "gpt2" (one of words)
 p.yaml:4:20: output.keep_raw: there is no directory to keep answers in (give output.dir (--out))`},
 		{"lengths", "data: {input: {mean: 5, stddev: 2, min: 9, max: 7}, output: 0}", `p.yaml:1:15: data.input: min 9 is more than max 7
 p.yaml:1:22: data.input.mean: 5 is outside min and max
-p.yaml:1:61: data.output.mean: must be 1 or more, is 0`},
+p.yaml:1:61: data.output.mean: must be 1 or more, is 0 (leave it out and the server decides)`},
 		{"goodput", "goodput: {ttf: 200ms, itl: 0s, request_latency: soon}\nmax_errors: 120%\nbudgets: {cpu: 2, lag: -1ms, gcc: 5}",
 			`p.yaml:1:49: goodput.request_latency: "soon" is not a duration: write it as 200ms, 30s or 1m30s
 p.yaml:3:30: budgets.gcc: unknown field (did you mean "gc"?)

@@ -53,13 +53,19 @@ func check(p *Plan) Faults {
 	c.share("max_errors.share", p.MaxErrors.Share)
 	c.budgets(&p.Budgets)
 	if p.Output.KeepRaw && p.Output.Dir == "" {
-		c.add("output.keep_raw", "there is no directory to keep answers in", "give output.dir (--out)")
+		c.lacks("output.keep_raw", "output", "there is no directory to keep answers in", "give output.dir (--out)")
 	}
 	return c.faults
 }
 
 func (c *checker) add(path, text, hint string) {
 	c.faults = append(c.faults, Fault{Path: path, Text: text, Hint: hint})
+}
+
+// lacks is a fault of the field at path that is one only if the part of the plan
+// called needs was read well.
+func (c *checker) lacks(path, needs, text, hint string) {
+	c.faults = append(c.faults, Fault{Path: path, Text: text, Hint: hint, needs: needs})
 }
 
 // choice says that value is none of known unless it is.
@@ -203,7 +209,7 @@ func (c *checker) data(p *Plan) {
 	c.count("data.prompts", int64(d.Prompts), mostPrompts)
 	switch {
 	case d.Source == SourceFile && d.Input != Length{}:
-		c.add("data.input", "prompts from a file have the length they have", "leave it out")
+		c.lacks("data.input", "data.source", "prompts from a file have the length they have", "leave it out")
 	case d.Source == SourceSynthetic && d.Input == Length{}:
 		c.add("data.input", "is missing", "such as 128")
 	}
@@ -213,7 +219,7 @@ func (c *checker) data(p *Plan) {
 		c.add("data.output", "embeddings have no output length", "leave it out")
 	}
 	if d.MinTokens && d.Output == (Length{}) && d.Source == SourceSynthetic {
-		c.add("data.min_tokens", "there is no output length to send", "give data.output (--output-tokens)")
+		c.lacks("data.min_tokens", "data.output", "there is no output length to send", "give data.output (--output-tokens)")
 	}
 	if d.Salt != "" {
 		c.choice("data.salt", d.Salt, []string{SaltRequest, SaltStage})
@@ -250,7 +256,11 @@ func (c *checker) length(path string, l Length) {
 		}
 	}
 	if l.Mean < 1 {
-		c.add(path+".mean", fmt.Sprintf("must be 1 or more, is %v", l.Mean), "")
+		hint := ""
+		if path == "data.output" {
+			hint = "leave it out and the server decides"
+		}
+		c.add(path+".mean", fmt.Sprintf("must be 1 or more, is %v", l.Mean), hint)
 	}
 	if l.Dist == DistFixed && l.Mean != math.Trunc(l.Mean) {
 		c.add(path+".mean", fmt.Sprintf("a fixed length must be a whole number, is %v", l.Mean), "")

@@ -17,7 +17,7 @@ func (c *checker) stage(path string, s *Stage) {
 	rate := c.amount(path+".rate", s.Rate, mostRate)
 	switch {
 	case s.Concurrency != 0 && s.Rate != 0:
-		c.add(path+".rate", "contradicts concurrency: a stage has one kind of load", "give concurrency or rate; max_in_flight caps a rate")
+		c.lacks(path+".rate", path+".concurrency", "contradicts concurrency: a stage has one kind of load", "give concurrency or rate; max_in_flight caps a rate")
 	case s.Rate != 0:
 		if rate {
 			c.open(path, s)
@@ -37,14 +37,14 @@ func (c *checker) open(path string, s *Stage) {
 	}
 	switch {
 	case s.Arrival == ArrivalGamma && s.CV == 0:
-		c.add(path+".cv", "gamma arrivals need one, more than 0", "1 is Poisson, more is burstier")
+		c.lacks(path+".cv", path+".arrival", "gamma arrivals need one, more than 0", "1 is Poisson, more is burstier")
 	case s.Arrival != ArrivalGamma && s.CV != 0:
-		c.add(path+".cv", "belongs to gamma arrivals", "set arrival to gamma")
+		c.lacks(path+".cv", path+".arrival", "belongs to gamma arrivals", "set arrival to gamma")
 	default:
 		c.amount(path+".cv", s.CV, mostCV)
 	}
 	if s.Duration == 0 && s.Requests == 0 {
-		c.add(path+".rate", "a rate with no end", "give duration or requests")
+		c.lacks(path+".rate", path, "a rate with no end", "give duration or requests")
 	}
 	const least = 1e-6 // one request in twelve days
 	if s.Rate > 0 && s.Rate < least {
@@ -55,16 +55,16 @@ func (c *checker) open(path string, s *Stage) {
 // closed checks what belongs to a concurrency.
 func (c *checker) closed(path string, s *Stage) {
 	if s.Arrival != "" {
-		c.add(path+".arrival", "belongs to a rate: in a closed loop a request goes when another ends", "give rate, or leave it out")
+		c.lacks(path+".arrival", path+".rate", "belongs to a rate: in a closed loop a request goes when another ends", "give rate, or leave it out")
 	}
 	if s.CV != 0 {
-		c.add(path+".cv", "belongs to a rate", "give rate, or leave it out")
+		c.lacks(path+".cv", path+".rate", "belongs to a rate", "give rate, or leave it out")
 	}
 	if s.MaxInFlight != 0 {
-		c.add(path+".max_in_flight", "belongs to a rate: concurrency says how many are in flight", "leave it out")
+		c.lacks(path+".max_in_flight", path+".rate", "belongs to a rate: concurrency says how many are in flight", "leave it out")
 	}
 	if s.Duration == 0 && s.Requests == 0 {
-		c.add(path+".concurrency", "a load with no end", "give duration or requests")
+		c.lacks(path+".concurrency", path, "a load with no end", "give duration or requests")
 	}
 }
 
@@ -73,6 +73,7 @@ func (c *checker) ramp(path string, s *Stage) {
 	if s.RampTo == 0 {
 		return
 	}
+	stage := path
 	path += ".ramp_to"
 	most := float64(mostRate)
 	if s.Rate == 0 {
@@ -85,6 +86,6 @@ func (c *checker) ramp(path string, s *Stage) {
 		c.add(path, fmt.Sprintf("a concurrency is a whole number, this is %v", s.RampTo), "")
 	}
 	if s.Duration == 0 {
-		c.add(path, "a ramp needs a duration", "give duration: the time that the ramp takes")
+		c.lacks(path, stage, "a ramp needs a duration", "give duration: the time that the ramp takes")
 	}
 }

@@ -1,0 +1,65 @@
+package native
+
+// runGroups are the flags of `inferometer run`.
+func runGroups() []group {
+	return []group{
+		{"Load", []option{
+			{name: "concurrency", arg: "N", path: "stages[0].concurrency", help: "closed loop: N requests in flight (1 where no load is given)"},
+			{name: "rate", arg: "R", path: "stages[0].rate", help: "open loop: R requests per second; needs --duration or --requests"},
+			{name: "arrival", arg: "KIND", path: "stages[0].arrival", help: "how the requests of a rate arrive: constant (default), poisson, gamma"},
+			{name: "cv", arg: "X", path: "stages[0].cv", help: "coefficient of variation of gamma arrivals; 1 is Poisson, more is burstier"},
+			{name: "max-in-flight", arg: "N", path: "stages[0].max_in_flight", help: "arrivals of a rate beyond N in flight wait, and are counted"},
+			{name: "ramp-to", arg: "X", path: "stages[0].ramp_to", help: "concurrency or rate changes linearly to X over the duration"},
+			{name: "duration", arg: "TIME", path: "stages[0].duration", help: "length of the measured part (30s in closed loop with no other end)"},
+			{name: "requests", arg: "N", path: "stages[0].requests", help: "requests of the measured part; with --duration, whichever is first"},
+			{name: "warmup", arg: "TIME|N", path: "stages[0].warmup", help: "load ahead of the measured part: a time (5s) or a number of requests (100)"},
+			{name: "stage", arg: "SPEC", help: "a stage of several, repeatable, in place of the flags above: concurrency=8,duration=30s or rate=50,arrival=poisson,requests=100,gap=5s"},
+			{name: "drain", arg: "TIME", path: "drain", help: "how long requests in flight may take at the end of a stage (30s)"},
+			{name: "seed", arg: "N", path: "seed", help: "the same seed gives the same prompts, lengths and arrivals (0)"},
+		}},
+		{"Server", []option{
+			{name: "model", arg: "NAME", path: "target.model", help: "model to ask for (the first that the server lists)"},
+			{name: "endpoint", arg: "KIND", path: "target.endpoint", help: "chat (default), completions or embeddings"},
+			{name: "path", arg: "PATH", path: "target.path", help: "path in place of the endpoint's usual one"},
+			{name: "no-stream", help: "ask for whole answers"},
+			{name: "header", short: "H", arg: "'NAME: VALUE'", help: "header to add to every request, repeatable"},
+			{name: "api-key-env", arg: "VAR", path: "target.api_key.env", help: "environment variable that holds the API key; none is used unless named"},
+			{name: "api-key-file", arg: "FILE", path: "target.api_key.file", help: "file that holds the API key"},
+			{name: "temperature", arg: "X", help: "temperature to ask for"},
+			{name: "extra", arg: "KEY=JSON", help: "field to add to every request body, repeatable: top_k=40, stop='[\"x\"]'"},
+			{name: "http2", path: "target.http2", help: "HTTP/2: negotiated over https, with prior knowledge over http"},
+			{name: "ca", arg: "FILE", path: "target.tls.ca", help: "certificates to trust, in place of the system's"},
+			{name: "cert", arg: "FILE", path: "target.tls.cert", help: "client certificate"},
+			{name: "key", arg: "FILE", path: "target.tls.key", help: "key of the client certificate"},
+			{name: "insecure", path: "target.tls.insecure", help: "do not verify the server's certificate"},
+			{name: "timeout", arg: "TIME", path: "target.timeouts.request", help: "bound of a whole request (10m); 0 is none"},
+			{name: "connect-timeout", arg: "TIME", path: "target.timeouts.connect", help: "bound of resolving, connecting and TLS (10s)"},
+			{name: "first-byte-timeout", arg: "TIME", path: "target.timeouts.first_byte", help: "bound up to the first byte of an answer (none)"},
+			{name: "stall-timeout", arg: "TIME", path: "target.timeouts.stall", help: "bound between two reads of an answer (none)"},
+		}},
+		{"Prompts", []option{
+			{name: "input-tokens", arg: "LENGTH", path: "data.input", help: "length of synthetic prompts (128): 128, 100-200 or normal:mean=550,stddev=50,min=10,max=900"},
+			{name: "output-tokens", arg: "LENGTH", path: "data.output", help: "length of answer to ask for (the server decides)"},
+			{name: "input-file", arg: "FILE", path: "data.file", help: "prompts from JSON lines or plain text, one a line"},
+			{name: "prompts", arg: "N", path: "data.prompts", help: "distinct prompts, used in turn (a new one for each request)"},
+			{name: "ignore-eos", path: "data.ignore_eos", help: "ask for the whole output length"},
+			{name: "min-tokens", path: "data.min_tokens", help: "send min_tokens equal to the output length"},
+			{name: "salt", arg: "WHEN", path: "data.salt", help: "prefix that no cache has seen, new for each request or stage"},
+			{name: "tokenizer", arg: "NAME", path: "tokenizer.name", help: "what counts tokens on this side (words)"},
+		}},
+		{"Judgement", []option{
+			{name: "goodput", arg: "SLOS", path: "goodput", help: "objectives of a good request: ttft:200ms,itl:30ms (ttft, ttfot, ttst, ttfb, itl, tpot, ntpot, latency, or a metric's full name)"},
+			{name: "max-errors", arg: "N|N%", path: "max_errors", help: "end the run after this many failed requests, or this share"},
+			{name: "budget", arg: "NAME=VALUE", help: "bound of a valid measurement, repeatable: cpu=90%, lag=2ms (docs/plan.md lists them)"},
+		}},
+		{"Output", []option{
+			{name: "out", arg: "DIR", path: "output.dir", help: "directory for records and reports (only the screen)"},
+			{name: "keep", arg: "raw", help: "keep the bytes of every answer"},
+			{name: "name", arg: "TEXT", path: "name", help: "what reports call the run"},
+			{name: "json", help: "print the result as JSON and nothing else"},
+			{name: "quiet", short: "q", help: "no progress, only the result"},
+			{name: "dry-run", help: "print the plan that this command line compiles to, and stop"},
+			{name: "help", short: "h", help: "this text"},
+		}},
+	}
+}

@@ -1,0 +1,263 @@
+// Package native is inferometer's own command line: `run`, `report` and `plan`.
+// It turns arguments into a plan, or into all the faults that they have, and runs
+// nothing itself.
+package native
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"inferometer/internal/plan"
+)
+
+// Action is what a `run` command line asks for.
+type Action struct {
+	Plan     *plan.Plan
+	Warnings []string
+	DryRun   bool // print the plan and stop
+	Quiet    bool // no progress
+	JSON     bool // the result as JSON, and nothing else
+	Help     bool // print RunHelp and stop; there is no plan
+}
+
+// Run reads the arguments of `inferometer run`. readFile reads a plan file. The
+// error is a plan.Faults with everything that is wrong.
+func Run(args []string, readFile func(name string) ([]byte, error)) (*Action, error) {
+	v, faults := parse(runGroups(), args)
+	if v.is("help") {
+		return &Action{Help: true}, nil
+	}
+	b := &builder{values: v, draft: plan.NewDraft()}
+	b.arguments(readFile)
+	b.load()
+	b.plain()
+	b.special()
+	b.draft.Faults = append(faults, b.draft.Faults...)
+	p, err := b.draft.Finish()
+	if err != nil {
+		return nil, byFlag(err)
+	}
+	return &Action{
+		Plan: p, Warnings: warnings(p),
+		DryRun: v.is("dry-run"), Quiet: v.is("quiet"), JSON: v.is("json"),
+	}, nil
+}
+
+// byFlag names the flag of each field that was set nowhere.
+func byFlag(err error) error {
+	var faults plan.Faults
+	if !errors.As(err, &faults) {
+		return err
+	}
+	for i, f := range faults {
+		for _, g := range runGroups() {
+			for _, o := range g.options {
+				if f.Where == "" && o.path != "" && o.path == f.Path {
+					faults[i].Where = "--" + o.name
+				}
+			}
+		}
+	}
+	return faults
+}
+
+// builder puts flags on top of a draft.
+type builder struct {
+	values
+	draft    *plan.Draft
+	fromFile bool
+}
+
+func (b *builder) fault(where, text, hint string) {
+	b.draft.Faults = append(b.draft.Faults, plan.Fault{Where: where, Text: text, Hint: hint})
+}
+
+// arguments reads the plan file, if there is one, and the URLs.
+func (b *builder) arguments(readFile func(string) ([]byte, error)) {
+	var urls, places []string
+	for i, arg := range b.args {
+		where := fmt.Sprintf("argument %d", i+1)
+		if strings.Contains(arg, "://") {
+			urls, places = append(urls, arg), append(places, where)
+			continue
+		}
+		data, err := readFile(arg)
+		switch {
+		case err == nil && b.fromFile:
+			b.fault(where, "a second plan file", "give one")
+		case err == nil:
+			b.fromFile = true
+			b.draft = plan.Read(arg, data)
+		case isPlanName(arg) || strings.Contains(arg, "/"):
+			b.fault(where, "cannot read the plan file: "+reason(err), "")
+		default: // a host with no scheme, as validation will say
+			urls, places = append(urls, arg), append(places, where)
+		}
+	}
+	if len(urls) == 0 {
+		return
+	}
+	b.draft.Forget("target.urls")
+	b.draft.Plan.Target.URLs = nil
+	for i, u := range urls {
+		b.draft.Put(fmt.Sprintf("target.urls[%d]", i), places[i], u)
+	}
+}
+
+// reason is an error on one line.
+func reason(err error) string { return strings.ReplaceAll(err.Error(), "\n", " ") }
+
+// demo reports whether the built-in mock is what is measured.
+func (b *builder) demo() bool { return !b.fromFile && len(b.args) == 0 }
+
+// load settles which stages there are before the flags fill them in.
+func (b *builder) load() {
+	if b.given("stage") {
+		b.stages()
+		return
+	}
+	b.oneStage()
+}
+
+// stageFlags are the flags that fill in the only stage.
+func stageFlags() []option {
+	var list []option
+	for _, o := range runGroups()[0].options {
+		if strings.HasPrefix(o.path, "stages[0]") {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// stages reads each --stage.
+func (b *builder) stages() {
+	for _, o := range stageFlags() {
+		if b.given(o.name) {
+			field := strings.TrimPrefix(o.path, "stages[0].")
+			b.fault("--"+o.name, "contradicts --stage", "put it into --stage as "+field+"=…")
+			delete(b.flags, o.name)
+		}
+	}
+	b.draft.Forget("stages")
+	b.draft.Plan.Stages = nil
+	for i, spec := range b.flags["stage"] {
+		where := fmt.Sprintf("--stage %d", i+1)
+		path := fmt.Sprintf("stages[%d]", i)
+		b.draft.Plan.Stages = append(b.draft.Plan.Stages, plan.Stage{})
+		b.draft.Set(path, where)
+		for part := range strings.SplitSeq(spec, ",") {
+			key, value, ok := strings.Cut(part, "=")
+			key = strings.ReplaceAll(strings.TrimSpace(key), "-", "_")
+			if !ok || key == "" || strings.ContainsAny(key, ".[]") {
+				b.draft.Fault(path, strconv.Quote(shorten(part))+" is not NAME=VALUE", "such as concurrency=8,duration=30s")
+				continue
+			}
+			b.draft.Put(path+"."+key, where+", "+shorten(key), strings.TrimSpace(value))
+		}
+	}
+}
+
+// oneStage makes way for the flags of the only stage.
+func (b *builder) oneStage() {
+	p := &b.draft.Plan
+	if !b.fromFile {
+		p.Stages = []plan.Stage{b.usualStage()}
+		return
+	}
+	if len(p.Stages) > 1 {
+		for _, o := range stageFlags() {
+			if b.given(o.name) {
+				b.fault("--"+o.name, fmt.Sprintf("the plan file has %d stages", len(p.Stages)), "replace them with --stage")
+				delete(b.flags, o.name)
+			}
+		}
+		return
+	}
+	if len(p.Stages) == 0 {
+		return
+	}
+	// A load from the command line takes the place of the file's, with all
+	// that belongs to the other kind.
+	s := &p.Stages[0]
+	switch {
+	case b.given("rate"):
+		b.drop("concurrency", func() { s.Concurrency = 0 })
+	case b.given("concurrency"):
+		b.drop("rate", func() { s.Rate = 0 })
+		b.drop("arrival", func() { s.Arrival = "" })
+		b.drop("cv", func() { s.CV = 0 })
+		b.drop("max_in_flight", func() { s.MaxInFlight = 0 })
+	default:
+		return
+	}
+	b.drop("ramp_to", func() { s.RampTo = 0 })
+}
+
+// drop takes a field out of the only stage.
+func (b *builder) drop(field string, clear func()) {
+	clear()
+	b.draft.Forget("stages[0]." + field)
+}
+
+// usualStage is the load of a command line that names none: one request at a
+// time for 30 s, or a short demonstration where the target is the built-in mock.
+func (b *builder) usualStage() plan.Stage {
+	concurrency, duration := 1, 30*time.Second
+	if b.demo() {
+		concurrency, duration = 8, 5*time.Second
+	}
+	var s plan.Stage
+	if b.given("rate") {
+		return s // a rate must say when it ends
+	}
+	s.Concurrency = concurrency
+	if !b.given("requests") {
+		s.Duration = plan.Duration(duration)
+	}
+	return s
+}
+
+// plain puts the flags that stand for one field.
+func (b *builder) plain() {
+	for _, g := range runGroups() {
+		for _, o := range g.options {
+			if o.path != "" && b.given(o.name) {
+				b.draft.Put(o.path, "--"+o.name, b.last(o.name))
+			}
+		}
+	}
+}
+
+// warnings are what a valid plan probably does not mean.
+func warnings(p *plan.Plan) []string {
+	var list []string
+	var plainHTTP, https bool
+	for _, raw := range p.Target.URLs {
+		u, err := url.Parse(raw)
+		if err != nil {
+			continue
+		}
+		https = https || u.Scheme == "https"
+		local := u.Hostname() == "localhost" || strings.HasPrefix(u.Hostname(), "127.") || u.Hostname() == "::1"
+		plainHTTP = plainHTTP || u.Scheme == "http" && !local
+	}
+	if p.Target.APIKey != (plan.Secret{}) && plainHTTP {
+		list = append(list, "the API key travels unencrypted: the URL is http, not https")
+	}
+	if p.Target.TLS != (plan.TLS{}) && !https {
+		list = append(list, "the TLS settings have no effect: no URL is https")
+	}
+	return list
+}
+
+func shorten(s string) string {
+	if len(s) <= 40 {
+		return s
+	}
+	return strings.ToValidUTF8(s[:40], "") + "…"
+}

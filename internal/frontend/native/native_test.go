@@ -1,0 +1,125 @@
+package native
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"inferometer/internal/plan"
+)
+
+func noFile(string) ([]byte, error) { return nil, os.ErrNotExist }
+
+func TestHelpFits(t *testing.T) {
+	for name, text := range map[string]string{"run": RunHelp(), "report": ReportHelp(), "plan": PlanHelp()} {
+		for line := range strings.Lines(text) {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > helpWidth {
+				t.Errorf("%s: %d columns: %s", name, n, line)
+			}
+		}
+	}
+	for _, g := range runGroups() {
+		for _, o := range g.options {
+			if !strings.Contains(RunHelp(), "--"+o.name) || o.help == "" {
+				t.Errorf("--%s is not in the help", o.name)
+			}
+		}
+	}
+}
+
+// TestHelpExamples: every command in the help is one that works.
+func TestHelpExamples(t *testing.T) {
+	readFile := func(string) ([]byte, error) { return []byte("target: {urls: [http://h]}"), nil }
+	seen := 0
+	for _, help := range []string{RunHelp(), ReportHelp(), PlanHelp()} {
+		_, examples, _ := strings.Cut(help, "Example")
+		examples, _, _ = strings.Cut(examples, "\n\n")
+		for line := range strings.Lines(strings.ReplaceAll(examples, "\\\n", " ")) {
+			line, _, _ = strings.Cut(line, ">")
+			if args := strings.Fields(line); len(args) > 1 && args[0] == "inferometer" {
+				seen++
+				if got := outcome(args[1:], readFile); strings.HasPrefix(got, "faults:") {
+					t.Errorf("%s\n%s", line, got)
+				}
+			}
+		}
+	}
+	if seen < 8 {
+		t.Errorf("only %d examples found", seen)
+	}
+}
+
+// TestFlagsSetWhatExists: the field that a flag sets is one that a plan has.
+func TestFlagsSetWhatExists(t *testing.T) {
+	for _, g := range runGroups() {
+		for _, o := range g.options {
+			if o.path == "" {
+				continue
+			}
+			d := plan.NewDraft()
+			d.Put(o.path, "--"+o.name, "1")
+			for _, f := range d.Faults {
+				if strings.Contains(f.Text, "unknown field") || strings.Contains(f.Text, "has no") && !strings.Contains(f.Text, "unit") {
+					t.Errorf("--%s: %s", o.name, f.Text)
+				}
+			}
+		}
+	}
+}
+
+func TestErrorsAreFaults(t *testing.T) {
+	_, err := Run([]string{"--concurency", "5"}, noFile)
+	var faults plan.Faults
+	if !errors.As(err, &faults) || len(faults) != 1 {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestSecretsStayOutOfFaults: what is said about a bad command line repeats no key.
+func TestSecretsStayOutOfFaults(t *testing.T) {
+	for _, args := range [][]string{
+		{"http://h", "--api-key", "hunter2"}, {"http://h", "--api-key=hunter2"}, {"http://h", "--header", "hunter2"},
+		{"http://h", "-H", "Bad Name: hunter2"}, {"http://u:hunter2@h:1:2"}, {"http://h", "-H", "A: hunter2\nb"},
+		{"ftp://u:hunter2@h"},
+	} {
+		_, err := Run(args, noFile)
+		if err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+}
+
+// FuzzRun: no command line and no plan file makes a panic, and what is accepted is
+// a plan that validates.
+func FuzzRun(f *testing.F) {
+	f.Add("http://h:1\x00--concurrency\x005\x00--duration\x005s", "")
+	f.Add("p.yaml\x00--rate=5\x00-qH\x00a: b\x00--stage\x00rate=5,requests=3", "stages: [{rate: 5, duration: 5s}]")
+	f.Add("-\x00--\x00---\x00-=\x00-h=\x00--=x\x00-\xff\x00--extra\x00a={}\x00--budget\x00cpu=1", "a: &a [*a]")
+	f.Add("--stage\x00name=[0].x=5,stages[0]=1\x00--extra\x00a.b=1\x00--header\x00:", "stages: []")
+	f.Fuzz(func(t *testing.T, line, file string) {
+		args := strings.Split(line, "\x00")
+		readFile := func(name string) ([]byte, error) {
+			if strings.HasSuffix(name, ".yaml") {
+				return []byte(file), nil
+			}
+			return nil, os.ErrNotExist
+		}
+		_, _ = Report(args)
+		_, _ = Plan(args, readFile)
+		a, err := Run(args, readFile)
+		switch {
+		case err != nil && err.Error() == "":
+			t.Error("an error that says nothing")
+		case err != nil || a.Help:
+			return
+		}
+		if err := plan.Validate(a.Plan); err != nil {
+			t.Errorf("accepted a plan that is not valid: %v", err)
+		}
+		if _, err := plan.Encode(a.Plan); err != nil {
+			t.Error(err)
+		}
+	})
+}

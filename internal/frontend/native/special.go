@@ -1,0 +1,141 @@
+package native
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"inferometer/internal/plan"
+)
+
+// special puts the flags that need more than their value.
+func (b *builder) special() {
+	p := &b.draft.Plan
+	if b.given("no-stream") {
+		b.draft.Put("target.streaming", "--no-stream", strconv.FormatBool(!b.is("no-stream")))
+	}
+	for _, h := range b.flags["header"] {
+		b.header(h)
+	}
+	if b.given("temperature") {
+		b.temperature(b.last("temperature"))
+	}
+	for _, e := range b.flags["extra"] {
+		b.extra(e)
+	}
+	if b.given("input-file") {
+		b.draft.Put("data.source", "--input-file", plan.SourceFile)
+		if !b.given("input-tokens") {
+			b.draft.Forget("data.input")
+		}
+	} else if b.given("input-tokens") && p.Data.File != "" {
+		p.Data.File = ""
+		b.draft.Forget("data.file")
+		b.draft.Put("data.source", "--input-tokens", plan.SourceSynthetic)
+	}
+	if b.given("keep") {
+		if b.last("keep") != "raw" {
+			b.fault("--keep", "knows only raw", "")
+		}
+		b.draft.Put("output.keep_raw", "--keep", "true")
+	}
+	for _, s := range b.flags["budget"] {
+		name, value, ok := strings.Cut(s, "=")
+		if name = strings.ReplaceAll(strings.TrimSpace(name), "-", "_"); !ok || name == "" || strings.ContainsAny(name, ".[]") {
+			b.fault("--budget", strconv.Quote(shorten(s))+" is not NAME=VALUE", "such as cpu=90%")
+			continue
+		}
+		b.draft.Put("budgets."+name, "--budget "+shorten(name), strings.TrimSpace(value))
+	}
+}
+
+func (b *builder) header(h string) {
+	name, value, ok := strings.Cut(h, ":")
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	if !ok || name == "" {
+		// The text is not repeated: it may be a key.
+		b.fault("--header", "is not NAME: VALUE", "such as --header 'X-Team: blue'")
+		return
+	}
+	if b.draft.Plan.Target.Headers == nil {
+		b.draft.Plan.Target.Headers = map[string]string{}
+	}
+	b.draft.Plan.Target.Headers[name] = value
+	b.draft.Set("target.headers."+name, "--header")
+}
+
+func (b *builder) temperature(s string) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(v >= 0 && v <= 100) {
+		b.fault("--temperature", "must be a number from 0, is "+strconv.Quote(shorten(s)), "")
+		return
+	}
+	b.body("temperature", v, "--temperature")
+}
+
+func (b *builder) extra(s string) {
+	name, text, ok := strings.Cut(s, "=")
+	name = strings.TrimSpace(name)
+	if !ok || name == "" {
+		b.fault("--extra", "is not KEY=JSON", "such as --extra top_k=40")
+		return
+	}
+	value, err := decodeJSON(text)
+	if err != nil {
+		b.fault("--extra "+shorten(name), "the value is not JSON: "+reason(err), `text needs its quotes: --extra 'user="me"'`)
+		return
+	}
+	b.body(name, value, "--extra "+shorten(name))
+}
+
+func (b *builder) body(name string, value any, where string) {
+	if b.draft.Plan.Target.Body == nil {
+		b.draft.Plan.Target.Body = map[string]any{}
+	}
+	b.draft.Plan.Target.Body[name] = value
+	b.draft.Set("target.body."+name, where)
+}
+
+// decodeJSON reads one JSON value, whole numbers as such.
+func decodeJSON(text string) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, errors.New("it ends too early")
+		}
+		return nil, err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is more after its end")
+	}
+	return numbers(v), nil
+}
+
+// numbers turns each json.Number into an int where it is one, else a float64.
+func numbers(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if i, err := strconv.Atoi(v.String()); err == nil {
+			return i
+		}
+		f, err := v.Float64()
+		if err != nil {
+			return v.String()
+		}
+		return f
+	case []any:
+		for i := range v {
+			v[i] = numbers(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = numbers(v[k])
+		}
+	}
+	return v
+}

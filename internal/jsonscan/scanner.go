@@ -223,7 +223,7 @@ func (s *Scanner) Int() int64 {
 
 func (s *Scanner) slowInt() int64 {
 	at := s.pos
-	text := s.number()
+	text := s.Number()
 	if s.err != nil {
 		return 0
 	}
@@ -238,8 +238,8 @@ func (s *Scanner) slowInt() int64 {
 	return int64(f)
 }
 
-// number takes a number of any form and returns its text.
-func (s *Scanner) number() []byte {
+// Number takes a number of any form and returns its text.
+func (s *Scanner) Number() []byte {
 	c := s.Peek()
 	start, i := s.pos, s.pos
 	if c == '-' {
@@ -302,7 +302,7 @@ func (s *Scanner) Skip() {
 	case 'n':
 		s.literal("null")
 	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		s.number()
+		s.Number()
 	default:
 		s.Fail("a value")
 	}

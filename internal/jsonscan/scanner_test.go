@@ -36,7 +36,7 @@ func value(s *Scanner) any {
 		s.Null()
 		return nil
 	case s.IsNumber():
-		return json.Number(s.number())
+		return json.Number(s.Number())
 	}
 	s.Fail("a value")
 	return nil

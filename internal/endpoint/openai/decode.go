@@ -1,0 +1,121 @@
+package openai
+
+import (
+	"bytes"
+
+	"inferometer/internal/endpoint"
+	"inferometer/internal/prompt"
+	"inferometer/internal/record"
+)
+
+// Decoder reads the answers of OpenAI-compatible servers. It holds nothing of one
+// answer when it reads the next.
+type Decoder struct {
+	kind Kind
+	tok  prompt.Tokenizer // nil, or the run's own
+	real bool             // tok counts tokens as a model does, not words
+}
+
+var _ endpoint.Decoder = (*Decoder)(nil)
+
+// NewDecoder makes a decoder for answers of one kind. The tokenizer counts tokens
+// where the server does not; without one that is left undone.
+func NewDecoder(kind Kind, tok prompt.Tokenizer) *Decoder {
+	return &Decoder{kind: kind, tok: tok, real: tok != nil && tok.Name() != "words"}
+}
+
+// Decode fills in rec's events, text, token counts and finish reason from its body.
+// A failure that rec has already is kept, with whatever arrived before it decoded;
+// otherwise one that only the content shows is set.
+func (d *Decoder) Decode(rec *record.Record) {
+	rec.Events, rec.Text = rec.Events[:0], rec.Text[:0]
+	rec.Out = record.Tokens{Local: -1}
+	rec.Cached, rec.Finish = -1, ""
+	switch {
+	case rec.Status != 0 && (rec.Status < 200 || rec.Status > 299):
+		refused(rec)
+		return
+	case rec.Failure != nil && len(rec.Body) == 0:
+		return
+	}
+	body := bytes.TrimLeft(bytes.TrimPrefix(rec.Body, []byte("\xef\xbb\xbf")), " \t\r\n")
+	switch {
+	case len(body) == 0:
+		fail(rec, record.BadBody, rec.End, "the answer is empty")
+	case body[0] == '{':
+		d.whole(rec)
+	case body[0] == '<' || d.kind == Embeddings:
+		fail(rec, record.BadBody, rec.End, "the answer is neither JSON nor a stream of events: "+message(rec.Body))
+	default:
+		d.stream(rec)
+	}
+	if len(rec.Marks) == 0 { // nothing to point at
+		rec.Events = rec.Events[:0]
+	}
+}
+
+// whole reads an answer in one piece.
+func (d *Decoder) whole(rec *record.Record) {
+	var c chunk
+	c.text = rec.Text
+	err := c.parse(bytes.TrimPrefix(rec.Body, []byte("\xef\xbb\xbf")))
+	rec.Text = c.text
+	if err != nil {
+		fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+err.Error())
+		return
+	}
+	if c.failed {
+		rec.Text = rec.Text[:0]
+		rec.Events = append(rec.Events, record.Event{Mark: len(rec.Marks) - 1, Label: record.Error})
+		fail(rec, record.StreamError, rec.End, message(rec.Body))
+		return
+	}
+	event := record.Event{Mark: len(rec.Marks) - 1, Label: record.Whole, Text: len(rec.Text)}
+	takeUsage(rec, c.usage)
+	rec.Finish = finishName(c.finish)
+	switch {
+	case d.kind == Embeddings && !c.data:
+		fail(rec, record.BadBody, rec.End, "the answer holds no embedding: "+message(rec.Body))
+		return
+	case d.kind == Embeddings:
+		rec.Text = rec.Text[:0]
+		event.Text = 0
+	case !c.choices:
+		rec.Text = rec.Text[:0]
+		fail(rec, record.BadBody, rec.End, "the answer has no choices: "+message(rec.Body))
+		return
+	default:
+		d.countWhole(rec, c.usage.completion)
+		event.Tokens = rec.Out.N
+		if rec.Out.Source == record.Uncounted {
+			event.Tokens = -1
+		}
+	}
+	rec.Events = append(rec.Events, event)
+}
+
+// takeUsage takes over what the server says about the prompt.
+func takeUsage(rec *record.Record, u usage) {
+	if u.prompt >= 0 {
+		rec.In.N, rec.In.Source = u.prompt, record.FromServer
+	}
+	if u.cached >= 0 {
+		rec.Cached = u.cached
+	}
+}
+
+// finishName is a finish reason as a string, without an allocation for those that
+// servers give all the time.
+func finishName(b []byte) string {
+	switch string(b) {
+	case "length":
+		return "length"
+	case "stop":
+		return "stop"
+	case "tool_calls":
+		return "tool_calls"
+	case "content_filter":
+		return "content_filter"
+	}
+	return string(b)
+}

@@ -1,0 +1,344 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/endpoint/sse"
+	"inferometer/internal/record"
+)
+
+// member is one member of an object; a list of them keeps the order and repeated
+// names, which a map would lose.
+type member struct {
+	name  string
+	value any
+}
+
+type object []member
+
+// tree reads JSON with encoding/json into objects, []any, string, json.Number, bool and nil.
+func tree(d *json.Decoder) (any, error) {
+	token, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch token {
+	case json.Delim('{'):
+		o := object{}
+		for d.More() {
+			name, err := d.Token()
+			if err != nil {
+				return nil, err
+			}
+			value, err := tree(d)
+			if err != nil {
+				return nil, err
+			}
+			o = append(o, member{name.(string), value})
+		}
+		_, err = d.Token()
+		return o, err
+	case json.Delim('['):
+		list := []any{}
+		for d.More() {
+			value, err := tree(d)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, value)
+		}
+		_, err = d.Token()
+		return list, err
+	}
+	return token, nil
+}
+
+// reading is what the plain reading of one event's data finds.
+type reading struct {
+	Label      string
+	Text       string
+	Finish     string
+	Completion string
+}
+
+type plainReader struct {
+	reading
+	has                                  map[record.Label]bool
+	blank, role, choices, failed, counts bool
+}
+
+// read is the protocol in plain words: no scanning by hand, no shortcuts.
+func read(data []byte) (reading, error) {
+	if !json.Valid(data) {
+		return reading{}, errors.New("not JSON")
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	v, err := tree(d)
+	if err != nil && err != io.EOF {
+		return reading{}, err
+	}
+	o, ok := v.(object)
+	if !ok {
+		return reading{}, errors.New("not an object")
+	}
+	r := plainReader{has: map[record.Label]bool{}}
+	for _, m := range o {
+		switch m.name {
+		case "choices":
+			if m.value != nil {
+				list, ok := m.value.([]any)
+				if !ok {
+					return reading{}, errors.New("choices is no list")
+				}
+				r.choices = true
+				for _, choice := range list {
+					r.choice(choice)
+				}
+			}
+		case "usage":
+			r.usage(m.value)
+		case "error":
+			r.failed = r.failed || m.value != nil
+		case "object":
+			r.failed = r.failed || m.value == "error"
+		}
+	}
+	r.Label = r.label().String()
+	if r.failed {
+		r.Text = ""
+	}
+	return r.reading, nil
+}
+
+func (r *plainReader) usage(v any) {
+	o, _ := v.(object)
+	for _, m := range o {
+		n, ok := m.value.(json.Number)
+		if !ok || strings.ContainsAny(n.String(), ".eE-") || len(n) > 9 {
+			continue // the test's other side reads these too; see comparable
+		}
+		switch m.name {
+		case "prompt_tokens":
+			r.counts = true
+		case "completion_tokens":
+			r.counts = true
+			r.Completion = n.String()
+		}
+	}
+}
+
+func (r *plainReader) choice(v any) {
+	o, _ := v.(object)
+	for _, m := range o {
+		switch m.name {
+		case "text":
+			r.take(record.Content, m.value)
+		case "finish_reason":
+			if s, ok := m.value.(string); ok {
+				r.Finish = s
+			}
+		case "delta", "message":
+			delta, _ := m.value.(object)
+			for _, m := range delta {
+				r.delta(m)
+			}
+		}
+	}
+}
+
+func (r *plainReader) delta(m member) {
+	switch m.name {
+	case "content":
+		if list, ok := m.value.([]any); ok {
+			for _, part := range list {
+				o, _ := part.(object)
+				for _, m := range o {
+					if m.name == "text" {
+						r.take(record.Content, m.value)
+					}
+				}
+			}
+			return
+		}
+		r.take(record.Content, m.value)
+	case "reasoning", "reasoning_content":
+		r.take(record.Reasoning, m.value)
+	case "refusal":
+		r.take(record.Refusal, m.value)
+	case "function_call":
+		r.function(m.value)
+	case "tool_calls":
+		list, _ := m.value.([]any)
+		for _, call := range list {
+			if o, ok := call.(object); ok {
+				r.has[record.ToolCall] = true
+				for _, m := range o {
+					if m.name == "function" {
+						r.function(m.value)
+					}
+				}
+			}
+		}
+	case "role":
+		if _, ok := m.value.(string); ok {
+			r.role = true
+		}
+	}
+}
+
+func (r *plainReader) function(v any) {
+	o, ok := v.(object)
+	if !ok {
+		return
+	}
+	r.has[record.ToolCall] = true
+	for _, m := range o {
+		if m.name == "name" || m.name == "arguments" {
+			r.take(record.ToolCall, m.value)
+		}
+	}
+}
+
+func (r *plainReader) take(label record.Label, v any) {
+	s, ok := v.(string)
+	if !ok {
+		return
+	}
+	if s == "" {
+		r.blank = true
+		return
+	}
+	r.has[label] = true
+	r.Text += s
+}
+
+func (r *plainReader) label() record.Label {
+	if r.failed {
+		return record.Error
+	}
+	for _, l := range []record.Label{record.Content, record.ToolCall, record.Refusal, record.Reasoning} {
+		if r.has[l] {
+			return l
+		}
+	}
+	switch {
+	case r.Finish != "":
+		return record.Finish
+	case r.role:
+		return record.Role
+	case r.counts && !r.blank:
+		return record.Usage
+	case r.choices:
+		return record.Empty
+	}
+	return record.Unknown
+}
+
+// comparable leaves out numbers of which the two sides think differently.
+func comparable(data []byte) bool {
+	for _, name := range []string{"_tokens"} {
+		for rest := data; ; {
+			i := bytes.Index(rest, []byte(name))
+			if i < 0 {
+				break
+			}
+			rest = rest[i+len(name):]
+			if j := bytes.IndexAny(rest, ",}"); j > 0 && bytes.ContainsAny(rest[:j], ".eE-") || j > 12 || j < 0 {
+				return false
+			}
+		}
+	}
+	return !bytes.Contains(data, []byte(`\u`)) || !bytes.Contains(data, []byte("tokens"))
+}
+
+// FuzzStream compares the decoder, shortcut and all, with the plain reading.
+func FuzzStream(f *testing.F) {
+	for _, body := range []string{
+		data(role, chat(`{"content":"a"}`), chat(`{"content":"b\n"}`), chat(`{"content":""}`), chat(`{"content":"c\"}`), stop, usageChunk(2), "[DONE]"),
+		data(chat(`{"content":"a"}`), chat(`{"content":"","reasoning":"b"}`), chat(`{"content":"x","content":"y"}`)),
+		data(chat(`{"tool_calls":[{"function":{"arguments":"a"}}]}`), chat(`{"tool_calls":[{"function":{"arguments":"b","name":"c"}}]}`), chat(`{"refusal":"\ud83d\ude00"}`)),
+		data(`{"choices":[{"text":"a"}]}`, `{"choices":[{"text":"b"}]}`, `{"choices":[{"text":"b"}],"error":{}}`, `{"choices":[{"text":"b"},{"text":"c"}]}`),
+		data(`{"choices":[{"text":"a"}]}`, `{"choices":[{"text":"a","text":"a"}]}`, `{"choices":[{"text":"a"}]}x`, `{"choices":[{"text":"a"}`, "{\"choices\":[{\"text\":\"\xff\"}]}"),
+		"data: {\"choices\":[{\"text\":\"a\"}]}\n\ndata: {\"choices\":[{\ndata: \"text\":\"a\"}]}\n\n: c\n\nevent: error\ndata: {\"choices\":[{\"text\":\"a\"}]}\n\n",
+	} {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		first := bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), " \t\r\n")
+		if len(first) == 0 || first[0] == '{' || first[0] == '<' || !comparable(body) {
+			return
+		}
+		rec := answer(string(body))
+		NewDecoder(Chat, nil).Decode(rec)
+		var scan sse.Scanner
+		scan.Reset(body)
+		text, finish, i := rec.Text, "", 0
+		for e := (sse.Event{}); scan.Next(&e); i++ {
+			if i >= len(rec.Events) {
+				t.Fatalf("%d events, and there are more", len(rec.Events))
+			}
+			got := rec.Events[i]
+			own := string([]rune(string(text[:got.Text])))
+			text = text[got.Text:]
+			if !e.HasData || len(e.Data) == 0 || string(e.Type) == "error" || string(bytes.TrimSpace(e.Data)) == "[DONE]" {
+				if got.Label.IsToken() || got.Text != 0 {
+					t.Fatalf("event %d is a %v with %q", i, got.Label, own)
+				}
+				continue
+			}
+			want, err := read(e.Data)
+			if err != nil {
+				want = reading{Label: record.Unknown.String()}
+			}
+			if want.Finish != "" {
+				finish = want.Finish
+			}
+			if diff := cmp.Diff([2]string{want.Label, want.Text}, [2]string{got.Label.String(), own}); diff != "" {
+				t.Fatalf("event %d, %q: %s", i, e.Data, diff)
+			}
+		}
+		if i != len(rec.Events) || len(text) != 0 {
+			t.Fatalf("%d events where there are %d, %d bytes of text left", len(rec.Events), i, len(text))
+		}
+		if got := string([]rune(rec.Finish)); got != finish {
+			t.Fatalf("finish reason %q, want %q", got, finish)
+		}
+	})
+}
+
+// FuzzDecode lets any bytes through every kind of decoder with reads cut anywhere.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(data(role, chat(`{"content":"a"}`), chatUsage(`{"content":"b"}`, 3), "[DONE]")), 7, 200)
+	f.Add([]byte(`{"choices":[{"message":{"content":"x"}}],"usage":{"prompt_tokens":1}}`), 3, 503)
+	f.Add([]byte("<html><title>x"), 1, 200)
+	f.Fuzz(func(t *testing.T, body []byte, step, status int) {
+		for _, kind := range []Kind{Chat, Completions, Embeddings} {
+			rec := answer(string(body))
+			rec.Status, rec.Marks = status, nil
+			for off := 0; off < len(body); {
+				off += max(1, step%97)
+				rec.Marks = append(rec.Marks, record.Mark{Off: min(off, len(body))})
+			}
+			NewDecoder(kind, letters(3)).Decode(rec)
+			sum, last := 0, 0
+			for _, e := range rec.Events {
+				if e.Mark < last || e.Mark >= len(rec.Marks) || e.Text < 0 || e.Tokens < -1 {
+					t.Fatalf("event %+v of %d reads", e, len(rec.Marks))
+				}
+				last = e.Mark
+				sum += e.Text
+			}
+			if sum != len(rec.Text) {
+				t.Fatalf("events have %d bytes of text, the record %d", sum, len(rec.Text))
+			}
+		}
+	})
+}

@@ -1,0 +1,202 @@
+package openai
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"inferometer/internal/endpoint/sse"
+	"inferometer/internal/jsonscan"
+	"inferometer/internal/record"
+)
+
+// streamed is the state of decoding one stream.
+type streamed struct {
+	rec    *record.Record
+	chunk  chunk
+	events []record.Event
+	mark   int // the read that the last event came out of
+
+	usage     usage // the last that was said
+	tokens    int   // events that carry tokens
+	counted   int   // of those, events with a usage of their own
+	empty     int   // events of a choice without text
+	finishes  int   // events with a finish reason and no text
+	several   bool  // there are choices besides the first
+	chunks    int   // events that are chunks of the protocol
+	unknown   int   // events that are not
+	done      bool  // [DONE] was seen
+	closed    bool  // a final usage was seen
+	unclosed  bool  // the last event is cut off
+	malformed string
+
+	// The bytes before and after the text of the last chunk that carried nothing
+	// but one text. A chunk with the same bytes around another text says the same
+	// but for that text, so it need not be parsed.
+	prefix, suffix []byte
+	label          record.Label
+}
+
+// stream reads an answer made of server-sent events.
+func (d *Decoder) stream(rec *record.Record) {
+	st := streamed{rec: rec, events: rec.Events, mark: -1, usage: usage{-1, -1, -1}}
+	st.chunk.text = rec.Text
+	var scan sse.Scanner
+	scan.Reset(rec.Body)
+	var e sse.Event
+	for scan.Next(&e) {
+		if !st.repeat(&e) {
+			st.take(&e)
+		}
+	}
+	rec.Events, rec.Text = st.events, st.chunk.text
+	takeUsage(rec, st.usage)
+	d.countStream(rec, &st)
+	st.judge()
+}
+
+// repeat takes an event that is like an earlier one but for its text, and reports
+// whether this is one.
+func (st *streamed) repeat(e *sse.Event) bool {
+	data, n := e.Data, len(st.prefix)
+	if n == 0 || len(data) <= n || string(e.Type) == "error" || !bytes.Equal(data[:n], st.prefix) {
+		return false
+	}
+	end, escaped, ok := jsonscan.StringEnd(data, n)
+	if !ok || end == n || !bytes.Equal(data[end:], st.suffix) {
+		return false
+	}
+	before := len(st.chunk.text)
+	if escaped {
+		st.chunk.text = jsonscan.AppendUnescaped(st.chunk.text, data[n:end])
+	} else {
+		st.chunk.text = append(st.chunk.text, data[n:end]...)
+	}
+	st.chunks++
+	st.add(e.End, st.label, len(st.chunk.text)-before, 1)
+	return true
+}
+
+// take takes any event.
+func (st *streamed) take(e *sse.Event) {
+	switch {
+	case string(e.Type) == "error":
+		st.chunks++
+		st.add(e.End, record.Error, 0, 0)
+		st.fail(record.StreamError, message(e.Data))
+	case !e.HasData:
+		label := record.Unknown
+		if e.Comment || e.Type != nil || e.ID != nil || e.Retry != nil {
+			label = record.Comment
+		} else {
+			st.unknown++
+		}
+		st.add(e.End, label, 0, 0)
+	case len(e.Data) == 0:
+		st.add(e.End, record.Empty, 0, 0)
+	case string(bytes.TrimSpace(e.Data)) == "[DONE]":
+		st.done = true
+		st.add(e.End, record.Done, 0, 0)
+	default:
+		st.takeChunk(e)
+	}
+}
+
+// takeChunk takes an event whose data should be a chunk.
+func (st *streamed) takeChunk(e *sse.Event) {
+	c := &st.chunk
+	before := len(c.text)
+	if err := c.parse(e.Data); err != nil {
+		st.unknown++
+		st.add(e.End, record.Unknown, 0, 0)
+		if e.Unterminated {
+			st.unclosed = true
+		} else if st.malformed == "" {
+			st.malformed = fmt.Sprintf("event %d, at byte %d of the answer, is not JSON: %v", len(st.events), e.Start, err)
+		}
+		return
+	}
+	label := c.label()
+	text, tokens := len(c.text)-before, 0
+	switch {
+	case label == record.Error:
+		c.text = c.text[:before]
+		text = 0
+	case label == record.Unknown:
+		st.unknown++
+	case label == record.Empty && c.blank:
+		st.empty++
+	case label == record.Usage:
+		st.closed = true
+	case label == record.Finish:
+		st.finishes++
+	case label.IsToken():
+		tokens = 1
+		if c.usage.completion >= 0 {
+			tokens = c.usage.completion // the sum so far; countStream takes differences
+			st.counted++
+		}
+	}
+	if label != record.Unknown {
+		st.chunks++
+	}
+	if c.usage.known() {
+		st.usage = c.usage
+	}
+	if c.finish != nil {
+		st.rec.Finish = finishName(c.finish)
+	}
+	st.several = st.several || c.others
+	st.add(e.End, label, text, tokens)
+	if label == record.Error {
+		st.fail(record.StreamError, message(e.Data))
+	}
+	if c.learnable() && !e.Joined {
+		st.prefix, st.suffix, st.label = e.Data[:c.start], e.Data[c.end:], label
+	}
+}
+
+// add appends an event that is complete at offset end of the body.
+func (st *streamed) add(end int, label record.Label, text, tokens int) {
+	marks := st.rec.Marks
+	m := max(st.mark, 0)
+	for m < len(marks)-1 && marks[m].Off < end {
+		m++
+	}
+	if m == st.mark {
+		st.events[len(st.events)-1].Merged = true
+	}
+	st.mark = m
+	if label.IsToken() {
+		st.tokens++
+	}
+	st.events = append(st.events, record.Event{Mark: m, Label: label, Text: text, Tokens: tokens})
+}
+
+// fail notes a failure at the moment of the last event.
+func (st *streamed) fail(class record.Class, text string) {
+	at := st.rec.End
+	if st.mark >= 0 && st.mark < len(st.rec.Marks) {
+		at = st.rec.Marks[st.mark].At()
+	}
+	fail(st.rec, class, at, text)
+}
+
+// judge finds the failures that show once the stream has ended. A finish reason,
+// [DONE] or a usage on its own closes a stream: some servers leave out one or two of them.
+func (st *streamed) judge() {
+	rec := st.rec
+	switch {
+	case rec.Failure != nil:
+	case st.malformed != "":
+		fail(rec, record.BadBody, rec.End, st.malformed)
+	case st.unclosed && !st.done:
+		fail(rec, record.Truncated, rec.End, "the answer ends in the middle of event "+strconv.Itoa(len(st.events)))
+	case st.chunks == 0 && st.unknown > 0:
+		fail(rec, record.BadBody, rec.End, "the answer is neither JSON nor a stream of chat or completion events: "+message(rec.Body))
+	case st.chunks == 0:
+		fail(rec, record.BadBody, rec.End, "the stream holds no events")
+	case rec.Finish == "" && !st.done && !st.closed:
+		fail(rec, record.Truncated, rec.End, fmt.Sprintf("the stream ends after %d events without a finish reason or [DONE]", len(st.events)))
+	}
+}

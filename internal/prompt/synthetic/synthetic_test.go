@@ -109,6 +109,18 @@ func TestLengthIsExactWhereverThePromptBegins(t *testing.T) {
 	}
 }
 
+func TestPromptGoesOnAtTheBeginningOfTheBook(t *testing.T) {
+	words := strings.Fields(book)
+	p := prompttest.Take(t, source(t, plan.Data{Input: fixed(float64(2*len(words) + 5))}, 1), 1)[0]
+	got := strings.Fields(p.Text)
+	begin := source(t, plan.Data{}, 1).first
+	for i, w := range got {
+		if want := words[(int(begin)+i)%len(words)]; w != want {
+			t.Fatalf("word %d is %q, want %q", i, w, want)
+		}
+	}
+}
+
 // begins is how much of a prompt a cache of blocks of 16 tokens looks at first.
 func begins(p prompt.Prompt) string {
 	return strings.Join(strings.Fields(p.Text)[:16], " ")

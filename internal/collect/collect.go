@@ -1,6 +1,6 @@
 // Package collect takes finished records off the engine's hands: it decodes them,
-// writes them to the record file, folds them into metrics and counts them for the
-// live view, all off the clock.
+// writes them to the record file, folds them into metrics and counts failures, all
+// off the clock.
 package collect
 
 import (
@@ -30,7 +30,7 @@ type Config struct {
 	Judge func(class record.Class)
 }
 
-// Collector decodes, writes, folds and counts records. It is the engine's Sink.
+// Collector decodes, writes and folds records. It is the engine's Sink.
 type Collector struct {
 	cfg     Config
 	workers []*worker
@@ -143,7 +143,6 @@ type worker struct {
 	fold     Folder
 	lines    []byte // encoded and not yet in the record file
 	err      error
-	tally    Tally
 	failures map[record.Class]int64
 }
 

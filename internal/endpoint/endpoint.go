@@ -5,8 +5,11 @@ package endpoint
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 
+	"inferometer/internal/netclock"
+	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
 )
@@ -20,6 +23,15 @@ type Endpoint interface {
 	// Prepare encodes a request. It is called ahead of time, off the clock.
 	Prepare(p *prompt.Prompt) (Call, error)
 	Close() error
+}
+
+// Options are what making an Endpoint takes besides the plan's target.
+type Options struct {
+	Clock *netclock.Clock
+	TLS   *tls.Config // for https targets
+	Key   string      // API key; empty: none
+	Data  plan.Data
+	RunID string // first part of each request's own id
 }
 
 // Call is a request ready to go.
@@ -40,4 +52,9 @@ type Decoder interface {
 // Warmer is an Endpoint that can open connections ahead of the first wave.
 type Warmer interface {
 	Warm(ctx context.Context, n int) error
+}
+
+// Stamper is an Endpoint that can say whether its reads carry the kernel's stamps.
+type Stamper interface {
+	KernelStamps() bool
 }

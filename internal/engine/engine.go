@@ -69,7 +69,7 @@ func (e *Engine) Run(ctx context.Context, s load.Stage, stop <-chan string) (rec
 	if s.Arrivals != nil {
 		feeders = 1
 	}
-	st := newStage(e, s, ctx, e.feed.start(feeders))
+	st := newStage(e, s, ctx, e.feed.start(s.Index, feeders))
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)

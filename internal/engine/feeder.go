@@ -40,10 +40,15 @@ var errSourceEnded = errors.New("the prompts have come to an end")
 // ahead is how many prepared requests wait for each feeder's slots.
 const ahead = 256
 
-// start begins to prepare, with n goroutines and a channel each. A channel is
+// start begins to prepare for a stage, with n goroutines and a channel each. A channel is
 // closed when there will be no more prompts. It returns once each has something to
 // give, so that the first wave does not wait.
-func (f *feeder) start(n int) []chan job {
+func (f *feeder) start(stage, n int) []chan job {
+	if s, ok := f.source.(prompt.Stager); ok {
+		// Such a source makes each stage's prompts from the stage's number.
+		s.SetStage(stage)
+		f.spare = nil
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	f.stop, f.err = cancel, nil
 	f.queue = make([]chan job, n)

@@ -4,7 +4,6 @@ package openai
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -46,15 +45,6 @@ func (k Kind) path() string {
 	}
 }
 
-// Options are what an Endpoint needs besides the target.
-type Options struct {
-	Clock *netclock.Clock
-	TLS   *tls.Config // for https targets
-	Key   string      // API key; empty: none
-	Data  plan.Data
-	RunID string // first part of each request's X-Request-Id
-}
-
 // Endpoint is an OpenAI-compatible server, or several replicas of one.
 type Endpoint struct {
 	replicas []replica
@@ -71,10 +61,13 @@ type replica struct {
 	stamps bool
 }
 
-var _ endpoint.Warmer = (*Endpoint)(nil)
+var (
+	_ endpoint.Warmer  = (*Endpoint)(nil)
+	_ endpoint.Stamper = (*Endpoint)(nil)
+)
 
 // New makes an Endpoint of a target whose model is known.
-func New(t plan.Target, o Options) (*Endpoint, error) {
+func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 	kind := Kind(t.Endpoint)
 	body, err := newBodyEncoder(kind, t, o.Data)
 	if err != nil {
@@ -102,7 +95,7 @@ func New(t plan.Target, o Options) (*Endpoint, error) {
 
 const requestID = "X-Request-Id"
 
-func newReplica(raw string, t plan.Target, kind Kind, o Options, streamed bool, proxies func(*url.URL) (*url.URL, error)) (replica, error) {
+func newReplica(raw string, t plan.Target, kind Kind, o endpoint.Options, streamed bool, proxies func(*url.URL) (*url.URL, error)) (replica, error) {
 	u, err := RequestURL(raw, t.Path, kind)
 	if err != nil {
 		return replica{}, err
@@ -151,6 +144,17 @@ func RequestURL(base, path string, kind Kind) (*url.URL, error) {
 		path = "/" + path
 	}
 	u.Path = have + path
+	return u, nil
+}
+
+// ModelsURL is where a server lists its models.
+func ModelsURL(base string) (*url.URL, error) {
+	u, err := RequestURL(base, "", Chat)
+	if err != nil {
+		return nil, err
+	}
+	u.Path = strings.TrimSuffix(u.Path, Chat.path()) + "/v1/models"
+	u.RawQuery = ""
 	return u, nil
 }
 

@@ -1,0 +1,160 @@
+// Package cli is the program's edge: arguments, environment, terminal, signals and
+// exit codes. It is the only package that knows them.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"golang.org/x/term"
+
+	"inferometer/internal/nearest"
+	"inferometer/internal/plan"
+)
+
+// Exit codes.
+const (
+	exitOK    = 0
+	exitRun   = 1 // the run failed, or its figures cannot be trusted
+	exitUsage = 2 // bad usage or input: nothing was sent
+)
+
+// Env is what a command sees of the world.
+type Env struct {
+	Args           []string // without the program's name
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	// Interrupts yields a value for each Ctrl-C.
+	Interrupts <-chan os.Signal
+	// Restore gives Ctrl-C its usual meaning back.
+	Restore func()
+}
+
+// System is the real world.
+func System() Env {
+	interrupts := make(chan os.Signal, 2)
+	signal.Notify(interrupts, stopSignals()...)
+	return Env{
+		Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
+		Interrupts: interrupts, Restore: func() { signal.Stop(interrupts) },
+	}
+}
+
+// Exit ends the program.
+func Exit(code int) { os.Exit(code) }
+
+// command is one of the program's words.
+type command struct {
+	name, summary string
+	run           func(Env, []string) int
+}
+
+func commands() []command {
+	return []command{
+		{"run", "measure a server", runCommand},
+		{"report", "make a run's reports again from its records", reportCommand},
+		{"plan", "check or print a plan, or its schema", planCommand},
+		{"mock", "serve a built-in inference server to try things on", mockCommand},
+		{"version", "print the version", versionCommand},
+	}
+}
+
+// Main runs the command that the arguments name and gives the exit code.
+func Main(env Env) int {
+	if len(env.Args) == 0 {
+		fmt.Fprint(env.Stderr, help())
+		return exitUsage
+	}
+	name, rest := env.Args[0], env.Args[1:]
+	var names []string
+	for _, c := range commands() {
+		if c.name == name {
+			return c.run(env, rest)
+		}
+		names = append(names, c.name)
+	}
+	switch name {
+	case "-h", "--help", "help":
+		fmt.Fprint(env.Stdout, help())
+		return exitOK
+	case "--version":
+		return versionCommand(env, nil)
+	}
+	fmt.Fprintf(env.Stderr, "inferometer: there is no command %q", name)
+	if n := nearest.Name(name, names); n != "" {
+		fmt.Fprintf(env.Stderr, ": did you mean %s?", n)
+	}
+	fmt.Fprintf(env.Stderr, "\nCommands: %s. inferometer --help says what they do.\n", strings.Join(names, ", "))
+	return exitUsage
+}
+
+func help() string {
+	var b strings.Builder
+	b.WriteString("inferometer measures generative-AI inference servers.\n\nUsage: inferometer COMMAND …\n\n")
+	for _, c := range commands() {
+		fmt.Fprintf(&b, "  %-9s %s\n", c.name, c.summary)
+	}
+	b.WriteString("\nTry it with nothing else installed:   inferometer run\n" +
+		"Measure a server:                     inferometer run http://localhost:8000 --concurrency 8 --duration 30s\n" +
+		"Every flag of a command:              inferometer COMMAND --help\n")
+	return b.String()
+}
+
+// version is what `go build` was told, or what it knows.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "dev"
+}
+
+func versionCommand(env Env, _ []string) int {
+	fmt.Fprintf(env.Stdout, "inferometer %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return exitOK
+}
+
+// fail prints an error, every fault of it on a line of its own.
+func fail(env Env, command string, err error, code int) int {
+	var faults plan.Faults
+	if errors.As(err, &faults) && len(faults) > 1 {
+		fmt.Fprintf(env.Stderr, "inferometer %s: %d faults:\n", command, len(faults))
+		for _, f := range faults {
+			fmt.Fprintf(env.Stderr, "  %s\n", f.Error())
+		}
+		return code
+	}
+	text := strings.ReplaceAll(err.Error(), "\n", "\n  ")
+	fmt.Fprintf(env.Stderr, "inferometer %s: %s\n", command, text)
+	return code
+}
+
+// terminal describes where text goes.
+type terminal struct {
+	is    bool
+	color bool
+	width func() int
+}
+
+// terminalOf looks at whether w is a terminal.
+func terminalOf(w io.Writer, getenv func(string) string) terminal {
+	t := terminal{width: func() int { return 100 }}
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return t
+	}
+	t.is = getenv("TERM") != "dumb"
+	t.color = t.is && getenv("NO_COLOR") == ""
+	t.width = func() int {
+		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+			return n
+		}
+		return 100
+	}
+	return t
+}

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"inferometer/internal/frontend/native"
+	"inferometer/internal/mock"
+	"inferometer/internal/plan"
+	"inferometer/internal/report/console"
+	csvreport "inferometer/internal/report/csv"
+	jsonreport "inferometer/internal/report/json"
+	"inferometer/internal/result"
+	"inferometer/internal/run"
+)
+
+func reportCommand(env Env, args []string) int {
+	action, err := native.Report(args)
+	if err != nil {
+		return fail(env, "report", err, exitUsage)
+	}
+	if action.Help {
+		fmt.Fprint(env.Stdout, native.ReportHelp())
+		return exitOK
+	}
+	res, err := run.Report(action.Dir)
+	if err != nil {
+		return fail(env, "report", err, exitUsage)
+	}
+	for _, format := range action.Formats {
+		if err := printFormat(env, res, format, action.Dir); err != nil {
+			return fail(env, "report", err, exitRun)
+		}
+	}
+	if !res.Verdict.Valid {
+		return exitRun
+	}
+	return exitOK
+}
+
+func printFormat(env Env, res *result.Result, format, dir string) error {
+	switch format {
+	case "json":
+		return jsonreport.Write(env.Stdout, res)
+	case "csv":
+		return csvreport.Write(env.Stdout, res)
+	default:
+		screen := terminalOf(env.Stdout, env.Getenv)
+		return console.Write(env.Stdout, res, console.Options{
+			Width: min(screen.width(), 140), Color: screen.color, Dir: dir, Files: run.Files(),
+		})
+	}
+}
+
+func planCommand(env Env, args []string) int {
+	action, err := native.Plan(args, os.ReadFile)
+	if err != nil {
+		return fail(env, "plan", err, exitUsage)
+	}
+	if action.Help {
+		fmt.Fprint(env.Stdout, native.PlanHelp())
+		return exitOK
+	}
+	for _, w := range action.Warnings {
+		fmt.Fprintln(env.Stderr, "warning: "+w)
+	}
+	switch action.Verb {
+	case "schema":
+		_, err = env.Stdout.Write(plan.JSONSchema())
+	case "print":
+		return printPlan(env, "plan", action.Plan)
+	default:
+		_, err = fmt.Fprintln(env.Stdout, "the plan is good")
+	}
+	if err != nil {
+		return fail(env, "plan", err, exitRun)
+	}
+	return exitOK
+}
+
+func printPlan(env Env, command string, p *plan.Plan) int {
+	text, err := plan.Encode(p)
+	if err == nil {
+		_, err = env.Stdout.Write(text)
+	}
+	if err != nil {
+		return fail(env, command, err, exitRun)
+	}
+	return exitOK
+}
+
+func mockCommand(env Env, args []string) int {
+	cfg := mock.Default()
+	flags := pflag.NewFlagSet("inferometer mock", pflag.ContinueOnError)
+	flags.SetOutput(env.Stderr)
+	flags.Usage = func() {}
+	mock.Flags(flags, &cfg)
+	err := flags.Parse(args)
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		fmt.Fprintf(env.Stdout, "Serve a built-in inference server with the OpenAI API.\n\nUsage: inferometer mock [flags]\n\n%s", flags.FlagUsagesWrapped(100))
+		return exitOK
+	case err == nil && flags.NArg() > 0:
+		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	if err != nil {
+		return fail(env, "mock", fmt.Errorf("%w; inferometer mock --help lists the flags", err), exitUsage)
+	}
+	server, err := mock.New(cfg)
+	if err != nil {
+		return fail(env, "mock", err, exitUsage)
+	}
+	l, err := net.Listen("tcp", cfg.Listen)
+	if err != nil {
+		return fail(env, "mock", err, exitUsage)
+	}
+	fmt.Fprintf(env.Stderr, "mock listening on %s\n", l.Addr())
+	go func() {
+		<-env.Interrupts
+		env.Restore()
+		server.Close()
+	}()
+	if err := server.Serve(l); err != nil {
+		return fail(env, "mock", err, exitRun)
+	}
+	if err := server.Close(); err != nil {
+		return fail(env, "mock", err, exitRun)
+	}
+	return exitOK
+}

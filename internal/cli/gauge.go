@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/progress"
+	"inferometer/internal/result"
+	"inferometer/internal/run"
+	"inferometer/internal/stat"
+)
+
+// gauge turns how a run goes into what the live view shows. Rates are those since
+// a moment ago.
+type gauge struct {
+	state  func() run.Progress
+	load   []string
+	points []point
+}
+
+// point is what the rates need of an earlier moment.
+type point struct {
+	at            time.Duration
+	ended, tokens int64
+}
+
+// rateSpan is how far back the rates look.
+const rateSpan = 3 * time.Second
+
+func loads(p *plan.Plan) []string {
+	var out []string
+	for i := range p.Stages {
+		out = append(out, result.Load(&p.Stages[i]))
+	}
+	return out
+}
+
+// snapshot implements what progress.Display wants. It is called from one goroutine.
+func (g *gauge) snapshot() progress.Snapshot {
+	p := g.state()
+	stage := p.Stages[p.Stage]
+	s := progress.Snapshot{
+		Stage: p.Stage + 1, Stages: len(p.Stages), Name: stage.Name, Load: g.load[p.Stage],
+		Phase: progress.Measuring, Elapsed: p.Elapsed, Total: time.Duration(stage.Duration), Limit: stage.Requests,
+		Sent: p.Sent, OK: p.Live.OK.Load(), Failed: p.Live.Failed.Load(), InFlight: int(p.InFlight),
+		RateWanted: stage.Rate,
+		TTFT:       latency(&p.Live.TTFT), ITL: latency(&p.Live.ITL),
+	}
+	s.Done = s.OK + s.Failed
+	switch {
+	case p.Reporting:
+		s.Phase = progress.Reporting
+	case p.Draining:
+		s.Phase = progress.Draining
+	case p.Warming:
+		s.Phase, s.Total, s.Limit = progress.WarmingUp, time.Duration(stage.Warmup.Duration), stage.Warmup.Requests
+	}
+	for class, n := range p.Failures {
+		s.Errors = append(s.Errors, progress.Error{Class: string(class), Count: n})
+	}
+	slices.SortFunc(s.Errors, func(a, b progress.Error) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Class, b.Class))
+	})
+	s.RateGot, s.OutputRate = g.rates(point{p.At, s.Done, p.Live.Tokens.Load()})
+	return s
+}
+
+// rates are requests and tokens per second over the last few seconds.
+func (g *gauge) rates(now point) (requests, tokens float64) {
+	g.points = append(g.points, now)
+	for len(g.points) > 2 && now.at-g.points[1].at >= rateSpan {
+		g.points = g.points[1:]
+	}
+	then := g.points[0]
+	span := (now.at - then.at).Seconds()
+	if span <= 0 {
+		return 0, 0
+	}
+	return float64(now.ended-then.ended) / span, float64(now.tokens-then.tokens) / span
+}
+
+func latency(h *stat.Histogram) progress.Latency {
+	p50, ok := h.Quantile(0.5)
+	if !ok {
+		return progress.Latency{}
+	}
+	p99, _ := h.Quantile(0.99)
+	return progress.Latency{P50: time.Duration(p50), P99: time.Duration(p99)}
+}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"inferometer/internal/frontend/native"
+	"inferometer/internal/kit"
+	"inferometer/internal/plan"
+	"inferometer/internal/progress"
+	"inferometer/internal/report/console"
+	jsonreport "inferometer/internal/report/json"
+	"inferometer/internal/result"
+	"inferometer/internal/run"
+)
+
+// gcPercent lets the heap grow to five times what is alive: a client's heap is
+// small, and collecting it more often would take time from the measurement.
+const gcPercent = 400
+
+func runCommand(env Env, args []string) int {
+	action, err := native.Run(args, os.ReadFile)
+	if err != nil {
+		return fail(env, "run", err, exitUsage)
+	}
+	if action.Help {
+		fmt.Fprint(env.Stdout, native.RunHelp())
+		return exitOK
+	}
+	for _, w := range action.Warnings {
+		fmt.Fprintln(env.Stderr, "warning: "+w)
+	}
+	if action.DryRun {
+		return printPlan(env, "run", action.Plan)
+	}
+	if env.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	return measure(env, action)
+}
+
+// measure runs a plan and prints what came of it.
+func measure(env Env, action *native.Action) int {
+	p := action.Plan
+	screen := terminalOf(env.Stderr, env.Getenv)
+	mode := progress.Plain
+	switch {
+	case action.Quiet || action.JSON:
+		mode = progress.Quiet
+	case screen.is:
+		mode = progress.Terminal
+	}
+	display := progress.New(env.Stderr, progress.Options{Mode: mode, Color: screen.color, Width: screen.width})
+	var log io.Writer = env.Stderr
+	if mode == progress.Quiet {
+		log = io.Discard
+	}
+	ctx, abort := context.WithCancel(context.Background())
+	defer abort()
+	stop := make(chan struct{})
+	done := make(chan struct{})
+	defer close(done)
+	go watchInterrupts(env, display, stop, abort, done)
+	res, err := run.Run(ctx, p, run.Options{
+		Kit: kit.Default(), Version: version(), Log: log, Stop: stop,
+		Watch: func(state func() run.Progress) {
+			display.Start((&gauge{state: state, load: loads(p)}).snapshot)
+		},
+	})
+	display.Stop()
+	if res == nil {
+		code := exitRun
+		var early *run.PrepareError
+		if errors.As(err, &early) {
+			code = exitUsage
+		}
+		return fail(env, "run", err, code)
+	}
+	if err := printResult(env, p, res, action.JSON); err != nil {
+		return fail(env, "run", err, exitRun)
+	}
+	if err != nil {
+		return fail(env, "run", fmt.Errorf("the result is complete, but not all of it was kept: %w", err), exitRun)
+	}
+	if !res.Verdict.Valid {
+		return exitRun
+	}
+	return exitOK
+}
+
+// printResult prints the result as the command line asked for.
+func printResult(env Env, p *plan.Plan, res *result.Result, asJSON bool) error {
+	if asJSON {
+		return jsonreport.Write(env.Stdout, res)
+	}
+	screen := terminalOf(env.Stdout, env.Getenv)
+	o := console.Options{Width: min(screen.width(), 140), Color: screen.color, Subject: subject(p), Dir: p.Output.Dir}
+	if o.Dir != "" {
+		o.Files = run.Files()
+	}
+	return console.Write(env.Stdout, res, o)
+}
+
+// subject says what was measured.
+func subject(p *plan.Plan) string {
+	var urls []string
+	for _, u := range p.Target.URLs {
+		urls = append(urls, plan.SafeURL(u))
+	}
+	return fmt.Sprintf("%s %s at %s", p.Target.Model, p.Target.Endpoint, strings.Join(urls, ", "))
+}
+
+// watchInterrupts stops sending at the first Ctrl-C and aborts at the second; a
+// third one kills.
+func watchInterrupts(env Env, display *progress.Display, stop chan<- struct{}, abort func(), done <-chan struct{}) {
+	for i := 0; ; i++ {
+		select {
+		case <-done:
+			return
+		case <-env.Interrupts:
+		}
+		if i == 0 {
+			display.Print("Stopping: no more is sent, what is in flight may end. Ctrl-C again stops at once.")
+			close(stop)
+			continue
+		}
+		display.Print("Stopping at once.")
+		env.Restore()
+		abort()
+		return
+	}
+}

@@ -1,0 +1,65 @@
+// Package kit is the table of everything that a plan can name: endpoints, sources
+// of prompts, tokenizers. It is the one place that knows the concrete types.
+package kit
+
+import (
+	"fmt"
+	"os"
+
+	"inferometer/internal/endpoint"
+	"inferometer/internal/endpoint/openai"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/promptfile"
+	"inferometer/internal/prompt/synthetic"
+	"inferometer/internal/token"
+)
+
+// Kit is what a run is put together from.
+type Kit struct {
+	Endpoints  map[string]EndpointFactory
+	Decoders   map[string]DecoderFactory
+	Sources    map[string]SourceFactory
+	Tokenizers func(name string) (token.Tokenizer, error)
+}
+
+// EndpointFactory makes an endpoint of a target.
+type EndpointFactory func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error)
+
+// DecoderFactory makes the decoder of an endpoint's answers.
+type DecoderFactory func(t plan.Target, tok prompt.Tokenizer) endpoint.Decoder
+
+// SourceFactory makes a source of prompts.
+type SourceFactory func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error)
+
+// Default is everything that is built in.
+func Default() Kit {
+	return Kit{
+		Endpoints: map[string]EndpointFactory{
+			plan.ProtocolOpenAI: func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) { return openai.New(t, o) },
+		},
+		Decoders: map[string]DecoderFactory{
+			plan.ProtocolOpenAI: func(t plan.Target, tok prompt.Tokenizer) endpoint.Decoder {
+				return openai.NewDecoder(openai.Kind(t.Endpoint), tok)
+			},
+		},
+		Sources: map[string]SourceFactory{
+			plan.SourceSynthetic: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+				return synthetic.New(d, tok, seed)
+			},
+			plan.SourceFile: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+				return promptfile.New(d, tok, seed, os.ReadFile)
+			},
+		},
+		Tokenizers: token.ByName,
+	}
+}
+
+// Pick finds a name in one of the kit's tables.
+func Pick[F any](table map[string]F, what, name string) (F, error) {
+	f, ok := table[name]
+	if !ok {
+		return f, fmt.Errorf("there is no %s %q", what, name)
+	}
+	return f, nil
+}

@@ -1,0 +1,15 @@
+//go:build unix
+
+package run
+
+import "golang.org/x/sys/unix"
+
+// openFileLimit is how many files this process may have open; Go raises it to the
+// hard limit when it starts. 0: not known.
+func openFileLimit() int {
+	var l unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &l) != nil {
+		return 0
+	}
+	return int(min(uint64(l.Cur), 1<<30))
+}

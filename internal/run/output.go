@@ -1,0 +1,128 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+	csvreport "inferometer/internal/report/csv"
+	jsonreport "inferometer/internal/report/json"
+	"inferometer/internal/result"
+)
+
+// The files of an output directory.
+const (
+	PlanFile    = "plan.yaml"
+	RecordsFile = "requests.jsonl.zst"
+	ResultFile  = "result.json"
+	SummaryFile = "summary.csv"
+)
+
+// Files are the files of an output directory, in the order in which to read them.
+func Files() []string { return []string{ResultFile, SummaryFile, RecordsFile, PlanFile} }
+
+// output is the directory that a run writes to. A nil output keeps nothing.
+type output struct {
+	dir    string
+	file   *os.File
+	writer *record.Writer
+
+	mu  sync.Mutex
+	err error // the first thing that could not be written
+}
+
+// openOutput makes the directory and starts its record file. A directory that
+// holds anything is refused, so that no run overwrites another.
+func openOutput(p *plan.Plan, h record.Header) (*output, error) {
+	dir := p.Output.Dir
+	if dir == "" {
+		return nil, nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("making the output directory: %w", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("looking into the output directory: %w", err)
+	}
+	for _, e := range entries {
+		if e.Name() == RecordsFile {
+			return nil, fmt.Errorf("output directory %s holds another run: choose another directory, or remove that one", dir)
+		}
+	}
+	if len(entries) > 0 {
+		return nil, fmt.Errorf("output directory %s is not empty (it holds %s): choose a new one", dir, entries[0].Name())
+	}
+	text, err := plan.Encode(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, PlanFile), text, 0o644); err != nil {
+		return nil, fmt.Errorf("writing the plan: %w", err)
+	}
+	o := &output{dir: dir}
+	if o.file, err = os.Create(filepath.Join(dir, RecordsFile)); err != nil {
+		return nil, fmt.Errorf("starting the record file: %w", err)
+	}
+	o.writer, err = record.NewWriter(o.file, h)
+	return o, err
+}
+
+func (o *output) records() *record.Writer {
+	if o == nil {
+		return nil
+	}
+	return o.writer
+}
+
+func (o *output) stage(m record.StageMark) error {
+	if o == nil {
+		return nil
+	}
+	return o.writer.Stage(m)
+}
+
+func (o *output) health(h record.Health) error {
+	if o == nil {
+		return nil
+	}
+	return o.writer.Health(h)
+}
+
+// note remembers an error of writing: the run goes on, and ends by telling of it.
+func (o *output) note(err error) {
+	if o == nil || err == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err == nil {
+		o.err = err
+	}
+}
+
+// finish ends the record file and writes the reports beside it.
+func (o *output) finish(res *result.Result) error {
+	if o == nil {
+		return nil
+	}
+	o.note(o.writer.Close())
+	o.note(o.file.Close())
+	o.note(writeReport(filepath.Join(o.dir, ResultFile), res, jsonreport.Write))
+	o.note(writeReport(filepath.Join(o.dir, SummaryFile), res, csvreport.Write))
+	return o.err
+}
+
+// writeReport writes one report to a file.
+func writeReport(name string, res *result.Result, format func(io.Writer, *result.Result) error) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return fmt.Errorf("writing a report: %w", err)
+	}
+	return errors.Join(format(f, res), f.Close())
+}

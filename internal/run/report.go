@@ -1,0 +1,107 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"inferometer/internal/metric"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+	"inferometer/internal/result"
+	"inferometer/internal/stat"
+)
+
+// Report makes the result of a run again from its output directory: the plan and
+// the records. It works on what a killed run left behind.
+func Report(dir string) (*result.Result, error) {
+	name := filepath.Join(dir, PlanFile)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s is no output directory of a run: %w", dir, err)
+	}
+	p, err := plan.Load(name, text)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, RecordsFile)
+	facts, err := readFacts(path, len(p.Stages))
+	if err != nil {
+		return nil, err
+	}
+	bounds := func(stage int) (from, to time.Duration) {
+		for _, m := range facts.Stages {
+			if m.Stage == stage {
+				return m.WarmupEnd, m.SendEnd
+			}
+		}
+		return math.MaxInt64, math.MaxInt64
+	}
+	pool := stat.NewPool("", columnMemory)
+	defer pool.Close()
+	fold, err := metric.NewFold(foldOptions(p, bounds, pool, nil))
+	if err != nil {
+		return nil, err
+	}
+	defer fold.Close()
+	err = eachLine(path, func(l record.Line) {
+		if l.Request != nil {
+			fold.Add(l.Request)
+		}
+	})
+	if err != nil && !errors.Is(err, record.ErrTruncated) {
+		return nil, err
+	}
+	return result.Build(p, facts, fold)
+}
+
+// readFacts reads what the record file says besides requests.
+func readFacts(path string, stages int) (result.Facts, error) {
+	var f result.Facts
+	err := eachLine(path, func(l record.Line) {
+		switch {
+		case l.Header != nil:
+			f.Header = *l.Header
+		case l.Stage != nil:
+			f.Stages = append(f.Stages, *l.Stage)
+			if l.Stage.Reason == "interrupted" || l.Stage.Reason == "errors" {
+				f.Interrupted = true
+			}
+		case l.Health != nil:
+			f.Health = append(f.Health, *l.Health)
+		}
+	})
+	if errors.Is(err, record.ErrTruncated) {
+		f.Incomplete = true
+		err = nil
+	}
+	if len(f.Stages) < stages && !f.Interrupted {
+		f.Incomplete = true
+	}
+	return f, err
+}
+
+// eachLine reads a record file, its header included.
+func eachLine(path string, f func(record.Line)) error {
+	r, err := record.Open(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	h := r.Header()
+	f(record.Line{Header: &h})
+	for {
+		line, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		f(line)
+	}
+}

@@ -1,0 +1,357 @@
+// Package run turns a plan into live objects, runs its stages in order and gives
+// the result. It also makes the result again from a run's records alone.
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"inferometer/internal/collect"
+	"inferometer/internal/endpoint"
+	"inferometer/internal/engine"
+	"inferometer/internal/health"
+	"inferometer/internal/kit"
+	"inferometer/internal/load"
+	"inferometer/internal/metric"
+	"inferometer/internal/netclock"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+	"inferometer/internal/result"
+	"inferometer/internal/stat"
+)
+
+// Options are what a run takes besides its plan.
+type Options struct {
+	Kit     kit.Kit
+	Version string
+	Log     io.Writer // notes on what is being prepared
+	// Stop, when it yields, ends sending; what is in flight is drained.
+	Stop <-chan struct{}
+	// Watch is called once everything is in place; the function that it gets tells
+	// how the run goes, from then on and from any goroutine.
+	Watch func(progress func() Progress)
+}
+
+// Run runs a plan. Ending ctx aborts what is in flight. The plan is filled in with
+// what had to be found out, such as the model's name. The result is complete also
+// when the run was interrupted; an error says that there is none, or, beside a
+// result, what could not be kept of it.
+func Run(ctx context.Context, p *plan.Plan, o Options) (*result.Result, error) {
+	r := &run{plan: p, opt: o, clock: netclock.NewClock()}
+	defer r.close()
+	if err := r.prepare(ctx); err != nil {
+		return nil, &PrepareError{err}
+	}
+	return r.execute(ctx)
+}
+
+// PrepareError is an error that was met before the first request.
+type PrepareError struct{ error }
+
+// Unwrap gives the cause.
+func (e *PrepareError) Unwrap() error { return e.error }
+
+// run is a run under way.
+type run struct {
+	plan  *plan.Plan
+	opt   Options
+	clock *netclock.Clock
+
+	mock      io.Closer
+	endpoint  endpoint.Endpoint
+	output    *output
+	engine    *engine.Engine
+	collector *collect.Collector
+	folds     []*metric.Fold
+	lives     []*metric.Live
+	pool      *stat.Pool
+	live      *engine.Live
+	sampler   *health.Sampler
+
+	stop   chan string // why to stop sending
+	ended  atomic.Int64
+	failed atomic.Int64
+	stage  atomic.Int64 // index of the one under way
+	phase  atomic.Int64
+	facts  result.Facts
+}
+
+// prepare makes everything that the first request needs.
+func (r *run) prepare(ctx context.Context) error {
+	if len(r.plan.Target.URLs) == 0 {
+		if err := r.startMock(); err != nil {
+			return err
+		}
+	}
+	secrets, err := readSecrets(r.plan.Target)
+	if err != nil {
+		return err
+	}
+	if err := checkLimits(r.plan); err != nil {
+		return err
+	}
+	if err := checkTarget(ctx, &r.plan.Target, secrets, r.opt.Log); err != nil {
+		return err
+	}
+	tok, err := r.opt.Kit.Tokenizers(r.plan.Tokenizer.Name)
+	if err != nil {
+		return err
+	}
+	newSource, err := kit.Pick(r.opt.Kit.Sources, "data source", r.plan.Data.Source)
+	if err != nil {
+		return err
+	}
+	source, err := newSource(r.plan.Data, tok, r.plan.Seed)
+	if err != nil {
+		return err
+	}
+	newEndpoint, err := kit.Pick(r.opt.Kit.Endpoints, "protocol", r.plan.Target.Protocol)
+	if err != nil {
+		return err
+	}
+	r.endpoint, err = newEndpoint(r.plan.Target, endpoint.Options{
+		Clock: r.clock, TLS: secrets.tls, Key: secrets.key, Data: r.plan.Data, RunID: r.id(),
+	})
+	if err != nil {
+		return err
+	}
+	r.facts.Header = r.header()
+	if r.output, err = openOutput(r.plan, r.facts.Header); err != nil {
+		return err
+	}
+	decoder, err := kit.Pick(r.opt.Kit.Decoders, "decoder", r.plan.Target.Protocol)
+	if err != nil {
+		return err
+	}
+	r.live = engine.NewLive(len(r.plan.Stages))
+	r.stop = make(chan string, 1)
+	if err := r.collect(decoder(r.plan.Target, tok)); err != nil {
+		return err
+	}
+	r.engine = engine.New(engine.Config{
+		Now: r.clock.Now, Source: source, Endpoint: r.endpoint, Sink: r.collector,
+		NewSleeper: load.NewSleeper, Live: r.live, Feeders: runtime.GOMAXPROCS(0),
+	})
+	return nil
+}
+
+// id tells this run's requests from those of others in a server's log.
+func (r *run) id() string {
+	return "inferometer-" + strconv.FormatInt(r.clock.Start().UnixMilli(), 36)
+}
+
+func (r *run) header() record.Header {
+	h := record.Header{
+		Version: r.opt.Version, Start: r.clock.Start(), Seed: r.plan.Seed,
+		Decoder: r.plan.Target.Protocol, Host: health.Host(),
+	}
+	if s, ok := r.endpoint.(endpoint.Stamper); ok {
+		h.Kernel = s.KernelStamps()
+	}
+	return h
+}
+
+// columnMemory is what samples may take of memory before they go to disk.
+const columnMemory = 64 << 20
+
+// collect starts the collector, with one fold for each core.
+func (r *run) collect(decoder endpoint.Decoder) error {
+	r.pool = stat.NewPool("", columnMemory)
+	folders := make([]collect.Folder, runtime.GOMAXPROCS(0))
+	for i := range folders {
+		live := new(metric.Live)
+		fold, err := metric.NewFold(foldOptions(r.plan, r.live.Window, r.pool, live))
+		if err != nil {
+			return err
+		}
+		r.folds, r.lives, folders[i] = append(r.folds, fold), append(r.lives, live), fold
+	}
+	r.collector = collect.New(collect.Config{
+		Decoder: decoder, Writer: r.output.records(), KeepRaw: r.plan.Output.KeepRaw,
+		Folds: folders, Judge: r.judge,
+	})
+	return nil
+}
+
+// foldOptions say how the records of a plan are to be seen.
+func foldOptions(p *plan.Plan, bounds func(int) (time.Duration, time.Duration), pool *stat.Pool, live *metric.Live) metric.Options {
+	o := result.FoldOptions(p)
+	o.Bounds, o.Pool, o.Live = bounds, pool, live
+	return o
+}
+
+// fewestEnded is how many requests must have ended before their share of failures
+// can end a run.
+const fewestEnded = 20
+
+// judge counts failures and ends a run that has too many.
+func (r *run) judge(class record.Class) {
+	ended := r.ended.Add(1)
+	if class == "" || class == record.Cancelled || class == record.CutOff {
+		return
+	}
+	failed := r.failed.Add(1)
+	m := r.plan.MaxErrors
+	over := m.Count > 0 && failed >= m.Count ||
+		m.Share > 0 && ended >= fewestEnded && float64(failed) > m.Share*float64(ended)
+	if over {
+		r.halt("errors")
+	}
+}
+
+// halt asks the stage under way to send no more.
+func (r *run) halt(reason string) {
+	select {
+	case r.stop <- reason:
+	default:
+	}
+}
+
+// execute runs the stages and gives the result.
+func (r *run) execute(ctx context.Context) (*result.Result, error) {
+	watch, stopWatching := context.WithCancel(context.Background())
+	defer stopWatching()
+	go r.clock.Watch(watch)
+	if r.opt.Stop != nil {
+		go func() {
+			select {
+			case <-r.opt.Stop:
+				r.halt("interrupted")
+			case <-watch.Done():
+			}
+		}()
+	}
+	if r.opt.Watch != nil {
+		r.opt.Watch(r.progress)
+	}
+	r.sampler = health.NewSampler()
+	sampled := make(chan struct{})
+	go func() {
+		defer close(sampled)
+		r.sample(watch)
+	}()
+	runErr := r.stages(ctx)
+	stopWatching()
+	<-sampled
+	return r.conclude(runErr)
+}
+
+// stages runs one stage after the other.
+func (r *run) stages(ctx context.Context) error {
+	for i := range r.plan.Stages {
+		r.stage.Store(int64(i))
+		if gap := time.Duration(r.plan.Stages[i].Gap); gap > 0 && i > 0 && !r.pause(ctx, gap) {
+			return nil
+		}
+		s := load.FromPlan(r.plan, i)
+		if w, ok := r.endpoint.(endpoint.Warmer); ok {
+			// What fails here fails again, and is recorded, when a request needs it.
+			_ = w.Warm(ctx, connectionsAhead(r.plan.Stages[i]))
+		}
+		mark, err := r.engine.Run(ctx, s, r.stop)
+		r.facts.Stages = append(r.facts.Stages, mark)
+		err = errors.Join(err, r.output.stage(mark))
+		if err != nil {
+			return err
+		}
+		if mark.Reason == "interrupted" || mark.Reason == "errors" {
+			r.facts.Interrupted = true
+			return nil
+		}
+	}
+	return nil
+}
+
+// pause waits for the gap between two stages; false: the run was stopped.
+func (r *run) pause(ctx context.Context, gap time.Duration) bool {
+	t := time.NewTimer(gap)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+	case <-r.stop:
+	}
+	r.facts.Interrupted = true
+	return false
+}
+
+// connectionsAhead is how many connections to open before a stage: all of them in
+// closed loop; in open loop what its rate needs if answers take 50 ms.
+func connectionsAhead(s plan.Stage) int {
+	if s.Rate == 0 {
+		return s.Concurrency
+	}
+	n := int(s.Rate/20) + 1
+	if s.MaxInFlight > 0 {
+		n = min(n, s.MaxInFlight)
+	}
+	return min(n, 512)
+}
+
+// sampleEvery is how often the client looks at itself and flushes its records.
+const sampleEvery = time.Second
+
+// sample keeps an eye on the client itself until ctx ends.
+func (r *run) sample(ctx context.Context) {
+	tick := time.NewTicker(sampleEvery)
+	defer tick.Stop()
+	for {
+		r.takeSample()
+		select {
+		case <-ctx.Done():
+			r.takeSample()
+			return
+		case <-tick.C:
+			r.output.note(r.collector.Flush())
+		}
+	}
+}
+
+func (r *run) takeSample() {
+	h := r.sampler.Sample(r.clock.Now())
+	h.InFlight = int(r.live.InFlight.Load())
+	h.Backlog = r.collector.Waiting()
+	h.ClockStep = r.clock.Step()
+	r.facts.Health = append(r.facts.Health, h)
+	r.output.note(r.output.health(h))
+}
+
+// conclude decodes what is left and puts the result together.
+func (r *run) conclude(runErr error) (*result.Result, error) {
+	r.phase.Store(reporting)
+	err := errors.Join(runErr, r.collector.Close())
+	for _, f := range r.folds[1:] {
+		err = errors.Join(err, r.folds[0].Merge(f))
+	}
+	res, buildErr := result.Build(r.plan, r.facts, r.folds[0])
+	if buildErr != nil {
+		return nil, errors.Join(err, fmt.Errorf("making the result: %w", buildErr))
+	}
+	return res, errors.Join(err, r.output.finish(res))
+}
+
+// close gives back what the run holds.
+func (r *run) close() {
+	if r.engine != nil {
+		r.engine.Close()
+	}
+	if r.endpoint != nil {
+		r.endpoint.Close()
+	}
+	for _, f := range r.folds {
+		f.Close()
+	}
+	if r.pool != nil {
+		r.pool.Close()
+	}
+	if r.mock != nil {
+		r.mock.Close()
+	}
+}

@@ -1,0 +1,178 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"inferometer/internal/endpoint/openai"
+	"inferometer/internal/plan"
+)
+
+// secrets are what a target needs and no plan holds.
+type secrets struct {
+	key string
+	tls *tls.Config
+}
+
+// readSecrets reads the API key and the certificates of a target.
+func readSecrets(t plan.Target) (secrets, error) {
+	var s secrets
+	var errs []error
+	switch {
+	case t.APIKey.Env != "":
+		if s.key = strings.TrimSpace(os.Getenv(t.APIKey.Env)); s.key == "" {
+			errs = append(errs, fmt.Errorf("the API key should be in the environment variable %s, which is empty or not set", t.APIKey.Env))
+		}
+	case t.APIKey.File != "":
+		text, err := os.ReadFile(t.APIKey.File)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("reading the API key: %w", err))
+		}
+		if s.key = strings.TrimSpace(string(text)); err == nil && s.key == "" {
+			errs = append(errs, fmt.Errorf("the API key file %s is empty", t.APIKey.File))
+		}
+	}
+	if strings.ContainsAny(s.key, "\r\n") {
+		errs = append(errs, errors.New("the API key has more than one line"))
+	}
+	var err error
+	if s.tls, err = tlsConfig(t.TLS); err != nil {
+		errs = append(errs, err)
+	}
+	return s, errors.Join(errs...)
+}
+
+// tlsConfig is whom to trust and who we are.
+func tlsConfig(t plan.TLS) (*tls.Config, error) {
+	c := &tls.Config{InsecureSkipVerify: t.Insecure}
+	var errs []error
+	if t.CA != "" {
+		text, err := os.ReadFile(t.CA)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("reading the CA certificates: %w", err))
+		}
+		c.RootCAs = x509.NewCertPool()
+		if err == nil && !c.RootCAs.AppendCertsFromPEM(text) {
+			errs = append(errs, fmt.Errorf("%s holds no certificate in PEM form", t.CA))
+		}
+	}
+	if t.Cert != "" || t.Key != "" {
+		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("reading the client certificate: %w", err))
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, errors.Join(errs...)
+}
+
+// probeTime bounds one look at the target before the run.
+const probeTime = 10 * time.Second
+
+// checkTarget makes sure that each URL answers, and asks for the model's name
+// where the plan has none.
+func checkTarget(ctx context.Context, t *plan.Target, s secrets, log io.Writer) error {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = s.tls
+	defer transport.CloseIdleConnections()
+	client := &http.Client{Transport: transport, Timeout: probeTime}
+	var errs []error
+	for i, raw := range t.URLs {
+		models, err := listModels(ctx, client, raw, *t, s.key)
+		var answered *answerError
+		switch {
+		case err == nil && t.Model == "" && len(models) > 0:
+			t.Model = models[0]
+			if len(models) > 1 {
+				fmt.Fprintf(log, "%s serves %d models; taking %s (--model names another)\n", plan.SafeURL(raw), len(models), t.Model)
+			}
+		case err == nil && t.Model == "":
+			errs = append(errs, fmt.Errorf("%s lists no model: name one with --model", plan.SafeURL(raw)))
+		case errors.As(err, &answered) && t.Model != "":
+			// It is there, which is all that matters.
+		case errors.As(err, &answered):
+			errs = append(errs, fmt.Errorf("asking %s for its models: %w; name the model with --model", plan.SafeURL(raw), err))
+		case err != nil:
+			errs = append(errs, fmt.Errorf("target %d, %s, cannot be reached: %w", i+1, plan.SafeURL(raw), bare(err)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// bare takes the request line off an error of net/http: it may hold a secret.
+func bare(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// answerError: a server answered, and not with a list of models.
+type answerError struct{ text string }
+
+func (e *answerError) Error() string { return e.text }
+
+// listModels asks a server which models it has.
+func listModels(ctx context.Context, client *http.Client, base string, t plan.Target, key string) ([]string, error) {
+	u, err := openai.ModelsURL(base)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	for name, value := range t.Headers {
+		req.Header.Set(name, value)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 4<<20))
+	if err != nil {
+		return nil, &answerError{"the answer broke off: " + err.Error()}
+	}
+	return readModels(resp, body)
+}
+
+func readModels(resp *http.Response, body []byte) ([]string, error) {
+	if resp.StatusCode != http.StatusOK {
+		return nil, &answerError{"the server answered " + resp.Status}
+	}
+	var list struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(body, &list); err != nil {
+		what := "something that is not JSON"
+		if b := bytes.TrimSpace(body); len(b) > 0 && b[0] == '<' {
+			what = "an HTML page: is this the address of an inference server?"
+		}
+		return nil, &answerError{"the server answered with " + what}
+	}
+	var names []string
+	for _, m := range list.Data {
+		if m.ID != "" {
+			names = append(names, m.ID)
+		}
+	}
+	return names, nil
+}

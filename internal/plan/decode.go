@@ -98,7 +98,8 @@ func (d *Draft) Put(path, where, text string) {
 
 // reader walks the nodes of one file into a draft.
 type reader struct {
-	nodes int // of request bodies, read so far
+	nodes int  // of request bodies, read so far
+	own   bool // the nodes are this program's own, and hold no aliases
 	file  string
 	draft *Draft
 }

@@ -32,7 +32,7 @@ func Encode(p *Plan) ([]byte, error) {
 // Echo is the plan as a plain value for a JSON document, with the names that a
 // plan file has and secrets taken out.
 func Echo(p *Plan) any {
-	r := &reader{draft: NewDraft()}
+	r := &reader{own: true}
 	v, err := r.jsonValue(planSpec().write(Redacted(p)), 0)
 	if err != nil {
 		return map[string]any{"error": err.Error()}

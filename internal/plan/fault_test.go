@@ -135,6 +135,7 @@ p.yaml:3:16: budgets.cpu: must be from 0 to 1, is 2 (write 5% or 0.05)`},
 p.yaml:1:10: goodput: itl: 3 has no unit: write 3s or 3ms`},
 		{"embeddings", "target: {endpoint: embeddings, streaming: true}\ndata: {output: 5}", `p.yaml:1:43: target.streaming: embeddings are never streamed (leave it out or set it to false)
 p.yaml:2:16: data.output: embeddings have no output length (leave it out)`},
+		{"port", "target: {urls: [http://h:99999, 'http://[::1]:8000']}", "p.yaml:1:17: target.urls[0]: port 99999 is not from 1 to 65535"},
 		{"body that holds itself", "target: {body: {a: &a [*a]}}", "p.yaml:1:17: target.body.a: is nested too deeply or too large"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -168,8 +169,14 @@ func TestNumbersThatAreNone(t *testing.T) {
 	p.Stages = []Stage{{Rate: math.NaN(), Requests: 1}, {Rate: 1, Requests: 1, Arrival: "gamma", CV: math.Inf(1)}}
 	p.Budgets.CPU = math.NaN()
 	p.Data.Input.Mean = math.NaN()
+	deep := any(1)
+	for range 60 {
+		deep = []any{deep}
+	}
+	p.Target.Body = map[string]any{"deep": deep}
 	p.Goodput = []SLO{{"request_latency", 1}, {"request_latency", 2}}
-	want := `data.input.mean: is not a number
+	want := `target.body.deep: is nested too deeply or too large
+data.input.mean: is not a number
 stages[0].rate: is not a number
 stages[1].cv: is not a number
 goodput.request_latency: given twice

@@ -160,8 +160,8 @@ func distNames() []string {
 func SLOMetrics() []string {
 	return []string{
 		"time_to_first_token", "time_to_first_output_token", "time_to_second_token",
-		"time_to_first_byte", "time_to_first_event",
-		"inter_token_latency", "inter_event_latency", "time_per_output_token",
+		"time_to_first_byte", "time_to_first_event", "time_to_first_token_from_due",
+		"inter_token_latency", "inter_event_latency", "time_per_output_token", "longest_gap",
 		"normalized_time_per_output_token", "request_latency", "request_latency_from_due",
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -132,6 +133,13 @@ func (c *checker) target(t *Target) {
 		c.add("target.streaming", "embeddings are never streamed", "leave it out or set it to false")
 	}
 	c.headers(t.Headers)
+	nodes := 0
+	for _, name := range sortedKeys(t.Body) {
+		if !bodyFits(t.Body[name], 0, &nodes) {
+			c.add(join("target.body", name), errTooLarge.Error(), "")
+			break
+		}
+	}
 	if t.APIKey.Env != "" && t.APIKey.File != "" {
 		c.add("target.api_key", "env and file contradict each other", "give one of them")
 	}
@@ -168,9 +176,17 @@ func (c *checker) url(path, raw string) {
 		c.add(path, "unknown scheme "+quote(u.Scheme), "http or https")
 	case u.Hostname() == "":
 		c.add(path, "names no host", "such as http://localhost:8000")
+	case badPort(u.Port()):
+		c.add(path, "port "+u.Port()+" is not from 1 to 65535", "")
 	case u.Fragment != "":
 		c.add(path, "has a fragment (#), which is never sent", "leave it out")
 	}
+}
+
+// badPort reports whether a port is given and is none.
+func badPort(port string) bool {
+	n, err := strconv.Atoi(port)
+	return port != "" && (err != nil || n < 1 || n > 65535)
 }
 
 func (c *checker) headers(headers map[string]string) {

@@ -15,11 +15,13 @@ const (
 	maxBodyNodes = 100_000
 )
 
+var errTooLarge = errors.New("is nested too deeply or too large")
+
 // jsonValue is a node as a value that JSON can say: nil, bool, int, uint64,
 // float64, string, []any or map[string]any.
 func (r *reader) jsonValue(n *yaml.Node, depth int) (any, error) {
-	if r.nodes++; depth > maxBodyDepth || r.nodes > maxBodyNodes {
-		return nil, errors.New("is nested too deeply or too large")
+	if r.nodes++; !r.own && (depth > maxBodyDepth || r.nodes > maxBodyNodes) {
+		return nil, errTooLarge
 	}
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -86,4 +88,26 @@ func jsonScalar(n *yaml.Node) (any, error) {
 		return parseNumber(n)
 	}
 	return n.Value, nil
+}
+
+// bodyFits reports whether a value that did not come from a file keeps the bounds.
+func bodyFits(v any, depth int, nodes *int) bool {
+	if *nodes++; depth > maxBodyDepth || *nodes > maxBodyNodes {
+		return false
+	}
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			if !bodyFits(e, depth+1, nodes) {
+				return false
+			}
+		}
+	case map[string]any:
+		for _, e := range v {
+			if !bodyFits(e, depth+1, nodes) {
+				return false
+			}
+		}
+	}
+	return true
 }

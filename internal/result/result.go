@@ -48,7 +48,8 @@ type Check struct {
 type Stage struct {
 	Index    int             `json:"index"`
 	Name     string          `json:"name"`
-	Load     string          `json:"load"` // in words: "32 in flight", "50/s poisson, at most 500 in flight"
+	Load     string          `json:"load"`            // in words: "32 in flight", "50/s poisson, at most 500 in flight"
+	Ended    string          `json:"ended,omitempty"` // why it stopped sending: "duration", "requests", "data", "arrivals", "interrupted" or "errors"
 	Counts   Counts          `json:"counts"`
 	Failures []Failures      `json:"failures,omitempty"`
 	Tokens   Tokens          `json:"tokens"`
@@ -81,7 +82,7 @@ type Failures struct {
 // Tokens says who counted.
 type Tokens struct {
 	Tokenizer string           `json:"tokenizer"`
-	Input     map[string]int64 `json:"input_sources"` // requests by source: server, tokenizer, events
+	Input     map[string]int64 `json:"input_sources"` // requests by source: server, tokenizer, events, uncounted
 	Output    map[string]int64 `json:"output_sources"`
 }
 

@@ -1,0 +1,217 @@
+package result
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"inferometer/internal/metric"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+	"inferometer/internal/stat"
+)
+
+// Facts are what a result is made of besides the requests.
+type Facts struct {
+	Header      record.Header
+	Stages      []record.StageMark
+	Health      []record.Health
+	Interrupted bool // the user stopped it
+	Incomplete  bool // the run did not end properly: records end where they were cut
+}
+
+// FoldOptions are the options of a fold for the records of a plan's run. Its Bounds, Pool
+// and Live are for the caller to fill in.
+func FoldOptions(p *plan.Plan) metric.Options {
+	opts := metric.Options{Words: p.Tokenizer.Name == plan.TokenizerWords}
+	for i := range p.Stages {
+		opts.Closed = append(opts.Closed, p.Stages[i].Concurrency > 0)
+	}
+	for _, s := range p.Goodput {
+		opts.SLOs = append(opts.SLOs, metric.SLO{Metric: s.Metric, Max: time.Duration(s.Max)})
+	}
+	return opts
+}
+
+// Build makes the result of a run from its plan, its facts and the fold of all its
+// records.
+func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
+	sums, err := fold.Summarize(stat.Linear)
+	if err != nil {
+		return nil, fmt.Errorf("work out the metrics: %w", err)
+	}
+	r := &Result{
+		Schema:      Schema,
+		Version:     f.Header.Version,
+		Started:     f.Header.Start,
+		Interrupted: f.Interrupted,
+		Incomplete:  f.Incomplete,
+		Seed:        f.Header.Seed,
+		Host:        f.Header.Host,
+		Plan:        plan.Echo(p),
+	}
+	j := &judge{plan: p, facts: &f, result: r}
+	j.runNotes(fold)
+	j.clock()
+	var end time.Duration
+	for i := range p.Stages {
+		var sum metric.Stage
+		if i < len(sums) {
+			sum = sums[i]
+		}
+		mark := markOf(f.Stages, i)
+		r.Stages = append(r.Stages, buildStage(p, i, mark, &sum))
+		j.stage(i, mark, &sum)
+		end = max(end, sum.Whole.Totals.End)
+		if mark != nil {
+			end = max(end, mark.DrainEnd)
+		}
+	}
+	r.Duration = end.Seconds()
+	r.Verdict = j.verdict()
+	r.Notes = j.notes
+	return r, nil
+}
+
+// markOf finds the mark of stage i; nil: it did not end.
+func markOf(marks []record.StageMark, i int) *record.StageMark {
+	for k := range marks {
+		if marks[k].Stage == i {
+			return &marks[k]
+		}
+	}
+	return nil
+}
+
+func buildStage(p *plan.Plan, i int, mark *record.StageMark, sum *metric.Stage) Stage {
+	s := Stage{
+		Index:   i,
+		Name:    stageName(p, i),
+		Load:    Load(&p.Stages[i]),
+		Counts:  counts(&sum.Whole.Totals),
+		Tokens:  tokens(p, sum),
+		Window:  window(&sum.Whole.Totals),
+		Metrics: stats(&sum.Whole),
+	}
+	s.Counts.Warmup = sum.Warmup
+	if mark != nil {
+		s.Ended = mark.Reason
+		s.Counts.Scheduled, s.Counts.Waited, s.Counts.Unsent = mark.Scheduled, mark.Waited, mark.Unsent
+	}
+	for _, f := range sum.Failures {
+		s.Failures = append(s.Failures, Failures{Class: string(f.Class), Status: f.Status, Count: f.Count, Example: f.Example})
+	}
+	for _, o := range sum.Objectives {
+		s.Goodput = append(s.Goodput, SLO{Metric: o.Metric, MaxMS: millis(o.Max), Met: o.Met, Of: sum.Whole.Totals.Requests})
+	}
+	if sum.Steady != nil {
+		s.Steady = &Steady{
+			Window:  window(&sum.Steady.Totals),
+			Counts:  counts(&sum.Steady.Totals),
+			Metrics: stats(sum.Steady),
+		}
+	}
+	return s
+}
+
+// stageName is the plan's name of a stage, else its number.
+func stageName(p *plan.Plan, i int) string {
+	if name := p.Stages[i].Name; name != "" {
+		return name
+	}
+	return "stage " + strconv.Itoa(i+1)
+}
+
+// Load says in words what load a stage makes.
+func Load(s *plan.Stage) string {
+	if s.Concurrency > 0 {
+		if s.RampTo > 0 {
+			return fmt.Sprintf("%d to %s in flight", s.Concurrency, plain(s.RampTo))
+		}
+		return fmt.Sprintf("%d in flight", s.Concurrency)
+	}
+	text := plain(s.Rate)
+	if s.RampTo > 0 {
+		text += " to " + plain(s.RampTo)
+	}
+	text += "/s"
+	if s.Arrival != "" {
+		text += " " + s.Arrival
+	}
+	if s.Arrival == plan.ArrivalGamma {
+		text += " (cv " + plain(s.CV) + ")"
+	}
+	if s.MaxInFlight > 0 {
+		text += fmt.Sprintf(", at most %d in flight", s.MaxInFlight)
+	}
+	return text
+}
+
+// plain writes a number with no more digits than it has.
+func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+func counts(t *metric.Totals) Counts {
+	return Counts{Sent: t.Requests, OK: t.OK, Failed: t.Requests - t.OK, CutOff: t.CutOff}
+}
+
+func window(t *metric.Totals) Window {
+	return Window{Begin: t.Begin.Seconds(), End: t.End.Seconds()}
+}
+
+func tokens(p *plan.Plan, sum *metric.Stage) Tokens {
+	names := [...]string{record.Uncounted: "uncounted", record.FromServer: "server", record.FromTokenizer: "tokenizer", record.FromEvents: "events"}
+	of := func(n [4]int64) map[string]int64 {
+		m := map[string]int64{}
+		for i, name := range names {
+			if n[i] > 0 {
+				m[name] = n[i]
+			}
+		}
+		return m
+	}
+	return Tokens{Tokenizer: p.Tokenizer.Name, Input: of(sum.Counts.Sources[0]), Output: of(sum.Counts.Sources[1])}
+}
+
+// stats writes the metrics of a window down. What is not a finite number has no place
+// in the document and is left out.
+func stats(w *metric.Window) map[string]Stat {
+	out := make(map[string]Stat, len(w.Stats))
+	for id, s := range w.Stats {
+		st := Stat{Unit: s.Def.Unit, Count: s.N, Avg: s.Avg}
+		if q := s.Quantiles; q != nil {
+			st.Spread = &Spread{
+				Min: s.Min, Max: s.Max, Std: s.Std,
+				P1: q[0], P5: q[1], P10: q[2], P25: q[3], P50: q[4],
+				P75: q[5], P90: q[6], P95: q[7], P99: q[8], P999: q[9],
+			}
+			st.Thin = thin(s.N)
+		}
+		if finite(append([]float64{s.Avg, s.Min, s.Max, s.Std}, s.Quantiles...)) {
+			out[id] = st
+		}
+	}
+	return out
+}
+
+func finite(vals []float64) bool {
+	for _, v := range vals {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// thin are the percentiles for which n samples are too few.
+func thin(n int64) []string {
+	var names []string
+	for _, p := range metric.Percentiles() {
+		if n < stat.MinSamples(p.Quantile) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -1,0 +1,394 @@
+package result
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"inferometer/internal/metric"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+)
+
+const ms = time.Millisecond
+
+// world is a made-up run that tests bend one way or another.
+type world struct {
+	plan  plan.Plan
+	facts Facts
+	recs  []*record.Record
+}
+
+// healthy is a closed-loop run of one stage in which nothing is wrong: 10 s of sending
+// after 1 s of warm-up, 2000 requests of 20 tokens.
+func healthy() *world {
+	w := &world{plan: plan.Default()}
+	w.plan.Target.URLs = []string{"http://example.test"}
+	w.plan.Tokenizer.Name = "test-tokenizer"
+	w.plan.Stages = []plan.Stage{{Concurrency: 40, Duration: plan.Duration(10 * time.Second)}}
+	w.plan.Goodput = []plan.SLO{{Metric: "time_to_first_token", Max: plan.Duration(60 * ms)}}
+	w.facts = Facts{
+		Header: record.Header{Schema: record.Schema, Version: "test", Start: time.Unix(1_800_000_000, 0).UTC(), Seed: 7, Kernel: true,
+			Host: record.Host{OS: "linux", Arch: "amd64", Cores: 4, GoVersion: "go", GOMAXPROCS: 4}},
+		Stages: []record.StageMark{{Begin: 0, WarmupEnd: time.Second, SendEnd: 11 * time.Second, DrainEnd: 11300 * ms, Reason: "duration"}},
+	}
+	for i := range 13 {
+		at := time.Duration(i) * time.Second
+		w.facts.Health = append(w.facts.Health, record.Health{At: at, CPU: at, Allowed: 4 * at, GCPause: at / 1000})
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 2200 {
+		w.recs = append(w.recs, request(r, i))
+	}
+	return w
+}
+
+// request is a good request, 5 ms after the one before.
+func request(r *rand.Rand, i int) *record.Record {
+	due := time.Duration(i) * 5 * ms
+	rec := &record.Record{
+		Seq: int64(i), Prompt: uint64(i + 1), Due: due, Ready: due, Sent: due + 50*time.Microsecond, Written: due + 60*time.Microsecond,
+		Streamed: true, Status: 200, Asked: 20, Cached: -1,
+		In:  record.Tokens{N: 128, Source: record.FromServer, Local: 128},
+		Out: record.Tokens{N: 20, Source: record.FromServer, Local: 20},
+	}
+	if due < time.Second {
+		rec.Phase = record.Warmup
+	}
+	at := rec.Sent + 50*ms + time.Duration(r.Int64N(int64(5*ms)))
+	for k := range 20 {
+		rec.Marks = append(rec.Marks, record.Mark{Kernel: at, User: at + 30*time.Microsecond})
+		rec.Events = append(rec.Events, record.Event{Mark: k, Tokens: 1})
+		at += 9*ms + time.Duration(r.Int64N(int64(2*ms)))
+	}
+	rec.End = rec.Marks[19].Kernel
+	return rec
+}
+
+func (w *world) build(t *testing.T) *Result {
+	t.Helper()
+	opts := FoldOptions(&w.plan)
+	opts.Bounds = func(stage int) (time.Duration, time.Duration) {
+		if m := markOf(w.facts.Stages, stage); m != nil {
+			return m.WarmupEnd, m.SendEnd
+		}
+		return metric.Unknown, metric.Unknown
+	}
+	fold, err := metric.NewFold(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fold.Close()
+	for _, rec := range w.recs {
+		fold.Add(rec)
+	}
+	r, err := Build(&w.plan, w.facts, fold)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// each changes every record.
+func (w *world) each(f func(i int, r *record.Record)) {
+	for i, r := range w.recs {
+		f(i, r)
+	}
+}
+
+func fail(r *record.Record) {
+	r.Failure = &record.Failure{Class: record.HTTPStatus, Status: 503, Message: "overloaded", At: r.End}
+}
+
+func TestHealthyRunIsValid(t *testing.T) {
+	w := healthy()
+	r := w.build(t)
+	if !r.Verdict.Valid {
+		t.Fatalf("INVALID: %v", r.Verdict.Reasons)
+	}
+	var names []string
+	for _, c := range r.Verdict.Checks {
+		names = append(names, c.Name)
+		if !c.OK {
+			t.Errorf("check %+v", c)
+		}
+	}
+	for _, want := range []string{"clock_step", "requests", "lag_p99", "client_cpu", "gc", "coalesced", "token_drift", "short_output", "latency_drift", "flow_drift"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("%s was not checked: %v", want, names)
+		}
+	}
+	s := r.Stages[0]
+	if s.Counts.Sent != 2000 || s.Counts.Warmup != 200 || s.Counts.OK != 2000 || s.Load != "40 in flight" || s.Ended != "duration" {
+		t.Errorf("stage %+v", s)
+	}
+	if s.Window.Begin < 1 || s.Window.Begin > 1.01 || r.Duration != 11.3 {
+		t.Errorf("window %+v, duration %v", s.Window, r.Duration)
+	}
+	if s.Steady == nil || s.Steady.Window != (Window{1, 11}) || s.Steady.Counts.OK < 1950 {
+		t.Errorf("steady %+v", s.Steady)
+	}
+	ttft := s.Metrics["time_to_first_token"]
+	if ttft.Unit != "ms" || ttft.Count != 2000 || ttft.P50 < 50 || ttft.P99 > 55 || !slices.Equal(ttft.Thin, []string{"p99.9"}) {
+		t.Errorf("time to first token %+v %+v", ttft, ttft.Spread)
+	}
+	if s.Goodput[0].Met != 2000 || s.Goodput[0].Of != 2000 || s.Goodput[0].MaxMS != 60 {
+		t.Errorf("goodput %+v", s.Goodput)
+	}
+	if !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "p99.9 (6636)") }) {
+		t.Errorf("notes %q do not mention the thin percentile", r.Notes)
+	}
+}
+
+// TestVerdict bends the healthy run one way at a time; each must be found, named with
+// its figure, and nothing else.
+func TestVerdict(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		bend  func(*world)
+		check string   // that fails; empty: none
+		says  []string // in the reason, or in a note where no check fails
+	}{
+		{"late sends", func(w *world) {
+			w.each(func(i int, r *record.Record) {
+				if i%50 == 0 {
+					r.Due -= 5 * ms
+				}
+			})
+		}, "lag_p99", []string{"5.05 ms", "budget 1 ms", "more cores"}},
+		{"late by connecting", func(w *world) {
+			w.each(func(i int, r *record.Record) { r.Due -= 5 * ms; r.Conn.Connect = 5 * ms })
+		}, "", nil},
+		{"late by waiting for a slot", func(w *world) {
+			w.each(func(i int, r *record.Record) { r.Due -= 5 * ms; r.Held = 5 * ms })
+		}, "", nil},
+		{"late, but less than a share of the first token", func(w *world) {
+			w.plan.Budgets.LagShare = 0.2
+			w.each(func(i int, r *record.Record) { r.Due -= 5 * ms })
+		}, "", nil},
+		{"unsent arrivals", func(w *world) {
+			w.plan.Stages[0] = plan.Stage{Rate: 200, Arrival: "poisson", MaxInFlight: 64, Duration: plan.Duration(10 * time.Second)}
+			w.facts.Stages[0].Scheduled, w.facts.Stages[0].Unsent = 2300, 100
+		}, "achieved", []string{"95.65 %", "2300", "budget 99 %", "max_in_flight (64)"}},
+		{"CPU", func(w *world) {
+			for i := range w.facts.Health {
+				w.facts.Health[i].CPU = w.facts.Health[i].Allowed * 92 / 100
+			}
+		}, "client_cpu", []string{"92 %", "budget 85 %", "more cores"}},
+		{"CPU taken by others", func(w *world) {
+			for i := range w.facts.Health {
+				w.facts.Health[i].Steal = w.facts.Health[i].Allowed * 70 / 100
+			}
+		}, "client_cpu", []string{"short of CPU", "used 25 %", "another 70 %"}},
+		{"CPU outside the stage", func(w *world) {
+			w.facts.Health[12].CPU += 100 * time.Second
+		}, "", nil},
+		{"GC", func(w *world) {
+			for i := range w.facts.Health {
+				w.facts.Health[i].GCPause *= 30
+			}
+		}, "gc", []string{"3 %", "budget 1 %", "GOMEMLIMIT"}},
+		{"clock step", func(w *world) { w.facts.Health[5].ClockStep = -40 * ms }, "clock_step", []string{"40 ms", "budget 5 ms"}},
+		{"clock step without kernel stamps", func(w *world) {
+			w.facts.Health[5].ClockStep = 40 * ms
+			w.facts.Header.Kernel = false
+		}, "", nil},
+		{"merged reads", func(w *world) {
+			w.each(func(i int, r *record.Record) { r.Events[5].Mark, r.Events[5].Merged, r.Merged = 6, true, 1 })
+		}, "coalesced", []string{"5.3 %", "budget 1 %"}},
+		{"sent together", func(w *world) {
+			w.each(func(i int, r *record.Record) { r.Events[5].Mark, r.Events[5].Merged = 6, true })
+		}, "", nil},
+		{"slow reads without stamps", func(w *world) {
+			w.each(func(i int, r *record.Record) {
+				for k := range r.Marks {
+					r.Marks[k].User += 8 * ms
+				}
+				r.Marks[3].Kernel = record.Never
+				r.Marks[3].User = r.Marks[2].Kernel + ms
+			})
+		}, "read_delay_p99", []string{"8.03 ms", "budget 5 ms"}},
+		{"slow reads with stamps", func(w *world) {
+			w.each(func(i int, r *record.Record) {
+				for k := range r.Marks {
+					r.Marks[k].User += 8 * ms
+				}
+			})
+		}, "", nil},
+		{"no stamps at all", func(w *world) {
+			w.each(func(i int, r *record.Record) {
+				for k := range r.Marks {
+					r.Marks[k].Kernel = record.Never
+				}
+			})
+		}, "", []string{"does not stamp"}},
+		{"tokenizer of another model", func(w *world) {
+			w.each(func(i int, r *record.Record) { r.Out.Local = 23 })
+		}, "token_drift", []string{"15 %", "test-tokenizer", "output"}},
+		{"chat template", func(w *world) {
+			w.each(func(i int, r *record.Record) { r.In.Local = 120 })
+		}, "", []string{"6.2 %", "chat template"}},
+		{"input of completions", func(w *world) {
+			w.plan.Target.Endpoint = plan.EndpointCompletions
+			w.each(func(i int, r *record.Record) { r.In.Local = 120 })
+		}, "token_drift_input", []string{"6.2 %", "input"}},
+		{"words", func(w *world) {
+			w.plan.Tokenizer.Name = plan.TokenizerWords
+			w.each(func(i int, r *record.Record) { r.Out.Local = 11 })
+		}, "", []string{"in words"}},
+		{"short answers", func(w *world) {
+			w.each(func(i int, r *record.Record) { r.Asked = 20 + 5*(i%2) })
+		}, "short_output", []string{"50 %", "(1000)", "ignore_eos"}},
+		{"embeddings have no output", func(w *world) {
+			w.plan.Target.Endpoint = plan.EndpointEmbeddings
+			w.each(func(i int, r *record.Record) { r.Out = record.Tokens{Source: record.FromServer, Local: -1} })
+		}, "", nil},
+		{"growing latency", func(w *world) {
+			w.each(func(i int, r *record.Record) { r.End += time.Duration(i/22) * ms })
+		}, "latency_drift", []string{"rose", "budget 10 %", "warm-up"}},
+		{"growing latency in a ramp", func(w *world) {
+			w.plan.Stages[0].RampTo = 80
+			w.each(func(i int, r *record.Record) { r.End += time.Duration(i/22) * ms })
+		}, "", nil},
+		{"all failed", func(w *world) { w.each(func(i int, r *record.Record) { fail(r) }) }, "requests", []string{"No request succeeded", "2000 requests", "http_status 503 (overloaded)"}},
+		{"half failed", func(w *world) {
+			w.each(func(i int, r *record.Record) {
+				if i%2 == 0 {
+					fail(r)
+				}
+			})
+		}, "", nil},
+		{"nothing sent", func(w *world) { w.recs = nil }, "requests", []string{"No request was sent"}},
+		{"warm-up only", func(w *world) { w.recs = w.recs[:200] }, "requests", []string{"all 200", "warm-up"}},
+		{"no health", func(w *world) { w.facts.Health = nil }, "", []string{"not recorded"}},
+		{"repeated prompts", func(w *world) {
+			w.each(func(i int, r *record.Record) { r.Prompt = uint64(i%100 + 1) })
+		}, "", []string{"2100 requests", "data.salt"}},
+		{"interrupted", func(w *world) { w.facts.Interrupted = true }, "", []string{"interrupted"}},
+		{"killed", func(w *world) { w.facts.Incomplete, w.facts.Stages = true, nil }, "", []string{"did not end properly"}},
+		{"out of prompts", func(w *world) { w.facts.Stages[0].Reason = "data" }, "", []string{"prompts came to an end"}},
+		{"too many errors", func(w *world) { w.facts.Stages[0].Reason = "errors" }, "", []string{"max_errors"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := healthy()
+			c.bend(w)
+			r := w.build(t)
+			var bad []string
+			for _, k := range r.Verdict.Checks {
+				if !k.OK {
+					bad = append(bad, k.Name)
+				}
+			}
+			said := strings.Join(r.Verdict.Reasons, "\n")
+			if c.check == "" {
+				said = strings.Join(r.Notes, "\n")
+				if !r.Verdict.Valid || len(bad) > 0 {
+					t.Fatalf("failed %v: %v", bad, r.Verdict.Reasons)
+				}
+			} else if r.Verdict.Valid || !slices.Equal(bad, []string{c.check}) || len(r.Verdict.Reasons) != 1 {
+				t.Fatalf("failed %v, want %s: %v", bad, c.check, r.Verdict.Reasons)
+			}
+			for _, want := range c.says {
+				if !strings.Contains(said, want) {
+					t.Errorf("%q does not say %q", said, want)
+				}
+			}
+			validate(t, r)
+		})
+	}
+}
+
+func TestSeveralStages(t *testing.T) {
+	w := healthy()
+	w.plan.Stages = append(w.plan.Stages, plan.Stage{Name: "peak", Rate: 50, Arrival: "gamma", CV: 2, RampTo: 75.5, MaxInFlight: 9, Duration: plan.Duration(time.Second)})
+	r := w.build(t)
+	if len(r.Stages) != 2 || r.Stages[1].Name != "peak" || r.Stages[0].Name != "stage 1" {
+		t.Fatalf("stages %+v", r.Stages)
+	}
+	if got, want := r.Stages[1].Load, "50 to 75.5/s gamma (cv 2), at most 9 in flight"; got != want {
+		t.Errorf("load %q, want %q", got, want)
+	}
+	if len(r.Verdict.Reasons) != 1 || !strings.HasPrefix(r.Verdict.Reasons[0], "Stage 2 (peak): No request was sent") {
+		t.Errorf("reasons %q", r.Verdict.Reasons)
+	}
+	validate(t, r)
+}
+
+// validate checks a result against the schema.
+func validate(t *testing.T, r *Result) {
+	t.Helper()
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schemaOf(t).Validate(decode(t, data)); err != nil {
+		t.Errorf("the result does not fit its schema: %v", err)
+	}
+}
+
+func schemaOf(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("result.json", decode(t, JSONSchema())); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("result.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func decode(t *testing.T, data []byte) any {
+	t.Helper()
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestSchemaRefuses: a schema that takes anything would prove nothing.
+func TestSchemaRefuses(t *testing.T) {
+	data, err := json.Marshal(healthy().build(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := schemaOf(t)
+	for name, bend := range map[string]func(doc map[string]any){
+		"no verdict":         func(doc map[string]any) { delete(doc, "verdict") },
+		"unknown field":      func(doc map[string]any) { doc["extra"] = 1 },
+		"valid with reasons": func(doc map[string]any) { doc["verdict"].(map[string]any)["reasons"] = []any{"because"} },
+		"another version":    func(doc map[string]any) { doc["schema"] = "inferometer.result/2" },
+		"no percentile": func(doc map[string]any) {
+			m := doc["stages"].([]any)[0].(map[string]any)["metrics"].(map[string]any)
+			delete(m["request_latency"].(map[string]any), "p99")
+		},
+	} {
+		doc := decode(t, data).(map[string]any)
+		bend(doc)
+		if s.Validate(doc) == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	for v, want := range map[float64]string{0: "0 %", 0.001: "0.1 %", 0.0123: "1.2 %", 0.05: "5 %", 0.42: "42 %", 0.9896: "98.96 %", 1: "100 %"} {
+		if got := percent(v); got != want {
+			t.Errorf("percent(%v) = %q, want %q", v, got, want)
+		}
+	}
+	for v, want := range map[float64]string{0.0123: "0.0123 ms", 5.054: "5.05 ms", 42.3: "42 ms", 12345: "12.3 s"} {
+		if got := spanMS(v); got != want {
+			t.Errorf("spanMS(%v) = %q, want %q", v, got, want)
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package result
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"inferometer/internal/metric"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+)
+
+// client judges the condition of the client while the stage was sending.
+func (j *judge) client(i int, mark *record.StageMark) {
+	a, b, ok := during(j.facts.Health, mark)
+	if !ok {
+		return
+	}
+	if allowed := (b.Allowed - a.Allowed).Seconds(); allowed > 0 {
+		ran := (b.CPU - a.CPU).Seconds() / allowed
+		waited := (b.Steal - a.Steal).Seconds() / allowed
+		budget := j.plan.Budgets.CPU
+		found := fmt.Sprintf("The client was short of CPU: it used %s of what it may", percent(ran))
+		if waited >= 0.01 {
+			found += fmt.Sprintf(" and waited for a core for another %s", percent(waited))
+		}
+		j.check(Check{Stage: i, Name: "client_cpu", Value: ran + waited, Budget: budget, Unit: metric.Share, OK: ran+waited <= budget},
+			fmt.Sprintf("%s (budget %s). Give it more cores, keep other work off them, or lower the load.", found, percent(budget)))
+	}
+	pause := (b.GCPause - a.GCPause).Seconds() / (b.At - a.At).Seconds()
+	budget := j.plan.Budgets.GC
+	j.check(Check{Stage: i, Name: "gc", Value: pause, Budget: budget, Unit: metric.Share, OK: pause <= budget},
+		fmt.Sprintf("The client stood still for %s of the time to collect garbage (budget %s). Give it more memory (GOMEMLIMIT, GOGC) or lower the load.", percent(pause), percent(budget)))
+}
+
+// during gives the samples between which the client's condition in a stage is seen:
+// those inside the time of sending where they cover half of it, else those around.
+func during(health []record.Health, mark *record.StageMark) (a, b record.Health, ok bool) {
+	if len(health) < 2 {
+		return a, b, false
+	}
+	if mark == nil {
+		a, b = health[0], health[len(health)-1]
+		return a, b, b.At > a.At
+	}
+	first, last := -1, -1
+	before, after := 0, len(health)-1
+	for i, h := range health {
+		if h.At <= mark.Begin {
+			before = i
+		}
+		if h.At >= mark.Begin && first < 0 {
+			first = i
+		}
+		if h.At <= mark.SendEnd {
+			last = i
+		}
+	}
+	for i := len(health) - 1; i >= 0 && health[i].At >= mark.SendEnd; i-- {
+		after = i
+	}
+	if first >= 0 && last > first && health[last].At-health[first].At >= (mark.SendEnd-mark.Begin)/2 {
+		return health[first], health[last], true
+	}
+	a, b = health[before], health[after]
+	return a, b, b.At > a.At
+}
+
+// unstampedShare is the share of reads without a kernel stamp from which on their
+// delay matters.
+const unstampedShare = 0.01
+
+// reads judges how well the client told events apart.
+func (j *judge) reads(i int, sum *metric.Stage) {
+	c := &sum.Counts
+	if c.Reads > 0 && float64(c.Unstamped) > unstampedShare*float64(c.Reads) {
+		j.readDelay(i, sum)
+	}
+	if c.Late+c.Apart == 0 {
+		return
+	}
+	share := float64(c.Late) / float64(c.Late+c.Apart)
+	budget := j.plan.Budgets.Coalesced
+	j.check(Check{Stage: i, Name: "coalesced", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget},
+		fmt.Sprintf("The client read too late to tell %s of the events apart (budget %s): gaps between tokens are blurred. Give it more cores, keep other work off them, or lower the load.", percent(share), percent(budget)))
+}
+
+// readDelay judges the delay of reads, part of all latencies where the kernel does not
+// stamp them.
+func (j *judge) readDelay(i int, sum *metric.Stage) {
+	delay, ok := sum.Whole.Stats["read_delay"]
+	if !ok {
+		j.note(i, "The system does not stamp what it receives: latencies have the client's own delay in them, and it cannot be told apart.")
+		return
+	}
+	value, budget := quantile(&delay, "p99"), millis(time.Duration(j.plan.Budgets.ReadDelay))
+	j.check(Check{Stage: i, Name: "read_delay_p99", Value: value, Budget: budget, Unit: metric.Milliseconds, OK: value <= budget},
+		fmt.Sprintf("The client read %s late at p99 (budget %s), and %s of the reads have no kernel stamp to make up for it. Give it more cores, keep other work off them, or lower the load.",
+			spanMS(value), spanMS(budget), percent(float64(sum.Counts.Unstamped)/float64(sum.Counts.Reads))))
+}
+
+// tokens judges whether the server and the run's tokenizer count alike.
+func (j *judge) tokens(i int, sum *metric.Stage) {
+	c := &sum.Counts
+	if n := c.Sources[1][record.FromEvents]; n > 0 {
+		j.note(i, "The output tokens of %s are counted as one for each event: the server did not count them.", plural(n, "request"))
+	}
+	if j.plan.Tokenizer.Name == plan.TokenizerWords {
+		return
+	}
+	budget := j.plan.Budgets.TokenDrift
+	for k, what := range [...]string{"input", "output"} {
+		if c.Both[k] == 0 || c.Server[k] == 0 {
+			continue
+		}
+		share := float64(c.Disagree[k]) / float64(c.Server[k])
+		if k == 0 && j.plan.Target.Endpoint == plan.EndpointChat {
+			if share > budget {
+				j.note(i, "The server counts %s of the input tokens differently from %s: its chat template is in its count.", percent(share), j.plan.Tokenizer.Name)
+			}
+			continue
+		}
+		name := "token_drift"
+		if k == 0 {
+			name = "token_drift_input"
+		}
+		j.check(Check{Stage: i, Name: name, Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget},
+			fmt.Sprintf("The server and the tokenizer %s disagree on %s of the %s tokens (budget %s). Use the tokenizer of the model that is served.", j.plan.Tokenizer.Name, percent(share), what, percent(budget)))
+	}
+}
+
+// short judges whether answers had the length asked for.
+func (j *judge) short(i int, sum *metric.Stage) {
+	if j.plan.Target.Endpoint == plan.EndpointEmbeddings {
+		return
+	}
+	c, n := &sum.Counts, sum.Whole.Totals.OK
+	share := float64(c.Empty+c.Short) / float64(n)
+	budget := j.plan.Budgets.ShortOutput
+	j.check(Check{Stage: i, Name: "short_output", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget},
+		fmt.Sprintf("%s of the %d answers were empty (%d) or shorter than asked for (%d); the budget is %s. Set data.ignore_eos or data.min_tokens, or ask for no length.", percent(share), n, c.Empty, c.Short, percent(budget)))
+}
+
+// drift judges whether the steady window is steady. A ramp is not meant to be.
+func (j *judge) drift(i int, sum *metric.Stage) {
+	d := sum.Drift
+	if d == nil || j.plan.Stages[i].RampTo > 0 {
+		return
+	}
+	flow := "requests per second"
+	if d.Tokens {
+		flow = "output tokens per second"
+	}
+	change := "Make the warm-up or the stage longer."
+	if j.plan.Stages[i].Rate > 0 {
+		change = "The server may not keep up with the rate: lower it, or make the warm-up or the stage longer."
+	}
+	for _, c := range []struct {
+		name, what   string
+		value, noise float64
+	}{
+		{"latency_drift", "Mean request latency", d.Latency, d.LatencyNoise},
+		{"flow_drift", "The flow of " + flow, d.Flow, d.FlowNoise},
+	} {
+		verb := "rose"
+		if c.value < 0 {
+			verb = "fell"
+		}
+		value, budget := math.Abs(c.value), max(j.plan.Budgets.Drift, c.noise)
+		j.check(Check{Stage: i, Name: c.name, Value: value, Budget: budget, Unit: metric.Share, OK: value <= budget},
+			fmt.Sprintf("%s %s by %s from the first half of the steady window to the second (budget %s): it is not steady. %s", c.what, verb, percent(value), percent(budget), change))
+	}
+}
+
+// percent writes a share for a person.
+func percent(v float64) string {
+	p := v * 100
+	digits := 0
+	switch {
+	case p == 0:
+	case math.Abs(p) < 1:
+		return strconv.FormatFloat(p, 'g', 2, 64) + " %"
+	case p > 90 && p < 100: // where budgets for what was achieved lie
+		digits = 2
+	case math.Abs(p) < 10:
+		digits = 1
+	}
+	text := strconv.FormatFloat(p, 'f', digits, 64)
+	if digits > 0 {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text + " %"
+}
+
+// span writes a time span for a person.
+func span(d time.Duration) string { return spanMS(millis(d)) }
+
+func spanMS(v float64) string {
+	switch {
+	case v >= 10_000:
+		return strconv.FormatFloat(v/1000, 'f', 1, 64) + " s"
+	case v >= 10:
+		return strconv.FormatFloat(v, 'f', 0, 64) + " ms"
+	default:
+		return strconv.FormatFloat(v, 'g', 3, 64) + " ms"
+	}
+}
+
+// plural is a number of things.
+func plural(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.FormatInt(n, 10) + " " + thing + "s"
+}

@@ -1,0 +1,218 @@
+package result
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"inferometer/internal/metric"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+	"inferometer/internal/stat"
+)
+
+// wholeRun is the stage of a check that is about the whole run.
+const wholeRun = -1
+
+// judge compares what was found with the budgets.
+type judge struct {
+	plan    *plan.Plan
+	facts   *Facts
+	result  *Result
+	checks  []Check
+	reasons []string
+	notes   []string
+}
+
+func (j *judge) verdict() Verdict {
+	v := Verdict{Valid: len(j.reasons) == 0, Reasons: j.reasons, Checks: j.checks}
+	if v.Reasons == nil {
+		v.Reasons = []string{}
+	}
+	if v.Checks == nil {
+		v.Checks = []Check{}
+	}
+	return v
+}
+
+// check adds a check. reason is used where it failed: what was found, the budget, what
+// to change.
+func (j *judge) check(c Check, reason string) {
+	if !finite([]float64{c.Value, c.Budget}) {
+		return
+	}
+	j.checks = append(j.checks, c)
+	if !c.OK {
+		j.reasons = append(j.reasons, j.prefix(c.Stage)+reason)
+	}
+}
+
+func (j *judge) note(stage int, format string, args ...any) {
+	j.notes = append(j.notes, j.prefix(stage)+fmt.Sprintf(format, args...))
+}
+
+// prefix names the stage where there are several.
+func (j *judge) prefix(stage int) string {
+	if stage == wholeRun || len(j.plan.Stages) < 2 {
+		return ""
+	}
+	name := j.plan.Stages[stage].Name
+	if name == "" {
+		return fmt.Sprintf("Stage %d: ", stage+1)
+	}
+	return fmt.Sprintf("Stage %d (%s): ", stage+1, name)
+}
+
+// runNotes says what a reader of any figure should know.
+func (j *judge) runNotes(fold *metric.Fold) {
+	if j.facts.Interrupted {
+		j.note(wholeRun, "The run was interrupted: the figures cover what was done until then.")
+	}
+	if j.facts.Incomplete {
+		j.note(wholeRun, "The run did not end properly: the figures cover the records that had been written.")
+	}
+	if n, exact := fold.Repeats(); n > 0 {
+		atLeast := ""
+		if !exact {
+			atLeast = "At least "
+		}
+		j.note(wholeRun, "%s%s sent a prompt that had been sent before: a prefix cache can have made them faster. data.salt or more distinct prompts keep it out.", atLeast, plural(n, "request"))
+	}
+	if j.plan.Tokenizer.Name == plan.TokenizerWords {
+		j.note(wholeRun, "Lengths that this client makes or counts are in words: there is no tokenizer for the model.")
+	}
+	if len(j.facts.Health) < 2 {
+		j.note(wholeRun, "The client's own condition was not recorded: CPU, garbage collection and clock are not judged.")
+	}
+	if err := fold.SpillError(); err != nil {
+		j.note(wholeRun, "Samples could not be moved out of memory (%v): the figures are right, but took more memory. Free some disk space or set TMPDIR.", err)
+	}
+}
+
+// clock judges steps of the wall clock, from which kernel stamps are taken.
+func (j *judge) clock() {
+	if !j.facts.Header.Kernel || len(j.facts.Health) == 0 {
+		return
+	}
+	var step time.Duration
+	for _, h := range j.facts.Health {
+		step = max(step, h.ClockStep, -h.ClockStep)
+	}
+	budget := time.Duration(j.plan.Budgets.ClockStep)
+	j.check(Check{Stage: wholeRun, Name: "clock_step", Value: millis(step), Budget: millis(budget), Unit: metric.Milliseconds, OK: step <= budget},
+		fmt.Sprintf("The machine's clock was stepped by %s during the run (budget %s), and the stamps of reads with it. Let the clock settle, or stop what sets it, and run again.", span(step), span(budget)))
+}
+
+// stage judges one stage.
+func (j *judge) stage(i int, mark *record.StageMark, sum *metric.Stage) {
+	if !j.requests(i, sum) {
+		return
+	}
+	j.thinNote(i, sum)
+	j.ended(i, mark)
+	j.achieved(i, mark, sum)
+	j.lag(i, sum)
+	j.client(i, mark)
+	j.reads(i, sum)
+	j.tokens(i, sum)
+	j.short(i, sum)
+	j.drift(i, sum)
+}
+
+// requests reports whether there is anything to judge.
+func (j *judge) requests(i int, sum *metric.Stage) bool {
+	t := &sum.Whole.Totals
+	reason := ""
+	switch {
+	case t.Requests == 0 && sum.Seen > 0:
+		reason = fmt.Sprintf("No request was measured: all %d belonged to the warm-up. Make the warm-up shorter or the stage longer.", sum.Seen)
+	case t.Requests == 0:
+		reason = "No request was sent. Make the stage longer or its rate higher."
+	case t.OK == 0:
+		f := sum.Failures[0]
+		reason = fmt.Sprintf("No request succeeded: %s failed, most often with %s. Make sure that the target is up and answers such requests.", plural(t.Requests, "request"), failure(&f))
+	}
+	j.check(Check{Stage: i, Name: "requests", Value: float64(t.OK), Budget: 1, Unit: metric.Requests, OK: reason == ""}, reason)
+	return reason == ""
+}
+
+// failure names a failure with its example.
+func failure(f *metric.FailureCount) string {
+	text := string(f.Class)
+	if f.Status != 0 {
+		text += fmt.Sprintf(" %d", f.Status)
+	}
+	if f.Example != "" {
+		text += " (" + f.Example + ")"
+	}
+	return text
+}
+
+// thinNote says which percentiles of the request metrics have too few samples.
+func (j *judge) thinNote(i int, sum *metric.Stage) {
+	n := sum.Whole.Totals.OK
+	var high []string
+	for _, p := range metric.Percentiles() {
+		if p.Quantile >= 0.5 && n < stat.MinSamples(p.Quantile) {
+			high = append(high, fmt.Sprintf("%s (%d)", p.Name, stat.MinSamples(p.Quantile)))
+		}
+	}
+	if len(high) > 0 {
+		j.note(i, "%s are too few for some percentiles, which are marked. Needed: %s.", plural(n, "successful request"), strings.Join(high, ", "))
+	}
+}
+
+// ended says why a stage ended before its time.
+func (j *judge) ended(i int, mark *record.StageMark) {
+	switch {
+	case mark == nil:
+		j.note(i, "The stage did not come to its end.")
+	case mark.Reason == "errors":
+		j.note(i, "The stage was ended because more requests failed than max_errors allows.")
+	case mark.Reason == "data":
+		j.note(i, "The stage ended because the prompts came to an end.")
+	}
+}
+
+func (j *judge) achieved(i int, mark *record.StageMark, sum *metric.Stage) {
+	if mark == nil || mark.Scheduled == 0 {
+		return
+	}
+	share := min(1, float64(sum.Seen)/float64(mark.Scheduled))
+	budget := j.plan.Budgets.Achieved
+	change := "Lower the rate, or give the client more cores."
+	if cap := j.plan.Stages[i].MaxInFlight; cap > 0 {
+		change = fmt.Sprintf("Lower the rate, or raise max_in_flight (%d).", cap)
+	}
+	j.check(Check{Stage: i, Name: "achieved", Value: share, Budget: budget, Unit: metric.Share, OK: share >= budget},
+		fmt.Sprintf("Only %s of the %d scheduled requests were sent (budget %s). %s", percent(share), mark.Scheduled, percent(budget), change))
+}
+
+// lag judges how late this client was with its requests.
+func (j *judge) lag(i int, sum *metric.Stage) {
+	delay, ok := sum.Whole.Stats["dispatch_delay"]
+	if !ok {
+		return
+	}
+	value := quantile(&delay, "p99")
+	budget := millis(time.Duration(j.plan.Budgets.Lag))
+	for _, id := range []string{"time_to_first_token", "time_to_first_byte"} {
+		if s, ok := sum.Whole.Stats[id]; ok {
+			budget = max(budget, j.plan.Budgets.LagShare*quantile(&s, "p50"))
+			break
+		}
+	}
+	j.check(Check{Stage: i, Name: "lag_p99", Value: value, Budget: budget, Unit: metric.Milliseconds, OK: value <= budget},
+		fmt.Sprintf("Requests went out late by the client's own fault: %s at p99 (budget %s). Give it more cores, keep other work off the machine, or lower the load.", spanMS(value), spanMS(budget)))
+}
+
+// quantile reads a percentile of a metric.
+func quantile(s *metric.Stat, name string) float64 {
+	at := slices.IndexFunc(metric.Percentiles(), func(p metric.Percentile) bool { return p.Name == name })
+	if at < 0 || at >= len(s.Quantiles) {
+		return math.NaN()
+	}
+	return s.Quantiles[at]
+}

@@ -55,19 +55,25 @@ func (s *Scanner) Pos() int { return s.pos }
 // something else.
 func (s *Scanner) Fail(want string) { s.failAt(s.pos, want) }
 
+// failAt records the first fault. With nothing left to read, no method gets any
+// further, so none has to ask for a fault first.
 func (s *Scanner) failAt(at int, want string) {
 	if s.err == nil {
 		s.err = &SyntaxError{Offset: at, Want: want}
-		s.fresh = false
 	}
+	s.pos = len(s.data)
 }
 
 // Peek skips white space and returns the byte that follows without taking it; 0 at
 // the end of the text or after a fault.
 func (s *Scanner) Peek() byte {
-	if s.err != nil {
-		return 0
+	if s.pos < len(s.data) && s.data[s.pos] > ' ' {
+		return s.data[s.pos]
 	}
+	return s.peekSpace()
+}
+
+func (s *Scanner) peekSpace() byte {
 	for s.pos < len(s.data) {
 		switch c := s.data[s.pos]; c {
 		case ' ', '\t', '\n', '\r':
@@ -132,8 +138,9 @@ func (s *Scanner) More() bool { return s.more(']') }
 func (s *Scanner) more(end byte) bool {
 	c := s.Peek()
 	switch {
-	case s.err != nil:
-		return false
+	case c == ',' && !s.fresh:
+		s.pos++
+		return true
 	case c == end:
 		s.pos++
 		s.depth--
@@ -142,13 +149,9 @@ func (s *Scanner) more(end byte) bool {
 	case s.fresh:
 		s.fresh = false
 		return true
-	case c == ',':
-		s.pos++
-		return true
-	}
-	if end == '}' {
+	case end == '}':
 		s.Fail("',' or '}'")
-	} else {
+	default:
 		s.Fail("',' or ']'")
 	}
 	return false
@@ -184,9 +187,6 @@ func (s *Scanner) Bool() bool {
 func (s *Scanner) Null() bool { return s.Peek() == 'n' && s.literal("null") }
 
 func (s *Scanner) literal(word string) bool {
-	if s.err != nil {
-		return false
-	}
 	if len(s.data)-s.pos < len(word) || string(s.data[s.pos:s.pos+len(word)]) != word {
 		s.Fail(word)
 		return false
@@ -211,7 +211,7 @@ func (s *Scanner) Int() int64 {
 	}
 	digits := i - start
 	plain := digits > 0 && digits <= 18 && (digits == 1 || s.data[start] != '0')
-	if plain && (i == len(s.data) || (s.data[i]|0x20 != 'e' && s.data[i] != '.')) && s.err == nil {
+	if plain && (i == len(s.data) || (s.data[i]|0x20 != 'e' && s.data[i] != '.')) {
 		s.pos = i
 		if neg {
 			return -n

@@ -1,6 +1,8 @@
 package jsonscan
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -11,6 +13,16 @@ import (
 // offset of the fault.
 func StringEnd(data []byte, i int) (end int, escaped, ok bool) {
 	for i < len(data) {
+		for len(data)-i >= 8 {
+			n := plainBytes(binary.LittleEndian.Uint64(data[i:]))
+			i += n
+			if n < 8 {
+				break
+			}
+		}
+		if i == len(data) {
+			break
+		}
 		c := data[i]
 		if c != '"' && c != '\\' && c >= 0x20 {
 			i++
@@ -30,6 +42,17 @@ func StringEnd(data []byte, i int) (end int, escaped, ok bool) {
 		i += n
 	}
 	return len(data), escaped, false
+}
+
+// plainBytes is how many of eight bytes, the first in the lowest bits, stand before
+// the first quote, backslash or control character.
+func plainBytes(v uint64) int {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	quote, slash := v^(ones*'"'), v^(ones*'\\')
+	// A byte b below n sets its high bit in (b - n) &^ b. A borrow can only
+	// reach bytes after the first hit, which do not matter.
+	hits := ((quote - ones) &^ quote) | ((slash - ones) &^ slash) | ((v - ones*0x20) &^ v)
+	return bits.TrailingZeros64(hits&high) / 8
 }
 
 // escapeLen is the length of the escape that b starts with; 0 if it is none.

@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 func full() *Record {
 	return &Record{
 		Seq: 7, Stage: 1, Phase: Warmup, Slot: 3, Target: 2, Prompt: 0xfedcba9876543210,
-		Due: 1000, Ready: 1100, Sent: 1250, Written: 1300, End: 99_000,
+		Due: 1000, Held: 40, Ready: 1100, Sent: 1250, Written: 1300, End: 99_000,
 		Conn: Conn{Reused: true, Resolve: 5, Connect: 6, TLS: 7},
 		Marks: []Mark{
 			{Off: 100, Kernel: 2000, User: 2100},

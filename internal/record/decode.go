@@ -63,6 +63,8 @@ func (d *lineDecoder) identity(key []byte, rec *Record) bool {
 		rec.Prompt = n
 	case "due":
 		rec.Due = time.Duration(s.Int())
+	case "held":
+		rec.Held = time.Duration(s.Int())
 	case "ready":
 		rec.Ready = time.Duration(s.Int())
 	case "sent":

@@ -40,6 +40,7 @@ func AppendJSON(dst []byte, rec *Record, keepRaw bool) []byte {
 	dst = appendHex(dst, rec.Prompt)
 	dst = append(dst, '"')
 	dst = appendMoment(dst, `,"due":`, rec.Due)
+	dst = appendField(dst, `,"held":`, int64(rec.Held), 0)
 	dst = appendMoment(dst, `,"ready":`, rec.Ready)
 	dst = appendMoment(dst, `,"sent":`, rec.Sent)
 	dst = appendMoment(dst, `,"written":`, rec.Written)

@@ -85,6 +85,7 @@ func (r *Request) loadEvents() {
 	}
 	known, single := true, true // token counts of all events; one token in each after the first
 	var tokens int64
+	last := -1 // read of the token event before
 	for i := range r.Record.Events {
 		e := &r.Record.Events[i]
 		if e.Label > record.Refusal || e.Tokens == 0 || uint(e.Mark) >= uint(len(marks)) {
@@ -107,9 +108,12 @@ func (r *Request) loadEvents() {
 		if r.Visible == record.Never && e.Label == record.Content {
 			r.Visible = at
 		}
-		if e.Merged && e.Mark > 0 && int64(at-marks[e.Mark-1].At()) > apart {
+		// The token event before this one came out of the same read. What only
+		// shares its read with the end of the stream, sent right behind it, is not late.
+		if e.Mark == last && last > 0 && int64(at-marks[last-1].At()) > apart {
 			r.late++
 		}
+		last = e.Mark
 		r.events++
 		r.Last = at
 	}

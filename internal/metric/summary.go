@@ -2,6 +2,7 @@ package metric
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"inferometer/internal/stat"
@@ -65,13 +66,18 @@ func (f *Fold) Summarize(rule stat.Rule) ([]Stage, error) {
 		}
 		out[i] = f.summary(i, s, defs)
 		for k := range f.defs {
-			tasks = append(tasks, &task{stage: &out[i], def: &f.defs[k], cols: s.columns(k, &f.defs[k])})
+			t := &task{stage: &out[i], def: &f.defs[k], cols: s.columns(k, &f.defs[k])}
+			t.twin = twinOf(t, tasks)
+			tasks = append(tasks, t)
 		}
 	}
 	if err := runTasks(tasks, rule); err != nil {
 		return nil, err
 	}
 	for _, t := range tasks {
+		if t.twin != nil {
+			t.sums = t.twin.sums
+		}
 		t.stage.Whole.set(t.def, t.sums[0])
 		if t.stage.Steady != nil {
 			t.stage.Steady.set(t.def, t.sums[1])
@@ -110,12 +116,16 @@ func (f *Fold) summary(i int, s *stage, defs []Def) Stage {
 	return st
 }
 
-// columns are the columns that hold the samples of a metric.
+// columns are the columns that hold the samples of a metric; none is empty.
 func (s *stage) columns(k int, d *Def) []*stat.Column {
-	if d.gaps {
-		return []*stat.Column{s.cols[k], s.even}
+	var cols []*stat.Column
+	if s.cols[k].Len() > 0 {
+		cols = append(cols, s.cols[k])
 	}
-	return []*stat.Column{s.cols[k]}
+	if d.gaps && s.even.Len() > 0 {
+		cols = append(cols, s.even)
+	}
+	return cols
 }
 
 // rates fills in the metrics that come from sums.
@@ -153,8 +163,20 @@ type task struct {
 	stage *Stage
 	def   *Def
 	cols  []*stat.Column
+	twin  *task // has the same columns and therefore the same summary
 	sums  [2]stat.Summary
 	err   error
+}
+
+// twinOf finds a task with the same columns: where every event is one token, gaps of
+// events are gaps of tokens, and there can be many millions of them.
+func twinOf(t *task, tasks []*task) *task {
+	for _, o := range tasks {
+		if len(t.cols) > 0 && slices.Equal(o.cols, t.cols) {
+			return o
+		}
+	}
+	return nil
 }
 
 // runTasks summarizes on all cores.
@@ -173,7 +195,9 @@ func runTasks(tasks []*task, rule stat.Rule) error {
 		})
 	}
 	for _, t := range tasks {
-		queue <- t
+		if t.twin == nil {
+			queue <- t
+		}
 	}
 	close(queue)
 	wg.Wait()

@@ -1,8 +1,10 @@
 package load
 
 import (
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -98,23 +100,38 @@ func TestSleepAllocatesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkSleep reports how late an idle program wakes.
+// BenchmarkSleep reports how late a program wakes that does nothing else, and one
+// whose only core always has another goroutine to run.
 func BenchmarkSleep(b *testing.B) {
 	for name, make := range kinds() {
 		for _, d := range []time.Duration{200 * time.Microsecond, 3400 * time.Microsecond} {
-			b.Run(name+"/"+d.String(), func(b *testing.B) {
-				s := make()
-				defer s.Close()
-				var late []time.Duration
-				for b.Loop() {
-					due := time.Now().Add(d)
-					s.Sleep(d)
-					late = append(late, time.Since(due))
-				}
-				slices.Sort(late)
-				b.ReportMetric(float64(late[len(late)/2].Microseconds()), "µs-late-p50")
-				b.ReportMetric(float64(late[len(late)*99/100].Microseconds()), "µs-late-p99")
+			b.Run(name+"/idle/"+d.String(), func(b *testing.B) { measureLateness(b, make(), d) })
+			b.Run(name+"/busy/"+d.String(), func(b *testing.B) {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+				var stop atomic.Bool
+				defer stop.Store(true)
+				go func() {
+					for !stop.Load() {
+						for start := time.Now(); time.Since(start) < 20*time.Microsecond; {
+						}
+						runtime.Gosched()
+					}
+				}()
+				measureLateness(b, make(), d)
 			})
 		}
 	}
+}
+
+func measureLateness(b *testing.B, s Sleeper, d time.Duration) {
+	defer s.Close()
+	var late []time.Duration
+	for b.Loop() {
+		due := time.Now().Add(d)
+		s.Sleep(d)
+		late = append(late, time.Since(due))
+	}
+	slices.Sort(late)
+	b.ReportMetric(float64(late[len(late)/2].Microseconds()), "µs-late-p50")
+	b.ReportMetric(float64(late[len(late)*99/100].Microseconds()), "µs-late-p99")
 }

@@ -92,7 +92,7 @@ func TestConformance(t *testing.T) {
 
 func TestLengthIsExactWhereverThePromptBegins(t *testing.T) {
 	words := len(strings.Fields(book))
-	for _, n := range []int{1, 2, 3, 127, words - 1, words, words + 1, 3*words + 5} {
+	for _, n := range []int{1, 2, 3, 127, words - 1, words, words + 1} {
 		for _, salt := range []string{"", plan.SaltRequest} {
 			s := source(t, plan.Data{Input: fixed(float64(n)), Salt: salt}, 1)
 			for stage := range 3 {
@@ -123,7 +123,8 @@ func TestPromptGoesOnAtTheBeginningOfTheBook(t *testing.T) {
 
 // begins is how much of a prompt a cache of blocks of 16 tokens looks at first.
 func begins(p prompt.Prompt) string {
-	return strings.Join(strings.Fields(p.Text)[:16], " ")
+	end, _ := token.Words{}.Cut(p.Text, 16)
+	return p.Text[:end]
 }
 
 // Through the whole book and into the second lap, and over stages, hardly two
@@ -141,10 +142,10 @@ func TestPromptsDoNotShareBeginnings(t *testing.T) {
 			n++
 		}
 	}
-	look(int(s.words()) + 20_000)
+	look(int(s.words()) + 5000)
 	for stage := range 3 {
 		s.SetStage(stage + 1)
-		look(20_000)
+		look(5000)
 	}
 	if share := float64(alike) / float64(n); share > 0.001 {
 		t.Errorf("%d of %d prompts begin with the 16 words of another", alike, n)

@@ -34,6 +34,17 @@ func FoldOptions(p *plan.Plan) metric.Options {
 	return opts
 }
 
+// Bounds gives the steady windows of stages that have ended, for a fold of records
+// that are read back. A stage without a mark has none.
+func Bounds(marks []record.StageMark) func(stage int) (from, to time.Duration) {
+	return func(stage int) (from, to time.Duration) {
+		if m := markOf(marks, stage); m != nil {
+			return m.WarmupEnd, m.SendEnd
+		}
+		return metric.Unknown, metric.Unknown
+	}
+}
+
 // Build makes the result of a run from its plan, its facts and the fold of all its
 // records.
 func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {

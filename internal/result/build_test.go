@@ -74,12 +74,7 @@ func request(r *rand.Rand, i int) *record.Record {
 func (w *world) build(t *testing.T) *Result {
 	t.Helper()
 	opts := FoldOptions(&w.plan)
-	opts.Bounds = func(stage int) (time.Duration, time.Duration) {
-		if m := markOf(w.facts.Stages, stage); m != nil {
-			return m.WarmupEnd, m.SendEnd
-		}
-		return metric.Unknown, metric.Unknown
-	}
+	opts.Bounds = Bounds(w.facts.Stages)
 	fold, err := metric.NewFold(opts)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,206 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"inferometer/internal/result"
+)
+
+// work is what a client is asked to do: a closed loop against a server.
+type work struct {
+	inFlight int
+	stream   bool
+	events   int // output tokens asked for
+	duration time.Duration
+}
+
+// promptWords is the length of every client's prompts.
+const promptWords = 50
+
+// contender is a client that can be given work.
+type contender struct {
+	name string
+	// command is the command line for the work; dir is the run's own directory.
+	command func(b *bench, s *server, w work, dir string) (command, error)
+	// ttft reads, after the run, what the client reports as time to first token.
+	ttft func(dir string, c *child) (ttft, error)
+	// installed says why the contender cannot be used; nil: it can.
+	installed func(b *bench) error
+}
+
+// ttft is a time to first token as a client reports it, in ms.
+type ttft struct{ p50, p99 float64 }
+
+// attempt is one measurement of a contender.
+type attempt struct {
+	load
+	ttft
+	dir   string
+	child *child
+}
+
+// try gives a contender work once.
+func (b *bench) try(ctx context.Context, c contender, s *server, w work) (attempt, error) {
+	dir, err := b.dir(c.name)
+	if err != nil {
+		return attempt{}, err
+	}
+	cmd, err := c.command(b, s, w, dir)
+	if err != nil {
+		return attempt{}, err
+	}
+	l, client, err := b.drive(ctx, s, b.cores.client, cmd)
+	if err != nil {
+		return attempt{}, err
+	}
+	a := attempt{load: l, dir: dir, child: client}
+	if c.ttft != nil {
+		a.ttft, err = c.ttft(dir, client)
+	}
+	return a, err
+}
+
+// field is what came of the contenders of a row: attempts, or why there are none.
+type field struct {
+	attempts map[string][]attempt
+	missing  map[string]error
+}
+
+// compete measures the contenders in turn, reps times over, so that a slow spell
+// of the machine falls on all of them.
+func (b *bench) compete(ctx context.Context, s *server, w work, contenders []contender) field {
+	f := field{attempts: map[string][]attempt{}, missing: map[string]error{}}
+	for range b.reps {
+		for _, c := range contenders {
+			if f.missing[c.name] != nil {
+				continue
+			}
+			err := c.installed(b)
+			var a attempt
+			if err == nil {
+				a, err = b.try(ctx, c, s, w)
+			}
+			if err != nil {
+				f.missing[c.name] = err
+				delete(f.attempts, c.name)
+				continue
+			}
+			f.attempts[c.name] = append(f.attempts[c.name], a)
+		}
+	}
+	return f
+}
+
+// median is the field's median for a contender of one figure.
+func median[T number](f field, name string, figure func(attempt) T) T {
+	return medianOf(f.attempts[name], figure)
+}
+
+// has reports whether a contender was measured.
+func (f field) has(name string) bool { return len(f.attempts[name]) > 0 }
+
+const (
+	nameOurs = "inferometer"
+	nameBare = "bare loop"
+	namePA   = "Perf Analyzer"
+)
+
+func always(*bench) error { return nil }
+
+// ours is the program under test. A closed loop at full speed leaves it short of
+// CPU, which its verdict says and its exit code 1 shows: that is no failure here.
+func ours() contender {
+	return contender{name: nameOurs, installed: always, command: func(b *bench, s *server, w work, dir string) (command, error) {
+		argv := []string{b.program, "run", s.url, "--model", "mock", "--concurrency", strconv.Itoa(w.inFlight),
+			"--duration", w.duration.String()}
+		return command{argv: append(argv, commonFlags(w, dir)...), fine: []int{1}}, nil
+	}, ttft: oursTTFT}
+}
+
+// commonFlags are what every run of the program under test has.
+func commonFlags(w work, dir string) []string {
+	flags := []string{"--input-tokens", strconv.Itoa(promptWords), "--output-tokens", strconv.Itoa(w.events),
+		"--out", outDir(dir), "--quiet"}
+	if !w.stream {
+		flags = append(flags, "--no-stream")
+	}
+	return flags
+}
+
+// outDir is where the program under test writes: it makes that directory itself.
+func outDir(dir string) string { return filepath.Join(dir, "out") }
+
+func readResult(dir string) (result.Result, error) {
+	var r result.Result
+	text, err := os.ReadFile(filepath.Join(outDir(dir), "result.json"))
+	if err != nil {
+		return r, fmt.Errorf("reading the result of the run: %w", err)
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		return r, fmt.Errorf("reading the result of the run: %w", err)
+	}
+	if len(r.Stages) != 1 {
+		return r, fmt.Errorf("the result has %d stages, not one", len(r.Stages))
+	}
+	if c := r.Stages[0].Counts; c.Failed > c.CutOff || c.OK == 0 {
+		return r, fmt.Errorf("%d of %d requests failed: %v", c.Failed, c.Sent, r.Stages[0].Failures)
+	}
+	return r, nil
+}
+
+func oursTTFT(dir string, _ *child) (ttft, error) {
+	r, err := readResult(dir)
+	if err != nil {
+		return ttft{}, err
+	}
+	m, ok := r.Stages[0].Metrics["time_to_first_token"]
+	if !ok || m.Spread == nil { // not streamed
+		return ttft{}, nil
+	}
+	return ttft{p50: m.P50, p99: m.P99}, nil
+}
+
+// bare is the least that a Go client can do.
+func bare() contender {
+	return contender{name: nameBare, installed: always, command: func(b *bench, s *server, w work, dir string) (command, error) {
+		body := filepath.Join(dir, "body.json")
+		text, err := json.Marshal(chatBody(0, w))
+		if err == nil {
+			err = os.WriteFile(body, text, 0o644)
+		}
+		return command{argv: []string{b.self, "bare", "-url", s.url + "/v1/chat/completions", "-body", body,
+			"-concurrency", strconv.Itoa(w.inFlight), "-duration", w.duration.String()}}, err
+	}, ttft: bareTTFT}
+}
+
+func bareTTFT(_ string, c *child) (ttft, error) {
+	var r bareResult
+	if err := json.Unmarshal(c.output.Bytes(), &r); err != nil {
+		return ttft{}, fmt.Errorf("reading what the bare loop printed: %w", err)
+	}
+	return ttft{p50: r.TTFT50, p99: r.TTFT99}, nil
+}
+
+// chatBody is the i-th request body for clients that send bodies as given.
+func chatBody(i int, w work) map[string]any {
+	words := strings.Repeat("the cat sat on the mat and the dog ", promptWords/9+1)
+	words = strings.Join(append(strings.Fields(words)[:promptWords-1], strconv.Itoa(i)), " ")
+	body := map[string]any{
+		"model":      "mock",
+		"messages":   []map[string]string{{"role": "user", "content": words}},
+		"max_tokens": w.events,
+	}
+	if w.stream {
+		body["stream"] = true
+	}
+	return body
+}

@@ -1,0 +1,195 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// layout says which cores do what.
+type layout struct {
+	all    []int
+	server []int // one
+	client []int // one
+	bench  []int // where this program and its sampling run
+}
+
+// findCores deals out the cores that this process may use.
+func findCores() (layout, error) {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		return layout{}, fmt.Errorf("asking which cores may be used: %w", err)
+	}
+	var all []int
+	for i := range len(set) * 64 {
+		if set.IsSet(i) {
+			all = append(all, i)
+		}
+	}
+	return dealCores(all)
+}
+
+func dealCores(all []int) (layout, error) {
+	if len(all) < 2 {
+		return layout{}, fmt.Errorf("%d core(s) may be used: client and server need one each", len(all))
+	}
+	l := layout{all: all, server: all[:1], client: all[1:2], bench: all[:1]}
+	if len(all) > 2 {
+		l.bench = all[len(all)-1:]
+	}
+	return l, nil
+}
+
+// setAffinity pins every thread of this process that is started from now on, and
+// the calling one, to cores.
+func setAffinity(cores []int) error {
+	set := coreSet(cores)
+	tasks, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return fmt.Errorf("listing own threads: %w", err)
+	}
+	for _, t := range tasks {
+		tid, err := strconv.Atoi(t.Name())
+		if err != nil {
+			continue
+		}
+		if err := unix.SchedSetaffinity(tid, &set); err != nil {
+			return fmt.Errorf("pinning to cores %v: %w", cores, err)
+		}
+	}
+	return nil
+}
+
+func coreSet(cores []int) unix.CPUSet {
+	var set unix.CPUSet
+	for _, c := range cores {
+		set.Set(c)
+	}
+	return set
+}
+
+// tick is the unit of CPU times in /proc: USER_HZ is 100 on every Linux that Go runs on.
+const tick = 10 * time.Millisecond
+
+// processCPU is the user and system time that a process has used so far.
+func processCPU(pid int) (time.Duration, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, fmt.Errorf("reading the CPU time of process %d: %w", pid, err)
+	}
+	return parseProcessStat(text)
+}
+
+// parseProcessStat reads user + system time from /proc/PID/stat. The command name
+// may hold spaces and parentheses, so fields are counted from its last one.
+func parseProcessStat(text []byte) (time.Duration, error) {
+	_, rest, ok := cutLast(text, ')')
+	fields := strings.Fields(string(rest))
+	const user, system = 11, 12 // after the name: state is field 0
+	if !ok || len(fields) <= system {
+		return 0, fmt.Errorf("a stat line of %d bytes has no CPU times", len(text))
+	}
+	var total time.Duration
+	for _, i := range []int{user, system} {
+		n, err := strconv.ParseInt(fields[i], 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("CPU time %q: %w", fields[i], err)
+		}
+		total += time.Duration(n) * tick
+	}
+	return total, nil
+}
+
+func cutLast(text []byte, sep byte) (before, after []byte, ok bool) {
+	i := bytes.LastIndexByte(text, sep)
+	if i < 0 {
+		return text, nil, false
+	}
+	return text[:i], text[i+1:], true
+}
+
+// treeCPU is the CPU time of a process and its live descendants.
+func treeCPU(pid int) (time.Duration, error) {
+	total, err := processCPU(pid)
+	if err != nil {
+		return 0, err
+	}
+	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	for _, t := range tasks {
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, t.Name()))
+		for field := range strings.FieldsSeq(string(text)) {
+			child, err := strconv.Atoi(field)
+			if err != nil {
+				continue
+			}
+			if c, err := treeCPU(child); err == nil { // it may have ended meanwhile
+				total += c
+			}
+		}
+	}
+	return total, nil
+}
+
+// coreIdle is the time that the given cores have spent idle since boot, all together.
+func coreIdle(cores []int) (time.Duration, error) {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, fmt.Errorf("reading how busy the cores are: %w", err)
+	}
+	return parseCoreIdle(string(text), cores)
+}
+
+func parseCoreIdle(text string, cores []int) (time.Duration, error) {
+	var total time.Duration
+	found := 0
+	for l := range strings.Lines(text) {
+		fields := strings.Fields(l)
+		if len(fields) < 6 || !strings.HasPrefix(fields[0], "cpu") {
+			continue
+		}
+		id, err := strconv.Atoi(fields[0][3:])
+		if err != nil || !contains(cores, id) {
+			continue
+		}
+		for _, f := range fields[4:6] { // idle and waiting for I/O
+			n, err := strconv.ParseInt(f, 10, 64)
+			if err != nil {
+				return 0, fmt.Errorf("idle time %q of core %d: %w", f, id, err)
+			}
+			total += time.Duration(n) * tick
+		}
+		found++
+	}
+	if found != len(cores) {
+		return 0, fmt.Errorf("/proc/stat has %d of the %d cores asked for", found, len(cores))
+	}
+	return total, nil
+}
+
+func contains(list []int, v int) bool {
+	for _, x := range list {
+		if x == v {
+			return true
+		}
+	}
+	return false
+}
+
+// hog keeps a core busy until it is killed.
+func hog(ctx context.Context) {
+	x := uint64(1)
+	for ctx.Err() == nil {
+		for range 1 << 20 {
+			x = x*6364136223846793005 + 1442695040888963407
+		}
+	}
+	_ = x
+}

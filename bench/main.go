@@ -1,0 +1,212 @@
+//go:build linux
+
+// Command bench measures this program against the tools it replaces, on this
+// machine, and fails when a bound is missed.
+//
+// A client is pinned to one core and the built-in mock server to another. What
+// the server served, what either side's CPU did and how busy the server's core
+// was are sampled from outside while the load runs, the same way for every
+// client. A case is measured several times, the clients in turn, and medians are
+// compared. A case whose peer is missing is NOT MEASURED, which fails too.
+//
+// The same binary holds two small programs that it starts as children: "bare", a
+// plain net/http client that reads lines and takes the time, and "hog", a loop
+// that keeps a core busy.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
+	code := dispatch(ctx, os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+func dispatch(ctx context.Context, args []string) int {
+	if len(args) > 0 && args[0] == "hog" {
+		hog(ctx)
+		return 0
+	}
+	err := error(nil)
+	if len(args) > 0 && args[0] == "bare" {
+		err = bareMain(ctx, args[1:], os.Stdout)
+	} else {
+		err = benchMain(ctx, args)
+	}
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, flag.ErrHelp):
+		return 2
+	}
+	fmt.Fprintln(os.Stderr, "bench:", err)
+	return 1
+}
+
+// options are the flags of the bench itself.
+type options struct {
+	full    bool
+	reps    int
+	load    time.Duration
+	only    string
+	program string
+	peers   string
+	work    string
+	write   string
+}
+
+func parseOptions(args []string) (options, error) {
+	var o options
+	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
+	fs.BoolVar(&o.full, "full", false, "all peers and the rows of a million requests")
+	fs.IntVar(&o.reps, "reps", 3, "times each case is measured")
+	fs.DurationVar(&o.load, "load", 5*time.Second, "length of one load")
+	fs.StringVar(&o.only, "only", "", "measure only the rows whose name matches this `regexp`")
+	fs.StringVar(&o.program, "program", "bin/inferometer", "the program under test")
+	fs.StringVar(&o.peers, "peers", ".peers", "`directory` that scripts/peers.sh installed into")
+	fs.StringVar(&o.work, "work", ".bench", "`directory` for what the runs write; emptied first")
+	fs.StringVar(&o.write, "write", "", "write the table to this `file` too, as Markdown")
+	if err := fs.Parse(args); err != nil {
+		return o, err
+	}
+	if fs.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q", fs.Arg(0))
+	}
+	if o.reps < 1 {
+		return o, fmt.Errorf("-reps %d: at least one repetition is needed", o.reps)
+	}
+	return o, nil
+}
+
+// bench is one run of the whole table.
+type bench struct {
+	options
+	self  string // this binary, for bare and hog
+	cores layout
+	seq   int // number of the last run directory made
+}
+
+func newBench(o options) (*bench, error) {
+	b := &bench{options: o}
+	var err error
+	if b.self, err = os.Executable(); err != nil {
+		return nil, fmt.Errorf("finding the bench's own binary: %w", err)
+	}
+	if b.cores, err = findCores(); err != nil {
+		return nil, err
+	}
+	for _, p := range []*string{&b.program, &b.peers, &b.work} {
+		if *p, err = filepath.Abs(*p); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := os.Stat(b.program); err != nil {
+		return nil, fmt.Errorf("the program under test is missing (run make build): %w", err)
+	}
+	if err := os.RemoveAll(b.work); err != nil {
+		return nil, err
+	}
+	return b, os.MkdirAll(b.work, 0o755)
+}
+
+// dir makes a new directory for one run.
+func (b *bench) dir(name string) (string, error) {
+	b.seq++
+	d := filepath.Join(b.work, fmt.Sprintf("%03d-%s", b.seq, name))
+	return d, os.MkdirAll(d, 0o755)
+}
+
+// errBounds says that the table was made and not every bound in it was met.
+var errBounds = errors.New("not every bound was met")
+
+func benchMain(ctx context.Context, args []string) error {
+	o, err := parseOptions(args)
+	if err != nil {
+		return err
+	}
+	only, err := regexp.Compile(o.only)
+	if err != nil {
+		return fmt.Errorf("-only: %w", err)
+	}
+	b, err := newBench(o)
+	if err != nil {
+		return err
+	}
+	if err := setAffinity(b.cores.bench); err != nil {
+		return err
+	}
+	began := time.Now()
+	var lines []line
+	for _, r := range rows(b.full) {
+		if !only.MatchString(r.name) {
+			continue
+		}
+		fmt.Fprintf(os.Stderr, "bench: %s\n", r.name)
+		l := r.measure(ctx, b)
+		l.name = r.name
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		lines = append(lines, l)
+		printLine(os.Stdout, l)
+	}
+	took := time.Since(began).Round(time.Second)
+	failed := summarise(os.Stdout, lines, took)
+	if b.write != "" {
+		if err := writeMarkdown(b.write, lines, describeMachine(b), took); err != nil {
+			return err
+		}
+	}
+	if failed > 0 {
+		return errBounds
+	}
+	return nil
+}
+
+// row is one row of the table.
+type row struct {
+	name    string
+	measure func(context.Context, *bench) line
+}
+
+// rows are the rows of the table, in its order.
+func rows(full bool) []row {
+	all := throughputRows()
+	all = append(all, ttftRow(), stampRow(), hoggedStampRow(), poissonRow(), reportRow(), memoryRow(), coresRow(), startupRow(), inFlightRow())
+	if full {
+		all = append(all, millionRow(), millionEventsRow())
+	}
+	return all
+}
+
+// describeMachine says on what the figures were measured.
+func describeMachine(b *bench) string {
+	var u unix.Utsname
+	kernel := "unknown kernel"
+	if unix.Uname(&u) == nil {
+		kernel = "Linux " + unix.ByteSliceToString(u.Release[:])
+	}
+	model := "unknown CPU"
+	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		if _, rest, ok := strings.Cut(string(text), "model name"); ok {
+			value, _, _ := strings.Cut(rest, "\n")
+			model = strings.TrimLeft(value, "\t :")
+		}
+	}
+	return fmt.Sprintf("%d cores of %s, %s; server on core %v, client on core %v",
+		len(b.cores.all), model, kernel, b.cores.server, b.cores.client)
+}

@@ -1,0 +1,242 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// The peers of the full table besides Perf Analyzer. All are Python programs, in
+// environments of their own.
+func pythonPeers() []contender {
+	return []contender{
+		{name: "GenAI-Perf", command: genaiPerfCommand, ttft: genaiPerfTTFT, installed: peerInstalled("genai-perf", "genai-perf")},
+		{name: "AIPerf", command: aiperfCommand, ttft: aiperfTTFT, installed: peerInstalled("aiperf", "aiperf")},
+		{name: "inference-perf", command: inferencePerfCommand, ttft: inferencePerfTTFT, installed: peerInstalled("inference-perf", "inference-perf")},
+		{name: "GuideLLM", command: guidellmCommand, ttft: guidellmTTFT, installed: peerInstalled("guidellm", "guidellm")},
+	}
+}
+
+// otherPeers measures the Python peers for a row of the full table. One that is
+// not installed leaves the row unmeasured; one that loses its run is told of.
+func (b *bench) otherPeers(ctx context.Context, l *line, s *server, w work, report func(*line, field, string)) {
+	peers := pythonPeers()
+	f := b.compete(ctx, s, w, peers)
+	for _, p := range peers {
+		switch err := p.installed(b); {
+		case err != nil:
+			l.miss(p.name, err)
+		case !f.has(p.name):
+			l.add(p.name, "lost the run: %s", brief(f.missing[p.name]))
+		default:
+			report(l, f, p.name)
+		}
+	}
+}
+
+// brief is an error in the length that a table has room for.
+func brief(err error) string {
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	if len(text) > 160 {
+		text = strings.ToValidUTF8(text[:80], "") + " … " + strings.ToValidUTF8(text[len(text)-80:], "")
+	}
+	return text
+}
+
+func peerPath(b *bench, env, program string) string {
+	return filepath.Join(b.peers, env, "bin", program)
+}
+
+func peerInstalled(env, program string) func(*bench) error {
+	return func(b *bench) error {
+		for _, p := range []string{peerPath(b, env, program), filepath.Join(tokenizerDir(b), "tokenizer.json")} {
+			if _, err := os.Stat(p); err != nil {
+				return fmt.Errorf("not installed (run make peers): %w", err)
+			}
+		}
+		return nil
+	}
+}
+
+func tokenizerDir(b *bench) string { return filepath.Join(b.peers, "tokenizer") }
+
+// peerRequests is how many requests to ask of a peer that wants a number: what
+// the fastest of them does in the time.
+func peerRequests(w work) int {
+	perSecond := 400
+	if w.events > 100 {
+		perSecond = 60
+	}
+	return max(int(w.duration.Seconds()*float64(perSecond)), 4*w.inFlight)
+}
+
+var offline = []string{"HF_HUB_OFFLINE=1", "TOKENIZERS_PARALLELISM=false"}
+
+func genaiPerfCommand(b *bench, s *server, w work, dir string) (command, error) {
+	bin := peerPath(b, "genai-perf", "genai-perf")
+	argv := []string{bin, "profile", "-m", "mock", "--endpoint-type", "chat", "-u", s.url, "--tokenizer", tokenizerDir(b),
+		"--isl", strconv.Itoa(promptWords), "--osl", strconv.Itoa(w.events), "--num-dataset-entries", "100",
+		"--request-count", strconv.Itoa(genaiPerfRequests(w)), "--concurrency", strconv.Itoa(w.inFlight), "--artifact-dir", dir}
+	if w.stream {
+		argv = append(argv, "--streaming")
+	}
+	env := append([]string{"PATH=" + filepath.Dir(bin) + string(os.PathListSeparator) + os.Getenv("PATH")}, offline...)
+	return command{argv: argv, env: env, dir: dir}, nil
+}
+
+// genaiPerfRequests differs from the others': Perf Analyzer does the sending.
+func genaiPerfRequests(w work) int {
+	perSecond := 5000
+	if w.events > 100 {
+		perSecond = 400
+	}
+	return max(int(w.duration.Seconds())*perSecond, 4*w.inFlight)
+}
+
+func aiperfCommand(b *bench, s *server, w work, dir string) (command, error) {
+	argv := []string{peerPath(b, "aiperf", "aiperf"), "profile", "-m", "mock", "-u", s.url, "--endpoint-type", "chat",
+		"--tokenizer", tokenizerDir(b), "--isl", strconv.Itoa(promptWords), "--osl", strconv.Itoa(w.events),
+		"--num-dataset-entries", "100", "--benchmark-duration", strconv.Itoa(int(w.duration.Seconds())), "--ui", "none",
+		"--artifact-dir", dir, "--no-server-metrics", "--no-gpu-telemetry", "--concurrency", strconv.Itoa(w.inFlight)}
+	if w.stream {
+		argv = append(argv, "--streaming")
+	}
+	return command{argv: argv, dir: dir}, nil
+}
+
+func inferencePerfCommand(b *bench, s *server, w work, dir string) (command, error) {
+	n := peerRequests(w)
+	fixed := func(length int) string {
+		return fmt.Sprintf("{type: fixed, mean: %d, min: %d, max: %d, std_dev: 0, total_count: %d}", length, length, length, n)
+	}
+	config := fmt.Sprintf(`api: {type: completion, streaming: %t}
+data:
+  type: random
+  input_distribution: %s
+  output_distribution: %s
+load:
+  type: concurrent
+  num_workers: 1
+  worker_max_concurrency: %d
+  stages: [{num_requests: %d, concurrency_level: %d}]
+server: {type: vllm, model_name: mock, base_url: %q, ignore_eos: true}
+tokenizer: {pretrained_model_name_or_path: %q}
+storage: {local_storage: {path: %q}}
+report: {request_lifecycle: {summary: true, per_stage: false, per_request: false}}
+`, w.stream, fixed(promptWords), fixed(w.events), w.inFlight, n, w.inFlight, s.url, tokenizerDir(b), filepath.Join(dir, "out"))
+	file := filepath.Join(dir, "config.yml")
+	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
+		return command{}, err
+	}
+	return command{argv: []string{peerPath(b, "inference-perf", "inference-perf"), "-c", file}, env: offline, dir: dir}, nil
+}
+
+func guidellmCommand(b *bench, s *server, w work, dir string) (command, error) {
+	var prompts strings.Builder
+	for i := range 1000 {
+		body := chatBody(i, w)
+		text, err := json.Marshal(map[string]any{"prompt": body["messages"].([]map[string]string)[0]["content"], "output_tokens_count": w.events})
+		if err != nil {
+			return command{}, err
+		}
+		prompts.Write(append(text, '\n'))
+	}
+	file := filepath.Join(dir, "prompts.jsonl")
+	if err := os.WriteFile(file, []byte(prompts.String()), 0o644); err != nil {
+		return command{}, err
+	}
+	argv := []string{peerPath(b, "guidellm", "guidellm"), "run",
+		"--backend", fmt.Sprintf("kind=openai_http,target=%s,model=mock,http2=false,stream=%t", s.url, w.stream),
+		"--profile", fmt.Sprintf("kind=concurrent,streams=%d", w.inFlight),
+		"--constraint", fmt.Sprintf("kind=max_duration,seconds=%d", int(w.duration.Seconds())),
+		"--tokenizer", "kind=huggingface_auto,model=" + tokenizerDir(b),
+		"--data", "kind=json_file,path=" + file,
+		"--output", "kind=json,path=" + filepath.Join(dir, "out.json"), "--disable-progress"}
+	return command{argv: argv, env: append([]string{"GUIDELLM__MAX_WORKER_PROCESSES=1"}, offline...), dir: dir}, nil
+}
+
+func genaiPerfTTFT(dir string, _ *child) (ttft, error) {
+	return exportedTTFT(dir, "profile_export_genai_perf.json")
+}
+
+func aiperfTTFT(dir string, _ *child) (ttft, error) {
+	return exportedTTFT(dir, "profile_export_aiperf.json")
+}
+
+// exportedTTFT reads the JSON that GenAI-Perf and AIPerf write.
+func exportedTTFT(dir, name string) (ttft, error) {
+	var doc struct {
+		TTFT struct{ P50, P99 float64 } `json:"time_to_first_token"`
+	}
+	err := readJSONBelow(dir, name, &doc)
+	return ttft{p50: doc.TTFT.P50, p99: doc.TTFT.P99}, err
+}
+
+func inferencePerfTTFT(dir string, _ *child) (ttft, error) {
+	var doc struct {
+		Successes struct {
+			Latency struct {
+				TTFT struct{ Median, P99 float64 } `json:"time_to_first_token"`
+			}
+		}
+	}
+	err := readJSONBelow(dir, "summary_lifecycle_metrics.json", &doc)
+	t := doc.Successes.Latency.TTFT
+	return ttft{p50: t.Median * 1000, p99: t.P99 * 1000}, err
+}
+
+func guidellmTTFT(dir string, _ *child) (ttft, error) {
+	var doc struct {
+		Benchmarks []struct {
+			Metrics struct {
+				TTFT struct {
+					Successful struct {
+						Percentiles struct{ P50, P99 float64 }
+					}
+				} `json:"time_to_first_token_ms"`
+			}
+		}
+	}
+	err := readJSONBelow(dir, "out.json", &doc)
+	if err == nil && len(doc.Benchmarks) == 0 {
+		err = fmt.Errorf("guidellm reported no benchmark")
+	}
+	if err != nil {
+		return ttft{}, err
+	}
+	p := doc.Benchmarks[0].Metrics.TTFT.Successful.Percentiles
+	return ttft{p50: p.P50, p99: p.P99}, nil
+}
+
+// readJSONBelow reads the first file of that name anywhere below dir: peers put
+// their results into folders named after the run.
+func readJSONBelow(dir, name string, into any) error {
+	found := ""
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && found == "" && d.Name() == name {
+			found = path
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("looking for %s: %w", name, err)
+	}
+	if found == "" {
+		return fmt.Errorf("the peer wrote no %s", name)
+	}
+	text, err := os.ReadFile(found)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("reading %s: %w", name, err)
+	}
+	return nil
+}

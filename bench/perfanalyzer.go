@@ -1,0 +1,154 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// perfAnalyzer is the real Perf Analyzer in its OpenAI mode, called the way
+// GenAI-Perf calls it.
+func perfAnalyzer() contender {
+	return contender{name: namePA, installed: func(b *bench) error {
+		if _, err := os.Stat(perfAnalyzerPath(b)); err != nil {
+			return fmt.Errorf("not installed (run make peers): %w", err)
+		}
+		return nil
+	}, command: perfAnalyzerCommand}
+}
+
+// perfAnalyzerTTFT is Perf Analyzer with its export, from which alone a time to
+// first token can be read.
+func perfAnalyzerTTFT() contender {
+	c := perfAnalyzer()
+	c.command = func(b *bench, s *server, w work, dir string) (command, error) {
+		cmd, err := perfAnalyzerCommand(b, s, w, dir)
+		cmd.argv = append(cmd.argv, "--profile-export-file", exportFile(dir))
+		return cmd, err
+	}
+	c.ttft = func(dir string, _ *child) (ttft, error) {
+		f, err := os.Open(exportFile(dir))
+		if err != nil {
+			return ttft{}, fmt.Errorf("reading Perf Analyzer's export: %w", err)
+		}
+		defer f.Close()
+		first, err := readExportTTFT(f)
+		return ttft{p50: ms(quantile(first, 0.50)), p99: ms(quantile(first, 0.99))}, err
+	}
+	return c
+}
+
+func perfAnalyzerPath(b *bench) string {
+	return filepath.Join(b.peers, "perf_analyzer", "perf_analyzer")
+}
+
+func exportFile(dir string) string { return filepath.Join(dir, "profile_export.json") }
+
+// perfAnalyzerCommand asks for three windows, the fewest it accepts, whose sum is
+// the work's duration. A window lasts 1.2 times what is asked for, more where its
+// measuring thread gets no CPU.
+func perfAnalyzerCommand(b *bench, s *server, w work, dir string) (command, error) {
+	inputs := filepath.Join(dir, "inputs.json")
+	text, err := perfAnalyzerInputs(w)
+	if err == nil {
+		err = os.WriteFile(inputs, text, 0o644)
+	}
+	window := w.duration / 4
+	return command{argv: []string{perfAnalyzerPath(b), "-m", "mock", "--async", "--service-kind", "openai",
+		"--endpoint", "v1/chat/completions", "-u", s.url, "--input-data", inputs,
+		"--concurrency-range", strconv.Itoa(w.inFlight), "--stability-percentage", "999",
+		"--measurement-interval", strconv.FormatInt(window.Milliseconds(), 10)}}, err
+}
+
+// perfAnalyzerInputs is an input file of 100 prompts.
+func perfAnalyzerInputs(w work) ([]byte, error) {
+	type entry struct {
+		Payload []map[string]any `json:"payload"`
+	}
+	var file struct {
+		Data []entry `json:"data"`
+	}
+	for i := range 100 {
+		file.Data = append(file.Data, entry{Payload: []map[string]any{chatBody(i, w)}})
+	}
+	return json.Marshal(file)
+}
+
+// exportRequest is one request of a profile export.
+type exportRequest struct {
+	Timestamp int64   `json:"timestamp"` // ns since the epoch
+	Stamps    []int64 `json:"response_timestamps"`
+	Outputs   []struct {
+		Response string `json:"response"`
+	} `json:"response_outputs"`
+}
+
+// readExportTTFT reads a profile export and returns for each request the time to
+// its first response with text. Requests are read one at a time: an export can be
+// hundreds of megabytes.
+func readExportTTFT(r io.Reader) ([]time.Duration, error) {
+	dec := json.NewDecoder(r)
+	for {
+		token, err := dec.Token()
+		if err != nil {
+			return nil, fmt.Errorf("looking for the requests of a profile export: %w", err)
+		}
+		if token == "requests" {
+			break
+		}
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, fmt.Errorf("reading the requests of a profile export: %w", err)
+	}
+	var first []time.Duration
+	for dec.More() {
+		var req exportRequest
+		if err := dec.Decode(&req); err != nil {
+			return nil, fmt.Errorf("reading request %d of a profile export: %w", len(first), err)
+		}
+		if at, ok := req.first(); ok {
+			first = append(first, time.Duration(at-req.Timestamp))
+		}
+	}
+	return first, nil
+}
+
+// first is the stamp of the first response that holds text.
+func (r exportRequest) first() (int64, bool) {
+	for i, out := range r.Outputs {
+		if i < len(r.Stamps) && hasText(out.Response) {
+			return r.Stamps[i], true
+		}
+	}
+	return 0, false
+}
+
+// hasText reports whether one of the response's SSE events holds content.
+func hasText(response string) bool {
+	for l := range strings.Lines(response) {
+		data, ok := strings.CutPrefix(l, "data:")
+		if !ok {
+			continue
+		}
+		var chunk struct {
+			Choices []struct {
+				Delta struct {
+					Content string `json:"content"`
+				} `json:"delta"`
+			} `json:"choices"`
+		}
+		if json.Unmarshal(bytes.TrimSpace([]byte(data)), &chunk) == nil &&
+			len(chunk.Choices) > 0 && chunk.Choices[0].Delta.Content != "" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,197 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"inferometer/internal/record"
+)
+
+// openLoop is a run of the program under test at a rate.
+type openLoop struct {
+	rate     float64
+	poisson  bool
+	inFlight int // cap; 0: none
+	requests int64
+	duration time.Duration
+	work     work
+}
+
+func (o openLoop) command(b *bench, s *server, dir string) command {
+	argv := []string{b.program, "run", s.url, "--model", "mock", "--rate", strconv.FormatFloat(o.rate, 'f', -1, 64)}
+	if o.poisson {
+		argv = append(argv, "--arrival", "poisson")
+	}
+	if o.inFlight > 0 {
+		argv = append(argv, "--max-in-flight", strconv.Itoa(o.inFlight))
+	}
+	if o.requests > 0 {
+		argv = append(argv, "--requests", strconv.FormatInt(o.requests, 10))
+	}
+	if o.duration > 0 {
+		argv = append(argv, "--duration", o.duration.String())
+	}
+	return command{argv: append(argv, commonFlags(o.work, dir)...), fine: []int{1}}
+}
+
+// open makes one open-loop run.
+func (b *bench) open(ctx context.Context, s *server, o openLoop) (attempt, error) {
+	dir, err := b.dir("open")
+	if err != nil {
+		return attempt{}, err
+	}
+	l, client, err := b.drive(ctx, s, b.cores.client, o.command(b, s, dir))
+	if err != nil {
+		return attempt{}, err
+	}
+	_, err = readResult(dir)
+	return attempt{load: l, dir: dir, child: client}, err
+}
+
+// poissonRow asks for more arrivals than any peer can keep up with.
+func poissonRow() row {
+	return row{"Poisson arrivals, 5,000/s for 30 s, not streamed, 16 tokens", func(ctx context.Context, b *bench) line {
+		var l line
+		s, err := b.startServer(ctx, serverSpec{events: 16})
+		if err != nil {
+			l.miss("server", err)
+			return l
+		}
+		defer s.stop()
+		var kept []keptRate
+		for range b.reps {
+			a, err := b.open(ctx, s, openLoop{rate: 5000, poisson: true, duration: 30 * time.Second, work: work{events: 16}})
+			var k keptRate
+			if err == nil {
+				k, err = readKeptRate(a.dir)
+			}
+			if err != nil {
+				l.miss(nameOurs, err)
+				return l
+			}
+			kept = append(kept, k)
+		}
+		sent := medianOf(kept, func(k keptRate) float64 { return float64(k.sent) / float64(max(k.scheduled, 1)) })
+		spread := medianOf(kept, func(k keptRate) float64 { return k.dispersion })
+		lag := medianOf(kept, func(k keptRate) float64 { return ms(k.lag99) })
+		l.add(nameOurs, "%s of %s scheduled sent, %s/s; lag p50 / p99 %s / %s", thousands(medianOf(kept, func(k keptRate) int64 { return k.sent })),
+			thousands(medianOf(kept, func(k keptRate) int64 { return k.scheduled })),
+			show(medianOf(kept, func(k keptRate) float64 { return k.rate }), ""),
+			show(medianOf(kept, func(k keptRate) float64 { return ms(k.lag50) }), " ms"), show(lag, " ms"))
+		l.atLeast("sent ÷ scheduled", sent, 0.99, "")
+		l.atMost("sent ÷ scheduled", sent, 1.01, "")
+		l.atLeast("variance ÷ mean of sends per 10 ms", spread, 0.9, "")
+		l.atMost("variance ÷ mean of sends per 10 ms", spread, 1.1, "")
+		l.atMost("lag p99", lag, 2, " ms")
+		return l
+	}}
+}
+
+// keptRate is how a run kept to its schedule.
+type keptRate struct {
+	sent, scheduled int64
+	rate            float64
+	dispersion      float64
+	lag50, lag99    time.Duration
+}
+
+func readKeptRate(dir string) (keptRate, error) {
+	var sent, lag []time.Duration
+	f, err := readRecords(dir, func(r *record.Record) {
+		if r.Sent != record.Never {
+			sent = append(sent, r.Sent)
+			lag = append(lag, r.Sent-r.Due)
+		}
+	})
+	if err != nil {
+		return keptRate{}, err
+	}
+	k := keptRate{sent: int64(len(sent)), scheduled: f.stage.Scheduled}
+	k.rate = float64(k.sent) / (f.stage.SendEnd - f.stage.Begin).Seconds()
+	k.dispersion = dispersion(sent, f.stage.Begin, f.stage.SendEnd, 10*time.Millisecond)
+	k.lag50, k.lag99 = quantile(lag, 0.50), quantile(lag, 0.99)
+	if k.scheduled == 0 {
+		return k, fmt.Errorf("the run's records have no count of scheduled arrivals")
+	}
+	return k, nil
+}
+
+// reportRow measures how long one waits for the results after the last response.
+func reportRow() row {
+	return row{"last response → results on screen, 20,000 requests", func(ctx context.Context, b *bench) line {
+		var l line
+		s, err := b.startServer(ctx, serverSpec{events: 16})
+		if err != nil {
+			l.miss("server", err)
+			return l
+		}
+		defer s.stop()
+		var waits []float64
+		for range b.reps {
+			wait, err := b.reportWait(ctx, s)
+			if err != nil {
+				l.miss(nameOurs, err)
+				return l
+			}
+			waits = append(waits, wait.Seconds())
+		}
+		l.add(nameOurs, "%s from the last response to the program's end", show(quantile(waits, 0.5), " s"))
+		l.atMost("wait", quantile(waits, 0.5), 0.5, " s")
+		return l
+	}}
+}
+
+// reportWait runs 20,000 streamed requests and returns the time between the end of
+// the last one and the end of the program, whose last act is to print the table.
+func (b *bench) reportWait(ctx context.Context, s *server) (time.Duration, error) {
+	dir, err := b.dir("report")
+	if err != nil {
+		return 0, err
+	}
+	argv := []string{b.program, "run", s.url, "--model", "mock", "--concurrency", "64", "--requests", "20000",
+		"--input-tokens", strconv.Itoa(promptWords), "--output-tokens", "16", "--out", outDir(dir)}
+	_, client, err := b.drive(ctx, s, b.cores.client, command{argv: argv, fine: []int{1}})
+	if err != nil {
+		return 0, err
+	}
+	if _, err := readResult(dir); err != nil {
+		return 0, err
+	}
+	var last time.Duration
+	f, err := readRecords(dir, func(r *record.Record) { last = max(last, r.End) })
+	return client.ended.Sub(f.start.Add(last)), err
+}
+
+// startupRow measures how long the program takes to do nothing.
+func startupRow() row {
+	return row{"start-up (--help)", func(ctx context.Context, b *bench) line {
+		var l line
+		times, err := startups(ctx, b, b.program)
+		if err != nil {
+			l.miss(nameOurs, err)
+			return l
+		}
+		l.add(nameOurs, "%s, the median of %d", show(quantile(times, 0.5), " ms"), len(times))
+		l.atMost("start-up", quantile(times, 0.5), 50, " ms")
+		return l
+	}}
+}
+
+func startups(ctx context.Context, b *bench, program string) ([]float64, error) {
+	var times []float64
+	for range 20 {
+		c, err := start(ctx, b.cores.client, command{argv: []string{program, "--help"}})
+		if err != nil {
+			return nil, err
+		}
+		if err := c.wait(); err != nil {
+			return nil, err
+		}
+		times = append(times, ms(c.ended.Sub(c.started)))
+	}
+	return times, nil
+}

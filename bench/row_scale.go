@@ -1,0 +1,256 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// memoryRow is the peak resident set with 256 requests in flight.
+func memoryRow() row {
+	return row{"peak memory, 256 in flight", func(ctx context.Context, b *bench) line {
+		var l line
+		s, err := b.startServer(ctx, serverSpec{events: 64})
+		if err != nil {
+			l.miss("server", err)
+			return l
+		}
+		defer s.stop()
+		contenders := []contender{ours(), bare(), perfAnalyzer()}
+		f := b.compete(ctx, s, work{inFlight: 256, stream: true, events: 64, duration: b.load}, contenders)
+		for _, c := range contenders {
+			if !f.has(c.name) {
+				l.miss(c.name, f.missing[c.name])
+				continue
+			}
+			l.add(c.name, "%s after %s requests of 64 events", show(median(f, c.name, peakMB), " MB"),
+				thousands(median(f, c.name, func(a attempt) int64 { return a.requests })))
+		}
+		if f.has(nameOurs) {
+			l.atMost("peak memory", median(f, nameOurs, peakMB), 100, " MB")
+		}
+		return l
+	}}
+}
+
+func peakMB(a attempt) float64 { return float64(a.peak) / 1e6 }
+
+// coresRow compares the client on one core with the client on as many as there
+// are beside the server's.
+func coresRow() row {
+	return row{"client on more cores", func(ctx context.Context, b *bench) line {
+		var l line
+		serverCores, clientCores := splitCores(b.cores.all)
+		if len(clientCores) < 2 {
+			l.note("%d core(s) beside the server's on this machine: there is nothing to scale to", len(clientCores))
+			l.must("share of linear 1.00 on one core", true)
+			return l
+		}
+		s, err := b.startServer(ctx, serverSpec{events: 16, cores: serverCores})
+		if err != nil {
+			l.miss("server", err)
+			return l
+		}
+		defer s.stop()
+		one, err := b.onCores(ctx, s, clientCores[:1])
+		if err != nil {
+			l.miss(nameOurs, err)
+			return l
+		}
+		all, err := b.onCores(ctx, s, clientCores)
+		if err != nil {
+			l.miss(nameOurs, err)
+			return l
+		}
+		reportCores(&l, one, 1)
+		reportCores(&l, all, len(clientCores))
+		if medianOf(all, func(a attempt) float64 { return a.busy }) > serverBound {
+			l.note("server-bound: compared by client CPU per request")
+			l.atLeast("share of linear, by client CPU per request", medianOf(one, cpuOf)/medianOf(all, cpuOf), 0.8, "")
+			return l
+		}
+		l.atLeast("share of linear", medianOf(all, sustainedOn(len(clientCores)))/medianOf(one, sustainedOn(1))/float64(len(clientCores)), 0.8, "")
+		return l
+	}}
+}
+
+// splitCores gives the server the first half: serving costs about what asking does.
+func splitCores(all []int) (server, client []int) {
+	half := max(1, len(all)/2)
+	return all[:half], all[half:]
+}
+
+// onCores drives the program under test on some cores, with 64 in flight for each.
+func (b *bench) onCores(ctx context.Context, s *server, cores []int) ([]attempt, error) {
+	var out []attempt
+	for range b.reps {
+		dir, err := b.dir("cores")
+		if err != nil {
+			return nil, err
+		}
+		cmd, err := ours().command(b, s, work{inFlight: 64 * len(cores), stream: true, events: 16, duration: b.load}, dir)
+		if err != nil {
+			return nil, err
+		}
+		l, client, err := b.drive(ctx, s, cores, cmd)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := readResult(dir); err != nil {
+			return nil, err
+		}
+		out = append(out, attempt{load: l, dir: dir, child: client})
+	}
+	return out, nil
+}
+
+func reportCores(l *line, runs []attempt, cores int) {
+	l.add(nameOurs, "%d core(s): %s requests/s of 16 streamed events, client CPU per request %s; server %.0f %% busy", cores,
+		show(medianOf(runs, sustainedOn(cores)), ""), show(medianOf(runs, cpuOf), " µs"), 100*medianOf(runs, func(a attempt) float64 { return a.busy }))
+}
+
+// growth compares CPU per request at two sizes of the same open-loop work.
+type growth struct {
+	small, large   openLoop
+	smallServer    serverSpec
+	largeServer    serverSpec
+	smallN, largeN string // how the sizes are called
+	reps           int
+}
+
+// inFlightRow has the same requests at the same rate last longer, so that more
+// of them are in flight.
+func inFlightRow() row {
+	const rate, requests = 4000, 60000
+	w := work{stream: true, events: 4}
+	load := openLoop{rate: rate, requests: requests, work: w}
+	// In flight is rate × latency: 64 at 16 ms, 4,096 at 1,024 ms.
+	few := serverSpec{ttft: 13 * time.Millisecond, itl: time.Millisecond, events: w.events}
+	many := few
+	many.ttft = 1021 * time.Millisecond
+	g := growth{small: load, large: load, smallServer: few, largeServer: many, smallN: "64 in flight", largeN: "4,096 in flight"}
+	return row{"cost as work grows: client CPU per request, 64 → 4,096 in flight", func(ctx context.Context, b *bench) line {
+		g.reps = b.reps
+		return g.measure(ctx, b)
+	}}
+}
+
+// millionRow has a run last 50 times as long.
+func millionRow() row {
+	small := openLoop{rate: 4000, requests: 20_000, work: work{stream: true, events: 4}}
+	large := small
+	large.requests = 1_000_000
+	spec := serverSpec{ttft: 13 * time.Millisecond, itl: time.Millisecond, events: 4}
+	g := growth{small: small, large: large, smallServer: spec, largeServer: spec, smallN: "20,000 requests", largeN: "1,000,000 requests"}
+	return row{"cost as work grows: client CPU per request, 20,000 → 1,000,000 requests", func(ctx context.Context, b *bench) line {
+		g.reps = 1
+		return g.measure(ctx, b)
+	}}
+}
+
+func (g growth) measure(ctx context.Context, b *bench) line {
+	var l line
+	small, err := b.costs(ctx, g.smallServer, g.small, b.reps)
+	if err != nil {
+		l.miss(nameOurs, err)
+		return l
+	}
+	large, err := b.costs(ctx, g.largeServer, g.large, g.reps)
+	if err != nil {
+		l.miss(nameOurs, err)
+		return l
+	}
+	each := func(c cost) float64 { return us(c.perRequest) }
+	for _, at := range []struct {
+		name string
+		runs []cost
+	}{{g.smallN, small}, {g.largeN, large}} {
+		l.add(nameOurs, "%s: %s a request, start-up of %s taken off; peak memory %s; %.0f in the server's hands", at.name,
+			show(medianOf(at.runs, each), " µs"), show(ms(medianOf(at.runs, func(c cost) time.Duration { return c.startup })), " ms"),
+			show(medianOf(at.runs, func(c cost) float64 { return peakMB(c.attempt) }), " MB"),
+			medianOf(at.runs, func(c cost) float64 { return c.running }))
+	}
+	l.atMost(fmt.Sprintf("growth from %s to %s", g.smallN, g.largeN), 100*(medianOf(large, each)/medianOf(small, each)-1), 15, " %")
+	return l
+}
+
+// cost is what a request cost in one run.
+type cost struct {
+	attempt
+	startup    time.Duration
+	perRequest time.Duration
+}
+
+// costs measures CPU per request, less that of a run of few requests.
+func (b *bench) costs(ctx context.Context, spec serverSpec, o openLoop, reps int) ([]cost, error) {
+	s, err := b.startServer(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	defer s.stop()
+	var out []cost
+	for range reps {
+		startup, err := b.startupCPU(ctx, s, o)
+		if err != nil {
+			return nil, err
+		}
+		a, err := b.open(ctx, s, o)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, cost{attempt: a, startup: startup, perRequest: (a.child.cpu() - startup) / time.Duration(o.requests)})
+	}
+	return out, nil
+}
+
+// startupCPU is the CPU time of a run of one request.
+func (b *bench) startupCPU(ctx context.Context, s *server, o openLoop) (time.Duration, error) {
+	dir, err := b.dir("startup")
+	if err != nil {
+		return 0, err
+	}
+	o.requests = 1
+	c, err := start(ctx, b.cores.client, o.command(b, s, dir))
+	if err != nil {
+		return 0, err
+	}
+	if err := c.wait(); err != nil {
+		return 0, err
+	}
+	return c.cpu(), nil
+}
+
+// millionEventsRow is the peak memory of a run of a million requests.
+func millionEventsRow() row {
+	return row{"peak memory, 1,000,000 requests of 64 events", func(ctx context.Context, b *bench) line {
+		var l line
+		s, err := b.startServer(ctx, serverSpec{events: 64})
+		if err != nil {
+			l.miss("server", err)
+			return l
+		}
+		defer s.stop()
+		dir, err := b.dir("million")
+		if err != nil {
+			l.miss(nameOurs, err)
+			return l
+		}
+		argv := []string{b.program, "run", s.url, "--model", "mock", "--concurrency", "64", "--requests", strconv.Itoa(1_000_000)}
+		argv = append(argv, commonFlags(work{stream: true, events: 64}, dir)...)
+		load, client, err := b.drive(ctx, s, b.cores.client, command{argv: argv, fine: []int{1}})
+		if err == nil {
+			_, err = readResult(dir)
+		}
+		if err != nil {
+			l.miss(nameOurs, err)
+			return l
+		}
+		l.add(nameOurs, "%s; %s requests/s, client CPU per event %s, %.0f s in all", show(float64(load.peak)/1e6, " MB"), show(load.rate, ""),
+			show(us(load.wholeCPU)/64, " µs"), client.ended.Sub(client.started).Seconds())
+		l.atMost("peak memory", float64(load.peak)/1e6, 600, " MB")
+		return l
+	}}
+}

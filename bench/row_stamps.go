@@ -1,0 +1,159 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// stampServer streams at a pace at which every event can be told apart.
+var stampServer = serverSpec{ttft: 50 * time.Millisecond, itl: 10 * time.Millisecond, events: 64, truth: true}
+
+// stampRow compares our receive stamps with the server's log of its writes.
+func stampRow() row {
+	return row{"stamp error per event, 256 in flight", func(ctx context.Context, b *bench) line {
+		var l line
+		runs := b.stampRuns(ctx, &l, false)
+		if len(runs) == 0 {
+			return l
+		}
+		q := func(kernel bool, p float64) float64 {
+			return medianOf(runs, func(r stampRun) float64 { return us(r.errors(kernel, true, p)) })
+		}
+		describeStamps(&l, runs, q)
+		l.atMost("stamp error p50", q(true, 0.50), 20, " µs")
+		l.atMost("stamp error p99", q(true, 0.99), 100, " µs")
+		l.atMost("stamp error p99.9", q(true, 0.999), 500, " µs")
+		return l
+	}}
+}
+
+// hoggedStampRow is the same with another process keeping the client's core busy.
+func hoggedStampRow() row {
+	return row{"stamp error per event, 256 in flight, client's core kept busy by another process", func(ctx context.Context, b *bench) line {
+		var l line
+		runs := b.stampRuns(ctx, &l, true)
+		if len(runs) == 0 {
+			return l
+		}
+		q := func(kernel bool, p float64) float64 {
+			return medianOf(runs, func(r stampRun) float64 { return us(r.errors(kernel, false, p)) })
+		}
+		describeStamps(&l, runs, q)
+		l.atMost("stamp error p99, coalesced events left out", q(true, 0.99)/1000, 0.5, " ms")
+		short := 0
+		for _, r := range runs {
+			if r.shortOfCPU {
+				short++
+			}
+		}
+		l.must(fmt.Sprintf("verdict says the client was short of CPU: in %d of %d runs", short, len(runs)), short == len(runs))
+		return l
+	}}
+}
+
+func describeStamps(l *line, runs []stampRun, q func(kernel bool, p float64) float64) {
+	l.add(nameOurs, "p50 / p99 / p99.9 %s / %s / %s; share of coalesced events %.2f %%", show(q(true, 0.5), " µs"),
+		show(q(true, 0.99), " µs"), show(q(true, 0.999), " µs"), 100*medianOf(runs, stampRun.coalescedShare))
+	l.add("user-space clock", "%s / %s / %s", show(q(false, 0.5), " µs"), show(q(false, 0.99), " µs"), show(q(false, 0.999), " µs"))
+	l.note("%s events joined with the server's log per run; stamps before their write: %d", thousands(medianOf(runs,
+		func(r stampRun) int64 { return int64(len(r.events)) })), medianOf(runs, stampRun.early))
+}
+
+// stampRun is one run whose stamps were compared.
+type stampRun struct {
+	events     []stampError
+	shortOfCPU bool
+}
+
+// stampRuns makes the runs of a stamp row, with or without a hog.
+func (b *bench) stampRuns(ctx context.Context, l *line, hogged bool) []stampRun {
+	var runs []stampRun
+	for range b.reps {
+		r, err := b.stampRun(ctx, hogged)
+		if err != nil {
+			l.miss(nameOurs, err)
+			return nil
+		}
+		runs = append(runs, r)
+	}
+	return runs
+}
+
+func (b *bench) stampRun(ctx context.Context, hogged bool) (stampRun, error) {
+	s, err := b.startServer(ctx, stampServer)
+	if err != nil {
+		return stampRun{}, err
+	}
+	defer s.stop()
+	if hogged {
+		h, err := start(ctx, b.cores.client, command{argv: []string{b.self, "hog"}})
+		if err != nil {
+			return stampRun{}, err
+		}
+		defer h.stop()
+	}
+	a, err := b.try(ctx, ours(), s, work{inFlight: 256, stream: true, events: stampServer.events, duration: b.load})
+	if err != nil {
+		return stampRun{}, err
+	}
+	s.stop() // the log is complete once the server has ended
+	res, err := readResult(a.dir)
+	if err != nil {
+		return stampRun{}, err
+	}
+	r := stampRun{shortOfCPU: saysShortOfCPU(res.Verdict.Reasons)}
+	r.events, err = compareStamps(a.dir, s.truth)
+	return r, err
+}
+
+// saysShortOfCPU looks for the client's own CPU among the reasons of a verdict.
+func saysShortOfCPU(reasons []string) bool {
+	for _, r := range reasons {
+		if strings.Contains(r, "CPU") {
+			return true
+		}
+	}
+	return false
+}
+
+// errors is a quantile of the stamp errors, with the kernel's stamps or the
+// user-space clock, with coalesced events or without.
+func (r stampRun) errors(kernel, coalesced bool, p float64) time.Duration {
+	var out []time.Duration
+	for _, e := range r.events {
+		switch {
+		case e.coalesced && !coalesced:
+		case kernel:
+			out = append(out, e.kernel)
+		default:
+			out = append(out, e.user)
+		}
+	}
+	return quantile(out, p)
+}
+
+func (r stampRun) coalescedShare() float64 {
+	n := 0
+	for _, e := range r.events {
+		if e.coalesced {
+			n++
+		}
+	}
+	return float64(n) / float64(max(len(r.events), 1))
+}
+
+// early counts stamps that lie before the write they belong to, which no true
+// stamp can.
+func (r stampRun) early() int64 {
+	n := int64(0)
+	for _, e := range r.events {
+		if e.kernel < 0 {
+			n++
+		}
+	}
+	return n
+}

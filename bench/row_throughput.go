@@ -1,0 +1,143 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// throughputCase is a row in which clients are driven as fast as they go.
+type throughputCase struct {
+	name    string
+	unit    string // what is counted: a request, or an event of one
+	server  serverSpec
+	work    work
+	judge   func(l *line, f field, c throughputCase)
+	needsPA bool
+}
+
+// per is how many units a request has.
+func (c throughputCase) per() float64 {
+	if c.unit == "event" {
+		return float64(c.work.events)
+	}
+	return 1
+}
+
+func throughputRows() []row {
+	cases := []throughputCase{
+		{name: "requests/s, 64 in flight, not streamed, 16 tokens", unit: "request", needsPA: true,
+			server: serverSpec{events: 16}, work: work{inFlight: 64, events: 16}, judge: judgeUnstreamed},
+		{name: "requests/s, 64 in flight, 16 streamed events", unit: "request", needsPA: true,
+			server: serverSpec{events: 16}, work: work{inFlight: 64, events: 16, stream: true}, judge: judgeStreamed},
+		{name: "events/s, 64 in flight, 512 events, one write per event", unit: "event", needsPA: true,
+			server: serverSpec{events: 512}, work: work{inFlight: 64, events: 512, stream: true}, judge: judgeEvents},
+		{name: "events/s, 64 in flight, 512 events, coalesced", unit: "event",
+			server: serverSpec{events: 512, coalesce: 512}, work: work{inFlight: 64, events: 512, stream: true}, judge: judgeCoalesced},
+	}
+	var out []row
+	for _, c := range cases {
+		out = append(out, row{c.name, func(ctx context.Context, b *bench) line { return c.measure(ctx, b) }})
+	}
+	return out
+}
+
+func (c throughputCase) measure(ctx context.Context, b *bench) (l line) {
+	s, err := b.startServer(ctx, c.server)
+	if err != nil {
+		l.miss("server", err)
+		return l
+	}
+	defer s.stop()
+	c.work.duration = b.load
+	contenders := []contender{ours(), bare()}
+	if c.needsPA {
+		contenders = append(contenders, perfAnalyzer())
+	}
+	f := b.compete(ctx, s, c.work, contenders)
+	for _, p := range contenders {
+		c.report(&l, f, p.name)
+	}
+	if b.full {
+		b.otherPeers(ctx, &l, s, c.work, func(l *line, f field, name string) { c.report(l, f, name) })
+	}
+	if len(l.missing) == 0 {
+		c.judge(&l, f, c)
+	}
+	return l
+}
+
+// report prints what a contender did.
+func (c throughputCase) report(l *line, f field, name string) {
+	if !f.has(name) {
+		l.miss(name, f.missing[name])
+		return
+	}
+	rate := median(f, name, func(a attempt) float64 { return a.rate }) * c.per()
+	whole := median(f, name, func(a attempt) float64 { return us(a.wholeCPU) }) / c.per()
+	cpu := median(f, name, func(a attempt) float64 { return us(a.cpu) }) / c.per()
+	busy := median(f, name, func(a attempt) float64 { return a.busy })
+	ceiling := median(f, name, func(a attempt) float64 { return a.ceiling(1) }) * c.per()
+	bound := ""
+	if busy > serverBound {
+		bound = ", server-bound"
+	}
+	l.add(name, "%s/s, client CPU per %s %s (%s in the middle of the run); server %.0f %% busy, its ceiling %s/s%s",
+		show(rate, ""), c.unit, show(whole, " µs"), show(cpu, " µs"), busy*100, show(ceiling, ""), bound)
+}
+
+// sustainedOn is the rate that the client can keep up for good on so many cores.
+// Work put off until after the load counts: a client that used more CPU than the
+// load lasted is slower than it looked.
+func sustainedOn(cores int) func(attempt) float64 {
+	return func(a attempt) float64 {
+		if a.wholeCPU <= 0 {
+			return a.rate
+		}
+		return min(a.rate, float64(cores)*float64(time.Second)/float64(a.wholeCPU))
+	}
+}
+
+// ratio is that of a contender's figure to another's.
+func ratio(f field, a, b string, figure func(attempt) float64) float64 {
+	den := median(f, b, figure)
+	if den == 0 {
+		return 0
+	}
+	return median(f, a, figure) / den
+}
+
+func rateOf(a attempt) float64 { return a.rate }
+func cpuOf(a attempt) float64  { return us(a.wholeCPU) }
+
+// faster checks our rate against a peer's; where the server was the bottleneck of
+// either, CPU for the same work is compared instead.
+func (c throughputCase) faster(l *line, f field, peer string, bound float64) {
+	if serverWasBound(f, nameOurs) || serverWasBound(f, peer) {
+		l.note("server-bound: compared by client CPU per %s", c.unit)
+		l.atMost(fmt.Sprintf("client CPU per %s ÷ %s's", c.unit, peer), ratio(f, nameOurs, peer, cpuOf), 1/bound, "")
+		return
+	}
+	den := median(f, peer, rateOf)
+	l.atLeast(fmt.Sprintf("%ss/s ÷ %s's", c.unit, peer), median(f, nameOurs, sustainedOn(1))/den, bound, "")
+}
+
+// serverWasBound reports whether the server was the bottleneck of a contender's runs.
+func serverWasBound(f field, name string) bool {
+	return median(f, name, func(a attempt) float64 { return a.busy }) > serverBound
+}
+
+func judgeUnstreamed(l *line, f field, c throughputCase) { c.faster(l, f, namePA, 1.2) }
+
+func judgeStreamed(l *line, f field, c throughputCase) {
+	c.faster(l, f, namePA, 1.0)
+	l.atMost("client CPU per request ÷ Perf Analyzer's", ratio(f, nameOurs, namePA, cpuOf), 0.8, "")
+}
+
+func judgeEvents(l *line, f field, _ throughputCase) {
+	l.atMost("client CPU per event ÷ Perf Analyzer's", ratio(f, nameOurs, namePA, cpuOf), 0.8, "")
+}
+
+func judgeCoalesced(l *line, f field, c throughputCase) { c.faster(l, f, nameBare, 0.6) }

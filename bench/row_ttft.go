@@ -1,0 +1,136 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"inferometer/internal/mock"
+	"inferometer/internal/record"
+)
+
+const ttftInFlight = 256
+
+// ttftRow compares what clients report as time to first token with what the
+// server did.
+func ttftRow() row {
+	return row{"reported TTFT p50 / p99, 256 in flight, server's set to 50 ms", func(ctx context.Context, b *bench) line {
+		var l line
+		s, err := b.startServer(ctx, serverSpec{ttft: 50 * time.Millisecond, itl: 10 * time.Millisecond, events: 16, truth: true})
+		if err != nil {
+			l.miss("server", err)
+			return l
+		}
+		defer s.stop()
+		w := work{inFlight: ttftInFlight, stream: true, events: 16, duration: b.load}
+		contenders := []contender{ours(), bare(), perfAnalyzerTTFT()}
+		f := b.compete(ctx, s, w, contenders)
+		peers := field{}
+		if b.full {
+			peers = b.compete(ctx, s, w, pythonPeers())
+		}
+		s.stop() // the log is complete once the server has ended
+		truth, err := readTruth(s.truth)
+		if err != nil {
+			l.miss("server", err)
+			return l
+		}
+		for _, c := range contenders {
+			if !f.has(c.name) {
+				l.miss(c.name, f.missing[c.name])
+				continue
+			}
+			reportTTFT(&l, f, c.name, truth)
+		}
+		if b.full {
+			b.reportPeerTTFT(&l, peers, truth)
+		}
+		if len(l.missing) == 0 {
+			judgeTTFT(&l, f, truth)
+		}
+		return l
+	}}
+}
+
+func (b *bench) reportPeerTTFT(l *line, peers field, truth []mock.Truth) {
+	for _, p := range pythonPeers() {
+		switch err := p.installed(b); {
+		case err != nil:
+			l.miss(p.name, err)
+		case !peers.has(p.name):
+			l.add(p.name, "lost the run: %s", brief(peers.missing[p.name]))
+		default:
+			reportTTFT(l, peers, p.name, truth)
+		}
+	}
+}
+
+func reportTTFT(l *line, f field, name string, truth []mock.Truth) {
+	server := func(q float64) float64 {
+		return median(f, name, func(a attempt) float64 {
+			return ms(quantile(serverTTFT(truth, a.child.started, a.child.ended), q))
+		})
+	}
+	held := median(f, name, func(a attempt) float64 { return heldBy(truth, a.loadStart, a.loadEnd) })
+	l.add(name, "%s / %s while the server's own was %s / %s; held %s in flight as the server saw it; peak memory %s",
+		show(median(f, name, func(a attempt) float64 { return a.p50 }), " ms"), show(median(f, name, func(a attempt) float64 { return a.p99 }), " ms"),
+		show(server(0.50), " ms"), show(server(0.99), " ms"), show(held, ""),
+		show(median(f, name, func(a attempt) float64 { return float64(a.peak) / 1e6 }), " MB"))
+}
+
+func judgeTTFT(l *line, f field, truth []mock.Truth) {
+	l.atMost("TTFT p50", median(f, nameOurs, func(a attempt) float64 { return a.p50 }), 51.5, " ms")
+	var own []ownTTFT
+	for _, a := range f.attempts[nameOurs] {
+		o, err := readOwnTTFT(a, truth)
+		if err != nil {
+			l.miss(nameOurs, err)
+			return
+		}
+		own = append(own, o)
+	}
+	l.atLeast(fmt.Sprintf("of %d in flight, held on average from the first full wave to the last send", ttftInFlight),
+		medianOf(own, func(o ownTTFT) float64 { return o.held }), 0.995*ttftInFlight, "")
+	l.must(fmt.Sprintf("largest number in flight %d", medianOf(own, func(o ownTTFT) int { return o.most })),
+		medianOf(own, func(o ownTTFT) int { return o.most }) == ttftInFlight)
+	l.atMost("TTFT p99 beyond the server's, less the connect marks of the same requests",
+		medianOf(own, func(o ownTTFT) float64 { return ms(o.beyond99) }), beyondTTFT, " ms")
+}
+
+// beyondTTFT is what reading and sending may add to the server's own p99, in ms.
+const beyondTTFT = 1.5
+
+// ownTTFT is what our records say of a run.
+type ownTTFT struct {
+	held     float64
+	most     int
+	beyond99 time.Duration // p99 of our TTFT less p99 of the server's, connect times taken off
+}
+
+// readOwnTTFT reads from the records how many requests were in flight and what
+// lies between our time to first token and the server's.
+func readOwnTTFT(a attempt, truth []mock.Truth) (ownTTFT, error) {
+	var spans []span
+	var less []time.Duration
+	f, err := readRecords(a.dir, func(r *record.Record) {
+		if r.Sent == record.Never {
+			return
+		}
+		spans = append(spans, span{r.Sent, r.End})
+		for _, e := range r.Events {
+			if e.Label.IsToken() {
+				less = append(less, r.Marks[e.Mark].At()-r.Sent-r.Conn.Resolve-r.Conn.Connect-r.Conn.TLS)
+				break
+			}
+		}
+	})
+	if err != nil {
+		return ownTTFT{}, err
+	}
+	server := serverTTFT(truth, a.child.started, a.child.ended)
+	o := ownTTFT{beyond99: quantile(less, 0.99) - quantile(server, 0.99)}
+	o.held, o.most = inFlight(spans, f.stage.SendEnd)
+	return o, nil
+}

@@ -1,0 +1,161 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// sample is the state of server and client at one moment.
+type sample struct {
+	at      time.Time
+	served  int64
+	running int64
+	server  time.Duration // CPU time used so far
+	client  time.Duration
+	idle    time.Duration // of the server's cores
+}
+
+// sampleEvery is long enough not to be felt by what is measured.
+const sampleEvery = 100 * time.Millisecond
+
+// watch samples until the client has ended. The last sample follows its end.
+func watch(ctx context.Context, s *server, client *child) ([]sample, error) {
+	var samples []sample
+	for {
+		ended := false
+		select {
+		case <-client.done:
+			ended = true
+		case <-time.After(sampleEvery):
+		}
+		one, err := take(ctx, s, client)
+		if err != nil {
+			return samples, err
+		}
+		samples = append(samples, one)
+		if ended {
+			return samples, nil
+		}
+	}
+}
+
+func take(ctx context.Context, s *server, client *child) (sample, error) {
+	c, err := s.counters(ctx)
+	if err != nil {
+		return sample{}, err
+	}
+	one := sample{at: time.Now(), served: c.served, running: c.running}
+	if one.server, err = processCPU(s.cmd.Process.Pid); err != nil {
+		return sample{}, err
+	}
+	if one.idle, err = coreIdle(s.cores); err != nil {
+		return sample{}, err
+	}
+	// Between the client's end and its collection its times cannot be read;
+	// the whole is known from its exit then.
+	if one.client, err = treeCPU(client.cmd.Process.Pid); err != nil {
+		<-client.done
+		one.client = client.cpu()
+	}
+	return one, nil
+}
+
+// load is what a client did to a server.
+type load struct {
+	requests  int64         // answered in full, over the whole run
+	rate      float64       // answered per second, in the middle of the run
+	cpu       time.Duration // the client's, for each request, in the middle of the run
+	wholeCPU  time.Duration // the client's, for each request, from start to exit
+	serverCPU time.Duration // for each request
+	busy      float64       // share of the server's cores that was not idle
+	running   float64       // requests in the server's hands, on average
+	peak      int64         // the client's largest resident set, bytes
+	// The middle of the run, from which the figures above come.
+	loadStart, loadEnd time.Time
+}
+
+// serverBound is the share of its core from which on a server is the bottleneck.
+const serverBound = 0.90
+
+// bound reports whether the server was the bottleneck.
+func (l load) bound() bool { return l.busy > serverBound }
+
+// ceiling is the rate at which the server's cores would be wholly busy.
+func (l load) ceiling(cores int) float64 {
+	if l.serverCPU <= 0 {
+		return 0
+	}
+	return float64(cores) * float64(time.Second) / float64(l.serverCPU)
+}
+
+// summariseLoad reads the load off the samples. before is the server's count when
+// the client started. The middle of the run lies between a tenth and nine tenths
+// of what was served: neither start-up nor drain is in it.
+func summariseLoad(samples []sample, before int64, cores int) (load, error) {
+	if len(samples) == 0 {
+		return load{}, fmt.Errorf("the client ended before it could be watched")
+	}
+	last := samples[len(samples)-1]
+	l := load{requests: last.served - before}
+	if l.requests <= 0 {
+		return l, fmt.Errorf("the server answered none of the client's requests")
+	}
+	first, final := -1, -1
+	for i, s := range samples {
+		done := s.served - before
+		if first < 0 && done*10 >= l.requests {
+			first = i
+		}
+		if done*10 <= l.requests*9 {
+			final = i
+		}
+	}
+	if final-first < 5 {
+		return l, fmt.Errorf("the load lasted for %d samples: too short to be measured", final-first)
+	}
+	a, z := samples[first], samples[final]
+	wall, n := z.at.Sub(a.at), z.served-a.served
+	if n <= 0 {
+		return l, fmt.Errorf("the server answered nothing in the middle of the run")
+	}
+	l.loadStart, l.loadEnd = a.at, z.at
+	l.rate = float64(n) / wall.Seconds()
+	l.cpu = (z.client - a.client) / time.Duration(n)
+	l.serverCPU = (z.server - a.server) / time.Duration(n)
+	l.busy = 1 - float64(z.idle-a.idle)/float64(wall)/float64(cores)
+	for _, s := range samples[first : final+1] {
+		l.running += float64(s.running)
+	}
+	l.running /= float64(final - first + 1)
+	return l, nil
+}
+
+// drive runs a client against a server and tells what it did.
+func (b *bench) drive(ctx context.Context, s *server, cores []int, c command) (load, *child, error) {
+	before, err := s.counters(ctx)
+	if err != nil {
+		return load{}, nil, err
+	}
+	client, err := start(ctx, cores, c)
+	if err != nil {
+		return load{}, nil, err
+	}
+	samples, err := watch(ctx, s, client)
+	if err != nil {
+		client.stop()
+		return load{}, client, err
+	}
+	if err := client.wait(); err != nil {
+		return load{}, client, err
+	}
+	l, err := summariseLoad(samples, before.served, len(s.cores))
+	if err != nil {
+		return l, client, fmt.Errorf("%s: %w", c.argv[0], err)
+	}
+	l.wholeCPU = client.cpu() / time.Duration(l.requests)
+	l.peak = client.peak()
+	return l, client, nil
+}

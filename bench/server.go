@@ -1,0 +1,147 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// serverSpec is how the mock behaves in a case.
+type serverSpec struct {
+	ttft, itl time.Duration
+	events    int  // output tokens, one per event
+	coalesce  int  // events per write; 0: one
+	truth     bool // log when each event was written
+	cores     []int
+}
+
+// server is a running mock.
+type server struct {
+	*child
+	spec  serverSpec
+	url   string
+	truth string // file; empty without one
+	cores []int
+}
+
+// startServer starts the mock and waits until it answers.
+func (b *bench) startServer(ctx context.Context, spec serverSpec) (*server, error) {
+	dir, err := b.dir("server")
+	if err != nil {
+		return nil, err
+	}
+	addr, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	s := &server{spec: spec, url: "http://" + addr, cores: spec.cores}
+	if s.cores == nil {
+		s.cores = b.cores.server
+	}
+	argv := []string{b.program, "mock", "--listen", addr, "--ttft", spec.ttft.String(), "--itl", spec.itl.String(),
+		"--output-tokens", strconv.Itoa(spec.events)}
+	if spec.coalesce > 1 {
+		argv = append(argv, "--coalesce", strconv.Itoa(spec.coalesce))
+	}
+	if spec.truth {
+		s.truth = filepath.Join(dir, "truth.jsonl")
+		argv = append(argv, "--truth", s.truth)
+	}
+	if s.child, err = start(ctx, s.cores, command{argv: argv}); err != nil {
+		return nil, err
+	}
+	if err := s.ready(ctx); err != nil {
+		s.stop()
+		return nil, err
+	}
+	return s, nil
+}
+
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("finding a free port: %w", err)
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
+}
+
+func (s *server) ready(ctx context.Context) error {
+	for range 200 {
+		if _, err := s.counters(ctx); err == nil {
+			return nil
+		}
+		select {
+		case <-s.done:
+			return fmt.Errorf("the mock ended before it answered: %s", lastLines(s.output.String(), 5))
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(25 * time.Millisecond):
+		}
+	}
+	return fmt.Errorf("the mock did not answer at %s within 5 s: %s", s.url, lastLines(s.output.String(), 5))
+}
+
+// counters are what the server says of itself.
+type counters struct {
+	served  int64 // requests answered in full since it started
+	running int64 // requests in hand
+}
+
+func (s *server) counters(ctx context.Context) (counters, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/metrics", nil)
+	if err != nil {
+		return counters{}, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return counters{}, fmt.Errorf("asking the mock what it served: %w", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return counters{}, fmt.Errorf("asking the mock what it served: %s", resp.Status)
+	}
+	return parseCounters(resp.Body)
+}
+
+// parseCounters reads the few of vLLM's metrics that the bench needs.
+func parseCounters(r io.Reader) (counters, error) {
+	var c counters
+	found := false
+	scan := bufio.NewScanner(r)
+	for scan.Scan() {
+		text := scan.Text()
+		name := text[:strings.IndexAny(text+" ", "{ ")]
+		into := &c.served
+		switch name {
+		case "vllm:request_success_total":
+			found = true
+		case "vllm:num_requests_running":
+			into = &c.running
+		default:
+			continue
+		}
+		_, value, _ := cutLast([]byte(text), ' ')
+		v, err := strconv.ParseFloat(string(value), 64)
+		if err != nil {
+			return c, fmt.Errorf("metric line %q: %w", text, err)
+		}
+		*into += int64(v)
+	}
+	if err := scan.Err(); err != nil {
+		return c, fmt.Errorf("reading the mock's metrics: %w", err)
+	}
+	if !found {
+		return c, fmt.Errorf("the mock's metrics have no vllm:request_success_total")
+	}
+	return c, nil
+}

@@ -1,0 +1,121 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"inferometer/internal/mock"
+	"inferometer/internal/record"
+)
+
+// stampError is how far our stamps of one event lie after the server's write.
+type stampError struct {
+	kernel, user time.Duration
+	coalesced    bool // a later event came out of the same read
+}
+
+func readTruth(path string) ([]mock.Truth, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the server's log: %w", err)
+	}
+	defer f.Close()
+	return mock.ReadTruth(f)
+}
+
+// compareStamps joins the records of a run with the server's log, request by
+// request and event by event.
+func compareStamps(dir, truthPath string) ([]stampError, error) {
+	truth, err := readTruth(truthPath)
+	if err != nil {
+		return nil, err
+	}
+	bySeq := map[int64]mock.Truth{}
+	for _, t := range truth {
+		if seq, ok := sequence(t.ID); ok {
+			bySeq[seq] = t
+		}
+	}
+	join := stampJoin{truth: bySeq}
+	// The moment of offset 0 stands in the header, which is read first.
+	f, err := readRecords(dir, join.add)
+	if err != nil {
+		return nil, err
+	}
+	if join.unmatched > 0 {
+		return nil, fmt.Errorf("%d of %d answers do not match the server's log: %s", join.unmatched, join.requests, join.example)
+	}
+	for i := range join.errors {
+		join.errors[i].kernel += time.Duration(f.start.UnixNano())
+		join.errors[i].user += time.Duration(f.start.UnixNano())
+	}
+	return join.errors, nil
+}
+
+// sequence is the number at the end of a request id.
+func sequence(id string) (int64, bool) {
+	seq, err := strconv.ParseInt(id[strings.LastIndexByte(id, '-')+1:], 10, 64)
+	return seq, err == nil
+}
+
+// stampJoin collects stamp errors, short of the moment of offset 0.
+type stampJoin struct {
+	truth     map[int64]mock.Truth
+	errors    []stampError
+	requests  int
+	unmatched int
+	example   string
+}
+
+func (j *stampJoin) add(r *record.Record) {
+	if r.Failure != nil {
+		return
+	}
+	j.requests++
+	t, ok := j.truth[r.Seq]
+	if !ok || len(t.Events) != len(r.Events) {
+		j.unmatched++
+		j.example = fmt.Sprintf("request %d has %d events, the server wrote %d", r.Seq, len(r.Events), len(t.Events))
+		return
+	}
+	for i, e := range r.Events {
+		mark := r.Marks[e.Mark]
+		written := time.Duration(t.Events[i].At)
+		j.errors = append(j.errors, stampError{kernel: mark.At() - written, user: mark.User - written, coalesced: e.Merged})
+	}
+}
+
+// serverTTFT is the server's own time to first token: from the moment it had read
+// the head of a request to the write of the first event with a token, over the
+// requests read in [from, to].
+func serverTTFT(truth []mock.Truth, from, to time.Time) []time.Duration {
+	var out []time.Duration
+	for _, t := range truth {
+		if t.Read < from.UnixNano() || t.Read > to.UnixNano() {
+			continue
+		}
+		i := slices.IndexFunc(t.Events, func(e mock.TruthEvent) bool { return e.Tokens > 0 })
+		if i >= 0 {
+			out = append(out, time.Duration(t.Events[i].At-t.Read))
+		}
+	}
+	return out
+}
+
+// heldBy is the number of requests that the server had in hand, on average over
+// the middle half of [from, to].
+func heldBy(truth []mock.Truth, from, to time.Time) float64 {
+	quarter := to.Sub(from) / 4
+	a, z := from.Add(quarter).UnixNano(), to.Add(-quarter).UnixNano()
+	sum := int64(0)
+	for _, t := range truth {
+		sum += max(0, min(t.End, z)-max(t.Read, a))
+	}
+	return float64(sum) / float64(max(z-a, 1))
+}

@@ -79,7 +79,9 @@ func TestScannerAgreesWithEncodingJSON(t *testing.T) {
 
 func FuzzScanner(f *testing.F) {
 	for _, text := range texts {
-		f.Add([]byte(text))
+		if len(text) < 1000 { // long ones keep the fuzzer busy making them shorter
+			f.Add([]byte(text))
+		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { compare(t, data) })
 }

@@ -1,0 +1,44 @@
+# Everything a developer does here. `make` alone lists it.
+GO      ?= go
+BIN     := bin/inferometer
+SOURCES := $(shell find cmd internal -name '*.go' -o -name '*.txt' -path '*/internal/*' -o -name '*.json' -path '*/internal/*') go.mod go.sum
+
+export CGO_ENABLED ?= 0
+
+.PHONY: help build run test race fuzz cross vet bench bench-full peers conformance clean
+
+help: ## what there is
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+build: $(BIN) ## build bin/inferometer
+
+$(BIN): $(SOURCES)
+	$(GO) build -trimpath -ldflags '-s -w' -o $@ ./cmd/inferometer
+
+run: build ## measure the built-in mock and print the result
+	@./$(BIN) run --concurrency 8 --duration 5s; code=$$?; [ $$code -le 1 ] # an INVALID verdict is no failure of a demonstration
+
+test: vet race fuzz cross ## everything that CI checks
+
+vet: ## formatting and vet
+	@unformatted=$$(gofmt -l cmd internal bench); [ -z "$$unformatted" ] || { echo "not gofmt-clean: $$unformatted"; exit 1; }
+	$(GO) vet ./...
+
+race: ## all tests, under the race detector
+	CGO_ENABLED=1 $(GO) test -race -timeout 10m ./...
+
+FUZZTIME ?= 3s
+fuzz: ## each fuzz target for a moment
+	@$(GO) list -f '{{.ImportPath}} {{.Dir}}' ./... | while read -r pkg dir; do \
+	  for target in $$(cat $$dir/*_test.go 2>/dev/null | sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p'); do \
+	    echo "fuzz $$pkg $$target"; \
+	    $(GO) test $$pkg -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) >/tmp/fuzz.$$$$ 2>&1 || { cat /tmp/fuzz.$$$$; rm -f /tmp/fuzz.$$$$; exit 1; }; \
+	    rm -f /tmp/fuzz.$$$$; \
+	  done; done
+
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+cross: ## compile for every platform
+	@for p in $(PLATFORMS); do echo "build $$p"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/inferometer || exit 1; done
+
+clean: ## remove what was built
+	rm -rf bin .bench

@@ -25,7 +25,7 @@ func serverTLS(t TLS, http2 bool) (*tls.Config, []byte, error) {
 	var cert tls.Certificate
 	var err error
 	if t.SelfSigned {
-		cert, ca, err = selfSigned(time.Now())
+		cert, ca, err = selfSigned(time.Now(), x509.ExtKeyUsageServerAuth)
 	} else {
 		cert, err = tls.LoadX509KeyPair(t.Cert, t.Key)
 	}
@@ -48,7 +48,7 @@ func serverTLS(t TLS, http2 bool) (*tls.Config, []byte, error) {
 }
 
 // selfSigned makes a certificate for this machine that is its own authority.
-func selfSigned(now time.Time) (tls.Certificate, []byte, error) {
+func selfSigned(now time.Time, usage x509.ExtKeyUsage) (tls.Certificate, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return tls.Certificate{}, nil, err
@@ -59,7 +59,7 @@ func selfSigned(now time.Time) (tls.Certificate, []byte, error) {
 		NotBefore:    now.Add(-time.Hour),
 		NotAfter:     now.Add(365 * 24 * time.Hour),
 		KeyUsage:     x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		ExtKeyUsage:  []x509.ExtKeyUsage{usage},
 		DNSNames:     []string{"localhost"},
 		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
 		IsCA:         true, BasicConstraintsValid: true,

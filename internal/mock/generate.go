@@ -62,6 +62,7 @@ func (c *call) stream(finish string) {
 		finish = "tool_calls"
 	}
 	c.makePrefix()
+	c.plain = c.api == chat && !c.callsTool() && !(c.p.continuous && c.p.usage)
 	if !c.opening() {
 		return
 	}
@@ -135,6 +136,8 @@ func (c *call) makePrefix() {
 	b := append(c.prefix[:0], `data: `...)
 	b = c.appendHead(b, [...]string{chat: "chat.completion.chunk", completions: "text_completion"}[c.api])
 	c.prefix = append(b, `"choices":[`...)
+	b = append(c.content[:0], c.prefix...)
+	c.content = append(b, `{"index":0,"delta":{"content":"`...)
 }
 
 // appendHead writes the fields that every object of an answer begins with.
@@ -211,6 +214,13 @@ func (c *call) closeEvent(tokens int) {
 
 // piece sends one event of one choice: n tokens from the at-th on.
 func (c *call) piece(choice, at, n int, reasoning bool, finish string, last bool) bool {
+	if c.plain && choice == 0 && !reasoning && finish == "" {
+		// What nearly all events are, in three steps.
+		c.buf = append(c.buf, c.content...)
+		c.words(0, at, n)
+		c.str("\"},\"logprobs\":null,\"finish_reason\":null}]}\n\n")
+		return c.event(kindContent, n, last)
+	}
 	k := kindContent
 	c.openChoice(choice)
 	switch {

@@ -3,6 +3,7 @@ package mock
 import (
 	"bytes"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -93,11 +94,17 @@ func (h *http1) serve() {
 	}
 }
 
-// refuse answers what is not HTTP.
+// refuse answers what is not HTTP. It reads on for a moment, because closing
+// with bytes unread would reset the connection and take the answer away.
 func (h *http1) refuse(err error) {
 	h.headSent, h.headOnly, h.keep, h.minor = false, false, false, 1
 	h.call.reset(request{})
 	h.call.fail(head{status: http.StatusBadRequest, ctype: "application/json"}, err.Error())
+	if c, ok := h.wire.Conn.(interface{ CloseWrite() error }); ok {
+		_ = c.CloseWrite()
+		_ = h.wire.SetReadDeadline(time.Now().Add(500 * time.Millisecond))
+		_, _ = io.Copy(io.Discard, h.wire.Conn)
+	}
 }
 
 var errHTTP2 = errors.New("the connection speaks HTTP/2")

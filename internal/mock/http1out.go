@@ -46,9 +46,9 @@ func (h *http1) send(buf *[]byte, last bool) (time.Time, error) {
 	if from == len(b) {
 		return time.Now(), nil
 	}
-	h.wire.armed = true
+	h.wire.arm()
 	_, err := h.nc.Write(b[from:])
-	return h.wire.at, err
+	return h.wire.stamp(), err
 }
 
 // appendHead writes the status line and the headers. All of it fits the reserve.

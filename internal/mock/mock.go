@@ -105,7 +105,8 @@ func New(c Config, opts ...Option) (*Server, error) {
 func (s *Server) CertPEM() []byte { return s.ca }
 
 // Serve accepts connections until the listener fails or the server is closed;
-// the latter is no error. It may be called with several listeners.
+// the latter is no error. Connections speak TLS where the configuration says
+// so. It may be called with several listeners.
 func (s *Server) Serve(l net.Listener) error {
 	s.mu.Lock()
 	if s.closed {
@@ -274,14 +275,30 @@ func (s *Server) dateHeader(t time.Time) string {
 // first write(2) after it was armed.
 type wire struct {
 	net.Conn
+
+	mu    sync.Mutex // TLS may write on its own while it reads
 	armed bool
 	at    time.Time
 }
 
+func (w *wire) arm() {
+	w.mu.Lock()
+	w.armed = true
+	w.mu.Unlock()
+}
+
+func (w *wire) stamp() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.at
+}
+
 func (w *wire) Write(p []byte) (int, error) {
+	w.mu.Lock()
 	if w.armed {
 		w.armed = false
 		w.at = time.Now()
 	}
+	w.mu.Unlock()
 	return w.Conn.Write(p)
 }

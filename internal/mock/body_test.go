@@ -1,0 +1,154 @@
+package mock
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func decode(t *testing.T, a api, strict bool, body string) (params, error) {
+	t.Helper()
+	var p params
+	p.reset(0)
+	r := bodyReader{api: a, strict: strict, p: &p}
+	err := r.read([]byte(body))
+	return p, err
+}
+
+func TestBody(t *testing.T) {
+	type facts struct {
+		Model                  string
+		Stream, Usage, Ignore  bool
+		Limit, Min, N, In, Len int
+		Tool                   string
+	}
+	tests := map[string]struct {
+		api  api
+		body string
+		want facts
+	}{
+		"chat": {chat, `{"model":"m","messages":[{"role":"system","content":"be  kind\n"},{"role":"user","content":"a\tb"}],"max_tokens":5,"stream":true}`,
+			facts{Model: "m", Stream: true, Limit: 5, N: 1, In: 1, Len: 4}},
+		"parts": {chat, `{"messages":[{"content":[{"type":"text","text":"one two"},{"type":"image_url","image_url":{"url":"x y"}},{"text":"three"}],"role":"user"}]}`,
+			facts{Limit: -1, N: 1, In: 1, Len: 3}},
+		"completion tokens win": {chat, `{"messages":[{"role":"user","content":null}],"max_tokens":5,"max_completion_tokens":9.0,"min_tokens":2}`,
+			facts{Limit: 9, Min: 2, N: 1, In: 1}},
+		"nulls": {chat, `{"messages":[{"role":"user","content":"x"}],"max_tokens":null,"stream":null,"stream_options":null,"tools":null,"model":null}`,
+			facts{Limit: -1, N: 1, In: 1, Len: 1}},
+		"usage": {completions, `{"prompt":"a b c","stream":true,"stream_options":{"include_usage":true},"ignore_eos":true}`,
+			facts{Stream: true, Usage: true, Ignore: true, Limit: -1, N: 1, In: 1, Len: 3}},
+		"prompts": {completions, `{"prompt":["a b","c"],"n":2}`, facts{Limit: -1, N: 2, In: 2, Len: 3}},
+		"ids":     {completions, `{"prompt":[1,22,333]}`, facts{Limit: -1, N: 1, In: 1, Len: 3}},
+		"id sets": {completions, `{"prompt":[[1,2],[3]]}`, facts{Limit: -1, N: 1, In: 2, Len: 3}},
+		"inputs":  {embeddings, `{"input":["a b","c d e"]}`, facts{Limit: -1, N: 1, In: 2, Len: 5}},
+		"tool": {chat, `{"messages":[{"role":"user","content":"x"}],"tools":[{"type":"function","function":{"parameters":{"name":1},"name":"f"}},{"function":{"name":"g"}}]}`,
+			facts{Limit: -1, N: 1, In: 1, Len: 1, Tool: "f"}},
+		"twice": {chat, `{"messages":[{"role":"user","content":"a b c"}],"messages":[{"role":"user","content":"x"}]}`, facts{Limit: -1, N: 1, In: 1, Len: 1}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			p, err := decode(t, tt.api, true, tt.body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := facts{string(p.model), p.stream, p.usage, p.ignoreEOS, p.limit(), p.min, p.n, p.inputs, p.words.n, string(p.tool)}
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestBadBody(t *testing.T) {
+	tests := []struct {
+		api        api
+		body, want string
+	}{
+		{chat, ``, "JSON ends"},
+		{chat, `[]`, "an object"},
+		{chat, `{"messages":[{"role":"user","content":"x"}]} x`, "the end"},
+		{chat, `{}`, "messages: field required"},
+		{chat, `{"messages":[]}`, "cannot be empty"},
+		{chat, `{"messages":"x"}`, "must be an array"},
+		{chat, `{"messages":[{"content":"x"}]}`, "role: field required"},
+		{chat, `{"messages":[{"role":"user","content":"x"}],"max_tokens":"5"}`, "max_tokens: must be an integer"},
+		{chat, `{"messages":[{"role":"user","content":"x"}],"max_tokens":0}`, "at least 1"},
+		{chat, `{"messages":[{"role":"user","content":"x"}],"max_tokens":2,"min_tokens":3}`, "min_tokens must be"},
+		{chat, `{"messages":[{"role":"user","content":"x"}],"stream":1}`, "true or false"},
+		{chat, `{"messages":[{"role":"user","content":"x"}],"n":0}`, "n must be"},
+		{chat, `{"messages":[{"role":"user","content":"x"}],"foo":1,"bar":2}`, "'foo'"},
+		{chat, `{"messages":[{"role":"user","content":"x"}],"foo":1,"bar":2}`, "'bar'"},
+		{chat, `{"messages":[{"role":"user","content":"x"}],"prompt":"x"}`, "'prompt'"},
+		{completions, `{"prompt":5}`, "must be a string or an array"},
+		{completions, `{"prompt":[true]}`, "token id"},
+		{embeddings, `{"input":"x","encoding_format":"hex"}`, "float or base64"},
+		{embeddings, `{"input":"x","dimensions":0}`, "dimensions"},
+	}
+	for _, tt := range tests {
+		if _, err := decode(t, tt.api, true, tt.body); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q in it", tt.body, err, tt.want)
+		}
+	}
+	if _, err := decode(t, chat, false, `{"messages":[{"role":"user","content":"x"}],"foo":{"bar":[1,2]}}`); err != nil {
+		t.Errorf("unknown field, not strict: %v", err)
+	}
+}
+
+func FuzzScanner(f *testing.F) {
+	for _, s := range []string{`{"a":[1,-2.5e+3,true,null,"x\u00e9\n"]}`, `[]`, `"\`, `{"a":}`, `01`, `1.`, "\"\x01\"", `[1,]`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s := scanner{b: b}
+		_, err := s.skip()
+		if err == nil {
+			err = s.end()
+		}
+		if got, want := err == nil, json.Valid(b); got != want {
+			t.Errorf("%q: valid is %v, encoding/json says %v (%v)", b, got, want, err)
+		}
+	})
+}
+
+func FuzzBody(f *testing.F) {
+	f.Add([]byte(`{"model":"m","messages":[{"role":"user","content":[{"text":"x"}]}],"tools":[{"function":{"name":"f"}}],"n":3}`))
+	f.Add([]byte(`{"prompt":[[1],[2]],"stream_options":{"include_usage":true},"input":"x"}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, a := range []api{chat, completions, embeddings} {
+			p, err := decode(t, a, false, string(b))
+			if err == nil && !json.Valid(b) {
+				t.Errorf("%q is no JSON but was taken", b)
+			}
+			if err == nil && (p.inputs < 1 || p.n < 1 && a != embeddings) {
+				t.Errorf("%q gives %d inputs, n %d", b, p.inputs, p.n)
+			}
+		}
+	})
+}
+
+func FuzzWords(f *testing.F) {
+	for _, s := range []string{"a b", " a\n\tb\u00a0c\u2003d ", "", "  ", "é\u0085x", "\x1c", "a\\b\"c/d\f\b", "😀 x"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		raw, err := json.Marshal(s)
+		if err != nil {
+			t.Skip()
+		}
+		var text string
+		if err := json.Unmarshal(raw, &text); err != nil {
+			t.Fatal(err)
+		}
+		var w wordCount
+		w.reset(4)
+		w.add(raw[1 : len(raw)-1])
+		if want := len(strings.Fields(text)); w.n != want {
+			t.Errorf("%q has %d words, counted %d", text, want, w.n)
+		}
+		if len(w.blocks) != w.n/4 {
+			t.Errorf("%d words in %d blocks of 4", w.n, len(w.blocks))
+		}
+	})
+}

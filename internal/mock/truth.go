@@ -1,7 +1,6 @@
 package mock
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -167,23 +166,36 @@ func appendQuoted(b []byte, v string) []byte {
 	return append(b, q...)
 }
 
-// truthFile is the buffered writer behind all requests' lines.
+// Sizes of the truth file's buffer: when it is written ahead of time, and when
+// requests wait for the disk.
+const (
+	truthWrite = 1 << 20
+	truthFull  = 64 << 20
+)
+
+// truthFile gathers all requests' lines. They are written by a goroutine of
+// their own, every second at least, so that a slow disk holds up no request.
 type truthFile struct {
-	mu   sync.Mutex
-	w    *bufio.Writer
 	to   io.Writer
-	err  error
+	wake chan struct{}
 	done chan struct{}
 	idle sync.WaitGroup
+
+	mu    sync.Mutex
+	room  sync.Cond
+	buf   []byte
+	spare []byte
+	err   error // the first one, which close reports
 }
 
 func newTruthFile(to io.Writer) *truthFile {
-	t := &truthFile{w: bufio.NewWriterSize(to, 1<<20), to: to, done: make(chan struct{})}
-	t.idle.Go(t.flushEverySecond)
+	t := &truthFile{to: to, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	t.room.L = &t.mu
+	t.idle.Go(t.loop)
 	return t
 }
 
-func (t *truthFile) flushEverySecond() {
+func (t *truthFile) loop() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -191,21 +203,42 @@ func (t *truthFile) flushEverySecond() {
 		case <-t.done:
 			return
 		case <-tick.C:
-			t.mu.Lock()
-			t.keep(t.w.Flush())
-			t.mu.Unlock()
+		case <-t.wake:
 		}
+		t.write()
 	}
 }
 
 func (t *truthFile) line(b []byte) {
 	t.mu.Lock()
-	_, err := t.w.Write(b)
+	for len(t.buf) > truthFull {
+		t.room.Wait()
+	}
+	t.buf = append(t.buf, b...)
+	much := len(t.buf) > truthWrite
+	t.mu.Unlock()
+	if much {
+		select {
+		case t.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// write empties the buffer. Only one goroutine at a time calls it.
+func (t *truthFile) write() {
+	t.mu.Lock()
+	out := t.buf
+	t.buf = t.spare[:0]
+	t.room.Broadcast()
+	t.mu.Unlock()
+	_, err := t.to.Write(out)
+	t.mu.Lock()
+	t.spare = out
 	t.keep(err)
 	t.mu.Unlock()
 }
 
-// keep remembers the first error, which Close reports.
 func (t *truthFile) keep(err error) {
 	if t.err == nil {
 		t.err = err
@@ -215,9 +248,9 @@ func (t *truthFile) keep(err error) {
 func (t *truthFile) close() error {
 	close(t.done)
 	t.idle.Wait()
+	t.write()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.keep(t.w.Flush())
 	if c, ok := t.to.(io.Closer); ok {
 		t.keep(c.Close())
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -302,5 +303,27 @@ func TestClientCertificates(t *testing.T) {
 	f.client.Transport.(*http.Transport).TLSClientConfig.Certificates = []tls.Certificate{cert}
 	if resp, _ := f.get("/health"); resp.StatusCode != 200 {
 		t.Errorf("a client with certificate: %d", resp.StatusCode)
+	}
+}
+
+// failing is a disk that is full.
+type failing struct{ closed bool }
+
+func (f *failing) Write([]byte) (int, error) { return 0, os.ErrPermission }
+func (f *failing) Close() error              { f.closed = true; return nil }
+
+func TestTruthWriteFails(t *testing.T) {
+	disk := new(failing)
+	s, err := New(Default(), WithTruth(disk))
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := newCall(s, nopSender{}, nil)
+	for range 3000 { // more than what is written at once
+		call.reset(request{method: http.MethodPost, path: chatPath, body: []byte(stream(10)), read: time.Now()})
+		s.answer(call)
+	}
+	if err := s.Close(); !errors.Is(err, os.ErrPermission) || !disk.closed {
+		t.Errorf("close: %v, file closed: %v", err, disk.closed)
 	}
 }

@@ -78,7 +78,7 @@ func parseOptions(args []string) (options, error) {
 	fs.StringVar(&o.only, "only", "", "measure only the rows whose name matches this `regexp`")
 	fs.StringVar(&o.program, "program", "bin/inferometer", "the program under test")
 	fs.StringVar(&o.peers, "peers", ".peers", "`directory` that scripts/peers.sh installed into")
-	fs.StringVar(&o.work, "work", ".bench", "`directory` for what the runs write; emptied first")
+	fs.StringVar(&o.work, "work", ".bench/runs", "`directory` for what the runs write; emptied first")
 	fs.StringVar(&o.write, "write", "", "write the table to this `file` too, as Markdown")
 	if err := fs.Parse(args); err != nil {
 		return o, err

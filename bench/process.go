@@ -30,6 +30,7 @@ type child struct {
 	name    string
 	cmd     *exec.Cmd
 	fine    []int
+	cores   []int
 	output  *bytes.Buffer // standard output and error together
 	started time.Time
 	done    chan struct{} // closed when it has ended
@@ -46,7 +47,7 @@ func start(ctx context.Context, cores []int, c command) (*child, error) {
 	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
 	out := new(bytes.Buffer)
 	cmd.Stdout, cmd.Stderr = out, out
-	ch := &child{name: c.argv[0], cmd: cmd, fine: c.fine, output: out, done: make(chan struct{})}
+	ch := &child{name: c.argv[0], cmd: cmd, fine: c.fine, cores: cores, output: out, done: make(chan struct{})}
 	if err := startPinned(cmd, cores); err != nil {
 		return nil, fmt.Errorf("starting %s on cores %v: %w", c.argv[0], cores, err)
 	}

@@ -31,8 +31,7 @@ func ttftRow() row {
 		if b.full {
 			peers = b.compete(ctx, s, w, pythonPeers())
 		}
-		s.stop() // the log is complete once the server has ended
-		truth, err := readTruth(s.truth)
+		truth, err := s.log(ctx)
 		if err != nil {
 			l.miss("server", err)
 			return l

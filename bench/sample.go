@@ -16,6 +16,7 @@ type sample struct {
 	server  time.Duration // CPU time used so far
 	client  time.Duration
 	idle    time.Duration // of the server's cores
+	spare   time.Duration // idle time of the client's cores
 }
 
 // sampleEvery is long enough not to be felt by what is measured.
@@ -54,6 +55,9 @@ func take(ctx context.Context, s *server, client *child) (sample, error) {
 	if one.idle, err = coreIdle(s.cores); err != nil {
 		return sample{}, err
 	}
+	if one.spare, err = coreIdle(client.cores); err != nil {
+		return sample{}, err
+	}
 	// Between the client's end and its collection its times cannot be read;
 	// the whole is known from its exit then.
 	if one.client, err = treeCPU(client.cmd.Process.Pid); err != nil {
@@ -72,6 +76,7 @@ type load struct {
 	serverCPU time.Duration // for each request
 	busy      float64       // share of the server's cores that was not idle
 	running   float64       // requests in the server's hands, on average
+	noise     float64       // share of either side's cores that other processes used
 	peak      int64         // the client's largest resident set, bytes
 	// The middle of the run, from which the figures above come.
 	loadStart, loadEnd time.Time
@@ -94,7 +99,7 @@ func (l load) ceiling(cores int) float64 {
 // summariseLoad reads the load off the samples. before is the server's count when
 // the client started. The middle of the run lies between a tenth and nine tenths
 // of what was served: neither start-up nor drain is in it.
-func summariseLoad(samples []sample, before int64, cores int) (load, error) {
+func summariseLoad(samples []sample, before int64, serverCores, clientCores int) (load, error) {
 	if len(samples) == 0 {
 		return load{}, fmt.Errorf("the client ended before it could be watched")
 	}
@@ -125,12 +130,19 @@ func summariseLoad(samples []sample, before int64, cores int) (load, error) {
 	l.rate = float64(n) / wall.Seconds()
 	l.cpu = (z.client - a.client) / time.Duration(n)
 	l.serverCPU = (z.server - a.server) / time.Duration(n)
-	l.busy = 1 - float64(z.idle-a.idle)/float64(wall)/float64(cores)
+	l.busy = 1 - float64(z.idle-a.idle)/float64(wall)/float64(serverCores)
+	l.noise = max(others(wall, z.idle-a.idle, z.server-a.server, serverCores), others(wall, z.spare-a.spare, z.client-a.client, clientCores))
 	for _, s := range samples[first : final+1] {
 		l.running += float64(s.running)
 	}
 	l.running /= float64(final - first + 1)
 	return l, nil
+}
+
+// others is the share of some cores that was neither idle nor used by the process
+// that they were meant for.
+func others(wall, idle, used time.Duration, cores int) float64 {
+	return max(0, 1-float64(idle+used)/float64(wall)/float64(cores))
 }
 
 // drive runs a client against a server and tells what it did.
@@ -151,7 +163,7 @@ func (b *bench) drive(ctx context.Context, s *server, cores []int, c command) (l
 	if err := client.wait(); err != nil {
 		return load{}, client, err
 	}
-	l, err := summariseLoad(samples, before.served, len(s.cores))
+	l, err := summariseLoad(samples, before.served, len(s.cores), len(cores))
 	if err != nil {
 		return l, client, fmt.Errorf("%s: %w", c.argv[0], err)
 	}

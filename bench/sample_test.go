@@ -23,13 +23,14 @@ func steadySamples() []sample {
 			server:  loaded / 2,
 			client:  at * 9 / 10, // busy from start to end
 			idle:    at - loaded/2,
+			spare:   0, // the rest of the client's core went to others
 		})
 	}
 	return out
 }
 
 func TestSummariseLoad(t *testing.T) {
-	l, err := summariseLoad(steadySamples(), 50, 1)
+	l, err := summariseLoad(steadySamples(), 50, 1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,6 +48,9 @@ func TestSummariseLoad(t *testing.T) {
 	}
 	if c := l.ceiling(1); c < 1999 || c > 2001 {
 		t.Errorf("ceiling %v, want 2000", c)
+	}
+	if l.noise < 0.099 || l.noise > 0.101 {
+		t.Errorf("noise %v, want 0.1: the client had 0.9 of its core and the rest was not idle", l.noise)
 	}
 	if l.running != 8 {
 		t.Errorf("running %v, want 8", l.running)
@@ -66,7 +70,7 @@ func TestSummariseLoadRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if l, err := summariseLoad(tt.samples, tt.before, 1); err == nil {
+			if l, err := summariseLoad(tt.samples, tt.before, 1, 1); err == nil {
 				t.Errorf("got %+v, want an error", l)
 			}
 		})

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -20,8 +21,15 @@ type stampError struct {
 	coalesced    bool // a later event came out of the same read
 }
 
-func readTruth(path string) ([]mock.Truth, error) {
-	f, err := os.Open(path)
+// log reads the server's log of what it wrote. The mock writes it out every
+// second, so that after a little more than that it is complete.
+func (s *server) log(ctx context.Context) ([]mock.Truth, error) {
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-time.After(1500 * time.Millisecond):
+	}
+	f, err := os.Open(s.truth)
 	if err != nil {
 		return nil, fmt.Errorf("reading the server's log: %w", err)
 	}
@@ -31,11 +39,7 @@ func readTruth(path string) ([]mock.Truth, error) {
 
 // compareStamps joins the records of a run with the server's log, request by
 // request and event by event.
-func compareStamps(dir, truthPath string) ([]stampError, error) {
-	truth, err := readTruth(truthPath)
-	if err != nil {
-		return nil, err
-	}
+func compareStamps(dir string, truth []mock.Truth) ([]stampError, error) {
 	bySeq := map[int64]mock.Truth{}
 	for _, t := range truth {
 		if seq, ok := sequence(t.ID); ok {

@@ -341,6 +341,26 @@ func TestRampOpensSlotsOneByOne(t *testing.T) {
 	})
 }
 
+func TestRampBeginsWhereTheWarmupByCountEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(100*time.Millisecond, -1)
+		mark := b.run(t, load.Stage{
+			InFlight: load.InFlight(1, 3, 10*time.Second), MaxSlots: 3,
+			WarmupRequests: 20, For: 10 * time.Second, Drain: time.Second,
+		})
+		first := map[int]time.Duration{}
+		for _, r := range b.keeper.recs {
+			if at, ok := first[r.Slot]; !ok || r.Sent < at {
+				first[r.Slot] = r.Sent
+			}
+		}
+		// One in flight for 20 × 100 ms; the second slot opens a quarter into the ramp.
+		if mark.WarmupEnd != 2*time.Second || first[1] != 4500*time.Millisecond || first[2] != 9500*time.Millisecond {
+			t.Errorf("measured from %v, slots opened at %v", mark.WarmupEnd, first)
+		}
+	})
+}
+
 func TestSourceEndsTheStage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(time.Millisecond, 7)

@@ -31,8 +31,9 @@ type stage struct {
 	begin    time.Duration
 	started  atomic.Int64 // requests admitted, warm-up included
 	measured atomic.Int64
-	warmEnd  atomic.Int64 // first moment of the measured part; record.Never: not known yet
-	timer    *time.Timer  // ends the measured part
+	warmEnd  atomic.Int64  // first moment of the measured part; record.Never: not known yet
+	warmed   chan struct{} // closed when warmEnd is known
+	timer    *time.Timer   // ends the measured part
 	timerMu  sync.Mutex
 
 	mark    record.StageMark
@@ -40,7 +41,7 @@ type stage struct {
 }
 
 func newStage(e *Engine, s load.Stage, ctx context.Context, ready []chan job) *stage {
-	st := &stage{e: e, load: s, ctx: ctx, ready: ready, stop: make(chan struct{})}
+	st := &stage{e: e, load: s, ctx: ctx, ready: ready, stop: make(chan struct{}), warmed: make(chan struct{})}
 	if s.Arrivals != nil {
 		st.sleeper = e.cfg.NewSleeper()
 	}
@@ -58,6 +59,7 @@ func (st *stage) measureFrom(at time.Duration) {
 	if !st.warmEnd.CompareAndSwap(int64(record.Never), int64(at)) {
 		return
 	}
+	close(st.warmed)
 	st.e.cfg.Live.from(st.load.Index, at)
 	if st.load.For > 0 {
 		st.timerMu.Lock()
@@ -146,26 +148,43 @@ func (st *stage) closedSlot(i int) {
 // awaitRoom waits until the load has room for slot i and gives the moment from
 // which it had; false: it never will again.
 func (st *stage) awaitRoom(i int, free time.Duration) (time.Duration, bool) {
-	now := st.e.cfg.Now() - st.begin
+	now := st.measuredFor()
 	if i < st.load.InFlight(now) {
 		return free, true
 	}
+	// A ramp begins with the measured part, and the end of a warm-up by count is
+	// not known before it comes.
+	select {
+	case <-st.warmed:
+	case <-st.stop:
+		return 0, false
+	}
+	now = st.measuredFor()
 	// The number of slots changes in one direction, so the moment can be searched for.
-	end := st.load.WarmupFor + st.load.For
-	wait := time.Duration(sort.Search(int(max(end-now, 0)), func(d int) bool {
+	wait := time.Duration(sort.Search(int(max(st.load.For-now, 0)), func(d int) bool {
 		return i < st.load.InFlight(now+time.Duration(d))
 	}))
-	if now+wait >= end {
+	if now+wait >= st.load.For {
 		return 0, false
 	}
 	t := time.NewTimer(wait)
 	defer t.Stop()
 	select {
 	case <-t.C:
-		return st.begin + now + wait, true
+		return time.Duration(st.warmEnd.Load()) + now + wait, true
 	case <-st.stop:
 		return 0, false
 	}
+}
+
+// measuredFor is how long the measured part has been going on; negative or 0
+// before it.
+func (st *stage) measuredFor() time.Duration {
+	from := time.Duration(st.warmEnd.Load())
+	if from == record.Never {
+		return 0
+	}
+	return st.e.cfg.Now() - from
 }
 
 // carry carries out a job in slot i.

@@ -17,8 +17,8 @@ type Stage struct {
 	// Arrivals says when requests are due, warm-up included; nil: whenever a slot
 	// is free (closed loop).
 	Arrivals Arrivals
-	// InFlight is the number of slots at a moment, counted like arrivals from the
-	// start of the stage; 0: unbounded (open loop).
+	// InFlight is the number of slots at a moment of the measured part, counted from
+	// its start; before it, that at 0. 0 slots: unbounded (open loop).
 	InFlight func(now time.Duration) int
 	MaxSlots int // largest value InFlight takes; 0: unbounded
 
@@ -52,8 +52,7 @@ func FromPlan(p *plan.Plan, i int) Stage {
 		if s.RampTo > 0 && s.Duration > 0 {
 			to = int(math.Round(s.RampTo))
 		}
-		slots, warm := InFlight(s.Concurrency, to, stage.For), stage.WarmupFor
-		stage.InFlight = func(now time.Duration) int { return slots(now - warm) }
+		stage.InFlight = InFlight(s.Concurrency, to, stage.For)
 		stage.MaxSlots = max(s.Concurrency, to)
 		return stage
 	}

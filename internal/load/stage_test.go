@@ -46,7 +46,7 @@ func TestFromPlanClosedLoop(t *testing.T) {
 	if s.MaxSlots != 16 {
 		t.Errorf("MaxSlots = %d, want 16", s.MaxSlots)
 	}
-	for now, want := range map[time.Duration]int{0: 4, 2 * time.Second: 4, 8 * time.Second: 10, 14 * time.Second: 16, time.Minute: 16} {
+	for now, want := range map[time.Duration]int{-time.Second: 4, 0: 4, 6 * time.Second: 10, 12 * time.Second: 16, time.Minute: 16} {
 		if got := s.InFlight(now); got != want {
 			t.Errorf("InFlight(%v) = %d, want %d", now, got, want)
 		}

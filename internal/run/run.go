@@ -131,7 +131,7 @@ func (r *run) prepare(ctx context.Context) error {
 	}
 	r.live = engine.NewLive(len(r.plan.Stages))
 	r.stop = make(chan string, 1)
-	if err := r.collect(decoder(r.plan.Target, tok)); err != nil {
+	if err := r.collect(secrets.guard(decoder(r.plan.Target, tok), r.plan.Target)); err != nil {
 		return err
 	}
 	r.engine = engine.New(engine.Config{

@@ -1,0 +1,42 @@
+package run
+
+import (
+	"strings"
+	"testing"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+)
+
+// echo is a decoder of servers that repeat what they are told.
+type echo struct{}
+
+func (echo) Decode(rec *record.Record) {
+	rec.Text = append(rec.Text, rec.Body...)
+	rec.Failure = &record.Failure{Class: record.HTTPStatus, Message: "refused: " + string(rec.Body)}
+}
+
+func TestSecretsThatAServerRepeatsAreHidden(t *testing.T) {
+	target := plan.Target{Headers: map[string]string{"Authorization": "Bearer header-secret", "X-Trace": "plain-value"}}
+	d := secrets{key: "sk-key-secret"}.guard(echo{}, target)
+	rec := &record.Record{Body: []byte("sk-key-secret and header-secret and plain-value and sk-key-secret")}
+	size := len(rec.Body)
+	d.Decode(rec)
+	for _, text := range []string{string(rec.Body), string(rec.Text), rec.Failure.Message} {
+		if strings.Contains(text, "sk-key-secret") || strings.Contains(text, "header-secret") {
+			t.Errorf("a secret is in %q", text)
+		}
+		if !strings.Contains(text, "plain-value") {
+			t.Errorf("%q lost what is no secret", text)
+		}
+	}
+	if len(rec.Body) != size || len(rec.Text) != size {
+		t.Error("the answer changed its length")
+	}
+}
+
+func TestNothingToHideCostsNothing(t *testing.T) {
+	if _, ok := (secrets{}).guard(echo{}, plan.Target{}).(echo); !ok {
+		t.Error("a decoder without secrets got a scrubber")
+	}
+}

@@ -32,7 +32,7 @@ func reportCommand(env Env, args []string) int {
 		return fail(env, "report", err, exitUsage)
 	}
 	for _, format := range action.Formats {
-		if err := printFormat(env, res, format, action.Dir); err != nil {
+		if err := printFormat(env, res, format, action); err != nil {
 			return fail(env, "report", err, exitRun)
 		}
 	}
@@ -42,7 +42,7 @@ func reportCommand(env Env, args []string) int {
 	return exitOK
 }
 
-func printFormat(env Env, res *result.Result, format, dir string) error {
+func printFormat(env Env, res *result.Result, format string, action *native.ReportAction) error {
 	switch format {
 	case "json":
 		return jsonreport.Write(env.Stdout, res)
@@ -51,7 +51,7 @@ func printFormat(env Env, res *result.Result, format, dir string) error {
 	default:
 		screen := terminalOf(env.Stdout, env.Getenv)
 		return console.Write(env.Stdout, res, console.Options{
-			Width: min(screen.width(), 140), Color: screen.color, Dir: dir, Files: run.Files(),
+			Width: min(screen.width(), 140), Color: screen.color, All: action.All, Dir: action.Dir, Files: run.Files(),
 		})
 	}
 }

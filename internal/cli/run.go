@@ -81,7 +81,7 @@ func measure(env Env, action *native.Action) int {
 		}
 		return fail(env, "run", err, code)
 	}
-	if err := printResult(env, p, res, action.JSON); err != nil {
+	if err := printResult(env, action, res); err != nil {
 		return fail(env, "run", err, exitRun)
 	}
 	if err != nil {
@@ -94,12 +94,13 @@ func measure(env Env, action *native.Action) int {
 }
 
 // printResult prints the result as the command line asked for.
-func printResult(env Env, p *plan.Plan, res *result.Result, asJSON bool) error {
-	if asJSON {
+func printResult(env Env, action *native.Action, res *result.Result) error {
+	p := action.Plan
+	if action.JSON {
 		return jsonreport.Write(env.Stdout, res)
 	}
 	screen := terminalOf(env.Stdout, env.Getenv)
-	o := console.Options{Width: min(screen.width(), 140), Color: screen.color, Subject: subject(p), Dir: p.Output.Dir}
+	o := console.Options{Width: min(screen.width(), 140), Color: screen.color, All: action.All, Subject: subject(p), Dir: p.Output.Dir}
 	if o.Dir != "" {
 		o.Files = run.Files()
 	}

@@ -17,12 +17,14 @@ func Formats() []string { return []string{"console", "json", "csv"} }
 type ReportAction struct {
 	Dir     string   // output directory of a run
 	Formats []string // of Formats, in the order asked for, none twice
+	All     bool     // print every metric and check
 	Help    bool     // print ReportHelp and stop
 }
 
 func reportGroups() []group {
 	return []group{{"Flags", []option{
 		{name: "format", arg: "LIST", help: "which reports to make: " + strings.Join(Formats(), ", ") + " (console); several with commas"},
+		{name: "all", help: "print every metric and check, and the steady window's table"},
 		{name: "help", short: "h", help: "this text"},
 	}}}
 }
@@ -33,7 +35,7 @@ func Report(args []string) (*ReportAction, error) {
 	if v.is("help") {
 		return &ReportAction{Help: true}, nil
 	}
-	a := &ReportAction{}
+	a := &ReportAction{All: v.is("all")}
 	switch len(v.args) {
 	case 0:
 		faults = append(faults, plan.Fault{Text: "no directory given", Hint: "name the output directory of a run: inferometer report DIR"})

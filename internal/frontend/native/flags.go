@@ -57,6 +57,7 @@ func runGroups() []group {
 			{name: "keep", arg: "raw", help: "keep the bytes of every answer"},
 			{name: "name", arg: "TEXT", path: "name", help: "what reports call the run"},
 			{name: "json", help: "print the result as JSON and nothing else"},
+			{name: "all", help: "print every metric and check, and the steady window's table"},
 			{name: "quiet", short: "q", help: "no progress, only the result"},
 			{name: "dry-run", help: "print the plan that this command line compiles to, and stop"},
 			{name: "help", short: "h", help: "this text"},

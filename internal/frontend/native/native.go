@@ -19,6 +19,7 @@ type Action struct {
 	Plan     *plan.Plan
 	Warnings []string
 	DryRun   bool // print the plan and stop
+	All      bool // print every metric and check
 	Quiet    bool // no progress
 	JSON     bool // the result as JSON, and nothing else
 	Help     bool // print RunHelp and stop; there is no plan
@@ -43,7 +44,7 @@ func Run(args []string, readFile func(name string) ([]byte, error)) (*Action, er
 	}
 	return &Action{
 		Plan: p, Warnings: warnings(p),
-		DryRun: v.is("dry-run"), Quiet: v.is("quiet"), JSON: v.is("json"),
+		DryRun: v.is("dry-run"), All: v.is("all"), Quiet: v.is("quiet"), JSON: v.is("json"),
 	}, nil
 }
 

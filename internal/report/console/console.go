@@ -154,14 +154,14 @@ func (p *printer) verdict(r *result.Result) {
 	p.blank()
 	v := r.Verdict
 	if v.Valid {
-		p.line(p.style.Good("VALID") + ": every check was within its budget.")
+		p.line(p.style.Good("VALID") + ": all " + plural(int64(len(v.Checks)), "check") + " within budget.")
 	} else {
 		p.line(p.style.Bad("INVALID") + ": do not rely on these figures.")
 	}
 	for _, reason := range v.Reasons {
 		p.item(reason)
 	}
-	if run := checksOf(v.Checks, wholeRun); len(run) > 0 {
+	if run := checksOf(v.Checks, wholeRun); p.all && len(run) > 0 {
 		p.paragraph("Whole run", p.checkList(run))
 	}
 }

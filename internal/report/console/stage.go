@@ -31,7 +31,7 @@ func (p *printer) stage(r *result.Result, s *result.Stage) {
 	p.failures(s.Failures)
 	p.tokens(s.Tokens)
 	p.client(s.Metrics)
-	if checks := checksOf(r.Verdict.Checks, s.Index); len(checks) > 0 {
+	if checks := checksOf(r.Verdict.Checks, s.Index); p.all && len(checks) > 0 {
 		p.paragraph("Checks", p.checkList(checks))
 	}
 }

@@ -22,6 +22,8 @@ type response struct {
 	left  int64  // bytes that the body or the chunk still lacks
 	line  []byte // a chunk-size or trailer line, while it is incomplete
 	bare  bool   // the request's method allows no body in the answer
+
+	lastType string // content type of the last answer: most repeat it
 }
 
 type state uint8
@@ -45,7 +47,7 @@ const (
 
 // reset makes the response ready for the next answer; it appends to body.
 func (r *response) reset(body []byte) {
-	*r = response{body: body, head: r.head[:0], line: r.line[:0]}
+	*r = response{body: body, head: r.head[:0], line: r.line[:0], lastType: r.lastType}
 }
 
 // feed takes the next bytes of the connection. done: the answer is complete.
@@ -71,7 +73,7 @@ func (r *response) feed(p []byte) (done bool, err error) {
 		}
 	}
 	if r.state == complete && len(p) > 0 {
-		// Nothing may follow an answer that nobody asked for; the connection cannot be used again.
+		// What follows was not asked for: the connection cannot be used again.
 		r.keepAlive = false
 	}
 	return r.state == complete, nil
@@ -110,70 +112,121 @@ func (r *response) closed() error {
 // errNoAnswer: the connection ended before a single byte of an answer.
 var errNoAnswer = errors.New("the server closed the connection without an answer")
 
-var headEnd = []byte("\r\n\r\n")
-
 // feedHead collects the head until its blank line and reads it.
 func (r *response) feedHead(p []byte) (rest []byte, err error) {
-	from := max(len(r.head)-3, 0)
 	if len(r.head) == 0 {
-		if i := bytes.Index(p, headEnd); i >= 0 {
-			return p[i+4:], r.readHead(p[:i+2])
-		}
-		r.head = append(r.head, p...)
-	} else {
-		r.head = append(r.head, p...)
-		if i := bytes.Index(r.head[from:], headEnd); i >= 0 {
-			end := from + i + 4
-			rest = p[len(p)-(len(r.head)-end):]
-			head := r.head[:end-2]
-			r.head = r.head[:0]
-			return rest, r.readHead(head)
+		if n := headLength(p, 0); n > 0 {
+			return p[n:], r.readHead(p[:n])
 		}
 	}
-	if len(r.head) >= 5 && !bytes.HasPrefix(r.head, []byte("HTTP/")) {
-		return nil, fmt.Errorf("not an HTTP answer: it begins with %q", r.head[:min(len(r.head), 40)])
+	old := len(r.head)
+	r.head = append(r.head, p...)
+	if n := headLength(r.head, max(old-2, 0)); n > 0 {
+		head := r.head[:n]
+		r.head = r.head[:0]
+		return p[n-old:], r.readHead(head)
+	}
+	if n := min(len(r.head), len(versionPrefix)); string(r.head[:n]) != versionPrefix[:n] {
+		return nil, notHTTP(r.head)
 	}
 	if len(r.head) > maxHead {
-		return nil, fmt.Errorf("the answer's headers are longer than %d bytes", maxHead)
+		return nil, errLongHead
 	}
 	return nil, nil
 }
 
-// readHead reads a complete head, each line of which ends in CRLF.
+const versionPrefix = "HTTP/1."
+
+var errLongHead = fmt.Errorf("the answer's headers are longer than %d bytes", maxHead)
+
+func notHTTP(head []byte) error {
+	return fmt.Errorf("not an HTTP/1.1 answer: it begins with %q", start(head))
+}
+
+// start is as much of a text as a message has room for.
+func start(text []byte) []byte { return text[:min(len(text), 40)] }
+
+// headLength is the length of a head up to and with its blank line, 0 where that is
+// not there yet. Lines end in CRLF or, from lenient servers, in LF. The first line
+// end that can precede the blank line lies at or behind from.
+func headLength(b []byte, from int) int {
+	for {
+		i := bytes.IndexByte(b[from:], '\n')
+		if i < 0 {
+			return 0
+		}
+		from += i + 1
+		switch rest := b[from:]; {
+		case len(rest) > 0 && rest[0] == '\n':
+			return from + 1
+		case len(rest) > 1 && rest[0] == '\r' && rest[1] == '\n':
+			return from + 2
+		}
+	}
+}
+
+// cutLine splits off the first line, without its end.
+func cutLine(b []byte) (line, rest []byte) {
+	line, rest, _ = bytes.Cut(b, []byte("\n"))
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		line = line[:n-1]
+	}
+	return line, rest
+}
+
+// framing is what headers say of where the answer ends and what comes after.
+type framing struct {
+	length  int64 // -1: not said
+	coded   bool  // there was a Transfer-Encoding
+	chunked bool
+	close   bool
+	keep    bool
+}
+
+// readHead reads a complete head.
 func (r *response) readHead(head []byte) error {
-	line, head, _ := bytes.Cut(head, crlf)
-	// "HTTP/1.1 200 OK"
-	if len(line) < 12 || !bytes.HasPrefix(line, []byte("HTTP/1.")) {
-		return fmt.Errorf("not an HTTP/1.1 answer: it begins with %q", line[:min(len(line), 40)])
+	if len(head) > maxHead {
+		return errLongHead
 	}
-	status, err := strconv.Atoi(string(line[9:12]))
-	if err != nil || status < 100 {
-		return fmt.Errorf("the answer's status line is %q", line[:min(len(line), 40)])
+	line, head := cutLine(head)
+	status, err := statusOf(line)
+	if err != nil {
+		return err
 	}
-	r.keepAlive = line[7] != '0'
-	length, chunked := int64(-1), false
-	for len(head) > 0 {
-		line, head, _ = bytes.Cut(head, crlf)
-		name, value, ok := bytes.Cut(line, []byte(":"))
-		if !ok {
-			return fmt.Errorf("the answer has a header line without a colon: %q", line[:min(len(line), 40)])
-		}
-		if err := r.header(name, bytes.TrimSpace(value), &length, &chunked); err != nil {
-			return err
-		}
+	if status == 101 {
+		return errors.New("the server switched to another protocol, which was not asked for")
 	}
 	if status < 200 {
 		return nil // an interim answer: the real head follows
 	}
+	old := line[len(versionPrefix)] == '0'
+	f := framing{length: -1}
+	for {
+		line, head = cutLine(head)
+		if len(line) == 0 {
+			break
+		}
+		if line[0] == ' ' || line[0] == '\t' {
+			continue // the rest of a header that was folded
+		}
+		name, value, ok := bytes.Cut(line, []byte(":"))
+		if !ok {
+			return fmt.Errorf("the answer has a header line without a colon: %q", start(line))
+		}
+		if err := r.header(name, bytes.Trim(value, " \t"), &f); err != nil {
+			return err
+		}
+	}
 	r.status = status
+	r.keepAlive = !f.close && (!old || f.keep)
 	switch {
 	case r.bare || status == 204 || status == 304:
 		r.state = complete
-	case chunked:
+	case f.chunked:
 		r.state = inChunkSize
-	case length > 0:
-		r.state, r.left = inLength, length
-	case length == 0:
+	case f.length > 0:
+		r.state, r.left = inLength, f.length
+	case f.length == 0:
 		r.state = complete
 	default:
 		r.state, r.keepAlive = untilClose, false
@@ -181,33 +234,57 @@ func (r *response) readHead(head []byte) error {
 	return nil
 }
 
-var crlf = []byte("\r\n")
+// statusOf reads the status of "HTTP/1.1 200 OK".
+func statusOf(line []byte) (int, error) {
+	if !bytes.HasPrefix(line, []byte(versionPrefix)) {
+		return 0, notHTTP(line)
+	}
+	rest := line[len(versionPrefix):]
+	if len(rest) < 5 || rest[1] != ' ' || (len(rest) > 5 && rest[5] != ' ') || !digits(rest[:1]) || !digits(rest[2:5]) || rest[2] == '0' {
+		return 0, fmt.Errorf("the answer's status line is %q", start(line))
+	}
+	return int(rest[2]-'0')*100 + int(rest[3]-'0')*10 + int(rest[4]-'0'), nil
+}
+
+func digits(b []byte) bool {
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(b) > 0
+}
 
 // header takes in one header that matters here.
-func (r *response) header(name, value []byte, length *int64, chunked *bool) error {
+func (r *response) header(name, value []byte, f *framing) error {
 	switch {
 	case is(name, "content-length"):
 		n, err := strconv.ParseInt(string(value), 10, 64)
-		if err != nil || n < 0 {
-			return fmt.Errorf("the answer's Content-Length is %q", value)
+		if err != nil || !digits(value) {
+			return fmt.Errorf("the answer's Content-Length is %q", start(value))
 		}
-		*length = n
+		if f.length >= 0 && f.length != n {
+			return fmt.Errorf("the answer has two lengths, %d and %d", f.length, n)
+		}
+		f.length = n
 	case is(name, "transfer-encoding"):
-		*chunked = bytes.EqualFold(value, []byte("chunked"))
-		if !*chunked && !bytes.EqualFold(value, []byte("identity")) {
-			return fmt.Errorf("the answer's Transfer-Encoding is %q, which was not asked for", value)
+		f.chunked = bytes.EqualFold(value, []byte("chunked"))
+		if f.coded || !f.chunked && !bytes.EqualFold(value, []byte("identity")) {
+			return fmt.Errorf("the answer's Transfer-Encoding is %q, which was not asked for", start(value))
 		}
+		f.coded = true
 	case is(name, "content-type"):
-		if string(value) != r.contentType { // most answers repeat it
-			r.contentType = string(value)
+		if string(value) != r.lastType {
+			r.lastType = string(value)
 		}
+		r.contentType = r.lastType
 	case is(name, "retry-after"):
 		r.retryAfter = string(value)
 	case is(name, "connection"):
-		if bytes.EqualFold(value, []byte("close")) {
-			r.keepAlive = false
-		} else if bytes.EqualFold(value, []byte("keep-alive")) {
-			r.keepAlive = true
+		for token := range bytes.SplitSeq(value, []byte(",")) {
+			token = bytes.Trim(token, " \t")
+			f.close = f.close || bytes.EqualFold(token, []byte("close"))
+			f.keep = f.keep || bytes.EqualFold(token, []byte("keep-alive"))
 		}
 	}
 	return nil
@@ -224,7 +301,7 @@ func (r *response) feedLine(p []byte) (rest []byte, err error) {
 	if i < 0 {
 		r.line = append(r.line, p...)
 		if len(r.line) > maxLine {
-			return nil, fmt.Errorf("the answer's chunk framing has a line longer than %d bytes", maxLine)
+			return nil, errLongLine
 		}
 		return nil, nil
 	}
@@ -234,17 +311,22 @@ func (r *response) feedLine(p []byte) (rest []byte, err error) {
 		line = r.line
 		r.line = r.line[:0]
 	}
+	if len(line) > maxLine {
+		return nil, errLongLine
+	}
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		line = line[:n-1]
 	}
 	return p[i+1:], r.chunkLine(line)
 }
 
+var errLongLine = fmt.Errorf("the answer's chunk framing has a line longer than %d bytes", maxLine)
+
 func (r *response) chunkLine(line []byte) error {
 	switch r.state {
 	case inChunkEnd:
 		if len(line) > 0 {
-			return fmt.Errorf("%q where a chunk of the answer should end", line[:min(len(line), 40)])
+			return fmt.Errorf("%q where a chunk of the answer should end", start(line))
 		}
 		r.state = inChunkSize
 	case inChunkSize:
@@ -267,29 +349,26 @@ func (r *response) chunkLine(line []byte) error {
 
 // chunkSize reads "1a2b; extension".
 func chunkSize(line []byte) (int64, error) {
+	size, _, _ := bytes.Cut(line, []byte(";"))
+	size = bytes.TrimRight(size, " \t")
+	if len(size) == 0 {
+		return 0, fmt.Errorf("%q where a chunk size should be", start(line))
+	}
+	if len(size) > 15 {
+		return 0, fmt.Errorf("chunk size %q is too large", start(line))
+	}
 	var n int64
-	digits := 0
-	for _, c := range line {
-		var d byte
+	for _, c := range size {
 		switch {
 		case c >= '0' && c <= '9':
-			d = c - '0'
+			n = n<<4 | int64(c-'0')
 		case c >= 'a' && c <= 'f':
-			d = c - 'a' + 10
+			n = n<<4 | int64(c-'a'+10)
 		case c >= 'A' && c <= 'F':
-			d = c - 'A' + 10
-		case (c == ';' || c == ' ' || c == '\t') && digits > 0:
-			return n, nil
+			n = n<<4 | int64(c-'A'+10)
 		default:
-			return 0, fmt.Errorf("%q is no chunk size", line[:min(len(line), 40)])
+			return 0, fmt.Errorf("%q is no chunk size", start(line))
 		}
-		if digits++; digits > 15 {
-			return 0, fmt.Errorf("chunk size %q is too large", line[:min(len(line), 40)])
-		}
-		n = n<<4 | int64(d)
-	}
-	if digits == 0 {
-		return 0, errors.New("an empty line where a chunk size should be")
 	}
 	return n, nil
 }

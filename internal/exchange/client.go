@@ -12,6 +12,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 
 	"inferometer/internal/endpoint"
 	"inferometer/internal/netclock"
@@ -158,7 +159,7 @@ func (c *Client) Do(ctx context.Context, req *Request, rec *record.Record) {
 
 // staleAfter is how long a connection must have been idle for a missing answer
 // to be put down to the server's keep-alive time.
-const staleAfter = 100_000_000 // ns
+const staleAfter = 100 * time.Millisecond
 
 func closedByPeer(err error) bool {
 	return errors.Is(err, errNoAnswer) || (err != nil && netclock.Classify(err) == record.Reset)
@@ -216,18 +217,22 @@ func (c *Client) finish(l *lane, rec *record.Record) {
 	l.conn.Close()
 }
 
-// holdsSeveral reports whether a read of a stream held more than one event: only
-// then is it worth asking the kernel who put them together.
+// holdsSeveral reports whether a read of a stream held more than one event and came
+// so long after the one before that their own moments matter: only then is it worth
+// asking the kernel who put them together.
 func holdsSeveral(rec *record.Record) bool {
-	from := 0
-	for _, m := range rec.Marks {
-		if bytes.Contains(rec.Body[from:m.Off], nextEvent) {
+	for i := 1; i < len(rec.Marks); i++ {
+		last, m := rec.Marks[i-1], rec.Marks[i]
+		if m.At()-last.At() > closeBy && bytes.Contains(rec.Body[last.Off:m.Off], nextEvent) {
 			return true
 		}
-		from = m.Off
 	}
 	return false
 }
+
+// closeBy is how near to each other two reads must be for the order of the events
+// in them not to matter.
+const closeBy = time.Millisecond
 
 // nextEvent is how an event begins that another one came before. JSON escapes
 // line ends, so no event holds it.

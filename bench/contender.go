@@ -15,12 +15,15 @@ import (
 	"inferometer/internal/result"
 )
 
-// work is what a client is asked to do: a closed loop against a server.
+// work is what a client is asked to do: a closed loop against a server, or an open
+// one with Poisson arrivals.
 type work struct {
 	inFlight int
+	rate     float64 // arrivals per second; 0: closed loop
 	stream   bool
 	events   int // output tokens asked for
 	duration time.Duration
+	requests int // in place of duration, for peers that want a number; 0: what they can do in that time
 }
 
 // promptWords is the length of every client's prompts.

@@ -70,6 +70,9 @@ func tokenizerDir(b *bench) string { return filepath.Join(b.peers, "tokenizer") 
 // peerRequests is how many requests to ask of a peer that wants a number: what
 // the fastest of them does in the time.
 func peerRequests(w work) int {
+	if w.requests > 0 {
+		return w.requests
+	}
 	perSecond := 400
 	if w.events > 100 {
 		perSecond = 60
@@ -83,7 +86,12 @@ func genaiPerfCommand(b *bench, s *server, w work, dir string) (command, error) 
 	bin := peerPath(b, "genai-perf", "genai-perf")
 	argv := []string{bin, "profile", "-m", "mock", "--endpoint-type", "chat", "-u", s.url, "--tokenizer", tokenizerDir(b),
 		"--isl", strconv.Itoa(promptWords), "--osl", strconv.Itoa(w.events), "--num-dataset-entries", "100",
-		"--request-count", strconv.Itoa(genaiPerfRequests(w)), "--concurrency", strconv.Itoa(w.inFlight), "--artifact-dir", dir}
+		"--request-count", strconv.Itoa(genaiPerfRequests(w)), "--artifact-dir", dir}
+	if w.rate > 0 {
+		argv = append(argv, "--request-rate", strconv.FormatFloat(w.rate, 'f', -1, 64))
+	} else {
+		argv = append(argv, "--concurrency", strconv.Itoa(w.inFlight))
+	}
 	if w.stream {
 		argv = append(argv, "--streaming")
 	}
@@ -93,6 +101,12 @@ func genaiPerfCommand(b *bench, s *server, w work, dir string) (command, error) 
 
 // genaiPerfRequests differs from the others': Perf Analyzer does the sending.
 func genaiPerfRequests(w work) int {
+	if w.requests > 0 {
+		return w.requests
+	}
+	if w.rate > 0 {
+		return int(w.rate * w.duration.Seconds())
+	}
 	perSecond := 5000
 	if w.events > 100 {
 		perSecond = 400
@@ -104,7 +118,12 @@ func aiperfCommand(b *bench, s *server, w work, dir string) (command, error) {
 	argv := []string{peerPath(b, "aiperf", "aiperf"), "profile", "-m", "mock", "-u", s.url, "--endpoint-type", "chat",
 		"--tokenizer", tokenizerDir(b), "--isl", strconv.Itoa(promptWords), "--osl", strconv.Itoa(w.events),
 		"--num-dataset-entries", "100", "--benchmark-duration", strconv.Itoa(int(w.duration.Seconds())), "--ui", "none",
-		"--artifact-dir", dir, "--no-server-metrics", "--no-gpu-telemetry", "--concurrency", strconv.Itoa(w.inFlight)}
+		"--artifact-dir", dir, "--no-server-metrics", "--no-gpu-telemetry"}
+	if w.rate > 0 {
+		argv = append(argv, "--request-rate", strconv.FormatFloat(w.rate, 'f', -1, 64), "--arrival-pattern", "poisson")
+	} else {
+		argv = append(argv, "--concurrency", strconv.Itoa(w.inFlight))
+	}
 	if w.stream {
 		argv = append(argv, "--streaming")
 	}
@@ -116,21 +135,23 @@ func inferencePerfCommand(b *bench, s *server, w work, dir string) (command, err
 	fixed := func(length int) string {
 		return fmt.Sprintf("{type: fixed, mean: %d, min: %d, max: %d, std_dev: 0, total_count: %d}", length, length, length, n)
 	}
+	load := fmt.Sprintf("type: concurrent\n  worker_max_concurrency: %d\n  stages: [{num_requests: %d, concurrency_level: %d}]", w.inFlight, n, w.inFlight)
+	if w.rate > 0 {
+		load = fmt.Sprintf("type: poisson\n  worker_max_concurrency: 1000\n  stages: [{rate: %g, duration: %d}]", w.rate, int(w.duration.Seconds()))
+	}
 	config := fmt.Sprintf(`api: {type: completion, streaming: %t}
 data:
   type: random
   input_distribution: %s
   output_distribution: %s
 load:
-  type: concurrent
   num_workers: 1
-  worker_max_concurrency: %d
-  stages: [{num_requests: %d, concurrency_level: %d}]
+  %s
 server: {type: vllm, model_name: mock, base_url: %q, ignore_eos: true}
 tokenizer: {pretrained_model_name_or_path: %q}
 storage: {local_storage: {path: %q}}
 report: {request_lifecycle: {summary: true, per_stage: false, per_request: false}}
-`, w.stream, fixed(promptWords), fixed(w.events), w.inFlight, n, w.inFlight, s.url, tokenizerDir(b), filepath.Join(dir, "out"))
+`, w.stream, fixed(promptWords), fixed(w.events), load, s.url, tokenizerDir(b), filepath.Join(dir, "out"))
 	file := filepath.Join(dir, "config.yml")
 	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
 		return command{}, err
@@ -152,9 +173,13 @@ func guidellmCommand(b *bench, s *server, w work, dir string) (command, error) {
 	if err := os.WriteFile(file, []byte(prompts.String()), 0o644); err != nil {
 		return command{}, err
 	}
+	profile := fmt.Sprintf("kind=concurrent,streams=%d", w.inFlight)
+	if w.rate > 0 {
+		profile = fmt.Sprintf("kind=poisson,rate=%g", w.rate)
+	}
 	argv := []string{peerPath(b, "guidellm", "guidellm"), "run",
 		"--backend", fmt.Sprintf("kind=openai_http,target=%s,model=mock,http2=false,stream=%t", s.url, w.stream),
-		"--profile", fmt.Sprintf("kind=concurrent,streams=%d", w.inFlight),
+		"--profile", profile,
 		"--constraint", fmt.Sprintf("kind=max_duration,seconds=%d", int(w.duration.Seconds())),
 		"--tokenizer", "kind=huggingface_auto,model=" + tokenizerDir(b),
 		"--data", "kind=json_file,path=" + file,

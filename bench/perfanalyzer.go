@@ -62,10 +62,15 @@ func perfAnalyzerCommand(b *bench, s *server, w work, dir string) (command, erro
 		err = os.WriteFile(inputs, text, 0o644)
 	}
 	window := w.duration / 4
-	return command{argv: []string{perfAnalyzerPath(b), "-m", "mock", "--async", "--service-kind", "openai",
-		"--endpoint", "v1/chat/completions", "-u", s.url, "--input-data", inputs,
-		"--concurrency-range", strconv.Itoa(w.inFlight), "--stability-percentage", "999",
-		"--measurement-interval", strconv.FormatInt(window.Milliseconds(), 10)}}, err
+	argv := []string{perfAnalyzerPath(b), "-m", "mock", "--async", "--service-kind", "openai",
+		"--endpoint", "v1/chat/completions", "-u", s.url, "--input-data", inputs, "--stability-percentage", "999",
+		"--measurement-interval", strconv.FormatInt(window.Milliseconds(), 10)}
+	if w.rate > 0 {
+		argv = append(argv, "--request-rate-range", strconv.FormatFloat(w.rate, 'f', -1, 64), "--request-distribution", "poisson")
+	} else {
+		argv = append(argv, "--concurrency-range", strconv.Itoa(w.inFlight))
+	}
+	return command{argv: argv}, err
 }
 
 // perfAnalyzerInputs is an input file of 100 prompts.

@@ -5,6 +5,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -75,20 +77,43 @@ func poissonRow() row {
 			}
 			kept = append(kept, k)
 		}
-		sent := medianOf(kept, func(k keptRate) float64 { return float64(k.sent) / float64(max(k.scheduled, 1)) })
-		spread := medianOf(kept, func(k keptRate) float64 { return k.dispersion })
-		lag := medianOf(kept, func(k keptRate) float64 { return ms(k.lag99) })
-		l.add(nameOurs, "%s of %s scheduled sent, %s/s; lag p50 / p99 %s / %s", thousands(medianOf(kept, func(k keptRate) int64 { return k.sent })),
-			thousands(medianOf(kept, func(k keptRate) int64 { return k.scheduled })),
-			show(medianOf(kept, func(k keptRate) float64 { return k.rate }), ""),
-			show(medianOf(kept, func(k keptRate) float64 { return ms(k.lag50) }), " ms"), show(lag, " ms"))
-		l.atLeast("sent ÷ scheduled", sent, 0.99, "")
-		l.atMost("sent ÷ scheduled", sent, 1.01, "")
-		l.atLeast("variance ÷ mean of sends per 10 ms", spread, 0.9, "")
-		l.atMost("variance ÷ mean of sends per 10 ms", spread, 1.1, "")
-		l.atMost("lag p99", lag, 2, " ms")
+		judgePoisson(&l, kept)
+		if b.full {
+			b.peerPoisson(ctx, &l, s)
+		}
 		return l
 	}}
+}
+
+func judgePoisson(l *line, kept []keptRate) {
+	sent := medianOf(kept, func(k keptRate) float64 { return float64(k.sent) / float64(max(k.scheduled, 1)) })
+	spread := medianOf(kept, func(k keptRate) float64 { return k.dispersion })
+	lag := medianOf(kept, func(k keptRate) float64 { return ms(k.lag99) })
+	l.add(nameOurs, "%s of %s scheduled sent, %s/s; lag p50 / p99 %s / %s", thousands(medianOf(kept, func(k keptRate) int64 { return k.sent })),
+		thousands(medianOf(kept, func(k keptRate) int64 { return k.scheduled })),
+		show(medianOf(kept, func(k keptRate) float64 { return k.rate }), ""),
+		show(medianOf(kept, func(k keptRate) float64 { return ms(k.lag50) }), " ms"), show(lag, " ms"))
+	l.between("sent ÷ scheduled", sent, 0.99, 1.01)
+	l.between("variance ÷ mean of sends per 10 ms", spread, 0.9, 1.1)
+	l.atMost("lag p99", lag, 2, " ms")
+}
+
+// peerRate is the rate asked of the peers: a tenth of ours, and few keep it.
+const peerRate = 500
+
+// peerPoisson has the peers keep a rate.
+func (b *bench) peerPoisson(ctx context.Context, l *line, s *server) {
+	w := work{rate: peerRate, events: 16, duration: 2 * b.load}
+	report := func(l *line, f field, name string) {
+		l.add(name, "%s/s of the %d/s asked for", show(median(f, name, rateOf), ""), peerRate)
+	}
+	pa := perfAnalyzer()
+	if f := b.compete(ctx, s, w, []contender{pa}); f.has(pa.name) {
+		report(l, f, pa.name)
+	} else {
+		l.miss(pa.name, f.missing[pa.name])
+	}
+	b.otherPeers(ctx, l, s, w, report)
 }
 
 // keptRate is how a run kept to its schedule.
@@ -141,6 +166,9 @@ func reportRow() row {
 		}
 		l.add(nameOurs, "%s from the last response to the program's end", show(quantile(waits, 0.5), " s"))
 		l.atMost("wait", quantile(waits, 0.5), 0.5, " s")
+		if b.full {
+			b.peerReportWait(ctx, &l, s)
+		}
 		return l
 	}}
 }
@@ -166,25 +194,60 @@ func (b *bench) reportWait(ctx context.Context, s *server) (time.Duration, error
 	return client.ended.Sub(f.start.Add(last)), err
 }
 
+// peerReportWait has GenAI-Perf, which reads everything again after the load, do the
+// same work.
+func (b *bench) peerReportWait(ctx context.Context, l *line, s *server) {
+	c := pythonPeers()[0]
+	f := b.compete(ctx, s, work{inFlight: 64, stream: true, events: 16, requests: 20_000}, []contender{c})
+	switch err := c.installed(b); {
+	case err != nil:
+		l.miss(c.name, err)
+	case !f.has(c.name):
+		l.add(c.name, "lost the run: %s", brief(f.missing[c.name]))
+	default:
+		l.add(c.name, "%s", show(median(f, c.name, func(a attempt) float64 { return a.tail.Seconds() }), " s"))
+	}
+}
+
 // startupRow measures how long the program takes to do nothing.
 func startupRow() row {
 	return row{"start-up (--help)", func(ctx context.Context, b *bench) line {
 		var l line
-		times, err := startups(ctx, b, b.program)
+		times, err := startups(ctx, b, b.program, 20)
 		if err != nil {
 			l.miss(nameOurs, err)
 			return l
 		}
 		l.add(nameOurs, "%s, the median of %d", show(quantile(times, 0.5), " ms"), len(times))
 		l.atMost("start-up", quantile(times, 0.5), 50, " ms")
+		if b.full {
+			b.peerStartups(ctx, &l)
+		}
 		return l
 	}}
 }
 
-func startups(ctx context.Context, b *bench, program string) ([]float64, error) {
+// peerStartups starts the peers. Their first start writes caches and does not count.
+func (b *bench) peerStartups(ctx context.Context, l *line) {
+	programs := map[string]string{namePA: perfAnalyzerPath(b), "GenAI-Perf": peerPath(b, "genai-perf", "genai-perf"),
+		"AIPerf": peerPath(b, "aiperf", "aiperf"), "inference-perf": peerPath(b, "inference-perf", "inference-perf"),
+		"GuideLLM": peerPath(b, "guidellm", "guidellm")}
+	for _, name := range slices.Sorted(maps.Keys(programs)) {
+		times, err := startups(ctx, b, programs[name], 1+b.reps)
+		if err != nil {
+			l.miss(name, err)
+			continue
+		}
+		l.add(name, "%s", show(quantile(times[1:], 0.5), " ms"))
+	}
+}
+
+// startups returns how long a program took to print its help, n times.
+func startups(ctx context.Context, b *bench, program string, n int) ([]float64, error) {
 	var times []float64
-	for range 20 {
-		c, err := start(ctx, b.cores.client, command{argv: []string{program, "--help"}})
+	for range n {
+		// Perf Analyzer ends its help with exit code 99.
+		c, err := start(ctx, b.cores.client, command{argv: []string{program, "--help"}, fine: []int{99}})
 		if err != nil {
 			return nil, err
 		}

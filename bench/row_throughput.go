@@ -60,6 +60,7 @@ func (c throughputCase) measure(ctx context.Context, b *bench) (l line) {
 	for _, p := range contenders {
 		c.report(&l, f, p.name)
 	}
+	c.reportServer(&l, f)
 	if b.full {
 		b.otherPeers(ctx, &l, s, c.work, func(l *line, f field, name string) { c.report(l, f, name) })
 	}
@@ -93,13 +94,20 @@ func (c throughputCase) report(l *line, f field, name string) {
 	whole := median(f, name, func(a attempt) float64 { return us(a.wholeCPU) }) / c.per()
 	cpu := median(f, name, func(a attempt) float64 { return us(a.cpu) }) / c.per()
 	busy := median(f, name, func(a attempt) float64 { return a.busy })
-	ceiling := median(f, name, func(a attempt) float64 { return a.ceiling(1) }) * c.per()
 	bound := ""
 	if busy > serverBound {
 		bound = ", server-bound"
 	}
-	l.add(name, "%s/s, client CPU per %s %s (%s in the middle of the run); server %.0f %% busy, its ceiling %s/s%s",
-		show(rate, ""), c.unit, show(whole, " µs"), show(cpu, " µs"), busy*100, show(ceiling, ""), bound)
+	l.add(name, "%s/s, client CPU per %s %s (%s in the middle of the run); server %.0f %% busy%s",
+		show(rate, ""), c.unit, show(whole, " µs"), show(cpu, " µs"), busy*100, bound)
+}
+
+// reportServer prints the server's ceiling, as its CPU under the heaviest load tells.
+func (c throughputCase) reportServer(l *line, f field) {
+	if f.has(nameOurs) {
+		ceiling := median(f, nameOurs, func(a attempt) float64 { return a.ceiling(1) }) * c.per()
+		l.add("server", "its ceiling is %s/s: what its CPU per %s allows on its core", show(ceiling, ""), c.unit)
+	}
 }
 
 // sustainedOn is the rate that the client can keep up for good on so many cores.

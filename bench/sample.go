@@ -78,8 +78,10 @@ type load struct {
 	running   float64       // requests in the server's hands, on average
 	noise     float64       // share of either side's cores that other processes used
 	peak      int64         // the client's largest resident set, bytes
+	tail      time.Duration // from the last answer to the client's exit
 	// The middle of the run, from which the figures above come.
 	loadStart, loadEnd time.Time
+	lastAnswer         time.Time // when the server was first seen to have answered all
 }
 
 // serverBound is the share of its core from which on a server is the bottleneck.
@@ -111,6 +113,9 @@ func summariseLoad(samples []sample, before int64, serverCores, clientCores int)
 	first, final := -1, -1
 	for i, s := range samples {
 		done := s.served - before
+		if done == l.requests && l.lastAnswer.IsZero() {
+			l.lastAnswer = s.at
+		}
 		if first < 0 && done*10 >= l.requests {
 			first = i
 		}
@@ -169,5 +174,6 @@ func (b *bench) drive(ctx context.Context, s *server, cores []int, c command) (l
 	}
 	l.wholeCPU = client.cpu() / time.Duration(l.requests)
 	l.peak = client.peak()
+	l.tail = client.ended.Sub(l.lastAnswer)
 	return l, client, nil
 }

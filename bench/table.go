@@ -40,13 +40,18 @@ func (l *line) miss(who string, err error) {
 	l.missing = append(l.missing, fmt.Sprintf("%s: %v", who, err))
 }
 
-// atLeast and atMost check a figure against a bound.
+// atLeast, atMost and between check a figure against a bound.
 func (l *line) atLeast(what string, figure, bound float64, unit string) {
 	l.checks = append(l.checks, check{fmt.Sprintf("%s %s, must be ≥ %s", what, show(figure, unit), show(bound, unit)), figure >= bound})
 }
 
 func (l *line) atMost(what string, figure, bound float64, unit string) {
 	l.checks = append(l.checks, check{fmt.Sprintf("%s %s, must be ≤ %s", what, show(figure, unit), show(bound, unit)), figure <= bound})
+}
+
+func (l *line) between(what string, figure, low, high float64) {
+	l.checks = append(l.checks, check{fmt.Sprintf("%s %s, must be %s to %s", what, show(figure, ""), show(low, ""), show(high, "")),
+		figure >= low && figure <= high})
 }
 
 // must checks what is either so or not.

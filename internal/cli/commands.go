@@ -10,6 +10,7 @@ import (
 
 	"inferometer/internal/frontend/native"
 	"inferometer/internal/mock"
+	"inferometer/internal/nearest"
 	"inferometer/internal/plan"
 	"inferometer/internal/report/console"
 	csvreport "inferometer/internal/report/csv"
@@ -108,7 +109,7 @@ func mockCommand(env Env, args []string) int {
 		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
 	if err != nil {
-		return fail(env, "mock", fmt.Errorf("%w; inferometer mock --help lists the flags", err), exitUsage)
+		return fail(env, "mock", fmt.Errorf("%w%s; inferometer mock --help lists the flags", err, nearestFlag(flags, err)), exitUsage)
 	}
 	server, err := mock.New(cfg)
 	if err != nil {
@@ -131,4 +132,18 @@ func mockCommand(env Env, args []string) int {
 		return fail(env, "mock", err, exitRun)
 	}
 	return exitOK
+}
+
+// nearestFlag is a hint where an error is about a flag that does not exist.
+func nearestFlag(flags *pflag.FlagSet, err error) string {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return ""
+	}
+	var names []string
+	flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if n := nearest.Name(unknown.GetSpecifiedName(), names); n != "" {
+		return ", did you mean --" + n + "?"
+	}
+	return ""
 }

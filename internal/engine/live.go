@@ -13,17 +13,23 @@ type Live struct {
 	windows  []window
 }
 
-// window is a stage's steady part; its ends become known as the stage goes on.
-type window struct{ from, to atomic.Int64 }
+// window is where a stage begins, and its steady part; these become known as the
+// stage goes on.
+type window struct{ begin, from, to atomic.Int64 }
 
 // NewLive makes a Live for a run of so many stages.
 func NewLive(stages int) *Live {
 	l := &Live{windows: make([]window, stages)}
 	for i := range l.windows {
+		l.windows[i].begin.Store(math.MaxInt64)
 		l.windows[i].from.Store(math.MaxInt64)
 		l.windows[i].to.Store(math.MaxInt64)
 	}
 	return l
+}
+
+func (l *Live) begin(stage int, at time.Duration) {
+	l.windows[stage].begin.Store(int64(at))
 }
 
 func (l *Live) from(stage int, at time.Duration) { l.windows[stage].from.Store(int64(at)) }
@@ -35,3 +41,6 @@ func (l *Live) Window(stage int) (from, to time.Duration) {
 	w := &l.windows[stage]
 	return time.Duration(w.from.Load()), time.Duration(w.to.Load())
 }
+
+// Begin is when a stage began; the end of time where it has not.
+func (l *Live) Begin(stage int) time.Duration { return time.Duration(l.windows[stage].begin.Load()) }

@@ -47,6 +47,7 @@ func newStage(e *Engine, s load.Stage, ctx context.Context, ready []chan job) *s
 	}
 	st.warmEnd.Store(int64(record.Never))
 	st.begin = e.cfg.Now()
+	e.cfg.Live.begin(s.Index, st.begin)
 	st.mark = record.StageMark{Stage: s.Index, Begin: st.begin}
 	if s.WarmupRequests == 0 {
 		st.measureFrom(st.begin + s.WarmupFor)

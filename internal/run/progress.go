@@ -40,8 +40,9 @@ func (r *run) progress() Progress {
 	from, to := r.live.Window(p.Stage)
 	p.Warming = from > p.At
 	p.Draining = to <= p.At
-	if !p.Warming {
-		p.Elapsed = min(p.At, to) - from
+	p.Elapsed = min(p.At, to) - from
+	if p.Warming {
+		p.Elapsed = max(p.At-r.live.Begin(p.Stage), 0)
 	}
 	return p
 }

@@ -5,7 +5,7 @@ SOURCES := $(shell find cmd internal -name '*.go' -o -name '*.txt' -path '*/inte
 
 export CGO_ENABLED ?= 0
 
-.PHONY: help build run test race fuzz cross vet bench bench-full peers conformance clean
+.PHONY: help build run test race fuzz cross vet bench bench-full peers clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -27,18 +27,30 @@ vet: ## formatting and vet
 race: ## all tests, under the race detector
 	CGO_ENABLED=1 $(GO) test -race -timeout 10m ./...
 
-FUZZTIME ?= 3s
+FUZZTIME ?= 2s
 fuzz: ## each fuzz target for a moment
 	@$(GO) list -f '{{.ImportPath}} {{.Dir}}' ./... | while read -r pkg dir; do \
 	  for target in $$(cat $$dir/*_test.go 2>/dev/null | sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p'); do \
 	    echo "fuzz $$pkg $$target"; \
-	    $(GO) test $$pkg -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) >/tmp/fuzz.$$$$ 2>&1 || { cat /tmp/fuzz.$$$$; rm -f /tmp/fuzz.$$$$; exit 1; }; \
+	    $(GO) test $$pkg -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x >/tmp/fuzz.$$$$ 2>&1 || { cat /tmp/fuzz.$$$$; rm -f /tmp/fuzz.$$$$; exit 1; }; \
 	    rm -f /tmp/fuzz.$$$$; \
 	  done; done
 
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 cross: ## compile for every platform
 	@for p in $(PLATFORMS); do echo "build $$p"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/inferometer || exit 1; done
+
+bench: build ## speed and accuracy beside the real Perf Analyzer; about 10 minutes
+	scripts/peers.sh perf_analyzer
+	$(GO) build -o bin/bench ./bench
+	bin/bench $(BENCHFLAGS)
+
+bench-full: build peers ## the same beside all peers, and with a million requests; writes docs/performance.md
+	$(GO) build -o bin/bench ./bench
+	bin/bench -full -write docs/performance.md $(BENCHFLAGS)
+
+peers: ## install the tools that bench compares with, under .peers
+	scripts/peers.sh all
 
 clean: ## remove what was built
 	rm -rf bin .bench

@@ -1,0 +1,217 @@
+// Package bpe turns pieces of text into token ids by byte-pair encoding: beginning
+// with single bytes or characters, it merges the two neighbours whose merge ranks
+// first, leftmost among equals, until no two neighbours can be merged.
+//
+// A Model never changes once it is made. What a call needs beside it, working memory
+// and a cache of pieces seen before, is a Worker, of which a Model keeps as many as
+// were ever busy at one time.
+package bpe
+
+import (
+	"fmt"
+	"hash/maphash"
+	"runtime"
+	"sync"
+	"unicode/utf8"
+)
+
+// Config says what a model is made of.
+type Config struct {
+	// Tokens are the texts of the tokens, by id; "" where an id has none.
+	Tokens []string
+	// Merges are the pairs that can be merged.
+	Merges []Merge
+	// Raw: pieces are split into bytes at first, and tokens are bytes, not text.
+	// Otherwise they are split into characters.
+	Raw bool
+	// IgnoreMerges: a piece that is a token as a whole is not merged.
+	IgnoreMerges bool
+	// ByteFallback: a character that is no token becomes the tokens <0x00> to <0xFF>
+	// of its bytes.
+	ByteFallback bool
+	// Unknown is the token of a character that is no token; "": such a character is
+	// left out.
+	Unknown string
+	// FuseUnknown: neighbouring unknown characters become one token.
+	FuseUnknown bool
+	// Prefix stands before the text of every token that does not begin a piece.
+	Prefix string
+	// Suffix stands after the text of every token that ends a piece.
+	Suffix string
+}
+
+// Merge makes one token of two neighbours. The lowest Rank is merged first.
+type Merge struct {
+	Left, Right, New int32
+	Rank             uint32
+}
+
+// none is the id of what is no token.
+const none = -1
+
+// Model encodes pieces. It is safe for use from many goroutines.
+type Model struct {
+	tokens []string
+	index  index
+	pairs  pairs
+	units  units // ids of single characters, or of bytes where raw
+	byteID [256]int32
+	joints joints // characters between which something may be merged
+
+	raw, ignoreMerges, fallback, fuse bool
+	fallbackAll                       bool // every byte has its token
+	segment                           bool // a piece may be cut where joints says so
+	unknown                           int32
+	prefix, suffix                    string
+
+	mu   sync.Mutex
+	idle []*Worker
+	keep int
+}
+
+// New makes a model.
+func New(c Config) (*Model, error) {
+	ix := newIndex(len(c.Tokens))
+	for id, text := range c.Tokens {
+		if text != "" {
+			ix.add(c.Tokens, int32(id))
+		}
+	}
+	return build(c, ix)
+}
+
+// build makes a model whose tokens are already indexed.
+func build(c Config, ix index) (*Model, error) {
+	m := &Model{
+		tokens: c.Tokens, index: ix, raw: c.Raw, ignoreMerges: c.IgnoreMerges, fallback: c.ByteFallback,
+		fuse: c.FuseUnknown, prefix: c.Prefix, suffix: c.Suffix, unknown: none, keep: runtime.GOMAXPROCS(0),
+	}
+	if c.Unknown != "" {
+		id, ok := m.ID(c.Unknown)
+		if !ok {
+			return nil, fmt.Errorf("the token for unknown text, %q, is not in the vocabulary", c.Unknown)
+		}
+		m.unknown = id
+	}
+	m.pairs = newPairs(len(c.Merges))
+	n := int32(len(c.Tokens))
+	for _, g := range c.Merges {
+		if g.Left < 0 || g.Right < 0 || g.New < 0 || g.Left >= n || g.Right >= n || g.New >= n {
+			return nil, fmt.Errorf("merge %d: of tokens %d and %d to %d; there are %d tokens", g.Rank, g.Left, g.Right, g.New, n)
+		}
+		m.pairs.put(g)
+	}
+	m.findUnits()
+	m.findJoints(c.Merges)
+	return m, nil
+}
+
+// findUnits finds the tokens of single bytes or characters.
+func (m *Model) findUnits() {
+	m.fallbackAll = m.fallback
+	for b := range 256 {
+		id := int32(none)
+		if m.raw {
+			id = m.lookup(string([]byte{byte(b)}))
+		} else if m.fallback {
+			id = m.lookup(fmt.Sprintf("<0x%02X>", b))
+		}
+		m.byteID[b] = id
+		m.fallbackAll = m.fallbackAll && id != none
+	}
+	if m.raw {
+		return
+	}
+	for id, text := range m.tokens {
+		if text == "" {
+			continue
+		}
+		if r, size := utf8.DecodeRuneInString(text); size == len(text) && (r != utf8.RuneError || size > 1) {
+			if found := m.lookup(text); found == int32(id) {
+				m.units.put(r, int32(id))
+			}
+		}
+	}
+}
+
+// findJoints finds all pairs of characters that some merge joins: where two
+// neighbours in a piece are not such a pair, no token reaches across, and the two
+// sides are encoded apart.
+func (m *Model) findJoints(merges []Merge) {
+	m.segment = !m.raw && m.prefix == "" && m.suffix == ""
+	if !m.segment {
+		return
+	}
+	var isByte map[int32]bool
+	if m.fallback {
+		isByte = make(map[int32]bool, 256)
+		for _, id := range m.byteID {
+			isByte[id] = true
+		}
+	}
+	m.joints = newJoints()
+	for _, g := range merges {
+		left, right := m.tokens[g.Left], m.tokens[g.Right]
+		if isByte[g.Left] || isByte[g.Right] || g.Left == m.unknown || g.Right == m.unknown || left == "" || right == "" {
+			m.segment = false
+			return
+		}
+		a, _ := utf8.DecodeLastRuneInString(left)
+		b, _ := utf8.DecodeRuneInString(right)
+		if ua, ub := m.units.get(a), m.units.get(b); ua != none && ub != none {
+			m.joints.put(ua, ub)
+		}
+	}
+}
+
+// Size is one more than the highest id.
+func (m *Model) Size() int { return len(m.tokens) }
+
+// Raw reports whether tokens are bytes rather than text.
+func (m *Model) Raw() bool { return m.raw }
+
+// Token is the text of an id, or its bytes where the model is raw; false where there
+// is none.
+func (m *Model) Token(id int32) (string, bool) {
+	if id < 0 || int(id) >= len(m.tokens) || m.tokens[id] == "" {
+		return "", false
+	}
+	return m.tokens[id], true
+}
+
+// ID is the id of a token; false where the model has none.
+func (m *Model) ID(token string) (int32, bool) {
+	id := m.lookup(token)
+	return id, id != none
+}
+
+func (m *Model) lookup(text string) int32 { return m.index.find(m.tokens, text) }
+
+// Encode appends the ids of a piece.
+func (m *Model) Encode(dst []int32, piece string) []int32 {
+	w := m.Take()
+	dst = w.Encode(dst, piece)
+	m.Give(w)
+	return dst
+}
+
+// Take hands out a worker, for many pieces in a row. Give takes it back.
+func (m *Model) Take() *Worker {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if n := len(m.idle); n > 0 {
+		w := m.idle[n-1]
+		m.idle = m.idle[:n-1]
+		return w
+	}
+	return &Worker{m: m, seed: maphash.MakeSeed()}
+}
+
+// Give takes a worker back.
+func (m *Model) Give(w *Worker) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.idle) < m.keep {
+		m.idle = append(m.idle, w)
+	}
+}

@@ -4,6 +4,7 @@
 //
 // It speaks HTTP/1.1 itself, on the connections of netclock: the reads, and so the
 // stamps, are then those of the request's own bytes, with no goroutine in between.
+// Package h2 does the same for HTTP/2, with many requests on a connection.
 package exchange
 
 import (
@@ -14,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/endpoint"
 	"inferometer/internal/netclock"
 	"inferometer/internal/record"
 )
@@ -129,9 +129,12 @@ func (c *Client) put(slot int, l *lane) {
 
 // Do sends req and fills in rec from Sent to End.
 func (c *Client) Do(ctx context.Context, req *Request, rec *record.Record) {
-	for {
-		l := c.take(rec.Slot)
-		stale := l != nil && l.used && l.conn.Idle() > staleAfter
+	for again := false; ; again = true {
+		var l *lane
+		if !again {
+			l = c.take(rec.Slot)
+		}
+		stale := l != nil && l.conn.Idle() > staleAfter
 		if l == nil {
 			conn, err := c.dialer.Dial(ctx)
 			if err != nil {
@@ -143,7 +146,8 @@ func (c *Client) Do(ctx context.Context, req *Request, rec *record.Record) {
 		err := c.exchange(ctx, l, req, rec)
 		if stale && len(rec.Marks) == 0 && closedByPeer(err) && ctx.Err() == nil {
 			// The server closed the idle connection as this request set out: no
-			// fault of its, and nothing of the request was looked at.
+			// fault of its, and nothing of the request was looked at. It goes
+			// again, on a connection of its own.
 			l.conn.Close()
 			continue
 		}
@@ -180,7 +184,7 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 	rec.Sent, rec.Written, err = l.conn.Exchange(ctx, req.wire, c.limits, func(p []byte, at netclock.Stamp) bool {
 		var done bool
 		done, bad = r.feed(p)
-		rec.Marks = append(rec.Marks, record.Mark{Off: len(r.body), Kernel: at.Kernel, User: at.User})
+		Mark(rec, len(r.body), at)
 		return !done && bad == nil
 	})
 	rec.Body = r.body
@@ -188,11 +192,11 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 	rec.Status, rec.RetryAfter = r.status, r.retryAfter
 	rec.ContentType = r.contentType
 	if bad != nil {
-		return &badFraming{bad}
+		return &BadFraming{bad}
 	}
 	if errors.Is(err, io.EOF) {
 		if err = r.closed(); err != nil && err != errNoAnswer {
-			err = &truncated{err}
+			err = &Truncated{err}
 		}
 	}
 	return err
@@ -200,15 +204,9 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 
 // finish notes the end of an answer and keeps the connection if it can be used again.
 func (c *Client) finish(l *lane, rec *record.Record) {
-	rec.End = c.clock.Now()
-	if n := len(rec.Marks); n > 0 {
-		rec.End = rec.Marks[n-1].At()
-	}
+	Finish(rec, c.clock.Now())
 	if rec.Streamed && holdsSeveral(rec) {
 		rec.Merged = l.conn.Merged()
-	}
-	if rec.Status < 200 || rec.Status > 299 {
-		rec.Failure = &record.Failure{Class: record.HTTPStatus, Status: rec.Status, At: rec.End}
 	}
 	if l.resp.keepAlive {
 		c.put(rec.Slot, l)
@@ -238,40 +236,6 @@ const closeBy = time.Millisecond
 // line ends, so no event holds it.
 var nextEvent = []byte("\ndata:")
 
-type badFraming struct{ error }
-
-type truncated struct{ error }
-
-// fail notes how a request failed.
 func (c *Client) fail(ctx context.Context, rec *record.Record, err error) {
-	now := c.clock.Now()
-	f := &record.Failure{Class: netclock.Classify(err), Status: rec.Status, Message: shorten(err.Error()), At: now}
-	var bad *badFraming
-	var cut *truncated
-	switch {
-	case errors.As(err, &bad):
-		f.Class = record.BadBody
-	case errors.As(err, &cut):
-		f.Class = record.Truncated
-	}
-	if ctx.Err() != nil {
-		f.Class, f.Message = record.Cancelled, "stopped by the user"
-		if errors.Is(context.Cause(ctx), endpoint.ErrCutOff) {
-			f.Class, f.Message = record.CutOff, "still under way when the drain time was over"
-		}
-	}
-	rec.End = now
-	if n := len(rec.Marks); n > 0 && (f.Class == record.Truncated || f.Class == record.BadBody) {
-		rec.End = rec.Marks[n-1].At()
-	}
-	rec.Failure = f
-}
-
-// shorten keeps messages to a length that a table can show.
-func shorten(s string) string {
-	const most = 200
-	if len(s) > most {
-		return s[:most] + "…"
-	}
-	return s
+	Fail(ctx, rec, err, c.clock.Now())
 }

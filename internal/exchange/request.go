@@ -2,8 +2,8 @@ package exchange
 
 import (
 	"net/url"
-	"slices"
 	"strconv"
+	"strings"
 
 	"inferometer/internal/netclock"
 )
@@ -14,24 +14,38 @@ type Field struct{ Name, Value string }
 // Head is what all requests to one URL share: the request line and the headers.
 type Head struct {
 	target *url.URL
-	fields []Field
-	bytes  []byte // up to the fields that differ from request to request
+	bytes  []byte  // HTTP/1.1: up to the fields that differ from request to request
+	pseudo []Field // HTTP/2: the same, names in lower case
 }
 
 // NewHead encodes the shared part of POST requests to u. Proxy is nil for a
-// direct connection.
+// direct connection. A Host among the fields takes the place of the URL's.
 func NewHead(u *url.URL, fields []Field, proxy *url.URL) *Head {
-	h := &Head{target: u, fields: slices.Clone(fields)}
+	h := &Head{target: u}
+	host := u.Host
+	for _, f := range fields {
+		if strings.EqualFold(f.Name, "Host") {
+			host = f.Value
+		}
+	}
 	b := append(h.bytes, "POST "...)
 	if proxy != nil && u.Scheme == "http" {
 		b = append(b, "http://"+u.Host...)
 	}
 	b = append(b, u.RequestURI()...)
 	b = append(b, " HTTP/1.1\r\nHost: "...)
-	b = append(b, u.Host...)
+	b = append(b, host...)
 	b = append(b, "\r\n"...)
+	h.pseudo = []Field{{":method", "POST"}, {":scheme", u.Scheme}, {":authority", host}, {":path", u.RequestURI()}}
 	for _, f := range fields {
+		name := strings.ToLower(f.Name)
+		if ours(name) {
+			continue
+		}
 		b = appendField(b, f)
+		if !ofConnection(name) {
+			h.pseudo = append(h.pseudo, Field{name, f.Value})
+		}
 	}
 	if proxy != nil && u.Scheme == "http" {
 		if auth := netclock.ProxyAuthorization(proxy); auth != "" {
@@ -40,6 +54,22 @@ func NewHead(u *url.URL, fields []Field, proxy *url.URL) *Head {
 	}
 	h.bytes = b
 	return h
+}
+
+// ours reports whether a field is written by this package: a second one of its
+// kind would make the request invalid.
+func ours(name string) bool {
+	return name == "host" || name == "content-length" || name == "transfer-encoding"
+}
+
+// ofConnection reports whether a field speaks of the connection, which has no
+// place in HTTP/2.
+func ofConnection(name string) bool {
+	switch name {
+	case "connection", "proxy-connection", "keep-alive", "upgrade", "te", "http2-settings":
+		return true
+	}
+	return false
 }
 
 func appendField(b []byte, f Field) []byte {
@@ -71,8 +101,15 @@ func (h *Head) Encode(body []byte, own ...Field) *Request {
 	return &Request{Head: h, own: own, wire: append(b, body...), start: start}
 }
 
+// Fields are those that only this request has.
+func (r *Request) Fields() []Field { return r.own }
+
 // Body is the request's body.
 func (r *Request) Body() []byte { return r.wire[r.start:] }
 
 // Host is the server that the requests go to.
 func (h *Head) Host() string { return h.target.Host }
+
+// HTTP2 are the shared fields as HTTP/2 has them: pseudo-fields first, names in
+// lower case.
+func (h *Head) HTTP2() []Field { return h.pseudo }

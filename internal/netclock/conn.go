@@ -23,9 +23,17 @@ type Conn struct {
 	segments  int64 // at the last look
 	reads     int64 // at the last look
 
+	look  time.Duration // how long a wait lasts before the socket is looked at again
+	spent bool          // cannot carry another request
+
 	ctx  context.Context // whose end aborts this connection
 	stop func() bool
 }
+
+// lookAgain bounds how long an end of the connection can go unnoticed. Waiting for
+// the first byte begins without a look at the socket, so what came between two
+// requests is seen only when something else comes, or then.
+const lookAgain = 5 * time.Second
 
 // Opened tells how long the steps of opening took.
 func (c *Conn) Opened() record.Conn { return c.opened }
@@ -38,27 +46,6 @@ func (c *Conn) Protocol() string {
 	return c.tls.ConnectionState().NegotiatedProtocol
 }
 
-// Limits bound a request, as offsets of the run's clock from its sending; 0 is no bound.
-type Limits struct {
-	FirstByte time.Duration
-	Stall     time.Duration
-	Request   time.Duration
-}
-
-// Expired says which limit a request ran into.
-type Expired struct{ Class record.Class }
-
-func (e *Expired) Error() string {
-	switch e.Class {
-	case record.NoFirstByte:
-		return "no first byte in time"
-	case record.Stalled:
-		return "no further byte in time"
-	default:
-		return "not finished in time"
-	}
-}
-
 // ErrAborted is what an exchange ends with when its context ended.
 var ErrAborted = errors.New("aborted")
 
@@ -67,7 +54,7 @@ var ErrAborted = errors.New("aborted")
 // after the last write(2).
 func (c *Conn) Exchange(ctx context.Context, request []byte, lim Limits, f func(p []byte, at Stamp) bool) (sent, written time.Duration, err error) {
 	c.follow(ctx)
-	x := exchange{c: c, lim: lim, f: f, sent: record.Never, written: record.Never}
+	x := exchange{c: c, lim: lim, f: f, sent: record.Never, written: record.Never, latest: record.Never}
 	err = x.run(request)
 	return x.sent, x.written, err
 }
@@ -90,22 +77,55 @@ type exchange struct {
 	lim           Limits
 	f             func(p []byte, at Stamp) bool
 	sent, written time.Duration
-	latest        time.Duration // last moment at which something came
+	latest        time.Duration // last moment at which something came; record.Never before the first
+	looked        time.Duration // last moment at which a deadline fired
 }
 
 func (x *exchange) run(request []byte) error {
-	send := func() error { return x.send(request) }
-	for {
-		err := x.read(send)
-		send = nil
-		if err == nil || !errors.Is(err, os.ErrDeadlineExceeded) {
-			return err
+	var broken error // what writing ended with
+	send := func() error {
+		err := x.send(request)
+		if err != nil && !x.over(err) {
+			// The server may have answered before it hung up.
+			broken = err
+			return nil
 		}
+		return err
+	}
+	for {
+		called := send == nil
+		err := x.read(send)
+		called = called || x.sent != record.Never
+		switch {
+		case err == nil && broken != nil:
+			x.c.spent = true
+			return nil
+		case err == nil:
+			return nil
+		case !errors.Is(err, os.ErrDeadlineExceeded) && broken != nil && !x.over(err):
+			return broken
+		case !errors.Is(err, os.ErrDeadlineExceeded):
+			return err
+		case !called:
+			// A deadline of an earlier request fired while the connection was idle.
+			if x.c.limit.aborted.Load() {
+				return ErrAborted
+			}
+			x.c.limit.disarm()
+			continue
+		}
+		send = nil
 		if err := x.expired(); err != nil {
 			return err
 		}
 		x.c.limit.arm(x.due())
 	}
+}
+
+// over reports whether err is this side's own decision to end the exchange.
+func (x *exchange) over(err error) bool {
+	var expired *Expired
+	return errors.As(err, &expired) || errors.Is(err, ErrAborted)
 }
 
 // send writes the request.
@@ -114,14 +134,11 @@ func (x *exchange) send(request []byte) error {
 	if c.tls != nil {
 		c.limit.disarm() // TLS does not survive a write that a deadline broke off
 	}
-	c.sock.firstWrite = record.Never
-	x.latest = c.sock.clock.Now()
-	x.sent = x.latest
+	c.sock.rearm()
+	x.sent = c.sock.clock.Now()
 	c.limit.arm(x.due())
 	err := x.writeAll(request)
-	if c.sock.firstWrite != record.Never {
-		x.sent = c.sock.firstWrite
-	}
+	x.sent = c.sock.began(x.sent)
 	x.written = c.sock.clock.Now()
 	return err
 }
@@ -147,9 +164,10 @@ func (x *exchange) writeAll(p []byte) error {
 // read hands reads to f until it wants no more.
 func (x *exchange) read(send func() error) error {
 	take := func(p []byte, at Stamp) bool {
+		first := x.latest == record.Never
 		x.latest = at.User
-		if x.lim.FirstByte != 0 {
-			x.lim.FirstByte = 0
+		if first { // from here on another limit counts, which may be nearer
+			x.c.limit.arm(x.due())
 		}
 		return x.f(p, at)
 	}
@@ -179,17 +197,12 @@ func readEach(r io.Reader, s *socket, f func(p []byte, at Stamp) bool) error {
 	}
 }
 
-// due is the nearest limit; 0: none.
+// due is the nearest limit, or else the moment at which to look again.
 func (x *exchange) due() time.Duration {
-	var at time.Duration
-	nearer := func(t time.Duration, limit time.Duration) {
-		if limit != 0 && (at == 0 || t+limit < at) {
-			at = t + limit
-		}
+	at := max(x.sent, x.latest, x.looked) + x.c.look
+	if limit := x.lim.Due(x.sent, x.latest); limit != 0 {
+		at = min(at, limit)
 	}
-	nearer(x.sent, x.lim.Request)
-	nearer(x.sent, x.lim.FirstByte)
-	nearer(x.latest, x.lim.Stall)
 	return at
 }
 
@@ -199,16 +212,9 @@ func (x *exchange) expired() error {
 	if x.c.limit.aborted.Load() {
 		return ErrAborted
 	}
-	now := x.c.sock.clock.Now()
-	switch {
-	case x.lim.Request != 0 && now >= x.sent+x.lim.Request:
-		return &Expired{record.TimedOut}
-	case x.lim.FirstByte != 0 && now >= x.sent+x.lim.FirstByte:
-		return &Expired{record.NoFirstByte}
-	case x.lim.Stall != 0 && now >= x.latest+x.lim.Stall:
-		return &Expired{record.Stalled}
-	case x.due() == 0:
-		x.c.limit.disarm()
+	x.looked = x.c.sock.clock.Now()
+	if class := x.lim.Over(x.sent, x.latest, x.looked); class != "" {
+		return &Expired{class}
 	}
 	return nil
 }
@@ -235,7 +241,7 @@ func (c *Conn) Idle() time.Duration { return c.sock.clock.Now() - c.idleSince }
 // was in use a moment ago is trusted; an older one is looked at, since servers close
 // idle connections.
 func (c *Conn) Usable() bool {
-	if c.limit.aborted.Load() {
+	if c.spent || c.sock.leftover || c.limit.aborted.Load() {
 		return false
 	}
 	return c.Idle() < trustFor || peek(c.sock.raw)

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -21,6 +22,7 @@ type Dialer struct {
 	addr    string      // host:port to reach
 	tls     *tls.Config // nil: plain
 	proxy   *url.URL    // nil: direct
+	tunnels bool        // go through the proxy by CONNECT
 	timeout time.Duration
 	release func()
 	stamps  bool
@@ -29,13 +31,15 @@ type Dialer struct {
 // DialOptions say how a Dialer reaches its address.
 type DialOptions struct {
 	TLS     *tls.Config   // nil: plain TCP
-	Proxy   *url.URL      // nil: direct; TLS goes through it by CONNECT
+	Proxy   *url.URL      // of scheme http; nil: direct
+	Tunnel  bool          // go through the proxy by CONNECT, as TLS always does
 	Timeout time.Duration // for all steps of opening together; 0: none
 }
 
 // NewDialer makes a Dialer for addr, a host:port.
 func NewDialer(clock *Clock, addr string, o DialOptions) *Dialer {
 	d := &Dialer{clock: clock, addr: addr, tls: o.TLS, proxy: o.Proxy, timeout: o.Timeout}
+	d.tunnels = o.Proxy != nil && (o.Tunnel || o.TLS != nil)
 	d.release, d.stamps = primeStamps()
 	return d
 }
@@ -74,10 +78,19 @@ func (d *Dialer) Dial(ctx context.Context) (*Conn, error) {
 		tcp.Close()
 		return nil, &DialError{record.ConnectFailed, err}
 	}
-	c := &Conn{sock: sock, limit: deadline{conn: tcp, clock: d.clock}}
+	c := &Conn{sock: sock, limit: deadline{conn: tcp, clock: d.clock}, look: lookAgain}
+	if d.tunnels {
+		begin := d.clock.Now()
+		if err := d.tunnel(ctx, sock); err != nil {
+			tcp.Close()
+			return nil, &DialError{record.ConnectFailed, err}
+		}
+		opened.Connect += d.clock.Now() - begin
+	}
 	if d.tls != nil {
 		begin := d.clock.Now()
-		if c.tls, err = d.secure(ctx, sock); err != nil {
+		c.tls = tls.Client(sock, d.tls)
+		if err := c.tls.HandshakeContext(ctx); err != nil {
 			tcp.Close()
 			return nil, &DialError{record.TLSFailed, err}
 		}
@@ -133,17 +146,6 @@ func resolve(ctx context.Context, addr string) ([]string, error) {
 	return hosts, nil
 }
 
-// secure makes the TLS connection, through the proxy where there is one.
-func (d *Dialer) secure(ctx context.Context, sock *socket) (*tls.Conn, error) {
-	if d.proxy != nil {
-		if err := d.tunnel(ctx, sock); err != nil {
-			return nil, err
-		}
-	}
-	conn := tls.Client(sock, d.tls)
-	return conn, conn.HandshakeContext(ctx)
-}
-
 // tunnel asks the proxy for a connection to the server.
 func (d *Dialer) tunnel(ctx context.Context, sock *socket) error {
 	defer context.AfterFunc(ctx, func() { _ = sock.SetDeadline(time.Unix(1, 0)) })()
@@ -154,15 +156,22 @@ func (d *Dialer) tunnel(ctx context.Context, sock *socket) error {
 	if _, err := sock.Write([]byte(head + "\r\n")); err != nil {
 		return fmt.Errorf("asking proxy %s for a tunnel: %w", d.proxy.Host, err)
 	}
-	answer, err := http.ReadResponse(bufio.NewReaderSize(sock, 4096), &http.Request{Method: http.MethodConnect})
+	// Byte by byte, because the first words of the server may follow at once.
+	one := bufio.NewReaderSize(oneByte{sock}, 1)
+	answer, err := http.ReadResponse(one, &http.Request{Method: http.MethodConnect})
 	if err != nil {
 		return fmt.Errorf("reading the answer of proxy %s: %w", d.proxy.Host, err)
 	}
-	if answer.StatusCode != http.StatusOK {
+	if answer.StatusCode/100 != 2 {
 		return fmt.Errorf("proxy %s refused a tunnel to %s: %s", d.proxy.Host, d.addr, answer.Status)
 	}
 	return nil
 }
+
+// oneByte reads a single byte at a time.
+type oneByte struct{ r io.Reader }
+
+func (o oneByte) Read(p []byte) (int, error) { return o.r.Read(p[:min(len(p), 1)]) }
 
 // ProxyAuthorization is the header value for a proxy URL with a user in it.
 func ProxyAuthorization(proxy *url.URL) string {

@@ -13,11 +13,12 @@ import (
 
 // receiver takes bytes and their receive time from a socket with recvmsg(2).
 type receiver struct {
-	// drained: the last receive left nothing behind, not even an end of stream.
-	drained bool
-	control [64]byte
-	iov     unix.Iovec
-	msg     unix.Msghdr
+	// drained: the last receive left nothing behind, not even an end of stream;
+	// more: it did leave something. Neither: the kernel did not say.
+	drained, more bool
+	control       [64]byte
+	iov           unix.Iovec
+	msg           unix.Msghdr
 }
 
 // tcpInq asks recvmsg to say how much is left in the queue after it; the kernel
@@ -42,7 +43,7 @@ func (r *receiver) receive(fd uintptr, p []byte) (n int, wall int64, err error) 
 	r.msg.Iovlen = 1
 	r.msg.Control = &r.control[0]
 	r.msg.SetControllen(len(r.control))
-	r.drained = false
+	r.drained, r.more = false, false
 	for {
 		// The socket does not block, so the scheduler need not be told of the call.
 		got, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&r.msg)), 0)
@@ -73,6 +74,7 @@ func (r *receiver) ancillary() (wall int64) {
 			wall = ts.Nano()
 		case h.Level == unix.IPPROTO_TCP && h.Type == tcpInq && len(data) >= 4:
 			r.drained = *(*int32)(unsafe.Pointer(&data[0])) == 0
+			r.more = !r.drained
 		}
 		rest = rest[min(unix.CmsgSpace(size-unix.CmsgLen(0)), len(rest)):]
 	}
@@ -135,6 +137,7 @@ func (s *socket) each(send func() error, f func(p []byte, at Stamp) bool) (err e
 				return true
 			}
 			if !f(buf[:n], s.last) {
+				s.leftover = s.rx.more
 				return true
 			}
 			if s.rx.drained {

@@ -24,9 +24,12 @@ type socket struct {
 	raw   syscall.RawConn
 	rx    receiver // platform part: how bytes and stamps leave the kernel
 
-	last       Stamp         // of the latest read
-	firstWrite time.Duration // record.Never until a write happens
-	reads      int64         // reads that returned data, over the connection's life
+	last Stamp // of the latest read
+	// firstWrite is record.Never until a write happens. It is atomic because TLS
+	// may also write while it reads.
+	firstWrite atomic.Int64
+	reads      int64 // reads that returned data, over the connection's life
+	leftover   bool  // bytes or an end of stream stood behind the last answer
 }
 
 func newSocket(tcp *net.TCPConn, clock *Clock) (*socket, error) {
@@ -34,17 +37,30 @@ func newSocket(tcp *net.TCPConn, clock *Clock) (*socket, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &socket{TCPConn: tcp, clock: clock, raw: raw, firstWrite: record.Never}
+	s := &socket{TCPConn: tcp, clock: clock, raw: raw}
+	s.rearm()
 	s.rx.enable(raw)
 	return s, nil
 }
 
-// Write notes the moment right before the first write(2).
+// Write notes the moment right before the first write(2) since rearm.
 func (s *socket) Write(p []byte) (int, error) {
-	if s.firstWrite == record.Never {
-		s.firstWrite = s.clock.Now()
+	if s.firstWrite.Load() == int64(record.Never) {
+		s.firstWrite.Store(int64(s.clock.Now()))
 	}
 	return s.TCPConn.Write(p)
+}
+
+// rearm makes the next write the first.
+func (s *socket) rearm() { s.firstWrite.Store(int64(record.Never)) }
+
+// began is the moment right before the first write(2) since rearm, or else that
+// which is given.
+func (s *socket) began(otherwise time.Duration) time.Duration {
+	if at := time.Duration(s.firstWrite.Load()); at != record.Never {
+		return at
+	}
+	return otherwise
 }
 
 // stamp notes a read that returned data. wall is the kernel's receive time, 0

@@ -8,6 +8,11 @@ package plan
 
 import "time"
 
+// HTTP2Streams is how many requests share an HTTP/2 connection at most. It is below
+// what servers allow, so that connections are few and yet a read of one holds little
+// that belongs to others.
+const HTTP2Streams = 32
+
 // Version is the version of the plan's format that this program writes.
 const Version = 1
 

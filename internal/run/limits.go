@@ -23,10 +23,14 @@ func checkLimits(p *plan.Plan) error {
 		if s.Rate > 0 {
 			n = s.MaxInFlight
 		}
-		if files > 0 && n+spareFiles > files {
-			errs = append(errs, fmt.Errorf("stage %d wants %d requests in flight, and this process may open %d files: raise the limit with ulimit -n %d, or ask for less", i+1, n, files, n+spareFiles))
+		conns := n
+		if p.Target.HTTP2 {
+			conns = (n + plan.HTTP2Streams - 1) / plan.HTTP2Streams
 		}
-		if ports > 0 && n > ports {
+		if files > 0 && conns+spareFiles > files {
+			errs = append(errs, fmt.Errorf("stage %d wants %d requests in flight, and this process may open %d files: raise the limit with ulimit -n %d, or ask for less", i+1, n, files, conns+spareFiles))
+		}
+		if ports > 0 && conns > ports {
 			errs = append(errs, fmt.Errorf("stage %d wants %d requests in flight, and this system has %d local ports for them: widen net.ipv4.ip_local_port_range, or add target URLs", i+1, n, ports))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 func (r *run) startMock() error {
 	cfg := mock.Default()
 	cfg.Seed = r.plan.Seed
+	cfg.HTTP2 = r.plan.Target.HTTP2
 	cfg.Latency.TTFT = 50 * time.Millisecond
 	cfg.Latency.ITL = 10 * time.Millisecond
 	server, err := mock.New(cfg)

@@ -93,10 +93,10 @@ func (r *run) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := checkLimits(r.plan); err != nil {
+	if err := checkTarget(ctx, &r.plan.Target, secrets, r.opt.Log); err != nil {
 		return err
 	}
-	if err := checkTarget(ctx, &r.plan.Target, secrets, r.opt.Log); err != nil {
+	if err := checkLimits(r.plan); err != nil {
 		return err
 	}
 	tok, err := r.opt.Kit.Tokenizers(r.plan.Tokenizer.Name)

@@ -80,16 +80,18 @@ func tlsConfig(t plan.TLS) (*tls.Config, error) {
 // probeTime bounds one look at the target before the run.
 const probeTime = 10 * time.Second
 
-// checkTarget makes sure that each URL answers, and asks for the model's name
-// where the plan has none.
+// checkTarget makes sure that each URL answers, asks for the model's name where
+// the plan has none, and finds out whether HTTP/2 is spoken where the plan wants it.
 func checkTarget(ctx context.Context, t *plan.Target, s secrets, log io.Writer) error {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.TLSClientConfig = s.tls
-	defer transport.CloseIdleConnections()
-	client := &http.Client{Transport: transport, Timeout: probeTime}
+	p := newProbe(s.tls, t.HTTP2)
+	defer p.close()
 	var errs []error
+	var plain []string // URLs that do not speak HTTP/2
 	for i, raw := range t.URLs {
-		models, err := listModels(ctx, client, raw, *t, s.key)
+		models, http2, err := p.listModels(ctx, raw, *t, s.key)
+		if !http2 {
+			plain = append(plain, plan.SafeURL(raw))
+		}
 		var answered *answerError
 		switch {
 		case err == nil && t.Model == "" && len(models) > 0:
@@ -107,7 +109,69 @@ func checkTarget(ctx context.Context, t *plan.Target, s secrets, log io.Writer) 
 			errs = append(errs, fmt.Errorf("target %d, %s, cannot be reached: %w", i+1, plan.SafeURL(raw), bare(err)))
 		}
 	}
+	if t.HTTP2 && len(errs) == 0 {
+		errs = append(errs, settleHTTP2(t, plain, log))
+	}
 	return errors.Join(errs...)
+}
+
+// settleHTTP2 falls back to HTTP/1.1 where no server speaks HTTP/2. Replicas that
+// differ are not measured together.
+func settleHTTP2(t *plan.Target, plain []string, log io.Writer) error {
+	switch len(plain) {
+	case 0:
+		return nil
+	case len(t.URLs):
+		t.HTTP2 = false
+		fmt.Fprintf(log, "%s does not speak HTTP/2: measuring over HTTP/1.1\n", strings.Join(plain, ", "))
+		return nil
+	default:
+		return fmt.Errorf("%s does not speak HTTP/2 and the other targets do: leave out --http2, or measure them apart", strings.Join(plain, ", "))
+	}
+}
+
+// probe looks at targets before the run.
+type probe struct {
+	any   *http.Client
+	http2 *http.Client // speaks nothing else; nil: not wanted
+}
+
+func newProbe(config *tls.Config, http2 bool) *probe {
+	client := func() (*http.Client, *http.Transport) {
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport.TLSClientConfig = config.Clone() // net/http adds its protocols to it
+		return &http.Client{Transport: transport, Timeout: probeTime}, transport
+	}
+	p := new(probe)
+	p.any, _ = client()
+	if http2 {
+		var transport *http.Transport
+		p.http2, transport = client()
+		transport.Protocols = new(http.Protocols)
+		transport.Protocols.SetHTTP2(true)
+		transport.Protocols.SetUnencryptedHTTP2(true)
+	}
+	return p
+}
+
+func (p *probe) close() {
+	p.any.CloseIdleConnections()
+	if p.http2 != nil {
+		p.http2.CloseIdleConnections()
+	}
+}
+
+// listModels asks a server which models it has, and says whether it spoke HTTP/2.
+func (p *probe) listModels(ctx context.Context, base string, t plan.Target, key string) (models []string, http2 bool, err error) {
+	if p.http2 != nil {
+		models, err = listModels(ctx, p.http2, base, t, key)
+		var answered *answerError
+		if err == nil || errors.As(err, &answered) {
+			return models, true, err
+		}
+	}
+	models, err = listModels(ctx, p.any, base, t, key)
+	return models, false, err
 }
 
 // bare takes the request line off an error of net/http: it may hold a secret.

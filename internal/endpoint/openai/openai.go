@@ -17,6 +17,7 @@ import (
 
 	"inferometer/internal/endpoint"
 	"inferometer/internal/exchange"
+	"inferometer/internal/exchange/h2"
 	"inferometer/internal/netclock"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
@@ -54,9 +55,16 @@ type Endpoint struct {
 	runID    string
 }
 
+// client carries out requests to one server.
+type client interface {
+	Do(ctx context.Context, req *exchange.Request, rec *record.Record)
+	Warm(ctx context.Context, n int) error
+	Close() error
+}
+
 // replica is one of the target's URLs.
 type replica struct {
-	client *exchange.Client
+	client client
 	head   *exchange.Head
 	stamps bool
 }
@@ -104,22 +112,34 @@ func newReplica(raw string, t plan.Target, kind Kind, o endpoint.Options, stream
 	if err != nil {
 		return replica{}, fmt.Errorf("the proxy variables for %s: %w", u.Redacted(), err)
 	}
-	opt := netclock.DialOptions{Proxy: proxy, Timeout: time.Duration(t.Timeouts.Connect)}
+	if proxy != nil && proxy.Scheme != "http" {
+		return replica{}, fmt.Errorf("the proxy variables for %s name a proxy of scheme %q: only http:// proxies can be used", u.Redacted(), proxy.Scheme)
+	}
+	opt := netclock.DialOptions{Proxy: proxy, Tunnel: t.HTTP2, Timeout: time.Duration(t.Timeouts.Connect)}
 	if u.Scheme == "https" {
 		opt.TLS = o.TLS.Clone()
 		opt.TLS.ServerName = u.Hostname()
+		opt.TLS.NextProtos = []string{"http/1.1"}
+		if t.HTTP2 {
+			opt.TLS.NextProtos = []string{"h2"}
+		}
 	}
 	dialer := netclock.NewDialer(o.Clock, hostPort(u), opt)
+	r := replica{
+		head:   exchange.NewHead(u, fields(t, o.Key, u, streamed), proxy),
+		stamps: dialer.KernelStamps(),
+	}
 	limits := netclock.Limits{
 		FirstByte: time.Duration(t.Timeouts.FirstByte),
 		Stall:     time.Duration(t.Timeouts.Stall),
 		Request:   time.Duration(t.Timeouts.Request),
 	}
-	return replica{
-		client: exchange.NewClient(o.Clock, dialer, limits),
-		head:   exchange.NewHead(u, fields(t, o.Key, u, streamed), proxy),
-		stamps: dialer.KernelStamps(),
-	}, nil
+	if t.HTTP2 {
+		r.client = h2.NewClient(o.Clock, dialer, h2.Options{Limits: limits, Streams: plan.HTTP2Streams, Secure: opt.TLS != nil})
+	} else {
+		r.client = exchange.NewClient(o.Clock, dialer, limits)
+	}
+	return r, nil
 }
 
 // RequestURL is where requests of a kind go. A base URL that already ends in the

@@ -1,0 +1,285 @@
+// Package h2 carries out requests over HTTP/2, many at a time on one connection,
+// and stamps what each of them gets with the network read that brought it.
+//
+// It speaks the protocol itself, on the connections of netclock. A stamp belongs
+// to a read of a connection and a read holds frames of many streams; so the frames
+// are taken apart where the stamp is at hand, and each stream gets a mark for every
+// read that brought something of it. A request's own goroutine sleeps until its
+// answer is complete.
+package h2
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"inferometer/internal/exchange"
+	"inferometer/internal/netclock"
+	"inferometer/internal/record"
+)
+
+// Client keeps connections to one server.
+type Client struct {
+	clock   *netclock.Clock
+	dialer  *netclock.Dialer
+	limits  netclock.Limits
+	streams int // most at once on a connection
+	secure  bool
+	pool    sync.Pool
+
+	conns atomic.Pointer[[]*conn] // a new slice with each change
+	most  atomic.Int64            // streams at once on a connection, as the server said last
+
+	mu      sync.Mutex
+	opening *opening
+	alive   map[*conn]struct{} // those of conns, and those that only finish what they have
+	closed  bool
+	exited  sync.WaitGroup // of all connections' goroutines
+}
+
+// opening is a connection being opened; requests that come meanwhile wait for it.
+type opening struct {
+	done   chan struct{}
+	places int // requests that it still has room for
+	err    error
+}
+
+// Options are what a Client takes besides its dialer.
+type Options struct {
+	Limits netclock.Limits
+	// Streams is how many requests share a connection at most; a server may
+	// allow fewer.
+	Streams int
+	// Secure: the dialer speaks TLS, and the server must have agreed on h2.
+	Secure bool
+}
+
+// NewClient makes a Client that opens connections with d.
+func NewClient(clock *netclock.Clock, d *netclock.Dialer, o Options) *Client {
+	c := &Client{
+		clock: clock, dialer: d, limits: o.Limits, streams: max(o.Streams, 1), secure: o.Secure,
+		alive: make(map[*conn]struct{}),
+	}
+	c.pool.New = func() any { return &stream{done: make(chan struct{}, 1)} }
+	c.conns.Store(new([]*conn))
+	c.most.Store(int64(c.streams))
+	return c
+}
+
+// maxTries is how often a request goes again that the server did not look at.
+const maxTries = 5
+
+// Do sends req and fills in rec from Sent to End.
+func (c *Client) Do(ctx context.Context, req *exchange.Request, rec *record.Record) {
+	for try := 1; ; try++ {
+		st, err := c.start(ctx, req, rec)
+		if err != nil {
+			exchange.Fail(ctx, rec, err, c.clock.Now())
+			return
+		}
+		<-st.done
+		err = st.err
+		again := err != nil && goesAgain(st)
+		c.pool.Put(st)
+		switch {
+		case err == nil:
+			exchange.Finish(rec, c.clock.Now())
+			return
+		case again && try < maxTries && ctx.Err() == nil:
+		default:
+			exchange.Fail(ctx, rec, err, c.clock.Now())
+			return
+		}
+	}
+}
+
+// goesAgain reports whether a failed request may go again: the server has not
+// looked at it, or closed an idle connection as it set out.
+func goesAgain(st *stream) bool {
+	var not *unprocessed
+	var bad *exchange.BadFraming
+	return errors.As(st.err, &not) ||
+		st.stale && st.latest == record.Never && netclock.Classify(st.err) == record.Reset && !errors.As(st.err, &bad)
+}
+
+// start finds a connection with room for a request, or opens one.
+func (c *Client) start(ctx context.Context, req *exchange.Request, rec *record.Record) (*stream, error) {
+	for {
+		conns := *c.conns.Load()
+		if n := len(conns); n > 0 {
+			// Neighbouring slots share a connection; slots on different cores do not meet.
+			from := rec.Slot / c.streams
+			for i := range n {
+				if st := conns[(from+i)%n].start(ctx, req, rec); st != nil {
+					return st, nil
+				}
+			}
+		}
+		if st, err := c.open(ctx, req, rec); st != nil || err != nil {
+			return st, err
+		}
+	}
+}
+
+// open opens a connection for a request, or waits for one that is being opened.
+// Neither stream nor error: look again.
+func (c *Client) open(ctx context.Context, req *exchange.Request, rec *record.Record) (*stream, error) {
+	c.mu.Lock()
+	if o := c.opening; o != nil && o.places > 0 {
+		o.places--
+		c.mu.Unlock()
+		select {
+		case <-o.done:
+			if errors.Is(o.err, context.Canceled) {
+				return nil, nil // the one who opened it was cancelled, not this one
+			}
+			return nil, o.err
+		case <-ctx.Done():
+			return nil, netclock.ErrAborted
+		}
+	}
+	o := &opening{done: make(chan struct{}), places: int(c.most.Load()) - 1}
+	c.opening = o
+	c.mu.Unlock()
+	cn, err := c.connect(ctx)
+	var st *stream
+	if err == nil {
+		// Ahead of those who wait.
+		if st = cn.start(ctx, req, rec); st == nil {
+			err = cn.refusal()
+		}
+	}
+	c.mu.Lock()
+	if c.opening == o {
+		c.opening = nil
+	}
+	c.mu.Unlock()
+	o.err = err
+	close(o.done)
+	return st, err
+}
+
+// refusal says why a new connection has no room; nil: others took it.
+func (c *conn) refusal() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.err != nil:
+		return &netclock.DialError{Class: record.ConnectFailed, Err: c.cause(&stream{}, c.err)}
+	case c.most == 0:
+		return &netclock.DialError{Class: record.ConnectFailed, Err: errors.New("the server allows no HTTP/2 streams")}
+	}
+	return nil
+}
+
+// connect opens a connection and adds it to the others.
+func (c *Client) connect(ctx context.Context) (*conn, error) {
+	nc, err := c.dialer.Dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if c.secure && nc.Protocol() != "h2" {
+		nc.Close()
+		return nil, &netclock.DialError{Class: record.TLSFailed, Err: fmt.Errorf("the server did not agree on HTTP/2 but on %q", nc.Protocol())}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		nc.Close()
+		return nil, netclock.ErrAborted
+	}
+	cn := newConn(c, nc)
+	c.alive[cn] = struct{}{}
+	conns := append(slices.Clone(*c.conns.Load()), cn)
+	c.conns.Store(&conns)
+	return cn, nil
+}
+
+// forget takes a connection out of use; dead: nothing is on it any more either.
+func (c *Client) forget(cn *conn, dead bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if dead {
+		delete(c.alive, cn)
+	}
+	old := *c.conns.Load()
+	if i := slices.Index(old, cn); i >= 0 {
+		conns := slices.Delete(slices.Clone(old), i, i+1)
+		c.conns.Store(&conns)
+	}
+}
+
+// settleTime bounds the wait for a server's settings ahead of the first requests.
+const settleTime = 10 * time.Second
+
+// Warm opens connections for n requests at once ahead of the first of them.
+func (c *Client) Warm(ctx context.Context, n int) error {
+	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	for {
+		missing := n - c.room()
+		if missing <= 0 {
+			return nil
+		}
+		most := int(c.most.Load())
+		if most == 0 {
+			return errors.New("the server allows no HTTP/2 streams")
+		}
+		errs := make([]error, (missing+most-1)/most)
+		var wg sync.WaitGroup
+		for i := range errs {
+			wg.Go(func() { errs[i] = c.warmOne(ctx) })
+		}
+		wg.Wait()
+		if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+			return errs[i]
+		}
+	}
+}
+
+// warmOne opens a connection and waits until the server has said how many streams
+// it takes.
+func (c *Client) warmOne(ctx context.Context) error {
+	cn, err := c.connect(ctx)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-cn.ready:
+		return cn.refusal()
+	case <-ctx.Done():
+		return errors.New("the server accepted a connection and did not begin to speak HTTP/2")
+	}
+}
+
+// room is how many requests the open connections can carry at once.
+func (c *Client) room() int {
+	n := 0
+	for _, cn := range *c.conns.Load() {
+		cn.mu.Lock()
+		if cn.open() {
+			n += cn.most
+		}
+		cn.mu.Unlock()
+	}
+	return n
+}
+
+// Close closes all connections; what is under way on them fails.
+func (c *Client) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	alive := slices.Collect(maps.Keys(c.alive))
+	c.mu.Unlock()
+	for _, cn := range alive {
+		cn.close()
+	}
+	c.exited.Wait()
+	c.dialer.Close()
+	return nil
+}

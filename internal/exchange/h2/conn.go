@@ -1,0 +1,334 @@
+package h2
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/net/http2/hpack"
+
+	"inferometer/internal/exchange"
+	"inferometer/internal/netclock"
+	"inferometer/internal/record"
+)
+
+// conn is a connection with its streams. One goroutine reads it, one writes to
+// it; neither waits for the other, so that a server that stops reading for a while
+// cannot stop us from reading what it writes.
+type conn struct {
+	client *Client
+	net    *netclock.Conn
+	ready  chan struct{} // closed when the server's settings are known, or never will be
+
+	mu     sync.Mutex
+	work   sync.Cond // the writer has something to do
+	live   []*stream
+	ids    []uint32      // of the live streams; 0: not on the wire yet
+	err    error         // why the connection is over; nil: it is not
+	used   bool          // has carried a request
+	idle   time.Duration // since when it has no streams
+	heard  time.Duration // when something came last
+	follow []follower
+	timer  *time.Timer
+	armed  time.Duration // when the timer fires; 0: it does not
+
+	// what the server said
+	settled bool  // its settings have come
+	most    int   // streams at once, ours included
+	frame   int   // payload of a frame
+	initial int64 // window of a new stream
+	window  int64 // bytes that it takes on the connection
+	leaving bool  // it wants no further streams here
+	why     string
+
+	// about writing
+	queue   []*stream // not yet completely in frames, in order
+	control []byte    // frames that belong to no request
+	next    uint32    // id of the next stream
+	writing bool
+	encoder *hpack.Encoder
+	block   bytes.Buffer
+	out     []byte // what is being written
+	parts   []part // whose it is
+	reader  reader
+}
+
+// part is a stream's part in a write.
+type part struct {
+	id          uint32
+	first, last bool // it holds the first, the last byte of the request
+}
+
+// follower is a context whose end ends streams.
+type follower struct {
+	ctx     context.Context
+	stop    func() bool
+	streams int
+}
+
+// The windows that we open: as large as it takes for flow control never to hold
+// up a server that is being measured. What is used up is given back by quarters.
+const (
+	ownStreamWindow = 64 << 20
+	ownWindow       = 1 << 30
+)
+
+// usual is how many streams a server takes that has not said yet.
+const usual = 100
+
+// newConn begins to speak HTTP/2 on a connection.
+func newConn(client *Client, nc *netclock.Conn) *conn {
+	c := &conn{
+		client: client, net: nc, ready: make(chan struct{}),
+		most: min(client.streams, usual), frame: maxFrame, initial: startWindow, window: startWindow,
+		next: 1, idle: client.clock.Now(),
+	}
+	c.work.L = &c.mu
+	c.encoder = hpack.NewEncoder(&c.block)
+	c.reader.init(c)
+	b := append(c.control, preface...)
+	b = appendFrame(b, 18, frameSettings, 0, 0)
+	b = appendSetting(b, settingPush, 0)
+	b = appendSetting(b, settingWindow, ownStreamWindow)
+	b = appendSetting(b, settingHeaderList, maxBlock)
+	c.control = appendWindow(b, 0, ownWindow-startWindow)
+	client.exited.Go(c.write)
+	client.exited.Go(c.read)
+	return c
+}
+
+// read takes in what comes until the connection ends.
+func (c *conn) read() {
+	err := c.net.ReadEach(c.reader.take)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil || errors.Is(err, io.EOF) {
+		err = errClosed
+	}
+	c.fail(err)
+}
+
+// errClosed: the server closed the connection, in order.
+var errClosed = errors.New("the server closed the connection")
+
+// start gives a request a stream; nil: the connection takes no more.
+func (c *conn) start(ctx context.Context, req *exchange.Request, rec *record.Record) *stream {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.open() || len(c.live) >= c.most {
+		return nil
+	}
+	st := c.client.pool.Get().(*stream)
+	st.reset(ctx, req, rec)
+	st.begun = c.client.clock.Now()
+	st.stale = c.used && len(c.live) == 0 && st.begun-c.idle > staleAfter
+	rec.Conn = record.Conn{Reused: true}
+	if !c.used {
+		rec.Conn = c.net.Opened()
+	}
+	c.used = true
+	c.live, c.ids = append(c.live, st), append(c.ids, 0)
+	st.queued = true
+	c.queue = append(c.queue, st)
+	c.heed(ctx)
+	c.arm(c.client.limits.Due(st.begun, record.Never))
+	c.work.Signal()
+	return st
+}
+
+// staleAfter is how long a connection must have been idle for a missing answer
+// to be put down to the server's idle time.
+const staleAfter = 100 * time.Millisecond
+
+// open reports whether new streams may be started at all.
+func (c *conn) open() bool { return c.err == nil && !c.leaving && c.next < maxWindow }
+
+// heed makes the end of ctx end its streams. Requests of one stage share a
+// context, so that this happens once per connection and stage.
+func (c *conn) heed(ctx context.Context) {
+	for i := range c.follow {
+		if c.follow[i].ctx == ctx {
+			c.follow[i].streams++
+			return
+		}
+	}
+	c.follow = slices.DeleteFunc(c.follow, func(f follower) bool {
+		if f.streams == 0 {
+			f.stop()
+		}
+		return f.streams == 0
+	})
+	stop := context.AfterFunc(ctx, func() { c.cancel(ctx) })
+	c.follow = append(c.follow, follower{ctx, stop, 1})
+}
+
+// cancel ends the streams of a context.
+func (c *conn) cancel(ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := len(c.live) - 1; i >= 0; i-- {
+		if c.live[i].ctx == ctx {
+			c.drop(i, netclock.ErrAborted, codeCancel)
+		}
+	}
+}
+
+// arm makes sure that limits are looked at no later than at the given moment.
+func (c *conn) arm(at time.Duration) {
+	if at == 0 || (c.armed != 0 && c.armed <= at) {
+		return
+	}
+	c.armed = at
+	wait := at - c.client.clock.Now()
+	if c.timer == nil {
+		c.timer = time.AfterFunc(wait, c.expire)
+	} else {
+		c.timer.Reset(wait)
+	}
+}
+
+// expire ends the streams that ran into a limit.
+func (c *conn) expire() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.armed = 0
+	now, limits := c.client.clock.Now(), c.client.limits
+	var next time.Duration
+	for i := len(c.live) - 1; i >= 0; i-- {
+		st := c.live[i]
+		if class := limits.Over(st.from(), st.latest, now); class != "" {
+			if c.heard < st.from() && !c.leaving {
+				// Nothing at all has come since: the connection may be dead.
+				c.leaving = true
+				c.client.forget(c, false)
+			}
+			c.drop(i, &netclock.Expired{Class: class}, codeCancel)
+		} else if due := limits.Due(st.from(), st.latest); due != 0 && (next == 0 || due < next) {
+			next = due
+		}
+	}
+	if c.err == nil {
+		c.arm(next)
+	}
+}
+
+// find gives the index of a live stream; -1: there is none with that id.
+func (c *conn) find(id uint32) int {
+	for i, have := range c.ids {
+		if have == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// drop ends a stream from our side and tells the server.
+func (c *conn) drop(i int, err error, why code) {
+	if id := c.ids[i]; id != 0 {
+		c.say(appendReset(c.control, id, why))
+	}
+	c.end(i, err)
+}
+
+// end takes a stream off the connection and gives it back to its request.
+func (c *conn) end(i int, err error) {
+	st := c.live[i]
+	if st.answered {
+		err = nil // only the stamps of its sending were still missing
+	}
+	if st.queued {
+		c.queue = slices.DeleteFunc(c.queue, func(q *stream) bool { return q == st })
+	}
+	last := len(c.live) - 1
+	c.live[i], c.ids[i] = c.live[last], c.ids[last]
+	c.live[last] = nil
+	c.live, c.ids = c.live[:last], c.ids[:last]
+	for k := range c.follow {
+		if c.follow[k].ctx == st.ctx {
+			c.follow[k].streams--
+		}
+	}
+	if last == 0 {
+		c.idle = c.client.clock.Now()
+		if c.leaving && c.err == nil {
+			c.fail(errClosed)
+		}
+	}
+	st.err = err
+	st.done <- struct{}{}
+}
+
+// unprocessed is the error of a stream that the server has not looked at: its
+// request may go again without harm.
+type unprocessed struct{ text string }
+
+func (e *unprocessed) Error() string { return e.text }
+
+// fail ends the connection and all that is on it. Only the first reason counts.
+func (c *conn) fail(err error) {
+	if c.err != nil {
+		return
+	}
+	c.err = err
+	c.client.forget(c, true)
+	if !c.settled {
+		close(c.ready)
+	}
+	var bad *fault
+	if errors.As(err, &bad) {
+		c.control = appendGoAway(c.control, bad.code)
+	}
+	for i := len(c.live) - 1; i >= 0; i-- {
+		c.end(i, c.cause(c.live[i], err))
+	}
+	for _, f := range c.follow {
+		f.stop()
+	}
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+	if c.writing {
+		// What the writer waits for will not come. The last word is lost.
+		_ = c.net.Close()
+	}
+	c.work.Signal()
+}
+
+// cause says what the end of the connection means for one stream.
+func (c *conn) cause(st *stream, err error) error {
+	var bad *fault
+	if errors.As(err, &bad) {
+		return &exchange.BadFraming{Err: fmt.Errorf("the server broke HTTP/2: %w", err)}
+	}
+	if c.why != "" {
+		err = fmt.Errorf("%w (%s)", err, c.why)
+	}
+	switch {
+	case errors.Is(err, errClosed) && st.headed:
+		return &exchange.Truncated{Err: fmt.Errorf("%w inside an answer", err)}
+	case errors.Is(err, errClosed):
+		return fmt.Errorf("%w without an answer", err)
+	}
+	return err
+}
+
+// say hands control frames to the writer. They are appended to c.control by the caller.
+func (c *conn) say(control []byte) {
+	c.control = control
+	c.work.Signal()
+}
+
+// close ends the connection in order.
+func (c *conn) close() {
+	c.mu.Lock()
+	if c.err == nil {
+		c.control = appendGoAway(c.control, codeNone)
+		c.fail(errors.New("the client was closed"))
+	}
+	c.mu.Unlock()
+}

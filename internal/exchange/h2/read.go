@@ -1,0 +1,396 @@
+package h2
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"golang.org/x/net/http2/hpack"
+
+	"inferometer/internal/exchange"
+	"inferometer/internal/netclock"
+)
+
+// reader takes in the bytes of a connection.
+type reader struct {
+	c        *conn
+	split    splitter
+	at       netclock.Stamp // of the read that is being taken in
+	begun    bool           // the server's first frame has come
+	asked    netclock.Stamp // of the read for which merged holds
+	merged   int
+	received int64 // bytes of data, not yet given back to the connection's window
+
+	decoder *hpack.Decoder
+	block   []byte // a block of headers, while it is incomplete
+	blockOf frame  // whose it is; stream 0: there is none
+	head    head   // what was read of a block
+}
+
+// head is what matters in a block of headers.
+type head struct {
+	status      int
+	contentType string
+	retryAfter  string
+	length      int64
+	err         error
+}
+
+func (r *reader) init(c *conn) {
+	r.c = c
+	r.decoder = hpack.NewDecoder(4096, r.field)
+	r.decoder.SetMaxStringLength(maxFieldSize)
+}
+
+// take is handed each read; false: the connection is over.
+func (r *reader) take(p []byte, at netclock.Stamp) bool {
+	c := r.c
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return false
+	}
+	r.at, c.heard = at, at.User
+	if !r.begun && len(p) >= 4 && string(p[:4]) == "HTTP" {
+		c.fail(&fault{codeProtocol, fmt.Sprintf("it answered %q: it does not speak HTTP/2 here", p[:min(len(p), 40)])})
+		return false
+	}
+	if err := r.split.feed(p, r); err != nil {
+		c.fail(err)
+		return false
+	}
+	if len(c.control) > maxControl {
+		c.fail(&fault{codeCalm, "more questions than it takes answers to"})
+	}
+	return c.err == nil
+}
+
+// begin sees the head of each frame.
+func (r *reader) begin(f frame) (wanted bool, err error) {
+	if !r.begun {
+		if r.begun = true; f.kind != frameSettings || f.has(flagAck) {
+			return false, breach(codeProtocol, "a first frame of type %d, which must be settings", f.kind)
+		}
+	}
+	if r.blockOf.stream != 0 && (f.kind != frameContinuation || f.stream != r.blockOf.stream) {
+		return false, breach(codeProtocol, "a frame of type %d inside headers", f.kind)
+	}
+	switch f.kind {
+	case frameData:
+		return true, r.beginData(f)
+	case framePush:
+		return false, breach(codeProtocol, "a push, which was turned off")
+	case frameHeaders, frameReset, frameSettings, framePing, frameGoAway, frameWindow, frameContinuation:
+		return true, nil
+	default:
+		return false, nil
+	}
+}
+
+// beginData counts a frame of data towards the windows.
+func (r *reader) beginData(f frame) error {
+	c := r.c
+	if f.stream == 0 {
+		return breach(codeProtocol, "data on no stream")
+	}
+	if r.received += int64(f.length); r.received > ownWindow/4 {
+		c.say(appendWindow(c.control, 0, r.received))
+		r.received = 0
+	}
+	i := c.find(f.stream)
+	if i < 0 {
+		return c.known(f)
+	}
+	st := c.live[i]
+	if st.received += int64(f.length); st.received > ownStreamWindow/4 && !f.has(flagEndStream) {
+		c.say(appendWindow(c.control, f.stream, st.received))
+		st.received = 0
+	}
+	return nil
+}
+
+// known makes sure that a frame is for a stream that was once there.
+func (c *conn) known(f frame) error {
+	if f.stream%2 == 0 || f.stream >= c.next {
+		return breach(codeProtocol, "a frame of type %d for stream %d, which nobody opened", f.kind, f.stream)
+	}
+	return nil
+}
+
+// data takes a piece of an answer's body.
+func (r *reader) data(f frame, p []byte, last bool) error {
+	c := r.c
+	i := -1
+	if f.stream != 0 {
+		i = c.find(f.stream)
+	}
+	if i < 0 || c.live[i].answered || (len(p) == 0 && !last) {
+		return nil
+	}
+	st := c.live[i]
+	if !st.headed {
+		r.refuse(i, "data ahead of the headers")
+		return nil
+	}
+	st.rec.Body = append(st.rec.Body, p...)
+	r.arrived(st)
+	if st.length >= 0 && int64(len(st.rec.Body)) > st.length {
+		r.refuse(i, "an answer longer than its Content-Length")
+		return nil
+	}
+	if !last {
+		return nil
+	}
+	if f.length > 0 {
+		if st.frames++; st.frames > 1 && st.rec.Streamed && st.frames-1 <= r.mergedSegments() {
+			st.rec.Merged++
+		}
+	}
+	if f.has(flagEndStream) {
+		r.complete(i)
+	}
+	return nil
+}
+
+// mergedSegments bounds how many segments the kernel merged into this read. It is
+// asked only where a stream has several frames in one read: events that share a
+// frame were sent together. Which of the merged segments were that stream's cannot
+// be known, so that a stream counts all of them, up to one for each of its frames.
+func (r *reader) mergedSegments() int {
+	if r.asked != r.at {
+		r.asked, r.merged = r.at, r.c.net.Merged()
+	}
+	return r.merged
+}
+
+// arrived notes that something of a stream came with this read.
+func (r *reader) arrived(st *stream) {
+	st.arrived(r.at)
+	if limit := r.c.client.limits.Stall; limit != 0 {
+		r.c.arm(r.at.User + limit)
+	}
+}
+
+// refuse ends a stream whose answer is not what the protocol says.
+func (r *reader) refuse(i int, what string) {
+	r.c.drop(i, &exchange.BadFraming{Err: errors.New("the server sent " + what)}, codeProtocol)
+}
+
+// complete ends a stream in order.
+func (r *reader) complete(i int) {
+	c := r.c
+	st := c.live[i]
+	if !st.headed {
+		r.refuse(i, "an answer without a status")
+		return
+	}
+	if missing := st.length - int64(len(st.rec.Body)); missing > 0 {
+		c.end(i, &exchange.Truncated{Err: fmt.Errorf("the answer ended %d bytes before its Content-Length", missing)})
+		return
+	}
+	st.answered = true
+	if !st.onWire {
+		// The server has answered before it saw the whole request.
+		st.rest, st.onWire = nil, true
+		c.say(appendReset(c.control, c.ids[i], codeCancel))
+	}
+	if !st.stamp {
+		c.end(i, nil)
+	}
+}
+
+// whole takes any frame but data.
+func (r *reader) whole(f frame, p []byte) error {
+	switch f.kind {
+	case frameHeaders:
+		return r.headers(f, p)
+	case frameContinuation:
+		return r.continuation(f, p)
+	case frameReset:
+		return r.reset(f, p)
+	case frameSettings:
+		return r.c.settings(f, p)
+	case framePing:
+		return r.ping(f, p)
+	case frameGoAway:
+		return r.goAway(p)
+	case frameWindow:
+		return r.c.windowUpdate(f, p)
+	}
+	return nil
+}
+
+// headers takes the first frame of a block.
+func (r *reader) headers(f frame, p []byte) error {
+	if i := r.c.find(f.stream); f.stream == 0 || i < 0 {
+		if err := r.c.known(f); err != nil {
+			return err
+		}
+	}
+	pad := 0
+	if f.has(flagPadded) {
+		if len(p) == 0 {
+			return breach(codeFrame, "padded headers without the length of their padding")
+		}
+		pad, p = int(p[0]), p[1:]
+	}
+	if f.has(flagPriority) {
+		if len(p) < 5 {
+			return breach(codeFrame, "headers of %d bytes", f.length)
+		}
+		p = p[5:]
+	}
+	if pad > len(p) {
+		return breach(codeProtocol, "headers with more padding than payload")
+	}
+	p = p[:len(p)-pad]
+	r.blockOf = f
+	if f.has(flagEndHeaders) {
+		return r.endHeaders(p)
+	}
+	r.block = append(r.block[:0], p...)
+	return nil
+}
+
+// continuation takes a further frame of a block.
+func (r *reader) continuation(f frame, p []byte) error {
+	if r.blockOf.stream == 0 {
+		return breach(codeProtocol, "a continuation of nothing")
+	}
+	if r.block = append(r.block, p...); len(r.block) > maxBlock {
+		return breach(codeCalm, "headers longer than %d bytes", maxBlock)
+	}
+	if f.has(flagEndHeaders) {
+		return r.endHeaders(r.block)
+	}
+	return nil
+}
+
+// endHeaders reads a whole block. It is read also where its stream has gone,
+// because later blocks build on it.
+func (r *reader) endHeaders(block []byte) error {
+	f := r.blockOf
+	r.blockOf = frame{}
+	r.head = head{length: -1}
+	if _, err := r.decoder.Write(block); err != nil {
+		return breach(codeHeaders, "headers that cannot be read: %v", err)
+	}
+	if err := r.decoder.Close(); err != nil {
+		return breach(codeHeaders, "headers that cannot be read: %v", err)
+	}
+	i := r.c.find(f.stream)
+	if i < 0 || r.c.live[i].answered {
+		return nil
+	}
+	st := r.c.live[i]
+	ends := f.has(flagEndStream)
+	switch h := &r.head; {
+	case h.err != nil:
+		r.refuse(i, h.err.Error())
+		return nil
+	case st.headed && !ends:
+		r.refuse(i, "headers in the middle of an answer")
+		return nil
+	case st.headed: // trailers: nothing in them matters
+	case h.status == 0:
+		r.refuse(i, "an answer without a status")
+		return nil
+	case h.status < 200 && ends:
+		r.refuse(i, "an answer that ends before its status")
+		return nil
+	case h.status >= 200: // others only announce the real one
+		st.headed, st.length = true, h.length
+		st.rec.Status, st.rec.ContentType, st.rec.RetryAfter = h.status, h.contentType, h.retryAfter
+	}
+	r.arrived(st)
+	if ends {
+		r.complete(i)
+	}
+	return nil
+}
+
+// field takes in one header field.
+func (r *reader) field(f hpack.HeaderField) {
+	h := &r.head
+	switch f.Name {
+	case ":status":
+		n, err := strconv.Atoi(f.Value)
+		if err != nil || n < 100 || n > 999 {
+			h.err = fmt.Errorf("the status %q", f.Value)
+		}
+		h.status = n
+	case "content-length":
+		n, err := strconv.ParseInt(f.Value, 10, 64)
+		if err != nil || n < 0 {
+			h.err = fmt.Errorf("the Content-Length %q", f.Value)
+		}
+		h.length = n
+	case "content-type":
+		h.contentType = f.Value
+	case "retry-after":
+		h.retryAfter = f.Value
+	}
+}
+
+// reset takes in that the server ended a stream.
+func (r *reader) reset(f frame, p []byte) error {
+	if len(p) != 4 {
+		return breach(codeFrame, "a reset of %d bytes", len(p))
+	}
+	i := -1
+	if f.stream != 0 {
+		i = r.c.find(f.stream)
+	}
+	if i < 0 {
+		return r.c.known(f)
+	}
+	why := code(binary.BigEndian.Uint32(p))
+	st := r.c.live[i]
+	if why == codeRefused && !st.headed {
+		r.c.end(i, &unprocessed{"the server refused the stream"})
+		return nil
+	}
+	r.c.end(i, fmt.Errorf("the server reset the stream: %s", why))
+	return nil
+}
+
+// ping answers a question for a sign of life.
+func (r *reader) ping(f frame, p []byte) error {
+	if len(p) != 8 {
+		return breach(codeFrame, "a ping of %d bytes", len(p))
+	}
+	if !f.has(flagAck) {
+		r.c.say(append(appendFrame(r.c.control, 8, framePing, flagAck, 0), p...))
+	}
+	return nil
+}
+
+// goAway takes in that the server is about to leave. What it has seen, it will
+// still answer.
+func (r *reader) goAway(p []byte) error {
+	if len(p) < 8 {
+		return breach(codeFrame, "a farewell of %d bytes", len(p))
+	}
+	c := r.c
+	seen := binary.BigEndian.Uint32(p) & maxWindow
+	why := code(binary.BigEndian.Uint32(p[4:]))
+	if c.leaving = true; why != codeNone {
+		c.why = "it said " + why.String()
+		if text := p[8:]; len(text) > 0 {
+			c.why += fmt.Sprintf(" %q", text[:min(len(text), 80)])
+		}
+	}
+	c.client.forget(c, false)
+	for i := len(c.live) - 1; i >= 0; i-- {
+		if id := c.ids[i]; (id == 0 || id > seen) && !c.live[i].answered {
+			c.end(i, &unprocessed{"the server left without looking at the request"})
+		}
+	}
+	if len(c.live) == 0 {
+		c.fail(errClosed)
+	}
+	return nil
+}
+
+var _ sink = (*reader)(nil)

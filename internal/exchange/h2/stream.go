@@ -1,0 +1,65 @@
+package h2
+
+import (
+	"context"
+	"time"
+
+	"inferometer/internal/exchange"
+	"inferometer/internal/netclock"
+	"inferometer/internal/record"
+)
+
+// stream is one request on a connection. The connection's lock guards it until it
+// has ended; from then on it is the request's again.
+type stream struct {
+	ctx  context.Context
+	req  *exchange.Request
+	rec  *record.Record
+	done chan struct{} // gets one value when the stream has ended
+	err  error         // why, where it failed
+
+	// about sending
+	rest   []byte        // of the body, what no frame holds yet
+	window int64         // bytes that the server will take
+	begun  time.Duration // when it was handed to the connection
+	queued bool          // waits in the connection's queue
+	onWire bool          // all of it is in frames
+	stamp  bool          // a write of its bytes is under way or done, its stamps are not noted
+
+	// about the answer
+	headed   bool          // its headers have come
+	answered bool          // it is complete
+	length   int64         // its Content-Length; -1: none
+	latest   time.Duration // its last read; record.Never before the first
+	last     netclock.Stamp
+	frames   int   // DATA frames that ended in that read
+	received int64 // bytes that the server may send again once it is told so
+	stale    bool  // the connection had been idle for so long that the server may have given it up
+}
+
+// reset makes a stream ready for a request.
+func (st *stream) reset(ctx context.Context, req *exchange.Request, rec *record.Record) {
+	*st = stream{
+		ctx: ctx, req: req, rec: rec, done: st.done,
+		rest: req.Body(), length: -1, latest: record.Never,
+	}
+	rec.Marks, rec.Body = rec.Marks[:0], rec.Body[:0]
+	rec.Sent, rec.Written, rec.Merged = record.Never, record.Never, 0
+	rec.Status, rec.ContentType, rec.RetryAfter = 0, "", ""
+}
+
+// from is the moment from which the stream's limits count.
+func (st *stream) from() time.Duration {
+	if st.rec.Sent != record.Never {
+		return st.rec.Sent
+	}
+	return st.begun
+}
+
+// arrived notes a read that brought something of the answer.
+func (st *stream) arrived(at netclock.Stamp) {
+	if st.latest == record.Never || at != st.last {
+		st.last, st.latest, st.frames = at, at.User, 0
+	}
+	exchange.Mark(st.rec, len(st.rec.Body), at)
+}

@@ -1,0 +1,81 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"inferometer/internal/endpoint"
+	"inferometer/internal/netclock"
+	"inferometer/internal/record"
+)
+
+// Mark notes a read that brought bytes of an answer, whose body is now off bytes
+// long. Bytes that TLS hands over one piece after the other may be of one read.
+func Mark(rec *record.Record, off int, at netclock.Stamp) {
+	if n := len(rec.Marks); n > 0 && rec.Marks[n-1].User == at.User && rec.Marks[n-1].Kernel == at.Kernel {
+		rec.Marks[n-1].Off = off
+		return
+	}
+	rec.Marks = append(rec.Marks, record.Mark{Off: off, Kernel: at.Kernel, User: at.User})
+}
+
+// Finish notes that an answer is complete.
+func Finish(rec *record.Record, now time.Duration) {
+	rec.End = now
+	if n := len(rec.Marks); n > 0 {
+		rec.End = rec.Marks[n-1].At()
+	}
+	if rec.Status < 200 || rec.Status > 299 {
+		rec.Failure = &record.Failure{Class: record.HTTPStatus, Status: rec.Status, At: rec.End}
+	}
+}
+
+// BadFraming is the error of an answer that is not what the protocol says.
+type BadFraming struct{ Err error }
+
+func (e *BadFraming) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *BadFraming) Unwrap() error { return e.Err }
+
+// Truncated is the error of an answer that ended before its own framing said so.
+type Truncated struct{ Err error }
+
+func (e *Truncated) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *Truncated) Unwrap() error { return e.Err }
+
+// Fail notes how a request failed.
+func Fail(ctx context.Context, rec *record.Record, err error, now time.Duration) {
+	f := &record.Failure{Class: netclock.Classify(err), Status: rec.Status, Message: shorten(err.Error()), At: now}
+	var bad *BadFraming
+	var cut *Truncated
+	switch {
+	case errors.As(err, &bad):
+		f.Class = record.BadBody
+	case errors.As(err, &cut):
+		f.Class = record.Truncated
+	}
+	if ctx.Err() != nil {
+		f.Class, f.Message = record.Cancelled, "stopped by the user"
+		if errors.Is(context.Cause(ctx), endpoint.ErrCutOff) {
+			f.Class, f.Message = record.CutOff, "still under way when the drain time was over"
+		}
+	}
+	rec.End = now
+	if n := len(rec.Marks); n > 0 && (f.Class == record.Truncated || f.Class == record.BadBody) {
+		rec.End = rec.Marks[n-1].At()
+	}
+	rec.Failure = f
+}
+
+// shorten keeps messages to a length that a table can show.
+func shorten(s string) string {
+	const most = 200
+	if len(s) > most {
+		return s[:most] + "…"
+	}
+	return s
+}

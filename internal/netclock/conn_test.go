@@ -1,0 +1,326 @@
+package netclock
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"inferometer/internal/record"
+)
+
+// patience is how long a test waits for what must come.
+const patience = 10 * time.Second
+
+// serve answers each connection with handle and gives the address.
+func serve(t *testing.T, handle func(c *net.TCPConn)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			wg.Go(func() {
+				defer c.Close()
+				handle(c.(*net.TCPConn))
+			})
+		}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		wg.Wait()
+	})
+	return l.Addr().String()
+}
+
+func dial(t *testing.T, addr string) *Conn {
+	t.Helper()
+	d := NewDialer(NewClock(), addr, DialOptions{Timeout: patience})
+	t.Cleanup(d.Close)
+	c, err := d.Dial(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// read is one read of an answer.
+type read struct {
+	text string
+	at   Stamp
+}
+
+// ask sends a line and reads until the answer ends in a full stop.
+func ask(ctx context.Context, c *Conn, lim Limits) (reads []read, sent, written time.Duration, err error) {
+	sent, written, err = c.Exchange(ctx, []byte("?\n"), lim, func(p []byte, at Stamp) bool {
+		reads = append(reads, read{string(p), at})
+		return !bytes.HasSuffix(p, []byte("."))
+	})
+	return reads, sent, written, err
+}
+
+// askLine reads one request of ask.
+func askLine(c net.Conn) bool {
+	var b [2]byte
+	_, err := io.ReadFull(c, b[:])
+	return err == nil
+}
+
+// hold keeps a connection open and silent until its client leaves.
+func hold(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
+
+func wantClass(t *testing.T, err error, class record.Class) {
+	t.Helper()
+	if err == nil || Classify(err) != class {
+		t.Fatalf("ended with %v (%s), want class %s", err, Classify(err), class)
+	}
+}
+
+func TestStampsAreInOrder(t *testing.T) {
+	next := make(chan int64, 1) // when the server wrote, on the wall clock
+	addr := serve(t, func(c *net.TCPConn) {
+		for askLine(c) {
+			for _, s := range []string{"one", "two", "three", "four", "."} {
+				next <- time.Now().UnixNano()
+				_, _ = io.WriteString(c, s)
+			}
+		}
+	})
+	awaitStamps(t)
+	c := dial(t, addr)
+	for range 3 {
+		last := c.sock.clock.Now()
+		var text strings.Builder
+		sent, written, err := c.Exchange(t.Context(), []byte("?\n"), Limits{}, func(p []byte, at Stamp) bool {
+			wrote := c.sock.clock.FromWall(<-next) // lets the server write its next piece
+			text.Write(p)
+			if at.User < last || at.User < wrote {
+				t.Errorf("%q was read at %v, the one before at %v, written at %v", p, at.User, last, wrote)
+			}
+			last = at.User
+			checkKernelStamp(t, wrote, at)
+			return !strings.HasSuffix(string(p), ".")
+		})
+		if err != nil || text.String() != "onetwothreefour." {
+			t.Fatalf("got %q, error %v", text.String(), err)
+		}
+		if sent == record.Never || written < sent || last < written {
+			t.Errorf("sent %v, written %v, last read %v", sent, written, last)
+		}
+	}
+}
+
+func TestFirstByteLimit(t *testing.T) {
+	addr := serve(t, func(c *net.TCPConn) { hold(c) })
+	_, sent, written, err := ask(t.Context(), dial(t, addr), Limits{FirstByte: 30 * time.Millisecond, Stall: time.Minute})
+	wantClass(t, err, record.NoFirstByte)
+	if sent == record.Never || written == record.Never {
+		t.Errorf("sent %v, written %v: it did go out", sent, written)
+	}
+}
+
+func TestStallLimit(t *testing.T) {
+	addr := serve(t, func(c *net.TCPConn) {
+		askLine(c)
+		_, _ = io.WriteString(c, "first")
+		hold(c)
+	})
+	reads, _, _, err := ask(t.Context(), dial(t, addr), Limits{FirstByte: patience, Stall: 30 * time.Millisecond})
+	wantClass(t, err, record.Stalled)
+	if len(reads) != 1 || reads[0].text != "first" {
+		t.Errorf("read %q before the stall", reads)
+	}
+}
+
+func TestRequestLimit(t *testing.T) {
+	addr := serve(t, func(c *net.TCPConn) {
+		askLine(c)
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for range tick.C {
+			if _, err := io.WriteString(c, "drip"); err != nil {
+				return
+			}
+		}
+	})
+	reads, _, _, err := ask(t.Context(), dial(t, addr), Limits{FirstByte: patience, Stall: patience, Request: 50 * time.Millisecond})
+	wantClass(t, err, record.TimedOut)
+	if len(reads) == 0 {
+		t.Error("nothing was read")
+	}
+}
+
+// A limit on the first byte is over with the first byte, however long the rest takes.
+func TestFirstByteLimitEndsWithTheFirstByte(t *testing.T) {
+	const limit = 30 * time.Millisecond
+	addr := serve(t, func(c *net.TCPConn) {
+		for askLine(c) {
+			_, _ = io.WriteString(c, "first")
+			<-time.After(2 * limit)
+			_, _ = io.WriteString(c, "last.")
+		}
+	})
+	c := dial(t, addr)
+	for range 2 {
+		if reads, _, _, err := ask(t.Context(), c, Limits{FirstByte: limit}); err != nil || len(reads) != 2 {
+			t.Fatalf("reads %q, error %v", reads, err)
+		}
+	}
+}
+
+// Deadlines are set lazily, so one of an earlier request may fire while the
+// connection is idle. The next request must not notice.
+func TestDeadlineOfAnEarlierRequestDoesNoHarm(t *testing.T) {
+	addr := serve(t, func(c *net.TCPConn) {
+		for askLine(c) {
+			_, _ = io.WriteString(c, "answer.")
+		}
+	})
+	c := dial(t, addr)
+	const limit = 20 * time.Millisecond
+	for range 3 {
+		reads, sent, written, err := ask(t.Context(), c, Limits{Request: limit})
+		if err != nil || len(reads) == 0 || sent == record.Never || written == record.Never {
+			t.Fatalf("reads %q, sent %v, written %v, error %v", reads, sent, written, err)
+		}
+		<-time.After(2 * limit)
+	}
+}
+
+func TestAbortFromAnotherGoroutine(t *testing.T) {
+	reached := make(chan struct{}, 1)
+	addr := serve(t, func(c *net.TCPConn) {
+		askLine(c)
+		_, _ = io.WriteString(c, "first")
+		hold(c)
+	})
+	for _, lim := range []Limits{{}, {Stall: time.Minute, Request: time.Minute}} {
+		c := dial(t, addr)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			<-reached
+			cancel()
+		}()
+		_, _, err := c.Exchange(ctx, []byte("?\n"), lim, func([]byte, Stamp) bool {
+			reached <- struct{}{}
+			return true
+		})
+		if !errors.Is(err, ErrAborted) {
+			t.Fatalf("ended with %v, want %v", err, ErrAborted)
+		}
+		if c.Usable() {
+			t.Error("an aborted connection is said to be usable")
+		}
+		if _, sent, _, err := ask(ctx, c, lim); !errors.Is(err, ErrAborted) || sent != record.Never {
+			t.Errorf("a request after the abort: sent %v, error %v", sent, err)
+		}
+	}
+}
+
+func TestAbortAndLimitsWhileWriting(t *testing.T) {
+	release := make(chan struct{})
+	addr := serve(t, func(*net.TCPConn) { <-release }) // never reads
+	defer close(release)
+	request := make([]byte, 32<<20)
+	ctx, cancel := context.WithCancel(t.Context())
+	c := dial(t, addr)
+	go func() {
+		<-time.After(20 * time.Millisecond)
+		cancel()
+	}()
+	if _, _, err := c.Exchange(ctx, request, Limits{}, nil); !errors.Is(err, ErrAborted) {
+		t.Errorf("aborted while writing: ended with %v", err)
+	}
+	_, _, err := dial(t, addr).Exchange(t.Context(), request, Limits{Request: 30 * time.Millisecond}, nil)
+	wantClass(t, err, record.TimedOut)
+}
+
+// A server may refuse a large request before it has read all of it, and hang up.
+// Its answer counts, not the broken pipe.
+func TestAnswerBeforeTheRequestIsRead(t *testing.T) {
+	addr := serve(t, func(c *net.TCPConn) {
+		askLine(c)
+		_, _ = io.WriteString(c, "too large.")
+		_ = c.CloseWrite()
+	})
+	c := dial(t, addr)
+	var got string
+	_, _, err := c.Exchange(t.Context(), make([]byte, 32<<20), Limits{}, func(p []byte, _ Stamp) bool {
+		got += string(p)
+		return !strings.HasSuffix(got, ".")
+	})
+	if err != nil || got != "too large." {
+		t.Fatalf("got %q, error %v", got, err)
+	}
+	if c.Usable() {
+		t.Error("a connection with half a request on it is said to be usable")
+	}
+}
+
+func TestServerThatHangsUp(t *testing.T) {
+	addr := serve(t, func(c *net.TCPConn) {
+		askLine(c)
+		_, _ = io.WriteString(c, "fir")
+	})
+	reads, _, _, err := ask(t.Context(), dial(t, addr), Limits{})
+	if !errors.Is(err, io.EOF) || len(reads) != 1 {
+		t.Errorf("reads %q, error %v, want an end of stream after one", reads, err)
+	}
+	addr = serve(t, func(c *net.TCPConn) {
+		askLine(c)
+		_ = c.SetLinger(0)
+	})
+	_, _, _, err = ask(t.Context(), dial(t, addr), Limits{})
+	wantClass(t, err, record.Reset)
+}
+
+func TestDialFailures(t *testing.T) {
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, tt := range []struct {
+		name, addr string
+		ctx        context.Context
+		class      record.Class
+	}{
+		{"refused", closed.Addr().String(), t.Context(), record.ConnectFailed},
+		{"no such host", "host.invalid:80", t.Context(), record.ResolveFailed},
+		{"no port", "127.0.0.1", t.Context(), record.ResolveFailed},
+		{"context ended", closed.Addr().String(), ended, record.ConnectFailed},
+	} {
+		d := NewDialer(NewClock(), tt.addr, DialOptions{Timeout: patience})
+		_, err := d.Dial(tt.ctx)
+		d.Close()
+		if err == nil || Classify(err) != tt.class {
+			t.Errorf("%s: %v, want class %s", tt.name, err, tt.class)
+		}
+	}
+}
+
+func TestOpenedTellsTheSteps(t *testing.T) {
+	addr := serve(t, func(c *net.TCPConn) { hold(c) })
+	_, port, _ := net.SplitHostPort(addr)
+	c := dial(t, net.JoinHostPort("localhost", port))
+	if o := c.Opened(); o.Connect <= 0 || o.Resolve <= 0 || o.TLS != 0 || o.Reused {
+		t.Errorf("opening by name: %+v", o)
+	}
+	if o := dial(t, addr).Opened(); o.Connect <= 0 {
+		t.Errorf("opening by address: %+v", o)
+	}
+}

@@ -55,12 +55,12 @@ func cpuQuota() (float64, bool) {
 // parseQuota reads "QUOTA PERIOD", both in microseconds; "max" is no bound.
 func parseQuota(s string) (float64, bool) {
 	quota, period, _ := strings.Cut(strings.TrimSpace(s), " ")
-	q, err1 := strconv.ParseFloat(quota, 64)
-	p, err2 := strconv.ParseFloat(period, 64)
+	q, err1 := strconv.ParseInt(quota, 10, 64)
+	p, err2 := strconv.ParseInt(period, 10, 64)
 	if err1 != nil || err2 != nil || q <= 0 || p <= 0 {
 		return 0, false
 	}
-	return q / p, true
+	return float64(q) / float64(p), true
 }
 
 func kernelVersion() string {

@@ -2,13 +2,18 @@ package token
 
 import (
 	"fmt"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"inferometer/internal/token/bpe"
+	"inferometer/internal/token/scan"
 )
 
 // Parts is what a tokenizer is made of, whatever kind of file it was read from. A
 // text goes through them in this order: added tokens that are not normalized are
 // found in it, Normalizer changes what is between them, the other added tokens are
-// found, PreTokenizer splits the rest into pieces, and Model turns each piece into
-// ids.
+// found, the rest is split into pieces, and Model turns each piece into ids.
 type Parts struct {
 	// Name is what reports call the tokenizer.
 	Name string
@@ -19,13 +24,24 @@ type Parts struct {
 	// Normalizer changes text before it is split; nil changes nothing.
 	Normalizer Normalizer
 	// Pattern is the regular expression whose matches are the pieces, as rank files
-	// come with. It is left empty where PreTokenizer says it.
+	// come with; "" where Scanner and Split say how to split.
 	Pattern string
-	// Decoder turns token texts back into text; nil: the texts of the tokens are
-	// joined as they are, which is right where the model's tokens are raw bytes.
+	// Scanner splits text; nil does not. It is for well-known expressions, which
+	// scan.Find knows.
+	Scanner *scan.Scanner
+	// Split splits text where Scanner does not; nil does not. A Scanner splits the
+	// pieces of Split further.
+	Split Split
+	// PrefixSpace puts a space before every text that Scanner gets and that does not
+	// begin with one.
+	PrefixSpace bool
+	// Decoder turns token texts back into text; nil: they are joined with spaces. A
+	// raw bpe.Model needs none: its bytes are joined.
 	Decoder Decoder
 	// Before and After are the special tokens that Encode adds when asked to.
 	Before, After []int32
+	// Notes are what a user should know of the file, such as settings without effect.
+	Notes []string
 }
 
 // Model turns a piece of text into token ids. It is safe for use from many
@@ -44,6 +60,10 @@ type Normalizer interface {
 	// Normalize returns what s becomes.
 	Normalize(s string) string
 }
+
+// Split appends the pieces of a text to dst. first: the text begins where the whole
+// input begins.
+type Split func(dst []string, text string, first bool) []string
 
 // Decoder turns the texts of tokens into pieces of text, which are joined.
 type Decoder interface {
@@ -64,7 +84,13 @@ type Added struct {
 
 // Engine is a tokenizer made of Parts. It is safe for use from many goroutines.
 type Engine struct {
-	parts Parts
+	parts   Parts
+	fast    *bpe.Model // the model, where it is one
+	raw     *finder    // added tokens in the text as it is
+	normal  *finder    // added tokens in normalized text
+	content map[int32]string
+	special map[string]bool
+	passes  sync.Pool // *pass
 }
 
 // New makes a tokenizer of its parts.
@@ -72,8 +98,140 @@ func New(p Parts) (*Engine, error) {
 	if p.Model == nil {
 		return nil, fmt.Errorf("the tokenizer %q has no model", p.Name)
 	}
-	return &Engine{parts: p}, nil
+	if p.Pattern != "" {
+		sc, ok := scan.Find(p.Pattern)
+		if !ok {
+			return nil, fmt.Errorf("the tokenizer %q splits text by an expression that is not known: %s", p.Name, p.Pattern)
+		}
+		p.Scanner = sc
+	}
+	e := &Engine{parts: p, content: map[int32]string{}, special: map[string]bool{}}
+	e.fast, _ = p.Model.(*bpe.Model)
+	var raw, normal []string
+	var rawFlags, normalFlags []Added
+	for _, a := range p.Added {
+		e.content[a.ID] = a.Content
+		if a.Special {
+			e.special[a.Content] = true
+		}
+		if !a.Normalized {
+			raw, rawFlags = append(raw, a.Content), append(rawFlags, a)
+			continue
+		}
+		text := a.Content
+		if p.Normalizer != nil {
+			text = p.Normalizer.Normalize(text)
+		}
+		normal, normalFlags = append(normal, text), append(normalFlags, a)
+	}
+	e.raw, e.normal = newFinder(raw, rawFlags), newFinder(normal, normalFlags)
+	return e, nil
 }
 
 // Name is what a plan and a report call this tokenizer.
 func (e *Engine) Name() string { return e.parts.Name }
+
+// Notes are what a user should know of the file that the tokenizer was read from.
+func (e *Engine) Notes() []string { return e.parts.Notes }
+
+// Encode returns the ids of text, between the tokenizer's special tokens where special
+// is true. Text that is not valid UTF-8 is read as a server would: with U+FFFD for
+// what is not.
+func (e *Engine) Encode(text string, special bool) []int32 {
+	return e.AppendEncode(nil, text, special)
+}
+
+// AppendEncode is Encode that appends to dst.
+func (e *Engine) AppendEncode(dst []int32, text string, special bool) []int32 {
+	if special {
+		dst = append(dst, e.parts.Before...)
+	}
+	p := e.begin()
+	p.ids = dst
+	p.text(text)
+	dst = p.ids
+	e.finish(p)
+	if special {
+		dst = append(dst, e.parts.After...)
+	}
+	return dst
+}
+
+// Count is the number of tokens in text, without special tokens around it.
+func (e *Engine) Count(text string) int {
+	p := e.begin()
+	p.ids = p.own[:0]
+	p.text(text)
+	n := len(p.ids)
+	p.own = p.ids
+	e.finish(p)
+	return n
+}
+
+// ID is the id of a token, be it added or the model's; false where there is none.
+func (e *Engine) ID(token string) (int32, bool) {
+	for id, content := range e.content {
+		if content == token {
+			return id, true
+		}
+	}
+	return e.parts.Model.ID(token)
+}
+
+// Token is the text of an id, as it stands in the vocabulary, or its bytes where the
+// model is a raw one; false where there is none.
+func (e *Engine) Token(id int32) (string, bool) {
+	if content, ok := e.content[id]; ok {
+		return content, true
+	}
+	return e.parts.Model.Token(id)
+}
+
+// Decode returns the text of ids, without special tokens where skipSpecial is true.
+// An id without a token is left out. Bytes that are not valid UTF-8 become U+FFFD.
+func (e *Engine) Decode(ids []int32, skipSpecial bool) string {
+	if e.fast != nil && e.fast.Raw() {
+		return e.decodeRaw(ids, skipSpecial)
+	}
+	tokens := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if text, ok := e.Token(id); ok && !(skipSpecial && e.special[text]) {
+			tokens = append(tokens, text)
+		}
+	}
+	if e.parts.Decoder == nil {
+		return strings.Join(tokens, " ")
+	}
+	return strings.Join(e.parts.Decoder.Decode(tokens), "")
+}
+
+// decodeRaw joins the bytes of tokens.
+func (e *Engine) decodeRaw(ids []int32, skipSpecial bool) string {
+	b := make([]byte, 0, 4*len(ids))
+	for _, id := range ids {
+		if content, ok := e.content[id]; ok {
+			if !skipSpecial || !e.special[content] {
+				b = e.appendContent(b, content)
+			}
+			continue
+		}
+		if text, ok := e.fast.Token(id); ok && !(skipSpecial && e.special[text]) {
+			b = append(b, text...)
+		}
+	}
+	if !utf8.Valid(b) {
+		b = AppendValid(nil, b)
+	}
+	return string(b)
+}
+
+// appendContent appends what an added token decodes to: where the vocabulary is
+// written in the byte alphabet, added tokens are read in it too if they can be.
+func (e *Engine) appendContent(b []byte, content string) []byte {
+	if e.fast.Alphabet() {
+		if raw, ok := bpe.AppendRaw(b, []byte(content)); ok {
+			return raw
+		}
+	}
+	return append(b, content...)
+}

@@ -61,7 +61,10 @@ type Model struct {
 	raw, ignoreMerges, fallback, fuse bool
 	fallbackAll                       bool // every byte has its token
 	segment                           bool // a piece may be cut where joints says so
+	alphabet                          bool // raw, and its tokens were written in the byte alphabet
 	unknown                           int32
+	entries                           int
+	odd                               map[string]int32 // tokens that are not in the byte alphabet
 	prefix, suffix                    string
 
 	mu   sync.Mutex
@@ -83,12 +86,12 @@ func New(c Config) (*Model, error) {
 // build makes a model whose tokens are already indexed.
 func build(c Config, ix index) (*Model, error) {
 	m := &Model{
-		tokens: c.Tokens, index: ix, raw: c.Raw, ignoreMerges: c.IgnoreMerges, fallback: c.ByteFallback,
+		entries: len(c.Tokens), tokens: c.Tokens, index: ix, raw: c.Raw, ignoreMerges: c.IgnoreMerges, fallback: c.ByteFallback,
 		fuse: c.FuseUnknown, prefix: c.Prefix, suffix: c.Suffix, unknown: none, keep: runtime.GOMAXPROCS(0),
 	}
 	if c.Unknown != "" {
-		id, ok := m.ID(c.Unknown)
-		if !ok {
+		id := m.lookup(c.Unknown)
+		if id == none {
 			return nil, fmt.Errorf("the token for unknown text, %q, is not in the vocabulary", c.Unknown)
 		}
 		m.unknown = id
@@ -167,8 +170,15 @@ func (m *Model) findJoints(merges []Merge) {
 // Size is one more than the highest id.
 func (m *Model) Size() int { return len(m.tokens) }
 
+// Len is how many tokens there are.
+func (m *Model) Len() int { return m.entries }
+
 // Raw reports whether tokens are bytes rather than text.
 func (m *Model) Raw() bool { return m.raw }
+
+// Alphabet reports whether the file of a raw model wrote its tokens in the alphabet
+// of byte-level tokenizers.
+func (m *Model) Alphabet() bool { return m.alphabet }
 
 // Token is the text of an id, or its bytes where the model is raw; false where there
 // is none.
@@ -180,7 +190,16 @@ func (m *Model) Token(id int32) (string, bool) {
 }
 
 // ID is the id of a token; false where the model has none.
+// The tokens of a raw model that was read from JSON are named as they are there.
 func (m *Model) ID(token string) (int32, bool) {
+	if m.alphabet {
+		raw, ok := AppendRaw(nil, []byte(token))
+		if !ok {
+			id, ok := m.odd[token]
+			return id, ok
+		}
+		token = string(raw)
+	}
 	id := m.lookup(token)
 	return id, id != none
 }

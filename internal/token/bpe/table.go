@@ -43,6 +43,20 @@ func (x index) find(tokens []string, text string) int32 {
 	}
 }
 
+// findBytes is find for bytes.
+func (x index) findBytes(tokens []string, text []byte) int32 {
+	mask := uint64(len(x.slots) - 1)
+	for i := maphash.Bytes(x.seed, text) & mask; ; i = (i + 1) & mask {
+		slot := x.slots[i]
+		if slot == 0 {
+			return none
+		}
+		if tokens[slot-1] == string(text) {
+			return slot - 1
+		}
+	}
+}
+
 // pairs finds merges by the ids of the two neighbours, in a flat table with open
 // addressing that is at most half full.
 type pairs struct {

@@ -1,0 +1,258 @@
+package bpe
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"inferometer/internal/jsonscan"
+)
+
+// maxID bounds ids, so that a faulty file does not ask for all memory.
+const maxID = 1 << 24
+
+// FromJSON reads the model of a tokenizer.json. With raw, its tokens are texts in the
+// alphabet of byte-level tokenizers, and the model takes pieces that are not: its
+// tokens are bytes.
+func FromJSON(data []byte, raw bool) (*Model, error) {
+	f := file{Config: Config{Raw: raw}}
+	var s jsonscan.Scanner
+	s.Reset(data)
+	s.Object()
+	var vocab, merges []byte
+	for key, ok := s.Key(); ok; key, ok = s.Key() {
+		switch string(key) {
+		case "vocab":
+			vocab = span(&s, data)
+		case "merges":
+			merges = span(&s, data)
+		default:
+			if err := f.field(&s, string(key)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if !s.End() {
+		return nil, fmt.Errorf("the BPE model: %w", s.Err())
+	}
+	if vocab == nil || merges == nil {
+		return nil, fmt.Errorf("the BPE model has no vocab or no merges")
+	}
+	return f.build(vocab, merges)
+}
+
+// span skips a value and returns its text.
+func span(s *jsonscan.Scanner, data []byte) []byte {
+	s.Peek()
+	start := s.Pos()
+	s.Skip()
+	return data[start:s.Pos()]
+}
+
+// file is a model as it is read.
+type file struct {
+	Config
+	ix      index
+	odd     map[string]int32 // tokens of a raw model that are not in the alphabet
+	entries int
+	buf     []byte
+}
+
+// field reads a value other than the vocabulary and the merges.
+func (f *file) field(s *jsonscan.Scanner, key string) error {
+	if s.Null() {
+		return nil
+	}
+	switch key {
+	case "dropout":
+		if n, err := strconv.ParseFloat(string(s.Number()), 64); s.Err() == nil && (err != nil || n != 0) {
+			return fmt.Errorf("the BPE model has a dropout of %v: its tokens are drawn at random and cannot be counted", n)
+		}
+	case "unk_token":
+		f.Unknown = string(s.Quoted())
+	case "continuing_subword_prefix":
+		f.Prefix = string(s.Quoted())
+	case "end_of_word_suffix":
+		f.Suffix = string(s.Quoted())
+	case "fuse_unk":
+		f.FuseUnknown = s.Bool()
+	case "byte_fallback":
+		f.ByteFallback = s.Bool()
+	case "ignore_merges":
+		f.IgnoreMerges = s.Bool()
+	default:
+		s.Skip()
+	}
+	return nil
+}
+
+// build reads vocabulary and merges and makes the model.
+func (f *file) build(vocab, merges []byte) (*Model, error) {
+	if err := f.readVocab(vocab); err != nil {
+		return nil, err
+	}
+	if err := f.readMerges(merges); err != nil {
+		return nil, err
+	}
+	return f.finish()
+}
+
+// finish makes the model of what was read.
+func (f *file) finish() (*Model, error) {
+	m, err := build(f.Config, f.ix)
+	if err != nil {
+		return nil, err
+	}
+	m.entries, m.odd, m.alphabet = f.entries, f.odd, f.Raw
+	return m, nil
+}
+
+// word is a token before its text is in place.
+type word struct {
+	from, to uint32
+	id       int32
+	odd      bool
+}
+
+// readVocab reads the texts of the tokens into one string.
+func (f *file) readVocab(data []byte) error {
+	var s jsonscan.Scanner
+	s.Reset(data)
+	s.Object()
+	arena := make([]byte, 0, len(data))
+	words := make([]word, 0, len(data)/16)
+	top := int64(-1)
+	for key, ok := s.Key(); ok; key, ok = s.Key() {
+		id := s.Int()
+		if s.Err() == nil && (id < 0 || id >= maxID) {
+			return fmt.Errorf("the vocabulary: the token %q has the id %d; ids are between 0 and %d", key, id, maxID-1)
+		}
+		w := word{from: uint32(len(arena)), id: int32(id)}
+		if f.Raw {
+			arena, ok = AppendRaw(arena, key)
+			w.odd = !ok
+		}
+		if !f.Raw || w.odd {
+			arena = append(arena, key...)
+		}
+		w.to = uint32(len(arena))
+		words = append(words, w)
+		top = max(top, id)
+	}
+	if err := s.Err(); err != nil {
+		return fmt.Errorf("the vocabulary: %w", err)
+	}
+	text := string(arena)
+	f.entries = len(words)
+	f.Tokens = make([]string, top+1)
+	f.ix = newIndex(len(words))
+	f.odd = map[string]int32{}
+	for _, w := range words {
+		f.Tokens[w.id] = text[w.from:w.to]
+	}
+	for _, w := range words {
+		switch token := text[w.from:w.to]; {
+		case w.odd:
+			f.odd[token] = w.id
+		case token != "" && f.Tokens[w.id] == token:
+			f.ix.add(f.Tokens, w.id)
+		}
+	}
+	return nil
+}
+
+// readMerges reads the merges, each a pair of texts or one text with a space between.
+func (f *file) readMerges(data []byte) error {
+	var s jsonscan.Scanner
+	s.Reset(data)
+	s.Array()
+	f.Merges = make([]Merge, 0, len(data)/24)
+	for rank := uint32(0); s.More(); rank++ {
+		var left, right []byte
+		if s.Peek() == '[' {
+			s.Array()
+			if s.More() {
+				left = s.Quoted()
+			}
+			if s.More() {
+				right = s.Quoted()
+			}
+			if s.More() {
+				s.Fail("a pair of tokens")
+			}
+		} else {
+			both := s.Quoted()
+			at := bytes.IndexByte(both, ' ')
+			if s.Err() == nil && (at < 0 || bytes.IndexByte(both[at+1:], ' ') >= 0) {
+				return fmt.Errorf("merge %d is %q; it should be two tokens with a space between", rank, both)
+			}
+			left, right = both[:max(at, 0)], both[min(at+1, len(both)):]
+		}
+		if s.Err() == nil {
+			if err := f.addMerge(left, right, rank); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.Err(); err != nil {
+		return fmt.Errorf("the merges: %w", err)
+	}
+	return nil
+}
+
+// addMerge adds the merge of two texts.
+func (f *file) addMerge(left, right []byte, rank uint32) error {
+	var a, b []byte
+	if f.Raw {
+		raw, ok := AppendRaw(f.buf[:0], left)
+		n := len(raw)
+		raw, ok2 := AppendRaw(raw, right)
+		if !ok || !ok2 {
+			return nil // made of what no byte stands for, so it never applies
+		}
+		f.buf = raw
+		a, b = raw[:n], raw[n:]
+	} else {
+		f.buf = append(append(f.buf[:0], left...), right...)
+		a, b = f.buf[:len(left)], f.buf[len(left):]
+	}
+	l, r := f.ix.findBytes(f.Tokens, a), f.ix.findBytes(f.Tokens, b)
+	if l == none || r == none {
+		return fmt.Errorf("merge %d joins %q and %q, which are not both in the vocabulary", rank, left, right)
+	}
+	joint := f.buf
+	if f.Prefix != "" {
+		joint = append(append([]byte(nil), a...), b[min(len(f.Prefix), len(b)):]...)
+	}
+	id := f.ix.findBytes(f.Tokens, joint)
+	if id == none {
+		return fmt.Errorf("merge %d joins %q and %q to what is not in the vocabulary", rank, left, right)
+	}
+	f.Merges = append(f.Merges, Merge{l, r, id, rank})
+	return nil
+}
+
+// FromPair reads the model of a vocab.json and a merges.txt, as GPT-2 has them, in the
+// alphabet of byte-level tokenizers.
+func FromPair(vocab, merges []byte) (*Model, error) {
+	f := file{Config: Config{Raw: true}}
+	if err := f.readVocab(vocab); err != nil {
+		return nil, err
+	}
+	rank := uint32(0)
+	for line := range bytes.Lines(merges) {
+		line = bytes.TrimRight(line, "\r\n")
+		if len(line) == 0 || bytes.HasPrefix(line, []byte("#version")) {
+			continue
+		}
+		left, right, ok := bytes.Cut(line, []byte(" "))
+		if !ok || bytes.IndexByte(right, ' ') >= 0 {
+			return nil, fmt.Errorf("line %q of merges.txt should be two tokens with a space between", line)
+		}
+		if err := f.addMerge(left, right, rank); err != nil {
+			return nil, err
+		}
+		rank++
+	}
+	return f.finish()
+}

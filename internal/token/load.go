@@ -1,0 +1,296 @@
+package token
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"inferometer/internal/jsonscan"
+	"inferometer/internal/token/bpe"
+	"inferometer/internal/token/scan"
+)
+
+// Load reads a tokenizer.json, or a folder that holds one or a pair of vocab.json and
+// merges.txt.
+func Load(path string) (*Engine, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("load a tokenizer: %w", err)
+	}
+	if !info.IsDir() {
+		return loadFile(path, path)
+	}
+	e, err := loadFile(path, filepath.Join(path, "tokenizer.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return loadPair(path)
+	}
+	return e, err
+}
+
+func loadFile(name, path string) (*Engine, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("load the tokenizer %s: %w", name, err)
+	}
+	return FromJSON(name, data)
+}
+
+// file is a tokenizer.json cut into its components.
+type file struct {
+	normalizer, pretokenizer, post, decoder, model []byte
+	added                                          []byte
+	notes                                          []string
+}
+
+// FromJSON makes the tokenizer of a tokenizer.json.
+func FromJSON(name string, data []byte) (*Engine, error) {
+	p, err := parts(name, data)
+	if err != nil {
+		return nil, fmt.Errorf("load the tokenizer %s: %w", name, err)
+	}
+	return New(p)
+}
+
+// parts reads a tokenizer.json.
+func parts(name string, data []byte) (Parts, error) {
+	f, err := cut(data)
+	if err != nil {
+		return Parts{}, err
+	}
+	p := Parts{Name: name, Notes: f.notes}
+	if p.Normalizer, err = normalizer(f.normalizer); err != nil {
+		return Parts{}, err
+	}
+	kind, err := kindOf(f.model)
+	if err != nil {
+		return Parts{}, err
+	}
+	raw := false
+	if kind == "BPE" {
+		if raw, err = byteLevel(&p, f); err != nil {
+			return Parts{}, err
+		}
+		var m *bpe.Model
+		if m, err = bpe.FromJSON(f.model, raw); err == nil {
+			p.Model = m
+		}
+	} else {
+		p.Model, err = model(kind, f.model)
+	}
+	if err != nil {
+		return Parts{}, err
+	}
+	if !raw {
+		if p.Split, err = pretokenizer(f.pretokenizer); err != nil {
+			return Parts{}, err
+		}
+		if p.Decoder, err = decoder(f.decoder); err != nil {
+			return Parts{}, err
+		}
+	}
+	if p.Before, p.After, err = postProcessor(f.post); err != nil {
+		return Parts{}, err
+	}
+	p.Added, err = readAdded(f.added, p.Model)
+	return p, err
+}
+
+// cut finds the components of a tokenizer.json.
+func cut(data []byte) (file, error) {
+	var f file
+	var s jsonscan.Scanner
+	s.Reset(data)
+	s.Object()
+	for key, ok := s.Key(); ok; key, ok = s.Key() {
+		s.Peek()
+		start := s.Pos()
+		null := s.Null()
+		if !null {
+			s.Skip()
+		}
+		value := data[start:s.Pos()]
+		switch string(key) {
+		case "normalizer":
+			f.normalizer = value
+		case "pre_tokenizer":
+			f.pretokenizer = value
+		case "post_processor":
+			f.post = value
+		case "decoder":
+			f.decoder = value
+		case "model":
+			f.model = value
+		case "added_tokens":
+			f.added = value
+		case "truncation", "padding":
+			if !null {
+				f.notes = append(f.notes, "its setting of "+string(key)+" is not applied: all tokens of a text are counted, and no others")
+			}
+		}
+	}
+	if !s.End() {
+		return file{}, fmt.Errorf("it is not a tokenizer.json: %w", s.Err())
+	}
+	if f.model == nil {
+		return file{}, errors.New("it is not a tokenizer.json: it has no model")
+	}
+	return f, nil
+}
+
+// kindOf is the type of a model. Old files do not say it.
+func kindOf(data []byte) (string, error) {
+	var s jsonscan.Scanner
+	s.Reset(data)
+	s.Object()
+	kind := ""
+	has := map[string]bool{}
+	for key, ok := s.Key(); ok; key, ok = s.Key() {
+		has[string(key)] = true
+		if string(key) == "type" {
+			kind = string(s.Quoted())
+			break
+		}
+		s.Skip()
+	}
+	switch {
+	case s.Err() != nil:
+		return "", fmt.Errorf("the model: %w", s.Err())
+	case kind != "":
+		return kind, nil
+	case has["merges"]:
+		return "BPE", nil
+	case has["max_input_chars_per_word"]:
+		return "WordPiece", nil
+	case has["unk_id"]:
+		return "Unigram", nil
+	}
+	return "WordLevel", nil
+}
+
+// component is what a recognised pre-tokenizer or decoder says.
+type component struct {
+	Type             string            `json:"type"`
+	Pretokenizers    []json.RawMessage `json:"pretokenizers"`
+	Pattern          map[string]string `json:"pattern"`
+	Behavior         string            `json:"behavior"`
+	Invert           bool              `json:"invert"`
+	AddPrefixSpace   bool              `json:"add_prefix_space"`
+	UseRegex         *bool             `json:"use_regex"`
+	IndividualDigits bool              `json:"individual_digits"`
+}
+
+// flatten lists the pre-tokenizers of a sequence, which may hold others.
+func flatten(dst []json.RawMessage, raw json.RawMessage, depth int) []json.RawMessage {
+	var c component
+	if json.Unmarshal(raw, &c) != nil || c.Type != "Sequence" || depth > 8 {
+		return append(dst, raw)
+	}
+	for _, r := range c.Pretokenizers {
+		dst = flatten(dst, r, depth+1)
+	}
+	return dst
+}
+
+// byteLevel reports whether a tokenizer is a byte-level one, and then says how it
+// splits text: such a model can work on bytes themselves in place of the characters
+// that stand for them.
+func byteLevel(p *Parts, f file) (bool, error) {
+	if len(f.pretokenizer) == 0 {
+		return false, nil
+	}
+	var d, last component
+	if json.Unmarshal(f.decoder, &d) != nil || d.Type != "ByteLevel" {
+		return false, nil
+	}
+	list := flatten(nil, f.pretokenizer, 0)
+	if len(list) == 0 {
+		return false, nil
+	}
+	front := make([]component, len(list)-1)
+	for i := range front {
+		if json.Unmarshal(list[i], &front[i]) != nil {
+			return false, nil // the package that knows it says what is wrong
+		}
+	}
+	if json.Unmarshal(list[len(list)-1], &last) != nil || last.Type != "ByteLevel" {
+		return false, nil
+	}
+	regex := last.UseRegex == nil || *last.UseRegex
+	p.PrefixSpace = last.AddPrefixSpace
+	if sc, ok := known(front, regex, last.AddPrefixSpace); ok {
+		p.Scanner = sc
+		return true, nil
+	}
+	seq, err := json.Marshal(map[string]any{"type": "Sequence", "pretokenizers": list[:len(list)-1]})
+	if err != nil {
+		return false, fmt.Errorf("the pre-tokenizer: %w", err)
+	}
+	if p.Split, err = pretokenizer(seq); err != nil {
+		return false, err
+	}
+	if regex {
+		p.Scanner = scan.ByteLevel()
+	}
+	return true, nil
+}
+
+// known is the scanner for pre-tokenizers followed by ByteLevel; false where there is
+// none.
+func known(front []component, regex, prefix bool) (*scan.Scanner, bool) {
+	if len(front) == 0 {
+		if regex {
+			return scan.ByteLevel(), true
+		}
+		return scan.Whole(), true
+	}
+	if prefix {
+		return nil, false
+	}
+	if len(front) == 1 && front[0].Type == "Digits" && regex {
+		return scan.Digits(front[0].IndividualDigits), true
+	}
+	if regex {
+		return nil, false
+	}
+	var patterns []string
+	for _, c := range front {
+		plain := c.Behavior == "Isolated" && !c.Invert
+		matches := c.Behavior == "Removed" && c.Invert && len(front) == 1 // each expression that scan.Find knows matches any text
+		regex, ok := c.Pattern["Regex"]
+		if c.Type != "Split" || !ok || !plain && !matches {
+			return nil, false
+		}
+		patterns = append(patterns, regex)
+	}
+	return scan.FindSequence(patterns)
+}
+
+// readAdded reads the added tokens.
+func readAdded(data []byte, m Model) ([]Added, error) {
+	if len(data) == 0 {
+		return nil, nil
+	}
+	var list []struct {
+		ID         int32  `json:"id"`
+		Content    string `json:"content"`
+		SingleWord bool   `json:"single_word"`
+		LStrip     bool   `json:"lstrip"`
+		RStrip     bool   `json:"rstrip"`
+		Normalized bool   `json:"normalized"`
+		Special    bool   `json:"special"`
+	}
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, fmt.Errorf("the added tokens: %w", err)
+	}
+	added := make([]Added, len(list))
+	for i, a := range list {
+		added[i] = Added(a)
+	}
+	if sized, ok := m.(interface{ Len() int }); ok {
+		added = numbered(added, m, sized.Len())
+	}
+	return added, nil
+}

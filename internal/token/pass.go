@@ -1,0 +1,180 @@
+package token
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"inferometer/internal/token/bpe"
+)
+
+// pass is one text on its way through an engine.
+type pass struct {
+	e      *Engine
+	worker *bpe.Worker
+	ids    []int32
+	own    []int32 // memory for ids that the caller does not keep
+	pieces []string
+	padded []byte
+
+	track bool  // ends are asked for
+	ends  []int // where each token ends in the text
+	place int   // of the normalized stretch that is encoded next
+}
+
+// begin takes a pass from the pool.
+func (e *Engine) begin() *pass {
+	p, _ := e.passes.Get().(*pass)
+	if p == nil {
+		p = &pass{e: e}
+	}
+	if e.fast != nil {
+		p.worker = e.fast.Take()
+	}
+	return p
+}
+
+// finish gives it back.
+func (e *Engine) finish(p *pass) {
+	if p.worker != nil {
+		e.fast.Give(p.worker)
+		p.worker = nil
+	}
+	p.ids, p.track, p.ends = nil, false, nil
+	clear(p.pieces)
+	e.passes.Put(p)
+}
+
+// text encodes a whole text.
+func (p *pass) text(s string) {
+	whole := s
+	if !utf8.ValidString(s) {
+		s = string(AppendValid(nil, []byte(s)))
+	}
+	if p.e.raw == nil {
+		if s != "" {
+			p.stretch(s, 0)
+		}
+	} else {
+		p.e.raw.each(s,
+			func(from, to int) { p.stretch(s[from:to], from) },
+			func(id int32, _, to int) { p.token(id, to) })
+	}
+	if p.track && len(s) != len(whole) {
+		align(p.ends, s, whole, 0)
+	}
+}
+
+// token adds an added token that ends at an offset of the text.
+func (p *pass) token(id int32, end int) {
+	p.ids = append(p.ids, id)
+	if p.track {
+		p.ends = append(p.ends, end)
+	}
+}
+
+// stretch encodes what lies between added tokens that are not normalized, at an
+// offset of the text.
+func (p *pass) stretch(s string, at int) {
+	before, text := len(p.ids), s
+	p.place = 0
+	if n := p.e.parts.Normalizer; n != nil {
+		text = n.Normalize(s)
+	}
+	base := len(p.ends)
+	if p.e.normal == nil {
+		if text != "" {
+			p.plain(text, at == 0)
+		}
+	} else {
+		p.e.normal.each(text,
+			func(from, to int) { p.place = from; p.plain(text[from:to], at == 0 && from == 0) },
+			func(id int32, _, to int) { p.token(id, to) })
+	}
+	if !p.track || before == len(p.ids) {
+		return
+	}
+	ends := p.ends[base:]
+	if text != s {
+		align(ends, text, s, at)
+		return
+	}
+	for i := range ends {
+		ends[i] += at
+	}
+}
+
+// plain encodes normalized text without added tokens. p.place is where it begins.
+func (p *pass) plain(s string, first bool) {
+	parts := &p.e.parts
+	if parts.Split == nil {
+		p.scan(s, p.place)
+		return
+	}
+	at, base := p.place, len(p.ends)
+	p.pieces = parts.Split(p.pieces[:0], s, first)
+	off := 0
+	for _, piece := range p.pieces {
+		p.scan(piece, off)
+		off += len(piece)
+	}
+	if p.track {
+		align(p.ends[base:], strings.Join(p.pieces, ""), s, at)
+	}
+}
+
+// scan splits a piece by the scanner and encodes what comes of it.
+func (p *pass) scan(s string, at int) {
+	parts := &p.e.parts
+	sc := parts.Scanner
+	extra := 0
+	if parts.PrefixSpace && !strings.HasPrefix(s, " ") {
+		p.padded = append(append(p.padded[:0], ' '), s...)
+		s = string(p.padded)
+		extra = 1
+	}
+	if sc == nil {
+		p.encode(s, at, extra)
+		return
+	}
+	if p.worker != nil && !p.track {
+		ids, w := p.ids, p.worker
+		for len(s) > 0 {
+			n := sc.Next(s)
+			ids = w.Encode(ids, s[:n])
+			s = s[n:]
+		}
+		p.ids = ids
+		return
+	}
+	for len(s) > 0 {
+		n := sc.Next(s)
+		p.encode(s[:n], at, extra)
+		at += n - extra
+		extra = 0
+		s = s[n:]
+	}
+}
+
+// encode encodes one piece, which begins at an offset of the stretch and has extra
+// bytes in front that the stretch has not.
+func (p *pass) encode(s string, at, extra int) {
+	start := len(p.ids)
+	if p.worker != nil {
+		p.ids = p.worker.Encode(p.ids, s)
+	} else {
+		p.ids = p.e.parts.Model.Encode(p.ids, s)
+	}
+	if !p.track {
+		return
+	}
+	n := -extra
+	stop := len(s) - extra
+	for i, id := range p.ids[start:] {
+		n += p.e.width(id)
+		end := min(max(n, 0), stop)
+		if start+i == len(p.ids)-1 {
+			end = stop
+		}
+		p.ends = append(p.ends, at+end)
+	}
+}

@@ -1,0 +1,199 @@
+package token
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Placer is a tokenizer that knows where in a text its tokens are.
+type Placer interface {
+	Tokenizer
+	// Ends appends where each token of text ends, as offsets in bytes, in order.
+	Ends(dst []int, text string) []int
+}
+
+var (
+	_ Placer = (*Engine)(nil)
+	_ Placer = Words{}
+)
+
+// Ends implements Placer. Where normalization changed the text, a token ends where
+// the nearest unchanged text after it begins.
+func (e *Engine) Ends(dst []int, text string) []int {
+	p := e.begin()
+	p.ids, p.track, p.ends = p.own[:0], true, dst
+	p.text(text)
+	dst, p.own = p.ends, p.ids
+	e.finish(p)
+	return dst
+}
+
+// Ends implements Placer.
+func (Words) Ends(dst []int, text string) []int {
+	in := false
+	for i, r := range text {
+		if space := unicode.IsSpace(r); space == in {
+			if in {
+				dst = append(dst, i)
+			}
+			in = !in
+		}
+	}
+	if in {
+		dst = append(dst, len(text))
+	}
+	return dst
+}
+
+// PerEvent appends how many tokens of text belong to each of the events that it came
+// in: event i ends at the offset cuts[i]. A token belongs to the event in which its
+// last byte lies, so that the counts add up to t.Count(text): the text is encoded
+// once, as a whole. A token without bytes of its own belongs to the event that the
+// token before it belongs to. What lies after the last cut belongs to the last event.
+func PerEvent(dst []int, t Placer, text string, cuts []int) []int {
+	if len(cuts) == 0 {
+		return dst
+	}
+	at := len(dst)
+	dst = append(dst, make([]int, len(cuts))...)
+	last := len(dst) - 1
+	for _, end := range t.Ends(nil, text) {
+		for at < last && (end > cuts[at-last+len(cuts)-1] || cuts[at-last+len(cuts)-1] == 0) {
+			at++
+		}
+		dst[at]++
+	}
+	return dst
+}
+
+// width is how many bytes of its piece a token covers.
+func (e *Engine) width(id int32) int {
+	text, _ := e.parts.Model.Token(id)
+	if e.fast != nil && e.fast.Raw() {
+		return len(text)
+	}
+	if len(text) == 6 && strings.HasPrefix(text, "<0x") && text[5] == '>' {
+		return 1
+	}
+	return len(strings.TrimPrefix(text, "##"))
+}
+
+// reach is how many characters align looks ahead for where two texts agree again.
+const reach = 8
+
+// align turns offsets in one form of a text, which are in order, into offsets in
+// another form, and adds base. Within what differs they become the end of it.
+func align(ends []int, from, to string, base int) {
+	i, j := 0, 0
+	for k := 0; k < len(ends); {
+		if ends[k] <= i || i >= len(from) {
+			if i >= len(from) && ends[k] >= len(from) {
+				j = len(to)
+			}
+			ends[k] = base + j
+			k++
+			continue
+		}
+		n, m := rejoin(from[i:], to[j:])
+		i, j = i+n, j+m
+	}
+}
+
+// rejoin is how many bytes of a and of b to pass for the next pair of characters that
+// agree, or up to it.
+func rejoin(a, b string) (int, int) {
+	ra, na := utf8.DecodeRuneInString(a)
+	rb, nb := utf8.DecodeRuneInString(b)
+	if nb > 0 && alike(ra, rb) {
+		return na, nb
+	}
+	var as, bs [reach + 1]int // offsets of characters
+	ca, cb := offsets(as[:], a), offsets(bs[:], b)
+	for sum := 1; sum <= 2*reach; sum++ {
+		for x := max(0, sum-reach); x <= min(sum, reach); x++ {
+			y := sum - x
+			if x >= ca || y >= cb {
+				continue
+			}
+			ra, _ := utf8.DecodeRuneInString(a[as[x]:])
+			rb, _ := utf8.DecodeRuneInString(b[bs[y]:])
+			if as[x] < len(a) && bs[y] < len(b) && alike(ra, rb) {
+				return as[x], bs[y]
+			}
+		}
+	}
+	return na, nb
+}
+
+// offsets fills list with the offsets of the first characters of s and returns how
+// many there are.
+func offsets(list []int, s string) int {
+	n := 0
+	for i := range s {
+		if n == len(list) {
+			return n
+		}
+		list[n] = i
+		n++
+	}
+	return n
+}
+
+// alike reports whether one character can have become the other by normalization.
+func alike(a, b rune) bool {
+	return a == b || a == '▁' && unicode.IsSpace(b) || unicode.ToLower(a) == unicode.ToLower(b)
+}
+
+// window is how far around the end of the n-th token Cut looks for a place to cut.
+const window = 256
+
+// Cut returns the length in bytes of a beginning of text that has exactly n tokens;
+// false where it finds none. Of the places near the end of the n-th token it prefers
+// the first where Encode(Decode(ids)) gives the same ids again.
+func (e *Engine) Cut(text string, n int) (int, bool) {
+	if n <= 0 {
+		return 0, n == 0
+	}
+	ends := e.Ends(nil, text)
+	if len(ends) < n {
+		return 0, false
+	}
+	tried := map[int]bool{}
+	exact := -1
+	try := func(at int) bool {
+		if at <= 0 || at > len(text) || tried[at] || at < len(text) && !utf8.RuneStart(text[at]) {
+			return false
+		}
+		tried[at] = true
+		ids := e.Encode(text[:at], false)
+		if len(ids) != n {
+			return false
+		}
+		if exact < 0 {
+			exact = at
+		}
+		if e.stable(ids) {
+			exact = at
+			return true
+		}
+		return false
+	}
+	for _, k := range []int{n - 1, n, n - 2} {
+		if k >= 0 && k < len(ends) && try(ends[k]) {
+			return exact, true
+		}
+	}
+	for d := range window {
+		if try(ends[n-1]-d) || try(ends[n-1]+d) {
+			return exact, true
+		}
+	}
+	return max(exact, 0), exact >= 0
+}
+
+// stable reports whether ids come back when their text is encoded.
+func (e *Engine) stable(ids []int32) bool {
+	return slices.Equal(ids, e.Encode(e.Decode(ids, false), false))
+}

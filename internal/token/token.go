@@ -1,11 +1,19 @@
-// Package token counts and cuts text in tokens.
+// Package token turns text into token ids and back, exactly as the tokenizers that
+// models are served with, and counts and cuts text in tokens.
+//
+// An Engine is made of Parts (New), which a tokenizer.json (Load, FromJSON), a pair of
+// vocab.json and merges.txt (FromPair) or the reader of another format gives. Its ids
+// are those of Hugging Face tokenizers. A component that it does not know is an error
+// that names it: nothing is approximated.
 package token
 
 import (
 	"fmt"
-	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"inferometer/internal/token/gpt2"
 )
 
 // Tokenizer counts and cuts text. It is safe for use from many goroutines.
@@ -19,17 +27,30 @@ type Tokenizer interface {
 	Cut(text string, n int) (int, bool)
 }
 
-// ByName finds a tokenizer by the name that a plan gives it.
-func ByName(name string) (Tokenizer, error) {
-	all := []Tokenizer{Words{}}
-	var names []string
-	for _, t := range all {
-		if t.Name() == name {
-			return t, nil
-		}
-		names = append(names, t.Name())
+// Builtin is the name of the tokenizer that is compiled in: that of GPT-2.
+const Builtin = "builtin:gpt2"
+
+// builtin makes the compiled-in tokenizer on first use.
+var builtin = sync.OnceValues(func() (*Engine, error) {
+	m, err := gpt2.Model()
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("there is no tokenizer %q; there is: %s", name, strings.Join(names, ", "))
+	return New(gpt2Parts(Builtin, m))
+})
+
+// GPT2 is the tokenizer that is compiled in.
+func GPT2() (*Engine, error) { return builtin() }
+
+// ByName finds a tokenizer that needs no file by the name that a plan gives it.
+func ByName(name string) (Tokenizer, error) {
+	switch name {
+	case Words{}.Name():
+		return Words{}, nil
+	case Builtin:
+		return GPT2()
+	}
+	return nil, fmt.Errorf("there is no tokenizer %q; there is: %s, %s", name, Words{}.Name(), Builtin)
 }
 
 // Words takes every word for a token: a run of characters that are not white space,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -46,17 +47,8 @@ func openOutput(p *plan.Plan, h record.Header) (*output, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("making the output directory: %w", err)
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, fmt.Errorf("looking into the output directory: %w", err)
-	}
-	for _, e := range entries {
-		if e.Name() == RecordsFile {
-			return nil, fmt.Errorf("output directory %s holds another run: choose another directory, or remove that one", dir)
-		}
-	}
-	if len(entries) > 0 {
-		return nil, fmt.Errorf("output directory %s is not empty (it holds %s): choose a new one", dir, entries[0].Name())
+	if err := checkOutput(dir); err != nil {
+		return nil, err
 	}
 	text, err := plan.Encode(p)
 	if err != nil {
@@ -71,6 +63,29 @@ func openOutput(p *plan.Plan, h record.Header) (*output, error) {
 	}
 	o.writer, err = record.NewWriter(o.file, h)
 	return o, err
+}
+
+// checkOutput makes sure that a directory holds nothing yet; it need not be there.
+func checkOutput(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("looking into the output directory: %w", err)
+	}
+	for _, e := range entries {
+		if e.Name() == RecordsFile {
+			return fmt.Errorf("output directory %s holds another run: choose another directory, or remove that one", dir)
+		}
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("output directory %s is not empty (it holds %s): choose a new one", dir, entries[0].Name())
+	}
+	return nil
 }
 
 func (o *output) records() *record.Writer {

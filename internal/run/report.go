@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
-	"time"
 
 	"inferometer/internal/metric"
 	"inferometer/internal/plan"
@@ -24,7 +22,8 @@ func Report(dir string) (*result.Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s is no output directory of a run: %w", dir, err)
 	}
-	p, err := plan.Load(name, text)
+	// It was valid when it was run; its secrets have since been taken out.
+	p, err := plan.Decode(name, text)
 	if err != nil {
 		return nil, err
 	}
@@ -33,17 +32,9 @@ func Report(dir string) (*result.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	bounds := func(stage int) (from, to time.Duration) {
-		for _, m := range facts.Stages {
-			if m.Stage == stage {
-				return m.WarmupEnd, m.SendEnd
-			}
-		}
-		return math.MaxInt64, math.MaxInt64
-	}
 	pool := stat.NewPool("", columnMemory)
 	defer pool.Close()
-	fold, err := metric.NewFold(foldOptions(p, bounds, pool, nil))
+	fold, err := metric.NewFold(foldOptions(p, result.Bounds(facts.Stages), pool, nil))
 	if err != nil {
 		return nil, err
 	}
@@ -68,9 +59,7 @@ func readFacts(path string, stages int) (result.Facts, error) {
 			f.Header = *l.Header
 		case l.Stage != nil:
 			f.Stages = append(f.Stages, *l.Stage)
-			if l.Stage.Reason == "interrupted" || l.Stage.Reason == "errors" {
-				f.Interrupted = true
-			}
+			f.Interrupted = f.Interrupted || early(*l.Stage)
 		case l.Health != nil:
 			f.Health = append(f.Health, *l.Health)
 		}
@@ -79,11 +68,13 @@ func readFacts(path string, stages int) (result.Facts, error) {
 		f.Incomplete = true
 		err = nil
 	}
-	if len(f.Stages) < stages && !f.Interrupted {
-		f.Incomplete = true
-	}
+	f.Incomplete = f.Incomplete || lacksStages(&f, stages)
 	return f, err
 }
+
+// lacksStages reports whether a run ended without all of its stages, and not because
+// someone or something stopped it.
+func lacksStages(f *result.Facts, stages int) bool { return len(f.Stages) < stages && !f.Interrupted }
 
 // eachLine reads a record file, its header included.
 func eachLine(path string, f func(record.Line)) error {

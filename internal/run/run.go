@@ -89,14 +89,8 @@ func (r *run) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	secrets, err := readSecrets(r.plan.Target)
+	secrets, err := r.check(ctx)
 	if err != nil {
-		return err
-	}
-	if err := checkTarget(ctx, &r.plan.Target, secrets, r.opt.Log); err != nil {
-		return err
-	}
-	if err := checkLimits(r.plan); err != nil {
 		return err
 	}
 	tok, err := r.opt.Kit.Tokenizers(r.plan.Tokenizer.Name)
@@ -121,24 +115,39 @@ func (r *run) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.facts.Header = r.header()
-	if r.output, err = openOutput(r.plan, r.facts.Header); err != nil {
-		return err
-	}
 	decoder, err := kit.Pick(r.opt.Kit.Decoders, "decoder", r.plan.Target.Protocol)
 	if err != nil {
 		return err
 	}
 	r.live = engine.NewLive(len(r.plan.Stages))
 	r.stop = make(chan string, 1)
-	if err := r.collect(secrets.guard(decoder(r.plan.Target, tok), r.plan.Target)); err != nil {
+	if err := r.makeFolds(); err != nil {
 		return err
 	}
+	r.facts.Header = r.header()
+	if r.output, err = openOutput(r.plan, r.facts.Header); err != nil {
+		return err
+	}
+	r.collect(secrets.guard(decoder(r.plan.Target, tok), r.plan.Target))
 	r.engine = engine.New(engine.Config{
 		Now: r.clock.Now, Source: source, Endpoint: r.endpoint, Sink: r.collector,
 		NewSleeper: load.NewSleeper, Live: r.live, Feeders: runtime.GOMAXPROCS(0),
 	})
 	return nil
+}
+
+// check looks for everything that stands in the run's way, and tells of all of it.
+func (r *run) check(ctx context.Context) (secrets, error) {
+	s, err := readSecrets(r.plan.Target)
+	errs := []error{err, checkOutput(r.plan.Output.Dir)}
+	if err == nil {
+		errs = append(errs, checkTarget(ctx, &r.plan.Target, s, r.opt.Log))
+	}
+	l := limits{files: openFileLimit(), ports: localPorts(), ends: 1}
+	if r.mock != nil {
+		l.ends = 2
+	}
+	return s, errors.Join(append(errs, checkLimits(r.plan, l))...)
 }
 
 // id tells this run's requests from those of others in a server's log.
@@ -160,23 +169,30 @@ func (r *run) header() record.Header {
 // columnMemory is what samples may take of memory before they go to disk.
 const columnMemory = 64 << 20
 
-// collect starts the collector, with one fold for each core.
-func (r *run) collect(decoder endpoint.Decoder) error {
+// makeFolds makes one fold for each core.
+func (r *run) makeFolds() error {
 	r.pool = stat.NewPool("", columnMemory)
-	folders := make([]collect.Folder, runtime.GOMAXPROCS(0))
-	for i := range folders {
+	for range runtime.GOMAXPROCS(0) {
 		live := new(metric.Live)
 		fold, err := metric.NewFold(foldOptions(r.plan, r.live.Window, r.pool, live))
 		if err != nil {
 			return err
 		}
-		r.folds, r.lives, folders[i] = append(r.folds, fold), append(r.lives, live), fold
+		r.folds, r.lives = append(r.folds, fold), append(r.lives, live)
+	}
+	return nil
+}
+
+// collect starts the collector.
+func (r *run) collect(decoder endpoint.Decoder) {
+	var folders []collect.Folder
+	for _, f := range r.folds {
+		folders = append(folders, f)
 	}
 	r.collector = collect.New(collect.Config{
 		Decoder: decoder, Writer: r.output.records(), KeepRaw: r.plan.Output.KeepRaw,
 		Folds: folders, Judge: r.judge,
 	})
-	return nil
 }
 
 // foldOptions say how the records of a plan are to be seen.
@@ -222,7 +238,7 @@ func (r *run) execute(ctx context.Context) (*result.Result, error) {
 		go func() {
 			select {
 			case <-r.opt.Stop:
-				r.halt("interrupted")
+				r.halt(interrupted)
 			case <-watch.Done():
 			}
 		}()
@@ -246,8 +262,11 @@ func (r *run) execute(ctx context.Context) (*result.Result, error) {
 func (r *run) stages(ctx context.Context) error {
 	for i := range r.plan.Stages {
 		r.stage.Store(int64(i))
-		if gap := time.Duration(r.plan.Stages[i].Gap); gap > 0 && i > 0 && !r.pause(ctx, gap) {
-			return nil
+		if gap := time.Duration(r.plan.Stages[i].Gap); gap > 0 && i > 0 {
+			if reason := r.pause(ctx, gap); reason != "" {
+				now := r.clock.Now()
+				return r.endStage(record.StageMark{Stage: i, Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now, Reason: reason})
+			}
 		}
 		s := load.FromPlan(r.plan, i)
 		if w, ok := r.endpoint.(endpoint.Warmer); ok {
@@ -255,31 +274,41 @@ func (r *run) stages(ctx context.Context) error {
 			_ = w.Warm(ctx, connectionsAhead(r.plan.Stages[i]))
 		}
 		mark, err := r.engine.Run(ctx, s, r.stop)
-		r.facts.Stages = append(r.facts.Stages, mark)
-		err = errors.Join(err, r.output.stage(mark))
-		if err != nil {
-			return err
+		if ctx.Err() != nil {
+			mark.Reason = interrupted // its last requests were aborted, also where sending had ended
 		}
-		if mark.Reason == "interrupted" || mark.Reason == "errors" {
-			r.facts.Interrupted = true
-			return nil
+		if err = errors.Join(err, r.endStage(mark)); err != nil || r.facts.Interrupted {
+			return err
 		}
 	}
 	return nil
 }
 
-// pause waits for the gap between two stages; false: the run was stopped.
-func (r *run) pause(ctx context.Context, gap time.Duration) bool {
+// interrupted is why a stage ended that the user stopped.
+const interrupted = "interrupted"
+
+// early reports whether a stage ended before its time.
+func early(mark record.StageMark) bool { return mark.Reason == interrupted || mark.Reason == "errors" }
+
+// endStage notes how a stage went.
+func (r *run) endStage(mark record.StageMark) error {
+	r.facts.Stages = append(r.facts.Stages, mark)
+	r.facts.Interrupted = r.facts.Interrupted || early(mark)
+	return r.output.stage(mark)
+}
+
+// pause waits for the gap between two stages, and says why where it was broken off.
+func (r *run) pause(ctx context.Context, gap time.Duration) (reason string) {
 	t := time.NewTimer(gap)
 	defer t.Stop()
 	select {
 	case <-t.C:
-		return true
+		return ""
 	case <-ctx.Done():
-	case <-r.stop:
+		return interrupted
+	case reason = <-r.stop:
+		return reason
 	}
-	r.facts.Interrupted = true
-	return false
 }
 
 // connectionsAhead is how many connections to open before a stage: all of them in
@@ -326,6 +355,7 @@ func (r *run) takeSample() {
 // conclude decodes what is left and puts the result together.
 func (r *run) conclude(runErr error) (*result.Result, error) {
 	r.phase.Store(reporting)
+	r.facts.Incomplete = lacksStages(&r.facts, len(r.plan.Stages))
 	err := errors.Join(runErr, r.collector.Close())
 	for _, f := range r.folds[1:] {
 		err = errors.Join(err, r.folds[0].Merge(f))

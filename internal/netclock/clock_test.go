@@ -57,3 +57,11 @@ func TestWatchSeesAStep(t *testing.T) {
 		<-ended
 	})
 }
+
+func TestMedian(t *testing.T) {
+	for _, tt := range [][4]int64{{1, 2, 3, 2}, {3, 1, 2, 2}, {2, 3, 1, 2}, {5, 5, 1, 5}, {9, 5, 5, 5}, {4, 4, 4, 4}} {
+		if got := median(tt[0], tt[1], tt[2]); got != tt[3] {
+			t.Errorf("median of %v is %d", tt[:3], got)
+		}
+	}
+}

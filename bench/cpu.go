@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -156,7 +157,7 @@ func parseCoreIdle(text string, cores []int) (time.Duration, error) {
 			continue
 		}
 		id, err := strconv.Atoi(fields[0][3:])
-		if err != nil || !contains(cores, id) {
+		if err != nil || !slices.Contains(cores, id) {
 			continue
 		}
 		for _, f := range fields[4:6] { // idle and waiting for I/O
@@ -172,15 +173,6 @@ func parseCoreIdle(text string, cores []int) (time.Duration, error) {
 		return 0, fmt.Errorf("/proc/stat has %d of the %d cores asked for", found, len(cores))
 	}
 	return total, nil
-}
-
-func contains(list []int, v int) bool {
-	for _, x := range list {
-		if x == v {
-			return true
-		}
-	}
-	return false
 }
 
 // hog keeps a core busy until it is killed.

@@ -37,14 +37,13 @@ func main() {
 }
 
 func dispatch(ctx context.Context, args []string) int {
-	if len(args) > 0 && args[0] == "hog" {
+	var err error
+	switch {
+	case len(args) > 0 && args[0] == "hog":
 		hog(ctx)
-		return 0
-	}
-	err := error(nil)
-	if len(args) > 0 && args[0] == "bare" {
+	case len(args) > 0 && args[0] == "bare":
 		err = bareMain(ctx, args[1:], os.Stdout)
-	} else {
+	default:
 		err = benchMain(ctx, args)
 	}
 	switch {

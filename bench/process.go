@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -83,7 +84,7 @@ func (c *child) wait() error {
 	if c.err == nil {
 		return nil
 	}
-	if exit := (*exec.ExitError)(nil); errors.As(c.err, &exit) && contains(c.fine, exit.ExitCode()) {
+	if exit := (*exec.ExitError)(nil); errors.As(c.err, &exit) && slices.Contains(c.fine, exit.ExitCode()) {
 		return nil
 	}
 	return fmt.Errorf("%s: %w; its last words: %s", c.name, c.err, lastLines(c.output.String(), 5))

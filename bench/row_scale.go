@@ -118,7 +118,10 @@ type growth struct {
 	smallServer    serverSpec
 	largeServer    serverSpec
 	smallN, largeN string // how the sizes are called
-	reps           int
+	// head is how many requests a run has whose cost is start-up: after it, all
+	// connections are open and the load is in full swing.
+	head int64
+	reps int // of the large run
 }
 
 // inFlightRow has the same requests at the same rate last longer, so that more
@@ -131,7 +134,7 @@ func inFlightRow() row {
 	few := serverSpec{ttft: 13 * time.Millisecond, itl: time.Millisecond, events: w.events}
 	many := few
 	many.ttft = 1021 * time.Millisecond
-	g := growth{small: load, large: load, smallServer: few, largeServer: many, smallN: "64 in flight", largeN: "4,096 in flight"}
+	g := growth{small: load, large: load, smallServer: few, largeServer: many, smallN: "64 in flight", largeN: "4,096 in flight", head: 2 * 4096}
 	return row{"cost as work grows: client CPU per request, 64 → 4,096 in flight", func(ctx context.Context, b *bench) line {
 		g.reps = b.reps
 		return g.measure(ctx, b)
@@ -144,7 +147,7 @@ func millionRow() row {
 	large := small
 	large.requests = 1_000_000
 	spec := serverSpec{ttft: 13 * time.Millisecond, itl: time.Millisecond, events: 4}
-	g := growth{small: small, large: large, smallServer: spec, largeServer: spec, smallN: "20,000 requests", largeN: "1,000,000 requests"}
+	g := growth{small: small, large: large, smallServer: spec, largeServer: spec, smallN: "20,000 requests", largeN: "1,000,000 requests", head: 2 * 64}
 	return row{"cost as work grows: client CPU per request, 20,000 → 1,000,000 requests", func(ctx context.Context, b *bench) line {
 		g.reps = 1
 		return g.measure(ctx, b)
@@ -153,12 +156,12 @@ func millionRow() row {
 
 func (g growth) measure(ctx context.Context, b *bench) line {
 	var l line
-	small, err := b.costs(ctx, g.smallServer, g.small, b.reps)
+	small, err := b.costs(ctx, g.smallServer, g.small, g.head, b.reps)
 	if err != nil {
 		l.miss(nameOurs, err)
 		return l
 	}
-	large, err := b.costs(ctx, g.largeServer, g.large, g.reps)
+	large, err := b.costs(ctx, g.largeServer, g.large, g.head, g.reps)
 	if err != nil {
 		l.miss(nameOurs, err)
 		return l
@@ -168,8 +171,8 @@ func (g growth) measure(ctx context.Context, b *bench) line {
 		name string
 		runs []cost
 	}{{g.smallN, small}, {g.largeN, large}} {
-		l.add(nameOurs, "%s: %s a request, start-up of %s taken off; peak memory %s; %.0f in the server's hands", at.name,
-			show(medianOf(at.runs, each), " µs"), show(ms(medianOf(at.runs, func(c cost) time.Duration { return c.startup })), " ms"),
+		l.add(nameOurs, "%s: %s a request, the %s of the first %s taken off; peak memory %s; %.0f in the server's hands", at.name,
+			show(medianOf(at.runs, each), " µs"), show(ms(medianOf(at.runs, func(c cost) time.Duration { return c.startup })), " ms"), thousands(g.head),
 			show(medianOf(at.runs, func(c cost) float64 { return peakMB(c.attempt) }), " MB"),
 			medianOf(at.runs, func(c cost) float64 { return c.running }))
 	}
@@ -184,16 +187,18 @@ type cost struct {
 	perRequest time.Duration
 }
 
-// costs measures CPU per request, less that of a run of few requests.
-func (b *bench) costs(ctx context.Context, spec serverSpec, o openLoop, reps int) ([]cost, error) {
+// costs measures CPU per request, less what a run of the first head requests takes.
+func (b *bench) costs(ctx context.Context, spec serverSpec, o openLoop, head int64, reps int) ([]cost, error) {
 	s, err := b.startServer(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
 	defer s.stop()
+	first := o
+	first.requests = head
 	var out []cost
 	for range reps {
-		startup, err := b.startupCPU(ctx, s, o)
+		startup, err := b.cpuOf(ctx, s, first)
 		if err != nil {
 			return nil, err
 		}
@@ -201,18 +206,17 @@ func (b *bench) costs(ctx context.Context, spec serverSpec, o openLoop, reps int
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, cost{attempt: a, startup: startup, perRequest: (a.child.cpu() - startup) / time.Duration(o.requests)})
+		out = append(out, cost{attempt: a, startup: startup, perRequest: (a.child.cpu() - startup) / time.Duration(o.requests-head)})
 	}
 	return out, nil
 }
 
-// startupCPU is the CPU time of a run of one request.
-func (b *bench) startupCPU(ctx context.Context, s *server, o openLoop) (time.Duration, error) {
-	dir, err := b.dir("startup")
+// cpuOf is the CPU time of a run, from start to exit.
+func (b *bench) cpuOf(ctx context.Context, s *server, o openLoop) (time.Duration, error) {
+	dir, err := b.dir("head")
 	if err != nil {
 		return 0, err
 	}
-	o.requests = 1
 	c, err := start(ctx, b.cores.client, o.command(b, s, dir))
 	if err != nil {
 		return 0, err

@@ -20,7 +20,7 @@ type Clock struct {
 // NewClock starts a clock at offset 0.
 func NewClock() *Clock {
 	c := &Clock{start: time.Now()}
-	c.wall.Store(c.start.UnixNano())
+	c.wall.Store(median(c.read(), c.read(), c.read()))
 	return c
 }
 

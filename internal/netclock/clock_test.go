@@ -9,7 +9,10 @@ import (
 
 func TestClockFollowsTheWallClock(t *testing.T) {
 	c := NewClock()
-	start := c.Start().UnixNano()
+	start := c.wall.Load()
+	if off := start - c.Start().UnixNano(); off < -int64(time.Second) || off > int64(time.Second) {
+		t.Errorf("offset 0 is %d ns away from the start", off)
+	}
 	if got := c.FromWall(start + 5); got != 5 {
 		t.Errorf("5 ns after the start maps to %d", got)
 	}

@@ -1,6 +1,7 @@
 package token
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,10 +57,21 @@ func FromJSON(name string, data []byte) (*Engine, error) {
 
 // parts reads a tokenizer.json.
 func parts(name string, data []byte) (Parts, error) {
+	if f, ok := cutEarly(data); ok {
+		if p, err := assemble(name, f); err == nil {
+			return p, nil
+		}
+	}
 	f, err := cut(data)
 	if err != nil {
 		return Parts{}, err
 	}
+	return assemble(name, f)
+}
+
+// assemble reads the components.
+func assemble(name string, f file) (Parts, error) {
+	var err error
 	p := Parts{Name: name, Notes: f.notes}
 	if p.Normalizer, err = normalizer(f.normalizer); err != nil {
 		return Parts{}, err
@@ -96,6 +108,31 @@ func parts(name string, data []byte) (Parts, error) {
 	}
 	p.Added, err = readAdded(f.added, p.Model)
 	return p, err
+}
+
+// cutEarly is cut for a file whose last component is the model, as those that the
+// reference writes. It does not look for the end of the model but takes it to be
+// there: what reads the model finds out. So large files are read once and not twice.
+func cutEarly(data []byte) (file, bool) {
+	var s jsonscan.Scanner
+	s.Reset(data)
+	s.Object()
+	for key, ok := s.Key(); ok; key, ok = s.Key() {
+		if string(key) != "model" {
+			s.Skip()
+			continue
+		}
+		start := s.Pos()
+		end := len(bytes.TrimRight(data, " \t\r\n")) - 1
+		if end <= start || data[end] != '}' {
+			return file{}, false
+		}
+		head := append(append([]byte(nil), data[:start]...), "{}}"...)
+		f, err := cut(head)
+		f.model = data[start:end]
+		return f, err == nil
+	}
+	return file{}, false
 }
 
 // cut finds the components of a tokenizer.json.

@@ -19,34 +19,45 @@ func FromJSON(data []byte, raw bool) (*Model, error) {
 	var s jsonscan.Scanner
 	s.Reset(data)
 	s.Object()
-	var vocab, merges []byte
+	merges := -1 // where they begin, if they were not read yet
 	for key, ok := s.Key(); ok; key, ok = s.Key() {
+		var err error
 		switch string(key) {
 		case "vocab":
-			vocab = span(&s, data)
+			err = f.readVocab(&s)
 		case "merges":
-			merges = span(&s, data)
-		default:
-			if err := f.field(&s, string(key)); err != nil {
-				return nil, err
+			s.Peek()
+			merges = s.Pos()
+			if f.Tokens == nil {
+				s.Skip()
+			} else if err = f.readMerges(&s); err == nil {
+				merges = -1
 			}
+		case "continuing_subword_prefix":
+			if f.Merges != nil {
+				return nil, fmt.Errorf("the BPE model has its merges before continuing_subword_prefix, which decides on them")
+			}
+			err = f.field(&s, string(key))
+		default:
+			err = f.field(&s, string(key))
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	if !s.End() {
 		return nil, fmt.Errorf("the BPE model: %w", s.Err())
 	}
-	if vocab == nil || merges == nil {
+	if merges >= 0 && f.Tokens != nil {
+		s.Reset(data[merges:])
+		if err := f.readMerges(&s); err != nil {
+			return nil, err
+		}
+	}
+	if f.Tokens == nil || f.Merges == nil {
 		return nil, fmt.Errorf("the BPE model has no vocab or no merges")
 	}
-	return f.build(vocab, merges)
-}
-
-// span skips a value and returns its text.
-func span(s *jsonscan.Scanner, data []byte) []byte {
-	s.Peek()
-	start := s.Pos()
-	s.Skip()
-	return data[start:s.Pos()]
+	return f.finish()
 }
 
 // file is a model as it is read.
@@ -56,6 +67,7 @@ type file struct {
 	odd     map[string]int32 // tokens of a raw model that are not in the alphabet
 	entries int
 	buf     []byte
+	last    int32 // what the merge before made
 }
 
 // field reads a value other than the vocabulary and the merges.
@@ -86,17 +98,6 @@ func (f *file) field(s *jsonscan.Scanner, key string) error {
 	return nil
 }
 
-// build reads vocabulary and merges and makes the model.
-func (f *file) build(vocab, merges []byte) (*Model, error) {
-	if err := f.readVocab(vocab); err != nil {
-		return nil, err
-	}
-	if err := f.readMerges(merges); err != nil {
-		return nil, err
-	}
-	return f.finish()
-}
-
 // finish makes the model of what was read.
 func (f *file) finish() (*Model, error) {
 	m, err := build(f.Config, f.ix)
@@ -115,12 +116,10 @@ type word struct {
 }
 
 // readVocab reads the texts of the tokens into one string.
-func (f *file) readVocab(data []byte) error {
-	var s jsonscan.Scanner
-	s.Reset(data)
+func (f *file) readVocab(s *jsonscan.Scanner) error {
 	s.Object()
-	arena := make([]byte, 0, len(data))
-	words := make([]word, 0, len(data)/16)
+	var arena []byte
+	var words []word
 	top := int64(-1)
 	for key, ok := s.Key(); ok; key, ok = s.Key() {
 		id := s.Int()
@@ -162,11 +161,9 @@ func (f *file) readVocab(data []byte) error {
 }
 
 // readMerges reads the merges, each a pair of texts or one text with a space between.
-func (f *file) readMerges(data []byte) error {
-	var s jsonscan.Scanner
-	s.Reset(data)
+func (f *file) readMerges(s *jsonscan.Scanner) error {
 	s.Array()
-	f.Merges = make([]Merge, 0, len(data)/24)
+	f.Merges = make([]Merge, 0, len(f.Tokens))
 	for rank := uint32(0); s.More(); rank++ {
 		var left, right []byte
 		if s.Peek() == '[' {
@@ -224,7 +221,14 @@ func (f *file) addMerge(left, right []byte, rank uint32) error {
 	if f.Prefix != "" {
 		joint = append(append([]byte(nil), a...), b[min(len(f.Prefix), len(b)):]...)
 	}
-	id := f.ix.findBytes(f.Tokens, joint)
+	// Merges mostly stand in the order of what they make.
+	id := f.last
+	if int(id) >= len(f.Tokens) || f.Tokens[id] != string(joint) {
+		if id++; int(id) >= len(f.Tokens) || f.Tokens[id] != string(joint) {
+			id = f.ix.findBytes(f.Tokens, joint)
+		}
+	}
+	f.last = max(id, 0)
 	if id == none {
 		return fmt.Errorf("merge %d joins %q and %q to what is not in the vocabulary", rank, left, right)
 	}
@@ -236,8 +240,13 @@ func (f *file) addMerge(left, right []byte, rank uint32) error {
 // alphabet of byte-level tokenizers.
 func FromPair(vocab, merges []byte) (*Model, error) {
 	f := file{Config: Config{Raw: true}}
-	if err := f.readVocab(vocab); err != nil {
+	var s jsonscan.Scanner
+	s.Reset(vocab)
+	if err := f.readVocab(&s); err != nil {
 		return nil, err
+	}
+	if !s.End() {
+		return nil, fmt.Errorf("the vocabulary: %w", s.Err())
 	}
 	rank := uint32(0)
 	for line := range bytes.Lines(merges) {

@@ -6,24 +6,29 @@ import (
 	"unicode/utf8"
 )
 
-// index finds ids by text. It holds ids only; the texts stay where they are.
+// index finds ids by text. It holds ids and a part of the hash of each text; the texts
+// stay where they are.
 type index struct {
 	seed  maphash.Seed
-	slots []int32 // id+1; 0: free
+	slots []uint64 // upper half of the hash, and id+1; 0: free
 }
 
 // newIndex makes an index for about n tokens.
 func newIndex(n int) index {
-	return index{seed: maphash.MakeSeed(), slots: make([]int32, 1<<bits.Len(uint(2*n+1)))}
+	return index{seed: maphash.MakeSeed(), slots: make([]uint64, 1<<bits.Len(uint(2*n+1)))}
 }
+
+const hashHalf = 0xffffffff_00000000
 
 // add makes the token of an id known. Of two ids with the same text the later counts.
 func (x index) add(tokens []string, id int32) {
 	mask := uint64(len(x.slots) - 1)
 	text := tokens[id]
-	for i := maphash.String(x.seed, text) & mask; ; i = (i + 1) & mask {
-		if x.slots[i] == 0 || tokens[x.slots[i]-1] == text {
-			x.slots[i] = id + 1
+	h := maphash.String(x.seed, text)
+	for i := h & mask; ; i = (i + 1) & mask {
+		slot := x.slots[i]
+		if slot == 0 || slot&hashHalf == h&hashHalf && tokens[uint32(slot)-1] == text {
+			x.slots[i] = h&hashHalf | uint64(id+1)
 			return
 		}
 	}
@@ -32,13 +37,14 @@ func (x index) add(tokens []string, id int32) {
 // find returns the id of text, or none.
 func (x index) find(tokens []string, text string) int32 {
 	mask := uint64(len(x.slots) - 1)
-	for i := maphash.String(x.seed, text) & mask; ; i = (i + 1) & mask {
+	h := maphash.String(x.seed, text)
+	for i := h & mask; ; i = (i + 1) & mask {
 		slot := x.slots[i]
 		if slot == 0 {
 			return none
 		}
-		if tokens[slot-1] == text {
-			return slot - 1
+		if slot&hashHalf == h&hashHalf && tokens[uint32(slot)-1] == text {
+			return int32(uint32(slot)) - 1
 		}
 	}
 }
@@ -46,13 +52,14 @@ func (x index) find(tokens []string, text string) int32 {
 // findBytes is find for bytes.
 func (x index) findBytes(tokens []string, text []byte) int32 {
 	mask := uint64(len(x.slots) - 1)
-	for i := maphash.Bytes(x.seed, text) & mask; ; i = (i + 1) & mask {
+	h := maphash.Bytes(x.seed, text)
+	for i := h & mask; ; i = (i + 1) & mask {
 		slot := x.slots[i]
 		if slot == 0 {
 			return none
 		}
-		if tokens[slot-1] == string(text) {
-			return slot - 1
+		if slot&hashHalf == h&hashHalf && tokens[uint32(slot)-1] == string(text) {
+			return int32(uint32(slot)) - 1
 		}
 	}
 }

@@ -1,0 +1,69 @@
+"""The reference's side of `make bench-tokens`.
+
+    token-bench.py corpus OUT                  2 MB of prose, code and twenty scripts in documents of about 4 kB, one JSON string a line
+    token-bench.py encode CORPUS TOKENIZER...  MB/s of encode, one thread, and seconds to load, for each tokenizer.json
+"""
+import importlib.util
+import json
+import os
+import pathlib
+import random
+import sys
+import time
+
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+os.environ["RAYON_NUM_THREADS"] = "1"
+
+
+def corpus(out):
+    spec = importlib.util.spec_from_file_location("truth", pathlib.Path(__file__).with_name("token-truth.py"))
+    truth = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(truth)
+    rng = random.Random(7)
+    book = (pathlib.Path(__file__).parent.parent / "internal/prompt/synthetic/opticks.txt").read_text()
+    sources = sorted(pathlib.Path(__file__).parent.parent.glob("internal/*/*.go"))
+    code = "".join(p.read_text() for p in sources)[:700_000]
+    size = 0
+    with open(out, "w") as f:
+        while size < 2_000_000:
+            kind = rng.random()
+            if kind < 0.4:
+                at = rng.randrange(len(book) - 4000)
+                doc = book[at:at + 4000]
+            elif kind < 0.7:
+                at = rng.randrange(len(code) - 4000)
+                doc = code[at:at + 4000]
+            else:
+                doc = ""
+                while len(doc.encode()) < 4000:
+                    words = rng.choice(truth.PROSE).split(" ")
+                    rng.shuffle(words)
+                    doc += " ".join(words) + rng.choice([" ", "\n", ". ", " 😀 "])
+            size += len(doc.encode())
+            f.write(json.dumps(doc) + "\n")
+
+
+def encode(corpus_file, files):
+    from tokenizers import Tokenizer
+    docs = [json.loads(line) for line in open(corpus_file)]
+    size = sum(len(d.encode()) for d in docs)
+    for file in files:
+        t = time.perf_counter()
+        tok = Tokenizer.from_file(file)
+        load = time.perf_counter() - t
+        tok.no_truncation()
+        tok.no_padding()
+        best = 0
+        for _ in range(2):
+            t = time.perf_counter()
+            for d in docs:
+                tok.encode(d, add_special_tokens=False)
+            best = max(best, size / 1e6 / (time.perf_counter() - t))
+        print("%s\t%.2f MB/s\tload %.0f ms" % (pathlib.Path(file).parent.name, best, load * 1000), flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "corpus":
+        corpus(sys.argv[2])
+    else:
+        encode(sys.argv[2], sys.argv[3:])

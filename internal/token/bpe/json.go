@@ -9,7 +9,7 @@ import (
 )
 
 // maxID bounds ids, so that a faulty file does not ask for all memory.
-const maxID = 1 << 24
+const maxID = 1 << 22
 
 // FromJSON reads the model of a tokenizer.json. With raw, its tokens are texts in the
 // alphabet of byte-level tokenizers, and the model takes pieces that are not: its

@@ -136,8 +136,8 @@ func (m *Model) appendUnits(ids []int32, piece string) []int32 {
 		if !m.raw {
 			_, size = utf8.DecodeRuneInString(piece[i:])
 		}
-		text := piece[i : i+size]
-		id := m.unit(text, i == 0, i+size == len(piece))
+		text := m.dress(piece[i:i+size], i == 0, i+size == len(piece))
+		id := m.lookup(text)
 		i += size
 		if id != none {
 			if held > 0 {
@@ -167,21 +167,15 @@ func (m *Model) appendUnits(ids []int32, piece string) []int32 {
 	return ids
 }
 
-// unit is the id of one character, or none.
-func (m *Model) unit(text string, first, last bool) int32 {
-	if (first || m.prefix == "") && (!last || m.suffix == "") {
-		if m.raw {
-			return m.byteID[text[0]]
-		}
-		return m.lookup(text)
-	}
-	if !first {
+// dress puts the prefix and the suffix of the vocabulary to one character of a piece.
+func (m *Model) dress(text string, first, last bool) string {
+	if !first && m.prefix != "" {
 		text = m.prefix + text
 	}
-	if last {
+	if last && m.suffix != "" {
 		text += m.suffix
 	}
-	return m.lookup(text)
+	return text
 }
 
 // appendBytes appends the tokens of the bytes of a character; false where one of them

@@ -1,0 +1,274 @@
+package normal
+
+import (
+	"slices"
+	"sync"
+	"unicode/utf8"
+
+	"inferometer/internal/token/unidata"
+)
+
+// form is one of the four normal forms of Unicode, in the version that the reference
+// knows, and without the bound on combining marks that stream-safe text has.
+type form struct {
+	*formTables
+	compose, compat bool
+	unsafe          *unidata.Set // characters that are not sure to stay as they are
+}
+
+// formTables is what the four share.
+type formTables struct {
+	unidata.Forms
+	marks *unidata.Set // characters with a combining class
+}
+
+var tablesOnce = sync.OnceValue(func() *formTables {
+	t := &formTables{Forms: unidata.NormalForms()}
+	var marks []unidata.Range
+	for r := range t.Class {
+		marks = append(marks, unidata.Range{Lo: r, Hi: r})
+	}
+	t.marks = unidata.NewSet(marks)
+	return t
+})
+
+// Hangul syllables are composed by rule.
+const (
+	hangulBase, hangulLast = 0xac00, 0xd7a3
+	leadBase, leadCount    = 0x1100, 19
+	vowelBase, vowelCount  = 0x1161, 21
+	tailBase, tailCount    = 0x11a7, 28
+)
+
+// forms is made once for each of the four, since their tables are large.
+var forms = [4]func() *form{
+	sync.OnceValue(func() *form { return makeForm(false, false) }),
+	sync.OnceValue(func() *form { return makeForm(false, true) }),
+	sync.OnceValue(func() *form { return makeForm(true, false) }),
+	sync.OnceValue(func() *form { return makeForm(true, true) }),
+}
+
+// newForm is a normal form: composed or not, of compatibility or not.
+func newForm(compose, compat bool) *form {
+	i := 0
+	if compose {
+		i = 2
+	}
+	if compat {
+		i++
+	}
+	return forms[i]()
+}
+
+// makeForm works out which characters are not sure to stay: those that combine, those
+// that change by themselves, and those that can become one with what is before them.
+func makeForm(compose, compat bool) *form {
+	f := &form{formTables: tablesOnce(), compose: compose, compat: compat}
+	var set []unidata.Range
+	add := func(lo, hi rune) { set = append(set, unidata.Range{Lo: lo, Hi: hi}) }
+	for r := range f.Class {
+		add(r, r)
+	}
+	f.unsafe = unidata.NewSet(nil)
+	change := func(m map[rune]string) {
+		for r := range m {
+			if !compose || string(f.segment(nil, string(r))) != string(r) {
+				add(r, r)
+			}
+		}
+	}
+	change(f.Canonical)
+	if compat {
+		change(f.Compatibility)
+	}
+	if compose {
+		for pair := range f.Compose {
+			add(pair[1], pair[1])
+		}
+		add(vowelBase, vowelBase+vowelCount-1)
+		add(tailBase+1, tailBase+tailCount-1)
+	} else {
+		add(hangulBase, hangulLast)
+	}
+	f.unsafe = unidata.NewSet(set)
+	return f
+}
+
+// Normalize brings s into the form. What is sure to stay is copied; the rest is
+// worked on from the last character that is sure to the next.
+func (f *form) Normalize(s string) string {
+	i, sure := 0, 0
+	for i < len(s) {
+		if s[i] < utf8.RuneSelf {
+			sure = i
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if f.unsafe.Has(r) {
+			break
+		}
+		sure = i
+		i += size
+	}
+	if i == len(s) {
+		return s
+	}
+	b := make([]byte, 0, len(s)+len(s)/8)
+	b = append(b, s[:sure]...)
+	for sure < len(s) {
+		end := f.end(s, i)
+		b = f.segment(b, s[sure:end])
+		// On to the next that is not sure, and the last before it that is.
+		sure, i = end, end
+		from := end
+		for i < len(s) {
+			r, size := rune(s[i]), 1
+			if r >= utf8.RuneSelf {
+				r, size = utf8.DecodeRuneInString(s[i:])
+			}
+			if f.unsafe.Has(r) {
+				break
+			}
+			sure = i
+			i += size
+		}
+		if i == len(s) {
+			return string(append(b, s[from:]...))
+		}
+		b = append(b, s[from:sure]...)
+	}
+	return string(b)
+}
+
+// end is where the next character that is sure to stay begins.
+func (f *form) end(s string, i int) int {
+	for i < len(s) {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if !f.unsafe.Has(r) {
+			break
+		}
+		i += size
+	}
+	return i
+}
+
+// sign is a character with its combining class.
+type sign struct {
+	r     rune
+	class uint8
+}
+
+// segment appends s in the form, whatever is in it.
+func (f *form) segment(b []byte, s string) []byte {
+	var room [32]sign
+	signs := room[:0]
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && size == 1 {
+			signs = append(signs, sign{-1 - rune(s[i]), 0}) // a byte that is no text stays
+		} else {
+			signs = f.decompose(signs, r)
+		}
+		i += size
+	}
+	order(signs)
+	if f.compose {
+		signs = f.recompose(signs)
+	}
+	for _, g := range signs {
+		if g.r < 0 {
+			b = append(b, byte(-1-g.r))
+		} else {
+			b = utf8.AppendRune(b, g.r)
+		}
+	}
+	return b
+}
+
+// decompose appends what r consists of.
+func (f *form) decompose(signs []sign, r rune) []sign {
+	if hangulBase <= r && r <= hangulLast {
+		i := r - hangulBase
+		signs = append(signs, sign{leadBase + i/(vowelCount*tailCount), 0}, sign{vowelBase + i%(vowelCount*tailCount)/tailCount, 0})
+		if t := i % tailCount; t > 0 {
+			signs = append(signs, sign{tailBase + t, 0})
+		}
+		return signs
+	}
+	parts, ok := "", false
+	if r >= 0xa0 {
+		if f.compat {
+			parts, ok = f.Compatibility[r]
+		}
+		if !ok {
+			parts, ok = f.Canonical[r]
+		}
+	}
+	if !ok {
+		return append(signs, sign{r, f.class(r)})
+	}
+	for _, p := range parts {
+		signs = append(signs, sign{p, f.class(p)})
+	}
+	return signs
+}
+
+// class is the combining class of r.
+func (f *form) class(r rune) uint8 {
+	if r < 0x300 || !f.marks.Has(r) {
+		return 0
+	}
+	return f.Class[r]
+}
+
+// order sorts each run of combining marks by class.
+func order(signs []sign) {
+	for i := 0; i < len(signs); i++ {
+		if signs[i].class == 0 {
+			continue
+		}
+		j := i + 1
+		for j < len(signs) && signs[j].class != 0 {
+			j++
+		}
+		if j-i > 1 {
+			slices.SortStableFunc(signs[i:j], func(a, b sign) int { return int(a.class) - int(b.class) })
+		}
+		i = j
+	}
+}
+
+// recompose makes one character of two where Unicode has one, in place.
+func (f *form) recompose(signs []sign) []sign {
+	out := signs[:0]
+	starter := -1 // in out
+	last := -1    // class of the last mark behind the starter; -1: there is none
+	for _, g := range signs {
+		if starter >= 0 && (last < 0 || last < int(g.class)) {
+			if r, ok := f.pair(out[starter].r, g.r); ok {
+				out[starter].r = r
+				continue
+			}
+		}
+		out = append(out, g)
+		if g.class == 0 {
+			starter, last = len(out)-1, -1
+		} else if starter >= 0 {
+			last = int(g.class)
+		}
+	}
+	return out
+}
+
+// pair is the character that a and b make.
+func (f *form) pair(a, b rune) (rune, bool) {
+	if leadBase <= a && a < leadBase+leadCount && vowelBase <= b && b < vowelBase+vowelCount {
+		return hangulBase + ((a-leadBase)*vowelCount+b-vowelBase)*tailCount, true
+	}
+	if hangulBase <= a && a <= hangulLast && (a-hangulBase)%tailCount == 0 && tailBase < b && b < tailBase+tailCount {
+		return a + b - tailBase, true
+	}
+	r, ok := f.Compose[[2]rune{a, b}]
+	return r, ok
+}

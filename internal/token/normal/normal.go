@@ -1,0 +1,207 @@
+// Package normal changes text before it is split into tokens, as the normalizers of
+// a tokenizer.json say.
+package normal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"inferometer/internal/token/regex"
+)
+
+// Normalizer changes text. It is safe for use from many goroutines.
+type Normalizer interface {
+	// Normalize returns what s becomes.
+	Normalize(s string) string
+}
+
+// FromJSON makes the normalizer that a tokenizer.json describes. It is nil where the
+// description is null.
+func FromJSON(raw []byte) (Normalizer, error) {
+	if s := strings.TrimSpace(string(raw)); s == "" || s == "null" {
+		return nil, nil
+	}
+	var d struct {
+		Type *string `json:"type"`
+	}
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return nil, fmt.Errorf("reading a normalizer: %w", err)
+	}
+	if d.Type == nil {
+		return nil, errors.New("reading a normalizer: it has no type")
+	}
+	n, err := build(*d.Type, raw)
+	if err != nil {
+		return nil, fmt.Errorf("reading a normalizer of type %s: %w", *d.Type, err)
+	}
+	return n, nil
+}
+
+// build makes a normalizer of a type.
+func build(kind string, raw []byte) (Normalizer, error) {
+	switch kind {
+	case "NFC":
+		return newForm(true, false), nil
+	case "NFD":
+		return newForm(false, false), nil
+	case "NFKC":
+		return newForm(true, true), nil
+	case "NFKD":
+		return newForm(false, true), nil
+	case "Lowercase":
+		return lowercase{lowerPages()}, nil
+	case "StripAccents":
+		return newStripAccents(), nil
+	case "Nmt":
+		return nmt{}, nil
+	case "ByteLevel":
+		return byteLevel{}, nil
+	case "Strip":
+		return stripFromJSON(raw)
+	case "Replace":
+		return replaceFromJSON(raw)
+	case "Prepend":
+		return prependFromJSON(raw)
+	case "Precompiled":
+		return precompiledFromJSON(raw)
+	case "BertNormalizer":
+		return bertFromJSON(raw)
+	case "Sequence":
+		return sequenceFromJSON(raw)
+	}
+	return nil, errors.New("this type is not known")
+}
+
+// sequence is normalizers one after the other.
+type sequence []Normalizer
+
+func sequenceFromJSON(raw []byte) (Normalizer, error) {
+	var d struct {
+		Normalizers *[]json.RawMessage `json:"normalizers"`
+	}
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return nil, err
+	}
+	if d.Normalizers == nil {
+		return nil, errors.New("it has no normalizers")
+	}
+	var seq sequence
+	for _, r := range *d.Normalizers {
+		n, err := FromJSON(r)
+		if err != nil {
+			return nil, err
+		}
+		if n == nil {
+			return nil, errors.New("one of its normalizers is null")
+		}
+		if more, ok := n.(sequence); ok {
+			seq = append(seq, more...)
+		} else {
+			seq = append(seq, n)
+		}
+	}
+	// The reference inserts the text before the first character a second time when
+	// another normalizer follows.
+	for i, n := range seq {
+		if r, ok := n.(*replace); ok && r.re.MatchesEmpty() && i < len(seq)-1 {
+			return nil, fmt.Errorf("the Replace of %q, which can match nothing, stands before other normalizers; what comes of that is not defined", r.re)
+		}
+	}
+	return seq, nil
+}
+
+// Normalize runs them all.
+func (q sequence) Normalize(s string) string {
+	for _, n := range q {
+		s = n.Normalize(s)
+	}
+	return s
+}
+
+// prepend puts text before what is not empty.
+type prepend string
+
+func prependFromJSON(raw []byte) (Normalizer, error) {
+	var d struct {
+		Prepend *string `json:"prepend"`
+	}
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return nil, err
+	}
+	if d.Prepend == nil {
+		return nil, errors.New("it has no prepend")
+	}
+	return prepend(*d.Prepend), nil
+}
+
+// Normalize prepends.
+func (p prepend) Normalize(s string) string {
+	if s == "" {
+		return s
+	}
+	return string(p) + s
+}
+
+// replaceString replaces text.
+type replaceString struct{ old, new string }
+
+// Normalize replaces.
+func (r replaceString) Normalize(s string) string { return strings.ReplaceAll(s, r.old, r.new) }
+
+// replace replaces the matches of a regular expression.
+type replace struct {
+	re      *regex.Regexp
+	content string
+}
+
+func replaceFromJSON(raw []byte) (Normalizer, error) {
+	var d struct {
+		Pattern *struct{ String, Regex *string } `json:"pattern"`
+		Content *string                          `json:"content"`
+	}
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return nil, err
+	}
+	if d.Pattern == nil || d.Content == nil || (d.Pattern.String == nil) == (d.Pattern.Regex == nil) {
+		return nil, errors.New("it needs content, and a pattern that is either a String or a Regex")
+	}
+	pattern := ""
+	if s := d.Pattern.String; s != nil {
+		if *s != "" {
+			return replaceString{*s, *d.Content}, nil
+		}
+	} else {
+		pattern = *d.Pattern.Regex
+	}
+	re, err := regex.Compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	return &replace{re, *d.Content}, nil
+}
+
+// Normalize replaces. A text that the pattern cannot be matched on within its bound
+// of steps is a panic, as it is in the reference.
+func (r *replace) Normalize(s string) string {
+	if s == "" {
+		return s
+	}
+	spans, err := r.re.FindAll(nil, s)
+	if err != nil {
+		panic(err)
+	}
+	if len(spans) == 0 {
+		return s
+	}
+	var b strings.Builder
+	at := 0
+	for _, m := range spans {
+		b.WriteString(s[at:m.Start])
+		b.WriteString(r.content)
+		at = m.End
+	}
+	b.WriteString(s[at:])
+	return b.String()
+}

@@ -1,0 +1,132 @@
+// Package pretoken splits text into the pieces that a tokenizer's model works on, as
+// the pre-tokenizers of a tokenizer.json say.
+package pretoken
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Piece is a part of a text.
+type Piece struct {
+	Text string
+	// First: the piece begins where the whole input begins.
+	First bool
+}
+
+// PreTokenizer splits text. It is safe for use from many goroutines.
+type PreTokenizer interface {
+	// Split appends the pieces of p, without empty ones. A text that a regular
+	// expression cannot be matched on within its bound of steps is a panic, as it is in
+	// the reference.
+	Split(dst []Piece, p Piece) []Piece
+}
+
+// FromJSON makes the pre-tokenizer that a tokenizer.json describes. It is nil where
+// the description is null.
+func FromJSON(raw []byte) (PreTokenizer, error) {
+	if s := strings.TrimSpace(string(raw)); s == "" || s == "null" {
+		return nil, nil
+	}
+	var d struct {
+		Type *string `json:"type"`
+	}
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return nil, fmt.Errorf("reading a pre-tokenizer: %w", err)
+	}
+	if d.Type == nil {
+		return nil, errors.New("reading a pre-tokenizer: it has no type")
+	}
+	p, err := build(*d.Type, raw)
+	if err != nil {
+		return nil, fmt.Errorf("reading a pre-tokenizer of type %s: %w", *d.Type, err)
+	}
+	return p, nil
+}
+
+// build makes a pre-tokenizer of a type.
+func build(kind string, raw []byte) (PreTokenizer, error) {
+	switch kind {
+	case "ByteLevel":
+		return byteLevelFromJSON(raw)
+	case "Split":
+		return splitFromJSON(raw)
+	case "Metaspace":
+		return metaspaceFromJSON(raw)
+	case "Digits":
+		return digitsFromJSON(raw)
+	case "Punctuation":
+		return punctuationFromJSON(raw)
+	case "Whitespace":
+		return newWords(), nil
+	case "WhitespaceSplit":
+		return newSpaces(), nil
+	case "BertPreTokenizer":
+		return newBert(), nil
+	case "UnicodeScripts":
+		return newScripts(), nil
+	case "CharDelimiterSplit":
+		return delimiterFromJSON(raw)
+	case "FixedLength":
+		return fixedFromJSON(raw)
+	case "Sequence":
+		return sequenceFromJSON(raw)
+	}
+	return nil, errors.New("this type is not known")
+}
+
+// sequence is pre-tokenizers one after the other.
+type sequence []PreTokenizer
+
+func sequenceFromJSON(raw []byte) (PreTokenizer, error) {
+	var d struct {
+		Pretokenizers *[]json.RawMessage `json:"pretokenizers"`
+	}
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return nil, err
+	}
+	if d.Pretokenizers == nil {
+		return nil, errors.New("it has no pretokenizers")
+	}
+	var seq sequence
+	for _, r := range *d.Pretokenizers {
+		p, err := FromJSON(r)
+		if err != nil {
+			return nil, err
+		}
+		if p == nil {
+			return nil, errors.New("one of its pretokenizers is null")
+		}
+		seq = append(seq, p)
+	}
+	return seq, nil
+}
+
+// Split runs each on the pieces of the one before.
+func (q sequence) Split(dst []Piece, p Piece) []Piece {
+	if p.Text == "" {
+		return dst
+	}
+	if len(q) == 1 {
+		return q[0].Split(dst, p)
+	}
+	now, next := []Piece{p}, []Piece(nil)
+	for _, t := range q {
+		next = next[:0]
+		for _, p := range now {
+			next = t.Split(next, p)
+		}
+		now, next = next, now
+	}
+	return append(dst, now...)
+}
+
+// add appends the part of p from start to end.
+func add(dst []Piece, p Piece, start, end int) []Piece {
+	if start >= end {
+		return dst
+	}
+	return append(dst, Piece{p.Text[start:end], p.First && start == 0})
+}

@@ -1,0 +1,348 @@
+package regex
+
+import (
+	"errors"
+	"fmt"
+
+	"inferometer/internal/token/unidata"
+)
+
+// escape reads what begins with a backslash, outside a class.
+func (p *parser) escape() (*node, error) {
+	if p.pos+1 >= len(p.src) {
+		return nil, errors.New("a backslash ends the pattern")
+	}
+	c := p.src[p.pos+1]
+	if a, ok := assertions[c]; ok {
+		p.pos += 2
+		return &node{kind: kAssert, assert: a}, nil
+	}
+	switch c {
+	case 'R':
+		p.pos += 2
+		one := &node{kind: kSet, set: []unidata.Range{{Lo: '\n', Hi: '\r'}, {Lo: 0x85, Hi: 0x85}, {Lo: 0x2028, Hi: 0x2029}}}
+		two := &node{kind: kLiteral, runes: []rune("\r\n")}
+		return &node{kind: kAtomic, subs: []*node{{kind: kAlt, subs: []*node{two, one}}}}, nil
+	case 'N', 'O':
+		p.pos += 2
+		return &node{kind: kAny, all: c == 'O'}, nil
+	case '1', '2', '3', '4', '5', '6', '7', '8', '9', 'k':
+		return nil, errors.New("a reference to a group is not supported")
+	case 'K', 'X', 'g', 'y', 'Y', 'c', 'C', 'M':
+		return nil, fmt.Errorf(`\%c is not supported`, c)
+	}
+	set, r, err := p.charEscape()
+	if err != nil {
+		return nil, err
+	}
+	if set != nil {
+		return &node{kind: kSet, set: set}, nil
+	}
+	return p.literal(r), nil
+}
+
+var assertions = map[rune]assertion{
+	'A': textStart, 'z': textEnd, 'Z': textEndLine, 'b': wordEdge, 'B': notWordEdge, 'G': searchStart,
+}
+
+// charEscape reads an escape that means a character or a set of them, inside a class
+// or outside.
+func (p *parser) charEscape() ([]unidata.Range, rune, error) {
+	c := p.src[p.pos+1]
+	p.pos += 2
+	switch c {
+	case 'd':
+		return unidata.OnigDigit(), 0, nil
+	case 'D':
+		return unidata.Not(unidata.OnigDigit()), 0, nil
+	case 's':
+		return unidata.OnigSpace(), 0, nil
+	case 'S':
+		return unidata.Not(unidata.OnigSpace()), 0, nil
+	case 'w':
+		return p.tables.word, 0, nil
+	case 'W':
+		return unidata.Not(p.tables.word), 0, nil
+	case 'h':
+		return unidata.OnigHex(), 0, nil
+	case 'H':
+		return unidata.Not(unidata.OnigHex()), 0, nil
+	case 'p', 'P':
+		set, err := p.property(c == 'P')
+		return set, 0, err
+	case 't':
+		return nil, '\t', nil
+	case 'n':
+		return nil, '\n', nil
+	case 'r':
+		return nil, '\r', nil
+	case 'f':
+		return nil, '\f', nil
+	case 'v':
+		return nil, '\v', nil
+	case 'a':
+		return nil, '\a', nil
+	case 'e':
+		return nil, 0x1b, nil
+	case '0', '1', '2', '3', '4', '5', '6', '7':
+		p.pos--
+		r, n := p.number(8, 3)
+		if r > 0x7f {
+			return nil, 0, errors.New("an octal escape above 177 is not supported")
+		}
+		_ = n
+		return nil, r, nil
+	case 'x':
+		return p.hexEscape()
+	case 'u':
+		r, n := p.number(16, 4)
+		if n != 4 {
+			return nil, 0, errors.New(`\u needs four hexadecimal digits`)
+		}
+		return nil, r, nil
+	case 'c', 'C', 'M', 'o':
+		return nil, 0, fmt.Errorf(`\%c is not supported`, c)
+	}
+	return nil, c, nil
+}
+
+// hexEscape reads \xHH and \x{H...}.
+func (p *parser) hexEscape() ([]unidata.Range, rune, error) {
+	if p.take("{") {
+		r, n := p.number(16, 8)
+		if n == 0 || !p.take("}") || r > 0x10ffff {
+			return nil, 0, errors.New(`\x{ needs a hexadecimal code point and a }`)
+		}
+		return nil, r, nil
+	}
+	r, n := p.number(16, 2)
+	if n == 0 {
+		return nil, 0, errors.New(`\x without digits is not supported`)
+	}
+	if r > 0x7f {
+		return nil, 0, errors.New(`\x of a single byte above 7f is not supported; write \x{...} for a code point`)
+	}
+	return nil, r, nil
+}
+
+// number reads up to n digits.
+func (p *parser) number(base rune, n int) (rune, int) {
+	v, count := rune(0), 0
+	for ; count < n && p.more(); count++ {
+		c := p.peek()
+		d := rune(-1)
+		switch {
+		case '0' <= c && c <= '9':
+			d = c - '0'
+		case 'a' <= c && c <= 'f':
+			d = c - 'a' + 10
+		case 'A' <= c && c <= 'F':
+			d = c - 'A' + 10
+		}
+		if d < 0 || d >= base {
+			break
+		}
+		if v = v*base + d; v > 0x10ffff {
+			v = 0x110000
+		}
+		p.pos++
+	}
+	return v, count
+}
+
+// property reads the {...} of \p.
+func (p *parser) property(not bool) ([]unidata.Range, error) {
+	if !p.take("{") {
+		return nil, errors.New(`\p needs a name in braces`)
+	}
+	if p.take("^") {
+		not = !not
+	}
+	from := p.pos
+	for p.more() && p.peek() != '}' {
+		p.pos++
+	}
+	name := string(p.src[from:p.pos])
+	if !p.take("}") {
+		return nil, errors.New(`the name of a \p is not closed`)
+	}
+	set, ok := unidata.Property(name)
+	if !ok {
+		return nil, fmt.Errorf("there is no character property %q", name)
+	}
+	if not {
+		set = unidata.Not(set)
+	}
+	return set, nil
+}
+
+// class reads [...].
+func (p *parser) class() (*node, error) {
+	set, not, err := p.classSet()
+	if err != nil {
+		return nil, err
+	}
+	var more []*node
+	if p.flags.fold {
+		p.tables.folds()
+		if !not {
+			more = p.tables.sequences(set)
+		}
+		set = p.tables.foldSet(set)
+	}
+	if not {
+		set = unidata.Not(set)
+	}
+	n := &node{kind: kSet, set: set}
+	if len(more) > 0 {
+		for _, m := range more {
+			m.all = true
+		}
+		return &node{kind: kAlt, subs: append([]*node{n}, more...)}, nil
+	}
+	return n, nil
+}
+
+// classSet reads [...]; not: it is the characters outside the set.
+func (p *parser) classSet() (set []unidata.Range, not bool, err error) {
+	p.depth++
+	if p.depth > maxDepth {
+		return nil, false, fmt.Errorf("classes are nested more than %d deep", maxDepth)
+	}
+	defer func() { p.depth-- }()
+	p.pos++
+	not = p.take("^")
+	set = []unidata.Range{}
+	var and []unidata.Range // what stands before the last &&
+	first, intersected := true, false
+	for {
+		if !p.more() {
+			return nil, false, errors.New("a [ is not closed")
+		}
+		if p.peek() == ']' && (!first || !p.closesLater()) {
+			if first {
+				return nil, false, errors.New("a class is empty")
+			}
+			p.pos++
+			break
+		}
+		first = false
+		if p.take("&&") {
+			if intersected {
+				set = unidata.And(and, set)
+			}
+			and, set, intersected = set, []unidata.Range{}, true
+			continue
+		}
+		item, err := p.classItem()
+		if err != nil {
+			return nil, false, err
+		}
+		set = unidata.Union(set, item)
+	}
+	if intersected {
+		set = unidata.And(and, set)
+	}
+	return set, not, nil
+}
+
+// closesLater tells whether another ] follows the one at hand, which then is a
+// literal.
+func (p *parser) closesLater() bool {
+	for i := p.pos + 1; i < len(p.src); i++ {
+		switch p.src[i] {
+		case '\\':
+			i++
+		case ']':
+			return true
+		}
+	}
+	return false
+}
+
+// classItem reads a character, a range, a nested class or an escape.
+func (p *parser) classItem() ([]unidata.Range, error) {
+	if p.ahead("[:") {
+		if set, ok, err := p.posix(); ok || err != nil {
+			return set, err
+		}
+	}
+	if p.peek() == '[' {
+		set, not, err := p.classSet()
+		if not {
+			set = unidata.Not(set)
+		}
+		return set, err
+	}
+	set, lo, err := p.classChar()
+	if set != nil || err != nil {
+		return set, err
+	}
+	hi := lo
+	if p.peek() == '-' && p.pos+1 < len(p.src) && p.src[p.pos+1] != ']' {
+		p.pos++
+		if p.peek() == '[' || p.ahead("&&") {
+			return nil, errors.New("a range ends with a class; escape the hyphen")
+		}
+		if set, hi, err = p.classChar(); err != nil {
+			return nil, err
+		} else if set != nil {
+			return nil, errors.New("a range ends with a class; escape the hyphen")
+		}
+		if hi < lo {
+			return nil, fmt.Errorf("the range %q-%q is empty", lo, hi)
+		}
+	}
+	return []unidata.Range{{Lo: lo, Hi: hi}}, nil
+}
+
+// classChar reads one character or a set that an escape means.
+func (p *parser) classChar() ([]unidata.Range, rune, error) {
+	c := p.peek()
+	if c != '\\' {
+		p.pos++
+		return nil, c, nil
+	}
+	if p.pos+1 >= len(p.src) {
+		return nil, 0, errors.New("a backslash ends the pattern")
+	}
+	switch c := p.src[p.pos+1]; c {
+	case 'b':
+		p.pos += 2
+		return nil, '\b', nil
+	case 'R', 'X':
+		return nil, 0, fmt.Errorf(`\%c in a class is not supported`, c)
+	}
+	return p.charEscape()
+}
+
+// posix reads [:name:] inside a class.
+func (p *parser) posix() ([]unidata.Range, bool, error) {
+	i := p.pos + 2
+	not := i < len(p.src) && p.src[i] == '^'
+	if not {
+		i++
+	}
+	from := i
+	for i < len(p.src) && 'a' <= p.src[i] && p.src[i] <= 'z' {
+		i++
+	}
+	if i+1 >= len(p.src) || p.src[i] != ':' || p.src[i+1] != ']' {
+		return nil, false, nil
+	}
+	name := string(p.src[from:i])
+	switch name {
+	case "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "xdigit", "word":
+	default:
+		return nil, false, fmt.Errorf("there is no class [:%s:]", name)
+	}
+	set, ok := unidata.Property(name)
+	if !ok {
+		return nil, false, fmt.Errorf("there is no class [:%s:]", name)
+	}
+	if not {
+		set = unidata.Not(set)
+	}
+	p.pos = i + 2
+	return set, true, nil
+}

@@ -1,0 +1,227 @@
+package regex
+
+import (
+	"fmt"
+
+	"inferometer/internal/token/unidata"
+)
+
+// op says what an instruction does.
+type op uint8
+
+const (
+	opMatch  op = iota // ends a run
+	opLit              // matches text
+	opFold             // matches runes without regard to case
+	opSet              // matches a character of set
+	opLoop             // matches characters of set, min to max times
+	opJmp              // goes on at x
+	opSplit            // tries x, then y; only y where set is there and lacks the next character
+	opLook             // tries x at the same place, goes on at y
+	opBehind           // tries x before this place, goes on at y
+	opAtomic           // tries x without ways back, goes on at y
+	opAssert           // checks the place
+	opMark             // remembers in loop x where a round began
+	opCheck            // goes on at y where the round of loop x was empty
+)
+
+// inst is an instruction.
+type inst struct {
+	op       op
+	mode     mode
+	not      bool
+	assert   assertion
+	x, y     int
+	min, max int
+	text     string
+	runes    []rune
+	set      *unidata.Set
+}
+
+// maxProgram is how many instructions a pattern may have. Repetitions of groups are
+// written out, so nested ones grow fast.
+const maxProgram = 50000
+
+// compiler turns nodes into instructions.
+type compiler struct {
+	prog   []inst
+	loops  int
+	tables *tables
+}
+
+// emit appends an instruction and returns where it is.
+func (c *compiler) emit(in inst) int {
+	c.prog = append(c.prog, in)
+	return len(c.prog) - 1
+}
+
+// here is where the next instruction will be.
+func (c *compiler) here() int { return len(c.prog) }
+
+// whole compiles the pattern.
+func (c *compiler) whole(n *node) error {
+	if err := c.node(n); err != nil {
+		return err
+	}
+	c.emit(inst{op: opMatch})
+	return nil
+}
+
+// node compiles a part.
+func (c *compiler) node(n *node) error {
+	if len(c.prog) > maxProgram {
+		return fmt.Errorf("it needs more than %d instructions; its repetitions are too many", maxProgram)
+	}
+	switch n.kind {
+	case kLiteral:
+		if n.fold {
+			c.emit(inst{op: opFold, runes: n.runes})
+		} else {
+			c.emit(inst{op: opLit, text: string(n.runes)})
+		}
+	case kSet, kAny:
+		c.emit(inst{op: opSet, set: c.set(n)})
+	case kCat:
+		for _, s := range n.subs {
+			if err := c.node(s); err != nil {
+				return err
+			}
+		}
+	case kAlt:
+		return c.alt(n)
+	case kRepeat:
+		return c.repeat(n)
+	case kLook:
+		in := inst{op: opLook, not: n.not}
+		if n.behind {
+			in.op = opBehind
+			in.min, in.max = n.subs[0].width()
+		}
+		return c.sub(in, n.subs[0])
+	case kAtomic:
+		return c.sub(inst{op: opAtomic}, n.subs[0])
+	case kAssert:
+		in := inst{op: opAssert, assert: n.assert}
+		if n.assert == wordEdge || n.assert == notWordEdge {
+			in.set = unidata.NewSet(c.tables.word)
+		}
+		c.emit(in)
+	}
+	return nil
+}
+
+// set is the characters that a part of one character matches.
+func (c *compiler) set(n *node) *unidata.Set {
+	switch {
+	case n.kind == kSet:
+		return unidata.NewSet(n.set)
+	case n.all:
+		return unidata.NewSet(fullRange())
+	}
+	return unidata.NewSet(unidata.Not([]unidata.Range{{Lo: '\n', Hi: '\n'}}))
+}
+
+// sub compiles a part that runs by itself.
+func (c *compiler) sub(in inst, n *node) error {
+	at := c.emit(in)
+	c.prog[at].x = c.here()
+	if err := c.whole(n); err != nil {
+		return err
+	}
+	c.prog[at].y = c.here()
+	return nil
+}
+
+// alt compiles alternatives. One whose first character is known is not tried where
+// another character follows.
+func (c *compiler) alt(n *node) error {
+	var ends []int
+	for i, s := range n.subs {
+		if i == len(n.subs)-1 {
+			if err := c.node(s); err != nil {
+				return err
+			}
+			break
+		}
+		in := inst{op: opSplit}
+		if first, ok := c.tables.first(s); ok {
+			in.set = unidata.NewSet(first)
+		}
+		split := c.emit(in)
+		c.prog[split].x = c.here()
+		if err := c.node(s); err != nil {
+			return err
+		}
+		ends = append(ends, c.emit(inst{op: opJmp}))
+		c.prog[split].y = c.here()
+	}
+	for _, e := range ends {
+		c.prog[e].x = c.here()
+	}
+	return nil
+}
+
+// repeat compiles a repetition.
+func (c *compiler) repeat(n *node) error {
+	body := n.subs[0]
+	if body.kind == kSet || body.kind == kAny {
+		c.emit(inst{op: opLoop, mode: n.mode, set: c.set(body), min: n.min, max: n.max})
+		return nil
+	}
+	if n.mode == possessive {
+		plain := *n
+		plain.mode = greedy
+		return c.sub(inst{op: opAtomic}, &plain)
+	}
+	for range n.min {
+		if err := c.node(body); err != nil {
+			return err
+		}
+	}
+	if n.max == inf {
+		return c.star(body, n.mode)
+	}
+	var splits []int
+	for range n.max - n.min {
+		splits = append(splits, c.emit(inst{op: opSplit}))
+		if err := c.node(body); err != nil {
+			return err
+		}
+	}
+	for _, s := range splits {
+		c.prog[s].x, c.prog[s].y = choose(n.mode, s+1, c.here())
+	}
+	return nil
+}
+
+// star compiles a repetition without bounds.
+func (c *compiler) star(body *node, m mode) error {
+	split := c.emit(inst{op: opSplit})
+	lo, _ := body.width()
+	slot, check := 0, 0
+	if lo == 0 {
+		slot = c.loops
+		c.loops++
+		c.emit(inst{op: opMark, x: slot})
+	}
+	if err := c.node(body); err != nil {
+		return err
+	}
+	if lo == 0 {
+		check = c.emit(inst{op: opCheck, x: slot})
+	}
+	c.emit(inst{op: opJmp, x: split})
+	c.prog[split].x, c.prog[split].y = choose(m, split+1, c.here())
+	if lo == 0 {
+		c.prog[check].y = c.here()
+	}
+	return nil
+}
+
+// choose orders the two ways of a repetition: another round, or on.
+func choose(m mode, round, on int) (int, int) {
+	if m == lazy {
+		return on, round
+	}
+	return round, on
+}

@@ -1,0 +1,369 @@
+package regex
+
+import (
+	"errors"
+	"fmt"
+	"unicode"
+
+	"inferometer/internal/token/unidata"
+)
+
+// maxRepeat is the highest bound of a repetition, as in the reference.
+const maxRepeat = 100000
+
+// maxDepth is how deep groups can be nested.
+const maxDepth = 200
+
+// flags are the options that a part of a pattern is under.
+type flags struct{ fold, dotAll, extended bool }
+
+// parser reads a pattern.
+type parser struct {
+	src    []rune
+	pos    int
+	depth  int
+	flags  flags
+	tables *tables
+}
+
+func (p *parser) more() bool { return p.pos < len(p.src) }
+
+// peek is the next character, or -1.
+func (p *parser) peek() rune {
+	if p.more() {
+		return p.src[p.pos]
+	}
+	return -1
+}
+
+// ahead tells whether s comes next.
+func (p *parser) ahead(s string) bool {
+	i := p.pos
+	for _, r := range s {
+		if i >= len(p.src) || p.src[i] != r {
+			return false
+		}
+		i++
+	}
+	return true
+}
+
+// take skips s if it comes next.
+func (p *parser) take(s string) bool {
+	if !p.ahead(s) {
+		return false
+	}
+	p.pos += len([]rune(s))
+	return true
+}
+
+// parse reads the whole pattern.
+func (p *parser) parse() (*node, error) {
+	n, err := p.alternatives()
+	if err != nil {
+		return nil, err
+	}
+	if p.more() {
+		return nil, errors.New("a ) closes nothing")
+	}
+	return n, nil
+}
+
+// alternatives reads up to the end of a group. Options that are set on the way end
+// with it.
+func (p *parser) alternatives() (*node, error) {
+	p.depth++
+	if p.depth > maxDepth {
+		return nil, fmt.Errorf("groups are nested more than %d deep", maxDepth)
+	}
+	saved := p.flags
+	defer func() { p.flags = saved; p.depth-- }()
+	alt := &node{kind: kAlt}
+	for {
+		n, err := p.sequence()
+		if err != nil {
+			return nil, err
+		}
+		alt.subs = append(alt.subs, n)
+		if !p.take("|") {
+			break
+		}
+	}
+	if len(alt.subs) == 1 {
+		return alt.subs[0], nil
+	}
+	return alt, nil
+}
+
+// sequence reads one alternative.
+func (p *parser) sequence() (*node, error) {
+	cat := &node{kind: kCat}
+	for p.more() && p.peek() != '|' && p.peek() != ')' {
+		if p.flags.extended && p.skipComment() {
+			continue
+		}
+		n, err := p.atom()
+		if err != nil {
+			return nil, err
+		}
+		if n == nil {
+			continue
+		}
+		n, repeated, err := p.quantifiers(n)
+		if err != nil {
+			return nil, err
+		}
+		if last := len(cat.subs) - 1; !repeated && last >= 0 && joins(cat.subs[last], n) {
+			cat.subs[last] = &node{kind: kLiteral, fold: n.fold, runes: append(cat.subs[last].runes, n.runes...)}
+			continue
+		}
+		cat.subs = append(cat.subs, n)
+	}
+	p.foldLiterals(cat.subs)
+	switch len(cat.subs) {
+	case 0:
+		return &node{kind: kEmpty}, nil
+	case 1:
+		return cat.subs[0], nil
+	}
+	return cat, nil
+}
+
+// joins tells whether two neighbours are one literal.
+func joins(a, b *node) bool {
+	return a.kind == kLiteral && b.kind == kLiteral && a.fold == b.fold
+}
+
+// foldLiterals makes literals ready to be compared without regard to case, once
+// they are whole.
+func (p *parser) foldLiterals(subs []*node) {
+	for _, n := range subs {
+		for n.kind == kRepeat {
+			n = n.subs[0]
+		}
+		if n.kind == kLiteral && n.fold && !n.all {
+			n.runes = p.tables.foldLiteral(n.runes)
+			n.all = true // done
+		}
+	}
+}
+
+// skipComment skips white space and comments of the extended syntax.
+func (p *parser) skipComment() bool {
+	switch p.peek() {
+	case ' ', '\t', '\n', '\r', '\f', '\v':
+		p.pos++
+		return true
+	case '#':
+		for p.more() && p.peek() != '\n' {
+			p.pos++
+		}
+		return true
+	}
+	return false
+}
+
+// quantifiers reads the repetitions behind an atom.
+func (p *parser) quantifiers(n *node) (*node, bool, error) {
+	repeated := false
+	for p.more() {
+		lo, hi, plain := 0, inf, true
+		switch p.peek() {
+		case '*':
+			p.pos++
+		case '+':
+			lo = 1
+			p.pos++
+		case '?':
+			hi = 1
+			p.pos++
+		case '{':
+			var ok, fixed bool
+			var err error
+			if lo, hi, fixed, ok, err = p.interval(); err != nil {
+				return nil, false, err
+			} else if !ok {
+				return n, repeated, nil
+			}
+			plain = false
+			if fixed {
+				n, repeated = repeat(n, lo, hi, greedy), true
+				continue // {n}? is an optional {n}
+			}
+		default:
+			return n, repeated, nil
+		}
+		m := greedy
+		if p.take("?") {
+			m = lazy
+		} else if plain && p.take("+") {
+			m = possessive // {n,m}+ repeats {n,m}
+		}
+		n, repeated = repeat(n, lo, hi, m), true
+	}
+	return n, repeated, nil
+}
+
+// repeat makes a repetition. Two that stand directly behind one another and have no
+// bounds are one.
+func repeat(n *node, lo, hi int, m mode) *node {
+	return &node{kind: kRepeat, subs: []*node{n}, min: lo, max: hi, mode: m}
+}
+
+// interval reads {n}, {n,}, {,m} or {n,m}. Anything else that begins with a brace is
+// a literal.
+func (p *parser) interval() (lo, hi int, fixed, ok bool, err error) {
+	i := p.pos + 1
+	number := func() (int, bool) {
+		n, from := 0, i
+		for i < len(p.src) && '0' <= p.src[i] && p.src[i] <= '9' {
+			if n = n*10 + int(p.src[i]-'0'); n > maxRepeat {
+				err = fmt.Errorf("a repetition of more than %d", maxRepeat)
+				n = maxRepeat
+			}
+			i++
+		}
+		return n, i > from
+	}
+	lo, hasLo := number()
+	hi = lo
+	fixed = true
+	hasHi := hasLo
+	if i < len(p.src) && p.src[i] == ',' {
+		i++
+		fixed = false
+		if hi, hasHi = number(); !hasHi {
+			hi = inf
+		}
+	}
+	if i >= len(p.src) || p.src[i] != '}' || !hasLo && !hasHi {
+		return 0, 0, false, false, nil
+	}
+	if err != nil {
+		return 0, 0, false, false, err
+	}
+	if hi != inf && lo > hi {
+		return 0, 0, false, false, errors.New("a repetition whose lower bound is above the upper is not supported")
+	}
+	p.pos = i + 1
+	return lo, hi, fixed, true, nil
+}
+
+// atom reads what a repetition can stand behind. It is nil for what matches
+// nothing, such as a comment.
+func (p *parser) atom() (*node, error) {
+	switch c := p.peek(); c {
+	case '(':
+		return p.group()
+	case '[':
+		return p.class()
+	case '\\':
+		return p.escape()
+	case '.':
+		p.pos++
+		return &node{kind: kAny, all: p.flags.dotAll}, nil
+	case '^':
+		p.pos++
+		return &node{kind: kAssert, assert: lineStart}, nil
+	case '$':
+		p.pos++
+		return &node{kind: kAssert, assert: lineEnd}, nil
+	case '*', '+', '?':
+		return nil, fmt.Errorf("%c repeats nothing", c)
+	default:
+		p.pos++
+		return p.literal(c), nil
+	}
+}
+
+// literal is one character.
+func (p *parser) literal(r rune) *node {
+	if p.flags.fold {
+		p.tables.folds()
+	}
+	return &node{kind: kLiteral, runes: []rune{r}, fold: p.flags.fold}
+}
+
+// group reads what stands in parentheses.
+func (p *parser) group() (*node, error) {
+	p.pos++
+	wrap := func(n *node) *node { return &node{kind: kCat, subs: []*node{n}} }
+	if p.take("?") {
+		switch {
+		case p.take("#"):
+			for p.more() && p.peek() != ')' {
+				p.pos++
+			}
+			if !p.take(")") {
+				return nil, errors.New("a comment is not closed")
+			}
+			return nil, nil
+		case p.take(":"):
+		case p.take("="):
+			wrap = func(n *node) *node { return &node{kind: kLook, subs: []*node{n}} }
+		case p.take("!"):
+			wrap = func(n *node) *node { return &node{kind: kLook, not: true, subs: []*node{n}} }
+		case p.take("<="):
+			wrap = func(n *node) *node { return &node{kind: kLook, behind: true, subs: []*node{n}} }
+		case p.take("<!"):
+			wrap = func(n *node) *node { return &node{kind: kLook, behind: true, not: true, subs: []*node{n}} }
+		case p.take(">"):
+			wrap = func(n *node) *node { return &node{kind: kAtomic, subs: []*node{n}} }
+		case p.take("<"):
+			for p.more() && p.peek() != '>' {
+				if c := p.peek(); c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) {
+					return nil, errors.New("the name of a group has a character that is no letter or digit")
+				}
+				p.pos++
+			}
+			if !p.take(">") {
+				return nil, errors.New("the name of a group is not closed")
+			}
+		default:
+			return p.options()
+		}
+	}
+	n, err := p.alternatives()
+	if err != nil {
+		return nil, err
+	}
+	if !p.take(")") {
+		return nil, errors.New("a ( is not closed")
+	}
+	return wrap(n), nil
+}
+
+// options reads (?i:...) and (?i), which reaches to the end of the group around it.
+func (p *parser) options() (*node, error) {
+	saved, on := p.flags, true
+	defer func() { p.flags = saved }()
+	for p.more() {
+		c := p.peek()
+		p.pos++
+		switch c {
+		case '-':
+			on = false
+		case 'i':
+			p.flags.fold = on
+		case 'm':
+			p.flags.dotAll = on
+		case 'x':
+			p.flags.extended = on
+		case ':', ')':
+			n, err := p.alternatives()
+			if err != nil {
+				return nil, err
+			}
+			if c == ':' && !p.take(")") {
+				return nil, errors.New("a ( is not closed")
+			}
+			return &node{kind: kCat, subs: []*node{n}}, nil
+		default:
+			return nil, fmt.Errorf("the group (?%c is not supported", c)
+		}
+	}
+	return nil, errors.New("a ( is not closed")
+}
+
+// fullRange is all characters.
+func fullRange() []unidata.Range { return []unidata.Range{{Lo: 0, Hi: unicode.MaxRune}} }

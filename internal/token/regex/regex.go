@@ -1,0 +1,94 @@
+// Package regex runs the regular expressions that tokenizers split text with. They
+// are written for Oniguruma in its own syntax, so what a pattern means here is what
+// it means there: ^ and $ know lines, (?m) lets the dot match newlines, {n,m}+ is a
+// repetition of a repetition, and letters compare without regard to case by full
+// case folding. A construct that the package does not know is an error that names
+// it.
+//
+// Matching backtracks, as Oniguruma's does, because the first alternative that
+// matches counts. A bound on the steps makes it end with an error where a pattern
+// and a text would take for ever.
+package regex
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"inferometer/internal/token/unidata"
+)
+
+// Regexp is a compiled pattern. It is safe for use from many goroutines.
+type Regexp struct {
+	pattern string
+	prog    []inst
+	loops   int          // how many loops guard against empty rounds
+	first   *unidata.Set // what a match can begin with; nil: anything, or nothing
+	ascii   *[128]bool   // the same for ASCII
+	tables  *tables
+	empty   bool
+}
+
+// Span is the bytes of a match.
+type Span struct{ Start, End int }
+
+// Compile reads a pattern.
+func Compile(pattern string) (*Regexp, error) {
+	if !utf8.ValidString(pattern) {
+		return nil, fmt.Errorf("the regular expression %q is not valid UTF-8", pattern)
+	}
+	p := &parser{src: []rune(pattern), tables: newTables()}
+	root, err := p.parse()
+	if err != nil {
+		return nil, fmt.Errorf("the regular expression %q, at character %d: %w", pattern, p.pos, err)
+	}
+	c := &compiler{tables: p.tables}
+	if err := c.whole(root); err != nil {
+		return nil, fmt.Errorf("the regular expression %q: %w", pattern, err)
+	}
+	re := &Regexp{pattern: pattern, prog: c.prog, loops: c.loops, tables: p.tables}
+	lo, _ := root.width()
+	re.empty = lo == 0
+	if first, ok := p.tables.first(root); ok {
+		re.first = unidata.NewSet(first)
+		re.ascii = new([128]bool)
+		for i := range re.ascii {
+			re.ascii[i] = re.first.Has(rune(i))
+		}
+	}
+	return re, nil
+}
+
+// String is the pattern.
+func (re *Regexp) String() string { return re.pattern }
+
+// FindAll appends the matches in text, from left to right, without overlap. An empty
+// match right behind another match does not count.
+func (re *Regexp) FindAll(dst []Span, text string) ([]Span, error) {
+	m := matcher{re: re, text: text, limit: stepsBase + stepsPerByte*len(text)}
+	if re.loops > 0 {
+		m.loops = make([]int, re.loops)
+	}
+	var stack [64]frame
+	m.stack = stack[:0]
+	at, lastEnd := 0, -1
+	for at <= len(text) {
+		start, end, err := m.search(at)
+		if err != nil {
+			return dst, err
+		}
+		if start < 0 {
+			break
+		}
+		if start == end && end == lastEnd {
+			_, size := utf8.DecodeRuneInString(text[at:])
+			at += max(size, 1)
+			continue
+		}
+		dst = append(dst, Span{start, end})
+		at, lastEnd = end, end
+	}
+	return dst, nil
+}
+
+// MatchesEmpty tells whether the pattern can match nothing.
+func (re *Regexp) MatchesEmpty() bool { return re.empty }

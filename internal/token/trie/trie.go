@@ -1,0 +1,134 @@
+// Package trie finds the beginnings of a text that are tokens, with one look into
+// memory for each byte.
+package trie
+
+import (
+	"slices"
+	"strings"
+)
+
+// Trie is a double array: the child of node s by byte c is at base[s]+c+1, where the
+// unit says whose child it is. It never changes once it is made.
+type Trie struct {
+	units []unit
+}
+
+// unit is a node. Value is 0 where no key ends.
+type unit struct {
+	base  int32
+	check int32 // the parent, plus 1; 0: the unit is free
+	value int32 // of the key that ends here, plus 1
+}
+
+// Root is the node that every search begins at.
+const Root int32 = 0
+
+// New makes a trie of keys, which must be distinct; values are not negative. An
+// empty key is left out.
+func New(keys []string, values []int32) *Trie {
+	b := builder{keys: keys, values: values, order: make([]int32, 0, len(keys))}
+	total := 0
+	for i, k := range keys {
+		if k != "" {
+			b.order = append(b.order, int32(i))
+			total += len(k)
+		}
+	}
+	slices.SortFunc(b.order, func(x, y int32) int { return strings.Compare(keys[x], keys[y]) })
+	b.units = make([]unit, 512, 512+total/2)
+	b.units[0].check = 1
+	b.first = 1
+	if len(b.order) > 0 {
+		b.insert(Root, b.order, 0)
+	}
+	b.grow(len(b.units) + 257) // so that no look needs a bound but its first
+	return &Trie{units: slices.Clip(b.units)}
+}
+
+// Next goes from a node along a byte. It returns the node there, -1 where there is
+// none, and the value of the key that ends there, or -1.
+func (t *Trie) Next(node int32, c byte) (int32, int32) {
+	at := t.units[node].base + int32(c) + 1
+	u := &t.units[at]
+	if u.check != node+1 {
+		return -1, -1
+	}
+	return at, u.value - 1
+}
+
+// builder places nodes.
+type builder struct {
+	keys   []string
+	values []int32
+	order  []int32
+	units  []unit
+	first  int // no unit before this one is free
+}
+
+// grow makes room.
+func (b *builder) grow(n int) {
+	if n > len(b.units) {
+		b.units = append(b.units, make([]unit, n-len(b.units))...)
+	}
+}
+
+// insert places the children of a node: the keys of order have its path in common,
+// which is depth bytes long.
+func (b *builder) insert(node int32, order []int32, depth int) {
+	if len(b.keys[order[0]]) == depth {
+		b.units[node].value = b.values[order[0]] + 1
+		if order = order[1:]; len(order) == 0 {
+			return
+		}
+	}
+	var room [32]byte
+	labels := room[:0]
+	for _, k := range order {
+		if c := b.keys[k][depth]; len(labels) == 0 || labels[len(labels)-1] != c {
+			labels = append(labels, c)
+		}
+	}
+	base := b.place(labels)
+	b.units[node].base = base
+	for _, c := range labels {
+		b.units[base+int32(c)+1].check = node + 1
+	}
+	for _, c := range labels {
+		n := 1
+		for n < len(order) && b.keys[order[n]][depth] == c {
+			n++
+		}
+		b.insert(base+int32(c)+1, order[:n], depth+1)
+		order = order[n:]
+	}
+}
+
+// place finds where the children with these labels fit.
+func (b *builder) place(labels []byte) int32 {
+	lead := int(labels[0]) + 1
+	for b.first < len(b.units) && b.units[b.first].check != 0 {
+		b.first++
+	}
+	tried := 0
+	for at := max(b.first, lead); ; at++ {
+		b.grow(at + 512)
+		if b.units[at].check != 0 {
+			continue
+		}
+		base := at - lead
+		fits := true
+		for _, c := range labels[1:] {
+			if b.units[base+int(c)+1].check != 0 {
+				fits = false
+				break
+			}
+		}
+		if fits {
+			return int32(base)
+		}
+		// A stretch where little fits is given up, or building takes quadratic time.
+		if tried++; tried > 64 && at-b.first > 4096 {
+			b.first = at - 1024
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"inferometer/internal/mock"
+)
+
+// TestCommandsInTheDocs runs every command line that the pages print. Those that
+// would measure for a while are only compiled to their plan, on a mock that answers
+// at the address that they name.
+func TestCommandsInTheDocs(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages = append(pages, "../../README.md", "../../CONTRIBUTING.md")
+	found := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, line := range strings.Split(string(text), "\n") {
+			args, ok := documented(line)
+			if !ok {
+				continue
+			}
+			found++
+			t.Run(fmt.Sprintf("%s:%d", filepath.Base(page), n+1), func(t *testing.T) {
+				if err := try(t, args); err != "" {
+					t.Errorf("%s\n%s", line, err)
+				}
+			})
+		}
+	}
+	if found < 4 {
+		t.Errorf("only %d command lines found in the docs: is the test still looking for the right thing?", found)
+	}
+}
+
+// documented is the arguments of a line that is a command of this program and
+// nothing else.
+func documented(line string) ([]string, bool) {
+	line = strings.TrimPrefix(strings.TrimSpace(line), "$ ")
+	rest, ok := strings.CutPrefix(line, "inferometer ")
+	if !ok || strings.ContainsAny(rest, "…[|") {
+		return nil, false
+	}
+	rest, _, _ = strings.Cut(rest, "  #") // a remark
+	rest, _, _ = strings.Cut(rest, " > ") // where the output goes
+	args := strings.Fields(rest)
+	for i, a := range args {
+		args[i] = strings.Trim(a, "'\"")
+	}
+	return args, len(args) > 0 && args[0] != strings.ToUpper(args[0])
+}
+
+// try runs a command in a directory that has what the docs assume; it gives what
+// went wrong.
+func try(t *testing.T, args []string) string {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.WriteFile("plan.yaml", []byte("stages:\n  - concurrency: 2\n    requests: 4\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("prompts.jsonl", []byte(`{"prompt": "hello", "output_tokens": 3}`+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	switch args[0] {
+	case "run":
+		args = append([]string{"plan", "check"}, args[1:]...)
+	case "report":
+		url := serve(t)
+		if code, text := call("run", url, "--requests", "2", "--concurrency", "1", "--out", args[1], "--quiet"); code == exitUsage {
+			return text
+		}
+	case "mock":
+		args = append(args, "--help")
+	}
+	// A verdict on two requests may be anything; bad usage is what matters.
+	if code, text := call(args...); code == exitUsage {
+		return text
+	}
+	return ""
+}
+
+// call runs the program in this process.
+func call(args ...string) (code int, output string) {
+	var out bytes.Buffer
+	code = Main(Env{Args: args, Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }, Restore: func() {}})
+	return code, out.String()
+}
+
+// serve starts a mock for the test.
+func serve(t *testing.T) (url string) {
+	t.Helper()
+	s, err := mock.New(mock.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Serve(l)
+	t.Cleanup(func() { s.Close() })
+	return "http://" + l.Addr().String()
+}

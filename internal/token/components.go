@@ -1,26 +1,28 @@
 package token
 
-import "fmt"
+import (
+	"fmt"
 
+	"inferometer/internal/token/detoken"
+	"inferometer/internal/token/normal"
+)
+
+// normalizer reads a normalizer; none is nil.
 func normalizer(raw []byte) (Normalizer, error) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return nil, nil
+	n, err := normal.FromJSON(raw)
+	if n == nil || err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("normalizer %s", raw)
+	return n, nil
 }
 
-func pretokenizer(raw []byte) (Split, error) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return nil, nil
-	}
-	return nil, fmt.Errorf("pretokenizer %s", raw)
-}
-
+// decoder reads a decoder; none is nil.
 func decoder(raw []byte) (Decoder, error) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return nil, nil
+	d, err := detoken.FromJSON(raw)
+	if d == nil || err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("decoder %s", raw)
+	return d, nil
 }
 
 func model(kind string, raw []byte) (Model, error) {

@@ -2,7 +2,9 @@ package token
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,15 +25,10 @@ func (r *truthRow) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &[]any{&r.plain, &r.special, &r.decoded, &r.skipped})
 }
 
-// lines calls f with each line of a file.
-func lines(t testing.TB, path string, f func(line []byte)) {
+// lines calls f with each line of r.
+func lines(t testing.TB, r io.Reader, f func(line []byte)) {
 	t.Helper()
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	s := bufio.NewScanner(file)
+	s := bufio.NewScanner(r)
 	s.Buffer(nil, 64<<20)
 	for s.Scan() {
 		f(s.Bytes())
@@ -41,23 +38,33 @@ func lines(t testing.TB, path string, f func(line []byte)) {
 	}
 }
 
-// readStrings reads a file with one JSON string a line.
-func readStrings(t testing.TB, path string) []string {
+// decodeStrings reads one JSON string a line.
+func decodeStrings(t testing.TB, data []byte) []string {
 	t.Helper()
 	var texts []string
-	lines(t, path, func(line []byte) {
+	lines(t, bytes.NewReader(data), func(line []byte) {
 		var s string
 		if err := json.Unmarshal(line, &s); err != nil {
-			t.Fatalf("%s: %v", path, err)
+			t.Fatalf("%q: %v", line, err)
 		}
 		texts = append(texts, s)
 	})
 	return texts
 }
 
-// compare counts in how many strings a tokenizer and a file of truth differ, and
-// shows the first of them.
-func compare(t *testing.T, e *Engine, texts []string, path string) {
+// readStrings reads a file with one JSON string a line.
+func readStrings(t testing.TB, path string) []string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decodeStrings(t, data)
+}
+
+// compare counts in how many strings a tokenizer and rows of truth differ, and shows
+// the first of them.
+func compare(t *testing.T, e *Engine, texts []string, truth io.Reader) {
 	t.Helper()
 	i, faults := 0, 0
 	fault := func(format string, args ...any) {
@@ -65,10 +72,10 @@ func compare(t *testing.T, e *Engine, texts []string, path string) {
 			t.Errorf(format, args...)
 		}
 	}
-	lines(t, path, func(line []byte) {
+	lines(t, truth, func(line []byte) {
 		var want truthRow
 		if err := json.Unmarshal(line, &want); err != nil {
-			t.Fatalf("%s: %v", path, err)
+			t.Fatalf("row %d: %v", i, err)
 		}
 		text := texts[i]
 		i++
@@ -91,7 +98,7 @@ func compare(t *testing.T, e *Engine, texts []string, path string) {
 		}
 	})
 	if i != len(texts) {
-		t.Errorf("%s has %d rows for %d strings", path, i, len(texts))
+		t.Errorf("%d rows for %d strings", i, len(texts))
 	}
 	if faults > 0 {
 		t.Errorf("%d of %d strings differ", faults, len(texts))
@@ -128,7 +135,12 @@ func TestConformance(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Logf("loaded in %v", time.Since(start))
-			compare(t, e, texts, path)
+			truth, err := os.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer truth.Close()
+			compare(t, e, texts, truth)
 		})
 	}
 }

@@ -1,12 +1,14 @@
 package token
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"inferometer/internal/token/bpe"
+	"inferometer/internal/token/pretoken"
 	"inferometer/internal/token/scan"
 )
 
@@ -23,15 +25,14 @@ type Parts struct {
 	Added []Added
 	// Normalizer changes text before it is split; nil changes nothing.
 	Normalizer Normalizer
-	// Pattern is the regular expression whose matches are the pieces, as rank files
-	// come with; "" where Scanner and Split say how to split.
+	// PreTokenizer splits text; nil does not.
+	PreTokenizer pretoken.PreTokenizer
+	// Pattern is a regular expression whose matches are the pieces, as rank files come
+	// with. It splits what PreTokenizer gives. Most are known to package scan; others
+	// are matched step by step.
 	Pattern string
-	// Scanner splits text; nil does not. It is for well-known expressions, which
-	// scan.Find knows.
+	// Scanner splits what PreTokenizer gives by a well-known expression; nil does not.
 	Scanner *scan.Scanner
-	// Split splits text where Scanner does not; nil does not. A Scanner splits the
-	// pieces of Split further.
-	Split Split
 	// PrefixSpace puts a space before every text that Scanner gets and that does not
 	// begin with one.
 	PrefixSpace bool
@@ -60,10 +61,6 @@ type Normalizer interface {
 	// Normalize returns what s becomes.
 	Normalize(s string) string
 }
-
-// Split appends the pieces of a text to dst. first: the text begins where the whole
-// input begins.
-type Split func(dst []string, text string, first bool) []string
 
 // Decoder turns the texts of tokens into pieces of text, which are joined.
 type Decoder interface {
@@ -98,12 +95,8 @@ func New(p Parts) (*Engine, error) {
 	if p.Model == nil {
 		return nil, fmt.Errorf("the tokenizer %q has no model", p.Name)
 	}
-	if p.Pattern != "" {
-		sc, ok := scan.Find(p.Pattern)
-		if !ok {
-			return nil, fmt.Errorf("the tokenizer %q splits text by an expression that is not known: %s", p.Name, p.Pattern)
-		}
-		p.Scanner = sc
+	if err := p.findScanner(); err != nil {
+		return nil, err
 	}
 	e := &Engine{parts: p, content: map[int32]string{}, special: map[string]bool{}}
 	e.fast, _ = p.Model.(*bpe.Model)
@@ -122,10 +115,32 @@ func New(p Parts) (*Engine, error) {
 		if p.Normalizer != nil {
 			text = p.Normalizer.Normalize(text)
 		}
+		e.content[a.ID] = text // what the reference decodes it to
 		normal, normalFlags = append(normal, text), append(normalFlags, a)
 	}
 	e.raw, e.normal = newFinder(raw, rawFlags), newFinder(normal, normalFlags)
 	return e, nil
+}
+
+// findScanner turns Pattern into a scanner, or into a pre-tokenizer where there is none.
+func (p *Parts) findScanner() error {
+	if p.Pattern == "" {
+		return nil
+	}
+	if sc, ok := scan.Find(p.Pattern); ok {
+		p.Scanner = sc
+		return nil
+	}
+	if p.PreTokenizer != nil {
+		return fmt.Errorf("the tokenizer %q has a pre-tokenizer and the expression %s, which is not a well-known one", p.Name, p.Pattern)
+	}
+	quoted, err := json.Marshal(p.Pattern)
+	if err != nil {
+		return fmt.Errorf("the expression %s: %w", p.Pattern, err)
+	}
+	split := `{"type":"Split","pattern":{"Regex":` + string(quoted) + `},"behavior":"Isolated","invert":false}`
+	p.PreTokenizer, err = pretoken.FromJSON([]byte(split))
+	return err
 }
 
 // Name is what a plan and a report call this tokenizer.

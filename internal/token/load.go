@@ -11,6 +11,7 @@ import (
 
 	"inferometer/internal/jsonscan"
 	"inferometer/internal/token/bpe"
+	"inferometer/internal/token/pretoken"
 	"inferometer/internal/token/scan"
 )
 
@@ -96,7 +97,7 @@ func assemble(name string, f file) (Parts, error) {
 		return Parts{}, err
 	}
 	if !raw {
-		if p.Split, err = pretokenizer(f.pretokenizer); err != nil {
+		if p.PreTokenizer, err = pretoken.FromJSON(f.pretokenizer); err != nil {
 			return Parts{}, err
 		}
 		if p.Decoder, err = decoder(f.decoder); err != nil {
@@ -265,7 +266,7 @@ func byteLevel(p *Parts, f file) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("the pre-tokenizer: %w", err)
 	}
-	if p.Split, err = pretokenizer(seq); err != nil {
+	if p.PreTokenizer, err = pretoken.FromJSON(seq); err != nil {
 		return false, err
 	}
 	if regex {

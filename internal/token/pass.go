@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"inferometer/internal/token/bpe"
+	"inferometer/internal/token/pretoken"
 )
 
 // pass is one text on its way through an engine.
@@ -13,7 +14,7 @@ type pass struct {
 	worker *bpe.Worker
 	ids    []int32
 	own    []int32 // memory for ids that the caller does not keep
-	pieces []string
+	pieces []pretoken.Piece
 	padded []byte
 
 	track bool  // ends are asked for
@@ -106,20 +107,29 @@ func (p *pass) stretch(s string, at int) {
 // plain encodes normalized text without added tokens. p.place is where it begins.
 func (p *pass) plain(s string, first bool) {
 	parts := &p.e.parts
-	if parts.Split == nil {
+	if parts.PreTokenizer == nil {
 		p.scan(s, p.place)
 		return
 	}
 	at, base := p.place, len(p.ends)
-	p.pieces = parts.Split(p.pieces[:0], s, first)
+	p.pieces = parts.PreTokenizer.Split(p.pieces[:0], pretoken.Piece{Text: s, First: first})
 	off := 0
 	for _, piece := range p.pieces {
-		p.scan(piece, off)
-		off += len(piece)
+		p.scan(piece.Text, off)
+		off += len(piece.Text)
 	}
 	if p.track {
-		align(p.ends[base:], strings.Join(p.pieces, ""), s, at)
+		align(p.ends[base:], join(p.pieces), s, at)
 	}
+}
+
+// join is the text of pieces.
+func join(pieces []pretoken.Piece) string {
+	var b strings.Builder
+	for _, piece := range pieces {
+		b.WriteString(piece.Text)
+	}
+	return b.String()
 }
 
 // scan splits a piece by the scanner and encodes what comes of it.

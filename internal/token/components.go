@@ -5,6 +5,9 @@ import (
 
 	"inferometer/internal/token/detoken"
 	"inferometer/internal/token/normal"
+	"inferometer/internal/token/unigram"
+	"inferometer/internal/token/wordlevel"
+	"inferometer/internal/token/wordpiece"
 )
 
 // normalizer reads a normalizer; none is nil.
@@ -25,6 +28,23 @@ func decoder(raw []byte) (Decoder, error) {
 	return d, nil
 }
 
+// model reads a model other than BPE.
 func model(kind string, raw []byte) (Model, error) {
-	return nil, fmt.Errorf("model %s", kind)
+	switch kind {
+	case "Unigram":
+		return checked(unigram.FromJSON(raw))
+	case "WordPiece":
+		return checked(wordpiece.FromJSON(raw))
+	case "WordLevel":
+		return checked(wordlevel.FromJSON(raw))
+	}
+	return nil, fmt.Errorf("the model is of type %q, which is not known; known are BPE, Unigram, WordPiece and WordLevel", kind)
+}
+
+// checked is m, or nil where there is an error.
+func checked[M Model](m M, err error) (Model, error) {
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
 }

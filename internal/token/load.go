@@ -327,8 +327,8 @@ func readAdded(data []byte, m Model) ([]Added, error) {
 	for i, a := range list {
 		added[i] = Added(a)
 	}
-	if sized, ok := m.(interface{ Len() int }); ok {
-		added = numbered(added, m, sized.Len())
+	if sized, ok := m.(interface{ Size() int }); ok {
+		added = numbered(added, m, sized.Size())
 	}
 	return added, nil
 }

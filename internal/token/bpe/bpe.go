@@ -167,11 +167,8 @@ func (m *Model) findJoints(merges []Merge) {
 	}
 }
 
-// Size is one more than the highest id.
-func (m *Model) Size() int { return len(m.tokens) }
-
-// Len is how many tokens there are.
-func (m *Model) Len() int { return m.entries }
+// Size is how many tokens there are.
+func (m *Model) Size() int { return m.entries }
 
 // Raw reports whether tokens are bytes rather than text.
 func (m *Model) Raw() bool { return m.raw }

@@ -1,0 +1,444 @@
+package chat
+
+import (
+	"errors"
+	"strings"
+)
+
+// expr is an expression.
+type expr interface {
+	eval(m *machine, s *scope) (any, error)
+}
+
+// at gives an error the line it belongs to, unless it has one.
+func at(line int, err error) error {
+	var e *Error
+	if err == nil || errors.As(err, &e) {
+		return err
+	}
+	var r *Raised
+	if errors.As(err, &r) {
+		return err
+	}
+	return &Error{Line: line, Message: err.Error()}
+}
+
+type literal struct{ v any }
+
+func (l *literal) eval(*machine, *scope) (any, error) { return l.v, nil }
+
+type nameExpr struct{ name string }
+
+func (n *nameExpr) eval(_ *machine, s *scope) (any, error) { return s.get(n.name), nil }
+
+type listExpr struct {
+	kind  listKind
+	items []expr
+}
+
+func (l *listExpr) eval(m *machine, s *scope) (any, error) {
+	out := &List{kind: l.kind}
+	for _, e := range l.items {
+		v, err := e.eval(m, s)
+		if err != nil {
+			return nil, err
+		}
+		out.items = append(out.items, v)
+	}
+	return out, nil
+}
+
+type dictExpr struct {
+	keys, vals []expr
+	line       int
+}
+
+func (d *dictExpr) eval(m *machine, s *scope) (any, error) {
+	out := &Dict{}
+	for i := range d.keys {
+		k, err := d.keys[i].eval(m, s)
+		if err != nil {
+			return nil, err
+		}
+		v, err := d.vals[i].eval(m, s)
+		if err != nil {
+			return nil, err
+		}
+		if err := out.set(k, v); err != nil {
+			return nil, at(d.line, err)
+		}
+	}
+	return out, nil
+}
+
+type condExpr struct{ test, then, or expr }
+
+func (c *condExpr) eval(m *machine, s *scope) (any, error) {
+	v, err := c.test.eval(m, s)
+	switch {
+	case err != nil:
+		return nil, err
+	case truth(v):
+		return c.then.eval(m, s)
+	case c.or == nil:
+		return &undefined{"the value of an 'if' without 'else'"}, nil
+	}
+	return c.or.eval(m, s)
+}
+
+type logic struct {
+	or          bool
+	left, right expr
+}
+
+func (l *logic) eval(m *machine, s *scope) (any, error) {
+	v, err := l.left.eval(m, s)
+	if err != nil || truth(v) == l.or {
+		return v, err
+	}
+	return l.right.eval(m, s)
+}
+
+type notExpr struct{ e expr }
+
+func (n *notExpr) eval(m *machine, s *scope) (any, error) {
+	v, err := n.e.eval(m, s)
+	return !truth(v), err
+}
+
+type operand struct {
+	op string
+	e  expr
+}
+
+type compareExpr struct {
+	first expr
+	ops   []operand
+	line  int
+}
+
+func (c *compareExpr) eval(m *machine, s *scope) (any, error) {
+	left, err := c.first.eval(m, s)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range c.ops {
+		right, err := o.e.eval(m, s)
+		if err != nil {
+			return nil, err
+		}
+		ok, err := compare(o.op, left, right)
+		if err != nil || !ok {
+			return false, at(c.line, err)
+		}
+		left = right
+	}
+	return true, nil
+}
+
+type binary struct {
+	op          string
+	left, right expr
+	line        int
+}
+
+func (b *binary) eval(m *machine, s *scope) (any, error) {
+	if err := m.step(); err != nil {
+		return nil, err
+	}
+	l, err := b.left.eval(m, s)
+	if err != nil {
+		return nil, err
+	}
+	r, err := b.right.eval(m, s)
+	if err != nil {
+		return nil, err
+	}
+	if b.op == "~" {
+		x, err := str(l)
+		if err != nil {
+			return nil, at(b.line, err)
+		}
+		y, err := str(r)
+		if err != nil || len(x)+len(y) > maxText {
+			return nil, at(b.line, either(err, errLarge))
+		}
+		return x + y, nil
+	}
+	v, err := arithmetic(b.op, l, r)
+	return v, at(b.line, err)
+}
+
+func either(err, other error) error {
+	if err != nil {
+		return err
+	}
+	return other
+}
+
+type signExpr struct {
+	minus bool
+	e     expr
+	line  int
+}
+
+func (n *signExpr) eval(m *machine, s *scope) (any, error) {
+	v, err := n.e.eval(m, s)
+	if err != nil {
+		return nil, err
+	}
+	if f, ok := v.(float64); ok {
+		if n.minus {
+			f = -f
+		}
+		return f, nil
+	}
+	i, ok := asInt(v)
+	if !ok {
+		return nil, at(n.line, mismatch("-", v, int64(0)))
+	}
+	if n.minus {
+		r, err := integers("-", 0, i)
+		return r, at(n.line, err)
+	}
+	return i, nil
+}
+
+type attrExpr struct {
+	of     expr
+	name   string
+	line   int
+	assign bool // stands left of an assignment
+}
+
+func (a *attrExpr) eval(m *machine, s *scope) (any, error) {
+	of, err := a.of.eval(m, s)
+	if err != nil {
+		return nil, err
+	}
+	v, err := attribute(of, a.name)
+	return v, at(a.line, err)
+}
+
+type itemExpr struct {
+	of, key expr
+	line    int
+}
+
+func (i *itemExpr) eval(m *machine, s *scope) (any, error) {
+	of, err := i.of.eval(m, s)
+	if err != nil {
+		return nil, err
+	}
+	key, err := i.key.eval(m, s)
+	if err != nil {
+		return nil, err
+	}
+	v, err := item(of, key)
+	return v, at(i.line, err)
+}
+
+type sliceExpr struct {
+	of, from, to, step expr
+	line               int
+}
+
+func (e *sliceExpr) eval(m *machine, s *scope) (any, error) {
+	of, err := e.of.eval(m, s)
+	if err != nil {
+		return nil, err
+	}
+	var parts [3]any
+	for i, p := range []expr{e.from, e.to, e.step} {
+		if p == nil {
+			continue
+		}
+		if parts[i], err = p.eval(m, s); err != nil {
+			return nil, err
+		}
+	}
+	v, err := slice(of, parts)
+	return v, at(e.line, err)
+}
+
+// arguments are those of a call as they are written.
+type arguments struct {
+	args  []expr
+	names []string
+	named []expr
+}
+
+// call are the values of a call's arguments.
+type call struct {
+	args  []any
+	names []string
+	named []any
+}
+
+func (a *arguments) eval(m *machine, s *scope, first ...any) (call, error) {
+	c := call{args: first, names: a.names}
+	for _, e := range a.args {
+		v, err := e.eval(m, s)
+		if err != nil {
+			return c, err
+		}
+		c.args = append(c.args, v)
+	}
+	for _, e := range a.named {
+		v, err := e.eval(m, s)
+		if err != nil {
+			return c, err
+		}
+		c.named = append(c.named, v)
+	}
+	return c, nil
+}
+
+type callExpr struct {
+	of   expr
+	args arguments
+	line int
+}
+
+func (c *callExpr) eval(m *machine, s *scope) (any, error) { return c.with(m, s, nil) }
+
+// with calls with one more named argument where there is a caller.
+func (c *callExpr) with(m *machine, s *scope, caller *callable) (any, error) {
+	if err := m.step(); err != nil {
+		return nil, err
+	}
+	of, err := c.of.eval(m, s)
+	if err != nil {
+		return nil, err
+	}
+	args, err := c.args.eval(m, s)
+	if err != nil {
+		return nil, err
+	}
+	if caller != nil {
+		args.names = append(append([]string{}, args.names...), "caller")
+		args.named = append(args.named, caller)
+	}
+	switch f := of.(type) {
+	case *callable:
+		v, err := f.call(m, args)
+		return v, at(c.line, err)
+	case *loop:
+		if f.again != nil && len(args.args) == 1 && len(args.names) == 0 {
+			v, err := f.again(args.args[0])
+			return v, at(c.line, err)
+		}
+	case *undefined:
+		return nil, at(c.line, f.fail())
+	}
+	return nil, &Error{Line: c.line, Message: "a " + typeName(of) + " cannot be called"}
+}
+
+type filterExpr struct {
+	of   expr
+	f    *callable
+	args arguments
+	line int
+}
+
+func (f *filterExpr) eval(m *machine, s *scope) (any, error) {
+	return applied(m, s, f.of, f.f, &f.args, f.line)
+}
+
+type testExpr filterExpr
+
+func (t *testExpr) eval(m *machine, s *scope) (any, error) {
+	return applied(m, s, t.of, t.f, &t.args, t.line)
+}
+
+func applied(m *machine, s *scope, of expr, f *callable, args *arguments, line int) (any, error) {
+	if err := m.step(); err != nil {
+		return nil, err
+	}
+	v, err := of.eval(m, s)
+	if err != nil {
+		return nil, err
+	}
+	c, err := args.eval(m, s, v)
+	if err != nil {
+		return nil, err
+	}
+	out, err := f.call(m, c)
+	return out, at(line, err)
+}
+
+// slice is of[from:to:step].
+func slice(of any, parts [3]any) (any, error) {
+	var n int
+	var letters []rune
+	list, _ := of.(*List)
+	s, isText := asString(of)
+	switch {
+	case list != nil:
+		n = len(list.items)
+	case isText:
+		letters = []rune(s)
+		n = len(letters)
+	default:
+		if u, ok := of.(*undefined); ok {
+			return nil, u.fail()
+		}
+		// As an item that a value does not have: undefined, not a fault.
+		return &undefined{"a part of a " + typeName(of)}, nil
+	}
+	from, to, step, err := bounds(parts, n)
+	if err != nil {
+		return nil, err
+	}
+	var items []any
+	var b strings.Builder
+	for i := from; (step > 0 && i < to) || (step < 0 && i > to); i += step {
+		if isText {
+			b.WriteRune(letters[i])
+		} else {
+			items = append(items, list.items[i])
+		}
+	}
+	switch {
+	case list != nil:
+		return &List{kind: list.kind, items: items}, nil
+	case isMarkup(of):
+		return markup(b.String()), nil
+	}
+	return b.String(), nil
+}
+
+func isMarkup(v any) bool {
+	_, ok := v.(markup)
+	return ok
+}
+
+// bounds are the first index, the one to stop at and the step of a slice of n items.
+func bounds(parts [3]any, n int) (from, to, step int, err error) {
+	step = 1
+	get := func(v any, missing int) int {
+		if v == nil {
+			return missing
+		}
+		i, ok := asInt(v)
+		if !ok {
+			err = errors.New("the bounds of a slice are not integers")
+		}
+		if i < 0 {
+			i = max(i+int64(n), -1)
+		}
+		return int(min(i, int64(n)))
+	}
+	if v, ok := asInt(parts[2]); ok {
+		step = int(max(min(v, int64(n)+1), -int64(n)-1))
+	} else if parts[2] != nil {
+		err = errors.New("the step of a slice is not an integer")
+	}
+	switch {
+	case step == 0 && err == nil:
+		return 0, 0, 1, errors.New("the step of a slice is 0")
+	case step > 0:
+		return max(get(parts[0], 0), 0), max(get(parts[1], n), 0), step, err
+	}
+	return min(get(parts[0], n-1), n-1), get(parts[1], -1), step, err
+}

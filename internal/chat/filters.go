@@ -1,0 +1,400 @@
+package chat
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// filterNames are the filters by name.
+func filterNames() map[string]*callable {
+	all := map[string]func(m *machine, c call) (any, error){
+		"trim": trimFilter, "string": stringFilter, "safe": safeFilter, "escape": escapeFilter, "e": escapeFilter,
+		"upper": textFilter(upper), "lower": textFilter(lower), "title": textFilter(titleFilter), "capitalize": textFilter(capitalize),
+		"length": lengthFilter, "count": lengthFilter, "default": defaultFilter, "d": defaultFilter,
+		"tojson": jsonFilter, "indent": indentFilter, "replace": replaceFilter, "join": joinFilter, "format": formatFilter,
+		"truncate": truncateFilter, "wordcount": wordCountFilter, "center": centerFilter,
+		"int": intFilter, "float": floatFilter, "abs": absFilter, "round": roundFilter,
+		"list": listFilter, "first": firstFilter, "last": lastFilter, "reverse": reverseFilter, "items": itemsFilter,
+		"map": mapFilter, "select": selectFilter(true, false), "reject": selectFilter(false, false),
+		"selectattr": selectFilter(true, true), "rejectattr": selectFilter(false, true), "attr": attrFilter,
+		"sort": sortFilter, "dictsort": dictSortFilter, "unique": uniqueFilter, "sum": sumFilter, "batch": batchFilter,
+		"min": extremeFilter("min", -1), "max": extremeFilter("max", 1),
+	}
+	out := make(map[string]*callable, len(all))
+	for name, f := range all {
+		out[name] = &callable{name: name, call: f}
+	}
+	return out
+}
+
+// keep gives a text the kind, string or markup, of the value it was made from.
+func keep(of any, s string) any {
+	if isMarkup(of) {
+		return markup(s)
+	}
+	return s
+}
+
+func trimFilter(_ *machine, c call) (any, error) {
+	v, given, err := c.bind("trim", "value", "chars")
+	if err != nil {
+		return nil, err
+	}
+	s, err := str(v[0])
+	if err != nil {
+		return nil, err
+	}
+	in := isSpace
+	if given[1] && v[1] != nil {
+		set, ok := asString(v[1])
+		if !ok {
+			return nil, fmt.Errorf("trim takes a string, not a %s", typeName(v[1]))
+		}
+		in = func(r rune) bool { return strings.ContainsRune(set, r) }
+	}
+	return keep(v[0], strings.TrimFunc(s, in)), nil
+}
+
+func stringFilter(_ *machine, c call) (any, error) {
+	v, _, err := c.bind("string", "value")
+	if err != nil || isMarkup(v[0]) {
+		return v[0], err
+	}
+	return str(v[0])
+}
+
+func safeFilter(_ *machine, c call) (any, error) {
+	v, _, err := c.bind("safe", "value")
+	if err != nil {
+		return nil, err
+	}
+	s, err := str(v[0])
+	return markup(s), err
+}
+
+func escapeFilter(_ *machine, c call) (any, error) {
+	v, _, err := c.bind("escape", "value")
+	if err != nil || isMarkup(v[0]) {
+		return v[0], err
+	}
+	s, err := str(v[0])
+	return markup(escapeHTML(s)), err
+}
+
+func textFilter(f func(string) string) func(*machine, call) (any, error) {
+	return func(_ *machine, c call) (any, error) {
+		v, _, err := c.bind("the filter", "value")
+		if err != nil {
+			return nil, err
+		}
+		s, err := str(v[0])
+		return keep(v[0], f(s)), err
+	}
+}
+
+// titleFilter begins the words that spaces, dashes and opening brackets separate
+// with a capital.
+func titleFilter(s string) string {
+	var b strings.Builder
+	begin, start := true, 0
+	flush := func(end int) {
+		word := s[start:end]
+		if word != "" {
+			_, n := utf8.DecodeRuneInString(word)
+			b.WriteString(upper(word[:n]) + lower(word[n:]))
+		}
+		start = end
+	}
+	for i, r := range s {
+		separates := r == '-' || isSpace(r) || strings.ContainsRune("([{<", r)
+		if separates != begin {
+			flush(i)
+			begin = separates
+		}
+	}
+	flush(len(s))
+	return b.String()
+}
+
+func lengthFilter(_ *machine, c call) (any, error) {
+	v, _, err := c.bind("length", "value")
+	if err != nil {
+		return nil, err
+	}
+	n, err := length(v[0])
+	return int64(n), err
+}
+
+func defaultFilter(_ *machine, c call) (any, error) {
+	v, given, err := c.bind("default", "value", "default_value", "boolean")
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := v[0].(*undefined); ok || (truth(v[2]) && !truth(v[0])) {
+		if !given[1] {
+			return "", nil
+		}
+		return v[1], nil
+	}
+	return v[0], nil
+}
+
+func indentFilter(_ *machine, c call) (any, error) {
+	v, given, err := c.bind("indent", "s", "width", "first", "blank")
+	if err != nil {
+		return nil, err
+	}
+	s, ok := asString(v[0])
+	if !ok {
+		return nil, fmt.Errorf("indent takes a string, not a %s", typeName(v[0]))
+	}
+	by := "    "
+	if given[1] {
+		if n, ok := asInt(v[1]); ok {
+			by = strings.Repeat(" ", int(min(max(n, 0), 1000)))
+		} else if by, ok = asString(v[1]); !ok {
+			return nil, fmt.Errorf("indent takes a number or a string, not a %s", typeName(v[1]))
+		}
+	}
+	lines := splitLines(s+"\n", false)
+	for i, line := range lines {
+		if i > 0 && (line != "" || truth(v[3])) {
+			lines[i] = by + line
+		}
+	}
+	out := strings.Join(lines, "\n")
+	if truth(v[2]) {
+		out = by + out
+	}
+	return keep(v[0], out), nil
+}
+
+func replaceFilter(_ *machine, c call) (any, error) {
+	v, given, err := c.bind("replace", "s", "old", "new", "count")
+	if err != nil {
+		return nil, err
+	}
+	for i := range 3 {
+		if v[i], err = str(v[i]); err != nil {
+			return nil, err
+		}
+	}
+	return replace(v[0].(string), v[1:], given[1:])
+}
+
+func joinFilter(_ *machine, c call) (any, error) {
+	v, given, err := c.bind("join", "value", "d", "attribute")
+	if err != nil {
+		return nil, err
+	}
+	items, err := iterate(v[0])
+	if err != nil {
+		return nil, err
+	}
+	sep := ""
+	if given[1] {
+		if sep, err = str(v[1]); err != nil {
+			return nil, err
+		}
+	}
+	var parts []string
+	for _, x := range items {
+		if given[2] && v[2] != nil {
+			if x, err = path(x, v[2]); err != nil {
+				return nil, err
+			}
+		}
+		s, err := str(x)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, s)
+	}
+	return strings.Join(parts, sep), nil
+}
+
+func truncateFilter(_ *machine, c call) (any, error) {
+	v, given, err := c.bind("truncate", "s", "length", "killwords", "end", "leeway")
+	if err != nil {
+		return nil, err
+	}
+	s, ok := asString(v[0])
+	n, leeway, end := int64(255), int64(5), "..."
+	if given[1] {
+		n, ok = both(ok, asInt, v[1])
+	}
+	if given[3] {
+		end, ok = both(ok, asString, v[3])
+	}
+	if given[4] && v[4] != nil {
+		leeway, ok = both(ok, asInt, v[4])
+	}
+	letters, tail := []rune(s), []rune(end)
+	if !ok || n < int64(len(tail)) || leeway < 0 {
+		return nil, fmt.Errorf("truncate does not take these arguments")
+	}
+	if int64(len(letters)) <= n+leeway {
+		return v[0], nil
+	}
+	cut := string(letters[:n-int64(len(tail))])
+	if !truth(v[2]) {
+		if i := strings.LastIndex(cut, " "); i >= 0 {
+			cut = cut[:i]
+		}
+	}
+	return cut + end, nil
+}
+
+// both converts a value where all was well so far.
+func both[T any](ok bool, f func(any) (T, bool), v any) (T, bool) {
+	t, good := f(v)
+	return t, good && ok
+}
+
+func wordCountFilter(_ *machine, c call) (any, error) {
+	v, _, err := c.bind("wordcount", "s")
+	if err != nil {
+		return nil, err
+	}
+	s, err := str(v[0])
+	words := strings.FieldsFunc(s, func(r rune) bool { return r != '_' && !isWordLetter(r) })
+	return int64(len(words)), err
+}
+
+func centerFilter(_ *machine, c call) (any, error) {
+	v, given, err := c.bind("center", "value", "width")
+	if err != nil {
+		return nil, err
+	}
+	s, err := str(v[0])
+	if err != nil {
+		return nil, err
+	}
+	width := int64(80)
+	if given[1] {
+		var ok bool
+		if width, ok = asInt(v[1]); !ok || width > maxItems {
+			return nil, fmt.Errorf("center takes a width")
+		}
+	}
+	pad := int(width) - utf8.RuneCountInString(s)
+	if pad <= 0 {
+		return s, nil
+	}
+	left := pad/2 + pad&int(width)&1
+	return strings.Repeat(" ", left) + s + strings.Repeat(" ", pad-left), nil
+}
+
+func intFilter(_ *machine, c call) (any, error) {
+	v, given, err := c.bind("int", "value", "default", "base")
+	if err != nil {
+		return nil, err
+	}
+	if given[2] {
+		return nil, fmt.Errorf("int with a base is not supported")
+	}
+	var or any = int64(0)
+	if given[1] {
+		or = v[1]
+	}
+	if u, ok := v[0].(*undefined); ok {
+		return nil, u.fail()
+	}
+	if n, ok := asInt(v[0]); ok {
+		return n, nil
+	}
+	if s, ok := asString(v[0]); ok {
+		if n, err := strconv.ParseInt(strings.ReplaceAll(strings.TrimFunc(s, isSpace), "_", ""), 10, 64); err == nil {
+			return n, nil
+		}
+	}
+	f, ok := number(v[0])
+	if !ok || math.IsNaN(f) || math.IsInf(f, 0) {
+		return or, nil
+	}
+	if math.Abs(f) >= 1<<63 {
+		return nil, errLarge
+	}
+	return int64(f), nil
+}
+
+// number reads a number, or a string that holds one.
+func number(v any) (float64, bool) {
+	if f, ok := asFloat(v); ok {
+		return f, true
+	}
+	s, ok := asString(v)
+	if !ok || strings.ContainsAny(s, "xXpP") {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimFunc(s, isSpace), "_", ""), 64)
+	return f, err == nil || math.IsInf(f, 0)
+}
+
+func floatFilter(_ *machine, c call) (any, error) {
+	v, given, err := c.bind("float", "value", "default")
+	if err != nil {
+		return nil, err
+	}
+	if u, ok := v[0].(*undefined); ok {
+		return nil, u.fail()
+	}
+	if f, ok := number(v[0]); ok {
+		return f, nil
+	}
+	if given[1] {
+		return v[1], nil
+	}
+	return 0.0, nil
+}
+
+func absFilter(_ *machine, c call) (any, error) {
+	v, _, err := c.bind("abs", "value")
+	if err != nil {
+		return nil, err
+	}
+	if f, ok := v[0].(float64); ok {
+		return math.Abs(f), nil
+	}
+	n, ok := asInt(v[0])
+	if !ok || n == math.MinInt64 {
+		return nil, fmt.Errorf("abs takes a number, not a %s", typeName(v[0]))
+	}
+	return max(n, -n), nil
+}
+
+func roundFilter(_ *machine, c call) (any, error) {
+	v, given, err := c.bind("round", "value", "precision", "method")
+	if err != nil {
+		return nil, err
+	}
+	places := int64(0)
+	ok := true
+	if given[1] {
+		places, ok = asInt(v[1])
+	}
+	f, isNum := asFloat(v[0])
+	if !ok || !isNum || places < 0 || places > 15 {
+		return nil, fmt.Errorf("round does not take these arguments")
+	}
+	how := "common"
+	if given[2] {
+		how, _ = asString(v[2])
+	}
+	unit := math.Pow(10, float64(places))
+	switch how {
+	case "common":
+		if n, ok := asInt(v[0]); ok {
+			return n, nil
+		}
+		return strconv.ParseFloat(strconv.FormatFloat(f, 'f', int(places), 64), 64)
+	case "ceil":
+		return math.Ceil(f*unit) / unit, nil
+	case "floor":
+		return math.Floor(f*unit) / unit, nil
+	}
+	return nil, fmt.Errorf("round knows common, ceil and floor, not %q", how)
+}

@@ -1,0 +1,149 @@
+package chat
+
+import (
+	"fmt"
+	"slices"
+)
+
+// callable is a function, a method, a macro, a filter or a test.
+type callable struct {
+	name string
+	call func(m *machine, c call) (any, error)
+}
+
+// bind gives the arguments of a call to parameters in order. What is not given is
+// nil in the result and false in given.
+func (c call) bind(name string, params ...string) (vals []any, given []bool, err error) {
+	if len(c.args) > len(params) {
+		return nil, nil, fmt.Errorf("%s takes %d arguments, not %d", name, len(params), len(c.args))
+	}
+	vals, given = make([]any, len(params)), make([]bool, len(params))
+	for i, v := range c.args {
+		vals[i], given[i] = v, true
+	}
+	for i, n := range c.names {
+		at := slices.Index(params, n)
+		if at < 0 {
+			return nil, nil, fmt.Errorf("%s takes no argument named %s", name, n)
+		}
+		if given[at] {
+			return nil, nil, fmt.Errorf("%s is given the argument %s twice", name, n)
+		}
+		vals[at], given[at] = c.named[i], true
+	}
+	return vals, given, nil
+}
+
+type param struct {
+	name  string
+	value expr // nil: none
+}
+
+// macroDef is a macro as it is written, or the body of a call block.
+type macroDef struct {
+	name   string
+	params []param
+	body   []stmt
+	line   int
+
+	varargs, kwargs, caller bool // which of the implied variables it uses
+}
+
+// uses notes which implied variables are among the names that the macro holds.
+func (d *macroDef) uses(names []string) {
+	d.varargs = slices.Contains(names, "varargs")
+	d.kwargs = slices.Contains(names, "kwargs")
+	d.caller = slices.Contains(names, "caller")
+}
+
+type macroStmt struct{ def *macroDef }
+
+func (st *macroStmt) exec(_ *machine, s *scope) (flow, error) {
+	s.set(st.def.name, st.def.bound(s))
+	return flowNext, nil
+}
+
+// bound makes a macro that sees the variables of the scope it stands in.
+func (d *macroDef) bound(s *scope) *callable {
+	return &callable{name: d.name, call: func(m *machine, c call) (any, error) {
+		if m.calls++; m.calls > maxCalls {
+			return nil, fmt.Errorf("macros call one another more than %d levels deep", maxCalls)
+		}
+		defer func() { m.calls-- }()
+		inner := s.inner()
+		if err := d.fill(m, inner, c); err != nil {
+			return nil, err
+		}
+		return m.capture(func() error {
+			_, err := run(m, inner, d.body)
+			return err
+		})
+	}}
+}
+
+// fill gives a macro's parameters their values.
+func (d *macroDef) fill(m *machine, s *scope, c call) error {
+	args := c.args
+	if len(args) > len(d.params) {
+		if !d.varargs {
+			return fmt.Errorf("the macro %s takes %d arguments, not %d", d.name, len(d.params), len(args))
+		}
+		s.set("varargs", &List{kind: kindTuple, items: args[len(d.params):]})
+		args = args[:len(d.params)]
+	} else if d.varargs {
+		s.set("varargs", &List{kind: kindTuple})
+	}
+	more := &Dict{}
+	named := map[string]any{}
+	for i, n := range c.names {
+		switch {
+		case slices.ContainsFunc(d.params, func(p param) bool { return p.name == n }):
+			named[n] = c.named[i]
+		case n == "caller" && d.caller:
+			s.set(n, c.named[i])
+		case d.kwargs:
+			more.Set(n, c.named[i])
+		default:
+			return fmt.Errorf("the macro %s takes no argument named %s", d.name, n)
+		}
+	}
+	if d.kwargs {
+		s.set("kwargs", more)
+	}
+	for i, p := range d.params {
+		v, ok := named[p.name]
+		switch {
+		case i < len(args) && ok:
+			return fmt.Errorf("the macro %s is given the argument %s twice", d.name, p.name)
+		case i < len(args):
+			v = args[i]
+		case ok:
+		case p.value == nil:
+			v = &undefined{"the parameter '" + p.name + "'"}
+		default:
+			var err error
+			if v, err = p.value.eval(m, s); err != nil {
+				return err
+			}
+		}
+		s.set(p.name, v)
+	}
+	return nil
+}
+
+type callStmt struct {
+	call   *callExpr
+	caller *macroDef
+}
+
+func (st *callStmt) exec(m *machine, s *scope) (flow, error) {
+	v, err := st.call.with(m, s, st.caller.bound(s))
+	if err != nil {
+		return flowNext, err
+	}
+	t, err := str(v)
+	if err != nil {
+		return flowNext, at(st.call.line, err)
+	}
+	return flowNext, m.write(t)
+}

@@ -1,0 +1,114 @@
+package chat
+
+import (
+	"fmt"
+)
+
+// testNames are the tests by name.
+func testNames() map[string]*callable {
+	one := map[string]func(v any) bool{
+		"defined":   func(v any) bool { return !isUndefined(v) },
+		"undefined": isUndefined,
+		"none":      func(v any) bool { return v == nil },
+		"boolean":   func(v any) bool { _, ok := v.(bool); return ok },
+		"true":      func(v any) bool { return v == true },
+		"false":     func(v any) bool { return v == false },
+		"integer":   func(v any) bool { _, ok := v.(int64); return ok },
+		"float":     func(v any) bool { _, ok := v.(float64); return ok },
+		"number":    func(v any) bool { _, ok := asFloat(v); return ok },
+		"string":    func(v any) bool { _, ok := asString(v); return ok },
+		"mapping":   func(v any) bool { _, ok := v.(*Dict); return ok },
+		"callable":  func(v any) bool { _, ok := v.(*callable); return ok },
+		"escaped":   isMarkup,
+		"iterable":  isIterable,
+		"sequence": func(v any) bool {
+			switch v.(type) {
+			case string, markup, *List, *Dict, *undefined:
+				return true
+			}
+			return false
+		},
+	}
+	out := map[string]*callable{}
+	for name, f := range one {
+		out[name] = &callable{name: name, call: func(_ *machine, c call) (any, error) {
+			v, _, err := c.bind(name, "value")
+			if err != nil {
+				return nil, err
+			}
+			return f(v[0]), nil
+		}}
+	}
+	for name, op := range map[string]string{
+		"==": "==", "eq": "==", "equalto": "==", "!=": "!=", "ne": "!=", ">": ">", "gt": ">", "greaterthan": ">",
+		">=": ">=", "ge": ">=", "<": "<", "lt": "<", "lessthan": "<", "<=": "<=", "le": "<=", "in": "in",
+	} {
+		out[name] = &callable{name: name, call: func(_ *machine, c call) (any, error) {
+			v, given, err := c.bind(name, "value", "other")
+			if err != nil || !given[1] {
+				return nil, either(err, fmt.Errorf("the test %s takes a value", name))
+			}
+			return compare(op, v[0], v[1])
+		}}
+	}
+	for name, want := range map[string]int64{"even": 0, "odd": 1} {
+		out[name] = &callable{name: name, call: func(_ *machine, c call) (any, error) {
+			v, _, err := c.bind(name, "value")
+			if err != nil {
+				return nil, err
+			}
+			r, err := arithmetic("%", v[0], int64(2))
+			return equal(r, want), err
+		}}
+	}
+	out["divisibleby"] = &callable{name: "divisibleby", call: func(_ *machine, c call) (any, error) {
+		v, _, err := c.bind("divisibleby", "value", "num")
+		if err != nil {
+			return nil, err
+		}
+		r, err := arithmetic("%", v[0], v[1])
+		return equal(r, int64(0)), err
+	}}
+	out["sameas"] = &callable{name: "sameas", call: sameAs}
+	for name, ok := range map[string]func(string) bool{"lower": isLower, "upper": isUpper} {
+		out[name] = &callable{name: name, call: func(_ *machine, c call) (any, error) {
+			v, _, err := c.bind(name, "value")
+			if err != nil {
+				return nil, err
+			}
+			s, err := str(v[0])
+			return ok(s), err
+		}}
+	}
+	return out
+}
+
+func isUndefined(v any) bool {
+	_, ok := v.(*undefined)
+	return ok
+}
+
+func isIterable(v any) bool {
+	switch v.(type) {
+	case string, markup, *List, *Dict, *view, *gen, *undefined, *loop:
+		return true
+	}
+	return false
+}
+
+// sameAs compares identities. Those of numbers and strings depend on how Python
+// stores them, so that only the answer for different values is sure.
+func sameAs(_ *machine, c call) (any, error) {
+	v, _, err := c.bind("sameas", "value", "other")
+	if err != nil {
+		return nil, err
+	}
+	switch a := v[0].(type) {
+	case int64, float64, string, markup:
+		if typeName(a) != typeName(v[1]) || !equal(a, v[1]) {
+			return false, nil
+		}
+		return nil, fmt.Errorf("the test sameas is not supported for a %s", typeName(a))
+	}
+	return v[0] == v[1], nil
+}

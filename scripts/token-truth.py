@@ -3,6 +3,7 @@
     token-truth.py strings OUT                  the strings, one JSON string a line
     token-truth.py truth STRINGS TOKENIZER OUT  for each string: ids, ids with special tokens, text decoded from
                                                 the ids, and the same without special tokens, as one JSON array a line
+    token-truth.py bert VOCAB.JSON OUT          the tokenizer.json of a BERT vocabulary
 """
 import json
 import random
@@ -102,6 +103,27 @@ def truth(strings_file, tokenizer_file, out_file):
                 out.write(json.dumps(row) + "\n")
 
 
+def bert(vocab_file, out_file):
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+    listed = json.load(open(vocab_file, encoding="utf-8"))  # marks the pieces that begin a word, where BERT marks the others
+    vocab = {}
+    for i, t in enumerate(listed):
+        if t.startswith("▁"):
+            vocab[t[1:]] = i
+        elif t.startswith("[") and t.endswith("]"):
+            vocab[t] = i
+        else:
+            vocab["##" + t] = i
+    vocab.pop("", None)
+    tok = Tokenizer(models.WordPiece(vocab, unk_token="[UNK]"))
+    tok.normalizer = normalizers.BertNormalizer()
+    tok.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tok.decoder = decoders.WordPiece()
+    tok.post_processor = processors.BertProcessing(("[SEP]", vocab["[SEP]"]), ("[CLS]", vocab["[CLS]"]))
+    tok.add_special_tokens(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"])
+    tok.save(out_file)
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "strings":
         with open(sys.argv[2], "w", encoding="utf-8") as out:
@@ -110,5 +132,7 @@ if __name__ == "__main__":
                 out.write(json.dumps(s) + "\n")
                 n += 1
         print(n, "strings")
+    elif sys.argv[1] == "bert":
+        bert(*sys.argv[2:4])
     else:
         truth(*sys.argv[2:5])

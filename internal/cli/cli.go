@@ -28,6 +28,7 @@ const (
 // Env is what a command sees of the world.
 type Env struct {
 	Args           []string // without the program's name
+	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	// Interrupts yields a value for each Ctrl-C.
@@ -41,7 +42,7 @@ func System() Env {
 	interrupts := make(chan os.Signal, 2)
 	signal.Notify(interrupts, stopSignals()...)
 	return Env{
-		Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
 		Interrupts: interrupts, Restore: func() { signal.Stop(interrupts) },
 	}
 }
@@ -60,6 +61,7 @@ func commands() []command {
 		{"run", "measure a server", runCommand},
 		{"report", "make a run's reports again from its records", reportCommand},
 		{"plan", "check or print a plan, or its schema", planCommand},
+		{"tokens", "count, encode and decode text in a model's tokens", tokensMain},
 		{"mock", "serve a built-in inference server to try things on", mockCommand},
 		{"version", "print the version", versionCommand},
 	}

@@ -1,0 +1,250 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"inferometer/internal/kit"
+	"inferometer/internal/nearest"
+	"inferometer/internal/run"
+	"inferometer/internal/token"
+)
+
+const tokensHelp = `Count, encode and decode text in the tokens of a model.
+
+Usage: inferometer tokens count|encode|decode [flags] [FILE…]
+       inferometer tokens verify URL [flags] [FILE…]
+
+Without a FILE, standard input is read. count and encode take each file as one text and print one line
+for it; with --json they take each line as a text, written as a JSON string. decode takes a JSON
+array of ids a line. verify compares with the server's own /tokenize, text by text.
+
+`
+
+// tokensCommand is one command line of `inferometer tokens`.
+type tokensCommand struct {
+	env       Env
+	verb      string
+	tokenizer string
+	asJSON    bool
+	special   bool
+	model     string
+	keyEnv    string
+	args      []string
+}
+
+func tokensMain(env Env, args []string) int {
+	c := tokensCommand{env: env}
+	flags := pflag.NewFlagSet("inferometer tokens", pflag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.StringVar(&c.tokenizer, "tokenizer", token.Builtin, "tokenizer: a file, a directory, a Hugging Face name, or one that is built in")
+	flags.BoolVar(&c.asJSON, "json", false, "each line of input is a JSON string (decode: of output)")
+	flags.BoolVar(&c.special, "special", false, "add the special tokens that the model's own tokenizer adds (decode: print them)")
+	flags.StringVar(&c.model, "model", "", "verify: the model's name, for servers that ask for it")
+	flags.StringVar(&c.keyEnv, "api-key-env", "", "verify: environment variable with the API key")
+	err := flags.Parse(args)
+	if errors.Is(err, pflag.ErrHelp) || (err == nil && flags.NArg() == 0 && len(args) == 0) {
+		fmt.Fprint(env.Stdout, tokensHelp, flags.FlagUsagesWrapped(100))
+		return exitOK
+	}
+	if err != nil {
+		return fail(env, "tokens", fmt.Errorf("%w%s; inferometer tokens --help lists the flags", err, nearestFlag(flags, err)), exitUsage)
+	}
+	verbs := []string{"count", "encode", "decode", "verify"}
+	if c.verb = flags.Arg(0); !slices.Contains(verbs, c.verb) {
+		hint := "one of " + strings.Join(verbs, ", ")
+		if n := nearest.Name(c.verb, verbs); n != "" {
+			hint = "did you mean " + n + "?"
+		}
+		return fail(env, "tokens", fmt.Errorf("there is no command %q: %s", c.verb, hint), exitUsage)
+	}
+	c.args = flags.Args()[1:]
+	return c.run()
+}
+
+func (c *tokensCommand) run() int {
+	tok, err := kit.Default().Tokenizers(c.tokenizer)
+	if err != nil {
+		return fail(c.env, "tokens", err, exitUsage)
+	}
+	out := bufio.NewWriter(c.env.Stdout)
+	defer out.Flush()
+	engine, exact := tok.(*token.Engine)
+	switch {
+	case c.verb == "count":
+		err = c.eachText(c.args, func(text string) error {
+			n := tok.Count(text)
+			if exact && c.special {
+				n = len(engine.Encode(text, true))
+			}
+			_, err := fmt.Fprintln(out, n)
+			return err
+		})
+	case !exact:
+		err = fmt.Errorf("the tokenizer %s only counts: name one with a vocabulary, such as %s", tok.Name(), token.Builtin)
+	case c.verb == "encode":
+		err = c.eachText(c.args, func(text string) error { return printIDs(out, engine.Encode(text, c.special)) })
+	case c.verb == "decode":
+		err = c.decode(out, engine)
+	default:
+		return c.verify(out, engine)
+	}
+	if err != nil {
+		out.Flush()
+		return fail(c.env, "tokens", err, exitUsage)
+	}
+	return exitOK
+}
+
+// printIDs prints one JSON array.
+func printIDs(w io.Writer, ids []int32) error {
+	if ids == nil {
+		ids = []int32{}
+	}
+	text, err := json.Marshal(ids)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s\n", text)
+	return err
+}
+
+// eachText calls f for every text of the input.
+func (c *tokensCommand) eachText(files []string, f func(text string) error) error {
+	return c.eachFile(files, func(name string, data []byte) error {
+		if !c.asJSON {
+			return f(string(data))
+		}
+		return eachLine(name, data, func(line []byte) error {
+			var text string
+			if err := json.Unmarshal(line, &text); err != nil {
+				return fmt.Errorf("not a JSON string: %w", err)
+			}
+			return f(text)
+		})
+	})
+}
+
+// eachFile calls f for every file, or for standard input.
+func (c *tokensCommand) eachFile(files []string, f func(name string, data []byte) error) error {
+	if len(files) == 0 {
+		data, err := io.ReadAll(c.env.Stdin)
+		if err != nil {
+			return fmt.Errorf("reading standard input: %w", err)
+		}
+		return f("standard input", data)
+	}
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if err := f(name, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachLine calls f for every line that is not empty, and says where it failed.
+func eachLine(name string, data []byte, f func(line []byte) error) error {
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if err := f(line); err != nil {
+			return fmt.Errorf("%s:%d: %w", name, n, err)
+		}
+	}
+	return nil
+}
+
+func (c *tokensCommand) decode(out io.Writer, engine *token.Engine) error {
+	return c.eachFile(c.args, func(name string, data []byte) error {
+		return eachLine(name, data, func(line []byte) error {
+			var ids []int32
+			if err := json.Unmarshal(line, &ids); err != nil {
+				return fmt.Errorf("not a JSON array of token ids: %w", err)
+			}
+			for _, id := range ids {
+				if _, ok := engine.Token(id); !ok {
+					return fmt.Errorf("%s has no token %d", engine.Name(), id)
+				}
+			}
+			text := engine.Decode(ids, !c.special)
+			if !c.asJSON {
+				_, err := fmt.Fprintln(out, text)
+				return err
+			}
+			quoted, err := json.Marshal(text)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(out, "%s\n", quoted)
+			return err
+		})
+	})
+}
+
+// verify compares ids with those of a server.
+func (c *tokensCommand) verify(out io.Writer, engine *token.Engine) int {
+	if len(c.args) == 0 || !strings.Contains(c.args[0], "://") {
+		return fail(c.env, "tokens", errors.New("verify needs the server's URL: inferometer tokens verify http://localhost:8000 --tokenizer X FILE"), exitUsage)
+	}
+	url, key := c.args[0], ""
+	if c.keyEnv != "" {
+		key = c.env.Getenv(c.keyEnv)
+	}
+	texts, different := 0, 0
+	err := c.eachText(c.args[1:], func(text string) error {
+		theirs, err := run.Tokenize(context.Background(), url, c.model, key, text)
+		if err != nil {
+			return err
+		}
+		ours := engine.Encode(text, false)
+		texts++
+		if at := firstDifference(ours, theirs); at >= 0 {
+			different++
+			fmt.Fprintf(out, "text %d differs at token %d: %s has %s, the server %s\n",
+				texts, at, engine.Name(), idAt(ours, at), idAt(theirs, at))
+		}
+		return nil
+	})
+	if err != nil {
+		return fail(c.env, "tokens", err, exitUsage)
+	}
+	fmt.Fprintf(out, "%d of %d texts have the same tokens\n", texts-different, texts)
+	if different > 0 {
+		return exitRun
+	}
+	return exitOK
+}
+
+// firstDifference is where two lists part; -1: nowhere.
+func firstDifference(a, b []int32) int {
+	for i := range max(len(a), len(b)) {
+		if i >= len(a) || i >= len(b) || a[i] != b[i] {
+			return i
+		}
+	}
+	return -1
+}
+
+func idAt(ids []int32, i int) string {
+	if i >= len(ids) {
+		return "no more"
+	}
+	return fmt.Sprint(ids[i])
+}

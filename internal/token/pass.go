@@ -22,6 +22,9 @@ type pass struct {
 	place int   // of the normalized stretch that is encoded next
 }
 
+// largest is how many tokens or pieces a pass in the pool may have memory for.
+const largest = 1 << 16
+
 // begin takes a pass from the pool.
 func (e *Engine) begin() *pass {
 	p, _ := e.passes.Get().(*pass)
@@ -39,6 +42,9 @@ func (e *Engine) finish(p *pass) {
 	if p.worker != nil {
 		e.fast.Give(p.worker)
 		p.worker = nil
+	}
+	if cap(p.own) > largest || cap(p.pieces) > largest || cap(p.padded) > 4*largest {
+		return
 	}
 	p.ids, p.track, p.ends = nil, false, nil
 	clear(p.pieces)

@@ -223,8 +223,14 @@ func (m *Model) Take() *Worker {
 	return &Worker{m: m, seed: maphash.MakeSeed()}
 }
 
-// Give takes a worker back.
+// largest is how many symbols a worker's memory may hold when it is given back.
+const largest = 1 << 16
+
+// Give takes a worker back. The memory that an unusually long piece took is let go.
 func (m *Model) Give(w *Worker) {
+	if cap(w.ids) > largest {
+		w.merger = merger{}
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.idle) < m.keep {

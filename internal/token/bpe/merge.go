@@ -1,5 +1,7 @@
 package bpe
 
+import "slices"
+
 // merger is the working memory of merging.
 type merger struct {
 	ids   []int32  // of the symbols
@@ -76,15 +78,10 @@ func (w *merger) mergeHeap(dst []int32, p *pairs) []int32 {
 			w.heap = append(w.heap, uint64(w.ranks[i])<<32|uint64(i))
 		}
 	}
-	for i := len(w.heap)/2 - 1; i >= 0; i-- {
-		w.down(i)
-	}
+	// Sorted, it is a heap. What repeats itself is nearly sorted from the start.
+	slices.Sort(w.heap)
 	for len(w.heap) > 0 {
-		top := w.heap[0]
-		last := len(w.heap) - 1
-		w.heap[0] = w.heap[last]
-		w.heap = w.heap[:last]
-		w.down(0)
+		top := w.pop()
 		at := int32(uint32(top))
 		if w.ranks[at] != uint32(top>>32) {
 			continue // the symbols there have changed
@@ -116,33 +113,51 @@ func (w *merger) rate(a, b int32, p *pairs) {
 	if w.ranks[a] == noRank {
 		return
 	}
-	w.heap = append(w.heap, uint64(w.ranks[a])<<32|uint64(a))
-	i := len(w.heap) - 1
-	for i > 0 {
-		up := (i - 1) / 2
-		if w.heap[up] <= w.heap[i] {
-			break
-		}
-		w.heap[up], w.heap[i] = w.heap[i], w.heap[up]
-		i = up
-	}
+	w.push(uint64(w.ranks[a])<<32 | uint64(a))
 }
 
-// down restores the order of the heap from i on.
-func (w *merger) down(i int) {
-	h := w.heap
-	for {
-		child := 2*i + 1
-		if child >= len(h) {
-			return
+// push adds an entry to the heap, each node of which has four children.
+func (w *merger) push(v uint64) {
+	w.heap = append(w.heap, v)
+	h, i := w.heap, len(w.heap)-1
+	for i > 0 {
+		up := (i - 1) / 4
+		if h[up] <= v {
+			break
 		}
-		if child+1 < len(h) && h[child+1] < h[child] {
-			child++
-		}
-		if h[i] <= h[child] {
-			return
-		}
-		h[i], h[child] = h[child], h[i]
-		i = child
+		h[i] = h[up]
+		i = up
 	}
+	h[i] = v
+}
+
+// pop takes the least entry.
+func (w *merger) pop() uint64 {
+	h := w.heap
+	top, v := h[0], h[len(h)-1]
+	h = h[:len(h)-1]
+	w.heap = h
+	if len(h) == 0 {
+		return top
+	}
+	i := 0
+	for {
+		child := 4*i + 1
+		if child >= len(h) {
+			break
+		}
+		least := child
+		for c := child + 1; c < min(child+4, len(h)); c++ {
+			if h[c] < h[least] {
+				least = c
+			}
+		}
+		if v <= h[least] {
+			break
+		}
+		h[i] = h[least]
+		i = least
+	}
+	h[i] = v
+	return top
 }

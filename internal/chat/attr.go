@@ -28,9 +28,9 @@ func item(of, key any) (any, error) {
 	case *undefined:
 		return nil, of.fail()
 	case *Dict:
-		v, ok, err := of.get(key)
-		if err != nil || ok {
-			return v, err
+		// A key that no mapping can have is an item that this one does not have.
+		if v, ok, err := of.get(key); ok && err == nil {
+			return v, nil
 		}
 	case *List:
 		if i, ok := asInt(key); ok {
@@ -87,7 +87,7 @@ func letter(s string, i int64) (any, bool) {
 // that exists there but not here is an error, so that it is not taken for missing.
 func ownAttribute(of any, name string) (any, bool, error) {
 	if strings.HasPrefix(name, "__") {
-		return nil, false, fmt.Errorf("access to the attribute '%s' is not allowed", name)
+		return &undefined{"the attribute '" + name + "', which templates may not see,"}, true, nil
 	}
 	var known string
 	switch of := of.(type) {

@@ -4,11 +4,10 @@ import "fmt"
 
 // tupleRules say how a list of expressions with commas between them is parsed.
 type tupleRules struct {
-	simple bool   // names and literals only
-	attrs  bool   // also attributes, which are then assigned to
-	cond   bool   // a if b else c is allowed
-	parens bool   // in parentheses: may be empty
-	end    string // a name that ends it
+	simple bool // names and literals only
+	attrs  bool // also attributes, which are then assigned to
+	cond   bool // a if b else c is allowed
+	parens bool // in parentheses: may be empty
 }
 
 // tuple parses one expression, or several with commas between them, which make a tuple.
@@ -19,7 +18,7 @@ func (p *parser) tuple(r tupleRules) (expr, error) {
 		if len(items) > 0 && !p.skipOp(",") {
 			return nil, p.fail("expected ',', found %v", p.cur())
 		}
-		if p.tupleEnds(r) {
+		if p.tupleEnds() {
 			break
 		}
 		e, err := p.element(r)
@@ -43,9 +42,9 @@ func (p *parser) tuple(r tupleRules) (expr, error) {
 	return &listExpr{kind: kindTuple, items: items}, nil
 }
 
-func (p *parser) tupleEnds(r tupleRules) bool {
+func (p *parser) tupleEnds() bool {
 	t := p.cur()
-	return t.kind == tokVarEnd || t.kind == tokBlockEnd || t.op(")") || (r.end != "" && t.is(r.end))
+	return t.kind == tokVarEnd || t.kind == tokBlockEnd || t.op(")")
 }
 
 func (p *parser) element(r tupleRules) (expr, error) {

@@ -193,13 +193,13 @@ func (p *parser) ifBlock() (stmt, error) {
 func (p *parser) forBlock() (stmt, error) {
 	f := &forStmt{line: p.cur().line}
 	var err error
-	if f.target, err = p.target(tupleRules{end: "in"}); err != nil {
+	if f.target, err = p.target(tupleRules{}); err != nil {
 		return nil, err
 	}
 	if !p.skipName("in") {
 		return nil, p.fail("expected 'in', found %v", p.cur())
 	}
-	if f.items, err = p.tuple(tupleRules{end: "recursive"}); err != nil {
+	if f.items, err = p.tuple(tupleRules{}); err != nil {
 		return nil, err
 	}
 	if p.skipName("if") {

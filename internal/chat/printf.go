@@ -122,7 +122,8 @@ func formatFilter(_ *machine, c call) (any, error) {
 	return printf(s, c.args[1:], nil)
 }
 
-// formatMethod is str.format with fields that are numbers, names or empty.
+// formatMethod is str.format with fields that are numbers, names or empty. Next is
+// the number of the next empty field; -1 once a field has had a number.
 func formatMethod(s string, c call) (any, error) {
 	var b strings.Builder
 	next := 0
@@ -166,14 +167,15 @@ func field(name string, next *int, c call) (any, error) {
 		}
 	}
 	at := *next
-	if name == "" {
+	switch n, err := strconv.Atoi(name); {
+	case name == "" && at >= 0:
 		*next++
-	} else {
-		n, err := strconv.Atoi(name)
-		if err != nil {
-			return nil, fmt.Errorf("the format {%s} names no argument", name)
-		}
-		at = n
+	case name != "" && err != nil:
+		return nil, fmt.Errorf("the format {%s} names no argument", name)
+	case name == "" || at > 0:
+		return nil, fmt.Errorf("a format has fields with and without numbers")
+	default:
+		at, *next = n, -1
 	}
 	if at < 0 || at >= len(c.args) {
 		return nil, fmt.Errorf("the format needs an argument number %d", at)

@@ -96,3 +96,10 @@ func TestReal(t *testing.T) {
 		t.Errorf("only %d renderings", n)
 	}
 }
+
+// TestTruth compares with Jinja2 on templates of our own.
+func TestTruth(t *testing.T) {
+	if n := compareTruth(t, "testdata/truth.jsonl"); n < 80 {
+		t.Errorf("only %d renderings", n)
+	}
+}

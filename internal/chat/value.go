@@ -118,6 +118,9 @@ func (d *Dict) set(key, value any) error {
 }
 
 func (d *Dict) get(key any) (any, bool, error) {
+	if isUndefined(key) {
+		return nil, false, nil
+	}
 	h, err := hash(key)
 	if err != nil {
 		return nil, false, err

@@ -127,7 +127,7 @@ func (p *Parts) findScanner() error {
 	if p.Pattern == "" {
 		return nil
 	}
-	if sc, ok := scan.Find(p.Pattern); ok {
+	if sc, ok := scan.FindRanks(p.Pattern); ok {
 		p.Scanner = sc
 		return nil
 	}

@@ -64,18 +64,14 @@ const (
 	gpt2Tik2   = `'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s`
 )
 
-// Find is the scanner of an expression; false where there is none. The expression
-// may hold line ends themselves where others write \r\n.
+// Find is the scanner of an expression as a tokenizer.json has it; false where there is
+// none. It may hold line ends themselves where others write \r\n.
 func Find(pattern string) (*Scanner, bool) {
 	switch strings.NewReplacer("\r", `\r`, "\n", `\n`).Replace(pattern) {
-	case GPT2, gpt2Tik, gpt2Tik2:
+	case GPT2, gpt2Tik:
 		return ByteLevel(), true
 	case CL100K, cl100kTik:
 		return newCL100K(3), true
-	case cl100kTik2:
-		sc := newCL100K(3)
-		sc.allAtEnd = true
-		return sc, true
 	case Qwen2:
 		return newCL100K(1), true
 	case Qwen35:
@@ -89,6 +85,21 @@ func Find(pattern string) (*Scanner, bool) {
 		return newO200K(1, false), true
 	}
 	return nil, false
+}
+
+// FindRanks is Find for an expression that comes with a rank file. There {1,3}+ does
+// not give back what it took and $ is the end of the text, which in a tokenizer.json
+// mean a repetition and the end of a line.
+func FindRanks(pattern string) (*Scanner, bool) {
+	switch pattern {
+	case gpt2Tik2:
+		return ByteLevel(), true
+	case cl100kTik2:
+		sc := newCL100K(3)
+		sc.allAtEnd = true
+		return sc, true
+	}
+	return Find(pattern)
 }
 
 // FindSequence is the scanner of expressions that are applied one after another, each

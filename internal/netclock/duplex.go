@@ -1,6 +1,10 @@
 package netclock
 
-import "time"
+import (
+	"errors"
+	"os"
+	"time"
+)
 
 // What follows is for connections that carry many requests at once. One goroutine
 // may read while another writes; none of Exchange, Park and Usable is for them.
@@ -12,7 +16,14 @@ func (c *Conn) ReadEach(f func(p []byte, at Stamp) bool) error {
 	if c.tls != nil {
 		return readEach(c.tls, c.sock, f)
 	}
-	return c.sock.each(nil, f)
+	c.watch()
+	for {
+		err := c.sock.each(nil, f)
+		if !errors.Is(err, os.ErrDeadlineExceeded) || !c.limit.nudged.Swap(false) {
+			return err
+		}
+		_ = c.sock.SetReadDeadline(time.Time{}) // the peer hung up: the next looks will see its end
+	}
 }
 
 // Write writes all of p. Sent is the moment right before its first write(2).
@@ -32,12 +43,30 @@ func (c *Conn) write(p []byte) (err error) {
 	return err
 }
 
+// Interrupt ends what waits on the connection, now and from now on. Unlike Close it
+// may also be called while a read is being handed over.
+func (c *Conn) Interrupt() { _ = c.sock.SetDeadline(time.Unix(1, 0)) }
+
+// MergedEver reports whether the kernel has ever merged segments into a read of
+// this connection, or may have: false proves that it has not. Merged cannot tell
+// while more comes, because it also counts what waits to be read.
+func (c *Conn) MergedEver() bool {
+	n, ok := c.sock.rx.segments(c.sock.raw)
+	return !ok || n > c.sock.reads
+}
+
+// HearOut bounds what is still to be read once writing has failed: the server may
+// have said why.
+func (c *Conn) HearOut() { _ = c.sock.SetReadDeadline(time.Now().Add(farewellTime)) }
+
 // farewellTime is how long a last word may take.
 const farewellTime = time.Second
 
 // Farewell closes the connection after a last word, which may be lost.
 func (c *Conn) Farewell(p []byte) {
-	_ = c.sock.SetWriteDeadline(time.Now().Add(farewellTime))
-	_ = c.write(p)
+	if len(p) > 0 {
+		_ = c.sock.SetWriteDeadline(time.Now().Add(farewellTime))
+		_ = c.write(p)
+	}
 	_ = c.Close()
 }

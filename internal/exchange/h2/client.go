@@ -30,6 +30,7 @@ type Client struct {
 	limits  netclock.Limits
 	streams int // most at once on a connection
 	secure  bool
+	windows windows
 	pool    sync.Pool
 
 	conns atomic.Pointer[[]*conn] // a new slice with each change
@@ -63,7 +64,7 @@ type Options struct {
 func NewClient(clock *netclock.Clock, d *netclock.Dialer, o Options) *Client {
 	c := &Client{
 		clock: clock, dialer: d, limits: o.Limits, streams: max(o.Streams, 1), secure: o.Secure,
-		alive: make(map[*conn]struct{}),
+		windows: wide, alive: make(map[*conn]struct{}),
 	}
 	c.pool.New = func() any { return &stream{done: make(chan struct{}, 1)} }
 	c.conns.Store(new([]*conn))
@@ -76,7 +77,7 @@ const maxTries = 5
 
 // Do sends req and fills in rec from Sent to End.
 func (c *Client) Do(ctx context.Context, req *exchange.Request, rec *record.Record) {
-	for try := 1; ; try++ {
+	for try := 1; ; {
 		st, err := c.start(ctx, req, rec)
 		if err != nil {
 			exchange.Fail(ctx, rec, err, c.clock.Now())
@@ -90,7 +91,9 @@ func (c *Client) Do(ctx context.Context, req *exchange.Request, rec *record.Reco
 		case err == nil:
 			exchange.Finish(rec, c.clock.Now())
 			return
+		case err == errNoRoom && ctx.Err() == nil:
 		case again && try < maxTries && ctx.Err() == nil:
+			try++
 		default:
 			exchange.Fail(ctx, rec, err, c.clock.Now())
 			return
@@ -183,9 +186,12 @@ func (c *Client) connect(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.secure && nc.Protocol() != "h2" {
+	if got := nc.Protocol(); c.secure && got != "h2" {
 		nc.Close()
-		return nil, &netclock.DialError{Class: record.TLSFailed, Err: fmt.Errorf("the server did not agree on HTTP/2 but on %q", nc.Protocol())}
+		if got == "" {
+			got = "nothing"
+		}
+		return nil, &netclock.DialError{Class: record.TLSFailed, Err: fmt.Errorf("asked for HTTP/2, the server agreed on %s", got)}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -30,6 +31,7 @@ type conn struct {
 	live   []*stream
 	ids    []uint32      // of the live streams; 0: not on the wire yet
 	err    error         // why the connection is over; nil: it is not
+	broken error         // what writing ended with
 	used   bool          // has carried a request
 	idle   time.Duration // since when it has no streams
 	heard  time.Duration // when something came last
@@ -71,12 +73,13 @@ type follower struct {
 	streams int
 }
 
-// The windows that we open: as large as it takes for flow control never to hold
-// up a server that is being measured. What is used up is given back by quarters.
-const (
-	ownStreamWindow = 64 << 20
-	ownWindow       = 1 << 30
-)
+// windows are how much a server may send unasked. What is used up is given back
+// by quarters.
+type windows struct{ stream, conn int64 }
+
+// wide is as much as it takes for flow control never to hold up a server that is
+// being measured.
+var wide = windows{stream: 64 << 20, conn: 1 << 30}
 
 // usual is how many streams a server takes that has not said yet.
 const usual = 100
@@ -94,9 +97,9 @@ func newConn(client *Client, nc *netclock.Conn) *conn {
 	b := append(c.control, preface...)
 	b = appendFrame(b, 18, frameSettings, 0, 0)
 	b = appendSetting(b, settingPush, 0)
-	b = appendSetting(b, settingWindow, ownStreamWindow)
+	b = appendSetting(b, settingWindow, uint32(client.windows.stream))
 	b = appendSetting(b, settingHeaderList, maxBlock)
-	c.control = appendWindow(b, 0, ownWindow-startWindow)
+	c.control = appendWindow(b, 0, client.windows.conn-startWindow)
 	client.exited.Go(c.write)
 	client.exited.Go(c.read)
 	return c
@@ -107,8 +110,11 @@ func (c *conn) read() {
 	err := c.net.ReadEach(c.reader.take)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err == nil || errors.Is(err, io.EOF) {
+	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, os.ErrDeadlineExceeded) {
 		err = errClosed
+		if c.broken != nil {
+			err = c.broken
+		}
 	}
 	c.fail(err)
 }
@@ -176,6 +182,8 @@ func (c *conn) cancel(ctx context.Context) {
 			c.drop(i, netclock.ErrAborted, codeCancel)
 		}
 	}
+	// A context that ended gives no second sign: whoever comes with it anew has to be told anew.
+	c.follow = slices.DeleteFunc(c.follow, func(f follower) bool { return f.ctx == ctx })
 }
 
 // arm makes sure that limits are looked at no later than at the given moment.
@@ -293,8 +301,7 @@ func (c *conn) fail(err error) {
 		c.timer.Stop()
 	}
 	if c.writing {
-		// What the writer waits for will not come. The last word is lost.
-		_ = c.net.Close()
+		c.net.Interrupt() // what the writer waits for may never come
 	}
 	c.work.Signal()
 }

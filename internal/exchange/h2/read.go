@@ -18,9 +18,8 @@ type reader struct {
 	split    splitter
 	at       netclock.Stamp // of the read that is being taken in
 	begun    bool           // the server's first frame has come
-	asked    netclock.Stamp // of the read for which merged holds
-	merged   int
-	received int64 // bytes of data, not yet given back to the connection's window
+	merged   bool           // the kernel has put segments together
+	received int64          // bytes of data, not yet given back to the connection's window
 
 	decoder *hpack.Decoder
 	block   []byte // a block of headers, while it is incomplete
@@ -94,7 +93,7 @@ func (r *reader) beginData(f frame) error {
 	if f.stream == 0 {
 		return breach(codeProtocol, "data on no stream")
 	}
-	if r.received += int64(f.length); r.received > ownWindow/4 {
+	if r.received += int64(f.length); r.received > c.client.windows.conn/4 {
 		c.say(appendWindow(c.control, 0, r.received))
 		r.received = 0
 	}
@@ -103,7 +102,7 @@ func (r *reader) beginData(f frame) error {
 		return c.known(f)
 	}
 	st := c.live[i]
-	if st.received += int64(f.length); st.received > ownStreamWindow/4 && !f.has(flagEndStream) {
+	if st.received += int64(f.length); st.received > c.client.windows.stream/4 && !f.has(flagEndStream) {
 		c.say(appendWindow(c.control, f.stream, st.received))
 		st.received = 0
 	}
@@ -143,7 +142,7 @@ func (r *reader) data(f frame, p []byte, last bool) error {
 		return nil
 	}
 	if f.length > 0 {
-		if st.frames++; st.frames > 1 && st.rec.Streamed && st.frames-1 <= r.mergedSegments() {
+		if st.frames++; st.frames > 1 && st.rec.Streamed && r.mayBeMerged() {
 			st.rec.Merged++
 		}
 	}
@@ -153,14 +152,13 @@ func (r *reader) data(f frame, p []byte, last bool) error {
 	return nil
 }
 
-// mergedSegments bounds how many segments the kernel merged into this read. It is
-// asked only where a stream has several frames in one read: events that share a
-// frame were sent together. Which of the merged segments were that stream's cannot
-// be known, so that a stream counts all of them, up to one for each of its frames.
-func (r *reader) mergedSegments() int {
-	if r.asked != r.at {
-		r.asked, r.merged = r.at, r.c.net.Merged()
-	}
+// mayBeMerged reports whether frames that share this read may have come in several
+// segments. It is asked only where a stream has several frames in one read: events
+// that share a frame were sent together. Once the kernel has merged segments on a
+// connection, nothing tells whose they were; from then on each stream counts one
+// for every frame beyond the first of a read.
+func (r *reader) mayBeMerged() bool {
+	r.merged = r.merged || r.c.net.MergedEver()
 	return r.merged
 }
 

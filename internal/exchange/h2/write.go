@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/net/http2/hpack"
 
@@ -19,7 +20,7 @@ const maxWrite = 256 << 10
 func (c *conn) write() {
 	c.mu.Lock()
 	for c.err == nil {
-		if !c.compose() {
+		if c.broken != nil || !c.compose() {
 			c.work.Wait()
 			continue
 		}
@@ -29,30 +30,40 @@ func (c *conn) write() {
 		written := c.client.clock.Now()
 		c.mu.Lock()
 		c.writing = false
-		if err != nil {
-			c.fail(err)
-			break
+		if c.broken = err; err != nil && c.err == nil {
+			// Reading ends the connection: the server may have said why it left.
+			c.leaving = true
+			c.client.forget(c, false)
+			c.net.HearOut()
 		}
-		for _, p := range c.parts {
-			i := c.find(p.id)
-			if i < 0 {
-				continue
-			}
-			st := c.live[i]
-			if p.first {
-				st.rec.Sent = sent
-			}
-			if p.last {
-				st.rec.Written = written
-			}
-			if st.stamp = false; st.answered {
-				c.end(i, nil)
-			}
-		}
+		c.wrote(sent, written, err == nil)
 	}
 	last := c.control
+	if c.broken != nil {
+		last = nil // it would end up in the middle of a frame
+	}
 	c.mu.Unlock()
 	c.net.Farewell(last)
+}
+
+// wrote notes the stamps of a write.
+func (c *conn) wrote(sent, written time.Duration, whole bool) {
+	for _, p := range c.parts {
+		i := c.find(p.id)
+		if i < 0 {
+			continue
+		}
+		st := c.live[i]
+		if p.first {
+			st.rec.Sent = sent
+		}
+		if p.last && whole {
+			st.rec.Written = written
+		}
+		if st.stamp = false; st.answered {
+			c.end(i, nil)
+		}
+	}
 }
 
 // compose puts what may be sent now into c.out; false: nothing.
@@ -158,6 +169,12 @@ func (c *conn) settings(f frame, p []byte) error {
 			return err
 		}
 	}
+	// Those that were let in by an old limit and have not been sent go elsewhere.
+	for i := len(c.live) - 1; i >= 0 && len(c.live) > c.most; i-- {
+		if c.ids[i] == 0 {
+			c.end(i, errNoRoom)
+		}
+	}
 	if !c.settled {
 		c.settled = true
 		close(c.ready)
@@ -166,6 +183,9 @@ func (c *conn) settings(f frame, p []byte) error {
 	c.say(appendFrame(c.control, 0, frameSettings, flagAck, 0))
 	return nil
 }
+
+// errNoRoom: the connection takes fewer streams than were on their way to it.
+var errNoRoom = errors.New("the server takes fewer streams on a connection")
 
 func (c *conn) setting(id uint16, v uint32) error {
 	switch id {

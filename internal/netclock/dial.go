@@ -197,6 +197,7 @@ func proxyAddr(proxy *url.URL) string {
 func Classify(err error) record.Class {
 	var dial *DialError
 	var expired *Expired
+	var alert *net.OpError
 	switch {
 	case errors.As(err, &dial):
 		return dial.Class
@@ -204,6 +205,10 @@ func Classify(err error) record.Class {
 		return expired.Class
 	case errors.Is(err, ErrAborted):
 		return record.Cancelled
+	case errors.As(err, &alert) && (alert.Op == "remote error" || alert.Op == "local error"):
+		// How crypto/tls reports an alert. A server that does not like a client's
+		// certificate says so only after the handshake.
+		return record.TLSFailed
 	default:
 		return record.Reset
 	}

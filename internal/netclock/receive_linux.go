@@ -99,6 +99,7 @@ func (s *socket) Read(p []byte) (n int, err error) {
 
 // receive takes what the kernel has for this socket. again: nothing is there yet.
 func (s *socket) receive(fd uintptr, p []byte) (n int, again bool, err error) {
+	continued := s.rx.more
 	n, wall, err := s.rx.receive(fd, p)
 	if err == syscall.EAGAIN {
 		return 0, true, nil
@@ -108,6 +109,9 @@ func (s *socket) receive(fd uintptr, p []byte) (n int, again bool, err error) {
 	}
 	if n == 0 {
 		return 0, false, io.EOF
+	}
+	if !continued {
+		s.reads++
 	}
 	s.stamp(wall)
 	return n, false, nil

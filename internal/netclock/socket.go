@@ -28,8 +28,11 @@ type socket struct {
 	// firstWrite is record.Never until a write happens. It is atomic because TLS
 	// may also write while it reads.
 	firstWrite atomic.Int64
-	reads      int64 // reads that returned data, over the connection's life
-	leftover   bool  // bytes or an end of stream stood behind the last answer
+	// reads counts those that returned data, over the connection's life. One that
+	// goes on where the last had no room for more may be of the same segment, as TLS
+	// reads, and does not count.
+	reads    int64
+	leftover bool // bytes or an end of stream stood behind the last answer
 }
 
 func newSocket(tcp *net.TCPConn, clock *Clock) (*socket, error) {
@@ -66,7 +69,6 @@ func (s *socket) began(otherwise time.Duration) time.Duration {
 // stamp notes a read that returned data. wall is the kernel's receive time, 0
 // where it gave none.
 func (s *socket) stamp(wall int64) {
-	s.reads++
 	s.last = Stamp{Kernel: record.Never, User: s.clock.Now()}
 	if wall != 0 {
 		// A slewed wall clock can put the kernel's stamp a hair after ours.

@@ -87,7 +87,9 @@ type Engine struct {
 	normal  *finder    // added tokens in normalized text
 	content map[int32]string
 	special map[string]bool
-	passes  sync.Pool // *pass
+	// Decode gives back the text that was encoded, where it has no added tokens.
+	faithful bool
+	passes   sync.Pool // *pass
 }
 
 // New makes a tokenizer of its parts.
@@ -100,6 +102,7 @@ func New(p Parts) (*Engine, error) {
 	}
 	e := &Engine{parts: p, content: map[int32]string{}, special: map[string]bool{}}
 	e.fast, _ = p.Model.(*bpe.Model)
+	e.faithful = e.fast != nil && e.fast.Raw() && p.Normalizer == nil && p.PreTokenizer == nil && !p.PrefixSpace
 	var raw, normal []string
 	var rawFlags, normalFlags []Added
 	for _, a := range p.Added {

@@ -146,54 +146,73 @@ func alike(a, b rune) bool {
 	return a == b || a == '▁' && unicode.IsSpace(b) || unicode.ToLower(a) == unicode.ToLower(b)
 }
 
-// window is how far around the end of the n-th token Cut looks for a place to cut.
-const window = 256
+const (
+	window   = 256 // how far around the end of the n-th token Cut looks for a place
+	patience = 8   // how many places that do not come back it looks at
+)
 
 // Cut returns the length in bytes of a beginning of text that has exactly n tokens;
 // false where it finds none. Of the places near the end of the n-th token it prefers
-// the first where Encode(Decode(ids)) gives the same ids again.
+// the first where Encode(Decode(ids)) gives the same ids again, so that a server that
+// is given the ids sees what one that is given the text sees. A prompt that begins
+// with a shared text is cut as a whole, so its length counts what becomes of the joint.
 func (e *Engine) Cut(text string, n int) (int, bool) {
 	if n <= 0 {
 		return 0, n == 0
 	}
+	c := cutter{e: e, text: text, n: n, exact: -1}
 	ends := e.Ends(nil, text)
 	if len(ends) < n {
 		return 0, false
 	}
-	tried := map[int]bool{}
-	exact := -1
-	try := func(at int) bool {
-		if at <= 0 || at > len(text) || tried[at] || at < len(text) && !utf8.RuneStart(text[at]) {
-			return false
+	for _, k := range []int{n - 1, n, n - 2} {
+		if k >= 0 && k < len(ends) && c.try(ends[k]) {
+			return c.exact, true
 		}
-		tried[at] = true
-		ids := e.Encode(text[:at], false)
-		if len(ids) != n {
-			return false
+	}
+	for d := 0; d < window && c.shaky < patience; d++ {
+		if c.try(ends[n-1]-d) || c.try(ends[n-1]+d) {
+			return c.exact, true
 		}
-		if exact < 0 {
-			exact = at
-		}
-		if e.stable(ids) {
-			exact = at
-			return true
-		}
+	}
+	return max(c.exact, 0), c.exact >= 0
+}
+
+// cutter looks for a place to cut.
+type cutter struct {
+	e     *Engine
+	text  string
+	n     int
+	ids   []int32
+	tried []int
+	exact int // the best place so far; -1: none
+	shaky int // places with the right number of tokens that do not come back
+}
+
+// try looks at one place and reports whether it is as good as any.
+func (c *cutter) try(at int) bool {
+	if at <= 0 || at > len(c.text) || at < len(c.text) && !utf8.RuneStart(c.text[at]) || slices.Contains(c.tried, at) {
 		return false
 	}
-	for _, k := range []int{n - 1, n, n - 2} {
-		if k >= 0 && k < len(ends) && try(ends[k]) {
-			return exact, true
-		}
+	c.tried = append(c.tried, at)
+	c.ids = c.e.AppendEncode(c.ids[:0], c.text[:at], false)
+	if len(c.ids) != c.n {
+		return false
 	}
-	for d := range window {
-		if try(ends[n-1]-d) || try(ends[n-1]+d) {
-			return exact, true
-		}
+	stable := c.e.stable(c.ids)
+	if stable || c.exact < 0 {
+		c.exact = at
 	}
-	return max(exact, 0), exact >= 0
+	if !stable {
+		c.shaky++
+	}
+	return stable
 }
 
 // stable reports whether ids come back when their text is encoded.
 func (e *Engine) stable(ids []int32) bool {
+	if e.faithful && !slices.ContainsFunc(ids, func(id int32) bool { _, added := e.content[id]; return added }) {
+		return true
+	}
 	return slices.Equal(ids, e.Encode(e.Decode(ids, false), false))
 }

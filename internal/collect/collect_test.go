@@ -27,7 +27,7 @@ func decoder(t *testing.T) *openai.Decoder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return openai.NewDecoder(openai.Chat, tok)
+	return openai.NewDecoder(openai.Chat, tok, false)
 }
 
 // put hands over the i-th of a run's records: streams of a few events, every seventh

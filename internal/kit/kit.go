@@ -26,8 +26,9 @@ type Kit struct {
 // EndpointFactory makes an endpoint of a target.
 type EndpointFactory func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error)
 
-// DecoderFactory makes the decoder of an endpoint's answers.
-type DecoderFactory func(t plan.Target, tok prompt.Tokenizer) endpoint.Decoder
+// DecoderFactory makes the decoder of an endpoint's answers. own: the tokenizer is
+// that of the model.
+type DecoderFactory func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder
 
 // SourceFactory makes a source of prompts.
 type SourceFactory func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error)
@@ -39,8 +40,8 @@ func Default() Kit {
 			plan.ProtocolOpenAI: func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) { return openai.New(t, o) },
 		},
 		Decoders: map[string]DecoderFactory{
-			plan.ProtocolOpenAI: func(t plan.Target, tok prompt.Tokenizer) endpoint.Decoder {
-				return openai.NewDecoder(openai.Kind(t.Endpoint), tok)
+			plan.ProtocolOpenAI: func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
+				return openai.NewDecoder(openai.Kind(t.Endpoint), tok, own)
 			},
 		},
 		Sources: map[string]SourceFactory{

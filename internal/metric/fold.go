@@ -22,9 +22,9 @@ type Options struct {
 	// Closed says of each stage whether it is a closed loop.
 	Closed []bool
 	SLOs   []SLO
-	// Words: what is counted on this side are words, not tokens, so that such a
+	// StandIn: what is counted on this side are not the model's tokens, so that such a
 	// count is not held against the length asked for.
-	Words bool
+	StandIn bool
 	// Bounds gives the steady window of a stage: the end of its warm-up and the end
 	// of its sending, or the end of time where that is not known yet. An end must be
 	// known before a record that ended after it is added. nil: there is none.
@@ -189,7 +189,7 @@ func (f *Fold) sum(s *stage, r *Request, in stat.Set) {
 	if in&stat.First != 0 {
 		s.whole.add(r, good)
 		s.whole.span(r.Record)
-		s.count(r, f.opts.Words)
+		s.count(r, f.opts.StandIn)
 	}
 	if in&stat.Second != 0 {
 		s.steady.add(r, good)

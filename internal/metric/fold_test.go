@@ -245,7 +245,7 @@ func TestCounts(t *testing.T) {
 
 func TestWordsAreNotHeldAgainstTheLengthAsked(t *testing.T) {
 	for words, want := range map[bool]int64{false: 1, true: 0} {
-		f := mustFold(t, Options{Words: words})
+		f := mustFold(t, Options{StandIn: words})
 		r := evenly(0, msec, msec, 3)
 		r.Asked, r.Out.Source = 4, record.FromTokenizer
 		f.Add(r)

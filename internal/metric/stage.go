@@ -145,7 +145,7 @@ func (t *Totals) merge(o *Totals) {
 }
 
 // count takes a measured request into the counts.
-func (s *stage) count(r *Request, words bool) {
+func (s *stage) count(r *Request, standIn bool) {
 	s.Reads += int64(len(r.Marks))
 	s.Unstamped += r.unstamped
 	if r.Failure != nil {
@@ -163,8 +163,8 @@ func (s *stage) count(r *Request, words bool) {
 			s.Disagree[i] += int64(max(t.N-t.Local, t.Local-t.N))
 		}
 	}
-	// A count of events or of words says nothing about tokens that are missing.
-	exact := r.Out.Source == record.FromServer || r.Out.Source == record.FromTokenizer && !words
+	// A count of events or by a stand-in says nothing about tokens that are missing.
+	exact := r.Out.Source == record.FromServer || r.Out.Source == record.FromTokenizer && !standIn
 	switch {
 	case r.Tokens == 0:
 		s.Empty++

@@ -111,13 +111,13 @@ p.yaml:10:8: target.tls: ca and insecure contradict each other (give one of them
 p.yaml:11:21: target.timeouts.stall: must not be negative, is -1s`},
 		{"data", `
 data: {source: file, input: 5, min_tokens: true, salt: pepper, prompts: -1}
-tokenizer: gpt2
+tokenizer: ""
 output: {keep_raw: true}
 `, `p.yaml:2:7: data.file: is missing (give the file that holds the prompts)
 p.yaml:2:73: data.prompts: must not be negative, is -1
 p.yaml:2:29: data.input: prompts from a file have the length they have (leave it out)
 p.yaml:2:56: data.salt: unknown value "pepper" (one of request, stage)
-p.yaml:3:12: tokenizer.name: unknown value "gpt2" (one of words)
+p.yaml:3:12: tokenizer.name: is empty (name the model's tokenizer, builtin:gpt2 or words)
 p.yaml:4:20: output.keep_raw: there is no directory to keep answers in (give output.dir (--out))`},
 		{"lengths", "data: {input: {mean: 5, stddev: 2, min: 9, max: 7}, output: 0}", `p.yaml:1:15: data.input: min 9 is more than max 7
 p.yaml:1:22: data.input.mean: 5 is outside min and max

@@ -35,7 +35,8 @@ const (
 	SaltRequest = "request"
 	SaltStage   = "stage"
 
-	TokenizerWords = "words"
+	TokenizerWords   = "words"
+	TokenizerBuiltin = "builtin:gpt2"
 
 	ArrivalConstant = "constant"
 	ArrivalPoisson  = "poisson"
@@ -119,10 +120,16 @@ type Length struct {
 	Max    int // 0: no bound
 }
 
-// Tokenizer names what counts tokens on this side.
+// Tokenizer names what makes and counts tokens on this side.
 type Tokenizer struct {
-	Name string // "words"
+	Name     string // file, directory, Hugging Face name, TokenizerBuiltin or TokenizerWords
+	Revision string // of a Hugging Face name; empty: main
 }
+
+// StandIn reports whether the tokenizer only stands in for the model's own, which
+// nobody named: lengths are then about right, and counts are not held against the
+// server's.
+func (t Tokenizer) StandIn() bool { return t.Name == TokenizerWords || t.Name == TokenizerBuiltin }
 
 // Stage is a part of the run with one load. Either Concurrency or Rate is set.
 type Stage struct {
@@ -201,7 +208,7 @@ func Default() Plan {
 			Source: SourceSynthetic,
 			Input:  Length{Dist: DistFixed, Mean: 128},
 		},
-		Tokenizer: Tokenizer{Name: TokenizerWords},
+		Tokenizer: Tokenizer{Name: TokenizerBuiltin},
 		Stages:    []Stage{{Concurrency: 1, Duration: Duration(30 * time.Second)}},
 		Drain:     Duration(30 * time.Second),
 		Budgets: Budgets{

@@ -36,8 +36,8 @@ func check(p *Plan) Faults {
 	}
 	c.target(&p.Target)
 	c.data(p)
-	if p.Tokenizer.Name != TokenizerWords {
-		c.choice("tokenizer.name", p.Tokenizer.Name, []string{TokenizerWords})
+	if p.Tokenizer.Name == "" {
+		c.add("tokenizer.name", "is empty", "name the model's tokenizer, "+TokenizerBuiltin+" or "+TokenizerWords)
 	}
 	if len(p.Stages) == 0 {
 		c.add("stages", "there are none: nothing would be sent", "give one with concurrency or rate")

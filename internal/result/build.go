@@ -24,7 +24,7 @@ type Facts struct {
 // FoldOptions are the options of a fold for the records of a plan's run. Its Bounds, Pool
 // and Live are for the caller to fill in.
 func FoldOptions(p *plan.Plan) metric.Options {
-	opts := metric.Options{Words: p.Tokenizer.Name == plan.TokenizerWords}
+	opts := metric.Options{StandIn: p.Tokenizer.StandIn()}
 	for i := range p.Stages {
 		opts.Closed = append(opts.Closed, p.Stages[i].Concurrency > 0)
 	}

@@ -107,7 +107,7 @@ func (j *judge) tokens(i int, sum *metric.Stage) {
 	if n := c.Sources[1][record.FromEvents]; n > 0 {
 		j.note(i, "The output tokens of %s are counted as one for each event: the server did not count them.", plural(n, "request"))
 	}
-	if j.plan.Tokenizer.Name == plan.TokenizerWords {
+	if j.plan.Tokenizer.StandIn() {
 		return
 	}
 	budget := j.plan.Budgets.TokenDrift

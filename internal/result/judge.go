@@ -80,8 +80,11 @@ func (j *judge) runNotes(fold *metric.Fold) {
 		}
 		j.note(wholeRun, "%s%s sent a prompt that had been sent before: a prefix cache can have made them faster. data.salt or more distinct prompts keep it out.", atLeast, plural(n, "request"))
 	}
-	if j.plan.Tokenizer.Name == plan.TokenizerWords {
-		j.note(wholeRun, "Lengths that this client makes or counts are in words: there is no tokenizer for the model.")
+	switch j.plan.Tokenizer.Name {
+	case plan.TokenizerWords:
+		j.note(wholeRun, "Lengths that this client makes or counts are in words, not in the model's tokens: --tokenizer names its tokenizer.")
+	case plan.TokenizerBuiltin:
+		j.note(wholeRun, "Lengths that this client makes or counts are in tokens of GPT-2, not of the model: --tokenizer names its tokenizer.")
 	}
 	if len(j.facts.Health) < 2 {
 		j.note(wholeRun, "The client's own condition was not recorded: CPU, garbage collection and clock are not judged.")

@@ -128,7 +128,7 @@ func (r *run) prepare(ctx context.Context) error {
 	if r.output, err = openOutput(r.plan, r.facts.Header); err != nil {
 		return err
 	}
-	r.collect(secrets.guard(decoder(r.plan.Target, tok), r.plan.Target))
+	r.collect(secrets.guard(decoder(r.plan.Target, tok, !r.plan.Tokenizer.StandIn()), r.plan.Target))
 	r.engine = engine.New(engine.Config{
 		Now: r.clock.Now, Source: source, Endpoint: r.endpoint, Sink: r.collector,
 		NewSleeper: load.NewSleeper, Live: r.live, Feeders: runtime.GOMAXPROCS(0),

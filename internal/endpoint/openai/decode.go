@@ -13,15 +13,16 @@ import (
 type Decoder struct {
 	kind Kind
 	tok  prompt.Tokenizer // nil, or the run's own
-	real bool             // tok counts tokens as a model does, not words
+	own  bool             // tok is the model's own, not one that stands in for it
 }
 
 var _ endpoint.Decoder = (*Decoder)(nil)
 
-// NewDecoder makes a decoder for answers of one kind. The tokenizer counts tokens
-// where the server does not; without one that is left undone.
-func NewDecoder(kind Kind, tok prompt.Tokenizer) *Decoder {
-	return &Decoder{kind: kind, tok: tok, real: tok != nil && tok.Name() != "words"}
+// NewDecoder makes a decoder for answers of one kind. The model's own tokenizer
+// counts beside the server; one that stands in for it counts only answers in one
+// piece that the server did not count. Without any that is left undone.
+func NewDecoder(kind Kind, tok prompt.Tokenizer, own bool) *Decoder {
+	return &Decoder{kind: kind, tok: tok, own: own && tok != nil}
 }
 
 // Decode fills in rec's events, text, token counts and finish reason from its body.

@@ -29,7 +29,7 @@ func typical(n, perRead int) *record.Record {
 }
 
 func benchmarkStream(b *testing.B, events, perRead int, prepare func(*record.Record)) {
-	rec, d := typical(events, perRead), NewDecoder(Chat, words{})
+	rec, d := typical(events, perRead), NewDecoder(Chat, words{}, false)
 	prepare(rec)
 	b.SetBytes(int64(len(rec.Body)))
 	b.ReportAllocs()
@@ -65,7 +65,7 @@ func BenchmarkStream(b *testing.B) {
 }
 
 func BenchmarkWhole(b *testing.B) {
-	rec, d := answer(`{"id":"chatcmpl-1","object":"chat.completion","created":1794703476,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"`+strings.Repeat(" word", 16)+`","tool_calls":[]},"logprobs":null,"finish_reason":"length"}],"usage":{"prompt_tokens":7,"completion_tokens":16,"total_tokens":23}}`), NewDecoder(Chat, words{})
+	rec, d := answer(`{"id":"chatcmpl-1","object":"chat.completion","created":1794703476,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"`+strings.Repeat(" word", 16)+`","tool_calls":[]},"logprobs":null,"finish_reason":"length"}],"usage":{"prompt_tokens":7,"completion_tokens":16,"total_tokens":23}}`), NewDecoder(Chat, words{}, false)
 	b.ReportAllocs()
 	for b.Loop() {
 		d.Decode(rec)
@@ -73,7 +73,7 @@ func BenchmarkWhole(b *testing.B) {
 }
 
 func TestNoAllocationPerEvent(t *testing.T) {
-	d, rec := NewDecoder(Chat, words{}), typical(512, 1)
+	d, rec := NewDecoder(Chat, words{}, false), typical(512, 1)
 	if n := testing.AllocsPerRun(20, func() { d.Decode(rec) }); n > 2 {
 		t.Errorf("%v allocations for 512 events", n)
 	}

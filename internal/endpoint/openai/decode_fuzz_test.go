@@ -275,7 +275,7 @@ func FuzzStream(f *testing.F) {
 			return
 		}
 		rec := answer(string(body))
-		NewDecoder(Chat, nil).Decode(rec)
+		NewDecoder(Chat, nil, false).Decode(rec)
 		var scan sse.Scanner
 		scan.Reset(body)
 		text, finish, total, i := rec.Text, "", -1, 0
@@ -331,7 +331,7 @@ func FuzzDecode(f *testing.F) {
 				off += max(1, step%97)
 				rec.Marks = append(rec.Marks, record.Mark{Off: min(off, len(body))})
 			}
-			NewDecoder(kind, letters(3)).Decode(rec)
+			NewDecoder(kind, letters(3), true).Decode(rec)
 			sum, last := 0, 0
 			for _, e := range rec.Events {
 				if e.Mark < last || e.Mark >= len(rec.Marks) || e.Text < 0 || e.Tokens < -1 {

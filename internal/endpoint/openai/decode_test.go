@@ -18,6 +18,17 @@ type letters int
 func (n letters) Name() string          { return fmt.Sprintf("letters-%d", int(n)) }
 func (n letters) Count(text string) int { return (len(text) + int(n) - 1) / int(n) }
 
+func (n letters) Cut(text string, k int) (int, bool) {
+	return min(k*int(n), len(text)), k <= n.Count(text)
+}
+
+func (n letters) Ends(dst []int, text string) []int {
+	for end := int(n); end-int(n) < len(text); end += int(n) {
+		dst = append(dst, min(end, len(text)))
+	}
+	return dst
+}
+
 type words struct{}
 
 func (words) Name() string          { return "words" }
@@ -180,7 +191,7 @@ func TestStreams(t *testing.T) {
 	for _, c := range streamCases {
 		t.Run(c.name, func(t *testing.T) {
 			rec := answer(c.body)
-			NewDecoder(Chat, words{}).Decode(rec)
+			NewDecoder(Chat, words{}, false).Decode(rec)
 			if diff := cmp.Diff(c.want, summarise(rec)); diff != "" {
 				t.Error(diff)
 			}
@@ -213,7 +224,7 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rec := answer(c.body)
-			NewDecoder(Chat, nil).Decode(rec)
+			NewDecoder(Chat, nil, false).Decode(rec)
 			got := summarise(rec)
 			if got.Failure != c.want || got.Labels != c.labels {
 				t.Errorf("got %q, %q\nwant %q, %q", got.Failure, got.Labels, c.want, c.labels)
@@ -229,14 +240,14 @@ func TestEarlierFailureIsKept(t *testing.T) {
 	rec := answer(data(role, chat(`{"content":"a"}`)) + "data: {\"cho")
 	reset := &record.Failure{Class: record.Reset, Message: "connection reset by peer", At: 4}
 	rec.Failure = reset
-	NewDecoder(Chat, nil).Decode(rec)
+	NewDecoder(Chat, nil, false).Decode(rec)
 	got := summarise(rec)
 	want := summary{Labels: "role content unknown", Texts: []string{"a"}, Tokens: []int{1}, In: ownIn, Out: events(1), Cached: -1, Failure: "reset: connection reset by peer"}
 	if diff := cmp.Diff(want, got); diff != "" || rec.Failure != reset {
 		t.Error(diff)
 	}
 	nothing := &record.Record{Failure: &record.Failure{Class: record.ConnectFailed}}
-	NewDecoder(Chat, nil).Decode(nothing)
+	NewDecoder(Chat, nil, false).Decode(nothing)
 	if nothing.Failure.Class != record.ConnectFailed || len(nothing.Events) != 0 || nothing.Cached != -1 {
 		t.Errorf("%+v", nothing)
 	}
@@ -263,13 +274,13 @@ func TestStatusMessages(t *testing.T) {
 		rec := answer(body)
 		rec.Status = 503
 		rec.Failure = &record.Failure{Class: record.HTTPStatus, Status: 503, At: 8}
-		NewDecoder(Chat, words{}).Decode(rec)
+		NewDecoder(Chat, words{}, false).Decode(rec)
 		if diff := cmp.Diff(&record.Failure{Class: record.HTTPStatus, Status: 503, Message: want, At: 8}, rec.Failure); diff != "" {
 			t.Errorf("%.80q: %s", body, diff)
 		}
 		rec = answer(body)
 		rec.Status = 503
-		NewDecoder(Chat, words{}).Decode(rec)
+		NewDecoder(Chat, words{}, false).Decode(rec)
 		if rec.Failure == nil || rec.Failure.Class != record.HTTPStatus || rec.Failure.Message != want || len(rec.Events) != 0 {
 			t.Errorf("%.80q, with no failure set before: %+v", body, rec.Failure)
 		}
@@ -278,7 +289,7 @@ func TestStatusMessages(t *testing.T) {
 
 func TestEmbeddings(t *testing.T) {
 	rec := answer(`{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.1,-2e-3]}],"model":"m","usage":{"prompt_tokens":7,"total_tokens":7}}`)
-	NewDecoder(Embeddings, words{}).Decode(rec)
+	NewDecoder(Embeddings, words{}, false).Decode(rec)
 	want := summary{Labels: "whole", Texts: []string{""}, Tokens: []int{0}, In: serverIn, Out: record.Tokens{Local: -1}, Cached: -1}
 	if diff := cmp.Diff(want, summarise(rec)); diff != "" {
 		t.Error(diff)
@@ -289,7 +300,7 @@ func TestEmbeddings(t *testing.T) {
 		`{"error":"oops"}`: "stream_error: oops",
 	} {
 		rec := answer(body)
-		NewDecoder(Embeddings, nil).Decode(rec)
+		NewDecoder(Embeddings, nil, false).Decode(rec)
 		if got := summarise(rec).Failure; got != want {
 			t.Errorf("%s: %s", body, got)
 		}
@@ -305,19 +316,20 @@ func TestTokenizerCounts(t *testing.T) {
 		out        record.Tokens
 	}{
 		{"no usage", body, 2, []int{2, 1}, record.Tokens{N: 3, Source: record.FromTokenizer, Local: 3}},
+		{"a token across two events", data(chat(`{"content":"abc"}`), chat(`{"content":"d"}`), length), 2, []int{1, 1}, record.Tokens{N: 2, Source: record.FromTokenizer, Local: 2}},
 		{"sum is the server's", body + data(usageChunk(3)), 2, []int{2, 1}, record.Tokens{N: 3, Source: record.FromServer, Local: 3}},
 		{"as many as events", body + data(usageChunk(2)), 1, []int{1, 1}, record.Tokens{N: 2, Source: record.FromServer, Local: 6}},
 		{"disagreement", body + data(usageChunk(5)), 2, []int{-1, -1}, record.Tokens{N: 5, Source: record.FromServer, Local: 3}},
 	} {
 		rec := answer(c.body)
-		NewDecoder(Chat, c.tok).Decode(rec)
+		NewDecoder(Chat, c.tok, true).Decode(rec)
 		got := summarise(rec)
 		if diff := cmp.Diff(c.tokens, got.Tokens); diff != "" || got.Out != c.out {
 			t.Errorf("%s: %v, %+v", c.name, got.Tokens, got.Out)
 		}
 	}
 	rec := answer(`{"choices":[{"text":"abcd"}]}`)
-	NewDecoder(Completions, letters(2)).Decode(rec)
+	NewDecoder(Completions, letters(2), true).Decode(rec)
 	if want := (record.Tokens{N: 2, Source: record.FromTokenizer, Local: 2}); rec.Out != want {
 		t.Errorf("whole: %+v", rec.Out)
 	}
@@ -345,7 +357,7 @@ func TestMarksOfEvents(t *testing.T) {
 		for _, off := range c.offs {
 			rec.Marks = append(rec.Marks, record.Mark{Off: off})
 		}
-		NewDecoder(Chat, nil).Decode(rec)
+		NewDecoder(Chat, nil, false).Decode(rec)
 		var marks []int
 		var merged []bool
 		for _, e := range rec.Events {
@@ -367,7 +379,7 @@ func TestFailureTakesTheEventsStamp(t *testing.T) {
 	body := data(chat(`{"content":"a"}`), `{"error":"x"}`)
 	rec := answer(body + data("[DONE]"))
 	rec.Marks = []record.Mark{{Off: len(body), Kernel: 41, User: 42}, {Off: len(rec.Body), Kernel: 51, User: 52}}
-	NewDecoder(Chat, nil).Decode(rec)
+	NewDecoder(Chat, nil, false).Decode(rec)
 	if rec.Failure == nil || rec.Failure.At != 41 {
 		t.Errorf("%+v", rec.Failure)
 	}
@@ -375,7 +387,7 @@ func TestFailureTakesTheEventsStamp(t *testing.T) {
 
 // A record that was used before must decode as a new one does.
 func TestReusedRecord(t *testing.T) {
-	d := NewDecoder(Chat, words{})
+	d := NewDecoder(Chat, words{}, false)
 	used := answer(data(chat(`{"content":"long text"}`), length, usageChunk(8)))
 	d.Decode(used)
 	fresh := answer(data(chat(`{"content":"x"}`), "[DONE]"))

@@ -1,18 +1,21 @@
 package openai
 
-import "inferometer/internal/record"
+import (
+	"inferometer/internal/record"
+	"inferometer/internal/token"
+)
 
 // countWhole says how many tokens an answer in one piece has, given the server's
-// count or -1. Where nobody else counts, words are better than nothing; the
-// report names the tokenizer.
+// count or -1. Where nobody else counts, a stand-in is better than nothing; the
+// report names it.
 func (d *Decoder) countWhole(rec *record.Record, total int) {
-	if d.real {
+	if d.own {
 		rec.Out.Local = d.tok.Count(string(rec.Text))
 	}
 	switch {
 	case total >= 0:
 		rec.Out.N, rec.Out.Source = total, record.FromServer
-	case d.real:
+	case d.own:
 		rec.Out.N, rec.Out.Source = rec.Out.Local, record.FromTokenizer
 	case d.tok != nil:
 		rec.Out.N, rec.Out.Source = d.tok.Count(string(rec.Text)), record.FromTokenizer
@@ -23,14 +26,14 @@ func (d *Decoder) countWhole(rec *record.Record, total int) {
 func (d *Decoder) countStream(rec *record.Record, st *streamed) {
 	total := st.usage.completion
 	text := ""
-	if d.real {
+	if d.own {
 		text = string(rec.Text)
 		rec.Out.Local = d.tok.Count(text)
 	}
 	switch {
 	case total >= 0:
 		rec.Out.N, rec.Out.Source = total, record.FromServer
-	case d.real:
+	case d.own:
 		rec.Out.N, rec.Out.Source = rec.Out.Local, record.FromTokenizer
 	case st.chunks > 0:
 		rec.Out.N, rec.Out.Source = st.tokens, record.FromEvents
@@ -40,8 +43,8 @@ func (d *Decoder) countStream(rec *record.Record, st *streamed) {
 	case st.counted == st.tokens && !st.several && differences(rec.Events):
 	case oneEach(total, st, rec.Finish):
 		setTokens(rec.Events, 1)
-	case d.real && d.countEvents(rec.Events, text, total):
-	case total < 0 && !d.real:
+	case d.own && d.countEvents(rec.Events, text, total):
+	case total < 0 && !d.own:
 		setTokens(rec.Events, 1)
 	default:
 		setTokens(rec.Events, -1)
@@ -80,17 +83,28 @@ func oneEach(total int, st *streamed, finish string) bool {
 	return finish == "stop" && st.finishes == 1 && total == st.tokens+st.empty+1
 }
 
-// countEvents lets the tokenizer count each event's text. It reports false where
-// the sum is not the server's total.
+// countEvents lets the tokenizer say how many tokens of the text each event
+// brought. It reports false where the sum is not the server's total.
 func (d *Decoder) countEvents(events []record.Event, text string, total int) bool {
-	sum := 0
+	placer, ok := d.tok.(token.Placer)
+	if !ok {
+		return false
+	}
+	cuts := make([]int, 0, len(events))
+	end := 0
 	for i := range events {
-		e := &events[i]
-		if e.Label.IsToken() {
-			e.Tokens = d.tok.Count(text[:e.Text])
-			sum += e.Tokens
+		end += events[i].Text
+		if events[i].Label.IsToken() {
+			cuts = append(cuts, end)
 		}
-		text = text[e.Text:]
+	}
+	sum, next := 0, token.PerEvent(nil, placer, text, cuts)
+	for i := range events {
+		if events[i].Label.IsToken() {
+			events[i].Tokens = next[0]
+			sum += next[0]
+			next = next[1:]
+		}
 	}
 	return total < 0 || sum == total
 }

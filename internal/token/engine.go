@@ -23,6 +23,8 @@ type Parts struct {
 	Model Model
 	// Added are the tokens that are found in a text before the model sees it.
 	Added []Added
+	// Known are tokens that only Decode and ID know: no text is ever taken for them.
+	Known []Added
 	// Normalizer changes text before it is split; nil changes nothing.
 	Normalizer Normalizer
 	// PreTokenizer splits text; nil does not.
@@ -103,6 +105,12 @@ func New(p Parts) (*Engine, error) {
 	e := &Engine{parts: p, content: map[int32]string{}, special: map[string]bool{}}
 	e.fast, _ = p.Model.(*bpe.Model)
 	e.faithful = e.fast != nil && e.fast.Raw() && p.Normalizer == nil && p.PreTokenizer == nil && !p.PrefixSpace
+	for _, a := range p.Known {
+		e.content[a.ID] = a.Content
+		if a.Special {
+			e.special[a.Content] = true
+		}
+	}
 	var raw, normal []string
 	var rawFlags, normalFlags []Added
 	for _, a := range p.Added {

@@ -325,7 +325,7 @@ func readAdded(data []byte, m Model) ([]Added, error) {
 	}
 	added := make([]Added, len(list))
 	for i, a := range list {
-		added[i] = Added(a)
+		added[i] = Added{ID: a.ID, Content: a.Content, SingleWord: a.SingleWord, LStrip: a.LStrip, RStrip: a.RStrip, Normalized: a.Normalized, Special: a.Special}
 	}
 	if sized, ok := m.(interface{ Size() int }); ok {
 		added = numbered(added, m, sized.Size())

@@ -24,7 +24,7 @@ var house = []struct{ name, may string }{
 	{"cmd/inferometer", "cli"},
 
 	// The edge: arguments, terminal, signals, exit codes.
-	{"cli", "frontend/* run kit mock plan result report/* progress stat nearest hub github.com/spf13/pflag golang.org/x/term"},
+	{"cli", "frontend/* run kit mock plan result report/* progress stat token nearest hub github.com/spf13/pflag golang.org/x/term"},
 	{"frontend/*", "plan nearest github.com/spf13/pflag"},
 
 	// Plan + kit → live objects → a result. These two alone know concrete types.
@@ -34,7 +34,7 @@ var house = []struct{ name, may string }{
 	// The path of a request.
 	{"engine", "load prompt endpoint record"},
 	{"collect", "endpoint record"},
-	{"endpoint/openai", "endpoint endpoint/sse exchange exchange/h2 netclock prompt plan record jsonscan golang.org/x/net"},
+	{"endpoint/openai", "endpoint endpoint/sse exchange exchange/h2 netclock prompt plan record token jsonscan golang.org/x/net"},
 	{"endpoint/sse", ""},
 	{"exchange/h2", "exchange netclock record golang.org/x/net"},
 	{"exchange", "endpoint netclock record"},

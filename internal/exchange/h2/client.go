@@ -173,7 +173,7 @@ func (c *conn) refusal() error {
 	defer c.mu.Unlock()
 	switch {
 	case c.err != nil:
-		return &netclock.DialError{Class: record.ConnectFailed, Err: c.cause(&stream{}, c.err)}
+		return c.cause(&stream{}, c.err)
 	case c.most == 0:
 		return &netclock.DialError{Class: record.ConnectFailed, Err: errors.New("the server allows no HTTP/2 streams")}
 	}

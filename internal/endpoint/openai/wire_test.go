@@ -21,6 +21,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/net/http2"
+
 	"inferometer/internal/endpoint"
 	"inferometer/internal/netclock"
 	"inferometer/internal/plan"
@@ -106,10 +108,10 @@ func serve(t *testing.T, config *tls.Config) (addr string, got chan seen) {
 }
 
 // ask carries out one request as the plan's target says.
-func ask(t *testing.T, url string, http2 bool, config *tls.Config, change ...func(*plan.Target)) *record.Record {
+func ask(t *testing.T, url string, modern bool, config *tls.Config, change ...func(*plan.Target)) *record.Record {
 	t.Helper()
 	target := plan.Default().Target
-	target.URLs, target.Model, target.HTTP2 = []string{url}, "m", http2
+	target.URLs, target.Model, target.HTTP2 = []string{url}, "m", modern
 	for _, f := range change {
 		f(&target)
 	}
@@ -147,7 +149,7 @@ func wantFailure(t *testing.T, rec *record.Record, class record.Class, text stri
 }
 
 // versions runs a test over HTTP/1.1 and HTTP/2.
-func versions(t *testing.T, f func(t *testing.T, http2 bool, proto string)) {
+func versions(t *testing.T, f func(t *testing.T, modern bool, proto string)) {
 	t.Run("1.1", func(t *testing.T) { f(t, false, "HTTP/1.1") })
 	t.Run("2", func(t *testing.T) { f(t, true, "HTTP/2.0") })
 }
@@ -181,9 +183,9 @@ func TestTLS(t *testing.T) {
 		{"configuration with protocols of its own", open, &tls.Config{RootCAs: ours.pool(), NextProtos: []string{"h2", "http/1.1"}}, "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			versions(t, func(t *testing.T, http2 bool, proto string) {
+			versions(t, func(t *testing.T, modern bool, proto string) {
 				addr, got := serve(t, tt.server.Clone())
-				rec := ask(t, "https://"+addr, http2, tt.client)
+				rec := ask(t, "https://"+addr, modern, tt.client)
 				if tt.class != "" {
 					wantFailure(t, rec, tt.class, tt.text)
 					return
@@ -201,9 +203,9 @@ func TestTLS(t *testing.T) {
 }
 
 func TestTLSToAServerWithoutIt(t *testing.T) {
-	versions(t, func(t *testing.T, http2 bool, _ string) {
+	versions(t, func(t *testing.T, modern bool, _ string) {
 		addr, _ := serve(t, nil)
-		wantFailure(t, ask(t, "https://"+addr, http2, nil), record.TLSFailed, "")
+		wantFailure(t, ask(t, "https://"+addr, modern, nil), record.TLSFailed, "")
 	})
 }
 
@@ -215,9 +217,9 @@ func TestWrongHostInCertificate(t *testing.T) {
 }
 
 func TestHostHeaderTakesThePlaceOfTheURLs(t *testing.T) {
-	versions(t, func(t *testing.T, http2 bool, _ string) {
+	versions(t, func(t *testing.T, modern bool, _ string) {
 		addr, got := serve(t, nil)
-		wantOK(t, ask(t, "http://"+addr, http2, nil, func(p *plan.Target) {
+		wantOK(t, ask(t, "http://"+addr, modern, nil, func(p *plan.Target) {
 			p.Headers = map[string]string{"host": "other.test", "content-length": "7"}
 		}))
 		if s := <-got; s.host != "other.test" {
@@ -323,7 +325,7 @@ func TestProxy(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		scheme string
-		http2  bool
+		modern bool
 		want   string // what the proxy is asked
 	}{
 		{"plain", "http", false, "POST http://target.test:81/v1/chat/completions HTTP/1.1" + auth},
@@ -339,7 +341,7 @@ func TestProxy(t *testing.T) {
 			addr, got := serve(t, serverTLS)
 			p := &proxy{to: addr}
 			through(t, "http://user:pass@"+p.start(t))
-			rec := ask(t, tt.scheme+"://target.test:81", tt.http2, &tls.Config{RootCAs: ca.pool()})
+			rec := ask(t, tt.scheme+"://target.test:81", tt.modern, &tls.Config{RootCAs: ca.pool()})
 			wantOK(t, rec)
 			if asked := <-p.requests; asked != tt.want {
 				t.Errorf("the proxy was asked %q, want %q", asked, tt.want)
@@ -369,9 +371,19 @@ func TestProxyThatSendsTheServersFirstWordsAtOnce(t *testing.T) {
 			return
 		}
 		defer c.Close()
-		_, _ = c.Write([]byte{0, 0, 0, 4, 0, 0, 0, 0, 0}) // HTTP/2 settings, before the client has said a word
-		_, _ = c.Read(make([]byte, 1))
-		_, _ = c.Write([]byte{0, 0, 1, 1, 5, 0, 0, 0, 1, 0x89}) // 204, and the end
+		framer := http2.NewFramer(c, c)
+		_ = framer.WriteSettings() // before the client has said a word
+		_, _ = io.ReadFull(c, make([]byte, len(http2.ClientPreface)))
+		for {
+			f, err := framer.ReadFrame()
+			if err != nil {
+				return
+			}
+			if h, ok := f.(*http2.HeadersFrame); ok {
+				_ = framer.WriteHeaders(http2.HeadersFrameParam{StreamID: h.StreamID, BlockFragment: []byte{0x89}, EndHeaders: true, EndStream: true}) // status 204
+				break
+			}
+		}
 		_, _ = io.Copy(io.Discard, c)
 	})
 	p := &proxy{to: l.Addr().String(), early: true}

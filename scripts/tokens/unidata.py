@@ -79,6 +79,10 @@ def each(pre, test):
     return [c for c in ALL if test(pieces(pre, "a" + c + "a"))]
 
 
+# Inside a class, \w and [:punct:] differ from \w and \p{Punct} outside.
+POSIX = [("posix_" + n, "[[:%s:]]" % n) for n in "alnum alpha ascii blank cntrl digit graph lower print punct space upper xdigit word".split()]
+
+
 def write_sets(out):
     sets = {}
     whitespace = pre_tokenizers.WhitespaceSplit()
@@ -95,7 +99,7 @@ def write_sets(out):
     sets["bert_accent"] = [c for c in ALL if accents.normalize_str(c) == ""]
     sets["combining_mark"] = dropped(normalizers.StripAccents())
     lines = ["%s\t%s" % (k, pack(v)) for k, v in sorted(sets.items())]
-    for name, pattern in [("onig_word", r"\w"), ("onig_space", r"\s"), ("onig_digit", r"\d"), ("onig_hex", r"\h")]:
+    for name, pattern in [("onig_word", r"\w"), ("onig_space", r"\s"), ("onig_digit", r"\d"), ("onig_hex", r"\h"), ("onig_class_word", r"[\w]")] + POSIX:
         lines.append("%s\t%s" % (name, pack(onig(pattern))))
     (out / "sets.txt").write_text("\n".join(lines) + "\n")
 

@@ -3,6 +3,7 @@ package regex
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"inferometer/internal/token/unidata"
 )
@@ -31,7 +32,7 @@ func (p *parser) escape() (*node, error) {
 	case 'K', 'X', 'g', 'y', 'Y', 'c', 'C', 'M':
 		return nil, fmt.Errorf(`\%c is not supported`, c)
 	}
-	set, r, err := p.charEscape()
+	set, r, err := p.charEscape(false)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ var assertions = map[rune]assertion{
 
 // charEscape reads an escape that means a character or a set of them, inside a class
 // or outside.
-func (p *parser) charEscape() ([]unidata.Range, rune, error) {
+func (p *parser) charEscape(class bool) ([]unidata.Range, rune, error) {
 	c := p.src[p.pos+1]
 	p.pos += 2
 	switch c {
@@ -60,15 +61,15 @@ func (p *parser) charEscape() ([]unidata.Range, rune, error) {
 	case 'S':
 		return unidata.Not(unidata.OnigSpace()), 0, nil
 	case 'w':
-		return p.tables.word, 0, nil
+		return p.word(class), 0, nil
 	case 'W':
-		return unidata.Not(p.tables.word), 0, nil
+		return unidata.Not(p.word(class)), 0, nil
 	case 'h':
 		return unidata.OnigHex(), 0, nil
 	case 'H':
 		return unidata.Not(unidata.OnigHex()), 0, nil
 	case 'p', 'P':
-		set, err := p.property(c == 'P')
+		set, err := p.property(c == 'P', class)
 		return set, 0, err
 	case 't':
 		return nil, '\t', nil
@@ -86,11 +87,10 @@ func (p *parser) charEscape() ([]unidata.Range, rune, error) {
 		return nil, 0x1b, nil
 	case '0', '1', '2', '3', '4', '5', '6', '7':
 		p.pos--
-		r, n := p.number(8, 3)
+		r, _ := p.number(8, 3)
 		if r > 0x7f {
 			return nil, 0, errors.New("an octal escape above 177 is not supported")
 		}
-		_ = n
 		return nil, r, nil
 	case 'x':
 		return p.hexEscape()
@@ -151,7 +151,7 @@ func (p *parser) number(base rune, n int) (rune, int) {
 }
 
 // property reads the {...} of \p.
-func (p *parser) property(not bool) ([]unidata.Range, error) {
+func (p *parser) property(not, class bool) ([]unidata.Range, error) {
 	if !p.take("{") {
 		return nil, errors.New(`\p needs a name in braces`)
 	}
@@ -170,10 +170,21 @@ func (p *parser) property(not bool) ([]unidata.Range, error) {
 	if !ok {
 		return nil, fmt.Errorf("there is no character property %q", name)
 	}
+	if class && strings.EqualFold(name, "word") {
+		set = p.word(true)
+	}
 	if not {
 		set = unidata.Not(set)
 	}
 	return set, nil
+}
+
+// word is the characters of words. Oniguruma knows fewer inside a class.
+func (p *parser) word(class bool) []unidata.Range {
+	if class {
+		return unidata.OnigClassWord()
+	}
+	return p.tables.word
 }
 
 // class reads [...].
@@ -275,6 +286,9 @@ func (p *parser) classItem() ([]unidata.Range, error) {
 		return set, err
 	}
 	set, lo, err := p.classChar()
+	if set != nil && p.peek() == '-' && p.pos+1 < len(p.src) && p.src[p.pos+1] != ']' {
+		return nil, errors.New("a range begins with a class; escape the hyphen")
+	}
 	if set != nil || err != nil {
 		return set, err
 	}
@@ -313,7 +327,7 @@ func (p *parser) classChar() ([]unidata.Range, rune, error) {
 	case 'R', 'X':
 		return nil, 0, fmt.Errorf(`\%c in a class is not supported`, c)
 	}
-	return p.charEscape()
+	return p.charEscape(true)
 }
 
 // posix reads [:name:] inside a class.
@@ -331,12 +345,7 @@ func (p *parser) posix() ([]unidata.Range, bool, error) {
 		return nil, false, nil
 	}
 	name := string(p.src[from:i])
-	switch name {
-	case "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "xdigit", "word":
-	default:
-		return nil, false, fmt.Errorf("there is no class [:%s:]", name)
-	}
-	set, ok := unidata.Property(name)
+	set, ok := unidata.Posix(name)
 	if !ok {
 		return nil, false, fmt.Errorf("there is no class [:%s:]", name)
 	}

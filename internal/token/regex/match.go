@@ -38,11 +38,42 @@ type matcher struct {
 	limit int
 	stack []frame
 	loops []int
+
+	depth int      // of runs within runs
+	since int      // steps when this search began
+	tried []uint64 // bits of instructions and places that this search has failed from
+	marks bool     // some of them are set
+}
+
+// memoAfter is how many steps a search takes before it remembers where it has failed.
+const memoAfter = 20_000
+
+// again reports whether this search has been at an instruction and place before, and
+// so would fail from there again. What a search does from there does not depend on how
+// it got there, unless loops guard against empty rounds.
+func (m *matcher) again(pc, pos int) bool {
+	if m.depth > 0 || m.steps-m.since < memoAfter || len(m.loops) > 0 {
+		return false
+	}
+	if m.tried == nil {
+		m.tried = make([]uint64, (len(m.re.prog)*(len(m.text)+1)+63)/64)
+	}
+	at := pc*(len(m.text)+1) + pos
+	if m.tried[at/64]>>(at%64)&1 != 0 {
+		return true
+	}
+	m.tried[at/64] |= 1 << (at % 64)
+	m.marks = true
+	return false
 }
 
 // search finds the first match at or after a place; start is -1 where there is none.
 func (m *matcher) search(at int) (start, end int, err error) {
-	m.start = at
+	m.start, m.since = at, m.steps
+	if m.marks {
+		clear(m.tried)
+		m.marks = false
+	}
 	for i := at; ; {
 		size := 1
 		if i < len(m.text) {
@@ -108,12 +139,18 @@ func (m *matcher) run(pc, pos, target int) (int, bool) {
 				pc++
 			}
 		case opLoop:
+			if m.again(pc, pos) {
+				break
+			}
 			if pos, ok = m.loop(in, pc, pos); ok {
 				pc++
 			}
 		case opJmp:
 			pc, ok = in.x, true
 		case opSplit:
+			if m.again(pc, pos) {
+				break
+			}
 			ok = true
 			if in.set != nil {
 				if r, size := m.next(pos); size == 0 || !in.set.Has(r) {
@@ -124,7 +161,7 @@ func (m *matcher) run(pc, pos, target int) (int, bool) {
 			m.stack = append(m.stack, frame{fBranch, in.y, pos, 0})
 			pc = in.x
 		case opLook:
-			_, found := m.run(in.x, pos, -1)
+			_, found := m.sub(in.x, pos, -1)
 			if ok = found != in.not; ok {
 				pc = in.y
 			}
@@ -134,7 +171,7 @@ func (m *matcher) run(pc, pos, target int) (int, bool) {
 			}
 		case opAtomic:
 			var end int
-			if end, ok = m.run(in.x, pos, -1); ok {
+			if end, ok = m.sub(in.x, pos, -1); ok {
 				pos, pc = end, in.y
 			}
 		case opAssert:
@@ -158,6 +195,14 @@ func (m *matcher) run(pc, pos, target int) (int, bool) {
 			}
 		}
 	}
+}
+
+// sub is a run within a run.
+func (m *matcher) sub(pc, pos, target int) (int, bool) {
+	m.depth++
+	end, ok := m.run(pc, pos, target)
+	m.depth--
+	return end, ok
 }
 
 // unwind forgets the ways back of a run that has matched, but for what they restore.
@@ -294,7 +339,7 @@ func (m *matcher) behind(in *inst, pos int) bool {
 	at := pos
 	for n := 0; ; n++ {
 		if n >= in.min {
-			if _, ok := m.run(in.x, at, pos); ok {
+			if _, ok := m.sub(in.x, at, pos); ok {
 				return true
 			}
 		}

@@ -3,6 +3,7 @@ package regex
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"unicode"
 
 	"inferometer/internal/token/unidata"
@@ -167,6 +168,11 @@ func (p *parser) skipComment() bool {
 func (p *parser) quantifiers(n *node) (*node, bool, error) {
 	repeated := false
 	for p.more() {
+		if n.kind == kAssert || n.kind == kLook {
+			if _, _, _, ok, _ := p.interval(); ok || strings.ContainsRune("*+?", p.peek()) {
+				return nil, false, errors.New("a place in the text is repeated")
+			}
+		}
 		lo, hi, plain := 0, inf, true
 		switch p.peek() {
 		case '*':
@@ -204,8 +210,7 @@ func (p *parser) quantifiers(n *node) (*node, bool, error) {
 	return n, repeated, nil
 }
 
-// repeat makes a repetition. Two that stand directly behind one another and have no
-// bounds are one.
+// repeat makes a repetition.
 func repeat(n *node, lo, hi int, m mode) *node {
 	return &node{kind: kRepeat, subs: []*node{n}, min: lo, max: hi, mode: m}
 }
@@ -268,7 +273,15 @@ func (p *parser) atom() (*node, error) {
 	case '$':
 		p.pos++
 		return &node{kind: kAssert, assert: lineEnd}, nil
-	case '*', '+', '?':
+	case '*', '+', '?', '{':
+		if c == '{' {
+			if _, _, _, ok, err := p.interval(); err != nil {
+				return nil, err
+			} else if !ok {
+				p.pos++
+				return p.literal(c), nil
+			}
+		}
 		return nil, fmt.Errorf("%c repeats nothing", c)
 	default:
 		p.pos++

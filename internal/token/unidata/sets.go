@@ -37,6 +37,15 @@ var (
 // OnigWord is \w of Oniguruma.
 func OnigWord() []Range { return unpack(sets()["onig_word"]) }
 
+// OnigClassWord is \w of Oniguruma inside a class, where it knows fewer characters.
+func OnigClassWord() []Range { return unpack(sets()["onig_class_word"]) }
+
+// Posix is the characters of a class such as [:alpha:], by its name.
+func Posix(name string) ([]Range, bool) {
+	packed, ok := sets()["posix_"+name]
+	return unpack(packed), ok
+}
+
 // OnigSpace is \s of Oniguruma.
 func OnigSpace() []Range { return unpack(sets()["onig_space"]) }
 

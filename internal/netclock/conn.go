@@ -23,17 +23,13 @@ type Conn struct {
 	segments  int64 // at the last look
 	reads     int64 // at the last look
 
-	look  time.Duration // how long a wait lasts before the socket is looked at again
-	spent bool          // cannot carry another request
+	spent   bool // cannot carry another request
+	hangups *hangups
+	watchID int32 // in hangups; 0: not watched
 
 	ctx  context.Context // whose end aborts this connection
 	stop func() bool
 }
-
-// lookAgain bounds how long an end of the connection can go unnoticed. Waiting for
-// the first byte begins without a look at the socket, so what came between two
-// requests is seen only when something else comes, or then.
-const lookAgain = 5 * time.Second
 
 // Opened tells how long the steps of opening took.
 func (c *Conn) Opened() record.Conn { return c.opened }
@@ -54,6 +50,7 @@ var ErrAborted = errors.New("aborted")
 // after the last write(2).
 func (c *Conn) Exchange(ctx context.Context, request []byte, lim Limits, f func(p []byte, at Stamp) bool) (sent, written time.Duration, err error) {
 	c.follow(ctx)
+	c.watch()
 	x := exchange{c: c, lim: lim, f: f, sent: record.Never, written: record.Never, latest: record.Never}
 	err = x.run(request)
 	return x.sent, x.written, err
@@ -71,6 +68,14 @@ func (c *Conn) follow(ctx context.Context) {
 	c.ctx, c.stop = ctx, context.AfterFunc(ctx, c.limit.abort)
 }
 
+// watch makes sure that a hang-up of the peer is told of. TLS reads in a way that
+// misses none.
+func (c *Conn) watch() {
+	if c.tls == nil && c.watchID == 0 {
+		c.sock.watched = c.hangups.add(c)
+	}
+}
+
 // exchange is one Exchange under way.
 type exchange struct {
 	c             *Conn
@@ -78,7 +83,6 @@ type exchange struct {
 	f             func(p []byte, at Stamp) bool
 	sent, written time.Duration
 	latest        time.Duration // last moment at which something came; record.Never before the first
-	looked        time.Duration // last moment at which a deadline fired
 }
 
 func (x *exchange) run(request []byte) error {
@@ -111,14 +115,14 @@ func (x *exchange) run(request []byte) error {
 			if x.c.limit.aborted.Load() {
 				return ErrAborted
 			}
-			x.c.limit.disarm()
+			x.c.limit.nudged.Store(false)
+			x.c.limit.set(0)
 			continue
 		}
 		send = nil
 		if err := x.expired(); err != nil {
 			return err
 		}
-		x.c.limit.arm(x.due())
 	}
 }
 
@@ -136,7 +140,7 @@ func (x *exchange) send(request []byte) error {
 	}
 	c.sock.rearm()
 	x.sent = c.sock.clock.Now()
-	c.limit.arm(x.due())
+	c.limit.arm(x.lim.Due(x.sent, x.latest))
 	err := x.writeAll(request)
 	x.sent = c.sock.began(x.sent)
 	x.written = c.sock.clock.Now()
@@ -157,7 +161,6 @@ func (x *exchange) writeAll(p []byte) error {
 		if err := x.expired(); err != nil {
 			return err
 		}
-		x.c.limit.arm(x.due())
 	}
 }
 
@@ -167,7 +170,7 @@ func (x *exchange) read(send func() error) error {
 		first := x.latest == record.Never
 		x.latest = at.User
 		if first { // from here on another limit counts, which may be nearer
-			x.c.limit.arm(x.due())
+			x.c.limit.arm(x.lim.Due(x.sent, x.latest))
 		}
 		return x.f(p, at)
 	}
@@ -197,25 +200,16 @@ func readEach(r io.Reader, s *socket, f func(p []byte, at Stamp) bool) error {
 	}
 }
 
-// due is the nearest limit, or else the moment at which to look again.
-func (x *exchange) due() time.Duration {
-	at := max(x.sent, x.latest, x.looked) + x.c.look
-	if limit := x.lim.Due(x.sent, x.latest); limit != 0 {
-		at = min(at, limit)
-	}
-	return at
-}
-
-// expired looks at why a deadline fired. nil: it fired early, wait on.
+// expired looks at why a deadline fired. nil: it fired early, and is set anew.
 func (x *exchange) expired() error {
-	x.c.limit.armed = 0
 	if x.c.limit.aborted.Load() {
 		return ErrAborted
 	}
-	x.looked = x.c.sock.clock.Now()
-	if class := x.lim.Over(x.sent, x.latest, x.looked); class != "" {
+	if class := x.lim.Over(x.sent, x.latest, x.c.sock.clock.Now()); class != "" {
 		return &Expired{class}
 	}
+	x.c.limit.nudged.Store(false)
+	x.c.limit.set(x.lim.Due(x.sent, x.latest))
 	return nil
 }
 
@@ -241,7 +235,7 @@ func (c *Conn) Idle() time.Duration { return c.sock.clock.Now() - c.idleSince }
 // was in use a moment ago is trusted; an older one is looked at, since servers close
 // idle connections.
 func (c *Conn) Usable() bool {
-	if c.spent || c.sock.leftover || c.limit.aborted.Load() {
+	if c.spent || c.sock.leftover || c.sock.hungUp.Load() || c.limit.aborted.Load() {
 		return false
 	}
 	return c.Idle() < trustFor || peek(c.sock.raw)
@@ -254,6 +248,9 @@ const trustFor = 100 * time.Millisecond
 func (c *Conn) Close() error {
 	if c.stop != nil {
 		c.stop()
+	}
+	if c.watchID != 0 {
+		c.hangups.forget(c)
 	}
 	return c.sock.TCPConn.Close()
 }

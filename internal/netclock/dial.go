@@ -25,6 +25,7 @@ type Dialer struct {
 	tunnels bool        // go through the proxy by CONNECT
 	timeout time.Duration
 	release func()
+	hangups *hangups
 	stamps  bool
 }
 
@@ -41,6 +42,7 @@ func NewDialer(clock *Clock, addr string, o DialOptions) *Dialer {
 	d := &Dialer{clock: clock, addr: addr, tls: o.TLS, proxy: o.Proxy, timeout: o.Timeout}
 	d.tunnels = o.Proxy != nil && (o.Tunnel || o.TLS != nil)
 	d.release, d.stamps = primeStamps()
+	d.hangups = newHangups()
 	return d
 }
 
@@ -48,7 +50,10 @@ func NewDialer(clock *Clock, addr string, o DialOptions) *Dialer {
 func (d *Dialer) KernelStamps() bool { return d.stamps }
 
 // Close gives back what the Dialer holds; connections stay open.
-func (d *Dialer) Close() { d.release() }
+func (d *Dialer) Close() {
+	d.release()
+	d.hangups.close()
+}
 
 // DialError says which step of opening a connection failed.
 type DialError struct {
@@ -78,7 +83,7 @@ func (d *Dialer) Dial(ctx context.Context) (*Conn, error) {
 		tcp.Close()
 		return nil, &DialError{record.ConnectFailed, err}
 	}
-	c := &Conn{sock: sock, limit: deadline{conn: tcp, clock: d.clock}, look: lookAgain}
+	c := &Conn{sock: sock, limit: deadline{conn: tcp, clock: d.clock}, hangups: d.hangups}
 	if d.tunnels {
 		begin := d.clock.Now()
 		if err := d.tunnel(ctx, sock); err != nil {

@@ -117,17 +117,23 @@ func (s *socket) receive(fd uintptr, p []byte) (n int, again bool, err error) {
 	return n, false, nil
 }
 
+// trusts reports whether waiting for the poller misses nothing, though the socket has
+// not been found empty: hang-ups are told of, and there was none.
+func (s *socket) trusts() bool { return s.watched && !s.hungUp.Load() }
+
 // each calls send, then reads until f wants no more, all inside one wait of the
 // poller. That saves the reads that only learn that nothing is there yet: between
 // two arrivals there is one recvmsg(2), where a loop over Read would make two. It is
-// safe because the poller's readiness is reset before send, and because the kernel
-// says with each read whether it left anything, an end of stream included.
+// safe because the poller's readiness is reset before send, because the kernel says
+// with each read whether it left anything, and because of hangups.
 func (s *socket) each(send func() error, f func(p []byte, at Stamp) bool) (err error) {
 	rerr := s.raw.Read(func(fd uintptr) bool {
 		if send != nil {
 			err = send()
 			send = nil
-			return err != nil
+			if err != nil || s.trusts() {
+				return err != nil
+			}
 		}
 		buf := readBuffers.Get().(*[readSize]byte)
 		defer readBuffers.Put(buf)
@@ -144,7 +150,7 @@ func (s *socket) each(send func() error, f func(p []byte, at Stamp) bool) (err e
 				s.leftover = s.rx.more
 				return true
 			}
-			if s.rx.drained {
+			if s.rx.drained && s.trusts() {
 				return false
 			}
 		}

@@ -192,8 +192,8 @@ func TestLeftoverEndsAConnection(t *testing.T) {
 	}
 }
 
-// An end that came between two requests gives no signal while the second one waits;
-// the wait looks again after a while.
+// An end that came between two requests gives no signal of its own while the second
+// one waits.
 func TestEndBetweenTwoRequestsIsNoticed(t *testing.T) {
 	addr := serve(t, func(c *net.TCPConn) {
 		askLine(c)
@@ -202,7 +202,6 @@ func TestEndBetweenTwoRequestsIsNoticed(t *testing.T) {
 		hold(c)
 	})
 	c := dial(t, addr)
-	c.look = 10 * time.Millisecond
 	if _, _, _, err := ask(t.Context(), c, Limits{}); err != nil {
 		t.Fatal(err)
 	}
@@ -210,4 +209,61 @@ func TestEndBetweenTwoRequestsIsNoticed(t *testing.T) {
 	if reads, _, _, err := ask(t.Context(), c, Limits{Request: patience}); err != io.EOF {
 		t.Errorf("reads %q, error %v, want an end of stream", reads, err)
 	}
+}
+
+// A reset that comes right behind data, before the client has read that, gives one
+// signal for both.
+func TestResetRightBehindData(t *testing.T) {
+	addr := serve(t, func(c *net.TCPConn) {
+		askLine(c)
+		_, _ = io.WriteString(c, "half")
+		_ = c.SetLinger(0)
+	})
+	for range 50 {
+		c := dial(t, addr)
+		_, _, _, err := ask(t.Context(), c, Limits{Request: patience})
+		wantClass(t, err, record.Reset)
+		c.Close()
+	}
+}
+
+func TestHangUpsAreForgottenWithTheirConnections(t *testing.T) {
+	addr := serve(t, func(c *net.TCPConn) {
+		for askLine(c) {
+			_, _ = io.WriteString(c, "answer.")
+		}
+	})
+	d := NewDialer(NewClock(), addr, DialOptions{})
+	defer d.Close()
+	for range 10 {
+		c, err := d.Dial(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, _, err := ask(t.Context(), c, Limits{}); err != nil || !c.sock.watched {
+			t.Fatalf("error %v, watched %v", err, c.sock.watched)
+		}
+		c.Close()
+	}
+	if n := len(d.hangups.conns); n != 0 {
+		t.Errorf("%d connections are watched that are closed", n)
+	}
+}
+
+// Where hang-ups cannot be told of, a connection looks before it waits.
+func TestConnectionThatIsNotWatched(t *testing.T) {
+	addr := serve(t, func(c *net.TCPConn) {
+		askLine(c)
+		_, _ = io.WriteString(c, "answer.")
+		askLine(c)
+		_, _ = io.WriteString(c, "half")
+		_ = c.SetLinger(0)
+	})
+	c := dial(t, addr)
+	c.hangups = nil
+	if reads, _, _, err := ask(t.Context(), c, Limits{}); err != nil || c.sock.watched {
+		t.Fatalf("reads %q, error %v, watched %v", reads, err, c.sock.watched)
+	}
+	_, _, _, err := ask(t.Context(), c, Limits{Request: patience})
+	wantClass(t, err, record.Reset)
 }

@@ -33,6 +33,9 @@ type socket struct {
 	// reads, and does not count.
 	reads    int64
 	leftover bool // bytes or an end of stream stood behind the last answer
+
+	watched bool        // hang-ups are told of
+	hungUp  atomic.Bool // the peer has closed or reset the connection
 }
 
 func newSocket(tcp *net.TCPConn, clock *Clock) (*socket, error) {
@@ -89,6 +92,7 @@ type deadline struct {
 	clock   *Clock
 	armed   time.Duration // when it fires; 0: not armed
 	aborted atomic.Bool
+	nudged  atomic.Bool // fired so that the socket is looked at
 }
 
 // arm makes sure that a wait ends at the latest at the given moment.
@@ -96,22 +100,36 @@ func (d *deadline) arm(at time.Duration) {
 	if at == 0 || (d.armed != 0 && d.armed <= at) {
 		return
 	}
-	d.armed = at
-	_ = d.conn.SetDeadline(d.clock.start.Add(at))
-	if d.aborted.Load() {
-		_ = d.conn.SetDeadline(time.Unix(1, 0))
-	}
+	d.set(at)
 }
 
 // disarm takes the deadline away.
 func (d *deadline) disarm() {
 	if d.armed != 0 {
-		d.armed = 0
-		_ = d.conn.SetDeadline(time.Time{})
+		d.set(0)
 	}
+}
+
+// set replaces the deadline; 0: none.
+func (d *deadline) set(at time.Duration) {
+	d.armed = at
+	when := time.Time{}
+	if at != 0 {
+		when = d.clock.start.Add(at)
+	}
+	_ = d.conn.SetDeadline(when)
 	if d.aborted.Load() {
 		_ = d.conn.SetDeadline(time.Unix(1, 0))
+	} else if d.nudged.Load() {
+		_ = d.conn.SetReadDeadline(time.Unix(1, 0))
 	}
+}
+
+// nudge makes whoever waits for the connection look at it. It may be called from any
+// goroutine.
+func (d *deadline) nudge() {
+	d.nudged.Store(true)
+	_ = d.conn.SetReadDeadline(time.Unix(1, 0))
 }
 
 // abort ends what waits on the connection now. It may be called from any goroutine.

@@ -161,7 +161,7 @@ func (e *Engine) Cut(text string, n int) (int, bool) {
 		return 0, n == 0
 	}
 	c := cutter{e: e, text: text, n: n, exact: -1}
-	ends := e.Ends(nil, text)
+	ends := e.firstEnds(text, n)
 	if len(ends) < n {
 		return 0, false
 	}
@@ -176,6 +176,25 @@ func (e *Engine) Cut(text string, n int) (int, bool) {
 		}
 	}
 	return max(c.exact, 0), c.exact >= 0
+}
+
+// firstEnds is where the first tokens of text end, more than n of them if there are as
+// many. It reads no more of a long text than it needs.
+func (e *Engine) firstEnds(text string, n int) []int {
+	var ends []int
+	for size := 8*n + window; ; size *= 2 {
+		part := text
+		if size < len(text) {
+			for !utf8.RuneStart(text[size]) {
+				size--
+			}
+			part = text[:size]
+		}
+		ends = e.Ends(ends[:0], part)
+		if len(ends) > n || len(part) == len(text) {
+			return ends
+		}
+	}
 }
 
 // cutter looks for a place to cut.

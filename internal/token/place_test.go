@@ -30,8 +30,8 @@ func TestCutIsExact(t *testing.T) {
 	for _, name := range families(t) {
 		t.Run(name, func(t *testing.T) {
 			e := family(t, name)
-			for _, n := range []int{0, 1, 2, 3, 5, 17, 64, 255, 1000} {
-				for _, from := range []int{0, 731, 4096} {
+			for _, n := range []int{0, 1, 2, 3, 5, 17, 64, 300} {
+				for _, from := range []int{0, 731} {
 					begin := from + strings.IndexByte(text[from:], ' ') + 1
 					end, ok := e.Cut(text[begin:], n)
 					if !ok {
@@ -131,7 +131,7 @@ func TestPerEvent(t *testing.T) {
 	texts := decodeStrings(t, unpack(t, "strings.jsonl.gz"))
 	for _, name := range families(t) {
 		e := family(t, name)
-		for _, text := range texts {
+		for _, text := range texts[:300] {
 			var cuts []int
 			for at := 0; at < len(text); {
 				at = min(at+rng.IntN(6), len(text))

@@ -44,7 +44,7 @@ var house = []struct{ name, may string }{
 	{"health", "record golang.org/x/sys"},
 
 	// Where prompts and token counts come from.
-	{"prompt/*", "prompt plan jsonscan"},
+	{"prompt/*", "prompt plan chat jsonscan"},
 	{"prompt", "plan"},
 	{"token/*", "token token/* jsonscan golang.org/x/text"},
 	{"token", "token/* jsonscan golang.org/x/text"},

@@ -1,0 +1,55 @@
+// Package templated counts prompts as a server sees them: with the model's chat
+// template around them.
+package templated
+
+import (
+	"context"
+	"fmt"
+
+	"inferometer/internal/chat"
+	"inferometer/internal/prompt"
+)
+
+// Source gives the prompts of another source, their length counted in what the
+// model is given: the rendered template, which has the special tokens in it.
+type Source struct {
+	prompt.Source
+	template *chat.Template
+	options  chat.Options
+	tok      prompt.Tokenizer
+}
+
+// New puts a template around the prompts of a source. options say what the
+// template's variables are; a generation prompt is always asked for, as servers do.
+func New(s prompt.Source, t *chat.Template, options chat.Options, tok prompt.Tokenizer) *Source {
+	options.AddGenerationPrompt = true
+	return &Source{Source: s, template: t, options: options, tok: tok}
+}
+
+// Next implements prompt.Source.
+func (s *Source) Next(ctx context.Context) (prompt.Prompt, error) {
+	p, err := s.Source.Next(ctx)
+	if err != nil {
+		return p, err
+	}
+	messages := []chat.Message{chat.Say("user", p.Text)}
+	if len(p.Messages) > 0 {
+		messages = messages[:0]
+		for _, m := range p.Messages {
+			messages = append(messages, chat.Say(m.Role, m.Content))
+		}
+	}
+	text, err := s.template.Render(messages, s.options)
+	if err != nil {
+		return p, fmt.Errorf("counting a prompt with its chat template: %w", err)
+	}
+	p.Tokens = s.tok.Count(text)
+	return p, nil
+}
+
+// SetStage implements prompt.Stager.
+func (s *Source) SetStage(i int) {
+	if inner, ok := s.Source.(prompt.Stager); ok {
+		inner.SetStage(i)
+	}
+}

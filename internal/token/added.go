@@ -3,8 +3,9 @@ package token
 import (
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"inferometer/internal/token/unidata"
 )
 
 // finder finds added tokens in a text: of those that begin first the longest.
@@ -117,10 +118,10 @@ func (f *finder) each(s string, text func(from, to int), token func(id int32, fr
 			continue
 		}
 		if a.LStrip {
-			start = max(done, len(strings.TrimRightFunc(s[:start], unicode.IsSpace)))
+			start = max(done, len(strings.TrimRightFunc(s[:start], unidata.RegexSpace().Has)))
 		}
 		if a.RStrip {
-			stop = len(s) - len(strings.TrimLeftFunc(s[stop:], unicode.IsSpace))
+			stop = len(s) - len(strings.TrimLeftFunc(s[stop:], unidata.RegexSpace().Has))
 		}
 		if done < start {
 			text(done, start)
@@ -135,17 +136,12 @@ func (f *finder) each(s string, text func(from, to int), token func(id int32, fr
 
 func endsInWord(s string) bool {
 	r, size := utf8.DecodeLastRuneInString(s)
-	return size > 0 && isWord(r)
+	return size > 0 && unidata.RegexWord().Has(r)
 }
 
 func beginsWithWord(s string) bool {
 	r, size := utf8.DecodeRuneInString(s)
-	return size > 0 && isWord(r)
-}
-
-// isWord reports whether a character is one that \w matches.
-func isWord(r rune) bool {
-	return r == '_' || unicode.IsLetter(r) || unicode.In(r, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc, unicode.Other_Alphabetic, unicode.Join_Control)
+	return size > 0 && unidata.RegexWord().Has(r)
 }
 
 // numbered is the added tokens with the ids they have in effect: that of the model

@@ -33,24 +33,32 @@ func Model() (*bpe.Model, error) {
 	if err != nil || len(columns) != 4*merges {
 		return nil, fmt.Errorf("unpack the vocabulary of GPT-2: %d bytes, %w", len(columns), err)
 	}
-	c := bpe.Config{Raw: true, Tokens: make([]string, 0, EndID+1), Merges: make([]bpe.Merge, merges)}
-	var rest []byte
-	for b := range 256 {
-		if b >= '!' && b <= '~' || b >= 0xa1 && b <= 0xac || b >= 0xae {
-			c.Tokens = append(c.Tokens, string([]byte{byte(b)}))
-		} else {
-			rest = append(rest, byte(b))
+	c := bpe.Config{Raw: true, Merges: make([]bpe.Merge, merges)}
+	// All texts lie in one string, each merge's behind those before it.
+	ends := make([]int32, 1, EndID+2)
+	var arena []byte
+	for _, printable := range []bool{true, false} {
+		for b := range 256 {
+			if printable == (b >= '!' && b <= '~' || b >= 0xa1 && b <= 0xac || b >= 0xae) {
+				arena = append(arena, byte(b))
+				ends = append(ends, int32(len(arena)))
+			}
 		}
-	}
-	for _, b := range rest {
-		c.Tokens = append(c.Tokens, string([]byte{b}))
 	}
 	for i := range c.Merges {
 		left := int32(columns[i]) | int32(columns[merges+i])<<8
 		right := int32(columns[2*merges+i]) | int32(columns[3*merges+i])<<8
 		c.Merges[i] = bpe.Merge{Left: left, Right: right, New: int32(256 + i), Rank: uint32(i)}
-		c.Tokens = append(c.Tokens, c.Tokens[left]+c.Tokens[right])
+		arena = append(arena, arena[ends[left]:ends[left+1]]...)
+		arena = append(arena, arena[ends[right]:ends[right+1]]...)
+		ends = append(ends, int32(len(arena)))
 	}
-	c.Tokens = append(c.Tokens, End)
+	arena = append(arena, End...)
+	ends = append(ends, int32(len(arena)))
+	text := string(arena)
+	c.Tokens = make([]string, EndID+1)
+	for i := range c.Tokens {
+		c.Tokens[i] = text[ends[i]:ends[i+1]]
+	}
 	return bpe.New(c)
 }

@@ -1,19 +1,12 @@
 package scan
 
 import (
-	_ "embed" // for the classes
 	"fmt"
-	"strconv"
-	"strings"
 	"sync"
 	"unicode/utf8"
-)
 
-// ranges lists characters by class. It was read off the reference, whose Unicode is
-// newer than that of Go.
-//
-//go:embed classes.txt
-var ranges string
+	"inferometer/internal/token/unidata"
+)
 
 // set is a set of classes.
 type set uint16
@@ -43,71 +36,84 @@ const (
 	pageMask = 1<<pageBits - 1
 )
 
-// table finds the class of a character.
+// table finds the class of a character. Pages that hold one class only are shared.
 type table struct {
 	ascii [utf8.RuneSelf]set
-	pages [(utf8.MaxRune + 1) >> pageBits]*[1 << pageBits]set
+	pages [(utf8.MaxRune + 1) >> pageBits]*page
+	whole map[set]*page // the shared pages
 }
 
-// plain are the classes as Unicode has them; isolated those with han set apart.
-var (
-	plain    = sync.OnceValue(func() *table { return newTable(false) })
-	isolated = sync.OnceValue(func() *table { return newTable(true) })
-)
+type page [1 << pageBits]set
 
-// newTable fills a table. Pages that hold one class only are shared.
-func newTable(hans bool) *table {
-	t := new(table)
-	names := map[string]set{"u": upper, "l": lower, "o": letter, "m": mark, "n": number, "p": punct, "s": symbol, "w": space}
-	flat := make([]set, utf8.MaxRune+1)
-	for i := range flat {
-		flat[i] = other
-	}
-	for line := range strings.Lines(ranges) {
-		f := strings.Fields(line)
-		from, err := strconv.ParseUint(f[1], 16, 32)
-		to, err2 := strconv.ParseUint(f[len(f)-1], 16, 32)
-		class := names[f[0]]
-		if err != nil || err2 != nil || class == 0 {
-			panic(fmt.Sprintf("classes.txt: %q is no range of characters", line))
-		}
-		for r := from; r <= to; r++ {
-			flat[r] = class
-		}
-	}
-	flat['\r'], flat['\n'] = newline, newline
-	if hans {
-		for r := 0x4e00; r <= 0x9fa5; r++ {
-			flat[r] = han
-		}
-		for r := 0x3040; r <= 0x30ff; r++ {
-			flat[r] = han
-		}
-	}
-	copy(t.ascii[:], flat)
-	shared := map[set]*[1 << pageBits]set{}
-	for i := range t.pages {
-		page := (*[1 << pageBits]set)(flat[i<<pageBits:])
-		one := page[0]
-		for _, c := range page {
-			if c != one {
-				one = 0
-				break
+// plain are the classes as the reference's regular expressions have them. isolated has
+// han set apart. digital has the numbers of the Digits pre-tokenizer, which knows a
+// newer Unicode.
+var (
+	plain    = sync.OnceValue(newTable)
+	isolated = sync.OnceValue(func() *table {
+		t := newTable()
+		t.fill([]unidata.Range{{Lo: 0x3040, Hi: 0x30ff}, {Lo: 0x4e00, Hi: 0x9fa5}}, han)
+		return t
+	})
+	digital = sync.OnceValue(func() *table {
+		t := newTable()
+		numeric := unidata.RustNumeric()
+		for r := rune(0); r <= utf8.MaxRune; r++ {
+			if numeric.Has(r) {
+				t.fill([]unidata.Range{{Lo: r, Hi: r}}, number)
 			}
 		}
-		switch {
-		case one == 0:
-			own := *page
-			t.pages[i] = &own
-		case shared[one] == nil:
-			own := *page
-			shared[one] = &own
-			fallthrough
-		default:
-			t.pages[i] = shared[one]
+		return t
+	})
+)
+
+// newTable fills a table with what Unicode says.
+func newTable() *table {
+	t := &table{whole: map[set]*page{}}
+	t.fill([]unidata.Range{{Lo: 0, Hi: utf8.MaxRune}}, other)
+	for name, class := range map[string]set{"Lu": upper, "Lt": upper, "Ll": lower, "Lm": letter, "Lo": letter, "M": mark, "N": number, "P": punct, "S": symbol} {
+		ranges, ok := unidata.Property(name)
+		if !ok {
+			panic(fmt.Sprintf("the character tables lack the property %s", name))
+		}
+		t.fill(ranges, class)
+	}
+	t.fill(unidata.OnigSpace(), space)
+	t.fill([]unidata.Range{{Lo: '\n', Hi: '\n'}, {Lo: '\r', Hi: '\r'}}, newline)
+	return t
+}
+
+// fill gives characters their class.
+func (t *table) fill(ranges []unidata.Range, class set) {
+	one := t.whole[class]
+	if one == nil {
+		one = new(page)
+		for i := range one {
+			one[i] = class
+		}
+		t.whole[class] = one
+	}
+	for _, r := range ranges {
+		for c := r.Lo; c <= r.Hi; {
+			n := c >> pageBits
+			end := min(r.Hi, n<<pageBits|pageMask)
+			if end-c == pageMask {
+				t.pages[n] = one
+			} else {
+				if own := t.pages[n]; own == t.whole[own[0]] {
+					copied := *own
+					t.pages[n] = &copied
+				}
+				for i := c; i <= end; i++ {
+					t.pages[n][i&pageMask] = class
+				}
+			}
+			c = end + 1
 		}
 	}
-	return t
+	for c := range t.ascii {
+		t.ascii[c] = t.pages[c>>pageBits][c&pageMask]
+	}
 }
 
 // at is the class and the size of the character at s[i:]; end where s ends. s must

@@ -123,7 +123,7 @@ func ByteLevel() *Scanner {
 // Digits is the scanner of the Digits pre-tokenizer followed by ByteLevel. Every digit
 // is a piece of its own where each is true.
 func Digits(each bool) *Scanner {
-	sc := &Scanner{classes: plain(), next: (*Scanner).gpt2Digits, stop: end | number, contractions: true}
+	sc := &Scanner{classes: digital(), next: (*Scanner).gpt2Digits, stop: end | number, contractions: true}
 	if each {
 		sc.digits = 1
 	}

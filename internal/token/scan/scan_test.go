@@ -150,6 +150,9 @@ func TestFind(t *testing.T) {
 	if _, ok := Find(strings.NewReplacer(`\r`, "\r", `\n`, "\n").Replace(CL100K)); !ok {
 		t.Error("line ends themselves in an expression are not known")
 	}
+	if n := Digits(true).Next("\U00011de0\U00011de1"); n != 4 { // digits since Unicode 17
+		t.Errorf("a new digit takes %d of 4 bytes", n)
+	}
 	if n := Whole().Next("a b"); n != 3 {
 		t.Errorf("Whole takes %d of 3 bytes", n)
 	}

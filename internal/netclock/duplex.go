@@ -9,6 +9,9 @@ import (
 // What follows is for connections that carry many requests at once. One goroutine
 // may read while another writes; none of Exchange, Park and Usable is for them.
 
+// Share makes the connection ready for that. It comes before all else.
+func (c *Conn) Share() { c.watch() }
+
 // ReadEach hands each read to f until f returns false or the connection ends,
 // which gives io.EOF or what broke it. Two calls of f with one stamp have their
 // bytes from one network read.
@@ -16,13 +19,13 @@ func (c *Conn) ReadEach(f func(p []byte, at Stamp) bool) error {
 	if c.tls != nil {
 		return readEach(c.tls, c.sock, f)
 	}
-	c.watch()
 	for {
 		err := c.sock.each(nil, f)
 		if !errors.Is(err, os.ErrDeadlineExceeded) || !c.limit.nudged.Swap(false) {
 			return err
 		}
-		_ = c.sock.SetReadDeadline(time.Time{}) // the peer hung up: the next looks will see its end
+		// The peer has hung up. What it sent before that is still to be read.
+		_ = c.sock.SetReadDeadline(time.Time{})
 	}
 }
 

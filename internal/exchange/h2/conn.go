@@ -100,6 +100,7 @@ func newConn(client *Client, nc *netclock.Conn) *conn {
 	b = appendSetting(b, settingWindow, uint32(client.windows.stream))
 	b = appendSetting(b, settingHeaderList, maxBlock)
 	c.control = appendWindow(b, 0, client.windows.conn-startWindow)
+	nc.Share()
 	client.exited.Go(c.write)
 	client.exited.Go(c.read)
 	return c

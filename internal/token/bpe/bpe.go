@@ -145,17 +145,19 @@ func (m *Model) findJoints(merges []Merge) {
 	if !m.segment {
 		return
 	}
-	var isByte map[int32]bool
-	if m.fallback {
-		isByte = make(map[int32]bool, 256)
-		for _, id := range m.byteID {
-			isByte[id] = true
+	apart := make([]bool, len(m.tokens)) // tokens that are not the text that they stand for
+	for _, id := range m.byteID {
+		if id != none {
+			apart[id] = true
 		}
+	}
+	if m.unknown != none {
+		apart[m.unknown] = true
 	}
 	m.joints = newJoints()
 	for _, g := range merges {
 		left, right := m.tokens[g.Left], m.tokens[g.Right]
-		if isByte[g.Left] || isByte[g.Right] || g.Left == m.unknown || g.Right == m.unknown || left == "" || right == "" {
+		if apart[g.Left] || apart[g.Right] || left == "" || right == "" {
 			m.segment = false
 			return
 		}

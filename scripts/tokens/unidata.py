@@ -5,16 +5,20 @@ version (9, 16 and 17 at the time of writing), so what counts is what the
 reference does: every table is a sweep of its behaviour over all code points. Only what it
 cannot show, the numeric value of a combining class and the pair that a
 character is composed of, comes from Python's unicodedata, and both are frozen
-by the standard. Grapheme classes come from the regex module.
+by the standard. Grapheme classes come from the regex module, as far as the
+reference shows them.
 
 usage: python unidata.py OUT_DIR
 """
+import base64
+import json
 import pathlib
+import struct
 import sys
 import unicodedata
 
 import regex
-from tokenizers import Regex, normalizers, pre_tokenizers
+from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers
 
 HERE = pathlib.Path(__file__).parent
 ALL = [chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000]
@@ -180,14 +184,46 @@ def write_folds(out):
     (out / "folds.txt").write_text("\n".join(lines) + "\n")
 
 
+def swallower():
+    """A Precompiled normalizer that replaces every cluster of up to five bytes by X where it begins with an a or a byte of 0xe0 to 0xef."""
+    first = [0x61] + list(range(0xE0, 0xF0))
+    base, leaf = 0x100, 0x200
+    units = [0] * 0x400
+    units[0] = base << 10
+    for b in first:
+        at = base ^ b
+        units[at] = b | 1 << 8 | (at ^ leaf) << 10
+    units[leaf] = 1 << 31
+    blob = struct.pack("<I", 4 * len(units)) + struct.pack("<%dI" % len(units), *units) + b"X\0"
+    file = {"version": "1.0", "added_tokens": [], "normalizer": {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(blob).decode()}, "model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}}
+    return Tokenizer.from_str(json.dumps(file)).normalizer.normalize_str
+
+
 def write_graphemes(out):
-    names = ["CR", "LF", "Control", "Extend", "ZWJ", "Regional_Indicator", "Prepend", "SpacingMark", "L", "V", "T", "LV", "LVT"]
+    # The regex module may know a later Unicode than the reference, so what the
+    # reference shows of a class decides: a mark is swallowed with the letter before it,
+    # and a conjunct is too long for that.
+    swallow = swallower()
+
+    def conjunct(a, link, b):
+        return swallow(a + link + b + "\u0301").endswith("\u0301")
+
+    def members(name):
+        chars = regex.findall(r"\p{%s}" % name, TEXT)
+        if name in ("GCB=Extend", "GCB=SpacingMark", "GCB=ZWJ", "InCB=Extend"):
+            return [c for c in chars if swallow("a" + c) == "X"]
+        if name == "InCB=Linker":
+            return [c for c in chars if conjunct("\u0915", c, "\u0915")]
+        if name == "InCB=Consonant":
+            return [c for c in chars if ord(c) > 0xFFFF or conjunct(c, "\u094d", c)]
+        return chars
+
     lines = []
-    for n in names:
-        lines.append("%s\t%s" % (n, pack(regex.findall(r"\p{GCB=%s}" % n, TEXT))))
-    lines.append("ExtPict\t" + pack(regex.findall(r"\p{Extended_Pictographic}", TEXT)))
+    for n in ["CR", "LF", "Control", "Extend", "ZWJ", "Regional_Indicator", "Prepend", "SpacingMark", "L", "V", "T", "LV", "LVT"]:
+        lines.append("%s\t%s" % (n, pack(members("GCB=" + n))))
+    lines.append("ExtPict\t" + pack(members("Extended_Pictographic")))
     for n in ["Linker", "Consonant", "Extend"]:
-        lines.append("InCB_%s\t%s" % (n, pack(regex.findall(r"\p{InCB=%s}" % n, TEXT))))
+        lines.append("InCB_%s\t%s" % (n, pack(members("InCB=" + n))))
     (out / "graphemes.txt").write_text("\n".join(lines) + "\n")
 
 

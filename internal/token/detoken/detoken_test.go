@@ -16,3 +16,48 @@ func TestTruth(t *testing.T) {
 		return func(tokens []string) string { return strings.Join(d.Decode(tokens), "") }, nil
 	})
 }
+
+func TestFaults(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"type":"Foo"}`: "Foo",
+		`{}`:             "type",
+		`{"type":"Sequence","decoders":[{"type":"Bar"}]}`:    "Bar",
+		`{"type":"Strip","content":"ab"}`:                    "one character",
+		`{"type":"Strip","content":"a","start":-1,"stop":0}`: "below 0",
+		`{"type":"WordPiece"}`:                               "prefix",
+		`{"type":"Metaspace"}`:                               "replacement",
+		`{"type":"BPEDecoder"}`:                              "suffix",
+		`{"type":"CTC"}`:                                     "pad_token",
+		`{"type":"Replace"}`:                                 "pattern",
+	} {
+		if _, err := FromJSON([]byte(raw)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("FromJSON(%s) gives the error %v; it should name %q", raw, err, want)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, seed := range []string{
+		`{"type":"ByteLevel"}`, `{"type":"WordPiece","prefix":"##","cleanup":true}`, `{"type":"Strip","content":" ","start":3,"stop":3}`,
+		`{"type":"Sequence","decoders":[{"type":"Replace","pattern":{"String":"▁"},"content":" "},{"type":"ByteFallback"},{"type":"Fuse"}]}`,
+		`{"type":"CTC","pad_token":"<pad>","word_delimiter_token":"|","cleanup":true}`,
+	} {
+		f.Add(seed, "▁a,<0xE4>,<0x80>,##b,Ġc, ,   ,,\xff")
+	}
+	f.Fuzz(func(t *testing.T, config, tokens string) {
+		if len(tokens) > 200 {
+			return
+		}
+		d, err := FromJSON([]byte(config))
+		if d == nil || err != nil {
+			return
+		}
+		defer func() {
+			if e, ok := recover().(error); ok && !strings.Contains(e.Error(), "steps") {
+				panic(e)
+			}
+		}()
+		d.Decode(strings.Split(tokens, ","))
+		d.Decode(nil)
+	})
+}

@@ -1,7 +1,9 @@
 package normal
 
 import (
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"inferometer/internal/token/tokentest"
 )
@@ -14,4 +16,92 @@ func TestTruth(t *testing.T) {
 		}
 		return n.Normalize, nil
 	})
+}
+
+func TestFaults(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"type":"Foo"}`: "Foo",
+		`{}`:             "type",
+		`[]`:             "normalizer",
+		`{"type":"Sequence","normalizers":[{"type":"Bar"}]}`:       "Bar",
+		`{"type":"Sequence"}`:                                      "normalizers",
+		`{"type":"Strip"}`:                                         "strip_left",
+		`{"type":"Prepend"}`:                                       "prepend",
+		`{"type":"Replace","pattern":{"Regex":"("},"content":""}`:  "closed",
+		`{"type":"Replace","pattern":{},"content":""}`:             "String or a Regex",
+		`{"type":"Precompiled","precompiled_charsmap":"AAAA"}`:     "precompiled_charsmap",
+		`{"type":"Precompiled","precompiled_charsmap":"/////w=="}`: "precompiled_charsmap",
+		`{"type":"BertNormalizer"}`:                                "clean_text",
+		`{"type":"Sequence","normalizers":[{"type":"Replace","pattern":{"Regex":"^"},"content":"x"},{"type":"NFC"}]}`: "Replace",
+	} {
+		if _, err := FromJSON([]byte(raw)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("FromJSON(%s) gives the error %v; it should name %q", raw, err, want)
+		}
+	}
+	if n, err := FromJSON([]byte("null")); n != nil || err != nil {
+		t.Errorf("FromJSON(null) = %v, %v", n, err)
+	}
+}
+
+// TestLong shows that long runs of marks are neither cut nor slow.
+func TestLong(t *testing.T) {
+	for name, text := range map[string]string{
+		"NFC":  "e" + strings.Repeat("\u0323\u0301", 100_000),
+		"NFKD": strings.Repeat("\u0301\u0323", 100_000),
+	} {
+		n, err := FromJSON([]byte(`{"type":"` + name + `"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := n.Normalize(text); strings.ContainsRune(got, 0x34f) || len(got) < len(text)-4 {
+			t.Errorf("%s of %d bytes has %d", name, len(text), len(got))
+		}
+	}
+}
+
+func FuzzNormalize(f *testing.F) {
+	for _, seed := range []string{
+		`{"type":"NFKC"}`, `{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":null,"lowercase":true}`,
+		`{"type":"Replace","pattern":{"Regex":"a*"},"content":"b"}`, `{"type":"Precompiled","precompiled_charsmap":"CAAAAAAEAAAAAAAAYQA="}`,
+		`{"type":"Sequence","normalizers":[{"type":"NFD"},{"type":"StripAccents"},{"type":"Nmt"},{"type":"ByteLevel"},{"type":"Lowercase"}]}`,
+	} {
+		f.Add(seed, "Ünï\u0301\xff\x00각가ﬁ日 ")
+	}
+	f.Fuzz(func(t *testing.T, config, text string) {
+		if len(text) > 200 {
+			return
+		}
+		n, err := FromJSON([]byte(config))
+		if n == nil || err != nil {
+			return
+		}
+		defer func() {
+			if e, ok := recover().(error); ok && !strings.Contains(e.Error(), "steps") {
+				panic(e)
+			}
+		}()
+		got := n.Normalize(text)
+		if utf8.ValidString(text) && !utf8.ValidString(got) {
+			t.Errorf("%s of %q is %q, which is not valid UTF-8", config, text, got)
+		}
+	})
+}
+
+func BenchmarkNormalize(b *testing.B) {
+	text := strings.Repeat("The quick Brown fox, naïve café 東京都 한국어 русский текст 1234. ", 100)
+	for _, config := range []string{
+		`{"type":"NFC"}`, `{"type":"NFD"}`, `{"type":"NFKC"}`, `{"type":"Lowercase"}`,
+		`{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":null,"lowercase":true}`,
+	} {
+		n, err := FromJSON([]byte(config))
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(config[9:13], func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				n.Normalize(text)
+			}
+		})
+	}
 }

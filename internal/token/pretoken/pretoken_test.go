@@ -1,6 +1,8 @@
 package pretoken
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"inferometer/internal/token/tokentest"
@@ -19,5 +21,90 @@ func TestTruth(t *testing.T) {
 			}
 			return out
 		}, nil
+	})
+}
+
+func TestFirst(t *testing.T) {
+	p, err := FromJSON([]byte(`{"type":"Metaspace","replacement":"▁","prepend_scheme":"first","split":true}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Piece{{"▁a", true}, {"▁b", false}}
+	if got := p.Split(nil, Piece{"a b", true}); !slices.Equal(got, want) {
+		t.Errorf("the first piece gives %v, want %v", got, want)
+	}
+	want = []Piece{{"a", false}, {"▁b", false}}
+	if got := p.Split(nil, Piece{"a b", false}); !slices.Equal(got, want) {
+		t.Errorf("another piece gives %v, want %v", got, want)
+	}
+}
+
+func TestLegacyMetaspace(t *testing.T) {
+	for config, want := range map[string]string{
+		`{"type":"Metaspace","replacement":"▁","add_prefix_space":true}`:                            "▁a",
+		`{"type":"Metaspace","replacement":"▁","add_prefix_space":false}`:                           "a",
+		`{"type":"Metaspace","replacement":"▁","add_prefix_space":false,"prepend_scheme":"never"}`:  "a",
+		`{"type":"Metaspace","replacement":"▁","add_prefix_space":true,"prepend_scheme":"never"}`:   "a",
+		`{"type":"Metaspace","replacement":"▁","str_rep":"▁","add_prefix_space":true,"split":null}`: "▁a",
+	} {
+		p, err := FromJSON([]byte(config))
+		if err != nil {
+			t.Errorf("%s: %v", config, err)
+			continue
+		}
+		if got := p.Split(nil, Piece{"a", true}); len(got) != 1 || got[0].Text != want {
+			t.Errorf("%s gives %v, want %q", config, got, want)
+		}
+	}
+}
+
+func TestFaults(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"type":"Foo"}`: "Foo",
+		`{}`:             "type",
+		`{"type":"Sequence","pretokenizers":[{"type":"Bar"}]}`:                                 "Bar",
+		`{"type":"Sequence","pretokenizers":[null]}`:                                           "null",
+		`{"type":"Split","pattern":{"Regex":"\\p{Foo}"},"behavior":"Isolated","invert":false}`: "Foo",
+		`{"type":"Split","pattern":{"String":" "},"behavior":"Sideways","invert":false}`:       "Sideways",
+		`{"type":"Split"}`:                  "pattern",
+		`{"type":"Metaspace"}`:              "replacement",
+		`{"type":"ByteLevel"}`:              "add_prefix_space",
+		`{"type":"FixedLength","length":0}`: "length",
+		`{"type":"CharDelimiterSplit"}`:     "delimiter",
+		`{"type":"Digits"}`:                 "individual_digits",
+		`{"type":"Metaspace","replacement":"▁","add_prefix_space":false,"prepend_scheme":"always"}`: "contradicts",
+	} {
+		if _, err := FromJSON([]byte(raw)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("FromJSON(%s) gives the error %v; it should name %q", raw, err, want)
+		}
+	}
+}
+
+func FuzzSplit(f *testing.F) {
+	for _, seed := range []string{
+		`{"type":"ByteLevel","add_prefix_space":true,"use_regex":true}`, `{"type":"Metaspace","replacement":"▁"}`, `{"type":"UnicodeScripts"}`,
+		`{"type":"Sequence","pretokenizers":[{"type":"BertPreTokenizer"},{"type":"Whitespace"},{"type":"FixedLength","length":2},{"type":"Digits","individual_digits":true}]}`,
+		`{"type":"Split","pattern":{"Regex":"a*"},"behavior":"MergedWithNext","invert":true}`,
+	} {
+		f.Add(seed, "The  quick, naïve\xff 東京 12\n ")
+	}
+	f.Fuzz(func(t *testing.T, config, text string) {
+		if len(text) > 200 {
+			return
+		}
+		p, err := FromJSON([]byte(config))
+		if p == nil || err != nil {
+			return
+		}
+		defer func() {
+			if e, ok := recover().(error); ok && !strings.Contains(e.Error(), "steps") {
+				panic(e)
+			}
+		}()
+		for _, piece := range p.Split(nil, Piece{text, true}) {
+			if piece.Text == "" && text != "" {
+				t.Errorf("%s of %q gives an empty piece", config, text)
+			}
+		}
 	})
 }

@@ -1,0 +1,77 @@
+package regex
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestSteps runs patterns that backtrack a lot on texts that make them do so.
+func TestSteps(t *testing.T) {
+	re, err := Compile(`(?:x+x+)+y`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spans, err := re.FindAll(nil, strings.Repeat("x", 400)); err != nil || len(spans) != 0 {
+		t.Errorf("(?:x+x+)+y on 400 x gives %v, %v; it should remember where it failed and find nothing", spans, err)
+	}
+	// Within a look-ahead nothing is remembered, so this one ends with an error.
+	re, err = Compile(`(?=(?:x+x+)+y)x`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := re.FindAll(nil, strings.Repeat("x", 400)); err == nil || !strings.Contains(err.Error(), "steps") {
+		t.Errorf("the bound on the steps gives the error %v; it should name the steps", err)
+	}
+}
+
+func TestTooLarge(t *testing.T) {
+	for _, pattern := range []string{
+		`(?:(?:(?:ab){1000}){1000}){1000}`,
+		strings.Repeat("(", 1000) + strings.Repeat(")", 1000),
+		strings.Repeat("[", 1000),
+		`a{100001}`,
+	} {
+		if _, err := Compile(pattern); err == nil {
+			t.Errorf("Compile(%.30q...) gives no error", pattern)
+		}
+	}
+}
+
+func FuzzCompile(f *testing.F) {
+	for _, seed := range []string{`'s| ?\p{L}+|\s+(?!\S)`, `(?i:ß[^a-z&&\w])`, `(?<=a|bc)x{2,3}?`, `(?:a*)*+\b$`, `[[:alpha:]\]-]`, `\x{41}\u0041\101`} {
+		f.Add(seed, "the Straße ss  x\n9")
+	}
+	f.Fuzz(func(t *testing.T, pattern, text string) {
+		if len(pattern) > 60 || len(text) > 60 {
+			return
+		}
+		re, err := Compile(pattern)
+		if err != nil {
+			return
+		}
+		spans, err := re.FindAll(nil, text)
+		if err != nil {
+			return
+		}
+		at := 0
+		for i, s := range spans {
+			if s.Start < at || s.End < s.Start || s.End > len(text) || i > 0 && s.Start == s.End && s.End == spans[i-1].End {
+				t.Fatalf("%q on %q gives %v", pattern, text, spans)
+			}
+			at = s.End
+		}
+	})
+}
+
+func BenchmarkFindAll(b *testing.B) {
+	text := strings.Repeat("The quick brown fox, 1234 jumps over\n  the lazy dog's naïve café 東京都. ", 100)
+	re, err := Compile(`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(text)))
+	var spans []Span
+	for b.Loop() {
+		spans, _ = re.FindAll(spans[:0], text)
+	}
+}

@@ -15,6 +15,9 @@ func (c *checker) stage(path string, s *Stage) {
 	c.time(path+".duration", s.Duration)
 	c.time(path+".gap", s.Gap)
 	rate := c.amount(path+".rate", s.Rate, mostRate)
+	if s.Arrival != "" && s.Rate != 0 {
+		c.choice(path+".arrival", s.Arrival, arrivalNames())
+	}
 	switch {
 	case s.Concurrency != 0 && s.Rate != 0:
 		c.lacks(path+".rate", path+".concurrency", "contradicts concurrency: a stage has one kind of load", "give concurrency or rate; max_in_flight caps a rate")
@@ -32,9 +35,6 @@ func (c *checker) stage(path string, s *Stage) {
 
 // open checks what belongs to a rate.
 func (c *checker) open(path string, s *Stage) {
-	if s.Arrival != "" {
-		c.choice(path+".arrival", s.Arrival, arrivalNames())
-	}
 	switch {
 	case s.Arrival == ArrivalGamma && s.CV == 0:
 		c.lacks(path+".cv", path+".arrival", "gamma arrivals need one, more than 0", "1 is Poisson, more is burstier")

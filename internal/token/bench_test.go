@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -99,14 +100,24 @@ func BenchmarkHard(b *testing.B) {
 	})
 }
 
-func BenchmarkBuiltinCut(b *testing.B) {
+// BenchmarkCut makes prompts of prose, each beginning at another word.
+func BenchmarkCut(b *testing.B) {
 	e, err := GPT2()
 	if err != nil {
 		b.Fatal(err)
 	}
-	text := strings.Repeat("Of the Reflexions, Refractions, Inflexions and Colours of Light. ", 100)
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		e.Cut(text, 550)
+	text := prose(b)
+	for _, n := range []int{32, 550} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			at := 0
+			for b.Loop() {
+				if at += strings.IndexByte(text[at:], ' ') + 1; at > len(text)/2 {
+					at = 0
+				}
+				if _, ok := e.Cut(text[at:at+7*n], n); !ok {
+					b.Fatal("no cut")
+				}
+			}
+		})
 	}
 }

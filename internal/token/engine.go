@@ -92,6 +92,7 @@ type Engine struct {
 	// Decode gives back the text that was encoded, where it has no added tokens.
 	faithful bool
 	passes   sync.Pool // *pass
+	cutters  sync.Pool // *cutter
 }
 
 // New makes a tokenizer of its parts.

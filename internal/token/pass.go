@@ -17,6 +17,7 @@ type pass struct {
 	pieces []pretoken.Piece
 	padded []byte
 
+	limit int   // of tokens after which the rest may be left out; 0: none
 	track bool  // ends are asked for
 	ends  []int // where each token ends in the text
 	place int   // of the normalized stretch that is encoded next
@@ -46,7 +47,7 @@ func (e *Engine) finish(p *pass) {
 	if cap(p.own) > largest || cap(p.pieces) > largest || cap(p.padded) > 4*largest {
 		return
 	}
-	p.ids, p.track, p.ends = nil, false, nil
+	p.ids, p.track, p.ends, p.limit = nil, false, nil, 0
 	clear(p.pieces)
 	e.passes.Put(p)
 }
@@ -70,6 +71,9 @@ func (p *pass) text(s string) {
 		align(p.ends, s, whole, 0)
 	}
 }
+
+// full reports whether there are as many tokens as were asked for.
+func (p *pass) full() bool { return p.limit > 0 && len(p.ids) > p.limit }
 
 // token adds an added token that ends at an offset of the text.
 func (p *pass) token(id int32, end int) {
@@ -162,7 +166,7 @@ func (p *pass) scan(s string, at int) {
 		p.ids = ids
 		return
 	}
-	for len(s) > 0 {
+	for len(s) > 0 && !p.full() {
 		n := sc.Next(s)
 		p.encode(s[:n], at, extra)
 		at += n - extra

@@ -21,9 +21,12 @@ var (
 
 // Ends implements Placer. Where normalization changed the text, a token ends where
 // the nearest unchanged text after it begins.
-func (e *Engine) Ends(dst []int, text string) []int {
+func (e *Engine) Ends(dst []int, text string) []int { return e.ends(dst, text, 0) }
+
+// ends is Ends for the first tokens, more than limit of them if there are as many.
+func (e *Engine) ends(dst []int, text string, limit int) []int {
 	p := e.begin()
-	p.ids, p.track, p.ends = p.own[:0], true, dst
+	p.ids, p.track, p.ends, p.limit = p.own[:0], true, dst, limit
 	p.text(text)
 	dst, p.own = p.ends, p.ids
 	e.finish(p)
@@ -160,8 +163,22 @@ func (e *Engine) Cut(text string, n int) (int, bool) {
 	if n <= 0 {
 		return 0, n == 0
 	}
-	c := cutter{e: e, text: text, n: n, exact: -1}
-	ends := e.firstEnds(text, n)
+	c, _ := e.cutters.Get().(*cutter)
+	if c == nil {
+		c = new(cutter)
+	}
+	*c = cutter{e: e, text: text, n: n, exact: -1, ids: c.ids, ends: c.ends, tried: c.tried[:0]}
+	end, ok := c.cut()
+	if c.text = ""; cap(c.ids) <= largest {
+		e.cutters.Put(c)
+	}
+	return end, ok
+}
+
+// cut looks for the place.
+func (c *cutter) cut() (int, bool) {
+	c.firstEnds()
+	ends, n := c.ends, c.n
 	if len(ends) < n {
 		return 0, false
 	}
@@ -178,21 +195,20 @@ func (e *Engine) Cut(text string, n int) (int, bool) {
 	return max(c.exact, 0), c.exact >= 0
 }
 
-// firstEnds is where the first tokens of text end, more than n of them if there are as
-// many. It reads no more of a long text than it needs.
-func (e *Engine) firstEnds(text string, n int) []int {
-	var ends []int
-	for size := 8*n + window; ; size *= 2 {
-		part := text
-		if size < len(text) {
-			for !utf8.RuneStart(text[size]) {
+// firstEnds finds where the first tokens of the text end, more than n of them if there
+// are as many. It reads no more of a long text than it needs.
+func (c *cutter) firstEnds() {
+	for size := 8*c.n + window; ; size *= 2 {
+		part := c.text
+		if size < len(part) {
+			for !utf8.RuneStart(part[size]) {
 				size--
 			}
-			part = text[:size]
+			part = part[:size]
 		}
-		ends = e.Ends(ends[:0], part)
-		if len(ends) > n || len(part) == len(text) {
-			return ends
+		c.ends = c.e.ends(c.ends[:0], part, c.n)
+		if len(c.ends) > c.n || len(part) == len(c.text) {
+			return
 		}
 	}
 }
@@ -203,6 +219,7 @@ type cutter struct {
 	text  string
 	n     int
 	ids   []int32
+	ends  []int // of the first tokens
 	tried []int
 	exact int // the best place so far; -1: none
 	shaky int // places with the right number of tokens that do not come back

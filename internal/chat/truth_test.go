@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -88,11 +89,11 @@ func compareTruth(t *testing.T, path string) int {
 // TestReal compares with Jinja2 on the templates of real models, which are not part
 // of the repository. See testdata/truth.py.
 func TestReal(t *testing.T) {
-	path := os.Getenv("CHAT_TRUTH")
-	if path == "" {
-		t.Skip("CHAT_TRUTH names no file; make conformance-tokens makes one")
+	dir := os.Getenv("INFEROMETER_TOKENS")
+	if dir == "" {
+		t.Skip("INFEROMETER_TOKENS names no folder; make conformance-tokens does")
 	}
-	if n := compareTruth(t, path); n < 1000 {
+	if n := compareTruth(t, filepath.Join(dir, "chat-truth.jsonl")); n < 1000 {
 		t.Errorf("only %d renderings", n)
 	}
 }

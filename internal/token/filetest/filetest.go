@@ -1,0 +1,180 @@
+// Package filetest compares tokenizers that were read from rank files, tekken.json
+// and SentencePiece models with what the references say of many strings.
+package filetest
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"inferometer/internal/token"
+)
+
+// row is what a reference says of one string.
+type row struct {
+	ids, special []int32
+	text         string // decoded from ids
+}
+
+// UnmarshalJSON reads a row of three values.
+func (r *row) UnmarshalJSON(b []byte) error {
+	return json.Unmarshal(b, &[]any{&r.ids, &r.special, &r.text})
+}
+
+// Reader makes a tokenizer of a file's content.
+type Reader func(name string, data []byte) (*token.Engine, error)
+
+// Small compares on the small files of the repository that a pattern matches. Dir is
+// the testdata folder of this package.
+func Small(t *testing.T, dir, pattern string, read Reader) {
+	t.Helper()
+	texts := decode(t, unpack(t, filepath.Join(dir, "strings.jsonl.gz")))
+	files, err := filepath.Glob(filepath.Join(dir, pattern+".gz"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files %s in %s: %v", pattern, dir, err)
+	}
+	for _, path := range files {
+		name := filepath.Base(path[:len(path)-len(".gz")])
+		t.Run(name, func(t *testing.T) {
+			e, err := read(name, unpack(t, path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			compare(t, e, texts, unpack(t, filepath.Join(dir, name+".truth.gz")))
+		})
+	}
+}
+
+// Real compares on real files, which are not part of the repository.
+func Real(t *testing.T, pattern string, read Reader) {
+	t.Helper()
+	dir := Peers(t)
+	files, err := filepath.Glob(filepath.Join(dir, "ranks", pattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Skipf("no %s in %s/ranks; scripts/token-peers.sh fetches them", pattern, dir)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "strings.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := decode(t, data)
+	for _, path := range files {
+		name := filepath.Base(path)
+		t.Run(name, func(t *testing.T) {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := read(name, data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			truth, err := os.ReadFile(filepath.Join(dir, "files-truth", name[:len(name)-len(filepath.Ext(name))]+".jsonl"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			compare(t, e, texts, truth)
+		})
+	}
+}
+
+// Peers is the folder that scripts/token-peers.sh fills; the test is skipped where
+// none is named.
+func Peers(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("INFEROMETER_TOKENS")
+	if dir == "" {
+		t.Skip("INFEROMETER_TOKENS names no folder; make conformance-tokens does")
+	}
+	return dir
+}
+
+func unpack(t *testing.T, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func decode(t *testing.T, data []byte) []string {
+	t.Helper()
+	var texts []string
+	lines(t, data, func(line []byte) {
+		var s string
+		if err := json.Unmarshal(line, &s); err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, s)
+	})
+	return texts
+}
+
+func lines(t *testing.T, data []byte, f func([]byte)) {
+	t.Helper()
+	s := bufio.NewScanner(bytes.NewReader(data))
+	s.Buffer(nil, 64<<20)
+	for s.Scan() {
+		f(s.Bytes())
+	}
+	if err := s.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func compare(t *testing.T, e *token.Engine, texts []string, truth []byte) {
+	t.Helper()
+	i, faults := 0, 0
+	fault := func(format string, args ...any) {
+		if faults++; faults <= 5 {
+			t.Errorf(format, args...)
+		}
+	}
+	lines(t, truth, func(line []byte) {
+		var want row
+		if err := json.Unmarshal(line, &want); err != nil {
+			t.Fatal(err)
+		}
+		text := texts[i]
+		i++
+		if got := e.Encode(text, false); !slices.Equal(got, want.ids) {
+			fault("%.80q: ids %v, want %v", text, short(got), short(want.ids))
+		}
+		if got := e.Encode(text, true); !slices.Equal(got, want.special) {
+			fault("%.80q: with special tokens ids %v, want %v", text, short(got), short(want.special))
+		}
+		if got := e.Decode(want.ids, false); got != want.text {
+			fault("%.80q: decoded %.80q, want %.80q", text, got, want.text)
+		}
+		if n := e.Count(text); n != len(want.ids) {
+			fault("%.80q: %d tokens, want %d", text, n, len(want.ids))
+		}
+	})
+	if i != len(texts) {
+		t.Errorf("%d rows of truth for %d strings", i, len(texts))
+	}
+	if faults > 0 {
+		t.Errorf("%d faults in %d strings", faults, i)
+	}
+}
+
+func short(ids []int32) []int32 { return ids[:min(len(ids), 40)] }

@@ -1,0 +1,150 @@
+package sentencepiece
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"unicode/utf8"
+
+	"inferometer/internal/token/trie"
+)
+
+// unknownPenalty is how much worse than the worst piece an unknown character is.
+const unknownPenalty = 10
+
+// unigram finds the most likely way to cut a text into pieces. It adds scores up as
+// SentencePiece does, in single precision, so that ties and near ties fall the same
+// way.
+type unigram struct {
+	pieces  []piece
+	ids     map[string]int32
+	trie    *trie.Trie
+	unknown int32
+	unk     float32
+	longest float32 // the best score of all
+	bytes   *[256]int32
+	room    sync.Pool // of *[]step
+}
+
+// step is the best way to reach an offset of the text.
+type step struct {
+	score float32
+	id    int32
+	from  int32 // where its last piece begins; -1: not reached
+}
+
+func newUnigram(m *model) *unigram {
+	u := &unigram{pieces: m.pieces, ids: make(map[string]int32, len(m.pieces)), unknown: int32(m.unkID)}
+	// The original begins with the smallest positive number, so that the best score,
+	// which is the logarithm of a probability, does not count.
+	worst, best := float32(math.MaxFloat32), float32(0x1p-126)
+	var keys []string
+	var values []int32
+	for id, p := range m.pieces {
+		u.ids[p.text] = int32(id)
+		switch p.kind {
+		case normalPiece:
+			worst, best = min(worst, p.score), max(best, p.score)
+			fallthrough
+		case userPiece:
+			keys, values = append(keys, p.text), append(values, int32(id))
+		}
+	}
+	u.unk, u.longest = worst-unknownPenalty, best
+	u.trie = trie.New(keys, values)
+	if m.byteFallback {
+		u.bytes = new([256]int32)
+		for b := range u.bytes {
+			u.bytes[b] = u.ids[fmt.Sprintf("<0x%02X>", b)]
+		}
+	}
+	u.room.New = func() any { return new([]step) }
+	return u
+}
+
+// Token is the text of an id.
+func (u *unigram) Token(id int32) (string, bool) {
+	if id < 0 || int(id) >= len(u.pieces) {
+		return "", false
+	}
+	return u.pieces[id].text, true
+}
+
+// ID is the id of a piece.
+func (u *unigram) ID(text string) (int32, bool) {
+	id, ok := u.ids[text]
+	return id, ok
+}
+
+// Encode appends the ids of a normalized text.
+func (u *unigram) Encode(dst []int32, text string) []int32 {
+	room := u.room.Get().(*[]step)
+	defer u.room.Put(room)
+	best := (*room)[:0]
+	for range len(text) + 1 {
+		best = append(best, step{from: -1})
+	}
+	*room = best
+	for start := 0; start < len(text); {
+		_, size := utf8.DecodeRuneInString(text[start:])
+		u.extend(best, text, start, size)
+		start += size
+	}
+	return u.collect(dst, best, text)
+}
+
+// extend tries every piece that begins at an offset, where one character is so long.
+func (u *unigram) extend(best []step, text string, start, size int) {
+	till := best[start].score
+	single := false
+	node := trie.Root
+	for i := start; i < len(text); i++ {
+		var id int32
+		if node, id = u.trie.Next(node, text[i]); node < 0 {
+			break
+		}
+		if id < 0 {
+			continue
+		}
+		length := i + 1 - start
+		score := u.pieces[id].score
+		if u.pieces[id].kind == userPiece {
+			// So much better than others that it is always taken.
+			score = float32(float64(float32(length)*u.longest) - 0.1)
+		}
+		better(&best[i+1], score+till, id, start)
+		single = single || length == size
+	}
+	if !single {
+		better(&best[start+size], u.unk+till, u.unknown, start)
+	}
+}
+
+func better(s *step, score float32, id int32, from int) {
+	if s.from < 0 || score > s.score {
+		*s = step{score: score, id: id, from: int32(from)}
+	}
+}
+
+// collect walks back along the best way, and appends its ids in order. Neighbouring
+// unknown characters are one piece, or the pieces of their bytes.
+func (u *unigram) collect(dst []int32, best []step, text string) []int32 {
+	first := len(dst)
+	for at := len(text); at > 0; at = int(best[at].from) {
+		id, from := best[at].id, int(best[at].from)
+		switch {
+		case id != u.unknown:
+			dst = append(dst, id)
+		case u.bytes != nil:
+			for i := at - 1; i >= from; i-- {
+				dst = append(dst, u.bytes[text[i]])
+			}
+		case len(dst) == first || dst[len(dst)-1] != u.unknown:
+			dst = append(dst, id)
+		}
+	}
+	for i, j := first, len(dst)-1; i < j; i, j = i+1, j-1 {
+		dst[i], dst[j] = dst[j], dst[i]
+	}
+	return dst
+}

@@ -1,0 +1,164 @@
+// Package tiktoken reads rank files: one token a line, its bytes in base64 and its
+// rank, which is its id. They come as .tiktoken files, and as the tokenizer.model of
+// Llama 3 and 4.
+//
+// A rank file says neither how text is split nor which special tokens there are. The
+// encodings that are known are told apart by the number of their ranks, or are
+// asked for by name. The literals of special tokens are found in texts, as
+// tiktoken does when all of them are allowed.
+package tiktoken
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"inferometer/internal/token"
+	"inferometer/internal/token/bpe"
+	"inferometer/internal/token/normal"
+)
+
+// Options say what a rank file does not. The zero value leaves it to the number of
+// ranks.
+type Options struct {
+	// Encoding is the name of a known encoding; see Encodings.
+	Encoding string
+	// Pattern is the regular expression that splits text, and Special are the special
+	// tokens, for an encoding that is not known. Where Pattern is empty, both are
+	// those of the known one.
+	Pattern string
+	Special map[string]int32
+}
+
+// Load reads a rank file.
+func Load(path string, o Options) (*token.Engine, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("load a rank file: %w", err)
+	}
+	return Read(path, data, o)
+}
+
+// Read makes the tokenizer of a rank file's content.
+func Read(name string, data []byte, o Options) (*token.Engine, error) {
+	fail := func(err error) (*token.Engine, error) { return nil, fmt.Errorf("the rank file %s: %w", name, err) }
+	tokens, count, err := ranks(data)
+	if err != nil {
+		return fail(err)
+	}
+	enc, err := choose(count, o)
+	if err != nil {
+		return fail(err)
+	}
+	m, err := bpe.FromRanks(tokens)
+	if err != nil {
+		return fail(err)
+	}
+	p := token.Parts{Name: name, Model: m, Pattern: enc.pattern, Before: enc.before}
+	if enc.nfc {
+		if p.Normalizer, err = normal.FromJSON([]byte(`{"type":"NFC"}`)); err != nil {
+			return fail(err)
+		}
+	}
+	for text, id := range enc.special {
+		if int(id) < len(tokens) && tokens[id] != "" {
+			return fail(fmt.Errorf("the special token %s has the id %d, which is a rank, too", text, id))
+		}
+		p.Added = append(p.Added, token.Added{ID: id, Content: text, Special: true})
+	}
+	slices.SortFunc(p.Added, func(a, b token.Added) int { return int(a.ID) - int(b.ID) })
+	return token.New(p)
+}
+
+// Is reports whether data looks like a rank file.
+func Is(data []byte) bool {
+	line, _, _ := bytes.Cut(data[:min(len(data), 1024)], []byte("\n"))
+	_, _, err := rank(bytes.TrimRight(line, "\r"))
+	return err == nil
+}
+
+// maxRank bounds the ids, which index a table.
+const maxRank = 1 << 22
+
+// ranks reads the tokens by id, and how many there are.
+func ranks(data []byte) ([]string, int, error) {
+	var tokens []string
+	count := 0
+	for n := 1; len(data) > 0; n++ {
+		var line []byte
+		line, data, _ = bytes.Cut(data, []byte("\n"))
+		line = bytes.TrimRight(line, "\r")
+		if len(line) == 0 {
+			continue
+		}
+		text, id, err := rank(line)
+		if err != nil {
+			return nil, 0, fmt.Errorf("line %d: %w", n, err)
+		}
+		for len(tokens) <= id {
+			tokens = append(tokens, "")
+		}
+		if tokens[id] != "" {
+			return nil, 0, fmt.Errorf("line %d: the rank %d is given twice", n, id)
+		}
+		tokens[id] = text
+		count++
+	}
+	if count == 0 {
+		return nil, 0, errors.New("it is empty")
+	}
+	return tokens, count, nil
+}
+
+// rank reads one line.
+func rank(line []byte) (string, int, error) {
+	code, number, ok := bytes.Cut(line, []byte(" "))
+	if !ok {
+		return "", 0, errors.New("it is not a token in base64, a space and a rank")
+	}
+	text, err := base64.StdEncoding.DecodeString(string(code))
+	if err != nil || len(text) == 0 {
+		return "", 0, errors.New("the token is not base64")
+	}
+	id, err := strconv.Atoi(string(number))
+	if err != nil || id < 0 || id > maxRank {
+		return "", 0, fmt.Errorf("%q is not a rank", number)
+	}
+	return string(text), id, nil
+}
+
+// choose finds the encoding that the options name, or else the one with so many ranks.
+func choose(count int, o Options) (encoding, error) {
+	if o.Pattern != "" {
+		return encoding{pattern: o.Pattern, special: o.Special}, nil
+	}
+	all := encodings()
+	var known []string
+	for _, e := range all {
+		if o.Encoding == e.name || (o.Encoding == "" && e.ranks == count && !e.second) {
+			if e.ranks != count {
+				return e, fmt.Errorf("it has %d ranks; the encoding %s has %d", count, e.name, e.ranks)
+			}
+			return e, nil
+		}
+		known = append(known, fmt.Sprintf("%s (%d)", e.name, e.ranks))
+	}
+	if o.Encoding != "" {
+		return encoding{}, fmt.Errorf("there is no encoding %q; there is: %s", o.Encoding, strings.Join(known, ", "))
+	}
+	return encoding{}, fmt.Errorf("its %d ranks are those of no encoding that is known, which are: %s. Use the model's tokenizer.json", count, strings.Join(known, ", "))
+}
+
+// Encodings are the names of the known encodings.
+func Encodings() []string {
+	var names []string
+	for _, e := range encodings() {
+		names = append(names, e.name)
+	}
+	return names
+}

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"sync"
 	"testing"
-	"time"
 
 	"inferometer/internal/exchange"
 	"inferometer/internal/netclock"
@@ -120,31 +119,4 @@ func fedTo(in []byte, piece int) (string, error) {
 		in = in[k:]
 	}
 	return n.String(), nil
-}
-
-// Taking in a read of an answer costs no memory beyond that of the record.
-func TestReadsDoNotAllocate(t *testing.T) {
-	clock := netclock.NewClock()
-	c := &conn{client: NewClient(clock, nil, Options{Streams: 4, Limits: netclock.Limits{Stall: time.Hour}}), ready: make(chan struct{})}
-	c.work.L = &c.mu
-	c.reader.init(c)
-	c.armed = 1
-	rec := &record.Record{Body: make([]byte, 0, 1<<20), Marks: make([]record.Mark, 0, 1<<12)}
-	st := &stream{}
-	st.reset(t.Context(), exchange.NewHead(&url.URL{Host: "h"}, nil, nil).Encode(nil), rec)
-	c.live, c.ids, c.next = []*stream{st}, []uint32{1}, 3
-	block := []byte{0x88} // :status 200
-	enc := appendFrame(nil, 0, frameSettings, 0, 0)
-	c.reader.take(appendBlock(enc, block, 0, 1, maxFrame), netclock.Stamp{User: 1})
-	data := append(appendFrame(nil, 9, frameData, 0, 1), "data: x\n\n"...)
-	at := time.Duration(1)
-	if n := testing.AllocsPerRun(1000, func() {
-		at++
-		c.reader.take(data, netclock.Stamp{User: at})
-	}); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
-	if len(rec.Marks) < 1000 || len(rec.Body) < 9000 {
-		t.Errorf("%d marks, %d bytes", len(rec.Marks), len(rec.Body))
-	}
 }

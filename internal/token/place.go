@@ -59,14 +59,14 @@ func PerEvent(dst []int, t Placer, text string, cuts []int) []int {
 	if len(cuts) == 0 {
 		return dst
 	}
-	at := len(dst)
 	dst = append(dst, make([]int, len(cuts))...)
-	last := len(dst) - 1
+	counts := dst[len(dst)-len(cuts):]
+	i := 0
 	for _, end := range t.Ends(nil, text) {
-		for at < last && (end > cuts[at-last+len(cuts)-1] || cuts[at-last+len(cuts)-1] == 0) {
-			at++
+		for i < len(cuts)-1 && (end > cuts[i] || cuts[i] == 0) {
+			i++
 		}
-		dst[at]++
+		counts[i]++
 	}
 	return dst
 }

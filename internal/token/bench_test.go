@@ -121,3 +121,23 @@ func BenchmarkCut(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkPerEvent counts the tokens of an answer that came in events of one word.
+func BenchmarkPerEvent(b *testing.B) {
+	e, err := GPT2()
+	if err != nil {
+		b.Fatal(err)
+	}
+	text := prose(b)[:4000]
+	var cuts []int
+	for i := range len(text) {
+		if text[i] == ' ' {
+			cuts = append(cuts, i)
+		}
+	}
+	b.SetBytes(int64(len(text)))
+	var counts []int
+	for b.Loop() {
+		counts = PerEvent(counts[:0], e, text, cuts)
+	}
+}

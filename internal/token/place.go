@@ -73,10 +73,11 @@ func PerEvent(dst []int, t Placer, text string, cuts []int) []int {
 
 // width is how many bytes of its piece a token covers.
 func (e *Engine) width(id int32) int {
-	text, _ := e.parts.Model.Token(id)
 	if e.fast != nil && e.fast.Raw() {
+		text, _ := e.fast.Token(id)
 		return len(text)
 	}
+	text, _ := e.parts.Model.Token(id)
 	if len(text) == 6 && strings.HasPrefix(text, "<0x") && text[5] == '>' {
 		return 1
 	}

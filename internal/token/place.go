@@ -62,7 +62,7 @@ func PerEvent(dst []int, t Placer, text string, cuts []int) []int {
 	dst = append(dst, make([]int, len(cuts))...)
 	counts := dst[len(dst)-len(cuts):]
 	i := 0
-	for _, end := range t.Ends(nil, text) {
+	for _, end := range t.Ends(make([]int, 0, len(text)/4+8), text) {
 		for i < len(cuts)-1 && (end > cuts[i] || cuts[i] == 0) {
 			i++
 		}

@@ -1,6 +1,10 @@
 package regex
 
-import "inferometer/internal/token/unidata"
+import (
+	"slices"
+
+	"inferometer/internal/token/unidata"
+)
 
 // kind says what a node is.
 type kind uint8
@@ -49,6 +53,7 @@ type node struct {
 	kind   kind
 	runes  []rune // kLiteral; folded where fold
 	fold   bool
+	parts  [][]rune        // runes, cut into what one character of a text can be like
 	set    []unidata.Range // kSet
 	all    bool            // kAny
 	subs   []*node
@@ -154,17 +159,42 @@ func (t *tables) one(r rune) rune {
 	return r
 }
 
-// foldLiteral is what a literal compares as.
-func (t *tables) foldLiteral(runes []rune) []rune {
-	var out []rune
-	for _, r := range runes {
-		if seq, ok := t.full[r]; ok {
-			out = append(out, seq...)
-		} else {
-			out = append(out, t.one(r))
+// longestFull is how many characters one can be like.
+const longestFull = 3
+
+// foldLiteral is what a literal compares as: parts that are each like a single
+// character or, where there is one that is like several, the longest such sequence.
+func (t *tables) foldLiteral(runes []rune) [][]rune {
+	var out [][]rune
+	for i := 0; i < len(runes); {
+		part, n := t.full[runes[i]], 1
+		if part == nil {
+			part, n = t.longest(runes[i:])
 		}
+		out = append(out, part)
+		i += n
 	}
 	return out
+}
+
+// longest is the longest beginning of runes that one character is like, as those that
+// stand for it, and its length; at least 1.
+func (t *tables) longest(runes []rune) ([]rune, int) {
+	var reps []rune
+	for _, r := range runes[:min(len(runes), longestFull)] {
+		if t.full[r] != nil {
+			break
+		}
+		reps = append(reps, t.one(r))
+	}
+	for n := len(reps); n > 1; n-- {
+		for _, seq := range t.full {
+			if slices.Equal(seq, reps[:n]) {
+				return seq, n
+			}
+		}
+	}
+	return reps[:1], 1
 }
 
 // foldSet adds what is like a character of the set.
@@ -190,7 +220,7 @@ func (t *tables) sequences(set []unidata.Range) []*node {
 	for r, seq := range t.full {
 		if unidata.HasIn(set, r) && !seen[string(seq)] {
 			seen[string(seq)] = true
-			out = append(out, &node{kind: kLiteral, runes: seq, fold: true})
+			out = append(out, &node{kind: kLiteral, runes: seq, fold: true, parts: [][]rune{seq}})
 		}
 	}
 	return out
@@ -241,7 +271,7 @@ func (t *tables) firstLiteral(n *node) []unidata.Range {
 	}
 	out = t.foldSet(out)
 	for c, seq := range t.full {
-		if seq[0] == r {
+		if slices.Equal(seq, n.parts[0]) {
 			out = unidata.Union(out, []unidata.Range{{Lo: c, Hi: c}})
 		}
 	}

@@ -206,9 +206,6 @@ func (p *parser) class() (*node, error) {
 	}
 	n := &node{kind: kSet, set: set}
 	if len(more) > 0 {
-		for _, m := range more {
-			m.all = true
-		}
 		return &node{kind: kAlt, subs: append([]*node{n}, more...)}, nil
 	}
 	return n, nil

@@ -12,7 +12,7 @@ type op uint8
 const (
 	opMatch  op = iota // ends a run
 	opLit              // matches text
-	opFold             // matches runes without regard to case
+	opFold             // matches parts without regard to case
 	opSet              // matches a character of set
 	opLoop             // matches characters of set, min to max times
 	opJmp              // goes on at x
@@ -34,7 +34,7 @@ type inst struct {
 	x, y     int
 	min, max int
 	text     string
-	runes    []rune
+	parts    [][]rune
 	set      *unidata.Set
 }
 
@@ -75,7 +75,7 @@ func (c *compiler) node(n *node) error {
 	switch n.kind {
 	case kLiteral:
 		if n.fold {
-			c.emit(inst{op: opFold, runes: n.runes})
+			c.emit(inst{op: opFold, parts: n.parts})
 		} else {
 			c.emit(inst{op: opLit, text: string(n.runes)})
 		}

@@ -2,6 +2,7 @@ package regex
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -128,7 +129,7 @@ func (m *matcher) run(pc, pos, target int) (int, bool) {
 			}
 		case opFold:
 			var n int
-			if n, ok = m.fold(in.runes, pos); ok {
+			if n, ok = m.fold(in.parts, pos); ok {
 				pos += n
 				pc++
 			}
@@ -298,38 +299,32 @@ func (m *matcher) loop(in *inst, pc, pos int) (int, bool) {
 	return pos, true
 }
 
-// fold is the length of the text that is like runes.
-func (m *matcher) fold(runes []rune, pos int) (int, bool) {
-	t, from := m.re.tables, pos
-	for i := 0; i < len(runes); {
-		r, size := m.next(pos)
-		if size == 0 {
-			return 0, false
-		}
-		pos += size
-		if r < utf8.RuneSelf {
-			if 'a' <= r && r <= 'z' {
-				r -= 'a' - 'A'
+// fold is the length of the text that is like parts.
+func (m *matcher) fold(parts [][]rune, pos int) (int, bool) {
+	from := pos
+	for _, part := range parts {
+		if len(part) > 1 {
+			r, size := m.next(pos)
+			if size > 0 && slices.Equal(m.re.tables.full[r], part) {
+				pos += size
+				continue
 			}
-			if r != runes[i] {
+		}
+		for _, want := range part {
+			r, size := m.next(pos)
+			switch {
+			case size == 0:
+				return 0, false
+			case 'a' <= r && r <= 'z':
+				r -= 'a' - 'A'
+			case r >= utf8.RuneSelf:
+				r = m.re.tables.one(r)
+			}
+			if r != want {
 				return 0, false
 			}
-			i++
-			continue
+			pos += size
 		}
-		if seq, ok := t.full[r]; ok {
-			for _, c := range seq {
-				if i >= len(runes) || c != runes[i] {
-					return 0, false
-				}
-				i++
-			}
-			continue
-		}
-		if t.one(r) != runes[i] {
-			return 0, false
-		}
-		i++
 	}
 	return pos - from, true
 }

@@ -3,6 +3,7 @@ package regex
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -142,9 +143,9 @@ func (p *parser) foldLiterals(subs []*node) {
 		for n.kind == kRepeat {
 			n = n.subs[0]
 		}
-		if n.kind == kLiteral && n.fold && !n.all {
-			n.runes = p.tables.foldLiteral(n.runes)
-			n.all = true // done
+		if n.kind == kLiteral && n.fold && n.parts == nil {
+			n.parts = p.tables.foldLiteral(n.runes)
+			n.runes = slices.Concat(n.parts...)
 		}
 	}
 }

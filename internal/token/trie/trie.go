@@ -37,12 +37,16 @@ func New(keys []string, values []int32) *Trie {
 	slices.SortFunc(b.order, func(x, y int32) int { return strings.Compare(keys[x], keys[y]) })
 	b.units = make([]unit, 512, 512+total/2)
 	b.units[0].check = 1
-	b.first = 1
+	b.first = 257 // so that no label leads to a base below 0
 	if len(b.order) > 0 {
 		b.insert(Root, b.order, 0)
 	}
-	b.grow(len(b.units) + 257) // so that no look needs a bound but its first
-	return &Trie{units: slices.Clip(b.units)}
+	last := len(b.units)
+	for last > 1 && b.units[last-1].check == 0 {
+		last--
+	}
+	b.grow(last + 257) // so that no look is out of bounds
+	return &Trie{units: slices.Clone(b.units[:last+257])}
 }
 
 // Next goes from a node along a byte. It returns the node there, -1 where there is
@@ -63,12 +67,13 @@ type builder struct {
 	order  []int32
 	units  []unit
 	first  int // no unit before this one is free
+	wide   int // where the search for several units begins
 }
 
 // grow makes room.
 func (b *builder) grow(n int) {
-	if n > len(b.units) {
-		b.units = append(b.units, make([]unit, n-len(b.units))...)
+	for len(b.units) < n {
+		b.units = append(b.units, make([]unit, max(n-len(b.units), len(b.units)/8))...)
 	}
 }
 
@@ -103,15 +108,29 @@ func (b *builder) insert(node int32, order []int32, depth int) {
 	}
 }
 
-// place finds where the children with these labels fit.
+// manyTries is after how many places that do not fit the search begins later the next
+// time, or building takes quadratic time.
+const (
+	manyTries = 16
+	far       = 1024 // units, free or not
+)
+
+// place finds where the children with these labels fit. An only child goes to the
+// first free unit, so that the holes between others are filled.
 func (b *builder) place(labels []byte) int32 {
 	lead := int(labels[0]) + 1
 	for b.first < len(b.units) && b.units[b.first].check != 0 {
 		b.first++
 	}
+	start := b.first
+	if len(labels) > 1 {
+		start = max(start, b.wide)
+	}
 	tried := 0
-	for at := max(b.first, lead); ; at++ {
-		b.grow(at + 512)
+	for at := start; ; at++ {
+		if at+512 > len(b.units) {
+			b.grow(at + 512)
+		}
 		if b.units[at].check != 0 {
 			continue
 		}
@@ -123,12 +142,13 @@ func (b *builder) place(labels []byte) int32 {
 				break
 			}
 		}
-		if fits {
-			return int32(base)
+		if !fits {
+			tried++
+			continue
 		}
-		// A stretch where little fits is given up, or building takes quadratic time.
-		if tried++; tried > 64 && at-b.first > 4096 {
-			b.first = at - 1024
+		if tried > manyTries || at-start > far {
+			b.wide = at
 		}
+		return int32(base)
 	}
 }

@@ -29,7 +29,7 @@ var house = []struct{ name, may string }{
 
 	// Plan + kit → live objects → a result. These two alone know concrete types.
 	{"run", "kit engine collect health load mock netclock metric result report/* endpoint endpoint/* prompt plan record stat token hub golang.org/x/sys"},
-	{"kit", "endpoint endpoint/* prompt prompt/* token token/* plan chat hub"},
+	{"kit", "endpoint endpoint/* prompt prompt/* token token/* plan chat hub tokensource"},
 
 	// The path of a request.
 	{"engine", "load prompt endpoint record"},
@@ -46,6 +46,7 @@ var house = []struct{ name, may string }{
 	// Where prompts and token counts come from.
 	{"prompt/*", "prompt plan chat jsonscan"},
 	{"prompt", "plan"},
+	{"tokensource", "token token/* chat hub jsonscan"},
 	{"token/*", "token token/* jsonscan golang.org/x/text"},
 	{"token", "token/* jsonscan golang.org/x/text"},
 	{"chat", "jsonscan"},

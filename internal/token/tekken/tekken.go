@@ -44,7 +44,7 @@ func Load(path string) (*token.Engine, error) {
 }
 
 // maxSize bounds vocabularies, which are tables.
-const maxSize = 1 << 22
+const maxSize = 1 << 20
 
 // Read makes the tokenizer of a tekken.json's content.
 func Read(name string, data []byte) (*token.Engine, error) {

@@ -83,7 +83,7 @@ func Is(data []byte) bool {
 }
 
 // maxRank bounds the ids, which index a table.
-const maxRank = 1 << 22
+const maxRank = 1 << 20
 
 // ranks reads the tokens by id, and how many there are.
 func ranks(data []byte) ([]string, int, error) {

@@ -1,0 +1,193 @@
+package tokensource
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"inferometer/internal/chat"
+	"inferometer/internal/hub"
+	"inferometer/internal/jsonscan"
+	"inferometer/internal/token"
+	"inferometer/internal/token/sentencepiece"
+	"inferometer/internal/token/tekken"
+	"inferometer/internal/token/tiktoken"
+)
+
+// read reads a tokenizer file of any kind: which one shows in its name, or else in its
+// content. More are the paths of other files that were needed.
+func read(name, path string, p place, config *chat.Config) (t token.Tokenizer, more []string, err error) {
+	base := filepath.Base(path)
+	if base == "vocab.json" || base == "merges.txt" {
+		return pair(name, p)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the tokenizer %s: %w", name, err)
+	}
+	switch content(data) {
+	case "tokenizer.json":
+		t, err = as(token.FromJSON(name, data))
+	case "tekken.json":
+		t, err = as(tekken.Read(name, data))
+	case "vocab.json":
+		return nil, nil, fmt.Errorf("%s is the vocabulary of a pair: call it vocab.json, and put its merges.txt beside it", path)
+	case "ranks":
+		t, err = as(tiktoken.Read(name, data, tiktoken.Options{}))
+	case "model":
+		t, err = as(sentencepiece.Read(name, data, sentencepiece.Options{BOS: config.AddBOS, EOS: config.AddEOS}))
+	default:
+		if string(data[:min(len(data), 8)]) == "version " {
+			return nil, nil, fmt.Errorf("%s is a pointer of Git LFS, not the file itself: run git lfs pull", path)
+		}
+		return nil, nil, fmt.Errorf("%s is no tokenizer file that is known; %s", path, choices)
+	}
+	return t, nil, err
+}
+
+// as makes a nil engine a nil interface.
+func as(e *token.Engine, err error) (token.Tokenizer, error) {
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// content tells what a file holds.
+func content(data []byte) string {
+	switch {
+	case tiktoken.Is(data):
+		return "ranks"
+	case sentencepiece.Is(data):
+		return "model"
+	}
+	var s jsonscan.Scanner
+	s.Reset(data)
+	if s.Peek() != '{' {
+		return ""
+	}
+	s.Object()
+	numbers := true
+	for key, ok := s.Key(); ok; key, ok = s.Key() {
+		switch string(key) {
+		case "model":
+			return "tokenizer.json"
+		case "config":
+			return "tekken.json"
+		}
+		numbers = numbers && s.IsNumber()
+		s.Skip()
+	}
+	switch {
+	case s.Err() != nil:
+		return "tokenizer.json" // whose reader says what is wrong with it
+	case numbers:
+		return "vocab.json"
+	}
+	return ""
+}
+
+// pair reads vocab.json and merges.txt.
+func pair(name string, p place) (token.Tokenizer, []string, error) {
+	vocab, err := p.file("vocab.json")
+	if err != nil {
+		return nil, nil, err
+	}
+	merges, err := p.file("merges.txt")
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := os.ReadFile(vocab)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the tokenizer %s: %w", name, err)
+	}
+	m, err := os.ReadFile(merges)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the tokenizer %s: %w", name, err)
+	}
+	t, err := as(token.FromPair(name, v, m))
+	return t, []string{merges}, err
+}
+
+// readChat reads what a place says of chats: tokenizer_config.json,
+// special_tokens_map.json, and a template in a file of its own, which wins.
+func readChat(p place) (*chat.Config, []string, error) {
+	c := &chat.Config{Templates: map[string]string{}, Special: map[string]any{}}
+	var files []string
+	config, err := optional(p, "tokenizer_config.json", &files)
+	if err != nil {
+		return nil, nil, err
+	}
+	if config != nil {
+		if c, err = chat.ReadConfig(config); err != nil {
+			return nil, nil, err
+		}
+	}
+	names, err := optional(p, "special_tokens_map.json", &files)
+	if err != nil {
+		return nil, nil, err
+	}
+	if names != nil {
+		// It has the same members; an older file has the tokens only here.
+		m, err := chat.ReadConfig(names)
+		if err != nil {
+			return nil, nil, fmt.Errorf("special_tokens_map.json: %w", err)
+		}
+		for k, v := range m.Special {
+			if _, ok := c.Special[k]; !ok {
+				c.Special[k] = v
+			}
+		}
+	}
+	src, err := optional(p, "chat_template.jinja", &files)
+	if err != nil {
+		return nil, nil, err
+	}
+	if src != nil {
+		c.Templates[chat.DefaultTemplate] = string(src)
+		return c, files, nil
+	}
+	return c, files, processorTemplate(p, c, &files)
+}
+
+// processorTemplate reads the template that models with images have in
+// chat_template.json.
+func processorTemplate(p place, c *chat.Config, files *[]string) error {
+	if len(c.Templates) > 0 {
+		return nil
+	}
+	data, err := optional(p, "chat_template.json", files)
+	if err != nil || data == nil {
+		return err
+	}
+	var d struct {
+		Template string `json:"chat_template"`
+	}
+	if err := json.Unmarshal(data, &d); err != nil {
+		return fmt.Errorf("chat_template.json: %w", err)
+	}
+	if d.Template != "" {
+		c.Templates[chat.DefaultTemplate] = d.Template
+	}
+	return nil
+}
+
+// optional reads a file that need not be there. One that cannot be asked for, because
+// the hub is out of reach, counts as not there: what is needed says so itself.
+func optional(p place, name string, files *[]string) ([]byte, error) {
+	path, err := p.file(name)
+	if errors.Is(err, errAbsent) || errors.Is(err, hub.ErrOffline) || errors.Is(err, hub.ErrUnreachable) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	*files = append(*files, path)
+	return data, nil
+}

@@ -1,0 +1,194 @@
+// Package tokensource finds the tokenizer that a user names: one that is compiled in,
+// a file, a directory, or the name of a model on the Hugging Face hub; and the chat
+// template that comes with it.
+package tokensource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"inferometer/internal/chat"
+	"inferometer/internal/hub"
+	"inferometer/internal/token"
+)
+
+// Finder finds tokenizers.
+type Finder struct {
+	// Env looks variables up; the hub's settings are among them.
+	Env func(string) string
+	// Client is what the hub is asked with; nil: http.DefaultClient.
+	Client *http.Client
+}
+
+// Found is a tokenizer and what came with it.
+type Found struct {
+	Tokenizer token.Tokenizer
+	// Files are the paths that were read; none for a tokenizer that is compiled in.
+	Files []string
+	// Chat has the model's chat templates and special tokens; it has no templates
+	// where none came with the tokenizer.
+	Chat *chat.Config
+}
+
+// Find finds a tokenizer by what a user calls it. Revision is a branch, a tag or a
+// commit of a model on the hub; "" is main.
+func (f Finder) Find(ctx context.Context, name, revision string) (*Found, error) {
+	switch {
+	case name == "":
+		return nil, errors.New("no tokenizer is named: " + choices)
+	case name == token.Builtin, name == token.Words{}.Name():
+		t, err := token.ByName(name)
+		if err != nil {
+			return nil, err
+		}
+		return &Found{Tokenizer: t, Chat: &chat.Config{}}, nil
+	case strings.HasPrefix(name, "builtin:"):
+		return nil, fmt.Errorf("there is no tokenizer %q: what is compiled in is %s", name, token.Builtin)
+	}
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && info.IsDir():
+		return open(name, folder(name))
+	case err == nil:
+		return open(name, beside(name))
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("opening the tokenizer %s: %w", name, err)
+	case isPath(name):
+		return nil, fmt.Errorf("the tokenizer %s: there is no such file or directory; %s", name, choices)
+	}
+	h, err := hub.New(f.Env, f.Client)
+	if err != nil {
+		return nil, err
+	}
+	found, err := open(name, &remote{ctx: ctx, hub: h, repo: hub.Model(name), revision: revision})
+	if err != nil {
+		return nil, fmt.Errorf("%w\n(there is no file or directory %s here, so it was looked for on the hub)", err, name)
+	}
+	return found, nil
+}
+
+const choices = "name a tokenizer.json, tekken.json, .tiktoken or .model file, a vocab.json with merges.txt beside it, a directory with one of them, " +
+	"a model on the Hugging Face hub, " + token.Builtin + " or words"
+
+// isPath reports whether a name that is nothing on this machine cannot be one on the
+// hub either.
+func isPath(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".json", ".model", ".tiktoken", ".txt", ".jinja":
+		return true
+	}
+	return !hub.ValidName(name)
+}
+
+// place is somewhere that files can be had from by their names.
+type place interface {
+	// file returns the path of a file. The error is errAbsent where there is none.
+	file(name string) (string, error)
+	// names are the files to look for a tokenizer in, the best first.
+	names() []string
+}
+
+// errAbsent: the place does not have the file.
+var errAbsent = errors.New("not there")
+
+// open finds the tokenizer of a place.
+func open(name string, p place) (*Found, error) {
+	found := &Found{}
+	config, files, err := readChat(p)
+	if err != nil {
+		return nil, err
+	}
+	found.Chat, found.Files = config, files
+	var tried []string
+	var first error
+	for _, file := range p.names() {
+		path, err := p.file(file)
+		if errors.Is(err, errAbsent) {
+			tried = append(tried, file)
+			continue
+		}
+		if errors.Is(err, hub.ErrOffline) {
+			if first == nil {
+				first = err
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		t, more, err := read(name, path, p, config)
+		if errors.Is(err, errAbsent) {
+			tried = append(tried, file+" with merges.txt")
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		found.Tokenizer = t
+		found.Files = append(append([]string{path}, more...), found.Files...)
+		return found, nil
+	}
+	if first != nil {
+		return nil, first
+	}
+	return nil, fmt.Errorf("%s has no tokenizer: none of %s is there; %s", name, strings.Join(tried, ", "), choices)
+}
+
+// folder is a directory.
+type folder string
+
+func (d folder) file(name string) (string, error) {
+	path := filepath.Join(string(d), filepath.FromSlash(name))
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || (err == nil && info.IsDir()) {
+		return "", errAbsent
+	}
+	return path, err
+}
+
+func (d folder) names() []string {
+	names := standard()
+	more, err := filepath.Glob(filepath.Join(string(d), "*.tiktoken"))
+	if err == nil {
+		for _, path := range more {
+			names = append(names, filepath.Base(path))
+		}
+	}
+	return names
+}
+
+// standard are the files that a model's tokenizer is in.
+func standard() []string {
+	return []string{"tokenizer.json", "tekken.json", "tokenizer.model", "spiece.model", "vocab.json", "qwen.tiktoken"}
+}
+
+// beside is a file, and those in its directory that belong to it.
+type beside string
+
+func (b beside) file(name string) (string, error) { return folder(filepath.Dir(string(b))).file(name) }
+
+func (b beside) names() []string { return []string{filepath.Base(string(b))} }
+
+// remote is a repository on the hub.
+type remote struct {
+	ctx      context.Context
+	hub      *hub.Hub
+	repo     hub.Repo
+	revision string
+}
+
+func (r *remote) file(name string) (string, error) {
+	path, err := r.hub.File(r.ctx, r.repo, r.revision, name)
+	if errors.Is(err, hub.ErrNotFound) {
+		return "", errAbsent
+	}
+	return path, err
+}
+
+func (r *remote) names() []string { return standard() }

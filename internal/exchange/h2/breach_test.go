@@ -1,0 +1,99 @@
+package h2
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/net/http2"
+
+	"inferometer/internal/netclock"
+	"inferometer/internal/record"
+)
+
+// Whatever a server does to the protocol, its requests fail with the reason.
+func TestBreaches(t *testing.T) {
+	type script = func(p *peer, id uint32)
+	raw := func(kind, flags byte, stream uint32, payload string) script {
+		return func(p *peer, id uint32) {
+			if stream == 1 {
+				stream = id
+			}
+			_ = p.framer.WriteRawFrame(http2.FrameType(kind), http2.Flags(flags), stream, []byte(payload))
+		}
+	}
+	then := func(all ...script) script {
+		return func(p *peer, id uint32) {
+			for _, f := range all {
+				f(p, id)
+			}
+		}
+	}
+	head := func(p *peer, id uint32) { p.head(id, false, ":status", "200") }
+	for text, s := range map[string]script{
+		"a push":                        raw(framePush, 0, 1, "\x00\x00\x00\x02"),
+		"data on no stream":             raw(frameData, 0, 0, "x"),
+		"which nobody opened":           raw(frameData, 0, 7, "x"),
+		"for stream 2, which nobody":    raw(frameHeaders, flagEndHeaders, 2, "\x88"),
+		"data ahead of the headers":     raw(frameData, 0, 1, "x"),
+		"more padding than payload":     then(head, raw(frameData, flagPadded, 1, "\x09x")),
+		"without the length of its pad": then(head, raw(frameData, flagPadded, 1, "")),
+		"headers with more padding":     raw(frameHeaders, flagPadded|flagEndHeaders, 1, "\x09\x88"),
+		"padded headers without":        raw(frameHeaders, flagPadded|flagEndHeaders, 1, ""),
+		"headers of 2 bytes":            raw(frameHeaders, flagPriority|flagEndHeaders, 1, "\x00\x00"),
+		"a frame of 16385 bytes":        raw(frameData, 0, 1, strings.Repeat("x", maxFrame+1)),
+		"headers that cannot be read":   raw(frameHeaders, flagEndHeaders, 1, "\xff\xff\xff\xff\xff\xff"),
+		"an answer without a status":    raw(frameHeaders, flagEndHeaders, 1, ""),
+		"that ends before its status":   func(p *peer, id uint32) { p.head(id, true, ":status", "103") },
+		`the status "2x0"`:              func(p *peer, id uint32) { p.head(id, false, ":status", "2x0") },
+		`the Content-Length "-1"`:       func(p *peer, id uint32) { p.head(id, false, ":status", "200", "content-length", "-1") },
+		"in the middle of an answer":    then(head, head),
+		"a continuation of nothing":     raw(frameContinuation, flagEndHeaders, 1, "\x88"),
+		"inside headers":                then(raw(frameHeaders, 0, 1, ""), raw(framePing, 0, 0, "12345678")),
+		"settings on a stream":          raw(frameSettings, 0, 1, ""),
+		"settings of 5 bytes":           raw(frameSettings, 0, 0, "12345"),
+		"settings of 6 bytes":           raw(frameSettings, flagAck, 0, "123456"),
+		"an initial window of":          raw(frameSettings, 0, 0, "\x00\x04\xff\xff\xff\xff"),
+		"a largest frame of 1 bytes":    raw(frameSettings, 0, 0, "\x00\x05\x00\x00\x00\x01"),
+		"a ping of 3 bytes":             raw(framePing, 0, 0, "123"),
+		"a reset of 3 bytes":            raw(frameReset, 0, 1, "123"),
+		"a farewell of 7 bytes":         raw(frameGoAway, 0, 0, "1234567"),
+		"a window update of 3 bytes":    raw(frameWindow, 0, 0, "123"),
+		"a window update of 0 bytes":    raw(frameWindow, 0, 0, "\x00\x00\x00\x00"),
+		"a window update of 2147483647": raw(frameWindow, 0, 0, "\x7f\xff\xff\xff"),
+		"a bad window update":           raw(frameWindow, 0, 1, "\x7f\xff\xff\xff"),
+		"headers longer than": func(p *peer, id uint32) {
+			raw(frameHeaders, 0, 1, "")(p, id)
+			for range maxBlock/maxFrame + 1 {
+				raw(frameContinuation, 0, 1, strings.Repeat("\x00", maxFrame))(p, id)
+			}
+		},
+	} {
+		t.Run(text, func(t *testing.T) {
+			to := play(t, func(p *peer) {
+				p.settings()
+				id, _ := p.request()
+				s(p, id)
+				_ = p.conn.CloseWrite()
+				p.hold()
+			})
+			wantFailure(t, to.do(t.Context(), to.client(t, netclock.Limits{}, 8), 0, "body"), record.BadBody, text)
+		})
+	}
+}
+
+func TestFirstFrameIsNoSettings(t *testing.T) {
+	to := play(t, func(p *peer) {
+		_ = p.framer.WritePing(false, [8]byte{})
+		p.hold()
+	})
+	wantFailure(t, to.do(t.Context(), to.client(t, netclock.Limits{}, 8), 0, ""), record.BadBody, "must be settings")
+}
+
+func TestPingsWithoutEnd(t *testing.T) {
+	to := play(t, func(p *peer) {
+		p.settings()
+		for p.framer.WritePing(false, [8]byte{}) == nil { // and reads nothing
+		}
+	})
+	wantFailure(t, to.do(t.Context(), to.client(t, netclock.Limits{Request: patience}, 8), 0, strings.Repeat("x", 8<<20)), record.BadBody, "more questions")
+}

@@ -341,7 +341,7 @@ def write_unigram(out, inputs, seed, count):
     rng = random.Random(seed)
     trained = Tokenizer(models.Unigram())
     trained.pre_tokenizer = pre_tokenizers.Metaspace()
-    trained.train_from_iterator(inputs[:2000], trainers.UnigramTrainer(vocab_size=1500, special_tokens=["<unk>", "<s>"], unk_token="<unk>", show_progress=False))
+    trained.train_from_iterator(inputs[:2000], trainers.UnigramTrainer(vocab_size=1500 if count < 1000 else 20000, special_tokens=["<unk>", "<s>"], unk_token="<unk>", show_progress=False))
     vocab = [tuple(x) for x in model_config(trained)["vocab"]]
     byte = [("<0x%02X>" % b, -9.0) for b in range(256)]
     list_ = [models.Unigram(vocab, 0, False), models.Unigram(vocab + byte, 0, True), models.Unigram(vocab + byte[:200], 0, True)]

@@ -105,3 +105,39 @@ func BenchmarkNormalize(b *testing.B) {
 		})
 	}
 }
+
+// TestBegins has the cases in which the reference's Metaspace does, or does not, put
+// its sign first.
+func TestBegins(t *testing.T) {
+	for _, c := range []struct {
+		config, text string
+		want         bool
+	}{
+		{`{"type":"Strip","strip_left":true,"strip_right":true}`, "  a b", false},
+		{`{"type":"Strip","strip_left":true,"strip_right":true}`, "a b ", true},
+		{`{"type":"Strip","strip_left":false,"strip_right":true}`, " a", true},
+		{`{"type":"Nmt"}`, "\x01a b", false},
+		{`{"type":"Nmt"}`, "\ta b", true},
+		{`{"type":"StripAccents"}`, "\u0301a", false},
+		{`{"type":"StripAccents"}`, "a\u0301", true},
+		{`{"type":"Replace","pattern":{"Regex":"x+"},"content":"y"}`, "xxa", false},
+		{`{"type":"Replace","pattern":{"Regex":"x+"},"content":"y"}`, "xa", true},
+		{`{"type":"Replace","pattern":{"Regex":"x+"},"content":"y"}`, "axx", true},
+		{`{"type":"Replace","pattern":{"String":"x"},"content":""}`, "xa", false},
+		{`{"type":"Replace","pattern":{"String":"x"},"content":"y"}`, "xa", true},
+		{`{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":null,"lowercase":true}`, "\x01a", false},
+		{`{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":null,"lowercase":true}`, "\u0301a", false},
+		{`{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":null,"lowercase":true}`, "éa", true},
+		{`{"type":"Prepend","prepend":"zz"}`, "a", true},
+		{`{"type":"NFKC"}`, "ﬁ", true},
+		{`{"type":"Sequence","normalizers":[{"type":"NFC"},{"type":"Strip","strip_left":true,"strip_right":true}]}`, " a", false},
+	} {
+		n, err := FromJSON([]byte(c.config))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Begins(n, c.text); got != c.want {
+			t.Errorf("Begins(%s, %q) = %v", c.config, c.text, got)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -129,4 +130,15 @@ func add(dst []Piece, p Piece, start, end int) []Piece {
 		return dst
 	}
 	return append(dst, Piece{p.Text[start:end], p.First && start == 0})
+}
+
+// UsesFirst reports whether what p does with a piece depends on its First.
+func UsesFirst(p PreTokenizer) bool {
+	switch p := p.(type) {
+	case metaspace:
+		return p.scheme == "first"
+	case sequence:
+		return slices.ContainsFunc(p, UsesFirst)
+	}
+	return false
 }

@@ -36,6 +36,7 @@ type tokensCommand struct {
 	env       Env
 	verb      string
 	tokenizer string
+	revision  string
 	asJSON    bool
 	special   bool
 	model     string
@@ -48,6 +49,7 @@ func tokensMain(env Env, args []string) int {
 	flags := pflag.NewFlagSet("inferometer tokens", pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.StringVar(&c.tokenizer, "tokenizer", token.Builtin, "tokenizer: a file, a directory, a Hugging Face name, or one that is built in")
+	flags.StringVar(&c.revision, "revision", "", "branch, tag or commit of a Hugging Face name (main)")
 	flags.BoolVar(&c.asJSON, "json", false, "each line of input is a JSON string (decode: of output)")
 	flags.BoolVar(&c.special, "special", false, "add the special tokens that the model's own tokenizer adds (decode: print them)")
 	flags.StringVar(&c.model, "model", "", "verify: the model's name, for servers that ask for it")
@@ -73,10 +75,11 @@ func tokensMain(env Env, args []string) int {
 }
 
 func (c *tokensCommand) run() int {
-	tok, err := kit.Default().Tokenizers(c.tokenizer)
+	found, err := kit.Default().Tokenizers(context.Background(), c.tokenizer, c.revision)
 	if err != nil {
 		return fail(c.env, "tokens", err, exitUsage)
 	}
+	tok := found.Tokenizer
 	out := bufio.NewWriter(c.env.Stdout)
 	defer out.Flush()
 	engine, exact := tok.(*token.Engine)

@@ -3,6 +3,7 @@
 package kit
 
 import (
+	"context"
 	"fmt"
 	"os"
 
@@ -12,7 +13,7 @@ import (
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/promptfile"
 	"inferometer/internal/prompt/synthetic"
-	"inferometer/internal/token"
+	"inferometer/internal/tokensource"
 )
 
 // Kit is what a run is put together from.
@@ -20,11 +21,14 @@ type Kit struct {
 	Endpoints  map[string]EndpointFactory
 	Decoders   map[string]DecoderFactory
 	Sources    map[string]SourceFactory
-	Tokenizers func(name string) (token.Tokenizer, error)
+	Tokenizers TokenizerFinder
 }
 
 // EndpointFactory makes an endpoint of a target.
 type EndpointFactory func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error)
+
+// TokenizerFinder finds the tokenizer that a user names, and its chat template.
+type TokenizerFinder func(ctx context.Context, name, revision string) (*tokensource.Found, error)
 
 // DecoderFactory makes the decoder of an endpoint's answers. own: the tokenizer is
 // that of the model.
@@ -52,7 +56,7 @@ func Default() Kit {
 				return promptfile.New(d, tok, seed, os.ReadFile)
 			},
 		},
-		Tokenizers: token.ByName,
+		Tokenizers: tokensource.Finder{Env: os.Getenv}.Find,
 	}
 }
 

@@ -13,7 +13,9 @@ type Header struct {
 	Seed    uint64    `json:"seed"`
 	Kernel  bool      `json:"kernel"`  // reads carry kernel stamps
 	Decoder string    `json:"decoder"` // protocol that decodes the bodies, such as "openai"
-	Host    Host      `json:"host"`
+	// Template: prompts are counted with the model's chat template around them.
+	Template bool `json:"template,omitempty"`
+	Host     Host `json:"host"`
 }
 
 // Schema names the version of the record file's format.

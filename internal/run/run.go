@@ -80,6 +80,8 @@ type run struct {
 	stage  atomic.Int64 // index of the one under way
 	phase  atomic.Int64
 	facts  result.Facts
+
+	templated bool // prompts are counted with the model's chat template
 }
 
 // prepare makes everything that the first request needs.
@@ -93,18 +95,19 @@ func (r *run) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tok, err := r.opt.Kit.Tokenizers(r.plan.Tokenizer.Name)
+	found, err := r.opt.Kit.Tokenizers(ctx, r.plan.Tokenizer.Name, r.plan.Tokenizer.Revision)
 	if err != nil {
 		return err
 	}
-	newSource, err := kit.Pick(r.opt.Kit.Sources, "data source", r.plan.Data.Source)
+	tok := found.Tokenizer
+	prompts, err := r.opt.Kit.Prompts(r.plan, found)
 	if err != nil {
 		return err
 	}
-	source, err := newSource(r.plan.Data, tok, r.plan.Seed)
-	if err != nil {
-		return err
+	for _, note := range prompts.Notes {
+		fmt.Fprintln(r.opt.Log, note)
 	}
+	r.templated = prompts.Templated
 	newEndpoint, err := kit.Pick(r.opt.Kit.Endpoints, "protocol", r.plan.Target.Protocol)
 	if err != nil {
 		return err
@@ -130,7 +133,7 @@ func (r *run) prepare(ctx context.Context) error {
 	}
 	r.collect(secrets.guard(decoder(r.plan.Target, tok, !r.plan.Tokenizer.StandIn()), r.plan.Target))
 	r.engine = engine.New(engine.Config{
-		Now: r.clock.Now, Source: source, Endpoint: r.endpoint, Sink: r.collector,
+		Now: r.clock.Now, Source: prompts.Source, Endpoint: r.endpoint, Sink: r.collector,
 		NewSleeper: load.NewSleeper, Live: r.live, Feeders: runtime.GOMAXPROCS(0),
 	})
 	return nil
@@ -158,7 +161,7 @@ func (r *run) id() string {
 func (r *run) header() record.Header {
 	h := record.Header{
 		Version: r.opt.Version, Start: r.clock.Start(), Seed: r.plan.Seed,
-		Decoder: r.plan.Target.Protocol, Host: health.Host(),
+		Decoder: r.plan.Target.Protocol, Template: r.templated, Host: health.Host(),
 	}
 	if s, ok := r.endpoint.(endpoint.Stamper); ok {
 		h.Kernel = s.KernelStamps()

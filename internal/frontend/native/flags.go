@@ -45,7 +45,8 @@ func runGroups() []group {
 			{name: "ignore-eos", path: "data.ignore_eos", help: "ask for the whole output length"},
 			{name: "min-tokens", path: "data.min_tokens", help: "send min_tokens equal to the output length"},
 			{name: "salt", arg: "WHEN", path: "data.salt", help: "prefix that no cache has seen, new for each request or stage"},
-			{name: "tokenizer", arg: "NAME", path: "tokenizer.name", help: "what counts tokens on this side (words)"},
+			{name: "tokenizer", arg: "NAME", path: "tokenizer.name", help: "the model's: a file, a directory or a Hugging Face name (builtin:gpt2 stands in)"},
+			{name: "tokenizer-revision", arg: "REV", path: "tokenizer.revision", help: "branch, tag or commit of a Hugging Face name (main)"},
 		}},
 		{"Judgement", []option{
 			{name: "goodput", arg: "SLOS", path: "goodput", help: "objectives of a good request: ttft:200ms,itl:30ms (ttft, ttfot, ttst, ttfb, itl, tpot, ntpot, latency, or a metric's full name)"},

@@ -1,0 +1,45 @@
+package kit
+
+import (
+	"errors"
+	"fmt"
+
+	"inferometer/internal/chat"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/templated"
+	"inferometer/internal/tokensource"
+)
+
+// Prompts are where a plan's prompts come from.
+type Prompts struct {
+	Source prompt.Source
+	// Templated: they are counted with the model's chat template around them.
+	Templated bool
+	Notes     []string // worth telling the user
+}
+
+// Prompts makes the source of a plan's prompts. With the model's own tokenizer, prompts
+// of a chat are counted with its template around them, as the server counts.
+func (k Kit) Prompts(p *plan.Plan, found *tokensource.Found) (Prompts, error) {
+	var out Prompts
+	newSource, err := Pick(k.Sources, "data source", p.Data.Source)
+	if err != nil {
+		return out, err
+	}
+	out.Source, err = newSource(p.Data, found.Tokenizer, p.Seed)
+	if err != nil || p.Tokenizer.StandIn() || p.Target.Endpoint != plan.EndpointChat {
+		return out, err
+	}
+	template, err := found.Chat.Template("", false)
+	if errors.Is(err, chat.ErrNoTemplate) {
+		out.Notes = append(out.Notes, fmt.Sprintf("%s comes without a chat template: prompts are counted without it.", found.Tokenizer.Name()))
+		return out, nil
+	}
+	if err != nil {
+		return out, err
+	}
+	out.Source = templated.New(out.Source, template, chat.Options{Special: found.Chat.Special}, found.Tokenizer)
+	out.Templated = true
+	return out, nil
+}

@@ -120,7 +120,7 @@ func ownAttribute(of any, name string) (any, bool, error) {
 		if of.kind == kindRange {
 			known = "start stop step"
 		}
-	case int64, bool, float64:
+	case int64, bigInt, bool, float64:
 		known = "as_integer_ratio bit_count bit_length conjugate denominator from_bytes fromhex hex imag is_integer numerator real to_bytes"
 	}
 	if known != "" && strings.Contains(" "+known+" ", " "+name+" ") {

@@ -110,7 +110,7 @@ func convert(v any, depth int) (any, error) {
 		return nil, fmt.Errorf("it nests more than %d levels deep", maxNesting)
 	}
 	switch v := v.(type) {
-	case nil, bool, int64, float64, string, *List, *Dict:
+	case nil, bool, int64, bigInt, float64, string, *List, *Dict:
 		return v, nil
 	case int:
 		return int64(v), nil

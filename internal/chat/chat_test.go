@@ -82,7 +82,7 @@ func TestOptions(t *testing.T) {
 }
 
 func TestReadConfig(t *testing.T) {
-	c, err := ReadConfig([]byte(`{"bos_token": {"content": "<s>", "lstrip": false}, "eos_token": "</s>", "pad_token": null, "add_bos_token": true, "add_eos_token": null,
+	c, err := ReadConfig([]byte(`{"bos_token": {"content": "<s>", "lstrip": false}, "eos_token": "</s>", "pad_token": null, "add_bos_token": true, "add_eos_token": null, "model_max_length": 1000000000000000019884624838656,
 		"additional_special_tokens": ["<a>", {"content": "<b>"}], "chat_template": "{{ bos_token }}{{ additional_special_tokens[1] }}{{ messages[0].content }}"}`))
 	if err != nil {
 		t.Fatal(err)

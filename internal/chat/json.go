@@ -55,8 +55,8 @@ func scan(s *jsonscan.Scanner, depth int) any {
 	text := string(s.Number())
 	if !strings.ContainsAny(text, ".eE") {
 		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil && s.Err() == nil {
-			s.Fail("a smaller number")
+		if err != nil {
+			return bigInt(text)
 		}
 		return n
 	}
@@ -118,6 +118,8 @@ func (st *jsonStyle) write(b *strings.Builder, v any, depth int) error {
 		b.WriteString(strconv.FormatBool(v))
 	case int64:
 		b.WriteString(strconv.FormatInt(v, 10))
+	case bigInt:
+		b.WriteString(string(v))
 	case float64:
 		b.WriteString(jsonFloat(v))
 	case string:
@@ -194,6 +196,8 @@ func (st *jsonStyle) dict(b *strings.Builder, d *Dict, depth int) error {
 			b.WriteString(`"` + strconv.FormatBool(k) + `"`)
 		case int64:
 			b.WriteString(`"` + strconv.FormatInt(k, 10) + `"`)
+		case bigInt:
+			b.WriteString(`"` + string(k) + `"`)
 		case float64:
 			b.WriteString(`"` + jsonFloat(k) + `"`)
 		}

@@ -13,9 +13,9 @@ func testNames() map[string]*callable {
 		"boolean":   func(v any) bool { _, ok := v.(bool); return ok },
 		"true":      func(v any) bool { return v == true },
 		"false":     func(v any) bool { return v == false },
-		"integer":   func(v any) bool { _, ok := v.(int64); return ok },
+		"integer":   func(v any) bool { return typeName(v) == "int" },
 		"float":     func(v any) bool { _, ok := v.(float64); return ok },
-		"number":    func(v any) bool { _, ok := asFloat(v); return ok },
+		"number":    func(v any) bool { _, ok := asFloat(v); return ok || typeName(v) == "int" },
 		"string":    func(v any) bool { _, ok := asString(v); return ok },
 		"mapping":   func(v any) bool { _, ok := v.(*Dict); return ok },
 		"callable":  func(v any) bool { _, ok := v.(*callable); return ok },
@@ -104,7 +104,7 @@ func sameAs(_ *machine, c call) (any, error) {
 		return nil, err
 	}
 	switch a := v[0].(type) {
-	case int64, float64, string, markup:
+	case int64, bigInt, float64, string, markup:
 		if typeName(a) != typeName(v[1]) || !equal(a, v[1]) {
 			return false, nil
 		}

@@ -8,13 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// The values of a template are those of Python: nil is None, then bool, int64,
+// The values of a template are those of Python: nil is None, then bool, int64, bigInt,
 // float64, string, markup, *List, *Dict, *view, *gen, *namespace, *callable, *loop
 // and *undefined.
 
 // markup is a string that the filter safe has marked. Joined to another with +, the
 // other is escaped for HTML.
 type markup string
+
+// bigInt is the text of an integer that no int64 holds. It can be printed and compared
+// with itself, and nothing can be reckoned with it.
+type bigInt string
 
 // undefined is what a name or an attribute that does not exist gives.
 type undefined struct{ what string }
@@ -92,7 +96,7 @@ func hash(key any) (any, error) {
 		return k, nil
 	case markup:
 		return string(k), nil
-	case nil, int64, string:
+	case nil, int64, bigInt, string:
 		return k, nil
 	case *undefined:
 		return nil, k.fail()
@@ -145,7 +149,7 @@ func typeName(v any) string {
 		return "NoneType"
 	case bool:
 		return "bool"
-	case int64:
+	case int64, bigInt:
 		return "int"
 	case float64:
 		return "float"
@@ -253,6 +257,8 @@ func repr(v any, depth int) (string, error) {
 		return "False", nil
 	case int64:
 		return strconv.FormatInt(v, 10), nil
+	case bigInt:
+		return string(v), nil
 	case float64:
 		return floatRepr(v), nil
 	case string:

@@ -7,31 +7,26 @@ package tekken
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 
+	"inferometer/internal/jsonscan"
 	"inferometer/internal/token"
 	"inferometer/internal/token/bpe"
 )
 
 // file is a tekken.json.
 type file struct {
-	Config *struct {
-		Pattern           string `json:"pattern"`
-		DefaultVocabSize  int    `json:"default_vocab_size"`
-		DefaultNumSpecial int    `json:"default_num_special_tokens"`
-		Version           string `json:"version"`
-	} `json:"config"`
-	Vocab []struct {
-		Rank  int    `json:"rank"`
-		Bytes string `json:"token_bytes"`
-	} `json:"vocab"`
-	Special []struct {
-		Rank int    `json:"rank"`
-		Text string `json:"token_str"`
-	} `json:"special_tokens"`
+	pattern, version string
+	size, special    int // of the vocabulary, and of the special tokens in it
+	ranks            []string
+	names            []named // of special tokens; nil: the file does not say them
+}
+
+type named struct {
+	rank int
+	text string
 }
 
 // Load reads a tekken.json.
@@ -49,37 +44,21 @@ const maxSize = 1 << 20
 // Read makes the tokenizer of a tekken.json's content.
 func Read(name string, data []byte) (*token.Engine, error) {
 	fail := func(err error) (*token.Engine, error) { return nil, fmt.Errorf("the tokenizer %s: %w", name, err) }
-	var f file
-	if err := json.Unmarshal(data, &f); err != nil {
-		return fail(fmt.Errorf("it is not a tekken.json: %w", err))
+	f, err := parse(data)
+	if err != nil {
+		return fail(err)
 	}
-	if f.Config == nil || f.Config.Pattern == "" || len(f.Vocab) == 0 {
-		return fail(errors.New("it is not a tekken.json: it has no config, pattern or vocab"))
+	if f.special < 1 || f.size <= f.special || f.size > maxSize || f.size-f.special > len(f.ranks) {
+		return fail(fmt.Errorf("a vocabulary of %d with %d special tokens does not fit its %d ranks", f.size, f.special, len(f.ranks)))
 	}
-	special, size := f.Config.DefaultNumSpecial, f.Config.DefaultVocabSize
-	if special < 1 || size <= special || size > maxSize || size-special > len(f.Vocab) {
-		return fail(fmt.Errorf("a vocabulary of %d with %d special tokens does not fit its %d ranks", size, special, len(f.Vocab)))
-	}
-	tokens := make([]string, size)
-	for i, v := range f.Vocab {
-		if v.Rank < 0 || v.Rank >= len(f.Vocab) {
-			return fail(fmt.Errorf("token %d has the rank %d", i, v.Rank))
-		}
-		if v.Rank >= size-special {
-			continue // the file holds more than the tokenizer uses
-		}
-		text, err := base64.StdEncoding.DecodeString(v.Bytes)
-		if err != nil || len(text) == 0 || tokens[special+v.Rank] != "" {
-			return fail(fmt.Errorf("the token of rank %d is not base64, empty, or there twice", v.Rank))
-		}
-		tokens[special+v.Rank] = string(text)
-	}
+	tokens := make([]string, f.size)
+	copy(tokens[f.special:], f.ranks) // the file may hold more than the tokenizer uses
 	m, err := bpe.FromRanks(tokens)
 	if err != nil {
 		return fail(err)
 	}
-	p := token.Parts{Name: name, Model: m, Pattern: f.Config.Pattern}
-	if p.Known, err = f.known(special); err != nil {
+	p := token.Parts{Name: name, Model: m, Pattern: f.pattern}
+	if p.Known, err = f.known(); err != nil {
 		return fail(err)
 	}
 	for _, k := range p.Known {
@@ -90,32 +69,137 @@ func Read(name string, data []byte) (*token.Engine, error) {
 	return token.New(p)
 }
 
+// parse reads the members that matter.
+func parse(data []byte) (*file, error) {
+	f := &file{}
+	var s jsonscan.Scanner
+	var err error
+	s.Reset(data)
+	s.Object()
+	for key, ok := s.Key(); ok && err == nil; key, ok = s.Key() {
+		switch string(key) {
+		case "config":
+			f.config(&s)
+		case "vocab":
+			err = f.vocab(&s)
+		case "special_tokens":
+			if !s.Null() {
+				f.readNames(&s)
+			}
+		default:
+			s.Skip()
+		}
+	}
+	if err == nil && !s.End() {
+		err = fmt.Errorf("it is not a tekken.json: %w", s.Err())
+	}
+	if err == nil && (f.pattern == "" || len(f.ranks) == 0) {
+		err = errors.New("it is not a tekken.json: it has no config, pattern or vocab")
+	}
+	return f, err
+}
+
+func (f *file) config(s *jsonscan.Scanner) {
+	s.Object()
+	for key, ok := s.Key(); ok; key, ok = s.Key() {
+		switch string(key) {
+		case "pattern":
+			f.pattern = string(s.Quoted())
+		case "version":
+			f.version = string(s.Quoted())
+		case "default_vocab_size":
+			f.size = int(s.Int())
+		case "default_num_special_tokens":
+			f.special = int(s.Int())
+		default:
+			s.Skip()
+		}
+	}
+}
+
+// vocab reads the tokens by rank.
+func (f *file) vocab(s *jsonscan.Scanner) error {
+	s.Array()
+	for i := 0; s.More(); i++ {
+		rank, text := int64(-1), ""
+		s.Object()
+		for key, ok := s.Key(); ok; key, ok = s.Key() {
+			switch string(key) {
+			case "rank":
+				rank = s.Int()
+			case "token_bytes":
+				b, err := base64.StdEncoding.AppendDecode(nil, s.Quoted())
+				if err != nil || len(b) == 0 {
+					return fmt.Errorf("the bytes of token %d are not base64, or empty", i)
+				}
+				text = string(b)
+			default:
+				s.Skip()
+			}
+		}
+		if s.Err() != nil {
+			return nil // which the caller sees
+		}
+		if rank < 0 || rank > maxSize {
+			return fmt.Errorf("token %d has the rank %d", i, rank)
+		}
+		for int64(len(f.ranks)) <= rank {
+			f.ranks = append(f.ranks, "")
+		}
+		if text == "" || f.ranks[rank] != "" {
+			return fmt.Errorf("the token of rank %d has no bytes, or is there twice", rank)
+		}
+		f.ranks[rank] = text
+	}
+	return nil
+}
+
+func (f *file) readNames(s *jsonscan.Scanner) {
+	f.names = []named{}
+	s.Array()
+	for s.More() {
+		n := named{rank: -1}
+		s.Object()
+		for key, ok := s.Key(); ok; key, ok = s.Key() {
+			switch string(key) {
+			case "rank":
+				n.rank = int(s.Int())
+			case "token_str":
+				n.text = string(s.Quoted())
+			default:
+				s.Skip()
+			}
+		}
+		f.names = append(f.names, n)
+	}
+}
+
 // known are the special tokens, those of old files among them, which do not say them.
-func (f *file) known(n int) ([]token.Added, error) {
-	names := make([]string, n)
-	if f.Special == nil {
-		switch f.Config.Version {
+func (f *file) known() ([]token.Added, error) {
+	names := make([]string, f.special)
+	if f.names == nil {
+		switch f.version {
 		case "v1", "v2", "v3", "v7":
 		default:
-			return nil, fmt.Errorf("it is of version %q and has no special_tokens", f.Config.Version)
+			return nil, fmt.Errorf("it is of version %q and has no special_tokens", f.version)
 		}
 		copy(names, []string{
 			"<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]", "[TOOL_CALLS]",
 			"[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]", "[PREFIX]", "[MIDDLE]", "[SUFFIX]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]",
 		})
 	}
-	for _, s := range f.Special {
-		if s.Rank < 0 || s.Rank >= n || names[s.Rank] != "" {
-			return nil, fmt.Errorf("the special token %q has the rank %d, which is taken or out of range", s.Text, s.Rank)
+	for _, n := range f.names {
+		if n.rank < 0 || n.rank >= len(names) || names[n.rank] != "" {
+			return nil, fmt.Errorf("the special token %q has the rank %d, which is taken or out of range", n.text, n.rank)
 		}
-		names[s.Rank] = s.Text
+		names[n.rank] = n.text
 	}
-	var out []token.Added
+	out := make([]token.Added, len(names))
 	for id, text := range names {
 		if text == "" {
 			text = fmt.Sprintf("<SPECIAL_%d>", id)
 		}
-		out = append(out, token.Added{ID: int32(id), Content: text, Special: true})
+		out[id] = token.Added{ID: int32(id), Content: text, Special: true}
 	}
 	return out, nil
 }

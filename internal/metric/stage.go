@@ -33,6 +33,7 @@ type Counts struct {
 	Unstamped int64 // reads without a kernel stamp
 	Late      int64 // token events that came out of a read with later ones because the client was late
 	Apart     int64 // token events more than 1 ms after the one before
+	Events    int64 // token events in all
 
 	Empty int64 // successful streams and texts without a token
 	Short int64 // successful answers with fewer tokens than were asked for, Empty ones aside
@@ -154,6 +155,7 @@ func (s *stage) count(r *Request, standIn bool) {
 	}
 	s.Late += r.late
 	s.Apart += r.apart
+	s.Events += int64(r.events)
 	s.Sources[0][r.In.Source&3]++
 	s.Sources[1][r.Out.Source&3]++
 	for i, t := range [2]record.Tokens{r.In, r.Out} {
@@ -240,6 +242,7 @@ func (c *Counts) merge(o *Counts) {
 	c.Unstamped += o.Unstamped
 	c.Late += o.Late
 	c.Apart += o.Apart
+	c.Events += o.Events
 	c.Empty += o.Empty
 	c.Short += o.Short
 }

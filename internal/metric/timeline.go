@@ -2,12 +2,16 @@ package metric
 
 import (
 	"math"
+	"math/bits"
 	"time"
 )
 
 // timeline keeps what successful requests add up to in short spans of time, so that
 // the halves of a window can be compared although its ends become known late. The
 // spans are as short as a bounded number of them allows.
+//
+// Its sums are integers, so that they come out the same in whatever order the
+// requests come: a report from records agrees with its run to the last digit.
 type timeline struct {
 	shift uint // spans are 1<<shift nanoseconds long
 	lo    int64
@@ -17,13 +21,35 @@ type timeline struct {
 // span is a part of a timeline.
 type span struct {
 	// Of requests that ended in it.
-	ended   float64
-	latency float64 // Σ seconds
-	squares float64 // Σ seconds²
-	// Of all requests, the part of each that lies in it: so that requests which end
-	// in waves still give an even flow.
-	requests float64
-	tokens   float64
+	ended   int64
+	latency int64 // Σ nanoseconds
+	squares wide  // Σ nanoseconds²
+	// Of all requests, the part of each that lies in it, in units of 1/fullPart: so
+	// that requests which end in waves still give an even flow.
+	requests int64
+	tokens   int64
+}
+
+// fullPart is how many parts a request or a token has.
+const fullPart = 1 << 20
+
+// wide is an integer of 128 bits.
+type wide struct{ hi, lo uint64 }
+
+func (w *wide) add(o wide) {
+	var carry uint64
+	w.lo, carry = bits.Add64(w.lo, o.lo, 0)
+	w.hi, _ = bits.Add64(w.hi, o.hi, carry)
+}
+
+func (w wide) float() float64 { return float64(w.hi)*(1<<64) + float64(w.lo) }
+
+// share is n × part ÷ of, rounded down, for part ≤ of. Differences of shares add up,
+// however finely the way from 0 to of is cut.
+func share(n, part, of int64) int64 {
+	hi, lo := bits.Mul64(uint64(n), uint64(part))
+	q, _ := bits.Div64(hi, lo, uint64(of))
+	return int64(q)
 }
 
 const (
@@ -40,22 +66,25 @@ func (tl *timeline) add(sent, end time.Duration, tokens int) {
 		tl.shift, tl.lo = firstShift, int64(end)>>firstShift
 	}
 	tl.cover(sent, end)
-	d := (end - sent).Seconds()
+	d := int64(end - sent)
 	at := &tl.spans[int64(end)>>tl.shift-tl.lo]
 	at.ended++
 	at.latency += d
-	at.squares += d * d
-	if end == sent {
-		at.requests++
-		at.tokens += float64(tokens)
+	hi, lo := bits.Mul64(uint64(d), uint64(d))
+	at.squares.add(wide{hi, lo})
+	if d == 0 {
+		at.requests += fullPart
+		at.tokens += fullPart * int64(tokens)
 		return
 	}
-	per := 1 / float64(end-sent)
+	var requests, output int64 // up to the spans before
 	for i := int64(sent) >> tl.shift; i <= int64(end)>>tl.shift; i++ {
-		part := float64(min(int64(end), (i+1)<<tl.shift)-max(int64(sent), i<<tl.shift)) * per
+		upTo := min(int64(end), (i+1)<<tl.shift) - int64(sent)
+		r, o := share(fullPart, upTo, d), share(fullPart*int64(tokens), upTo, d)
 		s := &tl.spans[i-tl.lo]
-		s.requests += part
-		s.tokens += part * float64(tokens)
+		s.requests += r - requests
+		s.tokens += o - output
+		requests, output = r, o
 	}
 }
 
@@ -88,19 +117,19 @@ func (tl *timeline) coarsen() {
 	}
 	out := make([]span, n)
 	for i, s := range tl.spans {
-		out[(tl.lo+int64(i))>>1-lo].add(s, 1)
+		out[(tl.lo+int64(i))>>1-lo].add(s)
 	}
 	tl.lo, tl.spans = lo, out
 	tl.shift++
 }
 
-// add adds a part of another span.
-func (s *span) add(o span, part float64) {
-	s.ended += o.ended * part
-	s.latency += o.latency * part
-	s.squares += o.squares * part
-	s.requests += o.requests * part
-	s.tokens += o.tokens * part
+// add adds another span.
+func (s *span) add(o span) {
+	s.ended += o.ended
+	s.latency += o.latency
+	s.squares.add(o.squares)
+	s.requests += o.requests
+	s.tokens += o.tokens
 }
 
 // merge adds another timeline, which it may change.
@@ -124,13 +153,25 @@ func (tl *timeline) merge(o *timeline) {
 		o.coarsen()
 	}
 	for i, s := range o.spans {
-		tl.spans[o.lo+int64(i)-tl.lo].add(s, 1)
+		tl.spans[o.lo+int64(i)-tl.lo].add(s)
 	}
 }
 
+// sums are what spans add up to, in requests, seconds, seconds² and tokens.
+type sums struct{ ended, latency, squares, requests, tokens float64 }
+
+// add adds a part of a span.
+func (s *sums) add(o span, part float64) {
+	s.ended += float64(o.ended) * part
+	s.latency += float64(o.latency) / 1e9 * part
+	s.squares += o.squares.float() / 1e18 * part
+	s.requests += float64(o.requests) / fullPart * part
+	s.tokens += float64(o.tokens) / fullPart * part
+}
+
 // between sums up a window; spans at its ends count by the part that lies in it.
-func (tl *timeline) between(from, to time.Duration) span {
-	var sum span
+func (tl *timeline) between(from, to time.Duration) sums {
+	var sum sums
 	for i, s := range tl.spans {
 		a := (tl.lo + int64(i)) << tl.shift
 		b := a + 1<<tl.shift
@@ -184,7 +225,7 @@ func (tl *timeline) drift(from, to time.Duration) (Drift, bool) {
 }
 
 // mean is the mean latency and its standard error.
-func (s *span) mean() (mean, err float64) {
+func (s *sums) mean() (mean, err float64) {
 	mean = s.latency / s.ended
 	variance := max(0, s.squares/s.ended-mean*mean)
 	return mean, math.Sqrt(variance / s.ended)

@@ -37,8 +37,7 @@ func TestTimelineKeepsItsSums(t *testing.T) {
 			t.Errorf("%s: %+v, want ended %v, latency %v, tokens %v", name, s, ended+1, latency, tokens+3)
 		}
 	}
-	x, y := one.between(time.Hour, 2*time.Hour), a.between(time.Hour, 2*time.Hour)
-	if math.Abs(x.tokens-y.tokens) > 1e-6*x.tokens || math.Abs(x.ended-y.ended) > 1e-6*x.ended {
+	if x, y := one.between(time.Hour, 2*time.Hour), a.between(time.Hour, 2*time.Hour); x != y {
 		t.Errorf("an hour of one is %+v, of the merged %+v", x, y)
 	}
 }

@@ -123,20 +123,56 @@ func treeCPU(pid int) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
+	for _, child := range children(pid) {
+		if c, err := treeCPU(child); err == nil { // it may have ended meanwhile
+			total += c
+		}
+	}
+	return total, nil
+}
+
+// treePeak is the sum of the largest resident sets of a process and its live
+// descendants, in bytes; what has ended counts as nothing.
+func treePeak(pid int) int64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	total := parsePeak(string(text))
+	for _, child := range children(pid) {
+		total += treePeak(child)
+	}
+	return total
+}
+
+// parsePeak reads the largest resident set from /proc/PID/status; 0 where there is
+// none, as in a process that is ending.
+func parsePeak(text string) int64 {
+	for l := range strings.Lines(text) {
+		if value, ok := strings.CutPrefix(l, "VmHWM:"); ok {
+			kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			if err != nil {
+				return 0
+			}
+			return kib << 10
+		}
+	}
+	return 0
+}
+
+// children are the processes that a process has started and not yet collected.
+func children(pid int) []int {
+	var out []int
 	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	for _, t := range tasks {
 		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, t.Name()))
 		for field := range strings.FieldsSeq(string(text)) {
-			child, err := strconv.Atoi(field)
-			if err != nil {
-				continue
-			}
-			if c, err := treeCPU(child); err == nil { // it may have ended meanwhile
-				total += c
+			if child, err := strconv.Atoi(field); err == nil {
+				out = append(out, child)
 			}
 		}
 	}
-	return total, nil
+	return out
 }
 
 // coreIdle is the time that the given cores have spent idle since boot, all together.

@@ -63,6 +63,18 @@ func TestDealCores(t *testing.T) {
 	}
 }
 
+func TestParsePeak(t *testing.T) {
+	if got := parsePeak("Name:\tx\nVmPeak:\t  900 kB\nVmHWM:\t   120 kB\nVmRSS:\t 80 kB\n"); got != 120<<10 {
+		t.Errorf("parsePeak = %d, want %d", got, 120<<10)
+	}
+	if got := parsePeak("Name:\tzombie\n"); got != 0 {
+		t.Errorf("parsePeak of a process that is ending = %d, want 0", got)
+	}
+	if got := treePeak(os.Getpid()); got < 1<<20 {
+		t.Errorf("this process has a peak of %d bytes", got)
+	}
+}
+
 func TestOwnCPUIsSeen(t *testing.T) {
 	if _, err := treeCPU(os.Getpid()); err != nil {
 		t.Error(err)

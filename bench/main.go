@@ -97,10 +97,17 @@ type bench struct {
 	self  string // this binary, for bare and hog
 	cores layout
 	seq   int // number of the last run directory made
+
+	hogged   bool          // a process of our own keeps the client's core busy
+	noise    float64       // largest share of a measured core that others took, in this row
+	patience time.Duration // left for waiting for a quiet machine and for measuring again
 }
 
+// allPatience bounds what noise may cost, so that the table is made in a bounded time.
+const allPatience = 3 * time.Minute
+
 func newBench(o options) (*bench, error) {
-	b := &bench{options: o}
+	b := &bench{options: o, patience: allPatience}
 	var err error
 	if b.self, err = os.Executable(); err != nil {
 		return nil, fmt.Errorf("finding the bench's own binary: %w", err)
@@ -155,8 +162,12 @@ func benchMain(ctx context.Context, args []string) error {
 			continue
 		}
 		fmt.Fprintf(os.Stderr, "bench: %s\n", r.name)
+		b.noise = 0
 		l := r.measure(ctx, b)
 		l.name = r.name
+		if b.noise > quietEnough {
+			l.note("the machine was not quiet: other processes took up to %.0f %% of a measured core", 100*b.noise)
+		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

@@ -37,6 +37,7 @@ type child struct {
 	done    chan struct{} // closed when it has ended
 	ended   time.Time
 	err     error
+	peak    int64 // largest resident set seen, its children's included, bytes; valid when done
 }
 
 // start starts c on the given cores. Cancelling ctx kills its process group.
@@ -59,6 +60,19 @@ func start(ctx context.Context, cores []int, c command) (*child, error) {
 		close(ch.done)
 	}()
 	return ch, nil
+}
+
+// watchPeak follows the child's memory until it has ended. The kernel's own figure
+// in rusage is of no use: it begins with what this process had when it forked.
+func (c *child) watchPeak() {
+	for {
+		select {
+		case <-c.done:
+			return
+		case <-time.After(20 * time.Millisecond):
+			c.peak = max(c.peak, treePeak(c.cmd.Process.Pid))
+		}
+	}
 }
 
 // startPinned starts cmd from a thread that is pinned to cores: a child inherits
@@ -106,16 +120,6 @@ func (c *child) stop() {
 func (c *child) cpu() time.Duration {
 	<-c.done
 	return c.cmd.ProcessState.UserTime() + c.cmd.ProcessState.SystemTime()
-}
-
-// peak is the largest resident set of the ended child, in bytes.
-func (c *child) peak() int64 {
-	<-c.done
-	usage, ok := c.cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	if !ok {
-		return 0
-	}
-	return usage.Maxrss << 10
 }
 
 func lastLines(text string, n int) string {

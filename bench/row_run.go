@@ -42,16 +42,11 @@ func (o openLoop) command(b *bench, s *server, dir string) command {
 
 // open makes one open-loop run.
 func (b *bench) open(ctx context.Context, s *server, o openLoop) (attempt, error) {
-	dir, err := b.dir("open")
-	if err != nil {
-		return attempt{}, err
+	a, err := b.attempt(ctx, s, b.cores.client, "open", func(dir string) (command, error) { return o.command(b, s, dir), nil })
+	if err == nil {
+		_, err = readResult(a.dir)
 	}
-	l, client, err := b.drive(ctx, s, b.cores.client, o.command(b, s, dir))
-	if err != nil {
-		return attempt{}, err
-	}
-	_, err = readResult(dir)
-	return attempt{load: l, dir: dir, child: client}, err
+	return a, err
 }
 
 // poissonRow asks for more arrivals than any peer can keep up with.
@@ -176,22 +171,19 @@ func reportRow() row {
 // reportWait runs 20,000 streamed requests and returns the time between the end of
 // the last one and the end of the program, whose last act is to print the table.
 func (b *bench) reportWait(ctx context.Context, s *server) (time.Duration, error) {
-	dir, err := b.dir("report")
+	a, err := b.attempt(ctx, s, b.cores.client, "report", func(dir string) (command, error) {
+		return command{argv: []string{b.program, "run", s.url, "--model", "mock", "--concurrency", "64", "--requests", "20000",
+			"--input-tokens", strconv.Itoa(promptWords), "--output-tokens", "16", "--out", outDir(dir)}, fine: []int{1}}, nil
+	})
 	if err != nil {
 		return 0, err
 	}
-	argv := []string{b.program, "run", s.url, "--model", "mock", "--concurrency", "64", "--requests", "20000",
-		"--input-tokens", strconv.Itoa(promptWords), "--output-tokens", "16", "--out", outDir(dir)}
-	_, client, err := b.drive(ctx, s, b.cores.client, command{argv: argv, fine: []int{1}})
-	if err != nil {
-		return 0, err
-	}
-	if _, err := readResult(dir); err != nil {
+	if _, err := readResult(a.dir); err != nil {
 		return 0, err
 	}
 	var last time.Duration
-	f, err := readRecords(dir, func(r *record.Record) { last = max(last, r.End) })
-	return client.ended.Sub(f.start.Add(last)), err
+	f, err := readRecords(a.dir, func(r *record.Record) { last = max(last, r.End) })
+	return a.child.ended.Sub(f.start.Add(last)), err
 }
 
 // peerReportWait has GenAI-Perf, which reads everything again after the load, do the

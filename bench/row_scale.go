@@ -87,22 +87,15 @@ func splitCores(all []int) (server, client []int) {
 func (b *bench) onCores(ctx context.Context, s *server, cores []int) ([]attempt, error) {
 	var out []attempt
 	for range b.reps {
-		dir, err := b.dir("cores")
+		w := work{inFlight: 64 * len(cores), stream: true, events: 16, duration: b.load}
+		a, err := b.attempt(ctx, s, cores, "cores", func(dir string) (command, error) { return ours().command(b, s, w, dir) })
+		if err == nil {
+			_, err = readResult(a.dir)
+		}
 		if err != nil {
 			return nil, err
 		}
-		cmd, err := ours().command(b, s, work{inFlight: 64 * len(cores), stream: true, events: 16, duration: b.load}, dir)
-		if err != nil {
-			return nil, err
-		}
-		l, client, err := b.drive(ctx, s, cores, cmd)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := readResult(dir); err != nil {
-			return nil, err
-		}
-		out = append(out, attempt{load: l, dir: dir, child: client})
+		out = append(out, a)
 	}
 	return out, nil
 }
@@ -237,24 +230,20 @@ func millionEventsRow() row {
 			return l
 		}
 		defer s.stop()
-		dir, err := b.dir("million")
-		if err != nil {
-			l.miss(nameOurs, err)
-			return l
-		}
-		argv := []string{b.program, "run", s.url, "--model", "mock", "--concurrency", "64", "--requests", strconv.Itoa(1_000_000)}
-		argv = append(argv, commonFlags(work{stream: true, events: 64}, dir)...)
-		load, client, err := b.drive(ctx, s, b.cores.client, command{argv: argv, fine: []int{1}})
+		a, err := b.attempt(ctx, s, b.cores.client, "million", func(dir string) (command, error) {
+			argv := []string{b.program, "run", s.url, "--model", "mock", "--concurrency", "64", "--requests", strconv.Itoa(1_000_000)}
+			return command{argv: append(argv, commonFlags(work{stream: true, events: 64}, dir)...), fine: []int{1}}, nil
+		})
 		if err == nil {
-			_, err = readResult(dir)
+			_, err = readResult(a.dir)
 		}
 		if err != nil {
 			l.miss(nameOurs, err)
 			return l
 		}
-		l.add(nameOurs, "%s; %s requests/s, client CPU per event %s, %.0f s in all", show(float64(load.peak)/1e6, " MB"), show(load.rate, ""),
-			show(us(load.wholeCPU)/64, " µs"), client.ended.Sub(client.started).Seconds())
-		l.atMost("peak memory", float64(load.peak)/1e6, 600, " MB")
+		l.add(nameOurs, "%s; %s requests/s, client CPU per event %s, %.0f s in all", show(peakMB(a), " MB"), show(a.rate, ""),
+			show(us(a.wholeCPU)/64, " µs"), a.child.ended.Sub(a.child.started).Seconds())
+		l.atMost("peak memory", peakMB(a), 600, " MB")
 		return l
 	}}
 }

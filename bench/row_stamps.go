@@ -95,6 +95,8 @@ func (b *bench) stampRun(ctx context.Context, hogged bool) (stampRun, error) {
 			return stampRun{}, err
 		}
 		defer h.stop()
+		b.hogged = true
+		defer func() { b.hogged = false }()
 	}
 	a, err := b.try(ctx, ours(), s, work{inFlight: 256, stream: true, events: stampServer.events, duration: b.load})
 	if err != nil {

@@ -64,24 +64,10 @@ func (c throughputCase) measure(ctx context.Context, b *bench) (l line) {
 	if b.full {
 		b.otherPeers(ctx, &l, s, c.work, func(l *line, f field, name string) { c.report(l, f, name) })
 	}
-	noteNoise(&l, f)
 	if len(l.missing) == 0 {
 		c.judge(&l, f, c)
 	}
 	return l
-}
-
-// noteNoise tells of other processes on the cores that were measured.
-func noteNoise(l *line, f field) {
-	worst := 0.0
-	for _, attempts := range f.attempts {
-		for _, a := range attempts {
-			worst = max(worst, a.noise)
-		}
-	}
-	if worst > 0.10 {
-		l.note("the machine was not quiet: other processes used up to %.0f %% of a measured core", 100*worst)
-	}
 }
 
 // report prints what a contender did.

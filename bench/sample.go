@@ -5,6 +5,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 )
 
@@ -76,9 +78,10 @@ type load struct {
 	serverCPU time.Duration // for each request
 	busy      float64       // share of the server's cores that was not idle
 	running   float64       // requests in the server's hands, on average
-	noise     float64       // share of either side's cores that other processes used
-	peak      int64         // the client's largest resident set, bytes
-	tail      time.Duration // from the last answer to the client's exit
+	// Shares of either side's cores that other processes took.
+	serverNoise, clientNoise float64
+	peak                     int64         // the client's largest resident set, bytes
+	tail                     time.Duration // from the last answer to the client's exit
 	// The middle of the run, from which the figures above come.
 	loadStart, loadEnd time.Time
 	lastAnswer         time.Time // when the server was first seen to have answered all
@@ -136,12 +139,39 @@ func summariseLoad(samples []sample, before int64, serverCores, clientCores int)
 	l.cpu = (z.client - a.client) / time.Duration(n)
 	l.serverCPU = (z.server - a.server) / time.Duration(n)
 	l.busy = 1 - float64(z.idle-a.idle)/float64(wall)/float64(serverCores)
-	l.noise = max(others(wall, z.idle-a.idle, z.server-a.server, serverCores), others(wall, z.spare-a.spare, z.client-a.client, clientCores))
+	l.serverNoise = others(wall, z.idle-a.idle, z.server-a.server, serverCores)
+	l.clientNoise = others(wall, z.spare-a.spare, z.client-a.client, clientCores)
 	for _, s := range samples[first : final+1] {
 		l.running += float64(s.running)
 	}
 	l.running /= float64(final - first + 1)
 	return l, nil
+}
+
+// quietEnough is the share of a core that others may take from a measurement.
+const quietEnough = 0.10
+
+// awaitQuiet waits until the cores to be measured are nearly idle, as long as the
+// bench has patience.
+func (b *bench) awaitQuiet(ctx context.Context, client []int) {
+	const look = 200 * time.Millisecond
+	cores := append(slices.Clone(b.cores.server), client...)
+	if b.hogged {
+		cores = b.cores.server
+	}
+	for b.patience > 0 && ctx.Err() == nil {
+		before, err := coreIdle(cores)
+		if err != nil {
+			return
+		}
+		began := time.Now()
+		time.Sleep(look)
+		after, err := coreIdle(cores)
+		if err != nil || others(time.Since(began), after-before, 0, len(cores)) < quietEnough {
+			return
+		}
+		b.patience -= look
+	}
 }
 
 // others is the share of some cores that was neither idle nor used by the process
@@ -160,11 +190,15 @@ func (b *bench) drive(ctx context.Context, s *server, cores []int, c command) (l
 	if err != nil {
 		return load{}, nil, err
 	}
+	var memory sync.WaitGroup
+	memory.Go(client.watchPeak)
 	samples, err := watch(ctx, s, client)
 	if err != nil {
 		client.stop()
+		memory.Wait()
 		return load{}, client, err
 	}
+	memory.Wait()
 	if err := client.wait(); err != nil {
 		return load{}, client, err
 	}
@@ -173,7 +207,7 @@ func (b *bench) drive(ctx context.Context, s *server, cores []int, c command) (l
 		return l, client, fmt.Errorf("%s: %w", c.argv[0], err)
 	}
 	l.wholeCPU = client.cpu() / time.Duration(l.requests)
-	l.peak = client.peak()
+	l.peak = client.peak
 	l.tail = client.ended.Sub(l.lastAnswer)
 	return l, client, nil
 }

@@ -49,8 +49,8 @@ func TestSummariseLoad(t *testing.T) {
 	if c := l.ceiling(1); c < 1999 || c > 2001 {
 		t.Errorf("ceiling %v, want 2000", c)
 	}
-	if l.noise < 0.099 || l.noise > 0.101 {
-		t.Errorf("noise %v, want 0.1: the client had 0.9 of its core and the rest was not idle", l.noise)
+	if l.clientNoise < 0.099 || l.clientNoise > 0.101 || l.serverNoise > 0.001 {
+		t.Errorf("noise %v and %v, want 0.1 and 0: the client had 0.9 of its core and the rest was not idle", l.clientNoise, l.serverNoise)
 	}
 	if l.running != 8 {
 		t.Errorf("running %v, want 8", l.running)

@@ -146,6 +146,7 @@ FAMILIES = {
     "llama2": lambda: sp_bpe(normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]), decoder=SPM),
     "gemma": lambda: sp_bpe(normalizers.Replace(" ", "▁"), pre_tokenizers.Split(" ", "merged_with_previous"), decoder=GEMMA),
     "metaspace": lambda: sp_bpe(None, pre_tokenizers.Metaspace(prepend_scheme="first", split=False), decoders.Sequence([decoders.ByteFallback(), decoders.Metaspace(prepend_scheme="first", split=False)])),
+    "metaspace-strip": lambda: sp_bpe(normalizers.Sequence([normalizers.NFKC(), normalizers.Strip()]), pre_tokenizers.Metaspace(prepend_scheme="first"), decoders.Metaspace(prepend_scheme="first"), fallback=False, size=700),
     "unk": lambda: sp_bpe(None, pre_tokenizers.Metaspace(), decoders.Metaspace(), fallback=False, fuse=False, size=600),
     "unk-fused": lambda: sp_bpe(normalizers.Replace(" ", "▁"), None, decoders.Replace("▁", " "), fallback=False, size=600),
     "char-bpe": char_bpe,

@@ -89,6 +89,8 @@ type Engine struct {
 	normal  *finder    // added tokens in normalized text
 	content map[int32]string
 	special map[string]bool
+	// The pre-tokenizer asks whether a text begins where the input does.
+	usesFirst bool
 	// Decode gives back the text that was encoded, where it has no added tokens.
 	faithful bool
 	passes   sync.Pool // *pass
@@ -105,6 +107,7 @@ func New(p Parts) (*Engine, error) {
 	}
 	e := &Engine{parts: p, content: map[int32]string{}, special: map[string]bool{}}
 	e.fast, _ = p.Model.(*bpe.Model)
+	e.usesFirst = p.PreTokenizer != nil && pretoken.UsesFirst(p.PreTokenizer)
 	e.faithful = e.fast != nil && e.fast.Raw() && p.Normalizer == nil && p.PreTokenizer == nil && !p.PrefixSpace
 	for _, a := range p.Known {
 		e.content[a.ID] = a.Content

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"inferometer/internal/token/bpe"
+	"inferometer/internal/token/normal"
 	"inferometer/internal/token/pretoken"
 )
 
@@ -91,14 +92,16 @@ func (p *pass) stretch(s string, at int) {
 	if n := p.e.parts.Normalizer; n != nil {
 		text = n.Normalize(s)
 	}
+	// A normalizer may take the beginning of the input away.
+	first := at == 0 && (!p.e.usesFirst || p.e.parts.Normalizer == nil || normal.Begins(p.e.parts.Normalizer, s))
 	base := len(p.ends)
 	if p.e.normal == nil {
 		if text != "" {
-			p.plain(text, at == 0)
+			p.plain(text, first)
 		}
 	} else {
 		p.e.normal.each(text,
-			func(from, to int) { p.place = from; p.plain(text[from:to], at == 0 && from == 0) },
+			func(from, to int) { p.place = from; p.plain(text[from:to], first && from == 0) },
 			func(id int32, _, to int) { p.token(id, to) })
 	}
 	if !p.track || before == len(p.ids) {

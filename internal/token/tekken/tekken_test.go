@@ -1,6 +1,9 @@
 package tekken
 
 import (
+	"encoding/base64"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,6 +28,39 @@ func TestFaults(t *testing.T) {
 		_, err := Read("f", []byte(tc.data))
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v; want %q", tc.name, err, tc.want)
+		}
+	}
+}
+
+func TestSpecialNames(t *testing.T) {
+	var vocab []string
+	for b := range 256 {
+		vocab = append(vocab, fmt.Sprintf(`{"rank": %d, "token_bytes": %q}`, b, base64.StdEncoding.EncodeToString([]byte{byte(b)})))
+	}
+	file := func(version, special string) []byte {
+		return []byte(`{"config": {"pattern": "[a-z]+|.", "default_vocab_size": 260, "default_num_special_tokens": 4, "version": "` + version + `"}, "vocab": [` +
+			strings.Join(vocab, ",") + `]` + special + `}`)
+	}
+	e, err := Read("f", file("v13", `, "special_tokens": [{"rank": 2, "token_str": "<s>", "is_control": true}, {"rank": 0, "token_str": "[THINK]"}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := e.Encode("a<s>", true), []int32{2, 4 + 'a', 4 + '<', 4 + 's', 4 + '>'}; !slices.Equal(got, want) {
+		t.Errorf("ids %v, want %v", got, want)
+	}
+	if got := e.Decode([]int32{2, 4 + 'a', 0, 3}, false); got != "<s>a[THINK]<SPECIAL_3>" {
+		t.Errorf("decoded %q", got)
+	}
+	if got := e.Decode([]int32{2, 4 + 'a', 0, 3}, true); got != "a" {
+		t.Errorf("decoded %q", got)
+	}
+	for special, want := range map[string]string{
+		"": `it is of version "v13" and has no special_tokens`,
+		`, "special_tokens": [{"rank": 9, "token_str": "x"}]`:                                `the special token "x" has the rank 9`,
+		`, "special_tokens": [{"rank": 1, "token_str": "x"}, {"rank": 1, "token_str": "y"}]`: `the special token "y" has the rank 1`,
+	} {
+		if _, err := Read("f", file("v13", special)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
 		}
 	}
 }

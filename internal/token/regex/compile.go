@@ -30,6 +30,7 @@ type inst struct {
 	op       op
 	mode     mode
 	not      bool
+	free     bool // what it does depends on nothing but the place
 	assert   assertion
 	x, y     int
 	min, max int
@@ -46,11 +47,13 @@ const maxProgram = 50000
 type compiler struct {
 	prog   []inst
 	loops  int
+	guards int // loops around here that guard against empty rounds
 	tables *tables
 }
 
 // emit appends an instruction and returns where it is.
 func (c *compiler) emit(in inst) int {
+	in.free = c.guards == 0
 	c.prog = append(c.prog, in)
 	return len(c.prog) - 1
 }
@@ -202,6 +205,7 @@ func (c *compiler) star(body *node, m mode) error {
 	if lo == 0 {
 		slot = c.loops
 		c.loops++
+		c.guards++
 		c.emit(inst{op: opMark, x: slot})
 	}
 	if err := c.node(body); err != nil {
@@ -209,6 +213,7 @@ func (c *compiler) star(body *node, m mode) error {
 	}
 	if lo == 0 {
 		check = c.emit(inst{op: opCheck, x: slot})
+		c.guards--
 	}
 	c.emit(inst{op: opJmp, x: split})
 	c.prog[split].x, c.prog[split].y = choose(m, split+1, c.here())

@@ -9,7 +9,7 @@ import (
 
 // The bound on the steps of one FindAll. A step is a few nanoseconds.
 const (
-	stepsBase    = 20_000_000
+	stepsBase    = 2_000_000
 	stepsPerByte = 400
 )
 
@@ -51,9 +51,9 @@ const memoAfter = 20_000
 
 // again reports whether this search has been at an instruction and place before, and
 // so would fail from there again. What a search does from there does not depend on how
-// it got there, unless loops guard against empty rounds.
-func (m *matcher) again(pc, pos int) bool {
-	if m.depth > 0 || m.steps-m.since < memoAfter || len(m.loops) > 0 {
+// it got there, unless that is within a loop that guards against empty rounds.
+func (m *matcher) again(in *inst, pc, pos int) bool {
+	if m.depth > 0 || m.steps-m.since < memoAfter || !in.free {
 		return false
 	}
 	if m.tried == nil {
@@ -140,7 +140,7 @@ func (m *matcher) run(pc, pos, target int) (int, bool) {
 				pc++
 			}
 		case opLoop:
-			if m.again(pc, pos) {
+			if m.again(in, pc, pos) {
 				break
 			}
 			if pos, ok = m.loop(in, pc, pos); ok {
@@ -149,7 +149,7 @@ func (m *matcher) run(pc, pos, target int) (int, bool) {
 		case opJmp:
 			pc, ok = in.x, true
 		case opSplit:
-			if m.again(pc, pos) {
+			if m.again(in, pc, pos) {
 				break
 			}
 			ok = true
@@ -161,34 +161,8 @@ func (m *matcher) run(pc, pos, target int) (int, bool) {
 			}
 			m.stack = append(m.stack, frame{fBranch, in.y, pos, 0})
 			pc = in.x
-		case opLook:
-			_, found := m.sub(in.x, pos, -1)
-			if ok = found != in.not; ok {
-				pc = in.y
-			}
-		case opBehind:
-			if ok = m.behind(in, pos) != in.not; ok {
-				pc = in.y
-			}
-		case opAtomic:
-			var end int
-			if end, ok = m.sub(in.x, pos, -1); ok {
-				pos, pc = end, in.y
-			}
-		case opAssert:
-			if ok = m.holds(in, pos); ok {
-				pc++
-			}
-		case opMark:
-			m.stack = append(m.stack, frame{fRestore, in.x, m.loops[in.x], 0})
-			m.loops[in.x] = pos
-			pc++
-			ok = true
-		case opCheck:
-			if pc++; m.loops[in.x] == pos {
-				pc = in.y
-			}
-			ok = true
+		default:
+			pc, pos, ok = m.rare(in, pc, pos)
 		}
 		if !ok {
 			if pc, pos, ok = m.back(base); !ok {
@@ -196,6 +170,41 @@ func (m *matcher) run(pc, pos, target int) (int, bool) {
 			}
 		}
 	}
+}
+
+// rare runs the instructions that a match needs less often.
+func (m *matcher) rare(in *inst, pc, pos int) (_, _ int, ok bool) {
+	switch in.op {
+	case opLook:
+		_, found := m.sub(in.x, pos, -1)
+		if ok = found != in.not; ok {
+			pc = in.y
+		}
+	case opBehind:
+		if ok = m.behind(in, pos) != in.not; ok {
+			pc = in.y
+		}
+	case opAtomic:
+		var end int
+		if end, ok = m.sub(in.x, pos, -1); ok {
+			pos, pc = end, in.y
+		}
+	case opAssert:
+		if ok = m.holds(in, pos); ok {
+			pc++
+		}
+	case opMark:
+		m.stack = append(m.stack, frame{fRestore, in.x, m.loops[in.x], 0})
+		m.loops[in.x] = pos
+		pc++
+		ok = true
+	case opCheck:
+		if pc++; m.loops[in.x] == pos {
+			pc = in.y
+		}
+		ok = true
+	}
+	return pc, pos, ok
 }
 
 // sub is a run within a run.

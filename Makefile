@@ -1,11 +1,11 @@
 # Everything a developer does here. `make` alone lists it.
 GO      ?= go
 BIN     := bin/inferometer
-SOURCES := $(shell find cmd internal -name '*.go' -o -name '*.txt' -path '*/internal/*' -o -name '*.json' -path '*/internal/*') go.mod go.sum
+SOURCES := $(shell find cmd internal -type f -not -name '*_test.go' -not -path '*/testdata/*') go.mod go.sum
 
 export CGO_ENABLED ?= 0
 
-.PHONY: help build run test race fuzz cross vet bench bench-full peers clean
+.PHONY: help build run test race fuzz cross vet bench bench-full bench-tokens conformance-tokens peers clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -51,6 +51,14 @@ bench-full: build peers ## the same beside all peers, and with a million request
 
 peers: ## install the tools that bench compares with, under .peers
 	scripts/peers.sh all
+
+conformance-tokens: ## token ids of real vocabularies, compared with Hugging Face tokenizers
+	scripts/token-peers.sh
+	INFEROMETER_TOKENS=$(CURDIR)/.peers/tokens $(GO) test ./internal/token -run '^TestConformance$$' -count=1 -timeout 30m
+
+bench-tokens: ## speed of tokenizing, beside Hugging Face tokenizers
+	scripts/token-peers.sh
+	GO=$(GO) scripts/token-bench.sh
 
 clean: ## remove what was built
 	rm -rf bin .bench

@@ -7,7 +7,7 @@ import (
 )
 
 // maxSteps bounds the work of one rendering, so that no template hangs a program.
-const maxSteps = 3_000_000
+const maxSteps = 1_000_000
 
 // maxCalls bounds how deep macros call one another.
 const maxCalls = 100

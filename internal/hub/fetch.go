@@ -111,8 +111,6 @@ func (h *Hub) head(ctx context.Context, address *url.URL) (metadata, error) {
 		if c := resp.Header.Get("X-Repo-Commit"); safeName(c) {
 			meta.commit = c
 		}
-		linkedETag = either(resp.Header.Get("X-Linked-Etag"), linkedETag)
-		linkedSize = either(resp.Header.Get("X-Linked-Size"), linkedSize)
 		if !isRedirect(resp.StatusCode) {
 			if err := h.status(resp); err != nil {
 				return meta, err
@@ -128,13 +126,16 @@ func (h *Hub) head(ctx context.Context, address *url.URL) (metadata, error) {
 		if elsewhere {
 			return meta.complete(resp, linkedETag, linkedSize)
 		}
+		linkedETag = either(resp.Header.Get("X-Linked-Etag"), linkedETag)
+		linkedSize = either(resp.Header.Get("X-Linked-Size"), linkedSize)
 	}
 	return meta, fmt.Errorf("the hub redirects more than %d times", maxHops)
 }
 
-// complete fills in what the last answer says of the content.
+// complete fills in what the last answer says of the content, or else one on the way
+// to it.
 func (m metadata) complete(resp *http.Response, linkedETag, linkedSize string) (metadata, error) {
-	etag := either(linkedETag, resp.Header.Get("ETag"))
+	etag := either(either(resp.Header.Get("X-Linked-Etag"), resp.Header.Get("ETag")), linkedETag)
 	etag = strings.Trim(strings.TrimPrefix(etag, "W/"), `"`)
 	if m.commit == "" || etag == "" {
 		return m, errors.New("the answer lacks X-Repo-Commit or ETag: HF_ENDPOINT does not point to a Hugging Face hub, or a proxy removes its headers")
@@ -144,10 +145,13 @@ func (m metadata) complete(resp *http.Response, linkedETag, linkedSize string) (
 		etag = "etag-" + hex.EncodeToString(sum[:])
 	}
 	m.etag = etag
-	if n, err := strconv.ParseInt(linkedSize, 10, 64); err == nil && n >= 0 {
-		m.size = n
-	} else if !isRedirect(resp.StatusCode) {
+	if !isRedirect(resp.StatusCode) {
 		m.size = resp.ContentLength
+	}
+	for _, said := range []string{linkedSize, resp.Header.Get("X-Linked-Size")} {
+		if n, err := strconv.ParseInt(said, 10, 64); err == nil && n >= 0 {
+			m.size = n
+		}
 	}
 	return m, nil
 }

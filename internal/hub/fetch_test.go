@@ -310,6 +310,30 @@ func TestCopiesWithoutLinks(t *testing.T) {
 	}
 }
 
+// TestRedirectWithinHub is how the hub answers for small files: a redirect to another
+// of its own addresses, whose answer counts.
+func TestRedirectWithinHub(t *testing.T) {
+	s := hubtest.New(t)
+	s.Fault(func(w http.ResponseWriter, r *http.Request) bool {
+		w.Header().Set("X-Repo-Commit", commitA)
+		if !strings.HasPrefix(r.URL.Path, "/api/") {
+			w.Header().Set("X-Linked-Etag", `"first"`)
+			w.Header().Set("X-Linked-Size", "5")
+			http.Redirect(w, r, "/api/resolve-cache/f?etag=1", http.StatusTemporaryRedirect)
+			return true
+		}
+		w.Header().Set("ETag", `"second"`)
+		_, _ = io.WriteString(w, "small")
+		return true
+	})
+	h, _ := open(t, s, map[string]string{"HF_TOKEN": "t"})
+	wantFile(t, h, Model("o/n"), "", "f", "small")
+	if _, err := os.Stat(filepath.Join(h.CacheDir(), "models--o--n", "blobs", "second")); err != nil {
+		t.Error(err)
+	}
+	wantAsked(t, s, "HEAD hub /o/n/resolve/main/f token", "HEAD hub /api/resolve-cache/f token", "GET hub /api/resolve-cache/f token")
+}
+
 func TestStrangeHeaders(t *testing.T) {
 	s := hubtest.New(t)
 	for name, header := range map[string]http.Header{

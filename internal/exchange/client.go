@@ -134,7 +134,7 @@ func (c *Client) Do(ctx context.Context, req *Request, rec *record.Record) {
 		if !again {
 			l = c.take(rec.Slot)
 		}
-		stale := l != nil && l.conn.Idle() > staleAfter
+		stale := l != nil && l.used && l.conn.Idle() > staleAfter
 		if l == nil {
 			conn, err := c.dialer.Dial(ctx)
 			if err != nil {

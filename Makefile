@@ -54,7 +54,9 @@ peers: ## install the tools that bench compares with, under .peers
 
 conformance-tokens: ## token ids of real vocabularies, compared with Hugging Face tokenizers
 	scripts/token-peers.sh
+	scripts/token-files.sh
 	INFEROMETER_TOKENS=$(CURDIR)/.peers/tokens $(GO) test ./internal/token -run '^TestConformance$$' -count=1 -timeout 30m
+	INFEROMETER_TOKENS=$(CURDIR)/.peers/tokens $(GO) test ./internal/token/tiktoken ./internal/token/tekken ./internal/token/sentencepiece ./internal/chat ./internal/tokensource -run '^(TestReal|TestSpecial)$$' -count=1 -timeout 30m
 
 bench-tokens: ## speed of tokenizing, beside Hugging Face tokenizers
 	scripts/token-peers.sh

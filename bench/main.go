@@ -104,7 +104,7 @@ type bench struct {
 }
 
 // allPatience bounds what noise may cost, so that the table is made in a bounded time.
-const allPatience = 3 * time.Minute
+const allPatience = 150 * time.Second
 
 func newBench(o options) (*bench, error) {
 	b := &bench{options: o, patience: allPatience}

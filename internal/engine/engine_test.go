@@ -323,6 +323,28 @@ func TestRequestsEndAnOpenLoop(t *testing.T) {
 	})
 }
 
+// The last request that is wanted ends sending, though all slots are still busy: the
+// drain time begins with it.
+func TestLastRequestEndsSending(t *testing.T) {
+	for name, stage := range map[string]load.Stage{
+		"closed": {InFlight: slots(3), MaxSlots: 3},
+		"open":   {Arrivals: &every{gap: 0}},
+		"capped": {Arrivals: &every{gap: 0}, MaxSlots: 3},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(time.Hour, -1)
+			stage.Requests, stage.Drain = 3, time.Second
+			mark := b.run(t, stage)
+			if mark.Reason != "requests" || mark.SendEnd != mark.Begin || mark.DrainEnd-mark.SendEnd != time.Second {
+				t.Errorf("%s: mark %+v", name, mark)
+			}
+			if len(b.keeper.recs) != 3 || mark.Unsent != 0 {
+				t.Errorf("%s: %d requests, %d unsent", name, len(b.keeper.recs), mark.Unsent)
+			}
+		})
+	}
+}
+
 func TestRampOpensSlotsOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(10*time.Millisecond, -1)

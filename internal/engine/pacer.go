@@ -60,7 +60,11 @@ func (p *pacer) arrive(due time.Duration) bool {
 		}
 		p.mark.Scheduled++
 		j.slate = slate{due: due, phase: phase}
-		return p.dispatch(j)
+		if !p.dispatch(j) {
+			return false
+		}
+		p.haltIfEnough()
+		return true
 	}
 }
 

@@ -93,6 +93,14 @@ func (st *stage) admit(at time.Duration) (record.Phase, bool) {
 	return record.Measured, true
 }
 
+// haltIfEnough ends sending with the last request that is wanted, not with the slot
+// that next looks for one: what is in flight by then has the drain time and no more.
+func (st *stage) haltIfEnough() {
+	if st.load.Requests > 0 && st.measured.Load() >= st.load.Requests {
+		st.halt("requests")
+	}
+}
+
 // halt ends sending; the first reason stands.
 func (st *stage) halt(reason string) {
 	st.once.Do(func() {
@@ -139,6 +147,7 @@ func (st *stage) closedSlot(i int) {
 				return
 			}
 			j.slate = slate{due: at, phase: phase}
+			st.haltIfEnough()
 			st.carry(i, j, now)
 			free = st.e.cfg.Now()
 		}

@@ -110,11 +110,11 @@ func (j *judge) clock() {
 
 // stage judges one stage.
 func (j *judge) stage(i int, mark *record.StageMark, sum *metric.Stage) {
+	j.ended(i, mark)
 	if !j.requests(i, sum) {
 		return
 	}
 	j.thinNote(i, sum)
-	j.ended(i, mark)
 	j.achieved(i, mark, sum)
 	j.lag(i, sum)
 	j.client(i, mark)
@@ -129,6 +129,8 @@ func (j *judge) requests(i int, sum *metric.Stage) bool {
 	t := &sum.Whole.Totals
 	reason := ""
 	switch {
+	case sum.Seen == 0 && j.facts.Interrupted:
+		reason = "No request was sent: the run was stopped before."
 	case t.Requests == 0 && sum.Seen > 0:
 		reason = fmt.Sprintf("No request was measured: all %d belonged to the warm-up. Make the warm-up shorter or the stage longer.", sum.Seen)
 	case t.Requests == 0:

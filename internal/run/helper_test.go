@@ -185,3 +185,10 @@ func readFile(t *testing.T, parts ...string) string {
 
 // soon is how long a test waits for what must come.
 const soon = 30 * time.Second
+
+// until waits for a condition, no longer than a test should.
+func until(done func() bool) {
+	for begin := time.Now(); !done() && time.Since(begin) < soon; {
+		<-time.After(time.Millisecond)
+	}
+}

@@ -64,7 +64,7 @@ func readFacts(path string, stages int) (result.Facts, error) {
 			f.Health = append(f.Health, *l.Health)
 		}
 	})
-	if errors.Is(err, record.ErrTruncated) {
+	if errors.Is(err, record.ErrTruncated) && f.Header.Schema != "" {
 		f.Incomplete = true
 		err = nil
 	}

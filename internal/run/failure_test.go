@@ -1,0 +1,221 @@
+package run
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"inferometer/internal/mock"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+)
+
+// faults are the ways in which the mock can fail a request, and what they must be
+// called.
+var faults = []struct {
+	fault  mock.Fault
+	class  record.Class
+	status int
+	words  string // in the example
+	change func(c *mock.Config, p *plan.Plan)
+}{
+	{mock.Fault{Kind: mock.Status, Code: 503}, record.HTTPStatus, 503, "", nil},
+	{mock.Fault{Kind: mock.Status, Code: 429}, record.HTTPStatus, 429, "", nil},
+	{mock.Fault{Kind: mock.Status, Code: 400}, record.HTTPStatus, 400, "", nil},
+	{mock.Fault{Kind: mock.Close}, record.Reset, 0, "without an answer", nil},
+	{mock.Fault{Kind: mock.Reset}, record.Reset, 200, "", nil},
+	{mock.Fault{Kind: mock.Stall}, record.Stalled, 200, "no further byte in time", func(_ *mock.Config, p *plan.Plan) {
+		p.Target.Timeouts.Stall = plan.Duration(50 * time.Millisecond)
+	}},
+	{mock.Fault{Kind: mock.Truncate}, record.Truncated, 200, "inside a chunked answer", nil},
+	{mock.Fault{Kind: mock.Error}, record.StreamError, 200, "", nil},
+	{mock.Fault{Kind: mock.ErrorEvent}, record.StreamError, 200, "", nil},
+	{mock.Fault{Kind: mock.Garbage}, record.BadBody, 200, "", nil},
+	{mock.Fault{Kind: mock.HTML}, record.BadBody, 200, "HTML", nil},
+	{mock.Fault{Kind: mock.SlowAccept}, record.NoFirstByte, 0, "no first byte in time", func(c *mock.Config, p *plan.Plan) {
+		c.SlowFor = 300 * time.Millisecond
+		p.Target.Timeouts.FirstByte = plan.Duration(50 * time.Millisecond)
+	}},
+}
+
+// Each fault strikes half of the requests. Those have the class that it must have,
+// the others succeed, all are counted, and the run goes on to its end.
+func TestFailuresAreDataOfTheirClass(t *testing.T) {
+	for _, tt := range faults {
+		t.Run(string(tt.fault.Kind)+strconv.Itoa(tt.status), func(t *testing.T) {
+			const requests = 40
+			tt.fault.Share = 0.5
+			var p *plan.Plan
+			s := reachable(t, func(c *mock.Config) {
+				c.Faults = []mock.Fault{tt.fault}
+				p = closedPlan(t, "", 4, requests)
+				if tt.change != nil {
+					tt.change(c, p)
+				}
+			})
+			p.Target.URLs, p.Target.Model = []string{s.url}, "mock"
+			p.Goodput = []plan.SLO{{Metric: "time_to_first_token", Max: plan.Duration(time.Hour)}}
+			res := mustRun(t, p)
+			k := readKept(t, p.Output.Dir)
+			truths := s.truths(t)
+			failed := int64(0)
+			for n, rec := range k.recs {
+				if rec.Failure != nil {
+					failed++
+					checkFailure(t, &rec, tt.class, tt.status, tt.words)
+				}
+				// The truth of a request does not tell what befell its connection.
+				if truth, ok := truths[n]; ok && tt.fault.Kind != mock.SlowAccept && (truth.Fault != "") != (rec.Failure != nil) {
+					t.Errorf("request %d: the server's fault is %q, our failure %+v", n, truth.Fault, rec.Failure)
+				}
+				if tt.fault.Code == 503 && rec.Failure != nil && rec.RetryAfter != "1" {
+					t.Errorf("Retry-After is recorded as %q", rec.RetryAfter)
+				}
+			}
+			st := res.Stages[0]
+			if c := st.Counts; len(k.recs) != requests || c.Sent != requests || c.OK+c.Failed != requests || c.Failed != failed || failed == 0 || c.OK == 0 {
+				t.Errorf("%d records, %d of them failed, counted as %+v", len(k.recs), failed, c)
+			}
+			if len(st.Failures) != 1 || st.Failures[0].Count != failed || st.Failures[0].Class != string(tt.class) || st.Failures[0].Example == "" {
+				t.Errorf("failures %+v, want %d of class %s with an example", st.Failures, failed, tt.class)
+			}
+			if g := st.Goodput[0]; g.Of != requests || g.Met != requests-failed {
+				t.Errorf("goodput %+v, want %d met of %d", g, requests-failed, requests)
+			}
+			if st.Ended != "requests" || res.Interrupted || res.Incomplete {
+				t.Errorf("ended by %q, interrupted %v, incomplete %v", st.Ended, res.Interrupted, res.Incomplete)
+			}
+		})
+	}
+}
+
+// A connection that is reset as soon as it is there can be noticed while it is being
+// opened or when it is used.
+func TestRefusedConnections(t *testing.T) {
+	const requests = 40
+	s := reachable(t, func(c *mock.Config) { c.Faults = []mock.Fault{{Kind: mock.Refuse, Share: 0.5}} })
+	p := closedPlan(t, s.url, 4, requests)
+	p.Target.Headers = map[string]string{"Connection": "close"} // a connection for each request
+	res := mustRun(t, p)
+	if c := res.Stages[0].Counts; c.Sent != requests || c.OK == 0 || c.Failed == 0 {
+		t.Errorf("counts %+v", c)
+	}
+	for n, rec := range readKept(t, p.Output.Dir).recs {
+		switch f := rec.Failure; {
+		case f == nil:
+		case f.Class == record.Reset && rec.Sent != record.Never:
+		case f.Class == record.ConnectFailed && rec.Sent == record.Never:
+		default:
+			t.Errorf("request %d, sent at %v, failed with %+v", n, rec.Sent, *f)
+		}
+	}
+}
+
+func checkFailure(t *testing.T, rec *record.Record, class record.Class, status int, words string) {
+	t.Helper()
+	f := rec.Failure
+	if f.Class != class || f.Message == "" || !strings.Contains(f.Message, words) || f.At <= 0 {
+		t.Errorf("request %d failed with %+v, want class %s and a message with %q", rec.Seq, *f, class, words)
+	}
+	// A reset may overtake the head of the answer.
+	if f.Status != status && !(class == record.Reset && f.Status == 0) || f.Status != rec.Status {
+		t.Errorf("request %d: status %d, and %d in its failure; want %d", rec.Seq, rec.Status, f.Status, status)
+	}
+	if rec.End < rec.Sent || rec.Sent == record.Never {
+		t.Errorf("request %d was sent at %v and ended at %v", rec.Seq, rec.Sent, rec.End)
+	}
+}
+
+// reachable starts mocks until it has one whose faults of connections spare the
+// first, which the look at the target takes.
+func reachable(t *testing.T, change func(c *mock.Config)) *server {
+	t.Helper()
+	for seed := range uint64(100) {
+		with := func(c *mock.Config) {
+			change(c)
+			c.Seed = seed
+		}
+		s := serve(t, with)
+		begin := time.Now()
+		resp, err := http.Get(s.url + "/v1/models")
+		if err == nil {
+			resp.Body.Close()
+		}
+		s.close()
+		if err == nil && time.Since(begin) < 100*time.Millisecond {
+			return serve(t, with)
+		}
+	}
+	t.Fatal("every first connection is struck")
+	return nil
+}
+
+func TestServerThatIsGoneMidway(t *testing.T) {
+	// Answers slow enough for the server to go before the last request does.
+	s := serve(t, func(c *mock.Config) { c.Latency.TTFT = 5 * time.Millisecond })
+	p := closedPlan(t, s.url, 2, 60)
+	o := options(t.Output())
+	o.Watch = func(progress func() Progress) {
+		go func() {
+			until(func() bool { return progress().Sent >= 20 })
+			s.close()
+		}()
+	}
+	res, err := Run(t.Context(), p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := res.Stages[0]
+	if st.Counts.Sent != 60 || st.Counts.OK < 10 || st.Counts.Failed == 0 {
+		t.Errorf("counts %+v", st.Counts)
+	}
+	seen := map[string]bool{}
+	for _, f := range st.Failures {
+		seen[f.Class] = true
+	}
+	if !seen[string(record.ConnectFailed)] {
+		t.Errorf("failures %+v, want refused connections among them", st.Failures)
+	}
+}
+
+func TestMaxErrorsEndsTheRun(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		fault  float64
+		limit  plan.MaxErrors
+		ended  string
+		fewest int64
+	}{
+		{"count", 1, plan.MaxErrors{Count: 5}, "errors", 5},
+		{"share", 1, plan.MaxErrors{Share: 0.5}, "errors", fewestEnded},
+		{"share not reached", 0.1, plan.MaxErrors{Share: 0.9}, "requests", 300},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := serve(t, func(c *mock.Config) {
+				c.Faults = []mock.Fault{{Kind: mock.Status, Code: 500, Share: tt.fault}}
+				c.Latency.TTFT = time.Millisecond
+			})
+			p := closedPlan(t, s.url, 2, 300)
+			p.Target.Model = "mock"
+			p.Target.Streaming = false
+			p.Stages = append(p.Stages, plan.Stage{Concurrency: 1, Requests: 1})
+			if tt.ended == "errors" {
+				p.Stages[0].Requests = 1_000_000
+			}
+			p.MaxErrors = tt.limit
+			res := mustRun(t, p)
+			st := res.Stages[0]
+			if st.Ended != tt.ended || st.Counts.Sent < tt.fewest || st.Counts.Sent > 100_000 {
+				t.Errorf("ended by %q after %d requests, want %q after at least %d", st.Ended, st.Counts.Sent, tt.ended, tt.fewest)
+			}
+			if stopped := tt.ended == "errors"; res.Interrupted != stopped || (res.Stages[1].Counts.Sent == 0) != stopped {
+				t.Errorf("interrupted %v, second stage %+v", res.Interrupted, res.Stages[1].Counts)
+			}
+			if tt.ended == "errors" && !strings.Contains(strings.Join(append(res.Notes, res.Verdict.Reasons...), "\n"), "max_errors") {
+				t.Errorf("neither notes %q nor reasons %q say why it ended", res.Notes, res.Verdict.Reasons)
+			}
+		})
+	}
+}

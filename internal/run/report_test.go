@@ -1,0 +1,224 @@
+package run
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/mock"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+	csvreport "inferometer/internal/report/csv"
+)
+
+// A report made from the records says to the last digit what the run itself said.
+func TestReportSaysWhatTheRunSaid(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		server func(c *mock.Config)
+		change func(p *plan.Plan)
+	}{
+		{"closed loop with a warm-up", func(c *mock.Config) { c.Latency.TTFT, c.Latency.ITL = time.Millisecond, 100*time.Microsecond }, func(p *plan.Plan) {
+			p.Stages[0].Warmup.Requests = 20
+			p.Goodput = []plan.SLO{{Metric: "time_to_first_token", Max: plan.Duration(2 * time.Millisecond)}, {Metric: "request_latency", Max: plan.Duration(time.Second)}}
+		}},
+		{"open loop", nil, func(p *plan.Plan) {
+			p.Stages = []plan.Stage{{Rate: 800, Arrival: plan.ArrivalPoisson, MaxInFlight: 2, Requests: 100}}
+		}},
+		{"stages with a gap, by time", nil, func(p *plan.Plan) {
+			p.Stages = []plan.Stage{
+				{Name: "first", Concurrency: 1, RampTo: 4, Duration: plan.Duration(60 * time.Millisecond), Warmup: plan.Warmup{Duration: plan.Duration(20 * time.Millisecond)}},
+				{Concurrency: 3, Requests: 30, Gap: plan.Duration(5 * time.Millisecond)},
+			}
+		}},
+		{"failures of several kinds", func(c *mock.Config) {
+			c.Faults = []mock.Fault{{Kind: mock.Status, Code: 503, Share: 0.2}, {Kind: mock.Truncate, Share: 0.2}, {Kind: mock.Error, Share: 0.2}, {Kind: mock.HTML, Share: 0.1}}
+		}, func(p *plan.Plan) { p.Target.Model = "mock" }},
+		{"not streamed, answers kept", nil, func(p *plan.Plan) {
+			p.Target.Streaming = false
+			p.Output.KeepRaw = true
+			p.Data.Output = plan.Length{Dist: plan.DistUniform, Min: 1, Max: 9}
+		}},
+		{"embeddings", nil, func(p *plan.Plan) {
+			p.Target.Streaming = false
+			p.Target.Endpoint = plan.EndpointEmbeddings
+		}},
+		{"fields and headers, some of them secret", func(c *mock.Config) { c.Strict = false }, func(p *plan.Plan) {
+			p.Target.Headers = map[string]string{"Authorization": "Bearer 0123456789abcdef", "X-Plain": "yes"}
+			p.Target.Body = map[string]any{"temperature": 0.5, "top_k": 40, "stop": []any{"a", "b"}, "nested": map[string]any{"n": 1, "x": nil}, "big": 1e300}
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := serve(t, tt.server)
+			p := closedPlan(t, s.url, 4, 100)
+			tt.change(p)
+			live := mustRun(t, p)
+			again, err := Report(p.Output.Dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := asJSON(t, live)
+			if diff := cmp.Diff(want, asJSON(t, again)); diff != "" {
+				t.Errorf("(-run +report):\n%s", diff)
+			}
+			if diff := cmp.Diff(want, readFile(t, p.Output.Dir, ResultFile)); diff != "" {
+				t.Errorf("(-run +%s):\n%s", ResultFile, diff)
+			}
+			var csv bytes.Buffer
+			if err := csvreport.Write(&csv, again); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(csv.String(), readFile(t, p.Output.Dir, SummaryFile)); diff != "" {
+				t.Errorf("(-report +%s):\n%s", SummaryFile, diff)
+			}
+			var doc struct{ Verdict struct{ Reasons []string } }
+			if err := json.Unmarshal([]byte(want), &doc); err != nil {
+				t.Errorf("the result is no JSON: %v", err)
+			}
+		})
+	}
+}
+
+// A run that was killed leaves a record file that stops anywhere. As long as its
+// header is there, a report can be made, and says that the run did not end.
+func TestReportOfAKilledRun(t *testing.T) {
+	s := serve(t, nil)
+	p := closedPlan(t, s.url, 4, 200)
+	full := mustRun(t, p)
+	whole := flushedOften(t, filepath.Join(p.Output.Dir, RecordsFile))
+	killed := t.TempDir()
+	if err := os.WriteFile(filepath.Join(killed, PlanFile), []byte(readFile(t, p.Output.Dir, PlanFile)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	reports, last, sizes := 0, int64(0), map[int64]bool{}
+	for size := 0; size < len(whole); size += max(1, len(whole)/60) {
+		if err := os.WriteFile(filepath.Join(killed, RecordsFile), []byte(whole[:size]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		res, err := Report(killed)
+		if err != nil {
+			if !strings.Contains(err.Error(), "ends in the middle") || reports > 0 {
+				t.Fatalf("%d of %d bytes: %v", size, len(whole), err)
+			}
+			continue
+		}
+		reports++
+		sent := res.Stages[0].Counts.Sent
+		if !res.Incomplete || sent < last || sent > full.Stages[0].Counts.Sent {
+			t.Errorf("%d of %d bytes: incomplete %v, %d requests after %d before", size, len(whole), res.Incomplete, sent, last)
+		}
+		if sent > 0 && sent == res.Stages[0].Counts.OK && res.Stages[0].Metrics["request_latency"].Count != sent {
+			t.Errorf("%d of %d bytes: %d requests and %d latencies", size, len(whole), sent, res.Stages[0].Metrics["request_latency"].Count)
+		}
+		last, sizes[sent] = sent, true
+	}
+	if reports < 40 || len(sizes) < 10 || last < full.Stages[0].Counts.Sent/3 {
+		t.Errorf("%d reports with %d different counts, the last with %d of %d requests", reports, len(sizes), last, full.Stages[0].Counts.Sent)
+	}
+}
+
+// flushedOften is a record file as a long run has it when it is killed: flushed many
+// times, and without the lines of the end.
+func flushedOften(t *testing.T, name string) string {
+	t.Helper()
+	var file bytes.Buffer
+	var w *record.Writer
+	n := 0
+	err := eachLine(name, func(l record.Line) {
+		var err error
+		switch {
+		case l.Header != nil:
+			w, err = record.NewWriter(&file, *l.Header)
+		case l.Health != nil:
+			err = w.Health(*l.Health)
+		case l.Request != nil:
+			err = w.Append(record.AppendJSON(nil, l.Request, false))
+			if n++; n%10 == 0 && err == nil {
+				err = w.Flush()
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file.String()
+}
+
+func TestReportOfWhatIsNoRun(t *testing.T) {
+	dir := t.TempDir()
+	check := func(what, want string) {
+		t.Helper()
+		if _, err := Report(dir); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want an error with %q", what, err, want)
+		}
+	}
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check("an empty directory", "is no output directory of a run")
+	write(PlanFile, "stages: [")
+	check("half a plan", PlanFile)
+	write(PlanFile, "stages: [{concurrency: 1, duration: 1s}]")
+	check("no records", RecordsFile)
+	write(RecordsFile, "")
+	check("an empty file", "ends in the middle")
+	write(RecordsFile, "hello\n")
+	check("another file", "line 1")
+	write(RecordsFile, `{"kind":"header","schema":"inferometer.records/99"}`+"\n")
+	check("a file of another version", "inferometer.records/99")
+	if _, err := Report(filepath.Join(dir, "not", "there")); err == nil {
+		t.Error("a directory that is not there: no error")
+	}
+}
+
+func TestNothingIsWrittenWithoutADirectory(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := serve(t, nil)
+	p := closedPlan(t, s.url, 2, 10)
+	p.Output.Dir = ""
+	if res := mustRun(t, p); res.Stages[0].Counts.OK != 10 {
+		t.Errorf("counts %+v", res.Stages[0].Counts)
+	}
+	if left, err := os.ReadDir("."); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestOutputDirectoryThatIsTaken(t *testing.T) {
+	s := serve(t, nil)
+	p := closedPlan(t, s.url, 1, 2)
+	mustRun(t, p)
+	before := readFile(t, p.Output.Dir, RecordsFile)
+	_, err := Run(t.Context(), p, options(io.Discard))
+	wantPrepareError(t, err, "holds another run")
+	if readFile(t, p.Output.Dir, RecordsFile) != before {
+		t.Error("the records of the other run were touched")
+	}
+
+	p.Output.Dir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(p.Output.Dir, "notes.txt"), []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Run(t.Context(), p, options(io.Discard))
+	wantPrepareError(t, err, "is not empty (it holds notes.txt)")
+
+	p.Output.Dir = filepath.Join(p.Output.Dir, "notes.txt")
+	_, err = Run(t.Context(), p, options(io.Discard))
+	wantPrepareError(t, err, "output directory")
+
+	p.Output.Dir = t.TempDir() // there, and empty
+	mustRun(t, p)
+}

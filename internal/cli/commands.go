@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync/atomic"
 
 	"github.com/spf13/pflag"
 
@@ -120,12 +121,14 @@ func mockCommand(env Env, args []string) int {
 		return fail(env, "mock", err, exitUsage)
 	}
 	fmt.Fprintf(env.Stderr, "mock listening on %s\n", l.Addr())
+	var stopped atomic.Bool
 	go func() {
 		<-env.Interrupts
 		env.Restore()
+		stopped.Store(true)
 		server.Close()
 	}()
-	if err := server.Serve(l); err != nil {
+	if err := server.Serve(l); err != nil && !stopped.Load() {
 		return fail(env, "mock", err, exitRun)
 	}
 	if err := server.Close(); err != nil {

@@ -43,6 +43,7 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				return err
 			}
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each command otherwise
 			env.Setenv("MOCK", m)
 			env.Setenv("DEAD", "http://"+closed.Addr().String())
 			env.Setenv("BROKEN", startHTTP(env, broken))

@@ -3,6 +3,7 @@ package exchange
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"inferometer/internal/endpoint"
@@ -75,7 +76,7 @@ func Fail(ctx context.Context, rec *record.Record, err error, now time.Duration)
 func shorten(s string) string {
 	const most = 200
 	if len(s) > most {
-		return s[:most] + "…"
+		return strings.ToValidUTF8(s[:most], "") + "…"
 	}
 	return s
 }

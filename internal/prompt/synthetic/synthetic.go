@@ -42,11 +42,15 @@ type Source struct {
 	output *prompt.Lengths
 	salt   prompt.Salt
 	seed   uint64
-	first  uint64 // word that prompt 0 begins with
-	step   uint64 // words from one prompt to the next; has no divisor in common with their number
-	pool   uint64 // distinct prompts; 0: no bound
+	first  uint64          // word that prompt 0 begins with
+	step   uint64          // words from one prompt to the next; has no divisor in common with their number
+	pool   uint64          // distinct prompts; 0: no bound
+	kept   []prompt.Prompt // those of the pool that were made, while nothing sets two uses of one apart
 	next   prompt.Place
 }
+
+// mostKept bounds the prompts of a pool that are kept rather than made again.
+const mostKept = 1 << 16
 
 // New makes a source of prompts of the lengths that d asks for, counted by tok,
 // which must be a Cutter.
@@ -63,6 +67,9 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64) (*Source, error) {
 		salt:   prompt.NewSalt(d.Salt, seed),
 		seed:   prompt.Mix(seed),
 		pool:   uint64(max(d.Prompts, 0)),
+	}
+	if s.salt.None() && s.pool <= mostKept {
+		s.kept = make([]prompt.Prompt, s.pool)
 	}
 	words := s.words()
 	s.first = prompt.Mix(s.seed) % words
@@ -87,17 +94,26 @@ func (s *Source) Next(context.Context) (prompt.Prompt, error) {
 	if s.pool > 0 {
 		number = place.I % s.pool
 	}
+	p, err := s.make(number, place)
+	p.Output = s.output.At(place.Number())
+	return p, err
+}
+
+// make makes the prompt of a number, or takes it from those that are kept.
+func (s *Source) make(number uint64, place prompt.Place) (prompt.Prompt, error) {
+	if number < uint64(len(s.kept)) && s.kept[number].Text != "" {
+		return s.kept[number], nil
+	}
 	n := s.input.At(number)
 	text, ok := s.text(number, n, place)
 	if !ok {
 		return prompt.Prompt{}, fmt.Errorf("synthetic prompt %d of stage %d: the tokenizer %q finds no text of exactly %d tokens", place.I, place.Stage, s.tok.Name(), n)
 	}
-	return prompt.Prompt{
-		Text:   text,
-		Tokens: n,
-		Output: s.output.At(place.Number()),
-		Hash:   prompt.HashText(text),
-	}, nil
+	p := prompt.Prompt{Text: text, Tokens: n, Hash: prompt.HashText(text)}
+	if number < uint64(len(s.kept)) {
+		s.kept[number] = p
+	}
+	return p, nil
 }
 
 // text makes the prompt of a number with n tokens. Most are a piece of the book and

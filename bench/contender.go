@@ -29,6 +29,9 @@ type work struct {
 // promptWords is the length of every client's prompts.
 const promptWords = 50
 
+// prompts is how many different prompts every client sends, in turn.
+const prompts = 100
+
 // contender is a client that can be given work.
 type contender struct {
 	name string
@@ -151,7 +154,7 @@ func ours() contender {
 
 // commonFlags are what every run of the program under test has.
 func commonFlags(w work, dir string) []string {
-	flags := []string{"--input-tokens", strconv.Itoa(promptWords), "--output-tokens", strconv.Itoa(w.events),
+	flags := []string{"--input-tokens", strconv.Itoa(promptWords), "--prompts", strconv.Itoa(prompts), "--output-tokens", strconv.Itoa(w.events),
 		"--out", outDir(dir), "--quiet"}
 	if !w.stream {
 		flags = append(flags, "--no-stream")

@@ -49,6 +49,8 @@ type Server struct {
 	listeners map[net.Listener]struct{}
 	conns     map[net.Conn]struct{}
 	closed    bool
+	closing   sync.Once
+	closeErr  error
 	active    sync.WaitGroup
 }
 
@@ -228,13 +230,14 @@ func remotePort(a net.Addr) int {
 }
 
 // Close ends all connections at once, waits for what runs on them, and
-// completes the truth file.
+// completes the truth file. A second call waits for the first.
 func (s *Server) Close() error {
+	s.closing.Do(func() { s.closeErr = s.close() })
+	return s.closeErr
+}
+
+func (s *Server) close() error {
 	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return nil
-	}
 	s.closed = true
 	for l := range s.listeners {
 		_ = l.Close()

@@ -25,6 +25,7 @@ type Conn struct {
 
 	spent   bool // cannot carry another request
 	hangups *hangups
+	dog     *watchdog
 	watchID int32 // in hangups; 0: not watched
 
 	ctx  context.Context // whose end aborts this connection
@@ -136,7 +137,8 @@ func (x *exchange) over(err error) bool {
 func (x *exchange) send(request []byte) error {
 	c := x.c
 	if c.tls != nil {
-		c.limit.disarm() // TLS does not survive a write that a deadline broke off
+		c.limit.far.Store(0)
+		c.limit.set(0) // TLS does not survive a write that a deadline broke off
 	}
 	c.sock.rearm()
 	x.sent = c.sock.clock.Now()
@@ -209,7 +211,7 @@ func (x *exchange) expired() error {
 		return &Expired{class}
 	}
 	x.c.limit.nudged.Store(false)
-	x.c.limit.set(x.lim.Due(x.sent, x.latest))
+	x.c.limit.renew(x.lim.Due(x.sent, x.latest))
 	return nil
 }
 
@@ -252,5 +254,6 @@ func (c *Conn) Close() error {
 	if c.watchID != 0 {
 		c.hangups.forget(c)
 	}
+	c.dog.forget(c)
 	return c.sock.TCPConn.Close()
 }

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"inferometer/internal/record"
@@ -26,7 +27,9 @@ type Dialer struct {
 	timeout time.Duration
 	release func()
 	hangups *hangups
+	dog     *watchdog
 	stamps  bool
+	closed  sync.Once
 }
 
 // DialOptions say how a Dialer reaches its address.
@@ -43,16 +46,21 @@ func NewDialer(clock *Clock, addr string, o DialOptions) *Dialer {
 	d.tunnels = o.Proxy != nil && (o.Tunnel || o.TLS != nil)
 	d.release, d.stamps = primeStamps()
 	d.hangups = newHangups()
+	d.dog = newWatchdog(clock)
 	return d
 }
 
 // KernelStamps reports whether the kernel stamps what is received.
 func (d *Dialer) KernelStamps() bool { return d.stamps }
 
-// Close gives back what the Dialer holds; connections stay open.
+// Close gives back what the Dialer holds; connections stay open. It may be called
+// more than once.
 func (d *Dialer) Close() {
-	d.release()
-	d.hangups.close()
+	d.closed.Do(func() {
+		d.release()
+		d.hangups.close()
+		d.dog.close()
+	})
 }
 
 // DialError says which step of opening a connection failed.
@@ -83,7 +91,7 @@ func (d *Dialer) Dial(ctx context.Context) (*Conn, error) {
 		tcp.Close()
 		return nil, &DialError{record.ConnectFailed, err}
 	}
-	c := &Conn{sock: sock, limit: deadline{conn: tcp, clock: d.clock}, hangups: d.hangups}
+	c := &Conn{sock: sock, limit: deadline{conn: tcp, clock: d.clock}, hangups: d.hangups, dog: d.dog}
 	if d.tunnels {
 		begin := d.clock.Now()
 		if err := d.tunnel(ctx, sock); err != nil {
@@ -105,6 +113,7 @@ func (d *Dialer) Dial(ctx context.Context) (*Conn, error) {
 	c.reads = sock.reads
 	c.segments, _ = sock.rx.segments(sock.raw)
 	c.Park()
+	d.dog.add(c)
 	return c, nil
 }
 

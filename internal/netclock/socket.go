@@ -91,6 +91,7 @@ type deadline struct {
 	conn    net.Conn
 	clock   *Clock
 	armed   time.Duration // when it fires; 0: not armed
+	far     atomic.Int64  // a moment too far away for a timer, left to the watchdog; 0: none
 	aborted atomic.Bool
 	nudged  atomic.Bool // fired so that the socket is looked at
 }
@@ -100,14 +101,17 @@ func (d *deadline) arm(at time.Duration) {
 	if at == 0 || (d.armed != 0 && d.armed <= at) {
 		return
 	}
+	if at-d.clock.Now() > near {
+		d.far.Store(int64(at))
+		return
+	}
 	d.set(at)
 }
 
-// disarm takes the deadline away.
-func (d *deadline) disarm() {
-	if d.armed != 0 {
-		d.set(0)
-	}
+// renew replaces a deadline that has fired; 0: none.
+func (d *deadline) renew(at time.Duration) {
+	d.set(0)
+	d.arm(at)
 }
 
 // set replaces the deadline; 0: none.

@@ -22,11 +22,14 @@ func (j *judge) client(i int, mark *record.StageMark) {
 		ran := (b.CPU - a.CPU).Seconds() / allowed
 		waited := (b.Steal - a.Steal).Seconds() / allowed
 		budget := j.plan.Budgets.CPU
+		// A client that waits longer for a core than it runs is short of CPU, however
+		// little it needs: somebody else has its cores.
+		crowded := waited > ran && waited > crowdedShare
 		found := fmt.Sprintf("The client was short of CPU: it used %s of what it may", percent(ran))
 		if waited >= 0.01 {
 			found += fmt.Sprintf(" and waited for a core for another %s", percent(waited))
 		}
-		j.check(Check{Stage: i, Name: "client_cpu", Value: ran + waited, Budget: budget, Unit: metric.Share, OK: ran+waited <= budget},
+		j.check(Check{Stage: i, Name: "client_cpu", Value: ran + waited, Budget: budget, Unit: metric.Share, OK: ran+waited <= budget && !crowded},
 			fmt.Sprintf("%s (budget %s). Give it more cores, keep other work off them, or lower the load.", found, percent(budget)))
 	}
 	pause := (b.GCPause - a.GCPause).Seconds() / (b.At - a.At).Seconds()
@@ -34,6 +37,10 @@ func (j *judge) client(i int, mark *record.StageMark) {
 	j.check(Check{Stage: i, Name: "gc", Value: pause, Budget: budget, Unit: metric.Share, OK: pause <= budget},
 		fmt.Sprintf("The client stood still for %s of the time to collect garbage (budget %s). Give it more memory (GOMEMLIMIT, GOGC) or lower the load.", percent(pause), percent(budget)))
 }
+
+// crowdedShare is how much of its time a client may wait for a core, whatever it
+// needs.
+const crowdedShare = 0.05
 
 // during gives the samples between which the client's condition in a stage is seen:
 // those inside the time of sending where they cover half of it, else those around.

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -21,9 +22,10 @@ import (
 // command is a program to be started.
 type command struct {
 	argv []string
-	env  []string // besides this process's own
-	dir  string   // working directory; empty: this one's
-	fine []int    // exit codes that are no failure, besides 0
+	env  []string      // besides this process's own
+	dir  string        // working directory; empty: this one's
+	fine []int         // exit codes that are no failure, besides 0
+	most time.Duration // it is ended after this long, which is no failure; 0: never
 }
 
 // child is a started program, pinned to cores, in a process group of its own.
@@ -37,7 +39,8 @@ type child struct {
 	done    chan struct{} // closed when it has ended
 	ended   time.Time
 	err     error
-	peak    int64 // largest resident set seen, its children's included, bytes; valid when done
+	cut     atomic.Bool // ended by us
+	peak    int64       // largest resident set seen, its children's included, bytes; valid when done
 }
 
 // start starts c on the given cores. Cancelling ctx kills its process group.
@@ -54,8 +57,18 @@ func start(ctx context.Context, cores []int, c command) (*child, error) {
 		return nil, fmt.Errorf("starting %s on cores %v: %w", c.argv[0], cores, err)
 	}
 	ch.started = time.Now()
+	var cut *time.Timer
+	if c.most > 0 {
+		cut = time.AfterFunc(c.most, func() {
+			ch.cut.Store(true)
+			_ = unix.Kill(-cmd.Process.Pid, unix.SIGKILL)
+		})
+	}
 	go func() {
 		ch.err = cmd.Wait()
+		if cut != nil {
+			cut.Stop()
+		}
 		ch.ended = time.Now()
 		close(ch.done)
 	}()
@@ -95,7 +108,7 @@ func startPinned(cmd *exec.Cmd, cores []int) error {
 // wait waits for the child to end by itself.
 func (c *child) wait() error {
 	<-c.done
-	if c.err == nil {
+	if c.err == nil || c.cut.Load() {
 		return nil
 	}
 	if exit := (*exec.ExitError)(nil); errors.As(c.err, &exit) && slices.Contains(c.fine, exit.ExitCode()) {

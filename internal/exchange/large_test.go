@@ -3,23 +3,19 @@ package exchange
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
 
-	"inferometer/internal/endpoint"
 	"inferometer/internal/netclock"
 	"inferometer/internal/record"
 )

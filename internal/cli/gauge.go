@@ -54,6 +54,8 @@ func (g *gauge) snapshot() progress.Snapshot {
 		s.Phase = progress.Reporting
 	case p.Draining:
 		s.Phase = progress.Draining
+	case p.Warming && stage.Warmup == (plan.Warmup{}):
+		s.Phase, s.Total = progress.Preparing, 0
 	case p.Warming:
 		s.Phase, s.Total, s.Limit = progress.WarmingUp, time.Duration(stage.Warmup.Duration), stage.Warmup.Requests
 	}

@@ -30,7 +30,7 @@ func (s *Sampler) Sample(at time.Duration) record.Health {
 	h := s.read()
 	h.At = at
 	h.CPU -= s.first.CPU
-	h.Steal -= s.first.Steal
+	h.CPUWait -= s.first.CPUWait
 	h.GCPause -= s.first.GCPause
 	h.GCCPU -= s.first.GCCPU
 	h.Allowed = time.Duration(float64(at) * s.cores)
@@ -41,7 +41,7 @@ func (s *Sampler) read() record.Health {
 	var gc debug.GCStats
 	debug.ReadGCStats(&gc)
 	metrics.Read(s.gcCPU)
-	h := record.Health{GCPause: gc.PauseTotal, CPU: cpuTime(), Steal: runQueueWait(), RSS: residentSet()}
+	h := record.Health{GCPause: gc.PauseTotal, CPU: cpuTime(), CPUWait: runQueueWait(), RSS: residentSet()}
 	if v := s.gcCPU[0].Value; v.Kind() == metrics.KindFloat64 {
 		h.GCCPU = time.Duration(v.Float64() * float64(time.Second))
 	}

@@ -43,7 +43,7 @@ func TestSamplesGrow(t *testing.T) {
 				t.Fatal("the CPU time does not grow")
 			}
 		}
-		if last.CPU < begin.CPU || last.GCPause < begin.GCPause || last.GCCPU < begin.GCCPU || last.Steal < begin.Steal {
+		if last.CPU < begin.CPU || last.GCPause < begin.GCPause || last.GCCPU < begin.GCCPU || last.CPUWait < begin.CPUWait {
 			t.Errorf("totals went back from %+v to %+v", begin, last)
 		}
 		if want := time.Duration(float64(i) * Cores() * float64(time.Second)); last.Allowed != want || last.At != time.Duration(i)*time.Second {

@@ -53,7 +53,7 @@ type Health struct {
 	Allowed   time.Duration `json:"allowed"` // CPU time it could have used
 	GCPause   time.Duration `json:"gc_pause"`
 	GCCPU     time.Duration `json:"gc_cpu"`
-	Steal     time.Duration `json:"runq_wait"` // time runnable threads waited for a core
+	CPUWait   time.Duration `json:"runq_wait"` // time runnable threads waited for a core
 	InFlight  int           `json:"in_flight"`
 	Backlog   int64         `json:"backlog"` // bytes waiting to be decoded
 	RSS       int64         `json:"rss"`

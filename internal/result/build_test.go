@@ -178,7 +178,7 @@ func TestVerdict(t *testing.T) {
 		}, "client_cpu", []string{"92 %", "budget 85 %", "more cores"}},
 		{"CPU taken by others", func(w *world) {
 			for i := range w.facts.Health {
-				w.facts.Health[i].Steal = w.facts.Health[i].Allowed * 70 / 100
+				w.facts.Health[i].CPUWait = w.facts.Health[i].Allowed * 70 / 100
 			}
 		}, "client_cpu", []string{"short of CPU", "used 25 %", "another 70 %"}},
 		{"CPU outside the stage", func(w *world) {

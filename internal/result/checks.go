@@ -20,7 +20,7 @@ func (j *judge) client(i int, mark *record.StageMark) {
 	}
 	if allowed := (b.Allowed - a.Allowed).Seconds(); allowed > 0 {
 		ran := (b.CPU - a.CPU).Seconds() / allowed
-		waited := (b.Steal - a.Steal).Seconds() / allowed
+		waited := (b.CPUWait - a.CPUWait).Seconds() / allowed
 		budget := j.plan.Budgets.CPU
 		// A client that waits longer for a core than it runs is short of CPU, however
 		// little it needs: somebody else has its cores.

@@ -181,6 +181,11 @@ func TestVerdict(t *testing.T) {
 				w.facts.Health[i].CPUWait = w.facts.Health[i].Allowed * 70 / 100
 			}
 		}, "client_cpu", []string{"short of CPU", "used 25 %", "another 70 %"}},
+		{"CPU mostly taken by others, within the budget", func(w *world) {
+			for i := range w.facts.Health {
+				w.facts.Health[i].CPUWait = w.facts.Health[i].Allowed * 30 / 100
+			}
+		}, "client_cpu", []string{"short of CPU", "used 25 %", "another 30 %"}},
 		{"CPU outside the stage", func(w *world) {
 			w.facts.Health[12].CPU += 100 * time.Second
 		}, "", nil},

@@ -5,7 +5,7 @@ SOURCES := $(shell find cmd internal -type f -not -name '*_test.go' -not -path '
 
 export CGO_ENABLED ?= 0
 
-.PHONY: help build run test race fuzz cross vet bench bench-full bench-tokens conformance-tokens peers clean
+.PHONY: help build run test race fuzz cross vet bench bench-full bench-tokens conformance-tokens peers proto clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -62,6 +62,9 @@ conformance-tokens: ## token ids of real vocabularies, compared with Hugging Fac
 bench-tokens: ## speed of tokenizing, beside Hugging Face tokenizers
 	scripts/token-peers.sh
 	GO=$(GO) scripts/token-bench.sh
+
+proto: ## regenerate internal/kserve from Triton's protocol definitions
+	GO=$(GO) scripts/proto.sh
 
 clean: ## remove what was built
 	rm -rf bin .bench

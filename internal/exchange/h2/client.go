@@ -30,6 +30,7 @@ type Client struct {
 	limits  netclock.Limits
 	streams int // most at once on a connection
 	secure  bool
+	beat    Beat
 	windows windows
 	pool    sync.Pool
 
@@ -58,12 +59,14 @@ type Options struct {
 	Streams int
 	// Secure: the dialer speaks TLS, and the server must have agreed on h2.
 	Secure bool
+	// Beat keeps connections alive.
+	Beat Beat
 }
 
 // NewClient makes a Client that opens connections with d.
 func NewClient(clock *netclock.Clock, d *netclock.Dialer, o Options) *Client {
 	c := &Client{
-		clock: clock, dialer: d, limits: o.Limits, streams: max(o.Streams, 1), secure: o.Secure,
+		clock: clock, dialer: d, limits: o.Limits, streams: max(o.Streams, 1), secure: o.Secure, beat: o.Beat,
 		windows: wide, alive: make(map[*conn]struct{}),
 	}
 	c.pool.New = func() any { return &stream{done: make(chan struct{}, 1)} }
@@ -77,11 +80,47 @@ const maxTries = 5
 
 // Do sends req and fills in rec from Sent to End.
 func (c *Client) Do(ctx context.Context, req *exchange.Request, rec *record.Record) {
+	o := order{shared: req.Head.HTTP2(), own: req.Fields(), body: req.Body(), sized: true, rec: rec}
+	if err := c.perform(ctx, &o); err != nil {
+		exchange.Fail(ctx, rec, err, c.clock.Now())
+		return
+	}
+	exchange.Finish(rec, c.clock.Now())
+}
+
+// Answer is what Post hands over besides the record.
+type Answer struct {
+	Head    []exchange.Field // all fields of the answer's headers
+	Trailer []exchange.Field // those that came after the body
+}
+
+// Post sends a body under the given fields, pseudo-fields first and names in lower
+// case, and fills in rec as far as the answer goes. What it means for the record
+// that the answer is complete, or the error, is up to the caller.
+func (c *Client) Post(ctx context.Context, fields []exchange.Field, body []byte, rec *record.Record, answer *Answer) error {
+	return c.perform(ctx, &order{shared: fields, body: body, rec: rec, answer: answer})
+}
+
+// order is what a stream is to carry.
+type order struct {
+	shared []exchange.Field // fields that other requests have as well
+	own    []exchange.Field // fields that only this one has
+	body   []byte
+	sized  bool // say how long the body is
+	rec    *record.Record
+	answer *Answer // nil: only the record matters
+	open   *Stream // not nil: an open-ended stream, which has no record
+	slot   int     // of an open-ended stream
+}
+
+// perform carries out a request and, where the server has not looked at it,
+// carries it out again.
+func (c *Client) perform(ctx context.Context, o *order) error {
+	o.slot = o.rec.Slot
 	for try := 1; ; {
-		st, err := c.start(ctx, req, rec)
+		st, err := c.start(ctx, o)
 		if err != nil {
-			exchange.Fail(ctx, rec, err, c.clock.Now())
-			return
+			return err
 		}
 		<-st.done
 		err = st.err
@@ -89,14 +128,12 @@ func (c *Client) Do(ctx context.Context, req *exchange.Request, rec *record.Reco
 		c.pool.Put(st)
 		switch {
 		case err == nil:
-			exchange.Finish(rec, c.clock.Now())
-			return
+			return nil
 		case err == errNoRoom && ctx.Err() == nil:
 		case again && try < maxTries && ctx.Err() == nil:
 			try++
 		default:
-			exchange.Fail(ctx, rec, err, c.clock.Now())
-			return
+			return err
 		}
 	}
 }
@@ -104,26 +141,25 @@ func (c *Client) Do(ctx context.Context, req *exchange.Request, rec *record.Reco
 // goesAgain reports whether a failed request may go again: the server has not
 // looked at it, or closed an idle connection as it set out.
 func goesAgain(st *stream) bool {
-	var not *unprocessed
 	var bad *exchange.BadFraming
-	return errors.As(st.err, &not) ||
+	return Unprocessed(st.err) ||
 		st.stale && st.latest == record.Never && netclock.Classify(st.err) == record.Reset && !errors.As(st.err, &bad)
 }
 
 // start finds a connection with room for a request, or opens one.
-func (c *Client) start(ctx context.Context, req *exchange.Request, rec *record.Record) (*stream, error) {
+func (c *Client) start(ctx context.Context, o *order) (*stream, error) {
 	for {
 		conns := *c.conns.Load()
 		if n := len(conns); n > 0 {
 			// Neighbouring slots share a connection; slots on different cores do not meet.
-			from := rec.Slot / c.streams
+			from := o.slot / c.streams
 			for i := range n {
-				if st := conns[(from+i)%n].start(ctx, req, rec); st != nil {
+				if st := conns[(from+i)%n].start(ctx, o); st != nil {
 					return st, nil
 				}
 			}
 		}
-		if st, err := c.open(ctx, req, rec); st != nil || err != nil {
+		if st, err := c.open(ctx, o); st != nil || err != nil {
 			return st, err
 		}
 	}
@@ -131,39 +167,39 @@ func (c *Client) start(ctx context.Context, req *exchange.Request, rec *record.R
 
 // open opens a connection for a request, or waits for one that is being opened.
 // Neither stream nor error: look again.
-func (c *Client) open(ctx context.Context, req *exchange.Request, rec *record.Record) (*stream, error) {
+func (c *Client) open(ctx context.Context, o *order) (*stream, error) {
 	c.mu.Lock()
-	if o := c.opening; o != nil && o.places > 0 {
-		o.places--
+	if other := c.opening; other != nil && other.places > 0 {
+		other.places--
 		c.mu.Unlock()
 		select {
-		case <-o.done:
-			if errors.Is(o.err, context.Canceled) {
+		case <-other.done:
+			if errors.Is(other.err, context.Canceled) {
 				return nil, nil // the one who opened it was cancelled, not this one
 			}
-			return nil, o.err
+			return nil, other.err
 		case <-ctx.Done():
 			return nil, netclock.ErrAborted
 		}
 	}
-	o := &opening{done: make(chan struct{}), places: int(c.most.Load()) - 1}
-	c.opening = o
+	mine := &opening{done: make(chan struct{}), places: int(c.most.Load()) - 1}
+	c.opening = mine
 	c.mu.Unlock()
 	cn, err := c.connect(ctx)
 	var st *stream
 	if err == nil {
 		// Ahead of those who wait.
-		if st = cn.start(ctx, req, rec); st == nil {
+		if st = cn.start(ctx, o); st == nil {
 			err = cn.refusal()
 		}
 	}
 	c.mu.Lock()
-	if c.opening == o {
+	if c.opening == mine {
 		c.opening = nil
 	}
 	c.mu.Unlock()
-	o.err = err
-	close(o.done)
+	mine.err = err
+	close(mine.done)
 	return st, err
 }
 

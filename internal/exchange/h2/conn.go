@@ -38,6 +38,7 @@ type conn struct {
 	follow []follower
 	timer  *time.Timer
 	armed  time.Duration // when the timer fires; 0: it does not
+	pulse  pulse
 
 	// what the server said
 	settled bool  // its settings have come
@@ -63,7 +64,8 @@ type conn struct {
 // part is a stream's part in a write.
 type part struct {
 	id          uint32
-	first, last bool // it holds the first, the last byte of the request
+	first, last bool   // it holds the first, the last byte of the request or piece
+	by          Sender // of a piece; nil: it is a request's
 }
 
 // follower is a context whose end ends streams.
@@ -100,6 +102,7 @@ func newConn(client *Client, nc *netclock.Conn) *conn {
 	b = appendSetting(b, settingWindow, uint32(client.windows.stream))
 	b = appendSetting(b, settingHeaderList, maxBlock)
 	c.control = appendWindow(b, 0, client.windows.conn-startWindow)
+	c.startPulse()
 	nc.Share()
 	client.exited.Go(c.write)
 	client.exited.Go(c.read)
@@ -124,26 +127,33 @@ func (c *conn) read() {
 var errClosed = errors.New("the server closed the connection")
 
 // start gives a request a stream; nil: the connection takes no more.
-func (c *conn) start(ctx context.Context, req *exchange.Request, rec *record.Record) *stream {
+func (c *conn) start(ctx context.Context, o *order) *stream {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.open() || len(c.live) >= c.most {
 		return nil
 	}
-	st := c.client.pool.Get().(*stream)
-	st.reset(ctx, req, rec)
-	st.begun = c.client.clock.Now()
-	st.stale = c.used && len(c.live) == 0 && st.begun-c.idle > staleAfter
-	rec.Conn = record.Conn{Reused: true}
+	opened := record.Conn{Reused: true}
 	if !c.used {
-		rec.Conn = c.net.Opened()
+		opened = c.net.Opened()
+	}
+	var st *stream
+	if o.open != nil {
+		st = &stream{open: o.open, shared: o.shared, latest: record.Never}
+		o.open.conn, o.open.st, o.open.opened = c, st, opened
+	} else {
+		st = c.client.pool.Get().(*stream)
+		st.reset(ctx, o)
+		st.begun = c.client.clock.Now()
+		st.stale = c.used && len(c.live) == 0 && st.begun-c.idle > staleAfter
+		o.rec.Conn = opened
+		c.heed(ctx)
+		c.arm(c.client.limits.Due(st.begun, record.Never))
 	}
 	c.used = true
 	c.live, c.ids = append(c.live, st), append(c.ids, 0)
 	st.queued = true
 	c.queue = append(c.queue, st)
-	c.heed(ctx)
-	c.arm(c.client.limits.Due(st.begun, record.Never))
 	c.work.Signal()
 	return st
 }
@@ -210,6 +220,9 @@ func (c *conn) expire() {
 	var next time.Duration
 	for i := len(c.live) - 1; i >= 0; i-- {
 		st := c.live[i]
+		if st.open != nil {
+			continue // those who speak on it have limits, it has none
+		}
 		if class := limits.Over(st.from(), st.latest, now); class != "" {
 			if c.heard < st.from() && !c.leaving {
 				// Nothing at all has come since: the connection may be dead.
@@ -268,6 +281,10 @@ func (c *conn) end(i int, err error) {
 			c.fail(errClosed)
 		}
 	}
+	if st.open != nil {
+		st.open.end(err)
+		return
+	}
 	st.err = err
 	st.done <- struct{}{}
 }
@@ -301,6 +318,7 @@ func (c *conn) fail(err error) {
 	if c.timer != nil {
 		c.timer.Stop()
 	}
+	c.pulse.stop()
 	if c.writing {
 		c.net.Interrupt() // what the writer waits for may never come
 	}

@@ -25,6 +25,8 @@ type reader struct {
 	block   []byte // a block of headers, while it is incomplete
 	blockOf frame  // whose it is; stream 0: there is none
 	head    head   // what was read of a block
+	keep    bool   // all fields of the block matter
+	fields  []exchange.Field
 }
 
 // head is what matters in a block of headers.
@@ -130,6 +132,13 @@ func (r *reader) data(f frame, p []byte, last bool) error {
 	st := c.live[i]
 	if !st.headed {
 		r.refuse(i, "data ahead of the headers")
+		return nil
+	}
+	if st.open != nil {
+		st.open.to.Data(p, r.at, last)
+		if last && f.has(flagEndStream) {
+			r.endOpen(i, nil)
+		}
 		return nil
 	}
 	st.rec.Body = append(st.rec.Body, p...)
@@ -271,13 +280,14 @@ func (r *reader) endHeaders(block []byte) error {
 	f := r.blockOf
 	r.blockOf = frame{}
 	r.head = head{length: -1}
+	i := r.c.find(f.stream)
+	r.keep, r.fields = i >= 0 && (r.c.live[i].open != nil || r.c.live[i].answer != nil), r.fields[:0]
 	if _, err := r.decoder.Write(block); err != nil {
 		return breach(codeHeaders, "headers that cannot be read: %v", err)
 	}
 	if err := r.decoder.Close(); err != nil {
 		return breach(codeHeaders, "headers that cannot be read: %v", err)
 	}
-	i := r.c.find(f.stream)
 	if i < 0 || r.c.live[i].answered {
 		return nil
 	}
@@ -290,15 +300,34 @@ func (r *reader) endHeaders(block []byte) error {
 	case st.headed && !ends:
 		r.refuse(i, "headers in the middle of an answer")
 		return nil
-	case st.headed: // trailers: nothing in them matters
+	case st.headed: // trailers
+		if st.open != nil {
+			r.endOpen(i, r.fields)
+			return nil
+		}
+		if st.answer != nil {
+			st.answer.Trailer = append(st.answer.Trailer, r.fields...)
+		}
 	case h.status == 0:
 		r.refuse(i, "an answer without a status")
 		return nil
 	case h.status < 200 && ends:
 		r.refuse(i, "an answer that ends before its status")
 		return nil
+	case h.status >= 200 && st.open != nil:
+		st.headed = true
+		st.open.to.Head(h.status, r.fields, r.at)
+		if ends {
+			r.endOpen(i, nil)
+		}
+		return nil
+	case st.open != nil:
+		return nil
 	case h.status >= 200: // others only announce the real one
 		st.headed, st.length = true, h.length
+		if st.answer != nil {
+			st.answer.Head = append(st.answer.Head, r.fields...)
+		}
 		st.rec.Status, st.rec.ContentType, st.rec.RetryAfter = h.status, h.contentType, h.retryAfter
 	}
 	r.arrived(st)
@@ -310,6 +339,9 @@ func (r *reader) endHeaders(block []byte) error {
 
 // field takes in one header field.
 func (r *reader) field(f hpack.HeaderField) {
+	if r.keep {
+		r.fields = append(r.fields, exchange.Field{Name: f.Name, Value: f.Value})
+	}
 	h := &r.head
 	switch f.Name {
 	case ":status":
@@ -385,6 +417,7 @@ func (r *reader) goAway(p []byte) error {
 			c.end(i, &unprocessed{"the server left without looking at the request"})
 		}
 	}
+	c.leaveOpen()
 	if len(c.live) == 0 {
 		c.fail(errClosed)
 	}

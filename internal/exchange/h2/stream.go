@@ -12,11 +12,15 @@ import (
 // stream is one request on a connection. The connection's lock guards it until it
 // has ended; from then on it is the request's again.
 type stream struct {
-	ctx  context.Context
-	req  *exchange.Request
-	rec  *record.Record
-	done chan struct{} // gets one value when the stream has ended
-	err  error         // why, where it failed
+	ctx    context.Context
+	shared []exchange.Field
+	own    []exchange.Field
+	sized  bool
+	rec    *record.Record
+	answer *Answer
+	open   *Stream       // an open-ended stream: no context, no record, no limits
+	done   chan struct{} // gets one value when the stream has ended
+	err    error         // why, where it failed
 
 	// about sending
 	rest   []byte        // of the body, what no frame holds yet
@@ -38,11 +42,15 @@ type stream struct {
 }
 
 // reset makes a stream ready for a request.
-func (st *stream) reset(ctx context.Context, req *exchange.Request, rec *record.Record) {
+func (st *stream) reset(ctx context.Context, o *order) {
 	*st = stream{
-		ctx: ctx, req: req, rec: rec, done: st.done,
-		rest: req.Body(), length: -1, latest: record.Never,
+		ctx: ctx, shared: o.shared, own: o.own, sized: o.sized, rec: o.rec, answer: o.answer, done: st.done,
+		rest: o.body, length: -1, latest: record.Never,
 	}
+	if o.answer != nil {
+		*o.answer = Answer{Head: o.answer.Head[:0], Trailer: o.answer.Trailer[:0]}
+	}
+	rec := o.rec
 	rec.Marks, rec.Body = rec.Marks[:0], rec.Body[:0]
 	rec.Sent, rec.Written, rec.Merged = record.Never, record.Never, 0
 	rec.Status, rec.ContentType, rec.RetryAfter = 0, "", ""

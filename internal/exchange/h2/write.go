@@ -49,6 +49,10 @@ func (c *conn) write() {
 // wrote notes the stamps of a write.
 func (c *conn) wrote(sent, written time.Duration, whole bool) {
 	for _, p := range c.parts {
+		if p.by != nil {
+			p.noted(sent, written, whole)
+			continue
+		}
 		i := c.find(p.id)
 		if i < 0 {
 			continue
@@ -95,11 +99,17 @@ func (c *conn) send(st *stream) {
 		c.next += 2
 		p.first = true
 		st.window = c.initial
-		// Until the write is done; a request that ends before that has no better stamp.
-		st.rec.Sent = c.client.clock.Now()
+		if st.open == nil {
+			// Until the write is done; a request that ends before that has no better stamp.
+			st.rec.Sent = c.client.clock.Now()
+		}
 		c.sendHeaders(st, c.ids[i])
 	}
 	p.id = c.ids[i]
+	if st.open != nil {
+		c.sendPieces(st, p.id)
+		return
+	}
 	before := len(st.rest)
 	for len(st.rest) > 0 && len(c.out) < maxWrite {
 		n := int(min(int64(len(st.rest)), int64(c.frame), st.window, c.window))
@@ -127,16 +137,16 @@ func (c *conn) send(st *stream) {
 // the table of the connection, so that it takes a byte from the second time on.
 func (c *conn) sendHeaders(st *stream, id uint32) {
 	c.block.Reset()
-	for _, f := range st.req.Head.HTTP2() {
+	for _, f := range st.shared {
 		c.field(f, false)
 	}
-	for _, f := range st.req.Fields() {
+	for _, f := range st.own {
 		c.field(exchange.Field{Name: strings.ToLower(f.Name), Value: f.Value}, true)
 	}
 	flags := byte(0)
-	if len(st.rest) == 0 {
+	if st.open == nil && len(st.rest) == 0 {
 		flags = flagEndStream
-	} else {
+	} else if st.sized {
 		c.field(exchange.Field{Name: "content-length", Value: strconv.Itoa(len(st.rest))}, true)
 	}
 	c.out = appendBlock(c.out, c.block.Bytes(), flags, id, c.frame)

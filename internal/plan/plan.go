@@ -45,18 +45,20 @@ const (
 
 // Plan is one benchmark.
 type Plan struct {
-	Version   int
-	Name      string
-	Seed      uint64
-	Target    Target
-	Data      Data
-	Tokenizer Tokenizer
-	Stages    []Stage
-	Drain     Duration // how long in-flight requests may take at the end of a stage
-	Goodput   []SLO
-	MaxErrors MaxErrors
-	Budgets   Budgets
-	Output    Output
+	Version     int
+	Name        string
+	Seed        uint64
+	Target      Target
+	Data        Data
+	Tokenizer   Tokenizer
+	Stages      []Stage
+	Levels      Levels      // what the only stage's load goes through
+	Measurement Measurement // in windows, until they agree
+	Drain       Duration    // how long in-flight requests may take at the end of a stage
+	Goodput     []SLO
+	MaxErrors   MaxErrors
+	Budgets     Budgets
+	Output      Output
 }
 
 // Target is the server under test and how to speak to it.

@@ -46,8 +46,10 @@ func check(p *Plan) Faults {
 		c.add("stages", fmt.Sprintf("there are %d, more than %d", len(p.Stages), mostStages), "")
 	}
 	for i := range p.Stages {
-		c.stage(fmt.Sprintf("stages[%d]", i), &p.Stages[i])
+		c.stage(fmt.Sprintf("stages[%d]", i), &p.Stages[i], p.Measurement.endless())
 	}
+	c.levels(p)
+	c.measurement(&p.Measurement)
 	c.time("drain", p.Drain)
 	c.goodput(p.Goodput)
 	c.count("max_errors.count", p.MaxErrors.Count, mostRequests)

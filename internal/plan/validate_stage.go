@@ -5,8 +5,9 @@ import (
 	"math"
 )
 
-// stage checks one stage: one kind of load, and an end to it.
-func (c *checker) stage(path string, s *Stage) {
+// stage checks one stage: one kind of load, and an end to it unless it is endless by
+// itself.
+func (c *checker) stage(path string, s *Stage, endless bool) {
 	c.count(path+".concurrency", int64(s.Concurrency), mostInFlight)
 	c.count(path+".max_in_flight", int64(s.MaxInFlight), mostInFlight)
 	c.count(path+".requests", s.Requests, mostRequests)
@@ -23,10 +24,10 @@ func (c *checker) stage(path string, s *Stage) {
 		c.lacks(path+".rate", path+".concurrency", "contradicts concurrency: a stage has one kind of load", "give concurrency or rate; max_in_flight caps a rate")
 	case s.Rate != 0:
 		if rate {
-			c.open(path, s)
+			c.open(path, s, endless)
 		}
 	case s.Concurrency != 0:
-		c.closed(path, s)
+		c.closed(path, s, endless)
 	default:
 		c.add(path, "has no load", "give concurrency or rate, more than 0")
 	}
@@ -34,7 +35,7 @@ func (c *checker) stage(path string, s *Stage) {
 }
 
 // open checks what belongs to a rate.
-func (c *checker) open(path string, s *Stage) {
+func (c *checker) open(path string, s *Stage, endless bool) {
 	switch {
 	case s.Arrival == ArrivalGamma && s.CV == 0:
 		c.lacks(path+".cv", path+".arrival", "gamma arrivals need one, more than 0", "1 is Poisson, more is burstier")
@@ -43,7 +44,7 @@ func (c *checker) open(path string, s *Stage) {
 	default:
 		c.amount(path+".cv", s.CV, mostCV)
 	}
-	if s.Duration == 0 && s.Requests == 0 {
+	if s.Duration == 0 && s.Requests == 0 && !endless {
 		c.lacks(path+".rate", path, "a rate with no end", "give duration or requests")
 	}
 	const least = 1e-6 // one request in twelve days
@@ -53,7 +54,7 @@ func (c *checker) open(path string, s *Stage) {
 }
 
 // closed checks what belongs to a concurrency.
-func (c *checker) closed(path string, s *Stage) {
+func (c *checker) closed(path string, s *Stage, endless bool) {
 	if s.Arrival != "" {
 		c.lacks(path+".arrival", path+".rate", "belongs to a rate: in a closed loop a request goes when another ends", "give rate, or leave it out")
 	}
@@ -63,7 +64,7 @@ func (c *checker) closed(path string, s *Stage) {
 	if s.MaxInFlight != 0 {
 		c.lacks(path+".max_in_flight", path+".rate", "belongs to a rate: concurrency says how many are in flight", "leave it out")
 	}
-	if s.Duration == 0 && s.Requests == 0 {
+	if s.Duration == 0 && s.Requests == 0 && !endless {
 		c.lacks(path+".concurrency", path, "a load with no end", "give duration or requests")
 	}
 }

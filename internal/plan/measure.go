@@ -1,0 +1,255 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// The words of a measurement and of levels.
+const (
+	WindowTime  = "time"  // a window lasts a time
+	WindowCount = "count" // a window lasts until so many requests have ended
+	WindowStage = "stage" // one window: the whole measured part of the stage
+
+	SearchLinear = "linear"
+	SearchBinary = "binary"
+)
+
+// Measurement says that each stage is measured in windows, one behind the other,
+// until the last few agree. The zero Measurement is none: a stage is one piece.
+type Measurement struct {
+	Mode             string   // WindowTime, WindowCount or WindowStage
+	Interval         Duration // length of a window, by time
+	Requests         int64    // requests of a window, by count
+	Windows          int      // how many of the last windows must agree, and are merged
+	Stability        float64  // how far they may differ: 0.1 is 10 %
+	Percentile       int      // the percentile of latency that is compared; 0: the average
+	MaxTrials        int      // most windows of a stage
+	LatencyThreshold Duration // a stage with this latency or more has failed; 0: none
+	// ThroughputAlone: after MaxTrials, windows that agree in throughput and not in
+	// latency are taken.
+	ThroughputAlone bool
+	// Faithful measures as Perf Analyzer does: windows last 1.2 × the interval, and
+	// the end of a counted window is looked for once a second.
+	Faithful bool
+}
+
+// On reports whether there is a measurement in windows.
+func (m Measurement) On() bool { return m.Mode != "" }
+
+// Window is how long a window by time lasts.
+func (m Measurement) Window() time.Duration {
+	d := time.Duration(m.Interval)
+	if m.Faithful {
+		d += d / 5
+	}
+	return d
+}
+
+// DefaultMeasurement is what a plan that says no more than `mode` means.
+func DefaultMeasurement() Measurement {
+	return Measurement{
+		Mode: WindowTime, Interval: Duration(5 * time.Second), Requests: 50,
+		Windows: 3, Stability: 0.1, MaxTrials: 10,
+	}
+}
+
+// Levels make many stages of the plan's only one: its concurrency or its rate takes
+// one value after the other. The zero Levels are none.
+type Levels struct {
+	List []float64 // these, in order; or
+	// Start, Start+Step, … up to End. End 0: until the latency threshold is met.
+	Start, End, Step float64
+	Search           string // SearchLinear or SearchBinary; empty is linear
+}
+
+// On reports whether there are levels.
+func (l Levels) On() bool { return len(l.List) > 0 || l.Start != 0 || l.End != 0 || l.Step != 0 }
+
+// Value is the i-th value of a range. The numbers are taken as the decimals they are
+// written as, so that steps of 0.1 do not drift.
+func (l Levels) Value(i int64) float64 {
+	v := new(big.Rat).Mul(decimal(l.Step), new(big.Rat).SetInt64(i))
+	f, _ := v.Add(v, decimal(l.Start)).Float64()
+	return f
+}
+
+func decimal(f float64) *big.Rat {
+	r, ok := new(big.Rat).SetString(strconv.FormatFloat(f, 'g', -1, 64))
+	if !ok {
+		return new(big.Rat) // NaN and infinities, which no valid plan holds
+	}
+	return r
+}
+
+// At is the stage of a level: the stage as it stands, with this concurrency or rate.
+func (s Stage) At(level float64) Stage {
+	if s.Rate > 0 {
+		s.Rate = level
+	} else {
+		s.Concurrency = int(math.Round(level))
+	}
+	return s
+}
+
+// Level is the stage's concurrency or rate.
+func (s Stage) Level() float64 {
+	if s.Rate > 0 {
+		return s.Rate
+	}
+	return float64(s.Concurrency)
+}
+
+func measurementSpec() codec[Measurement] {
+	c := object("mapping", []field[Measurement]{
+		always("mode", word("`time`, `count` or `stage`", WindowTime, WindowCount, WindowStage), func(m *Measurement) *string { return &m.Mode },
+			"A window lasts a time, or until so many requests have ended; `stage`: one window, the whole measured part."),
+		always("interval", duration(), func(m *Measurement) *Duration { return &m.Interval }, "Length of a window, by time."),
+		always("requests", integer[int64](), func(m *Measurement) *int64 { return &m.Requests }, "Requests of a window, by count."),
+		always("windows", integer[int](), func(m *Measurement) *int { return &m.Windows }, "How many of the last windows must agree, and are merged."),
+		always("stability", share(), func(m *Measurement) *float64 { return &m.Stability }, "How far their throughput and latency may differ."),
+		at("percentile", integer[int](), func(m *Measurement) *int { return &m.Percentile }, "Percentile of latency that is compared; left out: the average."),
+		always("max_trials", integer[int](), func(m *Measurement) *int { return &m.MaxTrials }, "Most windows of a stage."),
+		at("latency_threshold", duration(), func(m *Measurement) *Duration { return &m.LatencyThreshold },
+			"A stage with this latency or more has failed, which ends or directs the search for levels."),
+		at("throughput_alone", boolean(), func(m *Measurement) *bool { return &m.ThroughputAlone },
+			"After `max_trials`, take windows that agree in throughput and not in latency."),
+		at("faithful", boolean(), func(m *Measurement) *bool { return &m.Faithful },
+			"Measure as Perf Analyzer does: windows of 1.2 × the interval, counted windows looked at once a second."),
+	}, nil)
+	read, put := c.read, c.put
+	c.read = func(r *reader, n *yaml.Node, path string, m *Measurement) {
+		*m = DefaultMeasurement()
+		read(r, n, path, m)
+	}
+	c.put = func(r *reader, steps []string, n *yaml.Node, path string, m *Measurement) {
+		if !m.On() {
+			*m = DefaultMeasurement()
+		}
+		put(r, steps, n, path, m)
+	}
+	return c
+}
+
+func levelsSpec() codec[Levels] {
+	c := structure("mapping", []field[Levels]{
+		at("list", list("list of numbers", number()), func(l *Levels) *[]float64 { return &l.List }, "The levels, in order; or a range:"),
+		at("start", number(), func(l *Levels) *float64 { return &l.Start }, "First level."),
+		at("end", number(), func(l *Levels) *float64 { return &l.End }, "Last level; left out: until the latency threshold is met."),
+		at("step", number(), func(l *Levels) *float64 { return &l.Step }, "From one level to the next; of a binary search, how close it comes."),
+		at("search", word("`linear` or `binary`", SearchLinear, SearchBinary), func(l *Levels) *string { return &l.Search },
+			"One level after the other, or bisecting for the highest that meets the latency threshold. Left out: linear."),
+	}, nil)
+	c.zero = func(l Levels) bool { return !l.On() && l.Search == "" }
+	return c
+}
+
+// mostTrials and mostWindows are beyond what anyone waits for.
+const (
+	mostTrials    = 1_000_000
+	mostWindows   = 1000
+	mostStability = 1e6
+)
+
+// measurement checks how stages are measured.
+func (c *checker) measurement(m *Measurement) {
+	if *m == (Measurement{}) {
+		return
+	}
+	const at = "measurement."
+	c.choice(at+"mode", m.Mode, []string{WindowTime, WindowCount, WindowStage})
+	c.time(at+"interval", m.Interval)
+	c.count(at+"requests", m.Requests, mostRequests)
+	c.amount(at+"stability", m.Stability, mostStability)
+	c.time(at+"latency_threshold", m.LatencyThreshold)
+	if m.Mode == WindowTime && m.Interval == 0 {
+		c.add(at+"interval", "a window by time needs one, more than 0", "such as 5s")
+	}
+	if m.Mode == WindowCount && m.Requests == 0 {
+		c.add(at+"requests", "a window by count needs one, more than 0", "such as 50")
+	}
+	if m.Percentile < 0 || m.Percentile > 99 {
+		c.add(at+"percentile", fmt.Sprintf("must be from 1 to 99, is %d", m.Percentile), "left out, the average is compared")
+	}
+	if m.Windows < 1 || m.Windows > mostWindows {
+		c.add(at+"windows", fmt.Sprintf("must be from 1 to %d, is %d", mostWindows, m.Windows), "Perf Analyzer takes 3")
+	}
+	if m.MaxTrials < 1 || m.MaxTrials > mostTrials {
+		c.add(at+"max_trials", fmt.Sprintf("must be from 1 to %d, is %d", mostTrials, m.MaxTrials), "such as 10")
+	}
+}
+
+// levels checks what the only stage's load goes through.
+func (c *checker) levels(p *Plan) {
+	l := &p.Levels
+	if !l.On() && l.Search == "" {
+		return
+	}
+	if len(p.Stages) != 1 {
+		c.add("levels", fmt.Sprintf("make stages of one, and there are %d", len(p.Stages)), "give one stage")
+	}
+	rate := len(p.Stages) > 0 && p.Stages[0].Rate > 0
+	for i, v := range l.List {
+		c.level(fmt.Sprintf("levels.list[%d]", i), v, rate)
+	}
+	if len(l.List) > mostStages {
+		c.add("levels.list", fmt.Sprintf("has %d, more than %d", len(l.List), mostStages), "")
+	}
+	if l.Search != "" {
+		c.choice("levels.search", l.Search, []string{SearchLinear, SearchBinary})
+	}
+	if len(l.List) > 0 {
+		if l.Start != 0 || l.End != 0 || l.Step != 0 || l.Search == SearchBinary {
+			c.add("levels", "a list and a range contradict each other", "give one of them")
+		}
+		return
+	}
+	c.levelRange(p, rate)
+}
+
+func (c *checker) level(path string, v float64, rate bool) {
+	most := float64(mostInFlight)
+	if rate {
+		most = mostRate
+	}
+	if !c.amount(path, v, most) {
+		return
+	}
+	switch {
+	case v == 0:
+		c.add(path, "must be more than 0", "")
+	case !rate && v != math.Trunc(v):
+		c.add(path, fmt.Sprintf("a concurrency is a whole number, this is %v", v), "")
+	}
+}
+
+func (c *checker) levelRange(p *Plan, rate bool) {
+	l := &p.Levels
+	c.level("levels.start", l.Start, rate)
+	c.level("levels.step", l.Step, rate)
+	limit := p.Measurement.LatencyThreshold > 0
+	switch {
+	case l.End != 0:
+		c.level("levels.end", l.End, rate)
+		if l.End < l.Start {
+			c.add("levels.end", fmt.Sprintf("%v is below the start, %v", l.End, l.Start), "")
+		} else if l.Step > 0 && l.Search != SearchBinary && (l.End-l.Start)/l.Step >= mostStages {
+			c.add("levels.step", fmt.Sprintf("makes more than %d levels", mostStages), "")
+		}
+		if l.Search == SearchBinary && !limit {
+			c.lacks("levels.search", "measurement", "a binary search needs a latency threshold", "give measurement.latency_threshold")
+		}
+	case l.Search == SearchBinary:
+		c.add("levels.end", "a binary search needs one", "give the highest level")
+	case !limit:
+		c.lacks("levels.end", "measurement", "levels with no end need a latency threshold", "give levels.end or measurement.latency_threshold")
+	}
+}
+
+// endless reports whether windows end a stage, which then needs no other end.
+func (m Measurement) endless() bool { return m.Mode == WindowTime || m.Mode == WindowCount }

@@ -88,7 +88,7 @@ version: 2
 target:
   urls: [http://u:pw@h:1:2/, ftp://h, "http://", 'http://h#x', '']
   endpoint: chatt
-  protocol: triton
+  protocol: kserve
   path: v1
   headers: {"a b": x, ok: "a\nb"}
   api_key: {env: A, file: b}
@@ -96,11 +96,11 @@ target:
   timeouts: {stall: -1s}
 `, `p.yaml:2:10: version: is 2; this program reads version 1
 p.yaml:4:10: target.urls[0]: is not a URL (such as http://localhost:8000)
-p.yaml:4:30: target.urls[1]: unknown scheme "ftp" (http or https)
+p.yaml:4:30: target.urls[1]: unknown scheme "ftp" (http or https; grpc or grpcs for Triton)
 p.yaml:4:39: target.urls[2]: names no host (such as http://localhost:8000)
 p.yaml:4:50: target.urls[3]: has a fragment (#), which is never sent (leave it out)
 p.yaml:4:64: target.urls[4]: is empty (such as http://localhost:8000)
-p.yaml:6:13: target.protocol: unknown value "triton" (one of openai)
+p.yaml:6:13: target.protocol: unknown value "kserve" (one of openai, triton)
 p.yaml:5:13: target.endpoint: unknown value "chatt"; did you mean "chat"? (one of chat, completions, embeddings)
 p.yaml:7:9: target.path: "v1" does not begin with a slash (such as /v1/chat/completions)
 p.yaml:8:12: target.headers: "a b" is not a header name

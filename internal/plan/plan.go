@@ -19,10 +19,18 @@ const Version = 1
 // The words that a plan uses.
 const (
 	ProtocolOpenAI = "openai"
+	ProtocolTriton = "triton"
 
 	EndpointChat        = "chat"
 	EndpointCompletions = "completions"
 	EndpointEmbeddings  = "embeddings"
+
+	EndpointStream   = "stream"
+	EndpointInfer    = "infer"
+	EndpointGenerate = "generate"
+
+	TransportHTTP = "http"
+	TransportGRPC = "grpc"
 
 	SourceSynthetic = "synthetic"
 	SourceFile      = "file"
@@ -63,11 +71,16 @@ type Plan struct {
 
 // Target is the server under test and how to speak to it.
 type Target struct {
-	URLs      []string // requests are dealt out in turn; none: the built-in mock
-	Protocol  string   // "openai"
-	Endpoint  string   // "chat", "completions" or "embeddings"
-	Path      string   // in place of the endpoint's usual one
-	Model     string   // empty: the first that the server lists
+	URLs     []string // requests are dealt out in turn; none: the built-in mock
+	Protocol string   // "openai" or "triton"
+	// Transport is "http" or "grpc"; empty is http. The scheme of a URL says the
+	// same: grpc:// and grpcs:// are Triton's gRPC service.
+	Transport string
+	// Endpoint is "chat", "completions" or "embeddings" of OpenAI, "stream", "infer"
+	// or "generate" of Triton.
+	Endpoint  string
+	Path      string // in place of the endpoint's usual one
+	Model     string // empty: the first that the server lists
 	Streaming bool
 	Headers   map[string]string
 	APIKey    Secret
@@ -75,6 +88,7 @@ type Target struct {
 	TLS       TLS
 	HTTP2     bool // HTTP/2: by ALPN over https, with prior knowledge over http
 	Timeouts  Timeouts
+	Triton    Triton // what only that protocol has
 }
 
 // Secret says where a secret is; the secret itself is never part of a plan.

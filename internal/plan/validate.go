@@ -126,8 +126,8 @@ func (c *checker) target(t *Target) {
 	for i, u := range t.URLs {
 		c.url(fmt.Sprintf("target.urls[%d]", i), u)
 	}
-	c.choice("target.protocol", t.Protocol, []string{ProtocolOpenAI})
-	c.choice("target.endpoint", t.Endpoint, endpointNames())
+	c.choice("target.protocol", t.Protocol, []string{ProtocolOpenAI, ProtocolTriton})
+	c.protocol(t)
 	if t.Path != "" && !strings.HasPrefix(t.Path, "/") {
 		c.add("target.path", quote(t.Path)+" does not begin with a slash", "such as /v1/chat/completions")
 	}
@@ -174,8 +174,8 @@ func (c *checker) url(path, raw string) {
 	case err != nil:
 		// The parser's own message repeats the URL, and with it a password.
 		c.add(path, "is not a URL", "such as http://localhost:8000")
-	case u.Scheme != "http" && u.Scheme != "https":
-		c.add(path, "unknown scheme "+quote(u.Scheme), "http or https")
+	case !knownScheme(u.Scheme):
+		c.add(path, "unknown scheme "+quote(u.Scheme), "http or https; grpc or grpcs for Triton")
 	case u.Hostname() == "":
 		c.add(path, "names no host", "such as http://localhost:8000")
 	case badPort(u.Port()):

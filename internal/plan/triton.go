@@ -1,0 +1,212 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The conventions by which models behind Triton take prompts.
+const (
+	ConventionAuto    = "auto"          // found out from the model's tensors
+	ConventionTRTLLM  = "trtllm"        // TensorRT-LLM ensemble: text_input, max_tokens → text_output
+	ConventionVLLM    = "vllm"          // vLLM backend: text_input, sampling_parameters → text_output
+	ConventionVLLMOld = "vllm-old"      // its first example: PROMPT, STREAM, SAMPLING_PARAMETERS → TEXT
+	ConventionEngine  = "trtllm-engine" // TensorRT-LLM engine: input_ids, input_lengths, request_output_len → output_ids
+	ConventionTensors = "tensors"       // plain tensors
+)
+
+// The other words of Triton's part.
+const (
+	CompressionGzip    = "gzip"
+	CompressionDeflate = "deflate"
+
+	FormatBinary = "binary"
+	FormatJSON   = "json"
+)
+
+// Triton is what only that protocol has.
+type Triton struct {
+	Convention string // empty is ConventionAuto
+	Version    string // of the model; empty: the server's choice
+	// Parameters of every request: true or false, whole numbers, numbers or text.
+	Parameters map[string]any
+	Streams    int // gRPC streams that requests share; 0: one for each request in flight
+	// Compression of requests: "gzip" or "deflate"; over gRPC answers may be too.
+	Compression  string
+	MaxMessage   int      // largest message that is accepted, in bytes; 0: any
+	KeepAlive    Duration // a gRPC connection is pinged after so long without a read; 0: never
+	InputFormat  string   // of tensors in HTTP infer: "binary" (also when empty) or "json"
+	OutputFormat string
+	Composing    []string // models behind one that calls others itself (BLS)
+}
+
+func (t Triton) zero() bool {
+	return t.Convention == "" && t.Version == "" && len(t.Parameters) == 0 && t.Streams == 0 && t.Compression == "" &&
+		t.MaxMessage == 0 && t.KeepAlive == 0 && t.InputFormat == "" && t.OutputFormat == "" && len(t.Composing) == 0
+}
+
+func tritonEndpoints() []string { return []string{EndpointStream, EndpointInfer, EndpointGenerate} }
+
+func conventionNames() []string {
+	return []string{ConventionAuto, ConventionTRTLLM, ConventionVLLM, ConventionVLLMOld, ConventionEngine, ConventionTensors}
+}
+
+func tritonSpec() codec[Triton] {
+	formats := word("`binary` or `json`", FormatBinary, FormatJSON)
+	c := structure("mapping", []field[Triton]{
+		at("convention", word("`auto`, `trtllm`, `vllm`, `vllm-old`, `trtllm-engine` or `tensors`", conventionNames()...),
+			func(t *Triton) *string { return &t.Convention }, "How a prompt becomes tensors; left out: as the model's inputs say."),
+		at("version", text(), func(t *Triton) *string { return &t.Version }, "Version of the model; left out: the server's choice."),
+		at("parameters", bodySpec(), func(t *Triton) *map[string]any { return &t.Parameters },
+			"Parameters of every request: true or false, numbers or text."),
+		at("streams", integer[int](), func(t *Triton) *int { return &t.Streams },
+			"gRPC streams that the requests share, each on a connection of its own. Left out: one for each request in flight."),
+		at("compression", word("`gzip` or `deflate`", CompressionGzip, CompressionDeflate),
+			func(t *Triton) *string { return &t.Compression }, "How requests are compressed, ahead of time."),
+		at("max_message", integer[int](), func(t *Triton) *int { return &t.MaxMessage },
+			"Largest gRPC message that is accepted, in bytes; 0: any."),
+		at("keep_alive", duration(), func(t *Triton) *Duration { return &t.KeepAlive },
+			"A gRPC connection that was quiet for so long is pinged; 0: never."),
+		at("input_format", formats, func(t *Triton) *string { return &t.InputFormat }, "Form of input tensors over HTTP; left out: binary."),
+		at("output_format", formats, func(t *Triton) *string { return &t.OutputFormat }, "Form of output tensors over HTTP; left out: binary."),
+		at("composing", list("list of models", text()), func(t *Triton) *[]string { return &t.Composing },
+			"Models that the model calls itself (BLS), for the server's statistics. Those of an ensemble are found."),
+	}, nil)
+	c.zero = Triton.zero
+	return c
+}
+
+// knownScheme reports whether a target may have a URL of this scheme.
+func knownScheme(s string) bool {
+	return s == "http" || s == "https" || grpcScheme(s)
+}
+
+func grpcScheme(s string) bool { return s == "grpc" || s == "grpcs" }
+
+// scheme is the part of a URL before "://".
+func scheme(url string) string {
+	s, _, ok := strings.Cut(url, "://")
+	if !ok {
+		return ""
+	}
+	return strings.ToLower(s)
+}
+
+// inferTriton fills in what a URL or the protocol says.
+func (d *Draft) inferTriton() {
+	t := &d.Plan.Target
+	grpc := slices.ContainsFunc(t.URLs, func(u string) bool { return grpcScheme(scheme(u)) })
+	if grpc && !d.Given("target.protocol") {
+		t.Protocol = ProtocolTriton
+	}
+	if t.Protocol != ProtocolTriton {
+		return
+	}
+	if t.Transport == "" {
+		t.Transport = TransportHTTP
+		if grpc || len(t.URLs) == 0 && t.Endpoint != EndpointGenerate {
+			t.Transport = TransportGRPC
+		}
+	}
+	if !d.Given("target.endpoint") && !slices.Contains(tritonEndpoints(), t.Endpoint) {
+		switch {
+		case t.Transport == TransportGRPC:
+			t.Endpoint = EndpointStream
+		case t.Triton.Convention == ConventionTensors:
+			t.Endpoint = EndpointInfer
+		default:
+			t.Endpoint = EndpointGenerate
+		}
+	}
+	if t.Endpoint == EndpointInfer && !d.Given("target.streaming") {
+		t.Streaming = false
+	}
+}
+
+// protocol checks what depends on the protocol.
+func (c *checker) protocol(t *Target) {
+	if t.Protocol == ProtocolTriton {
+		c.triton(t)
+		return
+	}
+	c.choice("target.endpoint", t.Endpoint, endpointNames())
+	if t.Transport == TransportGRPC {
+		c.add("target.transport", "only Triton is spoken to over gRPC", "set protocol to triton (--protocol triton)")
+	}
+	for i, u := range t.URLs {
+		if grpcScheme(scheme(u)) {
+			c.lacks(fmt.Sprintf("target.urls[%d]", i), "target.protocol", "the protocol is "+quote(t.Protocol)+", which has no gRPC", "leave the protocol out or set it to triton")
+		}
+	}
+	if !t.Triton.zero() {
+		c.lacks("target.triton", "target.protocol", "has no meaning for protocol "+quote(t.Protocol), "set protocol to triton (--protocol triton)")
+	}
+}
+
+func (c *checker) triton(t *Target) {
+	c.choice("target.transport", t.Transport, []string{TransportHTTP, TransportGRPC})
+	c.choice("target.endpoint", t.Endpoint, tritonEndpoints())
+	for i, u := range t.URLs {
+		if grpcScheme(scheme(u)) && t.Transport == TransportHTTP {
+			c.lacks(fmt.Sprintf("target.urls[%d]", i), "target.transport", "is a gRPC address, and the transport is http", "all URLs of a run are spoken to in the same way")
+		}
+	}
+	switch {
+	case t.Transport == TransportGRPC && t.Endpoint == EndpointGenerate:
+		c.add("target.endpoint", "generate is of Triton's HTTP side", "use stream or infer, or an http:// URL")
+	case t.Transport == TransportHTTP && t.Endpoint == EndpointStream:
+		c.add("target.endpoint", "stream is of Triton's gRPC side", "use generate or infer, or a grpc:// URL")
+	case t.Endpoint == EndpointInfer && t.Streaming:
+		c.add("target.streaming", "infer gives one answer", "use stream or generate, or set it to false (--no-stream)")
+	}
+	if t.HTTP2 {
+		c.add("target.http2", "has no meaning for Triton: gRPC is always HTTP/2, its HTTP side never", "leave it out")
+	}
+	if t.Path != "" {
+		c.add("target.path", "Triton's paths follow from the model's name", "leave it out; a prefix belongs into the URL")
+	}
+	c.tritonPart(&t.Triton, t.Transport)
+}
+
+func (c *checker) tritonPart(t *Triton, transport string) {
+	const at = "target.triton."
+	if t.Convention != "" {
+		c.choice(at+"convention", t.Convention, conventionNames())
+	}
+	if t.Compression != "" {
+		c.choice(at+"compression", t.Compression, []string{CompressionGzip, CompressionDeflate})
+	}
+	for _, f := range []struct{ name, value string }{{"input_format", t.InputFormat}, {"output_format", t.OutputFormat}} {
+		if f.value != "" {
+			c.choice(at+f.name, f.value, []string{FormatBinary, FormatJSON})
+		}
+	}
+	c.count(at+"streams", int64(t.Streams), mostInFlight)
+	c.count(at+"max_message", int64(t.MaxMessage), 1<<40)
+	c.time(at+"keep_alive", t.KeepAlive)
+	if transport == TransportHTTP && (t.Streams > 0 || t.KeepAlive > 0 || t.MaxMessage > 0) {
+		c.lacks("target.triton", "target.transport", "streams, keep_alive and max_message are of gRPC", "use a grpc:// URL or leave them out")
+	}
+	for _, name := range sortedKeys(t.Parameters) {
+		switch t.Parameters[name].(type) {
+		case bool, int, int64, uint64, float64, string:
+		default:
+			c.add(join(at+"parameters", name), "must be true or false, a number or text", "")
+		}
+		if strings.HasPrefix(name, "triton_") || slices.Contains(reservedParameters(), name) {
+			c.add(join(at+"parameters", name), "is a parameter that this program or the server sets itself", "leave it out")
+		}
+	}
+	for i, m := range t.Composing {
+		if m == "" {
+			c.add(fmt.Sprintf("%scomposing[%d]", at, i), "is empty", "name a model")
+		}
+	}
+}
+
+// reservedParameters have a meaning of their own in the protocol and are no business
+// of every request alike.
+func reservedParameters() []string {
+	return []string{"sequence_id", "sequence_start", "sequence_end", "headers", "binary_data_output", "binary_data_size", "classification"}
+}

@@ -9,8 +9,10 @@
 package jsonscan
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"strconv"
 )
 
@@ -74,15 +76,35 @@ func (s *Scanner) Peek() byte {
 }
 
 func (s *Scanner) peekSpace() byte {
-	for s.pos < len(s.data) {
-		switch c := s.data[s.pos]; c {
-		case ' ', '\t', '\n', '\r':
-			s.pos++
-		default:
-			return c
-		}
+	if s.pos = s.space(s.pos); s.pos < len(s.data) {
+		return s.data[s.pos]
 	}
 	return 0
+}
+
+// space is the offset after the white space at i.
+func (s *Scanner) space(i int) int {
+	for i < len(s.data) {
+		switch s.data[i] {
+		case '\n': // what is indented has as many spaces as it is deep
+			i++
+			if len(s.data)-i >= 8 {
+				i += leadingSpaces(binary.LittleEndian.Uint64(s.data[i:]))
+			}
+		case ' ', '\t', '\r':
+			i++
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+// leadingSpaces is how many of eight bytes, the first in the lowest bits, are spaces
+// before the first that is not.
+func leadingSpaces(v uint64) int {
+	const spaces = 0x2020202020202020
+	return bits.TrailingZeros64(v^spaces) / 8
 }
 
 // End reports whether nothing but white space is left; anything else is a fault.
@@ -322,4 +344,34 @@ func (s *Scanner) Quoted() []byte {
 		return AppendUnescaped(nil, body)
 	}
 	return body
+}
+
+// Pair takes an array of two strings without escapes, as lists of pairs are made of,
+// faster than element by element. Where something else comes next it takes nothing
+// and returns false.
+func (s *Scanner) Pair() (a, b []byte, ok bool) {
+	if s.depth == maxDepth {
+		return nil, nil, false // for the others to refuse
+	}
+	i := s.pos
+	for _, sign := range [...]byte{'[', ',', ']'} {
+		if i = s.space(i); i >= len(s.data) || s.data[i] != sign {
+			return nil, nil, false
+		}
+		i++
+		if sign == ']' {
+			break
+		}
+		if i = s.space(i); i >= len(s.data) || s.data[i] != '"' {
+			return nil, nil, false
+		}
+		end, escaped, ok := StringEnd(s.data, i+1)
+		if escaped || !ok {
+			return nil, nil, false
+		}
+		a, b = b, s.data[i+1:end]
+		i = end + 1
+	}
+	s.pos, s.fresh = i, false
+	return a, b, true
 }

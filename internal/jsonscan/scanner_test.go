@@ -68,6 +68,7 @@ var texts = []string{
 	`"x"`, `"a\u00e9\ud83d\ude00\n\/"`, `"\ud83d"`, `"\ud83dx"`, `"\ud83d\ud83d\ude00"`, `"\ude00\ud83d"`, `"\x"`, `"\u12g4"`, `"open`, "\"\x01\"", "\"\xff\xc3\"",
 	`{"a":1,"b":[1,2,{"c":null}],"a":2}`, `{"a" : [ ] , "b" : { } }`, `{"a":1,}`, `[1,]`, `[,1]`, `{,}`, `{"a"}`, `{"a":}`, `{a:1}`, `[1 2]`,
 	`{"\u0061":1}`, ` [1] `, `[1] x`, ``, ` `, `nul`, `truee`, `[[[[]]]]`, `[}`, `{]`, "\xef\xbb\xbf{}",
+	`["a","b"]`, " [\n        \"a\",\n\t\"b\"\n] ", `["a","b","c"]`, `["a"]`, `["a","\n"]`, `["a",1]`, `["","\xc3"] x`, `["a" "b"]`, `["a","b"`, "\n            [\"a\",\"b\"]",
 	`18446744073709551616`, `9223372036854775807`, `1e400`, strings.Repeat("[", 10001), strings.Repeat("[", 9000) + strings.Repeat("]", 9000),
 }
 
@@ -102,6 +103,35 @@ func compare(t *testing.T, data []byte) {
 	s.End()
 	if (s.Err() == nil) != (wantErr == nil) {
 		t.Fatalf("%.200q: Skip says %v, encoding/json says %v", data, s.Err(), wantErr)
+	}
+	comparePair(t, data, want)
+}
+
+// comparePair looks at what Pair makes of data, which encoding/json reads as want.
+func comparePair(t *testing.T, data []byte, want any) {
+	t.Helper()
+	var s Scanner
+	s.Reset(data)
+	a, b, ok := s.Pair()
+	if !ok {
+		if s.Pos() != 0 || s.Err() != nil {
+			t.Fatalf("%.200q: Pair took nothing and is at %d: %v", data, s.Pos(), s.Err())
+		}
+		list, _ := want.([]any)
+		if len(list) == 2 && !bytes.ContainsRune(data, '\\') {
+			_, first := list[0].(string)
+			if _, second := list[1].(string); first && second {
+				t.Fatalf("%.200q is a pair", data)
+			}
+		}
+		return
+	}
+	if !s.End() {
+		return // more follows, and what encoding/json says is about all of it
+	}
+	got := []any{string([]rune(string(a))), string([]rune(string(b)))}
+	if !reflect.DeepEqual(any(got), want) {
+		t.Fatalf("%.200q: the pair is %q, want %v", data, got, want)
 	}
 }
 

@@ -260,6 +260,63 @@ func TestJSONInAnyOrder(t *testing.T) {
 }
 
 // Many goroutines get what one gets.
+// TestManyMerges reads more merges than are looked up at a time, written in all
+// forms, with some whose texts share a slot of the index.
+func TestManyMerges(t *testing.T) {
+	var vocab, merges []string
+	id := map[string]int{}
+	add := func(text string) {
+		id[text] = len(vocab)
+		vocab = append(vocab, fmt.Sprintf("%q:%d", text, len(vocab)))
+	}
+	var letters []string
+	for c := 'a'; c <= 'z'; c++ {
+		letters = append(letters, string(c))
+	}
+	for _, c := range letters {
+		add(c)
+	}
+	for i, a := range letters {
+		for _, b := range letters {
+			add(a + b)
+			switch i % 4 {
+			case 0:
+				merges = append(merges, fmt.Sprintf("[%q,%q]", a, b))
+			case 1:
+				merges = append(merges, fmt.Sprintf("[\n      %q,\n      %q\n    ]", a, b))
+			case 2:
+				merges = append(merges, fmt.Sprintf("%q", a+" "+b))
+			case 3:
+				merges = append(merges, fmt.Sprintf(`["\u%04x",%q]`, a[0], b))
+			}
+		}
+	}
+	if len(merges) <= 2*batch {
+		t.Fatalf("%d merges are too few", len(merges))
+	}
+	model := func(merges []string) string {
+		return `{"type":"BPE","vocab":{` + strings.Join(vocab, ",") + `},"merges":[` + strings.Join(merges, ",") + `]}`
+	}
+	m, err := FromJSON([]byte(model(merges)), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range id {
+		if got := m.Encode(nil, text); len(got) != 1 || int(got[0]) != want {
+			t.Errorf("%s is %d, want %d", text, got, want)
+		}
+	}
+	for _, bad := range []string{`["a","1"]`, `["aa","b"]`, `"a b c"`, `["a"`, `[1,2]`, `["a","b","c"]`} {
+		for _, at := range []int{0, batch - 1, batch, len(merges) - 1} {
+			list := slices.Clone(merges)
+			list[at] = bad
+			if _, err := FromJSON([]byte(model(list)), false); err == nil {
+				t.Errorf("merge %d is %s, and there is no error", at, bad)
+			}
+		}
+	}
+}
+
 func TestConcurrent(t *testing.T) {
 	c := random(rand.New(rand.NewPCG(3, 4)), 0)
 	m, err := New(c)

@@ -3,6 +3,7 @@ package bpe
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"inferometer/internal/jsonscan"
@@ -30,7 +31,7 @@ func FromJSON(data []byte, raw bool) (*Model, error) {
 			merges = s.Pos()
 			if f.Tokens == nil {
 				s.Skip()
-			} else if err = f.readMerges(&s); err == nil {
+			} else if err = f.readMerges(&s, data); err == nil {
 				merges = -1
 			}
 		case "continuing_subword_prefix":
@@ -50,7 +51,7 @@ func FromJSON(data []byte, raw bool) (*Model, error) {
 	}
 	if merges >= 0 && f.Tokens != nil {
 		s.Reset(data[merges:])
-		if err := f.readMerges(&s); err != nil {
+		if err := f.readMerges(&s, data[merges:]); err != nil {
 			return nil, err
 		}
 	}
@@ -66,8 +67,6 @@ type file struct {
 	ix      index
 	odd     map[string]int32 // tokens of a raw model that are not in the alphabet
 	entries int
-	buf     []byte
-	last    int32 // what the merge before made
 }
 
 // field reads a value other than the vocabulary and the merges.
@@ -115,11 +114,38 @@ type word struct {
 	odd      bool
 }
 
+// wordList is a list that is not copied as it grows.
+type wordList struct {
+	parts [][]word
+	n     int
+}
+
+func (l *wordList) add(w word) {
+	const size = 8192
+	if l.n%size == 0 {
+		l.parts = append(l.parts, make([]word, 0, size))
+	}
+	last := &l.parts[len(l.parts)-1]
+	*last = append(*last, w)
+	l.n++
+}
+
+// all yields the words in order.
+func (l *wordList) all(yield func(word) bool) {
+	for _, part := range l.parts {
+		for _, w := range part {
+			if !yield(w) {
+				return
+			}
+		}
+	}
+}
+
 // readVocab reads the texts of the tokens into one string.
 func (f *file) readVocab(s *jsonscan.Scanner) error {
 	s.Object()
 	var arena []byte
-	var words []word
+	var words wordList
 	top := int64(-1)
 	for key, ok := s.Key(); ok; key, ok = s.Key() {
 		id := s.Int()
@@ -135,21 +161,21 @@ func (f *file) readVocab(s *jsonscan.Scanner) error {
 			arena = append(arena, key...)
 		}
 		w.to = uint32(len(arena))
-		words = append(words, w)
+		words.add(w)
 		top = max(top, id)
 	}
 	if err := s.Err(); err != nil {
 		return fmt.Errorf("the vocabulary: %w", err)
 	}
 	text := string(arena)
-	f.entries = len(words)
+	f.entries = words.n
 	f.Tokens = make([]string, top+1)
-	f.ix = newIndex(len(words))
+	f.ix = newIndex(words.n)
 	f.odd = map[string]int32{}
-	for _, w := range words {
+	for w := range words.all {
 		f.Tokens[w.id] = text[w.from:w.to]
 	}
-	for _, w := range words {
+	for w := range words.all {
 		switch token := text[w.from:w.to]; {
 		case w.odd:
 			f.odd[token] = w.id
@@ -160,80 +186,59 @@ func (f *file) readVocab(s *jsonscan.Scanner) error {
 	return nil
 }
 
-// readMerges reads the merges, each a pair of texts or one text with a space between.
-func (f *file) readMerges(s *jsonscan.Scanner) error {
+// readMerges reads the merges of the model's data.
+func (f *file) readMerges(s *jsonscan.Scanner, data []byte) error {
 	s.Array()
+	start := s.Pos()
 	f.Merges = make([]Merge, 0, len(f.Tokens))
+	q := newQueue(f)
 	for rank := uint32(0); s.More(); rank++ {
-		var left, right []byte
-		if s.Peek() == '[' {
-			s.Array()
-			if s.More() {
-				left = s.Quoted()
-			}
-			if s.More() {
-				right = s.Quoted()
-			}
-			if s.More() {
-				s.Fail("a pair of tokens")
-			}
-		} else {
-			both := s.Quoted()
-			at := bytes.IndexByte(both, ' ')
-			if s.Err() == nil && (at < 0 || bytes.IndexByte(both[at+1:], ' ') >= 0) {
-				return fmt.Errorf("merge %d is %q; it should be two tokens with a space between", rank, both)
-			}
-			left, right = both[:max(at, 0)], both[min(at+1, len(both)):]
+		left, right, err := readMerge(s, rank)
+		if err != nil {
+			return err
 		}
-		if s.Err() == nil {
-			if err := f.addMerge(left, right, rank); err != nil {
-				return err
-			}
+		if s.Err() != nil {
+			break
+		}
+		if len(f.Merges)+batch > cap(f.Merges) {
+			// As many again for each byte as up to here.
+			rest := float64(len(data)-s.Pos()) / float64(s.Pos()-start)
+			f.Merges = slices.Grow(f.Merges, batch+int(rest*float64(rank+1)))
+		}
+		if err := q.add(left, right, rank); err != nil {
+			return err
 		}
 	}
 	if err := s.Err(); err != nil {
 		return fmt.Errorf("the merges: %w", err)
 	}
-	return nil
+	return q.flush()
 }
 
-// addMerge adds the merge of two texts.
-func (f *file) addMerge(left, right []byte, rank uint32) error {
-	var a, b []byte
-	if f.Raw {
-		raw, ok := AppendRaw(f.buf[:0], left)
-		n := len(raw)
-		raw, ok2 := AppendRaw(raw, right)
-		if !ok || !ok2 {
-			return nil // made of what no byte stands for, so it never applies
+// readMerge reads a merge: a pair of texts, or one text with a space between.
+func readMerge(s *jsonscan.Scanner, rank uint32) (left, right []byte, err error) {
+	if left, right, ok := s.Pair(); ok {
+		return left, right, nil
+	}
+	if s.Peek() == '[' {
+		s.Array()
+		if s.More() {
+			left = s.Quoted()
 		}
-		f.buf = raw
-		a, b = raw[:n], raw[n:]
-	} else {
-		f.buf = append(append(f.buf[:0], left...), right...)
-		a, b = f.buf[:len(left)], f.buf[len(left):]
-	}
-	l, r := f.ix.findBytes(f.Tokens, a), f.ix.findBytes(f.Tokens, b)
-	if l == none || r == none {
-		return fmt.Errorf("merge %d joins %q and %q, which are not both in the vocabulary", rank, left, right)
-	}
-	joint := f.buf
-	if f.Prefix != "" {
-		joint = append(append([]byte(nil), a...), b[min(len(f.Prefix), len(b)):]...)
-	}
-	// Merges mostly stand in the order of what they make.
-	id := f.last
-	if int(id) >= len(f.Tokens) || f.Tokens[id] != string(joint) {
-		if id++; int(id) >= len(f.Tokens) || f.Tokens[id] != string(joint) {
-			id = f.ix.findBytes(f.Tokens, joint)
+		if s.More() {
+			right = s.Quoted()
 		}
+		if s.More() {
+			s.Fail("a pair of tokens")
+		}
+		return left, right, nil
 	}
-	f.last = max(id, 0)
-	if id == none {
-		return fmt.Errorf("merge %d joins %q and %q to what is not in the vocabulary", rank, left, right)
+	both := s.Quoted()
+	at := bytes.IndexByte(both, ' ')
+	if s.Err() == nil && (at < 0 || bytes.IndexByte(both[at+1:], ' ') >= 0) {
+		return nil, nil, fmt.Errorf("merge %d is %q; it should be two tokens with a space between", rank, both)
 	}
-	f.Merges = append(f.Merges, Merge{l, r, id, rank})
-	return nil
+	return both[:max(at, 0)], both[min(at+1, len(both)):], nil
 }
 
 // FromPair reads the model of a vocab.json and a merges.txt, as GPT-2 has them, in the
@@ -248,6 +253,7 @@ func FromPair(vocab, merges []byte) (*Model, error) {
 	if !s.End() {
 		return nil, fmt.Errorf("the vocabulary: %w", s.Err())
 	}
+	q := newQueue(&f)
 	rank := uint32(0)
 	for line := range bytes.Lines(merges) {
 		line = bytes.TrimRight(line, "\r\n")
@@ -258,10 +264,13 @@ func FromPair(vocab, merges []byte) (*Model, error) {
 		if !ok || bytes.IndexByte(right, ' ') >= 0 {
 			return nil, fmt.Errorf("line %q of merges.txt should be two tokens with a space between", line)
 		}
-		if err := f.addMerge(left, right, rank); err != nil {
+		if err := q.add(left, right, rank); err != nil {
 			return nil, err
 		}
 		rank++
+	}
+	if err := q.flush(); err != nil {
+		return nil, err
 	}
 	return f.finish()
 }

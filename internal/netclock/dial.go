@@ -19,17 +19,18 @@ import (
 
 // Dialer opens connections to one address.
 type Dialer struct {
-	clock   *Clock
-	addr    string      // host:port to reach
-	tls     *tls.Config // nil: plain
-	proxy   *url.URL    // nil: direct
-	tunnels bool        // go through the proxy by CONNECT
-	timeout time.Duration
-	release func()
-	hangups *hangups
-	dog     *watchdog
-	stamps  bool
-	closed  sync.Once
+	clock     *Clock
+	addr      string      // host:port to reach
+	tls       *tls.Config // nil: plain
+	proxy     *url.URL    // nil: direct
+	tunnels   bool        // go through the proxy by CONNECT
+	timeout   time.Duration
+	release   func()
+	hangups   *hangups
+	dog       *watchdog
+	stamps    bool
+	moderator *moderator
+	closed    sync.Once
 }
 
 // DialOptions say how a Dialer reaches its address.
@@ -45,6 +46,7 @@ func NewDialer(clock *Clock, addr string, o DialOptions) *Dialer {
 	d := &Dialer{clock: clock, addr: addr, tls: o.TLS, proxy: o.Proxy, timeout: o.Timeout}
 	d.tunnels = o.Proxy != nil && (o.Tunnel || o.TLS != nil)
 	d.release, d.stamps = primeStamps()
+	d.moderator = newModerator(d.stamps)
 	d.hangups = newHangups()
 	d.dog = newWatchdog(clock)
 	return d
@@ -86,7 +88,7 @@ func (d *Dialer) Dial(ctx context.Context) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	sock, err := newSocket(tcp, d.clock)
+	sock, err := newSocket(tcp, d.clock, d.moderator)
 	if err != nil {
 		tcp.Close()
 		return nil, &DialError{record.ConnectFailed, err}

@@ -36,14 +36,16 @@ type socket struct {
 
 	watched bool        // hang-ups are told of
 	hungUp  atomic.Bool // the peer has closed or reset the connection
+
+	moderator *moderator // of all connections of a dialer
 }
 
-func newSocket(tcp *net.TCPConn, clock *Clock) (*socket, error) {
+func newSocket(tcp *net.TCPConn, clock *Clock, m *moderator) (*socket, error) {
 	raw, err := tcp.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
-	s := &socket{TCPConn: tcp, clock: clock, raw: raw}
+	s := &socket{TCPConn: tcp, clock: clock, raw: raw, moderator: m}
 	s.rearm()
 	s.rx.enable(raw)
 	return s, nil
@@ -72,10 +74,16 @@ func (s *socket) began(otherwise time.Duration) time.Duration {
 // stamp notes a read that returned data. wall is the kernel's receive time, 0
 // where it gave none.
 func (s *socket) stamp(wall int64) {
+	before := s.last.Kernel
+	if before == record.Never {
+		before = s.last.User
+	}
 	s.last = Stamp{Kernel: record.Never, User: s.clock.Now()}
 	if wall != 0 {
-		// A slewed wall clock can put the kernel's stamp a hair after ours.
-		s.last.Kernel = min(s.clock.FromWall(wall), s.last.User)
+		// A slewed wall clock can put the kernel's stamp a hair after ours. And a kernel
+		// short of memory merges segments and forgets their stamp: what came behind such
+		// a read may be stamped before that read returned.
+		s.last.Kernel = min(max(s.clock.FromWall(wall), before), s.last.User)
 	}
 }
 

@@ -30,6 +30,7 @@ type Line struct {
 	Request *Record // valid until the next call of Next
 	Stage   *StageMark
 	Health  *Health
+	Edge    *Edge
 }
 
 // Reader reads a record file line by line. It takes zstd and plain JSON lines,
@@ -213,6 +214,10 @@ func (r *Reader) parse(text []byte) (Line, error) {
 		h := new(Health)
 		err := json.Unmarshal(text, h)
 		return Line{Health: h}, err
+	case kindEdge:
+		e := new(Edge)
+		err := json.Unmarshal(text, e)
+		return Line{Edge: e}, err
 	}
 	return Line{}, fmt.Errorf("unknown kind of line %q", kind)
 }

@@ -15,6 +15,7 @@ const (
 	kindRequest = "request"
 	kindStage   = "stage"
 	kindHealth  = "health"
+	kindEdge    = "edge"
 )
 
 // window is how far back the compressor looks for repetitions: more costs memory
@@ -67,6 +68,9 @@ func (w *Writer) Stage(m StageMark) error { return w.line(kindStage, m) }
 
 // Health writes a sample of the client's own condition.
 func (w *Writer) Health(h Health) error { return w.line(kindHealth, h) }
+
+// Edge writes where a measurement window begins or ends.
+func (w *Writer) Edge(e Edge) error { return w.line(kindEdge, e) }
 
 // line writes a value whose JSON form is a non-empty object.
 func (w *Writer) line(kind string, v any) error {

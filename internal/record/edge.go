@@ -1,0 +1,56 @@
+package record
+
+import "time"
+
+// Edge is a moment at which a measurement window of a stage begins or ends: written
+// when it has passed. The windows of a stage lie between its edges.
+type Edge struct {
+	Stage  int           `json:"stage"`
+	Level  float64       `json:"level"` // the stage's concurrency or rate
+	Trial  int           `json:"trial"` // windows that have ended by then; 0: the first one begins
+	At     time.Duration `json:"at"`
+	Server *Snapshot     `json:"server,omitempty"` // nil: it was not asked, or did not answer
+}
+
+// Snapshot is what a server says of itself at a moment: totals since it started.
+type Snapshot struct {
+	At     time.Duration `json:"at"` // when it was asked
+	Models []ModelStats  `json:"models,omitempty"`
+	GPUs   []GPU         `json:"gpus,omitempty"`
+}
+
+// ModelStats are the statistics of one model in one version, as the statistics
+// extension of the KServe v2 protocol has them.
+type ModelStats struct {
+	Name       string `json:"name"`
+	Version    string `json:"version"`
+	Inferences uint64 `json:"inference_count"` // in batches counted one by one
+	Executions uint64 `json:"execution_count"` // of whole batches
+
+	Success       CountTime `json:"success"`
+	Fail          CountTime `json:"fail"`
+	Queue         CountTime `json:"queue"`
+	ComputeInput  CountTime `json:"compute_input"`
+	ComputeInfer  CountTime `json:"compute_infer"`
+	ComputeOutput CountTime `json:"compute_output"`
+	CacheHit      CountTime `json:"cache_hit"`
+	CacheMiss     CountTime `json:"cache_miss"`
+
+	// Composing are the models that this one is made of; empty: it is not an ensemble.
+	Composing []ModelStats `json:"composing,omitempty"`
+}
+
+// CountTime is how often something happened and how long it took in all.
+type CountTime struct {
+	Count uint64 `json:"count"`
+	NS    uint64 `json:"ns"`
+}
+
+// GPU is the state of one GPU at a moment.
+type GPU struct {
+	UUID        string  `json:"uuid"`
+	Utilization float64 `json:"utilization"` // 0 to 1
+	Power       float64 `json:"power_watts"`
+	MemoryUsed  float64 `json:"memory_used_bytes"`
+	MemoryTotal float64 `json:"memory_total_bytes"`
+}

@@ -1,0 +1,51 @@
+package record
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestEdgeRoundTrip(t *testing.T) {
+	want := Edge{
+		Stage: 2, Level: 7.5, Trial: 3, At: 5 * time.Second,
+		Server: &Snapshot{
+			At: 5*time.Second + 1,
+			Models: []ModelStats{{
+				Name: "ensemble", Version: "1", Inferences: 9, Executions: 4, Success: CountTime{9, 1000},
+				Composing: []ModelStats{{Name: "pre", Version: "2", Queue: CountTime{9, 10}}},
+			}},
+			GPUs: []GPU{{UUID: "GPU-1", Utilization: 0.5, Power: 70, MemoryUsed: 1 << 30, MemoryTotal: 8 << 30}},
+		},
+	}
+	var file bytes.Buffer
+	w, err := NewWriter(&file, Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Edge(want); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := NewReader(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []Edge
+	for {
+		line, err := r.Next()
+		if err != nil {
+			break
+		}
+		if line.Edge != nil {
+			got = append(got, *line.Edge)
+		}
+	}
+	if diff := cmp.Diff([]Edge{want}, got); diff != "" {
+		t.Error(diff)
+	}
+}

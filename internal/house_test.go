@@ -36,6 +36,7 @@ var house = []struct{ name, may string }{
 	{"collect", "endpoint record"},
 	{"endpoint/openai", "endpoint endpoint/sse exchange exchange/h2 netclock prompt plan record token jsonscan golang.org/x/net"},
 	{"endpoint/sse", ""},
+	{"exchange/grpc", "exchange exchange/h2 netclock record"},
 	{"exchange/h2", "exchange netclock record golang.org/x/net"},
 	{"exchange", "endpoint netclock record"},
 	{"endpoint", "netclock prompt plan record"},

@@ -16,6 +16,7 @@ const (
 	Reset         Class = "reset"        // the connection broke while the request or answer was under way
 	Truncated     Class = "truncated"    // the answer ended before its own framing said so
 	HTTPStatus    Class = "http_status"  // an answer with a status other than 2xx
+	GRPCStatus    Class = "grpc_status"  // a gRPC status other than OK
 	StreamError   Class = "stream_error" // an error object inside a 2xx stream
 	BadBody       Class = "bad_body"     // an answer that is not what the protocol says
 	Cancelled     Class = "cancelled"    // stopped by the user before its end
@@ -25,7 +26,7 @@ const (
 // Failure says how a request failed. It is data: it never ends a run.
 type Failure struct {
 	Class   Class
-	Status  int           // HTTP status, where there was one
+	Status  int           // HTTP status, where there was one; the code, where Class is GRPCStatus
 	Message string        // what the server or the system said, shortened
 	At      time.Duration // when it was noticed
 }

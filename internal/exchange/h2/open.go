@@ -32,10 +32,11 @@ type Stream struct {
 // MayBeMerged. What they are handed is theirs only until they return; the texts of
 // fields they may keep.
 type Receiver interface {
-	// Head takes the headers of the answer.
-	Head(status int, fields []exchange.Field, at netclock.Stamp)
-	// Data takes the next bytes; frame: a DATA frame ends with them.
-	Data(p []byte, at netclock.Stamp, frame bool)
+	// Head takes the headers of the answer. An error ends the stream.
+	Head(status int, fields []exchange.Field, at netclock.Stamp) error
+	// Data takes the next bytes; frame: a DATA frame ends with them. An error
+	// ends the stream.
+	Data(p []byte, at netclock.Stamp, frame bool) error
 	// End comes last. Without an error the server ended the stream in order, and
 	// trailer are the fields that it said goodbye with, where it did.
 	End(trailer []exchange.Field, err error)
@@ -132,21 +133,28 @@ func (s *Stream) finish() {
 	}
 }
 
-// Reset ends the stream at once, on both sides. The receiver hears of no end.
-func (s *Stream) Reset() {
+// Reset ends the stream at once, on both sides. The receiver hears of no end. A
+// connection that has brought nothing at all since the given moment counts as dead
+// and gets no further streams; record.Never: it does not. False: it was over.
+func (s *Stream) Reset(since time.Duration) bool {
 	c := s.conn
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s.over {
-		return
+		return false
 	}
 	s.over = true
+	if c.heard < since && !c.leaving {
+		c.leaving = true
+		c.client.forget(c, false)
+	}
 	for i, st := range c.live {
 		if st == s.st {
 			c.drop(i, netclock.ErrAborted, codeCancel)
-			return
+			break
 		}
 	}
+	return true
 }
 
 // MayBeMerged reports whether the kernel may have put segments together that frames

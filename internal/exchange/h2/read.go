@@ -135,8 +135,9 @@ func (r *reader) data(f frame, p []byte, last bool) error {
 		return nil
 	}
 	if st.open != nil {
-		st.open.to.Data(p, r.at, last)
-		if last && f.has(flagEndStream) {
+		if err := st.open.to.Data(p, r.at, last); err != nil {
+			c.drop(i, err, codeCancel)
+		} else if last && f.has(flagEndStream) {
 			r.endOpen(i, nil)
 		}
 		return nil
@@ -316,8 +317,9 @@ func (r *reader) endHeaders(block []byte) error {
 		return nil
 	case h.status >= 200 && st.open != nil:
 		st.headed = true
-		st.open.to.Head(h.status, r.fields, r.at)
-		if ends {
+		if err := st.open.to.Head(h.status, r.fields, r.at); err != nil {
+			r.c.drop(i, err, codeCancel)
+		} else if ends {
 			r.endOpen(i, nil)
 		}
 		return nil

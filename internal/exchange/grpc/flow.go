@@ -1,0 +1,341 @@
+package grpc
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"inferometer/internal/exchange"
+	"inferometer/internal/exchange/h2"
+	"inferometer/internal/netclock"
+	"inferometer/internal/record"
+)
+
+// Sorter says whose a message of a stream is, by the id of its request; whether it
+// is the last one of that request; and whether it is an error, which is always the
+// last. It is called as messages come, and must do no more than look at the bytes.
+type Sorter func(message []byte) (id []byte, last, failed bool)
+
+// flow is a long-lived stream with the requests on it.
+type flow struct {
+	client *Client
+	stream *h2.Stream
+	sort   Sorter
+	ended  chan struct{} // closed when the stream is over
+
+	// mu may be taken while the connection is locked, and so nothing may be asked
+	// of the stream while it is held.
+	mu      sync.Mutex
+	waiting map[string]*request
+	count   int64         // requests so far
+	idle    time.Duration // since when there is none
+	closing bool          // takes no more
+	timer   *time.Timer
+	armed   time.Duration // when it fires; 0: it does not
+
+	split       splitter
+	frames      int // DATA frames so far
+	headed      bool
+	status      int // of HTTP
+	contentType string
+	said        error // how the call ended, where it ended with its headers
+}
+
+// request is one on a stream. The flow's lock guards it until it is over.
+type request struct {
+	flow   *flow
+	rec    *record.Record
+	id     string
+	order  int64         // in which requests came to the stream
+	begun  time.Duration // when it was handed over
+	rested time.Duration // how long the stream had been idle then
+	done   chan struct{} // gets one value when it is over
+	err    error         // why, where it failed
+
+	latest   time.Duration // its last read; record.Never before the first
+	last     netclock.Stamp
+	frame    int  // that its last message ended in
+	sent     bool // all of it, and Written is noted
+	answered bool // its last message has come
+	failed   bool // which is an error
+	over     bool
+}
+
+// errFailed: the server answered with an error. The message itself says which.
+var errFailed = errors.New("the server answered with an error")
+
+// add puts a request on the stream; false: the stream takes no more.
+func (f *flow) add(q *request) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closing {
+		return false
+	}
+	f.count++
+	q.order, q.begun, q.rested = f.count, f.client.clock.Now(), 0
+	if len(f.waiting) == 0 && f.count > 1 {
+		q.rested = q.begun - f.idle
+	}
+	f.waiting[q.id] = q
+	f.arm(f.client.options.Limits.Due(q.begun, record.Never))
+	return true
+}
+
+// take ends a request.
+func (f *flow) take(q *request, err error) {
+	if q.over {
+		return
+	}
+	q.over, q.err = true, err
+	q.rec.Status, q.rec.ContentType = f.status, f.contentType
+	if f.waiting[q.id] == q {
+		delete(f.waiting, q.id)
+	}
+	if len(f.waiting) == 0 {
+		f.idle = f.client.clock.Now()
+	}
+	q.done <- struct{}{}
+}
+
+// Wrote notes when the request went.
+func (q *request) Wrote(sent, written time.Duration) {
+	f := q.flow
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if q.over {
+		return
+	}
+	if sent != record.Never {
+		q.rec.Sent = sent
+	}
+	if written != record.Never {
+		q.rec.Written, q.sent = written, true
+		if q.answered {
+			f.take(q, nil)
+		}
+	}
+}
+
+// from is the moment from which the request's limits count.
+func (q *request) from() time.Duration {
+	if q.rec.Sent != record.Never {
+		return q.rec.Sent
+	}
+	return q.begun
+}
+
+// Head takes the headers of the stream.
+func (f *flow) Head(status int, fields []exchange.Field, _ netclock.Stamp) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.headed, f.status, f.contentType = true, status, value(fields, "content-type")
+	f.split.encoding = value(fields, "grpc-encoding")
+	if value(fields, "grpc-status") != "" {
+		f.said = outcome(fields)
+	}
+	return nil
+}
+
+// Data takes the next bytes of the stream.
+func (f *flow) Data(p []byte, at netclock.Stamp, frame bool) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.status != 200 || !isGRPC(f.contentType) {
+		return stranger(f.status, f.contentType, p)
+	}
+	for len(p) > 0 {
+		var message []byte
+		var err error
+		if message, p, err = f.split.next(p); err != nil {
+			return err
+		}
+		if message != nil {
+			f.deal(message, at)
+		}
+	}
+	if f.split.pending() {
+		f.partly(at)
+	}
+	if frame {
+		f.frames++
+	}
+	return nil
+}
+
+// deal gives a message to the request that it belongs to.
+func (f *flow) deal(message []byte, at netclock.Stamp) {
+	id, last, failed := f.sort(message[prefix:])
+	q := f.waiting[string(id)]
+	if q == nil && len(id) == 0 {
+		q = f.oldest()
+	}
+	if q == nil || q.answered {
+		return // of a request that was given up
+	}
+	rec := q.rec
+	rec.Body = append(rec.Body, message...)
+	exchange.Mark(rec, len(rec.Body), at)
+	if q.latest != record.Never && q.last == at && q.frame != f.frames && rec.Streamed && f.stream.MayBeMerged() {
+		rec.Merged++
+	}
+	q.last, q.latest, q.frame = at, at.User, f.frames
+	if last || failed {
+		if q.answered, q.failed = true, failed; q.sent {
+			f.take(q, nil)
+		}
+		return
+	}
+	f.stall(at)
+}
+
+// partly notes that a part of a message has come. Whose it is nobody knows, unless
+// there is only one who waits.
+func (f *flow) partly(at netclock.Stamp) {
+	if len(f.waiting) != 1 {
+		return
+	}
+	for _, q := range f.waiting {
+		if q.latest != record.Never {
+			q.latest = at.User
+			f.stall(at)
+		}
+	}
+}
+
+// stall makes sure that the limit between two reads is looked at.
+func (f *flow) stall(at netclock.Stamp) {
+	if limit := f.client.options.Limits.Stall; limit != 0 {
+		f.arm(at.User + limit)
+	}
+}
+
+// oldest is the request that a message without an id belongs to: the only one or,
+// where there are several, the first that has had no answer yet.
+func (f *flow) oldest() *request {
+	var first *request
+	for _, q := range f.waiting {
+		if len(f.waiting) == 1 {
+			return q
+		}
+		if q.latest == record.Never && (first == nil || q.order < first.order) {
+			first = q
+		}
+	}
+	return first
+}
+
+// End takes in that the stream is over.
+func (f *flow) End(trailer []exchange.Field, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closing = true
+	if err == nil {
+		err = f.farewell(trailer)
+	}
+	for _, q := range f.waiting {
+		why := err
+		if cut := new(exchange.Truncated); q.latest == record.Never && errors.As(err, &cut) {
+			// What was cut short is the stream; of this request's answer nothing has come.
+			why = fmt.Errorf("%w (no message of this answer had come)", cut.Err)
+		}
+		f.take(q, why)
+	}
+	if f.timer != nil {
+		f.timer.Stop()
+	}
+	close(f.ended)
+}
+
+// farewell says what the end of a stream means that the server ended in order.
+func (f *flow) farewell(trailer []exchange.Field) error {
+	switch {
+	case f.status != 200 || !isGRPC(f.contentType):
+		return stranger(f.status, f.contentType, nil)
+	case f.said != nil:
+		return f.said
+	case len(trailer) > 0:
+		if err := outcome(trailer); err != nil {
+			return err
+		}
+	}
+	return &exchange.Truncated{Err: errors.New("the server ended the stream before the answer was complete")}
+}
+
+// Leaving takes in that the server is about to leave.
+func (f *flow) Leaving() (idle bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closing = true
+	return len(f.waiting) == 0
+}
+
+// leave closes the stream; false: it is over already.
+func (f *flow) leave() bool {
+	select {
+	case <-f.ended:
+		return false
+	default:
+	}
+	f.mu.Lock()
+	f.closing = true
+	f.mu.Unlock()
+	f.stream.Close()
+	return true
+}
+
+// arm makes sure that limits are looked at no later than at the given moment.
+func (f *flow) arm(at time.Duration) {
+	if at == 0 || (f.armed != 0 && f.armed <= at) {
+		return
+	}
+	f.armed = at
+	wait := at - f.client.clock.Now()
+	if f.timer == nil {
+		f.timer = time.AfterFunc(wait, f.expire)
+	} else {
+		f.timer.Reset(wait)
+	}
+}
+
+// expire ends the requests that ran into a limit.
+func (f *flow) expire() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.armed = 0
+	now, limits := f.client.clock.Now(), f.client.options.Limits
+	var next time.Duration
+	for _, q := range f.waiting {
+		if class := limits.Over(q.from(), q.latest, now); class != "" {
+			f.take(q, &netclock.Expired{Class: class})
+		} else if due := limits.Due(q.from(), q.latest); due != 0 && (next == 0 || due < next) {
+			next = due
+		}
+	}
+	if !f.closing || len(f.waiting) > 0 {
+		f.arm(next)
+	}
+}
+
+// abandon lets go of a request that this side has ended, and of the stream if
+// nobody else is on it: the server need not go on for nobody.
+func (f *flow) abandon(q *request) {
+	f.mu.Lock()
+	f.take(q, netclock.ErrAborted)
+	alone := len(f.waiting) == 0 && !f.closing
+	f.closing = f.closing || alone
+	f.mu.Unlock()
+	if !alone {
+		f.stream.Withdraw(q)
+		return
+	}
+	if f.stream.Reset(q.from()) {
+		close(f.ended)
+	}
+}
+
+var (
+	_ h2.Receiver = (*flow)(nil)
+	_ h2.Leaver   = (*flow)(nil)
+	_ h2.Sender   = (*request)(nil)
+)

@@ -46,7 +46,7 @@ var house = []struct{ name, may string }{
 
 	// Where prompts and token counts come from.
 	{"prompt/*", "prompt plan chat jsonscan"},
-	{"prompt", "plan"},
+	{"prompt", "plan tensor"},
 	{"tokensource", "token token/* chat hub jsonscan"},
 	{"token/*", "token token/* jsonscan golang.org/x/text"},
 	{"token", "token/* jsonscan golang.org/x/text"},
@@ -63,6 +63,8 @@ var house = []struct{ name, may string }{
 	// The nouns.
 	{"plan", "nearest go.yaml.in/yaml/v3"},
 	{"kserve", "google.golang.org/protobuf"},
+	{"tensor/*", "tensor jsonscan"},
+	{"tensor", "jsonscan"},
 	{"record", "jsonscan github.com/klauspost/compress"},
 	{"stat", ""},
 	{"screen", ""},

@@ -2,7 +2,11 @@
 // of the moment at which they are sent.
 package prompt
 
-import "context"
+import (
+	"context"
+
+	"inferometer/internal/tensor"
+)
 
 // Message is one message of a chat.
 type Message struct {
@@ -17,7 +21,17 @@ type Prompt struct {
 	Messages []Message // a whole chat, where the source has one
 	Tokens   int       // length of the prompt in the run's own tokenizer; -1: not counted
 	Output   int       // output tokens to ask for; 0: the server's choice
-	Hash     uint64    // of Text or Messages: equal content, equal hash
+	Hash     uint64    // of Text, Messages or Inputs: equal content, equal hash
+	// Inputs are tensors in place of text, for models that take no prompt; else nil.
+	Inputs   *tensor.Inputs
+	Sequence Sequence // what the request is a part of
+}
+
+// Sequence is a request's place in a row of requests that a server keeps state over.
+// The zero Sequence is none.
+type Sequence struct {
+	ID         uint64 // of the sequence; never 0
+	Start, End bool   // this is its first, its last request
 }
 
 // Source yields prompts in an order that its seed fixes. io.EOF ends it. Next is

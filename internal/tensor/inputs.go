@@ -1,0 +1,314 @@
+package tensor
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Form is how a Value is written.
+type Form uint8
+
+// The forms of values.
+const (
+	FormJSON Form = iota // an array of JSON, flat or nested, or one value alone
+	FormRaw              // the bytes as they travel
+	FormFile             // a file of its own: raw, but of strings one on each line
+)
+
+// Value is what a user gives for a tensor. Its datatype is the model's business, so
+// it becomes a tensor only when the model is known.
+type Value struct {
+	Name  string
+	Form  Form
+	Text  []byte
+	Shape []int64 // of one item of a batch, as the user states it; nil: not stated
+	File  string  // where it was said
+	Line  int     // 0: the whole file
+}
+
+// Where is the place where the value was given.
+func (v *Value) Where() string {
+	if v.Line == 0 {
+		return v.File
+	}
+	return v.File + ":" + strconv.Itoa(v.Line)
+}
+
+// Tensor is the value as the tensor that spec describes. shape is that of the user
+// for values that state none; nil: the model's own.
+func (v *Value) Tensor(spec *Spec, shape []int64) (Tensor, error) {
+	if v.Shape != nil {
+		shape = v.Shape
+	}
+	t, err := v.tensor(spec, shape)
+	if err != nil && v.File != "" {
+		return t, fmt.Errorf("%s: %w", v.Where(), err)
+	}
+	return t, err
+}
+
+func (v *Value) tensor(spec *Spec, shape []int64) (Tensor, error) {
+	data := v.Text
+	switch {
+	case v.Form == FormJSON:
+		return FromJSON(spec, shape, v.Text)
+	case v.Form == FormFile && spec.Datatype == Bytes:
+		data = lines(v.Text)
+	}
+	return FromRaw(spec, shape, data)
+}
+
+// lines is a file's lines as elements of Bytes.
+func lines(text []byte) []byte {
+	var data []byte
+	for line := range bytes.Lines(text) {
+		data = AppendString(data, bytes.TrimSuffix(line, []byte("\n")))
+	}
+	return data
+}
+
+// FromRaw is a tensor of bytes that are in their final form. shape is as for FromJSON.
+func FromRaw(spec *Spec, shape []int64, data []byte) (Tensor, error) {
+	var n int64
+	var err error
+	size := int64(spec.Datatype.Size())
+	switch {
+	case spec.Datatype == Bytes:
+		if n, err = CountBytes(data); err != nil {
+			return Tensor{}, fmt.Errorf("tensor %q: %w", spec.Name, err)
+		}
+	case size == 0:
+		return Tensor{}, fmt.Errorf("tensor %q has no known datatype", spec.Name)
+	case int64(len(data))%size != 0:
+		return Tensor{}, fmt.Errorf("tensor %q: %d bytes are no whole number of %s elements of %d bytes", spec.Name, len(data), spec.Datatype, size)
+	default:
+		n = int64(len(data)) / size
+	}
+	shape, err = settle(spec, shape, nil, n)
+	if err != nil {
+		return Tensor{}, err
+	}
+	return Tensor{Name: spec.Name, Datatype: spec.Datatype, Shape: shape, Data: data}, nil
+}
+
+// Item is what a user gives for one item of a batch.
+type Item struct {
+	Values   []Value
+	Expected []Value // outputs that the answer must have
+}
+
+// Rules are what all requests of a run share.
+type Rules struct {
+	Shapes map[string][]int64 // of inputs, for values that state none
+	Fill   Fill               // for inputs that are given no value
+}
+
+// Inputs is what a request carries. Requests that repeat the same content have the
+// same Inputs, so that what was built from them can be kept with the pointer as key.
+type Inputs struct {
+	Items      []Item         // one for each item of the batch
+	Parameters map[string]any // bool, int64, uint64, float64 or string
+	Rules      *Rules         // nil: none
+}
+
+// modelName is a member that Perf Analyzer allows beside the tensors of a step.
+const modelName = "model"
+
+// Build makes the tensors of a request for a model with these inputs. batched: the
+// model's tensors have a batch dimension in front. Optional inputs without a value
+// are left out.
+func (in *Inputs) Build(inputs []Spec, batched bool) ([]Tensor, error) {
+	var rules Rules
+	if in.Rules != nil {
+		rules = *in.Rules
+	}
+	if err := rules.check(inputs); err != nil {
+		return nil, err
+	}
+	items := in.Items
+	if len(items) == 0 {
+		items = []Item{{}}
+	}
+	if !batched && len(items) > 1 {
+		return nil, fmt.Errorf("the model takes no batches, and a batch size of %d is asked for; use 1", len(items))
+	}
+	for i := range items {
+		if err := known(items[i].Values, inputs, "input"); err != nil {
+			return nil, err
+		}
+	}
+	var all []Tensor
+	for i := range inputs {
+		parts, err := gather(&inputs[i], items, &rules)
+		if err != nil {
+			return nil, err
+		}
+		if len(parts) == 0 {
+			continue
+		}
+		t := parts[0]
+		if batched && !inputs[i].ShapeTensor {
+			if t, err = Stack(parts); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// gather makes one input's tensors, one for each item; none where the model does
+// without it.
+func gather(spec *Spec, items []Item, rules *Rules) ([]Tensor, error) {
+	var parts []Tensor
+	for i := range items {
+		at := slices.IndexFunc(items[i].Values, func(v Value) bool { return v.Name == spec.Name })
+		var t Tensor
+		var err error
+		switch {
+		case at >= 0:
+			t, err = items[i].Values[at].Tensor(spec, rules.Shapes[spec.Name])
+		case rules.Fill.Kind != FillNone:
+			t, err = rules.Fill.Tensor(spec, rules.Shapes[spec.Name])
+		case spec.Optional:
+			continue
+		default:
+			err = missing(spec, &items[i])
+		}
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, t)
+	}
+	if len(parts) > 0 && len(parts) < len(items) {
+		return nil, fmt.Errorf("input %q is given for %d of the %d items of a batch; give it for all or none", spec.Name, len(parts), len(items))
+	}
+	return parts, nil
+}
+
+func missing(spec *Spec, item *Item) error {
+	where, names := "", []string{}
+	for i := range item.Values {
+		where = item.Values[i].Where() + ": "
+		names = append(names, strconv.Quote(item.Values[i].Name))
+	}
+	has := "nothing is given"
+	if len(names) > 0 {
+		has = "given is " + strings.Join(names, ", ")
+	}
+	return fmt.Errorf("%sthe model needs input %q, %s of shape %s, and the data has none (%s)", where, spec.Name, spec.Datatype, ShapeText(spec.Shape), has)
+}
+
+// known checks that every value belongs to a tensor of the model.
+func known(values []Value, specs []Spec, what string) error {
+	for i := range values {
+		v := &values[i]
+		if v.Name == modelName || slices.ContainsFunc(specs, func(s Spec) bool { return s.Name == v.Name }) {
+			continue
+		}
+		where := ""
+		if v.File != "" {
+			where = v.Where() + ": "
+		}
+		return fmt.Errorf("%sthe model has no %s %q; it has %s", where, what, v.Name, names(specs))
+	}
+	return nil
+}
+
+func names(specs []Spec) string {
+	words := make([]string, len(specs))
+	for i := range specs {
+		words[i] = strconv.Quote(specs[i].Name)
+	}
+	return strings.Join(words, ", ")
+}
+
+// check says whether the shapes that the user states belong to the model.
+func (r *Rules) check(inputs []Spec) error {
+	for name, shape := range r.Shapes {
+		at := slices.IndexFunc(inputs, func(s Spec) bool { return s.Name == name })
+		if at < 0 {
+			return fmt.Errorf("a shape is given for %q, and the model has no such input; it has %s", name, names(inputs))
+		}
+		if err := fits(&inputs[at], shape); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Expect makes the outputs that the user says the answer must have, in the order of
+// the model's outputs; empty where nothing is said.
+func (in *Inputs) Expect(outputs []Spec, batched bool) ([]Tensor, error) {
+	var all []Tensor
+	for i := range in.Items {
+		if err := known(in.Items[i].Expected, outputs, "output"); err != nil {
+			return nil, err
+		}
+	}
+	for o := range outputs {
+		var parts []Tensor
+		for i := range in.Items {
+			for v := range in.Items[i].Expected {
+				value := &in.Items[i].Expected[v]
+				if value.Name != outputs[o].Name {
+					continue
+				}
+				t, err := value.Tensor(&outputs[o], nil)
+				if err != nil {
+					return nil, err
+				}
+				parts = append(parts, t)
+			}
+		}
+		switch {
+		case len(parts) == 0:
+			continue
+		case len(parts) != len(in.Items):
+			return nil, fmt.Errorf("output %q is expected of %d of the %d items of a batch; expect it of all or none", outputs[o].Name, len(parts), len(in.Items))
+		case !batched:
+			all = append(all, parts[0])
+			continue
+		}
+		t, err := Stack(parts)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// Compare says how an answer differs from what was expected; nil: it does not. Shapes
+// and bytes must be the same. Outputs that nothing is expected of do not matter.
+func Compare(expected, got []Tensor) error {
+	for i := range expected {
+		want := &expected[i]
+		at := slices.IndexFunc(got, func(t Tensor) bool { return t.Name == want.Name })
+		if at < 0 {
+			return fmt.Errorf("output %q is expected and is not in the answer", want.Name)
+		}
+		have := &got[at]
+		switch {
+		case have.Datatype != want.Datatype:
+			return fmt.Errorf("output %q is %s, expected %s", want.Name, have.Datatype, want.Datatype)
+		case len(have.Data) != len(want.Data):
+			return fmt.Errorf("output %q has %d bytes (shape %s), expected %d (shape %s)", want.Name, len(have.Data), ShapeText(have.Shape), len(want.Data), ShapeText(want.Shape))
+		case !bytes.Equal(have.Data, want.Data):
+			return fmt.Errorf("output %q differs from what is expected, first in byte %d", want.Name, firstDifference(have.Data, want.Data))
+		}
+	}
+	return nil
+}
+
+func firstDifference(a, b []byte) int {
+	for i := range a {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return len(a)
+}

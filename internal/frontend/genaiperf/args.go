@@ -1,0 +1,252 @@
+package genaiperf
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"inferometer/internal/nearest"
+	"inferometer/internal/plan"
+)
+
+// value is one use of a flag.
+type value struct {
+	flag *option
+	as   string // how it was written: --isl
+	text []string
+}
+
+// values are what a command line says.
+type values struct {
+	command string // profile and so on; empty: none, as releases before 24.08 had it
+	used    map[string][]value
+	pass    []string // what stands behind "--": flags of Perf Analyzer
+	faults  plan.Faults
+}
+
+// commands are the words that a command line may begin with.
+func commands() []string {
+	return []string{"profile", "analyze", "config", "create-template", "process-export-files", "compare"}
+}
+
+func (v *values) fault(where, text, hint string) {
+	v.faults = append(v.faults, plan.Fault{Where: where, Text: text, Hint: hint})
+}
+
+func (v *values) given(key string) bool { return len(v.used[key]) > 0 }
+
+// last is the last use of a flag: it wins, as with argparse.
+func (v *values) last(key string) (value, bool) {
+	l := v.used[key]
+	if len(l) == 0 {
+		return value{}, false
+	}
+	return l[len(l)-1], true
+}
+
+// text is the value of a flag, or what it is without one.
+func (v *values) text(key, without string) string {
+	if u, ok := v.last(key); ok && len(u.text) > 0 {
+		return u.text[0]
+	}
+	return without
+}
+
+// as is how the user wrote the flag.
+func (v *values) as(key string) string {
+	u, _ := v.last(key)
+	return u.as
+}
+
+// number is the value of a flag as a number; what is none was found when it was read.
+func (v *values) number(key string, without float64) float64 {
+	if u, ok := v.last(key); ok && len(u.text) > 0 {
+		if f, err := strconv.ParseFloat(u.text[0], 64); err == nil {
+			return f
+		}
+	}
+	return without
+}
+
+func (v *values) whole(key string, without int) int { return int(v.number(key, float64(without))) }
+
+// scan reads a command line and finds all that is wrong with its form.
+func scan(args []string) *values {
+	v := &values{used: map[string][]value{}}
+	table := flags()
+	if len(args) > 0 && slices.Contains(commands(), args[0]) {
+		v.command, args = args[0], args[1:]
+	}
+	for i := 0; i < len(args); {
+		arg := args[i]
+		i++
+		if arg == "--" {
+			v.pass = args[i:]
+			break
+		}
+		if !isFlag(arg) {
+			v.stray(arg)
+			continue
+		}
+		f, as, attached, ok := find(table, arg)
+		if !ok {
+			v.unknown(table, arg)
+			for i < len(args) && !isFlag(args[i]) && args[i] != "--" { // probably its values
+				i++
+			}
+			continue
+		}
+		u := value{flag: f, as: as}
+		if f.kind == toggle && f.short != "" && attached != "" && !strings.HasPrefix(as, "--") {
+			// -vv and the like: the rest are flags of their own.
+			args = slices.Insert(slices.Clone(args), i, "-"+attached)
+			attached = ""
+		}
+		if attached != "" {
+			u.text = append(u.text, strings.TrimPrefix(attached, "="))
+		}
+		most := map[kind]int{toggle: 0, list: math.MaxInt}
+		n, bounded := most[f.kind]
+		if !bounded {
+			n = 1
+		}
+		if f.key == "fixed-schedule" {
+			n = 1 // the original wants a value there
+		}
+		for len(u.text) < n && attached == "" && i < len(args) && !isFlag(args[i]) && args[i] != "--" {
+			u.text = append(u.text, args[i])
+			i++
+		}
+		v.take(u)
+	}
+	return v
+}
+
+// isFlag tells a flag from a value: a dash in front, and no number behind it.
+func isFlag(arg string) bool {
+	if len(arg) < 2 || arg[0] != '-' {
+		return false
+	}
+	_, err := strconv.ParseFloat(arg, 64)
+	return err != nil
+}
+
+// find looks a flag up. Attached is its value where that stands in the same argument.
+func find(table []option, arg string) (f *option, as, attached string, ok bool) {
+	if name, isLong := strings.CutPrefix(arg, "--"); isLong {
+		name, after, hasValue := strings.Cut(name, "=")
+		if hasValue {
+			attached = "=" + after
+		}
+		f := long(table, name)
+		return f, "--" + name, attached, f != nil
+	}
+	for i := range table {
+		if table[i].short != "" && strings.HasPrefix(arg[1:], table[i].short) {
+			return &table[i], arg[:2], arg[2:], true
+		}
+	}
+	return nil, arg, "", false
+}
+
+// long finds a flag by its name, or by a beginning of it that no other flag has.
+func long(table []option, name string) *option {
+	var begins []*option
+	for i := range table {
+		for _, n := range append([]string{table[i].name}, table[i].same...) {
+			if n == name {
+				return &table[i]
+			}
+			if name != "" && strings.HasPrefix(n, name) && !slices.Contains(begins, &table[i]) {
+				begins = append(begins, &table[i])
+			}
+		}
+	}
+	if len(begins) == 1 {
+		return begins[0]
+	}
+	return nil
+}
+
+func (v *values) stray(arg string) {
+	hint := "see --help"
+	if n := nearest.Name(arg, commands()); n != "" {
+		hint = "did you mean " + n + "? It stands in front of all flags"
+	}
+	v.fault("", fmt.Sprintf("%q is no flag", shorten(arg)), hint)
+}
+
+// unknown says which flag was probably meant. It never repeats a value, which may be
+// a key.
+func (v *values) unknown(table []option, arg string) {
+	name, _, _ := strings.Cut(arg, "=")
+	var names []string
+	for _, f := range table {
+		names = append(append(names, f.name), f.same...)
+	}
+	bare := strings.TrimLeft(name, "-")
+	hint := "see --help"
+	if n := nearest.Name(bare, names); n != "" {
+		hint = "did you mean --" + n + "?"
+	}
+	v.fault(shorten(name), "unknown flag", hint)
+}
+
+// take checks a use of a flag and keeps it.
+func (v *values) take(u value) {
+	f := u.flag
+	switch {
+	case f.key == "fixed-schedule":
+		if len(u.text) > 0 && !slices.Contains([]string{"true", "True", "1"}, u.text[0]) {
+			v.fault(u.as, fmt.Sprintf("takes no value, or true, not %q", shorten(u.text[0])), "leave the flag out for another load")
+			return
+		}
+	case f.kind == toggle && len(u.text) > 0:
+		v.fault(u.as, "takes no value", "")
+		return
+	case f.kind != toggle && len(u.text) == 0:
+		v.fault(u.as, "needs a value", f.help)
+		return
+	case len(f.choices) > 0 && !slices.Contains(f.choices, u.text[0]):
+		hint := "one of " + strings.Join(f.choices, ", ")
+		if n := nearest.Name(u.text[0], f.choices); n != "" {
+			hint = "did you mean " + n + "?"
+		}
+		v.fault(u.as, fmt.Sprintf("unknown value %q", shorten(u.text[0])), hint)
+		return
+	case f.kind == whole || f.kind == number:
+		if !v.checkNumber(u) {
+			return
+		}
+	}
+	v.used[f.key] = append(v.used[f.key], u)
+}
+
+func (v *values) checkNumber(u value) bool {
+	text := u.text[0]
+	n, err := strconv.ParseFloat(text, 64)
+	const most = 1 << 52
+	switch {
+	case err != nil || math.IsNaN(n) || math.IsInf(n, 0):
+		v.fault(u.as, fmt.Sprintf("%q is not a number", shorten(text)), "")
+	case u.flag.kind == whole && (n != math.Trunc(n) || strings.ContainsAny(text, ".eExX_")):
+		v.fault(u.as, fmt.Sprintf("is a whole number, not %s", shorten(text)), "")
+	case n < u.flag.least:
+		v.fault(u.as, fmt.Sprintf("must be at least %v, is %s", u.flag.least, shorten(text)), "")
+	case n > most:
+		v.fault(u.as, fmt.Sprintf("%s is too large", shorten(text)), "")
+	default:
+		return true
+	}
+	return false
+}
+
+func shorten(s string) string {
+	const most = 60
+	if len(s) <= most {
+		return strings.ToValidUTF8(s, "?")
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}

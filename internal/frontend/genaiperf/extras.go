@@ -1,0 +1,102 @@
+package genaiperf
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// extras reads the flags whose values have a form of their own.
+func (b *builder) extras() {
+	s := &b.a.Settings
+	for _, u := range b.used["extra"] {
+		b.extra(u)
+	}
+	for _, u := range b.used["header"] {
+		name, _, ok := strings.Cut(u.text[0], ":")
+		if !ok || strings.TrimSpace(name) == "" {
+			b.fault(u.as, "is not NAME:VALUE", `such as -H "X-Tenant:blue"`)
+			continue
+		}
+		s.Headers = append(s.Headers, u.text[0])
+	}
+	for _, u := range b.used["goodput"] {
+		for _, text := range u.text {
+			b.goodput(u.as, text)
+		}
+	}
+	for _, u := range b.used["server-metrics"] {
+		s.MetricsURLs = u.text
+	}
+}
+
+// extra reads NAME:VALUE, NAME alone, or a JSON object.
+func (b *builder) extra(u value) {
+	s := &b.a.Settings
+	text := u.text[0]
+	if strings.HasPrefix(strings.TrimSpace(text), "{") {
+		var object map[string]any
+		if err := json.Unmarshal([]byte(text), &object); err != nil {
+			b.fault(u.as, "is no JSON object: "+err.Error(), "")
+			return
+		}
+		for _, name := range slices.Sorted(maps.Keys(object)) {
+			s.Extra = append(s.Extra, Extra{name, object[name]})
+		}
+		return
+	}
+	name, value, hasValue := strings.Cut(text, ":")
+	switch {
+	case name == "":
+		b.fault(u.as, "is not NAME:VALUE", "such as --extra-inputs temperature:0")
+	case strings.Contains(value, ":"):
+		b.fault(u.as, fmt.Sprintf("the value of %s has a colon in it", shorten(name)), `give a JSON object: --extra-inputs '{"NAME": "VALUE"}'`)
+	case !hasValue:
+		s.Extra = append(s.Extra, Extra{name, nil})
+	default:
+		s.Extra = append(s.Extra, Extra{name, guess(value)})
+	}
+}
+
+// guess gives a text the type that it looks like.
+func guess(text string) any {
+	switch strings.ToLower(text) {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n
+	}
+	if f, err := strconv.ParseFloat(text, 64); err == nil && !strings.ContainsAny(strings.ToLower(text), "xnip_") {
+		return f
+	}
+	return text
+}
+
+// objectives are what goodput can be asked of.
+func objectives() []string {
+	return []string{
+		"time_to_first_token", "time_to_second_token", "inter_token_latency", "request_latency",
+		"output_token_throughput_per_user", "image_throughput", "image_latency",
+	}
+}
+
+func (b *builder) goodput(as, text string) {
+	name, value, ok := strings.Cut(text, ":")
+	v, err := strconv.ParseFloat(value, 64)
+	switch {
+	case !ok || err != nil:
+		b.fault(as, fmt.Sprintf("%q is not METRIC:NUMBER", shorten(text)), "such as request_latency:300")
+	case v < 0:
+		b.fault(as, fmt.Sprintf("%s must not be negative, is %s", shorten(name), shorten(value)), "")
+	case !slices.Contains(objectives(), name):
+		b.fault(as, fmt.Sprintf("there is no objective %q", shorten(name)), "one of "+strings.Join(objectives(), ", "))
+	default:
+		b.a.Settings.Goodput = append(b.a.Settings.Goodput, Objective{name, v})
+	}
+}

@@ -1,0 +1,126 @@
+// Package genaiperf is the command line of NVIDIA's GenAI-Perf, of all its releases.
+// It turns arguments into a plan and the settings of a run in that tool's dialect, or
+// into all the faults that they have, and runs nothing itself.
+package genaiperf
+
+import (
+	"time"
+
+	"inferometer/internal/plan"
+)
+
+// The things that a command line can ask for.
+const (
+	Profile  = "profile"
+	Help     = "help"
+	Version  = "version"
+	Template = "create-template"
+	Merge    = "process-export-files"
+)
+
+// Action is what a command line asks for.
+type Action struct {
+	Command  string // one of the above
+	Plan     *plan.Plan
+	Settings Settings
+	Notes    []string // worth telling the user
+	DryRun   bool     // print the plan and stop
+	Strict   bool     // a result that cannot be trusted is a failure
+}
+
+// Settings are what a command line says beyond the plan, and what its reports repeat.
+type Settings struct {
+	Release  string
+	Faithful bool
+	Verbose  bool
+
+	Models       []string
+	PickRandom   bool   // the model of a prompt is drawn, not taken in turn
+	ServiceKind  string // "triton" or "openai"
+	EndpointType string // "chat", "completions", "kserve" and so on
+	Backend      string // "tensorrtllm" or "vllm"
+	Endpoint     string // path without the slash in front
+	URL          string // as the user gave it; empty: not given
+	Streaming    bool
+
+	Concurrency int // 0: there is a rate
+	Rate        float64
+	Interval    time.Duration // of one measurement; 0: it is counted
+	Requests    int           // measured; 0: it is timed
+	Warmup      int
+	Stability   float64 // percent
+
+	InputMean, InputStddev   int
+	OutputMean, OutputStddev int // a mean of 0: the server's choice
+	Deterministic            bool
+	InWords                  int // ask for this many tokens in the words of the prompt
+	Prompts                  int
+	Seed                     int
+	Dataset                  string // name of a dataset of the hub; empty: none
+	InputFile                string
+	Batch                    int // texts in a request
+	Extra                    []Extra
+	Headers                  []string
+	Goodput                  []Objective
+	MetricsURLs              []string
+
+	Tokenizer         string
+	TokenizerRevision string
+	// TokenizerGiven: the user named it. The release's own default may be replaced
+	// by the built-in one where it cannot be had.
+	TokenizerGiven bool
+
+	// Dir is where all files go; the parent of it, "artifacts" or what the user gave
+	// in its place, is Artifacts.
+	Dir, Artifacts string
+	ExportFile     string // name of the file of all requests, within Dir
+	InputsFile     string // name of the file of all prompts, within Dir
+}
+
+// Extra is a field added to every request.
+type Extra struct {
+	Name  string
+	Value any
+}
+
+// Objective is what a good request keeps to: at most so many ms, or, of a throughput,
+// at least so much per second.
+type Objective struct {
+	Metric string
+	Value  float64
+}
+
+// Parse reads the arguments of `genai-perf`. The error is a plan.Faults with
+// everything that is wrong.
+func Parse(args []string) (*Action, error) {
+	v := scan(args)
+	switch {
+	case v.given("help") || len(args) == 0:
+		return &Action{Command: Help}, nil
+	case v.given("version"):
+		return &Action{Command: Version}, nil
+	}
+	release := v.recognise()
+	if v.given("release") {
+		r, err := forced(v.text("release", ""))
+		if err != nil {
+			v.fault("--genai-perf-release", err.Error(), "")
+		} else {
+			release = r
+		}
+	}
+	b := &builder{values: v, a: &Action{Command: Profile}}
+	b.a.Settings.Release = release
+	b.a.Notes = v.foreign(release)
+	b.a.DryRun, b.a.Strict = v.given("dry-run"), v.given("strict")
+	b.refuse()
+	if len(v.faults) > 0 && v.command != "" && v.command != Profile {
+		return nil, v.faults
+	}
+	b.settings()
+	b.plan()
+	if len(v.faults) > 0 {
+		return nil, v.faults
+	}
+	return b.a, nil
+}

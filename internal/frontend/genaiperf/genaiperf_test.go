@@ -1,0 +1,408 @@
+package genaiperf
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/plan"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// lines reads command lines out of a file, one in each paragraph.
+func lines(t *testing.T, name string) [][]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all [][]string
+	for part := range strings.SplitSeq(string(text), "\n\n") {
+		var kept []string
+		for line := range strings.Lines(part) {
+			if !strings.HasPrefix(line, "#") {
+				kept = append(kept, strings.TrimSuffix(strings.TrimSpace(line), "\\"))
+			}
+		}
+		if fields := strings.Fields(strings.Join(kept, " ")); len(fields) > 1 {
+			all = append(all, fields)
+		}
+	}
+	return all
+}
+
+// The command lines of the README and of the tutorial, word for word.
+func TestSeeds(t *testing.T) {
+	seeds := lines(t, "seeds.txt")
+	if len(seeds) != 8 {
+		t.Fatalf("%d command lines, want 8", len(seeds))
+	}
+	var got bytes.Buffer
+	for _, args := range seeds {
+		a, err := Parse(args[1:])
+		if err != nil {
+			t.Fatalf("%s:\n%v", strings.Join(args, " "), err)
+		}
+		text, err := plan.Encode(a.Plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		settings, err := json.MarshalIndent(a.Settings, "# ", " ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&got, "# %s\n# notes: %q\n# %s\n%s\n", strings.Join(args, " "), a.Notes, settings, text)
+	}
+	golden(t, "seeds.golden", got.Bytes())
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got; -update writes it anew):\n%s", path, diff)
+	}
+}
+
+// base is a command line that needs nothing more, of a release.
+func base(release string) []string {
+	switch release {
+	case Release2403:
+		return []string{"-m", "gpt2", "--service-kind", "openai", "--endpoint", "v1/chat/completions", "--output-format", "openai_chat_completions"}
+	case Release2404:
+		return []string{"-m", "gpt2", "--service-kind", "openai", "--endpoint-type", "chat", "--prompt-source", "synthetic"}
+	default:
+		return []string{"profile", "-m", "gpt2", "--endpoint-type", "chat"}
+	}
+}
+
+// flagCase is a flag and what it changes in the settings, as JSON.
+type flagCase struct {
+	release string
+	args    string
+	want    string // field=value of Settings, with spaces between
+}
+
+func flagCases() []flagCase {
+	return []flagCase{
+		{Release2403, "--expected-output-tokens 70", "OutputMean=70 InWords=70"},
+		{Release2403, "--input-type synthetic", ""},
+		{Release2403, "--input-type url", `Dataset="openorca" InWords=0`},
+		{Release2403, "--input-type url --dataset cnn_dailymail", `Dataset="cnn_dailymail" InWords=0`},
+		{Release2403, "--dataset openorca", `Dataset="openorca" InWords=0`},
+		{Release2403, "--input-type file --input-data in.json", `InputFile="in.json" InWords=0`},
+		{Release2403, "--input-type file", `InputFile="llm_inputs.json" InWords=0`},
+		{Release2403, "--input-data in.json", `InputFile="in.json" InWords=0`},
+		{Release2403, "--input-tokens-mean 7", "InputMean=7"},
+		{Release2403, "--input-tokens-stddev 3", "InputStddev=3"},
+		{Release2403, "--model llama", `Models=["llama"]`},
+		{Release2403, "--num-of-output-prompts 12", "Prompts=12"},
+		{Release2403, "--num-of-output-prompts=12", "Prompts=12"},
+		{Release2403, "--random-seed 9", "Seed=9"},
+		{Release2403, "--concurrency 5", "Concurrency=5"},
+		{Release2403, "-p 2000", "Interval=2000000000"},
+		{Release2403, "-p2000", "Interval=2000000000"},
+		{Release2403, "--measurement-interval 2000", "Interval=2000000000"},
+		{Release2403, "--profile-export-file out/x.json", `Dir="out" ExportFile="x.json"`},
+		{Release2403, "--request-rate 2.5", "Concurrency=0 Rate=2.5"},
+		{Release2403, "-s 10", "Stability=10"},
+		{Release2403, "--stability-percentage 12.5", "Stability=12.5"},
+		{Release2403, "--streaming", "Streaming=true"},
+		{Release2403, "-u host:1", `URL="host:1"`},
+		{Release2403, "--url host:1", `URL="host:1"`},
+		{Release2403, "-v", "Verbose=true"},
+		{Release2403, "--verbose", "Verbose=true"},
+		{Release2403, "--synthetic-requested-output-tokens 33", "OutputMean=33 InWords=33"},
+		{Release2404, "--synthetic-input-tokens-mean 7", "InputMean=7"},
+		{Release2404, "--synthetic-input-tokens-stddev 7", "InputStddev=7"},
+		{Release2404, "--synthetic-tokens-mean 7 --synthetic-tokens-stddev 2", "InputMean=7 InputStddev=2"},
+		{Release2404, "--output-tokens-mean 7 --output-tokens-stddev 2", "OutputMean=7 OutputStddev=2"},
+		{Release2404, "--num-prompts 3", "Prompts=3"},
+		{Release2404, "--extra-inputs temperature:0.5 --extra-inputs n:1 --extra-inputs seed", `Extra=[{"Name":"temperature","Value":0.5},{"Name":"n","Value":1},{"Name":"seed","Value":null}]`},
+		{Release2404, `--extra-inputs {"stop":["a:b"]}`, `Extra=[{"Name":"stop","Value":["a:b"]}]`},
+		{Release2404, "--tokenizer some/thing", `Tokenizer="some/thing" TokenizerGiven=true`},
+		{Release2404, "--prompt-source dataset --input-dataset cnn_dailymail", `Dataset="cnn_dailymail"`},
+		{Release2404, "--prompt-source file --input-file p.jsonl", `InputFile="p.jsonl"`},
+		{ReleaseLast, "--isl 7", "InputMean=7"},
+		{ReleaseLast, "--osl 7", "OutputMean=7"},
+		{ReleaseLast, "--request-count 70", "Requests=70"},
+		{ReleaseLast, "--num-requests 70", "Requests=70"},
+		{ReleaseLast, "--warmup-request-count 7", "Warmup=7"},
+		{ReleaseLast, "--num-warmup-requests 7", "Warmup=7"},
+		{ReleaseLast, "--concurrency 30", `Concurrency=30 Requests=60 Dir="artifacts/gpt2-openai-chat-concurrency30"`},
+		{ReleaseLast, "--request-rate 2", `Concurrency=0 Rate=2 Dir="artifacts/gpt2-openai-chat-request_rate2.0"`},
+		{ReleaseLast, "--measurement-interval 10000", "Interval=10000000000 Requests=0"},
+		{ReleaseLast, "--goodput request_latency:300 time_to_first_token:50.5", `Goodput=[{"Metric":"request_latency","Value":300},{"Metric":"time_to_first_token","Value":50.5}]`},
+		{ReleaseLast, "-g inter_token_latency:5 --isl 3", `Goodput=[{"Metric":"inter_token_latency","Value":5}] InputMean=3`},
+		{ReleaseLast, "--header X-A:b -H C:d", `Headers=["X-A:b","C:d"]`},
+		{ReleaseLast, "--num-dataset-entries 4", "Prompts=4"},
+		{ReleaseLast, "--artifact-dir here", `Artifacts="here" Dir="here/gpt2-openai-chat-concurrency1"`},
+		{ReleaseLast, "--endpoint /custom/path", `Endpoint="custom/path"`},
+		{ReleaseLast, "--tokenizer-revision v2", `TokenizerRevision="v2"`},
+		{ReleaseLast, "--tokenizer-trust-remote-code", ""},
+		{ReleaseLast, "--model a/b c", `Models=["a/b","c"] Tokenizer="a/b" Dir="artifacts/a_b_multi-openai-chat-concurrency1"`},
+		{ReleaseLast, "--model-selection-strategy random", "PickRandom=true"},
+		{ReleaseLast, "--input-file in.jsonl", `InputFile="in.jsonl"`},
+		{ReleaseLast, "--server-metrics-url http://a:1/metrics http://b:1/metrics", `MetricsURLs=["http://a:1/metrics","http://b:1/metrics"]`},
+		{ReleaseLast, "--server-metrics-urls http://a:1/metrics", `MetricsURLs=["http://a:1/metrics"]`},
+		{ReleaseLast, "--faithful", "Faithful=true"},
+		{ReleaseLast, "-- --max-threads 4 --request-distribution=poisson", ""},
+	}
+}
+
+// settingsOf are the settings of a command line, field by field.
+func settingsOf(t *testing.T, args []string) (map[string]json.RawMessage, *Action) {
+	t.Helper()
+	a, err := Parse(args)
+	if err != nil {
+		t.Fatalf("%q: %v", args, err)
+	}
+	text, err := json.Marshal(a.Settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(text, &fields); err != nil {
+		t.Fatal(err)
+	}
+	return fields, a
+}
+
+// Each flag changes what it should, and nothing else.
+func TestFlags(t *testing.T) {
+	for _, tt := range flagCases() {
+		t.Run(tt.release+" "+tt.args, func(t *testing.T) {
+			before, _ := settingsOf(t, base(tt.release))
+			after, a := settingsOf(t, append(base(tt.release), strings.Fields(tt.args)...))
+			if a.Settings.Release != tt.release {
+				t.Errorf("taken as %s", a.Settings.Release)
+			}
+			want := map[string]string{}
+			for field := range strings.FieldsSeq(tt.want) {
+				name, value, _ := strings.Cut(field, "=")
+				want[name] = value
+			}
+			for name, value := range after {
+				if w, ok := want[name]; ok && w != string(value) {
+					t.Errorf("%s is %s, want %s", name, value, w)
+				} else if !ok && string(before[name]) != string(value) && !follows(name) {
+					t.Errorf("%s changed from %s to %s", name, before[name], value)
+				}
+			}
+		})
+	}
+}
+
+// follows are settings that follow from others.
+func follows(name string) bool {
+	return slices.Contains([]string{"Dir", "Requests", "InWords", "Tokenizer"}, name)
+}
+
+// No flag is left out of the test above, or refused in the test below.
+func TestEveryFlagIsTested(t *testing.T) {
+	text := ""
+	for _, c := range flagCases() {
+		text += " " + strings.Join(base(c.release), " ") + " " + c.args
+	}
+	for _, args := range lines(t, "seeds.txt") {
+		text += " " + strings.Join(args, " ")
+	}
+	for _, c := range faultCases() {
+		text += " " + c.args
+	}
+	for _, f := range flags() {
+		for _, n := range append([]string{f.name}, f.same...) {
+			if !strings.Contains(text+" ", "--"+n+" ") && !strings.Contains(text, "--"+n+"=") && !slices.Contains(untested(), n) {
+				t.Errorf("no test uses --%s", n)
+			}
+		}
+	}
+}
+
+// untested stand in tests of their own.
+func untested() []string { return []string{"help", "version", "dry-run", "strict"} }
+
+func TestReleaseIsRecognised(t *testing.T) {
+	for _, tt := range []struct{ args, want string }{
+		{"-m a", Release2403},
+		{"-m a --service-kind triton --streaming", Release2403},
+		{"-m a --backend vllm", Release2404},
+		{"-m a --num-prompts 3", Release2404},
+		{"-m a --prompt-source synthetic", Release2404},
+		{"-m a --request-count 10", ReleaseLast},
+		{"profile -m a", ReleaseLast},
+		{"profile -m a --input-tokens-mean 10", ReleaseLast},
+		{"-m a --input-tokens-mean 10 --num-prompts 4", Release2403},
+		{"-m a --genai-perf-release 24.04", Release2404},
+		{"-m a --genai-perf-release 24.08", ReleaseLast},
+		{"-m a --genai-perf-release 0.0.16", ReleaseLast},
+		{"profile -m a --genai-perf-release 24.03", Release2403},
+	} {
+		a, err := Parse(strings.Fields(tt.args))
+		if err != nil {
+			t.Errorf("%s: %v", tt.args, err)
+			continue
+		}
+		if a.Settings.Release != tt.want {
+			t.Errorf("%s: %s, want %s", tt.args, a.Settings.Release, tt.want)
+		}
+	}
+}
+
+func TestFlagOfAnotherReleaseIsNoted(t *testing.T) {
+	a, err := Parse(append(base(Release2403), "--num-prompts", "7"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Settings.Prompts != 7 || len(a.Notes) != 1 || !strings.Contains(a.Notes[0], "--num-prompts is a flag of 24.04 and later") {
+		t.Errorf("%d prompts, notes %q", a.Settings.Prompts, a.Notes)
+	}
+}
+
+func TestHelpAndVersion(t *testing.T) {
+	for args, want := range map[string]string{
+		"": Help, "-h": Help, "--help": Help, "profile -h": Help, "profile --nonsense --help": Help, "--version": Version,
+	} {
+		a, err := Parse(strings.Fields(args))
+		if err != nil || a.Command != want {
+			t.Errorf("%q: %v, %v, want %s", args, a, err, want)
+		}
+	}
+	text := HelpText()
+	for _, f := range flags() {
+		if !strings.Contains(text, "--"+f.name) {
+			t.Errorf("the help lacks --%s", f.name)
+		}
+	}
+	a, err := Parse(append(base(ReleaseLast), "--dry-run", "--strict"))
+	if err != nil || !a.DryRun || !a.Strict {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+// faultCase is a bad command line and what the message must say.
+type faultCase struct{ args, want string }
+
+func faultCases() []faultCase {
+	const ok = "profile -m m --endpoint-type chat "
+	cases := []faultCase{
+		{"--concurrency 1", "-m: the model is missing"},
+		{"-m m --service-kind openai", "--service-kind openai: needs --endpoint (such as --endpoint v1/chat/completions"},
+		{"-m m --service-kind openai --endpoint some/path", `what is at "some/path"?`},
+		{"profile -m m --endpoint-type embeddings --streaming", "--streaming: embeddings are never streamed"},
+		{ok + "--concurrency 1 --request-rate 2", "--request-rate: contradicts --concurrency"},
+		{ok + "--measurement-interval 5 --request-count 9", "--request-count: contradicts --measurement-interval"},
+		{ok + "--concurrency 0", "--concurrency: must be at least 1, is 0"},
+		{ok + "--concurrency -4", "--concurrency: must be at least 1, is -4"},
+		{ok + "--concurrency 1.5", "--concurrency: is a whole number, not 1.5"},
+		{ok + "--concurrency many", `--concurrency: "many" is not a number`},
+		{ok + "--concurrency 40 --request-count 20", "--request-count: 20 requests cannot keep 40 in flight"},
+		{ok + "--request-rate 0", "--request-rate: must be more than 0"},
+		{ok + "--request-rate -1", "--request-rate: must be at least 0, is -1"},
+		{ok + "--random-seed -1", "--random-seed: must be at least 0, is -1"},
+		{ok + "--isl 0", "--isl: must be at least 1, is 0"},
+		{ok + "--synthetic-input-tokens-stddev -1", "must be at least 0"},
+		{"-m m --input-tokens-mean 0", "--input-tokens-mean: must be at least 1"},
+		{"-m m --input-tokens-stddev -1", "--input-tokens-stddev: must be at least 0"},
+		{"-m m --num-of-output-prompts 0", "--num-of-output-prompts: must be at least 1"},
+		{"-m m --synthetic-requested-output-tokens 0", "must be at least 1"},
+		{"-m m --output-format vllm --service-kind openai", "vllm is a format of --service-kind triton, not of openai"},
+		{"-m m --output-format openai_completions", "--service-kind openai, not of triton"},
+		{"-m m --output-format vlm", `unknown value "vlm" (did you mean vllm?)`},
+		{ok + "--concurency 3", "--concurency: unknown flag (did you mean --concurrency?)"},
+		{ok + "-z", "-z: unknown flag (see --help)"},
+		{ok + "--isl", "--isl: needs a value"},
+		{ok + "--streaming=yes", "--streaming: takes no value"},
+		{ok + "stray", `"stray" is no flag`},
+		{"-m m --streaming profle", "did you mean profile?"},
+		{ok + "--extra-inputs a:b:c", "the value of a has a colon in it (give a JSON object"},
+		{ok + "--extra-inputs {bad", "is no JSON object"},
+		{ok + "--extra-inputs :x", "is not NAME:VALUE"},
+		{ok + "-H nothing", "-H: is not NAME:VALUE"},
+		{ok + "--goodput latency:3", `there is no objective "latency"`},
+		{ok + "--goodput request_latency:x", "is not METRIC:NUMBER"},
+		{ok + "--goodput request_latency:-3", "must not be negative"},
+		{ok + "--profile-export-file a/b.json", "--profile-export-file: is a name, not a path (give the directory with --artifact-dir)"},
+		{ok + "--backend vllm", "--backend: belongs to --service-kind triton"},
+		{ok + "--output-tokens-stddev 3", "has no mean to go with"},
+		{ok + "--batch-size 2", "belongs to --endpoint-type embeddings"},
+		{ok + "--batch-size-text 2", "belongs to --endpoint-type embeddings"},
+		{ok + "--genai-perf-release 23.01", `there is no release "23.01": the first is 24.03`},
+		{"-m m --input-type url --input-data x.json", "--input-data: contradicts --input-type url"},
+		{"-m m --input-type file --dataset openorca", "--dataset: contradicts --input-type file"},
+		{"profile -m m --service-kind tensorrtllm_engine", "use --service-kind triton --backend tensorrtllm"},
+		{"profile -m m --endpoint-type dynamic_grpc", "are not served"},
+		{ok + "-- --shared-memory system", "-- --shared-memory: this flag of perf_analyzer is not served here"},
+		{ok + "--fixed-schedule maybe", `takes no value, or true, not "maybe"`},
+		{ok + "--input-file payload:x.jsonl", "payload: is not served"},
+		{"analyze -m m --sweep-type concurrency --sweep-range 1:4 --sweep-list 1,2", "analyze: is not served"},
+		{"config -f file.yaml --override-config", "config: is not served"},
+		{"create-template", "create-template: is not served"},
+		{"process-export-files --input-directory x", "process-export-files: is not served"},
+	}
+	for _, f := range []string{
+		"--num-sessions 3", "--session-concurrency 3", "--session-delay-ratio 0.5", "--session-turn-delay-mean 5", "--session-turn-delay-stddev 5",
+		"--session-turns-mean 3", "--session-turns-stddev 3", "--num-prefix-prompts 4", "--grpc-method a.b/c", "--batch-size-image 3", "--batch-size-audio 3",
+		"--image-width-mean 10", "--image-height-mean 10", "--audio-length-mean 3", "--enable-checkpointing", "--fixed-schedule true", "--file x.yaml",
+		"--prefix-prompt-length 4", "--image-width-stddev 3", "--image-height-stddev 3", "--image-format png", "--audio-length-stddev 3",
+		"--audio-format wav", "--audio-depths 16 24", "--audio-sample-rates 16 48", "--audio-num-channels 2", "--checkpoint-dir x", "--generate-plots",
+	} {
+		name, _, _ := strings.Cut(f, " ")
+		cases = append(cases, faultCase{ok + f, name + ": is not served"})
+	}
+	return cases
+}
+
+func TestFaults(t *testing.T) {
+	for _, tt := range faultCases() {
+		_, err := Parse(strings.Fields(tt.args))
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s:\n%v\nwant %s", tt.args, err, tt.want)
+		}
+	}
+}
+
+// All faults are told at once.
+func TestAllFaultsAtOnce(t *testing.T) {
+	_, err := Parse(strings.Fields("profile --endpoint-type chat --isl 0 --request-rate x --wrong 3 --osl -7"))
+	faults, ok := err.(plan.Faults)
+	if !ok || len(faults) != 5 {
+		t.Errorf("%d faults, want 5:\n%v", len(faults), err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, c := range flagCases() {
+		f.Add(strings.Join(base(c.release), " ") + " " + c.args)
+	}
+	for _, c := range faultCases() {
+		f.Add(c.args)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		a, err := Parse(strings.Fields(line))
+		switch {
+		case err != nil && err.Error() == "":
+			t.Error("a fault without words")
+		case err == nil && a.Command == Profile && plan.Validate(a.Plan) != nil:
+			t.Error("a plan that is not valid:", plan.Validate(a.Plan))
+		}
+	})
+}

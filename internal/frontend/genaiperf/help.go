@@ -1,0 +1,65 @@
+package genaiperf
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// HelpText is what --help prints.
+func HelpText() string {
+	var b strings.Builder
+	b.WriteString("usage: genai-perf [profile] -m MODEL [FLAG…] [-- PERF_ANALYZER_FLAG…]\n\n" +
+		"Measures a generative-AI inference server, with the command line, tables and files of\n" +
+		"NVIDIA's GenAI-Perf. The release whose flags are used is recognised.\n")
+	var groups []string
+	for _, f := range flags() {
+		if !slices.Contains(groups, f.group) {
+			groups = append(groups, f.group)
+		}
+	}
+	for _, g := range groups {
+		fmt.Fprintf(&b, "\n%s:\n", g)
+		for _, f := range flags() {
+			if f.group == g {
+				writeFlag(&b, f)
+			}
+		}
+	}
+	return b.String()
+}
+
+// column is where the text of the help begins.
+const column = 26
+
+func writeFlag(b *strings.Builder, f option) {
+	var names []string
+	if f.short != "" {
+		names = append(names, "-"+f.short)
+	}
+	for _, n := range append([]string{f.name}, f.same...) {
+		names = append(names, "--"+n)
+	}
+	left := "  " + strings.Join(names, ", ")
+	switch {
+	case len(f.choices) > 0:
+		left += " {" + strings.Join(f.choices, ",") + "}"
+	case f.kind == whole:
+		left += " N"
+	case f.kind == number:
+		left += " X"
+	case f.kind == word:
+		left += " TEXT"
+	case f.kind == list:
+		left += " TEXT…"
+	}
+	text := f.help
+	if f.kind == whole && f.least == 1 {
+		text += ", ≥ 1"
+	}
+	if len(left) > column-2 {
+		fmt.Fprintf(b, "%s\n%s%s\n", left, strings.Repeat(" ", column), text)
+		return
+	}
+	fmt.Fprintf(b, "%-*s%s\n", column, left, text)
+}

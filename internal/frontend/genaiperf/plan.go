@@ -1,0 +1,207 @@
+package genaiperf
+
+import (
+	"errors"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"inferometer/internal/plan"
+)
+
+// refuse names what is not served at all.
+func (b *builder) refuse() {
+	const own = "inferometer run says the same with --stage; see docs/genai-perf.md"
+	switch b.command {
+	case "analyze":
+		b.fault("analyze", "is not served", "run profile once for each level; "+own)
+	case "config", Template, Merge, "compare":
+		b.fault(b.command, "is not served", "see docs/genai-perf.md for what is")
+	}
+	for _, key := range []string{
+		"sweep-type", "sweep-range", "sweep-list", "sessions", "session-concurrency", "session-delay-ratio",
+		"session-turn-delay-mean", "session-turn-delay-stddev", "session-turns-mean", "session-turns-stddev",
+		"fixed-schedule", "prefix-prompts", "grpc-method", "input-directory", "file", "override-config",
+		"checkpointing", "checkpoint-dir", "plots", "prefix-length", "batch-image", "batch-audio", "image-width-mean", "image-width-stddev",
+		"image-height-mean", "image-height-stddev", "image-format", "audio-length-mean", "audio-length-stddev", "audio-format", "audio-depths",
+		"audio-sample-rates", "audio-num-channels",
+	} {
+		if u, ok := b.last(key); ok && !(u.flag.kind == whole && b.whole(key, 0) == 0) {
+			b.fault(u.as, "is not served", "see docs/genai-perf.md for what is")
+		}
+	}
+	if b.given("server-metrics") {
+		b.note("%s has no effect: metrics of GPUs are not served", b.as("server-metrics"))
+	}
+	b.passThrough()
+}
+
+// passThrough reads flags of Perf Analyzer that stand behind "--".
+func (b *builder) passThrough() {
+	for i := 0; i < len(b.pass); i++ {
+		name, value, attached := strings.Cut(b.pass[i], "=")
+		switch name {
+		case "--async", "--sync", "-a", "-v", "--verbose":
+			continue
+		}
+		if !attached && i+1 < len(b.pass) && !isFlag(b.pass[i+1]) {
+			i++
+			value = b.pass[i]
+		}
+		switch name {
+		case "--max-threads", "--string-length":
+			b.note("-- %s has no effect: there are no threads to count and no strings to make", name)
+		case "--request-distribution":
+			if value != plan.ArrivalConstant && value != plan.ArrivalPoisson {
+				b.fault("-- "+name, "unknown value "+shorten(value), "constant or poisson")
+			}
+		default:
+			b.fault("-- "+shorten(name), "this flag of perf_analyzer is not served here", "use inferometer perf_analyzer for it")
+		}
+	}
+}
+
+// distribution is the arrivals that were asked for behind "--".
+func (b *builder) distribution() string {
+	for i, arg := range b.pass {
+		if value, ok := strings.CutPrefix(arg, "--request-distribution="); ok {
+			return value
+		}
+		if arg == "--request-distribution" && i+1 < len(b.pass) {
+			return b.pass[i+1]
+		}
+	}
+	return plan.ArrivalConstant
+}
+
+// plan says in the words of a plan what the settings are.
+func (b *builder) plan() {
+	s := &b.a.Settings
+	p := plan.Default()
+	p.Name = "genai-perf"
+	p.Seed = uint64(s.Seed)
+	b.target(&p.Target)
+	p.Data = plan.Data{Source: plan.SourceSynthetic, Prompts: s.Prompts, Input: length(s.InputMean, s.InputStddev), Output: length(s.OutputMean, s.OutputStddev), MinTokens: s.Deterministic}
+	if s.InputFile != "" || s.Dataset != "" {
+		p.Data.Source, p.Data.File, p.Data.Input = plan.SourceFile, s.InputFile, plan.Length{}
+		if s.Dataset != "" {
+			p.Data.File = "hub:" + s.Dataset
+		}
+	}
+	p.Tokenizer = plan.Tokenizer{Name: s.Tokenizer, Revision: s.TokenizerRevision}
+	p.Stages = []plan.Stage{b.stage(&p)}
+	p.Output = plan.Output{Dir: RecordsDir(s), KeepRaw: true}
+	if len(b.faults) > 0 {
+		return
+	}
+	var faults plan.Faults
+	if err := plan.Validate(&p); errors.As(err, &faults) {
+		b.faults = append(b.faults, faults...)
+		return
+	}
+	b.a.Plan = &p
+}
+
+// RecordsDir is the directory within that of a run in which inferometer keeps its own
+// files.
+func RecordsDir(s *Settings) string {
+	stem := strings.TrimSuffix(s.ExportFile, filepath.Ext(s.ExportFile))
+	return filepath.Join(s.Dir, stem+"_inferometer")
+}
+
+// measurements is how many measurements of an interval Perf Analyzer takes at least.
+const measurements = 3
+
+// any is the stability at which all measurements agree.
+const anyStability = 999
+
+func (b *builder) stage(p *plan.Plan) plan.Stage {
+	s := &b.a.Settings
+	stage := plan.Stage{Concurrency: s.Concurrency, Rate: s.Rate, Requests: int64(s.Requests), Warmup: plan.Warmup{Requests: int64(s.Warmup)}}
+	if s.Rate > 0 {
+		stage.Arrival = b.distribution()
+	}
+	switch {
+	case s.Interval > 0 && s.Stability >= anyStability:
+		// Windows that always agree are one piece.
+		stage.Duration = plan.Duration(measurements * s.Interval)
+		p.Drain = 0
+	case s.Interval > 0:
+		p.Measurement = plan.DefaultMeasurement()
+		p.Measurement.Interval = plan.Duration(s.Interval)
+		p.Measurement.Stability = s.Stability / 100
+	}
+	return stage
+}
+
+func length(mean, stddev int) plan.Length {
+	switch {
+	case mean == 0:
+		return plan.Length{}
+	case stddev == 0:
+		return plan.Length{Dist: plan.DistFixed, Mean: float64(mean)}
+	default:
+		return plan.Length{Dist: plan.DistNormal, Mean: float64(mean), Stddev: float64(stddev)}
+	}
+}
+
+// target says where requests go.
+func (b *builder) target(t *plan.Target) {
+	s := &b.a.Settings
+	if len(s.Models) > 0 {
+		t.Model = s.Models[0]
+	}
+	t.Streaming = s.Streaming
+	t.Timeouts = plan.Timeouts{Connect: plan.Duration(10 * time.Second), Request: plan.Duration(10 * time.Minute)}
+	for _, h := range s.Headers {
+		if t.Headers == nil {
+			t.Headers = map[string]string{}
+		}
+		name, value, _ := strings.Cut(h, ":")
+		t.Headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
+	}
+	t.Body = map[string]any{}
+	for _, e := range s.Extra {
+		t.Body[e.Name] = e.Value
+	}
+	if s.ServiceKind == "triton" {
+		t.Protocol, t.Transport = plan.ProtocolTriton, plan.TransportGRPC
+		t.Endpoint = plan.EndpointStream
+		t.URLs = []string{b.address("grpc", "localhost:8001")}
+		t.Triton.Convention = plan.ConventionTRTLLM
+		if s.Backend == "vllm" {
+			t.Triton.Convention = plan.ConventionVLLM
+		}
+		return
+	}
+	t.Protocol, t.Endpoint = plan.ProtocolOpenAI, s.EndpointType
+	t.URLs = []string{b.address("http", "localhost:8000")}
+	t.Path = "/" + s.Endpoint
+	if s.Streaming {
+		if _, ok := t.Body["stream_options"]; !ok {
+			t.Body["stream_options"] = nil // the original does not send it
+		}
+	}
+}
+
+// address is the server's URL with its scheme.
+func (b *builder) address(scheme, usual string) string {
+	text := b.a.Settings.URL
+	if text == "" {
+		text = usual
+	}
+	if !strings.Contains(text, "://") {
+		return scheme + "://" + text
+	}
+	u, err := url.Parse(text)
+	if err == nil && scheme == "grpc" && u.Scheme == "http" {
+		u.Scheme = "grpc"
+		return u.String()
+	}
+	if err == nil && scheme == "grpc" && u.Scheme == "https" {
+		u.Scheme = "grpcs"
+		return u.String()
+	}
+	return text
+}

@@ -1,0 +1,107 @@
+package genaiperf
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// The releases whose command line, defaults and reports differ enough to be told
+// apart. What came between Release2404 and ReleaseLast is taken as the last one.
+const (
+	Release2403 = "24.03"
+	Release2404 = "24.04"
+	ReleaseLast = "latest"
+)
+
+func bit(release string) int {
+	switch release {
+	case Release2403:
+		return in2403
+	case Release2404:
+		return in2404
+	default:
+		return inLast
+	}
+}
+
+var yearMonth = regexp.MustCompile(`^2[0-9]\.(0[1-9]|1[0-2])$`)
+
+// forced is the release that a user names.
+func forced(name string) (string, error) {
+	switch {
+	case name == Release2403 || name == Release2404 || name == ReleaseLast:
+		return name, nil
+	case strings.HasPrefix(name, "0.0."), yearMonth.MatchString(name) && name > Release2404:
+		return ReleaseLast, nil
+	}
+	return "", fmt.Errorf("there is no release %q: the first is %s; give that, %s, a later one such as 25.06, or %s", shorten(name), Release2403, Release2404, ReleaseLast)
+}
+
+// recognise tells the release from a command line. A sub-command is a sign of a late
+// release, a flag that only one release had is a sign of that one, and where all that
+// is said fits several, it is the earliest.
+func (v *values) recognise() string {
+	if v.command != "" {
+		return ReleaseLast
+	}
+	only := 0
+	all := always
+	for _, uses := range v.used {
+		for _, u := range uses {
+			all &= u.flag.releases
+			if u.flag.releases == in2403 || u.flag.releases == in2404 || u.flag.releases == inLast {
+				only |= u.flag.releases
+			}
+		}
+	}
+	switch {
+	case only&in2403 != 0:
+		return Release2403
+	case only&in2404 != 0:
+		return Release2404
+	case only&inLast != 0:
+		return ReleaseLast
+	case all&in2403 != 0:
+		return Release2403
+	default:
+		return Release2404
+	}
+}
+
+// foreign notes the flags that the release did not have: they are taken for what
+// they mean in their own.
+func (v *values) foreign(release string) []string {
+	var notes []string
+	for _, f := range flags() {
+		u, ok := v.last(f.key)
+		if !ok || u.flag.name != f.name || f.releases&bit(release) != 0 {
+			continue
+		}
+		notes = append(notes, fmt.Sprintf("%s is a flag of %s; this command line is taken as one of %s, and the flag for what it meant there", u.as, had(f.releases), name(release)))
+	}
+	return notes
+}
+
+// had names the releases that had a flag.
+func had(releases int) string {
+	switch releases {
+	case in2403:
+		return Release2403
+	case in2404:
+		return Release2404
+	case later:
+		return Release2404 + " and later"
+	case early:
+		return Release2403 + " and " + Release2404
+	default:
+		return "later releases"
+	}
+}
+
+func name(release string) string {
+	if release == ReleaseLast {
+		return "the latest"
+	}
+	return release
+}

@@ -5,7 +5,12 @@ SOURCES := $(shell find cmd internal -type f -not -name '*_test.go' -not -path '
 
 export CGO_ENABLED ?= 0
 
-.PHONY: help build run test race fuzz cross vet bench bench-full bench-tokens conformance-tokens peers proto clean
+# Where the real Triton server of the tests is installed. It runs on Linux only; elsewhere its tests are skipped.
+ifeq ($(shell uname -s),Linux)
+export INFEROMETER_TRITON ?= $(CURDIR)/.peers/triton
+endif
+
+.PHONY: help build run test race fuzz cross vet bench bench-full bench-tokens conformance-tokens peers proto triton clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -24,7 +29,10 @@ vet: ## formatting and vet
 	@unformatted=$$(gofmt -l cmd internal bench); [ -z "$$unformatted" ] || { echo "not gofmt-clean: $$unformatted"; exit 1; }
 	$(GO) vet ./...
 
-race: ## all tests, under the race detector
+triton: ## install the real Triton server that tests start, under .peers
+	@if [ -n "$$INFEROMETER_TRITON" ]; then TRITON_DIR="$$INFEROMETER_TRITON" scripts/triton.sh; fi
+
+race: triton ## all tests, under the race detector
 	CGO_ENABLED=1 $(GO) test -race -timeout 10m ./...
 
 # A number of inputs rather than a time: the time can run out inside one, which go test calls a failure.

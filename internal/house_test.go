@@ -74,6 +74,9 @@ var house = []struct{ name, may string }{
 	// The yardstick shares nothing with what it measures.
 	{"mock", "github.com/spf13/pflag golang.org/x/sys golang.org/x/net"},
 
+	// A real server for tests.
+	{"tritontest", ""},
+
 	// Programs beside the product.
 	{"bench", "mock record result golang.org/x/sys"},
 }

@@ -28,7 +28,7 @@ var house = []struct{ name, may string }{
 	{"frontend/*", "plan nearest github.com/spf13/pflag"},
 
 	// Plan + kit → live objects → a result. These two alone know concrete types.
-	{"run", "kit engine collect health load mock netclock metric result report/* endpoint endpoint/* prompt plan record stat token hub golang.org/x/sys"},
+	{"run", "kit engine sweep collect health load mock netclock metric result report/* endpoint endpoint/* prompt plan record stat token hub golang.org/x/sys"},
 	{"kit", "endpoint endpoint/* prompt prompt/* token token/* plan chat hub tokensource"},
 
 	// The path of a request.
@@ -57,7 +57,8 @@ var house = []struct{ name, may string }{
 	// Records → figures → paper.
 	{"report/*", "result screen"},
 	{"progress", "screen"},
-	{"result", "metric plan record stat"},
+	{"result", "metric sweep plan record stat"},
+	{"sweep", "plan record stat"},
 	{"metric", "record stat"},
 
 	// The nouns.

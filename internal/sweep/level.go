@@ -1,0 +1,67 @@
+package sweep
+
+import (
+	"time"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+)
+
+// Level is what was measured at one level of load.
+type Level struct {
+	Value   float64  `json:"value"`            // concurrency or rate
+	Ended   string   `json:"ended,omitempty"`  // Stable, Throughput, Threshold, Trials, Empty or Whole; empty: the load ended first
+	Passed  bool     `json:"passed"`           // stable, and below the latency threshold
+	Windows []Window `json:"windows"`          // in order
+	Merged  *Window  `json:"merged,omitempty"` // the last windows as one; nil: there is none
+	// Server is what the server did over the merged windows, by its own account.
+	Server []record.ModelStats `json:"server,omitempty"`
+	GPUs   []record.GPU        `json:"gpus,omitempty"`
+
+	measurement plan.Measurement
+	edges       []record.Edge
+}
+
+// Measured is the latency by which a level is judged, of its merged windows.
+func (l *Level) Measured() time.Duration {
+	if l.Merged == nil {
+		return 0
+	}
+	return judge{l.measurement}.compared(l.Merged)
+}
+
+// FromEdges makes a level again from its edges and the samples of its stage.
+func FromEdges(m plan.Measurement, edges []record.Edge, samples []Sample, ended string) *Level {
+	l := &Level{measurement: m, edges: edges, Ended: ended}
+	if len(edges) > 0 {
+		l.Value = edges[0].Level
+	}
+	cut := func(begin, end time.Duration, extra int) Window { return Cut(samples, begin, end, extra) }
+	for i := 1; i < len(edges); i++ {
+		l.Windows = append(l.Windows, pass(cut(edges[i-1].At, edges[i].At, m.Percentile)))
+	}
+	l.finish(cut)
+	return l
+}
+
+// finish works out the merged window and the verdict. Requests that were handed over
+// late are in the last windows by now.
+func (l *Level) finish(cut func(begin, end time.Duration, extra int) Window) {
+	m := l.measurement
+	n := min(len(l.edges)-1, m.Windows)
+	if n < 1 {
+		return
+	}
+	last := l.edges[len(l.edges)-1-n:]
+	l.Windows = l.Windows[:max(len(l.edges)-1-n, 0)]
+	for i := 1; i <= n; i++ {
+		l.Windows = append(l.Windows, pass(cut(last[i-1].At, last[i].At, m.Percentile)))
+	}
+	merged := cut(last[0].At, last[n].At, m.Percentile)
+	l.Merged = &merged
+	l.Server = Difference(last[0].Server, last[n].Server)
+	l.GPUs = gpus(last)
+	agreed := l.Ended == Stable || l.Ended == Throughput || l.Ended == Whole
+	l.Passed = agreed && merged.Requests > 0 &&
+		(m.LatencyThreshold == 0 || l.Measured().Truncate(time.Millisecond) < time.Duration(m.LatencyThreshold))
+}

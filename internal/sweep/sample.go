@@ -1,0 +1,75 @@
+// Package sweep is about measuring a server at one level of load after the other:
+// which levels there are, where the windows of a level lie, when a level is stable,
+// and what its windows say.
+//
+// A request belongs to the window in which it ends, and it ends with the last
+// response that holds data. Windows follow one another without a gap, and the load
+// goes on between them.
+package sweep
+
+import (
+	"time"
+
+	"inferometer/internal/record"
+)
+
+// Sample is what windows need to know of a request.
+type Sample struct {
+	Due     time.Duration
+	Sent    time.Duration
+	Written time.Duration
+	Start   time.Duration // first byte of the answer
+	First   time.Duration // first response
+	End     time.Duration // last response that holds data
+	Closed  time.Duration // last byte
+
+	Responses int // that hold data
+	Failed    bool
+	Warmup    bool
+}
+
+// SampleOf reads a decoded record.
+func SampleOf(rec *record.Record) Sample {
+	s := Sample{
+		Due: rec.Due, Sent: rec.Sent, Written: rec.Written, Start: rec.End, First: rec.End, End: rec.End, Closed: rec.End,
+		Failed: rec.Failure != nil || rec.Sent == record.Never, Warmup: rec.Phase == record.Warmup,
+	}
+	if len(rec.Marks) > 0 {
+		s.Start = rec.Marks[0].At()
+	}
+	opened := false
+	for i := range rec.Events {
+		e := &rec.Events[i]
+		if uint(e.Mark) >= uint(len(rec.Marks)) {
+			continue
+		}
+		at := rec.Marks[e.Mark].At()
+		if !opened && e.Label != record.Comment {
+			s.First, opened = at, true
+		}
+		if holdsData(e.Label) {
+			s.End = at
+			s.Responses++
+		}
+	}
+	if s.Responses == 0 && !s.Failed {
+		s.Responses = 1 // an answer that is not made of events
+	}
+	return s
+}
+
+// holdsData reports whether a response is more than a sign that the stream goes on or
+// is over.
+func holdsData(l record.Label) bool {
+	switch l {
+	case record.Done, record.Comment, record.Empty, record.Usage, record.Finish:
+		return false
+	}
+	return true
+}
+
+// counts reports whether windows count the request as measured.
+func (s *Sample) counts() bool { return !s.Failed && !s.Warmup }
+
+// latency is from the moment of sending to the last response that holds data.
+func (s *Sample) latency() time.Duration { return s.End - s.Sent }

@@ -1,0 +1,453 @@
+package sweep
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+)
+
+// at is a request that went and ended at these moments.
+func at(sent, end time.Duration) Sample {
+	return Sample{Due: sent, Sent: sent, Written: sent, Start: end, First: end, End: end, Closed: end, Responses: 1}
+}
+
+func TestWindowMembership(t *testing.T) {
+	samples := []Sample{at(1, 2), at(3, 5), at(6, 9), at(10, 14), at(15, 20), at(21, 27)}
+	w := Cut(samples, 4, 17, 0)
+	if w.Requests != 3 || w.Latency.Min != 2 || w.Latency.Avg != 3 || w.Latency.Max != 4 {
+		t.Errorf("got %+v, want the latencies 2, 3 and 4", w)
+	}
+	if got := w.Throughput * 13e-9; got < 2.999 || got > 3.001 {
+		t.Errorf("throughput %v, want 3 requests in 13 ns", w.Throughput)
+	}
+	// An edge belongs to the window that it ends, so that no request is in two.
+	if a, b := Cut(samples, 0, 9, 0), Cut(samples, 9, 30, 0); a.Requests != 3 || b.Requests != 3 {
+		t.Errorf("%d and %d requests, want 3 and 3", a.Requests, b.Requests)
+	}
+}
+
+func TestWindowLeavesOutWhatIsNotMeasured(t *testing.T) {
+	failed, warm, streamed := at(1, 5), at(1, 5), at(1, 5)
+	failed.Failed, warm.Warmup = true, true
+	streamed.Responses, streamed.First, streamed.Due = 4, 2, -2*time.Millisecond
+	w := Cut([]Sample{failed, warm, streamed}, 0, 10, 0)
+	if w.Requests != 1 || w.Failed != 1 || w.Responses != 4 || w.Delayed != 1 {
+		t.Errorf("got %+v", w)
+	}
+	if w.First == nil || w.First.Avg != 1 || w.FromDue.Avg != 5+2*time.Millisecond {
+		t.Errorf("first response %+v, from due %+v", w.First, w.FromDue)
+	}
+}
+
+func TestMeanAndDeviation(t *testing.T) {
+	for _, c := range []struct {
+		values []int64
+		avg    time.Duration
+		std    time.Duration // in whole microseconds
+	}{
+		{[]int64{100000, 200000, 50000}, 116666, 76 * time.Microsecond},
+		{[]int64{4.3e9, 4.4e9, 5e9}, 4566666666, 378593 * time.Microsecond},
+		{[]int64{7}, 7, 0},
+	} {
+		s := spread(slices.Clone(c.values), nil)
+		if s.Avg != c.avg || s.Std.Truncate(time.Microsecond) != c.std {
+			t.Errorf("%v: mean %d, deviation %d", c.values, s.Avg, s.Std)
+		}
+	}
+}
+
+func TestPercentilesAreNearest(t *testing.T) {
+	var values []int64
+	for i := range int64(101) {
+		values = append(values, 100-i)
+	}
+	s := spread(values, percentiles(75))
+	want := []Percentile{{50, 50}, {75, 75}, {90, 90}, {95, 95}, {99, 99}}
+	if diff := cmp.Diff(want, s.Percentiles); diff != "" {
+		t.Error(diff)
+	}
+	if v := spread([]int64{1, 2}, []int{50}).Percentiles[0].Value; v != 2 {
+		t.Errorf("the median of two is %d: ⌊0.5·1 + 0.5⌋ is the second", v)
+	}
+	if got := percentiles(95); !slices.Equal(got, []int{50, 90, 95, 99}) {
+		t.Errorf("got %v", got)
+	}
+}
+
+// windows of a throughput and a latency each.
+func windows(pairs ...[2]float64) []Window {
+	var out []Window
+	for _, p := range pairs {
+		out = append(out, Window{Requests: 10, Throughput: p[0], Latency: Spread{Avg: time.Duration(p[1] * float64(time.Millisecond)), Percentiles: []Percentile{{P: 95, Value: time.Duration(2 * p[1] * float64(time.Millisecond))}}}})
+	}
+	return out
+}
+
+func TestStability(t *testing.T) {
+	m := plan.DefaultMeasurement()
+	for _, c := range []struct {
+		name    string
+		change  func(*plan.Measurement)
+		windows []Window
+		want    string
+	}{
+		{"two windows are too few", nil, windows([2]float64{100, 1}, [2]float64{100, 1}), ""},
+		{"within ten per cent", nil, windows([2]float64{100, 1}, [2]float64{104, 1}, [2]float64{108, 1}), Stable},
+		{"twelve per cent", nil, windows([2]float64{100, 1}, [2]float64{106, 1}, [2]float64{112, 1}), ""},
+		{"latency is apart", nil, windows([2]float64{100, 1}, [2]float64{100, 1.2}, [2]float64{100, 1}), ""},
+		{"only the last three count", nil, windows([2]float64{1, 9}, [2]float64{100, 1}, [2]float64{100, 1}, [2]float64{100, 1}), Stable},
+		{"a wide bound", func(m *plan.Measurement) { m.Stability = 9.99 }, windows([2]float64{100, 1}, [2]float64{500, 5}, [2]float64{1000, 2}), Stable},
+		{"over the threshold, unstable", func(m *plan.Measurement) { m.LatencyThreshold = plan.Duration(2 * time.Millisecond) },
+			windows([2]float64{100, 1}, [2]float64{100, 2}, [2]float64{100, 1}), Threshold},
+		{"a percentile over the threshold", func(m *plan.Measurement) { m.LatencyThreshold, m.Percentile = plan.Duration(3*time.Millisecond), 95 },
+			windows([2]float64{100, 1}, [2]float64{100, 2}, [2]float64{100, 1}), Threshold},
+		{"below the threshold", func(m *plan.Measurement) { m.LatencyThreshold = plan.Duration(3 * time.Millisecond) },
+			windows([2]float64{100, 1}, [2]float64{100, 2}, [2]float64{100, 1}), ""},
+		{"out of trials", func(m *plan.Measurement) { m.MaxTrials = 3 }, windows([2]float64{100, 1}, [2]float64{100, 2}, [2]float64{100, 1}), Trials},
+		{"out of trials, throughput agrees", func(m *plan.Measurement) { m.MaxTrials, m.ThroughputAlone = 3, true },
+			windows([2]float64{100, 1}, [2]float64{100, 2}, [2]float64{100, 1}), Throughput},
+		{"out of trials, throughput does not agree", func(m *plan.Measurement) { m.MaxTrials, m.ThroughputAlone = 3, true },
+			windows([2]float64{100, 1}, [2]float64{200, 2}, [2]float64{100, 1}), Trials},
+		{"fewer trials than windows", func(m *plan.Measurement) { m.MaxTrials, m.ThroughputAlone = 2, true }, windows([2]float64{100, 1}, [2]float64{100, 1}), Trials},
+		{"an empty window", nil, append(windows([2]float64{100, 1}), Window{}), Empty},
+	} {
+		m := m
+		if c.change != nil {
+			c.change(&m)
+		}
+		if got := (judge{m}).after(c.windows); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// levels runs a search in which levels up to a bound pass.
+func levels(l plan.Levels, whole bool, bound float64) []float64 {
+	s := NewSearch(l, whole)
+	var got []float64
+	for {
+		v, ok := s.Next()
+		if !ok || len(got) > 100 {
+			return got
+		}
+		got = append(got, v)
+		s.Tell(v <= bound)
+	}
+}
+
+func TestSearch(t *testing.T) {
+	binary := func(start, end, step float64) plan.Levels {
+		return plan.Levels{Start: start, End: end, Step: step, Search: plan.SearchBinary}
+	}
+	for _, c := range []struct {
+		name  string
+		l     plan.Levels
+		whole bool
+		bound float64
+		want  []float64
+	}{
+		{"a list goes on whatever happens", plan.Levels{List: []float64{1, 8, 4}}, true, 2, []float64{1, 8, 4}},
+		{"a range", plan.Levels{Start: 6, End: 8, Step: 1}, true, 100, []float64{6, 7, 8}},
+		{"a step beyond the end", plan.Levels{Start: 1, End: 4, Step: 2}, true, 100, []float64{1, 3}},
+		{"a range ends at the first that fails", plan.Levels{Start: 1, End: 8, Step: 1}, true, 3, []float64{1, 2, 3, 4}},
+		{"no end but the threshold", plan.Levels{Start: 1, Step: 10}, true, 35, []float64{1, 11, 21, 31, 41}},
+		{"rates", plan.Levels{Start: 0.1, End: 0.4, Step: 0.1}, false, 100, []float64{0.1, 0.2, 0.3, 0.4}},
+		{"binary: the start fails", binary(4, 16, 1), true, 1, []float64{4}},
+		{"binary: the end passes", binary(4, 16, 1), true, 16, []float64{4, 16}},
+		{"binary", binary(1, 16, 1), true, 11, []float64{1, 16, 8, 12, 10, 11}},
+		{"binary with a wide step", binary(1, 16, 4), true, 11, []float64{1, 16, 8, 12}},
+		{"binary rates", binary(1, 2, 0.2), false, 1.3, []float64{1, 2, 1.5, 1.25, 1.375}},
+		{"binary: one level", binary(4, 4, 1), true, 16, []float64{4}},
+	} {
+		got := levels(c.l, c.whole, c.bound)
+		if !cmp.Equal(c.want, got, cmpopts.EquateApprox(0, 1e-12)) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+		if most := Most(c.l); len(got) > most {
+			t.Errorf("%s: %d levels, said to be %d at most", c.name, len(got), most)
+		}
+	}
+}
+
+func TestSampleOf(t *testing.T) {
+	rec := &record.Record{
+		Due: 1, Sent: 2, Written: 3, End: 50, Phase: record.Warmup,
+		Marks:  []record.Mark{{Kernel: 10, User: 11}, {Kernel: 20, User: 21}, {Kernel: record.Never, User: 30}, {Kernel: 40, User: 41}},
+		Events: []record.Event{{Mark: 0, Label: record.Comment}, {Mark: 1, Label: record.Role}, {Mark: 2, Label: record.Content}, {Mark: 3, Label: record.Done}},
+	}
+	want := Sample{Due: 1, Sent: 2, Written: 3, Start: 10, First: 20, End: 30, Closed: 50, Responses: 2, Warmup: true}
+	if diff := cmp.Diff(want, SampleOf(rec)); diff != "" {
+		t.Error(diff)
+	}
+	bare := SampleOf(&record.Record{Sent: 1, End: 9})
+	if bare.End != 9 || bare.First != 9 || bare.Responses != 1 || bare.Failed {
+		t.Errorf("without events: %+v", bare)
+	}
+	if s := SampleOf(&record.Record{Sent: record.Never, End: 9}); !s.Failed || s.Responses != 0 {
+		t.Errorf("never sent: %+v", s)
+	}
+}
+
+func TestDifference(t *testing.T) {
+	ct := func(n, ns uint64) record.CountTime { return record.CountTime{Count: n, NS: ns} }
+	before := &record.Snapshot{Models: []record.ModelStats{
+		{Name: "e", Version: "1", Inferences: 5, Success: ct(5, 50), Composing: []record.ModelStats{{Name: "a", Version: "1", Queue: ct(1, 10)}}},
+		{Name: "reloaded", Inferences: 9, Success: ct(9, 9)},
+	}}
+	after := &record.Snapshot{Models: []record.ModelStats{
+		{Name: "e", Version: "1", Inferences: 15, Success: ct(15, 250), Composing: []record.ModelStats{{Name: "a", Version: "1", Queue: ct(4, 70)}}},
+		{Name: "reloaded", Inferences: 2, Success: ct(2, 2)},
+		{Name: "new", Inferences: 3},
+	}}
+	want := []record.ModelStats{
+		{Name: "e", Version: "1", Inferences: 10, Success: ct(10, 200), Composing: []record.ModelStats{{Name: "a", Version: "1", Queue: ct(3, 60)}}},
+		{Name: "reloaded"},
+	}
+	if diff := cmp.Diff(want, Difference(before, after)); diff != "" {
+		t.Error(diff)
+	}
+	if Difference(nil, after) != nil || Difference(before, nil) != nil {
+		t.Error("a difference of one snapshot")
+	}
+}
+
+// bench is a meter with a load that is made up.
+type bench struct {
+	*Meter
+	start  time.Time
+	edges  []record.Edge
+	passes []Window
+}
+
+func newBench(m plan.Measurement) *bench {
+	b := &bench{start: time.Now()}
+	b.Meter = &Meter{
+		Plan: m, Tape: NewTape(), Now: func() time.Duration { return time.Since(b.start) },
+		Settle: func(context.Context) {},
+		Edge:   func(e record.Edge) { b.edges = append(b.edges, e) },
+		Window: func(_ int, w Window) { b.passes = append(b.passes, w) },
+	}
+	b.Tape.Begin(0)
+	return b
+}
+
+// load sends requests one after the other until ctx ends: latency says how long the
+// i-th takes.
+func (b *bench) load(ctx context.Context, latency func(i int) time.Duration) {
+	for i := 0; ctx.Err() == nil; i++ {
+		sent := b.Now()
+		time.Sleep(latency(i))
+		b.Tape.Add(&record.Record{Due: sent, Sent: sent, Written: sent, End: b.Now()})
+	}
+}
+
+// measure runs a level under a load.
+func (b *bench) measure(latency func(i int) time.Duration) *Level {
+	ctx, cancel := context.WithCancel(context.Background())
+	go b.load(ctx, latency)
+	l := b.Run(ctx, 0, 1, 0)
+	cancel()
+	synctest.Wait()
+	time.Sleep(time.Minute) // what is in flight ends
+	b.Finish(context.Background(), l, 0)
+	return l
+}
+
+func TestMeterByTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := plan.DefaultMeasurement()
+		m.Interval = plan.Duration(time.Second)
+		b := newBench(m)
+		l := b.measure(func(int) time.Duration { return 40 * time.Millisecond })
+		if l.Ended != Stable || !l.Passed || len(l.Windows) != 3 || len(b.passes) != 3 || len(b.edges) != 4 {
+			t.Fatalf("ended %q, passed %v, %d windows, %d edges", l.Ended, l.Passed, len(l.Windows), len(b.edges))
+		}
+		if l.Merged.Requests != 75 || l.Merged.Throughput != 25 || l.Merged.Latency.Avg != 40*time.Millisecond {
+			t.Errorf("merged %+v: want 75 requests in 3 s", l.Merged)
+		}
+		if b.edges[3].At != 3*time.Second || l.Windows[1].Begin != time.Second || l.Windows[1].End != 2*time.Second {
+			t.Errorf("edges %+v: want one each second, without a gap", b.edges)
+		}
+	})
+}
+
+func TestMeterFaithfulWindowsLastLonger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := plan.DefaultMeasurement()
+		m.Interval, m.Faithful = plan.Duration(10*time.Second), true
+		b := newBench(m)
+		l := b.measure(func(int) time.Duration { return 100 * time.Millisecond })
+		if got := l.Merged.End - l.Merged.Begin; got != 36*time.Second {
+			t.Errorf("three windows of 10 s took %v, want 36 s", got)
+		}
+	})
+}
+
+func TestMeterByCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := plan.DefaultMeasurement()
+		m.Mode, m.Requests = plan.WindowCount, 10
+		b := newBench(m)
+		l := b.measure(func(int) time.Duration { return 30 * time.Millisecond })
+		if l.Ended != Stable || l.Merged.Requests != 30 || l.Merged.End != 900*time.Millisecond {
+			t.Errorf("ended %q, merged %+v: want 30 requests in 0.9 s", l.Ended, l.Merged)
+		}
+		for i, w := range l.Windows {
+			if w.Requests != 10 {
+				t.Errorf("window %d has %d requests, want 10", i, w.Requests)
+			}
+		}
+	})
+}
+
+func TestMeterByCountFaithful(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := plan.DefaultMeasurement()
+		m.Mode, m.Requests, m.Faithful = plan.WindowCount, 10, true
+		b := newBench(m)
+		l := b.measure(func(int) time.Duration { return 160 * time.Millisecond })
+		// Ten requests take 1.6 s, and the end is looked for once a second.
+		if l.Windows[0].End != 2*time.Second || l.Windows[0].Requests != 12 {
+			t.Errorf("first window %+v", l.Windows[0])
+		}
+	})
+}
+
+func TestMeterNeverStable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := plan.DefaultMeasurement()
+		m.Interval, m.MaxTrials = plan.Duration(time.Second), 5
+		b := newBench(m)
+		l := b.measure(func(i int) time.Duration { return 10*time.Millisecond + time.Duration(i)*time.Millisecond/2 })
+		if l.Ended != Trials || l.Passed || len(l.Windows) != 5 || l.Merged == nil || l.Merged.Requests == 0 {
+			t.Errorf("ended %q, passed %v, %d windows, merged %+v", l.Ended, l.Passed, len(l.Windows), l.Merged)
+		}
+	})
+}
+
+func TestMeterThresholdIsNeverMet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := plan.DefaultMeasurement()
+		m.Interval, m.LatencyThreshold = plan.Duration(time.Second), plan.Duration(50*time.Millisecond)
+		b := newBench(m)
+		l := b.measure(func(int) time.Duration { return 50 * time.Millisecond })
+		if l.Passed || len(l.Windows) != 3 || l.Measured() != 50*time.Millisecond {
+			t.Errorf("ended %q, passed %v, latency %v", l.Ended, l.Passed, l.Measured())
+		}
+	})
+}
+
+func TestMeterServerDies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := plan.DefaultMeasurement()
+		m.Interval = plan.Duration(time.Second)
+		b := newBench(m)
+		l := b.measure(func(i int) time.Duration {
+			if i >= 25 {
+				return 10 * time.Second
+			}
+			return 40 * time.Millisecond
+		})
+		if l.Ended != Empty || l.Passed || len(l.Windows) != 2 || l.Windows[0].Requests != 25 {
+			t.Errorf("ended %q after %+v", l.Ended, l.Windows)
+		}
+	})
+}
+
+func TestMeterOfAWholeStage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := plan.DefaultMeasurement()
+		m.Mode, m.Windows, m.MaxTrials = plan.WindowStage, 1, 1
+		b := newBench(m)
+		ctx, cancel := context.WithCancel(context.Background())
+		time.AfterFunc(time.Second+time.Millisecond, cancel)
+		time.Sleep(time.Second / 2) // nothing is sent yet
+		go b.load(ctx, func(int) time.Duration { return 100 * time.Millisecond })
+		l := b.Run(ctx, 0, 1, 0)
+		time.Sleep(time.Second)
+		b.Finish(context.Background(), l, 0)
+		// Six requests were sent before the load ended, from 0.5 s on.
+		if l.Ended != Whole || !l.Passed || l.Merged.Requests != 6 || l.Merged.End != 1100*time.Millisecond {
+			t.Fatalf("ended %q, merged %+v", l.Ended, l.Merged)
+		}
+		if got := l.Merged.Throughput; got < 9.99 || got > 10 {
+			t.Errorf("throughput %v, want 6 requests in 0.6 s", got)
+		}
+	})
+}
+
+// What stands in the records is enough to make the level again.
+func TestFromEdges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := plan.DefaultMeasurement()
+		m.Interval, m.Stability = plan.Duration(time.Second), 0.05
+		b := newBench(m)
+		var samples []Sample
+		b.Settle = func(context.Context) {
+			b.Tape.mu.Lock()
+			defer b.Tape.mu.Unlock()
+			for _, s := range b.Tape.samples {
+				if !slices.Contains(samples, s) {
+					samples = append(samples, s)
+				}
+			}
+		}
+		live := b.measure(func(i int) time.Duration { return max(60-time.Duration(i), 20) * time.Millisecond })
+		b.Settle(t.Context())
+		again := FromEdges(m, b.edges, samples, live.Ended)
+		if len(live.Windows) < 4 {
+			t.Fatalf("only %d windows", len(live.Windows))
+		}
+		if diff := cmp.Diff(live, again, cmpopts.IgnoreUnexported(Level{})); diff != "" {
+			t.Errorf("live and again:\n%s", diff)
+		}
+	})
+}
+
+// count is a probe that answers with the number of times that it was asked.
+type count struct{ n uint64 }
+
+func (c *count) Snapshot(context.Context) (*record.Snapshot, error) {
+	c.n++
+	return &record.Snapshot{Models: []record.ModelStats{{Name: "m", Inferences: c.n * 10}}}, nil
+}
+
+func TestMeterAsksTheServerAtEdges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := plan.DefaultMeasurement()
+		m.Interval = plan.Duration(time.Second)
+		b := newBench(m)
+		probe := new(count)
+		b.Probe = probe
+		l := b.measure(func(int) time.Duration { return 40 * time.Millisecond })
+		if probe.n != 4 || len(l.Server) != 1 || l.Server[0].Inferences != 30 {
+			t.Errorf("asked %d times, difference %+v", probe.n, l.Server)
+		}
+		if b.edges[2].Server.At != 2*time.Second {
+			t.Errorf("asked at %v, want the edge at 2 s", b.edges[2].Server.At)
+		}
+	})
+}
+
+func TestTapeForgets(t *testing.T) {
+	tape := NewTape()
+	tape.Begin(1)
+	for i := range 10 {
+		tape.Add(&record.Record{Stage: i % 2, Sent: 1, End: time.Duration(i)})
+	}
+	if w := tape.Cut(0, 100, 0); w.Requests != 5 {
+		t.Errorf("%d requests of the stage, want 5", w.Requests)
+	}
+	tape.Forget(5)
+	if w := tape.Cut(0, 100, 0); w.Requests != 2 {
+		t.Errorf("%d requests after forgetting, want 2", w.Requests)
+	}
+}

@@ -1,0 +1,168 @@
+package sweep
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"inferometer/internal/stat"
+)
+
+// late is how long after its moment a request of a schedule counts as delayed.
+const late = time.Millisecond
+
+// Window is what was measured between two edges.
+type Window struct {
+	Begin      time.Duration `json:"begin_ns"`
+	End        time.Duration `json:"end_ns"`
+	Requests   int64         `json:"requests"`         // that ended well in it
+	Failed     int64         `json:"failed,omitempty"` // that ended badly in it
+	Responses  int64         `json:"responses"`        // of Requests, that hold data
+	Delayed    int64         `json:"delayed,omitempty"`
+	Throughput float64       `json:"requests_per_sec"`
+	Streamed   float64       `json:"responses_per_sec"`
+	SendRate   float64       `json:"sent_per_sec,omitempty"` // of merged windows alone
+
+	Latency Spread  `json:"latency"`                  // from sending to the last response that holds data
+	First   *Spread `json:"first_response,omitempty"` // from sending to the first response, where requests had several
+	FromDue Spread  `json:"latency_from_due"`         // from the moment at which the request was due
+
+	Send    time.Duration `json:"send_ns"`    // to write a request, on average
+	Receive time.Duration `json:"receive_ns"` // from the first byte of an answer to its last, on average
+	Request time.Duration `json:"request_ns"` // from sending to the last byte, on average
+	// Overhead is the share of a request's time, from its due moment to its end, that
+	// passed before it was sent: the client's own.
+	Overhead float64 `json:"client_overhead"`
+}
+
+// Spread is a distribution of times.
+type Spread struct {
+	Avg         time.Duration `json:"avg_ns"`
+	Std         time.Duration `json:"std_ns"` // of a sample; 0 for a single request
+	Min         time.Duration `json:"min_ns"`
+	Max         time.Duration `json:"max_ns"`
+	Percentiles []Percentile  `json:"percentiles"`
+}
+
+// Percentile is one percentile of a distribution.
+type Percentile struct {
+	P     int           `json:"p"`
+	Value time.Duration `json:"ns"`
+}
+
+// At is the percentile p, where it was worked out.
+func (s *Spread) At(p int) (time.Duration, bool) {
+	for _, q := range s.Percentiles {
+		if q.P == p {
+			return q.Value, true
+		}
+	}
+	return 0, false
+}
+
+// percentiles are those of every window, with the one that is compared.
+func percentiles(extra int) []int {
+	list := []int{50, 90, 95, 99}
+	if extra > 0 && !slices.Contains(list, extra) {
+		list = append(list, extra)
+		slices.Sort(list)
+	}
+	return list
+}
+
+// Cut is the window from begin, which is not in it, to end, which is. extra is a
+// percentile besides the usual ones; 0: none.
+func Cut(samples []Sample, begin, end time.Duration, extra int) Window {
+	w := Window{Begin: begin, End: end}
+	var latency, first, fromDue []int64
+	var send, receive, request, busy, whole time.Duration
+	var sent int64
+	for i := range samples {
+		s := &samples[i]
+		if begin < s.Sent && s.Sent <= end {
+			sent++
+		}
+		if s.End <= begin || s.End > end || s.Warmup {
+			continue
+		}
+		if s.Failed {
+			w.Failed++
+			continue
+		}
+		w.Requests++
+		w.Responses += int64(s.Responses)
+		if s.Sent-s.Due > late {
+			w.Delayed++
+		}
+		latency = append(latency, int64(s.latency()))
+		fromDue = append(fromDue, int64(s.End-s.Due))
+		first = append(first, int64(s.First-s.Sent))
+		send += max(s.Written-s.Sent, 0)
+		receive += max(s.Closed-s.Start, 0)
+		request += s.Closed - s.Sent
+		busy += s.Sent - s.Due
+		whole += s.End - s.Due
+	}
+	if seconds := (end - begin).Seconds(); seconds > 0 {
+		w.Throughput = float64(w.Requests) / seconds
+		w.Streamed = float64(w.Responses) / seconds
+		w.SendRate = float64(sent) / seconds
+	}
+	if w.Requests == 0 {
+		return w
+	}
+	n := time.Duration(w.Requests)
+	w.Send, w.Receive, w.Request = send/n, receive/n, request/n
+	if whole > 0 {
+		w.Overhead = float64(busy) / float64(whole)
+	}
+	list := percentiles(extra)
+	w.Latency, w.FromDue = spread(latency, list), spread(fromDue, list)
+	if w.Responses > w.Requests {
+		f := spread(first, list)
+		w.First = &f
+	}
+	return w
+}
+
+// pass is a window as it stands when it ends: how many requests were sent in it is
+// known only when those have ended too.
+func pass(w Window) Window {
+	w.SendRate = 0
+	return w
+}
+
+// spread works out a distribution. The values are sorted on the way.
+func spread(values []int64, list []int) Spread {
+	if len(values) == 0 {
+		return Spread{}
+	}
+	slices.Sort(values)
+	var sum int64
+	for _, v := range values {
+		sum += v
+	}
+	n := int64(len(values))
+	s := Spread{
+		Avg: time.Duration(sum / n), Std: deviation(values),
+		Min: time.Duration(values[0]), Max: time.Duration(values[n-1]),
+	}
+	for _, p := range list {
+		s.Percentiles = append(s.Percentiles, Percentile{P: p, Value: time.Duration(stat.Nearest.Quantile(values, float64(p)/100))})
+	}
+	return s
+}
+
+// deviation is the standard deviation of a sample, with n−1.
+func deviation(values []int64) time.Duration {
+	if len(values) < 2 {
+		return 0
+	}
+	var mean, squares float64
+	for i, v := range values {
+		d := float64(v) - mean
+		mean += d / float64(i+1)
+		squares += d * (float64(v) - mean)
+	}
+	return time.Duration(math.Sqrt(squares / float64(len(values)-1)))
+}

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"inferometer/internal/token/bpe"
 	"inferometer/internal/token/pretoken"
+	"inferometer/internal/token/regex"
 	"inferometer/internal/token/scan"
 )
 
@@ -95,6 +97,7 @@ type Engine struct {
 	faithful bool
 	passes   sync.Pool // *pass
 	cutters  sync.Pool // *cutter
+	failure  atomic.Pointer[regex.LimitError]
 }
 
 // New makes a tokenizer of its parts.
@@ -126,15 +129,56 @@ func New(p Parts) (*Engine, error) {
 			raw, rawFlags = append(raw, a.Content), append(rawFlags, a)
 			continue
 		}
-		text := a.Content
-		if p.Normalizer != nil {
-			text = p.Normalizer.Normalize(text)
-		}
+		text := e.within(func() string {
+			if p.Normalizer == nil {
+				return a.Content
+			}
+			return p.Normalizer.Normalize(a.Content)
+		})
 		e.content[a.ID] = text // what the reference decodes it to
 		normal, normalFlags = append(normal, text), append(normalFlags, a)
 	}
 	e.raw, e.normal = newFinder(raw, rawFlags), newFinder(normal, normalFlags)
+	if err := e.Err(); err != nil {
+		return nil, fmt.Errorf("normalizing the added tokens: %w", err)
+	}
 	return e, nil
+}
+
+// Err tells of the first text that could not be encoded or decoded: a regular
+// expression of the file took more steps on it than it may. The reference fails on
+// such a text too. Encode and its like return nothing for it, so that a caller has to
+// look here before it trusts a count. No tokenizer in wide use comes near the bound.
+func (e *Engine) Err() error {
+	if f := e.failure.Load(); f != nil {
+		return fmt.Errorf("the tokenizer %s cannot work on a text: %w", e.parts.Name, f)
+	}
+	return nil
+}
+
+// within runs f. Where a regular expression takes too many steps it keeps the error
+// and returns "".
+func (e *Engine) within(f func() string) (text string) {
+	defer func() {
+		if limit := caught(recover()); limit != nil {
+			e.failure.CompareAndSwap(nil, limit)
+			text = ""
+		}
+	}()
+	return f()
+}
+
+// caught is what a regular expression panicked with; nil where there was no panic.
+// Any other panic goes on.
+func caught(r any) *regex.LimitError {
+	if r == nil {
+		return nil
+	}
+	limit, ok := r.(*regex.LimitError)
+	if !ok {
+		panic(r)
+	}
+	return limit
 }
 
 // findScanner turns Pattern into a scanner, or into a pre-tokenizer where there is none.
@@ -173,14 +217,18 @@ func (e *Engine) Encode(text string, special bool) []int32 {
 
 // AppendEncode is Encode that appends to dst.
 func (e *Engine) AppendEncode(dst []int32, text string, special bool) []int32 {
+	start := len(dst)
 	if special {
 		dst = append(dst, e.parts.Before...)
 	}
 	p := e.begin()
 	p.ids = dst
-	p.text(text)
+	ok := p.whole(text)
 	dst = p.ids
 	e.finish(p)
+	if !ok {
+		return dst[:start]
+	}
 	if special {
 		dst = append(dst, e.parts.After...)
 	}
@@ -191,7 +239,7 @@ func (e *Engine) AppendEncode(dst []int32, text string, special bool) []int32 {
 func (e *Engine) Count(text string) int {
 	p := e.begin()
 	p.ids = p.own[:0]
-	p.text(text)
+	p.whole(text)
 	n := len(p.ids)
 	p.own = p.ids
 	e.finish(p)
@@ -232,7 +280,7 @@ func (e *Engine) Decode(ids []int32, skipSpecial bool) string {
 	if e.parts.Decoder == nil {
 		return strings.Join(tokens, " ")
 	}
-	return strings.Join(e.parts.Decoder.Decode(tokens), "")
+	return e.within(func() string { return strings.Join(e.parts.Decoder.Decode(tokens), "") })
 }
 
 // decodeRaw joins the bytes of tokens.

@@ -53,7 +53,21 @@ func (e *Engine) finish(p *pass) {
 	e.passes.Put(p)
 }
 
-// text encodes a whole text.
+// whole encodes a whole text. Where a regular expression takes too many steps on it,
+// the engine keeps the error, nothing is added, and it returns false.
+func (p *pass) whole(s string) (ok bool) {
+	ids, ends := len(p.ids), len(p.ends)
+	defer func() {
+		if limit := caught(recover()); limit != nil {
+			p.e.failure.CompareAndSwap(nil, limit)
+			p.ids, p.ends = p.ids[:ids], p.ends[:ends]
+		}
+	}()
+	p.text(s)
+	return true
+}
+
+// text encodes a text.
 func (p *pass) text(s string) {
 	whole := s
 	if !utf8.ValidString(s) {

@@ -27,7 +27,7 @@ func (e *Engine) Ends(dst []int, text string) []int { return e.ends(dst, text, 0
 func (e *Engine) ends(dst []int, text string, limit int) []int {
 	p := e.begin()
 	p.ids, p.track, p.ends, p.limit = p.own[:0], true, dst, limit
-	p.text(text)
+	p.whole(text)
 	dst, p.own = p.ends, p.ids
 	e.finish(p)
 	return dst

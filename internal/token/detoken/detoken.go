@@ -15,7 +15,8 @@ import (
 // Decoder turns the texts of tokens into pieces of text, which are joined. It is safe
 // for use from many goroutines.
 type Decoder interface {
-	// Decode returns the pieces. It may change tokens, and return them.
+	// Decode returns the pieces. It may change tokens, and return them. It panics with a
+	// *regex.LimitError where a regular expression goes beyond its bound of steps.
 	Decode(tokens []string) []string
 }
 
@@ -279,8 +280,7 @@ func replaceFromJSON(raw []byte) (Decoder, error) {
 	return replace{re: re, new: *d.Content}, err
 }
 
-// Decode replaces in each token. A text that the pattern cannot be matched on within
-// its bound of steps is a panic, as it is in the reference.
+// Decode replaces in each token.
 func (t replace) Decode(tokens []string) []string {
 	for i, s := range tokens {
 		if t.re == nil {
@@ -294,13 +294,9 @@ func (t replace) Decode(tokens []string) []string {
 
 // matches replaces the matches in s.
 func (t replace) matches(s string) string {
-	spans, err := t.re.FindAll(nil, s)
-	if err != nil {
-		panic(err)
-	}
 	var b strings.Builder
 	at := 0
-	for _, m := range spans {
+	for _, m := range t.re.MustFindAll(s) {
 		b.WriteString(s[at:m.Start])
 		b.WriteString(t.new)
 		at = m.End

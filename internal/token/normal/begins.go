@@ -36,10 +36,7 @@ func Begins(n Normalizer, s string) bool {
 	case replaceString:
 		return !strings.HasPrefix(s, n.old) || n.new != "" && len(n.old) == size
 	case *replace:
-		spans, err := n.re.FindAll(nil, s)
-		if err != nil {
-			panic(err)
-		}
+		spans := n.re.MustFindAll(s)
 		if len(spans) == 0 || spans[0].Start > 0 || spans[0].End == 0 {
 			return true
 		}

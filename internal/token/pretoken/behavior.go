@@ -163,11 +163,7 @@ func (f finder) find(spans []span, s string, invert bool) []span {
 			match(last+i, last+i+len(f.text))
 		}
 	} else {
-		found, err := f.re.FindAll(nil, s)
-		if err != nil {
-			panic(err)
-		}
-		for _, m := range found {
+		for _, m := range f.re.MustFindAll(s) {
 			match(m.Start, m.End)
 		}
 	}

@@ -19,9 +19,8 @@ type Piece struct {
 
 // PreTokenizer splits text. It is safe for use from many goroutines.
 type PreTokenizer interface {
-	// Split appends the pieces of p, without empty ones. A text that a regular
-	// expression cannot be matched on within its bound of steps is a panic, as it is in
-	// the reference.
+	// Split appends the pieces of p, without empty ones. It panics with a
+	// *regex.LimitError where a regular expression goes beyond its bound of steps.
 	Split(dst []Piece, p Piece) []Piece
 }
 

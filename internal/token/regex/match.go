@@ -1,7 +1,6 @@
 package regex
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -49,6 +48,9 @@ type matcher struct {
 // memoAfter is how many steps a search takes before it remembers where it has failed.
 const memoAfter = 20_000
 
+// memoMax is how many words of bits that may take: 64 MiB.
+const memoMax = 8 << 20
+
 // again reports whether this search has been at an instruction and place before, and
 // so would fail from there again. What a search does from there does not depend on how
 // it got there, unless that is within a loop that guards against empty rounds.
@@ -57,7 +59,11 @@ func (m *matcher) again(in *inst, pc, pos int) bool {
 		return false
 	}
 	if m.tried == nil {
-		m.tried = make([]uint64, (len(m.re.prog)*(len(m.text)+1)+63)/64)
+		size := (len(m.re.prog)*(len(m.text)+1) + 63) / 64
+		if size > memoMax {
+			return false // the bound on steps ends what takes too long
+		}
+		m.tried = make([]uint64, size)
 	}
 	at := pc*(len(m.text)+1) + pos
 	if m.tried[at/64]>>(at%64)&1 != 0 {
@@ -94,7 +100,7 @@ func (m *matcher) search(at int) (start, end int, err error) {
 		}
 		end, ok := m.run(0, i, -1)
 		if m.steps > m.limit {
-			return -1, -1, fmt.Errorf("the regular expression %q needs more than %d steps on a text of %d bytes", m.re.pattern, m.limit, len(m.text))
+			return -1, -1, &LimitError{Pattern: m.re.pattern, Steps: m.limit, Bytes: len(m.text)}
 		}
 		if ok {
 			return i, end, nil

@@ -28,6 +28,18 @@ type Regexp struct {
 	empty   bool
 }
 
+// LimitError is a text on which a pattern takes more steps than it may.
+type LimitError struct {
+	Pattern string
+	Steps   int
+	Bytes   int // of the text
+}
+
+// Error implements error.
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("the regular expression %q needs more than %d steps on a text of %d bytes", e.Pattern, e.Steps, e.Bytes)
+}
+
 // Span is the bytes of a match.
 type Span struct{ Start, End int }
 
@@ -62,7 +74,7 @@ func Compile(pattern string) (*Regexp, error) {
 func (re *Regexp) String() string { return re.pattern }
 
 // FindAll appends the matches in text, from left to right, without overlap. An empty
-// match right behind another match does not count.
+// match right behind another match does not count. Its error is a *LimitError.
 func (re *Regexp) FindAll(dst []Span, text string) ([]Span, error) {
 	m := matcher{re: re, text: text, limit: stepsBase + stepsPerByte*len(text)}
 	if re.loops > 0 {
@@ -88,6 +100,17 @@ func (re *Regexp) FindAll(dst []Span, text string) ([]Span, error) {
 		at, lastEnd = end, end
 	}
 	return dst, nil
+}
+
+// MustFindAll is FindAll for a caller that has no way to return an error: it panics
+// with the *LimitError, which package token turns back into an error (see
+// token.Engine.Err).
+func (re *Regexp) MustFindAll(text string) []Span {
+	spans, err := re.FindAll(nil, text)
+	if err != nil {
+		panic(err)
+	}
+	return spans
 }
 
 // MatchesEmpty tells whether the pattern can match nothing.

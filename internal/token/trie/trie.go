@@ -39,7 +39,7 @@ func New(keys []string, values []int32) *Trie {
 	b.units[0].check = 1
 	b.first = 257 // so that no label leads to a base below 0
 	if len(b.order) > 0 {
-		b.insert(Root, b.order, 0)
+		b.insert()
 	}
 	last := len(b.units)
 	for last > 1 && b.units[last-1].check == 0 {
@@ -77,35 +77,55 @@ func (b *builder) grow(n int) {
 	}
 }
 
-// insert places the children of a node: the keys of order have its path in common,
-// which is depth bytes long.
-func (b *builder) insert(node int32, order []int32, depth int) {
-	if len(b.keys[order[0]]) == depth {
-		b.units[node].value = b.values[order[0]] + 1
-		if order = order[1:]; len(order) == 0 {
-			return
+// task is a node whose children are to be placed: the keys order[from:to] have its path
+// in common, which is depth bytes long.
+type task struct {
+	node     int32
+	from, to int
+	depth    int
+}
+
+// insert places the nodes of all keys, depth first. It keeps what is left to do in a
+// list of its own: a key may be longer than a stack is deep.
+func (b *builder) insert() {
+	todo := []task{{node: Root, to: len(b.order)}}
+	for len(todo) > 0 {
+		t := todo[len(todo)-1]
+		todo = b.children(todo[:len(todo)-1], t)
+	}
+}
+
+// children places the children of a node and adds them to what is left to do, the
+// first of them last.
+func (b *builder) children(todo []task, t task) []task {
+	if len(b.keys[b.order[t.from]]) == t.depth {
+		b.units[t.node].value = b.values[b.order[t.from]] + 1
+		if t.from++; t.from == t.to {
+			return todo
 		}
 	}
 	var room [32]byte
 	labels := room[:0]
-	for _, k := range order {
-		if c := b.keys[k][depth]; len(labels) == 0 || labels[len(labels)-1] != c {
+	first := len(todo)
+	for i, k := range b.order[t.from:t.to] {
+		c := b.keys[k][t.depth]
+		if len(labels) == 0 || labels[len(labels)-1] != c {
+			if len(labels) > 0 {
+				todo[len(todo)-1].to = t.from + i
+			}
 			labels = append(labels, c)
+			todo = append(todo, task{from: t.from + i, to: t.to, depth: t.depth + 1})
 		}
 	}
 	base := b.place(labels)
-	b.units[node].base = base
-	for _, c := range labels {
-		b.units[base+int32(c)+1].check = node + 1
+	b.units[t.node].base = base
+	for i, c := range labels {
+		at := base + int32(c) + 1
+		b.units[at].check = t.node + 1
+		todo[first+i].node = at
 	}
-	for _, c := range labels {
-		n := 1
-		for n < len(order) && b.keys[order[n]][depth] == c {
-			n++
-		}
-		b.insert(base+int32(c)+1, order[:n], depth+1)
-		order = order[n:]
-	}
+	slices.Reverse(todo[first:])
+	return todo
 }
 
 // manyTries is after how many places that do not fit the search begins later the next

@@ -3,6 +3,8 @@ package trie
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime/debug"
+	"strings"
 	"testing"
 )
 
@@ -53,5 +55,24 @@ func TestEmptyTrie(t *testing.T) {
 		if node, value := tr.Next(Root, byte(c)); node != -1 || value != -1 {
 			t.Fatalf("the empty trie has a node %d with value %d under the byte %d", node, value, c)
 		}
+	}
+}
+
+// TestLongKey has a key that no recursion gets to the end of.
+func TestLongKey(t *testing.T) {
+	defer debug.SetMaxStack(debug.SetMaxStack(16 << 20))
+	key := strings.Repeat("ab", 200_000)
+	tr := New([]string{key, "ab"}, []int32{7, 3})
+	node, value := Root, int32(-1)
+	for i := range len(key) {
+		if node, value = tr.Next(node, key[i]); node < 0 {
+			t.Fatalf("the key ends after %d of its %d bytes", i, len(key))
+		}
+		if i == 1 && value != 3 {
+			t.Errorf("the short key has the value %d", value)
+		}
+	}
+	if value != 7 {
+		t.Errorf("the long key has the value %d", value)
 	}
 }

@@ -221,3 +221,17 @@ func AppendInt(dst []byte, d Datatype, x int64) []byte {
 	}
 	return appendInt(dst, uint64(x), d.Size())
 }
+
+// Finite reports whether no element is NaN or infinite.
+func (t *Tensor) Finite() bool {
+	size := t.Datatype.Size()
+	if !t.Datatype.Float() {
+		return true
+	}
+	for data := t.Data; len(data) >= size; data = data[size:] {
+		if x := number(t.Datatype, data); math.IsNaN(x) || math.IsInf(x, 0) {
+			return false
+		}
+	}
+	return true
+}

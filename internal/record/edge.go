@@ -17,6 +17,16 @@ type Snapshot struct {
 	At     time.Duration `json:"at"` // when it was asked
 	Models []ModelStats  `json:"models,omitempty"`
 	GPUs   []GPU         `json:"gpus,omitempty"`
+	// Metrics are the samples of its Prometheus page.
+	Metrics []Sample `json:"metrics,omitempty"`
+}
+
+// Sample is one sample of a Prometheus page.
+type Sample struct {
+	Name    string  `json:"name"`
+	Labels  string  `json:"labels,omitempty"` // as `model="m",version="1"`, in the order of their names
+	Counter bool    `json:"counter,omitempty"`
+	Value   float64 `json:"value"`
 }
 
 // ModelStats are the statistics of one model in one version, as the statistics
@@ -36,8 +46,22 @@ type ModelStats struct {
 	CacheHit      CountTime `json:"cache_hit"`
 	CacheMiss     CountTime `json:"cache_miss"`
 
+	// Responses are the statistics of a decoupled model's responses: all first
+	// responses, all second ones, and so on. Few backends keep them.
+	Responses []ResponseStats `json:"responses,omitempty"`
 	// Composing are the models that this one is made of; empty: it is not an ensemble.
 	Composing []ModelStats `json:"composing,omitempty"`
+}
+
+// ResponseStats are the statistics of the responses in one place of the streams.
+type ResponseStats struct {
+	Index         int       `json:"index"` // 0: the first responses
+	ComputeInfer  CountTime `json:"compute_infer"`
+	ComputeOutput CountTime `json:"compute_output"`
+	Success       CountTime `json:"success"`
+	Fail          CountTime `json:"fail"`
+	Empty         CountTime `json:"empty_response"`
+	Cancel        CountTime `json:"cancel"`
 }
 
 // CountTime is how often something happened and how long it took in all.

@@ -31,6 +31,7 @@ type Line struct {
 	Stage   *StageMark
 	Health  *Health
 	Edge    *Edge
+	Probe   *Probe
 }
 
 // Reader reads a record file line by line. It takes zstd and plain JSON lines,
@@ -218,6 +219,10 @@ func (r *Reader) parse(text []byte) (Line, error) {
 		e := new(Edge)
 		err := json.Unmarshal(text, e)
 		return Line{Edge: e}, err
+	case kindProbe:
+		p := new(Probe)
+		err := json.Unmarshal(text, p)
+		return Line{Probe: p}, err
 	}
 	return Line{}, fmt.Errorf("unknown kind of line %q", kind)
 }

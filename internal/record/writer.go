@@ -16,6 +16,7 @@ const (
 	kindStage   = "stage"
 	kindHealth  = "health"
 	kindEdge    = "edge"
+	kindProbe   = "probe"
 )
 
 // window is how far back the compressor looks for repetitions: more costs memory
@@ -71,6 +72,9 @@ func (w *Writer) Health(h Health) error { return w.line(kindHealth, h) }
 
 // Edge writes where a measurement window begins or ends.
 func (w *Writer) Edge(e Edge) error { return w.line(kindEdge, e) }
+
+// Probe writes what the servers said of themselves.
+func (w *Writer) Probe(p Probe) error { return w.line(kindProbe, p) }
 
 // line writes a value whose JSON form is a non-empty object.
 func (w *Writer) line(kind string, v any) error {

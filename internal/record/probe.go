@@ -1,0 +1,27 @@
+package record
+
+import "time"
+
+// Probe is what the servers said of themselves at the edge of a stage or, to notice
+// restarts, in the middle of it.
+type Probe struct {
+	Stage int           `json:"stage"`
+	Edge  string        `json:"edge"` // ProbeBegin, ProbeDuring or ProbeEnd
+	At    time.Duration `json:"at"`   // when they had answered
+	// Busy: the totals moved although this run had nothing under way.
+	Busy    bool          `json:"busy,omitempty"`
+	Targets []TargetProbe `json:"targets"` // in the order of the plan's URLs
+}
+
+// The places of a stage at which servers are asked.
+const (
+	ProbeBegin  = "begin" // before its first request
+	ProbeDuring = "during"
+	ProbeEnd    = "end" // when nothing was in flight any more
+)
+
+// TargetProbe is what one server said.
+type TargetProbe struct {
+	Server *Snapshot `json:"server,omitempty"`
+	Error  string    `json:"error,omitempty"` // why it said nothing, or not all
+}

@@ -19,6 +19,8 @@ type spill struct {
 	line []byte
 	size int64
 	err  error
+
+	requests []any // what decoders must know of the requests, in the order of the file
 }
 
 func (s *spill) bytes() int64 {
@@ -45,6 +47,7 @@ func (s *spill) put(rec *record.Record) {
 	s.line = record.AppendJSON(s.line[:0], rec, true)
 	_, s.err = s.out.Write(s.line)
 	s.size += int64(len(s.line))
+	s.requests = append(s.requests, rec.Request)
 }
 
 // drain gives every record back and removes the file.
@@ -75,6 +78,7 @@ func (s *spill) drain(f func(rec *record.Record)) error {
 		if err != nil {
 			return err
 		}
+		line.Request.Request, s.requests = s.requests[0], s.requests[1:]
 		f(line.Request)
 	}
 }

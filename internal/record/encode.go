@@ -158,7 +158,7 @@ func appendEvents(dst []byte, events []Event) []byte {
 	dst = append(dst, `,"event_label":"`...)
 	for i := range events {
 		e := &events[i]
-		label := min(e.Label, Unknown)
+		label := min(e.Label, Echo)
 		dst = append(dst, labelLetters[label])
 		usualTokens = usualTokens && e.Tokens == usual(label)
 		usualMerged = usualMerged && e.Merged == sharesRead(events, i)

@@ -1,12 +1,12 @@
 package record
 
 // labelLetters are the labels as the record file writes them, one letter each.
-const labelLetters = "crtnoeufdk!w?"
+const labelLetters = "crtnoeufdk!w?p"
 
 // String is the label in words.
 func (l Label) String() string {
 	names := [...]string{"content", "reasoning", "tool_call", "refusal", "role", "empty", "usage",
-		"finish", "done", "comment", "error", "whole", "unknown"}
+		"finish", "done", "comment", "error", "whole", "unknown", "echo"}
 	if int(l) < len(names) {
 		return names[l]
 	}

@@ -52,6 +52,9 @@ type Record struct {
 	RetryAfter  string // the Retry-After header, when there was one
 	Streamed    bool   // the request asked for a stream
 	Body        []byte // the answer's bytes, free of transfer encoding
+	// Request is what the endpoint's decoder must know of the request; nil where the
+	// answer says it all. It is never kept.
+	Request any
 
 	Text   []byte  // decoded text of every token event, channels in order of arrival
 	Events []Event // decoded events, in order
@@ -106,6 +109,7 @@ const (
 	Error                  // an error object inside the stream
 	Whole                  // the whole answer of a request that was not streamed
 	Unknown                // bytes that are no event of the protocol
+	Echo                   // the prompt, sent back
 )
 
 // IsToken reports whether events of this label carry output tokens.

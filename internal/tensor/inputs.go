@@ -27,6 +27,9 @@ type Value struct {
 	Shape []int64 // of one item of a batch, as the user states it; nil: not stated
 	File  string  // where it was said
 	Line  int     // 0: the whole file
+	// Either: whether it is an input, or an output that is expected, is for the model
+	// to say, which has one of that name.
+	Either bool
 }
 
 // Where is the place where the value was given.
@@ -117,47 +120,75 @@ type Inputs struct {
 // modelName is a member that Perf Analyzer allows beside the tensors of a step.
 const modelName = "model"
 
-// Build makes the tensors of a request for a model with these inputs. batched: the
-// model's tensors have a batch dimension in front. Optional inputs without a value
-// are left out.
-func (in *Inputs) Build(inputs []Spec, batched bool) ([]Tensor, error) {
+// Build makes the tensors of a request for a model with these inputs and outputs, and
+// the outputs that the user says its answer must have, if any. batched: the model's
+// tensors have a batch dimension in front. Optional inputs without a value are left
+// out.
+func (in *Inputs) Build(inputs, outputs []Spec, batched bool) (tensors, expected []Tensor, err error) {
 	var rules Rules
 	if in.Rules != nil {
 		rules = *in.Rules
 	}
 	if err := rules.check(inputs); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	items := in.Items
+	items := slices.Clone(in.Items)
 	if len(items) == 0 {
 		items = []Item{{}}
 	}
 	if !batched && len(items) > 1 {
-		return nil, fmt.Errorf("the model takes no batches, and a batch size of %d is asked for; use 1", len(items))
+		return nil, nil, fmt.Errorf("the model takes no batches, and a batch size of %d is asked for; use 1", len(items))
 	}
 	for i := range items {
+		items[i].divide(inputs, outputs)
 		if err := known(items[i].Values, inputs, "input"); err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+		if err := known(items[i].Expected, outputs, "output"); err != nil {
+			return nil, nil, err
 		}
 	}
-	var all []Tensor
 	for i := range inputs {
 		parts, err := gather(&inputs[i], items, &rules)
+		if err == nil && len(parts) > 0 {
+			tensors, err = join(tensors, parts, batched && !inputs[i].ShapeTensor)
+		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if len(parts) == 0 {
-			continue
-		}
-		t := parts[0]
-		if batched && !inputs[i].ShapeTensor {
-			if t, err = Stack(parts); err != nil {
-				return nil, err
-			}
-		}
-		all = append(all, t)
 	}
-	return all, nil
+	expected, err = expect(outputs, items, batched)
+	return tensors, expected, err
+}
+
+// join adds the tensor that the parts make: of a batched model a batch of them.
+func join(all, parts []Tensor, batched bool) ([]Tensor, error) {
+	if !batched {
+		return append(all, parts[0]), nil
+	}
+	t, err := Stack(parts)
+	return append(all, t), err
+}
+
+// divide moves values that only the model can tell to inputs or expected outputs.
+func (item *Item) divide(inputs, outputs []Spec) {
+	isOutput := func(v Value) bool { return v.Either && !has(inputs, v.Name) && has(outputs, v.Name) }
+	if !slices.ContainsFunc(item.Values, isOutput) {
+		return
+	}
+	values := item.Values
+	item.Values, item.Expected = nil, slices.Clone(item.Expected)
+	for _, v := range values {
+		if isOutput(v) {
+			item.Expected = append(item.Expected, v)
+		} else {
+			item.Values = append(item.Values, v)
+		}
+	}
+}
+
+func has(specs []Spec, name string) bool {
+	return slices.ContainsFunc(specs, func(s Spec) bool { return s.Name == name })
 }
 
 // gather makes one input's tensors, one for each item; none where the model does
@@ -206,7 +237,7 @@ func missing(spec *Spec, item *Item) error {
 func known(values []Value, specs []Spec, what string) error {
 	for i := range values {
 		v := &values[i]
-		if v.Name == modelName || slices.ContainsFunc(specs, func(s Spec) bool { return s.Name == v.Name }) {
+		if v.Name == modelName || has(specs, v.Name) {
 			continue
 		}
 		where := ""
@@ -240,20 +271,15 @@ func (r *Rules) check(inputs []Spec) error {
 	return nil
 }
 
-// Expect makes the outputs that the user says the answer must have, in the order of
-// the model's outputs; empty where nothing is said.
-func (in *Inputs) Expect(outputs []Spec, batched bool) ([]Tensor, error) {
+// expect makes the outputs that the user says the answer must have, in the order of
+// the model's outputs.
+func expect(outputs []Spec, items []Item, batched bool) ([]Tensor, error) {
 	var all []Tensor
-	for i := range in.Items {
-		if err := known(in.Items[i].Expected, outputs, "output"); err != nil {
-			return nil, err
-		}
-	}
 	for o := range outputs {
 		var parts []Tensor
-		for i := range in.Items {
-			for v := range in.Items[i].Expected {
-				value := &in.Items[i].Expected[v]
+		for i := range items {
+			for v := range items[i].Expected {
+				value := &items[i].Expected[v]
 				if value.Name != outputs[o].Name {
 					continue
 				}
@@ -264,20 +290,16 @@ func (in *Inputs) Expect(outputs []Spec, batched bool) ([]Tensor, error) {
 				parts = append(parts, t)
 			}
 		}
-		switch {
-		case len(parts) == 0:
-			continue
-		case len(parts) != len(in.Items):
-			return nil, fmt.Errorf("output %q is expected of %d of the %d items of a batch; expect it of all or none", outputs[o].Name, len(parts), len(in.Items))
-		case !batched:
-			all = append(all, parts[0])
+		if len(parts) == 0 {
 			continue
 		}
-		t, err := Stack(parts)
-		if err != nil {
+		if len(parts) != len(items) {
+			return nil, fmt.Errorf("output %q is expected of %d of the %d items of a batch; expect it of all or none", outputs[o].Name, len(parts), len(items))
+		}
+		var err error
+		if all, err = join(all, parts, batched && !outputs[o].ShapeTensor); err != nil {
 			return nil, err
 		}
-		all = append(all, t)
 	}
 	return all, nil
 }

@@ -23,7 +23,7 @@ func TestBuild(t *testing.T) {
 		{Values: []Value{given("b", `["x"]`), given("a", `[1,2]`), given("model", `"m"`)}},
 		{Values: []Value{given("a", `[3,4]`), given("b", `["yz"]`)}},
 	}}
-	got, err := in.Build(specs(), true)
+	got, _, err := in.Build(specs(), nil, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestBuild(t *testing.T) {
 	}
 
 	in.Items = []Item{{Values: []Value{given("a", `[1,2]`)}}}
-	got, err = in.Build(specs(), false)
+	got, _, err = in.Build(specs(), nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestBuild(t *testing.T) {
 // A tensor that holds a shape is the same for a whole batch.
 func TestBuildShapeTensor(t *testing.T) {
 	in := Inputs{Items: []Item{{Values: []Value{given("s", `[2,3]`)}}, {Values: []Value{given("s", `[2,3]`)}}}}
-	got, err := in.Build([]Spec{{Name: "s", Datatype: Int32, Shape: []int64{2}, ShapeTensor: true}}, true)
+	got, _, err := in.Build([]Spec{{Name: "s", Datatype: Int32, Shape: []int64{2}, ShapeTensor: true}}, nil, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestBuildRefuses(t *testing.T) {
 		{Inputs{Rules: &Rules{Fill: Fill{Kind: FillZero}}}, false,
 			`input "b" has the shape [-1], which the model leaves open: state it with --shape b:D1,D2, or give the input in the data`},
 	} {
-		_, err := c.in.Build(specs(), c.batched)
+		_, _, err := c.in.Build(specs(), nil, c.batched)
 		if errText(err) != c.want {
 			t.Errorf("got  %v\nwant %s", err, c.want)
 		}
@@ -173,7 +173,7 @@ func TestExpect(t *testing.T) {
 		{Expected: []Value{given("a", `[1,2]`)}},
 		{Expected: []Value{given("a", `[3,4]`)}},
 	}}
-	want, err := in.Expect(specs(), true)
+	_, want, err := in.Build(nil, specs(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,11 +195,33 @@ func TestExpect(t *testing.T) {
 		}
 	}
 	in.Items[1].Expected = nil
-	if _, err := in.Expect(specs(), true); err == nil {
+	if _, _, err := in.Build(nil, specs(), true); err == nil {
 		t.Error("a batch of which half is expected passes")
 	}
 	in.Items[1].Expected = []Value{given("q", `[1]`)}
-	if _, err := in.Expect(specs(), true); err == nil || !strings.Contains(err.Error(), `no output "q"`) {
+	if _, _, err := in.Build(nil, specs(), true); err == nil || !strings.Contains(err.Error(), `no output "q"`) {
 		t.Errorf("an output that the model has not: %v", err)
+	}
+}
+
+// In a directory the name of a file says whether it is an input or an output.
+func TestEither(t *testing.T) {
+	file := func(name, text string) Value {
+		return Value{Name: name, Form: FormFile, Text: []byte(text), File: "dir/" + name, Either: true}
+	}
+	out := []Spec{{Name: "o", Datatype: Uint8, Shape: []int64{1}}}
+	in := Inputs{Items: []Item{{Values: []Value{file("o", "x"), file("a", "yz")}}}}
+	for range 2 { // the second time finds the first undisturbed
+		got, want, err := in.Build(specs(), out, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != 1 || string(got[0].Data) != "yz" || len(want) != 1 || string(want[0].Data) != "x" {
+			t.Errorf("inputs %v, expected %v", got, want)
+		}
+	}
+	in.Items[0].Values[0].Name = "q"
+	if _, _, err := in.Build(specs(), out, true); errText(err) != `dir/o: the model has no input "q"; it has "a", "b"` {
+		t.Errorf("a file of no tensor: %v", err)
 	}
 }

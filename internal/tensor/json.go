@@ -16,6 +16,9 @@ import (
 // one value alone. given is the shape that the user states; nil: it follows from the
 // model's shape and from the values.
 func FromJSON(spec *Spec, given []int64, text []byte) (Tensor, error) {
+	if spec.Datatype != Bytes && spec.Datatype.Size() == 0 {
+		return Tensor{}, fmt.Errorf("tensor %q has no known datatype", spec.Name)
+	}
 	p := parser{datatype: spec.Datatype}
 	p.scan.Reset(text)
 	p.value(0)
@@ -45,7 +48,6 @@ type parser struct {
 	lengths  []int64 // of the arrays at each depth
 	closed   []bool  // whether an array of that depth has been read to its end
 	leaf     int     // depth at which elements stand
-	buf      []byte
 	err      error
 }
 
@@ -97,8 +99,6 @@ func (p *parser) element(depth int) {
 		p.bool()
 	case d.Float():
 		p.float()
-	case d == Unknown:
-		p.err = errors.New("its datatype is unknown")
 	default:
 		p.int()
 	}

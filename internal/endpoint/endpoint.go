@@ -32,6 +32,8 @@ type Options struct {
 	Key   string      // API key; empty: none
 	Data  plan.Data
 	RunID string // first part of each request's own id
+	// Tokenizer is the run's own, for models that take token ids; nil: there is none.
+	Tokenizer prompt.Tokenizer
 }
 
 // Call is a request ready to go.

@@ -113,7 +113,7 @@ func (r *run) prepare(ctx context.Context) error {
 		return err
 	}
 	r.endpoint, err = newEndpoint(r.plan.Target, endpoint.Options{
-		Clock: r.clock, TLS: secrets.tls, Key: secrets.key, Data: r.plan.Data, RunID: r.id(),
+		Clock: r.clock, TLS: secrets.tls, Key: secrets.key, Data: r.plan.Data, RunID: r.id(), Tokenizer: tok,
 	})
 	if err != nil {
 		return err

@@ -54,8 +54,16 @@ var house = []struct{ name, may string }{
 	{"hub/hubtest", "hub"},
 	{"hub", "golang.org/x/sys"},
 
+	// What servers say of themselves.
+	{"probe/triton", "probe/prometheus exchange exchange/grpc kserve netclock plan record golang.org/x/net google.golang.org/protobuf"},
+	{"probe/prometheus", "record"},
+	{"probe", "record"},
+
 	// Records → figures → paper.
+	{"report/genaiperf", "dialect/genaiperf screen"},
 	{"report/*", "result screen"},
+	{"dialect/*", "record stat"},
+	{"importer/*", "endpoint/sse record"},
 	{"progress", "screen"},
 	{"result", "metric sweep plan record stat"},
 	{"sweep", "plan record stat"},

@@ -92,3 +92,20 @@ func MinSamples(q float64) int64 {
 	}
 	return hi
 }
+
+// QuantileOf is Quantile for samples that are not whole numbers.
+func (r Rule) QuantileOf(sorted []float64, q float64) float64 {
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	i, j, w := r.ranks(int64(len(sorted)), q)
+	lo, hi := sorted[i], sorted[j]
+	switch d := hi - lo; {
+	case d == 0 || w == 0:
+		return lo
+	case w >= 0.5:
+		return hi - d*(1-w)
+	default:
+		return lo + d*w
+	}
+}

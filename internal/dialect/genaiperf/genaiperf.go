@@ -1,0 +1,239 @@
+// Package genaiperf holds the metrics of NVIDIA's GenAI-Perf, as each of its releases
+// defines them, over records.
+//
+// An answer comes in responses: of OpenAI's protocol, what one network read completed;
+// of Triton's, each message. Responses without text are no tokens: of OpenAI's protocol
+// they are left out, of Triton's they count as the end of the answer. With t₀ … tₖ the
+// moments of the responses that are left, T that of sending and n the tokens of the
+// whole text:
+//
+//	time to first token   t₀ − T
+//	time to second token  t₁ − t₀
+//	request latency       tₖ − T
+//	inter-token latency   (tₖ − t₀) ÷ (n − 1), rounded: one value a request; in 24.03
+//	                      and 24.04 (tᵢ − tᵢ₋₁) ÷ nᵢ, rounded: one value a response
+//
+// Where the original goes wrong, so does this package only when it is asked to be
+// faithful; docs/differences.md lists the places.
+package genaiperf
+
+import (
+	"inferometer/internal/record"
+)
+
+// Release is a release of the tool whose definitions differ from another's.
+type Release string
+
+// The releases. What came between the second and the last is as the last.
+const (
+	Release2403 Release = "24.03"
+	Release2404 Release = "24.04"
+	Latest      Release = "latest"
+)
+
+// old reports whether inter-token latency is one value a response.
+func (r Release) old() bool { return r != Latest }
+
+// Kind says what is measured.
+type Kind uint8
+
+// The kinds: answers with tokens, or answers whose arrival is all that counts.
+const (
+	LLM Kind = iota
+	Plain
+)
+
+// The names of the metrics.
+const (
+	RequestThroughput    = "request_throughput"
+	RequestLatency       = "request_latency"
+	RequestCount         = "request_count"
+	RequestGoodput       = "request_goodput"
+	TimeToFirstToken     = "time_to_first_token"
+	TimeToSecondToken    = "time_to_second_token"
+	InterTokenLatency    = "inter_token_latency"
+	OutputThroughput     = "output_token_throughput"
+	OutputThroughputUser = "output_token_throughput_per_user"
+	OutputSequenceLength = "output_sequence_length"
+	InputSequenceLength  = "input_sequence_length"
+)
+
+const (
+	nanosecondsPerSecond = 1e9
+	nanosecondsPerMilli  = 1e6
+	triton               = "triton"
+)
+
+// Objective is what a good request keeps to: of a time, at most Value ms; of a
+// throughput, at least Value per second.
+type Objective struct {
+	Metric string
+	Value  float64
+}
+
+// Options say how records are to be seen.
+type Options struct {
+	Release  Release
+	Kind     Kind
+	Protocol string // "openai" or "triton"
+	Faithful bool
+	Goodput  []Objective
+	// Count is the number of tokens in a text. Pieces is how many of them belong to
+	// each piece of it, the pieces ending at the cuts; nil: each piece is counted by
+	// itself.
+	Count  func(text string) int
+	Pieces func(text string, cuts []int) []int
+	// Input is the length of a request's prompt in tokens; false: not known.
+	Input func(rec *record.Record) (int, bool)
+}
+
+// Fold takes records and gives their summary. It belongs to one goroutine.
+type Fold struct {
+	opt    Options
+	series map[string][]float64
+	good   int
+	seen   int // requests that succeeded
+	empty  int // those of them without any text
+	first  int64
+	last   int64
+
+	failures map[record.Class]*Failure
+	parts    []response
+	text     []byte
+	cuts     []int
+}
+
+// Failure is how often requests failed in one way.
+type Failure struct {
+	Class   record.Class
+	Count   int
+	Example string // what the server or the system said of one
+}
+
+// NewFold makes an empty fold.
+func NewFold(o Options) *Fold {
+	return &Fold{opt: o, series: map[string][]float64{}, failures: map[record.Class]*Failure{}}
+}
+
+func (f *Fold) put(name string, v float64) { f.series[name] = append(f.series[name], v) }
+
+// Add takes a decoded record. Failed requests are counted and measured by nothing;
+// those that were broken off at the end of the run are not failures.
+func (f *Fold) Add(rec *record.Record) {
+	if rec.Failure != nil {
+		f.fail(rec.Failure)
+		return
+	}
+	if f.opt.Kind == Plain {
+		f.addPlain(rec)
+		return
+	}
+	f.seen++
+	f.split(rec)
+	if len(f.parts) == 0 {
+		f.empty++
+		return
+	}
+	f.measure(rec)
+}
+
+func (f *Fold) fail(failure *record.Failure) {
+	if failure.Class == record.CutOff || failure.Class == record.Cancelled {
+		return
+	}
+	known := f.failures[failure.Class]
+	if known == nil {
+		known = &Failure{Class: failure.Class, Example: failure.Message}
+		f.failures[failure.Class] = known
+	}
+	known.Count++
+}
+
+// addPlain takes a record of which only the end counts.
+func (f *Fold) addPlain(rec *record.Record) {
+	f.seen++
+	end := int64(rec.End)
+	if n := len(rec.Marks); n > 0 {
+		end = int64(rec.Marks[n-1].At())
+	}
+	f.span(int64(rec.Sent), end)
+	latency := float64(end - int64(rec.Sent))
+	f.put(RequestLatency, latency)
+	f.judge(map[string]float64{RequestLatency: latency})
+}
+
+// span widens the time of the whole run.
+func (f *Fold) span(sent, end int64) {
+	if len(f.series[RequestLatency]) == 0 {
+		f.first, f.last = sent, end
+		return
+	}
+	f.first, f.last = min(f.first, sent), max(f.last, end)
+}
+
+// measure takes the times and lengths of an answer whose responses are known.
+func (f *Fold) measure(rec *record.Record) {
+	sent := int64(rec.Sent)
+	begin, end := f.parts[0].at, f.parts[len(f.parts)-1].at
+	tokens, pieces := f.count()
+	f.span(sent, end)
+	values := map[string]float64{
+		RequestLatency:       float64(end - sent),
+		TimeToFirstToken:     float64(begin - sent),
+		OutputSequenceLength: float64(tokens),
+	}
+	if n, ok := f.opt.Input(rec); ok {
+		values[InputSequenceLength] = float64(n)
+	}
+	if second, ok := f.second(); ok {
+		values[TimeToSecondToken] = float64(second - begin)
+	}
+	switch {
+	case f.opt.Release.old():
+		f.gaps(pieces)
+	case len(f.parts) > 1 && tokens > 1:
+		itl := roundEven(float64(end-begin) / float64(tokens-1))
+		values[InterTokenLatency] = itl
+		if itl > 0 {
+			values[OutputThroughputUser] = 1 / (itl / nanosecondsPerSecond)
+		}
+	}
+	for name, v := range values {
+		f.put(name, v)
+	}
+	f.judge(values)
+}
+
+// second is when the second response came. The original also takes one without text,
+// as Triton's last one is.
+func (f *Fold) second() (at int64, ok bool) {
+	if len(f.parts) < 2 || !f.opt.Faithful && f.parts[1].size == 0 {
+		return 0, false
+	}
+	return f.parts[1].at, true
+}
+
+// gaps takes one inter-token latency for each response but the first.
+func (f *Fold) gaps(pieces []int) {
+	for i := 1; i < len(f.parts); i++ {
+		n := max(pieces[i], 1) // a response without a token counts as one
+		gap := float64(f.parts[i].at - f.parts[i-1].at)
+		f.put(InterTokenLatency, roundEven(gap/float64(n)))
+	}
+}
+
+// judge counts a request that keeps to every objective. What a request does not have,
+// such as a second token, it cannot miss.
+func (f *Fold) judge(values map[string]float64) {
+	for _, o := range f.opt.Goodput {
+		v, ok := values[o.Metric]
+		switch {
+		case !ok:
+		case o.Metric == OutputThroughputUser && v < o.Value:
+			return
+		case o.Metric != OutputThroughputUser && v > o.Value*nanosecondsPerMilli:
+			return
+		}
+	}
+	f.good++
+}

@@ -1,0 +1,106 @@
+package genaiperf
+
+import (
+	"inferometer/internal/record"
+)
+
+// response is one part of an answer.
+type response struct {
+	at   int64 // nanoseconds on the run's clock
+	mark int
+	size int // bytes of text
+}
+
+// split finds the responses of an answer, and its text.
+func (f *Fold) split(rec *record.Record) {
+	f.parts, f.text = f.parts[:0], f.text[:0]
+	off := 0
+	for i := range rec.Events {
+		e := &rec.Events[i]
+		piece := rec.Text[off : off+e.Text]
+		off += e.Text
+		if !f.counts(e.Label) {
+			piece = nil
+		}
+		if f.keeps(e, len(piece)) {
+			f.part(rec, e, piece)
+		}
+	}
+	if f.oldFaithful() { // it takes a last response without text away, and only that
+		if n := len(f.parts); n > 0 && f.parts[n-1].size == 0 {
+			f.parts = f.parts[:n-1]
+		}
+	}
+}
+
+// counts reports whether text of a label is the model's output. The original knows
+// visible text only.
+func (f *Fold) counts(l record.Label) bool {
+	if f.opt.Faithful {
+		return l == record.Content || l == record.Whole
+	}
+	return l.IsToken()
+}
+
+// oldFaithful: the first release counts chunks without text, such as the one that
+// announces the role.
+func (f *Fold) oldFaithful() bool {
+	return f.opt.Faithful && f.opt.Release.old() && f.opt.Protocol != triton
+}
+
+// keeps reports whether an event is part of a response.
+func (f *Fold) keeps(e *record.Event, size int) bool {
+	switch {
+	case f.opt.Protocol == triton:
+		return e.Label != record.Comment && e.Label != record.Error && e.Label != record.Unknown
+	case f.oldFaithful():
+		return e.Label != record.Comment && e.Label != record.Done
+	default:
+		return size > 0
+	}
+}
+
+// part adds an event to the responses. Events of OpenAI's protocol that came out of
+// one read are one response.
+func (f *Fold) part(rec *record.Record, e *record.Event, piece []byte) {
+	f.text = append(f.text, piece...)
+	if n := len(f.parts); n > 0 && f.opt.Protocol != triton && f.parts[n-1].mark == e.Mark {
+		f.parts[n-1].size += len(piece)
+		return
+	}
+	f.parts = append(f.parts, response{at: int64(rec.Marks[e.Mark].At()), mark: e.Mark, size: len(piece)})
+}
+
+// count is the number of tokens of the answer, and of each response where they are
+// needed.
+func (f *Fold) count() (total int, pieces []int) {
+	text := string(f.text)
+	if !f.opt.Release.old() {
+		return f.opt.Count(text), nil
+	}
+	if !f.opt.Faithful && f.opt.Pieces != nil {
+		f.cuts = f.cuts[:0]
+		end := 0
+		for _, p := range f.parts {
+			end += p.size
+			f.cuts = append(f.cuts, end)
+		}
+		return f.opt.Count(text), f.opt.Pieces(text, f.cuts)
+	}
+	start, sum := 0, 0
+	for _, p := range f.parts {
+		n := f.piece(text[start : start+p.size])
+		start += p.size
+		pieces, sum = append(pieces, n), sum+n
+	}
+	if f.opt.Faithful {
+		return sum, pieces // the early releases add the pieces up
+	}
+	return f.opt.Count(text), pieces
+}
+
+// piece counts a text that stands in the middle of another: a mark in front keeps the
+// tokenizer from taking it for a beginning.
+func (f *Fold) piece(text string) int {
+	return f.opt.Count("!"+text) - 1
+}

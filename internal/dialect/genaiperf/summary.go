@@ -1,0 +1,172 @@
+package genaiperf
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"inferometer/internal/stat"
+)
+
+// Percentiles are those that a Stat has, in order.
+func Percentiles() []int { return []int{1, 5, 10, 25, 50, 75, 90, 95, 99} }
+
+// Stat describes one metric. A metric of the whole run has an Avg alone.
+type Stat struct {
+	Name           string
+	System         bool // one value for the whole run
+	N              int
+	Avg            float64
+	Min, Max, Std  float64
+	PercentileList []float64 // in the order of Percentiles
+}
+
+// Percentile is the value at one of Percentiles.
+func (s *Stat) Percentile(p int) float64 {
+	if i := slices.Index(Percentiles(), p); i >= 0 && i < len(s.PercentileList) {
+		return s.PercentileList[i]
+	}
+	return math.NaN()
+}
+
+// Summary is all that came of a run. Times are in nanoseconds.
+type Summary struct {
+	Release  Release
+	Stats    []Stat // in the order in which the original's JSON has them
+	Requests int    // that succeeded
+	Empty    int    // those of them that had no text
+	Failed   int
+	Failures []Failure // the most frequent first
+	Duration float64   // seconds, from the first request to the last response
+}
+
+// Stat finds a metric.
+func (s *Summary) Stat(name string) (*Stat, bool) {
+	for i := range s.Stats {
+		if s.Stats[i].Name == name {
+			return &s.Stats[i], true
+		}
+	}
+	return nil, false
+}
+
+// Summary works out the statistics of all that was added.
+func (f *Fold) Summary() *Summary {
+	s := &Summary{Release: f.opt.Release, Requests: f.seen, Empty: f.empty}
+	s.Duration = float64(f.last-f.first) / nanosecondsPerSecond
+	count := len(f.series[RequestLatency])
+	numerator := count
+	if f.opt.Faithful {
+		numerator = f.seen // it counts requests without any text here, and nowhere else
+	}
+	if count > 0 {
+		s.system(RequestThroughput, float64(numerator)/s.Duration)
+		s.series(f, RequestLatency)
+		s.system(RequestCount, float64(count))
+		if len(f.opt.Goodput) > 0 {
+			s.system(RequestGoodput, f.goodCount()/s.Duration)
+		}
+		s.tokens(f)
+	}
+	for _, failure := range f.failures {
+		s.Failures = append(s.Failures, *failure)
+		s.Failed += failure.Count
+	}
+	slices.SortFunc(s.Failures, func(a, b Failure) int {
+		if a.Count != b.Count {
+			return b.Count - a.Count
+		}
+		return strings.Compare(string(a.Class), string(b.Class))
+	})
+	return s
+}
+
+// tokens adds the metrics of tokens.
+func (s *Summary) tokens(f *Fold) {
+	if f.opt.Kind != LLM {
+		return
+	}
+	s.series(f, TimeToFirstToken)
+	s.series(f, TimeToSecondToken)
+	if itl := f.series[InterTokenLatency]; slices.ContainsFunc(itl, func(v float64) bool { return v != 0 }) {
+		s.series(f, InterTokenLatency)
+	}
+	sum := 0.0
+	for _, n := range f.series[OutputSequenceLength] {
+		sum += n
+	}
+	s.system(OutputThroughput, sum/s.Duration)
+	s.series(f, OutputThroughputUser)
+	s.series(f, OutputSequenceLength)
+	s.series(f, InputSequenceLength)
+}
+
+func (s *Summary) system(name string, v float64) {
+	s.Stats = append(s.Stats, Stat{Name: name, System: true, N: 1, Avg: v})
+}
+
+// series describes the samples of a metric, where there are any.
+func (s *Summary) series(f *Fold, name string) {
+	samples := f.series[name]
+	if len(samples) == 0 {
+		return
+	}
+	st := Stat{Name: name, N: len(samples)}
+	st.Avg = mean(samples, name != OutputThroughputUser)
+	st.Std = deviation(samples, st.Avg)
+	sorted := slices.Clone(samples)
+	slices.Sort(sorted)
+	st.Min, st.Max = sorted[0], sorted[len(sorted)-1]
+	for _, p := range Percentiles() {
+		st.PercentileList = append(st.PercentileList, stat.Linear.QuantileOf(sorted, float64(p)/100))
+	}
+	s.Stats = append(s.Stats, st)
+}
+
+// goodCount is the number of good requests. The original pairs the samples of several
+// metrics by their position, although requests without a second token have no sample
+// of some.
+func (f *Fold) goodCount() float64 {
+	if !f.opt.Faithful {
+		return float64(f.good)
+	}
+	var times, rates []Objective
+	for _, o := range f.opt.Goodput {
+		if o.Metric == OutputThroughputUser {
+			rates = append(rates, o)
+		} else {
+			times = append(times, o)
+		}
+	}
+	n := f.shortest(times)
+	if len(rates) > 0 {
+		n = f.shortest(rates)
+	}
+	good := 0
+	for i := range n {
+		if f.keepsTo(i, times, func(v, bound float64) bool { return v <= bound*nanosecondsPerMilli }) &&
+			f.keepsTo(i, rates, func(v, bound float64) bool { return v >= bound }) {
+			good++
+		}
+	}
+	return float64(good)
+}
+
+// shortest is the length of the shortest of the series that objectives look at.
+func (f *Fold) shortest(list []Objective) int {
+	n := math.MaxInt
+	for _, o := range list {
+		n = min(n, len(f.series[o.Metric]))
+	}
+	return n
+}
+
+func (f *Fold) keepsTo(i int, list []Objective, fits func(v, bound float64) bool) bool {
+	for _, o := range list {
+		samples := f.series[o.Metric]
+		if i >= len(samples) || !fits(samples[i], o.Value) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,177 @@
+// Package profileexport reads and writes profile_export.json, the file in which Perf
+// Analyzer keeps every request of a run with the moment and the content of each
+// response.
+package profileexport
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// The kinds of service that this package knows.
+const (
+	OpenAI = "openai"
+	Triton = "triton"
+)
+
+// Document is a whole file.
+type Document struct {
+	Experiments []Experiment `json:"experiments"`
+	Version     string       `json:"version"`
+	ServiceKind string       `json:"service_kind"`
+	Endpoint    string       `json:"endpoint"`
+}
+
+// Experiment is what was measured under one load.
+type Experiment struct {
+	Load     Load      `json:"experiment"`
+	Requests []Request `json:"requests"`
+	Windows  []uint64  `json:"window_boundaries"`
+}
+
+// Load is "concurrency" with a whole number or "request_rate" with any.
+type Load struct {
+	Mode  string  `json:"mode"`
+	Value float64 `json:"value"`
+}
+
+// Request is one request. Moments are nanoseconds since 1970.
+type Request struct {
+	Timestamp  uint64   `json:"timestamp"`
+	SequenceID uint64   `json:"sequence_id"`
+	Inputs     Fields   `json:"request_inputs"`
+	Moments    []uint64 `json:"response_timestamps"`
+	Responses  []Fields `json:"response_outputs"`
+}
+
+// Fields are named values in the order in which they stand in the file.
+type Fields []Field
+
+// Field is a named value, as JSON.
+type Field struct {
+	Name  string
+	Value json.RawMessage
+}
+
+// Text makes a field of a text.
+func Text(name, text string) Field { return Field{name, appendString(nil, text)} }
+
+// Get finds a value; nil: there is none.
+func (f Fields) Get(name string) json.RawMessage {
+	for i := range f {
+		if f[i].Name == name {
+			return f[i].Value
+		}
+	}
+	return nil
+}
+
+// Text is the value of a field that is a text; false: it is none.
+func (f Fields) Text(name string) (string, bool) {
+	var s string
+	raw := f.Get(name)
+	if raw == nil || json.Unmarshal(raw, &s) != nil {
+		return "", false
+	}
+	return s, true
+}
+
+// UnmarshalJSON reads an object and keeps its order.
+func (f *Fields) UnmarshalJSON(text []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	open, err := dec.Token()
+	if err != nil {
+		return err
+	}
+	if open == nil { // null
+		return nil
+	}
+	if open != json.Delim('{') {
+		return fmt.Errorf("an object is needed, this is %s", short(text))
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return err
+		}
+		*f = append(*f, Field{fmt.Sprint(key), value})
+	}
+	return nil
+}
+
+// MarshalJSON writes the fields as an object.
+func (f Fields) MarshalJSON() ([]byte, error) { return f.append(nil), nil }
+
+func (f Fields) append(dst []byte) []byte {
+	dst = append(dst, '{')
+	for i := range f {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(appendString(dst, f[i].Name), ':')
+		dst = append(dst, f[i].Value...)
+	}
+	return append(dst, '}')
+}
+
+// Read reads a file and makes sure that it can be used.
+func Read(r io.Reader) (*Document, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("reading the profile export: %w", err)
+	}
+	d := new(Document)
+	if err := json.Unmarshal(data, d); err != nil {
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			line := 1 + bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
+			return nil, fmt.Errorf("reading the profile export: line %d, byte %d: %w", line, syntax.Offset, err)
+		}
+		return nil, fmt.Errorf("reading the profile export: %w", err)
+	}
+	return d, d.check()
+}
+
+// check finds what no later step could make sense of.
+func (d *Document) check() error {
+	if len(d.Experiments) == 0 {
+		return errors.New("reading the profile export: it has no experiments: is this a profile_export.json of Perf Analyzer?")
+	}
+	for i := range d.Experiments {
+		e := &d.Experiments[i]
+		for j := range e.Requests {
+			r := &e.Requests[j]
+			if len(r.Moments) != len(r.Responses) {
+				return fmt.Errorf("reading the profile export: experiments[%d].requests[%d] has %d responses and %d moments at which they came", i, j, len(r.Responses), len(r.Moments))
+			}
+		}
+	}
+	return nil
+}
+
+// appendString appends a text as JSON, with no more escapes than needed.
+func appendString(dst []byte, s string) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		return append(dst, `""`...)
+	}
+	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
+}
+
+func short(text []byte) string {
+	const most = 40
+	if len(text) > most {
+		return strconv.Quote(string(text[:most])) + "…"
+	}
+	return strconv.Quote(string(text))
+}

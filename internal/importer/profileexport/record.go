@@ -1,0 +1,232 @@
+package profileexport
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"inferometer/internal/endpoint/sse"
+	"inferometer/internal/record"
+)
+
+// Base is the earliest moment of the file: the offset 0 of its records.
+func (d *Document) Base() uint64 {
+	base, found := uint64(0), false
+	for _, e := range d.Experiments {
+		for i := range e.Requests {
+			if t := e.Requests[i].Timestamp; !found || t < base {
+				base, found = t, true
+			}
+		}
+	}
+	return base
+}
+
+// Record fills in rec with what the file says of a request, as if it had just been
+// read from the network. Answers of OpenAI's protocol have yet to be decoded.
+func (d *Document) Record(rec *record.Record, r *Request, base uint64) error {
+	sent := time.Duration(r.Timestamp - base)
+	*rec = record.Record{
+		Due: sent, Ready: sent, Sent: sent, Written: sent, End: sent,
+		In: record.Tokens{Local: -1}, Out: record.Tokens{Local: -1}, Cached: -1,
+		Status: 200, Conn: record.Conn{Reused: true},
+	}
+	for _, fields := range r.Responses {
+		var err error
+		switch d.ServiceKind {
+		case OpenAI:
+			err = addOpenAI(rec, fields)
+		case Triton:
+			err = addTriton(rec, fields)
+		default:
+			err = fmt.Errorf("requests of the service kind %q cannot be read: openai and triton can", d.ServiceKind)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for i := range rec.Marks {
+		at := time.Duration(r.Moments[i] - base)
+		rec.Marks[i].Kernel, rec.Marks[i].User = at, at
+		rec.End = at
+	}
+	return nil
+}
+
+func addOpenAI(rec *record.Record, fields Fields) error {
+	text, ok := fields.Text("response")
+	if !ok {
+		return fmt.Errorf("a response has no text named response: %s", short(fields.append(nil)))
+	}
+	rec.Body = append(rec.Body, text...)
+	rec.Marks = append(rec.Marks, record.Mark{Off: len(rec.Body)})
+	rec.Streamed = rec.Streamed || strings.HasPrefix(strings.TrimLeft(text, "\r\n"), "data:")
+	return nil
+}
+
+func addTriton(rec *record.Record, fields Fields) error {
+	raw := fields.Get("text_output")
+	if raw == nil {
+		return fmt.Errorf("a response has no text_output: %s", short(fields.append(nil)))
+	}
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return fmt.Errorf("text_output is no text: %s", short(raw))
+	}
+	label := record.Content
+	if text == "" {
+		label = record.Empty
+	}
+	rec.Streamed = true
+	rec.Text = append(rec.Text, text...)
+	rec.Body = append(rec.Body, text...)
+	rec.Events = append(rec.Events, record.Event{Mark: len(rec.Marks), Label: label, Text: len(text), Tokens: -1})
+	rec.Marks = append(rec.Marks, record.Mark{Off: len(rec.Body)})
+	return nil
+}
+
+// FromOpenAI is a request of OpenAI's protocol as the file has it. Start is the moment
+// of the record's offset 0, in nanoseconds since 1970; the record has its body.
+//
+// A response is what one network read completed: an event that was cut in two stands
+// whole in the read that ended it. So a reader of the file need not put it together,
+// and finds the moment at which it was all there.
+func FromOpenAI(rec *record.Record, start int64, inputs Fields) Request {
+	r := Request{Timestamp: moment(start, rec.Sent), Inputs: inputs}
+	if len(rec.Marks) == 0 {
+		return r
+	}
+	if !isStream(rec) {
+		r.add(moment(start, rec.Marks[len(rec.Marks)-1].At()), Fields{Text("response", string(rec.Body))})
+		return r
+	}
+	var s sse.Scanner
+	var e sse.Event
+	s.Reset(rec.Body)
+	mark, from, to := 0, 0, 0 // events of this read are at from:to
+	flush := func() {
+		if to > from {
+			r.add(moment(start, rec.Marks[mark].At()), Fields{Text("response", string(rec.Body[from:to]))})
+		}
+		from = to
+	}
+	for s.Next(&e) {
+		at := mark
+		for at < len(rec.Marks)-1 && rec.Marks[at].Off < e.End {
+			at++
+		}
+		// What begins a response is taken for its first chunk of text: a comment or
+		// the closing mark would be none.
+		first := from == to
+		if at != mark || !first && !isChunk(rec.Body[from:to]) {
+			flush()
+			mark = at
+		}
+		to = e.End
+	}
+	flush()
+	return r
+}
+
+// isStream reports whether an answer is a stream of events.
+func isStream(rec *record.Record) bool {
+	body := strings.TrimLeft(string(rec.Body[:min(len(rec.Body), 16)]), "\ufeff \t\r\n")
+	return body != "" && body[0] != '{' && body[0] != '['
+}
+
+// isChunk reports whether text begins with an event that holds an object.
+func isChunk(text []byte) bool {
+	rest, ok := strings.CutPrefix(strings.TrimLeft(string(text[:min(len(text), 64)]), "\r\n"), "data:")
+	return ok && strings.HasPrefix(strings.TrimLeft(rest, " "), "{")
+}
+
+// FromTriton is a request of Triton's protocol as the file has it: one response for
+// each message, the last of them possibly without text.
+func FromTriton(rec *record.Record, start int64, inputs Fields) Request {
+	r := Request{Timestamp: moment(start, rec.Sent), Inputs: inputs}
+	off := 0
+	for i := range rec.Events {
+		e := &rec.Events[i]
+		text := rec.Text[off : off+e.Text]
+		off += e.Text
+		if e.Label == record.Error || e.Label == record.Comment || e.Label == record.Unknown {
+			continue
+		}
+		r.add(moment(start, rec.Marks[e.Mark].At()), Fields{Text("text_output", string(text))})
+	}
+	return r
+}
+
+func (r *Request) add(at uint64, fields Fields) {
+	r.Moments = append(r.Moments, at)
+	r.Responses = append(r.Responses, fields)
+}
+
+func moment(start int64, at time.Duration) uint64 { return uint64(start + int64(at)) }
+
+// Prompt is the text that a request asked, as GenAI-Perf counts its tokens: the
+// contents of all messages, or all prompts, with a space between them.
+func (d *Document) Prompt(r *Request) (string, error) {
+	if d.ServiceKind == Triton {
+		if text, ok := r.Inputs.Text("text_input"); ok {
+			return text, nil
+		}
+		return "", fmt.Errorf("the request has no text_input")
+	}
+	payload, ok := r.Inputs.Text("payload")
+	if !ok {
+		return "", fmt.Errorf("the request has no payload")
+	}
+	return PayloadText([]byte(payload))
+}
+
+// PayloadText is the text of a request body of OpenAI's protocol and its like.
+func PayloadText(payload []byte) (string, error) {
+	var body struct {
+		Messages []struct {
+			Content json.RawMessage `json:"content"`
+		} `json:"messages"`
+		Prompt json.RawMessage `json:"prompt"`
+		Input  json.RawMessage `json:"input"`
+		Inputs json.RawMessage `json:"inputs"`
+		Text   json.RawMessage `json:"text_input"`
+	}
+	if err := json.Unmarshal(payload, &body); err != nil {
+		return "", fmt.Errorf("the payload is no JSON object: %w", err)
+	}
+	var parts []string
+	for _, m := range body.Messages {
+		parts = append(parts, texts(m.Content)...)
+	}
+	for _, raw := range []json.RawMessage{body.Prompt, body.Input, body.Inputs, body.Text} {
+		parts = append(parts, texts(raw)...)
+	}
+	return strings.Join(parts, " "), nil
+}
+
+// texts are the texts of a value: itself, the elements of a list, or the text parts of
+// a message.
+func texts(raw json.RawMessage) []string {
+	var one string
+	if json.Unmarshal(raw, &one) == nil && len(raw) > 0 && raw[0] == '"' {
+		return []string{one}
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	var all []string
+	for _, item := range list {
+		var part struct {
+			Text *string `json:"text"`
+		}
+		switch {
+		case json.Unmarshal(item, &one) == nil:
+			all = append(all, one)
+		case json.Unmarshal(item, &part) == nil && part.Text != nil:
+			all = append(all, *part.Text)
+		}
+	}
+	return all
+}

@@ -1,0 +1,106 @@
+package profileexport
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Writer writes a file request by request, so that a long run need not be in memory.
+type Writer struct {
+	out   *bufio.Writer
+	doc   Document
+	count int
+	line  []byte
+	err   error
+}
+
+// NewWriter begins a file with one experiment. Of doc only what stands beside the
+// experiments is used.
+func NewWriter(w io.Writer, doc Document, load Load) *Writer {
+	out := &Writer{out: bufio.NewWriterSize(w, 256<<10), doc: doc}
+	out.line = append(out.line, `{"experiments":[{"experiment":{"mode":`...)
+	out.line = appendString(out.line, load.Mode)
+	out.line = append(out.line, `,"value":`...)
+	out.line = append(out.line, load.number()...)
+	out.line = append(out.line, `},"requests":[`...)
+	out.flush()
+	return out
+}
+
+// number is the value as Perf Analyzer writes it: a rate always with a fraction.
+func (l Load) number() string {
+	text := strconv.FormatFloat(l.Value, 'f', -1, 64)
+	if l.Mode != "concurrency" && !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text
+}
+
+func (w *Writer) flush() {
+	if w.err == nil {
+		_, w.err = w.out.Write(w.line)
+	}
+	w.line = w.line[:0]
+}
+
+// Add writes one request.
+func (w *Writer) Add(r *Request) {
+	if w.count > 0 {
+		w.line = append(w.line, ',')
+	}
+	w.count++
+	w.line = append(w.line, `{"timestamp":`...)
+	w.line = strconv.AppendUint(w.line, r.Timestamp, 10)
+	if r.SequenceID != 0 {
+		w.line = append(w.line, `,"sequence_id":`...)
+		w.line = strconv.AppendUint(w.line, r.SequenceID, 10)
+	}
+	w.line = append(w.line, `,"request_inputs":`...)
+	w.line = r.Inputs.append(w.line)
+	w.line = append(w.line, `,"response_timestamps":`...)
+	w.line = appendNumbers(w.line, r.Moments)
+	w.line = append(w.line, `,"response_outputs":[`...)
+	for i, fields := range r.Responses {
+		if i > 0 {
+			w.line = append(w.line, ',')
+		}
+		w.line = fields.append(w.line)
+	}
+	w.line = append(w.line, `]}`...)
+	w.flush()
+}
+
+func appendNumbers(dst []byte, list []uint64) []byte {
+	dst = append(dst, '[')
+	for i, n := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strconv.AppendUint(dst, n, 10)
+	}
+	return append(dst, ']')
+}
+
+// Close ends the file. Windows are the bounds between measurements.
+func (w *Writer) Close(windows []uint64) error {
+	w.line = append(w.line, `],"window_boundaries":`...)
+	w.line = appendNumbers(w.line, windows)
+	w.line = append(w.line, `}],"version":`...)
+	w.line = appendString(w.line, w.doc.Version)
+	w.line = append(w.line, `,"service_kind":`...)
+	w.line = appendString(w.line, w.doc.ServiceKind)
+	w.line = append(w.line, `,"endpoint":`...)
+	w.line = appendString(w.line, w.doc.Endpoint)
+	w.line = append(w.line, '}')
+	w.flush()
+	if w.err == nil {
+		w.err = w.out.Flush()
+	}
+	if w.err != nil {
+		return fmt.Errorf("writing the profile export: %w", w.err)
+	}
+	return nil
+}

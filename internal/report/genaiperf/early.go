@@ -1,0 +1,106 @@
+package genaiperf
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"inferometer/internal/dialect/genaiperf"
+)
+
+// earlyRows are the rows of 24.03 and 24.04 that there is anything to say in.
+func earlyRows(s *genaiperf.Summary) []row {
+	rows := []row{
+		{genaiperf.TimeToFirstToken, "Time to first token", "ns"},
+		{genaiperf.InterTokenLatency, "Inter token latency", "ns"},
+		{genaiperf.RequestLatency, "Request latency", "ns"},
+		{genaiperf.OutputSequenceLength, "Num output token", ""},
+	}
+	if s.Release == genaiperf.Release2404 {
+		rows = append(rows, row{genaiperf.InputSequenceLength, "Num input token", ""})
+	}
+	return slices.DeleteFunc(rows, func(r row) bool {
+		switch r.metric {
+		case genaiperf.InterTokenLatency:
+			_, ok := s.Stat(r.metric)
+			return !ok
+		case genaiperf.TimeToFirstToken:
+			return sameAsLatency(s)
+		}
+		return false
+	})
+}
+
+// sameAsLatency reports whether all answers came in one piece: the time to the first
+// token then says nothing new.
+func sameAsLatency(s *genaiperf.Summary) bool {
+	ttft, ok := s.Stat(genaiperf.TimeToFirstToken)
+	latency, both := s.Stat(genaiperf.RequestLatency)
+	if !ok || !both {
+		return true
+	}
+	for _, c := range columns(99, 95, 90, 75, 50, 25) {
+		if c.of(ttft) != c.of(latency) {
+			return false
+		}
+	}
+	return true
+}
+
+// earlyTotals are the two lines below the table.
+func earlyTotals() []row {
+	return []row{
+		{genaiperf.OutputThroughput, "Output token throughput", "per sec"},
+		{genaiperf.RequestThroughput, "Request throughput", "per sec"},
+	}
+}
+
+func earlyTable(s *genaiperf.Summary) *table {
+	cols := columns(99, 90, 75)
+	t := &table{title: "LLM Metrics", header: names("Statistic", cols), firm: true}
+	if s.Release == genaiperf.Release2403 {
+		t.title = "PA LLM Metrics"
+	}
+	for _, r := range earlyRows(s) {
+		name := r.name
+		if r.unit != "" {
+			name += " (" + r.unit + ")"
+		}
+		t.rows = append(t.rows, append([]string{name}, earlyCells(s, r, cols, true)...))
+	}
+	return t
+}
+
+// earlyCells are the figures of a row, rounded to whole numbers.
+func earlyCells(s *genaiperf.Summary, r row, cols []column, commas bool) []string {
+	var cells []string
+	st, ok := s.Stat(r.metric)
+	for _, c := range cols {
+		text := "-1"
+		if ok {
+			text = fmt.Sprintf("%.0f", c.of(st))
+		}
+		if commas {
+			text = group(text)
+		}
+		cells = append(cells, text)
+	}
+	return cells
+}
+
+// earlyCSV are the lines of the CSV file.
+func earlyCSV(s *genaiperf.Summary) [][]string {
+	cols := columns(99, 95, 90, 75, 50, 25)
+	lines := [][]string{names("Statistic", cols)}
+	for _, r := range earlyRows(s) {
+		name := strings.ReplaceAll(strings.ToLower(r.name), " ", "_")
+		if r.unit != "" {
+			name += "(" + r.unit + ")"
+		}
+		lines = append(lines, append([]string{name}, earlyCells(s, r, cols, false)...))
+	}
+	for _, r := range earlyTotals() {
+		lines = append(lines, []string{strings.ReplaceAll(strings.ToLower(r.name), " ", "_") + "(per sec)", value(s, r.metric, "%.2f")})
+	}
+	return lines
+}

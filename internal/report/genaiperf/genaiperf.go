@@ -1,0 +1,117 @@
+// Package genaiperf prints a run as NVIDIA's GenAI-Perf does: the tables, the CSV and
+// the JSON of each of its releases. It does no arithmetic beyond units.
+package genaiperf
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"inferometer/internal/dialect/genaiperf"
+	"inferometer/internal/screen"
+)
+
+// Options say what was measured and how it is shown.
+type Options struct {
+	Width     int    // of the terminal
+	Endpoint  string // the endpoint's type, such as "chat" or "embeddings"
+	Streaming bool
+	Goodput   bool // there are objectives
+}
+
+// row is a line of a report.
+type row struct {
+	metric string
+	name   string // in the table
+	unit   string
+}
+
+// Console prints the table of a run, and below it what the original has no words for:
+// the requests that failed.
+func Console(w io.Writer, s *genaiperf.Summary, o Options) error {
+	var b strings.Builder
+	if s.Release == genaiperf.Latest {
+		latestTable(s, o).write(&b, o.Width)
+	} else {
+		earlyTable(s).write(&b, o.Width)
+		for _, r := range earlyTotals() {
+			fmt.Fprintf(&b, "%s (per sec): %s\n", r.name, value(s, r.metric, "%.2f"))
+		}
+	}
+	failures(&b, s)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// failures lists how requests failed.
+func failures(b *strings.Builder, s *genaiperf.Summary) {
+	if s.Failed > 0 {
+		fmt.Fprintf(b, "%s of %s requests failed and are in no figure above:\n", screen.Count(int64(s.Failed)), screen.Count(int64(s.Failed+s.Requests)))
+	}
+	for _, f := range s.Failures {
+		fmt.Fprintf(b, "  %s %s", screen.Count(int64(f.Count)), f.Class)
+		if f.Example != "" {
+			fmt.Fprintf(b, ": %s", screen.Clip(screen.Clean(f.Example), 100))
+		}
+		b.WriteByte('\n')
+	}
+	if s.Empty > 0 {
+		fmt.Fprintf(b, "%s requests were answered without any text.\n", screen.Count(int64(s.Empty)))
+	}
+}
+
+// value is the average of a metric; -1 stands for none, as in the original.
+func value(s *genaiperf.Summary, metric, format string) string {
+	st, ok := s.Stat(metric)
+	if !ok {
+		return fmt.Sprintf(format, -1.0)
+	}
+	return fmt.Sprintf(format, st.Avg)
+}
+
+// column is a column of a report.
+type column struct {
+	name string
+	of   func(*genaiperf.Stat) float64
+}
+
+func percentile(p int) column {
+	return column{fmt.Sprintf("p%d", p), func(s *genaiperf.Stat) float64 { return s.Percentile(p) }}
+}
+
+// columns are avg, min and max and the percentiles asked for.
+func columns(percentiles ...int) []column {
+	list := []column{
+		{"avg", func(s *genaiperf.Stat) float64 { return s.Avg }},
+		{"min", func(s *genaiperf.Stat) float64 { return s.Min }},
+		{"max", func(s *genaiperf.Stat) float64 { return s.Max }},
+	}
+	for _, p := range percentiles {
+		list = append(list, percentile(p))
+	}
+	return list
+}
+
+func names(first string, list []column) []string {
+	out := []string{first}
+	for _, c := range list {
+		out = append(out, c.name)
+	}
+	return out
+}
+
+// group puts commas between the thousands of a number.
+func group(text string) string {
+	sign := ""
+	if strings.HasPrefix(text, "-") {
+		sign, text = "-", text[1:]
+	}
+	whole, fraction, _ := strings.Cut(text, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if fraction != "" {
+		whole += "." + fraction
+	}
+	return sign + whole
+}

@@ -4,11 +4,13 @@
 package collect
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"inferometer/internal/endpoint"
 	"inferometer/internal/record"
@@ -51,6 +53,8 @@ const (
 	chunk = 128 << 10
 	// keepBody is the largest answer whose buffer is used again.
 	keepBody = 1 << 20
+	// settleEvery is how often Settle looks.
+	settleEvery = time.Millisecond / 2
 )
 
 // New starts a Collector.
@@ -80,8 +84,10 @@ func (c *Collector) Blank() *record.Record {
 // Put implements engine.Sink. It never waits for decoding.
 func (c *Collector) Put(rec *record.Record) {
 	if c.waiting.Add(int64(len(rec.Body))) <= c.cfg.Budget {
+		w := c.workers[rec.Slot%len(c.workers)]
 		select {
-		case c.workers[rec.Slot%len(c.workers)].queue <- rec:
+		case w.queue <- rec:
+			w.queued.Add(1)
 			return
 		default:
 		}
@@ -101,6 +107,16 @@ func (c *Collector) recycle(rec *record.Record) {
 // Waiting is how many bytes of answers have yet to be decoded, in memory and in
 // the file.
 func (c *Collector) Waiting() int64 { return c.waiting.Load() + c.spill.bytes() }
+
+// Settle returns once every record that was put before it has been taken into
+// account, or ctx has ended. What waits in the file is left to Close.
+func (c *Collector) Settle(ctx context.Context) {
+	for _, w := range c.workers {
+		for want := w.queued.Load(); w.taken.Load() < want && ctx.Err() == nil; {
+			time.Sleep(settleEvery)
+		}
+	}
+}
 
 // Flush writes what was decoded so far to the record file and makes it readable
 // there.
@@ -138,6 +154,9 @@ func (c *Collector) Close() error {
 type worker struct {
 	c     *Collector
 	queue chan *record.Record
+	// How many records were put into the queue and have been taken into account: a
+	// record is counted in queued a moment after it is there.
+	queued, taken atomic.Int64
 
 	mu       sync.Mutex
 	fold     Folder
@@ -150,6 +169,7 @@ func (w *worker) run() {
 	for rec := range w.queue {
 		n := int64(len(rec.Body))
 		w.take(rec)
+		w.taken.Add(1)
 		w.c.recycle(rec)
 		w.c.waiting.Add(-n)
 		if len(w.queue) < shortQueue {
@@ -160,7 +180,9 @@ func (w *worker) run() {
 
 // take decodes a record and accounts for it.
 func (w *worker) take(rec *record.Record) {
-	w.c.cfg.Decoder.Decode(rec)
+	if !rec.Decoded {
+		w.c.cfg.Decoder.Decode(rec)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.c.cfg.Writer != nil {

@@ -32,6 +32,7 @@ type Config struct {
 	Now        func() time.Duration // the run's clock
 	Source     prompt.Source
 	Endpoint   endpoint.Endpoint
+	Decoder    endpoint.Decoder // of answers that a conversation goes on from
 	Sink       Sink
 	NewSleeper func() load.Sleeper
 	Live       *Live

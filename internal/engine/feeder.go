@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"inferometer/internal/endpoint"
 	"inferometer/internal/prompt"
@@ -29,6 +30,8 @@ type feeder struct {
 	next  int64           // number of the next prompt
 	spare []prompt.Prompt // taken from the source and not sent, in order
 	err   error
+
+	talks atomic.Int64 // conversations prepared or under way
 
 	stop  context.CancelFunc
 	queue []chan job
@@ -92,6 +95,9 @@ func (f *feeder) fill(ctx context.Context, q chan<- job, primed func()) {
 			f.fail(fmt.Errorf("preparing request %d: %w", p.Seq, err))
 			return
 		}
+		if p.Rest != nil {
+			f.talks.Add(1)
+		}
 		select {
 		case q <- job{prompt: p, call: call}:
 			primed()
@@ -127,7 +133,18 @@ func (f *feeder) take(ctx context.Context) (prompt.Prompt, error) {
 	return p, nil
 }
 
+// number numbers a prompt that did not come from the source.
+func (f *feeder) number(p *prompt.Prompt) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p.Seq = f.next
+	f.next++
+}
+
 func (f *feeder) giveBack(j job) {
+	if j.prompt.Rest != nil {
+		f.talks.Add(-1)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	at, _ := slices.BinarySearchFunc(f.spare, j.prompt.Seq, func(p prompt.Prompt, seq int64) int {

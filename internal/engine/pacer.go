@@ -50,7 +50,8 @@ func (p *pacer) arrive(due time.Duration) bool {
 		return false
 	case j, ok := <-p.ready[0]:
 		if !ok {
-			p.halt("data")
+			p.dry()
+			<-p.stop
 			return false
 		}
 		phase, ok := p.admit(due)

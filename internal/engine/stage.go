@@ -36,6 +36,8 @@ type stage struct {
 	timer    *time.Timer   // ends the measured part
 	timerMu  sync.Mutex
 
+	empty atomic.Bool // the source has no more
+
 	mark    record.StageMark
 	sleeper load.Sleeper // the pacer's; nil in closed loop
 }
@@ -152,7 +154,7 @@ func (st *stage) closedSlot(i int) {
 			free = st.e.cfg.Now()
 		}
 	}
-	st.halt("data")
+	st.dry()
 }
 
 // awaitRoom waits until the load has room for slot i and gives the moment from
@@ -197,11 +199,27 @@ func (st *stage) measuredFor() time.Duration {
 	return st.e.cfg.Now() - from
 }
 
-// carry carries out a job in slot i.
+// carry carries out a job in slot i, and the turns that follow its answer.
 func (st *stage) carry(i int, j job, ready time.Duration) {
+	if j.prompt.Rest != nil {
+		defer st.endTalk()
+	}
+	for more := true; more; {
+		rec := st.do(i, j, ready)
+		if j.prompt.Rest == nil {
+			st.e.cfg.Sink.Put(rec)
+			return
+		}
+		j, ready, more = st.converse(j.prompt.Rest, rec)
+	}
+}
+
+// do carries out one request.
+func (st *stage) do(i int, j job, ready time.Duration) *record.Record {
 	rec := st.e.cfg.Sink.Blank()
 	rec.Seq, rec.Stage, rec.Slot = j.prompt.Seq, st.load.Index, i
 	rec.Phase, rec.Prompt, rec.Asked = j.slate.phase, j.prompt.Hash, j.prompt.Output
+	rec.Session, rec.Turn, rec.Model = j.prompt.Session, j.prompt.Turn, j.prompt.Model
 	rec.Due, rec.Held, rec.Ready = j.slate.due, j.slate.held, ready
 	rec.Sent, rec.Written = record.Never, record.Never
 	rec.In = record.Tokens{Local: j.prompt.Tokens}
@@ -213,7 +231,7 @@ func (st *stage) carry(i int, j job, ready time.Duration) {
 	live.Sent.Add(1)
 	j.call.Do(st.ctx, rec)
 	live.InFlight.Add(-1)
-	st.e.cfg.Sink.Put(rec)
+	return rec
 }
 
 // drain waits for what is in flight, no longer than the stage's drain time.

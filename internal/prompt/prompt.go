@@ -16,12 +16,17 @@ type Message struct {
 
 // Prompt is one request's content, in no protocol's shape.
 type Prompt struct {
-	Seq      int64     // position in the run; the engine numbers prompts as it takes them
-	Text     string    // the prompt; with Messages set, unused
-	Messages []Message // a whole chat, where the source has one
-	Tokens   int       // length of the prompt in the run's own tokenizer; -1: not counted
-	Output   int       // output tokens to ask for; 0: the server's choice
-	Hash     uint64    // of Text, Messages or Inputs: equal content, equal hash
+	Seq      int64        // position in the run; the engine numbers prompts as it takes them
+	Text     string       // the prompt; with Messages set, unused
+	Messages []Message    // a whole chat, where the source has one
+	Tokens   int          // length of the prompt in the run's own tokenizer; -1: not counted
+	Output   int          // output tokens to ask for; 0: the server's choice
+	Hash     uint64       // of Text, Messages or Inputs: equal content, equal hash
+	Model    string       // in place of the run's own, such as an adapter; empty: the run's
+	Body     []byte       // a whole request body in the protocol's own shape, sent as it is; else nil
+	Session  string       // the conversation that it is a turn of; empty: none
+	Turn     int          // its place there, from 0
+	Rest     Conversation // how the conversation goes on after its answer; nil: it does not
 	// Inputs are tensors in place of text, for models that take no prompt; else nil.
 	Inputs   *tensor.Inputs
 	Sequence Sequence // what the request is a part of

@@ -13,7 +13,7 @@ type lineDecoder struct {
 	scan    jsonscan.Scanner
 	columns columns
 	// The last strings seen: most requests repeat them.
-	contentType, retryAfter, finish string
+	contentType, retryAfter, finish, session, model string
 }
 
 // decode reads one line of a request into rec, whose buffers are reused.
@@ -61,6 +61,12 @@ func (d *lineDecoder) identity(key []byte, rec *Record) bool {
 			s.Fail("a hash of 16 hexadecimal digits")
 		}
 		rec.Prompt = n
+	case "session":
+		rec.Session = repeated(&d.session, s.Quoted())
+	case "turn":
+		rec.Turn = int(s.Int())
+	case "model":
+		rec.Model = repeated(&d.model, s.Quoted())
 	case "due":
 		rec.Due = time.Duration(s.Int())
 	case "held":

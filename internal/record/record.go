@@ -34,6 +34,10 @@ type Record struct {
 	Target int    // index into the plan's target URLs
 	Prompt uint64 // hash of the prompt's content: equal prompts are recognised by it
 
+	Session string // the conversation that it was a turn of; empty: none
+	Turn    int    // its place there, from 0
+	Model   string // what it asked for in place of the run's model; empty: that
+
 	Due     time.Duration // when it was meant to go
 	Ready   time.Duration // when it had its slot and its body
 	Held    time.Duration // how much of Ready − Due it waited for a slot under the in-flight cap
@@ -65,6 +69,8 @@ type Record struct {
 	Finish string
 
 	Failure *Failure // nil: it succeeded
+
+	Decoded bool // the decoder has seen it; not kept on disk
 }
 
 // Conn describes the connection a request went over.

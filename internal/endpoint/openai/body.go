@@ -14,7 +14,8 @@ import (
 // once; what differs is appended by hand.
 type bodyEncoder struct {
 	kind      Kind
-	open      []byte // `{"model":"…",` and every other shared field, up to the prompt
+	open      []byte // every shared field, up to the prompt
+	model     []byte // `"model":"…",`, the last of them; empty: none is sent
 	limits    bool   // output lengths may be asked for
 	minTokens bool
 }
@@ -60,18 +61,29 @@ func newBodyEncoder(kind Kind, t plan.Target, d plan.Data) (bodyEncoder, error) 
 		if err != nil {
 			return e, fmt.Errorf("the extra body field %q cannot be written as JSON: %w", name, err)
 		}
-		e.open = appendString(e.open, name)
-		e.open = append(e.open, ':')
-		e.open = append(e.open, value...)
-		e.open = append(e.open, ',')
+		field := appendString(nil, name)
+		field = append(append(append(field, ':'), value...), ',')
+		if name == "model" {
+			e.model = field
+		} else {
+			e.open = append(e.open, field...)
+		}
 	}
 	return e, nil
 }
 
 // encode builds the body of one request.
 func (e *bodyEncoder) encode(p *prompt.Prompt) []byte {
-	b := make([]byte, 0, len(e.open)+len(p.Text)+len(p.Text)/8+128)
+	if p.Body != nil {
+		return p.Body
+	}
+	b := make([]byte, 0, len(e.open)+len(e.model)+len(p.Text)+len(p.Text)/8+128)
 	b = append(b, e.open...)
+	if p.Model == "" {
+		b = append(b, e.model...)
+	} else {
+		b = append(appendString(append(b, `"model":`...), p.Model), ',')
+	}
 	if e.limits && p.Output > 0 {
 		b = append(b, `"max_tokens":`...)
 		b = strconv.AppendInt(b, int64(p.Output), 10)

@@ -5,6 +5,7 @@ package templated
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"inferometer/internal/chat"
 	"inferometer/internal/prompt"
@@ -32,6 +33,14 @@ func (s *Source) Next(ctx context.Context) (prompt.Prompt, error) {
 	if err != nil {
 		return p, err
 	}
+	return s.count(p)
+}
+
+// count counts a prompt, and those that follow it when they come.
+func (s *Source) count(p prompt.Prompt) (prompt.Prompt, error) {
+	if p.Rest != nil {
+		p.Rest = conversation{p.Rest, s}
+	}
 	messages := []chat.Message{chat.Say("user", p.Text)}
 	if len(p.Messages) > 0 {
 		messages = messages[:0]
@@ -45,6 +54,33 @@ func (s *Source) Next(ctx context.Context) (prompt.Prompt, error) {
 	}
 	p.Tokens = s.tok.Count(text)
 	return p, nil
+}
+
+// conversation counts the turns of another.
+type conversation struct {
+	prompt.Conversation
+	source *Source
+}
+
+// Next implements prompt.Conversation.
+func (c conversation) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
+	p, think, err := c.Conversation.Next(a)
+	if err != nil {
+		return p, think, err
+	}
+	if s, ok := p.Rest.(conversation); ok {
+		p.Rest = s.Conversation // counted once
+	}
+	p, err = c.source.count(p)
+	return p, think, err
+}
+
+// Schedule implements prompt.Scheduler.
+func (s *Source) Schedule() []time.Duration {
+	if inner, ok := s.Source.(prompt.Scheduler); ok {
+		return inner.Schedule()
+	}
+	return nil
 }
 
 // SetStage implements prompt.Stager.

@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"inferometer/internal/prompt"
+	"inferometer/internal/record"
+)
+
+// converse hands a finished turn over and waits for the next one's moment. The
+// conversation keeps its slot while its user thinks. false: it has ended, or the
+// stage was halted first.
+func (st *stage) converse(c prompt.Conversation, rec *record.Record) (j job, ready time.Duration, more bool) {
+	// What others wait for is decoded first and here, not when the collector comes to it.
+	st.e.cfg.Decoder.Decode(rec)
+	rec.Decoded = true
+	answer := prompt.Answer{Text: visible(rec), Failed: rec.Failure != nil}
+	session, turn, end := rec.Session, rec.Turn, rec.End
+	st.e.cfg.Sink.Put(rec)
+	p, think, err := c.Next(answer)
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			st.fail(fmt.Errorf("making turn %d of conversation %q: %w", turn+2, session, err))
+		}
+		return j, 0, false
+	}
+	st.e.feed.number(&p)
+	call, err := st.e.cfg.Endpoint.Prepare(&p)
+	if err != nil {
+		st.fail(fmt.Errorf("preparing turn %d of conversation %q: %w", turn+2, session, err))
+		return j, 0, false
+	}
+	due := end + think
+	if !st.await(due) {
+		return j, 0, false
+	}
+	now := st.e.cfg.Now()
+	phase, ok := st.admit(now)
+	if !ok {
+		return j, 0, false
+	}
+	st.haltIfEnough()
+	return job{prompt: p, call: call, slate: slate{due: due, phase: phase}}, now, true
+}
+
+// dry ends the stage because there are no more prompts, as soon as no conversation is
+// under way that may still send.
+func (st *stage) dry() {
+	st.empty.Store(true)
+	if st.e.feed.talks.Load() == 0 {
+		st.halt("data")
+	}
+}
+
+// endTalk notes the end of a conversation.
+func (st *stage) endTalk() {
+	if st.e.feed.talks.Add(-1) == 0 && st.empty.Load() {
+		st.halt("data")
+	}
+}
+
+// fail ends the stage: requests cannot be made.
+func (st *stage) fail(err error) {
+	st.e.feed.fail(err)
+	st.halt("data")
+}
+
+// await waits for a moment; false: the stage was halted first.
+func (st *stage) await(at time.Duration) bool {
+	wait := at - st.e.cfg.Now()
+	if wait <= 0 {
+		return true
+	}
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-st.stop:
+		return false
+	}
+}
+
+// visible is the part of an answer that a user would read.
+func visible(rec *record.Record) string {
+	var text strings.Builder
+	at := 0
+	for _, e := range rec.Events {
+		if e.Label == record.Content || e.Label == record.Whole || e.Label == record.Refusal {
+			text.Write(rec.Text[at : at+e.Text])
+		}
+		at += e.Text
+	}
+	return text.String()
+}

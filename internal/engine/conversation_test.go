@@ -1,0 +1,127 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"inferometer/internal/load"
+	"inferometer/internal/prompt"
+	"inferometer/internal/record"
+)
+
+// chats yields conversations.
+type chats struct {
+	left, turns int
+	think       time.Duration
+	heard       chan string // answers, as the conversations got them
+}
+
+func (c *chats) Next(context.Context) (prompt.Prompt, error) {
+	if c.left == 0 {
+		return prompt.Prompt{}, io.EOF
+	}
+	c.left--
+	s := &talk{chats: c, name: fmt.Sprint("s", c.left)}
+	return prompt.Prompt{Text: "first", Session: s.name, Rest: s, Tokens: 1}, nil
+}
+
+type talk struct {
+	chats *chats
+	name  string
+	turn  int
+}
+
+func (s *talk) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
+	s.chats.heard <- a.Text
+	s.turn++
+	if s.turn == s.chats.turns {
+		return prompt.Prompt{}, 0, io.EOF
+	}
+	return prompt.Prompt{Text: "next", Session: s.name, Turn: s.turn, Rest: s, Tokens: 1}, s.chats.think, nil
+}
+
+// parrot decodes every answer to the same words.
+type parrot struct{}
+
+func (parrot) Decode(rec *record.Record) {
+	rec.Text = []byte("hmmyes")
+	rec.Events = []record.Event{{Label: record.Reasoning, Text: 3}, {Label: record.Content, Text: 3}}
+}
+
+func converse(t *testing.T, c *chats, s load.Stage) ([]*record.Record, record.StageMark) {
+	t.Helper()
+	b := newBench(100*time.Millisecond, 0)
+	b.cfg.Source, b.cfg.Decoder = c, parrot{}
+	b.Engine = New(b.cfg)
+	c.heard = make(chan string, 1000)
+	mark := b.run(t, s)
+	slices.SortFunc(b.keeper.recs, func(x, y *record.Record) int { return int(x.Due - y.Due) })
+	return b.keeper.recs, mark
+}
+
+// Every turn is sent once, due when its user has thought after the answer before, and
+// the stage ends with the last one though the source was dry long before.
+func TestConversations(t *testing.T) {
+	for name, s := range map[string]load.Stage{
+		"closed":      {InFlight: slots(2), MaxSlots: 2, Drain: time.Second},
+		"one slot":    {InFlight: slots(1), MaxSlots: 1, Drain: time.Second},
+		"open":        {Arrivals: &every{gap: 10 * time.Millisecond}, InFlight: slots(0), Drain: time.Second},
+		"open capped": {Arrivals: &every{gap: 10 * time.Millisecond}, InFlight: slots(2), MaxSlots: 2, Drain: time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const think = 50 * time.Millisecond
+				c := &chats{left: 3, turns: 4, think: think}
+				recs, mark := converse(t, c, s)
+				if len(recs) != 12 || mark.Reason != "data" {
+					t.Fatalf("%d requests, ended by %q", len(recs), mark.Reason)
+				}
+				ends := map[string]time.Duration{}
+				turns := map[string]int{}
+				for _, r := range recs {
+					if r.Turn != turns[r.Session] {
+						t.Errorf("turn %d of %s where %d should come", r.Turn, r.Session, turns[r.Session])
+					}
+					if end, ok := ends[r.Session]; ok && r.Due != end+think {
+						t.Errorf("turn %d of %s is due at %v, %v after the answer", r.Turn, r.Session, r.Due, r.Due-end)
+					}
+					turns[r.Session]++
+					ends[r.Session] = r.End
+				}
+				if mark.SendEnd < recs[11].Sent {
+					t.Errorf("sending ended at %v, before the last turn at %v", mark.SendEnd, recs[11].Sent)
+				}
+				for range recs {
+					if got := <-c.heard; got != "yes" {
+						t.Errorf("a conversation was told %q, not what a user would read", got)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestConversationEndsWithTheStage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		recs, mark := converse(t, &chats{left: 1, turns: 1000, think: time.Hour},
+			load.Stage{InFlight: slots(1), MaxSlots: 1, For: 10 * time.Second, Drain: time.Second})
+		if len(recs) != 1 || mark.Reason != "duration" || mark.SendEnd != 10*time.Second {
+			t.Errorf("%d requests, ended by %q at %v", len(recs), mark.Reason, mark.SendEnd)
+		}
+	})
+}
+
+func TestRequestsCountTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		recs, mark := converse(t, &chats{left: 10, turns: 3},
+			load.Stage{InFlight: slots(1), MaxSlots: 1, Requests: 5, Drain: time.Second})
+		if len(recs) != 5 || mark.Reason != "requests" {
+			t.Errorf("%d requests, ended by %q", len(recs), mark.Reason)
+		}
+	})
+}

@@ -1,0 +1,52 @@
+package templated
+
+import (
+	"io"
+	"testing"
+	"time"
+
+	"inferometer/internal/chat"
+	"inferometer/internal/prompt"
+)
+
+// growing is a conversation whose turns repeat all that was said.
+type growing struct {
+	said string
+	left int
+}
+
+func (g *growing) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
+	if g.left == 0 {
+		return prompt.Prompt{}, 0, io.EOF
+	}
+	g.left--
+	g.said += " " + a.Text + " more"
+	return prompt.Prompt{Text: g.said, Tokens: -1, Rest: g}, time.Second, nil
+}
+
+func TestLaterTurnsAreCountedToo(t *testing.T) {
+	template, err := chat.Parse("<s> {% for m in messages %}{{ m['content'] }}{% endfor %} [assistant]")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(&list{prompts: []prompt.Prompt{{Text: "one", Rest: &growing{said: "one", left: 2}}}}, template, chat.Options{}, words{})
+	p, err := s.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int{3, 5, 7} {
+		if p.Tokens != want {
+			t.Errorf("%q is counted as %d, want %d", p.Text, p.Tokens, want)
+		}
+		if want == 7 {
+			break
+		}
+		var think time.Duration
+		if p, think, err = p.Rest.Next(prompt.Answer{Text: "answer"}); err != nil || think != time.Second {
+			t.Fatal(think, err)
+		}
+	}
+	if _, _, err := p.Rest.Next(prompt.Answer{}); err != io.EOF {
+		t.Errorf("the end is %v", err)
+	}
+}

@@ -1,0 +1,229 @@
+package inputdata
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/tensor"
+)
+
+func value(name, text string, line int, shape ...int64) tensor.Value {
+	return tensor.Value{Name: name, Text: []byte(text), File: "d.json", Line: line, Shape: shape}
+}
+
+func TestForms(t *testing.T) {
+	got, err := Parse("d.json", []byte(`{
+  "about": {"data": "members that nobody knows are skipped"},
+  "data": [
+    {"A": [1, 2], "B": [["x"], ["y"]], "model": "m"},
+    {"A": {"content": [1, 2, 3, 4], "shape": [2, 2]},
+     "B": {"b64": "AQAAAGE="}},
+    {"A": {"shape": [2], "content": {"b64": "AAE\n CAw"}}, "B": "alone"},
+    {"A": [NaN, -Inf, Infinity, "NaN \" Inf"]}
+  ]
+}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := func(v tensor.Value) tensor.Value { v.Form = tensor.FormRaw; return v }
+	want := &Data{Streams: [][]tensor.Item{{
+		{Values: []tensor.Value{value("A", "[1, 2]", 4), value("B", `[["x"], ["y"]]`, 4), value("model", `"m"`, 4)}},
+		{Values: []tensor.Value{value("A", "[1, 2, 3, 4]", 5, 2, 2), raw(value("B", "\x01\x00\x00\x00a", 6))}},
+		{Values: []tensor.Value{raw(value("A", "\x00\x01\x02\x03", 7, 2)), value("B", `"alone"`, 7)}},
+		{Values: []tensor.Value{value("A", `["NaN", "-Inf", "Infinity", "NaN \" Inf"]`, 8)}},
+	}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if got.Steps() != 4 {
+		t.Errorf("%d steps", got.Steps())
+	}
+}
+
+func TestStreamsAndValidation(t *testing.T) {
+	got, err := Parse("d.json", []byte(`{"validation_data": [[{"O": [1]}, {}], [{"O": [3]}]],
+"data": [[{"A": [1]}, {"A": [2]}], [{"A": [3]}]]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Data{Sequences: true, Streams: [][]tensor.Item{
+		{
+			{Values: []tensor.Value{value("A", "[1]", 2)}, Expected: []tensor.Value{value("O", "[1]", 1)}},
+			{Values: []tensor.Value{value("A", "[2]", 2)}},
+		},
+		{{Values: []tensor.Value{value("A", "[3]", 2)}, Expected: []tensor.Value{value("O", "[3]", 1)}}},
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{`[]`, `d.json:1: is not a JSON object (write {"data": [ … ]})`},
+		{``, `d.json:1: is not a JSON object (write {"data": [ … ]})`},
+		{`{}`, `d.json: has no member "data" (write {"data": [ … ]})`},
+		{`{"data": []}`, `d.json:1: data is empty (it needs one step at least)`},
+		{`{"data": 1}`, `d.json:1: data must be an array`},
+		{"{\"data\": [\n{\"A\": [1},\n{}]}", "d.json:2: is not valid JSON: at column 9 ',' or ']' is expected"},
+		{"{\"data\": [{\"A\": [1]},\n[{\"A\": [1]}]]}", "d.json:2: steps and streams of steps are mixed (write objects alone, or arrays of objects alone)"},
+		{"{\"data\": [[], 1]}", "d.json:1: the stream has no steps\nd.json:1: steps and streams of steps are mixed (write objects alone, or arrays of objects alone)\nd.json:1: a step must be an object of tensors, is a number"},
+		{`{"data": [{"A": null, "B": {"x": 1}, "A": [1]}]}`, `d.json:1: tensor "A": is null (leave it out, or give its values)
+d.json:1: tensor "B": has the unknown member "x" (a tensor is an array of values, or an object with "content" or "b64" and perhaps "shape")
+d.json:1: tensor "B": has no values (write them as "content": [ … ] or "b64": "…")
+d.json:1: tensor "A": is given twice in one step`},
+		{`{"data": [{"A": {"b64": 1}, "B": {"b64": "?"}, "C": {"b64": "", "content": []}, "D": {"content": {}}}]}`, `d.json:1: tensor "A": b64 must be a string, is a number
+d.json:1: tensor "B": b64 is not base 64: illegal base64 data at input byte 0
+d.json:1: tensor "C": has "b64" and "content" (keep one of them)
+d.json:1: tensor "D": its content must be an array or an object with "b64"`},
+		{`{"data": [{"A": {"content": [1], "shape": 1}, "B": {"content": [1], "shape": [1.5]}, "C": {"content": [], "shape": [-1]}}]}`,
+			`d.json:1: tensor "A": its shape must be an array of whole numbers, is a number
+d.json:1: tensor "B": its shape must be of whole numbers, has 1.5
+d.json:1: tensor "C": the shape [-1] has a negative dimension (state each dimension)`},
+		{`{"data": [{"A": [1]}], "validation_data": []}`, `d.json:1: validation_data has 0 steps and data 1 steps (the two go side by side)`},
+		{`{"data": [[{"A": [1]}]], "validation_data": [[{}, {}]]}`, `d.json:1: stream 0 of validation_data has 2 steps and that of data 1 (the two go side by side)`},
+	} {
+		_, err := Parse("d.json", []byte(c.text))
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%s\ngot  %v\nwant %s", c.text, err, c.want)
+		}
+	}
+	_, err := Parse("d.json", []byte(`{"data": [`+strings.Repeat(`{"A": null},`, 30)+`{"A": [1]}]}`))
+	if faults, ok := err.(Faults); !ok || len(faults) != mostFaults+1 || faults[mostFaults].Text != "and 10 more faults" {
+		t.Errorf("many faults: %v", err)
+	}
+}
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestSeveralFiles(t *testing.T) {
+	dir := t.TempDir()
+	a := write(t, filepath.Join(dir, "a.json"), `{"data": [{"A": [1]}]}`)
+	b := write(t, filepath.Join(dir, "b.json"), `{"data": [{"A": [2]}, {"A": [3]}]}`)
+	c := write(t, filepath.Join(dir, "c.json"), `{"data": [[{"A": [2]}], [{"A": [3]}]]}`)
+	got, err := Read(a, b)
+	if err != nil || len(got.Streams) != 1 || got.Steps() != 3 || string(got.Streams[0][2].Values[0].Text) != "[3]" {
+		t.Errorf("steps: %v %v", got, err)
+	}
+	got, err = Read(c, c)
+	if err != nil || len(got.Streams) != 4 || !got.Sequences {
+		t.Errorf("streams: %v %v", got, err)
+	}
+	if _, err := Read(a, c); err == nil || !strings.HasSuffix(err.Error(), "c.json:1: has streams of steps, and the files before it have steps (all files of a run need the same form)") {
+		t.Errorf("both: %v", err)
+	}
+	if _, err := Read(a, dir); err == nil || !strings.Contains(err.Error(), "is a directory, and 2 paths are given") {
+		t.Errorf("a file and a directory: %v", err)
+	}
+	if _, err := Read(filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "none: cannot be read") {
+		t.Errorf("no such file: %v", err)
+	}
+}
+
+func TestDirectory(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "A"), "\x01\x02")
+	write(t, filepath.Join(dir, "B"), "one\ntwo\n")
+	got, err := Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := tensor.Inputs{Items: got.Streams[0]}
+	made, expected, err := in.Build(
+		[]tensor.Spec{{Name: "A", Datatype: tensor.Uint8, Shape: []int64{2}}},
+		[]tensor.Spec{{Name: "B", Datatype: tensor.Bytes, Shape: []int64{2}}}, false)
+	if err != nil || len(made) != 1 || len(expected) != 1 || string(expected[0].Data) != "\x03\x00\x00\x00one\x03\x00\x00\x00two" {
+		t.Errorf("got %v %v %v", made, expected, err)
+	}
+	write(t, filepath.Join(dir, "C"), "")
+	if err := os.Mkdir(filepath.Join(dir, "D"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Read(dir)
+	if faults, ok := err.(Faults); !ok || len(faults) != 2 || faults[0].Tensor != "C" {
+		t.Errorf("got %v", err)
+	}
+	if _, err := Read(t.TempDir()); err == nil {
+		t.Error("an empty directory is taken for data")
+	}
+}
+
+func TestPayload(t *testing.T) {
+	data, err := Parse("d.json", []byte(`{"data": [
+{"payload": [ {"model": "m"} ], "timestamp": [1500], "delay": 7},
+{"payload": [{}, {}], "timestamp": [-1]},
+{"payload": [1]},
+{"A": [1]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := data.Streams[0]
+	if got, err := Payload(&steps[0]); string(got) != `{"model": "m"}` || err != nil {
+		t.Errorf("got %s %v", got, err)
+	}
+	if ms, ok, err := Milliseconds(&steps[0], TimestampMember); ms != 1500 || !ok || err != nil {
+		t.Errorf("got %d %v %v", ms, ok, err)
+	}
+	if ms, ok, err := Milliseconds(&steps[0], DelayMember); ms != 7 || !ok || err != nil {
+		t.Errorf("got %d %v %v", ms, ok, err)
+	}
+	if _, err := Payload(&steps[1]); err == nil || err.Error() != `d.json:3: tensor "payload": has 2 elements, not 1 (write it as [ … ] with one element)` {
+		t.Errorf("got %v", err)
+	}
+	if _, _, err := Milliseconds(&steps[1], TimestampMember); err == nil {
+		t.Error("a time before the start passes")
+	}
+	if _, err := Payload(&steps[2]); err == nil {
+		t.Error("a number passes for a payload")
+	}
+	if got, err := Payload(&steps[3]); got != nil || err != nil {
+		t.Errorf("got %s %v", got, err)
+	}
+}
+
+// Whatever a file holds, reading it ends, and what it gives is whole.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		`{"data": [{"A": [1, NaN], "B": {"content": ["x"], "shape": [1]}}]}`,
+		`{"data": [[{"A": {"b64": "AA=="}}]], "validation_data": [[{"O": [1]}]]}`,
+		`{"data": [{"payload": [{"model": "m"}], "delay": [1]}]}`,
+		`{"data": [{"A": {"content": {"b64": "AA"}}}]`, "{\"data\": [\n\"\\", `{"data"`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		data, err := Parse("f", text)
+		if err != nil {
+			if faults, ok := err.(Faults); !ok || len(faults) == 0 {
+				t.Fatalf("the error is %T", err)
+			}
+			return
+		}
+		if data.Steps() == 0 {
+			t.Fatal("no steps and no fault")
+		}
+		for _, stream := range data.Streams {
+			for i := range stream {
+				for _, v := range stream[i].Values {
+					if v.Form == tensor.FormJSON && len(v.Text) == 0 || v.Line < 1 {
+						t.Fatalf("value %+v", v)
+					}
+				}
+				Payload(&stream[i])
+				Milliseconds(&stream[i], DelayMember)
+				in := tensor.Inputs{Items: stream[i : i+1], Rules: &tensor.Rules{Fill: tensor.Fill{Kind: tensor.FillZero}}}
+				in.Build([]tensor.Spec{{Name: "A", Datatype: tensor.FP32, Shape: []int64{2}}, {Name: "B", Datatype: tensor.Bytes, Shape: []int64{-1}}}, nil, true)
+			}
+		}
+	})
+}

@@ -1,0 +1,89 @@
+package inputdata
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"inferometer/internal/jsonscan"
+	"inferometer/internal/tensor"
+)
+
+// The members of a step for an OpenAI server, where a request is given whole.
+const (
+	PayloadMember   = "payload"   // the request's body
+	TimestampMember = "timestamp" // when it is due, in milliseconds from the start
+	DelayMember     = "delay"     // pause after its answer, in milliseconds
+)
+
+// find is the value of a step by its name; nil where there is none.
+func find(item *tensor.Item, name string) *tensor.Value {
+	at := slices.IndexFunc(item.Values, func(v tensor.Value) bool { return v.Name == name })
+	if at < 0 {
+		return nil
+	}
+	return &item.Values[at]
+}
+
+// single is the text of a value's only element.
+func single(v *tensor.Value) ([]byte, error) {
+	fault := func(text string) error {
+		return Fault{File: v.File, Line: v.Line, Tensor: v.Name, Text: text, Hint: "write it as [ … ] with one element"}
+	}
+	if v.Form != tensor.FormJSON {
+		return nil, fault("is not given as JSON")
+	}
+	var s jsonscan.Scanner
+	s.Reset(v.Text)
+	if s.Peek() != '[' {
+		return v.Text, nil
+	}
+	s.Array()
+	var only []byte
+	n := 0
+	for ; s.More(); n++ {
+		s.Peek()
+		start := s.Pos()
+		s.Skip()
+		only = v.Text[start:s.Pos()]
+	}
+	if n != 1 {
+		return nil, fault(fmt.Sprintf("has %d elements, not 1", n))
+	}
+	return only, nil
+}
+
+// Payload is the whole request body that a step gives, as it is written; nil where it
+// gives none.
+func Payload(item *tensor.Item) ([]byte, error) {
+	v := find(item, PayloadMember)
+	if v == nil {
+		return nil, nil
+	}
+	text, err := single(v)
+	if err != nil {
+		return nil, err
+	}
+	if text[0] != '{' {
+		return nil, Fault{File: v.File, Line: v.Line, Tensor: v.Name, Text: "is not a JSON object", Hint: `write it as [{"model": …}]`}
+	}
+	return text, nil
+}
+
+// Milliseconds is a timestamp or a delay; ok is false where the step has none.
+func Milliseconds(item *tensor.Item, name string) (ms int64, ok bool, err error) {
+	v := find(item, name)
+	if v == nil {
+		return 0, false, nil
+	}
+	text, err := single(v)
+	if err != nil {
+		return 0, false, err
+	}
+	const most = 1 << 40 // more than 30 years
+	ms, err = strconv.ParseInt(string(text), 10, 64)
+	if err != nil || ms < 0 || ms > most {
+		return 0, false, Fault{File: v.File, Line: v.Line, Tensor: v.Name, Text: "must be a whole number of milliseconds, is " + string(text[:min(len(text), 40)])}
+	}
+	return ms, true, nil
+}

@@ -27,6 +27,17 @@ type Cutter interface {
 	Cut(text string, n int) (int, bool)
 }
 
+// ruled is a Cutter that is faster at cutting many texts out of one, once it has read
+// that.
+type ruled interface {
+	// CutsOf returns a Cut for texts that are, from head on, the given text from an
+	// offset on; nil where there is none. It finds the same as Cut.
+	CutsOf(text string) func(part string, head, from, n int) (int, bool)
+}
+
+// worthwhile is after how many prompts reading the whole book pays.
+const worthwhile = 500
+
 // opening is how many words set the prompts of one round through the book apart
 // from those of another.
 const opening = 4
@@ -42,10 +53,12 @@ type Source struct {
 	output *prompt.Lengths
 	salt   prompt.Salt
 	seed   uint64
-	first  uint64          // word that prompt 0 begins with
-	step   uint64          // words from one prompt to the next; has no divisor in common with their number
-	pool   uint64          // distinct prompts; 0: no bound
-	kept   []prompt.Prompt // those of the pool that were made, while nothing sets two uses of one apart
+	first  uint64                                           // word that prompt 0 begins with
+	step   uint64                                           // words from one prompt to the next; has no divisor in common with their number
+	pool   uint64                                           // distinct prompts; 0: no bound
+	made   int                                              // prompts up to now
+	cuts   func(part string, head, from, n int) (int, bool) // of the book; nil: tok's own
+	kept   []prompt.Prompt                                  // those of the pool that were made, while nothing sets two uses of one apart
 	next   prompt.Place
 }
 
@@ -122,18 +135,29 @@ func (s *Source) text(number uint64, n int, place prompt.Place) (string, bool) {
 	words := s.words()
 	begin := (s.first + number%words*s.step) % words
 	lap := number / words
-	text := ""
+	text, head := "", 0
 	if lap == 0 && s.salt.None() && begin+uint64(n) <= words {
 		text = book[s.starts[begin] : s.starts[begin+uint64(n)]-1]
 	} else {
-		text = s.assemble(lap, begin, n, place)
+		text, head = s.assemble(lap, begin, n, place)
 	}
-	end, ok := s.tok.Cut(text, n)
+	if s.made++; s.made == worthwhile {
+		if r, ok := s.tok.(ruled); ok {
+			s.cuts = r.CutsOf(book)
+		}
+	}
+	end, ok := 0, false
+	if s.cuts != nil && begin+uint64(n) <= words {
+		end, ok = s.cuts(text, head, int(s.starts[begin]), n)
+	} else {
+		end, ok = s.tok.Cut(text, n)
+	}
 	return text[:end], ok
 }
 
-// assemble joins the salt, the opening words of the lap and n words of the book.
-func (s *Source) assemble(lap, begin uint64, n int, place prompt.Place) string {
+// assemble joins the salt, the opening words of the lap and n words of the book, and
+// says where these begin.
+func (s *Source) assemble(lap, begin uint64, n int, place prompt.Place) (text string, head int) {
 	var b strings.Builder
 	b.Grow(16 + 6*(n+opening)) // a little more than the book's average word
 	if !s.salt.None() {
@@ -143,8 +167,9 @@ func (s *Source) assemble(lap, begin uint64, n int, place prompt.Place) string {
 	if lap > 0 {
 		s.pour(&b, prompt.Mix(s.seed^lap)%s.words(), uint64(min(opening, n/2)))
 	}
+	head = b.Len()
 	s.pour(&b, begin, uint64(n))
-	return b.String()
+	return b.String(), head
 }
 
 // pour adds n words of the book from a word on, beginning again where it ends. Each

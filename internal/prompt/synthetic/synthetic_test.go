@@ -109,6 +109,93 @@ func TestLengthIsExactWhereverThePromptBegins(t *testing.T) {
 	}
 }
 
+func gpt2(t testing.TB) *token.Engine {
+	t.Helper()
+	e, err := token.GPT2()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// TestExactTokensOfGPT2 counts the tokens of prompts of all lengths with the tokenizer
+// that runs use where none is named, before and after the source has read the book as
+// a whole.
+func TestExactTokensOfGPT2(t *testing.T) {
+	tok := gpt2(t)
+	for name, d := range map[string]plan.Data{
+		"lengths":    {Input: plan.Length{Dist: plan.DistUniform, Min: 1, Max: 300}},
+		"salted":     {Input: plan.Length{Dist: plan.DistUniform, Min: 12, Max: 300}, Salt: plan.SaltRequest},
+		"stage salt": {Input: plan.Length{Dist: plan.DistNormal, Mean: 128, Stddev: 40, Min: 12}, Salt: plan.SaltStage},
+		"pool":       {Input: plan.Length{Dist: plan.DistNormal, Mean: 550, Stddev: 100}, Prompts: 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := New(d, tok, 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for stage := range 2 {
+				s.SetStage(stage)
+				for i, p := range prompttest.Take(t, s, worthwhile) {
+					ids := tok.Encode(p.Text, false)
+					if len(ids) != p.Tokens || len(ids) != s.input.At(number(s, stage, i)) {
+						t.Fatalf("prompt %d of stage %d has %d tokens and says %d: %q", i, stage, len(ids), p.Tokens, p.Text)
+					}
+					if back := tok.Encode(tok.Decode(ids, false), false); !slices.Equal(back, ids) {
+						t.Fatalf("prompt %d of stage %d does not come back: %q", i, stage, p.Text)
+					}
+				}
+			}
+		})
+	}
+	for _, n := range []int{1, 2, 7, 128, 4096, 100_000, 150_000} {
+		s, err := New(plan.Data{Input: fixed(float64(n))}, tok, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := prompttest.Take(t, s, 1)[0]
+		if got := tok.Count(p.Text); got != n || p.Tokens != n {
+			t.Errorf("a prompt of %d tokens has %d and says %d", n, got, p.Tokens)
+		}
+	}
+}
+
+// number is that of a prompt of a source.
+func number(s *Source, stage, i int) uint64 {
+	if s.pool > 0 {
+		return uint64(i) % s.pool
+	}
+	return prompt.Place{Stage: uint64(stage), I: uint64(i)}.Number()
+}
+
+// plainCutter hides that an engine can read the book as a whole.
+type plainCutter struct{ Cutter }
+
+// TestReadingTheBookChangesNothing compares with cutting each prompt by itself.
+func TestReadingTheBookChangesNothing(t *testing.T) {
+	for name, d := range map[string]plan.Data{
+		"plain":  {Input: plan.Length{Dist: plan.DistNormal, Mean: 60, Stddev: 30}},
+		"salted": {Input: plan.Length{Dist: plan.DistNormal, Mean: 60, Stddev: 30, Min: 12}, Salt: plan.SaltRequest},
+	} {
+		var all [2][]prompt.Prompt
+		for i, tok := range []Cutter{gpt2(t), plainCutter{gpt2(t)}} {
+			s, err := New(d, tok, 9)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[i] = prompttest.Take(t, s, 4*worthwhile)
+			if (s.cuts != nil) != (i == 0) {
+				t.Fatalf("%s: source %d has read the book: %v", name, i, s.cuts != nil)
+			}
+		}
+		for i, p := range all[0] {
+			if p.Text != all[1][i].Text {
+				t.Fatalf("%s: prompt %d is %q, and %q when cut by itself", name, i, p.Text, all[1][i].Text)
+			}
+		}
+	}
+}
+
 func TestPromptGoesOnAtTheBeginningOfTheBook(t *testing.T) {
 	words := strings.Fields(book)
 	p := prompttest.Take(t, source(t, plan.Data{Input: fixed(float64(2*len(words) + 5))}, 1), 1)[0]
@@ -260,6 +347,24 @@ func BenchmarkNext(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			s := source(b, d, 1)
+			b.ReportAllocs()
+			for b.Loop() {
+				s.Next(b.Context())
+			}
+		})
+	}
+}
+
+func BenchmarkNextGPT2(b *testing.B) {
+	for name, salt := range map[string]string{"plain": "", "salted": plan.SaltRequest} {
+		b.Run(name, func(b *testing.B) {
+			s, err := New(plan.Data{Input: fixed(128), Output: fixed(16), Salt: salt}, gpt2(b), 1)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for range worthwhile {
+				s.Next(b.Context())
+			}
 			b.ReportAllocs()
 			for b.Loop() {
 				s.Next(b.Context())

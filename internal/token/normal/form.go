@@ -272,3 +272,15 @@ func (f *form) pair(a, b rune) (rune, bool) {
 	r, ok := f.Compose[[2]rune{a, b}]
 	return r, ok
 }
+
+// IsForm reports whether a normalizer does nothing but bring text into a normal form of
+// Unicode. Where such a one changes nothing in a text, it changes no part of it.
+func IsForm(n Normalizer) bool {
+	switch n := n.(type) {
+	case *form:
+		return true
+	case sequence:
+		return len(n) == 1 && IsForm(n[0])
+	}
+	return false
+}

@@ -104,7 +104,7 @@ func mockCommand(env Env, args []string) int {
 	err := flags.Parse(args)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprintf(env.Stdout, "Serve a built-in inference server with the OpenAI API.\n\nUsage: inferometer mock [flags]\n\n%s", flags.FlagUsagesWrapped(100))
+		fmt.Fprintf(env.Stdout, "Serve a built-in inference server with the OpenAI API and Triton's.\n\nUsage: inferometer mock [flags]\n\n%s", flags.FlagUsagesWrapped(100))
 		return exitOK
 	case err == nil && flags.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
@@ -116,11 +116,20 @@ func mockCommand(env Env, args []string) int {
 	if err != nil {
 		return fail(env, "mock", err, exitUsage)
 	}
-	l, err := net.Listen("tcp", cfg.Listen)
-	if err != nil {
-		return fail(env, "mock", err, exitUsage)
+	listeners := make([]net.Listener, 0, 3)
+	for _, at := range [...]struct{ address, what string }{{cfg.Listen, ""}, {cfg.Triton.GRPC, " for gRPC"}, {cfg.Triton.Metrics, " for metrics"}} {
+		if at.address == "" {
+			listeners = append(listeners, nil)
+			continue
+		}
+		l, err := net.Listen("tcp", at.address)
+		if err != nil {
+			server.Close()
+			return fail(env, "mock", err, exitUsage)
+		}
+		fmt.Fprintf(env.Stderr, "mock listening on %s%s\n", l.Addr(), at.what)
+		listeners = append(listeners, l)
 	}
-	fmt.Fprintf(env.Stderr, "mock listening on %s\n", l.Addr())
 	var stopped atomic.Bool
 	go func() {
 		<-env.Interrupts
@@ -128,13 +137,28 @@ func mockCommand(env Env, args []string) int {
 		stopped.Store(true)
 		server.Close()
 	}()
-	if err := server.Serve(l); err != nil && !stopped.Load() {
+	if err := serveAll(server, listeners); err != nil && !stopped.Load() {
 		return fail(env, "mock", err, exitRun)
 	}
 	if err := server.Close(); err != nil {
 		return fail(env, "mock", err, exitRun)
 	}
 	return exitOK
+}
+
+// serveAll serves until the first listener ends: HTTP, gRPC where it is wanted, and metrics.
+func serveAll(server *mock.Server, listeners []net.Listener) error {
+	ended := make(chan error, len(listeners))
+	for i, l := range listeners {
+		serve := server.Serve
+		if i == 1 {
+			serve = server.ServeGRPC
+		}
+		if l != nil {
+			go func() { ended <- serve(l) }()
+		}
+	}
+	return <-ended
 }
 
 // nearestFlag is a hint where an error is about a flag that does not exist.

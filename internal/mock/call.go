@@ -57,6 +57,8 @@ type call struct {
 	reader bodyReader
 	seq    sequence
 	pcg    rand.PCG
+	t      tritonCall
+	grpc   grpcCode // that the answer has
 
 	id        []byte
 	status    int
@@ -100,9 +102,10 @@ func (c *call) reset(r request) {
 		block = c.s.cfg.Latency.BlockSize
 	}
 	c.p.reset(block)
+	c.t.reset()
 	c.seq = sequence{rng: c.seq.rng}
 	c.id = c.id[:0]
-	c.status, c.finish, c.fault, c.faultName = 0, "", "", ""
+	c.status, c.grpc, c.finish, c.fault, c.faultName = 0, codeOK, "", "", ""
 	c.tokens, c.choices, c.sent = 0, 1, 0
 	if cap(c.buf) > 1<<20 {
 		c.buf = make([]byte, reserve, 4096)

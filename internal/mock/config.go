@@ -27,6 +27,7 @@ type Config struct {
 	Strict bool     // unknown body fields are answered 400, unknown models 404
 	Seed   uint64   // the n-th request of two runs with one seed has the same draws
 
+	Triton     Triton
 	Latency    Latency
 	Output     Output
 	Faults     []Fault       // at most one strikes a request; shares of a request's faults add up to 1 or less
@@ -119,6 +120,7 @@ func (c Config) Validate() error {
 	v.check(c.TLS.Cert == "" || !c.TLS.SelfSigned, "--tls and --tls-cert: a made-up certificate or your own, not both")
 	v.check(c.TLS.ClientCA == "" || c.TLS.on(), "--tls-client-ca: needs --tls or --tls-cert")
 	v.check(!c.TruthBody || c.Truth != "", "--truth-body: needs --truth")
+	c.Triton.validate(&v)
 	c.Latency.validate(&v)
 	c.Output.validate(&v)
 	validateFaults(c.Faults, &v)

@@ -1,6 +1,8 @@
 package mock
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -16,6 +18,7 @@ func Flags(fs *pflag.FlagSet, c *Config) {
 	fs.Uint64Var(&c.Seed, "seed", c.Seed, "seed of all draws")
 	fs.StringVar(&c.Truth, "truth", c.Truth, "write what was sent when to this file (JSON lines)")
 	fs.BoolVar(&c.TruthBody, "truth-body", c.TruthBody, "keep request bodies in the truth file")
+	tritonFlags(fs, &c.Triton)
 	latencyFlags(fs, &c.Latency)
 	outputFlags(fs, &c.Output)
 	fs.Var((*faultFlag)(&c.Faults), "fault", "KIND=SHARE: fail this share of the requests (repeat for more); kinds: status:CODE, refuse, slow-accept, close, reset, stall, truncate, error, error-event, garbage, html")
@@ -27,6 +30,14 @@ func Flags(fs *pflag.FlagSet, c *Config) {
 	fs.StringVar(&c.TLS.Cert, "tls-cert", c.TLS.Cert, "TLS with the certificate in this PEM file")
 	fs.StringVar(&c.TLS.Key, "tls-key", c.TLS.Key, "private key of --tls-cert")
 	fs.StringVar(&c.TLS.ClientCA, "tls-client-ca", c.TLS.ClientCA, "ask clients for a certificate from this authority")
+}
+
+func tritonFlags(fs *pflag.FlagSet, t *Triton) {
+	fs.StringVar(&t.GRPC, "grpc", t.GRPC, "serve Triton's gRPC on this address (Triton's HTTP is on --listen)")
+	fs.StringVar(&t.Metrics, "metrics", t.Metrics, "serve /metrics on this address too")
+	fs.Var((*modelsFlag)(&t.Models), "triton-models", "NAME=CONVENTION: what a model is like on Triton's side (repeat for more); conventions: any, vllm, vllm-old, trtllm, engine, add, sequence")
+	fs.StringVar((*string)(&t.Convention), "triton-convention", string(t.Convention), "what the other models are like (default: told by their names, or by each request)")
+	fs.BoolVar(&t.Echo, "triton-echo", t.Echo, "answer with the prompt ahead of the text")
 }
 
 func latencyFlags(fs *pflag.FlagSet, l *Latency) {
@@ -85,3 +96,31 @@ func (f *faultFlag) Set(s string) error {
 }
 
 func (f *faultFlag) Type() string { return "kind=share" }
+
+// modelsFlag is a repeatable flag of models and their conventions, also separated by commas.
+type modelsFlag map[string]Convention
+
+func (f *modelsFlag) String() string {
+	var s []string
+	for name, c := range *f {
+		s = append(s, name+"="+string(c))
+	}
+	slices.Sort(s)
+	return strings.Join(s, ",")
+}
+
+func (f *modelsFlag) Set(s string) error {
+	if *f == nil {
+		*f = make(modelsFlag)
+	}
+	for part := range strings.SplitSeq(s, ",") {
+		name, c, ok := strings.Cut(strings.TrimSpace(part), "=")
+		if !ok {
+			return fmt.Errorf("%q: write NAME=CONVENTION, for example ensemble=trtllm", part)
+		}
+		(*f)[name] = Convention(c)
+	}
+	return nil
+}
+
+func (f *modelsFlag) Type() string { return "name=convention" }

@@ -38,8 +38,10 @@ type Server struct {
 	metrics    *metrics
 	truth      *truthFile
 	tls        *tls.Config
+	grpcTLS    *tls.Config
 	ca         []byte
 	http2      *http2
+	triton     *triton
 	date       atomic.Pointer[dateLine]
 
 	requests    atomic.Uint64
@@ -84,6 +86,8 @@ func New(c Config, opts ...Option) (*Server, error) {
 		if s.tls, s.ca, err = serverTLS(c.TLS, c.HTTP2); err != nil {
 			return nil, fmt.Errorf("mock server: %w", err)
 		}
+		s.grpcTLS = s.tls.Clone()
+		s.grpcTLS.NextProtos = []string{"h2"}
 	}
 	if c.Truth != "" && o.truth == nil {
 		f, err := os.Create(c.Truth)
@@ -96,6 +100,7 @@ func New(c Config, opts ...Option) (*Server, error) {
 		s.truth = newTruthFile(o.truth)
 	}
 	s.clock = newSleeper(o.alarm())
+	s.triton = newTriton(s)
 	if c.HTTP2 {
 		s.http2 = newHTTP2(s)
 	}
@@ -109,7 +114,10 @@ func (s *Server) CertPEM() []byte { return s.ca }
 // Serve accepts connections until the listener fails or the server is closed;
 // the latter is no error. Connections speak TLS where the configuration says
 // so. It may be called with several listeners.
-func (s *Server) Serve(l net.Listener) error {
+func (s *Server) Serve(l net.Listener) error { return s.accept(l, s.serveHTTP) }
+
+// accept serves a listener's connections.
+func (s *Server) accept(l net.Listener, serve func(*wire)) error {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
@@ -122,7 +130,7 @@ func (s *Server) Serve(l net.Listener) error {
 		nc, err := l.Accept()
 		switch {
 		case err == nil:
-			s.start(nc)
+			s.start(nc, serve)
 		case s.isClosed():
 			return nil
 		case isTemporary(err):
@@ -146,7 +154,7 @@ func (s *Server) isClosed() bool {
 }
 
 // start serves a connection on a goroutine of its own.
-func (s *Server) start(nc net.Conn) {
+func (s *Server) start(nc net.Conn, serve func(*wire)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -154,7 +162,7 @@ func (s *Server) start(nc net.Conn) {
 		return
 	}
 	s.conns[nc] = struct{}{}
-	s.active.Go(func() { s.serveConn(nc) })
+	s.active.Go(func() { s.serveConn(nc, serve) })
 }
 
 func (s *Server) forget(nc net.Conn) {
@@ -169,34 +177,35 @@ const (
 	connectionDraws = 0x636f6e6e
 )
 
-func (s *Server) serveConn(nc net.Conn) {
+// serveConn serves one connection, to its end.
+func (s *Server) serveConn(nc net.Conn, serve func(*wire)) {
+	defer s.forget(nc)
 	number := s.connections.Add(1) - 1
 	if len(s.cfg.Faults) > 0 {
 		u := rand.New(rand.NewPCG(s.cfg.Seed^connectionDraws, number)).Float64()
 		if f, struck := pick(s.cfg.Faults, true, u); struck && !s.onAccept(nc, f) {
-			s.forget(nc)
 			return
 		}
 	}
-	w := &wire{Conn: nc}
+	serve(&wire{Conn: nc})
+}
+
+// serveHTTP serves a connection that speaks HTTP.
+func (s *Server) serveHTTP(w *wire) {
 	var conn net.Conn = w
 	if s.tls != nil {
 		t := tls.Server(w, s.tls)
 		if err := t.Handshake(); err != nil {
-			_ = nc.Close()
-			s.forget(nc)
+			_ = w.Close()
 			return
 		}
 		if t.ConnectionState().NegotiatedProtocol == "h2" {
 			s.http2.serve(t)
-			s.forget(nc)
 			return
 		}
 		conn = t
 	}
-	h := newHTTP1(s, w, conn)
-	h.serve()
-	s.forget(nc)
+	newHTTP1(s, w, conn).serve()
 }
 
 // onAccept plays a connection's fault. False: the connection is over.

@@ -30,6 +30,7 @@ type sequence struct {
 	cached int
 	blocks int64
 	ready  chan struct{} // closed when a queued sequence is admitted
+	wake   func()        // called instead, where it is set
 	rng    *rand.Rand
 }
 
@@ -53,7 +54,9 @@ func (m *model) enter(q *sequence) bool {
 		m.running.Add(1)
 		return true
 	}
-	q.ready = make(chan struct{})
+	if q.wake == nil {
+		q.ready = make(chan struct{})
+	}
 	m.queue = append(m.queue, q)
 	m.waiting.Add(1)
 	return false
@@ -77,6 +80,10 @@ func (m *model) leave(q *sequence) {
 	m.queue[0] = nil
 	m.queue = m.queue[1:]
 	m.waiting.Add(-1)
+	if next.wake != nil {
+		next.wake()
+		return
+	}
 	close(next.ready)
 }
 

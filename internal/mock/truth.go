@@ -14,13 +14,14 @@ import (
 // request, written when the request has ended. Times are nanoseconds of the
 // system's real-time clock.
 type Truth struct {
-	ID     string          `json:"id"`            // the request's X-Request-Id, or else the id of the answer
+	ID     string          `json:"id"`            // the request's own, or its X-Request-Id, or else the id of the answer
 	Port   int             `json:"port"`          // the client's
 	Path   string          `json:"path"`          // of the request
-	Proto  string          `json:"proto"`         // HTTP/1.1 or HTTP/2.0
+	Proto  string          `json:"proto"`         // HTTP/1.1, HTTP/2.0 or gRPC
 	Read   int64           `json:"read"`          // when the head of the request had been read
 	End    int64           `json:"end"`           // when the server was done with it
 	Status int             `json:"status"`        // 0: none was sent
+	GRPC   int             `json:"grpc"`          // status of gRPC, also of one request on a stream
 	Stream bool            `json:"stream"`        // asked for
 	Prompt int             `json:"prompt_tokens"` // words received
 	Cached int             `json:"cached_tokens"` // of them, found in the prefix cache
@@ -106,6 +107,7 @@ func appendTruth(b []byte, c *call, end time.Time) []byte {
 	num(`,"read":`, c.req.read.UnixNano())
 	num(`,"end":`, end.UnixNano())
 	num(`,"status":`, int64(c.status))
+	num(`,"grpc":`, int64(c.grpc))
 	b = append(b, `,"stream":`...)
 	b = strconv.AppendBool(b, c.p.stream)
 	num(`,"prompt_tokens":`, int64(c.p.words.n))

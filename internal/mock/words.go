@@ -41,12 +41,20 @@ func (w *wordCount) reset(block int) {
 }
 
 // add counts the words of the inside of a JSON string. A word ends where the string does.
-func (w *wordCount) add(raw []byte) {
+func (w *wordCount) add(raw []byte) { w.scan(raw, true) }
+
+// plain counts the words of a text.
+func (w *wordCount) plain(text []byte) { w.scan(text, false) }
+
+func (w *wordCount) scan(raw []byte, escaped bool) {
 	in := false
 	for i := 0; i < len(raw); {
 		r, size := rune(raw[i]), 1
-		if r == '\\' || r >= utf8.RuneSelf {
+		switch {
+		case r == '\\' && escaped:
 			r, size = decodeRune(raw[i:])
+		case r >= utf8.RuneSelf:
+			r, size = utf8.DecodeRune(raw[i:])
 		}
 		i += size
 		if r == ' ' || r > ' ' && r < 0x7f {

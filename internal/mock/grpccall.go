@@ -1,0 +1,442 @@
+package mock
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"time"
+
+	h2 "golang.org/x/net/http2"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"inferometer/internal/kserve"
+)
+
+// grpcCall is one request for inference on a stream. It has no goroutine: the
+// connection moves it on when it is due.
+type grpcCall struct {
+	call
+	conn *grpcConn
+	st   *grpcStream
+	pos  int // among those that are due; -1 outside
+
+	at       int     // tokens sent
+	cutAt    int     // the fault strikes at this token
+	ends     []int64 // for each mark, where it ends in the stream's bytes
+	queued   bool    // waits for a place in the model's batch
+	waited   bool    // did so once: the model may still know it
+	placed   bool    // has a place
+	inBatch  bool    // among those whose events are on the way
+	ended    bool    // nothing more follows
+	canceled bool
+	doneAt   int64  // when the last response was made
+	wakeUp   func() // tells the connection that the call has got its place
+}
+
+// take returns a call to use.
+func (g *grpcConn) take() *grpcCall {
+	if n := len(g.free); n > 0 {
+		c := g.free[n-1]
+		g.free = g.free[:n-1]
+		return c
+	}
+	c := &grpcCall{conn: g, pos: -1, call: call{s: g.s, itl: newHistogram(itlBounds[:])}}
+	c.seq.rng = rand.New(&c.pcg)
+	c.wakeUp = func() { g.admit(c) }
+	c.buf = make([]byte, 0, 2048)
+	return c
+}
+
+// infer serves a request for inference.
+func (g *grpcConn) infer(st *grpcStream, p []byte, read time.Time) {
+	c := g.take()
+	c.reset(request{path: st.head.path, id: st.head.id, port: g.port, proto: "gRPC", stamp: "write", read: read})
+	c.buf = c.buf[:0]
+	c.from = 0
+	c.status = http.StatusOK
+	c.st, c.at, c.ends = st, 0, c.ends[:0]
+	c.queued, c.waited, c.placed, c.inBatch, c.ended, c.canceled, c.doneAt = false, false, false, false, false, false, 0
+	st.calls = append(st.calls, c)
+	s := g.s
+	number := s.requests.Add(1) - 1
+	c.makeID("triton-", number)
+	r := &g.reqs
+	if err := r.readProto(p); err != nil {
+		c.refuse(codeInternal, "the request is no ModelInferRequest: "+err.Error())
+		return
+	}
+	if c.t.id = r.id; r.id != "" {
+		c.req.id = r.id
+	}
+	if s.cfg.TruthBody {
+		c.req.body = requestJSON(p)
+	}
+	if len(s.cfg.Faults) > 0 {
+		c.pcg.Seed(s.cfg.Seed^faultDraws, number)
+		if f, struck := pick(s.cfg.Faults, false, c.seq.rng.Float64()); struck {
+			c.fault, c.faultName = f.Kind, f.name()
+			if c.insteadOf(f) {
+				return
+			}
+		}
+	}
+	c.pcg.Seed(s.cfg.Seed, number)
+	m, failure := s.triton.find(r.model, r.version)
+	if failure == nil && st.unary() && m.spec.decoupled {
+		failure = &rpcError{codeUnimplemented, "ModelInfer RPC doesn't support models with decoupled transaction policy"}
+	}
+	if failure == nil {
+		failure = s.triton.accept(&c.call, m, r)
+	}
+	if failure != nil {
+		c.refuse(failure.code, failure.message)
+		return
+	}
+	c.enter()
+}
+
+// unary says whether the stream is a call with one answer.
+func (st *grpcStream) unary() bool { return st.head.path == kserve.ModelInferMethod }
+
+// requestJSON is a request as the truth file keeps it.
+func requestJSON(p []byte) []byte {
+	var m kserve.ModelInferRequest
+	if err := proto.Unmarshal(p, &m); err != nil {
+		return nil
+	}
+	b, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(&m)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// enter asks the model for a place, and goes on once there is one.
+func (c *grpcCall) enter() {
+	c.t.parsed = c.s.clock.now()
+	c.t.model.stats.pending.Add(1)
+	c.finish = "abort" // until it is complete
+	c.seq.wake = c.wakeUp
+	c.queued = true
+	if !c.s.model.enter(&c.seq) {
+		c.waited = true
+		c.conn.startPacer()
+		return
+	}
+	c.queued = false
+	c.run(c.arrived())
+}
+
+// run sets when the first token is due, and begins.
+func (c *grpcCall) run(now int64) {
+	c.placed = true
+	c.admitted = now
+	c.t.model.stats.pending.Add(-1)
+	m := c.s.model
+	c.due = m.first(now, &c.seq, &c.p.words, c.tokens*c.choices)
+	if m.cache != nil && c.t.model.spec.llm {
+		c.s.metrics.lookup(c.seq.prompt, c.seq.cached)
+	}
+	c.cutAt = c.tokens / 2
+	if c.t.model.spec.llm {
+		c.makeTritonPrefix()
+	}
+	c.step(c.s.clock.now())
+}
+
+// step sends all that is due, and sees to the rest being sent in its time.
+func (c *grpcCall) step(now int64) {
+	o := &c.s.cfg.Output
+	for !c.ended {
+		if c.due > now {
+			c.push(false)
+			c.conn.later(c)
+			return
+		}
+		if c.at == 0 && c.t.model.spec.llm {
+			c.prefilled()
+		}
+		n := min(o.TokensPerEvent, c.tokens-c.at)
+		if whole := c.t.model.spec.llm && !c.p.stream; whole {
+			if c.at+1 < c.tokens {
+				// How long a step takes may depend on who else runs, so each is lived through.
+				c.at++
+				c.due = c.s.model.next(c.due, &c.seq)
+				continue
+			}
+			c.at, n = 0, c.tokens
+		}
+		if c.fault != "" && c.at+n > c.cutAt && !c.strike(now) {
+			return
+		}
+		if c.due > now {
+			continue // a stall has moved it
+		}
+		c.respond(n, now)
+		if c.at += n; c.at < c.tokens {
+			for range min(o.TokensPerEvent, c.tokens-c.at) {
+				c.due = c.s.model.next(c.due, &c.seq)
+			}
+		}
+	}
+}
+
+// respond writes the response with the next n tokens, and what follows the last.
+func (c *grpcCall) respond(n int, now int64) {
+	t := &c.t
+	last := c.at+n >= c.tokens
+	t.made = append(t.made, now)
+	if !t.model.spec.llm {
+		final := !c.st.unary()
+		t.inner = c.appendResults(t.inner[:0], final)
+		c.message("")
+		c.note(kindBody, 0)
+		c.complete("stop", now)
+		return
+	}
+	// The backend of TensorRT-LLM marks its last response; vLLM's sends the mark after it.
+	mark := last && t.convention == ConventionTRTLLM || last && t.convention == ConventionEngine
+	t.inner = c.appendTextResponse(t.inner[:0], c.at, n, mark, last)
+	c.message("")
+	c.note(kindContent, n*c.choices)
+	if !last {
+		return
+	}
+	if t.emptyFinal && !mark {
+		t.inner = c.appendEmptyFinal(t.inner[:0])
+		c.message("")
+		c.note(kindDone, 0)
+	}
+	c.complete(t.last, now)
+}
+
+// message puts the response in inner, or a failure, behind what is to be sent.
+func (c *grpcCall) message(failure string) {
+	if c.st.unary() {
+		c.buf = appendMessage(c.buf, c.t.inner)
+		return
+	}
+	c.buf = appendStreamMessage(c.buf, failure, c.t.inner)
+}
+
+// note ends the event that was appended to buf.
+func (c *grpcCall) note(k kind, tokens int) {
+	c.marks = append(c.marks, mark{bytes: len(c.buf) - c.from, tokens: tokens, kind: k})
+	c.ends = append(c.ends, c.st.pushed+int64(len(c.buf)))
+	c.from = len(c.buf)
+	c.pending++
+}
+
+// push hands the events over to the connection, if they are enough for a write.
+func (c *grpcCall) push(always bool) {
+	if c.pending == 0 || !always && c.pending < c.s.cfg.Output.Coalesce {
+		return
+	}
+	c.conn.push(c.st, c.buf)
+	c.buf, c.from, c.pending = c.buf[:0], 0, 0
+	if !c.inBatch {
+		c.inBatch = true
+		c.conn.batch = append(c.conn.batch, c)
+	}
+}
+
+// complete ends the call after its last event.
+func (c *grpcCall) complete(finish string, now int64) {
+	c.finish = finish
+	c.doneAt = now
+	c.over(codeOK, "")
+}
+
+// over ends the call. On a stream the answer goes on for the others.
+func (c *grpcCall) over(code grpcCode, message string) {
+	c.grpc = code
+	c.ended = true
+	c.push(true)
+	st := c.st
+	st.forget(c)
+	switch {
+	case st.unary():
+		c.conn.end(st, code, message)
+	case st.half && len(st.calls) == 0:
+		c.conn.end(st, codeOK, "")
+	}
+	if !c.inBatch {
+		// Nothing of it is on the way; its status is, and goes with the next write.
+		c.inBatch = true
+		c.conn.batch = append(c.conn.batch, c)
+	}
+}
+
+func (st *grpcStream) forget(c *grpcCall) {
+	if i := slices.Index(st.calls, c); i >= 0 {
+		last := len(st.calls) - 1
+		st.calls[i] = st.calls[last]
+		st.calls[last] = nil
+		st.calls = st.calls[:last]
+	}
+}
+
+// refuse answers a request that is not served.
+func (c *grpcCall) refuse(code grpcCode, message string) {
+	if !c.st.unary() {
+		c.t.inner = appendText(c.t.inner[:0], 3, c.t.id)
+		c.message(message)
+		c.note(kindError, 0)
+	}
+	c.over(code, message)
+}
+
+// fails ends a call halfway with an error, which Triton's statistics call a success.
+func (c *grpcCall) fails(message string, now int64) {
+	c.finish = "error"
+	c.doneAt = now
+	if !c.st.unary() {
+		c.t.inner = appendText(c.t.inner[:0], 1, c.t.model.name)
+		c.t.inner = appendText(c.t.inner, 3, c.t.id)
+		c.t.inner = appendFlag(c.t.inner, "triton_final_response", true)
+		c.message(message)
+		c.note(kindError, 0)
+	}
+	c.over(codeInternal, message)
+}
+
+// insteadOf plays the faults that take the place of an answer.
+func (c *grpcCall) insteadOf(f Fault) bool {
+	g := c.conn
+	switch f.Kind {
+	case Status:
+		c.refuse(grpcOf(f.Code), "injected fault: "+http.StatusText(f.Code))
+	case Close:
+		c.status = 0
+		g.flush()
+		_ = g.wire.Conn.Close()
+		g.die()
+	case Garbage:
+		c.buf = appendMessage(c.buf, []byte("\xff\xfe\x00{]\x1b[not a message\xc3\x28"))
+		c.note(kindBody, 0)
+		c.over(codeOK, "")
+	case HTML:
+		c.html()
+	default:
+		return false
+	}
+	return true
+}
+
+// html answers with a web page, as a proxy does that knows of no gRPC.
+func (c *grpcCall) html() {
+	const page = "<!DOCTYPE html>\n<html><head><title>Welcome</title></head><body><h1>It works</h1></body></html>\n"
+	g, st := c.conn, c.st
+	if !st.opened {
+		st.opened = true
+		g.header(st, appendStatus200(nil, "text/html"), false)
+	}
+	c.buf = append(c.buf, page...)
+	c.note(kindBody, 0)
+	c.over(codeOK, "")
+	if !st.unary() {
+		g.end(st, codeOK, "")
+		g.drop(st)
+	}
+}
+
+// strike plays a fault in the middle of an answer. False: the call is over or waits.
+func (c *grpcCall) strike(now int64) bool {
+	c.cutAt = c.tokens + 1
+	g := c.conn
+	switch c.fault {
+	case Reset:
+		c.push(true)
+		g.flush()
+		abort(g.wire.Conn)
+		g.die()
+		return false
+	case Truncate:
+		// Half of a message, then the end of the stream.
+		c.push(true)
+		c.t.inner = c.t.inner[:0]
+		half := appendStreamMessage(nil, "", make([]byte, 64))
+		g.push(c.st, half[:len(half)/2])
+		g.reset(c.st, h2.ErrCodeInternal)
+		g.drop(c.st)
+		return false
+	case Stall:
+		c.push(true)
+		if c.s.cfg.StallFor == 0 {
+			return false // until the client leaves
+		}
+		c.due = now + int64(c.s.cfg.StallFor)
+	case Error, ErrorEvent:
+		c.fails("injected fault: the engine died", now)
+		return false
+	}
+	return true
+}
+
+// cancel ends a call whose client has left.
+func (c *grpcCall) cancel() {
+	c.st.forget(c)
+	if c.pos >= 0 {
+		c.conn.due.remove(c)
+	}
+	if c.queued {
+		c.queued = false
+		c.t.model.stats.pending.Add(-1)
+		c.s.model.abandon(&c.seq)
+	}
+	c.ended, c.canceled = true, true
+	if !c.inBatch {
+		c.settled(false)
+	}
+}
+
+// sentOut stamps the events that a write took along. True: the call is over with.
+func (c *grpcCall) sentOut(at time.Time) bool {
+	wall, tokens := at.UnixNano(), 0
+	for c.marked < len(c.marks) && c.ends[c.marked] <= c.st.framed {
+		m := &c.marks[c.marked]
+		m.at = wall
+		tokens += m.tokens
+		c.marked++
+	}
+	if tokens > 0 {
+		c.sent += tokens
+		c.s.metrics.generated.Add(uint64(tokens))
+		c.observe(int64(at.Sub(c.s.clock.base)), tokens)
+	}
+	if c.marked < len(c.marks) && !c.canceled {
+		return false
+	}
+	if c.inBatch = false; c.ended {
+		c.settled(true)
+		return true
+	}
+	if c.s.truth == nil {
+		c.marks, c.ends, c.marked = c.marks[:0], c.ends[:0], 0
+	}
+	return true
+}
+
+// settled writes down how the call ended, and gives it back.
+func (c *grpcCall) settled(whole bool) {
+	now := c.s.clock.now()
+	if c.placed {
+		c.s.model.leave(&c.seq)
+		c.placed = false
+	}
+	if c.t.model != nil {
+		if c.t.model.spec.llm {
+			c.s.metrics.ended(&c.call, now)
+		}
+		c.t.model.count(&c.call, c.doneAt, now, whole && !c.canceled)
+	}
+	if c.marked < len(c.marks) {
+		c.finish = "abort" // the client did not get all of it
+		c.marks = c.marks[:c.marked]
+	}
+	c.done()
+	if !c.waited && len(c.conn.free) < 256 {
+		c.conn.free = append(c.conn.free, c)
+	}
+}

@@ -1,0 +1,382 @@
+package mock
+
+import (
+	"bytes"
+	"compress/gzip"
+	"compress/zlib"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"time"
+
+	h2 "golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+
+	"inferometer/internal/kserve"
+)
+
+// grpcCode is a status of gRPC.
+type grpcCode int
+
+// The statuses that the server answers with.
+const (
+	codeOK                grpcCode = 0
+	codeUnknown           grpcCode = 2
+	codeInvalid           grpcCode = 3
+	codeDeadline          grpcCode = 4
+	codeNotFound          grpcCode = 5
+	codeExists            grpcCode = 6
+	codeDenied            grpcCode = 7
+	codeResourceExhausted grpcCode = 8
+	codeAborted           grpcCode = 10
+	codeUnimplemented     grpcCode = 12
+	codeInternal          grpcCode = 13
+	codeUnavailable       grpcCode = 14
+	codeUnauthenticated   grpcCode = 16
+)
+
+// grpcOf is the status that stands for an HTTP one.
+func grpcOf(status int) grpcCode {
+	switch status {
+	case http.StatusBadRequest:
+		return codeInvalid
+	case http.StatusUnauthorized:
+		return codeUnauthenticated
+	case http.StatusForbidden:
+		return codeDenied
+	case http.StatusNotFound:
+		return codeNotFound
+	case http.StatusConflict:
+		return codeAborted
+	case http.StatusTooManyRequests:
+		return codeResourceExhausted
+	case http.StatusInternalServerError:
+		return codeInternal
+	case http.StatusNotImplemented:
+		return codeUnimplemented
+	case http.StatusServiceUnavailable:
+		return codeUnavailable
+	case http.StatusGatewayTimeout, http.StatusRequestTimeout:
+		return codeDeadline
+	}
+	return codeUnknown
+}
+
+// grpcHead is what matters of a request's headers.
+type grpcHead struct {
+	method, path, ctype, encoding, auth, id string
+}
+
+func (h *grpcHead) reset() { *h = grpcHead{} }
+
+// take is called for each field of a header block.
+func (h *grpcHead) take(f hpack.HeaderField) {
+	switch f.Name {
+	case ":method":
+		h.method = f.Value
+	case ":path":
+		h.path = f.Value
+	case "content-type":
+		h.ctype = f.Value
+	case "grpc-encoding":
+		h.encoding = f.Value
+	case "authorization":
+		h.auth = f.Value
+	case "x-request-id":
+		h.id = f.Value
+	}
+}
+
+// grpcStream is one call of gRPC, which may carry many requests.
+type grpcStream struct {
+	id     uint32
+	head   grpcHead
+	calls  []*grpcCall // under way
+	in     []byte      // of a message that is not whole yet
+	used   int         // bytes read since the stream's window was last given back
+	got    int         // messages
+	half   bool        // the client has ended its side
+	opened bool        // the head of the answer is out
+
+	window  int64
+	held    []byte // of messages, held back by flow control
+	pushed  int64  // bytes of messages so far
+	framed  int64  // of them, put into frames
+	ending  bool   // the status follows what is held
+	code    grpcCode
+	message string
+}
+
+// open begins a stream whose headers have been read.
+func (g *grpcConn) open(id uint32, end bool, read time.Time) {
+	st := &grpcStream{id: id, head: g.fields, window: g.initial}
+	g.streams[id] = st
+	switch {
+	case st.head.method != http.MethodPost || !bytes.HasPrefix([]byte(st.head.ctype), []byte(grpcType)):
+		g.notGRPC(st)
+		return
+	case !g.s.authorizedBy(st.head.auth):
+		g.end(st, codeUnauthenticated, "the API key is missing or wrong")
+		return
+	case st.head.encoding != "" && st.head.encoding != "identity" && st.head.encoding != "gzip" && st.head.encoding != "deflate":
+		g.end(st, codeUnimplemented, "Compression algorithm '"+st.head.encoding+"' is not supported")
+		return
+	case st.head.path != kserve.ModelStreamInferMethod && st.head.path != kserve.ModelInferMethod && !knownMethod(st.head.path):
+		g.end(st, codeUnimplemented, "")
+		return
+	}
+	if st.head.path == kserve.ModelStreamInferMethod && g.s.cfg.Output.EarlyHeaders {
+		g.answerHead(st)
+	}
+	if end {
+		g.halfClosed(st)
+	}
+}
+
+// notGRPC answers what is HTTP/2 but no gRPC, as a server of gRPC does.
+func (g *grpcConn) notGRPC(st *grpcStream) {
+	g.header(st, appendField(nil, ":status", "415"), true)
+	if !st.half {
+		g.reset(st, h2.ErrCodeNo)
+	}
+	delete(g.streams, st.id)
+}
+
+// halfClosed notes that the client sends no more on the stream.
+func (g *grpcConn) halfClosed(st *grpcStream) {
+	st.half = true
+	switch {
+	case len(st.in) > 0:
+		g.end(st, codeInternal, "the stream ends inside a message")
+	case st.head.path == kserve.ModelStreamInferMethod:
+		if len(st.calls) == 0 {
+			g.end(st, codeOK, "")
+		}
+	case st.got == 0:
+		g.end(st, codeInternal, "no message came with the request")
+	}
+}
+
+// messages handles every whole message on a stream.
+func (g *grpcConn) messages(st *grpcStream, p []byte, read time.Time) {
+	kept := len(st.in) > 0
+	if kept {
+		st.in = append(st.in, p...)
+		p = st.in
+	}
+	for len(p) >= 5 && !st.ending && !g.dead {
+		size := int(binary.BigEndian.Uint32(p[1:]))
+		if size > maxBody {
+			g.end(st, codeResourceExhausted, fmt.Sprintf("Received message larger than max (%d vs. %d)", size, maxBody))
+			return
+		}
+		if len(p) < 5+size {
+			break
+		}
+		message, packed := p[5:5+size], p[0] != 0
+		p = p[5+size:]
+		if packed {
+			var err error
+			if message, err = g.unpack(st, message); err != nil {
+				g.end(st, codeInternal, "decompress a message: "+err.Error())
+				return
+			}
+		}
+		st.got++
+		g.message(st, message, read)
+	}
+	switch {
+	case !kept:
+		st.in = append(st.in[:0], p...)
+	case len(p) == 0 && cap(st.in) > 1<<20:
+		st.in = nil
+	default:
+		st.in = st.in[:copy(st.in, p)]
+	}
+}
+
+// unpack undoes the compression that the stream's head names.
+func (g *grpcConn) unpack(st *grpcStream, p []byte) ([]byte, error) {
+	var r io.Reader
+	var err error
+	switch st.head.encoding {
+	case "gzip":
+		r, err = gzip.NewReader(bytes.NewReader(p))
+	case "deflate":
+		r, err = zlib.NewReader(bytes.NewReader(p))
+	default:
+		return nil, fmt.Errorf("the request names no algorithm")
+	}
+	if err != nil {
+		return nil, err
+	}
+	b := bytes.NewBuffer(g.unpacked[:0])
+	n, err := io.Copy(b, io.LimitReader(r, maxBody+1))
+	if err == nil && n > maxBody {
+		err = fmt.Errorf("more than %d bytes", maxBody)
+	}
+	g.unpacked = b.Bytes()
+	return g.unpacked, err
+}
+
+// message serves one message.
+func (g *grpcConn) message(st *grpcStream, p []byte, read time.Time) {
+	switch st.head.path {
+	case kserve.ModelStreamInferMethod, kserve.ModelInferMethod:
+		if st.head.path == kserve.ModelInferMethod && st.got > 1 {
+			return
+		}
+		g.infer(st, p, read)
+	default:
+		if st.got > 1 {
+			return
+		}
+		answer, err := g.s.control(st.head.path, p)
+		if err != nil {
+			g.end(st, err.code, err.message)
+			return
+		}
+		g.push(st, appendMessage(nil, answer))
+		g.end(st, codeOK, "")
+	}
+}
+
+// appendMessage writes a message with the prefix that gRPC gives it.
+func appendMessage(b, message []byte) []byte {
+	b = append(b, 0)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(message)))
+	return append(b, message...)
+}
+
+// drop forgets a stream that the client has given up, with its calls.
+func (g *grpcConn) drop(st *grpcStream) {
+	delete(g.streams, st.id)
+	for len(st.calls) > 0 {
+		st.calls[len(st.calls)-1].cancel()
+	}
+	st.held = nil
+}
+
+// pace sends what becomes due while the reader waits for the client.
+func (g *grpcConn) pace() {
+	n := newNap()
+	for {
+		g.mu.Lock()
+		g.takeAdmitted()
+		now := g.s.clock.now()
+		for !g.dead && len(g.due) > 0 && g.due[0].due <= now {
+			c := g.due[0]
+			g.due.remove(c)
+			c.step(now)
+		}
+		g.flush()
+		if g.dead {
+			g.mu.Unlock()
+			return
+		}
+		g.wakeAt = math.MaxInt64
+		next := now + int64(time.Hour)
+		if len(g.due) > 0 {
+			next, g.wakeAt = g.due[0].due, g.due[0].due
+		}
+		g.mu.Unlock()
+		if !g.s.clock.until(n, next, g.kick) && g.s.isClosed() {
+			return
+		}
+	}
+}
+
+// later puts a call among those that wait for their time.
+func (g *grpcConn) later(c *grpcCall) {
+	g.due.push(c)
+	g.startPacer()
+	if c.due < g.wakeAt {
+		g.wake()
+	}
+}
+
+func (g *grpcConn) startPacer() {
+	if !g.pacing {
+		g.pacing = true
+		g.s.active.Go(g.pace)
+	}
+}
+
+// admit is called by the model, from any connection's work, when a queued call has
+// got its place.
+func (g *grpcConn) admit(c *grpcCall) {
+	g.placeMu.Lock()
+	g.admitted = append(g.admitted, c)
+	g.placeMu.Unlock()
+	g.wake()
+}
+
+// takeAdmitted starts the calls that got their place.
+func (g *grpcConn) takeAdmitted() {
+	g.placeMu.Lock()
+	calls := g.admitted
+	g.admitted = nil
+	g.placeMu.Unlock()
+	for _, c := range calls {
+		if c.queued {
+			c.queued = false
+			c.run(g.s.clock.now())
+		}
+	}
+}
+
+// callHeap orders calls by when they are due.
+type callHeap []*grpcCall
+
+func (h *callHeap) push(c *grpcCall) {
+	c.pos = len(*h)
+	*h = append(*h, c)
+	h.up(c.pos)
+}
+
+func (h *callHeap) remove(c *grpcCall) {
+	s := *h
+	i, last := c.pos, len(s)-1
+	c.pos = -1
+	moved := s[last]
+	s[last] = nil
+	*h = s[:last]
+	if i == last {
+		return
+	}
+	s[i] = moved
+	moved.pos = i
+	h.down(i)
+	h.up(moved.pos)
+}
+
+func (h callHeap) up(i int) {
+	for i > 0 && h[(i-1)/2].due > h[i].due {
+		h.swap(i, (i-1)/2)
+		i = (i - 1) / 2
+	}
+}
+
+func (h callHeap) down(i int) {
+	for {
+		least := 2*i + 1
+		if least >= len(h) {
+			return
+		}
+		if r := least + 1; r < len(h) && h[r].due < h[least].due {
+			least = r
+		}
+		if h[i].due <= h[least].due {
+			return
+		}
+		h.swap(i, least)
+		i = least
+	}
+}
+
+func (h callHeap) swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].pos, h[j].pos = i, j
+}

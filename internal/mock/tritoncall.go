@@ -1,0 +1,421 @@
+package mock
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// tritonCall is what a call knows when it came by Triton's protocol.
+type tritonCall struct {
+	model      *tritonModel
+	convention Convention // settled
+	id         string     // the client's
+	emptyFinal bool
+	text       []byte // the prompt, where it is echoed
+	finish     bool   // outputs that the request asks for
+	countIn    bool
+	countOut   bool
+	logprob    bool
+	logprobs   bool
+	batched    bool   // shapes begin with the batch
+	last       string // why the answer ends, for the last response
+	results    []resultTensor
+	wishes     []outputWish
+
+	prefix  []byte // what each response begins with
+	finalAt int    // where in prefix stands whether it is the last
+	inner   []byte // the response being written
+
+	parsed int64   // when the request had been read, on the server's clock
+	made   []int64 // when each response was
+}
+
+func (t *tritonCall) reset() {
+	*t = tritonCall{text: t.text[:0], results: t.results[:0], wishes: t.wishes[:0], prefix: t.prefix[:0], inner: t.inner[:0], made: t.made[:0]}
+}
+
+// resultTensor is an output of a model that computes.
+type resultTensor struct {
+	name, datatype string
+	shape          []int64
+	data           []byte
+}
+
+// settle tells which convention a request follows where the model leaves it open.
+func settle(m *tritonModel, r *inferRequest) Convention {
+	if m.spec.convention != ConventionAny {
+		return m.spec.convention
+	}
+	switch {
+	case r.find("PROMPT") != nil:
+		return ConventionOld
+	case r.find("max_tokens") != nil:
+		return ConventionTRTLLM
+	}
+	return ConventionVLLM
+}
+
+// takeTriton reads a checked request into the call.
+func (c *call) takeTriton(m *tritonModel, r *inferRequest) error {
+	t := &c.t
+	t.model, t.id, t.emptyFinal = m, r.id, r.emptyFinal
+	t.wishes = append(t.wishes, r.outputs...)
+	t.convention = settle(m, r)
+	t.batched = m.spec.maxBatch > 0
+	if !m.spec.llm {
+		c.choices, c.tokens = 1, 1
+		return c.compute(m, r)
+	}
+	prompt, limit := r.find("text_input"), r.find("max_tokens")
+	stream, sampling := r.find("stream"), r.find("sampling_parameters")
+	switch t.convention {
+	case ConventionOld:
+		prompt, stream, sampling = r.find("PROMPT"), r.find("STREAM"), r.find("SAMPLING_PARAMETERS")
+	case ConventionEngine:
+		prompt, limit, stream = nil, r.find("request_output_len"), r.find("streaming")
+		if ids := r.find("input_ids"); ids != nil {
+			for at := 0; at+4 <= len(ids.data); at += 4 {
+				c.p.words.id(ids.data[at : at+4])
+			}
+		}
+	}
+	c.p.stream = stream.flag(false)
+	c.p.max = limit.integer(-1)
+	c.p.min = r.find("min_length").integer(0)
+	c.p.ignoreEOS = r.find("ignore_eos").flag(false)
+	c.choices = 1
+	if t.batched && len(r.inputs) > 0 && len(r.inputs[0].shape) > 0 {
+		c.choices = int(max(1, r.inputs[0].shape[0]))
+	}
+	if prompt != nil {
+		for b := prompt.data; len(b) >= 4; {
+			n := min(int(binary.LittleEndian.Uint32(b)), len(b)-4)
+			c.p.words.plain(b[4 : 4+n])
+			b = b[4+n:]
+		}
+	}
+	if err := readSampling(&c.p, sampling.text()); err != nil {
+		return fmt.Errorf("%sinvalid sampling parameters: %w", requestID(r), err)
+	}
+	t.finish, t.logprob, t.logprobs = r.find("return_finish_reason").flag(false), r.find("return_cumulative_logprob").flag(false), r.find("return_logprobs").flag(false)
+	t.countIn, t.countOut = r.find("return_num_input_tokens").flag(false), r.find("return_num_output_tokens").flag(false)
+	if c.echoes(r) {
+		t.text = append(t.text, prompt.text()...)
+	}
+	return c.lengths(r)
+}
+
+// echoes says whether the prompt stands ahead of the answer's text. vLLM's backend
+// does so where an answer is not streamed; the flag makes all do it.
+func (c *call) echoes(r *inferRequest) bool {
+	if c.t.convention == ConventionEngine {
+		return false
+	}
+	exclude := r.find("exclude_input_in_output")
+	if c.s.cfg.Triton.Echo {
+		return !exclude.flag(false)
+	}
+	return c.t.convention == ConventionVLLM && !exclude.flag(c.p.stream)
+}
+
+// lengths decides how long the answer is.
+func (c *call) lengths(r *inferRequest) error {
+	limit := c.p.limit()
+	if limit == 0 || limit < -1 {
+		return fmt.Errorf("%smax_tokens must be at least 1, got %d", requestID(r), limit)
+	}
+	c.tokens, c.t.last = outputLength(&c.s.cfg.Output, &c.p, c.seq.rng)
+	room := c.s.cfg.Output.MaxModelLen - c.p.words.n
+	if room < 1 || limit > room {
+		return fmt.Errorf("%sprompt length (%d) plus max_tokens (%d) exceeds the maximum model length (%d)", requestID(r), c.p.words.n, max(limit, 0), c.s.cfg.Output.MaxModelLen)
+	}
+	if c.tokens > room {
+		c.tokens, c.t.last = room, "length"
+	}
+	return nil
+}
+
+// readSampling reads vLLM's sampling parameters, whose numbers may be strings.
+func readSampling(p *params, b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	s := scanner{b: b}
+	return s.object(func(key []byte) error {
+		v, err := s.skip()
+		if err != nil {
+			return err
+		}
+		if len(v) > 1 && v[0] == '"' {
+			v = v[1 : len(v)-1]
+		}
+		switch string(key) {
+		case "max_tokens":
+			return number(key, v, &p.max)
+		case "min_tokens":
+			return number(key, v, &p.min)
+		case "ignore_eos":
+			p.ignoreEOS = string(v) == "true" || string(v) == "True"
+		}
+		return nil
+	})
+}
+
+func number(key, v []byte, to *int) error {
+	if string(v) == "null" {
+		return nil
+	}
+	f, err := strconv.ParseFloat(string(v), 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		return fmt.Errorf("%s: %q is not an integer", key, v)
+	}
+	*to = int(f)
+	return nil
+}
+
+// appendKey and its like write protobuf.
+func appendText(b []byte, num protowire.Number, v string) []byte {
+	if v == "" {
+		return b
+	}
+	b = protowire.AppendTag(b, num, protowire.BytesType)
+	return protowire.AppendString(b, v)
+}
+
+// appendFlag writes a parameter that is true or false; the last byte is which.
+func appendFlag(b []byte, name string, v bool) []byte {
+	b = protowire.AppendTag(b, 4, protowire.BytesType)
+	b = protowire.AppendVarint(b, uint64(2+len(name)+4))
+	b = appendText(b, 1, name)
+	b = append(b, 0x12, 2, 0x08)
+	return protowire.AppendVarint(b, protowire.EncodeBool(v))
+}
+
+// appendTensor writes the description of an output.
+func appendTensor(b []byte, name, datatype string, shape ...int64) []byte {
+	size := 2 + len(name) + 2 + len(datatype)
+	dims := 0
+	for _, d := range shape {
+		dims += protowire.SizeVarint(uint64(d))
+	}
+	size += 1 + protowire.SizeVarint(uint64(dims)) + dims
+	b = protowire.AppendTag(b, 5, protowire.BytesType)
+	b = protowire.AppendVarint(b, uint64(size))
+	b = appendText(b, 1, name)
+	b = appendText(b, 2, datatype)
+	b = protowire.AppendTag(b, 3, protowire.BytesType)
+	b = protowire.AppendVarint(b, uint64(dims))
+	for _, d := range shape {
+		b = protowire.AppendVarint(b, uint64(d))
+	}
+	return b
+}
+
+// makeTritonPrefix builds what all responses with text begin with.
+func (c *call) makeTritonPrefix() {
+	t := &c.t
+	b := appendText(t.prefix[:0], 1, t.model.name)
+	b = appendText(b, 2, "1")
+	b = appendText(b, 3, t.id)
+	if t.model.spec.convention == ConventionTRTLLM {
+		// An ensemble hands on what its scheduler knows of sequences.
+		b = appendFlag(b, "sequence_end", false)
+		b = append(b, 0x22, 2+11+4, 0x0a, 11)
+		b = append(b, "sequence_id"...)
+		b = append(b, 0x12, 2, 0x10, 0)
+		b = appendFlag(b, "sequence_start", false)
+	}
+	b = appendFlag(b, "triton_final_response", false)
+	t.finalAt = len(b) - 1
+	for _, o := range c.textOutputs() {
+		b = appendTensor(b, o.name, o.datatype, o.shape...)
+	}
+	t.prefix = b
+}
+
+// textOutputs are the outputs of each response with text, without their data.
+func (c *call) textOutputs() []resultTensor {
+	t := &c.t
+	n := int64(c.choices)
+	shape := []int64{1}
+	if t.batched {
+		shape = []int64{n, 1}
+	}
+	switch t.convention {
+	case ConventionOld:
+		return []resultTensor{{name: "TEXT", datatype: "BYTES", shape: shape}}
+	case ConventionEngine:
+		return nil // their shapes differ from response to response
+	}
+	all := []resultTensor{{name: "text_output", datatype: "BYTES", shape: shape}}
+	for _, o := range [...]struct {
+		on             bool
+		name, datatype string
+	}{
+		{t.finish, "finish_reason", "BYTES"}, {t.logprob, "cumulative_logprob", "FP32"}, {t.logprobs, "logprobs", "BYTES"},
+		{t.countIn, "num_input_tokens", "UINT32"}, {t.countOut, "num_output_tokens", "UINT32"},
+	} {
+		if o.on && t.convention == ConventionVLLM {
+			all = append(all, resultTensor{name: o.name, datatype: o.datatype, shape: []int64{1}})
+		}
+	}
+	return all
+}
+
+// rawText writes the text of a response as raw contents: n tokens from the at-th on,
+// for each prompt of the batch.
+func (c *call) rawText(b []byte, at, n int) []byte {
+	size := 0
+	for choice := range c.choices {
+		size += 4 + c.textSize(choice, at, n)
+	}
+	b = append(b, 0x32)
+	b = protowire.AppendVarint(b, uint64(size))
+	for choice := range c.choices {
+		b = binary.LittleEndian.AppendUint32(b, uint32(c.textSize(choice, at, n)))
+		b = c.appendWords(b, choice, at, n)
+	}
+	return b
+}
+
+func (c *call) textSize(choice, at, n int) int {
+	size := 0
+	if at == 0 {
+		size = len(c.t.text)
+	}
+	at += c.textStart(choice)
+	for i := range n {
+		size += len(token(at + i))
+	}
+	return size
+}
+
+// textStart is where a choice's text begins in the endless one.
+func (c *call) textStart(choice int) int { return choice*7 + int(c.id[len(c.id)-1]) }
+
+// appendWords writes the text of n tokens from the at-th on, after the echo ahead of the first.
+func (c *call) appendWords(b []byte, choice, at, n int) []byte {
+	if at == 0 {
+		b = append(b, c.t.text...)
+	}
+	at += c.textStart(choice)
+	for i := range n {
+		b = append(b, token(at+i)...)
+	}
+	return b
+}
+
+// appendTextResponse writes an infer response of n tokens.
+func (c *call) appendTextResponse(b []byte, at, n int, final, ends bool) []byte {
+	t := &c.t
+	from := len(b)
+	b = append(b, t.prefix...)
+	if final {
+		b[from+t.finalAt] = 1
+	}
+	if t.convention == ConventionEngine {
+		return c.appendIDs(b, at, n)
+	}
+	b = c.rawText(b, at, n)
+	if t.convention != ConventionVLLM {
+		return b
+	}
+	if t.finish {
+		reason := "None"
+		if ends {
+			reason = t.last
+		}
+		b = appendRaw(b, appendBytes(nil, reason))
+	}
+	if t.logprob {
+		b = appendRaw(b, []byte{0, 0, 0, 0})
+	}
+	if t.logprobs {
+		b = appendRaw(b, appendBytes(nil, "null"))
+	}
+	if t.countIn {
+		b = appendRaw(b, binary.LittleEndian.AppendUint32(nil, uint32(c.p.words.n)))
+	}
+	if t.countOut {
+		b = appendRaw(b, binary.LittleEndian.AppendUint32(nil, uint32(n)))
+	}
+	return b
+}
+
+// appendIDs writes the outputs of the engine: token ids and how many.
+func (c *call) appendIDs(b []byte, at, n int) []byte {
+	rows := int64(c.choices)
+	b = appendTensor(b, "output_ids", "INT32", rows, int64(n))
+	b = appendTensor(b, "sequence_length", "INT32", rows, 1)
+	b = append(b, 0x32)
+	b = protowire.AppendVarint(b, uint64(4*n*c.choices))
+	for choice := range c.choices {
+		for i := range n {
+			b = binary.LittleEndian.AppendUint32(b, uint32(tokenID(c.textStart(choice)+at+i)))
+		}
+	}
+	b = append(b, 0x32)
+	b = protowire.AppendVarint(b, uint64(4*c.choices))
+	for range c.choices {
+		b = binary.LittleEndian.AppendUint32(b, uint32(n))
+	}
+	return b
+}
+
+// tokenID numbers the words of the vocabulary, above the ids that mean something special.
+func tokenID(i int) int { return 1000 + int(uint(i)%uint(len(vocabulary))) }
+
+func appendRaw(b, data []byte) []byte {
+	b = append(b, 0x32)
+	b = protowire.AppendVarint(b, uint64(len(data)))
+	return append(b, data...)
+}
+
+// appendBytes writes an element of a BYTES tensor.
+func appendBytes(b []byte, v string) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(v)))
+	return append(b, v...)
+}
+
+// appendResults writes an infer response of a model that computes.
+func (c *call) appendResults(b []byte, final bool) []byte {
+	t := &c.t
+	b = appendText(b, 1, t.model.name)
+	b = appendText(b, 2, "1")
+	b = appendText(b, 3, t.id)
+	if final {
+		b = appendFlag(b, "triton_final_response", true)
+	}
+	for _, o := range t.results {
+		b = appendTensor(b, o.name, o.datatype, o.shape...)
+	}
+	for _, o := range t.results {
+		b = appendRaw(b, o.data)
+	}
+	return b
+}
+
+// appendEmptyFinal writes the response that only says that there are no more.
+func (c *call) appendEmptyFinal(b []byte) []byte {
+	b = appendText(b, 1, c.t.model.name)
+	b = appendText(b, 3, c.t.id)
+	return appendFlag(b, "triton_final_response", true)
+}
+
+// appendStreamMessage writes a message of ModelStreamInfer with gRPC's prefix.
+func appendStreamMessage(b []byte, failure string, inner []byte) []byte {
+	size := 1 + protowire.SizeVarint(uint64(len(inner))) + len(inner)
+	if failure != "" {
+		size += 1 + protowire.SizeVarint(uint64(len(failure))) + len(failure)
+	}
+	b = append(b, 0)
+	b = binary.BigEndian.AppendUint32(b, uint32(size))
+	b = appendText(b, 1, failure)
+	b = append(b, 0x12)
+	b = protowire.AppendVarint(b, uint64(len(inner)))
+	return append(b, inner...)
+}

@@ -1,0 +1,77 @@
+package triton
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"inferometer/internal/exchange/grpc"
+	"inferometer/internal/kserve"
+)
+
+// grpcServer asks over gRPC.
+type grpcServer struct{ client *grpc.Client }
+
+// call carries out a call of the control plane. A refusal is a *saidError, but where
+// the server does not know the method at all.
+func (s grpcServer) call(ctx context.Context, method string, ask, answer proto.Message) error {
+	message, err := proto.Marshal(ask)
+	if err != nil {
+		return fmt.Errorf("encoding a call of %s: %w", method, err)
+	}
+	got, err := s.client.Call(ctx, method, message)
+	var status *grpc.StatusError
+	switch {
+	case errors.As(err, &status) && status.Code != grpc.Unimplemented && status.Message != "":
+		return &saidError{status.Message}
+	case err != nil:
+		return err
+	}
+	if err := proto.Unmarshal(got, answer); err != nil {
+		return fmt.Errorf("the answer to %s is not what the protocol says: %w", method, err)
+	}
+	return nil
+}
+
+func unimplemented(err error) bool {
+	var status *grpc.StatusError
+	return errors.As(err, &status) && status.Code == grpc.Unimplemented
+}
+
+func (s grpcServer) alive(ctx context.Context) error {
+	err := s.call(ctx, kserve.ServerLiveMethod, &kserve.ServerLiveRequest{}, &kserve.ServerLiveResponse{})
+	if unimplemented(err) {
+		return fmt.Errorf("it speaks gRPC, and has no service %s: this is no Triton (%w)", kserve.Service, err)
+	}
+	return err
+}
+
+func (s grpcServer) model(ctx context.Context, name, version string) (metadata, *config, error) {
+	var m kserve.ModelMetadataResponse
+	if err := s.call(ctx, kserve.ModelMetadataMethod, &kserve.ModelMetadataRequest{Name: name, Version: version}, &m); err != nil {
+		return metadata{}, nil, err
+	}
+	var c kserve.ModelConfigResponse
+	err := s.call(ctx, kserve.ModelConfigMethod, &kserve.ModelConfigRequest{Name: name, Version: version}, &c)
+	if unimplemented(err) || err == nil && c.GetConfig() == nil {
+		return fromMetadata(&m), nil, nil
+	}
+	if err != nil {
+		return metadata{}, nil, err
+	}
+	return fromMetadata(&m), fromConfig(c.GetConfig()), nil
+}
+
+func (s grpcServer) index(ctx context.Context) ([]listed, error) {
+	var r kserve.RepositoryIndexResponse
+	if err := s.call(ctx, kserve.RepositoryIndexMethod, &kserve.RepositoryIndexRequest{}, &r); err != nil {
+		return nil, err
+	}
+	var list []listed
+	for _, m := range r.GetModels() {
+		list = append(list, listed{m.GetName(), m.GetVersion(), m.GetState(), m.GetReason()})
+	}
+	return list, nil
+}

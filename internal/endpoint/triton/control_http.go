@@ -1,0 +1,121 @@
+package triton
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// httpServer asks over HTTP.
+type httpServer struct {
+	client *http.Client
+	base   *url.URL
+	header http.Header
+}
+
+// notFound: there is nothing at that path, and the answer is not in the words of the
+// protocol.
+type notFound struct{ path, status string }
+
+func (e *notFound) Error() string { return "it answers " + e.path + " with " + e.status }
+
+// mostAnswer bounds what a server may tell about itself.
+const mostAnswer = 16 << 20
+
+// ask gets a JSON document.
+func (s *httpServer) ask(ctx context.Context, method, path string, answer any) error {
+	u := *s.base
+	u.Path = strings.TrimRight(u.Path, "/") + path
+	var body io.Reader
+	if method == http.MethodPost {
+		body = strings.NewReader("{}")
+	}
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), body)
+	if err != nil {
+		return err
+	}
+	req.Header = s.header.Clone()
+	resp, err := s.client.Do(req)
+	if err != nil {
+		var failed *url.Error
+		if errors.As(err, &failed) { // its text has the whole URL, which may hold a secret
+			err = failed.Err
+		}
+		return err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
+	if err != nil {
+		return fmt.Errorf("the answer to %s broke off: %w", path, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		var said struct {
+			Error string `json:"error"`
+		}
+		if json.Unmarshal(text, &said) == nil && said.Error != "" {
+			return &saidError{said.Error}
+		}
+		return &notFound{path, resp.Status}
+	}
+	if answer == nil {
+		return nil
+	}
+	if err := json.Unmarshal(text, answer); err != nil {
+		what := "something that is not what the protocol says"
+		if text = bytes.TrimSpace(text); len(text) > 0 && text[0] == '<' {
+			what = "an HTML page"
+		}
+		return fmt.Errorf("it answers %s with %s", path, what)
+	}
+	return nil
+}
+
+func (s *httpServer) alive(ctx context.Context) error {
+	var about struct {
+		Name string `json:"name"`
+	}
+	err := s.ask(ctx, http.MethodGet, "/v2", &about)
+	if err == nil && about.Name == "" {
+		return errors.New("it answers /v2 without the name of a server")
+	}
+	return err
+}
+
+func (s *httpServer) model(ctx context.Context, name, version string) (metadata, *config, error) {
+	path := modelPath(name, version)
+	var m metadata
+	if err := s.ask(ctx, http.MethodGet, path, &m); err != nil {
+		return m, nil, err
+	}
+	c := new(config)
+	err := s.ask(ctx, http.MethodGet, path+"/config", c)
+	var missing *notFound
+	switch {
+	case errors.As(err, &missing):
+		return m, nil, nil
+	case err != nil:
+		return m, nil, err
+	}
+	return m, c, nil
+}
+
+func (s *httpServer) index(ctx context.Context) ([]listed, error) {
+	var list []listed
+	err := s.ask(ctx, http.MethodPost, "/v2/repository/index", &list)
+	return list, err
+}
+
+// modelPath is where a model is.
+func modelPath(name, version string) string {
+	path := "/v2/models/" + name
+	if version != "" {
+		path += "/versions/" + version
+	}
+	return path
+}

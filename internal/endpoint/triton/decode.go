@@ -1,0 +1,330 @@
+package triton
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+
+	"inferometer/internal/endpoint"
+	"inferometer/internal/endpoint/sse"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/record"
+	"inferometer/internal/tensor"
+)
+
+// Decoder reads the answers of a model behind Triton. It holds nothing of one answer
+// when it reads the next.
+type Decoder struct {
+	convention convention
+	transport  string
+	endpoint   string
+	tok        prompt.Tokenizer // nil, or the run's own
+	own        bool             // tok is the model's own, not one that stands in for it
+}
+
+var _ endpoint.Decoder = (*Decoder)(nil)
+
+// NewDecoder makes the decoder of a target that Settle has seen. The model's own
+// tokenizer counts beside the server; one that stands in for it counts only answers
+// in one piece that the server did not count.
+func NewDecoder(t plan.Target, tok prompt.Tokenizer, own bool) *Decoder {
+	return &Decoder{convention: conventionOf(t.Triton.Convention), transport: t.Transport, endpoint: t.Endpoint, tok: tok, own: own && tok != nil}
+}
+
+// Decode fills in rec's events, text, token counts and finish reason from its body. A
+// failure that rec has already is kept, with whatever arrived before it decoded, and
+// its words are filled in where the body has them.
+func (d *Decoder) Decode(rec *record.Record) {
+	rec.Events, rec.Text = rec.Events[:0], rec.Text[:0]
+	rec.Out = record.Tokens{Local: -1}
+	rec.Cached, rec.Finish = -1, ""
+	a := answer{decoder: d, rec: rec, events: rec.Events, mark: -1, tokensIn: -1}
+	a.about, _ = rec.Request.(*about)
+	rec.Request = nil
+	a.reply.text = rec.Text
+	a.reply.expects = a.about != nil && len(a.about.expected) > 0
+	if d.convention.name == plan.ConventionTensors || a.about != nil && a.about.tensors {
+		rec.In = record.Tokens{Local: -1} // there is no prompt to count
+	}
+	switch {
+	case d.transport != plan.TransportGRPC && rec.Status != 0 && (rec.Status < 200 || rec.Status > 299):
+		refused(rec)
+		return
+	case len(rec.Body) == 0 && rec.Failure != nil:
+		return
+	case len(rec.Body) == 0:
+		fail(rec, record.BadBody, rec.End, "the answer is empty")
+		return
+	case d.transport == plan.TransportGRPC:
+		a.frames(d.endpoint == plan.EndpointStream)
+	case d.endpoint == plan.EndpointInfer:
+		a.whole((*reply).parseInfer)
+	default:
+		a.generated()
+	}
+	a.finish()
+}
+
+// answer is the state of decoding one answer.
+type answer struct {
+	decoder *Decoder
+	rec     *record.Record
+	about   *about
+	reply   reply
+	events  []record.Event
+	mark    int // the read that the last event came out of
+
+	tokens   int  // events that carry tokens
+	empty    int  // responses with an answer and no text
+	counted  int  // events whose tokens the server counts
+	sum      int  // of those
+	tokensIn int  // -1: not said
+	final    bool // the last response has come
+	bad      string
+	firstIDs string // as many ids at the answer's beginning as the prompt has
+}
+
+// frames reads an answer made of gRPC messages.
+func (a *answer) frames(stream bool) {
+	body := a.rec.Body
+	parse := (*reply).parseUnary
+	if stream {
+		parse = (*reply).parseStream
+	}
+	for rest := body; len(rest) > 0; {
+		message, after, ok := frame(rest)
+		if !ok {
+			if a.bad == "" && a.rec.Failure == nil {
+				fail(a.rec, record.Truncated, a.rec.End, fmt.Sprintf("the answer ends inside response %d", len(a.events)+1))
+			}
+			return
+		}
+		rest = after
+		a.take(parse, message, len(body)-len(rest))
+	}
+	a.final = a.final || !stream
+}
+
+// whole reads an answer that is one document.
+func (a *answer) whole(parse func(*reply, []byte, *convention) error) {
+	a.take(parse, a.rec.Body, len(a.rec.Body))
+	a.final = true
+}
+
+// generated reads the answer to generate or generate_stream.
+func (a *answer) generated() {
+	body := bytes.TrimLeft(a.rec.Body, " \t\r\n")
+	switch {
+	case len(body) > 0 && body[0] == '{':
+		a.whole((*reply).parseGenerate)
+		return
+	case len(body) > 0 && body[0] == '<':
+		fail(a.rec, record.BadBody, a.rec.End, "the answer is an HTML or XML page")
+		return
+	}
+	var scan sse.Scanner
+	scan.Reset(a.rec.Body)
+	for e := (sse.Event{}); scan.Next(&e); {
+		switch {
+		case e.HasData && len(e.Data) > 0:
+			if e.Unterminated && a.rec.Failure == nil && !endsObject(e.Data) {
+				fail(a.rec, record.Truncated, a.rec.End, fmt.Sprintf("the answer ends inside response %d", len(a.events)+1))
+				return
+			}
+			a.take((*reply).parseGenerate, e.Data, e.End)
+		case e.HasData:
+			a.add(e.End, record.Empty, 0, 0)
+		default:
+			a.add(e.End, record.Comment, 0, 0)
+		}
+	}
+	a.final = true // the end of the body is the end of the stream
+}
+
+func endsObject(data []byte) bool { return bytes.HasSuffix(bytes.TrimSpace(data), []byte("}")) }
+
+// take reads a response that is complete at offset end of the body.
+func (a *answer) take(parse func(*reply, []byte, *convention) error, data []byte, end int) {
+	r, c := &a.reply, &a.decoder.convention
+	before := len(r.text)
+	if err := parse(r, data, c); err != nil {
+		r.text = r.text[:before]
+		a.add(end, record.Unknown, 0, 0)
+		if a.bad == "" {
+			a.bad = fmt.Sprintf("response %d cannot be read: %v", len(a.events), err)
+		}
+		return
+	}
+	a.final = a.final || r.final
+	if r.failure != nil {
+		r.text = r.text[:before]
+		a.add(end, record.Error, 0, 0)
+		a.failed(string(r.failure))
+		return
+	}
+	if r.tokensIn >= 0 {
+		a.tokensIn = r.tokensIn
+	}
+	if len(r.finish) > 0 {
+		a.rec.Finish = string(r.finish)
+	}
+	if a.about != nil && a.tokens == 0 && len(r.ids) >= len(a.about.prompt) {
+		a.firstIDs = string(r.ids[:len(a.about.prompt)])
+	}
+	label, tokens := a.label(len(r.text) - before)
+	if label.IsToken() {
+		a.count(&tokens)
+	}
+	a.add(end, label, len(r.text)-before, tokens)
+	a.compare()
+}
+
+// label says what a response carried.
+func (a *answer) label(text int) (record.Label, int) {
+	r, c := &a.reply, &a.decoder.convention
+	content := record.Content
+	if !a.rec.Streamed {
+		content = record.Whole
+	}
+	switch {
+	case r.outputs == 0 && r.final:
+		return record.Done, 0
+	case r.outputs == 0:
+		return record.Empty, 0
+	case c.name == plan.ConventionTensors:
+		return content, -1
+	case c.answerIDs != "" && len(r.ids) > 0:
+		return content, len(r.ids) / 4
+	case text > 0:
+		return content, 1
+	case r.answered && len(r.finish) > 0:
+		a.empty++
+		return record.Finish, 0
+	case r.answered:
+		a.empty++
+		return record.Empty, 0
+	default:
+		return record.Empty, 0
+	}
+}
+
+// count takes over the server's own count of a response's tokens.
+func (a *answer) count(tokens *int) {
+	if a.reply.tokensOut >= 0 {
+		*tokens = a.reply.tokensOut
+		a.counted++
+		a.sum += a.reply.tokensOut
+	}
+}
+
+// add appends an event that is complete at offset end of the body.
+func (a *answer) add(end int, label record.Label, text, tokens int) {
+	marks := a.rec.Marks
+	m := max(a.mark, 0)
+	for m < len(marks)-1 && marks[m].Off < end {
+		m++
+	}
+	if m == a.mark {
+		a.events[len(a.events)-1].Merged = true
+	}
+	a.mark = m
+	if label.IsToken() {
+		a.tokens++
+	}
+	a.events = append(a.events, record.Event{Mark: m, Label: label, Text: text, Tokens: tokens})
+}
+
+// failed notes an error that the server reports inside the answer.
+func (a *answer) failed(text string) {
+	at := a.rec.End
+	if a.mark >= 0 && a.mark < len(a.rec.Marks) {
+		at = a.rec.Marks[a.mark].At()
+	}
+	text = shorten(text)
+	if f := a.rec.Failure; f != nil && f.Class == record.StreamError && f.Message == "" {
+		f.Message, f.At = text, at
+		return
+	}
+	fail(a.rec, record.StreamError, at, text)
+}
+
+// compare holds a response against what the user expects.
+func (a *answer) compare() {
+	if !a.reply.expects || a.reply.outputs == 0 {
+		return
+	}
+	if err := tensor.Compare(a.about.expected, a.reply.tensors); err != nil {
+		fail(a.rec, record.BadBody, a.rec.End, "the answer is not the expected one: "+err.Error())
+	}
+}
+
+// finish counts tokens and finds the failures that show once all has been read.
+func (a *answer) finish() {
+	rec := a.rec
+	rec.Text = a.reply.text
+	if len(rec.Marks) == 0 { // nothing to point at
+		a.events = a.events[:0]
+	}
+	rec.Events = a.events
+	if a.decoder.convention.name != plan.ConventionTensors {
+		if a.about != nil && a.about.prompt != "" {
+			a.dropEcho(a.about.prompt)
+		}
+		if a.tokensIn >= 0 {
+			rec.In.N, rec.In.Source = a.tokensIn, record.FromServer
+		}
+		a.countTokens()
+	}
+	switch {
+	case rec.Failure != nil:
+	case a.bad != "":
+		fail(rec, record.BadBody, rec.End, a.bad)
+	case !a.final:
+		fail(rec, record.Truncated, rec.End, fmt.Sprintf("the stream ends after %d responses, none of them marked as the last", len(a.events)))
+	case len(a.events) == 0:
+		fail(rec, record.BadBody, rec.End, "the answer holds no response")
+	}
+}
+
+// fail notes a failure unless there is one already.
+func fail(rec *record.Record, class record.Class, at time.Duration, text string) {
+	if rec.Failure == nil {
+		rec.Failure = &record.Failure{Class: class, Status: rec.Status, Message: shorten(text), At: at}
+	}
+}
+
+// refused says why a request was answered with a status other than 2xx, in the
+// server's words.
+func refused(rec *record.Record) {
+	fail(rec, record.HTTPStatus, rec.End, "")
+	if f := rec.Failure; f.Class == record.HTTPStatus && f.Message == "" {
+		var r reply
+		text := bytes.TrimSpace(rec.Body[:min(len(rec.Body), 16<<10)])
+		switch {
+		case r.parseGenerate(rec.Body, &convention{}) == nil && r.failure != nil:
+			f.Message = shorten(string(r.failure))
+		case len(text) > 0 && text[0] != '<':
+			f.Message = shorten(string(text))
+		default:
+			f.Message = http.StatusText(rec.Status)
+		}
+	}
+}
+
+// maxMessage bounds a failure's message, in characters.
+const maxMessage = 200
+
+// shorten makes text fit into a line of a report: one line, valid, not too long.
+func shorten(text string) string {
+	text = strings.ToValidUTF8(text[:min(len(text), 8*maxMessage)], "")
+	fields := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
+	short := []rune(strings.Join(fields, " "))
+	if len(short) > maxMessage {
+		return string(short[:maxMessage-1]) + "…"
+	}
+	return string(short)
+}

@@ -1,0 +1,281 @@
+package triton
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"inferometer/internal/kserve"
+	"inferometer/internal/prompt"
+	"inferometer/internal/tensor"
+)
+
+// content is what one request carries: its prompt in the forms that slots need.
+type content struct {
+	text   string
+	output int // tokens to ask for; 0: the model's choice
+	ids    []int32
+	slots  []slot
+}
+
+// fill gives the content of a prompt.
+func (l *layout) fill(p *prompt.Prompt) content {
+	c := content{text: plainText(p), output: p.Output, slots: l.slots[without]}
+	if p.Output > 0 {
+		c.slots = l.slots[with]
+	}
+	if l.encode != nil {
+		c.ids = l.encode.Encode(c.text, false)
+	}
+	return c
+}
+
+// plainText is a prompt as one text.
+func plainText(p *prompt.Prompt) string {
+	if len(p.Messages) == 0 {
+		return p.Text
+	}
+	parts := make([]string, len(p.Messages))
+	for i, m := range p.Messages {
+		parts[i] = m.Content
+	}
+	return strings.Join(parts, "\n")
+}
+
+// size is how many bytes a slot's tensor has.
+func (l *layout) size(s *slot, c *content) int {
+	switch s.kind {
+	case constant:
+		return len(s.Data)
+	case text:
+		return 4 + len(c.text)
+	case sampling:
+		return 4 + l.samplingSize(c)
+	case ids:
+		return len(c.ids) * s.Datatype.Size()
+	default:
+		return s.Datatype.Size()
+	}
+}
+
+// appendData adds a slot's tensor.
+func (l *layout) appendData(b []byte, s *slot, c *content) []byte {
+	switch s.kind {
+	case constant:
+		return append(b, s.Data...)
+	case text:
+		return tensor.AppendString(b, c.text)
+	case length:
+		return tensor.AppendInt(b, s.Datatype, int64(c.length()))
+	case idsLength:
+		return tensor.AppendInt(b, s.Datatype, int64(len(c.ids)))
+	case sampling:
+		b = binary.LittleEndian.AppendUint32(b, uint32(l.samplingSize(c)))
+		return l.appendSampling(b, c)
+	case ids:
+		for _, id := range c.ids {
+			b = tensor.AppendInt(b, s.Datatype, int64(id))
+		}
+	}
+	return b
+}
+
+// length is the output length that the request asks for.
+func (c *content) length() int {
+	if c.output > 0 {
+		return c.output
+	}
+	return usualLength
+}
+
+// appendSampling adds the JSON of the sampling parameters.
+func (l *layout) appendSampling(b []byte, c *content) []byte {
+	b = append(b, '{')
+	start := len(b)
+	if c.output > 0 {
+		// What the user says of them stands among the shared fields, and wins.
+		if !strings.Contains(","+l.sampling, `,"max_tokens":`) {
+			b = append(b, `"max_tokens":`...)
+			b = append(strconv.AppendInt(b, int64(c.output), 10), ',')
+		}
+		if l.minimum && !strings.Contains(","+l.sampling, `,"min_tokens":`) {
+			b = append(b, `"min_tokens":`...)
+			b = append(strconv.AppendInt(b, int64(c.output), 10), ',')
+		}
+	}
+	b = append(b, l.sampling...)
+	if len(b) > start {
+		b = b[:len(b)-1] // the last comma
+	}
+	return append(b, '}')
+}
+
+func (l *layout) samplingSize(c *content) int {
+	var room [256]byte
+	return len(l.appendSampling(room[:0], c))
+}
+
+// shape is a slot's shape as it is sent.
+func (s *slot) shape(c *content) []int64 {
+	if s.kind == ids {
+		return append(slices.Clone(s.Shape), int64(len(c.ids)))
+	}
+	return s.Shape
+}
+
+// messages encodes ModelInferRequest messages. What all requests share is encoded
+// once.
+type messages struct {
+	layout *layout
+	head   []byte    // model, version and parameters
+	inputs [2][]byte // names, datatypes and shapes of the inputs; nil: they differ from request to request
+}
+
+// newMessages encodes what all requests share. stream: they go on a stream, where the
+// server is asked to mark the last response of each.
+func newMessages(l *layout, version string, parameters map[string]any, stream bool) (*messages, error) {
+	m := &messages{layout: l}
+	m.head = appendBytes(m.head, fieldModelName, l.model.Name)
+	if version != "" {
+		m.head = appendBytes(m.head, fieldModelVersion, version)
+	}
+	if stream {
+		m.head, _ = appendParameter(m.head, kserve.ParameterEmptyFinal, true)
+	}
+	var err error
+	if m.head, err = appendParameters(m.head, parameters); err != nil {
+		return nil, err
+	}
+	for which := range l.slots {
+		slots := l.slots[which]
+		if slices.ContainsFunc(slots, func(s slot) bool { return s.kind == ids }) {
+			continue
+		}
+		m.inputs[which] = []byte{}
+		for i := range slots {
+			m.inputs[which] = appendTensor(m.inputs[which], &slots[i].Tensor, slots[i].Shape)
+		}
+	}
+	return m, nil
+}
+
+// encode is the message of one prompt.
+func (m *messages) encode(p *prompt.Prompt, id string, c *content) []byte {
+	which := without
+	if c.output > 0 {
+		which = with
+	}
+	b := m.begin(len(m.inputs[which])+len(c.text)+8*len(c.ids)+len(m.layout.sampling)+64+16*len(c.slots), p, id)
+	if m.inputs[which] != nil {
+		b = append(b, m.inputs[which]...)
+	} else {
+		for i := range c.slots {
+			b = appendTensor(b, &c.slots[i].Tensor, c.slots[i].shape(c))
+		}
+	}
+	for i := range c.slots {
+		b = protowire.AppendTag(b, fieldRawInputs, protowire.BytesType)
+		b = protowire.AppendVarint(b, uint64(m.layout.size(&c.slots[i], c)))
+		b = m.layout.appendData(b, &c.slots[i], c)
+	}
+	return b
+}
+
+// begin starts a message with what all share, its id and its sequence.
+func (m *messages) begin(room int, p *prompt.Prompt, id string) []byte {
+	b := make([]byte, 0, len(m.head)+len(id)+room+128)
+	b = append(b, m.head...)
+	b = appendBytes(b, fieldID, id)
+	if p.Sequence.ID != 0 {
+		b, _ = appendParameter(b, kserve.ParameterSequenceID, p.Sequence.ID)
+		b, _ = appendParameter(b, kserve.ParameterSequenceStart, p.Sequence.Start)
+		b, _ = appendParameter(b, kserve.ParameterSequenceEnd, p.Sequence.End)
+	}
+	return b
+}
+
+// tensors is the message of a request whose inputs are tensors already.
+func (m *messages) tensors(p *prompt.Prompt, id string, inputs []tensor.Tensor) ([]byte, error) {
+	size := 0
+	for i := range inputs {
+		size += len(inputs[i].Data) + len(inputs[i].Name) + 64
+	}
+	b := m.begin(size, p, id)
+	if p.Inputs != nil {
+		var err error
+		if b, err = appendParameters(b, p.Inputs.Parameters); err != nil {
+			return nil, err
+		}
+	}
+	for i := range inputs {
+		b = appendTensor(b, &inputs[i], inputs[i].Shape)
+	}
+	for i := range inputs {
+		b = appendBytes(b, fieldRawInputs, inputs[i].Data)
+	}
+	return b, nil
+}
+
+func appendBytes[S ~string | ~[]byte](b []byte, field protowire.Number, s S) []byte {
+	b = protowire.AppendTag(b, field, protowire.BytesType)
+	b = protowire.AppendVarint(b, uint64(len(s)))
+	return append(b, s...)
+}
+
+// appendTensor adds what a message says about an input besides its values.
+func appendTensor(b []byte, t *tensor.Tensor, shape []int64) []byte {
+	inner := appendBytes(make([]byte, 0, len(t.Name)+32), fieldTensorName, t.Name)
+	inner = appendBytes(inner, fieldTensorDatatype, t.Datatype.String())
+	var packed []byte
+	for _, d := range shape {
+		packed = protowire.AppendVarint(packed, uint64(d))
+	}
+	inner = appendBytes(inner, fieldTensorShape, packed)
+	return appendBytes(b, fieldTensors, inner)
+}
+
+// appendParameters adds request parameters in the order of their names.
+func appendParameters(b []byte, parameters map[string]any) ([]byte, error) {
+	for _, name := range slices.Sorted(maps.Keys(parameters)) {
+		var err error
+		if b, err = appendParameter(b, name, parameters[name]); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// appendParameter adds an entry of the map of parameters.
+func appendParameter(b []byte, name string, value any) ([]byte, error) {
+	var v []byte
+	switch value := value.(type) {
+	case bool:
+		v = protowire.AppendTag(v, fieldBoolParameter, protowire.VarintType)
+		v = protowire.AppendVarint(v, protowire.EncodeBool(value))
+	case int:
+		v = protowire.AppendTag(v, fieldIntParameter, protowire.VarintType)
+		v = protowire.AppendVarint(v, uint64(value))
+	case int64:
+		v = protowire.AppendTag(v, fieldIntParameter, protowire.VarintType)
+		v = protowire.AppendVarint(v, uint64(value))
+	case uint64:
+		v = protowire.AppendTag(v, fieldUintParameter, protowire.VarintType)
+		v = protowire.AppendVarint(v, value)
+	case float64:
+		v = protowire.AppendTag(v, fieldDoubleParameter, protowire.Fixed64Type)
+		v = protowire.AppendFixed64(v, math.Float64bits(value))
+	case string:
+		v = appendBytes(v, fieldStringParameter, value)
+	default:
+		return nil, fmt.Errorf("request parameter %s is a %T; it must be true or false, a number or text", name, value)
+	}
+	entry := appendBytes(nil, fieldKey, name)
+	entry = appendBytes(entry, fieldValue, v)
+	return appendBytes(b, fieldParameters, entry), nil
+}

@@ -1,0 +1,230 @@
+package triton
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpproxy"
+
+	"inferometer/internal/endpoint"
+	"inferometer/internal/exchange"
+	"inferometer/internal/exchange/grpc"
+	"inferometer/internal/kserve"
+	"inferometer/internal/netclock"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/record"
+)
+
+// link is the way to one of a target's URLs.
+type link struct {
+	url    *url.URL
+	server server
+
+	grpc *grpc.Client // one of grpc and http is set
+	http *httpLink
+}
+
+// httpLink is what measured requests over HTTP take.
+type httpLink struct {
+	client *exchange.Client
+	dialer *netclock.Dialer
+	fields []exchange.Field
+	proxy  *url.URL
+	ask    *http.Client
+}
+
+// usualPort is where Triton serves gRPC unless it is told otherwise.
+const usualPort = "8001"
+
+// newLink makes the way to a URL. Nothing is sent yet.
+func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Hostname() == "" {
+		return &link{}, fmt.Errorf("target URL %s needs a scheme and a host, as in grpc://localhost:8001", plan.SafeURL(raw))
+	}
+	l := &link{url: u}
+	secure := u.Scheme == "https" || u.Scheme == "grpcs"
+	proxy, err := proxyFor(u, secure)
+	if err != nil {
+		return l, err
+	}
+	overGRPC := t.Transport == plan.TransportGRPC
+	dial := netclock.DialOptions{Proxy: proxy, Tunnel: overGRPC, Timeout: time.Duration(t.Timeouts.Connect)}
+	if secure {
+		dial.TLS = &tls.Config{}
+		if o.TLS != nil {
+			dial.TLS = o.TLS.Clone()
+		}
+		dial.TLS.ServerName = u.Hostname()
+		dial.TLS.NextProtos = []string{"http/1.1"}
+		if overGRPC {
+			dial.TLS.NextProtos = []string{"h2"}
+		}
+	}
+	dialer := netclock.NewDialer(o.Clock, hostPort(u, secure, overGRPC), dial)
+	limits := netclock.Limits{
+		FirstByte: time.Duration(t.Timeouts.FirstByte), Stall: time.Duration(t.Timeouts.Stall), Request: time.Duration(t.Timeouts.Request),
+	}
+	fields := headers(t, o.Key, u)
+	if overGRPC {
+		l.grpc = grpc.NewClient(o.Clock, dialer, grpc.Options{
+			Limits: limits, Authority: hostPort(u, secure, true), Metadata: fields, Secure: secure,
+			Compression: t.Triton.Compression, MaxMessage: t.Triton.MaxMessage, KeepAlive: time.Duration(t.Triton.KeepAlive),
+			Streams: t.Triton.Streams,
+		})
+		l.server = grpcServer{l.grpc}
+		return l, nil
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	if o.TLS != nil {
+		transport.TLSClientConfig = o.TLS.Clone()
+	}
+	l.http = &httpLink{
+		client: exchange.NewClient(o.Clock, dialer, limits), dialer: dialer, fields: fields, proxy: proxy,
+		ask: &http.Client{Transport: transport, Timeout: prepareTime},
+	}
+	header := http.Header{}
+	for _, f := range fields {
+		header.Set(f.Name, f.Value)
+	}
+	l.server = &httpServer{client: l.http.ask, base: u, header: header}
+	return l, nil
+}
+
+// proxyFor is the proxy that the environment names for a URL; nil: none.
+func proxyFor(u *url.URL, secure bool) (*url.URL, error) {
+	as := *u
+	as.Scheme = "http"
+	if secure {
+		as.Scheme = "https"
+	}
+	proxy, err := httpproxy.FromEnvironment().ProxyFunc()(&as)
+	if err != nil {
+		return nil, fmt.Errorf("the proxy variables for %s: %w", u.Redacted(), err)
+	}
+	if proxy != nil && proxy.Scheme != "http" {
+		return nil, fmt.Errorf("the proxy variables for %s name a proxy of scheme %q: only http:// proxies can be used", u.Redacted(), proxy.Scheme)
+	}
+	return proxy, nil
+}
+
+// hostPort is the address behind a URL.
+func hostPort(u *url.URL, secure, overGRPC bool) string {
+	switch {
+	case u.Port() != "":
+		return u.Host
+	case overGRPC:
+		return net.JoinHostPort(u.Hostname(), usualPort)
+	case secure:
+		return net.JoinHostPort(u.Hostname(), "443")
+	default:
+		return net.JoinHostPort(u.Hostname(), "80")
+	}
+}
+
+// headers go with every request. What the user gives wins.
+func headers(t plan.Target, key string, u *url.URL) []exchange.Field {
+	var fields []exchange.Field
+	if key != "" {
+		fields = append(fields, exchange.Field{Name: "Authorization", Value: "Bearer " + key})
+	} else if auth := netclock.ProxyAuthorization(u); auth != "" {
+		fields = append(fields, exchange.Field{Name: "Authorization", Value: auth})
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Headers)) {
+		fields = slices.DeleteFunc(fields, func(f exchange.Field) bool { return strings.EqualFold(f.Name, name) })
+		fields = append(fields, exchange.Field{Name: name, Value: t.Headers[name]})
+	}
+	return fields
+}
+
+// close gives back what the link holds.
+func (l *link) close() {
+	if l.grpc != nil {
+		l.grpc.Close()
+	}
+	if l.http != nil {
+		l.http.client.Close()
+		l.http.ask.CloseIdleConnections()
+	}
+}
+
+// replica makes what carries out requests.
+func (l *link) replica(y *layout, t plan.Target) (replica, error) {
+	if l.grpc == nil {
+		return newHTTPReplica(l, y, t)
+	}
+	stream := t.Endpoint == plan.EndpointStream
+	m, err := newMessages(y, t.Triton.Version, t.Triton.Parameters, stream)
+	if err != nil {
+		return nil, err
+	}
+	return &grpcReplica{client: l.grpc, messages: m, stream: stream}, nil
+}
+
+// grpcReplica carries out requests over gRPC.
+type grpcReplica struct {
+	client   *grpc.Client
+	messages *messages
+	stream   bool
+}
+
+func (r *grpcReplica) stamps() bool { return r.client.KernelStamps() }
+
+func (r *grpcReplica) warm(ctx context.Context, n int) error {
+	if r.stream {
+		return r.client.Open(ctx, kserve.ModelStreamInferMethod, sortResponse, n)
+	}
+	return r.client.Warm(ctx, n)
+}
+
+func (r *grpcReplica) close() error { return r.client.Close() }
+
+func (r *grpcReplica) prepare(p *prompt.Prompt, id string, m *material) (call, error) {
+	var message []byte
+	if m.in == nil {
+		message = r.messages.encode(p, id, &m.content)
+	} else {
+		var err error
+		if message, err = r.messages.tensors(p, id, m.in.tensors); err != nil {
+			return nil, err
+		}
+	}
+	ready, err := r.client.Prepare(message)
+	if err != nil {
+		return nil, err
+	}
+	if r.stream {
+		return &streamCall{r, id, ready}, nil
+	}
+	return &unaryCall{r, ready}, nil
+}
+
+// streamCall is a request on a stream.
+type streamCall struct {
+	replica *grpcReplica
+	id      string
+	message grpc.Message
+}
+
+func (c *streamCall) do(ctx context.Context, rec *record.Record) {
+	c.replica.client.Stream(ctx, kserve.ModelStreamInferMethod, c.id, c.message, rec, sortResponse)
+}
+
+// unaryCall is a request with one answer.
+type unaryCall struct {
+	replica *grpcReplica
+	message grpc.Message
+}
+
+func (c *unaryCall) do(ctx context.Context, rec *record.Record) {
+	c.replica.client.Unary(ctx, kserve.ModelInferMethod, c.message, rec)
+}

@@ -1,0 +1,163 @@
+package triton
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"inferometer/internal/nearest"
+)
+
+// server answers questions about itself and its models, over either transport.
+type server interface {
+	// alive asks whether an inference server is there that speaks the protocol.
+	alive(ctx context.Context) error
+	// model asks for a model's metadata and configuration; the latter is nil where
+	// the server has no such thing.
+	model(ctx context.Context, name, version string) (metadata, *config, error)
+	// index lists the models.
+	index(ctx context.Context) ([]listed, error)
+}
+
+// listed is a line of the list of models.
+type listed struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	State   string `json:"state"`
+	Reason  string `json:"reason"`
+}
+
+// ready reports whether the model can be asked. Servers that know no states leave
+// them out.
+func (l listed) ready() bool { return l.State == "READY" || l.State == "" }
+
+// mostNested bounds how deep ensembles may stand in one another.
+const mostNested = 16
+
+// describeModel asks for everything about a model and those that it is composed of.
+func describeModel(ctx context.Context, s server, name, version string) (Model, error) {
+	return describeNested(ctx, s, name, version, 0)
+}
+
+func describeNested(ctx context.Context, s server, name, version string, depth int) (Model, error) {
+	meta, conf, err := s.model(ctx, name, version)
+	if err != nil {
+		return Model{}, explainModel(ctx, s, name, version, err)
+	}
+	m, err := describe(meta, conf)
+	if err != nil || conf == nil {
+		return m, err
+	}
+	if depth == mostNested {
+		return m, fmt.Errorf("ensembles stand in one another more than %d deep, down to %s", mostNested, name)
+	}
+	for _, step := range conf.Ensemble.Steps {
+		if slices.ContainsFunc(m.Composing, func(c Model) bool { return c.Name == step.Model }) {
+			continue
+		}
+		v := ""
+		if step.Version > 0 {
+			v = strconv.FormatInt(int64(step.Version), 10)
+		}
+		c, err := describeNested(ctx, s, step.Model, v, depth+1)
+		if err != nil {
+			return m, fmt.Errorf("step %s of ensemble %s: %w", step.Model, name, err)
+		}
+		m.Composing = append(m.Composing, c)
+	}
+	return m, nil
+}
+
+// explainModel says why a model cannot be asked about.
+func explainModel(ctx context.Context, s server, name, version string, err error) error {
+	var said *saidError
+	if !errors.As(err, &said) {
+		return err
+	}
+	list, indexErr := s.index(ctx)
+	if indexErr != nil || len(list) == 0 {
+		return fmt.Errorf("the server does not know the model %s: %s", name, said.text)
+	}
+	var same []listed
+	for _, l := range list {
+		if l.Name == name {
+			same = append(same, l)
+		}
+	}
+	switch {
+	case len(same) == 0:
+		names := readyNames(list)
+		hint := ""
+		if n := nearest.Name(name, names); n != "" {
+			hint = fmt.Sprintf("; did you mean %s?", n)
+		}
+		return fmt.Errorf("the server has no model %q; it has %s%s", name, orNone(names), hint)
+	case version != "" && slices.ContainsFunc(same, listed.ready):
+		var versions []string
+		for _, l := range same {
+			if l.ready() {
+				versions = append(versions, l.Version)
+			}
+		}
+		return fmt.Errorf("model %s has no version %s; it has %s", name, version, strings.Join(versions, ", "))
+	case !slices.ContainsFunc(same, listed.ready):
+		why := same[0].Reason
+		if why == "" {
+			why = said.text
+		}
+		return fmt.Errorf("model %s is not ready (%s): %s", name, strings.ToLower(orNone([]string{same[0].State})), why)
+	}
+	return fmt.Errorf("asking about model %s: %s", name, said.text)
+}
+
+func orNone(names []string) string {
+	if text := strings.Join(names, ", "); text != "" {
+		return text
+	}
+	return "none"
+}
+
+// readyNames are the models that can be asked, each once, in the server's order.
+func readyNames(list []listed) []string {
+	var names []string
+	for _, l := range list {
+		if l.ready() && !slices.Contains(names, l.Name) {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}
+
+// chooseModel finds the model to measure where the user named none: the only one, or
+// the only one that is no part of another.
+func chooseModel(ctx context.Context, s server) (string, error) {
+	list, err := s.index(ctx)
+	if err != nil {
+		return "", fmt.Errorf("asking for the list of models: %w; name the model with --model", err)
+	}
+	all := readyNames(list)
+	left := slices.Clone(all)
+	for _, name := range all {
+		m, err := describeModel(ctx, s, name, "")
+		if err != nil {
+			continue
+		}
+		parts := m.All()[1:]
+		left = slices.DeleteFunc(left, func(n string) bool { return slices.Contains(parts, n) })
+	}
+	switch len(left) {
+	case 0:
+		return "", errors.New("the server has no model that is ready: load one, or name it with --model")
+	case 1:
+		return left[0], nil
+	}
+	return "", fmt.Errorf("the server has %d models; name one with --model: %s", len(left), strings.Join(left, ", "))
+}
+
+// saidError is a refusal by a server that speaks the protocol, in its own words.
+type saidError struct{ text string }
+
+func (e *saidError) Error() string { return e.text }

@@ -1,0 +1,125 @@
+package triton
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"inferometer/internal/endpoint"
+	"inferometer/internal/netclock"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+)
+
+// lookTime bounds the look at one server before the run.
+const lookTime = 10 * time.Second
+
+// Settle looks at a target before the run. It fills in what has to be found out, the
+// model's name and the convention that it follows, so that answers can be decoded from
+// the plan alone. Its error tells everything that stands in the way.
+func Settle(ctx context.Context, t *plan.Target, o endpoint.Options, log io.Writer) error {
+	if o.Clock == nil {
+		o.Clock = netclock.NewClock()
+	}
+	var errs []error
+	for i, raw := range t.URLs {
+		if err := settleOne(ctx, t, raw, i == 0, o, log); err != nil {
+			errs = append(errs, fmt.Errorf("target %d, %s: %w", i+1, plan.SafeURL(raw), err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func settleOne(ctx context.Context, t *plan.Target, raw string, first bool, o endpoint.Options, log io.Writer) error {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	l, err := newLink(raw, *t, o)
+	defer l.close()
+	if err != nil {
+		return err
+	}
+	if err := l.server.alive(ctx); err != nil {
+		return l.stranger(ctx, *t, o, err)
+	}
+	if t.Model == "" {
+		if t.Model, err = chooseModel(ctx, l.server); err != nil {
+			return err
+		}
+		fmt.Fprintf(log, "Measuring model %s of %s (--model names another).\n", t.Model, plan.SafeURL(raw))
+	}
+	m, err := describeModel(ctx, l.server, t.Model, t.Triton.Version)
+	if err != nil {
+		return err
+	}
+	wanted := t.Triton.Convention
+	c, err := settle(&m, wanted)
+	if err != nil {
+		return err
+	}
+	if first {
+		t.Triton.Convention = c.name
+	} else if wanted != "" && c.name != wanted {
+		return fmt.Errorf("model %s follows the convention %s here and %s at the first target: measure them apart", m.Name, c.name, wanted)
+	}
+	return fits(t, &m, first, log)
+}
+
+// fits checks whether the endpoint can carry what the model does.
+func fits(t *plan.Target, m *Model, first bool, log io.Writer) error {
+	switch {
+	case t.Endpoint == plan.EndpointInfer && m.Decoupled:
+		use := "endpoint stream"
+		if t.Transport == plan.TransportHTTP {
+			use = "endpoint generate, or endpoint stream over gRPC"
+		}
+		return fmt.Errorf("model %s is decoupled: a request may have any number of responses, which infer cannot carry; use %s", m.Name, use)
+	case t.Endpoint != plan.EndpointInfer && t.Streaming && !m.Streams() && m.Backend+m.Platform != "":
+		// One response is a whole answer, however it is asked for.
+		t.Streaming = false
+		if first && t.Triton.Convention != plan.ConventionTensors {
+			fmt.Fprintf(log, "Model %s is not decoupled: it gives one response to each request, and there is no stream of tokens to time.\n", m.Name)
+		}
+	}
+	return nil
+}
+
+// stranger says what is behind a URL that does not answer as Triton does.
+func (l *link) stranger(ctx context.Context, t plan.Target, o endpoint.Options, err error) error {
+	switch class := netclock.Classify(err); {
+	case class == record.ConnectFailed || class == record.ResolveFailed || class == record.TLSFailed || ctx.Err() != nil:
+		return fmt.Errorf("cannot be reached: %w", err)
+	}
+	plainURL := *l.url
+	plainURL.User, plainURL.Path = nil, ""
+	if l.grpc != nil {
+		plainURL.Scheme = strings.Replace(strings.Replace(l.url.Scheme, "grpcs", "https", 1), "grpc", "http", 1)
+		plainURL.Host = hostPort(l.url, false, true)
+	}
+	asker := &http.Client{Timeout: 3 * time.Second, Transport: &http.Transport{TLSClientConfig: o.TLS}}
+	defer asker.CloseIdleConnections()
+	other := &httpServer{client: asker, base: &plainURL}
+	if l.grpc != nil && other.alive(ctx) == nil {
+		return fmt.Errorf("this is the HTTP port of an inference server, not its gRPC port: use %s --protocol triton, or the gRPC port (8001 unless set otherwise)", plainURL.Redacted())
+	}
+	if other.ask(ctx, http.MethodGet, "/v1/models", nil) == nil {
+		return fmt.Errorf("this is an OpenAI-compatible server, not Triton: use %s without --protocol triton", plainURL.Redacted())
+	}
+	if l.http != nil && speaksGRPC(ctx, &plainURL, t, o) {
+		plainURL.Scheme = strings.Replace(plainURL.Scheme, "http", "grpc", 1)
+		return fmt.Errorf("this is the gRPC port of an inference server, not its HTTP port: use %s, or the HTTP port (8000 unless set otherwise)", plainURL.Redacted())
+	}
+	return fmt.Errorf("this does not look like Triton: %w", err)
+}
+
+// speaksGRPC reports whether the service answers at a URL.
+func speaksGRPC(ctx context.Context, u *url.URL, t plan.Target, o endpoint.Options) bool {
+	t.Transport = plan.TransportGRPC
+	l, err := newLink(u.String(), t, o)
+	defer l.close()
+	return err == nil && l.server.alive(ctx) == nil
+}

@@ -1,0 +1,213 @@
+package triton
+
+import (
+	"bytes"
+	"strings"
+
+	"inferometer/internal/record"
+	"inferometer/internal/token"
+)
+
+// dropEcho takes the prompt out of an answer that begins with it, and with it what
+// earlier responses said already where each repeats all of it. What is left of the
+// text is what the model wrote.
+func (a *answer) dropEcho(prompt string) {
+	if a.decoder.convention.answerIDs != "" {
+		a.dropIDs(prompt)
+		return
+	}
+	echo := echoLength(a.rec.Text, prompt)
+	if a.repeats(echo > 0, prompt) {
+		a.keepLast(prompt)
+		return
+	}
+	if echo == 0 {
+		return
+	}
+	a.rec.Text = append(a.rec.Text[:0], a.rec.Text[echo:]...)
+	for i := 0; echo > 0 && i < len(a.events); i++ {
+		n := min(echo, a.events[i].Text)
+		a.takeAway(i, n)
+		echo -= n
+	}
+}
+
+// takeAway notes that so many bytes of an event's text were not the model's.
+func (a *answer) takeAway(i, n int) {
+	e := &a.events[i]
+	e.Text -= n
+	if n > 0 && e.Text == 0 && e.Label.IsToken() {
+		e.Label = record.Echo
+		a.tokens--
+		if a.counted > 0 {
+			a.counted--
+			a.sum -= e.Tokens
+		}
+		e.Tokens = 0
+	}
+}
+
+// blank is what a tokenizer may lose or add at the beginning of a text.
+const blank = " \t\r\n"
+
+// echoLength is how many bytes at the beginning of a text are the prompt sent back; 0:
+// it is not there. A long prompt is recognised also where spaces around it were lost,
+// or a mark of the beginning was added.
+func echoLength(text []byte, prompt string) int {
+	if len(text) >= len(prompt) && string(text[:len(prompt)]) == prompt {
+		return len(prompt)
+	}
+	bare := strings.Trim(prompt, blank)
+	if len(bare) < shortEcho {
+		return 0
+	}
+	rest := bytes.TrimLeft(text, blank)
+	for _, mark := range []string{"<s>", "<|begin_of_text|>", "<bos>"} {
+		if after, ok := bytes.CutPrefix(rest, []byte(mark)); ok {
+			rest = bytes.TrimLeft(after, blank)
+			break
+		}
+	}
+	if after, ok := bytes.CutPrefix(rest, []byte(bare)); ok {
+		return len(text) - len(after)
+	}
+	return 0
+}
+
+// fewestRepeats is how many responses must each begin with the one before for that to
+// be no accident.
+const fewestRepeats = 3
+
+// repeats reports whether each response repeats all that came before it.
+func (a *answer) repeats(echoed bool, prompt string) bool {
+	var last []byte
+	n, at := 0, 0
+	for i := range a.events {
+		piece := a.rec.Text[at : at+a.events[i].Text]
+		at += a.events[i].Text
+		if len(piece) == 0 {
+			continue
+		}
+		if n++; n == 1 {
+			last = piece
+			continue
+		}
+		if len(piece) <= len(last) || !bytes.HasPrefix(piece, last) {
+			return false
+		}
+		last = piece
+	}
+	return n >= fewestRepeats || n == 2 && echoed && echoLength(last, prompt) > 0
+}
+
+// keepLast makes each response that repeats those before it one of what is new in it.
+func (a *answer) keepLast(prompt string) {
+	var text, last []byte
+	at := 0
+	for i := range a.events {
+		n := a.events[i].Text
+		piece := a.rec.Text[at : at+n]
+		at += n
+		if n == 0 {
+			continue
+		}
+		known := len(last)
+		if last == nil {
+			known = echoLength(piece, prompt)
+		}
+		last = piece
+		text = append(text, piece[known:]...)
+		a.takeAway(i, known)
+	}
+	a.rec.Text = append(a.rec.Text[:0], text...)
+}
+
+// dropIDs takes the prompt's ids out of an answer in ids that begins with them.
+func (a *answer) dropIDs(prompt string) {
+	for i := range a.events {
+		e := &a.events[i]
+		if !e.Label.IsToken() {
+			continue
+		}
+		if n := len(prompt) / 4; a.firstIDs == prompt && e.Tokens >= n {
+			if e.Tokens -= n; e.Tokens == 0 {
+				e.Label = record.Echo
+				a.tokens--
+			}
+		}
+		return
+	}
+}
+
+// countTokens says how many tokens the answer has, and how many each of its events.
+func (a *answer) countTokens() {
+	rec, d := a.rec, a.decoder
+	if d.convention.answerIDs != "" {
+		for _, e := range a.events {
+			if e.Label.IsToken() {
+				rec.Out.N += e.Tokens
+			}
+		}
+		rec.Out.Source = record.FromServer
+		return
+	}
+	text := ""
+	if d.own || d.tok != nil && !rec.Streamed {
+		text = string(rec.Text)
+	}
+	if d.own {
+		rec.Out.Local = d.tok.Count(text)
+	}
+	total := -1
+	if a.counted > 0 && a.counted == a.tokens {
+		total = a.sum
+	}
+	switch {
+	case total >= 0:
+		rec.Out.N, rec.Out.Source = total, record.FromServer
+		return
+	case d.own:
+		rec.Out.N, rec.Out.Source = rec.Out.Local, record.FromTokenizer
+	case !rec.Streamed && d.tok != nil:
+		rec.Out.N, rec.Out.Source = d.tok.Count(text), record.FromTokenizer
+	default:
+		rec.Out.N, rec.Out.Source = a.tokens, record.FromEvents
+	}
+	a.countEvents(text)
+}
+
+// countEvents says how many tokens each event has where the server does not.
+func (a *answer) countEvents(text string) {
+	placer, ok := a.decoder.tok.(token.Placer)
+	switch {
+	case a.tokens == 1: // it has them all
+		a.setTokens(func() int { return a.rec.Out.N })
+	case a.rec.Out.Source == record.FromEvents:
+		a.setTokens(func() int { return 1 })
+	case !ok:
+		a.setTokens(func() int { return -1 })
+	default:
+		cuts := make([]int, 0, len(a.events))
+		end := 0
+		for i := range a.events {
+			end += a.events[i].Text
+			if a.events[i].Label.IsToken() {
+				cuts = append(cuts, end)
+			}
+		}
+		next := token.PerEvent(nil, placer, text, cuts)
+		a.setTokens(func() int {
+			n := next[0]
+			next = next[1:]
+			return n
+		})
+	}
+}
+
+func (a *answer) setTokens(n func() int) {
+	for i := range a.events {
+		if a.events[i].Label.IsToken() {
+			a.events[i].Tokens = n()
+		}
+	}
+}

@@ -35,6 +35,7 @@ var house = []struct{ name, may string }{
 	{"engine", "load prompt endpoint record"},
 	{"collect", "endpoint record"},
 	{"endpoint/openai", "endpoint endpoint/sse exchange exchange/h2 netclock prompt plan record token jsonscan golang.org/x/net"},
+	{"endpoint/triton", "endpoint endpoint/sse exchange exchange/grpc netclock prompt plan record token jsonscan nearest kserve tensor tensor/* golang.org/x/net google.golang.org/protobuf"},
 	{"endpoint/sse", ""},
 	{"exchange/grpc", "exchange exchange/h2 netclock record"},
 	{"exchange/h2", "exchange netclock record golang.org/x/net"},

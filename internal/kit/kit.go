@@ -9,6 +9,7 @@ import (
 
 	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/openai"
+	"inferometer/internal/endpoint/triton"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/promptfile"
@@ -42,10 +43,20 @@ func Default() Kit {
 	return Kit{
 		Endpoints: map[string]EndpointFactory{
 			plan.ProtocolOpenAI: func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) { return openai.New(t, o) },
+			plan.ProtocolTriton: func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) {
+				e, err := triton.New(t, o)
+				if err != nil {
+					return nil, err
+				}
+				return e, nil
+			},
 		},
 		Decoders: map[string]DecoderFactory{
 			plan.ProtocolOpenAI: func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
 				return openai.NewDecoder(openai.Kind(t.Endpoint), tok, own)
+			},
+			plan.ProtocolTriton: func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
+				return triton.NewDecoder(t, tok, own)
 			},
 		},
 		Sources: map[string]SourceFactory{

@@ -34,6 +34,9 @@ func checkLimits(p *plan.Plan, l limits) error {
 		if p.Target.HTTP2 {
 			conns = (n + plan.HTTP2Streams - 1) / plan.HTTP2Streams
 		}
+		if streams := p.Target.Triton.Streams; streams > 0 && p.Target.Endpoint == plan.EndpointStream {
+			conns = min(n, streams)
+		}
 		if need := conns*l.ends + spareFiles; l.files > 0 && need > l.files {
 			errs = append(errs, fmt.Errorf("stage %d wants %d requests in flight, and this process may open %d files: raise the limit with ulimit -n %d, or ask for less", i+1, n, l.files, need))
 		}

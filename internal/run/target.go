@@ -15,7 +15,9 @@ import (
 	"strings"
 	"time"
 
+	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/openai"
+	"inferometer/internal/endpoint/triton"
 	"inferometer/internal/plan"
 )
 
@@ -83,6 +85,9 @@ const probeTime = 10 * time.Second
 // checkTarget makes sure that each URL answers, asks for the model's name where
 // the plan has none, and finds out whether HTTP/2 is spoken where the plan wants it.
 func checkTarget(ctx context.Context, t *plan.Target, s secrets, log io.Writer) error {
+	if t.Protocol == plan.ProtocolTriton {
+		return triton.Settle(ctx, t, endpoint.Options{TLS: s.tls, Key: s.key}, log)
+	}
 	p := newProbe(s.tls, t.HTTP2)
 	defer p.close()
 	var errs []error

@@ -1,0 +1,205 @@
+package triton
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpproxy"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"inferometer/internal/exchange"
+	"inferometer/internal/exchange/grpc"
+	"inferometer/internal/kserve"
+	"inferometer/internal/netclock"
+	"inferometer/internal/plan"
+)
+
+// header is what every question carries.
+func header(t plan.Target, key string, u *url.URL) http.Header {
+	h := http.Header{"User-Agent": {"inferometer"}}
+	if key != "" {
+		h.Set("Authorization", "Bearer "+key)
+	} else if auth := netclock.ProxyAuthorization(u); auth != "" {
+		h.Set("Authorization", auth)
+	}
+	for name, value := range t.Headers {
+		h.Set(name, value)
+	}
+	return h
+}
+
+// grpcServer asks over gRPC, on a connection of its own.
+type grpcServer struct {
+	client *grpc.Client
+	dialer *netclock.Dialer
+}
+
+func newGRPCServer(t plan.Target, u *url.URL, o Options) (*grpcServer, error) {
+	secure := u.Scheme == "grpcs" || u.Scheme == "https"
+	address := u.Host
+	if u.Port() == "" {
+		address = net.JoinHostPort(u.Hostname(), "8001")
+	}
+	scheme := "http"
+	opt := netclock.DialOptions{Tunnel: true, Timeout: time.Duration(t.Timeouts.Connect)}
+	if secure {
+		scheme = "https"
+		opt.TLS = new(tls.Config)
+		if o.TLS != nil {
+			opt.TLS = o.TLS.Clone()
+		}
+		opt.TLS.ServerName = u.Hostname()
+		opt.TLS.NextProtos = []string{"h2"}
+	}
+	var err error
+	if opt.Proxy, err = httpproxy.FromEnvironment().ProxyFunc()(&url.URL{Scheme: scheme, Host: address}); err != nil {
+		return nil, fmt.Errorf("the proxy variables: %w", err)
+	}
+	h := header(t, o.Key, u)
+	var metadata []exchange.Field
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		metadata = append(metadata, exchange.Field{Name: name, Value: h.Get(name)})
+	}
+	s := &grpcServer{dialer: netclock.NewDialer(o.Clock, address, opt)}
+	s.client = grpc.NewClient(o.Clock, s.dialer, grpc.Options{Authority: address, Metadata: metadata, Secure: secure})
+	return s, nil
+}
+
+func (s *grpcServer) call(ctx context.Context, method string, question, answer proto.Message) error {
+	message, err := proto.Marshal(question)
+	if err != nil {
+		return err
+	}
+	got, err := s.client.Call(ctx, method, message)
+	if err != nil {
+		return err
+	}
+	if err := proto.Unmarshal(got, answer); err != nil {
+		return fmt.Errorf("the answer to %s is not what the protocol says: %w", method, err)
+	}
+	return nil
+}
+
+func (s *grpcServer) statistics(ctx context.Context, name, version string) ([]*kserve.ModelStatistics, error) {
+	var answer kserve.ModelStatisticsResponse
+	err := s.call(ctx, kserve.ModelStatisticsMethod, &kserve.ModelStatisticsRequest{Name: name, Version: version}, &answer)
+	return answer.GetModelStats(), err
+}
+
+func (s *grpcServer) config(ctx context.Context, name, version string) (*kserve.ModelConfig, error) {
+	var answer kserve.ModelConfigResponse
+	err := s.call(ctx, kserve.ModelConfigMethod, &kserve.ModelConfigRequest{Name: name, Version: version}, &answer)
+	return answer.GetConfig(), err
+}
+
+func (s *grpcServer) close() error {
+	err := s.client.Close()
+	s.dialer.Close()
+	return err
+}
+
+// httpServer asks over HTTP.
+type httpServer struct {
+	client *http.Client
+	base   *url.URL
+	header http.Header
+}
+
+func newHTTPClient(config *tls.Config) *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	if config != nil {
+		transport.TLSClientConfig = config.Clone()
+	}
+	return &http.Client{Transport: transport, Timeout: answerTime}
+}
+
+func (s *httpServer) ask(ctx context.Context, path string, answer proto.Message) error {
+	u := *s.base
+	u.Path = strings.TrimRight(u.Path, "/") + path
+	u.User = nil
+	text, status, err := get(ctx, s.client, u.String(), s.header)
+	if err != nil {
+		return err
+	}
+	if status != http.StatusOK {
+		var said struct {
+			Error string `json:"error"`
+		}
+		if json.Unmarshal(text, &said) == nil && said.Error != "" {
+			return errors.New(said.Error)
+		}
+		return fmt.Errorf("the server answers %s with HTTP status %d", path, status)
+	}
+	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(text, answer); err != nil {
+		return fmt.Errorf("the answer to %s is not what the protocol says: %w", path, err)
+	}
+	return nil
+}
+
+func (s *httpServer) statistics(ctx context.Context, name, version string) ([]*kserve.ModelStatistics, error) {
+	var answer kserve.ModelStatisticsResponse
+	err := s.ask(ctx, modelPath(name, version)+"/stats", &answer)
+	return answer.GetModelStats(), err
+}
+
+func (s *httpServer) config(ctx context.Context, name, version string) (*kserve.ModelConfig, error) {
+	c := new(kserve.ModelConfig)
+	return c, s.ask(ctx, modelPath(name, version)+"/config", c)
+}
+
+func (s *httpServer) close() error { return nil }
+
+// modelPath is where a model is; all of them where it has no name.
+func modelPath(name, version string) string {
+	path := "/v2/models"
+	if name != "" {
+		path += "/" + name
+	}
+	if version != "" {
+		path += "/versions/" + version
+	}
+	return path
+}
+
+// mostAnswer bounds what a server may tell about itself.
+const mostAnswer = 64 << 20
+
+// get fetches a page.
+func get(ctx context.Context, client *http.Client, address string, h http.Header) (text []byte, status int, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, 0, bare(err)
+	}
+	req.Header = h.Clone()
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, 0, bare(err)
+	}
+	defer resp.Body.Close()
+	text, err = io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
+	if err != nil {
+		return nil, 0, fmt.Errorf("the answer broke off: %w", err)
+	}
+	return text, resp.StatusCode, nil
+}
+
+// bare takes the URL off an error of net/http: it may hold a secret.
+func bare(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}

@@ -1,0 +1,223 @@
+// Package triton asks a Triton Inference Server for the statistics of a model and of
+// those that it is composed of, and for its Prometheus metrics.
+package triton
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"inferometer/internal/kserve"
+	"inferometer/internal/netclock"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+)
+
+// Options are what a Probe takes besides the target.
+type Options struct {
+	Clock *netclock.Clock
+	TLS   *tls.Config // for secure targets; nil: as the system has it
+	Key   string      // API key; empty: none
+	// Statistics: ask for the statistics of the model.
+	Statistics bool
+	// Metrics is the address of the server's metrics page; empty: it is not read.
+	Metrics string
+}
+
+// Probe asks one server. It is safe for use from several goroutines.
+type Probe struct {
+	clock   *netclock.Clock
+	server  server // nil: statistics are not wanted
+	http    *http.Client
+	metrics string
+	root    step
+	bls     []step
+
+	mu    sync.Mutex
+	parts map[step][]step // what a model is composed of, where it was found out
+}
+
+// step is a model as a configuration names it: an empty version is any.
+type step struct{ name, version string }
+
+// server answers questions about models.
+type server interface {
+	// statistics are those of a model, or of all models where the name is empty.
+	statistics(ctx context.Context, name, version string) ([]*kserve.ModelStatistics, error)
+	config(ctx context.Context, name, version string) (*kserve.ModelConfig, error)
+	close() error
+}
+
+// answerTime bounds one answer.
+const answerTime = 10 * time.Second
+
+// New makes a probe of the server at one of the target's URLs. It asks nothing yet.
+func New(t plan.Target, address string, o Options) (*Probe, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, fmt.Errorf("the address of the server is no URL: %w", err)
+	}
+	p := &Probe{
+		clock: o.Clock, http: newHTTPClient(o.TLS), metrics: o.Metrics,
+		root: step{t.Model, t.Triton.Version}, parts: map[step][]step{},
+	}
+	for _, m := range t.Triton.Composing {
+		name, version, _ := strings.Cut(m, ":")
+		p.bls = append(p.bls, step{name, version})
+	}
+	if !o.Statistics {
+		return p, nil
+	}
+	if t.Transport == plan.TransportGRPC {
+		p.server, err = newGRPCServer(t, u, o)
+	} else {
+		p.server = &httpServer{client: p.http, base: u, header: header(t, o.Key, u)}
+	}
+	return p, err
+}
+
+// Close gives up the probe's connections.
+func (p *Probe) Close() error {
+	p.http.CloseIdleConnections()
+	if p.server == nil {
+		return nil
+	}
+	return p.server.close()
+}
+
+// Snapshot asks the server for its totals. What could not be had is named in the
+// error, beside a snapshot of the rest.
+func (p *Probe) Snapshot(ctx context.Context) (*record.Snapshot, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	s := &record.Snapshot{At: p.clock.Now()}
+	var errs []error
+	if p.server != nil {
+		models, err := p.models(ctx)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("statistics of model %s: %w", p.root.name, err))
+		}
+		s.Models = models
+	}
+	if p.metrics != "" {
+		if err := p.readMetrics(ctx, s); err != nil {
+			errs = append(errs, fmt.Errorf("metrics at %s: %w", plan.SafeURL(p.metrics), err))
+		}
+	}
+	if s.Models == nil && s.Metrics == nil {
+		s = nil
+	}
+	return s, errors.Join(errs...)
+}
+
+// models are the statistics of the model in each version, each with those of its
+// parts.
+func (p *Probe) models(ctx context.Context) ([]record.ModelStats, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	// A model without parts is asked for alone: servers may have hundreds.
+	ask := p.root
+	if parts, known := p.parts[p.root]; !known || len(parts) > 0 || len(p.bls) > 0 {
+		ask = step{}
+	}
+	all, err := p.server.statistics(ctx, ask.name, ask.version)
+	if err != nil {
+		return nil, err
+	}
+	models, err := p.gather(ctx, all, p.root, 0)
+	if len(models) > 0 {
+		for _, b := range p.bls {
+			parts, partErr := p.gather(ctx, all, b, 1)
+			models[0].Composing = append(models[0].Composing, parts...)
+			err = errors.Join(err, partErr)
+		}
+	}
+	return models, err
+}
+
+// mostNested bounds how deep ensembles may stand in one another.
+const mostNested = 16
+
+// gather finds the statistics of a model and of its parts.
+func (p *Probe) gather(ctx context.Context, all []*kserve.ModelStatistics, s step, depth int) ([]record.ModelStats, error) {
+	if depth > mostNested {
+		return nil, fmt.Errorf("ensembles stand in one another more than %d deep, down to %s", mostNested, s.name)
+	}
+	parts, err := p.partsOf(ctx, s)
+	var found []record.ModelStats
+	for _, m := range all {
+		if m.GetName() != s.name || s.version != "" && m.GetVersion() != s.version {
+			continue
+		}
+		stats := fromMessage(m)
+		for _, part := range parts {
+			inner, innerErr := p.gather(ctx, all, part, depth+1)
+			stats.Composing = append(stats.Composing, inner...)
+			if len(found) == 0 { // the same for each version
+				err = errors.Join(err, innerErr)
+			}
+		}
+		found = append(found, stats)
+	}
+	if len(found) == 0 {
+		err = errors.Join(err, fmt.Errorf("the server has none of model %s", s.name))
+	}
+	return found, err
+}
+
+// partsOf are the models that an ensemble is made of, each once.
+func (p *Probe) partsOf(ctx context.Context, s step) ([]step, error) {
+	if parts, known := p.parts[s]; known {
+		return parts, nil
+	}
+	c, err := p.server.config(ctx, s.name, s.version)
+	if err != nil {
+		return nil, fmt.Errorf("the configuration of %s, which would name its parts: %w", s.name, err)
+	}
+	parts := []step{}
+	for _, e := range c.GetEnsembleScheduling().GetStep() {
+		part := step{name: e.GetModelName()}
+		if v := e.GetModelVersion(); v > 0 {
+			part.version = strconv.FormatInt(v, 10)
+		}
+		if !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
+	p.parts[s] = parts
+	return parts, nil
+}
+
+func fromMessage(m *kserve.ModelStatistics) record.ModelStats {
+	i := m.GetInferenceStats()
+	s := record.ModelStats{
+		Name: m.GetName(), Version: m.GetVersion(), Inferences: m.GetInferenceCount(), Executions: m.GetExecutionCount(),
+		Success: pair(i.GetSuccess()), Fail: pair(i.GetFail()), Queue: pair(i.GetQueue()),
+		ComputeInput: pair(i.GetComputeInput()), ComputeInfer: pair(i.GetComputeInfer()), ComputeOutput: pair(i.GetComputeOutput()),
+		CacheHit: pair(i.GetCacheHit()), CacheMiss: pair(i.GetCacheMiss()),
+	}
+	for key, r := range m.GetResponseStats() {
+		index, err := strconv.Atoi(key)
+		if err != nil {
+			continue // the protocol numbers them
+		}
+		s.Responses = append(s.Responses, record.ResponseStats{
+			Index: index, ComputeInfer: pair(r.GetComputeInfer()), ComputeOutput: pair(r.GetComputeOutput()),
+			Success: pair(r.GetSuccess()), Fail: pair(r.GetFail()), Empty: pair(r.GetEmptyResponse()), Cancel: pair(r.GetCancel()),
+		})
+	}
+	slices.SortFunc(s.Responses, func(a, b record.ResponseStats) int { return a.Index - b.Index })
+	return s
+}
+
+func pair(d *kserve.StatisticDuration) record.CountTime {
+	return record.CountTime{Count: d.GetCount(), NS: d.GetNs()}
+}

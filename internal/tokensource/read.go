@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"inferometer/internal/chat"
 	"inferometer/internal/hub"
@@ -17,17 +18,22 @@ import (
 )
 
 // read reads a tokenizer file of any kind: which one shows in its name, or else in its
-// content. More are the paths of other files that were needed.
-func read(name, path string, p place, config *chat.Config) (t token.Tokenizer, more []string, err error) {
+// content. Encoding is that of a rank file, where the user named one. More are the paths
+// of other files that were needed.
+func read(name, path, encoding string, p place, config *chat.Config) (t token.Tokenizer, more []string, err error) {
 	base := filepath.Base(path)
-	if base == "vocab.json" || base == "merges.txt" {
+	if encoding == "" && (base == "vocab.json" || base == "merges.txt") {
 		return pair(name, p)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the tokenizer %s: %w", name, err)
 	}
-	switch content(data) {
+	kind := content(data)
+	if encoding != "" && kind != "ranks" {
+		return nil, nil, fmt.Errorf("the tokenizer %s names the encoding %q, and %s is no rank file", name, encoding, path)
+	}
+	switch kind {
 	case "tokenizer.json":
 		t, err = as(token.FromJSON(name, data))
 	case "tekken.json":
@@ -35,7 +41,7 @@ func read(name, path string, p place, config *chat.Config) (t token.Tokenizer, m
 	case "vocab.json":
 		return nil, nil, fmt.Errorf("%s is the vocabulary of a pair: call it vocab.json, and put its merges.txt beside it", path)
 	case "ranks":
-		t, err = as(tiktoken.Read(name, data, tiktoken.Options{}))
+		t, err = as(tiktoken.Read(name, data, tiktoken.Options{Encoding: encoding, Hint: strings.TrimSuffix(base, filepath.Ext(base))}))
 	case "model":
 		t, err = as(sentencepiece.Read(name, data, sentencepiece.Options{BOS: config.AddBOS, EOS: config.AddEOS}))
 	default:

@@ -51,22 +51,23 @@ func (f Finder) Find(ctx context.Context, name, revision string) (*Found, error)
 	case strings.HasPrefix(name, "builtin:"):
 		return nil, fmt.Errorf("there is no tokenizer %q: what is compiled in is %s", name, token.Builtin)
 	}
-	info, err := os.Stat(name)
+	path, encoding := cutEncoding(name)
+	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return open(name, folder(name))
+		return open(name, folder(path), encoding)
 	case err == nil:
-		return open(name, beside(name))
+		return open(name, beside(path), encoding)
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("opening the tokenizer %s: %w", name, err)
-	case isPath(name):
+	case isPath(path) || encoding != "":
 		return nil, fmt.Errorf("the tokenizer %s: there is no such file or directory; %s", name, choices)
 	}
 	h, err := hub.New(f.Env, f.Client)
 	if err != nil {
 		return nil, err
 	}
-	found, err := open(name, &remote{ctx: ctx, hub: h, repo: hub.Model(name), revision: revision})
+	found, err := open(name, &remote{ctx: ctx, hub: h, repo: hub.Model(name), revision: revision}, "")
 	if err != nil {
 		return nil, fmt.Errorf("%w\n(there is no file or directory %s here, so it was looked for on the hub)", err, name)
 	}
@@ -75,6 +76,19 @@ func (f Finder) Find(ctx context.Context, name, revision string) (*Found, error)
 
 const choices = "name a tokenizer.json, tekken.json, .tiktoken or .model file, a vocab.json with merges.txt beside it, a directory with one of them, " +
 	"a model on the Hugging Face hub, " + token.Builtin + " or words"
+
+// cutEncoding takes a name such as o200k_base.tiktoken#o200k_harmony apart: the path of
+// a rank file, and the encoding that it is to be read as. A file of the whole name wins.
+func cutEncoding(name string) (path, encoding string) {
+	if _, err := os.Stat(name); err == nil {
+		return name, ""
+	}
+	i := strings.LastIndexByte(name, '#')
+	if i <= 0 || i == len(name)-1 {
+		return name, ""
+	}
+	return name[:i], name[i+1:]
+}
 
 // isPath reports whether a name that is nothing on this machine cannot be one on the
 // hub either.
@@ -97,8 +111,8 @@ type place interface {
 // errAbsent: the place does not have the file.
 var errAbsent = errors.New("not there")
 
-// open finds the tokenizer of a place.
-func open(name string, p place) (*Found, error) {
+// open finds the tokenizer of a place. Encoding is that of a rank file; "": it shows.
+func open(name string, p place, encoding string) (*Found, error) {
 	found := &Found{}
 	config, files, err := readChat(p)
 	if err != nil {
@@ -122,7 +136,7 @@ func open(name string, p place) (*Found, error) {
 		if err != nil {
 			return nil, err
 		}
-		t, more, err := read(name, path, p, config)
+		t, more, err := read(name, path, encoding, p, config)
 		if errors.Is(err, errAbsent) {
 			tried = append(tried, file+" with merges.txt")
 			continue

@@ -2,7 +2,9 @@ package tokensource
 
 import (
 	"compress/gzip"
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -224,5 +226,68 @@ func TestHub(t *testing.T) {
 	}
 	if asked := s.Asked(); len(asked) > 0 {
 		t.Errorf("the hub was asked for %v", asked)
+	}
+}
+
+// ranks50k is a rank file with as many ranks as p50k_base and p50k_edit have.
+func ranks50k() string {
+	var b strings.Builder
+	for i := range 50280 {
+		text := []byte{byte(i)}
+		if i >= 256 {
+			text = []byte{byte((i - 256) >> 8), byte(i - 256)}
+		}
+		id := i
+		if i >= 50256 {
+			id++ // which is a special token
+		}
+		fmt.Fprintf(&b, "%s %d\n", base64.StdEncoding.EncodeToString(text), id)
+	}
+	return b.String()
+}
+
+// TestEncodingOfRanks has two encodings with the same number of ranks, which differ in
+// their special tokens.
+func TestEncodingOfRanks(t *testing.T) {
+	data := ranks50k()
+	dir := write(t, map[string]string{
+		"x.tiktoken": data, "p50k_edit.tiktoken": data, "o200k_harmony.tiktoken": data, "odd#name.tiktoken": data,
+		"tokenizer.json": unpack(t, train+"gpt2.json.gz"),
+	})
+	const special = "<|fim_prefix|>"
+	for name, edit := range map[string]bool{
+		"x.tiktoken":                   false,
+		"x.tiktoken#p50k_edit":         true,
+		"x.tiktoken#p50k_base":         false,
+		"p50k_edit.tiktoken":           true,
+		"p50k_edit.tiktoken#p50k_base": false,
+		"o200k_harmony.tiktoken":       false, // has another number of ranks
+		"odd#name.tiktoken":            false,
+		"odd#name.tiktoken#p50k_edit":  true,
+	} {
+		found, err := finder().Find(t.Context(), filepath.Join(dir, name), "")
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if n := found.Tokenizer.Count(special); (n == 1) != edit {
+			t.Errorf("%s: %s has %d tokens", name, special, n)
+		}
+		if got := found.Tokenizer.Name(); got != filepath.Join(dir, name) {
+			t.Errorf("%s is called %s", name, got)
+		}
+	}
+	for name, want := range map[string]string{
+		"x.tiktoken#o200k_harmony": "it has 50280 ranks; the encoding o200k_harmony has 199998",
+		"x.tiktoken#harmony":       `there is no encoding "harmony"; there is: r50k_base`,
+		"tokenizer.json#p50k_edit": "is no rank file",
+		"none.tiktoken#p50k_edit":  "there is no such file",
+		"owner/name#p50k_edit":     "there is no such file",
+		"#p50k_edit":               "is no rank file",
+		"x.tiktoken#":              "there is no such file",
+	} {
+		if _, err := finder().Find(t.Context(), filepath.Join(dir, name), ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %q", name, err, want)
+		}
 	}
 }

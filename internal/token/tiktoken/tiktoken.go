@@ -28,6 +28,9 @@ import (
 type Options struct {
 	// Encoding is the name of a known encoding; see Encodings.
 	Encoding string
+	// Hint may be the name of one, such as what the file is called. It counts where
+	// that encoding has as many ranks as the file.
+	Hint string
 	// Pattern is the regular expression that splits text, and Special are the special
 	// tokens, for an encoding that is not known. Where Pattern is empty, both are
 	// those of the known one.
@@ -138,6 +141,9 @@ func choose(count int, o Options) (encoding, error) {
 		return encoding{pattern: o.Pattern, special: o.Special}, nil
 	}
 	all := encodings()
+	if o.Encoding == "" && slices.ContainsFunc(all, func(e encoding) bool { return e.name == o.Hint && e.ranks == count }) {
+		o.Encoding = o.Hint
+	}
 	var known []string
 	for _, e := range all {
 		if o.Encoding == e.name || (o.Encoding == "" && e.ranks == count && !e.second) {

@@ -16,7 +16,6 @@ import (
 // a moment ago.
 type gauge struct {
 	state  func() run.Progress
-	load   []string
 	points []point
 }
 
@@ -29,20 +28,12 @@ type point struct {
 // rateSpan is how far back the rates look.
 const rateSpan = 3 * time.Second
 
-func loads(p *plan.Plan) []string {
-	var out []string
-	for i := range p.Stages {
-		out = append(out, result.Load(&p.Stages[i]))
-	}
-	return out
-}
-
 // snapshot implements what progress.Display wants. It is called from one goroutine.
 func (g *gauge) snapshot() progress.Snapshot {
 	p := g.state()
 	stage := p.Stages[p.Stage]
 	s := progress.Snapshot{
-		Stage: p.Stage + 1, Stages: len(p.Stages), Name: stage.Name, Load: g.load[p.Stage],
+		Stage: p.Stage + 1, Stages: len(p.Stages), Name: stage.Name, Load: result.Load(&stage),
 		Phase: progress.Measuring, Elapsed: p.Elapsed, Total: time.Duration(stage.Duration), Limit: stage.Requests,
 		Sent: p.Sent, OK: p.Live.OK.Load(), Failed: p.Live.Failed.Load(), InFlight: int(p.InFlight),
 		RateWanted: stage.Rate,

@@ -69,7 +69,7 @@ func measure(env Env, action *native.Action) int {
 	res, err := run.Run(ctx, p, run.Options{
 		Kit: kit.Default(), Version: version(), Log: log, Stop: stop,
 		Watch: func(state func() run.Progress) {
-			display.Start((&gauge{state: state, load: loads(p)}).snapshot)
+			display.Start((&gauge{state: state}).snapshot)
 		},
 	})
 	display.Stop()

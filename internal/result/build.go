@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
 	"inferometer/internal/stat"
+	"inferometer/internal/sweep"
 )
 
 // Facts are what a result is made of besides the requests.
@@ -19,6 +21,10 @@ type Facts struct {
 	Health      []record.Health
 	Interrupted bool // the user stopped it
 	Incomplete  bool // the run did not end properly: records end where they were cut
+
+	Asked  *plan.Plan     // the plan before its levels became stages; nil: the plan of the result
+	Edges  []record.Edge  // of measurement windows
+	Levels []*sweep.Level // by stage, of a measurement in windows
 }
 
 // FoldOptions are the options of a fold for the records of a plan's run. Its Bounds, Pool
@@ -27,6 +33,9 @@ func FoldOptions(p *plan.Plan) metric.Options {
 	opts := metric.Options{StandIn: p.Tokenizer.StandIn()}
 	for i := range p.Stages {
 		opts.Closed = append(opts.Closed, p.Stages[i].Concurrency > 0)
+	}
+	for len(p.Stages) > 0 && len(opts.Closed) < sweep.Most(p.Levels) { // levels are of one kind
+		opts.Closed = append(opts.Closed, opts.Closed[0])
 	}
 	for _, s := range p.Goodput {
 		opts.SLOs = append(opts.SLOs, metric.SLO{Metric: s.Metric, Max: time.Duration(s.Max)})
@@ -60,7 +69,7 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 		Incomplete:  f.Incomplete,
 		Seed:        f.Header.Seed,
 		Host:        f.Header.Host,
-		Plan:        plan.Echo(p),
+		Plan:        plan.Echo(cmp.Or(f.Asked, p)),
 	}
 	j := &judge{plan: p, facts: &f, result: r}
 	j.runNotes(fold)
@@ -72,7 +81,11 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 			sum = sums[i]
 		}
 		mark := markOf(f.Stages, i)
-		r.Stages = append(r.Stages, buildStage(p, i, mark, &sum))
+		st := buildStage(p, i, mark, &sum)
+		if i < len(f.Levels) {
+			st.Level = f.Levels[i]
+		}
+		r.Stages = append(r.Stages, st)
 		j.stage(i, mark, &sum)
 		end = max(end, sum.Whole.Totals.End)
 		if mark != nil {

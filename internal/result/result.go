@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"inferometer/internal/record"
+	"inferometer/internal/sweep"
 )
 
 // Schema names the version of the result document.
@@ -49,7 +50,7 @@ type Stage struct {
 	Index    int             `json:"index"`
 	Name     string          `json:"name"`
 	Load     string          `json:"load"`            // in words: "32 in flight", "50/s poisson, at most 500 in flight"
-	Ended    string          `json:"ended,omitempty"` // why it stopped sending: "duration", "requests", "data", "arrivals", "interrupted" or "errors"
+	Ended    string          `json:"ended,omitempty"` // why it stopped sending: "duration", "requests", "data", "arrivals", "interrupted" or "errors", or why a measurement in windows ended
 	Counts   Counts          `json:"counts"`
 	Failures []Failures      `json:"failures,omitempty"`
 	Tokens   Tokens          `json:"tokens"`
@@ -57,6 +58,7 @@ type Stage struct {
 	Window   Window          `json:"window"`
 	Metrics  map[string]Stat `json:"metrics"`
 	Steady   *Steady         `json:"steady,omitempty"`
+	Level    *sweep.Level    `json:"level,omitempty"` // of a measurement in windows
 }
 
 // Counts are numbers of requests of the measured phase.

@@ -102,6 +102,13 @@ func (o *output) stage(m record.StageMark) error {
 	return o.writer.Stage(m)
 }
 
+func (o *output) edge(e record.Edge) error {
+	if o == nil {
+		return nil
+	}
+	return o.writer.Edge(e)
+}
+
 func (o *output) health(h record.Health) error {
 	if o == nil {
 		return nil

@@ -29,7 +29,7 @@ const reporting = 1
 // progress tells how the run goes.
 func (r *run) progress() Progress {
 	p := Progress{
-		At: r.clock.Now(), Stage: int(r.stage.Load()), Stages: r.plan.Stages,
+		At: r.clock.Now(), Stage: int(r.stage.Load()), Stages: r.queue.stages(),
 		Reporting: r.phase.Load() == reporting,
 		Sent:      r.live.Sent.Load(), InFlight: r.live.InFlight.Load(),
 		Live: new(metric.Live), Failures: r.collector.Failures(),

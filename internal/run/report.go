@@ -12,6 +12,7 @@ import (
 	"inferometer/internal/record"
 	"inferometer/internal/result"
 	"inferometer/internal/stat"
+	"inferometer/internal/sweep"
 )
 
 // Report makes the result of a run again from its output directory: the plan and
@@ -28,30 +29,39 @@ func Report(dir string) (*result.Result, error) {
 		return nil, err
 	}
 	path := filepath.Join(dir, RecordsFile)
-	facts, err := readFacts(path, len(p.Stages))
+	facts, err := readFacts(path)
 	if err != nil {
 		return nil, err
 	}
 	pool := stat.NewPool("", columnMemory)
 	defer pool.Close()
+	asked := *p
+	facts.Asked = &asked
+	p.Stages = levelsOf(p, facts.Edges)
+	facts.Incomplete = facts.Incomplete || lacksStages(&facts, len(p.Stages))
 	fold, err := metric.NewFold(foldOptions(p, result.Bounds(facts.Stages), pool, nil))
 	if err != nil {
 		return nil, err
 	}
 	defer fold.Close()
+	samples := map[int][]sweep.Sample{}
 	err = eachLine(path, func(l record.Line) {
 		if l.Request != nil {
 			fold.Add(l.Request)
+			if p.Measurement.On() {
+				samples[l.Request.Stage] = append(samples[l.Request.Stage], sweep.SampleOf(l.Request))
+			}
 		}
 	})
 	if err != nil && !errors.Is(err, record.ErrTruncated) {
 		return nil, err
 	}
+	facts.Levels = result.Levels(p, &facts, samples)
 	return result.Build(p, facts, fold)
 }
 
 // readFacts reads what the record file says besides requests.
-func readFacts(path string, stages int) (result.Facts, error) {
+func readFacts(path string) (result.Facts, error) {
 	var f result.Facts
 	err := eachLine(path, func(l record.Line) {
 		switch {
@@ -62,13 +72,14 @@ func readFacts(path string, stages int) (result.Facts, error) {
 			f.Interrupted = f.Interrupted || early(*l.Stage)
 		case l.Health != nil:
 			f.Health = append(f.Health, *l.Health)
+		case l.Edge != nil:
+			f.Edges = append(f.Edges, *l.Edge)
 		}
 	})
 	if errors.Is(err, record.ErrTruncated) && f.Header.Schema != "" {
 		f.Incomplete = true
 		err = nil
 	}
-	f.Incomplete = f.Incomplete || lacksStages(&f, stages)
 	return f, err
 }
 

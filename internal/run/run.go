@@ -24,6 +24,7 @@ import (
 	"inferometer/internal/record"
 	"inferometer/internal/result"
 	"inferometer/internal/stat"
+	"inferometer/internal/sweep"
 )
 
 // Options are what a run takes besides its plan.
@@ -36,6 +37,8 @@ type Options struct {
 	// Watch is called once everything is in place; the function that it gets tells
 	// how the run goes, from then on and from any goroutine.
 	Watch func(progress func() Progress)
+	// Levels follows a run in levels or windows; nil: nobody does.
+	Levels Observer
 }
 
 // Run runs a plan. Ending ctx aborts what is in flight. The plan is filled in with
@@ -71,6 +74,9 @@ type run struct {
 	folds     []*metric.Fold
 	lives     []*metric.Live
 	pool      *stat.Pool
+	queue     *queue
+	tape      *sweep.Tape
+	probe     sweep.Probe // nil: the server is not asked about itself
 	live      *engine.Live
 	sampler   *health.Sampler
 
@@ -122,7 +128,8 @@ func (r *run) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.live = engine.NewLive(len(r.plan.Stages))
+	r.queue, r.tape = newQueue(r.plan), sweep.NewTape()
+	r.live = engine.NewLive(r.queue.most())
 	r.stop = make(chan string, 1)
 	if err := r.makeFolds(); err != nil {
 		return err
@@ -150,7 +157,7 @@ func (r *run) check(ctx context.Context) (secrets, error) {
 	if r.mock != nil {
 		l.ends = 2
 	}
-	return s, errors.Join(append(errs, checkLimits(r.plan, l))...)
+	return s, errors.Join(append(errs, checkLimits(highest(r.plan), l))...)
 }
 
 // id tells this run's requests from those of others in a server's log.
@@ -190,7 +197,11 @@ func (r *run) makeFolds() error {
 func (r *run) collect(decoder endpoint.Decoder) {
 	var folders []collect.Folder
 	for _, f := range r.folds {
-		folders = append(folders, f)
+		if r.plan.Measurement.On() {
+			folders = append(folders, both{f, r.tape})
+		} else {
+			folders = append(folders, f)
+		}
 	}
 	r.collector = collect.New(collect.Config{
 		Decoder: decoder, Writer: r.output.records(), KeepRaw: r.plan.Output.KeepRaw,
@@ -263,28 +274,44 @@ func (r *run) execute(ctx context.Context) (*result.Result, error) {
 
 // stages runs one stage after the other.
 func (r *run) stages(ctx context.Context) error {
-	for i := range r.plan.Stages {
+	for {
+		i, s, ok := r.queue.next()
+		if !ok {
+			return nil
+		}
 		r.stage.Store(int64(i))
-		if gap := time.Duration(r.plan.Stages[i].Gap); gap > 0 && i > 0 {
+		if gap := time.Duration(s.Gap); gap > 0 && i > 0 {
 			if reason := r.pause(ctx, gap); reason != "" {
 				now := r.clock.Now()
+				r.output.note(r.output.edge(record.Edge{Stage: i, Level: s.Level(), At: now}))
 				return r.endStage(record.StageMark{Stage: i, Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now, Reason: reason})
 			}
 		}
-		s := load.FromPlan(r.plan, i)
 		if w, ok := r.endpoint.(endpoint.Warmer); ok {
 			// What fails here fails again, and is recorded, when a request needs it.
-			_ = w.Warm(ctx, connectionsAhead(r.plan.Stages[i]))
+			_ = w.Warm(ctx, connectionsAhead(s))
 		}
-		mark, err := r.engine.Run(ctx, s, r.stop)
+		mark, level, err := r.runStage(ctx, i, s)
 		if ctx.Err() != nil {
 			mark.Reason = interrupted // its last requests were aborted, also where sending had ended
 		}
-		if err = errors.Join(err, r.endStage(mark)); err != nil || r.facts.Interrupted {
+		err = errors.Join(err, r.endStage(mark))
+		r.endLevel(i, s, level)
+		if err != nil || r.facts.Interrupted {
 			return err
 		}
 	}
-	return nil
+}
+
+// endLevel notes what was measured at a level.
+func (r *run) endLevel(i int, s plan.Stage, l *sweep.Level) {
+	r.queue.tell(l)
+	if r.plan.Measurement.On() {
+		r.facts.Levels = append(r.facts.Levels, l)
+	}
+	if r.opt.Levels != nil {
+		r.opt.Levels.End(i, s, l)
+	}
 }
 
 // interrupted is why a stage ended that the user stopped.
@@ -358,12 +385,14 @@ func (r *run) takeSample() {
 // conclude decodes what is left and puts the result together.
 func (r *run) conclude(runErr error) (*result.Result, error) {
 	r.phase.Store(reporting)
-	r.facts.Incomplete = lacksStages(&r.facts, len(r.plan.Stages))
+	asRun := r.queue.asRun()
+	r.facts.Incomplete = lacksStages(&r.facts, len(asRun.Stages))
 	err := errors.Join(runErr, r.collector.Close())
 	for _, f := range r.folds[1:] {
 		err = errors.Join(err, r.folds[0].Merge(f))
 	}
-	res, buildErr := result.Build(r.plan, r.facts, r.folds[0])
+	r.facts.Asked = r.plan
+	res, buildErr := result.Build(asRun, r.facts, r.folds[0])
 	if buildErr != nil {
 		return nil, errors.Join(err, fmt.Errorf("making the result: %w", buildErr))
 	}

@@ -36,27 +36,30 @@ func FromEdges(m plan.Measurement, edges []record.Edge, samples []Sample, ended 
 	if len(edges) > 0 {
 		l.Value = edges[0].Level
 	}
-	cut := func(begin, end time.Duration, extra int) Window { return Cut(samples, begin, end, extra) }
-	for i := 1; i < len(edges); i++ {
-		l.Windows = append(l.Windows, pass(cut(edges[i-1].At, edges[i].At, m.Percentile)))
-	}
-	l.finish(cut)
+	l.Windows = make([]Window, max(len(edges)-1, 0))
+	l.finish(func(begin, end time.Duration, extra int) Window { return Cut(samples, begin, end, extra) },
+		func(time.Duration) bool { return true })
 	return l
 }
 
-// finish works out the merged window and the verdict. Requests that were handed over
-// late are in the last windows by now.
-func (l *Level) finish(cut func(begin, end time.Duration, extra int) Window) {
+// finish works out the windows, the merged one and the verdict. Requests that were
+// handed over late are there by now. known says from which moment on all is known.
+func (l *Level) finish(cut func(begin, end time.Duration, extra int) Window, known func(after time.Duration) bool) {
 	m := l.measurement
+	for i := 1; i < len(l.edges); i++ {
+		begin, end := l.edges[i-1].At, l.edges[i].At
+		switch {
+		case i > len(l.Windows):
+			l.Windows = append(l.Windows, pass(cut(begin, end, m.Percentile)))
+		case known(begin):
+			l.Windows[i-1] = pass(cut(begin, end, m.Percentile))
+		}
+	}
 	n := min(len(l.edges)-1, m.Windows)
 	if n < 1 {
 		return
 	}
 	last := l.edges[len(l.edges)-1-n:]
-	l.Windows = l.Windows[:max(len(l.edges)-1-n, 0)]
-	for i := 1; i <= n; i++ {
-		l.Windows = append(l.Windows, pass(cut(last[i-1].At, last[i].At, m.Percentile)))
-	}
 	merged := cut(last[0].At, last[n].At, m.Percentile)
 	l.Merged = &merged
 	l.Server = Difference(last[0].Server, last[n].Server)

@@ -82,7 +82,7 @@ func (m *Meter) Finish(ctx context.Context, l *Level, stage int) {
 			l.Ended = Whole
 		}
 	}
-	l.finish(m.Tape.Cut)
+	l.finish(m.Tape.Cut, m.Tape.Knows)
 }
 
 // await waits for the end of the window that began at a moment, and asks the server at

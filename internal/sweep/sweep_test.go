@@ -447,7 +447,12 @@ func TestTapeForgets(t *testing.T) {
 		t.Errorf("%d requests of the stage, want 5", w.Requests)
 	}
 	tape.Forget(5)
-	if w := tape.Cut(0, 100, 0); w.Requests != 2 {
+	if w := tape.Cut(0, 100, 0); w.Requests != 5 || !tape.Knows(0) {
+		t.Errorf("%d requests: a short tape forgot something", w.Requests)
+	}
+	tape.samples = append(tape.samples, make([]Sample, most)...)
+	tape.Forget(5)
+	if w := tape.Cut(0, 100, 0); w.Requests != 2 || tape.Knows(4) || !tape.Knows(5) {
 		t.Errorf("%d requests after forgetting, want 2", w.Requests)
 	}
 }

@@ -15,6 +15,7 @@ type Tape struct {
 	mu      sync.Mutex
 	stage   int
 	samples []Sample
+	horizon time.Duration // what ended by then may have been forgotten
 	wait    *wait
 }
 
@@ -32,7 +33,7 @@ func NewTape() *Tape { return &Tape{stage: -1} }
 func (t *Tape) Begin(stage int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.stage, t.samples, t.wait = stage, nil, nil
+	t.stage, t.samples, t.horizon, t.wait = stage, nil, 0, nil
 }
 
 // Add takes down a decoded record. Those of another stage are left out.
@@ -127,9 +128,22 @@ func bounds(samples []Sample) (first, last time.Duration, ok bool) {
 	return first, last, ok
 }
 
-// Forget drops what ended at or before a moment.
+// most is how many samples a tape holds before it forgets any.
+const most = 1 << 20
+
+// Forget drops what ended at or before a moment, if the tape has grown long.
 func (t *Tape) Forget(before time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.samples = slices.DeleteFunc(t.samples, func(s Sample) bool { return s.End <= before })
+	if len(t.samples) > most {
+		t.samples = slices.DeleteFunc(t.samples, func(s Sample) bool { return s.End <= before })
+		t.horizon = before
+	}
+}
+
+// Knows reports whether everything that ended after a moment is still on the tape.
+func (t *Tape) Knows(after time.Duration) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return after >= t.horizon
 }

@@ -1,0 +1,60 @@
+package result
+
+import (
+	"slices"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+	"inferometer/internal/sweep"
+)
+
+// LevelEnd is why a level ended, where a stage's own end says it: "" where the load
+// ended for another reason.
+func LevelEnd(reason string) string {
+	switch reason {
+	case sweep.Stable, sweep.Throughput, sweep.Threshold, sweep.Trials, sweep.Empty:
+		return reason
+	}
+	return ""
+}
+
+// EdgesOf are the edges of a stage, in order. One that was told twice stands as it
+// was told last.
+func EdgesOf(edges []record.Edge, stage int) []record.Edge {
+	var out []record.Edge
+	for _, e := range edges {
+		if e.Stage != stage {
+			continue
+		}
+		at, found := slices.BinarySearchFunc(out, e.Trial, func(a record.Edge, trial int) int { return a.Trial - trial })
+		if found {
+			out[at] = e
+		} else {
+			out = slices.Insert(out, at, e)
+		}
+	}
+	return out
+}
+
+// Levels makes the levels of a run again from its facts and the samples of each stage.
+func Levels(p *plan.Plan, f *Facts, samples map[int][]sweep.Sample) []*sweep.Level {
+	if !p.Measurement.On() {
+		return nil
+	}
+	out := make([]*sweep.Level, len(p.Stages))
+	for i := range p.Stages {
+		edges := EdgesOf(f.Edges, i)
+		if len(edges) == 0 {
+			continue
+		}
+		ended := ""
+		if m := markOf(f.Stages, i); m != nil {
+			ended = LevelEnd(m.Reason)
+		}
+		if p.Measurement.Mode == plan.WindowStage && len(edges) > 1 {
+			ended = sweep.Whole
+		}
+		out[i] = sweep.FromEdges(p.Measurement, edges, samples[i], ended)
+	}
+	return out
+}

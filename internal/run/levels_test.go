@@ -1,0 +1,172 @@
+package run
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/sweep"
+)
+
+// windowPlan is a closed plan that is measured in short windows over levels.
+func windowPlan(t *testing.T, url string, list ...float64) *plan.Plan {
+	p := closedPlan(t, url, 1, 0)
+	p.Stages = []plan.Stage{{Concurrency: 1}}
+	p.Levels = plan.Levels{List: list}
+	p.Measurement = plan.DefaultMeasurement()
+	p.Measurement.Interval = plan.Duration(100 * time.Millisecond)
+	p.Measurement.Stability = 9.99
+	return p
+}
+
+// seen follows a run.
+type seen struct {
+	begun  []plan.Stage
+	passes int
+	ended  []*sweep.Level
+}
+
+func (s *seen) Begin(_ int, st plan.Stage)              { s.begun = append(s.begun, st) }
+func (s *seen) Window(_, _ int, _ sweep.Window)         { s.passes++ }
+func (s *seen) End(_ int, _ plan.Stage, l *sweep.Level) { s.ended = append(s.ended, l) }
+
+func TestLevelsAreMeasuredInWindows(t *testing.T) {
+	s := serve(t, nil)
+	p := windowPlan(t, s.url, 1, 3)
+	o := options(t.Output())
+	watch := new(seen)
+	o.Levels = watch
+	res, err := Run(t.Context(), p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(res.Stages) != 2 || len(watch.begun) != 2 || watch.begun[1].Concurrency != 3 || watch.passes != 6 || len(watch.ended) != 2 {
+		t.Fatalf("%d stages, seen %+v", len(res.Stages), watch)
+	}
+	for i, st := range res.Stages {
+		l := st.Level
+		if l == nil || l.Ended != sweep.Stable || !l.Passed || l.Merged.Requests == 0 || st.Ended != sweep.Stable {
+			t.Fatalf("stage %d: %+v", i, l)
+		}
+		if got := l.Merged.End - l.Merged.Begin; got != 300*time.Millisecond {
+			t.Errorf("three windows of 100 ms took %v", got)
+		}
+		sum := int64(0)
+		for _, w := range l.Windows {
+			sum += w.Requests
+		}
+		if sum != l.Merged.Requests || l.Merged.Requests > st.Counts.OK {
+			t.Errorf("windows have %d requests, merged %d, the stage %d", sum, l.Merged.Requests, st.Counts.OK)
+		}
+	}
+	if res.Stages[1].Load != "3 in flight" {
+		t.Errorf("load %q", res.Stages[1].Load)
+	}
+	sameLevels(t, p, asJSON(t, res))
+}
+
+func TestOneWindowOfAWholeStage(t *testing.T) {
+	s := serve(t, nil)
+	p := closedPlan(t, s.url, 4, 20)
+	p.Stages[0].Warmup.Requests = 5
+	p.Measurement = plan.DefaultMeasurement()
+	p.Measurement.Mode, p.Measurement.Windows = plan.WindowStage, 1
+	res := mustRun(t, p)
+	l := res.Stages[0].Level
+	if l == nil || l.Ended != sweep.Whole || !l.Passed || l.Merged.Requests != 20 {
+		t.Fatalf("level %+v", l)
+	}
+	sameLevels(t, p, asJSON(t, res))
+}
+
+func TestLevelsWithoutWindows(t *testing.T) {
+	s := serve(t, nil)
+	p := closedPlan(t, s.url, 1, 6)
+	p.Levels = plan.Levels{Start: 1, End: 3, Step: 1}
+	res := mustRun(t, p)
+	if len(res.Stages) != 3 || res.Stages[2].Counts.OK != 6 || res.Stages[2].Load != "3 in flight" || res.Stages[2].Level != nil {
+		t.Fatalf("stages %+v", res.Stages)
+	}
+	sameLevels(t, p, asJSON(t, res))
+}
+
+// A server that stops to answer ends the search, and what was measured stays.
+func TestServerDiesInTheSecondWindow(t *testing.T) {
+	s := serve(t, nil)
+	p := windowPlan(t, s.url, 2, 4)
+	p.Measurement.Interval = plan.Duration(150 * time.Millisecond)
+	p.Target.Timeouts.Connect = plan.Duration(time.Second)
+	o := options(t.Output())
+	o.Levels = dies{new(seen), s}
+	res, err := Run(t.Context(), p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := res.Stages[0].Level
+	if len(res.Stages) != 1 || l.Ended != sweep.Empty || l.Passed || l.Windows[0].Requests == 0 {
+		t.Fatalf("%d stages, level %+v", len(res.Stages), l)
+	}
+	if last := l.Windows[len(l.Windows)-1]; last.Requests != 0 || last.Failed == 0 {
+		t.Errorf("last window %+v: want failures alone", last)
+	}
+	sameLevels(t, p, asJSON(t, res))
+}
+
+// dies ends a server with the first window.
+type dies struct {
+	*seen
+	server *server
+}
+
+func (d dies) Window(i, trial int, w sweep.Window) {
+	if trial == 1 {
+		d.server.close()
+	}
+	d.seen.Window(i, trial, w)
+}
+
+func TestStoppedInTheMiddleOfALevel(t *testing.T) {
+	s := serve(t, nil)
+	p := windowPlan(t, s.url, 2, 4)
+	p.Measurement.MaxTrials, p.Measurement.Stability = 1000, 0
+	stop := make(chan struct{})
+	o := options(t.Output())
+	o.Stop = stop
+	o.Levels = stops{new(seen), stop}
+	res, err := Run(t.Context(), p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := res.Stages[0].Level
+	if !res.Interrupted || len(res.Stages) != 1 || l.Ended != "" || len(l.Windows) < 2 || l.Merged == nil {
+		t.Fatalf("interrupted %v, %d stages, level %+v", res.Interrupted, len(res.Stages), l)
+	}
+	sameLevels(t, p, asJSON(t, res))
+}
+
+type stops struct {
+	*seen
+	stop chan struct{}
+}
+
+func (s stops) Window(i, trial int, w sweep.Window) {
+	if trial == 2 {
+		close(s.stop)
+	}
+	s.seen.Window(i, trial, w)
+}
+
+// sameLevels is sameAsReport with a message that can be read.
+func sameLevels(t *testing.T, p *plan.Plan, live string) {
+	t.Helper()
+	again, err := Report(p.Output.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(live, "\n"), strings.Split(asJSON(t, again), "\n")); diff != "" {
+		t.Errorf("the run (-) and its records (+):\n%s", diff)
+	}
+}

@@ -182,6 +182,7 @@ func (d *Draft) infer() {
 	if p.Data.Source == SourceFile && !d.Given("data.input") {
 		p.Data.Input = Length{} // the file's prompts have the length they have
 	}
+	d.inferTensors()
 	d.inferTriton()
 	if p.Target.Endpoint == EndpointEmbeddings && !d.Given("target.streaming") {
 		p.Target.Streaming = false

@@ -217,7 +217,8 @@ func isHeaderName(s string) bool {
 
 func (c *checker) data(p *Plan) {
 	d := &p.Data
-	c.choice("data.source", d.Source, []string{SourceSynthetic, SourceFile})
+	c.choice("data.source", d.Source, []string{SourceSynthetic, SourceFile, SourceTensors})
+	c.tensors(p)
 	switch {
 	case d.Source == SourceFile && d.File == "":
 		c.add("data.file", "is missing", "give the file that holds the prompts")

@@ -1,0 +1,189 @@
+package plan
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// The words of tensor data.
+const (
+	SourceTensors = "tensors"
+
+	FillZero   = "zero"
+	FillRandom = "random"
+
+	SequencesOn  = "on"
+	SequencesOff = "off"
+)
+
+// Tensors says what requests carry that are no prompts: values for each input of a
+// model, from files in the form of Perf Analyzer's input data, or made up.
+type Tensors struct {
+	Files        []string // JSON files, or one directory; none: all inputs are made up
+	Fill         string   // "zero" or "random": what inputs without a value are; empty: they are missing
+	StringLength int      // of random strings; 0: 128
+	StringData   string   // in place of random strings
+	Shapes       []string // NAME:D1,D2, for inputs whose shape the model leaves open
+	Batch        int      // items of a request; 0 is 1
+	Sequences    Sequences
+}
+
+func (t *Tensors) zero() bool {
+	return len(t.Files) == 0 && t.Fill == "" && t.StringLength == 0 && t.StringData == "" && len(t.Shapes) == 0 && t.Batch == 0 && t.Sequences == Sequences{}
+}
+
+// Sequences are rows of requests that a server keeps state over.
+type Sequences struct {
+	Mode string // "on" or "off"; empty: as the model's config says
+	// Live is how many sequences are under way at a time, their requests in turn and
+	// not waiting for each other's answers; 0: as many as there are requests in
+	// flight, each request after the answer to the one before.
+	Live      int
+	Length    int     // requests of a sequence; 0: the steps of its stream, else 20
+	Variation float64 // how far the length may differ, as a share of it
+	FirstID   uint64  // 0 is 1
+	IDs       uint64  // how many ids there are before they are used again; 0: 2³²−1
+}
+
+func tensorsSpec() codec[Tensors] {
+	c := structure("mapping", []field[Tensors]{
+		at("files", list("list of paths", text()), func(t *Tensors) *[]string { return &t.Files },
+			"Input data as Perf Analyzer has it: JSON files, or one directory of raw tensors. Relative to the working directory."),
+		at("fill", word("`zero` or `random`", FillZero, FillRandom), func(t *Tensors) *string { return &t.Fill },
+			"What inputs without a value are made of. Left out: `random` without files, else they are missing."),
+		at("string_length", integer[int](), func(t *Tensors) *int { return &t.StringLength }, "Length of made-up strings; 0: 128."),
+		at("string_data", text(), func(t *Tensors) *string { return &t.StringData }, "What made-up strings are, in place of random letters."),
+		at("shapes", list("list of NAME:D1,D2", text()), func(t *Tensors) *[]string { return &t.Shapes },
+			"Shapes of inputs that the model leaves open and the data does not state, without the batch dimension."),
+		at("batch", integer[int](), func(t *Tensors) *int { return &t.Batch }, "Items of a request, from as many steps of the data; 0: one."),
+		at("sequences", sequencesSpec(), func(t *Tensors) *Sequences { return &t.Sequences }, "Requests that belong together, for models that keep state over them."),
+	}, nil)
+	c.zero = func(t Tensors) bool { return t.zero() }
+	return c
+}
+
+func sequencesSpec() codec[Sequences] {
+	return object("mapping", []field[Sequences]{
+		at("mode", word("`on` or `off`", SequencesOn, SequencesOff), func(s *Sequences) *string { return &s.Mode },
+			"Whether requests form sequences. Left out: as the model's config says."),
+		at("live", integer[int](), func(s *Sequences) *int { return &s.Live },
+			"Sequences under way at a time, in turn, none waiting for an answer. 0: one for each request in flight, each request after the answer to the one before."),
+		at("length", integer[int](), func(s *Sequences) *int { return &s.Length }, "Requests of a sequence; 0: the steps of its stream, else 20."),
+		at("variation", share(), func(s *Sequences) *float64 { return &s.Variation }, "How far lengths may differ: 0.2 or 20% is from 16 to 24 of 20."),
+		at("first_id", integer[uint64](), func(s *Sequences) *uint64 { return &s.FirstID }, "The first sequence's id; 0: 1."),
+		at("ids", integer[uint64](), func(s *Sequences) *uint64 { return &s.IDs }, "How many ids there are before they are used again; 0: 4294967295."),
+	}, func(r *reader, n *yaml.Node, path string, s *Sequences) bool {
+		if n.Kind != yaml.ScalarNode {
+			return false
+		}
+		switch n.Value {
+		case "on", "true":
+			s.Mode = SequencesOn
+		case "off", "false":
+			s.Mode = SequencesOff
+		default:
+			s.Mode = n.Value
+		}
+		return true
+	})
+}
+
+// inferTensors fills in what follows from tensor data.
+func (d *Draft) inferTensors() {
+	data := &d.Plan.Data
+	if !data.Tensors.zero() && !d.Given("data.source") && data.File == "" {
+		data.Source = SourceTensors
+	}
+	if data.Source != SourceTensors {
+		return
+	}
+	if !d.Given("data.input") {
+		data.Input = Length{}
+	}
+	if t := &data.Tensors; len(t.Files) == 0 && t.Fill == "" {
+		t.Fill = FillRandom
+	}
+}
+
+// Bounds of tensor data.
+const (
+	mostBatch     = 1 << 20
+	mostString    = 1 << 30
+	mostSequences = 1 << 20
+)
+
+func (c *checker) tensors(p *Plan) {
+	d, t := &p.Data, &p.Data.Tensors
+	const at = "data.tensors"
+	if d.Source != SourceTensors {
+		if !t.zero() {
+			c.lacks(at, "data.source", "contradicts source: "+d.Source, "set source to tensors or leave them out")
+		}
+		return
+	}
+	for _, f := range []struct {
+		path  string
+		given bool
+	}{
+		{"data.file", d.File != ""}, {"data.input", d.Input != Length{}}, {"data.output", d.Output != Length{}},
+		{"data.salt", d.Salt != ""}, {"data.ignore_eos", d.IgnoreEOS}, {"data.min_tokens", d.MinTokens},
+	} {
+		if f.given {
+			c.lacks(f.path, "data.source", "has no meaning for tensors", "leave it out")
+		}
+	}
+	if t.Fill != "" {
+		c.choice(at+".fill", t.Fill, []string{FillZero, FillRandom})
+	}
+	if p.Target.Protocol != ProtocolTriton && (t.Fill != "" || len(t.Shapes) > 0 || t.Batch > 1 || t.Sequences != Sequences{}) {
+		c.lacks(at, "target.protocol", "tensors are made for protocol triton alone", "set protocol to triton, or give files whose steps have a payload")
+	}
+	for i, f := range t.Files {
+		if f == "" {
+			c.add(fmt.Sprintf("%s.files[%d]", at, i), "is empty", "name a file or a directory")
+		}
+	}
+	for i, s := range t.Shapes {
+		if !isShape(s) {
+			c.add(fmt.Sprintf("%s.shapes[%d]", at, i), quote(s)+" is no shape", "write it as NAME:D1,D2, without the batch dimension")
+		}
+	}
+	c.count(at+".batch", int64(t.Batch), mostBatch)
+	c.count(at+".string_length", int64(t.StringLength), mostString)
+	c.sequences(at+".sequences", &t.Sequences)
+}
+
+func (c *checker) sequences(at string, s *Sequences) {
+	if s.Mode != "" {
+		c.choice(at+".mode", s.Mode, []string{SequencesOn, SequencesOff})
+	}
+	if s.Mode == SequencesOff && *s != (Sequences{Mode: SequencesOff}) {
+		c.add(at, "there are none, and yet it is said how they are", "leave the rest out, or set mode to on")
+	}
+	c.count(at+".live", int64(s.Live), mostSequences)
+	c.count(at+".length", int64(s.Length), mostRequests)
+	c.share(at+".variation", s.Variation)
+	if s.IDs > 0 && uint64(s.Live) > s.IDs {
+		c.add(at+".ids", fmt.Sprintf("%d ids are too few for %d sequences at a time", s.IDs, s.Live), "")
+	}
+	if s.FirstID > 0 && s.IDs > 0 && s.FirstID > ^uint64(0)-s.IDs {
+		c.add(at+".ids", "ids go beyond 64 bits", "")
+	}
+}
+
+// isShape reports whether s is NAME:D1,D2 with dimensions from 1.
+func isShape(s string) bool {
+	at := strings.LastIndexByte(s, ':')
+	if at < 1 {
+		return false
+	}
+	for d := range strings.SplitSeq(s[at+1:], ",") {
+		if n, err := strconv.ParseInt(strings.TrimSpace(d), 10, 64); err != nil || n < 1 {
+			return false
+		}
+	}
+	return true
+}

@@ -115,7 +115,7 @@ type Timeouts struct {
 
 // Data says what prompts are made of.
 type Data struct {
-	Source  string // "synthetic" or "file"
+	Source  string // "synthetic", "file" or "tensors"
 	File    string
 	Prompts int // distinct prompts; 0: a new one for each request, or all of the file's
 	// Input and Output are lengths in tokens. Input is unused where a file has
@@ -125,6 +125,7 @@ type Data struct {
 	IgnoreEOS bool
 	MinTokens bool   // send min_tokens equal to the output length
 	Salt      string // "", "request" or "stage": a prefix that no cache has seen
+	Tensors   Tensors
 }
 
 // Length is a distribution of lengths. The zero Length is none at all.

@@ -110,8 +110,8 @@ func timeoutsSpec() codec[Timeouts] {
 
 func dataSpec() codec[Data] {
 	return structure("mapping", []field[Data]{
-		always("source", word("`synthetic` or `file`", SourceSynthetic, SourceFile), func(d *Data) *string { return &d.Source },
-			"Where prompts come from. `file` where only `file` is given."),
+		always("source", word("`synthetic`, `file` or `tensors`", SourceSynthetic, SourceFile, SourceTensors), func(d *Data) *string { return &d.Source },
+			"Where prompts come from. `file` or `tensors` where only that is given."),
 		at("file", text(), func(d *Data) *string { return &d.File },
 			"JSON lines or plain text, one prompt a line. Relative to the working directory."),
 		at("prompts", integer[int](), func(d *Data) *int { return &d.Prompts },
@@ -123,6 +123,7 @@ func dataSpec() codec[Data] {
 		at("min_tokens", boolean(), func(d *Data) *bool { return &d.MinTokens }, "Send `min_tokens` equal to the output length."),
 		at("salt", word("`request` or `stage`", SaltRequest, SaltStage), func(d *Data) *string { return &d.Salt },
 			"A prefix that no cache has seen, new for each request or stage."),
+		at("tensors", tensorsSpec(), func(d *Data) *Tensors { return &d.Tensors }, "Input tensors in place of prompts."),
 	}, nil)
 }
 

@@ -66,6 +66,7 @@ type Plan struct {
 	Goodput     []SLO
 	MaxErrors   MaxErrors
 	Budgets     Budgets
+	Probes      Probes // of the server's own view
 	Output      Output
 }
 

@@ -33,6 +33,7 @@ func planSpec() codec[Plan] {
 			"Ends a run that fails too often. Nothing does when it is left out."),
 		always("budgets", budgetsSpec(), func(p *Plan) *Budgets { return &p.Budgets },
 			"Bounds of a valid measurement; a result beyond one is marked INVALID."),
+		at("probes", probesSpec(), func(p *Plan) *Probes { return &p.Probes }, "What the server is asked about itself."),
 		at("output", outputSpec(), func(p *Plan) *Output { return &p.Output }, "What is written where."),
 	}, nil)
 }

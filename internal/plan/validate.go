@@ -55,6 +55,7 @@ func check(p *Plan) Faults {
 	c.count("max_errors.count", p.MaxErrors.Count, mostRequests)
 	c.share("max_errors.share", p.MaxErrors.Share)
 	c.budgets(&p.Budgets)
+	c.probes(p)
 	if p.Output.KeepRaw && p.Output.Dir == "" {
 		c.lacks("output.keep_raw", "output", "there is no directory to keep answers in", "give output.dir (--out)")
 	}

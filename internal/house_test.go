@@ -24,8 +24,9 @@ var house = []struct{ name, may string }{
 	{"cmd/inferometer", "cli"},
 
 	// The edge: arguments, terminal, signals, exit codes.
-	{"cli", "frontend/* run kit mock plan result report/* progress stat token nearest hub github.com/spf13/pflag golang.org/x/term"},
+	{"cli", "frontend/* tool/* run kit mock plan result report/* progress stat token nearest hub github.com/spf13/pflag golang.org/x/term"},
 	{"frontend/*", "plan nearest github.com/spf13/pflag"},
+	{"tool/*", "frontend/* dialect/* importer/* report/* run kit plan prompt prompt/* record result token tokensource hub"},
 
 	// Plan + kit → live objects → a result. These two alone know concrete types.
 	{"run", "kit engine sweep collect health load mock netclock metric result report/* endpoint endpoint/* prompt plan record stat token hub golang.org/x/sys"},

@@ -42,7 +42,7 @@ func System() Env {
 	interrupts := make(chan os.Signal, 2)
 	signal.Notify(interrupts, stopSignals()...)
 	return Env{
-		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
+		Args: byName(os.Args[0], os.Args[1:]), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
 		Interrupts: interrupts, Restore: func() { signal.Stop(interrupts) },
 	}
 }
@@ -57,14 +57,14 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{
+	return append([]command{
 		{"run", "measure a server", runCommand},
 		{"report", "make a run's reports again from its records", reportCommand},
 		{"plan", "check or print a plan, or its schema", planCommand},
 		{"tokens", "count, encode and decode text in a model's tokens", tokensMain},
 		{"mock", "serve a built-in inference server to try things on", mockCommand},
 		{"version", "print the version", versionCommand},
-	}
+	}, frontEnds()...)
 }
 
 // Main runs the command that the arguments name and gives the exit code.
@@ -100,7 +100,7 @@ func help() string {
 	var b strings.Builder
 	b.WriteString("inferometer measures generative-AI inference servers.\n\nUsage: inferometer COMMAND …\n\n")
 	for _, c := range commands() {
-		fmt.Fprintf(&b, "  %-9s %s\n", c.name, c.summary)
+		fmt.Fprintf(&b, "  %-10s %s\n", c.name, c.summary)
 	}
 	b.WriteString("\nTry it with nothing else installed:   inferometer run\n" +
 		"Measure a server:                     inferometer run http://localhost:8000 --concurrency 8 --duration 30s\n" +

@@ -76,11 +76,11 @@ func earlyCells(s *genaiperf.Summary, r row, cols []column, commas bool) []strin
 	var cells []string
 	st, ok := s.Stat(r.metric)
 	for _, c := range cols {
-		text := "-1"
+		text := absent
 		if ok {
 			text = fmt.Sprintf("%.0f", c.of(st))
 		}
-		if commas {
+		if ok && commas {
 			text = group(text)
 		}
 		cells = append(cells, text)
@@ -100,7 +100,7 @@ func earlyCSV(s *genaiperf.Summary) [][]string {
 		lines = append(lines, append([]string{name}, earlyCells(s, r, cols, false)...))
 	}
 	for _, r := range earlyTotals() {
-		lines = append(lines, []string{strings.ReplaceAll(strings.ToLower(r.name), " ", "_") + "(per sec)", value(s, r.metric, "%.2f")})
+		lines = append(lines, []string{strings.ReplaceAll(strings.ToLower(r.name), " ", "_") + "(per sec)", value(s, r.metric)})
 	}
 	return lines
 }

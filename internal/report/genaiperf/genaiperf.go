@@ -35,7 +35,7 @@ func Console(w io.Writer, s *genaiperf.Summary, o Options) error {
 	} else {
 		earlyTable(s).write(&b, o.Width)
 		for _, r := range earlyTotals() {
-			fmt.Fprintf(&b, "%s (per sec): %s\n", r.name, value(s, r.metric, "%.2f"))
+			fmt.Fprintf(&b, "%s (per sec): %s\n", r.name, value(s, r.metric))
 		}
 	}
 	failures(&b, s)
@@ -60,13 +60,13 @@ func failures(b *strings.Builder, s *genaiperf.Summary) {
 	}
 }
 
-// value is the average of a metric; -1 stands for none, as in the original.
-func value(s *genaiperf.Summary, metric, format string) string {
+// value is the average of a metric with two decimals.
+func value(s *genaiperf.Summary, metric string) string {
 	st, ok := s.Stat(metric)
 	if !ok {
-		return fmt.Sprintf(format, -1.0)
+		return absent
 	}
-	return fmt.Sprintf(format, st.Avg)
+	return fmt.Sprintf("%.2f", st.Avg)
 }
 
 // column is a column of a report.

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	frontend "inferometer/internal/frontend/genaiperf"
+	"inferometer/internal/kit"
+	"inferometer/internal/progress"
+	report "inferometer/internal/report/genaiperf"
+	"inferometer/internal/result"
+	"inferometer/internal/run"
+	tool "inferometer/internal/tool/genaiperf"
+)
+
+// genaiPerfCommand is the command line of GenAI-Perf. Its exit codes are 0 and 1, and 2
+// for bad usage.
+func genaiPerfCommand(env Env, args []string) int {
+	const name = "genai-perf"
+	action, err := frontend.Parse(args)
+	if err != nil {
+		return fail(env, name, err, exitUsage)
+	}
+	switch action.Command {
+	case frontend.Help:
+		fmt.Fprint(env.Stdout, frontend.HelpText())
+		return exitOK
+	case frontend.Version:
+		fmt.Fprintf(env.Stdout, "genai-perf of inferometer %s\n", version())
+		return exitOK
+	}
+	for _, n := range action.Notes {
+		fmt.Fprintln(env.Stderr, "note: "+n)
+	}
+	if action.DryRun {
+		return printPlan(env, name, action.Plan)
+	}
+	if env.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	return genaiPerfProfile(env, action)
+}
+
+// genaiPerfProfile carries out a run and prints its table.
+func genaiPerfProfile(env Env, action *frontend.Action) int {
+	const name = "genai-perf"
+	screen := terminalOf(env.Stderr, env.Getenv)
+	mode := progress.Plain
+	if screen.is {
+		mode = progress.Terminal
+	}
+	display := progress.New(env.Stderr, progress.Options{Mode: mode, Color: screen.color, Width: screen.width})
+	ctx, abort := context.WithCancel(context.Background())
+	defer abort()
+	stop, done := make(chan struct{}), make(chan struct{})
+	defer close(done)
+	go watchInterrupts(env, display, stop, abort, done)
+	out, err := tool.Profile(ctx, action, tool.Env{
+		Kit: kit.Default(), Version: version(), Getenv: env.Getenv, Log: env.Stderr, Stop: stop,
+		Watch: func(state func() run.Progress) { display.Start((&gauge{state: state}).snapshot) },
+	})
+	display.Stop()
+	if out == nil {
+		code := exitRun
+		var early *tool.PrepareError
+		var refused *run.PrepareError
+		if errors.As(err, &early) || errors.As(err, &refused) {
+			code = exitUsage
+		}
+		return fail(env, name, err, code)
+	}
+	out.Report.Width = tableWidth(env)
+	if printErr := report.Console(env.Stdout, out.Summary, out.Report); printErr != nil {
+		return fail(env, name, printErr, exitRun)
+	}
+	printVerdict(env.Stderr, out.Result)
+	if err != nil {
+		return fail(env, name, fmt.Errorf("the result is complete, but not all of it was kept: %w", err), exitRun)
+	}
+	if out.Summary.Requests == out.Summary.Empty || action.Strict && !out.Result.Verdict.Valid {
+		return exitRun
+	}
+	return exitOK
+}
+
+// widestTable is how wide a table may be that no terminal shows: nothing of it is cut.
+const widestTable = 140
+
+// tableWidth is how many columns there are for a table.
+func tableWidth(env Env) int {
+	screen := terminalOf(env.Stdout, env.Getenv)
+	if n, err := strconv.Atoi(env.Getenv("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
+	if screen.is {
+		return screen.width()
+	}
+	return widestTable
+}
+
+// printVerdict says whether a result can be trusted, in a few lines.
+func printVerdict(w io.Writer, res *result.Result) {
+	if res.Interrupted {
+		fmt.Fprintln(w, "The run was stopped early: the figures are of what had ended by then.")
+	}
+	if res.Verdict.Valid {
+		fmt.Fprintln(w, "Verdict: valid.")
+		return
+	}
+	fmt.Fprintln(w, "Verdict: INVALID.")
+	for _, reason := range res.Verdict.Reasons {
+		fmt.Fprintln(w, "  "+strings.ReplaceAll(reason, "\n", " "))
+	}
+}

@@ -1,0 +1,380 @@
+package genaiperf
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+
+	frontend "inferometer/internal/frontend/genaiperf"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/promptfile"
+	"inferometer/internal/prompt/synthetic"
+)
+
+// entry is one of the prompts that a run goes through again and again.
+type entry struct {
+	prompt prompt.Prompt
+	text   string // what the user says in it: that is what is counted
+	input  object // the request as inputs.json and the profile export have it
+	tokens int    // of text; 0: not yet counted
+}
+
+// source hands the entries out in turn.
+type source struct {
+	entries []entry
+	next    int
+}
+
+// Next implements prompt.Source. It never ends.
+func (s *source) Next(context.Context) (prompt.Prompt, error) {
+	p := s.entries[s.next%len(s.entries)].prompt
+	s.next++
+	return p, nil
+}
+
+// SetStage implements prompt.Stager: each stage begins with the first.
+func (s *source) SetStage(int) { s.next = 0 }
+
+// mostEntries bounds what is kept in memory.
+const mostEntries = 1_000_000
+
+// makeEntries makes all prompts of a run.
+func (t *tool) makeEntries(ctx context.Context) error {
+	prompts, err := t.prompts(ctx)
+	if err != nil {
+		return err
+	}
+	pick := rand.New(rand.NewPCG(uint64(t.set.Seed), 'm'))
+	for i, p := range prompts {
+		model := t.set.Models[i%len(t.set.Models)]
+		if t.set.PickRandom {
+			model = t.set.Models[pick.IntN(len(t.set.Models))]
+		}
+		e, err := t.entry(p, model)
+		if err != nil {
+			return err
+		}
+		t.entries = append(t.entries, e)
+	}
+	return nil
+}
+
+// prompts are what is asked.
+func (t *tool) prompts(ctx context.Context) ([]prompt.Prompt, error) {
+	d := t.plan.Data
+	if t.set.Dataset != "" {
+		return t.datasetPrompts(ctx)
+	}
+	if t.set.InputFile != "" {
+		return t.filePrompts(ctx, t.set.InputFile, 0)
+	}
+	if d.Prompts > mostEntries {
+		return nil, fmt.Errorf("%d distinct prompts are more than this front end keeps (%d): ask for fewer", d.Prompts, mostEntries)
+	}
+	// A batch takes several prompts.
+	d.Prompts *= max(t.set.Batch, 1)
+	made, err := synthetic.New(d, t.tok, t.plan.Seed)
+	if err != nil {
+		return nil, err
+	}
+	list, err := take(ctx, made, d.Prompts)
+	if err != nil || t.set.InWords == 0 {
+		return list, err
+	}
+	return t.ask(list), nil
+}
+
+// take takes n prompts from a source.
+func take(ctx context.Context, s prompt.Source, n int) ([]prompt.Prompt, error) {
+	list := make([]prompt.Prompt, 0, n)
+	for range n {
+		p, err := s.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+// ask puts the wish for a length in front of each prompt, whose own length stays what
+// it was. A prompt that would be no more than that wish is left alone.
+func (t *tool) ask(list []prompt.Prompt) []prompt.Prompt {
+	wish := fmt.Sprintf("Write an answer of about %d tokens that goes on from this text:\n\n", t.set.InWords)
+	least := 2 * t.tok.Count(wish)
+	left := 0
+	for i := range list {
+		p := &list[i]
+		text := wish + p.Text
+		end, ok := t.tok.Cut(text, p.Tokens)
+		if p.Tokens < least || !ok {
+			left++
+			continue
+		}
+		p.Text = text[:end]
+	}
+	if left > 0 {
+		t.note("%d of %d prompts are too short to ask for %d tokens in words; max_tokens asks for them", left, len(list), t.set.InWords)
+	}
+	return list
+}
+
+// filePrompts reads prompts from a file: JSON lines, plain text, or one JSON list. A
+// most of 0 is no bound.
+func (t *tool) filePrompts(ctx context.Context, name string, most int) ([]prompt.Prompt, error) {
+	names := []string{name}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		if names, err = filepath.Glob(filepath.Join(name, "*.jsonl")); err != nil || len(names) == 0 {
+			return nil, fmt.Errorf("reading prompts: the directory %s has no file that ends in .jsonl", name)
+		}
+	}
+	var all []prompt.Prompt
+	for _, name := range names {
+		d := plan.Data{File: name, Output: t.plan.Data.Output}
+		s, err := promptfile.New(d, t.tok, t.plan.Seed, readPrompts)
+		if err != nil {
+			return nil, err
+		}
+		list, err := take(ctx, s, s.Len())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	if most > 0 && len(all) > most {
+		all = all[:most]
+	}
+	return all, nil
+}
+
+// readPrompts reads a file, and turns one JSON document into lines of JSON.
+func readPrompts(name string) ([]byte, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	trimmed := bytes.TrimSpace(data)
+	if len(trimmed) == 0 || trimmed[0] != '[' && !isDocument(trimmed) {
+		return data, nil
+	}
+	items, err := requestList(trimmed)
+	if err != nil {
+		line := 1
+		if syntax, ok := err.(*json.SyntaxError); ok {
+			line += bytes.Count(trimmed[:min(int(syntax.Offset), len(trimmed))], []byte("\n"))
+		}
+		return nil, fmt.Errorf("%s:%d: %w", name, line, err)
+	}
+	return bytes.Join(items, []byte("\n")), nil
+}
+
+// isDocument reports whether a file is one object with a list of requests in it.
+func isDocument(data []byte) bool {
+	var doc struct{ Data, Rows json.RawMessage }
+	return data[0] == '{' && json.Unmarshal(data, &doc) == nil && (doc.Data != nil || doc.Rows != nil)
+}
+
+// requestList takes a list of requests apart: texts, objects, the "data" that Perf
+// Analyzer reads, or the "rows" that the hub serves.
+func requestList(data []byte) ([][]byte, error) {
+	var list []json.RawMessage
+	if data[0] == '{' {
+		var doc struct {
+			Data []json.RawMessage
+			Rows []struct{ Row json.RawMessage }
+		}
+		if err := json.Unmarshal(data, &doc); err != nil {
+			return nil, err
+		}
+		list = doc.Data
+		for _, r := range doc.Rows {
+			list = append(list, r.Row)
+		}
+	} else if err := json.Unmarshal(data, &list); err != nil {
+		return nil, err
+	}
+	items := make([][]byte, 0, len(list))
+	for i, raw := range list {
+		item, err := requestLine(raw)
+		if err != nil {
+			return nil, fmt.Errorf("request %d: %w", i+1, err)
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+// requestLine is one request as a line of JSON.
+func requestLine(raw json.RawMessage) ([]byte, error) {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return compact(object{{"text", text}})
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return nil, fmt.Errorf("is neither a text nor an object: %s", strings.TrimSpace(string(raw[:min(len(raw), 60)])))
+	}
+	for name, value := range fields { // Perf Analyzer has a list of one value everywhere
+		var one []json.RawMessage
+		if name != "messages" && json.Unmarshal(value, &one) == nil && len(one) == 1 {
+			fields[name] = one[0]
+		}
+	}
+	if payload := fields["payload"]; payload != nil {
+		return requestLine(payload)
+	}
+	if system, question := fields["system_prompt"], fields["question"]; question != nil {
+		return compact(object{{"messages", chatOf(system, question)}})
+	}
+	if article := fields["article"]; article != nil {
+		return compact(object{{"text", article}})
+	}
+	return compact(fields)
+}
+
+// chatOf is the chat of a row of OpenOrca: what the system says, if anything, and the
+// question.
+func chatOf(system, question json.RawMessage) []object {
+	var messages []object
+	if s := string(system); s != "" && s != `""` && s != "null" {
+		messages = append(messages, object{{"role", "system"}, {"content", system}})
+	}
+	return append(messages, object{{"role", "user"}, {"content", question}})
+}
+
+// entry makes the request of a prompt.
+func (t *tool) entry(p prompt.Prompt, model string) (entry, error) {
+	e := entry{prompt: p, text: said(&p)}
+	e.prompt.Model = model
+	if v, ok := extraInt(t.set.Extra, "max_tokens"); ok {
+		e.prompt.Output = v
+	}
+	if t.set.ServiceKind == "triton" {
+		// One text is all that such a model takes.
+		e.prompt.Text, e.prompt.Messages = e.text, nil
+		e.prompt.Hash = prompt.HashText(fmt.Sprint(model, "\x00", p.Output, "\x00", e.text))
+		e.input = t.tritonInput(&e, model)
+		return e, nil
+	}
+	e.input = t.payload(&e, model)
+	body, err := compact(e.input)
+	if err != nil {
+		return e, fmt.Errorf("making a request: %w", err)
+	}
+	e.prompt.Body, e.prompt.Hash = body, prompt.HashText(string(body))
+	return e, nil
+}
+
+func extraInt(list []frontend.Extra, name string) (int, bool) {
+	for _, x := range list {
+		if n, ok := x.Value.(int64); ok && x.Name == name {
+			return int(n), true
+		}
+	}
+	return 0, false
+}
+
+// said is the text of a prompt.
+func said(p *prompt.Prompt) string {
+	if len(p.Messages) == 0 {
+		return p.Text
+	}
+	parts := make([]string, len(p.Messages))
+	for i, m := range p.Messages {
+		parts[i] = m.Content
+	}
+	return strings.Join(parts, " ")
+}
+
+// payload is the body of a request of OpenAI's protocol, in the original's order.
+func (t *tool) payload(e *entry, model string) object {
+	o := object{{"model", model}}
+	switch t.set.EndpointType {
+	case "completions":
+		o.set("prompt", []string{e.text})
+	case "embeddings":
+		o.set("input", []string{e.text})
+	default:
+		messages := e.prompt.Messages
+		if len(messages) == 0 {
+			messages = []prompt.Message{{Role: "user", Content: e.text}}
+		}
+		o.set("messages", messages)
+	}
+	if t.set.Streaming {
+		o.set("stream", true)
+	}
+	if e.prompt.Output > 0 {
+		o.set("max_tokens", e.prompt.Output)
+	}
+	for _, x := range t.set.Extra {
+		o.set(x.Name, x.Value)
+	}
+	return o
+}
+
+// tritonInput are the tensors of a request, as the original writes them down.
+func (t *tool) tritonInput(e *entry, model string) object {
+	o := object{{"model", model}, {"text_input", e.text}}
+	if t.set.Backend == "vllm" {
+		o.set("exclude_input_in_output", true)
+		if t.set.Streaming {
+			o.set("stream", true)
+		}
+		if n := fmt.Sprint(e.prompt.Output); e.prompt.Output > 0 {
+			sampling := object{{"max_tokens", n}}
+			if t.set.Deterministic {
+				sampling.set("min_tokens", n)
+			}
+			if text, err := compact(sampling); err == nil {
+				o.set("sampling_parameters", string(text))
+			}
+		}
+	} else {
+		o.set("max_tokens", e.prompt.Output)
+		o.set("exclude_input_in_output", true)
+		if t.set.Streaming {
+			o.set("stream", true)
+		}
+		if t.set.Deterministic {
+			o.set("min_length", e.prompt.Output)
+		}
+	}
+	for _, x := range t.set.Extra {
+		o.set(x.Name, x.Value)
+	}
+	return o
+}
+
+// inputs is the file of all prompts, as Perf Analyzer reads it.
+func (t *tool) inputs() ([]byte, error) {
+	var data []any
+	for _, e := range t.entries {
+		if t.set.ServiceKind != "triton" {
+			data = append(data, object{{"payload", []object{e.input}}})
+			continue
+		}
+		var lists object
+		for _, m := range e.input {
+			if m.name == "model" {
+				lists = append(lists, m)
+				continue
+			}
+			lists = append(lists, member{m.name, []any{m.value}})
+		}
+		data = append(data, lists)
+	}
+	text, err := compact(object{{"data", data}})
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = json.Indent(&b, text, "", "  ")
+	return b.Bytes(), err
+}

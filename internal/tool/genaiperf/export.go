@@ -1,0 +1,172 @@
+package genaiperf
+
+import (
+	"errors"
+	"io"
+	"path/filepath"
+
+	"inferometer/internal/dialect/genaiperf"
+	"inferometer/internal/importer/profileexport"
+	"inferometer/internal/record"
+	"inferometer/internal/run"
+	"inferometer/internal/token"
+)
+
+// analyzer is the version of Perf Analyzer that the profile export names: its
+// own builds from source name no other.
+const analyzer = "0.0.0"
+
+// export goes over the records of the run: it writes the profile export and works out
+// the summary.
+func (t *tool) export() (*genaiperf.Summary, error) {
+	path := filepath.Join(t.plan.Output.Dir, run.RecordsFile)
+	w, err := measured(path)
+	if err != nil {
+		return nil, err
+	}
+	byHash := map[uint64]*entry{}
+	for i := range t.entries {
+		byHash[t.entries[i].prompt.Hash] = &t.entries[i]
+	}
+	fold := genaiperf.NewFold(t.dialect(byHash))
+	err = t.write(t.set.ExportFile, func(out io.Writer) error {
+		doc := profileexport.Document{Version: analyzer, ServiceKind: t.set.ServiceKind, Endpoint: t.set.Endpoint}
+		load := profileexport.Load{Mode: "concurrency", Value: float64(t.set.Concurrency)}
+		if t.set.Rate > 0 {
+			load = profileexport.Load{Mode: "request_rate", Value: t.set.Rate}
+		}
+		file := profileexport.NewWriter(out, doc, load)
+		start := w.header.Start.UnixNano()
+		err := eachRequest(path, func(rec *record.Record) error {
+			if !w.has(rec, t.set.Interval > 0) {
+				return nil
+			}
+			fold.Add(rec)
+			if e := byHash[rec.Prompt]; rec.Failure == nil && e != nil {
+				req, err := t.exported(rec, start, e)
+				if err != nil {
+					return err
+				}
+				file.Add(&req)
+			}
+			return nil
+		})
+		return errors.Join(err, file.Close([]uint64{uint64(start + int64(w.mark.WarmupEnd)), uint64(start + int64(w.mark.SendEnd))}))
+	})
+	return fold.Summary(), err
+}
+
+// window is what the record file says of the measured part.
+type window struct {
+	header record.Header
+	mark   record.StageMark
+	ended  bool // the stage came to its end, and mark is set
+}
+
+// has reports whether a request belongs to the measured part: of one that was timed,
+// only what ended in time.
+func (w *window) has(rec *record.Record, timed bool) bool {
+	return rec.Phase == record.Measured && (!timed || !w.ended || rec.End <= w.mark.SendEnd)
+}
+
+// measured reads when the measured part began and ended.
+func measured(path string) (*window, error) {
+	w := new(window)
+	err := eachLine(path, func(l record.Line) error {
+		switch {
+		case l.Header != nil:
+			w.header = *l.Header
+		case l.Stage != nil:
+			w.mark, w.ended = *l.Stage, true
+		case l.Request != nil && !w.ended: // the file of a killed run has no end
+			w.mark.SendEnd = max(w.mark.SendEnd, l.Request.End)
+		}
+		return nil
+	})
+	return w, err
+}
+
+func eachRequest(path string, f func(*record.Record) error) error {
+	return eachLine(path, func(l record.Line) error {
+		if l.Request == nil {
+			return nil
+		}
+		return f(l.Request)
+	})
+}
+
+// eachLine reads a record file, its header first.
+func eachLine(path string, f func(record.Line) error) error {
+	r, err := record.Open(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	h := r.Header()
+	if err := f(record.Line{Header: &h}); err != nil {
+		return err
+	}
+	for {
+		line, err := r.Next()
+		if errors.Is(err, io.EOF) || errors.Is(err, record.ErrTruncated) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := f(line); err != nil {
+			return err
+		}
+	}
+}
+
+// dialect says how records are to be seen.
+func (t *tool) dialect(byHash map[uint64]*entry) genaiperf.Options {
+	o := genaiperf.Options{
+		Release: genaiperf.Release(t.set.Release), Protocol: t.set.ServiceKind, Faithful: t.set.Faithful, Count: t.tok.Count,
+		Input: func(rec *record.Record) (int, bool) {
+			e := byHash[rec.Prompt]
+			if e == nil {
+				return 0, false
+			}
+			return t.length(e), true
+		},
+	}
+	if t.set.EndpointType == "embeddings" {
+		o.Kind = genaiperf.Plain
+	}
+	if p, ok := t.tok.(token.Placer); ok {
+		o.Pieces = func(text string, cuts []int) []int { return token.PerEvent(nil, p, text, cuts) }
+	}
+	for _, g := range t.set.Goodput {
+		o.Goodput = append(o.Goodput, genaiperf.Objective{Metric: g.Metric, Value: g.Value})
+	}
+	return o
+}
+
+// length is the length of a prompt, counted once.
+func (t *tool) length(e *entry) int {
+	if e.tokens == 0 {
+		e.tokens = t.tok.Count(e.text)
+	}
+	return e.tokens
+}
+
+// exported is a request as the profile export has it.
+func (t *tool) exported(rec *record.Record, start int64, e *entry) (profileexport.Request, error) {
+	if t.set.ServiceKind != "triton" {
+		return profileexport.FromOpenAI(rec, start, profileexport.Fields{profileexport.Text("payload", string(e.prompt.Body))}), nil
+	}
+	var fields profileexport.Fields
+	for _, m := range e.input {
+		if m.name == "model" {
+			continue
+		}
+		value, err := compact(m.value)
+		if err != nil {
+			return profileexport.Request{}, err
+		}
+		fields = append(fields, profileexport.Field{Name: m.name, Value: value})
+	}
+	return profileexport.FromTriton(rec, start, fields), nil
+}

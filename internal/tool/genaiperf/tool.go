@@ -1,0 +1,209 @@
+// Package genaiperf does what a command line of GenAI-Perf asks for: it makes the
+// prompts, runs the plan, and writes the files and the summary in that tool's dialect.
+package genaiperf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"inferometer/internal/dialect/genaiperf"
+	frontend "inferometer/internal/frontend/genaiperf"
+	"inferometer/internal/kit"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	report "inferometer/internal/report/genaiperf"
+	"inferometer/internal/result"
+	"inferometer/internal/run"
+	"inferometer/internal/token"
+	"inferometer/internal/tokensource"
+)
+
+// Env is what carrying out a command takes from the world.
+type Env struct {
+	Kit     kit.Kit
+	Version string
+	Getenv  func(string) string
+	Log     io.Writer // notes on what is being done
+	Stop    <-chan struct{}
+	Watch   func(progress func() run.Progress)
+}
+
+// Outcome is what came of a run.
+type Outcome struct {
+	Summary *genaiperf.Summary
+	Report  report.Options // how to print it; the width is left to the caller
+	Result  *result.Result
+	Files   []string // that were written
+}
+
+// PrepareError is an error that was met before the first request.
+type PrepareError struct{ error }
+
+// Unwrap gives the cause.
+func (e *PrepareError) Unwrap() error { return e.error }
+
+// tool is a command under way.
+type tool struct {
+	env     Env
+	set     *frontend.Settings
+	plan    *plan.Plan
+	tok     token.Tokenizer
+	found   *tokensource.Found
+	entries []entry
+	files   []string
+}
+
+func (t *tool) note(format string, args ...any) { fmt.Fprintf(t.env.Log, format+"\n", args...) }
+
+// Profile carries out a run. The outcome is nil where there is none; with an error
+// beside it, not all of it could be kept.
+func Profile(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error) {
+	t := &tool{env: env, set: &a.Settings, plan: a.Plan}
+	if err := t.prepare(ctx); err != nil {
+		return nil, &PrepareError{err}
+	}
+	res, err := run.Run(ctx, t.plan, run.Options{
+		Kit: t.kit(), Version: env.Version, Log: env.Log, Stop: env.Stop, Watch: env.Watch,
+	})
+	if res == nil {
+		return nil, err
+	}
+	sum, exportErr := t.export()
+	if sum == nil {
+		return nil, errors.Join(err, exportErr)
+	}
+	out := &Outcome{Summary: sum, Result: res, Report: t.reportOptions()}
+	err = errors.Join(err, exportErr, t.reports(out))
+	out.Files = t.files
+	return out, err
+}
+
+// prepare makes everything that the run needs, and finds out whether its files can be
+// written.
+func (t *tool) prepare(ctx context.Context) error {
+	if err := t.directory(); err != nil {
+		return err
+	}
+	if err := t.tokenizer(ctx); err != nil {
+		return err
+	}
+	if err := t.makeEntries(ctx); err != nil {
+		return err
+	}
+	inputs, err := t.inputs()
+	if err != nil {
+		return err
+	}
+	if err := t.write(t.set.InputsFile, func(w io.Writer) error { _, err := w.Write(inputs); return err }); err != nil {
+		return err
+	}
+	if t.set.Verbose {
+		t.describe()
+	}
+	return nil
+}
+
+// directory makes the run's directory ready. Early releases write beside what is
+// there, and make none.
+func (t *tool) directory() error {
+	if t.set.Artifacts == "" {
+		info, err := os.Stat(t.set.Dir)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			return fmt.Errorf("--profile-export-file: there is no directory %s: make it first", t.set.Dir)
+		case err != nil:
+			return fmt.Errorf("--profile-export-file: %w", err)
+		case !info.IsDir():
+			return fmt.Errorf("--profile-export-file: %s is no directory", t.set.Dir)
+		}
+	} else if err := os.MkdirAll(t.set.Dir, 0o755); err != nil {
+		return fmt.Errorf("--artifact-dir: making the directory of the run: %w", err)
+	}
+	// The same command line may be run again, and its files are then written anew: our
+	// own as well, and nothing else.
+	dir := t.plan.Output.Dir
+	for _, name := range run.Files() {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("removing what an earlier run left: %w", err)
+		}
+	}
+	return nil
+}
+
+// tokenizer finds what makes and counts tokens. Where nobody named one, and the
+// release's own cannot be had, the built-in one stands in.
+func (t *tool) tokenizer(ctx context.Context) error {
+	found, err := t.env.Kit.Tokenizers(ctx, t.plan.Tokenizer.Name, t.plan.Tokenizer.Revision)
+	if err != nil && t.set.TokenizerGiven {
+		return fmt.Errorf("--tokenizer: %w", err)
+	}
+	if err != nil {
+		reason, _, _ := strings.Cut(err.Error(), "\n")
+		t.note("The tokenizer %s cannot be had: %s. %s makes and counts tokens in its place; --tokenizer names another.", t.plan.Tokenizer.Name, strings.TrimSuffix(reason, "."), plan.TokenizerBuiltin)
+		t.plan.Tokenizer = plan.Tokenizer{Name: plan.TokenizerBuiltin}
+		if found, err = t.env.Kit.Tokenizers(ctx, plan.TokenizerBuiltin, ""); err != nil {
+			return err
+		}
+	}
+	t.found, t.tok = found, found.Tokenizer
+	return nil
+}
+
+// kit is the kit of the run: its prompts are those that were made, its tokenizer the
+// one that was found.
+func (t *tool) kit() kit.Kit {
+	k := t.env.Kit
+	own := func(plan.Data, prompt.Tokenizer, uint64) (prompt.Source, error) {
+		return &source{entries: t.entries}, nil
+	}
+	k.Sources = map[string]kit.SourceFactory{t.plan.Data.Source: own}
+	k.Tokenizers = func(context.Context, string, string) (*tokensource.Found, error) { return t.found, nil }
+	return k
+}
+
+// describe says what will be sent.
+func (t *tool) describe() {
+	text, err := plan.Encode(t.plan)
+	if err == nil {
+		t.note("The plan of this run:\n%s", text)
+	}
+	if first, err := compact(t.entries[0].input); err == nil {
+		t.note("The first of %d requests:\n%s", len(t.entries), first)
+	}
+}
+
+// write makes one of the run's files.
+func (t *tool) write(name string, content func(io.Writer) error) error {
+	path := filepath.Join(t.set.Dir, name)
+	f, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	t.files = append(t.files, path)
+	if err := errors.Join(content(f), f.Close()); err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	return nil
+}
+
+func (t *tool) reportOptions() report.Options {
+	return report.Options{Endpoint: t.set.EndpointType, Streaming: t.set.Streaming, Goodput: len(t.set.Goodput) > 0}
+}
+
+// reports writes the files that the release writes.
+func (t *tool) reports(out *Outcome) error {
+	stem := strings.TrimSuffix(t.set.ExportFile, filepath.Ext(t.set.ExportFile))
+	err := t.write(stem+"_genai_perf.csv", func(w io.Writer) error { return report.CSV(w, out.Summary, out.Report) })
+	if out.Summary.Release != genaiperf.Latest {
+		return err
+	}
+	config, configErr := t.config()
+	return errors.Join(err, configErr, t.write(stem+"_genai_perf.json", func(w io.Writer) error {
+		return report.JSON(w, out.Summary, config)
+	}))
+}

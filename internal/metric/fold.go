@@ -131,6 +131,7 @@ func (f *Fold) Add(rec *record.Record) {
 	r.load(rec)
 	f.prompts.add(rec.Prompt)
 	s.seen++
+	s.all.add(rec)
 	s.hold(rec, from, to)
 	if rec.Failure == nil {
 		s.line.add(rec.Sent, rec.End, max(r.Tokens, 0))

@@ -19,6 +19,7 @@ type stage struct {
 	steadyHeld    time.Duration
 	line          timeline
 
+	all    All
 	seen   int64 // records of any phase
 	warmup int64
 	met    []int64 // by objective
@@ -206,6 +207,7 @@ func (s *stage) merge(o *stage) error {
 	s.steadyEnd = max(s.steadyEnd, o.steadyEnd)
 	s.steadyHeld += o.steadyHeld
 	s.line.merge(&o.line)
+	s.all.merge(o.all)
 	s.seen += o.seen
 	s.warmup += o.warmup
 	for i := range s.met {

@@ -26,7 +26,8 @@ func Percentiles() []Percentile {
 type Stage struct {
 	Whole      Window  // the requests of the measured phase
 	Steady     *Window // those that ended in the steady window; nil: there is none
-	Seen       int64   // requests of any phase
+	All        All     // the requests of any phase
+	Seen       int64
 	Warmup     int64
 	Counts     Counts
 	Objectives []Objective
@@ -89,7 +90,7 @@ func (f *Fold) Summarize(rule stat.Rule) ([]Stage, error) {
 // summary is all of a stage but its sampled metrics.
 func (f *Fold) summary(i int, s *stage, defs []Def) Stage {
 	st := Stage{
-		Whole: Window{Totals: s.whole}, Seen: s.seen, Warmup: s.warmup,
+		Whole: Window{Totals: s.whole}, All: s.all, Seen: s.seen, Warmup: s.warmup,
 		Counts: s.Counts, Failures: s.failureList(),
 	}
 	for k, o := range f.slos {

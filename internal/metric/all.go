@@ -1,0 +1,43 @@
+package metric
+
+import (
+	"time"
+
+	"inferometer/internal/record"
+)
+
+// All are sums over all requests of a stage, those of the warm-up too: what a
+// server that counts from before the stage to its end has seen.
+type All struct {
+	OK     int64
+	Failed int64
+	// Abandoned are those of Failed that this client gave up or whose connection
+	// broke: the server may have gone on with them.
+	Abandoned int64
+	Unsent    int64         // those of Failed that never left
+	Latency   time.Duration // Σ End − Sent of OK
+}
+
+func (a *All) add(rec *record.Record) {
+	switch {
+	case rec.Failure == nil:
+		a.OK++
+		a.Latency += rec.End - rec.Sent
+		return
+	case rec.Sent == record.Never:
+		a.Unsent++
+	}
+	a.Failed++
+	switch rec.Failure.Class {
+	case record.NoFirstByte, record.Stalled, record.TimedOut, record.Reset, record.Truncated, record.Cancelled, record.CutOff:
+		a.Abandoned++
+	}
+}
+
+func (a *All) merge(o All) {
+	a.OK += o.OK
+	a.Failed += o.Failed
+	a.Abandoned += o.Abandoned
+	a.Unsent += o.Unsent
+	a.Latency += o.Latency
+}

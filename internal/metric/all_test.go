@@ -1,0 +1,41 @@
+package metric
+
+import (
+	"testing"
+
+	"inferometer/internal/record"
+	"inferometer/internal/stat"
+)
+
+func TestAll(t *testing.T) {
+	var folds [2]*Fold
+	for i := range folds {
+		f, err := NewFold(Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		folds[i] = f
+	}
+	for i, r := range []record.Record{
+		{Phase: record.Warmup, Sent: 10, End: 30},
+		{Sent: 20, End: 25},
+		{Sent: 20, End: 29, Failure: &record.Failure{Class: record.StreamError}},
+		{Phase: record.Warmup, Sent: 20, End: 99, Failure: &record.Failure{Class: record.TimedOut}},
+		{Sent: record.Never, End: 40, Failure: &record.Failure{Class: record.ConnectFailed}},
+		{Sent: record.Never, End: 40, Failure: &record.Failure{Class: record.Cancelled}},
+	} {
+		folds[i%2].Add(&r)
+	}
+	if err := folds[0].Merge(folds[1]); err != nil {
+		t.Fatal(err)
+	}
+	sums, err := folds[0].Summarize(stat.Linear)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := All{OK: 2, Failed: 4, Abandoned: 2, Unsent: 2, Latency: 25}
+	if got := sums[0].All; got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}

@@ -23,6 +23,8 @@ Examples:
       --requests 2000 --goodput ttft:200ms,itl:30ms
   inferometer run http://host:8000 --input-tokens normal:mean=550,stddev=50 --output-tokens 128 \
       --ignore-eos --stage concurrency=8,duration=30s --stage concurrency=16,duration=30s,gap=5s
+  inferometer run grpc://host:8001 --model ensemble --concurrency 8 --output-tokens 128
+  inferometer run http://host:8000 --protocol triton --model vllm_model --endpoint generate
   inferometer run plan.yaml --seed 7
 ` + helpOf(runGroups())
 }

@@ -243,15 +243,15 @@ func warnings(p *plan.Plan) []string {
 		if err != nil {
 			continue
 		}
-		https = https || u.Scheme == "https"
+		https = https || u.Scheme == "https" || u.Scheme == "grpcs"
 		local := u.Hostname() == "localhost" || strings.HasPrefix(u.Hostname(), "127.") || u.Hostname() == "::1"
-		plainHTTP = plainHTTP || u.Scheme == "http" && !local
+		plainHTTP = plainHTTP || (u.Scheme == "http" || u.Scheme == "grpc") && !local
 	}
 	if p.Target.APIKey != (plan.Secret{}) && plainHTTP {
-		list = append(list, "the API key travels unencrypted: the URL is http, not https")
+		list = append(list, "the API key travels unencrypted: the URL is http or grpc, not https or grpcs")
 	}
 	if p.Target.TLS != (plan.TLS{}) && !https {
-		list = append(list, "the TLS settings have no effect: no URL is https")
+		list = append(list, "the TLS settings have no effect: no URL is https or grpcs")
 	}
 	return list
 }

@@ -36,6 +36,7 @@ func (b *builder) special() {
 		b.draft.Forget("data.file")
 		b.draft.Put("data.source", "--input-tokens", plan.SourceSynthetic)
 	}
+	b.triton()
 	if b.given("keep") {
 		if b.last("keep") != "raw" {
 			b.fault("--keep", "knows only raw", "")

@@ -148,8 +148,12 @@ func (c *checker) triton(t *Target) {
 	c.choice("target.transport", t.Transport, []string{TransportHTTP, TransportGRPC})
 	c.choice("target.endpoint", t.Endpoint, tritonEndpoints())
 	for i, u := range t.URLs {
-		if grpcScheme(scheme(u)) && t.Transport == TransportHTTP {
-			c.lacks(fmt.Sprintf("target.urls[%d]", i), "target.transport", "is a gRPC address, and the transport is http", "all URLs of a run are spoken to in the same way")
+		at := fmt.Sprintf("target.urls[%d]", i)
+		switch is := grpcScheme(scheme(u)); {
+		case is && t.Transport == TransportHTTP:
+			c.lacks(at, "target.transport", "is a gRPC address, and the transport is http", "leave the transport out")
+		case is != grpcScheme(scheme(t.URLs[0])):
+			c.add(at, "is of another scheme than the first", "all URLs of a run are spoken to in the same way")
 		}
 	}
 	switch {

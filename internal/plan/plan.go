@@ -49,6 +49,7 @@ const (
 	ArrivalConstant = "constant"
 	ArrivalPoisson  = "poisson"
 	ArrivalGamma    = "gamma"
+	ArrivalTrace    = "trace"
 )
 
 // Plan is one benchmark.
@@ -149,12 +150,13 @@ type Tokenizer struct {
 // server's.
 func (t Tokenizer) StandIn() bool { return t.Name == TokenizerWords || t.Name == TokenizerBuiltin }
 
-// Stage is a part of the run with one load. Either Concurrency or Rate is set.
+// Stage is a part of the run with one load. Either Concurrency or Rate is set, or
+// Arrival is "trace": the data says when each request is due.
 type Stage struct {
 	Name        string
 	Concurrency int     // closed loop: this many in flight
 	Rate        float64 // open loop: requests per second
-	Arrival     string  // "constant", "poisson" or "gamma"; empty is constant
+	Arrival     string  // "constant", "poisson" or "gamma", of a rate, whose empty is constant; or "trace"
 	CV          float64 // coefficient of variation of gamma arrivals
 	MaxInFlight int     // open loop: arrivals beyond it wait
 	RampTo      float64 // concurrency or rate changes linearly to this over Duration

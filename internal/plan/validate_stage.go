@@ -16,10 +16,12 @@ func (c *checker) stage(path string, s *Stage, endless bool) {
 	c.time(path+".duration", s.Duration)
 	c.time(path+".gap", s.Gap)
 	rate := c.amount(path+".rate", s.Rate, mostRate)
-	if s.Arrival != "" && s.Rate != 0 {
+	if s.Arrival != "" && s.Rate != 0 && s.Arrival != ArrivalTrace {
 		c.choice(path+".arrival", s.Arrival, arrivalNames())
 	}
 	switch {
+	case s.Arrival == ArrivalTrace:
+		c.traced(path, s)
 	case s.Concurrency != 0 && s.Rate != 0:
 		c.lacks(path+".rate", path+".concurrency", "contradicts concurrency: a stage has one kind of load", "give concurrency or rate; max_in_flight caps a rate")
 	case s.Rate != 0:
@@ -50,6 +52,20 @@ func (c *checker) open(path string, s *Stage, endless bool) {
 	const least = 1e-6 // one request in twelve days
 	if s.Rate > 0 && s.Rate < least {
 		c.add(path+".rate", fmt.Sprintf("is %v, less than %v", s.Rate, least), "requests per second")
+	}
+}
+
+// traced checks what belongs to arrivals that the data has.
+func (c *checker) traced(path string, s *Stage) {
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{
+		{"concurrency", s.Concurrency != 0}, {"rate", s.Rate != 0}, {"cv", s.CV != 0}, {"ramp_to", s.RampTo != 0},
+	} {
+		if f.given {
+			c.lacks(path+"."+f.name, path+".arrival", "contradicts arrivals of a trace: the data says when each request is due", "leave one of them out")
+		}
 	}
 }
 

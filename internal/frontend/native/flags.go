@@ -6,7 +6,7 @@ func runGroups() []group {
 		{"Load", []option{
 			{name: "concurrency", arg: "N", path: "stages[0].concurrency", help: "closed loop: N requests in flight (1 where no load is given)"},
 			{name: "rate", arg: "R", path: "stages[0].rate", help: "open loop: R requests per second; needs --duration or --requests"},
-			{name: "arrival", arg: "KIND", path: "stages[0].arrival", help: "how the requests of a rate arrive: constant (default), poisson, gamma"},
+			{name: "arrival", arg: "KIND", path: "stages[0].arrival", help: "how the requests of a rate arrive: constant (default), poisson, gamma; trace, in place of a rate: as the input file's timestamps say"},
 			{name: "cv", arg: "X", path: "stages[0].cv", help: "coefficient of variation of gamma arrivals; 1 is Poisson, more is burstier"},
 			{name: "max-in-flight", arg: "N", path: "stages[0].max_in_flight", help: "arrivals of a rate beyond N in flight wait, and are counted"},
 			{name: "ramp-to", arg: "X", path: "stages[0].ramp_to", help: "concurrency or rate changes linearly to X over the duration"},

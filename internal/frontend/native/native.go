@@ -213,8 +213,8 @@ func (b *builder) usualStage() plan.Stage {
 		concurrency, duration = 8, 5*time.Second
 	}
 	var s plan.Stage
-	if b.given("rate") {
-		return s // a rate must say when it ends
+	if b.given("rate") || b.last("arrival") == plan.ArrivalTrace {
+		return s // a rate must say when it ends; a trace does
 	}
 	s.Concurrency = concurrency
 	if !b.given("requests") {

@@ -43,8 +43,8 @@ func TestExamplesOfThePage(t *testing.T) {
 			s, err := New(plan.Data{File: "docs/data.md"}, token.Words{}, 1, with(b.text))
 			if err != nil {
 				t.Errorf("%v\nin\n%s", err, b.text)
-			} else if lines := strings.Count(b.text, "\n"); len(s.prompts) != lines {
-				t.Errorf("%d prompts in %d lines of\n%s", len(s.prompts), lines, b.text)
+			} else if lines := strings.Count(b.text, "\n"); turns(s.chats) != lines {
+				t.Errorf("%d prompts in %d lines of\n%s", turns(s.chats), lines, b.text)
 			}
 		}
 	}
@@ -53,10 +53,18 @@ func TestExamplesOfThePage(t *testing.T) {
 	}
 }
 
+func turns(chats []chat) int {
+	n := len(chats)
+	for _, c := range chats {
+		n += len(c.rest)
+	}
+	return n
+}
+
 // The page names every field there is, and its faults are real ones.
 func TestPageIsComplete(t *testing.T) {
 	text, blocks := page(t)
-	for _, field := range slices.Concat(textFields(), outputFields(), []string{messagesField}) {
+	for _, field := range slices.Concat(textFields(), outputFields(), []string{messagesField, sessionField, delayField, timestampField, modelField}) {
 		if !strings.Contains(text, `"`+field+`"`) && !strings.Contains(text, "`"+field+"`") {
 			t.Errorf("the page does not mention %s", field)
 		}

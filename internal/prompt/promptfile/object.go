@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"inferometer/internal/prompt"
 )
@@ -19,6 +21,15 @@ func textFields() []string { return []string{"prompt", "text", "text_input", "in
 func outputFields() []string {
 	return []string{"output_tokens", "max_tokens", "max_completion_tokens", "output_length", "osl"}
 }
+
+// The fields that say which conversation a line is a turn of, when it is due, and
+// what else is its own.
+const (
+	sessionField   = "session_id"
+	delayField     = "delay"     // milliseconds between an answer and this turn
+	timestampField = "timestamp" // milliseconds, of the first turn
+	modelField     = "model"
+)
 
 const (
 	messagesField = "messages"
@@ -35,7 +46,7 @@ func (f *file) object() {
 		f.fault(bytes.IndexByte(f.line, first[0]), "", "is not a JSON object", `write a prompt as {"prompt": "…"}`)
 		return
 	}
-	o := line{file: f}
+	o := line{file: f, due: -1}
 	members(f.line, 0, o.member)
 	switch {
 	case o.faulty:
@@ -43,7 +54,7 @@ func (f *file) object() {
 		known := append(textFields(), messagesField)
 		f.fault(0, "", "has no prompt", "it needs one of "+strings.Join(known, ", ")+o.others())
 	default:
-		f.prompts = append(f.prompts, o.prompt)
+		f.add(entry{prompt: o.prompt, think: o.think, due: o.due, line: f.lineNo})
 	}
 }
 
@@ -75,6 +86,8 @@ type line struct {
 	output string   // field that the output length came from
 	extra  []string // fields that mean nothing
 	faulty bool
+
+	think, due time.Duration // due is prompt's own moment; negative: none
 }
 
 func (l *line) fault(off int, path, text, hint string) {
@@ -98,9 +111,10 @@ func (l *line) others() string {
 func (l *line) member(key string, value []byte, off int) {
 	isText, isOutput := slices.Contains(textFields(), key), slices.Contains(outputFields(), key)
 	switch {
+	case string(value) == "null":
+	case l.takeOwn(key, value, off):
 	case !isText && !isOutput && key != messagesField:
 		l.extra = append(l.extra, strconv.Quote(key))
-	case string(value) == "null":
 	case isOutput:
 		l.takeOutput(key, value, off)
 	case l.from != "":
@@ -136,6 +150,34 @@ func (l *line) takeOutput(key string, value []byte, off int) {
 	default:
 		l.output, l.prompt.Output = key, n
 	}
+}
+
+// takeOwn takes the fields of a line's conversation, moment and model.
+func (l *line) takeOwn(key string, value []byte, off int) bool {
+	switch key {
+	case sessionField:
+		l.prompt.Session = l.text(key, value, off, true)
+	case modelField:
+		l.prompt.Model = l.text(key, value, off, true)
+	case delayField:
+		l.think = l.milliseconds(key, value, off)
+	case timestampField:
+		l.due = l.milliseconds(key, value, off)
+	default:
+		return false
+	}
+	return true
+}
+
+// milliseconds is a number of them, with fractions down to a nanosecond.
+func (l *line) milliseconds(key string, value []byte, off int) time.Duration {
+	const most = 1e12 // thirty years
+	ms, err := strconv.ParseFloat(string(value), 64)
+	if err != nil || ms < 0 || ms > most {
+		l.fault(off, key, "must be a number of milliseconds, is "+short(value), "")
+		return 0
+	}
+	return time.Duration(math.Round(ms * float64(time.Millisecond)))
 }
 
 func (l *line) takeMessages(value []byte, off int) {

@@ -16,7 +16,7 @@ const mostFaults = 20
 
 // parse reads all prompts of a file, or lists what is wrong with it. Blank lines
 // are skipped; lines end with LF or CRLF; a byte order mark is allowed.
-func parse(name string, data []byte) ([]prompt.Prompt, error) {
+func parse(name string, data []byte) ([]chat, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	f := &file{name: name}
 	if isJSON(name, data) {
@@ -29,16 +29,17 @@ func parse(name string, data []byte) ([]prompt.Prompt, error) {
 	} else {
 		f.each(data, f.plain)
 	}
+	chats := f.chats()
 	if f.more > 0 {
 		f.faults = append(f.faults, plan.Fault{Where: name, Text: fmt.Sprintf("and %d more faults", f.more)})
 	}
-	if len(f.faults) == 0 && len(f.prompts) == 0 {
+	if len(f.faults) == 0 && len(chats) == 0 {
 		f.faults = plan.Faults{{Where: name, Text: "there is no prompt in the file", Hint: "write one prompt on each line"}}
 	}
 	if len(f.faults) > 0 {
 		return nil, f.faults
 	}
-	return f.prompts, nil
+	return chats, nil
 }
 
 // isJSON goes by the name's extension and, where that says nothing, by the first
@@ -58,7 +59,7 @@ type file struct {
 	name    string
 	line    []byte // the present one, without its end
 	lineNo  int    // its number, from 1
-	prompts []prompt.Prompt
+	entries []entry
 	faults  plan.Faults
 	more    int // faults beyond those listed
 }
@@ -96,7 +97,7 @@ func invalid(line []byte) int {
 
 // plain takes the line as a prompt.
 func (f *file) plain() {
-	f.prompts = append(f.prompts, prompt.Prompt{Text: string(f.line)})
+	f.add(entry{prompt: prompt.Prompt{Text: string(f.line)}, due: -1, line: f.lineNo})
 }
 
 // fault notes what is wrong at a byte of the present line. Its column counts

@@ -91,7 +91,11 @@ func TestFormats(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", tc.name, err)
 		}
-		if diff := cmp.Diff(tc.want, got); diff != "" {
+		var first []prompt.Prompt
+		for _, c := range got {
+			first = append(first, c.prompt)
+		}
+		if diff := cmp.Diff(tc.want, first); diff != "" {
 			t.Errorf("%s:\n%s", tc.name, diff)
 		}
 	}
@@ -199,7 +203,7 @@ func TestSaltGoesInFrontOfTheFirstMessage(t *testing.T) {
 	if a.Hash == b.Hash || a.Messages[0] == b.Messages[0] {
 		t.Error("two requests have the same salt")
 	}
-	if s.prompts[0].Messages[0].Content != "s" {
+	if s.chats[0].prompt.Messages[0].Content != "s" {
 		t.Error("the salt stays in the source")
 	}
 }
@@ -225,7 +229,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 func TestHugeLine(t *testing.T) {
 	long := strings.Repeat("word ", 1<<20)
 	got, err := parse("p.jsonl", []byte(`{"prompt": "`+long+`", "osl": 3}`))
-	if err != nil || len(got) != 1 || got[0].Text != long || got[0].Output != 3 {
+	if err != nil || len(got) != 1 || got[0].prompt.Text != long || got[0].prompt.Output != 3 {
 		t.Errorf("a line of 5 MB: %d prompts, %v", len(got), err)
 	}
 }
@@ -234,6 +238,7 @@ func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"one\ntwo\r\n\n", "{\"prompt\": \"a\", \"osl\": 3}\n", "\ufeff{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"x\"}]}]}",
 		"[1]", "{\"prompt\":1}\n{\"text\":\"\\ud800\"}", "\xff\xfe", "{\"input\":\"x\"}{", "{\"max_tokens\":1e3,\"text_input\":\" x\"}",
+		"{\"prompt\":\"a\",\"session_id\":\"s\",\"timestamp\":2.5}\n{\"prompt\":\"b\",\"session_id\":\"s\",\"delay\":10}\n{\"prompt\":\"c\",\"model\":\"m\"}",
 	} {
 		f.Add("p.jsonl", []byte(s))
 		f.Add("p.txt", []byte(s))
@@ -244,7 +249,8 @@ func FuzzParse(f *testing.F) {
 		if (err == nil) != (len(prompts) > 0) {
 			t.Fatalf("%d prompts and %v", len(prompts), err)
 		}
-		for i, p := range prompts {
+		for i, c := range prompts {
+			p := c.prompt
 			if p.Output < 0 || (strings.TrimSpace(p.Text) == "") == (p.Messages == nil) {
 				t.Fatalf("prompt %d: %+v", i, p)
 			}

@@ -10,14 +10,14 @@ import (
 	"inferometer/internal/prompt"
 )
 
-// Source hands out the prompts of a file in order, again and again. Every stage
+// Source hands out the prompts and conversations of a file in order, again and again. Every stage
 // begins with the first.
 type Source struct {
-	prompts []prompt.Prompt
-	tok     prompt.Tokenizer
-	output  *prompt.Lengths // for prompts that do not say it themselves
-	salt    prompt.Salt
-	next    prompt.Place
+	chats  []chat
+	tok    prompt.Tokenizer
+	output *prompt.Lengths // for prompts that do not say it themselves
+	salt   prompt.Salt
+	next   prompt.Place
 }
 
 // New reads the file that d names with read. What is wrong with the file is
@@ -27,26 +27,29 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64, read func(name string) 
 	if err != nil {
 		return nil, plan.Faults{{Path: "data.file", Text: err.Error(), Hint: "it must be a readable file of prompts"}}
 	}
-	prompts, err := parse(d.File, data)
+	chats, err := parse(d.File, data)
 	if err != nil {
 		return nil, err
 	}
-	if d.Prompts > len(prompts) {
-		return nil, plan.Faults{tooFew(d.File, d.Prompts, len(prompts))}
+	if d.Prompts > len(chats) {
+		return nil, plan.Faults{tooFew(d.File, d.Prompts, len(chats))}
 	}
 	if d.Prompts > 0 {
-		prompts = prompts[:d.Prompts]
+		chats = chats[:d.Prompts]
 	}
-	for i := range prompts {
-		measure(&prompts[i], tok)
+	for i := range chats {
+		measure(&chats[i].prompt, tok)
 	}
 	return &Source{
-		prompts: prompts,
-		tok:     tok,
-		output:  prompt.NewLengths(d.Output, prompt.Mix(seed^'o')),
-		salt:    prompt.NewSalt(d.Salt, seed),
+		chats:  chats,
+		tok:    tok,
+		output: prompt.NewLengths(d.Output, prompt.Mix(seed^'o')),
+		salt:   prompt.NewSalt(d.Salt, seed),
 	}, nil
 }
+
+// Len is the number of distinct prompts that are handed out.
+func (s *Source) Len() int { return len(s.chats) }
 
 // SetStage implements prompt.Stager.
 func (s *Source) SetStage(i int) { s.next = prompt.Place{Stage: uint64(i)} }
@@ -55,12 +58,16 @@ func (s *Source) SetStage(i int) { s.next = prompt.Place{Stage: uint64(i)} }
 func (s *Source) Next(context.Context) (prompt.Prompt, error) {
 	place := s.next
 	s.next.I++
-	p := s.prompts[place.I%uint64(len(s.prompts))]
+	c := s.chats[place.I%uint64(len(s.chats))]
+	p := c.prompt
 	if p.Output == 0 {
 		p.Output = s.output.At(place.Number())
 	}
 	if !s.salt.None() {
 		s.season(&p, place)
+	}
+	if p.Session != "" {
+		s.converse(&p, c.rest, place.I/uint64(len(s.chats)))
 	}
 	return p, nil
 }

@@ -67,7 +67,7 @@ var house = []struct{ name, may string }{
 	{"dialect/*", "record stat"},
 	{"importer/*", "endpoint/sse record"},
 	{"progress", "screen"},
-	{"result", "metric sweep plan record stat"},
+	{"result", "probe metric sweep plan record stat"},
 	{"sweep", "plan record stat"},
 	{"metric", "record stat"},
 

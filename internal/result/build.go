@@ -25,6 +25,7 @@ type Facts struct {
 	Asked  *plan.Plan     // the plan before its levels became stages; nil: the plan of the result
 	Edges  []record.Edge  // of measurement windows
 	Levels []*sweep.Level // by stage, of a measurement in windows
+	Probes []record.Probe // what servers said of themselves
 }
 
 // FoldOptions are the options of a fold for the records of a plan's run. Its Bounds, Pool
@@ -82,11 +83,13 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 		}
 		mark := markOf(f.Stages, i)
 		st := buildStage(p, i, mark, &sum)
+		st.Server = buildServer(p, i, f.Probes, &sum.All)
 		if i < len(f.Levels) {
 			st.Level = f.Levels[i]
 		}
 		r.Stages = append(r.Stages, st)
 		j.stage(i, mark, &sum)
+		j.server(i, st.Server, &sum.All)
 		end = max(end, sum.Whole.Totals.End)
 		if mark != nil {
 			end = max(end, mark.DrainEnd)

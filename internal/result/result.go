@@ -58,6 +58,7 @@ type Stage struct {
 	Window   Window          `json:"window"`
 	Metrics  map[string]Stat `json:"metrics"`
 	Steady   *Steady         `json:"steady,omitempty"`
+	Server   *Server         `json:"server,omitempty"` // what it says of itself
 	Level    *sweep.Level    `json:"level,omitempty"` // of a measurement in windows
 }
 

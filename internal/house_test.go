@@ -41,12 +41,13 @@ var house = []struct{ name, may string }{
 	{"exchange/grpc", "exchange exchange/h2 netclock record"},
 	{"exchange/h2", "exchange netclock record golang.org/x/net"},
 	{"exchange", "endpoint netclock record"},
-	{"endpoint", "netclock prompt plan record"},
+	{"endpoint", "netclock prompt plan record tensor"},
 	{"netclock", "record golang.org/x/sys"},
 	{"load", "plan golang.org/x/sys"},
 	{"health", "record golang.org/x/sys"},
 
 	// Where prompts and token counts come from.
+	{"prompt/tensordata", "prompt plan tensor tensor/inputdata jsonscan"},
 	{"prompt/*", "prompt plan chat jsonscan"},
 	{"prompt", "plan tensor"},
 	{"tokensource", "token token/* chat hub jsonscan"},

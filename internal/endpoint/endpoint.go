@@ -12,6 +12,7 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
+	"inferometer/internal/tensor"
 )
 
 // ErrCutOff is the cause of a context that ended because the drain time of its
@@ -54,6 +55,12 @@ type Decoder interface {
 // Warmer is an Endpoint that can open connections ahead of the first wave.
 type Warmer interface {
 	Warm(ctx context.Context, n int) error
+}
+
+// Modeler is an Endpoint that knows the tensors of its model, which a source of
+// tensors is held against before the first request.
+type Modeler interface {
+	Model() *tensor.Model
 }
 
 // Stamper is an Endpoint that can say whether its reads carry the kernel's stamps.

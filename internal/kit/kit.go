@@ -14,6 +14,7 @@ import (
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/promptfile"
 	"inferometer/internal/prompt/synthetic"
+	"inferometer/internal/prompt/tensordata"
 	"inferometer/internal/tokensource"
 )
 
@@ -65,6 +66,9 @@ func Default() Kit {
 			},
 			plan.SourceFile: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 				return promptfile.New(d, tok, seed, os.ReadFile)
+			},
+			plan.SourceTensors: func(d plan.Data, _ prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+				return tensordata.New(d, seed)
 			},
 		},
 		Tokenizers: tokensource.Finder{Env: os.Getenv}.Find,

@@ -28,7 +28,7 @@ func (k Kit) Prompts(p *plan.Plan, found *tokensource.Found) (Prompts, error) {
 		return out, err
 	}
 	out.Source, err = newSource(p.Data, found.Tokenizer, p.Seed)
-	if err != nil || p.Tokenizer.StandIn() || p.Target.Endpoint != plan.EndpointChat {
+	if err != nil || p.Tokenizer.StandIn() || p.Target.Endpoint != plan.EndpointChat || p.Data.Source == plan.SourceTensors {
 		return out, err
 	}
 	template, err := found.Chat.Template("", false)

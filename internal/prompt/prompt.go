@@ -52,3 +52,11 @@ type Tokenizer interface {
 	// Count is the number of tokens in text.
 	Count(text string) int
 }
+
+// Fitter is a Source whose prompts depend on the model's tensors.
+type Fitter interface {
+	// Fit is called before the first Next, where the endpoint knows its model. It
+	// holds everything that the source has against the model and tells of all that
+	// does not fit.
+	Fit(m *tensor.Model) error
+}

@@ -1,0 +1,119 @@
+package tensordata
+
+import (
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	"inferometer/internal/prompt"
+)
+
+// What holds where the plan says nothing.
+const (
+	defaultLength = 20
+	defaultIDs    = 1<<32 - 1
+)
+
+// idsOfStage is how far apart the ids of two stages begin, so that a stage's ids do
+// not depend on how many the stages before it used.
+const idsOfStage = 1 << 24
+
+// sequence is a row of requests. Its own requests come one after the other.
+type sequence struct {
+	steps  []step
+	id     uint64
+	length int
+	at     int // the request that comes next
+	chat   bool
+	past   []byte // messages of the turns so far, as JSON
+}
+
+// begin starts the sequence that comes next. All that is random about it depends on
+// the seed and on its place.
+func (s *Source) begin() *sequence {
+	place := s.next
+	s.next.I++
+	rng := rand.New(rand.NewPCG(s.seed, prompt.Mix(place.Number())))
+	q := &sequence{steps: s.streams[0]}
+	if s.payloads { // sessions are used in order
+		q.steps, q.chat = s.streams[place.I%uint64(len(s.streams))], true
+	} else if len(s.streams) > 1 {
+		q.steps = s.streams[rng.IntN(len(s.streams))]
+	}
+	q.id = s.id(place)
+	switch {
+	case q.chat || s.given && s.settings.Length == 0:
+		q.length = len(q.steps)
+	default:
+		q.length = s.settings.Length
+		if q.length == 0 {
+			q.length = defaultLength
+		}
+		q.length = max(q.length+int((2*rng.Float64()-1)*s.settings.Variation*float64(q.length)), 1)
+	}
+	return q
+}
+
+// id is that of the sequence at a place.
+func (s *Source) id(place prompt.Place) uint64 {
+	n := s.settings.IDs
+	if n == 0 {
+		n = defaultIDs
+	}
+	return max(s.settings.FirstID, 1) + (place.Stage*idsOfStage+place.I)%n
+}
+
+// inTurn is the next request of the sequence whose turn it is. Sequences that have
+// ended make room for new ones.
+func (s *Source) inTurn() prompt.Prompt {
+	if s.live == nil {
+		s.live = make([]*sequence, s.settings.Live)
+	}
+	at := s.turn
+	s.turn = (s.turn + 1) % len(s.live)
+	if s.live[at] == nil || s.live[at].at == s.live[at].length {
+		old := s.live[at]
+		s.live[at] = nil
+		q := s.begin()
+		// An id that is still in use is no other sequence's: the one that ended here
+		// leaves its own.
+		if old != nil && slices.ContainsFunc(s.live, func(o *sequence) bool { return o != nil && o.id == q.id }) {
+			q.id = old.id
+		}
+		s.live[at] = q
+	}
+	p := s.live[at].request()
+	p.Rest = nil
+	return p
+}
+
+// request is the request that comes next. It knows how the sequence goes on.
+func (q *sequence) request() prompt.Prompt {
+	p := q.steps[q.at%len(q.steps)].prompt
+	p.Turn = q.at
+	p.Session = strconv.FormatUint(q.id, 10)
+	q.at++
+	if !q.chat {
+		p.Sequence = prompt.Sequence{ID: q.id, Start: p.Turn == 0, End: q.at == q.length}
+	}
+	if q.at < q.length {
+		p.Rest = q
+	}
+	return p
+}
+
+// Next implements prompt.Conversation. After a request that failed the server's state
+// is anybody's guess, so that the sequence ends there.
+func (q *sequence) Next(answer prompt.Answer) (prompt.Prompt, time.Duration, error) {
+	if answer.Failed || q.at == q.length {
+		return prompt.Prompt{}, 0, io.EOF
+	}
+	think := q.steps[(q.at-1)%len(q.steps)].think
+	if !q.chat {
+		return q.request(), think, nil
+	}
+	p, err := q.talk(answer.Text)
+	return p, think, err
+}

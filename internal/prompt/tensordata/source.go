@@ -1,0 +1,263 @@
+// Package tensordata is a source of requests that are no prompts: tensors from Perf
+// Analyzer's input data or made up, one after the other or in sequences that a server
+// keeps state over, and whole request bodies in the same form of data.
+package tensordata
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/tensor"
+	"inferometer/internal/tensor/inputdata"
+)
+
+// Source hands out the steps of the data in order, again and again. Every stage begins
+// with the first.
+type Source struct {
+	streams  [][]step // by stream, one for each step that a request can begin with
+	flat     []step   // all of them, for requests that stand alone
+	payloads bool     // steps are whole request bodies
+
+	settings plan.Sequences
+	given    bool // the data says what is in a sequence
+	sequence bool // requests form sequences
+
+	seed uint64
+	next prompt.Place
+	live []*sequence // those under way, where they go in turn
+	turn int         // of which it is
+}
+
+// step is what is made of a step of the data.
+type step struct {
+	prompt prompt.Prompt
+	think  time.Duration // pause after its answer
+	due    time.Duration // from the start; -1: it does not say
+}
+
+// New reads the data that d names. What is wrong with it is returned as plan.Faults.
+func New(d plan.Data, seed uint64) (*Source, error) {
+	s := &Source{settings: d.Tensors.Sequences, seed: prompt.Mix(seed ^ 't')}
+	s.sequence = s.settings.Mode == plan.SequencesOn
+	rules, err := rulesOf(&d.Tensors, seed)
+	if err != nil {
+		return nil, err
+	}
+	data := &inputdata.Data{Streams: [][]tensor.Item{{{}}}}
+	if len(d.Tensors.Files) > 0 {
+		s.given = true
+		data, err = inputdata.Read(d.Tensors.Files...)
+		var faults inputdata.Faults
+		if errors.As(err, &faults) {
+			return nil, planFaults(faults)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if d.Prompts > data.Steps() {
+		return nil, plan.Faults{{Path: "data.prompts", Text: fmt.Sprintf("%d steps are asked for, and the data has %d", d.Prompts, data.Steps()), Hint: "leave it out and all are used"}}
+	}
+	if d.Prompts > 0 && !data.Sequences {
+		data.Streams[0] = data.Streams[0][:d.Prompts]
+	}
+	if err := s.take(data, max(d.Tensors.Batch, 1), rules); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func rulesOf(t *plan.Tensors, seed uint64) (*tensor.Rules, error) {
+	r := &tensor.Rules{Fill: tensor.Fill{Length: t.StringLength, String: t.StringData, Seed: seed}, Shapes: map[string][]int64{}}
+	switch t.Fill {
+	case plan.FillZero:
+		r.Fill.Kind = tensor.FillZero
+	case plan.FillRandom:
+		r.Fill.Kind = tensor.FillRandom
+	}
+	for i, text := range t.Shapes {
+		name, shape, err := tensor.ParseShape(text)
+		if err != nil {
+			return nil, plan.Faults{{Path: fmt.Sprintf("data.tensors.shapes[%d]", i), Text: err.Error()}}
+		}
+		r.Shapes[name] = shape
+	}
+	return r, nil
+}
+
+func planFaults(faults inputdata.Faults) plan.Faults {
+	all := make(plan.Faults, len(faults))
+	for i, f := range faults {
+		all[i] = plan.Fault{Where: f.Where(), Text: f.Text, Hint: f.Hint}
+		if f.Tensor != "" {
+			all[i].Path = "tensor " + f.Tensor
+		}
+	}
+	return all
+}
+
+// take makes the steps that requests are made of. A batch is as many steps as it has
+// items, from where it begins, round to the first again.
+func (s *Source) take(data *inputdata.Data, batch int, rules *tensor.Rules) error {
+	bodies := 0
+	for _, items := range data.Streams {
+		var stream []step
+		for i := range items {
+			made, err := makeStep(items, i, batch, rules)
+			if err != nil {
+				var fault inputdata.Fault
+				if errors.As(err, &fault) {
+					return planFaults(inputdata.Faults{fault})
+				}
+				return err
+			}
+			if made.prompt.Body != nil {
+				bodies++
+			}
+			stream = append(stream, made)
+		}
+		s.streams = append(s.streams, stream)
+		s.flat = append(s.flat, stream...)
+	}
+	if bodies > 0 && bodies < len(s.flat) {
+		return plan.Faults{{Path: "data.tensors.files", Text: fmt.Sprintf("%d of the %d steps have a payload", bodies, len(s.flat)), Hint: "give one to each, or to none"}}
+	}
+	s.payloads = bodies > 0
+	if s.payloads && data.Sequences {
+		s.sequence = true // the turns of a session
+	}
+	if !s.payloads && batch > 1 {
+		s.flat = strides(s.flat, batch)
+	}
+	return nil
+}
+
+// strides are the steps at which batches begin when each goes on where the one before
+// has ended, up to where they repeat.
+func strides(all []step, batch int) []step {
+	var some []step
+	for i := 0; ; {
+		some = append(some, all[i])
+		if i = (i + batch) % len(all); i == 0 {
+			return some
+		}
+	}
+}
+
+func makeStep(items []tensor.Item, i, batch int, rules *tensor.Rules) (step, error) {
+	out := step{due: -1}
+	body, err := inputdata.Payload(&items[i])
+	if err != nil {
+		return out, err
+	}
+	if body != nil {
+		out.prompt = prompt.Prompt{Body: body, Tokens: -1, Hash: prompt.HashText(string(body))}
+		return out, out.times(&items[i])
+	}
+	in := &tensor.Inputs{Rules: rules}
+	h := uint64(0)
+	for k := range batch {
+		item := items[(i+k)%len(items)]
+		in.Items = append(in.Items, item)
+		h = hash(h, item.Values)
+	}
+	out.prompt = prompt.Prompt{Inputs: in, Tokens: -1, Hash: h}
+	return out, nil
+}
+
+func (st *step) times(item *tensor.Item) error {
+	ms, ok, err := inputdata.Milliseconds(item, inputdata.TimestampMember)
+	if err != nil {
+		return err
+	}
+	if ok {
+		st.due = time.Duration(ms) * time.Millisecond
+	}
+	ms, _, err = inputdata.Milliseconds(item, inputdata.DelayMember)
+	st.think = time.Duration(ms) * time.Millisecond
+	return err
+}
+
+// hash is that of an item's content, on top of what came before it.
+func hash(h uint64, values []tensor.Value) uint64 {
+	for i := range values {
+		h = prompt.Mix(h ^ prompt.HashText(values[i].Name))
+		h = prompt.Mix(h ^ prompt.HashText(string(values[i].Text)))
+	}
+	return h
+}
+
+// mostFaults is how many faults are listed; the rest are counted.
+const mostFaults = 20
+
+// Fit implements prompt.Fitter.
+func (s *Source) Fit(m *tensor.Model) error {
+	if s.payloads {
+		return nil
+	}
+	if s.settings.Mode == "" {
+		s.sequence = m.Sequences
+	}
+	if batch := len(s.flat[0].prompt.Inputs.Items); batch > max(m.MaxBatch, 1) {
+		return plan.Faults{{Path: "data.tensors.batch", Text: fmt.Sprintf("is %d, and model %q takes at most %d items", batch, m.Name, max(m.MaxBatch, 1))}}
+	}
+	var faults plan.Faults
+	seen := map[string]bool{}
+	for _, stream := range s.streams {
+		for i := range stream {
+			_, _, err := stream[i].prompt.Inputs.Build(m.Inputs, m.Outputs, m.MaxBatch > 0)
+			if err == nil || seen[err.Error()] {
+				continue
+			}
+			seen[err.Error()] = true
+			if len(seen) <= mostFaults {
+				faults = append(faults, plan.Fault{Text: err.Error()})
+			}
+		}
+	}
+	if len(seen) > mostFaults {
+		faults = append(faults, plan.Fault{Text: fmt.Sprintf("and %d more faults", len(seen)-mostFaults)})
+	}
+	if len(faults) > 0 {
+		return faults
+	}
+	return nil
+}
+
+// SetStage implements prompt.Stager.
+func (s *Source) SetStage(i int) {
+	s.next = prompt.Place{Stage: uint64(i)}
+	s.live, s.turn = nil, 0
+}
+
+// Next implements prompt.Source. It never ends.
+func (s *Source) Next(context.Context) (prompt.Prompt, error) {
+	switch {
+	case !s.sequence:
+		place := s.next
+		s.next.I++
+		return s.flat[place.I%uint64(len(s.flat))].prompt, nil
+	case s.settings.Live > 0 && !s.payloads:
+		return s.inTurn(), nil
+	default:
+		return s.begin().request(), nil
+	}
+}
+
+// Schedule implements prompt.Scheduler: the timestamps of payloads, if all have one
+// and none is before the one ahead of it.
+func (s *Source) Schedule() []time.Duration {
+	var all []time.Duration
+	for i := range s.flat {
+		due := s.flat[i].due
+		if due < 0 || i > 0 && due < all[i-1] {
+			return nil
+		}
+		all = append(all, due)
+	}
+	return all
+}

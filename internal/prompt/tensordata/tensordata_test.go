@@ -1,0 +1,319 @@
+package tensordata
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/tensor"
+)
+
+func source(t *testing.T, d plan.Tensors, text string) *Source {
+	t.Helper()
+	if text != "" {
+		d.Files = []string{filepath.Join(t.TempDir(), "d.json")}
+		if err := os.WriteFile(d.Files[0], []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := New(plan.Data{Source: plan.SourceTensors, Tensors: d}, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func next(t *testing.T, s *Source) prompt.Prompt {
+	t.Helper()
+	p, err := s.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// values is what the items of a request give for their first tensor.
+func values(p prompt.Prompt) string {
+	var words []string
+	for _, item := range p.Inputs.Items {
+		words = append(words, string(item.Values[0].Text))
+	}
+	return strings.Join(words, " ")
+}
+
+func TestRoundRobin(t *testing.T) {
+	const data = `{"data": [{"A": [0]}, {"A": [1]}, {"A": [2]}, {"A": [3]}]}`
+	for _, c := range []struct {
+		batch int
+		want  []string
+	}{
+		{0, []string{"[0]", "[1]", "[2]", "[3]", "[0]"}},
+		{2, []string{"[0] [1]", "[2] [3]", "[0] [1]"}},
+		{3, []string{"[0] [1] [2]", "[3] [0] [1]", "[2] [3] [0]", "[1] [2] [3]", "[0] [1] [2]"}},
+	} {
+		s := source(t, plan.Tensors{Batch: c.batch}, data)
+		s.SetStage(0)
+		var got []string
+		first := next(t, s)
+		got = append(got, values(first))
+		for range len(c.want) - 1 {
+			p := next(t, s)
+			got = append(got, values(p))
+			if same := p.Inputs == first.Inputs; same != (values(p) == values(first)) {
+				t.Errorf("batch %d: %s: the same content has another pointer", c.batch, values(p))
+			}
+			if same := p.Hash == first.Hash; same != (values(p) == values(first)) {
+				t.Errorf("batch %d: %s: hash %x and %x", c.batch, values(p), p.Hash, first.Hash)
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("batch %d: %s", c.batch, diff)
+		}
+		s.SetStage(1)
+		if got := values(next(t, s)); got != c.want[0] {
+			t.Errorf("batch %d: a stage begins with %s", c.batch, got)
+		}
+	}
+}
+
+// Where nothing is given, all inputs are made up, the same for each request.
+func TestMadeUp(t *testing.T) {
+	s := source(t, plan.Tensors{Fill: plan.FillRandom, StringLength: 5, Shapes: []string{"A:2,2"}, Batch: 2}, "")
+	m := &tensor.Model{Name: "m", MaxBatch: 8, Inputs: []tensor.Spec{
+		{Name: "A", Datatype: tensor.Int32, Shape: []int64{-1, 2}}, {Name: "B", Datatype: tensor.Bytes, Shape: []int64{1}},
+	}}
+	if err := s.Fit(m); err != nil {
+		t.Fatal(err)
+	}
+	p := next(t, s)
+	got, _, err := p.Inputs.Build(m.Inputs, nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]int64{2, 2, 2}, got[0].Shape); diff != "" {
+		t.Error(diff)
+	}
+	if len(got[1].Data) != 2*(4+5) {
+		t.Errorf("strings: %q", got[1].Data)
+	}
+	if next(t, s).Inputs != p.Inputs {
+		t.Error("the second request has other inputs")
+	}
+}
+
+func TestFitTellsAll(t *testing.T) {
+	s := source(t, plan.Tensors{}, `{"data": [
+{"A": ["x"]},
+{"A": [1]},
+{"B": [1]}]}`)
+	m := &tensor.Model{Name: "m", Inputs: []tensor.Spec{{Name: "A", Datatype: tensor.Int8, Shape: []int64{1}}}}
+	err := s.Fit(m)
+	var faults plan.Faults
+	if !errors.As(err, &faults) || len(faults) != 2 ||
+		!strings.Contains(faults[0].Text, `d.json:2: tensor "A": element 0 must be a whole number (INT8), is a string`) ||
+		!strings.Contains(faults[1].Text, `d.json:4: the model has no input "B"`) {
+		t.Errorf("got %v", err)
+	}
+	s = source(t, plan.Tensors{Fill: plan.FillZero, Batch: 3}, "")
+	m.MaxBatch = 2
+	if err := s.Fit(m); err == nil || !strings.Contains(err.Error(), `is 3, and model "m" takes at most 2 items`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func describe(p prompt.Prompt) string {
+	text := fmt.Sprintf("%d:%d %s", p.Sequence.ID, p.Turn, values(p))
+	if p.Sequence.Start {
+		text += " start"
+	}
+	if p.Sequence.End {
+		text += " end"
+	}
+	return text
+}
+
+// Each request of a sequence comes after the answer to the one before.
+func TestSequenceAfterAnswers(t *testing.T) {
+	s := source(t, plan.Tensors{}, `{"data": [[{"A": [1]}, {"A": [2]}, {"A": [3]}]]}`)
+	if err := s.Fit(&tensor.Model{Sequences: true, Inputs: []tensor.Spec{{Name: "A", Datatype: tensor.Int8, Shape: []int64{1}}}}); err != nil {
+		t.Fatal(err)
+	}
+	s.SetStage(0)
+	p := next(t, s)
+	got := []string{describe(p)}
+	for rest := p.Rest; rest != nil; rest = p.Rest {
+		var err error
+		var think time.Duration
+		if p, think, err = rest.Next(prompt.Answer{}); err != nil || think != 0 {
+			t.Fatal(think, err)
+		}
+		got = append(got, describe(p))
+	}
+	if diff := cmp.Diff([]string{"1:0 [1] start", "1:1 [2]", "1:2 [3] end"}, got); diff != "" {
+		t.Error(diff)
+	}
+	p = next(t, s)
+	if p.Sequence.ID != 2 {
+		t.Errorf("the second sequence has id %d", p.Sequence.ID)
+	}
+	if _, _, err := p.Rest.Next(prompt.Answer{Failed: true}); err != io.EOF {
+		t.Errorf("after a failure: %v", err)
+	}
+}
+
+func TestSequencesInTurn(t *testing.T) {
+	s := source(t, plan.Tensors{Sequences: plan.Sequences{Mode: plan.SequencesOn, Live: 2, Length: 3, FirstID: 10, IDs: 2}}, `{"data": [{"A": [1]}, {"A": [2]}]}`)
+	s.SetStage(0)
+	var got []string
+	for range 8 {
+		p := next(t, s)
+		if p.Rest != nil {
+			t.Error("a request waits for an answer")
+		}
+		got = append(got, describe(p))
+	}
+	want := []string{
+		"10:0 [1] start", "11:0 [1] start", "10:1 [2]", "11:1 [2]", "10:2 [1] end", "11:2 [1] end", "10:0 [1] start", "11:0 [1] start",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Lengths stay within the variation, streams are all used, ids do not clash, and the
+// same seed gives the same.
+func TestSequencesVary(t *testing.T) {
+	made := func(stage int) []string {
+		s := source(t, plan.Tensors{Sequences: plan.Sequences{Mode: plan.SequencesOn, Live: 5, Length: 10, Variation: 0.2}}, `{"data": [[{"A": [1]}], [{"A": [2]}], [{"A": [3]}]]}`)
+		s.SetStage(stage)
+		var all []string
+		open, lengths, streams := map[uint64]int{}, map[int]int{}, map[string]bool{}
+		for range 4000 {
+			p := next(t, s)
+			id := p.Sequence.ID
+			if n, ok := open[id]; ok == p.Sequence.Start || n != p.Turn {
+				t.Fatalf("%s: request %d of sequence %d", describe(p), n, id)
+			}
+			open[id]++
+			streams[values(p)] = true
+			if p.Sequence.End {
+				lengths[open[id]]++
+				delete(open, id)
+			}
+			if len(open) > 5 {
+				t.Fatalf("%d sequences at a time", len(open))
+			}
+			all = append(all, describe(p))
+		}
+		for n := range lengths {
+			if n < 8 || n > 12 {
+				t.Errorf("a sequence of %d", n)
+			}
+		}
+		if len(lengths) < 3 || len(streams) != 3 {
+			t.Errorf("lengths %v, streams %v", lengths, streams)
+		}
+		return all
+	}
+	a, b := made(0), made(0)
+	if diff := cmp.Diff(a, b); diff != "" {
+		t.Error(diff)
+	}
+	if cmp.Equal(a, made(1)) {
+		t.Error("another stage has the same sequences")
+	}
+}
+
+func TestMadeUpSequences(t *testing.T) {
+	s := source(t, plan.Tensors{Fill: plan.FillZero, Sequences: plan.Sequences{Mode: plan.SequencesOn}}, "")
+	p := next(t, s)
+	n := 1
+	for ; p.Rest != nil; n++ {
+		var err error
+		if p, _, err = p.Rest.Next(prompt.Answer{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n != defaultLength || !p.Sequence.End {
+		t.Errorf("a sequence of %d requests", n)
+	}
+}
+
+// A session's turns carry what was said before them.
+func TestSessions(t *testing.T) {
+	s := source(t, plan.Tensors{}, `{"data": [[
+{"payload": [{"model": "m", "messages": [{"role": "user", "content": "a"}], "n": 1}], "delay": [250]},
+{"payload": [{"messages": [ {"role": "user", "content": "b"} , {"role": "user", "content": "c"} ]}]}, {"payload": [{"messages": []}]}]]}`)
+	if err := s.Fit(&tensor.Model{}); err != nil {
+		t.Fatal(err)
+	}
+	s.SetStage(0)
+	p := next(t, s)
+	if string(p.Body) != `{"model": "m", "messages": [{"role": "user", "content": "a"}], "n": 1}` || p.Sequence.ID != 0 {
+		t.Errorf("first turn: %s", p.Body)
+	}
+	p, think, err := p.Rest.Next(prompt.Answer{Text: "A\""})
+	if err != nil || think != 250*time.Millisecond {
+		t.Fatal(think, err)
+	}
+	if want := `{"messages": [ {"role": "user", "content": "a"},{"role":"assistant","content":"A\""},{"role": "user", "content": "b"} , {"role": "user", "content": "c"} ]}`; string(p.Body) != want {
+		t.Errorf("second turn: %s", p.Body)
+	}
+	p, _, err = p.Rest.Next(prompt.Answer{Text: "B"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"messages": [{"role": "user", "content": "a"},{"role":"assistant","content":"A\""},{"role": "user", "content": "b"} , {"role": "user", "content": "c"},{"role":"assistant","content":"B"}]}`; string(p.Body) != want {
+		t.Errorf("third turn: %s", p.Body)
+	}
+	if p.Rest != nil || p.Turn != 2 {
+		t.Errorf("turn %d goes on", p.Turn)
+	}
+}
+
+func TestSchedule(t *testing.T) {
+	s := source(t, plan.Tensors{}, `{"data": [{"payload": [{}], "timestamp": [5]}, {"payload": [{}], "timestamp": [1500]}]}`)
+	if diff := cmp.Diff([]time.Duration{5 * time.Millisecond, 1500 * time.Millisecond}, s.Schedule()); diff != "" {
+		t.Error(diff)
+	}
+	s = source(t, plan.Tensors{}, `{"data": [{"payload": [{}], "timestamp": [5]}, {"payload": [{}]}]}`)
+	if s.Schedule() != nil {
+		t.Error("a schedule with a hole")
+	}
+}
+
+func TestFaults(t *testing.T) {
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		data plan.Data
+		text string
+		want string
+	}{
+		"none.json": {plan.Data{}, "", "none.json: cannot be read"},
+		"mix.json":  {plan.Data{}, `{"data": [{"payload": [{}]}, {"A": [1]}]}`, "1 of the 2 steps have a payload"},
+		"two.json":  {plan.Data{}, `{"data": [{"payload": [{}, {}]}]}`, "two.json:1: tensor payload: has 2 elements, not 1"},
+		"few.json":  {plan.Data{Prompts: 3}, `{"data": [{"A": [1]}]}`, "3 steps are asked for, and the data has 1"},
+	} {
+		path := filepath.Join(dir, name)
+		if c.text != "" {
+			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.data.Tensors.Files = []string{path}
+		_, err := New(c.data, 1)
+		var faults plan.Faults
+		if !errors.As(err, &faults) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %s", name, err, c.want)
+		}
+	}
+}

@@ -59,7 +59,7 @@ type Stage struct {
 	Metrics  map[string]Stat `json:"metrics"`
 	Steady   *Steady         `json:"steady,omitempty"`
 	Server   *Server         `json:"server,omitempty"` // what it says of itself
-	Level    *sweep.Level    `json:"level,omitempty"` // of a measurement in windows
+	Level    *sweep.Level    `json:"level,omitempty"`  // of a measurement in windows
 }
 
 // Counts are numbers of requests of the measured phase.

@@ -124,6 +124,9 @@ func (r *run) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := fit(prompts.Source, r.endpoint); err != nil {
+		return err
+	}
 	decoder, err := kit.Pick(r.opt.Kit.Decoders, "decoder", r.plan.Target.Protocol)
 	if err != nil {
 		return err

@@ -196,6 +196,7 @@ func (b *builder) constant(s *tensor.Spec, value []byte) {
 	if err != nil {
 		b.errs = append(b.errs, fmt.Errorf("model %s: %w", b.model.Name, err))
 	}
+	t.Name = s.Name
 	b.taken[s.Name] = true
 	for which := range b.slots {
 		b.slots[which] = append(b.slots[which], slot{Tensor: t})

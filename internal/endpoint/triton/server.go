@@ -30,9 +30,24 @@ type listed struct {
 	Reason  string `json:"reason"`
 }
 
-// ready reports whether the model can be asked. Servers that know no states leave
-// them out.
-func (l listed) ready() bool { return l.State == "READY" || l.State == "" }
+// ready reports whether the model can be asked.
+func (l listed) ready() bool { return l.State == stateReady }
+
+// stateReady is that of a model which can be asked. One that was never loaded has no
+// state.
+const stateReady = "READY"
+
+// listModels gives the list of models. Where the server knows no states at all, what
+// it lists is ready.
+func listModels(ctx context.Context, s server) ([]listed, error) {
+	list, err := s.index(ctx)
+	if !slices.ContainsFunc(list, func(l listed) bool { return l.State != "" }) {
+		for i := range list {
+			list[i].State = stateReady
+		}
+	}
+	return list, err
+}
 
 // mostNested bounds how deep ensembles may stand in one another.
 const mostNested = 16
@@ -77,7 +92,7 @@ func explainModel(ctx context.Context, s server, name, version string, err error
 	if !errors.As(err, &said) {
 		return err
 	}
-	list, indexErr := s.index(ctx)
+	list, indexErr := listModels(ctx, s)
 	if indexErr != nil || len(list) == 0 {
 		return fmt.Errorf("the server does not know the model %s: %s", name, said.text)
 	}
@@ -104,11 +119,14 @@ func explainModel(ctx context.Context, s server, name, version string, err error
 		}
 		return fmt.Errorf("model %s has no version %s; it has %s", name, version, strings.Join(versions, ", "))
 	case !slices.ContainsFunc(same, listed.ready):
-		why := same[0].Reason
+		why, state := same[0].Reason, strings.ToLower(same[0].State)
 		if why == "" {
 			why = said.text
 		}
-		return fmt.Errorf("model %s is not ready (%s): %s", name, strings.ToLower(orNone([]string{same[0].State})), why)
+		if state == "" {
+			state = "not loaded"
+		}
+		return fmt.Errorf("model %s is not ready (%s): %s; ready are %s", name, state, why, orNone(readyNames(list)))
 	}
 	return fmt.Errorf("asking about model %s: %s", name, said.text)
 }
@@ -134,7 +152,7 @@ func readyNames(list []listed) []string {
 // chooseModel finds the model to measure where the user named none: the only one, or
 // the only one that is no part of another.
 func chooseModel(ctx context.Context, s server) (string, error) {
-	list, err := s.index(ctx)
+	list, err := listModels(ctx, s)
 	if err != nil {
 		return "", fmt.Errorf("asking for the list of models: %w; name the model with --model", err)
 	}

@@ -2,9 +2,11 @@ package triton
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -92,6 +94,10 @@ func fits(t *plan.Target, m *Model, first bool, log io.Writer) error {
 func (l *link) stranger(ctx context.Context, t plan.Target, o endpoint.Options, err error) error {
 	switch class := netclock.Classify(err); {
 	case class == record.ConnectFailed || class == record.ResolveFailed || class == record.TLSFailed || ctx.Err() != nil:
+		var inner *net.OpError
+		if errors.As(err, &inner) {
+			err = inner
+		}
 		return fmt.Errorf("cannot be reached: %w", err)
 	}
 	plainURL := *l.url
@@ -106,7 +112,10 @@ func (l *link) stranger(ctx context.Context, t plan.Target, o endpoint.Options, 
 	if l.grpc != nil && other.alive(ctx) == nil {
 		return fmt.Errorf("this is the HTTP port of an inference server, not its gRPC port: use %s --protocol triton, or the gRPC port (8001 unless set otherwise)", plainURL.Redacted())
 	}
-	if other.ask(ctx, http.MethodGet, "/v1/models", nil) == nil {
+	var models struct {
+		Data []json.RawMessage `json:"data"`
+	}
+	if other.ask(ctx, http.MethodGet, "/v1/models", &models) == nil && models.Data != nil {
 		return fmt.Errorf("this is an OpenAI-compatible server, not Triton: use %s without --protocol triton", plainURL.Redacted())
 	}
 	if l.http != nil && speaksGRPC(ctx, &plainURL, t, o) {

@@ -27,7 +27,8 @@ Usage: inferometer tokens count|encode|decode [flags] [FILE…]
 
 Without a FILE, standard input is read. count and encode take each file as one text and print one line
 for it; with --json they take each line as a text, written as a JSON string. decode takes a JSON
-array of ids a line. verify compares with the server's own /tokenize, text by text.
+array of ids a line. verify compares with the server's own /tokenize, text by text: vLLM, SGLang, llama.cpp
+and TGI have one.
 
 `
 
@@ -83,6 +84,11 @@ func (c *tokensCommand) run() int {
 	out := bufio.NewWriter(c.env.Stdout)
 	defer out.Flush()
 	engine, exact := tok.(*token.Engine)
+	if exact {
+		for _, note := range engine.Notes() {
+			fmt.Fprintf(c.env.Stderr, "%s: %s\n", tok.Name(), note)
+		}
+	}
 	switch {
 	case c.verb == "count":
 		err = c.eachText(c.args, func(text string) error {
@@ -90,13 +96,22 @@ func (c *tokensCommand) run() int {
 			if exact && c.special {
 				n = len(engine.Encode(text, true))
 			}
+			if exact && engine.Err() != nil {
+				return engine.Err()
+			}
 			_, err := fmt.Fprintln(out, n)
 			return err
 		})
 	case !exact:
 		err = fmt.Errorf("the tokenizer %s only counts: name one with a vocabulary, such as %s", tok.Name(), token.Builtin)
 	case c.verb == "encode":
-		err = c.eachText(c.args, func(text string) error { return printIDs(out, engine.Encode(text, c.special)) })
+		err = c.eachText(c.args, func(text string) error {
+			ids := engine.Encode(text, c.special)
+			if err := engine.Err(); err != nil {
+				return err
+			}
+			return printIDs(out, ids)
+		})
 	case c.verb == "decode":
 		err = c.decode(out, engine)
 	default:
@@ -187,6 +202,9 @@ func (c *tokensCommand) decode(out io.Writer, engine *token.Engine) error {
 				}
 			}
 			text := engine.Decode(ids, !c.special)
+			if err := engine.Err(); err != nil {
+				return err
+			}
 			if !c.asJSON {
 				_, err := fmt.Fprintln(out, text)
 				return err
@@ -201,32 +219,42 @@ func (c *tokensCommand) decode(out io.Writer, engine *token.Engine) error {
 	})
 }
 
+// serverError is a server that could not be asked, as opposed to input that is bad.
+type serverError struct{ error }
+
 // verify compares ids with those of a server.
 func (c *tokensCommand) verify(out io.Writer, engine *token.Engine) int {
 	if len(c.args) == 0 || !strings.Contains(c.args[0], "://") {
 		return fail(c.env, "tokens", errors.New("verify needs the server's URL: inferometer tokens verify http://localhost:8000 --tokenizer X FILE"), exitUsage)
 	}
-	url, key := c.args[0], ""
+	ask := run.TokenizeRequest{URL: c.args[0], Model: c.model, Special: c.special}
 	if c.keyEnv != "" {
-		key = c.env.Getenv(c.keyEnv)
+		if ask.Key = c.env.Getenv(c.keyEnv); ask.Key == "" {
+			return fail(c.env, "tokens", fmt.Errorf("the environment variable %s, which is to hold the API key, is empty", c.keyEnv), exitUsage)
+		}
 	}
 	texts, different := 0, 0
 	err := c.eachText(c.args[1:], func(text string) error {
-		theirs, err := run.Tokenize(context.Background(), url, c.model, key, text)
+		ask.Text = text
+		theirs, err := run.Tokenize(context.Background(), ask)
 		if err != nil {
-			return err
+			return serverError{err}
 		}
-		ours := engine.Encode(text, false)
+		ours := engine.Encode(text, c.special)
 		texts++
 		if at := firstDifference(ours, theirs); at >= 0 {
 			different++
-			fmt.Fprintf(out, "text %d differs at token %d: %s has %s, the server %s\n",
-				texts, at, engine.Name(), idAt(ours, at), idAt(theirs, at))
+			fmt.Fprintf(out, "text %d differs at token %d: %s has %s, the server %s; %d tokens here, %d there\n",
+				texts, at, engine.Name(), idAt(engine, ours, at), idAt(engine, theirs, at), len(ours), len(theirs))
 		}
-		return nil
+		return engine.Err()
 	})
 	if err != nil {
-		return fail(c.env, "tokens", err, exitUsage)
+		code := exitUsage
+		if errors.As(err, new(serverError)) {
+			code = exitRun
+		}
+		return fail(c.env, "tokens", err, code)
 	}
 	fmt.Fprintf(out, "%d of %d texts have the same tokens\n", texts-different, texts)
 	if different > 0 {
@@ -245,9 +273,13 @@ func firstDifference(a, b []int32) int {
 	return -1
 }
 
-func idAt(ids []int32, i int) string {
+// idAt is an id and the token that it is here.
+func idAt(engine *token.Engine, ids []int32, i int) string {
 	if i >= len(ids) {
 		return "no more"
 	}
-	return fmt.Sprint(ids[i])
+	if _, ok := engine.Token(ids[i]); !ok {
+		return fmt.Sprintf("%d (which is no token here)", ids[i])
+	}
+	return fmt.Sprintf("%d (%q)", ids[i], engine.Decode(ids[i:i+1], false))
 }

@@ -13,17 +13,29 @@ import (
 	"time"
 )
 
+// TokenizeRequest says what to ask a server's /tokenize.
+type TokenizeRequest struct {
+	URL     string // of the server, with or without /v1
+	Model   string // "": not said
+	Key     string
+	Text    string
+	Special bool // with the special tokens that the model's tokenizer adds
+}
+
+// ErrNoTokenize: a server has no /tokenize, or none that is known here.
+var ErrNoTokenize = errors.New("it does not tokenize in a way that is known here")
+
 // Tokenize asks a server for the token ids of a text, where it has a /tokenize:
 // vLLM and SGLang, llama.cpp and TGI each have one of their own shape.
-func Tokenize(ctx context.Context, base, model, key, text string) ([]int32, error) {
-	u, err := url.Parse(base)
+func Tokenize(ctx context.Context, q TokenizeRequest) ([]int32, error) {
+	u, err := url.Parse(q.URL)
 	if err != nil || u.Host == "" {
-		return nil, fmt.Errorf("server URL %q needs a scheme and a host, as in http://localhost:8000", base)
+		return nil, fmt.Errorf("server URL %q needs a scheme and a host, as in http://localhost:8000", q.URL)
 	}
 	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/v1") + "/tokenize"
 	var tried []error
-	for _, d := range tokenizeDialects(model, text) {
-		ids, err := askTokens(ctx, u.String(), key, d.body)
+	for _, d := range tokenizeDialects(q) {
+		ids, err := askTokens(ctx, u.String(), q, d.body)
 		if err == nil {
 			return ids, nil
 		}
@@ -33,7 +45,7 @@ func Tokenize(ctx context.Context, base, model, key, text string) ([]int32, erro
 		}
 		tried = append(tried, fmt.Errorf("as %s: %w", d.name, err))
 	}
-	return nil, fmt.Errorf("%s does not tokenize in a way that is known here:\n%w", u.Redacted(), errors.Join(tried...))
+	return nil, fmt.Errorf("%s: %w:\n%w", u.Redacted(), ErrNoTokenize, errors.Join(tried...))
 }
 
 // tokenizeDialect is how one family of servers wants to be asked.
@@ -42,19 +54,19 @@ type tokenizeDialect struct {
 	body map[string]any
 }
 
-func tokenizeDialects(model, text string) []tokenizeDialect {
-	vllm := map[string]any{"prompt": text, "add_special_tokens": false}
-	if model != "" {
-		vllm["model"] = model
+func tokenizeDialects(q TokenizeRequest) []tokenizeDialect {
+	vllm := map[string]any{"prompt": q.Text, "add_special_tokens": q.Special}
+	if q.Model != "" {
+		vllm["model"] = q.Model
 	}
 	return []tokenizeDialect{
-		{"vLLM", vllm},
-		{"llama.cpp", map[string]any{"content": text, "add_special": false}},
-		{"TGI", map[string]any{"inputs": text, "add_special_tokens": false}},
+		{"vLLM or SGLang", vllm},
+		{"llama.cpp", map[string]any{"content": q.Text, "add_special": q.Special}},
+		{"TGI", map[string]any{"inputs": q.Text}}, // it adds special tokens whatever one says
 	}
 }
 
-func askTokens(ctx context.Context, url, key string, body map[string]any) ([]int32, error) {
+func askTokens(ctx context.Context, url string, q TokenizeRequest, body map[string]any) ([]int32, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	text, err := json.Marshal(body)
@@ -66,8 +78,8 @@ func askTokens(ctx context.Context, url, key string, body map[string]any) ([]int
 		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	if key != "" {
-		req.Header.Set("Authorization", "Bearer "+key)
+	if q.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+q.Key)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -79,13 +91,57 @@ func askTokens(ctx context.Context, url, key string, body map[string]any) ([]int
 		return nil, err
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, &answerError{"the server answered " + resp.Status}
+		return nil, &answerError{"the server answered " + resp.Status + complaint(answer, q.Key)}
 	}
-	return readTokens(answer)
+	ids, err := readTokens(answer, q.Special)
+	if err == nil && len(ids) == 0 && q.Text != "" {
+		// llama.cpp answers so where it does not find the text in a request.
+		return nil, &answerError{"the server answered with no tokens at all"}
+	}
+	return ids, err
 }
 
-// readTokens takes {"tokens":[1,2]}, {"tokens":[{"id":1}]} and [{"id":1}].
-func readTokens(answer []byte) ([]int32, error) {
+// complaint is what a server says of a request that it refuses, in the forms that vLLM,
+// SGLang, llama.cpp, FastAPI and TGI have.
+func complaint(answer []byte, key string) string {
+	var said struct {
+		Error   json.RawMessage `json:"error"`
+		Message string          `json:"message"`
+		Detail  json.RawMessage `json:"detail"`
+	}
+	text := strings.TrimSpace(string(answer))
+	if json.Unmarshal(answer, &said) == nil {
+		var inner struct {
+			Message string `json:"message"`
+		}
+		var plain string
+		switch {
+		case json.Unmarshal(said.Error, &plain) == nil && plain != "":
+			text = plain
+		case json.Unmarshal(said.Error, &inner) == nil && inner.Message != "":
+			text = inner.Message
+		case said.Message != "":
+			text = said.Message
+		case json.Unmarshal(said.Detail, &plain) == nil && plain != "":
+			text = plain
+		}
+	}
+	if text == "" || strings.HasPrefix(text, "<") {
+		return ""
+	}
+	if key != "" {
+		text = strings.ReplaceAll(text, key, "…")
+	}
+	const most = 200
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most]) + "…"
+	}
+	return ": " + strings.ToValidUTF8(text, "\uFFFD")
+}
+
+// readTokens takes {"tokens":[1,2]}, {"tokens":[{"id":1}]} and [{"id":1}]. Special tokens
+// that TGI has added cover no text; without special they are left out.
+func readTokens(answer []byte, special bool) ([]int32, error) {
 	var object struct {
 		Tokens json.RawMessage `json:"tokens"`
 	}
@@ -98,17 +154,22 @@ func readTokens(answer []byte) ([]int32, error) {
 		return ids, nil
 	}
 	var rows []struct {
-		ID *int32 `json:"id"`
+		ID    *int32 `json:"id"`
+		Start *int   `json:"start"`
+		Stop  *int   `json:"stop"`
 	}
 	if json.Unmarshal(list, &rows) != nil || rows == nil {
 		return nil, &answerError{"the answer has no list of tokens"}
 	}
-	ids = make([]int32, len(rows))
-	for i, r := range rows {
+	ids = make([]int32, 0, len(rows))
+	for _, r := range rows {
 		if r.ID == nil {
 			return nil, &answerError{"the answer's tokens have no ids"}
 		}
-		ids[i] = *r.ID
+		if !special && r.Start != nil && r.Stop != nil && *r.Start == *r.Stop {
+			continue
+		}
+		ids = append(ids, *r.ID)
 	}
 	return ids, nil
 }

@@ -34,7 +34,7 @@ func TestTokenizeSpeaksEachServersDialect(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := tokenizing(t, tt.field, tt.answer)
-			ids, err := Tokenize(t.Context(), s.URL+"/v1", "m", "", "hello")
+			ids, err := Tokenize(t.Context(), TokenizeRequest{URL: s.URL + "/v1", Model: "m", Text: "hello"})
 			if err != nil || !slices.Equal(ids, []int32{31373, 7}) {
 				t.Errorf("ids %v, error %v", ids, err)
 			}
@@ -44,11 +44,11 @@ func TestTokenizeSpeaksEachServersDialect(t *testing.T) {
 
 func TestTokenizeWhereThereIsNone(t *testing.T) {
 	s := tokenizing(t, "prompt", `<html>hello</html>`)
-	_, err := Tokenize(t.Context(), s.URL, "m", "", "hello")
+	_, err := Tokenize(t.Context(), TokenizeRequest{URL: s.URL, Model: "m", Text: "hello"})
 	if err == nil || !strings.Contains(err.Error(), "no list of tokens") || !strings.Contains(err.Error(), "TGI") {
 		t.Errorf("error %v: want every dialect that was tried", err)
 	}
-	if _, err := Tokenize(t.Context(), "localhost:8000", "", "", "x"); err == nil {
+	if _, err := Tokenize(t.Context(), TokenizeRequest{URL: "localhost:8000", Text: "x"}); err == nil {
 		t.Error("a URL without a scheme was taken")
 	}
 }

@@ -57,10 +57,10 @@ type Warmer interface {
 	Warm(ctx context.Context, n int) error
 }
 
-// Modeler is an Endpoint that knows the tensors of its model, which a source of
+// Tensored is an Endpoint that knows the tensors of its model, which a source of
 // tensors is held against before the first request.
-type Modeler interface {
-	Model() *tensor.Model
+type Tensored interface {
+	Tensors() *tensor.Model
 }
 
 // Stamper is an Endpoint that can say whether its reads carry the kernel's stamps.

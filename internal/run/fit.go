@@ -11,9 +11,9 @@ func fit(s prompt.Source, e endpoint.Endpoint) error {
 	if !ok {
 		return nil
 	}
-	target, ok := e.(endpoint.Modeler)
+	target, ok := e.(endpoint.Tensored)
 	if !ok {
 		return nil
 	}
-	return source.Fit(target.Model())
+	return source.Fit(target.Tensors())
 }

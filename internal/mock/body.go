@@ -14,6 +14,7 @@ const (
 	chat api = iota
 	completions
 	embeddings
+	tritonAPI
 )
 
 // params is what the server reads out of a request body. Strings are the

@@ -21,6 +21,9 @@ type request struct {
 	stamp  string // what the stamps of its sender mean
 	read   time.Time
 	body   []byte
+
+	encoding   string // the Content-Encoding header
+	jsonLength int    // the Inference-Header-Content-Length header
 }
 
 // head is what goes ahead of a body.
@@ -30,6 +33,7 @@ type head struct {
 	length     int    // of the body; -1: not known ahead
 	retryAfter int    // seconds; 0: none
 	allow      string // methods, for 405
+	jsonLength int    // of the JSON ahead of raw bytes; 0: there are none
 }
 
 // sender is one protocol's way to the client.
@@ -96,7 +100,7 @@ func newCall(s *Server, out sender, watch func() <-chan struct{}) *call {
 
 // reset makes the call ready for a request.
 func (c *call) reset(r request) {
-	c.req = r
+	c.req, c.api = r, chat
 	block := 0
 	if c.s.cfg.Latency.PrefixCache {
 		block = c.s.cfg.Latency.BlockSize

@@ -331,10 +331,10 @@ func (c *call) broken(cutAt *int) bool {
 			c.str("event: error\n")
 		}
 		c.str("data: ")
-		c.str(errorObject("injected fault: the engine died", http.StatusInternalServerError))
+		c.str(c.errorText("injected fault: the engine died", http.StatusInternalServerError))
 		c.str("\n\n")
 		c.finish = "error"
-		done := c.s.cfg.Output.Done
+		done := c.s.cfg.Output.Done && c.api != tritonAPI
 		if c.event(kindError, 0, !done) && done {
 			c.str("data: [DONE]\n\n")
 			c.event(kindDone, 0, true)

@@ -30,7 +30,6 @@ type grpcCall struct {
 	inBatch  bool    // among those whose events are on the way
 	ended    bool    // nothing more follows
 	canceled bool
-	doneAt   int64  // when the last response was made
 	wakeUp   func() // tells the connection that the call has got its place
 }
 
@@ -56,7 +55,7 @@ func (g *grpcConn) infer(st *grpcStream, p []byte, read time.Time) {
 	c.from = 0
 	c.status = http.StatusOK
 	c.st, c.at, c.ends = st, 0, c.ends[:0]
-	c.queued, c.waited, c.placed, c.inBatch, c.ended, c.canceled, c.doneAt = false, false, false, false, false, false, 0
+	c.queued, c.waited, c.placed, c.inBatch, c.ended, c.canceled = false, false, false, false, false, false
 	st.calls = append(st.calls, c)
 	s := g.s
 	number := s.requests.Add(1) - 1
@@ -244,7 +243,7 @@ func (c *grpcCall) push(always bool) {
 // complete ends the call after its last event.
 func (c *grpcCall) complete(finish string, now int64) {
 	c.finish = finish
-	c.doneAt = now
+	c.t.done = now
 	c.over(codeOK, "")
 }
 
@@ -290,7 +289,7 @@ func (c *grpcCall) refuse(code grpcCode, message string) {
 // fails ends a call halfway with an error, which Triton's statistics call a success.
 func (c *grpcCall) fails(message string, now int64) {
 	c.finish = "error"
-	c.doneAt = now
+	c.t.done = now
 	if !c.st.unary() {
 		c.t.inner = appendText(c.t.inner[:0], 1, c.t.model.name)
 		c.t.inner = appendText(c.t.inner, 3, c.t.id)
@@ -429,7 +428,7 @@ func (c *grpcCall) settled(whole bool) {
 		if c.t.model.spec.llm {
 			c.s.metrics.ended(&c.call, now)
 		}
-		c.t.model.count(&c.call, c.doneAt, now, whole && !c.canceled)
+		c.t.model.count(&c.call, now, whole && !c.canceled)
 	}
 	if c.marked < len(c.marks) {
 		c.finish = "abort" // the client did not get all of it

@@ -240,6 +240,18 @@ func (h *http1) header(name, value []byte, req *request) error {
 			}
 			h.length = int(n)
 		}
+	case len("Content-Encoding"):
+		if fold(name, "content-encoding") {
+			req.encoding = string(value)
+		}
+	case len("Inference-Header-Content-Length"):
+		if fold(name, "inference-header-content-length") {
+			n, err := strconv.ParseUint(string(value), 10, 31)
+			if err != nil {
+				return errBadRequest
+			}
+			req.jsonLength = int(n)
+		}
 	case len("Transfer-Encoding"):
 		if fold(name, "transfer-encoding") {
 			if !fold(value, "chunked") {

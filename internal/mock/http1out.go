@@ -72,6 +72,10 @@ func (h *http1) appendHead(b []byte) []byte {
 	case h.chunked:
 		b = append(b, "\r\nTransfer-Encoding: chunked"...)
 	}
+	if h.head.jsonLength > 0 {
+		b = append(b, "\r\nInference-Header-Content-Length: "...)
+		b = strconv.AppendInt(b, int64(h.head.jsonLength), 10)
+	}
 	if h.head.retryAfter > 0 {
 		b = append(b, "\r\nRetry-After: "...)
 		b = strconv.AppendInt(b, int64(h.head.retryAfter), 10)

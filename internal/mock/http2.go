@@ -83,9 +83,11 @@ func (h *http2) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.out, c.watch = out, out.watch
 	_, port, _ := net.SplitHostPort(r.RemoteAddr)
 	n, _ := strconv.Atoi(port)
+	jsonLength, _ := strconv.Atoi(r.Header.Get("Inference-Header-Content-Length"))
 	c.reset(request{
 		method: r.Method, path: r.URL.Path, auth: r.Header.Get("Authorization"), id: r.Header.Get("X-Request-Id"),
 		port: n, proto: r.Proto, stamp: "handler", read: read, body: body,
+		encoding: r.Header.Get("Content-Encoding"), jsonLength: jsonLength,
 	})
 	h.s.answer(c)
 	h.calls.Put(c)
@@ -131,6 +133,9 @@ func (o *http2Sender) writeHead() {
 	h.Set("Content-Type", o.head.ctype)
 	if o.head.length >= 0 {
 		h.Set("Content-Length", strconv.Itoa(o.head.length))
+	}
+	if o.head.jsonLength > 0 {
+		h.Set("Inference-Header-Content-Length", strconv.Itoa(o.head.jsonLength))
 	}
 	if o.head.retryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(o.head.retryAfter))

@@ -23,6 +23,10 @@ func (s *Server) answer(c *call) {
 	case "/metrics":
 		s.get(c, "text/plain; version=0.0.4; charset=utf-8", func() string { return s.metrics.text(s.cfg.Models[0], s.model) })
 	default:
+		if strings.HasPrefix(c.req.path, "/v2") {
+			s.tritonHTTP(c)
+			return
+		}
 		c.whole(head{status: http.StatusNotFound, ctype: "application/json"}, `{"detail":"Not Found"}`)
 	}
 }
@@ -164,7 +168,15 @@ func (c *call) unauthorized() {
 
 // fail answers with an error object.
 func (c *call) fail(h head, message string) {
-	c.whole(h, errorObject(message, h.status))
+	c.whole(h, c.errorText(message, h.status))
+}
+
+// errorText is an error in the form of the API that was called.
+func (c *call) errorText(message string, status int) string {
+	if c.api == tritonAPI {
+		return `{"error":` + string(appendQuoted(nil, message)) + `}`
+	}
+	return errorObject(message, status)
 }
 
 func errorObject(message string, status int) string {

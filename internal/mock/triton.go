@@ -71,7 +71,7 @@ func (t *triton) find(name, version string) (*tritonModel, *rpcError) {
 	t.mu.RUnlock()
 	switch {
 	case gone:
-		return nil, refusal(codeUnavailable, "Request for unknown model: '%s' has no available versions", name)
+		return nil, refusal(codeNotFound, "Request for unknown model: '%s' has no available versions", name)
 	case m != nil:
 		return m, nil
 	case name == "" || t.s.cfg.Strict:
@@ -121,7 +121,7 @@ func (t *triton) load(name string) *rpcError {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.models[name] == nil && t.s.cfg.Strict {
-		return refusal(codeInvalid, "failed to load '%s', failed to poll from model repository", name)
+		return refusal(codeInternal, "failed to load '%s', failed to poll from model repository", name)
 	}
 	delete(t.unloaded, name)
 	t.model(name)

@@ -30,12 +30,16 @@ type tritonCall struct {
 	finalAt int    // where in prefix stands whether it is the last
 	inner   []byte // the response being written
 
+	jsonLength int // of the JSON ahead of raw outputs, over HTTP; 0: all is JSON
+	request    inferRequest
+
 	parsed int64   // when the request had been read, on the server's clock
 	made   []int64 // when each response was
+	done   int64   // when the last one was; 0: it has not been
 }
 
 func (t *tritonCall) reset() {
-	*t = tritonCall{text: t.text[:0], results: t.results[:0], wishes: t.wishes[:0], prefix: t.prefix[:0], inner: t.inner[:0], made: t.made[:0]}
+	*t = tritonCall{text: t.text[:0], results: t.results[:0], wishes: t.wishes[:0], prefix: t.prefix[:0], inner: t.inner[:0], made: t.made[:0], request: t.request}
 }
 
 // resultTensor is an output of a model that computes.
@@ -97,6 +101,9 @@ func (c *call) takeTriton(m *tritonModel, r *inferRequest) error {
 			c.p.words.plain(b[4 : 4+n])
 			b = b[4+n:]
 		}
+	}
+	if sampling == nil && t.convention == ConventionVLLM {
+		c.p.max, c.p.min, c.p.ignoreEOS = r.sampling.max, r.sampling.min, r.sampling.ignoreEOS
 	}
 	if err := readSampling(&c.p, sampling.text()); err != nil {
 		return fmt.Errorf("%sinvalid sampling parameters: %w", requestID(r), err)

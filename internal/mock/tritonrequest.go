@@ -37,6 +37,7 @@ type inferRequest struct {
 	sequence           uint64
 	sequenceName       string
 	start, end         bool
+	sampling           sampling // what vLLM's backend reads from parameters where no tensor says it
 
 	shapes []int64 // where the inputs' shapes lie
 	room   []byte  // where values lie that did not come raw
@@ -44,8 +45,14 @@ type inferRequest struct {
 	names  interner
 }
 
+// sampling is what decides how long an answer is.
+type sampling struct {
+	max, min  int
+	ignoreEOS bool
+}
+
 func (r *inferRequest) reset() {
-	*r = inferRequest{inputs: r.inputs[:0], outputs: r.outputs[:0], shapes: r.shapes[:0], room: r.room[:0], names: r.names}
+	*r = inferRequest{sampling: sampling{max: -1}, inputs: r.inputs[:0], outputs: r.outputs[:0], shapes: r.shapes[:0], room: r.room[:0], names: r.names}
 }
 
 // interner keeps the few strings that all requests repeat, so that they are not
@@ -190,6 +197,12 @@ func (r *inferRequest) setParameter(name string, v parameter) {
 		r.end = v.flag
 	case "binary_data_output":
 		r.binaryOut = v.flag
+	case "max_tokens":
+		r.sampling.max = int(v.number)
+	case "min_tokens":
+		r.sampling.min = int(v.number)
+	case "ignore_eos":
+		r.sampling.ignoreEOS = v.flag
 	}
 }
 

@@ -69,7 +69,7 @@ func (s *modelStats) served(n, batch int, w work, wall int64) {
 // count puts a request that was accepted into the statistics. Triton calls a
 // decoupled request that failed halfway a success, and so does this; one that never
 // ran is a failure.
-func (m *tritonModel) count(c *call, doneAt, now int64, whole bool) {
+func (m *tritonModel) count(c *call, now int64, whole bool) {
 	if c.admitted == 0 {
 		m.stats.mu.Lock()
 		m.stats.fail.add(1, now-c.arrived())
@@ -77,6 +77,7 @@ func (m *tritonModel) count(c *call, doneAt, now int64, whole bool) {
 		m.stats.mu.Unlock()
 		return
 	}
+	doneAt := c.t.done
 	if doneAt == 0 {
 		doneAt = now
 	}

@@ -97,7 +97,7 @@ func (c *call) finishBody(finish string, tokens int, first int64) {
 			return
 		}
 	default:
-		c.begin(head{status: http.StatusOK, ctype: "application/json", length: len(c.buf) - reserve})
+		c.begin(c.bodyHead(len(c.buf) - reserve))
 		if !c.event(kindBody, tokens, true) {
 			return
 		}
@@ -111,12 +111,21 @@ func (c *call) finishBody(finish string, tokens int, first int64) {
 	}
 }
 
+// bodyHead goes ahead of a body of so many bytes.
+func (c *call) bodyHead(length int) head {
+	h := head{status: http.StatusOK, ctype: "application/json", length: length, jsonLength: c.t.jsonLength}
+	if h.jsonLength > 0 {
+		h.ctype = "application/octet-stream"
+	}
+	return h
+}
+
 // half sends half of the answer, then plays the fault. True: the rest followed after all.
 func (c *call) half(tokens int) bool {
 	length := len(c.buf) - reserve
 	rest := append([]byte(nil), c.buf[reserve+length/2:]...)
 	c.buf = c.buf[:reserve+length/2]
-	c.begin(head{status: http.StatusOK, ctype: "application/json", length: length})
+	c.begin(c.bodyHead(length))
 	if !c.event(kindBody, 0, false) || c.pending > 0 && !c.flush(false) {
 		return false
 	}

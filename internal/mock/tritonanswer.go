@@ -1,0 +1,313 @@
+package mock
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// tritonAnswer makes the answer that a request over HTTP asks for.
+func (c *call) tritonAnswer(verb string) {
+	m := c.t.model
+	c.finish = "abort"
+	c.t.parsed = c.s.clock.now()
+	events := verb == "generate_stream"
+	if events {
+		c.begin(head{status: http.StatusOK, ctype: "text/event-stream; charset=utf-8", length: -1})
+		if c.s.cfg.Output.EarlyHeaders && !c.flush(false) {
+			return
+		}
+	}
+	m.stats.pending.Add(1)
+	admitted := c.admit()
+	m.stats.pending.Add(-1)
+	if admitted {
+		switch {
+		case !m.spec.llm:
+			c.tritonResults(verb)
+		case events && c.p.stream:
+			c.tritonStream()
+		default:
+			c.tritonWhole(events)
+		}
+		c.s.model.leave(&c.seq)
+	}
+	now := c.s.clock.now()
+	if m.spec.llm {
+		c.s.metrics.ended(c, now)
+	}
+	m.count(c, now, c.finish != "abort")
+}
+
+// tritonStream sends the events of a streamed answer when they are due.
+func (c *call) tritonStream() {
+	if !c.wait(c.due, true) {
+		return
+	}
+	c.prefilled()
+	o := &c.s.cfg.Output
+	cutAt := c.tokens / 2
+	for at := 0; at < c.tokens; {
+		n := min(o.TokensPerEvent, c.tokens-at)
+		if at > 0 && !c.advance(n) {
+			return
+		}
+		if c.fault != "" && at+n > cutAt && !c.broken(&cutAt) {
+			return
+		}
+		last := at+n == c.tokens
+		c.t.made = append(c.t.made, c.s.clock.now())
+		c.str("data: ")
+		c.generated(at, n, last)
+		c.str("\n\n")
+		if !c.event(kindContent, n*c.choices, last) {
+			return
+		}
+		at += n
+	}
+	c.t.done = c.s.clock.now()
+	c.finish = c.t.last
+}
+
+// tritonWhole answers with all of the text once its last token is due: as an event or as a page.
+func (c *call) tritonWhole(event bool) {
+	first := c.due
+	for range c.tokens - 1 {
+		c.due = c.s.model.next(c.due, &c.seq)
+		if !c.s.model.steady() && !c.wait(c.due, false) {
+			return
+		}
+	}
+	if !c.wait(c.due, false) {
+		return
+	}
+	c.prefilled()
+	c.t.done = c.s.clock.now()
+	c.t.made = append(c.t.made, c.t.done)
+	if !event {
+		if c.p.stream && c.tokens > c.s.cfg.Output.TokensPerEvent {
+			c.finish = "error"
+			c.fail(head{status: http.StatusOK, ctype: "application/json"},
+				"generate expects model to produce exactly 1 response, use generate stream for model that generates various number of responses")
+			return
+		}
+		c.generated(0, c.tokens, true)
+		c.finishBody(c.t.last, c.tokens*c.choices, first)
+		return
+	}
+	cutAt := 0
+	if c.fault != "" && !c.broken(&cutAt) {
+		return
+	}
+	c.str("data: ")
+	c.generated(0, c.tokens, true)
+	c.str("\n\n")
+	if c.event(kindContent, c.tokens*c.choices, true) {
+		c.finish = c.t.last
+	}
+}
+
+// generated writes the JSON object of n tokens, its members in the order of their names.
+func (c *call) generated(at, n int, ends bool) {
+	t := &c.t
+	vllm := t.convention == ConventionVLLM
+	c.str(`{`)
+	if vllm && t.logprob {
+		c.str(`"cumulative_logprob":0.0,`)
+	}
+	if vllm && t.finish {
+		c.str(`"finish_reason":`)
+		reason := "None"
+		if ends {
+			reason = t.last
+		}
+		c.buf = appendQuoted(c.buf, reason)
+		c.str(`,`)
+	}
+	if t.convention == ConventionOld {
+		c.str(`"TEXT":`)
+		c.jsonText(at, n)
+		c.str(`,`)
+	}
+	if t.id != "" {
+		c.str(`"id":`)
+		c.buf = appendQuoted(c.buf, t.id)
+		c.str(`,`)
+	}
+	if vllm && t.logprobs {
+		c.str(`"logprobs":"null",`)
+	}
+	c.str(`"model_name":`)
+	c.buf = appendQuoted(c.buf, t.model.name)
+	c.str(`,"model_version":"1"`)
+	if vllm && t.countIn {
+		c.str(`,"num_input_tokens":`)
+		c.int(c.p.words.n)
+	}
+	if vllm && t.countOut {
+		c.str(`,"num_output_tokens":`)
+		c.int(n)
+	}
+	if t.convention == ConventionEngine {
+		c.str(`,"output_ids":[`)
+		for i := range n {
+			if i > 0 {
+				c.str(`,`)
+			}
+			c.int(tokenID(c.textStart(0) + at + i))
+		}
+		c.str(`],"sequence_length":`)
+		c.int(n)
+	}
+	if t.model.spec.convention == ConventionTRTLLM {
+		c.str(`,"sequence_end":false,"sequence_id":0,"sequence_start":false`)
+	}
+	if t.convention == ConventionVLLM || t.convention == ConventionTRTLLM {
+		c.str(`,"text_output":`)
+		c.jsonText(at, n)
+	}
+	c.str(`}`)
+}
+
+// jsonText writes the text of n tokens as a JSON string, or as several for a batch.
+func (c *call) jsonText(at, n int) {
+	if c.choices > 1 {
+		c.str(`[`)
+	}
+	for choice := range c.choices {
+		if choice > 0 {
+			c.str(`,`)
+		}
+		if at == 0 && len(c.t.text) > 0 {
+			c.buf = appendQuoted(c.buf, string(c.appendWords(nil, choice, at, n)))
+			continue
+		}
+		c.str(`"`)
+		c.buf = c.appendWords(c.buf, choice, at, n)
+		c.str(`"`)
+	}
+	if c.choices > 1 {
+		c.str(`]`)
+	}
+}
+
+// tritonResults answers for a model that computes.
+func (c *call) tritonResults(verb string) {
+	first := c.due
+	if !c.wait(c.due, false) {
+		return
+	}
+	c.t.done = c.s.clock.now()
+	c.t.made = append(c.t.made, c.t.done)
+	if verb == "infer" {
+		c.inferResults(first)
+		return
+	}
+	// Members in the order of their names, with the model's among them.
+	all := append(c.t.results, resultTensor{name: "model_name"}, resultTensor{name: "model_version"})
+	slices.SortFunc(all, func(a, b resultTensor) int { return strings.Compare(a.name, b.name) })
+	if verb == "generate_stream" {
+		c.str("data: ")
+	}
+	c.str(`{`)
+	for i, o := range all {
+		if i > 0 {
+			c.str(`,`)
+		}
+		c.buf = appendQuoted(c.buf, o.name)
+		c.str(`:`)
+		switch o.name {
+		case "model_name":
+			c.buf = appendQuoted(c.buf, c.t.model.name)
+		case "model_version":
+			c.str(`"1"`)
+		default:
+			list := elements(o.shape) != 1
+			if list {
+				c.str(`[`)
+			}
+			c.buf = appendJSONValues(c.buf, o.datatype, o.data)
+			if list {
+				c.str(`]`)
+			}
+		}
+	}
+	c.str(`}`)
+	if verb != "generate_stream" {
+		c.finishBody("stop", 0, first)
+		return
+	}
+	c.str("\n\n")
+	if c.event(kindContent, 0, true) {
+		c.finish = "stop"
+	}
+}
+
+// inferResults writes the answer of infer: JSON, and behind it the bytes of outputs
+// that are wanted so.
+func (c *call) inferResults(first int64) {
+	t := &c.t
+	c.str(`{`)
+	if t.id != "" {
+		c.str(`"id":`)
+		c.buf = appendQuoted(c.buf, t.id)
+		c.str(`,`)
+	}
+	c.str(`"model_name":`)
+	c.buf = appendQuoted(c.buf, t.model.name)
+	c.str(`,"model_version":"1","outputs":[`)
+	var raw []byte
+	bytes := false
+	for i, o := range t.results {
+		if i > 0 {
+			c.str(`,`)
+		}
+		c.str(`{"name":`)
+		c.buf = appendQuoted(c.buf, o.name)
+		c.str(`,"datatype":"`)
+		c.str(o.datatype)
+		c.str(`","shape":[`)
+		for j, d := range o.shape {
+			if j > 0 {
+				c.str(`,`)
+			}
+			c.int(int(d))
+		}
+		c.str(`]`)
+		switch wish := t.wish(o.name); {
+		case wish.region != "":
+			c.str(`,"parameters":{"shared_memory_region":`)
+			c.buf = appendQuoted(c.buf, wish.region)
+			c.str(`,"shared_memory_byte_size":`)
+			c.int(int(wish.size))
+			c.str(`}`)
+		case wish.binary || t.request.binaryOut:
+			c.str(`,"parameters":{"binary_data_size":`)
+			c.int(len(o.data))
+			c.str(`}`)
+			raw = append(raw, o.data...)
+			bytes = true
+		default:
+			c.str(`,"data":[`)
+			c.buf = appendJSONValues(c.buf, o.datatype, o.data)
+			c.str(`]`)
+		}
+		c.str(`}`)
+	}
+	c.str(`]}`)
+	if bytes {
+		t.jsonLength = len(c.buf) - reserve
+		c.buf = append(c.buf, raw...)
+	}
+	c.finishBody("stop", 0, first)
+}
+
+// wish is what a request says of an output.
+func (t *tritonCall) wish(name string) outputWish {
+	for _, w := range t.wishes {
+		if w.name == name {
+			return w
+		}
+	}
+	return outputWish{}
+}

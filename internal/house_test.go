@@ -29,8 +29,8 @@ var house = []struct{ name, may string }{
 	{"tool/*", "frontend/* dialect/* importer/* report/* run kit plan prompt prompt/* record result token tokensource hub"},
 
 	// Plan + kit → live objects → a result. These two alone know concrete types.
-	{"run", "kit engine sweep collect health load mock netclock metric result report/* endpoint endpoint/* prompt plan record stat token hub golang.org/x/sys"},
-	{"kit", "endpoint endpoint/* prompt prompt/* token token/* plan chat hub tokensource"},
+	{"run", "kit probe engine sweep collect health load mock netclock metric result report/* endpoint endpoint/* prompt plan record stat token hub golang.org/x/sys"},
+	{"kit", "probe probe/* endpoint endpoint/* prompt prompt/* token token/* plan chat hub tokensource"},
 
 	// The path of a request.
 	{"engine", "load prompt endpoint record"},

@@ -23,6 +23,7 @@ type Kit struct {
 	Endpoints  map[string]EndpointFactory
 	Decoders   map[string]DecoderFactory
 	Sources    map[string]SourceFactory
+	Probes     map[string]ProbeFactory // by protocol; some have none
 	Tokenizers TokenizerFinder
 }
 
@@ -71,6 +72,7 @@ func Default() Kit {
 				return tensordata.New(d, seed)
 			},
 		},
+		Probes:     probes(),
 		Tokenizers: tokensource.Finder{Env: os.Getenv}.Find,
 	}
 }

@@ -109,6 +109,13 @@ func (o *output) edge(e record.Edge) error {
 	return o.writer.Edge(e)
 }
 
+func (o *output) probe(p record.Probe) error {
+	if o == nil {
+		return nil
+	}
+	return o.writer.Probe(p)
+}
+
 func (o *output) health(h record.Health) error {
 	if o == nil {
 		return nil

@@ -74,6 +74,8 @@ func readFacts(path string) (result.Facts, error) {
 			f.Health = append(f.Health, *l.Health)
 		case l.Edge != nil:
 			f.Edges = append(f.Edges, *l.Edge)
+		case l.Probe != nil:
+			f.Probes = append(f.Probes, *l.Probe)
 		}
 	})
 	if errors.Is(err, record.ErrTruncated) && f.Header.Schema != "" {

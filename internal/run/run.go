@@ -76,7 +76,8 @@ type run struct {
 	pool      *stat.Pool
 	queue     *queue
 	tape      *sweep.Tape
-	probe     sweep.Probe // nil: the server is not asked about itself
+	servers   *servers    // nil: they are not asked about themselves
+	probe     sweep.Probe // the same, for windows
 	live      *engine.Live
 	sampler   *health.Sampler
 
@@ -125,6 +126,9 @@ func (r *run) prepare(ctx context.Context) error {
 		return err
 	}
 	if err := fit(prompts.Source, r.endpoint); err != nil {
+		return err
+	}
+	if err := r.makeServers(secrets); err != nil {
 		return err
 	}
 	decoder, err := kit.Pick(r.opt.Kit.Decoders, "decoder", r.plan.Target.Protocol)
@@ -294,7 +298,9 @@ func (r *run) stages(ctx context.Context) error {
 			// What fails here fails again, and is recorded, when a request needs it.
 			_ = w.Warm(ctx, connectionsAhead(s))
 		}
+		drained := r.overlook(ctx, i)
 		mark, level, err := r.runStage(ctx, i, s)
+		drained()
 		if ctx.Err() != nil {
 			mark.Reason = interrupted // its last requests were aborted, also where sending had ended
 		}
@@ -410,6 +416,7 @@ func (r *run) close() {
 	if r.endpoint != nil {
 		r.endpoint.Close()
 	}
+	_ = r.servers.close()
 	for _, f := range r.folds {
 		f.Close()
 	}

@@ -49,6 +49,15 @@ func (s scrubber) blank(rec *record.Record, secret string) {
 
 // guard puts a scrubber around a decoder where there is anything to hide.
 func (s secrets) guard(d endpoint.Decoder, t plan.Target) endpoint.Decoder {
+	hide := s.hide(t)
+	if len(hide) == 0 {
+		return d
+	}
+	return scrubber{Decoder: d, secrets: hide}
+}
+
+// hide are the secrets that a server may repeat.
+func (s secrets) hide(t plan.Target) []string {
 	var hide []string
 	if s.key != "" {
 		hide = append(hide, s.key)
@@ -59,11 +68,7 @@ func (s secrets) guard(d endpoint.Decoder, t plan.Target) endpoint.Decoder {
 			hide = append(hide, strings.TrimSpace(strings.TrimPrefix(value, "Bearer ")))
 		}
 	}
-	hide = slices.DeleteFunc(hide, func(s string) bool { return len(s) < shortestSecret })
-	if len(hide) == 0 {
-		return d
-	}
-	return scrubber{Decoder: d, secrets: hide}
+	return slices.DeleteFunc(hide, func(s string) bool { return len(s) < shortestSecret })
 }
 
 // shortestSecret: a shorter one would be found in innocent text.

@@ -17,7 +17,7 @@ import (
 // servers asks the servers of a run about themselves.
 type servers struct {
 	list []serverprobe.Prober // by URL
-	hide []string       // secrets that a server may repeat
+	hide []string             // secrets that a server may repeat
 }
 
 // makeServers makes what the plan wants to ask its servers with.

@@ -1,0 +1,41 @@
+package tensordata
+
+import (
+	"os"
+	"regexp"
+	"testing"
+
+	"inferometer/internal/tensor"
+	"inferometer/internal/tensor/inputdata"
+)
+
+func TestExamplesOfThePage(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/data.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?ms)^```json\n(.*?)^```$").FindAllSubmatch(page, -1)
+	if len(blocks) < 2 {
+		t.Fatalf("the page has %d files of tensors", len(blocks))
+	}
+	inputs := []tensor.Spec{
+		{Name: "INPUT0", Datatype: tensor.Int32, Shape: []int64{4}}, {Name: "INPUT1", Datatype: tensor.FP16, Shape: []int64{2, -1}},
+	}
+	for _, b := range blocks {
+		data, err := inputdata.Parse("docs/data.md", b[1])
+		if err != nil {
+			t.Errorf("%v\nin\n%s", err, b[1])
+			continue
+		}
+		for i := range data.Streams[0] {
+			item := data.Streams[0][i : i+1]
+			if body, err := inputdata.Payload(&item[0]); body != nil && err == nil {
+				continue
+			}
+			in := tensor.Inputs{Items: item}
+			if _, _, err := in.Build(inputs, nil, true); err != nil {
+				t.Errorf("%v\nin\n%s", err, b[1])
+			}
+		}
+	}
+}

@@ -29,6 +29,9 @@ func reportCommand(env Env, args []string) int {
 		fmt.Fprint(env.Stdout, native.ReportHelp())
 		return exitOK
 	}
+	if genaiPerfDir(&action.Dir) {
+		return genaiPerfAgain(env, action.Dir)
+	}
 	res, err := run.Report(action.Dir)
 	if err != nil {
 		return fail(env, "report", err, exitUsage)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -34,6 +36,10 @@ func genaiPerfCommand(env Env, args []string) int {
 		fmt.Fprintf(env.Stdout, "genai-perf of inferometer %s\n", version())
 		return exitOK
 	}
+	if action.Command == frontend.Merge {
+		out, err := tool.Merge(context.Background(), action, toolEnv(env))
+		return genaiPerfReport(env, name, out, err)
+	}
 	for _, n := range action.Notes {
 		fmt.Fprintln(env.Stderr, "note: "+n)
 	}
@@ -48,7 +54,6 @@ func genaiPerfCommand(env Env, args []string) int {
 
 // genaiPerfProfile carries out a run and prints its table.
 func genaiPerfProfile(env Env, action *frontend.Action) int {
-	const name = "genai-perf"
 	screen := terminalOf(env.Stderr, env.Getenv)
 	mode := progress.Plain
 	if screen.is {
@@ -60,11 +65,24 @@ func genaiPerfProfile(env Env, action *frontend.Action) int {
 	stop, done := make(chan struct{}), make(chan struct{})
 	defer close(done)
 	go watchInterrupts(env, display, stop, abort, done)
-	out, err := tool.Profile(ctx, action, tool.Env{
-		Kit: kit.Default(), Version: version(), Getenv: env.Getenv, Log: env.Stderr, Stop: stop,
-		Watch: func(state func() run.Progress) { display.Start((&gauge{state: state}).snapshot) },
-	})
+	with := toolEnv(env)
+	with.Stop = stop
+	with.Watch = func(state func() run.Progress) { display.Start((&gauge{state: state}).snapshot) }
+	out, err := tool.Profile(ctx, action, with)
 	display.Stop()
+	code := genaiPerfReport(env, "genai-perf", out, err)
+	if code == exitOK && action.Strict && !out.Result.Verdict.Valid {
+		return exitRun
+	}
+	return code
+}
+
+func toolEnv(env Env) tool.Env {
+	return tool.Env{Kit: kit.Default(), Version: version(), Getenv: env.Getenv, Log: env.Stderr}
+}
+
+// genaiPerfReport prints what came of a run, or why nothing did.
+func genaiPerfReport(env Env, name string, out *tool.Outcome, err error) int {
 	if out == nil {
 		code := exitRun
 		var early *tool.PrepareError
@@ -78,11 +96,13 @@ func genaiPerfProfile(env Env, action *frontend.Action) int {
 	if printErr := report.Console(env.Stdout, out.Summary, out.Report); printErr != nil {
 		return fail(env, name, printErr, exitRun)
 	}
-	printVerdict(env.Stderr, out.Result)
+	if out.Result != nil {
+		printVerdict(env.Stderr, out.Result)
+	}
 	if err != nil {
 		return fail(env, name, fmt.Errorf("the result is complete, but not all of it was kept: %w", err), exitRun)
 	}
-	if out.Summary.Requests == out.Summary.Empty || action.Strict && !out.Result.Verdict.Valid {
+	if out.Summary.Requests == out.Summary.Empty {
 		return exitRun
 	}
 	return exitOK
@@ -116,4 +136,24 @@ func printVerdict(w io.Writer, res *result.Result) {
 	for _, reason := range res.Verdict.Reasons {
 		fmt.Fprintln(w, "  "+strings.ReplaceAll(reason, "\n", " "))
 	}
+}
+
+// genaiPerfDir looks whether a directory is that of a run of GenAI-Perf. One of our own
+// has our records inside it: dir then becomes their directory.
+func genaiPerfDir(dir *string) bool {
+	if _, err := os.Stat(filepath.Join(*dir, run.PlanFile)); err == nil {
+		return false
+	}
+	found, err := filepath.Glob(filepath.Join(*dir, "*"+frontend.RecordsSuffix, run.PlanFile))
+	if err == nil && len(found) == 1 {
+		*dir = filepath.Dir(found[0])
+		return false
+	}
+	return tool.IsFolder(*dir)
+}
+
+// genaiPerfAgain prints the table of a run of GenAI-Perf again.
+func genaiPerfAgain(env Env, dir string) int {
+	out, err := tool.Report(context.Background(), dir, frontend.Settings{}, toolEnv(env))
+	return genaiPerfReport(env, "report", out, err)
 }

@@ -4,6 +4,8 @@
 package genaiperf
 
 import (
+	"path/filepath"
+	"slices"
 	"time"
 
 	"inferometer/internal/plan"
@@ -26,6 +28,7 @@ type Action struct {
 	Notes    []string // worth telling the user
 	DryRun   bool     // print the plan and stop
 	Strict   bool     // a result that cannot be trusted is a failure
+	InputDir string   // of Merge: the directory of the runs
 }
 
 // Settings are what a command line says beyond the plan, and what its reports repeat.
@@ -113,6 +116,9 @@ func Parse(args []string) (*Action, error) {
 	b.a.Settings.Release = release
 	b.a.Notes = v.foreign(release)
 	b.a.DryRun, b.a.Strict = v.given("dry-run"), v.given("strict")
+	if v.command == Merge {
+		return b.merge()
+	}
 	b.refuse()
 	if len(v.faults) > 0 && v.command != "" && v.command != Profile {
 		return nil, v.faults
@@ -121,6 +127,27 @@ func Parse(args []string) (*Action, error) {
 	b.plan()
 	if len(v.faults) > 0 {
 		return nil, v.faults
+	}
+	return b.a, nil
+}
+
+// merge reads the flags of process-export-files.
+func (b *builder) merge() (*Action, error) {
+	s := &b.a.Settings
+	b.a.Command, b.a.InputDir = Merge, b.text("input-directory", "aggregated")
+	s.Artifacts, s.ExportFile = b.text("artifact-dir", "artifacts"), b.text("export-file", "profile_export.json")
+	s.Faithful, s.Tokenizer, s.TokenizerGiven = b.given("faithful"), b.text("tokenizer", ""), true
+	s.TokenizerRevision = b.text("tokenizer-revision", "")
+	for key, uses := range b.used {
+		if !slices.Contains([]string{"input-directory", "artifact-dir", "export-file", "faithful", "tokenizer", "tokenizer-revision", "verbose", "release"}, key) {
+			b.fault(uses[0].as, "has no meaning for process-export-files", "it takes -d, --artifact-dir and --profile-export-file")
+		}
+	}
+	if filepath.Base(s.ExportFile) != s.ExportFile {
+		b.fault("--profile-export-file", "is a name, not a path", "give the directory with --artifact-dir")
+	}
+	if len(b.faults) > 0 {
+		return nil, b.faults
 	}
 	return b.a, nil
 }

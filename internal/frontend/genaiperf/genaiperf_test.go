@@ -356,7 +356,8 @@ func faultCases() []faultCase {
 		{"analyze -m m --sweep-type concurrency --sweep-range 1:4 --sweep-list 1,2", "analyze: is not served"},
 		{"config -f file.yaml --override-config", "config: is not served"},
 		{"create-template", "create-template: is not served"},
-		{"process-export-files --input-directory x", "process-export-files: is not served"},
+		{"process-export-files --input-directory x --isl 3", "--isl: has no meaning for process-export-files"},
+		{"process-export-files --profile-export-file a/b", "is a name, not a path"},
 	}
 	for _, f := range []string{
 		"--num-sessions 3", "--session-concurrency 3", "--session-delay-ratio 0.5", "--session-turn-delay-mean 5", "--session-turn-delay-stddev 5",

@@ -16,7 +16,7 @@ func (b *builder) refuse() {
 	switch b.command {
 	case "analyze":
 		b.fault("analyze", "is not served", "run profile once for each level; "+own)
-	case "config", Template, Merge, "compare":
+	case "config", Template, "compare":
 		b.fault(b.command, "is not served", "see docs/genai-perf.md for what is")
 	}
 	for _, key := range []string{
@@ -103,11 +103,14 @@ func (b *builder) plan() {
 	b.a.Plan = &p
 }
 
+// RecordsSuffix ends the name of that directory.
+const RecordsSuffix = "_inferometer"
+
 // RecordsDir is the directory within that of a run in which inferometer keeps its own
 // files.
 func RecordsDir(s *Settings) string {
 	stem := strings.TrimSuffix(s.ExportFile, filepath.Ext(s.ExportFile))
-	return filepath.Join(s.Dir, stem+"_inferometer")
+	return filepath.Join(s.Dir, stem+RecordsSuffix)
 }
 
 // measurements is how many measurements of an interval Perf Analyzer takes at least.

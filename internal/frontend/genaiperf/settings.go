@@ -302,11 +302,11 @@ func (b *builder) files() {
 		return
 	}
 	s.Artifacts = b.text("artifact-dir", "artifacts")
-	s.Dir = filepath.Join(s.Artifacts, s.folder())
+	s.Dir = filepath.Join(s.Artifacts, s.Folder())
 }
 
-// folder is the name of the directory of a run.
-func (s *Settings) folder() string {
+// Folder is the name of the directory of a run.
+func (s *Settings) Folder() string {
 	model := ""
 	if len(s.Models) > 0 {
 		model = strings.ReplaceAll(s.Models[0], "/", "_")

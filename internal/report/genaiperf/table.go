@@ -28,7 +28,7 @@ func (t *table) write(b *strings.Builder, width int) {
 	}
 	for _, line := range wrap(t.title, total) {
 		left := (total - screen.Width(line)) / 2
-		b.WriteString(strings.Repeat(" ", left) + line + strings.Repeat(" ", total-left-screen.Width(line)) + "\n")
+		b.WriteString(spaces(left) + line + spaces(total-left-screen.Width(line)) + "\n")
 	}
 	rule(b, widths, "┏━┳┓")
 	t.row(b, widths, t.header, "┃")
@@ -73,7 +73,7 @@ func (t *table) row(b *strings.Builder, widths []int, cells []string, bar string
 			if k < len(lines[i]) {
 				text = lines[i][k]
 			}
-			b.WriteString(bar + strings.Repeat(" ", w-1-screen.Width(text)) + text + " ")
+			b.WriteString(bar + spaces(w-1-screen.Width(text)) + text + " ")
 		}
 		b.WriteString(bar + "\n")
 	}
@@ -163,6 +163,9 @@ func reduce(total int, ratios, limits, values []int) []int {
 	return out
 }
 
+// spaces are n of them; none where there is no room.
+func spaces(n int) string { return strings.Repeat(" ", max(n, 0)) }
+
 func sum(list []int) int {
 	n := 0
 	for _, v := range list {
@@ -201,5 +204,5 @@ func clip(text string, room int) string {
 	if room <= 0 {
 		return ""
 	}
-	return string([]rune(text)[:room-1]) + "…"
+	return screen.Clip(text, room)
 }

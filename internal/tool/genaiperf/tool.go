@@ -37,8 +37,8 @@ type Env struct {
 type Outcome struct {
 	Summary *genaiperf.Summary
 	Report  report.Options // how to print it; the width is left to the caller
-	Result  *result.Result
-	Files   []string // that were written
+	Result  *result.Result // nil: there was no run, only its files
+	Files   []string       // that were written
 }
 
 // PrepareError is an error that was met before the first request.
@@ -191,6 +191,12 @@ func (t *tool) write(name string, content func(io.Writer) error) error {
 	return nil
 }
 
+func writeCSV(w io.Writer, out *Outcome) error { return report.CSV(w, out.Summary, out.Report) }
+
+func writeJSON(w io.Writer, out *Outcome, config string) error {
+	return report.JSON(w, out.Summary, config)
+}
+
 func (t *tool) reportOptions() report.Options {
 	return report.Options{Endpoint: t.set.EndpointType, Streaming: t.set.Streaming, Goodput: len(t.set.Goodput) > 0}
 }
@@ -198,12 +204,12 @@ func (t *tool) reportOptions() report.Options {
 // reports writes the files that the release writes.
 func (t *tool) reports(out *Outcome) error {
 	stem := strings.TrimSuffix(t.set.ExportFile, filepath.Ext(t.set.ExportFile))
-	err := t.write(stem+"_genai_perf.csv", func(w io.Writer) error { return report.CSV(w, out.Summary, out.Report) })
+	err := t.write(stem+"_genai_perf.csv", func(w io.Writer) error { return writeCSV(w, out) })
 	if out.Summary.Release != genaiperf.Latest {
 		return err
 	}
 	config, configErr := t.config()
 	return errors.Join(err, configErr, t.write(stem+"_genai_perf.json", func(w io.Writer) error {
-		return report.JSON(w, out.Summary, config)
+		return writeJSON(w, out, config)
 	}))
 }

@@ -1,0 +1,323 @@
+package genaiperf
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"inferometer/internal/dialect/genaiperf"
+	"inferometer/internal/endpoint"
+	frontend "inferometer/internal/frontend/genaiperf"
+	"inferometer/internal/importer/profileexport"
+	"inferometer/internal/kit"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+)
+
+// folder is the directory of one run, of this program or of the original.
+type folder struct {
+	export string // the file of all requests
+	report string // the JSON report; empty: there is none
+}
+
+// findFolder looks for the files of a run.
+func findFolder(dir string) (folder, bool) {
+	var f folder
+	names, _ := filepath.Glob(filepath.Join(dir, "*.json"))
+	for _, name := range names {
+		switch base := filepath.Base(name); {
+		case strings.HasSuffix(base, "_genai_perf.json"):
+			f.report = name
+		case base != "inputs.json" && base != "llm_inputs.json" && f.export == "":
+			f.export = name
+		}
+	}
+	return f, f.export != ""
+}
+
+// IsFolder reports whether a directory holds a profile export.
+func IsFolder(dir string) bool {
+	_, ok := findFolder(dir)
+	return ok
+}
+
+// saved is what a JSON report says besides its figures.
+type saved struct {
+	RequestThroughput struct{ Avg float64 } `json:"request_throughput"`
+	OutputThroughput  struct{ Avg float64 } `json:"output_token_throughput"`
+	Config            json.RawMessage       `json:"input_config"`
+}
+
+// savedConfig is the part of a report's configuration that reading takes.
+type savedConfig struct {
+	Models   []string `json:"model_names"`
+	Endpoint struct {
+		Type        string
+		Backend     string
+		Custom      string
+		Streaming   bool
+		ServiceKind string `json:"service_kind"`
+	}
+	PerfAnalyzer struct {
+		Stimulus map[string]float64
+	} `json:"perf_analyzer"`
+	Input struct {
+		Goodput json.RawMessage
+	}
+	Tokenizer struct {
+		Name, Revision string
+	}
+}
+
+// reading is the work of making reports again from profile exports.
+type reading struct {
+	tool
+	docs    []*profileexport.Document
+	reports []saved
+	config  json.RawMessage // of the first run that has one
+	current string          // the prompt of the request being taken
+}
+
+// Report reads the directory of a run and gives its outcome again. A tokenizer or
+// release of "" is that of the run.
+func Report(ctx context.Context, dir string, set frontend.Settings, env Env) (*Outcome, error) {
+	f, ok := findFolder(dir)
+	if !ok {
+		return nil, fmt.Errorf("%s holds no profile export", dir)
+	}
+	r := &reading{tool: tool{env: env, set: &set, plan: new(plan.Plan)}}
+	if err := r.load(f); err != nil {
+		return nil, err
+	}
+	return r.outcome(ctx)
+}
+
+// Merge makes one result of the runs in the directories below one.
+func Merge(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error) {
+	r := &reading{tool: tool{env: env, set: &a.Settings, plan: new(plan.Plan)}}
+	below, err := os.ReadDir(a.InputDir)
+	if err != nil {
+		return nil, &PrepareError{fmt.Errorf("--input-directory: %w", err)}
+	}
+	for _, d := range below {
+		if f, ok := findFolder(filepath.Join(a.InputDir, d.Name())); ok && f.report != "" {
+			if err := r.load(f); err != nil {
+				return nil, &PrepareError{err}
+			}
+		}
+	}
+	if len(r.docs) == 0 {
+		return nil, &PrepareError{fmt.Errorf("--input-directory: no directory in %s holds a profile export and its _genai_perf.json", a.InputDir)}
+	}
+	out, err := r.outcome(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.addUp(out.Summary)
+	return out, r.writeMerged(out)
+}
+
+// load reads one run.
+func (r *reading) load(f folder) error {
+	file, err := os.Open(f.export)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	doc, err := profileexport.Read(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.export, err)
+	}
+	r.docs = append(r.docs, doc)
+	if f.report == "" {
+		return nil
+	}
+	text, err := os.ReadFile(f.report)
+	if err != nil {
+		return err
+	}
+	var s saved
+	if err := json.Unmarshal(text, &s); err != nil {
+		return fmt.Errorf("%s: %w", f.report, err)
+	}
+	r.reports = append(r.reports, s)
+	if r.config == nil {
+		r.config = s.Config
+	}
+	return nil
+}
+
+// outcome works the summary out.
+func (r *reading) outcome(ctx context.Context) (*Outcome, error) {
+	if err := r.settings(); err != nil {
+		return nil, err
+	}
+	if err := r.tokenizer(ctx); err != nil {
+		return nil, &PrepareError{err}
+	}
+	o := r.dialect(nil)
+	o.Input = func(*record.Record) (int, bool) { return r.tok.Count(r.current), true }
+	fold := genaiperf.NewFold(o)
+	if err := r.each(fold.Add); err != nil {
+		return nil, err
+	}
+	return &Outcome{Summary: fold.Summary(), Report: r.reportOptions()}, nil
+}
+
+// settings fills in what the files say and nobody else did.
+func (r *reading) settings() error {
+	s, doc := r.set, r.docs[0]
+	var c savedConfig
+	if r.config != nil {
+		if err := json.Unmarshal(r.config, &c); err != nil {
+			return fmt.Errorf("the input_config of the report: %w", err)
+		}
+	}
+	s.Release = either(s.Release, frontend.ReleaseLast)
+	s.ServiceKind = doc.ServiceKind
+	s.Models, s.Backend, s.Endpoint = c.Models, c.Endpoint.Backend, doc.Endpoint
+	s.EndpointType = either(c.Endpoint.Type, kindOf(doc))
+	s.Streaming = c.Endpoint.Streaming || r.config == nil && r.streamed()
+	s.Concurrency, s.Rate = int(c.PerfAnalyzer.Stimulus["concurrency"]), c.PerfAnalyzer.Stimulus["request_rate"]
+	if s.Tokenizer == "" {
+		s.Tokenizer, s.TokenizerRevision = c.Tokenizer.Name, c.Tokenizer.Revision
+	}
+	r.plan.Tokenizer = plan.Tokenizer{Name: either(s.Tokenizer, plan.TokenizerBuiltin), Revision: s.TokenizerRevision}
+	var goodput map[string]float64
+	if json.Unmarshal(c.Input.Goodput, &goodput) == nil && len(s.Goodput) == 0 {
+		for name, v := range goodput {
+			s.Goodput = append(s.Goodput, frontend.Objective{Metric: name, Value: v})
+		}
+		slices.SortFunc(s.Goodput, func(a, b frontend.Objective) int { return strings.Compare(a.Metric, b.Metric) })
+	}
+	return nil
+}
+
+// kindOf tells the endpoint's type from its path.
+func kindOf(doc *profileexport.Document) string {
+	switch {
+	case doc.ServiceKind == profileexport.Triton:
+		return "kserve"
+	case strings.HasSuffix(doc.Endpoint, "embeddings"):
+		return "embeddings"
+	case strings.HasSuffix(doc.Endpoint, "chat/completions"):
+		return "chat"
+	default:
+		return "completions"
+	}
+}
+
+// streamed reports whether a request was answered in several responses.
+func (r *reading) streamed() bool {
+	for _, e := range r.docs[0].Experiments {
+		for i := range e.Requests {
+			if len(e.Requests[i].Responses) > 1 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// each gives every request of every run as a decoded record.
+func (r *reading) each(f func(*record.Record)) error {
+	decoder, err := r.decoder()
+	if err != nil {
+		return err
+	}
+	base := r.docs[0].Base()
+	for _, d := range r.docs {
+		base = min(base, d.Base())
+	}
+	var rec record.Record
+	for _, d := range r.docs {
+		for e := range d.Experiments {
+			for i := range d.Experiments[e].Requests {
+				req := &d.Experiments[e].Requests[i]
+				if err := d.Record(&rec, req, base); err != nil {
+					return fmt.Errorf("request %d of the profile export: %w", i+1, err)
+				}
+				if decoder != nil {
+					decoder.Decode(&rec)
+				}
+				if r.current, err = d.Prompt(req); err != nil {
+					return fmt.Errorf("request %d of the profile export: %w", i+1, err)
+				}
+				f(&rec)
+			}
+		}
+	}
+	return nil
+}
+
+// decoder is what reads answers of OpenAI's protocol; those of Triton's are decoded.
+func (r *reading) decoder() (endpoint.Decoder, error) {
+	if r.set.ServiceKind != profileexport.OpenAI {
+		return nil, nil
+	}
+	factory, err := kit.Pick(r.env.Kit.Decoders, "decoder", plan.ProtocolOpenAI)
+	if err != nil {
+		return nil, err
+	}
+	kind := plan.EndpointChat
+	if r.set.EndpointType == "embeddings" {
+		kind = plan.EndpointEmbeddings
+	}
+	return factory(plan.Target{Protocol: plan.ProtocolOpenAI, Endpoint: kind}, nil, false), nil
+}
+
+// addUp makes the throughputs the sums of those of the runs, which went on side by
+// side.
+func (r *reading) addUp(s *genaiperf.Summary) {
+	var requests, tokens float64
+	for _, saved := range r.reports {
+		requests += saved.RequestThroughput.Avg
+		tokens += saved.OutputThroughput.Avg
+	}
+	if st, ok := s.Stat(genaiperf.RequestThroughput); ok {
+		st.Avg = requests
+	}
+	if st, ok := s.Stat(genaiperf.OutputThroughput); ok {
+		st.Avg = tokens
+	}
+}
+
+// writeMerged writes the files of the merged run.
+func (r *reading) writeMerged(out *Outcome) error {
+	r.set.Dir = filepath.Join(r.set.Artifacts, r.set.Folder())
+	if err := os.MkdirAll(r.set.Dir, 0o755); err != nil {
+		return fmt.Errorf("--artifact-dir: making the directory of the run: %w", err)
+	}
+	first := r.docs[0]
+	err := r.write(r.set.ExportFile, func(w io.Writer) error {
+		file := profileexport.NewWriter(w, *first, first.Experiments[0].Load)
+		var windows []uint64
+		for _, d := range r.docs {
+			for e := range d.Experiments {
+				for i := range d.Experiments[e].Requests {
+					file.Add(&d.Experiments[e].Requests[i])
+				}
+				if windows == nil {
+					windows = d.Experiments[e].Windows
+				}
+			}
+		}
+		return file.Close(windows)
+	})
+	stem := strings.TrimSuffix(r.set.ExportFile, filepath.Ext(r.set.ExportFile))
+	err = errors.Join(err, r.write(stem+"_genai_perf.csv", func(w io.Writer) error { return writeCSV(w, out) }))
+	var config bytes.Buffer
+	if e := json.Indent(&config, r.config, "  ", "  "); e != nil {
+		return errors.Join(err, e)
+	}
+	err = errors.Join(err, r.write(stem+"_genai_perf.json", func(w io.Writer) error { return writeJSON(w, out, config.String()) }))
+	out.Files = r.files
+	return err
+}

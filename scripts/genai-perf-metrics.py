@@ -1,0 +1,35 @@
+"""Prints what the real GenAI-Perf makes of a profile_export.json, as JSON.
+
+usage: genai-perf-metrics.py PROFILE_EXPORT TOKENIZER [METRIC:VALUE...]
+"""
+import json
+import logging
+import sys
+from pathlib import Path
+
+from genai_perf.config.input.config_command import ConfigCommand
+from genai_perf.profile_data_parser import LLMProfileDataParser, ProfileDataParser
+from genai_perf.tokenizer import get_tokenizer
+
+logging.disable(logging.CRITICAL)
+
+
+def main() -> None:
+    path, name, goodput = Path(sys.argv[1]), sys.argv[2], dict(a.split(":") for a in sys.argv[3:])
+    bounds = {k: float(v) for k, v in goodput.items()}
+    endpoint = json.loads(path.read_text())["endpoint"]
+    if endpoint in ("v1/embeddings", "v1/ranking", "rerank"):
+        parser = ProfileDataParser(path, bounds)
+    else:
+        config = ConfigCommand({"model_name": "m"}, skip_inferencing_and_checking=True)
+        config.tokenizer.name = name
+        config.tokenizer.revision = "main"
+        config.tokenizer.trust_remote_code = False
+        parser = LLMProfileDataParser(path, get_tokenizer(config), bounds)
+    mode, level = parser.get_profile_load_info()[0]
+    stats = parser.get_statistics(mode, level)
+    stats.scale_data()
+    json.dump(stats.stats_dict, sys.stdout, indent=2)
+
+
+main()

@@ -31,6 +31,7 @@ func (p *printer) stage(r *result.Result, s *result.Stage) {
 	p.failures(s.Failures)
 	p.tokens(s.Tokens)
 	p.client(s.Metrics)
+	p.server(s.Server)
 	if checks := checksOf(r.Verdict.Checks, s.Index); p.all && len(checks) > 0 {
 		p.paragraph("Checks", p.checkList(checks))
 	}

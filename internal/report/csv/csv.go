@@ -61,11 +61,13 @@ func Write(w io.Writer, r *result.Result) error {
 		if err := t.metrics(s, whole, s.Metrics); err != nil {
 			return err
 		}
-		if s.Steady == nil {
-			continue
+		if s.Steady != nil {
+			t.counts(s, steady, s.Steady.Counts)
+			if err := t.metrics(s, steady, s.Steady.Metrics); err != nil {
+				return err
+			}
 		}
-		t.counts(s, steady, s.Steady.Counts)
-		if err := t.metrics(s, steady, s.Steady.Metrics); err != nil {
+		if err := t.serverRows(s); err != nil {
 			return err
 		}
 	}

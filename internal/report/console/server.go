@@ -1,0 +1,163 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+
+	"inferometer/internal/result"
+	"inferometer/internal/screen"
+)
+
+// server prints what the server said of itself.
+func (p *printer) server(s *result.Server) {
+	if s == nil {
+		return
+	}
+	switch {
+	case s.Restarted != "":
+		p.paragraph("Server", "restarted or exchanged in the middle: "+s.Restarted)
+	case len(s.Models) > 0:
+		p.blank()
+		p.wrapped(indent, "Server, by its own count, from idle to drained, warm-up included; times are averages in ms:")
+		p.models(s.Models)
+		p.blank()
+	}
+	for _, f := range s.Faults {
+		p.paragraph("Server", f)
+	}
+	p.counted(s.Requests)
+	for i := range s.Models {
+		p.details(&s.Models[i])
+	}
+	for _, g := range s.GPUs {
+		p.paragraph("GPU", fmt.Sprintf("%s: %s busy, %s W, %s of %s GiB", screen.Clean(g.UUID), screen.Share(g.Utilization),
+			screen.ScaleFor("W", g.Power).Format(g.Power), gibibytes(g.MemoryUsed), gibibytes(g.MemoryTotal)))
+	}
+	if p.all {
+		p.serverMetrics(s.Metrics)
+	}
+}
+
+func gibibytes(v float64) string { return fmt.Sprintf("%.1f", v/(1<<30)) }
+
+// nameWidth bounds the names of models.
+const nameWidth = 32
+
+// models prints the table of the models, each above those that it is made of.
+func (p *printer) models(all []result.ServerModel) {
+	t := table{columns: []column{
+		{title: "Model", left: true, keep: mustKeep},
+		{title: "OK", keep: 95},
+		{title: "Failed", keep: 90},
+		{title: "Batch", keep: 40},
+		{title: "Latency", keep: mustKeep},
+		{title: "Queue", keep: 85},
+		{title: "Input", keep: 60},
+		{title: "Infer", keep: 80},
+		{title: "Output", keep: 60},
+		{title: "Overhead", keep: 50},
+	}}
+	var add func(models []result.ServerModel, depth int)
+	add = func(models []result.ServerModel, depth int) {
+		for i := range models {
+			m := &models[i]
+			t.add(strings.Repeat("  ", depth)+modelName(m), screen.Count(int64(m.Success.Count)), screen.Count(int64(m.Failed.Count)), batch(m),
+				average(m.Success), average(m.Queue), average(m.ComputeInput), average(m.ComputeInfer), average(m.ComputeOutput),
+				screen.ScaleFor("", m.OverheadMS).Format(m.OverheadMS))
+			add(m.Composing, depth+1)
+		}
+	}
+	add(all, 0)
+	p.table(&t)
+}
+
+func modelName(m *result.ServerModel) string {
+	name := screen.Clean(m.Name)
+	if m.Version != "" {
+		name += " v" + screen.Clean(m.Version)
+	}
+	return screen.Clip(name, nameWidth)
+}
+
+// batch is how many inferences a model carried out at once.
+func batch(m *result.ServerModel) string {
+	if m.Executions == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f", float64(m.Inferences)/float64(m.Executions))
+}
+
+// average is a time in milliseconds; empty where nothing was timed.
+func average(t result.ServerTime) string {
+	if t.Count == 0 {
+		return ""
+	}
+	return screen.ScaleFor("", t.AvgMS).Format(t.AvgMS)
+}
+
+// counted says where the server's count of requests is not this client's.
+func (p *printer) counted(r *result.ServerRequests) {
+	if r == nil {
+		return
+	}
+	var texts []string
+	if r.FailedAsSuccess > 0 {
+		texts = append(texts, screen.Count(r.FailedAsSuccess)+" failed here")
+	}
+	if r.Others > 0 {
+		texts = append(texts, screen.Count(r.Others)+" not sent by this client")
+	}
+	if len(texts) > 0 {
+		p.paragraph("Counts", "of the server's successes, "+strings.Join(texts, " and "))
+	}
+	if r.Missing > 0 {
+		p.paragraph("Counts", "the server counts "+screen.Count(r.Missing)+" fewer than it answered")
+	}
+}
+
+// details prints what only some models have: a cache, and responses one by one.
+func (p *printer) details(m *result.ServerModel) {
+	if hit, miss := m.CacheHit, m.CacheMiss; hit.Count+miss.Count > 0 {
+		p.paragraph("Cache", fmt.Sprintf("%s: %s of %s each, %s of %s each", modelName(m),
+			plural(int64(hit.Count), "hit"), screen.Value(hit.AvgMS, "ms"), count(miss.Count, "miss", "misses"), screen.Value(miss.AvgMS, "ms")))
+	}
+	if n := len(m.Responses); n > 0 {
+		first, last := m.Responses[0], m.Responses[n-1]
+		p.paragraph("Responses", fmt.Sprintf("%s: compute of response %d %s, of response %d %s on average", modelName(m),
+			first.Index+1, screen.Value(first.ComputeInfer.AvgMS, "ms"), last.Index+1, screen.Value(last.ComputeInfer.AvgMS, "ms")))
+	}
+	for i := range m.Composing {
+		p.details(&m.Composing[i])
+	}
+}
+
+func count(n uint64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return screen.Count(int64(n)) + " " + many
+}
+
+// serverMetrics prints the metrics of the server's Prometheus page that moved.
+func (p *printer) serverMetrics(all []result.ServerMetric) {
+	t := table{columns: []column{{title: "Server metric", left: true, keep: mustKeep}, {title: "increase", keep: mustKeep}, {title: "avg", keep: mustKeep}, {title: "max", keep: mustKeep}}}
+	number := func(v float64) string { return screen.ScaleFor("", v).Format(v) }
+	for _, m := range all {
+		name := m.Name
+		if m.Labels != "" {
+			name += "{" + m.Labels + "}"
+		}
+		name = screen.Clip(screen.Clean(name), 64)
+		switch {
+		case m.Increase != nil && *m.Increase > 0:
+			t.add(name, number(*m.Increase), "", "")
+		case m.Gauge != nil && m.Gauge.Max != 0:
+			t.add(name, "", number(m.Gauge.Avg), number(m.Gauge.Max))
+		}
+	}
+	if len(t.rows) > 0 {
+		p.blank()
+		p.table(&t)
+		p.blank()
+	}
+}

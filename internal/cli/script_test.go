@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"inferometer/internal/mock"
@@ -51,7 +52,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "measures": measures, "either": either, "isjson": isJSON, "await": await,
+			"exits": exits, "measures": measures, "either": either, "isjson": isJSON, "await": await, "unzstd": unzstd,
 		},
 	})
 }
@@ -145,6 +146,22 @@ func either(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // isjson FILE KEY… makes sure that a file, or stdout, is one JSON object with the keys.
+// unzstd FROM TO writes a compressed file out.
+func unzstd(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: unzstd FROM TO")
+	}
+	from, err := os.Open(ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer from.Close()
+	r, err := zstd.NewReader(from)
+	ts.Check(err)
+	defer r.Close()
+	text, err := io.ReadAll(r)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), text, 0o644))
+}
+
 func isJSON(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: isjson FILE KEY…")

@@ -48,8 +48,12 @@ func (st *stage) converse(c prompt.Conversation, rec *record.Record) (j job, rea
 }
 
 // dry ends the stage because there are no more prompts, as soon as no conversation is
-// under way that may still send.
+// under way that may still send. Where the stage has taken all that it needs, the last
+// of them ends it.
 func (st *stage) dry() {
+	if !st.e.feed.ended() {
+		return
+	}
 	st.empty.Store(true)
 	if st.e.feed.talks.Load() == 0 {
 		st.halt("data")

@@ -51,6 +51,14 @@ func New(cfg Config) *Engine {
 	return &Engine{cfg: cfg, feed: &feeder{source: cfg.Source, endpoint: cfg.Endpoint}}
 }
 
+// mostPrompts is how many prompts a stage can send; -1: no number says.
+func mostPrompts(s load.Stage) int64 {
+	if s.Requests == 0 || s.WarmupFor > 0 {
+		return -1
+	}
+	return s.WarmupRequests + s.Requests
+}
+
 // Close ends the contexts of all stages.
 func (e *Engine) Close() {
 	for _, cut := range e.cuts {
@@ -70,7 +78,7 @@ func (e *Engine) Run(ctx context.Context, s load.Stage, stop <-chan string) (rec
 	if s.Arrivals != nil {
 		feeders = 1
 	}
-	st := newStage(e, s, ctx, e.feed.start(s.Index, feeders))
+	st := newStage(e, s, ctx, e.feed.start(s.Index, feeders, mostPrompts(s)))
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)

@@ -27,8 +27,11 @@ type feeder struct {
 	endpoint endpoint.Endpoint
 
 	mu    sync.Mutex
-	next  int64           // number of the next prompt
-	spare []prompt.Prompt // taken from the source and not sent, in order
+	next  int64             // number of the next prompt
+	spare []prompt.Prompt   // taken from the source and not sent, in order
+	dealt [][]prompt.Prompt // those of each queue that others took for it
+	turn  int               // the queue that the next prompt is for
+	left  int64             // prompts that the stage may still take
 	err   error
 
 	talks atomic.Int64 // conversations prepared or under way
@@ -43,10 +46,12 @@ var errSourceEnded = errors.New("the prompts have come to an end")
 // ahead is how many prepared requests wait for each feeder's slots.
 const ahead = 256
 
-// start begins to prepare for a stage, with n goroutines and a channel each. A channel is
-// closed when there will be no more prompts. It returns once each has something to
-// give, so that the first wave does not wait.
-func (f *feeder) start(stage, n int) []chan job {
+// start begins to prepare for a stage, with n goroutines and a channel each. Prompts are
+// dealt out in turn, most of them at most, so that a stage of that many requests sends
+// the first ones of the source and each of them once. A channel is closed when there will
+// be no more prompts. It returns once each has something to give, so that the first
+// wave does not wait.
+func (f *feeder) start(stage, n int, most int64) []chan job {
 	if s, ok := f.source.(prompt.Stager); ok {
 		// Such a source makes each stage's prompts from the stage's number.
 		s.SetStage(stage)
@@ -55,6 +60,7 @@ func (f *feeder) start(stage, n int) []chan job {
 	ctx, cancel := context.WithCancel(context.Background())
 	f.stop, f.err = cancel, nil
 	f.queue = make([]chan job, n)
+	f.dealt, f.turn, f.left = make([][]prompt.Prompt, n), 0, most
 	var primed sync.WaitGroup
 	primed.Add(n)
 	for i := range f.queue {
@@ -63,7 +69,7 @@ func (f *feeder) start(stage, n int) []chan job {
 		go func() {
 			defer f.wg.Done()
 			defer close(f.queue[i])
-			f.fill(ctx, f.queue[i], sync.OnceFunc(primed.Done))
+			f.fill(ctx, i, sync.OnceFunc(primed.Done))
 		}()
 	}
 	primed.Wait()
@@ -74,19 +80,22 @@ func (f *feeder) start(stage, n int) []chan job {
 func (f *feeder) halt() error {
 	f.stop()
 	f.wg.Wait()
-	for _, q := range f.queue {
+	for i, q := range f.queue {
 		for j := range q {
 			f.giveBack(j)
+		}
+		for _, p := range f.dealt[i] {
+			f.putBack(p)
 		}
 	}
 	f.queue = nil
 	return f.err
 }
 
-func (f *feeder) fill(ctx context.Context, q chan<- job, primed func()) {
+func (f *feeder) fill(ctx context.Context, i int, primed func()) {
 	defer primed()
 	for {
-		p, err := f.take(ctx)
+		p, err := f.take(ctx, i)
 		if err != nil {
 			return
 		}
@@ -99,7 +108,7 @@ func (f *feeder) fill(ctx context.Context, q chan<- job, primed func()) {
 			f.talks.Add(1)
 		}
 		select {
-		case q <- job{prompt: p, call: call}:
+		case f.queue[i] <- job{prompt: p, call: call}:
 			primed()
 		case <-ctx.Done():
 			f.giveBack(job{prompt: p})
@@ -108,13 +117,35 @@ func (f *feeder) fill(ctx context.Context, q chan<- job, primed func()) {
 	}
 }
 
-// take gives the next prompt, those that were given back first.
-func (f *feeder) take(ctx context.Context) (prompt.Prompt, error) {
+// errEnough: the stage needs no more prompts.
+var errEnough = errors.New("the stage needs no more prompts")
+
+// take gives the next prompt of a queue.
+func (f *feeder) take(ctx context.Context, queue int) (prompt.Prompt, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.err != nil {
-		return prompt.Prompt{}, f.err
+	for len(f.dealt[queue]) == 0 {
+		p, err := f.draw(ctx)
+		if err != nil {
+			return p, err
+		}
+		f.dealt[f.turn] = append(f.dealt[f.turn], p)
+		f.turn = (f.turn + 1) % len(f.dealt)
 	}
+	p := f.dealt[queue][0]
+	f.dealt[queue] = f.dealt[queue][1:]
+	return p, nil
+}
+
+// draw gives the next prompt of all, those that were given back first.
+func (f *feeder) draw(ctx context.Context) (prompt.Prompt, error) {
+	switch {
+	case f.err != nil:
+		return prompt.Prompt{}, f.err
+	case f.left == 0:
+		return prompt.Prompt{}, errEnough
+	}
+	f.left--
 	if len(f.spare) > 0 {
 		p := f.spare[0]
 		f.spare = f.spare[1:]
@@ -145,12 +176,25 @@ func (f *feeder) giveBack(j job) {
 	if j.prompt.Rest != nil {
 		f.talks.Add(-1)
 	}
+	f.putBack(j.prompt)
+}
+
+// putBack keeps a prompt for the next stage.
+func (f *feeder) putBack(p prompt.Prompt) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	at, _ := slices.BinarySearchFunc(f.spare, j.prompt.Seq, func(p prompt.Prompt, seq int64) int {
+	at, _ := slices.BinarySearchFunc(f.spare, p.Seq, func(p prompt.Prompt, seq int64) int {
 		return cmp.Compare(p.Seq, seq)
 	})
-	f.spare = slices.Insert(f.spare, at, j.prompt)
+	f.spare = slices.Insert(f.spare, at, p)
+}
+
+// ended reports whether the source has no more prompts, or requests cannot be made of
+// them.
+func (f *feeder) ended() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err != nil
 }
 
 func (f *feeder) fail(err error) {

@@ -158,6 +158,9 @@ func Load(s *plan.Stage) string {
 		}
 		return fmt.Sprintf("%d in flight", s.Concurrency)
 	}
+	if s.Arrival == plan.ArrivalTrace {
+		return "arrivals of a trace"
+	}
 	text := plain(s.Rate)
 	if s.RampTo > 0 {
 		text += " to " + plain(s.RampTo)

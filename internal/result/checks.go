@@ -164,7 +164,7 @@ func (j *judge) drift(i int, sum *metric.Stage) {
 		flow = "output tokens per second"
 	}
 	change := "Make the warm-up or the stage longer."
-	if j.plan.Stages[i].Rate > 0 {
+	if j.plan.Stages[i].Concurrency == 0 {
 		change = "The server may not keep up with the rate: lower it, or make the warm-up or the stage longer."
 	}
 	for _, c := range []struct {

@@ -131,6 +131,9 @@ func (b both) Add(rec *record.Record) {
 // runStage runs one stage, in windows where the plan has them.
 func (r *run) runStage(ctx context.Context, i int, s plan.Stage) (record.StageMark, *sweep.Level, error) {
 	work := load.FromPlan(r.queue.asRun(), i)
+	if s.Arrival == plan.ArrivalTrace {
+		work.Arrivals = load.Trace(r.schedule)
+	}
 	if r.opt.Levels != nil {
 		r.opt.Levels.Begin(i, s)
 	}

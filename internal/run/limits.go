@@ -27,7 +27,7 @@ func checkLimits(p *plan.Plan, l limits) error {
 		if s.Concurrency > 0 && s.RampTo > 0 {
 			n = max(n, int(math.Round(s.RampTo)))
 		}
-		if s.Rate > 0 {
+		if s.Concurrency == 0 {
 			n = s.MaxInFlight
 		}
 		conns := n

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"inferometer/internal/metric"
 	"inferometer/internal/netclock"
 	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
 	"inferometer/internal/record"
 	"inferometer/internal/result"
 	"inferometer/internal/stat"
@@ -88,7 +90,8 @@ type run struct {
 	phase  atomic.Int64
 	facts  result.Facts
 
-	templated bool // prompts are counted with the model's chat template
+	schedule  []time.Duration // of the prompts' own moments; nil: they have none
+	templated bool            // prompts are counted with the model's chat template
 }
 
 // prepare makes everything that the first request needs.
@@ -115,6 +118,9 @@ func (r *run) prepare(ctx context.Context) error {
 		fmt.Fprintln(r.opt.Log, note)
 	}
 	r.templated = prompts.Templated
+	if err := r.takeSchedule(prompts.Source); err != nil {
+		return err
+	}
 	newEndpoint, err := kit.Pick(r.opt.Kit.Endpoints, "protocol", r.plan.Target.Protocol)
 	if err != nil {
 		return err
@@ -145,11 +151,27 @@ func (r *run) prepare(ctx context.Context) error {
 	if r.output, err = openOutput(r.plan, r.facts.Header); err != nil {
 		return err
 	}
-	r.collect(secrets.guard(decoder(r.plan.Target, tok, !r.plan.Tokenizer.StandIn()), r.plan.Target))
+	decode := secrets.guard(decoder(r.plan.Target, tok, !r.plan.Tokenizer.StandIn()), r.plan.Target)
+	r.collect(decode)
 	r.engine = engine.New(engine.Config{
-		Now: r.clock.Now, Source: prompts.Source, Endpoint: r.endpoint, Sink: r.collector,
+		Now: r.clock.Now, Source: prompts.Source, Endpoint: r.endpoint, Decoder: decode, Sink: r.collector,
 		NewSleeper: load.NewSleeper, Live: r.live, Feeders: runtime.GOMAXPROCS(0),
 	})
+	return nil
+}
+
+// takeSchedule finds out when the prompts are due, where the plan leaves that to them.
+func (r *run) takeSchedule(s prompt.Source) error {
+	i := slices.IndexFunc(r.plan.Stages, func(s plan.Stage) bool { return s.Arrival == plan.ArrivalTrace })
+	if i < 0 {
+		return nil
+	}
+	if timed, ok := s.(prompt.Scheduler); ok {
+		r.schedule = timed.Schedule()
+	}
+	if r.schedule == nil {
+		return fmt.Errorf("stage %d wants the arrivals of a trace, and the prompts have no moments of their own: give an input file whose lines have a timestamp", i+1)
+	}
 	return nil
 }
 
@@ -353,7 +375,7 @@ func (r *run) pause(ctx context.Context, gap time.Duration) (reason string) {
 // connectionsAhead is how many connections to open before a stage: all of them in
 // closed loop; in open loop what its rate needs if answers take 50 ms.
 func connectionsAhead(s plan.Stage) int {
-	if s.Rate == 0 {
+	if s.Concurrency > 0 {
 		return s.Concurrency
 	}
 	n := int(s.Rate/20) + 1

@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"inferometer/internal/result"
@@ -41,7 +42,7 @@ func (p *printer) server(s *result.Server) {
 func gibibytes(v float64) string { return fmt.Sprintf("%.1f", v/(1<<30)) }
 
 // nameWidth bounds the names of models.
-const nameWidth = 32
+const nameWidth = 26
 
 // models prints the table of the models, each above those that it is made of.
 func (p *printer) models(all []result.ServerModel) {
@@ -63,7 +64,7 @@ func (p *printer) models(all []result.ServerModel) {
 			m := &models[i]
 			t.add(strings.Repeat("  ", depth)+modelName(m), screen.Count(int64(m.Success.Count)), screen.Count(int64(m.Failed.Count)), batch(m),
 				average(m.Success), average(m.Queue), average(m.ComputeInput), average(m.ComputeInfer), average(m.ComputeOutput),
-				screen.ScaleFor("", m.OverheadMS).Format(m.OverheadMS))
+				average(result.ServerTime{Count: m.Success.Count, AvgMS: m.OverheadMS}))
 			add(m.Composing, depth+1)
 		}
 	}
@@ -92,7 +93,16 @@ func average(t result.ServerTime) string {
 	if t.Count == 0 {
 		return ""
 	}
-	return screen.ScaleFor("", t.AvgMS).Format(t.AvgMS)
+	decimals := 3 // microseconds, where there are few digits before them
+	switch {
+	case t.AvgMS >= 1000:
+		decimals = 0
+	case t.AvgMS >= 100:
+		decimals = 1
+	case t.AvgMS >= 10:
+		decimals = 2
+	}
+	return strconv.FormatFloat(t.AvgMS, 'f', decimals, 64)
 }
 
 // counted says where the server's count of requests is not this client's.

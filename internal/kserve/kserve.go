@@ -34,10 +34,10 @@ const (
 
 // Names of the request and response parameters that have a meaning to Triton.
 const (
-	ParameterSequenceID    = "sequence_id"                        // uint64 or string
+	ParameterSequenceID    = "sequence_id"                        // int64 or string
 	ParameterSequenceStart = "sequence_start"                     // bool
 	ParameterSequenceEnd   = "sequence_end"                       // bool
-	ParameterPriority      = "priority"                           // uint64
+	ParameterPriority      = "priority"                           // whole number
 	ParameterTimeout       = "timeout"                            // microseconds
 	ParameterEmptyFinal    = "triton_enable_empty_final_response" // bool, request: ask for a marker of the end
 	ParameterFinal         = "triton_final_response"              // bool, response: this is the last one

@@ -193,7 +193,7 @@ func (m *messages) begin(room int, p *prompt.Prompt, id string) []byte {
 	b = append(b, m.head...)
 	b = appendBytes(b, fieldID, id)
 	if p.Sequence.ID != 0 {
-		b, _ = appendParameter(b, kserve.ParameterSequenceID, p.Sequence.ID)
+		b, _ = appendParameter(b, kserve.ParameterSequenceID, int64(p.Sequence.ID)) // the server takes no uint64_param here
 		b, _ = appendParameter(b, kserve.ParameterSequenceStart, p.Sequence.Start)
 		b, _ = appendParameter(b, kserve.ParameterSequenceEnd, p.Sequence.End)
 	}

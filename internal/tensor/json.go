@@ -228,7 +228,7 @@ func (p *parser) float() {
 		s := p.scan.Quoted()
 		x, ok := special(string(s))
 		if !ok {
-			p.mismatch("the string " + strconv.Quote(clip(s)))
+			p.mismatch("a string, " + strconv.Quote(clip(s)))
 			return
 		}
 		p.data = AppendFloat(p.data, p.datatype, x)

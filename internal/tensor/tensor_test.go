@@ -75,7 +75,7 @@ func TestFromJSONRefuses(t *testing.T) {
 		{Bool, []int64{1}, nil, `[10]`, `tensor "x": element 0 must be true or false (BOOL), is 10`},
 		{FP16, []int64{1}, nil, `[65520]`, `tensor "x": element 0 is 65520, which FP16 does not hold`},
 		{FP32, []int64{1}, nil, `[1e39]`, `tensor "x": element 0 is 1e39, which FP32 does not hold`},
-		{FP32, []int64{1}, nil, `["one"]`, `tensor "x": element 0 must be a number (FP32), is the string "one"`},
+		{FP32, []int64{1}, nil, `["one"]`, `tensor "x": element 0 must be a number (FP32), is a string, "one"`},
 		{FP32, []int64{1}, nil, `[null]`, `tensor "x": element 0 must be a number (FP32), is null`},
 		{Int8, []int64{2}, nil, `[1, 2, 3]`, `tensor "x", INT8 of shape [2], is given 3 values`},
 		{Int8, []int64{-1, 2}, nil, `[1, 2, 3]`, `tensor "x", INT8 of shape [-1,2], is given 3 values`},

@@ -73,6 +73,12 @@ func arrivals(s plan.Stage, seed uint64) Arrivals {
 		}
 	}
 	switch s.Arrival {
+	case plan.ArrivalIntervals:
+		list := make([]time.Duration, len(s.Intervals))
+		for i, d := range s.Intervals {
+			list[i] = time.Duration(d)
+		}
+		return Intervals(list)
 	case "poisson":
 		return Poisson(r, seed)
 	case "gamma":

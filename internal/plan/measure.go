@@ -253,3 +253,42 @@ func (c *checker) levelRange(p *Plan, rate bool) {
 
 // endless reports whether windows end a stage, which then needs no other end.
 func (m Measurement) endless() bool { return m.Mode == WindowTime || m.Mode == WindowCount }
+
+// mostIntervals bounds a list of intervals.
+const mostIntervals = 1_000_000
+
+// intervals checks arrivals that have a list of their own.
+func (c *checker) intervals(path string, s *Stage, endless bool) {
+	var sum Duration
+	for i, d := range s.Intervals {
+		c.time(fmt.Sprintf("%s.intervals[%d]", path, i), d)
+		sum += max(d, 0)
+	}
+	switch {
+	case s.Arrival != ArrivalIntervals:
+		c.lacks(path+".intervals", path+".arrival", "belong to arrival: intervals", "set arrival to intervals")
+	case len(s.Intervals) == 0:
+		c.add(path+".intervals", "are missing", "give the times between requests")
+	case len(s.Intervals) > mostIntervals:
+		c.add(path+".intervals", fmt.Sprintf("are %d, more than %d", len(s.Intervals), mostIntervals), "")
+	case sum == 0:
+		c.add(path+".intervals", "add up to 0: all requests would be due at once", "")
+	case s.Concurrency != 0 || s.Rate != 0 || s.CV != 0 || s.RampTo != 0:
+		c.lacks(path+".intervals", path, "contradict concurrency, rate, cv and ramp_to", "leave one of them out")
+	case s.Duration == 0 && s.Requests == 0 && !endless:
+		c.lacks(path+".intervals", path, "a load with no end", "give duration or requests")
+	}
+}
+
+// PerSecond is the rate of a stage's arrivals: that of the plan, or what its intervals
+// come to.
+func (s Stage) PerSecond() float64 {
+	if len(s.Intervals) == 0 {
+		return s.Rate
+	}
+	var sum time.Duration
+	for _, d := range s.Intervals {
+		sum += time.Duration(d)
+	}
+	return float64(len(s.Intervals)) / sum.Seconds()
+}

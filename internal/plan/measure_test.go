@@ -64,6 +64,11 @@ func TestMeasurementFaults(t *testing.T) {
 		{"measurement: {stability: -1}", "measurement.stability:"},
 		{"measurement: {mode: stage}\nstages: [{concurrency: 1}]", "a load with no end"},
 		{"stages: [{concurrency: 1}]", "a load with no end"},
+		{"stages: [{arrival: intervals, requests: 5}]", "stages[0].intervals: are missing"},
+		{"stages: [{arrival: intervals, intervals: [0s], requests: 5}]", "stages[0].intervals: add up to 0"},
+		{"stages: [{arrival: intervals, intervals: [1ms]}]", "stages[0].intervals: a load with no end"},
+		{"stages: [{rate: 5, intervals: [1ms], requests: 5}]", "stages[0].intervals: belong to arrival: intervals"},
+		{"stages: [{arrival: intervals, intervals: [1ms], concurrency: 5, requests: 5}]", "stages[0].intervals: contradict concurrency"},
 		{"levels: {list: [1, 2.5]}", "levels.list[1]: a concurrency is a whole number"},
 		{"levels: {list: [0]}", "levels.list[0]: must be more than 0"},
 		{"levels: {list: [1], start: 1, step: 1}", "levels: a list and a range contradict"},
@@ -109,5 +114,18 @@ func TestFaithfulWindowsAreLonger(t *testing.T) {
 	m.Faithful = true
 	if m.Window() != 6*time.Second {
 		t.Errorf("a faithful window lasts %v", m.Window())
+	}
+}
+
+func TestIntervals(t *testing.T) {
+	p, err := Load("p", []byte("stages: [{arrival: intervals, intervals: [10ms, 30ms], requests: 5}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := p.Stages[0]; s.PerSecond() != 50 || len(s.Intervals) != 2 {
+		t.Errorf("got %+v, %v a second", s, s.PerSecond())
+	}
+	if (Stage{Rate: 3}).PerSecond() != 3 {
+		t.Error("a rate is not its own")
 	}
 }

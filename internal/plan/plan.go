@@ -50,6 +50,8 @@ const (
 	ArrivalPoisson  = "poisson"
 	ArrivalGamma    = "gamma"
 	ArrivalTrace    = "trace"
+
+	ArrivalIntervals = "intervals"
 )
 
 // Plan is one benchmark.
@@ -157,6 +159,9 @@ type Stage struct {
 	Concurrency int     // closed loop: this many in flight
 	Rate        float64 // open loop: requests per second
 	Arrival     string  // "constant", "poisson" or "gamma", of a rate, whose empty is constant; or "trace"
+	// Intervals lie between one request and the next, over and over: arrivals of a
+	// kind of their own, "intervals".
+	Intervals   []Duration
 	CV          float64 // coefficient of variation of gamma arrivals
 	MaxInFlight int     // open loop: arrivals beyond it wait
 	RampTo      float64 // concurrency or rate changes linearly to this over Duration

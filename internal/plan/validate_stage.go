@@ -16,12 +16,14 @@ func (c *checker) stage(path string, s *Stage, endless bool) {
 	c.time(path+".duration", s.Duration)
 	c.time(path+".gap", s.Gap)
 	rate := c.amount(path+".rate", s.Rate, mostRate)
-	if s.Arrival != "" && s.Rate != 0 && s.Arrival != ArrivalTrace {
+	if s.Arrival != "" && s.Rate != 0 && s.Arrival != ArrivalTrace && s.Arrival != ArrivalIntervals {
 		c.choice(path+".arrival", s.Arrival, arrivalNames())
 	}
 	switch {
 	case s.Arrival == ArrivalTrace:
 		c.traced(path, s)
+	case s.Arrival == ArrivalIntervals || len(s.Intervals) > 0:
+		c.intervals(path, s, endless)
 	case s.Concurrency != 0 && s.Rate != 0:
 		c.lacks(path+".rate", path+".concurrency", "contradicts concurrency: a stage has one kind of load", "give concurrency or rate; max_in_flight caps a rate")
 	case s.Rate != 0:

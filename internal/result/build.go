@@ -161,7 +161,7 @@ func Load(s *plan.Stage) string {
 	if s.Arrival == plan.ArrivalTrace {
 		return "arrivals of a trace"
 	}
-	text := plain(s.Rate)
+	text := plain(s.PerSecond())
 	if s.RampTo > 0 {
 		text += " to " + plain(s.RampTo)
 	}

@@ -1,0 +1,154 @@
+// Package perfanalyzer is Perf Analyzer's command line: its options in getopt style,
+// its defaults and its checks, compiled to a plan. It runs nothing itself.
+package perfanalyzer
+
+import (
+	"strconv"
+	"strings"
+
+	"inferometer/internal/nearest"
+	"inferometer/internal/plan"
+)
+
+// The exit codes of the tool.
+const (
+	ExitOK       = 0
+	ExitUnstable = 2  // the only level was not stable
+	ExitOption   = 3  // a bad option, or a window in which nothing ended
+	ExitGeneric  = 99 // anything else
+)
+
+// Service kinds, as the option names them.
+const (
+	Triton     = "triton"
+	OpenAI     = "openai"
+	TFServing  = "tfserving"
+	TorchServe = "torchserve"
+	TritonCAPI = "triton_c_api"
+)
+
+// Kinds of load.
+const (
+	LoadConcurrency = "concurrency"
+	LoadRate        = "rate"
+	LoadIntervals   = "intervals"
+	LoadSchedule    = "schedule"
+)
+
+// Action is what a command line asks for.
+type Action struct {
+	Plan     *plan.Plan
+	Warnings []string
+	Help     bool // print Help and stop; there is no plan
+	Version  bool // print the version and stop; there is no plan
+	DryRun   bool // print the plan and stop
+	Strict   bool // an INVALID verdict changes the exit code
+
+	Verbose        int // how often -v was given
+	Service        string
+	Load           string
+	Async          bool
+	Streaming      bool
+	GRPC           bool
+	Batch          int
+	ShowBatch      bool    // the settings name the batch size
+	CountWindows   bool    // --measurement-mode count_windows
+	WindowMS       int64   // --measurement-interval
+	WindowRequests int64   // --measurement-request-count
+	RequestCount   int64   // --request-count; 0: none
+	Warmup         int64   // --warmup-request-count
+	Percentile     int     // 0: the average
+	Threshold      int64   // --latency-threshold, in ms; 0: none
+	Concurrency    Range   // as given
+	Rate           Range   // as given
+	Poisson        bool    //
+	Binary         bool    // --binary-search
+	Endpoint       string  // --endpoint
+	CSV            string  // -f
+	VerboseCSV     bool    //
+	Export         string  // --profile-export-file
+	Metrics        bool    // --collect-metrics
+	Single         bool    // one level alone
+	MaxTrials      int     //
+	Threads        int     // --max-threads: as given, of no consequence here
+	Stability      float64 // as a share
+}
+
+// Range is start:end:step. Perf Analyzer's own defaults are 1:1:1, so that a single
+// value leaves an end of 1 behind.
+type Range struct{ Start, End, Step float64 }
+
+// Files is how the command line looks at files.
+type Files struct {
+	Read func(name string) ([]byte, error)
+	// Kind is "file", "dir" or "" for what is not there.
+	Kind func(name string) string
+}
+
+// Parse reads a command line, without the program's name. The error is a *UsageError,
+// or a plan.Faults.
+func Parse(args []string, files Files) (*Action, error) {
+	opts, rest, err := getopt(options(), args)
+	if err != nil {
+		return nil, err
+	}
+	s := defaults(files)
+	for _, o := range opts {
+		if err := o.set(s, o.value); err != nil {
+			return nil, failed(o.option, err)
+		}
+	}
+	if s.help || s.version {
+		return &Action{Help: s.help, Version: s.version}, nil
+	}
+	for _, r := range rest {
+		s.warn("%s is no option and has no effect", strconv.Quote(shorten(r)))
+	}
+	s.settle()
+	if err := s.verify(); err != nil {
+		return nil, err
+	}
+	p, err := s.plan()
+	if err != nil {
+		return nil, err
+	}
+	a := s.action
+	a.Plan, a.Warnings = p, s.warnings
+	return &a, nil
+}
+
+// failed is the message about a value that an option does not take.
+func failed(o *option, err error) error {
+	if u, ok := err.(*UsageError); ok {
+		return u
+	}
+	return usage("Failed to parse %s. %s", o.name(), err)
+}
+
+// unknown is the message about an option that does not exist.
+func unknown(table []option, name string) error {
+	var names []string
+	for i := range table {
+		if table[i].long != "" {
+			names = append(names, table[i].long)
+		}
+	}
+	hint := ""
+	if n := nearest.Name(name, names); n != "" {
+		hint = "; did you mean '--" + n + "'?"
+	}
+	return usage("unrecognized option '--%s'%s", printable(name), hint)
+}
+
+// printable is a piece of a command line that fits a line of text.
+func printable(s string) string {
+	quoted := strconv.Quote(shorten(s))
+	return quoted[1 : len(quoted)-1]
+}
+
+func shorten(s string) string {
+	if len(s) <= 60 {
+		return s
+	}
+	return strings.ToValidUTF8(s[:60], "") + "…"
+}

@@ -1,0 +1,421 @@
+package perfanalyzer
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/plan"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// files are what the tests' command lines find.
+var files = Files{
+	Kind: func(name string) string {
+		switch {
+		case name == "data" || name == "there":
+			return "dir"
+		case strings.HasSuffix(name, ".json") && !strings.HasPrefix(name, "new"), strings.HasSuffix(name, ".pem"), strings.HasSuffix(name, ".txt"):
+			return "file"
+		}
+		return ""
+	},
+	Read: func(name string) ([]byte, error) {
+		switch name {
+		case "gaps.txt":
+			return []byte("1000\n\n3000\n"), nil
+		case "bad.txt":
+			return []byte("1000\nx\n"), nil
+		case "empty.txt":
+			return []byte("\n"), nil
+		}
+		return nil, os.ErrNotExist
+	},
+}
+
+// field finds a value in a printed plan: "stages[0].rate".
+func field(p *plan.Plan, path string) string {
+	var v any = plan.Echo(p)
+	for _, step := range strings.FieldsFunc(path, func(c rune) bool { return strings.ContainsRune(".[]", c) }) {
+		switch at := v.(type) {
+		case map[string]any:
+			v = at[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i >= len(at) {
+				return "none"
+			}
+			v = at[i]
+		default:
+			return "none"
+		}
+	}
+	if v == nil {
+		return "none"
+	}
+	return fmt.Sprint(v)
+}
+
+// split cuts a command line at spaces; '…' keeps a piece together.
+func split(line string) []string {
+	var args []string
+	for _, m := range regexp.MustCompile(`'[^']*'|\S+`).FindAllString(line, -1) {
+		args = append(args, strings.Trim(m, "'"))
+	}
+	return args
+}
+
+func TestEveryOption(t *testing.T) {
+	const grpc, rate, openai = "-m m -i grpc ", "-m m --request-rate-range ", "-m m --service-kind openai --async --input-data in.json --endpoint "
+	for _, c := range []struct{ args, want string }{
+		{"-m simple", "target.model=simple target.protocol=triton target.endpoint=infer target.urls[0]=http://localhost:8000 stages[0].concurrency=1 data.tensors.fill=random"},
+		{"-m m", "measurement.mode=time measurement.interval=5s measurement.requests=50 measurement.windows=3 measurement.stability=0.1 measurement.max_trials=10 measurement.percentile=none measurement.throughput_alone=none levels=none"},
+		{"-m m -x 3", "target.triton.version=3"},
+		{grpc + "--bls-composing-models 'a:1, b'", "target.triton.composing=[a:1 b]"},
+		{"-m m --model-signature-name x", "target.model=m"},
+		{openai + "v1/chat/completions", "target.protocol=openai target.endpoint=chat target.path=/v1/chat/completions target.streaming=true data.tensors.files=[in.json] measurement.throughput_alone=true"},
+		{openai + "/v1/completions", "target.endpoint=completions target.path=/v1/completions"},
+		{openai + "v1/embeddings", "target.endpoint=embeddings target.streaming=false"},
+		{openai + "v1/chat/completions -u host:9000 -H 'Authorization: Bearer x'", "target.urls[0]=http://host:9000 target.headers.Authorization=(secret)"},
+		{"-m m --enable-mpi", "target.model=m"},
+		{"-m m -v -v", "target.model=m"},
+		{"-m m --measurement-mode count_windows --measurement-request-count 7", "measurement.mode=count measurement.requests=7"},
+		{"-m m --measurement-mode time_windows -p 1500", "measurement.mode=time measurement.interval=1.5s"},
+		{"-m m --measurement-interval=250", "measurement.interval=250ms"},
+		{"-m m -s 999", "measurement.stability=9.99"},
+		{"-m m --stability-percentage 0", "measurement.stability=0"},
+		{"-m m --percentile 95", "measurement.percentile=95"},
+		{"-m m --percentile=-1", "measurement.percentile=none"},
+		{"-m m --warmup-request-count 20", "stages[0].warmup.requests=20"},
+		{"-m m --request-count 30 --concurrency-range 3", "measurement.mode=stage measurement.windows=1 stages[0].requests=30 stages[0].concurrency=3"},
+		{"-m m -r 4", "measurement.max_trials=4"},
+		{"-m m --max-trials 5", "measurement.max_trials=5"},
+		{"-m m -l 100 --concurrency-range 1:0", "measurement.latency_threshold=100ms levels.start=1 levels.end=none levels.step=1"},
+		{"-m m --latency-threshold 70 --binary-search --concurrency-range 2:16:2", "levels.search=binary levels.start=2 levels.end=16 levels.step=2 measurement.latency_threshold=70ms"},
+		{"-m m --max-threads 8", "stages[0].concurrency=1"},
+		{"-m m --concurrency-range 4", "stages[0].concurrency=4 levels=none"},
+		{"-m m --concurrency-range 4:4", "stages[0].concurrency=4 levels=none"},
+		{"-m m --concurrency-range 8:4", "stages[0].concurrency=8 levels=none"},
+		{"-m m --concurrency-range 6:8:1", "levels.start=6 levels.end=8 levels.step=1 levels.search=none stages[0].concurrency=6"},
+		{rate + "10.5", "stages[0].rate=10.5 stages[0].arrival=constant levels=none stages[0].concurrency=none"},
+		{rate + "0.5:2:0.5 --request-distribution poisson", "stages[0].arrival=poisson levels.start=0.5 levels.end=2 levels.step=0.5"},
+		{rate + "5 --request-distribution constant", "stages[0].arrival=constant"},
+		{"-m m --request-intervals gaps.txt", "stages[0].arrival=intervals stages[0].intervals=[1ms 3ms]"},
+		{"-m m --fixed-schedule --input-data in.json", "stages[0].arrival=trace measurement.mode=stage"},
+		{rate + "5 --num-of-sequences 9", "data.tensors.sequences.live=9"},
+		{rate + "5", "data.tensors.sequences.live=4"},
+		{rate + "5 --serial-sequences", "data.tensors.sequences.live=none"},
+		{"-m m --sequence-length 7 --sequence-length-variation 50 --sequence-id-range 5:25", "data.tensors.sequences.length=7 data.tensors.sequences.variation=0.5 data.tensors.sequences.first_id=5 data.tensors.sequences.ids=20"},
+		{"-m m --sequence-id-range 9", "data.tensors.sequences.first_id=9 data.tensors.sequences.ids=none"},
+		{"-m m --sequence-length 0", "data.tensors.sequences.length=20"},
+		{"-m m", "data.tensors.sequences.variation=0.2 data.tensors.sequences.length=none"},
+		{"-m m --input-data zero", "data.tensors.fill=zero"},
+		{"-m m --input-data random", "data.tensors.fill=random"},
+		{"-m m --input-data in.json --input-data more.json", "data.tensors.files=[in.json more.json] data.tensors.fill=none"},
+		{"-m m --input-data data", "data.tensors.files=[data]"},
+		{"-m m --data-directory data", "data.tensors.files=[data]"},
+		{"-m m -z", "data.tensors.fill=zero"},
+		{"-m m -b 8", "data.tensors.batch=8"},
+		{"-m m --shape a:1,2 --shape b:3 --shape a:5", "data.tensors.shapes=[a:5 b:3]"},
+		{"-m m --shape ns:a:1", "data.tensors.shapes=[ns:a:1]"},
+		{"-m m --string-length 5 --string-data x", "data.tensors.string_length=5 data.tensors.string_data=x"},
+		{"-m m --shared-memory none --output-shared-memory-size 5", "target.model=m"},
+		{"-m m --input-tensor-format json --output-tensor-format json", "target.triton.input_format=json target.triton.output_format=json"},
+		{"-m m --input-tensor-format binary", "target.triton=none"},
+		{grpc + "--request-parameter a:true:bool --request-parameter b:7:INT --request-parameter c:x:string", "target.triton.parameters=map[a:true b:7 c:x]"},
+		{grpc, "target.transport=grpc target.endpoint=infer target.urls[0]=grpc://localhost:8001 target.streaming=false"},
+		{"-m m -i HTTP", "target.transport=http"},
+		{grpc + "--async --streaming", "target.endpoint=stream target.streaming=true measurement.throughput_alone=true"},
+		{"-m m -a", "measurement.throughput_alone=true"},
+		{"-m m --sync", "measurement.throughput_alone=none"},
+		{"-m m -H 'X-A: b:c' -HX-D:e", "target.headers=map[X-A:b:c X-D:e]"},
+		{grpc + "--grpc-compression-algorithm gzip", "target.triton.compression=gzip"},
+		{grpc + "--grpc-compression-algorithm none", "target.triton.compression=none"},
+		{"-m m -u host:1", "target.urls[0]=http://host:1"},
+		{"-m m -u https://host:1 --ssl-https-verify-peer 0", "target.urls[0]=https://host:1 target.tls.insecure=true"},
+		{"-m m --ssl-https-verify-host 2 --ssl-https-ca-certificates-file ca.pem --ssl-https-client-certificate-file c.pem --ssl-https-private-key-file k.pem --ssl-https-client-certificate-type PEM --ssl-https-private-key-type PEM",
+			"target.tls=map[ca:ca.pem cert:c.pem key:k.pem]"},
+		{grpc + "--ssl-grpc-use-ssl --ssl-grpc-root-certifications-file ca.pem --ssl-grpc-private-key-file k.pem --ssl-grpc-certificate-chain-file c.pem -u h:2",
+			"target.urls[0]=grpcs://h:2 target.tls=map[ca:ca.pem cert:c.pem key:k.pem]"},
+		{"-m m --triton-server-directory x --model-repository y", "target.model=m"},
+		{"-m m --collect-metrics", "probes.metrics=http://localhost:8002/metrics probes.interval=1s"},
+		{"-m m -u h:1 --collect-metrics --metrics-interval 500", "probes.metrics=http://h:8002/metrics probes.interval=500ms"},
+		{"-m m --collect-metrics --metrics-url h:9/m", "probes.metrics=http://h:9/m"},
+		{"-m m --trace-level TIMESTAMPS --trace-rate 5 --trace-count 9 --log-frequency 3", "target.model=m"},
+		{"-m m -t 3", "stages[0].concurrency=3 levels=none"},
+		{"-m m -d -t 2 -c 6 -l 50", "levels.start=2 levels.end=6"},
+		{"-m m --faithful", "measurement.faithful=true"},
+		{"-m m --out kept", "output.dir=kept"},
+		{"-m m -f x.csv --verbose-csv --profile-export-file new.json --strict --dry-run --endpoint x", "target.path=none"},
+	} {
+		a, err := Parse(split(c.args), files)
+		if err != nil {
+			t.Errorf("%s: %v", c.args, err)
+			continue
+		}
+		for _, w := range regexp.MustCompile(`(\S+?)=((?:map)?\[[^\]]*\]|\S+)`).FindAllStringSubmatch(c.want, -1) {
+			if got := field(a.Plan, w[1]); got != w[2] {
+				t.Errorf("%s: %s is %s, want %s", c.args, w[1], got, w[2])
+			}
+		}
+	}
+}
+
+// The table above has every option in it.
+func TestEveryOptionIsTried(t *testing.T) {
+	source, err := os.ReadFile("perfanalyzer_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range options() {
+		long := o.long != "" && strings.Contains(string(source), "--"+o.long)
+		short := o.short != 0 && regexp.MustCompile(`[" ]-`+string(o.short)).Match(source)
+		if !long && !short {
+			t.Errorf("%s is in no test", o.name())
+		}
+		if o.help == "" || o.set == nil {
+			t.Errorf("%s has no help or no effect", o.name())
+		}
+	}
+}
+
+func TestAction(t *testing.T) {
+	a, err := Parse(split("-m m -i grpc --async --streaming -v -v --concurrency-range 2:8:3 -b 4 -f x.csv --verbose-csv --profile-export-file new.json --percentile 90 -l 7 --strict stray"), files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Action{
+		Strict: true, Verbose: 2, Service: Triton, Load: LoadConcurrency, Async: true, Streaming: true, GRPC: true, Batch: 4, ShowBatch: true,
+		WindowMS: 5000, WindowRequests: 50, Percentile: 90, Threshold: 7, Concurrency: Range{2, 8, 3}, Rate: Range{1, 1, 1},
+		CSV: "x.csv", VerboseCSV: true, Export: "new.json", MaxTrials: 10, Stability: 0.1,
+		Warnings: []string{`"stray" is no option and has no effect`},
+	}
+	want.Plan = a.Plan
+	if diff := cmp.Diff(want, a); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	const openai = "-m m --service-kind openai "
+	for _, c := range []struct{ args, want string }{
+		{"", "Failed to parse -m (model name). The value must be specified."},
+		{"-m", "option requires an argument -- 'm'"},
+		{"-m m --nosuch", "unrecognized option '--nosuch'"},
+		{"-m m --stremaing", "unrecognized option '--stremaing'; did you mean '--streaming'?"},
+		{"-m m -q", "invalid option -- 'q'"},
+		{"-m m --async=1", "option '--async' doesn't allow an argument"},
+		{"-m m --shape", "option '--shape' requires an argument"},
+		{"-m m --me x", "option '--me' is ambiguous; possibilities: '--measurement-mode' '--measurement-interval' '--measurement-request-count' '--metrics-url' '--metrics-interval'"},
+		{"-m m -p 0", "Failed to parse --measurement-interval. The value must be > 0 msec."},
+		{"-m m -p x", "Failed to parse --measurement-interval. Invalid value provided: x"},
+		{"-m m --measurement-mode x", "Failed to parse --measurement-mode. Unsupported type provided: 'x'. The available options are 'time_windows' or 'count_windows'."},
+		{"-m m --measurement-request-count 0", "Failed to parse --measurement-request-count. The value must be > 0."},
+		{"-m m -s -1", "Failed to parse --stability-percentage. The value must be >= 0.0."},
+		{"-m m -s nan", "Failed to parse --stability-percentage. Invalid value provided: nan"},
+		{"-m m --percentile 100", "Failed to parse --percentile. The value must be -1 for not reporting or in range (0, 100)."},
+		{"-m m -r 0", "Failed to parse --max-trials. The value must be > 0."},
+		{"-m m -l -1", "Failed to parse --latency-threshold. The value must be >= 0 msecs."},
+		{"-m m --concurrency-range 1:2:3:4", "Failed to parse --concurrency-range. The value does not match <start:end:step>."},
+		{"-m m --concurrency-range 0", "The start of the search range must be > 0"},
+		{"-m m --concurrency-range 1:x", "Failed to parse --concurrency-range. Invalid value provided: 1:x"},
+		{"-m m --concurrency-range 1:4:0", "The step of the search range must be > 0"},
+		{"-m m --request-rate-range 0", "Failed to parse --request-rate-range. The start of the search range must be > 0."},
+		{"-m m --request-distribution x", "Failed to parse --request-distribution. Unsupported type provided: 'x'. Choices are 'poisson' or 'constant'."},
+		{"-m m --request-intervals nosuch", "Failed to parse --request-intervals. The value must be a valid file path"},
+		{"-m m --request-intervals bad.txt", `Failed to parse --request-intervals. bad.txt:2: "x" is no number of microseconds`},
+		{"-m m --request-intervals empty.txt", "Failed to parse --request-intervals. empty.txt holds no intervals"},
+		{"-m m --concurrency-range 2 --request-rate-range 5", "Cannot specify more then one inference load mode."},
+		{"-m m --concurrency-range 2 -t 5", "Cannot use deprecated options with --concurrency-range."},
+		{"-m m --request-rate-range 2 -t 5", "Cannot use concurrency options with --request-rate-range."},
+		{"-m m --request-intervals gaps.txt -t 5", "Cannot use deprecated options with --request-intervals."},
+		{"-m m --concurrency-range 1:0", "The end of the search range and the latency limit can not be both 0"},
+		{"-m m --request-rate-range 1:0", "The end of the search range and the latency limit can not be both 0"},
+		{"-m m --concurrency-range 1:0 -l 5 --binary-search", "The end of the range can not be 0 (or 0.0) for binary search mode."},
+		{"-m m --concurrency-range 1:9 --binary-search", "The --latency-threshold cannot be 0 for binary search mode."},
+		{"-m m --concurrency-range 9:1 --binary-search -l 5", "The end of the range can not be less than start of the range for binary search mode."},
+		{"-m m --warmup-request-count 5 --concurrency-range 1:4", "--warmup-request-count not supported with multiple concurrency values in one run"},
+		{"-m m --warmup-request-count 5 --request-rate-range 1:4", "--warmup-request-count not supported with multiple request rate values in one run"},
+		{"-m m --request-count 5 --concurrency-range 1:4", "--request-count not supported with multiple concurrency values in one run"},
+		{"-m m --request-count 5 --concurrency-range 8", "--request-count can not be less than concurrency"},
+		{"-m m --request-count 5 --request-rate-range 8", "--request-count can not be less than request rate"},
+		{"-m m --request-count -1", "Failed to parse --request-count. The value must be > 0."},
+		{"-m m --streaming", "Streaming is only allowed with gRPC protocol and Triton C API."},
+		{"-m m --grpc-compression-algorithm gzip", "Using compression algorithm is only allowed with gRPC protocol."},
+		{"-m m -i grpc --grpc-compression-algorithm x", "Unsupported type provided: 'x'. The available options are 'gzip', 'deflate', or 'none'."},
+		{"-m m -z --input-data data", "The -z flag cannot be set when --data-directory is provided."},
+		{"-m m --async --sync", "Cannot specify --async and --sync simultaneously."},
+		{"-m m -i grpc --streaming --sync", "can not use streaming with synchronous API"},
+		{"-m m --request-parameter a:1:int", "The --request-parameter option is currently only supported by gRPC protocol."},
+		{"-m m -i grpc --request-parameter a:1", "The value does not match <name:value:type>."},
+		{"-m m -i grpc --request-parameter a:x:int", "'x' is no int."},
+		{"-m m -i grpc --request-parameter a:x:y", "Unsupported type provided: 'y'."},
+		{"-m m -i x", "Failed to parse -i (protocol). The value should be either HTTP or gRPC."},
+		{"-m m -b 0", "Failed to parse -b (batch size). The value must be > 0."},
+		{"-m m --shape x", "Failed to parse --shape. There must be a colon after input name."},
+		{"-m m --shape x:0", "Failed to parse --shape. The dimensions of input tensor must be > 0."},
+		{"-m m --shape x:a", "Failed to parse --shape. Invalid value provided: x:a"},
+		{"-m m --string-length 0", "Failed to parse --string-length. The value must be > 0"},
+		{"-m m --input-data nosuch", "Unsupported type provided: 'nosuch'. The available options are 'zero', 'random', path to a directory, or a json file."},
+		{"-m m --profile-export-file there", "Failed to parse --profile-export-file. Path must not already exist."},
+		{"-m m --ssl-https-verify-peer 2", "The value must be either 0 or 1."},
+		{"-m m --ssl-https-verify-host 3", "The value must be either 0, 1, or 2."},
+		{"-m m --ssl-https-ca-certificates-file nosuch", "Failed to parse --ssl-https-ca-certificates-file. The value must be a valid file path."},
+		{"-m m --ssl-https-client-certificate-type x", "'PEM' or 'DER'"},
+		{"-m m --sequence-id-range 1:2:3", "The value does not match <start:end>."},
+		{"-m m --sequence-id-range 5:2", "The 'end' value must be greater than 'start' value."},
+		{"-m m --sequence-length-variation -1", "The value must be >= 0.0."},
+		{"-m m --num-of-sequences 0", "The value must be > 0."},
+		{"-m m --max-threads 0", "The value must be > 0."},
+		{"-m m --trace-count -2", "The value must be >= 0 or set to -1 (default)."},
+		{"-m m --metrics-url x", "Must specify --collect-metrics when using the --metrics-url option."},
+		{"-m m --metrics-interval 5", "Must specify --collect-metrics when using the --metrics-interval option."},
+		{"-m m --collect-metrics --metrics-interval 0", "The value must be > 0 msecs."},
+		{openai + "--collect-metrics --async --input-data in.json --endpoint x", "Server-side metric collection is only supported with Triton client backend."},
+		{openai, "Must supply --input-data for OpenAI service kind."},
+		{openai + "--input-data in.json", "Must supply --endpoint for OpenAI service kind."},
+		{openai + "--input-data in.json --endpoint x", "Only async mode is currently supported for OpenAI service-kind"},
+		{openai + "--input-data in.json --endpoint x --async -b 2", "Batching is not currently supported with OpenAI service-kind"},
+		{openai + "--input-data in.json --endpoint x --async -i grpc", "OpenAI service-kind speaks HTTP"},
+		{"-m m --service-kind nosuch", "Failed to parse --service-kind. Unsupported type provided: 'nosuch'."},
+		{"-m m --service-kind triton_c_api", "--service-kind triton_c_api loads the server into this process, which is not served"},
+		{"-m m --service-kind tfserving", "--service-kind tfserving is not served"},
+		{"-m m --shared-memory cuda", "--shared-memory cuda needs CUDA in this process"},
+		{"-m m --periodic-concurrency-range 5", "Both <start> and <end> values must be provided."},
+		{"-m m --periodic-concurrency-range 1:10:4", "must be a factor of the range size"},
+		{"-m m --periodic-concurrency-range 1:10:3", "The --periodic-concurrency-range option requires bi-directional gRPC streaming."},
+		{"-m m -i grpc --streaming --periodic-concurrency-range 1:10:3 --request-period 5", "Must provide --profile-export-file when using the --periodic-concurrency-range option."},
+		{"-m m --session-concurrency 5", "only supported for the OpenAI service-kind"},
+		{"-m m --grpc-method x", "--grpc-method belongs to"},
+		{"-m m -u ftp://x", "unknown scheme"},
+	} {
+		_, err := Parse(split(c.args), files)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s\n got %v\nwant %s", c.args, err, c.want)
+		}
+		var u *UsageError
+		var f plan.Faults
+		if !errors.As(err, &u) && !errors.As(err, &f) {
+			t.Errorf("%s: the error is a %T", c.args, err)
+		}
+	}
+}
+
+func TestGetopt(t *testing.T) {
+	for _, c := range []struct{ args, want, rest string }{
+		{"-m x", "-m=x", ""},
+		{"-mx", "-m=x", ""},
+		{"-vam x", "-v= --async= -m=x", ""},
+		{"-vmx", "-v= -m=x", ""},
+		{"--shape a:1 --shape=b:2", "--shape=a:1 --shape=b:2", ""},
+		{"--shape=", "--shape=", ""},
+		{"--input-data=a=b", "--input-data=a=b", ""},
+		{"--stream", "--streaming=", ""},
+		{"--sync --sequence-length 5", "--sync= --sequence-length=5", ""}, // exact, though a longer name begins with it
+		{"--percent 9", "--percentile=9", ""},
+		{"a -m x b", "-m=x", "a b"},
+		{"-m x -- -v --async", "-m=x", "-v --async"},
+		{"-m -v", "-m=-v", ""},
+		{"-", "", "-"},
+	} {
+		opts, rest, err := getopt(options(), split(c.args))
+		if err != nil {
+			t.Errorf("%s: %v", c.args, err)
+			continue
+		}
+		var got []string
+		for _, o := range opts {
+			got = append(got, o.name()+"="+o.value)
+		}
+		if strings.Join(got, " ") != c.want || strings.Join(rest, " ") != c.rest {
+			t.Errorf("%s: %q and %q", c.args, got, rest)
+		}
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	for args, want := range map[string]string{
+		"-m m --endpoint v1/chat/completions": "--endpoint has no effect with --service-kind triton",
+		"-m m --trace-level TIMESTAMPS":       "--trace-level have no effect here",
+		"-m m --enable-mpi":                   "--enable-mpi has no effect",
+		"-m m --model-repository x":           "have no effect with --service-kind triton",
+		"-m m --sequence-id-range 0":          "using an invalid start sequence id",
+	} {
+		a, err := Parse(split(args), files)
+		if err != nil || !slices.ContainsFunc(a.Warnings, func(w string) bool { return strings.Contains(w, want) }) {
+			t.Errorf("%s: %v, %v", args, a, err)
+		}
+	}
+}
+
+func TestHelpAndVersion(t *testing.T) {
+	for _, arg := range []string{"--help", "-h"} {
+		if a, err := Parse([]string{arg}, files); err != nil || !a.Help {
+			t.Errorf("%s: %+v, %v", arg, a, err)
+		}
+	}
+	if a, err := Parse([]string{"--version"}, files); err != nil || !a.Version {
+		t.Errorf("%+v, %v", a, err)
+	}
+	for _, o := range options() {
+		if !strings.Contains(Help(), o.name()) {
+			t.Errorf("the help lacks %s", o.name())
+		}
+	}
+}
+
+// The command lines of the two seeds, as they stand there.
+func TestSeeds(t *testing.T) {
+	for name, args := range map[string]string{
+		"prefill":  "-m vllm -i grpc --async --streaming --input-data=prompts.json --profile-export-file=new_export.json --measurement-mode=count_windows --measurement-request-count=10 --stability-percentage=999",
+		"ensemble": "-u localhost:9001 -i grpc     -m ensemble --async --input-data prompts_perfanalyzer.json     --measurement-interval 10000      --profile-export-file new-qwen2-7b-1024_1.json      --service-kind triton      -v --endpoint v1/chat/completions      --concurrency-range 6:8:1      --stability-percentage 999      --streaming --shape max_tokens:1 --shape text_input:1",
+	} {
+		a, err := Parse(split(args), files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := plan.Encode(a.Plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden := filepath.Join("testdata", name+".yaml")
+		if *update {
+			if err := os.WriteFile(golden, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("-m m -i grpc --streaming --shape a:1,2 --concurrency-range 1:4:1")
+	f.Add("-m m --request-rate-range 1.5:9:0.25 -l 10 --binary-search --percentile 99")
+	f.Add("-mx -va -- -z --shape=:")
+	f.Add("-m m --sequence-id-range 1:2 --request-parameter a:b:c -H x")
+	f.Fuzz(func(t *testing.T, line string) {
+		a, err := Parse(strings.Fields(line), files)
+		if err != nil || a.Plan == nil {
+			return
+		}
+		if err := plan.Validate(a.Plan); err != nil {
+			t.Errorf("a plan that cannot be run: %v", err)
+		}
+	})
+}

@@ -1,0 +1,195 @@
+package perfanalyzer
+
+import (
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"inferometer/internal/plan"
+)
+
+// plan compiles the settings.
+func (s *settings) plan() (*plan.Plan, error) {
+	d := plan.NewDraft()
+	p := &d.Plan
+	a := &s.action
+	p.Tokenizer = plan.Tokenizer{Name: plan.TokenizerWords} // nothing in this tool's reports counts tokens
+	s.target(&p.Target)
+	s.requests(&p.Data)
+	p.Stages = []plan.Stage{s.stage()}
+	p.Levels = s.levels()
+	p.Measurement = s.measurement()
+	p.Output = plan.Output{Dir: s.out, KeepRaw: s.out != "" && a.Export != ""}
+	if a.Metrics {
+		p.Probes.Metrics = s.metricsAddress()
+		p.Probes.Interval = plan.Duration(time.Duration(s.metricsMS) * time.Millisecond)
+	}
+	return d.Finish()
+}
+
+// target is the server.
+func (s *settings) target(t *plan.Target) {
+	a := &s.action
+	t.Model, t.Headers = s.model, s.headers
+	if len(t.Headers) == 0 {
+		t.Headers = nil
+	}
+	if a.Service == OpenAI {
+		t.Protocol, t.Endpoint = plan.ProtocolOpenAI, plan.EndpointChat
+		t.URLs = []string{withScheme(s.url, "http")}
+		t.TLS = s.tls
+		t.Path = "/" + strings.TrimLeft(a.Endpoint, "/")
+		switch {
+		case strings.HasSuffix(t.Path, "/embeddings"):
+			t.Endpoint = plan.EndpointEmbeddings
+		case strings.HasSuffix(t.Path, "/completions") && !strings.HasSuffix(t.Path, "/chat/completions"):
+			t.Endpoint = plan.EndpointCompletions
+		}
+		t.Streaming = t.Endpoint != plan.EndpointEmbeddings
+		return
+	}
+	t.Protocol, t.Transport, t.Endpoint, t.TLS = plan.ProtocolTriton, plan.TransportHTTP, plan.EndpointInfer, s.tls
+	t.URLs = []string{withScheme(s.url, "http")}
+	t.Streaming = a.Streaming
+	t.Triton = plan.Triton{Version: s.modelVersion, Composing: s.composing}
+	if a.GRPC {
+		t.Transport, t.TLS = plan.TransportGRPC, s.grpcTLS
+		scheme := "grpc"
+		if s.useTLS {
+			scheme = "grpcs"
+		}
+		t.URLs = []string{withScheme(s.url, scheme)}
+		if len(s.parameters) > 0 {
+			t.Triton.Parameters = s.parameters
+		}
+		if s.compression != "none" {
+			t.Triton.Compression = s.compression
+		}
+		if a.Streaming {
+			t.Endpoint = plan.EndpointStream
+		}
+		return
+	}
+	if s.inputFormat != plan.FormatBinary {
+		t.Triton.InputFormat = s.inputFormat
+	}
+	if s.outputFormat != plan.FormatBinary {
+		t.Triton.OutputFormat = s.outputFormat
+	}
+}
+
+// withScheme puts a scheme before an address that has none.
+func withScheme(address, scheme string) string {
+	if strings.Contains(address, "://") {
+		return address
+	}
+	return scheme + "://" + address
+}
+
+// metricsAddress is the metrics page: as given, or that of the server's host.
+func (s *settings) metricsAddress() string {
+	if s.metricsURLGiven {
+		return withScheme(s.metricsURL, "http")
+	}
+	host := "localhost"
+	if u, err := url.Parse(withScheme(s.url, "http")); err == nil && u.Hostname() != "" {
+		host = u.Hostname()
+	}
+	return "http://" + net.JoinHostPort(host, "8002") + "/metrics"
+}
+
+// requests says what requests carry.
+func (s *settings) requests(d *plan.Data) {
+	*d = plan.Data{Source: plan.SourceTensors}
+	t := &d.Tensors
+	t.Files = s.data
+	if s.action.Service == OpenAI {
+		return
+	}
+	if s.zero {
+		t.Fill = plan.FillZero
+	} else if len(s.data) == 0 {
+		t.Fill = plan.FillRandom
+	}
+	if s.stringLength != 128 {
+		t.StringLength = s.stringLength
+	}
+	t.StringData, t.Shapes = s.stringData, s.shapes
+	if s.action.Batch > 1 {
+		t.Batch = s.action.Batch
+	}
+	s.sequencesOf(&t.Sequences)
+}
+
+// sequencesOf says how requests form sequences, for models that have them. The mode is
+// left to the model.
+func (s *settings) sequencesOf(q *plan.Sequences) {
+	if s.action.Load != LoadConcurrency {
+		q.Live = s.sequences
+	}
+	if s.serial {
+		q.Live = 0
+	}
+	if s.sequenceLengthGiven {
+		q.Length = s.sequenceLength
+	}
+	q.Variation = min(s.variation/100, 1)
+	if s.firstID != 1 {
+		q.FirstID = uint64(s.firstID)
+	}
+	q.IDs = uint64(s.ids)
+}
+
+// stage is the load, at its first level.
+func (s *settings) stage() plan.Stage {
+	a := &s.action
+	st := plan.Stage{Warmup: plan.Warmup{Requests: a.Warmup}, Requests: a.RequestCount}
+	switch a.Load {
+	case LoadRate:
+		st.Rate, st.Arrival = a.Rate.Start, plan.ArrivalConstant
+		if a.Poisson {
+			st.Arrival = plan.ArrivalPoisson
+		}
+	case LoadIntervals:
+		st.Arrival, st.Intervals = plan.ArrivalIntervals, s.intervals
+	case LoadSchedule:
+		st.Arrival = plan.ArrivalTrace
+	default:
+		st.Concurrency = int(a.Concurrency.Start)
+	}
+	return st
+}
+
+// levels are what the load goes through; none where there is one level.
+func (s *settings) levels() plan.Levels {
+	if s.action.Single {
+		return plan.Levels{}
+	}
+	r := s.action.Concurrency
+	if s.action.Load == LoadRate {
+		r = s.action.Rate
+	}
+	l := plan.Levels{Start: r.Start, End: r.End, Step: r.Step}
+	if s.action.Binary {
+		l.Search = plan.SearchBinary
+	}
+	return l
+}
+
+func (s *settings) measurement() plan.Measurement {
+	a := &s.action
+	m := plan.Measurement{
+		Mode: plan.WindowTime, Interval: plan.Duration(time.Duration(a.WindowMS) * time.Millisecond), Requests: a.WindowRequests,
+		Windows: 3, Stability: a.Stability, Percentile: a.Percentile, MaxTrials: a.MaxTrials,
+		LatencyThreshold: plan.Duration(time.Duration(a.Threshold) * time.Millisecond),
+		ThroughputAlone:  a.Async, Faithful: s.faithful,
+	}
+	if a.CountWindows {
+		m.Mode = plan.WindowCount
+	}
+	if a.RequestCount > 0 || a.Load == LoadSchedule {
+		m.Mode, m.Windows = plan.WindowStage, 1
+	}
+	return m
+}

@@ -1,0 +1,316 @@
+package perfanalyzer
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"inferometer/internal/plan"
+)
+
+// sentence is an error in the original's words, which begin with a capital letter.
+func sentence(format string, args ...any) error { return fmt.Errorf(format, args...) }
+
+// orList is "a, b, or c".
+func orList(words []string) string {
+	if len(words) == 2 {
+		return words[0] + " or " + words[1]
+	}
+	return strings.Join(words[:len(words)-1], ", ") + ", or " + words[len(words)-1]
+}
+
+func setComposing(s *settings, value string) error {
+	for model := range strings.SplitSeq(strings.Join(strings.Fields(value), ""), ",") {
+		if model == "" {
+			return invalid(value)
+		}
+		s.composing = append(s.composing, model)
+	}
+	return nil
+}
+
+func setStability(s *settings, value string) error {
+	f, err := decimal(value)
+	if err != nil {
+		return err
+	}
+	if f < 0 {
+		return sentence("The value must be >= 0.0.")
+	}
+	s.action.Stability = f / 100
+	return nil
+}
+
+func setPercentile(s *settings, value string) error {
+	n, err := whole(value)
+	switch {
+	case err != nil:
+		return err
+	case n == -1:
+		s.action.Percentile = 0
+	case n < 1 || n > 99:
+		return sentence("The value must be -1 for not reporting or in range (0, 100).")
+	default:
+		s.action.Percentile = int(n)
+	}
+	return nil
+}
+
+func setConcurrency(s *settings, value string) error {
+	s.concurrencyGiven = true
+	return split3(value, &s.action.Concurrency, natural)
+}
+
+func setRate(s *settings, value string) error {
+	s.rateGiven = true
+	return split3(value, &s.action.Rate, decimal)
+}
+
+func setPeriodic(s *settings, value string) error {
+	s.periodic = true
+	if !strings.Contains(value, ":") {
+		return sentence("Both <start> and <end> values must be provided.")
+	}
+	r := &s.periodicRange
+	*r = Range{1, 1, 1}
+	if err := split3(value, r, natural); err != nil {
+		return err
+	}
+	switch {
+	case r.Step == 0:
+		return sentence("The <step> value must be > 0.")
+	case r.Start > r.End:
+		return sentence("The <start> must be <= <end>.")
+	case int64(r.End-r.Start)%int64(r.Step) != 0:
+		return sentence("The <step> value must be a factor of the range size (<end> - <start>).")
+	}
+	return nil
+}
+
+func setDistribution(s *settings, value string) error {
+	if value != "poisson" && value != "constant" {
+		return sentence("Unsupported type provided: '%s'. Choices are 'poisson' or 'constant'.", printable(value))
+	}
+	s.action.Poisson = value == "poisson"
+	return nil
+}
+
+// mostIntervals bounds a file of intervals: they become a part of the plan.
+const mostIntervals = 1_000_000
+
+// setIntervals reads a file of microseconds between requests.
+func setIntervals(s *settings, value string) error {
+	if s.files.Kind(value) != "file" {
+		return sentence("The value must be a valid file path")
+	}
+	data, err := s.files.Read(value)
+	if err != nil {
+		return err
+	}
+	s.intervalsFile, s.intervals = value, nil
+	for i, line := range strings.Split(string(data), "\n") {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(line, 10, 64)
+		if err != nil || n < 0 || n > int64(24*time.Hour/time.Microsecond) {
+			return sentence("%s:%d: %q is no number of microseconds", value, i+1, shorten(line))
+		}
+		s.intervals = append(s.intervals, plan.Duration(time.Duration(n)*time.Microsecond))
+	}
+	switch {
+	case len(s.intervals) == 0:
+		return sentence("%s holds no intervals", value)
+	case len(s.intervals) > mostIntervals:
+		return sentence("%s holds more than %d intervals", value, mostIntervals)
+	}
+	return nil
+}
+
+func setSequenceLength(s *settings, value string) error {
+	n, err := whole(value)
+	if err != nil {
+		return err
+	}
+	s.sequenceLengthGiven = true
+	if n <= 0 {
+		s.warn("The sequence length must be > 0. Perf Analyzer will use default value if it is measuring on sequence model.")
+		return nil
+	}
+	s.sequenceLength = int(n)
+	return nil
+}
+
+func setVariation(s *settings, value string) error {
+	f, err := decimal(value)
+	if err == nil && f < 0 {
+		err = sentence("The value must be >= 0.0.")
+	}
+	s.variation = f
+	return err
+}
+
+func setIDs(s *settings, value string) error {
+	first, last, ranged := strings.Cut(value, ":")
+	if strings.Contains(last, ":") {
+		return sentence("The value does not match <start:end>.")
+	}
+	start, err := strconv.ParseInt(first, 10, 64)
+	if err != nil {
+		return invalid(value)
+	}
+	end := int64(1<<62 - 1)
+	if ranged {
+		if end, err = strconv.ParseInt(last, 10, 64); err != nil {
+			return invalid(value)
+		}
+	}
+	switch {
+	case start < 0 || end < 0:
+		return sentence("The range values must be >= 0.")
+	case start > end:
+		return sentence("The 'end' value must be greater than 'start' value.")
+	}
+	if start == 0 {
+		s.warn("using an invalid start sequence id. Perf Analyzer will use default value if it is measuring on sequence model.")
+		start = 1
+	}
+	s.firstID, s.ids = start, 0
+	if ranged {
+		s.ids = end - start
+	}
+	return nil
+}
+
+func setData(s *settings, value string) error {
+	switch {
+	case s.files.Kind(value) != "":
+		s.data = append(s.data, value)
+	case value == "zero":
+		s.zero = true
+	case value == "random":
+	default:
+		return sentence("Unsupported type provided: '%s'. The available options are 'zero', 'random', path to a directory, or a json file.", printable(value))
+	}
+	return nil
+}
+
+func setBatch(s *settings, value string) error {
+	n, err := whole(value)
+	if err != nil {
+		return err
+	}
+	if n < 1 {
+		return usage("Failed to parse -b (batch size). The value must be > 0.")
+	}
+	s.action.Batch, s.batchGiven = int(n), true
+	return nil
+}
+
+// setShape takes NAME:D1,D2. The last shape of a name stands.
+func setShape(s *settings, value string) error {
+	at := strings.LastIndexByte(value, ':')
+	if at < 0 {
+		return sentence("There must be a colon after input name.")
+	}
+	if at == 0 {
+		return sentence("There is no input name before the colon.")
+	}
+	for d := range strings.SplitSeq(value[at+1:], ",") {
+		n, err := strconv.ParseInt(d, 10, 64)
+		if err != nil {
+			return invalid(value)
+		}
+		if n <= 0 {
+			return sentence("The dimensions of input tensor must be > 0.")
+		}
+	}
+	for i, have := range s.shapes {
+		if strings.HasPrefix(have, value[:at+1]) && !strings.Contains(have[at+1:], ":") {
+			s.shapes[i] = value
+			return nil
+		}
+	}
+	s.shapes = append(s.shapes, value)
+	return nil
+}
+
+func setParameter(s *settings, value string) error {
+	parts := strings.Split(value, ":")
+	if len(parts) != 3 {
+		return sentence("The value does not match <name:value:type>.")
+	}
+	v, err := parameter(parts[1], strings.ToLower(parts[2]))
+	if err != nil {
+		return err
+	}
+	s.parameters[parts[0]] = v
+	return nil
+}
+
+// parameter is a request parameter of a type.
+func parameter(text, kind string) (any, error) {
+	var v any
+	var err error
+	switch kind {
+	case "bool":
+		v, err = strconv.ParseBool(strings.ToLower(text))
+	case "int", "int64":
+		var n int64
+		n, err = strconv.ParseInt(text, 10, 64)
+		v = int(n)
+	case "uint", "uint64":
+		v, err = strconv.ParseUint(text, 10, 64)
+	case "double", "float":
+		v, err = decimal(text)
+	case "string":
+		return text, nil
+	default:
+		return nil, sentence("Unsupported type provided: '%s'. The available options are 'bool', 'int', 'uint', 'double', or 'string'.", printable(kind))
+	}
+	if err != nil {
+		return nil, sentence("'%s' is no %s.", printable(text), kind)
+	}
+	return v, nil
+}
+
+func setProtocol(s *settings, value string) error {
+	switch p := strings.ToLower(value); p {
+	case "http", "grpc":
+		s.protocol = p
+	default:
+		return usage("Failed to parse -i (protocol). The value should be either HTTP or gRPC.")
+	}
+	return nil
+}
+
+func setHeader(s *settings, value string) error {
+	name, v, ok := strings.Cut(value, ":")
+	if !ok || strings.TrimSpace(name) == "" {
+		return sentence("The value does not match <name:value>.")
+	}
+	s.headers[strings.TrimSpace(name)] = strings.TrimSpace(v)
+	return nil
+}
+
+func setCertificateType(s *settings, value string) {
+	if value == "DER" {
+		s.warn("certificates and keys are read in PEM form alone")
+	}
+}
+
+func setExport(s *settings, value string) error {
+	if s.files.Kind(value) != "" {
+		return sentence("Path must not already exist.")
+	}
+	s.action.Export = value
+	return nil
+}
+
+// traced notes an option about the server's traces.
+func (s *settings) traced(name string, on bool) {
+	if on {
+		s.trace = append(s.trace, "--"+name)
+	}
+}

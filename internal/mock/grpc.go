@@ -73,6 +73,17 @@ type grpcConn struct {
 // server is closed; the latter is no error. It may be called with several listeners.
 func (s *Server) ServeGRPC(l net.Listener) error { return s.accept(l, s.serveGRPC) }
 
+func newGRPCConn(s *Server, w *wire, nc net.Conn) *grpcConn {
+	g := &grpcConn{
+		s: s, wire: w, nc: nc, port: remotePort(w.RemoteAddr()), in: make([]byte, 32<<10),
+		streams: make(map[uint32]*grpcStream), window: 65535, initial: 65535, maxFrame: 16 << 10,
+		kick: make(chan struct{}, 1), out: make([]byte, 0, 4096),
+	}
+	g.decoder = hpack.NewDecoder(4096, g.fields.take)
+	g.decoder.SetMaxStringLength(maxHeaderList)
+	return g
+}
+
 // serveGRPC serves one connection, to its end.
 func (s *Server) serveGRPC(w *wire) {
 	var nc net.Conn = w
@@ -84,14 +95,14 @@ func (s *Server) serveGRPC(w *wire) {
 		}
 		nc = t
 	}
-	g := &grpcConn{
-		s: s, wire: w, nc: nc, port: remotePort(w.RemoteAddr()), in: make([]byte, 32<<10),
-		streams: make(map[uint32]*grpcStream), window: 65535, initial: 65535, maxFrame: 16 << 10,
-		kick: make(chan struct{}, 1), out: make([]byte, 0, 4096),
-	}
-	g.decoder = hpack.NewDecoder(4096, g.fields.take)
-	g.decoder.SetMaxStringLength(maxHeaderList)
+	g := newGRPCConn(s, w, nc)
+	s.mu.Lock()
+	s.grpcs[g] = struct{}{}
+	s.mu.Unlock()
 	err := g.serve()
+	s.mu.Lock()
+	delete(s.grpcs, g)
+	s.mu.Unlock()
 	g.mu.Lock()
 	if err != nil && !g.dead {
 		g.goAway(err)
@@ -384,6 +395,16 @@ func (g *grpcConn) data(flags h2.Flags, id uint32, p []byte, read time.Time) err
 		g.halfClosed(st)
 	}
 	return nil
+}
+
+// farewell tells the client that the server goes, unless the connection is stuck.
+func (g *grpcConn) farewell() {
+	if g.mu.TryLock() {
+		if !g.dead {
+			g.goAway(nil)
+		}
+		g.mu.Unlock()
+	}
 }
 
 // goAway tells the client why the connection ends.

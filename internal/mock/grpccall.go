@@ -187,6 +187,10 @@ func (c *grpcCall) respond(n int, now int64) {
 	last := c.at+n >= c.tokens
 	t.made = append(t.made, now)
 	if !t.model.spec.llm {
+		if failure := c.deliver(); failure != nil {
+			c.fails(failure.message, now)
+			return
+		}
 		final := !c.st.unary()
 		t.inner = c.appendResults(t.inner[:0], final)
 		c.message("")

@@ -50,6 +50,7 @@ type Server struct {
 	mu        sync.Mutex
 	listeners map[net.Listener]struct{}
 	conns     map[net.Conn]struct{}
+	grpcs     map[*grpcConn]struct{}
 	closed    bool
 	closing   sync.Once
 	closeErr  error
@@ -80,6 +81,7 @@ func New(c Config, opts ...Option) (*Server, error) {
 	s := &Server{
 		cfg: c, firstModel: quoted[1 : len(quoted)-1], model: newModel(c.Latency), metrics: newMetrics(),
 		listeners: make(map[net.Listener]struct{}), conns: make(map[net.Conn]struct{}),
+		grpcs: make(map[*grpcConn]struct{}),
 	}
 	if c.TLS.on() {
 		var err error
@@ -250,6 +252,9 @@ func (s *Server) close() error {
 	s.closed = true
 	for l := range s.listeners {
 		_ = l.Close()
+	}
+	for g := range s.grpcs {
+		g.farewell()
 	}
 	for nc := range s.conns {
 		_ = nc.Close()

@@ -21,7 +21,9 @@ func (s *Server) answer(c *call) {
 	case "/health", "/ping":
 		s.get(c, "application/json", func() string { return "" })
 	case "/metrics":
-		s.get(c, "text/plain; version=0.0.4; charset=utf-8", func() string { return s.metrics.text(s.cfg.Models[0], s.model) })
+		s.get(c, "text/plain; version=0.0.4; charset=utf-8", func() string {
+			return s.metrics.text(s.cfg.Models[0], s.model) + s.triton.metricsText()
+		})
 	default:
 		if strings.HasPrefix(c.req.path, "/v2") {
 			s.tritonHTTP(c)

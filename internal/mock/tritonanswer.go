@@ -199,6 +199,11 @@ func (c *call) tritonResults(verb string) {
 	}
 	c.t.done = c.s.clock.now()
 	c.t.made = append(c.t.made, c.t.done)
+	if failure := c.deliver(); failure != nil {
+		c.finish = "error"
+		c.refuse(failure)
+		return
+	}
 	if verb == "infer" {
 		c.inferResults(first)
 		return
@@ -276,11 +281,7 @@ func (c *call) inferResults(first int64) {
 		c.str(`]`)
 		switch wish := t.wish(o.name); {
 		case wish.region != "":
-			c.str(`,"parameters":{"shared_memory_region":`)
-			c.buf = appendQuoted(c.buf, wish.region)
-			c.str(`,"shared_memory_byte_size":`)
-			c.int(int(wish.size))
-			c.str(`}`)
+			// Its values lie there already.
 		case wish.binary || t.request.binaryOut:
 			c.str(`,"parameters":{"binary_data_size":`)
 			c.int(len(o.data))

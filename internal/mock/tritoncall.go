@@ -273,6 +273,19 @@ func (c *call) textOutputs() []resultTensor {
 	return all
 }
 
+// rawShared writes the text of a response to shared memory, and stands for it in the
+// answer.
+func (c *call) rawShared(b []byte, w outputWish, at, n int) []byte {
+	var data []byte
+	for choice := range c.choices {
+		data = appendBytes(data, string(c.appendWords(nil, choice, at, n)))
+	}
+	if c.s.triton.regions.write(w, data) != nil {
+		return c.rawText(b, at, n)
+	}
+	return appendRaw(b, nil)
+}
+
 // rawText writes the text of a response as raw contents: n tokens from the at-th on,
 // for each prompt of the batch.
 func (c *call) rawText(b []byte, at, n int) []byte {
@@ -327,7 +340,11 @@ func (c *call) appendTextResponse(b []byte, at, n int, final, ends bool) []byte 
 	if t.convention == ConventionEngine {
 		return c.appendIDs(b, at, n)
 	}
-	b = c.rawText(b, at, n)
+	if w := t.wish("text_output"); w.region != "" {
+		b = c.rawShared(b, w, at, n)
+	} else {
+		b = c.rawText(b, at, n)
+	}
 	if t.convention != ConventionVLLM {
 		return b
 	}

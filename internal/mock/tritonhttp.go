@@ -14,12 +14,10 @@ import (
 // statusOf is the HTTP status of a refusal.
 func statusOf(code grpcCode) int {
 	switch code {
-	case codeInvalid:
+	case codeInvalid, codeExists:
 		return http.StatusBadRequest
 	case codeNotFound:
 		return http.StatusNotFound
-	case codeExists:
-		return http.StatusConflict
 	case codeUnimplemented:
 		return http.StatusNotImplemented
 	case codeUnavailable:

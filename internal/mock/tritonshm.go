@@ -105,6 +105,20 @@ func (m *sharedMemory) read(name string, offset, size int64) ([]byte, *rpcError)
 	return b, nil
 }
 
+// deliver puts results where the request wants them, and takes them out of the answer.
+func (c *call) deliver() *rpcError {
+	for i := range c.t.results {
+		o := &c.t.results[i]
+		if w := c.t.wish(o.name); w.region != "" {
+			if failure := c.s.triton.regions.write(w, o.data); failure != nil {
+				return failure
+			}
+			o.data = nil
+		}
+	}
+	return nil
+}
+
 // write puts the bytes of a tensor where a client wants them.
 func (m *sharedMemory) write(w outputWish, data []byte) *rpcError {
 	r, failure := m.find(w.region, w.offset, int64(len(data)))

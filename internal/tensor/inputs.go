@@ -202,6 +202,8 @@ func gather(spec *Spec, items []Item, rules *Rules) ([]Tensor, error) {
 		switch {
 		case at >= 0:
 			t, err = items[i].Values[at].Tensor(spec, rules.Shapes[spec.Name])
+		case spec.Elsewhere:
+			continue
 		case rules.Fill.Kind != FillNone:
 			t, err = rules.Fill.Tensor(spec, rules.Shapes[spec.Name])
 		case spec.Optional:

@@ -45,6 +45,23 @@ func TestBuild(t *testing.T) {
 	}
 }
 
+// What the request has from elsewhere is neither missing nor made up, and the data may
+// still have it.
+func TestBuildElsewhere(t *testing.T) {
+	inputs := specs()
+	inputs[0].Elsewhere = true
+	for _, in := range []Inputs{{}, {Rules: &Rules{Fill: Fill{Kind: FillZero}, Shapes: map[string][]int64{"b": {1}}}}} {
+		got, _, err := in.Build(inputs, nil, false)
+		if err != nil || len(got) > 0 && got[0].Name == "a" {
+			t.Errorf("got %v %v", got, err)
+		}
+	}
+	in := Inputs{Items: []Item{{Values: []Value{given("a", `[1,2]`)}}}}
+	if got, _, err := in.Build(inputs, nil, false); err != nil || len(got) != 1 {
+		t.Errorf("got %v %v", got, err)
+	}
+}
+
 // A tensor that holds a shape is the same for a whole batch.
 func TestBuildShapeTensor(t *testing.T) {
 	in := Inputs{Items: []Item{{Values: []Value{given("s", `[2,3]`)}}, {Values: []Value{given("s", `[2,3]`)}}}}

@@ -32,6 +32,9 @@ type Spec struct {
 	// ShapeTensor: its values are a shape, one for the whole batch, so that it has no
 	// batch dimension.
 	ShapeTensor bool
+	// Elsewhere: the request has a value for it from another place, so that it is
+	// neither missing nor made up where the data has none.
+	Elsewhere bool
 }
 
 // mostElements bounds what a shape may ask for, so that sizes never overflow.

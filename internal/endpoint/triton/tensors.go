@@ -9,9 +9,18 @@ import (
 // Tensors implements endpoint.Tensored.
 func (e *Endpoint) Tensors() *tensor.Model {
 	return &tensor.Model{
-		Name: e.model.Name, Inputs: e.model.Inputs, Outputs: e.model.Outputs,
+		Name: e.model.Name, Inputs: e.inputs(), Outputs: e.model.Outputs,
 		MaxBatch: e.model.MaxBatch, Sequences: e.model.sequences(),
 	}
+}
+
+// inputs are the model's, with those marked that the plan gives a value.
+func (e *Endpoint) inputs() []tensor.Spec {
+	all := slices.Clone(e.model.Inputs)
+	for i := range all {
+		all[i].Elsewhere = slices.ContainsFunc(e.layout.slots[without], func(s slot) bool { return s.extra && s.Name == all[i].Name })
+	}
+	return all
 }
 
 // sequences reports whether the model or one that it is composed of keeps state over

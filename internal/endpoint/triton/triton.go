@@ -177,7 +177,7 @@ func (e *Endpoint) build(given *tensor.Inputs) (*inputs, error) {
 	if ok {
 		return in, nil
 	}
-	tensors, expected, err := given.Build(e.model.Inputs, e.model.Outputs, e.model.MaxBatch > 0)
+	tensors, expected, err := given.Build(e.inputs(), e.model.Outputs, e.model.MaxBatch > 0)
 	if err != nil {
 		return nil, err
 	}

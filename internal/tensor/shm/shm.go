@@ -111,6 +111,16 @@ func (s *Set) Create(name string, size int64) (*Region, error) {
 	return r, nil
 }
 
+// Put makes a region that holds data and no more.
+func (s *Set) Put(name string, data []byte) (*Region, error) {
+	r, err := s.Create(name, int64(max(len(data), 1)))
+	if err != nil {
+		return nil, err
+	}
+	copy(r.data, data)
+	return r, nil
+}
+
 // Regions are those that were made so far, in that order.
 func (s *Set) Regions() []*Region {
 	s.mu.Lock()

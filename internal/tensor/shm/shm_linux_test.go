@@ -73,7 +73,12 @@ func TestSetLeavesNothing(t *testing.T) {
 		}
 		keys = append(keys, r.Key)
 	}
-	if keys[0] == keys[1] || len(set.Regions()) != 3 {
+	full, err := set.Put("full", []byte("abc"))
+	if err != nil || string(full.Bytes()) != "abc" {
+		t.Errorf("got %v %v", full, err)
+	}
+	keys = append(keys, full.Key)
+	if keys[0] == keys[1] || len(set.Regions()) != 4 {
 		t.Errorf("keys %v", keys)
 	}
 	if err := set.Close(); err != nil {

@@ -271,9 +271,11 @@ func (a *answer) finish() {
 	}
 	rec.Events = a.events
 	if a.decoder.convention.name != plan.ConventionTensors {
-		if a.about != nil && a.about.prompt != "" {
-			a.dropEcho(a.about.prompt)
+		prompt := ""
+		if a.about != nil {
+			prompt = a.about.prompt
 		}
+		a.dropEcho(prompt)
 		if a.tokensIn >= 0 {
 			rec.In.N, rec.In.Source = a.tokensIn, record.FromServer
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -210,7 +211,8 @@ func (b *builder) extras(ignoreEOS bool) {
 	if ignoreEOS {
 		fields["ignore_eos"] = true
 	}
-	for name, value := range b.extra {
+	for _, name := range slices.Sorted(maps.Keys(b.extra)) {
+		value := b.extra[name]
 		switch s := b.model.input(name); {
 		case name == b.convention.text || name == b.convention.ids || name == b.convention.sampling && name != "":
 			b.errs = append(b.errs, fmt.Errorf("the extra input %s would replace what the prompt is sent in: use a prompt file, or --convention tensors with data", name))
@@ -237,7 +239,6 @@ func (b *builder) extras(ignoreEOS bool) {
 			b.errs = append(b.errs, fmt.Errorf("model %s has no input %s; its inputs are %s%s", b.model.Name, name, names(b.model.Inputs), hint))
 		}
 	}
-	slices.SortFunc(b.errs, func(x, y error) int { return strings.Compare(x.Error(), y.Error()) })
 	b.sampling = samplingFields(fields)
 }
 
@@ -253,12 +254,7 @@ func inputNames(m *Model) []string {
 // a comma after it.
 func samplingFields(fields map[string]any) string {
 	var b strings.Builder
-	var order []string
-	for name := range fields {
-		order = append(order, name)
-	}
-	slices.Sort(order)
-	for _, name := range order {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		key, _ := json.Marshal(name)
 		value, err := json.Marshal(fields[name])
 		if err != nil {

@@ -64,6 +64,7 @@ var house = []struct{ name, may string }{
 
 	// Records → figures → paper.
 	{"report/genaiperf", "dialect/genaiperf screen"},
+	{"report/chart", "gonum.org/v1/plot"},
 	{"report/*", "result screen"},
 	{"dialect/*", "record stat"},
 	{"importer/*", "endpoint/sse record"},

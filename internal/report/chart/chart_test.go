@@ -1,0 +1,124 @@
+package chart
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"image/color"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func figure() Figure {
+	return Figure{Title: "Rate against latency", Panels: []Panel{
+		{Title: "Time to first token", X: "requests/s", Y: "ms", Lines: []Line{
+			{Name: "mean", Points: []Point{{1, 50}, {2, 52}, {4, 60}, {8, 120}}},
+			{Name: "p99", Points: []Point{{1, 70}, {2, math.NaN()}, {4, 160}, {8, 520}}},
+		}},
+		{Title: "Prefill", X: "prompt tokens", Y: "s", LogX: true, Lines: []Line{{Points: []Point{{16, 0.01}, {64, 0.011}, {256, 0.02}, {4096, 0.31}}}}},
+		{X: "nothing", Y: "at all"},
+	}}
+}
+
+func TestPNG(t *testing.T) {
+	var b bytes.Buffer
+	if err := figure().PNG(&b); err != nil {
+		t.Fatal(err)
+	}
+	img, err := png.Decode(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := img.Bounds().Size()
+	if size.X < 1500 || size.Y < 400 {
+		t.Errorf("a picture of three panels is %v", size)
+	}
+	// Each line's colour is there, in the panel that it belongs to.
+	want := map[color.Color]int{colorOf(0): 0, colorOf(1): 0}
+	for y := range size.Y {
+		for x := range size.X / 3 {
+			c := color.RGBAModel.Convert(img.At(x, y))
+			if _, ok := want[c]; ok {
+				want[c]++
+			}
+		}
+	}
+	for c, n := range want {
+		if n < 200 {
+			t.Errorf("%v has %d dots", c, n)
+		}
+	}
+}
+
+func TestSVG(t *testing.T) {
+	var b bytes.Buffer
+	if err := figure().SVG(&b); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	d := xml.NewDecoder(strings.NewReader(text))
+	for {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{"Rate against latency", "Time to first token", "requests/s", "p99", "4096"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the chart does not say %q", want)
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	var b bytes.Buffer
+	for _, width := range []int{100, 0} {
+		if err := figure().Text(&b, width); err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString("\n\n")
+	}
+	const golden = "testdata/text.golden"
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(golden, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOddFigures(t *testing.T) {
+	if err := (Figure{Title: "x"}).PNG(io.Discard); !errors.Is(err, errEmpty) {
+		t.Errorf("no panels: %v", err)
+	}
+	for name, points := range map[string][]Point{
+		"one point": {{5, 5}}, "zeros": {{0, 0}, {0, 0}}, "below zero": {{1, -5}, {2, -1}},
+		"infinite": {{math.Inf(1), 1}, {1, math.Inf(-1)}}, "huge": {{1e300, 1e300}, {2e300, 1}},
+	} {
+		f := Figure{Title: name, Panels: []Panel{{Lines: []Line{{Name: "l", Points: points}}}}}
+		for _, draw := range []func(io.Writer) error{f.PNG, f.SVG, func(w io.Writer) error { return f.Text(w, 60) }} {
+			if err := draw(io.Discard); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}

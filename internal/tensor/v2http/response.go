@@ -12,7 +12,9 @@ import (
 // Result is an output of an answer.
 type Result struct {
 	tensor.Tensor
-	Region Region // the tensor lies here and was not sent
+	// Absent: the answer does not carry the tensor, because it lies in the shared
+	// memory that the request named. Servers need not name it again.
+	Absent bool
 }
 
 // Response is the answer to an inference.
@@ -29,7 +31,7 @@ type Response struct {
 func (r *Response) Tensors() []tensor.Tensor {
 	var all []tensor.Tensor
 	for i := range r.Outputs {
-		if r.Outputs[i].Region.Name == "" {
+		if !r.Outputs[i].Absent {
 			all = append(all, r.Outputs[i].Tensor)
 		}
 	}
@@ -188,12 +190,6 @@ func (d *decoder) output(o *Result) {
 
 // fill finds the values of an output.
 func (d *decoder) fill(o *Result, parameters map[string]any, data []byte) {
-	if region, ok := parameters[regionName].(string); ok {
-		size, _ := parameters[regionSize].(int64)
-		offset, _ := parameters[regionOffset].(int64)
-		o.Region = Region{Name: region, Size: size, Offset: offset}
-		return
-	}
 	if v, ok := parameters[binarySize]; ok {
 		size, isInt := v.(int64)
 		if !isInt || size < 0 || size > int64(len(d.raw)) {
@@ -205,7 +201,7 @@ func (d *decoder) fill(o *Result, parameters map[string]any, data []byte) {
 		return
 	}
 	if data == nil {
-		d.err = fmt.Errorf("output %q has no data", o.Name)
+		o.Absent = true
 		return
 	}
 	spec := tensor.Spec{Name: o.Name, Datatype: o.Datatype, Shape: o.Shape}

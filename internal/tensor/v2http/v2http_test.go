@@ -77,6 +77,7 @@ func TestResponse(t *testing.T) {
 		`"outputs":[{"data":[[1,-1]],"name":"n","shape":[1,2],"datatype":"INT16"},` +
 		`{"name":"t","datatype":"BYTES","shape":[1],"parameters":{"binary_data_size":7}},` +
 		`{"name":"r","datatype":"FP32","shape":[1],"parameters":{"shared_memory_region":"q","shared_memory_byte_size":4}},` +
+		`{"name":"s","datatype":"FP32","shape":[2]},` +
 		`{"name":"h","datatype":"BF16","shape":[1],"parameters":{"binary_data_size":2}}]}`
 	got, err := Decode([]byte(head+"\x03\x00\x00\x00a\"b\x80\x3f"), len(head))
 	if err != nil {
@@ -88,7 +89,8 @@ func TestResponse(t *testing.T) {
 		Outputs: []Result{
 			{Tensor: tensor.Tensor{Name: "n", Datatype: tensor.Int16, Shape: []int64{1, 2}, Data: []byte{1, 0, 0xff, 0xff}}},
 			{Tensor: tensor.FromStrings("t", "a\"b")},
-			{Tensor: tensor.Tensor{Name: "r", Datatype: tensor.FP32, Shape: []int64{1}}, Region: Region{Name: "q", Size: 4}},
+			{Tensor: tensor.Tensor{Name: "r", Datatype: tensor.FP32, Shape: []int64{1}}, Absent: true},
+			{Tensor: tensor.Tensor{Name: "s", Datatype: tensor.FP32, Shape: []int64{2}}, Absent: true},
 			{Tensor: tensor.Tensor{Name: "h", Datatype: tensor.BF16, Shape: []int64{1}, Data: []byte{0x80, 0x3f}}},
 		},
 	}
@@ -115,7 +117,6 @@ func TestResponseRefuses(t *testing.T) {
 		{`[]`, 0, "not the JSON of an inference"},
 		{`{"outputs":[{"name":"x","datatype":"FP99","shape":[1],"data":[1]}]}`, 0, `output "x": there is no datatype "FP99"`},
 		{`{"outputs":[{"name":"x","datatype":"FP32","shape":[-1],"data":[1]}]}`, 0, `output "x": the shape [-1] has a negative dimension`},
-		{`{"outputs":[{"name":"x","datatype":"FP32","shape":[1]}]}`, 0, `output "x" has no data`},
 		{`{"outputs":[{"name":"x","datatype":"FP32","shape":[2],"data":[1]}]}`, 0, `tensor "x", FP32 of shape [2], is given 1 values`},
 		{`{"outputs":[{"name":"x","datatype":"FP32","shape":[1],"parameters":{"binary_data_size":4}}]}`, 0, `binary_data_size is 4, and 0 bytes are left`},
 		{`{}xyz`, 2, "3 bytes follow the last tensor"},

@@ -61,6 +61,8 @@ type Client struct {
 	lanes   atomic.Pointer[[]*lane]
 	answers sync.Pool
 	pending sync.Pool
+	packers sync.Pool
+	linger  time.Duration // how long streams that are being closed may take
 
 	mu sync.Mutex // for changes of heads and lanes
 }
@@ -85,7 +87,7 @@ func NewClient(clock *netclock.Clock, d *netclock.Dialer, o Options) *Client {
 	}
 	beat := h2.Beat{Every: o.KeepAlive, Patience: o.KeepAliveTimeout}
 	c := &Client{
-		clock: clock, dialer: d, options: o,
+		clock: clock, dialer: d, options: o, linger: closeTime,
 		work:  h2.NewClient(clock, d, h2.Options{Limits: o.Limits, Streams: max(o.Sharing, 1), Secure: o.Secure, Beat: beat}),
 		calls: h2.NewClient(clock, d, h2.Options{Streams: controlStreams, Secure: o.Secure, Beat: beat}),
 	}
@@ -115,7 +117,7 @@ func (c *Client) Close() error {
 	c.mu.Lock()
 	lanes := *c.lanes.Load()
 	c.mu.Unlock()
-	patience := time.NewTimer(closeTime)
+	patience := time.NewTimer(c.linger)
 	defer patience.Stop()
 	var open []*flow
 	for _, l := range lanes {
@@ -187,7 +189,7 @@ func (o Options) fields(method string) []exchange.Field {
 	return append(all, own...)
 }
 
-// Call carries out a call that is not measured. A gRPC status other than OK is a
+// Call carries out a call that is not measured, for as long as ctx allows. A gRPC status other than OK is a
 // *StatusError.
 func (c *Client) Call(ctx context.Context, method string, message []byte) ([]byte, error) {
 	m, err := c.Prepare(message)

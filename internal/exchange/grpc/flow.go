@@ -35,9 +35,9 @@ type flow struct {
 	armed   time.Duration // when it fires; 0: it does not
 
 	split       splitter
-	frames      int // DATA frames so far
-	headed      bool
-	status      int // of HTTP
+	frames      int  // DATA frames so far
+	speaks      bool // the answer is gRPC's
+	status      int  // of HTTP
 	contentType string
 	said        error // how the call ended, where it ended with its headers
 }
@@ -53,12 +53,13 @@ type request struct {
 	done   chan struct{} // gets one value when it is over
 	err    error         // why, where it failed
 
-	latest   time.Duration // its last read; record.Never before the first
-	last     netclock.Stamp
-	frame    int  // that its last message ended in
-	sent     bool // all of it, and Written is noted
-	answered bool // its last message has come
-	failed   bool // which is an error
+	latest   time.Duration  // its last read; record.Never before the first
+	messages int            // that have come
+	last     netclock.Stamp // of the last of them
+	frame    int            // that it ended in
+	sent     bool           // all of it, and Written is noted
+	answered bool           // its last message has come
+	failed   bool           // which is an error
 	over     bool
 }
 
@@ -129,7 +130,8 @@ func (q *request) from() time.Duration {
 func (f *flow) Head(status int, fields []exchange.Field, _ netclock.Stamp) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.headed, f.status, f.contentType = true, status, value(fields, "content-type")
+	f.status, f.contentType = status, value(fields, "content-type")
+	f.speaks = status == 200 && isGRPC(f.contentType)
 	f.split.encoding = value(fields, "grpc-encoding")
 	if value(fields, "grpc-status") != "" {
 		f.said = outcome(fields)
@@ -141,7 +143,7 @@ func (f *flow) Head(status int, fields []exchange.Field, _ netclock.Stamp) error
 func (f *flow) Data(p []byte, at netclock.Stamp, frame bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.status != 200 || !isGRPC(f.contentType) {
+	if !f.speaks {
 		return stranger(f.status, f.contentType, p)
 	}
 	for len(p) > 0 {
@@ -176,9 +178,10 @@ func (f *flow) deal(message []byte, at netclock.Stamp) {
 	rec := q.rec
 	rec.Body = append(rec.Body, message...)
 	exchange.Mark(rec, len(rec.Body), at)
-	if q.latest != record.Never && q.last == at && q.frame != f.frames && rec.Streamed && f.stream.MayBeMerged() {
+	if q.messages > 0 && q.last == at && q.frame != f.frames && rec.Streamed && f.stream.MayBeMerged() {
 		rec.Merged++
 	}
+	q.messages++
 	q.last, q.latest, q.frame = at, at.User, f.frames
 	if last || failed {
 		if q.answered, q.failed = true, failed; q.sent {
@@ -196,10 +199,8 @@ func (f *flow) partly(at netclock.Stamp) {
 		return
 	}
 	for _, q := range f.waiting {
-		if q.latest != record.Never {
-			q.latest = at.User
-			f.stall(at)
-		}
+		q.latest = at.User
+		f.stall(at)
 	}
 }
 
@@ -218,7 +219,7 @@ func (f *flow) oldest() *request {
 		if len(f.waiting) == 1 {
 			return q
 		}
-		if q.latest == record.Never && (first == nil || q.order < first.order) {
+		if q.messages == 0 && (first == nil || q.order < first.order) {
 			first = q
 		}
 	}
@@ -235,7 +236,7 @@ func (f *flow) End(trailer []exchange.Field, err error) {
 	}
 	for _, q := range f.waiting {
 		why := err
-		if cut := new(exchange.Truncated); q.latest == record.Never && errors.As(err, &cut) {
+		if cut := new(exchange.Truncated); q.messages == 0 && errors.As(err, &cut) {
 			// What was cut short is the stream; of this request's answer nothing has come.
 			why = fmt.Errorf("%w (no message of this answer had come)", cut.Err)
 		}
@@ -250,7 +251,7 @@ func (f *flow) End(trailer []exchange.Field, err error) {
 // farewell says what the end of a stream means that the server ended in order.
 func (f *flow) farewell(trailer []exchange.Field) error {
 	switch {
-	case f.status != 200 || !isGRPC(f.contentType):
+	case !f.speaks:
 		return stranger(f.status, f.contentType, nil)
 	case f.said != nil:
 		return f.said

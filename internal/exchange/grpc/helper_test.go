@@ -93,6 +93,7 @@ func (s *server) client(t testing.TB, o Options) *Client {
 	}
 	o.Secure = s.tls != nil
 	c := NewClient(clock, d, o)
+	c.linger = 10 * time.Millisecond
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }

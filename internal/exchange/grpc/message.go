@@ -33,22 +33,39 @@ func (c *Client) Prepare(message []byte) (Message, error) {
 		binary.BigEndian.PutUint32(wire[1:], uint32(len(message)))
 		return Message{append(wire, message...)}, nil
 	}
-	packed := bytes.NewBuffer([]byte{1, 0, 0, 0, 0})
-	var w io.WriteCloser
-	switch c.options.Compression {
-	case "gzip":
-		w = gzip.NewWriter(packed)
-	case "deflate":
-		w = zlib.NewWriter(packed)
-	default:
-		return Message{}, fmt.Errorf("compression %q is not known: use gzip or deflate", c.options.Compression)
+	w, err := c.packer()
+	if err != nil {
+		return Message{}, err
 	}
+	packed := bytes.NewBuffer([]byte{1, 0, 0, 0, 0})
+	w.Reset(packed)
 	// Writing to memory does not fail.
 	_, _ = w.Write(message)
 	_ = w.Close()
+	c.packers.Put(w)
 	wire := packed.Bytes()
 	binary.BigEndian.PutUint32(wire[1:], uint32(len(wire)-prefix))
 	return Message{wire}, nil
+}
+
+// packer compresses one message after the other.
+type packer interface {
+	io.WriteCloser
+	Reset(w io.Writer)
+}
+
+// packer gives one for the client's compression. Making one is dear.
+func (c *Client) packer() (packer, error) {
+	if w, ok := c.packers.Get().(packer); ok {
+		return w, nil
+	}
+	switch c.options.Compression {
+	case "gzip":
+		return gzip.NewWriter(nil), nil
+	case "deflate":
+		return zlib.NewWriter(nil), nil
+	}
+	return nil, fmt.Errorf("compression %q is not known: use gzip or deflate", c.options.Compression)
 }
 
 // splitter takes the bytes of a stream in pieces of any size and cuts them into

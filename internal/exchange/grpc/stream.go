@@ -95,7 +95,7 @@ func (c *Client) once(ctx context.Context, l *lane, method, id string, m Message
 
 // stale reports whether a request met a stream that had been idle for so long that
 // the server may have given it up.
-func (q *request) stale() bool { return q.latest == record.Never && q.rested > staleAfter }
+func (q *request) stale() bool { return q.messages == 0 && q.rested > staleAfter }
 
 // release closes a stream that takes no more requests once the last of them is done.
 func (f *flow) release() {

@@ -45,7 +45,7 @@ type Receiver interface {
 // Leaver is a Receiver that wants to know when the server is about to leave: what
 // is under way will still be answered, but Send refuses to send more.
 type Leaver interface {
-	// Leaving is called once, under the same rules. True: nothing is under way, and
+	// Leaving is called at each of the server's farewells, under the same rules. True: nothing is under way, and
 	// the stream may be closed at once.
 	Leaving() (idle bool)
 }

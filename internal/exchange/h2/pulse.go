@@ -64,11 +64,11 @@ func (c *conn) feelPulse() {
 	case p.pinged != 0 && now-p.pinged >= beat.Patience:
 		c.fail(fmt.Errorf("the server was silent for %v and did not answer a ping", quiet.Round(time.Millisecond)))
 	case p.pinged != 0:
-		p.timer.Reset(p.pinged + beat.Patience - now)
+		p.timer.Reset(min(beat.Every, p.pinged+beat.Patience-now))
 	case quiet >= beat.Every:
 		p.pinged = now
 		c.say(append(appendFrame(c.control, 8, framePing, 0, 0), "inferome"...))
-		p.timer.Reset(beat.Patience)
+		p.timer.Reset(min(beat.Every, beat.Patience))
 	default:
 		p.timer.Reset(beat.Every - quiet)
 	}

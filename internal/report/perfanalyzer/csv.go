@@ -1,0 +1,223 @@
+package perfanalyzer
+
+import (
+	"cmp"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// CSVOptions say which columns there are.
+type CSVOptions struct {
+	Verbose   bool // --verbose-csv
+	Decoupled bool
+	GPUs      bool
+}
+
+// CSV writes the levels, the slowest first.
+func CSV(w io.Writer, levels []Level, o CSVOptions) error {
+	if len(levels) == 0 {
+		return nil
+	}
+	p := new(printer)
+	levels = byThroughput(levels)
+	server, cache := columns(levels)
+	p.head(&levels[0], o, server, cache)
+	for i := range levels {
+		p.row(&levels[i], o, server, cache)
+	}
+	return p.flush(w)
+}
+
+func byThroughput(levels []Level) []Level {
+	levels = slices.Clone(levels)
+	slices.SortStableFunc(levels, func(a, b Level) int { return cmp.Compare(a.Client.Throughput, b.Client.Throughput) })
+	return levels
+}
+
+// columns says which columns about the server there are.
+func columns(levels []Level) (server, cache bool) {
+	for i := range levels {
+		if m := levels[i].Server; m != nil {
+			server = true
+			cache = cache || m.cached()
+		}
+	}
+	return server, cache
+}
+
+// serverColumns are those between the client's two.
+func serverColumns(cache bool) []string {
+	list := []string{"Network+Server Send/Recv", "Server Queue", "Server Compute Input", "Server Compute Infer", "Server Compute Output"}
+	if cache {
+		list = append(list, "Server Cache Hit", "Server Cache Miss")
+	}
+	return list
+}
+
+func loadColumn(l *Level) string {
+	if l.Load.Rate {
+		return "Request Rate"
+	}
+	return "Concurrency"
+}
+
+func (p *printer) head(first *Level, o CSVOptions, server, cache bool) {
+	cells := []string{loadColumn(first), "Inferences/Second"}
+	if o.Decoupled {
+		cells = append(cells, "Response Throughput")
+	}
+	cells = append(cells, "Client Send")
+	if server {
+		cells = append(cells, serverColumns(cache)...)
+	}
+	cells = append(cells, "Client Recv")
+	for _, q := range first.Client.Latency.Percentiles {
+		cells = append(cells, "p"+strconv.Itoa(q.P)+" latency")
+	}
+	if o.Verbose {
+		cells = append(cells, "Avg latency", "request/response", "response wait")
+		if o.GPUs {
+			for _, part := range gpuParts() {
+				cells = append(cells, part.name)
+			}
+		}
+	}
+	p.cells(cells)
+}
+
+func (p *printer) cells(cells []string) { p.line("%s", strings.Join(cells, ",")) }
+
+func us(d time.Duration) string { return strconv.FormatInt(micros(d), 10) }
+
+func (p *printer) row(l *Level, o CSVOptions, server, cache bool) {
+	c := &l.Client
+	cells := []string{number(l.Load.Value), number(c.Throughput)}
+	if o.Decoupled {
+		cells = append(cells, number(c.ResponseThroughput))
+	}
+	cells = append(cells, us(c.Send))
+	if server {
+		m := l.Server
+		if m == nil {
+			m = new(Model)
+		}
+		network := c.Latency.Avg - c.Send - c.Receive - m.inside(cache)
+		cells = append(cells, us(max(network, 0)))
+		cells = append(cells, m.parts(cache)...)
+	}
+	cells = append(cells, us(c.Receive))
+	for _, q := range c.Latency.Percentiles {
+		cells = append(cells, us(q.Value))
+	}
+	if o.Verbose {
+		cells = append(cells, us(c.Latency.Avg), us(c.Send+c.Receive), us(c.wait()))
+		if o.GPUs {
+			for _, part := range gpuParts() {
+				cells = append(cells, gpuCell(l.GPUs, part))
+			}
+		}
+	}
+	p.cells(cells)
+}
+
+// gpuCell is one figure of all GPUs: uuid:value;uuid:value;
+func gpuCell(list []GPU, part gpuPart) string {
+	var b strings.Builder
+	for i := range list {
+		b.WriteString(list[i].UUID + ":" + part.show(part.value(&list[i])) + ";")
+	}
+	return b.String()
+}
+
+// inside is the time that a request spent inside a model, on average.
+func (m *Model) inside(cache bool) time.Duration {
+	sum := m.Queue.avg() + m.ComputeInput.avg() + m.ComputeInfer.avg() + m.ComputeOutput.avg()
+	if cache {
+		sum += m.CacheHit.avg() + m.CacheMiss.avg()
+	}
+	return time.Duration(sum)
+}
+
+// parts are the cells of that time.
+func (m *Model) parts(cache bool) []string {
+	list := []Sum{m.Queue, m.ComputeInput, m.ComputeInfer, m.ComputeOutput}
+	if cache {
+		list = append(list, m.CacheHit, m.CacheMiss)
+	}
+	cells := make([]string, len(list))
+	for i, s := range list {
+		cells[i] = strconv.FormatUint(s.us(), 10)
+	}
+	return cells
+}
+
+// ComposingName is the file of a composing model beside the file of the levels.
+func ComposingName(file string, m *Model) string {
+	return filepath.Join(filepath.Dir(file), m.Name+"_v"+m.Version+"."+filepath.Base(file))
+}
+
+// Composing are the models that the levels' model is made of, at any depth, each
+// once.
+func Composing(levels []Level) []Model {
+	var out []Model
+	var walk func(list []Model)
+	walk = func(list []Model) {
+		for _, m := range list {
+			if !slices.ContainsFunc(out, func(o Model) bool { return o.Name == m.Name && o.Version == m.Version }) {
+				out = append(out, m)
+			}
+			walk(m.Composing)
+		}
+	}
+	for i := range levels {
+		if levels[i].Server != nil {
+			walk(levels[i].Server.Composing)
+		}
+	}
+	return out
+}
+
+// find is a model among those that another is made of.
+func (m *Model) find(name, version string) *Model {
+	for i := range m.Composing {
+		c := &m.Composing[i]
+		if c.Name == name && c.Version == version {
+			return c
+		}
+		if found := c.find(name, version); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// ComposingCSV writes the levels of one composing model. Its inferences per second are
+// those of the whole, as many times as it was called for each.
+func ComposingCSV(w io.Writer, levels []Level, name, version string) error {
+	p := new(printer)
+	levels = byThroughput(levels)
+	_, cache := columns(levels)
+	headed := false
+	for i := range levels {
+		l := &levels[i]
+		if l.Server == nil {
+			continue
+		}
+		m := l.Server.find(name, version)
+		if m == nil {
+			continue
+		}
+		if !headed {
+			p.cells(slices.Concat([]string{loadColumn(l), "Inferences/Second", "Client Send"}, serverColumns(cache), []string{"Client Recv"}))
+			headed = true
+		}
+		ratio := float64(m.Success.Count) / float64(max(l.Server.Success.Count, 1))
+		outside := max(time.Duration(m.Success.avg())-m.inside(cache), 0)
+		p.cells(slices.Concat([]string{number(l.Load.Value), number(l.Client.Throughput * ratio), "0", us(outside)}, m.parts(cache), []string{"0"}))
+	}
+	return p.flush(w)
+}

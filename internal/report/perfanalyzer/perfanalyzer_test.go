@@ -1,0 +1,276 @@
+package perfanalyzer
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+const usec = time.Microsecond
+
+// sum is so many times an average of microseconds.
+func sum(n, us uint64) Sum { return Sum{n, n * us * 1000} }
+
+func spread(avg, std time.Duration, p50, p90, p95, p99 time.Duration) Spread {
+	return Spread{Avg: avg * usec, Std: std * usec, Percentiles: []Percentile{{50, p50 * usec}, {90, p90 * usec}, {95, p95 * usec}, {99, p99 * usec}}}
+}
+
+// model is one that is made of no others.
+func model(name string, n, total, queue, input, infer, output uint64) Model {
+	return Model{
+		Name: name, Version: "1", Inferences: n, Executions: n, Success: sum(n, total), Queue: sum(n, queue),
+		ComputeInput: sum(n, input), ComputeInfer: sum(n, infer), ComputeOutput: sum(n, output),
+	}
+}
+
+// ensemble is a level of an ensemble of three that streams.
+func ensemble(concurrency float64, throughput float64) Level {
+	first := spread(40_000, 900, 39_000, 41_000, 42_000, 60_000)
+	whole := Model{
+		Name: "ensemble", Version: "1", Inferences: 217, Executions: 217, Success: sum(217, 98_822), Queue: sum(217, 2),
+		ComputeInput: sum(217, 628), ComputeInfer: sum(217, 6309), ComputeOutput: sum(217, 3269),
+		Composing: []Model{
+			model("postprocessing", 3472, 995, 422, 34, 338, 196),
+			model("preprocessing", 219, 813, 128, 39, 525, 117),
+			model("tensorrt_llm", 219, 478, 72, 35, 363, 5),
+		},
+	}
+	return Level{
+		Load: Load{Value: concurrency},
+		Client: Client{
+			Requests: 217, Throughput: throughput, ResponseThroughput: throughput * 16, Overhead: 0.0123,
+			Latency: spread(99_193, 6427, 97_647, 99_208, 107_529, 133_275), First: &first,
+		},
+		Server: &whole,
+	}
+}
+
+// simple is a level of an ordinary model.
+func simple(load Load, throughput float64) Level {
+	m := model("simple", 5999, 925, 619, 28, 178, 98)
+	return Level{
+		Load: load,
+		Client: Client{
+			Requests: 5999, Throughput: throughput, Latency: spread(1151, 412, 1099, 1301, 1413, 2754),
+			Request: 1144 * usec, Send: 5 * usec, Receive: 1 * usec,
+		},
+		Server: &m,
+	}
+}
+
+// report prints everything.
+func report(t *testing.T, s Settings, levels []Level, o Options) string {
+	t.Helper()
+	var b strings.Builder
+	must(t, WriteSettings(&b, &s))
+	for i := range levels {
+		must(t, WriteLoad(&b, levels[i].Load))
+		if o.Verbose {
+			for n := range 3 {
+				must(t, WritePass(&b, n+1, &levels[i].Client, o.Percentile))
+			}
+		}
+		must(t, WriteLevel(&b, &levels[i], o))
+	}
+	must(t, WriteSummary(&b, levels, o.Percentile))
+	return b.String()
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		must(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	must(t, err)
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s: %s", name, diff)
+	}
+}
+
+func ensembleSettings() Settings {
+	return Settings{
+		Streams: 1, Steps: 1376, Batch: 1, Service: "TRITON", WindowMS: 10000, Async: true, Decoupled: true,
+		ConcurrencyStart: 6, ConcurrencyEnd: 8, RateStart: 1, RateEnd: 1,
+	}
+}
+
+func TestConsole(t *testing.T) {
+	gpus := simple(Load{Value: 1}, 831.848)
+	gpus.GPUs = []GPU{{"GPU-a", 0.4567, 71.5, 1 << 30, 8 << 30}, {"GPU-b", 1, 300, 1, 2}}
+	rate := simple(Load{Rate: true, Value: 20}, 19.98)
+	rate.Client.Delayed, rate.Client.SendRate, rate.Client.Failed = 600, 19.5, 3
+	rate.Client.Overhead = 60
+	due := spread(2000, 0, 1900, 2100, 2200, 9000)
+	rate.Client.FromDue = &due
+	p95 := simple(Load{Value: 4}, 1234567.8)
+	p95.Client.Sequences, p95.Client.SequenceRate = 30, 2.5
+	cached := simple(Load{Value: 1}, 10)
+	cached.Server.CacheHit, cached.Server.CacheMiss = sum(100, 3), sum(5899, 7)
+	idle := simple(Load{Value: 1}, 10)
+	idle.Server = &Model{Name: "m", Version: "1"}
+	for _, c := range []struct {
+		name     string
+		settings Settings
+		levels   []Level
+		options  Options
+	}{
+		{"ensemble.txt", ensembleSettings(), []Level{ensemble(6, 33.5238), ensemble(7, 33.7738)}, Options{Verbose: true, Decoupled: true, GRPC: true}},
+		{"simple.txt", Settings{Batch: 1, Service: "TRITON", WindowMS: 2000, ConcurrencyStart: 1, ConcurrencyEnd: 4, RateEnd: 1},
+			[]Level{simple(Load{Value: 1}, 831.848), simple(Load{Value: 3}, 1882.11)}, Options{GRPC: true, Library: true}},
+		{"gpus.txt", Settings{Batch: 8, Service: "TRITON", CountWindows: true, WindowRequests: 50, ConcurrencyEnd: 1, RateEnd: 1}, []Level{gpus}, Options{Library: true}},
+		{"rate.txt", Settings{Service: "OPENAI", Rate: true, Poisson: true, Async: true, WindowMS: 5000, Threshold: 70, Binary: true, ConcurrencyEnd: 1, RateStart: 10, RateEnd: 20},
+			[]Level{rate}, Options{Library: true, Verbose: true}},
+		{"percentile.txt", Settings{Service: "OPENAI", Requests: 30, Warmup: 1, ConcurrencyEnd: 0, RateEnd: 1, Percentile: 95}, []Level{p95}, Options{Percentile: 95, Library: true, Verbose: true, GRPC: true, Sequence: true}},
+		{"cached.txt", Settings{Service: "TRITON", WindowMS: 1, Percentile: 90, ConcurrencyEnd: 1, RateEnd: 1}, []Level{cached, idle}, Options{}},
+	} {
+		golden(t, c.name, report(t, c.settings, c.levels, c.options))
+	}
+}
+
+// shape is a text without its numbers, and without blanks at the ends of lines.
+func shape(text string) []string {
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		out = append(out, strings.TrimRight(regexp.MustCompile(`\d+(\.\d+)?`).ReplaceAllString(line, "N"), " "))
+	}
+	return out
+}
+
+// The lines of the seed's report, in its order.
+func TestShapeOfTheSeed(t *testing.T) {
+	const want = ` Successfully read data for N stream/streams with N step/steps.
+*** Measurement Settings ***
+  Batch size: N
+  Service Kind: TRITON
+  Using "time_windows" mode for stabilization
+  Stabilizing using average throughput
+  Measurement window: N msec
+  Latency limit: N msec
+  Concurrency limit: N concurrent requests
+  Using asynchronous calls for inference
+  Detected decoupled model, using the first response for measuring latency
+
+Request concurrency: N
+  Pass [N] throughput: N infer/sec. Avg latency: N usec (std N usec).
+  Pass [N] throughput: N infer/sec. Avg latency: N usec (std N usec).
+  Pass [N] throughput: N infer/sec. Avg latency: N usec (std N usec).
+  Client:
+    Request count: N
+    Throughput: N infer/sec
+    Response Throughput: N infer/sec
+    Avg client overhead: N%
+    Avg latency: N usec (standard deviation N usec)
+    pN latency: N usec
+    pN latency: N usec
+    pN latency: N usec
+    pN latency: N usec
+
+  Server:
+    Inference count: N
+    Execution count: N
+    Successful request count: N
+    Avg request latency: N usec (overhead N usec + queue N usec + compute N usec)
+
+  Composing models:
+  postprocessing, version: N
+      Inference count: N
+      Execution count: N
+      Successful request count: N
+      Avg request latency: N usec (overhead N usec + queue N usec + compute input N usec + compute infer N usec + compute output N usec)
+
+  preprocessing, version: N
+      Inference count: N
+      Execution count: N
+      Successful request count: N
+      Avg request latency: N usec (overhead N usec + queue N usec + compute input N usec + compute infer N usec + compute output N usec)
+
+  tensorrt_llm, version: N
+      Inference count: N
+      Execution count: N
+      Successful request count: N
+      Avg request latency: N usec (overhead N usec + queue N usec + compute input N usec + compute infer N usec + compute output N usec)
+
+Inferences/Second vs. Client Average Batch Latency
+Concurrency: N, throughput: N infer/sec, latency N usec
+`
+	l := ensemble(6, 33.5238)
+	l.Client.First = nil // a line of our own
+	got := report(t, ensembleSettings(), []Level{l}, Options{Verbose: true, Decoupled: true, GRPC: true})
+	if diff := cmp.Diff(strings.Split(want, "\n"), shape(got)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCSV(t *testing.T) {
+	gpu := simple(Load{Value: 1}, 831.848)
+	gpu.GPUs = []GPU{{"GPU-a", 0.4567, 71.5, 1 << 30, 8 << 30}, {"GPU-b", 1, 300, 1, 2}}
+	cached := simple(Load{Value: 2}, 10)
+	cached.Server.CacheHit, cached.Server.CacheMiss = sum(100, 3), sum(5899, 7)
+	bare := simple(Load{Rate: true, Value: 2.5}, 2.5)
+	bare.Server = nil
+	for _, c := range []struct {
+		name   string
+		levels []Level
+		o      CSVOptions
+	}{
+		{"ensemble.csv", []Level{ensemble(2, 20.0827)}, CSVOptions{Decoupled: true}},
+		{"simple.csv", []Level{simple(Load{Value: 3}, 1882.11), simple(Load{Value: 1}, 831.848)}, CSVOptions{}},
+		{"verbose.csv", []Level{gpu}, CSVOptions{Verbose: true, GPUs: true}},
+		{"cached.csv", []Level{cached}, CSVOptions{}},
+		{"rate.csv", []Level{bare}, CSVOptions{Verbose: true}},
+	} {
+		var b strings.Builder
+		must(t, CSV(&b, c.levels, c.o))
+		golden(t, c.name, b.String())
+	}
+}
+
+func TestComposingCSV(t *testing.T) {
+	levels := []Level{ensemble(2, 20.0827)}
+	list := Composing(levels)
+	if len(list) != 3 {
+		t.Fatalf("%d composing models", len(list))
+	}
+	if name := ComposingName("out/pa.csv", &list[0]); name != filepath.Join("out", "postprocessing_v1.pa.csv") {
+		t.Errorf("file %s", name)
+	}
+	var b strings.Builder
+	must(t, ComposingCSV(&b, levels, "postprocessing", "1"))
+	want := `Concurrency,Inferences/Second,Client Send,Network+Server Send/Recv,Server Queue,Server Compute Input,Server Compute Infer,Server Compute Output,Client Recv
+2,321.323,0,5,422,34,338,196,0
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEmptyPass(t *testing.T) {
+	var b strings.Builder
+	must(t, WritePass(&b, 2, &Client{}, 0))
+	if !strings.Contains(b.String(), "Pass [2] cb::Error: No valid requests recorded within time interval.") {
+		t.Error(b.String())
+	}
+	b.Reset()
+	must(t, WriteSummary(&b, nil, 0))
+	must(t, CSV(&b, nil, CSVOptions{}))
+	if b.String() != "" {
+		t.Errorf("nothing was measured, and yet: %q", b.String())
+	}
+}

@@ -68,8 +68,10 @@ func TestUnary(t *testing.T) {
 					rec := &record.Record{Slot: i}
 					c.Unary(t.Context(), unaryMethod, message(t, c, "%s", text), rec)
 					wantOK(t, rec, text+" again")
-					if compression != "" && rec.Marks[0].Off != 0 && len(rec.Marks) > 1 {
-						t.Errorf("a part of a compressed message is said to have been there at mark 0 of %d", len(rec.Marks))
+					for _, m := range rec.Marks {
+						if compression != "" && m.Off != 0 && m.Off != len(rec.Body) {
+							t.Errorf("a part of a compressed message is said to have been there: %+v", rec.Marks)
+						}
 					}
 				}
 				answer, err := c.Call(t.Context(), unaryMethod, []byte("call"))

@@ -164,6 +164,9 @@ func (c *checker) triton(t *Target) {
 	case t.Endpoint == EndpointInfer && t.Streaming:
 		c.add("target.streaming", "infer gives one answer", "use stream or generate, or set it to false (--no-stream)")
 	}
+	if t.Endpoint == EndpointGenerate && t.Triton.Compression != "" {
+		c.add("target.triton.compression", "Triton takes no compressed requests at generate", "leave it out, or use infer or stream")
+	}
 	if t.HTTP2 {
 		c.add("target.http2", "has no meaning for Triton: gRPC is always HTTP/2, its HTTP side never", "leave it out")
 	}

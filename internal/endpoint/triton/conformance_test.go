@@ -62,6 +62,7 @@ func startMock(t *testing.T, change func(*mock.Config)) *testServer {
 	c := mock.Default()
 	c.Strict = true
 	c.Models = []string{"vllm_model"}
+	c.Triton.Echo = true // as the models of the real server do
 	c.Latency.TTFT, c.Latency.ITL = 5*time.Millisecond, time.Millisecond
 	c.Triton.Models = map[string]mock.Convention{
 		"vllm_model": mock.ConventionVLLM, "vllm_old": mock.ConventionOld, "ensemble": mock.ConventionTRTLLM,
@@ -381,10 +382,9 @@ func testEcho(t *testing.T, s *testServer) {
 func testCompression(t *testing.T, s *testServer) {
 	for _, how := range []string{plan.CompressionGzip, plan.CompressionDeflate} {
 		for name, target := range map[string]plan.Target{
-			"stream":   s.overGRPC("vllm_model", plan.EndpointStream, true),
-			"generate": s.overHTTP("vllm_model", plan.EndpointGenerate, true),
-			"unary":    s.overGRPC("simple", plan.EndpointInfer, false),
-			"infer":    s.overHTTP("simple", plan.EndpointInfer, false),
+			"stream": s.overGRPC("vllm_model", plan.EndpointStream, true),
+			"unary":  s.overGRPC("simple", plan.EndpointInfer, false),
+			"infer":  s.overHTTP("simple", plan.EndpointInfer, false),
 		} {
 			target.Triton.Compression = how
 			p := asking(1, 5)[0]
@@ -440,54 +440,45 @@ func testMessageSize(t *testing.T, s *testServer) {
 func testRefusals(t *testing.T, s *testServer) {
 	for _, c := range []struct {
 		name  string
-		spoil func(l *layout)
+		spoil func(in *inputs)
 		words []string
 	}{
-		{"wrong name", func(l *layout) { l.slots[with][0].Name = "text_inputt" }, []string{"text_input", "vllm_model"}},
-		{"wrong datatype", func(l *layout) {
-			l.slots[with][0] = slot{Tensor: tensor.Tensor{Name: "text_input", Datatype: tensor.Int32, Shape: []int64{1}, Data: make([]byte, 4)}}
-		}, []string{"text_input", "vllm_model"}},
-		{"missing input", func(l *layout) { l.slots[with] = l.slots[with][1:] }, []string{"text_input", "vllm_model"}},
+		{"wrong name", func(in *inputs) { in.tensors[0].Name = "INPUTX" }, []string{"INPUTX", "simple"}},
+		{"wrong datatype", func(in *inputs) {
+			in.tensors[0].Datatype = tensor.FP32 + tensor.Int32 - in.tensors[0].Datatype // the other one
+		}, []string{"INPUT0", "simple", "FP32", "INT32"}},
+		{"wrong shape", func(in *inputs) { in.tensors[0].Shape, in.tensors[0].Data = []int64{1, 15}, in.tensors[0].Data[:60] }, []string{"INPUT0", "simple", "16", "15"}},
+		{"missing input", func(in *inputs) { in.tensors = in.tensors[:1] }, []string{"INPUT1", "simple"}},
 	} {
-		for _, target := range []plan.Target{s.overGRPC("vllm_model", plan.EndpointStream, true), s.overHTTP("vllm_model", plan.EndpointGenerate, true)} {
-			if c.name == "wrong datatype" && target.Transport == plan.TransportHTTP {
-				continue // JSON has no datatypes
+		shared := s.overGRPC("simple", plan.EndpointStream, false)
+		shared.Triton.Streams = 1
+		for _, target := range []plan.Target{shared, s.overGRPC("simple", plan.EndpointInfer, false), s.overHTTP("simple", plan.EndpointInfer, false)} {
+			e := connect(t, target)
+			bad := sum(true)
+			in, err := e.build(bad)
+			if err != nil {
+				t.Fatal(err)
 			}
-			target.Triton.Streams = 1 * btoi(target.Transport == plan.TransportGRPC)
-			good := connect(t, target)
-			bad := good
-			spoiled := *good.layout
-			spoiled.slots[with] = slices.Clone(spoiled.slots[with])
+			spoiled := *in
+			spoiled.tensors, spoiled.expected = slices.Clone(in.tensors), nil
 			c.spoil(&spoiled)
-			l, err := newLink(target.URLs[0], target, endpoint.Options{Clock: netclock.NewClock()})
-			if err != nil {
-				t.Fatal(err)
+			e.built[bad] = &spoiled
+			recs := e.send(t, prompt.Prompt{Inputs: sum(true)}, prompt.Prompt{Inputs: bad}, prompt.Prompt{Inputs: sum(true)})
+			if recs[0].Failure != nil || recs[2].Failure != nil {
+				t.Errorf("%s, %s %s: the others failed: %+v, %+v", c.name, target.Transport, target.Endpoint, recs[0].Failure, recs[2].Failure)
 			}
-			r, err := l.replica(&spoiled, target)
-			if err != nil {
-				t.Fatal(err)
-			}
-			bad.Endpoint = &Endpoint{model: good.model, layout: &spoiled, streamed: true, runID: "bad", replicas: []replica{r}}
-			defer r.close()
-			rec := bad.send(t, asking(1, 3)...)[0]
-			if rec.Failure == nil {
-				t.Errorf("%s over %s: the server took it: %s", c.name, target.Transport, summary(rec))
+			f := recs[1].Failure
+			if f == nil {
+				t.Errorf("%s, %s %s: the server took it: %s", c.name, target.Transport, target.Endpoint, summary(recs[1]))
 				continue
 			}
 			for _, w := range c.words {
-				if !strings.Contains(rec.Failure.Message, w) {
-					t.Errorf("%s over %s: %q does not name %s", c.name, target.Transport, rec.Failure.Message, w)
+				if !strings.Contains(f.Message, w) {
+					t.Errorf("%s, %s %s: %q does not say %s", c.name, target.Transport, target.Endpoint, f.Message, w)
 				}
 			}
 		}
 	}
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // An error in the middle of an answer fails that request, keeps what came before it,

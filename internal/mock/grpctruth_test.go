@@ -196,7 +196,9 @@ func TestFlowControl(t *testing.T) {
 	c := f.raw(b)
 	var all []byte
 	for i := 0; ; i++ {
-		fr := c.until(func(f h2.Frame) bool { return f.Header().Type == h2.FrameData || f.Header().Type == h2.FrameHeaders && i > 0 })
+		fr := c.until(func(f h2.Frame) bool {
+			return f.Header().Type == h2.FrameData || f.Header().Type == h2.FrameHeaders && i > 0
+		})
 		d, ok := fr.(*h2.DataFrame)
 		if !ok {
 			break
@@ -332,7 +334,9 @@ func TestCompressedRequests(t *testing.T) {
 func TestGRPCShutdown(t *testing.T) {
 	f := startGRPC(t, func(c *Config) { c.Latency.TTFT = time.Hour })
 	c := f.raw(append(opening(t), dataFrame(t, 1, vllmRequest("a", 4))...))
-	c.until(func(f h2.Frame) bool { return f.Header().Type == h2.FrameSettings && f.Header().Flags.Has(h2.FlagSettingsAck) })
+	c.until(func(f h2.Frame) bool {
+		return f.Header().Type == h2.FrameSettings && f.Header().Flags.Has(h2.FlagSettingsAck)
+	})
 	go f.s.Close()
 	if away := c.until(func(f h2.Frame) bool { return f.Header().Type == h2.FrameGoAway }).(*h2.GoAwayFrame); away.ErrCode != h2.ErrCodeNo {
 		t.Errorf("%v", away)

@@ -178,20 +178,25 @@ func TestGolden(t *testing.T) {
 				t.Errorf("status %d", resp.StatusCode)
 			}
 			got = created.ReplaceAllString(got, `"created":0`)
-			file := filepath.Join("testdata", tt.name+".golden")
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(string(want), got); d != "" {
-				t.Error(d)
-			}
+			golden(t, filepath.Join("testdata", tt.name+".golden"), got)
 		})
+	}
+}
+
+// golden compares a text with a file, or writes the file.
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Error(d)
 	}
 }
 

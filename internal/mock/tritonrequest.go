@@ -75,7 +75,7 @@ func (n *interner) get(b []byte) string {
 
 // eachField calls f for each field of a message: v is the number of a varint or
 // fixed field, p the bytes of the others.
-func eachField(b []byte, f func(num protowire.Number, v uint64, p []byte) error) error {
+func eachField(b []byte, f func(num protowire.Number, kind protowire.Type, v uint64, p []byte) error) error {
 	for len(b) > 0 {
 		num, kind, n := protowire.ConsumeTag(b)
 		if n < 0 {
@@ -102,7 +102,7 @@ func eachField(b []byte, f func(num protowire.Number, v uint64, p []byte) error)
 			return protowire.ParseError(n)
 		}
 		b = b[n:]
-		if err := f(num, v, p); err != nil {
+		if err := f(num, kind, v, p); err != nil {
 			return err
 		}
 	}
@@ -112,7 +112,10 @@ func eachField(b []byte, f func(num protowire.Number, v uint64, p []byte) error)
 // readProto reads a ModelInferRequest.
 func (r *inferRequest) readProto(b []byte) error {
 	r.reset()
-	err := eachField(b, func(num protowire.Number, v uint64, p []byte) error {
+	err := eachField(b, func(num protowire.Number, kind protowire.Type, _ uint64, p []byte) error {
+		if kind != protowire.BytesType {
+			return nil
+		}
 		switch num {
 		case 1:
 			r.model = r.names.get(p)
@@ -157,22 +160,24 @@ type parameter struct {
 
 // readEntry reads an entry of a map of parameters.
 func (r *inferRequest) readEntry(b []byte) (name string, value parameter, err error) {
-	err = eachField(b, func(num protowire.Number, _ uint64, p []byte) error {
-		if num == 1 {
+	err = eachField(b, func(num protowire.Number, kind protowire.Type, _ uint64, p []byte) error {
+		switch {
+		case kind == protowire.BytesType && num == 1:
 			name = r.names.get(p)
-			return nil
+		case kind == protowire.BytesType && num == 2:
+			return eachField(p, func(num protowire.Number, _ protowire.Type, v uint64, p []byte) error {
+				switch num {
+				case 1:
+					value.flag = v != 0
+				case 2, 5:
+					value.number = int64(v)
+				case 3:
+					value.text = string(p)
+				}
+				return nil
+			})
 		}
-		return eachField(p, func(num protowire.Number, v uint64, p []byte) error {
-			switch num {
-			case 1:
-				value.flag = v != 0
-			case 2, 5:
-				value.number = int64(v)
-			case 3:
-				value.text = string(p)
-			}
-			return nil
-		})
+		return nil
 	})
 	return name, value, err
 }
@@ -234,16 +239,19 @@ func (t *outputWish) setParameter(name string, v parameter) {
 func (r *inferRequest) readInput(b []byte) error {
 	var in inputTensor
 	from := len(r.shapes)
-	err := eachField(b, func(num protowire.Number, v uint64, p []byte) error {
+	err := eachField(b, func(num protowire.Number, kind protowire.Type, v uint64, p []byte) error {
+		if num == 3 && kind == protowire.VarintType {
+			r.shapes = append(r.shapes, int64(v))
+		}
+		if kind != protowire.BytesType {
+			return nil
+		}
 		switch num {
 		case 1:
 			in.name = r.names.get(p)
 		case 2:
 			in.datatype = r.names.get(p)
 		case 3:
-			if p == nil {
-				r.shapes = append(r.shapes, int64(v))
-			}
 			for len(p) > 0 {
 				d, n := protowire.ConsumeVarint(p)
 				if n < 0 {
@@ -269,13 +277,13 @@ func (r *inferRequest) readInput(b []byte) error {
 // readContents makes typed values raw.
 func (r *inferRequest) readContents(in *inputTensor, b []byte) error {
 	from := len(r.room)
-	err := eachField(b, func(num protowire.Number, v uint64, p []byte) error {
-		if num == 8 {
+	err := eachField(b, func(num protowire.Number, kind protowire.Type, v uint64, p []byte) error {
+		if num == 8 && kind == protowire.BytesType {
 			r.room = binary.LittleEndian.AppendUint32(r.room, uint32(len(p)))
 			r.room = append(r.room, p...)
 			return nil
 		}
-		if p == nil {
+		if kind != protowire.BytesType {
 			r.room = appendTyped(r.room, in.datatype, v)
 			return nil
 		}
@@ -335,7 +343,10 @@ func elementSize(datatype string) int {
 
 func (r *inferRequest) readOutput(b []byte) error {
 	var out outputWish
-	err := eachField(b, func(num protowire.Number, _ uint64, p []byte) error {
+	err := eachField(b, func(num protowire.Number, kind protowire.Type, _ uint64, p []byte) error {
+		if kind != protowire.BytesType {
+			return nil
+		}
 		switch num {
 		case 1:
 			out.name = r.names.get(p)

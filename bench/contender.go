@@ -218,15 +218,19 @@ func bareTTFT(_ string, c *child) (ttft, error) {
 
 // chatBody is the i-th request body for clients that send bodies as given.
 func chatBody(i int, w work) map[string]any {
-	words := strings.Repeat("the cat sat on the mat and the dog ", promptWords/9+1)
-	words = strings.Join(append(strings.Fields(words)[:promptWords-1], strconv.Itoa(i)), " ")
 	body := map[string]any{
 		"model":      "mock",
-		"messages":   []map[string]string{{"role": "user", "content": words}},
+		"messages":   []map[string]string{{"role": "user", "content": promptText(i)}},
 		"max_tokens": w.events,
 	}
 	if w.stream {
 		body["stream"] = true
 	}
 	return body
+}
+
+// promptText is the i-th prompt.
+func promptText(i int) string {
+	words := strings.Repeat("the cat sat on the mat and the dog ", promptWords/9+1)
+	return strings.Join(append(strings.Fields(words)[:promptWords-1], strconv.Itoa(i)), " ")
 }

@@ -197,6 +197,7 @@ type row struct {
 func rows(full bool) []row {
 	all := throughputRows()
 	all = append(all, ttftRow(), stampRow(), hoggedStampRow(), poissonRow(), reportRow(), memoryRow(), coresRow(), startupRow(), inFlightRow())
+	all = append(all, tritonRows()...)
 	if full {
 		all = append(all, millionRow(), millionEventsRow())
 	}

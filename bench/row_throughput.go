@@ -16,6 +16,8 @@ type throughputCase struct {
 	work    work
 	judge   func(l *line, f field, c throughputCase)
 	needsPA bool
+	// contenders in place of the usual ones, which speak OpenAI's protocol
+	contenders []contender
 }
 
 // per is how many units a request has.
@@ -52,16 +54,19 @@ func (c throughputCase) measure(ctx context.Context, b *bench) (l line) {
 	}
 	defer s.stop()
 	c.work.duration = b.load
-	contenders := []contender{ours(), bare()}
-	if c.needsPA {
-		contenders = append(contenders, perfAnalyzer())
+	contenders := c.contenders
+	if contenders == nil {
+		contenders = []contender{ours(), bare()}
+		if c.needsPA {
+			contenders = append(contenders, perfAnalyzer())
+		}
 	}
 	f := b.compete(ctx, s, c.work, contenders)
 	for _, p := range contenders {
 		c.report(&l, f, p.name)
 	}
 	c.reportServer(&l, f)
-	if b.full {
+	if b.full && c.contenders == nil {
 		b.otherPeers(ctx, &l, s, c.work, func(l *line, f field, name string) { c.report(l, f, name) })
 	}
 	if len(l.missing) == 0 {

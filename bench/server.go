@@ -21,6 +21,7 @@ type serverSpec struct {
 	events    int  // output tokens, one per event
 	coalesce  int  // events per write; 0: one
 	truth     bool // log when each event was written
+	grpc      bool // serve Triton's gRPC too; clients use that
 	cores     []int
 }
 
@@ -29,6 +30,7 @@ type server struct {
 	*child
 	spec  serverSpec
 	url   string
+	grpc  string // host:port; empty without gRPC
 	truth string // file; empty without one
 	cores []int
 }
@@ -51,6 +53,12 @@ func (b *bench) startServer(ctx context.Context, spec serverSpec) (*server, erro
 		"--output-tokens", strconv.Itoa(spec.events)}
 	if spec.coalesce > 1 {
 		argv = append(argv, "--coalesce", strconv.Itoa(spec.coalesce))
+	}
+	if spec.grpc {
+		if s.grpc, err = freeAddress(); err != nil {
+			return nil, err
+		}
+		argv = append(argv, "--grpc", s.grpc)
 	}
 	if spec.truth {
 		s.truth = filepath.Join(dir, "truth.jsonl")

@@ -1,11 +1,13 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"time"
 
 	"inferometer/internal/mock"
+	"inferometer/internal/plan"
 )
 
 // startMock starts the built-in server and makes it the target.
@@ -15,6 +17,14 @@ func (r *run) startMock() error {
 	cfg.HTTP2 = r.plan.Target.HTTP2
 	cfg.Latency.TTFT = 50 * time.Millisecond
 	cfg.Latency.ITL = 10 * time.Millisecond
+	target := &r.plan.Target
+	scheme, serve := "http://", (*mock.Server).Serve
+	if target.Protocol == plan.ProtocolTriton {
+		cfg.Models = []string{cmp.Or(target.Model, "vllm_model")}
+		if target.Transport == plan.TransportGRPC {
+			scheme, serve = "grpc://", (*mock.Server).ServeGRPC
+		}
+	}
 	server, err := mock.New(cfg)
 	if err != nil {
 		return err
@@ -23,10 +33,10 @@ func (r *run) startMock() error {
 	if err != nil {
 		return fmt.Errorf("starting the built-in mock: %w", err)
 	}
-	go server.Serve(l)
+	go serve(server, l)
 	r.mock = server
-	r.plan.Target.URLs = []string{"http://" + l.Addr().String()}
-	r.plan.Target.Model = cfg.Models[0]
+	target.URLs = []string{scheme + l.Addr().String()}
+	target.Model = cfg.Models[0]
 	fmt.Fprintln(r.opt.Log, "No target given: measuring the built-in mock in this same process "+
 		"(first token after 50 ms, then one every 10 ms, 64 tokens).")
 	return nil

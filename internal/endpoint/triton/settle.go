@@ -68,7 +68,21 @@ func settleOne(ctx context.Context, t *plan.Target, raw string, first bool, o en
 	} else if wanted != "" && c.name != wanted {
 		return fmt.Errorf("model %s follows the convention %s here and %s at the first target: measure them apart", m.Name, c.name, wanted)
 	}
+	if first {
+		tell(t, &m, c, o.Data, log)
+	}
 	return fits(t, &m, first, log)
+}
+
+// tell says what is sent that nobody asked for.
+func tell(t *plan.Target, m *Model, c convention, d plan.Data, log io.Writer) {
+	prompts := d.Source != plan.SourceTensors
+	switch s := m.input(c.length); {
+	case c.name == plan.ConventionTensors && prompts:
+		fmt.Fprintf(log, "Model %s takes plain tensors: they are made up at random (--input-data gives them).\n", m.Name)
+	case prompts && s != nil && !s.Optional && d.Output == (plan.Length{}) && d.Source == plan.SourceSynthetic && t.Body[c.length] == nil:
+		fmt.Fprintf(log, "Model %s must be told how much to write: it is asked for %d tokens (--output-tokens says otherwise).\n", m.Name, usualLength)
+	}
 }
 
 // fits checks whether the endpoint can carry what the model does.
@@ -131,4 +145,13 @@ func speaksGRPC(ctx context.Context, u *url.URL, t plan.Target, o endpoint.Optio
 	l, err := newLink(u.String(), t, o)
 	defer l.close()
 	return err == nil && l.server.alive(ctx) == nil
+}
+
+// Answers reports whether a server speaks the protocol over HTTP at a base URL.
+func Answers(ctx context.Context, client *http.Client, base string) bool {
+	u, err := url.Parse(base)
+	if err != nil {
+		return false
+	}
+	return (&httpServer{client: client, base: u}).alive(ctx) == nil
 }

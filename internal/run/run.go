@@ -180,7 +180,7 @@ func (r *run) check(ctx context.Context) (secrets, error) {
 	s, err := readSecrets(r.plan.Target)
 	errs := []error{err, checkOutput(r.plan.Output.Dir)}
 	if err == nil {
-		errs = append(errs, checkTarget(ctx, &r.plan.Target, s, r.opt.Log))
+		errs = append(errs, checkTarget(ctx, &r.plan.Target, r.plan.Data, s, r.opt.Log))
 	}
 	l := limits{files: openFileLimit(), ports: localPorts(), ends: 1}
 	if r.mock != nil {

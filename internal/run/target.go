@@ -84,9 +84,9 @@ const probeTime = 10 * time.Second
 
 // checkTarget makes sure that each URL answers, asks for the model's name where
 // the plan has none, and finds out whether HTTP/2 is spoken where the plan wants it.
-func checkTarget(ctx context.Context, t *plan.Target, s secrets, log io.Writer) error {
+func checkTarget(ctx context.Context, t *plan.Target, d plan.Data, s secrets, log io.Writer) error {
 	if t.Protocol == plan.ProtocolTriton {
-		return triton.Settle(ctx, t, endpoint.Options{TLS: s.tls, Key: s.key}, log)
+		return triton.Settle(ctx, t, endpoint.Options{TLS: s.tls, Key: s.key, Data: d}, log)
 	}
 	p := newProbe(s.tls, t.HTTP2)
 	defer p.close()
@@ -106,6 +106,8 @@ func checkTarget(ctx context.Context, t *plan.Target, s secrets, log io.Writer) 
 			}
 		case err == nil && t.Model == "":
 			errs = append(errs, fmt.Errorf("%s lists no model: name one with --model", plan.SafeURL(raw)))
+		case errors.As(err, &answered) && triton.Answers(ctx, p.any, raw):
+			errs = append(errs, fmt.Errorf("%s is a Triton server: add --protocol triton", plan.SafeURL(raw)))
 		case errors.As(err, &answered) && t.Model != "":
 			// It is there, which is all that matters.
 		case errors.As(err, &answered):

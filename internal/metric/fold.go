@@ -22,6 +22,9 @@ type Options struct {
 	// Closed says of each stage whether it is a closed loop.
 	Closed []bool
 	SLOs   []SLO
+	// Targets is how many servers the requests went to; with fewer than two there is
+	// nothing to keep for each.
+	Targets int
 	// StandIn: what is counted on this side are not the model's tokens, so that such a
 	// count is not held against the length asked for.
 	StandIn bool
@@ -51,8 +54,10 @@ type Fold struct {
 	defs    []Def
 	slos    []objective
 	stages  []*stage
-	prompts prompts
-	req     Request
+
+	perTarget []*Def // what is kept for each target
+	prompts   prompts
+	req       Request
 }
 
 // objective is an SLO with its formula.
@@ -74,6 +79,9 @@ func NewFold(opts Options) (*Fold, error) {
 	}
 	if f.pool == nil {
 		f.pool, f.ownPool = stat.NewPool("", poolBudget), true
+	}
+	if opts.Targets > 1 {
+		f.perTarget = ofTargets(f.defs)
 	}
 	f.req.gaps = make([]int64, 0, 1024)
 	return f, nil
@@ -191,6 +199,9 @@ func (f *Fold) sum(s *stage, r *Request, in stat.Set) {
 		s.whole.add(r, good)
 		s.whole.span(r.Record)
 		s.count(r, f.opts.StandIn)
+		if f.perTarget != nil {
+			f.target(s, r, good)
+		}
 	}
 	if in&stat.Second != 0 {
 		s.steady.add(r, good)

@@ -25,6 +25,7 @@ type stage struct {
 	met    []int64 // by objective
 	Counts
 	failures map[failureKey]*FailureCount
+	targets  []*target
 }
 
 // Counts are numbers over the measured requests of a stage that no metric has.
@@ -73,6 +74,9 @@ func (s *stage) close() {
 	s.even.Close()
 	for _, c := range s.cols {
 		c.Close()
+	}
+	for _, t := range s.targets {
+		t.close()
 	}
 }
 
@@ -214,6 +218,9 @@ func (s *stage) merge(o *stage) error {
 		s.met[i] += o.met[i]
 	}
 	s.Counts.merge(&o.Counts)
+	if err := s.mergeTargets(o); err != nil {
+		return err
+	}
 	for key, c := range o.failures {
 		have := s.failures[key]
 		if have == nil {

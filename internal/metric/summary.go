@@ -32,7 +32,8 @@ type Stage struct {
 	Counts     Counts
 	Objectives []Objective
 	Failures   []FailureCount
-	Drift      *Drift // between the halves of the steady window; nil: too few requests
+	Drift      *Drift   // between the halves of the steady window; nil: too few requests
+	Targets    []Window // the requests of the measured phase by target; nil: there is one
 }
 
 // Objective is an SLO and how many measured requests met it.
@@ -71,6 +72,7 @@ func (f *Fold) Summarize(rule stat.Rule) ([]Stage, error) {
 			t.twin = twinOf(t, tasks)
 			tasks = append(tasks, t)
 		}
+		tasks = append(tasks, f.targetTasks(s, &out[i])...)
 	}
 	if err := runTasks(tasks, rule); err != nil {
 		return nil, err
@@ -78,6 +80,10 @@ func (f *Fold) Summarize(rule stat.Rule) ([]Stage, error) {
 	for _, t := range tasks {
 		if t.twin != nil {
 			t.sums = t.twin.sums
+		}
+		if t.window != nil {
+			t.window.set(t.def, t.sums[0])
+			continue
 		}
 		t.stage.Whole.set(t.def, t.sums[0])
 		if t.stage.Steady != nil {
@@ -93,6 +99,7 @@ func (f *Fold) summary(i int, s *stage, defs []Def) Stage {
 		Whole: Window{Totals: s.whole}, All: s.all, Seen: s.seen, Warmup: s.warmup,
 		Counts: s.Counts, Failures: s.failureList(),
 	}
+	st.Targets = f.targetWindows(s, defs)
 	for k, o := range f.slos {
 		st.Objectives = append(st.Objectives, Objective{o.SLO, s.met[k]})
 	}
@@ -161,12 +168,13 @@ func (w *Window) set(d *Def, s stat.Summary) {
 
 // task is one metric of one stage to be summarized.
 type task struct {
-	stage *Stage
-	def   *Def
-	cols  []*stat.Column
-	twin  *task // has the same columns and therefore the same summary
-	sums  [2]stat.Summary
-	err   error
+	stage  *Stage
+	window *Window // of a target; nil: those of the stage
+	def    *Def
+	cols   []*stat.Column
+	twin   *task // has the same columns and therefore the same summary
+	sums   [2]stat.Summary
+	err    error
 }
 
 // twinOf finds a task with the same columns: where every event is one token, gaps of

@@ -31,7 +31,7 @@ type Facts struct {
 // FoldOptions are the options of a fold for the records of a plan's run. Its Bounds, Pool
 // and Live are for the caller to fill in.
 func FoldOptions(p *plan.Plan) metric.Options {
-	opts := metric.Options{StandIn: p.Tokenizer.StandIn()}
+	opts := metric.Options{StandIn: p.Tokenizer.StandIn(), Targets: len(p.Target.URLs)}
 	for i := range p.Stages {
 		opts.Closed = append(opts.Closed, p.Stages[i].Concurrency > 0)
 	}
@@ -120,6 +120,7 @@ func buildStage(p *plan.Plan, i int, mark *record.StageMark, sum *metric.Stage) 
 		Tokens:  tokens(p, sum),
 		Window:  window(&sum.Whole.Totals),
 		Metrics: stats(&sum.Whole),
+		Targets: targets(p, sum),
 	}
 	s.Counts.Warmup = sum.Warmup
 	if mark != nil {
@@ -140,6 +141,24 @@ func buildStage(p *plan.Plan, i int, mark *record.StageMark, sum *metric.Stage) 
 		}
 	}
 	return s
+}
+
+// targets are the replicas of a stage, where there are several.
+func targets(p *plan.Plan, sum *metric.Stage) []Target {
+	if len(p.Target.URLs) < 2 {
+		return nil
+	}
+	var list []Target
+	for i, url := range p.Target.URLs {
+		t := Target{URL: plan.SafeURL(url), Metrics: map[string]Stat{}}
+		if i < len(sum.Targets) {
+			w := &sum.Targets[i]
+			t.Counts = TargetCounts{Sent: w.Totals.Requests, OK: w.Totals.OK, Failed: w.Totals.Requests - w.Totals.OK}
+			t.Metrics = stats(w)
+		}
+		list = append(list, t)
+	}
+	return list
 }
 
 // stageName is the plan's name of a stage, else its number.

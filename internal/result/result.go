@@ -58,8 +58,24 @@ type Stage struct {
 	Window   Window          `json:"window"`
 	Metrics  map[string]Stat `json:"metrics"`
 	Steady   *Steady         `json:"steady,omitempty"`
-	Server   *Server         `json:"server,omitempty"` // what it says of itself
-	Level    *sweep.Level    `json:"level,omitempty"`  // of a measurement in windows
+	Server   *Server         `json:"server,omitempty"`  // what it says of itself
+	Level    *sweep.Level    `json:"level,omitempty"`   // of a measurement in windows
+	Targets  []Target        `json:"targets,omitempty"` // in the order of the plan's URLs, where there are several
+}
+
+// Target is what one of several targets has done in the measured phase. Its rates are
+// over the stage's window, so that those of all targets add up.
+type Target struct {
+	URL     string          `json:"url"`
+	Counts  TargetCounts    `json:"counts"`
+	Metrics map[string]Stat `json:"metrics"`
+}
+
+// TargetCounts are numbers of requests of one target.
+type TargetCounts struct {
+	Sent   int64 `json:"sent"`
+	OK     int64 `json:"ok"`
+	Failed int64 `json:"failed"`
 }
 
 // Counts are numbers of requests of the measured phase.

@@ -8,7 +8,7 @@ import (
 	"inferometer/internal/screen"
 )
 
-// figure is a column of the table that compares stages.
+// figure is a column of a table that compares stages or targets.
 type figure struct {
 	metric string
 	above  string // first line of its title
@@ -45,27 +45,53 @@ func (p *printer) comparison(stages []result.Stage) {
 		}
 		t.add(name, screen.Clip(screen.Clean(s.Load), 24), screen.Count(s.Counts.OK), screen.Count(s.Counts.Failed))
 	}
+	var all []map[string]result.Stat
+	for i := range stages {
+		all = append(all, stages[i].Metrics)
+	}
 	for _, f := range figures() {
-		compare(&t, stages, f)
+		compare(&t, all, f)
 	}
 	p.blank()
 	p.line(p.style.Bold("Stages side by side"))
 	p.table(&t)
 }
 
-// compare adds the column of one figure, in one unit for all stages.
-func compare(t *table, stages []result.Stage, f figure) {
+// targets prints one row for each of several targets.
+func (p *printer) targets(targets []result.Target) {
+	if len(targets) == 0 {
+		return
+	}
+	t := table{columns: []column{
+		{title: "Target", left: true, keep: mustKeep},
+		{title: "OK", keep: 95},
+		{title: "Failed", keep: 95},
+	}}
+	var all []map[string]result.Stat
+	for i := range targets {
+		t.add(screen.Clip(screen.Clean(targets[i].URL), 40), screen.Count(targets[i].Counts.OK), screen.Count(targets[i].Counts.Failed))
+		all = append(all, targets[i].Metrics)
+	}
+	for _, f := range figures() {
+		compare(&t, all, f)
+	}
+	p.blank()
+	p.table(&t)
+}
+
+// compare adds the column of one figure, in one unit for all rows.
+func compare(t *table, rows []map[string]result.Stat, f figure) {
 	unit, lo, hi := "", math.Inf(1), 0.0
-	for i := range stages {
-		if v, ok := f.of(&stages[i]); ok {
-			unit, lo, hi = stages[i].Metrics[f.metric].Unit, min(lo, v), max(hi, v)
+	for _, metrics := range rows {
+		if v, ok := f.of(metrics); ok {
+			unit, lo, hi = metrics[f.metric].Unit, min(lo, v), max(hi, v)
 		}
 	}
 	scale := screen.ScaleForAll(unit, lo, hi)
 	t.columns = append(t.columns, column{title: f.above + "\n" + f.below(scale.Unit), keep: f.keep})
-	for i := range stages {
+	for i, metrics := range rows {
 		cell := ""
-		if v, ok := f.of(&stages[i]); ok {
+		if v, ok := f.of(metrics); ok {
 			cell = scale.Own(v)
 		}
 		t.rows[i] = append(t.rows[i], cell)
@@ -83,9 +109,9 @@ func (f figure) below(unit string) string {
 	}
 }
 
-// of gives the figure of a stage, where it has one.
-func (f figure) of(s *result.Stage) (float64, bool) {
-	m, ok := s.Metrics[f.metric]
+// of gives the figure out of metrics, where they have it.
+func (f figure) of(all map[string]result.Stat) (float64, bool) {
+	m, ok := all[f.metric]
 	if !ok {
 		return 0, false
 	}

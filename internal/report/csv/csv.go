@@ -1,5 +1,6 @@
 // Package csvreport writes a result as summary.csv: one row for each stage,
-// window and metric, for spreadsheets and data frames.
+// window and metric, for spreadsheets and data frames. Where there are several
+// targets, each has rows of its own, with its URL in place of the window.
 //
 // Every number is a plain decimal that any parser reads: no thousands
 // separators, no exponent, no unit inside the cell. A cell is empty where the
@@ -67,6 +68,11 @@ func Write(w io.Writer, r *result.Result) error {
 				return err
 			}
 		}
+		for _, target := range s.Targets {
+			if err := t.target(s, target); err != nil {
+				return err
+			}
+		}
 		if err := t.serverRows(s); err != nil {
 			return err
 		}
@@ -104,11 +110,22 @@ func (t *table) counts(s *result.Stage, window string, c result.Counts) {
 		{"requests_failed", c.Failed},
 		{"requests_cut_off", c.CutOff},
 	} {
-		row := t.start(s, window, n.name, "requests", 0)
-		row = append(row, strconv.FormatInt(n.value, 10))
-		row = append(row, make([]string, len(t.columns)+1)...)
-		t.rows = append(t.rows, row)
+		t.requests(s, window, n.name, n.value)
 	}
+}
+
+// requests adds a number of requests.
+func (t *table) requests(s *result.Stage, window, name string, n int64) {
+	row := append(t.start(s, window, name, "requests", 0), strconv.FormatInt(n, 10))
+	t.rows = append(t.rows, append(row, make([]string, len(t.columns)+1)...))
+}
+
+// target adds what one of several targets has done in the whole stage.
+func (t *table) target(s *result.Stage, target result.Target) error {
+	t.requests(s, target.URL, "requests_sent", target.Counts.Sent)
+	t.requests(s, target.URL, "requests_ok", target.Counts.OK)
+	t.requests(s, target.URL, "requests_failed", target.Counts.Failed)
+	return t.metrics(s, target.URL, target.Metrics)
 }
 
 func (t *table) metrics(s *result.Stage, window string, all map[string]result.Stat) error {

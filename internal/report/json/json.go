@@ -51,6 +51,10 @@ func whole(r *result.Result) *result.Result {
 		s := &c.Stages[i]
 		s.Metrics = filled(s.Metrics)
 		s.Tokens.Input, s.Tokens.Output = filled(s.Tokens.Input), filled(s.Tokens.Output)
+		s.Targets = slices.Clone(s.Targets)
+		for k := range s.Targets {
+			s.Targets[k].Metrics = filled(s.Targets[k].Metrics)
+		}
 		if s.Steady != nil {
 			steady := *s.Steady
 			steady.Metrics = filled(steady.Metrics)
@@ -118,6 +122,9 @@ func (s *search) stage(path string, st *result.Stage) {
 	}
 	s.window(path+".window", st.Window)
 	s.metrics(path+".metrics", st.Metrics)
+	for i, t := range st.Targets {
+		s.metrics(fmt.Sprintf("%s.targets[%d].metrics", path, i), t.Metrics)
+	}
 	if st.Steady != nil {
 		s.window(path+".steady.window", st.Steady.Window)
 		s.metrics(path+".steady.metrics", st.Steady.Metrics)

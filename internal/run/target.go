@@ -106,7 +106,7 @@ func checkTarget(ctx context.Context, t *plan.Target, d plan.Data, s secrets, lo
 			}
 		case err == nil && t.Model == "":
 			errs = append(errs, fmt.Errorf("%s lists no model: name one with --model", plan.SafeURL(raw)))
-		case errors.As(err, &answered) && triton.Answers(ctx, p.any, raw):
+		case errors.As(err, &answered) && answered.status == http.StatusNotFound && triton.Answers(ctx, p.any, raw):
 			errs = append(errs, fmt.Errorf("%s is a Triton server: add --protocol triton", plan.SafeURL(raw)))
 		case errors.As(err, &answered) && t.Model != "":
 			// It is there, which is all that matters.
@@ -191,7 +191,10 @@ func bare(err error) error {
 }
 
 // answerError: a server answered, and not with a list of models.
-type answerError struct{ text string }
+type answerError struct {
+	text   string
+	status int // of HTTP; 0: it does not matter
+}
 
 func (e *answerError) Error() string { return e.text }
 
@@ -218,14 +221,14 @@ func listModels(ctx context.Context, client *http.Client, base string, t plan.Ta
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 4<<20))
 	if err != nil {
-		return nil, &answerError{"the answer broke off: " + err.Error()}
+		return nil, &answerError{text: "the answer broke off: " + err.Error()}
 	}
 	return readModels(resp, body)
 }
 
 func readModels(resp *http.Response, body []byte) ([]string, error) {
 	if resp.StatusCode != http.StatusOK {
-		return nil, &answerError{"the server answered " + resp.Status}
+		return nil, &answerError{text: "the server answered " + resp.Status, status: resp.StatusCode}
 	}
 	var list struct {
 		Data []struct {
@@ -237,7 +240,7 @@ func readModels(resp *http.Response, body []byte) ([]string, error) {
 		if b := bytes.TrimSpace(body); len(b) > 0 && b[0] == '<' {
 			what = "an HTML page: is this the address of an inference server?"
 		}
-		return nil, &answerError{"the server answered with " + what}
+		return nil, &answerError{text: "the server answered with " + what}
 	}
 	var names []string
 	for _, m := range list.Data {

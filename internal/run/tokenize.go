@@ -91,12 +91,12 @@ func askTokens(ctx context.Context, url string, q TokenizeRequest, body map[stri
 		return nil, err
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, &answerError{"the server answered " + resp.Status + complaint(answer, q.Key)}
+		return nil, &answerError{text: "the server answered " + resp.Status + complaint(answer, q.Key)}
 	}
 	ids, err := readTokens(answer, q.Special)
 	if err == nil && len(ids) == 0 && q.Text != "" {
 		// llama.cpp answers so where it does not find the text in a request.
-		return nil, &answerError{"the server answered with no tokens at all"}
+		return nil, &answerError{text: "the server answered with no tokens at all"}
 	}
 	return ids, err
 }
@@ -159,12 +159,12 @@ func readTokens(answer []byte, special bool) ([]int32, error) {
 		Stop  *int   `json:"stop"`
 	}
 	if json.Unmarshal(list, &rows) != nil || rows == nil {
-		return nil, &answerError{"the answer has no list of tokens"}
+		return nil, &answerError{text: "the answer has no list of tokens"}
 	}
 	ids = make([]int32, 0, len(rows))
 	for _, r := range rows {
 		if r.ID == nil {
-			return nil, &answerError{"the answer's tokens have no ids"}
+			return nil, &answerError{text: "the answer's tokens have no ids"}
 		}
 		if !special && r.Start != nil && r.Stop != nil && *r.Start == *r.Stop {
 			continue

@@ -264,7 +264,7 @@ func TestPlainAnswers(t *testing.T) {
 	for _, st := range s.Stats {
 		names = append(names, st.Name)
 	}
-	if diff := cmp.Diff([]string{RequestThroughput, RequestLatency, RequestCount, RequestGoodput}, names); diff != "" {
+	if diff := cmp.Diff([]string{RequestThroughput, RequestLatency, RequestGoodput, RequestCount}, names); diff != "" {
 		t.Error(diff)
 	}
 	if st, _ := s.Stat(RequestLatency); st.Min != 2 || st.Max != 6 {

@@ -62,10 +62,10 @@ func (f *Fold) Summary() *Summary {
 	if count > 0 {
 		s.system(RequestThroughput, float64(numerator)/s.Duration)
 		s.series(f, RequestLatency)
-		s.system(RequestCount, float64(count))
 		if len(f.opt.Goodput) > 0 {
 			s.system(RequestGoodput, f.goodCount()/s.Duration)
 		}
+		s.system(RequestCount, float64(count))
 		s.tokens(f)
 	}
 	for _, failure := range f.failures {

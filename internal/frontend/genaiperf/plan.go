@@ -82,7 +82,13 @@ func (b *builder) plan() {
 	p.Name = "genai-perf"
 	p.Seed = uint64(s.Seed)
 	b.target(&p.Target)
-	p.Data = plan.Data{Source: plan.SourceSynthetic, Prompts: s.Prompts, Input: length(s.InputMean, s.InputStddev), Output: length(s.OutputMean, s.OutputStddev), MinTokens: s.Deterministic}
+	p.Data = plan.Data{
+		Source: plan.SourceSynthetic, Prompts: s.Prompts, MinTokens: s.Deterministic,
+		Input: length(s.InputMean, s.InputStddev), Output: length(s.OutputMean, s.OutputStddev),
+	}
+	if s.OutputMean == 0 && s.ServiceKind == "triton" && s.Backend == "tensorrtllm" {
+		p.Data.Output = length(usualOutput, 0) // such a model must be told
+	}
 	if s.InputFile != "" || s.Dataset != "" {
 		p.Data.Source, p.Data.File, p.Data.Input = plan.SourceFile, s.InputFile, plan.Length{}
 		if s.Dataset != "" {
@@ -116,7 +122,10 @@ func RecordsDir(s *Settings) string {
 // measurements is how many measurements of an interval Perf Analyzer takes at least.
 const measurements = 3
 
-// any is the stability at which all measurements agree.
+// usualOutput is the length that is asked of TensorRT-LLM where nobody names one.
+const usualOutput = 256
+
+// anyStability is the stability at which all measurements agree.
 const anyStability = 999
 
 func (b *builder) stage(p *plan.Plan) plan.Stage {

@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -131,8 +132,9 @@ func (p *printer) details(m *result.ServerModel) {
 		p.paragraph("Cache", fmt.Sprintf("%s: %s of %s each, %s of %s each", modelName(m),
 			plural(int64(hit.Count), "hit"), screen.Value(hit.AvgMS, "ms"), count(miss.Count, "miss", "misses"), screen.Value(miss.AvgMS, "ms")))
 	}
-	if n := len(m.Responses); n > 0 {
-		first, last := m.Responses[0], m.Responses[n-1]
+	// The closing response of a stream may be empty, with nothing computed.
+	if of := slices.DeleteFunc(slices.Clone(m.Responses), func(r result.ServerResponse) bool { return r.ComputeInfer.Count == 0 }); len(of) > 0 {
+		first, last := of[0], of[len(of)-1]
 		p.paragraph("Responses", fmt.Sprintf("%s: compute of response %d %s, of response %d %s on average", modelName(m),
 			first.Index+1, screen.Value(first.ComputeInfer.AvgMS, "ms"), last.Index+1, screen.Value(last.ComputeInfer.AvgMS, "ms")))
 	}

@@ -304,6 +304,33 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+func TestSeveralTargets(t *testing.T) {
+	w := healthy()
+	w.plan.Target.URLs = []string{"http://user:secret@a.test", "http://b.test"}
+	w.each(func(i int, r *record.Record) {
+		if r.Target = i % 2; i%10 == 1 {
+			fail(r)
+		}
+	})
+	r := w.build(t)
+	validate(t, r)
+	targets := r.Stages[0].Targets
+	if len(targets) != 2 || strings.Contains(targets[0].URL, "secret") || targets[1].URL != "http://b.test" {
+		t.Fatalf("%+v", targets)
+	}
+	if a, b := targets[0].Counts, targets[1].Counts; a != (TargetCounts{1000, 1000, 0}) || b != (TargetCounts{1000, 800, 200}) {
+		t.Errorf("counts %+v and %+v", a, b)
+	}
+	for _, id := range []string{"request_throughput", "time_to_first_token", "request_latency", "error_rate"} {
+		if _, ok := targets[1].Metrics[id]; !ok {
+			t.Errorf("no %s", id)
+		}
+	}
+	if one := healthy().build(t); one.Stages[0].Targets != nil {
+		t.Error("a single target is reported by itself")
+	}
+}
+
 func TestSeveralStages(t *testing.T) {
 	w := healthy()
 	w.plan.Stages = append(w.plan.Stages, plan.Stage{Name: "peak", Rate: 50, Arrival: "gamma", CV: 2, RampTo: 75.5, MaxInFlight: 9, Duration: plan.Duration(time.Second)})

@@ -147,6 +147,24 @@ func threeStages() *result.Result {
 	return r
 }
 
+// targets is a stage whose requests went to three servers.
+func targets() *result.Result {
+	r := oneStage()
+	down := streamed(0, 1)
+	for name, m := range down {
+		if m.Spread != nil {
+			delete(down, name)
+		}
+	}
+	down["request_throughput"], down["output_token_throughput"] = rate("requests/sec", 0), rate("tokens/sec", 0)
+	r.Stages[0].Targets = []result.Target{
+		{URL: "http://host-a:8000", Counts: result.TargetCounts{Sent: 700, OK: 700}, Metrics: streamed(700, 1)},
+		{URL: "http://host-b:8000/behind/a/long/path/of/its/own", Counts: result.TargetCounts{Sent: 696, OK: 690, Failed: 6}, Metrics: streamed(690, 4)},
+		{URL: "http://host-c:8000", Counts: result.TargetCounts{Sent: 4, Failed: 4}, Metrics: down},
+	}
+	return r
+}
+
 func TestGolden(t *testing.T) {
 	files := []string{"plan.yaml", "requests.jsonl.zst", "inputs.jsonl.zst", "result.json", "summary.csv"}
 	for _, c := range []struct {
@@ -158,6 +176,7 @@ func TestGolden(t *testing.T) {
 		{"three", threeStages(), Options{Dir: "runs/a"}},
 		{"all", oneStage(), Options{All: true}},
 		{"color", oneStage(), Options{Color: true}},
+		{"targets", targets(), Options{}},
 		{"empty", &result.Result{Incomplete: true}, Options{}},
 	} {
 		for _, width := range []int{80, 100, 140} {

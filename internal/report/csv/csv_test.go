@@ -37,7 +37,10 @@ func sample() *result.Result {
 				Metrics: map[string]result.Stat{"request_latency": latency},
 			},
 		},
-		{Index: 1, Load: "4 in flight"},
+		{Index: 1, Load: "4 in flight", Targets: []result.Target{
+			{URL: "http://a:8000", Counts: result.TargetCounts{Sent: 3, OK: 2, Failed: 1}, Metrics: map[string]result.Stat{"request_latency": latency}},
+			{URL: "http://b:8000"},
+		}},
 	}}
 }
 

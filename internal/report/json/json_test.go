@@ -34,7 +34,11 @@ func sample() *result.Result {
 			Goodput:  []result.SLO{{Metric: "request_latency", MaxMS: 100, Met: 12, Of: 13}},
 			Window:   result.Window{Begin: 1, End: 30},
 			Metrics:  map[string]result.Stat{"request_latency": latency, "request_throughput": {Unit: "requests/sec", Avg: 0.4}},
-			Steady:   &result.Steady{Window: result.Window{Begin: 2, End: 29}, Metrics: map[string]result.Stat{"request_latency": latency}},
+			Targets: []result.Target{
+				{URL: "http://a:8000", Counts: result.TargetCounts{Sent: 7, OK: 6, Failed: 1}, Metrics: map[string]result.Stat{"request_latency": latency}},
+				{URL: "http://b:8000", Counts: result.TargetCounts{Sent: 6, OK: 6}, Metrics: map[string]result.Stat{"request_throughput": {Unit: "requests/sec", Avg: 0.2}}},
+			},
+			Steady: &result.Steady{Window: result.Window{Begin: 2, End: 29}, Metrics: map[string]result.Stat{"request_latency": latency}},
 		}},
 	}
 }

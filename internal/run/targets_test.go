@@ -1,0 +1,56 @@
+package run
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"inferometer/internal/mock"
+	"inferometer/internal/plan"
+)
+
+// TestTargetsAreReportedOneByOne measures two servers at once, of which one is slower and
+// refuses every request in four.
+func TestTargetsAreReportedOneByOne(t *testing.T) {
+	good := serve(t, func(c *mock.Config) { c.Latency.TTFT, c.Latency.ITL = 2*time.Millisecond, time.Millisecond })
+	bad := serve(t, func(c *mock.Config) {
+		c.Latency.TTFT, c.Latency.ITL = 30*time.Millisecond, time.Millisecond
+		c.Faults = []mock.Fault{{Kind: "status", Code: 503, Share: 0.25}}
+	})
+	p := closedPlan(t, good.url, 4, 200)
+	p.Target.URLs = append(p.Target.URLs, strings.Replace(bad.url, "http://", "http://user:secret@", 1))
+	res := mustRun(t, p)
+	st := res.Stages[0]
+	if len(st.Targets) != 2 {
+		t.Fatalf("%d targets", len(st.Targets))
+	}
+	if a, b := st.Targets[0], st.Targets[1]; a.URL != plan.SafeURL(good.url) || strings.Contains(b.URL, "secret") || !strings.Contains(b.URL, strings.TrimPrefix(bad.url, "http://")) {
+		t.Errorf("the targets are %s and %s", a.URL, b.URL)
+	}
+	var sent, ok, failures int64
+	for _, x := range st.Targets {
+		sent, ok, failures = sent+x.Counts.Sent, ok+x.Counts.OK, failures+x.Counts.Failed
+		if x.Counts.Sent < 80 {
+			t.Errorf("%s got %d of 200 requests", x.URL, x.Counts.Sent)
+		}
+	}
+	if sent != st.Counts.Sent || ok != st.Counts.OK || failures != st.Counts.Failed || st.Targets[0].Counts.Failed != 0 || failures == 0 {
+		t.Errorf("targets %+v, stage %+v", st.Targets, st.Counts)
+	}
+	if fast, slow := st.Targets[0].Metrics["time_to_first_token"], st.Targets[1].Metrics["time_to_first_token"]; fast.Spread == nil || slow.Spread == nil || slow.P50 < 30 || fast.P50 >= slow.P50 {
+		t.Errorf("time to first token %+v and %+v", fast, slow)
+	}
+	again, err := Report(p.Output.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := asJSON(t, res), asJSON(t, again); a != b {
+		t.Errorf("the report made from the records differs:\n%s\n%s", a, b)
+	}
+	csv, err := os.ReadFile(filepath.Join(p.Output.Dir, "summary.csv"))
+	if err != nil || !strings.Contains(string(csv), ","+st.Targets[1].URL+",requests_failed,requests,") {
+		t.Errorf("summary.csv has no row of the second target: %v\n%s", err, csv)
+	}
+}

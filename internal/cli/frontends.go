@@ -10,6 +10,7 @@ import (
 func frontEnds() []command {
 	return []command{
 		{"genai-perf", "measure with the command line of NVIDIA's GenAI-Perf", genaiPerfCommand},
+		{"perf_analyzer", "measure with the command line of Triton's Perf Analyzer", perfAnalyzerCommand},
 	}
 }
 

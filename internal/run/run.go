@@ -39,6 +39,8 @@ type Options struct {
 	// Watch is called once everything is in place; the function that it gets tells
 	// how the run goes, from then on and from any goroutine.
 	Watch func(progress func() Progress)
+	// Ready is called when everything is in place, before the first request.
+	Ready func(Setup)
 	// Levels follows a run in levels or windows; nil: nobody does.
 	Levels Observer
 }
@@ -52,6 +54,9 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (*result.Result, error) {
 	defer r.close()
 	if err := r.prepare(ctx); err != nil {
 		return nil, &PrepareError{err}
+	}
+	if o.Ready != nil {
+		o.Ready(r.setup())
 	}
 	return r.execute(ctx)
 }

@@ -20,6 +20,8 @@ func (s *settings) plan() (*plan.Plan, error) {
 	p.Stages = []plan.Stage{s.stage()}
 	p.Levels = s.levels()
 	p.Measurement = s.measurement()
+	// What the data asks for is not known here, so answers cannot be short of it.
+	p.Budgets.ShortOutput, p.Budgets.TokenDrift = 1, 1
 	p.Output = plan.Output{Dir: s.out, KeepRaw: s.out != "" && a.Export != ""}
 	if a.Metrics {
 		p.Probes.Metrics = s.metricsAddress()

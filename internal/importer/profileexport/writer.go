@@ -17,17 +17,36 @@ type Writer struct {
 	err   error
 }
 
-// NewWriter begins a file with one experiment. Of doc only what stands beside the
+// NewWriter begins a file with its first experiment. Of doc only what stands beside the
 // experiments is used.
 func NewWriter(w io.Writer, doc Document, load Load) *Writer {
 	out := &Writer{out: bufio.NewWriterSize(w, 256<<10), doc: doc}
-	out.line = append(out.line, `{"experiments":[{"experiment":{"mode":`...)
-	out.line = appendString(out.line, load.Mode)
-	out.line = append(out.line, `,"value":`...)
-	out.line = append(out.line, load.number()...)
-	out.line = append(out.line, `},"requests":[`...)
-	out.flush()
+	out.line = append(out.line, `{"experiments":[`...)
+	out.begin(load)
 	return out
+}
+
+// Next ends the experiment, whose windows have these bounds, and begins another.
+func (w *Writer) Next(windows []uint64, load Load) {
+	w.end(windows)
+	w.line = append(w.line, ',')
+	w.begin(load)
+}
+
+func (w *Writer) begin(load Load) {
+	w.count = 0
+	w.line = append(w.line, `{"experiment":{"mode":`...)
+	w.line = appendString(w.line, load.Mode)
+	w.line = append(w.line, `,"value":`...)
+	w.line = append(w.line, load.number()...)
+	w.line = append(w.line, `},"requests":[`...)
+	w.flush()
+}
+
+func (w *Writer) end(windows []uint64) {
+	w.line = append(w.line, `],"window_boundaries":`...)
+	w.line = appendNumbers(w.line, windows)
+	w.line = append(w.line, '}')
 }
 
 // number is the value as Perf Analyzer writes it: a rate always with a fraction.
@@ -86,9 +105,8 @@ func appendNumbers(dst []byte, list []uint64) []byte {
 
 // Close ends the file. Windows are the bounds between measurements.
 func (w *Writer) Close(windows []uint64) error {
-	w.line = append(w.line, `],"window_boundaries":`...)
-	w.line = appendNumbers(w.line, windows)
-	w.line = append(w.line, `}],"version":`...)
+	w.end(windows)
+	w.line = append(w.line, `],"version":`...)
 	w.line = appendString(w.line, w.doc.Version)
 	w.line = append(w.line, `,"service_kind":`...)
 	w.line = appendString(w.line, w.doc.ServiceKind)

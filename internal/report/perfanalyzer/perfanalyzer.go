@@ -142,7 +142,11 @@ func number(v float64) string {
 func WriteSettings(w io.Writer, s *Settings) error {
 	p := new(printer)
 	if s.Steps > 0 {
-		p.line(" Successfully read data for %d stream/streams with %d step/steps.", s.Streams, s.Steps)
+		with := ""
+		if s.Streams == 1 {
+			with = fmt.Sprintf(" with %d step/steps", s.Steps)
+		}
+		p.line(" Successfully read data for %d stream/streams%s.", s.Streams, with)
 	}
 	p.line("*** Measurement Settings ***")
 	if s.Batch > 0 {

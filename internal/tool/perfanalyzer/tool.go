@@ -1,0 +1,225 @@
+// Package perfanalyzer does what a command line of Perf Analyzer asks for: it runs the
+// plan, prints each level as it ends, and writes the files in that tool's shape.
+package perfanalyzer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	frontend "inferometer/internal/frontend/perfanalyzer"
+	"inferometer/internal/kit"
+	"inferometer/internal/plan"
+	report "inferometer/internal/report/perfanalyzer"
+	"inferometer/internal/result"
+	"inferometer/internal/run"
+	"inferometer/internal/sweep"
+	"inferometer/internal/tensor/inputdata"
+)
+
+// Env is what carrying out a command takes from the world.
+type Env struct {
+	Kit     kit.Kit
+	Version string
+	Out     io.Writer // the report
+	Log     io.Writer // messages
+	Stop    <-chan struct{}
+}
+
+// Outcome is what came of a command.
+type Outcome struct {
+	Code   int            // exit code
+	Result *result.Result // nil: nothing was measured
+}
+
+// tool is a command under way. It follows the run.
+type tool struct {
+	env    Env
+	action *frontend.Action
+	plan   *plan.Plan
+	setup  run.Setup
+	levels []report.Level // reported
+	loads  []plan.Stage   // begun
+	failed string         // why a level was not reported
+	code   int
+	err    error // the first thing that could not be printed
+	kept   string
+	inputs *inputs // of requests, for the export; nil: none is asked for
+}
+
+// Run carries out a command.
+func Run(ctx context.Context, a *frontend.Action, env Env) (Outcome, error) {
+	t := &tool{env: env, action: a, plan: a.Plan}
+	clean, err := t.prepare()
+	defer clean()
+	if err != nil {
+		return Outcome{Code: frontend.ExitGeneric}, err
+	}
+	res, err := run.Run(ctx, t.plan, run.Options{
+		Kit: t.kit(), Version: env.Version, Log: env.Log, Stop: env.Stop, Ready: t.ready, Levels: t,
+	})
+	if res == nil {
+		return Outcome{Code: frontend.ExitGeneric}, err
+	}
+	t.note(report.WriteSummary(env.Out, t.levels, a.Percentile))
+	t.note(t.files())
+	if a.Export != "" {
+		t.note(t.export())
+	}
+	return Outcome{Code: t.exit(res), Result: res}, errors.Join(err, t.err)
+}
+
+// prepare makes room for the records that the export is made from.
+func (t *tool) prepare() (clean func(), err error) {
+	t.kept = t.plan.Output.Dir
+	if t.action.Export == "" || t.kept != "" {
+		return func() {}, nil
+	}
+	dir, err := os.MkdirTemp("", "inferometer-perf-analyzer-")
+	if err != nil {
+		return func() {}, fmt.Errorf("making room for the requests of the export: %w", err)
+	}
+	t.kept = dir
+	t.plan.Output = plan.Output{Dir: dir, KeepRaw: true}
+	return func() { os.RemoveAll(dir) }, nil
+}
+
+func (t *tool) note(err error) {
+	if t.err == nil {
+		t.err = err
+	}
+}
+
+func (t *tool) say(format string, args ...any) { fmt.Fprintf(t.env.Log, format+"\n", args...) }
+
+// ready prints the settings.
+func (t *tool) ready(s run.Setup) {
+	t.setup = s
+	a := t.action
+	set := report.Settings{
+		Service: strings.ToUpper(a.Service), Warmup: a.Warmup, Requests: a.RequestCount,
+		CountWindows: a.CountWindows, WindowMS: a.WindowMS, WindowRequests: a.WindowRequests, Percentile: a.Percentile,
+		Threshold: a.Threshold, Async: a.Async, Decoupled: s.Decoupled, Binary: a.Binary, Rate: a.Load == frontend.LoadRate, Poisson: a.Poisson,
+		ConcurrencyStart: a.Concurrency.Start, ConcurrencyEnd: a.Concurrency.End, RateStart: a.Rate.Start, RateEnd: a.Rate.End,
+	}
+	if a.ShowBatch {
+		set.Batch = a.Batch
+	}
+	set.Streams, set.Steps = t.dataSize()
+	t.note(report.WriteSettings(t.env.Out, &set))
+}
+
+// dataSize is how much data was read from JSON files.
+func (t *tool) dataSize() (streams, steps int) {
+	files := t.plan.Data.Tensors.Files
+	if len(files) == 0 {
+		return 0, 0
+	}
+	if info, err := os.Stat(files[0]); err != nil || info.IsDir() {
+		return 0, 0
+	}
+	data, err := inputdata.Read(files...)
+	if err != nil {
+		return 0, 0 // the run has told
+	}
+	return len(data.Streams), data.Steps()
+}
+
+// load is what a stage is about.
+func (t *tool) load(s plan.Stage) report.Load {
+	return report.Load{Rate: s.Concurrency == 0, Value: value(s)}
+}
+
+func value(s plan.Stage) float64 {
+	if s.Concurrency > 0 {
+		return float64(s.Concurrency)
+	}
+	return s.PerSecond()
+}
+
+// Begin implements run.Observer.
+func (t *tool) Begin(_ int, s plan.Stage) {
+	t.loads = append(t.loads, s)
+	t.note(report.WriteLoad(t.env.Out, t.load(s)))
+}
+
+// Window implements run.Observer.
+func (t *tool) Window(_, trial int, w sweep.Window) {
+	if t.action.Verbose > 0 {
+		c := t.client(&w)
+		t.note(report.WritePass(t.env.Out, trial, &c, t.action.Percentile))
+	}
+}
+
+// End implements run.Observer.
+func (t *tool) End(_ int, s plan.Stage, l *sweep.Level) {
+	if l.Merged == nil {
+		return
+	}
+	if t.action.RequestCount > 0 && t.action.Verbose > 0 {
+		c := t.client(l.Merged)
+		t.note(report.WritePass(t.env.Out, 1, &c, t.action.Percentile))
+	}
+	if l.Ended == sweep.Throughput {
+		t.say("WARNING: latency did not become stable within %d windows, throughput did: the level is reported all the same.", t.action.MaxTrials)
+	}
+	if l.Passed || l.Ended == "" && l.Merged.Requests > 0 {
+		level := t.level(s, l)
+		t.levels = append(t.levels, level)
+		t.note(report.WriteLevel(t.env.Out, &level, t.options()))
+		return
+	}
+	t.failed = l.Ended
+	t.say("%s", t.why(s, l))
+}
+
+// why says why a level is not reported.
+func (t *tool) why(s plan.Stage, l *sweep.Level) string {
+	limit := time.Duration(t.action.Threshold) * time.Millisecond
+	last := l.Windows[len(l.Windows)-1]
+	switch {
+	case l.Ended == sweep.Empty && last.Failed > 0:
+		return fmt.Sprintf("Failed to maintain requested inference load. Worker thread(s) failed to generate concurrent requests. All %d requests that ended in the last window failed.", last.Failed)
+	case last.Requests == 0:
+		return "No valid requests recorded within time interval. Please use a larger time window."
+	case limit > 0 && l.Measured() >= limit:
+		t.failed = sweep.Threshold
+		return fmt.Sprintf("Measured latency went over the set limit of %d msec. ", t.action.Threshold)
+	}
+	t.failed = sweep.Trials
+	if t.action.Load != frontend.LoadConcurrency {
+		return "Failed to obtain stable measurement."
+	}
+	flag := "--measurement-interval"
+	if t.action.CountWindows {
+		flag = "--measurement-request-count"
+	}
+	return fmt.Sprintf("Failed to obtain stable measurement within %d measurement windows for concurrency %d. Please try to increase the %s.", t.action.MaxTrials, s.Concurrency, flag)
+}
+
+// exit is the exit code.
+func (t *tool) exit(res *result.Result) int {
+	failures := int64(0)
+	for _, st := range res.Stages {
+		failures += st.Counts.Failed
+		for _, f := range st.Failures {
+			t.say("%d requests failed: %s %s", f.Count, f.Class, f.Example)
+		}
+	}
+	switch {
+	case t.failed == sweep.Empty && failures > 0:
+		return frontend.ExitGeneric
+	case t.failed == sweep.Empty:
+		return frontend.ExitOption
+	case t.failed == sweep.Trials && t.action.Single:
+		t.say("Failed to obtain stable measurement.")
+		return frontend.ExitUnstable
+	case len(t.levels) == 0 && t.failed == "" && failures > 0:
+		return frontend.ExitGeneric
+	}
+	return frontend.ExitOK
+}

@@ -1,0 +1,301 @@
+package perfanalyzer
+
+import (
+	"bytes"
+	"encoding/json"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	frontend "inferometer/internal/frontend/perfanalyzer"
+	"inferometer/internal/importer/profileexport"
+	"inferometer/internal/kit"
+	"inferometer/internal/mock"
+)
+
+// server is a mock with the OpenAI API and Triton's.
+type server struct {
+	http, grpc string
+	mock       *mock.Server
+}
+
+func serve(t *testing.T, change func(c *mock.Config)) *server {
+	t.Helper()
+	c := mock.Default()
+	c.Models = []string{"mock", "ensemble", "vllm"}
+	c.Latency.TTFT = 5 * time.Millisecond
+	c.Output.Tokens = 3
+	if change != nil {
+		change(&c)
+	}
+	m, err := mock.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{mock: m}
+	for _, at := range []struct {
+		serve func(net.Listener) error
+		addr  *string
+	}{{m.Serve, &s.http}, {m.ServeGRPC, &s.grpc}} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		*at.addr = l.Addr().String()
+		go at.serve(l)
+	}
+	t.Cleanup(func() { m.Close() })
+	return s
+}
+
+// said is what a command printed.
+type said struct {
+	Outcome
+	out, log string
+	err      error
+}
+
+func command(t *testing.T, line string, stop <-chan struct{}) said {
+	t.Helper()
+	a, err := frontend.Parse(strings.Fields(line), frontend.Files{Read: os.ReadFile, Kind: func(name string) string {
+		info, err := os.Stat(name)
+		switch {
+		case err != nil:
+			return ""
+		case info.IsDir():
+			return "dir"
+		}
+		return "file"
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, log bytes.Buffer
+	o, err := Run(t.Context(), a, Env{Kit: kit.Default(), Version: "test", Out: &out, Log: &log, Stop: stop})
+	return said{o, out.String(), log.String(), err}
+}
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const chats = `{"data":[
+ {"payload":[{"model":"mock","messages":[{"role":"user","content":"hello there"}],"stream":true,"max_tokens":3}]},
+ {"payload":[{"model":"mock","messages":[{"role":"user","content":"good day"}],"stream":true,"max_tokens":3}]}]}`
+
+func openAI(t *testing.T, s *server, more string) string {
+	return "-m mock --service-kind openai --endpoint v1/chat/completions --async --input-data " + write(t, "in.json", chats) + " -u " + s.http + " " + more
+}
+
+// shape is a text without its numbers and without blanks at the ends of lines.
+func shape(text string) []string {
+	var out []string
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		out = append(out, strings.TrimRight(regexp.MustCompile(`\d+(\.\d+)?(e\+\d+)?`).ReplaceAllString(line, "N"), " "))
+	}
+	return out
+}
+
+func TestOpenAI(t *testing.T) {
+	s := serve(t, nil)
+	dir := t.TempDir()
+	csv, export := filepath.Join(dir, "out.csv"), filepath.Join(dir, "export.json")
+	got := command(t, openAI(t, s, "--concurrency-range 1:3:2 -p 150 -s 999 -v -f "+csv+" --profile-export-file "+export), nil)
+	if got.err != nil || got.Code != frontend.ExitOK {
+		t.Fatalf("code %d, %v\n%s", got.Code, got.err, got.log)
+	}
+	level := []string{
+		"Request concurrency: N",
+		"  Pass [N] throughput: N infer/sec. Avg latency: N usec (std N usec).",
+		"  Pass [N] throughput: N infer/sec. Avg latency: N usec (std N usec).",
+		"  Pass [N] throughput: N infer/sec. Avg latency: N usec (std N usec).",
+		"  Client:", "    Request count: N", "    Throughput: N infer/sec", "    Avg client overhead: N%",
+		"    Avg latency: N usec (standard deviation N usec)",
+		"    pN latency: N usec", "    pN latency: N usec", "    pN latency: N usec", "    pN latency: N usec",
+		"    First response latency: avg N usec, pN N usec, pN N usec, pN N usec, pN N usec",
+		"    Avg HTTP time: N usec (send N usec + response wait N usec + receive N usec)",
+	}
+	want := []string{
+		" Successfully read data for N stream/streams with N step/steps.", "*** Measurement Settings ***", "  Service Kind: OPENAI",
+		`  Using "time_windows" mode for stabilization`, "  Stabilizing using average throughput", "  Measurement window: N msec",
+		"  Latency limit: N msec", "  Concurrency limit: N concurrent requests", "  Using asynchronous calls for inference", "",
+	}
+	want = append(append(append(want, level...), level...),
+		"Inferences/Second vs. Client Average Batch Latency",
+		"Concurrency: N, throughput: N infer/sec, latency N usec", "Concurrency: N, throughput: N infer/sec, latency N usec")
+	if diff := cmp.Diff(want, shape(got.out)); diff != "" {
+		t.Error(diff)
+	}
+	text, err := os.ReadFile(csv)
+	if err != nil || strings.Count(string(text), "\n") != 3 || !strings.HasPrefix(string(text), "Concurrency,Inferences/Second,Client Send,Client Recv,p50 latency") {
+		t.Errorf("CSV %q, %v", text, err)
+	}
+	checkExport(t, export, []float64{1, 3}, "payload")
+}
+
+// checkExport reads a profile export and looks whether it holds together.
+func checkExport(t *testing.T, name string, levels []float64, input string) {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	doc, err := profileexport.Read(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Experiments) != len(levels) {
+		t.Fatalf("%d experiments, want %d", len(doc.Experiments), len(levels))
+	}
+	for i, e := range doc.Experiments {
+		if e.Load.Value != levels[i] || len(e.Windows) < 2 || len(e.Requests) == 0 {
+			t.Fatalf("experiment %+v with %d requests and windows %v", e.Load, len(e.Requests), e.Windows)
+		}
+		for _, r := range e.Requests {
+			var text string
+			if json.Unmarshal(r.Inputs.Get(input), &text) != nil || text == "" || len(r.Moments) == 0 || len(r.Moments) != len(r.Responses) {
+				t.Fatalf("request %+v", r)
+			}
+			if r.Moments[0] < r.Timestamp {
+				t.Errorf("answered before it was sent: %+v", r)
+			}
+		}
+	}
+}
+
+// The command of the ensemble's seed, with shorter windows.
+func TestEnsembleOfTheSeed(t *testing.T) {
+	s := serve(t, nil)
+	dir := t.TempDir()
+	data := write(t, "prompts_perfanalyzer.json", `{"data":[{"text_input":["hello world"],"max_tokens":[3]},{"text_input":["good day"],"max_tokens":[3]}]}`)
+	export, csv := filepath.Join(dir, "qwen2-7b-1024_1.json"), filepath.Join(dir, "pa.csv")
+	got := command(t, "-u "+s.grpc+" -i grpc -m ensemble --async --input-data "+data+" --measurement-interval 200 --profile-export-file "+export+
+		" --service-kind triton -v --endpoint v1/chat/completions --concurrency-range 2:4:1 --stability-percentage 999 --streaming --shape max_tokens:1 --shape text_input:1 -f "+csv, nil)
+	if got.err != nil || got.Code != frontend.ExitOK {
+		t.Fatalf("code %d, %v\n%s", got.Code, got.err, got.log)
+	}
+	text := strings.Join(shape(got.out), "\n")
+	for _, want := range []string{
+		"  Detected decoupled model, using the first response for measuring latency\n\nRequest concurrency: N\n  Pass [N]",
+		"    Response Throughput: N infer/sec\n    Avg client overhead: N%\n",
+		"\n  Server:\n    Inference count: N\n    Execution count: N\n    Successful request count: N\n    Avg request latency: N usec (overhead N usec + queue N usec + compute N usec)\n\n  Composing models:\n  postprocessing, version: N\n      Inference count: N\n",
+		"\n  preprocessing, version: N\n", "\n  tensorrt_llm, version: N\n",
+		"\nInferences/Second vs. Client Average Batch Latency\nConcurrency: N,",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the report lacks %q:\n%s", want, got.out)
+		}
+	}
+	for _, name := range []string{"pa.csv", "postprocessing_v1.pa.csv", "preprocessing_v1.pa.csv", "tensorrt_llm_v1.pa.csv"} {
+		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || strings.Count(string(text), "\n") != 4 {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
+	}
+	checkExport(t, export, []float64{2, 3, 4}, "text_input")
+}
+
+// The command of the seed on prefill, with the oldest vLLM convention.
+func TestPrefillOfTheSeed(t *testing.T) {
+	s := serve(t, func(c *mock.Config) { c.Triton.Models = map[string]mock.Convention{"vllm": "vllm-old"} })
+	data := write(t, "prompts.json", `{"data": [{"PROMPT": ["Hello, my name is"], "STREAM": [true]}]}`)
+	export := filepath.Join(t.TempDir(), "profile_export.json")
+	got := command(t, "-m vllm -u "+s.grpc+" -i grpc --async --streaming --input-data="+data+" --profile-export-file="+export+
+		" --measurement-mode=count_windows --measurement-request-count=10 --stability-percentage=999", nil)
+	if got.err != nil || got.Code != frontend.ExitOK || !strings.Contains(got.out, "Request count: 30\n") {
+		t.Fatalf("code %d, %v\n%s%s", got.Code, got.err, got.log, got.out)
+	}
+	checkExport(t, export, []float64{1}, "PROMPT")
+}
+
+func TestRequestCount(t *testing.T) {
+	s := serve(t, nil)
+	got := command(t, openAI(t, s, "--request-count 20 --warmup-request-count 5 --concurrency-range 4"), nil)
+	if got.Code != frontend.ExitOK || !strings.Contains(got.out, "  Sending 5 warmup requests\n  Sending 20 benchmark requests\n") || !strings.Contains(got.out, "    Request count: 20\n") {
+		t.Errorf("code %d\n%s%s", got.Code, got.out, got.log)
+	}
+}
+
+func TestRate(t *testing.T) {
+	s := serve(t, nil)
+	got := command(t, openAI(t, s, "--request-rate-range 50 -p 200 -s 999 --request-distribution poisson"), nil)
+	if got.Code != frontend.ExitOK || !strings.Contains(got.out, "Request Rate: 50 inference requests per second\n") ||
+		!strings.Contains(got.out, "    Latency from the scheduled send: avg ") || !strings.Contains(got.out, "\nRequest Rate: 50, throughput: ") {
+		t.Errorf("code %d\n%s%s", got.Code, got.out, got.log)
+	}
+}
+
+func TestNeverStable(t *testing.T) {
+	s := serve(t, nil)
+	got := command(t, openAI(t, s, "-p 100 -s 0 -r 3 --percentile 99"), nil)
+	if got.Code != frontend.ExitUnstable || !strings.Contains(got.log, "Failed to obtain stable measurement within 3 measurement windows for concurrency 1. Please try to increase the --measurement-interval.") {
+		t.Errorf("code %d\n%s%s", got.Code, got.out, got.log)
+	}
+	if got.Result == nil || got.Result.Stages[0].Level.Merged == nil || strings.Contains(got.out, "Inferences/Second") {
+		t.Errorf("what was measured is lost, or was reported:\n%s", got.out)
+	}
+}
+
+func TestThresholdIsNeverMet(t *testing.T) {
+	s := serve(t, nil)
+	got := command(t, openAI(t, s, "-p 100 -s 999 -l 1 --concurrency-range 1:8"), nil)
+	if got.Code != frontend.ExitOK || !strings.Contains(got.log, "Measured latency went over the set limit of 1 msec. ") || len(got.Result.Stages) != 1 {
+		t.Errorf("code %d, %d levels\n%s%s", got.Code, len(got.Result.Stages), got.out, got.log)
+	}
+}
+
+func TestEmptyWindow(t *testing.T) {
+	s := serve(t, func(c *mock.Config) { c.Latency.TTFT = time.Second })
+	got := command(t, openAI(t, s, "-p 100"), nil)
+	if got.Code != frontend.ExitOption || !strings.Contains(got.log, "No valid requests recorded within time interval. Please use a larger time window.") {
+		t.Errorf("code %d\n%s%s", got.Code, got.out, got.log)
+	}
+}
+
+func TestServerDies(t *testing.T) {
+	s := serve(t, nil)
+	time.AfterFunc(400*time.Millisecond, func() { s.mock.Close() })
+	got := command(t, openAI(t, s, "-p 150 -s 0 -r 50 -v"), nil)
+	if got.Code != frontend.ExitGeneric || !strings.Contains(got.log, "Failed to maintain requested inference load.") || !strings.Contains(got.out, "  Pass [1] throughput:") {
+		t.Errorf("code %d\n%s%s", got.Code, got.out, got.log)
+	}
+}
+
+func TestStopped(t *testing.T) {
+	s := serve(t, nil)
+	stop := make(chan struct{})
+	time.AfterFunc(500*time.Millisecond, func() { close(stop) })
+	got := command(t, openAI(t, s, "-p 100 -s 0 -r 500"), stop)
+	if !got.Result.Interrupted || !strings.Contains(got.out, "Inferences/Second vs. Client") {
+		t.Errorf("code %d\n%s%s", got.Code, got.out, got.log)
+	}
+}
+
+func TestBadData(t *testing.T) {
+	s := serve(t, nil)
+	data := write(t, "bad.json", "{\"data\": [\n {\"text_input\": [\"x\"],}\n]}")
+	got := command(t, "-m ensemble -i grpc --streaming -u "+s.grpc+" --input-data "+data, nil)
+	if got.Code != frontend.ExitGeneric || got.err == nil || !strings.Contains(got.err.Error(), "bad.json:2") {
+		t.Errorf("code %d, %v: want the file and the line", got.Code, got.err)
+	}
+}
+
+func TestShapeDoesNotFit(t *testing.T) {
+	s := serve(t, nil)
+	data := write(t, "in.json", `{"data":[{"text_input":["x"],"max_tokens":[3]}]}`)
+	got := command(t, "-m ensemble -i grpc --streaming -u "+s.grpc+" --input-data "+data+" --shape max_tokens:4", nil)
+	if got.Code != frontend.ExitGeneric || got.err == nil || !strings.Contains(got.err.Error(), "max_tokens") {
+		t.Errorf("code %d, %v: want the tensor's name", got.Code, got.err)
+	}
+}

@@ -10,7 +10,7 @@ ifeq ($(shell uname -s),Linux)
 export INFEROMETER_TRITON ?= $(CURDIR)/.peers/triton
 endif
 
-.PHONY: help build run test race fuzz cross vet bench bench-full bench-tokens conformance-tokens peers proto triton clean
+.PHONY: help build run test race fuzz cross vet bench bench-full bench-tokens conformance-tokens conformance-genai-perf peers proto triton clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -60,6 +60,10 @@ bench-full: build peers ## the same beside all peers, and with a million request
 
 peers: ## install the tools that bench compares with, under .peers
 	scripts/peers.sh all
+
+conformance-genai-perf: build ## figures, files and tables beside the real genai-perf
+	scripts/peers.sh perf_analyzer tokenizer genai-perf
+	.peers/genai-perf/bin/python scripts/genai-perf-conformance.py bin/inferometer .peers/perf_analyzer/perf_analyzer .peers/tokenizer
 
 conformance-tokens: ## token ids of real vocabularies, compared with Hugging Face tokenizers
 	scripts/token-peers.sh

@@ -76,7 +76,11 @@ func newLayout(m *Model, c convention, t plan.Target, d plan.Data, tok prompt.To
 		b.add(c.text, text, tensor.Bytes)
 	}
 	b.add(c.length, length, wholeTypes()...)
-	if d.MinTokens || d.IgnoreEOS {
+	ignored := d.IgnoreEOS && c.sampling == "" && b.spec("ignore_eos") != nil
+	if ignored {
+		b.flag("ignore_eos", true)
+	}
+	if d.MinTokens || d.IgnoreEOS && !ignored {
 		b.least()
 	}
 	b.flag(c.stream, t.Streaming)

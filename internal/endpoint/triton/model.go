@@ -63,20 +63,22 @@ func find(specs []tensor.Spec, name string) *tensor.Spec {
 	return nil
 }
 
-// names lists tensors for a message, with what the model says of them.
+// names lists tensors for a message, with what the model says of those that it
+// insists on.
 func names(specs []tensor.Spec) string {
-	if len(specs) == 0 {
-		return "none"
-	}
-	words := make([]string, len(specs))
-	for i, s := range specs {
-		words[i] = s.Name + " (" + s.Datatype.String() + tensor.ShapeText(s.Shape)
+	var needed, optional []string
+	for _, s := range specs {
 		if s.Optional {
-			words[i] += ", optional"
+			optional = append(optional, s.Name)
+		} else {
+			needed = append(needed, s.Name+" ("+s.Datatype.String()+tensor.ShapeText(s.Shape)+")")
 		}
-		words[i] += ")"
 	}
-	return strings.Join(words, ", ")
+	text := orNone(needed)
+	if len(optional) > 0 {
+		text += " and, optional, " + strings.Join(optional, ", ")
+	}
+	return text
 }
 
 // metadata is what both sides of the protocol tell about a model.

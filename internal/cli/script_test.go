@@ -29,8 +29,9 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the scripts of testdata/script, each with servers of its own:
-// $MOCK answers, $BROKEN lists a model and fails every request, $PAGE is a web page,
-// $DEAD is nobody.
+// $MOCK answers, as OpenAI and as Triton, and so does $GRPC, over gRPC; $FAILING is like
+// $GRPC and fails half of the requests in the middle; $BROKEN lists a model and fails
+// every request, $PAGE is a web page, $DEAD is nobody.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -40,12 +41,18 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			closed.Close()
-			m, err := startMock(env)
+			m, g, err := startMock(env)
+			if err != nil {
+				return err
+			}
+			_, failing, err := startMock(env, mock.Fault{Kind: mock.Error, Share: 0.5})
 			if err != nil {
 				return err
 			}
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each command otherwise
 			env.Setenv("MOCK", m)
+			env.Setenv("GRPC", g)
+			env.Setenv("FAILING", failing)
 			env.Setenv("DEAD", "http://"+closed.Addr().String())
 			env.Setenv("BROKEN", startHTTP(env, broken))
 			env.Setenv("PAGE", startHTTP(env, page))
@@ -57,21 +64,28 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-func startMock(env *testscript.Env) (string, error) {
+// startMock starts a mock and gives its addresses over HTTP and gRPC.
+func startMock(env *testscript.Env, faults ...mock.Fault) (overHTTP, overGRPC string, err error) {
 	c := mock.Default()
 	c.Strict = true
+	c.Faults = faults
+	c.Triton.Models = map[string]mock.Convention{"vllm_model": mock.ConventionVLLM, "ensemble": mock.ConventionTRTLLM, "simple": mock.ConventionAdd}
 	c.Latency.TTFT, c.Latency.ITL, c.Output.Tokens = 5*time.Millisecond, time.Millisecond, 6
 	s, err := mock.New(c)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	go func() { _ = s.Serve(l) }()
 	env.Defer(func() { _ = s.Close() })
-	return "http://" + l.Addr().String(), nil
+	var at []string
+	for _, serve := range []func(net.Listener) error{s.Serve, s.ServeGRPC} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return "", "", err
+		}
+		go func() { _ = serve(l) }()
+		at = append(at, l.Addr().String())
+	}
+	return "http://" + at[0], "grpc://" + at[1], nil
 }
 
 func startHTTP(env *testscript.Env, h http.HandlerFunc) string {

@@ -88,8 +88,16 @@ func FuzzServer(f *testing.F) {
 				}
 			})
 		}
+		open := newListener()
+		s, err := c.Open(t.Context(), 0, to.fields(), open)
+		if err == nil {
+			s.Send([]byte("piece"), newWrote())
+		}
 		requests.Wait()
 		c.Close()
+		if err == nil {
+			<-open.ended
+		}
 		l.Close()
 		wg.Wait()
 	})

@@ -41,7 +41,14 @@ func reportCommand(env Env, args []string) int {
 			return fail(env, "report", err, exitRun)
 		}
 	}
-	if !res.Verdict.Valid {
+	return resultCode(res)
+}
+
+// resultCode is the exit code that a result stands for, right after the run and when it
+// is reported again: a run that was stopped or did not end properly is no success, even
+// where the figures that it has are good.
+func resultCode(res *result.Result) int {
+	if !res.Verdict.Valid || res.Interrupted || res.Incomplete {
 		return exitRun
 	}
 	return exitOK

@@ -87,10 +87,7 @@ func measure(env Env, action *native.Action) int {
 	if err != nil {
 		return fail(env, "run", fmt.Errorf("the result is complete, but not all of it was kept: %w", err), exitRun)
 	}
-	if !res.Verdict.Valid || res.Interrupted {
-		return exitRun
-	}
-	return exitOK
+	return resultCode(res)
 }
 
 // printResult prints the result as the command line asked for.

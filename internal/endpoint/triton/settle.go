@@ -106,12 +106,11 @@ func fits(t *plan.Target, m *Model, first bool, log io.Writer) error {
 
 // stranger says what is behind a URL that does not answer as Triton does.
 func (l *link) stranger(ctx context.Context, t plan.Target, o endpoint.Options, err error) error {
+	var dial *net.OpError
 	switch class := netclock.Classify(err); {
+	case errors.As(err, &dial) && dial.Op == "dial":
+		return fmt.Errorf("cannot be reached: %w", dial)
 	case class == record.ConnectFailed || class == record.ResolveFailed || class == record.TLSFailed || ctx.Err() != nil:
-		var inner *net.OpError
-		if errors.As(err, &inner) {
-			err = inner
-		}
 		return fmt.Errorf("cannot be reached: %w", err)
 	}
 	plainURL := *l.url

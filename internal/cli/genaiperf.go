@@ -44,6 +44,14 @@ func genaiPerfCommand(env Env, args []string) int {
 		fmt.Fprintln(env.Stderr, "note: "+n)
 	}
 	if action.DryRun {
+		for _, level := range action.Levels {
+			if code := printPlan(env, name, level.Plan); code != exitOK {
+				return code
+			}
+		}
+		if action.Plan == nil {
+			return exitOK
+		}
 		return printPlan(env, name, action.Plan)
 	}
 	if env.Getenv("GOGC") == "" {
@@ -68,13 +76,34 @@ func genaiPerfProfile(env Env, action *frontend.Action) int {
 	with := toolEnv(env)
 	with.Stop = stop
 	with.Watch = func(state func() run.Progress) { display.Start((&gauge{state: state}).snapshot) }
+	valid := true
+	if action.Command == frontend.Analyze {
+		err := tool.Analyze(ctx, action, with, func(level *frontend.Action, out *tool.Outcome) {
+			display.Stop()
+			fmt.Fprintln(env.Stdout, level.Settings.Dir)
+			genaiPerfReport(env, "genai-perf", out, nil)
+			valid = valid && out.Result.Verdict.Valid
+		})
+		display.Stop()
+		if err != nil {
+			return fail(env, "genai-perf", err, exitRun)
+		}
+		return strictly(action, valid)
+	}
 	out, err := tool.Profile(ctx, action, with)
 	display.Stop()
-	code := genaiPerfReport(env, "genai-perf", out, err)
-	if code == exitOK && action.Strict && !out.Result.Verdict.Valid {
+	if code := genaiPerfReport(env, "genai-perf", out, err); code != exitOK {
+		return code
+	}
+	return strictly(action, out.Result.Verdict.Valid)
+}
+
+// strictly is the exit code of a run that went well.
+func strictly(action *frontend.Action, valid bool) int {
+	if action.Strict && !valid {
 		return exitRun
 	}
-	return code
+	return exitOK
 }
 
 func toolEnv(env Env) tool.Env {

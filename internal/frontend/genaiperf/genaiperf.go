@@ -14,6 +14,7 @@ import (
 // The things that a command line can ask for.
 const (
 	Profile  = "profile"
+	Analyze  = "analyze"
 	Help     = "help"
 	Version  = "version"
 	Template = "create-template"
@@ -29,6 +30,9 @@ type Action struct {
 	DryRun   bool     // print the plan and stop
 	Strict   bool     // a result that cannot be trusted is a failure
 	InputDir string   // of Merge: the directory of the runs
+
+	Levels    []*Action // of Analyze: a run for each value
+	SweepType string    // of Analyze: what changes from run to run
 }
 
 // Settings are what a command line says beyond the plan, and what its reports repeat.
@@ -55,6 +59,7 @@ type Settings struct {
 
 	InputMean, InputStddev   int
 	OutputMean, OutputStddev int // a mean of 0: the server's choice
+	Prefixes, PrefixLength   int // prompts to choose a common beginning from, and their length
 	Deterministic            bool
 	InWords                  int // ask for this many tokens in the words of the prompt
 	Prompts                  int
@@ -118,6 +123,9 @@ func Parse(args []string) (*Action, error) {
 	b.a.DryRun, b.a.Strict = v.given("dry-run"), v.given("strict")
 	if v.command == Merge {
 		return b.merge()
+	}
+	if v.command == Analyze {
+		return b.analyze()
 	}
 	b.refuse()
 	if len(v.faults) > 0 && v.command != "" && v.command != Profile {

@@ -163,6 +163,7 @@ func flagCases() []flagCase {
 		{ReleaseLast, "--input-file in.jsonl", `InputFile="in.jsonl"`},
 		{ReleaseLast, "--server-metrics-url http://a:1/metrics http://b:1/metrics", `MetricsURLs=["http://a:1/metrics","http://b:1/metrics"]`},
 		{ReleaseLast, "--server-metrics-urls http://a:1/metrics", `MetricsURLs=["http://a:1/metrics"]`},
+		{ReleaseLast, "--num-prefix-prompts 4 --prefix-prompt-length 30", "Prefixes=4 PrefixLength=30"},
 		{ReleaseLast, "--faithful", "Faithful=true"},
 		{ReleaseLast, "-- --max-threads 4 --request-distribution=poisson", ""},
 	}
@@ -298,6 +299,34 @@ func TestHelpAndVersion(t *testing.T) {
 	}
 }
 
+func TestSweeps(t *testing.T) {
+	for _, tt := range []struct{ args, want string }{
+		{"--sweep-range 1:8", "artifacts/m-openai-chat-concurrency1 artifacts/m-openai-chat-concurrency2 artifacts/m-openai-chat-concurrency4 artifacts/m-openai-chat-concurrency8"},
+		{"--sweep-list 3,5", "artifacts/m-openai-chat-concurrency3 artifacts/m-openai-chat-concurrency5"},
+		{"--sweep-type request_rate --sweep-range 10:30:10 --artifact-dir a", "a/m-openai-chat-request_rate10.0 a/m-openai-chat-request_rate20.0 a/m-openai-chat-request_rate30.0"},
+		{"--sweep-type input_sequence_length --sweep-list 100,200", "artifacts/m-openai-chat-input_sequence_length100 artifacts/m-openai-chat-input_sequence_length200"},
+		{"--sweep-type num_dataset_entries --sweep-list 7", "artifacts/m-openai-chat-num_dataset_entries7"},
+	} {
+		a, err := Parse(append([]string{"analyze", "-m", "m", "--endpoint-type", "chat"}, strings.Fields(tt.args)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var dirs []string
+		for _, l := range a.Levels {
+			dirs = append(dirs, l.Settings.Dir)
+			if err := plan.Validate(l.Plan); err != nil || l.Plan.Output.Dir != l.Settings.Dir+"/profile_export_inferometer" {
+				t.Errorf("%s: %s: %v", tt.args, l.Plan.Output.Dir, err)
+			}
+		}
+		if got := strings.Join(dirs, " "); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.args, got, tt.want)
+		}
+	}
+	if a, err := Parse(strings.Fields("analyze -m m --endpoint-type chat")); err != nil || len(a.Levels) != 11 {
+		t.Errorf("without values: %v, %v", a, err)
+	}
+}
+
 // faultCase is a bad command line and what the message must say.
 type faultCase struct{ args, want string }
 
@@ -353,7 +382,16 @@ func faultCases() []faultCase {
 		{ok + "-- --shared-memory system", "-- --shared-memory: this flag of perf_analyzer is not served here"},
 		{ok + "--fixed-schedule maybe", `takes no value, or true, not "maybe"`},
 		{ok + "--input-file payload:x.jsonl", "payload: is not served"},
-		{"analyze -m m --sweep-type concurrency --sweep-range 1:4 --sweep-list 1,2", "analyze: is not served"},
+		{"analyze -m m --sweep-type concurrency --sweep-range 1:4 --sweep-list 1,2", "--sweep-list: contradicts --sweep-range"},
+		{"analyze -m m --endpoint-type chat --sweep-range 4:1", `"4:1" is not MIN:MAX`},
+		{"analyze -m m --endpoint-type chat --sweep-range 0:4", `"0" is not a whole number from 1`},
+		{"analyze -m m --endpoint-type chat --sweep-range 1:100000:1", "is more than 1000 runs"},
+		{"analyze -m m --endpoint-type chat --sweep-type request_rate", "needs values"},
+		{"analyze -m m --endpoint-type chat --concurrency 3", "--concurrency: is what the sweep changes"},
+		{"analyze -m m --endpoint-type chat --sweep-type request_rate --sweep-list 1 --concurrency 3", "contradicts the other kind of load"},
+		{"analyze --endpoint-type chat --sweep-list 1", "the model is missing"},
+		{ok + "--sweep-list 1,2", "--sweep-list: belongs to analyze"},
+		{ok + "--num-prefix-prompts 2 --prefix-prompt-length 0", "must be more than 0"},
 		{"config -f file.yaml --override-config", "config: is not served"},
 		{"create-template", "create-template: is not served"},
 		{"process-export-files --input-directory x --isl 3", "--isl: has no meaning for process-export-files"},
@@ -361,9 +399,9 @@ func faultCases() []faultCase {
 	}
 	for _, f := range []string{
 		"--num-sessions 3", "--session-concurrency 3", "--session-delay-ratio 0.5", "--session-turn-delay-mean 5", "--session-turn-delay-stddev 5",
-		"--session-turns-mean 3", "--session-turns-stddev 3", "--num-prefix-prompts 4", "--grpc-method a.b/c", "--batch-size-image 3", "--batch-size-audio 3",
+		"--session-turns-mean 3", "--session-turns-stddev 3", "--grpc-method a.b/c", "--batch-size-image 3", "--batch-size-audio 3",
 		"--image-width-mean 10", "--image-height-mean 10", "--audio-length-mean 3", "--enable-checkpointing", "--fixed-schedule true", "--file x.yaml",
-		"--prefix-prompt-length 4", "--image-width-stddev 3", "--image-height-stddev 3", "--image-format png", "--audio-length-stddev 3",
+		"--image-width-stddev 3", "--image-height-stddev 3", "--image-format png", "--audio-length-stddev 3",
 		"--audio-format wav", "--audio-depths 16 24", "--audio-sample-rates 16 48", "--audio-num-channels 2", "--checkpoint-dir x", "--generate-plots",
 	} {
 		name, _, _ := strings.Cut(f, " ")

@@ -12,18 +12,22 @@ import (
 
 // refuse names what is not served at all.
 func (b *builder) refuse() {
-	const own = "inferometer run says the same with --stage; see docs/genai-perf.md"
 	switch b.command {
-	case "analyze":
-		b.fault("analyze", "is not served", "run profile once for each level; "+own)
 	case "config", Template, "compare":
 		b.fault(b.command, "is not served", "see docs/genai-perf.md for what is")
+	case Analyze:
+	default:
+		for _, key := range []string{"sweep-type", "sweep-range", "sweep-list"} {
+			if b.given(key) {
+				b.fault(b.as(key), "belongs to analyze", "say genai-perf analyze …")
+			}
+		}
 	}
 	for _, key := range []string{
-		"sweep-type", "sweep-range", "sweep-list", "sessions", "session-concurrency", "session-delay-ratio",
+		"sessions", "session-concurrency", "session-delay-ratio",
 		"session-turn-delay-mean", "session-turn-delay-stddev", "session-turns-mean", "session-turns-stddev",
-		"fixed-schedule", "prefix-prompts", "grpc-method", "input-directory", "file", "override-config",
-		"checkpointing", "checkpoint-dir", "plots", "prefix-length", "batch-image", "batch-audio", "image-width-mean", "image-width-stddev",
+		"fixed-schedule", "grpc-method", "input-directory", "file", "override-config",
+		"checkpointing", "checkpoint-dir", "plots", "batch-image", "batch-audio", "image-width-mean", "image-width-stddev",
 		"image-height-mean", "image-height-stddev", "image-format", "audio-length-mean", "audio-length-stddev", "audio-format", "audio-depths",
 		"audio-sample-rates", "audio-num-channels",
 	} {

@@ -191,6 +191,10 @@ func (b *builder) input() {
 	s.Deterministic = b.given("deterministic")
 	s.Prompts = b.whole("prompts", 100)
 	s.Seed = b.whole("seed", 0)
+	s.Prefixes, s.PrefixLength = b.whole("prefix-prompts", 0), b.whole("prefix-length", 100)
+	if s.Prefixes > 0 && s.PrefixLength == 0 {
+		b.fault("--prefix-prompt-length", "must be more than 0", "")
+	}
 	s.Batch = b.whole("batch-text", 1)
 	if s.Batch > 1 && s.EndpointType != "embeddings" {
 		b.fault(b.as("batch-text"), "belongs to --endpoint-type embeddings", "leave it out")
@@ -307,6 +311,15 @@ func (b *builder) files() {
 
 // Folder is the name of the directory of a run.
 func (s *Settings) Folder() string {
+	load := "concurrency" + strconv.Itoa(s.Concurrency)
+	if s.Rate > 0 {
+		load = "request_rate" + pythonFloat(s.Rate)
+	}
+	return s.name() + "-" + load
+}
+
+// name is the part of a directory's name that is the same under any load.
+func (s *Settings) name() string {
 	model := ""
 	if len(s.Models) > 0 {
 		model = strings.ReplaceAll(s.Models[0], "/", "_")
@@ -318,11 +331,7 @@ func (s *Settings) Folder() string {
 	if s.ServiceKind == "triton" {
 		kind = s.Backend
 	}
-	load := "concurrency" + strconv.Itoa(s.Concurrency)
-	if s.Rate > 0 {
-		load = "request_rate" + pythonFloat(s.Rate)
-	}
-	return strings.Join([]string{model, s.ServiceKind, kind, load}, "-")
+	return strings.Join([]string{model, s.ServiceKind, kind}, "-")
 }
 
 // pythonFloat is a number as Python prints it: 2.0, not 2.

@@ -137,7 +137,7 @@ func inputConfig(s *frontend.Settings) object {
 		{"image", object{{"width", spread(0, 0)}, {"height", spread(0, 0)}, {"batch_size", 1}, {"format", "png"}}},
 		{"output_tokens", output},
 		{"synthetic_tokens", spread(s.InputMean, s.InputStddev)},
-		{"prefix_prompt", object{{"num", 0}, {"length", 100}}},
+		{"prefix_prompt", object{{"num", s.Prefixes}, {"length", s.PrefixLength}}},
 		{"sessions", object{
 			{"num", 0}, {"turns", spread(1, 0)}, {"turn_delay", object{{"mean", 0}, {"ratio", json.Number("1.0")}, {"stddev", 0}}},
 		}},

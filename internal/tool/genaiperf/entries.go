@@ -84,10 +84,32 @@ func (t *tool) prompts(ctx context.Context) ([]prompt.Prompt, error) {
 		return nil, err
 	}
 	list, err := take(ctx, made, d.Prompts)
-	if err != nil || t.set.InWords == 0 {
-		return list, err
+	if err == nil && t.set.InWords > 0 {
+		list = t.ask(list)
 	}
-	return t.ask(list), nil
+	if err == nil && t.set.Prefixes > 0 {
+		err = t.prefix(ctx, list)
+	}
+	return list, err
+}
+
+// prefix puts one of a few common beginnings in front of each prompt.
+func (t *tool) prefix(ctx context.Context, list []prompt.Prompt) error {
+	d := plan.Data{Prompts: t.set.Prefixes, Input: plan.Length{Dist: plan.DistFixed, Mean: float64(t.set.PrefixLength)}}
+	made, err := synthetic.New(d, t.tok, prompt.Mix(t.plan.Seed^'p'))
+	if err != nil {
+		return err
+	}
+	beginnings, err := take(ctx, made, t.set.Prefixes)
+	if err != nil {
+		return err
+	}
+	pick := rand.New(rand.NewPCG(t.plan.Seed, 'p'))
+	for i := range list {
+		list[i].Text = beginnings[pick.IntN(len(beginnings))].Text + " " + list[i].Text
+		list[i].Tokens = t.tok.Count(list[i].Text)
+	}
+	return nil
 }
 
 // take takes n prompts from a source.

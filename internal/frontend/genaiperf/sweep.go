@@ -1,0 +1,134 @@
+package genaiperf
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// swept is the flag that a kind of sweep changes from run to run.
+func swept() map[string]string {
+	return map[string]string{
+		"batch_size": "batch-text", "concurrency": "concurrency", "num_dataset_entries": "prompts",
+		"input_sequence_length": "input-mean", "request_rate": "request-rate",
+	}
+}
+
+// mostRuns bounds a sweep: more is a slip of the keyboard.
+const mostRuns = 1000
+
+// analyze makes an action for each value of a sweep.
+func (b *builder) analyze() (*Action, error) {
+	kind := b.text("sweep-type", "concurrency")
+	key := swept()[kind]
+	points := b.points(kind)
+	if b.given(key) {
+		b.fault(b.as(key), "is what the sweep changes", "leave it out")
+	}
+	if key == "request-rate" && b.given("concurrency") || key == "concurrency" && b.given("request-rate") {
+		b.fault("--sweep-type "+kind, "contradicts the other kind of load", "give one of the two")
+	}
+	if len(b.faults) > 0 {
+		return nil, b.faults
+	}
+	all := b.a
+	all.Command, all.SweepType = Analyze, kind
+	for _, n := range points {
+		one := *b.values
+		one.used = maps.Clone(b.used)
+		f := flagOf(key)
+		one.used[key] = []value{{flag: f, as: "--sweep-type " + kind, text: []string{strconv.Itoa(n)}}}
+		level := &builder{values: &one, a: &Action{Command: Profile}}
+		level.a.Settings.Release = all.Settings.Release
+		level.refuse()
+		level.settings()
+		if kind != "concurrency" && kind != "request_rate" {
+			s := &level.a.Settings
+			s.Dir = filepath.Join(s.Artifacts, s.name()+"-"+kind+strconv.Itoa(n))
+		}
+		level.plan()
+		if len(one.faults) > 0 {
+			return nil, one.faults
+		}
+		if len(all.Levels) == 0 {
+			all.Notes = append(all.Notes, level.a.Notes...)
+		}
+		level.a.Notes = nil
+		all.Levels = append(all.Levels, level.a)
+		all.Settings.Artifacts = level.a.Settings.Artifacts
+	}
+	return all, nil
+}
+
+func flagOf(key string) *option {
+	table := flags()
+	for i := range table {
+		if table[i].key == key && table[i].releases&inLast != 0 {
+			return &table[i]
+		}
+	}
+	return nil
+}
+
+// points are the values that a sweep goes through.
+func (b *builder) points(kind string) []int {
+	list, hasList := b.last("sweep-list")
+	if hasList && b.given("sweep-range") {
+		b.fault("--sweep-list", "contradicts --sweep-range", "give one of the two")
+		return nil
+	}
+	if hasList {
+		return b.numbers("--sweep-list", strings.Split(list.text[0], ","))
+	}
+	text := b.text("sweep-range", "")
+	if text == "" {
+		if kind != "concurrency" {
+			b.fault("--sweep-type "+kind, "needs values", "give --sweep-range MIN:MAX or --sweep-list")
+			return nil
+		}
+		text = "1:1024" // the original's
+	}
+	ends := b.numbers("--sweep-range", strings.Split(text, ":"))
+	switch {
+	case ends == nil:
+		return nil
+	case len(ends) < 2 || len(ends) > 3 || ends[0] > ends[1]:
+		b.fault("--sweep-range", fmt.Sprintf("%q is not MIN:MAX or MIN:MAX:STEP", shorten(text)), "such as 1:64")
+		return nil
+	}
+	var points []int
+	for n := ends[0]; n <= ends[1] && len(points) <= mostRuns; {
+		points = append(points, n)
+		if len(ends) == 3 {
+			n += ends[2]
+		} else {
+			n *= 2
+		}
+	}
+	if len(points) > mostRuns {
+		b.fault("--sweep-range", fmt.Sprintf("is more than %d runs", mostRuns), "give a larger step")
+		return nil
+	}
+	return points
+}
+
+// numbers reads whole numbers from 1.
+func (b *builder) numbers(where string, texts []string) []int {
+	var list []int
+	for _, text := range texts {
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil || n < 1 || n > 1<<30 {
+			b.fault(where, fmt.Sprintf("%q is not a whole number from 1", shorten(text)), "")
+			return nil
+		}
+		list = append(list, n)
+	}
+	if len(list) > mostRuns {
+		b.fault(where, fmt.Sprintf("has more than %d values", mostRuns), "")
+		return nil
+	}
+	return slices.Clip(list)
+}

@@ -1,0 +1,98 @@
+package genaiperf
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"inferometer/internal/dialect/genaiperf"
+	frontend "inferometer/internal/frontend/genaiperf"
+)
+
+// summaryFile is the table of all runs of a sweep.
+const summaryFile = "analyze_export_genai_perf.csv"
+
+// Analyze carries out a sweep, one run after the other. Each is told of when it has
+// ended; an error of one ends the sweep, and what was measured is kept.
+func Analyze(ctx context.Context, a *frontend.Action, env Env, each func(level *frontend.Action, out *Outcome)) error {
+	var rows [][]string
+	var err error
+	for i, level := range a.Levels {
+		var out *Outcome
+		out, err = Profile(ctx, level, env)
+		if out != nil {
+			each(level, out)
+			rows = append(rows, levelRow(i, &level.Settings, out.Summary))
+		}
+		if err != nil || ctx.Err() != nil || out.Result.Interrupted {
+			break
+		}
+	}
+	if len(rows) == 0 {
+		return err
+	}
+	return errors.Join(err, writeSweep(filepath.Join(a.Settings.Artifacts, summaryFile), a.SweepType, rows))
+}
+
+// levelRow is the line of one run.
+func levelRow(i int, s *frontend.Settings, sum *genaiperf.Summary) []string {
+	p99 := func(name string, unit float64) string {
+		st, ok := sum.Stat(name)
+		if !ok {
+			return "N/A"
+		}
+		return fmt.Sprintf("%.2f", st.Percentile(99)*unit)
+	}
+	average := func(name string) string {
+		st, ok := sum.Stat(name)
+		if !ok {
+			return "N/A"
+		}
+		return fmt.Sprintf("%.2f", st.Avg)
+	}
+	load := strconv.Itoa(s.Concurrency)
+	if s.Rate > 0 {
+		load = strconv.FormatFloat(s.Rate, 'f', -1, 64)
+	}
+	isl := "0"
+	if st, ok := sum.Stat(genaiperf.InputSequenceLength); ok {
+		isl = strconv.Itoa(int(st.Percentile(99)))
+	}
+	const ms = 1 / 1e6
+	return []string{
+		fmt.Sprintf("%s_run_config_%d", s.Models[0], i), load, isl, strconv.Itoa(s.Prompts),
+		p99(genaiperf.TimeToFirstToken, ms), p99(genaiperf.InterTokenLatency, ms), p99(genaiperf.RequestLatency, ms),
+		p99(genaiperf.OutputSequenceLength, 1), average(genaiperf.OutputThroughput), average(genaiperf.RequestThroughput),
+	}
+}
+
+// writeSweep writes the table of a sweep. Of GPUs there is nothing to say.
+func writeSweep(path, kind string, rows [][]string) error {
+	load := "Concurrency"
+	if kind == "request_rate" {
+		load = "Request Rate"
+	}
+	header := []string{
+		"Config Name", load, "ISL", "Num Dataset Entries", "p99 Time To First Token (ms)", "p99 Inter Token Latency (ms)", "p99 Request Latency (ms)",
+		"p99 Output Sequence Length (tokens)", "Avg. Output Token Throughput (tokens/sec)", "Request Throughput (requests/sec)",
+	}
+	gpu := []string{
+		"Config Name", "GPU", "p99 GPU Power Usage (W)", "p99 GPU Energy Consumption (MJ)", "p99 GPU Utilization (%)", "p99 GPU Memory Used (GB)",
+		"Avg. GPU Power Limit (W)", "Avg. GPU Total Memory (GB)",
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("writing the table of the sweep: %w", err)
+	}
+	out := csv.NewWriter(f)
+	out.UseCRLF = true
+	err = errors.Join(out.Write(header), out.WriteAll(rows))
+	_, blank := f.WriteString("\r\n")
+	err = errors.Join(err, blank, out.Write(gpu))
+	out.Flush()
+	return errors.Join(err, out.Error(), f.Close())
+}

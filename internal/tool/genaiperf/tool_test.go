@@ -506,7 +506,7 @@ func TestHeadersAreNotWritten(t *testing.T) {
 func TestAnalyze(t *testing.T) {
 	s := serve(t, nil)
 	dir := t.TempDir()
-	a, err := frontend.Parse(append(strings.Fields("analyze -m gpt2 --endpoint-type chat --streaming --isl 10 --num-prompts 4 --tokenizer builtin:gpt2 --sweep-list 1,3 --num-prefix-prompts 2 --prefix-prompt-length 8 --artifact-dir"), dir)...)
+	a, err := frontend.Parse(append(strings.Fields("analyze -m gpt2 --endpoint-type chat --streaming --isl 10 --num-prompts 4 --tokenizer builtin:gpt2 --sweep-list 1,3 --num-prefix-prompts 2 --prefix-prompt-length 8 --artifact-dir"), dir))
 	if err != nil {
 		t.Fatal(err)
 	}

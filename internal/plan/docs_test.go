@@ -56,7 +56,7 @@ func fieldTable() string {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, d.kind, shown, d.help)
 			switch {
 			case d.kind == "length":
-				if path == "data" && d.name == "output" {
+				if name != "data.input" {
 					continue // as data.input
 				}
 				rows(d.fields, name, nil)

@@ -48,14 +48,15 @@ func Redacted(p *Plan) Plan {
 	for i, u := range p.Target.URLs {
 		r.Target.URLs[i] = SafeURL(u)
 	}
-	if p.Probes.Metrics != "" {
-		r.Probes.Metrics = SafeURL(p.Probes.Metrics)
-	}
 	r.Target.Headers = maps.Clone(p.Target.Headers)
 	for name, value := range r.Target.Headers {
 		if secretName(name) || strings.Contains(strings.ToLower(name), "token") || secretValue(value) {
 			r.Target.Headers[name] = hidden
 		}
+	}
+	r.Probes = p.Probes.redacted()
+	if p.Output.S3.Endpoint != "" {
+		r.Output.S3.Endpoint = SafeURL(p.Output.S3.Endpoint)
 	}
 	if p.Target.Body != nil {
 		r.Target.Body = redactedObject(p.Target.Body)

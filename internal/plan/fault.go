@@ -183,6 +183,9 @@ func (d *Draft) infer() {
 		p.Data.Input = Length{} // the file's prompts have the length they have
 	}
 	d.inferTensors()
+	d.inferSources()
+	d.inferSaturation()
+	d.inferAnthropic()
 	d.inferTriton()
 	if p.Target.Endpoint == EndpointEmbeddings && !d.Given("target.streaming") {
 		p.Target.Streaming = false

@@ -13,7 +13,7 @@ func TestFaults(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"empty", "", "p.yaml: the plan is empty (docs/plan.md shows one)"},
 		{"comment", "# nothing\n", "p.yaml: the plan is empty (docs/plan.md shows one)"},
-		{"not a mapping", "- 1", "p.yaml:1:1: must be a mapping of version, name, seed, target, data, tokenizer, stages, levels, measurement, drain, goodput, max_errors, budgets, probes, output, is a list"},
+		{"not a mapping", "- 1", "p.yaml:1:1: must be a mapping of version, name, seed, target, data, tokenizer, stages, levels, saturation, measurement, drain, goodput, max_errors, breakers, budgets, probes, output, is a list"},
 		{"syntax", "a: [1,\nb", "p.yaml:2: not valid YAML: did not find expected ',' or ']'"},
 		{"two documents", "seed: 1\n---\nseed: 2", "p.yaml:2:1: a second document in one file (put it into a file of its own)"},
 		{"all at once", `
@@ -100,7 +100,7 @@ p.yaml:4:30: target.urls[1]: unknown scheme "ftp" (http or https; grpc or grpcs 
 p.yaml:4:39: target.urls[2]: names no host (such as http://localhost:8000)
 p.yaml:4:50: target.urls[3]: has a fragment (#), which is never sent (leave it out)
 p.yaml:4:64: target.urls[4]: is empty (such as http://localhost:8000)
-p.yaml:6:13: target.protocol: unknown value "kserve" (one of openai, triton)
+p.yaml:6:13: target.protocol: unknown value "kserve" (one of openai, anthropic, triton)
 p.yaml:5:13: target.endpoint: unknown value "chatt"; did you mean "chat"? (one of chat, completions, embeddings)
 p.yaml:7:9: target.path: "v1" does not begin with a slash (such as /v1/chat/completions)
 p.yaml:8:12: target.headers: "a b" is not a header name

@@ -127,8 +127,10 @@ func (l *Length) setParam(param string) error {
 		l.Min, err = strconv.Atoi(value)
 	case "max":
 		l.Max, err = strconv.Atoi(value)
+	case "skew":
+		l.Skew, err = strconv.ParseFloat(value, 64)
 	default:
-		known := []string{"mean", "stddev", "min", "max"}
+		known := []string{"mean", "stddev", "min", "max", "skew"}
 		return fmt.Errorf("%s is no parameter of a length%s: %w", quote(key), didYouMean(key, known), errLength)
 	}
 	if err != nil {
@@ -152,7 +154,7 @@ func (l Length) complete() Length {
 }
 
 func distNames() []string {
-	return []string{DistFixed, DistNormal, DistUniform, DistLognormal}
+	return []string{DistFixed, DistNormal, DistUniform, DistLognormal, DistSkew, DistPoisson}
 }
 
 // SLOMetrics are the metrics that goodput can be judged by: those with one

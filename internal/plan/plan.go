@@ -39,6 +39,8 @@ const (
 	DistNormal    = "normal"
 	DistUniform   = "uniform"
 	DistLognormal = "lognormal"
+	DistSkew      = "skew_normal"
+	DistPoisson   = "poisson"
 
 	SaltRequest = "request"
 	SaltStage   = "stage"
@@ -64,10 +66,12 @@ type Plan struct {
 	Tokenizer   Tokenizer
 	Stages      []Stage
 	Levels      Levels      // what the only stage's load goes through
+	Saturation  Saturation  // stages up to the rate that the server can keep up with
 	Measurement Measurement // in windows, until they agree
 	Drain       Duration    // how long in-flight requests may take at the end of a stage
 	Goodput     []SLO
 	MaxErrors   MaxErrors
+	Breakers    []Breaker // end the run when requests go wrong in a way of theirs
 	Budgets     Budgets
 	Probes      Probes // of the server's own view
 	Output      Output
@@ -76,12 +80,12 @@ type Plan struct {
 // Target is the server under test and how to speak to it.
 type Target struct {
 	URLs     []string // requests are dealt out in turn; none: the built-in mock
-	Protocol string   // "openai" or "triton"
+	Protocol string   // "openai", "anthropic" or "triton"
 	// Transport is "http" or "grpc"; empty is http. The scheme of a URL says the
 	// same: grpc:// and grpcs:// are Triton's gRPC service.
 	Transport string
-	// Endpoint is "chat", "completions" or "embeddings" of OpenAI, "stream", "infer"
-	// or "generate" of Triton.
+	// Endpoint is "chat", "completions" or "embeddings" of OpenAI, "messages" of
+	// Anthropic, "stream", "infer" or "generate" of Triton.
 	Endpoint  string
 	Path      string // in place of the endpoint's usual one
 	Model     string // empty: the first that the server lists
@@ -93,6 +97,10 @@ type Target struct {
 	HTTP2     bool // HTTP/2: by ALPN over https, with prior knowledge over http
 	Timeouts  Timeouts
 	Triton    Triton // what only that protocol has
+	// Session and SLOHeaders are headers that differ from request to request or that
+	// mean something to this side too.
+	Session    SessionHeaders
+	SLOHeaders SLOHeaders
 }
 
 // Secret says where a secret is; the secret itself is never part of a plan.
@@ -119,7 +127,7 @@ type Timeouts struct {
 
 // Data says what prompts are made of.
 type Data struct {
-	Source  string // "synthetic", "file" or "tensors"
+	Source  string // SourceSynthetic, SourceFile, SourceTensors, SourceRandom, …
 	File    string
 	Prompts int // distinct prompts; 0: a new one for each request, or all of the file's
 	// Input and Output are lengths in tokens. Input is unused where a file has
@@ -130,15 +138,29 @@ type Data struct {
 	MinTokens bool   // send min_tokens equal to the output length
 	Salt      string // "", "request" or "stage": a prefix that no cache has seen
 	Tensors   Tensors
+	Corpus    string // text file that synthetic prompts are taken from; empty: the built-in one
+	Template  bool   // the chat template is wrapped around random prompts here, and counted
+	// What belongs to one source or a few.
+	Trace         Trace
+	SharedPrefix  SharedPrefix
+	Dataset       Dataset
+	Conversations Conversations
+	Replay        Replay
+	Media         Media     // what prompts hold beside text
+	Adapters      []Adapter // models that share the traffic; none: all of it is the target's
 }
 
 // Length is a distribution of lengths. The zero Length is none at all.
 type Length struct {
-	Dist   string // "fixed", "normal", "uniform" (min to max) or "lognormal"
+	Dist   string // "fixed", "normal", "uniform" (min to max), "lognormal", "skew_normal" or "poisson"
 	Mean   float64
 	Stddev float64
 	Min    int
-	Max    int // 0: no bound
+	Max    int     // 0: no bound
+	Skew   float64 // of a skewed normal distribution; 0 is none, more leans right
+	// Shifted makes a lognormal length Min and a lognormal rest with the mean that is
+	// left, which is how inference-perf draws some of its lengths.
+	Shifted bool
 }
 
 // Tokenizer names what makes and counts tokens on this side.
@@ -162,9 +184,10 @@ type Stage struct {
 	// Intervals lie between one request and the next, over and over: arrivals of a
 	// kind of their own, "intervals".
 	Intervals   []Duration
-	CV          float64 // coefficient of variation of gamma arrivals
-	MaxInFlight int     // open loop: arrivals beyond it wait
-	RampTo      float64 // concurrency or rate changes linearly to this over Duration
+	CV          float64     // coefficient of variation of gamma arrivals
+	Sessions    SessionLoad // with arrival "sessions"
+	MaxInFlight int         // open loop: arrivals beyond it wait
+	RampTo      float64     // concurrency or rate changes linearly to this over Duration
 	Warmup      Warmup
 	Duration    Duration // measured part, without warm-up
 	Requests    int64    // measured requests; with Duration, whichever is first
@@ -209,6 +232,8 @@ type Budgets struct {
 type Output struct {
 	Dir     string // empty: nothing but the screen
 	KeepRaw bool   // keep the bytes of every answer
+	S3      S3     // a bucket that reports are copied to
+	GCS     GCS    // the same at Google
 }
 
 // Duration is a time.Duration that a plan file writes as "1m30s".

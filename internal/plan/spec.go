@@ -23,6 +23,8 @@ func planSpec() codec[Plan] {
 			"The parts of the run, one after another, each with one load. In a file they take the place of the default one."),
 		at("levels", levelsSpec(), func(p *Plan) *Levels { return &p.Levels },
 			"What the load of the only stage goes through: a list or a range, each level a stage."),
+		at("saturation", saturationSpec(), func(p *Plan) *Saturation { return &p.Saturation },
+			"Finds the rate that the server can keep up with and runs stages of rates up to it. The only stage says all but the rate."),
 		at("measurement", measurementSpec(), func(p *Plan) *Measurement { return &p.Measurement },
 			"Measures each stage in windows until they agree. Left out: a stage is one piece."),
 		always("drain", duration(), func(p *Plan) *Duration { return &p.Drain },
@@ -31,6 +33,8 @@ func planSpec() codec[Plan] {
 			"Objectives that a request must meet to count as good: metric and longest time."),
 		at("max_errors", maxErrorsSpec(), func(p *Plan) *MaxErrors { return &p.MaxErrors },
 			"Ends a run that fails too often. Nothing does when it is left out."),
+		at("breakers", list("list of breakers", breakerSpec()), func(p *Plan) *[]Breaker { return &p.Breakers },
+			"End the run when requests go wrong in a way that they describe."),
 		always("budgets", budgetsSpec(), func(p *Plan) *Budgets { return &p.Budgets },
 			"Bounds of a valid measurement; a result beyond one is marked INVALID."),
 		at("probes", probesSpec(), func(p *Plan) *Probes { return &p.Probes }, "What the server is asked about itself."),
@@ -42,11 +46,11 @@ func targetSpec() codec[Target] {
 	return structure("mapping", []field[Target]{
 		always("urls", urlsSpec(), func(t *Target) *[]string { return &t.URLs },
 			"Base URLs; requests are dealt out in turn. None: the built-in mock."),
-		always("protocol", word("`openai` or `triton`", ProtocolOpenAI, ProtocolTriton), func(t *Target) *string { return &t.Protocol },
+		always("protocol", word("`openai`, `anthropic` or `triton`", ProtocolOpenAI, ProtocolAnthropic, ProtocolTriton), func(t *Target) *string { return &t.Protocol },
 			"How the server is spoken to. `triton` where a URL is grpc:// or grpcs://."),
 		at("transport", word("`http` or `grpc`", TransportHTTP, TransportGRPC), func(t *Target) *string { return &t.Transport },
 			"What carries Triton's protocol; left out: as the scheme of the URLs says."),
-		always("endpoint", word("`chat`, `completions` or `embeddings`; of Triton `stream`, `infer` or `generate`", append(endpointNames(), tritonEndpoints()...)...),
+		always("endpoint", word("`chat`, `completions` or `embeddings`; of Anthropic `messages`; of Triton `stream`, `infer` or `generate`", append(append(endpointNames(), EndpointMessages), tritonEndpoints()...)...),
 			func(t *Target) *string { return &t.Endpoint }, "What is asked of it. Of Triton: `stream` over gRPC and `generate` over HTTP where it is left out."),
 		at("path", text(), func(t *Target) *string { return &t.Path }, "Path in place of the endpoint's usual one."),
 		at("model", text(), func(t *Target) *string { return &t.Model }, "Model to ask for; left out: the first that the server lists."),
@@ -60,6 +64,9 @@ func targetSpec() codec[Target] {
 		at("http2", boolean(), func(t *Target) *bool { return &t.HTTP2 },
 			"HTTP/2: negotiated over https, with prior knowledge over http."),
 		always("timeouts", timeoutsSpec(), func(t *Target) *Timeouts { return &t.Timeouts }, "Bounds of a request; 0 is none."),
+		at("session", sessionHeadersSpec(), func(t *Target) *SessionHeaders { return &t.Session }, "Headers that tie the requests of a session together."),
+		at("slo_headers", sloHeadersSpec(), func(t *Target) *SLOHeaders { return &t.SLOHeaders },
+			"Headers of a request that hold its objectives, which goodput then judges it by."),
 		at("triton", tritonSpec(), func(t *Target) *Triton { return &t.Triton }, "What only Triton's protocol has."),
 	}, nil)
 }
@@ -111,7 +118,7 @@ func timeoutsSpec() codec[Timeouts] {
 
 func dataSpec() codec[Data] {
 	return structure("mapping", []field[Data]{
-		always("source", word("`synthetic`, `file` or `tensors`", SourceSynthetic, SourceFile, SourceTensors), func(d *Data) *string { return &d.Source },
+		always("source", word("`synthetic`, `file`, `tensors`, `random`, `shared_prefix`, `dataset`, `conversation_replay`, `otel_trace`, `weka_trace` or `mock`", sourceNames()...), func(d *Data) *string { return &d.Source },
 			"Where prompts come from. `file` or `tensors` where only that is given."),
 		at("file", text(), func(d *Data) *string { return &d.File },
 			"JSON lines or plain text, one prompt a line. Relative to the working directory."),
@@ -125,17 +132,31 @@ func dataSpec() codec[Data] {
 		at("salt", word("`request` or `stage`", SaltRequest, SaltStage), func(d *Data) *string { return &d.Salt },
 			"A prefix that no cache has seen, new for each request or stage."),
 		at("tensors", tensorsSpec(), func(d *Data) *Tensors { return &d.Tensors }, "Input tensors in place of prompts."),
+		at("corpus", text(), func(d *Data) *string { return &d.Corpus }, "Text file that synthetic prompts are taken from. Left out: the built-in words."),
+		at("template", boolean(), func(d *Data) *bool { return &d.Template },
+			"Wrap random prompts in the tokenizer's chat template here; the length is then that of the whole."),
+		at("trace", traceSpec(), func(d *Data) *Trace { return &d.Trace }, "Lengths or moments out of a trace."),
+		at("shared_prefix", sharedPrefixSpec(), func(d *Data) *SharedPrefix { return &d.SharedPrefix }, "Prompts that begin alike."),
+		at("dataset", datasetSpec(), func(d *Data) *Dataset { return &d.Dataset }, "A well-known data set."),
+		at("conversations", conversationsSpec(), func(d *Data) *Conversations { return &d.Conversations }, "Made-up conversations of many turns."),
+		at("replay", replaySpec(), func(d *Data) *Replay { return &d.Replay }, "Recorded sessions that are played again."),
+		at("media", mediaSpec(), func(d *Data) *Media { return &d.Media }, "Images, videos and sound beside the text of prompts."),
+		at("adapters", list("list of adapters", adapterSpec()), func(d *Data) *[]Adapter { return &d.Adapters },
+			"Models, such as LoRA adapters, that share the traffic. None: all of it asks for `target.model`."),
 	}, nil)
 }
 
 func lengthSpec() codec[Length] {
 	c := object("length", []field[Length]{
-		at("dist", word("`fixed`, `normal`, `uniform` or `lognormal`", distNames()...), func(l *Length) *string { return &l.Dist },
+		at("dist", word("`fixed`, `normal`, `uniform`, `lognormal`, `skew_normal` or `poisson`", distNames()...), func(l *Length) *string { return &l.Dist },
 			"Distribution. Left out: normal with a stddev, uniform with a max and no mean, else fixed."),
 		at("mean", number(), func(l *Length) *float64 { return &l.Mean }, "Mean; of a fixed length, the length."),
 		at("stddev", number(), func(l *Length) *float64 { return &l.Stddev }, "Standard deviation."),
 		at("min", integer[int](), func(l *Length) *int { return &l.Min }, "Least; nothing is shorter than 1."),
 		at("max", integer[int](), func(l *Length) *int { return &l.Max }, "Most; 0: no bound."),
+		at("skew", number(), func(l *Length) *float64 { return &l.Skew }, "Of `skew_normal`: 0 is none, more leans right, less leans left."),
+		at("shifted", boolean(), func(l *Length) *bool { return &l.Shifted },
+			"Of `lognormal`: `min` and a lognormal rest, as inference-perf draws some lengths."),
 	}, func(r *reader, n *yaml.Node, path string, l *Length) bool {
 		return readText(r, n, path, l, ParseLength)
 	})
@@ -199,11 +220,12 @@ func stageSpec() codec[Stage] {
 		at("concurrency", integer[int](), func(s *Stage) *int { return &s.Concurrency }, "Closed loop: this many requests in flight."),
 		at("rate", number(), func(s *Stage) *float64 { return &s.Rate },
 			"Open loop: requests per second. Either this or `concurrency`."),
-		at("arrival", word("`constant`, `poisson`, `gamma`, `trace` or `intervals`", append(arrivalNames(), ArrivalTrace, ArrivalIntervals)...), func(s *Stage) *string { return &s.Arrival },
-			"How the requests of a rate arrive. Left out: constant. `trace`, in place of a rate: when the data's own timestamps say; `intervals`: as they follow here."),
+		at("arrival", word("`constant`, `poisson`, `gamma`, `trace`, `intervals` or `sessions`", append(arrivalNames(), ArrivalTrace, ArrivalIntervals, ArrivalSessions)...), func(s *Stage) *string { return &s.Arrival },
+			"How the requests of a rate arrive. Left out: constant. `trace`, in place of a rate: when the data's own timestamps say; `intervals`: as they follow here; `sessions`: whole sessions of the data."),
 		at("intervals", list("list of durations", duration()), func(s *Stage) *[]Duration { return &s.Intervals },
 			"With arrival `intervals`: the times between one request and the next, over and over."),
 		at("cv", number(), func(s *Stage) *float64 { return &s.CV }, "Coefficient of variation of gamma arrivals; 1 is Poisson, more is burstier."),
+		at("sessions", sessionLoadSpec(), func(s *Stage) *SessionLoad { return &s.Sessions }, "With arrival `sessions`: how many, and when they begin."),
 		at("max_in_flight", integer[int](), func(s *Stage) *int { return &s.MaxInFlight },
 			"Open loop: arrivals beyond this many in flight wait, and are counted."),
 		at("ramp_to", number(), func(s *Stage) *float64 { return &s.RampTo },
@@ -310,6 +332,8 @@ func outputSpec() codec[Output] {
 	return object("mapping", []field[Output]{
 		at("dir", text(), func(o *Output) *string { return &o.Dir }, "Directory for records and reports; left out: only the screen."),
 		at("keep_raw", boolean(), func(o *Output) *bool { return &o.KeepRaw }, "Keep the bytes of every answer."),
+		at("s3", s3Spec(), func(o *Output) *S3 { return &o.S3 }, "Bucket of an S3 server that reports are copied to, with the environment's credentials."),
+		at("gcs", gcsSpec(), func(o *Output) *GCS { return &o.GCS }, "Bucket of Google Cloud Storage that reports are copied to."),
 	}, nil)
 }
 

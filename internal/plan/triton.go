@@ -130,7 +130,11 @@ func (c *checker) protocol(t *Target) {
 		c.triton(t)
 		return
 	}
-	c.choice("target.endpoint", t.Endpoint, endpointNames())
+	names := endpointNames()
+	if t.Protocol == ProtocolAnthropic {
+		names = []string{EndpointMessages}
+	}
+	c.choice("target.endpoint", t.Endpoint, names)
 	if t.Transport == TransportGRPC {
 		c.add("target.transport", "only Triton is spoken to over gRPC", "set protocol to triton (--protocol triton)")
 	}

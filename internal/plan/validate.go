@@ -45,8 +45,12 @@ func check(p *Plan) Faults {
 	if len(p.Stages) > mostStages {
 		c.add("stages", fmt.Sprintf("there are %d, more than %d", len(p.Stages), mostStages), "")
 	}
-	for i := range p.Stages {
-		c.stage(fmt.Sprintf("stages[%d]", i), &p.Stages[i], p.Measurement.endless())
+	if p.Saturation != (Saturation{}) {
+		c.saturation(p)
+	} else {
+		for i := range p.Stages {
+			c.stage(fmt.Sprintf("stages[%d]", i), &p.Stages[i], p.Measurement.endless())
+		}
 	}
 	c.levels(p)
 	c.measurement(&p.Measurement)
@@ -54,11 +58,13 @@ func check(p *Plan) Faults {
 	c.goodput(p.Goodput)
 	c.count("max_errors.count", p.MaxErrors.Count, mostRequests)
 	c.share("max_errors.share", p.MaxErrors.Share)
+	c.breakers(p.Breakers)
 	c.budgets(&p.Budgets)
 	c.probes(p)
 	if p.Output.KeepRaw && p.Output.Dir == "" {
 		c.lacks("output.keep_raw", "output", "there is no directory to keep answers in", "give output.dir (--out)")
 	}
+	c.storage(&p.Output)
 	return c.faults
 }
 
@@ -127,8 +133,9 @@ func (c *checker) target(t *Target) {
 	for i, u := range t.URLs {
 		c.url(fmt.Sprintf("target.urls[%d]", i), u)
 	}
-	c.choice("target.protocol", t.Protocol, []string{ProtocolOpenAI, ProtocolTriton})
+	c.choice("target.protocol", t.Protocol, []string{ProtocolOpenAI, ProtocolAnthropic, ProtocolTriton})
 	c.protocol(t)
+	c.routing(t)
 	if t.Path != "" && !strings.HasPrefix(t.Path, "/") {
 		c.add("target.path", quote(t.Path)+" does not begin with a slash", "such as /v1/chat/completions")
 	}
@@ -218,19 +225,22 @@ func isHeaderName(s string) bool {
 
 func (c *checker) data(p *Plan) {
 	d := &p.Data
-	c.choice("data.source", d.Source, []string{SourceSynthetic, SourceFile, SourceTensors})
+	c.choice("data.source", d.Source, sourceNames())
 	c.tensors(p)
+	c.sources(p)
 	switch {
 	case d.Source == SourceFile && d.File == "":
 		c.add("data.file", "is missing", "give the file that holds the prompts")
-	case d.Source == SourceSynthetic && d.File != "":
-		c.add("data.file", "contradicts source: synthetic", "set source to file or leave the file out")
+	case d.Source != SourceFile && d.Source != SourceTensors && d.File != "":
+		c.add("data.file", "contradicts source: "+d.Source, "set source to file or leave the file out")
 	}
 	c.count("data.prompts", int64(d.Prompts), mostPrompts)
 	switch {
 	case d.Source == SourceFile && d.Input != Length{}:
 		c.lacks("data.input", "data.source", "prompts from a file have the length they have", "leave it out")
-	case d.Source == SourceSynthetic && d.Input == Length{}:
+	case !made(d.Source) && d.Source != SourceTensors && d.Input != Length{}:
+		c.lacks("data.input", "data.source", "has no meaning for source: "+d.Source, "leave it out")
+	case made(d.Source) && d.Input == Length{} && d.Trace.Lengths == "":
 		c.add("data.input", "is missing", "such as 128")
 	}
 	c.length("data.input", d.Input)
@@ -258,6 +268,7 @@ func (c *checker) length(path string, l Length) {
 	if l.Max > 0 && l.Min > l.Max {
 		c.add(path, fmt.Sprintf("min %d is more than max %d", l.Min, l.Max), "")
 	}
+	c.shape(path, l)
 	if !mean || !stddev {
 		return
 	}

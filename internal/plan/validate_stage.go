@@ -16,10 +16,12 @@ func (c *checker) stage(path string, s *Stage, endless bool) {
 	c.time(path+".duration", s.Duration)
 	c.time(path+".gap", s.Gap)
 	rate := c.amount(path+".rate", s.Rate, mostRate)
-	if s.Arrival != "" && s.Rate != 0 && s.Arrival != ArrivalTrace && s.Arrival != ArrivalIntervals {
+	if s.Arrival != "" && s.Rate != 0 && s.Arrival != ArrivalTrace && s.Arrival != ArrivalIntervals && s.Arrival != ArrivalSessions {
 		c.choice(path+".arrival", s.Arrival, arrivalNames())
 	}
 	switch {
+	case s.Arrival == ArrivalSessions:
+		c.sessionLoad(path, s)
 	case s.Arrival == ArrivalTrace:
 		c.traced(path, s)
 	case s.Arrival == ArrivalIntervals || len(s.Intervals) > 0:
@@ -34,6 +36,9 @@ func (c *checker) stage(path string, s *Stage, endless bool) {
 		c.closed(path, s, endless)
 	default:
 		c.add(path, "has no load", "give concurrency or rate, more than 0")
+	}
+	if s.Sessions != (SessionLoad{}) && s.Arrival != ArrivalSessions {
+		c.lacks(path+".sessions", path+".arrival", "belong to arrival: sessions", "set arrival to sessions")
 	}
 	c.ramp(path, s)
 }

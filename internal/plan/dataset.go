@@ -1,0 +1,106 @@
+package plan
+
+import "slices"
+
+// Data sets that are known by name.
+const (
+	DatasetShareGPT    = "sharegpt"
+	DatasetCNN         = "cnn_dailymail"
+	DatasetBillsum     = "billsum_conversations"
+	DatasetInfinity    = "infinity_instruct"
+	DatasetVisionArena = "visionarena"
+)
+
+// Dataset is a well-known set of prompts, from a local file or the hub.
+type Dataset struct {
+	Kind string
+	Path string // file or directory of files; empty: the hub
+	Hub  Hub    // empty: where the kind usually lies
+	// Input and Output are which rows are taken: those whose prompt and answer have so
+	// many tokens.
+	Input  Bounds
+	Output Bounds
+	Images int    // most images of a request
+	At     Spot   // where images stand in the prompt
+	Files  string // name or pattern of files in the hub's repository; empty: the kind's own
+	Rows   int    // most rows that are read; 0: all
+}
+
+// Hub is a data set on the Hugging Face hub.
+type Hub struct {
+	Name     string
+	Revision string
+	Config   string
+	Split    string
+}
+
+// Bounds are of a number of tokens; 0 is no bound.
+type Bounds struct {
+	Min int
+	Max int
+}
+
+func (d *Dataset) zero() bool { return *d == Dataset{} }
+
+func datasetKinds() []string {
+	return []string{DatasetShareGPT, DatasetCNN, DatasetBillsum, DatasetInfinity, DatasetVisionArena}
+}
+
+func datasetSpec() codec[Dataset] {
+	return object("mapping", []field[Dataset]{
+		at("kind", word("`sharegpt`, `cnn_dailymail`, `billsum_conversations`, `infinity_instruct` or `visionarena`", datasetKinds()...),
+			func(d *Dataset) *string { return &d.Kind }, "Which data set, and thereby how its rows are read."),
+		at("path", text(), func(d *Dataset) *string { return &d.Path }, "Local file or directory of files; left out: the hub."),
+		at("hub", hubSpec(), func(d *Dataset) *Hub { return &d.Hub }, "Where on the hub; left out: where the data set usually lies."),
+		at("input", boundsSpec(), func(d *Dataset) *Bounds { return &d.Input }, "Only rows whose prompt has so many tokens."),
+		at("output", boundsSpec(), func(d *Dataset) *Bounds { return &d.Output }, "Only rows whose answer has so many tokens."),
+		at("images", integer[int](), func(d *Dataset) *int { return &d.Images }, "Most images of a request; 0: 1."),
+		at("at", spotSpec(), func(d *Dataset) *Spot { return &d.At }, "Where images stand in the prompt."),
+		at("files", text(), func(d *Dataset) *string { return &d.Files }, "Name or pattern of the files in the hub's repository; left out: the data set's own."),
+		at("rows", integer[int](), func(d *Dataset) *int { return &d.Rows }, "Most rows that are read; 0: all."),
+	}, nil)
+}
+
+func hubSpec() codec[Hub] {
+	return object("mapping", []field[Hub]{
+		at("name", text(), func(h *Hub) *string { return &h.Name }, "Repository of the data set, such as owner/name."),
+		at("revision", text(), func(h *Hub) *string { return &h.Revision }, "Branch, tag or commit; left out: `main`."),
+		at("config", text(), func(h *Hub) *string { return &h.Config }, "Configuration, or subset, of the data set."),
+		at("split", text(), func(h *Hub) *string { return &h.Split }, "Split of the data set; left out: `train`."),
+	}, nil)
+}
+
+func boundsSpec() codec[Bounds] {
+	return object("mapping", []field[Bounds]{
+		at("min", integer[int](), func(b *Bounds) *int { return &b.Min }, "Least; 0: no bound."),
+		at("max", integer[int](), func(b *Bounds) *int { return &b.Max }, "Most; 0: no bound."),
+	}, nil)
+}
+
+func (c *checker) bounds(path string, b Bounds) {
+	c.count(path+".min", int64(b.Min), mostLength)
+	c.count(path+".max", int64(b.Max), mostLength)
+	if b.Max > 0 && b.Min > b.Max {
+		c.add(path, "min is more than max", "")
+	}
+}
+
+func (c *checker) dataset(d *Data) {
+	const at = "data.dataset."
+	s := &d.Dataset
+	if d.Source != SourceDataset {
+		return
+	}
+	c.choice(at+"kind", s.Kind, datasetKinds())
+	c.bounds(at+"input", s.Input)
+	c.bounds(at+"output", s.Output)
+	c.count(at+"images", int64(s.Images), 1000)
+	c.count(at+"rows", int64(s.Rows), mostPrompts)
+	c.spot(at+"at", s.At)
+	if slices.Contains([]string{DatasetBillsum, DatasetInfinity}, s.Kind) && s.Path == "" && s.Hub.Name == "" {
+		c.add(at+"path", "is missing: "+s.Kind+" has no usual place on the hub", "give path or hub.name")
+	}
+	if s.Path != "" && s.Hub != (Hub{}) {
+		c.add(at+"path", "contradicts hub", "give one of them")
+	}
+}

@@ -1,0 +1,233 @@
+package plan
+
+import "fmt"
+
+// The forms of media.
+const (
+	ImagePNG  = "png"
+	ImageJPEG = "jpeg"
+
+	VideoMP4        = "mp4"
+	VideoPNGFrames  = "png_frames"
+	VideoJPEGFrames = "jpeg_frames"
+)
+
+// Media says what prompts hold beside text. A count of zero Length is none.
+type Media struct {
+	Image Images
+	Video Videos
+	Audio Sounds
+}
+
+func (m *Media) zero() bool { return m.Image.zero() && m.Video.zero() && m.Audio.zero() }
+
+// Spot is where in a prompt's text something stands: from 0, before it, to 1, behind
+// it. The zero Spot is anywhere.
+type Spot struct {
+	Dist   string // "fixed", "normal", "uniform", … as of a Length; empty: uniform from 0 to 1
+	Mean   float64
+	Stddev float64
+	Min    float64
+	Max    float64
+}
+
+// Images of a prompt.
+type Images struct {
+	Count  Length
+	At     Spot
+	Sizes  []Size // one is drawn by weight; none: 512 × 512
+	Format string // "png" (also when empty) or "jpeg"
+}
+
+// Size is a kind of image.
+type Size struct {
+	Width  int
+	Height int
+	Weight float64 // 0 is 1
+}
+
+// Videos of a prompt.
+type Videos struct {
+	Count  Length
+	At     Spot
+	Clips  []Clip // one is drawn by weight; none: 10 frames of 512 × 512
+	Format string // "mp4" (also when empty), "png_frames" or "jpeg_frames"
+}
+
+// Clip is a kind of video.
+type Clip struct {
+	Width  int
+	Height int
+	Frames int
+	Weight float64 // 0 is 1
+}
+
+// Sounds of a prompt: silence, WAV, 16 kHz, one channel.
+type Sounds struct {
+	Count Length
+	At    Spot
+	Clips []Sound // one is drawn by weight; none: 1 s
+}
+
+// Sound is a kind of audio.
+type Sound struct {
+	Length Duration
+	Weight float64 // 0 is 1
+}
+
+func (m *Images) zero() bool {
+	return m.Count == Length{} && m.At == Spot{} && len(m.Sizes) == 0 && m.Format == ""
+}
+
+func (m *Videos) zero() bool {
+	return m.Count == Length{} && m.At == Spot{} && len(m.Clips) == 0 && m.Format == ""
+}
+
+func (m *Sounds) zero() bool { return m.Count == Length{} && m.At == Spot{} && len(m.Clips) == 0 }
+
+func mediaSpec() codec[Media] {
+	c := structure("mapping", []field[Media]{
+		at("image", imagesSpec(), func(m *Media) *Images { return &m.Image }, "Images, each of one random colour."),
+		at("video", videosSpec(), func(m *Media) *Videos { return &m.Video }, "Videos."),
+		at("audio", soundsSpec(), func(m *Media) *Sounds { return &m.Audio }, "Silence of a length."),
+	}, nil)
+	c.zero = func(m Media) bool { return m.zero() }
+	return c
+}
+
+func spotSpec() codec[Spot] {
+	return object("mapping", []field[Spot]{
+		at("dist", word("`fixed`, `normal`, `uniform`, `lognormal`, `skew_normal` or `poisson`", distNames()...), func(s *Spot) *string { return &s.Dist },
+			"Distribution; left out: anywhere."),
+		at("mean", number(), func(s *Spot) *float64 { return &s.Mean }, "Mean; of a fixed place, the place: 0 is before the text, 1 behind it."),
+		at("stddev", number(), func(s *Spot) *float64 { return &s.Stddev }, "Standard deviation."),
+		at("min", number(), func(s *Spot) *float64 { return &s.Min }, "Least."),
+		at("max", number(), func(s *Spot) *float64 { return &s.Max }, "Most; 0: 1."),
+	}, nil)
+}
+
+func weightField[T any](get func(*T) *float64) field[T] {
+	return at("weight", number(), get, "How often it is drawn beside the others; 0: 1.")
+}
+
+func imagesSpec() codec[Images] {
+	size := object("mapping", []field[Size]{
+		at("width", integer[int](), func(s *Size) *int { return &s.Width }, "In pixels."),
+		at("height", integer[int](), func(s *Size) *int { return &s.Height }, "In pixels."),
+		weightField(func(s *Size) *float64 { return &s.Weight }),
+	}, nil)
+	c := structure("mapping", []field[Images]{
+		at("count", lengthSpec(), func(m *Images) *Length { return &m.Count }, "How many a prompt has; the form is that of `data.input`."),
+		at("at", spotSpec(), func(m *Images) *Spot { return &m.At }, "Where in the text they stand."),
+		at("sizes", list("list of sizes", size), func(m *Images) *[]Size { return &m.Sizes }, "Sizes to draw from. None: 512 × 512."),
+		at("format", word("`png` or `jpeg`", ImagePNG, ImageJPEG), func(m *Images) *string { return &m.Format }, "Left out: `png`."),
+	}, nil)
+	c.zero = func(m Images) bool { return m.zero() }
+	return c
+}
+
+func videosSpec() codec[Videos] {
+	clip := object("mapping", []field[Clip]{
+		at("width", integer[int](), func(s *Clip) *int { return &s.Width }, "In pixels."),
+		at("height", integer[int](), func(s *Clip) *int { return &s.Height }, "In pixels."),
+		at("frames", integer[int](), func(s *Clip) *int { return &s.Frames }, "Frames, ten a second."),
+		weightField(func(s *Clip) *float64 { return &s.Weight }),
+	}, nil)
+	c := structure("mapping", []field[Videos]{
+		at("count", lengthSpec(), func(m *Videos) *Length { return &m.Count }, "How many a prompt has."),
+		at("at", spotSpec(), func(m *Videos) *Spot { return &m.At }, "Where in the text they stand."),
+		at("clips", list("list of clips", clip), func(m *Videos) *[]Clip { return &m.Clips }, "Clips to draw from. None: 10 frames of 512 × 512."),
+		at("format", word("`mp4`, `png_frames` or `jpeg_frames`", VideoMP4, VideoPNGFrames, VideoJPEGFrames),
+			func(m *Videos) *string { return &m.Format }, "Left out: `mp4`."),
+	}, nil)
+	c.zero = func(m Videos) bool { return m.zero() }
+	return c
+}
+
+func soundsSpec() codec[Sounds] {
+	sound := object("mapping", []field[Sound]{
+		at("length", duration(), func(s *Sound) *Duration { return &s.Length }, "How long it is."),
+		weightField(func(s *Sound) *float64 { return &s.Weight }),
+	}, nil)
+	c := structure("mapping", []field[Sounds]{
+		at("count", lengthSpec(), func(m *Sounds) *Length { return &m.Count }, "How many a prompt has."),
+		at("at", spotSpec(), func(m *Sounds) *Spot { return &m.At }, "Where in the text they stand."),
+		at("clips", list("list of sounds", sound), func(m *Sounds) *[]Sound { return &m.Clips }, "Sounds to draw from. None: 1s."),
+	}, nil)
+	c.zero = func(m Sounds) bool { return m.zero() }
+	return c
+}
+
+// Bounds of media: a request with more is a slip of the keyboard.
+const (
+	mostPixels = 16384
+	mostFrames = 10_000
+	mostWeight = 1e9
+	mostSound  = Duration(3600e9)
+)
+
+func (c *checker) media(d *Data) {
+	const at = "data.media."
+	m := &d.Media
+	c.tally(at+"image.count", m.Image.Count)
+	c.tally(at+"video.count", m.Video.Count)
+	c.tally(at+"audio.count", m.Audio.Count)
+	c.spot(at+"image.at", m.Image.At)
+	c.spot(at+"video.at", m.Video.At)
+	c.spot(at+"audio.at", m.Audio.At)
+	if m.Image.Format != "" {
+		c.choice(at+"image.format", m.Image.Format, []string{ImagePNG, ImageJPEG})
+	}
+	if m.Video.Format != "" {
+		c.choice(at+"video.format", m.Video.Format, []string{VideoMP4, VideoPNGFrames, VideoJPEGFrames})
+	}
+	for i, s := range m.Image.Sizes {
+		c.pixels(fmt.Sprintf("%simage.sizes[%d]", at, i), s.Width, s.Height, s.Weight)
+	}
+	for i, s := range m.Video.Clips {
+		path := fmt.Sprintf("%svideo.clips[%d]", at, i)
+		c.pixels(path, s.Width, s.Height, s.Weight)
+		if s.Frames < 1 || s.Frames > mostFrames {
+			c.add(path+".frames", fmt.Sprintf("must be from 1 to %d, is %d", mostFrames, s.Frames), "")
+		}
+	}
+	for i, s := range m.Audio.Clips {
+		path := fmt.Sprintf("%saudio.clips[%d]", at, i)
+		c.amount(path+".weight", s.Weight, mostWeight)
+		if s.Length <= 0 || s.Length > mostSound {
+			c.add(path+".length", fmt.Sprintf("must be more than 0 and at most 1h, is %s", s.Length), "")
+		}
+	}
+}
+
+func (c *checker) pixels(path string, width, height int, weight float64) {
+	if width < 1 || width > mostPixels || height < 1 || height > mostPixels {
+		c.add(path, fmt.Sprintf("width and height must be from 1 to %d, are %d and %d", mostPixels, width, height), "")
+	}
+	c.amount(path+".weight", weight, mostWeight)
+}
+
+// tally checks how many of something a prompt has: a Length that may be 0.
+func (c *checker) tally(path string, l Length) {
+	if l == (Length{}) {
+		return
+	}
+	if l.Mean < 1 && l.Mean >= 0 {
+		l.Mean = max(1, float64(l.Min))
+	}
+	c.length(path, l)
+}
+
+func (c *checker) spot(path string, s Spot) {
+	if s == (Spot{}) {
+		return
+	}
+	c.choice(path+".dist", s.Dist, distNames())
+	c.share(path+".mean", s.Mean)
+	c.share(path+".min", s.Min)
+	c.share(path+".max", s.Max)
+	c.amount(path+".stddev", s.Stddev, 1e6)
+	if s.Max > 0 && s.Min > s.Max {
+		c.add(path, "min is more than max", "")
+	}
+}

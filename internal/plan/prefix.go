@@ -1,0 +1,83 @@
+package plan
+
+// SharedPrefix says how prompts of a group begin alike. The length of answers is
+// Data.Output.
+type SharedPrefix struct {
+	Groups    int    // 0 is 10
+	Prompts   int    // of a group, each a user with a question of its own; 0 is 10
+	Prefix    Length // of the part that a group shares
+	Question  Length // of the part that is each prompt's own
+	MultiTurn bool   // a user's requests are turns of one conversation
+	Seed      uint64 // 0: the plan's
+}
+
+func sharedPrefixSpec() codec[SharedPrefix] {
+	return object("mapping", []field[SharedPrefix]{
+		at("groups", integer[int](), func(s *SharedPrefix) *int { return &s.Groups }, "Groups, each with a prefix of its own. 0: 10."),
+		at("prompts", integer[int](), func(s *SharedPrefix) *int { return &s.Prompts }, "Prompts, or users, of a group. 0: 10."),
+		at("prefix", lengthSpec(), func(s *SharedPrefix) *Length { return &s.Prefix }, "Length of the shared part, in tokens; the form is that of `data.input`."),
+		at("question", lengthSpec(), func(s *SharedPrefix) *Length { return &s.Question }, "Length of what follows it."),
+		at("multi_turn", boolean(), func(s *SharedPrefix) *bool { return &s.MultiTurn },
+			"Requests of a user are turns of one conversation, each after the answer to the one before."),
+		at("seed", integer[uint64](), func(s *SharedPrefix) *uint64 { return &s.Seed }, "Of the texts and their order; 0: that of the plan."),
+	}, nil)
+}
+
+func (c *checker) sharedPrefix(d *Data) {
+	const at = "data.shared_prefix."
+	s := &d.SharedPrefix
+	c.count(at+"groups", int64(s.Groups), mostPrompts)
+	c.count(at+"prompts", int64(s.Prompts), mostPrompts)
+	c.length(at+"prefix", s.Prefix)
+	c.length(at+"question", s.Question)
+	if d.Source == SourceSharedPrefix && s.Question == (Length{}) {
+		c.add(at+"question", "is missing", "such as 50")
+	}
+}
+
+// Conversations are made up, of many turns each. The length of answers is Data.Output.
+type Conversations struct {
+	Count         int    // conversations under way; 0 is 200
+	SharedPrompt  int    // tokens of the system prompt that all share
+	DynamicPrompt Length // of what each adds to it
+	Turns         Length // of a conversation
+	Input         Length // of a turn
+	// ToolLatency is how long a user's tools take between an answer and the next turn,
+	// in milliseconds.
+	ToolLatency Length
+	MaxContext  int    // tokens; the oldest turns are dropped to keep to it; 0: no bound
+	Seed        uint64 // 0: the plan's
+}
+
+func conversationsSpec() codec[Conversations] {
+	return object("mapping", []field[Conversations]{
+		at("count", integer[int](), func(s *Conversations) *int { return &s.Count }, "Conversations; one that ends begins anew. 0: 200."),
+		at("shared_prompt", integer[int](), func(s *Conversations) *int { return &s.SharedPrompt }, "Tokens of the system prompt that all share."),
+		at("dynamic_prompt", lengthSpec(), func(s *Conversations) *Length { return &s.DynamicPrompt }, "Length of what each conversation adds to it."),
+		at("turns", lengthSpec(), func(s *Conversations) *Length { return &s.Turns }, "Turns of a conversation."),
+		at("input", lengthSpec(), func(s *Conversations) *Length { return &s.Input }, "Length of a turn's prompt."),
+		at("tool_latency_ms", lengthSpec(), func(s *Conversations) *Length { return &s.ToolLatency },
+			"Time between an answer and the next turn, in milliseconds. It is no part of any latency."),
+		at("max_context", integer[int](), func(s *Conversations) *int { return &s.MaxContext },
+			"Most tokens of a prompt and its answer: the oldest turns are dropped. 0: no bound."),
+		at("seed", integer[uint64](), func(s *Conversations) *uint64 { return &s.Seed }, "Of lengths and texts; 0: that of the plan."),
+	}, nil)
+}
+
+func (c *checker) conversations(d *Data) {
+	const at = "data.conversations."
+	s := &d.Conversations
+	c.count(at+"count", int64(s.Count), mostPrompts)
+	c.count(at+"shared_prompt", int64(s.SharedPrompt), mostLength)
+	c.count(at+"max_context", int64(s.MaxContext), mostLength)
+	c.length(at+"dynamic_prompt", s.DynamicPrompt)
+	c.length(at+"turns", s.Turns)
+	c.length(at+"input", s.Input)
+	c.length(at+"tool_latency_ms", s.ToolLatency)
+	if d.Source == SourceConversationReplay && s.Turns == (Length{}) {
+		c.add(at+"turns", "is missing", "such as 10")
+	}
+	if d.Source == SourceConversationReplay && s.Input == (Length{}) {
+		c.add(at+"input", "is missing", "such as 512")
+	}
+}

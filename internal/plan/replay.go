@@ -1,0 +1,153 @@
+package plan
+
+import "fmt"
+
+// What becomes of a tool call that the model got wrong.
+const (
+	ToolCallsNone     = "none"
+	ToolCallsRecorded = "use_recorded"
+)
+
+// Replay says which sessions are played again, and how.
+type Replay struct {
+	Dir    string   // directory of traces; or
+	Files  []string // files or patterns; or
+	Hub    Hub      // a data set
+	Filter string   // expression that a session must meet
+	// Model is asked for in place of the recorded ones; else Models maps them.
+	Model         string
+	Models        map[string]string
+	MaxTokens     int  // of turns whose length was not recorded; 0 is 1000
+	ToolMaxTokens int  // of turns that call tools; 0: as recorded
+	RandomID      bool // a random tag in each session's text, so that no cache knows it
+	Sessions      int  // sessions are repeated to reach so many; 0: as many as there are
+	// MaxWait bounds the recorded time between a turn and the one before; 0: no bound.
+	MaxWait            Duration
+	PredecessorTimeout Duration // how long a turn waits for those before it; 0: forever
+	SkipErrors         bool     // leave out turns that were recorded as errors
+	SkipInvalid        bool     // leave out files that cannot be read
+	NoSubstitution     bool     // send recorded answers in place of live ones
+	Headers            map[string]string
+	Labels             map[string]string
+	BadToolCalls       string // "none" (also when empty) or "use_recorded"
+	// Of block-hash traces:
+	IdleGap       Duration // longest gap of a session's own clock; 0: no bound
+	IgnoreDelays  bool
+	ThinkTimeOnly bool
+	BlockSize     int // tokens of a block; 0 is 64
+	Entries       int // sessions that are read from the hub; 0: all
+}
+
+func (r *Replay) zero() bool {
+	return r.Dir == "" && len(r.Files) == 0 && r.Hub == Hub{} && r.Filter == "" && r.Model == "" && len(r.Models) == 0 &&
+		r.MaxTokens == 0 && r.ToolMaxTokens == 0 && !r.RandomID && r.Sessions == 0 && r.MaxWait == 0 && r.PredecessorTimeout == 0 &&
+		!r.SkipErrors && !r.SkipInvalid && !r.NoSubstitution && len(r.Headers) == 0 && len(r.Labels) == 0 && r.BadToolCalls == "" &&
+		r.IdleGap == 0 && !r.IgnoreDelays && !r.ThinkTimeOnly && r.BlockSize == 0 && r.Entries == 0
+}
+
+func replaySpec() codec[Replay] {
+	c := structure("mapping", []field[Replay]{
+		at("dir", text(), func(r *Replay) *string { return &r.Dir }, "Directory of traces; or `files`, or `hub`."),
+		at("files", list("list of paths", text()), func(r *Replay) *[]string { return &r.Files }, "Files, or patterns of them."),
+		at("hub", hubSpec(), func(r *Replay) *Hub { return &r.Hub }, "A data set of traces on the hub."),
+		at("filter", text(), func(r *Replay) *string { return &r.Filter }, "Expression that a session must meet to be played."),
+		at("model", text(), func(r *Replay) *string { return &r.Model }, "Model to ask for in place of the recorded ones."),
+		at("models", headersSpec(), func(r *Replay) *map[string]string { return &r.Models }, "Model to ask for by the recorded one."),
+		at("max_tokens", integer[int](), func(r *Replay) *int { return &r.MaxTokens }, "Length of answer where none was recorded; 0: 1000."),
+		at("tool_max_tokens", integer[int](), func(r *Replay) *int { return &r.ToolMaxTokens }, "Length of answer of turns that call tools; 0: as recorded."),
+		at("random_id", boolean(), func(r *Replay) *bool { return &r.RandomID }, "Put a random tag into each session's text, so that no cache knows it."),
+		at("sessions", integer[int](), func(r *Replay) *int { return &r.Sessions }, "Repeat sessions to reach so many; 0: as many as there are."),
+		at("max_wait", duration(), func(r *Replay) *Duration { return &r.MaxWait }, "Longest wait between a turn and the one before; 0: no bound."),
+		at("predecessor_timeout", duration(), func(r *Replay) *Duration { return &r.PredecessorTimeout }, "How long a turn waits for those before it; 0: forever."),
+		at("skip_errors", boolean(), func(r *Replay) *bool { return &r.SkipErrors }, "Leave out turns that were recorded as errors."),
+		at("skip_invalid", boolean(), func(r *Replay) *bool { return &r.SkipInvalid }, "Leave out files that cannot be read; else they end the run before it begins."),
+		at("no_substitution", boolean(), func(r *Replay) *bool { return &r.NoSubstitution }, "Send recorded answers in place of the live ones."),
+		at("headers", headersSpec(), func(r *Replay) *map[string]string { return &r.Headers }, "Header to send by the attribute that holds its value."),
+		at("labels", headersSpec(), func(r *Replay) *map[string]string { return &r.Labels }, "Label of the record by the attribute that holds its value."),
+		at("bad_tool_calls", word("`none` or `use_recorded`", ToolCallsNone, ToolCallsRecorded), func(r *Replay) *string { return &r.BadToolCalls },
+			"What later turns see of a tool call that the model got wrong: the live one, or the recorded one. Left out: `none`."),
+		at("idle_gap", duration(), func(r *Replay) *Duration { return &r.IdleGap }, "Block-hash traces: longest idle gap of a session; 0: no bound."),
+		at("ignore_delays", boolean(), func(r *Replay) *bool { return &r.IgnoreDelays }, "Block-hash traces: no waits at all."),
+		at("think_time_only", boolean(), func(r *Replay) *bool { return &r.ThinkTimeOnly }, "Block-hash traces: wait for the recorded think times alone."),
+		at("block_size", integer[int](), func(r *Replay) *int { return &r.BlockSize }, "Block-hash traces: tokens of a block where the trace does not say; 0: 64."),
+		at("entries", integer[int](), func(r *Replay) *int { return &r.Entries }, "Sessions that are read from the hub; 0: all."),
+	}, nil)
+	c.zero = func(r Replay) bool { return r.zero() }
+	return c
+}
+
+func (c *checker) replay(p *Plan) {
+	r := &p.Data.Replay
+	const at = "data.replay."
+	if s := p.Data.Source; s != SourceOtelTrace && s != SourceWekaTrace {
+		if !r.zero() {
+			c.lacks("data.replay", "data.source", "contradicts source: "+s, "set source to otel_trace or weka_trace, or leave it out")
+		}
+		return
+	}
+	given := 0
+	for _, g := range []bool{r.Dir != "", len(r.Files) > 0, r.Hub != Hub{}} {
+		if g {
+			given++
+		}
+	}
+	if given != 1 {
+		c.add("data.replay", fmt.Sprintf("needs one of dir, files and hub, has %d", given), "")
+	}
+	if r.Model != "" && len(r.Models) > 0 {
+		c.add(at+"models", "contradicts model, which stands for all", "give one of them")
+	}
+	if r.NoSubstitution && (r.RandomID || r.Sessions > 0) {
+		c.add(at+"no_substitution", "contradicts random_id and sessions, whose texts are no longer as recorded", "leave one of them out")
+	}
+	if r.BadToolCalls != "" {
+		c.choice(at+"bad_tool_calls", r.BadToolCalls, []string{ToolCallsNone, ToolCallsRecorded})
+	}
+	c.count(at+"max_tokens", int64(r.MaxTokens), mostLength)
+	c.count(at+"tool_max_tokens", int64(r.ToolMaxTokens), mostLength)
+	c.count(at+"sessions", int64(r.Sessions), mostPrompts)
+	c.count(at+"block_size", int64(r.BlockSize), mostLength)
+	c.count(at+"entries", int64(r.Entries), mostPrompts)
+	c.time(at+"max_wait", r.MaxWait)
+	c.time(at+"predecessor_timeout", r.PredecessorTimeout)
+	c.time(at+"idle_gap", r.IdleGap)
+}
+
+// ArrivalSessions is the load of a stage that plays whole sessions.
+const ArrivalSessions = "sessions"
+
+// SessionLoad is a load of whole sessions: each goes on by its own clock once it began.
+type SessionLoad struct {
+	Concurrent int      // sessions under way; 0: no bound
+	Rate       float64  // sessions that begin, per second; 0: as soon as there is room
+	Count      int64    // sessions of the stage; 0: all that the data has
+	Timeout    Duration // of the stage; 0: none
+}
+
+func sessionLoadSpec() codec[SessionLoad] {
+	return object("mapping", []field[SessionLoad]{
+		at("concurrent", integer[int](), func(s *SessionLoad) *int { return &s.Concurrent }, "Sessions under way at a time; 0: no bound."),
+		at("rate", number(), func(s *SessionLoad) *float64 { return &s.Rate }, "Sessions that begin, per second; 0: as soon as there is room."),
+		at("count", integer[int64](), func(s *SessionLoad) *int64 { return &s.Count }, "Sessions of the stage; 0: all that the data has."),
+		at("timeout", duration(), func(s *SessionLoad) *Duration { return &s.Timeout }, "Longest time of the stage; 0: none."),
+	}, nil)
+}
+
+// sessionLoad checks what belongs to a load of sessions.
+func (c *checker) sessionLoad(path string, s *Stage) {
+	c.count(path+".sessions.concurrent", int64(s.Sessions.Concurrent), mostInFlight)
+	c.amount(path+".sessions.rate", s.Sessions.Rate, mostRate)
+	c.count(path+".sessions.count", s.Sessions.Count, mostRequests)
+	c.time(path+".sessions.timeout", s.Sessions.Timeout)
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{
+		{"concurrency", s.Concurrency != 0}, {"rate", s.Rate != 0}, {"cv", s.CV != 0}, {"ramp_to", s.RampTo != 0},
+		{"duration", s.Duration != 0}, {"requests", s.Requests != 0}, {"max_in_flight", s.MaxInFlight != 0},
+	} {
+		if f.given {
+			c.lacks(path+"."+f.name, path+".arrival", "contradicts a load of sessions", "leave one of them out")
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package plan
+
+import (
+	"fmt"
+	"time"
+)
+
+// How rates are laid out below the saturation.
+const (
+	SweepLinear    = "linear"
+	SweepGeometric = "geometric" // dense near the saturation
+)
+
+// Saturation finds the rate that the server can keep up with and makes the stages of
+// rates up to it. The plan's only stage says all but the rate. The zero Saturation is
+// none.
+type Saturation struct {
+	Kind       string   // SweepLinear or SweepGeometric
+	Requests   int64    // of the search
+	Timeout    Duration // of the search
+	Stages     int
+	Duration   Duration // of a stage
+	Percentile float64  // of the drain rates that is taken, in the original's way of finding it
+}
+
+// On reports whether there is a sweep to saturation.
+func (s Saturation) On() bool { return s.Kind != "" }
+
+// DefaultSaturation is what a plan that says no more than `kind` means.
+func DefaultSaturation() Saturation {
+	return Saturation{
+		Kind: SweepLinear, Requests: 2000, Timeout: Duration(time.Minute), Stages: 5,
+		Duration: Duration(3 * time.Minute), Percentile: 95,
+	}
+}
+
+func saturationSpec() codec[Saturation] {
+	return object("mapping", []field[Saturation]{
+		at("kind", word("`linear` or `geometric`", SweepLinear, SweepGeometric), func(s *Saturation) *string { return &s.Kind },
+			"How rates are laid out below the saturation: evenly, or dense near it."),
+		at("requests", integer[int64](), func(s *Saturation) *int64 { return &s.Requests }, "Requests of a step of the search; 0: 2000."),
+		at("timeout", duration(), func(s *Saturation) *Duration { return &s.Timeout }, "Longest time of a step of the search; 0: 1m."),
+		at("stages", integer[int](), func(s *Saturation) *int { return &s.Stages }, "How many rates; 0: 5."),
+		at("duration", duration(), func(s *Saturation) *Duration { return &s.Duration }, "Length of each stage; 0: 3m."),
+		at("percentile", number(), func(s *Saturation) *float64 { return &s.Percentile },
+			"Percentile of the rates at which a burst drains that bounds the search from above; 0: 95."),
+	}, nil)
+}
+
+func (d *Draft) inferSaturation() {
+	s := &d.Plan.Saturation
+	if !s.On() {
+		return
+	}
+	def := DefaultSaturation()
+	if s.Requests == 0 {
+		s.Requests = def.Requests
+	}
+	if s.Timeout == 0 {
+		s.Timeout = def.Timeout
+	}
+	if s.Stages == 0 {
+		s.Stages = def.Stages
+	}
+	if s.Duration == 0 {
+		s.Duration = def.Duration
+	}
+	if s.Percentile == 0 {
+		s.Percentile = def.Percentile
+	}
+	if !d.Given("stages") {
+		d.Plan.Stages = []Stage{{Arrival: ArrivalConstant}}
+	}
+}
+
+// saturation checks the sweep and the one stage that it makes others of.
+func (c *checker) saturation(p *Plan) {
+	const at = "saturation."
+	s := &p.Saturation
+	c.choice(at+"kind", s.Kind, []string{SweepLinear, SweepGeometric})
+	if s.Requests < 2 || s.Requests > mostRequests {
+		c.add(at+"requests", fmt.Sprintf("must be from 2, is %d", s.Requests), "such as 2000")
+	}
+	if s.Stages < 1 || s.Stages > mostStages {
+		c.add(at+"stages", fmt.Sprintf("must be from 1 to %d, is %d", mostStages, s.Stages), "such as 5")
+	}
+	c.time(at+"timeout", s.Timeout)
+	c.time(at+"duration", s.Duration)
+	if !(s.Percentile >= 0 && s.Percentile <= 100) {
+		c.add(at+"percentile", fmt.Sprintf("must be from 0 to 100, is %v", s.Percentile), "such as 95")
+	}
+	if p.Levels.On() {
+		c.add("levels", "contradict a sweep to saturation", "leave one of them out")
+	}
+	if len(p.Stages) != 1 {
+		c.add("stages", fmt.Sprintf("a sweep to saturation makes stages of one, and there are %d", len(p.Stages)), "give one, without a rate")
+	}
+	for i, st := range p.Stages {
+		path := fmt.Sprintf("stages[%d]", i)
+		if st.Concurrency != 0 || st.Rate != 0 || st.RampTo != 0 || st.Duration != 0 || st.Requests != 0 {
+			c.add(path, "a sweep to saturation finds the rates itself", "leave concurrency, rate, duration and requests out")
+		}
+		if st.Arrival != "" {
+			c.choice(path+".arrival", st.Arrival, arrivalNames())
+		}
+		c.time(path+".gap", st.Gap)
+	}
+}

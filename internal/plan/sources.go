@@ -1,0 +1,144 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Sources of prompts beside made-up text, files and tensors.
+const (
+	SourceRandom             = "random"              // random tokens
+	SourceSharedPrefix       = "shared_prefix"       // groups of prompts that begin alike
+	SourceDataset            = "dataset"             // a well-known data set
+	SourceConversationReplay = "conversation_replay" // made-up conversations of many turns
+	SourceOtelTrace          = "otel_trace"          // sessions out of OpenTelemetry traces
+	SourceWekaTrace          = "weka_trace"          // sessions out of block-hash traces
+	SourceMock               = "mock"                // a few words and a number
+)
+
+// TraceAzure is the form of the Azure public data set: TIMESTAMP, ContextTokens,
+// GeneratedTokens.
+const TraceAzure = "azure"
+
+func sourceNames() []string {
+	return []string{
+		SourceSynthetic, SourceFile, SourceTensors, SourceRandom, SourceSharedPrefix, SourceDataset,
+		SourceConversationReplay, SourceOtelTrace, SourceWekaTrace, SourceMock,
+	}
+}
+
+// Trace is a file that says when requests arrive or how long they are.
+type Trace struct {
+	Lengths  string // CSV file whose lengths take the place of input and output
+	Arrivals string // CSV file whose moments are those of arrival: trace
+	Format   string // "azure", also when empty
+}
+
+func traceSpec() codec[Trace] {
+	return object("mapping", []field[Trace]{
+		at("lengths", text(), func(t *Trace) *string { return &t.Lengths },
+			"CSV file whose prompt and answer lengths are used, row by row, in place of `input` and `output`."),
+		at("arrivals", text(), func(t *Trace) *string { return &t.Arrivals },
+			"CSV file whose moments are used by stages with arrival `trace`."),
+		at("format", word("`azure`", TraceAzure), func(t *Trace) *string { return &t.Format },
+			"Columns of the files: TIMESTAMP, ContextTokens, GeneratedTokens. Left out: `azure`."),
+	}, nil)
+}
+
+// made reports whether a source makes prompts of the lengths that data.input has.
+func made(source string) bool {
+	return slices.Contains([]string{SourceSynthetic, SourceRandom}, source)
+}
+
+// inferSources fills in what follows from the part of the data that is given.
+func (d *Draft) inferSources() {
+	data := &d.Plan.Data
+	if !made(data.Source) && !d.Given("data.input") || data.Trace.Lengths != "" && !d.Given("data.input") {
+		data.Input = Length{}
+	}
+}
+
+// sources checks what belongs to a source.
+func (c *checker) sources(p *Plan) {
+	d := &p.Data
+	for _, part := range []struct {
+		path, source string
+		given        bool
+	}{
+		{"data.shared_prefix", SourceSharedPrefix, d.SharedPrefix != SharedPrefix{}},
+		{"data.dataset", SourceDataset, !d.Dataset.zero()},
+		{"data.conversations", SourceConversationReplay, d.Conversations != Conversations{}},
+	} {
+		if part.given && d.Source != part.source {
+			c.lacks(part.path, "data.source", "contradicts source: "+d.Source, "set source to "+part.source+" or leave it out")
+		}
+	}
+	if d.Trace.Format != "" {
+		c.choice("data.trace.format", d.Trace.Format, []string{TraceAzure})
+	}
+	if d.Trace.Lengths != "" && d.Source != SourceRandom {
+		c.lacks("data.trace.lengths", "data.source", "lengths of a trace are for source: random", "set source to random or leave it out")
+	}
+	if d.Corpus != "" && d.Source != SourceSynthetic {
+		c.lacks("data.corpus", "data.source", "belongs to source: synthetic", "leave it out")
+	}
+	if d.Template && d.Source != SourceRandom {
+		c.lacks("data.template", "data.source", "belongs to source: random", "leave it out")
+	}
+	c.sharedPrefix(d)
+	c.dataset(d)
+	c.conversations(d)
+	c.replay(p)
+	c.media(d)
+	c.adapters(d.Adapters)
+}
+
+// Adapter is one of the models that share the traffic.
+type Adapter struct {
+	Name  string
+	Share float64 // of the requests
+}
+
+func adapterSpec() codec[Adapter] {
+	return object("mapping", []field[Adapter]{
+		at("name", text(), func(a *Adapter) *string { return &a.Name }, "What requests ask for as their model."),
+		at("share", share(), func(a *Adapter) *float64 { return &a.Share }, "Share of the requests; the shares add up to 1."),
+	}, nil)
+}
+
+func (c *checker) adapters(adapters []Adapter) {
+	sum, seen := 0.0, map[string]bool{}
+	for i, a := range adapters {
+		at := fmt.Sprintf("data.adapters[%d]", i)
+		switch {
+		case a.Name == "":
+			c.add(at+".name", "is missing", "name the adapter as the server lists it")
+		case seen[a.Name]:
+			c.add(at+".name", quote(a.Name)+" is given twice", "")
+		}
+		seen[a.Name] = true
+		c.share(at+".share", a.Share)
+		sum += a.Share
+	}
+	if len(adapters) > 0 && (sum < 1-1e-6 || sum > 1+1e-6) {
+		c.add("data.adapters", fmt.Sprintf("the shares add up to %.6g, not to 1", sum), "")
+	}
+}
+
+// mostSkew is beyond what differs from a half-normal distribution.
+const mostSkew = 1e6
+
+// shape checks what only some distributions have.
+func (c *checker) shape(path string, l Length) {
+	if !(l.Skew >= -mostSkew && l.Skew <= mostSkew) {
+		c.add(path+".skew", fmt.Sprintf("is %v, which is no skew", l.Skew), "")
+	} else if l.Skew != 0 && l.Dist != DistSkew {
+		c.lacks(path+".skew", path+".dist", "belongs to dist: skew_normal", "set dist to skew_normal or leave it out")
+	}
+	if l.Shifted && l.Dist != DistLognormal {
+		c.lacks(path+".shifted", path+".dist", "belongs to dist: lognormal", "leave it out")
+	}
+	if l.Dist == DistPoisson && l.Stddev != 0 {
+		c.add(path+".stddev", "a Poisson length has a mean alone", "leave it out")
+	}
+}

@@ -1,0 +1,112 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// sessionsPlan says all that sessions, data sets, sweeps, breakers and storage have.
+const sessionsPlan = `
+target: {urls: 'http://h', protocol: anthropic, session: {id: X-Session, token: X-Token}, slo_headers: {ttft: X-Ttft, tpot: X-Tpot, unit: s}}
+data:
+  source: otel_trace
+  replay:
+    files: ['traces/*.json']
+    filter: size > 1
+    models: {a: b}
+    max_tokens: 10
+    random_id: true
+    max_wait: 15s
+    headers: {tenant: X-Tenant}
+    bad_tool_calls: use_recorded
+  media:
+    image: {count: 2, at: {dist: fixed, mean: 0.5}, sizes: [{width: 10, height: 20, weight: 2}], format: jpeg}
+    audio: {count: {dist: poisson, mean: 0.5}, clips: [{length: 2s}]}
+  adapters: [{name: a, share: 0.25}, {name: b, share: 75%}]
+stages:
+  - arrival: sessions
+    sessions: {concurrent: 4, rate: 2, count: 10, timeout: 1m}
+breakers:
+  - name: broken
+    matches: [error]
+    rules: [latency]
+    triggers: [{kind: consecutive, threshold: 3}, {kind: rate_over_window, threshold: 0.5, window: 10s, min_samples: 5}]
+probes:
+  scrape: ['http://h/metrics']
+  prometheus: {url: 'http://u:pw@h:9090', filters: ["a='b'"], interval: 5s, server: sglang}
+output: {dir: out, s3: {bucket: b, path: p, endpoint: 'http://s3', region: r, addressing: path}, gcs: {bucket: g}}
+`
+
+func TestSessionsPlanSurvivesPrinting(t *testing.T) {
+	p, err := Load("p.yaml", []byte(sessionsPlan))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Target.Endpoint != EndpointMessages || p.Data.Input != (Length{}) || p.Data.Adapters[1].Share != 0.75 {
+		t.Errorf("read as %+v", p)
+	}
+	text, err := Encode(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "pw") {
+		t.Errorf("a password is printed:\n%s", text)
+	}
+	p.Probes.Prometheus.URL = "http://h:9090"
+	again, err := Load("printed", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(p, again); diff != "" {
+		t.Error(diff)
+	}
+	if err := compileSchema(t).Validate(Echo(p)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSourceFaults(t *testing.T) {
+	const stage = "stages: [{rate: 1, duration: 1s}]\n"
+	for _, c := range []struct{ text, want string }{
+		{stage + "data: {source: random, input: {dist: skew_normal, mean: 10, stddev: 2, skew: 3}}", ""},
+		{stage + "data: {source: random, input: {dist: normal, mean: 10, skew: 3}}", "data.input.skew: belongs to dist: skew_normal"},
+		{stage + "data: {source: random, input: {dist: poisson, mean: 10, stddev: 3}}", "data.input.stddev: a Poisson length"},
+		{stage + "data: {source: random, input: {dist: normal, mean: 10, shifted: true}}", "data.input.shifted: belongs to dist: lognormal"},
+		{stage + "data: {source: random, trace: {lengths: a.csv}}", ""},
+		{stage + "data: {source: synthetic, trace: {lengths: a.csv}}", "data.trace.lengths: lengths of a trace are for source: random"},
+		{stage + "data: {source: mock, input: 3}", "data.input: has no meaning for source: mock"},
+		{stage + "data: {source: mock}", ""},
+		{stage + "data: {source: shared_prefix, shared_prefix: {groups: 2, prefix: 10, question: 5}}", ""},
+		{stage + "data: {source: shared_prefix}", "data.shared_prefix.question: is missing"},
+		{stage + "data: {source: random, shared_prefix: {groups: 2}}", "data.shared_prefix: contradicts source: random"},
+		{stage + "data: {source: dataset, dataset: {kind: sharegtp}}", `did you mean "sharegpt"?`},
+		{stage + "data: {source: dataset, dataset: {kind: infinity_instruct}}", "data.dataset.path: is missing"},
+		{stage + "data: {source: dataset, dataset: {kind: sharegpt, input: {min: 9, max: 3}}}", "data.dataset.input: min is more than max"},
+		{stage + "data: {source: conversation_replay, conversations: {turns: 2}}", "data.conversations.input: is missing"},
+		{stage + "data: {source: otel_trace}", "data.replay: needs one of dir, files and hub, has 0"},
+		{stage + "data: {source: mock, replay: {dir: x}}", "data.replay: contradicts source: mock"},
+		{stage + "data: {media: {image: {count: 1, sizes: [{width: 0, height: 3}]}}}", "width and height must be from 1"},
+		{stage + "data: {adapters: [{name: a, share: 0.5}]}", "the shares add up to 0.5, not to 1"},
+		{stage + "target: {protocol: anthropic, endpoint: chat}", "target.endpoint: unknown value"},
+		{stage + "target: {session: {id: 'a b'}}", "target.session.id"},
+		{stage + "breakers: [{name: a}]", "breakers[0].matches: is missing"},
+		{stage + "breakers: [{name: a, matches: [x], triggers: [{kind: rate_over_window, threshold: 2}]}]", "breakers[0].triggers[0].threshold: must be from 0 to 1"},
+		{stage + "probes: {prometheus: {filters: [a]}}", "probes.prometheus.url: is missing"},
+		{stage + "output: {dir: a, s3: {path: x}}", "output.s3.bucket: is missing"},
+		{"saturation: {kind: geometric}", ""},
+		{"saturation: {kind: cubic}", "saturation.kind: unknown value"},
+		{stage + "saturation: {kind: linear}", "finds the rates itself"},
+		{"stages: [{arrival: sessions, rate: 3}]", "stages[0].rate: contradicts a load of sessions"},
+		{"stages: [{rate: 3, duration: 1s, sessions: {count: 1}}]", "stages[0].sessions: belong to arrival: sessions"},
+	} {
+		_, err := Load("p.yaml", []byte(c.text))
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%s: %v", c.text, err)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s:\n%v\nwant %s", c.text, err, c.want)
+		}
+	}
+}

@@ -85,7 +85,7 @@ var house = []struct{ name, may string }{
 	{"jsonscan", ""},
 	{"nearest", ""},
 
-	// The yardstick shares nothing with what it measures.
+	// The yardstick shares nothing with what it measures but the generated messages.
 	{"mock", "kserve github.com/spf13/pflag golang.org/x/sys golang.org/x/net google.golang.org/protobuf"},
 
 	// A real server for tests.

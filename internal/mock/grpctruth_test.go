@@ -29,8 +29,9 @@ func TestGRPCTruth(t *testing.T) {
 		change func(*Config)
 	}{
 		{"as fast as it goes", func(*Config) {}},
-		{"paced", func(c *Config) {
-			c.Latency.TTFT, c.Latency.ITL, c.Latency.ITLStddev = 2*time.Millisecond, 300*time.Microsecond, 100*time.Microsecond
+		{"paced", func(c *Config) { c.Latency.TTFT, c.Latency.ITL = 2*time.Millisecond, 300*time.Microsecond }},
+		{"drawn", func(c *Config) {
+			c.Latency.TTFT, c.Latency.ITL, c.Latency.ITLStddev = time.Millisecond, 300*time.Microsecond, 100*time.Microsecond
 		}},
 		{"queued", func(c *Config) { c.Latency.MaxSeqs, c.Latency.TTFT = 3, time.Millisecond }},
 		{"coalesced", func(c *Config) { c.Output.Coalesce, c.Latency.ITL = 4, 200*time.Microsecond }},
@@ -71,9 +72,12 @@ func TestGRPCTruth(t *testing.T) {
 					t.Errorf("%s: %d events for %d tokens and the mark of the end: %+v", tr.ID, len(tr.Events), n, tr.Events)
 				}
 				last, bytes := max(tr.Read, before), 0
-				for _, e := range tr.Events {
+				for i, e := range tr.Events {
 					if e.At < last {
 						t.Errorf("%s: stamps go back", tr.ID)
+					}
+					if due := tr.Read + int64(2*time.Millisecond) + int64(min(i, n-1))*int64(300*time.Microsecond); tt.name == "paced" && e.At < due {
+						t.Errorf("%s: event %d went out %d ns early", tr.ID, i, due-e.At)
 					}
 					last = e.At
 					bytes += e.Bytes

@@ -184,7 +184,7 @@ func number(key, v []byte, to *int) error {
 	return nil
 }
 
-// appendKey and its like write protobuf.
+// appendText writes a string of a protobuf message, unless it is empty.
 func appendText(b []byte, num protowire.Number, v string) []byte {
 	if v == "" {
 		return b

@@ -184,7 +184,7 @@ func guess(name string) Convention {
 	return ConventionAny
 }
 
-// tensor returns a tensor's spec by name.
+// tensorOf returns a tensor's spec by name, or nil.
 func tensorOf(all []tensorSpec, name string) *tensorSpec {
 	for i := range all {
 		if all[i].name == name {

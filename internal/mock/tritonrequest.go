@@ -41,7 +41,6 @@ type inferRequest struct {
 
 	shapes []int64 // where the inputs' shapes lie
 	room   []byte  // where values lie that did not come raw
-	raw    int     // raw contents so far
 	names  interner
 }
 
@@ -130,10 +129,7 @@ func (r *inferRequest) readProto(b []byte) error {
 		case 6:
 			return r.readOutput(p)
 		case 7:
-			if r.raw < len(r.inputs) {
-				r.fillRaw(p)
-			}
-			r.raw++
+			r.fillRaw(p)
 		}
 		return nil
 	})

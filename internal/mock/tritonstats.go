@@ -31,12 +31,12 @@ const maxPlaces = 1 << 14
 type modelStats struct {
 	pending atomic.Int64 // requests that wait for a place
 
-	mu                                               sync.Mutex
-	inferences, executions                           uint64
-	last                                             int64 // of the last inference, in milliseconds of the wall clock
-	success, fail, queue, input, infer, output, miss tally
-	canceled                                         uint64
-	places                                           []responseTally
+	mu                                         sync.Mutex
+	inferences, executions                     uint64
+	last                                       int64 // of the last inference, in milliseconds of the wall clock
+	success, fail, queue, input, infer, output tally
+	canceled                                   uint64
+	places                                     []responseTally
 }
 
 // clear forgets everything, as loading anew does.
@@ -44,7 +44,7 @@ func (s *modelStats) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.inferences, s.executions, s.last, s.canceled, s.places = 0, 0, 0, 0, nil
-	s.success, s.fail, s.queue, s.input, s.infer, s.output, s.miss = tally{}, tally{}, tally{}, tally{}, tally{}, tally{}, tally{}
+	s.success, s.fail, s.queue, s.input, s.infer, s.output = tally{}, tally{}, tally{}, tally{}, tally{}, tally{}
 }
 
 // work is how long the parts of a request took.
@@ -152,7 +152,7 @@ func (s *modelStats) countPlaces(c *call, m *tritonModel, started, output int64,
 	}
 }
 
-// proto is the statistics as gRPC gives them.
+// statistics are the model's, as gRPC gives them.
 func (m *tritonModel) statistics() *kserve.ModelStatistics {
 	s := &m.stats
 	s.mu.Lock()
@@ -161,7 +161,7 @@ func (m *tritonModel) statistics() *kserve.ModelStatistics {
 		Name: m.name, Version: "1", LastInference: uint64(s.last), InferenceCount: s.inferences, ExecutionCount: s.executions,
 		InferenceStats: &kserve.InferStatistics{
 			Success: s.success.proto(), Fail: s.fail.proto(), Queue: s.queue.proto(), ComputeInput: s.input.proto(),
-			ComputeInfer: s.infer.proto(), ComputeOutput: s.output.proto(), CacheHit: tally{}.proto(), CacheMiss: s.miss.proto(),
+			ComputeInfer: s.infer.proto(), ComputeOutput: s.output.proto(), CacheHit: tally{}.proto(), CacheMiss: tally{}.proto(),
 		},
 	}
 	if s.executions > 0 {

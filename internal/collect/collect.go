@@ -6,7 +6,6 @@ package collect
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -40,6 +39,7 @@ type Collector struct {
 	pool    sync.Pool
 	waiting atomic.Int64 // bytes of answers not yet decoded, in memory
 	spill   spill
+	wake    chan struct{} // something waits in the file
 }
 
 const (
@@ -62,7 +62,7 @@ func New(cfg Config) *Collector {
 	if cfg.Budget == 0 {
 		cfg.Budget = defaultBudget
 	}
-	c := &Collector{cfg: cfg}
+	c := &Collector{cfg: cfg, wake: make(chan struct{}, 1)}
 	c.pool.New = func() any { return new(record.Record) }
 	for _, fold := range cfg.Folds {
 		w := &worker{c: c, fold: fold, queue: make(chan *record.Record, queueLength), failures: map[record.Class]int64{}}
@@ -95,6 +95,10 @@ func (c *Collector) Put(rec *record.Record) {
 	c.waiting.Add(-int64(len(rec.Body)))
 	c.spill.put(rec)
 	c.recycle(rec)
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
 }
 
 func (c *Collector) recycle(rec *record.Record) {
@@ -109,12 +113,15 @@ func (c *Collector) recycle(rec *record.Record) {
 func (c *Collector) Waiting() int64 { return c.waiting.Load() + c.spill.bytes() }
 
 // Settle returns once every record that was put before it has been taken into
-// account, or ctx has ended. What waits in the file is left to Close.
+// account, or ctx has ended.
 func (c *Collector) Settle(ctx context.Context) {
 	for _, w := range c.workers {
 		for want := w.queued.Load(); w.taken.Load() < want && ctx.Err() == nil; {
 			time.Sleep(settleEvery)
 		}
+	}
+	for want := c.spill.puts.Load(); c.spill.done.Load() < want && ctx.Err() == nil && c.spill.bytes() > 0; {
+		time.Sleep(settleEvery)
 	}
 }
 
@@ -139,11 +146,9 @@ func (c *Collector) Close() error {
 		close(w.queue)
 	}
 	c.wg.Wait()
-	err := c.spill.drain(func(rec *record.Record) { c.workers[0].take(rec) })
-	if err != nil {
-		err = fmt.Errorf("reading back answers that waited in a file: %w", err)
+	for c.spill.take(c.workers[0].take) {
 	}
-	errs := []error{err, c.Flush()}
+	errs := []error{c.spill.close(), c.Flush()}
 	for _, w := range c.workers {
 		errs = append(errs, w.err)
 	}
@@ -165,13 +170,39 @@ type worker struct {
 	failures map[record.Class]int64
 }
 
+// next is the next record of the queue; nil where that is closed. While the queue is
+// empty there is room for what waits in the file.
+func (w *worker) next() *record.Record {
+	for {
+		select {
+		case rec := <-w.queue:
+			return rec
+		default:
+		}
+		if w.c.spill.take(w.aside) {
+			continue
+		}
+		select {
+		case rec := <-w.queue:
+			return rec
+		case <-w.c.wake:
+		}
+	}
+}
+
+// aside takes a record that has waited in the file.
+func (w *worker) aside(rec *record.Record) {
+	w.take(rec)
+	runtime.Gosched()
+}
+
 func (w *worker) run() {
-	for rec := range w.queue {
+	for rec := w.next(); rec != nil; rec = w.next() {
 		n := int64(len(rec.Body))
 		w.take(rec)
-		w.taken.Add(1)
 		w.c.recycle(rec)
 		w.c.waiting.Add(-n)
+		w.taken.Add(1)
 		if len(w.queue) < shortQueue {
 			runtime.Gosched()
 		}

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -189,6 +191,56 @@ func TestSpillLosesNothing(t *testing.T) {
 	left, err := os.ReadDir(os.TempDir())
 	if err != nil || len(left) != 0 {
 		t.Errorf("left behind in the temporary directory: %v, %v", left, err)
+	}
+}
+
+// gate is a fold that lets a worker go on only when it is told to.
+type gate struct {
+	open chan struct{}
+	n    atomic.Int64
+}
+
+func (g *gate) Add(*record.Record) {
+	<-g.open
+	g.n.Add(1)
+}
+
+// TestSpilledRecordsAreDecodedWhenThereIsRoom fills the memory while the worker is held
+// up, and looks at what has become of the file before anything is closed.
+func TestSpilledRecordsAreDecodedWhenThereIsRoom(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	g := &gate{open: make(chan struct{})}
+	c := New(Config{Decoder: decoder(t), Folds: []Folder{g}, Budget: 2000})
+	const n = 400
+	for round := range 3 {
+		for i := range n {
+			put(c, i)
+		}
+		if round == 0 && c.spill.bytes() == 0 {
+			t.Fatal("nothing waits in the file")
+		}
+		if round == 0 {
+			close(g.open)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		c.Settle(ctx)
+		cancel()
+		if got := g.n.Load(); got != int64((round+1)*n) {
+			t.Fatalf("round %d: %d of %d records were taken into account", round, got, (round+1)*n)
+		}
+		if left := c.Waiting(); left != 0 {
+			t.Errorf("round %d: %d bytes are said to wait", round, left)
+		}
+		files, err := os.ReadDir(os.TempDir())
+		if err != nil || len(files) != 1 {
+			t.Fatalf("%d files: %v", len(files), err)
+		}
+		if info, err := files[0].Info(); err != nil || info.Size() != 0 {
+			t.Errorf("round %d: the file has %v: %v", round, info, err)
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -7,21 +7,37 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"inferometer/internal/record"
 )
 
-// spill is a file in which undecoded records wait when memory has no room for them.
+// spill is a file in which undecoded records wait while memory has no room for them, the
+// first that came for the first that has time. It is empty again when all were taken.
 type spill struct {
-	mu   sync.Mutex
-	file *os.File
-	out  *bufio.Writer
-	line []byte
-	size int64
-	err  error
+	mu      sync.Mutex
+	file    *os.File
+	out     *bufio.Writer
+	line    []byte
+	err     error
+	waiting []spilled // not yet taken, in the order of the file
+	read    int64     // where the first of them begins
+	taking  int       // batches that were taken and are not done yet
+	size    int64     // of what waits, and of batches that are not done
 
-	requests []any // what decoders must know of the requests, in the order of the file
+	// How many records were put into the file, were taken out of it, and were taken into
+	// account.
+	puts, taken, done atomic.Int64
 }
+
+// spilled is a record in the file.
+type spilled struct {
+	size    int64
+	request any // what its decoder must know of the request
+}
+
+// spillBatch is how many bytes of the file are read back at a time.
+const spillBatch = 256 << 10
 
 func (s *spill) bytes() int64 {
 	s.mu.Lock()
@@ -47,38 +63,84 @@ func (s *spill) put(rec *record.Record) {
 	s.line = record.AppendJSON(s.line[:0], rec, true)
 	_, s.err = s.out.Write(s.line)
 	s.size += int64(len(s.line))
-	s.requests = append(s.requests, rec.Request)
+	s.waiting = append(s.waiting, spilled{int64(len(s.line)), rec.Request})
+	s.puts.Add(1)
 }
 
-// drain gives every record back and removes the file.
-func (s *spill) drain(f func(rec *record.Record)) error {
+// take hands the records that have waited longest to f, and reports whether there were
+// any. Several goroutines may take at a time.
+func (s *spill) take(f func(rec *record.Record)) bool {
+	if s.puts.Load() == s.taken.Load() {
+		return false
+	}
+	part, batch, size := s.next()
+	if len(batch) == 0 {
+		return false
+	}
+	err := eachOf(part, batch, f)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.file == nil {
-		return s.err
+	s.size -= size
+	s.done.Add(int64(len(batch)))
+	s.taking--
+	if s.err == nil && err != nil {
+		s.err = fmt.Errorf("reading back answers that waited in a file: %w", err)
 	}
-	defer os.Remove(s.file.Name())
-	defer s.file.Close()
-	if err := errors.Join(s.err, s.out.Flush()); err != nil {
-		return err
+	if s.taking == 0 && len(s.waiting) == 0 && s.err == nil {
+		s.read = 0
+		_, err = s.file.Seek(0, io.SeekStart)
+		s.err = errors.Join(err, s.file.Truncate(0))
 	}
-	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
-		return err
+	return true
+}
+
+// next is the part of the file that is taken next, and what is in it.
+func (s *spill) next() (part io.Reader, batch []spilled, size int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.waiting) == 0 || s.err != nil {
+		return nil, nil, 0
 	}
-	r, err := record.NewReader(s.file)
+	if s.err = s.out.Flush(); s.err != nil {
+		return nil, nil, 0
+	}
+	n := 0
+	for n < len(s.waiting) && size < spillBatch {
+		size += s.waiting[n].size
+		n++
+	}
+	batch, s.waiting = s.waiting[:n:n], s.waiting[n:]
+	part = io.NewSectionReader(s.file, s.read, size)
+	s.read += size
+	s.taking++
+	s.taken.Add(int64(n))
+	return part, batch, size
+}
+
+// eachOf calls f with the records of a part of the file.
+func eachOf(part io.Reader, batch []spilled, f func(rec *record.Record)) error {
+	r, err := record.NewReader(part)
 	if err != nil {
 		return err
 	}
-	for {
+	for _, b := range batch {
 		line, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			s.size = 0
-			return nil
-		}
 		if err != nil {
 			return err
 		}
-		line.Request.Request, s.requests = s.requests[0], s.requests[1:]
+		line.Request.Request = b.request
 		f(line.Request)
 	}
+	return nil
+}
+
+// close removes the file and tells what went wrong with it.
+func (s *spill) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.file != nil {
+		s.file.Close()
+		os.Remove(s.file.Name())
+	}
+	return s.err
 }

@@ -26,7 +26,9 @@ var house = []struct{ name, may string }{
 	// The edge: arguments, terminal, signals, exit codes.
 	{"cli", "frontend/* tool/* run kit mock plan result report/* progress stat token nearest hub github.com/spf13/pflag golang.org/x/term"},
 	{"frontend/*", "plan nearest github.com/spf13/pflag"},
-	{"tool/perfanalyzer", "frontend/perfanalyzer importer/profileexport report/perfanalyzer run sweep kit plan prompt prompt/tensordata record result tensor tensor/inputdata"},
+	{"tool/perfanalyzer", "frontend/perfanalyzer importer/profileexport report/perfanalyzer run sweep kit plan prompt prompt/tensordata record result tensor tensor/inputdata tool/export"},
+	{"tool/llmperf", "frontend/llmperf importer/profileexport report/llmperf run kit plan prompt prompt/promptfile record result tool/export"},
+	{"tool/export", "importer/profileexport plan record result"},
 	{"tool/*", "frontend/* dialect/* importer/* report/* run kit plan prompt prompt/* record result token tokensource hub"},
 
 	// Plan + kit → live objects → a result. These two alone know concrete types.

@@ -63,6 +63,7 @@ func commands() []command {
 		{"plan", "check or print a plan, or its schema", planCommand},
 		{"tokens", "count, encode and decode text in a model's tokens", tokensMain},
 		{"mock", "serve a built-in inference server to try things on", mockCommand},
+		{"links", "make links under the names of the tools below", linksCommand},
 		{"version", "print the version", versionCommand},
 	}, frontEnds()...)
 }
@@ -100,7 +101,7 @@ func help() string {
 	var b strings.Builder
 	b.WriteString("inferometer measures generative-AI inference servers.\n\nUsage: inferometer COMMAND …\n\n")
 	for _, c := range commands() {
-		fmt.Fprintf(&b, "  %-10s %s\n", c.name, c.summary)
+		fmt.Fprintf(&b, "  %-13s %s\n", c.name, c.summary)
 	}
 	b.WriteString("\nTry it with nothing else installed:   inferometer run\n" +
 		"Measure a server:                     inferometer run http://localhost:8000 --concurrency 8 --duration 30s\n" +

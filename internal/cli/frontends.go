@@ -11,6 +11,8 @@ func frontEnds() []command {
 	return []command{
 		{"genai-perf", "measure with the command line of NVIDIA's GenAI-Perf", genaiPerfCommand},
 		{"perf_analyzer", "measure with the command line of Triton's Perf Analyzer", perfAnalyzerCommand},
+		{"llm_perf", "measure with the command line of llm_perf", llmPerfCommand},
+		{"llm_perf.py", "the same under its other name", llmPerfCommand},
 	}
 }
 

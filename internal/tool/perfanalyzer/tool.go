@@ -19,6 +19,7 @@ import (
 	"inferometer/internal/run"
 	"inferometer/internal/sweep"
 	"inferometer/internal/tensor/inputdata"
+	"inferometer/internal/tool/export"
 )
 
 // Env is what carrying out a command takes from the world.
@@ -48,7 +49,7 @@ type tool struct {
 	code   int
 	err    error // the first thing that could not be printed
 	kept   string
-	inputs *inputs // of requests, for the export; nil: none is asked for
+	inputs export.Inputs // of requests, for the export
 }
 
 // Run carries out a command.

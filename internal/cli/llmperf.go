@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+
+	frontend "inferometer/internal/frontend/llmperf"
+	"inferometer/internal/kit"
+	"inferometer/internal/run"
+	tool "inferometer/internal/tool/llmperf"
+)
+
+// llmPerfCommand is the command line of llm_perf. Its exit codes are 0 and 1, and 2 for
+// bad usage.
+func llmPerfCommand(env Env, args []string) int {
+	const name = "llm_perf"
+	action, err := frontend.Parse(args, os.ReadFile, func(name string) bool { _, err := os.Stat(name); return err == nil })
+	if err != nil {
+		return fail(env, name, err, exitUsage)
+	}
+	if action.Help {
+		fmt.Fprint(env.Stdout, frontend.Help())
+		return exitOK
+	}
+	for _, w := range action.Warnings {
+		fmt.Fprintln(env.Stderr, "warning: "+w)
+	}
+	if action.DryRun {
+		return printPlan(env, name, action.Plan)
+	}
+	if env.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	ctx, stop, done := interruptible(env)
+	defer done()
+	res, err := tool.Run(ctx, action, tool.Env{Kit: kit.Default(), Version: version(), Out: env.Stdout, Log: env.Stderr, Stop: stop})
+	if res == nil {
+		code := exitRun
+		var early *run.PrepareError
+		if errors.As(err, &early) {
+			code = exitUsage
+		}
+		return fail(env, name, err, code)
+	}
+	printVerdict(env.Stderr, res)
+	if err != nil {
+		return fail(env, name, fmt.Errorf("the result is complete, but not all of it was kept: %w", err), exitRun)
+	}
+	answered := int64(0)
+	for _, s := range res.Stages {
+		answered += s.Counts.OK
+	}
+	if answered == 0 || res.Interrupted || action.Strict && !res.Verdict.Valid {
+		return exitRun
+	}
+	return exitOK
+}

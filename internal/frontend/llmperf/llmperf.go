@@ -1,0 +1,208 @@
+// Package llmperf is llm_perf's command line, compiled to a plan. It runs nothing
+// itself.
+package llmperf
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"inferometer/internal/plan"
+)
+
+// Action is what a command line asks for.
+type Action struct {
+	Plan     *plan.Plan
+	Warnings []string
+	Help     bool // print Help and stop; there is no plan
+	DryRun   bool // print the plan and stop
+	Strict   bool // an INVALID verdict changes the exit code
+
+	URI      string // as given
+	Protocol string
+	Model    string
+	Export   string // --profile-export-file
+	Prompts  int    // in the file; each is sent once per level
+}
+
+// flags are the options as given.
+type flags struct {
+	uri, protocol, model, concurrency, data, tokenizer, export, out string
+	interval                                                        float64
+	output                                                          int
+	streaming, whole, dryRun, strict, help                          bool
+}
+
+func (f *flags) set() *pflag.FlagSet {
+	s := pflag.NewFlagSet("llm_perf", pflag.ContinueOnError)
+	s.SetOutput(io.Discard)
+	s.Usage = func() {}
+	s.SortFlags = false
+	s.StringVarP(&f.uri, "uri", "u", "localhost:8001", "the server")
+	s.StringVarP(&f.protocol, "protocol", "i", "grpc", "grpc or http")
+	s.StringVarP(&f.model, "triton-model", "m", "ensemble", "model to ask")
+	s.StringVar(&f.concurrency, "concurrency", "1", "levels of requests in flight, such as 1,4,8")
+	s.StringVar(&f.data, "input-data", "", "prompts, JSON lines with an \"input\" each; required")
+	s.StringVar(&f.tokenizer, "tokenizer-path", "", "the model's tokenizer: a directory or a file (GPT-2's stands in)")
+	s.Float64Var(&f.interval, "measurement-interval", 0, "seconds between two levels")
+	s.StringVar(&f.export, "profile-export-file", "", "write every request as JSON; the file must not exist")
+	s.IntVar(&f.output, "output-len", 256, "most tokens of an answer, where the prompt's line does not say")
+	s.BoolVar(&f.streaming, "streaming", true, "ask for streams")
+	s.BoolVar(&f.whole, "no-streaming", false, "ask for whole answers")
+	s.StringVar(&f.out, "out", "", "directory for records and reports of inferometer's own")
+	s.BoolVar(&f.strict, "strict", false, "exit with 1 where the verdict on the measurement is INVALID")
+	s.BoolVar(&f.dryRun, "dry-run", false, "print the plan that this command line compiles to, and stop")
+	s.BoolVarP(&f.help, "help", "h", false, "this text")
+	return s
+}
+
+// Help is the text of --help.
+func Help() string {
+	return "Measure a language model behind Triton with prompts of your own, each sent once per level.\n\nUsage: llm_perf --input-data FILE [flags]\n\n" +
+		new(flags).set().FlagUsagesWrapped(100)
+}
+
+// Parse reads a command line, without the program's name. readFile reads the prompts,
+// exists says whether there is a file of a name. The error is a plan.Faults.
+func Parse(args []string, readFile func(name string) ([]byte, error), exists func(name string) bool) (*Action, error) {
+	var f flags
+	set := f.set()
+	err := set.Parse(args)
+	if f.help {
+		return &Action{Help: true}, nil
+	}
+	p := &parser{flags: &f}
+	if err != nil {
+		p.fault("", err.Error(), "see --help")
+		return nil, p.faults
+	}
+	for _, arg := range set.Args() {
+		p.fault("", strconv.Quote(shorten(arg))+" is no flag", "see --help")
+	}
+	n := p.count(readFile)
+	if f.export != "" && exists(f.export) {
+		p.fault("--profile-export-file", f.export+" is there already", "choose another name, or remove it")
+	}
+	draft := p.draft(n, set.Changed("streaming"))
+	if len(p.faults) > 0 {
+		return nil, p.faults
+	}
+	made, err := draft.Finish()
+	if err != nil {
+		return nil, err
+	}
+	a := &Action{Plan: made, DryRun: f.dryRun, Strict: f.strict, URI: f.uri, Protocol: f.protocol, Model: f.model, Export: f.export, Prompts: n}
+	if f.tokenizer == "" {
+		a.Warnings = append(a.Warnings, "no --tokenizer-path: tokens are counted with GPT-2's, not the model's")
+	}
+	return a, nil
+}
+
+// parser turns flags into a plan.
+type parser struct {
+	*flags
+	faults plan.Faults
+}
+
+func (p *parser) fault(where, text, hint string) {
+	p.faults = append(p.faults, plan.Fault{Where: where, Text: text, Hint: hint})
+}
+
+// count is the number of prompts in the file.
+func (p *parser) count(readFile func(string) ([]byte, error)) int {
+	if p.data == "" {
+		p.fault("--input-data", "is missing", "give a file of JSON lines, each with an \"input\"")
+		return 0
+	}
+	data, err := readFile(p.data)
+	if err != nil {
+		p.fault("--input-data", "cannot be read: "+strings.ReplaceAll(err.Error(), "\n", " "), "")
+		return 0
+	}
+	n := 0
+	for line := range strings.Lines(string(data)) {
+		if strings.TrimSpace(line) != "" {
+			n++
+		}
+	}
+	if n == 0 {
+		p.fault("--input-data", p.data+" holds no prompts", "give one on each line")
+	}
+	return n
+}
+
+// mostInterval is a day.
+const mostInterval = 86400
+
+// draft puts the plan together. n is the number of prompts.
+func (p *parser) draft(n int, streamingGiven bool) *plan.Draft {
+	d := plan.NewDraft()
+	q := &d.Plan
+	q.Data = plan.Data{Source: plan.SourceFile, File: p.data}
+	if p.output < 1 {
+		p.fault("--output-len", "must be 1 or more, is "+strconv.Itoa(p.output), "")
+	} else {
+		q.Data.Output = plan.Length{Dist: plan.DistFixed, Mean: float64(p.output)}
+	}
+	if p.tokenizer != "" {
+		q.Tokenizer = plan.Tokenizer{Name: p.tokenizer}
+	}
+	q.Budgets.ShortOutput = 1 // prompts of the world end when they end
+	if !(p.interval >= 0 && p.interval <= mostInterval) {
+		p.fault("--measurement-interval", fmt.Sprintf("must be from 0 to %d seconds, is %v", mostInterval, p.interval), "")
+	}
+	gap := plan.Duration(math.Round(p.interval * float64(time.Second)))
+	q.Stages = nil
+	for part := range strings.SplitSeq(p.concurrency, ",") {
+		c, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || c < 1 {
+			p.fault("--concurrency", strconv.Quote(shorten(part))+" is no number of requests in flight", "such as 1,4,8")
+			continue
+		}
+		st := plan.Stage{Concurrency: c, Requests: int64(n)}
+		if len(q.Stages) > 0 {
+			st.Gap = gap
+		}
+		q.Stages = append(q.Stages, st)
+	}
+	if p.streaming && streamingGiven && p.whole {
+		p.fault("--no-streaming", "contradicts --streaming", "give one of them")
+	}
+	p.target(&q.Target)
+	q.Output = plan.Output{Dir: p.out}
+	return d
+}
+
+func (p *parser) target(t *plan.Target) {
+	t.Protocol, t.Model = plan.ProtocolTriton, p.model
+	t.Streaming = p.streaming && !p.whole
+	switch strings.ToLower(p.protocol) {
+	case "grpc":
+		t.Transport, t.Endpoint = plan.TransportGRPC, plan.EndpointStream
+		t.URLs = []string{withScheme(p.uri, "grpc")}
+	case "http":
+		t.Transport, t.Endpoint = plan.TransportHTTP, plan.EndpointGenerate
+		t.URLs = []string{withScheme(p.uri, "http")}
+	default:
+		p.fault("--protocol", strconv.Quote(shorten(p.protocol))+" is neither grpc nor http", "")
+	}
+}
+
+func withScheme(address, scheme string) string {
+	if strings.Contains(address, "://") {
+		return address
+	}
+	return scheme + "://" + address
+}
+
+func shorten(s string) string {
+	if len(s) <= 40 {
+		return s
+	}
+	return strings.ToValidUTF8(s[:40], "") + "…"
+}

@@ -1,0 +1,106 @@
+package llmperf
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/plan"
+)
+
+func read(name string) ([]byte, error) {
+	switch name {
+	case "./prompts.jsonl", "p.jsonl":
+		return []byte("{\"input\": \"a\", \"output\": \"b\"}\n\n{\"input\": \"c\"}\n{\"input\": \"d\"}"), nil
+	case "empty.jsonl":
+		return []byte("\n \n"), nil
+	}
+	return nil, os.ErrNotExist
+}
+
+func exists(name string) bool { return name == "there.json" }
+
+// The command line of the seed, as it stands there.
+func TestSeed(t *testing.T) {
+	args := strings.Fields("-u localhost:9001 -i grpc -m ensemble --concurrency 1,4,8  --input-data ./prompts.jsonl --tokenizer-path /workspace/models/Qwen2-7B")
+	a, err := Parse(args, read, exists)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := plan.Default()
+	p.Target.URLs = []string{"grpc://localhost:9001"}
+	p.Target.Protocol, p.Target.Transport, p.Target.Endpoint, p.Target.Model = plan.ProtocolTriton, plan.TransportGRPC, plan.EndpointStream, "ensemble"
+	p.Data = plan.Data{Source: plan.SourceFile, File: "./prompts.jsonl", Output: plan.Length{Dist: plan.DistFixed, Mean: 256}}
+	p.Tokenizer = plan.Tokenizer{Name: "/workspace/models/Qwen2-7B"}
+	p.Budgets.ShortOutput = 1
+	p.Stages = []plan.Stage{{Concurrency: 1, Requests: 3}, {Concurrency: 4, Requests: 3}, {Concurrency: 8, Requests: 3}}
+	want := &Action{Plan: &p, URI: "localhost:9001", Protocol: "grpc", Model: "ensemble", Prompts: 3}
+	if diff := cmp.Diff(want, a); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	a, err := Parse(strings.Fields("--uri h:1 --protocol http --triton-model m --input-data p.jsonl --measurement-interval 1.5 --concurrency 2,3 --output-len 7 --no-streaming --profile-export-file new.json --out dir --strict --dry-run"), read, exists)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := a.Plan
+	if p.Target.URLs[0] != "http://h:1" || p.Target.Transport != plan.TransportHTTP || p.Target.Endpoint != plan.EndpointGenerate || p.Target.Streaming || p.Target.Model != "m" {
+		t.Errorf("target %+v", p.Target)
+	}
+	if p.Stages[0].Gap != 0 || p.Stages[1].Gap != 1_500_000_000 || p.Data.Output.Mean != 7 || p.Output.Dir != "dir" {
+		t.Errorf("stages %+v, data %+v, output %+v", p.Stages, p.Data, p.Output)
+	}
+	if !a.Strict || !a.DryRun || a.Export != "new.json" || len(a.Warnings) != 1 {
+		t.Errorf("action %+v", a)
+	}
+	if a, err := Parse([]string{"--input-data", "p.jsonl"}, read, exists); err != nil || a.URI != "localhost:8001" || a.Model != "ensemble" || !a.Plan.Target.Streaming || len(a.Plan.Stages) != 1 {
+		t.Errorf("defaults %+v, %v", a, err)
+	}
+	if a, err := Parse([]string{"-h"}, read, exists); err != nil || !a.Help || !strings.Contains(Help(), "--tokenizer-path") {
+		t.Errorf("help %+v, %v", a, err)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	const ok = "--input-data p.jsonl "
+	for args, want := range map[string]string{
+		"":                                      "--input-data: is missing",
+		"--input-data nosuch":                   "--input-data: cannot be read",
+		"--input-data empty.jsonl":              "empty.jsonl holds no prompts",
+		ok + "--concurrency 1,x":                `--concurrency: "x" is no number of requests in flight`,
+		ok + "--concurrency 0":                  `--concurrency: "0" is no number`,
+		ok + "-i ftp":                           `--protocol: "ftp" is neither grpc nor http`,
+		ok + "--output-len 0":                   "--output-len: must be 1 or more, is 0",
+		ok + "--measurement-interval -1":        "--measurement-interval: must be from 0 to 86400 seconds, is -1",
+		ok + "--measurement-interval NaN":       "--measurement-interval: must be from 0 to 86400 seconds, is NaN",
+		ok + "--profile-export-file there.json": "there.json is there already",
+		ok + "--nosuch":                         "unknown flag: --nosuch",
+		ok + "stray":                            `"stray" is no flag`,
+		ok + "--streaming --no-streaming":       "--no-streaming: contradicts --streaming",
+	} {
+		_, err := Parse(strings.Fields(args), read, exists)
+		var faults plan.Faults
+		if !errors.As(err, &faults) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", args, err, want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("-u localhost:9001 -i grpc -m ensemble --concurrency 1,4,8 --input-data p.jsonl")
+	f.Add("--input-data p.jsonl --measurement-interval 1e300 --output-len 9")
+	f.Fuzz(func(t *testing.T, line string) {
+		a, err := Parse(strings.Fields(line), read, exists)
+		if err != nil || a.Plan == nil {
+			return
+		}
+		if err := plan.Validate(a.Plan); err != nil {
+			t.Errorf("a plan that cannot be run: %v", err)
+		}
+	})
+}

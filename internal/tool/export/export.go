@@ -1,0 +1,175 @@
+// Package export makes a profile export, Perf Analyzer's file of every request, from the
+// records of a run.
+package export
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"sync"
+
+	"inferometer/internal/importer/profileexport"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+	"inferometer/internal/result"
+)
+
+// Inputs remembers what requests carried, by the hash of their content. It may be used
+// from many goroutines.
+type Inputs struct {
+	mu     sync.Mutex
+	fields map[uint64]profileexport.Fields
+}
+
+// Add takes note of a content that is not known yet; fields makes it.
+func (in *Inputs) Add(hash uint64, fields func() profileexport.Fields) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if _, known := in.fields[hash]; known {
+		return
+	}
+	if in.fields == nil {
+		in.fields = map[uint64]profileexport.Fields{}
+	}
+	in.fields[hash] = fields()
+}
+
+func (in *Inputs) of(hash uint64) profileexport.Fields {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.fields[hash]
+}
+
+// Job is one export.
+type Job struct {
+	Name    string // the file to write
+	Records string // the record file to read
+	Version string // of the program
+	Service string // profileexport.OpenAI or profileexport.Triton
+	// Endpoint is the path of an OpenAI endpoint.
+	Endpoint string
+	Stages   []plan.Stage // that were begun
+	Inputs   *Inputs
+}
+
+// experiment is a stage of the record file: its windows, from the first to the last.
+type experiment struct {
+	load     profileexport.Load
+	from, to int64 // nanoseconds on the run's clock
+	windows  []uint64
+}
+
+// has reports whether a request is exported: it ended well within a window.
+func (e *experiment) has(rec *record.Record) bool {
+	return rec.Failure == nil && rec.Phase == record.Measured && e.from < int64(rec.End) && int64(rec.End) <= e.to
+}
+
+// Write writes every request that ended in a window, stage by stage. A stage that was
+// not measured in windows is one from its first request to its last.
+func Write(j Job) error {
+	start, list, err := j.experiments()
+	if err != nil {
+		return err
+	}
+	f, err := os.Create(j.Name)
+	if err != nil {
+		return fmt.Errorf("writing the profile export: %w", err)
+	}
+	return errors.Join(j.write(f, start, list), f.Close())
+}
+
+func (j *Job) write(w io.Writer, start int64, list []experiment) error {
+	doc := profileexport.Document{Version: j.Version, ServiceKind: j.Service, Endpoint: j.Endpoint}
+	if len(list) == 0 {
+		list = []experiment{{load: profileexport.Load{Mode: "concurrency", Value: 1}}}
+	}
+	var file *profileexport.Writer
+	for i := range list {
+		if i == 0 {
+			file = profileexport.NewWriter(w, doc, list[i].load)
+		} else {
+			file.Next(list[i-1].windows, list[i].load)
+		}
+		err := eachLine(j.Records, func(l record.Line) {
+			if l.Request != nil && l.Request.Stage == i && list[i].has(l.Request) {
+				r := j.request(l.Request, start)
+				file.Add(&r)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return file.Close(list[len(list)-1].windows)
+}
+
+func (j *Job) request(rec *record.Record, start int64) profileexport.Request {
+	fields := j.Inputs.of(rec.Prompt)
+	var r profileexport.Request
+	if j.Service == profileexport.OpenAI {
+		r = profileexport.FromOpenAI(rec, start, fields)
+	} else {
+		r = profileexport.FromTriton(rec, start, fields)
+	}
+	if id, err := strconv.ParseUint(rec.Session, 10, 64); err == nil {
+		r.SequenceID = id
+	}
+	return r
+}
+
+// experiments reads where the windows of every stage lie.
+func (j *Job) experiments() (start int64, list []experiment, err error) {
+	var edges []record.Edge
+	marks := map[int]record.StageMark{}
+	err = eachLine(j.Records, func(l record.Line) {
+		switch {
+		case l.Header != nil:
+			start = l.Header.Start.UnixNano()
+		case l.Edge != nil:
+			edges = append(edges, *l.Edge)
+		case l.Stage != nil:
+			marks[l.Stage.Stage] = *l.Stage
+		}
+	})
+	for i, s := range j.Stages {
+		e := experiment{load: profileexport.Load{Mode: "concurrency", Value: float64(s.Concurrency)}}
+		if s.Concurrency == 0 {
+			e.load = profileexport.Load{Mode: "request_rate", Value: s.Rate}
+		}
+		own := result.EdgesOf(edges, i)
+		if m, ok := marks[i]; ok && len(own) < 2 {
+			own = []record.Edge{{At: m.WarmupEnd - 1}, {At: m.DrainEnd}}
+		}
+		for _, edge := range own {
+			e.windows = append(e.windows, uint64(start+int64(edge.At)))
+		}
+		if len(own) > 1 {
+			e.from, e.to = int64(own[0].At), int64(own[len(own)-1].At)
+		}
+		list = append(list, e)
+	}
+	return start, list, err
+}
+
+// eachLine reads a record file, its header first.
+func eachLine(path string, f func(record.Line)) error {
+	r, err := record.Open(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	h := r.Header()
+	f(record.Line{Header: &h})
+	for {
+		line, err := r.Next()
+		if errors.Is(err, io.EOF) || errors.Is(err, record.ErrTruncated) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		f(line)
+	}
+}

@@ -1,0 +1,138 @@
+// Package llmperf does what a command line of llm_perf asks for: it runs the plan and
+// prints its levels in that tool's shape.
+package llmperf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	frontend "inferometer/internal/frontend/llmperf"
+	"inferometer/internal/importer/profileexport"
+	"inferometer/internal/kit"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/promptfile"
+	report "inferometer/internal/report/llmperf"
+	"inferometer/internal/result"
+	"inferometer/internal/run"
+	"inferometer/internal/tool/export"
+)
+
+// Env is what carrying out a command takes from the world.
+type Env struct {
+	Kit     kit.Kit
+	Version string
+	Out     io.Writer // the report
+	Log     io.Writer // messages
+	Stop    <-chan struct{}
+	Watch   func(progress func() run.Progress)
+}
+
+// Run carries out a command. The result is nil where nothing was measured.
+func Run(ctx context.Context, a *frontend.Action, env Env) (*result.Result, error) {
+	if err := report.WriteHeader(env.Out, a.URI, a.Protocol, a.Model); err != nil {
+		return nil, err
+	}
+	inputs := new(export.Inputs)
+	if a.Export != "" && a.Plan.Output.Dir == "" {
+		dir, err := os.MkdirTemp("", "inferometer-llm-perf-")
+		if err != nil {
+			return nil, fmt.Errorf("making room for the requests of the export: %w", err)
+		}
+		defer os.RemoveAll(dir)
+		a.Plan.Output.Dir = dir
+	}
+	res, err := run.Run(ctx, a.Plan, run.Options{
+		Kit: noting(env.Kit, a, inputs), Version: env.Version, Log: env.Log, Stop: env.Stop, Watch: env.Watch,
+	})
+	if res == nil {
+		return nil, err
+	}
+	errs := []error{err}
+	for i := range res.Stages {
+		l := level(&res.Stages[i], a.Plan.Stages[i].Concurrency)
+		errs = append(errs, report.Write(env.Out, &l))
+	}
+	if a.Export != "" {
+		errs = append(errs, export.Write(export.Job{
+			Name: a.Export, Records: filepath.Join(a.Plan.Output.Dir, run.RecordsFile), Version: env.Version,
+			Service: profileexport.Triton, Stages: a.Plan.Stages, Inputs: inputs,
+		}))
+	}
+	return res, errors.Join(errs...)
+}
+
+// level is a stage as it is printed.
+func level(s *result.Stage, concurrency int) report.Level {
+	l := report.Level{
+		Concurrency: concurrency, Payloads: s.Counts.Sent, Results: s.Counts.OK,
+		InputTokens: total(s, "input_sequence_length"), OutputTokens: total(s, "output_sequence_length"),
+		Latency: mean(s, "request_latency"), Wall: s.Window.End - s.Window.Begin,
+	}
+	// The first response counts even when it is empty; a whole answer is its own first.
+	l.TTFT = mean(s, "time_to_first_event")
+	if _, streamed := s.Metrics["time_to_first_event"]; !streamed {
+		l.TTFT = l.Latency
+	}
+	return l
+}
+
+// total is the sum of a metric's samples.
+func total(s *result.Stage, id string) int64 {
+	m := s.Metrics[id]
+	return int64(math.Round(m.Avg * float64(m.Count)))
+}
+
+// mean is a time's mean and 99th percentile, in seconds.
+func mean(s *result.Stage, id string) report.Mean {
+	m := s.Metrics[id]
+	out := report.Mean{Avg: m.Avg / 1000}
+	if m.Spread != nil {
+		out.P99 = m.P99 / 1000
+	}
+	return out
+}
+
+// noting is a kit whose prompts are taken note of, where they are to be exported.
+func noting(k kit.Kit, a *frontend.Action, to *export.Inputs) kit.Kit {
+	if a.Export == "" {
+		return k
+	}
+	k.Sources = map[string]kit.SourceFactory{
+		plan.SourceFile: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+			s, err := promptfile.New(d, tok, seed, os.ReadFile)
+			if err != nil {
+				return nil, err
+			}
+			return &source{s, to}, nil
+		},
+	}
+	return k
+}
+
+// source takes note of what it hands out.
+type source struct {
+	*promptfile.Source
+	to *export.Inputs
+}
+
+// Next implements prompt.Source.
+func (s *source) Next(ctx context.Context) (prompt.Prompt, error) {
+	p, err := s.Source.Next(ctx)
+	if err == nil {
+		s.to.Add(p.Hash, func() profileexport.Fields {
+			f := profileexport.Fields{profileexport.Text("text_input", p.Text)}
+			if p.Output > 0 {
+				f = append(f, profileexport.Field{Name: "max_tokens", Value: strconv.AppendInt(nil, int64(p.Output), 10)})
+			}
+			return f
+		})
+	}
+	return p, err
+}

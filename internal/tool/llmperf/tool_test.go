@@ -1,0 +1,142 @@
+package llmperf
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	frontend "inferometer/internal/frontend/llmperf"
+	"inferometer/internal/importer/profileexport"
+	"inferometer/internal/kit"
+	"inferometer/internal/mock"
+)
+
+func serve(t *testing.T) (grpc, http string) {
+	t.Helper()
+	c := mock.Default()
+	c.Models = []string{"ensemble"}
+	c.Latency.TTFT, c.Latency.ITL = 10*time.Millisecond, 2*time.Millisecond
+	m, err := mock.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	listen := func(serve func(net.Listener) error) string {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		go serve(l)
+		return l.Addr().String()
+	}
+	return listen(m.ServeGRPC), listen(m.Serve)
+}
+
+func command(t *testing.T, line string) string {
+	t.Helper()
+	a, err := frontend.Parse(strings.Fields(line), os.ReadFile, func(string) bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, log bytes.Buffer
+	res, err := Run(t.Context(), a, Env{Kit: kit.Default(), Version: "test", Out: &out, Log: &log})
+	if err != nil || res == nil {
+		t.Fatalf("%v\n%s", err, log.String())
+	}
+	return out.String()
+}
+
+func prompts(t *testing.T, n int) string {
+	t.Helper()
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(`{"input": "tell me about number ` + strconv.Itoa(i) + `", "output": "..."}` + "\n")
+	}
+	path := filepath.Join(t.TempDir(), "prompts.jsonl")
+	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// value finds a printed number of the n-th level.
+func value(t *testing.T, out, name string, n int) float64 {
+	t.Helper()
+	all := regexp.MustCompile(`(?m)^`+name+`: ([0-9.e+-]+)`).FindAllStringSubmatch(out, -1)
+	if len(all) <= n {
+		t.Fatalf("no %s of level %d in\n%s", name, n, out)
+	}
+	v, err := strconv.ParseFloat(all[n][1], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestSeed(t *testing.T) {
+	grpc, _ := serve(t)
+	export := filepath.Join(t.TempDir(), "export.json")
+	out := command(t, "-u "+grpc+" -i grpc -m ensemble --concurrency 1,4,8 --input-data "+prompts(t, 16)+" --output-len 3 --profile-export-file "+export)
+	level := func(n string) []string {
+		return []string{
+			strings.Repeat("-", 60), "Request concurrency: " + n, "average_input_token_per_sec: N", "average_output_token_per_sec: N", "average_ttft: N",
+			"average_latency: N", "p99_ttft: N", "p99_latency: N", "payload and results: 16 16", "throughput: N infer/sec.",
+			"aggregate_input_token_per_sec: N (all streams together)", "aggregate_output_token_per_sec: N (all streams together)",
+		}
+	}
+	want := append(append(append([]string{"triton_url: " + grpc + ", protocol: grpc, model: ensemble"}, level("1")...), level("4")...), level("8")...)
+	shape := regexp.MustCompile(`\d+\.\d+(e-\d+)?( |$)`)
+	var got []string
+	for line := range strings.SplitSeq(strings.TrimSuffix(out, "\n"), "\n") {
+		if !strings.HasPrefix(line, "triton_url") {
+			line = shape.ReplaceAllString(line, "N$2")
+		}
+		got = append(got, line)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for i, concurrency := range []float64{1, 4, 8} {
+		latency, ttft, throughput := value(t, out, "average_latency", i), value(t, out, "average_ttft", i), value(t, out, "throughput", i)
+		if latency < 0.014 || ttft < 0.010 || ttft >= latency || value(t, out, "p99_latency", i) < latency {
+			t.Errorf("level %d: latency %v, first response %v", i, latency, ttft)
+		}
+		if latency*throughput > concurrency {
+			t.Errorf("level %d: latency × throughput is %v, and %v may be in flight", i, latency*throughput, concurrency)
+		}
+		// Three tokens for each of sixteen requests, over the time of all of them.
+		if got := value(t, out, "average_output_token_per_sec", i) * latency; got < 2.99 || got > 3.01 {
+			t.Errorf("level %d: %v tokens a request", i, got)
+		}
+	}
+	f, err := os.Open(export)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	doc, err := profileexport.Read(f)
+	if err != nil || len(doc.Experiments) != 3 {
+		t.Fatalf("%+v, %v", doc, err)
+	}
+	for _, e := range doc.Experiments {
+		if len(e.Requests) != 16 || e.Requests[0].Inputs.Get("text_input") == nil {
+			t.Errorf("level %v has %d requests", e.Load, len(e.Requests))
+		}
+	}
+}
+
+func TestHTTPWithoutStreams(t *testing.T) {
+	_, http := serve(t)
+	out := command(t, "-u "+http+" -i http --no-streaming --input-data "+prompts(t, 5)+" --output-len 3")
+	if value(t, out, "average_ttft", 0) != value(t, out, "average_latency", 0) || !strings.Contains(out, "payload and results: 5 5") {
+		t.Errorf("a whole answer is its own first response:\n%s", out)
+	}
+}

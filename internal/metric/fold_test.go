@@ -186,12 +186,13 @@ func TestCoalesced(t *testing.T) {
 		r.Merged = merged
 		return r
 	}
-	for merged, want := range map[int]int64{0: 0, 1: 1, 2: 2, 9: 2} {
+	for merged, want := range map[int][2]int64{0: {0, 0}, 1: {1, 0}, 2: {2, 0}, 9: {2, 0}, -1: {0, 2}} {
 		f := mustFold(t, Options{})
 		f.Add(together(merged))
+		f.Add(evenly(0, msec, 10*msec, 1)) // what the one before had is gone
 		c := summarize(t, f)[0].Counts
-		if c.Late != want || c.Apart != 1 {
-			t.Errorf("%d segments merged: late %d apart %d, want %d and 1", merged, c.Late, c.Apart, want)
+		if c.Late != want[0] || c.Unsure != want[1] || c.Apart != 1 {
+			t.Errorf("%d segments merged: late %d, unsure %d, apart %d, want %d and 1", merged, c.Late, c.Unsure, c.Apart, want)
 		}
 	}
 }

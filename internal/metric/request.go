@@ -37,6 +37,7 @@ type Request struct {
 	longest   int64   // the longest of gaps
 	stalled   int64   // time in gaps over stallFactor × the median
 	late      int64   // token events merged into a read that came apart from the one before
+	unsure    int64   // the same where nobody can say whether they were merged or sent together
 	apart     int64   // token events apart from the one before
 	unstamped int64   // reads without a kernel stamp
 	delays    []int64 // of reads with one
@@ -57,7 +58,7 @@ func (r *Request) load(rec *record.Record) {
 	}
 	r.loadReads()
 	r.Opened, r.First, r.Second, r.Last, r.Visible = record.Never, record.Never, record.Never, record.Never, record.Never
-	r.events, r.longest, r.stalled, r.late, r.apart, r.tokensIn = 0, 0, 0, 0, 0, 0
+	r.events, r.longest, r.stalled, r.late, r.unsure, r.apart, r.tokensIn = 0, 0, 0, 0, 0, 0, 0
 	r.gaps, r.perToken = r.gaps[:0], nil
 	if rec.Failure == nil {
 		r.loadEvents()
@@ -122,7 +123,10 @@ func (r *Request) loadEvents() {
 	}
 	r.Second = r.First + time.Duration(r.gaps[0])
 	// What the kernel did not merge was sent together: no fault of this client.
-	r.late = min(r.late, int64(r.Merged))
+	if r.Merged < 0 {
+		r.unsure, r.late = r.late, 0
+	}
+	r.late = min(r.late, int64(max(r.Merged, 0)))
 	r.stalled = r.stalls()
 	if known {
 		r.tokensIn = tokens

@@ -34,6 +34,7 @@ type Counts struct {
 	Reads     int64
 	Unstamped int64 // reads without a kernel stamp
 	Late      int64 // token events that came out of a read with later ones because the client was late
+	Unsure    int64 // token events that came out of a read with later ones, and who put them together is not known
 	Apart     int64 // token events more than 1 ms after the one before
 	Events    int64 // token events in all
 
@@ -159,6 +160,7 @@ func (s *stage) count(r *Request, standIn bool) {
 		return
 	}
 	s.Late += r.late
+	s.Unsure += r.unsure
 	s.Apart += r.apart
 	s.Events += int64(r.events)
 	s.Sources[0][r.In.Source&3]++
@@ -250,6 +252,7 @@ func (c *Counts) merge(o *Counts) {
 	c.Reads += o.Reads
 	c.Unstamped += o.Unstamped
 	c.Late += o.Late
+	c.Unsure += o.Unsure
 	c.Apart += o.Apart
 	c.Events += o.Events
 	c.Empty += o.Empty

@@ -216,11 +216,11 @@ func (x *exchange) expired() error {
 }
 
 // Merged is how many segments the kernel has merged into reads since the last
-// call, beyond one per read; 0 where the kernel does not say.
+// call, beyond one per read; -1 where the kernel does not say.
 func (c *Conn) Merged() int {
 	n, ok := c.sock.rx.segments(c.sock.raw)
 	if !ok {
-		return 0
+		return -1
 	}
 	merged := (n - c.segments) - (c.sock.reads - c.reads)
 	c.segments, c.reads = n, c.sock.reads

@@ -48,7 +48,8 @@ type Record struct {
 	Conn  Conn
 	Marks []Mark // one per network read, in order
 	// Merged counts the segments that the kernel merged into reads of this
-	// request beyond one per read: 0 proves that events sharing a read were sent together.
+	// request beyond one per read: 0 proves that events sharing a read were sent
+	// together; -1: the system does not say.
 	Merged int
 
 	Status      int    // HTTP status; 0 when none came

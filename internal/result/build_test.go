@@ -304,6 +304,27 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+// TestWhoPutEventsTogetherIsNotKnown has streams whose events come in pairs, on a system
+// that says that it has merged them, that it has not, or nothing.
+func TestWhoPutEventsTogetherIsNotKnown(t *testing.T) {
+	for merged, want := range map[int]struct{ valid, note bool }{10: {false, false}, 0: {true, false}, -1: {true, true}} {
+		w := healthy()
+		w.each(func(_ int, r *record.Record) {
+			for k := range r.Events {
+				r.Events[k].Mark = k / 2
+			}
+			r.Marks = r.Marks[:len(r.Events)/2]
+			r.End = r.Marks[len(r.Marks)-1].Kernel
+			r.Merged = merged
+		})
+		r := w.build(t)
+		note := slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "This system does not say whether") })
+		if r.Verdict.Valid != want.valid || note != want.note {
+			t.Errorf("%d merged: valid %v, note %v: %v %v", merged, r.Verdict.Valid, note, r.Verdict.Reasons, r.Notes)
+		}
+	}
+}
+
 func TestSeveralTargets(t *testing.T) {
 	w := healthy()
 	w.plan.Target.URLs = []string{"http://user:secret@a.test", "http://b.test"}

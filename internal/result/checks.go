@@ -85,6 +85,10 @@ func (j *judge) reads(i int, sum *metric.Stage) {
 	if c.Reads > 0 && float64(c.Unstamped) > unstampedShare*float64(c.Reads) {
 		j.readDelay(i, sum)
 	}
+	if n := float64(c.Unsure); n > j.plan.Budgets.Coalesced*float64(c.Unsure+c.Apart) && n > j.plan.Budgets.Coalesced*float64(c.Events) {
+		j.note(i, "%s of the events came out of a read together with later ones. This system does not say whether the server sent them together or the client read late: gaps between tokens may be blurred.",
+			percent(n/float64(c.Unsure+c.Apart)))
+	}
 	if c.Late+c.Apart == 0 {
 		return
 	}

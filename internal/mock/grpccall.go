@@ -394,6 +394,21 @@ func (c *grpcCall) cancel() {
 	}
 }
 
+// countAhead counts the tokens that go with the next write, and the call if that is
+// its last, so that a client that has its answer finds it counted.
+func (c *grpcCall) countAhead() {
+	tokens := 0
+	for i := c.marked; i < len(c.marks) && c.ends[i] <= c.st.framed; i++ {
+		tokens += c.marks[i].tokens
+	}
+	if tokens > 0 {
+		c.s.metrics.generated.Add(uint64(tokens))
+	}
+	if c.ended && !c.canceled && c.t.model != nil && (len(c.ends) == 0 || c.ends[len(c.ends)-1] <= c.st.framed) {
+		c.countOnce(c.s.clock.now(), true)
+	}
+}
+
 // sentOut stamps the events that a write took along. True: the call is over with.
 func (c *grpcCall) sentOut(at time.Time) bool {
 	wall, tokens := at.UnixNano(), 0
@@ -405,7 +420,6 @@ func (c *grpcCall) sentOut(at time.Time) bool {
 	}
 	if tokens > 0 {
 		c.sent += tokens
-		c.s.metrics.generated.Add(uint64(tokens))
 		c.observe(int64(at.Sub(c.s.clock.base)), tokens)
 	}
 	if c.marked < len(c.marks) && !c.canceled {
@@ -432,7 +446,7 @@ func (c *grpcCall) settled(whole bool) {
 		if c.t.model.spec.llm {
 			c.s.metrics.ended(&c.call, now)
 		}
-		c.t.model.count(&c.call, now, whole && !c.canceled)
+		c.countOnce(now, whole && !c.canceled)
 	}
 	if c.marked < len(c.marks) {
 		c.finish = "abort" // the client did not get all of it

@@ -187,6 +187,9 @@ func (g *grpcConn) flush() {
 	if len(g.out) == 0 || g.dead {
 		return
 	}
+	for _, c := range g.batch {
+		c.countAhead()
+	}
 	g.wire.arm()
 	_, err := g.nc.Write(g.out)
 	at := g.wire.stamp()

@@ -36,7 +36,7 @@ func (c *call) tritonAnswer(verb string) {
 	if m.spec.llm {
 		c.s.metrics.ended(c, now)
 	}
-	m.count(c, now, c.finish != "abort")
+	c.countOnce(now, c.finish != "abort")
 }
 
 // tritonStream sends the events of a streamed answer when they are due.
@@ -56,7 +56,12 @@ func (c *call) tritonStream() {
 			return
 		}
 		last := at+n == c.tokens
-		c.t.made = append(c.t.made, c.s.clock.now())
+		now := c.s.clock.now()
+		c.t.made = append(c.t.made, now)
+		if last {
+			c.t.done = now
+			c.countOnce(now, true)
+		}
 		c.str("data: ")
 		c.generated(at, n, last)
 		c.str("\n\n")
@@ -65,7 +70,6 @@ func (c *call) tritonStream() {
 		}
 		at += n
 	}
-	c.t.done = c.s.clock.now()
 	c.finish = c.t.last
 }
 
@@ -92,6 +96,7 @@ func (c *call) tritonWhole(event bool) {
 			return
 		}
 		c.generated(0, c.tokens, true)
+		c.countWhole()
 		c.finishBody(c.t.last, c.tokens*c.choices, first)
 		return
 	}
@@ -102,8 +107,17 @@ func (c *call) tritonWhole(event bool) {
 	c.str("data: ")
 	c.generated(0, c.tokens, true)
 	c.str("\n\n")
+	c.countWhole()
 	if c.event(kindContent, c.tokens*c.choices, true) {
 		c.finish = c.t.last
+	}
+}
+
+// countWhole counts an answer in one piece right before it is sent, so that a client
+// that has it finds it counted.
+func (c *call) countWhole() {
+	if c.fault == "" {
+		c.countOnce(c.s.clock.now(), true)
 	}
 }
 
@@ -238,6 +252,7 @@ func (c *call) tritonResults(verb string) {
 		}
 	}
 	c.str(`}`)
+	c.countWhole()
 	if verb != "generate_stream" {
 		c.finishBody("stop", 0, first)
 		return
@@ -300,6 +315,7 @@ func (c *call) inferResults(first int64) {
 		t.jsonLength = len(c.buf) - reserve
 		c.buf = append(c.buf, raw...)
 	}
+	c.countWhole()
 	c.finishBody("stop", 0, first)
 }
 

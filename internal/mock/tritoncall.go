@@ -33,9 +33,10 @@ type tritonCall struct {
 	jsonLength int // of the JSON ahead of raw outputs, over HTTP; 0: all is JSON
 	request    inferRequest
 
-	parsed int64   // when the request had been read, on the server's clock
-	made   []int64 // when each response was
-	done   int64   // when the last one was; 0: it has not been
+	parsed  int64   // when the request had been read, on the server's clock
+	counted bool    // in the statistics
+	made    []int64 // when each response was
+	done    int64   // when the last one was; 0: it has not been
 }
 
 func (t *tritonCall) reset() {

@@ -66,6 +66,14 @@ func (s *modelStats) served(n, batch int, w work, wall int64) {
 	s.mu.Unlock()
 }
 
+// countOnce puts the call into its model's statistics, if it is not there yet.
+func (c *call) countOnce(now int64, whole bool) {
+	if !c.t.counted {
+		c.t.counted = true
+		c.t.model.count(c, now, whole)
+	}
+}
+
 // count puts a request that was accepted into the statistics. Triton calls a
 // decoupled request that failed halfway a success, and so does this; one that never
 // ran is a failure.

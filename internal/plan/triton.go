@@ -23,6 +23,8 @@ const (
 
 	FormatBinary = "binary"
 	FormatJSON   = "json"
+
+	MemorySystem = "system"
 )
 
 // Triton is what only that protocol has.
@@ -39,11 +41,15 @@ type Triton struct {
 	InputFormat  string   // of tensors in HTTP infer: "binary" (also when empty) or "json"
 	OutputFormat string
 	Composing    []string // models behind one that calls others itself (BLS)
+	// SharedMemory: tensors of the data lie in memory that the server reads in place.
+	SharedMemory string // "system"; empty: they are sent
+	OutputMemory int    // bytes for each output there; 0: outputs are sent back
 }
 
 func (t Triton) zero() bool {
 	return t.Convention == "" && t.Version == "" && len(t.Parameters) == 0 && t.Streams == 0 && t.Compression == "" &&
-		t.MaxMessage == 0 && t.KeepAlive == 0 && t.InputFormat == "" && t.OutputFormat == "" && len(t.Composing) == 0
+		t.MaxMessage == 0 && t.KeepAlive == 0 && t.InputFormat == "" && t.OutputFormat == "" && len(t.Composing) == 0 &&
+		t.SharedMemory == "" && t.OutputMemory == 0
 }
 
 func tritonEndpoints() []string { return []string{EndpointStream, EndpointInfer, EndpointGenerate} }
@@ -72,6 +78,10 @@ func tritonSpec() codec[Triton] {
 		at("output_format", formats, func(t *Triton) *string { return &t.OutputFormat }, "Form of output tensors over HTTP; left out: binary."),
 		at("composing", list("list of models", text()), func(t *Triton) *[]string { return &t.Composing },
 			"Models that the model calls itself (BLS), for the server's statistics. Those of an ensemble are found."),
+		at("shared_memory", word("`system`", MemorySystem), func(t *Triton) *string { return &t.SharedMemory },
+			"Input tensors lie in shared memory, for a server on this machine. Left out: they are sent."),
+		at("output_memory", integer[int](), func(t *Triton) *int { return &t.OutputMemory },
+			"Bytes of shared memory for each output, which then is not sent back; 0: none."),
 	}, nil)
 	c.zero = Triton.zero
 	return c
@@ -178,6 +188,21 @@ func (c *checker) triton(t *Target) {
 		c.add("target.path", "Triton's paths follow from the model's name", "leave it out; a prefix belongs into the URL")
 	}
 	c.tritonPart(&t.Triton, t.Transport)
+	c.memory(t)
+}
+
+func (c *checker) memory(t *Target) {
+	m := &t.Triton
+	if m.SharedMemory != "" {
+		c.choice("target.triton.shared_memory", m.SharedMemory, []string{MemorySystem})
+	}
+	c.count("target.triton.output_memory", int64(m.OutputMemory), 1<<40)
+	switch {
+	case m.OutputMemory > 0 && m.SharedMemory == "":
+		c.lacks("target.triton.output_memory", "target.triton.shared_memory", "there is no shared memory", "set shared_memory to system (--shared-memory system)")
+	case m.SharedMemory != "" && t.Endpoint == EndpointGenerate:
+		c.add("target.triton.shared_memory", "generate takes no tensors in shared memory", "use infer or stream")
+	}
 }
 
 func (c *checker) tritonPart(t *Triton, transport string) {

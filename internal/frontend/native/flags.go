@@ -64,6 +64,8 @@ func runGroups() []group {
 			{name: "input-format", arg: "FORM", path: "target.triton.input_format", help: "input tensors over HTTP: binary (default) or json"},
 			{name: "output-format", arg: "FORM", path: "target.triton.output_format", help: "output tensors over HTTP: binary (default) or json"},
 			{name: "input-data", arg: "DATA", help: "tensors in place of prompts: zero, random, a JSON file or a directory, as Perf Analyzer has them; files repeatable"},
+			{name: "shared-memory", arg: "KIND", path: "target.triton.shared_memory", help: "system: input tensors lie in shared memory, for a server on this machine"},
+			{name: "output-memory", arg: "BYTES", path: "target.triton.output_memory", help: "shared memory for each output, which is not sent back then (none)"},
 			{name: "shape", arg: "NAME:D1,D2", help: "shape of an input that the model leaves open, repeatable"},
 			{name: "batch-size", arg: "N", path: "data.tensors.batch", help: "items of a request of tensors (1)"},
 			{name: "string-length", arg: "N", path: "data.tensors.string_length", help: "length of made-up strings (128)"},

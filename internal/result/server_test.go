@@ -73,7 +73,7 @@ func TestServer(t *testing.T) {
 	if g := s.GPUs; len(g) != 1 || g[0] != (ServerGPU{UUID: "g", Utilization: 0.5, Power: 200, MemoryUsed: 3, MemoryTotal: 9}) {
 		t.Errorf("GPUs %+v", g)
 	}
-	if c := checkOf(r, "server_latency"); c == nil || !c.OK || c.Value != 40 || c.Budget < 200 {
+	if c := checkOf(r, "server_latency"); c == nil || !c.OK || c.Value != 37 || c.Budget < 200 {
 		t.Errorf("check %+v", c)
 	}
 	validate(t, r)
@@ -108,7 +108,7 @@ func TestServerVerdicts(t *testing.T) {
 			}},
 		{"impossible latency", func(w *world) {
 			w.last().Server.Models[0].Success.NS *= 100
-		}, "inside the server and 242 ms here, on average, which cannot be", "", nil},
+		}, "inside the server, before their answers could leave it, and 242 ms here, on average, which cannot be", "", nil},
 		{"not the same requests", func(w *world) {
 			w.last().Server.Models[0] = counted("whole", 3007, counted("part", 4409))
 			w.last().Server.Models[0].Success.NS *= 100

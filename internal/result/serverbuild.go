@@ -280,18 +280,22 @@ func (j *judge) serverNotes(i int, s *Server) {
 
 // serverLatency judges what cannot be: that requests took longer inside the server than
 // they took here. It cannot be told where they were not the same requests.
+//
+// A server counts a request as done when its whole batch is, and answers leave while
+// outputs are computed, so that this part of its time may be over later than here.
 func (j *judge) serverLatency(i int, s *Server, all *metric.All) {
 	r := s.Requests
-	var inside ServerTime
+	var count, inside uint64
 	for k := range s.Models {
-		inside.Count += s.Models[k].Success.Count
-		inside.NS += s.Models[k].Success.NS
+		m := &s.Models[k]
+		count += m.Success.Count
+		inside += m.Success.NS - min(m.Success.NS, m.ComputeOutput.NS)
 	}
-	if inside.Count == 0 || all.OK == 0 || all.Abandoned > 0 || r.Others > 0 || r.Missing > 0 || s.Busy {
+	if count == 0 || all.OK == 0 || all.Abandoned > 0 || r.Others > 0 || r.Missing > 0 || s.Busy {
 		return
 	}
-	server := float64(inside.NS) / float64(inside.Count) / 1e6
+	server := float64(inside) / float64(count) / 1e6
 	client := millis(all.Latency) / float64(all.OK)
 	j.check(Check{Stage: i, Name: "server_latency", Value: server, Budget: client, Unit: metric.Milliseconds, OK: server <= client},
-		fmt.Sprintf("Requests took %s inside the server and %s here, on average, which cannot be: clocks run apart, or answers were matched with the wrong requests. Do not use either figure before this is explained.", spanMS(server), spanMS(client)))
+		fmt.Sprintf("Requests took %s inside the server, before their answers could leave it, and %s here, on average, which cannot be: clocks run apart, or answers were matched with the wrong requests. Do not use either figure before this is explained.", spanMS(server), spanMS(client)))
 }

@@ -119,6 +119,13 @@ func tritonTotals(t *testing.T, s *tritontest.Server) {
 	if i < 0 || !live.Verdict.Checks[i].OK {
 		t.Errorf("client and server do not fit: %+v", live.Verdict)
 	}
+	var outside time.Duration
+	for _, rec := range readKept(t, p.Output.Dir).recs {
+		outside += rec.End - rec.Sent
+	}
+	if inside := time.Duration(whole.Success.NS); inside > outside || inside < outside/2 {
+		t.Errorf("requests took %v inside the server and %v outside, in all", inside, outside)
+	}
 	found := false
 	for _, m := range stage.Server.Metrics {
 		if m.Name == "nv_inference_request_success" && strings.Contains(m.Labels, `"ensemble"`) {

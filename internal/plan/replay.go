@@ -8,6 +8,12 @@ const (
 	ToolCallsRecorded = "use_recorded"
 )
 
+// Whether a turn that called a tool is made to call it again.
+const (
+	ToolChoiceForced = "force_recorded"
+	ToolChoiceFree   = "as_recorded"
+)
+
 // Replay says which sessions are played again, and how.
 type Replay struct {
 	Dir    string   // directory of traces; or
@@ -30,6 +36,7 @@ type Replay struct {
 	Headers            map[string]string
 	Labels             map[string]string
 	BadToolCalls       string // "none" (also when empty) or "use_recorded"
+	ToolChoice         string // "force_recorded" (also when empty) or "as_recorded"
 	// Of block-hash traces:
 	IdleGap       Duration // longest gap of a session's own clock; 0: no bound
 	IgnoreDelays  bool
@@ -41,7 +48,7 @@ type Replay struct {
 func (r *Replay) zero() bool {
 	return r.Dir == "" && len(r.Files) == 0 && r.Hub == Hub{} && r.Filter == "" && r.Model == "" && len(r.Models) == 0 &&
 		r.MaxTokens == 0 && r.ToolMaxTokens == 0 && !r.RandomID && r.Sessions == 0 && r.MaxWait == 0 && r.PredecessorTimeout == 0 &&
-		!r.SkipErrors && !r.SkipInvalid && !r.NoSubstitution && len(r.Headers) == 0 && len(r.Labels) == 0 && r.BadToolCalls == "" &&
+		!r.SkipErrors && !r.SkipInvalid && !r.NoSubstitution && len(r.Headers) == 0 && len(r.Labels) == 0 && r.BadToolCalls == "" && r.ToolChoice == "" &&
 		r.IdleGap == 0 && !r.IgnoreDelays && !r.ThinkTimeOnly && r.BlockSize == 0 && r.Entries == 0
 }
 
@@ -66,6 +73,8 @@ func replaySpec() codec[Replay] {
 		at("labels", headersSpec(), func(r *Replay) *map[string]string { return &r.Labels }, "Label of the record by the attribute that holds its value."),
 		at("bad_tool_calls", word("`none` or `use_recorded`", ToolCallsNone, ToolCallsRecorded), func(r *Replay) *string { return &r.BadToolCalls },
 			"What later turns see of a tool call that the model got wrong: the live one, or the recorded one. Left out: `none`."),
+		at("tool_choice", word("`force_recorded` or `as_recorded`", ToolChoiceForced, ToolChoiceFree), func(r *Replay) *string { return &r.ToolChoice },
+			"Whether a turn that called a tool is made to call it again. Left out: `force_recorded`."),
 		at("idle_gap", duration(), func(r *Replay) *Duration { return &r.IdleGap }, "Block-hash traces: longest idle gap of a session; 0: no bound."),
 		at("ignore_delays", boolean(), func(r *Replay) *bool { return &r.IgnoreDelays }, "Block-hash traces: no waits at all."),
 		at("think_time_only", boolean(), func(r *Replay) *bool { return &r.ThinkTimeOnly }, "Block-hash traces: wait for the recorded think times alone."),
@@ -102,6 +111,9 @@ func (c *checker) replay(p *Plan) {
 	}
 	if r.BadToolCalls != "" {
 		c.choice(at+"bad_tool_calls", r.BadToolCalls, []string{ToolCallsNone, ToolCallsRecorded})
+	}
+	if r.ToolChoice != "" {
+		c.choice(at+"tool_choice", r.ToolChoice, []string{ToolChoiceForced, ToolChoiceFree})
 	}
 	c.count(at+"max_tokens", int64(r.MaxTokens), mostLength)
 	c.count(at+"tool_max_tokens", int64(r.ToolMaxTokens), mostLength)

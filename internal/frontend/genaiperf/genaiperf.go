@@ -66,11 +66,18 @@ type Settings struct {
 	Seed                     int
 	Dataset                  string // name of a dataset of the hub; empty: none
 	InputFile                string
-	Batch                    int // texts in a request
+	PayloadFile              string // of requests with their moments, sessions and lengths
+	FixedSchedule            bool   // each request of the payload file goes at its own moment
+	Batch                    int    // texts in a request
 	Extra                    []Extra
 	Headers                  []string
 	Goodput                  []Objective
 	MetricsURLs              []string
+
+	Sessions, SessionConcurrency   int // conversations, and how many at a time
+	TurnsMean, TurnsStddev         float64
+	TurnDelayMean, TurnDelayStddev float64 // ms
+	DelayRatio                     float64 // factor on delays
 
 	Tokenizer         string
 	TokenizerRevision string

@@ -24,9 +24,7 @@ func (b *builder) refuse() {
 		}
 	}
 	for _, key := range []string{
-		"sessions", "session-concurrency", "session-delay-ratio",
-		"session-turn-delay-mean", "session-turn-delay-stddev", "session-turns-mean", "session-turns-stddev",
-		"fixed-schedule", "grpc-method", "input-directory", "file", "override-config",
+		"grpc-method", "input-directory", "file", "override-config",
 		"checkpointing", "checkpoint-dir", "plots", "batch-image", "batch-audio", "image-width-mean", "image-width-stddev",
 		"image-height-mean", "image-height-stddev", "image-format", "audio-length-mean", "audio-length-stddev", "audio-format", "audio-depths",
 		"audio-sample-rates", "audio-num-channels",
@@ -126,6 +124,9 @@ func RecordsDir(s *Settings) string {
 // measurements is how many measurements of an interval Perf Analyzer takes at least.
 const measurements = 3
 
+// longest is the time that sessions may take.
+const longest = 24 * time.Hour
+
 // usualOutput is the length that is asked of TensorRT-LLM where nobody names one.
 const usualOutput = 256
 
@@ -139,6 +140,10 @@ func (b *builder) stage(p *plan.Plan) plan.Stage {
 		stage.Arrival = b.distribution()
 	}
 	switch {
+	case s.FixedSchedule:
+		return plan.Stage{Arrival: plan.ArrivalTrace}
+	case s.SessionConcurrency > 0: // the sessions are its end
+		return plan.Stage{Concurrency: s.SessionConcurrency, Duration: plan.Duration(longest)}
 	case s.Interval > 0 && s.Stability >= anyStability:
 		// Windows that always agree are one piece.
 		stage.Duration = plan.Duration(measurements * s.Interval)

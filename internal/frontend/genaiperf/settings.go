@@ -36,7 +36,46 @@ func (b *builder) settings() {
 	b.input()
 	b.tokenizer()
 	b.extras()
+	b.sessions()
 	b.files()
+}
+
+// sessions settles conversations and schedules.
+func (b *builder) sessions() {
+	s := &b.a.Settings
+	s.Sessions, s.SessionConcurrency = b.whole("sessions", 0), b.whole("session-concurrency", 0)
+	s.TurnsMean, s.TurnsStddev = b.number("session-turns-mean", 1), b.number("session-turns-stddev", 0)
+	s.TurnDelayMean, s.TurnDelayStddev = b.number("session-turn-delay-mean", 0), b.number("session-turn-delay-stddev", 0)
+	s.DelayRatio = b.number("session-delay-ratio", 1)
+	s.FixedSchedule = b.given("fixed-schedule")
+	loads := 0
+	for _, key := range []string{"concurrency", "request-rate", "fixed-schedule", "session-concurrency"} {
+		if b.given(key) {
+			loads++
+		}
+	}
+	switch {
+	case s.FixedSchedule && s.PayloadFile == "":
+		b.fault("--fixed-schedule", "needs a payload file", "give --input-file payload:FILE")
+	case s.SessionConcurrency > 0 && s.Sessions == 0 && s.PayloadFile == "":
+		b.fault("--session-concurrency", "needs sessions", "give --num-sessions or --input-file payload:FILE")
+	case s.Sessions > 0 && s.SessionConcurrency == 0:
+		b.fault("--num-sessions", "needs --session-concurrency", "how many are held at a time")
+	case s.Sessions > 0 && s.PayloadFile != "":
+		b.fault("--num-sessions", "contradicts a payload file, which has its own sessions", "give one of the two")
+	case (s.SessionConcurrency > 0 || s.FixedSchedule) && loads > 1 && !(b.given("concurrency") && b.given("request-rate")):
+		b.fault(b.as(map[bool]string{true: "fixed-schedule", false: "session-concurrency"}[s.FixedSchedule]), "contradicts another kind of load", "give one of --concurrency, --request-rate, --session-concurrency and --fixed-schedule")
+	case (s.SessionConcurrency > 0 || s.PayloadFile != "") && s.EndpointType != "chat" && s.EndpointType != "completions":
+		b.fault("--endpoint-type", "sessions and payload files belong to chat and completions", "")
+	case s.SessionConcurrency > 0 && s.EndpointType != "chat":
+		b.fault("--session-concurrency", "sessions belong to --endpoint-type chat", "")
+	}
+	if s.TurnsMean < 1 {
+		b.fault("--session-turns-mean", "must be at least 1", "")
+	}
+	if s.SessionConcurrency > 0 || s.FixedSchedule {
+		s.Concurrency, s.Rate, s.Requests, s.Interval = 0, 0, 0, 0
+	}
 }
 
 // paths are where the endpoint types are on a server.
@@ -261,8 +300,11 @@ func (b *builder) source() {
 			b.fault(b.as("input-file"), "contradicts "+b.as("dataset"), "give one of the two")
 		}
 	}
-	if scheme, _, ok := strings.Cut(s.InputFile, ":"); ok && (scheme == "payload" || scheme == "synthetic") {
-		b.fault(b.as("input-file"), scheme+": is not served", "give a file of JSON lines with a text in each, or leave it out for synthetic prompts")
+	switch scheme, file, _ := strings.Cut(s.InputFile, ":"); scheme {
+	case "payload":
+		s.PayloadFile, s.InputFile = file, ""
+	case "synthetic":
+		b.fault(b.as("input-file"), "synthetic: is not served", "give a file of JSON lines with a text in each, or leave it out for synthetic prompts")
 	}
 	if s.Dataset != "" || s.InputFile != "" {
 		s.InWords = 0 // prompts of others are sent as they are
@@ -312,7 +354,14 @@ func (b *builder) files() {
 // Folder is the name of the directory of a run.
 func (s *Settings) Folder() string {
 	load := "concurrency" + strconv.Itoa(s.Concurrency)
-	if s.Rate > 0 {
+	switch {
+	case s.FixedSchedule:
+		load = "fixed_schedule"
+	case s.SessionConcurrency > 0:
+		load = "session_concurrency" + strconv.Itoa(s.SessionConcurrency)
+	case s.PayloadFile != "":
+		return s.name()
+	case s.Rate > 0:
 		load = "request_rate" + pythonFloat(s.Rate)
 	}
 	return s.name() + "-" + load

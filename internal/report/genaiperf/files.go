@@ -4,7 +4,9 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,25 +38,49 @@ func CSV(w io.Writer, s *genaiperf.Summary, o Options) error {
 }
 
 // JSON writes the JSON file of the latest release. Config is what it repeats of the
-// command line, as JSON whose lines after the first are indented by two.
-func JSON(w io.Writer, s *genaiperf.Summary, config string) error {
+// command line, as JSON whose lines after the first are indented by two. Sessions are
+// the figures of each conversation; there may be none.
+func JSON(w io.Writer, s *genaiperf.Summary, config string, sessions map[string]*genaiperf.Summary) error {
 	var b strings.Builder
 	b.WriteString("{\n")
-	for i := range s.Stats {
-		st := &s.Stats[i]
-		fmt.Fprintf(&b, "  %q: {\n    \"unit\": %q,\n    \"avg\": %s", st.Name, unit(st.Name), python(scaled(st.Name, st.Avg)))
-		if !st.System {
-			for _, p := range genaiperf.Percentiles() {
-				fmt.Fprintf(&b, ",\n    \"p%d\": %s", p, python(scaled(st.Name, st.Percentile(p))))
-			}
-			fmt.Fprintf(&b, ",\n    \"min\": %s,\n    \"max\": %s,\n    \"std\": %s",
-				python(scaled(st.Name, st.Min)), python(scaled(st.Name, st.Max)), python(scaled(st.Name, st.Std)))
+	writeStats(&b, s, "  ")
+	b.WriteString(`  "input_config": ` + config)
+	for i, name := range slices.Sorted(maps.Keys(sessions)) {
+		if i == 0 {
+			b.WriteString(",\n  \"sessions\": {")
+		} else {
+			b.WriteString(",")
 		}
-		b.WriteString("\n  },\n")
+		var one strings.Builder
+		writeStats(&one, sessions[name], "      ")
+		fmt.Fprintf(&b, "\n    %q: {\n%s\n    }", name, strings.TrimSuffix(one.String(), ",\n"))
 	}
-	b.WriteString(`  "input_config": ` + config + "\n}")
+	if len(sessions) > 0 {
+		b.WriteString("\n  }")
+	}
+	b.WriteString("\n}")
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// writeStats writes every metric as a member of an object, with a comma behind.
+func writeStats(b *strings.Builder, s *genaiperf.Summary, indent string) {
+	for i := range s.Stats {
+		st := &s.Stats[i]
+		line := func(name, value string) { fmt.Fprintf(b, ",\n%s  %q: %s", indent, name, value) }
+		number := func(name string, v float64) { line(name, python(scaled(st.Name, v))) }
+		fmt.Fprintf(b, "%s%q: {\n%s  \"unit\": %q", indent, st.Name, indent, unit(st.Name))
+		number("avg", st.Avg)
+		if !st.System {
+			for _, p := range genaiperf.Percentiles() {
+				number(fmt.Sprintf("p%d", p), st.Percentile(p))
+			}
+			number("min", st.Min)
+			number("max", st.Max)
+			number("std", st.Std)
+		}
+		fmt.Fprintf(b, "\n%s},\n", indent)
+	}
 }
 
 // unit is what the JSON file calls a metric's unit.

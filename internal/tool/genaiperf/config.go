@@ -3,7 +3,9 @@ package genaiperf
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"path/filepath"
+	"strconv"
 
 	frontend "inferometer/internal/frontend/genaiperf"
 )
@@ -80,7 +82,12 @@ func outputFormat(s *frontend.Settings) string {
 
 func analyzerConfig(s *frontend.Settings) object {
 	stimulus := object{{"concurrency", s.Concurrency}}
-	if s.Rate > 0 {
+	switch {
+	case s.FixedSchedule:
+		stimulus = object{{"fixed_schedule", true}}
+	case s.SessionConcurrency > 0:
+		stimulus = object{{"session_concurrency", s.SessionConcurrency}}
+	case s.Rate > 0:
 		stimulus = object{{"request_rate", s.Rate}}
 	}
 	measurement := object{{"mode", "request_count"}, {"num", s.Requests}}
@@ -120,7 +127,10 @@ func inputConfig(s *frontend.Settings) object {
 		output = append(object{{"mean", s.OutputMean}}, output...)
 	}
 	source := "synthetic"
-	if s.InputFile != "" {
+	switch {
+	case s.PayloadFile != "":
+		source = "payload"
+	case s.InputFile != "":
 		source = "file"
 	}
 	return object{
@@ -139,12 +149,22 @@ func inputConfig(s *frontend.Settings) object {
 		{"synthetic_tokens", spread(s.InputMean, s.InputStddev)},
 		{"prefix_prompt", object{{"num", s.Prefixes}, {"length", s.PrefixLength}}},
 		{"sessions", object{
-			{"num", 0}, {"turns", spread(1, 0)}, {"turn_delay", object{{"mean", 0}, {"ratio", json.Number("1.0")}, {"stddev", 0}}},
+			{"num", s.Sessions}, {"turns", object{{"mean", s.TurnsMean}, {"stddev", s.TurnsStddev}}},
+			{"turn_delay", object{{"mean", s.TurnDelayMean}, {"ratio", pythonRatio(s.DelayRatio)}, {"stddev", s.TurnDelayStddev}}},
 		}},
 		{"prompt_source", source},
 		{"synthetic_files", []string{}},
-		{"payload_file", ""},
+		{"payload_file", s.PayloadFile},
 	}
+}
+
+// pythonRatio is a number as Python writes it, with a fraction.
+func pythonRatio(v float64) json.Number {
+	text := strconv.FormatFloat(v, 'f', -1, 64)
+	if v == math.Trunc(v) {
+		text += ".0"
+	}
+	return json.Number(text)
 }
 
 // headerNames are the headers that were sent, without their values: those may be keys.

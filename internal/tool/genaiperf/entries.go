@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	frontend "inferometer/internal/frontend/genaiperf"
 	"inferometer/internal/plan"
@@ -23,6 +24,9 @@ type entry struct {
 	text   string // what the user says in it: that is what is counted
 	input  object // the request as inputs.json and the profile export have it
 	tokens int    // of text; 0: not yet counted
+
+	session string
+	delay   time.Duration
 }
 
 // source hands the entries out in turn.
@@ -46,6 +50,24 @@ const mostEntries = 1_000_000
 
 // makeEntries makes all prompts of a run.
 func (t *tool) makeEntries(ctx context.Context) error {
+	if t.set.Sessions > 0 || t.set.PayloadFile != "" {
+		turns, err := t.turns(ctx)
+		if err != nil {
+			return err
+		}
+		if t.each = t.set.Sessions > 0 || t.set.SessionConcurrency > 0 || t.set.FixedSchedule; t.each {
+			return t.makeTurns(turns)
+		}
+		for i := range turns {
+			turns[i].session = ""
+			e, err := t.turnEntry(&turns[i], nil, t.set.Models[i%len(t.set.Models)])
+			if err != nil {
+				return err
+			}
+			t.entries = append(t.entries, e)
+		}
+		return nil
+	}
 	prompts, err := t.prompts(ctx)
 	if err != nil {
 		return err
@@ -63,6 +85,14 @@ func (t *tool) makeEntries(ctx context.Context) error {
 		t.entries = append(t.entries, e)
 	}
 	return nil
+}
+
+// turns are the requests of a payload file or of sessions.
+func (t *tool) turns(ctx context.Context) ([]turn, error) {
+	if t.set.PayloadFile != "" {
+		return t.payloadTurns(ctx, t.set.PayloadFile)
+	}
+	return t.sessionTurns(ctx)
 }
 
 // prompts are what is asked.
@@ -272,6 +302,11 @@ func chatOf(system, question json.RawMessage) []object {
 
 // entry makes the request of a prompt.
 func (t *tool) entry(p prompt.Prompt, model string) (entry, error) {
+	return t.entryWith(p, model, nil)
+}
+
+// entryWith makes the request of a prompt with fields of its own.
+func (t *tool) entryWith(p prompt.Prompt, model string, own object) (entry, error) {
 	e := entry{prompt: p, text: said(&p)}
 	e.prompt.Model = model
 	if v, ok := extraInt(t.set.Extra, "max_tokens"); ok {
@@ -285,6 +320,9 @@ func (t *tool) entry(p prompt.Prompt, model string) (entry, error) {
 		return e, nil
 	}
 	e.input = t.payload(&e, model)
+	for _, m := range own {
+		e.input.set(m.name, m.value)
+	}
 	body, err := compact(e.input)
 	if err != nil {
 		return e, fmt.Errorf("making a request: %w", err)
@@ -379,7 +417,14 @@ func (t *tool) inputs() ([]byte, error) {
 	var data []any
 	for _, e := range t.entries {
 		if t.set.ServiceKind != "triton" {
-			data = append(data, object{{"payload", []object{e.input}}})
+			one := object{{"payload", []object{e.input}}}
+			if e.session != "" {
+				one.set("session_id", []string{e.session})
+			}
+			if e.delay > 0 {
+				one.set("delay", []int64{e.delay.Milliseconds()})
+			}
+			data = append(data, one)
 			continue
 		}
 		var lists object

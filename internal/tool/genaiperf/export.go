@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"strconv"
 
 	"inferometer/internal/dialect/genaiperf"
 	"inferometer/internal/importer/profileexport"
@@ -25,14 +26,17 @@ func (t *tool) export() (*genaiperf.Summary, error) {
 		return nil, err
 	}
 	byHash := map[uint64]*entry{}
-	for i := range t.entries {
-		byHash[t.entries[i].prompt.Hash] = &t.entries[i]
+	for _, list := range [][]entry{t.entries, t.later} {
+		for i := range list {
+			byHash[list[i].prompt.Hash] = &list[i]
+		}
 	}
 	fold := genaiperf.NewFold(t.dialect(byHash))
+	bySession := map[string]*genaiperf.Fold{}
 	err = t.write(t.set.ExportFile, func(out io.Writer) error {
 		doc := profileexport.Document{Version: analyzer, ServiceKind: t.set.ServiceKind, Endpoint: t.set.Endpoint}
 		load := profileexport.Load{Mode: "concurrency", Value: float64(t.set.Concurrency)}
-		if t.set.Rate > 0 {
+		if t.set.Concurrency == 0 {
 			load = profileexport.Load{Mode: "request_rate", Value: t.set.Rate}
 		}
 		file := profileexport.NewWriter(out, doc, load)
@@ -42,6 +46,12 @@ func (t *tool) export() (*genaiperf.Summary, error) {
 				return nil
 			}
 			fold.Add(rec)
+			if e := byHash[rec.Prompt]; e != nil && e.session != "" {
+				if bySession[e.session] == nil {
+					bySession[e.session] = genaiperf.NewFold(t.dialect(byHash))
+				}
+				bySession[e.session].Add(rec)
+			}
 			if e := byHash[rec.Prompt]; rec.Failure == nil && e != nil {
 				req, err := t.exported(rec, start, e)
 				if err != nil {
@@ -53,6 +63,12 @@ func (t *tool) export() (*genaiperf.Summary, error) {
 		})
 		return errors.Join(err, file.Close([]uint64{uint64(start + int64(w.mark.WarmupEnd)), uint64(start + int64(w.mark.SendEnd))}))
 	})
+	for name, f := range bySession {
+		if t.sessions == nil {
+			t.sessions = map[string]*genaiperf.Summary{}
+		}
+		t.sessions[name] = f.Summary()
+	}
 	return fold.Summary(), err
 }
 
@@ -155,7 +171,14 @@ func (t *tool) length(e *entry) int {
 // exported is a request as the profile export has it.
 func (t *tool) exported(rec *record.Record, start int64, e *entry) (profileexport.Request, error) {
 	if t.set.ServiceKind != "triton" {
-		return profileexport.FromOpenAI(rec, start, profileexport.Fields{profileexport.Text("payload", string(e.prompt.Body))}), nil
+		fields := profileexport.Fields{profileexport.Text("payload", string(e.prompt.Body))}
+		if e.session != "" {
+			fields = append(fields, profileexport.Text("session_id", e.session))
+		}
+		if e.delay > 0 {
+			fields = append(fields, profileexport.Field{Name: "delay", Value: strconv.AppendInt(nil, e.delay.Milliseconds(), 10)})
+		}
+		return profileexport.FromOpenAI(rec, start, fields), nil
 	}
 	var fields profileexport.Fields
 	for _, m := range e.input {

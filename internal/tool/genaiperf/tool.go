@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"inferometer/internal/dialect/genaiperf"
 	frontend "inferometer/internal/frontend/genaiperf"
@@ -39,6 +40,8 @@ type Outcome struct {
 	Report  report.Options // how to print it; the width is left to the caller
 	Result  *result.Result // nil: there was no run, only its files
 	Files   []string       // that were written
+	// Sessions are the figures of each conversation, by its name; nil: there are none.
+	Sessions map[string]*genaiperf.Summary
 }
 
 // PrepareError is an error that was met before the first request.
@@ -56,6 +59,13 @@ type tool struct {
 	found   *tokensource.Found
 	entries []entry
 	files   []string
+
+	each  bool   // every talk is held once, and then the run ends
+	talks []talk // sessions, and requests that come once
+	mu    sync.Mutex
+	later []entry // made during the run
+
+	sessions map[string]*genaiperf.Summary
 }
 
 func (t *tool) note(format string, args ...any) { fmt.Fprintf(t.env.Log, format+"\n", args...) }
@@ -77,7 +87,7 @@ func Profile(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error)
 	if sum == nil {
 		return nil, errors.Join(err, exportErr)
 	}
-	out := &Outcome{Summary: sum, Result: res, Report: t.reportOptions()}
+	out := &Outcome{Summary: sum, Result: res, Report: t.reportOptions(), Sessions: t.sessions}
 	err = errors.Join(err, exportErr, t.reports(out))
 	out.Files = t.files
 	return out, err
@@ -159,6 +169,9 @@ func (t *tool) tokenizer(ctx context.Context) error {
 func (t *tool) kit() kit.Kit {
 	k := t.env.Kit
 	own := func(plan.Data, prompt.Tokenizer, uint64) (prompt.Source, error) {
+		if t.each {
+			return &once{t: t}, nil
+		}
 		return &source{entries: t.entries}, nil
 	}
 	k.Sources = map[string]kit.SourceFactory{t.plan.Data.Source: own}
@@ -194,7 +207,7 @@ func (t *tool) write(name string, content func(io.Writer) error) error {
 func writeCSV(w io.Writer, out *Outcome) error { return report.CSV(w, out.Summary, out.Report) }
 
 func writeJSON(w io.Writer, out *Outcome, config string) error {
-	return report.JSON(w, out.Summary, config)
+	return report.JSON(w, out.Summary, config, out.Sessions)
 }
 
 func (t *tool) reportOptions() report.Options {

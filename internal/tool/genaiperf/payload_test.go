@@ -1,0 +1,153 @@
+package genaiperf
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	frontend "inferometer/internal/frontend/genaiperf"
+
+	"inferometer/internal/dialect/genaiperf"
+	"inferometer/internal/importer/profileexport"
+)
+
+// exportOf reads the profile export of a run.
+func exportOf(t *testing.T, a *frontend.Action) *profileexport.Document {
+	t.Helper()
+	f, err := os.Open(filepath.Join(a.Settings.Dir, a.Settings.ExportFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	doc, err := profileexport.Read(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// Each session goes on with its own history, and all of them are held.
+func TestSessions(t *testing.T) {
+	s := serve(t, nil)
+	a := parse(t, s, t.TempDir(), strings.Fields("profile -m gpt2 --endpoint-type chat --streaming --isl 10 --osl 4 --tokenizer builtin:gpt2 --num-sessions 4 --session-concurrency 2 --session-turns-mean 3 --session-turn-delay-mean 2")...)
+	out := profile(t, a, world(offline, t.Output()))
+	if n := avg(t, out.Summary, genaiperf.RequestCount); n != 12 {
+		t.Errorf("%v requests, want 4 sessions of 3 turns", n)
+	}
+	doc := exportOf(t, a)
+	if doc.Experiments[0].Load != (profileexport.Load{Mode: "request_rate"}) {
+		t.Errorf("load %v", doc.Experiments[0].Load)
+	}
+	turns := map[string][]int{}
+	for i := range doc.Experiments[0].Requests {
+		r := &doc.Experiments[0].Requests[i]
+		payload, _ := r.Inputs.Text("payload")
+		session, _ := r.Inputs.Text("session_id")
+		var body struct {
+			Messages []struct{ Role, Content string }
+		}
+		if err := json.Unmarshal([]byte(payload), &body); err != nil {
+			t.Fatal(err)
+		}
+		turns[session] = append(turns[session], len(body.Messages))
+		if n := len(body.Messages); n > 1 && (body.Messages[n-2].Role != "assistant" || body.Messages[n-2].Content == "") {
+			t.Errorf("before turn %d: %+v", n, body.Messages[n-2])
+		}
+	}
+	for session, list := range turns {
+		if len(list) != 3 || list[0]+list[1]+list[2] != 1+3+5 {
+			t.Errorf("session %s has turns of %v messages, want 1, 3 and 5", session, list)
+		}
+	}
+	if len(turns) != 4 || len(out.Sessions) != 4 {
+		t.Errorf("%d sessions in the export, %d in the outcome, want 4", len(turns), len(out.Sessions))
+	}
+	text, err := os.ReadFile(filepath.Join(a.Settings.Dir, "profile_export_genai_perf.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report struct {
+		Sessions map[string]map[string]struct{ Avg float64 }
+	}
+	if err := json.Unmarshal(text, &report); err != nil || report.Sessions["2"]["request_count"].Avg != 3 {
+		t.Errorf("sessions of the JSON report: %v, %v", report.Sessions, err)
+	}
+}
+
+func TestPayloadFile(t *testing.T) {
+	s := serve(t, nil)
+	name := filepath.Join(t.TempDir(), "trace.jsonl")
+	lines := []string{
+		`{"timestamp": 30, "input_length": 600, "output_length": 3, "hash_ids": [7, 8]}`,
+		`{"timestamp": 0, "input_length": 520, "output_length": 5, "hash_ids": [7, 9], "priority": 5}`,
+		`{"timestamp": 10.5, "text_input": "hello there", "output_length": 2}`,
+	}
+	if err := os.WriteFile(name, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	a := parse(t, s, t.TempDir(), "profile", "-m", "gpt2", "--endpoint-type", "chat", "--tokenizer", "builtin:gpt2", "--input-file", "payload:"+name, "--fixed-schedule")
+	out := profile(t, a, world(offline, t.Output()))
+	if n := avg(t, out.Summary, genaiperf.RequestCount); n != 3 {
+		t.Errorf("%v requests, want 3", n)
+	}
+	in, _ := out.Summary.Stat(genaiperf.InputSequenceLength)
+	if in.Max != 600 || in.Percentile(50) != 520 || in.Min != 2 {
+		t.Errorf("lengths %+v", in)
+	}
+	var prompts []string
+	doc := exportOf(t, a)
+	for _, r := range doc.Experiments[0].Requests {
+		text, err := doc.Prompt(&r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prompts = append(prompts, text)
+	}
+	shared := 0
+	for i := range min(len(prompts[0]), len(prompts[2])) {
+		if prompts[0][i] != prompts[2][i] {
+			break
+		}
+		shared = i
+	}
+	if shared < 1000 {
+		t.Errorf("prompts with the same first block share %d bytes", shared)
+	}
+	if !strings.Contains(string(doc.Experiments[0].Requests[0].Inputs.Get("payload")), `\"priority\":5`) {
+		t.Errorf("the first request lacks its own field: %s", doc.Experiments[0].Requests[0].Inputs.Get("payload"))
+	}
+	span := doc.Experiments[0].Requests[2].Timestamp - doc.Experiments[0].Requests[0].Timestamp
+	if span < 29_000_000 || span > 300_000_000 {
+		t.Errorf("the last request went %d ns after the first, want 30 ms", span)
+	}
+	// As prompts under a load of its own.
+	a = parse(t, s, t.TempDir(), "profile", "-m", "gpt2", "--endpoint-type", "completions", "--tokenizer", "builtin:gpt2", "--input-file", "payload:"+name, "--request-count", "7")
+	if n := avg(t, profile(t, a, world(offline, t.Output())).Summary, genaiperf.RequestCount); n != 7 {
+		t.Errorf("%v requests, want 7", n)
+	}
+}
+
+func TestBadPayloadFiles(t *testing.T) {
+	s := serve(t, nil)
+	for text, want := range map[string]string{
+		`{"timestamp": 1}` + "\n" + `{"timestamp": "x"}`: ":2: timestamp: ",
+		`[1]`:                                   "is no JSON object",
+		"":                                      "there is no request in the file",
+		`{"text": "a", "text_input": "b"}`:      "has both text and text_input",
+		`{"input_length": 600, "hash_ids":[1]}`: "stand for 512 tokens at most",
+		`{"text": "a"}`:                         "has no timestamp",
+		`{"input_length": -1}`:                  "a length is negative",
+	} {
+		name := filepath.Join(t.TempDir(), "trace.jsonl")
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		a := parse(t, s, t.TempDir(), "profile", "-m", "gpt2", "--endpoint-type", "chat", "--tokenizer", "builtin:gpt2", "--input-file", "payload:"+name, "--fixed-schedule")
+		_, err := Profile(t.Context(), a, world(offline, t.Output()))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}

@@ -16,6 +16,7 @@ const maxLength = 10_000_000
 type Lengths struct {
 	dist      plan.Length
 	mu, sigma float64 // of the logarithm of a lognormal length
+	shift     float64 // what is added to it
 	seed      uint64
 	pcg       *rand.PCG
 	rng       *rand.Rand
@@ -26,17 +27,25 @@ type Lengths struct {
 func NewLengths(dist plan.Length, seed uint64) *Lengths {
 	pcg := rand.NewPCG(0, 0)
 	l := &Lengths{dist: dist, seed: seed, pcg: pcg, rng: rand.New(pcg)}
-	if dist.Dist == plan.DistLognormal && dist.Mean > 0 {
-		spread := dist.Stddev / dist.Mean
+	mean := dist.Mean
+	if dist.Shifted {
+		l.shift = float64(dist.Min)
+		if mean -= l.shift; mean <= 0 {
+			mean = 1
+		}
+	}
+	if dist.Dist == plan.DistLognormal && mean > 0 {
+		spread := dist.Stddev / mean
 		variance := math.Log1p(spread * spread)
-		l.mu, l.sigma = math.Log(dist.Mean)-variance/2, math.Sqrt(variance)
+		l.mu, l.sigma = math.Log(mean)-variance/2, math.Sqrt(variance)
 	}
 	return l
 }
 
 // At is the n-th length: at least 1, and within the bounds of the distribution,
 // where what lies outside is moved to the bound. Mean and standard deviation are
-// those of the lengths before they are rounded and moved.
+// those of the lengths before they are rounded and moved; of a skewed normal length
+// they are those of the normal one that it is made from.
 func (l *Lengths) At(n uint64) int {
 	if l.dist == (plan.Length{}) {
 		return 0
@@ -50,7 +59,11 @@ func (l *Lengths) At(n uint64) int {
 		least := max(l.dist.Min, 1)
 		return least + l.rng.IntN(max(l.dist.Max-least, 0)+1)
 	case plan.DistLognormal:
-		return l.within(math.Exp(l.mu + l.sigma*l.rng.NormFloat64()))
+		return l.within(l.shift + math.Exp(l.mu+l.sigma*l.rng.NormFloat64()))
+	case plan.DistSkew:
+		return l.within(l.dist.Mean + l.dist.Stddev*skewed(l.rng, l.dist.Skew))
+	case plan.DistPoisson:
+		return l.within(poisson(l.rng, l.dist.Mean))
 	default:
 		return l.within(l.dist.Mean + l.dist.Stddev*l.rng.NormFloat64())
 	}
@@ -62,6 +75,57 @@ func (l *Lengths) within(x float64) int {
 		most = l.dist.Max
 	}
 	return int(math.Round(min(max(x, float64(l.dist.Min), 1), float64(most))))
+}
+
+// skewed draws from the standard skew-normal distribution of a shape, by Azzalini's
+// method of two normal numbers.
+func skewed(rng *rand.Rand, shape float64) float64 {
+	delta := 1.0
+	if !math.IsInf(shape*shape, 0) {
+		delta = math.Abs(shape) / math.Sqrt(1+shape*shape)
+	}
+	z := delta*math.Abs(rng.NormFloat64()) + math.Sqrt(1-delta*delta)*rng.NormFloat64()
+	if shape < 0 {
+		return -z
+	}
+	return z
+}
+
+// poisson draws from the Poisson distribution: small means by multiplying until the
+// product is small enough, others by Hörmann's transformed rejection (PTRS, 1993).
+func poisson(rng *rand.Rand, mean float64) float64 {
+	switch {
+	case !(mean > 0):
+		return 0
+	case mean > 1e12: // the mean is beyond every bound
+		return mean
+	case mean < 30:
+		n, product := 0.0, rng.Float64()
+		for limit := math.Exp(-mean); product > limit; n++ {
+			product *= rng.Float64()
+		}
+		return n
+	}
+	root, logMean := math.Sqrt(mean), math.Log(mean)
+	b := 0.931 + 2.53*root
+	a := -0.059 + 0.02483*b
+	inverse := 1.1239 + 1.1328/(b-3.4)
+	top := 0.9277 - 3.6224/(b-2)
+	for {
+		u, v := rng.Float64()-0.5, rng.Float64()
+		us := 0.5 - math.Abs(u)
+		k := math.Floor((2*a/us+b)*u + mean + 0.43)
+		if us >= 0.07 && v <= top {
+			return k
+		}
+		if k < 0 || us < 0.013 && v > us {
+			continue
+		}
+		gamma, _ := math.Lgamma(k + 1)
+		if math.Log(v)+math.Log(inverse)-math.Log(a/(us*us)+b) <= -mean+k*logMean-gamma {
+			return k
+		}
+	}
 }
 
 // Mix spreads a number over all 64 bits. No two numbers give the same.

@@ -63,6 +63,18 @@ func TestLengthsFollowTheirDistribution(t *testing.T) {
 		{plan.Length{Dist: "uniform", Max: 3}, 2, 0.816, 1, 3},
 		{plan.Length{Dist: "lognormal", Mean: 300, Stddev: 150}, 300, 150, 0, 0},
 		{plan.Length{Dist: "lognormal", Mean: 300, Stddev: 150, Min: 100, Max: 1000}, 299.84, 147.05, 100, 1000},
+		{plan.Length{Dist: "lognormal", Mean: 300, Stddev: 150, Min: 100, Shifted: true}, 300, 150, 0, 0},
+		{plan.Length{Dist: "lognormal", Mean: 100, Stddev: 0, Min: 100, Shifted: true}, 101, 0, 101, 101},
+		// The mean of a skewed length is location + scale × δ √(2/π), its standard
+		// deviation scale × √(1 − 2 δ²/π).
+		{plan.Length{Dist: "skew_normal", Mean: 500, Stddev: 100}, 500, 100, 0, 0},
+		{plan.Length{Dist: "skew_normal", Mean: 500, Stddev: 100, Skew: 3}, 575.69, 65.35, 0, 0},
+		{plan.Length{Dist: "skew_normal", Mean: 500, Stddev: 100, Skew: -3}, 424.31, 65.35, 0, 0},
+		{plan.Length{Dist: "skew_normal", Mean: 500, Stddev: 100, Skew: 1e6, Max: 800}, 579.7, 60.1, 500, 800},
+		{plan.Length{Dist: "poisson", Mean: 3}, 3.05, 1.65, 1, 0},
+		{plan.Length{Dist: "poisson", Mean: 29.5}, 29.5, 5.431, 0, 0},
+		{plan.Length{Dist: "poisson", Mean: 30}, 30, 5.477, 0, 0},
+		{plan.Length{Dist: "poisson", Mean: 4000, Min: 3900, Max: 4100}, 4000, 57.5, 3900, 4100},
 	} {
 		l := NewLengths(tc.dist, 1)
 		var sum, squares float64
@@ -113,7 +125,8 @@ func TestLengthsTakeAnyDistribution(t *testing.T) {
 	odd := []float64{0, -1, 1, 1e300, math.Inf(1), math.NaN()}
 	for range 2000 {
 		l := plan.Length{
-			Dist: []string{"", "fixed", "normal", "uniform", "lognormal"}[rng.IntN(5)],
+			Dist: []string{"", "fixed", "normal", "uniform", "lognormal", "skew_normal", "poisson"}[rng.IntN(7)],
+			Skew: odd[rng.IntN(len(odd))], Shifted: rng.IntN(2) == 0,
 			Mean: odd[rng.IntN(len(odd))], Stddev: odd[rng.IntN(len(odd))],
 			Min: rng.IntN(7) - 2, Max: rng.IntN(7) - 2,
 		}

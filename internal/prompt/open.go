@@ -1,0 +1,21 @@
+package prompt
+
+import "context"
+
+// Opener is a Source that has something to read, or to learn of its use, before its
+// first prompt.
+type Opener interface {
+	// Open is called once, before everything else. What is wrong with a file is
+	// returned as plan.Faults.
+	Open(ctx context.Context, u Use) error
+}
+
+// Use is what prompts are made for.
+type Use struct {
+	// Chat says that they are sent as chats: a source that has whole conversations
+	// gives them as such.
+	Chat bool
+	// Wrap puts the model's chat template around one message of a user; nil: there
+	// is no template.
+	Wrap func(text string) (string, error)
+}

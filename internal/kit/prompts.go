@@ -8,6 +8,7 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/templated"
+	"inferometer/internal/token"
 	"inferometer/internal/tokensource"
 )
 
@@ -26,6 +27,11 @@ func (k Kit) Prompts(p *plan.Plan, found *tokensource.Found) (Prompts, error) {
 	newSource, err := Pick(k.Sources, "data source", p.Data.Source)
 	if err != nil {
 		return out, err
+	}
+	if e, ok := found.Tokenizer.(*token.Engine); ok {
+		for _, note := range e.Notes() {
+			out.Notes = append(out.Notes, fmt.Sprintf("%s: %s.", e.Name(), note))
+		}
 	}
 	out.Source, err = newSource(p.Data, found.Tokenizer, p.Seed)
 	if err != nil || p.Tokenizer.StandIn() || p.Target.Endpoint != plan.EndpointChat || p.Data.Source == plan.SourceTensors {

@@ -97,6 +97,8 @@ type run struct {
 
 	schedule  []time.Duration // of the prompts' own moments; nil: they have none
 	templated bool            // prompts are counted with the model's chat template
+
+	counter interface{ Err() error } // a tokenizer that may fail on a text; nil: it cannot
 }
 
 // prepare makes everything that the first request needs.
@@ -115,6 +117,7 @@ func (r *run) prepare(ctx context.Context) error {
 		return err
 	}
 	tok := found.Tokenizer
+	r.counter, _ = tok.(interface{ Err() error })
 	prompts, err := r.opt.Kit.Prompts(r.plan, found)
 	if err != nil {
 		return err
@@ -424,6 +427,9 @@ func (r *run) conclude(runErr error) (*result.Result, error) {
 	asRun := r.queue.asRun()
 	r.facts.Incomplete = lacksStages(&r.facts, len(asRun.Stages))
 	err := errors.Join(runErr, r.collector.Close())
+	if r.counter != nil && r.counter.Err() != nil {
+		fmt.Fprintf(r.opt.Log, "warning: %v; such texts count as 0 tokens\n", r.counter.Err())
+	}
 	for _, f := range r.folds[1:] {
 		err = errors.Join(err, r.folds[0].Merge(f))
 	}

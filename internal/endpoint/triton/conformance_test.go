@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -100,7 +101,7 @@ func startMock(t *testing.T, change func(*mock.Config)) *testServer {
 		return func(t *testing.T, model string) {
 			t.Helper()
 			h := httpAt(t, s.http)
-			if err := h.ask(t.Context(), "POST", "/v2/repository/models/"+model+"/"+verb, nil); err != nil {
+			if err := h.ask(t.Context(), "POST", "/v2/repository/models/"+model+"/"+verb, "{}", nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -198,6 +199,7 @@ func conform(t *testing.T, s *testServer) {
 	t.Run("many on one stream", func(t *testing.T) { testSharedStream(t, s) })
 	t.Run("marks", func(t *testing.T) { testMarks(t, s) })
 	t.Run("tensors", func(t *testing.T) { testTensors(t, s) })
+	t.Run("shared memory", func(t *testing.T) { testSharedMemory(t, s) })
 	t.Run("sequences", func(t *testing.T) { testSequences(t, s) })
 	t.Run("echo", func(t *testing.T) { testEcho(t, s) })
 	t.Run("compression", func(t *testing.T) { testCompression(t, s) })
@@ -334,6 +336,47 @@ func testTensors(t *testing.T, s *testServer) {
 		if got := summary(recs[0]); got != "whole/-1 out 0 uncounted" {
 			t.Errorf("%s: %s", name, got)
 		}
+	}
+}
+
+// Tensors that lie in shared memory are read and written there.
+func testSharedMemory(t *testing.T, s *testServer) {
+	for name, target := range map[string]plan.Target{
+		"stream": s.overGRPC("simple", plan.EndpointStream, true),
+		"unary":  s.overGRPC("simple", plan.EndpointInfer, false),
+		"HTTP":   s.overHTTP("simple", plan.EndpointInfer, false),
+	} {
+		target.Triton.SharedMemory = plan.MemorySystem
+		c := connect(t, target)
+		recs := c.send(t, prompt.Prompt{Inputs: sum(true)}, prompt.Prompt{Inputs: sum(false)})
+		if recs[0].Failure != nil || recs[1].Failure == nil || !strings.Contains(recs[1].Failure.Message, "OUTPUT0") {
+			t.Errorf("%s: %+v, %+v", name, recs[0].Failure, recs[1].Failure)
+		}
+		if err := c.Close(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		target.Triton.OutputMemory = 64
+		c = connect(t, target)
+		rec := c.send(t, prompt.Prompt{Inputs: sum(true)})[0]
+		if rec.Failure != nil {
+			t.Fatalf("%s with outputs: %+v", name, rec.Failure)
+		}
+		out := c.memory.regions[0].Bytes()
+		if c.Model().Outputs[0].Datatype == tensor.Int32 && out[0] != 100 || bytes.Equal(out, make([]byte, 64)) {
+			t.Errorf("%s: the output is not in its region: %v", name, out[:8])
+		}
+		c.Close()
+		if left, _ := filepath.Glob("/dev/shm/*" + c.memory.prefix + "*"); len(left) > 0 {
+			t.Errorf("%s leaves %v", name, left)
+		}
+	}
+	far := s.overGRPC("simple", plan.EndpointInfer, false)
+	far.Triton.SharedMemory, far.Triton.OutputMemory = plan.MemorySystem, 64
+	c := connect(t, far)
+	defer c.Close()
+	c.memory.regions[0].Key = "/no-such-region"
+	if err := c.memory.join(t.Context(), c.memory.servers[0]); err == nil || !strings.Contains(err.Error(), "must run on this machine") {
+		t.Errorf("memory that the server does not see: %v", err)
 	}
 }
 

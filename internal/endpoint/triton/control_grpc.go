@@ -64,6 +64,16 @@ func (s grpcServer) model(ctx context.Context, name, version string) (metadata, 
 	return fromMetadata(&m), fromConfig(c.GetConfig()), nil
 }
 
+func (s grpcServer) register(ctx context.Context, name, key string, size int64) error {
+	ask := &kserve.SystemSharedMemoryRegisterRequest{Name: name, Key: key, ByteSize: uint64(size)}
+	return s.call(ctx, kserve.SystemSharedMemoryRegisterMethod, ask, &kserve.SystemSharedMemoryRegisterResponse{})
+}
+
+func (s grpcServer) unregister(ctx context.Context, name string) error {
+	ask := &kserve.SystemSharedMemoryUnregisterRequest{Name: name}
+	return s.call(ctx, kserve.SystemSharedMemoryUnregisterMethod, ask, &kserve.SystemSharedMemoryUnregisterResponse{})
+}
+
 func (s grpcServer) index(ctx context.Context) ([]listed, error) {
 	var r kserve.RepositoryIndexResponse
 	if err := s.call(ctx, kserve.RepositoryIndexMethod, &kserve.RepositoryIndexRequest{}, &r); err != nil {

@@ -28,13 +28,13 @@ func (e *notFound) Error() string { return "it answers " + e.path + " with " + e
 // mostAnswer bounds what a server may tell about itself.
 const mostAnswer = 16 << 20
 
-// ask gets a JSON document.
-func (s *httpServer) ask(ctx context.Context, method, path string, answer any) error {
+// ask gets a JSON document. send is what a POST carries.
+func (s *httpServer) ask(ctx context.Context, method, path, send string, answer any) error {
 	u := *s.base
 	u.Path = strings.TrimRight(u.Path, "/") + path
 	var body io.Reader
 	if method == http.MethodPost {
-		body = strings.NewReader("{}")
+		body = strings.NewReader(send)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), body)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *httpServer) alive(ctx context.Context) error {
 	var about struct {
 		Name string `json:"name"`
 	}
-	err := s.ask(ctx, http.MethodGet, "/v2", &about)
+	err := s.ask(ctx, http.MethodGet, "/v2", "", &about)
 	if err == nil && about.Name == "" {
 		return errors.New("it answers /v2 without the name of a server")
 	}
@@ -90,11 +90,11 @@ func (s *httpServer) alive(ctx context.Context) error {
 func (s *httpServer) model(ctx context.Context, name, version string) (metadata, *config, error) {
 	path := modelPath(name, version)
 	var m metadata
-	if err := s.ask(ctx, http.MethodGet, path, &m); err != nil {
+	if err := s.ask(ctx, http.MethodGet, path, "", &m); err != nil {
 		return m, nil, err
 	}
 	c := new(config)
-	err := s.ask(ctx, http.MethodGet, path+"/config", c)
+	err := s.ask(ctx, http.MethodGet, path+"/config", "", c)
 	var missing *notFound
 	switch {
 	case errors.As(err, &missing):
@@ -107,9 +107,24 @@ func (s *httpServer) model(ctx context.Context, name, version string) (metadata,
 
 func (s *httpServer) index(ctx context.Context) ([]listed, error) {
 	var list []listed
-	err := s.ask(ctx, http.MethodPost, "/v2/repository/index", &list)
+	err := s.ask(ctx, http.MethodPost, "/v2/repository/index", "{}", &list)
 	return list, err
 }
+
+func (s *httpServer) register(ctx context.Context, name, key string, size int64) error {
+	send, err := json.Marshal(map[string]any{"key": key, "offset": 0, "byte_size": size})
+	if err != nil {
+		return err
+	}
+	return s.ask(ctx, http.MethodPost, regionPath(name)+"/register", string(send), nil)
+}
+
+func (s *httpServer) unregister(ctx context.Context, name string) error {
+	return s.ask(ctx, http.MethodPost, regionPath(name)+"/unregister", "", nil)
+}
+
+// regionPath is where a region of shared memory is.
+func regionPath(name string) string { return "/v2/systemsharedmemory/region/" + name }
 
 // modelPath is where a model is.
 func modelPath(name, version string) string {

@@ -14,6 +14,7 @@ import (
 	"inferometer/internal/kserve"
 	"inferometer/internal/prompt"
 	"inferometer/internal/tensor"
+	"inferometer/internal/tensor/v2http"
 )
 
 // content is what one request carries: its prompt in the forms that slots need.
@@ -135,6 +136,7 @@ type messages struct {
 	layout *layout
 	head   []byte    // model, version and parameters
 	inputs [2][]byte // names, datatypes and shapes of the inputs; nil: they differ from request to request
+	wanted []byte    // the outputs that requests of tensors ask for; none: all
 }
 
 // newMessages encodes what all requests share. stream: they go on a stream, where the
@@ -159,7 +161,7 @@ func newMessages(l *layout, version string, parameters map[string]any, stream bo
 		}
 		m.inputs[which] = []byte{}
 		for i := range slots {
-			m.inputs[which] = appendTensor(m.inputs[which], &slots[i].Tensor, slots[i].Shape)
+			m.inputs[which] = appendTensor(m.inputs[which], &slots[i].Tensor, slots[i].Shape, v2http.Region{})
 		}
 	}
 	return m, nil
@@ -176,7 +178,7 @@ func (m *messages) encode(p *prompt.Prompt, id string, c *content) []byte {
 		b = append(b, m.inputs[which]...)
 	} else {
 		for i := range c.slots {
-			b = appendTensor(b, &c.slots[i].Tensor, c.slots[i].shape(c))
+			b = appendTensor(b, &c.slots[i].Tensor, c.slots[i].shape(c), v2http.Region{})
 		}
 	}
 	for i := range c.slots {
@@ -201,10 +203,10 @@ func (m *messages) begin(room int, p *prompt.Prompt, id string) []byte {
 }
 
 // tensors is the message of a request whose inputs are tensors already.
-func (m *messages) tensors(p *prompt.Prompt, id string, inputs []tensor.Tensor) ([]byte, error) {
-	size := 0
-	for i := range inputs {
-		size += len(inputs[i].Data) + len(inputs[i].Name) + 64
+func (m *messages) tensors(p *prompt.Prompt, id string, in *inputs) ([]byte, error) {
+	size := len(m.wanted)
+	for i := range in.tensors {
+		size += len(in.tensors[i].Data) + len(in.tensors[i].Name) + 64
 	}
 	b := m.begin(size, p, id)
 	if p.Inputs != nil {
@@ -213,13 +215,39 @@ func (m *messages) tensors(p *prompt.Prompt, id string, inputs []tensor.Tensor) 
 			return nil, err
 		}
 	}
-	for i := range inputs {
-		b = appendTensor(b, &inputs[i], inputs[i].Shape)
+	b = append(b, m.wanted...)
+	for i := range in.tensors {
+		var region v2http.Region
+		if in.regions != nil {
+			region = in.regions[i]
+		}
+		b = appendTensor(b, &in.tensors[i], in.tensors[i].Shape, region)
 	}
-	for i := range inputs {
-		b = appendBytes(b, fieldRawInputs, inputs[i].Data)
+	for i := range in.tensors {
+		if in.regions == nil {
+			b = appendBytes(b, fieldRawInputs, in.tensors[i].Data)
+		}
 	}
 	return b, nil
+}
+
+// ask makes requests of tensors name the outputs that they want.
+func (m *messages) ask(wanted []v2http.Output) {
+	for _, o := range wanted {
+		inner := appendBytes(nil, fieldTensorName, o.Name)
+		inner = appendRegion(inner, fieldOutputParameters, o.Region)
+		m.wanted = appendBytes(m.wanted, fieldOutputs, inner)
+	}
+}
+
+// appendRegion adds the parameters that say where in shared memory a tensor lies.
+func appendRegion(b []byte, field protowire.Number, r v2http.Region) []byte {
+	if r.Name == "" {
+		return b
+	}
+	b, _ = appendEntry(b, field, kserve.ParameterRegion, r.Name)
+	b, _ = appendEntry(b, field, kserve.ParameterRegionSize, r.Size)
+	return b
 }
 
 func appendBytes[S ~string | ~[]byte](b []byte, field protowire.Number, s S) []byte {
@@ -229,7 +257,7 @@ func appendBytes[S ~string | ~[]byte](b []byte, field protowire.Number, s S) []b
 }
 
 // appendTensor adds what a message says about an input besides its values.
-func appendTensor(b []byte, t *tensor.Tensor, shape []int64) []byte {
+func appendTensor(b []byte, t *tensor.Tensor, shape []int64, r v2http.Region) []byte {
 	inner := appendBytes(make([]byte, 0, len(t.Name)+32), fieldTensorName, t.Name)
 	inner = appendBytes(inner, fieldTensorDatatype, t.Datatype.String())
 	var packed []byte
@@ -237,6 +265,7 @@ func appendTensor(b []byte, t *tensor.Tensor, shape []int64) []byte {
 		packed = protowire.AppendVarint(packed, uint64(d))
 	}
 	inner = appendBytes(inner, fieldTensorShape, packed)
+	inner = appendRegion(inner, fieldTensorParameters, r)
 	return appendBytes(b, fieldTensors, inner)
 }
 
@@ -251,8 +280,13 @@ func appendParameters(b []byte, parameters map[string]any) ([]byte, error) {
 	return b, nil
 }
 
-// appendParameter adds an entry of the map of parameters.
+// appendParameter adds an entry to a request's map of parameters.
 func appendParameter(b []byte, name string, value any) ([]byte, error) {
+	return appendEntry(b, fieldParameters, name, value)
+}
+
+// appendEntry adds an entry to a map of parameters.
+func appendEntry(b []byte, field protowire.Number, name string, value any) ([]byte, error) {
 	var v []byte
 	switch value := value.(type) {
 	case bool:
@@ -277,5 +311,5 @@ func appendParameter(b []byte, name string, value any) ([]byte, error) {
 	}
 	entry := appendBytes(nil, fieldKey, name)
 	entry = appendBytes(entry, fieldValue, v)
-	return appendBytes(b, fieldParameters, entry), nil
+	return appendBytes(b, field, entry), nil
 }

@@ -222,7 +222,7 @@ func TestPlainTensors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	message, err := msgs.tensors(&prompt.Prompt{Inputs: given}, "id", in.tensors)
+	message, err := msgs.tensors(&prompt.Prompt{Inputs: given}, "id", in)
 	if err != nil {
 		t.Fatal(err)
 	}

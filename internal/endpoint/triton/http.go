@@ -29,17 +29,18 @@ type httpReplica struct {
 	parameters map[string]any
 	jsonIn     bool
 	binaryOut  bool
+	wanted     []v2http.Output
 	// of generate
 	shared   []byte // fields that all bodies begin with
 	compress string
 }
 
 // newHTTPReplica makes what carries out requests to one server.
-func newHTTPReplica(l *link, y *layout, t plan.Target) (*httpReplica, error) {
+func newHTTPReplica(l *link, y *layout, t plan.Target, wanted []v2http.Output) (*httpReplica, error) {
 	r := &httpReplica{
 		link: l.http, layout: y, generate: t.Endpoint == plan.EndpointGenerate, parameters: t.Triton.Parameters,
 		jsonIn: t.Triton.InputFormat == plan.FormatJSON, binaryOut: t.Triton.OutputFormat != plan.FormatJSON,
-		compress: t.Triton.Compression,
+		compress: t.Triton.Compression, wanted: wanted,
 	}
 	verb, accept := "/infer", "*/*"
 	switch {
@@ -116,8 +117,13 @@ func packed(body []byte, with string) []byte {
 func (r *httpReplica) inferBody(p *prompt.Prompt, id string, m *material) (body []byte, header int, err error) {
 	q := v2http.Request{ID: id, Parameters: r.parametersOf(p), BinaryOutputs: r.binaryOut}
 	if m.in != nil {
-		for _, t := range m.in.tensors {
-			q.Inputs = append(q.Inputs, v2http.Input{Tensor: t, JSON: r.jsonIn})
+		q.Outputs = r.wanted
+		for i, t := range m.in.tensors {
+			in := v2http.Input{Tensor: t, JSON: r.jsonIn}
+			if m.in.regions != nil {
+				in.Region = m.in.regions[i]
+			}
+			q.Inputs = append(q.Inputs, in)
 		}
 		return q.Append(nil)
 	}

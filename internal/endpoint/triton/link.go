@@ -22,12 +22,14 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
+	"inferometer/internal/tensor/v2http"
 )
 
 // link is the way to one of a target's URLs.
 type link struct {
 	url    *url.URL
 	server server
+	sharer sharer
 
 	grpc *grpc.Client // one of grpc and http is set
 	http *httpLink
@@ -81,7 +83,8 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 			Compression: t.Triton.Compression, MaxMessage: t.Triton.MaxMessage, KeepAlive: time.Duration(t.Triton.KeepAlive),
 			Streams: t.Triton.Streams,
 		})
-		l.server = grpcServer{l.grpc}
+		s := grpcServer{l.grpc}
+		l.server, l.sharer = s, s
 		return l, nil
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
@@ -96,7 +99,8 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 	for _, f := range fields {
 		header.Set(f.Name, f.Value)
 	}
-	l.server = &httpServer{client: l.http.ask, base: u, header: header}
+	s := &httpServer{client: l.http.ask, base: u, header: header}
+	l.server, l.sharer = s, s
 	return l, nil
 }
 
@@ -158,15 +162,16 @@ func (l *link) close() {
 }
 
 // replica makes what carries out requests.
-func (l *link) replica(y *layout, t plan.Target) (replica, error) {
+func (l *link) replica(y *layout, t plan.Target, wanted []v2http.Output) (replica, error) {
 	if l.grpc == nil {
-		return newHTTPReplica(l, y, t)
+		return newHTTPReplica(l, y, t, wanted)
 	}
 	stream := t.Endpoint == plan.EndpointStream
 	m, err := newMessages(y, t.Triton.Version, t.Triton.Parameters, stream)
 	if err != nil {
 		return nil, err
 	}
+	m.ask(wanted)
 	return &grpcReplica{client: l.grpc, messages: m, stream: stream}, nil
 }
 
@@ -194,7 +199,7 @@ func (r *grpcReplica) prepare(p *prompt.Prompt, id string, m *material) (call, e
 		message = r.messages.encode(p, id, &m.content)
 	} else {
 		var err error
-		if message, err = r.messages.tensors(p, id, m.in.tensors); err != nil {
+		if message, err = r.messages.tensors(p, id, m.in); err != nil {
 			return nil, err
 		}
 	}

@@ -21,14 +21,19 @@ const (
 	fieldID           = 3
 	fieldParameters   = 4
 	fieldTensors      = 5 // inputs of a request, outputs of a response
+	fieldOutputs      = 6 // that a request asks for
 	fieldRawOutputs   = 6
 	fieldRawInputs    = 7
 
 	// InferInputTensor and InferOutputTensor
-	fieldTensorName     = 1
-	fieldTensorDatatype = 2
-	fieldTensorShape    = 3
-	fieldTensorContents = 5
+	fieldTensorName       = 1
+	fieldTensorDatatype   = 2
+	fieldTensorShape      = 3
+	fieldTensorParameters = 4
+	fieldTensorContents   = 5
+
+	// InferRequestedOutputTensor
+	fieldOutputParameters = 2
 
 	// an entry of a map
 	fieldKey   = 1

@@ -69,13 +69,13 @@ func settleOne(ctx context.Context, t *plan.Target, raw string, first bool, o en
 		return fmt.Errorf("model %s follows the convention %s here and %s at the first target: measure them apart", m.Name, c.name, wanted)
 	}
 	if first {
-		tell(t, &m, c, o.Data, log)
+		explain(t, &m, c, o.Data, log)
 	}
 	return fits(t, &m, first, log)
 }
 
-// tell says what is sent that nobody asked for.
-func tell(t *plan.Target, m *Model, c convention, d plan.Data, log io.Writer) {
+// explain says what is sent that nobody asked for.
+func explain(t *plan.Target, m *Model, c convention, d plan.Data, log io.Writer) {
 	prompts := d.Source != plan.SourceTensors
 	switch s := m.input(c.length); {
 	case c.name == plan.ConventionTensors && prompts:
@@ -128,7 +128,7 @@ func (l *link) stranger(ctx context.Context, t plan.Target, o endpoint.Options, 
 	var models struct {
 		Data []json.RawMessage `json:"data"`
 	}
-	if other.ask(ctx, http.MethodGet, "/v1/models", &models) == nil && models.Data != nil {
+	if other.ask(ctx, http.MethodGet, "/v1/models", "", &models) == nil && models.Data != nil {
 		return fmt.Errorf("this is an OpenAI-compatible server, not Triton: use %s without --protocol triton", plainURL.Redacted())
 	}
 	if l.http != nil && speaksGRPC(ctx, &plainURL, t, o) {

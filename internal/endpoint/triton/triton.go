@@ -20,6 +20,7 @@ import (
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
 	"inferometer/internal/tensor"
+	"inferometer/internal/tensor/v2http"
 )
 
 // Endpoint is a model behind Triton, or behind several replicas of it.
@@ -29,6 +30,7 @@ type Endpoint struct {
 	streamed bool
 	runID    string
 	replicas []replica
+	memory   *memory // nil: none is shared
 	// plain is what goes to a model of plain tensors where the prompt has none.
 	plain *tensor.Inputs
 
@@ -59,7 +61,8 @@ type material struct {
 type inputs struct {
 	tensors  []tensor.Tensor
 	expected []tensor.Tensor
-	text     string // the prompt among them, if there is one
+	text     string          // the prompt among them, if there is one
+	regions  []v2http.Region // where they lie in shared memory; nil: they are sent
 }
 
 var (
@@ -86,9 +89,12 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 		if err == nil && i == 0 {
 			err = e.plan(t, o)
 		}
+		if err == nil {
+			err = e.memory.join(ctx, link.sharer)
+		}
 		var r replica
 		if err == nil {
-			r, err = link.replica(e.layout, t)
+			r, err = link.replica(e.layout, t, e.memory.wanted())
 		}
 		if err != nil {
 			link.close()
@@ -112,7 +118,8 @@ func (e *Endpoint) plan(t plan.Target, o endpoint.Options) error {
 	if c.name == plan.ConventionTensors {
 		e.plain = &tensor.Inputs{Rules: &tensor.Rules{Fill: tensor.Fill{Kind: tensor.FillRandom}}}
 	}
-	return nil
+	e.memory, err = newMemory(&e.model, t.Triton, o.RunID)
+	return err
 }
 
 // Model is what the server says about the model.
@@ -132,9 +139,9 @@ func (e *Endpoint) Warm(ctx context.Context, n int) error {
 	return nil
 }
 
-// Close closes the connections.
+// Close closes the connections and gives shared memory back.
 func (e *Endpoint) Close() error {
-	var errs []error
+	errs := []error{e.memory.close()}
 	for _, r := range e.replicas {
 		errs = append(errs, r.close())
 	}
@@ -187,6 +194,20 @@ func (e *Endpoint) build(given *tensor.Inputs) (*inputs, error) {
 			for s := range t.Strings() {
 				in.text = string(s)
 			}
+		}
+	}
+	if e.memory != nil {
+		e.mu.Lock()
+		full := len(e.built) >= mostBuilt
+		e.mu.Unlock()
+		if full {
+			return nil, fmt.Errorf("the data has more than %d different requests, for which no shared memory is kept: leave --shared-memory out", mostBuilt)
+		}
+		if in.regions, err = e.memory.put(in.tensors); err != nil {
+			return nil, err
+		}
+		if len(e.memory.outputs) > 0 {
+			in.expected = nil // the answer does not hold the outputs
 		}
 	}
 	e.mu.Lock()

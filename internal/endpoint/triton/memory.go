@@ -1,0 +1,132 @@
+package triton
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/tensor"
+	"inferometer/internal/tensor/shm"
+	"inferometer/internal/tensor/v2http"
+)
+
+// sharer is a server that can be told of shared memory.
+type sharer interface {
+	register(ctx context.Context, name, key string, size int64) error
+	unregister(ctx context.Context, name string) error
+}
+
+// memory is the shared memory of a run: a region for each tensor of the data, and one
+// for each output, which all requests share.
+type memory struct {
+	set     shm.Set
+	prefix  string
+	outputs []v2http.Output
+
+	mu      sync.Mutex
+	servers []sharer
+	regions []*shm.Region // that the servers know
+}
+
+// shareTime bounds what is asked of a server about one region.
+const shareTime = 10 * time.Second
+
+// newMemory makes the regions of a model's outputs; nil: the plan wants none at all.
+func newMemory(m *Model, t plan.Triton, runID string) (*memory, error) {
+	if t.SharedMemory == "" {
+		return nil, nil
+	}
+	s := &memory{prefix: runID}
+	for _, o := range m.Outputs {
+		if t.OutputMemory == 0 {
+			break
+		}
+		r, err := s.set.Create(s.prefix+"-out-"+o.Name, int64(t.OutputMemory))
+		if err != nil {
+			s.set.Close()
+			return nil, err
+		}
+		s.regions = append(s.regions, r)
+		s.outputs = append(s.outputs, v2http.Output{Name: o.Name, Region: v2http.Region{Name: r.Name, Size: r.Size()}})
+	}
+	return s, nil
+}
+
+// wanted are the outputs that requests ask for; none: all, in the answer.
+func (s *memory) wanted() []v2http.Output {
+	if s == nil {
+		return nil
+	}
+	return s.outputs
+}
+
+// join tells one more server of all regions.
+func (s *memory) join(ctx context.Context, server sharer) error {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.servers = append(s.servers, server)
+	for _, r := range s.regions {
+		if err := tell(ctx, server, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tell registers a region.
+func tell(ctx context.Context, server sharer, r *shm.Region) error {
+	ctx, cancel := context.WithTimeout(ctx, shareTime)
+	defer cancel()
+	if err := server.register(ctx, r.Name, r.Key, r.Size()); err != nil {
+		return fmt.Errorf("the server does not take the shared memory %s: %w; it must run on this machine and see its shared memory", r.Key, err)
+	}
+	return nil
+}
+
+// put lays tensors into shared memory and tells all servers.
+func (s *memory) put(tensors []tensor.Tensor) ([]v2http.Region, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []v2http.Region
+	for i := range tensors {
+		r, err := s.set.Put(s.prefix+"-"+strconv.Itoa(len(s.regions))+"-"+tensors[i].Name, tensors[i].Data)
+		if err != nil {
+			return nil, err
+		}
+		for _, server := range s.servers {
+			if err := tell(context.Background(), server, r); err != nil {
+				return nil, err
+			}
+		}
+		s.regions = append(s.regions, r)
+		all = append(all, v2http.Region{Name: r.Name, Size: int64(len(tensors[i].Data))})
+	}
+	return all, nil
+}
+
+// close makes the servers forget the regions, and removes them.
+func (s *memory) close() error {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), shareTime)
+	defer cancel()
+	for _, server := range s.servers {
+		for _, r := range s.regions {
+			// A server that is gone has forgotten them anyway.
+			if server.unregister(ctx, r.Name) != nil {
+				break
+			}
+		}
+	}
+	s.regions, s.servers = nil, nil
+	return s.set.Close()
+}

@@ -178,7 +178,7 @@ func (c *checker) triton(t *Target) {
 	case t.Endpoint == EndpointInfer && t.Streaming:
 		c.add("target.streaming", "infer gives one answer", "use stream or generate, or set it to false (--no-stream)")
 	}
-	if t.Endpoint == EndpointGenerate && t.Triton.Compression != "" {
+	if t.Endpoint == EndpointGenerate && t.Transport == TransportHTTP && t.Triton.Compression != "" {
 		c.add("target.triton.compression", "Triton takes no compressed requests at generate", "leave it out, or use infer or stream")
 	}
 	if t.HTTP2 {

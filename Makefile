@@ -49,10 +49,14 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 win
 cross: ## compile for every platform
 	@for p in $(PLATFORMS); do echo "build $$p"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/inferometer || exit 1; done
 
-bench: build ## speed and accuracy beside the real Perf Analyzer; about 10 minutes
+# One vocabulary of each family, and both forms in which Llama 3 comes. bench-tokens measures all.
+BENCHTOKENS ?= gpt4o llama3 llama3_2 qwen3 deepseek_v3 mistral_nemo llama2 gemma2 bert unigram
+
+bench: build ## speed and accuracy beside the real Perf Analyzer, and tokenizing beside Hugging Face tokenizers; about 12 minutes
 	scripts/peers.sh perf_analyzer
+	-scripts/token-peers.sh --no-truth $(BENCHTOKENS) # what is missing prints NOT MEASURED
 	$(GO) build -o bin/bench ./bench
-	bin/bench $(BENCHFLAGS)
+	@code=0; bin/bench $(BENCHFLAGS) || code=1; echo; GO=$(GO) scripts/token-bench.sh $(BENCHTOKENS) || code=1; exit $$code
 
 bench-full: build peers ## the same beside all peers, and with a million requests; writes docs/performance.md
 	$(GO) build -o bin/bench ./bench
@@ -71,8 +75,8 @@ conformance-tokens: ## token ids of real vocabularies, compared with Hugging Fac
 	INFEROMETER_TOKENS=$(CURDIR)/.peers/tokens $(GO) test ./internal/token -run '^TestConformance$$' -count=1 -timeout 30m
 	INFEROMETER_TOKENS=$(CURDIR)/.peers/tokens $(GO) test ./internal/token/tiktoken ./internal/token/tekken ./internal/token/sentencepiece ./internal/chat ./internal/tokensource -run '^(TestReal|TestSpecial)$$' -count=1 -timeout 30m
 
-bench-tokens: ## speed of tokenizing, beside Hugging Face tokenizers
-	scripts/token-peers.sh
+bench-tokens: ## speed of tokenizing with every vocabulary, beside Hugging Face tokenizers
+	-scripts/token-peers.sh --no-truth
 	GO=$(GO) scripts/token-bench.sh
 
 proto: ## regenerate internal/kserve from Triton's protocol definitions

@@ -1,6 +1,7 @@
-"""The reference's side of `make bench-tokens`.
+"""The reference's side of `make bench`, as far as it is about tokens.
 
     token-bench.py corpus OUT                  2 MB of prose, code and twenty scripts in documents of about 4 kB, one JSON string a line
+    token-bench.py unigram OUT                 a tokenizer.json with a Unigram model of 32,000 pieces, trained by the reference
     token-bench.py encode CORPUS TOKENIZER...  MB per second of processor time of encode, one thread, and milliseconds to load, for each tokenizer.json
 """
 import importlib.util
@@ -16,9 +17,7 @@ os.environ["RAYON_NUM_THREADS"] = "1"
 
 
 def corpus(out):
-    spec = importlib.util.spec_from_file_location("truth", pathlib.Path(__file__).with_name("token-truth.py"))
-    truth = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(truth)
+    truth = load_truth()
     rng = random.Random(7)
     book = (pathlib.Path(__file__).parent.parent / "internal/prompt/synthetic/opticks.txt").read_text()
     sources = sorted(pathlib.Path(__file__).parent.parent.glob("internal/*/*.go"))
@@ -43,6 +42,47 @@ def corpus(out):
             f.write(json.dumps(doc) + "\n")
 
 
+def load_truth():
+    spec = importlib.util.spec_from_file_location("truth", pathlib.Path(__file__).with_name("token-truth.py"))
+    truth = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(truth)
+    return truth
+
+
+def unigram(out):
+    """Trains on the bundled book, the texts of twenty scripts and Python's own library: code and its prose."""
+    del os.environ["RAYON_NUM_THREADS"]
+    os.environ["TOKENIZERS_PARALLELISM"] = "true"
+    import sysconfig
+    from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+    root = pathlib.Path(__file__).parent.parent
+    texts = (root / "internal/prompt/synthetic/opticks.txt").read_text().split("\n")
+    rng = random.Random(5)
+    for prose in load_truth().PROSE:
+        words = prose.split(" ")
+        for _ in range(50):
+            rng.shuffle(words)
+            texts.append(" ".join(words))
+    size = 0
+    for file in sorted(pathlib.Path(sysconfig.get_paths()["stdlib"]).glob("**/*.py")):
+        if size > 3_000_000:
+            break
+        try:
+            text = file.read_text()
+        except UnicodeDecodeError:
+            continue
+        size += len(text)
+        texts += text.split("\n")
+    tok = Tokenizer(models.Unigram())
+    tok.normalizer = normalizers.Sequence([normalizers.Nmt(), normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")])
+    tok.pre_tokenizer = pre_tokenizers.Metaspace()
+    tok.decoder = decoders.Metaspace()
+    tok.train_from_iterator(texts, trainers.UnigramTrainer(vocab_size=32000, special_tokens=["<pad>", "</s>", "<unk>"], unk_token="<unk>", shrinking_factor=0.5, show_progress=False))
+    if tok.get_vocab_size() < 32000:
+        sys.exit("the trainer found %d pieces, not 32,000: it needs more text" % tok.get_vocab_size())
+    tok.save(out)
+
+
 def encode(corpus_file, files):
     from tokenizers import Tokenizer
     docs = [json.loads(line) for line in open(corpus_file)]
@@ -65,5 +105,7 @@ def encode(corpus_file, files):
 if __name__ == "__main__":
     if sys.argv[1] == "corpus":
         corpus(sys.argv[2])
+    elif sys.argv[1] == "unigram":
+        unigram(sys.argv[2])
     else:
         encode(sys.argv[2], sys.argv[3:])

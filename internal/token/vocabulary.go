@@ -1,0 +1,37 @@
+package token
+
+import (
+	"iter"
+	"strings"
+	"unicode/utf8"
+)
+
+// Vocabulary gives the text that each token of the model stands for, in the order of
+// their ids. Added tokens, which special ones are among, and tokens that are no whole
+// characters are left out.
+func (e *Engine) Vocabulary() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		sized, ok := e.parts.Model.(interface{ Size() int })
+		if !ok {
+			return
+		}
+		// Ids may have gaps, though never many.
+		left := sized.Size()
+		for id := int32(0); left > 0 && int(id) < 2*sized.Size()+1000; id++ {
+			if _, ok := e.parts.Model.Token(id); !ok {
+				continue
+			}
+			left--
+			if _, added := e.content[id]; added {
+				continue
+			}
+			text := e.Decode([]int32{id}, false)
+			if text == "" || strings.ContainsRune(text, utf8.RuneError) {
+				continue
+			}
+			if !yield(text) {
+				return
+			}
+		}
+	}
+}

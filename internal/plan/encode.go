@@ -61,6 +61,9 @@ func Redacted(p *Plan) Plan {
 	if p.Target.Body != nil {
 		r.Target.Body = redactedObject(p.Target.Body)
 	}
+	if p.Target.Triton.Parameters != nil {
+		r.Target.Triton.Parameters = redactedObject(p.Target.Triton.Parameters)
+	}
 	return r
 }
 

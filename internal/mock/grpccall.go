@@ -236,6 +236,9 @@ func (c *grpcCall) push(always bool) {
 	if c.pending == 0 || !always && c.pending < c.s.cfg.Output.Coalesce {
 		return
 	}
+	if c.inBatch { // an answer's writes are told apart also where they are due at one moment
+		c.conn.flush()
+	}
 	c.conn.push(c.st, c.buf)
 	c.buf, c.from, c.pending = c.buf[:0], 0, 0
 	if !c.inBatch {

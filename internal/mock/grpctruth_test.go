@@ -76,6 +76,9 @@ func TestGRPCTruth(t *testing.T) {
 					if e.At < last {
 						t.Errorf("%s: stamps go back", tr.ID)
 					}
+					if tt.name == "as fast as it goes" && i > 0 && i < n && e.At == last {
+						t.Errorf("%s: responses %d and %d went out in one write", tr.ID, i-1, i)
+					}
 					if due := tr.Read + int64(2*time.Millisecond) + int64(min(i, n-1))*int64(300*time.Microsecond); tt.name == "paced" && e.At < due {
 						t.Errorf("%s: event %d went out %d ns early", tr.ID, i, due-e.At)
 					}

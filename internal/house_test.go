@@ -73,7 +73,7 @@ var house = []struct{ name, may string }{
 	{"importer/*", "endpoint/sse record"},
 	{"progress", "screen"},
 	{"result", "probe metric sweep plan record stat"},
-	{"sweep", "plan record stat"},
+	{"sweep", "plan probe record stat"},
 	{"metric", "record stat"},
 
 	// The nouns.

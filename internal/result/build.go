@@ -89,6 +89,7 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 		}
 		r.Stages = append(r.Stages, st)
 		j.stage(i, mark, &sum)
+		j.windows(i, st.Level)
 		j.server(i, st.Server, &sum.All)
 		end = max(end, sum.Whole.Totals.End)
 		if mark != nil {

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"fmt"
 	"slices"
 
 	"inferometer/internal/plan"
@@ -57,4 +58,21 @@ func Levels(p *plan.Plan, f *Facts, samples map[int][]sweep.Sample) []*sweep.Lev
 		out[i] = sweep.FromEdges(p.Measurement, edges, samples[i], ended)
 	}
 	return out
+}
+
+// windows judges whether the windows of a stage agreed.
+func (j *judge) windows(i int, l *sweep.Level) {
+	if l == nil || l.Ended == "" || l.Ended == sweep.Whole {
+		return
+	}
+	reason := ""
+	switch l.Ended {
+	case sweep.Trials:
+		reason = fmt.Sprintf("The last %d windows do not agree within %s after %s. Make the windows longer, or allow more of them.", j.plan.Measurement.Windows, percent(j.plan.Measurement.Stability), plural(int64(len(l.Windows)), "window"))
+	case sweep.Empty:
+		reason = "Nothing ended well in the last window. Make the windows longer, and make sure that the target answers."
+	case sweep.Throughput:
+		j.note(i, "Throughput became stable and latency did not.")
+	}
+	j.check(Check{Stage: i, Name: "windows", Value: float64(len(l.Windows)), Budget: float64(j.plan.Measurement.MaxTrials), Unit: "windows", OK: reason == ""}, reason)
 }

@@ -62,7 +62,7 @@ func (l *Level) finish(cut func(begin, end time.Duration, extra int) Window, kno
 	last := l.edges[len(l.edges)-1-n:]
 	merged := cut(last[0].At, last[n].At, m.Percentile)
 	l.Merged = &merged
-	l.Server = Difference(last[0].Server, last[n].Server)
+	l.Server = difference(last[0].Server, last[n].Server)
 	l.GPUs = gpus(last)
 	agreed := l.Ended == Stable || l.Ended == Throughput || l.Ended == Whole
 	l.Passed = agreed && merged.Requests > 0 &&

@@ -26,6 +26,7 @@ type Sample struct {
 	Responses int // that hold data
 	Failed    bool
 	Warmup    bool
+	Begins    bool // it is the first request of a sequence
 }
 
 // SampleOf reads a decoded record.
@@ -33,6 +34,7 @@ func SampleOf(rec *record.Record) Sample {
 	s := Sample{
 		Due: rec.Due, Sent: rec.Sent, Written: rec.Written, Start: rec.End, First: rec.End, End: rec.End, Closed: rec.End,
 		Failed: rec.Failure != nil || rec.Sent == record.Never, Warmup: rec.Phase == record.Warmup,
+		Begins: rec.Session != "" && rec.Turn == 0,
 	}
 	if len(rec.Marks) > 0 {
 		s.Start = rec.Marks[0].At()

@@ -1,52 +1,17 @@
 package sweep
 
-import "inferometer/internal/record"
+import (
+	"inferometer/internal/probe"
+	"inferometer/internal/record"
+)
 
-// Difference is what a server did between two snapshots. Models that one of them
-// lacks are left out; so are counts that went down, as those of a model do that was
-// loaded anew.
-func Difference(before, after *record.Snapshot) []record.ModelStats {
+// difference is what the models did between two snapshots; nil where one is missing.
+func difference(before, after *record.Snapshot) []record.ModelStats {
 	if before == nil || after == nil {
 		return nil
 	}
-	return difference(before.Models, after.Models)
-}
-
-func difference(before, after []record.ModelStats) []record.ModelStats {
-	var out []record.ModelStats
-	for _, a := range after {
-		for _, b := range before {
-			if a.Name == b.Name && a.Version == b.Version {
-				out = append(out, minus(a, b))
-				break
-			}
-		}
-	}
-	return out
-}
-
-func minus(a, b record.ModelStats) record.ModelStats {
-	return record.ModelStats{
-		Name: a.Name, Version: a.Version,
-		Inferences: less(a.Inferences, b.Inferences), Executions: less(a.Executions, b.Executions),
-		Success: lessTime(a.Success, b.Success), Fail: lessTime(a.Fail, b.Fail), Queue: lessTime(a.Queue, b.Queue),
-		ComputeInput: lessTime(a.ComputeInput, b.ComputeInput), ComputeInfer: lessTime(a.ComputeInfer, b.ComputeInfer),
-		ComputeOutput: lessTime(a.ComputeOutput, b.ComputeOutput),
-		CacheHit:      lessTime(a.CacheHit, b.CacheHit), CacheMiss: lessTime(a.CacheMiss, b.CacheMiss),
-		Composing: difference(b.Composing, a.Composing),
-	}
-}
-
-// less is a − b, 0 where that is negative.
-func less(a, b uint64) uint64 {
-	if a < b {
-		return 0
-	}
-	return a - b
-}
-
-func lessTime(a, b record.CountTime) record.CountTime {
-	return record.CountTime{Count: less(a.Count, b.Count), NS: less(a.NS, b.NS)}
+	d, _ := probe.Difference(before, after)
+	return d.Models
 }
 
 // gpus sums up the GPUs over edges: mean utilization and power, greatest use of

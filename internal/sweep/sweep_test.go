@@ -187,6 +187,12 @@ func TestSampleOf(t *testing.T) {
 	if diff := cmp.Diff(want, SampleOf(rec)); diff != "" {
 		t.Error(diff)
 	}
+	if first := SampleOf(&record.Record{Sent: 1, End: 9, Session: "7"}); !first.Begins {
+		t.Error("the first request of a sequence does not begin it")
+	}
+	if w := Cut([]Sample{{Sent: 1, End: 2, Begins: true}, {Sent: 1, End: 3}}, 0, 5, 0); w.Sequences != 1 {
+		t.Errorf("%d sequences, want 1", w.Sequences)
+	}
 	bare := SampleOf(&record.Record{Sent: 1, End: 9})
 	if bare.End != 9 || bare.First != 9 || bare.Responses != 1 || bare.Failed {
 		t.Errorf("without events: %+v", bare)
@@ -197,25 +203,24 @@ func TestSampleOf(t *testing.T) {
 }
 
 func TestDifference(t *testing.T) {
-	ct := func(n, ns uint64) record.CountTime { return record.CountTime{Count: n, NS: ns} }
-	before := &record.Snapshot{Models: []record.ModelStats{
-		{Name: "e", Version: "1", Inferences: 5, Success: ct(5, 50), Composing: []record.ModelStats{{Name: "a", Version: "1", Queue: ct(1, 10)}}},
-		{Name: "reloaded", Inferences: 9, Success: ct(9, 9)},
-	}}
-	after := &record.Snapshot{Models: []record.ModelStats{
-		{Name: "e", Version: "1", Inferences: 15, Success: ct(15, 250), Composing: []record.ModelStats{{Name: "a", Version: "1", Queue: ct(4, 70)}}},
-		{Name: "reloaded", Inferences: 2, Success: ct(2, 2)},
-		{Name: "new", Inferences: 3},
-	}}
-	want := []record.ModelStats{
-		{Name: "e", Version: "1", Inferences: 10, Success: ct(10, 200), Composing: []record.ModelStats{{Name: "a", Version: "1", Queue: ct(3, 60)}}},
-		{Name: "reloaded"},
+	before := &record.Snapshot{Models: []record.ModelStats{{Name: "e", Version: "1", Inferences: 5}}}
+	after := &record.Snapshot{Models: []record.ModelStats{{Name: "e", Version: "1", Inferences: 15}}}
+	if d := difference(before, after); len(d) != 1 || d[0].Inferences != 10 {
+		t.Errorf("got %+v", d)
 	}
-	if diff := cmp.Diff(want, Difference(before, after)); diff != "" {
-		t.Error(diff)
-	}
-	if Difference(nil, after) != nil || Difference(before, nil) != nil {
+	if difference(nil, after) != nil || difference(before, nil) != nil {
 		t.Error("a difference of one snapshot")
+	}
+}
+
+func TestGPUs(t *testing.T) {
+	at := func(use, power, memory float64) record.Edge {
+		return record.Edge{Server: &record.Snapshot{GPUs: []record.GPU{{UUID: "a", Utilization: use, Power: power, MemoryUsed: memory, MemoryTotal: 9}}}}
+	}
+	got := gpus([]record.Edge{at(0.2, 100, 5), {}, at(0.4, 200, 7), at(0.9, 300, 6)})
+	want := []record.GPU{{UUID: "a", Utilization: 0.5, Power: 200, MemoryUsed: 7, MemoryTotal: 9}}
+	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+		t.Error(diff)
 	}
 }
 

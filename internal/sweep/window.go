@@ -19,6 +19,7 @@ type Window struct {
 	Failed     int64         `json:"failed,omitempty"` // that ended badly in it
 	Responses  int64         `json:"responses"`        // of Requests, that hold data
 	Delayed    int64         `json:"delayed,omitempty"`
+	Sequences  int64         `json:"sequences,omitempty"` // whose first request is among Requests
 	Throughput float64       `json:"requests_per_sec"`
 	Streamed   float64       `json:"responses_per_sec"`
 	SendRate   float64       `json:"sent_per_sec,omitempty"` // of merged windows alone
@@ -93,6 +94,9 @@ func Cut(samples []Sample, begin, end time.Duration, extra int) Window {
 		w.Responses += int64(s.Responses)
 		if s.Sent-s.Due > late {
 			w.Delayed++
+		}
+		if s.Begins {
+			w.Sequences++
 		}
 		latency = append(latency, int64(s.latency()))
 		fromDue = append(fromDue, int64(s.End-s.Due))

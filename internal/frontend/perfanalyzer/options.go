@@ -102,7 +102,7 @@ func inputs() []option {
 		{long: "string-length", arg: "N", help: "length of random strings (128)",
 			set: atLeast(1, "The value must be > 0", func(s *settings, n int64) { s.stringLength = int(n) })},
 		{long: "string-data", arg: "TEXT", help: "in place of random strings", set: text(func(s *settings, v string) { s.stringData = v })},
-		{long: "shared-memory", arg: "KIND", help: "none (default); system and cuda are not served", set: oneOf(
+		{long: "shared-memory", arg: "KIND", help: "none (default) or system; cuda is not served", set: oneOf(
 			"'system', 'cuda', or 'none'", func(s *settings, v string) { s.sharedMemory = v }, "none", "system", "cuda")},
 		{long: "output-shared-memory-size", arg: "BYTES", help: "of an output in shared memory (102400)",
 			set: atLeast(0, "The value must be >= 0.", func(s *settings, n int64) { s.outputSharedMemory = n })},

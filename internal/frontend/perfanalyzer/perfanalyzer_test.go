@@ -130,6 +130,7 @@ func TestEveryOption(t *testing.T) {
 		{"-m m --shape ns:a:1", "data.tensors.shapes=[ns:a:1]"},
 		{"-m m --string-length 5 --string-data x", "data.tensors.string_length=5 data.tensors.string_data=x"},
 		{"-m m --shared-memory none --output-shared-memory-size 5", "target.model=m"},
+		{"-m m --shared-memory system --output-shared-memory-size 5", "target.triton.shared_memory=system target.triton.output_memory=5"},
 		{"-m m --input-tensor-format json --output-tensor-format json", "target.triton.input_format=json target.triton.output_format=json"},
 		{"-m m --input-tensor-format binary", "target.triton=none"},
 		{grpc + "--request-parameter a:true:bool --request-parameter b:7:INT --request-parameter c:x:string", "target.triton.parameters=map[a:true b:7 c:x]"},

@@ -55,6 +55,9 @@ func (s *settings) target(t *plan.Target) {
 	t.URLs = []string{withScheme(s.url, "http")}
 	t.Streaming = a.Streaming
 	t.Triton = plan.Triton{Version: s.modelVersion, Composing: s.composing}
+	if s.sharedMemory == "system" {
+		t.Triton.SharedMemory, t.Triton.OutputMemory = plan.MemorySystem, int(s.outputSharedMemory)
+	}
 	if a.GRPC {
 		t.Transport, t.TLS = plan.TransportGRPC, s.grpcTLS
 		scheme := "grpc"

@@ -180,8 +180,6 @@ func (s *settings) refuse() error {
 		return usage("--service-kind %s is not served: use triton or openai", s.action.Service)
 	case s.sharedMemory == "cuda":
 		return usage("--shared-memory cuda needs CUDA in this process, which is not served: use none")
-	case s.sharedMemory == "system":
-		return usage("--shared-memory system is not served: use none")
 	case s.periodic:
 		return usage("--periodic-concurrency-range is not served: use --concurrency-range START:END:STEP")
 	case s.sessions > 0:

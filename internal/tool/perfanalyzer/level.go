@@ -54,6 +54,7 @@ func (t *tool) client(w *sweep.Window) report.Client {
 	}
 	return report.Client{
 		Requests: w.Requests, Failed: w.Failed, Delayed: t.delayed(w), SendRate: w.SendRate,
+		Sequences: w.Sequences, SequenceRate: float64(w.Sequences) / (w.End - w.Begin).Seconds(),
 		Throughput: w.Throughput * batch, ResponseThroughput: w.Streamed * batch, Overhead: 100 * w.Overhead,
 		Latency: spread(&w.Latency), Request: w.Request, Send: send, Receive: receive,
 	}

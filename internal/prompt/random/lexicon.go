@@ -1,0 +1,216 @@
+// Package random makes prompts of random words. Each word is one token, whatever
+// stands beside it, so that a prompt of n words has exactly n tokens and a server
+// that encodes it finds the very tokens that were drawn.
+package random
+
+import (
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"strings"
+	"unicode"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+)
+
+// Tokenizer is what the lengths of random texts are measured with.
+type Tokenizer interface {
+	prompt.Tokenizer
+	// Cut returns the length in bytes of a beginning of text that has exactly n
+	// tokens; false where there is none.
+	Cut(text string, n int) (int, bool)
+}
+
+// vocabulary is a Tokenizer that can list its tokens.
+type vocabulary interface {
+	// Vocabulary gives the text of every token but added ones.
+	Vocabulary() iter.Seq[string]
+}
+
+// placer is a Tokenizer that knows where tokens end.
+type placer interface {
+	// Ends appends where each token of text ends, as offsets in bytes, in order.
+	Ends(dst []int, text string) []int
+}
+
+const (
+	fewWords  = 32     // a lexicon with fewer is no lexicon
+	mostWords = 60_000 // more are not looked for
+	tries     = 16     // to draw a text of an exact length
+)
+
+// Lexicon draws random texts of an exact length in tokens. It is safe for use from
+// many goroutines, each with its own random numbers.
+type Lexicon struct {
+	tok   Tokenizer
+	words []string // each is one token between two others, and has no white space
+	first []string // those that are also one at the beginning of a text
+	plain bool     // words are a token each; false: of unknown length, so texts are cut
+	sure  bool     // plain, and no token goes beyond a word's end, so nothing needs to be counted
+}
+
+// NewLexicon finds the words that a tokenizer takes for one token. A tokenizer with
+// too few of them gets made-up words, and texts are cut to their length.
+func NewLexicon(tok prompt.Tokenizer) (*Lexicon, error) {
+	t, ok := tok.(Tokenizer)
+	if !ok {
+		return nil, fmt.Errorf("random prompts: the tokenizer %q cannot cut text to a number of tokens; use %q", tok.Name(), plan.TokenizerWords)
+	}
+	l := &Lexicon{tok: t}
+	within := true
+	if v, ok := tok.(vocabulary); ok {
+		within = l.collect(v.Vocabulary())
+	}
+	l.plain = len(l.words) >= fewWords && len(l.first) >= fewWords && l.adds()
+	if !l.plain {
+		l.words = madeUp()
+		l.first = l.words
+		l.plain = l.adds()
+	}
+	l.sure = l.plain && within
+	return l, nil
+}
+
+// collect takes the words out of a vocabulary. It reports whether no token has a space
+// after a letter: then none is part of two words, and what a word becomes does not
+// depend on those beside it.
+func (l *Lexicon) collect(texts iter.Seq[string]) (within bool) {
+	within = true
+	const beside = "a"
+	alone := l.tok.Count(beside + " " + beside)
+	seen := map[string]bool{}
+	for text := range texts {
+		within = within && !spaceAfterLetter(text)
+		word := strings.TrimSpace(text)
+		if len(l.words) == mostWords || seen[word] || word == "" || strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
+			continue
+		}
+		seen[word] = true
+		if l.tok.Count(beside+" "+word+" "+beside) != alone+1 {
+			continue
+		}
+		l.words = append(l.words, word)
+		if l.tok.Count(word) == 1 && l.tok.Count(word+" "+beside) == alone {
+			l.first = append(l.first, word)
+		}
+	}
+	return within
+}
+
+func spaceAfterLetter(text string) bool {
+	before := ' '
+	for _, r := range text {
+		if r == ' ' && unicode.IsLetter(before) {
+			return true
+		}
+		before = r
+	}
+	return false
+}
+
+// adds reports whether the tokens of words add up in longer texts.
+func (l *Lexicon) adds() bool {
+	const n = 500
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 8 {
+		if l.tok.Count(string(l.draw(nil, rng, n))) != n {
+			return false
+		}
+	}
+	return true
+}
+
+// madeUp are words of consonants and vowels in turn, for tokenizers without words of
+// their own.
+func madeUp() []string {
+	const consonants, vowels = "bcdfghjklmnprstvwz", "aeiou"
+	rng := rand.New(rand.NewPCG(3, 4))
+	seen := map[string]bool{}
+	var words []string
+	for len(words) < 20_000 {
+		b := make([]byte, 0, 8)
+		for range 1 + rng.IntN(3) {
+			b = append(b, consonants[rng.IntN(len(consonants))], vowels[rng.IntN(len(vowels))])
+		}
+		if rng.IntN(2) == 0 {
+			b = append(b, consonants[rng.IntN(len(consonants))])
+		}
+		if word := string(b); !seen[word] {
+			seen[word] = true
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// draw appends n words with spaces between them. Where dst has a text already, a
+// space comes first.
+func (l *Lexicon) draw(dst []byte, rng *rand.Rand, n int) []byte {
+	for range n {
+		if len(dst) == 0 {
+			dst = append(dst, l.first[rng.IntN(len(l.first))]...)
+			continue
+		}
+		dst = append(append(dst, ' '), l.words[rng.IntN(len(l.words))]...)
+	}
+	return dst
+}
+
+// Text draws a text of exactly n tokens.
+func (l *Lexicon) Text(rng *rand.Rand, n int) (string, error) { return l.Extend(rng, "", 0, n) }
+
+// Extend draws what follows a text of a known length, so that the whole, which it
+// returns, has exactly n tokens more. Where the tokenizer lets it, the tokens of the
+// text stay what they were, so that a server's cache of them serves the whole.
+func (l *Lexicon) Extend(rng *rand.Rand, text string, tokens, n int) (string, error) {
+	if n <= 0 {
+		return text, nil
+	}
+	exact := ""
+	buf := make([]byte, 0, len(text)+8*n+16)
+	for range tries {
+		whole := l.attempt(append(buf[:0], text...), rng, tokens, tokens+n)
+		if whole == "" {
+			continue
+		}
+		if l.keeps(whole, len(text), tokens) && whole[len(whole)-1] != ' ' {
+			return whole, nil
+		}
+		exact = whole // which is better than none
+	}
+	if exact == "" {
+		return "", fmt.Errorf("the tokenizer %q finds no random text of exactly %d tokens", l.tok.Name(), tokens+n)
+	}
+	return exact, nil
+}
+
+// attempt draws words until the whole has as many tokens as wanted; "": it cannot be
+// had with these words.
+func (l *Lexicon) attempt(b []byte, rng *rand.Rand, have, want int) string {
+	head := len(b)
+	if l.plain {
+		b = l.draw(b, rng, want-have)
+		if whole := string(b); l.sure && head == 0 || l.tok.Count(whole) == want {
+			return whole
+		}
+	}
+	b = l.draw(b, rng, max(want-have, 1)) // each is one token at least
+	whole := string(b)
+	end, ok := l.tok.Cut(whole, want)
+	if !ok || end <= head {
+		return ""
+	}
+	return whole[:end]
+}
+
+// keeps reports whether the tokens of the beginning of a text are those of the
+// beginning alone.
+func (l *Lexicon) keeps(whole string, head, tokens int) bool {
+	p, ok := l.tok.(placer)
+	if head == 0 || !ok {
+		return true
+	}
+	ends := p.Ends(nil, whole[:min(len(whole), head+64)])
+	return tokens >= 1 && len(ends) >= tokens && ends[tokens-1] == head
+}

@@ -1,0 +1,158 @@
+package random
+
+import (
+	"compress/gzip"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"inferometer/internal/prompt"
+	"inferometer/internal/token"
+)
+
+// tokenizers are one of each family that models are served with.
+func tokenizers(t testing.TB) map[string]prompt.Tokenizer {
+	t.Helper()
+	out := map[string]prompt.Tokenizer{"words": token.Words{}}
+	files, err := filepath.Glob("../../token/testdata/*.json.gz")
+	if err != nil || len(files) < 10 {
+		t.Fatalf("%d tokenizers: %v", len(files), err)
+	}
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		short := strings.TrimSuffix(filepath.Base(name), ".json.gz")
+		e, err := token.FromJSON(short, data)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		out[short] = e
+	}
+	return out
+}
+
+func TestTextsAreExact(t *testing.T) {
+	for name, tok := range tokenizers(t) {
+		t.Run(name, func(t *testing.T) {
+			l, err := NewLexicon(tok)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rng := rand.New(rand.NewPCG(1, 1))
+			for _, n := range []int{1, 2, 3, 10, 100, 777} {
+				text, err := l.Text(rng, n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := tok.Count(text); got != n {
+					t.Errorf("%d tokens in place of %d: %q", got, n, text)
+				}
+				whole, err := l.Extend(rng, text, n, 50)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := tok.Count(whole); got != n+50 || !strings.HasPrefix(whole, text) {
+					t.Errorf("%d tokens in place of %d, or another beginning: %q", got, n+50, whole)
+				}
+				e, ok := tok.(*token.Engine)
+				if !ok {
+					continue
+				}
+				ids := e.Encode(whole, false)
+				if !l.plain || name == "whitespace" { // whose Decode forgets the spaces
+					continue
+				}
+				if !slices.Equal(ids, e.Encode(e.Decode(ids, false), false)) {
+					t.Errorf("the tokens do not come back: %q", whole)
+				}
+				if !slices.Equal(ids[:n], e.Encode(text, false)) {
+					t.Errorf("the tokens of the beginning are others in the whole: %q", whole)
+				}
+			}
+		})
+	}
+}
+
+// A tokenizer of the size of a real one has words enough, and they need no counting.
+func TestLexiconOfGPT2(t *testing.T) {
+	tok, err := token.GPT2()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := NewLexicon(tok)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(l.words) < 20_000 || len(l.first) < 5_000 || !l.plain || !l.sure {
+		t.Errorf("%d words, %d to begin with, plain %v, sure %v", len(l.words), len(l.first), l.plain, l.sure)
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 300 {
+		n := 1 + rng.IntN(400)
+		text, err := l.Text(rng, n)
+		if err != nil || tok.Count(text) != n {
+			t.Errorf("%d tokens in place of %d (%v): %q", tok.Count(text), n, err, text)
+		}
+		ids := tok.Encode(text, false)
+		for i, id := range ids {
+			if s, _ := tok.Token(id); strings.TrimSpace(s) != strings.Fields(text)[i] {
+				t.Fatalf("token %d of %q is %q", i, text, s)
+			}
+		}
+	}
+}
+
+func TestSpaceAfterLetter(t *testing.T) {
+	for text, want := range map[string]bool{"": false, " a": false, "a ": true, "of the": true, ". a": false, "  ": false, "é ": true} {
+		if got := spaceAfterLetter(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+func BenchmarkLexicon(b *testing.B) {
+	tok, err := token.GPT2()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("make", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := NewLexicon(tok); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	l, err := NewLexicon(tok)
+	if err != nil {
+		b.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	b.Run("500 tokens", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := l.Text(rng, 500); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("500 words", func(b *testing.B) {
+		buf := make([]byte, 0, 10000)
+		for b.Loop() {
+			buf = l.draw(buf[:0], rng, 500)
+		}
+	})
+}

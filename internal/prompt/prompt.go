@@ -12,6 +12,9 @@ import (
 type Message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
+	// Parts hold the content piece by piece where there is more to it than text;
+	// Content is then all of its text. Nil: Content is all.
+	Parts []Part `json:"-"`
 }
 
 // Prompt is one request's content, in no protocol's shape.
@@ -19,6 +22,8 @@ type Prompt struct {
 	Seq      int64        // position in the run; the engine numbers prompts as it takes them
 	Text     string       // the prompt; with Messages set, unused
 	Messages []Message    // a whole chat, where the source has one
+	Parts    []Part       // Text piece by piece where there is more to it; else nil
+	Texts    []string     // several texts for one request, such as passages to rank; else nil
 	Tokens   int          // length of the prompt in the run's own tokenizer; -1: not counted
 	Output   int          // output tokens to ask for; 0: the server's choice
 	Hash     uint64       // of Text, Messages or Inputs: equal content, equal hash

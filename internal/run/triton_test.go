@@ -87,6 +87,7 @@ func TestRealTriton(t *testing.T) {
 	s := tritontest.Start(t, "ensemble", "vllm_model")
 	// Nothing has been asked of this server yet, so that its totals are the run's.
 	t.Run("totals", func(t *testing.T) { tritonTotals(t, s) })
+	t.Run("every stage", func(t *testing.T) { tritonStages(t, s) })
 	t.Run("failures in mid-stream", func(t *testing.T) { tritonFailures(t, s) })
 	t.Run("begun anew", func(t *testing.T) { tritonAnew(t, s) })
 }
@@ -123,7 +124,7 @@ func tritonTotals(t *testing.T, s *tritontest.Server) {
 	for _, rec := range readKept(t, p.Output.Dir).recs {
 		outside += rec.End - rec.Sent
 	}
-	if inside := time.Duration(whole.Success.NS); inside > outside || inside < outside/2 {
+	if inside := beforeLeaving(&whole); inside > outside || inside < outside/2 {
 		t.Errorf("requests took %v inside the server and %v outside, in all", inside, outside)
 	}
 	found := false
@@ -141,6 +142,40 @@ func tritonTotals(t *testing.T, s *tritontest.Server) {
 	}
 	if diff := cmp.Diff(asJSON(t, live), asJSON(t, again)); diff != "" {
 		t.Errorf("-run +report:\n%s", diff)
+	}
+}
+
+// beforeLeaving is how long requests were in the server before their answers could
+// leave. Triton counts on until it has sent them: the whole can be more than what a
+// client sees.
+func beforeLeaving(m *result.ServerModel) time.Duration {
+	return time.Duration(m.Success.NS - m.ComputeOutput.NS)
+}
+
+// tritonStages: under any load, requests take no longer inside the server than outside,
+// and each stage has its own share of the totals.
+func tritonStages(t *testing.T, s *tritontest.Server) {
+	p := tritonPlan(t, s, "ensemble", 1, 40)
+	p.Stages = append(p.Stages, plan.Stage{Concurrency: 4, Requests: 80}, plan.Stage{Concurrency: 32, Requests: 160},
+		plan.Stage{Rate: 100, Arrival: plan.ArrivalPoisson, Requests: 60})
+	res := mustRun(t, p)
+	var outside [4]time.Duration
+	for _, rec := range readKept(t, p.Output.Dir).recs {
+		outside[rec.Stage] += rec.End - rec.Sent
+	}
+	for i, want := range []uint64{40, 80, 160, 60} {
+		server := res.Stages[i].Server
+		if server == nil || len(server.Models) != 1 || server.Models[0].Success.Count != want {
+			t.Fatalf("stage %d: %+v", i+1, server)
+		}
+		if inside := beforeLeaving(&server.Models[0]); inside > outside[i] {
+			t.Errorf("stage %d: requests took %v inside the server and %v outside, in all", i+1, inside, outside[i])
+		}
+	}
+	for _, c := range res.Verdict.Checks {
+		if strings.HasPrefix(c.Name, "server_") && !c.OK {
+			t.Errorf("%+v", c)
+		}
 	}
 }
 

@@ -104,6 +104,10 @@ func (r *run) look(ctx context.Context, stage int, edge string) {
 	r.output.note(r.output.probe(p))
 }
 
+// manyLooks is after how many looks at the servers they are asked half as often, so that
+// a stage of a day does not fill the memory with them.
+const manyLooks = 1000
+
 // overlook asks the servers before a stage and from time to time while it runs. The
 // function that it gives asks them once more, when nothing is in flight.
 func (r *run) overlook(ctx context.Context, stage int) (end func()) {
@@ -121,12 +125,16 @@ func (r *run) overlook(ctx context.Context, stage int) (end func()) {
 		defer close(done)
 		tick := time.NewTicker(every)
 		defer tick.Stop()
-		for {
+		for n := 1; ; n++ {
 			select {
 			case <-during.Done():
 				return
 			case <-tick.C:
 				r.look(during, stage, record.ProbeDuring)
+			}
+			if n%manyLooks == 0 {
+				every *= 2
+				tick.Reset(every)
 			}
 		}
 	}()

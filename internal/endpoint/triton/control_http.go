@@ -3,13 +3,17 @@ package triton
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
+	"time"
 )
 
 // httpServer asks over HTTP.
@@ -17,6 +21,55 @@ type httpServer struct {
 	client *http.Client
 	base   *url.URL
 	header http.Header
+}
+
+// newAsker makes a client for questions. It speaks HTTP/1.1, as Triton does, and
+// keeps no connection: questions are few.
+func newAsker(config *tls.Config, timeout time.Duration) *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = config.Clone() // of nil: nil
+	transport.Protocols = new(http.Protocols)
+	transport.Protocols.SetHTTP1(true)
+	transport.DisableKeepAlives = true
+	dial := transport.DialContext
+	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		return newPatient(dial(ctx, network, address))
+	}
+	transport.DialTLSContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		d := tls.Dialer{Config: config}
+		return newPatient(d.DialContext(ctx, network, address))
+	}
+	return &http.Client{Transport: transport, Timeout: timeout}
+}
+
+// patient is a connection that reads nothing before it has written: net/http logs
+// what comes unasked, as from a server that speaks another protocol.
+type patient struct {
+	net.Conn
+	once  sync.Once
+	wrote chan struct{}
+}
+
+func newPatient(c net.Conn, err error) (net.Conn, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &patient{Conn: c, wrote: make(chan struct{})}, nil
+}
+
+func (p *patient) Read(b []byte) (int, error) {
+	<-p.wrote
+	return p.Conn.Read(b)
+}
+
+func (p *patient) Write(b []byte) (int, error) {
+	p.once.Do(func() { close(p.wrote) })
+	return p.Conn.Write(b)
+}
+
+func (p *patient) Close() error {
+	p.once.Do(func() { close(p.wrote) })
+	return p.Conn.Close()
 }
 
 // notFound: there is nothing at that path, and the answer is not in the words of the

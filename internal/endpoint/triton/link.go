@@ -87,13 +87,9 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 		l.server, l.sharer = s, s
 		return l, nil
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	if o.TLS != nil {
-		transport.TLSClientConfig = o.TLS.Clone()
-	}
 	l.http = &httpLink{
 		client: exchange.NewClient(o.Clock, dialer, limits), dialer: dialer, fields: fields, proxy: proxy,
-		ask: &http.Client{Transport: transport, Timeout: prepareTime},
+		ask: newAsker(o.TLS, prepareTime),
 	}
 	header := http.Header{}
 	for _, f := range fields {

@@ -45,7 +45,11 @@ func settleOne(ctx context.Context, t *plan.Target, raw string, first bool, o en
 	if err != nil {
 		return err
 	}
-	if err := l.server.alive(ctx); err != nil {
+	var said *saidError
+	switch err := l.server.alive(ctx); {
+	case errors.As(err, &said):
+		return fmt.Errorf("the server refuses: %w", err)
+	case err != nil:
 		return l.stranger(ctx, *t, o, err)
 	}
 	if t.Model == "" {
@@ -104,6 +108,9 @@ func fits(t *plan.Target, m *Model, first bool, log io.Writer) error {
 	return nil
 }
 
+// strangerTime bounds each question to what may be no Triton.
+const strangerTime = 3 * time.Second
+
 // stranger says what is behind a URL that does not answer as Triton does.
 func (l *link) stranger(ctx context.Context, t plan.Target, o endpoint.Options, err error) error {
 	var dial *net.OpError
@@ -119,9 +126,7 @@ func (l *link) stranger(ctx context.Context, t plan.Target, o endpoint.Options, 
 		plainURL.Scheme = strings.Replace(strings.Replace(l.url.Scheme, "grpcs", "https", 1), "grpc", "http", 1)
 		plainURL.Host = hostPort(l.url, false, true)
 	}
-	asker := &http.Client{Timeout: 3 * time.Second, Transport: &http.Transport{TLSClientConfig: o.TLS}}
-	defer asker.CloseIdleConnections()
-	other := &httpServer{client: asker, base: &plainURL}
+	other := &httpServer{client: newAsker(o.TLS, strangerTime), base: &plainURL}
 	if l.grpc != nil && other.alive(ctx) == nil {
 		return fmt.Errorf("this is the HTTP port of an inference server, not its gRPC port: use %s --protocol triton, or the gRPC port (8001 unless set otherwise)", plainURL.Redacted())
 	}

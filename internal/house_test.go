@@ -29,7 +29,7 @@ var house = []struct{ name, may string }{
 	{"tool/perfanalyzer", "frontend/perfanalyzer importer/profileexport report/perfanalyzer run sweep kit plan prompt prompt/tensordata record result tensor tensor/inputdata tool/export"},
 	{"tool/llmperf", "frontend/llmperf importer/profileexport report/llmperf run kit plan prompt prompt/promptfile record result tool/export"},
 	{"tool/export", "importer/profileexport plan record result"},
-	{"tool/*", "frontend/* dialect/* importer/* report/* run kit plan prompt prompt/* record result token tokensource hub"},
+	{"tool/*", "frontend/* dialect/* importer/* report/* run kit plan prompt prompt/* record result rows token tokensource hub"},
 
 	// Plan + kit → live objects → a result. These two alone know concrete types.
 	{"run", "kit probe engine sweep collect health load mock netclock metric result report/* endpoint endpoint/* prompt plan record stat token hub golang.org/x/sys"},
@@ -57,6 +57,7 @@ var house = []struct{ name, may string }{
 	{"token/*", "token token/* jsonscan golang.org/x/text"},
 	{"token", "token/* jsonscan golang.org/x/text"},
 	{"chat", "jsonscan"},
+	{"rows", "github.com/parquet-go/parquet-go"},
 	{"hub/hubtest", "hub"},
 	{"hub", "golang.org/x/sys"},
 

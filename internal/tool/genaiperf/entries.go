@@ -188,6 +188,14 @@ func (t *tool) filePrompts(ctx context.Context, name string, most int) ([]prompt
 	}
 	var all []prompt.Prompt
 	for _, name := range names {
+		if strings.HasSuffix(name, ".parquet") {
+			list, err := t.parquetPrompts(name)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, list...)
+			continue
+		}
 		d := plan.Data{File: name, Output: t.plan.Data.Output}
 		s, err := promptfile.New(d, t.tok, t.plan.Seed, readPrompts)
 		if err != nil {
@@ -212,7 +220,12 @@ func readPrompts(name string) ([]byte, error) {
 		return nil, err
 	}
 	trimmed := bytes.TrimSpace(data)
-	if len(trimmed) == 0 || trimmed[0] != '[' && !isDocument(trimmed) {
+	switch {
+	case len(trimmed) == 0:
+		return data, nil
+	case isDataset(trimmed):
+		return datasetLines(name, trimmed)
+	case trimmed[0] != '[' && !isDocument(trimmed):
 		return data, nil
 	}
 	items, err := requestList(trimmed)
@@ -224,6 +237,29 @@ func readPrompts(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%s:%d: %w", name, line, err)
 	}
 	return bytes.Join(items, []byte("\n")), nil
+}
+
+// isDataset reports whether a file has lines of one of the known datasets.
+func isDataset(data []byte) bool {
+	first, _, _ := bytes.Cut(data, []byte("\n"))
+	var row map[string]json.RawMessage
+	return json.Unmarshal(first, &row) == nil && (row["question"] != nil || row["article"] != nil)
+}
+
+// datasetLines turns rows of a dataset into lines with a prompt each.
+func datasetLines(name string, data []byte) ([]byte, error) {
+	lines := bytes.Split(data, []byte("\n"))
+	for i, line := range lines {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		out, err := requestLine(line)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, i+1, err)
+		}
+		lines[i] = out
+	}
+	return bytes.Join(lines, []byte("\n")), nil
 }
 
 // isDocument reports whether a file is one object with a list of requests in it.

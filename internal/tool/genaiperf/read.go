@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"inferometer/internal/dialect/genaiperf"
-	"inferometer/internal/endpoint"
 	frontend "inferometer/internal/frontend/genaiperf"
 	"inferometer/internal/importer/profileexport"
 	"inferometer/internal/kit"
@@ -257,8 +256,12 @@ func (r *reading) each(f func(*record.Record)) error {
 	return nil
 }
 
+type decoder interface {
+	Decode(rec *record.Record)
+}
+
 // decoder is what reads answers of OpenAI's protocol; those of Triton's are decoded.
-func (r *reading) decoder() (endpoint.Decoder, error) {
+func (r *reading) decoder() (decoder, error) {
 	if r.set.ServiceKind != profileexport.OpenAI {
 		return nil, nil
 	}

@@ -179,6 +179,7 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 	rec.Marks = rec.Marks[:0]
 	r := &l.resp
 	r.reset(rec.Body[:0])
+	r.want = req.Want
 	var bad error
 	var err error
 	rec.Sent, rec.Written, err = l.conn.Exchange(ctx, req.wire, c.limits, func(p []byte, at netclock.Stamp) bool {
@@ -190,6 +191,7 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 	rec.Body = r.body
 	r.body = nil
 	rec.Status, rec.RetryAfter = r.status, r.retryAfter
+	req.Got = r.got
 	rec.ContentType = r.contentType
 	if bad != nil {
 		return &BadFraming{bad}

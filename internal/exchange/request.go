@@ -85,6 +85,9 @@ type Request struct {
 	own   []Field
 	wire  []byte // HTTP/1.1: head and body in one piece
 	start int    // of the body in wire
+
+	Want string // header of the answer that is kept; empty: none
+	Got  string // its value, after the request; empty: the answer had none
 }
 
 // Encode makes a request of a body; own are the fields that only this one has.

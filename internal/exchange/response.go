@@ -23,6 +23,8 @@ type response struct {
 	line  []byte // a chunk-size or trailer line, while it is incomplete
 	bare  bool   // the request's method allows no body in the answer
 
+	want, got string // a header that is kept, and its value
+
 	lastType string // content type of the last answer: most repeat it
 }
 
@@ -257,6 +259,9 @@ func digits(b []byte) bool {
 
 // header takes in one header that matters here.
 func (r *response) header(name, value []byte, f *framing) error {
+	if r.want != "" && bytes.EqualFold(name, []byte(r.want)) {
+		r.got = string(value)
+	}
 	switch {
 	case is(name, "content-length"):
 		n, err := strconv.ParseInt(string(value), 10, 64)

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -81,7 +82,18 @@ const maxTries = 5
 // Do sends req and fills in rec from Sent to End.
 func (c *Client) Do(ctx context.Context, req *exchange.Request, rec *record.Record) {
 	o := order{shared: req.Head.HTTP2(), own: req.Fields(), body: req.Body(), sized: true, rec: rec}
-	if err := c.perform(ctx, &o); err != nil {
+	if req.Want != "" {
+		o.answer = new(Answer)
+	}
+	err := c.perform(ctx, &o)
+	if o.answer != nil {
+		for _, f := range o.answer.Head {
+			if strings.EqualFold(f.Name, req.Want) {
+				req.Got = f.Value
+			}
+		}
+	}
+	if err != nil {
 		exchange.Fail(ctx, rec, err, c.clock.Now())
 		return
 	}

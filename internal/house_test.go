@@ -51,6 +51,7 @@ var house = []struct{ name, may string }{
 
 	// Where prompts and token counts come from.
 	{"prompt/tensordata", "prompt plan tensor tensor/inputdata jsonscan"},
+	{"prompt/random", "prompt prompt/azure plan"},
 	{"prompt/*", "prompt plan chat jsonscan"},
 	{"prompt", "plan tensor"},
 	{"tokensource", "token token/* chat hub jsonscan"},

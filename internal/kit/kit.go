@@ -13,6 +13,7 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/promptfile"
+	"inferometer/internal/prompt/random"
 	"inferometer/internal/prompt/synthetic"
 	"inferometer/internal/prompt/tensordata"
 	"inferometer/internal/tokensource"
@@ -70,6 +71,9 @@ func Default() Kit {
 			},
 			plan.SourceTensors: func(d plan.Data, _ prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 				return tensordata.New(d, seed)
+			},
+			plan.SourceRandom: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+				return random.New(d, tok, seed, os.ReadFile)
 			},
 		},
 		Probes:     probes(),

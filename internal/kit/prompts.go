@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -21,8 +22,9 @@ type Prompts struct {
 }
 
 // Prompts makes the source of a plan's prompts. With the model's own tokenizer, prompts
-// of a chat are counted with its template around them, as the server counts.
-func (k Kit) Prompts(p *plan.Plan, found *tokensource.Found) (Prompts, error) {
+// of a chat are counted with its template around them, as the server counts. What a
+// source has to fetch is fetched until ctx ends.
+func (k Kit) Prompts(ctx context.Context, p *plan.Plan, found *tokensource.Found) (Prompts, error) {
 	var out Prompts
 	newSource, err := Pick(k.Sources, "data source", p.Data.Source)
 	if err != nil {
@@ -34,6 +36,9 @@ func (k Kit) Prompts(p *plan.Plan, found *tokensource.Found) (Prompts, error) {
 		}
 	}
 	out.Source, err = newSource(p.Data, found.Tokenizer, p.Seed)
+	if source, ok := out.Source.(prompt.Opener); ok && err == nil {
+		err = source.Open(ctx, use(p, found))
+	}
 	if err != nil || p.Tokenizer.StandIn() || p.Target.Endpoint != plan.EndpointChat || p.Data.Source == plan.SourceTensors {
 		return out, err
 	}
@@ -48,4 +53,18 @@ func (k Kit) Prompts(p *plan.Plan, found *tokensource.Found) (Prompts, error) {
 	out.Source = templated.New(out.Source, template, chat.Options{Special: found.Chat.Special}, found.Tokenizer)
 	out.Templated = true
 	return out, nil
+}
+
+// use is what a plan's prompts are made for.
+func use(p *plan.Plan, found *tokensource.Found) prompt.Use {
+	u := prompt.Use{Chat: p.Target.Endpoint == plan.EndpointChat || p.Target.Endpoint == plan.EndpointMessages}
+	template, err := found.Chat.Template("", false)
+	if err != nil {
+		return u
+	}
+	options := chat.Options{Special: found.Chat.Special, AddGenerationPrompt: true}
+	u.Wrap = func(text string) (string, error) {
+		return template.Render([]chat.Message{chat.Say("user", text)}, options)
+	}
+	return u
 }

@@ -118,7 +118,7 @@ func (r *run) prepare(ctx context.Context) error {
 	}
 	tok := found.Tokenizer
 	r.counter, _ = tok.(interface{ Err() error })
-	prompts, err := r.opt.Kit.Prompts(r.plan, found)
+	prompts, err := r.opt.Kit.Prompts(ctx, r.plan, found)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,188 @@
+package random
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/azure"
+)
+
+// Source makes prompts of random words, of the lengths of a distribution or of a trace.
+type Source struct {
+	lex      *Lexicon
+	input    *prompt.Lengths
+	output   *prompt.Lengths
+	trace    []azure.Row // lengths in place of input and output; nil: none
+	template bool
+	wrap     func(string) (string, error) // the chat template that lengths cover; nil: none
+	around   int                          // tokens that it takes
+	sent     bool                         // prompts are sent with it, not put into it by the server
+	salt     prompt.Salt
+	seed     uint64
+	pool     uint64          // distinct prompts; 0: no bound
+	kept     []prompt.Prompt // those of the pool that were made, while nothing sets two uses of one apart
+	pcg      *rand.PCG
+	rng      *rand.Rand
+	next     prompt.Place
+}
+
+// mostKept bounds the prompts of a pool that are kept rather than made again.
+const mostKept = 1 << 16
+
+// New makes a source of prompts of the lengths that d asks for, counted by tok. A trace
+// is read with read; what is wrong with it is returned as plan.Faults.
+func New(d plan.Data, tok prompt.Tokenizer, seed uint64, read func(name string) ([]byte, error)) (*Source, error) {
+	lex, err := NewLexicon(tok)
+	if err != nil {
+		return nil, err
+	}
+	return newSource(d, lex, seed, read)
+}
+
+func newSource(d plan.Data, lex *Lexicon, seed uint64, read func(name string) ([]byte, error)) (s *Source, err error) {
+	pcg := rand.NewPCG(0, 0)
+	s = &Source{
+		lex: lex, pcg: pcg, rng: rand.New(pcg),
+		input:    prompt.NewLengths(d.Input, prompt.Mix(seed^'i')),
+		output:   prompt.NewLengths(d.Output, prompt.Mix(seed^'o')),
+		salt:     prompt.NewSalt(d.Salt, seed),
+		seed:     prompt.Mix(seed ^ 'r'),
+		pool:     uint64(max(d.Prompts, 0)),
+		template: d.Template,
+	}
+	if s.salt.None() && s.pool <= mostKept {
+		s.kept = make([]prompt.Prompt, s.pool)
+	}
+	if d.Trace.Lengths == "" {
+		return s, nil
+	}
+	const path = "data.trace.lengths"
+	data, err := read(d.Trace.Lengths)
+	if err != nil {
+		return nil, plan.Faults{{Path: path, Text: err.Error(), Hint: "it must be a readable trace"}}
+	}
+	if s.trace, err = azure.Parse(d.Trace.Lengths, path, data); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Open implements prompt.Opener: it takes the chat template where the plan wants one.
+func (s *Source) Open(_ context.Context, u prompt.Use) error {
+	if !s.template {
+		return nil
+	}
+	if u.Wrap == nil {
+		return plan.Faults{{Path: "data.template", Text: "the tokenizer " + s.lex.tok.Name() + " comes without a chat template", Hint: "name the tokenizer of a chat model or leave it out"}}
+	}
+	text, err := u.Wrap("a")
+	if err != nil {
+		return fmt.Errorf("putting the chat template around a prompt: %w", err)
+	}
+	s.wrap, s.sent = u.Wrap, !u.Chat
+	s.around = s.lex.tok.Count(text) - s.lex.tok.Count("a")
+	return nil
+}
+
+// SetStage implements prompt.Stager.
+func (s *Source) SetStage(i int) { s.next = prompt.Place{Stage: uint64(i)} }
+
+// Next implements prompt.Source. It never ends.
+func (s *Source) Next(context.Context) (prompt.Prompt, error) {
+	place := s.next
+	s.next.I++
+	number := place.Number()
+	if s.pool > 0 {
+		number = place.I % s.pool
+	}
+	p, err := s.make(number, place)
+	if err != nil {
+		return p, fmt.Errorf("random prompt %d of stage %d: %w", place.I+1, place.Stage+1, err)
+	}
+	if s.trace != nil {
+		p.Output = s.row(number).Output
+	} else {
+		p.Output = s.output.At(place.Number())
+	}
+	return p, nil
+}
+
+// row is the line of the trace that a prompt is like. Every stage begins with the first.
+func (s *Source) row(number uint64) azure.Row {
+	return s.trace[number&(1<<40-1)%uint64(len(s.trace))]
+}
+
+// make makes the prompt of a number, or takes it from those that are kept.
+func (s *Source) make(number uint64, place prompt.Place) (prompt.Prompt, error) {
+	if number < uint64(len(s.kept)) && s.kept[number].Text != "" {
+		return s.kept[number], nil
+	}
+	var n int
+	if s.trace != nil {
+		n = s.row(number).Input
+	} else {
+		n = s.input.At(number)
+	}
+	s.pcg.Seed(s.seed, prompt.Mix(number))
+	text, err := s.text(n, place)
+	if err != nil {
+		return prompt.Prompt{}, err
+	}
+	p := prompt.Prompt{Text: text, Tokens: n, Hash: prompt.HashText(text)}
+	if number < uint64(len(s.kept)) {
+		s.kept[number] = p
+	}
+	return p, nil
+}
+
+// text draws a text of n tokens, the template included where there is one.
+func (s *Source) text(n int, place prompt.Place) (string, error) {
+	if s.wrap == nil {
+		return s.salted(n, place)
+	}
+	within := n - s.around
+	for range tries {
+		if within < 1 {
+			return "", fmt.Errorf("a length of %d tokens leaves no room for a prompt within the chat template, which takes %d: ask for more", n, s.around)
+		}
+		text, err := s.salted(within, place)
+		if err != nil {
+			return "", err
+		}
+		whole, err := s.wrap(text)
+		if err != nil {
+			return "", fmt.Errorf("putting the chat template around it: %w", err)
+		}
+		count := s.lex.tok.Count(whole)
+		if count == n && s.sent {
+			return whole, nil
+		}
+		if count == n {
+			return text, nil
+		}
+		within += n - count
+	}
+	return "", fmt.Errorf("the tokenizer %q finds no text of exactly %d tokens within the chat template", s.lex.tok.Name(), n)
+}
+
+// salted draws a text of n tokens, its salt included where there is any.
+func (s *Source) salted(n int, place prompt.Place) (string, error) {
+	if s.salt.None() {
+		return s.lex.Text(s.rng, n)
+	}
+	var buf [16]byte
+	word := s.salt.Append(buf[:0], place)
+	grain := string(word[:len(word)-1])
+	count := s.lex.tok.Count(grain)
+	if count < n {
+		return s.lex.Extend(s.rng, grain, count, n-count)
+	}
+	end, ok := s.lex.tok.Cut(grain, n)
+	if !ok {
+		return "", fmt.Errorf("the tokenizer %q finds no salt of %d tokens", s.lex.tok.Name(), n)
+	}
+	return grain[:end], nil
+}

@@ -73,7 +73,17 @@ func try(t *testing.T, args []string) string {
 	if err := os.WriteFile("prompts.jsonl", []byte(`{"prompt": "hello", "output_tokens": 3}`+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	for _, name := range []string{"prompts.json", "payloads.json"} {
+		if err := os.WriteFile(name, []byte(`{"data":[{"payload":[{"messages":[]}]}]}`), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	switch args[0] {
+	case "perf_analyzer", "llm_perf":
+		if code, text := call(append(args, "--dry-run")...); code != exitOK {
+			return text
+		}
+		return ""
 	case "run":
 		args = append([]string{"plan", "check"}, args[1:]...)
 	case "report":

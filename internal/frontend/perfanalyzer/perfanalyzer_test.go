@@ -297,6 +297,7 @@ func TestFaults(t *testing.T) {
 		{"-m m --periodic-concurrency-range 1:10:3", "The --periodic-concurrency-range option requires bi-directional gRPC streaming."},
 		{"-m m -i grpc --streaming --periodic-concurrency-range 1:10:3 --request-period 5", "Must provide --profile-export-file when using the --periodic-concurrency-range option."},
 		{"-m m --session-concurrency 5", "only supported for the OpenAI service-kind"},
+		{openai + "--input-data in.json --endpoint x --async --session-concurrency 2", "--session-concurrency is not served"},
 		{"-m m --grpc-method x", "--grpc-method belongs to"},
 		{"-m m -u ftp://x", "unknown scheme"},
 	} {

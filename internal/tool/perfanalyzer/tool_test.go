@@ -299,3 +299,15 @@ func TestShapeDoesNotFit(t *testing.T) {
 		t.Errorf("code %d, %v: want the tensor's name", got.Code, got.err)
 	}
 }
+
+func TestFixedSchedule(t *testing.T) {
+	s := serve(t, nil)
+	entry := func(at string) string {
+		return `{"timestamp":[` + at + `],"payload":[{"model":"mock","messages":[{"role":"user","content":"hello"}],"stream":true,"max_tokens":3}]}`
+	}
+	data := write(t, "schedule.json", `{"data":[`+entry("0")+","+entry("50")+","+entry("120")+`]}`)
+	got := command(t, "-m mock --service-kind openai --endpoint v1/chat/completions --async --fixed-schedule --input-data "+data+" -u "+s.http, nil)
+	if got.err != nil || got.Code != frontend.ExitOK || !strings.Contains(got.out, "    Request count: 3\n") {
+		t.Fatalf("code %d, %v\n%s%s", got.Code, got.err, got.out, got.log)
+	}
+}

@@ -1,0 +1,67 @@
+package perfanalyzer
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	frontend "inferometer/internal/frontend/perfanalyzer"
+	"inferometer/internal/tritontest"
+)
+
+// The commands of the seeds, and ordinary models, on a real Triton server. Windows are
+// shorter than in the seeds.
+func TestRealTriton(t *testing.T) {
+	s := tritontest.Start(t, "ensemble", "simple", "vllm_old", "sequence")
+	dir := t.TempDir()
+	ensemble := write(t, "prompts_perfanalyzer.json", `{"data":[{"text_input":["hello world"],"max_tokens":[4],"stream":[true]},{"text_input":["good day"],"max_tokens":[4],"stream":[true]}]}`)
+	old := write(t, "prompts.json", `{"data": [{"PROMPT": ["Hello, my name is"], "STREAM": [true]}]}`)
+	export := func(name string) string { return filepath.Join(dir, name) }
+	for _, c := range []struct {
+		name, args string
+		want       []string
+	}{
+		{"the ensemble of the seed", "-u " + s.GRPC + " -i grpc -m ensemble --async --input-data " + ensemble + " --measurement-interval 500 --profile-export-file " + export("ensemble.json") +
+			" --service-kind triton -v --endpoint v1/chat/completions --concurrency-range 1:2:1 --stability-percentage 999 --streaming --shape max_tokens:1 --shape text_input:1 -f " + export("pa.csv"),
+			[]string{"  Detected decoupled model", "    Response Throughput: N infer/sec", "  Composing models:\n  postprocessing, version: N\n", "  preprocessing, version: N\n", "  tensorrt_llm, version: N\n", "Concurrency: N, throughput: N infer/sec"}},
+		{"prefill of the seed", "-m vllm_old -u " + s.GRPC + " -i grpc --async --streaming --input-data=" + old + " --profile-export-file=" + export("old.json") +
+			" --measurement-mode=count_windows --measurement-request-count=10 --stability-percentage=999",
+			[]string{"    Request count: N\n", "    First response latency: avg N usec"}},
+		{"an ordinary model over gRPC", "-m simple -u " + s.GRPC + " -i grpc -p 300 -s 999 -b 2",
+			[]string{"  Using synchronous calls for inference", "    Avg gRPC time: N usec ((un)marshal request/response N usec + response wait N usec)\n  Server:\n    Inference count: N\n"}},
+		{"and over HTTP, at a rate", "-m simple -u " + s.HTTP + " -p 300 -s 999 --request-rate-range 50 --input-data zero",
+			[]string{"Request Rate: N inference requests per second", "    Avg HTTP time: N usec (send/recv N usec + response wait N usec)"}},
+		{"sequences", "-m sequence -u " + s.GRPC + " -i grpc --streaming -p 300 -s 999 --concurrency-range 2",
+			[]string{"    Sequence count: N (N seq/sec)\n"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := command(t, c.args, nil)
+			if got.err != nil || got.Code != frontend.ExitOK {
+				t.Fatalf("code %d, %v\n%s%s", got.Code, got.err, got.out, got.log)
+			}
+			text := strings.Join(shape(got.out), "\n") + "\n"
+			for _, want := range c.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("the report lacks %q:\n%s", want, got.out)
+				}
+			}
+			for _, st := range got.Result.Stages {
+				if st.Counts.Failed > 0 || len(st.Level.Server) == 0 || st.Level.Server[0].Success.Count == 0 {
+					t.Errorf("failures %+v, server %+v", st.Failures, st.Level.Server)
+				}
+				// What the server counts over the windows is what ended in them, but for
+				// requests that were under way at the edges.
+				in, out := int64(st.Level.Server[0].Success.Count), st.Level.Merged.Requests
+				if d := in - out; d < -8 || d > 8 {
+					t.Errorf("the server counts %d requests, the windows %d", in, out)
+				}
+			}
+		})
+	}
+	checkExport(t, export("ensemble.json"), []float64{1, 2}, "text_input")
+	checkExport(t, export("old.json"), []float64{1}, "PROMPT")
+	if text, err := os.ReadFile(export("postprocessing_v1.pa.csv")); err != nil || strings.Count(string(text), "\n") != 3 {
+		t.Errorf("CSV of a composing model %q, %v", text, err)
+	}
+}

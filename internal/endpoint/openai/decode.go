@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"inferometer/internal/endpoint"
+	"inferometer/internal/endpoint/answer"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
 )
@@ -11,9 +12,8 @@ import (
 // Decoder reads the answers of OpenAI-compatible servers. It holds nothing of one
 // answer when it reads the next.
 type Decoder struct {
-	kind Kind
-	tok  prompt.Tokenizer // nil, or the run's own
-	own  bool             // tok is the model's own, not one that stands in for it
+	kind  Kind
+	count answer.Counter
 }
 
 var _ endpoint.Decoder = (*Decoder)(nil)
@@ -22,31 +22,23 @@ var _ endpoint.Decoder = (*Decoder)(nil)
 // counts beside the server; one that stands in for it counts only answers in one
 // piece that the server did not count. Without any that is left undone.
 func NewDecoder(kind Kind, tok prompt.Tokenizer, own bool) *Decoder {
-	return &Decoder{kind: kind, tok: tok, own: own && tok != nil}
+	return &Decoder{kind: kind, count: answer.NewCounter(tok, own)}
 }
 
 // Decode fills in rec's events, text, token counts and finish reason from its body.
 // A failure that rec has already is kept, with whatever arrived before it decoded;
 // otherwise one that only the content shows is set.
 func (d *Decoder) Decode(rec *record.Record) {
-	rec.Events, rec.Text = rec.Events[:0], rec.Text[:0]
-	rec.Out = record.Tokens{Local: -1}
-	rec.Cached, rec.Finish = -1, ""
-	switch {
-	case rec.Status != 0 && (rec.Status < 200 || rec.Status > 299):
-		refused(rec)
-		return
-	case rec.Failure != nil && len(rec.Body) == 0:
+	answer.Clear(rec)
+	body, ok := answer.Body(rec)
+	if !ok {
 		return
 	}
-	body := bytes.TrimLeft(bytes.TrimPrefix(rec.Body, []byte("\xef\xbb\xbf")), " \t\r\n")
 	switch {
-	case len(body) == 0:
-		fail(rec, record.BadBody, rec.End, "the answer is empty")
 	case body[0] == '{':
 		d.whole(rec)
 	case body[0] == '<' || d.kind == Embeddings:
-		fail(rec, record.BadBody, rec.End, "the answer is neither JSON nor a stream of events: "+message(rec.Body))
+		answer.Fail(rec, record.BadBody, rec.End, "the answer is neither JSON nor a stream of events: "+answer.Message(rec.Body))
 	default:
 		d.stream(rec)
 	}
@@ -62,13 +54,13 @@ func (d *Decoder) whole(rec *record.Record) {
 	err := c.parse(bytes.TrimPrefix(rec.Body, []byte("\xef\xbb\xbf")))
 	rec.Text = c.text
 	if err != nil {
-		fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+err.Error())
+		answer.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+err.Error())
 		return
 	}
 	if c.failed {
 		rec.Text = rec.Text[:0]
 		rec.Events = append(rec.Events, record.Event{Mark: len(rec.Marks) - 1, Label: record.Error})
-		fail(rec, record.StreamError, rec.End, message(rec.Body))
+		answer.Fail(rec, record.StreamError, rec.End, answer.Message(rec.Body))
 		return
 	}
 	event := record.Event{Mark: len(rec.Marks) - 1, Label: record.Whole, Text: len(rec.Text)}
@@ -76,21 +68,17 @@ func (d *Decoder) whole(rec *record.Record) {
 	rec.Finish = finishName(c.finish)
 	switch {
 	case d.kind == Embeddings && !c.data:
-		fail(rec, record.BadBody, rec.End, "the answer holds no embedding: "+message(rec.Body))
+		answer.Fail(rec, record.BadBody, rec.End, "the answer holds no embedding: "+answer.Message(rec.Body))
 		return
 	case d.kind == Embeddings:
 		rec.Text = rec.Text[:0]
 		event.Text = 0
 	case !c.choices:
 		rec.Text = rec.Text[:0]
-		fail(rec, record.BadBody, rec.End, "the answer has no choices: "+message(rec.Body))
+		answer.Fail(rec, record.BadBody, rec.End, "the answer has no choices: "+answer.Message(rec.Body))
 		return
 	default:
-		d.countWhole(rec, c.usage.completion)
-		event.Tokens = rec.Out.N
-		if rec.Out.Source == record.Uncounted {
-			event.Tokens = -1
-		}
+		event.Tokens = d.count.Whole(rec, c.usage.completion)
 	}
 	rec.Events = append(rec.Events, event)
 }

@@ -12,7 +12,7 @@ import (
 func typical(n, perRead int) *record.Record {
 	words := []string{" the", " quick", "er", " brown", "\\n", " fox", ",", " jumps"}
 	var b strings.Builder
-	rec := answer("")
+	rec := answered("")
 	rec.Marks = nil
 	for i := range n {
 		b.WriteString(`data: {"id":"chatcmpl-0123456789abcdef0123456789abcdef","object":"chat.completion.chunk","created":1794703476,"model":"meta/llama-3.1-8b","choices":[{"index":0,"delta":{"content":"`)
@@ -65,7 +65,7 @@ func BenchmarkStream(b *testing.B) {
 }
 
 func BenchmarkWhole(b *testing.B) {
-	rec, d := answer(`{"id":"chatcmpl-1","object":"chat.completion","created":1794703476,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"`+strings.Repeat(" word", 16)+`","tool_calls":[]},"logprobs":null,"finish_reason":"length"}],"usage":{"prompt_tokens":7,"completion_tokens":16,"total_tokens":23}}`), NewDecoder(Chat, words{}, false)
+	rec, d := answered(`{"id":"chatcmpl-1","object":"chat.completion","created":1794703476,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"`+strings.Repeat(" word", 16)+`","tool_calls":[]},"logprobs":null,"finish_reason":"length"}],"usage":{"prompt_tokens":7,"completion_tokens":16,"total_tokens":23}}`), NewDecoder(Chat, words{}, false)
 	b.ReportAllocs()
 	for b.Loop() {
 		d.Decode(rec)

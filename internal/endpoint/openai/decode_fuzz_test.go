@@ -274,7 +274,7 @@ func FuzzStream(f *testing.F) {
 		if len(first) == 0 || first[0] == '{' || first[0] == '<' {
 			return
 		}
-		rec := answer(string(body))
+		rec := answered(string(body))
 		NewDecoder(Chat, nil, false).Decode(rec)
 		var scan sse.Scanner
 		scan.Reset(body)
@@ -325,7 +325,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("<html><title>x"), 1, 200)
 	f.Fuzz(func(t *testing.T, body []byte, step, status int) {
 		for _, kind := range []Kind{Chat, Completions, Embeddings} {
-			rec := answer(string(body))
+			rec := answered(string(body))
 			rec.Status, rec.Marks = status, nil
 			for off := 0; off < len(body); {
 				off += max(1, step%97)

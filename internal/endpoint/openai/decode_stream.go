@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"inferometer/internal/endpoint/answer"
 	"inferometer/internal/endpoint/sse"
 	"inferometer/internal/jsonscan"
 	"inferometer/internal/record"
@@ -14,11 +15,9 @@ import (
 type streamed struct {
 	rec    *record.Record
 	chunk  chunk
-	events []record.Event
-	mark   int // the read that the last event came out of
+	events answer.Events
 
 	usage     usage // the last that was said
-	tokens    int   // events that carry tokens
 	counted   int   // of those, events with a usage of their own
 	empty     int   // events of a choice without text
 	finishes  int   // events with a finish reason and no text
@@ -39,7 +38,8 @@ type streamed struct {
 
 // stream reads an answer made of server-sent events.
 func (d *Decoder) stream(rec *record.Record) {
-	st := streamed{rec: rec, events: rec.Events, mark: -1, usage: usage{-1, -1, -1}}
+	st := streamed{rec: rec, usage: usage{-1, -1, -1}}
+	st.events.Begin(rec)
 	st.chunk.text = rec.Text
 	var scan sse.Scanner
 	scan.Reset(rec.Body)
@@ -49,9 +49,9 @@ func (d *Decoder) stream(rec *record.Record) {
 			st.take(&e)
 		}
 	}
-	rec.Events, rec.Text = st.events, st.chunk.text
+	rec.Events, rec.Text = st.events.List(), st.chunk.text
 	takeUsage(rec, st.usage)
-	d.countStream(rec, &st)
+	d.countStream(&st)
 	st.judge()
 }
 
@@ -73,7 +73,7 @@ func (st *streamed) repeat(e *sse.Event) bool {
 		st.chunk.text = append(st.chunk.text, data[n:end]...)
 	}
 	st.chunks++
-	st.add(e.End, st.label, len(st.chunk.text)-before, 1)
+	st.events.Add(e.End, st.label, len(st.chunk.text)-before, 1)
 	return true
 }
 
@@ -82,8 +82,8 @@ func (st *streamed) take(e *sse.Event) {
 	switch {
 	case string(e.Type) == "error":
 		st.chunks++
-		st.add(e.End, record.Error, 0, 0)
-		st.fail(record.StreamError, message(e.Data))
+		st.events.Add(e.End, record.Error, 0, 0)
+		st.events.Fail(record.StreamError, answer.Message(e.Data))
 	case !e.HasData:
 		label := record.Unknown
 		if e.Comment || e.Type != nil || e.ID != nil || e.Retry != nil {
@@ -91,12 +91,12 @@ func (st *streamed) take(e *sse.Event) {
 		} else {
 			st.unknown++
 		}
-		st.add(e.End, label, 0, 0)
+		st.events.Add(e.End, label, 0, 0)
 	case len(e.Data) == 0:
-		st.add(e.End, record.Empty, 0, 0)
+		st.events.Add(e.End, record.Empty, 0, 0)
 	case string(bytes.TrimSpace(e.Data)) == "[DONE]":
 		st.done = true
-		st.add(e.End, record.Done, 0, 0)
+		st.events.Add(e.End, record.Done, 0, 0)
 	default:
 		st.takeChunk(e)
 	}
@@ -108,11 +108,11 @@ func (st *streamed) takeChunk(e *sse.Event) {
 	before := len(c.text)
 	if err := c.parse(e.Data); err != nil {
 		st.unknown++
-		st.add(e.End, record.Unknown, 0, 0)
+		st.events.Add(e.End, record.Unknown, 0, 0)
 		if e.Unterminated {
 			st.unclosed = true
 		} else if st.malformed == "" {
-			st.malformed = fmt.Sprintf("event %d, at byte %d of the answer, is not JSON: %v", len(st.events), e.Start, err)
+			st.malformed = fmt.Sprintf("event %d, at byte %d of the answer, is not JSON: %v", st.events.Len(), e.Start, err)
 		}
 		return
 	}
@@ -147,39 +147,13 @@ func (st *streamed) takeChunk(e *sse.Event) {
 		st.rec.Finish = finishName(c.finish)
 	}
 	st.several = st.several || c.others
-	st.add(e.End, label, text, tokens)
+	st.events.Add(e.End, label, text, tokens)
 	if label == record.Error {
-		st.fail(record.StreamError, message(e.Data))
+		st.events.Fail(record.StreamError, answer.Message(e.Data))
 	}
 	if c.learnable() && !e.Joined {
 		st.prefix, st.suffix, st.label = e.Data[:c.start], e.Data[c.end:], label
 	}
-}
-
-// add appends an event that is complete at offset end of the body.
-func (st *streamed) add(end int, label record.Label, text, tokens int) {
-	marks := st.rec.Marks
-	m := max(st.mark, 0)
-	for m < len(marks)-1 && marks[m].Off < end {
-		m++
-	}
-	if m == st.mark {
-		st.events[len(st.events)-1].Merged = true
-	}
-	st.mark = m
-	if label.IsToken() {
-		st.tokens++
-	}
-	st.events = append(st.events, record.Event{Mark: m, Label: label, Text: text, Tokens: tokens})
-}
-
-// fail notes a failure at the moment of the last event.
-func (st *streamed) fail(class record.Class, text string) {
-	at := st.rec.End
-	if st.mark >= 0 && st.mark < len(st.rec.Marks) {
-		at = st.rec.Marks[st.mark].At()
-	}
-	fail(st.rec, class, at, text)
 }
 
 // judge finds the failures that show once the stream has ended. A finish reason,
@@ -189,14 +163,14 @@ func (st *streamed) judge() {
 	switch {
 	case rec.Failure != nil:
 	case st.malformed != "":
-		fail(rec, record.BadBody, rec.End, st.malformed)
+		answer.Fail(rec, record.BadBody, rec.End, st.malformed)
 	case st.unclosed && !st.done:
-		fail(rec, record.Truncated, rec.End, "the answer ends in the middle of event "+strconv.Itoa(len(st.events)))
+		answer.Fail(rec, record.Truncated, rec.End, "the answer ends in the middle of event "+strconv.Itoa(st.events.Len()))
 	case st.chunks == 0 && st.unknown > 0:
-		fail(rec, record.BadBody, rec.End, "the answer is neither JSON nor a stream of chat or completion events: "+message(rec.Body))
+		answer.Fail(rec, record.BadBody, rec.End, "the answer is neither JSON nor a stream of chat or completion events: "+answer.Message(rec.Body))
 	case st.chunks == 0:
-		fail(rec, record.BadBody, rec.End, "the stream holds no events")
+		answer.Fail(rec, record.BadBody, rec.End, "the stream holds no events")
 	case rec.Finish == "" && !st.done && !st.closed:
-		fail(rec, record.Truncated, rec.End, fmt.Sprintf("the stream ends after %d events without a finish reason or [DONE]", len(st.events)))
+		answer.Fail(rec, record.Truncated, rec.End, fmt.Sprintf("the stream ends after %d events without a finish reason or [DONE]", st.events.Len()))
 	}
 }

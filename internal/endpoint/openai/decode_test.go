@@ -34,8 +34,8 @@ type words struct{}
 func (words) Name() string          { return "words" }
 func (words) Count(text string) int { return len(strings.Fields(text)) }
 
-// answer is a record of a successful answer that came in one read.
-func answer(body string) *record.Record {
+// answered is a record of a successful answer that came in one read.
+func answered(body string) *record.Record {
 	return &record.Record{
 		Status: 200, Streamed: true, Body: []byte(body), End: 9 * time.Millisecond,
 		Marks: []record.Mark{{Off: len(body), Kernel: record.Never, User: 5 * time.Millisecond}},
@@ -190,7 +190,7 @@ var streamCases = []struct {
 func TestStreams(t *testing.T) {
 	for _, c := range streamCases {
 		t.Run(c.name, func(t *testing.T) {
-			rec := answer(c.body)
+			rec := answered(c.body)
 			NewDecoder(Chat, words{}, false).Decode(rec)
 			if diff := cmp.Diff(c.want, summarise(rec)); diff != "" {
 				t.Error(diff)
@@ -223,7 +223,7 @@ func TestFailures(t *testing.T) {
 		{"plain JSON without choices", `{"status":"ok"}`, "", `bad_body: the answer has no choices: {"status":"ok"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			rec := answer(c.body)
+			rec := answered(c.body)
 			NewDecoder(Chat, nil, false).Decode(rec)
 			got := summarise(rec)
 			if got.Failure != c.want || got.Labels != c.labels {
@@ -237,7 +237,7 @@ func TestFailures(t *testing.T) {
 }
 
 func TestEarlierFailureIsKept(t *testing.T) {
-	rec := answer(data(role, chat(`{"content":"a"}`)) + "data: {\"cho")
+	rec := answered(data(role, chat(`{"content":"a"}`)) + "data: {\"cho")
 	reset := &record.Failure{Class: record.Reset, Message: "connection reset by peer", At: 4}
 	rec.Failure = reset
 	NewDecoder(Chat, nil, false).Decode(rec)
@@ -271,14 +271,14 @@ func TestStatusMessages(t *testing.T) {
 		strings.Repeat("é", 500): strings.Repeat("é", 199) + "…",
 		"bad \xff byte":          "bad byte",
 	} {
-		rec := answer(body)
+		rec := answered(body)
 		rec.Status = 503
 		rec.Failure = &record.Failure{Class: record.HTTPStatus, Status: 503, At: 8}
 		NewDecoder(Chat, words{}, false).Decode(rec)
 		if diff := cmp.Diff(&record.Failure{Class: record.HTTPStatus, Status: 503, Message: want, At: 8}, rec.Failure); diff != "" {
 			t.Errorf("%.80q: %s", body, diff)
 		}
-		rec = answer(body)
+		rec = answered(body)
 		rec.Status = 503
 		NewDecoder(Chat, words{}, false).Decode(rec)
 		if rec.Failure == nil || rec.Failure.Class != record.HTTPStatus || rec.Failure.Message != want || len(rec.Events) != 0 {
@@ -288,7 +288,7 @@ func TestStatusMessages(t *testing.T) {
 }
 
 func TestEmbeddings(t *testing.T) {
-	rec := answer(`{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.1,-2e-3]}],"model":"m","usage":{"prompt_tokens":7,"total_tokens":7}}`)
+	rec := answered(`{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.1,-2e-3]}],"model":"m","usage":{"prompt_tokens":7,"total_tokens":7}}`)
 	NewDecoder(Embeddings, words{}, false).Decode(rec)
 	want := summary{Labels: "whole", Texts: []string{""}, Tokens: []int{0}, In: serverIn, Out: record.Tokens{Local: -1}, Cached: -1}
 	if diff := cmp.Diff(want, summarise(rec)); diff != "" {
@@ -299,7 +299,7 @@ func TestEmbeddings(t *testing.T) {
 		"data: {}\n\n":     "bad_body: the answer is neither JSON nor a stream of events: {}",
 		`{"error":"oops"}`: "stream_error: oops",
 	} {
-		rec := answer(body)
+		rec := answered(body)
 		NewDecoder(Embeddings, nil, false).Decode(rec)
 		if got := summarise(rec).Failure; got != want {
 			t.Errorf("%s: %s", body, got)
@@ -321,14 +321,14 @@ func TestTokenizerCounts(t *testing.T) {
 		{"as many as events", body + data(usageChunk(2)), 1, []int{1, 1}, record.Tokens{N: 2, Source: record.FromServer, Local: 6}},
 		{"disagreement", body + data(usageChunk(5)), 2, []int{-1, -1}, record.Tokens{N: 5, Source: record.FromServer, Local: 3}},
 	} {
-		rec := answer(c.body)
+		rec := answered(c.body)
 		NewDecoder(Chat, c.tok, true).Decode(rec)
 		got := summarise(rec)
 		if diff := cmp.Diff(c.tokens, got.Tokens); diff != "" || got.Out != c.out {
 			t.Errorf("%s: %v, %+v", c.name, got.Tokens, got.Out)
 		}
 	}
-	rec := answer(`{"choices":[{"text":"abcd"}]}`)
+	rec := answered(`{"choices":[{"text":"abcd"}]}`)
 	NewDecoder(Completions, letters(2), true).Decode(rec)
 	if want := (record.Tokens{N: 2, Source: record.FromTokenizer, Local: 2}); rec.Out != want {
 		t.Errorf("whole: %+v", rec.Out)
@@ -352,7 +352,7 @@ func TestMarksOfEvents(t *testing.T) {
 		{"marks short of the body", []int{n}, []int{0, 0, 0, 0}, []bool{true, true, true, false}},
 		{"no marks", nil, nil, nil},
 	} {
-		rec := answer(body)
+		rec := answered(body)
 		rec.Marks = nil
 		for _, off := range c.offs {
 			rec.Marks = append(rec.Marks, record.Mark{Off: off})
@@ -377,7 +377,7 @@ func TestMarksOfEvents(t *testing.T) {
 
 func TestFailureTakesTheEventsStamp(t *testing.T) {
 	body := data(chat(`{"content":"a"}`), `{"error":"x"}`)
-	rec := answer(body + data("[DONE]"))
+	rec := answered(body + data("[DONE]"))
 	rec.Marks = []record.Mark{{Off: len(body), Kernel: 41, User: 42}, {Off: len(rec.Body), Kernel: 51, User: 52}}
 	NewDecoder(Chat, nil, false).Decode(rec)
 	if rec.Failure == nil || rec.Failure.At != 41 {
@@ -388,9 +388,9 @@ func TestFailureTakesTheEventsStamp(t *testing.T) {
 // A record that was used before must decode as a new one does.
 func TestReusedRecord(t *testing.T) {
 	d := NewDecoder(Chat, words{}, false)
-	used := answer(data(chat(`{"content":"long text"}`), length, usageChunk(8)))
+	used := answered(data(chat(`{"content":"long text"}`), length, usageChunk(8)))
 	d.Decode(used)
-	fresh := answer(data(chat(`{"content":"x"}`), "[DONE]"))
+	fresh := answered(data(chat(`{"content":"x"}`), "[DONE]"))
 	used.Body, used.Marks, used.In = fresh.Body, fresh.Marks, fresh.In
 	d.Decode(used)
 	d.Decode(fresh)

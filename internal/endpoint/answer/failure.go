@@ -1,4 +1,4 @@
-package openai
+package answer
 
 import (
 	"bytes"
@@ -16,27 +16,27 @@ import (
 // maxMessage bounds a failure's message, in characters.
 const maxMessage = 200
 
-// fail notes a failure unless there is one already.
-func fail(rec *record.Record, class record.Class, at time.Duration, text string) {
+// Fail notes a failure unless there is one already.
+func Fail(rec *record.Record, class record.Class, at time.Duration, text string) {
 	if rec.Failure == nil {
-		rec.Failure = &record.Failure{Class: class, Status: rec.Status, Message: shorten(text), At: at}
+		rec.Failure = &record.Failure{Class: class, Status: rec.Status, Message: Shorten(text), At: at}
 	}
 }
 
-// refused says why a request was answered with a status other than 2xx, in the
+// Refused says why a request was answered with a status other than 2xx, in the
 // server's words.
-func refused(rec *record.Record) {
-	fail(rec, record.HTTPStatus, rec.End, "")
+func Refused(rec *record.Record) {
+	Fail(rec, record.HTTPStatus, rec.End, "")
 	if f := rec.Failure; f.Class == record.HTTPStatus && f.Message == "" {
-		if f.Message = message(rec.Body); f.Message == "" {
+		if f.Message = Message(rec.Body); f.Message == "" {
 			f.Message = http.StatusText(rec.Status)
 		}
 	}
 }
 
-// message finds the words for a person in an error: those of a JSON error object
+// Message finds the words for a person in an error: those of a JSON error object
 // in one of the usual shapes, the title of an HTML page, or the text itself.
-func message(body []byte) string {
+func Message(body []byte) string {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")))
 	if bytes.HasPrefix(body, []byte("data:")) {
 		var scan sse.Scanner
@@ -48,15 +48,15 @@ func message(body []byte) string {
 	var v any
 	if len(body) > 0 && len(body) <= 1<<20 && json.Unmarshal(body, &v) == nil {
 		if text := errorText(v); text != "" {
-			return shorten(text)
+			return Shorten(text)
 		}
 	}
 	// Only the start matters, and it may be long.
 	body = body[:min(len(body), 16<<10)]
 	if len(body) > 0 && body[0] == '<' {
-		return shorten(pageTitle(body))
+		return Shorten(pageTitle(body))
 	}
-	return shorten(string(body))
+	return Shorten(string(body))
 }
 
 // errorText looks for a message in a decoded JSON error.
@@ -110,8 +110,8 @@ func element(page []byte, tag string) string {
 	return strings.TrimSpace(html.UnescapeString(string(page[start : start+end])))
 }
 
-// shorten makes text fit into a line of a report: one line, valid, not too long.
-func shorten(text string) string {
+// Shorten makes text fit into a line of a report: one line, valid, not too long.
+func Shorten(text string) string {
 	text = strings.ToValidUTF8(text[:min(len(text), 8*maxMessage)], "")
 	fields := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
 	short := []rune(strings.Join(fields, " "))

@@ -1,0 +1,310 @@
+// Package replica is the HTTP side that protocols share: a set of servers that
+// requests are dealt out to, their clients, the headers of every request and those
+// that tie the requests of a session together.
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/net/http/httpproxy"
+
+	"inferometer/internal/endpoint"
+	"inferometer/internal/exchange"
+	"inferometer/internal/exchange/h2"
+	"inferometer/internal/netclock"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/record"
+)
+
+// Protocol is what protocols differ in.
+type Protocol struct {
+	// URL is where requests go, given one of the target's.
+	URL func(base string) (*url.URL, error)
+	// Auth are the fields that carry the API key; nil: as a bearer token.
+	Auth     func(key string) []exchange.Field
+	Fields   []exchange.Field // of the protocol's own
+	Streamed bool             // answers are streams of events
+}
+
+// Set is one server or several replicas of it.
+type Set struct {
+	replicas []replica
+	streamed bool
+	ownID    bool // requests get an X-Request-Id of ours
+	runID    string
+	session  plan.SessionHeaders
+
+	mu     sync.Mutex
+	tokens map[string]string // of sessions
+}
+
+// client carries out requests to one server.
+type client interface {
+	Do(ctx context.Context, req *exchange.Request, rec *record.Record)
+	Warm(ctx context.Context, n int) error
+	Close() error
+}
+
+// replica is one of the target's URLs.
+type replica struct {
+	client client
+	head   *exchange.Head
+	stamps bool
+}
+
+const requestID = "X-Request-Id"
+
+// New makes a Set of a target.
+func New(t plan.Target, o endpoint.Options, p Protocol) (*Set, error) {
+	s := &Set{streamed: p.Streamed, runID: o.RunID, ownID: true, session: t.Session}
+	if s.session.Token != "" {
+		s.tokens = map[string]string{}
+	}
+	for name := range t.Headers {
+		if strings.EqualFold(name, requestID) {
+			s.ownID = false
+		}
+	}
+	proxies := httpproxy.FromEnvironment().ProxyFunc()
+	for _, raw := range t.URLs {
+		r, err := newReplica(raw, t, o, p, proxies)
+		if err != nil {
+			return nil, err
+		}
+		s.replicas = append(s.replicas, r)
+	}
+	if len(s.replicas) == 0 {
+		return nil, errors.New("the target has no URL")
+	}
+	return s, nil
+}
+
+func newReplica(raw string, t plan.Target, o endpoint.Options, p Protocol, proxies func(*url.URL) (*url.URL, error)) (replica, error) {
+	u, err := p.URL(raw)
+	if err != nil {
+		return replica{}, err
+	}
+	proxy, err := proxies(u)
+	if err != nil {
+		return replica{}, fmt.Errorf("the proxy variables for %s: %w", u.Redacted(), err)
+	}
+	if proxy != nil && proxy.Scheme != "http" {
+		return replica{}, fmt.Errorf("the proxy variables for %s name a proxy of scheme %q: only http:// proxies can be used", u.Redacted(), proxy.Scheme)
+	}
+	opt := netclock.DialOptions{Proxy: proxy, Tunnel: t.HTTP2, Timeout: time.Duration(t.Timeouts.Connect)}
+	if u.Scheme == "https" {
+		opt.TLS = o.TLS.Clone()
+		opt.TLS.ServerName = u.Hostname()
+		opt.TLS.NextProtos = []string{"http/1.1"}
+		if t.HTTP2 {
+			opt.TLS.NextProtos = []string{"h2"}
+		}
+	}
+	dialer := netclock.NewDialer(o.Clock, hostPort(u), opt)
+	r := replica{
+		head:   exchange.NewHead(u, fields(t, o.Key, u, p), proxy),
+		stamps: dialer.KernelStamps(),
+	}
+	limits := netclock.Limits{
+		FirstByte: time.Duration(t.Timeouts.FirstByte),
+		Stall:     time.Duration(t.Timeouts.Stall),
+		Request:   time.Duration(t.Timeouts.Request),
+	}
+	if t.HTTP2 {
+		r.client = h2.NewClient(o.Clock, dialer, h2.Options{Limits: limits, Streams: plan.HTTP2Streams, Secure: opt.TLS != nil})
+	} else {
+		r.client = exchange.NewClient(o.Clock, dialer, limits)
+	}
+	return r, nil
+}
+
+// URL is where requests go: usual is the protocol's path, path what the plan has in
+// place of it. A base URL that already ends in the usual path, or in /v1, is not
+// extended twice.
+func URL(base, path, usual string) (*url.URL, error) {
+	u, err := url.Parse(base)
+	if err != nil {
+		return nil, fmt.Errorf("target URL %q: %w", base, err)
+	}
+	if u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, fmt.Errorf("target URL %q needs a scheme and a host, as in http://localhost:8000", base)
+	}
+	have := strings.TrimRight(u.Path, "/")
+	if path == "" {
+		path = usual
+		if strings.HasSuffix(have, path) {
+			path = ""
+		} else if strings.HasSuffix(have, "/v1") {
+			path = strings.TrimPrefix(path, "/v1")
+		}
+	} else if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	u.Path = have + path
+	return u, nil
+}
+
+// hostPort is the address behind a URL.
+func hostPort(u *url.URL) string {
+	if u.Port() != "" {
+		return u.Host
+	}
+	if u.Scheme == "https" {
+		return net.JoinHostPort(u.Hostname(), "443")
+	}
+	return net.JoinHostPort(u.Hostname(), "80")
+}
+
+// fields are the headers of every request. What the user gives wins.
+func fields(t plan.Target, key string, u *url.URL, p Protocol) []exchange.Field {
+	accept := "application/json"
+	if p.Streamed {
+		accept = "text/event-stream"
+	}
+	own := []exchange.Field{
+		{Name: "User-Agent", Value: "inferometer"},
+		{Name: "Content-Type", Value: "application/json"},
+		{Name: "Accept", Value: accept},
+	}
+	switch auth := netclock.ProxyAuthorization(u); {
+	case key != "" && p.Auth != nil:
+		own = append(own, p.Auth(key)...)
+	case key != "":
+		own = append(own, exchange.Field{Name: "Authorization", Value: "Bearer " + key})
+	case auth != "":
+		own = append(own, exchange.Field{Name: "Authorization", Value: auth})
+	}
+	own = append(own, p.Fields...)
+	names := make([]string, 0, len(t.Headers))
+	for name := range t.Headers {
+		names = append(names, name)
+		own = slices.DeleteFunc(own, func(f exchange.Field) bool { return strings.EqualFold(f.Name, name) })
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		own = append(own, exchange.Field{Name: name, Value: t.Headers[name]})
+	}
+	return own
+}
+
+// KernelStamps reports whether reads carry the kernel's receive time.
+func (s *Set) KernelStamps() bool { return s.replicas[0].stamps }
+
+// Warm opens n connections, dealt out over the replicas.
+func (s *Set) Warm(ctx context.Context, n int) error {
+	for i, r := range s.replicas {
+		share := n / len(s.replicas)
+		if i < n%len(s.replicas) {
+			share++
+		}
+		if err := r.client.Warm(ctx, share); err != nil {
+			return fmt.Errorf("opening connections to %s: %w", r.head.Host(), err)
+		}
+	}
+	return nil
+}
+
+// Close closes idle connections.
+func (s *Set) Close() error {
+	var errs []error
+	for _, r := range s.replicas {
+		errs = append(errs, r.client.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Call makes a request of a prompt's body.
+func (s *Set) Call(p *prompt.Prompt, body []byte) endpoint.Call {
+	c := &call{set: s, target: int(p.Seq % int64(len(s.replicas)))}
+	var own []exchange.Field
+	if s.ownID {
+		own = append(own, exchange.Field{Name: requestID, Value: s.runID + "-" + strconv.FormatInt(p.Seq, 10)})
+	}
+	if p.Session != "" && s.session.ID != "" {
+		own = append(own, exchange.Field{Name: s.session.ID, Value: headerValue(p.Session)})
+	}
+	if p.Session != "" && s.tokens != nil {
+		c.session = p.Session
+		c.token = s.tokenOf(p.Session)
+	}
+	c.request = s.replicas[c.target].head.Encode(body, c.withToken(own)...)
+	return c
+}
+
+// headerValue keeps what a header may hold.
+func headerValue(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// tokenOf is what the server gave a session to know it by; empty: nothing yet.
+func (s *Set) tokenOf(session string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tokens[session]
+}
+
+// call is one request ready to go.
+type call struct {
+	set     *Set
+	target  int
+	request *exchange.Request
+	session string // whose token is sent and kept; empty: none
+	token   string // that the request holds
+}
+
+// withToken adds the session's token to the fields of a request, and asks for the
+// next one.
+func (c *call) withToken(own []exchange.Field) []exchange.Field {
+	if c.token == "" {
+		return own
+	}
+	return append(own, exchange.Field{Name: c.set.session.Token, Value: c.token})
+}
+
+// Do carries out the request.
+func (c *call) Do(ctx context.Context, rec *record.Record) {
+	rec.Target = c.target
+	rec.Streamed = c.set.streamed
+	r := &c.set.replicas[c.target]
+	if c.session == "" {
+		r.client.Do(ctx, c.request, rec)
+		return
+	}
+	c.refresh(r)
+	c.request.Want = c.set.session.Token
+	r.client.Do(ctx, c.request, rec)
+	if got := c.request.Got; got != "" && got != c.token {
+		c.set.mu.Lock()
+		c.set.tokens[c.session] = got
+		c.set.mu.Unlock()
+	}
+}
+
+// refresh encodes the request again where the session got another token after it
+// was prepared.
+func (c *call) refresh(r *replica) {
+	token := c.set.tokenOf(c.session)
+	if token == c.token {
+		return
+	}
+	own := slices.DeleteFunc(slices.Clone(c.request.Fields()), func(f exchange.Field) bool {
+		return strings.EqualFold(f.Name, c.set.session.Token)
+	})
+	c.token = token
+	c.request = r.head.Encode(c.request.Body(), c.withToken(own)...)
+}

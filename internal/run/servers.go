@@ -99,6 +99,9 @@ func (s *servers) Snapshot(ctx context.Context) (*record.Snapshot, error) {
 // look asks the servers at one place of a stage and takes down what they say.
 func (r *run) look(ctx context.Context, stage int, edge string) {
 	targets, busy := r.servers.ask(ctx, edge != record.ProbeDuring)
+	if edge == record.ProbeDuring && ctx.Err() != nil {
+		return // the stage ended before they had answered
+	}
 	p := record.Probe{Stage: stage, Edge: edge, At: r.clock.Now(), Busy: busy, Targets: targets}
 	r.facts.Probes = append(r.facts.Probes, p)
 	r.output.note(r.output.probe(p))

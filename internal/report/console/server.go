@@ -10,7 +10,7 @@ import (
 	"inferometer/internal/screen"
 )
 
-// server prints what the server said of itself.
+// server prints what the server said of itself. What it did not say is among the notes.
 func (p *printer) server(s *result.Server) {
 	if s == nil {
 		return
@@ -23,9 +23,6 @@ func (p *printer) server(s *result.Server) {
 		p.wrapped(indent, "Server, by its own count, from idle to drained, warm-up included; times are averages in ms:")
 		p.models(s.Models)
 		p.blank()
-	}
-	for _, f := range s.Faults {
-		p.paragraph("Server", f)
 	}
 	p.counted(s.Requests)
 	for i := range s.Models {

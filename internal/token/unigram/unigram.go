@@ -4,7 +4,6 @@ package unigram
 
 import (
 	"fmt"
-	"strconv"
 	"sync"
 	"unicode/utf8"
 
@@ -141,9 +140,9 @@ func readVocab(s *jsonscan.Scanner) ([]Token, error) {
 		if s.Err() != nil {
 			return nil, fmt.Errorf("reading the vocab of a Unigram model: %w", s.Err())
 		}
-		score, err := strconv.ParseFloat(string(number), 64)
-		if err != nil {
-			return nil, fmt.Errorf("reading the vocab of a Unigram model: the score of %q: %w", text, err)
+		score, ok := parseScore(number)
+		if !ok {
+			return nil, fmt.Errorf("reading the vocab of a Unigram model: the score of %q, %s, is too large", text, number)
 		}
 		if !utf8.ValidString(text) {
 			return nil, fmt.Errorf("reading the vocab of a Unigram model: the token %q is not valid UTF-8", text)

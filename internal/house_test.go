@@ -53,8 +53,10 @@ var house = []struct{ name, may string }{
 
 	// Where prompts and token counts come from.
 	{"prompt/tensordata", "prompt plan tensor tensor/inputdata jsonscan"},
-	{"prompt/random", "prompt prompt/azure plan"},
+	{"prompt/random", "prompt plan lexicon azure"},
 	{"prompt/*", "prompt plan chat jsonscan"},
+	{"lexicon", "prompt plan"},
+	{"azure", "plan"},
 	{"prompt", "plan tensor"},
 	{"tokensource", "token token/* chat hub jsonscan"},
 	{"token/*", "token token/* jsonscan golang.org/x/text"},

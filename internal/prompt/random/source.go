@@ -1,3 +1,4 @@
+// Package random makes prompts of random words, of an exact length in tokens.
 package random
 
 import (
@@ -5,14 +6,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"inferometer/internal/azure"
+	"inferometer/internal/lexicon"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/azure"
 )
 
 // Source makes prompts of random words, of the lengths of a distribution or of a trace.
 type Source struct {
-	lex      *Lexicon
+	lex      *lexicon.Lexicon
 	input    *prompt.Lengths
 	output   *prompt.Lengths
 	trace    []azure.Row // lengths in place of input and output; nil: none
@@ -29,20 +31,23 @@ type Source struct {
 	next     prompt.Place
 }
 
+// tries is how often a text within a template is looked for.
+const tries = 16
+
 // mostKept bounds the prompts of a pool that are kept rather than made again.
 const mostKept = 1 << 16
 
 // New makes a source of prompts of the lengths that d asks for, counted by tok. A trace
 // is read with read; what is wrong with it is returned as plan.Faults.
 func New(d plan.Data, tok prompt.Tokenizer, seed uint64, read func(name string) ([]byte, error)) (*Source, error) {
-	lex, err := NewLexicon(tok)
+	lex, err := lexicon.New(tok)
 	if err != nil {
 		return nil, err
 	}
 	return newSource(d, lex, seed, read)
 }
 
-func newSource(d plan.Data, lex *Lexicon, seed uint64, read func(name string) ([]byte, error)) (s *Source, err error) {
+func newSource(d plan.Data, lex *lexicon.Lexicon, seed uint64, read func(name string) ([]byte, error)) (s *Source, err error) {
 	pcg := rand.NewPCG(0, 0)
 	s = &Source{
 		lex: lex, pcg: pcg, rng: rand.New(pcg),
@@ -76,14 +81,14 @@ func (s *Source) Open(_ context.Context, u prompt.Use) error {
 		return nil
 	}
 	if u.Wrap == nil {
-		return plan.Faults{{Path: "data.template", Text: "the tokenizer " + s.lex.tok.Name() + " comes without a chat template", Hint: "name the tokenizer of a chat model or leave it out"}}
+		return plan.Faults{{Path: "data.template", Text: "the tokenizer " + s.lex.Tokenizer().Name() + " comes without a chat template", Hint: "name the tokenizer of a chat model or leave it out"}}
 	}
 	text, err := u.Wrap("a")
 	if err != nil {
 		return fmt.Errorf("putting the chat template around a prompt: %w", err)
 	}
 	s.wrap, s.sent = u.Wrap, !u.Chat
-	s.around = s.lex.tok.Count(text) - s.lex.tok.Count("a")
+	s.around = s.lex.Tokenizer().Count(text) - s.lex.Tokenizer().Count("a")
 	return nil
 }
 
@@ -156,7 +161,7 @@ func (s *Source) text(n int, place prompt.Place) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("putting the chat template around it: %w", err)
 		}
-		count := s.lex.tok.Count(whole)
+		count := s.lex.Tokenizer().Count(whole)
 		if count == n && s.sent {
 			return whole, nil
 		}
@@ -165,7 +170,7 @@ func (s *Source) text(n int, place prompt.Place) (string, error) {
 		}
 		within += n - count
 	}
-	return "", fmt.Errorf("the tokenizer %q finds no text of exactly %d tokens within the chat template", s.lex.tok.Name(), n)
+	return "", fmt.Errorf("the tokenizer %q finds no text of exactly %d tokens within the chat template", s.lex.Tokenizer().Name(), n)
 }
 
 // salted draws a text of n tokens, its salt included where there is any.
@@ -176,13 +181,13 @@ func (s *Source) salted(n int, place prompt.Place) (string, error) {
 	var buf [16]byte
 	word := s.salt.Append(buf[:0], place)
 	grain := string(word[:len(word)-1])
-	count := s.lex.tok.Count(grain)
+	count := s.lex.Tokenizer().Count(grain)
 	if count < n {
 		return s.lex.Extend(s.rng, grain, count, n-count)
 	}
-	end, ok := s.lex.tok.Cut(grain, n)
+	end, ok := s.lex.Tokenizer().Cut(grain, n)
 	if !ok {
-		return "", fmt.Errorf("the tokenizer %q finds no salt of %d tokens", s.lex.tok.Name(), n)
+		return "", fmt.Errorf("the tokenizer %q finds no salt of %d tokens", s.lex.Tokenizer().Name(), n)
 	}
 	return grain[:end], nil
 }

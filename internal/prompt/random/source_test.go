@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"inferometer/internal/lexicon"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/prompttest"
@@ -36,13 +37,13 @@ func source(t *testing.T, d plan.Data, tok prompt.Tokenizer, seed uint64) *Sourc
 	t.Helper()
 	known, ok := lexicons.Load(tok.Name())
 	if !ok {
-		l, err := NewLexicon(tok)
+		l, err := lexicon.New(tok)
 		if err != nil {
 			t.Fatal(err)
 		}
 		known, _ = lexicons.LoadOrStore(tok.Name(), l)
 	}
-	s, err := newSource(d, known.(*Lexicon), seed, with(trace))
+	s, err := newSource(d, known.(*lexicon.Lexicon), seed, with(trace))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
-// Package random makes prompts of random words. Each word is one token, whatever
-// stands beside it, so that a prompt of n words has exactly n tokens and a server
-// that encodes it finds the very tokens that were drawn.
-package random
+// Package lexicon draws random texts of an exact length in tokens. They are made of
+// words that are one token each, whatever stands beside them, so that a server that
+// encodes a text finds the very tokens that were drawn.
+package lexicon
 
 import (
 	"fmt"
@@ -50,12 +50,12 @@ type Lexicon struct {
 	sure  bool     // plain, and no token goes beyond a word's end, so nothing needs to be counted
 }
 
-// NewLexicon finds the words that a tokenizer takes for one token. A tokenizer with
+// New finds the words that a tokenizer takes for one token. A tokenizer with
 // too few of them gets made-up words, and texts are cut to their length.
-func NewLexicon(tok prompt.Tokenizer) (*Lexicon, error) {
+func New(tok prompt.Tokenizer) (*Lexicon, error) {
 	t, ok := tok.(Tokenizer)
 	if !ok {
-		return nil, fmt.Errorf("random prompts: the tokenizer %q cannot cut text to a number of tokens; use %q", tok.Name(), plan.TokenizerWords)
+		return nil, fmt.Errorf("random texts: the tokenizer %q cannot cut text to a number of tokens; use %q", tok.Name(), plan.TokenizerWords)
 	}
 	l := &Lexicon{tok: t}
 	within := true
@@ -156,6 +156,9 @@ func (l *Lexicon) draw(dst []byte, rng *rand.Rand, n int) []byte {
 	}
 	return dst
 }
+
+// Tokenizer is what the lexicon's words are tokens of.
+func (l *Lexicon) Tokenizer() Tokenizer { return l.tok }
 
 // Text draws a text of exactly n tokens.
 func (l *Lexicon) Text(rng *rand.Rand, n int) (string, error) { return l.Extend(rng, "", 0, n) }

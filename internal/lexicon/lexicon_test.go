@@ -1,4 +1,4 @@
-package random
+package lexicon
 
 import (
 	"compress/gzip"
@@ -18,7 +18,7 @@ import (
 func tokenizers(t testing.TB) map[string]prompt.Tokenizer {
 	t.Helper()
 	out := map[string]prompt.Tokenizer{"words": token.Words{}}
-	files, err := filepath.Glob("../../token/testdata/*.json.gz")
+	files, err := filepath.Glob("../token/testdata/*.json.gz")
 	if err != nil || len(files) < 10 {
 		t.Fatalf("%d tokenizers: %v", len(files), err)
 	}
@@ -49,7 +49,7 @@ func tokenizers(t testing.TB) map[string]prompt.Tokenizer {
 func TestTextsAreExact(t *testing.T) {
 	for name, tok := range tokenizers(t) {
 		t.Run(name, func(t *testing.T) {
-			l, err := NewLexicon(tok)
+			l, err := New(tok)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +94,7 @@ func TestLexiconOfGPT2(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := NewLexicon(tok)
+	l, err := New(tok)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,12 +132,12 @@ func BenchmarkLexicon(b *testing.B) {
 	}
 	b.Run("make", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := NewLexicon(tok); err != nil {
+			if _, err := New(tok); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
-	l, err := NewLexicon(tok)
+	l, err := New(tok)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 func frontEnds() []command {
 	return []command{
 		{"genai-perf", "measure with the command line of NVIDIA's GenAI-Perf", genaiPerfCommand},
+		{"inference-perf", "measure with the config file and command line of inference-perf", inferencePerfCommand},
 		{"perf_analyzer", "measure with the command line of Triton's Perf Analyzer", perfAnalyzerCommand},
 		{"llm_perf", "measure with the command line of llm_perf", llmPerfCommand},
 		{"llm_perf.py", "the same under its other name", llmPerfCommand},

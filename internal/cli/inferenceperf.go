@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"time"
+
+	frontend "inferometer/internal/frontend/inferenceperf"
+	"inferometer/internal/kit"
+	"inferometer/internal/report/console"
+	"inferometer/internal/result"
+	"inferometer/internal/run"
+	tool "inferometer/internal/tool/inferenceperf"
+)
+
+// inferencePerfCommand is the command line of inference-perf. Its exit codes are 0 where
+// there is something to report, 1 where there is not or where the run was ended early,
+// and 2 for a bad config.
+func inferencePerfCommand(env Env, args []string) int {
+	const name = "inference-perf"
+	action, err := frontend.Parse(args, frontend.World{ReadFile: os.ReadFile, Now: time.Now()})
+	if err != nil {
+		return fail(env, name, err, exitUsage)
+	}
+	switch action.Command {
+	case frontend.Help:
+		fmt.Fprint(env.Stdout, frontend.HelpText())
+		return exitOK
+	case frontend.Version:
+		fmt.Fprintf(env.Stdout, "inference-perf of inferometer %s\n", version())
+		return exitOK
+	}
+	log := levelled(env.Stderr, action.LogLevel)
+	if action.File != "" {
+		fmt.Fprintf(log.info, "INFO - Using configuration from: %s\n", action.File)
+	}
+	for _, w := range action.Warnings {
+		fmt.Fprintf(log.warning, "WARNING - %s\n", w)
+	}
+	if action.DryRun {
+		return printPlan(env, name, action.Plan)
+	}
+	fmt.Fprintf(log.info, "INFO - Benchmarking with the following config:\n\n%s\n", action.Config)
+	if env.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	return inferencePerfRun(env, action, log)
+}
+
+// inferencePerfRun carries out a run and prints its reports.
+func inferencePerfRun(env Env, action *frontend.Action, log logs) int {
+	const name = "inference-perf"
+	ctx, stop, done := interruptible(env)
+	defer done()
+	res, err := tool.Run(ctx, action, tool.Env{
+		Kit: kit.Default(), Version: version(), Getenv: env.Getenv, Out: env.Stdout, Log: log.info, Stop: stop,
+	})
+	if res == nil {
+		code := exitRun
+		var early *tool.PrepareError
+		var refused *run.PrepareError
+		if errors.As(err, &early) || errors.As(err, &refused) {
+			code = exitUsage
+		}
+		return fail(env, name, err, code)
+	}
+	screen := terminalOf(env.Stdout, env.Getenv)
+	if err := console.Write(env.Stdout, res, console.Options{
+		Width: min(screen.width(), 140), Color: screen.color, Subject: subject(action.Plan), Dir: action.Options.Dir,
+	}); err != nil {
+		return fail(env, name, err, exitRun)
+	}
+	printVerdict(log.warning, res)
+	if err != nil {
+		return fail(env, name, fmt.Errorf("the result is complete, but not all of it was kept: %w", err), exitRun)
+	}
+	if !answered(res) || res.Interrupted || action.Strict && !res.Verdict.Valid {
+		return exitRun
+	}
+	return exitOK
+}
+
+// answered reports whether any request was answered.
+func answered(res *result.Result) bool {
+	for i := range res.Stages {
+		if res.Stages[i].Counts.OK > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// logs are where messages go by their weight.
+type logs struct{ info, warning io.Writer }
+
+// levelled keeps messages that weigh less than the level from w.
+func levelled(w io.Writer, level string) logs {
+	l := logs{info: io.Discard, warning: io.Discard}
+	switch level {
+	case "DEBUG", "INFO":
+		l.info, l.warning = w, w
+	case "WARNING":
+		l.warning = w
+	}
+	return l
+}

@@ -1,0 +1,108 @@
+package inferenceperf
+
+import (
+	"bytes"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"inferometer/internal/plan"
+)
+
+// hidden stands where a secret was.
+const hidden = "(secret)"
+
+// echo is the config in force as YAML, in the order of the schema and without secrets.
+func (b *builder) echo(schema *form) []byte {
+	var buf bytes.Buffer
+	enc := yaml.NewEncoder(&buf)
+	enc.SetIndent(2)
+	// A tree of plain values is something that YAML can always say.
+	if err := enc.Encode(show(schema, b.tree, false, false)); err != nil {
+		return nil
+	}
+	if err := enc.Close(); err != nil {
+		return nil
+	}
+	return buf.Bytes()
+}
+
+// show is a value as YAML. In the elements of lists nulls are left out: which of their
+// keys mean something depends on the rest. So are keys that the original does not know,
+// unless the user gave them, so that it can read what it reads here.
+func show(f *form, v *value, secret, element bool) *yaml.Node {
+	switch {
+	case v == nil:
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
+	case v.kind == list:
+		n := &yaml.Node{Kind: yaml.SequenceNode}
+		for _, e := range v.list {
+			n.Content = append(n.Content, show(f.itemForm(list), e, secret, true))
+		}
+		if len(v.list) == 0 {
+			n.Style = yaml.FlowStyle
+		}
+		return n
+	case v.kind == object && f.objectForm() != nil:
+		n := &yaml.Node{Kind: yaml.MappingNode}
+		for _, k := range f.objectForm().keys {
+			field, ok := v.fields[k.name]
+			if !ok || element && field == nil || k.own() && !field.given() {
+				continue
+			}
+			n.Content = append(n.Content, scalarNode(k.name), show(&k.form, field, k.secret, false))
+		}
+		return n
+	case v.kind == mapping:
+		n := &yaml.Node{Kind: yaml.MappingNode}
+		for _, name := range v.names {
+			n.Content = append(n.Content, scalarNode(name), show(f.itemForm(mapping), v.fields[name], secret && secretHeader(name, v.fields[name]), false))
+		}
+		if len(v.names) == 0 {
+			n.Style = yaml.FlowStyle
+		}
+		return n
+	case secret:
+		return scalarNode(hidden)
+	}
+	if s, ok := v.scalar.(string); ok && strings.Contains(s, "://") {
+		return scalarNode(plan.SafeURL(s))
+	}
+	return scalarNode(v.scalar)
+}
+
+// secretHeader asks the plan, which knows the names and looks of credentials.
+func secretHeader(name string, v *value) bool {
+	p := plan.Plan{Target: plan.Target{Headers: map[string]string{name: v.text()}}}
+	return plan.Redacted(&p).Target.Headers[name] != v.text()
+}
+
+// own reports whether a key is not of the original.
+func (k *key) own() bool { return strings.HasPrefix(k.help, "Not of the original") }
+
+func (f *form) objectForm() *form {
+	if f == nil || f.kind != union {
+		return f
+	}
+	return f.mapped
+}
+
+// itemForm is the form of the elements of a list or mapping; what may be anything has
+// such elements too.
+func (f *form) itemForm(k kind) *form {
+	if f != nil && f.kind == union && k == list {
+		f = f.listed
+	}
+	if f == nil || f.item == nil {
+		return &form{kind: free}
+	}
+	return f.item
+}
+
+func scalarNode(v any) *yaml.Node {
+	var n yaml.Node
+	if err := n.Encode(v); err != nil {
+		n = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "(cannot be shown)"}
+	}
+	return &n
+}

@@ -1,0 +1,168 @@
+// Package inferenceperf is the command line and the config file of inference-perf. It
+// turns them into a plan and the settings of a run in that tool's dialect, or into all
+// the faults that they have, and runs nothing itself.
+//
+// The schema stands in tables: reading, flags, the effective config and docs/config.md
+// come from them.
+package inferenceperf
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"inferometer/internal/plan"
+)
+
+// The things that a command line can ask for.
+const (
+	Run     = "run"
+	Analyze = "analyze"
+	Help    = "help"
+	Version = "version"
+)
+
+// UsualFile is the config file that is read where there are no arguments.
+const UsualFile = "config.yml"
+
+// Action is what a command line asks for.
+type Action struct {
+	Command  string // one of the above
+	Plan     *plan.Plan
+	Options  Options
+	Warnings []string
+	DryRun   bool   // print the plan and stop
+	Strict   bool   // a result that cannot be trusted is a failure
+	LogLevel string // DEBUG, INFO, WARNING, ERROR or CRITICAL
+	File     string // the config file; empty: there was none
+	Config   []byte // the config that is in force, as YAML, without secrets
+
+	Dirs        []string // of Analyze
+	Unified     string   // directory of overlaid charts; empty: none
+	Percentiles []string // of the charts; none: means
+}
+
+// Options are what a config says beyond the plan.
+type Options struct {
+	Lifecycle  LifecycleReports
+	Prometheus PrometheusReports
+	Sessions   SessionReports
+	// Goodput holds the longest times in seconds by ttft, tpot, itl, ntpot and
+	// request_latency; nil: no goodput is reported.
+	Goodput  map[string]float64
+	Dir      string // where reports go; empty: nowhere but the screen
+	Prefix   string // of the reports' names
+	HubToken string // access token of the hub; empty: that of the environment
+	// TokenizerGiven: a tokenizer stands in the config, so answers are counted with it.
+	TokenizerGiven   bool
+	TokenizerTimeout time.Duration // of loading it; 0: none
+	Server           string        // "vllm", "sglang", "tgi" or "mock"
+	API              string        // "completion", "chat" or "anthropic_messages"
+	Faithful         bool          // where the original has its own ways, those
+}
+
+// LifecycleReports say which reports of requests are written.
+type LifecycleReports struct {
+	Summary, PerStage, PerRequest, PerAdapter, PerAdapterStage bool
+	Fields                                                     RequestFields
+	Percentiles                                                []float64
+	ServerTokens                                               bool // count answers by what the server says
+	MaxErrorMessages                                           int
+}
+
+// RequestFields are what an entry of the report of single requests has.
+type RequestFields struct{ Request, Response, Info, Chunks, Metrics bool }
+
+// PrometheusReports say which reports of the server's own metrics are written.
+type PrometheusReports struct{ Summary, PerStage bool }
+
+// SessionReports say which reports of sessions are written.
+type SessionReports struct{ Summary, PerStage, PerSession bool }
+
+// World is what Parse sees of the world.
+type World struct {
+	ReadFile func(string) ([]byte, error)
+	Now      time.Time
+}
+
+// RecordsDir is the directory within that of the reports in which inferometer keeps its
+// own files.
+const RecordsDir = "inferometer"
+
+// Parse reads the arguments of `inference-perf` and the config file that they name.
+// The error is a plan.Faults with everything that is wrong.
+func Parse(args []string, w World) (*Action, error) {
+	c := &command{logLevel: "INFO"}
+	c.scan(args)
+	a := &Action{Command: Run, LogLevel: c.logLevel, DryRun: c.dryRun, Strict: c.strict, File: c.file, Unified: c.unified, Percentiles: c.percentiles}
+	switch {
+	case c.help:
+		return &Action{Command: Help}, nil
+	case c.version:
+		return &Action{Command: Version}, nil
+	case c.analyze:
+		a.Command, a.Dirs = Analyze, c.dirs
+		return a, faultsOf(c.faults)
+	case len(args) == 0:
+		a.File = UsualFile
+	}
+	schema := root()
+	tree := &value{kind: object}
+	faults := c.faults
+	if a.File != "" {
+		text, err := w.ReadFile(a.File)
+		if err != nil {
+			return nil, append(faults, fileFault(a.File, err, len(args) == 0))
+		}
+		r := &reader{file: a.File}
+		if node := r.parseFile(text); node != nil {
+			tree = r.read(&schema, node, "", tree)
+		}
+		faults = append(faults, r.faults...)
+	}
+	for _, o := range c.overrides {
+		r := &reader{file: o.flag.name}
+		tree = r.read(&schema, o.node(r), "", tree)
+		faults = append(faults, r.faults...)
+	}
+	complete(&schema, tree, "", func(v *value, path string) {
+		faults = append(faults, plan.Fault{Where: v.where, Path: path, Text: "is missing"})
+	})
+	b := &builder{tree: tree, action: a, faults: faults, now: w.Now, faithful: c.faithful}
+	b.build()
+	if err := faultsOf(b.faults); err != nil {
+		return nil, err
+	}
+	a.Config = b.echo(&schema)
+	return a, nil
+}
+
+func faultsOf(f plan.Faults) error {
+	if len(f) == 0 {
+		return nil
+	}
+	return f
+}
+
+func fileFault(name string, err error, usual bool) plan.Fault {
+	f := plan.Fault{Where: name, Text: "cannot be read: " + err.Error()}
+	if errors.Is(err, fs.ErrNotExist) {
+		f.Text = "there is no such file"
+		f.Hint = "give one with --config_file"
+		if usual {
+			f.Text = "without arguments the config is read from here, and there is no such file"
+		}
+	}
+	return f
+}
+
+// timestamp is what {timestamp} stands for.
+func timestamp(t time.Time) string { return t.Format("20060102-150405") }
+
+func seconds(v float64) plan.Duration { return plan.Duration(v * float64(time.Second)) }
+
+// note adds a warning.
+func (b *builder) note(format string, args ...any) {
+	b.action.Warnings = append(b.action.Warnings, fmt.Sprintf(format, args...))
+}

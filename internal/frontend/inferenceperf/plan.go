@@ -1,0 +1,438 @@
+package inferenceperf
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"inferometer/internal/nearest"
+	"inferometer/internal/plan"
+)
+
+// builder turns a config into a plan.
+type builder struct {
+	tree     *value
+	action   *Action
+	faults   plan.Faults
+	now      time.Time
+	faithful bool
+	plan     plan.Plan
+}
+
+// fault is one of the config's value at a path. Of a value that could not be read only
+// that is told.
+func (b *builder) fault(path, text, hint string) {
+	for _, f := range b.faults {
+		if f.Path != "" && within(path, f.Path) {
+			return
+		}
+	}
+	b.faults = append(b.faults, plan.Fault{Where: b.whereIs(path), Path: path, Text: text, Hint: hint})
+}
+
+// within reports whether a path is outer or a part of it.
+func within(path, outer string) bool {
+	rest, ok := strings.CutPrefix(path, outer)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// whereIs is where the value at a path was set, or what holds it.
+func (b *builder) whereIs(path string) string {
+	v, where := b.tree, b.tree.where
+	for name := range strings.SplitSeq(path, ".") {
+		name, index, indexed := strings.Cut(name, "[")
+		if v = v.at(name); v == nil {
+			return where
+		}
+		if v.where != "" {
+			where = v.where
+		}
+		if i, err := strconv.Atoi(strings.TrimSuffix(index, "]")); indexed && err == nil && i < len(v.list) {
+			if v = v.list[i]; v == nil {
+				return where
+			}
+			if v.where != "" {
+				where = v.where
+			}
+		}
+	}
+	return where
+}
+
+func (b *builder) at(path string) *value { return b.tree.at(path) }
+
+// usualTimeout bounds a request where the config has no bound.
+const usualTimeout = plan.Duration(10 * time.Minute)
+
+// build makes the plan and the options. What does not fit is among the faults.
+func (b *builder) build() {
+	p := &b.plan
+	*p = plan.Default()
+	p.Name = "inference-perf"
+	p.Data = plan.Data{}
+	p.Seed = uint64(b.now.UnixMilli())
+	if v := b.at("load.base_seed"); v != nil {
+		p.Seed = uint64(v.whole())
+	} else if l := b.at("load"); l != nil {
+		l.put("base_seed", &value{kind: whole, scalar: b.now.UnixMilli()})
+	}
+	b.target(&p.Target)
+	b.tokenizer(p)
+	b.data()
+	b.load()
+	b.breakers()
+	b.metrics(&p.Probes)
+	b.reports()
+	b.storage()
+	if len(b.faults) > 0 {
+		sortFaults(b.faults)
+		return
+	}
+	var faults plan.Faults
+	if err := plan.Validate(p); errors.As(err, &faults) {
+		for _, f := range faults {
+			at := b.origin(f.Path)
+			f.Where, f.Path = b.whereIs(at), at
+			b.faults = append(b.faults, f)
+		}
+		return
+	}
+	b.action.Plan = p
+}
+
+// sortFaults puts faults of a file into the order of its lines, behind those of flags.
+func sortFaults(faults plan.Faults) {
+	slices.SortStableFunc(faults, func(a, b plan.Fault) int {
+		la, ca := place(a.Where)
+		lb, cb := place(b.Where)
+		return cmp.Or(cmp.Compare(la, lb), cmp.Compare(ca, cb))
+	})
+}
+
+// place is the line and column of file:line:column; 0 of a flag.
+func place(where string) (line, column int) {
+	parts := strings.Split(where, ":")
+	if len(parts) < 3 {
+		return 0, 0
+	}
+	line, _ = strconv.Atoi(parts[len(parts)-2])
+	column, _ = strconv.Atoi(parts[len(parts)-1])
+	return line, column
+}
+
+func (b *builder) target(t *plan.Target) {
+	api := b.at("api")
+	o := &b.action.Options
+	o.API, o.Server, o.Faithful = api.at("type").text(), b.at("server.type").text(), b.faithful
+	switch o.API {
+	case "completion":
+		t.Endpoint = plan.EndpointCompletions
+	case "anthropic_messages":
+		t.Protocol, t.Endpoint = plan.ProtocolAnthropic, plan.EndpointMessages
+	}
+	t.Streaming = api.at("streaming").yes()
+	t.Headers = api.at("headers").textMap()
+	t.Session = plan.SessionHeaders{ID: api.at("session_id_header_key").text(), Token: api.at("session_token_header_key").text()}
+	if f := api.at("response_format"); f != nil {
+		b.responseFormat(t, f)
+	}
+	b.sloHeaders(t, api)
+	t.Timeouts.Request = usualTimeout
+	if v := b.at("load.request_timeout"); v != nil {
+		t.Timeouts.Request = seconds(v.number())
+	}
+	b.server(t)
+}
+
+func (b *builder) responseFormat(t *plan.Target, f *value) {
+	if t.Protocol == plan.ProtocolAnthropic {
+		b.note("api.response_format has no effect: anthropic_messages has none")
+		return
+	}
+	format := map[string]any{"type": "json_object"}
+	if f.at("type").text() == "json_schema" {
+		if f.at("json_schema") == nil {
+			b.fault("api.response_format.json_schema", "is missing", "give the schema, or set type to json_object")
+		}
+		format = map[string]any{"type": "json_schema", "json_schema": map[string]any{
+			"name": f.at("name").text(), "schema": f.at("json_schema").plain(),
+		}}
+	}
+	t.Body = map[string]any{"response_format": format}
+}
+
+// sloHeaders finds the headers that hold a request's objectives. They are the same for
+// all requests, so what they say takes the place of the objectives of the report.
+func (b *builder) sloHeaders(t *plan.Target, api *value) {
+	unit := either(api.at("slo_unit").text(), "ms")
+	h := plan.SLOHeaders{
+		TTFT: either(api.at("slo_ttft_header").text(), "x-slo-ttft-"+unit),
+		TPOT: either(api.at("slo_tpot_header").text(), "x-slo-tpot-"+unit), Unit: unit,
+	}
+	used := api.at("slo_ttft_header") != nil || api.at("slo_tpot_header") != nil
+	for name := range maps.Keys(t.Headers) {
+		used = used || strings.EqualFold(name, h.TTFT) || strings.EqualFold(name, h.TPOT)
+	}
+	for _, name := range b.at("data.otel_trace_replay.attribute_to_header_map").textMap() {
+		used = used || strings.EqualFold(name, h.TTFT) || strings.EqualFold(name, h.TPOT)
+	}
+	if used {
+		t.SLOHeaders = h
+	}
+}
+
+func either(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func (b *builder) server(t *plan.Target) {
+	s := b.at("server")
+	if s == nil {
+		b.fault("server", "is missing: there is nothing to measure", "such as server: {type: vllm, base_url: http://localhost:8000}")
+		return
+	}
+	t.Model = s.at("model_name").text()
+	t.TLS = plan.TLS{Cert: s.at("cert_path").text(), Key: s.at("key_path").text(), CA: s.at("ca_path").text(), Insecure: s.at("insecure").yes()}
+	if b.action.Options.Server == "mock" {
+		b.note("server.type mock is the built-in server; server.base_url is not used")
+	} else {
+		t.URLs = []string{s.at("base_url").text()}
+	}
+	if k := s.at("api_key").text(); k != "" {
+		name, value := "Authorization", "Bearer "+k
+		if t.Protocol == plan.ProtocolAnthropic {
+			name, value = "x-api-key", k
+		}
+		for given := range t.Headers {
+			if strings.EqualFold(given, name) {
+				return
+			}
+		}
+		if t.Headers == nil {
+			t.Headers = map[string]string{}
+		}
+		t.Headers[name] = value
+	}
+}
+
+// tokenizer names what counts tokens. Where the config does not, the run tries the one
+// of the model before the built-in one.
+func (b *builder) tokenizer(p *plan.Plan) {
+	o := &b.action.Options
+	o.HubToken = b.at("tokenizer.token").text()
+	if name := b.at("tokenizer.pretrained_model_name_or_path").text(); name != "" {
+		p.Tokenizer.Name, o.TokenizerGiven = name, true
+	}
+	o.TokenizerTimeout = time.Duration(seconds(b.at("tokenizer.load_timeout").number()))
+}
+
+func (b *builder) breakers() {
+	defined := map[string]plan.Breaker{}
+	var names []string
+	for i, v := range b.at("circuit_breakers").items() {
+		br := plan.Breaker{Name: v.at("name").text(), Matches: v.at("metrics.matches").texts(), Rules: v.at("metrics.rules").texts()}
+		for _, t := range v.at("triggers").items() {
+			br.Triggers = append(br.Triggers, plan.Trigger{
+				Kind: t.at("type").text(), Threshold: t.at("threshold").number(),
+				Window: seconds(t.at("window_sec").number()), MinSamples: int(t.at("min_samples").whole()),
+			})
+		}
+		if _, twice := defined[br.Name]; twice {
+			b.fault(fmt.Sprintf("circuit_breakers[%d].name", i), quote(br.Name)+" is given twice", "")
+		}
+		defined[br.Name] = br
+		names = append(names, br.Name)
+	}
+	for i, name := range b.at("load.circuit_breakers").texts() {
+		br, ok := defined[name]
+		if !ok {
+			hint := "circuit_breakers has " + strings.Join(names, ", ")
+			if n := nearest.Name(name, names); n != "" {
+				hint = fmt.Sprintf("did you mean %q?", n)
+			} else if len(names) == 0 {
+				hint = "circuit_breakers has none"
+			}
+			b.fault(fmt.Sprintf("load.circuit_breakers[%d]", i), "there is no breaker "+quote(name), hint)
+			continue
+		}
+		b.plan.Breakers = append(b.plan.Breakers, br)
+	}
+	if len(names) > 0 && len(b.plan.Breakers) == 0 {
+		b.note("circuit_breakers are defined and load.circuit_breakers names none of them: none is in force")
+	}
+}
+
+func (b *builder) metrics(p *plan.Probes) {
+	m := b.at("metrics")
+	if m == nil {
+		return
+	}
+	p.Scrape = m.at("scrape_urls").texts()
+	if m.at("type").text() != "prometheus" {
+		return
+	}
+	v := m.at("prometheus")
+	if v == nil {
+		b.fault("metrics.prometheus", "is missing", "such as prometheus: {url: http://localhost:9090}")
+		return
+	}
+	p.Prometheus = plan.Prometheus{
+		URL: v.at("url").text(), GoogleManaged: v.at("google_managed").yes(), Filters: v.at("filters").texts(),
+		Interval: seconds(v.at("scrape_interval").number()), Server: b.action.Options.Server,
+	}
+	if p.Prometheus.Server == "mock" {
+		p.Prometheus.Server = "vllm"
+	}
+	if (p.Prometheus.URL != "") == p.Prometheus.GoogleManaged {
+		b.fault("metrics.prometheus", "needs exactly one of url and google_managed", "")
+	}
+}
+
+func (b *builder) reports() {
+	o := &b.action.Options
+	r := b.at("report.request_lifecycle")
+	o.Lifecycle = LifecycleReports{
+		Summary: r.at("summary").yes(), PerStage: r.at("per_stage").yes(), PerRequest: r.at("per_request").yes(),
+		PerAdapter: r.at("per_adapter").yes(), PerAdapterStage: r.at("per_adapter_stage").yes(),
+		ServerTokens: r.at("use_server_output_tokens").yes(), MaxErrorMessages: int(r.at("max_error_messages").whole()),
+		Fields: RequestFields{
+			Request: r.at("per_request_fields.request").yes(), Response: r.at("per_request_fields.response").yes(),
+			Info: r.at("per_request_fields.info").yes(), Chunks: r.at("per_request_fields.response_chunks").yes(),
+			Metrics: r.at("per_request_fields.computed_metrics").yes(),
+		},
+	}
+	for _, v := range r.at("percentiles").items() {
+		o.Lifecycle.Percentiles = append(o.Lifecycle.Percentiles, v.number())
+	}
+	s := b.at("report.prometheus")
+	o.Prometheus = PrometheusReports{Summary: s.at("summary").yes(), PerStage: s.at("per_stage").yes()}
+	s = b.at("report.session_lifecycle")
+	o.Sessions = SessionReports{Summary: s.at("summary").yes(), PerStage: s.at("per_stage").yes(), PerSession: s.at("per_session").yes()}
+	b.goodput()
+}
+
+// objectives are the names of goodput's constraints, and the plan's.
+func objectives() map[string]string {
+	return map[string]string{
+		"ttft": "time_to_first_token", "tpot": "time_per_output_token", "itl": "inter_token_latency",
+		"ntpot": "normalized_time_per_output_token", "request_latency": "request_latency",
+	}
+}
+
+func (b *builder) goodput() {
+	limits := map[string]float64{}
+	known := objectives()
+	if c := b.at("report.goodput.constraints"); c != nil {
+		b.action.Options.Goodput = limits
+		for _, name := range c.names {
+			if known[name] == "" {
+				hint := "one of ttft, tpot, itl, ntpot, request_latency"
+				if n := nearest.Name(name, slices.Sorted(maps.Keys(known))); n != "" {
+					hint = fmt.Sprintf("did you mean %q?", n)
+				}
+				b.fault(join("report.goodput.constraints", name), "unknown objective", hint)
+				continue
+			}
+			limits[name] = c.fields[name].number()
+		}
+	}
+	t := &b.plan.Target
+	unit := map[string]float64{"s": 1, "ms": 1e-3, "us": 1e-6}[t.SLOHeaders.Unit]
+	for header, text := range t.Headers {
+		for _, slo := range []struct{ header, name string }{{t.SLOHeaders.TTFT, "ttft"}, {t.SLOHeaders.TPOT, "tpot"}} {
+			if slo.header == "" || !strings.EqualFold(header, slo.header) {
+				continue
+			}
+			n, err := strconv.ParseFloat(text, 64)
+			if err != nil || !(n > 0) {
+				b.fault(join("api.headers", header), "must be a number more than 0: it is an objective", "")
+				continue
+			}
+			limits[slo.name] = n * unit
+			b.action.Options.Goodput = limits
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(limits)) {
+		b.plan.Goodput = append(b.plan.Goodput, plan.SLO{Metric: known[name], Max: seconds(limits[name])})
+	}
+}
+
+func (b *builder) storage() {
+	s := b.at("storage")
+	if s == nil {
+		return
+	}
+	stamp := func(v *value) string {
+		p := v.at("path")
+		if p == nil {
+			return ""
+		}
+		p.scalar = strings.ReplaceAll(p.text(), "{timestamp}", timestamp(b.now))
+		return p.text()
+	}
+	o := &b.action.Options
+	o.Dir, o.Prefix = stamp(s.at("local_storage")), s.at("local_storage.report_file_prefix").text()
+	if o.Dir == "" {
+		b.fault("storage.local_storage.path", "is empty", "name a directory, or set storage to null")
+	}
+	if strings.ContainsAny(o.Prefix, `/\`) {
+		b.fault("storage.local_storage.report_file_prefix", "is part of a name, not of a path", "directories belong into path")
+	}
+	out := &b.plan.Output
+	out.Dir = filepath.Join(o.Dir, o.Prefix+RecordsDir)
+	out.KeepRaw = o.Lifecycle.PerRequest
+	if g := s.at("google_cloud_storage"); g != nil {
+		out.GCS = plan.GCS{Bucket: g.at("bucket_name").text(), Path: path.Clean(stamp(g)), Prefix: g.at("report_file_prefix").text()}
+	}
+	if g := s.at("simple_storage_service"); g != nil {
+		out.S3 = plan.S3{
+			Bucket: g.at("bucket_name").text(), Path: path.Clean(stamp(g)), Prefix: g.at("report_file_prefix").text(), Endpoint: g.at("endpoint_url").text(),
+			Region: g.at("region_name").text(), Addressing: g.at("addressing_style").text(),
+		}
+	}
+}
+
+// origins are the places of the config that parts of the plan come from.
+func origins() [][2]string {
+	return [][2]string{
+		{"target.urls[0]", "server.base_url"}, {"target.tls", "server"}, {"target.model", "server.model_name"}, {"target.headers", "api.headers"},
+		{"target.session.id", "api.session_id_header_key"}, {"target.session.token", "api.session_token_header_key"},
+		{"target.slo_headers.ttft", "api.slo_ttft_header"}, {"target.slo_headers.tpot", "api.slo_tpot_header"},
+		{"target.body", "api.response_format"}, {"target.timeouts.request", "load.request_timeout"}, {"target", "api"},
+		{"data.input", "data.input_distribution"}, {"data.shared_prefix.groups", "data.shared_prefix.num_unique_system_prompts"},
+		{"data.shared_prefix.prompts", "data.shared_prefix.num_users_per_system_prompt"}, {"data.shared_prefix.prefix", "data.shared_prefix.system_prompt_len"},
+		{"data.shared_prefix.question", "data.shared_prefix.question_len"}, {"data.conversations.dynamic_prompt", "data.conversation_replay.dynamic_system_prompt_len"},
+		{"data.conversations.turns", "data.conversation_replay.turns_per_conversation"}, {"data.conversations.input", "data.conversation_replay.input_tokens_per_turn"},
+		{"data.conversations.tool_latency_ms", "data.conversation_replay.tool_call_latency_sec"}, {"data.conversations", "data.conversation_replay"},
+		{"data.adapters", "load.lora_traffic_split"}, {"data.media", "data.multimodal"}, {"stages", "load.stages"}, {"saturation", "load.sweep"},
+		{"breakers", "circuit_breakers"}, {"probes.prometheus", "metrics.prometheus"}, {"probes.scrape", "metrics.scrape_urls"},
+		{"output.s3", "storage.simple_storage_service"}, {"output.gcs", "storage.google_cloud_storage"}, {"output", "storage.local_storage"},
+		{"goodput", "report.goodput.constraints"}, {"tokenizer", "tokenizer"},
+	}
+}
+
+// origin is the path of the config that a path of the plan comes from.
+func (b *builder) origin(at string) string {
+	if rest, ok := strings.CutPrefix(at, "data.output"); ok {
+		return b.outputKey() + rest
+	}
+	if rest, ok := strings.CutPrefix(at, "data.replay"); ok {
+		return "data." + b.at("data.type").text() + rest
+	}
+	for _, o := range origins() {
+		if rest, ok := strings.CutPrefix(at, o[0]); ok {
+			return o[1] + rest
+		}
+	}
+	return at
+}

@@ -1,0 +1,420 @@
+package inferenceperf
+
+import (
+	"fmt"
+	"math"
+
+	"inferometer/internal/plan"
+)
+
+// usualOutput is the length that is asked for where nothing says one.
+const usualOutput = 30
+
+func fixed(n float64) plan.Length { return plan.Length{Dist: plan.DistFixed, Mean: n} }
+
+// length is a number or a distribution as a plan has it. scale is what one of the
+// config's units is in the plan's.
+func (b *builder) length(at string, v *value, scale float64) plan.Length {
+	if v == nil {
+		return plan.Length{}
+	}
+	if v.kind != object {
+		if v.number() == 0 {
+			return plan.Length{}
+		}
+		return fixed(v.number() * scale)
+	}
+	d := b.spread(at, v)
+	l := plan.Length{
+		Dist: d.kind, Mean: d.mean * scale, Stddev: d.stddev * scale,
+		Min: int(math.Round(d.least * scale)), Max: int(math.Round(d.most * scale)), Skew: d.skew,
+	}
+	switch d.kind {
+	case plan.DistFixed:
+		n := math.Trunc(l.Mean)
+		if n == 0 {
+			return plan.Length{}
+		}
+		return fixed(n)
+	case plan.DistUniform:
+		l.Mean, l.Stddev = 0, 0
+	case plan.DistPoisson:
+		l.Stddev = 0
+		if scale != 1 { // a multiple of a Poisson number is none
+			l.Dist, l.Stddev = plan.DistNormal, math.Sqrt(d.mean)*scale
+		}
+	}
+	if d.kind != plan.DistSkew {
+		l.Skew = 0
+	}
+	return l
+}
+
+// spread is a distribution, read.
+type spread struct {
+	kind                            string
+	mean, stddev, least, most, skew float64
+}
+
+func (b *builder) spread(at string, v *value) spread {
+	d := spread{
+		kind: v.at("type").text(), mean: v.at("mean").number(), stddev: v.at("std_dev").number(),
+		least: v.at("min").number(), most: v.at("max").number(), skew: v.at("skew").number(),
+	}
+	if variance := v.at("variance"); variance != nil {
+		if v.at("std_dev").given() && d.stddev > 0 {
+			b.fault(at+".variance", "contradicts std_dev", "give one of them")
+		}
+		d.stddev = math.Sqrt(variance.number())
+	}
+	if d.least > d.most {
+		b.fault(at, fmt.Sprintf("min %v is more than max %v", d.least, d.most), "")
+	}
+	if d.least < 0 {
+		b.fault(at+".min", "must not be negative", "")
+	}
+	return d
+}
+
+// outputKey is where the config says how long answers are.
+func (b *builder) outputKey() string {
+	switch b.at("data.type").text() {
+	case "shared_prefix":
+		return "data.shared_prefix.output_len"
+	case "conversation_replay":
+		return "data.conversation_replay.output_tokens_per_turn"
+	}
+	return "data.output_distribution"
+}
+
+func (b *builder) data() {
+	d, v := &b.plan.Data, b.at("data")
+	kind := v.at("type").text()
+	d.IgnoreEOS = b.at("server.ignore_eos").yes()
+	d.Template = v.at("use_chat_template").yes()
+	if d.Template && kind != "random" {
+		b.fault("data.use_chat_template", "belongs to type random", "leave it out")
+	}
+	b.adapters(d)
+	b.strays(kind, v)
+	switch kind {
+	case "mock":
+		d.Source, d.Output = plan.SourceMock, fixed(usualOutput)
+	case "synthetic", "random":
+		b.made(kind, d, v)
+	case "shared_prefix":
+		b.sharedPrefix(d, v.at("shared_prefix"))
+	case "conversation_replay":
+		b.conversations(d, v.at("conversation_replay"))
+	case "otel_trace_replay", "weka_trace_replay":
+		b.replay(kind, d, v.at(kind))
+	default:
+		b.dataset(kind, d, v)
+	}
+}
+
+// strays are sections of other types, which would be without effect.
+func (b *builder) strays(kind string, v *value) {
+	for _, name := range []string{"shared_prefix", "otel_trace_replay", "weka_trace_replay", "conversation_replay", "visionarena"} {
+		if name != kind && v.at(name) != nil {
+			b.note("data.%s has no effect: data.type is %s", name, kind)
+		}
+	}
+	if v.at("trace") != nil && kind != "random" {
+		b.note("data.trace has no effect: data.type is %s", kind)
+	}
+	if v.at("corpus_file_path") != nil && kind != "synthetic" {
+		b.note("data.corpus_file_path has no effect: data.type is %s", kind)
+	}
+}
+
+func (b *builder) adapters(d *plan.Data) {
+	for _, a := range b.at("load.lora_traffic_split").items() {
+		d.Adapters = append(d.Adapters, plan.Adapter{Name: a.at("name").text(), Share: a.at("split").number()})
+	}
+}
+
+// made are prompts of given lengths.
+func (b *builder) made(kind string, d *plan.Data, v *value) {
+	d.Source = plan.SourceSynthetic
+	if kind == "random" {
+		d.Source = plan.SourceRandom
+		if t := v.at("trace"); t != nil {
+			d.Trace.Lengths = t.at("file").text()
+			return
+		}
+	} else {
+		d.Corpus = v.at("corpus_file_path").text()
+	}
+	d.Input = b.length("data.input_distribution", v.at("input_distribution"), 1)
+	d.Output = b.length("data.output_distribution", v.at("output_distribution"), 1)
+	media := v.at("multimodal")
+	if media != nil {
+		b.media(&d.Media, media, "data.multimodal")
+		if v.at("input_distribution") == nil {
+			d.Input = fixed(100)
+		}
+		if v.at("output_distribution") == nil {
+			d.Output = fixed(usualOutput)
+		}
+		return
+	}
+	for _, name := range []string{"input_distribution", "output_distribution"} {
+		if v.at(name) == nil {
+			b.fault("data."+name, "is missing: type "+kind+" needs it", "such as {type: fixed, mean: 100}")
+		}
+	}
+	if b.faithful && d.Input.Dist == plan.DistLognormal {
+		d.Input.Shifted = true
+	}
+	if b.faithful && d.Output.Dist == plan.DistLognormal {
+		d.Output.Shifted = true
+	}
+}
+
+func (b *builder) sharedPrefix(d *plan.Data, v *value) {
+	d.Source = plan.SourceSharedPrefix
+	const at = "data.shared_prefix."
+	if v == nil {
+		b.fault("data.shared_prefix", "is missing: type shared_prefix needs it", "such as {num_groups: 10, question_len: 50}")
+		return
+	}
+	length := func(name, legacy string) plan.Length {
+		field := v.at(name)
+		if old := v.at(legacy); legacy != "" && old != nil {
+			if field != nil && field.kind == object {
+				b.fault(at+legacy, "contradicts the distribution in "+name, "give one of them")
+			}
+			return b.length(at+legacy, old, 1)
+		}
+		return b.length(at+name, field, 1)
+	}
+	d.SharedPrefix = plan.SharedPrefix{
+		Groups: int(v.at("num_unique_system_prompts").whole()), Prompts: int(v.at("num_users_per_system_prompt").whole()),
+		Prefix: length("system_prompt_len", ""), Question: length("question_len", "question_distribution"),
+		MultiTurn: v.at("enable_multi_turn_chat").yes(), Seed: uint64(v.at("seed").whole()),
+	}
+	d.Output = length("output_len", "output_distribution")
+	media, name := v.at("multimodal"), at+"multimodal"
+	if media == nil {
+		media, name = b.at("data.multimodal"), "data.multimodal"
+	}
+	if media != nil {
+		b.media(&d.Media, media, name)
+	}
+}
+
+func (b *builder) conversations(d *plan.Data, v *value) {
+	d.Source = plan.SourceConversationReplay
+	const at = "data.conversation_replay."
+	if v == nil {
+		b.fault("data.conversation_replay", "is missing: type conversation_replay needs it", "{} takes all defaults")
+		return
+	}
+	length := func(name string, def float64) plan.Length {
+		if v.at(name) == nil && def > 0 {
+			return fixed(def)
+		}
+		return b.length(at+name, v.at(name), 1)
+	}
+	d.Conversations = plan.Conversations{
+		Count: int(v.at("num_conversations").whole()), SharedPrompt: int(v.at("shared_system_prompt_len").whole()),
+		DynamicPrompt: length("dynamic_system_prompt_len", 0), Turns: length("turns_per_conversation", 10),
+		Input: length("input_tokens_per_turn", 512), ToolLatency: b.length(at+"tool_call_latency_sec", v.at("tool_call_latency_sec"), 1000),
+		MaxContext: 225000, Seed: uint64(v.at("seed").whole()),
+	}
+	if m := v.at("max_model_len"); m != nil {
+		d.Conversations.MaxContext = int(m.whole())
+	}
+	d.Output = length("output_tokens_per_turn", 256)
+}
+
+func (b *builder) replay(kind string, d *plan.Data, v *value) {
+	d.Source = plan.SourceOtelTrace
+	if kind == "weka_trace_replay" {
+		d.Source = plan.SourceWekaTrace
+	}
+	at := "data." + kind
+	if b.at("load.type").text() != "trace_session_replay" {
+		b.fault("load.type", kind+" needs type trace_session_replay", "")
+	}
+	if v == nil {
+		b.fault(at, "is missing: type "+kind+" needs it", "give trace_directory, trace_files or hf_dataset_path")
+		return
+	}
+	r := &d.Replay
+	*r = plan.Replay{
+		Dir: v.at("trace_directory").text(), Files: v.at("trace_files").texts(), Hub: hub(v.at("hf_dataset_path")), Filter: v.at("filter").text(),
+		Models: v.at("model_mapping").textMap(), MaxTokens: int(v.at("default_max_tokens").whole()),
+		RandomID: v.at("inject_random_session_id").yes(), Sessions: int(v.at("duplicate_sessions_target").whole()),
+		MaxWait: seconds(v.at("max_wait_ms").number() / 1000), PredecessorTimeout: seconds(v.at("predecessor_wait_timeout_sec").number()),
+		SkipErrors: !v.at("include_errors").yes(), SkipInvalid: v.at("skip_invalid_files").yes(), NoSubstitution: v.at("disable_output_substitution").yes(),
+		Headers: v.at("attribute_to_header_map").textMap(), Labels: v.at("attribute_to_label_map").textMap(),
+		BadToolCalls: v.at("bad_tool_call_handling").text(), ToolChoice: v.at("tool_choice_mode").text(),
+		IdleGap: seconds(v.at("trace_idle_gap_cap_seconds").number()), IgnoreDelays: v.at("ignore_trace_delays").yes(),
+		ThinkTimeOnly: v.at("use_think_time_only").yes(), BlockSize: int(v.at("default_block_size").whole()), Entries: int(v.at("num_dataset_entries").whole()),
+	}
+	if v.at("override_tool_call_max_tokens").yes() {
+		r.ToolMaxTokens = 4096
+	}
+	static, name := v.at("use_static_model").yes(), v.at("static_model_name").text()
+	switch {
+	case static && name == "":
+		b.fault(at+".static_model_name", "is missing: use_static_model needs it", "")
+	case !static && name != "" && len(r.Models) == 0:
+		b.fault(at+".static_model_name", "has no effect without use_static_model", "set use_static_model to true, or give model_mapping")
+	case static:
+		r.Model, r.Models = name, nil
+	}
+	sources := 0
+	for _, s := range []string{"trace_directory", "trace_files", "hf_dataset_path"} {
+		if v.at(s) != nil {
+			sources++
+		}
+	}
+	if sources != 1 {
+		b.fault(at, fmt.Sprintf("needs exactly one of trace_directory, trace_files and hf_dataset_path, has %d", sources), "")
+	}
+}
+
+// hub is a data set by its name, or by more than that.
+func hub(v *value) plan.Hub {
+	if v == nil {
+		return plan.Hub{}
+	}
+	if v.kind != object {
+		return plan.Hub{Name: v.text()}
+	}
+	return plan.Hub{Name: v.at("path").text(), Config: v.at("name").text(), Revision: v.at("revision").text(), Split: v.at("split").text()}
+}
+
+func (b *builder) dataset(kind string, d *plan.Data, v *value) {
+	d.Source = plan.SourceDataset
+	kinds := map[string]string{
+		"shareGPT": plan.DatasetShareGPT, "cnn_dailymail": plan.DatasetCNN, "infinity_instruct": plan.DatasetInfinity,
+		"billsum_conversations": plan.DatasetBillsum, "visionarena": plan.DatasetVisionArena,
+	}
+	s := &d.Dataset
+	s.Kind, s.Path = kinds[kind], v.at("path").text()
+	bounds := func(name string) plan.Bounds {
+		l := v.at(name)
+		if l == nil {
+			return plan.Bounds{}
+		}
+		b.spread("data."+name, l)
+		return plan.Bounds{Min: int(l.at("min").whole()), Max: int(l.at("max").whole())}
+	}
+	s.Input, s.Output = bounds("input_distribution"), bounds("output_distribution")
+	if kind != "visionarena" {
+		return
+	}
+	a := v.at("visionarena")
+	if a == nil {
+		b.fault("data.visionarena", "is missing: type visionarena needs it", "{} takes all defaults")
+		return
+	}
+	d.Output = b.length("data.output_distribution", v.at("output_distribution"), 1)
+	if d.Output == (plan.Length{}) {
+		d.Output = fixed(usualOutput)
+	}
+	s.Input, s.Output = plan.Bounds{}, plan.Bounds{}
+	s.Rows, s.Images = int(a.at("num_rows").whole()), int(a.at("max_images_per_request").whole())
+	s.At = b.spot("data.visionarena.insertion_point", a.at("insertion_point"))
+	if s.Path == "" {
+		s.Hub = plan.Hub{Name: a.at("hf_dataset_name").text(), Split: a.at("hf_split").text()}
+		s.Files = a.at("hf_data_files").text()
+	}
+}
+
+// spot is where something stands in a prompt.
+func (b *builder) spot(at string, v *value) plan.Spot {
+	if v == nil {
+		return plan.Spot{}
+	}
+	if v.kind != object {
+		return plan.Spot{Dist: plan.DistFixed, Mean: v.number()}
+	}
+	// A distribution of places is written with whole numbers, so only 0 and 1 can bound it.
+	d := b.spread(at, v)
+	s := plan.Spot{Dist: d.kind, Mean: d.mean, Stddev: d.stddev, Min: min(d.least, 1), Max: min(d.most, 1)}
+	if !v.at("min").given() {
+		s.Min = 0
+	}
+	return s
+}
+
+func (b *builder) media(m *plan.Media, v *value, at string) {
+	if i := v.at("image"); i != nil {
+		m.Image = plan.Images{
+			Count: b.count(at+".image.count", i), At: b.spot(at+".image.insertion_point", i.at("insertion_point")),
+			Format: i.at("representation").text(),
+		}
+		switch r := i.at("resolutions"); {
+		case r == nil:
+		case r.kind == list:
+			for _, e := range r.list {
+				w, h := resolution(e.at("resolution"))
+				m.Image.Sizes = append(m.Image.Sizes, plan.Size{Width: w, Height: h, Weight: e.at("weight").number()})
+			}
+		default:
+			w, h := resolution(r)
+			m.Image.Sizes = []plan.Size{{Width: w, Height: h}}
+		}
+	}
+	if i := v.at("video"); i != nil {
+		m.Video = plan.Videos{
+			Count: b.count(at+".video.count", i), At: b.spot(at+".video.insertion_point", i.at("insertion_point")),
+			Format: i.at("representation").text(),
+		}
+		clip := func(p *value, weight float64) {
+			w, h := resolution(p.at("resolution"))
+			m.Video.Clips = append(m.Video.Clips, plan.Clip{Width: w, Height: h, Frames: int(p.at("frames").whole()), Weight: weight})
+		}
+		switch p := i.at("profiles"); {
+		case p == nil:
+		case p.kind == list:
+			for _, e := range p.list {
+				clip(e.at("profile"), e.at("weight").number())
+			}
+		default:
+			clip(p, 0)
+		}
+	}
+	if i := v.at("audio"); i != nil {
+		m.Audio = plan.Sounds{Count: b.count(at+".audio.count", i), At: b.spot(at+".audio.insertion_point", i.at("insertion_point"))}
+		switch p := i.at("durations"); {
+		case p == nil:
+		case p.kind == list:
+			for _, e := range p.list {
+				m.Audio.Clips = append(m.Audio.Clips, plan.Sound{Length: seconds(e.at("duration").number()), Weight: e.at("weight").number()})
+			}
+		default:
+			m.Audio.Clips = []plan.Sound{{Length: seconds(p.number())}}
+		}
+	}
+}
+
+// count is how many of something a request has; a section that does not say has one.
+func (b *builder) count(at string, v *value) plan.Length {
+	if v.at("count") == nil {
+		return fixed(1)
+	}
+	return b.length(at, v.at("count"), 1)
+}
+
+// resolution is width and height of a name or of both.
+func resolution(v *value) (width, height int) {
+	if v != nil && v.kind == object {
+		return int(v.at("width").whole()), int(v.at("height").whole())
+	}
+	switch v.text() {
+	case "4k":
+		return 3840, 2160
+	case "1080p":
+		return 1920, 1080
+	case "720p":
+		return 1280, 720
+	default:
+		return 640, 360
+	}
+}

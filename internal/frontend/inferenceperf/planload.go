@@ -1,0 +1,150 @@
+package inferenceperf
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+
+	"inferometer/internal/plan"
+)
+
+// stageKeys are the keys that a stage of each type of load has; the first ones are
+// needed.
+func stageKeys(kind string) (needed, all []string) {
+	switch kind {
+	case "concurrent":
+		needed = []string{"num_requests", "concurrency_level"}
+		return needed, append(needed, "rate", "duration")
+	case "trace_session_replay":
+		needed = []string{"concurrent_sessions"}
+		return needed, append(needed, "session_rate", "num_sessions", "timeout")
+	}
+	needed = []string{"rate", "duration"}
+	return needed, needed
+}
+
+func (b *builder) load() {
+	p, v := &b.plan, b.at("load")
+	kind := v.at("type").text()
+	p.Drain = p.Target.Timeouts.Request // every request ends by itself
+	if v.at("request_retries").whole() > 0 {
+		b.note("load.request_retries has no effect: a request is sent once, and a failure is counted as one")
+	}
+	gap := v.at("interval").number()
+	if b.at("metrics.type").text() == "prometheus" && b.at("report.prometheus.per_stage").yes() {
+		gap = max(gap, b.at("metrics.prometheus.scrape_interval").number())
+	}
+	p.Stages = nil
+	if s := v.at("sweep"); s != nil {
+		b.sweep(kind, s, seconds(gap))
+		return
+	}
+	stages := v.at("stages").items()
+	if len(stages) == 0 {
+		b.fault("load.stages", "there are none: nothing would be sent", "such as [{rate: 1, duration: 30}], or give load.sweep")
+	}
+	if kind == "trace_replay" && v.at("trace") == nil {
+		b.fault("load.trace", "is missing: type trace_replay needs it", "such as {file: trace.csv}")
+	}
+	if kind == "trace_session_replay" {
+		if t := b.at("data.type").text(); t != "otel_trace_replay" && t != "weka_trace_replay" {
+			b.fault("load.type", "trace_session_replay needs data.type otel_trace_replay or weka_trace_replay, not "+t, "use concurrent, constant or poisson")
+		}
+	}
+	for i, s := range stages {
+		at := fmt.Sprintf("load.stages[%d]", i)
+		stage, ok := b.stage(kind, at, s)
+		if !ok {
+			continue
+		}
+		if i > 0 {
+			stage.Gap = seconds(gap)
+		}
+		p.Stages = append(p.Stages, stage)
+	}
+	if kind == "trace_replay" {
+		p.Data.Trace.Arrivals = v.at("trace.file").text()
+	}
+}
+
+// stage is one stage, with the keys that its type of load has and no others.
+func (b *builder) stage(kind, at string, v *value) (plan.Stage, bool) {
+	if v == nil {
+		return plan.Stage{}, false // it could not be read
+	}
+	needed, all := stageKeys(kind)
+	ok := true
+	for _, name := range needed {
+		if v.at(name) == nil {
+			b.fault(at+"."+name, "is missing: a stage of type "+kind+" needs it", "")
+			ok = false
+		}
+	}
+	for _, name := range v.names {
+		if v.at(name) != nil && !slices.Contains(all, name) {
+			b.fault(at+"."+name, "has no meaning for load.type "+kind, "leave it out")
+		}
+	}
+	if !ok {
+		return plan.Stage{}, false
+	}
+	switch kind {
+	case "concurrent":
+		if v.at("rate") != nil || v.at("duration") != nil {
+			b.note("%s: rate and duration have no effect: load.type is concurrent", at)
+		}
+		return plan.Stage{Concurrency: int(v.at("concurrency_level").whole()), Requests: v.at("num_requests").whole()}, true
+	case "trace_session_replay":
+		s := plan.SessionLoad{
+			Concurrent: int(v.at("concurrent_sessions").whole()), Rate: v.at("session_rate").number(),
+			Count: v.at("num_sessions").whole(), Timeout: seconds(v.at("timeout").number()),
+		}
+		if s.Rate > 0 && s.Concurrent > 0 && s.Rate > float64(s.Concurrent) {
+			b.fault(at+".session_rate", fmt.Sprintf("%v is more than concurrent_sessions, %d", s.Rate, s.Concurrent), "")
+		}
+		return plan.Stage{Arrival: plan.ArrivalSessions, Sessions: s}, true
+	case "trace_replay":
+		return plan.Stage{Arrival: plan.ArrivalTrace}, true
+	}
+	return b.rated(kind, at, v)
+}
+
+// rated is a stage with a rate: as many requests as the rate makes in the time.
+func (b *builder) rated(kind, at string, v *value) (plan.Stage, bool) {
+	s := plan.Stage{Rate: v.at("rate").number(), Arrival: kind, MaxInFlight: b.mostInFlight()}
+	// 0.1 × 30 is 3, whatever binary fractions make of it.
+	s.Requests = int64(s.Rate*v.at("duration").number() + 1e-9)
+	if s.Requests < 1 {
+		b.fault(at, "not one request would be sent", "raise rate or duration")
+		return s, false
+	}
+	return s, true
+}
+
+// mostInFlight is the bound of requests in flight that workers would have: none, so
+// that a rate stays a rate, but where the original's ways are asked for.
+func (b *builder) mostInFlight() int {
+	if !b.faithful {
+		return 0
+	}
+	workers := b.at("load.num_workers").whole()
+	if b.at("load.num_workers") == nil {
+		workers = int64(runtime.NumCPU())
+	}
+	return int(max(workers, 1) * b.at("load.worker_max_concurrency").whole())
+}
+
+func (b *builder) sweep(kind string, v *value, gap plan.Duration) {
+	if kind != "constant" && kind != "poisson" {
+		b.fault("load.sweep", "contradicts load.type "+kind, "use constant or poisson")
+		return
+	}
+	if len(b.at("load.stages").items()) > 0 {
+		b.note("load.stages have no effect: load.sweep makes the stages")
+	}
+	b.plan.Saturation = plan.Saturation{
+		Kind: v.at("type").text(), Requests: v.at("num_requests").whole(), Timeout: seconds(v.at("timeout").number()),
+		Stages: int(v.at("num_stages").whole()), Duration: seconds(v.at("stage_duration").number()), Percentile: v.at("saturation_percentile").number(),
+	}
+	b.plan.Stages = []plan.Stage{{Arrival: kind, Gap: gap, MaxInFlight: b.mostInFlight()}}
+}

@@ -1,0 +1,457 @@
+package inferenceperf
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"inferometer/internal/nearest"
+	"inferometer/internal/plan"
+)
+
+// reader reads nodes into values and gathers all that is wrong.
+type reader struct {
+	file   string // name of the file, or the flag
+	faults plan.Faults
+	nodes  int
+}
+
+// Bounds of a config: aliases let a small file stand for a huge one.
+const (
+	mostDepth = 40
+	mostNodes = 100_000
+)
+
+func (r *reader) fault(n *yaml.Node, path, text, hint string) {
+	r.faults = append(r.faults, plan.Fault{Where: r.position(n), Path: path, Text: text, Hint: hint})
+}
+
+// position is where a node stands; a flag's value stands in the flag.
+func (r *reader) position(n *yaml.Node) string {
+	if strings.HasPrefix(r.file, "--") || n == nil || n.Line == 0 {
+		return r.file
+	}
+	return fmt.Sprintf("%s:%d:%d", r.file, n.Line, n.Column)
+}
+
+// parseFile reads a config file: one YAML document, which may be empty.
+func (r *reader) parseFile(data []byte) *yaml.Node {
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, second yaml.Node
+	switch err := dec.Decode(&doc); {
+	case errors.Is(err, io.EOF), err == nil && len(doc.Content) == 0:
+		return nil
+	case err != nil:
+		r.syntax(err)
+		return nil
+	}
+	switch err := dec.Decode(&second); {
+	case err == nil:
+		r.fault(&second, "", "a second document in one file", "put it into a file of its own")
+		return nil
+	case !errors.Is(err, io.EOF):
+		r.syntax(err)
+		return nil
+	}
+	return doc.Content[0]
+}
+
+var yamlPlace = regexp.MustCompile(`^line (\d+)(?:, column (\d+))?: `)
+
+// syntax turns the parser's "yaml: line 3: …" into a fault with its place.
+func (r *reader) syntax(err error) {
+	where, text := r.file, strings.TrimPrefix(err.Error(), "yaml: ")
+	if m := yamlPlace.FindStringSubmatch(text); m != nil {
+		where += ":" + m[1]
+		if m[2] != "" {
+			where += ":" + m[2]
+		}
+		text = text[len(m[0]):]
+	}
+	r.faults = append(r.faults, plan.Fault{Where: where, Text: "not valid YAML: " + text})
+}
+
+// enter follows aliases and keeps the bounds. ok is false where they are broken.
+func (r *reader) enter(n *yaml.Node, path string) (*yaml.Node, bool) {
+	r.nodes++
+	if r.nodes > mostNodes || strings.Count(path, ".") > mostDepth {
+		if r.nodes <= mostNodes+1 {
+			r.fault(n, path, "is nested too deeply or too large", "")
+		}
+		r.nodes = mostNodes + 1
+		return nil, false
+	}
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return n, true
+}
+
+// read is the value of a node in a form, on top of what is there already: a mapping
+// is merged into one, all else takes its place. What cannot be read is a fault, and
+// the value stays as it was.
+func (r *reader) read(f *form, n *yaml.Node, path string, was *value) *value {
+	n, ok := r.enter(n, path)
+	if !ok {
+		return was
+	}
+	switch f.kind {
+	case union:
+		return r.readUnion(f, n, path, was)
+	case object:
+		return r.readObject(f, n, path, was)
+	case mapping:
+		return r.readMapping(f, n, path, was)
+	case list:
+		if n.Kind != yaml.SequenceNode {
+			r.wrong(n, path, "a list")
+			return was
+		}
+		v := &value{kind: list, where: r.position(n)}
+		for i, e := range n.Content {
+			v.list = append(v.list, r.read(f.item, e, fmt.Sprintf("%s[%d]", path, i), nil))
+		}
+		return v
+	case free:
+		return r.readFree(n, path)
+	}
+	if n.Kind != yaml.ScalarNode {
+		r.wrong(n, path, f.takes())
+		return was
+	}
+	scalar, err := f.parse(n)
+	if err != nil {
+		r.fault(n, path, err.Error(), "")
+		return was
+	}
+	return &value{kind: f.kind, scalar: scalar, where: r.position(n)}
+}
+
+// wrong says that n is not what path wants. It shows none of the value, which may be a
+// key.
+func (r *reader) wrong(n *yaml.Node, path, want string) {
+	is := map[yaml.Kind]string{yaml.MappingNode: "a mapping", yaml.SequenceNode: "a list", yaml.ScalarNode: "a single value"}[n.Kind]
+	if isNull(n) {
+		is = "null"
+	}
+	r.fault(n, path, "must be "+want+", is "+is, "")
+}
+
+func isNull(n *yaml.Node) bool {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
+}
+
+func (r *reader) readUnion(f *form, n *yaml.Node, path string, was *value) *value {
+	var take *form
+	switch n.Kind {
+	case yaml.ScalarNode:
+		take = f.scalar
+	case yaml.MappingNode:
+		take = f.mapped
+	case yaml.SequenceNode:
+		take = f.listed
+	}
+	if take == nil {
+		r.wrong(n, path, f.takes())
+		return was
+	}
+	if was != nil && was.kind != object { // a number is no part of a distribution
+		was = nil
+	}
+	return r.read(take, n, path, was)
+}
+
+func (r *reader) readObject(f *form, n *yaml.Node, path string, was *value) *value {
+	if n.Kind != yaml.MappingNode {
+		r.wrong(n, path, "a mapping")
+		return was
+	}
+	v := was
+	if v == nil || v.kind != object {
+		v = &value{kind: object}
+	}
+	r.mark(v, n)
+	r.pairs(n, path, func(name string, at, node *yaml.Node) {
+		k := f.find(name)
+		if k == nil {
+			r.fault(at, join(path, clip(name)), "unknown key", f.unknown(path, name))
+			return
+		}
+		sub := join(path, k.name)
+		if isNull(node) {
+			if !k.open && !k.nullable() {
+				r.fault(node, sub, "must not be null", "leave it out for the default")
+				return
+			}
+			v.put(k.name, nil)
+			return
+		}
+		v.put(k.name, r.read(&k.form, node, sub, v.fields[k.name]))
+	})
+	return v
+}
+
+// mark notes where a mapping was set. A flag that sets a part of it is not where it was.
+func (r *reader) mark(v *value, n *yaml.Node) {
+	if v.where == "" || !strings.HasPrefix(r.file, "--") {
+		v.where = r.position(n)
+	}
+}
+
+// nullable: sections that are there by default may be taken away, and so may flags of
+// reports.
+func (k *key) nullable() bool {
+	return k.form.kind == boolean || k.name == "storage" || k.name == "prometheus"
+}
+
+func (r *reader) readMapping(f *form, n *yaml.Node, path string, was *value) *value {
+	if n.Kind != yaml.MappingNode {
+		r.wrong(n, path, "a mapping")
+		return was
+	}
+	v := was
+	if v == nil {
+		v = &value{kind: mapping}
+	}
+	r.mark(v, n)
+	r.pairs(n, path, func(name string, _, node *yaml.Node) {
+		v.put(name, r.read(f.item, node, join(path, clip(name)), v.fields[name]))
+	})
+	return v
+}
+
+// readFree reads what may be anything.
+func (r *reader) readFree(n *yaml.Node, path string) *value {
+	n, ok := r.enter(n, path)
+	if !ok {
+		return nil
+	}
+	where := r.position(n)
+	switch n.Kind {
+	case yaml.MappingNode:
+		v := &value{kind: mapping, where: where}
+		r.pairs(n, path, func(name string, _, node *yaml.Node) { v.put(name, r.readFree(node, join(path, clip(name)))) })
+		return v
+	case yaml.SequenceNode:
+		v := &value{kind: list, where: where}
+		for i, e := range n.Content {
+			v.list = append(v.list, r.readFree(e, fmt.Sprintf("%s[%d]", path, i)))
+		}
+		return v
+	}
+	if isNull(n) {
+		return nil
+	}
+	var scalar any
+	if err := n.Decode(&scalar); err != nil {
+		r.fault(n, path, "cannot be read: "+err.Error(), "")
+		return nil
+	}
+	switch s := scalar.(type) {
+	case int:
+		scalar = int64(s)
+	case uint64:
+		scalar = float64(s)
+	case float64:
+		if math.IsNaN(s) || math.IsInf(s, 0) {
+			r.fault(n, path, "is not a number that JSON has", "")
+			return nil
+		}
+	case bool, string, int64:
+	default: // a date
+		scalar = n.Value
+	}
+	return &value{kind: free, scalar: scalar, where: where}
+}
+
+// pairs calls each for every key of a mapping, once.
+func (r *reader) pairs(n *yaml.Node, path string, each func(name string, at, value *yaml.Node)) {
+	seen := map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		at, node := n.Content[i], n.Content[i+1]
+		name := at
+		for name.Kind == yaml.AliasNode {
+			name = name.Alias
+		}
+		switch {
+		case name.Kind != yaml.ScalarNode:
+			r.fault(at, path, "a key must be a single word", "")
+		case name.ShortTag() == "!!merge":
+			r.merge(node, path, seen, each)
+		case seen[name.Value] > 0:
+			r.fault(at, join(path, clip(name.Value)), fmt.Sprintf("given twice, first on line %d", seen[name.Value]), "")
+		default:
+			seen[name.Value] = max(at.Line, 1)
+			each(name.Value, at, node)
+		}
+	}
+}
+
+// merge reads "<<: *name", whose keys come behind those that stand in the mapping itself.
+func (r *reader) merge(node *yaml.Node, path string, seen map[string]int, each func(string, *yaml.Node, *yaml.Node)) {
+	node, ok := r.enter(node, path)
+	if !ok || node.Kind != yaml.MappingNode {
+		r.fault(node, path, "only a mapping can be merged (<<)", "write the keys out")
+		return
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		name := node.Content[i]
+		if name.Kind == yaml.ScalarNode && seen[name.Value] == 0 {
+			each(name.Value, name, node.Content[i+1])
+		}
+	}
+}
+
+func (f *form) find(name string) *key {
+	for i := range f.keys {
+		if k := &f.keys[i]; k.name == name || k.also == name && name != "" {
+			return k
+		}
+	}
+	return nil
+}
+
+// unknown says which key was probably meant.
+func (f *form) unknown(path, name string) string {
+	var names []string
+	for i := range f.keys {
+		names = append(names, f.keys[i].name)
+	}
+	if n := nearest.Name(name, names); n != "" {
+		return fmt.Sprintf("did you mean %q?", n)
+	}
+	if elsewhere := whereIs(root(), "", name); elsewhere != "" {
+		return "it belongs to " + elsewhere
+	}
+	if path == "" {
+		path = "the config"
+	}
+	return path + " has " + strings.Join(names, ", ")
+}
+
+// whereIs is the path of the first key of a name.
+func whereIs(f form, path, name string) string {
+	for _, k := range f.keys {
+		if k.name == name {
+			return join(path, name)
+		}
+	}
+	for _, k := range f.keys {
+		if found := whereIs(k.form, join(path, k.name), name); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+// takes is what a form takes, in words.
+func (f *form) takes() string {
+	switch f.kind {
+	case whole:
+		return "a whole number"
+	case number:
+		return "a number"
+	case boolean:
+		return "true or false"
+	case choice:
+		return "one of " + strings.Join(f.words, ", ")
+	case list:
+		return "a list"
+	case mapping, object:
+		return "a mapping"
+	case union:
+		var parts []string
+		for _, p := range []*form{f.scalar, f.mapped, f.listed} {
+			if p != nil {
+				parts = append(parts, p.takes())
+			}
+		}
+		return strings.Join(parts, " or ")
+	}
+	return "text"
+}
+
+// parse reads a scalar.
+func (f *form) parse(n *yaml.Node) (any, error) {
+	switch f.kind {
+	case boolean:
+		switch strings.ToLower(n.Value) {
+		case "true", "yes", "on", "1", "y":
+			return true, nil
+		case "false", "no", "off", "0", "n":
+			return false, nil
+		}
+		return nil, fmt.Errorf("must be true or false, is %s", quote(n.Value))
+	case choice:
+		for _, w := range f.words {
+			if w == n.Value {
+				return w, nil
+			}
+		}
+		hint := ""
+		if near := nearest.Name(n.Value, f.words); near != "" {
+			hint = fmt.Sprintf("; did you mean %q?", near)
+		}
+		return nil, fmt.Errorf("unknown value %s%s (one of %s)", quote(n.Value), hint, strings.Join(f.words, ", "))
+	case whole, number:
+		return f.parseNumber(n)
+	}
+	return n.Value, nil
+}
+
+func (f *form) parseNumber(n *yaml.Node) (any, error) {
+	v, err := strconv.ParseFloat(strings.ReplaceAll(n.Value, "_", ""), 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil, fmt.Errorf("must be %s, is %s", f.takes(), quote(n.Value))
+	}
+	if f.kind == whole && v != math.Trunc(v) {
+		return nil, fmt.Errorf("must be a whole number, is %s", quote(n.Value))
+	}
+	switch {
+	case f.least != nil && (v < *f.least || f.over && v == *f.least):
+		if f.over {
+			return nil, fmt.Errorf("must be more than %v, is %s", *f.least, quote(n.Value))
+		}
+		return nil, fmt.Errorf("must be %v or more, is %s", *f.least, quote(n.Value))
+	case f.most != nil && v > *f.most:
+		return nil, fmt.Errorf("must be at most %v, is %s", *f.most, quote(n.Value))
+	}
+	if f.kind == whole {
+		if i, err := strconv.ParseInt(strings.ReplaceAll(n.Value, "_", ""), 10, 64); err == nil {
+			return i, nil
+		}
+		if math.Abs(v) > 1<<53 {
+			return nil, fmt.Errorf("is too large: %s", quote(n.Value))
+		}
+		return int64(v), nil
+	}
+	return v, nil
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+func quote(s string) string { return strconv.Quote(clip(s)) }
+
+// clip cuts what a user wrote to a length that fits a line.
+func clip(s string) string {
+	const most = 40
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}

@@ -1,11 +1,10 @@
 package openai
 
 import (
-	"encoding/json"
-	"fmt"
-	"slices"
+	"errors"
 	"strconv"
 
+	"inferometer/internal/endpoint/body"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 )
@@ -14,9 +13,8 @@ import (
 // once; what differs is appended by hand.
 type bodyEncoder struct {
 	kind      Kind
-	open      []byte // every shared field, up to the prompt
-	model     []byte // `"model":"…",`, the last of them; empty: none is sent
-	limits    bool   // output lengths may be asked for
+	start     body.Start
+	limits    bool // output lengths may be asked for
 	minTokens bool
 }
 
@@ -34,15 +32,7 @@ func newBodyEncoder(kind Kind, t plan.Target, d plan.Data) (bodyEncoder, error) 
 		}
 	}
 	e := bodyEncoder{kind: kind, limits: kind != Embeddings, minTokens: d.MinTokens}
-	for name, value := range t.Body {
-		switch {
-		case value == nil:
-			delete(shared, name)
-		case name == "messages" || name == "prompt" || name == "input":
-			return e, fmt.Errorf("the extra body field %q would replace the prompt: use a prompt file instead", name)
-		default:
-			shared[name] = value
-		}
+	for name := range t.Body {
 		switch name {
 		case "max_tokens", "max_completion_tokens":
 			e.limits = false
@@ -50,40 +40,17 @@ func newBodyEncoder(kind Kind, t plan.Target, d plan.Data) (bodyEncoder, error) 
 			e.minTokens = false
 		}
 	}
-	names := make([]string, 0, len(shared))
-	for name := range shared {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	e.open = append(e.open, '{')
-	for _, name := range names {
-		value, err := json.Marshal(shared[name])
-		if err != nil {
-			return e, fmt.Errorf("the extra body field %q cannot be written as JSON: %w", name, err)
-		}
-		field := appendString(nil, name)
-		field = append(append(append(field, ':'), value...), ',')
-		if name == "model" {
-			e.model = field
-		} else {
-			e.open = append(e.open, field...)
-		}
-	}
-	return e, nil
+	var err error
+	e.start, err = body.NewStart(shared, t.Body, "messages", "prompt", "input")
+	return e, err
 }
 
 // encode builds the body of one request.
-func (e *bodyEncoder) encode(p *prompt.Prompt) []byte {
+func (e *bodyEncoder) encode(p *prompt.Prompt) ([]byte, error) {
 	if p.Body != nil {
-		return p.Body
+		return p.Body, nil
 	}
-	b := make([]byte, 0, len(e.open)+len(e.model)+len(p.Text)+len(p.Text)/8+128)
-	b = append(b, e.open...)
-	if p.Model == "" {
-		b = append(b, e.model...)
-	} else {
-		b = append(appendString(append(b, `"model":`...), p.Model), ',')
-	}
+	b := e.start.Begin(p)
 	if e.limits && p.Output > 0 {
 		b = append(b, `"max_tokens":`...)
 		b = strconv.AppendInt(b, int64(p.Output), 10)
@@ -94,68 +61,104 @@ func (e *bodyEncoder) encode(p *prompt.Prompt) []byte {
 			b = append(b, ',')
 		}
 	}
-	switch e.kind {
-	case Completions:
+	switch {
+	case e.kind == Embeddings:
+		b = appendInput(append(b, `"input":`...), p)
+	case e.kind == Completions && hasMedia(p):
+		return nil, errors.New("completions take no images, sound or video: use chat")
+	case e.kind == Completions:
 		b = append(b, `"prompt":`...)
-		b = appendString(b, plain(p))
-	case Embeddings:
-		b = append(b, `"input":`...)
-		b = appendString(b, plain(p))
+		b = body.AppendString(b, body.Plain(p))
 	default:
 		b = append(b, `"messages":[`...)
 		b = appendMessages(b, p)
 		b = append(b, ']')
 	}
-	return append(b, '}')
+	return append(b, '}'), nil
 }
 
-// plain is a prompt as one text, for endpoints without messages.
-func plain(p *prompt.Prompt) string {
-	if len(p.Messages) == 0 {
-		return p.Text
+// appendInput appends what is to be embedded: a text, or several texts and media.
+func appendInput(b []byte, p *prompt.Prompt) []byte {
+	if len(p.Texts) == 0 && len(p.Parts) == 0 {
+		return body.AppendString(b, body.Plain(p))
 	}
-	text := ""
-	for i, m := range p.Messages {
-		if i > 0 {
-			text += "\n"
+	b = append(b, '[')
+	for _, text := range p.Texts {
+		b = append(body.AppendString(b, text), ',')
+	}
+	for i := range p.Parts {
+		if part := &p.Parts[i]; part.Kind == prompt.Text {
+			b = append(body.AppendString(b, part.Text), ',')
+		} else {
+			b = append(body.AppendURL(b, part), ',')
 		}
-		text += m.Content
 	}
-	return text
+	b[len(b)-1] = ']'
+	return b
+}
+
+func hasMedia(p *prompt.Prompt) bool {
+	if p.Parts != nil {
+		return true
+	}
+	for i := range p.Messages {
+		if p.Messages[i].Parts != nil {
+			return true
+		}
+	}
+	return false
 }
 
 func appendMessages(b []byte, p *prompt.Prompt) []byte {
 	if len(p.Messages) == 0 {
-		return appendMessage(b, "user", p.Text)
+		return appendMessage(b, &prompt.Message{Role: "user", Content: p.Text, Parts: p.Parts})
 	}
-	for i, m := range p.Messages {
+	for i := range p.Messages {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendMessage(b, m.Role, m.Content)
+		b = appendMessage(b, &p.Messages[i])
 	}
 	return b
 }
 
-func appendMessage(b []byte, role, content string) []byte {
+func appendMessage(b []byte, m *prompt.Message) []byte {
 	b = append(b, `{"role":`...)
-	b = appendString(b, role)
+	b = body.AppendString(b, m.Role)
 	b = append(b, `,"content":`...)
-	b = appendString(b, content)
-	return append(b, '}')
+	if m.Parts == nil {
+		b = body.AppendString(b, m.Content)
+		return append(b, '}')
+	}
+	b = append(b, '[')
+	for i := range m.Parts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendPart(b, &m.Parts[i])
+	}
+	return append(b, ']', '}')
 }
 
-// appendString appends s as a JSON string.
-func appendString(b []byte, s string) []byte {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {
-			quoted, err := json.Marshal(s) // rare, and it knows about broken UTF-8
-			if err == nil {
-				return append(b, quoted...)
-			}
+func appendPart(b []byte, p *prompt.Part) []byte {
+	switch p.Kind {
+	case prompt.Image:
+		b = append(b, `{"type":"image_url","image_url":{"url":`...)
+		return append(body.AppendURL(b, p), '}', '}')
+	case prompt.Video:
+		b = append(b, `{"type":"video_url","video_url":{"url":`...)
+		return append(body.AppendURL(b, p), '}', '}')
+	case prompt.Audio:
+		if p.URL != "" {
+			b = append(b, `{"type":"audio_url","audio_url":{"url":`...)
+			return append(body.AppendURL(b, p), '}', '}')
 		}
+		b = append(b, `{"type":"input_audio","input_audio":{"data":`...)
+		b = body.AppendBase64(b, p.Data)
+		b = append(b, `,"format":`...)
+		return append(body.AppendString(b, p.Format()), '}', '}')
+	default:
+		b = append(b, `{"type":"text","text":`...)
+		return append(body.AppendString(b, p.Text), '}')
 	}
-	b = append(b, '"')
-	b = append(b, s...)
-	return append(b, '"')
 }

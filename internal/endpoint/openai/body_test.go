@@ -20,7 +20,7 @@ func TestBodyOfAPromptWithItsOwnModel(t *testing.T) {
 		{prompt.Prompt{Text: "hi", Model: `an "adapter"`}, `{"seed":1,"zeta":true,"model":"an \"adapter\"","prompt":"hi"}`},
 		{prompt.Prompt{Body: []byte(`{"any":"thing"}`), Model: "x", Output: 9}, `{"any":"thing"}`},
 	} {
-		if got := string(e.encode(&tt.prompt)); got != tt.want {
+		if got := encoded(t, &e, &tt.prompt); got != tt.want {
 			t.Errorf("%s\nwant\n%s", got, tt.want)
 		}
 	}
@@ -28,7 +28,57 @@ func TestBodyOfAPromptWithItsOwnModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := string(e.encode(&prompt.Prompt{Text: "hi"})); got != `{"prompt":"hi"}` {
+	if got := encoded(t, &e, &prompt.Prompt{Text: "hi"}); got != `{"prompt":"hi"}` {
 		t.Errorf("without a model: %s", got)
+	}
+}
+
+func encoded(t *testing.T, e *bodyEncoder, p *prompt.Prompt) string {
+	t.Helper()
+	body, err := e.encode(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+func TestBodyWithMedia(t *testing.T) {
+	image := prompt.Part{Kind: prompt.Image, Type: "image/png", Data: []byte("abc")}
+	parts := []prompt.Part{
+		{Kind: prompt.Text, Text: "see "},
+		image,
+		{Kind: prompt.Audio, Type: "audio/wav", Data: []byte("wave")},
+		{Kind: prompt.Video, Type: "video/mp4", Data: []byte("film")},
+		{Kind: prompt.Image, URL: "http://x/y.png"},
+		{Kind: prompt.Text, Text: `"this"`},
+	}
+	content := `[{"type":"text","text":"see "},{"type":"image_url","image_url":{"url":"data:image/png;base64,YWJj"}},` +
+		`{"type":"input_audio","input_audio":{"data":"d2F2ZQ==","format":"wav"}},{"type":"video_url","video_url":{"url":"data:video/mp4;base64,ZmlsbQ=="}},` +
+		`{"type":"image_url","image_url":{"url":"http://x/y.png"}},{"type":"text","text":"\"this\""}]`
+	for _, tt := range []struct {
+		kind   Kind
+		prompt prompt.Prompt
+		want   string
+	}{
+		{Chat, prompt.Prompt{Text: `see "this"`, Parts: parts}, `{"model":"m","messages":[{"role":"user","content":` + content + `}]}`},
+		{Chat, prompt.Prompt{Messages: []prompt.Message{{Role: "system", Content: "s"}, {Role: "user", Content: `see "this"`, Parts: parts}}},
+			`{"model":"m","messages":[{"role":"system","content":"s"},{"role":"user","content":` + content + `}]}`},
+		{Embeddings, prompt.Prompt{Texts: []string{"a", "b"}}, `{"model":"m","input":["a","b"]}`},
+		{Embeddings, prompt.Prompt{Text: "a", Parts: []prompt.Part{{Text: "a"}, image}}, `{"model":"m","input":["a","data:image/png;base64,YWJj"]}`},
+	} {
+		e, err := newBodyEncoder(tt.kind, plan.Target{Model: "m"}, plan.Data{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := encoded(t, &e, &tt.prompt); got != tt.want {
+			t.Errorf("%s\nwant\n%s", got, tt.want)
+		}
+	}
+	e, err := newBodyEncoder(Completions, plan.Target{Model: "m"}, plan.Data{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.encode(&prompt.Prompt{Text: "see", Parts: parts}); err == nil {
+		t.Error("completions took an image")
 	}
 }

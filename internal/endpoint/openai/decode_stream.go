@@ -7,7 +7,6 @@ import (
 
 	"inferometer/internal/endpoint/answer"
 	"inferometer/internal/endpoint/sse"
-	"inferometer/internal/jsonscan"
 	"inferometer/internal/record"
 )
 
@@ -29,11 +28,7 @@ type streamed struct {
 	unclosed  bool  // the last event is cut off
 	malformed string
 
-	// The bytes before and after the text of the last chunk that carried nothing
-	// but one text. A chunk with the same bytes around another text says the same
-	// but for that text, so it need not be parsed.
-	prefix, suffix []byte
-	label          record.Label
+	like answer.Likeness // of the last chunk that carried nothing but one text
 }
 
 // stream reads an answer made of server-sent events.
@@ -58,22 +53,16 @@ func (d *Decoder) stream(rec *record.Record) {
 // repeat takes an event that is like an earlier one but for its text, and reports
 // whether this is one.
 func (st *streamed) repeat(e *sse.Event) bool {
-	data, n := e.Data, len(st.prefix)
-	if n == 0 || len(data) <= n || string(e.Type) == "error" || !bytes.Equal(data[:n], st.prefix) {
-		return false
-	}
-	end, escaped, ok := jsonscan.StringEnd(data, n)
-	if !ok || end == n || !bytes.Equal(data[end:], st.suffix) {
+	if string(e.Type) == "error" {
 		return false
 	}
 	before := len(st.chunk.text)
-	if escaped {
-		st.chunk.text = jsonscan.AppendUnescaped(st.chunk.text, data[n:end])
-	} else {
-		st.chunk.text = append(st.chunk.text, data[n:end]...)
+	var ok bool
+	if st.chunk.text, ok = st.like.Append(st.chunk.text, e.Data); !ok {
+		return false
 	}
 	st.chunks++
-	st.events.Add(e.End, st.label, len(st.chunk.text)-before, 1)
+	st.events.Add(e.End, st.like.Label, len(st.chunk.text)-before, 1)
 	return true
 }
 
@@ -152,7 +141,7 @@ func (st *streamed) takeChunk(e *sse.Event) {
 		st.events.Fail(record.StreamError, answer.Message(e.Data))
 	}
 	if c.learnable() && !e.Joined {
-		st.prefix, st.suffix, st.label = e.Data[:c.start], e.Data[c.end:], label
+		st.like.Learn(e.Data, c.start, c.end, label)
 	}
 }
 

@@ -64,7 +64,11 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 
 // Prepare encodes a request.
 func (e *Endpoint) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
-	return e.Call(p, e.body.encode(p)), nil
+	body, err := e.body.encode(p)
+	if err != nil {
+		return nil, err
+	}
+	return e.Call(p, body), nil
 }
 
 // RequestURL is where requests of a kind go. A base URL that already ends in the

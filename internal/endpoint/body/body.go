@@ -1,0 +1,123 @@
+// Package body is what the request bodies of JSON protocols share: fields that are
+// the same in all of them, strings, and media as text.
+package body
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"inferometer/internal/prompt"
+)
+
+// Start is what all bodies of a run begin with.
+type Start struct {
+	open  []byte // every shared field, up to the model
+	model []byte // `"model":"…",`, the last of them; empty: none is sent
+}
+
+// NewStart encodes the shared fields: our own, then those that the user adds, which
+// win over ours; a null there takes one of ours away. The fields of taken hold the
+// prompt and cannot be given.
+func NewStart(own, added map[string]any, taken ...string) (Start, error) {
+	var s Start
+	shared := map[string]any{}
+	for name, value := range own {
+		shared[name] = value
+	}
+	for name, value := range added {
+		switch {
+		case value == nil:
+			delete(shared, name)
+		case slices.Contains(taken, name):
+			return s, fmt.Errorf("the extra body field %q would replace the prompt: use a prompt file instead", name)
+		default:
+			shared[name] = value
+		}
+	}
+	names := make([]string, 0, len(shared))
+	for name := range shared {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	s.open = append(s.open, '{')
+	for _, name := range names {
+		value, err := json.Marshal(shared[name])
+		if err != nil {
+			return s, fmt.Errorf("the extra body field %q cannot be written as JSON: %w", name, err)
+		}
+		field := AppendString(nil, name)
+		field = append(append(append(field, ':'), value...), ',')
+		if name == "model" {
+			s.model = field
+		} else {
+			s.open = append(s.open, field...)
+		}
+	}
+	return s, nil
+}
+
+// Begin makes room for the body of a prompt and writes the shared fields, with the
+// prompt's own model where it has one. What follows is a field or the end of one.
+func (s *Start) Begin(p *prompt.Prompt) []byte {
+	room := len(s.open) + len(s.model) + len(p.Text) + len(p.Text)/8 + 128
+	for i := range p.Parts {
+		room += len(p.Parts[i].Data)*4/3 + 96
+	}
+	b := make([]byte, 0, room)
+	b = append(b, s.open...)
+	if p.Model == "" {
+		return append(b, s.model...)
+	}
+	return append(AppendString(append(b, `"model":`...), p.Model), ',')
+}
+
+// Plain is a prompt as one text, for endpoints without messages.
+func Plain(p *prompt.Prompt) string {
+	if len(p.Messages) == 0 {
+		return p.Text
+	}
+	text := ""
+	for i, m := range p.Messages {
+		if i > 0 {
+			text += "\n"
+		}
+		text += m.Content
+	}
+	return text
+}
+
+// AppendString appends s as a JSON string.
+func AppendString(b []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= 0x7f {
+			quoted, err := json.Marshal(s) // rare, and it knows about broken UTF-8
+			if err == nil {
+				return append(b, quoted...)
+			}
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}
+
+// AppendBase64 appends bytes as a JSON string of base64.
+func AppendBase64(b, data []byte) []byte {
+	b = append(b, '"')
+	b = base64.StdEncoding.AppendEncode(b, data)
+	return append(b, '"')
+}
+
+// AppendURL appends the URL of a medium as a JSON string: where the server finds it,
+// or its bytes as a data URL.
+func AppendURL(b []byte, p *prompt.Part) []byte {
+	if p.URL != "" {
+		return AppendString(b, p.URL)
+	}
+	b = append(b, '"')
+	b = append(append(append(b, "data:"...), p.Type...), ";base64,"...)
+	b = base64.StdEncoding.AppendEncode(b, p.Data)
+	return append(b, '"')
+}

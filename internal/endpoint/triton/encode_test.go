@@ -325,3 +325,21 @@ func TestModelFromMetadataAndConfig(t *testing.T) {
 		t.Errorf("unknown datatype: %v", err)
 	}
 }
+
+func BenchmarkEncode(b *testing.B) {
+	m := vllmModel()
+	l, err := newLayout(m, detect(m), plan.Target{Streaming: true}, plan.Data{}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	msgs, err := newMessages(l, "", nil, true)
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := prompt.Prompt{Text: strings.Repeat("word ", 128), Output: 16}
+	b.ReportAllocs()
+	for b.Loop() {
+		c := l.fill(&p)
+		msgs.encode(&p, "inferometer-abc-123", &c)
+	}
+}

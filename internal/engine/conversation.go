@@ -47,6 +47,35 @@ func (st *stage) converse(c prompt.Conversation, rec *record.Record) (j job, rea
 	return job{prompt: p, call: call, slate: slate{due: due, phase: phase}}, now, true
 }
 
+// takeTurn carries out a turn of a conversation that others share, when its answer to
+// go on from is there. It keeps its slot while it waits.
+func (st *stage) takeTurn(i int, j job) {
+	late, seq := j.prompt.Late, j.prompt.Seq
+	begun := st.e.cfg.Now()
+	if late.Await(st.turns) != nil {
+		st.lost.Add(1)
+		return
+	}
+	j.slate.held += st.e.cfg.Now() - begun
+	p, err := late.Prompt()
+	if err == nil {
+		p.Seq = seq
+		j.prompt = p
+		j.call, err = st.e.cfg.Endpoint.Prepare(&p)
+	}
+	if err != nil {
+		late.End(prompt.Answer{Failed: true})
+		st.fail(fmt.Errorf("making turn %d of conversation %q: %w", p.Turn+1, p.Session, err))
+		return
+	}
+	rec := st.do(i, j, st.e.cfg.Now())
+	st.e.cfg.Decoder.Decode(rec)
+	rec.Decoded = true
+	answer := prompt.Answer{Text: visible(rec), Failed: rec.Failure != nil}
+	st.e.cfg.Sink.Put(rec)
+	late.End(answer)
+}
+
 // dry ends the stage because there are no more prompts, as soon as no conversation is
 // under way that may still send. Where the stage has taken all that it needs, the last
 // of them ends it.

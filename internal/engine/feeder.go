@@ -99,7 +99,10 @@ func (f *feeder) fill(ctx context.Context, i int, primed func()) {
 		if err != nil {
 			return
 		}
-		call, err := f.endpoint.Prepare(&p)
+		var call endpoint.Call
+		if p.Late == nil {
+			call, err = f.endpoint.Prepare(&p)
+		}
 		if err != nil {
 			f.fail(fmt.Errorf("preparing request %d: %w", p.Seq, err))
 			return

@@ -38,12 +38,17 @@ type stage struct {
 
 	empty atomic.Bool // the source has no more
 
+	turns    context.Context // ends when turns that wait for an answer shall not go any more
+	endTurns context.CancelFunc
+	lost     atomic.Int64 // turns that never went
+
 	mark    record.StageMark
 	sleeper load.Sleeper // the pacer's; nil in closed loop
 }
 
 func newStage(e *Engine, s load.Stage, ctx context.Context, ready []chan job) *stage {
 	st := &stage{e: e, load: s, ctx: ctx, ready: ready, stop: make(chan struct{}), warmed: make(chan struct{})}
+	st.turns, st.endTurns = context.WithCancel(ctx)
 	if s.Arrivals != nil {
 		st.sleeper = e.cfg.NewSleeper()
 	}
@@ -110,6 +115,9 @@ func (st *stage) halt(reason string) {
 		st.mark.SendEnd = st.e.cfg.Now()
 		st.e.cfg.Live.to(st.load.Index, st.mark.SendEnd)
 		close(st.stop)
+		if reason != "requests" && reason != "arrivals" {
+			st.endTurns() // otherwise they are among those that were wanted
+		}
 		if st.sleeper != nil {
 			st.sleeper.Interrupt()
 		}
@@ -204,6 +212,10 @@ func (st *stage) carry(i int, j job, ready time.Duration) {
 	if j.prompt.Rest != nil {
 		defer st.endTalk()
 	}
+	if j.prompt.Late != nil {
+		st.takeTurn(i, j)
+		return
+	}
 	for more := true; more; {
 		rec := st.do(i, j, ready)
 		if j.prompt.Rest == nil {
@@ -255,8 +267,10 @@ func (st *stage) drain(ctx context.Context, cut context.CancelCauseFunc) {
 		cut(endpoint.ErrCutOff)
 	}
 	<-done
+	st.endTurns()
 	if st.sleeper != nil {
 		st.sleeper.Close()
+		st.mark.Unsent += st.lost.Load()
 	}
 	st.mark.DrainEnd = st.e.cfg.Now()
 	st.mark.WarmupEnd = time.Duration(st.warmEnd.Load())

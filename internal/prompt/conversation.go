@@ -1,6 +1,9 @@
 package prompt
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Conversation gives the turns of a chat that follow its first one. It is used from
 // one goroutine at a time, after each answer once.
@@ -8,6 +11,20 @@ type Conversation interface {
 	// Next is the turn after an answer, and how long the user thinks before it goes;
 	// io.EOF ends the conversation.
 	Next(answer Answer) (turn Prompt, think time.Duration, err error)
+}
+
+// Late is a turn of a conversation that several requests share: each goes on from the
+// answer to the one before, whichever of them is sent first. What it says is therefore
+// known only when it is sent. The methods are called in this order, from one goroutine.
+type Late interface {
+	// Await waits until the answer that the turn goes on from is there. It ends with
+	// the context's error.
+	Await(ctx context.Context) error
+	// Prompt is what is sent. Seq is filled in by the engine.
+	Prompt() (Prompt, error)
+	// End takes the answer and lets the next turn begin. It is called once after each
+	// Await that gave no error.
+	End(answer Answer)
 }
 
 // Answer is what came back of a turn.

@@ -32,6 +32,7 @@ type Prompt struct {
 	Session  string       // the conversation that it is a turn of; empty: none
 	Turn     int          // its place there, from 0
 	Rest     Conversation // how the conversation goes on after its answer; nil: it does not
+	Late     Late         // what it says is known only when it is sent; else nil
 	// Inputs are tensors in place of text, for models that take no prompt; else nil.
 	Inputs   *tensor.Inputs
 	Sequence Sequence // what the request is a part of

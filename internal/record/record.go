@@ -40,7 +40,7 @@ type Record struct {
 
 	Due     time.Duration // when it was meant to go
 	Ready   time.Duration // when it had its slot and its body
-	Held    time.Duration // how much of Ready − Due it waited for a slot under the in-flight cap
+	Held    time.Duration // how much of Ready − Due it waited for a slot under the in-flight cap, or for an answer to go on from
 	Sent    time.Duration // right before the first byte was written
 	Written time.Duration // when the last byte had been handed to the kernel
 	End     time.Duration // when the last byte arrived, or when it failed

@@ -38,6 +38,10 @@ func (s *Source) Next(ctx context.Context) (prompt.Prompt, error) {
 
 // count counts a prompt, and those that follow it when they come.
 func (s *Source) count(p prompt.Prompt) (prompt.Prompt, error) {
+	if p.Late != nil {
+		p.Late = late{p.Late, s}
+		return p, nil
+	}
 	if p.Rest != nil {
 		p.Rest = conversation{p.Rest, s}
 	}
@@ -73,6 +77,21 @@ func (c conversation) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error
 	}
 	p, err = c.source.count(p)
 	return p, think, err
+}
+
+// late counts what another says when it is sent.
+type late struct {
+	prompt.Late
+	source *Source
+}
+
+// Prompt implements prompt.Late.
+func (l late) Prompt() (prompt.Prompt, error) {
+	p, err := l.Late.Prompt()
+	if err != nil {
+		return p, err
+	}
+	return l.source.count(p)
 }
 
 // Schedule implements prompt.Scheduler.

@@ -471,3 +471,15 @@ func testDetection(t *testing.T, s *testServer) {
 		}
 	}
 }
+
+// Where nobody names a model, the only one that is no part of another is measured.
+func TestOnlyModel(t *testing.T) {
+	s := startMock(t, func(c *mock.Config) {
+		c.Models, c.Triton.Models = []string{"ensemble"}, map[string]mock.Convention{"ensemble": mock.ConventionTRTLLM}
+	})
+	for _, target := range []plan.Target{s.overGRPC("", plan.EndpointStream, true), s.overHTTP("", plan.EndpointGenerate, true)} {
+		if m := connect(t, target).Model(); m.Name != "ensemble" {
+			t.Errorf("%s: %s was chosen", target.Transport, m.Name)
+		}
+	}
+}

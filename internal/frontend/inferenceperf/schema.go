@@ -19,6 +19,7 @@ const (
 // form says what a value may be.
 type form struct {
 	kind  kind
+	name  string   // of a form that the documentation explains once
 	words []string // of a choice
 	item  *form    // of a list or mapping
 	keys  []key    // of an object

@@ -2,7 +2,7 @@ package inferenceperf
 
 // distribution is the form of a distribution of lengths.
 func distribution() form {
-	return section(
+	f := section(
 		key{name: "min", form: wholeForm, def: 10, help: "Least; what is drawn below becomes it."},
 		key{name: "max", form: wholeForm, def: 1024, help: "Most; what is drawn above becomes it."},
 		key{name: "mean", form: numberForm, def: 512.0, help: "Mean; of `fixed`, the value."},
@@ -12,6 +12,8 @@ func distribution() form {
 		key{name: "variance", form: nonNegative, open: true, help: "In place of `std_dev`."},
 		key{name: "skew", form: numberForm, def: 0.0, help: "Of `skew_normal`."},
 	)
+	f.name = "distribution"
+	return f
 }
 
 func distKey(name, help string) key {
@@ -94,7 +96,7 @@ func mediaForm() form {
 		distKey("count", "How many a request has."),
 		{name: "insertion_point", form: spotForm(), open: true, help: "Where in the text: 0 is before it, 1 behind it; null: anywhere."},
 	}
-	return section(
+	f := section(
 		key{name: "image", form: section(append(common[:2:2],
 			key{name: "resolutions", form: form{kind: union, scalar: &preset, mapped: &resolution, listed: &sizes}, open: true, help: "One, or a list to draw from."},
 			key{name: "representation", form: words("png", "jpeg"), def: "png", help: "Encoding."})...), open: true, help: "Images."},
@@ -104,6 +106,8 @@ func mediaForm() form {
 		key{name: "audio", form: section(append(common[:2:2],
 			key{name: "durations", form: form{kind: union, scalar: &seconds, listed: &durations}, open: true, help: "Seconds, or a list to draw from."})...), open: true, help: "Sound."},
 	)
+	f.name = "media"
+	return f
 }
 
 func conversationForm() form {

@@ -238,8 +238,8 @@ func TestClosedServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Serve(l); err == nil {
-		t.Error("a closed server serves")
+	if err := s.Serve(l); err != nil {
+		t.Errorf("a closed server has nothing to serve, and says %v", err)
 	}
 	if _, err := http.Get("http://" + l.Addr().String()); err == nil {
 		t.Error("its listener is open")

@@ -172,6 +172,7 @@ func (c *grpcCall) step(now int64) {
 		if c.due > now {
 			continue // a stall has moved it
 		}
+		c.push(false)
 		c.respond(n, now)
 		if c.at += n; c.at < c.tokens {
 			for range min(o.TokensPerEvent, c.tokens-c.at) {

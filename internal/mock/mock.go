@@ -123,8 +123,7 @@ func (s *Server) accept(l net.Listener, serve func(*wire)) error {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		_ = l.Close()
-		return errors.New("mock server: serve: the server is closed")
+		return l.Close()
 	}
 	s.listeners[l] = struct{}{}
 	s.mu.Unlock()

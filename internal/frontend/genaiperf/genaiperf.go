@@ -79,6 +79,15 @@ type Settings struct {
 	TurnDelayMean, TurnDelayStddev float64 // ms
 	DelayRatio                     float64 // factor on delays
 
+	ImageWidthMean, ImageWidthStddev   int // pixels; a mean of 0: no images
+	ImageHeightMean, ImageHeightStddev int
+	ImageFormat                        string    // "png" or "jpeg"
+	BatchImage, BatchAudio             int       // how many in a request
+	AudioLengthMean, AudioLengthStddev float64   // seconds; a mean of 0: no audio
+	AudioDepths                        []int     // bits, to draw from
+	AudioRates                         []float64 // kHz, to draw from
+	AudioChannels                      int
+
 	Tokenizer         string
 	TokenizerRevision string
 	// TokenizerGiven: the user named it. The release's own default may be replaced

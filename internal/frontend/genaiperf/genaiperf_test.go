@@ -168,6 +168,11 @@ func flagCases() []flagCase {
 		{ReleaseLast, "--input-file payload:x.jsonl --fixed-schedule true", `PayloadFile="x.jsonl" FixedSchedule=true Concurrency=0 Requests=0 Dir="artifacts/gpt2-openai-chat-fixed_schedule"`},
 		{ReleaseLast, "--input-file payload:x.jsonl --fixed-schedule", `PayloadFile="x.jsonl" FixedSchedule=true Concurrency=0 Requests=0`},
 		{ReleaseLast, "--num-sessions 3 --session-concurrency 2 --session-delay-ratio 0.5 --session-turn-delay-mean 5 --session-turn-delay-stddev 6 --session-turns-mean 3 --session-turns-stddev 1", `Sessions=3 SessionConcurrency=2 DelayRatio=0.5 TurnDelayMean=5 TurnDelayStddev=6 TurnsMean=3 TurnsStddev=1 Concurrency=0 Requests=0 Dir="artifacts/gpt2-openai-chat-session_concurrency2"`},
+		{ReleaseLast, "--endpoint-type multimodal --image-width-mean 9 --image-width-stddev 1 --image-height-mean 8 --image-height-stddev 2 --image-format jpeg --batch-size-image 3",
+			`EndpointType="multimodal" ImageWidthMean=9 ImageWidthStddev=1 ImageHeightMean=8 ImageHeightStddev=2 ImageFormat="jpeg" BatchImage=3`},
+		{ReleaseLast, "--endpoint-type vision --audio-length-mean 0.5 --audio-length-stddev 0.1 --audio-format wav --audio-depths 8 24 --audio-sample-rates 16 44.1 --audio-num-channels 2 --batch-size-audio 2",
+			`EndpointType="multimodal" AudioLengthMean=0.5 AudioLengthStddev=0.1 AudioDepths=[8,24] AudioRates=[16,44.1] AudioChannels=2 BatchAudio=2`},
+		{ReleaseLast, "--endpoint-type rankings --input-file synthetic:queries,passages --batch-size-text 4", `EndpointType="rankings" Endpoint="v1/ranking" Batch=4`},
 		{ReleaseLast, "--faithful", "Faithful=true"},
 		{ReleaseLast, "-- --max-threads 4 --request-distribution=poisson", ""},
 	}
@@ -376,8 +381,8 @@ func faultCases() []faultCase {
 		{ok + "--profile-export-file a/b.json", "--profile-export-file: is a name, not a path (give the directory with --artifact-dir)"},
 		{ok + "--backend vllm", "--backend: belongs to --service-kind triton"},
 		{ok + "--output-tokens-stddev 3", "has no mean to go with"},
-		{ok + "--batch-size 2", "belongs to --endpoint-type embeddings"},
-		{ok + "--batch-size-text 2", "belongs to --endpoint-type embeddings"},
+		{ok + "--batch-size 2", "belongs to --endpoint-type embeddings or rankings"},
+		{ok + "--batch-size-text 2", "belongs to --endpoint-type embeddings or rankings"},
 		{ok + "--genai-perf-release 23.01", `there is no release "23.01": the first is 24.03`},
 		{"-m m --input-type url --input-data x.json", "--input-data: contradicts --input-type url"},
 		{"-m m --input-type file --dataset openorca", "--dataset: contradicts --input-type file"},
@@ -385,7 +390,13 @@ func faultCases() []faultCase {
 		{"profile -m m --endpoint-type dynamic_grpc", "are not served"},
 		{ok + "-- --shared-memory system", "-- --shared-memory: this flag of perf_analyzer is not served here"},
 		{ok + "--fixed-schedule maybe", `takes no value, or true, not "maybe"`},
-		{ok + "--input-file synthetic:a,b", "synthetic: is not served"},
+		{ok + "--input-file synthetic:a,b", "synthetic: belongs to --endpoint-type rankings"},
+		{ok + "--image-width-mean 10 --image-height-mean 10", "--image-width-mean: belongs to --endpoint-type multimodal"},
+		{ok + "--audio-length-mean 3", "--audio-length-mean: belongs to --endpoint-type multimodal"},
+		{ok + "--audio-format mp3", "mp3 is not made"},
+		{ok + "--audio-depths 7", `"7" is no depth of audio`},
+		{ok + "--audio-sample-rates x", `"x" is no sample rate in kHz`},
+		{"profile -m m --endpoint-type vision --image-width-mean 10", "an image needs a width and a height"},
 		{ok + "--fixed-schedule true", "--fixed-schedule: needs a payload file"},
 		{ok + "--session-concurrency 3", "--session-concurrency: needs sessions"},
 		{ok + "--num-sessions 3", "--num-sessions: needs --session-concurrency"},
@@ -410,10 +421,8 @@ func faultCases() []faultCase {
 		{"process-export-files --profile-export-file a/b", "is a name, not a path"},
 	}
 	for _, f := range []string{
-		"--grpc-method a.b/c", "--batch-size-image 3", "--batch-size-audio 3",
-		"--image-width-mean 10", "--image-height-mean 10", "--audio-length-mean 3", "--enable-checkpointing", "--file x.yaml",
-		"--image-width-stddev 3", "--image-height-stddev 3", "--image-format png", "--audio-length-stddev 3",
-		"--audio-format wav", "--audio-depths 16 24", "--audio-sample-rates 16 48", "--audio-num-channels 2", "--checkpoint-dir x", "--generate-plots",
+		"--grpc-method a.b/c", "--enable-checkpointing", "--file x.yaml",
+		"--checkpoint-dir x", "--generate-plots",
 	} {
 		name, _, _ := strings.Cut(f, " ")
 		cases = append(cases, faultCase{ok + f, name + ": is not served"})

@@ -24,10 +24,7 @@ func (b *builder) refuse() {
 		}
 	}
 	for _, key := range []string{
-		"grpc-method", "input-directory", "file", "override-config",
-		"checkpointing", "checkpoint-dir", "plots", "batch-image", "batch-audio", "image-width-mean", "image-width-stddev",
-		"image-height-mean", "image-height-stddev", "image-format", "audio-length-mean", "audio-length-stddev", "audio-format", "audio-depths",
-		"audio-sample-rates", "audio-num-channels",
+		"grpc-method", "input-directory", "file", "override-config", "checkpointing", "checkpoint-dir", "plots",
 	} {
 		if u, ok := b.last(key); ok && !(u.flag.kind == whole && b.whole(key, 0) == 0) {
 			b.fault(u.as, "is not served", "see docs/genai-perf.md for what is")
@@ -197,6 +194,12 @@ func (b *builder) target(t *plan.Target) {
 		return
 	}
 	t.Protocol, t.Endpoint = plan.ProtocolOpenAI, s.EndpointType
+	switch s.EndpointType {
+	case "multimodal":
+		t.Endpoint = plan.EndpointChat
+	case "rankings": // answers in one piece, and without tokens
+		t.Endpoint = plan.EndpointEmbeddings
+	}
 	t.URLs = []string{b.address("http", "localhost:8000")}
 	t.Path = "/" + s.Endpoint
 	if s.Streaming {

@@ -82,6 +82,7 @@ func (b *builder) sessions() {
 func paths() map[string]string {
 	return map[string]string{
 		"chat": "v1/chat/completions", "completions": "v1/completions", "embeddings": "v1/embeddings",
+		"multimodal": "v1/chat/completions", "rankings": "v1/ranking",
 	}
 }
 
@@ -150,7 +151,9 @@ func (b *builder) triton() {
 }
 
 // served are the endpoint types of OpenAI-like servers.
-func served() []string { return []string{"chat", "completions", "embeddings"} }
+func served() []string {
+	return []string{"chat", "completions", "embeddings", "multimodal", "rankings"}
+}
 
 func (b *builder) openAI() {
 	s := &b.a.Settings
@@ -161,9 +164,10 @@ func (b *builder) openAI() {
 		s.EndpointType = "multimodal"
 	}
 	if s.EndpointType == "" { // the path says it
-		for kind, path := range paths() {
-			if s.Endpoint == path {
+		for _, kind := range served() {
+			if s.Endpoint == paths()[kind] {
 				s.EndpointType = kind
+				break
 			}
 		}
 	}
@@ -184,8 +188,8 @@ func (b *builder) openAI() {
 	if s.Endpoint == "" {
 		s.Endpoint = paths()[s.EndpointType]
 	}
-	if s.Streaming && s.EndpointType == "embeddings" {
-		b.fault("--streaming", "embeddings are never streamed", "leave it out")
+	if s.Streaming && (s.EndpointType == "embeddings" || s.EndpointType == "rankings") {
+		b.fault("--streaming", s.EndpointType+" are never streamed", "leave it out")
 	}
 }
 
@@ -235,9 +239,10 @@ func (b *builder) input() {
 		b.fault("--prefix-prompt-length", "must be more than 0", "")
 	}
 	s.Batch = b.whole("batch-text", 1)
-	if s.Batch > 1 && s.EndpointType != "embeddings" {
-		b.fault(b.as("batch-text"), "belongs to --endpoint-type embeddings", "leave it out")
+	if s.Batch > 1 && s.EndpointType != "embeddings" && s.EndpointType != "rankings" {
+		b.fault(b.as("batch-text"), "belongs to --endpoint-type embeddings or rankings", "leave it out")
 	}
+	b.media()
 	if s.OutputStddev > 0 && s.OutputMean == 0 {
 		b.fault("--output-tokens-stddev", "has no mean to go with", "give --output-tokens-mean too")
 	}
@@ -253,7 +258,7 @@ func (b *builder) input() {
 			s.InWords = s.OutputMean
 		}
 	}
-	if s.EndpointType == "embeddings" {
+	if s.EndpointType == "embeddings" || s.EndpointType == "rankings" {
 		s.OutputMean, s.InWords = 0, 0
 	}
 	if s.Deterministic && s.ServiceKind == "openai" {
@@ -263,6 +268,49 @@ func (b *builder) input() {
 		}
 	}
 	b.source()
+}
+
+// media settles the images and the audio of requests.
+func (b *builder) media() {
+	s := &b.a.Settings
+	s.ImageWidthMean, s.ImageWidthStddev = b.whole("image-width-mean", 0), b.whole("image-width-stddev", 0)
+	s.ImageHeightMean, s.ImageHeightStddev = b.whole("image-height-mean", 0), b.whole("image-height-stddev", 0)
+	s.ImageFormat = b.text("image-format", "png")
+	s.BatchImage, s.BatchAudio = b.whole("batch-image", 1), b.whole("batch-audio", 1)
+	s.AudioLengthMean, s.AudioLengthStddev = b.number("audio-length-mean", 0), b.number("audio-length-stddev", 0)
+	s.AudioChannels = b.whole("audio-num-channels", 1)
+	s.AudioDepths, s.AudioRates = []int{16}, []float64{16}
+	if u, ok := b.last("audio-depths"); ok {
+		s.AudioDepths = nil
+		for _, text := range u.text {
+			n, err := strconv.Atoi(text)
+			if err != nil || !slices.Contains([]int{8, 16, 24, 32}, n) {
+				b.fault(u.as, fmt.Sprintf("%q is no depth of audio", shorten(text)), "8, 16, 24 or 32")
+			}
+			s.AudioDepths = append(s.AudioDepths, n)
+		}
+	}
+	if u, ok := b.last("audio-sample-rates"); ok {
+		s.AudioRates = nil
+		for _, text := range u.text {
+			v, err := strconv.ParseFloat(text, 64)
+			if err != nil || !(v >= 1 && v <= 1000) {
+				b.fault(u.as, fmt.Sprintf("%q is no sample rate in kHz", shorten(text)), "such as 16 or 44.1")
+			}
+			s.AudioRates = append(s.AudioRates, v)
+		}
+	}
+	if b.text("audio-format", "wav") != "wav" {
+		b.fault("--audio-format", "mp3 is not made", "use wav")
+	}
+	for _, key := range []string{"image-width-mean", "image-height-mean", "audio-length-mean"} {
+		if b.given(key) && s.EndpointType != "multimodal" {
+			b.fault(b.as(key), "belongs to --endpoint-type multimodal", "leave it out")
+		}
+	}
+	if (s.ImageWidthMean > 0) != (s.ImageHeightMean > 0) {
+		b.fault("--image-width-mean", "an image needs a width and a height", "give both, or none")
+	}
 }
 
 // source settles where prompts come from.
@@ -303,8 +351,14 @@ func (b *builder) source() {
 	switch scheme, file, _ := strings.Cut(s.InputFile, ":"); scheme {
 	case "payload":
 		s.PayloadFile, s.InputFile = file, ""
-	case "synthetic":
-		b.fault(b.as("input-file"), "synthetic: is not served", "give a file of JSON lines with a text in each, or leave it out for synthetic prompts")
+	case "synthetic": // what is made up where there is no file
+		s.InputFile = ""
+		if s.EndpointType != "rankings" || file != "queries,passages" {
+			b.fault(b.as("input-file"), "synthetic: belongs to --endpoint-type rankings, as synthetic:queries,passages", "leave it out for synthetic prompts")
+		}
+	}
+	if s.EndpointType == "rankings" && s.PayloadFile != "" {
+		b.fault(b.as("input-file"), "rankings have no payload files", "give a directory with queries.jsonl and passages.jsonl")
 	}
 	if s.Dataset != "" || s.InputFile != "" {
 		s.InWords = 0 // prompts of others are sent as they are

@@ -25,6 +25,7 @@ type entry struct {
 	input  object // the request as inputs.json and the profile export have it
 	tokens int    // of text; 0: not yet counted
 
+	more    []string // texts beside the first, of a batch or to be ranked
 	session string
 	delay   time.Duration
 }
@@ -68,9 +69,15 @@ func (t *tool) makeEntries(ctx context.Context) error {
 		}
 		return nil
 	}
+	if t.set.EndpointType == "rankings" {
+		return t.makeRankings(ctx)
+	}
 	prompts, err := t.prompts(ctx)
 	if err != nil {
 		return err
+	}
+	if t.set.Batch > 1 {
+		return t.makeBatches(prompts)
 	}
 	pick := rand.New(rand.NewPCG(uint64(t.set.Seed), 'm'))
 	for i, p := range prompts {
@@ -85,6 +92,64 @@ func (t *tool) makeEntries(ctx context.Context) error {
 		t.entries = append(t.entries, e)
 	}
 	return nil
+}
+
+// makeBatches makes requests of several texts each.
+func (t *tool) makeBatches(prompts []prompt.Prompt) error {
+	for n := 0; n+t.set.Batch <= len(prompts); n += t.set.Batch {
+		var more []string
+		for _, p := range prompts[n+1 : n+t.set.Batch] {
+			more = append(more, said(&p))
+		}
+		e, err := t.entryWith(prompts[n], t.set.Models[len(t.entries)%len(t.set.Models)], nil, more...)
+		if err != nil {
+			return err
+		}
+		t.entries = append(t.entries, e)
+	}
+	if len(t.entries) == 0 {
+		return fmt.Errorf("--batch-size-text: there are %d texts, and a request takes %d", len(prompts), t.set.Batch)
+	}
+	return nil
+}
+
+// makeRankings makes requests of a query and passages each: out of the files queries
+// and passages, or made up.
+func (t *tool) makeRankings(ctx context.Context) error {
+	var queries, passages []prompt.Prompt
+	var err error
+	if dir := t.set.InputFile; dir != "" {
+		if queries, err = t.filePrompts(ctx, filepath.Join(dir, "queries.jsonl"), 0); err == nil {
+			passages, err = t.filePrompts(ctx, filepath.Join(dir, "passages.jsonl"), 0)
+		}
+	} else if queries, err = t.synthetic(ctx, t.set.Prompts, 'q'); err == nil {
+		passages, err = t.synthetic(ctx, t.set.Prompts*t.set.Batch, 'p')
+	}
+	if err != nil {
+		return err
+	}
+	pick := rand.New(rand.NewPCG(t.plan.Seed, 'r'))
+	for i, q := range queries {
+		var texts []string
+		for range t.set.Batch {
+			texts = append(texts, said(&passages[pick.IntN(len(passages))]))
+		}
+		e, err := t.entryWith(q, t.set.Models[i%len(t.set.Models)], nil, texts...)
+		if err != nil {
+			return err
+		}
+		t.entries = append(t.entries, e)
+	}
+	return nil
+}
+
+// synthetic makes n texts.
+func (t *tool) synthetic(ctx context.Context, n int, salt uint64) ([]prompt.Prompt, error) {
+	made, err := synthetic.New(plan.Data{Prompts: n, Input: t.plan.Data.Input}, t.tok, prompt.Mix(t.plan.Seed^salt))
+	if err != nil {
+		return nil, err
+	}
+	return take(ctx, made, n)
 }
 
 // turns are the requests of a payload file or of sessions.
@@ -104,11 +169,10 @@ func (t *tool) prompts(ctx context.Context) ([]prompt.Prompt, error) {
 	if t.set.InputFile != "" {
 		return t.filePrompts(ctx, t.set.InputFile, 0)
 	}
+	d.Prompts *= max(t.set.Batch, 1) // a batch takes several
 	if d.Prompts > mostEntries {
 		return nil, fmt.Errorf("%d distinct prompts are more than this front end keeps (%d): ask for fewer", d.Prompts, mostEntries)
 	}
-	// A batch takes several prompts.
-	d.Prompts *= max(t.set.Batch, 1)
 	made, err := synthetic.New(d, t.tok, t.plan.Seed)
 	if err != nil {
 		return nil, err
@@ -342,8 +406,8 @@ func (t *tool) entry(p prompt.Prompt, model string) (entry, error) {
 }
 
 // entryWith makes the request of a prompt with fields of its own.
-func (t *tool) entryWith(p prompt.Prompt, model string, own object) (entry, error) {
-	e := entry{prompt: p, text: said(&p)}
+func (t *tool) entryWith(p prompt.Prompt, model string, own object, more ...string) (entry, error) {
+	e := entry{prompt: p, text: said(&p), more: more}
 	e.prompt.Model = model
 	if v, ok := extraInt(t.set.Extra, "max_tokens"); ok {
 		e.prompt.Output = v
@@ -355,7 +419,10 @@ func (t *tool) entryWith(p prompt.Prompt, model string, own object) (entry, erro
 		e.input = t.tritonInput(&e, model)
 		return e, nil
 	}
-	e.input = t.payload(&e, model)
+	var err error
+	if e.input, err = t.payload(&e, model); err != nil {
+		return e, err
+	}
 	for _, m := range own {
 		e.input.set(m.name, m.value)
 	}
@@ -389,13 +456,21 @@ func said(p *prompt.Prompt) string {
 }
 
 // payload is the body of a request of OpenAI's protocol, in the original's order.
-func (t *tool) payload(e *entry, model string) object {
+func (t *tool) payload(e *entry, model string) (object, error) {
 	o := object{{"model", model}}
 	switch t.set.EndpointType {
 	case "completions":
 		o.set("prompt", []string{e.text})
 	case "embeddings":
-		o.set("input", []string{e.text})
+		o.set("input", append([]string{e.text}, e.more...))
+	case "rankings":
+		o = t.rankings(e.text, e.more, model)
+	case "multimodal":
+		content, err := t.media.content(e.text)
+		if err != nil {
+			return nil, err
+		}
+		o.set("messages", []object{{{"role", "user"}, {"content", content}}})
 	default:
 		messages := e.prompt.Messages
 		if len(messages) == 0 {
@@ -410,9 +485,11 @@ func (t *tool) payload(e *entry, model string) object {
 		o.set("max_tokens", e.prompt.Output)
 	}
 	for _, x := range t.set.Extra {
-		o.set(x.Name, x.Value)
+		if t.set.EndpointType != "rankings" || x.Name != "rankings" {
+			o.set(x.Name, x.Value)
+		}
 	}
-	return o
+	return o, nil
 }
 
 // tritonInput are the tensors of a request, as the original writes them down.

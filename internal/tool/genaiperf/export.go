@@ -148,7 +148,7 @@ func (t *tool) dialect(byHash map[uint64]*entry) genaiperf.Options {
 			return t.length(e), true
 		},
 	}
-	if t.set.EndpointType == "embeddings" {
+	if t.set.EndpointType == "embeddings" || t.set.EndpointType == "rankings" {
 		o.Kind = genaiperf.Plain
 	}
 	if p, ok := t.tok.(token.Placer); ok {

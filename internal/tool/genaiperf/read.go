@@ -206,6 +206,8 @@ func kindOf(doc *profileexport.Document) string {
 		return "kserve"
 	case strings.HasSuffix(doc.Endpoint, "embeddings"):
 		return "embeddings"
+	case doc.Endpoint == "v1/ranking" || doc.Endpoint == "rerank":
+		return "rankings"
 	case strings.HasSuffix(doc.Endpoint, "chat/completions"):
 		return "chat"
 	default:
@@ -270,8 +272,11 @@ func (r *reading) decoder() (decoder, error) {
 		return nil, err
 	}
 	kind := plan.EndpointChat
-	if r.set.EndpointType == "embeddings" {
+	switch r.set.EndpointType {
+	case "embeddings":
 		kind = plan.EndpointEmbeddings
+	case "rankings":
+		factory = anyAnswer(factory)
 	}
 	return factory(plan.Target{Protocol: plan.ProtocolOpenAI, Endpoint: kind}, nil, false), nil
 }

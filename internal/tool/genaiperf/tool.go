@@ -57,6 +57,7 @@ type tool struct {
 	plan    *plan.Plan
 	tok     token.Tokenizer
 	found   *tokensource.Found
+	media   *media
 	entries []entry
 	files   []string
 
@@ -73,7 +74,7 @@ func (t *tool) note(format string, args ...any) { fmt.Fprintf(t.env.Log, format+
 // Profile carries out a run. The outcome is nil where there is none; with an error
 // beside it, not all of it could be kept.
 func Profile(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error) {
-	t := &tool{env: env, set: &a.Settings, plan: a.Plan}
+	t := &tool{env: env, set: &a.Settings, plan: a.Plan, media: newMedia(&a.Settings)}
 	if err := t.prepare(ctx); err != nil {
 		return nil, &PrepareError{err}
 	}
@@ -175,6 +176,9 @@ func (t *tool) kit() kit.Kit {
 		return &source{entries: t.entries}, nil
 	}
 	k.Sources = map[string]kit.SourceFactory{t.plan.Data.Source: own}
+	if t.set.EndpointType == "rankings" {
+		k.Decoders = map[string]kit.DecoderFactory{t.plan.Target.Protocol: anyAnswer(k.Decoders[t.plan.Target.Protocol])}
+	}
 	k.Tokenizers = func(context.Context, string, string) (*tokensource.Found, error) { return t.found, nil }
 	return k
 }

@@ -29,13 +29,13 @@ import (
 	"inferometer/internal/tokensource"
 )
 
-// server is a mock that speaks both protocols.
-type server struct {
+// mockServer is a mock that speaks both protocols.
+type mockServer struct {
 	*mock.Server
 	http, grpc string
 }
 
-func serve(t *testing.T, change func(*mock.Config)) *server {
+func serve(t *testing.T, change func(*mock.Config)) *mockServer {
 	t.Helper()
 	cfg := mock.Default()
 	cfg.Models = []string{"gpt2"}
@@ -55,7 +55,7 @@ func serve(t *testing.T, change func(*mock.Config)) *server {
 		go serve(l)
 		return l.Addr().String()
 	}
-	out := &server{Server: s}
+	out := &mockServer{Server: s}
 	out.http, out.grpc = listen(s.Serve), listen(s.ServeGRPC)
 	t.Cleanup(func() { s.Close() })
 	return out
@@ -97,7 +97,7 @@ func world(getenv func(string) string, log io.Writer) Env {
 }
 
 // parse reads a command line, and turns it towards a mock and a directory of the test.
-func parse(t *testing.T, s *server, dir string, args ...string) *frontend.Action {
+func parse(t *testing.T, s *mockServer, dir string, args ...string) *frontend.Action {
 	t.Helper()
 	a, err := frontend.Parse(args)
 	if err != nil {

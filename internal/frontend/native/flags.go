@@ -17,6 +17,7 @@ func runGroups() []group {
 			{name: "drain", arg: "TIME", path: "drain", help: "how long requests in flight may take at the end of a stage (30s)"},
 			{name: "seed", arg: "N", path: "seed", help: "the same seed gives the same prompts, lengths and arrivals (0)"},
 		}},
+		{"Levels and windows", levelFlags()},
 		{"Server", []option{
 			{name: "model", arg: "NAME", path: "target.model", help: "model to ask for (the first that the server lists)"},
 			{name: "protocol", arg: "NAME", path: "target.protocol", help: "openai (default) or triton, which every grpc:// or grpcs:// URL is"},

@@ -36,6 +36,7 @@ func Run(args []string, readFile func(name string) ([]byte, error)) (*Action, er
 	b.arguments(readFile)
 	b.load()
 	b.plain()
+	b.levels()
 	b.special()
 	b.draft.Faults = append(faults, b.draft.Faults...)
 	p, err := b.draft.Finish()
@@ -217,7 +218,7 @@ func (b *builder) usualStage() plan.Stage {
 		return s // a rate must say when it ends; a trace does
 	}
 	s.Concurrency = concurrency
-	if !b.given("requests") {
+	if !b.given("requests") && !b.windowed() {
 		s.Duration = plan.Duration(duration)
 	}
 	return s

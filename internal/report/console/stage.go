@@ -26,6 +26,7 @@ func (p *printer) stage(r *result.Result, s *result.Stage) {
 		p.wrapped(indent, thinMark+" too few samples for this percentile: it may be quite different in the next run")
 	}
 	p.rates(s)
+	p.windows(s)
 	p.targets(s.Targets)
 	p.blank()
 	p.goodput(s)

@@ -113,10 +113,19 @@ func (j *Job) request(rec *record.Record, start int64) profileexport.Request {
 	} else {
 		r = profileexport.FromTriton(rec, start, fields)
 	}
+	apart(r.Moments)
 	if id, err := strconv.ParseUint(rec.Session, 10, 64); err == nil {
 		r.SequenceID = id
 	}
 	return r
+}
+
+// apart sets moments that are the same a nanosecond apart: responses of one read have one
+// stamp, and GenAI-Perf divides by the time between them.
+func apart(moments []uint64) {
+	for i := 1; i < len(moments); i++ {
+		moments[i] = max(moments[i], moments[i-1]+1)
+	}
 }
 
 // experiments reads where the windows of every stage lie.

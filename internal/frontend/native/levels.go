@@ -1,0 +1,76 @@
+package native
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"inferometer/internal/plan"
+)
+
+// levelFlags are the flags about levels of load and measurement windows.
+func levelFlags() []option {
+	return []option{
+		{name: "levels", arg: "LEVELS", help: "concurrencies, or rates with --rate, one after the other: 1,4,8 or START:END:STEP; without an end (1::1) up to the latency threshold"},
+		{name: "search", arg: "KIND", path: "levels.search", help: "linear (default), or binary: the highest level of the range below the latency threshold"},
+		{name: "window", arg: "TIME|N", help: "measure each stage in windows of a time (5s) or of N requests until the last three agree"},
+		{name: "stability", arg: "SHARE", path: "measurement.stability", help: "how far the last windows may differ (10%)"},
+		{name: "window-percentile", arg: "P", path: "measurement.percentile", help: "percentile of latency that must agree (the average)"},
+		{name: "max-trials", arg: "N", path: "measurement.max_trials", help: "most windows of a stage (10)"},
+		{name: "latency-threshold", arg: "TIME", path: "measurement.latency_threshold", help: "a level with this latency or more has failed, and ends a range"},
+	}
+}
+
+// windowed reports whether windows end the stages.
+func (b *builder) windowed() bool {
+	for _, o := range levelFlags() {
+		if b.given(o.name) && (o.name == "window" || strings.HasPrefix(o.path, "measurement.")) {
+			return true
+		}
+	}
+	return false
+}
+
+// levels puts the flags about levels that need more than their value.
+func (b *builder) levels() {
+	if b.given("window") {
+		b.window(b.last("window"))
+	}
+	if !b.given("levels") {
+		return
+	}
+	const flag = "--levels"
+	text := b.last("levels")
+	if !strings.Contains(text, ":") {
+		for i, part := range strings.Split(text, ",") {
+			b.draft.Put(fmt.Sprintf("levels.list[%d]", i), flag, strings.TrimSpace(part))
+		}
+		return
+	}
+	parts := strings.Split(text, ":")
+	if len(parts) > 3 {
+		b.fault(flag, strconv.Quote(shorten(text))+" is no range", "write it as START:END:STEP")
+		return
+	}
+	for i, field := range []string{"start", "end", "step"} {
+		value := "1"
+		if i < len(parts) {
+			value = strings.TrimSpace(parts[i])
+		}
+		if value != "" || field != "end" {
+			b.draft.Put("levels."+field, flag, value)
+		}
+	}
+}
+
+// window is a length of windows: a time, or a number of requests.
+func (b *builder) window(text string) {
+	const flag = "--window"
+	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
+		b.draft.Put("measurement.mode", flag, plan.WindowCount)
+		b.draft.Put("measurement.requests", flag, text)
+		return
+	}
+	b.draft.Put("measurement.mode", flag, plan.WindowTime)
+	b.draft.Put("measurement.interval", flag, text)
+}

@@ -1,0 +1,60 @@
+package console
+
+import (
+	"fmt"
+	"strconv"
+
+	"inferometer/internal/result"
+	"inferometer/internal/screen"
+)
+
+// mostWindows is how many of a stage's last windows are listed.
+const mostWindows = 10
+
+// windows prints the measurement windows of a stage, and what the last of them come to
+// together.
+func (p *printer) windows(s *result.Stage) {
+	l := s.Level
+	if l == nil || l.Merged == nil {
+		return
+	}
+	t := table{columns: []column{
+		{title: "Window", keep: mustKeep}, {title: "Length", keep: 5}, {title: "Requests", keep: mustKeep}, {title: "Failed", keep: 4},
+		{title: "Requests/s", keep: mustKeep}, {title: "Latency", keep: mustKeep}, {title: "p99", keep: 6},
+	}}
+	for i := max(len(l.Windows)-mostWindows, 0); i < len(l.Windows); i++ {
+		w := &l.Windows[i]
+		failed, p99 := "", ""
+		if w.Failed > 0 {
+			failed = screen.Count(w.Failed)
+		}
+		if v, ok := w.Latency.At(99); ok {
+			p99 = screen.Duration(v)
+		}
+		t.add(strconv.Itoa(i+1), screen.Duration(w.End-w.Begin), screen.Count(w.Requests), failed, screen.Value(w.Throughput, ""), screen.Duration(w.Latency.Avg), p99)
+	}
+	p.blank()
+	p.table(&t)
+	m := l.Merged
+	p.wrapped(indent, fmt.Sprintf("%s; the last of them together: %s in %s, %s/s, latency %s on average",
+		ending(l.Ended), plural(m.Requests, "request"), screen.Duration(m.End-m.Begin), screen.Value(m.Throughput, ""), screen.Duration(m.Latency.Avg)))
+}
+
+// ending says how the windows ended.
+func ending(reason string) string {
+	switch reason {
+	case "stable":
+		return "Stable"
+	case "throughput":
+		return "Stable in throughput, not in latency"
+	case "threshold":
+		return "Over the latency threshold"
+	case "trials":
+		return "Not stable within the windows allowed"
+	case "empty":
+		return "Nothing ended well in the last window"
+	case "whole":
+		return "One window"
+	}
+	return "Ended early"
+}

@@ -1,0 +1,113 @@
+package export
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"inferometer/internal/importer/profileexport"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+)
+
+func TestApart(t *testing.T) {
+	moments := []uint64{5, 5, 5, 9, 9}
+	if apart(moments); !slices.Equal(moments, []uint64{5, 6, 7, 9, 10}) {
+		t.Errorf("got %v", moments)
+	}
+}
+
+// records writes a file of two stages: one in windows, one without.
+func records(t *testing.T, start time.Time) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "requests.jsonl.zst")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := record.NewWriter(f, record.Header{Start: start})
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(seq int64, stage int, end time.Duration, change func(*record.Record)) {
+		rec := &record.Record{
+			Seq: seq, Stage: stage, Prompt: 7, Sent: end - 5, End: end, Text: []byte("hi"), Body: []byte("x"),
+			Marks: []record.Mark{{Off: 1, Kernel: end - 1, User: end}}, Events: []record.Event{{Text: 2, Tokens: 1}},
+		}
+		if change != nil {
+			change(rec)
+		}
+		if err := w.Append(record.AppendJSON(nil, rec, true)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, at := range []time.Duration{100, 200, 300} {
+		if err := w.Edge(record.Edge{Stage: 0, Level: 2, Trial: i, At: at}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(0, 0, 100, nil) // ended before the first window
+	add(1, 0, 150, nil)
+	add(2, 0, 300, nil)
+	add(3, 0, 301, nil) // after the last
+	add(4, 0, 250, func(r *record.Record) { r.Failure = &record.Failure{Class: record.Reset} })
+	add(5, 0, 250, func(r *record.Record) { r.Phase = record.Warmup })
+	add(6, 1, 450, func(r *record.Record) { r.Session = "12" })
+	if err := w.Stage(record.StageMark{Stage: 1, Begin: 400, WarmupEnd: 400, SendEnd: 480, DrainEnd: 500}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestWrite(t *testing.T) {
+	start := time.Unix(1000, 0)
+	var in Inputs
+	in.Add(7, func() profileexport.Fields { return profileexport.Fields{profileexport.Text("text_input", "hello")} })
+	in.Add(7, func() profileexport.Fields { t.Error("asked again for what is known"); return nil })
+	name := filepath.Join(t.TempDir(), "export.json")
+	err := Write(Job{
+		Name: name, Records: records(t, start), Version: "v", Service: profileexport.Triton, Inputs: &in,
+		Stages: []plan.Stage{{Concurrency: 2}, {Rate: 5}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	doc, err := profileexport.Read(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := uint64(start.UnixNano())
+	first, second := doc.Experiments[0], doc.Experiments[1]
+	if first.Load.Mode != "concurrency" || first.Load.Value != 2 || len(first.Requests) != 2 || !slices.Equal(first.Windows, []uint64{base + 100, base + 200, base + 300}) {
+		t.Errorf("first %+v", first)
+	}
+	if r := first.Requests[0]; r.Timestamp != base+145 || r.Moments[0] != base+149 || string(r.Inputs.Get("text_input")) != `"hello"` || string(r.Responses[0].Get("text_output")) != `"hi"` {
+		t.Errorf("request %+v", r)
+	}
+	if second.Load.Mode != "request_rate" || second.Load.Value != 5 || len(second.Requests) != 1 || second.Requests[0].SequenceID != 12 {
+		t.Errorf("second %+v", second)
+	}
+}
+
+func TestNothingWasBegun(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "export.json")
+	if err := Write(Job{Name: name, Records: records(t, time.Unix(1, 0)), Inputs: new(Inputs)}); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(name); err != nil || len(text) == 0 {
+		t.Errorf("%q, %v", text, err)
+	}
+}

@@ -39,6 +39,7 @@ var house = []struct{ name, may string }{
 	// The path of a request.
 	{"engine", "load prompt endpoint record"},
 	{"collect", "endpoint record"},
+	{"endpoint/anthropic", "endpoint endpoint/answer endpoint/body endpoint/replica endpoint/sse exchange prompt plan record jsonscan"},
 	{"endpoint/openai", "endpoint endpoint/answer endpoint/body endpoint/replica endpoint/sse exchange netclock prompt plan record jsonscan"},
 	{"endpoint/triton", "endpoint endpoint/sse exchange exchange/grpc netclock prompt plan record token jsonscan nearest kserve tensor tensor/* golang.org/x/net google.golang.org/protobuf"},
 	{"endpoint/replica", "endpoint exchange exchange/h2 netclock prompt plan record golang.org/x/net"},

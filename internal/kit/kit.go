@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"inferometer/internal/endpoint"
+	"inferometer/internal/endpoint/anthropic"
 	"inferometer/internal/endpoint/openai"
 	"inferometer/internal/endpoint/triton"
 	"inferometer/internal/plan"
@@ -46,6 +47,13 @@ func Default() Kit {
 	return Kit{
 		Endpoints: map[string]EndpointFactory{
 			plan.ProtocolOpenAI: func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) { return openai.New(t, o) },
+			plan.ProtocolAnthropic: func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) {
+				e, err := anthropic.New(t, o)
+				if err != nil {
+					return nil, err
+				}
+				return e, nil
+			},
 			plan.ProtocolTriton: func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) {
 				e, err := triton.New(t, o)
 				if err != nil {
@@ -57,6 +65,9 @@ func Default() Kit {
 		Decoders: map[string]DecoderFactory{
 			plan.ProtocolOpenAI: func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
 				return openai.NewDecoder(openai.Kind(t.Endpoint), tok, own)
+			},
+			plan.ProtocolAnthropic: func(_ plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
+				return anthropic.NewDecoder(tok, own)
 			},
 			plan.ProtocolTriton: func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
 				return triton.NewDecoder(t, tok, own)

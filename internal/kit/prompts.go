@@ -39,7 +39,7 @@ func (k Kit) Prompts(ctx context.Context, p *plan.Plan, found *tokensource.Found
 	if source, ok := out.Source.(prompt.Opener); ok && err == nil {
 		err = source.Open(ctx, use(p, found))
 	}
-	if err != nil || p.Tokenizer.StandIn() || p.Target.Endpoint != plan.EndpointChat || p.Data.Source == plan.SourceTensors {
+	if err != nil || p.Tokenizer.StandIn() || !p.Target.Chats() || p.Data.Source == plan.SourceTensors {
 		return out, err
 	}
 	template, err := found.Chat.Template("", false)
@@ -57,7 +57,7 @@ func (k Kit) Prompts(ctx context.Context, p *plan.Plan, found *tokensource.Found
 
 // use is what a plan's prompts are made for.
 func use(p *plan.Plan, found *tokensource.Found) prompt.Use {
-	u := prompt.Use{Chat: p.Target.Endpoint == plan.EndpointChat || p.Target.Endpoint == plan.EndpointMessages}
+	u := prompt.Use{Chat: p.Target.Chats()}
 	template, err := found.Chat.Template("", false)
 	if err != nil {
 		return u

@@ -6,6 +6,11 @@ const (
 	EndpointMessages  = "messages"
 )
 
+// Chats reports whether requests are chats, around which the server puts its template.
+func (t *Target) Chats() bool {
+	return t.Endpoint == EndpointChat || t.Endpoint == EndpointMessages
+}
+
 // SessionHeaders tie the requests of a session together for routers.
 type SessionHeaders struct {
 	ID    string // request header that carries the session's id

@@ -130,7 +130,7 @@ func (j *judge) tokens(i int, sum *metric.Stage) {
 			continue
 		}
 		share := float64(c.Disagree[k]) / float64(c.Server[k])
-		if k == 0 && j.plan.Target.Endpoint == plan.EndpointChat && !j.facts.Header.Template {
+		if k == 0 && j.plan.Target.Chats() && !j.facts.Header.Template {
 			if share > budget {
 				j.note(i, "The server counts %s of the input tokens differently from %s: its chat template is in its count.", percent(share), j.plan.Tokenizer.Name)
 			}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"inferometer/internal/endpoint"
+	"inferometer/internal/endpoint/anthropic"
 	"inferometer/internal/endpoint/openai"
 	"inferometer/internal/endpoint/triton"
 	"inferometer/internal/plan"
@@ -200,7 +201,7 @@ func (e *answerError) Error() string { return e.text }
 
 // listModels asks a server which models it has.
 func listModels(ctx context.Context, client *http.Client, base string, t plan.Target, key string) ([]string, error) {
-	u, err := openai.ModelsURL(base)
+	u, err := openai.ModelsURL(strings.TrimSuffix(strings.TrimRight(base, "/"), anthropic.Path))
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +209,13 @@ func listModels(ctx context.Context, client *http.Client, base string, t plan.Ta
 	if err != nil {
 		return nil, err
 	}
-	if key != "" {
+	switch {
+	case t.Protocol == plan.ProtocolAnthropic:
+		req.Header.Set("anthropic-version", anthropic.Version)
+		if key != "" {
+			req.Header.Set("x-api-key", key)
+		}
+	case key != "":
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
 	for name, value := range t.Headers {

@@ -1,9 +1,7 @@
 package openai
 
 import (
-	"math"
-	"strconv"
-
+	"inferometer/internal/endpoint/answer"
 	"inferometer/internal/jsonscan"
 	"inferometer/internal/record"
 )
@@ -143,7 +141,7 @@ func (c *chunk) parseChoices() {
 					s.Skip()
 				}
 			case "index":
-				if index := c.number(); index != 0 && index != -1 {
+				if index := answer.Count(&c.scan); index != 0 && index != -1 {
 					c.others = true
 				}
 			default:
@@ -332,25 +330,7 @@ func (c *chunk) parseDetails() {
 
 // count reads a number of tokens. What is no such number is as good as absent.
 func (c *chunk) count(n *int) {
-	if v := c.number(); v >= 0 {
+	if v := answer.Count(&c.scan); v >= 0 {
 		*n = v
 	}
-}
-
-// number reads a whole number that is not negative; -1 stands for anything else.
-func (c *chunk) number() int {
-	if !c.scan.IsNumber() {
-		c.scan.Skip()
-		return -1
-	}
-	text := c.scan.Number()
-	n, err := strconv.Atoi(string(text))
-	if err != nil {
-		f, _ := strconv.ParseFloat(string(text), 64)
-		if f != math.Trunc(f) || math.Abs(f) > 1<<52 {
-			return -1
-		}
-		n = int(f)
-	}
-	return max(n, -1)
 }

@@ -1,0 +1,26 @@
+package answer
+
+import (
+	"math"
+	"strconv"
+
+	"inferometer/internal/jsonscan"
+)
+
+// Count reads a whole number that is not negative; -1 stands for anything else.
+func Count(s *jsonscan.Scanner) int {
+	if !s.IsNumber() {
+		s.Skip()
+		return -1
+	}
+	text := s.Number()
+	n, err := strconv.Atoi(string(text))
+	if err != nil {
+		f, _ := strconv.ParseFloat(string(text), 64)
+		if f != math.Trunc(f) || math.Abs(f) > 1<<52 {
+			return -1
+		}
+		n = int(f)
+	}
+	return max(n, -1)
+}

@@ -1,0 +1,167 @@
+// Package anthropic speaks Anthropic's messages API, streamed and not, as Anthropic,
+// vLLM and gateways serve it.
+package anthropic
+
+import (
+	"errors"
+	"net/url"
+	"strconv"
+
+	"inferometer/internal/endpoint"
+	"inferometer/internal/endpoint/body"
+	"inferometer/internal/endpoint/replica"
+	"inferometer/internal/exchange"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+)
+
+// Path is where servers have the endpoint.
+const Path = "/v1/messages"
+
+// Version is the version of the API that is spoken.
+const Version = "2023-06-01"
+
+// usualLimit is asked for where the plan leaves the output length to the server: the
+// API wants a limit.
+const usualLimit = 1024
+
+// Endpoint is a server, or several replicas of one.
+type Endpoint struct {
+	*replica.Set
+	start  body.Start
+	limits bool // output lengths may be asked for
+}
+
+var (
+	_ endpoint.Warmer  = (*Endpoint)(nil)
+	_ endpoint.Stamper = (*Endpoint)(nil)
+)
+
+// New makes an Endpoint of a target whose model is known. The API has no field that
+// keeps a model from ending early, so ignore_eos and min_tokens of the plan are not
+// sent; a server that knows one of them gets it with target.body.
+func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
+	shared := map[string]any{"model": t.Model}
+	if t.Streaming {
+		shared["stream"] = true
+	}
+	e := &Endpoint{}
+	_, given := t.Body["max_tokens"]
+	e.limits = !given
+	var err error
+	if e.start, err = body.NewStart(shared, t.Body, "messages"); err != nil {
+		return nil, err
+	}
+	e.Set, err = replica.New(t, o, replica.Protocol{
+		URL:      func(base string) (*url.URL, error) { return replica.URL(base, t.Path, Path) },
+		Auth:     func(key string) []exchange.Field { return []exchange.Field{{Name: "x-api-key", Value: key}} },
+		Fields:   []exchange.Field{{Name: "anthropic-version", Value: Version}},
+		Streamed: t.Streaming,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// Prepare encodes a request.
+func (e *Endpoint) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
+	b, err := e.encode(p)
+	if err != nil {
+		return nil, err
+	}
+	return e.Call(p, b), nil
+}
+
+// encode builds the body of one request.
+func (e *Endpoint) encode(p *prompt.Prompt) ([]byte, error) {
+	if p.Body != nil {
+		return p.Body, nil
+	}
+	b := e.start.Begin(p)
+	if e.limits {
+		limit := p.Output
+		if limit <= 0 {
+			limit = usualLimit
+		}
+		b = append(b, `"max_tokens":`...)
+		b = strconv.AppendInt(b, int64(limit), 10)
+		b = append(b, ',')
+	}
+	if system := systemOf(p.Messages); system != "" {
+		b = append(b, `"system":`...)
+		b = append(body.AppendString(b, system), ',')
+	}
+	b = append(b, `"messages":[`...)
+	messages := p.Messages
+	if len(messages) == 0 {
+		messages = []prompt.Message{{Role: "user", Content: p.Text, Parts: p.Parts}}
+	}
+	written := false
+	for i := range messages {
+		m := &messages[i]
+		if m.Role == "system" {
+			continue
+		}
+		if written {
+			b = append(b, ',')
+		}
+		written = true
+		var err error
+		if b, err = appendMessage(b, m); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, ']', '}'), nil
+}
+
+// systemOf joins the messages that the API has a field of its own for.
+func systemOf(messages []prompt.Message) string {
+	text := ""
+	for i := range messages {
+		if messages[i].Role != "system" {
+			continue
+		}
+		if text != "" {
+			text += "\n\n"
+		}
+		text += messages[i].Content
+	}
+	return text
+}
+
+// appendMessage appends a message. The API knows two roles: what is not the
+// assistant's is the user's.
+func appendMessage(b []byte, m *prompt.Message) ([]byte, error) {
+	role := "user"
+	if m.Role == "assistant" {
+		role = "assistant"
+	}
+	b = append(append(append(b, `{"role":"`...), role...), `","content":`...)
+	if m.Parts == nil {
+		return append(body.AppendString(b, m.Content), '}'), nil
+	}
+	b = append(b, '[')
+	for i := range m.Parts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		part := &m.Parts[i]
+		switch {
+		case part.Kind == prompt.Text:
+			b = append(b, `{"type":"text","text":`...)
+			b = append(body.AppendString(b, part.Text), '}')
+		case part.Kind != prompt.Image:
+			return nil, errors.New("messages of the Anthropic API hold text and images, no sound or video: use frames, or the OpenAI protocol")
+		case part.URL != "":
+			b = append(b, `{"type":"image","source":{"type":"url","url":`...)
+			b = append(body.AppendString(b, part.URL), '}', '}')
+		default:
+			b = append(b, `{"type":"image","source":{"type":"base64","media_type":`...)
+			b = body.AppendString(b, part.Type)
+			b = append(b, `,"data":`...)
+			b = append(body.AppendBase64(b, part.Data), '}', '}')
+		}
+	}
+	return append(b, ']', '}'), nil
+}

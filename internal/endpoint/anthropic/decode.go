@@ -1,0 +1,252 @@
+package anthropic
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"inferometer/internal/endpoint"
+	"inferometer/internal/endpoint/answer"
+	"inferometer/internal/endpoint/sse"
+	"inferometer/internal/prompt"
+	"inferometer/internal/record"
+)
+
+// Decoder reads answers of the messages API. It holds nothing of one answer when it
+// reads the next.
+type Decoder struct{ count answer.Counter }
+
+var _ endpoint.Decoder = (*Decoder)(nil)
+
+// NewDecoder makes a decoder. The model's own tokenizer counts beside the server; one
+// that stands in for it counts only answers in one piece that the server did not
+// count. Without any that is left undone.
+func NewDecoder(tok prompt.Tokenizer, own bool) *Decoder {
+	return &Decoder{count: answer.NewCounter(tok, own)}
+}
+
+// Decode fills in rec's events, text, token counts and finish reason from its body.
+// A failure that rec has already is kept, with whatever arrived before it decoded;
+// otherwise one that only the content shows is set.
+func (d *Decoder) Decode(rec *record.Record) {
+	answer.Clear(rec)
+	body, ok := answer.Body(rec)
+	if !ok {
+		return
+	}
+	switch body[0] {
+	case '{':
+		d.whole(rec, body)
+	case '<':
+		answer.Fail(rec, record.BadBody, rec.End, "the answer is neither JSON nor a stream of events: "+answer.Message(rec.Body))
+	default:
+		d.stream(rec)
+	}
+	if len(rec.Marks) == 0 { // nothing to point at
+		rec.Events = rec.Events[:0]
+	}
+}
+
+// whole reads an answer in one piece.
+func (d *Decoder) whole(rec *record.Record, body []byte) {
+	var e event
+	e.text = rec.Text
+	err := e.parse(body)
+	rec.Text = e.text
+	switch {
+	case err != nil:
+		answer.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+err.Error())
+		return
+	case e.kind == failure:
+		rec.Text = rec.Text[:0]
+		rec.Events = append(rec.Events, record.Event{Mark: len(rec.Marks) - 1, Label: record.Error})
+		answer.Fail(rec, record.StreamError, rec.End, answer.Message(rec.Body))
+		return
+	case !e.content:
+		rec.Text = rec.Text[:0]
+		answer.Fail(rec, record.BadBody, rec.End, "the answer has no content: "+answer.Message(rec.Body))
+		return
+	}
+	takeUsage(rec, e.usage)
+	rec.Finish = finishName(e.stop)
+	event := record.Event{Mark: len(rec.Marks) - 1, Label: record.Whole, Text: len(rec.Text)}
+	event.Tokens = d.count.Whole(rec, e.usage.output)
+	rec.Events = append(rec.Events, event)
+}
+
+// takeUsage takes over what the server says about the prompt.
+func takeUsage(rec *record.Record, u usage) {
+	if n := u.prompt(); n >= 0 {
+		rec.In.N, rec.In.Source = n, record.FromServer
+	}
+	if u.read >= 0 {
+		rec.Cached = u.read
+	}
+}
+
+// finishName is a stop reason in the words that records use for every protocol.
+func finishName(reason []byte) string {
+	switch string(reason) {
+	case "end_turn", "stop_sequence":
+		return "stop"
+	case "max_tokens":
+		return "length"
+	case "tool_use":
+		return "tool_calls"
+	case "refusal":
+		return "content_filter"
+	}
+	return string(reason)
+}
+
+// streamed is the state of decoding one stream.
+type streamed struct {
+	rec    *record.Record
+	event  event
+	events answer.Events
+	like   answer.Likeness
+
+	usage     usage
+	total     int  // output tokens as the end of the message has them; -1: not said
+	empty     int  // changes of a block without text
+	known     int  // events that are of the protocol
+	unknown   int  // events that are not
+	done      bool // the last event of a stream was seen
+	unclosed  bool // the last event is cut off
+	malformed string
+}
+
+// stream reads an answer made of server-sent events.
+func (d *Decoder) stream(rec *record.Record) {
+	st := streamed{rec: rec, usage: unknownUsage(), total: -1}
+	st.events.Begin(rec)
+	st.event.text = rec.Text
+	var scan sse.Scanner
+	scan.Reset(rec.Body)
+	var e sse.Event
+	for scan.Next(&e) {
+		if !st.repeat(&e) {
+			st.take(&e)
+		}
+	}
+	rec.Events, rec.Text = st.events.List(), st.event.text
+	takeUsage(rec, st.usage)
+	tokens := st.events.Tokens
+	d.count.Stream(rec, answer.Stream{
+		Total: st.total, Tokens: tokens, Events: st.known > 0,
+		// A token without text, such as half a character, has an event too; the one that
+		// ends the answer has none.
+		OneEach: st.total == tokens || st.total == tokens+st.empty || rec.Finish == "stop" && st.total == tokens+st.empty+1,
+	})
+	st.judge()
+}
+
+// repeat takes an event that is like an earlier one but for its text, and reports
+// whether this is one.
+func (st *streamed) repeat(e *sse.Event) bool {
+	if string(e.Type) == "error" {
+		return false
+	}
+	before := len(st.event.text)
+	var ok bool
+	if st.event.text, ok = st.like.Append(st.event.text, e.Data); !ok {
+		return false
+	}
+	st.known++
+	st.events.Add(e.End, st.like.Label, len(st.event.text)-before, 1)
+	return true
+}
+
+// take takes any event.
+func (st *streamed) take(e *sse.Event) {
+	switch {
+	case string(e.Type) == "error":
+		st.known++
+		st.events.Add(e.End, record.Error, 0, 0)
+		st.events.Fail(record.StreamError, answer.Message(e.Data))
+	case !e.HasData:
+		label := record.Unknown
+		if e.Comment || e.Type != nil || e.ID != nil || e.Retry != nil {
+			label = record.Comment
+		} else {
+			st.unknown++
+		}
+		st.events.Add(e.End, label, 0, 0)
+	case len(e.Data) == 0:
+		st.events.Add(e.End, record.Empty, 0, 0)
+	case string(bytes.TrimSpace(e.Data)) == "[DONE]": // some gateways add it
+		st.done = true
+		st.events.Add(e.End, record.Done, 0, 0)
+	default:
+		st.takeEvent(e)
+	}
+}
+
+// takeEvent takes an event whose data should be JSON.
+func (st *streamed) takeEvent(e *sse.Event) {
+	ev := &st.event
+	before := len(ev.text)
+	if err := ev.parse(e.Data); err != nil {
+		st.unknown++
+		st.events.Add(e.End, record.Unknown, 0, 0)
+		if e.Unterminated {
+			st.unclosed = true
+		} else if st.malformed == "" {
+			st.malformed = fmt.Sprintf("event %d, at byte %d of the answer, is not JSON: %v", st.events.Len(), e.Start, err)
+		}
+		return
+	}
+	if ev.kind == other {
+		ev.kind = kindOf(e.Type)
+	}
+	label := ev.label()
+	text, tokens := len(ev.text)-before, 0
+	switch {
+	case label == record.Error:
+		ev.text = ev.text[:before]
+		text = 0
+	case label == record.Unknown:
+		st.unknown++
+	case label.IsToken():
+		tokens = 1
+	case ev.kind == blockDelta && ev.blank:
+		st.empty++
+	}
+	if label != record.Unknown {
+		st.known++
+	}
+	st.done = st.done || ev.kind == messageStop
+	st.usage.merge(ev.usage)
+	if ev.kind == messageDelta && ev.usage.output >= 0 {
+		st.total = ev.usage.output // that of the first event only says what was there so far
+	}
+	if ev.stop != nil {
+		st.rec.Finish = finishName(ev.stop)
+	}
+	st.events.Add(e.End, label, text, tokens)
+	if label == record.Error {
+		st.events.Fail(record.StreamError, answer.Message(e.Data))
+	}
+	if ev.learnable() && !e.Joined {
+		st.like.Learn(e.Data, ev.start, ev.end, label)
+	}
+}
+
+// judge finds the failures that show once the stream has ended. A stop reason or the
+// last event of a message closes a stream.
+func (st *streamed) judge() {
+	rec := st.rec
+	switch {
+	case rec.Failure != nil:
+	case st.malformed != "":
+		answer.Fail(rec, record.BadBody, rec.End, st.malformed)
+	case st.unclosed && !st.done:
+		answer.Fail(rec, record.Truncated, rec.End, "the answer ends in the middle of event "+strconv.Itoa(st.events.Len()))
+	case st.known == 0 && st.unknown > 0:
+		answer.Fail(rec, record.BadBody, rec.End, "the answer is neither JSON nor a stream of message events: "+answer.Message(rec.Body))
+	case st.known == 0:
+		answer.Fail(rec, record.BadBody, rec.End, "the stream holds no events")
+	case rec.Finish == "" && !st.done:
+		answer.Fail(rec, record.Truncated, rec.End, fmt.Sprintf("the stream ends after %d events without a stop reason or message_stop", st.events.Len()))
+	}
+}

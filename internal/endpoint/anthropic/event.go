@@ -1,0 +1,298 @@
+package anthropic
+
+import (
+	"inferometer/internal/endpoint/answer"
+	"inferometer/internal/jsonscan"
+	"inferometer/internal/record"
+)
+
+// kind is what an event or an answer calls itself.
+type kind uint8
+
+const (
+	other kind = iota
+	messageStart
+	blockStart
+	blockDelta
+	blockStop
+	messageDelta
+	messageStop
+	ping
+	failure
+	message // a whole answer
+)
+
+func kindOf(name []byte) kind {
+	switch string(name) {
+	case "message_start":
+		return messageStart
+	case "content_block_start":
+		return blockStart
+	case "content_block_delta":
+		return blockDelta
+	case "content_block_stop":
+		return blockStop
+	case "message_delta":
+		return messageDelta
+	case "message_stop":
+		return messageStop
+	case "ping":
+		return ping
+	case "error":
+		return failure
+	case "message":
+		return message
+	}
+	return other
+}
+
+// event is what one JSON object of an answer says.
+type event struct {
+	kind     kind
+	content  bool // a list of content is there
+	blank    bool // it has a text that is empty
+	channels [channels]bool
+	stop     []byte // the stop reason; nil: none
+	usage    usage
+	texts    int              // strings of text that are not empty
+	start    int              // where the body of the last one starts in the event's bytes
+	end      int              // where it ends
+	data     []byte           // the event's bytes
+	scan     jsonscan.Scanner // over them
+	text     []byte           // the answer's text so far, to which the event's own is added
+}
+
+// channels is the number of labels that carry text.
+const channels = int(record.Refusal) + 1
+
+// usage is the server's own count of tokens; -1: not said. What was read from a cache
+// or written to one is not part of input.
+type usage struct{ input, output, read, written int }
+
+func unknownUsage() usage { return usage{-1, -1, -1, -1} }
+
+// merge takes over what a later usage says.
+func (u *usage) merge(later usage) {
+	for _, p := range []struct {
+		to   *int
+		from int
+	}{{&u.input, later.input}, {&u.output, later.output}, {&u.read, later.read}, {&u.written, later.written}} {
+		if p.from >= 0 {
+			*p.to = p.from
+		}
+	}
+}
+
+// prompt is the length of the whole prompt, -1 where that is not said.
+func (u usage) prompt() int {
+	if u.input < 0 {
+		return -1
+	}
+	return u.input + max(u.read, 0) + max(u.written, 0)
+}
+
+// parse reads an event. It appends the event's text to e.text; on an error e.text is
+// as it was before.
+func (e *event) parse(data []byte) error {
+	*e = event{data: data, text: e.text, usage: unknownUsage()}
+	before := len(e.text)
+	s := &e.scan
+	s.Reset(data)
+	s.Object()
+	for key, ok := s.Key(); ok; key, ok = s.Key() {
+		switch string(key) {
+		case "type":
+			if s.Peek() == '"' {
+				e.kind = kindOf(s.Quoted())
+			} else {
+				s.Skip()
+			}
+		case "message":
+			if s.Peek() == '{' {
+				e.object(e.messageField)
+			} else {
+				s.Skip()
+			}
+		case "content_block", "delta":
+			e.block()
+		case "error":
+			if !s.Null() {
+				e.kind = failure
+				s.Skip()
+			}
+		default:
+			e.messageField(key)
+		}
+	}
+	s.End()
+	if err := s.Err(); err != nil {
+		e.text = e.text[:before]
+		return err
+	}
+	return nil
+}
+
+// object reads an object; what is none is skipped.
+func (e *event) object(field func(key []byte)) {
+	s := &e.scan
+	if s.Peek() != '{' {
+		s.Skip()
+		return
+	}
+	s.Object()
+	for key, ok := s.Key(); ok; key, ok = s.Key() {
+		field(key)
+	}
+}
+
+// messageField reads a field of a message.
+func (e *event) messageField(key []byte) {
+	s := &e.scan
+	switch string(key) {
+	case "content":
+		if s.Peek() != '[' {
+			s.Skip()
+			return
+		}
+		e.content = true
+		s.Array()
+		for s.More() {
+			e.block()
+		}
+	case "usage":
+		e.object(e.usageField)
+	case "stop_reason":
+		e.stopReason()
+	default:
+		s.Skip()
+	}
+}
+
+func (e *event) stopReason() {
+	if e.scan.Peek() != '"' {
+		e.scan.Skip()
+		return
+	}
+	if reason := e.scan.Quoted(); len(reason) > 0 {
+		e.stop = reason
+	}
+}
+
+// block reads a block of content or a change to one. The names of their fields say
+// what they hold.
+func (e *event) block() {
+	e.object(func(key []byte) {
+		switch string(key) {
+		case "text":
+			e.take(record.Content)
+		case "thinking":
+			e.take(record.Reasoning)
+		case "partial_json", "name":
+			e.take(record.ToolCall)
+		case "input":
+			e.takeInput()
+		case "stop_reason":
+			e.stopReason()
+		default:
+			e.scan.Skip()
+		}
+	})
+}
+
+// takeInput takes what a tool is called with, as it stands there. An empty object
+// only announces it.
+func (e *event) takeInput() {
+	s := &e.scan
+	if s.Peek() != '{' {
+		s.Skip()
+		return
+	}
+	start := s.Pos()
+	fields := 0
+	from := e.text
+	e.object(func([]byte) { fields++; s.Skip() })
+	if fields == 0 || s.Err() != nil {
+		return
+	}
+	e.channels[record.ToolCall] = true
+	e.texts += 2 // nothing that could be learnt
+	e.text = append(from, e.data[start:s.Pos()]...)
+}
+
+// take adds a string to the text. Anything but a string is skipped.
+func (e *event) take(label record.Label) {
+	s := &e.scan
+	if s.Peek() != '"' {
+		s.Skip()
+		return
+	}
+	start := s.Pos() + 1
+	body, escaped := s.String()
+	if len(body) == 0 {
+		e.blank = true
+		return
+	}
+	e.channels[label] = true
+	e.texts++
+	e.start, e.end = start, start+len(body)
+	if escaped {
+		e.text = jsonscan.AppendUnescaped(e.text, body)
+	} else {
+		e.text = append(e.text, body...)
+	}
+}
+
+func (e *event) usageField(key []byte) {
+	switch string(key) {
+	case "input_tokens":
+		e.count(&e.usage.input)
+	case "output_tokens":
+		e.count(&e.usage.output)
+	case "cache_read_input_tokens":
+		e.count(&e.usage.read)
+	case "cache_creation_input_tokens":
+		e.count(&e.usage.written)
+	default:
+		e.scan.Skip()
+	}
+}
+
+// count reads a number of tokens. What is no such number is as good as absent.
+func (e *event) count(n *int) {
+	if v := answer.Count(&e.scan); v >= 0 {
+		*n = v
+	}
+}
+
+// label says what the event carried.
+func (e *event) label() record.Label {
+	switch {
+	case e.kind == failure:
+		return record.Error
+	case e.channels[record.Content]:
+		return record.Content
+	case e.channels[record.ToolCall]:
+		return record.ToolCall
+	case e.channels[record.Reasoning]:
+		return record.Reasoning
+	case e.kind == messageDelta && e.stop != nil:
+		return record.Finish
+	case e.kind == messageStart:
+		return record.Role
+	case e.kind == messageStop:
+		return record.Done
+	case e.kind == ping:
+		return record.Comment
+	case e.kind == messageDelta && e.usage != unknownUsage():
+		return record.Usage
+	case e.kind == other:
+		return record.Unknown
+	}
+	return record.Empty
+}
+
+// learnable reports whether another event that differs from this one in nothing but
+// its one string of text says the same but for that text.
+func (e *event) learnable() bool {
+	return e.kind == blockDelta && e.texts == 1 && e.stop == nil && e.usage == unknownUsage()
+}

@@ -60,6 +60,9 @@ func (st *stage) takeTurn(i int, j job) {
 	p, err := late.Prompt()
 	if err == nil {
 		p.Seq = seq
+		if p.Model == "" {
+			p.Model = j.prompt.Model
+		}
 		j.prompt = p
 		j.call, err = st.e.cfg.Endpoint.Prepare(&p)
 	}

@@ -15,6 +15,7 @@ import (
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/promptfile"
 	"inferometer/internal/prompt/random"
+	"inferometer/internal/prompt/sharedprefix"
 	"inferometer/internal/prompt/synthetic"
 	"inferometer/internal/prompt/tensordata"
 	"inferometer/internal/tokensource"
@@ -85,6 +86,9 @@ func Default() Kit {
 			},
 			plan.SourceRandom: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 				return random.New(d, tok, seed, os.ReadFile)
+			},
+			plan.SourceSharedPrefix: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+				return sharedprefix.New(d, tok, seed)
 			},
 		},
 		Probes:     probes(),

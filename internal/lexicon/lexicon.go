@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
@@ -170,14 +171,17 @@ func (l *Lexicon) Extend(rng *rand.Rand, text string, tokens, n int) (string, er
 	if n <= 0 {
 		return text, nil
 	}
+	// Nothing grows together with what follows a letter and a space.
+	last, _ := utf8.DecodeLastRuneInString(text)
+	apart := l.sure && (text == "" || unicode.IsLetter(last))
 	exact := ""
 	buf := make([]byte, 0, len(text)+8*n+16)
 	for range tries {
-		whole := l.attempt(append(buf[:0], text...), rng, tokens, tokens+n)
+		whole := l.attempt(append(buf[:0], text...), rng, tokens, tokens+n, apart)
 		if whole == "" {
 			continue
 		}
-		if l.keeps(whole, len(text), tokens) && whole[len(whole)-1] != ' ' {
+		if apart || l.keeps(whole, len(text), tokens) && whole[len(whole)-1] != ' ' {
 			return whole, nil
 		}
 		exact = whole // which is better than none
@@ -189,12 +193,12 @@ func (l *Lexicon) Extend(rng *rand.Rand, text string, tokens, n int) (string, er
 }
 
 // attempt draws words until the whole has as many tokens as wanted; "": it cannot be
-// had with these words.
-func (l *Lexicon) attempt(b []byte, rng *rand.Rand, have, want int) string {
+// had with these words. apart: they need no counting.
+func (l *Lexicon) attempt(b []byte, rng *rand.Rand, have, want int, apart bool) string {
 	head := len(b)
 	if l.plain {
 		b = l.draw(b, rng, want-have)
-		if whole := string(b); l.sure && head == 0 || l.tok.Count(whole) == want {
+		if whole := string(b); apart || l.tok.Count(whole) == want {
 			return whole
 		}
 	}

@@ -108,6 +108,9 @@ func TestLexiconOfGPT2(t *testing.T) {
 		if err != nil || tok.Count(text) != n {
 			t.Errorf("%d tokens in place of %d (%v): %q", tok.Count(text), n, err, text)
 		}
+		if whole, err := l.Extend(rng, text, n, 30); err != nil || tok.Count(whole) != n+30 || !strings.HasPrefix(whole, text) {
+			t.Errorf("%d tokens in place of %d (%v): %q", tok.Count(whole), n+30, err, whole)
+		}
 		ids := tok.Encode(text, false)
 		for i, id := range ids {
 			if s, _ := tok.Token(id); strings.TrimSpace(s) != strings.Fields(text)[i] {

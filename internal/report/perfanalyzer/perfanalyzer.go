@@ -204,7 +204,7 @@ func (p *printer) windows(s *Settings) {
 	if s.Percentile == 0 {
 		p.line("  Stabilizing using average %s", what)
 	} else {
-		p.line("  Stabilizing using p%d %s", s.Percentile, what)
+		p.line("  Stabilizing using p%d%s", s.Percentile, what) // as the original has it
 	}
 	if s.CountWindows {
 		p.line("  Minimum number of samples in each window: %d", s.WindowRequests)

@@ -2,9 +2,13 @@ package perfanalyzer
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	frontend "inferometer/internal/frontend/perfanalyzer"
 	"inferometer/internal/tritontest"
@@ -59,9 +63,72 @@ func TestRealTriton(t *testing.T) {
 			}
 		})
 	}
+	t.Run("the original prints the same lines", func(t *testing.T) {
+		original := originalTool(t)
+		for name, args := range map[string]string{
+			"ensemble": "-u " + s.GRPC + " -i grpc -m ensemble --async --streaming --input-data " + ensemble + " -p 400 -v --concurrency-range 1:2:1 -s 999 --shape max_tokens:1 --shape text_input:1",
+			"simple":   "-u " + s.HTTP + " -m simple -p 400 -s 999 --concurrency-range 2 -b 2 --percentile 95",
+			"count":    "-u " + s.GRPC + " -i grpc -m simple --async -s 999 --request-count 40 --concurrency-range 2 -v",
+			"rate":     "-u " + s.GRPC + " -i grpc -m simple --async -s 999 -p 400 --request-rate-range 20:40:20 -l 900",
+		} {
+			theirs, ours := export(name+".theirs.csv"), export(name+".ours.csv")
+			out, err := exec.Command(original, append(strings.Fields(args), "-f", theirs)...).Output()
+			if err != nil {
+				t.Fatalf("%s: the original fails: %v\n%s", name, err, out)
+			}
+			got := command(t, args+" -f "+ours, nil)
+			if got.Code != frontend.ExitOK {
+				t.Fatalf("%s: code %d\n%s%s", name, got.Code, got.out, got.log)
+			}
+			if diff := cmp.Diff(common(string(out)), common(got.out)); diff != "" {
+				t.Errorf("%s: the original (-) and ours (+):\n%s", name, diff)
+			}
+			if a, b := head(t, theirs), head(t, ours); a != b {
+				t.Errorf("%s: CSV of the original\n%s\nand ours\n%s", name, a, b)
+			}
+		}
+	})
 	checkExport(t, export("ensemble.json"), []float64{1, 2}, "text_input")
 	checkExport(t, export("old.json"), []float64{1}, "PROMPT")
 	if text, err := os.ReadFile(export("postprocessing_v1.pa.csv")); err != nil || strings.Count(string(text), "\n") != 3 {
 		t.Errorf("CSV of a composing model %q, %v", text, err)
 	}
+}
+
+// originalTool is the real Perf Analyzer, where it is installed.
+func originalTool(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir != filepath.Dir(dir) {
+		name := filepath.Join(dir, ".peers", "perf_analyzer", "perf_analyzer")
+		if info, err := os.Stat(name); err == nil && !info.IsDir() {
+			return name
+		}
+		dir = filepath.Dir(dir)
+	}
+	t.Skip("needs the real perf_analyzer in .peers")
+	return ""
+}
+
+// common are the lines of a report that both tools have: no blank ones, none of ours
+// alone, none about delays, which come and go.
+func common(text string) []string {
+	return slices.DeleteFunc(shape(text), func(line string) bool {
+		return strings.TrimSpace(line) == "" || strings.Contains(line, "First response latency") || strings.Contains(line, "Latency from the scheduled send") ||
+			strings.Contains(line, "Avg send request rate") || strings.Contains(line, "[WARNING]")
+	})
+}
+
+// head is the first line of a file.
+func head(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	return line
 }

@@ -314,7 +314,9 @@ def write_model(out, package, inputs, list_):
     f = File(out, package, inputs)
     for m in list_:
         t = Tokenizer(m)
-        f.row(model_config(t), lambda s: t.encode(s).ids)
+        # What comes of it when read from a file: the reference's JSON reader does not always give the nearest float.
+        read = Tokenizer.from_str(t.to_str())
+        f.row(model_config(t), lambda s: read.encode(s).ids)
     f.close()
 
 

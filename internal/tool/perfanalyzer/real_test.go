@@ -27,16 +27,16 @@ func TestRealTriton(t *testing.T) {
 		want       []string
 	}{
 		{"the ensemble of the seed", "-u " + s.GRPC + " -i grpc -m ensemble --async --input-data " + ensemble + " --measurement-interval 500 --profile-export-file " + export("ensemble.json") +
-			" --service-kind triton -v --endpoint v1/chat/completions --concurrency-range 1:2:1 --stability-percentage 999 --streaming --shape max_tokens:1 --shape text_input:1 -f " + export("pa.csv"),
+			" --service-kind triton -v --endpoint v1/chat/completions --concurrency-range 1:2:1 --stability-percentage 99999 --streaming --shape max_tokens:1 --shape text_input:1 -f " + export("pa.csv"),
 			[]string{"  Detected decoupled model", "    Response Throughput: N infer/sec", "  Composing models:\n  postprocessing, version: N\n", "  preprocessing, version: N\n", "  tensorrt_llm, version: N\n", "Concurrency: N, throughput: N infer/sec"}},
 		{"prefill of the seed", "-m vllm_old -u " + s.GRPC + " -i grpc --async --streaming --input-data=" + old + " --profile-export-file=" + export("old.json") +
-			" --measurement-mode=count_windows --measurement-request-count=10 --stability-percentage=999",
+			" --measurement-mode=count_windows --measurement-request-count=10 --stability-percentage=99999",
 			[]string{"    Request count: N\n", "    First response latency: avg N usec"}},
-		{"an ordinary model over gRPC", "-m simple -u " + s.GRPC + " -i grpc -p 300 -s 999 -b 2",
+		{"an ordinary model over gRPC", "-m simple -u " + s.GRPC + " -i grpc -p 300 -s 99999 -b 2",
 			[]string{"  Using synchronous calls for inference", "    Avg gRPC time: N usec ((un)marshal request/response N usec + response wait N usec)\n  Server:\n    Inference count: N\n"}},
-		{"and over HTTP, at a rate", "-m simple -u " + s.HTTP + " -p 300 -s 999 --request-rate-range 50 --input-data zero",
+		{"and over HTTP, at a rate", "-m simple -u " + s.HTTP + " -p 300 -s 99999 --request-rate-range 50 --input-data zero",
 			[]string{"Request Rate: N inference requests per second", "    Avg HTTP time: N usec (send/recv N usec + response wait N usec)"}},
-		{"sequences", "-m sequence -u " + s.GRPC + " -i grpc --streaming -p 300 -s 999 --concurrency-range 2",
+		{"sequences", "-m sequence -u " + s.GRPC + " -i grpc --streaming -p 300 -s 99999 --concurrency-range 2",
 			[]string{"    Sequence count: N (N seq/sec)\n"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -66,10 +66,10 @@ func TestRealTriton(t *testing.T) {
 	t.Run("the original prints the same lines", func(t *testing.T) {
 		original := originalTool(t)
 		for name, args := range map[string]string{
-			"ensemble": "-u " + s.GRPC + " -i grpc -m ensemble --async --streaming --input-data " + ensemble + " -p 400 -v --concurrency-range 1:2:1 -s 999 --shape max_tokens:1 --shape text_input:1",
-			"simple":   "-u " + s.HTTP + " -m simple -p 400 -s 999 --concurrency-range 2 -b 2 --percentile 95",
-			"count":    "-u " + s.GRPC + " -i grpc -m simple --async -s 999 --request-count 40 --concurrency-range 2 -v",
-			"rate":     "-u " + s.GRPC + " -i grpc -m simple --async -s 999 -p 400 --request-rate-range 20:40:20 -l 900",
+			"ensemble": "-u " + s.GRPC + " -i grpc -m ensemble --async --streaming --input-data " + ensemble + " -p 400 -v --concurrency-range 1:2:1 -s 99999 --shape max_tokens:1 --shape text_input:1",
+			"simple":   "-u " + s.HTTP + " -m simple -p 400 -s 99999 --concurrency-range 2 -b 2 --percentile 95",
+			"count":    "-u " + s.GRPC + " -i grpc -m simple --async -s 99999 --request-count 40 --concurrency-range 2 -v",
+			"rate":     "-u " + s.GRPC + " -i grpc -m simple --async -s 99999 -p 400 --request-rate-range 20:40:20 -l 900",
 		} {
 			theirs, ours := export(name+".theirs.csv"), export(name+".ours.csv")
 			out, err := exec.Command(original, append(strings.Fields(args), "-f", theirs)...).Output()

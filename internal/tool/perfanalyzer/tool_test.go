@@ -28,7 +28,7 @@ type server struct {
 func serve(t *testing.T, change func(c *mock.Config)) *server {
 	t.Helper()
 	c := mock.Default()
-	c.Models = []string{"mock", "ensemble", "vllm"}
+	c.Models = []string{"mock", "ensemble", "vllm", "simple"}
 	c.Latency.TTFT = 5 * time.Millisecond
 	c.Output.Tokens = 3
 	if change != nil {
@@ -111,7 +111,7 @@ func TestOpenAI(t *testing.T) {
 	s := serve(t, nil)
 	dir := t.TempDir()
 	csv, export := filepath.Join(dir, "out.csv"), filepath.Join(dir, "export.json")
-	got := command(t, openAI(t, s, "--concurrency-range 1:3:2 -p 150 -s 999 -v -f "+csv+" --profile-export-file "+export), nil)
+	got := command(t, openAI(t, s, "--concurrency-range 1:3:2 -p 300 -s 99999 -v -f "+csv+" --profile-export-file "+export), nil)
 	if got.err != nil || got.Code != frontend.ExitOK {
 		t.Fatalf("code %d, %v\n%s", got.Code, got.err, got.log)
 	}
@@ -181,8 +181,8 @@ func TestEnsembleOfTheSeed(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, "prompts_perfanalyzer.json", `{"data":[{"text_input":["hello world"],"max_tokens":[3]},{"text_input":["good day"],"max_tokens":[3]}]}`)
 	export, csv := filepath.Join(dir, "qwen2-7b-1024_1.json"), filepath.Join(dir, "pa.csv")
-	got := command(t, "-u "+s.grpc+" -i grpc -m ensemble --async --input-data "+data+" --measurement-interval 200 --profile-export-file "+export+
-		" --service-kind triton -v --endpoint v1/chat/completions --concurrency-range 2:4:1 --stability-percentage 999 --streaming --shape max_tokens:1 --shape text_input:1 -f "+csv, nil)
+	got := command(t, "-u "+s.grpc+" -i grpc -m ensemble --async --input-data "+data+" --measurement-interval 300 --profile-export-file "+export+
+		" --service-kind triton -v --endpoint v1/chat/completions --concurrency-range 2:4:1 --stability-percentage 99999 --streaming --shape max_tokens:1 --shape text_input:1 -f "+csv, nil)
 	if got.err != nil || got.Code != frontend.ExitOK {
 		t.Fatalf("code %d, %v\n%s", got.Code, got.err, got.log)
 	}
@@ -229,7 +229,7 @@ func TestRequestCount(t *testing.T) {
 
 func TestRate(t *testing.T) {
 	s := serve(t, nil)
-	got := command(t, openAI(t, s, "--request-rate-range 50 -p 200 -s 999 --request-distribution poisson"), nil)
+	got := command(t, openAI(t, s, "--request-rate-range 50 -p 300 -s 99999 --request-distribution poisson"), nil)
 	if got.Code != frontend.ExitOK || !strings.Contains(got.out, "Request Rate: 50 inference requests per second\n") ||
 		!strings.Contains(got.out, "    Latency from the scheduled send: avg ") || !strings.Contains(got.out, "\nRequest Rate: 50, throughput: ") {
 		t.Errorf("code %d\n%s%s", got.Code, got.out, got.log)
@@ -237,10 +237,10 @@ func TestRate(t *testing.T) {
 }
 
 func TestNeverStable(t *testing.T) {
-	s := serve(t, nil)
-	got := command(t, openAI(t, s, "-p 100 -s 0 -r 3 --percentile 99"), nil)
+	s := serve(t, func(c *mock.Config) { c.Triton.Models = map[string]mock.Convention{"simple": mock.ConventionAdd} })
+	got := command(t, "-m simple -u "+s.http+" -p 300 -s 0 -r 3 --percentile 99", nil)
 	if got.Code != frontend.ExitUnstable || !strings.Contains(got.log, "Failed to obtain stable measurement within 3 measurement windows for concurrency 1. Please try to increase the --measurement-interval.") {
-		t.Errorf("code %d\n%s%s", got.Code, got.out, got.log)
+		t.Errorf("code %d, %v\n%s%s", got.Code, got.err, got.out, got.log)
 	}
 	if got.Result == nil || got.Result.Stages[0].Level.Merged == nil || strings.Contains(got.out, "Inferences/Second") {
 		t.Errorf("what was measured is lost, or was reported:\n%s", got.out)
@@ -249,7 +249,7 @@ func TestNeverStable(t *testing.T) {
 
 func TestThresholdIsNeverMet(t *testing.T) {
 	s := serve(t, nil)
-	got := command(t, openAI(t, s, "-p 100 -s 999 -l 1 --concurrency-range 1:8"), nil)
+	got := command(t, openAI(t, s, "-p 300 -s 99999 -l 1 --concurrency-range 1:8"), nil)
 	if got.Code != frontend.ExitOK || !strings.Contains(got.log, "Measured latency went over the set limit of 1 msec. ") || len(got.Result.Stages) != 1 {
 		t.Errorf("code %d, %d levels\n%s%s", got.Code, len(got.Result.Stages), got.out, got.log)
 	}
@@ -265,8 +265,8 @@ func TestEmptyWindow(t *testing.T) {
 
 func TestServerDies(t *testing.T) {
 	s := serve(t, nil)
-	time.AfterFunc(400*time.Millisecond, func() { s.mock.Close() })
-	got := command(t, openAI(t, s, "-p 150 -s 0 -r 50 -v"), nil)
+	time.AfterFunc(1200*time.Millisecond, func() { s.mock.Close() })
+	got := command(t, openAI(t, s, "-p 400 -s 0 -r 50 -v"), nil)
 	if got.Code != frontend.ExitGeneric || !strings.Contains(got.log, "Failed to maintain requested inference load.") || !strings.Contains(got.out, "  Pass [1] throughput:") {
 		t.Errorf("code %d\n%s%s", got.Code, got.out, got.log)
 	}
@@ -275,8 +275,8 @@ func TestServerDies(t *testing.T) {
 func TestStopped(t *testing.T) {
 	s := serve(t, nil)
 	stop := make(chan struct{})
-	time.AfterFunc(500*time.Millisecond, func() { close(stop) })
-	got := command(t, openAI(t, s, "-p 100 -s 0 -r 500"), stop)
+	time.AfterFunc(1500*time.Millisecond, func() { close(stop) })
+	got := command(t, openAI(t, s, "-p 400 -s 0 -r 500 --percentile 99"), stop)
 	if !got.Result.Interrupted || !strings.Contains(got.out, "Inferences/Second vs. Client") {
 		t.Errorf("code %d\n%s%s", got.Code, got.out, got.log)
 	}

@@ -29,6 +29,10 @@ func flagsOf(f form, path []string) []flag {
 			continue
 		}
 		all = append(all, flag{name: "--" + strings.Join(sub, "."), path: sub, form: k.form, help: k.help})
+		if k.also != "" {
+			older := append(slices.Clip(path), k.also)
+			all = append(all, flag{name: "--" + strings.Join(older, "."), path: older, form: k.form, help: "The older name of " + k.name + "."})
+		}
 	}
 	return all
 }

@@ -120,6 +120,9 @@ func Parse(args []string, w World) (*Action, error) {
 			tree = r.read(&schema, node, "", tree)
 		}
 		faults = append(faults, r.faults...)
+		if len(r.faults) > 0 && tree.where == "" {
+			return nil, faults // nothing of it could be read
+		}
 	}
 	for _, o := range c.overrides {
 		r := &reader{file: o.flag.name}

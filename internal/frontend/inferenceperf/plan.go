@@ -208,7 +208,9 @@ func (b *builder) server(t *plan.Target) {
 	} else {
 		t.URLs = []string{s.at("base_url").text()}
 	}
-	if k := s.at("api_key").text(); k != "" {
+	if k := s.at("api_key").text(); k == hidden {
+		b.fault("server.api_key", "was taken out when this config was written", "put it back")
+	} else if k != "" {
 		name, value := "Authorization", "Bearer "+k
 		if t.Protocol == plan.ProtocolAnthropic {
 			name, value = "x-api-key", k

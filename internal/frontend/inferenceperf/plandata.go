@@ -65,6 +65,7 @@ func (b *builder) spread(at string, v *value) spread {
 		if v.at("std_dev").given() && d.stddev > 0 {
 			b.fault(at+".variance", "contradicts std_dev", "give one of them")
 		}
+		v.put("std_dev", &value{kind: number, scalar: 0.0}) // as the original wants it beside a variance
 		d.stddev = math.Sqrt(variance.number())
 	}
 	if d.least > d.most {

@@ -81,7 +81,7 @@ func (r *reader) syntax(err error) {
 // enter follows aliases and keeps the bounds. ok is false where they are broken.
 func (r *reader) enter(n *yaml.Node, path string) (*yaml.Node, bool) {
 	r.nodes++
-	if r.nodes > mostNodes || strings.Count(path, ".") > mostDepth {
+	if r.nodes > mostNodes || strings.Count(path, ".")+strings.Count(path, "[") > mostDepth {
 		if r.nodes <= mostNodes+1 {
 			r.fault(n, path, "is nested too deeply or too large", "")
 		}

@@ -1,0 +1,129 @@
+package inferenceperf
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestAllFaults: all that is wrong is told at once, in the order of the lines.
+func TestAllFaults(t *testing.T) {
+	_, err := parse(`api:
+  type: chatt
+  streamin: true
+data:
+  type: synthetic
+  input_distribution: {mean: many, typ: x, min: 9, max: 3}
+load:
+  stages:
+    - {rate: -1, duration: 2}
+    - {rate: 1}
+    - {rate: 1, duration: 1, num_requests: 3}
+  num_requests: 3
+  circuit_breakers: [slwo]
+server:
+  type: vllm
+report:
+  goodput: {constraints: {tftt: 1}}
+  request_lifecycle: {percentiles: [50, 101]}
+storage: {s3: {}}
+circuit_breakers: [{name: slow, metrics: {matches: [a]}, triggers: []}]
+`, "--load.interval", "soon", "--lod.type", "constant", "--api.headers", "{", "stray")
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	want := `--lod.type: there is no such flag (did you mean --load.type?)
+argument 9: unexpected "stray" (the config file is given with --config_file)
+--load.interval: must be a number, is "soon"
+--api.headers: is not valid JSON: line 1: did not find expected node content
+c.yml:2:9: api.type: unknown value "chatt"; did you mean "chat"? (one of completion, chat, anthropic_messages)
+c.yml:3:3: api.streamin: unknown key (did you mean "streaming"?)
+c.yml:5:3: data.output_distribution: is missing: type synthetic needs it (such as {type: fixed, mean: 100})
+c.yml:6:23: data.input_distribution: min 9 is more than max 3
+c.yml:6:30: data.input_distribution.mean: must be a number, is "many"
+c.yml:6:36: data.input_distribution.typ: unknown key (did you mean "type"?)
+c.yml:9:14: load.stages[0].rate: must be more than 0, is "-1"
+c.yml:10:7: load.stages[1].duration: is missing: a stage of type constant needs it
+c.yml:11:44: load.stages[2].num_requests: has no meaning for load.type constant (leave it out)
+c.yml:12:3: load.num_requests: unknown key (it belongs to load.sweep.num_requests)
+c.yml:13:22: load.circuit_breakers[0]: there is no breaker "slwo" (did you mean "slow"?)
+c.yml:15:3: server.base_url: is missing
+c.yml:17:33: report.goodput.constraints.tftt: unknown objective (did you mean "ttft"?)
+c.yml:18:41: report.request_lifecycle.percentiles[1]: must be at most 100, is "101"
+c.yml:19:11: storage.s3: unknown key (storage has local_storage, google_cloud_storage, simple_storage_service)`
+	if diff := cmp.Diff(want, err.Error()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	for _, c := range []struct{ config, want string }{
+		{"[1]", "c.yml:1:1: must be a mapping, is a list"},
+		{"a: [", "c.yml:2: not valid YAML"},
+		{"api: {}\n---\napi: {}", "a second document"},
+		{"api: {type: chat, type: chat}", "c.yml:1:19: api.type: given twice"},
+		{"api: {streaming: maybe}", "must be true or false"},
+		{"api: chat", "api: must be a mapping, is a single value"},
+		{"load: {type: null}", "load.type: must not be null"},
+		{"data: {type: synthetic_agentic}", "data.type: unknown value"},
+		{"data: {use_chat_template: true}", "data.use_chat_template: belongs to type random"},
+		{"data: {type: shared_prefix}", "data.shared_prefix: is missing"},
+		{"data: {type: shared_prefix, shared_prefix: {question_len: {mean: 20}, question_distribution: {mean: 20}}}", "data.shared_prefix.question_distribution: contradicts"},
+		{"data: {type: conversation_replay}", "data.conversation_replay: is missing"},
+		{"data: {type: visionarena}", "data.visionarena: is missing"},
+		{"data: {type: infinity_instruct}", "data.dataset.path: is missing"},
+		{"data: {type: otel_trace_replay, otel_trace_replay: {trace_directory: x}}", "load.type: otel_trace_replay needs type trace_session_replay"},
+		{"load: {type: trace_session_replay, stages: [{concurrent_sessions: 1}]}", "needs data.type otel_trace_replay"},
+		{"load: {type: trace_session_replay, stages: [{concurrent_sessions: 1, session_rate: 2}]}\ndata: {type: weka_trace_replay, weka_trace_replay: {trace_directory: a, trace_files: [b]}}",
+			"load.stages[0].session_rate: 2 is more than concurrent_sessions, 1"},
+		{"load: {type: trace_session_replay, stages: [{concurrent_sessions: 1}]}\ndata: {type: weka_trace_replay, weka_trace_replay: {trace_directory: a, trace_files: [b]}}", "needs exactly one of"},
+		{"load: {type: trace_replay, stages: [{rate: 1, duration: 1}]}", "load.trace: is missing"},
+		{"load: {type: concurrent, sweep: {type: linear}}", "load.sweep: contradicts load.type concurrent"},
+		{"load: {sweep: {}}", "load.sweep.type: is missing"},
+		{"load: {stages: [{rate: 0.1, duration: 3}]}", "not one request would be sent"},
+		{"load: {stages: []}", "load.stages: there are none"},
+		{"load: {lora_traffic_split: [{name: a, split: 0.5}], stages: [{rate: 1, duration: 1}]}", "load.lora_traffic_split: the shares add up to 0.5"},
+		{"metrics: {type: prometheus}", "metrics.prometheus: is missing"},
+		{"metrics: {type: prometheus, prometheus: {url: 'http://a', google_managed: true}}", "needs exactly one of url and google_managed"},
+		{"metrics: {prometheus: {url: 'http://a'}}", "metrics.type: is missing"},
+		{"storage: {simple_storage_service: {path: a}}", "storage.simple_storage_service.bucket_name: is missing"},
+		{"storage: {local_storage: {report_file_prefix: a/b}}", "is part of a name"},
+		{"server: {base_url: 'localhost:8000'}", `c.yml:1:20: server.base_url: has no scheme`},
+		{"server: {base_url: 'http://h', cert_path: a}", "a client certificate needs both cert and key"},
+		{"data: {type: random, input_distribution: {mean: 2000}, output_distribution: {type: fixed}}", "c.yml:1:49: data.input_distribution.mean: 2000 is outside min and max"},
+		{"api: {headers: {x-slo-ttft-ms: soon}}", "api.headers.x-slo-ttft-ms: must be a number"},
+		{"api: {response_format: {type: json_schema}}", "api.response_format.json_schema: is missing"},
+		{"server: {base_url: 'http://h', api_key: (secret)}", "server.api_key: was taken out"},
+	} {
+		config := c.config
+		if !strings.Contains(config, "server:") {
+			config += "\nserver: {base_url: 'http://h'}"
+		}
+		if !strings.Contains(config, "load:") {
+			config += "\nload: {stages: [{rate: 1, duration: 1}]}"
+		}
+		if strings.HasPrefix(config, "[") {
+			config = c.config
+		}
+		_, err := parse(config)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s:\n%v\nwant %s", c.config, err, c.want)
+		}
+	}
+}
+
+// TestBombs: a config whose aliases stand for themselves, or for millions, is refused.
+func TestBombs(t *testing.T) {
+	huge := "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+	for _, n := range []string{"1", "2", "3", "4", "5", "6"} {
+		last := string(n[0] - 1)
+		huge += "a" + n + ": &a" + n + " [" + strings.Repeat("*a"+last+", ", 9) + "*a" + last + "]\n"
+	}
+	huge += "api: {response_format: {json_schema: {a: *a6}}}\n"
+	for _, config := range []string{"api: {response_format: {json_schema: &a {a: *a, b: [*a, *a]}}}", huge} {
+		if _, err := parse(config); err == nil || !strings.Contains(err.Error(), "nested too deeply or too large") {
+			t.Errorf("%.200v", err)
+		}
+	}
+}

@@ -33,6 +33,8 @@ type Options struct {
 	Key   string      // API key; empty: none
 	Data  plan.Data
 	RunID string // first part of each request's own id
+	// KeepQuestions: records hold the bodies of requests too.
+	KeepQuestions bool
 	// Tokenizer is the run's own, for models that take token ids; nil: there is none.
 	Tokenizer prompt.Tokenizer
 }

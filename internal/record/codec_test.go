@@ -23,6 +23,7 @@ func full() *Record {
 		Session: "a \"b\"", Turn: 4, Model: "adapter",
 		Due: 1000, Held: 40, Ready: 1100, Sent: 1250, Written: 1300, End: 99_000,
 		Conn: Conn{Reused: true, Resolve: 5, Connect: 6, TLS: 7},
+		Size: 9, Question: []byte(`{"q":"ü"}`),
 		Marks: []Mark{
 			{Off: 100, Kernel: 2000, User: 2100},
 			{Off: 350, Kernel: Never, User: 50_000},
@@ -108,11 +109,11 @@ func TestBodyOnlyWhenAsked(t *testing.T) {
 	if err := decodeLine(t, AppendJSON(nil, full(), false), &got); err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Body) != 0 {
-		t.Errorf("body %q was kept", got.Body)
+	if len(got.Body) != 0 || len(got.Question) != 0 {
+		t.Errorf("body %q, question %q were kept", got.Body, got.Question)
 	}
 	want := full()
-	want.Body = nil
+	want.Body, want.Question = nil, nil
 	if diff := cmp.Diff(want, &got, cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
 	}
@@ -198,7 +199,7 @@ func TestAppendJSONDoesNotAllocate(t *testing.T) {
 func stream(events int) *Record {
 	rec := full()
 	rec.Failure, rec.Phase = nil, Measured
-	rec.Marks, rec.Events, rec.Text, rec.Body = nil, nil, nil, nil
+	rec.Marks, rec.Events, rec.Text, rec.Body, rec.Question = nil, nil, nil, nil, nil
 	at := 50 * time.Millisecond
 	for i := range events {
 		at += 10*time.Millisecond + time.Duration(i*7919%400_000)

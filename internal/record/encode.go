@@ -9,7 +9,7 @@ import (
 )
 
 // AppendJSON appends rec to dst as one line of a record file, newline included.
-// The answer's bytes are left out unless keepRaw is set. It keeps nothing of rec
+// The bytes of body and question are left out unless keepRaw is set. It keeps nothing of rec
 // and may be called from many goroutines.
 //
 // Lists of reads and events are written as columns, one array for each field, since
@@ -49,6 +49,7 @@ func AppendJSON(dst []byte, rec *Record, keepRaw bool) []byte {
 	dst = appendMoment(dst, `,"written":`, rec.Written)
 	dst = appendMoment(dst, `,"end":`, rec.End)
 	dst = appendConn(dst, &rec.Conn)
+	dst = appendField(dst, `,"size":`, int64(rec.Size), 0)
 	dst = appendMarks(dst, rec)
 	dst = appendField(dst, `,"merged":`, int64(rec.Merged), 0)
 	dst = appendField(dst, `,"status":`, int64(rec.Status), 0)
@@ -65,6 +66,7 @@ func AppendJSON(dst []byte, rec *Record, keepRaw bool) []byte {
 	dst = appendText(dst, `,"finish":`, rec.Finish)
 	dst = appendBytes(dst, `,"text`, rec.Text)
 	if keepRaw {
+		dst = appendBytes(dst, `,"question`, rec.Question)
 		dst = appendBytes(dst, `,"body`, rec.Body)
 	}
 	if f := rec.Failure; f != nil {

@@ -135,7 +135,9 @@ func TestPlainLines(t *testing.T) {
 func TestReaderErrors(t *testing.T) {
 	closed, _ := writeFile(t, 2)
 	corrupt := bytes.Clone(closed)
-	corrupt[len(corrupt)/2] ^= 0xff
+	for i := len(corrupt) / 4; i < len(corrupt)/2; i++ {
+		corrupt[i] ^= 0xff
+	}
 	good := string(AppendJSON(nil, full(), false))
 	for _, c := range []struct{ name, data, want string }{
 		{"not JSON", good + "nonsense\n" + good, "line 2"},
@@ -241,7 +243,7 @@ func randomRecord(rng *rand.Rand) *Record {
 		rec.ContentType, rec.Finish, rec.Failure = all.ContentType, all.Finish, all.Failure
 	}
 	if take() {
-		rec.In, rec.Out, rec.RetryAfter, rec.Body = all.In, all.Out, all.RetryAfter, all.Body
+		rec.In, rec.Out, rec.RetryAfter, rec.Body, rec.Question = all.In, all.Out, all.RetryAfter, all.Body, all.Question
 	}
 	if take() {
 		rec.Due, rec.Sent, rec.End = Never, Never, Never

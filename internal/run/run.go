@@ -135,6 +135,7 @@ func (r *run) prepare(ctx context.Context) error {
 	}
 	r.endpoint, err = newEndpoint(r.plan.Target, endpoint.Options{
 		Clock: r.clock, TLS: secrets.tls, Key: secrets.key, Data: r.plan.Data, RunID: r.id(), Tokenizer: tok,
+		KeepQuestions: r.plan.Output.KeepRaw,
 	})
 	if err != nil {
 		return err

@@ -43,6 +43,8 @@ type Set struct {
 	ownID    bool // requests get an X-Request-Id of ours
 	runID    string
 	session  plan.SessionHeaders
+	// questions: records hold the bodies of requests
+	questions bool
 
 	mu     sync.Mutex
 	tokens map[string]string // of sessions
@@ -66,7 +68,7 @@ const requestID = "X-Request-Id"
 
 // New makes a Set of a target.
 func New(t plan.Target, o endpoint.Options, p Protocol) (*Set, error) {
-	s := &Set{streamed: p.Streamed, runID: o.RunID, ownID: true, session: t.Session}
+	s := &Set{streamed: p.Streamed, runID: o.RunID, ownID: true, session: t.Session, questions: o.KeepQuestions}
 	if s.session.Token != "" {
 		s.tokens = map[string]string{}
 	}
@@ -282,16 +284,26 @@ func (c *call) Do(ctx context.Context, rec *record.Record) {
 	rec.Streamed = c.set.streamed
 	r := &c.set.replicas[c.target]
 	if c.session == "" {
+		c.question(rec)
 		r.client.Do(ctx, c.request, rec)
 		return
 	}
 	c.refresh(r)
+	c.question(rec)
 	c.request.Want = c.set.session.Token
 	r.client.Do(ctx, c.request, rec)
 	if got := c.request.Got; got != "" && got != c.token {
 		c.set.mu.Lock()
 		c.set.tokens[c.session] = got
 		c.set.mu.Unlock()
+	}
+}
+
+// question notes what was sent.
+func (c *call) question(rec *record.Record) {
+	rec.Size = len(c.request.Body())
+	if c.set.questions {
+		rec.Question = c.request.Body()
 	}
 }
 

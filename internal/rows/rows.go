@@ -1,160 +1,240 @@
-// Package rows reads columns of text out of the files that datasets come in: Parquet,
-// JSON lines, and the JSON that the hub's viewer serves.
+// Package rows reads the files that datasets come in: Parquet, JSON lines, lists in
+// JSON, and the JSON that the hub's viewer serves.
 package rows
 
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-
-	"github.com/parquet-go/parquet-go"
 )
 
-// Read reads the rows of a file: of each row the texts of the columns, in the order of
-// the columns. A column that a row lacks is "". A most of 0 is no bound.
-func Read(path string, columns []string, most int) ([][]string, error) {
+// Row is one row: values by column, as encoding/json gives them. Bytes of a Parquet
+// file are strings.
+type Row map[string]any
+
+// Reader reads the rows of a file, one after the other. It holds no more than a part of
+// the file in memory.
+type Reader struct {
+	path   string
+	file   *os.File
+	source source
+	read   int
+}
+
+// source gives rows; io.EOF ends them.
+type source interface {
+	next() (Row, error)
+	close() error
+}
+
+// Open opens a file, which says itself what it is. columns are those that are wanted;
+// a row may have others, too.
+func Open(path string, columns ...string) (*Reader, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	r := &Reader{path: path, file: f}
+	if r.source, err = open(f, columns); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
+func open(f *os.File, columns []string) (source, error) {
 	var magic [4]byte
-	if _, err := io.ReadFull(f, magic[:]); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, fmt.Errorf("%s: the file is empty", path)
+	n, err := io.ReadFull(f, magic[:])
+	if n == 0 {
+		return nil, errors.New("the file is empty")
+	}
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
 	}
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	var rows [][]string
 	if string(magic[:]) == "PAR1" {
-		rows, err = readParquet(f, info.Size(), columns, most)
-	} else if _, err = f.Seek(0, io.SeekStart); err == nil {
-		rows, err = readJSON(f, columns, most)
+		return openParquet(f, info.Size(), columns)
 	}
-	if err == nil && len(rows) == 0 {
-		err = errors.New("it has no rows")
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if magic[0] == 0x1f && magic[1] == 0x8b {
+		z, err := gzip.NewReader(bufio.NewReader(f))
+		if err != nil {
+			return nil, err
+		}
+		return openJSON(z, columns)
 	}
-	return rows, nil
+	return openJSON(f, columns)
 }
 
-// readParquet reads the columns that are asked for, and no others. The library panics
-// on some broken files; that is an error of the file, not of the program.
-func readParquet(f io.ReaderAt, size int64, columns []string, most int) (rows [][]string, err error) {
-	defer func() {
-		if broken := recover(); broken != nil {
-			err = fmt.Errorf("the file is broken: %v", broken)
-		}
-	}()
-	file, err := parquet.OpenFile(f, size)
+// Next is the next row; io.EOF: there is none.
+func (r *Reader) Next() (Row, error) {
+	row, err := r.source.next()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: row %d: %w", r.path, r.read+1, err)
+	}
+	r.read++
+	return row, err
+}
+
+// Close closes the file.
+func (r *Reader) Close() error { return errors.Join(r.source.close(), r.file.Close()) }
+
+// Read reads the rows of a file: of each row the texts of the columns, in the order of
+// the columns. A column that a row lacks is "". A most of 0 is no bound.
+func Read(path string, columns []string, most int) ([][]string, error) {
+	r, err := Open(path, columns...)
 	if err != nil {
 		return nil, err
 	}
-	at := map[int]int{} // column of the file → of the answer
-	for i, name := range columns {
-		if leaf, ok := file.Schema().Lookup(name); ok {
-			at[leaf.ColumnIndex] = i
-		}
-	}
-	if len(at) == 0 {
-		return nil, fmt.Errorf("it has none of the columns %q", columns)
-	}
-	for _, group := range file.RowGroups() {
-		if rows, err = readGroup(group, rows, at, len(columns), most); err != nil || most > 0 && len(rows) >= most {
-			return rows, err
-		}
-	}
-	return rows, nil
-}
-
-func readGroup(group parquet.RowGroup, rows [][]string, at map[int]int, width, most int) ([][]string, error) {
-	in := group.Rows()
-	defer in.Close()
-	buf := make([]parquet.Row, 64)
-	for most == 0 || len(rows) < most {
-		n, err := in.ReadRows(buf)
-		for _, row := range buf[:n] {
-			if most > 0 && len(rows) == most {
-				break
-			}
-			texts := make([]string, width)
-			for _, v := range row {
-				if i, ok := at[v.Column()]; ok && !v.IsNull() {
-					texts[i] += string(v.ByteArray())
-				}
-			}
-			rows = append(rows, texts)
-		}
+	defer r.Close()
+	var all [][]string
+	for most == 0 || len(all) < most {
+		row, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			return rows, nil
+			break
 		}
 		if err != nil {
-			return rows, err
+			return nil, err
 		}
+		texts := make([]string, len(columns))
+		for i, name := range columns {
+			texts[i], _ = row[name].(string)
+		}
+		all = append(all, texts)
 	}
-	return rows, nil
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s: it has no rows", path)
+	}
+	return all, nil
 }
 
-// readJSON reads lines of JSON, or one document with rows: [{row: …}].
-func readJSON(r io.Reader, columns []string, most int) ([][]string, error) {
-	in := bufio.NewReader(r)
-	dec := json.NewDecoder(in)
-	var rows [][]string
-	for line := 1; most == 0 || len(rows) < most; line++ {
+// jsonSource reads objects: one after the other, the elements of a list, or those of a
+// document with rows: [{row: …}] or data: […].
+type jsonSource struct {
+	dec     *json.Decoder
+	columns []string
+	list    bool  // within a list
+	inner   []Row // rows of a document that are left
+}
+
+func openJSON(r io.Reader, columns []string) (source, error) {
+	in := bufio.NewReaderSize(r, 1<<16)
+	if mark, err := in.Peek(3); err == nil && bytes.Equal(mark, []byte("\ufeff")) {
+		in.Discard(3)
+	}
+	s := &jsonSource{columns: columns}
+	for {
+		c, err := in.ReadByte()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if c == ' ' || c == '\t' || c == '\r' || c == '\n' {
+			continue
+		}
+		s.list = c == '['
+		in.UnreadByte()
+		break
+	}
+	s.dec = json.NewDecoder(in)
+	if s.list {
+		if _, err := s.dec.Token(); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *jsonSource) close() error { return nil }
+
+func (s *jsonSource) next() (Row, error) {
+	for len(s.inner) == 0 {
+		if s.list && !s.dec.More() {
+			if _, err := s.dec.Token(); err != nil { // the end of the list, or of a file that was cut off
+				return nil, unexpected(err)
+			}
+			return nil, io.EOF
+		}
 		var object map[string]json.RawMessage
-		err := dec.Decode(&object)
-		if errors.Is(err, io.EOF) {
-			return rows, nil
+		err := s.dec.Decode(&object)
+		if errors.Is(err, io.EOF) && !s.list {
+			return nil, io.EOF
 		}
 		if err != nil {
-			return nil, fmt.Errorf("object %d: %w", line, err)
+			return nil, unexpected(err)
 		}
-		inner, err := innerRows(object)
-		if err != nil {
-			return nil, fmt.Errorf("object %d: %w", line, err)
-		}
-		for _, o := range inner {
-			if most > 0 && len(rows) == most {
-				break
-			}
-			rows = append(rows, texts(o, columns))
+		if err := s.take(object); err != nil {
+			return nil, err
 		}
 	}
-	return rows, nil
+	row := s.inner[0]
+	s.inner = s.inner[1:]
+	return row, nil
 }
 
-// innerRows are the rows of a document of the viewer, or the object itself.
-func innerRows(object map[string]json.RawMessage) ([]map[string]json.RawMessage, error) {
-	list, ok := object["rows"]
-	if !ok || !bytes.HasPrefix(bytes.TrimSpace(list), []byte("[")) {
-		return []map[string]json.RawMessage{object}, nil
+// unexpected tells the end of a file in the middle from its end.
+func unexpected(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
 	}
-	var doc []struct{ Row map[string]json.RawMessage }
-	if err := json.Unmarshal(list, &doc); err != nil {
-		return nil, err
-	}
-	out := make([]map[string]json.RawMessage, len(doc))
-	for i := range doc {
-		out[i] = doc[i].Row
-	}
-	return out, nil
+	return err
 }
 
-// texts are the columns of a row that are texts.
-func texts(object map[string]json.RawMessage, columns []string) []string {
-	out := make([]string, len(columns))
-	for i, name := range columns {
-		var s string
-		if json.Unmarshal(object[name], &s) == nil {
-			out[i] = s
+// take takes the row, or the rows, of an object.
+func (s *jsonSource) take(object map[string]json.RawMessage) error {
+	if list := object["rows"]; bytes.HasPrefix(bytes.TrimSpace(list), []byte("[")) && !s.wanted("rows") {
+		var doc []struct{ Row map[string]json.RawMessage }
+		if err := json.Unmarshal(list, &doc); err != nil {
+			return err
+		}
+		for i := range doc {
+			s.inner = append(s.inner, s.row(doc[i].Row))
+		}
+		return nil
+	}
+	if list := object["data"]; bytes.HasPrefix(bytes.TrimSpace(list), []byte("[")) && !s.wanted("data") {
+		var doc []map[string]json.RawMessage
+		if err := json.Unmarshal(list, &doc); err != nil {
+			return err
+		}
+		for i := range doc {
+			s.inner = append(s.inner, s.row(doc[i]))
+		}
+		return nil
+	}
+	s.inner = append(s.inner, s.row(object))
+	return nil
+}
+
+func (s *jsonSource) wanted(name string) bool {
+	for _, c := range s.columns {
+		if c == name {
+			return true
 		}
 	}
-	return out
+	return false
+}
+
+// row reads the columns that are wanted.
+func (s *jsonSource) row(object map[string]json.RawMessage) Row {
+	row := make(Row, len(s.columns))
+	for _, name := range s.columns {
+		var value any
+		if raw, ok := object[name]; ok && json.Unmarshal(raw, &value) == nil {
+			row[name] = value
+		}
+	}
+	return row
 }

@@ -56,7 +56,7 @@ func TestRead(t *testing.T) {
 	for path, want := range map[string]string{
 		write("empty", ""):                          "the file is empty",
 		write("none.jsonl", "  \n\n\n\n"):           "it has no rows",
-		write("bad.jsonl", `{"a":1}`+"\n"+`{"a":`):  "object 2",
+		write("bad.jsonl", `{"a":1}`+"\n"+`{"a":`):  "row 2",
 		write("text.parquet", "PAR1 not a parquet"): "text.parquet: ",
 		filepath.Join(dir, "missing"):               "no such file",
 	} {

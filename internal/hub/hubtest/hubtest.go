@@ -8,6 +8,7 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -103,8 +104,13 @@ func (s *Server) serveHub(w http.ResponseWriter, r *http.Request) {
 	if s.note("hub", w, r) {
 		return
 	}
-	name, rest, ok := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/resolve/")
+	address, listing := strings.CutPrefix(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "api/")
+	name, rest, ok := strings.Cut(address, "/resolve/")
 	rev, path, ok2 := strings.Cut(rest, "/")
+	if listing {
+		name, rev, ok = strings.Cut(strings.TrimPrefix(address, "models/"), "/revision/")
+		ok2 = true
+	}
 	rev, err := url.PathUnescape(rev)
 	path, err2 := url.PathUnescape(path)
 	if !ok || !ok2 || err != nil || err2 != nil {
@@ -120,7 +126,7 @@ func (s *Server) serveHub(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusUnauthorized, "RepoNotFound", "Repository not found")
 		return
 	case repo.Moved != "":
-		http.Redirect(w, r, "/"+repo.Moved+"/resolve/"+rest, http.StatusTemporaryRedirect)
+		http.Redirect(w, r, strings.Replace(r.URL.EscapedPath(), name, repo.Moved, 1), http.StatusTemporaryRedirect)
 		return
 	case auth != "" && repo.Token != "" && auth != repo.Token:
 		refuse(w, http.StatusUnauthorized, "", "Invalid credentials in Authorization header")
@@ -142,6 +148,10 @@ func (s *Server) serveHub(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("X-Repo-Commit", commit)
+	if listing {
+		list(w, name, commit, files)
+		return
+	}
 	f, ok := files[path]
 	if !ok {
 		refuse(w, http.StatusNotFound, "EntryNotFound", "Entry not found")
@@ -157,6 +167,16 @@ func (s *Server) serveHub(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Linked-Size", strconv.Itoa(len(f.Data)))
 	w.Header().Set("ETag", `"the-redirect"`)
 	http.Redirect(w, r, s.content.URL+"/"+sum+"?Signature=secret-of-the-address", http.StatusFound)
+}
+
+// list answers what a repository has.
+func list(w http.ResponseWriter, name, commit string, files map[string]File) {
+	siblings := []map[string]string{}
+	for path := range files {
+		siblings = append(siblings, map[string]string{"rfilename": path})
+	}
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(map[string]any{"id": strings.TrimPrefix(name, "datasets/"), "sha": commit, "siblings": siblings})
 }
 
 func (s *Server) serveContent(w http.ResponseWriter, r *http.Request) {

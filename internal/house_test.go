@@ -56,6 +56,7 @@ var house = []struct{ name, may string }{
 
 	// Where prompts and token counts come from.
 	{"prompt/tensordata", "prompt plan tensor tensor/inputdata jsonscan"},
+	{"prompt/adapters", "prompt plan tensor"},
 	{"prompt/random", "prompt plan lexicon azure"},
 	{"prompt/sharedprefix", "prompt plan lexicon"},
 	{"prompt/*", "prompt plan chat jsonscan"},

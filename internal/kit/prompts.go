@@ -8,6 +8,7 @@ import (
 	"inferometer/internal/chat"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/adapters"
 	"inferometer/internal/prompt/templated"
 	"inferometer/internal/token"
 	"inferometer/internal/tokensource"
@@ -25,6 +26,14 @@ type Prompts struct {
 // of a chat are counted with its template around them, as the server counts. What a
 // source has to fetch is fetched until ctx ends.
 func (k Kit) Prompts(ctx context.Context, p *plan.Plan, found *tokensource.Found) (Prompts, error) {
+	out, err := k.prompts(ctx, p, found)
+	if err == nil && len(p.Data.Adapters) > 0 {
+		out.Source = adapters.New(out.Source, p.Data.Adapters, p.Seed)
+	}
+	return out, err
+}
+
+func (k Kit) prompts(ctx context.Context, p *plan.Plan, found *tokensource.Found) (Prompts, error) {
 	var out Prompts
 	newSource, err := Pick(k.Sources, "data source", p.Data.Source)
 	if err != nil {

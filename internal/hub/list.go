@@ -27,7 +27,7 @@ func (h *Hub) Files(ctx context.Context, repo Repo, revision string) ([]string, 
 	}
 	var commit string
 	fail := func(err error) ([]string, error) {
-		return nil, &Error{Repo: repo, Revision: revision, Commit: commit, File: "", Endpoint: h.Endpoint(), Token: h.token != "", Err: err}
+		return nil, &Error{Repo: repo, Revision: revision, Commit: commit, File: "the list of files", Endpoint: h.Endpoint(), Token: h.token != "", Err: err}
 	}
 	if err := check(repo, revision, "any"); err != nil {
 		return fail(err)

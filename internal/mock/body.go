@@ -7,16 +7,6 @@ import (
 	"strings"
 )
 
-// api is one of the inference endpoints.
-type api int
-
-const (
-	chat api = iota
-	completions
-	embeddings
-	tritonAPI
-)
-
 // params is what the server reads out of a request body. Strings are the
 // insides of JSON strings, still escaped, so that they can be echoed as they are.
 type params struct {
@@ -36,6 +26,9 @@ type params struct {
 	dim        int
 	base64     bool
 	present    bool // messages, prompt or input was there
+	query      bool // of a ranking, it was there
+	details    bool // of Text Generation Inference, asked for
+	media      int  // parts of messages that are no text
 	unknown    []string
 }
 
@@ -90,15 +83,19 @@ func extraFields(names []string) error {
 
 func (r *bodyReader) check() error {
 	p := r.p
-	content := [...]string{chat: "messages", completions: "prompt", embeddings: "input"}[r.api]
+	content := r.api.content()
 	limit := p.limit()
 	switch {
 	case !p.present:
 		return fmt.Errorf("%s: field required", content)
 	case p.inputs == 0:
 		return fmt.Errorf("%s: cannot be empty", content)
-	case r.api == embeddings:
+	case (r.api == ranking || r.api == rerank) && !p.query:
+		return fmt.Errorf("query: field required")
+	case !r.api.generates():
 		return nil
+	case r.api == messages && p.max < 0:
+		return fmt.Errorf("max_tokens: field required")
 	case limit == 0 || limit < -1:
 		return fmt.Errorf("max_tokens must be at least 1, got %d", limit)
 	case p.min < 0:
@@ -113,11 +110,16 @@ func (r *bodyReader) check() error {
 
 func (r *bodyReader) field(raw []byte) error {
 	p := r.p
+	if r.api > tritonAPI {
+		if taken, err := r.otherField(raw); taken {
+			return err
+		}
+	}
 	switch string(raw) {
 	case "model":
 		return r.text(raw, &p.model)
 	case "messages":
-		if r.api == chat {
+		if r.api.speaks() {
 			return r.messages()
 		}
 	case "prompt":
@@ -166,6 +168,30 @@ func (r *bodyReader) field(raw []byte) error {
 	}
 	_, err := r.skip()
 	return err
+}
+
+// otherField reads a body field that only an API beside OpenAI's has.
+func (r *bodyReader) otherField(raw []byte) (taken bool, err error) {
+	if r.api != messages {
+		if r.api == tgi {
+			return r.tgiField(raw)
+		}
+		return r.rankField(raw)
+	}
+	switch string(raw) {
+	case "system":
+		return true, r.system()
+	case "tools":
+		return true, r.messageTools()
+	case "tool_choice":
+		return true, r.messageToolChoice()
+	case "stream_options", "max_completion_tokens", "min_tokens", "ignore_eos", "n":
+		if r.strict {
+			r.p.unknown = append(r.p.unknown, unquote(raw))
+		}
+		return true, r.skipElement()
+	}
+	return false, nil
 }
 
 // null consumes a null, which stands for a field that was not given.
@@ -256,7 +282,9 @@ func (r *bodyReader) streamOptions() error {
 func (r *bodyReader) messages() error {
 	r.p.present = true
 	r.p.inputs = 0
-	r.p.words.reset(r.p.words.block)
+	if r.api == chat { // elsewhere a system prompt may have been counted
+		r.p.words.reset(r.p.words.block)
+	}
 	if r.peek() != '[' {
 		return fmt.Errorf("messages: must be an array")
 	}
@@ -293,21 +321,7 @@ func (r *bodyReader) content() error {
 		}
 		return err
 	case '[':
-		return r.array(func() error {
-			if r.peek() != '{' {
-				return r.skipElement()
-			}
-			return r.object(func(key []byte) error {
-				if string(key) == "text" && r.peek() == '"' {
-					s, err := r.str()
-					if err == nil {
-						r.p.words.add(s)
-					}
-					return err
-				}
-				return r.skipElement()
-			})
-		})
+		return r.array(r.part)
 	}
 	return r.skipElement()
 }

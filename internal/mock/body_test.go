@@ -31,7 +31,7 @@ func TestBody(t *testing.T) {
 	}{
 		"chat": {chat, `{"model":"m","messages":[{"role":"system","content":"be  kind\n"},{"role":"user","content":"a\tb"}],"max_tokens":5,"stream":true}`,
 			facts{Model: "m", Stream: true, Limit: 5, N: 1, In: 1, Len: 4}},
-		"parts": {chat, `{"messages":[{"content":[{"type":"text","text":"one two"},{"type":"image_url","image_url":{"url":"x y"}},{"text":"three"}],"role":"user"}]}`,
+		"parts": {chat, `{"messages":[{"content":[{"type":"text","text":"one two"},{"type":"image_url","image_url":{"url":"http://x/y z"}},{"text":"three"}],"role":"user"}]}`,
 			facts{Limit: -1, N: 1, In: 1, Len: 3}},
 		"completion tokens win": {chat, `{"messages":[{"role":"user","content":null}],"max_tokens":5,"max_completion_tokens":9.0,"min_tokens":2}`,
 			facts{Limit: 9, Min: 2, N: 1, In: 1}},
@@ -85,6 +85,23 @@ func TestBadBody(t *testing.T) {
 		{completions, `{"prompt":[true]}`, "token id"},
 		{embeddings, `{"input":"x","encoding_format":"hex"}`, "float or base64"},
 		{embeddings, `{"input":"x","dimensions":0}`, "dimensions"},
+		{messages, `{"messages":[{"role":"user","content":"x"}]}`, "max_tokens: field required"},
+		{messages, `{"messages":[{"role":"user","content":"x"}],"max_tokens":3,"ignore_eos":true}`, "'ignore_eos'"},
+		{messages, `{"messages":[{"role":"user","content":"x"}],"max_tokens":3,"tools":["x"]}`, "tools: each"},
+		{ranking, `{"passages":[{"text":"x"}]}`, "query: field required"},
+		{ranking, `{"query":"x","passages":[{"text":"x"}]}`, "query: must be an object"},
+		{ranking, `{"query":{"text":"x"},"passages":"x"}`, "must be an array"},
+		{rerank, `{"query":"x","texts":[]}`, "cannot be empty"},
+		{rerank, `{"query":"x","texts":["a"],"passages":[]}`, "'passages'"},
+		{retrieval, `{"input":[{"type":"text","text":"x"}]}`, "type image_url"},
+		{tgi, `{"parameters":{"max_new_tokens":3}}`, "inputs: field required"},
+		{tgi, `{"inputs":"x","parameters":{"max_tokens":3}}`, "parameters.max_tokens"},
+		{chat, `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"file:///x"}}]}]}`, "http, https or data"},
+		{chat, `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}]}`, "cannot identify image"},
+		{chat, `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,?"}}]}]}`, "not base64"},
+		{chat, `{"messages":[{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"AAAA","format":"wav"}}]}]}`, "no WAV"},
+		{chat, `{"messages":[{"role":"user","content":[{"type":"video_url","video_url":{"url":"data:video/mp4;base64,AAAA"}}]}]}`, "no MP4"},
+		{messages, `{"messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","data":"AAAA"}}]}],"max_tokens":1}`, "format is missing"},
 	}
 	for _, tt := range tests {
 		if _, err := decode(t, tt.api, true, tt.body); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -115,13 +132,15 @@ func FuzzScanner(f *testing.F) {
 func FuzzBody(f *testing.F) {
 	f.Add([]byte(`{"model":"m","messages":[{"role":"user","content":[{"text":"x"}]}],"tools":[{"function":{"name":"f"}}],"n":3}`))
 	f.Add([]byte(`{"prompt":[[1],[2]],"stream_options":{"include_usage":true},"input":"x"}`))
+	f.Add([]byte(`{"system":[{"text":"s"}],"messages":[{"role":"user","content":[{"type":"image","source":{"data":"x"}}]}],"max_tokens":3,"tool_choice":{"type":"none"}}`))
+	f.Add([]byte(`{"query":{"text":"q"},"passages":[{"text":"p"}],"texts":["t"],"inputs":"i","parameters":{"max_new_tokens":3}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, a := range []api{chat, completions, embeddings} {
+		for _, a := range []api{chat, completions, embeddings, messages, ranking, rerank, retrieval, tgi} {
 			p, err := decode(t, a, false, string(b))
 			if err == nil && !json.Valid(b) {
 				t.Errorf("%q is no JSON but was taken", b)
 			}
-			if err == nil && (p.inputs < 1 || p.n < 1 && a != embeddings) {
+			if err == nil && (p.inputs < 1 || p.n < 1 && a.generates()) {
 				t.Errorf("%q gives %d inputs, n %d", b, p.inputs, p.n)
 			}
 		}

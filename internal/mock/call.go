@@ -16,11 +16,17 @@ type request struct {
 	path   string
 	auth   string // the Authorization header
 	id     string // the X-Request-Id header
-	port   int
-	proto  string
-	stamp  string // what the stamps of its sender mean
-	read   time.Time
-	body   []byte
+	key    string // the X-Api-Key header
+	// version is the Anthropic-Version header.
+	version string
+	// session and token are the headers that tie the requests of a session together,
+	// where the configuration names them.
+	session, token string
+	port           int
+	proto          string
+	stamp          string // what the stamps of its sender mean
+	read           time.Time
+	body           []byte
 
 	encoding   string // the Content-Encoding header
 	jsonLength int    // the Inference-Header-Content-Length header
@@ -34,6 +40,7 @@ type head struct {
 	retryAfter int    // seconds; 0: none
 	allow      string // methods, for 405
 	jsonLength int    // of the JSON ahead of raw bytes; 0: there are none
+	token      string // of the session; empty: none
 }
 
 // sender is one protocol's way to the client.
@@ -71,6 +78,7 @@ type call struct {
 	faultName string
 	tokens    int // of each choice
 	choices   int
+	block     int // of a message's content, the one that is being sent
 	sent      int // tokens, over all choices
 
 	buf     []byte
@@ -110,7 +118,7 @@ func (c *call) reset(r request) {
 	c.seq = sequence{rng: c.seq.rng}
 	c.id = c.id[:0]
 	c.status, c.grpc, c.finish, c.fault, c.faultName = 0, codeOK, "", "", ""
-	c.tokens, c.choices, c.sent = 0, 1, 0
+	c.tokens, c.choices, c.sent, c.block = 0, 1, 0, 0
 	if cap(c.buf) > 1<<20 {
 		c.buf = make([]byte, reserve, 4096)
 	}
@@ -125,6 +133,11 @@ func (c *call) arrived() int64 { return int64(c.req.read.Sub(c.s.clock.base)) }
 
 // begin opens the answer.
 func (c *call) begin(h head) {
+	if c.s.cfg.SessionToken != "" {
+		if h.token = c.req.token; h.token == "" {
+			h.token = "token-" + string(c.id)
+		}
+	}
 	c.status = h.status
 	c.out.begin(h)
 }

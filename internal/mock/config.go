@@ -38,6 +38,11 @@ type Config struct {
 	HTTP2 bool // also HTTP/2: by ALPN with TLS, with prior knowledge without
 	TLS   TLS
 
+	// SessionID and SessionToken are headers that tie the requests of a session
+	// together: the truth file tells what came in them, and answers carry a token in
+	// the second, the one that came or else a new one. Empty: none.
+	SessionID, SessionToken string
+
 	Truth     string // file of JSON lines (see Truth); empty: none
 	TruthBody bool   // keep each request's body in its line
 }

@@ -2,6 +2,14 @@ package mock
 
 // known says whether vLLM takes the body field.
 func known(a api, field string) bool {
+	switch a {
+	case messages:
+		return knownMessage(field)
+	case ranking, rerank, retrieval:
+		return knownRanking(a, field)
+	case tgi:
+		return knownTGI(field)
+	}
 	switch field {
 	case "model", "user", "priority", "request_id", "truncate_prompt_tokens", "add_special_tokens", "mm_processor_kwargs", "cache_salt":
 		return true

@@ -16,6 +16,8 @@ func Flags(fs *pflag.FlagSet, c *Config) {
 	fs.StringVar(&c.APIKey, "api-key", c.APIKey, "key that requests must bring")
 	fs.BoolVar(&c.Strict, "strict", c.Strict, "refuse unknown body fields and unknown models")
 	fs.Uint64Var(&c.Seed, "seed", c.Seed, "seed of all draws")
+	fs.StringVar(&c.SessionID, "session-id-header", c.SessionID, "request header with a session's id, for the truth file")
+	fs.StringVar(&c.SessionToken, "session-token-header", c.SessionToken, "header with which answers hand out a token for a session")
 	fs.StringVar(&c.Truth, "truth", c.Truth, "write what was sent when to this file (JSON lines)")
 	fs.BoolVar(&c.TruthBody, "truth-body", c.TruthBody, "keep request bodies in the truth file")
 	tritonFlags(fs, &c.Triton)

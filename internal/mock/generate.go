@@ -10,7 +10,7 @@ import (
 func (c *call) generate() {
 	finish := c.finish
 	c.finish = "abort"
-	stream := c.p.stream && c.api != embeddings
+	stream := c.p.stream && c.api.generates()
 	if stream {
 		c.begin(head{status: http.StatusOK, ctype: "text/event-stream; charset=utf-8", length: -1})
 		if c.s.cfg.Output.EarlyHeaders && !c.flush(false) {
@@ -24,6 +24,8 @@ func (c *call) generate() {
 	switch {
 	case c.api == embeddings:
 		c.embeddings()
+	case !c.api.generates():
+		c.answerAtOnce()
 	case stream:
 		c.stream(finish)
 	default:
@@ -39,12 +41,12 @@ func (c *call) prefilled() { c.s.metrics.prompt.Add(uint64(c.seq.prompt)) }
 
 // callsTool says whether the answer is a tool call.
 func (c *call) callsTool() bool {
-	return c.s.cfg.Output.ToolCalls && c.api == chat && len(c.p.tool) > 0 && !c.p.noTool
+	return c.s.cfg.Output.ToolCalls && c.api.speaks() && len(c.p.tool) > 0 && !c.p.noTool
 }
 
 // reasoning is how many tokens of each choice are not visible. At least one is.
 func (c *call) reasoning() int {
-	if c.api != chat || c.callsTool() {
+	if !c.api.speaks() || c.callsTool() {
 		return 0
 	}
 	return min(c.s.cfg.Output.ReasoningTokens, c.tokens-1)
@@ -58,6 +60,12 @@ func (c *call) stream(finish string) {
 	}
 	c.prefilled()
 	tail := tail{usage: c.p.usage || o.Usage, done: o.Done, finish: o.FinishEvent}
+	switch c.api {
+	case messages: // its streams always have all of it
+		tail.finish = true
+	case tgi: // the last token has all of it
+		tail.finish, tail.usage, tail.done = false, false, false
+	}
 	if c.callsTool() {
 		finish = "tool_calls"
 	}
@@ -110,6 +118,9 @@ func (t tail) empty() bool { return !t.finish && !t.usage && !t.done }
 
 // end sends the tail.
 func (c *call) end(t tail, finish string) bool {
+	if c.api == messages {
+		return c.endMessage(finish)
+	}
 	if t.finish {
 		for choice := range c.choices {
 			last := choice == c.choices-1 && !t.usage && !t.done
@@ -133,6 +144,9 @@ func (c *call) end(t tail, finish string) bool {
 
 // makePrefix builds what all events of the answer begin with.
 func (c *call) makePrefix() {
+	if c.api != chat && c.api != completions {
+		return
+	}
 	b := append(c.prefix[:0], `data: `...)
 	b = c.appendHead(b, [...]string{chat: "chat.completion.chunk", completions: "text_completion"}[c.api])
 	c.prefix = append(b, `"choices":[`...)
@@ -155,6 +169,9 @@ func (c *call) appendHead(b []byte, object string) []byte {
 
 // opening sends the events ahead of the first token.
 func (c *call) opening() bool {
+	if c.api == messages {
+		return c.openMessage()
+	}
 	if c.api != chat {
 		return true
 	}
@@ -214,6 +231,12 @@ func (c *call) closeEvent(tokens int) {
 
 // piece sends one event of one choice: n tokens from the at-th on.
 func (c *call) piece(choice, at, n int, reasoning bool, finish string, last bool) bool {
+	switch c.api {
+	case messages:
+		return c.delta(at, n, reasoning)
+	case tgi:
+		return c.tgiToken(at, n, finish, last)
+	}
 	if c.plain && choice == 0 && !reasoning && finish == "" {
 		// What nearly all events are, in three steps.
 		c.buf = append(c.buf, c.content...)
@@ -295,7 +318,7 @@ func (c *call) usage(output, reasoning int) {
 	c.int(c.seq.prompt)
 	c.str(`,"total_tokens":`)
 	c.int(c.seq.prompt + output)
-	if c.api != embeddings {
+	if c.api.generates() {
 		c.str(`,"completion_tokens":`)
 		c.int(output)
 	}
@@ -334,7 +357,7 @@ func (c *call) broken(cutAt *int) bool {
 		c.str(c.errorText("injected fault: the engine died", http.StatusInternalServerError))
 		c.str("\n\n")
 		c.finish = "error"
-		done := c.s.cfg.Output.Done && c.api != tritonAPI
+		done := c.s.cfg.Output.Done && (c.api == chat || c.api == completions)
 		if c.event(kindError, 0, !done) && done {
 			c.str("data: [DONE]\n\n")
 			c.event(kindDone, 0, true)

@@ -209,10 +209,15 @@ func (h *http1) parse(text []byte, req *request) error {
 
 // header takes in one header. The lengths tell most of them apart.
 func (h *http1) header(name, value []byte, req *request) error {
+	h.sessionHeader(name, value, req)
 	switch len(name) {
 	case len("Expect"):
 		if fold(name, "expect") {
 			h.expect = fold(value, "100-continue")
+		}
+	case len("X-Api-Key"):
+		if fold(name, "x-api-key") {
+			req.key = string(value)
 		}
 	case len("Connection"):
 		if fold(name, "connection") {
@@ -252,7 +257,10 @@ func (h *http1) header(name, value []byte, req *request) error {
 			}
 			req.jsonLength = int(n)
 		}
-	case len("Transfer-Encoding"):
+	case len("Transfer-Encoding"): // and Anthropic-Version
+		if fold(name, "anthropic-version") {
+			req.version = string(value)
+		}
 		if fold(name, "transfer-encoding") {
 			if !fold(value, "chunked") {
 				return errBadRequest
@@ -262,6 +270,19 @@ func (h *http1) header(name, value []byte, req *request) error {
 	}
 	return nil
 }
+
+// sessionHeader takes in the headers that the configuration names.
+func (h *http1) sessionHeader(name, value []byte, req *request) {
+	if id := h.s.cfg.SessionID; id != "" && strings.EqualFold(string(name), id) {
+		req.session = string(value)
+	}
+	if token := h.s.cfg.SessionToken; token != "" && strings.EqualFold(string(name), token) && len(value) <= maxToken {
+		req.token = string(value)
+	}
+}
+
+// maxToken bounds a token that is sent back: the head of an answer has little room.
+const maxToken = 200
 
 // fold compares ASCII without regard to case; lower is in lower case.
 func fold(b []byte, lower string) bool {
@@ -299,6 +320,8 @@ func internPath(b []byte) string {
 		return "/v1/completions"
 	case "/v1/embeddings":
 		return "/v1/embeddings"
+	case "/v1/messages":
+		return "/v1/messages"
 	}
 	return string(b)
 }

@@ -80,6 +80,12 @@ func (h *http1) appendHead(b []byte) []byte {
 		b = append(b, "\r\nRetry-After: "...)
 		b = strconv.AppendInt(b, int64(h.head.retryAfter), 10)
 	}
+	if h.head.token != "" {
+		b = append(b, "\r\n"...)
+		b = append(b, h.s.cfg.SessionToken...)
+		b = append(b, ": "...)
+		b = append(b, h.head.token...)
+	}
 	if h.head.allow != "" {
 		b = append(b, "\r\nAllow: "...)
 		b = append(b, h.head.allow...)

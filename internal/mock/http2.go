@@ -75,7 +75,7 @@ func (h *http2) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	out := &http2Sender{w: w, flush: http.NewResponseController(w).Flush, ctx: r.Context()}
+	out := &http2Sender{w: w, flush: http.NewResponseController(w).Flush, ctx: r.Context(), tokenHeader: h.s.cfg.SessionToken}
 	c, _ := h.calls.Get().(*call)
 	if c == nil {
 		c = newCall(h.s, nil, nil)
@@ -87,6 +87,8 @@ func (h *http2) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.reset(request{
 		method: r.Method, path: r.URL.Path, auth: r.Header.Get("Authorization"), id: r.Header.Get("X-Request-Id"),
 		port: n, proto: r.Proto, stamp: "handler", read: read, body: body,
+		key: r.Header.Get("X-Api-Key"), version: r.Header.Get("Anthropic-Version"),
+		session: header(r, h.s.cfg.SessionID), token: header(r, h.s.cfg.SessionToken),
 		encoding: r.Header.Get("Content-Encoding"), jsonLength: jsonLength,
 	})
 	h.s.answer(c)
@@ -96,14 +98,24 @@ func (h *http2) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// header is a header that the configuration names.
+func header(r *http.Request, name string) string {
+	if value := r.Header.Get(name); name != "" && len(value) <= maxToken {
+		return value
+	}
+	return ""
+}
+
 // http2Sender is the way to the client of one stream.
 type http2Sender struct {
-	w      http.ResponseWriter
-	flush  func() error
-	ctx    context.Context
-	head   head
-	begun  bool
-	broken bool
+	w     http.ResponseWriter
+	flush func() error
+	ctx   context.Context
+	// tokenHeader is what the header with a session's token is called.
+	tokenHeader string
+	head        head
+	begun       bool
+	broken      bool
 }
 
 var _ sender = (*http2Sender)(nil)
@@ -129,6 +141,9 @@ func (o *http2Sender) send(buf *[]byte, last bool) (time.Time, error) {
 
 func (o *http2Sender) writeHead() {
 	h := o.w.Header()
+	if o.head.token != "" {
+		h.Set(o.tokenHeader, o.head.token)
+	}
 	h.Set("Server", "inferometer-mock")
 	h.Set("Content-Type", o.head.ctype)
 	if o.head.length >= 0 {

@@ -1,5 +1,5 @@
-// Package mock is the built-in inference server: the OpenAI endpoints, vLLM's
-// metrics, a seeded latency model, faults on demand, and a truth file that
+// Package mock is the built-in inference server: the endpoints of OpenAI, Anthropic,
+// Triton, Text Generation Inference and of rankings, vLLM's metrics, a seeded latency model, faults on demand, and a truth file that
 // tells what was sent when.
 //
 // It is the yardstick of the rest, so it shares no code with the client side:

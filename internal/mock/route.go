@@ -16,6 +16,16 @@ func (s *Server) answer(c *call) {
 		s.infer(c, completions)
 	case "/v1/embeddings":
 		s.infer(c, embeddings)
+	case "/v1/messages":
+		s.infer(c, messages)
+	case "/v1/ranking":
+		s.infer(c, ranking)
+	case "/rerank", "/v1/rerank":
+		s.infer(c, rerank)
+	case "/v1/infer":
+		s.infer(c, retrieval)
+	case "/", "/generate", "/generate_stream":
+		s.infer(c, tgi)
 	case "/v1/models":
 		s.get(c, "application/json", s.models)
 	case "/health", "/ping":
@@ -45,7 +55,9 @@ func (s *Server) get(c *call, ctype string, page func() string) {
 	}
 }
 
-func (s *Server) authorized(c *call) bool { return s.authorizedBy(c.req.auth) }
+func (s *Server) authorized(c *call) bool {
+	return s.authorizedBy(c.req.auth) || c.req.key == s.cfg.APIKey
+}
 
 func (s *Server) authorizedBy(auth string) bool {
 	return s.cfg.APIKey == "" || auth == "Bearer "+s.cfg.APIKey
@@ -72,7 +84,7 @@ func (s *Server) infer(c *call, a api) {
 	defer c.done()
 	number := s.requests.Add(1) - 1
 	c.api = a
-	c.makeID([...]string{chat: "chatcmpl-", completions: "cmpl-", embeddings: "embd-"}[a], number)
+	c.makeID(a.prefix(), number)
 	if c.req.method != http.MethodPost {
 		c.whole(head{status: http.StatusMethodNotAllowed, ctype: "application/json", allow: "POST"}, `{"detail":"Method Not Allowed"}`)
 		return
@@ -128,13 +140,20 @@ func (c *call) readBody() bool {
 		c.fail(head{status: http.StatusBadRequest, ctype: "application/json"}, err.Error())
 		return false
 	}
+	if c.api == messages && s.cfg.Strict && c.req.version == "" {
+		c.fail(head{status: http.StatusBadRequest, ctype: "application/json"}, "anthropic-version: header is required")
+		return false
+	}
+	if c.api == tgi && c.req.path != "/" {
+		c.p.stream = c.req.path == "/generate_stream"
+	}
 	if len(c.p.model) == 0 {
 		c.p.model = s.firstModel
 	} else if s.cfg.Strict && !s.serves(c.p.model) {
 		c.fail(head{status: http.StatusNotFound, ctype: "application/json"}, "The model `"+unquote(c.p.model)+"` does not exist.")
 		return false
 	}
-	if c.api == embeddings {
+	if !c.api.generates() {
 		return true
 	}
 	c.choices = c.p.n * c.p.inputs
@@ -175,8 +194,13 @@ func (c *call) fail(h head, message string) {
 
 // errorText is an error in the form of the API that was called.
 func (c *call) errorText(message string, status int) string {
-	if c.api == tritonAPI {
+	switch c.api {
+	case tritonAPI:
 		return `{"error":` + string(appendQuoted(nil, message)) + `}`
+	case messages:
+		return messageError(message, status)
+	case tgi, rerank:
+		return tgiError(message, status)
 	}
 	return errorObject(message, status)
 }

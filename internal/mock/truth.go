@@ -14,24 +14,28 @@ import (
 // request, written when the request has ended. Times are nanoseconds of the
 // system's real-time clock.
 type Truth struct {
-	ID     string          `json:"id"`            // the request's own, or its X-Request-Id, or else the id of the answer
-	Port   int             `json:"port"`          // the client's
-	Path   string          `json:"path"`          // of the request
-	Proto  string          `json:"proto"`         // HTTP/1.1, HTTP/2.0 or gRPC
-	Read   int64           `json:"read"`          // when the head of the request had been read
-	End    int64           `json:"end"`           // when the server was done with it
-	Status int             `json:"status"`        // 0: none was sent
-	GRPC   int             `json:"grpc"`          // status of gRPC, also of one request on a stream
-	Stream bool            `json:"stream"`        // asked for
-	Prompt int             `json:"prompt_tokens"` // words received
-	Cached int             `json:"cached_tokens"` // of them, found in the prefix cache
-	Max    int             `json:"max_tokens"`    // asked for; 0: not given
-	Tokens int             `json:"tokens"`        // sent, over all choices
-	Finish string          `json:"finish"`        // finish reason; "abort" where the client left or a fault cut the answer
-	Fault  string          `json:"fault"`         // the fault that was injected
-	Stamp  string          `json:"stamp"`         // "write": events are stamped right before write(2); "handler": before they were given to HTTP/2
-	Body   json.RawMessage `json:"body,omitempty"`
-	Events []TruthEvent    `json:"events"`
+	ID     string `json:"id"`            // the request's own, or its X-Request-Id, or else the id of the answer
+	Port   int    `json:"port"`          // the client's
+	Path   string `json:"path"`          // of the request
+	Proto  string `json:"proto"`         // HTTP/1.1, HTTP/2.0 or gRPC
+	Read   int64  `json:"read"`          // when the head of the request had been read
+	End    int64  `json:"end"`           // when the server was done with it
+	Status int    `json:"status"`        // 0: none was sent
+	GRPC   int    `json:"grpc"`          // status of gRPC, also of one request on a stream
+	Stream bool   `json:"stream"`        // asked for
+	Prompt int    `json:"prompt_tokens"` // words received
+	Cached int    `json:"cached_tokens"` // of them, found in the prefix cache
+	Max    int    `json:"max_tokens"`    // asked for; 0: not given
+	Tokens int    `json:"tokens"`        // sent, over all choices
+	Finish string `json:"finish"`        // finish reason; "abort" where the client left or a fault cut the answer
+	Fault  string `json:"fault"`         // the fault that was injected
+	Stamp  string `json:"stamp"`         // "write": events are stamped right before write(2); "handler": before they were given to HTTP/2
+	Media  int    `json:"media"`         // images, sounds and videos received
+	// Session and Token are the headers that tie the requests of a session together.
+	Session string          `json:"session,omitempty"`
+	Token   string          `json:"token,omitempty"`
+	Body    json.RawMessage `json:"body,omitempty"`
+	Events  []TruthEvent    `json:"events"`
 }
 
 // TruthEvent is one event of a stream, or the whole of an answer that is none.
@@ -39,7 +43,7 @@ type Truth struct {
 type TruthEvent struct {
 	At     int64  `json:"at"` // right before the write(2) that held it
 	Bytes  int    `json:"bytes"`
-	Kind   string `json:"kind"` // role, reasoning, content, tool, finish, usage, done, error, comment, body
+	Kind   string `json:"kind"` // role, reasoning, content, tool, finish, usage, done, error, comment, body, frame
 	Tokens int    `json:"tokens"`
 }
 
@@ -73,9 +77,10 @@ const (
 	kindError
 	kindComment
 	kindBody
+	kindFrame // begins or ends a part of a message
 )
 
-var kindNames = [...]string{"role", "reasoning", "content", "tool", "finish", "usage", "done", "error", "comment", "body"}
+var kindNames = [...]string{"role", "reasoning", "content", "tool", "finish", "usage", "done", "error", "comment", "body", "frame"}
 
 // mark is an event as the server keeps it while the request runs.
 type mark struct {
@@ -117,6 +122,13 @@ func appendTruth(b []byte, c *call, end time.Time) []byte {
 	str(`,"finish":`, c.finish)
 	str(`,"fault":`, c.faultName)
 	str(`,"stamp":`, c.req.stamp)
+	num(`,"media":`, int64(c.p.media))
+	if c.req.session != "" {
+		str(`,"session":`, c.req.session)
+	}
+	if c.req.token != "" {
+		str(`,"token":`, c.req.token)
+	}
 	if c.s.cfg.TruthBody && len(c.req.body) > 0 {
 		b = append(b, `,"body":`...)
 		if json.Valid(c.req.body) {

@@ -34,6 +34,17 @@ func (c *call) unstreamed(finish string) {
 	if c.callsTool() {
 		finish = "tool_calls"
 	}
+	output := c.tokens * c.choices
+	switch c.api {
+	case messages:
+		c.wholeMessage(finish)
+		c.finishBody(finish, output, first)
+		return
+	case tgi:
+		c.wholeTGI(finish)
+		c.finishBody(finish, output, first)
+		return
+	}
 	c.buf = c.appendHead(c.buf, [...]string{chat: "chat.completion", completions: "text_completion"}[c.api])
 	c.str(`"choices":[`)
 	for choice := range c.choices {
@@ -43,7 +54,6 @@ func (c *call) unstreamed(finish string) {
 		c.choice(choice, finish)
 	}
 	c.str(`],`)
-	output := c.tokens * c.choices
 	c.usage(output, c.reasoning()*c.choices)
 	c.str(`}`)
 	c.finishBody(finish, output, first)
@@ -106,7 +116,7 @@ func (c *call) finishBody(finish string, tokens int, first int64) {
 	// The model made the tokens at their due times; only the client saw them at once.
 	c.firstAt = max(first, c.arrived()+1)
 	c.itl.clear()
-	if n := c.tokens - 1; n > 0 && c.api != embeddings {
+	if n := c.tokens - 1; n > 0 && c.api.generates() {
 		c.itl.add(seconds(max(c.due-first, 0))/float64(n), uint64(n*c.choices))
 	}
 }

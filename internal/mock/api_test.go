@@ -1,0 +1,130 @@
+package mock
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestOtherAPIs compares whole bodies of the APIs beside OpenAI's with testdata.
+func TestOtherAPIs(t *testing.T) {
+	const path = "/v1/messages"
+	tool := `,"tools":[{"name":"look_up","input_schema":{"type":"object"}}]`
+	stream := `,"stream":true`
+	for _, tt := range []struct {
+		name, path, body string
+		change           func(*Config)
+	}{
+		{"messages", path, `{"model":"m","system":"be brief",` + hello + `,"max_tokens":4}`, nil},
+		{"messages-stream", path, `{"model":"m","system":[{"type":"text","text":"be brief"}],` + hello + `,"max_tokens":3` + stream + `}`, nil},
+		{"messages-thinking", path, `{"model":"m",` + hello + `,"max_tokens":4}`, func(c *Config) { c.Output.ReasoningTokens = 2 }},
+		{"messages-thinking-stream", path, `{"model":"m",` + hello + `,"max_tokens":4` + stream + `}`, func(c *Config) { c.Output.ReasoningTokens, c.Output.TokensPerEvent = 3, 2 }},
+		{"messages-tool", path, `{"model":"m",` + hello + `,"max_tokens":3` + tool + `}`, nil},
+		{"messages-tool-stream", path, `{"model":"m",` + hello + `,"max_tokens":3` + tool + stream + `}`, nil},
+		{"messages-no-tool", path, `{"model":"m",` + hello + `,"max_tokens":3` + tool + `,"tool_choice":{"type":"none"}}`, nil},
+		{"messages-cached", path, `{"model":"m",` + hello + `,"max_tokens":1}`, func(c *Config) { c.Latency.PrefixCache, c.Latency.BlockSize = true, 3 }},
+		{"ranking", "/v1/ranking", `{"model":"m","query":{"text":"which one"},"passages":[{"text":"a"},{"text":"b c"},{"text":"d e f"}]}`, nil},
+		{"rerank", "/rerank", `{"query":"which one","texts":["a","b c","d e f"]}`, nil},
+		{"retrieval", "/v1/infer", `{"input":[{"type":"image_url","url":"http://x/y.png"},{"type":"image_url","url":"http://x/z.png"}]}`, nil},
+		{"tgi", "/generate", `{"inputs":"a b c","parameters":{"max_new_tokens":3,"details":true}}`, nil},
+		{"tgi-root", "/", `{"model":"m","inputs":"a b c","parameters":{"max_new_tokens":3}}`, nil},
+		{"tgi-stream", "/generate_stream", `{"inputs":"a b c","parameters":{"max_new_tokens":3}}`, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := start(t, tt.change)
+			if strings.HasSuffix(tt.name, "-cached") {
+				f.mustPost(tt.path, tt.body)
+			}
+			resp, got := f.mustPost(tt.path, tt.body)
+			if resp.StatusCode != http.StatusOK {
+				t.Errorf("status %d", resp.StatusCode)
+			}
+			for block := range strings.SplitSeq(strings.TrimSuffix(got, "\n\n"), "\n\n") {
+				_, data, ok := strings.Cut(block, "data:")
+				if ok && !json.Valid([]byte(data)) || !ok && !json.Valid([]byte(block)) {
+					t.Errorf("not JSON: %s", block)
+				}
+			}
+			golden(t, filepath.Join("testdata", tt.name+".golden"), got)
+			tr := f.truths()
+			if last := tr[len(tr)-1]; last.Finish == "abort" || last.Status != 200 {
+				t.Errorf("truth: %+v", last)
+			}
+		})
+	}
+}
+
+// TestOtherAPIsFail strikes each of the APIs with faults.
+func TestOtherAPIsFail(t *testing.T) {
+	for _, tt := range []struct{ path, body, want string }{
+		{"/v1/messages", `{` + hello + `,"max_tokens":4,"stream":true}`, `data: {"type":"error","error":{"type":"api_error","message":"injected fault: the engine died"}}`},
+		{"/generate_stream", `{"inputs":"a"}`, `data: {"error":"injected fault: the engine died","error_type":"generation"}`},
+		{"/v1/ranking", `{"query":{"text":"q"},"passages":[{"text":"a"}]}`, `injected fault: the engine died`},
+	} {
+		for _, kind := range []Kind{Error, ErrorEvent} {
+			f := start(t, always(kind, 0))
+			_, got := f.mustPost(tt.path, tt.body)
+			if !strings.Contains(got, tt.want) || strings.Contains(got, "[DONE]") {
+				t.Errorf("%s, %s: %s", tt.path, kind, got)
+			}
+		}
+		f := start(t, always(Status, 503))
+		resp, got := f.mustPost(tt.path, tt.body)
+		if resp.StatusCode != 503 || !strings.Contains(got, "injected fault") {
+			t.Errorf("%s: %d %s", tt.path, resp.StatusCode, got)
+		}
+		f = start(t, always(Truncate, 0))
+		if _, _, err := f.post(tt.path, tt.body); err == nil {
+			t.Errorf("%s: an answer that was cut off came whole", tt.path)
+		}
+	}
+}
+
+func TestMessagesRefusals(t *testing.T) {
+	f := start(t, func(c *Config) { c.Strict, c.APIKey = true, "secret" })
+	version := []string{"Anthropic-Version", "2023-06-01"}
+	for _, tt := range []struct {
+		body   string
+		header []string
+		status int
+		want   string
+	}{
+		{`{"model":"mock",` + hello + `,"max_tokens":5}`, version, 401, `"authentication_error"`},
+		{`{"model":"mock",` + hello + `,"max_tokens":5}`, append(version, "X-Api-Key", "secret"), 200, `"stop_reason":"max_tokens"`},
+		{`{"model":"mock",` + hello + `,"max_tokens":5}`, []string{"X-Api-Key", "secret"}, 400, "anthropic-version"},
+		{`{"model":"other",` + hello + `,"max_tokens":5}`, append(version, "X-Api-Key", "secret"), 404, `"not_found_error"`},
+		{`{"model":"mock",` + hello + `,"max_tokens":5,"stream_options":{}}`, append(version, "X-Api-Key", "secret"), 400, `"invalid_request_error"`},
+	} {
+		resp, got := f.mustPost("/v1/messages", tt.body, tt.header...)
+		if resp.StatusCode != tt.status || !strings.Contains(got, tt.want) {
+			t.Errorf("%s %v: %d %s", tt.body, tt.header, resp.StatusCode, got)
+		}
+	}
+}
+
+func TestSessions(t *testing.T) {
+	f := start(t, func(c *Config) { c.SessionID, c.SessionToken = "x-session", "x-token" })
+	body := `{` + hello + `,"max_tokens":1}`
+	resp, _ := f.mustPost(chatPath, body, "X-Session", "s1")
+	token := resp.Header.Get("X-Token")
+	if token == "" {
+		t.Fatal("no token")
+	}
+	if again, _ := f.mustPost(chatPath, body, "X-Session", "s1", "X-Token", token); again.Header.Get("X-Token") != token {
+		t.Errorf("token %q became %q", token, again.Header.Get("X-Token"))
+	}
+	if other, _ := f.mustPost(chatPath, body); other.Header.Get("X-Token") == token {
+		t.Error("another session has the same token")
+	}
+	var got []string
+	for _, tr := range f.truths() {
+		got = append(got, fmt.Sprintf("%s %s", tr.Session, tr.Token))
+	}
+	want := []string{"s1 ", "s1 " + token, " "}
+	if strings.Join(got, "|") != strings.Join(want, "|") {
+		t.Errorf("truth has %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,243 @@
+package mock
+
+import (
+	"fmt"
+	"net/http"
+)
+
+// This file is Anthropic's messages API: the events of its streams and its answers
+// in one piece.
+
+// openMessage sends the events ahead of the first token.
+func (c *call) openMessage() bool {
+	c.str("event: message_start\ndata: {\"type\":\"message_start\",\"message\":")
+	c.messageHead()
+	c.str(`"content":[],"stop_reason":null,"stop_sequence":null,`)
+	c.messageUsage(1)
+	c.str("}}\n\n")
+	if !c.event(kindRole, 0, false) {
+		return false
+	}
+	c.block = 0
+	return c.openBlock(c.reasoning() > 0)
+}
+
+// messageHead writes the fields that a message begins with.
+func (c *call) messageHead() {
+	c.str(`{"id":"`)
+	c.buf = append(c.buf, c.id...)
+	c.str(`","type":"message","role":"assistant","model":"`)
+	c.buf = append(c.buf, c.p.model...)
+	c.str(`",`)
+}
+
+// messageUsage writes the usage member. Tokens from the cache are counted apart.
+func (c *call) messageUsage(output int) {
+	c.str(`"usage":{"input_tokens":`)
+	c.int(c.seq.prompt - c.seq.cached)
+	if c.s.cfg.Latency.PrefixCache {
+		c.str(`,"cache_creation_input_tokens":0,"cache_read_input_tokens":`)
+		c.int(c.seq.cached)
+	}
+	c.str(`,"output_tokens":`)
+	c.int(output)
+	c.str(`}`)
+}
+
+// openBlock begins a block of content.
+func (c *call) openBlock(reasoning bool) bool {
+	c.str("event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":")
+	c.int(c.block)
+	c.str(`,"content_block":`)
+	switch {
+	case reasoning:
+		c.str(`{"type":"thinking","thinking":"","signature":""}`)
+	case c.callsTool():
+		c.str(`{"type":"tool_use","id":"`)
+		c.toolUseID()
+		c.str(`","name":"`)
+		c.buf = append(c.buf, c.p.tool...)
+		c.str(`","input":{}}`)
+	default:
+		c.str(`{"type":"text","text":""}`)
+	}
+	c.str("}\n\n")
+	k := kindFrame
+	if c.callsTool() {
+		k = kindTool
+	}
+	return c.event(k, 0, false)
+}
+
+func (c *call) toolUseID() {
+	c.str("toolu_")
+	c.buf = append(c.buf, c.id[len("msg_"):]...)
+}
+
+// closeBlock ends a block of content.
+func (c *call) closeBlock() bool {
+	c.str("event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":")
+	c.int(c.block)
+	c.str("}\n\n")
+	c.block++
+	return c.event(kindFrame, 0, false)
+}
+
+// delta sends n tokens from the at-th on.
+func (c *call) delta(at, n int, reasoning bool) bool {
+	if thought := c.reasoning(); at == thought && thought > 0 && c.block == 0 {
+		c.str("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"signature_delta\",\"signature\":\"bW9jaw==\"}}\n\n")
+		if !c.event(kindFrame, 0, false) || !c.closeBlock() || !c.openBlock(false) {
+			return false
+		}
+	}
+	c.str("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":")
+	c.int(c.block)
+	k := kindContent
+	switch {
+	case reasoning:
+		k = kindReasoning
+		c.str(`,"delta":{"type":"thinking_delta","thinking":"`)
+		c.words(0, at, n)
+	case c.callsTool():
+		k = kindTool
+		c.str(`,"delta":{"type":"input_json_delta","partial_json":"`)
+		c.arguments(0, at, n)
+	default:
+		c.str(`,"delta":{"type":"text_delta","text":"`)
+		c.words(0, at, n)
+	}
+	c.str("\"}}\n\n")
+	return c.event(k, n, false)
+}
+
+// endMessage sends what a stream has after its last token.
+func (c *call) endMessage(finish string) bool {
+	if !c.closeBlock() {
+		return false
+	}
+	c.str("event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"")
+	c.str(stopReason(finish))
+	c.str(`","stop_sequence":null},`)
+	c.messageUsage(c.tokens)
+	c.str("}\n\n")
+	if !c.event(kindFinish, 0, !c.s.cfg.Output.Done) {
+		return false
+	}
+	if !c.s.cfg.Output.Done {
+		return true
+	}
+	c.str("event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n")
+	return c.event(kindDone, 0, true)
+}
+
+// stopReason is a finish reason in the words of the API.
+func stopReason(finish string) string {
+	switch finish {
+	case "length":
+		return "max_tokens"
+	case "tool_calls":
+		return "tool_use"
+	}
+	return "end_turn"
+}
+
+// wholeMessage writes an answer in one piece.
+func (c *call) wholeMessage(finish string) {
+	c.messageHead()
+	c.str(`"content":[`)
+	reasoning := c.reasoning()
+	if reasoning > 0 {
+		c.str(`{"type":"thinking","thinking":"`)
+		c.words(0, 0, reasoning)
+		c.str(`","signature":"bW9jaw=="},`)
+	}
+	if c.callsTool() {
+		c.str(`{"type":"tool_use","id":"`)
+		c.toolUseID()
+		c.str(`","name":"`)
+		c.buf = append(c.buf, c.p.tool...)
+		c.str(`","input":{"text":"`)
+		c.words(0, 0, c.tokens)
+		c.str(`"}}`)
+	} else {
+		c.str(`{"type":"text","text":"`)
+		c.words(0, reasoning, c.tokens-reasoning)
+		c.str(`"}`)
+	}
+	c.str(`],"stop_reason":"`)
+	c.str(stopReason(finish))
+	c.str(`","stop_sequence":null,`)
+	c.messageUsage(c.tokens)
+	c.str(`}`)
+}
+
+// messageError is an error object of the API.
+func messageError(text string, status int) string {
+	return `{"type":"error","error":{"type":"` + messageErrorType(status) + `","message":` + string(appendQuoted(nil, text)) + `}}`
+}
+
+func messageErrorType(status int) string {
+	switch status {
+	case http.StatusUnauthorized:
+		return "authentication_error"
+	case http.StatusForbidden:
+		return "permission_error"
+	case http.StatusNotFound:
+		return "not_found_error"
+	case http.StatusRequestEntityTooLarge:
+		return "request_too_large"
+	case http.StatusTooManyRequests:
+		return "rate_limit_error"
+	case http.StatusServiceUnavailable, 529:
+		return "overloaded_error"
+	}
+	if status < http.StatusInternalServerError {
+		return "invalid_request_error"
+	}
+	return "api_error"
+}
+
+// system counts the words of the system prompt: a string or blocks of text.
+func (r *bodyReader) system() error { return r.content() }
+
+// messageTools keeps the name of the first tool.
+func (r *bodyReader) messageTools() error {
+	if r.null() {
+		return nil
+	}
+	return r.array(func() error {
+		if r.peek() != '{' {
+			return fmt.Errorf("tools: each must be an object")
+		}
+		return r.object(func(key []byte) error {
+			if string(key) != "name" || r.p.tool != nil {
+				return r.skipElement()
+			}
+			return r.text(key, &r.p.tool)
+		})
+	})
+}
+
+// messageToolChoice reads {"type":"none"}.
+func (r *bodyReader) messageToolChoice() error {
+	if r.peek() != '{' {
+		return r.skipElement()
+	}
+	return r.object(func(key []byte) error {
+		v, err := r.skip()
+		r.p.noTool = r.p.noTool || string(key) == "type" && string(v) == `"none"`
+		return err
+	})
+}
+
+// knownMessage says whether the messages API takes the body field.
+func knownMessage(field string) bool {
+	switch field {
+	case "model", "messages", "max_tokens", "system", "stream", "temperature", "top_k", "top_p", "stop_sequences", "metadata",
+		"tools", "tool_choice", "thinking", "service_tier", "container", "context_management", "mcp_servers", "output_config",
+		"cache_control", "chat_template_kwargs", "kv_transfer_params":
+		return true
+	}
+	return false
+}

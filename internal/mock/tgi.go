@@ -1,0 +1,107 @@
+package mock
+
+import "slices"
+
+// This file is Text Generation Inference: /generate, /generate_stream, and the root,
+// which is either as the body says.
+
+// tgiField reads a body field.
+func (r *bodyReader) tgiField(raw []byte) (taken bool, err error) {
+	switch string(raw) {
+	case "inputs":
+		r.p.present = true
+		r.p.inputs = 1
+		return true, r.content()
+	case "stream":
+		return true, r.boolean(raw, &r.p.stream)
+	case "parameters":
+		if r.peek() != '{' {
+			return true, r.skipElement()
+		}
+		return true, r.object(r.tgiParameter)
+	}
+	return false, nil
+}
+
+func (r *bodyReader) tgiParameter(key []byte) error {
+	switch string(key) {
+	case "max_new_tokens":
+		return r.integer(key, &r.p.max)
+	case "details":
+		return r.boolean(key, &r.p.details)
+	}
+	if r.strict && !slices.Contains([]string{
+		"adapter_id", "best_of", "decoder_input_details", "do_sample", "frequency_penalty", "grammar", "repetition_penalty",
+		"return_full_text", "seed", "stop", "temperature", "top_k", "top_n_tokens", "top_p", "truncate", "typical_p", "watermark",
+	}, string(key)) {
+		r.p.unknown = append(r.p.unknown, "parameters."+unquote(key))
+	}
+	return r.skipElement()
+}
+
+func knownTGI(field string) bool {
+	return slices.Contains([]string{"inputs", "parameters", "stream", "model"}, field)
+}
+
+// tgiToken sends n tokens from the at-th on. The last event has the whole text too.
+func (c *call) tgiToken(at, n int, finish string, last bool) bool {
+	c.str(`data:{"index":`)
+	c.int(at + n)
+	c.str(`,"token":{"id":`)
+	c.int(100 + at%1000)
+	c.str(`,"text":"`)
+	c.words(0, at, n)
+	c.str(`","logprob":-0.5,"special":false},"generated_text":`)
+	if finish == "" {
+		c.str("null,\"details\":null}\n\n")
+		return c.event(kindContent, n, last)
+	}
+	c.str(`"`)
+	c.words(0, 0, c.tokens)
+	c.str(`","details":`)
+	c.tgiDetails(finish)
+	c.str("}\n\n")
+	return c.event(kindContent, n, last)
+}
+
+func (c *call) tgiDetails(finish string) {
+	c.str(`{"finish_reason":"`)
+	if finish == "stop" {
+		finish = "eos_token"
+	}
+	c.str(finish)
+	c.str(`","generated_tokens":`)
+	c.int(c.tokens)
+	c.str(`,"seed":null,"input_length":`)
+	c.int(c.seq.prompt)
+	c.str(`}`)
+}
+
+// wholeTGI writes an answer in one piece. The root answers with a list.
+func (c *call) wholeTGI(finish string) {
+	if c.req.path == "/" {
+		c.str(`[`)
+	}
+	c.str(`{"generated_text":"`)
+	c.words(0, 0, c.tokens)
+	c.str(`"`)
+	if c.p.details {
+		c.str(`,"details":`)
+		c.tgiDetails(finish)
+	}
+	c.str(`}`)
+	if c.req.path == "/" {
+		c.str(`]`)
+	}
+}
+
+func tgiError(text string, status int) string {
+	kind := "generation"
+	switch {
+	case status == 429 || status == 503:
+		kind = "overloaded"
+	case status < 500:
+		kind = "validation"
+	}
+	return `{"error":` + string(appendQuoted(nil, text)) + `,"error_type":"` + kind + `"}`
+}

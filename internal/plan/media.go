@@ -212,7 +212,7 @@ func (c *checker) tally(path string, l Length) {
 	if l == (Length{}) {
 		return
 	}
-	if l.Mean < 1 && l.Mean >= 0 {
+	if l.Mean < 1 && l.Mean >= 0 && l.Dist != DistUniform {
 		l.Mean = max(1, float64(l.Min))
 	}
 	c.length(path, l)

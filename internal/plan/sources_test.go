@@ -88,6 +88,7 @@ func TestSourceFaults(t *testing.T) {
 		{stage + "data: {source: otel_trace}", "data.replay: needs one of dir, files and hub, has 0"},
 		{stage + "data: {source: mock, replay: {dir: x}}", "data.replay: contradicts source: mock"},
 		{stage + "data: {media: {image: {count: 1, sizes: [{width: 0, height: 3}]}}}", "width and height must be from 1"},
+		{stage + "data: {media: {image: {count: 1-3}}}", ""},
 		{stage + "data: {adapters: [{name: a, share: 0.5}]}", "the shares add up to 0.5, not to 1"},
 		{stage + "target: {protocol: anthropic, endpoint: chat}", "target.endpoint: unknown value"},
 		{stage + "target: {session: {id: 'a b'}}", "target.session.id"},

@@ -25,6 +25,9 @@ type Options struct {
 	// Targets is how many servers the requests went to; with fewer than two there is
 	// nothing to keep for each.
 	Targets int
+	// Models are those that requests ask for by name and that are told apart; none: they
+	// are not.
+	Models []string
 	// StandIn: what is counted on this side are not the model's tokens, so that such a
 	// count is not held against the length asked for.
 	StandIn bool
@@ -56,6 +59,7 @@ type Fold struct {
 	stages  []*stage
 
 	perTarget []*Def // what is kept for each target
+	perModel  []*Def // what is kept for each model
 	prompts   prompts
 	req       Request
 }
@@ -81,7 +85,10 @@ func NewFold(opts Options) (*Fold, error) {
 		f.pool, f.ownPool = stat.NewPool("", poolBudget), true
 	}
 	if opts.Targets > 1 {
-		f.perTarget = ofTargets(f.defs)
+		f.perTarget = pick(f.defs, TargetMetrics())
+	}
+	if len(opts.Models) > 0 {
+		f.perModel = pick(f.defs, ModelMetrics())
 	}
 	f.req.gaps = make([]int64, 0, 1024)
 	return f, nil
@@ -200,7 +207,10 @@ func (f *Fold) sum(s *stage, r *Request, in stat.Set) {
 		s.whole.span(r.Record)
 		s.count(r, f.opts.StandIn)
 		if f.perTarget != nil {
-			f.target(s, r, good)
+			f.part(&s.targets, r.Target, f.opts.Targets, f.perTarget, r, good)
+		}
+		if f.perModel != nil {
+			f.part(&s.models, f.modelOf(r), len(f.opts.Models), f.perModel, r, good)
 		}
 	}
 	if in&stat.Second != 0 {

@@ -2,6 +2,7 @@ package metric
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"time"
 
@@ -25,7 +26,8 @@ type stage struct {
 	met    []int64 // by objective
 	Counts
 	failures map[failureKey]*FailureCount
-	targets  []*target
+	targets  parts
+	models   parts
 }
 
 // Counts are numbers over the measured requests of a stage that no metric has.
@@ -76,9 +78,8 @@ func (s *stage) close() {
 	for _, c := range s.cols {
 		c.Close()
 	}
-	for _, t := range s.targets {
-		t.close()
-	}
+	s.targets.close()
+	s.models.close()
 }
 
 // hold adds the part of a request that lies in the steady window to the time that
@@ -220,7 +221,7 @@ func (s *stage) merge(o *stage) error {
 		s.met[i] += o.met[i]
 	}
 	s.Counts.merge(&o.Counts)
-	if err := s.mergeTargets(o); err != nil {
+	if err := errors.Join(s.targets.merge(o.targets), s.models.merge(o.models)); err != nil {
 		return err
 	}
 	for key, c := range o.failures {

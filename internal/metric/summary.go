@@ -34,6 +34,7 @@ type Stage struct {
 	Failures   []FailureCount
 	Drift      *Drift   // between the halves of the steady window; nil: too few requests
 	Targets    []Window // the requests of the measured phase by target; nil: there is one
+	Models     []Window // the same by model, in the order of Options.Models
 }
 
 // Objective is an SLO and how many measured requests met it.
@@ -72,7 +73,8 @@ func (f *Fold) Summarize(rule stat.Rule) ([]Stage, error) {
 			t.twin = twinOf(t, tasks)
 			tasks = append(tasks, t)
 		}
-		tasks = append(tasks, f.targetTasks(s, &out[i])...)
+		tasks = append(tasks, s.targets.tasks(f.perTarget, out[i].Targets)...)
+		tasks = append(tasks, s.models.tasks(f.perModel, out[i].Models)...)
 	}
 	if err := runTasks(tasks, rule); err != nil {
 		return nil, err
@@ -99,7 +101,12 @@ func (f *Fold) summary(i int, s *stage, defs []Def) Stage {
 		Whole: Window{Totals: s.whole}, All: s.all, Seen: s.seen, Warmup: s.warmup,
 		Counts: s.Counts, Failures: s.failureList(),
 	}
-	st.Targets = f.targetWindows(s, defs)
+	if f.perTarget != nil {
+		st.Targets = s.targets.windows(s, f.opts.Targets, defs)
+	}
+	if f.perModel != nil {
+		st.Models = s.models.windows(s, len(f.opts.Models), defs)
+	}
 	for k, o := range f.slos {
 		st.Objectives = append(st.Objectives, Objective{o.SLO, s.met[k]})
 	}

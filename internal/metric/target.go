@@ -1,20 +1,36 @@
 package metric
 
-import "inferometer/internal/stat"
+import (
+	"slices"
 
-// target accumulates the measured requests of one of several targets in a stage.
-type target struct {
+	"inferometer/internal/stat"
+)
+
+// part accumulates those of a stage's measured requests that have something in
+// common: the target that they went to, or the model that they asked for.
+type part struct {
 	totals Totals
-	cols   []*stat.Column // by sampled metric of targets
+	cols   []*stat.Column // by sampled metric of parts
 }
+
+// parts are the parts of a stage by one thing that its requests differ in.
+type parts []*part
 
 // TargetMetrics are the metrics with samples that are kept for each target.
 func TargetMetrics() []string { return []string{"time_to_first_token", "request_latency"} }
 
-// ofTargets picks those of TargetMetrics out of the metrics of a Fold.
-func ofTargets(defs []Def) []*Def {
+// ModelMetrics are the metrics with samples that are kept for each model.
+func ModelMetrics() []string {
+	return []string{
+		"time_to_first_token", "time_per_output_token", "request_latency", "normalized_time_per_output_token",
+		"input_sequence_length", "output_sequence_length",
+	}
+}
+
+// pick finds the metrics of a Fold that have these names.
+func pick(defs []Def, ids []string) []*Def {
 	var list []*Def
-	for _, id := range TargetMetrics() {
+	for _, id := range ids {
 		for i := range defs {
 			if defs[i].ID == id {
 				list = append(list, &defs[i])
@@ -24,46 +40,52 @@ func ofTargets(defs []Def) []*Def {
 	return list
 }
 
-// target adds a measured request to what its target has done.
-func (f *Fold) target(s *stage, r *Request, good bool) {
-	if r.Target < 0 || r.Target >= f.opts.Targets {
+// modelOf is the place of a request's model among those that are told apart; -1: it is
+// none of them.
+func (f *Fold) modelOf(r *Request) int { return slices.Index(f.opts.Models, r.Model) }
+
+// part adds a measured request to what its part has done; parts are n.
+func (f *Fold) part(list *parts, at, n int, defs []*Def, r *Request, good bool) {
+	if at < 0 || at >= n {
 		return
 	}
-	for len(s.targets) <= r.Target {
-		t := &target{}
+	for len(*list) <= at {
+		t := &part{}
 		t.totals.Judged = len(f.slos) > 0
-		for range f.perTarget {
+		for range defs {
 			t.cols = append(t.cols, f.pool.Column())
 		}
-		s.targets = append(s.targets, t)
+		*list = append(*list, t)
 	}
-	t := s.targets[r.Target]
+	t := (*list)[at]
 	t.totals.add(r, good)
 	t.totals.span(r.Record)
 	if r.Failure != nil {
 		return
 	}
-	for i, d := range f.perTarget {
+	for i, d := range defs {
 		if v, ok := d.One(r); ok {
 			t.cols[i].Append(v, stat.First)
 		}
 	}
 }
 
-func (t *target) close() {
-	for _, c := range t.cols {
-		c.Close()
+func (list parts) close() {
+	for _, t := range list {
+		for _, c := range t.cols {
+			c.Close()
+		}
 	}
 }
 
-// mergeTargets moves what the targets of o hold into those of s.
-func (s *stage) mergeTargets(o *stage) error {
-	for i, from := range o.targets {
-		if i == len(s.targets) {
-			s.targets = append(s.targets, from)
+// merge moves what the parts of o hold into those of list.
+func (list *parts) merge(o parts) error {
+	for i, from := range o {
+		if i == len(*list) {
+			*list = append(*list, from)
 			continue
 		}
-		to := s.targets[i]
+		to := (*list)[i]
 		to.totals.merge(&from.totals)
 		for k := range to.cols {
 			if err := to.cols[k].Merge(from.cols[k]); err != nil {
@@ -74,30 +96,27 @@ func (s *stage) mergeTargets(o *stage) error {
 	return nil
 }
 
-// targetWindows are the targets of a stage without their samples. Their rates are over
-// the window of the stage, so that they add up.
-func (f *Fold) targetWindows(s *stage, defs []Def) []Window {
-	if f.opts.Targets < 2 {
-		return nil
-	}
-	list := make([]Window, f.opts.Targets)
-	for i := range list {
-		if i < len(s.targets) {
-			list[i].Totals = s.targets[i].totals
+// windows are n parts of a stage without their samples. Their rates are over the window
+// of the stage, so that they add up.
+func (list parts) windows(s *stage, n int, defs []Def) []Window {
+	out := make([]Window, n)
+	for i := range out {
+		if i < len(list) {
+			out[i].Totals = list[i].totals
 		}
-		list[i].Totals.Begin, list[i].Totals.End = s.whole.Begin, s.whole.End
-		list[i].rates(defs)
+		out[i].Totals.Begin, out[i].Totals.End = s.whole.Begin, s.whole.End
+		out[i].rates(defs)
 	}
-	return list
+	return out
 }
 
-// targetTasks are the sampled metrics of the targets of a stage, to be summarized.
-func (f *Fold) targetTasks(s *stage, st *Stage) []*task {
+// tasks are the sampled metrics of parts, to be summarized.
+func (list parts) tasks(defs []*Def, windows []Window) []*task {
 	var tasks []*task
-	for i, t := range s.targets {
-		for k, d := range f.perTarget {
+	for i, t := range list {
+		for k, d := range defs {
 			if t.cols[k].Len() > 0 {
-				tasks = append(tasks, &task{window: &st.Targets[i], def: d, cols: t.cols[k : k+1]})
+				tasks = append(tasks, &task{window: &windows[i], def: d, cols: t.cols[k : k+1]})
 			}
 		}
 	}

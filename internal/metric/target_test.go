@@ -101,3 +101,34 @@ func TestOneTargetHasNoRows(t *testing.T) {
 		t.Errorf("%+v", st.Targets)
 	}
 }
+
+func TestModels(t *testing.T) {
+	names := []string{"a", "b", "idle"}
+	opts := Options{Models: names, Pool: stat.NewPool(t.TempDir(), 0)}
+	t.Cleanup(func() { opts.Pool.Close() })
+	folds := []*Fold{mustFold(t, opts), mustFold(t, opts)}
+	for i, rec := range byTarget() {
+		if rec.Model = "another"; rec.Target < 2 {
+			rec.Model = names[rec.Target]
+		}
+		folds[i%2].Add(rec)
+	}
+	if err := folds[0].Merge(folds[1]); err != nil {
+		t.Fatal(err)
+	}
+	st := summarize(t, folds[0])[0]
+	if len(st.Models) != 3 || st.Targets != nil {
+		t.Fatalf("%d models, targets %v", len(st.Models), st.Targets)
+	}
+	for i, want := range []struct{ sent, ok int64 }{{299, 299}, {300, 150}, {0, 0}} {
+		w := &st.Models[i]
+		if w.Totals.Requests != want.sent || w.Totals.OK != want.ok {
+			t.Errorf("model %s: %d of %d requests", names[i], w.Totals.OK, w.Totals.Requests)
+		}
+		for _, id := range []string{"time_to_first_token", "time_per_output_token", "request_latency", "output_sequence_length"} {
+			if s := w.Stats[id]; s.N != want.ok {
+				t.Errorf("model %s: %s %+v", names[i], id, s)
+			}
+		}
+	}
+}

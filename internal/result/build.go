@@ -32,6 +32,9 @@ type Facts struct {
 // and Live are for the caller to fill in.
 func FoldOptions(p *plan.Plan) metric.Options {
 	opts := metric.Options{StandIn: p.Tokenizer.StandIn(), Targets: len(p.Target.URLs)}
+	for _, a := range p.Data.Adapters {
+		opts.Models = append(opts.Models, a.Name)
+	}
 	for i := range p.Stages {
 		opts.Closed = append(opts.Closed, p.Stages[i].Concurrency > 0)
 	}
@@ -122,6 +125,7 @@ func buildStage(p *plan.Plan, i int, mark *record.StageMark, sum *metric.Stage) 
 		Window:  window(&sum.Whole.Totals),
 		Metrics: stats(&sum.Whole),
 		Targets: targets(p, sum),
+		Models:  models(p, sum),
 	}
 	s.Counts.Warmup = sum.Warmup
 	if mark != nil {
@@ -154,12 +158,29 @@ func targets(p *plan.Plan, sum *metric.Stage) []Target {
 		t := Target{URL: plan.SafeURL(url), Metrics: map[string]Stat{}}
 		if i < len(sum.Targets) {
 			w := &sum.Targets[i]
-			t.Counts = TargetCounts{Sent: w.Totals.Requests, OK: w.Totals.OK, Failed: w.Totals.Requests - w.Totals.OK}
-			t.Metrics = stats(w)
+			t.Counts, t.Metrics = partCounts(w), stats(w)
 		}
 		list = append(list, t)
 	}
 	return list
+}
+
+// models are the adapters of a stage.
+func models(p *plan.Plan, sum *metric.Stage) []Model {
+	var list []Model
+	for i, a := range p.Data.Adapters {
+		m := Model{Name: a.Name, Metrics: map[string]Stat{}}
+		if i < len(sum.Models) {
+			w := &sum.Models[i]
+			m.Counts, m.Metrics = partCounts(w), stats(w)
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+func partCounts(w *metric.Window) TargetCounts {
+	return TargetCounts{Sent: w.Totals.Requests, OK: w.Totals.OK, Failed: w.Totals.Requests - w.Totals.OK}
 }
 
 // stageName is the plan's name of a stage, else its number.

@@ -352,6 +352,34 @@ func TestSeveralTargets(t *testing.T) {
 	}
 }
 
+func TestModelsThatShareTheTraffic(t *testing.T) {
+	w := healthy()
+	w.plan.Data.Adapters = []plan.Adapter{{Name: "sql", Share: 0.75}, {Name: "tweets", Share: 0.25}}
+	w.each(func(i int, r *record.Record) {
+		if r.Model = "sql"; i%4 == 1 {
+			r.Model = "tweets"
+			fail(r)
+		}
+	})
+	r := w.build(t)
+	validate(t, r)
+	models := r.Stages[0].Models
+	if len(models) != 2 || models[0].Name != "sql" || models[1].Name != "tweets" {
+		t.Fatalf("%+v", models)
+	}
+	if a, b := models[0].Counts, models[1].Counts; a != (TargetCounts{1500, 1500, 0}) || b != (TargetCounts{500, 0, 500}) {
+		t.Errorf("counts %+v and %+v", a, b)
+	}
+	for _, id := range []string{"request_throughput", "time_to_first_token", "time_per_output_token", "request_latency"} {
+		if _, ok := models[0].Metrics[id]; !ok {
+			t.Errorf("no %s", id)
+		}
+	}
+	if plain := healthy().build(t); plain.Stages[0].Models != nil {
+		t.Error("a single model is reported by itself")
+	}
+}
+
 func TestSeveralStages(t *testing.T) {
 	w := healthy()
 	w.plan.Stages = append(w.plan.Stages, plan.Stage{Name: "peak", Rate: 50, Arrival: "gamma", CV: 2, RampTo: 75.5, MaxInFlight: 9, Duration: plan.Duration(time.Second)})

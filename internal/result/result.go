@@ -61,6 +61,7 @@ type Stage struct {
 	Server   *Server         `json:"server,omitempty"`  // what it says of itself
 	Level    *sweep.Level    `json:"level,omitempty"`   // of a measurement in windows
 	Targets  []Target        `json:"targets,omitempty"` // in the order of the plan's URLs, where there are several
+	Models   []Model         `json:"models,omitempty"`  // in the order of the plan's adapters, where it has some
 }
 
 // Target is what one of several targets has done in the measured phase. Its rates are
@@ -71,7 +72,15 @@ type Target struct {
 	Metrics map[string]Stat `json:"metrics"`
 }
 
-// TargetCounts are numbers of requests of one target.
+// Model is what one of the models that share the traffic has done in the measured
+// phase. Its rates are over the stage's window, so that those of all models add up.
+type Model struct {
+	Name    string          `json:"name"`
+	Counts  TargetCounts    `json:"counts"`
+	Metrics map[string]Stat `json:"metrics"`
+}
+
+// TargetCounts are numbers of requests of one target or one model.
 type TargetCounts struct {
 	Sent   int64 `json:"sent"`
 	OK     int64 `json:"ok"`

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,6 +99,9 @@ func checkTarget(ctx context.Context, t *plan.Target, d plan.Data, s secrets, lo
 		if !http2 {
 			plain = append(plain, plan.SafeURL(raw))
 		}
+		if err == nil {
+			errs = append(errs, lacksAdapters(raw, models, d.Adapters))
+		}
 		var answered *answerError
 		switch {
 		case err == nil && t.Model == "" && len(models) > 0:
@@ -121,6 +125,21 @@ func checkTarget(ctx context.Context, t *plan.Target, d plan.Data, s secrets, lo
 		errs = append(errs, settleHTTP2(t, plain, log))
 	}
 	return errors.Join(errs...)
+}
+
+// lacksAdapters says which adapters a server does not list.
+func lacksAdapters(url string, models []string, adapters []plan.Adapter) error {
+	var missing []string
+	for _, a := range adapters {
+		if !slices.Contains(models, a.Name) {
+			missing = append(missing, a.Name)
+		}
+	}
+	if len(missing) == 0 || len(models) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s has no model %s; it lists %s: load the adapters, or name those that are there",
+		plan.SafeURL(url), strings.Join(missing, ", "), strings.Join(models, ", "))
 }
 
 // settleHTTP2 falls back to HTTP/1.1 where no server speaks HTTP/2. Replicas that

@@ -59,18 +59,27 @@ func (p *printer) comparison(stages []result.Stage) {
 
 // targets prints one row for each of several targets.
 func (p *printer) targets(targets []result.Target) {
-	if len(targets) == 0 {
+	var rows []result.Model
+	for _, t := range targets {
+		rows = append(rows, result.Model{Name: t.URL, Counts: t.Counts, Metrics: t.Metrics})
+	}
+	p.parts("Target", rows)
+}
+
+// parts prints one row for each part of a stage's requests.
+func (p *printer) parts(title string, parts []result.Model) {
+	if len(parts) == 0 {
 		return
 	}
 	t := table{columns: []column{
-		{title: "Target", left: true, keep: mustKeep},
+		{title: title, left: true, keep: mustKeep},
 		{title: "OK", keep: 95},
 		{title: "Failed", keep: 95},
 	}}
 	var all []map[string]result.Stat
-	for i := range targets {
-		t.add(screen.Clip(screen.Clean(targets[i].URL), 40), screen.Count(targets[i].Counts.OK), screen.Count(targets[i].Counts.Failed))
-		all = append(all, targets[i].Metrics)
+	for i := range parts {
+		t.add(screen.Clip(screen.Clean(parts[i].Name), 40), screen.Count(parts[i].Counts.OK), screen.Count(parts[i].Counts.Failed))
+		all = append(all, parts[i].Metrics)
 	}
 	for _, f := range figures() {
 		compare(&t, all, f)

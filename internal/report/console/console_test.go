@@ -165,6 +165,16 @@ func targets() *result.Result {
 	return r
 }
 
+// models is a stage whose requests asked for two adapters.
+func models() *result.Result {
+	r := oneStage()
+	r.Stages[0].Models = []result.Model{
+		{Name: "sql-adapter", Counts: result.TargetCounts{Sent: 700, OK: 700}, Metrics: streamed(700, 1)},
+		{Name: "tweet-summary", Counts: result.TargetCounts{Sent: 300, OK: 290, Failed: 10}, Metrics: streamed(290, 4)},
+	}
+	return r
+}
+
 func TestGolden(t *testing.T) {
 	files := []string{"plan.yaml", "requests.jsonl.zst", "inputs.jsonl.zst", "result.json", "summary.csv"}
 	for _, c := range []struct {
@@ -177,6 +187,7 @@ func TestGolden(t *testing.T) {
 		{"all", oneStage(), Options{All: true}},
 		{"color", oneStage(), Options{Color: true}},
 		{"targets", targets(), Options{}},
+		{"models", models(), Options{}},
 		{"empty", &result.Result{Incomplete: true}, Options{}},
 	} {
 		for _, width := range []int{80, 100, 140} {

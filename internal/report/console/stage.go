@@ -28,6 +28,7 @@ func (p *printer) stage(r *result.Result, s *result.Stage) {
 	p.rates(s)
 	p.windows(s)
 	p.targets(s.Targets)
+	p.parts("Model", s.Models)
 	p.blank()
 	p.goodput(s)
 	p.failures(s.Failures)

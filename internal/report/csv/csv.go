@@ -69,7 +69,12 @@ func Write(w io.Writer, r *result.Result) error {
 			}
 		}
 		for _, target := range s.Targets {
-			if err := t.target(s, target); err != nil {
+			if err := t.part(s, target.URL, target.Counts, target.Metrics); err != nil {
+				return err
+			}
+		}
+		for _, m := range s.Models {
+			if err := t.part(s, m.Name, m.Counts, m.Metrics); err != nil {
 				return err
 			}
 		}
@@ -120,12 +125,12 @@ func (t *table) requests(s *result.Stage, window, name string, n int64) {
 	t.rows = append(t.rows, append(row, make([]string, len(t.columns)+1)...))
 }
 
-// target adds what one of several targets has done in the whole stage.
-func (t *table) target(s *result.Stage, target result.Target) error {
-	t.requests(s, target.URL, "requests_sent", target.Counts.Sent)
-	t.requests(s, target.URL, "requests_ok", target.Counts.OK)
-	t.requests(s, target.URL, "requests_failed", target.Counts.Failed)
-	return t.metrics(s, target.URL, target.Metrics)
+// part adds what one of several targets or models has done in the whole stage.
+func (t *table) part(s *result.Stage, name string, c result.TargetCounts, metrics map[string]result.Stat) error {
+	t.requests(s, name, "requests_sent", c.Sent)
+	t.requests(s, name, "requests_ok", c.OK)
+	t.requests(s, name, "requests_failed", c.Failed)
+	return t.metrics(s, name, metrics)
 }
 
 func (t *table) metrics(s *result.Stage, window string, all map[string]result.Stat) error {

@@ -40,6 +40,8 @@ func sample() *result.Result {
 		{Index: 1, Load: "4 in flight", Targets: []result.Target{
 			{URL: "http://a:8000", Counts: result.TargetCounts{Sent: 3, OK: 2, Failed: 1}, Metrics: map[string]result.Stat{"request_latency": latency}},
 			{URL: "http://b:8000"},
+		}, Models: []result.Model{
+			{Name: "sql-adapter", Counts: result.TargetCounts{Sent: 3, OK: 3}, Metrics: map[string]result.Stat{"request_latency": latency}},
 		}},
 	}}
 }

@@ -55,6 +55,10 @@ func whole(r *result.Result) *result.Result {
 		for k := range s.Targets {
 			s.Targets[k].Metrics = filled(s.Targets[k].Metrics)
 		}
+		s.Models = slices.Clone(s.Models)
+		for k := range s.Models {
+			s.Models[k].Metrics = filled(s.Models[k].Metrics)
+		}
 		if s.Steady != nil {
 			steady := *s.Steady
 			steady.Metrics = filled(steady.Metrics)
@@ -124,6 +128,9 @@ func (s *search) stage(path string, st *result.Stage) {
 	s.metrics(path+".metrics", st.Metrics)
 	for i, t := range st.Targets {
 		s.metrics(fmt.Sprintf("%s.targets[%d].metrics", path, i), t.Metrics)
+	}
+	for i, m := range st.Models {
+		s.metrics(fmt.Sprintf("%s.models[%d].metrics", path, i), m.Metrics)
 	}
 	if st.Steady != nil {
 		s.window(path+".steady.window", st.Steady.Window)

@@ -339,9 +339,13 @@ func TestSweeps(t *testing.T) {
 // faultCase is a bad command line and what the message must say.
 type faultCase struct{ args, want string }
 
-func faultCases() []faultCase {
-	const ok = "profile -m m --endpoint-type chat "
-	cases := []faultCase{
+func faultCases() []faultCase { return append(formFaults(), meaningFaults()...) }
+
+const ok = "profile -m m --endpoint-type chat "
+
+// formFaults are faults of a flag by itself.
+func formFaults() []faultCase {
+	return []faultCase{
 		{"--concurrency 1", "-m: the model is missing"},
 		{"-m m --service-kind openai", "--service-kind openai: needs --endpoint (such as --endpoint v1/chat/completions"},
 		{"-m m --service-kind openai --endpoint some/path", `what is at "some/path"?`},
@@ -371,6 +375,12 @@ func faultCases() []faultCase {
 		{ok + "--streaming=yes", "--streaming: takes no value"},
 		{ok + "stray", `"stray" is no flag`},
 		{"-m m --streaming profle", "did you mean profile?"},
+	}
+}
+
+// meaningFaults are faults of what flags mean together, and what is not served.
+func meaningFaults() []faultCase {
+	cases := []faultCase{
 		{ok + "--extra-inputs a:b:c", "the value of a has a colon in it (give a JSON object"},
 		{ok + "--extra-inputs {bad", "is no JSON object"},
 		{ok + "--extra-inputs :x", "is not NAME:VALUE"},

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/parquet-go/parquet-go"
 
 	"inferometer/internal/dialect/genaiperf"
 	frontend "inferometer/internal/frontend/genaiperf"
@@ -376,112 +375,6 @@ func TestBadInput(t *testing.T) {
 		var before *PrepareError
 		if !errors.As(err, &before) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %s", tt.args, err, tt.want)
-		}
-	}
-}
-
-// orcaRow and newsRow are rows of the two datasets.
-type orcaRow struct {
-	ID       string `parquet:"id"`
-	System   string `parquet:"system_prompt"`
-	Question string `parquet:"question"`
-}
-
-type newsRow struct {
-	Article    string `parquet:"article"`
-	Highlights string `parquet:"highlights"`
-}
-
-// A dataset comes from the hub, and from the cache the next time.
-func TestDatasets(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name string, err error) string {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
-	orca := write("orca.parquet", parquet.WriteFile(filepath.Join(dir, "orca.parquet"), []orcaRow{{"1", "", "one"}, {"2", "Be kind.", "two"}, {"3", "", "three"}}))
-	news := write("news.parquet", parquet.WriteFile(filepath.Join(dir, "news.parquet"), []newsRow{{"one", "h"}, {"two", "h"}, {"three", "h"}}))
-	h := hubtest.New(t)
-	h.Add("datasets/Open-Orca/OpenOrca", strings.Repeat("2", 40), map[string]hubtest.File{"1M-GPT4-Augmented.parquet": {Data: orca, Large: true}})
-	h.Add("datasets/abisee/cnn_dailymail", strings.Repeat("3", 40), map[string]hubtest.File{"3.0.0/test-00000-of-00001.parquet": {Data: news}})
-	home := t.TempDir()
-	online := func(name string) string { return map[string]string{"HF_ENDPOINT": h.URL, "HF_HOME": home}[name] }
-	cached := func(name string) string { return map[string]string{"HF_HUB_OFFLINE": "1", "HF_HOME": home}[name] }
-	const line = "-m m --service-kind openai --endpoint v1/chat/completions --tokenizer builtin:gpt2 --num-of-output-prompts 2 "
-	make := func(args string, env func(string) string) ([]string, error) {
-		a, err := frontend.Parse(strings.Fields(line + args))
-		if err != nil {
-			t.Fatal(err)
-		}
-		tt := &tool{env: world(env, t.Output()), set: &a.Settings, plan: a.Plan}
-		if err := tt.tokenizer(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		err = tt.makeEntries(t.Context())
-		var texts []string
-		for _, e := range tt.entries {
-			texts = append(texts, e.text)
-		}
-		return texts, err
-	}
-	for _, tt := range []struct{ args, want string }{
-		{"--dataset openorca", "one|Be kind. two"},
-		{"--input-type url", "one|Be kind. two"},
-		{"--dataset cnn_dailymail", "one|two"},
-		{"--input-data " + filepath.Join(dir, "orca.parquet"), "one|Be kind. two"},
-		{"--input-data " + filepath.Join(dir, "news.parquet"), "one|two"},
-	} {
-		for _, env := range []func(string) string{online, cached} {
-			got, err := make(tt.args, env)
-			if err != nil || strings.Join(got, "|") != tt.want {
-				t.Errorf("%s: %q, %v, want %s", tt.args, got, err, tt.want)
-			}
-		}
-	}
-	_, err := make("--dataset openorca", offline)
-	if err == nil || !strings.Contains(err.Error(), "give the file with --input-file") {
-		t.Errorf("offline: %v", err)
-	}
-}
-
-func TestPromptsOfFiles(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"lines.jsonl":   "{\"text\":\"one\"}\n{\"text_input\":\"two\"}\n",
-		"texts.json":    `["one", "two"]`,
-		"analyzer.json": `{"data":[{"text_input":["one"],"max_tokens":[5]},{"payload":[{"messages":[{"role":"user","content":"two"}]}]}]}`,
-		"orca.json":     `{"rows":[{"row":{"id":"1","system_prompt":"","question":"one","response":"r"}},{"row":{"system_prompt":"","question":"two"}}]}`,
-		"orca.jsonl":    `{"id":"1","system_prompt":"","question":"one"}` + "\n" + `{"system_prompt":"","question":"two"}`,
-		"cnn.json":      `{"rows":[{"row":{"article":"one","highlights":"h","id":"x"}},{"row":{"article":"two"}}]}`,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		a, err := frontend.Parse(strings.Fields("-m m --service-kind openai --endpoint v1/chat/completions --tokenizer builtin:gpt2 --input-data " + filepath.Join(dir, name)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		tt := &tool{env: world(offline, t.Output()), set: &a.Settings, plan: a.Plan}
-		if err := tt.tokenizer(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if err := tt.makeEntries(t.Context()); err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		var texts []string
-		for _, e := range tt.entries {
-			texts = append(texts, e.text)
-		}
-		if !slices.Equal(texts, []string{"one", "two"}) {
-			t.Errorf("%s: %q", name, texts)
 		}
 	}
 }

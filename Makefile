@@ -67,6 +67,7 @@ peers: ## install the tools that bench compares with, under .peers
 
 conformance-genai-perf: build ## figures, files and tables beside the real genai-perf
 	scripts/peers.sh perf_analyzer tokenizer genai-perf
+	scripts/genai-perf-seeds.sh bin/inferometer
 	.peers/genai-perf/bin/python scripts/genai-perf-conformance.py bin/inferometer .peers/perf_analyzer/perf_analyzer .peers/tokenizer
 
 conformance-tokens: ## token ids of real vocabularies, compared with Hugging Face tokenizers

@@ -78,6 +78,7 @@ var house = []struct{ name, may string }{
 
 	// Records → figures → paper.
 	{"report/genaiperf", "dialect/genaiperf screen"},
+	{"report/inferenceperf", "dialect/inferenceperf endpoint/sse record screen go.yaml.in/yaml/v3"},
 	{"report/chart", "gonum.org/v1/plot"},
 	{"report/*", "result screen"},
 	{"dialect/*", "record stat"},

@@ -1,0 +1,198 @@
+package inferenceperf
+
+import (
+	"math"
+	"time"
+
+	"inferometer/internal/record"
+	"inferometer/internal/stat"
+)
+
+// quantity is what a column of a bucket holds.
+type quantity int
+
+// The columns. Times are in nanoseconds or, where they are quotients, in picoseconds.
+const (
+	delayColumn quantity = iota
+	latencyColumn
+	ntpotColumn
+	tpotColumn
+	ttftColumn
+	itlColumn
+	sizeColumn
+	promptColumn
+	clientColumn
+	serverColumn
+	failedLatencyColumn
+	failedPromptColumn
+	imageCount
+	imagePixels
+	imageBytes
+	imageAspect
+	videoCount
+	videoFrames
+	videoPixels
+	videoBytes
+	videoAspect
+	audioCount
+	audioLength
+	audioBytes
+	columns
+)
+
+// scale is what a column's numbers are divided by to get the report's.
+func (q quantity) scale() float64 {
+	switch q {
+	case delayColumn, latencyColumn, ttftColumn, itlColumn, failedLatencyColumn, audioLength:
+		return 1e9
+	case ntpotColumn, tpotColumn:
+		return picoseconds
+	case imageAspect, videoAspect:
+		return aspects
+	}
+	return 1
+}
+
+const (
+	picoseconds = 1e12
+	aspects     = 1e9
+)
+
+// bucket is the requests of one adapter in one stage.
+type bucket struct {
+	columns [columns]*stat.Column
+	count   int64
+
+	firstStart, lastStart, lastEnd time.Duration // of all
+	okStart, okEnd                 time.Duration // of the successes
+
+	ok, failed              int64
+	in, cached, out, server int64 // tokens of the successes
+	failedIn, failedCached  int64
+	mismatches              int64
+	clientIn, clientOut     int64 // successes that the server did not count
+	images, videos, audios  int64
+	failures                failures
+	good, goodTokens        int64
+	applicable, met         map[string]int64
+}
+
+func newBucket(pool *stat.Pool) *bucket {
+	b := &bucket{applicable: map[string]int64{}, met: map[string]int64{}, failures: failures{}}
+	for i := range b.columns {
+		b.columns[i] = pool.Column()
+	}
+	return b
+}
+
+func (b *bucket) put(q quantity, v int64) { b.columns[q].Append(v, stat.First) }
+
+// whole is a number as a column holds it.
+func whole(v, scale float64) int64 {
+	return int64(math.RoundToEven(math.Min(v*scale, stat.MaxSample)))
+}
+
+func (b *bucket) add(o *Options, rec *record.Record, v *Values) {
+	if b.count == 0 {
+		b.firstStart, b.lastStart, b.lastEnd = v.Start, v.Start, v.End
+	}
+	b.count++
+	b.firstStart, b.lastStart, b.lastEnd = min(b.firstStart, v.Start), max(b.lastStart, v.Start), max(b.lastEnd, v.End)
+	b.put(delayColumn, int64(v.Delay))
+	if rec.Failure != nil {
+		b.fail(o, rec, v)
+		return
+	}
+	if b.ok == 0 {
+		b.okStart, b.okEnd = v.Start, v.End
+	}
+	b.ok++
+	b.okStart, b.okEnd = min(b.okStart, v.Start), max(b.okEnd, v.End)
+	b.put(latencyColumn, int64(v.Latency()))
+	if t, ok := v.NTPOT(o.Faithful); ok {
+		b.put(ntpotColumn, whole(t, picoseconds))
+	}
+	if t, ok := v.TPOT(); ok {
+		b.put(tpotColumn, whole(t, picoseconds))
+	}
+	if v.TTFT != None {
+		b.put(ttftColumn, int64(v.TTFT))
+	}
+	for i := 1; i < len(v.TokenTimes); i++ {
+		b.put(itlColumn, int64(v.TokenTimes[i]-v.TokenTimes[i-1]))
+	}
+	b.tokens(rec, v)
+	if rec.Size > 0 {
+		b.put(sizeColumn, int64(rec.Size))
+	}
+	b.media(o, rec)
+	b.judge(o, rec, v)
+}
+
+// tokens takes the counts of a success.
+func (b *bucket) tokens(rec *record.Record, v *Values) {
+	b.in += int64(v.In)
+	b.cached += int64(max(rec.Cached, 0))
+	b.out += int64(v.Out)
+	b.server += int64(v.Server)
+	b.put(promptColumn, int64(v.In))
+	b.put(clientColumn, int64(v.Client))
+	b.put(serverColumn, int64(v.Server))
+	if v.Mismatch {
+		b.mismatches++
+	}
+	if !v.ServerIn {
+		b.clientIn++
+	}
+	if !v.ServerOut {
+		b.clientOut++
+	}
+}
+
+func (b *bucket) fail(o *Options, rec *record.Record, v *Values) {
+	b.failed++
+	b.failedIn += int64(v.In)
+	b.failedCached += int64(max(rec.Cached, 0))
+	b.put(failedLatencyColumn, int64(v.Latency()))
+	b.put(failedPromptColumn, int64(v.In))
+	b.failures.add(rec, o.MaxMessages)
+}
+
+// judge counts a success that keeps to every objective. A time that an answer cannot
+// have, such as that between the tokens of a single one, it cannot miss; the original
+// holds it against the request.
+func (b *bucket) judge(o *Options, rec *record.Record, v *Values) {
+	good := true
+	for name, limit := range o.Goodput {
+		t, ok := v.of(name)
+		if !ok && !o.Faithful && rec.Streamed && v.Out < 2 && name != TTFT {
+			continue
+		}
+		b.applicable[name]++
+		if ok && t <= limit {
+			b.met[name]++
+		} else {
+			good = false
+		}
+	}
+	if good {
+		b.good++
+		b.goodTokens += int64(v.In + v.Out)
+	}
+}
+
+// of is one of the times of objectives, in seconds; false: the request does not have it.
+func (v *Values) of(name string) (float64, bool) {
+	switch name {
+	case TTFT:
+		return v.TTFT.Seconds(), v.TTFT != None
+	case TPOT:
+		return v.TPOT()
+	case ITL:
+		return v.ITL()
+	case NTPOT:
+		return v.NTPOT(true)
+	default:
+		return v.Latency().Seconds(), true
+	}
+}

@@ -1,0 +1,152 @@
+package inferenceperf
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"inferometer/internal/record"
+)
+
+// Failure is all failures with one label.
+type Failure struct {
+	Label    string
+	Count    int64
+	Messages []Message // the first ones that differ
+}
+
+// Message is what the server or the system said, and to which sessions.
+type Message struct {
+	Text     string
+	Sessions []string
+}
+
+// failures are failures by their label.
+type failures map[string]*Failure
+
+func (f failures) add(rec *record.Record, most int) {
+	label := Label(rec.Failure)
+	known := f[label]
+	if known == nil {
+		known = &Failure{Label: label}
+		f[label] = known
+	}
+	known.Count++
+	known.say(rec.Failure.Message, sessionsOf(rec), most)
+}
+
+func sessionsOf(rec *record.Record) []string {
+	if rec.Session == "" {
+		return nil
+	}
+	return []string{rec.Session}
+}
+
+// say adds a message. Of messages that are alike, and of sessions, no more than most
+// are kept.
+func (f *Failure) say(text string, sessions []string, most int) {
+	for i := range f.Messages {
+		m := &f.Messages[i]
+		if m.Text == text {
+			room := max(most-len(m.Sessions), 0)
+			m.Sessions = append(m.Sessions, sessions[:min(room, len(sessions))]...)
+			return
+		}
+	}
+	if len(f.Messages) < most {
+		f.Messages = append(f.Messages, Message{Text: text, Sessions: slices.Clone(sessions)})
+	}
+}
+
+// merged are the failures of several buckets, the most frequent first.
+func merged(buckets []*bucket, most int) []Failure {
+	all := failures{}
+	for _, b := range buckets {
+		for label, failure := range b.failures {
+			known := all[label]
+			if known == nil {
+				known = &Failure{Label: label}
+				all[label] = known
+			}
+			known.Count += failure.Count
+			for _, m := range failure.Messages {
+				known.say(m.Text, m.Sessions, most)
+			}
+		}
+	}
+	return all.sorted()
+}
+
+func (f failures) sorted() []Failure {
+	out := make([]Failure, 0, len(f))
+	for _, failure := range f {
+		out = append(out, *failure)
+	}
+	slices.SortFunc(out, func(a, b Failure) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Label, b.Label))
+	})
+	return out
+}
+
+// pattern is words that give a failure its label.
+type pattern struct {
+	words *regexp.Regexp
+	label string
+}
+
+// bodyPatterns tell refusals apart whose status says too little.
+var bodyPatterns = []pattern{
+	{regexp.MustCompile(`(?i)context.window|context length|maximum context|max.?tokens|token.?limit`), "Context Window"},
+	{regexp.MustCompile(`(?i)invalid.?json|json.?parse|malformed.?json|unexpected.?token|expecting value|unterminated string|expecting ',' delimiter`), "Invalid JSON"},
+	{regexp.MustCompile(`(?i)timeout|timed.?out`), "Timeout"},
+	{regexp.MustCompile(`(?i)model.?not.?found|no such model`), "Model Not Found"},
+}
+
+// statusLabel is what a status says by itself; empty: too little.
+func statusLabel(status int) string {
+	switch status {
+	case 429:
+		return "Rate Limit"
+	case 500:
+		return "Internal Server Error"
+	case 502:
+		return "Bad Gateway"
+	case 503:
+		return "Service Unavailable"
+	case 504:
+		return "Gateway Timeout"
+	}
+	return ""
+}
+
+// Label is what a failure is counted under.
+func Label(f *record.Failure) string {
+	switch f.Class {
+	case record.HTTPStatus:
+		label := statusLabel(f.Status)
+		for i := 0; label == "" && i < len(bodyPatterns); i++ {
+			if bodyPatterns[i].words.MatchString(f.Message) {
+				label = bodyPatterns[i].label
+			}
+		}
+		return strconv.Itoa(f.Status) + " - " + cmp.Or(label, "other")
+	case record.NoFirstByte, record.Stalled, record.TimedOut:
+		return "Timeout"
+	case record.ResolveFailed, record.ConnectFailed, record.TLSFailed, record.Reset:
+		return "Connection Error"
+	}
+	return string(f.Class)
+}
+
+// ErrorType is what a report of single requests calls a failure.
+func ErrorType(f *record.Failure) string {
+	switch f.Class {
+	case record.HTTPStatus:
+		return "HTTP Error " + strconv.Itoa(f.Status)
+	case record.NoFirstByte, record.Stalled, record.TimedOut:
+		return "TimeoutError"
+	}
+	return string(f.Class)
+}

@@ -1,0 +1,154 @@
+// Package inferenceperf holds the metrics of inference-perf over records.
+//
+// With T the moment of sending, E that of the end, t₀ … tₖ the moments of the tokens of
+// a streamed answer (all tokens of one event have its moment) and n the answer's tokens:
+//
+//	request_latency                   E − T
+//	normalized_time_per_output_token  (E − T) ÷ n
+//	time_to_first_token               t₀ − T
+//	time_per_output_token             (tₖ − t₀) ÷ (n − 1)
+//	inter_token_latency               tᵢ − tᵢ₋₁, of all requests together
+//	schedule_delay                    T − the moment at which it was due
+//	throughput                        of the successes, over the time from the first T to
+//	                                  the last E of all requests
+//
+// Where the original goes wrong, so does this package only when it is asked to be
+// faithful; docs/differences.md lists the places.
+package inferenceperf
+
+import (
+	"cmp"
+	"slices"
+
+	"inferometer/internal/record"
+	"inferometer/internal/stat"
+)
+
+// The names of the times that a good request keeps to.
+const (
+	TTFT           = "ttft"
+	TPOT           = "tpot"
+	ITL            = "itl"
+	NTPOT          = "ntpot"
+	RequestLatency = "request_latency"
+)
+
+// Options say how records are to be seen.
+type Options struct {
+	Percentiles []float64          // from 0 to 100
+	Goodput     map[string]float64 // longest times in seconds by the names above; nil: no goodput
+	// ServerTokens: the server's count of an answer's tokens goes before that of the
+	// run's own tokenizer.
+	ServerTokens bool
+	MaxMessages  int  // of failures, by label
+	Tokenizer    bool // the model's own tokenizer is known
+	Faithful     bool
+	// Media are the pictures, videos and sounds of a prompt; nil: there are none.
+	Media func(prompt uint64) []Medium
+	Pool  *stat.Pool // of the samples
+}
+
+// Fold takes records and gives summaries of them. It belongs to one goroutine.
+type Fold struct {
+	opt      Options
+	buckets  map[key]*bucket
+	sessions map[sessionKey]*Session
+	values   Values
+}
+
+// key is what a bucket holds the requests of: every report is about a set of whole
+// buckets.
+type key struct {
+	stage   int
+	adapter string
+}
+
+// NewFold makes an empty fold.
+func NewFold(o Options) *Fold {
+	return &Fold{opt: o, buckets: map[key]*bucket{}, sessions: map[sessionKey]*Session{}}
+}
+
+// Counts reports whether a record is one that reports are about: neither of a warm-up
+// nor, in the original's ways, of a request that was broken off.
+func (o *Options) Counts(rec *record.Record) bool {
+	if rec.Phase != record.Measured {
+		return false
+	}
+	return !o.Faithful || !brokenOff(rec)
+}
+
+func brokenOff(rec *record.Record) bool {
+	return rec.Failure != nil && (rec.Failure.Class == record.Cancelled || rec.Failure.Class == record.CutOff)
+}
+
+// Add takes a decoded record.
+func (f *Fold) Add(rec *record.Record) {
+	if !f.opt.Counts(rec) {
+		return
+	}
+	k := key{rec.Stage, rec.Model}
+	b := f.buckets[k]
+	if b == nil {
+		b = newBucket(f.opt.Pool)
+		f.buckets[k] = b
+	}
+	v := &f.values
+	f.opt.Measure(rec, v)
+	b.add(&f.opt, rec, v)
+	if rec.Session != "" {
+		f.addSession(rec, v)
+	}
+}
+
+// Scope is what a summary is about.
+type Scope struct {
+	Stage   int    // -1: all stages
+	Adapter string // empty: all requests, with an adapter and without
+}
+
+// All is the scope of everything.
+func All() Scope { return Scope{Stage: -1} }
+
+// Stages are those that have requests, in order.
+func (f *Fold) Stages() []int {
+	var out []int
+	for k := range f.buckets {
+		out = append(out, k.stage)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Adapters are the scopes of each adapter, and of each in each stage.
+func (f *Fold) Adapters() (whole, staged []Scope) {
+	for k := range f.buckets {
+		if k.adapter != "" {
+			whole = append(whole, Scope{Stage: -1, Adapter: k.adapter})
+			staged = append(staged, Scope{Stage: k.stage, Adapter: k.adapter})
+		}
+	}
+	order := func(a, b Scope) int {
+		return cmp.Or(cmp.Compare(a.Adapter, b.Adapter), cmp.Compare(a.Stage, b.Stage))
+	}
+	slices.SortFunc(whole, order)
+	slices.SortFunc(staged, order)
+	return slices.Compact(whole), staged
+}
+
+// in are the buckets of a scope, in an order of their own.
+func (f *Fold) in(s Scope) []*bucket {
+	var keys []key
+	for k := range f.buckets {
+		if (s.Stage < 0 || k.stage == s.Stage) && (s.Adapter == "" || k.adapter == s.Adapter) {
+			keys = append(keys, k)
+		}
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		return cmp.Or(cmp.Compare(a.stage, b.stage), cmp.Compare(a.adapter, b.adapter))
+	})
+	out := make([]*bucket, len(keys))
+	for i, k := range keys {
+		out[i] = f.buckets[k]
+	}
+	return out
+}

@@ -1,0 +1,189 @@
+package inferenceperf
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"inferometer/internal/stat"
+)
+
+// Dist is the distribution of one quantity, in seconds where it is a time.
+type Dist struct {
+	N              int64
+	Mean, Min, Max float64
+	Std            float64   // of the population
+	Percentiles    []float64 // in the order of the options'
+}
+
+// Prompts are the tokens of prompts.
+type Prompts struct {
+	Total, Cached int64
+	Each          *Dist
+}
+
+// Goodput is how many requests kept to the objectives.
+type Goodput struct {
+	Good, Total int64
+	Tokens      int64 // of the good ones
+	Seconds     float64
+	Attainment  []Attainment // in the order of their names
+}
+
+// Attainment is the share of requests that kept to one objective.
+type Attainment struct {
+	Name            string
+	Applicable, Met int64
+}
+
+// Summary is what the requests of a scope come to. A nil Dist has no samples.
+type Summary struct {
+	Percentiles  []float64
+	Seconds      float64 // from the first request's start to the last one's end
+	Count        int64
+	Delay        *Dist
+	SendDuration float64 // from the first request's start to the last one's
+
+	OK                              int64
+	Latency, NTPOT, TPOT, TTFT, ITL *Dist
+	In, Out                         int64 // tokens of the successes
+	Images, Videos, Audios          int64
+	Size                            *Dist
+	Image, Video, Audio             Media
+	Prompt                          Prompts
+	Client                          *Dist // tokens of answers in this program's count
+	ServerTotal                     int64
+	Server                          *Dist // the same in the server's count
+	Mismatches                      int64
+	ClientIn, ClientOut             int64
+	Goodput                         *Goodput // nil: nothing is asked for
+
+	Failed        int64
+	FailedLatency *Dist
+	FailedPrompt  Prompts
+	Failures      []Failure
+}
+
+// Media describes the pictures, videos or sounds of prompts.
+type Media struct {
+	Count, Pixels, Bytes, Aspect, Frames, Seconds *Dist
+}
+
+// Summary works out what the requests of a scope come to.
+func (f *Fold) Summary(scope Scope) (*Summary, error) {
+	buckets := f.in(scope)
+	s := &Summary{Percentiles: f.opt.Percentiles}
+	var okStart, okEnd time.Duration
+	var start, lastStart, end time.Duration
+	for i, b := range buckets {
+		if i == 0 {
+			start, lastStart, end = b.firstStart, b.lastStart, b.lastEnd
+		}
+		start, lastStart, end = min(start, b.firstStart), max(lastStart, b.lastStart), max(end, b.lastEnd)
+		if b.ok > 0 {
+			if s.OK == 0 {
+				okStart, okEnd = b.okStart, b.okEnd
+			}
+			okStart, okEnd = min(okStart, b.okStart), max(okEnd, b.okEnd)
+		}
+		s.addUp(b)
+	}
+	s.Seconds, s.SendDuration = (end - start).Seconds(), (lastStart - start).Seconds()
+	s.Failures = merged(buckets, f.opt.MaxMessages)
+	if len(f.opt.Goodput) > 0 {
+		s.Goodput = f.goodput(s, buckets, (okEnd - okStart).Seconds())
+	}
+	return s, f.distributions(s, buckets)
+}
+
+// addUp adds the counts of a bucket.
+func (s *Summary) addUp(b *bucket) {
+	s.Count += b.count
+	s.OK += b.ok
+	s.In += b.in
+	s.Out += b.out
+	s.Images, s.Videos, s.Audios = s.Images+b.images, s.Videos+b.videos, s.Audios+b.audios
+	s.Prompt.Total += b.in
+	s.Prompt.Cached += b.cached
+	s.ServerTotal += b.server
+	s.Mismatches += b.mismatches
+	s.ClientIn += b.clientIn
+	s.ClientOut += b.clientOut
+	s.Failed += b.failed
+	s.FailedPrompt.Total += b.failedIn
+	s.FailedPrompt.Cached += b.failedCached
+}
+
+// goodput counts good requests among all; the original leaves failures out. It has
+// none where nothing succeeded.
+func (f *Fold) goodput(s *Summary, buckets []*bucket, okSeconds float64) *Goodput {
+	g := &Goodput{Total: s.Count, Seconds: s.Seconds}
+	if f.opt.Faithful {
+		if s.OK == 0 {
+			return nil
+		}
+		g.Total, g.Seconds = s.OK, okSeconds
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.opt.Goodput)) {
+		a := Attainment{Name: name}
+		for _, b := range buckets {
+			a.Applicable += b.applicable[name]
+			a.Met += b.met[name]
+		}
+		g.Attainment = append(g.Attainment, a)
+	}
+	for _, b := range buckets {
+		g.Good += b.good
+		g.Tokens += b.goodTokens
+	}
+	return g
+}
+
+// distributions works out the distributions of all quantities.
+func (f *Fold) distributions(s *Summary, buckets []*bucket) error {
+	for _, d := range []struct {
+		to   **Dist
+		from quantity
+	}{
+		{&s.Delay, delayColumn}, {&s.Latency, latencyColumn}, {&s.NTPOT, ntpotColumn}, {&s.TPOT, tpotColumn},
+		{&s.TTFT, ttftColumn}, {&s.ITL, itlColumn}, {&s.Size, sizeColumn}, {&s.Prompt.Each, promptColumn},
+		{&s.Client, clientColumn}, {&s.Server, serverColumn},
+		{&s.FailedLatency, failedLatencyColumn}, {&s.FailedPrompt.Each, failedPromptColumn},
+		{&s.Image.Count, imageCount}, {&s.Image.Pixels, imagePixels}, {&s.Image.Bytes, imageBytes}, {&s.Image.Aspect, imageAspect},
+		{&s.Video.Count, videoCount}, {&s.Video.Frames, videoFrames}, {&s.Video.Pixels, videoPixels}, {&s.Video.Bytes, videoBytes}, {&s.Video.Aspect, videoAspect},
+		{&s.Audio.Count, audioCount}, {&s.Audio.Seconds, audioLength}, {&s.Audio.Bytes, audioBytes},
+	} {
+		var cols []*stat.Column
+		for _, b := range buckets {
+			cols = append(cols, b.columns[d.from])
+		}
+		dist, err := distribution(cols, f.opt.Percentiles, d.from.scale())
+		if err != nil {
+			return err
+		}
+		*d.to = dist
+	}
+	return nil
+}
+
+// distribution describes the samples of columns; nil: there are none.
+func distribution(cols []*stat.Column, percentiles []float64, scale float64) (*Dist, error) {
+	qs := make([]float64, len(percentiles))
+	for i, p := range percentiles {
+		qs[i] = p / 100
+	}
+	sums, err := stat.Summarize(qs, stat.Linear, cols...)
+	if err != nil {
+		return nil, fmt.Errorf("working out percentiles: %w", err)
+	}
+	sum := &sums[0]
+	if sum.N == 0 {
+		return nil, nil
+	}
+	d := &Dist{N: sum.N, Mean: sum.Mean / scale, Min: float64(sum.Min) / scale, Max: float64(sum.Max) / scale, Std: sum.Std / scale}
+	for _, q := range sum.Quantiles {
+		d.Percentiles = append(d.Percentiles, q/scale)
+	}
+	return d, nil
+}

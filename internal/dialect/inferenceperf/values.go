@@ -1,0 +1,112 @@
+package inferenceperf
+
+import (
+	"time"
+
+	"inferometer/internal/record"
+)
+
+// Values are what one request comes to. Times that it does not have are None.
+type Values struct {
+	Start, End time.Duration
+	Delay      time.Duration // behind its due time
+	TTFT       time.Duration // of a stream with a token
+	Span       time.Duration // from the first token to the last
+	In         int           // tokens of the prompt
+	Out        int           // tokens of the answer that times are divided by
+	Client     int           // the same in the count of this program
+	Server     int           // the same in the server's count, else in this program's
+	ServerIn   bool          // the server counted the prompt
+	ServerOut  bool          // the server counted the answer
+	Mismatch   bool          // the two counts of the answer differ
+	TokenTimes []time.Duration
+}
+
+// None is a time that a request does not have.
+const None = record.Never
+
+// Latency is how long the request took.
+func (v *Values) Latency() time.Duration { return v.End - v.Start }
+
+// NTPOT is the time of the whole request per token of its answer, in seconds; false:
+// there are none. The original takes 0 then.
+func (v *Values) NTPOT(faithful bool) (float64, bool) {
+	if v.Out < 1 {
+		return 0, faithful
+	}
+	return v.Latency().Seconds() / float64(v.Out), true
+}
+
+// TPOT is the time per token after the first, in seconds; false: there is none.
+func (v *Values) TPOT() (float64, bool) {
+	if v.TTFT == None || v.Out < 2 || len(v.TokenTimes) < 2 {
+		return 0, false
+	}
+	return v.Span.Seconds() / float64(v.Out-1), true
+}
+
+// ITL is the mean time between two tokens, in seconds; false: there are no two.
+func (v *Values) ITL() (float64, bool) {
+	if len(v.TokenTimes) < 2 {
+		return 0, false
+	}
+	return v.Span.Seconds() / float64(len(v.TokenTimes)-1), true
+}
+
+// Measure works out what a decoded record comes to.
+func (o *Options) Measure(rec *record.Record, v *Values) {
+	*v = Values{Start: rec.Sent, End: rec.End, TTFT: None, TokenTimes: v.TokenTimes[:0]}
+	if v.Start == record.Never {
+		v.Start = rec.Ready // it never came to sending
+	} else if o.Faithful {
+		v.Start -= rec.Conn.Resolve + rec.Conn.Connect + rec.Conn.TLS
+	}
+	v.End = max(v.End, v.Start)
+	v.Delay = v.Start - rec.Due
+	v.In, v.ServerIn = rec.In.N, rec.In.Source == record.FromServer
+	v.Server, v.ServerOut = rec.Out.N, rec.Out.Source == record.FromServer
+	if v.Client = rec.Out.Local; v.Client < 0 {
+		v.Client = v.Server
+	}
+	v.Mismatch = rec.Out.Local >= 0 && v.ServerOut && rec.Out.Local != rec.Out.N
+	if v.Out = v.Client; o.ServerTokens {
+		v.Out = v.Server
+	}
+	if rec.Failure == nil && rec.Streamed {
+		o.tokenTimes(rec, v)
+	}
+}
+
+// tokenTimes finds the moments of the tokens.
+func (o *Options) tokenTimes(rec *record.Record, v *Values) {
+	for i := range rec.Events {
+		e := &rec.Events[i]
+		if !o.token(e.Label) || e.Text == 0 && e.Tokens <= 0 {
+			continue
+		}
+		n := max(e.Tokens, 1) // where nobody knows, an event is a token
+		if o.Faithful && !o.Tokenizer {
+			n = 1
+		}
+		at := rec.Marks[e.Mark].At()
+		for range n {
+			v.TokenTimes = append(v.TokenTimes, at)
+		}
+	}
+	n := len(v.TokenTimes)
+	if n == 0 || o.Faithful && n == 1 { // it takes no time of an answer with one token
+		v.TokenTimes = v.TokenTimes[:0]
+		return
+	}
+	v.TTFT = v.TokenTimes[0] - v.Start
+	v.Span = v.TokenTimes[n-1] - v.TokenTimes[0]
+}
+
+// token reports whether events of a label are tokens. The original knows visible text
+// only.
+func (o *Options) token(l record.Label) bool {
+	if o.Faithful {
+		return l == record.Content || l == record.Whole
+	}
+	return l.IsToken()
+}

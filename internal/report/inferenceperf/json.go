@@ -1,0 +1,101 @@
+// Package inferenceperf prints summaries as inference-perf does: its JSON files with
+// their names, keys and order, its partial benchmark report in YAML, and its tables.
+package inferenceperf
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// object is a JSON object whose fields keep their order.
+type object []field
+
+type field struct {
+	name  string
+	value any
+}
+
+// list is a JSON array.
+type list []any
+
+func (o *object) put(name string, value any) { *o = append(*o, field{name, value}) }
+
+// appendJSON appends a value of the types of this package with two spaces of indent, as
+// Python's json module writes it.
+func appendJSON(dst []byte, v any, indent int) []byte {
+	switch v := v.(type) {
+	case nil:
+		return append(dst, "null"...)
+	case bool:
+		return strconv.AppendBool(dst, v)
+	case int:
+		return strconv.AppendInt(dst, int64(v), 10)
+	case int64:
+		return strconv.AppendInt(dst, v, 10)
+	case float64:
+		return append(dst, number(v)...)
+	case string:
+		return appendText(dst, v)
+	case object:
+		return appendAll(dst, "{", "}", len(v), indent, func(dst []byte, i int) []byte {
+			dst = append(appendText(dst, v[i].name), ": "...)
+			return appendJSON(dst, v[i].value, indent+1)
+		})
+	case list:
+		return appendAll(dst, "[", "]", len(v), indent, func(dst []byte, i int) []byte {
+			return appendJSON(dst, v[i], indent+1)
+		})
+	case json.RawMessage:
+		return append(dst, v...)
+	}
+	return append(dst, "null"...)
+}
+
+// appendAll appends the parts of an object or an array, one to a line.
+func appendAll(dst []byte, open, end string, n, indent int, part func([]byte, int) []byte) []byte {
+	dst = append(dst, open...)
+	for i := range n {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendLine(dst, indent+1)
+		dst = part(dst, i)
+	}
+	if n > 0 {
+		dst = appendLine(dst, indent)
+	}
+	return append(dst, end...)
+}
+
+func appendLine(dst []byte, indent int) []byte {
+	return append(append(dst, '\n'), strings.Repeat("  ", indent)...)
+}
+
+func appendText(dst []byte, s string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(strings.ToValidUTF8(s, "\ufffd")) // a string in memory always works
+	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
+}
+
+// number writes a floating-point number as Python does: the shortest digits that give
+// it back, with a point or an exponent.
+func number(v float64) string {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return "null"
+	case v == 0:
+		return "0.0"
+	case math.Abs(v) >= 1e16 || math.Abs(v) < 1e-4:
+		return strconv.FormatFloat(v, 'e', -1, 64)
+	}
+	text := strconv.FormatFloat(v, 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text
+}

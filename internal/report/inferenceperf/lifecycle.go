@@ -1,0 +1,202 @@
+package inferenceperf
+
+import (
+	"io"
+	"strconv"
+
+	dialect "inferometer/internal/dialect/inferenceperf"
+)
+
+// The names of the files, but for what stands in their middle.
+const (
+	SummaryFile    = "summary_lifecycle_metrics.json"
+	PerRequestFile = "per_request_lifecycle_metrics.json"
+	lifecycle      = "lifecycle_metrics.json"
+)
+
+// StageFile is the name of the report of a stage.
+func StageFile(stage int) string { return "stage_" + strconv.Itoa(stage) + "_" + lifecycle }
+
+// AdapterFile is the name of the report of an adapter.
+func AdapterFile(adapter string) string { return "adapter_" + adapter + "_" + lifecycle }
+
+// AdapterStageFile is the name of the report of an adapter in a stage.
+func AdapterStageFile(adapter string, stage int) string {
+	return "adapter_" + adapter + "_stage_" + strconv.Itoa(stage) + "_" + lifecycle
+}
+
+// Load is what a stage asked for.
+type Load struct {
+	Rate        *float64 // requests per second; nil: the stage has no rate
+	Concurrency int      // 0: the stage has none
+}
+
+// Lifecycle writes the report of a summary. A load of nil is that of several stages.
+func Lifecycle(w io.Writer, s *dialect.Summary, load *Load) error {
+	_, err := w.Write(appendJSON(nil, lifecycleObject(s, load), 0))
+	return err
+}
+
+func lifecycleObject(s *dialect.Summary, load *Load) object {
+	return object{
+		{"benchmark_time_seconds", s.Seconds},
+		{"load_summary", loadObject(s, load)},
+		{"successes", successObject(s)},
+		{"failures", object{
+			{"count", s.Failed},
+			{"request_latency", dist(s.FailedLatency, s.Percentiles)},
+			{"prompt_tokens", prompts(&s.FailedPrompt, s.Percentiles)},
+			{"by_label", labels(s.Failures)},
+		}},
+	}
+}
+
+func loadObject(s *dialect.Summary, load *Load) object {
+	o := object{{"count", s.Count}, {"schedule_delay", dist(s.Delay, s.Percentiles)}}
+	if load == nil {
+		return o
+	}
+	o.put("send_duration", s.SendDuration)
+	if load.Rate == nil {
+		o.put("requested_rate", nil)
+	} else {
+		o.put("requested_rate", *load.Rate)
+	}
+	o.put("achieved_rate", per(float64(s.Count), s.SendDuration))
+	if load.Concurrency > 0 {
+		o.put("concurrency", load.Concurrency)
+	}
+	return o
+}
+
+// per is a rate; 0 where no time has passed.
+func per(n, seconds float64) float64 {
+	if seconds <= 0 {
+		return 0
+	}
+	return n / seconds
+}
+
+func successObject(s *dialect.Summary) object {
+	p := s.Percentiles
+	o := object{
+		{"count", s.OK},
+		{"latency", object{
+			{"request_latency", dist(s.Latency, p)},
+			{"normalized_time_per_output_token", dist(s.NTPOT, p)},
+			{"time_per_output_token", dist(s.TPOT, p)},
+			{"time_to_first_token", dist(s.TTFT, p)},
+			{"inter_token_latency", dist(s.ITL, p)},
+		}},
+		{"throughput", object{
+			{"input_tokens_per_sec", per(float64(s.In), s.Seconds)},
+			{"output_tokens_per_sec", per(float64(s.Out), s.Seconds)},
+			{"total_tokens_per_sec", per(float64(s.In+s.Out), s.Seconds)},
+			{"requests_per_sec", per(float64(s.OK), s.Seconds)},
+			{"images_per_sec", per(float64(s.Images), s.Seconds)},
+			{"videos_per_sec", per(float64(s.Videos), s.Seconds)},
+			{"audios_per_sec", per(float64(s.Audios), s.Seconds)},
+		}},
+		{"request_size_bytes", dist(s.Size, p)},
+		{"image", object{
+			{"count", dist(s.Image.Count, p)}, {"pixels", dist(s.Image.Pixels, p)},
+			{"bytes", dist(s.Image.Bytes, p)}, {"aspect_ratio", dist(s.Image.Aspect, p)},
+		}},
+		{"video", object{
+			{"count", dist(s.Video.Count, p)}, {"frames", dist(s.Video.Frames, p)}, {"pixels", dist(s.Video.Pixels, p)},
+			{"bytes", dist(s.Video.Bytes, p)}, {"aspect_ratio", dist(s.Video.Aspect, p)},
+		}},
+		{"audio", object{
+			{"count", dist(s.Audio.Count, p)}, {"seconds", dist(s.Audio.Seconds, p)}, {"bytes", dist(s.Audio.Bytes, p)},
+		}},
+		{"prompt_len", dist(s.Prompt.Each, p)},
+		{"prompt_tokens", prompts(&s.Prompt, p)},
+		{"output_len", dist(s.Client, p)},
+		{"output_tokens", append(object{{"total", float64(s.ServerTotal)}}, distFields(s.Server, p)...)},
+		{"token_count_mismatches", s.Mismatches},
+		{"client_fallback_requests", object{{"prompt", s.ClientIn}, {"output", s.ClientOut}}},
+	}
+	if s.Goodput != nil {
+		o.put("goodput_metrics", goodput(s.Goodput))
+	}
+	return o
+}
+
+func goodput(g *dialect.Goodput) object {
+	o := object{
+		{"goodput_percentage", 100 * per(float64(g.Good), float64(g.Total))},
+		{"request_goodput", per(float64(g.Good), g.Seconds)},
+		{"token_goodput", per(float64(g.Tokens), g.Seconds)},
+		{"good_requests", g.Good},
+		{"total_requests", g.Total},
+	}
+	for _, a := range g.Attainment {
+		if a.Applicable > 0 {
+			o.put(a.Name+"_attainment_percentage", 100*float64(a.Met)/float64(a.Applicable))
+		}
+	}
+	return o
+}
+
+// prompts are the tokens of prompts: what came out of the cache, what did not, and how
+// they are spread.
+func prompts(p *dialect.Prompts, percentiles []float64) object {
+	o := object{
+		{"total", float64(p.Total)},
+		{"cached", float64(p.Cached)},
+		{"uncached", float64(max(p.Total-p.Cached, 0))},
+	}
+	return append(o, distFields(p.Each, percentiles)...)
+}
+
+// labels are failures by their label.
+func labels(failures []dialect.Failure) object {
+	o := object{}
+	for _, f := range failures {
+		messages := list{}
+		for _, m := range f.Messages {
+			entry := object{{"message", m.Text}}
+			if len(m.Sessions) > 0 {
+				entry.put("session_ids", texts(m.Sessions))
+			}
+			messages = append(messages, entry)
+		}
+		o.put(f.Label, object{{"count", f.Count}, {"messages", messages}})
+	}
+	return o
+}
+
+func texts(all []string) list {
+	out := list{}
+	for _, s := range all {
+		out = append(out, s)
+	}
+	return out
+}
+
+// dist is a distribution, or null where there are no samples.
+func dist(d *dialect.Dist, percentiles []float64) any {
+	if d == nil {
+		return nil
+	}
+	return distFields(d, percentiles)
+}
+
+func distFields(d *dialect.Dist, percentiles []float64) object {
+	if d == nil {
+		return nil
+	}
+	o := object{{"mean", d.Mean}, {"min", d.Min}, {"max", d.Max}}
+	for i, p := range percentiles {
+		o.put(PercentileKey(p), d.Percentiles[i])
+	}
+	return o
+}
+
+// PercentileKey is what a percentile is called.
+func PercentileKey(p float64) string {
+	if p == 50 {
+		return "median"
+	}
+	return "p" + strconv.FormatFloat(p, 'g', 6, 64)
+}

@@ -1,0 +1,254 @@
+package inferenceperf
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	dialect "inferometer/internal/dialect/inferenceperf"
+	"inferometer/internal/endpoint/sse"
+	"inferometer/internal/record"
+)
+
+// Fields are what an entry of the report of single requests has.
+type Fields struct{ Request, Response, Info, Chunks, Metrics bool }
+
+// Requests writes the report of single requests, one after the other. It belongs to
+// one goroutine.
+type Requests struct {
+	out    *bufio.Writer
+	fields Fields
+	opt    *dialect.Options
+	values dialect.Values
+	buf    []byte
+	any    bool
+}
+
+// NewRequests begins a report.
+func NewRequests(w io.Writer, f Fields, o *dialect.Options) *Requests {
+	return &Requests{out: bufio.NewWriterSize(w, 64<<10), fields: f, opt: o}
+}
+
+// Add writes the entry of a request.
+func (r *Requests) Add(rec *record.Record) {
+	if !r.opt.Counts(rec) {
+		return
+	}
+	r.buf = r.buf[:0]
+	if r.any {
+		r.buf = append(r.buf, ',')
+	} else {
+		r.buf = append(r.buf, '[')
+	}
+	r.any = true
+	r.buf = appendLine(r.buf, 1)
+	r.opt.Measure(rec, &r.values)
+	r.buf = appendJSON(r.buf, r.entry(rec), 1)
+	_, _ = r.out.Write(r.buf) // the first error comes back from Close
+}
+
+// Close ends the report.
+func (r *Requests) Close() error {
+	end := "\n]"
+	if !r.any {
+		end = "[]"
+	}
+	if _, err := r.out.WriteString(end); err != nil {
+		return err
+	}
+	return r.out.Flush()
+}
+
+// entry is what the report says of a request. Its moments are seconds from the start
+// of the run.
+func (r *Requests) entry(rec *record.Record) object {
+	v := &r.values
+	o := object{
+		{"stage_id", rec.Stage},
+		{"session_id", textOrNull(rec.Session)},
+		{"scheduled_time", rec.Due.Seconds()},
+		{"start_time", v.Start.Seconds()},
+		{"end_time", v.End.Seconds()},
+	}
+	if r.fields.Request {
+		o.put("request", string(rec.Question))
+	}
+	if r.fields.Response {
+		o.put("response", answerOf(rec))
+	}
+	if r.fields.Info {
+		o.put("info", r.info(rec))
+	}
+	if r.fields.Metrics && rec.Failure == nil {
+		o.put("computed_metrics", r.metrics())
+	}
+	if f := rec.Failure; f != nil {
+		o.put("error", object{{"error_type", dialect.ErrorType(f)}, {"error_msg", f.Message}})
+	} else {
+		o.put("error", nil)
+	}
+	return o
+}
+
+// answerOf is what came back; null: nothing did.
+func answerOf(rec *record.Record) any {
+	if len(rec.Body) == 0 {
+		return nil
+	}
+	return string(rec.Body)
+}
+
+func textOrNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func (r *Requests) info(rec *record.Record) object {
+	v := &r.values
+	media := r.media(rec)
+	request := object{{"text", object{{"input_tokens", v.In}}}}
+	for i, name := range []string{"image", "video", "audio"} {
+		if len(media[i]) == 0 {
+			request.put(name, nil)
+			continue
+		}
+		request.put(name, object{{"count", len(media[i])}, {"instances", media[i]}})
+	}
+	var response any
+	if rec.Failure == nil {
+		answer := object{{"output_tokens", v.Client}, {"server_usage", usage(rec, v)}}
+		if rec.Streamed {
+			chunks, times := chunks(rec)
+			if r.fields.Chunks {
+				answer.put("response_chunks", chunks)
+			}
+			answer.put("chunk_times", times)
+			answer.put("output_token_times", seconds(v.TokenTimes))
+		}
+		response = answer
+	}
+	return object{
+		{"request_metrics", request},
+		{"response_metrics", response},
+		{"extra_info", object{}},
+		{"lora_adapter", textOrNull(rec.Model)},
+		{"graph_event_id", nil},
+		{"labels", object{}},
+		{"input_tokens", v.In},
+	}
+}
+
+// media are a prompt's pictures, videos and sounds.
+func (r *Requests) media(rec *record.Record) [3]list {
+	var out [3]list
+	if r.opt.Media == nil {
+		return out
+	}
+	for _, m := range r.opt.Media(rec.Prompt) {
+		o := object{{"bytes", m.Bytes}}
+		switch m.Kind {
+		case dialect.Audio:
+			o.put("seconds", m.Length.Seconds())
+		case dialect.Video:
+			o.put("frames", m.Frames)
+			fallthrough
+		case dialect.Image:
+			o.put("pixels", m.Width*m.Height)
+			o.put("aspect_ratio", per(float64(m.Width), float64(m.Height)))
+		}
+		out[m.Kind] = append(out[m.Kind], o)
+	}
+	return out
+}
+
+// usage is what the server counted; null: nothing.
+func usage(rec *record.Record, v *dialect.Values) any {
+	if !v.ServerIn && !v.ServerOut {
+		return nil
+	}
+	o := object{}
+	if v.ServerIn {
+		o.put("prompt_tokens", v.In)
+	}
+	if v.ServerOut {
+		o.put("completion_tokens", v.Server)
+	}
+	if v.ServerIn && v.ServerOut {
+		o.put("total_tokens", v.In+v.Server)
+	}
+	if rec.Cached >= 0 {
+		o.put("prompt_tokens_details", object{{"cached_tokens", rec.Cached}})
+	}
+	return o
+}
+
+// chunks are the data of the events of a stream, and their moments.
+func chunks(rec *record.Record) (data, times list) {
+	data, times = list{}, list{}
+	var scan sse.Scanner
+	var e sse.Event
+	scan.Reset(rec.Body)
+	mark := 0
+	for scan.Next(&e) {
+		if len(e.Data) == 0 || string(e.Data) == "[DONE]" || !json.Valid(e.Data) {
+			continue
+		}
+		for mark < len(rec.Marks)-1 && rec.Marks[mark].Off < e.End {
+			mark++
+		}
+		data = append(data, string(e.Data))
+		times = append(times, rec.Marks[mark].At().Seconds())
+	}
+	return data, times
+}
+
+func seconds(all []time.Duration) list {
+	out := list{}
+	for _, t := range all {
+		out = append(out, t.Seconds())
+	}
+	return out
+}
+
+// metrics are the request's own figures.
+func (r *Requests) metrics() object {
+	v := &r.values
+	orNull := func(t float64, ok bool) any {
+		if !ok {
+			return nil
+		}
+		return t
+	}
+	gaps := list{}
+	for i := 1; i < len(v.TokenTimes); i++ {
+		gaps = append(gaps, (v.TokenTimes[i] - v.TokenTimes[i-1]).Seconds())
+	}
+	limit := func(name string) any {
+		t, ok := r.opt.Goodput[name]
+		return orNull(t, ok)
+	}
+	return object{
+		{"request_latency", v.Latency().Seconds()},
+		{"normalized_time_per_output_token", orNull(v.NTPOT(r.opt.Faithful))},
+		{"time_to_first_token", orNull(v.TTFT.Seconds(), v.TTFT != dialect.None)},
+		{"time_per_output_token", orNull(v.TPOT())},
+		{"inter_token_latency", orNull(v.ITL())},
+		{"inter_token_latencies", gaps},
+		{"input_tokens", v.In},
+		{"output_tokens", v.Client},
+		{"ttft_slo_sec", limit(dialect.TTFT)},
+		{"tpot_slo_sec", limit(dialect.TPOT)},
+	}
+}
+
+// Written is an error of writing a report, with its name.
+func Written(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("writing %s: %w", name, err)
+}

@@ -1,0 +1,120 @@
+package replica
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"inferometer/internal/endpoint"
+	"inferometer/internal/exchange"
+	"inferometer/internal/mock"
+	"inferometer/internal/netclock"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/record"
+)
+
+type truth struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (w *truth) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.b.Write(p)
+}
+
+// A session's requests carry its id, and the token that the server gave it once it
+// did, also where they were prepared before that.
+func TestSessions(t *testing.T) {
+	for _, http2 := range []bool{false, true} {
+		t.Run(fmt.Sprintf("HTTP/2 %v", http2), func(t *testing.T) {
+			c := mock.Default()
+			c.HTTP2, c.SessionID, c.SessionToken = http2, "X-Session", "X-Token"
+			w := new(truth)
+			s, err := mock.New(c, mock.WithTruth(w))
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			go func() { _ = s.Serve(l) }()
+			target := plan.Default().Target
+			target.URLs, target.HTTP2 = []string{"http://" + l.Addr().String()}, http2
+			target.Session = plan.SessionHeaders{ID: "x-session", Token: "x-token"}
+			set, err := New(target, endpoint.Options{Clock: netclock.NewClock(), TLS: new(tls.Config), RunID: "run"}, Protocol{
+				URL: func(base string) (*url.URL, error) { return URL(base, "", "/v1/chat/completions") },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var calls []endpoint.Call
+			for i, session := range []string{"a", "b\n", "a", "", "a"} {
+				calls = append(calls, set.Call(&prompt.Prompt{Seq: int64(i), Session: session}, []byte(`{"messages":[{"role":"user","content":"x"}],"max_tokens":1}`)))
+			}
+			for i, call := range calls {
+				var rec record.Record
+				if call.Do(context.Background(), &rec); rec.Status != 200 {
+					t.Fatalf("request %d: %+v", i, rec.Failure)
+				}
+			}
+			_ = set.Close()
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			lines, err := mock.ReadTruth(&w.b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := ""
+			for i, want := range []struct{ session, token string }{{"a", ""}, {"b", ""}, {"a", "its own"}, {"", ""}, {"a", "its own"}} {
+				got := lines[i]
+				if strings.TrimSpace(got.Session) != want.session || (got.Token != "") != (want.token != "") {
+					t.Errorf("request %d came with session %q and token %q, want %q", i, got.Session, got.Token, want)
+				}
+				if want.token != "" && first != "" && got.Token != first {
+					t.Errorf("request %d has the token %q, the one before %q", i, got.Token, first)
+				}
+				first = got.Token
+				if want.token == "" {
+					first = ""
+				}
+			}
+			if lines[2].Token != lines[4].Token {
+				t.Errorf("the session's token changed from %q to %q", lines[2].Token, lines[4].Token)
+			}
+		})
+	}
+}
+
+func TestFields(t *testing.T) {
+	u, _ := url.Parse("http://user:pass@h/")
+	target := plan.Target{Headers: map[string]string{"ACCEPT": "x", "zeta": "1"}}
+	key := func(k string) []exchange.Field { return []exchange.Field{{Name: "x-api-key", Value: k}} }
+	for _, tt := range []struct {
+		key  string
+		p    Protocol
+		want string
+	}{
+		{"", Protocol{}, "User-Agent:inferometer Content-Type:application/json Authorization:Basic dXNlcjpwYXNz ACCEPT:x zeta:1"},
+		{"k", Protocol{}, "User-Agent:inferometer Content-Type:application/json Authorization:Bearer k ACCEPT:x zeta:1"},
+		{"k", Protocol{Auth: key, Fields: []exchange.Field{{Name: "Zeta", Value: "2"}, {Name: "v", Value: "3"}}}, "User-Agent:inferometer Content-Type:application/json x-api-key:k v:3 ACCEPT:x zeta:1"},
+	} {
+		var got []string
+		for _, f := range fields(target, tt.key, u, tt.p) {
+			got = append(got, f.Name+":"+f.Value)
+		}
+		if s := strings.Join(got, " "); s != tt.want {
+			t.Errorf("%s\nwant\n%s", s, tt.want)
+		}
+	}
+}

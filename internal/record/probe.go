@@ -11,6 +11,8 @@ type Probe struct {
 	// Busy: the totals moved although this run had nothing under way.
 	Busy    bool          `json:"busy,omitempty"`
 	Targets []TargetProbe `json:"targets"` // in the order of the plan's URLs
+	// Pages are the metrics pages that the plan names, in its order.
+	Pages []Page `json:"pages,omitempty"`
 }
 
 // The places of a stage at which servers are asked.

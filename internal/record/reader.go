@@ -32,6 +32,7 @@ type Line struct {
 	Health  *Health
 	Edge    *Edge
 	Probe   *Probe
+	Figures *Figures
 }
 
 // Reader reads a record file line by line. It takes zstd and plain JSON lines,
@@ -223,6 +224,10 @@ func (r *Reader) parse(text []byte) (Line, error) {
 		p := new(Probe)
 		err := json.Unmarshal(text, p)
 		return Line{Probe: p}, err
+	case kindFigures:
+		f := new(Figures)
+		err := json.Unmarshal(text, f)
+		return Line{Figures: f}, err
 	}
 	return Line{}, fmt.Errorf("unknown kind of line %q", kind)
 }

@@ -17,6 +17,7 @@ const (
 	kindHealth  = "health"
 	kindEdge    = "edge"
 	kindProbe   = "probe"
+	kindFigures = "figures"
 )
 
 // window is how far back the compressor looks for repetitions: more costs memory
@@ -75,6 +76,9 @@ func (w *Writer) Edge(e Edge) error { return w.line(kindEdge, e) }
 
 // Probe writes what the servers said of themselves.
 func (w *Writer) Probe(p Probe) error { return w.line(kindProbe, p) }
+
+// Figures writes what was said of a stretch of time.
+func (w *Writer) Figures(f Figures) error { return w.line(kindFigures, f) }
 
 // line writes a value whose JSON form is a non-empty object.
 func (w *Writer) line(kind string, v any) error {

@@ -9,6 +9,7 @@ const (
 	DatasetBillsum     = "billsum_conversations"
 	DatasetInfinity    = "infinity_instruct"
 	DatasetVisionArena = "visionarena"
+	DatasetOpenOrca    = "openorca"
 )
 
 // Dataset is a well-known set of prompts, from a local file or the hub.
@@ -23,7 +24,7 @@ type Dataset struct {
 	Images int    // most images of a request
 	At     Spot   // where images stand in the prompt
 	Files  string // name or pattern of files in the hub's repository; empty: the kind's own
-	Rows   int    // most rows that are read; 0: all
+	Rows   int    // most rows that are used; 0: all, or 1000 with images
 }
 
 // Hub is a data set on the Hugging Face hub.
@@ -43,12 +44,12 @@ type Bounds struct {
 func (d *Dataset) zero() bool { return *d == Dataset{} }
 
 func datasetKinds() []string {
-	return []string{DatasetShareGPT, DatasetCNN, DatasetBillsum, DatasetInfinity, DatasetVisionArena}
+	return []string{DatasetShareGPT, DatasetCNN, DatasetBillsum, DatasetInfinity, DatasetVisionArena, DatasetOpenOrca}
 }
 
 func datasetSpec() codec[Dataset] {
 	return object("mapping", []field[Dataset]{
-		at("kind", word("`sharegpt`, `cnn_dailymail`, `billsum_conversations`, `infinity_instruct` or `visionarena`", datasetKinds()...),
+		at("kind", word("`sharegpt`, `cnn_dailymail`, `billsum_conversations`, `infinity_instruct`, `visionarena` or `openorca`", datasetKinds()...),
 			func(d *Dataset) *string { return &d.Kind }, "Which data set, and thereby how its rows are read."),
 		at("path", text(), func(d *Dataset) *string { return &d.Path }, "Local file or directory of files; left out: the hub."),
 		at("hub", hubSpec(), func(d *Dataset) *Hub { return &d.Hub }, "Where on the hub; left out: where the data set usually lies."),
@@ -57,7 +58,7 @@ func datasetSpec() codec[Dataset] {
 		at("images", integer[int](), func(d *Dataset) *int { return &d.Images }, "Most images of a request; 0: 1."),
 		at("at", spotSpec(), func(d *Dataset) *Spot { return &d.At }, "Where images stand in the prompt."),
 		at("files", text(), func(d *Dataset) *string { return &d.Files }, "Name or pattern of the files in the hub's repository; left out: the data set's own."),
-		at("rows", integer[int](), func(d *Dataset) *int { return &d.Rows }, "Most rows that are read; 0: all."),
+		at("rows", integer[int](), func(d *Dataset) *int { return &d.Rows }, "Most rows that are used; 0: all, or 1000 with images."),
 	}, nil)
 }
 

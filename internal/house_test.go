@@ -29,6 +29,7 @@ var house = []struct{ name, may string }{
 	{"frontend/*", "plan nearest github.com/spf13/pflag"},
 	{"tool/perfanalyzer", "frontend/perfanalyzer importer/profileexport report/perfanalyzer run sweep kit plan prompt prompt/tensordata record result tensor tensor/inputdata tool/export"},
 	{"tool/llmperf", "frontend/llmperf importer/profileexport report/llmperf run kit plan prompt prompt/promptfile record result tool/export"},
+	{"tool/inferenceperf", "frontend/inferenceperf dialect/inferenceperf importer/inferenceperf report/inferenceperf report/chart run sweep stat kit plan prompt record result token tokensource endpoint storage"},
 	{"tool/export", "importer/profileexport plan record result"},
 	{"tool/*", "frontend/* dialect/* importer/* report/* run kit plan prompt prompt/* record result rows token tokensource hub endpoint"},
 
@@ -59,6 +60,7 @@ var house = []struct{ name, may string }{
 	{"prompt/adapters", "prompt plan tensor"},
 	{"prompt/random", "prompt plan lexicon azure"},
 	{"prompt/sharedprefix", "prompt plan lexicon"},
+	{"prompt/dataset", "prompt plan hub rows"},
 	{"prompt/*", "prompt plan chat jsonscan"},
 	{"lexicon", "prompt plan"},
 	{"azure", "plan"},

@@ -13,6 +13,8 @@ import (
 	"inferometer/internal/endpoint/triton"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/dataset"
+	"inferometer/internal/prompt/mockdata"
 	"inferometer/internal/prompt/promptfile"
 	"inferometer/internal/prompt/random"
 	"inferometer/internal/prompt/sharedprefix"
@@ -89,6 +91,12 @@ func Default() Kit {
 			},
 			plan.SourceSharedPrefix: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 				return sharedprefix.New(d, tok, seed)
+			},
+			plan.SourceDataset: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+				return dataset.New(d, tok, seed, os.Getenv)
+			},
+			plan.SourceMock: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+				return mockdata.New(d, tok, seed), nil
 			},
 		},
 		Probes:     probes(),

@@ -1,0 +1,236 @@
+package dataset
+
+import (
+	"encoding/json"
+	"strings"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/rows"
+)
+
+// kind is a data set: where it lies and how its rows are read.
+type kind struct {
+	repo    string // on the hub; empty: nowhere in particular
+	columns []string
+	// files are those of a configuration and a split, in order; nil: they are looked
+	// for by name.
+	files func(config, split string) []string
+	// read takes a row apart; false: there is no request in it.
+	read func(row rows.Row, chat bool) (entry, bool)
+}
+
+// entry is a request and the answer that was once given to it.
+type entry struct {
+	text     string           // the prompt; empty where messages are set
+	messages []prompt.Message // a chat
+	images   []prompt.Part
+	answer   string
+}
+
+func kinds() map[string]kind {
+	return map[string]kind{
+		plan.DatasetShareGPT: {
+			repo: "anon8231489123/ShareGPT_Vicuna_unfiltered", columns: []string{"conversations"},
+			files: func(string, string) []string { return []string{"ShareGPT_V3_unfiltered_cleaned_split.json"} },
+			read:  readExchange,
+		},
+		plan.DatasetBillsum: {columns: []string{"conversations"}, read: readExchange},
+		plan.DatasetInfinity: {
+			columns: []string{"conversations"}, read: readInstruction,
+		},
+		plan.DatasetCNN: {
+			repo: "abisee/cnn_dailymail", columns: []string{"article", "highlights"},
+			files: newsFiles, read: readNews,
+		},
+		plan.DatasetOpenOrca: {
+			repo: "Open-Orca/OpenOrca", columns: []string{"system_prompt", "question", "response"},
+			files: func(string, string) []string { return []string{"1M-GPT4-Augmented.parquet"} },
+			read:  readOrca,
+		},
+		plan.DatasetVisionArena: {
+			repo: "lmarena-ai/VisionArena-Chat", columns: []string{"conversation", "images"}, read: readVision,
+		},
+	}
+}
+
+// newsFiles are the files of a split of cnn_dailymail.
+func newsFiles(config, split string) []string {
+	if config == "" {
+		config = "3.0.0"
+	}
+	if split != "train" {
+		return []string{config + "/" + split + "-00000-of-00001.parquet"}
+	}
+	return []string{
+		config + "/train-00000-of-00003.parquet",
+		config + "/train-00001-of-00003.parquet",
+		config + "/train-00002-of-00003.parquet",
+	}
+}
+
+func readNews(row rows.Row, _ bool) (entry, bool) {
+	article, _ := row["article"].(string)
+	highlights, _ := row["highlights"].(string)
+	return entry{text: article, answer: highlights}, article != ""
+}
+
+func readOrca(row rows.Row, chat bool) (entry, bool) {
+	system, _ := row["system_prompt"].(string)
+	question, _ := row["question"].(string)
+	answer, _ := row["response"].(string)
+	e := entry{text: question, answer: answer}
+	switch {
+	case strings.TrimSpace(system) == "":
+	case chat:
+		e.text, e.messages = "", []prompt.Message{{Role: "system", Content: system}, {Role: "user", Content: question}}
+	default:
+		e.text = system + "\n\n" + question
+	}
+	return e, question != ""
+}
+
+// turn is one of a conversation.
+type turn struct{ role, text string }
+
+// turns reads a conversation: a list of objects with from and value, or role and
+// content. Some rows have the JSON of an object in place of it, some a list of one.
+func turns(value any) ([]turn, bool) {
+	list, ok := value.([]any)
+	if !ok {
+		return nil, false
+	}
+	var out []turn
+	for _, v := range list {
+		if inner, ok := v.([]any); ok {
+			more, ok := turns(inner)
+			if !ok {
+				return nil, false
+			}
+			out = append(out, more...)
+			continue
+		}
+		if s, ok := v.(string); ok {
+			v = nil
+			if json.Unmarshal([]byte(s), &v) != nil {
+				return nil, false
+			}
+		}
+		object, ok := v.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		role, ok := first(object, "from", "role")
+		text, ok2 := first(object, "value", "content")
+		if !ok || !ok2 {
+			return nil, false
+		}
+		out = append(out, turn{roleOf(role), text})
+	}
+	return out, true
+}
+
+// first is the first of a few fields that is a text.
+func first(object map[string]any, names ...string) (string, bool) {
+	for _, name := range names {
+		if s, ok := object[name].(string); ok {
+			return s, true
+		}
+	}
+	return "", false
+}
+
+func roleOf(who string) string {
+	switch strings.ToLower(who) {
+	case "gpt", "assistant", "chatgpt", "bing", "bard", "model":
+		return "assistant"
+	case "system":
+		return "system"
+	default:
+		return "user"
+	}
+}
+
+// readExchange takes the first two turns of a conversation or, for a chat, all of it up
+// to the last answer.
+func readExchange(row rows.Row, chat bool) (entry, bool) {
+	list, ok := turns(row["conversations"])
+	if !ok || len(list) < 2 {
+		return entry{}, false
+	}
+	if chat {
+		return toChat(list)
+	}
+	return entry{text: list[0].text, answer: list[1].text}, list[0].text != ""
+}
+
+// readInstruction takes everything before the last turn, which must be an answer.
+func readInstruction(row rows.Row, chat bool) (entry, bool) {
+	list, ok := turns(row["conversations"])
+	if !ok || len(list) < 2 || list[len(list)-1].role != "assistant" {
+		return entry{}, false
+	}
+	if chat {
+		return toChat(list)
+	}
+	texts := make([]string, len(list)-1)
+	for i := range texts {
+		texts[i] = list[i].text
+	}
+	text := strings.Join(texts, "\n")
+	return entry{text: text, answer: list[len(list)-1].text}, strings.TrimSpace(text) != ""
+}
+
+// toChat makes a chat that ends with the last question that was answered. It begins
+// with a user, and roles alternate, since templates of many models refuse others.
+func toChat(list []turn) (entry, bool) {
+	var out []turn
+	for _, t := range list {
+		last := len(out) - 1
+		switch {
+		case t.text == "", t.role == "assistant" && (last < 0 || out[last].role == "system"), t.role == "system" && last >= 0:
+		case last >= 0 && out[last].role == t.role:
+			out[last].text += "\n\n" + t.text
+		default:
+			out = append(out, t)
+		}
+	}
+	if n := len(out); n > 0 && out[n-1].role == "user" {
+		out = out[:n-1]
+	}
+	if len(out) < 2 {
+		return entry{}, false
+	}
+	e := entry{answer: out[len(out)-1].text}
+	for _, t := range out[:len(out)-1] {
+		e.messages = append(e.messages, prompt.Message{Role: t.role, Content: t.text})
+	}
+	return e, e.messages[len(e.messages)-1].Role == "user"
+}
+
+// readVision takes the first question of a conversation about images, and the images.
+func readVision(row rows.Row, _ bool) (entry, bool) {
+	list, ok := turns(row["conversation"])
+	if !ok {
+		return entry{}, false
+	}
+	var e entry
+	for i, t := range list {
+		if t.role == "user" && strings.TrimSpace(t.text) != "" {
+			e.text = t.text
+			if i+1 < len(list) {
+				e.answer = list[i+1].text
+			}
+			break
+		}
+	}
+	images, _ := row["images"].([]any)
+	for _, v := range images {
+		object, _ := v.(map[string]any)
+		data, _ := object["bytes"].(string)
+		if part, ok := image([]byte(data)); ok {
+			e.images = append(e.images, part)
+		}
+	}
+	return e, e.text != "" && len(e.images) > 0
+}

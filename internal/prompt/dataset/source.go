@@ -1,0 +1,299 @@
+// Package dataset takes prompts from well-known data sets: conversations, articles and
+// questions with the answers that were given to them. The files lie on this machine, in
+// the cache of the Hugging Face hub, or on the hub.
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"inferometer/internal/hub"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/rows"
+)
+
+const (
+	// Before the first request so many prompts are read, but for no longer than this.
+	// The rest of a large file is read while the run goes on, ahead of its moment.
+	readFirst = 4096
+	readFor   = 5 * time.Second
+	// Images are kept in memory, so that their number needs a bound.
+	usualImages = 1000
+)
+
+// Source hands out the rows of a data set in order, again and again. Every stage begins
+// with the first.
+type Source struct {
+	data   plan.Data
+	kind   kind
+	tok    prompt.Tokenizer
+	env    func(string) string
+	output *prompt.Lengths
+	salt   prompt.Salt
+	seed   uint64
+	chat   bool
+
+	remote *remote // nil: the files are here
+	files  []file  // those that are left
+	reader *rows.Reader
+	most   int // prompts; 0: no bound
+	kept   []prompt.Prompt
+	ended  bool
+	tally  tally
+	next   prompt.Place
+}
+
+// tally counts what became of rows.
+type tally struct{ read, empty, input, output int }
+
+// New makes a source of the data set that d names. env has the hub's settings.
+func New(d plan.Data, tok prompt.Tokenizer, seed uint64, env func(string) string) (*Source, error) {
+	k, ok := kinds()[d.Dataset.Kind]
+	if !ok {
+		return nil, plan.Faults{{Path: "data.dataset.kind", Text: fmt.Sprintf("there is no data set %q", d.Dataset.Kind)}}
+	}
+	s := &Source{
+		data: d, kind: k, tok: tok, env: env,
+		output: prompt.NewLengths(d.Output, prompt.Mix(seed^'o')),
+		salt:   prompt.NewSalt(d.Salt, seed),
+		seed:   prompt.Mix(seed ^ 'd'),
+		most:   d.Dataset.Rows,
+	}
+	if d.Dataset.Kind == plan.DatasetVisionArena && s.most == 0 {
+		s.most = usualImages
+	}
+	if d.Prompts > 0 && (s.most == 0 || d.Prompts < s.most) {
+		s.most = d.Prompts
+	}
+	return s, nil
+}
+
+// Open implements prompt.Opener: it finds and fetches the files and reads the first
+// rows. Later no file is fetched.
+func (s *Source) Open(ctx context.Context, u prompt.Use) (err error) {
+	s.chat = u.Chat
+	if s.data.Dataset.Path != "" {
+		s.files, err = local(s.data.Dataset.Path)
+	} else {
+		err = s.openHub(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	until := time.Now().Add(readFor)
+	for len(s.kept) < readFirst && (len(s.kept) == 0 || time.Now().Before(until)) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if more, err := s.readOne(ctx, true); err != nil || !more {
+			if err != nil {
+				return err
+			}
+			break
+		}
+	}
+	if len(s.kept) == 0 {
+		return s.nothing()
+	}
+	return nil
+}
+
+func (s *Source) openHub(ctx context.Context) error {
+	d := s.data.Dataset
+	h, err := hub.New(s.env, nil)
+	if err != nil {
+		return err
+	}
+	name := d.Hub.Name
+	if name == "" {
+		name = s.kind.repo
+	}
+	if name == "" {
+		return plan.Faults{{Path: "data.dataset.path", Text: d.Kind + " has no usual place on the hub", Hint: "give path or hub.name"}}
+	}
+	s.remote = &remote{hub: h, repo: hub.Dataset(name), revision: d.Hub.Revision}
+	if s.files, err = s.remote.find(ctx, d, s.kind); err != nil {
+		return fmt.Errorf("the data set %s: %w", d.Kind, err)
+	}
+	return nil
+}
+
+// nothing says why there are no prompts.
+func (s *Source) nothing() error {
+	t := s.tally
+	d := s.data.Dataset
+	text := fmt.Sprintf("no row of %s can be used: of %d rows, %d have no request or no answer", d.Kind, t.read, t.empty)
+	hint := "it must be a file of that data set: rows with " + fmt.Sprintf("%q", s.kind.columns)
+	if t.input+t.output > 0 {
+		text += fmt.Sprintf(", %d have a prompt and %d an answer of another length than asked for", t.input, t.output)
+		hint = "widen input or output"
+	}
+	return plan.Faults{{Path: "data.dataset", Text: text, Hint: hint}}
+}
+
+// readOne reads rows until one can be used; false: there is none any more. Files are
+// fetched where fetch is true; those that were not are left out otherwise.
+func (s *Source) readOne(ctx context.Context, fetch bool) (bool, error) {
+	for !s.ended && (s.most == 0 || len(s.kept) < s.most) {
+		if s.reader == nil {
+			if err := s.openNext(ctx, fetch); err != nil {
+				return false, err
+			}
+			continue
+		}
+		row, err := s.reader.Next()
+		if errors.Is(err, io.EOF) {
+			err = s.reader.Close()
+			s.reader = nil
+			if err != nil {
+				return false, fmt.Errorf("the data set %s: %w", s.data.Dataset.Kind, err)
+			}
+			continue
+		}
+		if err != nil {
+			return false, fmt.Errorf("the data set %s: %w", s.data.Dataset.Kind, err)
+		}
+		s.tally.read++
+		if p, ok := s.take(row); ok {
+			s.kept = append(s.kept, p)
+			return true, nil
+		}
+	}
+	s.end()
+	return false, nil
+}
+
+// openNext opens the next file.
+func (s *Source) openNext(ctx context.Context, fetch bool) (err error) {
+	if len(s.files) == 0 {
+		s.ended = true
+		return nil
+	}
+	f := s.files[0]
+	if f.path == "" && !fetch {
+		var ok bool
+		if f.path, ok = s.remote.hub.Cached(s.remote.repo, s.remote.revision, f.name); !ok {
+			s.ended = true // a run does not wait for the network
+			return nil
+		}
+	}
+	if f.path == "" {
+		if f.path, err = s.remote.hub.File(ctx, s.remote.repo, s.remote.revision, f.name); err != nil {
+			return fmt.Errorf("the data set %s: %w (data.dataset.path names a local file)", s.data.Dataset.Kind, err)
+		}
+	}
+	s.files = s.files[1:]
+	if s.reader, err = rows.Open(f.path, s.kind.columns...); err != nil {
+		return fmt.Errorf("the data set %s: %w", s.data.Dataset.Kind, err)
+	}
+	return nil
+}
+
+// end closes what is open.
+func (s *Source) end() {
+	s.ended = true
+	if s.reader != nil {
+		s.reader.Close() // it was only read
+		s.reader = nil
+	}
+}
+
+// take makes a prompt of a row; false: it is none, or not of the length asked for.
+func (s *Source) take(row rows.Row) (prompt.Prompt, bool) {
+	e, ok := s.kind.read(row, s.chat)
+	if !ok || e.answer == "" && s.data.Output == (plan.Length{}) {
+		s.tally.empty++
+		return prompt.Prompt{}, false
+	}
+	p := prompt.Prompt{Text: e.text, Messages: e.messages}
+	s.measure(&p)
+	d := &s.data.Dataset
+	if !within(p.Tokens, d.Input) {
+		s.tally.input++
+		return p, false
+	}
+	p.Output = s.tok.Count(e.answer)
+	if !within(p.Output, d.Output) {
+		s.tally.output++
+		return p, false
+	}
+	if s.chat && len(e.images) > 0 {
+		s.illustrate(&p, e.images)
+	}
+	return p, true
+}
+
+func within(n int, b plan.Bounds) bool { return n >= b.Min && (b.Max == 0 || n <= b.Max) }
+
+// illustrate puts images into a prompt.
+func (s *Source) illustrate(p *prompt.Prompt, images []prompt.Part) {
+	images = images[:min(len(images), max(s.data.Dataset.Images, 1))]
+	rng := rand.New(rand.NewPCG(s.seed, uint64(len(s.kept))))
+	p.Parts = weave(p.Text, images, s.data.Dataset.At, rng)
+	for i := range images {
+		p.Hash = prompt.Mix(p.Hash ^ prompt.HashText(string(images[i].Data)))
+	}
+}
+
+// measure fills in what follows from a prompt's text.
+func (s *Source) measure(p *prompt.Prompt) {
+	if p.Messages == nil {
+		p.Tokens, p.Hash = s.tok.Count(p.Text), prompt.HashText(p.Text)
+		return
+	}
+	p.Tokens = 0
+	for _, m := range p.Messages {
+		p.Tokens += s.tok.Count(m.Content)
+	}
+	p.Hash = prompt.HashMessages(p.Messages)
+}
+
+// SetStage implements prompt.Stager.
+func (s *Source) SetStage(i int) { s.next = prompt.Place{Stage: uint64(i)} }
+
+// Next implements prompt.Source. It never ends.
+func (s *Source) Next(ctx context.Context) (prompt.Prompt, error) {
+	place := s.next
+	s.next.I++
+	for !s.ended && place.I >= uint64(len(s.kept)) {
+		if _, err := s.readOne(ctx, false); err != nil {
+			return prompt.Prompt{}, err
+		}
+	}
+	if len(s.kept) == 0 {
+		return prompt.Prompt{}, s.nothing()
+	}
+	p := s.kept[place.I%uint64(len(s.kept))]
+	if s.data.Output != (plan.Length{}) {
+		p.Output = s.output.At(place.Number())
+	}
+	if !s.salt.None() {
+		s.season(&p, place)
+	}
+	return p, nil
+}
+
+// season puts salt in front of a prompt. A chat gets it in front of the first message,
+// which is where a server's prompt begins.
+func (s *Source) season(p *prompt.Prompt, place prompt.Place) {
+	var buf [16]byte
+	word := string(s.salt.Append(buf[:0], place))
+	pictures := p.Hash
+	if p.Messages == nil {
+		p.Text = word + p.Text
+	} else {
+		p.Messages = slices.Clone(p.Messages)
+		p.Messages[0].Content = word + p.Messages[0].Content
+	}
+	s.measure(p)
+	if p.Parts != nil {
+		p.Parts = append([]prompt.Part{{Kind: prompt.Text, Text: word}}, p.Parts...)
+		p.Hash = prompt.Mix(p.Hash ^ pictures)
+	}
+}

@@ -64,7 +64,7 @@ func docs() string {
 	for _, f := range general() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", f.name, f.help)
 	}
-	fmt.Fprintf(&b, "\nEvery key is a flag by its dotted name, such as `--load.num_workers 4`: %d of them.\nLists, mappings and distributions inside unions are JSON.\n\n", len(flagsOf(schema, nil)))
+	b.WriteString("\nEvery key is a flag by its dotted name, such as `--load.num_workers 4`. Lists and mappings are JSON;\n`null` takes a section away.\n\n")
 	return b.String()
 }
 

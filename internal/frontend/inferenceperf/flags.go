@@ -19,12 +19,14 @@ type flag struct {
 	help string
 }
 
-// flagsOf lists a flag for every leaf of the schema.
+// flagsOf lists a flag for every key of the schema. Sections are flags too, in JSON, or
+// null where there shall be none.
 func flagsOf(f form, path []string) []flag {
 	var all []flag
 	for _, k := range f.keys {
 		sub := append(slices.Clip(path), k.name)
 		if k.form.kind == object {
+			all = append(all, flag{name: "--" + strings.Join(sub, "."), path: sub, form: k.form, help: k.help})
 			all = append(all, flagsOf(k.form, sub)...)
 			continue
 		}
@@ -252,7 +254,9 @@ func HelpText() string {
 	}
 	b.WriteString("\nEvery key of the config is a flag; lists and mappings are JSON:\n\n")
 	for _, f := range flagsOf(root(), nil) {
-		line(f)
+		if f.form.kind != object {
+			line(f)
+		}
 	}
 	return b.String()
 }

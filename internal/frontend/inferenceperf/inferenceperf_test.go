@@ -132,6 +132,8 @@ func TestFlags(t *testing.T) {
 		{"older name", []string{"--data.type", "shared_prefix", "--data.shared_prefix.num_groups", "3"}, func(a *Action) bool { return a.Plan.Data.SharedPrefix.Groups == 3 }},
 		{"union", []string{"--data.type", "shared_prefix", "--data.shared_prefix.question_len", `{"type": "uniform", "min": 1, "max": 9}`},
 			func(a *Action) bool { return a.Plan.Data.SharedPrefix.Question.Max == 9 }},
+		{"section", []string{"--data.type", "shared_prefix", "--data.shared_prefix", `{"output_len": 7}`}, func(a *Action) bool { return a.Plan.Data.Output.Mean == 7 }},
+		{"no section", []string{"--storage", "null"}, func(a *Action) bool { return a.Plan.Output.Dir == "" && a.Options.Dir == "" }},
 		{"null", []string{"--load.base_seed", "null"}, func(a *Action) bool { return a.Plan.Seed == uint64(moment.UnixMilli()) }},
 		{"last one wins", []string{"--load.base_seed", "3", "--load.base_seed", "4"}, func(a *Action) bool { return a.Plan.Seed == 4 }},
 		{"abbreviated", []string{"--load.base", "3"}, func(a *Action) bool { return a.Plan.Seed == 3 }},

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	frontend "inferometer/internal/frontend/inferenceperf"
+	"inferometer/internal/kit"
+	"inferometer/internal/mock"
+	"inferometer/internal/plan"
+	"inferometer/internal/run"
+)
+
+// TestExamples runs every config of examples/, and the one at the top, against the mock:
+// cut short, with the data sets of examples/data in place of those of the hub, and else
+// as it stands.
+func TestExamples(t *testing.T) {
+	t.Chdir("../..")
+	t.Setenv("HF_HUB_OFFLINE", "1")
+	files, err := filepath.Glob("examples/*/*.yml")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%d examples found: %v", len(files), err)
+	}
+	server := exampleServer(t)
+	readme, err := os.ReadFile("examples/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, "config.yml")
+	outcomes := make([]chan outcome, len(files))
+	room, temp := make(chan struct{}, 6), t.TempDir()
+	for i, file := range files {
+		outcomes[i] = make(chan outcome, 1)
+		go func() {
+			room <- struct{}{}
+			defer func() { <-room }()
+			outcomes[i] <- runExample(file, server, filepath.Join(temp, strconv.Itoa(i)))
+		}()
+	}
+	for i, file := range files {
+		name := filepath.ToSlash(strings.TrimPrefix(file, "examples"+string(filepath.Separator)))
+		t.Run(name, func(t *testing.T) {
+			if file != "config.yml" && !strings.Contains(string(readme), "("+name+")") {
+				t.Errorf("examples/README.md does not list it")
+			}
+			(<-outcomes[i]).judge(t)
+		})
+	}
+}
+
+// outcome is what came of an example.
+type outcome struct {
+	err       error // it does not even parse
+	action    *frontend.Action
+	pending   string // what it needs that is not there
+	code      int
+	out, errs string
+}
+
+// exampleServer answers to all names that the examples have.
+func exampleServer(t *testing.T) string {
+	c := mock.Default()
+	c.Strict = true
+	c.Models = []string{"mock", "my-model", "model-a", "adapter-a", "adapter-b", "adapter-c"}
+	c.SessionID, c.SessionToken = "x-session-id", "x-session-token"
+	c.Latency.TTFT, c.Latency.ITL = 2*time.Millisecond, 100*time.Microsecond
+	s, err := mock.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = s.Serve(l) }()
+	return "http://" + l.Addr().String()
+}
+
+func runExample(file, server, dir string) outcome {
+	args := []string{
+		"-c", file, "--server.base_url", server, "--storage.local_storage.path", dir, "--load.interval", "0",
+		"--tokenizer.pretrained_model_name_or_path", plan.TokenizerBuiltin, "--log-level", "WARNING",
+	}
+	a, err := frontend.Parse(args, frontend.World{ReadFile: os.ReadFile, Now: time.Now()})
+	if err != nil {
+		return outcome{err: err}
+	}
+	if _, ok := kit.Default().Sources[a.Plan.Data.Source]; !ok {
+		return outcome{pending: "data source " + a.Plan.Data.Source}
+	}
+	if a.Plan.Saturation.On() || a.Plan.Data.Trace.Arrivals != "" {
+		return outcome{pending: "sweep to saturation, and no arrivals of Azure traces"}
+	}
+	var out, errs bytes.Buffer
+	env := Env{Args: slices.Concat([]string{"inference-perf"}, args, shortened(a.Plan)), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: os.Getenv}
+	code := Main(env)
+	return outcome{action: a, code: code, out: out.String(), errs: errs.String()}
+}
+
+// judge looks for what every run leaves behind.
+func (o outcome) judge(t *testing.T) {
+	switch {
+	case o.err != nil:
+		t.Fatal(o.err)
+	case o.pending != "":
+		t.Skipf("there is no %s", o.pending)
+	case o.code != exitOK:
+		t.Fatalf("exit code %d\n%s%s", o.code, o.errs, o.out)
+	}
+	p := o.action.Options.Prefix
+	for _, want := range []string{p + "config.yaml", filepath.Join(p+frontend.RecordsDir, run.RecordsFile), filepath.Join(p+frontend.RecordsDir, run.PlanFile)} {
+		if _, err := os.Stat(filepath.Join(o.action.Options.Dir, want)); err != nil {
+			t.Error(err)
+		}
+	}
+	if strings.Contains(o.out, " failed") {
+		t.Errorf("requests failed:\n%s", o.out)
+	}
+}
+
+// shortened are flags that keep a run to a second or so.
+func shortened(p *plan.Plan) []string {
+	var args []string
+	if p.Saturation.On() {
+		args = append(args, "--load.sweep.num_requests", "40", "--load.sweep.timeout", "5", "--load.sweep.num_stages", "2", "--load.sweep.stage_duration", "1")
+	} else if s := p.Stages[0]; s.Arrival != plan.ArrivalSessions && s.Arrival != plan.ArrivalTrace {
+		var stages []map[string]int
+		for i := range p.Stages {
+			if s.Concurrency > 0 {
+				stages = append(stages, map[string]int{"num_requests": 8, "concurrency_level": 2 + i})
+			} else {
+				stages = append(stages, map[string]int{"rate": 10 + i, "duration": 1})
+			}
+		}
+		text, _ := json.Marshal(stages) // numbers and names always are JSON
+		args = append(args, "--load.stages", string(text))
+	}
+	switch p.Data.Dataset.Kind {
+	case plan.DatasetShareGPT:
+		args = append(args, "--data.path", "examples/data/sharegpt.json")
+	case plan.DatasetCNN:
+		args = append(args, "--data.path", "examples/data/cnn.json")
+	}
+	if p.Data.Source == plan.SourceConversationReplay {
+		args = append(args, "--data.conversation_replay.tool_call_latency_sec", "null")
+	}
+	if p.Probes.Prometheus.On() {
+		args = append(args, "--metrics.prometheus.scrape_interval", strconv.Itoa(1))
+	}
+	if p.Output.S3.Bucket != "" {
+		args = append(args, "--storage.simple_storage_service", "null", "--storage.google_cloud_storage", "null")
+	}
+	return args
+}

@@ -1,11 +1,12 @@
 // Package synthetic makes prompts of an exact length in tokens out of a bundled
-// text in the public domain.
+// text in the public domain, or out of the user's own.
 package synthetic
 
 import (
 	"context"
 	_ "embed" // for the text
 	"fmt"
+	"os"
 	"strings"
 
 	"inferometer/internal/plan"
@@ -48,6 +49,7 @@ const opening = 4
 // they do not begin as earlier ones did.
 type Source struct {
 	tok    Cutter
+	book   string   // words with one space or line feed between them, and one at the end
 	starts []uint32 // of each word in the book, and the end of the book
 	input  *prompt.Lengths
 	output *prompt.Lengths
@@ -72,9 +74,14 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64) (*Source, error) {
 	if !ok {
 		return nil, fmt.Errorf("synthetic prompts: the tokenizer %q cannot cut text to a number of tokens; use %q", tok.Name(), plan.TokenizerWords)
 	}
+	text, err := readBook(d.Corpus)
+	if err != nil {
+		return nil, err
+	}
 	s := &Source{
 		tok:    cutter,
-		starts: wordStarts(book),
+		book:   text,
+		starts: wordStarts(text),
 		input:  prompt.NewLengths(d.Input, prompt.Mix(seed^'i')),
 		output: prompt.NewLengths(d.Output, prompt.Mix(seed^'o')),
 		salt:   prompt.NewSalt(d.Salt, seed),
@@ -91,6 +98,30 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64) (*Source, error) {
 		s.step++
 	}
 	return s, nil
+}
+
+// mostCorpus bounds a text of the user's own; places in it have 32 bits.
+const mostCorpus = 1 << 30
+
+// readBook is the text that prompts are taken from: the bundled one where no other is
+// named.
+func readBook(name string) (string, error) {
+	if name == "" {
+		return book, nil
+	}
+	fault := func(text, hint string) error { return plan.Faults{{Path: "data.corpus", Text: text, Hint: hint}} }
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return "", fault(err.Error(), "it must be a readable text file")
+	}
+	if len(data) > mostCorpus {
+		return "", fault(fmt.Sprintf("%s has %d bytes, more than %d", name, len(data), mostCorpus), "take a part of it")
+	}
+	words := strings.Fields(strings.ToValidUTF8(string(data), "\uFFFD"))
+	if len(words) == 0 {
+		return "", fault(name+" has no words in it", "")
+	}
+	return strings.Join(words, " ") + "\n", nil
 }
 
 // words is the number of words in the book.
@@ -137,13 +168,13 @@ func (s *Source) text(number uint64, n int, place prompt.Place) (string, bool) {
 	lap := number / words
 	text, head := "", 0
 	if lap == 0 && s.salt.None() && begin+uint64(n) <= words {
-		text = book[s.starts[begin] : s.starts[begin+uint64(n)]-1]
+		text = s.book[s.starts[begin] : s.starts[begin+uint64(n)]-1]
 	} else {
 		text, head = s.assemble(lap, begin, n, place)
 	}
 	if s.made++; s.made == worthwhile {
 		if r, ok := s.tok.(ruled); ok {
-			s.cuts = r.CutsOf(book)
+			s.cuts = r.CutsOf(s.book)
 		}
 	}
 	end, ok := 0, false
@@ -177,7 +208,7 @@ func (s *Source) assemble(lap, begin uint64, n int, place prompt.Place) (text st
 func (s *Source) pour(b *strings.Builder, from, n uint64) {
 	for n > 0 {
 		to := min(from+n, s.words())
-		b.WriteString(book[s.starts[from]:s.starts[to]])
+		b.WriteString(s.book[s.starts[from]:s.starts[to]])
 		n -= to - from
 		from = 0
 	}
@@ -185,7 +216,7 @@ func (s *Source) pour(b *strings.Builder, from, n uint64) {
 
 // wordStarts is where each word of text begins, and the length of text.
 func wordStarts(text string) []uint32 {
-	starts := make([]uint32, 1, len(text)/5)
+	starts := make([]uint32, 1, 1+len(text)/5)
 	for i := range len(text) {
 		if text[i] == ' ' || text[i] == '\n' {
 			starts = append(starts, uint32(i+1))

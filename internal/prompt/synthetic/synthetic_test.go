@@ -3,6 +3,8 @@ package synthetic
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -86,6 +88,37 @@ func TestConformance(t *testing.T) {
 					Tokenizer: tok, MinOutput: 5, MaxOutput: 9, Seeded: true,
 				})
 			})
+		}
+	}
+}
+
+func TestCorpus(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, text := range []string{"  to be\r\n\r\nor\tnot  to be", "one", "caf\xe9 au lait"} {
+		d := plan.Data{Input: fixed(11), Corpus: write("own.txt", text)}
+		known := strings.Fields(strings.ToValidUTF8(text, "\uFFFD"))
+		for _, p := range prompttest.Take(t, source(t, d, 1), 40) {
+			words := strings.Fields(p.Text)
+			if len(words) != 11 || p.Tokens != 11 {
+				t.Errorf("%d words: %q", len(words), p.Text)
+			}
+			for _, w := range words {
+				if !slices.Contains(known, w) {
+					t.Errorf("%q is not of the text", w)
+				}
+			}
+		}
+	}
+	for path, want := range map[string]string{write("empty.txt", " \n"): "has no words", filepath.Join(dir, "none"): "data.corpus: "} {
+		if _, err := New(plan.Data{Input: fixed(11), Corpus: path}, token.Words{}, 1); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }

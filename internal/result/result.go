@@ -26,6 +26,9 @@ type Result struct {
 	Verdict     Verdict     `json:"verdict"`
 	Notes       []string    `json:"notes,omitempty"` // worth knowing, no fault
 	Stages      []Stage     `json:"stages"`
+	// Saturation is what the search for the rates of a sweep has found.
+	Saturation *sweep.Saturation `json:"saturation,omitempty"`
+	Services   []Service         `json:"services,omitempty"` // what the metrics of the servers say of the whole run, by source
 }
 
 // Verdict says whether the figures can be trusted.
@@ -58,7 +61,8 @@ type Stage struct {
 	Window   Window          `json:"window"`
 	Metrics  map[string]Stat `json:"metrics"`
 	Steady   *Steady         `json:"steady,omitempty"`
-	Server   *Server         `json:"server,omitempty"`  // what it says of itself
+	Server   *Server         `json:"server,omitempty"` // what it says of itself
+	Services []Service       `json:"services,omitempty"`
 	Level    *sweep.Level    `json:"level,omitempty"`   // of a measurement in windows
 	Targets  []Target        `json:"targets,omitempty"` // in the order of the plan's URLs, where there are several
 	Models   []Model         `json:"models,omitempty"`  // in the order of the plan's adapters, where it has some

@@ -1,0 +1,61 @@
+package result
+
+import "inferometer/internal/record"
+
+// The sources of a Service.
+const (
+	SourceScrape     = "scrape"     // the servers' own pages, read by this program
+	SourcePrometheus = "prometheus" // a Prometheus server
+)
+
+// Service is what the metrics of the servers say of a stage or of the whole run, under
+// names that are the same whatever the server. A metric that is missing is left out.
+type Service struct {
+	Source  string          `json:"source"`
+	Window  Window          `json:"window"`
+	Figures []record.Figure `json:"figures,omitempty"` // of all servers together
+	// Parts are the figures of each page, or of each GPU on it, where there are several.
+	Parts  []ServicePart   `json:"parts,omitempty"`
+	Series []ServiceSeries `json:"series,omitempty"`
+	Faults []string        `json:"faults,omitempty"` // what could not be had
+}
+
+// ServicePart is what one page says, or one GPU.
+type ServicePart struct {
+	Page    string          `json:"page"`
+	GPU     string          `json:"gpu,omitempty"`
+	Figures []record.Figure `json:"figures"`
+}
+
+// ServiceSeries is how a metric went over the time of a stage, all servers together:
+// a gauge as it was, a counter by its rise per second.
+type ServiceSeries struct {
+	Name   string       `json:"name"`
+	Unit   string       `json:"unit,omitempty"`
+	Points [][2]float64 `json:"points"` // seconds since the start of the run, value
+}
+
+// Figure finds a figure by its name; nil: it was not said.
+func (s *Service) Figure(name string) *record.Figure {
+	for i := range s.Figures {
+		if s.Figures[i].Name == name {
+			return &s.Figures[i]
+		}
+	}
+	return nil
+}
+
+// FromPrometheus is what a Prometheus server said; nil: nobody asked one.
+func FromPrometheus(all []Service) *Service { return serviceOf(all, SourcePrometheus) }
+
+// FromPages is what the servers' own pages said; nil: nobody read them.
+func FromPages(all []Service) *Service { return serviceOf(all, SourceScrape) }
+
+func serviceOf(all []Service, source string) *Service {
+	for i := range all {
+		if all[i].Source == source {
+			return &all[i]
+		}
+	}
+	return nil
+}

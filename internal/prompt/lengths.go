@@ -17,6 +17,7 @@ type Lengths struct {
 	dist      plan.Length
 	mu, sigma float64 // of the logarithm of a lognormal length
 	shift     float64 // what is added to it
+	least     int     // nothing is shorter
 	seed      uint64
 	pcg       *rand.PCG
 	rng       *rand.Rand
@@ -26,7 +27,7 @@ type Lengths struct {
 // zero distribution draws zeros: no length is asked for.
 func NewLengths(dist plan.Length, seed uint64) *Lengths {
 	pcg := rand.NewPCG(0, 0)
-	l := &Lengths{dist: dist, seed: seed, pcg: pcg, rng: rand.New(pcg)}
+	l := &Lengths{dist: dist, seed: seed, pcg: pcg, rng: rand.New(pcg), least: 1}
 	mean := dist.Mean
 	if dist.Shifted {
 		l.shift = float64(dist.Min)
@@ -39,6 +40,13 @@ func NewLengths(dist plan.Length, seed uint64) *Lengths {
 		variance := math.Log1p(spread * spread)
 		l.mu, l.sigma = math.Log(mean)-variance/2, math.Sqrt(variance)
 	}
+	return l
+}
+
+// NewCounts prepares to draw numbers of things, which unlike lengths may be 0.
+func NewCounts(dist plan.Length, seed uint64) *Lengths {
+	l := NewLengths(dist, seed)
+	l.least = 0
 	return l
 }
 
@@ -56,7 +64,7 @@ func (l *Lengths) At(n uint64) int {
 	l.pcg.Seed(l.seed, Mix(n))
 	switch l.dist.Dist {
 	case plan.DistUniform:
-		least := max(l.dist.Min, 1)
+		least := max(l.dist.Min, l.least)
 		return least + l.rng.IntN(max(l.dist.Max-least, 0)+1)
 	case plan.DistLognormal:
 		return l.within(l.shift + math.Exp(l.mu+l.sigma*l.rng.NormFloat64()))
@@ -74,7 +82,7 @@ func (l *Lengths) within(x float64) int {
 	if l.dist.Max > 0 {
 		most = l.dist.Max
 	}
-	return int(math.Round(min(max(x, float64(l.dist.Min), 1), float64(most))))
+	return int(math.Round(min(max(x, float64(l.dist.Min), float64(l.least)), float64(most))))
 }
 
 // skewed draws from the standard skew-normal distribution of a shape, by Azzalini's

@@ -59,6 +59,7 @@ type command struct {
 func commands() []command {
 	return append([]command{
 		{"run", "measure a server", runCommand},
+		{"study", "measure how latency changes with the length of prompts", studyCommand},
 		{"report", "make a run's reports again from its records", reportCommand},
 		{"plan", "check or print a plan, or its schema", planCommand},
 		{"tokens", "count, encode and decode text in a model's tokens", tokensMain},

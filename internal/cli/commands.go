@@ -29,6 +29,9 @@ func reportCommand(env Env, args []string) int {
 		fmt.Fprint(env.Stdout, native.ReportHelp())
 		return exitOK
 	}
+	if info, err := os.Stat(action.Dir); err == nil && info.Mode().IsRegular() {
+		return profileExportReport(env, action.Dir)
+	}
 	if genaiPerfDir(&action.Dir) {
 		return genaiPerfAgain(env, action.Dir)
 	}

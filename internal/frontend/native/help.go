@@ -34,6 +34,7 @@ func ReportHelp() string {
 	return `Make the reports of a run again, from its records alone.
 
   inferometer report DIR [flags]
+  inferometer report FILE           the averages of a profile_export.json of Perf Analyzer
 
 Example:
   inferometer report results --format console,csv

@@ -5,9 +5,9 @@ package llmperf
 import (
 	"fmt"
 	"io"
-	"math"
-	"strconv"
 	"strings"
+
+	"inferometer/internal/screen"
 )
 
 // Level is what was measured at one concurrency. Times are in seconds.
@@ -67,30 +67,13 @@ func Write(w io.Writer, l *Level) error {
 		{"p99_ttft", l.TTFT.P99},
 		{"p99_latency", l.Latency.P99},
 	} {
-		fmt.Fprintf(&b, "%s: %s\n", row.name, float(row.value))
+		fmt.Fprintf(&b, "%s: %s\n", row.name, screen.Python(row.value))
 	}
 	fmt.Fprintf(&b, "payload and results: %d %d\n", l.Payloads, l.Results)
-	fmt.Fprintf(&b, "throughput: %s infer/sec.\n", float(l.Throughput()))
+	fmt.Fprintf(&b, "throughput: %s infer/sec.\n", screen.Python(l.Throughput()))
 	// The averages above are those of one stream and fall as more run side by side.
-	fmt.Fprintf(&b, "aggregate_input_token_per_sec: %s (all streams together)\n", float(over(float64(l.InputTokens), l.Wall)))
-	fmt.Fprintf(&b, "aggregate_output_token_per_sec: %s (all streams together)\n", float(over(float64(l.OutputTokens), l.Wall)))
+	fmt.Fprintf(&b, "aggregate_input_token_per_sec: %s (all streams together)\n", screen.Python(over(float64(l.InputTokens), l.Wall)))
+	fmt.Fprintf(&b, "aggregate_output_token_per_sec: %s (all streams together)\n", screen.Python(over(float64(l.OutputTokens), l.Wall)))
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// float writes a number as Python does.
-func float(v float64) string {
-	switch {
-	case math.IsNaN(v):
-		return "nan"
-	case math.IsInf(v, 0):
-		return "inf"
-	case v != 0 && (math.Abs(v) < 1e-4 || math.Abs(v) >= 1e16):
-		return strconv.FormatFloat(v, 'e', -1, 64)
-	}
-	s := strconv.FormatFloat(v, 'f', -1, 64)
-	if !strings.Contains(s, ".") {
-		s += ".0"
-	}
-	return s
 }

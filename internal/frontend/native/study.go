@@ -1,0 +1,191 @@
+package native
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"inferometer/internal/plan"
+)
+
+// The studies.
+const (
+	StudyPrefill    = "prefill"
+	StudyGeneration = "generation"
+)
+
+// StudyAction is what a `study` command line asks for: one run for each length of prompt.
+type StudyAction struct {
+	Kind     string // StudyPrefill or StudyGeneration
+	Runs     []StudyRun
+	Warnings []string
+	Out      string // directory of charts and runs; empty: charts go to the current one
+	NoChart  bool   // write no picture
+	DryRun   bool   // print the plans and stop
+	Strict   bool   // an INVALID verdict changes the exit code
+	Help     bool   // print StudyHelp and stop
+}
+
+// StudyRun is one length.
+type StudyRun struct {
+	Length int // of its prompts, in tokens
+	Plan   *plan.Plan
+}
+
+// What a study does where the command line does not say.
+const (
+	studyLengths    = "16,64,256,1024,4096"
+	studyRequests   = "10"
+	studyWarmup     = "1"
+	prefillTokens   = "1"
+	generatedTokens = "256"
+)
+
+// studyGroups are the flags of `inferometer study`: its own, and those of `run` that are
+// about the server and its tokens.
+func studyGroups() []group {
+	groups := []group{{"Study", []option{
+		{name: "prompt-lengths", arg: "LIST", help: "lengths of prompts in tokens (" + studyLengths + ")"},
+		{name: "requests", arg: "N", help: "measured requests of each length, one at a time (" + studyRequests + ")"},
+		{name: "warmup", arg: "N", help: "requests ahead of them (" + studyWarmup + ")"},
+		{name: "output-tokens", arg: "N", help: "length of answers (prefill " + prefillTokens + ", generation " + generatedTokens + "); max_tokens and, of generation, ignore_eos go with each request"},
+		{name: "out", arg: "DIR", help: "directory for the charts and the records of each length (charts in the current one, no records)"},
+		{name: "no-chart", help: "write no picture; the chart in text is printed all the same"},
+		{name: "strict", help: "exit with 1 where the verdict on a measurement is INVALID"},
+		{name: "dry-run", help: "print the plans that this command line compiles to, and stop"},
+		{name: "help", short: "h", help: "this text"},
+	}}}
+	mine := map[string]bool{}
+	for _, o := range groups[0].options {
+		mine[o.name] = true
+	}
+	// What says how much is asked, or what, is the study's own.
+	for _, name := range []string{"input-tokens", "input-file", "prompts", "ignore-eos", "no-stream", "input-data", "shape", "batch-size", "string-length", "string-data", "sequences", "sequence-length", "goodput", "json", "all", "quiet", "name", "keep"} {
+		mine[name] = true
+	}
+	for _, g := range runGroups() {
+		if g.title == "Load" || g.title == "Levels and windows" {
+			continue
+		}
+		kept := group{title: g.title}
+		for _, o := range g.options {
+			if !mine[o.name] {
+				kept.options = append(kept.options, o)
+			}
+		}
+		if len(kept.options) > 0 {
+			groups = append(groups, kept)
+		}
+	}
+	return append(groups, group{"Seed", []option{{name: "seed", arg: "N", path: "seed", help: "the same seed gives the same prompts (0)"}}})
+}
+
+// StudyHelp is the help of `inferometer study`.
+func StudyHelp() string {
+	return `Measure how latency changes with the length of prompts, one request at a time.
+
+  inferometer study prefill    [URL] --model M [flags]   time to the first token, with answers of one token
+  inferometer study generation [URL] --model M [flags]   time between two tokens, with answers of 256
+
+Examples:
+  inferometer study prefill grpc://host:8001 --model vllm_model --prompt-lengths 16,64,256,1024,4096
+  inferometer study generation http://host:8000 --tokenizer ./model --out generation
+` + helpOf(studyGroups())
+}
+
+// Study reads the arguments of `inferometer study`. The error is a plan.Faults.
+func Study(args []string) (*StudyAction, error) {
+	v, faults := parse(studyGroups(), args)
+	if v.is("help") {
+		return &StudyAction{Help: true}, nil
+	}
+	kinds := []string{StudyPrefill, StudyGeneration}
+	a := &StudyAction{Out: v.last("out"), NoChart: v.is("no-chart"), DryRun: v.is("dry-run"), Strict: v.is("strict")}
+	if len(v.args) > 0 {
+		a.Kind, v.args = v.args[0], v.args[1:]
+	}
+	if !slices.Contains(kinds, a.Kind) {
+		if a.Kind == "" {
+			return nil, append(faults, plan.Fault{Text: "no study named", Hint: "say prefill or generation"})
+		}
+		return nil, append(faults, unknownWord("", "study", a.Kind, kinds))
+	}
+	if len(v.args) > 1 {
+		faults = append(faults, plan.Fault{Text: fmt.Sprintf("%d URLs given", len(v.args)), Hint: "a study has one request in flight: give one"})
+	}
+	lengths, bad := studyList(v)
+	faults = append(faults, bad...)
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	for _, n := range lengths {
+		p, err := studyPlan(v, a, n)
+		if err != nil {
+			return nil, err
+		}
+		a.Runs = append(a.Runs, StudyRun{Length: n, Plan: p})
+	}
+	a.Warnings = warnings(a.Runs[0].Plan)
+	if a.Runs[0].Plan.Tokenizer.StandIn() {
+		a.Warnings = append(a.Warnings, "no --tokenizer: prompts are cut with GPT-2's tokens, not the model's, and have about the lengths asked for")
+	}
+	return a, nil
+}
+
+// mostPrompt bounds the length of a prompt: ten million tokens.
+const mostPrompt = 10_000_000
+
+// studyList reads the lengths, each once and in order.
+func studyList(v values) (lengths []int, faults plan.Faults) {
+	text := studyLengths
+	if v.given("prompt-lengths") {
+		text = v.last("prompt-lengths")
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || n < 1 || n > mostPrompt {
+			faults = append(faults, plan.Fault{Where: "--prompt-lengths", Text: strconv.Quote(shorten(part)) + " is no number of tokens", Hint: "such as " + studyLengths})
+			continue
+		}
+		lengths = append(lengths, n)
+	}
+	slices.Sort(lengths)
+	return slices.Compact(lengths), faults
+}
+
+// studyPlan is the run of one length.
+func studyPlan(v values, a *StudyAction, length int) (*plan.Plan, error) {
+	flags := maps.Clone(v.flags)
+	usual := func(name, value string) {
+		if len(flags[name]) == 0 {
+			flags[name] = []string{value}
+		}
+	}
+	usual("requests", studyRequests)
+	usual("warmup", studyWarmup)
+	flags["concurrency"] = []string{"1"}
+	flags["input-tokens"] = []string{strconv.Itoa(length)}
+	if a.Kind == StudyPrefill {
+		usual("output-tokens", prefillTokens)
+	} else {
+		usual("output-tokens", generatedTokens)
+		flags["ignore-eos"] = []string{"true"}
+	}
+	delete(flags, "out")
+	if a.Out != "" {
+		flags["out"] = []string{filepath.Join(a.Out, fmt.Sprintf("prompts-of-%d", length))}
+	}
+	b := &builder{values: values{flags: flags, args: v.args}, draft: plan.NewDraft()}
+	b.arguments(func(string) ([]byte, error) { return nil, fmt.Errorf("a study takes no plan file") })
+	b.load()
+	b.plain()
+	b.special()
+	p, err := b.draft.Finish()
+	if err != nil {
+		return nil, byFlag(err)
+	}
+	return p, nil
+}

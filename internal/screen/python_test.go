@@ -1,0 +1,17 @@
+package screen
+
+import (
+	"math"
+	"testing"
+)
+
+func TestPython(t *testing.T) {
+	for want, v := range map[string]float64{
+		"0.0": 0, "1.0": 1, "0.3065654714375": 0.3065654714375, "0.0001": 1e-4, "9.5e-05": 9.5e-5, "1e+16": 1e16, "1000000000000000.0": 1e15, "33.87773848529009": 33.87773848529009,
+		"-2.5": -2.5, "nan": math.NaN(), "inf": math.Inf(1), "-inf": math.Inf(-1),
+	} {
+		if got := Python(v); got != want {
+			t.Errorf("%v is %q, want %q", v, got, want)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package study
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"inferometer/internal/importer/profileexport"
+	report "inferometer/internal/report/study"
+)
+
+// Export prints the averages of a profile export, experiment by experiment. answered: all
+// of them have a request that was.
+func Export(w io.Writer, name string) (answered bool, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	doc, err := profileexport.Read(f)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", name, err)
+	}
+	answered = true
+	for i := range doc.Experiments {
+		a := doc.Experiments[i].Averages()
+		answered = answered && a.Requests > 0
+		if err := experiment(w, doc.Experiments[i].Load, &a); err != nil {
+			return answered, err
+		}
+	}
+	return answered, nil
+}
+
+func experiment(w io.Writer, load profileexport.Load, a *profileexport.Averages) error {
+	name := "Request concurrency"
+	if load.Mode == "request_rate" {
+		name = "Request rate"
+	}
+	if _, err := fmt.Fprintf(w, "%s: %v\nRequest count: %d\n", name, load.Value, a.Requests); err != nil {
+		return err
+	}
+	if a.Requests == 0 {
+		return report.WriteNone(w, report.Prefill(), "no request was answered")
+	}
+	if err := report.WriteAverage(w, report.Prefill(), a.First()); err != nil {
+		return err
+	}
+	if a.Gaps == 0 {
+		return report.WriteNone(w, report.Generation(), "no request was answered with more than one response")
+	}
+	return report.WriteAverage(w, report.Generation(), a.Gap())
+}

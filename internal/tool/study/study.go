@@ -1,0 +1,169 @@
+// Package study measures how a language model's latency changes with the length of its
+// prompts: a run for each length, one request at a time.
+package study
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"inferometer/internal/frontend/native"
+	"inferometer/internal/kit"
+	"inferometer/internal/report/chart"
+	report "inferometer/internal/report/study"
+	"inferometer/internal/result"
+	"inferometer/internal/run"
+)
+
+// Env is what a study takes from the world.
+type Env struct {
+	Kit     kit.Kit
+	Version string
+	Out     io.Writer // the report
+	Log     io.Writer // messages
+	Width   int       // columns of the chart in text
+	Stop    <-chan struct{}
+}
+
+// Outcome is what came of a study.
+type Outcome struct {
+	Rows    []report.Row
+	Results []*result.Result // of each length that was measured
+	Charts  []string         // files
+}
+
+// Run carries out a study. What was measured before an error is in the outcome, and
+// printed.
+func Run(ctx context.Context, a *native.StudyAction, env Env) (*Outcome, error) {
+	kind, metric := report.Prefill(), "time_to_first_token"
+	if a.Kind == native.StudyGeneration {
+		kind, metric = report.Generation(), "inter_token_latency"
+	}
+	out := new(Outcome)
+	var failed error
+	for _, r := range a.Runs {
+		if err := report.WriteLength(env.Out, r.Length); err != nil {
+			return out, err
+		}
+		res, err := run.Run(ctx, r.Plan, run.Options{Kit: env.Kit, Version: env.Version, Log: env.Log, Stop: env.Stop})
+		if res == nil {
+			failed = fmt.Errorf("measuring prompts of %d tokens: %w", r.Length, err)
+			break
+		}
+		row := rowOf(r.Length, &res.Stages[0], metric)
+		out.Rows, out.Results = append(out.Rows, row), append(out.Results, res)
+		if err := errors.Join(err, average(env.Out, kind, &row)); err != nil {
+			return out, err
+		}
+		if res.Interrupted {
+			break
+		}
+	}
+	if len(out.Rows) == 0 {
+		return out, failed
+	}
+	return out, errors.Join(failed, out.finish(a, env, kind))
+}
+
+// average prints the closing line of a length.
+func average(w io.Writer, kind report.Kind, row *report.Row) error {
+	switch {
+	case row.Requests == 0:
+		return report.WriteNone(w, kind, fmt.Sprintf("all %d requests failed", row.Failed))
+	case row.Samples == 0:
+		return report.WriteNone(w, kind, "no answer had a second token")
+	}
+	return report.WriteAverage(w, kind, row.Avg/1000)
+}
+
+// rowOf is what a length's only stage says.
+func rowOf(length int, s *result.Stage, metric string) report.Row {
+	r := report.Row{
+		Asked: length, Requests: s.Counts.OK, Failed: s.Counts.Failed,
+		Input: s.Metrics["input_sequence_length"].Avg, Output: s.Metrics["output_sequence_length"].Avg,
+	}
+	m, ok := s.Metrics[metric]
+	if !ok || m.Count == 0 || m.Spread == nil {
+		return r
+	}
+	r.Samples, r.Avg, r.P50, r.P90, r.P99, r.Thin = m.Count, m.Avg, m.P50, m.P90, m.P99, m.Thin
+	return r
+}
+
+// finish prints the table and the chart and writes the pictures.
+func (o *Outcome) finish(a *native.StudyAction, env Env, kind report.Kind) error {
+	if _, err := fmt.Fprintln(env.Out); err != nil {
+		return err
+	}
+	if err := report.WriteTable(env.Out, kind, o.Rows); err != nil {
+		return err
+	}
+	figure := Figure(kind, a.Runs[0].Plan.Target.Model, o.Rows)
+	if _, err := fmt.Fprintln(env.Out); err != nil {
+		return err
+	}
+	if err := figure.Text(env.Out, env.Width); err != nil {
+		return err
+	}
+	if a.NoChart {
+		return nil
+	}
+	for _, form := range []struct {
+		ending string
+		write  func(io.Writer) error
+	}{{".png", figure.PNG}, {".svg", figure.SVG}} {
+		name := filepath.Join(a.Out, "avg_"+strings.ReplaceAll(kind.Line, "-", "_")+"_latency_chart"+form.ending)
+		if err := write(name, form.write); err != nil {
+			return err
+		}
+		o.Charts = append(o.Charts, name)
+	}
+	_, err := fmt.Fprintf(env.Out, "\nCharts: %s\n", strings.Join(o.Charts, ", "))
+	return err
+}
+
+// write makes a picture's file, whole or not at all.
+func write(name string, content func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := content(&b); err != nil {
+		return err
+	}
+	if dir := filepath.Dir(name); dir != "." {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("making the directory of the chart: %w", err)
+		}
+	}
+	if err := os.WriteFile(name, b.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("writing the chart: %w", err)
+	}
+	return nil
+}
+
+// Figure draws latency over length of prompt.
+func Figure(kind report.Kind, model string, rows []report.Row) chart.Figure {
+	panel := chart.Panel{X: "prompt length (tokens)", Y: "latency (ms)", LogX: true}
+	for _, l := range []struct {
+		name string
+		of   func(*report.Row) float64
+	}{
+		{"p90", func(r *report.Row) float64 { return r.P90 }},
+		{"average", func(r *report.Row) float64 { return r.Avg }},
+	} {
+		line := chart.Line{Name: l.name}
+		for i := range rows {
+			y := math.NaN()
+			if rows[i].Samples > 0 {
+				y = l.of(&rows[i])
+			}
+			line.Points = append(line.Points, chart.Point{X: float64(rows[i].Asked), Y: y})
+		}
+		panel.Lines = append(panel.Lines, line)
+	}
+	return chart.Figure{Title: kind.What + " of " + model, Panels: []chart.Panel{panel}}
+}

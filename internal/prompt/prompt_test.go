@@ -29,13 +29,13 @@ func TestHashMessagesSeesEveryPart(t *testing.T) {
 	seen := map[uint64]string{}
 	for name, m := range map[string][]Message{
 		"empty":     {},
-		"user hi":   {{"user", "hi"}},
-		"system hi": {{"system", "hi"}},
-		"user hi!":  {{"user", "hi!"}},
-		"shifted":   {{"userh", "i"}},
-		"two":       {{"user", "h"}, {"user", "i"}},
-		"swapped":   {{"user", "i"}, {"user", "h"}},
-		"blank":     {{"user", "hi"}, {"", ""}},
+		"user hi":   {{Role: "user", Content: "hi"}},
+		"system hi": {{Role: "system", Content: "hi"}},
+		"user hi!":  {{Role: "user", Content: "hi!"}},
+		"shifted":   {{Role: "userh", Content: "i"}},
+		"two":       {{Role: "user", Content: "h"}, {Role: "user", Content: "i"}},
+		"swapped":   {{Role: "user", Content: "i"}, {Role: "user", Content: "h"}},
+		"blank":     {{Role: "user", Content: "hi"}, {Role: "", Content: ""}},
 	} {
 		h := HashMessages(m)
 		if other, ok := seen[h]; ok {

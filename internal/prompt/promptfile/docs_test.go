@@ -80,7 +80,7 @@ func TestPageIsComplete(t *testing.T) {
 func TestLengthsOfThePage(t *testing.T) {
 	text, _ := page(t)
 	rows := regexp.MustCompile("(?m)^\\| (\\w+) \\| `(.*?)` \\| `(.*?)` \\|").FindAllStringSubmatch(text, -1)
-	if len(rows) != 4 {
+	if len(rows) != 6 {
 		t.Fatalf("%d rows of lengths", len(rows))
 	}
 	for _, row := range rows {

@@ -200,7 +200,7 @@ func TestSaltGoesInFrontOfTheFirstMessage(t *testing.T) {
 	if len(word) != 13 || rest != "s" || a.Messages[1].Content != "u" || a.Tokens != 3 {
 		t.Errorf("salted chat: %+v", a)
 	}
-	if a.Hash == b.Hash || a.Messages[0] == b.Messages[0] {
+	if a.Hash == b.Hash || a.Messages[0].Content == b.Messages[0].Content {
 		t.Error("two requests have the same salt")
 	}
 	if s.chats[0].prompt.Messages[0].Content != "s" {

@@ -93,7 +93,7 @@ func stages(t *testing.T, c Case) {
 func hashes(t *testing.T, c Case) {
 	byHash, byContent := map[uint64]string{}, map[string]uint64{}
 	for i, p := range Take(t, c.New(t, 1), many) {
-		content := fmt.Sprintf("%q %q", p.Text, p.Messages)
+		content := fmt.Sprintf("%q %+v %+v", p.Text, p.Messages, p.Parts)
 		if other, seen := byHash[p.Hash]; seen && other != content {
 			t.Errorf("prompt %d has the hash of another:\n%s\n%s", i, content, other)
 		}

@@ -55,10 +55,10 @@ func inferencePerfRun(env Env, action *frontend.Action, log logs) int {
 	const name = "inference-perf"
 	ctx, stop, done := interruptible(env)
 	defer done()
-	res, err := tool.Run(ctx, action, tool.Env{
+	out, err := tool.Run(ctx, action, tool.Env{
 		Kit: kit.Default(), Version: version(), Getenv: env.Getenv, Out: env.Stdout, Log: log.info, Stop: stop,
 	})
-	if res == nil {
+	if out == nil {
 		code := exitRun
 		var early *tool.PrepareError
 		var refused *run.PrepareError
@@ -66,6 +66,10 @@ func inferencePerfRun(env Env, action *frontend.Action, log logs) int {
 			code = exitUsage
 		}
 		return fail(env, name, err, code)
+	}
+	res := out.Result
+	for _, name := range out.Files {
+		fmt.Fprintf(log.info, "INFO - Report saved to: %s\n", name)
 	}
 	screen := terminalOf(env.Stdout, env.Getenv)
 	if err := console.Write(env.Stdout, res, console.Options{

@@ -37,6 +37,7 @@ const (
 type Options struct {
 	Percentiles []float64          // from 0 to 100
 	Goodput     map[string]float64 // longest times in seconds by the names above; nil: no goodput
+	Headers     map[string]float64 // those of them that requests carry in their headers
 	// ServerTokens: the server's count of an answer's tokens goes before that of the
 	// run's own tokenizer.
 	ServerTokens bool

@@ -2,8 +2,6 @@ package inferenceperf
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"inferometer/internal/stat"
@@ -28,7 +26,7 @@ type Goodput struct {
 	Good, Total int64
 	Tokens      int64 // of the good ones
 	Seconds     float64
-	Attainment  []Attainment // in the order of their names
+	Attainment  []Attainment // in the order of the names above
 }
 
 // Attainment is the share of requests that kept to one objective.
@@ -125,7 +123,10 @@ func (f *Fold) goodput(s *Summary, buckets []*bucket, okSeconds float64) *Goodpu
 		}
 		g.Total, g.Seconds = s.OK, okSeconds
 	}
-	for _, name := range slices.Sorted(maps.Keys(f.opt.Goodput)) {
+	for _, name := range []string{TTFT, TPOT, ITL, NTPOT, RequestLatency} {
+		if _, ok := f.opt.Goodput[name]; !ok {
+			continue
+		}
 		a := Attainment{Name: name}
 		for _, b := range buckets {
 			a.Applicable += b.applicable[name]

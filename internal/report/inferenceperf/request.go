@@ -228,7 +228,7 @@ func (r *Requests) metrics() object {
 		gaps = append(gaps, (v.TokenTimes[i] - v.TokenTimes[i-1]).Seconds())
 	}
 	limit := func(name string) any {
-		t, ok := r.opt.Goodput[name]
+		t, ok := r.opt.Headers[name]
 		return orNull(t, ok)
 	}
 	return object{

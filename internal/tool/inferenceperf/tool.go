@@ -33,19 +33,53 @@ type Env struct {
 // ConfigFile is the config in force, beside the reports.
 const ConfigFile = "config.yaml"
 
-// Run carries out a run. The result is nil where nothing was measured; an error beside
+// Outcome is what came of a run.
+type Outcome struct {
+	Result *result.Result
+	Files  []string // reports that were written
+}
+
+// tool is a command under way.
+type tool struct {
+	action  *frontend.Action
+	env     Env
+	gallery gallery
+	files   []string
+}
+
+// Run carries out a run. The outcome is nil where nothing was measured; an error beside
 // it says what could not be kept.
-func Run(ctx context.Context, a *frontend.Action, env Env) (*result.Result, error) {
-	o := &a.Options
-	if o.Dir != "" {
-		if err := saveConfig(a); err != nil {
-			return nil, &PrepareError{err}
-		}
+func Run(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error) {
+	t := &tool{action: a, env: env}
+	done, err := t.directory()
+	if err != nil {
+		return nil, &PrepareError{err}
 	}
+	defer done()
+	s := stages{}
 	res, err := run.Run(ctx, a.Plan, run.Options{
-		Kit: withTokenizer(env, a), Version: env.Version, Log: env.Log, Stop: env.Stop, Watch: env.Watch,
+		Kit: t.gallery.through(withTokenizer(env, a), a.Plan.Target.Protocol), Version: env.Version,
+		Log: env.Log, Stop: env.Stop, Watch: env.Watch, Levels: s,
 	})
-	return res, err
+	if res == nil {
+		return nil, err
+	}
+	err = errors.Join(err, t.writeReports(s))
+	return &Outcome{Result: res, Files: t.files}, err
+}
+
+// directory makes the directory of the reports, with the config in force. Without one,
+// records are kept only until the reports are on the screen.
+func (t *tool) directory() (done func(), err error) {
+	if t.action.Options.Dir != "" {
+		return func() {}, t.saveConfig()
+	}
+	dir, err := os.MkdirTemp("", "inferometer-records-*")
+	if err != nil {
+		return nil, fmt.Errorf("making a place for the records: %w", err)
+	}
+	t.action.Plan.Output.Dir = filepath.Join(dir, frontend.RecordsDir)
+	return func() { os.RemoveAll(dir) }, nil
 }
 
 // PrepareError is an error that was met before the first request.
@@ -55,16 +89,11 @@ type PrepareError struct{ error }
 func (e *PrepareError) Unwrap() error { return e.error }
 
 // saveConfig writes the config in force to where the reports go.
-func saveConfig(a *frontend.Action) error {
-	o := &a.Options
-	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+func (t *tool) saveConfig() error {
+	if err := os.MkdirAll(t.action.Options.Dir, 0o755); err != nil {
 		return fmt.Errorf("making the directory of the reports: %w", err)
 	}
-	name := filepath.Join(o.Dir, o.Prefix+ConfigFile)
-	if err := os.WriteFile(name, a.Config, 0o644); err != nil {
-		return fmt.Errorf("writing the config in force: %w", err)
-	}
-	return nil
+	return t.write(ConfigFile, func(w io.Writer) error { _, err := w.Write(t.action.Config); return err })
 }
 
 // guessTime is how long the tokenizer of a model may take that nobody named: the name

@@ -1,0 +1,281 @@
+package inferenceperf
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	dialect "inferometer/internal/dialect/inferenceperf"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+	report "inferometer/internal/report/inferenceperf"
+	"inferometer/internal/run"
+	"inferometer/internal/stat"
+	"inferometer/internal/sweep"
+)
+
+// sampleMemory is what samples may take of memory before they go to disk.
+const sampleMemory = 64 << 20
+
+// stages remembers the stages as they were run.
+type stages map[int]plan.Stage
+
+// Begin implements run.Observer.
+func (s stages) Begin(i int, stage plan.Stage) { s[i] = stage }
+
+// Window implements run.Observer.
+func (s stages) Window(int, int, sweep.Window) {}
+
+// End implements run.Observer.
+func (s stages) End(i int, stage plan.Stage, _ *sweep.Level) { s[i] = stage }
+
+// reporter writes the reports of a run out of its records.
+type reporter struct {
+	tool   *tool
+	stages stages
+	opt    dialect.Options
+	header record.Header
+	marks  map[int]record.StageMark
+	fold   *dialect.Fold
+	errs   []error
+}
+
+// writeReports makes all reports. What could not be written is told, and costs nothing
+// of the rest.
+func (t *tool) writeReports(s stages) error {
+	o := &t.action.Options
+	pool := stat.NewPool("", sampleMemory)
+	defer pool.Close()
+	r := &reporter{tool: t, stages: s, marks: map[int]record.StageMark{}, opt: dialect.Options{
+		Percentiles: o.Lifecycle.Percentiles, Goodput: o.Goodput, ServerTokens: o.Lifecycle.ServerTokens,
+		MaxMessages: o.Lifecycle.MaxErrorMessages, Tokenizer: o.TokenizerGiven, Faithful: o.Faithful,
+		Media: t.gallery.of, Pool: pool,
+	}}
+	r.opt.Headers = t.headerObjectives()
+	r.fold = dialect.NewFold(r.opt)
+	if err := r.read(); err != nil {
+		return fmt.Errorf("reading the records for the reports: %w", err)
+	}
+	r.lifecycle()
+	r.adapters()
+	r.sessions()
+	return errors.Join(append(r.errs, pool.Err())...)
+}
+
+// headerObjectives are the objectives that stand in the headers of every request.
+func (t *tool) headerObjectives() map[string]float64 {
+	target, out := &t.action.Plan.Target, map[string]float64{}
+	for name := range target.Headers {
+		for header, objective := range map[string]string{target.SLOHeaders.TTFT: dialect.TTFT, target.SLOHeaders.TPOT: dialect.TPOT} {
+			if limit, ok := t.action.Options.Goodput[objective]; ok && strings.EqualFold(name, header) {
+				out[objective] = limit
+			}
+		}
+	}
+	return out
+}
+
+// read takes every record, and writes the report of single requests on the way.
+func (r *reporter) read() error {
+	o := &r.tool.action.Options
+	if !o.Lifecycle.PerRequest || o.Dir == "" {
+		return r.each(r.fold.Add)
+	}
+	return r.tool.write(report.PerRequestFile, func(w io.Writer) error {
+		single := report.NewRequests(w, report.Fields(o.Lifecycle.Fields), &r.opt)
+		err := r.each(func(rec *record.Record) {
+			r.fold.Add(rec)
+			single.Add(rec)
+		})
+		return errors.Join(err, single.Close())
+	})
+}
+
+// each gives every request of the run.
+func (r *reporter) each(f func(*record.Record)) error {
+	file, err := record.Open(filepath.Join(r.tool.action.Plan.Output.Dir, run.RecordsFile))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	r.header = file.Header()
+	for {
+		line, err := file.Next()
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, record.ErrTruncated):
+			return nil
+		case err != nil:
+			return err
+		case line.Request != nil:
+			f(line.Request)
+		case line.Stage != nil:
+			r.marks[line.Stage.Stage] = *line.Stage
+		}
+	}
+}
+
+// lifecycle writes the summary and the reports of stages. They also go to the output,
+// between marks that scripts look for.
+func (r *reporter) lifecycle() {
+	o := &r.tool.action.Options
+	numbers := r.fold.Stages()
+	if o.Lifecycle.Summary && len(numbers) > 0 {
+		r.summary(report.SummaryFile, dialect.All(), nil, "SUMMARY")
+	}
+	for _, i := range numbers {
+		s := dialect.Scope{Stage: i}
+		if o.Lifecycle.PerStage {
+			r.summary(report.StageFile(i), s, r.load(i), fmt.Sprintf("STAGE_%d", i))
+		}
+	}
+}
+
+// load is what a stage asked for. The original calls the number of a closed loop's
+// requests its rate.
+func (r *reporter) load(i int) *report.Load {
+	s := r.stages[i]
+	l := &report.Load{Concurrency: s.Concurrency}
+	switch rate := float64(s.Requests); {
+	case s.Rate > 0:
+		l.Rate = &s.Rate
+	case s.Concurrency > 0 && r.opt.Faithful:
+		l.Rate = &rate
+	}
+	return l
+}
+
+// adapters writes the reports of adapters.
+func (r *reporter) adapters() {
+	o := &r.tool.action.Options
+	whole, staged := r.fold.Adapters()
+	if o.Lifecycle.PerAdapter {
+		for _, s := range whole {
+			r.summary(report.AdapterFile(fileName(s.Adapter)), s, nil, "")
+		}
+	}
+	if o.Lifecycle.PerAdapterStage {
+		for _, s := range staged {
+			load := r.load(s.Stage)
+			load.Concurrency = 0
+			r.summary(report.AdapterStageFile(fileName(s.Adapter), s.Stage), s, load, "")
+		}
+	}
+}
+
+// fileName is a name as a part of a file's: an adapter may be called after a path.
+func fileName(name string) string {
+	return strings.Map(func(c rune) rune {
+		if c == '/' || c == '\\' || c == 0 {
+			return '_'
+		}
+		return c
+	}, name)
+}
+
+// summary writes one report; mark is what it stands between on the output.
+func (r *reporter) summary(name string, scope dialect.Scope, load *report.Load, mark string) {
+	s, err := r.fold.Summary(scope)
+	if err != nil {
+		r.note(report.Written(name, err))
+		return
+	}
+	var b bytes.Buffer
+	r.note(report.Lifecycle(&b, s, load))
+	r.file(name, b.Bytes())
+	if mark != "" {
+		fmt.Fprintf(r.tool.env.Out, "=== START_%s ===\n%s\n=== END_%s ===\n", mark, b.Bytes(), mark)
+	}
+}
+
+func (r *reporter) note(err error) {
+	if err != nil {
+		r.errs = append(r.errs, err)
+	}
+}
+
+func (r *reporter) file(name string, content []byte) {
+	r.note(r.tool.write(name, func(w io.Writer) error { _, err := w.Write(content); return err }))
+}
+
+// sessions writes the reports of sessions, where there are any.
+func (r *reporter) sessions() {
+	o := &r.tool.action.Options
+	all := r.fold.Sessions()
+	if len(all) == 0 {
+		return
+	}
+	if o.Sessions.Summary {
+		r.sessionFile(report.SessionSummaryFile, all, nil)
+	}
+	if o.Sessions.PerStage {
+		for from := 0; from < len(all); {
+			to := from
+			for to < len(all) && all[to].Stage == all[from].Stage {
+				to++
+			}
+			stage := all[from].Stage
+			r.sessionFile(report.SessionStageFile(stage), all[from:to], r.sessionStage(stage))
+			from = to
+		}
+	}
+	if o.Sessions.PerSession {
+		r.note(r.tool.write(report.PerSessionFile, func(w io.Writer) error {
+			return report.EachSession(w, all, r.header.Start)
+		}))
+	}
+}
+
+func (r *reporter) sessionFile(name string, list []*dialect.Session, stage *report.SessionStage) {
+	s, err := r.fold.SummarizeSessions(list)
+	if err != nil {
+		r.note(report.Written(name, err))
+		return
+	}
+	r.note(r.tool.write(name, func(w io.Writer) error { return report.Sessions(w, s, stage) }))
+}
+
+// sessionStage says how a stage went.
+func (r *reporter) sessionStage(i int) *report.SessionStage {
+	s, m := r.stages[i], r.marks[i]
+	out := &report.SessionStage{
+		Stage: i, Status: "COMPLETED", Duration: (m.DrainEnd - m.Begin).Seconds(), Concurrent: s.Sessions.Concurrent,
+	}
+	teardown := (m.DrainEnd - m.SendEnd).Seconds()
+	out.Teardown = &teardown
+	if s.Concurrency > 0 {
+		out.Concurrent = s.Concurrency
+	}
+	if rate := s.Sessions.Rate; rate > 0 {
+		out.Rate = &rate
+	}
+	if limit := time.Duration(s.Sessions.Timeout).Seconds(); limit > 0 {
+		out.Timeout = &limit
+		if out.Duration >= limit {
+			out.Status = "TIMED_OUT"
+		}
+	}
+	if m.Reason == "interrupted" || m.Reason == "errors" {
+		out.Status = "FAILED"
+	}
+	return out
+}
+
+// write makes one of the run's files, where there is a directory for them.
+func (t *tool) write(name string, content func(io.Writer) error) error {
+	o := &t.action.Options
+	if o.Dir == "" {
+		return nil
+	}
+	path := filepath.Join(o.Dir, o.Prefix+name)
+	f, err := os.Create(path)
+	if err != nil {
+		return report.Written(name, err)
+	}
+	t.files = append(t.files, path)
+	return report.Written(name, errors.Join(content(f), f.Close()))
+}

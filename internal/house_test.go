@@ -58,6 +58,7 @@ var house = []struct{ name, may string }{
 
 	// Where prompts and token counts come from.
 	{"prompt/tensordata", "prompt plan tensor tensor/inputdata jsonscan"},
+	{"prompt/multimodal", "prompt plan tensor media"},
 	{"prompt/adapters", "prompt plan tensor"},
 	{"prompt/random", "prompt plan lexicon azure"},
 	{"prompt/sharedprefix", "prompt plan lexicon"},
@@ -94,6 +95,7 @@ var house = []struct{ name, may string }{
 	// The nouns.
 	{"plan", "nearest go.yaml.in/yaml/v3"},
 	{"kserve", "google.golang.org/protobuf"},
+	{"media", ""},
 	{"tensor/*", "tensor jsonscan"},
 	{"tensor", "jsonscan"},
 	{"record", "jsonscan github.com/klauspost/compress"},

@@ -9,6 +9,7 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/adapters"
+	"inferometer/internal/prompt/multimodal"
 	"inferometer/internal/prompt/templated"
 	"inferometer/internal/token"
 	"inferometer/internal/tokensource"
@@ -47,6 +48,9 @@ func (k Kit) prompts(ctx context.Context, p *plan.Plan, found *tokensource.Found
 	out.Source, err = newSource(p.Data, found.Tokenizer, p.Seed)
 	if source, ok := out.Source.(prompt.Opener); ok && err == nil {
 		err = source.Open(ctx, use(p, found))
+	}
+	if m := &p.Data.Media; err == nil && (m.Image.Count != plan.Length{} || m.Video.Count != plan.Length{} || m.Audio.Count != plan.Length{}) {
+		out.Source = multimodal.New(out.Source, p.Data.Media, p.Seed)
 	}
 	if err != nil || p.Tokenizer.StandIn() || !p.Target.Chats() || p.Data.Source == plan.SourceTensors {
 		return out, err

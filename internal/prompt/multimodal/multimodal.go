@@ -1,0 +1,286 @@
+// Package multimodal adds images, videos and sound to the prompts of another source.
+package multimodal
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"inferometer/internal/media"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/tensor"
+)
+
+// Source gives the prompts of another source with media in the user's messages. What
+// a message gets follows from its text and the seed alone: the same text has the same
+// media whenever it comes, so a conversation's history stays what it was.
+type Source struct {
+	prompt.Source
+	plan  plan.Media
+	seed  uint64
+	maker *media.Maker
+
+	mu     sync.Mutex
+	counts [3]*prompt.Lengths // of images, videos and sounds
+}
+
+// New adds media to the prompts of a source.
+func New(s prompt.Source, m plan.Media, seed uint64) *Source {
+	return &Source{
+		Source: s, plan: m, seed: seed, maker: media.NewMaker(),
+		counts: [3]*prompt.Lengths{
+			prompt.NewCounts(m.Image.Count, seed^'i'), prompt.NewCounts(m.Video.Count, seed^'v'), prompt.NewCounts(m.Audio.Count, seed^'a'),
+		},
+	}
+}
+
+// Next implements prompt.Source.
+func (s *Source) Next(ctx context.Context) (prompt.Prompt, error) {
+	p, err := s.Source.Next(ctx)
+	if err != nil {
+		return p, err
+	}
+	return s.add(p), nil
+}
+
+// add puts media into a prompt, and into those that follow it when they come.
+func (s *Source) add(p prompt.Prompt) prompt.Prompt {
+	if p.Late != nil {
+		p.Late = late{p.Late, s}
+		return p
+	}
+	if p.Rest != nil {
+		p.Rest = conversation{p.Rest, s}
+	}
+	switch {
+	case p.Body != nil || p.Inputs != nil || p.Parts != nil:
+	case len(p.Messages) == 0:
+		p.Parts = s.parts(p.Text)
+	default:
+		p.Messages = slices.Clone(p.Messages)
+		for i := range p.Messages {
+			if m := &p.Messages[i]; m.Role == "user" && m.Parts == nil {
+				m.Parts = s.parts(m.Content)
+			}
+		}
+	}
+	return p
+}
+
+// medium is one of a message's, and where in its text it stands.
+type medium struct {
+	at    float64
+	parts []prompt.Part // the frames of a video may be several
+}
+
+// parts weaves media into a text. Nil: it gets none.
+func (s *Source) parts(text string) []prompt.Part {
+	hash := prompt.HashText(text)
+	s.mu.Lock()
+	images, videos, sounds := s.counts[0].At(hash), s.counts[1].At(hash), s.counts[2].At(hash)
+	s.mu.Unlock()
+	if images+videos+sounds == 0 {
+		return nil
+	}
+	rng := rand.New(rand.NewPCG(s.seed, prompt.Mix(hash)))
+	var list []medium
+	for range images {
+		list = append(list, medium{draw(s.plan.Image.At, rng), s.image(rng)})
+	}
+	for range videos {
+		list = append(list, medium{draw(s.plan.Video.At, rng), s.video(rng)})
+	}
+	for range sounds {
+		list = append(list, medium{draw(s.plan.Audio.At, rng), s.sound(rng)})
+	}
+	return weave(text, list)
+}
+
+// weave puts media where they stand in a text, in the order in which they are given
+// where they stand at the same place.
+func weave(text string, list []medium) []prompt.Part {
+	slices.SortStableFunc(list, func(a, b medium) int {
+		switch {
+		case a.at < b.at:
+			return -1
+		case a.at > b.at:
+			return 1
+		}
+		return 0
+	})
+	starts := make([]int, 0, len(text)+1) // of characters
+	for i := range text {
+		starts = append(starts, i)
+	}
+	starts = append(starts, len(text))
+	var parts []prompt.Part
+	from := 0
+	for _, m := range list {
+		to := starts[int(m.at*float64(len(starts)-1))]
+		if to > from {
+			parts = append(parts, prompt.Part{Kind: prompt.Text, Text: text[from:to]})
+			from = to
+		}
+		parts = append(parts, m.parts...)
+	}
+	if from < len(text) {
+		parts = append(parts, prompt.Part{Kind: prompt.Text, Text: text[from:]})
+	}
+	return parts
+}
+
+// draw draws a place from 0 to 1.
+func draw(s plan.Spot, rng *rand.Rand) float64 {
+	most := s.Max
+	if most == 0 {
+		most = 1
+	}
+	x := s.Mean
+	switch s.Dist {
+	case "", plan.DistUniform:
+		return s.Min + (most-s.Min)*rng.Float64()
+	case plan.DistFixed:
+	case plan.DistLognormal:
+		if s.Mean > 0 {
+			variance := math.Log1p(s.Stddev * s.Stddev / (s.Mean * s.Mean))
+			x = s.Mean * math.Exp(math.Sqrt(variance)*rng.NormFloat64()-variance/2)
+		}
+	case plan.DistPoisson:
+		x = 0
+		for p := rng.Float64(); p > math.Exp(-s.Mean); p *= rng.Float64() {
+			x++
+		}
+	default:
+		x += s.Stddev * rng.NormFloat64()
+	}
+	return min(max(x, s.Min, 0), most, 1)
+}
+
+// pick draws one of a list by weight, of which 0 is 1.
+func pick[T any](list []T, weight func(*T) float64, usual T, rng *rand.Rand) T {
+	if len(list) == 0 {
+		return usual
+	}
+	of := func(i int) float64 {
+		if w := weight(&list[i]); w > 0 {
+			return w
+		}
+		return 1
+	}
+	sum := 0.0
+	for i := range list {
+		sum += of(i)
+	}
+	x := rng.Float64() * sum
+	for i := range list {
+		if x -= of(i); x < 0 {
+			return list[i]
+		}
+	}
+	return list[len(list)-1]
+}
+
+func colour(rng *rand.Rand) media.Colour {
+	v := rng.Uint32()
+	return media.Colour{R: uint8(v), G: uint8(v >> 8), B: uint8(v >> 16)}
+}
+
+// usualSize is that of images and videos where the plan names none.
+const usualSize = 512
+
+func (s *Source) image(rng *rand.Rand) []prompt.Part {
+	size := pick(s.plan.Image.Sizes, func(z *plan.Size) float64 { return z.Weight }, plan.Size{Width: usualSize, Height: usualSize}, rng)
+	return []prompt.Part{s.picture(size.Width, size.Height, s.plan.Image.Format == plan.ImageJPEG, rng)}
+}
+
+func (s *Source) picture(width, height int, jpeg bool, rng *rand.Rand) prompt.Part {
+	p := prompt.Part{Kind: prompt.Image, Type: "image/png", Width: width, Height: height}
+	if jpeg {
+		p.Type, p.Data = "image/jpeg", s.maker.JPEG(width, height, colour(rng))
+	} else {
+		p.Data = s.maker.PNG(width, height, colour(rng))
+	}
+	return p
+}
+
+func (s *Source) video(rng *rand.Rand) []prompt.Part {
+	clip := pick(s.plan.Video.Clips, func(c *plan.Clip) float64 { return c.Weight }, plan.Clip{Width: usualSize, Height: usualSize, Frames: 10}, rng)
+	if s.plan.Video.Format == "" || s.plan.Video.Format == plan.VideoMP4 {
+		return []prompt.Part{{
+			Kind: prompt.Video, Type: "video/mp4", Data: media.MP4(clip.Width, clip.Height, clip.Frames, colour(rng)),
+			Width: clip.Width, Height: clip.Height, Frames: clip.Frames, Length: time.Duration(clip.Frames) * time.Second / media.FramesPerSecond,
+		}}
+	}
+	frames := make([]prompt.Part, clip.Frames)
+	for i := range frames {
+		frames[i] = s.picture(clip.Width, clip.Height, s.plan.Video.Format == plan.VideoJPEGFrames, rng)
+		frames[i].Frames = i + 1
+	}
+	return frames
+}
+
+func (s *Source) sound(rng *rand.Rand) []prompt.Part {
+	clip := pick(s.plan.Audio.Clips, func(c *plan.Sound) float64 { return c.Weight }, plan.Sound{Length: plan.Duration(time.Second)}, rng)
+	length := time.Duration(clip.Length)
+	return []prompt.Part{{Kind: prompt.Audio, Type: "audio/wav", Data: media.WAV(media.Sound{Length: length}, nil), Length: length}}
+}
+
+// conversation adds media to the turns of another.
+type conversation struct {
+	prompt.Conversation
+	source *Source
+}
+
+// Next implements prompt.Conversation.
+func (c conversation) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
+	p, think, err := c.Conversation.Next(a)
+	if err != nil {
+		return p, think, err
+	}
+	if s, ok := p.Rest.(conversation); ok {
+		p.Rest = s.Conversation // once is enough
+	}
+	return c.source.add(p), think, nil
+}
+
+// late adds media to what another says when it is sent.
+type late struct {
+	prompt.Late
+	source *Source
+}
+
+// Prompt implements prompt.Late.
+func (l late) Prompt() (prompt.Prompt, error) {
+	p, err := l.Late.Prompt()
+	if err != nil {
+		return p, err
+	}
+	return l.source.add(p), nil
+}
+
+// Schedule implements prompt.Scheduler.
+func (s *Source) Schedule() []time.Duration {
+	if inner, ok := s.Source.(prompt.Scheduler); ok {
+		return inner.Schedule()
+	}
+	return nil
+}
+
+// SetStage implements prompt.Stager.
+func (s *Source) SetStage(i int) {
+	if inner, ok := s.Source.(prompt.Stager); ok {
+		inner.SetStage(i)
+	}
+}
+
+// Fit implements prompt.Fitter.
+func (s *Source) Fit(m *tensor.Model) error {
+	if inner, ok := s.Source.(prompt.Fitter); ok {
+		return inner.Fit(m)
+	}
+	return nil
+}

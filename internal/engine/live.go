@@ -17,30 +17,45 @@ type Live struct {
 // stage goes on.
 type window struct{ begin, from, to atomic.Int64 }
 
-// NewLive makes a Live for a run of so many stages.
+// NewLive makes a Live for a run of so many stages. Those with a number below 0, which
+// come before them, share one place: that of the last one begun.
 func NewLive(stages int) *Live {
-	l := &Live{windows: make([]window, stages)}
+	l := &Live{windows: make([]window, stages+1)}
 	for i := range l.windows {
-		l.windows[i].begin.Store(math.MaxInt64)
-		l.windows[i].from.Store(math.MaxInt64)
-		l.windows[i].to.Store(math.MaxInt64)
+		l.windows[i].reset()
 	}
 	return l
 }
 
-func (l *Live) begin(stage int, at time.Duration) {
-	l.windows[stage].begin.Store(int64(at))
+func (w *window) reset() {
+	w.begin.Store(math.MaxInt64)
+	w.from.Store(math.MaxInt64)
+	w.to.Store(math.MaxInt64)
 }
 
-func (l *Live) from(stage int, at time.Duration) { l.windows[stage].from.Store(int64(at)) }
-func (l *Live) to(stage int, at time.Duration)   { l.windows[stage].to.Store(int64(at)) }
+// of is the window of a stage.
+func (l *Live) of(stage int) *window {
+	if stage < 0 {
+		return &l.windows[len(l.windows)-1]
+	}
+	return &l.windows[stage]
+}
+
+func (l *Live) begin(stage int, at time.Duration) {
+	w := l.of(stage)
+	w.reset()
+	w.begin.Store(int64(at))
+}
+
+func (l *Live) from(stage int, at time.Duration) { l.of(stage).from.Store(int64(at)) }
+func (l *Live) to(stage int, at time.Duration)   { l.of(stage).to.Store(int64(at)) }
 
 // Window is the span from the end of a stage's warm-up to the end of its sending,
 // as far as it is known; what is not lies at the end of time.
 func (l *Live) Window(stage int) (from, to time.Duration) {
-	w := &l.windows[stage]
+	w := l.of(stage)
 	return time.Duration(w.from.Load()), time.Duration(w.to.Load())
 }
 
 // Begin is when a stage began; the end of time where it has not.
-func (l *Live) Begin(stage int) time.Duration { return time.Duration(l.windows[stage].begin.Load()) }
+func (l *Live) Begin(stage int) time.Duration { return time.Duration(l.of(stage).begin.Load()) }

@@ -26,6 +26,8 @@ type Facts struct {
 	Edges  []record.Edge  // of measurement windows
 	Levels []*sweep.Level // by stage, of a measurement in windows
 	Probes []record.Probe // what servers said of themselves
+
+	Saturation *sweep.Saturation // what the search for it has found; nil: there was none
 }
 
 // FoldOptions are the options of a fold for the records of a plan's run. Its Bounds, Pool
@@ -51,7 +53,7 @@ func FoldOptions(p *plan.Plan) metric.Options {
 // that are read back. A stage without a mark has none.
 func Bounds(marks []record.StageMark) func(stage int) (from, to time.Duration) {
 	return func(stage int) (from, to time.Duration) {
-		if m := markOf(marks, stage); m != nil {
+		if m := MarkOf(marks, stage); m != nil {
 			return m.WarmupEnd, m.SendEnd
 		}
 		return metric.Unknown, metric.Unknown
@@ -75,8 +77,10 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 		Host:        f.Header.Host,
 		Plan:        plan.Echo(cmp.Or(f.Asked, p)),
 	}
+	r.Saturation = f.Saturation
 	j := &judge{plan: p, facts: &f, result: r}
 	j.runNotes(fold)
+	j.saturation(f.Saturation)
 	j.clock()
 	var end time.Duration
 	for i := range p.Stages {
@@ -84,7 +88,7 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 		if i < len(sums) {
 			sum = sums[i]
 		}
-		mark := markOf(f.Stages, i)
+		mark := MarkOf(f.Stages, i)
 		st := buildStage(p, i, mark, &sum)
 		st.Server = buildServer(p, i, f.Probes, &sum.All)
 		if i < len(f.Levels) {
@@ -105,8 +109,8 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 	return r, nil
 }
 
-// markOf finds the mark of stage i; nil: it did not end.
-func markOf(marks []record.StageMark, i int) *record.StageMark {
+// MarkOf finds the mark of stage i; nil: it did not end.
+func MarkOf(marks []record.StageMark, i int) *record.StageMark {
 	for k := range marks {
 		if marks[k].Stage == i {
 			return &marks[k]

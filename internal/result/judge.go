@@ -11,6 +11,7 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
 	"inferometer/internal/stat"
+	"inferometer/internal/sweep"
 )
 
 // wholeRun is the stage of a check that is about the whole run.
@@ -91,6 +92,17 @@ func (j *judge) runNotes(fold *metric.Fold) {
 	}
 	if err := fold.SpillError(); err != nil {
 		j.note(wholeRun, "Samples could not be moved out of memory (%v): the figures are right, but took more memory. Free some disk space or set TMPDIR.", err)
+	}
+}
+
+// saturation says what the search for the rates of a sweep has found.
+func (j *judge) saturation(s *sweep.Saturation) {
+	switch {
+	case s == nil:
+	case s.Rate > 0:
+		j.note(wholeRun, "%s", s.Why)
+	case !j.facts.Interrupted:
+		j.check(Check{Stage: wholeRun, Name: "saturation", Value: s.Rate, Unit: metric.RequestRate}, s.Why)
 	}
 }
 

@@ -49,7 +49,7 @@ func Levels(p *plan.Plan, f *Facts, samples map[int][]sweep.Sample) []*sweep.Lev
 			continue
 		}
 		ended := ""
-		if m := markOf(f.Stages, i); m != nil {
+		if m := MarkOf(f.Stages, i); m != nil {
 			ended = LevelEnd(m.Reason)
 		}
 		if p.Measurement.Mode == plan.WindowStage && len(edges) > 1 {

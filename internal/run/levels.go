@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"inferometer/internal/collect"
 	"inferometer/internal/load"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
@@ -33,6 +34,7 @@ type queue struct {
 	mu    sync.Mutex
 	begun []plan.Stage
 	over  bool
+	made  []plan.Stage // in place of the plan's, of a sweep to saturation
 }
 
 func newQueue(p *plan.Plan) *queue {
@@ -45,7 +47,10 @@ func newQueue(p *plan.Plan) *queue {
 
 // most is how many stages there can be.
 func (q *queue) most() int {
-	if q.search == nil {
+	switch {
+	case q.plan.Saturation.On():
+		return q.plan.Saturation.Stages
+	case q.search == nil:
 		return len(q.plan.Stages)
 	}
 	return sweep.Most(q.plan.Levels)
@@ -56,12 +61,15 @@ func (q *queue) next() (i int, s plan.Stage, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	i = len(q.begun)
-	if q.over || i >= q.most() {
+	if q.over || i >= q.most() || q.plan.Saturation.On() && i >= len(q.made) {
 		return i, s, false
 	}
-	if q.search == nil {
+	switch {
+	case q.made != nil:
+		s = q.made[i]
+	case q.search == nil:
 		s = q.plan.Stages[i]
-	} else {
+	default:
 		level, ok := q.search.Next()
 		if !ok {
 			return i, s, false
@@ -86,6 +94,8 @@ func (q *queue) stages() []plan.Stage {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
+	case q.made != nil:
+		return q.made
 	case q.search == nil:
 		return q.plan.Stages
 	case len(q.begun) == 0:
@@ -116,16 +126,29 @@ func highest(p *plan.Plan) *plan.Plan {
 	return &q
 }
 
-// both folds a record and takes it down for windows.
-type both struct {
-	fold interface{ Add(*record.Record) }
-	tape *sweep.Tape
+// settle takes the rates of a sweep to saturation as the stages. None: there are no
+// stages to run.
+func (q *queue) settle(rates []float64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.made = sweep.StagesAt(q.plan.Stages[0], q.plan.Saturation, rates)
 }
 
+// searching lets a look at the run see a step of the search for the saturation.
+func (q *queue) searching(s plan.Stage) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.made = []plan.Stage{s}
+}
+
+// several hand a record to one after the other.
+type several []collect.Folder
+
 // Add implements collect.Folder.
-func (b both) Add(rec *record.Record) {
-	b.fold.Add(rec)
-	b.tape.Add(rec)
+func (s several) Add(rec *record.Record) {
+	for _, f := range s {
+		f.Add(rec)
+	}
 }
 
 // runStage runs one stage, in windows where the plan has them.

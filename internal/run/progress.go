@@ -29,7 +29,7 @@ const reporting = 1
 // progress tells how the run goes.
 func (r *run) progress() Progress {
 	p := Progress{
-		At: r.clock.Now(), Stage: int(r.stage.Load()), Stages: r.queue.stages(),
+		At: r.clock.Now(), Stage: int(max(r.stage.Load(), 0)), Stages: r.queue.stages(),
 		Reporting: r.phase.Load() == reporting,
 		Sent:      r.live.Sent.Load(), InFlight: r.live.InFlight.Load(),
 		Live: new(metric.Live), Failures: r.collector.Failures(),
@@ -37,12 +37,13 @@ func (r *run) progress() Progress {
 	for _, l := range r.lives {
 		p.Live.Merge(l)
 	}
-	from, to := r.live.Window(p.Stage)
+	stage := int(r.stage.Load())
+	from, to := r.live.Window(stage)
 	p.Warming = from > p.At
 	p.Draining = to <= p.At
 	p.Elapsed = min(p.At, to) - from
 	if p.Warming {
-		p.Elapsed = max(p.At-r.live.Begin(p.Stage), 0)
+		p.Elapsed = max(p.At-r.live.Begin(stage), 0)
 	}
 	return p
 }

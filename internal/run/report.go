@@ -38,6 +38,14 @@ func Report(dir string) (*result.Result, error) {
 	asked := *p
 	facts.Asked = &asked
 	p.Stages = levelsOf(p, facts.Edges)
+	if p.Saturation.On() {
+		passages := new(sweep.Passages)
+		if err := eachRequest(path, passages.Add); err != nil {
+			return nil, err
+		}
+		facts.Saturation = searchAgain(p, facts.Stages, passages)
+		p.Stages = madeStages(p, facts.Saturation.Rates)
+	}
 	facts.Incomplete = facts.Incomplete || lacksStages(&facts, len(p.Stages))
 	fold, err := metric.NewFold(foldOptions(p, result.Bounds(facts.Stages), pool, nil))
 	if err != nil {
@@ -87,7 +95,28 @@ func readFacts(path string) (result.Facts, error) {
 
 // lacksStages reports whether a run ended without all of its stages, and not because
 // someone or something stopped it.
-func lacksStages(f *result.Facts, stages int) bool { return len(f.Stages) < stages && !f.Interrupted }
+func lacksStages(f *result.Facts, stages int) bool {
+	n := 0
+	for i := range f.Stages {
+		if f.Stages[i].Stage >= 0 { // others are steps of a search
+			n++
+		}
+	}
+	return n < stages && !f.Interrupted
+}
+
+// eachRequest reads the requests of a record file, as far as they go.
+func eachRequest(path string, f func(*record.Record)) error {
+	err := eachLine(path, func(l record.Line) {
+		if l.Request != nil {
+			f(l.Request)
+		}
+	})
+	if errors.Is(err, record.ErrTruncated) {
+		return nil
+	}
+	return err
+}
 
 // eachLine reads a record file, its header included.
 func eachLine(path string, f func(record.Line)) error {

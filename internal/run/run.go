@@ -83,8 +83,9 @@ type run struct {
 	pool      *stat.Pool
 	queue     *queue
 	tape      *sweep.Tape
-	servers   *servers    // nil: they are not asked about themselves
-	probe     sweep.Probe // the same, for windows
+	passages  *sweep.Passages // of a search for the saturation
+	servers   *servers        // nil: they are not asked about themselves
+	probe     sweep.Probe     // the same, for windows
 	live      *engine.Live
 	sampler   *health.Sampler
 
@@ -150,7 +151,7 @@ func (r *run) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.queue, r.tape = newQueue(r.plan), sweep.NewTape()
+	r.queue, r.tape, r.passages = newQueue(r.plan), sweep.NewTape(), new(sweep.Passages)
 	r.live = engine.NewLive(r.queue.most())
 	r.stop = make(chan string, 1)
 	if err := r.makeFolds(); err != nil {
@@ -235,11 +236,14 @@ func (r *run) makeFolds() error {
 func (r *run) collect(decoder endpoint.Decoder) {
 	var folders []collect.Folder
 	for _, f := range r.folds {
+		all := several{f}
 		if r.plan.Measurement.On() {
-			folders = append(folders, both{f, r.tape})
-		} else {
-			folders = append(folders, f)
+			all = append(all, r.tape)
 		}
+		if r.plan.Saturation.On() {
+			all = append(all, r.passages)
+		}
+		folders = append(folders, all)
 	}
 	r.collector = collect.New(collect.Config{
 		Decoder: decoder, Writer: r.output.records(), KeepRaw: r.plan.Output.KeepRaw,
@@ -304,7 +308,10 @@ func (r *run) execute(ctx context.Context) (*result.Result, error) {
 		defer close(sampled)
 		r.sample(watch)
 	}()
-	runErr := r.stages(ctx)
+	runErr := r.saturate(ctx)
+	if runErr == nil && !r.facts.Interrupted {
+		runErr = r.stages(ctx)
+	}
 	stopWatching()
 	<-sampled
 	return r.conclude(runErr)
@@ -325,10 +332,7 @@ func (r *run) stages(ctx context.Context) error {
 				return r.endStage(record.StageMark{Stage: i, Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now, Reason: reason})
 			}
 		}
-		if w, ok := r.endpoint.(endpoint.Warmer); ok {
-			// What fails here fails again, and is recorded, when a request needs it.
-			_ = w.Warm(ctx, connectionsAhead(s))
-		}
+		r.warm(ctx, s)
 		drained := r.overlook(ctx, i)
 		mark, level, err := r.runStage(ctx, i, s)
 		drained()
@@ -340,6 +344,14 @@ func (r *run) stages(ctx context.Context) error {
 		if err != nil || r.facts.Interrupted {
 			return err
 		}
+	}
+}
+
+// warm opens connections before a stage.
+func (r *run) warm(ctx context.Context, s plan.Stage) {
+	if w, ok := r.endpoint.(endpoint.Warmer); ok {
+		// What fails here fails again, and is recorded, when a request needs it.
+		_ = w.Warm(ctx, connectionsAhead(s))
 	}
 }
 

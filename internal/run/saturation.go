@@ -1,0 +1,97 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"inferometer/internal/load"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+	"inferometer/internal/result"
+	"inferometer/internal/sweep"
+)
+
+// stepOf is the stage number of a step of the search for the saturation: records of
+// steps are told from those of stages by it.
+func stepOf(i int) int { return -1 - i }
+
+// saturate searches for the rate that the server keeps up with and makes the stages of
+// it. Where there is none, there are no stages.
+func (r *run) saturate(ctx context.Context) error {
+	if !r.plan.Saturation.On() {
+		return nil
+	}
+	hunt := sweep.NewHunt(r.plan.Saturation)
+	for i := 0; ; i++ {
+		rate, duration, ok := hunt.Next()
+		if !ok || r.facts.Interrupted {
+			break
+		}
+		mark, err := r.step(ctx, i, rate, duration)
+		if err != nil {
+			return err
+		}
+		r.collector.Settle(ctx)
+		if r.facts.Interrupted {
+			break // a step that was broken off says nothing
+		}
+		s := sweep.JudgeStep(rate, mark, r.passages.Of(stepOf(i)), r.plan.Saturation.Percentile)
+		hunt.Tell(s)
+		verdict := "kept up with"
+		if !s.Kept {
+			verdict = "not kept up with"
+		}
+		fmt.Fprintf(r.opt.Log, "Searching for the saturation: %.4g requests/s %s: %s.\n", rate, verdict, s.Why)
+	}
+	r.facts.Saturation = hunt.Found()
+	r.queue.settle(r.facts.Saturation.Rates)
+	return nil
+}
+
+// step runs one step of the search.
+func (r *run) step(ctx context.Context, i int, rate float64, duration time.Duration) (record.StageMark, error) {
+	s := r.plan.Stages[0]
+	s.Name, s.Rate, s.Duration = fmt.Sprintf("search, step %d", i+1), rate, plan.Duration(duration)
+	s.Warmup, s.Gap = plan.Warmup{}, 0
+	p := *r.plan
+	p.Stages, p.Drain, p.Seed = []plan.Stage{s}, r.plan.Saturation.Timeout, r.plan.Seed+uint64(i)+1
+	work := load.FromPlan(&p, 0)
+	work.Index = stepOf(i)
+	r.queue.searching(s)
+	r.stage.Store(int64(work.Index))
+	r.warm(ctx, s)
+	mark, err := r.engine.Run(ctx, work, r.stop)
+	if ctx.Err() != nil {
+		mark.Reason = interrupted
+	}
+	if note := r.endStage(mark); err == nil {
+		err = note
+	}
+	return mark, err
+}
+
+// madeStages are the stages of a sweep; the plan's own where its search found none.
+func madeStages(p *plan.Plan, rates []float64) []plan.Stage {
+	if len(rates) == 0 {
+		return p.Stages
+	}
+	return sweep.StagesAt(p.Stages[0], p.Saturation, rates)
+}
+
+// searchAgain makes the outcome of a search again from the marks of its steps and their
+// requests; nil: there was none.
+func searchAgain(p *plan.Plan, marks []record.StageMark, passages *sweep.Passages) *sweep.Saturation {
+	if !p.Saturation.On() {
+		return nil
+	}
+	hunt := sweep.NewHunt(p.Saturation)
+	for i := 0; ; i++ {
+		rate, _, ok := hunt.Next()
+		mark := result.MarkOf(marks, stepOf(i))
+		if !ok || mark == nil || early(*mark) {
+			return hunt.Found()
+		}
+		hunt.Tell(sweep.JudgeStep(rate, *mark, passages.Of(stepOf(i)), p.Saturation.Percentile))
+	}
+}

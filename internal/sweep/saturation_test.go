@@ -1,0 +1,159 @@
+package sweep
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+)
+
+// lanes is a server that works on so many requests at a time, each for the same time;
+// the others queue.
+type lanes struct {
+	n      int
+	takes  time.Duration
+	random bool
+	most   int // beyond so many in the queue it refuses; 0: never
+}
+
+// serve lets requests come at a rate for a time.
+func (l lanes) serve(rate float64, sending time.Duration) (record.StageMark, []Passage) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	free := make([]time.Duration, l.n)
+	var list []Passage
+	last := sending
+	for due := time.Duration(0); due < sending; {
+		k := 0
+		for i := range free {
+			if free[i] < free[k] {
+				k = i
+			}
+		}
+		p := Passage{Due: due, Sent: due}
+		if wait := free[k] - due; l.most > 0 && wait > l.takes*time.Duration(l.most)/time.Duration(l.n) {
+			p.End, p.Failed = due+time.Millisecond, true
+		} else {
+			p.End = max(due, free[k]) + l.takes
+			free[k] = p.End
+		}
+		list = append(list, p)
+		last = max(last, p.End)
+		gap := 1.0
+		if l.random {
+			gap = rng.ExpFloat64()
+		}
+		due += time.Duration(gap / rate * float64(time.Second))
+	}
+	return record.StageMark{SendEnd: sending, DrainEnd: last}, list
+}
+
+func TestHuntFindsWhatAServerCanDo(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		server   lanes
+		low, top float64
+		steps    int
+	}{
+		{"100/s", lanes{n: 10, takes: 100 * time.Millisecond}, 90, 105, 4},
+		{"100/s, random arrivals", lanes{n: 10, takes: 100 * time.Millisecond, random: true}, 80, 110, 7},
+		{"2/s, slow answers", lanes{n: 10, takes: 5 * time.Second}, 1.6, 2.2, 7},
+		{"3000/s", lanes{n: 30, takes: 10 * time.Millisecond}, 2700, 3150, 7},
+		{"refuses what it cannot do", lanes{n: 10, takes: 100 * time.Millisecond, most: 20}, 85, 105, 7},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := plan.DefaultSaturation()
+			h := NewHunt(p)
+			for {
+				rate, d, ok := h.Next()
+				if !ok {
+					break
+				}
+				mark, list := c.server.serve(rate, d)
+				h.Tell(JudgeStep(rate, mark, list, p.Percentile))
+			}
+			f := h.Found()
+			if f.Rate < c.low || f.Rate > c.top || len(f.Steps) > c.steps {
+				t.Errorf("%d steps: %s", len(f.Steps), f.Why)
+				for _, s := range f.Steps {
+					t.Logf("%+v", s)
+				}
+			}
+			if f.Above <= f.Rate || len(f.Rates) != 5 || f.Rates[4] != round(f.Rate) {
+				t.Errorf("above %v, rates %v", f.Above, f.Rates)
+			}
+		})
+	}
+}
+
+func TestStepSaysWhy(t *testing.T) {
+	base := func() (record.StageMark, []Passage) {
+		return lanes{n: 100, takes: 100 * time.Millisecond}.serve(100, 5*time.Second)
+	}
+	for _, c := range []struct {
+		name   string
+		change func(m *record.StageMark, list []Passage) []Passage
+		kept   bool
+		why    string
+	}{
+		{"kept", func(_ *record.StageMark, l []Passage) []Passage { return l }, true, "the backlog stood at 10.0 and then 10.0 requests"},
+		{"nothing came", func(_ *record.StageMark, l []Passage) []Passage { return nil }, false, "none of 0 requests was answered"},
+		{"late client", func(_ *record.StageMark, l []Passage) []Passage {
+			for i := range l {
+				l[i].Sent += 120 * time.Millisecond
+				l[i].End += 120 * time.Millisecond
+			}
+			return l
+		}, false, "requests went out 120 ms late at p99: this client or its cap on requests in flight is the limit"},
+		{"failures", func(_ *record.StageMark, l []Passage) []Passage {
+			for i := range l {
+				l[i].Failed = i%50 == 0
+			}
+			return l
+		}, false, "10 of 500 requests failed"},
+		{"not sent", func(m *record.StageMark, l []Passage) []Passage { m.Unsent = 20; return l }, false, "20 of 520 requests could not be sent in time"},
+	} {
+		m, list := base()
+		list = c.change(&m, list)
+		if s := JudgeStep(100, m, list, 95); s.Kept != c.kept || s.Why != c.why {
+			t.Errorf("%s: kept %v: %s", c.name, s.Kept, s.Why)
+		}
+	}
+}
+
+func TestServerThatAnswersNothingEndsTheHunt(t *testing.T) {
+	h := NewHunt(plan.DefaultSaturation())
+	rate, _, _ := h.Next()
+	h.Tell(JudgeStep(rate, record.StageMark{Unsent: 3}, nil, 95))
+	if _, _, more := h.Next(); more {
+		t.Error("it goes on")
+	}
+	if f := h.Found(); f.Rate != 0 || len(f.Rates) != 0 || f.Why != "No rate was found that the server keeps up with: at 400 requests/s, none of 3 requests was answered." {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestRates(t *testing.T) {
+	for _, c := range []struct {
+		kind   string
+		stages int
+		most   float64
+		want   []float64
+	}{
+		{plan.SweepLinear, 5, 101, []float64{1, 26, 51, 76, 101}},
+		{plan.SweepGeometric, 5, 100, []float64{1, 69.38, 91, 97.84, 100}},
+		{plan.SweepLinear, 1, 100, []float64{100}},
+		{plan.SweepGeometric, 1, 100, []float64{100}},
+		{plan.SweepLinear, 2, 0.5, []float64{0.25, 0.5}},
+	} {
+		got := Rates(plan.Saturation{Kind: c.kind, Stages: c.stages}, c.most)
+		for i := range c.want {
+			if len(got) != len(c.want) || math.Abs(got[i]-c.want[i]) > 0.005 {
+				t.Errorf("%s up to %v: %v, want %v", c.kind, c.most, got, c.want)
+				break
+			}
+		}
+	}
+}

@@ -97,9 +97,6 @@ func runExample(file, server, dir string) outcome {
 	if _, ok := kit.Default().Sources[a.Plan.Data.Source]; !ok {
 		return outcome{pending: "data source " + a.Plan.Data.Source}
 	}
-	if a.Plan.Saturation.On() || a.Plan.Data.Trace.Arrivals != "" {
-		return outcome{pending: "sweep to saturation, and no arrivals of Azure traces"}
-	}
 	var out, errs bytes.Buffer
 	env := Env{Args: slices.Concat([]string{"inference-perf"}, args, shortened(a.Plan)), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: os.Getenv}
 	code := Main(env)
@@ -147,6 +144,8 @@ func shortened(p *plan.Plan) []string {
 	switch p.Data.Dataset.Kind {
 	case plan.DatasetShareGPT:
 		args = append(args, "--data.path", "examples/data/sharegpt.json")
+	case plan.DatasetVisionArena:
+		args = append(args, "--data.path", "examples/data/visionarena.parquet")
 	case plan.DatasetCNN:
 		args = append(args, "--data.path", "examples/data/cnn.json")
 	}

@@ -225,7 +225,7 @@ func loadForm() form {
 		key{name: "request_timeout", form: posNumber, open: true, help: "Longest time of a request, in seconds; null: 600."},
 		key{name: "request_retries", form: countForm, def: 0, help: "Accepted and without effect: a request is sent once, and a failure is counted as one."},
 		key{name: "request_retry_backoff_sec", form: nonNegative, def: 0.5, help: "Accepted and without effect."},
-		key{name: "stage_teardown_grace_seconds", form: nonNegative, def: 120.0, help: "How long requests in flight may take once a stage was cut off."},
+		key{name: "stage_teardown_grace_seconds", form: nonNegative, def: 120.0, help: "Accepted and without effect: requests in flight have as long as `request_timeout` gives them, and a second Ctrl-C ends them at once."},
 		key{name: "lora_traffic_split", form: listOf(lora), open: true, help: "Adapters that share the traffic; the shares add up to 1."},
 		key{name: "base_seed", form: countForm, open: true, help: "The same seed gives the same prompts, lengths and arrivals; null: the time of the start, in milliseconds."},
 	)

@@ -34,6 +34,16 @@ func inferencePerfCommand(env Env, args []string) int {
 		return exitOK
 	}
 	log := levelled(env.Stderr, action.LogLevel)
+	if action.Command == frontend.Analyze {
+		files, err := tool.Analyze(action, log.info)
+		if err != nil {
+			return fail(env, name, err, exitRun)
+		}
+		if len(files) == 0 {
+			return fail(env, name, errors.New("there is nothing to draw"), exitRun)
+		}
+		return exitOK
+	}
 	if action.File != "" {
 		fmt.Fprintf(log.info, "INFO - Using configuration from: %s\n", action.File)
 	}

@@ -1,0 +1,146 @@
+// Package inferenceperf reads directories of reports that inference-perf wrote, or this
+// program in its shape.
+package inferenceperf
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The names of what a stage's latency and throughput hold.
+const (
+	TimeToFirstToken = "time_to_first_token"
+	NormalizedTime   = "normalized_time_per_output_token"
+	InterToken       = "inter_token_latency"
+
+	InputRate  = "input_tokens_per_sec"
+	OutputRate = "output_tokens_per_sec"
+	TotalRate  = "total_tokens_per_sec"
+)
+
+// Stage is the report of one stage. What a report does not say is not in the maps.
+type Stage struct {
+	Number      int
+	File        string
+	Achieved    float64  // requests per second
+	Requested   *float64 // nil: not said
+	Concurrency float64  // 0: none
+	// Latency holds statistics, such as mean, median and p99, by the metric; seconds.
+	Latency    map[string]map[string]float64
+	Throughput map[string]float64
+	// Goodput is the share of good requests in percent, GoodRate how many there were in
+	// a second; nil: not said.
+	Goodput, GoodRate *float64
+}
+
+// Report is what a directory holds.
+type Report struct {
+	Stages []Stage // in the order of their numbers
+	Faults []error // of files that could not be read
+}
+
+// stageName is the name of a stage's report, with the prefix that a user may have given.
+var stageName = regexp.MustCompile(`^(.*)stage_(\d{1,9})_lifecycle_metrics\.json$`)
+
+// ErrNoStages is a directory without reports of stages.
+var ErrNoStages = errors.New("there are no reports of stages (stage_N_lifecycle_metrics.json): report.request_lifecycle.per_stage must be on")
+
+// Read reads the reports of stages of a directory. A file that cannot be read is told of,
+// and costs nothing of the rest.
+func Read(dir fs.FS) (*Report, error) {
+	entries, err := fs.ReadDir(dir, ".")
+	if err != nil {
+		return nil, err
+	}
+	r := new(Report)
+	found := false
+	for _, e := range entries {
+		m := stageName.FindStringSubmatch(e.Name())
+		if m == nil || e.IsDir() || strings.Contains(m[1], "adapter_") {
+			continue
+		}
+		found = true
+		text, err := fs.ReadFile(dir, e.Name())
+		if err != nil {
+			r.Faults = append(r.Faults, err)
+			continue
+		}
+		s, err := Parse(text)
+		if err != nil {
+			r.Faults = append(r.Faults, fmt.Errorf("%s: %w", e.Name(), err))
+			continue
+		}
+		s.File = e.Name()
+		if s.Number, err = strconv.Atoi(m[2]); err != nil {
+			r.Faults = append(r.Faults, fmt.Errorf("%s: %w", e.Name(), err))
+			continue
+		}
+		r.Stages = append(r.Stages, *s)
+	}
+	if !found {
+		return nil, ErrNoStages
+	}
+	slices.SortStableFunc(r.Stages, func(a, b Stage) int { return a.Number - b.Number })
+	return r, nil
+}
+
+// file is the part of a report that is read.
+type file struct {
+	Load struct {
+		Achieved    *float64 `json:"achieved_rate"`
+		Requested   *float64 `json:"requested_rate"`
+		Concurrency float64  `json:"concurrency"`
+	} `json:"load_summary"`
+	Successes struct {
+		Latency    map[string]map[string]json.RawMessage `json:"latency"`
+		Throughput map[string]json.RawMessage            `json:"throughput"`
+		Goodput    struct {
+			Percentage *float64 `json:"goodput_percentage"`
+			Rate       *float64 `json:"request_goodput"`
+			OldRate    *float64 `json:"request_goodput_rate"`
+		} `json:"goodput_metrics"`
+	} `json:"successes"`
+}
+
+// Parse reads the report of a stage.
+func Parse(text []byte) (*Stage, error) {
+	var f file
+	if err := json.Unmarshal(text, &f); err != nil {
+		return nil, err
+	}
+	if f.Load.Achieved == nil {
+		return nil, errors.New("load_summary.achieved_rate is missing: it is no report of a stage")
+	}
+	s := &Stage{
+		Achieved: *f.Load.Achieved, Requested: f.Load.Requested, Concurrency: f.Load.Concurrency,
+		Latency: map[string]map[string]float64{}, Throughput: numbers(f.Successes.Throughput),
+		Goodput: f.Successes.Goodput.Percentage, GoodRate: f.Successes.Goodput.Rate,
+	}
+	if s.GoodRate == nil {
+		s.GoodRate = f.Successes.Goodput.OldRate
+	}
+	for name, values := range f.Successes.Latency {
+		if n := numbers(values); len(n) > 0 {
+			s.Latency[name] = n
+		}
+	}
+	return s, nil
+}
+
+// numbers are the members of an object that are numbers.
+func numbers(raw map[string]json.RawMessage) map[string]float64 {
+	out := map[string]float64{}
+	for name, text := range raw {
+		var v *float64
+		if json.Unmarshal(text, &v) == nil && v != nil {
+			out[name] = *v
+		}
+	}
+	return out
+}

@@ -1,0 +1,331 @@
+package inferenceperf
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	frontend "inferometer/internal/frontend/inferenceperf"
+	importer "inferometer/internal/importer/inferenceperf"
+	"inferometer/internal/report/chart"
+)
+
+// LegendFile says which directory each line of overlaid charts is about.
+const LegendFile = "analyzed_reports_legend.json"
+
+// Analyze draws the charts of directories of reports: each into its own directory and,
+// where that is asked for, all of them over one another. It gives the files that it
+// wrote; the error tells of every directory that could not be read.
+func Analyze(a *frontend.Action, log io.Writer) ([]string, error) {
+	an := &analysis{stats: statistics(a.Percentiles), log: log}
+	var read []subject
+	for _, dir := range a.Dirs {
+		fmt.Fprintf(log, "INFO - Analyzing reports in %s\n", dir)
+		r, err := importer.Read(os.DirFS(dir))
+		if err != nil {
+			an.note(fmt.Errorf("%s: %w", dir, err))
+			continue
+		}
+		for _, f := range r.Faults {
+			an.note(fmt.Errorf("%s: %w", dir, f))
+		}
+		if len(r.Stages) == 0 {
+			continue
+		}
+		s := subject{dir: dir, stages: r.Stages}
+		an.lacking(s)
+		an.draw(dir, []subject{s})
+		read = append(read, s)
+	}
+	if a.Unified != "" && len(read) > 0 {
+		an.unified(a.Unified, read)
+	}
+	return an.files, errors.Join(an.errs...)
+}
+
+// analysis is the work of drawing charts.
+type analysis struct {
+	stats []statistic
+	log   io.Writer
+	files []string
+	errs  []error
+}
+
+func (an *analysis) note(err error) {
+	if err != nil {
+		an.errs = append(an.errs, err)
+	}
+}
+
+// subject is one directory of reports.
+type subject struct {
+	dir    string
+	name   string // in legends; empty: it is alone
+	stages []importer.Stage
+}
+
+// statistic is what is drawn of a latency.
+type statistic struct{ key, name string }
+
+// statistics are those that the user asks for: percentiles, or mean, min and max.
+func statistics(names []string) []statistic {
+	if len(names) == 0 {
+		return []statistic{{"mean", "Mean"}}
+	}
+	var out []statistic
+	for _, n := range names {
+		s := statistic{"p" + n, "p" + n}
+		switch n {
+		case "mean", "min", "max":
+			s = statistic{n, strings.ToUpper(n[:1]) + n[1:]}
+		case "50", "median":
+			s = statistic{"median", "Median"}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// lacking tells of percentiles that a directory's reports do not have.
+func (an *analysis) lacking(s subject) {
+	have := map[string]bool{}
+	for i := range s.stages {
+		for _, values := range s.stages[i].Latency {
+			for key := range values {
+				have[key] = true
+			}
+		}
+	}
+	for _, st := range an.stats {
+		if len(have) > 0 && !have[st.key] {
+			an.note(fmt.Errorf("%s: no report has %s: there are %s", s.dir, st.name, strings.Join(slices.Sorted(maps.Keys(have)), ", ")))
+		}
+	}
+}
+
+// unified draws all directories over one another.
+func (an *analysis) unified(dir string, all []subject) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		an.note(fmt.Errorf("making the directory of the overlaid charts: %w", err))
+		return
+	}
+	var legend bytes.Buffer
+	legend.WriteString("{")
+	for i := range all {
+		all[i].name = fmt.Sprintf("Report %d", i+1)
+		path, _ := json.Marshal(all[i].dir)
+		if i > 0 {
+			legend.WriteByte(',')
+		}
+		fmt.Fprintf(&legend, "\n  %q: %s", all[i].name, path)
+		all[i].name += " (" + shortName(all[i].dir) + ")"
+	}
+	legend.WriteString("\n}")
+	an.save(filepath.Join(dir, LegendFile), func(w io.Writer) error { _, err := w.Write(legend.Bytes()); return err })
+	an.draw(dir, all)
+}
+
+// shortName is the end of a directory's path, cut to what a legend has room for.
+func shortName(dir string) string {
+	const most = 24
+	name := []rune(filepath.Base(filepath.Clean(dir)))
+	if len(name) > most {
+		return string(name[:most-1]) + "…"
+	}
+	return string(name)
+}
+
+func (an *analysis) save(path string, content func(io.Writer) error) {
+	f, err := os.Create(path)
+	if err != nil {
+		an.note(err)
+		return
+	}
+	if err := errors.Join(content(f), f.Close()); err != nil {
+		an.note(fmt.Errorf("writing %s: %w", path, err))
+		return
+	}
+	an.files = append(an.files, path)
+	fmt.Fprintf(an.log, "INFO - Chart saved to %s\n", path)
+}
+
+// draw makes the charts of subjects.
+func (an *analysis) draw(dir string, all []subject) {
+	for _, c := range an.charts() {
+		f := chart.Figure{Title: c.title}
+		for _, p := range c.panels {
+			if p := p.over(all); p != nil {
+				f.Panels = append(f.Panels, *p)
+			}
+		}
+		if len(f.Panels) == 0 {
+			continue
+		}
+		path := filepath.Join(dir, c.file)
+		an.save(path+".png", f.PNG)
+		an.save(path+".svg", f.SVG)
+	}
+}
+
+// picture is one file of panels side by side.
+type picture struct {
+	file, title string
+	panels      []panel
+}
+
+// value is a number of a stage; false: the stage does not have it.
+type value func(s *importer.Stage) (float64, bool)
+
+// panel is one pair of axes, with a line for each of its pairs of values.
+type panel struct {
+	title, x, y string
+	lines       []line
+}
+
+type line struct {
+	name string // empty: there is one line alone
+	x, y value
+}
+
+// over is the panel with the lines of every subject; nil: there is nothing to draw.
+func (p *panel) over(all []subject) *chart.Panel {
+	out := &chart.Panel{Title: p.title, X: p.x, Y: p.y}
+	for _, s := range all {
+		for _, l := range p.lines {
+			var points []chart.Point
+			for i := range s.stages {
+				x, okX := l.x(&s.stages[i])
+				y, okY := l.y(&s.stages[i])
+				if okX && okY {
+					points = append(points, chart.Point{X: x, Y: y})
+				}
+			}
+			if len(points) == 0 {
+				continue
+			}
+			slices.SortStableFunc(points, func(a, b chart.Point) int { return cmp.Compare(a.X, b.X) })
+			out.Lines = append(out.Lines, chart.Line{Name: strings.TrimSpace(s.name + " " + l.name), Points: points})
+		}
+	}
+	if len(out.Lines) == 0 {
+		return nil
+	}
+	return out
+}
+
+// rate is the rate that a stage of a rate came to.
+func rate(s *importer.Stage) (float64, bool) { return s.Achieved, s.Concurrency == 0 }
+
+// concurrency is that of a closed loop.
+func concurrency(s *importer.Stage) (float64, bool) { return s.Concurrency, s.Concurrency > 0 }
+
+// latency is a statistic of a latency in milliseconds.
+func latency(metric, key string) value {
+	return func(s *importer.Stage) (float64, bool) {
+		v, ok := s.Latency[metric][key]
+		return v * 1e3, ok && !math.IsNaN(v)
+	}
+}
+
+func throughput(name string) value {
+	return func(s *importer.Stage) (float64, bool) {
+		v, ok := s.Throughput[name]
+		return v, ok
+	}
+}
+
+func given(pick func(*importer.Stage) *float64) value {
+	return func(s *importer.Stage) (float64, bool) {
+		if v := pick(s); v != nil {
+			return *v, true
+		}
+		return 0, false
+	}
+}
+
+// charts are all charts, in the order in which they are written.
+func (an *analysis) charts() []picture {
+	const qps, level = "QPS (achieved rate)", "Concurrency"
+	return []picture{
+		{"latency_vs_concurrency", "Latency vs Concurrency", an.latencies(level, "Concurrency", concurrency)},
+		{"throughput_vs_concurrency", "Throughput vs Concurrency", throughputs(level, "Concurrency", concurrency)},
+		{"latency_vs_qps", "Latency vs Request Rate", an.latencies(qps, "QPS", rate)},
+		{"throughput_vs_qps", "Throughput vs Request Rate", throughputs(qps, "QPS", rate)},
+		{"goodput_vs_qps", "Goodput vs Request Rate", []panel{
+			{"Goodput % vs. QPS", qps, "Goodput (%)", []line{{"", rate, given(func(s *importer.Stage) *float64 { return s.Goodput })}}},
+			{"Request Goodput Rate vs. QPS", qps, "Goodput Rate (req/s)", []line{{"", rate, given(func(s *importer.Stage) *float64 { return s.GoodRate })}}},
+		}},
+		{"throughput_vs_latency", "Latency vs Throughput", an.tradeoffs()},
+	}
+}
+
+// times are the latencies that charts are about.
+func times() []struct{ metric, title, label string } {
+	return []struct{ metric, title, label string }{
+		{importer.TimeToFirstToken, "Time to First Token", "TTFT (ms)"},
+		{importer.NormalizedTime, "Norm. Time per Output Token", "Norm. Time (ms/token)"},
+		{importer.InterToken, "Inter-Token Latency", "ITL (ms)"},
+	}
+}
+
+// labelled is an axis of latencies: it names the statistic where there is one alone.
+func (an *analysis) labelled(label string) string {
+	if len(an.stats) == 1 {
+		return an.stats[0].name + " " + label
+	}
+	return label
+}
+
+// lineName tells statistics apart where there are several.
+func (an *analysis) lineName(s statistic) string {
+	if len(an.stats) == 1 {
+		return ""
+	}
+	return s.name
+}
+
+func (an *analysis) latencies(x, against string, at value) []panel {
+	var out []panel
+	for _, t := range times() {
+		p := panel{title: t.title + " vs. " + against, x: x, y: an.labelled(t.label)}
+		for _, s := range an.stats {
+			p.lines = append(p.lines, line{an.lineName(s), at, latency(t.metric, s.key)})
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func throughputs(x, against string, at value) []panel {
+	var out []panel
+	for _, t := range []struct{ name, title string }{
+		{importer.InputRate, "Input"}, {importer.OutputRate, "Output"}, {importer.TotalRate, "Total"},
+	} {
+		out = append(out, panel{t.title + " Tokens/sec vs. " + against, x, "Tokens/sec", []line{{"", at, throughput(t.name)}}})
+	}
+	return out
+}
+
+// tradeoffs set throughput against each latency.
+func (an *analysis) tradeoffs() []panel {
+	list := times()
+	list[0], list[1] = list[1], list[0]
+	var out []panel
+	for _, t := range list {
+		p := panel{title: "Throughput vs. " + t.title, x: an.labelled(t.label), y: "Output Tokens/sec"}
+		for _, s := range an.stats {
+			p.lines = append(p.lines, line{an.lineName(s), latency(t.metric, s.key), throughput(importer.OutputRate)})
+		}
+		out = append(out, p)
+	}
+	return out
+}

@@ -187,9 +187,7 @@ func (d *Draft) infer() {
 	d.inferSaturation()
 	d.inferAnthropic()
 	d.inferTriton()
-	if p.Target.Endpoint == EndpointEmbeddings && !d.Given("target.streaming") {
-		p.Target.Streaming = false
-	}
+	d.inferHTTP()
 	p.Data.Input = p.Data.Input.complete()
 	p.Data.Output = p.Data.Output.complete()
 	for i := range p.Stages {

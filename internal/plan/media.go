@@ -200,6 +200,20 @@ func (c *checker) media(d *Data) {
 	}
 }
 
+// mediaFor checks that what is asked can hold media.
+func (c *checker) mediaFor(p *Plan) {
+	m, t := &p.Data.Media, &p.Target
+	switch {
+	case m.zero():
+	case t.Protocol == ProtocolTriton || t.Endpoint == EndpointCompletions:
+		c.lacks("data.media", "target.endpoint", "endpoint "+quote(t.Endpoint)+" takes text alone", "use chat or messages")
+	case t.Protocol == ProtocolAnthropic && m.Audio.Count != Length{}:
+		c.lacks("data.media.audio", "target.protocol", "messages of Anthropic's API hold no sound", "use protocol openai, or leave it out")
+	case t.Protocol == ProtocolAnthropic && m.Video.Count != Length{} && (m.Video.Format == "" || m.Video.Format == VideoMP4):
+		c.lacks("data.media.video", "target.protocol", "messages of Anthropic's API hold no video", "set its format to png_frames or jpeg_frames")
+	}
+}
+
 func (c *checker) pixels(path string, width, height int, weight float64) {
 	if width < 1 || width > mostPixels || height < 1 || height > mostPixels {
 		c.add(path, fmt.Sprintf("width and height must be from 1 to %d, are %d and %d", mostPixels, width, height), "")

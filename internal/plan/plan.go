@@ -80,14 +80,15 @@ type Plan struct {
 // Target is the server under test and how to speak to it.
 type Target struct {
 	URLs     []string // requests are dealt out in turn; none: the built-in mock
-	Protocol string   // "openai", "anthropic" or "triton"
+	Protocol string   // "openai", "anthropic", "triton" or "http"
 	// Transport is "http" or "grpc"; empty is http. The scheme of a URL says the
 	// same: grpc:// and grpcs:// are Triton's gRPC service.
 	Transport string
 	// Endpoint is "chat", "completions" or "embeddings" of OpenAI, "messages" of
-	// Anthropic, "stream", "infer" or "generate" of Triton.
+	// Anthropic, "stream", "infer" or "generate" of Triton, and those of ProtocolHTTP.
 	Endpoint  string
 	Path      string // in place of the endpoint's usual one
+	Template  string // with endpoint "template": a file, or TemplateEmbedQA
 	Model     string // empty: the first that the server lists
 	Streaming bool
 	Headers   map[string]string
@@ -135,6 +136,7 @@ type Data struct {
 	Input     Length
 	Output    Length
 	IgnoreEOS bool
+	Batch     int    // texts in a request, where one may hold several; 0: 1
 	MinTokens bool   // send min_tokens equal to the output length
 	Salt      string // "", "request" or "stage": a prefix that no cache has seen
 	Tensors   Tensors

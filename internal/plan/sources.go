@@ -90,6 +90,7 @@ func (c *checker) sources(p *Plan) {
 	c.conversations(d)
 	c.replay(p)
 	c.media(d)
+	c.mediaFor(p)
 	c.adapters(d.Adapters)
 }
 

@@ -23,7 +23,7 @@ data:
     bad_tool_calls: use_recorded
   media:
     image: {count: 2, at: {dist: fixed, mean: 0.5}, sizes: [{width: 10, height: 20, weight: 2}], format: jpeg}
-    audio: {count: {dist: poisson, mean: 0.5}, clips: [{length: 2s}]}
+    video: {count: {dist: poisson, mean: 0.5}, clips: [{width: 8, height: 8, frames: 2}], format: png_frames}
   adapters: [{name: a, share: 0.25}, {name: b, share: 75%}]
 stages:
   - arrival: sessions
@@ -88,7 +88,17 @@ func TestSourceFaults(t *testing.T) {
 		{stage + "data: {source: otel_trace}", "data.replay: needs one of dir, files and hub, has 0"},
 		{stage + "data: {source: mock, replay: {dir: x}}", "data.replay: contradicts source: mock"},
 		{stage + "data: {media: {image: {count: 1, sizes: [{width: 0, height: 3}]}}}", "width and height must be from 1"},
-		{stage + "data: {media: {image: {count: 1-3}}}", ""},
+		{stage + "data: {media: {image: {count: 1-3}, audio: {count: 1, clips: [{length: 2s}]}}}", ""},
+		{stage + "target: {endpoint: completions}\ndata: {media: {image: {count: 1}}}", `data.media: endpoint "completions" takes text alone`},
+		{stage + "target: {protocol: anthropic}\ndata: {media: {audio: {count: 1}}}", "data.media.audio: messages of Anthropic's API hold no sound"},
+		{stage + "target: {protocol: anthropic}\ndata: {media: {video: {count: 1}}}", "data.media.video: messages of Anthropic's API hold no video"},
+		{stage + "target: {protocol: http, endpoint: rerank}\ndata: {batch: 5}", ""},
+		{stage + "target: {protocol: http, endpoint: rerank, streaming: true}", "target.streaming: rerank gives one answer"},
+		{stage + "target: {protocol: http, endpoint: rerank}\ndata: {output: 5}", "data.output: rerank has no output length"},
+		{stage + "target: {protocol: http, endpoint: template}", "target.template: is missing"},
+		{stage + "target: {template: x}", "target.template: belongs to endpoint template"},
+		{stage + "target: {protocol: http, endpoint: image_retrieval}", "data.media.image.count: is missing"},
+		{stage + "data: {batch: 5}", "data.batch: endpoint \"chat\" takes one text"},
 		{stage + "data: {adapters: [{name: a, share: 0.5}]}", "the shares add up to 0.5, not to 1"},
 		{stage + "target: {protocol: anthropic, endpoint: chat}", "target.endpoint: unknown value"},
 		{stage + "target: {session: {id: 'a b'}}", "target.session.id"},

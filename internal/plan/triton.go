@@ -141,8 +141,11 @@ func (c *checker) protocol(t *Target) {
 		return
 	}
 	names := endpointNames()
-	if t.Protocol == ProtocolAnthropic {
+	switch t.Protocol {
+	case ProtocolAnthropic:
 		names = []string{EndpointMessages}
+	case ProtocolHTTP:
+		names = httpEndpoints()
 	}
 	c.choice("target.endpoint", t.Endpoint, names)
 	if t.Transport == TransportGRPC {

@@ -133,7 +133,7 @@ func (c *checker) target(t *Target) {
 	for i, u := range t.URLs {
 		c.url(fmt.Sprintf("target.urls[%d]", i), u)
 	}
-	c.choice("target.protocol", t.Protocol, []string{ProtocolOpenAI, ProtocolAnthropic, ProtocolTriton})
+	c.choice("target.protocol", t.Protocol, []string{ProtocolOpenAI, ProtocolAnthropic, ProtocolTriton, ProtocolHTTP})
 	c.protocol(t)
 	c.routing(t)
 	if t.Path != "" && !strings.HasPrefix(t.Path, "/") {
@@ -228,6 +228,7 @@ func (c *checker) data(p *Plan) {
 	c.choice("data.source", d.Source, sourceNames())
 	c.tensors(p)
 	c.sources(p)
+	c.bare(p)
 	switch {
 	case d.Source == SourceFile && d.File == "":
 		c.add("data.file", "is missing", "give the file that holds the prompts")

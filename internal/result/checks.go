@@ -147,7 +147,7 @@ func (j *judge) tokens(i int, sum *metric.Stage) {
 
 // short judges whether answers had the length asked for.
 func (j *judge) short(i int, sum *metric.Stage) {
-	if j.plan.Target.Endpoint == plan.EndpointEmbeddings {
+	if !j.plan.Target.Generates() {
 		return
 	}
 	c, n := &sum.Counts, sum.Whole.Totals.OK

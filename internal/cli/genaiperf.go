@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	frontend "inferometer/internal/frontend/genaiperf"
+	"inferometer/internal/frontend/perfanalyzer"
 	"inferometer/internal/kit"
 	"inferometer/internal/progress"
 	report "inferometer/internal/report/genaiperf"
@@ -24,7 +25,7 @@ import (
 // for bad usage.
 func genaiPerfCommand(env Env, args []string) int {
 	const name = "genai-perf"
-	action, err := frontend.Parse(args)
+	action, err := frontend.Reader{Analyzer: analyzerFlags}.Parse(args)
 	if err != nil {
 		return fail(env, name, err, exitUsage)
 	}
@@ -58,6 +59,34 @@ func genaiPerfCommand(env Env, args []string) int {
 		debug.SetGCPercent(gcPercent)
 	}
 	return genaiPerfProfile(env, action)
+}
+
+// analyzerFlags reads a command line of Perf Analyzer for GenAI-Perf, which hands over
+// what stands behind "--".
+func analyzerFlags(args []string) (*frontend.Passed, error) {
+	files := disk()
+	onDisk := files.Kind
+	files.Kind = func(name string) string {
+		if name == frontend.Inputs {
+			return "file"
+		}
+		return onDisk(name)
+	}
+	a, err := perfanalyzer.Parse(args, files)
+	if err != nil {
+		return nil, err
+	}
+	if a.Plan == nil {
+		return nil, errors.New("help and version stand in front of --")
+	}
+	p := &frontend.Passed{Plan: a.Plan, Warnings: a.Warnings}
+	if a.CSV != "" {
+		p.Files = append(p.Files, "-f")
+	}
+	if a.Export != "" {
+		p.Files = append(p.Files, "--profile-export-file")
+	}
+	return p, nil
 }
 
 // genaiPerfProfile carries out a run and prints its table.

@@ -114,9 +114,18 @@ type Objective struct {
 	Value  float64
 }
 
+// Reader reads command lines. What it lacks is refused where a command line asks for it.
+type Reader struct {
+	// Analyzer reads a command line of Perf Analyzer, for the flags behind "--".
+	Analyzer func(args []string) (*Passed, error)
+}
+
+// Parse reads the arguments of `genai-perf` without anything beyond them.
+func Parse(args []string) (*Action, error) { return Reader{}.Parse(args) }
+
 // Parse reads the arguments of `genai-perf`. The error is a plan.Faults with
 // everything that is wrong.
-func Parse(args []string) (*Action, error) {
+func (r Reader) Parse(args []string) (*Action, error) {
 	v := scan(args)
 	switch {
 	case v.given("help") || len(args) == 0:
@@ -133,7 +142,7 @@ func Parse(args []string) (*Action, error) {
 			release = r
 		}
 	}
-	b := &builder{values: v, a: &Action{Command: Profile}}
+	b := &builder{values: v, a: &Action{Command: Profile}, analyzer: r.Analyzer}
 	b.a.Settings.Release = release
 	b.a.Notes = v.foreign(release)
 	b.a.DryRun, b.a.Strict = v.given("dry-run"), v.given("strict")

@@ -181,7 +181,7 @@ func flagCases() []flagCase {
 // settingsOf are the settings of a command line, field by field.
 func settingsOf(t *testing.T, args []string) (map[string]json.RawMessage, *Action) {
 	t.Helper()
-	a, err := Parse(args)
+	a, err := Reader{Analyzer: analyzer}.Parse(args)
 	if err != nil {
 		t.Fatalf("%q: %v", args, err)
 	}
@@ -398,7 +398,8 @@ func meaningFaults() []faultCase {
 		{"-m m --input-type file --dataset openorca", "--dataset: contradicts --input-type file"},
 		{"profile -m m --service-kind tensorrtllm_engine", "use --service-kind triton --backend tensorrtllm"},
 		{"profile -m m --endpoint-type dynamic_grpc", "are not served"},
-		{ok + "-- --shared-memory system", "-- --shared-memory: this flag of perf_analyzer is not served here"},
+		{ok + "-- --shared-memory cuda", "cuda"},
+		{"profile -m m --backend vllm -- --shared-memory system", "-- --shared-memory: prompts are sent"},
 		{ok + "--fixed-schedule maybe", `takes no value, or true, not "maybe"`},
 		{ok + "--input-file synthetic:a,b", "synthetic: belongs to --endpoint-type rankings"},
 		{ok + "--image-width-mean 10 --image-height-mean 10", "--image-width-mean: belongs to --endpoint-type multimodal"},
@@ -442,7 +443,7 @@ func meaningFaults() []faultCase {
 
 func TestFaults(t *testing.T) {
 	for _, tt := range faultCases() {
-		_, err := Parse(strings.Fields(tt.args))
+		_, err := Reader{Analyzer: analyzer}.Parse(strings.Fields(tt.args))
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s:\n%v\nwant %s", tt.args, err, tt.want)
 		}

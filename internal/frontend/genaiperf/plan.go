@@ -30,48 +30,6 @@ func (b *builder) refuse() {
 			b.fault(u.as, "is not served", "see docs/genai-perf.md for what is")
 		}
 	}
-	if b.given("server-metrics") {
-		b.note("%s has no effect: metrics of GPUs are not served", b.as("server-metrics"))
-	}
-	b.passThrough()
-}
-
-// passThrough reads flags of Perf Analyzer that stand behind "--".
-func (b *builder) passThrough() {
-	for i := 0; i < len(b.pass); i++ {
-		name, value, attached := strings.Cut(b.pass[i], "=")
-		switch name {
-		case "--async", "--sync", "-a", "-v", "--verbose":
-			continue
-		}
-		if !attached && i+1 < len(b.pass) && !isFlag(b.pass[i+1]) {
-			i++
-			value = b.pass[i]
-		}
-		switch name {
-		case "--max-threads", "--string-length":
-			b.note("-- %s has no effect: there are no threads to count and no strings to make", name)
-		case "--request-distribution":
-			if value != plan.ArrivalConstant && value != plan.ArrivalPoisson {
-				b.fault("-- "+name, "unknown value "+shorten(value), "constant or poisson")
-			}
-		default:
-			b.fault("-- "+shorten(name), "this flag of perf_analyzer is not served here", "use inferometer perf_analyzer for it")
-		}
-	}
-}
-
-// distribution is the arrivals that were asked for behind "--".
-func (b *builder) distribution() string {
-	for i, arg := range b.pass {
-		if value, ok := strings.CutPrefix(arg, "--request-distribution="); ok {
-			return value
-		}
-		if arg == "--request-distribution" && i+1 < len(b.pass) {
-			return b.pass[i+1]
-		}
-	}
-	return plan.ArrivalConstant
 }
 
 // plan says in the words of a plan what the settings are.
@@ -97,6 +55,10 @@ func (b *builder) plan() {
 	p.Tokenizer = plan.Tokenizer{Name: s.Tokenizer, Revision: s.TokenizerRevision}
 	p.Stages = []plan.Stage{b.stage(&p)}
 	p.Output = plan.Output{Dir: RecordsDir(s), KeepRaw: true}
+	p.Probes = b.passed.probes
+	if b.passed.target != nil {
+		b.passed.target(&p.Target)
+	}
 	if len(b.faults) > 0 {
 		return
 	}
@@ -134,13 +96,22 @@ func (b *builder) stage(p *plan.Plan) plan.Stage {
 	s := &b.a.Settings
 	stage := plan.Stage{Concurrency: s.Concurrency, Rate: s.Rate, Requests: int64(s.Requests), Warmup: plan.Warmup{Requests: int64(s.Warmup)}}
 	if s.Rate > 0 {
-		stage.Arrival = b.distribution()
+		stage.Arrival = plan.ArrivalConstant
+		if b.passed.arrival == plan.ArrivalPoisson {
+			stage.Arrival = plan.ArrivalPoisson
+		}
+	}
+	if len(b.passed.intervals) > 0 {
+		stage.Arrival, stage.Intervals = plan.ArrivalIntervals, b.passed.intervals
 	}
 	switch {
 	case s.FixedSchedule:
 		return plan.Stage{Arrival: plan.ArrivalTrace}
 	case s.SessionConcurrency > 0: // the sessions are its end
 		return plan.Stage{Concurrency: s.SessionConcurrency, Duration: plan.Duration(longest)}
+	case s.Interval > 0 && b.passed.window != nil:
+		p.Measurement = *b.passed.window
+		p.Measurement.Interval, p.Measurement.Stability = plan.Duration(s.Interval), s.Stability/100
 	case s.Interval > 0 && s.Stability >= anyStability:
 		// Windows that always agree are one piece.
 		stage.Duration = plan.Duration(measurements * s.Interval)

@@ -12,7 +12,10 @@ import (
 // builder works out what a command line means.
 type builder struct {
 	*values
-	a *Action
+	a        *Action
+	analyzer func(args []string) (*Passed, error)
+	sweeping bool // the load of this run is one of a sweep
+	passed   passing
 }
 
 func (b *builder) note(format string, args ...any) {
@@ -37,6 +40,7 @@ func (b *builder) settings() {
 	b.tokenizer()
 	b.extras()
 	b.sessions()
+	b.passThrough()
 	b.files()
 }
 

@@ -41,7 +41,7 @@ func (b *builder) analyze() (*Action, error) {
 		one.used = maps.Clone(b.used)
 		f := flagOf(key)
 		one.used[key] = []value{{flag: f, as: "--sweep-type " + kind, text: []string{strconv.Itoa(n)}}}
-		level := &builder{values: &one, a: &Action{Command: Profile}}
+		level := &builder{values: &one, a: &Action{Command: Profile}, analyzer: b.analyzer, sweeping: true}
 		level.a.Settings.Release = all.Settings.Release
 		level.refuse()
 		level.settings()

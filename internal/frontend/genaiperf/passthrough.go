@@ -1,0 +1,197 @@
+package genaiperf
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"inferometer/internal/plan"
+)
+
+// Inputs stands in for the file of requests on the command lines that a Reader's
+// Analyzer gets: it is made later, and counts as there.
+const Inputs = "inputs of genai-perf"
+
+// Passed is what a command line of Perf Analyzer says.
+type Passed struct {
+	Plan     *plan.Plan
+	Warnings []string
+	Files    []string // options that ask for files of Perf Analyzer's own
+}
+
+// passing is what was said behind "--" and is no setting of genai-perf.
+type passing struct {
+	arrival   string          // of a rate
+	intervals []plan.Duration // between requests
+	window    *plan.Measurement
+	target    func(*plan.Target)
+	probes    plan.Probes
+}
+
+// passThrough reads flags of Perf Analyzer that stand behind "--". The original hands
+// them over behind its own, where they win; so they do here: what they change of that
+// command line is changed here.
+func (b *builder) passThrough() {
+	if len(b.pass) == 0 || len(b.faults) > 0 {
+		return
+	}
+	if b.analyzer == nil {
+		b.fault("--", "flags of perf_analyzer are not read here", "")
+		return
+	}
+	own := b.analyzerArgs()
+	before, err := b.analyzer(own)
+	if err != nil {
+		return // the plan's own check says it better
+	}
+	after, err := b.analyzer(slices.Concat(own, b.pass))
+	if err != nil {
+		b.fault("--", err.Error(), "these are flags of perf_analyzer")
+		return
+	}
+	for _, w := range after.Warnings {
+		if !slices.Contains(before.Warnings, w) {
+			b.note("-- %s", w)
+		}
+	}
+	for _, name := range after.Files {
+		b.fault("-- "+name, "is a file of perf_analyzer's own, which is not written here", "use inferometer perf_analyzer for it")
+	}
+	b.passLoad(before.Plan, after.Plan)
+	b.passMeasurement(before.Plan, after.Plan)
+	b.passTarget(&before.Plan.Target, &after.Plan.Target)
+	b.passData(&before.Plan.Data.Tensors, &after.Plan.Data.Tensors)
+	b.passed.probes = after.Plan.Probes
+}
+
+// analyzerArgs is the command line that the original would call Perf Analyzer with, as
+// far as the user said it.
+func (b *builder) analyzerArgs() []string {
+	s := &b.a.Settings
+	args := []string{"-m", "model", "--async", "--input-data", Inputs, "--stability-percentage", number64(s.Stability)}
+	if s.ServiceKind == "triton" {
+		args = append(args, "-i", "grpc", "--streaming")
+	} else {
+		args = append(args, "--service-kind", "openai", "--endpoint", s.Endpoint)
+	}
+	if s.URL != "" {
+		args = append(args, "-u", s.URL)
+	}
+	if b.given("concurrency") {
+		args = append(args, "--concurrency-range", strconv.Itoa(s.Concurrency))
+	}
+	if s.Rate > 0 {
+		args = append(args, "--request-rate-range", number64(s.Rate))
+	}
+	if s.Interval > 0 {
+		args = append(args, "--measurement-interval", strconv.FormatInt(s.Interval.Milliseconds(), 10))
+	}
+	if b.given("request-count") {
+		args = append(args, "--request-count", strconv.Itoa(s.Requests))
+	}
+	if s.Warmup > 0 {
+		args = append(args, "--warmup-request-count", strconv.Itoa(s.Warmup))
+	}
+	return args
+}
+
+func number64(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// passLoad takes over another load.
+func (b *builder) passLoad(before, after *plan.Plan) {
+	s := &b.a.Settings
+	was, is := before.Stages[0], after.Stages[0]
+	b.passed.arrival = is.Arrival
+	changed := was.Concurrency != is.Concurrency || was.Rate != is.Rate || len(is.Intervals) > 0 || is.Arrival == plan.ArrivalTrace
+	switch {
+	case after.Levels.On():
+		b.fault("--", "a range of loads is a sweep", "say genai-perf analyze --sweep-type concurrency --sweep-range MIN:MAX")
+	case is.Arrival == plan.ArrivalTrace:
+		b.fault("-- --fixed-schedule", "stands in front of --", "give --fixed-schedule with --input-file payload:FILE")
+	case changed && (b.sweeping || s.FixedSchedule || s.SessionConcurrency > 0):
+		b.fault("--", "the load is what the command line in front of it says", "leave the load out behind --")
+	case len(is.Intervals) > 0:
+		b.passed.intervals = is.Intervals
+		s.Concurrency, s.Rate = 0, 0
+	case was.Rate != is.Rate:
+		s.Concurrency, s.Rate = 0, is.Rate
+	case was.Concurrency != is.Concurrency:
+		s.Concurrency, s.Rate = is.Concurrency, 0
+		if s.Requests > 0 && !b.given("request-count") {
+			s.Requests = max(10, 2*s.Concurrency)
+		}
+	}
+	if is.Warmup.Requests != was.Warmup.Requests {
+		s.Warmup = int(is.Warmup.Requests)
+	}
+	if is.Requests != was.Requests {
+		s.Requests, s.Interval = int(is.Requests), 0
+	}
+}
+
+// passMeasurement takes over other windows.
+func (b *builder) passMeasurement(before, after *plan.Plan) {
+	s := &b.a.Settings
+	was, is := before.Measurement, after.Measurement
+	if is.Interval != was.Interval && after.Stages[0].Requests == 0 {
+		s.Interval, s.Requests = time.Duration(is.Interval), 0
+	}
+	if is.Stability != was.Stability {
+		s.Stability = is.Stability * 100
+	}
+	was.Interval, was.Stability, was.ThroughputAlone = is.Interval, is.Stability, is.ThroughputAlone
+	if was == is || is.Mode == plan.WindowStage {
+		return
+	}
+	b.passed.window = &is
+	if is.Mode == plan.WindowCount {
+		s.Requests, s.Interval = 0, time.Duration(is.Interval)
+	}
+	if s.Interval == 0 {
+		b.note("-- what is said of windows has no effect: %d requests are measured at once; give --measurement-interval for windows", s.Requests)
+	}
+}
+
+// passTarget takes over what is said of the server and of each request.
+func (b *builder) passTarget(was, is *plan.Target) {
+	s := &b.a.Settings
+	if is.Model != was.Model {
+		b.fault("-- -m", "the model stands in front of --", "give -m there")
+	}
+	if is.URLs[0] != was.URLs[0] {
+		s.URL = is.URLs[0]
+	}
+	for _, name := range slices.Sorted(maps.Keys(is.Headers)) {
+		s.Headers = append(s.Headers, name+": "+is.Headers[name])
+	}
+	if is.Transport != was.Transport || is.Protocol != was.Protocol || is.Path != was.Path {
+		b.fault("--", "service, protocol and endpoint stand in front of --", "give --endpoint-type and --endpoint there")
+	}
+	if is.Triton.SharedMemory != "" {
+		b.fault("-- --shared-memory", "prompts are sent: only tensors of files can lie in shared memory", "leave it out, or use inferometer perf_analyzer")
+	}
+	b.passed.target = func(t *plan.Target) {
+		t.TLS = is.TLS
+		t.Triton.Version, t.Triton.Composing = is.Triton.Version, is.Triton.Composing
+		t.Triton.Parameters, t.Triton.Compression = is.Triton.Parameters, is.Triton.Compression
+	}
+}
+
+// passData says what of the data's flags has no effect.
+func (b *builder) passData(was, is *plan.Tensors) {
+	if !slices.Equal(was.Files, is.Files) || was.Fill != is.Fill {
+		b.fault("-- --input-data", "requests are those of genai-perf", "give --input-file in front of --")
+		return
+	}
+	if was.StringLength != is.StringLength || was.StringData != is.StringData || was.Batch != is.Batch || !slices.Equal(was.Shapes, is.Shapes) {
+		var names []string
+		for _, arg := range b.pass {
+			if strings.HasPrefix(arg, "-") {
+				names = append(names, arg)
+			}
+		}
+		b.note("-- %s: what is said of tensors has no effect, requests are those of genai-perf", strings.Join(names, " "))
+	}
+}

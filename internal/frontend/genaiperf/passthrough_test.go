@@ -1,0 +1,109 @@
+package genaiperf
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"inferometer/internal/frontend/perfanalyzer"
+	"inferometer/internal/plan"
+)
+
+// analyzer reads Perf Analyzer's command lines, with one file of intervals on its disk.
+func analyzer(args []string) (*Passed, error) {
+	a, err := perfanalyzer.Parse(args, perfanalyzer.Files{
+		Read: func(string) ([]byte, error) { return []byte("1000\n3000\n"), nil },
+		Kind: func(name string) string {
+			if name == Inputs || name == "gaps.txt" {
+				return "file"
+			}
+			return ""
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	p := &Passed{Plan: a.Plan, Warnings: a.Warnings}
+	if a.CSV != "" {
+		p.Files = append(p.Files, "-f")
+	}
+	return p, nil
+}
+
+func TestFlagsBehindDashes(t *testing.T) {
+	const openai, triton = "profile -m m --endpoint-type chat ", "profile -m m --backend vllm --streaming "
+	for _, tt := range []struct {
+		args  string
+		holds func(s *Settings, p *plan.Plan) bool
+	}{
+		{openai + "-- --concurrency-range 8", func(s *Settings, p *plan.Plan) bool {
+			return s.Concurrency == 8 && p.Stages[0].Concurrency == 8 && p.Stages[0].Requests == 16
+		}},
+		{openai + "--concurrency 2 -- --concurrency-range=8 -v", func(s *Settings, p *plan.Plan) bool {
+			return p.Stages[0].Concurrency == 8 && strings.HasSuffix(s.Dir, "concurrency8")
+		}},
+		{openai + "-- --request-rate-range 20 --request-distribution poisson", func(_ *Settings, p *plan.Plan) bool {
+			return p.Stages[0].Rate == 20 && p.Stages[0].Arrival == plan.ArrivalPoisson && p.Stages[0].Concurrency == 0
+		}},
+		{openai + "--request-rate 5 -- --request-distribution poisson", func(_ *Settings, p *plan.Plan) bool {
+			return p.Stages[0].Rate == 5 && p.Stages[0].Arrival == plan.ArrivalPoisson
+		}},
+		{openai + "-- --request-intervals gaps.txt", func(_ *Settings, p *plan.Plan) bool {
+			st := p.Stages[0]
+			return st.Arrival == plan.ArrivalIntervals && len(st.Intervals) == 2 && st.Rate == 0 && st.Concurrency == 0 && st.Requests == 10
+		}},
+		{openai + "-- --request-count 77 --warmup-request-count 3", func(_ *Settings, p *plan.Plan) bool {
+			return p.Stages[0].Requests == 77 && p.Stages[0].Warmup.Requests == 3
+		}},
+		{openai + "-- -p 2000", func(_ *Settings, p *plan.Plan) bool {
+			return p.Stages[0].Duration == plan.Duration(6*time.Second) && p.Stages[0].Requests == 0
+		}},
+		{openai + "-p 1000 -- --stability-percentage 20 --max-trials 6 --percentile 95", func(_ *Settings, p *plan.Plan) bool {
+			m := p.Measurement
+			return m.Mode == plan.WindowTime && m.Interval == plan.Duration(time.Second) && m.Stability == 0.2 && m.MaxTrials == 6 && m.Percentile == 95
+		}},
+		{openai + "-- --measurement-mode count_windows --measurement-request-count 30", func(_ *Settings, p *plan.Plan) bool {
+			return p.Measurement.Mode == plan.WindowCount && p.Measurement.Requests == 30 && p.Stages[0].Requests == 0
+		}},
+		{openai + "-H X-A:1 -- -H X-B:2", func(_ *Settings, p *plan.Plan) bool {
+			return p.Target.Headers["X-A"] == "1" && p.Target.Headers["X-B"] == "2"
+		}},
+		{triton + "-- --grpc-compression-algorithm gzip --request-parameter prio:7:int -x 3 -u there:9", func(_ *Settings, p *plan.Plan) bool {
+			c := p.Target.Triton
+			return c.Compression == "gzip" && fmt.Sprint(c.Parameters["prio"]) == "7" && c.Version == "3" && c.Convention == plan.ConventionVLLM && p.Target.URLs[0] == "grpc://there:9"
+		}},
+		{triton + "-- --collect-metrics --metrics-url http://there:1/metrics", func(_ *Settings, p *plan.Plan) bool {
+			return p.Probes.Metrics == "http://there:1/metrics"
+		}},
+	} {
+		a, err := Reader{Analyzer: analyzer}.Parse(strings.Fields(tt.args))
+		if err != nil {
+			t.Errorf("%s: %v", tt.args, err)
+			continue
+		}
+		if !tt.holds(&a.Settings, a.Plan) {
+			t.Errorf("%s: stage %+v, measurement %+v, target %+v, dir %s", tt.args, a.Plan.Stages[0], a.Plan.Measurement, a.Plan.Target, a.Settings.Dir)
+		}
+	}
+}
+
+func TestFlagsBehindDashesThatAreRefused(t *testing.T) {
+	for args, want := range map[string]string{
+		"-- --concurrency-range 1:8":                      "is a sweep",
+		"-- --concurency-range 8":                         "did you mean '--concurrency-range'",
+		"--concurrency 2 -- --request-rate-range 3":       "more then one inference load mode",
+		"-- -f out.csv":                                   "is not written here",
+		"-- -m other":                                     "the model stands in front of --",
+		"-- --input-data gaps.txt":                        "give --input-file",
+		"-- --fixed-schedule":                             "stands in front of --",
+		"-- --percentile 300":                             "percentile",
+		"-- --service-kind triton":                        "stand in front of --",
+		"-- --grpc-compression-algorithm gzip -i http -v": "gRPC",
+	} {
+		_, err := Reader{Analyzer: analyzer}.Parse(append(strings.Fields("profile -m m --endpoint-type chat"), strings.Fields(args)...))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", args, err, want)
+		}
+	}
+}

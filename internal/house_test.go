@@ -57,6 +57,7 @@ var house = []struct{ name, may string }{
 	{"health", "record golang.org/x/sys"},
 
 	// Where prompts and token counts come from.
+	{"prompt/timed", "prompt plan tensor azure"},
 	{"prompt/tensordata", "prompt plan tensor tensor/inputdata jsonscan"},
 	{"prompt/multimodal", "prompt plan tensor media"},
 	{"prompt/adapters", "prompt plan tensor"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"inferometer/internal/chat"
 	"inferometer/internal/plan"
@@ -11,6 +12,7 @@ import (
 	"inferometer/internal/prompt/adapters"
 	"inferometer/internal/prompt/multimodal"
 	"inferometer/internal/prompt/templated"
+	"inferometer/internal/prompt/timed"
 	"inferometer/internal/token"
 	"inferometer/internal/tokensource"
 )
@@ -30,6 +32,9 @@ func (k Kit) Prompts(ctx context.Context, p *plan.Plan, found *tokensource.Found
 	out, err := k.prompts(ctx, p, found)
 	if err == nil && len(p.Data.Adapters) > 0 {
 		out.Source = adapters.New(out.Source, p.Data.Adapters, p.Seed)
+	}
+	if err == nil && p.Data.Trace.Arrivals != "" {
+		out.Source, err = timed.New(out.Source, p.Data.Trace, os.ReadFile)
 	}
 	return out, err
 }

@@ -1,0 +1,63 @@
+// Package timed gives the prompts of another source the moments of a trace, so that they
+// arrive as requests once did.
+package timed
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"inferometer/internal/azure"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/tensor"
+)
+
+// Source is another source with a schedule.
+type Source struct {
+	prompt.Source
+	moments []time.Duration
+}
+
+// New reads the arrivals of a plan's trace for the prompts of a source.
+func New(s prompt.Source, t plan.Trace, read func(string) ([]byte, error)) (prompt.Source, error) {
+	data, err := read(t.Arrivals)
+	if err != nil {
+		return nil, fmt.Errorf("read the arrivals of data.trace: %w", err)
+	}
+	rows, err := azure.Parse(t.Arrivals, "data.trace.arrivals", data)
+	if err != nil {
+		return nil, err
+	}
+	out := &Source{Source: s, moments: make([]time.Duration, len(rows))}
+	for i := range rows {
+		out.moments[i] = rows[i].At
+	}
+	// Lines of a trace that was gathered from many servers may stand out of order, and
+	// even before the first one.
+	slices.Sort(out.moments)
+	for i, first := 0, out.moments[0]; i < len(out.moments); i++ {
+		out.moments[i] -= first
+	}
+	if _, ok := s.(prompt.Stager); ok {
+		return staged{out}, nil
+	}
+	return out, nil
+}
+
+// Schedule implements prompt.Scheduler.
+func (s *Source) Schedule() []time.Duration { return s.moments }
+
+// Fit implements prompt.Fitter.
+func (s *Source) Fit(m *tensor.Model) error {
+	if inner, ok := s.Source.(prompt.Fitter); ok {
+		return inner.Fit(m)
+	}
+	return nil
+}
+
+// staged is a Source over one that makes each stage's prompts from the stage's number.
+type staged struct{ *Source }
+
+// SetStage implements prompt.Stager.
+func (s staged) SetStage(i int) { s.Source.Source.(prompt.Stager).SetStage(i) }

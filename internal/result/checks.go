@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"inferometer/internal/metric"
-	"inferometer/internal/plan"
 	"inferometer/internal/record"
 )
 

@@ -8,7 +8,7 @@ func distribution() form {
 		key{name: "mean", form: numberForm, def: 512.0, help: "Mean; of `fixed`, the value."},
 		key{name: "std_dev", form: nonNegative, def: 200.0, help: "Standard deviation."},
 		key{name: "total_count", form: posWhole, open: true, help: "Accepted and without effect: as many are drawn as are needed."},
-		key{name: "type", form: words("normal", "skew_normal", "lognormal", "uniform", "poisson", "fixed"), def: "normal", help: "Shape."},
+		key{name: "type", also: "distribution", form: words("normal", "skew_normal", "lognormal", "uniform", "poisson", "fixed"), def: "normal", help: "Shape."},
 		key{name: "variance", form: nonNegative, open: true, help: "In place of `std_dev`."},
 		key{name: "skew", form: numberForm, def: 0.0, help: "Of `skew_normal`."},
 	)

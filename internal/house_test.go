@@ -78,18 +78,20 @@ var house = []struct{ name, may string }{
 
 	// What servers say of themselves.
 	{"probe/triton", "probe/prometheus exchange exchange/grpc kserve netclock plan record golang.org/x/net google.golang.org/protobuf"},
-	{"probe/prometheus", "record"},
+	{"probe/prometheus", "probe probe/serving google plan record"},
+	{"probe/serving", "record stat"},
 	{"probe", "record"},
+	{"google", ""},
 
 	// Records → figures → paper.
 	{"report/genaiperf", "dialect/genaiperf screen"},
-	{"report/inferenceperf", "dialect/inferenceperf endpoint/sse record screen go.yaml.in/yaml/v3"},
+	{"report/inferenceperf", "dialect/inferenceperf endpoint/sse record"},
 	{"report/chart", "gonum.org/v1/plot"},
 	{"report/*", "result screen"},
 	{"dialect/*", "record stat"},
 	{"importer/*", "endpoint/sse record"},
 	{"progress", "screen"},
-	{"result", "probe metric sweep plan record stat"},
+	{"result", "probe probe/serving metric sweep plan record stat"},
 	{"sweep", "plan probe record stat"},
 	{"metric", "record stat"},
 

@@ -29,6 +29,8 @@ type Kit struct {
 	Decoders   map[string]DecoderFactory
 	Sources    map[string]SourceFactory
 	Probes     map[string]ProbeFactory // by protocol; some have none
+	Pages      PageFactory
+	Archives   ArchiveFactory
 	Tokenizers TokenizerFinder
 }
 
@@ -100,6 +102,8 @@ func Default() Kit {
 			},
 		},
 		Probes:     probes(),
+		Pages:      newPage,
+		Archives:   newArchive,
 		Tokenizers: tokensource.Finder{Env: os.Getenv}.Find,
 	}
 }

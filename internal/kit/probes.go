@@ -1,9 +1,14 @@
 package kit
 
 import (
+	"context"
+	"net/url"
+	"os"
+
 	"inferometer/internal/endpoint"
 	"inferometer/internal/plan"
 	"inferometer/internal/probe"
+	"inferometer/internal/probe/prometheus"
 	"inferometer/internal/probe/triton"
 )
 
@@ -21,4 +26,33 @@ func probes() map[string]ProbeFactory {
 			return triton.New(p.Target, p.Target.URLs[target], opt)
 		},
 	}
+}
+
+// PageFactory makes what reads one of the pages of metrics that a plan names.
+type PageFactory func(p *plan.Plan, page int, o endpoint.Options) probe.Page
+
+// newPage gives the API key to the servers under test alone.
+func newPage(p *plan.Plan, page int, o endpoint.Options) probe.Page {
+	opt := prometheus.PageOptions{Now: o.Clock.Now, TLS: o.TLS}
+	for _, t := range p.Target.URLs {
+		if sameHost(t, p.Probes.Scrape[page]) {
+			opt.Key = o.Key
+		}
+	}
+	return prometheus.NewPage(p.Probes.Scrape[page], opt)
+}
+
+func sameHost(a, b string) bool {
+	x, err := url.Parse(a)
+	y, also := url.Parse(b)
+	return err == nil && also == nil && x.Scheme == y.Scheme && x.Host == y.Host
+}
+
+// ArchiveFactory makes what asks the Prometheus server that a plan names.
+type ArchiveFactory func(ctx context.Context, p *plan.Plan, o endpoint.Options) (probe.Archive, error)
+
+func newArchive(ctx context.Context, p *plan.Plan, o endpoint.Options) (probe.Archive, error) {
+	return prometheus.NewArchive(ctx, p.Probes.Prometheus, prometheus.Options{
+		Start: o.Clock.Start(), Model: p.Target.Model, TLS: o.TLS, Getenv: os.Getenv,
+	})
 }

@@ -26,6 +26,7 @@ type Facts struct {
 	Edges  []record.Edge  // of measurement windows
 	Levels []*sweep.Level // by stage, of a measurement in windows
 	Probes []record.Probe // what servers said of themselves
+	Pages  *Pages         // what their metrics said; nil: nobody asked
 
 	Saturation *sweep.Saturation // what the search for it has found; nil: there was none
 }
@@ -91,6 +92,7 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 		mark := MarkOf(f.Stages, i)
 		st := buildStage(p, i, mark, &sum)
 		st.Server = buildServer(p, i, f.Probes, &sum.All)
+		st.Services = f.Pages.services(p, i)
 		if i < len(f.Levels) {
 			st.Level = f.Levels[i]
 		}
@@ -98,11 +100,13 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 		j.stage(i, mark, &sum)
 		j.windows(i, st.Level)
 		j.server(i, st.Server, &sum.All)
+		j.services(i, st.Services)
 		end = max(end, sum.Whole.Totals.End)
 		if mark != nil {
 			end = max(end, mark.DrainEnd)
 		}
 	}
+	r.Services = f.Pages.services(p, record.WholeRun)
 	r.Duration = end.Seconds()
 	r.Verdict = j.verdict()
 	r.Notes = j.notes

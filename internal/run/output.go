@@ -116,6 +116,13 @@ func (o *output) probe(p record.Probe) error {
 	return o.writer.Probe(p)
 }
 
+func (o *output) figures(f record.Figures) error {
+	if o == nil {
+		return nil
+	}
+	return o.writer.Figures(f)
+}
+
 func (o *output) health(h record.Health) error {
 	if o == nil {
 		return nil

@@ -29,7 +29,7 @@ func Report(dir string) (*result.Result, error) {
 		return nil, err
 	}
 	path := filepath.Join(dir, RecordsFile)
-	facts, err := readFacts(path)
+	facts, err := readFacts(path, p)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func Report(dir string) (*result.Result, error) {
 }
 
 // readFacts reads what the record file says besides requests.
-func readFacts(path string) (result.Facts, error) {
+func readFacts(path string, p *plan.Plan) (result.Facts, error) {
 	var f result.Facts
 	err := eachLine(path, func(l record.Line) {
 		switch {
@@ -83,7 +83,9 @@ func readFacts(path string) (result.Facts, error) {
 		case l.Edge != nil:
 			f.Edges = append(f.Edges, *l.Edge)
 		case l.Probe != nil:
-			f.Probes = append(f.Probes, *l.Probe)
+			f.AddProbe(p, *l.Probe)
+		case l.Figures != nil:
+			f.AddFigures(p, *l.Figures)
 		}
 	})
 	if errors.Is(err, record.ErrTruncated) && f.Header.Schema != "" {

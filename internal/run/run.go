@@ -22,6 +22,7 @@ import (
 	"inferometer/internal/metric"
 	"inferometer/internal/netclock"
 	"inferometer/internal/plan"
+	serverprobe "inferometer/internal/probe"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
 	"inferometer/internal/result"
@@ -83,9 +84,10 @@ type run struct {
 	pool      *stat.Pool
 	queue     *queue
 	tape      *sweep.Tape
-	passages  *sweep.Passages // of a search for the saturation
-	servers   *servers        // nil: they are not asked about themselves
-	probe     sweep.Probe     // the same, for windows
+	passages  *sweep.Passages     // of a search for the saturation
+	servers   *servers            // nil: they are not asked about themselves
+	archive   serverprobe.Archive // a Prometheus server; nil: there is none
+	probe     sweep.Probe         // the same, for windows
 	live      *engine.Live
 	sampler   *health.Sampler
 
@@ -144,7 +146,7 @@ func (r *run) prepare(ctx context.Context) error {
 	if err := fit(prompts.Source, r.endpoint); err != nil {
 		return err
 	}
-	if err := r.makeServers(secrets); err != nil {
+	if err := r.makeServers(ctx, secrets); err != nil {
 		return err
 	}
 	decoder, err := kit.Pick(r.opt.Kit.Decoders, "decoder", r.plan.Target.Protocol)
@@ -314,6 +316,7 @@ func (r *run) execute(ctx context.Context) (*result.Result, error) {
 	}
 	stopWatching()
 	<-sampled
+	r.gather(ctx)
 	return r.conclude(runErr)
 }
 
@@ -463,6 +466,9 @@ func (r *run) close() {
 		r.endpoint.Close()
 	}
 	_ = r.servers.close()
+	if r.archive != nil {
+		_ = r.archive.Close()
+	}
 	for _, f := range r.folds {
 		f.Close()
 	}

@@ -16,21 +16,33 @@ import (
 
 // servers asks the servers of a run about themselves.
 type servers struct {
-	list []serverprobe.Prober // by URL
-	hide []string             // secrets that a server may repeat
+	list  []serverprobe.Prober // by URL
+	pages []serverprobe.Page   // of metrics, as the plan names them
+	hide  []string             // secrets that a server may repeat
 }
 
 // makeServers makes what the plan wants to ask its servers with.
-func (r *run) makeServers(secret secrets) error {
+func (r *run) makeServers(ctx context.Context, secret secrets) error {
 	p := r.plan
+	o := endpoint.Options{Clock: r.clock, TLS: secret.tls, Key: secret.key}
+	if err := r.makeArchive(ctx, o); err != nil {
+		return err
+	}
 	newProbe, ok := r.opt.Kit.Probes[p.Target.Protocol]
-	if !ok || !p.TakesStatistics() && p.Probes.Metrics == "" {
+	statistics := ok && (p.TakesStatistics() || p.Probes.Metrics != "")
+	if !statistics && len(p.Probes.Scrape) == 0 {
 		return nil
 	}
 	r.servers = &servers{hide: secret.hide(p.Target)}
+	for i := range p.Probes.Scrape {
+		r.servers.pages = append(r.servers.pages, r.opt.Kit.Pages(p, i, o))
+	}
+	if !statistics {
+		return nil
+	}
 	r.probe = r.servers
 	for i := range p.Target.URLs {
-		one, err := newProbe(p, i, endpoint.Options{Clock: r.clock, TLS: secret.tls, Key: secret.key})
+		one, err := newProbe(p, i, o)
 		if err != nil {
 			return fmt.Errorf("asking %s about itself: %w", plan.SafeURL(p.Target.URLs[i]), err)
 		}
@@ -45,6 +57,9 @@ func (s *servers) close() error {
 	}
 	var errs []error
 	for _, p := range s.list {
+		errs = append(errs, p.Close())
+	}
+	for _, p := range s.pages {
 		errs = append(errs, p.Close())
 	}
 	return errors.Join(errs...)
@@ -98,13 +113,14 @@ func (s *servers) Snapshot(ctx context.Context) (*record.Snapshot, error) {
 
 // look asks the servers at one place of a stage and takes down what they say.
 func (r *run) look(ctx context.Context, stage int, edge string) {
+	pages := r.servers.read(ctx, edge != record.ProbeDuring)
 	targets, busy := r.servers.ask(ctx, edge != record.ProbeDuring)
 	if edge == record.ProbeDuring && ctx.Err() != nil {
 		return // the stage ended before they had answered
 	}
-	p := record.Probe{Stage: stage, Edge: edge, At: r.clock.Now(), Busy: busy, Targets: targets}
-	r.facts.Probes = append(r.facts.Probes, p)
+	p := record.Probe{Stage: stage, Edge: edge, At: r.clock.Now(), Busy: busy, Targets: targets, Pages: <-pages}
 	r.output.note(r.output.probe(p))
+	r.facts.AddProbe(r.plan, p)
 }
 
 // manyLooks is after how many looks at the servers they are asked half as often, so that

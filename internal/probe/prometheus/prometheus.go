@@ -1,4 +1,5 @@
-// Package prometheus reads the text form in which servers publish metrics.
+// Package prometheus reads the pages on which servers publish metrics, and asks Prometheus
+// servers that have gathered them.
 package prometheus
 
 import (

@@ -1,0 +1,32 @@
+package probe
+
+import (
+	"context"
+	"time"
+
+	"inferometer/internal/record"
+)
+
+// Page is a page of metrics that a server or an exporter publishes.
+type Page interface {
+	// Read reads it; whole: with the buckets of its histograms. A page that cannot be had
+	// says why.
+	Read(ctx context.Context, whole bool) record.Page
+	Close() error
+}
+
+// Archive is a server that gathers the metrics of others and can be asked afterwards.
+type Archive interface {
+	// Ask asks what the metrics say of some stretches of time.
+	Ask(ctx context.Context, of []Stretch) []record.Figures
+	Close() error
+}
+
+// Stretch is a stretch of time: a stage, or all of them.
+type Stretch struct {
+	Stage      int
+	Begin, End time.Duration
+	// Next is when the next one begins, so that what follows End belongs to neither; 0:
+	// nothing does.
+	Next time.Duration
+}

@@ -1,0 +1,112 @@
+package prometheus
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// api is the query API of a Prometheus server.
+type api struct {
+	base   string
+	client *http.Client
+	token  func(ctx context.Context) (string, error) // nil: none is needed
+}
+
+const (
+	// queryTime bounds one answer.
+	queryTime = 10 * time.Second
+	// queryTries is how often a query is sent whose answer fails to come.
+	queryTries = 3
+	firstPause = 100 * time.Millisecond
+)
+
+// query asks for one value at a moment; nil: there is none.
+func (a *api) query(ctx context.Context, form string, at time.Time) (*float64, error) {
+	u := a.base + "/api/v1/query?" + url.Values{"query": {form}, "time": {strconv.FormatFloat(float64(at.UnixMilli())/1e3, 'f', 3, 64)}}.Encode()
+	pause := firstPause
+	for try := 1; ; try++ {
+		v, again, err := a.once(ctx, u)
+		if err == nil || !again || try == queryTries {
+			return v, err
+		}
+		select {
+		case <-time.After(pause):
+			pause *= 2
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
+// once sends a query. again: the next try may have more luck.
+func (a *api) once(ctx context.Context, u string) (v *float64, again bool, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u, nil)
+	if err != nil {
+		return nil, false, fmt.Errorf("its address is no URL")
+	}
+	if a.token != nil {
+		token, err := a.token(ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := a.client.Do(req)
+	if err != nil {
+		return nil, ctx.Err() == nil, bare(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 4<<20))
+	if err != nil {
+		return nil, ctx.Err() == nil, fmt.Errorf("the answer broke off: %w", err)
+	}
+	if resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests {
+		return nil, true, fmt.Errorf("it answers with HTTP status %d", resp.StatusCode)
+	}
+	v, err = value(resp.StatusCode, body)
+	return v, false, err
+}
+
+// value reads the answer to a query that has at most one value.
+func value(status int, body []byte) (*float64, error) {
+	var answer struct {
+		Status string
+		Error  string
+		Data   struct {
+			Type   string `json:"resultType"`
+			Result json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, fmt.Errorf("it answers with HTTP status %d and something that is not JSON: is this the address of a Prometheus server?", status)
+	}
+	if answer.Status != "success" {
+		return nil, fmt.Errorf("it answers with HTTP status %d: %.200s", status, answer.Error)
+	}
+	var vector []struct{ Value [2]any }
+	if err := json.Unmarshal(answer.Data.Result, &vector); err != nil || answer.Data.Type != "vector" {
+		return nil, fmt.Errorf("it answers with a result of type %.20q", answer.Data.Type)
+	}
+	if len(vector) == 0 {
+		return nil, nil
+	}
+	if len(vector) > 1 {
+		return nil, fmt.Errorf("it answers with %d values where one was asked for", len(vector))
+	}
+	text, _ := vector[0].Value[1].(string)
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return nil, fmt.Errorf("it answers with the value %.40q, which is no number", text)
+	}
+	if math.IsNaN(v) { // such as a quantile of nothing
+		return nil, nil
+	}
+	return &v, nil
+}

@@ -1,0 +1,229 @@
+package prometheus
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"inferometer/internal/google"
+	"inferometer/internal/plan"
+	"inferometer/internal/probe"
+	"inferometer/internal/probe/serving"
+	"inferometer/internal/record"
+)
+
+// Source is how figures of a Prometheus server are marked.
+const Source = "prometheus"
+
+// Archive asks a Prometheus server.
+type Archive struct {
+	*api
+	start   time.Time     // of the run's clock
+	every   time.Duration // how often it scrapes
+	server  string
+	model   string
+	filters []string
+}
+
+// Options are what an Archive takes besides the plan's word.
+type Options struct {
+	Start time.Time   // when the run's clock stood at 0
+	Model string      // the one under test
+	TLS   *tls.Config // nil: as the system has it
+	// Getenv gives the variables of Google's credentials; nil: the environment.
+	Getenv func(string) string
+}
+
+const (
+	// scrapeEvery is how often servers scrape of which nothing else is known.
+	scrapeEvery = 15 * time.Second
+	// slack is how long a scrape may take to show.
+	slack = 2 * time.Second
+)
+
+// NewArchive makes what asks the server that a plan names. Of Google's it looks for the
+// credentials.
+func NewArchive(ctx context.Context, p plan.Prometheus, o Options) (*Archive, error) {
+	a := &Archive{
+		start: o.Start, every: time.Duration(p.Interval), server: p.Server, model: o.Model, filters: p.Filters,
+		api: &api{base: strings.TrimRight(p.URL, "/"), client: newClient(o.TLS, queryTime)},
+	}
+	if a.every == 0 {
+		a.every = scrapeEvery
+	}
+	if a.server == "" {
+		a.server = serving.VLLM
+	}
+	if !p.GoogleManaged {
+		return a, nil
+	}
+	return a, a.google(ctx, p.Project, o)
+}
+
+// google takes the address and the credentials of Google Managed Prometheus.
+func (a *Archive) google(ctx context.Context, project string, o Options) error {
+	credentials, err := google.Find(ctx, google.ScopeMonitoring, google.Options{Getenv: o.Getenv})
+	if err != nil {
+		return fmt.Errorf("Google Managed Prometheus: %w", err)
+	}
+	if project == "" {
+		project = credentials.Project
+	}
+	if project == "" {
+		return errors.New("Google Managed Prometheus: the credentials name no project: set probes.prometheus.project or GOOGLE_CLOUD_PROJECT")
+	}
+	service := "https://monitoring.googleapis.com"
+	if o.Getenv != nil {
+		if other := o.Getenv("CLOUDSDK_API_ENDPOINT_OVERRIDES_MONITORING"); other != "" {
+			service = strings.TrimRight(other, "/")
+		}
+	}
+	a.base = service + "/v1/projects/" + project + "/location/global/prometheus"
+	a.token = credentials.Token
+	return nil
+}
+
+// Close gives up the connections.
+func (a *Archive) Close() error {
+	a.client.CloseIdleConnections()
+	return nil
+}
+
+// Ask asks what the metrics say of each stretch, when the server has seen the end of
+// the last. What it does not know is missing from the figures.
+func (a *Archive) Ask(ctx context.Context, of []probe.Stretch) []record.Figures {
+	if len(of) == 0 {
+		return nil
+	}
+	last := of[0].End
+	for _, s := range of {
+		last = max(last, s.End)
+	}
+	filters, faults := a.choose(ctx)
+	if err := a.wait(ctx, last, filters); err != nil {
+		faults = append(faults, err.Error())
+	}
+	var out []record.Figures
+	for _, s := range of {
+		out = append(out, a.stretch(ctx, s, filters, slices.Clone(faults)))
+	}
+	return out
+}
+
+// matchers are what every query has between its braces.
+func (a *Archive) matchers(model bool) string {
+	all := slices.Clone(a.filters)
+	if label := serving.ModelLabel(a.server); model && label != "" && a.model != "" {
+		all = append([]string{label + "=" + strconv.Quote(a.model)}, all...)
+	}
+	return strings.Join(all, ",")
+}
+
+// choose finds out whether the server's metrics are told apart by the model's name. A
+// server that has its metrics under another is asked for all of them.
+func (a *Archive) choose(ctx context.Context) (filters string, faults []string) {
+	with, without := a.matchers(true), a.matchers(false)
+	if with == without {
+		return with, nil
+	}
+	if a.there(ctx, with) {
+		return with, nil
+	}
+	if !a.there(ctx, without) {
+		return with, nil // which the figures will show
+	}
+	return without, []string{fmt.Sprintf("No metric is of the model %q: these are of all models that the filters let pass.", a.model)}
+}
+
+// known are metrics that a server is sure to have, by one of which it is recognised.
+func (a *Archive) known(filters string) []string {
+	var forms []string
+	for _, m := range serving.Metrics(a.server) {
+		switch {
+		case strings.Contains(m.Own, "{"):
+		case m.Name == serving.Requests && m.Kind == record.FigureCounter:
+			forms = append(forms, counterOf(m.Own, filters).now())
+		case m.Name == serving.Queue:
+			forms = append(forms, m.Own+"{"+filters+"}")
+		}
+	}
+	return forms
+}
+
+func (a *Archive) there(ctx context.Context, filters string) bool {
+	for _, form := range a.known(filters) {
+		if v, err := a.query(ctx, "count("+form+")", time.Now()); err == nil && v != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// wait waits until the server has scraped all servers after the end of the last stretch,
+// but not longer than it should take.
+func (a *Archive) wait(ctx context.Context, end time.Duration, filters string) error {
+	at := a.start.Add(end)
+	patience := time.NewTimer(time.Until(at.Add(a.every + slack)))
+	defer patience.Stop()
+	tick := time.NewTicker(min(max(a.every/20, 50*time.Millisecond), time.Second))
+	defer tick.Stop()
+	for {
+		for _, form := range a.known(filters) {
+			v, err := a.query(ctx, "min(timestamp("+form+"))", time.Now())
+			if err == nil && v != nil && *v > float64(at.UnixMilli())/1e3 {
+				return nil
+			}
+			if err != nil && ctx.Err() == nil {
+				return nil // the queries to come will tell why
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-patience.C:
+			return nil
+		case <-ctx.Done():
+			return errors.New("the run was broken off before Prometheus had seen its end")
+		}
+	}
+}
+
+// atOnce is how many queries may be under way.
+const atOnce = 8
+
+// stretch asks for all metrics of one stretch of time.
+func (a *Archive) stretch(ctx context.Context, s probe.Stretch, filters string, faults []string) record.Figures {
+	out := record.Figures{Source: Source, Stage: s.Stage, Begin: s.Begin, End: s.End, Faults: faults}
+	q := &question{archive: a, filters: filters, begin: s.Begin, end: s.End, until: s.End + a.every + slack}
+	if s.Next > 0 {
+		q.until = min(q.until, max(s.Next, s.End))
+	}
+	metrics := serving.Metrics(a.server)
+	found := make([]*record.Figure, len(metrics))
+	var wg sync.WaitGroup
+	permits := make(chan struct{}, atOnce)
+	for i := range metrics {
+		wg.Go(func() {
+			permits <- struct{}{}
+			defer func() { <-permits }()
+			found[i] = q.figure(ctx, &metrics[i])
+		})
+	}
+	wg.Wait()
+	for _, f := range found {
+		if f != nil && !slices.ContainsFunc(out.Figures, func(o record.Figure) bool { return o.Name == f.Name }) {
+			out.Figures = append(out.Figures, *f)
+		}
+	}
+	out.Figures = serving.Derive(out.Figures)
+	out.Faults = append(out.Faults, q.faults...)
+	if len(out.Figures) == 0 && len(q.faults) == 0 {
+		out.Faults = append(out.Faults, fmt.Sprintf("The Prometheus server has no metric of %s with {%s}: does it scrape the servers, and are the filters right?", a.server, filters))
+	}
+	return out
+}

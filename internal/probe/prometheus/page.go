@@ -1,0 +1,111 @@
+package prometheus
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"inferometer/internal/probe/serving"
+	"inferometer/internal/record"
+)
+
+// Page is the metrics page of one server or exporter.
+type Page struct {
+	url    string
+	key    string
+	client *http.Client
+	now    func() time.Duration
+}
+
+// PageOptions are what a Page takes besides its address.
+type PageOptions struct {
+	Now func() time.Duration // the clock of the run
+	TLS *tls.Config          // nil: as the system has it
+	Key string               // API key; empty: none
+}
+
+const (
+	// pageTime bounds one answer.
+	pageTime = 5 * time.Second
+	// mostPage bounds the size of a page.
+	mostPage = 64 << 20
+)
+
+// NewPage makes a reader of the page at an address. It asks nothing yet.
+func NewPage(address string, o PageOptions) *Page {
+	return &Page{url: address, key: o.Key, client: newClient(o.TLS, pageTime), now: o.Now}
+}
+
+func newClient(config *tls.Config, patience time.Duration) *http.Client {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	if config != nil {
+		t.TLSClientConfig = config.Clone()
+	}
+	t.MaxIdleConnsPerHost = atOnce
+	return &http.Client{Transport: t, Timeout: patience}
+}
+
+// Close gives up the connection.
+func (p *Page) Close() error {
+	p.client.CloseIdleConnections()
+	return nil
+}
+
+// Read reads the page: the metrics of known servers and exporters. whole: with the
+// buckets of its histograms, which are many.
+func (p *Page) Read(ctx context.Context, whole bool) record.Page {
+	page := record.Page{At: p.now()}
+	text, err := p.get(ctx)
+	if err == nil {
+		page.Samples, err = Parse(text, func(name string) bool {
+			return serving.Known(name) && (whole || !strings.HasSuffix(name, "_bucket"))
+		})
+	}
+	if err != nil {
+		page.Error = err.Error()
+	}
+	return page
+}
+
+func (p *Page) get(ctx context.Context) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url, nil)
+	if err != nil {
+		return nil, errors.New("the address is no URL")
+	}
+	if p.key != "" {
+		req.Header.Set("Authorization", "Bearer "+p.key)
+	}
+	// The older text form is asked for: all servers have it.
+	req.Header.Set("Accept", "text/plain;version=0.0.4")
+	resp, err := p.client.Do(req)
+	if err != nil {
+		return nil, bare(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, mostPage))
+	if err != nil {
+		return nil, fmt.Errorf("the answer broke off: %w", err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the server answers with HTTP status %d: is this the address of its metrics?", resp.StatusCode)
+	}
+	return text, nil
+}
+
+// bare takes the address off an error of net/http: it may hold a secret.
+func bare(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		if u.Timeout() {
+			return errors.New("there was no answer in time")
+		}
+		return u.Err
+	}
+	return err
+}

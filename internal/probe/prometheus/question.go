@@ -1,0 +1,136 @@
+package prometheus
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"inferometer/internal/probe/serving"
+	"inferometer/internal/record"
+)
+
+// question is about one stretch of time.
+type question struct {
+	archive    *Archive
+	filters    string
+	begin, end time.Duration
+	until      time.Duration // by when the server has seen its end
+
+	mu     sync.Mutex
+	faults []string
+	broken int // queries in a row that had no answer at all
+}
+
+// mostBroken is after how many queries without an answer no more are sent.
+const mostBroken = 3
+
+// ask asks one thing at a moment of the run; nil: the server does not know.
+func (q *question) ask(ctx context.Context, form string, at time.Duration) *float64 {
+	q.mu.Lock()
+	give := q.broken >= mostBroken
+	q.mu.Unlock()
+	if give {
+		return nil
+	}
+	v, err := q.archive.query(ctx, form, q.archive.start.Add(at))
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if err == nil {
+		q.broken = 0
+		return v
+	}
+	q.broken++
+	if text := fmt.Sprintf("Asking the Prometheus server: %v", err); !slices.Contains(q.faults, text) {
+		q.faults = append(q.faults, text)
+	}
+	return nil
+}
+
+// figure asks for one metric; nil: the server does not have it.
+func (q *question) figure(ctx context.Context, m *serving.Metric) *record.Figure {
+	f := &record.Figure{Name: m.Name, Metric: m.Own, Kind: m.Kind, Unit: m.Unit}
+	switch m.Kind {
+	case record.FigureCounter:
+		f.Total = q.rise(ctx, counterOf(m.Own, q.filters))
+		scale(m, &f.Total)
+		f.Rate = q.perSecond(f.Total)
+		if f.Total == nil {
+			return nil
+		}
+	case record.FigureGauge:
+		if !q.gauge(ctx, m, f) {
+			return nil
+		}
+	case record.FigureHistogram:
+		if !q.histogram(ctx, m, f) {
+			return nil
+		}
+	}
+	return f
+}
+
+// rise is by how much a counter rose from the beginning until its end was seen.
+func (q *question) rise(ctx context.Context, s selector) *float64 {
+	return q.ask(ctx, increaseForm(s, span(q.until-q.begin)), q.until)
+}
+
+func (q *question) perSecond(total *float64) *float64 {
+	if total == nil || q.end <= q.begin {
+		return nil
+	}
+	v := *total / (q.end - q.begin).Seconds()
+	return &v
+}
+
+// scale turns values into the units of figures.
+func scale(m *serving.Metric, values ...**float64) {
+	for _, v := range values {
+		if *v != nil && m.Scale != 0 {
+			scaled := **v * m.Scale
+			*v = &scaled
+		}
+	}
+}
+
+func (q *question) gauge(ctx context.Context, m *serving.Metric, f *record.Figure) bool {
+	length := q.end - q.begin
+	step := min(max(length/60, time.Second), q.archive.every)
+	ask := func(function string) *float64 {
+		return q.ask(ctx, gaugeForm(function, m, q.filters, span(length), span(step)), q.end)
+	}
+	if f.Mean = ask("avg_over_time"); f.Mean == nil {
+		return false
+	}
+	f.Median, f.P90, f.P99 = ask("quantile_over_time 0.5"), ask("quantile_over_time 0.9"), ask("quantile_over_time 0.99")
+	f.Min, f.Max = ask("min_over_time"), ask("max_over_time")
+	scale(m, &f.Mean, &f.Median, &f.P90, &f.P99, &f.Min, &f.Max)
+	return true
+}
+
+func (q *question) histogram(ctx context.Context, m *serving.Metric, f *record.Figure) bool {
+	if f.Total = q.rise(ctx, counterOf(m.Own+"_count", q.filters)); f.Total == nil {
+		return false
+	}
+	f.Rate = q.perSecond(f.Total)
+	if *f.Total <= 0 {
+		return true
+	}
+	if sum := q.rise(ctx, counterOf(m.Own+"_sum", q.filters)); sum != nil {
+		mean := *sum / *f.Total
+		f.Mean = &mean
+	}
+	d := span(q.until - q.begin)
+	quantile := func(at float64) *float64 {
+		v := q.ask(ctx, quantileForm(at, m.Own, q.filters, d), q.until)
+		if v == nil || math.IsInf(*v, 0) {
+			return nil
+		}
+		return v
+	}
+	f.Median, f.P90, f.P99 = quantile(0.5), quantile(0.9), quantile(0.99)
+	scale(m, &f.Mean, &f.Median, &f.P90, &f.P99)
+	return true
+}

@@ -1,0 +1,136 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"inferometer/internal/endpoint"
+	serverprobe "inferometer/internal/probe"
+	"inferometer/internal/record"
+)
+
+// read reads all pages of metrics at once, in the background. edge: nothing is under
+// way, and the servers' counters are waited for.
+func (s *servers) read(ctx context.Context, edge bool) <-chan []record.Page {
+	done := make(chan []record.Page, 1)
+	go func() {
+		var pages []record.Page
+		if len(s.pages) > 0 {
+			pages = make([]record.Page, len(s.pages))
+		}
+		var wg sync.WaitGroup
+		for i, p := range s.pages {
+			wg.Go(func() {
+				if edge {
+					pages[i] = settledPage(ctx, p)
+				} else {
+					pages[i] = p.Read(ctx, false)
+				}
+				pages[i].Error = s.clean(pages[i].Error)
+			})
+		}
+		wg.Wait()
+		done <- pages
+	}()
+	return done
+}
+
+// A server may count a request a moment after its last byte. Its page is read again
+// until two looks agree, for half a second at most.
+const (
+	pagePause    = 20 * time.Millisecond
+	pagePatience = 500 * time.Millisecond
+)
+
+func settledPage(ctx context.Context, p serverprobe.Page) record.Page {
+	began := time.Now()
+	page := p.Read(ctx, true)
+	for page.Error == "" && time.Since(began) < pagePatience {
+		select {
+		case <-time.After(pagePause):
+		case <-ctx.Done():
+			return page
+		}
+		next := p.Read(ctx, true)
+		if next.Error != "" {
+			return page
+		}
+		still := slices.Equal(moving(page.Samples), moving(next.Samples))
+		page = next
+		if still {
+			break
+		}
+	}
+	return page
+}
+
+// moving are the counters that stand still when nothing is under way: not those of GPUs,
+// which use energy all the time.
+func moving(all []record.Sample) []record.Sample {
+	var out []record.Sample
+	for _, s := range all {
+		if s.Counter && !strings.Contains(s.Name, "ENERGY") && !strings.Contains(s.Name, "energy") {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// makeArchive makes what asks the plan's Prometheus server.
+func (r *run) makeArchive(ctx context.Context, o endpoint.Options) (err error) {
+	if !r.plan.Probes.Prometheus.On() {
+		return nil
+	}
+	r.archive, err = r.opt.Kit.Archives(ctx, r.plan, o)
+	return err
+}
+
+// gather asks the Prometheus server what it has of each stage and of all of them. What
+// it does not say costs nothing of what was measured.
+func (r *run) gather(ctx context.Context) {
+	if r.archive == nil {
+		return
+	}
+	of := stretches(r.facts.Stages)
+	if len(of) == 0 {
+		return
+	}
+	fmt.Fprintln(r.opt.Log, "waiting for Prometheus to scrape what the last requests did")
+	for _, f := range r.archive.Ask(ctx, of) {
+		for i := range f.Faults {
+			f.Faults[i] = r.hideIn(f.Faults[i])
+		}
+		r.output.note(r.output.figures(f))
+		r.facts.AddFigures(r.plan, f)
+	}
+}
+
+// hideIn takes secrets out of a text.
+func (r *run) hideIn(text string) string {
+	if r.servers == nil {
+		return text
+	}
+	return r.servers.clean(text)
+}
+
+// stretches are the stages that have run, and all of them together.
+func stretches(marks []record.StageMark) []serverprobe.Stretch {
+	var of []serverprobe.Stretch
+	for _, m := range marks {
+		if m.DrainEnd <= m.Begin {
+			continue // it was not begun
+		}
+		if n := len(of); n > 0 {
+			of[n-1].Next = m.Begin
+		}
+		of = append(of, serverprobe.Stretch{Stage: m.Stage, Begin: m.Begin, End: m.DrainEnd})
+	}
+	if len(of) == 0 {
+		return nil
+	}
+	return append(of, serverprobe.Stretch{Stage: record.WholeRun, Begin: of[0].Begin, End: of[len(of)-1].End})
+}

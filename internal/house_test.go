@@ -26,22 +26,25 @@ var house = []struct{ name, may string }{
 	// The edge: arguments, terminal, signals, exit codes.
 	{"cli", "frontend/* tool/* run kit mock plan result report/* progress stat token nearest hub github.com/spf13/pflag golang.org/x/term"},
 	{"frontend/inferenceperf", "plan nearest go.yaml.in/yaml/v3"},
+	{"frontend/genaiperf", "plan nearest go.yaml.in/yaml/v3"},
 	{"frontend/*", "plan nearest github.com/spf13/pflag"},
 	{"tool/perfanalyzer", "frontend/perfanalyzer importer/profileexport report/perfanalyzer run sweep kit plan prompt prompt/tensordata record result tensor tensor/inputdata tool/export"},
 	{"tool/llmperf", "frontend/llmperf importer/profileexport report/llmperf run kit plan prompt prompt/promptfile record result tool/export"},
 	{"tool/inferenceperf", "frontend/inferenceperf dialect/inferenceperf importer/inferenceperf report/inferenceperf report/chart run sweep stat kit plan prompt record result token tokensource endpoint storage"},
 	{"tool/study", "frontend/native importer/profileexport report/chart report/study run kit result"},
-	{"tool/export", "importer/profileexport plan record result"},
+	{"tool/export", "importer/profileexport plan record result sweep"},
 	{"tool/*", "frontend/* dialect/* importer/* report/* run kit plan prompt prompt/* record result rows token tokensource hub endpoint"},
 
 	// Plan + kit → live objects → a result. These two alone know concrete types.
-	{"run", "kit probe engine sweep collect health load mock netclock metric result report/* endpoint endpoint/* prompt plan record stat token hub golang.org/x/sys"},
+	{"run", "breaker kit probe engine sweep collect health load mock netclock metric result report/* endpoint endpoint/* prompt plan record stat token hub golang.org/x/sys"},
 	{"kit", "probe probe/* endpoint endpoint/* prompt prompt/* token token/* plan chat hub tokensource"},
 
 	// The path of a request.
 	{"engine", "load prompt endpoint record"},
 	{"collect", "endpoint record"},
+	{"breaker", "dialect/inferenceperf jmes plan record"},
 	{"endpoint/anthropic", "endpoint endpoint/answer endpoint/body endpoint/replica endpoint/sse exchange prompt plan record jsonscan"},
+	{"endpoint/jsonhttp", "endpoint endpoint/answer endpoint/body endpoint/replica endpoint/sse chat prompt plan record jsonscan"},
 	{"endpoint/openai", "endpoint endpoint/answer endpoint/body endpoint/replica endpoint/sse exchange netclock prompt plan record jsonscan"},
 	{"endpoint/triton", "endpoint endpoint/sse exchange exchange/grpc netclock prompt plan record token jsonscan nearest kserve tensor tensor/* golang.org/x/net google.golang.org/protobuf"},
 	{"endpoint/replica", "endpoint exchange exchange/h2 netclock prompt plan record golang.org/x/net"},
@@ -104,6 +107,7 @@ var house = []struct{ name, may string }{
 	{"record", "jsonscan github.com/klauspost/compress"},
 	{"stat", ""},
 	{"screen", ""},
+	{"jmes", ""},
 	{"jsonscan", ""},
 	{"nearest", ""},
 

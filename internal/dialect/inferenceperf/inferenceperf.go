@@ -69,10 +69,10 @@ func NewFold(o Options) *Fold {
 	return &Fold{opt: o, buckets: map[key]*bucket{}, sessions: map[sessionKey]*Session{}}
 }
 
-// Counts reports whether a record is one that reports are about: neither of a warm-up
-// nor, in the original's ways, of a request that was broken off.
+// Counts reports whether a record is one that reports are about: neither of a warm-up or
+// a search for stages nor, in the original's ways, of a request that was broken off.
 func (o *Options) Counts(rec *record.Record) bool {
-	if rec.Phase != record.Measured {
+	if rec.Phase != record.Measured || rec.Stage < 0 {
 		return false
 	}
 	return !o.Faithful || !brokenOff(rec)

@@ -69,9 +69,12 @@ type Media struct {
 }
 
 // Summary works out what the requests of a scope come to.
-func (f *Fold) Summary(scope Scope) (*Summary, error) {
+func (f *Fold) Summary(scope Scope) (*Summary, error) { return f.SummaryAt(scope, f.opt.Percentiles) }
+
+// SummaryAt is Summary with other percentiles.
+func (f *Fold) SummaryAt(scope Scope, percentiles []float64) (*Summary, error) {
 	buckets := f.in(scope)
-	s := &Summary{Percentiles: f.opt.Percentiles}
+	s := &Summary{Percentiles: percentiles}
 	var okStart, okEnd time.Duration
 	var start, lastStart, end time.Duration
 	for i, b := range buckets {
@@ -159,7 +162,7 @@ func (f *Fold) distributions(s *Summary, buckets []*bucket) error {
 		for _, b := range buckets {
 			cols = append(cols, b.columns[d.from])
 		}
-		dist, err := distribution(cols, f.opt.Percentiles, d.from.scale())
+		dist, err := distribution(cols, s.Percentiles, d.from.scale())
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
 	report "inferometer/internal/report/inferenceperf"
+	"inferometer/internal/result"
 	"inferometer/internal/run"
 	"inferometer/internal/stat"
 	"inferometer/internal/sweep"
@@ -43,15 +44,19 @@ type reporter struct {
 	marks  map[int]record.StageMark
 	fold   *dialect.Fold
 	errs   []error
+
+	result   *result.Result
+	looked   []string // reports that were looked into
+	findings []report.Finding
 }
 
 // writeReports makes all reports. What could not be written is told, and costs nothing
 // of the rest.
-func (t *tool) writeReports(s stages) error {
+func (t *tool) writeReports(s stages, res *result.Result) error {
 	o := &t.action.Options
 	pool := stat.NewPool("", sampleMemory)
 	defer pool.Close()
-	r := &reporter{tool: t, stages: s, marks: map[int]record.StageMark{}, opt: dialect.Options{
+	r := &reporter{tool: t, stages: s, result: res, marks: map[int]record.StageMark{}, opt: dialect.Options{
 		Percentiles: o.Lifecycle.Percentiles, Goodput: o.Goodput, ServerTokens: o.Lifecycle.ServerTokens,
 		MaxMessages: o.Lifecycle.MaxErrorMessages, Tokenizer: o.TokenizerGiven, Faithful: o.Faithful,
 		Media: t.gallery.of, Pool: pool,
@@ -64,6 +69,8 @@ func (t *tool) writeReports(s stages) error {
 	r.lifecycle()
 	r.adapters()
 	r.sessions()
+	r.servers()
+	r.validation()
 	return errors.Join(append(r.errs, pool.Err())...)
 }
 
@@ -132,6 +139,7 @@ func (r *reporter) lifecycle() {
 		if o.Lifecycle.PerStage {
 			r.summary(report.StageFile(i), s, r.load(i), fmt.Sprintf("STAGE_%d", i))
 		}
+		r.partial(i)
 	}
 }
 
@@ -188,8 +196,67 @@ func (r *reporter) summary(name string, scope dialect.Scope, load *report.Load, 
 	r.note(report.Lifecycle(&b, s, load))
 	r.file(name, b.Bytes())
 	if mark != "" {
+		family := "summary"
+		if load != nil {
+			family = "per_stage"
+		}
+		r.looked = append(r.looked, name)
+		r.findings = append(r.findings, report.Examine(name, family, s)...)
 		fmt.Fprintf(r.tool.env.Out, "=== START_%s ===\n%s\n=== END_%s ===\n", mark, b.Bytes(), mark)
 	}
+}
+
+// partial writes a stage's part of a benchmark report.
+func (r *reporter) partial(i int) {
+	name := report.PartialFile(i)
+	s, err := r.fold.SummaryAt(dialect.Scope{Stage: i}, report.PartialPercentiles())
+	if err != nil {
+		r.note(report.Written(name, err))
+		return
+	}
+	start, m := r.header.Start, r.marks[i]
+	var b bytes.Buffer
+	r.note(report.Partial(&b, s, i, start, start.Add(m.Begin), start.Add(m.DrainEnd)))
+	r.file(name, b.Bytes())
+	fmt.Fprintf(r.tool.env.Out, "=== START_PARTIAL_BR_V0_2_STAGE_%d ===\n%s\n=== END_PARTIAL_BR_V0_2_STAGE_%d ===\n", i, b.Bytes(), i)
+}
+
+// servers writes what the servers' own metrics say, where anybody asked for them.
+func (r *reporter) servers() {
+	o := &r.tool.action.Options
+	write := func(name string, all []result.Service) {
+		s := result.FromPrometheus(all)
+		if s == nil {
+			s = result.FromPages(all)
+		}
+		if s == nil {
+			return
+		}
+		out := &report.Server{Seconds: s.Window.End - s.Window.Begin, Figures: s.Figures, Faithful: o.Faithful}
+		for _, one := range s.Series {
+			out.Series = append(out.Series, report.Series{Name: one.Name, Points: one.Points})
+		}
+		r.note(r.tool.write(name, func(w io.Writer) error { return report.Prometheus(w, out) }))
+	}
+	if o.Prometheus.Summary {
+		write(report.PrometheusSummaryFile, r.result.Services)
+	}
+	if o.Prometheus.PerStage {
+		for i := range r.result.Stages {
+			write(report.PrometheusStageFile(r.result.Stages[i].Index), r.result.Stages[i].Services)
+		}
+	}
+}
+
+// validation writes what a reader of the reports must know: what they contradict
+// themselves in, and why the run is not to be relied on.
+func (r *reporter) validation() {
+	for _, reason := range r.result.Verdict.Reasons {
+		r.findings = append(r.findings, report.Finding{Check: "verdict", Message: reason})
+	}
+	r.note(r.tool.write(report.ValidationFile, func(w io.Writer) error {
+		return report.Validation(w, r.looked, r.findings)
+	}))
 }
 
 func (r *reporter) note(err error) {

@@ -64,7 +64,7 @@ func Run(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error) {
 	if res == nil {
 		return nil, err
 	}
-	err = errors.Join(err, t.writeReports(s))
+	err = errors.Join(err, t.writeReports(s, res))
 	return &Outcome{Result: res, Files: t.files}, err
 }
 

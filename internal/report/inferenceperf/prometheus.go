@@ -1,0 +1,161 @@
+package inferenceperf
+
+import (
+	"io"
+	"strconv"
+	"strings"
+
+	"inferometer/internal/record"
+)
+
+// PrometheusSummaryFile is the name of the report of what the servers say of a run.
+const PrometheusSummaryFile = "summary_prometheus_metrics.json"
+
+// PrometheusStageFile is the name of the report of what the servers say of a stage.
+func PrometheusStageFile(stage int) string {
+	return "stage_" + strconv.Itoa(stage) + "_prometheus_metrics.json"
+}
+
+// Series is how a metric of the servers went over time.
+type Series struct {
+	Name   string
+	Points [][2]float64 // seconds since the start of the run, value
+}
+
+// Server is what the servers' own metrics say of a stretch of time.
+type Server struct {
+	Seconds float64 // how long it was
+	Figures []record.Figure
+	Series  []Series
+	// Faithful: as the original, which has 0 where it knows nothing, and takes the
+	// tokens per second for the mean length.
+	Faithful bool
+}
+
+// Prometheus writes the report of the servers' own metrics. What no server says is null.
+func Prometheus(w io.Writer, s *Server) error {
+	time := s.Seconds
+	if s.Faithful {
+		time = 0
+	}
+	o := object{
+		{"benchmark_time_seconds", time},
+		{"load_summary", object{}},
+		{"successes", s.successes()},
+		{"failures", object{}},
+	}
+	if len(s.Series) > 0 && !s.Faithful {
+		series := object{}
+		for _, one := range s.Series {
+			points := list{}
+			for _, p := range one.Points {
+				points = append(points, list{p[0], p[1]})
+			}
+			series.put(one.Name, points)
+		}
+		o.put("series", series)
+	}
+	_, err := w.Write(appendJSON(nil, o, 0))
+	return err
+}
+
+func (s *Server) successes() object {
+	o := object{
+		{"count", s.total("requests")},
+		{"rate", s.rate("requests")},
+		{"prompt_len", s.length("prompt_tokens")},
+		{"output_len", s.length("output_tokens")},
+		{"queue_len", s.mean("queue_length")},
+		{"request_latency", s.spread("request_latency")},
+		{"time_to_first_token", s.spread("time_to_first_token")},
+		{"time_per_output_token", s.spread("time_per_output_token")},
+		{"kv_cache_usage_percentage", s.spread("kv_cache_usage")},
+		{"num_requests_swapped", s.mean("num_requests_swapped")},
+		{"num_preemptions_total", object{{"mean", s.total("num_preemptions_total")}}},
+		{"prefix_cache_hit_percent", s.percent("prefix_cache_hits", "prefix_cache_queries")},
+		{"inter_token_latency", s.spread("inter_token_latency")},
+		{"num_requests_running", s.mean("num_requests_running")},
+	}
+	for _, name := range []string{
+		"request_queue_time", "request_inference_time", "request_prefill_time", "request_decode_time", "request_prompt_tokens",
+		"request_generation_tokens", "request_max_num_generation_tokens", "request_params_n", "request_params_max_tokens",
+	} {
+		o.put(name, s.spread(name))
+	}
+	o = append(o, object{
+		{"request_success_count", s.total("request_success_count")},
+		{"iteration_tokens", s.spread("iteration_tokens")},
+		{"prompt_tokens_cached", s.total("prompt_tokens_cached")},
+		{"external_prefix_cache_hit_percent", s.percent("external_prefix_cache_hits", "external_prefix_cache_queries")},
+		{"mm_cache_hit_percent", s.percent("mm_cache_hits", "mm_cache_queries")},
+		{"corrupted_requests", s.total("corrupted_requests")},
+	}...)
+	for _, name := range []string{
+		"request_prefill_kv_computed_tokens", "kv_block_idle_before_evict", "kv_block_lifetime", "kv_block_reuse_gap",
+	} {
+		o.put(name, s.spread(name))
+	}
+	for i := range s.Figures { // what the original has no name for
+		if f := &s.Figures[i]; strings.HasPrefix(f.Name, "gpu_") && !s.Faithful {
+			o.put(f.Name, s.spread(f.Name))
+		}
+	}
+	return o
+}
+
+// figure finds a figure by its name; one that says nothing where there is none.
+func (s *Server) figure(name string) *record.Figure {
+	for i := range s.Figures {
+		if s.Figures[i].Name == name {
+			return &s.Figures[i]
+		}
+	}
+	return new(record.Figure)
+}
+
+// known is a number, or what stands for one that nobody said.
+func (s *Server) known(v *float64) any {
+	switch {
+	case v != nil:
+		return *v
+	case s.Faithful:
+		return 0.0
+	}
+	return nil
+}
+
+func (s *Server) total(name string) any { return s.known(s.figure(name).Total) }
+
+func (s *Server) rate(name string) any { return s.known(s.figure(name).Rate) }
+
+func (s *Server) mean(name string) object { return object{{"mean", s.known(s.figure(name).Mean)}} }
+
+func (s *Server) spread(name string) object {
+	f := s.figure(name)
+	return object{{"mean", s.known(f.Mean)}, {"median", s.known(f.Median)}, {"p90", s.known(f.P90)}, {"p99", s.known(f.P99)}}
+}
+
+// length is the mean length in tokens, and the tokens per second.
+func (s *Server) length(name string) object {
+	tokens, requests := s.figure(name), s.figure("requests")
+	mean := tokens.Rate
+	if !s.Faithful {
+		mean = nil
+		if tokens.Total != nil && requests.Total != nil && *requests.Total > 0 {
+			v := *tokens.Total / *requests.Total
+			mean = &v
+		}
+	}
+	return object{{"mean", s.known(mean)}, {"rate", s.known(tokens.Rate)}}
+}
+
+// percent is the share of hits.
+func (s *Server) percent(hits, queries string) object {
+	h, q := s.figure(hits), s.figure(queries)
+	var share *float64
+	if h.Total != nil && q.Total != nil && *q.Total > 0 {
+		v := 100 * *h.Total / *q.Total
+		share = &v
+	}
+	return object{{"mean", s.known(share)}}
+}

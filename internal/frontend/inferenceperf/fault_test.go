@@ -70,6 +70,7 @@ func TestFaults(t *testing.T) {
 		{"data: {use_chat_template: true}", "data.use_chat_template: belongs to type random"},
 		{"data: {type: shared_prefix}", "data.shared_prefix: is missing"},
 		{"data: {type: shared_prefix, shared_prefix: {question_len: {mean: 20}, question_distribution: {mean: 20}}}", "data.shared_prefix.question_distribution: contradicts"},
+		{"data: {type: shared_prefix, shared_prefix: {multimodal: {image: {}}}}", "data.shared_prefix.multimodal"},
 		{"data: {type: conversation_replay}", "data.conversation_replay: is missing"},
 		{"data: {type: visionarena}", "data.visionarena: is missing"},
 		{"data: {type: infinity_instruct}", "data.dataset.path: is missing"},

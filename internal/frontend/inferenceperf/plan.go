@@ -431,6 +431,9 @@ func (b *builder) origin(at string) string {
 	if rest, ok := strings.CutPrefix(at, "data.replay"); ok {
 		return "data." + b.at("data.type").text() + rest
 	}
+	if rest, ok := strings.CutPrefix(at, "data.media"); ok && b.at("data.multimodal") == nil {
+		return "data.shared_prefix.multimodal" + rest
+	}
 	for _, o := range origins() {
 		if rest, ok := strings.CutPrefix(at, o[0]); ok {
 			return o[1] + rest

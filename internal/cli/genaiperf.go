@@ -25,7 +25,7 @@ import (
 // for bad usage.
 func genaiPerfCommand(env Env, args []string) int {
 	const name = "genai-perf"
-	action, err := frontend.Reader{Analyzer: analyzerFlags}.Parse(args)
+	action, err := frontend.Reader{Analyzer: analyzerFlags, ReadFile: os.ReadFile}.Parse(args)
 	if err != nil {
 		return fail(env, name, err, exitUsage)
 	}
@@ -36,6 +36,8 @@ func genaiPerfCommand(env Env, args []string) int {
 	case frontend.Version:
 		fmt.Fprintf(env.Stdout, "genai-perf of inferometer %s\n", version())
 		return exitOK
+	case frontend.Template:
+		return genaiPerfTemplate(env, action)
 	}
 	if action.Command == frontend.Merge {
 		out, err := tool.Merge(context.Background(), action, toolEnv(env))
@@ -59,6 +61,15 @@ func genaiPerfCommand(env Env, args []string) int {
 		debug.SetGCPercent(gcPercent)
 	}
 	return genaiPerfProfile(env, action)
+}
+
+// genaiPerfTemplate writes a config file to begin with.
+func genaiPerfTemplate(env Env, action *frontend.Action) int {
+	if err := os.WriteFile(action.File, []byte(frontend.TemplateText(action.Settings.Verbose)), 0o644); err != nil {
+		return fail(env, "genai-perf", fmt.Errorf("create-template: %w", err), exitRun)
+	}
+	fmt.Fprintf(env.Stdout, "%s is written: genai-perf config -f %s runs it.\n", action.File, action.File)
+	return exitOK
 }
 
 // analyzerFlags reads a command line of Perf Analyzer for GenAI-Perf, which hands over

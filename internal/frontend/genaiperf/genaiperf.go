@@ -30,6 +30,7 @@ type Action struct {
 	DryRun   bool     // print the plan and stop
 	Strict   bool     // a result that cannot be trusted is a failure
 	InputDir string   // of Merge: the directory of the runs
+	File     string   // of Template: what is written
 
 	Levels    []*Action // of Analyze: a run for each value
 	SweepType string    // of Analyze: what changes from run to run
@@ -118,6 +119,8 @@ type Objective struct {
 type Reader struct {
 	// Analyzer reads a command line of Perf Analyzer, for the flags behind "--".
 	Analyzer func(args []string) (*Passed, error)
+	// ReadFile reads a config file.
+	ReadFile func(name string) ([]byte, error)
 }
 
 // Parse reads the arguments of `genai-perf` without anything beyond them.
@@ -132,6 +135,12 @@ func (r Reader) Parse(args []string) (*Action, error) {
 		return &Action{Command: Help}, nil
 	case v.given("version"):
 		return &Action{Command: Version}, nil
+	}
+	switch v.command {
+	case Template:
+		return v.template()
+	case "config":
+		v.config(r.ReadFile)
 	}
 	release := v.recognise()
 	if v.given("release") {
@@ -162,6 +171,19 @@ func (r Reader) Parse(args []string) (*Action, error) {
 		return nil, v.faults
 	}
 	return b.a, nil
+}
+
+// template reads the flags of create-template.
+func (v *values) template() (*Action, error) {
+	for key, uses := range v.used {
+		if key != "file" && key != "verbose" {
+			v.fault(uses[0].as, "has no meaning for create-template", "it takes -f and -v")
+		}
+	}
+	if len(v.faults) > 0 {
+		return nil, v.faults
+	}
+	return &Action{Command: Template, File: v.text("file", usualConfig), Settings: Settings{Verbose: v.given("verbose")}}, nil
 }
 
 // merge reads the flags of process-export-files.

@@ -427,7 +427,6 @@ func meaningFaults() []faultCase {
 		{ok + "--sweep-list 1,2", "--sweep-list: belongs to analyze"},
 		{ok + "--num-prefix-prompts 2 --prefix-prompt-length 0", "must be more than 0"},
 		{"config -f file.yaml --override-config", "config: is not served"},
-		{"create-template", "create-template: is not served"},
 		{"process-export-files --input-directory x --isl 3", "--isl: has no meaning for process-export-files"},
 		{"process-export-files --profile-export-file a/b", "is a name, not a path"},
 	}

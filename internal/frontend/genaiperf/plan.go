@@ -13,7 +13,7 @@ import (
 // refuse names what is not served at all.
 func (b *builder) refuse() {
 	switch b.command {
-	case "config", Template, "compare":
+	case "compare":
 		b.fault(b.command, "is not served", "see docs/genai-perf.md for what is")
 	case Analyze:
 	default:

@@ -1,0 +1,317 @@
+package genaiperf
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"inferometer/internal/nearest"
+)
+
+// usualConfig is the name of the file that create-template writes.
+const usualConfig = "genai_perf_config.yaml"
+
+// config puts what a config file says under what the command line says, and makes the
+// command that of the file's sections.
+func (v *values) config(read func(name string) ([]byte, error)) {
+	name := v.text("file", "")
+	if name == "" {
+		v.fault("config", "the file is missing", "give it with -f FILE; genai-perf create-template writes one")
+		return
+	}
+	if !v.given("override-config") {
+		for _, key := range slices.Sorted(maps.Keys(v.used)) {
+			if !slices.Contains([]string{"file", "verbose", "release", "faithful", "strict", "dry-run"}, key) {
+				v.fault(v.as(key), "the file says what is measured", "give --override-config for flags that go over it")
+			}
+		}
+	}
+	if read == nil {
+		v.fault("-f", "config files are not read here", "")
+		return
+	}
+	text, err := read(name)
+	if err != nil {
+		v.fault("-f", err.Error(), "")
+		return
+	}
+	r := &configReader{name: name, out: &values{used: map[string][]value{}}, table: flags()}
+	var root yaml.Node
+	if err := yaml.Unmarshal(text, &root); err != nil {
+		v.fault("-f", fmt.Sprintf("%s is no YAML: %v", name, err), "")
+		return
+	}
+	command := r.file(&root)
+	v.faults = append(v.faults, r.out.faults...)
+	for key, uses := range r.out.used {
+		if !v.given(key) && !(key == "interval" && v.given("request-count")) && !(key == "request-count" && v.given("interval")) {
+			v.used[key] = uses
+		}
+	}
+	delete(v.used, "file")
+	delete(v.used, "override-config")
+	v.command = command
+}
+
+// configReader turns a config file into uses of flags.
+type configReader struct {
+	name  string
+	out   *values
+	table []option
+	mode  string // of the measurement
+	num   string
+}
+
+func (r *configReader) fault(n *yaml.Node, path, text, hint string) {
+	r.out.fault(fmt.Sprintf("%s:%d: %s", r.name, n.Line, path), text, hint)
+}
+
+// use is a key that stands for a flag.
+func (r *configReader) use(n *yaml.Node, path, flag string, texts ...string) {
+	before := len(r.out.faults)
+	f := long(r.table, flag)
+	r.out.take(value{flag: f, as: path, text: texts})
+	for i := before; i < len(r.out.faults); i++ {
+		r.out.faults[i].Where = fmt.Sprintf("%s:%d: %s", r.name, n.Line, path)
+	}
+}
+
+// file reads the whole document, and gives the command that it is for.
+func (r *configReader) file(root *yaml.Node) string {
+	if root.Kind == 0 || len(root.Content) == 0 {
+		r.out.fault(r.name, "is empty", "genai-perf create-template writes one to begin with")
+		return Profile
+	}
+	command := Profile
+	r.pairs(root.Content[0], "", func(key string, k, n *yaml.Node) {
+		switch {
+		case key == "model_names" || key == "model_name":
+			if texts := r.texts(n, key); len(texts) > 0 {
+				r.use(n, key, "model", texts...)
+			}
+		case key == "analyze":
+			if r.analyze(n) {
+				command = Analyze
+			}
+		case key == "process":
+			r.pairs(n, "process", func(key string, k, n *yaml.Node) {
+				if key != "input_path" {
+					r.fault(k, "process."+key, "there is no such key", "input_path is all there is")
+				} else if texts := r.texts(n, key); len(texts) == 1 {
+					r.use(n, "process.input_path", "input-directory", texts...)
+					command = Merge
+				}
+			})
+		default:
+			r.section(key, k, n)
+		}
+	})
+	r.measurement(root)
+	return command
+}
+
+// pairs goes over the keys of a mapping. Nothing at all is an empty one.
+func (r *configReader) pairs(n *yaml.Node, path string, f func(key string, k, n *yaml.Node)) {
+	switch {
+	case n.Kind == yaml.AliasNode:
+		r.pairs(n.Alias, path, f)
+	case n.Kind == yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			f(n.Content[i].Value, n.Content[i], n.Content[i+1])
+		}
+	case !blank(n):
+		r.fault(n, path, "is a mapping of keys to values", "")
+	}
+}
+
+func blank(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && (n.Tag == "!!null" || n.Value == "")
+}
+
+// section reads what stands under a path.
+func (r *configReader) section(path string, k, n *yaml.Node) {
+	var names []string
+	for _, s := range configKeys() {
+		switch {
+		case s.path == path:
+			if !blank(n) {
+				r.readKey(s, n)
+			}
+			return
+		case strings.HasPrefix(s.path, path+"."):
+			r.pairs(n, path, func(key string, k, n *yaml.Node) { r.section(path+"."+key, k, n) })
+			return
+		}
+		names = append(names, s.path)
+	}
+	hint := "genai-perf create-template writes a file with all keys"
+	if n := nearest.Name(path, append(names, "model_names", "analyze", "process", "endpoint", "perf_analyzer", "input", "output", "tokenizer")); n != "" {
+		hint = "did you mean " + n + "?"
+	}
+	r.fault(k, path, "there is no such key", hint)
+}
+
+// readKey takes over a value that somebody gave.
+func (r *configReader) readKey(s setting, n *yaml.Node) {
+	switch s.path {
+	case "perf_analyzer.path":
+	case "perf_analyzer.stimulus":
+		r.pairs(n, s.path, func(key string, k, n *yaml.Node) {
+			flag := strings.ReplaceAll(key, "_", "-")
+			if !slices.Contains([]string{"concurrency", "request-rate", "session-concurrency", "fixed-schedule"}, flag) {
+				r.fault(k, s.path+"."+key, "there is no such load", "one of concurrency, request_rate, session_concurrency, fixed_schedule")
+				return
+			}
+			r.use(n, s.path+"."+key, flag, r.texts(n, s.path)...)
+		})
+	case "perf_analyzer.measurement.mode":
+		r.mode = n.Value
+	case "perf_analyzer.measurement.num":
+		r.num = n.Value
+	case "input.extra":
+		r.named(n, s.path, "extra-inputs", true)
+	case "input.goodput":
+		r.named(n, s.path, "goodput", false)
+	case "input.header":
+		r.named(n, s.path, "header", false)
+	default:
+		r.plain(s, n)
+	}
+}
+
+// plain takes over a value that a flag has as it is. What is the default is not said.
+func (r *configReader) plain(s setting, n *yaml.Node) {
+	texts := r.texts(n, s.path)
+	f := long(r.table, s.flag)
+	switch {
+	case len(texts) == 0 || len(texts) == 1 && texts[0] == s.without && s.flag != "url":
+	case f.kind == toggle:
+		on, err := strconv.ParseBool(texts[0])
+		if err != nil || len(texts) > 1 {
+			r.fault(n, s.path, "is True or False, not "+shorten(strings.Join(texts, " ")), "")
+		} else if on {
+			r.use(n, s.path, s.flag)
+		}
+	case f.kind != list && len(texts) > 1:
+		r.fault(n, s.path, "is one value, not a list", "")
+	default:
+		r.use(n, s.path, s.flag, texts...)
+	}
+}
+
+// texts are a value, or those of a list.
+func (r *configReader) texts(n *yaml.Node, path string) []string {
+	switch {
+	case blank(n):
+		return nil
+	case n.Kind == yaml.AliasNode:
+		return r.texts(n.Alias, path)
+	case n.Kind == yaml.ScalarNode:
+		return []string{n.Value}
+	case n.Kind == yaml.SequenceNode:
+		var all []string
+		for _, c := range n.Content {
+			if c.Kind != yaml.ScalarNode {
+				r.fault(c, path, "is a list of values", "")
+				return nil
+			}
+			all = append(all, c.Value)
+		}
+		return all
+	}
+	r.fault(n, path, "is a value or a list of values", "")
+	return nil
+}
+
+// named reads NAME:VALUE texts, or a mapping of names to values, one use of the flag
+// for each; typed: a mapping may hold values of any kind.
+func (r *configReader) named(n *yaml.Node, path, flag string, typed bool) {
+	if n.Kind != yaml.MappingNode {
+		for _, text := range r.texts(n, path) {
+			r.use(n, path, flag, text)
+		}
+		return
+	}
+	if typed {
+		var object map[string]any
+		text, err := []byte(nil), n.Decode(&object)
+		if err == nil {
+			text, err = json.Marshal(object)
+		}
+		if err != nil {
+			r.fault(n, path, err.Error(), "")
+			return
+		}
+		r.use(n, path, flag, string(text))
+		return
+	}
+	r.pairs(n, path, func(key string, _, n *yaml.Node) {
+		if texts := r.texts(n, path+"."+key); len(texts) == 1 {
+			r.use(n, path+"."+key, flag, key+":"+texts[0])
+		}
+	})
+}
+
+// analyze reads the sweep: one parameter with start and stop, or a step too, or a list.
+// It reports whether there is one.
+func (r *configReader) analyze(n *yaml.Node) bool {
+	found := false
+	r.pairs(n, "analyze", func(key string, k, n *yaml.Node) {
+		if key == "sweep_parameters" {
+			found = r.analyze(n) || found
+			return
+		}
+		path := "analyze." + key
+		if found {
+			r.fault(k, path, "a sweep changes one thing", "leave one of the two out")
+			return
+		}
+		found = true
+		r.use(k, path, "sweep-type", strings.Replace(key, "runtime_batch_size", "batch_size", 1))
+		if n.Kind != yaml.MappingNode {
+			if texts := r.texts(n, path); len(texts) > 0 {
+				r.use(n, path, "sweep-list", strings.Join(texts, ","))
+			}
+			return
+		}
+		ends := map[string]string{}
+		r.pairs(n, path, func(key string, k, n *yaml.Node) {
+			name := map[string]string{"min": "start", "max": "stop", "start": "start", "stop": "stop", "step": "step"}[key]
+			if name == "" {
+				r.fault(k, path+"."+key, "there is no such key", "start, stop and step")
+			}
+			ends[name] = n.Value
+		})
+		text := ends["start"] + ":" + ends["stop"]
+		if ends["step"] != "" {
+			text += ":" + ends["step"]
+		}
+		r.use(n, path, "sweep-range", text)
+	})
+	return found
+}
+
+// measurement puts mode and number together.
+func (r *configReader) measurement(n *yaml.Node) {
+	const path = "perf_analyzer.measurement"
+	flag := "request-count"
+	switch r.mode {
+	case "", "request_count":
+	case "interval":
+		flag = "measurement-interval"
+		if r.num == "" {
+			r.num = "10000"
+		}
+	default:
+		r.fault(n, path+".mode", fmt.Sprintf("unknown value %q", shorten(r.mode)), "request_count or interval")
+		return
+	}
+	if r.num != "" {
+		r.use(n, path+".num", flag, r.num)
+	}
+}

@@ -42,8 +42,12 @@ type StageMark struct {
 	Scheduled int64         `json:"scheduled"`  // arrivals that fell due while the stage was sending; 0 in closed loop
 	Waited    int64         `json:"waited"`     // arrivals that had to wait for a slot
 	Unsent    int64         `json:"unsent"`     // arrivals that fell due and were never sent
-	Reason    string        `json:"reason"`     // why it stopped sending: "duration", "requests", "data", "interrupted", "errors", "arrivals"
+	Reason    string        `json:"reason"`     // why it stopped sending: "duration", "requests", "data", "interrupted", "errors", "arrivals", or BreakerReason and more
 }
+
+// BreakerReason begins the reason of a stage that a breaker of the plan has ended: its
+// name and why it opened follow.
+const BreakerReason = "breaker "
 
 // Health is a sample of the client's own condition, taken every second: totals
 // since the start of the run.

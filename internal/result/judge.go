@@ -188,6 +188,8 @@ func (j *judge) ended(i int, mark *record.StageMark) {
 		j.note(i, "The stage did not come to its end.")
 	case mark.Reason == "errors":
 		j.note(i, "The stage was ended because more requests failed than max_errors allows.")
+	case strings.HasPrefix(mark.Reason, record.BreakerReason):
+		j.note(i, "The stage was ended by %s.", mark.Reason)
 	case mark.Reason == "data":
 		j.note(i, "The stage ended because the prompts came to an end.")
 	}

@@ -10,9 +10,11 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
+	"inferometer/internal/breaker"
 	"inferometer/internal/collect"
 	"inferometer/internal/endpoint"
 	"inferometer/internal/engine"
@@ -84,7 +86,8 @@ type run struct {
 	pool      *stat.Pool
 	queue     *queue
 	tape      *sweep.Tape
-	passages  *sweep.Passages     // of a search for the saturation
+	passages  *sweep.Passages // of a search for the saturation
+	breakers  *breaker.Set
 	servers   *servers            // nil: they are not asked about themselves
 	archive   serverprobe.Archive // a Prometheus server; nil: there is none
 	probe     sweep.Probe         // the same, for windows
@@ -191,6 +194,9 @@ func (r *run) takeSchedule(s prompt.Source) error {
 func (r *run) check(ctx context.Context) (secrets, error) {
 	s, err := readSecrets(r.plan.Target)
 	errs := []error{err, checkOutput(r.plan.Output.Dir)}
+	var breakerErr error
+	r.breakers, breakerErr = breaker.New(r.plan.Breakers, r.halt)
+	errs = append(errs, breakerErr)
 	if err == nil {
 		errs = append(errs, checkTarget(ctx, &r.plan.Target, r.plan.Data, s, r.opt.Log))
 	}
@@ -244,6 +250,9 @@ func (r *run) collect(decoder endpoint.Decoder) {
 		}
 		if r.plan.Saturation.On() {
 			all = append(all, r.passages)
+		}
+		if len(r.plan.Breakers) > 0 {
+			all = append(all, r.breakers)
 		}
 		folders = append(folders, all)
 	}
@@ -373,7 +382,9 @@ func (r *run) endLevel(i int, s plan.Stage, l *sweep.Level) {
 const interrupted = "interrupted"
 
 // early reports whether a stage ended before its time.
-func early(mark record.StageMark) bool { return mark.Reason == interrupted || mark.Reason == "errors" }
+func early(mark record.StageMark) bool {
+	return mark.Reason == interrupted || mark.Reason == "errors" || strings.HasPrefix(mark.Reason, record.BreakerReason)
+}
 
 // endStage notes how a stage went.
 func (r *run) endStage(mark record.StageMark) error {

@@ -1,0 +1,42 @@
+package run
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"inferometer/internal/mock"
+	"inferometer/internal/plan"
+)
+
+func TestBreakerEndsTheRun(t *testing.T) {
+	s := serve(t, func(c *mock.Config) { c.Faults = []mock.Fault{{Kind: mock.Status, Code: 503, Share: 1}} })
+	p := closedPlan(t, s.url, 2, 5000)
+	p.Stages = append(p.Stages, p.Stages[0])
+	p.Breakers = []plan.Breaker{{
+		Name: "failing", Matches: []string{"@"}, Rules: []string{"contains(error.error_type, '503')"},
+		Triggers: []plan.Trigger{{Kind: plan.TriggerConsecutive, Threshold: 10}},
+	}}
+	res := mustRun(t, p)
+	st := res.Stages[0]
+	if st.Ended != "breaker failing: 10 hits in a row" || st.Counts.Sent < 10 || st.Counts.Sent > 2000 || !res.Interrupted {
+		t.Errorf("ended %q after %d requests", st.Ended, st.Counts.Sent)
+	}
+	if res.Stages[1].Counts.Sent != 0 {
+		t.Errorf("the second stage sent %d requests", res.Stages[1].Counts.Sent)
+	}
+	if notes := strings.Join(res.Notes, " "); !strings.Contains(notes, "ended by breaker failing: 10 hits in a row") {
+		t.Errorf("notes %s", notes)
+	}
+	sameLevels(t, p, asJSON(t, res))
+}
+
+func TestBreakersAreReadBeforeTheFirstRequest(t *testing.T) {
+	s := serve(t, nil)
+	p := closedPlan(t, s.url, 1, 1)
+	p.Breakers = []plan.Breaker{{Name: "b", Matches: []string{"error ="}, Triggers: []plan.Trigger{{Kind: plan.TriggerConsecutive, Threshold: 1}}}}
+	_, err := Run(t.Context(), p, options(io.Discard))
+	if err == nil || !strings.Contains(err.Error(), "breakers[0].matches[0]: at character 7") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/anthropic"
+	"inferometer/internal/endpoint/jsonhttp"
 	"inferometer/internal/endpoint/openai"
 	"inferometer/internal/endpoint/triton"
 	"inferometer/internal/plan"
@@ -59,6 +60,13 @@ func Default() Kit {
 				}
 				return e, nil
 			},
+			plan.ProtocolHTTP: func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) {
+				e, err := jsonhttp.New(t, o)
+				if err != nil {
+					return nil, err
+				}
+				return e, nil
+			},
 			plan.ProtocolTriton: func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) {
 				e, err := triton.New(t, o)
 				if err != nil {
@@ -73,6 +81,9 @@ func Default() Kit {
 			},
 			plan.ProtocolAnthropic: func(_ plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
 				return anthropic.NewDecoder(tok, own)
+			},
+			plan.ProtocolHTTP: func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
+				return jsonhttp.NewDecoder(t.Endpoint, tok, own)
 			},
 			plan.ProtocolTriton: func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
 				return triton.NewDecoder(t, tok, own)

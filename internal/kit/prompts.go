@@ -10,6 +10,7 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/adapters"
+	"inferometer/internal/prompt/batched"
 	"inferometer/internal/prompt/multimodal"
 	"inferometer/internal/prompt/templated"
 	"inferometer/internal/prompt/timed"
@@ -56,6 +57,9 @@ func (k Kit) prompts(ctx context.Context, p *plan.Plan, found *tokensource.Found
 	}
 	if m := &p.Data.Media; err == nil && (m.Image.Count != plan.Length{} || m.Video.Count != plan.Length{} || m.Audio.Count != plan.Length{}) {
 		out.Source = multimodal.New(out.Source, p.Data.Media, p.Seed)
+	}
+	if ranks := p.Target.Ranks(); err == nil && (ranks || p.Data.Batch > 1) {
+		out.Source = batched.New(out.Source, p.Data.Batch, ranks)
 	}
 	if err != nil || p.Tokenizer.StandIn() || !p.Target.Chats() || p.Data.Source == plan.SourceTensors {
 		return out, err

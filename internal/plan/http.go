@@ -27,6 +27,9 @@ func (t *Target) Generates() bool {
 	return true
 }
 
+// Ranks reports whether a request is a query and passages to rank by it.
+func (t *Target) Ranks() bool { return t.Endpoint == EndpointRankings || t.Endpoint == EndpointRerank }
+
 // Batches reports whether a request may hold several texts.
 func (t *Target) Batches() bool {
 	return slices.Contains([]string{EndpointEmbeddings, EndpointRankings, EndpointRerank, EndpointTemplate}, t.Endpoint)

@@ -109,11 +109,11 @@ func checkTarget(ctx context.Context, t *plan.Target, d plan.Data, s secrets, lo
 			if len(models) > 1 {
 				fmt.Fprintf(log, "%s serves %d models; taking %s (--model names another)\n", plan.SafeURL(raw), len(models), t.Model)
 			}
-		case err == nil && t.Model == "":
+		case err == nil && t.Model == "" && t.Protocol != plan.ProtocolHTTP:
 			errs = append(errs, fmt.Errorf("%s lists no model: name one with --model", plan.SafeURL(raw)))
 		case errors.As(err, &answered) && answered.status == http.StatusNotFound && triton.Answers(ctx, p.any, raw):
 			errs = append(errs, fmt.Errorf("%s is a Triton server: add --protocol triton", plan.SafeURL(raw)))
-		case errors.As(err, &answered) && t.Model != "":
+		case errors.As(err, &answered) && (t.Model != "" || t.Protocol == plan.ProtocolHTTP):
 			// It is there, which is all that matters.
 		case errors.As(err, &answered):
 			errs = append(errs, fmt.Errorf("asking %s for its models: %w; name the model with --model", plan.SafeURL(raw), err))

@@ -1,0 +1,384 @@
+package jsonhttp
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"inferometer/internal/endpoint"
+	"inferometer/internal/endpoint/answer"
+	"inferometer/internal/endpoint/sse"
+	"inferometer/internal/jsonscan"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/record"
+)
+
+// Decoder reads the answers of one kind of endpoint. It holds nothing of one answer
+// when it reads the next.
+type Decoder struct {
+	kind  string
+	count answer.Counter
+}
+
+var _ endpoint.Decoder = (*Decoder)(nil)
+
+// NewDecoder makes a decoder for an endpoint of plan.ProtocolHTTP.
+func NewDecoder(kind string, tok prompt.Tokenizer, own bool) *Decoder {
+	return &Decoder{kind: kind, count: answer.NewCounter(tok, own)}
+}
+
+// Decode fills in rec's events, text, token counts and finish reason from its body.
+// A failure that rec has already is kept, with whatever arrived before it decoded;
+// otherwise one that only the content shows is set.
+func (d *Decoder) Decode(rec *record.Record) {
+	answer.Clear(rec)
+	body, ok := answer.Body(rec)
+	if !ok {
+		return
+	}
+	switch {
+	case d.kind == plan.EndpointTGI && body[0] != '{' && body[0] != '[' && body[0] != '<':
+		d.stream(rec)
+	case body[0] == '<':
+		answer.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+answer.Message(rec.Body))
+	default:
+		d.whole(rec, body)
+	}
+	if len(rec.Marks) == 0 { // nothing to point at
+		rec.Events = rec.Events[:0]
+	}
+}
+
+// what an answer lacks that is none of its kind.
+func (d *Decoder) lacks(p *piece) string {
+	switch {
+	case d.kind == plan.EndpointRankings && !p.has("rankings"), d.kind == plan.EndpointRerank && !p.list && !p.has("results"):
+		return "the answer holds no ranking: "
+	case d.kind == plan.EndpointRetrieval && !p.has("data") && !p.list:
+		return "the answer says nothing of the images: "
+	case d.kind == plan.EndpointTGI && !p.done:
+		return "the answer has no generated_text: "
+	}
+	return ""
+}
+
+// whole reads an answer in one piece.
+func (d *Decoder) whole(rec *record.Record, body []byte) {
+	p := piece{text: rec.Text}
+	err := p.parse(body)
+	rec.Text = p.text
+	if err != nil {
+		rec.Text = rec.Text[:0]
+		answer.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+err.Error())
+		return
+	}
+	event := record.Event{Mark: len(rec.Marks) - 1, Label: record.Whole}
+	lack := d.lacks(&p)
+	switch {
+	case p.failed && d.kind != plan.EndpointTemplate:
+		rec.Text = rec.Text[:0]
+		event.Label = record.Error
+		answer.Fail(rec, record.StreamError, rec.End, answer.Message(rec.Body))
+	case lack != "":
+		rec.Text = rec.Text[:0]
+		answer.Fail(rec, record.BadBody, rec.End, lack+answer.Message(rec.Body))
+		return
+	case d.kind == plan.EndpointTGI:
+		rec.Text = append(rec.Text, p.whole...)
+		event.Text = len(rec.Text)
+		rec.Finish = finishName(p.finish)
+		event.Tokens = d.count.Whole(rec, p.generated)
+		takeInput(rec, p.input)
+	default:
+		rec.Text = rec.Text[:0]
+		takeInput(rec, p.input)
+	}
+	rec.Events = append(rec.Events, event)
+}
+
+func takeInput(rec *record.Record, n int) {
+	if n >= 0 {
+		rec.In.N, rec.In.Source = n, record.FromServer
+	}
+}
+
+func finishName(reason []byte) string {
+	switch string(reason) {
+	case "eos_token", "stop_sequence":
+		return "stop"
+	}
+	return string(reason)
+}
+
+// piece is what one JSON value of an answer says.
+type piece struct {
+	list      bool     // it is a list
+	fields    []string // of the object: those of the names that matter
+	failed    bool
+	done      bool // a whole text is there
+	special   bool // the token is not part of the text
+	token     bool // there is a token
+	finish    []byte
+	generated int // tokens in all; -1: not said
+	input     int // tokens of the prompt; -1: not said
+	scan      jsonscan.Scanner
+	text      []byte // of the answer so far, to which the token's is added
+	whole     []byte // of the answer, where it is given as a whole
+}
+
+func (p *piece) has(field string) bool {
+	for _, f := range p.fields {
+		if f == field {
+			return true
+		}
+	}
+	return false
+}
+
+// parse reads a value. On an error the text is as it was before.
+func (p *piece) parse(data []byte) error {
+	*p = piece{text: p.text, fields: p.fields[:0], generated: -1, input: -1}
+	before := len(p.text)
+	s := &p.scan
+	s.Reset(data)
+	switch s.Peek() {
+	case '[':
+		p.list = true
+		s.Array()
+		for s.More() {
+			p.object(p.field)
+		}
+	default:
+		p.object(p.field)
+	}
+	s.End()
+	if err := s.Err(); err != nil {
+		p.text = p.text[:before]
+		return err
+	}
+	if p.special {
+		p.text = p.text[:before]
+	}
+	return nil
+}
+
+// object reads an object; what is none is skipped.
+func (p *piece) object(field func(key []byte)) {
+	s := &p.scan
+	if s.Peek() != '{' {
+		s.Skip()
+		return
+	}
+	s.Object()
+	for key, ok := s.Key(); ok; key, ok = s.Key() {
+		field(key)
+	}
+}
+
+func (p *piece) field(key []byte) {
+	s := &p.scan
+	switch string(key) {
+	case "rankings", "results", "data":
+		if s.Peek() == '[' {
+			p.fields = append(p.fields, string(key))
+		}
+		s.Skip()
+	case "error":
+		p.failed = p.failed || !s.Null()
+		if p.failed {
+			s.Skip()
+		}
+	case "token":
+		p.token = s.Peek() == '{'
+		p.object(p.tokenField)
+	case "generated_text":
+		if s.Peek() == '"' {
+			p.done = true
+			p.whole = s.Quoted()
+		} else {
+			s.Skip()
+		}
+	case "details":
+		p.object(p.detail)
+	case "usage":
+		p.object(func(key []byte) {
+			if string(key) == "prompt_tokens" {
+				p.input = answer.Count(s)
+			} else {
+				s.Skip()
+			}
+		})
+	default:
+		s.Skip()
+	}
+}
+
+func (p *piece) tokenField(key []byte) {
+	s := &p.scan
+	switch {
+	case string(key) == "special":
+		p.special = s.Peek() == 't'
+		s.Skip()
+	case string(key) == "text" && s.Peek() == '"':
+		body, escaped := s.String()
+		if escaped {
+			p.text = jsonscan.AppendUnescaped(p.text, body)
+		} else {
+			p.text = append(p.text, body...)
+		}
+	default:
+		s.Skip()
+	}
+}
+
+func (p *piece) detail(key []byte) {
+	s := &p.scan
+	switch {
+	case string(key) == "finish_reason" && s.Peek() == '"':
+		p.finish = s.Quoted()
+	case string(key) == "generated_tokens":
+		p.generated = answer.Count(s)
+	case string(key) == "input_length":
+		p.input = answer.Count(s)
+	case string(key) == "prefill" && s.Peek() == '[':
+		n := 0
+		s.Array()
+		for s.More() {
+			n++
+			s.Skip()
+		}
+		if n > 0 {
+			p.input = n
+		}
+	default:
+		s.Skip()
+	}
+}
+
+// streamed is the state of decoding one stream of Text Generation Inference.
+type streamed struct {
+	rec       *record.Record
+	piece     piece
+	events    answer.Events
+	empty     int // tokens without text
+	known     int // events of the protocol
+	unknown   int
+	total     int
+	input     int
+	done      bool
+	unclosed  bool
+	malformed string
+}
+
+// stream reads an answer made of server-sent events.
+func (d *Decoder) stream(rec *record.Record) {
+	st := streamed{rec: rec, total: -1, input: -1}
+	st.events.Begin(rec)
+	st.piece.text = rec.Text
+	var scan sse.Scanner
+	scan.Reset(rec.Body)
+	var e sse.Event
+	for scan.Next(&e) {
+		st.take(&e)
+	}
+	rec.Events, rec.Text = st.events.List(), st.piece.text
+	takeInput(rec, st.input)
+	tokens := st.events.Tokens
+	d.count.Stream(rec, answer.Stream{
+		Total: st.total, Tokens: tokens, Events: st.known > 0,
+		OneEach: st.total == tokens || st.total == tokens+st.empty,
+	})
+	st.judge()
+}
+
+func (st *streamed) take(e *sse.Event) {
+	switch {
+	case string(e.Type) == "error":
+		st.known++
+		st.events.Add(e.End, record.Error, 0, 0)
+		st.events.Fail(record.StreamError, answer.Message(e.Data))
+	case !e.HasData:
+		label := record.Unknown
+		if e.Comment || e.Type != nil || e.ID != nil || e.Retry != nil {
+			label = record.Comment
+		} else {
+			st.unknown++
+		}
+		st.events.Add(e.End, label, 0, 0)
+	case len(e.Data) == 0:
+		st.events.Add(e.End, record.Empty, 0, 0)
+	case string(bytes.TrimSpace(e.Data)) == "[DONE]":
+		st.done = true
+		st.events.Add(e.End, record.Done, 0, 0)
+	default:
+		st.takePiece(e)
+	}
+}
+
+// takePiece takes an event whose data should be JSON.
+func (st *streamed) takePiece(e *sse.Event) {
+	p := &st.piece
+	before := len(p.text)
+	if err := p.parse(e.Data); err != nil {
+		st.unknown++
+		st.events.Add(e.End, record.Unknown, 0, 0)
+		if e.Unterminated {
+			st.unclosed = true
+		} else if st.malformed == "" {
+			st.malformed = fmt.Sprintf("event %d, at byte %d of the answer, is not JSON: %v", st.events.Len(), e.Start, err)
+		}
+		return
+	}
+	label, tokens := record.Unknown, 0
+	switch {
+	case p.failed:
+		label = record.Error
+		p.text = p.text[:before]
+	case len(p.text) > before:
+		label, tokens = record.Content, 1
+	case p.token:
+		label = record.Empty
+		st.empty++
+	case p.done:
+		label = record.Finish
+	}
+	if label == record.Unknown {
+		st.unknown++
+	} else {
+		st.known++
+	}
+	if p.done {
+		st.done = true
+		st.rec.Finish = finishName(p.finish)
+	}
+	if p.generated >= 0 {
+		st.total = p.generated
+	}
+	if p.input >= 0 {
+		st.input = p.input
+	}
+	st.events.Add(e.End, label, len(p.text)-before, tokens)
+	if label == record.Error {
+		st.events.Fail(record.StreamError, answer.Message(e.Data))
+	}
+}
+
+// judge finds the failures that show once the stream has ended. The whole text closes
+// a stream.
+func (st *streamed) judge() {
+	rec := st.rec
+	switch {
+	case rec.Failure != nil:
+	case st.malformed != "":
+		answer.Fail(rec, record.BadBody, rec.End, st.malformed)
+	case st.unclosed && !st.done:
+		answer.Fail(rec, record.Truncated, rec.End, "the answer ends in the middle of event "+strconv.Itoa(st.events.Len()))
+	case st.known == 0 && st.unknown > 0:
+		answer.Fail(rec, record.BadBody, rec.End, "the answer is neither JSON nor a stream of token events: "+answer.Message(rec.Body))
+	case st.known == 0:
+		answer.Fail(rec, record.BadBody, rec.End, "the stream holds no events")
+	case !st.done:
+		answer.Fail(rec, record.Truncated, rec.End, fmt.Sprintf("the stream ends after %d events without the whole text", st.events.Len()))
+	}
+}

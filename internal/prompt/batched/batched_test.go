@@ -1,0 +1,72 @@
+package batched
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/prompt"
+)
+
+// texts gives a number of prompts of one token each.
+type texts struct{ n, most int }
+
+func (s *texts) Next(context.Context) (prompt.Prompt, error) {
+	if s.n++; s.n > s.most {
+		return prompt.Prompt{}, io.EOF
+	}
+	text := fmt.Sprint(s.n)
+	return prompt.Prompt{
+		Text: text, Tokens: 1, Output: s.n, Hash: prompt.HashText(text),
+		Parts: []prompt.Part{{Text: text}, {Kind: prompt.Image, URL: text}},
+	}, nil
+}
+
+func (s *texts) Schedule() []time.Duration { return []time.Duration{1, 2, 3, 4, 5, 6, 7} }
+
+func TestBatches(t *testing.T) {
+	for _, tt := range []struct {
+		texts  int
+		query  bool
+		first  prompt.Prompt
+		images int
+		due    []time.Duration
+		count  int
+	}{
+		{3, false, prompt.Prompt{Text: "1", Texts: []string{"1", "2", "3"}, Tokens: 3, Output: 1}, 3, []time.Duration{1, 4, 7}, 2},
+		{2, true, prompt.Prompt{Text: "1", Texts: []string{"2", "3"}, Tokens: 3, Output: 1}, 3, []time.Duration{1, 4, 7}, 2},
+		{0, true, prompt.Prompt{Text: "1", Texts: []string{"2"}, Tokens: 2, Output: 1}, 2, []time.Duration{1, 3, 5, 7}, 3},
+	} {
+		s := New(&texts{most: 7}, tt.texts, tt.query)
+		p, err := s.Next(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Parts) != tt.images {
+			t.Errorf("%d images, want %d", len(p.Parts), tt.images)
+		}
+		q, _ := s.Next(context.Background())
+		if p.Hash == q.Hash {
+			t.Error("two prompts have the same hash")
+		}
+		p.Hash, p.Parts = 0, nil
+		if d := cmp.Diff(tt.first, p); d != "" {
+			t.Error(d)
+		}
+		if d := cmp.Diff(tt.due, s.Schedule()); d != "" {
+			t.Error(d)
+		}
+		n := 2
+		for ; err == nil; n++ {
+			_, err = s.Next(context.Background())
+		}
+		if !errors.Is(err, io.EOF) || n-1 != tt.count {
+			t.Errorf("%d prompts, then %v; want %d", n-1, err, tt.count)
+		}
+	}
+}

@@ -3,12 +3,14 @@ package cli
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -23,14 +25,17 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"inferometer": func() { Exit(Main(System())) },
-	})
+	program := func() { Exit(Main(System())) }
+	commands := map[string]func(){"inferometer": program}
+	for _, c := range frontEnds() {
+		commands[c.name] = program
+	}
+	testscript.Main(m, commands)
 }
 
 // TestScripts runs the scripts of testdata/script, each with servers of its own:
 // $MOCK answers, as OpenAI and as Triton, and so does $GRPC, over gRPC; $FAILING is like
-// $GRPC and fails half of the requests in the middle; $BROKEN lists a model and fails
+// $GRPC and fails half of the requests in the middle; $SCRIPTS are those of the repository; $BROKEN lists a model and fails
 // every request, $PAGE is a web page, $DEAD is nobody.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -50,6 +55,11 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each command otherwise
+			scripts, err := filepath.Abs("../../scripts")
+			if err != nil {
+				return err
+			}
+			env.Setenv("SCRIPTS", scripts)
 			env.Setenv("MOCK", m)
 			env.Setenv("GRPC", g)
 			env.Setenv("FAILING", failing)
@@ -57,6 +67,12 @@ func TestScripts(t *testing.T) {
 			env.Setenv("BROKEN", startHTTP(env, broken))
 			env.Setenv("PAGE", startHTTP(env, page))
 			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "namespaces" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return exec.Command("unshare", "--map-root-user", "--net", "--mount", "true").Run() == nil, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "measures": measures, "either": either, "isjson": isJSON, "await": await, "unzstd": unzstd,

@@ -36,6 +36,8 @@ var files = Files{
 			return []byte("1000\n\n3000\n"), nil
 		case "bad.txt":
 			return []byte("1000\nx\n"), nil
+		case "before.json":
+			return []byte(`{"experiments":[{"experiment":`), nil
 		case "empty.txt":
 			return []byte("\n"), nil
 		}
@@ -269,6 +271,7 @@ func TestFaults(t *testing.T) {
 		{"-m m --string-length 0", "Failed to parse --string-length. The value must be > 0"},
 		{"-m m --input-data nosuch", "Unsupported type provided: 'nosuch'. The available options are 'zero', 'random', path to a directory, or a json file."},
 		{"-m m --profile-export-file there", "Failed to parse --profile-export-file. Path must not already exist."},
+		{"-m m --profile-export-file other.json", "Failed to parse --profile-export-file. Path must not already exist."},
 		{"-m m --ssl-https-verify-peer 2", "The value must be either 0 or 1."},
 		{"-m m --ssl-https-verify-host 3", "The value must be either 0, 1, or 2."},
 		{"-m m --ssl-https-ca-certificates-file nosuch", "Failed to parse --ssl-https-ca-certificates-file. The value must be a valid file path."},
@@ -420,4 +423,12 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("a plan that cannot be run: %v", err)
 		}
 	})
+}
+
+// The guides export to the same name again and again.
+func TestAnExportOfBeforeIsReplaced(t *testing.T) {
+	a, err := Parse(strings.Fields("-m m --profile-export-file before.json"), files)
+	if err != nil || a.Export != "before.json" || len(a.Warnings) != 1 || !strings.Contains(a.Warnings[0], "before.json") {
+		t.Errorf("%+v, %v", a, err)
+	}
 }

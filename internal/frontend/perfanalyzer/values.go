@@ -302,10 +302,23 @@ func setCertificateType(s *settings, value string) {
 
 func setExport(s *settings, value string) error {
 	if s.files.Kind(value) != "" {
-		return sentence("Path must not already exist.")
+		if !s.isExport(value) {
+			return sentence("Path must not already exist.")
+		}
+		s.warn("--profile-export-file: %s is an export of before and is replaced", printable(value))
 	}
 	s.action.Export = value
 	return nil
+}
+
+// isExport reports whether a file is one that this option writes. The guides call the tool
+// over and over with the same name.
+func (s *settings) isExport(name string) bool {
+	if s.files.Kind(name) != "file" {
+		return false
+	}
+	text, err := s.files.Read(name)
+	return err == nil && strings.HasPrefix(string(text[:min(len(text), 32)]), `{"experiments":[`)
 }
 
 // traced notes an option about the server's traces.

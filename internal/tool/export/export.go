@@ -14,6 +14,7 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
 	"inferometer/internal/result"
+	"inferometer/internal/sweep"
 )
 
 // Inputs remembers what requests carried, by the hash of their content. It may be used
@@ -61,9 +62,14 @@ type experiment struct {
 	windows  []uint64
 }
 
-// has reports whether a request is exported: it ended well within a window.
+// has reports whether a request is exported: it ended well within a window, as windows
+// see it.
 func (e *experiment) has(rec *record.Record) bool {
-	return rec.Failure == nil && rec.Phase == record.Measured && e.from < int64(rec.End) && int64(rec.End) <= e.to
+	if rec.Failure != nil || rec.Phase != record.Measured {
+		return false
+	}
+	end := int64(sweep.SampleOf(rec).End)
+	return e.from < end && end <= e.to
 }
 
 // Write writes every request that ended in a window, stage by stage. A stage that was

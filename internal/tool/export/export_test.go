@@ -51,7 +51,11 @@ func records(t *testing.T, start time.Time) string {
 	add(0, 0, 100, nil) // ended before the first window
 	add(1, 0, 150, nil)
 	add(2, 0, 300, nil)
-	add(3, 0, 301, nil) // after the last
+	add(3, 0, 302, nil) // after the last
+	add(7, 0, 302, func(r *record.Record) { // its last data came before; what follows is empty
+		r.Marks = []record.Mark{{Off: 1, Kernel: 299, User: 300}, {Off: 1, Kernel: 301, User: 302}}
+		r.Events = append(r.Events, record.Event{Mark: 1, Label: record.Empty})
+	})
 	add(4, 0, 250, func(r *record.Record) { r.Failure = &record.Failure{Class: record.Reset} })
 	add(5, 0, 250, func(r *record.Record) { r.Phase = record.Warmup })
 	add(6, 1, 450, func(r *record.Record) { r.Session = "12" })
@@ -91,7 +95,7 @@ func TestWrite(t *testing.T) {
 	}
 	base := uint64(start.UnixNano())
 	first, second := doc.Experiments[0], doc.Experiments[1]
-	if first.Load.Mode != "concurrency" || first.Load.Value != 2 || len(first.Requests) != 2 || !slices.Equal(first.Windows, []uint64{base + 100, base + 200, base + 300}) {
+	if first.Load.Mode != "concurrency" || first.Load.Value != 2 || len(first.Requests) != 3 || !slices.Equal(first.Windows, []uint64{base + 100, base + 200, base + 300}) {
 		t.Errorf("first %+v", first)
 	}
 	if r := first.Requests[0]; r.Timestamp != base+145 || r.Moments[0] != base+149 || string(r.Inputs.Get("text_input")) != `"hello"` || string(r.Responses[0].Get("text_output")) != `"hi"` {

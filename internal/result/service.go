@@ -11,20 +11,23 @@ const (
 // Service is what the metrics of the servers say of a stage or of the whole run, under
 // names that are the same whatever the server. A metric that is missing is left out.
 type Service struct {
-	Source  string          `json:"source"`
-	Window  Window          `json:"window"`
-	Figures []record.Figure `json:"figures,omitempty"` // of all servers together
+	Source  string   `json:"source"`
+	Window  Window   `json:"window"`
+	Figures []Figure `json:"figures,omitempty"` // of all servers together
 	// Parts are the figures of each page, or of each GPU on it, where there are several.
 	Parts  []ServicePart   `json:"parts,omitempty"`
 	Series []ServiceSeries `json:"series,omitempty"`
 	Faults []string        `json:"faults,omitempty"` // what could not be had
 }
 
+// Figure is what one metric says.
+type Figure = record.Figure
+
 // ServicePart is what one page says, or one GPU.
 type ServicePart struct {
-	Page    string          `json:"page"`
-	GPU     string          `json:"gpu,omitempty"`
-	Figures []record.Figure `json:"figures"`
+	Page    string   `json:"page"`
+	GPU     string   `json:"gpu,omitempty"`
+	Figures []Figure `json:"figures"`
 }
 
 // ServiceSeries is how a metric went over the time of a stage, all servers together:
@@ -36,7 +39,7 @@ type ServiceSeries struct {
 }
 
 // Figure finds a figure by its name; nil: it was not said.
-func (s *Service) Figure(name string) *record.Figure {
+func (s *Service) Figure(name string) *Figure {
 	for i := range s.Figures {
 		if s.Figures[i].Name == name {
 			return &s.Figures[i]

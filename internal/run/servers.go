@@ -113,12 +113,13 @@ func (s *servers) Snapshot(ctx context.Context) (*record.Snapshot, error) {
 
 // look asks the servers at one place of a stage and takes down what they say.
 func (r *run) look(ctx context.Context, stage int, edge string) {
-	pages := r.servers.read(ctx, edge != record.ProbeDuring)
+	reading := r.servers.read(ctx, edge != record.ProbeDuring)
 	targets, busy := r.servers.ask(ctx, edge != record.ProbeDuring)
+	pages := <-reading
 	if edge == record.ProbeDuring && ctx.Err() != nil {
 		return // the stage ended before they had answered
 	}
-	p := record.Probe{Stage: stage, Edge: edge, At: r.clock.Now(), Busy: busy, Targets: targets, Pages: <-pages}
+	p := record.Probe{Stage: stage, Edge: edge, At: r.clock.Now(), Busy: busy, Targets: targets, Pages: pages}
 	r.output.note(r.output.probe(p))
 	r.facts.AddProbe(r.plan, p)
 }

@@ -132,37 +132,41 @@ func (a *Archive) choose(ctx context.Context) (filters string, faults []string) 
 	if with == without {
 		return with, nil
 	}
-	if a.there(ctx, with) {
+	now := time.Now()
+	if yes, _ := a.there(ctx, with, now); yes {
 		return with, nil
 	}
-	if !a.there(ctx, without) {
+	if yes, _ := a.there(ctx, without, now); !yes {
 		return with, nil // which the figures will show
 	}
 	return without, []string{fmt.Sprintf("No metric is of the model %q: these are of all models that the filters let pass.", a.model)}
 }
 
 // known are metrics that a server is sure to have, by one of which it is recognised.
-func (a *Archive) known(filters string) []string {
-	var forms []string
+func (a *Archive) known(filters string) []selector {
+	var forms []selector
 	for _, m := range serving.Metrics(a.server) {
 		switch {
 		case strings.Contains(m.Own, "{"):
 		case m.Name == serving.Requests && m.Kind == record.FigureCounter:
-			forms = append(forms, counterOf(m.Own, filters).now())
+			forms = append(forms, counterOf(m.Own, filters))
 		case m.Name == serving.Queue:
-			forms = append(forms, m.Own+"{"+filters+"}")
+			forms = append(forms, selector{[]string{m.Own}, filters})
 		}
 	}
 	return forms
 }
 
-func (a *Archive) there(ctx context.Context, filters string) bool {
+// there reports whether the server had any metrics at a moment. sure: it answered.
+func (a *Archive) there(ctx context.Context, filters string, at time.Time) (yes, sure bool) {
 	for _, form := range a.known(filters) {
-		if v, err := a.query(ctx, "count("+form+")", time.Now()); err == nil && v != nil {
-			return true
+		v, err := a.query(ctx, "count("+form.now()+")", at)
+		if err == nil && v != nil {
+			return true, true
 		}
+		sure = sure || err == nil
 	}
-	return false
+	return false, sure
 }
 
 // wait waits until the server has scraped all servers after the end of the last stretch,
@@ -175,7 +179,7 @@ func (a *Archive) wait(ctx context.Context, end time.Duration, filters string) e
 	defer tick.Stop()
 	for {
 		for _, form := range a.known(filters) {
-			v, err := a.query(ctx, "min(timestamp("+form+"))", time.Now())
+			v, err := a.query(ctx, "min("+form.stamps()+")", time.Now())
 			if err == nil && v != nil && *v > float64(at.UnixMilli())/1e3 {
 				return nil
 			}
@@ -222,6 +226,9 @@ func (a *Archive) stretch(ctx context.Context, s probe.Stretch, filters string, 
 	}
 	out.Figures = serving.Derive(out.Figures)
 	out.Faults = append(out.Faults, q.faults...)
+	if yes, sure := a.there(ctx, filters, a.start.Add(s.Begin)); sure && !yes && len(out.Figures) > 0 {
+		out.Faults = append(out.Faults, "The Prometheus server has nothing from before the first request: how much counters rose is its estimate.")
+	}
 	if len(out.Figures) == 0 && len(q.faults) == 0 {
 		out.Faults = append(out.Faults, fmt.Sprintf("The Prometheus server has no metric of %s with {%s}: does it scrape the servers, and are the filters right?", a.server, filters))
 	}

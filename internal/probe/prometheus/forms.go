@@ -42,6 +42,12 @@ func (s selector) now() string {
 	return s.each(func(n string) string { return n + "{" + s.filters + "}" })
 }
 
+// stamps are when the values were taken. Of anything but a bare metric that would be the
+// moment of the query.
+func (s selector) stamps() string {
+	return s.each(func(n string) string { return "timestamp(" + n + "{" + s.filters + "})" })
+}
+
 func (s selector) earlier(d string) string {
 	return s.each(func(n string) string { return n + "{" + s.filters + "} offset " + d })
 }

@@ -106,11 +106,13 @@ func hasLabel(labels, want string) bool {
 func (p *page) values(samples []record.Sample) map[cell]float64 {
 	x := indexOf(samples)
 	out := map[cell]float64{}
+	done := map[string]bool{}
 	for i := range p.metrics {
 		m := &p.metrics[i]
-		if m.Kind == record.FigureHistogram {
+		if m.Kind == record.FigureHistogram || done[m.Own] {
 			continue
 		}
+		done[m.Own] = true // a metric may be known under two names
 		n := map[cell]float64{}
 		for _, s := range p.ours(x.of(m, "")) {
 			c := cell{own: m.Own}

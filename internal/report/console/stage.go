@@ -35,6 +35,7 @@ func (p *printer) stage(r *result.Result, s *result.Stage) {
 	p.tokens(s.Tokens)
 	p.client(s.Metrics)
 	p.server(s.Server)
+	p.services(s.Services)
 	if checks := checksOf(r.Verdict.Checks, s.Index); p.all && len(checks) > 0 {
 		p.paragraph("Checks", p.checkList(checks))
 	}

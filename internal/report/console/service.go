@@ -1,0 +1,105 @@
+package console
+
+import (
+	"math"
+	"slices"
+
+	"inferometer/internal/result"
+	"inferometer/internal/screen"
+)
+
+// serviceNames are the figures that are always shown, in order, in the words of people.
+func serviceNames() []struct{ name, title string } {
+	return []struct{ name, title string }{
+		{"requests", "Requests"},
+		{"prompt_tokens", "Prompt tokens"},
+		{"output_tokens", "Output tokens"},
+		{"queue_length", "Requests waiting"},
+		{"num_requests_running", "Requests running"},
+		{"batch_size", "Batch size"},
+		{"kv_cache_usage", "KV cache in use"},
+		{"prefix_cache_hit_ratio", "Prefix cache hits"},
+		{"num_preemptions_total", "Preemptions"},
+		{"request_queue_time", "Time in queue, ms"},
+		{"time_to_first_token", "Time to first token, ms"},
+		{"inter_token_latency", "Inter-token latency, ms"},
+		{"time_per_output_token", "Time per output token, ms"},
+		{"request_latency", "Request latency, ms"},
+		{"gpu_utilization", "GPU busy"},
+		{"gpu_memory_used", "GPU memory used, GiB"},
+		{"gpu_power", "GPU power, W"},
+		{"gpu_energy", "GPU energy, J"},
+	}
+}
+
+// services prints what the servers' metrics say. What they do not is among the notes.
+func (p *printer) services(all []result.Service) {
+	for i := range all {
+		s := &all[i]
+		if len(s.Figures) == 0 {
+			continue
+		}
+		t := table{columns: []column{
+			{title: "Metric", left: true, keep: mustKeep},
+			{title: "total", keep: 95}, {title: "per s", keep: 60}, {title: "avg", keep: mustKeep},
+			{title: "p50", keep: 70}, {title: "p90", keep: 50}, {title: "p99", keep: 80}, {title: "max", keep: 65},
+		}}
+		shown := serviceNames()
+		for _, n := range shown {
+			if f := s.Figure(n.name); f != nil {
+				t.add(serviceRow(n.title, f)...)
+			}
+		}
+		if p.all {
+			for k := range s.Figures {
+				f := &s.Figures[k]
+				if !slices.ContainsFunc(shown, func(n struct{ name, title string }) bool { return n.name == f.Name }) {
+					t.add(serviceRow(screen.Clip(screen.Clean(f.Metric), nameWidth), f)...)
+				}
+			}
+		}
+		if len(t.rows) == 0 {
+			continue
+		}
+		p.blank()
+		from := "read from their own pages"
+		if s.Source == result.SourcePrometheus {
+			from = "asked of Prometheus"
+		}
+		p.wrapped(indent, "The servers' metrics, all of them together, warm-up included, "+from+":")
+		p.table(&t)
+		p.blank()
+	}
+}
+
+// serviceRow is one line of the table. What was not said is empty.
+func serviceRow(title string, f *result.Figure) []string {
+	row := []string{title}
+	for i, v := range []*float64{f.Total, f.Rate, f.Mean, f.Median, f.P90, f.P99, f.Max} {
+		text := ""
+		if v != nil {
+			unit := f.Unit
+			if f.Kind == "histogram" && i < 2 {
+				unit = "" // a number of values
+			}
+			text = serviceValue(*v, unit)
+			if i == 0 && *v == math.Trunc(*v) {
+				text = screen.Count(int64(*v))
+			}
+		}
+		row = append(row, text)
+	}
+	return row
+}
+
+func serviceValue(v float64, unit string) string {
+	switch unit {
+	case "ratio":
+		return screen.Share(v)
+	case "s":
+		return screen.ScaleFor("ms", v*1e3).Format(v * 1e3)
+	case "bytes":
+		return gibibytes(v)
+	}
+	return screen.ScaleFor("", v).Format(v)
+}

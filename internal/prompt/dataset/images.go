@@ -6,9 +6,7 @@ import (
 	pictures "image"
 	_ "image/jpeg" // for the sizes of images
 	_ "image/png"  // the same
-	"math"
 	"math/rand/v2"
-	"unicode/utf8"
 
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
@@ -48,58 +46,9 @@ func webp(data []byte) (width, height int, ok bool) {
 
 // weave puts images into a text, each at a place that is drawn for it.
 func weave(text string, images []prompt.Part, at plan.Spot, rng *rand.Rand) []prompt.Part {
-	type pin struct {
-		at   int
-		part prompt.Part
+	list := make([]prompt.Medium, len(images))
+	for i := range images {
+		list[i] = prompt.Medium{At: prompt.DrawSpot(at, rng), Parts: images[i : i+1]}
 	}
-	var pins []pin
-	for _, part := range images {
-		i := int(spot(at, rng) * float64(len(text)))
-		for i < len(text) && !utf8.RuneStart(text[i]) {
-			i++
-		}
-		n := len(pins)
-		for n > 0 && pins[n-1].at > i {
-			n--
-		}
-		pins = append(pins[:n], append([]pin{{i, part}}, pins[n:]...)...)
-	}
-	var parts []prompt.Part
-	from := 0
-	for _, p := range pins {
-		if p.at > from {
-			parts = append(parts, prompt.Part{Kind: prompt.Text, Text: text[from:p.at]})
-			from = p.at
-		}
-		parts = append(parts, p.part)
-	}
-	if from < len(text) {
-		parts = append(parts, prompt.Part{Kind: prompt.Text, Text: text[from:]})
-	}
-	return parts
+	return prompt.Weave(text, list)
 }
-
-// fine is how many places there are between the beginning and the end of a text.
-const fine = 1 << 20
-
-// spot draws a place: from 0, before the text, to 1, behind it. It is drawn as a length
-// is, in fine steps.
-func spot(s plan.Spot, rng *rand.Rand) float64 {
-	if s.Dist == "" {
-		return rng.Float64()
-	}
-	if s.Dist == plan.DistFixed {
-		return clamp(s.Mean, 0, 1)
-	}
-	most := s.Max
-	if most == 0 {
-		most = 1
-	}
-	l := plan.Length{Dist: s.Dist, Mean: s.Mean * fine, Stddev: s.Stddev * fine, Min: int(s.Min * fine), Max: int(most * fine)}
-	if s.Dist == plan.DistPoisson { // of whole numbers: before the text or behind it
-		return clamp(float64(prompt.NewLengths(plan.Length{Dist: plan.DistPoisson, Mean: s.Mean}, rng.Uint64()).At(0)), s.Min, most)
-	}
-	return clamp(float64(prompt.NewLengths(l, rng.Uint64()).At(0))/fine, s.Min, most)
-}
-
-func clamp(x, least, most float64) float64 { return math.Min(math.Max(x, least), most) }

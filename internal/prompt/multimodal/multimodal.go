@@ -3,7 +3,6 @@ package multimodal
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -71,12 +70,6 @@ func (s *Source) add(p prompt.Prompt) prompt.Prompt {
 	return p
 }
 
-// medium is one of a message's, and where in its text it stands.
-type medium struct {
-	at    float64
-	parts []prompt.Part // the frames of a video may be several
-}
-
 // parts weaves media into a text. Nil: it gets none.
 func (s *Source) parts(text string) []prompt.Part {
 	hash := prompt.HashText(text)
@@ -87,77 +80,17 @@ func (s *Source) parts(text string) []prompt.Part {
 		return nil
 	}
 	rng := rand.New(rand.NewPCG(s.seed, prompt.Mix(hash)))
-	var list []medium
+	var list []prompt.Medium
 	for range images {
-		list = append(list, medium{draw(s.plan.Image.At, rng), s.image(rng)})
+		list = append(list, prompt.Medium{At: prompt.DrawSpot(s.plan.Image.At, rng), Parts: s.image(rng)})
 	}
 	for range videos {
-		list = append(list, medium{draw(s.plan.Video.At, rng), s.video(rng)})
+		list = append(list, prompt.Medium{At: prompt.DrawSpot(s.plan.Video.At, rng), Parts: s.video(rng)})
 	}
 	for range sounds {
-		list = append(list, medium{draw(s.plan.Audio.At, rng), s.sound(rng)})
+		list = append(list, prompt.Medium{At: prompt.DrawSpot(s.plan.Audio.At, rng), Parts: s.sound(rng)})
 	}
-	return weave(text, list)
-}
-
-// weave puts media where they stand in a text, in the order in which they are given
-// where they stand at the same place.
-func weave(text string, list []medium) []prompt.Part {
-	slices.SortStableFunc(list, func(a, b medium) int {
-		switch {
-		case a.at < b.at:
-			return -1
-		case a.at > b.at:
-			return 1
-		}
-		return 0
-	})
-	starts := make([]int, 0, len(text)+1) // of characters
-	for i := range text {
-		starts = append(starts, i)
-	}
-	starts = append(starts, len(text))
-	var parts []prompt.Part
-	from := 0
-	for _, m := range list {
-		to := starts[int(m.at*float64(len(starts)-1))]
-		if to > from {
-			parts = append(parts, prompt.Part{Kind: prompt.Text, Text: text[from:to]})
-			from = to
-		}
-		parts = append(parts, m.parts...)
-	}
-	if from < len(text) {
-		parts = append(parts, prompt.Part{Kind: prompt.Text, Text: text[from:]})
-	}
-	return parts
-}
-
-// draw draws a place from 0 to 1.
-func draw(s plan.Spot, rng *rand.Rand) float64 {
-	most := s.Max
-	if most == 0 {
-		most = 1
-	}
-	x := s.Mean
-	switch s.Dist {
-	case "", plan.DistUniform:
-		return s.Min + (most-s.Min)*rng.Float64()
-	case plan.DistFixed:
-	case plan.DistLognormal:
-		if s.Mean > 0 {
-			variance := math.Log1p(s.Stddev * s.Stddev / (s.Mean * s.Mean))
-			x = s.Mean * math.Exp(math.Sqrt(variance)*rng.NormFloat64()-variance/2)
-		}
-	case plan.DistPoisson:
-		x = 0
-		for p := rng.Float64(); p > math.Exp(-s.Mean); p *= rng.Float64() {
-			x++
-		}
-	default:
-		x += s.Stddev * rng.NormFloat64()
-	}
-	return min(max(x, s.Min, 0), most, 1)
+	return prompt.Weave(text, list)
 }
 
 // pick draws one of a list by weight, of which 0 is 1.

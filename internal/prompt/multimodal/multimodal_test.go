@@ -179,7 +179,7 @@ func TestPlaces(t *testing.T) {
 	} {
 		sum := 0.0
 		for range 4000 {
-			x := draw(tt.spot, rng)
+			x := prompt.DrawSpot(tt.spot, rng)
 			if x < tt.low || x > tt.high {
 				t.Fatalf("%+v: %v", tt.spot, x)
 			}
@@ -190,11 +190,11 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 	for at, want := range map[float64]string{0: "image text", 0.5: "text image text", 1: "text image"} {
-		if got := kinds(weave("añb", []medium{{at, []prompt.Part{{Kind: prompt.Image}}}})); got != want {
+		if got := kinds(prompt.Weave("añb", []prompt.Medium{{At: at, Parts: []prompt.Part{{Kind: prompt.Image}}}})); got != want {
 			t.Errorf("at %v: %s", at, got)
 		}
 	}
-	if got := kinds(weave("", []medium{{1, []prompt.Part{{Kind: prompt.Image}}}})); got != "image" {
+	if got := kinds(prompt.Weave("", []prompt.Medium{{At: 1, Parts: []prompt.Part{{Kind: prompt.Image}}}})); got != "image" {
 		t.Errorf("without text: %s", got)
 	}
 }

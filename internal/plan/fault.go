@@ -188,6 +188,7 @@ func (d *Draft) infer() {
 	d.inferAnthropic()
 	d.inferTriton()
 	d.inferHTTP()
+	d.inferObjectives()
 	p.Data.Input = p.Data.Input.complete()
 	p.Data.Output = p.Data.Output.complete()
 	for i := range p.Stages {

@@ -1,5 +1,12 @@
 package plan
 
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
 // ProtocolAnthropic is Anthropic's messages API; EndpointMessages is its endpoint.
 const (
 	ProtocolAnthropic = "anthropic"
@@ -53,9 +60,52 @@ func (c *checker) routing(t *Target) {
 	if t.SLOHeaders.Unit != "" {
 		c.choice("target.slo_headers.unit", t.SLOHeaders.Unit, []string{"s", "ms", "us"})
 	}
+	for _, name := range sortedKeys(t.Headers) {
+		if _, most, ok := t.objective(name, t.Headers[name]); ok && most == 0 {
+			c.add(join("target.headers", name), "must be a number more than 0: target.slo_headers makes it an objective", "")
+		}
+	}
 	if t.Protocol == ProtocolTriton && (t.Session != SessionHeaders{}) {
 		c.lacks("target.session", "target.protocol", "has no meaning for protocol triton", "leave it out")
 	}
+}
+
+// inferObjectives makes what the headers promise objectives of goodput, in place of
+// what else is said of them. What is no number is left to the checks.
+func (d *Draft) inferObjectives() {
+	p := &d.Plan
+	for name, value := range p.Target.Headers {
+		metric, most, ok := p.Target.objective(name, value)
+		if !ok || most <= 0 {
+			continue
+		}
+		p.Goodput = slices.DeleteFunc(slices.Clone(p.Goodput), func(s SLO) bool { return s.Metric == metric })
+		p.Goodput = append(p.Goodput, SLO{Metric: metric, Max: most})
+	}
+	if p.Target.SLOHeaders != (SLOHeaders{}) {
+		slices.SortStableFunc(p.Goodput, func(a, b SLO) int { return strings.Compare(a.Metric, b.Metric) })
+	}
+}
+
+// objective is what a header promises; 0: it is no time.
+func (t *Target) objective(name, value string) (metric string, most Duration, ok bool) {
+	switch h := t.SLOHeaders; {
+	case h.TTFT != "" && strings.EqualFold(name, h.TTFT):
+		metric = sloAlias("ttft")
+	case h.TPOT != "" && strings.EqualFold(name, h.TPOT):
+		metric = sloAlias("tpot")
+	default:
+		return "", 0, false
+	}
+	unit := map[string]float64{"s": 1e9, "us": 1e3}[t.SLOHeaders.Unit]
+	if unit == 0 {
+		unit = 1e6
+	}
+	n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+	if err != nil || !(n*unit >= 1) || n*unit > float64(mostTime) {
+		return metric, 0, true
+	}
+	return metric, Duration(math.Round(n * unit)), true
 }
 
 // inferAnthropic fills in what the protocol says.

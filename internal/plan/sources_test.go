@@ -102,6 +102,7 @@ func TestSourceFaults(t *testing.T) {
 		{stage + "data: {adapters: [{name: a, share: 0.5}]}", "the shares add up to 0.5, not to 1"},
 		{stage + "target: {protocol: anthropic, endpoint: chat}", "target.endpoint: unknown value"},
 		{stage + "target: {session: {id: 'a b'}}", "target.session.id"},
+		{stage + "target: {headers: {x-ttft: soon}, slo_headers: {ttft: X-TTFT}}", "target.headers.x-ttft: must be a number more than 0"},
 		{stage + "breakers: [{name: a}]", "breakers[0].matches: is missing"},
 		{stage + "breakers: [{name: a, matches: [x], triggers: [{kind: rate_over_window, threshold: 2}]}]", "breakers[0].triggers[0].threshold: must be from 0 to 1"},
 		{stage + "probes: {prometheus: {filters: [a]}}", "probes.prometheus.url: is missing"},
@@ -118,6 +119,23 @@ func TestSourceFaults(t *testing.T) {
 			t.Errorf("%s: %v", c.text, err)
 		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%s:\n%v\nwant %s", c.text, err, c.want)
+		}
+	}
+}
+
+func TestObjectivesOfHeaders(t *testing.T) {
+	const text = "stages: [{rate: 1, duration: 1s}]\ngoodput: {e2e: 9s, tpot: 7ms}\n" +
+		"target: {headers: {x-ttft: '250', X-Tpot: '0.5', other: '3'}, slo_headers: {ttft: X-TTFT, tpot: x-tpot%s}}\n"
+	for unit, want := range map[string][]SLO{
+		"":          {{"request_latency", 9e9}, {"time_per_output_token", 5e5}, {"time_to_first_token", 250e6}},
+		", unit: s": {{"request_latency", 9e9}, {"time_per_output_token", 5e8}, {"time_to_first_token", 250e9}},
+	} {
+		p, err := Load("p.yaml", []byte(strings.Replace(text, "%s", unit, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, p.Goodput); d != "" {
+			t.Errorf("%s: %s", unit, d)
 		}
 	}
 }

@@ -79,7 +79,7 @@ func try(t *testing.T, args []string) string {
 		}
 	}
 	switch args[0] {
-	case "perf_analyzer", "llm_perf":
+	case "perf_analyzer", "llm_perf", "study":
 		if code, text := call(append(args, "--dry-run")...); code != exitOK {
 			return text
 		}

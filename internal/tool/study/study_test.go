@@ -1,0 +1,123 @@
+package study
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"inferometer/internal/frontend/native"
+	"inferometer/internal/kit"
+	"inferometer/internal/mock"
+	"inferometer/internal/tritontest"
+)
+
+// serve starts a mock that takes 100 µs for each token of a prompt.
+func serve(t *testing.T, change func(*mock.Config)) (overHTTP, overGRPC string) {
+	t.Helper()
+	c := mock.Default()
+	c.Models = []string{"vllm_model"}
+	c.Latency.TTFT, c.Latency.PrefillPerToken, c.Latency.ITL = 2*time.Millisecond, 100*time.Microsecond, time.Millisecond
+	if change != nil {
+		change(&c)
+	}
+	m, err := mock.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	var at []string
+	for _, serve := range []func(net.Listener) error{m.Serve, m.ServeGRPC} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		go serve(l)
+		at = append(at, l.Addr().String())
+	}
+	return "http://" + at[0], "grpc://" + at[1]
+}
+
+func study(t *testing.T, line string) (*Outcome, string) {
+	t.Helper()
+	a, err := native.Study(strings.Fields(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, log bytes.Buffer
+	o, err := Run(t.Context(), a, Env{Kit: kit.Default(), Version: "test", Out: &out, Log: &log, Width: 80})
+	if err != nil {
+		t.Fatalf("%v\n%s%s", err, out.String(), log.String())
+	}
+	return o, out.String()
+}
+
+func TestPrefillOverGRPC(t *testing.T) {
+	_, grpc := serve(t, nil)
+	dir := filepath.Join(t.TempDir(), "out")
+	o, text := study(t, "prefill "+grpc+" --model vllm_model --prompt-lengths 16,1024 --requests 3 --out "+dir)
+	if len(o.Rows) != 2 || o.Rows[0].Requests != 3 || o.Rows[1].Output != 1 {
+		t.Fatalf("%+v\n%s", o.Rows, text)
+	}
+	// The mock takes 2 ms and 100 µs for each token; its tokens are words, about three
+	// quarters as many as GPT-2's.
+	if d := o.Rows[1].Avg - o.Rows[0].Avg; d < 50 {
+		t.Errorf("1024 tokens take %v ms more than 16", d)
+	}
+	for _, want := range []string{"Prompts of 16 tokens\nAverage first-token latency: 0.0", "First-token latency by length", "o average", "Charts: "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("lacks %q:\n%s", want, text)
+		}
+	}
+	for name, magic := range map[string]string{"avg_first_token_latency_chart.png": "\x89PNG", "avg_first_token_latency_chart.svg": "<?xml"} {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !bytes.HasPrefix(got, []byte(magic)) {
+			t.Errorf("%s: %.20q, %v", name, got, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "prompts-of-1024", "requests.jsonl.zst")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestGenerationOverOpenAI(t *testing.T) {
+	http, _ := serve(t, nil)
+	o, text := study(t, "generation "+http+" --prompt-lengths 16 --requests 2 --output-tokens 20 --no-chart")
+	if r := o.Rows[0]; r.Output != 20 || r.Samples != 38 || r.Avg < 0.5 || len(o.Charts) != 0 {
+		t.Fatalf("%+v\n%s", r, text)
+	}
+	if !strings.Contains(text, "Average token-to-token latency: 0.00") {
+		t.Errorf("got\n%s", text)
+	}
+}
+
+func TestAllRequestsFail(t *testing.T) {
+	http, _ := serve(t, func(c *mock.Config) { c.Faults = []mock.Fault{{Kind: mock.Error, Share: 1}} })
+	o, text := study(t, "prefill "+http+" --prompt-lengths 16 --requests 2 --no-chart")
+	if o.Rows[0].Failed != 2 || !strings.Contains(text, "Average first-token latency: none, all 2 requests failed") || !strings.Contains(text, "(no points)") {
+		t.Errorf("%+v\n%s", o.Rows, text)
+	}
+}
+
+func TestNobodyAnswers(t *testing.T) {
+	a, err := native.Study(strings.Fields("prefill http://127.0.0.1:1 --model m --no-chart"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if _, err := Run(t.Context(), a, Env{Kit: kit.Default(), Out: &out, Log: &out, Width: 80}); err == nil || !strings.Contains(err.Error(), "measuring prompts of 16 tokens") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+func TestRealTriton(t *testing.T) {
+	s := tritontest.Start(t, "vllm_model")
+	o, text := study(t, "generation grpc://"+s.GRPC+" --model vllm_model --prompt-lengths 16,64 --requests 2 --output-tokens 8 --no-chart")
+	for _, r := range o.Rows {
+		if r.Requests != 2 || r.Output != 8 || r.Samples != 14 {
+			t.Errorf("%+v\n%s", r, text)
+		}
+	}
+}

@@ -33,6 +33,8 @@ type Kit struct {
 	Pages      PageFactory
 	Archives   ArchiveFactory
 	Tokenizers TokenizerFinder
+	// Tell tells the user of what takes long, before it is done; nil: nobody listens.
+	Tell func(text string)
 }
 
 // EndpointFactory makes an endpoint of a target.

@@ -53,7 +53,7 @@ func (k Kit) prompts(ctx context.Context, p *plan.Plan, found *tokensource.Found
 	}
 	out.Source, err = newSource(p.Data, found.Tokenizer, p.Seed)
 	if source, ok := out.Source.(prompt.Opener); ok && err == nil {
-		err = source.Open(ctx, use(p, found))
+		err = source.Open(ctx, k.use(p, found))
 	}
 	if m := &p.Data.Media; err == nil && (m.Image.Count != plan.Length{} || m.Video.Count != plan.Length{} || m.Audio.Count != plan.Length{}) {
 		out.Source = multimodal.New(out.Source, p.Data.Media, p.Seed)
@@ -78,8 +78,8 @@ func (k Kit) prompts(ctx context.Context, p *plan.Plan, found *tokensource.Found
 }
 
 // use is what a plan's prompts are made for.
-func use(p *plan.Plan, found *tokensource.Found) prompt.Use {
-	u := prompt.Use{Chat: p.Target.Chats()}
+func (k Kit) use(p *plan.Plan, found *tokensource.Found) prompt.Use {
+	u := prompt.Use{Chat: p.Target.Chats(), Tell: k.Tell}
 	template, err := found.Chat.Template("", false)
 	if err != nil {
 		return u

@@ -18,4 +18,6 @@ type Use struct {
 	// Wrap puts the model's chat template around one message of a user; nil: there
 	// is no template.
 	Wrap func(text string) (string, error)
+	// Tell tells the user of what takes long, before it is done; nil: nobody listens.
+	Tell func(text string)
 }

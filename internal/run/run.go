@@ -124,7 +124,9 @@ func (r *run) prepare(ctx context.Context) error {
 	}
 	tok := found.Tokenizer
 	r.counter, _ = tok.(interface{ Err() error })
-	prompts, err := r.opt.Kit.Prompts(ctx, r.plan, found)
+	parts := r.opt.Kit
+	parts.Tell = func(text string) { fmt.Fprintln(r.opt.Log, text) }
+	prompts, err := parts.Prompts(ctx, r.plan, found)
 	if err != nil {
 		return err
 	}

@@ -397,6 +397,26 @@ func TestHub(t *testing.T) {
 	}
 }
 
+// A fetch, which may take long, is told of before it begins; what is in the cache is not.
+func TestFetchIsToldOf(t *testing.T) {
+	s := hubtest.New(t)
+	s.Add("datasets/me/talks", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", map[string]hubtest.File{"train.json": {Data: asJSON(t, talks(10))}})
+	env := settings(map[string]string{"HF_ENDPOINT": s.URL, "HF_HOME": t.TempDir()})
+	for _, want := range []int{1, 0} {
+		src, err := New(plan.Data{Dataset: plan.Dataset{Kind: plan.DatasetBillsum, Hub: plan.Hub{Name: "me/talks"}}}, token.Words{}, 1, env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told []string
+		if err := src.Open(context.Background(), prompt.Use{Tell: func(text string) { told = append(told, text) }}); err != nil {
+			t.Fatal(err)
+		}
+		if len(told) != want || want == 1 && !strings.Contains(told[0], "train.json of the data set me/talks") {
+			t.Errorf("%q", told)
+		}
+	}
+}
+
 func TestFaults(t *testing.T) {
 	dir := t.TempDir()
 	for _, tc := range []struct{ path, want string }{

@@ -38,6 +38,7 @@ type Source struct {
 	salt   prompt.Salt
 	seed   uint64
 	chat   bool
+	tell   func(string) // nil: nobody listens
 
 	remote *remote // nil: the files are here
 	files  []file  // those that are left
@@ -77,7 +78,7 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64, env func(string) string
 // Open implements prompt.Opener: it finds and fetches the files and reads the first
 // rows. Later no file is fetched.
 func (s *Source) Open(ctx context.Context, u prompt.Use) (err error) {
-	s.chat = u.Chat
+	s.chat, s.tell = u.Chat, u.Tell
 	if s.data.Dataset.Path != "" {
 		s.files, err = local(s.data.Dataset.Path)
 	} else {
@@ -184,8 +185,11 @@ func (s *Source) openNext(ctx context.Context, fetch bool) (err error) {
 		}
 	}
 	if f.path == "" {
+		if _, ok := s.remote.hub.Cached(s.remote.repo, s.remote.revision, f.name); !ok && !s.remote.hub.Offline() && s.tell != nil {
+			s.tell(fmt.Sprintf("Fetching %s of the data set %s from %s; it is kept for the next time.", f.name, s.remote.repo.Name, s.remote.hub.Endpoint()))
+		}
 		if f.path, err = s.remote.hub.File(ctx, s.remote.repo, s.remote.revision, f.name); err != nil {
-			return fmt.Errorf("the data set %s: %w (data.dataset.path names a local file)", s.data.Dataset.Kind, err)
+			return fmt.Errorf("the data set %s: %w", s.data.Dataset.Kind, err)
 		}
 	}
 	s.files = s.files[1:]

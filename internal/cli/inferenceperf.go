@@ -1,15 +1,18 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	frontend "inferometer/internal/frontend/inferenceperf"
 	"inferometer/internal/kit"
+	"inferometer/internal/progress"
 	"inferometer/internal/report/console"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
@@ -63,11 +66,27 @@ func inferencePerfCommand(env Env, args []string) int {
 // inferencePerfRun carries out a run and prints its reports.
 func inferencePerfRun(env Env, action *frontend.Action, log logs) int {
 	const name = "inference-perf"
-	ctx, stop, done := interruptible(env)
-	defer done()
+	screen := terminalOf(env.Stderr, env.Getenv)
+	mode := progress.Quiet
+	switch {
+	case log.info == io.Discard:
+	case screen.is:
+		mode = progress.Terminal
+	default:
+		mode = progress.Plain
+	}
+	display := progress.New(env.Stderr, progress.Options{Mode: mode, Color: screen.color, Width: screen.width})
+	ctx, abort := context.WithCancel(context.Background())
+	defer abort()
+	stop, done := make(chan struct{}), make(chan struct{})
+	defer close(done)
+	go watchInterrupts(env, display, stop, abort, done)
+	quiet := sync.OnceFunc(display.Stop)
 	out, err := tool.Run(ctx, action, tool.Env{
-		Kit: kit.Default(), Version: version(), Getenv: env.Getenv, Out: env.Stdout, Log: log.info, Stop: stop,
+		Kit: kit.Default(), Version: version(), Getenv: env.Getenv, Out: &afterwards{env.Stdout, quiet}, Log: log.info, Stop: stop,
+		Watch: func(state func() run.Progress) { display.Start((&gauge{state: state}).snapshot) },
 	})
+	quiet()
 	if out == nil {
 		code := exitRun
 		var early *tool.PrepareError
@@ -81,7 +100,7 @@ func inferencePerfRun(env Env, action *frontend.Action, log logs) int {
 	for _, name := range out.Files {
 		fmt.Fprintf(log.info, "INFO - Report saved to: %s\n", name)
 	}
-	screen := terminalOf(env.Stdout, env.Getenv)
+	screen = terminalOf(env.Stdout, env.Getenv)
 	if err := console.Write(env.Stdout, res, console.Options{
 		Width: min(screen.width(), 140), Color: screen.color, Subject: subject(action.Plan), Dir: action.Options.Dir,
 	}); err != nil {
@@ -95,6 +114,18 @@ func inferencePerfRun(env Env, action *frontend.Action, log logs) int {
 		return exitRun
 	}
 	return exitOK
+}
+
+// afterwards is a writer whose first use is made room for.
+type afterwards struct {
+	io.Writer
+	first func()
+}
+
+// Write makes room and writes.
+func (a *afterwards) Write(p []byte) (int, error) {
+	a.first()
+	return a.Writer.Write(p)
 }
 
 // answered reports whether any request was answered.

@@ -56,6 +56,15 @@ func (b *builder) plan() {
 	p.Stages = []plan.Stage{b.stage(&p)}
 	p.Output = plan.Output{Dir: RecordsDir(s), KeepRaw: true}
 	p.Probes = b.passed.probes
+	for _, u := range s.MetricsURLs {
+		if !strings.Contains(u, "://") {
+			u = "http://" + u
+		}
+		p.Probes.Scrape = append(p.Probes.Scrape, u)
+	}
+	if len(p.Probes.Scrape) > 0 && p.Probes.Interval == 0 {
+		p.Probes.Interval = plan.Duration(telemetryInterval)
+	}
 	if b.passed.target != nil {
 		b.passed.target(&p.Target)
 	}
@@ -82,6 +91,9 @@ func RecordsDir(s *Settings) string {
 
 // measurements is how many measurements of an interval Perf Analyzer takes at least.
 const measurements = 3
+
+// telemetryInterval is how often metrics of GPUs are read.
+const telemetryInterval = 330 * time.Millisecond
 
 // longest is the time that sessions may take.
 const longest = 24 * time.Hour

@@ -17,7 +17,7 @@ import (
 func CSV(w io.Writer, s *genaiperf.Summary, o Options) error {
 	lines := earlyCSV(s)
 	if s.Release == genaiperf.Latest {
-		lines = latestCSV(s, o)
+		lines = append(latestCSV(s, o), gpuCSV(o.Telemetry)...)
 	}
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
@@ -40,10 +40,11 @@ func CSV(w io.Writer, s *genaiperf.Summary, o Options) error {
 // JSON writes the JSON file of the latest release. Config is what it repeats of the
 // command line, as JSON whose lines after the first are indented by two. Sessions are
 // the figures of each conversation; there may be none.
-func JSON(w io.Writer, s *genaiperf.Summary, config string, sessions map[string]*genaiperf.Summary) error {
+func JSON(w io.Writer, s *genaiperf.Summary, config string, sessions map[string]*genaiperf.Summary, gpus genaiperf.Telemetry) error {
 	var b strings.Builder
 	b.WriteString("{\n")
 	writeStats(&b, s, "  ")
+	gpuJSON(&b, gpus)
 	b.WriteString(`  "input_config": ` + config)
 	for i, name := range slices.Sorted(maps.Keys(sessions)) {
 		if i == 0 {

@@ -17,6 +17,8 @@ type Options struct {
 	Endpoint  string // the endpoint's type, such as "chat" or "embeddings"
 	Streaming bool
 	Goodput   bool // there are objectives
+	Verbose   bool // the console has the tables of GPUs too
+	Telemetry genaiperf.Telemetry
 }
 
 // row is a line of a report.
@@ -32,6 +34,9 @@ func Console(w io.Writer, s *genaiperf.Summary, o Options) error {
 	var b strings.Builder
 	if s.Release == genaiperf.Latest {
 		latestTable(s, o).write(&b, o.Width)
+		if o.Verbose {
+			gpuTables(&b, o.Telemetry, o.Width)
+		}
 	} else {
 		earlyTable(s).write(&b, o.Width)
 		for _, r := range earlyTotals() {

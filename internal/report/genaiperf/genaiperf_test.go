@@ -95,7 +95,7 @@ func TestAsTheRealToolPrintsIt(t *testing.T) {
 				t.Errorf("CSV (-want +got):\n%s", diff)
 			}
 			b.Reset()
-			if err := JSON(&b, s, config, nil); err != nil {
+			if err := JSON(&b, s, config, nil, nil); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(rounded(read(t, tt.name+".json")), rounded(b.String())); diff != "" {

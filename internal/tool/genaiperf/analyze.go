@@ -19,7 +19,7 @@ const summaryFile = "analyze_export_genai_perf.csv"
 // Analyze carries out a sweep, one run after the other. Each is told of when it has
 // ended; an error of one ends the sweep, and what was measured is kept.
 func Analyze(ctx context.Context, a *frontend.Action, env Env, each func(level *frontend.Action, out *Outcome)) error {
-	var rows [][]string
+	var rows, gpus [][]string
 	var err error
 	for i, level := range a.Levels {
 		var out *Outcome
@@ -27,6 +27,7 @@ func Analyze(ctx context.Context, a *frontend.Action, env Env, each func(level *
 		if out != nil {
 			each(level, out)
 			rows = append(rows, levelRow(i, &level.Settings, out.Summary))
+			gpus = append(gpus, gpuRows(i, &level.Settings, out.Report.Telemetry)...)
 		}
 		if err != nil || ctx.Err() != nil || out.Result.Interrupted {
 			break
@@ -35,7 +36,7 @@ func Analyze(ctx context.Context, a *frontend.Action, env Env, each func(level *
 	if len(rows) == 0 {
 		return err
 	}
-	return errors.Join(err, writeSweep(filepath.Join(a.Settings.Artifacts, summaryFile), a.SweepType, rows))
+	return errors.Join(err, writeSweep(filepath.Join(a.Settings.Artifacts, summaryFile), a.SweepType, rows, gpus))
 }
 
 // levelRow is the line of one run.
@@ -70,8 +71,43 @@ func levelRow(i int, s *frontend.Settings, sum *genaiperf.Summary) []string {
 	}
 }
 
-// writeSweep writes the table of a sweep. Of GPUs there is nothing to say.
-func writeSweep(path, kind string, rows [][]string) error {
+// gpuRows are the lines of the GPUs in one run.
+func gpuRows(i int, s *frontend.Settings, t genaiperf.Telemetry) [][]string {
+	power := t.Find("gpu_power_usage")
+	if power == nil {
+		return nil
+	}
+	var rows [][]string
+	for _, g := range power.GPUs {
+		row := []string{fmt.Sprintf("%s_run_config_%d", s.Models[0], i), g.ID}
+		for _, name := range []string{"gpu_power_usage", "energy_consumption", "gpu_utilization", "gpu_memory_used", "gpu_power_limit", "total_gpu_memory"} {
+			row = append(row, gpuCell(t.Find(name), g.ID))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// gpuCell is a metric of one GPU: its average where it does not change, else the 99th
+// percentile.
+func gpuCell(m *genaiperf.GPUMetric, id string) string {
+	if m == nil {
+		return "N/A"
+	}
+	for _, g := range m.GPUs {
+		switch {
+		case g.ID != id:
+		case m.Constant:
+			return fmt.Sprintf("%.2f", g.Stat.Avg)
+		default:
+			return fmt.Sprintf("%.2f", g.Stat.Percentile(99))
+		}
+	}
+	return "N/A"
+}
+
+// writeSweep writes the table of a sweep, and that of the GPUs below it.
+func writeSweep(path, kind string, rows, gpus [][]string) error {
 	load := "Concurrency"
 	if kind == "request_rate" {
 		load = "Request Rate"
@@ -92,7 +128,7 @@ func writeSweep(path, kind string, rows [][]string) error {
 	out.UseCRLF = true
 	err = errors.Join(out.Write(header), out.WriteAll(rows))
 	_, blank := f.WriteString("\r\n")
-	err = errors.Join(err, blank, out.Write(gpu))
+	err = errors.Join(err, blank, out.Write(gpu), out.WriteAll(gpus))
 	out.Flush()
 	return errors.Join(err, out.Error(), f.Close())
 }

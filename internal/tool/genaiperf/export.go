@@ -25,6 +25,9 @@ func (t *tool) export() (*genaiperf.Summary, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(t.plan.Probes.Scrape) > 0 {
+		t.telemetry(w.looks)
+	}
 	byHash := map[uint64]*entry{}
 	for _, list := range [][]entry{t.entries, t.later} {
 		for i := range list {
@@ -77,6 +80,7 @@ type window struct {
 	header record.Header
 	mark   record.StageMark
 	ended  bool // the stage came to its end, and mark is set
+	looks  []record.Probe
 }
 
 // has reports whether a request belongs to the measured part: of one that was timed,
@@ -94,6 +98,8 @@ func measured(path string) (*window, error) {
 			w.header = *l.Header
 		case l.Stage != nil:
 			w.mark, w.ended = *l.Stage, true
+		case l.Probe != nil && len(l.Probe.Pages) > 0:
+			w.looks = append(w.looks, *l.Probe)
 		case l.Request != nil && !w.ended: // the file of a killed run has no end
 			w.mark.SendEnd = max(w.mark.SendEnd, l.Request.End)
 		}

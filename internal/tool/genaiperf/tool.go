@@ -67,6 +67,7 @@ type tool struct {
 	later []entry // made during the run
 
 	sessions map[string]*genaiperf.Summary
+	gpus     genaiperf.Telemetry
 }
 
 func (t *tool) note(format string, args ...any) { fmt.Fprintf(t.env.Log, format+"\n", args...) }
@@ -211,11 +212,11 @@ func (t *tool) write(name string, content func(io.Writer) error) error {
 func writeCSV(w io.Writer, out *Outcome) error { return report.CSV(w, out.Summary, out.Report) }
 
 func writeJSON(w io.Writer, out *Outcome, config string) error {
-	return report.JSON(w, out.Summary, config, out.Sessions)
+	return report.JSON(w, out.Summary, config, out.Sessions, out.Report.Telemetry)
 }
 
 func (t *tool) reportOptions() report.Options {
-	return report.Options{Endpoint: t.set.EndpointType, Streaming: t.set.Streaming, Goodput: len(t.set.Goodput) > 0}
+	return report.Options{Endpoint: t.set.EndpointType, Streaming: t.set.Streaming, Goodput: len(t.set.Goodput) > 0, Verbose: t.set.Verbose, Telemetry: t.gpus}
 }
 
 // reports writes the files that the release writes.

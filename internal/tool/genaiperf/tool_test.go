@@ -268,7 +268,7 @@ func TestReportOfTheRealTool(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := report.JSON(&b, out.Summary, "{}", nil); err != nil {
+	if err := report.JSON(&b, out.Summary, "{}", nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	var got, want map[string]map[string]any

@@ -1,0 +1,148 @@
+package genaiperf
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"inferometer/internal/dialect/genaiperf"
+	"inferometer/internal/screen"
+)
+
+// gpuGroup is a table of tables.
+type gpuGroup struct {
+	name    string
+	metrics []string
+}
+
+func gpuGroups() []gpuGroup {
+	return []gpuGroup{
+		{"Power", []string{"gpu_power_usage", "gpu_power_limit", "energy_consumption"}},
+		{"Memory", []string{"gpu_memory_used", "total_gpu_memory"}},
+		{"Utilization", []string{"gpu_utilization"}},
+	}
+}
+
+// gpuName is a metric's name for people.
+func gpuName(m *genaiperf.GPUMetric) string {
+	words := strings.Split(m.Name, "_")
+	for i, w := range words {
+		if w == "gpu" {
+			words[i] = "GPU"
+		} else {
+			words[i] = strings.ToUpper(w[:1]) + w[1:]
+		}
+	}
+	return fmt.Sprintf("%s (%s)", strings.Join(words, " "), m.Unit)
+}
+
+// gpuTables prints the figures of the GPUs: a table for each group, and in it one for
+// each metric.
+func gpuTables(b *strings.Builder, t genaiperf.Telemetry, width int) {
+	const frame = 4 // bars and padding around the inner tables
+	for _, group := range gpuGroups() {
+		var lines []string
+		widest := 0
+		for _, name := range group.metrics {
+			m := t.Find(name)
+			if m == nil {
+				continue
+			}
+			var inner strings.Builder
+			gpuTable(m).write(&inner, width-frame)
+			for line := range strings.SplitSeq(strings.TrimSuffix(inner.String(), "\n"), "\n") {
+				lines = append(lines, line)
+				widest = max(widest, screen.Width(line))
+			}
+		}
+		if lines == nil {
+			continue
+		}
+		title := "NVIDIA GenAI-Perf | " + group.name + " Metrics"
+		for _, line := range wrap(title, widest+frame) {
+			left := (widest + frame - screen.Width(line)) / 2
+			b.WriteString(spaces(left) + line + spaces(widest+frame-left-screen.Width(line)) + "\n")
+		}
+		widths := []int{widest + padding}
+		rule(b, widths, "┏━┳┓")
+		fmt.Fprintf(b, "┃ %s ┃\n", spaces(widest))
+		rule(b, widths, "┡━╇┩")
+		for _, line := range lines {
+			fmt.Fprintf(b, "│ %s%s │\n", line, spaces(widest-screen.Width(line)))
+		}
+		rule(b, widths, "└─┴┘")
+	}
+}
+
+// gpuTable is the table of one metric.
+func gpuTable(m *genaiperf.GPUMetric) *table {
+	cols := columns(99, 90, 75)
+	t := &table{title: gpuName(m), header: names("GPU Index", cols), firm: true}
+	for _, g := range m.GPUs {
+		line := []string{g.ID}
+		for i, c := range cols {
+			switch v := c.of(&g.Stat); {
+			case m.Constant && i > 0:
+				line = append(line, absent)
+			case m.Name == "gpu_utilization":
+				line = append(line, fmt.Sprintf("%.0f", math.RoundToEven(v)))
+			default:
+				line = append(line, group(fmt.Sprintf("%.2f", v)))
+			}
+		}
+		t.rows = append(t.rows, line)
+	}
+	return t
+}
+
+// gpuCSV are the blocks of the CSV file about GPUs: what changes, and what does not.
+func gpuCSV(t genaiperf.Telemetry) [][]string {
+	if len(t) == 0 {
+		return nil
+	}
+	cols := columns(99, 95, 90, 75, 50, 25, 10, 5, 1)
+	header := names("Metric", cols)
+	lines := [][]string{nil, append([]string{"Metric", "GPU"}, header[1:]...)}
+	constant := [][]string{nil, {"Metric", "GPU", "Value"}}
+	for i := range t {
+		m := &t[i]
+		for _, g := range m.GPUs {
+			if m.Constant {
+				constant = append(constant, []string{gpuName(m), g.ID, fmt.Sprintf("%.2f", g.Stat.Avg)})
+				continue
+			}
+			line := []string{gpuName(m), g.ID}
+			for _, c := range cols {
+				line = append(line, group(fmt.Sprintf("%.2f", c.of(&g.Stat))))
+			}
+			lines = append(lines, line)
+		}
+	}
+	return append(lines, constant...)
+}
+
+// gpuJSON writes the member of the JSON file about GPUs, with a comma behind.
+func gpuJSON(b *strings.Builder, t genaiperf.Telemetry) {
+	if len(t) == 0 {
+		return
+	}
+	b.WriteString("  \"telemetry_stats\": {")
+	for i, m := range t {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		fmt.Fprintf(b, "\n    %q: {\n      \"unit\": %q", m.Name, m.Unit)
+		for _, g := range m.GPUs {
+			fmt.Fprintf(b, ",\n      %q: {\n        \"avg\": %s", g.ID, python(g.Stat.Avg))
+			if !m.Constant {
+				for _, p := range genaiperf.Percentiles() {
+					fmt.Fprintf(b, ",\n        \"p%d\": %s", p, python(g.Stat.Percentile(p)))
+				}
+				fmt.Fprintf(b, ",\n        \"min\": %s,\n        \"max\": %s,\n        \"std\": %s", python(g.Stat.Min), python(g.Stat.Max), python(g.Stat.Std))
+			}
+			b.WriteString("\n      }")
+		}
+		b.WriteString("\n    }")
+	}
+	b.WriteString("\n  },\n")
+}

@@ -1,0 +1,31 @@
+package genaiperf
+
+import (
+	"inferometer/internal/dialect/genaiperf"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+)
+
+// telemetry works out what was read of the GPUs. A page that could not be had is told
+// of once.
+func (t *tool) telemetry(looks []record.Probe) {
+	fold := genaiperf.NewTelemetryFold(t.set.Faithful)
+	faults := map[int]string{}
+	for i := range looks {
+		fold.Add(looks[i].Pages)
+		for n := range looks[i].Pages {
+			if text := looks[i].Pages[n].Error; text != "" && faults[n] == "" {
+				faults[n] = text
+			}
+		}
+	}
+	t.gpus = fold.Telemetry()
+	for n, u := range t.plan.Probes.Scrape {
+		switch {
+		case faults[n] != "":
+			t.note("--server-metrics-url %s: %s", plan.SafeURL(u), faults[n])
+		case len(t.gpus) == 0:
+			t.note("--server-metrics-url %s: there are no metrics of GPUs on the page", plan.SafeURL(u))
+		}
+	}
+}

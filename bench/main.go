@@ -198,6 +198,7 @@ func rows(full bool) []row {
 	all := throughputRows()
 	all = append(all, ttftRow(), stampRow(), hoggedStampRow(), poissonRow(), reportRow(), memoryRow(), coresRow(), startupRow(), inFlightRow())
 	all = append(all, tritonRows()...)
+	all = append(all, inferencePerfRow())
 	if full {
 		all = append(all, millionRow(), millionEventsRow())
 	}

@@ -1,0 +1,142 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const (
+	namePerf     = "inference-perf"
+	nameOursPerf = "inferometer inference-perf"
+	perfEvents   = 64
+	// perfRate is asked of the original: more than it can do on a core.
+	perfRate = 300
+	// perfTimes is how many times the original's achieved rate is asked of us; a little
+	// more than the bound, so that it can be met.
+	perfTimes = 11
+	// perfDelay is how late our sends may be at p99, in ms.
+	perfDelay = 2.0
+)
+
+// inferencePerfRow runs one config with the original and with our front end of the same
+// name: the original is asked for more than it can do, ours for a multiple of what the
+// original did.
+func inferencePerfRow() row {
+	name := fmt.Sprintf("inference-perf, random data, %d streamed tokens, constant rate: achieved rate and schedule_delay", perfEvents)
+	return row{name, func(ctx context.Context, b *bench) line {
+		var l line
+		s, err := b.startServer(ctx, serverSpec{ttft: 20 * time.Millisecond, itl: 4 * time.Millisecond, events: perfEvents})
+		if err != nil {
+			l.miss("server", err)
+			return l
+		}
+		defer s.stop()
+		its := b.keep(ctx, &l, s, perfRate, contender{name: namePerf, installed: peerInstalled("inference-perf", "inference-perf"),
+			command: configCommand(func(b *bench) []string { return []string{peerPath(b, "inference-perf", "inference-perf")} })})
+		if its == nil {
+			return l
+		}
+		achieved := medianOf(its, func(k loadSummary) float64 { return k.Achieved })
+		asked := math.Ceil(perfTimes*achieved/10) * 10
+		own := b.keep(ctx, &l, s, asked, contender{name: nameOursPerf, installed: always,
+			command: configCommand(func(b *bench) []string { return []string{b.program, "inference-perf"} })})
+		if own == nil {
+			return l
+		}
+		l.atLeast("achieved rate ÷ the original's", medianOf(own, func(k loadSummary) float64 { return k.Achieved })/achieved, 10, "")
+		l.between("achieved ÷ asked for", medianOf(own, func(k loadSummary) float64 { return k.Achieved / asked }), 0.99, 1.01)
+		l.atMost("schedule_delay p99", medianOf(own, func(k loadSummary) float64 { return 1e3 * k.Delay.P99 }), perfDelay, " ms")
+		return l
+	}}
+}
+
+// loadSummary is what a report says of the load.
+type loadSummary struct {
+	Count     float64
+	Requested float64 `json:"requested_rate"`
+	Achieved  float64 `json:"achieved_rate"`
+	Delay     struct {
+		Median, P99, Max float64
+	} `json:"schedule_delay"`
+	failed float64
+}
+
+// keep asks a contender to keep a rate and tells how that went; nil: it was not
+// measured.
+func (b *bench) keep(ctx context.Context, l *line, s *server, rate float64, c contender) []loadSummary {
+	w := work{rate: rate, stream: true, events: perfEvents, duration: b.load}
+	f := b.compete(ctx, s, w, []contender{c})
+	if !f.has(c.name) {
+		l.miss(c.name, f.missing[c.name])
+		return nil
+	}
+	var list []loadSummary
+	for _, a := range f.attempts[c.name] {
+		k, err := readLoadSummary(a.dir)
+		if err != nil {
+			l.miss(c.name, err)
+			return nil
+		}
+		list = append(list, k)
+	}
+	l.add(c.name, "%s/s of the %s/s asked for; schedule_delay median / p99 / max %s / %s / %s; %s requests, %s failed; client CPU per request %s",
+		show(medianOf(list, func(k loadSummary) float64 { return k.Achieved }), ""), show(rate, ""),
+		show(medianOf(list, func(k loadSummary) float64 { return 1e3 * k.Delay.Median }), " ms"),
+		show(medianOf(list, func(k loadSummary) float64 { return 1e3 * k.Delay.P99 }), " ms"),
+		show(medianOf(list, func(k loadSummary) float64 { return 1e3 * k.Delay.Max }), " ms"),
+		thousands(int64(medianOf(list, func(k loadSummary) float64 { return k.Count }))),
+		thousands(int64(medianOf(list, func(k loadSummary) float64 { return k.failed }))),
+		show(median(f, c.name, func(a attempt) float64 { return us(a.wholeCPU) }), " µs"))
+	return list
+}
+
+// readLoadSummary reads the report of a run's only stage.
+func readLoadSummary(dir string) (loadSummary, error) {
+	var doc struct {
+		Load     loadSummary `json:"load_summary"`
+		Failures struct{ Count float64 }
+	}
+	if err := readJSONBelow(dir, "stage_0_lifecycle_metrics.json", &doc); err != nil {
+		return loadSummary{}, err
+	}
+	if doc.Load.Count == 0 || doc.Load.Achieved == 0 {
+		return loadSummary{}, fmt.Errorf("the report in %s tells of no load", dir)
+	}
+	doc.Load.failed = doc.Failures.Count
+	return doc.Load, nil
+}
+
+// configCommand is a program that takes inference-perf's config file.
+func configCommand(program func(b *bench) []string) func(b *bench, s *server, w work, dir string) (command, error) {
+	return func(b *bench, s *server, w work, dir string) (command, error) {
+		seconds := int(w.duration.Seconds())
+		fixed := func(length int) string {
+			return fmt.Sprintf("{type: fixed, mean: %d, min: %d, max: %d, std_dev: 0, total_count: %d}", length, length, length, int(w.rate)*seconds+1)
+		}
+		config := fmt.Sprintf(`api: {type: completion, streaming: %t}
+data:
+  type: random
+  input_distribution: %s
+  output_distribution: %s
+load:
+  type: constant
+  num_workers: 1
+  stages: [{rate: %g, duration: %d}]
+server: {type: vllm, model_name: mock, base_url: %q, ignore_eos: true}
+tokenizer: {pretrained_model_name_or_path: %q}
+storage: {local_storage: {path: %q}}
+report: {request_lifecycle: {summary: true, per_stage: true, per_request: false}}
+`, w.stream, fixed(promptWords), fixed(w.events), w.rate, seconds, s.url, tokenizerDir(b), outDir(dir))
+		file := filepath.Join(dir, "config.yml")
+		if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
+			return command{}, err
+		}
+		return command{argv: append(program(b), "-c", file), env: offline, dir: dir, fine: []int{1}}, nil
+	}
+}

@@ -10,7 +10,7 @@ ifeq ($(shell uname -s),Linux)
 export INFEROMETER_TRITON ?= $(CURDIR)/.peers/triton
 endif
 
-.PHONY: help build run test race fuzz cross vet bench bench-full bench-tokens conformance-tokens conformance-genai-perf peers proto triton clean
+.PHONY: help build run test race fuzz cross vet bench bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer peers proto triton clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -64,6 +64,14 @@ bench-full: build peers ## the same beside all peers, and with a million request
 
 peers: ## install the tools that bench compares with, under .peers
 	scripts/peers.sh all
+
+conformance: conformance-tokens conformance-genai-perf conformance-perf-analyzer ## everything that is held against the originals
+
+conformance-perf-analyzer: build triton ## reports, figures and exports beside the real perf_analyzer, on a real Triton; a quiet machine, about 11 minutes
+	scripts/peers.sh perf_analyzer tokenizer genai-perf
+	scripts/perf-analyzer-seeds.sh $(BIN) mock
+	scripts/perf-analyzer-seeds.sh $(BIN) triton
+	scripts/conformance-perf-analyzer.sh $(BIN)
 
 conformance-genai-perf: build ## figures, files and tables beside the real genai-perf
 	scripts/peers.sh perf_analyzer tokenizer genai-perf

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Holds inferometer's perf_analyzer and llm_perf against the real Perf Analyzer, on one real
+# Triton. Meant for a quiet machine; takes about six minutes.
+#
+#   scripts/conformance-perf-analyzer.sh INFEROMETER
+#
+# RUNS (3) are the runs of each tool, INTERVAL (3000) the milliseconds of a window.
+set -euo pipefail
+
+inferometer=$(realpath "$1")
+cd "$(dirname "$0")/.."
+triton=$(realpath "${INFEROMETER_TRITON:-.peers/triton}")
+dir=$(mktemp -d)
+pid=
+stop() {
+  if [ -n "$pid" ]; then
+    kill "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
+  fi
+  rm -rf "$dir"
+}
+trap stop EXIT
+cp -r internal/tritontest/testdata/models "$dir/models"
+# Slow enough that a request's time is the model's own, and not that of a busy client or server.
+sed -i -E '/"ttft_ms"/,/}/s/string_value: "[^"]*"/string_value: "50"/; /"itl_ms"/,/}/s/string_value: "[^"]*"/string_value: "10"/' "$dir/models/tensorrt_llm/config.pbtxt"
+read -r http grpc < <(python3 -c '
+import socket
+taken = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
+print(*(s.getsockname()[1] for s in taken))')
+"$triton/tritonserver" --model-repository="$dir/models" --model-control-mode=explicit \
+  --load-model=ensemble --load-model=vllm_model --load-model=simple --http-port="$http" --grpc-port="$grpc" \
+  --allow-metrics=false --exit-timeout-secs=2 --backend-config=python,shm-region-prefix-name="conformance$$" >"$dir/triton.log" 2>&1 &
+pid=$!
+for _ in $(seq 600); do
+  if grep -q 'Started GRPCInferenceService' "$dir/triton.log"; then break; fi
+  if ! kill -0 "$pid" 2>/dev/null; then
+    tail -n 20 "$dir/triton.log"
+    exit 1
+  fi
+  sleep 0.2
+done
+python3 scripts/conformance-perf-analyzer.py "$inferometer" .peers "127.0.0.1:$grpc" "$dir"

@@ -26,6 +26,9 @@ func stageKeys(kind string) (needed, all []string) {
 func (b *builder) load() {
 	p, v := &b.plan, b.at("load")
 	kind := v.at("type").text()
+	if v.at("num_workers") == nil {
+		v.put("num_workers", &value{kind: whole, scalar: int64(runtime.NumCPU())})
+	}
 	p.Drain = p.Target.Timeouts.Request // every request ends by itself
 	if v.at("request_retries").whole() > 0 {
 		b.note("load.request_retries has no effect: a request is sent once, and a failure is counted as one")
@@ -127,11 +130,7 @@ func (b *builder) mostInFlight() int {
 	if !b.faithful {
 		return 0
 	}
-	workers := b.at("load.num_workers").whole()
-	if b.at("load.num_workers") == nil {
-		workers = int64(runtime.NumCPU())
-	}
-	return int(max(workers, 1) * b.at("load.worker_max_concurrency").whole())
+	return int(max(b.at("load.num_workers").whole(), 1) * b.at("load.worker_max_concurrency").whole())
 }
 
 func (b *builder) sweep(kind string, v *value, gap plan.Duration) {

@@ -217,7 +217,7 @@ func loadForm() form {
 		key{name: "interval", form: nonNegative, def: 1.0, help: "Pause between stages, in seconds."},
 		key{name: "stages", form: listOf(stage), def: []any{}, help: "One after another."},
 		key{name: "sweep", form: sweep, open: true, help: "Find the rate that the server can keep up with and run stages of rates up to it."},
-		key{name: "num_workers", form: countForm, open: true, help: "Accepted: one process sends at least as much as so many would."},
+		key{name: "num_workers", form: countForm, open: true, help: "Accepted: one process sends at least as much as so many would; null: one for each CPU."},
 		key{name: "worker_max_concurrency", form: countForm, def: 100, help: "Accepted: requests in flight are not bounded, so that a rate stays a rate. With --faithful they are, by this times `num_workers`."},
 		key{name: "worker_max_tcp_connections", form: countForm, def: 2500, help: "Accepted: there are as many connections as requests in flight."},
 		key{name: "trace", form: trace, open: true, help: "Moments of `trace_replay`."},

@@ -101,7 +101,13 @@ func (j *judge) saturation(s *sweep.Saturation) {
 	case s == nil:
 	case s.Rate > 0:
 		j.note(wholeRun, "%s", s.Why)
-	case !j.facts.Interrupted:
+	case j.facts.Interrupted:
+		for i := range j.facts.Stages {
+			if m := &j.facts.Stages[i]; m.Stage < 0 && strings.HasPrefix(m.Reason, record.BreakerReason) {
+				j.note(wholeRun, "The search for the saturation was ended by %s.", m.Reason)
+			}
+		}
+	default:
 		j.check(Check{Stage: wholeRun, Name: "saturation", Value: s.Rate, Unit: metric.RequestRate}, s.Why)
 	}
 }

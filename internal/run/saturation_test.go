@@ -1,6 +1,8 @@
 package run
 
 import (
+	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,6 +44,60 @@ func TestSweepToSaturation(t *testing.T) {
 	}
 	if res.Stages[0].Counts.Sent > 1 {
 		t.Errorf("the requests of the search are among those of a stage: %+v", res.Stages[0].Counts)
+	}
+	sameLevels(t, p, asJSON(t, res))
+}
+
+// A server that refuses everything has no saturation, and the result says so.
+func TestSweepWithoutSaturation(t *testing.T) {
+	s := serve(t, func(c *mock.Config) { c.Faults = []mock.Fault{{Kind: mock.Status, Code: 503, Share: 1}} })
+	p := saturationPlan(t, s.url)
+	p.Saturation.Timeout = plan.Duration(200 * time.Millisecond)
+	res := mustRun(t, p)
+	if f := res.Saturation; f == nil || f.Rate != 0 || len(f.Steps) != 1 || len(f.Rates) != 0 {
+		t.Fatalf("found %+v", f)
+	}
+	if res.Verdict.Valid || !strings.HasPrefix(res.Verdict.Reasons[0], "No rate was found that the server keeps up with: at 30 requests/s, none of ") {
+		t.Errorf("verdict %q", res.Verdict.Reasons)
+	}
+	sameLevels(t, p, asJSON(t, res))
+}
+
+func TestStoppedInTheMiddleOfASearch(t *testing.T) {
+	s := serve(t, nil)
+	p := saturationPlan(t, s.url)
+	stop := make(chan struct{})
+	o := options(io.Discard)
+	o.Stop = stop
+	o.Watch = func(progress func() Progress) {
+		go func() {
+			until(func() bool { return progress().Sent > 3 })
+			if got := progress(); got.Stage != 0 || len(got.Stages) != 1 || got.Stages[0].Name != "search, step 1" {
+				t.Errorf("progress %+v", got)
+			}
+			close(stop)
+		}()
+	}
+	res, err := Run(t.Context(), p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !res.Interrupted || res.Saturation == nil || len(res.Saturation.Steps) != 0 {
+		t.Errorf("interrupted %v, found %+v", res.Interrupted, res.Saturation)
+	}
+	sameLevels(t, p, asJSON(t, res))
+}
+
+func TestBreakerEndsASearch(t *testing.T) {
+	s := serve(t, func(c *mock.Config) { c.Faults = []mock.Fault{{Kind: mock.Status, Code: 503, Share: 1}} })
+	p := saturationPlan(t, s.url)
+	p.Breakers = []plan.Breaker{{Name: "b", Matches: []string{"error"}, Triggers: []plan.Trigger{{Kind: plan.TriggerConsecutive, Threshold: 2}}}}
+	res := mustRun(t, p)
+	if !res.Interrupted || len(res.Saturation.Steps) != 0 {
+		t.Errorf("interrupted %v, found %+v", res.Interrupted, res.Saturation)
+	}
+	if notes := strings.Join(res.Notes, " "); !strings.Contains(notes, "The search for the saturation was ended by breaker b: 2 hits in a row") {
+		t.Errorf("notes %s", notes)
 	}
 	sameLevels(t, p, asJSON(t, res))
 }

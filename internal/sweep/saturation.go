@@ -44,8 +44,13 @@ const (
 	// answers is how many times a fast answer a step lasts at least: a backlog stands
 	// still only after the first answers have come.
 	answers = 6
-	// shortestStep is how short a step may be.
-	shortestStep = 2 * time.Second
+	// wanted is how long a step should last, where it does not take more than longer
+	// times the requests that the plan has for it; shortest is how short it may be.
+	wanted   = 2 * time.Second
+	longer   = 4
+	shortest = 200 * time.Millisecond
+	// faster is by how much the rate is raised while all is kept up with.
+	faster = 4
 )
 
 // NewHunt starts a search.
@@ -64,7 +69,8 @@ func (h *Hunt) Next() (rate float64, duration time.Duration, ok bool) {
 		return rate, min(burst, time.Duration(h.plan.Timeout)), true
 	}
 	d := time.Duration(float64(h.plan.Requests) / rate * float64(time.Second))
-	return rate, min(max(d, answers*h.fast, shortestStep), time.Duration(h.plan.Timeout)), true
+	d = max(min(max(d, wanted), longer*d), answers*h.fast, shortest)
+	return rate, min(d, time.Duration(h.plan.Timeout)), true
 }
 
 // tidy rounds a rate to what a reader can tell apart.
@@ -99,7 +105,7 @@ func (h *Hunt) aim(s Step) {
 	}
 	switch {
 	case h.hi == 0: // all was kept up with so far
-		h.next = 2 * h.lo
+		h.next = faster * h.lo
 	case h.lo > 0 && h.hi/h.lo <= closeEnough:
 		h.over = true
 	case h.lo > 0 && h.bound/h.lo <= closeEnough:

@@ -78,7 +78,7 @@ func loading() []option {
 		{long: "request-distribution", arg: "KIND", help: "how the requests of a rate arrive: constant (default) or poisson", set: setDistribution},
 		{long: "request-intervals", arg: "FILE", help: "microseconds between requests, one a line, over and over", set: setIntervals},
 		{long: "fixed-schedule", help: "send each entry of the data at its timestamp, once", set: toggle(func(s *settings) { s.schedule = true })},
-		{long: "session-concurrency", arg: "N", help: "not served", set: atLeast(1, "Session concurrency must be > 0.",
+		{long: "session-concurrency", arg: "N", help: "sessions of the data under way, each turn after the answer to the one before, every session once", set: atLeast(1, "Session concurrency must be > 0.",
 			func(s *settings, n int64) { s.sessions = n })},
 	}
 }

@@ -33,6 +33,7 @@ const (
 	LoadRate        = "rate"
 	LoadIntervals   = "intervals"
 	LoadSchedule    = "schedule"
+	LoadSessions    = "sessions"
 )
 
 // Action is what a command line asks for.

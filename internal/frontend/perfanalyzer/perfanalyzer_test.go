@@ -36,6 +36,10 @@ var files = Files{
 			return []byte("1000\n\n3000\n"), nil
 		case "bad.txt":
 			return []byte("1000\nx\n"), nil
+		case "sessions.json":
+			return []byte(`{"data":[{"session_id":["a"],"payload":[{}]},{"session_id":["a"],"payload":[{}]}]}`), nil
+		case "nested.json":
+			return []byte(`{"data":[[{"payload":[{}]},{"payload":[{}]}],[{"payload":[{}]}]]}`), nil
 		case "before.json":
 			return []byte(`{"experiments":[{"experiment":`), nil
 		case "empty.txt":
@@ -300,7 +304,7 @@ func TestFaults(t *testing.T) {
 		{"-m m --periodic-concurrency-range 1:10:3", "The --periodic-concurrency-range option requires bi-directional gRPC streaming."},
 		{"-m m -i grpc --streaming --periodic-concurrency-range 1:10:3 --request-period 5", "Must provide --profile-export-file when using the --periodic-concurrency-range option."},
 		{"-m m --session-concurrency 5", "only supported for the OpenAI service-kind"},
-		{openai + "--input-data in.json --endpoint x --async --session-concurrency 2", "--session-concurrency is not served"},
+		{openai + "--input-data in.json --endpoint x --async --session-concurrency 2 --request-count 5", "every session is gone through once"},
 		{"-m m --grpc-method x", "--grpc-method belongs to"},
 		{"-m m -u ftp://x", "unknown scheme"},
 	} {
@@ -430,5 +434,17 @@ func TestAnExportOfBeforeIsReplaced(t *testing.T) {
 	a, err := Parse(strings.Fields("-m m --profile-export-file before.json"), files)
 	if err != nil || a.Export != "before.json" || len(a.Warnings) != 1 || !strings.Contains(a.Warnings[0], "before.json") {
 		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+func TestSessionsAreGoneThroughOnce(t *testing.T) {
+	for name, want := range map[string]int64{"sessions.json": 2, "nested.json": 3, "other.json": 1} {
+		a, err := Parse(strings.Fields("-m m --service-kind openai --endpoint x --async --session-concurrency 4 --input-data "+name), files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := a.Plan.Stages[0]; a.Load != LoadSessions || s.Concurrency != 4 || s.Requests != want || a.Plan.Measurement.Mode != plan.WindowStage {
+			t.Errorf("%s: %+v", name, s)
+		}
 	}
 }

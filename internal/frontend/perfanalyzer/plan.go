@@ -1,6 +1,7 @@
 package perfanalyzer
 
 import (
+	"encoding/json"
 	"net"
 	"net/url"
 	"strings"
@@ -160,10 +161,34 @@ func (s *settings) stage() plan.Stage {
 		st.Arrival, st.Intervals = plan.ArrivalIntervals, s.intervals
 	case LoadSchedule:
 		st.Arrival = plan.ArrivalTrace
+	case LoadSessions:
+		st.Concurrency, st.Requests = int(s.sessions), s.turns()
 	default:
 		st.Concurrency = int(a.Concurrency.Start)
 	}
 	return st
+}
+
+// turns is how many requests the sessions of the data have together. What is no data is
+// told of when it is read for good.
+func (s *settings) turns() int64 {
+	n := int64(0)
+	for _, name := range s.data {
+		var file struct{ Data []json.RawMessage }
+		text, err := s.files.Read(name)
+		if err != nil || json.Unmarshal(text, &file) != nil {
+			continue
+		}
+		for _, entry := range file.Data {
+			var stream []json.RawMessage
+			if json.Unmarshal(entry, &stream) == nil {
+				n += int64(len(stream))
+				continue
+			}
+			n++
+		}
+	}
+	return max(n, 1)
 }
 
 // levels are what the load goes through; none where there is one level.
@@ -193,7 +218,7 @@ func (s *settings) measurement() plan.Measurement {
 	if a.CountWindows {
 		m.Mode = plan.WindowCount
 	}
-	if a.RequestCount > 0 || a.Load == LoadSchedule {
+	if a.RequestCount > 0 || a.Load == LoadSchedule || a.Load == LoadSessions {
 		m.Mode, m.Windows = plan.WindowStage, 1
 	}
 	return m

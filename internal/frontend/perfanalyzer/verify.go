@@ -20,6 +20,8 @@ func (s *settings) settle() {
 		a.Load = LoadIntervals
 	case s.schedule:
 		a.Load = LoadSchedule
+	case s.sessions > 0:
+		a.Load = LoadSessions
 	case s.rateGiven:
 		a.Load = LoadRate
 	}
@@ -155,6 +157,9 @@ func (s *settings) verifyService() error {
 	if s.sessions > 0 && a.Service != OpenAI {
 		return usage("The --session-concurrency option is only supported for the OpenAI service-kind.")
 	}
+	if s.sessions > 0 && (a.RequestCount > 0 || a.Warmup > 0) {
+		return usage("--request-count and --warmup-request-count have no place beside --session-concurrency: every session is gone through once")
+	}
 	return nil
 }
 
@@ -182,8 +187,6 @@ func (s *settings) refuse() error {
 		return usage("--shared-memory cuda needs CUDA in this process, which is not served: use none")
 	case s.periodic:
 		return usage("--periodic-concurrency-range is not served: use --concurrency-range START:END:STEP")
-	case s.sessions > 0:
-		return usage("--session-concurrency is not served: use --concurrency-range, or inferometer run with a file of conversations")
 	case s.grpcMethod != "":
 		return usage("--grpc-method belongs to --service-kind dynamic_grpc, which is not served")
 	}

@@ -27,6 +27,7 @@ type sequence struct {
 	length int
 	at     int // the request that comes next
 	chat   bool
+	name   string // in place of the id
 	past   []byte // messages of the turns so far, as JSON
 }
 
@@ -39,6 +40,10 @@ func (s *Source) begin() *sequence {
 	q := &sequence{steps: s.streams[0]}
 	if s.payloads { // sessions are used in order
 		q.steps, q.chat = s.streams[place.I%uint64(len(s.streams))], true
+		q.name = q.steps[0].name
+		if round := place.I / uint64(len(s.streams)); q.name != "" && round > 0 {
+			q.name += "#" + strconv.FormatUint(round+1, 10)
+		}
 	} else if len(s.streams) > 1 {
 		q.steps = s.streams[rng.IntN(len(s.streams))]
 	}
@@ -93,7 +98,10 @@ func (s *Source) inTurn() prompt.Prompt {
 func (q *sequence) request() prompt.Prompt {
 	p := q.steps[q.at%len(q.steps)].prompt
 	p.Turn = q.at
-	p.Session = strconv.FormatUint(q.id, 10)
+	p.Session = q.name
+	if q.name == "" {
+		p.Session = strconv.FormatUint(q.id, 10)
+	}
 	q.at++
 	if !q.chat {
 		p.Sequence = prompt.Sequence{ID: q.id, Start: p.Turn == 0, End: q.at == q.length}

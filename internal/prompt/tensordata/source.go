@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"inferometer/internal/plan"
@@ -36,6 +37,7 @@ type Source struct {
 type step struct {
 	prompt prompt.Prompt
 	think  time.Duration // pause after its answer
+	name   string        // of its session; empty: it says none
 	due    time.Duration // from the start; -1: it does not say
 }
 
@@ -127,13 +129,43 @@ func (s *Source) take(data *inputdata.Data, batch int, rules *tensor.Rules) erro
 		return plan.Faults{{Path: "data.tensors.files", Text: fmt.Sprintf("%d of the %d steps have a payload", bodies, len(s.flat)), Hint: "give one to each, or to none"}}
 	}
 	s.payloads = bodies > 0
-	if s.payloads && data.Sequences {
+	if s.payloads && !data.Sequences {
+		s.bySession()
+	}
+	if s.payloads && (data.Sequences || len(s.streams) > 1 || s.flat[0].name != "") {
 		s.sequence = true // the turns of a session
 	}
 	if !s.payloads && batch > 1 {
 		s.flat = strides(s.flat, batch)
 	}
 	return nil
+}
+
+// bySession makes a stream of each session that steps name, in the order in which
+// sessions begin. A step that names none is one of its own.
+func (s *Source) bySession() {
+	if !slices.ContainsFunc(s.flat, func(st step) bool { return st.name != "" }) {
+		return
+	}
+	s.streams = nil
+	at := map[string]int{}
+	for _, st := range s.flat {
+		i, known := at[st.name]
+		if !known || st.name == "" {
+			i = len(s.streams)
+			at[st.name] = i
+			s.streams = append(s.streams, nil)
+		}
+		s.streams[i] = append(s.streams[i], st)
+	}
+}
+
+// Sessions is how many sessions the data has; 0: its requests stand alone.
+func (s *Source) Sessions() int {
+	if !s.payloads || !s.sequence {
+		return 0
+	}
+	return len(s.streams)
 }
 
 // strides are the steps at which batches begin when each goes on where the one before
@@ -179,6 +211,10 @@ func (st *step) times(item *tensor.Item) error {
 	}
 	ms, _, err = inputdata.Milliseconds(item, inputdata.DelayMember)
 	st.think = time.Duration(ms) * time.Millisecond
+	if err != nil {
+		return err
+	}
+	st.name, err = inputdata.Session(item)
 	return err
 }
 

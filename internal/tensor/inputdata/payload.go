@@ -1,6 +1,7 @@
 package inputdata
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,9 +12,10 @@ import (
 
 // The members of a step for an OpenAI server, where a request is given whole.
 const (
-	PayloadMember   = "payload"   // the request's body
-	TimestampMember = "timestamp" // when it is due, in milliseconds from the start
-	DelayMember     = "delay"     // pause after its answer, in milliseconds
+	PayloadMember   = "payload"    // the request's body
+	TimestampMember = "timestamp"  // when it is due, in milliseconds from the start
+	DelayMember     = "delay"      // pause after its answer, in milliseconds
+	SessionMember   = "session_id" // the conversation that it is a turn of
 )
 
 // find is the value of a step by its name; nil where there is none.
@@ -69,6 +71,30 @@ func Payload(item *tensor.Item) ([]byte, error) {
 	}
 	return text, nil
 }
+
+// Session is the name of the conversation that a step is a turn of; empty where it says
+// none.
+func Session(item *tensor.Item) (string, error) {
+	v := find(item, SessionMember)
+	if v == nil {
+		return "", nil
+	}
+	text, err := single(v)
+	if err != nil {
+		return "", err
+	}
+	var name string
+	if json.Unmarshal(text, &name) != nil {
+		name = string(text) // a number
+	}
+	if name == "" || len(name) > mostName {
+		return "", Fault{File: v.File, Line: v.Line, Tensor: v.Name, Text: "is no name of a session", Hint: `such as ["a"]`}
+	}
+	return name, nil
+}
+
+// mostName is how long the name of a session may be.
+const mostName = 200
 
 // Milliseconds is a timestamp or a delay; ok is false where the step has none.
 func Milliseconds(item *tensor.Item, name string) (ms int64, ok bool, err error) {

@@ -53,6 +53,9 @@ type Job struct {
 	Endpoint string
 	Stages   []plan.Stage // that were begun
 	Inputs   *Inputs
+	// Sessions: requests are turns of sessions, whose bodies are known from the records
+	// alone.
+	Sessions bool
 }
 
 // experiment is a stage of the record file: its windows, from the first to the last.
@@ -113,6 +116,9 @@ func (j *Job) write(w io.Writer, start int64, list []experiment) error {
 
 func (j *Job) request(rec *record.Record, start int64) profileexport.Request {
 	fields := j.Inputs.of(rec.Prompt)
+	if j.Sessions {
+		fields = profileexport.Fields{profileexport.Text("payload", string(rec.Question)), profileexport.Text("session_id", rec.Session)}
+	}
 	var r profileexport.Request
 	if j.Service == profileexport.OpenAI {
 		r = profileexport.FromOpenAI(rec, start, fields)
@@ -120,7 +126,7 @@ func (j *Job) request(rec *record.Record, start int64) profileexport.Request {
 		r = profileexport.FromTriton(rec, start, fields)
 	}
 	apart(r.Moments)
-	if id, err := strconv.ParseUint(rec.Session, 10, 64); err == nil {
+	if id, err := strconv.ParseUint(rec.Session, 10, 64); err == nil && !j.Sessions {
 		r.SequenceID = id
 	}
 	return r
@@ -150,7 +156,7 @@ func (j *Job) experiments() (start int64, list []experiment, err error) {
 	})
 	for i, s := range j.Stages {
 		e := experiment{load: profileexport.Load{Mode: "concurrency", Value: float64(s.Concurrency)}}
-		if s.Concurrency == 0 {
+		if s.Concurrency == 0 || j.Sessions {
 			e.load = profileexport.Load{Mode: "request_rate", Value: s.Rate}
 		}
 		own := result.EdgesOf(edges, i)

@@ -3,8 +3,10 @@ package perfanalyzer
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"path/filepath"
 
+	frontend "inferometer/internal/frontend/perfanalyzer"
 	"inferometer/internal/importer/profileexport"
 	"inferometer/internal/kit"
 	"inferometer/internal/plan"
@@ -18,7 +20,8 @@ import (
 // kit is the kit of the run. Where requests are exported, it takes note of them.
 func (t *tool) kit() kit.Kit {
 	k := t.env.Kit
-	if t.action.Export == "" {
+	sessions := t.action.Load == frontend.LoadSessions
+	if t.action.Export == "" && !sessions {
 		return k
 	}
 	k.Sources = map[string]kit.SourceFactory{
@@ -27,10 +30,36 @@ func (t *tool) kit() kit.Kit {
 			if err != nil {
 				return nil, err
 			}
+			if sessions {
+				return once(s)
+			}
 			return &noting{s, &t.inputs}, nil
 		},
 	}
 	return k
+}
+
+// singly is a source of sessions that ends when each was begun.
+type singly struct {
+	*tensordata.Source
+	left int
+}
+
+func once(s *tensordata.Source) (prompt.Source, error) {
+	n := s.Sessions()
+	if n == 0 {
+		return nil, plan.Faults{{Where: "--session-concurrency", Text: "the data has no sessions", Hint: `give entries a "session_id", or a list of entries for each session`}}
+	}
+	return &singly{s, n}, nil
+}
+
+// Next implements prompt.Source.
+func (s *singly) Next(ctx context.Context) (prompt.Prompt, error) {
+	if s.left == 0 {
+		return prompt.Prompt{}, io.EOF
+	}
+	s.left--
+	return s.Source.Next(ctx)
 }
 
 // noting is a source that takes note of what it hands out.
@@ -81,5 +110,6 @@ func (t *tool) export() error {
 	return export.Write(export.Job{
 		Name: t.action.Export, Records: filepath.Join(t.kept, run.RecordsFile), Version: t.env.Version,
 		Service: t.action.Service, Endpoint: t.action.Endpoint, Stages: t.loads, Inputs: &t.inputs,
+		Sessions: t.action.Load == frontend.LoadSessions,
 	})
 }

@@ -311,3 +311,54 @@ func TestFixedSchedule(t *testing.T) {
 		t.Fatalf("code %d, %v\n%s%s", got.Code, got.err, got.out, got.log)
 	}
 }
+
+// Sessions go on from their answers, each once, and the next begins where one has ended.
+func TestSessions(t *testing.T) {
+	s := serve(t, nil)
+	turn := func(session, text, more string) string {
+		return `{"session_id":["` + session + `"],"payload":[{"model":"mock","messages":[{"role":"user","content":"` + text + `"}],"stream":true,"max_tokens":3}]` + more + `}`
+	}
+	data := write(t, "sessions.json", `{"data":[`+turn("a", "one", `,"delay":[20]`)+","+turn("b", "two", `,"delay":[1]`)+","+turn("a", "three", "")+","+turn("c", "four", "")+","+turn("b", "five", "")+`]}`)
+	export := filepath.Join(t.TempDir(), "export.json")
+	got := command(t, "-m mock --service-kind openai --endpoint v1/chat/completions --async --session-concurrency 2 --input-data "+data+" -u "+s.http+" --profile-export-file "+export, nil)
+	if got.err != nil || got.Code != frontend.ExitOK || !strings.Contains(got.out, "    Request count: 5\n") {
+		t.Fatalf("code %d, %v\n%s%s", got.Code, got.err, got.out, got.log)
+	}
+	f, err := os.Open(export)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	doc, err := profileexport.Read(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := doc.Experiments[0]
+	if e.Load.Mode != "request_rate" || e.Load.Value != 0 || len(e.Requests) != 5 {
+		t.Fatalf("%+v with %d requests", e.Load, len(e.Requests))
+	}
+	turns := map[string][]profileexport.Request{}
+	for _, r := range e.Requests {
+		id, _ := r.Inputs.Text("session_id")
+		turns[id] = append(turns[id], r)
+	}
+	if len(turns["a"]) != 2 || len(turns["b"]) != 2 || len(turns["c"]) != 1 {
+		t.Fatalf("%d turns of a, %d of b, %d of c", len(turns["a"]), len(turns["b"]), len(turns["c"]))
+	}
+	first, second := turns["a"][0], turns["a"][1]
+	payload, _ := second.Inputs.Text("payload")
+	if !strings.Contains(payload, `{"role":"user","content":"one"},{"role":"assistant","content":"`) || !strings.Contains(payload, `"three"`) {
+		t.Errorf("the second turn says %s", payload)
+	}
+	if gap := time.Duration(second.Timestamp - first.Moments[len(first.Moments)-1]); gap < 19*time.Millisecond {
+		t.Errorf("the second turn came %v after the first answer", gap)
+	}
+}
+
+func TestNoSessions(t *testing.T) {
+	s := serve(t, nil)
+	got := command(t, openAI(t, s, "--session-concurrency 2"), nil)
+	if got.Code != frontend.ExitGeneric || got.err == nil || !strings.Contains(got.err.Error(), "the data has no sessions") {
+		t.Errorf("code %d, %v", got.Code, got.err)
+	}
+}

@@ -5,12 +5,14 @@ SOURCES := $(shell find cmd internal -type f -not -name '*_test.go' -not -path '
 
 export CGO_ENABLED ?= 0
 
-# Where the real Triton server of the tests is installed. It runs on Linux only; elsewhere its tests are skipped.
+# Where the real servers of the tests are installed. They run on Linux only; elsewhere their tests are skipped.
 ifeq ($(shell uname -s),Linux)
 export INFEROMETER_TRITON ?= $(CURDIR)/.peers/triton
+export INFEROMETER_PROMETHEUS ?= $(CURDIR)/.peers/prometheus
+export INFEROMETER_S3 ?= $(CURDIR)/.peers/s3
 endif
 
-.PHONY: help build run test race fuzz cross vet bench bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer peers proto triton clean
+.PHONY: help build run test race fuzz cross vet bench bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer peers proto triton prometheus s3 clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -32,7 +34,13 @@ vet: ## formatting and vet
 triton: ## install the real Triton server that tests start, under .peers
 	@if [ -n "$$INFEROMETER_TRITON" ]; then TRITON_DIR="$$INFEROMETER_TRITON" scripts/triton.sh; fi
 
-race: triton ## all tests, under the race detector
+prometheus: ## fetch the real Prometheus server that tests start, under .peers
+	@if [ -n "$$INFEROMETER_PROMETHEUS" ]; then PROMETHEUS_DIR="$$INFEROMETER_PROMETHEUS" scripts/prometheus.sh; fi
+
+s3: ## install the real S3 server that tests start, under .peers
+	@if [ -n "$$INFEROMETER_S3" ]; then S3_DIR="$$INFEROMETER_S3" scripts/s3.sh; fi
+
+race: triton prometheus s3 ## all tests, under the race detector
 	CGO_ENABLED=1 $(GO) test -race -timeout 10m ./...
 
 # A number of inputs rather than a time: the time can run out inside one, which go test calls a failure.

@@ -33,6 +33,7 @@ var house = []struct{ name, may string }{
 	{"tool/inferenceperf", "frontend/inferenceperf dialect/inferenceperf importer/inferenceperf report/inferenceperf report/chart run sweep stat kit plan prompt record result token tokensource endpoint storage"},
 	{"tool/study", "frontend/native importer/profileexport report/chart report/study run kit result"},
 	{"tool/export", "importer/profileexport plan record result sweep"},
+	{"tool/genaiperf", "frontend/genaiperf dialect/genaiperf importer/profileexport report/genaiperf report/chart run kit plan prompt prompt/* record result rows token tokensource hub chat"},
 	{"tool/*", "frontend/* dialect/* importer/* report/* run kit plan prompt prompt/* record result rows token tokensource hub endpoint"},
 
 	// Plan + kit → live objects → a result. These two alone know concrete types.
@@ -86,6 +87,9 @@ var house = []struct{ name, may string }{
 	{"probe", "record"},
 	{"google", ""},
 
+	// Where copies go.
+	{"storage", "google plan"},
+
 	// Records → figures → paper.
 	{"report/genaiperf", "dialect/genaiperf screen"},
 	{"report/inferenceperf", "dialect/inferenceperf endpoint/sse record"},
@@ -116,6 +120,7 @@ var house = []struct{ name, may string }{
 
 	// A real server for tests.
 	{"tritontest", ""},
+	{"promtest", ""},
 
 	// Programs beside the product.
 	{"bench", "mock record result golang.org/x/sys"},

@@ -29,6 +29,8 @@ CASES = [
     ("completions", ["--endpoint-type", "completions", "--streaming"], 1),
     ("completions, whole answers", ["--endpoint-type", "completions"], 1),
     ("embeddings", ["--endpoint-type", "embeddings"], 1),
+    ("rankings", ["--endpoint-type", "rankings", "--input-file", "synthetic:queries,passages", "--batch-size-text", "3"], 1),
+    ("image retrieval", ["--endpoint-type", "image_retrieval", "--image-width-mean", "32", "--image-height-mean", "24", "--batch-size-image", "2"], 1),
     ("goodput", ["--endpoint-type", "chat", "--streaming", "--goodput", "request_latency:60", "time_to_first_token:25"], 1),
     ("triton, vllm", ["--endpoint-type", "kserve", "--backend", "vllm", "--streaming"], 1),
     ("triton, tensorrtllm", ["--endpoint-type", "kserve", "--backend", "tensorrtllm", "--streaming"], 1),

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from genai_perf.config.input.config_command import ConfigCommand
-from genai_perf.profile_data_parser import LLMProfileDataParser, ProfileDataParser
+from genai_perf.profile_data_parser import ImageRetrievalProfileDataParser, LLMProfileDataParser, ProfileDataParser
 from genai_perf.tokenizer import get_tokenizer
 
 logging.disable(logging.CRITICAL)
@@ -20,6 +20,8 @@ def main() -> None:
     endpoint = json.loads(path.read_text())["endpoint"]
     if endpoint in ("v1/embeddings", "v1/ranking", "rerank"):
         parser = ProfileDataParser(path, bounds)
+    elif endpoint == "v1/infer":
+        parser = ImageRetrievalProfileDataParser(path, bounds)
     else:
         config = ConfigCommand({"model_name": "m"}, skip_inferencing_and_checking=True)
         config.tokenizer.name = name

@@ -37,10 +37,12 @@ func (r Release) old() bool { return r != Latest }
 // Kind says what is measured.
 type Kind uint8
 
-// The kinds: answers with tokens, or answers whose arrival is all that counts.
+// The kinds: answers with tokens, answers whose arrival is all that counts, and of
+// these the ones about images.
 const (
 	LLM Kind = iota
 	Plain
+	Images
 )
 
 // The names of the metrics.
@@ -56,6 +58,8 @@ const (
 	OutputThroughputUser = "output_token_throughput_per_user"
 	OutputSequenceLength = "output_sequence_length"
 	InputSequenceLength  = "input_sequence_length"
+	ImageThroughput      = "image_throughput"
+	ImageLatency         = "image_latency"
 )
 
 const (
@@ -69,6 +73,11 @@ const (
 type Objective struct {
 	Metric string
 	Value  float64
+}
+
+// throughput reports whether more is better.
+func (o Objective) throughput() bool {
+	return o.Metric == OutputThroughputUser || o.Metric == ImageThroughput
 }
 
 // Options say how records are to be seen.
@@ -85,6 +94,8 @@ type Options struct {
 	Pieces func(text string, cuts []int) []int
 	// Input is the length of a request's prompt in tokens; false: not known.
 	Input func(rec *record.Record) (int, bool)
+	// Pictures is how many images a request holds, of the kind Images.
+	Pictures func(rec *record.Record) int
 }
 
 // Fold takes records and gives their summary. It belongs to one goroutine.
@@ -124,7 +135,7 @@ func (f *Fold) Add(rec *record.Record) {
 		f.fail(rec.Failure)
 		return
 	}
-	if f.opt.Kind == Plain {
+	if f.opt.Kind != LLM {
 		f.addPlain(rec)
 		return
 	}
@@ -159,7 +170,15 @@ func (f *Fold) addPlain(rec *record.Record) {
 	f.span(int64(rec.Sent), end)
 	latency := float64(end - int64(rec.Sent))
 	f.put(RequestLatency, latency)
-	f.judge(map[string]float64{RequestLatency: latency})
+	values := map[string]float64{RequestLatency: latency}
+	if f.opt.Kind == Images {
+		if n := float64(f.opt.Pictures(rec)); n > 0 {
+			values[ImageThroughput], values[ImageLatency] = n/(latency/nanosecondsPerSecond), latency/n
+			f.put(ImageThroughput, values[ImageThroughput])
+			f.put(ImageLatency, values[ImageLatency])
+		}
+	}
+	f.judge(values)
 }
 
 // span widens the time of the whole run.
@@ -229,9 +248,9 @@ func (f *Fold) judge(values map[string]float64) {
 		v, ok := values[o.Metric]
 		switch {
 		case !ok:
-		case o.Metric == OutputThroughputUser && v < o.Value:
+		case o.throughput() && v < o.Value:
 			return
-		case o.Metric != OutputThroughputUser && v > o.Value*nanosecondsPerMilli:
+		case !o.throughput() && v > o.Value*nanosecondsPerMilli:
 			return
 		}
 	}

@@ -84,6 +84,8 @@ func (f *Fold) Summary() *Summary {
 // tokens adds the metrics of tokens.
 func (s *Summary) tokens(f *Fold) {
 	if f.opt.Kind != LLM {
+		s.series(f, ImageThroughput)
+		s.series(f, ImageLatency)
 		return
 	}
 	s.series(f, TimeToFirstToken)
@@ -112,7 +114,7 @@ func (s *Summary) series(f *Fold, name string) {
 		return
 	}
 	st := Stat{Name: name, N: len(samples)}
-	st.Avg = mean(samples, name != OutputThroughputUser)
+	st.Avg = mean(samples, name != OutputThroughputUser && name != ImageThroughput && name != ImageLatency)
 	st.Std = deviation(samples, st.Avg)
 	sorted := slices.Clone(samples)
 	slices.Sort(sorted)
@@ -132,7 +134,7 @@ func (f *Fold) goodCount() float64 {
 	}
 	var times, rates []Objective
 	for _, o := range f.opt.Goodput {
-		if o.Metric == OutputThroughputUser {
+		if o.throughput() {
 			rates = append(rates, o)
 		} else {
 			times = append(times, o)

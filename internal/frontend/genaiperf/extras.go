@@ -13,7 +13,9 @@ import (
 func (b *builder) extras() {
 	s := &b.a.Settings
 	for _, u := range b.used["extra"] {
-		b.extra(u)
+		if s.Template == "" {
+			b.extra(u)
+		}
 	}
 	for _, u := range b.used["header"] {
 		name, _, ok := strings.Cut(u.text[0], ":")

@@ -47,6 +47,7 @@ type Settings struct {
 	ServiceKind  string // "triton" or "openai"
 	EndpointType string // "chat", "completions", "kserve" and so on
 	Backend      string // "tensorrtllm" or "vllm"
+	Template     string // file that makes bodies, of the endpoint type template
 	Endpoint     string // path without the slash in front
 	URL          string // as the user gave it; empty: not given
 	Streaming    bool

@@ -43,6 +43,9 @@ func (b *builder) plan() {
 		Source: plan.SourceSynthetic, Prompts: s.Prompts, MinTokens: s.Deterministic,
 		Input: length(s.InputMean, s.InputStddev), Output: length(s.OutputMean, s.OutputStddev),
 	}
+	if s.Batch > 1 && s.EndpointType != "nvclip" {
+		p.Data.Batch = s.Batch
+	}
 	if s.OutputMean == 0 && s.ServiceKind == "triton" && s.Backend == "tensorrtllm" {
 		p.Data.Output = length(usualOutput, 0) // such a model must be told
 	}
@@ -50,6 +53,11 @@ func (b *builder) plan() {
 		p.Data.Source, p.Data.File, p.Data.Input = plan.SourceFile, s.InputFile, plan.Length{}
 		if s.Dataset != "" {
 			p.Data.File = "hub:" + s.Dataset
+		}
+	}
+	if s.ImageWidthMean > 0 {
+		p.Data.Media.Image = plan.Images{
+			Count: length(s.BatchImage, 0), Format: s.ImageFormat, Sizes: []plan.Size{{Width: s.ImageWidthMean, Height: s.ImageHeightMean}},
 		}
 	}
 	p.Tokenizer = plan.Tokenizer{Name: s.Tokenizer, Revision: s.TokenizerRevision}
@@ -177,15 +185,23 @@ func (b *builder) target(t *plan.Target) {
 		return
 	}
 	t.Protocol, t.Endpoint = plan.ProtocolOpenAI, s.EndpointType
+	t.URLs = []string{b.address("http", "localhost:8000")}
+	t.Path = "/" + strings.TrimPrefix(s.Endpoint, ".")
 	switch s.EndpointType {
 	case "multimodal":
 		t.Endpoint = plan.EndpointChat
-	case "rankings": // answers in one piece, and without tokens
+	case "nvclip":
 		t.Endpoint = plan.EndpointEmbeddings
+	case "rankings", "image_retrieval", "huggingface_generate", "template":
+		t.Protocol, t.Template = plan.ProtocolHTTP, s.Template
+		if t.Body["rankings"] == "tei" {
+			t.Endpoint = plan.EndpointRerank
+			delete(t.Body, "rankings")
+		}
+	case "generate":
+		t.Protocol, t.Transport, t.Endpoint, t.Path = plan.ProtocolTriton, plan.TransportHTTP, plan.EndpointGenerate, ""
 	}
-	t.URLs = []string{b.address("http", "localhost:8000")}
-	t.Path = "/" + s.Endpoint
-	if s.Streaming {
+	if s.Streaming && t.Protocol == plan.ProtocolOpenAI {
 		if _, ok := t.Body["stream_options"]; !ok {
 			t.Body["stream_options"] = nil // the original does not send it
 		}

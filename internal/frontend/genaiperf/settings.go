@@ -86,7 +86,8 @@ func (b *builder) sessions() {
 func paths() map[string]string {
 	return map[string]string{
 		"chat": "v1/chat/completions", "completions": "v1/completions", "embeddings": "v1/embeddings",
-		"multimodal": "v1/chat/completions", "rankings": "v1/ranking",
+		"multimodal": "v1/chat/completions", "rankings": "v1/ranking", "nvclip": "v1/embeddings",
+		"image_retrieval": "v1/infer", "huggingface_generate": ".",
 	}
 }
 
@@ -156,7 +157,17 @@ func (b *builder) triton() {
 
 // served are the endpoint types of OpenAI-like servers.
 func served() []string {
-	return []string{"chat", "completions", "embeddings", "multimodal", "rankings"}
+	return []string{"chat", "completions", "embeddings", "multimodal", "rankings", "nvclip", "image_retrieval", "huggingface_generate", "generate", "template"}
+}
+
+// Plain reports whether answers have no text to count.
+func (s *Settings) Plain() bool {
+	return slices.Contains([]string{"embeddings", "rankings", "nvclip", "image_retrieval", "template"}, s.EndpointType)
+}
+
+// Pictures reports whether requests may hold images.
+func (s *Settings) Pictures() bool {
+	return slices.Contains([]string{"multimodal", "nvclip", "image_retrieval", "huggingface_generate"}, s.EndpointType)
 }
 
 func (b *builder) openAI() {
@@ -189,10 +200,21 @@ func (b *builder) openAI() {
 	case !slices.Contains(served(), s.EndpointType):
 		b.fault(b.as("endpoint-type"), s.EndpointType+" is not served", "one of "+strings.Join(append(served(), "kserve"), ", "))
 	}
-	if s.Endpoint == "" {
+	switch {
+	case s.Endpoint != "":
+	case s.EndpointType == "generate":
+		if len(s.Models) > 0 {
+			s.Endpoint = "v2/models/" + s.Models[0] + "/generate"
+		}
+		if s.Streaming {
+			s.Endpoint += "_stream"
+		}
+	case s.EndpointType == "template":
+		b.fault("--endpoint-type template", "needs --endpoint: bodies are posted there", "tensors of a Triton model are measured by inferometer perf_analyzer --input-data")
+	default:
 		s.Endpoint = paths()[s.EndpointType]
 	}
-	if s.Streaming && (s.EndpointType == "embeddings" || s.EndpointType == "rankings") {
+	if s.Streaming && s.Plain() {
 		b.fault("--streaming", s.EndpointType+" are never streamed", "leave it out")
 	}
 }
@@ -243,8 +265,8 @@ func (b *builder) input() {
 		b.fault("--prefix-prompt-length", "must be more than 0", "")
 	}
 	s.Batch = b.whole("batch-text", 1)
-	if s.Batch > 1 && s.EndpointType != "embeddings" && s.EndpointType != "rankings" {
-		b.fault(b.as("batch-text"), "belongs to --endpoint-type embeddings or rankings", "leave it out")
+	if s.Batch > 1 && s.EndpointType != "embeddings" && s.EndpointType != "rankings" && s.EndpointType != "nvclip" {
+		b.fault(b.as("batch-text"), "belongs to --endpoint-type embeddings, rankings or nvclip", "leave it out")
 	}
 	b.media()
 	if s.OutputStddev > 0 && s.OutputMean == 0 {
@@ -262,7 +284,7 @@ func (b *builder) input() {
 			s.InWords = s.OutputMean
 		}
 	}
-	if s.EndpointType == "embeddings" || s.EndpointType == "rankings" {
+	if s.Plain() {
 		s.OutputMean, s.InWords = 0, 0
 	}
 	if s.Deterministic && s.ServiceKind == "openai" {
@@ -272,6 +294,29 @@ func (b *builder) input() {
 		}
 	}
 	b.source()
+	b.fitting()
+}
+
+// fitting checks what some endpoints need of the data.
+func (b *builder) fitting() {
+	s := &b.a.Settings
+	if s.EndpointType == "image_retrieval" && s.ImageWidthMean == 0 && s.InputFile == "" {
+		b.fault("--endpoint-type image_retrieval", "there are no images", "give --image-width-mean and --image-height-mean, or --input-file")
+	}
+	if s.EndpointType != "template" {
+		return
+	}
+	for _, x := range b.used["extra"] {
+		name, file, _ := strings.Cut(x.text[0], ":")
+		if name != "payload_template" {
+			b.fault(x.as, "a template has no field but payload_template", "put others into the template")
+			continue
+		}
+		s.Template = file
+	}
+	if s.Template == "" {
+		b.fault("--endpoint-type template", "the template is missing", "give --extra-inputs payload_template:FILE")
+	}
 }
 
 // media settles the images and the audio of requests.
@@ -308,7 +353,7 @@ func (b *builder) media() {
 		b.fault("--audio-format", "mp3 is not made", "use wav")
 	}
 	for _, key := range []string{"image-width-mean", "image-height-mean", "audio-length-mean"} {
-		if b.given(key) && s.EndpointType != "multimodal" {
+		if b.given(key) && (!s.Pictures() || key == "audio-length-mean" && s.EndpointType != "multimodal") {
 			b.fault(b.as(key), "belongs to --endpoint-type multimodal", "leave it out")
 		}
 	}

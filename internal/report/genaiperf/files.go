@@ -93,6 +93,8 @@ func unit(metric string) string {
 		return "requests/sec"
 	case metric == genaiperf.RequestCount:
 		return "count"
+	case metric == genaiperf.ImageThroughput:
+		return "pages/sec"
 	case metric == genaiperf.OutputThroughput:
 		return "tokens/sec"
 	case metric == genaiperf.OutputThroughputUser:

@@ -26,7 +26,7 @@ func title(endpoint string) string {
 // plain reports whether an endpoint's answers have no tokens.
 func plain(endpoint string) bool {
 	switch endpoint {
-	case "embeddings", "rankings", "image_retrieval", "nvclip":
+	case "embeddings", "rankings", "image_retrieval", "nvclip", "template":
 		return true
 	}
 	return false
@@ -35,6 +35,9 @@ func plain(endpoint string) bool {
 // requestRows are the rows with one value a request.
 func requestRows(o Options) []row {
 	latency := row{genaiperf.RequestLatency, "Request Latency", "ms"}
+	if o.Endpoint == "image_retrieval" {
+		return []row{latency, {genaiperf.ImageThroughput, "Image Throughput", "images/sec"}, {genaiperf.ImageLatency, "Image Latency", "ms/image"}}
+	}
 	if plain(o.Endpoint) {
 		return []row{latency}
 	}
@@ -111,7 +114,7 @@ func scaled(metric string, v float64) float64 {
 
 func isTime(metric string) bool {
 	switch metric {
-	case genaiperf.TimeToFirstToken, genaiperf.TimeToSecondToken, genaiperf.InterTokenLatency, genaiperf.RequestLatency:
+	case genaiperf.TimeToFirstToken, genaiperf.TimeToSecondToken, genaiperf.InterTokenLatency, genaiperf.RequestLatency, genaiperf.ImageLatency:
 		return true
 	}
 	return false

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,8 @@ type entry struct {
 	text   string // what the user says in it: that is what is counted
 	input  object // the request as inputs.json and the profile export have it
 	tokens int    // of text; 0: not yet counted
+	body   []byte // of the request, where it is JSON
+	images []string
 
 	more    []string // texts beside the first, of a batch or to be ranked
 	session string
@@ -164,6 +167,9 @@ func (t *tool) prompts(ctx context.Context) ([]prompt.Prompt, error) {
 	if t.set.Dataset != "" {
 		return t.datasetPrompts(ctx)
 	}
+	if t.set.InputFile != "" && t.set.Pictures() {
+		return t.picturePrompts(t.set.InputFile)
+	}
 	if t.set.InputFile != "" {
 		return t.filePrompts(ctx, t.set.InputFile, 0)
 	}
@@ -259,17 +265,31 @@ func (t *tool) entryWith(p prompt.Prompt, model string, own object, more ...stri
 		return e, nil
 	}
 	var err error
+	if t.set.Pictures() {
+		if e.images, err = t.media.images(&p); err != nil {
+			return e, err
+		}
+	}
 	if e.input, err = t.payload(&e, model); err != nil {
 		return e, err
 	}
 	for _, m := range own {
 		e.input.set(m.name, m.value)
 	}
-	body, err := compact(e.input)
-	if err != nil {
+	if e.body, err = compact(e.input); err != nil {
 		return e, fmt.Errorf("making a request: %w", err)
 	}
-	e.prompt.Body, e.prompt.Hash = body, prompt.HashText(string(body))
+	if t.template != nil {
+		if e.body, err = t.render(&e, model); err != nil {
+			return e, err
+		}
+	}
+	e.prompt.Hash = prompt.HashText(string(e.body))
+	if t.plan.Target.Protocol == plan.ProtocolTriton { // it makes its bodies itself
+		e.prompt.Text, e.prompt.Messages = e.text, nil
+	} else {
+		e.prompt.Body = e.body
+	}
 	return e, nil
 }
 
@@ -305,11 +325,21 @@ func (t *tool) payload(e *entry, model string) (object, error) {
 	case "rankings":
 		o = t.rankings(e.text, e.more, model)
 	case "multimodal":
-		content, err := t.media.content(e.text)
-		if err != nil {
-			return nil, err
+		o.set("messages", []object{{{"role", "user"}, {"content", t.media.content(e.text, e.images)}}})
+	case "nvclip":
+		o.set("input", slices.Concat(texts(e), e.images))
+	case "image_retrieval":
+		var list []object
+		for _, url := range e.images {
+			list = append(list, object{{"type", "image_url"}, {"url", url}})
 		}
-		o.set("messages", []object{{{"role", "user"}, {"content", content}}})
+		o = object{{"input", list}}
+	case "huggingface_generate":
+		return t.huggingFace(e, o), nil
+	case "generate":
+		o = object{{"text_input", []string{e.text}}}
+	case "template":
+		return object{}, nil // see render
 	default:
 		messages := e.prompt.Messages
 		if len(messages) == 0 {
@@ -329,6 +359,35 @@ func (t *tool) payload(e *entry, model string) (object, error) {
 		}
 	}
 	return o, nil
+}
+
+// texts are all texts of a request.
+func texts(e *entry) []string {
+	var list []string
+	if e.text != "" {
+		list = append(list, e.text)
+	}
+	return append(list, e.more...)
+}
+
+// huggingFace is a request of Text Generation Inference: images stand in the text, and
+// what the server has a parameter for is one.
+func (t *tool) huggingFace(e *entry, o object) object {
+	var parts []string
+	for _, url := range e.images {
+		parts = append(parts, "![]("+url+")")
+	}
+	o.set("inputs", strings.Join(append(parts, texts(e)...), " "))
+	if t.set.Streaming {
+		o.set("stream", true)
+	}
+	if e.prompt.Output > 0 {
+		o.set("parameters", object{{"max_new_tokens", e.prompt.Output}})
+	}
+	for _, x := range t.set.Extra {
+		o.set(x.Name, x.Value)
+	}
+	return o
 }
 
 // tritonInput are the tensors of a request, as the original writes them down.
@@ -369,7 +428,7 @@ func (t *tool) inputs() ([]byte, error) {
 	var data []any
 	for _, e := range t.entries {
 		if t.set.ServiceKind != "triton" {
-			one := object{{"payload", []object{e.input}}}
+			one := object{{"payload", []json.RawMessage{e.body}}}
 			if e.session != "" {
 				one.set("session_id", []string{e.session})
 			}

@@ -154,8 +154,17 @@ func (t *tool) dialect(byHash map[uint64]*entry) genaiperf.Options {
 			return t.length(e), true
 		},
 	}
-	if t.set.EndpointType == "embeddings" || t.set.EndpointType == "rankings" {
+	if t.set.Plain() {
 		o.Kind = genaiperf.Plain
+	}
+	if t.set.EndpointType == "image_retrieval" {
+		o.Kind = genaiperf.Images
+		o.Pictures = func(rec *record.Record) int {
+			if e := byHash[rec.Prompt]; e != nil {
+				return len(e.images)
+			}
+			return 0
+		}
 	}
 	if p, ok := t.tok.(token.Placer); ok {
 		o.Pieces = func(text string, cuts []int) []int { return token.PerEvent(nil, p, text, cuts) }
@@ -177,7 +186,7 @@ func (t *tool) length(e *entry) int {
 // exported is a request as the profile export has it.
 func (t *tool) exported(rec *record.Record, start int64, e *entry) (profileexport.Request, error) {
 	if t.set.ServiceKind != "triton" {
-		fields := profileexport.Fields{profileexport.Text("payload", string(e.prompt.Body))}
+		fields := profileexport.Fields{profileexport.Text("payload", string(e.body))}
 		if e.session != "" {
 			fields = append(fields, profileexport.Text("session_id", e.session))
 		}

@@ -13,6 +13,7 @@ import (
 	"math/rand/v2"
 
 	frontend "inferometer/internal/frontend/genaiperf"
+	"inferometer/internal/prompt"
 )
 
 // media makes the images and the audio of requests.
@@ -30,17 +31,33 @@ func (m *media) size(mean, stddev int) int {
 	return max(int(math.Round(m.draw.NormFloat64()*float64(stddev)+float64(mean))), 1)
 }
 
-// content is the content of a message with a text and what goes with it.
-func (m *media) content(text string) ([]object, error) {
-	parts := []object{{{"type", "text"}, {"text", text}}}
-	if m.set.ImageWidthMean > 0 && m.set.ImageHeightMean > 0 {
-		for range m.set.BatchImage {
-			url, err := m.image()
-			if err != nil {
-				return nil, err
-			}
-			parts = append(parts, object{{"type", "image_url"}, {"image_url", object{{"url", url}}}})
+// images are the images of a request: those of the prompt, or made up.
+func (m *media) images(p *prompt.Prompt) ([]string, error) {
+	var list []string
+	for i := range p.Parts {
+		list = append(list, p.Parts[i].URL)
+	}
+	if list != nil || m.set.ImageWidthMean == 0 || m.set.ImageHeightMean == 0 {
+		return list, nil
+	}
+	for range m.set.BatchImage {
+		url, err := m.image()
+		if err != nil {
+			return nil, err
 		}
+		list = append(list, url)
+	}
+	return list, nil
+}
+
+// content is the content of a message with a text and what goes with it.
+func (m *media) content(text string, images []string) []object {
+	var parts []object
+	if text != "" {
+		parts = append(parts, object{{"type", "text"}, {"text", text}})
+	}
+	for _, url := range images {
+		parts = append(parts, object{{"type", "image_url"}, {"image_url", object{{"url", url}}}})
 	}
 	if m.set.AudioLengthMean > 0 {
 		for range m.set.BatchAudio {
@@ -48,7 +65,7 @@ func (m *media) content(text string) ([]object, error) {
 			parts = append(parts, object{{"type", "input_audio"}, {"input_audio", object{{"data", clip}, {"format", "wav"}}}})
 		}
 	}
-	return parts, nil
+	return parts
 }
 
 // image is a picture as a data URI: bands of colour with noise on them, so that it

@@ -66,7 +66,7 @@ func TestMultimodal(t *testing.T) {
 	}
 }
 
-// A ranking server stands beside the mock: it has none.
+// What is ranked comes as each server takes it.
 func TestRankings(t *testing.T) {
 	var mu sync.Mutex
 	var bodies []string
@@ -76,7 +76,11 @@ func TestRankings(t *testing.T) {
 			mu.Lock()
 			bodies = append(bodies, string(text))
 			mu.Unlock()
-			io.WriteString(w, `{"rankings":[{"index":0,"logit":1.5}]}`)
+			if r.URL.Path == "/rerank" {
+				io.WriteString(w, `[{"index":0,"score":1.5}]`)
+			} else {
+				io.WriteString(w, `{"rankings":[{"index":0,"logit":1.5}]}`)
+			}
 			return
 		}
 		http.NotFound(w, r)

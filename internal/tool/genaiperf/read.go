@@ -82,6 +82,7 @@ type reading struct {
 	reports []saved
 	config  json.RawMessage // of the first run that has one
 	current string          // the prompt of the request being taken
+	images  int             // and its images
 }
 
 // Report reads the directory of a run and gives its outcome again. A tokenizer or
@@ -163,6 +164,7 @@ func (r *reading) outcome(ctx context.Context) (*Outcome, error) {
 	}
 	o := r.dialect(nil)
 	o.Input = func(*record.Record) (int, bool) { return r.tok.Count(r.current), true }
+	o.Pictures = func(*record.Record) int { return r.images }
 	fold := genaiperf.NewFold(o)
 	if err := r.each(fold.Add); err != nil {
 		return nil, err
@@ -208,6 +210,12 @@ func kindOf(doc *profileexport.Document) string {
 		return "embeddings"
 	case doc.Endpoint == "v1/ranking" || doc.Endpoint == "rerank":
 		return "rankings"
+	case doc.Endpoint == "v1/infer":
+		return "image_retrieval"
+	case strings.HasSuffix(doc.Endpoint, "/generate") || strings.HasSuffix(doc.Endpoint, "/generate_stream"):
+		return "generate"
+	case doc.Endpoint == "." || doc.Endpoint == "":
+		return "huggingface_generate"
 	case strings.HasSuffix(doc.Endpoint, "chat/completions"):
 		return "chat"
 	default:
@@ -251,11 +259,31 @@ func (r *reading) each(f func(*record.Record)) error {
 				if r.current, err = d.Prompt(req); err != nil {
 					return fmt.Errorf("request %d of the profile export: %w", i+1, err)
 				}
+				r.images = 0
+				if r.set.EndpointType == "image_retrieval" {
+					r.images = imagesOf(req)
+				}
 				f(&rec)
 			}
 		}
 	}
 	return nil
+}
+
+// imagesOf is how many images a request of image retrieval holds.
+func imagesOf(req *profileexport.Request) int {
+	payload, _ := req.Inputs.Text("payload")
+	var body struct{ Input []struct{ Type string } }
+	if json.Unmarshal([]byte(payload), &body) != nil {
+		return 0
+	}
+	n := 0
+	for _, c := range body.Input {
+		if c.Type == "image_url" {
+			n++
+		}
+	}
+	return n
 }
 
 type decoder interface {
@@ -267,18 +295,23 @@ func (r *reading) decoder() (decoder, error) {
 	if r.set.ServiceKind != profileexport.OpenAI {
 		return nil, nil
 	}
-	factory, err := kit.Pick(r.env.Kit.Decoders, "decoder", plan.ProtocolOpenAI)
+	target := plan.Target{Protocol: plan.ProtocolOpenAI, Endpoint: plan.EndpointChat}
+	switch r.set.EndpointType {
+	case "embeddings", "nvclip":
+		target.Endpoint = plan.EndpointEmbeddings
+	case "rankings", "image_retrieval", "template", "huggingface_generate":
+		target.Protocol, target.Endpoint = plan.ProtocolHTTP, plan.EndpointTemplate
+		if r.set.EndpointType == "huggingface_generate" {
+			target.Endpoint = plan.EndpointTGI
+		}
+	case "generate":
+		target.Protocol, target.Transport, target.Endpoint = plan.ProtocolTriton, plan.TransportHTTP, plan.EndpointGenerate
+	}
+	factory, err := kit.Pick(r.env.Kit.Decoders, "decoder", target.Protocol)
 	if err != nil {
 		return nil, err
 	}
-	kind := plan.EndpointChat
-	switch r.set.EndpointType {
-	case "embeddings":
-		kind = plan.EndpointEmbeddings
-	case "rankings":
-		factory = anyAnswer(factory)
-	}
-	return factory(plan.Target{Protocol: plan.ProtocolOpenAI, Endpoint: kind}, nil, false), nil
+	return factory(target, nil, false), nil
 }
 
 // addUp makes the throughputs the sums of those of the runs, which went on side by

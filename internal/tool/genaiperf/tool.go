@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"inferometer/internal/chat"
 	"inferometer/internal/dialect/genaiperf"
 	frontend "inferometer/internal/frontend/genaiperf"
 	"inferometer/internal/kit"
@@ -52,14 +53,15 @@ func (e *PrepareError) Unwrap() error { return e.error }
 
 // tool is a command under way.
 type tool struct {
-	env     Env
-	set     *frontend.Settings
-	plan    *plan.Plan
-	tok     token.Tokenizer
-	found   *tokensource.Found
-	media   *media
-	entries []entry
-	files   []string
+	env      Env
+	set      *frontend.Settings
+	plan     *plan.Plan
+	tok      token.Tokenizer
+	found    *tokensource.Found
+	media    *media
+	template *chat.Template // makes bodies; nil: they have a shape of their own
+	entries  []entry
+	files    []string
 
 	each  bool   // every talk is held once, and then the run ends
 	talks []talk // sessions, and requests that come once
@@ -102,6 +104,9 @@ func (t *tool) prepare(ctx context.Context) error {
 		return err
 	}
 	if err := t.tokenizer(ctx); err != nil {
+		return err
+	}
+	if err := t.readTemplate(); err != nil {
 		return err
 	}
 	if err := t.makeEntries(ctx); err != nil {
@@ -177,9 +182,6 @@ func (t *tool) kit() kit.Kit {
 		return &source{entries: t.entries}, nil
 	}
 	k.Sources = map[string]kit.SourceFactory{t.plan.Data.Source: own}
-	if t.set.EndpointType == "rankings" {
-		k.Decoders = map[string]kit.DecoderFactory{t.plan.Target.Protocol: anyAnswer(k.Decoders[t.plan.Target.Protocol])}
-	}
 	k.Tokenizers = func(context.Context, string, string) (*tokensource.Found, error) { return t.found, nil }
 	return k
 }

@@ -51,7 +51,7 @@ func records(t *testing.T, start time.Time) string {
 	add(0, 0, 100, nil) // ended before the first window
 	add(1, 0, 150, nil)
 	add(2, 0, 300, nil)
-	add(3, 0, 302, nil) // after the last
+	add(3, 0, 302, nil)                     // after the last
 	add(7, 0, 302, func(r *record.Record) { // its last data came before; what follows is empty
 		r.Marks = []record.Mark{{Off: 1, Kernel: 299, User: 300}, {Off: 1, Kernel: 301, User: 302}}
 		r.Events = append(r.Events, record.Event{Mark: 1, Label: record.Empty})

@@ -1,0 +1,290 @@
+package inferenceperf
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"inferometer/internal/record"
+	"inferometer/internal/stat"
+)
+
+const ms = time.Millisecond
+
+// streamed is a request of stage 0 whose tokens come at the given moments.
+func streamed(due, sent time.Duration, at ...time.Duration) *record.Record {
+	rec := &record.Record{Due: due, Ready: due, Sent: sent, Streamed: true, Cached: -1, Size: 100}
+	rec.In = record.Tokens{N: 10, Source: record.FromServer, Local: -1}
+	rec.Out = record.Tokens{N: len(at), Source: record.FromServer, Local: -1}
+	for i, t := range at {
+		rec.Marks = append(rec.Marks, record.Mark{Kernel: record.Never, User: t})
+		rec.Events = append(rec.Events, record.Event{Mark: i, Label: record.Content, Text: 2, Tokens: 1})
+		rec.End = t
+	}
+	return rec
+}
+
+func failed(sent, end time.Duration, class record.Class, status int, text string) *record.Record {
+	return &record.Record{
+		Due: sent, Ready: sent, Sent: sent, End: end, Streamed: true, Cached: -1,
+		In: record.Tokens{N: 7, Source: record.FromTokenizer, Local: -1}, Out: record.Tokens{Local: -1},
+		Failure: &record.Failure{Class: class, Status: status, Message: text},
+	}
+}
+
+func options(t *testing.T) Options {
+	pool := stat.NewPool(t.TempDir(), 1<<20)
+	t.Cleanup(func() { pool.Close() })
+	return Options{Percentiles: []float64{50, 99}, MaxMessages: 100, Pool: pool}
+}
+
+func summary(t *testing.T, o Options, recs ...*record.Record) *Summary {
+	t.Helper()
+	f := NewFold(o)
+	for _, r := range recs {
+		f.Add(r)
+	}
+	s, err := f.Summary(All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func mean(d *Dist) float64 {
+	if d == nil {
+		return math.NaN()
+	}
+	return d.Mean
+}
+
+func TestWorkedValues(t *testing.T) {
+	s := summary(t, options(t),
+		streamed(0, 10*ms, 110*ms, 130*ms, 150*ms),       // latency 140, ttft 100, tpot 20
+		streamed(1000*ms, 1000*ms, 1200*ms, 1230*ms),     // latency 230, ttft 200, tpot 30
+		failed(500*ms, 2010*ms, record.TimedOut, 0, "x"), // the last end
+	)
+	for name, c := range map[string]struct{ got, want float64 }{
+		"time":     {s.Seconds, 2.0},
+		"send":     {s.SendDuration, 0.99},
+		"delay":    {mean(s.Delay), 0.01 / 3},
+		"latency":  {mean(s.Latency), 0.185},
+		"ntpot":    {mean(s.NTPOT), (0.140/3 + 0.230/2) / 2},
+		"ttft":     {mean(s.TTFT), 0.150},
+		"tpot":     {mean(s.TPOT), 0.025},
+		"itl":      {mean(s.ITL), (0.020 + 0.020 + 0.030) / 3},
+		"failures": {mean(s.FailedLatency), 1.51},
+		"size":     {mean(s.Size), 100},
+	} {
+		if math.Abs(c.got-c.want) > 1e-9 {
+			t.Errorf("%s is %v, want %v", name, c.got, c.want)
+		}
+	}
+	if s.Count != 3 || s.OK != 2 || s.Failed != 1 || s.In != 20 || s.Out != 5 || s.FailedPrompt.Total != 7 {
+		t.Errorf("%+v", s)
+	}
+	want := &Dist{N: 2, Mean: 0.185, Min: 0.140, Max: 0.230, Std: 0.045, Percentiles: []float64{0.185, 0.2291}}
+	if diff := cmp.Diff(want, s.Latency, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Where the original is wrong, faithful is too.
+func TestFaithful(t *testing.T) {
+	one := streamed(0, 0, 50*ms)
+	empty := streamed(0, 0)
+	empty.End = 80 * ms
+	thinking := streamed(0, 0, 100*ms, 200*ms, 300*ms)
+	thinking.Events[0].Label = record.Reasoning
+	fresh := streamed(0, 20*ms, 100*ms, 110*ms)
+	fresh.Conn.Connect = 15 * ms
+	broken := failed(0, ms, record.Cancelled, 0, "")
+	for _, c := range []struct {
+		name        string
+		rec         *record.Record
+		value       func(*Summary) float64
+		want, faith float64
+	}{
+		{"a single token has a time", one, func(s *Summary) float64 { return mean(s.TTFT) }, 0.05, math.NaN()},
+		{"no token, no time per token", empty, func(s *Summary) float64 { return mean(s.NTPOT) }, math.NaN(), 0},
+		{"reasoning is output", thinking, func(s *Summary) float64 { return mean(s.TTFT) }, 0.1, 0.2},
+		{"connecting is not the server's", fresh, func(s *Summary) float64 { return mean(s.TTFT) }, 0.08, 0.095},
+		{"what was broken off has failed", broken, func(s *Summary) float64 { return float64(s.Failed) }, 1, 0},
+	} {
+		o := options(t)
+		got := c.value(summary(t, o, c.rec))
+		o.Faithful = true
+		faith := c.value(summary(t, o, c.rec))
+		same := func(a, b float64) bool { return math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) < 1e-9 }
+		if !same(got, c.want) || !same(faith, c.faith) {
+			t.Errorf("%s: %v, want %v; faithful %v, want %v", c.name, got, c.want, faith, c.faith)
+		}
+	}
+}
+
+// An event of several tokens gives all of them its moment.
+func TestEventsOfSeveralTokens(t *testing.T) {
+	rec := streamed(0, 0, 100*ms, 130*ms)
+	rec.Events[1].Tokens, rec.Out.N = 3, 4
+	s := summary(t, options(t), rec)
+	if s.ITL.N != 3 || s.ITL.Max != 0.03 || s.ITL.Min != 0 || math.Abs(mean(s.TPOT)-0.01) > 1e-12 {
+		t.Errorf("itl %+v, tpot %v", s.ITL, mean(s.TPOT))
+	}
+}
+
+func TestTokenCounts(t *testing.T) {
+	rec := streamed(0, 0, 100*ms, 200*ms)
+	rec.Out = record.Tokens{N: 2, Source: record.FromServer, Local: 4}
+	rec.Cached = 6
+	for _, c := range []struct {
+		server bool
+		want   float64
+	}{{false, 0.2 / 4}, {true, 0.2 / 2}} {
+		o := options(t)
+		o.ServerTokens = c.server
+		s := summary(t, o, rec)
+		if math.Abs(mean(s.NTPOT)-c.want) > 1e-9 {
+			t.Errorf("server %v: ntpot %v, want %v", c.server, mean(s.NTPOT), c.want)
+		}
+		if s.Mismatches != 1 || mean(s.Client) != 4 || mean(s.Server) != 2 || s.Prompt.Cached != 6 || s.ClientOut != 0 {
+			t.Errorf("server %v: %+v", c.server, s)
+		}
+	}
+}
+
+func TestGoodput(t *testing.T) {
+	recs := []*record.Record{
+		streamed(0, 0, 100*ms, 120*ms),
+		streamed(0, 0, 400*ms, 420*ms),                      // late
+		streamed(0, 0, 100*ms),                              // no second token
+		failed(0, 1000*ms, record.HTTPStatus, 500, "sorry"), // a failure
+	}
+	o := options(t)
+	o.Goodput = map[string]float64{TTFT: 0.2, TPOT: 0.03}
+	g := summary(t, o, recs...).Goodput
+	want := &Goodput{Good: 2, Total: 4, Tokens: 23, Seconds: 1, Attainment: []Attainment{{TTFT, 3, 2}, {TPOT, 2, 2}}}
+	if diff := cmp.Diff(want, g); diff != "" {
+		t.Error(diff)
+	}
+	o.Faithful = true
+	g = summary(t, o, recs...).Goodput
+	want = &Goodput{Good: 1, Total: 3, Tokens: 12, Seconds: 0.42, Attainment: []Attainment{{TTFT, 3, 1}, {TPOT, 3, 2}}}
+	if diff := cmp.Diff(want, g); diff != "" {
+		t.Error("faithful: ", diff)
+	}
+	if g := summary(t, options(t), recs...).Goodput; g != nil {
+		t.Errorf("goodput without objectives: %+v", g)
+	}
+}
+
+func TestLabels(t *testing.T) {
+	for _, c := range []struct {
+		f    record.Failure
+		want string
+	}{
+		{record.Failure{Class: record.HTTPStatus, Status: 429, Message: "timeout"}, "429 - Rate Limit"},
+		{record.Failure{Class: record.HTTPStatus, Status: 400, Message: "This model's maximum context length is 10"}, "400 - Context Window"},
+		{record.Failure{Class: record.HTTPStatus, Status: 400, Message: "Expecting value: line 1"}, "400 - Invalid JSON"},
+		{record.Failure{Class: record.HTTPStatus, Status: 404, Message: "no such model"}, "404 - Model Not Found"},
+		{record.Failure{Class: record.HTTPStatus, Status: 418, Message: "teapot"}, "418 - other"},
+		{record.Failure{Class: record.Stalled}, "Timeout"},
+		{record.Failure{Class: record.ConnectFailed}, "Connection Error"},
+		{record.Failure{Class: record.Truncated}, "truncated"},
+	} {
+		if got := Label(&c.f); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.f, got, c.want)
+		}
+	}
+}
+
+func TestFailuresByLabel(t *testing.T) {
+	o := options(t)
+	o.MaxMessages = 1
+	a, b, c := failed(0, ms, record.HTTPStatus, 503, "full"), failed(0, ms, record.HTTPStatus, 503, "other"), failed(0, ms, record.Reset, 0, "peer")
+	b.Stage, a.Session, c.Stage = 1, "s", 1
+	again := *a
+	again.Stage, again.Session = 1, "t"
+	s := summary(t, o, a, b, c, &again)
+	want := []Failure{
+		{"503 - Service Unavailable", 3, []Message{{"full", []string{"s"}}}},
+		{"Connection Error", 1, []Message{{"peer", nil}}},
+	}
+	if diff := cmp.Diff(want, s.Failures, cmpopts.EquateEmpty()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Reports are about stages and adapters; searches and warm-ups are no part of any.
+func TestScopes(t *testing.T) {
+	f := NewFold(options(t))
+	for i, c := range []struct {
+		stage   int
+		adapter string
+	}{{0, ""}, {0, "red"}, {1, "red"}, {1, "blue"}, {-1, ""}} {
+		rec := streamed(0, 0, time.Duration(i+1)*ms, time.Duration(i+2)*ms)
+		rec.Stage, rec.Model = c.stage, c.adapter
+		f.Add(rec)
+		warm := *rec
+		warm.Phase = record.Warmup
+		f.Add(&warm)
+	}
+	whole, staged := f.Adapters()
+	if diff := cmp.Diff([]Scope{{-1, "blue"}, {-1, "red"}}, whole); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]Scope{{1, "blue"}, {0, "red"}, {1, "red"}}, staged); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]int{0, 1}, f.Stages()); diff != "" {
+		t.Error(diff)
+	}
+	for _, c := range []struct {
+		scope Scope
+		want  int64
+	}{{All(), 4}, {Scope{Stage: 0}, 2}, {Scope{Stage: -1, Adapter: "red"}, 2}, {Scope{Stage: 1, Adapter: "red"}, 1}} {
+		if s, err := f.Summary(c.scope); err != nil || s.Count != c.want {
+			t.Errorf("%+v: %d requests, want %d (%v)", c.scope, s.Count, c.want, err)
+		}
+	}
+}
+
+func TestSessions(t *testing.T) {
+	f := NewFold(options(t))
+	first, second := streamed(0, 0, 100*ms, 200*ms), streamed(0, 300*ms, 400*ms, 500*ms)
+	first.Session, second.Session, second.Turn = "a", "a", 1
+	first.Cached, second.Cached = 0, 5
+	bad := failed(0, 100*ms, record.Reset, 0, "peer")
+	bad.Session = "b"
+	for _, r := range []*record.Record{second, first, bad} {
+		f.Add(r)
+	}
+	s, err := f.SummarizeSessions(f.Sessions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Sessions != 2 || s.OK != 1 || s.Failed != 1 || s.Events != 3 || s.Completed != 2 || s.PerSecond != 4 || s.Told != 1 {
+		t.Errorf("%+v", s)
+	}
+	if s.HitPercent == nil || *s.HitPercent != 25 || mean(s.Duration) != 0.3 || mean(s.First) != 0.1 || len(s.Failures) != 1 {
+		t.Errorf("hits %v, duration %v, first %v, failures %v", s.HitPercent, mean(s.Duration), mean(s.First), s.Failures)
+	}
+}
+
+func TestMedia(t *testing.T) {
+	o := options(t)
+	o.Media = func(prompt uint64) []Medium {
+		if prompt == 1 {
+			return []Medium{{Kind: Image, Bytes: 10, Width: 4, Height: 2}, {Kind: Audio, Bytes: 5, Length: time.Second}}
+		}
+		return nil
+	}
+	shown, plain := streamed(0, 0, ms, 2*ms), streamed(0, 0, ms, 2*ms)
+	shown.Prompt = 1
+	s := summary(t, o, shown, plain)
+	if s.Images != 1 || mean(s.Image.Count) != 0.5 || mean(s.Image.Pixels) != 8 || mean(s.Image.Aspect) != 2 || mean(s.Audio.Seconds) != 1 || s.Video.Pixels != nil {
+		t.Errorf("%+v %+v %+v", s.Image, s.Video, s.Audio)
+	}
+}

@@ -36,10 +36,20 @@ func TestSweepToSaturation(t *testing.T) {
 	for _, step := range found.Steps {
 		t.Logf("%+v", step)
 	}
-	if found.Rate < 150 || found.Rate > 215 || found.Above < 180 || len(found.Rates) != 2 {
+	busy := false // this machine is too busy to tell how fast the server is
+	for _, step := range found.Steps {
+		busy = busy || strings.Contains(step.Why, "this client")
+	}
+	if !busy && (found.Rate < 150 || found.Above < 180) || found.Rate > 215 {
 		t.Errorf("found %+v", found)
 	}
-	if len(res.Stages) != 2 || res.Stages[1].Counts.OK == 0 || p.Stages[0].Rate != 0 {
+	if found.Rate > 0 && (len(found.Rates) != 2 || found.Rates[1] != found.Rate) {
+		t.Errorf("rates %v up to %v", found.Rates, found.Rate)
+	}
+	if len(res.Stages) != max(len(found.Rates), 1) {
+		t.Errorf("%d stages of the rates %v", len(res.Stages), found.Rates)
+	}
+	if !busy && len(res.Stages) != 2 || p.Stages[0].Rate != 0 {
 		t.Errorf("%d stages: %+v", len(res.Stages), res.Stages)
 	}
 	if res.Stages[0].Counts.Sent > 1 {

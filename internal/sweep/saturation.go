@@ -3,6 +3,7 @@ package sweep
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"inferometer/internal/plan"
@@ -73,10 +74,13 @@ func (h *Hunt) Next() (rate float64, duration time.Duration, ok bool) {
 	return rate, min(d, time.Duration(h.plan.Timeout)), true
 }
 
-// tidy rounds a rate to what a reader can tell apart.
+// tidy rounds a rate to the four digits that a reader can tell apart.
 func tidy(rate float64) float64 {
-	unit := math.Pow(10, math.Floor(math.Log10(rate))-3)
-	return math.Round(rate/unit) * unit
+	v, err := strconv.ParseFloat(strconv.FormatFloat(rate, 'g', 4, 64), 64)
+	if err != nil {
+		return rate
+	}
+	return v
 }
 
 // Tell says how the step that Next gave went.
@@ -133,7 +137,7 @@ func (h *Hunt) Found() *Saturation {
 	case h.hi == 0:
 		f.Why = fmt.Sprintf("The server keeps up with %.4g requests/s, the highest rate that was tried: %s.", h.lo, h.why(h.lo))
 	default:
-		f.Why = fmt.Sprintf("The server keeps up with %.4g requests/s: %s. It does not keep up with %.4g: %s.", h.lo, h.why(h.lo), h.hi, h.why(h.hi))
+		f.Why = fmt.Sprintf("The server keeps up with %.4g requests/s: %s. Not so at %.4g: %s.", h.lo, h.why(h.lo), h.hi, h.why(h.hi))
 	}
 	if h.done() {
 		f.Rates = Rates(h.plan, h.lo)

@@ -106,7 +106,7 @@ func TestStepSaysWhy(t *testing.T) {
 				l[i].End += 120 * time.Millisecond
 			}
 			return l
-		}, false, "requests went out 120 ms late at p99: this client or its cap on requests in flight is the limit"},
+		}, false, "requests went out 120ms late at p99: this client or its cap on requests in flight is the limit"},
 		{"failures", func(_ *record.StageMark, l []Passage) []Passage {
 			for i := range l {
 				l[i].Failed = i%50 == 0

@@ -121,7 +121,7 @@ func checkTarget(ctx context.Context, t *plan.Target, d plan.Data, s secrets, lo
 			errs = append(errs, fmt.Errorf("target %d, %s, cannot be reached: %w", i+1, plan.SafeURL(raw), bare(err)))
 		}
 	}
-	if t.HTTP2 && len(errs) == 0 {
+	if t.HTTP2 && errors.Join(errs...) == nil {
 		errs = append(errs, settleHTTP2(t, plain, log))
 	}
 	return errors.Join(errs...)

@@ -86,6 +86,10 @@ conformance-genai-perf: build ## figures, files and tables beside the real genai
 	scripts/genai-perf-seeds.sh bin/inferometer
 	.peers/genai-perf/bin/python scripts/genai-perf-conformance.py bin/inferometer .peers/perf_analyzer/perf_analyzer .peers/tokenizer
 
+conformance-inference-perf: build ## reports and charts beside the real inference-perf; about 5 minutes
+	scripts/peers.sh tokenizer inference-perf
+	scripts/conformance-inference-perf.sh bin/inferometer .peers/inference-perf .peers/tokenizer
+
 conformance-tokens: ## token ids of real vocabularies, compared with Hugging Face tokenizers
 	scripts/token-peers.sh
 	scripts/token-files.sh

@@ -155,9 +155,12 @@ aiperf() {
 }
 
 inference_perf() {
-  if runs "$DIR/inference-perf/bin/inference-perf" --help; then say "inference-perf is there"; return; fi
+  if runs "$DIR/inference-perf/bin/inference-perf" --help && runs "$DIR/inference-perf/bin/python" -c 'import matplotlib'; then
+    say "inference-perf is there"
+    return
+  fi
   say "installing inference-perf $INFERENCE_PERF"
-  venv inference-perf 3.12 "inference-perf==$INFERENCE_PERF"
+  venv inference-perf 3.12 "inference-perf[analysis]==$INFERENCE_PERF"
 }
 
 guidellm() {

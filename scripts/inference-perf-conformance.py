@@ -1,0 +1,235 @@
+"""Compares two directories of reports: what the real inference-perf wrote and what
+inferometer wrote for the same config.
+
+    python inference-perf-conformance.py THEIRS OURS
+
+ - the same files, and in them the same keys in the same order, but for additions that
+   are listed here;
+ - figures within 2 % of one another where both tools measure the same thing;
+ - the real tool's own arithmetic over our report of single requests gives our summary;
+ - the real tool's own validation finds no error in our reports.
+
+It runs in the environment of the real tool. docs/differences.md explains what is not
+compared.
+"""
+
+import json
+import math
+import pathlib
+import re
+import sys
+
+import yaml
+from inference_perf.apis.base import (
+    ErrorResponseInfo,
+    InferenceInfo,
+    RequestLifecycleMetric,
+    ResponseMetrics,
+    StreamedResponseMetrics,
+)
+from inference_perf.config import GoodputConfig
+from inference_perf.reportgen.base import summarize_requests
+from inference_perf.reportgen.validation import default_validators, run_validators
+from inference_perf.utils import ReportFile
+
+# Keys of ours that the original does not have.
+ADDED = {"prompt_len", "stage_id", "session_id", "scheduled_time"}
+# Keys of the original's config that ours does not echo: a kind of data that is newer than
+# the schema here, and what a stage of one kind of load has no use for.
+LEFT_OUT = {"synthetic_agentic", "rate", "duration", "num_requests", "concurrency_level"}
+# Objects whose keys are data.
+FREE = {"by_label", "reports", "server_usage"}
+
+faults = []
+
+
+def fault(text):
+    faults.append(text)
+
+
+def keys(theirs, ours, path):
+    """Every key of theirs is in ours, in the same order; ours has no others."""
+    if isinstance(theirs, dict) and isinstance(ours, dict):
+        last = path.rsplit("/", 1)[-1]
+        if last in FREE:
+            return
+        for k in theirs:
+            if k not in ours and path.startswith("config.yaml") and k in LEFT_OUT:
+                continue
+            if k not in ours:
+                fault(f"{path}/{k} is missing in ours")
+            else:
+                keys(theirs[k], ours[k], f"{path}/{k}")
+        for k in ours:
+            if k not in theirs and k not in ADDED:
+                fault(f"{path}/{k} is in ours alone")
+        a, b = [k for k in theirs if k in ours], [k for k in ours if k in theirs]
+        if a != b:
+            fault(f"{path}: other order: {a} / {b}")
+    elif isinstance(theirs, list) and isinstance(ours, list):
+        if theirs and ours:
+            keys(theirs[0], ours[0], f"{path}[0]")
+    elif (theirs is None) != (ours is None) and not path.endswith("requested_rate"):
+        fault(f"{path}: {theirs!r} in theirs, {ours!r} in ours")
+    elif path.startswith("config.yaml") and isinstance(theirs, (int, float)) and isinstance(ours, (int, float)):
+        if theirs != ours and "base_seed" not in path:
+            fault(f"{path}: {theirs} in theirs, {ours} in ours")
+    elif type(theirs) is not type(ours) and not path.endswith("requested_rate"):
+        fault(f"{path}: a {type(theirs).__name__} in theirs, a {type(ours).__name__} in ours")
+
+
+def at(tree, path):
+    for k in path.split("/"):
+        if not isinstance(tree, dict):
+            return None
+        tree = tree.get(k)
+    return tree
+
+
+def near(theirs, ours, path, tolerance=0.02):
+    a, b = at(theirs, path), at(ours, path)
+    if a is None and b is None:
+        return
+    if a is None or b is None or abs(a - b) > tolerance * max(abs(a), 1e-9):
+        fault(f"{path}: theirs {a}, ours {b}: more than {tolerance:.0%} apart")
+
+
+def figures(theirs, ours, name, closed):
+    """Figures that do not hang on how arrivals were drawn."""
+    before = len(faults)
+    for path in ("load_summary/count", "successes/count", "failures/count"):
+        if not failing and not adapter.match(name):
+            near(theirs, ours, path, 0)
+    for metric in ("request_latency", "normalized_time_per_output_token", "time_per_output_token", "time_to_first_token"):
+        for stat in ("mean", "median"):
+            near(theirs, ours, f"successes/latency/{metric}/{stat}")
+    near(theirs, ours, "successes/latency/inter_token_latency/mean")
+    near(theirs, ours, "successes/output_tokens/mean")
+    near(theirs, ours, "successes/output_len/mean", 0.1)  # the mock's words are drawn anew for each answer
+    if not adapter.match(name):
+        near(theirs, ours, "successes/prompt_tokens/mean")
+    if closed:
+        near(theirs, ours, "load_summary/concurrency", 0)
+        for rate in ("requests_per_sec", "output_tokens_per_sec", "input_tokens_per_sec", "total_tokens_per_sec"):
+            near(theirs, ours, f"successes/throughput/{rate}", 0.05)  # theirs polls a queue between two requests
+    if not failing:
+        near(theirs, ours, "successes/goodput_metrics/goodput_percentage")
+    for r in (theirs, ours):  # rates are what they are said to be
+        t, n = r["benchmark_time_seconds"], r["successes"]["count"]
+        if abs(r["successes"]["throughput"]["requests_per_sec"] * t - n) > 1e-6 * n:
+            fault("requests_per_sec is not successes over time")
+        d = r["load_summary"].get("send_duration")
+        if d and abs(r["load_summary"]["achieved_rate"] * d - r["load_summary"]["count"]) > 1e-6 * r["load_summary"]["count"]:
+            fault("achieved_rate is not requests over the duration of sending")
+    for i in range(before, len(faults)):
+        faults[i] = f"{name}: {faults[i]}"
+
+
+def metric_of(entry):
+    """An entry of our report of single requests as the original holds it in memory."""
+    info = dict(entry["info"])
+    response = info.pop("response_metrics")
+    info.pop("input_tokens")
+    if response is not None:
+        kind = StreamedResponseMetrics if "output_token_times" in response else ResponseMetrics
+        response = kind(**response)
+    return RequestLifecycleMetric(
+        stage_id=entry["stage_id"],
+        session_id=entry["session_id"],
+        scheduled_time=entry["scheduled_time"],
+        start_time=entry["start_time"],
+        end_time=entry["end_time"],
+        request_data=entry["request"],
+        response_data=entry["response"],
+        info=InferenceInfo(response_metrics=response, **info),
+        error=ErrorResponseInfo(**entry["error"]) if entry["error"] else None,
+    )
+
+
+def equal(theirs, ours, path):
+    """The same numbers to a millionth of themselves or, as stamps are in nanoseconds, to a few of those."""
+    if isinstance(theirs, dict):
+        for k, v in theirs.items():
+            if failing and k in ("goodput_percentage", "request_goodput", "token_goodput", "total_requests"):
+                continue  # failures count against goodput in ours
+            if k == "token_count_mismatches":
+                continue  # the original counts them only where the config names a tokenizer
+            equal(v, (ours or {}).get(k), f"{path}/{k}")
+    elif isinstance(theirs, (int, float)) and isinstance(ours, (int, float)):
+        if not math.isclose(theirs, ours, rel_tol=1e-6, abs_tol=5e-9):
+            fault(f"{path}: {theirs} by the original's arithmetic, {ours} in our report")
+    elif isinstance(theirs, list):
+        return
+    elif theirs != ours and not path.endswith("requested_rate"):
+        fault(f"{path}: {theirs!r} by the original's arithmetic, {ours!r} in our report")
+
+
+def arithmetic(ours, config):
+    entries = [metric_of(e) for e in ours["per_request_lifecycle_metrics.json"]]
+    report = config["report"]
+    options = dict(
+        percentiles=report["request_lifecycle"]["percentiles"],
+        goodput_config=GoodputConfig(**report["goodput"]) if report["goodput"] else None,
+        use_server_output_tokens=report["request_lifecycle"]["use_server_output_tokens"],
+    )
+    summary = summarize_requests(entries, **options).model_dump()
+    equal(summary, ours["summary_lifecycle_metrics.json"], "summary, their arithmetic")
+    for i in sorted({e.stage_id for e in entries}):
+        own = ours[f"stage_{i}_lifecycle_metrics.json"]
+        load = own["load_summary"]
+        rate = load["requested_rate"]
+        again = summarize_requests(
+            [e for e in entries if e.stage_id == i], stage_rate=0.0 if rate is None else rate, stage_concurrency=load.get("concurrency"), **options
+        ).model_dump()
+        if rate is None:
+            again["load_summary"]["requested_rate"] = None
+        equal(again, own, f"stage {i}, their arithmetic")
+
+
+def validate(ours):
+    reports = []
+    for name, content in ours.items():
+        if name == "validation.json":
+            continue
+        stem, _, kind = name.rpartition(".")
+        reports.append(ReportFile(name=stem, file_type=kind, contents=content))
+    found = run_validators(default_validators(), reports)
+    for f in found.all_errors():
+        if failing and f.check.endswith(".goodput") and "total_requests" in f.message:
+            continue  # failures count against goodput in ours
+        fault(f"their validation of {f.report or 'our reports'}: {f.check}: {f.message}")
+    return len(found.reports)
+
+
+def load(directory):
+    out = {}
+    for p in sorted(pathlib.Path(directory).iterdir()):
+        if p.suffix == ".json":
+            out[p.name] = json.loads(p.read_text())
+        elif p.suffix == ".yaml":
+            out[p.name] = yaml.safe_load(p.read_text())
+    return out
+
+
+adapter = re.compile(r"adapter_")
+theirs, ours = load(sys.argv[1]), load(sys.argv[2])
+failing = theirs["summary_lifecycle_metrics.json"]["failures"]["count"] > 0
+if sorted(theirs) != sorted(ours):
+    fault(f"files: only theirs {sorted(set(theirs) - set(ours))}, only ours {sorted(set(ours) - set(theirs))}")
+for name in sorted(set(theirs) & set(ours)):
+    if name == "validation.json":
+        keys({k: None for k in theirs[name]}, {k: None for k in ours[name]}, name)
+        continue
+    keys(theirs[name], ours[name], name)
+    if name.endswith("_lifecycle_metrics.json") and isinstance(theirs[name], dict):
+        figures(theirs[name], ours[name], name, at(theirs[name], "load_summary/concurrency"))
+if failing:
+    a, b = (sorted(r["summary_lifecycle_metrics.json"]["failures"]["by_label"]) for r in (theirs, ours))
+    if a != b:
+        fault(f"labels of failures: {a} in theirs, {b} in ours")
+arithmetic(ours, ours["config.yaml"])
+looked = validate(ours)
+for f in faults[:60]:
+    print("  FAULT", f)
+print(f"  {len(ours)} files, {looked} looked into by their validation: {len(faults) or 'no'} faults")
+sys.exit(1 if faults else 0)

@@ -1,0 +1,192 @@
+package storage
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/xml"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"inferometer/internal/plan"
+)
+
+// variable names the directory into which scripts/s3.sh has put the server. Where it is
+// set, a server that is missing is a failure.
+const variable = "INFEROMETER_S3"
+
+// unchecked is how many requests the server takes without looking at their signatures:
+// those that make its user.
+const unchecked = "3"
+
+// startS3 starts a real S3 server that checks signatures, and gives its address.
+func startS3(t *testing.T) (address string, stop func()) {
+	t.Helper()
+	dir, ok := os.LookupEnv(variable)
+	if !ok {
+		t.Skip("needs a real S3 server, which scripts/s3.sh installs and make test brings along")
+	}
+	name := filepath.Join(dir, "s3server")
+	if _, err := os.Stat(name); err != nil {
+		t.Fatalf("%s says that an S3 server is in %s, and it is not: %v; scripts/s3.sh puts it there", variable, dir, err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address = l.Addr().String()
+	_ = l.Close() // the server listens there
+	_, port, _ := net.SplitHostPort(address)
+	var log bytes.Buffer
+	cmd := exec.Command(name, "-H", "127.0.0.1", "-p", port)
+	cmd.Env = append(os.Environ(), "INITIAL_NO_AUTH_ACTION_COUNT="+unchecked)
+	cmd.Stdout, cmd.Stderr = &log, &log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(done) }()
+	stop = func() { _ = cmd.Process.Kill(); <-done }
+	t.Cleanup(stop)
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		if c, err := net.Dial("tcp", address); err == nil {
+			_ = c.Close()
+			return address, stop
+		}
+		select {
+		case <-done:
+			t.Fatalf("the S3 server ended: %s", &log)
+		default:
+		}
+		if time.Now().After(end) {
+			t.Fatal("the S3 server does not listen")
+		}
+	}
+}
+
+// user makes a user who may do everything, and gives his key.
+func user(t *testing.T, address string) awsKey {
+	t.Helper()
+	call := func(form url.Values) []byte {
+		body := form.Encode()
+		req, err := http.NewRequest(http.MethodPost, "http://"+address+"/", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		sum := sha256.Sum256([]byte(body))
+		awsKey{id: "AKIDFIRST", secret: "any"}.sign(req, "us-east-1", "iam", hex.EncodeToString(sum[:]), time.Now())
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %s %v %s", form.Get("Action"), resp.Status, err, text)
+		}
+		return text
+	}
+	const version = "2010-05-08"
+	call(url.Values{"Action": {"CreateUser"}, "UserName": {"u"}, "Version": {version}})
+	call(url.Values{"Action": {"PutUserPolicy"}, "UserName": {"u"}, "PolicyName": {"all"}, "Version": {version},
+		"PolicyDocument": {`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`}})
+	var made struct {
+		ID     string `xml:"CreateAccessKeyResult>AccessKey>AccessKeyId"`
+		Secret string `xml:"CreateAccessKeyResult>AccessKey>SecretAccessKey"`
+	}
+	if err := xml.Unmarshal(call(url.Values{"Action": {"CreateAccessKey"}, "UserName": {"u"}, "Version": {version}}), &made); err != nil || made.Secret == "" {
+		t.Fatal(made, err)
+	}
+	return awsKey{id: made.ID, secret: made.Secret}
+}
+
+// TestRealS3 copies to a server that checks signatures.
+func TestRealS3(t *testing.T) {
+	address, stop := startS3(t)
+	k := user(t, address)
+	getenv := env(map[string]string{"AWS_ACCESS_KEY_ID": k.id, "AWS_SECRET_ACCESS_KEY": k.secret})
+	do := func(method, path string) (int, string) {
+		req, err := http.NewRequest(method, "http://"+address+escape(path), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.sign(req, "us-east-1", "s3", emptySum, time.Now())
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, _ := io.ReadAll(resp.Body)
+		return resp.StatusCode, string(text)
+	}
+	out := plan.Output{S3: plan.S3{Bucket: "reports", Path: "runs/1", Prefix: "x-", Endpoint: "http://" + address}}
+	dir := tree(t)
+	err := Copy(t.Context(), &out, files(t, dir), Options{Getenv: getenv})
+	if err == nil || !strings.Contains(err.Error(), "NoSuchBucket") || !strings.Contains(err.Error(), "make the bucket first") {
+		t.Errorf("without a bucket: %v", err)
+	}
+	if status, text := do(http.MethodPut, "/reports"); status != http.StatusOK {
+		t.Fatalf("making a bucket: %d %s", status, text)
+	}
+	if err := Copy(t.Context(), &out, files(t, dir), Options{Getenv: getenv}); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]string{"x-summary.json": "{}", "x-empty.txt": "", "x-records/requests.jsonl.zst": "zz", "x-odd name+ü.json": "[]"} {
+		if status, text := do(http.MethodGet, "/reports/runs/1/"+key); status != http.StatusOK || text != want {
+			t.Errorf("%s holds %d %q, want %q", key, status, text, want)
+		}
+	}
+	// The same names again, with another content: the first stay.
+	if err := os.WriteFile(filepath.Join(dir, "p-summary.json"), []byte("[1]"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	if err := Copy(t.Context(), &out, files(t, dir), Options{Getenv: getenv, Log: &log}); err != nil || strings.Count(log.String(), "left alone") != 4 {
+		t.Errorf("%v, log %s", err, &log)
+	}
+	if _, text := do(http.MethodGet, "/reports/runs/1/x-summary.json"); text != "{}" {
+		t.Errorf("it was overwritten with %q", text)
+	}
+	virtualHost(t, address, getenv, files(t, dir))
+	if _, text := do(http.MethodGet, "/reports/virtual/summary.json"); text != "[1]" {
+		t.Errorf("by the host's name came %q", text)
+	}
+	wrong := env(map[string]string{"AWS_ACCESS_KEY_ID": k.id, "AWS_SECRET_ACCESS_KEY": "wr0ng"})
+	out.S3.Path = "runs/2"
+	if err := Copy(t.Context(), &out, files(t, dir), Options{Getenv: wrong}); err == nil || !strings.Contains(err.Error(), "403") || strings.Contains(err.Error(), "wr0ng") {
+		t.Errorf("with a wrong key: %v", err)
+	}
+	stop()
+	if err := Copy(t.Context(), &out, files(t, dir)[:1], Options{Getenv: getenv}); err == nil || len(files(t, dir)) != 4 {
+		t.Errorf("a server that is gone: %v", err)
+	}
+}
+
+// virtualHost copies to the server under Amazon's names of hosts.
+func virtualHost(t *testing.T, address string, getenv func(string) string, all []File) {
+	t.Helper()
+	var hosts []string
+	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, to string) (net.Conn, error) {
+		hosts = append(hosts, to)
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}}}
+	defer client.CloseIdleConnections()
+	out := plan.Output{S3: plan.S3{Bucket: "reports", Path: "virtual", Endpoint: "http://s3.us-east-1.amazonaws.com"}}
+	if err := Copy(t.Context(), &out, all, Options{Getenv: getenv, Client: client}); err != nil {
+		t.Error(errors.Join(errors.New("by the host's name"), err))
+	}
+	if len(hosts) == 0 || hosts[0] != "reports.s3.us-east-1.amazonaws.com:80" {
+		t.Errorf("hosts %v", hosts)
+	}
+}

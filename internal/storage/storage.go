@@ -1,0 +1,247 @@
+// Package storage copies files to object stores: S3 and what speaks like it, and Google
+// Cloud Storage. What is local stays where it is.
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"inferometer/internal/plan"
+)
+
+// Store is a place in a bucket.
+type Store interface {
+	// Put copies a file to a key unless there is one already. An error that may pass is
+	// a *TemporaryError.
+	Put(ctx context.Context, key, file string) (existed bool, err error)
+	// URL names a key for people.
+	URL(key string) string
+}
+
+// TemporaryError is a failure that another attempt may not meet.
+type TemporaryError struct{ error }
+
+// Unwrap gives the cause.
+func (e *TemporaryError) Unwrap() error { return e.error }
+
+// Options are what stores take from the world.
+type Options struct {
+	Getenv func(string) string // nil: the environment
+	Client *http.Client        // nil: one that is patient with large files
+	Log    io.Writer           // one line for each file; nil: nowhere
+}
+
+func (o Options) filled() Options {
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	if o.Client == nil {
+		t := http.DefaultTransport.(*http.Transport).Clone()
+		t.ResponseHeaderTimeout = 2 * time.Minute
+		o.Client = &http.Client{Transport: t}
+	}
+	if o.Log == nil {
+		o.Log = io.Discard
+	}
+	return o
+}
+
+// File is a file to copy.
+type File struct {
+	Path string // where it is
+	Name string // what it is called in the store, with slashes
+}
+
+// Files are all files in a directory and below it, under the names that they have there.
+// strip is taken off the start of the names, which other stores begin with other words.
+func Files(dir, strip string) ([]File, error) {
+	var all []File
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, name)
+		if err != nil {
+			return err
+		}
+		all = append(all, File{Path: name, Name: strings.TrimPrefix(filepath.ToSlash(rel), strip)})
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking for what to copy: %w", err)
+	}
+	return all, nil
+}
+
+// place is where files go in a bucket.
+type place struct {
+	store        Store
+	path, prefix string
+}
+
+func (p place) key(name string) string {
+	return strings.TrimLeft(path.Clean("/"+p.path+"/"+p.prefix+name), "/")
+}
+
+// Wanted reports whether a plan wants anything copied.
+func Wanted(out *plan.Output) bool { return out.S3.Bucket != "" || out.GCS.Bucket != "" }
+
+// Copy copies files to the buckets that a plan names. Each file is tried several times;
+// one that is there already is left alone. The error tells of all that could not be
+// copied, and of nothing else: the rest is there.
+func Copy(ctx context.Context, out *plan.Output, files []File, o Options) error {
+	o = o.filled()
+	var places []place
+	var errs []error
+	if out.S3.Bucket != "" {
+		s, err := NewS3(ctx, out.S3, o)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("nothing was copied to the S3 bucket %s: %w", out.S3.Bucket, err))
+		} else {
+			places = append(places, place{s, out.S3.Path, out.S3.Prefix})
+		}
+	}
+	if out.GCS.Bucket != "" {
+		s, err := NewGCS(ctx, out.GCS, o)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("nothing was copied to the Google Cloud Storage bucket %s: %w", out.GCS.Bucket, err))
+		} else {
+			places = append(places, place{s, out.GCS.Path, out.GCS.Prefix})
+		}
+	}
+	for _, p := range places {
+		errs = append(errs, p.copy(ctx, files, o.Log)...)
+	}
+	return errors.Join(errs...)
+}
+
+// mostRefused is after how many files that a store refused for good the rest is not
+// tried: it would refuse them all.
+const mostRefused = 3
+
+func (p place) copy(ctx context.Context, files []File, log io.Writer) []error {
+	var errs []error
+	refused := 0
+	for i, f := range files {
+		key := p.key(f.Name)
+		existed, err := persist(ctx, func() (bool, error) { return p.store.Put(ctx, key, f.Path) })
+		switch {
+		case err != nil:
+			errs = append(errs, fmt.Errorf("copying %s to %s: %w", f.Path, p.store.URL(key), err))
+			if refused++; refused >= mostRefused && i+1 < len(files) {
+				return append(errs, fmt.Errorf("%d more files were not copied to %s", len(files)-i-1, p.store.URL("")))
+			}
+			continue
+		case existed:
+			fmt.Fprintf(log, "%s is there already and was left alone\n", p.store.URL(key))
+		default:
+			fmt.Fprintf(log, "copied %s\n", p.store.URL(key))
+		}
+		refused = 0
+	}
+	return errs
+}
+
+const (
+	tries      = 5
+	firstPause = 200 * time.Millisecond
+)
+
+// persist tries again where a failure may pass.
+func persist(ctx context.Context, try func() (bool, error)) (bool, error) {
+	pause := firstPause
+	for n := 1; ; n++ {
+		done, err := try()
+		var passing *TemporaryError
+		if err == nil || !errors.As(err, &passing) {
+			return done, err
+		}
+		if n == tries {
+			return false, fmt.Errorf("tried %d times: %w", n, err)
+		}
+		select {
+		case <-time.After(pause):
+			pause *= 2
+		case <-ctx.Done():
+			return false, err
+		}
+	}
+}
+
+// send sends a request. An error that may pass says so.
+func send(c *http.Client, req *http.Request) (*http.Response, []byte, error) {
+	resp, err := c.Do(req)
+	if err != nil {
+		var u *url.Error
+		if errors.As(err, &u) {
+			err = u.Err
+		}
+		return nil, nil, &TemporaryError{err}
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil {
+		return nil, nil, &TemporaryError{fmt.Errorf("the answer broke off: %w", err)}
+	}
+	return resp, body, nil
+}
+
+// passing reports whether a status may be another one soon.
+func passing(status int) bool {
+	return status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout
+}
+
+// refusal is what a store answered in place of doing as it was told.
+func refusal(status int, text string) error {
+	err := fmt.Errorf("the store answers with HTTP status %d %s", status, text)
+	if passing(status) {
+		return &TemporaryError{err}
+	}
+	return err
+}
+
+// open opens a file and says how large it is.
+func open(name string) (*os.File, int64, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	return f, info.Size(), nil
+}
+
+// contentType is what a file holds, by its name.
+func contentType(name string) string {
+	switch path.Ext(name) {
+	case ".json":
+		return "application/json"
+	case ".yaml", ".yml":
+		return "application/yaml"
+	case ".csv":
+		return "text/csv"
+	case ".txt", ".log":
+		return "text/plain"
+	case ".html":
+		return "text/html"
+	case ".png":
+		return "image/png"
+	case ".svg":
+		return "image/svg+xml"
+	case ".zst":
+		return "application/zstd"
+	}
+	return "application/octet-stream"
+}

@@ -41,6 +41,7 @@ func Write(w io.Writer, r *result.Result, o Options) error {
 	}
 	p.width = max(p.width, minWidth)
 	p.head(r, o.Subject)
+	p.saturation(r)
 	for i := range r.Stages {
 		p.stage(r, &r.Stages[i])
 	}

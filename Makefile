@@ -12,7 +12,7 @@ export INFEROMETER_PROMETHEUS ?= $(CURDIR)/.peers/prometheus
 export INFEROMETER_S3 ?= $(CURDIR)/.peers/s3
 endif
 
-.PHONY: help build run test race fuzz cross vet bench bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer peers proto triton prometheus s3 clean
+.PHONY: help build run test race fuzz cross vet bench bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf peers proto triton prometheus s3 clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -73,7 +73,7 @@ bench-full: build peers ## the same beside all peers, and with a million request
 peers: ## install the tools that bench compares with, under .peers
 	scripts/peers.sh all
 
-conformance: conformance-tokens conformance-genai-perf conformance-perf-analyzer ## everything that is held against the originals
+conformance: conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf ## everything that is held against the originals
 
 conformance-perf-analyzer: build triton ## reports, figures and exports beside the real perf_analyzer, on a real Triton; a quiet machine, about 11 minutes
 	scripts/peers.sh perf_analyzer tokenizer genai-perf

@@ -81,6 +81,7 @@ func measure(env Env, action *native.Action) int {
 		}
 		return fail(env, "run", err, code)
 	}
+	copyOutput(ctx, env, &p.Output, log)
 	if err := printResult(env, action, res); err != nil {
 		return fail(env, "run", err, exitRun)
 	}

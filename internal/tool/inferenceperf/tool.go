@@ -37,6 +37,8 @@ const ConfigFile = "config.yaml"
 type Outcome struct {
 	Result *result.Result
 	Files  []string // reports that were written
+	// Warnings say what could not be copied elsewhere.
+	Warnings []string
 }
 
 // tool is a command under way.
@@ -65,7 +67,7 @@ func Run(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error) {
 		return nil, err
 	}
 	err = errors.Join(err, t.writeReports(s, res))
-	return &Outcome{Result: res, Files: t.files}, err
+	return &Outcome{Result: res, Files: t.files, Warnings: t.copyReports(ctx)}, err
 }
 
 // directory makes the directory of the reports, with the config in force. Without one,

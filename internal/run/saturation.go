@@ -53,7 +53,8 @@ func (r *run) saturate(ctx context.Context) error {
 func (r *run) step(ctx context.Context, i int, rate float64, duration time.Duration) (record.StageMark, error) {
 	s := r.plan.Stages[0]
 	s.Name, s.Rate, s.Duration = fmt.Sprintf("search, step %d", i+1), rate, plan.Duration(duration)
-	s.Warmup, s.Gap = plan.Warmup{}, 0
+	// Even arrivals, whatever the stages have: chance in them would hide a backlog that grows.
+	s.Arrival, s.CV, s.Warmup, s.Gap = plan.ArrivalConstant, 0, plan.Warmup{}, 0
 	p := *r.plan
 	p.Stages, p.Drain, p.Seed = []plan.Stage{s}, r.plan.Saturation.Timeout, r.plan.Seed+uint64(i)+1
 	work := load.FromPlan(&p, 0)

@@ -55,7 +55,7 @@ fuzz: ## each fuzz target for a moment
 
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 cross: ## compile for every platform
-	@for p in $(PLATFORMS); do echo "build $$p"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/inferometer || exit 1; done
+	@for p in $(PLATFORMS); do echo "build $$p"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -trimpath -o /dev/null ./cmd/inferometer || exit 1; done
 
 # One vocabulary of each family, and both forms in which Llama 3 comes. bench-tokens measures all.
 BENCHTOKENS ?= gpt4o llama3 llama3_2 qwen3 deepseek_v3 mistral_nemo llama2 gemma2 bert unigram

@@ -102,6 +102,7 @@ func (st *stage) endTalk() {
 // fail ends the stage: requests cannot be made.
 func (st *stage) fail(err error) {
 	st.e.feed.fail(err)
+	st.empty.Store(true)
 	st.halt("data")
 }
 

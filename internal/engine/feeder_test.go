@@ -1,12 +1,15 @@
 package engine
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"inferometer/internal/load"
+	"inferometer/internal/prompt"
 )
 
 // A stage of so many requests sends the source's first prompts, each once, however
@@ -35,4 +38,36 @@ func TestAStageSendsTheFirstPromptsOnce(t *testing.T) {
 		}
 		b.Close()
 	})
+}
+
+// failing yields some prompts and then an error.
+type failing struct{ left int }
+
+func (f *failing) Next(context.Context) (prompt.Prompt, error) {
+	if f.left == 0 {
+		return prompt.Prompt{}, errors.New("no idea")
+	}
+	f.left--
+	return prompt.Prompt{Text: "hello", Tokens: 1}, nil
+}
+
+// A prompt that cannot be made ends the run when its turn comes, and not before.
+func TestPromptThatCannotBeMade(t *testing.T) {
+	for name, tt := range map[string]struct {
+		prompts int
+		fails   bool
+	}{"needed": {20, true}, "not needed": {200, false}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(100*time.Millisecond, 0)
+				b.cfg.Source = &failing{tt.prompts}
+				b.Engine = New(b.cfg)
+				_, err := b.Run(t.Context(), load.Stage{InFlight: slots(2), MaxSlots: 2, For: 5 * time.Second, Drain: time.Second}, nil)
+				b.Close()
+				if (err != nil) != tt.fails {
+					t.Errorf("error %v after %d requests", err, len(b.keeper.recs))
+				}
+			})
+		})
+	}
 }

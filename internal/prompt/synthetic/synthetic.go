@@ -183,8 +183,17 @@ func (s *Source) text(number uint64, n int, place prompt.Place) (string, bool) {
 	} else {
 		end, ok = s.tok.Cut(text, n)
 	}
+	// Now and then no piece of a text has that many tokens, because what is cut off in
+	// the middle of a word is read in another way. Other words in front shift the cut.
+	for try := uint64(1); !ok && try <= tries; try++ {
+		text, _ = s.assemble(lap+try<<32, begin, n, place)
+		end, ok = s.tok.Cut(text, n)
+	}
 	return text[:end], ok
 }
+
+// tries is how often a prompt without a cut of its length gets other words in front.
+const tries = 32
 
 // assemble joins the salt, the opening words of the lap and n words of the book, and
 // says where these begin.

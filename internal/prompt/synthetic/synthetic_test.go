@@ -333,6 +333,38 @@ func TestTokenizerThatFindsNoCut(t *testing.T) {
 	}
 }
 
+// picky finds no cut in texts that begin with a capital letter.
+type picky struct{ token.Words }
+
+func (p picky) Cut(text string, n int) (int, bool) {
+	if text[0] >= 'A' && text[0] <= 'Z' {
+		return 0, false
+	}
+	return p.Words.Cut(text, n)
+}
+
+// Prompts without a cut get other words in front, and stay distinct and exact.
+func TestPromptsWithoutACut(t *testing.T) {
+	s, err := New(plan.Data{Input: fixed(20)}, picky{}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[uint64]bool{}
+	for range 3000 {
+		p, err := s.Next(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := (token.Words{}).Count(p.Text); n != 20 || p.Tokens != 20 {
+			t.Errorf("%d words, said to be %d", n, p.Tokens)
+		}
+		seen[p.Hash] = true
+	}
+	if len(seen) != 3000 {
+		t.Errorf("%d distinct prompts of 3000", len(seen))
+	}
+}
+
 func TestBookIsAsTheCodeWantsIt(t *testing.T) {
 	words := strings.Fields(book)
 	starts := wordStarts(book)

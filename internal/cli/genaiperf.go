@@ -43,6 +43,14 @@ func genaiPerfCommand(env Env, args []string) int {
 		out, err := tool.Merge(context.Background(), action, toolEnv(env))
 		return genaiPerfReport(env, name, out, err)
 	}
+	if action.Command == frontend.Compare {
+		files, err := tool.Compare(context.Background(), action, toolEnv(env))
+		if err != nil {
+			return fail(env, name, err, exitRun)
+		}
+		fmt.Fprintln(env.Stdout, strings.Join(files, "\n"))
+		return exitOK
+	}
 	for _, n := range action.Notes {
 		fmt.Fprintln(env.Stderr, "note: "+n)
 	}

@@ -94,6 +94,9 @@ type Options struct {
 	Pieces func(text string, cuts []int) []int
 	// Input is the length of a request's prompt in tokens; false: not known.
 	Input func(rec *record.Record) (int, bool)
+	// Gap is told the time between two responses, by the tokens of the later one, and
+	// the place of its first token in the answer; nil: nobody asks.
+	Gap func(position int, ns float64)
 	// Pictures is how many images a request holds, of the kind Images.
 	Pictures func(rec *record.Record) int
 }
@@ -220,8 +223,28 @@ func (f *Fold) measure(rec *record.Record) {
 	for name, v := range values {
 		f.put(name, v)
 	}
+	if f.opt.Gap != nil {
+		f.tellGaps()
+	}
 	f.judge(values)
 }
+
+// tellGaps tells of the times between responses.
+func (f *Fold) tellGaps() {
+	position, start := 0, 0
+	for i, p := range f.parts {
+		n := max(f.piece(string(f.text[start:start+p.size])), 1)
+		if i > 0 && p.size > 0 {
+			f.opt.Gap(position, float64(p.at-f.parts[i-1].at)/float64(n))
+		}
+		start += p.size
+		position += n
+	}
+}
+
+// Samples are the values of a metric, one for each request that has it, in the order
+// in which requests were added.
+func (f *Fold) Samples(metric string) []float64 { return f.series[metric] }
 
 // second is when the second response came. The original also takes one without text,
 // as Triton's last one is.

@@ -98,6 +98,9 @@ func scan(args []string) *values {
 			}
 			continue
 		}
+		if v.command == Compare && f.key == "file" { // there it takes several
+			f = long(table, "files")
+		}
 		u := value{flag: f, as: as}
 		if f.kind == toggle && f.short != "" && attached != "" && !strings.HasPrefix(as, "--") {
 			// -vv and the like: the rest are flags of their own.

@@ -170,6 +170,7 @@ func outputFlags() []option {
 		{name: "generate-plots", key: "plots", kind: toggle, releases: inLast, group: group, help: "draw charts"},
 		{name: "input-directory", short: "d", key: "input-directory", kind: word, releases: inLast, group: group, help: "process-export-files: directory of the runs (aggregated)"},
 		{name: "file", short: "f", key: "file", kind: word, releases: inLast, group: group, help: "config and create-template: the YAML file"},
+		{name: "files", key: "files", kind: list, releases: inLast, group: group, help: "compare: profile exports, or directories of runs; also -f"},
 		{name: "override-config", key: "override-config", kind: toggle, releases: inLast, group: group, help: "config: flags go over the file"},
 		{name: "verbose", short: "v", key: "verbose", kind: toggle, releases: always, group: group, help: "say what is sent, and the settings as resolved"},
 		{name: "version", key: "version", kind: toggle, releases: always, group: group, help: "print the version"},

@@ -18,6 +18,7 @@ const (
 	Help     = "help"
 	Version  = "version"
 	Template = "create-template"
+	Compare  = "compare"
 	Merge    = "process-export-files"
 )
 
@@ -31,6 +32,7 @@ type Action struct {
 	Strict   bool     // a result that cannot be trusted is a failure
 	InputDir string   // of Merge: the directory of the runs
 	File     string   // of Template: what is written
+	Files    []string // of Compare: profile exports, or the directories of runs
 
 	Levels    []*Action // of Analyze: a run for each value
 	SweepType string    // of Analyze: what changes from run to run
@@ -96,6 +98,9 @@ type Settings struct {
 	// by the built-in one where it cannot be had.
 	TokenizerGiven bool
 
+	Plots      bool   // charts are drawn
+	Checkpoint string // directory of the state of a sweep, to go on with it; empty: none
+
 	// Dir is where all files go; the parent of it, "artifacts" or what the user gave
 	// in its place, is Artifacts.
 	Dir, Artifacts string
@@ -159,6 +164,9 @@ func (r Reader) Parse(args []string) (*Action, error) {
 	if v.command == Merge {
 		return b.merge()
 	}
+	if v.command == Compare {
+		return b.compare()
+	}
 	if v.command == Analyze {
 		return b.analyze()
 	}
@@ -185,6 +193,28 @@ func (v *values) template() (*Action, error) {
 		return nil, v.faults
 	}
 	return &Action{Command: Template, File: v.text("file", usualConfig), Settings: Settings{Verbose: v.given("verbose")}}, nil
+}
+
+// compare reads the flags of compare.
+func (b *builder) compare() (*Action, error) {
+	s := &b.a.Settings
+	b.a.Command, s.Plots = Compare, true
+	s.Faithful, s.Tokenizer, s.TokenizerGiven = b.given("faithful"), b.text("tokenizer", ""), true
+	s.TokenizerRevision = b.text("tokenizer-revision", "")
+	if u, ok := b.last("files"); ok {
+		b.a.Files = u.text
+	} else {
+		b.fault("compare", "the runs are missing", "give their profile exports with -f FILE FILE…")
+	}
+	for key, uses := range b.used {
+		if !slices.Contains([]string{"files", "faithful", "tokenizer", "tokenizer-revision", "verbose", "release"}, key) {
+			b.fault(uses[0].as, "has no meaning for compare", "it takes -f and --tokenizer")
+		}
+	}
+	if len(b.faults) > 0 {
+		return nil, b.faults
+	}
+	return b.a, nil
 }
 
 // merge reads the flags of process-export-files.

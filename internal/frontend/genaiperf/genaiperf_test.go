@@ -173,6 +173,13 @@ func flagCases() []flagCase {
 		{ReleaseLast, "--endpoint-type vision --audio-length-mean 0.5 --audio-length-stddev 0.1 --audio-format wav --audio-depths 8 24 --audio-sample-rates 16 44.1 --audio-num-channels 2 --batch-size-audio 2",
 			`EndpointType="multimodal" AudioLengthMean=0.5 AudioLengthStddev=0.1 AudioDepths=[8,24] AudioRates=[16,44.1] AudioChannels=2 BatchAudio=2`},
 		{ReleaseLast, "--endpoint-type rankings --input-file synthetic:queries,passages --batch-size-text 4", `EndpointType="rankings" Endpoint="v1/ranking" Batch=4`},
+		{ReleaseLast, "--endpoint-type image_retrieval --image-width-mean 9 --image-height-mean 8", `EndpointType="image_retrieval" Endpoint="v1/infer" ImageWidthMean=9 ImageHeightMean=8`},
+		{ReleaseLast, "--endpoint-type nvclip --batch-size-text 2", `EndpointType="nvclip" Endpoint="v1/embeddings" Batch=2`},
+		{ReleaseLast, "--endpoint-type huggingface_generate --streaming", `EndpointType="huggingface_generate" Endpoint="." Streaming=true`},
+		{ReleaseLast, "--endpoint-type generate", `EndpointType="generate" Endpoint="v2/models/gpt2/generate"`},
+		{ReleaseLast, "--endpoint-type template --endpoint a/b --extra-inputs payload_template:x.jinja", `EndpointType="template" Endpoint="a/b" Template="x.jinja"`},
+		{ReleaseLast, "--generate-plots", "Plots=true"},
+		{ReleaseLast, "--enable-checkpointing --checkpoint-dir state", `Checkpoint="state"`},
 		{ReleaseLast, "--faithful", "Faithful=true"},
 		{ReleaseLast, "-- --max-threads 4 --request-distribution=poisson", ""},
 	}
@@ -399,6 +406,13 @@ func meaningFaults() []faultCase {
 		{"profile -m m --service-kind tensorrtllm_engine", "use --service-kind triton --backend tensorrtllm"},
 		{"profile -m m --endpoint-type dynamic_grpc", "are not served"},
 		{ok + "-- --shared-memory cuda", "cuda"},
+		{"profile -m m --endpoint-type image_retrieval", "there are no images"},
+		{"profile -m m --endpoint-type template --extra-inputs payload_template:x", "needs --endpoint"},
+		{"profile -m m --endpoint-type template --endpoint x", "the template is missing"},
+		{"profile -m m --endpoint-type template --endpoint x --extra-inputs payload_template:x --extra-inputs a:1", "no field but payload_template"},
+		{"profile -m m --endpoint-type nvclip --streaming", "--streaming: nvclip are never streamed"},
+		{"compare", "the runs are missing"},
+		{"compare -f a.json b.json --concurrency 3", "has no meaning for compare"},
 		{"profile -m m --backend vllm -- --shared-memory system", "-- --shared-memory: prompts are sent"},
 		{ok + "--fixed-schedule maybe", `takes no value, or true, not "maybe"`},
 		{ok + "--input-file synthetic:a,b", "synthetic: belongs to --endpoint-type rankings"},
@@ -431,8 +445,7 @@ func meaningFaults() []faultCase {
 		{"process-export-files --profile-export-file a/b", "is a name, not a path"},
 	}
 	for _, f := range []string{
-		"--grpc-method a.b/c", "--enable-checkpointing", "--file x.yaml",
-		"--checkpoint-dir x", "--generate-plots",
+		"--grpc-method a.b/c", "--file x.yaml", "--files x.json",
 	} {
 		name, _, _ := strings.Cut(f, " ")
 		cases = append(cases, faultCase{ok + f, name + ": is not served"})

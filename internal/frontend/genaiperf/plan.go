@@ -13,8 +13,6 @@ import (
 // refuse names what is not served at all.
 func (b *builder) refuse() {
 	switch b.command {
-	case "compare":
-		b.fault(b.command, "is not served", "see docs/genai-perf.md for what is")
 	case Analyze:
 	default:
 		for _, key := range []string{"sweep-type", "sweep-range", "sweep-list"} {
@@ -24,7 +22,7 @@ func (b *builder) refuse() {
 		}
 	}
 	for _, key := range []string{
-		"grpc-method", "input-directory", "file", "override-config", "checkpointing", "checkpoint-dir", "plots",
+		"grpc-method", "input-directory", "file", "override-config", "files",
 	} {
 		if u, ok := b.last(key); ok && !(u.flag.kind == whole && b.whole(key, 0) == 0) {
 			b.fault(u.as, "is not served", "see docs/genai-perf.md for what is")

@@ -436,6 +436,13 @@ func (b *builder) files() {
 	s := &b.a.Settings
 	s.ExportFile = b.text("export-file", "profile_export.json")
 	s.InputsFile = "inputs.json"
+	s.Plots = b.given("plots")
+	if b.given("checkpointing") {
+		s.Checkpoint = b.text("checkpoint-dir", "checkpoint")
+		if !b.sweeping {
+			b.note("--enable-checkpointing has no effect here: a single run has nothing to go on with")
+		}
+	}
 	if s.ExportFile == "" {
 		b.fault("--profile-export-file", "is empty", "")
 		return

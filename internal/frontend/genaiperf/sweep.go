@@ -58,7 +58,7 @@ func (b *builder) analyze() (*Action, error) {
 		}
 		level.a.Notes = nil
 		all.Levels = append(all.Levels, level.a)
-		all.Settings.Artifacts = level.a.Settings.Artifacts
+		all.Settings.Artifacts, all.Settings.Checkpoint = level.a.Settings.Artifacts, level.a.Settings.Checkpoint
 	}
 	return all, nil
 }

@@ -36,6 +36,7 @@ type Panel struct {
 type Line struct {
 	Name   string // in the legend; empty: it is not in it
 	Points []Point
+	Dots   bool // the points alone, with no line between them
 }
 
 // Point is one point. One that is not finite is left out, and the line has a gap.
@@ -128,7 +129,12 @@ func (p Panel) plot() (*plot.Plot, error) {
 			}
 			line.Color, line.Width = colorOf(i), vg.Points(1.6)
 			dots.Color, dots.Shape, dots.Radius = colorOf(i), draw.CircleGlyph{}, vg.Points(2.6)
-			out.Add(line, dots)
+			if l.Dots {
+				dots.Radius = vg.Points(1.8)
+				out.Add(dots)
+			} else {
+				out.Add(line, dots)
+			}
 			for _, xy := range part {
 				top = math.Max(top, xy.Y)
 			}

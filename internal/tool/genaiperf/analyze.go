@@ -20,16 +20,32 @@ const summaryFile = "analyze_export_genai_perf.csv"
 // ended; an error of one ends the sweep, and what was measured is kept.
 func Analyze(ctx context.Context, a *frontend.Action, env Env, each func(level *frontend.Action, out *Outcome)) error {
 	var rows, gpus [][]string
-	var err error
+	state, err := openCheckpoint(a.Settings.Checkpoint)
+	if err != nil {
+		return &PrepareError{err}
+	}
 	for i, level := range a.Levels {
+		var d done
+		var id string
+		if id, err = key(level); err != nil {
+			break
+		}
+		if before, ok := state.find(id); ok && a.Settings.Checkpoint != "" {
+			fmt.Fprintf(env.Log, "%s was measured before, and is in the checkpoint.\n", before.Dir)
+			rows, gpus = append(rows, before.Row), append(gpus, before.GPUs...)
+			continue
+		}
 		var out *Outcome
 		out, err = Profile(ctx, level, env)
 		if out != nil {
 			each(level, out)
-			rows = append(rows, levelRow(i, &level.Settings, out.Summary))
-			gpus = append(gpus, gpuRows(i, &level.Settings, out.Report.Telemetry)...)
+			d = done{Dir: level.Settings.Dir, Row: levelRow(i, &level.Settings, out.Summary), GPUs: gpuRows(i, &level.Settings, out.Report.Telemetry)}
+			rows, gpus = append(rows, d.Row), append(gpus, d.GPUs...)
 		}
 		if err != nil || ctx.Err() != nil || out.Result.Interrupted {
+			break
+		}
+		if err = state.keep(id, d); err != nil {
 			break
 		}
 	}

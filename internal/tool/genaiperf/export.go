@@ -34,7 +34,11 @@ func (t *tool) export() (*genaiperf.Summary, error) {
 			byHash[list[i].prompt.Hash] = &list[i]
 		}
 	}
-	fold := genaiperf.NewFold(t.dialect(byHash))
+	o := t.dialect(byHash)
+	if t.set.Plots {
+		o.Gap = t.drawn.gap
+	}
+	fold := genaiperf.NewFold(o)
 	bySession := map[string]*genaiperf.Fold{}
 	err = t.write(t.set.ExportFile, func(out io.Writer) error {
 		doc := profileexport.Document{Version: analyzer, ServiceKind: t.set.ServiceKind, Endpoint: t.set.Endpoint}
@@ -66,6 +70,7 @@ func (t *tool) export() (*genaiperf.Summary, error) {
 		})
 		return errors.Join(err, file.Close([]uint64{uint64(start + int64(w.mark.WarmupEnd)), uint64(start + int64(w.mark.SendEnd))}))
 	})
+	t.drawn.take(t.set.Folder(), fold)
 	for name, f := range bySession {
 		if t.sessions == nil {
 			t.sessions = map[string]*genaiperf.Summary{}

@@ -70,6 +70,7 @@ type tool struct {
 
 	sessions map[string]*genaiperf.Summary
 	gpus     genaiperf.Telemetry
+	drawn    series
 }
 
 func (t *tool) note(format string, args ...any) { fmt.Fprintf(t.env.Log, format+"\n", args...) }
@@ -93,6 +94,9 @@ func Profile(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error)
 	}
 	out := &Outcome{Summary: sum, Result: res, Report: t.reportOptions(), Sessions: t.sessions}
 	err = errors.Join(err, exportErr, t.reports(out))
+	if t.set.Plots {
+		err = errors.Join(err, t.plots(filepath.Join(t.set.Dir, plotsDir), []series{t.drawn}))
+	}
 	out.Files = t.files
 	return out, err
 }

@@ -1,0 +1,91 @@
+package genaiperf
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	frontend "inferometer/internal/frontend/genaiperf"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+)
+
+// checkpointFile is the state of a sweep, within the checkpoint's directory.
+const checkpointFile = "checkpoint.json"
+
+// checkpoint are the runs of a sweep that have ended, by what they measured.
+type checkpoint struct {
+	path string
+	Runs map[string]done `json:"runs"`
+}
+
+// done is what the table of a sweep has of a run.
+type done struct {
+	Dir  string     `json:"dir"`
+	Row  []string   `json:"row"`
+	GPUs [][]string `json:"gpus,omitempty"`
+}
+
+// openCheckpoint reads the state of an earlier sweep, if there is one. Without a
+// directory nothing is kept.
+func openCheckpoint(dir string) (*checkpoint, error) {
+	c := &checkpoint{Runs: map[string]done{}}
+	if dir == "" {
+		return c, nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("--checkpoint-dir: %w", err)
+	}
+	c.path = filepath.Join(dir, checkpointFile)
+	text, err := os.ReadFile(c.path)
+	if errors.Is(err, os.ErrNotExist) {
+		return c, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, c)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--checkpoint-dir: %s cannot be read: %w: delete it to begin anew", c.path, err)
+	}
+	if c.Runs == nil {
+		c.Runs = map[string]done{}
+	}
+	return c, nil
+}
+
+// key says what a run measures: its plan, and what the plan leaves to the front end.
+func key(level *frontend.Action) (string, error) {
+	text, err := plan.Encode(level.Plan)
+	if err != nil {
+		return "", err
+	}
+	settings, err := json.Marshal(level.Settings)
+	return fmt.Sprintf("%016x", prompt.HashText(string(text)+string(settings))), err
+}
+
+// find gives a run that ended before and whose files are still there.
+func (c *checkpoint) find(key string) (done, bool) {
+	d, ok := c.Runs[key]
+	return d, ok && IsFolder(d.Dir)
+}
+
+// keep takes down a run that has ended. A crash leaves the file as it was before.
+func (c *checkpoint) keep(key string, d done) error {
+	c.Runs[key] = d
+	if c.path == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(c, "", "  ")
+	if err == nil {
+		err = os.WriteFile(c.path+".new", text, 0o644)
+	}
+	if err == nil {
+		err = os.Rename(c.path+".new", c.path)
+	}
+	if err != nil {
+		return fmt.Errorf("keeping the state of the sweep: %w", err)
+	}
+	return nil
+}

@@ -11,9 +11,11 @@ import (
 	"inferometer/internal/endpoint/anthropic"
 	"inferometer/internal/endpoint/jsonhttp"
 	"inferometer/internal/endpoint/openai"
+	"inferometer/internal/endpoint/predict"
 	"inferometer/internal/endpoint/triton"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/conversations"
 	"inferometer/internal/prompt/dataset"
 	"inferometer/internal/prompt/mockdata"
 	"inferometer/internal/prompt/promptfile"
@@ -69,6 +71,20 @@ func Default() Kit {
 				}
 				return e, nil
 			},
+			plan.ProtocolTFServing: func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) {
+				e, err := predict.NewTensorFlow(t, o)
+				if err != nil {
+					return nil, err
+				}
+				return e, nil
+			},
+			plan.ProtocolTorchServe: func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) {
+				e, err := predict.NewTorch(t, o)
+				if err != nil {
+					return nil, err
+				}
+				return e, nil
+			},
 			plan.ProtocolTriton: func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) {
 				e, err := triton.New(t, o)
 				if err != nil {
@@ -86,6 +102,12 @@ func Default() Kit {
 			},
 			plan.ProtocolHTTP: func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
 				return jsonhttp.NewDecoder(t.Endpoint, tok, own)
+			},
+			plan.ProtocolTFServing: func(plan.Target, prompt.Tokenizer, bool) endpoint.Decoder {
+				return predict.NewDecoder(true)
+			},
+			plan.ProtocolTorchServe: func(plan.Target, prompt.Tokenizer, bool) endpoint.Decoder {
+				return predict.NewDecoder(false)
 			},
 			plan.ProtocolTriton: func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
 				return triton.NewDecoder(t, tok, own)
@@ -106,6 +128,9 @@ func Default() Kit {
 			},
 			plan.SourceSharedPrefix: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 				return sharedprefix.New(d, tok, seed)
+			},
+			plan.SourceConversationReplay: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+				return conversations.New(d, tok, seed)
 			},
 			plan.SourceDataset: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 				return dataset.New(d, tok, seed, os.Getenv)

@@ -21,7 +21,7 @@ func httpEndpoints() []string {
 // Generates reports whether answers are text that a model writes.
 func (t *Target) Generates() bool {
 	switch t.Endpoint {
-	case EndpointEmbeddings, EndpointRankings, EndpointRerank, EndpointRetrieval, EndpointTemplate:
+	case EndpointEmbeddings, EndpointRankings, EndpointRerank, EndpointRetrieval, EndpointTemplate, EndpointPredict:
 		return false
 	}
 	return true

@@ -138,8 +138,12 @@ func (c *checker) tensors(p *Plan) {
 	if t.Fill != "" {
 		c.choice(at+".fill", t.Fill, []string{FillZero, FillRandom})
 	}
-	if p.Target.Protocol != ProtocolTriton && (t.Fill != "" || len(t.Shapes) > 0 || t.Batch > 1 || t.Sequences != Sequences{}) {
-		c.lacks(at, "target.protocol", "tensors are made for protocol triton alone", "set protocol to triton, or give files whose steps have a payload")
+	if p.Target.Protocol == ProtocolTFServing {
+		if t.Sequences != (Sequences{}) {
+			c.lacks(at+".sequences", "target.protocol", "are made for protocol triton alone", "leave them out")
+		}
+	} else if p.Target.Protocol != ProtocolTriton && (t.Fill != "" || len(t.Shapes) > 0 || t.Batch > 1 || t.Sequences != Sequences{}) {
+		c.lacks(at, "target.protocol", "tensors are made for protocols triton and tfserving alone", "set protocol to triton, or give files whose steps have a payload")
 	}
 	for i, f := range t.Files {
 		if f == "" {

@@ -61,7 +61,7 @@ func TestTensorDefaults(t *testing.T) {
 
 func TestTensorFaults(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"data: {tensors: {batch: 2}}", "p.yaml:1:17: data.tensors: tensors are made for protocol triton alone"},
+		{"data: {tensors: {batch: 2}}", "p.yaml:1:17: data.tensors: tensors are made for protocols triton and tfserving alone"},
 		{"data: {source: synthetic, tensors: {batch: 2}}", "data.tensors: contradicts source: synthetic"},
 		{"target: {urls: [grpc://h]}\ndata: {file: x, source: tensors}", "data.file: has no meaning for tensors"},
 		{"target: {urls: [grpc://h]}\ndata: {source: tensors, output: 5, salt: stage}", "data.salt: has no meaning for tensors"},

@@ -146,6 +146,8 @@ func (c *checker) protocol(t *Target) {
 		names = []string{EndpointMessages}
 	case ProtocolHTTP:
 		names = httpEndpoints()
+	case ProtocolTFServing, ProtocolTorchServe:
+		names = []string{EndpointPredict}
 	}
 	c.choice("target.endpoint", t.Endpoint, names)
 	if t.Transport == TransportGRPC {

@@ -133,7 +133,7 @@ func (c *checker) target(t *Target) {
 	for i, u := range t.URLs {
 		c.url(fmt.Sprintf("target.urls[%d]", i), u)
 	}
-	c.choice("target.protocol", t.Protocol, []string{ProtocolOpenAI, ProtocolAnthropic, ProtocolTriton, ProtocolHTTP})
+	c.choice("target.protocol", t.Protocol, []string{ProtocolOpenAI, ProtocolAnthropic, ProtocolTriton, ProtocolHTTP, ProtocolTFServing, ProtocolTorchServe})
 	c.protocol(t)
 	c.routing(t)
 	if t.Path != "" && !strings.HasPrefix(t.Path, "/") {

@@ -31,7 +31,7 @@ func general() []option {
 	return []option{
 		{short: 'm', arg: "NAME", help: "model to measure; required", set: text(func(s *settings, v string) { s.model = v })},
 		{short: 'x', arg: "VERSION", help: "version of the model (the server's choice)", set: text(func(s *settings, v string) { s.modelVersion = v })},
-		{long: "service-kind", arg: "KIND", help: "triton (default) or openai; tfserving, torchserve and triton_c_api are not served", set: oneOf(
+		{long: "service-kind", arg: "KIND", help: "triton (default), openai, tfserving or torchserve; triton_c_api is not served", set: oneOf(
 			"'triton', 'tfserving', 'torchserve', 'triton_c_api', or 'openai'", func(s *settings, v string) { s.action.Service = v },
 			Triton, TFServing, TorchServe, TritonCAPI, OpenAI, "dynamic_grpc")},
 		{long: "bls-composing-models", arg: "NAME[:VERSION],…", help: "models that the model calls itself, for the server's statistics", set: setComposing},

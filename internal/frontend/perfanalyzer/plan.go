@@ -52,6 +52,10 @@ func (s *settings) target(t *plan.Target) {
 		t.Streaming = t.Endpoint != plan.EndpointEmbeddings
 		return
 	}
+	if a.Service == TFServing || a.Service == TorchServe {
+		s.predicting(t)
+		return
+	}
 	t.Protocol, t.Transport, t.Endpoint, t.TLS = plan.ProtocolTriton, plan.TransportHTTP, plan.EndpointInfer, s.tls
 	t.URLs = []string{withScheme(s.url, "http")}
 	t.Streaming = a.Streaming
@@ -85,6 +89,27 @@ func (s *settings) target(t *plan.Target) {
 	}
 }
 
+// predicting is a server of TensorFlow or PyTorch models.
+func (s *settings) predicting(t *plan.Target) {
+	t.Endpoint, t.Streaming, t.TLS = plan.EndpointPredict, false, s.tls
+	t.URLs = []string{withScheme(s.url, "http")}
+	name := url.PathEscape(s.model)
+	if s.action.Service == TorchServe {
+		t.Protocol = plan.ProtocolTorchServe
+		if s.modelVersion != "" {
+			t.Path = "/predictions/" + name + "/" + url.PathEscape(s.modelVersion)
+		}
+		return
+	}
+	t.Protocol = plan.ProtocolTFServing
+	if s.modelVersion != "" {
+		t.Path = "/v1/models/" + name + "/versions/" + url.PathEscape(s.modelVersion)
+	}
+	if s.signature != "" {
+		t.Body = map[string]any{"signature_name": s.signature}
+	}
+}
+
 // withScheme puts a scheme before an address that has none.
 func withScheme(address, scheme string) string {
 	if strings.Contains(address, "://") {
@@ -110,7 +135,7 @@ func (s *settings) requests(d *plan.Data) {
 	*d = plan.Data{Source: plan.SourceTensors}
 	t := &d.Tensors
 	t.Files = s.data
-	if s.action.Service == OpenAI {
+	if s.action.Service == OpenAI || s.action.Service == TorchServe {
 		return
 	}
 	if s.zero {
@@ -125,7 +150,9 @@ func (s *settings) requests(d *plan.Data) {
 	if s.action.Batch > 1 {
 		t.Batch = s.action.Batch
 	}
-	s.sequencesOf(&t.Sequences)
+	if s.action.Service == Triton {
+		s.sequencesOf(&t.Sequences)
+	}
 }
 
 // sequencesOf says how requests form sequences, for models that have them. The mode is

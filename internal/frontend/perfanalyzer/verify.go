@@ -9,6 +9,9 @@ func (s *settings) settle() {
 	if !s.urlGiven && a.GRPC && a.Service == Triton {
 		s.url = "localhost:8001"
 	}
+	if !s.urlGiven && a.Service == TFServing {
+		s.url = "localhost:8501"
+	}
 	if s.oldOptions && !s.concurrencyGiven {
 		a.Concurrency.Start = float64(s.oldStart)
 		if s.dynamic {
@@ -154,6 +157,20 @@ func (s *settings) verifyService() error {
 			return usage("OpenAI service-kind speaks HTTP: leave out -i grpc")
 		}
 	}
+	if a.Service == TFServing || a.Service == TorchServe {
+		switch {
+		case a.GRPC:
+			return usage("--service-kind %s is spoken to over its HTTP API here: leave out -i grpc, and give that port with -u (%s)", a.Service, map[string]string{TFServing: "8501", TorchServe: "8080"}[a.Service])
+		case a.Streaming:
+			return usage("--streaming is of no use with --service-kind %s: it gives one answer", a.Service)
+		case a.Service == TorchServe && len(s.data) == 0:
+			return usage("Must supply --input-data with TORCHSERVE_INPUT for TorchServe service kind.")
+		case a.Service == TorchServe && a.Batch != 1:
+			return usage("Batching is not supported with TorchServe service-kind")
+		case s.sharedMemory != "none":
+			return usage("Shared memory is not supported with --service-kind %s", a.Service)
+		}
+	}
 	if s.sessions > 0 && a.Service != OpenAI {
 		return usage("The --session-concurrency option is only supported for the OpenAI service-kind.")
 	}
@@ -181,8 +198,8 @@ func (s *settings) refuse() error {
 	switch {
 	case s.action.Service == TritonCAPI:
 		return usage("--service-kind triton_c_api loads the server into this process, which is not served: start tritonserver and use --service-kind triton")
-	case s.action.Service != Triton && s.action.Service != OpenAI:
-		return usage("--service-kind %s is not served: use triton or openai", s.action.Service)
+	case s.action.Service == "dynamic_grpc":
+		return usage("--service-kind dynamic_grpc is not served: use triton, openai, tfserving or torchserve")
 	case s.sharedMemory == "cuda":
 		return usage("--shared-memory cuda needs CUDA in this process, which is not served: use none")
 	case s.periodic:

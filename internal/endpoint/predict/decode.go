@@ -1,0 +1,53 @@
+package predict
+
+import (
+	"inferometer/internal/endpoint"
+	"inferometer/internal/endpoint/answer"
+	"inferometer/internal/jsonscan"
+	"inferometer/internal/record"
+)
+
+// Decoder reads answers: what they say is the model's business, that they are some is
+// checked.
+type Decoder struct {
+	tensors bool // they are TensorFlow Serving's
+}
+
+var _ endpoint.Decoder = (*Decoder)(nil)
+
+// NewDecoder makes a decoder of TensorFlow Serving's answers, or of TorchServe's, which
+// may be anything.
+func NewDecoder(tensors bool) *Decoder { return &Decoder{tensors} }
+
+// Decode implements endpoint.Decoder.
+func (d *Decoder) Decode(rec *record.Record) {
+	answer.Clear(rec)
+	body, ok := answer.Body(rec)
+	if !ok {
+		return
+	}
+	if d.tensors && !predicts(body) {
+		answer.Fail(rec, record.BadBody, rec.End, "the answer holds no outputs: "+answer.Message(rec.Body))
+		return
+	}
+	if len(rec.Marks) > 0 {
+		rec.Events = append(rec.Events, record.Event{Mark: len(rec.Marks) - 1, Label: record.Whole})
+	}
+}
+
+// predicts reports whether an answer is one of TensorFlow Serving's with outputs in it.
+func predicts(body []byte) bool {
+	var s jsonscan.Scanner
+	s.Reset(body)
+	if s.Peek() != '{' {
+		return false
+	}
+	found := false
+	s.Object()
+	for key, ok := s.Key(); ok; key, ok = s.Key() {
+		found = found || string(key) == "outputs" || string(key) == "predictions"
+		s.Skip()
+	}
+	s.End()
+	return found && s.Err() == nil
+}

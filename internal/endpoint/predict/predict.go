@@ -1,0 +1,220 @@
+// Package predict speaks the HTTP APIs of TensorFlow Serving and of TorchServe: one
+// answer to each request of tensors, or of a file.
+package predict
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"inferometer/internal/endpoint"
+	"inferometer/internal/endpoint/replica"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/tensor"
+)
+
+// TensorFlow is a model behind TensorFlow Serving's REST API, or several replicas.
+type TensorFlow struct {
+	*replica.Set
+	model     *tensor.Model
+	signature string
+	bodies    sync.Map // *tensor.Inputs → []byte: what repeats is built once
+}
+
+var (
+	_ endpoint.Warmer   = (*TensorFlow)(nil)
+	_ endpoint.Stamper  = (*TensorFlow)(nil)
+	_ endpoint.Tensored = (*TensorFlow)(nil)
+	_ endpoint.Stamper  = (*Torch)(nil)
+)
+
+// defaultSignature is what models are saved with where nothing else is said.
+const defaultSignature = "serving_default"
+
+// askTime bounds the question for the model's tensors.
+const askTime = 10 * time.Second
+
+// NewTensorFlow makes an endpoint and asks the first server for the model's tensors. The
+// field signature_name of the target's body names a signature.
+func NewTensorFlow(t plan.Target, o endpoint.Options) (*TensorFlow, error) {
+	e := &TensorFlow{signature: defaultSignature}
+	if name, ok := t.Body["signature_name"].(string); ok && name != "" {
+		e.signature = name
+	}
+	usual := "/v1/models/" + url.PathEscape(t.Model)
+	where, err := replica.URL(t.URLs[0], t.Path, usual)
+	if err != nil {
+		return nil, err
+	}
+	if e.model, err = ask(where.String()+"/metadata", t, o, e.signature); err != nil {
+		return nil, err
+	}
+	e.Set, err = replica.New(t, o, replica.Protocol{URL: func(base string) (*url.URL, error) {
+		u, err := replica.URL(base, t.Path, usual)
+		if err == nil {
+			u.Path += ":predict"
+		}
+		return u, err
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// ask reads a model's metadata.
+func ask(where string, t plan.Target, o endpoint.Options, signature string) (*tensor.Model, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, where, nil)
+	if err != nil {
+		return nil, fmt.Errorf("asking for the metadata of model %q: %w", t.Model, err)
+	}
+	for name, value := range t.Headers {
+		req.Header.Set(name, value)
+	}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: o.TLS, Proxy: http.ProxyFromEnvironment}}
+	defer client.CloseIdleConnections()
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("asking for the metadata of model %q: %w", t.Model, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("asking %s for the metadata of model %q: %s; is the model's name right, and the port that of the REST API (8501)?", plan.SafeURL(t.URLs[0]), t.Model, resp.Status)
+	}
+	m, err := readModel(http.MaxBytesReader(nil, resp.Body, mostMetadata), signature)
+	if err != nil {
+		return nil, fmt.Errorf("reading the metadata of model %q: %w", t.Model, err)
+	}
+	m.Name = t.Model
+	return m, nil
+}
+
+// Tensors implements endpoint.Tensored.
+func (e *TensorFlow) Tensors() *tensor.Model { return e.model }
+
+// Prepare encodes a request, its tensors by their names.
+func (e *TensorFlow) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
+	if p.Body != nil {
+		return e.Call(p, p.Body), nil
+	}
+	if p.Inputs == nil {
+		return nil, errors.New("TensorFlow Serving takes tensors, no prompts: give --input-data")
+	}
+	if body, ok := e.bodies.Load(p.Inputs); ok {
+		return e.Call(p, body.([]byte)), nil
+	}
+	tensors, _, err := p.Inputs.Build(e.model.Inputs, e.model.Outputs, e.model.MaxBatch > 0)
+	if err != nil {
+		return nil, err
+	}
+	body := tensor.AppendQuoted([]byte(`{"signature_name":`), e.signature)
+	body = append(body, `,"inputs":{`...)
+	for i := range tensors {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(tensor.AppendQuoted(body, tensors[i].Name), ':')
+		if body, err = appendNested(body, &tensors[i]); err != nil {
+			return nil, err
+		}
+	}
+	body = append(body, '}', '}')
+	e.bodies.Store(p.Inputs, body)
+	return e.Call(p, body), nil
+}
+
+// appendNested writes a tensor as lists in lists, as its shape says.
+func appendNested(dst []byte, t *tensor.Tensor) ([]byte, error) {
+	var flat []json.RawMessage
+	if err := json.Unmarshal(t.AppendJSON(nil), &flat); err != nil {
+		return nil, fmt.Errorf("writing tensor %q: %w", t.Name, err)
+	}
+	dst, _ = nest(dst, flat, t.Shape)
+	return dst, nil
+}
+
+func nest(dst []byte, flat []json.RawMessage, shape []int64) (out []byte, rest []json.RawMessage) {
+	if len(shape) == 0 {
+		if len(flat) == 0 {
+			return append(dst, "null"...), nil
+		}
+		return append(dst, flat[0]...), flat[1:]
+	}
+	dst = append(dst, '[')
+	for i := range shape[0] {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst, flat = nest(dst, flat, shape[1:])
+	}
+	return append(dst, ']'), flat
+}
+
+// Torch is a model behind TorchServe, or several replicas.
+type Torch struct {
+	*replica.Set
+	files sync.Map // path → []byte
+}
+
+// TorchInput is the name under which input data has the file that a request sends.
+const TorchInput = "TORCHSERVE_INPUT"
+
+// NewTorch makes an endpoint.
+func NewTorch(t plan.Target, o endpoint.Options) (*Torch, error) {
+	e := &Torch{}
+	if t.Headers == nil {
+		t.Headers = map[string]string{"Content-Type": "application/octet-stream", "Accept": "*/*"}
+	}
+	var err error
+	e.Set, err = replica.New(t, o, replica.Protocol{URL: func(base string) (*url.URL, error) {
+		return replica.URL(base, t.Path, "/predictions/"+url.PathEscape(t.Model))
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// Prepare makes a request of the file that the data names.
+func (e *Torch) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
+	name, err := fileOf(p)
+	if err != nil {
+		return nil, err
+	}
+	if body, ok := e.files.Load(name); ok {
+		return e.Call(p, body.([]byte)), nil
+	}
+	body, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading what is sent to TorchServe: %w", err)
+	}
+	e.files.Store(name, body)
+	return e.Call(p, body), nil
+}
+
+// fileOf is the path that a request's data gives.
+func fileOf(p *prompt.Prompt) (string, error) {
+	if p.Inputs == nil || len(p.Inputs.Items) != 1 {
+		return "", fmt.Errorf("TorchServe takes one file for each request: give input data with %s and a batch size of 1", TorchInput)
+	}
+	values := p.Inputs.Items[0].Values
+	at := slices.IndexFunc(values, func(v tensor.Value) bool { return v.Name == TorchInput })
+	if at < 0 {
+		return "", fmt.Errorf("the input data has no %s, the path of the file that is sent to TorchServe", TorchInput)
+	}
+	var paths []string
+	if err := json.Unmarshal(values[at].Text, &paths); err != nil || len(paths) != 1 {
+		return "", fmt.Errorf("%s: %s must be a list with one path", values[at].Where(), TorchInput)
+	}
+	return paths[0], nil
+}

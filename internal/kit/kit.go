@@ -16,6 +16,7 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/conversations"
+	"inferometer/internal/prompt/conversations"
 	"inferometer/internal/prompt/dataset"
 	"inferometer/internal/prompt/mockdata"
 	"inferometer/internal/prompt/promptfile"
@@ -128,6 +129,9 @@ func Default() Kit {
 			},
 			plan.SourceSharedPrefix: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 				return sharedprefix.New(d, tok, seed)
+			},
+			plan.SourceConversationReplay: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+				return conversations.New(d, tok, seed)
 			},
 			plan.SourceConversationReplay: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 				return conversations.New(d, tok, seed)

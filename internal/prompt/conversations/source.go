@@ -1,0 +1,127 @@
+// Package conversations makes up conversations of many turns, such as those of agents: a
+// system prompt that all share, a part of it that is each one's own, and turns that go on
+// from the server's own answers after the time that a tool takes.
+package conversations
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"inferometer/internal/lexicon"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+)
+
+const (
+	defaultCount = 200
+	// What a chat's template adds to its messages, for the bound of the context.
+	perChat    = 32
+	perMessage = 8
+)
+
+// Source deals requests out to its seats in turn. A seat holds one conversation after the
+// other; every stage begins them anew.
+type Source struct {
+	lex   *lexicon.Lexicon
+	data  plan.Data
+	seed  uint64
+	chat  bool
+	stage uint64
+	// shared is the system prompt that all conversations of the stage begin with.
+	shared string
+	seats  []*seat // made as they are needed
+	next   uint64  // request of the stage
+	err    error   // the stage's conversations cannot be made
+}
+
+// New prepares to make the conversations that d asks for.
+func New(d plan.Data, tok prompt.Tokenizer, seed uint64) (*Source, error) {
+	lex, err := lexicon.New(tok)
+	if err != nil {
+		return nil, err
+	}
+	return newSource(d, lex, seed)
+}
+
+func newSource(d plan.Data, lex *lexicon.Lexicon, seed uint64) (*Source, error) {
+	c := &d.Conversations
+	if c.Count == 0 {
+		c.Count = defaultCount
+	}
+	if c.Seed != 0 {
+		seed = c.Seed
+	}
+	// A bound that answers alone can fill leaves no room to ask.
+	if most := longest(d.Output); c.MaxContext > 0 && most+perChat+2*perMessage >= c.MaxContext {
+		return nil, plan.Faults{{
+			Path: "data.conversations.max_context",
+			Text: fmt.Sprintf("is %d, which answers of up to %d tokens fill", c.MaxContext, most),
+			Hint: "raise it, or give data.output a smaller max",
+		}}
+	}
+	s := &Source{lex: lex, data: d, seed: prompt.Mix(seed ^ 'c')}
+	return s, s.begin(0)
+}
+
+// longest is the most that a distribution draws, where it is bounded; else its mean.
+func longest(l plan.Length) int {
+	if l.Dist != plan.DistFixed && l.Max > 0 {
+		return l.Max
+	}
+	return int(math.Ceil(l.Mean))
+}
+
+// begin makes what the conversations of a stage share.
+func (s *Source) begin(stage uint64) error {
+	s.stage, s.next = stage, 0
+	s.seats = make([]*seat, s.data.Conversations.Count)
+	var err error
+	s.shared, err = s.lex.Text(s.rng('s'), s.data.Conversations.SharedPrompt)
+	if err != nil {
+		err = fmt.Errorf("making the system prompt that conversations share: %w", err)
+	}
+	return err
+}
+
+// rng gives the random numbers of one text of the stage.
+func (s *Source) rng(numbers ...uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(s.seed, mix(s.stage, numbers...)))
+}
+
+func mix(x uint64, numbers ...uint64) uint64 {
+	for _, n := range numbers {
+		x = prompt.Mix(x) ^ n
+	}
+	return prompt.Mix(x)
+}
+
+// Open implements prompt.Opener.
+func (s *Source) Open(_ context.Context, u prompt.Use) error {
+	s.chat = u.Chat
+	return nil
+}
+
+// SetStage implements prompt.Stager.
+func (s *Source) SetStage(i int) {
+	if uint64(i) == s.stage && s.next == 0 {
+		return
+	}
+	s.err = s.begin(uint64(i))
+}
+
+// Next implements prompt.Source. It never ends.
+func (s *Source) Next(context.Context) (prompt.Prompt, error) {
+	if s.err != nil {
+		return prompt.Prompt{}, s.err
+	}
+	i := s.next % uint64(len(s.seats))
+	s.next++
+	at := s.seats[i]
+	if at == nil {
+		at = newSeat(s, i)
+		s.seats[i] = at
+	}
+	return prompt.Prompt{Late: at, Session: at.deal(), Tokens: -1}, nil
+}

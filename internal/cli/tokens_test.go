@@ -201,7 +201,9 @@ func TestVerifyTokensThatCannotBe(t *testing.T) {
 	}
 	dead := httptest.NewServer(nil)
 	dead.Close()
-	none := serve(func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusNotFound, map[string]any{"detail": "Not Found"}) })
+	none := serve(func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusNotFound, map[string]any{"detail": "Not Found"})
+	})
 	ours := serve(s.vllm)
 	key := map[string]string{"KEY": s.key}
 	for _, tc := range []struct {

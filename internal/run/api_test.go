@@ -23,7 +23,9 @@ func TestOtherAPIs(t *testing.T) {
 		media  int
 		text   bool // answers are text
 	}{
-		{"Anthropic", func(c *mock.Config) { c.Latency.TTFT, c.Latency.ITL, c.APIKey = 3*time.Millisecond, time.Millisecond, "secret" }, func(p *plan.Plan) {
+		{"Anthropic", func(c *mock.Config) {
+			c.Latency.TTFT, c.Latency.ITL, c.APIKey = 3*time.Millisecond, time.Millisecond, "secret"
+		}, func(p *plan.Plan) {
 			p.Target.Protocol, p.Target.Endpoint = plan.ProtocolAnthropic, plan.EndpointMessages
 			p.Target.APIKey.Env = "INFEROMETER_TEST_KEY"
 		}, 0, true},

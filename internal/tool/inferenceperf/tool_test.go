@@ -1,0 +1,240 @@
+package inferenceperf
+
+import (
+	"bytes"
+	"encoding/json"
+	"image/png"
+	"io"
+	"math"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	dialect "inferometer/internal/dialect/inferenceperf"
+	frontend "inferometer/internal/frontend/inferenceperf"
+	"inferometer/internal/kit"
+	"inferometer/internal/mock"
+	"inferometer/internal/prompt"
+)
+
+// serve starts the built-in server with adapters.
+func serve(t *testing.T) (url string) {
+	t.Helper()
+	c := mock.Default()
+	c.Models = []string{"mock", "red", "org/blue"}
+	s, err := mock.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Serve(l)
+	t.Cleanup(func() { s.Close() })
+	return "http://" + l.Addr().String()
+}
+
+// measure runs a config against the built-in server.
+func measure(t *testing.T, config string) (dir string, out *Outcome, printed string) {
+	t.Helper()
+	t.Setenv("HF_HUB_OFFLINE", "1") // nobody looks for a tokenizer of "mock"
+	dir = filepath.Join(t.TempDir(), "reports")
+	file := filepath.Join(t.TempDir(), "c.yml")
+	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	a, err := frontend.Parse([]string{"-c", file, "--storage.local_storage.path", dir}, frontend.World{ReadFile: os.ReadFile, Now: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var screen bytes.Buffer
+	out, err = Run(t.Context(), a, Env{Kit: kit.Default(), Version: "test", Getenv: func(string) string { return "" }, Out: &screen, Log: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, out, screen.String()
+}
+
+const config = `
+api: {type: completion, streaming: true}
+data: {type: mock}
+load:
+  type: constant
+  interval: 0.1
+  stages: [{rate: 50, duration: 1}, {rate: 100, duration: 1}]
+  lora_traffic_split: [{name: red, split: 0.5}, {name: org/blue, split: 0.5}]
+server: {type: vllm, model_name: mock, base_url: "URL", api_key: very-secret}
+report:
+  request_lifecycle: {per_request: true, per_adapter_stage: true}
+  goodput: {constraints: {ttft: 10}}
+`
+
+func TestFilesOfARun(t *testing.T) {
+	dir, out, printed := measure(t, strings.Replace(config, "URL", serve(t), 1))
+	want := []string{
+		"adapter_org_blue_lifecycle_metrics.json", "adapter_org_blue_stage_0_lifecycle_metrics.json", "adapter_org_blue_stage_1_lifecycle_metrics.json",
+		"adapter_red_lifecycle_metrics.json", "adapter_red_stage_0_lifecycle_metrics.json", "adapter_red_stage_1_lifecycle_metrics.json",
+		"config.yaml", "inference-perf.partial.stage_0.yaml", "inference-perf.partial.stage_1.yaml", "inferometer",
+		"per_request_lifecycle_metrics.json", "stage_0_lifecycle_metrics.json", "stage_1_lifecycle_metrics.json",
+		"summary_lifecycle_metrics.json", "validation.json",
+	}
+	var got []string
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		got = append(got, e.Name())
+		if e.IsDir() {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(text, []byte("very-secret")) {
+			t.Errorf("%s holds a secret", e.Name())
+		}
+		if filepath.Ext(e.Name()) == ".json" && !json.Valid(text) {
+			t.Errorf("%s is not JSON", e.Name())
+		}
+		if !slices.Contains(out.Files, filepath.Join(dir, e.Name())) {
+			t.Errorf("%s was written and not told of", e.Name())
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	var s struct {
+		Load struct {
+			Count     int
+			Requested float64 `json:"requested_rate"`
+		} `json:"load_summary"`
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "stage_1_lifecycle_metrics.json"))
+	if err != nil || json.Unmarshal(text, &s) != nil || s.Load.Count != 100 || s.Load.Requested != 100 {
+		t.Errorf("%v, %+v", err, s)
+	}
+	if !strings.Contains(printed, "=== START_STAGE_1 ===\n"+string(text)+"\n=== END_STAGE_1 ===") || !strings.Contains(printed, "=== START_SUMMARY ===") {
+		t.Error("the reports are not on the screen")
+	}
+	var single []struct {
+		Request string
+		Info    struct {
+			Adapter string `json:"lora_adapter"`
+		}
+	}
+	text, _ = os.ReadFile(filepath.Join(dir, "per_request_lifecycle_metrics.json"))
+	if err := json.Unmarshal(text, &single); err != nil || len(single) != 150 {
+		t.Fatalf("%d requests: %v", len(single), err)
+	}
+	for _, r := range single {
+		if !strings.Contains(r.Request, `"model":"`+r.Info.Adapter+`"`) {
+			t.Fatalf("adapter %q of %s", r.Info.Adapter, r.Request)
+		}
+	}
+
+	// What was written can be drawn.
+	over := filepath.Join(t.TempDir(), "over")
+	files, err := Analyze(&frontend.Action{Dirs: []string{dir, dir}, Unified: over, Percentiles: []string{"50", "99"}}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	charts := 0
+	for _, name := range files {
+		if filepath.Ext(name) != ".png" {
+			continue
+		}
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := png.Decode(f); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		f.Close()
+		charts++
+	}
+	if charts != 12 { // four of each directory, and four over one another
+		t.Errorf("%d charts", charts)
+	}
+}
+
+// A closed loop has no rate, and nothing is left behind where nothing is to be kept.
+func TestClosedLoop(t *testing.T) {
+	dir, _, _ := measure(t, `
+data: {type: mock}
+load: {type: concurrent, stages: [{num_requests: 20, concurrency_level: 4}]}
+server: {type: mock, model_name: mock, base_url: "http://unused"}
+`)
+	text, err := os.ReadFile(filepath.Join(dir, "stage_0_lifecycle_metrics.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s struct {
+		Load struct {
+			Requested   *float64 `json:"requested_rate"`
+			Concurrency int
+			Delay       struct{ Max float64 } `json:"schedule_delay"`
+		} `json:"load_summary"`
+		Successes struct {
+			Latency map[string]any
+		}
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		t.Fatal(err)
+	}
+	if s.Load.Requested != nil || s.Load.Concurrency != 4 || math.Abs(s.Load.Delay.Max) > 0.5 {
+		t.Errorf("%+v", s.Load)
+	}
+	if s.Successes.Latency["time_to_first_token"] != nil || s.Successes.Latency["request_latency"] == nil {
+		t.Errorf("an answer in one piece has %v", s.Successes.Latency)
+	}
+}
+
+func TestAnalyzeTellsOfEveryDirectory(t *testing.T) {
+	bad, good := t.TempDir(), t.TempDir()
+	for i, rate := range []string{"1", "2"} {
+		name := filepath.Join(good, "stage_"+[]string{"0", "1"}[i]+"_lifecycle_metrics.json")
+		text := `{"load_summary":{"achieved_rate":` + rate + `},"successes":{"latency":{"time_to_first_token":{"mean":0.1}},"throughput":{"output_tokens_per_sec":5}}}`
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := Analyze(&frontend.Action{Dirs: []string{bad, good}}, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), bad) || len(files) != 6 {
+		t.Errorf("%v, %d files", err, len(files))
+	}
+	if _, err := Analyze(&frontend.Action{Dirs: []string{good}, Percentiles: []string{"42"}}, io.Discard); err == nil || !strings.Contains(err.Error(), "p42") {
+		t.Errorf("a percentile that nobody has: %v", err)
+	}
+}
+
+func TestMediaOfPrompts(t *testing.T) {
+	var g gallery
+	g.note(&prompt.Prompt{Hash: 5, Messages: []prompt.Message{{Parts: []prompt.Part{
+		{Kind: prompt.Text, Text: "look"},
+		{Kind: prompt.Image, Data: []byte("abc"), Width: 4, Height: 2},
+		{Kind: prompt.Image, Data: []byte("ab"), Width: 8, Height: 8, Frames: 1},
+		{Kind: prompt.Image, Data: []byte("cd"), Width: 8, Height: 8, Frames: 2},
+		{Kind: prompt.Audio, Data: []byte("x"), Length: time.Second},
+	}}}})
+	want := []dialect.Medium{
+		{Kind: dialect.Image, Bytes: 3, Width: 4, Height: 2},
+		{Kind: dialect.Video, Bytes: 4, Width: 8, Height: 8, Frames: 2},
+		{Kind: dialect.Audio, Bytes: 1, Length: time.Second},
+	}
+	if diff := cmp.Diff(want, g.of(5)); diff != "" {
+		t.Error(diff)
+	}
+	if g.of(6) != nil {
+		t.Error("a prompt that nobody saw shows something")
+	}
+}

@@ -69,7 +69,6 @@ var house = []struct{ name, may string }{
 	{"prompt/random", "prompt plan lexicon azure"},
 	{"prompt/sharedprefix", "prompt plan lexicon"},
 	{"prompt/conversations", "prompt plan lexicon"},
-	{"prompt/conversations", "prompt plan lexicon"},
 	{"prompt/dataset", "prompt plan hub rows"},
 	{"prompt/*", "prompt plan chat jsonscan"},
 	{"lexicon", "prompt plan"},

@@ -16,7 +16,6 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/conversations"
-	"inferometer/internal/prompt/conversations"
 	"inferometer/internal/prompt/dataset"
 	"inferometer/internal/prompt/mockdata"
 	"inferometer/internal/prompt/promptfile"
@@ -129,9 +128,6 @@ func Default() Kit {
 			},
 			plan.SourceSharedPrefix: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 				return sharedprefix.New(d, tok, seed)
-			},
-			plan.SourceConversationReplay: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-				return conversations.New(d, tok, seed)
 			},
 			plan.SourceConversationReplay: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 				return conversations.New(d, tok, seed)

@@ -165,13 +165,16 @@ func TestPrometheus(t *testing.T) {
 		{"filters that are none", func(p *plan.Prometheus) { p.Filters = []string{"job"} }, "HTTP status 400"},
 		{"another server's names", func(p *plan.Prometheus) { p.Server = "tgi"; p.Filters = nil }, "has no metric of tgi"},
 	} {
-		p := closedPlan(t, a.url, 2, 4)
-		p.Probes.Prometheus = plan.Prometheus{URL: prometheus.URL, Interval: plan.Duration(time.Millisecond), Filters: []string{"job='servers'"}}
-		c.change(&p.Probes.Prometheus)
-		s := result.FromPrometheus(mustRun(t, p).Services)
-		if s == nil || len(s.Figures) > 0 || len(s.Faults) == 0 || !strings.Contains(strings.Join(s.Faults, "\n"), c.want) {
-			t.Errorf("%s: %+v, want %q", c.name, s, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := closedPlan(t, a.url, 2, 4)
+			p.Probes.Prometheus = plan.Prometheus{URL: prometheus.URL, Interval: plan.Duration(time.Millisecond), Filters: []string{"job='servers'"}}
+			c.change(&p.Probes.Prometheus)
+			s := result.FromPrometheus(mustRun(t, p).Services)
+			if s == nil || len(s.Figures) > 0 || len(s.Faults) == 0 || !strings.Contains(strings.Join(s.Faults, "\n"), c.want) {
+				t.Errorf("%+v, want %q", s, c.want)
+			}
+		})
 	}
 }
 

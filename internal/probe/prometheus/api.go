@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync"
 	"time"
 )
 
@@ -17,7 +18,15 @@ type api struct {
 	base   string
 	client *http.Client
 	token  func(ctx context.Context) (string, error) // nil: none is needed
+
+	mu     sync.Mutex
+	broken int   // queries in a row that had no answer, after all tries
+	last   error // why
 }
+
+// mostBroken is after how many queries without an answer no more are sent: the server is
+// not there.
+const mostBroken = 3
 
 const (
 	// queryTime bounds one answer.
@@ -30,10 +39,17 @@ const (
 // query asks for one value at a moment; nil: there is none.
 func (a *api) query(ctx context.Context, form string, at time.Time) (*float64, error) {
 	u := a.base + "/api/v1/query?" + url.Values{"query": {form}, "time": {strconv.FormatFloat(float64(at.UnixMilli())/1e3, 'f', 3, 64)}}.Encode()
+	a.mu.Lock()
+	broken, last := a.broken, a.last
+	a.mu.Unlock()
+	if broken >= mostBroken {
+		return nil, last
+	}
 	pause := firstPause
 	for try := 1; ; try++ {
 		v, again, err := a.once(ctx, u)
 		if err == nil || !again || try == queryTries {
+			a.note(again, err)
 			return v, err
 		}
 		select {
@@ -43,6 +59,18 @@ func (a *api) query(ctx context.Context, form string, at time.Time) (*float64, e
 			return nil, err
 		}
 	}
+}
+
+// note takes down whether the server answers at all.
+func (a *api) note(silent bool, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !silent {
+		a.broken = 0
+		return
+	}
+	a.broken++
+	a.last = err
 }
 
 // once sends a query. again: the next try may have more luck.

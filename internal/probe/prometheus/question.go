@@ -21,28 +21,16 @@ type question struct {
 
 	mu     sync.Mutex
 	faults []string
-	broken int // queries in a row that had no answer at all
 }
-
-// mostBroken is after how many queries without an answer no more are sent.
-const mostBroken = 3
 
 // ask asks one thing at a moment of the run; nil: the server does not know.
 func (q *question) ask(ctx context.Context, form string, at time.Duration) *float64 {
-	q.mu.Lock()
-	give := q.broken >= mostBroken
-	q.mu.Unlock()
-	if give {
-		return nil
-	}
 	v, err := q.archive.query(ctx, form, q.archive.start.Add(at))
-	q.mu.Lock()
-	defer q.mu.Unlock()
 	if err == nil {
-		q.broken = 0
 		return v
 	}
-	q.broken++
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if text := fmt.Sprintf("Asking the Prometheus server: %v", err); !slices.Contains(q.faults, text) {
 		q.faults = append(q.faults, text)
 	}

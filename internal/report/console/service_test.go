@@ -1,0 +1,42 @@
+package console
+
+import (
+	"strings"
+	"testing"
+
+	"inferometer/internal/result"
+)
+
+func TestServices(t *testing.T) {
+	v := func(x float64) *float64 { return &x }
+	r := &result.Result{Stages: []result.Stage{{Services: []result.Service{{
+		Source: result.SourcePrometheus,
+		Figures: []result.Figure{
+			{Name: "requests", Metric: "vllm:request_success", Kind: "counter", Total: v(1234), Rate: v(12.34)},
+			{Name: "kv_cache_usage", Metric: "vllm:kv_cache_usage_perc", Kind: "gauge", Unit: "ratio", Mean: v(0.25), Max: v(0.5)},
+			{Name: "time_to_first_token", Metric: "m", Kind: "histogram", Unit: "s", Total: v(1234), Mean: v(0.0205), P99: v(0.031)},
+			{Name: "gpu_memory_used", Metric: "m", Kind: "gauge", Unit: "bytes", Mean: v(3 << 30)},
+			{Name: "prompt_tokens_cached", Metric: "vllm:prompt_tokens_cached", Kind: "counter", Total: v(7)},
+		},
+	}}}}}
+	for _, all := range []bool{false, true} {
+		var b strings.Builder
+		if err := Write(&b, r, Options{Width: 100, All: all}); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(strings.Fields(b.String()), " ")
+		for _, want := range []string{
+			"asked of Prometheus:", "Requests 1,234 12.34", "KV cache in use 25 % 50 %", "Time to first token, ms 1,234 20.50 31.00", "GPU memory used, GiB 3.0",
+		} {
+			if !strings.Contains(text, want) {
+				t.Errorf("all %v: no %q in\n%s", all, want, b.String())
+			}
+		}
+		if strings.Contains(text, "vllm:prompt_tokens_cached 7") != all {
+			t.Errorf("all %v: %s", all, b.String())
+		}
+		if strings.Contains(text, "Preemptions") {
+			t.Error("what nobody said is shown")
+		}
+	}
+}

@@ -50,6 +50,12 @@ func runGroups() []group {
 			{name: "tokenizer", arg: "NAME", path: "tokenizer.name", help: "the model's: a file, a directory or a Hugging Face name (builtin:gpt2 stands in)"},
 			{name: "tokenizer-revision", arg: "REV", path: "tokenizer.revision", help: "branch, tag or commit of a Hugging Face name (main)"},
 		}},
+		{"Metrics of the servers", []option{
+			{name: "scrape", arg: "URL", help: "read this page of metrics of a server or an exporter every second, such as http://host:8000/metrics, repeatable"},
+			{name: "prometheus", arg: "URL", path: "probes.prometheus.url", help: "ask this Prometheus server after the run what it has gathered of the servers"},
+			{name: "prometheus-interval", arg: "TIME", path: "probes.prometheus.interval", help: "how often that one scrapes (15s)"},
+			{name: "prometheus-server", arg: "NAME", path: "probes.prometheus.server", help: "whose metrics it has: vllm (default), sglang, tgi or triton"},
+		}},
 		{"Triton", []option{
 			{name: "convention", arg: "NAME", path: "target.triton.convention", help: "how a prompt becomes tensors: trtllm, vllm, vllm-old, trtllm-engine or tensors (as the model's inputs say)"},
 			{name: "model-version", arg: "N", path: "target.triton.version", help: "version of the model (the server's choice)"},

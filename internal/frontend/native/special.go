@@ -37,6 +37,7 @@ func (b *builder) special() {
 		b.draft.Put("data.source", "--input-tokens", plan.SourceSynthetic)
 	}
 	b.triton()
+	b.scrape()
 	if b.given("keep") {
 		if b.last("keep") != "raw" {
 			b.fault("--keep", "knows only raw", "")

@@ -14,9 +14,8 @@ from genai_perf.tokenizer import get_tokenizer
 logging.disable(logging.CRITICAL)
 
 
-def main() -> None:
-    path, name, goodput = Path(sys.argv[1]), sys.argv[2], dict(a.split(":") for a in sys.argv[3:])
-    bounds = {k: float(v) for k, v in goodput.items()}
+def metrics(path: Path, tokenizer: str, goodput: list[str]) -> dict:
+    bounds = {k: float(v) for k, v in (a.split(":") for a in goodput)}
     endpoint = json.loads(path.read_text())["endpoint"]
     if endpoint in ("v1/embeddings", "v1/ranking", "rerank"):
         parser = ProfileDataParser(path, bounds)
@@ -24,14 +23,15 @@ def main() -> None:
         parser = ImageRetrievalProfileDataParser(path, bounds)
     else:
         config = ConfigCommand({"model_name": "m"}, skip_inferencing_and_checking=True)
-        config.tokenizer.name = name
+        config.tokenizer.name = tokenizer
         config.tokenizer.revision = "main"
         config.tokenizer.trust_remote_code = False
         parser = LLMProfileDataParser(path, get_tokenizer(config), bounds)
     mode, level = parser.get_profile_load_info()[0]
     stats = parser.get_statistics(mode, level)
     stats.scale_data()
-    json.dump(stats.stats_dict, sys.stdout, indent=2)
+    return json.loads(json.dumps(stats.stats_dict))
 
 
-main()
+if __name__ == "__main__":
+    json.dump(metrics(Path(sys.argv[1]), sys.argv[2], sys.argv[3:]), sys.stdout, indent=2)

@@ -1,0 +1,58 @@
+package inferenceperf
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	frontend "inferometer/internal/frontend/inferenceperf"
+	"inferometer/internal/plan"
+)
+
+// TestCopyReports: reports go to the bucket under its own prefix, and a bucket that
+// refuses them costs a warning.
+func TestCopyReports(t *testing.T) {
+	got, refuse := map[string]string{}, false
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		switch {
+		case refuse:
+			w.WriteHeader(http.StatusForbidden)
+		case r.Method == http.MethodHead:
+			w.WriteHeader(http.StatusNotFound)
+		default:
+			got[r.URL.Path] = string(body)
+		}
+	}))
+	defer server.Close()
+	dir := t.TempDir()
+	name := filepath.Join(dir, "local-summary.json")
+	if err := os.WriteFile(name, []byte("{}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := plan.Default()
+	p.Output.S3 = plan.S3{Bucket: "b", Path: "runs", Prefix: "far-", Endpoint: server.URL}
+	var log bytes.Buffer
+	env := map[string]string{"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}
+	made := &tool{action: &frontend.Action{Plan: &p}, env: Env{Getenv: func(k string) string { return env[k] }, Log: &log}}
+	made.action.Options.Dir, made.action.Options.Prefix = dir, "local-"
+	if w := made.copyReports(t.Context()); len(w) > 0 || got["/b/runs/far-summary.json"] != "{}" || !strings.Contains(log.String(), "copied s3://b/runs/far-summary.json") {
+		t.Errorf("warnings %q, bucket %v, log %s", w, got, &log)
+	}
+	refuse = true
+	if w := made.copyReports(t.Context()); len(w) != 1 || !strings.Contains(w[0], "403") {
+		t.Errorf("warnings %q", w)
+	}
+	if _, err := os.Stat(name); err != nil {
+		t.Error(err)
+	}
+	p.Output.S3 = plan.S3{}
+	if w := made.copyReports(t.Context()); w != nil {
+		t.Errorf("nothing was asked for: %q", w)
+	}
+}

@@ -30,7 +30,7 @@ var house = []struct{ name, may string }{
 	{"frontend/*", "plan nearest github.com/spf13/pflag"},
 	{"tool/perfanalyzer", "frontend/perfanalyzer importer/profileexport report/perfanalyzer run sweep kit plan prompt prompt/tensordata record result tensor tensor/inputdata tool/export"},
 	{"tool/llmperf", "frontend/llmperf importer/profileexport report/llmperf run kit plan prompt prompt/promptfile record result tool/export"},
-	{"tool/inferenceperf", "frontend/inferenceperf dialect/inferenceperf importer/inferenceperf report/inferenceperf report/chart run sweep stat kit plan prompt record result token tokensource endpoint storage"},
+	{"tool/inferenceperf", "frontend/inferenceperf dialect/inferenceperf importer/inferenceperf report/inferenceperf report/otlp report/chart run sweep stat kit plan prompt record result token tokensource endpoint storage"},
 	{"tool/study", "frontend/native importer/profileexport report/chart report/study run kit result"},
 	{"tool/export", "importer/profileexport plan record result sweep"},
 	{"tool/genaiperf", "frontend/genaiperf dialect/genaiperf importer/profileexport report/genaiperf report/chart run kit plan prompt prompt/* record result rows token tokensource hub chat"},
@@ -95,6 +95,7 @@ var house = []struct{ name, may string }{
 	// Records → figures → paper.
 	{"report/genaiperf", "dialect/genaiperf screen"},
 	{"report/inferenceperf", "dialect/inferenceperf endpoint/sse record"},
+	{"report/otlp", "dialect/inferenceperf record"},
 	{"report/chart", "gonum.org/v1/plot"},
 	{"report/*", "result screen"},
 	{"dialect/*", "record stat"},

@@ -14,6 +14,7 @@ import (
 	frontend "inferometer/internal/frontend/inferenceperf"
 	"inferometer/internal/kit"
 	"inferometer/internal/plan"
+	"inferometer/internal/report/otlp"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
 	"inferometer/internal/tokensource"
@@ -58,6 +59,10 @@ func Run(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error) {
 		return nil, &PrepareError{err}
 	}
 	defer done()
+	spans, wanted, err := otlp.FromEnv(env.Getenv)
+	if err != nil {
+		return nil, &PrepareError{err}
+	}
 	s := stages{}
 	res, err := run.Run(ctx, a.Plan, run.Options{
 		Kit: t.gallery.through(withTokenizer(env, a), a.Plan.Target.Protocol), Version: env.Version,
@@ -67,6 +72,9 @@ func Run(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error) {
 		return nil, err
 	}
 	err = errors.Join(err, t.writeReports(s, res))
+	if wanted {
+		err = errors.Join(err, t.export(ctx, spans))
+	}
 	return &Outcome{Result: res, Files: t.files, Warnings: t.copyReports(ctx)}, err
 }
 

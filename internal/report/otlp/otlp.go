@@ -1,0 +1,302 @@
+// Package otlp writes requests as OpenTelemetry spans, named by the conventions for
+// generative AI. Spans are made from records after the run: nothing of it is on the clock
+// of a request. They go to a collector over OTLP/HTTP as JSON, or to a file, one export
+// request a line.
+//
+// A conversation is a trace, and a request outside of conversations is one by itself.
+// With PerStage, a stage is a trace instead, with its conversations and requests in it.
+// Prompts and answers are not in spans.
+package otlp
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	dialect "inferometer/internal/dialect/inferenceperf"
+	"inferometer/internal/record"
+)
+
+// DefaultService is the service's name where none is given.
+const DefaultService = "inference-perf"
+
+// Settings say whether spans are wanted, and where.
+type Settings struct {
+	Endpoint string            // full address; empty: no collector
+	Headers  map[string]string // of every export
+	Service  string
+	PerStage bool
+}
+
+// FromEnv takes the settings from the variables that OpenTelemetry and inference-perf
+// have for them; ok: spans are wanted.
+func FromEnv(getenv func(string) string) (s Settings, ok bool, err error) {
+	if !isTrue(getenv("OTEL_TRACES_ENABLED")) || isTrue(getenv("OTEL_SDK_DISABLED")) {
+		return s, false, nil
+	}
+	s.Service = getenv("OTEL_SERVICE_NAME")
+	if s.Service == "" {
+		s.Service = DefaultService
+	}
+	s.PerStage = isTrue(getenv("OTEL_TRACE_PER_STAGE"))
+	name := "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
+	s.Endpoint = getenv(name)
+	if base := getenv("OTEL_EXPORTER_OTLP_ENDPOINT"); s.Endpoint == "" && base != "" {
+		name, s.Endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT", strings.TrimSuffix(base, "/")+"/v1/traces"
+	}
+	if s.Endpoint != "" {
+		u, err := url.Parse(s.Endpoint)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return s, false, fmt.Errorf("%s is not the address of a collector: give one such as http://localhost:4318, where it takes OTLP over HTTP", name)
+		}
+	}
+	s.Headers, err = headers(getenv("OTEL_EXPORTER_OTLP_HEADERS"))
+	return s, err == nil, err
+}
+
+func isTrue(s string) bool { return strings.EqualFold(strings.TrimSpace(s), "true") || s == "1" }
+
+// headers reads name=value pairs with commas between them, values percent-encoded.
+func headers(list string) (map[string]string, error) {
+	out := map[string]string{}
+	for pair := range strings.SplitSeq(list, ",") {
+		if strings.TrimSpace(pair) == "" {
+			continue
+		}
+		name, value, ok := strings.Cut(pair, "=")
+		value, err := url.PathUnescape(strings.TrimSpace(value))
+		if name = strings.TrimSpace(name); !ok || err != nil || name == "" || strings.ContainsAny(name+value, "\r\n") {
+			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_HEADERS has an entry that is not name=value: write name1=value1,name2=value2 with percent-encoded values")
+		}
+		out[name] = value
+	}
+	return out, nil
+}
+
+// Run is what the spans of a run have in common.
+type Run struct {
+	Start     time.Time
+	Seed      uint64
+	Version   string
+	Operation string   // "chat", "text_completion", …
+	Provider  string   // the kind of server
+	Model     string   // of requests that name none
+	Servers   []string // their addresses, by record.Target
+}
+
+// A span, as OTLP's JSON has it.
+type span struct {
+	TraceID    string      `json:"traceId"`
+	SpanID     string      `json:"spanId"`
+	Parent     string      `json:"parentSpanId,omitempty"`
+	Name       string      `json:"name"`
+	Kind       int         `json:"kind"`
+	Start      string      `json:"startTimeUnixNano"`
+	End        string      `json:"endTimeUnixNano"`
+	Attributes []attribute `json:"attributes,omitempty"`
+	Events     []event     `json:"events,omitempty"`
+	Status     status      `json:"status"`
+}
+
+type event struct {
+	Time string `json:"timeUnixNano"`
+	Name string `json:"name"`
+}
+
+type status struct {
+	Code    int    `json:"code,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+type attribute struct {
+	Key   string `json:"key"`
+	Value value  `json:"value"`
+}
+
+// value has one field set.
+type value struct {
+	String *string  `json:"stringValue,omitempty"`
+	Bool   *bool    `json:"boolValue,omitempty"`
+	Int    *string  `json:"intValue,omitempty"` // 64 bits do not fit JSON's numbers
+	Double *float64 `json:"doubleValue,omitempty"`
+	Array  *array   `json:"arrayValue,omitempty"`
+}
+
+type array struct {
+	Values []value `json:"values"`
+}
+
+// The numbers that OTLP has for kinds and states.
+const (
+	kindInternal = 1
+	kindClient   = 3
+	statusError  = 2
+)
+
+func text(key, s string) attribute { return attribute{key, value{String: &s}} }
+
+func number(key string, n int64) attribute {
+	s := strconv.FormatInt(n, 10)
+	return attribute{key, value{Int: &s}}
+}
+
+func seconds(key string, d time.Duration) attribute {
+	f := d.Seconds()
+	return attribute{key, value{Double: &f}}
+}
+
+// group is a span that holds others: a conversation or a stage.
+type group struct {
+	span
+	begin, end time.Duration
+	requests   int64
+}
+
+// maker makes spans of records.
+type maker struct {
+	run      Run
+	opt      *dialect.Options
+	perStage bool
+	values   dialect.Values
+	groups   map[string]*group
+	order    []string
+}
+
+// id is n bytes in hexadecimal that belong to a thing of this run and to no other. The
+// same records always give the same spans.
+func (m *maker) id(n int, parts ...any) string {
+	h := sha256.Sum256(fmt.Append(nil, m.run.Start.UnixNano(), m.run.Seed, parts))
+	return hex.EncodeToString(h[:n])
+}
+
+func (m *maker) at(d time.Duration) string {
+	return strconv.FormatInt(m.run.Start.Add(d).UnixNano(), 10)
+}
+
+// request is the span of a request.
+func (m *maker) request(rec *record.Record) span {
+	begin, end := rec.Sent, rec.End
+	if begin < 0 {
+		begin = max(rec.Due, 0)
+	}
+	if end < 0 && rec.Failure != nil {
+		end = rec.Failure.At
+	}
+	end = max(end, begin)
+	s := span{SpanID: m.id(8, "request", rec.Seq), Kind: kindClient, Start: m.at(begin), End: m.at(end)}
+	s.TraceID, s.Parent = m.place(rec, begin, end)
+	model := rec.Model
+	if model == "" {
+		model = m.run.Model
+	}
+	s.Name = strings.TrimSpace(m.run.Operation + " " + model)
+	s.Attributes = append(m.server(rec.Target), text("gen_ai.operation.name", m.run.Operation))
+	if m.run.Provider != "" {
+		s.Attributes = append(s.Attributes, text("gen_ai.provider.name", m.run.Provider))
+	}
+	if model != "" {
+		s.Attributes = append(s.Attributes, text("gen_ai.request.model", model))
+	}
+	if rec.Asked > 0 {
+		s.Attributes = append(s.Attributes, number("gen_ai.request.max_tokens", int64(rec.Asked)))
+	}
+	if rec.Session != "" {
+		s.Attributes = append(s.Attributes, text("gen_ai.conversation.id", rec.Session), number("inference_perf.turn", int64(rec.Turn)))
+	}
+	s.Attributes = append(s.Attributes, number("inference_perf.stage", int64(rec.Stage)), text("inference_perf.phase", rec.Phase.String()))
+	if rec.Status > 0 {
+		s.Attributes = append(s.Attributes, number("http.response.status_code", int64(rec.Status)))
+	}
+	if rec.Sent >= 0 {
+		s.Attributes = append(s.Attributes, seconds("inference_perf.schedule_delay", rec.Sent-rec.Due))
+	}
+	if f := rec.Failure; f != nil {
+		s.Status = status{statusError, f.Message}
+		s.Attributes = append(s.Attributes, text("error.type", string(f.Class)))
+		return s
+	}
+	m.answer(&s, rec)
+	return s
+}
+
+// answer adds what only a request that went well has.
+func (m *maker) answer(s *span, rec *record.Record) {
+	v := &m.values
+	m.opt.Measure(rec, v)
+	s.Attributes = append(s.Attributes, number("gen_ai.usage.input_tokens", int64(v.In)), number("gen_ai.usage.output_tokens", int64(v.Server)))
+	if rec.Finish != "" {
+		s.Attributes = append(s.Attributes, attribute{"gen_ai.response.finish_reasons", value{Array: &array{[]value{{String: &rec.Finish}}}}})
+	}
+	if v.TTFT != dialect.None {
+		s.Attributes = append(s.Attributes, seconds("gen_ai.response.time_to_first_token", v.TTFT))
+		s.Events = append(s.Events, event{m.at(v.Start + v.TTFT), "first token"})
+	}
+	if t, ok := v.TPOT(); ok {
+		s.Attributes = append(s.Attributes, attribute{"gen_ai.response.time_per_output_token", value{Double: &t}})
+	}
+}
+
+// server says where a request went.
+func (m *maker) server(i int) []attribute {
+	if i < 0 || i >= len(m.run.Servers) {
+		return nil
+	}
+	u, err := url.Parse(m.run.Servers[i])
+	if err != nil || u.Hostname() == "" {
+		return nil
+	}
+	out := []attribute{text("server.address", u.Hostname())}
+	if port, err := strconv.Atoi(u.Port()); err == nil {
+		out = append(out, number("server.port", int64(port)))
+	}
+	return out
+}
+
+// place finds the trace of a request and the span that it is in, and widens those
+// around it.
+func (m *maker) place(rec *record.Record, begin, end time.Duration) (trace, parent string) {
+	trace = m.id(16, "request", rec.Seq)
+	if m.perStage {
+		trace = m.id(16, "stage", rec.Stage)
+		parent = m.group("stage."+strconv.Itoa(rec.Stage), trace, "", begin, end,
+			number("stage.id", int64(rec.Stage)))
+	}
+	if rec.Session == "" {
+		return trace, parent
+	}
+	name := "session." + rec.Session
+	if !m.perStage {
+		trace = m.id(16, name)
+	}
+	return trace, m.group(name, trace, parent, begin, end, text("session.id", rec.Session), text("gen_ai.conversation.id", rec.Session))
+}
+
+// group adds a request to a span that holds others, and gives its identity.
+func (m *maker) group(name, trace, parent string, begin, end time.Duration, about ...attribute) string {
+	key := trace + name
+	g := m.groups[key]
+	if g == nil {
+		g = &group{span: span{TraceID: trace, SpanID: m.id(8, trace, name), Parent: parent, Name: name, Kind: kindInternal, Attributes: about}, begin: begin, end: end}
+		m.groups[key], m.order = g, append(m.order, key)
+	}
+	g.begin, g.end = min(g.begin, begin), max(g.end, end)
+	g.requests++
+	return g.SpanID
+}
+
+// rest are the spans that hold others, once all requests are known.
+func (m *maker) rest() []span {
+	out := make([]span, 0, len(m.order))
+	for _, key := range m.order {
+		g := m.groups[key]
+		g.Start, g.End = m.at(g.begin), m.at(g.end)
+		g.Attributes = append(slices.Clip(g.Attributes), number("inference_perf.requests", g.requests))
+		out = append(out, g.span)
+	}
+	return out
+}

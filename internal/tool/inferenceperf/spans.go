@@ -1,0 +1,67 @@
+package inferenceperf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	dialect "inferometer/internal/dialect/inferenceperf"
+	"inferometer/internal/record"
+	"inferometer/internal/report/otlp"
+	"inferometer/internal/run"
+)
+
+// SpansFile is where spans go that no collector is named for.
+const SpansFile = "otel_spans.jsonl"
+
+// export gives the requests out as spans. The reports are written before: a collector
+// that is not there costs none of them.
+func (t *tool) export(ctx context.Context, s otlp.Settings) error {
+	switch {
+	case s.Endpoint != "":
+		return t.exportTo(ctx, s, nil)
+	case t.action.Options.Dir == "":
+		return t.exportTo(ctx, s, t.env.Out)
+	}
+	return t.write(SpansFile, func(w io.Writer) error { return t.exportTo(ctx, s, w) })
+}
+
+func (t *tool) exportTo(ctx context.Context, s otlp.Settings, file io.Writer) error {
+	f, err := record.Open(filepath.Join(t.action.Plan.Output.Dir, run.RecordsFile))
+	if err != nil {
+		return fmt.Errorf("reading the records for the spans: %w", err)
+	}
+	defer f.Close()
+	o, target, header := &t.action.Options, &t.action.Plan.Target, f.Header()
+	e := otlp.New(ctx, s, otlp.Run{
+		Start: header.Start, Seed: header.Seed, Version: t.env.Version, Operation: operation(target.Endpoint), Provider: o.Server,
+		Model: target.Model, Servers: target.URLs,
+	}, &dialect.Options{ServerTokens: o.Lifecycle.ServerTokens, Tokenizer: o.TokenizerGiven, Faithful: o.Faithful}, file)
+	for err == nil {
+		var line record.Line
+		if line, err = f.Next(); err == nil && line.Request != nil {
+			e.Add(line.Request)
+		}
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, record.ErrTruncated) {
+		err = nil
+	}
+	sent, lost := e.Close()
+	if sent > 0 && s.Endpoint != "" {
+		fmt.Fprintf(t.env.Log, "INFO - %d OpenTelemetry spans exported\n", sent)
+	}
+	return errors.Join(err, lost)
+}
+
+// operation is what the conventions call the work of an endpoint.
+func operation(endpoint string) string {
+	switch endpoint {
+	case "completions":
+		return "text_completion"
+	case "embeddings":
+		return "embeddings"
+	}
+	return "chat"
+}

@@ -125,3 +125,42 @@ func TestRequestsCountTurns(t *testing.T) {
 		}
 	})
 }
+
+// A load of sessions takes so many of them and ends with the last turn of the last one,
+// though the source has more. The next stage goes on with those that follow.
+func TestSessions(t *testing.T) {
+	for name, s := range map[string]load.Stage{
+		"slots":       {InFlight: slots(2), MaxSlots: 2},
+		"many slots":  {InFlight: slots(50), MaxSlots: 50},
+		"rate":        {Arrivals: &every{gap: 10 * time.Millisecond}, InFlight: slots(0)},
+		"rate capped": {Arrivals: &every{gap: 10 * time.Millisecond}, InFlight: slots(2), MaxSlots: 2},
+		"at once":     {Arrivals: load.Intervals([]time.Duration{0}), InFlight: slots(0)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s.Sessions, s.Drain = 5, time.Second
+				c := &chats{left: 100, turns: 4, think: 50 * time.Millisecond, heard: make(chan string, 1000)}
+				b := newBench(100*time.Millisecond, 0)
+				b.cfg.Source, b.cfg.Decoder = c, parrot{}
+				b.cfg.Feeders = 3
+				b.Engine = New(b.cfg)
+				for stage := range 2 {
+					s.Index = stage
+					mark := b.run(t, s)
+					turns := map[string]int{}
+					for _, r := range b.keeper.recs {
+						turns[r.Session]++
+					}
+					if len(turns) != 5*(stage+1) || mark.Reason != "data" {
+						t.Errorf("stage %d: %d sessions so far, ended by %q", stage, len(turns), mark.Reason)
+					}
+					for session, n := range turns {
+						if n != 4 {
+							t.Errorf("stage %d: %s had %d turns in place of 4", stage, session, n)
+						}
+					}
+				}
+			})
+		})
+	}
+}

@@ -53,6 +53,9 @@ func New(cfg Config) *Engine {
 
 // mostPrompts is how many prompts a stage can send; -1: no number says.
 func mostPrompts(s load.Stage) int64 {
+	if s.Sessions > 0 {
+		return s.Sessions
+	}
 	if s.Requests == 0 || s.WarmupFor > 0 {
 		return -1
 	}
@@ -78,6 +81,7 @@ func (e *Engine) Run(ctx context.Context, s load.Stage, stop <-chan string) (rec
 	if s.Arrivals != nil {
 		feeders = 1
 	}
+	e.feed.final = s.Sessions > 0
 	st := newStage(e, s, ctx, e.feed.start(s.Index, feeders, mostPrompts(s)))
 	watched := make(chan struct{})
 	go func() {

@@ -32,6 +32,7 @@ type feeder struct {
 	dealt [][]prompt.Prompt // those of each queue that others took for it
 	turn  int               // the queue that the next prompt is for
 	left  int64             // prompts that the stage may still take
+	final bool              // the stage ends with the last of those
 	err   error
 
 	talks atomic.Int64 // conversations prepared or under way
@@ -144,6 +145,9 @@ func (f *feeder) take(ctx context.Context, queue int) (prompt.Prompt, error) {
 func (f *feeder) draw(ctx context.Context) (prompt.Prompt, error) {
 	switch {
 	case f.err != nil:
+		return prompt.Prompt{}, f.err
+	case f.left == 0 && f.final:
+		f.err = errSourceEnded
 		return prompt.Prompt{}, f.err
 	case f.left == 0:
 		return prompt.Prompt{}, errEnough

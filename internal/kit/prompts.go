@@ -23,7 +23,9 @@ type Prompts struct {
 	Source prompt.Source
 	// Templated: they are counted with the model's chat template around them.
 	Templated bool
-	Notes     []string // worth telling the user
+	// Sessions is how many the source has before it begins anew; 0: it does not say.
+	Sessions int
+	Notes    []string // worth telling the user
 }
 
 // Prompts makes the source of a plan's prompts. With the model's own tokenizer, prompts
@@ -54,6 +56,9 @@ func (k Kit) prompts(ctx context.Context, p *plan.Plan, found *tokensource.Found
 	out.Source, err = newSource(p.Data, found.Tokenizer, p.Seed)
 	if source, ok := out.Source.(prompt.Opener); ok && err == nil {
 		err = source.Open(ctx, k.use(p, found))
+	}
+	if s, ok := out.Source.(prompt.Finite); ok && err == nil {
+		out.Sessions = s.Sessions()
 	}
 	if m := &p.Data.Media; err == nil && (m.Image.Count != plan.Length{} || m.Video.Count != plan.Length{} || m.Audio.Count != plan.Length{}) {
 		out.Source = multimodal.New(out.Source, p.Data.Media, p.Seed)

@@ -28,6 +28,9 @@ type Stage struct {
 	// The measured part ends when one of these is reached; 0: no such limit.
 	For      time.Duration
 	Requests int64
+	// Sessions is how many prompts are taken from the data, each with the turns that
+	// follow it; the stage ends with the last of them. 0: no bound.
+	Sessions int64
 
 	Drain time.Duration // how long requests in flight may take after that
 }
@@ -47,6 +50,10 @@ func FromPlan(p *plan.Plan, i int) Stage {
 		Requests:       s.Requests,
 		Drain:          time.Duration(p.Drain),
 	}
+	if s.Arrival == plan.ArrivalSessions {
+		stage.ofSessions(s.Sessions)
+		return stage
+	}
 	if s.Concurrency > 0 {
 		to := s.Concurrency
 		if s.RampTo > 0 && s.Duration > 0 {
@@ -60,6 +67,19 @@ func FromPlan(p *plan.Plan, i int) Stage {
 	stage.MaxSlots = s.MaxInFlight
 	stage.Arrivals = arrivals(s, stageSeed(p.Seed, i))
 	return stage
+}
+
+// ofSessions makes it a load of whole sessions. Each holds a slot until it ends: where
+// only the slots bound them, it is a closed loop; else they arrive at a rate, or at once.
+func (stage *Stage) ofSessions(s plan.SessionLoad) {
+	stage.Sessions, stage.For = s.Count, time.Duration(s.Timeout)
+	stage.InFlight, stage.MaxSlots = func(time.Duration) int { return s.Concurrent }, s.Concurrent
+	switch {
+	case s.Rate > 0:
+		stage.Arrivals = Constant(Steady(s.Rate))
+	case s.Concurrent == 0:
+		stage.Arrivals = Intervals([]time.Duration{0})
+	}
 }
 
 func arrivals(s plan.Stage, seed uint64) Arrivals {

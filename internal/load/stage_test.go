@@ -102,3 +102,28 @@ func TestFromPlanOpenLoop(t *testing.T) {
 		}
 	}
 }
+
+func TestSessionsOfAPlan(t *testing.T) {
+	for name, tc := range map[string]struct {
+		load  plan.SessionLoad
+		slots int
+		due   time.Duration // of the second session; negative: whenever there is room
+	}{
+		"slots":        {plan.SessionLoad{Concurrent: 3, Count: 9}, 3, -1},
+		"rate":         {plan.SessionLoad{Rate: 4, Timeout: plan.Duration(time.Minute)}, 0, 250 * time.Millisecond},
+		"rate, capped": {plan.SessionLoad{Rate: 4, Concurrent: 5}, 5, 250 * time.Millisecond},
+		"all at once":  {plan.SessionLoad{}, 0, 0},
+	} {
+		p := plan.Default()
+		p.Stages = []plan.Stage{{Arrival: plan.ArrivalSessions, Sessions: tc.load}}
+		s := FromPlan(&p, 0)
+		due := time.Duration(-1)
+		if s.Arrivals != nil {
+			s.Arrivals.Next()
+			due, _ = s.Arrivals.Next()
+		}
+		if s.MaxSlots != tc.slots || s.InFlight(0) != tc.slots || due != tc.due || s.Sessions != tc.load.Count || s.For != time.Duration(tc.load.Timeout) {
+			t.Errorf("%s: the second is due at %v: %+v", name, due, s)
+		}
+	}
+}

@@ -86,6 +86,11 @@ func replaySpec() codec[Replay] {
 }
 
 func (c *checker) replay(p *Plan) {
+	for i := range p.Stages {
+		if s := p.Data.Source; p.Stages[i].Arrival == ArrivalSessions && s != SourceFile && s != SourceOtelTrace && s != SourceWekaTrace {
+			c.lacks(fmt.Sprintf("stages[%d].arrival", i), "data.source", "source: "+s+" has no sessions that come to an end", "set source to file, with session_id in its lines")
+		}
+	}
 	r := &p.Data.Replay
 	const at = "data.replay."
 	if s := p.Data.Source; s != SourceOtelTrace && s != SourceWekaTrace {

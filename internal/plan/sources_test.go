@@ -111,6 +111,8 @@ func TestSourceFaults(t *testing.T) {
 		{"saturation: {kind: cubic}", "saturation.kind: unknown value"},
 		{stage + "saturation: {kind: linear}", "finds the rates itself"},
 		{"stages: [{arrival: sessions, rate: 3}]", "stages[0].rate: contradicts a load of sessions"},
+		{"stages: [{arrival: sessions, sessions: {count: 2}}]", "stages[0].arrival: source: synthetic has no sessions that come to an end"},
+		{"data: {file: f}\nstages: [{arrival: sessions}]", ""},
 		{"stages: [{rate: 3, duration: 1s, sessions: {count: 1}}]", "stages[0].sessions: belong to arrival: sessions"},
 	} {
 		_, err := Load("p.yaml", []byte(c.text))

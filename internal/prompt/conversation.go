@@ -33,6 +33,13 @@ type Answer struct {
 	Failed bool   // there is none, or only a part
 }
 
+// Finite is a Source that begins anew after so many prompts, each the first turn of a
+// session.
+type Finite interface {
+	// Sessions is how many there are; it is known once the source is open.
+	Sessions() int
+}
+
 // Scheduler is a Source whose prompts come with the moments at which they are due.
 type Scheduler interface {
 	// Schedule has one moment for each prompt in the order of Next, counted from

@@ -39,7 +39,8 @@ func FoldOptions(p *plan.Plan) metric.Options {
 		opts.Models = append(opts.Models, a.Name)
 	}
 	for i := range p.Stages {
-		opts.Closed = append(opts.Closed, p.Stages[i].Concurrency > 0)
+		s := &p.Stages[i]
+		opts.Closed = append(opts.Closed, s.Concurrency > 0 || s.Sessions.Concurrent > 0 && s.Sessions.Rate == 0)
 	}
 	for len(p.Stages) > 0 && len(opts.Closed) < sweep.Most(p.Levels) { // levels are of one kind
 		opts.Closed = append(opts.Closed, opts.Closed[0])
@@ -210,6 +211,9 @@ func Load(s *plan.Stage) string {
 	if s.Arrival == plan.ArrivalTrace {
 		return "arrivals of a trace"
 	}
+	if s.Arrival == plan.ArrivalSessions {
+		return sessions(&s.Sessions)
+	}
 	text := plain(s.PerSecond())
 	if s.RampTo > 0 {
 		text += " to " + plain(s.RampTo)
@@ -223,6 +227,21 @@ func Load(s *plan.Stage) string {
 	}
 	if s.MaxInFlight > 0 {
 		text += fmt.Sprintf(", at most %d in flight", s.MaxInFlight)
+	}
+	return text
+}
+
+// sessions says in words what load of sessions a stage makes.
+func sessions(s *plan.SessionLoad) string {
+	text := "sessions"
+	if s.Rate > 0 {
+		text += " at " + plain(s.Rate) + "/s"
+	}
+	switch {
+	case s.Concurrent > 0:
+		text += fmt.Sprintf(", %d under way", s.Concurrent)
+	case s.Rate == 0:
+		text += ", all at once"
 	}
 	return text
 }

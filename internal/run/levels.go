@@ -157,6 +157,9 @@ func (r *run) runStage(ctx context.Context, i int, s plan.Stage) (record.StageMa
 	if s.Arrival == plan.ArrivalTrace {
 		work.Arrivals = load.Trace(r.schedule)
 	}
+	if s.Arrival == plan.ArrivalSessions && work.Sessions == 0 {
+		work.Sessions = int64(r.sessions)
+	}
 	if r.opt.Levels != nil {
 		r.opt.Levels.Begin(i, s)
 	}

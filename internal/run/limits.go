@@ -28,7 +28,7 @@ func checkLimits(p *plan.Plan, l limits) error {
 			n = max(n, int(math.Round(s.RampTo)))
 		}
 		if s.Concurrency == 0 {
-			n = s.MaxInFlight
+			n = max(s.MaxInFlight, s.Sessions.Concurrent)
 		}
 		conns := n
 		if p.Target.HTTP2 {

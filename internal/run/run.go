@@ -103,6 +103,7 @@ type run struct {
 
 	schedule  []time.Duration // of the prompts' own moments; nil: they have none
 	templated bool            // prompts are counted with the model's chat template
+	sessions  int             // of the data; 0: it does not say
 
 	counter interface{ Err() error } // a tokenizer that may fail on a text; nil: it cannot
 }
@@ -133,7 +134,7 @@ func (r *run) prepare(ctx context.Context) error {
 	for _, note := range prompts.Notes {
 		fmt.Fprintln(r.opt.Log, note)
 	}
-	r.templated = prompts.Templated
+	r.templated, r.sessions = prompts.Templated, prompts.Sessions
 	if err := r.takeSchedule(prompts.Source); err != nil {
 		return err
 	}
@@ -414,6 +415,9 @@ func (r *run) pause(ctx context.Context, gap time.Duration) (reason string) {
 func connectionsAhead(s plan.Stage) int {
 	if s.Concurrency > 0 {
 		return s.Concurrency
+	}
+	if s.Arrival == plan.ArrivalSessions && s.Sessions.Concurrent > 0 {
+		return s.Sessions.Concurrent
 	}
 	n := int(s.Rate/20) + 1
 	if s.MaxInFlight > 0 {

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -77,5 +78,50 @@ func TestRandomLengthsOfATrace(t *testing.T) {
 	}
 	if len(lengths) != 2 || lengths[[2]int{37, 4}] != 5 || lengths[[2]int{39, 9}] != 5 {
 		t.Errorf("lengths of prompts and answers: %v", lengths)
+	}
+}
+
+// A load of sessions holds the conversations of a file, each once and to its end.
+func TestSessionsOfAFile(t *testing.T) {
+	for name, load := range map[string]plan.SessionLoad{
+		"all":         {Concurrent: 2},
+		"all at once": {},
+		"some":        {Concurrent: 2, Count: 2},
+		"rate":        {Rate: 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, nil)
+			p := closedPlan(t, s.url, 0, 0)
+			p.Target.Endpoint = plan.EndpointChat
+			p.Tokenizer.Name = plan.TokenizerWords
+			p.Stages = []plan.Stage{{Arrival: plan.ArrivalSessions, Sessions: load}}
+			file := filepath.Join(t.TempDir(), "talks.jsonl")
+			text := `{"session_id": "a", "text": "one"}
+{"session_id": "b", "text": "one"}
+{"session_id": "a", "text": "two", "delay": 5}
+{"session_id": "c", "text": "one"}
+{"session_id": "a", "text": "three"}
+{"session_id": "b", "text": "two"}
+`
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p.Data = plan.Data{Source: plan.SourceFile, File: file, Output: fixedLength(3)}
+			mustRun(t, p)
+			turns := map[string]int{}
+			for _, r := range readKept(t, p.Output.Dir).recs {
+				if r.Failure != nil {
+					t.Fatalf("%+v", r.Failure)
+				}
+				turns[r.Session]++
+			}
+			want := map[string]int{"a": 3, "b": 2, "c": 1}
+			if load.Count > 0 {
+				delete(want, "c")
+			}
+			if !maps.Equal(turns, want) {
+				t.Errorf("turns of sessions: %v, want %v", turns, want)
+			}
+		})
 	}
 }

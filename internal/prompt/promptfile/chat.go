@@ -113,6 +113,9 @@ func (s *Source) converse(p *prompt.Prompt, rest []entry, round uint64) {
 	p.Rest = &conversation{source: s, rest: rest, said: slices.Clone(messages(p)), name: p.Session}
 }
 
+// Sessions implements prompt.Finite: conversations, and lines that belong to none.
+func (s *Source) Sessions() int { return len(s.chats) }
+
 // Schedule implements prompt.Scheduler: the file's own moments, counted from the
 // first.
 func (s *Source) Schedule() []time.Duration {

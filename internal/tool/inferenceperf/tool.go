@@ -53,16 +53,16 @@ type tool struct {
 // Run carries out a run. The outcome is nil where nothing was measured; an error beside
 // it says what could not be kept.
 func Run(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error) {
+	spans, wanted, err := otlp.FromEnv(env.Getenv)
+	if err != nil {
+		return nil, &PrepareError{err}
+	}
 	t := &tool{action: a, env: env}
 	done, err := t.directory()
 	if err != nil {
 		return nil, &PrepareError{err}
 	}
 	defer done()
-	spans, wanted, err := otlp.FromEnv(env.Getenv)
-	if err != nil {
-		return nil, &PrepareError{err}
-	}
 	s := stages{}
 	res, err := run.Run(ctx, a.Plan, run.Options{
 		Kit: t.gallery.through(withTokenizer(env, a), a.Plan.Target.Protocol), Version: env.Version,

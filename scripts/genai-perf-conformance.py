@@ -165,13 +165,23 @@ FIXED = [
 NEAR = 0.02
 
 
-def side_by_side(name: str, flags: list[str], tmp: Path) -> None:
+def side_by_side(name: str, flags: list[str]) -> None:
+    """Other work on the machine delays one of the two now and then, and a real difference is there every time: three tries."""
+    text = ""
+    for _ in range(3):
+        with tempfile.TemporaryDirectory() as tmp:
+            text = columns_apart(flags, Path(tmp))
+        if text == "":
+            break
+    check(f"(c) {name}: fixed latencies, every column within 2 %", text == "", text)
+
+
+def columns_apart(flags: list[str], tmp: Path) -> str:
     with Mock("--ttft", "600ms", "--itl", "150ms") as mock:
         theirs = profile([GENAI_PERF], flags, mock.url(flags), tmp / "theirs", 16, 5)
         ours = profile([INFEROMETER, "genai-perf"], flags, mock.url(flags), tmp / "ours", 16, 5)
     if "NVIDIA GenAI-Perf |" not in theirs.stdout or ours.returncode != 0:
-        check(f"(c) {name}", False, theirs.stdout[-2000:] + theirs.stderr[-2000:] + ours.stderr)
-        return
+        return theirs.stdout[-2000:] + theirs.stderr[-2000:] + ours.stderr
     want, got = (load("profile_export_genai_perf.json", tmp / d) for d in ("theirs", "ours"))
     lines = []
     for metric in want:
@@ -183,7 +193,7 @@ def side_by_side(name: str, flags: list[str], tmp: Path) -> None:
                 continue
             if b is None or abs(a - b) > NEAR * abs(a):
                 lines.append(f"  {metric} {key}: real {a}, ours {b}")
-    check(f"(c) {name}: fixed latencies, every column within 2 %", not lines, "\n".join(lines))
+    return "\n".join(lines)
 
 
 def chunk(**delta: str) -> bytes:
@@ -272,8 +282,7 @@ def main() -> None:
         list(pool.map(lambda c: case(*c), [c for c in CASES if not wanted or c[0] in wanted]))
     for name, flags in FIXED:  # times are compared here: one after the other
         if not wanted or f"fixed {name}" in wanted:
-            with tempfile.TemporaryDirectory() as tmp:
-                side_by_side(name, flags, Path(tmp))
+            side_by_side(name, flags)
     if not wanted or "differences" in wanted:
         with tempfile.TemporaryDirectory() as tmp:
             original_is_wrong(Path(tmp))

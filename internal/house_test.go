@@ -69,6 +69,7 @@ var house = []struct{ name, may string }{
 	{"prompt/random", "prompt plan lexicon azure"},
 	{"prompt/sharedprefix", "prompt plan lexicon"},
 	{"prompt/conversations", "prompt plan lexicon"},
+	{"prompt/oteltrace", "prompt plan sessionfilter"},
 	{"prompt/dataset", "prompt plan hub rows"},
 	{"prompt/*", "prompt plan chat jsonscan"},
 	{"lexicon", "prompt plan"},
@@ -115,6 +116,7 @@ var house = []struct{ name, may string }{
 	{"stat", ""},
 	{"screen", ""},
 	{"jmes", ""},
+	{"sessionfilter", ""},
 	{"jsonscan", ""},
 	{"nearest", ""},
 

@@ -18,6 +18,7 @@ import (
 	"inferometer/internal/prompt/conversations"
 	"inferometer/internal/prompt/dataset"
 	"inferometer/internal/prompt/mockdata"
+	"inferometer/internal/prompt/oteltrace"
 	"inferometer/internal/prompt/promptfile"
 	"inferometer/internal/prompt/random"
 	"inferometer/internal/prompt/sharedprefix"
@@ -134,6 +135,9 @@ func Default() Kit {
 			},
 			plan.SourceDataset: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 				return dataset.New(d, tok, seed, os.Getenv)
+			},
+			plan.SourceOtelTrace: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+				return oteltrace.New(d, tok, seed)
 			},
 			plan.SourceMock: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 				return mockdata.New(d, tok, seed), nil

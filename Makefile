@@ -12,7 +12,7 @@ export INFEROMETER_PROMETHEUS ?= $(CURDIR)/.peers/prometheus
 export INFEROMETER_S3 ?= $(CURDIR)/.peers/s3
 endif
 
-.PHONY: help build run test race fuzz cross vet bench bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf peers proto triton prometheus s3 clean
+.PHONY: help build run test race fuzz cross vet bench bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf peers deploy-check proto triton prometheus s3 clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -28,7 +28,7 @@ run: build ## measure the built-in mock and print the result
 test: vet race fuzz cross ## everything that CI checks
 
 vet: ## formatting and vet
-	@unformatted=$$(gofmt -l cmd internal bench); [ -z "$$unformatted" ] || { echo "not gofmt-clean: $$unformatted"; exit 1; }
+	@unformatted=$$(gofmt -l cmd internal bench deploy); [ -z "$$unformatted" ] || { echo "not gofmt-clean: $$unformatted"; exit 1; }
 	$(GO) vet ./...
 
 triton: ## install the real Triton server that tests start, under .peers
@@ -99,6 +99,9 @@ conformance-tokens: ## token ids of real vocabularies, compared with Hugging Fac
 bench-tokens: ## speed of tokenizing with every vocabulary, beside Hugging Face tokenizers
 	-scripts/token-peers.sh --no-truth
 	GO=$(GO) scripts/token-bench.sh
+
+deploy-check: ## the Helm chart, rendered by Helm itself and read as Kubernetes does
+	cd deploy/check && $(GO) test ./...
 
 proto: ## regenerate internal/kserve from Triton's protocol definitions
 	GO=$(GO) scripts/proto.sh

@@ -2,6 +2,7 @@ package triton
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"strconv"
 	"sync"
@@ -39,7 +40,8 @@ func newMemory(m *Model, t plan.Triton, runID string) (*memory, error) {
 	if t.SharedMemory == "" {
 		return nil, nil
 	}
-	s := &memory{prefix: runID}
+	// A server keeps the names of a client that died, so no two endpoints share any.
+	s := &memory{prefix: runID + "-" + rand.Text()[:8]}
 	for _, o := range m.Outputs {
 		if t.OutputMemory == 0 {
 			break
@@ -121,10 +123,9 @@ func (s *memory) close() error {
 	defer cancel()
 	for _, server := range s.servers {
 		for _, r := range s.regions {
-			// A server that is gone has forgotten them anyway.
-			if server.unregister(ctx, r.Name) != nil {
-				break
-			}
+			// A server that is gone has forgotten them anyway, and one that still uses a
+			// region keeps only that.
+			_ = server.unregister(ctx, r.Name)
 		}
 	}
 	s.regions, s.servers = nil, nil

@@ -51,6 +51,10 @@ func New(cfg Config) *Engine {
 	return &Engine{cfg: cfg, feed: &feeder{source: cfg.Source, endpoint: cfg.Endpoint}}
 }
 
+// slotsPerFeeder is how many slots one feeder serves at least. Few slots then take
+// their prompts from one queue, in the order of the source.
+const slotsPerFeeder = 64
+
 // mostPrompts is how many prompts a stage can send; -1: no number says.
 func mostPrompts(s load.Stage) int64 {
 	if s.Sessions > 0 {
@@ -77,7 +81,7 @@ func (e *Engine) Run(ctx context.Context, s load.Stage, stop <-chan string) (rec
 	// connections follow it, and its end would close them.
 	ctx, cut := context.WithCancelCause(ctx)
 	e.cuts = append(e.cuts, cut)
-	feeders := max(e.cfg.Feeders, 1)
+	feeders := max(min(e.cfg.Feeders, s.MaxSlots/slotsPerFeeder), 1)
 	if s.Arrivals != nil {
 		feeders = 1
 	}

@@ -21,7 +21,7 @@ func TestAStageSendsTheFirstPromptsOnce(t *testing.T) {
 		b.Engine = New(b.cfg)
 		for stage, want := range []int64{700, 1000} {
 			b.keeper.recs = nil
-			s := load.Stage{Index: stage, InFlight: slots(2), MaxSlots: 2, WarmupRequests: 50, Requests: want - 50, Drain: time.Second}
+			s := load.Stage{Index: stage, InFlight: slots(200), MaxSlots: 200, WarmupRequests: 50, Requests: want - 50, Drain: time.Second}
 			mark, err := b.Run(t.Context(), s, nil)
 			if err != nil || mark.Reason != "requests" {
 				t.Fatal(mark.Reason, err)

@@ -1,10 +1,6 @@
 package anthropic
 
 import (
-	"bytes"
-	"fmt"
-	"strconv"
-
 	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/answer"
 	"inferometer/internal/endpoint/sse"
@@ -103,17 +99,12 @@ func finishName(reason []byte) string {
 type streamed struct {
 	rec    *record.Record
 	event  event
-	events answer.Events
+	events answer.Reading
 	like   answer.Likeness
 
-	usage     usage
-	total     int  // output tokens as the end of the message has them; -1: not said
-	empty     int  // changes of a block without text
-	known     int  // events that are of the protocol
-	unknown   int  // events that are not
-	done      bool // the last event of a stream was seen
-	unclosed  bool // the last event is cut off
-	malformed string
+	usage usage
+	total int // output tokens as the end of the message has them; -1: not said
+	empty int // changes of a block without text
 }
 
 // stream reads an answer made of server-sent events.
@@ -125,20 +116,20 @@ func (d *Decoder) stream(rec *record.Record) {
 	scan.Reset(rec.Body)
 	var e sse.Event
 	for scan.Next(&e) {
-		if !st.repeat(&e) {
-			st.take(&e)
+		if !st.repeat(&e) && !st.events.Frame(&e) { // some gateways add [DONE]
+			st.takeEvent(&e)
 		}
 	}
 	rec.Events, rec.Text = st.events.List(), st.event.text
 	takeUsage(rec, st.usage)
 	tokens := st.events.Tokens
 	d.count.Stream(rec, answer.Stream{
-		Total: st.total, Tokens: tokens, Events: st.known > 0,
+		Total: st.total, Tokens: tokens, Events: st.events.Known > 0,
 		// A token without text, such as half a character, has an event too; the one that
 		// ends the answer has none.
 		OneEach: st.total == tokens || st.total == tokens+st.empty || rec.Finish == "stop" && st.total == tokens+st.empty+1,
 	})
-	st.judge()
+	st.events.Judge("message", rec.Finish != "" || st.events.Done, "a stop reason or message_stop")
 }
 
 // repeat takes an event that is like an earlier one but for its text, and reports
@@ -152,34 +143,8 @@ func (st *streamed) repeat(e *sse.Event) bool {
 	if st.event.text, ok = st.like.Append(st.event.text, e.Data); !ok {
 		return false
 	}
-	st.known++
-	st.events.Add(e.End, st.like.Label, len(st.event.text)-before, 1)
+	st.events.Put(e, st.like.Label, len(st.event.text)-before, 1)
 	return true
-}
-
-// take takes any event.
-func (st *streamed) take(e *sse.Event) {
-	switch {
-	case string(e.Type) == "error":
-		st.known++
-		st.events.Add(e.End, record.Error, 0, 0)
-		st.events.Fail(record.StreamError, answer.Message(e.Data))
-	case !e.HasData:
-		label := record.Unknown
-		if e.Comment || e.Type != nil || e.ID != nil || e.Retry != nil {
-			label = record.Comment
-		} else {
-			st.unknown++
-		}
-		st.events.Add(e.End, label, 0, 0)
-	case len(e.Data) == 0:
-		st.events.Add(e.End, record.Empty, 0, 0)
-	case string(bytes.TrimSpace(e.Data)) == "[DONE]": // some gateways add it
-		st.done = true
-		st.events.Add(e.End, record.Done, 0, 0)
-	default:
-		st.takeEvent(e)
-	}
 }
 
 // takeEvent takes an event whose data should be JSON.
@@ -187,13 +152,7 @@ func (st *streamed) takeEvent(e *sse.Event) {
 	ev := &st.event
 	before := len(ev.text)
 	if err := ev.parse(e.Data); err != nil {
-		st.unknown++
-		st.events.Add(e.End, record.Unknown, 0, 0)
-		if e.Unterminated {
-			st.unclosed = true
-		} else if st.malformed == "" {
-			st.malformed = fmt.Sprintf("event %d, at byte %d of the answer, is not JSON: %v", st.events.Len(), e.Start, err)
-		}
+		st.events.Malformed(e, err)
 		return
 	}
 	if ev.kind == other {
@@ -205,17 +164,12 @@ func (st *streamed) takeEvent(e *sse.Event) {
 	case label == record.Error:
 		ev.text = ev.text[:before]
 		text = 0
-	case label == record.Unknown:
-		st.unknown++
 	case label.IsToken():
 		tokens = 1
 	case ev.kind == blockDelta && ev.blank:
 		st.empty++
 	}
-	if label != record.Unknown {
-		st.known++
-	}
-	st.done = st.done || ev.kind == messageStop
+	st.events.Done = st.events.Done || ev.kind == messageStop
 	st.usage.merge(ev.usage)
 	if ev.kind == messageDelta && ev.usage.output >= 0 {
 		st.total = ev.usage.output // that of the first event only says what was there so far
@@ -223,30 +177,8 @@ func (st *streamed) takeEvent(e *sse.Event) {
 	if ev.stop != nil {
 		st.rec.Finish = finishName(ev.stop)
 	}
-	st.events.Add(e.End, label, text, tokens)
-	if label == record.Error {
-		st.events.Fail(record.StreamError, answer.Message(e.Data))
-	}
+	st.events.Put(e, label, text, tokens)
 	if ev.learnable() && !e.Joined {
 		st.like.Learn(e.Data, ev.start, ev.end, label)
-	}
-}
-
-// judge finds the failures that show once the stream has ended. A stop reason or the
-// last event of a message closes a stream.
-func (st *streamed) judge() {
-	rec := st.rec
-	switch {
-	case rec.Failure != nil:
-	case st.malformed != "":
-		answer.Fail(rec, record.BadBody, rec.End, st.malformed)
-	case st.unclosed && !st.done:
-		answer.Fail(rec, record.Truncated, rec.End, "the answer ends in the middle of event "+strconv.Itoa(st.events.Len()))
-	case st.known == 0 && st.unknown > 0:
-		answer.Fail(rec, record.BadBody, rec.End, "the answer is neither JSON nor a stream of message events: "+answer.Message(rec.Body))
-	case st.known == 0:
-		answer.Fail(rec, record.BadBody, rec.End, "the stream holds no events")
-	case rec.Finish == "" && !st.done:
-		answer.Fail(rec, record.Truncated, rec.End, fmt.Sprintf("the stream ends after %d events without a stop reason or message_stop", st.events.Len()))
 	}
 }

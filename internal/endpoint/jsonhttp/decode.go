@@ -1,10 +1,6 @@
 package jsonhttp
 
 import (
-	"bytes"
-	"fmt"
-	"strconv"
-
 	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/answer"
 	"inferometer/internal/endpoint/sse"
@@ -258,17 +254,12 @@ func (p *piece) detail(key []byte) {
 
 // streamed is the state of decoding one stream of Text Generation Inference.
 type streamed struct {
-	rec       *record.Record
-	piece     piece
-	events    answer.Events
-	empty     int // tokens without text
-	known     int // events of the protocol
-	unknown   int
-	total     int
-	input     int
-	done      bool
-	unclosed  bool
-	malformed string
+	rec    *record.Record
+	piece  piece
+	events answer.Reading
+	empty  int // tokens without text
+	total  int
+	input  int
 }
 
 // stream reads an answer made of server-sent events.
@@ -280,40 +271,18 @@ func (d *Decoder) stream(rec *record.Record) {
 	scan.Reset(rec.Body)
 	var e sse.Event
 	for scan.Next(&e) {
-		st.take(&e)
+		if !st.events.Frame(&e) {
+			st.takePiece(&e)
+		}
 	}
 	rec.Events, rec.Text = st.events.List(), st.piece.text
 	takeInput(rec, st.input)
 	tokens := st.events.Tokens
 	d.count.Stream(rec, answer.Stream{
-		Total: st.total, Tokens: tokens, Events: st.known > 0,
+		Total: st.total, Tokens: tokens, Events: st.events.Known > 0,
 		OneEach: st.total == tokens || st.total == tokens+st.empty,
 	})
-	st.judge()
-}
-
-func (st *streamed) take(e *sse.Event) {
-	switch {
-	case string(e.Type) == "error":
-		st.known++
-		st.events.Add(e.End, record.Error, 0, 0)
-		st.events.Fail(record.StreamError, answer.Message(e.Data))
-	case !e.HasData:
-		label := record.Unknown
-		if e.Comment || e.Type != nil || e.ID != nil || e.Retry != nil {
-			label = record.Comment
-		} else {
-			st.unknown++
-		}
-		st.events.Add(e.End, label, 0, 0)
-	case len(e.Data) == 0:
-		st.events.Add(e.End, record.Empty, 0, 0)
-	case string(bytes.TrimSpace(e.Data)) == "[DONE]":
-		st.done = true
-		st.events.Add(e.End, record.Done, 0, 0)
-	default:
-		st.takePiece(e)
-	}
+	st.events.Judge("token", st.events.Done, "the whole text") // which alone closes a stream
 }
 
 // takePiece takes an event whose data should be JSON.
@@ -321,13 +290,7 @@ func (st *streamed) takePiece(e *sse.Event) {
 	p := &st.piece
 	before := len(p.text)
 	if err := p.parse(e.Data); err != nil {
-		st.unknown++
-		st.events.Add(e.End, record.Unknown, 0, 0)
-		if e.Unterminated {
-			st.unclosed = true
-		} else if st.malformed == "" {
-			st.malformed = fmt.Sprintf("event %d, at byte %d of the answer, is not JSON: %v", st.events.Len(), e.Start, err)
-		}
+		st.events.Malformed(e, err)
 		return
 	}
 	label, tokens := record.Unknown, 0
@@ -343,13 +306,8 @@ func (st *streamed) takePiece(e *sse.Event) {
 	case p.done:
 		label = record.Finish
 	}
-	if label == record.Unknown {
-		st.unknown++
-	} else {
-		st.known++
-	}
 	if p.done {
-		st.done = true
+		st.events.Done = true
 		st.rec.Finish = finishName(p.finish)
 	}
 	if p.generated >= 0 {
@@ -358,27 +316,5 @@ func (st *streamed) takePiece(e *sse.Event) {
 	if p.input >= 0 {
 		st.input = p.input
 	}
-	st.events.Add(e.End, label, len(p.text)-before, tokens)
-	if label == record.Error {
-		st.events.Fail(record.StreamError, answer.Message(e.Data))
-	}
-}
-
-// judge finds the failures that show once the stream has ended. The whole text closes
-// a stream.
-func (st *streamed) judge() {
-	rec := st.rec
-	switch {
-	case rec.Failure != nil:
-	case st.malformed != "":
-		answer.Fail(rec, record.BadBody, rec.End, st.malformed)
-	case st.unclosed && !st.done:
-		answer.Fail(rec, record.Truncated, rec.End, "the answer ends in the middle of event "+strconv.Itoa(st.events.Len()))
-	case st.known == 0 && st.unknown > 0:
-		answer.Fail(rec, record.BadBody, rec.End, "the answer is neither JSON nor a stream of token events: "+answer.Message(rec.Body))
-	case st.known == 0:
-		answer.Fail(rec, record.BadBody, rec.End, "the stream holds no events")
-	case !st.done:
-		answer.Fail(rec, record.Truncated, rec.End, fmt.Sprintf("the stream ends after %d events without the whole text", st.events.Len()))
-	}
+	st.events.Put(e, label, len(p.text)-before, tokens)
 }

@@ -9,7 +9,7 @@ func (d *Decoder) countStream(st *streamed) {
 		Tokens:  st.events.Tokens,
 		Sums:    st.counted == st.events.Tokens && !st.several,
 		OneEach: oneEach(st.usage.completion, st),
-		Events:  st.chunks > 0,
+		Events:  st.events.Known > 0,
 	})
 }
 

@@ -149,12 +149,7 @@ func millionRow() row {
 
 func (g growth) measure(ctx context.Context, b *bench) line {
 	var l line
-	small, err := b.costs(ctx, g.smallServer, g.small, g.head, b.reps)
-	if err != nil {
-		l.miss(nameOurs, err)
-		return l
-	}
-	large, err := b.costs(ctx, g.largeServer, g.large, g.head, g.reps)
+	small, large, err := g.costs(ctx, b)
 	if err != nil {
 		l.miss(nameOurs, err)
 		return l
@@ -180,28 +175,48 @@ type cost struct {
 	perRequest time.Duration
 }
 
-// costs measures CPU per request, less what a run of the first head requests takes.
-func (b *bench) costs(ctx context.Context, spec serverSpec, o openLoop, head int64, reps int) ([]cost, error) {
-	s, err := b.startServer(ctx, spec)
+// costs measures both sizes in turns: what the machine does meanwhile, it does to both.
+func (g growth) costs(ctx context.Context, b *bench) (small, large []cost, err error) {
+	few, err := b.startServer(ctx, g.smallServer)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	defer s.stop()
+	defer few.stop()
+	many, err := b.startServer(ctx, g.largeServer)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer many.stop()
+	for i := range b.reps {
+		c, err := b.cost(ctx, few, g.small, g.head)
+		if err != nil {
+			return nil, nil, err
+		}
+		small = append(small, c)
+		if i >= g.reps {
+			continue
+		}
+		if c, err = b.cost(ctx, many, g.large, g.head); err != nil {
+			return nil, nil, err
+		}
+		large = append(large, c)
+	}
+	return small, large, nil
+}
+
+// cost measures CPU per request, less what a run of the first head requests takes.
+func (b *bench) cost(ctx context.Context, s *server, o openLoop, head int64) (cost, error) {
 	first := o
 	first.requests = head
-	var out []cost
-	for range reps {
-		startup, err := b.cpuOf(ctx, s, first)
-		if err != nil {
-			return nil, err
-		}
-		a, err := b.open(ctx, s, o)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, cost{attempt: a, startup: startup, perRequest: (a.child.cpu() - startup) / time.Duration(o.requests-head)})
+	startup, err := b.cpuOf(ctx, s, first)
+	if err != nil {
+		return cost{}, err
 	}
-	return out, nil
+	a, err := b.open(ctx, s, o)
+	if err != nil {
+		return cost{}, err
+	}
+	return cost{attempt: a, startup: startup, perRequest: (a.child.cpu() - startup) / time.Duration(o.requests-head)}, nil
 }
 
 // cpuOf is the CPU time of a run, from start to exit.

@@ -19,9 +19,9 @@ import (
 	"inferometer/internal/run"
 )
 
-// gcPercent lets the heap grow to seven times what is alive: a client's heap is
-// small, and collecting it more often would take time from the measurement.
-const gcPercent = 600
+// gcPercent lets the heap grow to four and a half times what is alive: a client's heap
+// is small, and collecting it more often would take time from the measurement.
+const gcPercent = 350
 
 func runCommand(env Env, args []string) int {
 	action, err := native.Run(args, os.ReadFile)

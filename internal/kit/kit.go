@@ -56,97 +56,94 @@ type SourceFactory func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.
 // Default is everything that is built in.
 func Default() Kit {
 	return Kit{
-		Endpoints: map[string]EndpointFactory{
-			plan.ProtocolOpenAI: func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) { return openai.New(t, o) },
-			plan.ProtocolAnthropic: func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) {
-				e, err := anthropic.New(t, o)
-				if err != nil {
-					return nil, err
-				}
-				return e, nil
-			},
-			plan.ProtocolHTTP: func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) {
-				e, err := jsonhttp.New(t, o)
-				if err != nil {
-					return nil, err
-				}
-				return e, nil
-			},
-			plan.ProtocolTFServing: func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) {
-				e, err := predict.NewTensorFlow(t, o)
-				if err != nil {
-					return nil, err
-				}
-				return e, nil
-			},
-			plan.ProtocolTorchServe: func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) {
-				e, err := predict.NewTorch(t, o)
-				if err != nil {
-					return nil, err
-				}
-				return e, nil
-			},
-			plan.ProtocolTriton: func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) {
-				e, err := triton.New(t, o)
-				if err != nil {
-					return nil, err
-				}
-				return e, nil
-			},
-		},
-		Decoders: map[string]DecoderFactory{
-			plan.ProtocolOpenAI: func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
-				return openai.NewDecoder(openai.Kind(t.Endpoint), tok, own)
-			},
-			plan.ProtocolAnthropic: func(_ plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
-				return anthropic.NewDecoder(tok, own)
-			},
-			plan.ProtocolHTTP: func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
-				return jsonhttp.NewDecoder(t.Endpoint, tok, own)
-			},
-			plan.ProtocolTFServing: func(plan.Target, prompt.Tokenizer, bool) endpoint.Decoder {
-				return predict.NewDecoder(true)
-			},
-			plan.ProtocolTorchServe: func(plan.Target, prompt.Tokenizer, bool) endpoint.Decoder {
-				return predict.NewDecoder(false)
-			},
-			plan.ProtocolTriton: func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
-				return triton.NewDecoder(t, tok, own)
-			},
-		},
-		Sources: map[string]SourceFactory{
-			plan.SourceSynthetic: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-				return synthetic.New(d, tok, seed)
-			},
-			plan.SourceFile: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-				return promptfile.New(d, tok, seed, os.ReadFile)
-			},
-			plan.SourceTensors: func(d plan.Data, _ prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-				return tensordata.New(d, seed)
-			},
-			plan.SourceRandom: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-				return random.New(d, tok, seed, os.ReadFile)
-			},
-			plan.SourceSharedPrefix: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-				return sharedprefix.New(d, tok, seed)
-			},
-			plan.SourceConversationReplay: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-				return conversations.New(d, tok, seed)
-			},
-			plan.SourceDataset: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-				return dataset.New(d, tok, seed, os.Getenv)
-			},
-			plan.SourceOtelTrace: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-				return oteltrace.New(d, tok, seed)
-			},
-			plan.SourceMock: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-				return mockdata.New(d, tok, seed), nil
-			},
-		},
+		Endpoints:  endpoints(),
+		Decoders:   decoders(),
+		Sources:    sources(),
 		Probes:     probes(),
 		Pages:      newPage,
 		Archives:   newArchive,
 		Tokenizers: tokensource.Finder{Env: os.Getenv}.Find,
+	}
+}
+
+// endpoints are the ways to ask a server, by protocol.
+func endpoints() map[string]EndpointFactory {
+	return map[string]EndpointFactory{
+		plan.ProtocolOpenAI:     factory(openai.New),
+		plan.ProtocolAnthropic:  factory(anthropic.New),
+		plan.ProtocolHTTP:       factory(jsonhttp.New),
+		plan.ProtocolTFServing:  factory(predict.NewTensorFlow),
+		plan.ProtocolTorchServe: factory(predict.NewTorch),
+		plan.ProtocolTriton:     factory(triton.New),
+	}
+}
+
+// factory makes an Endpoint with the constructor of a concrete one. What fails is nil
+// itself: a nil pointer in an interface is not.
+func factory[E endpoint.Endpoint](construct func(plan.Target, endpoint.Options) (E, error)) EndpointFactory {
+	return func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) {
+		e, err := construct(t, o)
+		if err != nil {
+			return nil, err
+		}
+		return e, nil
+	}
+}
+
+// decoders read the answers, by protocol.
+func decoders() map[string]DecoderFactory {
+	return map[string]DecoderFactory{
+		plan.ProtocolOpenAI: func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
+			return openai.NewDecoder(openai.Kind(t.Endpoint), tok, own)
+		},
+		plan.ProtocolAnthropic: func(_ plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
+			return anthropic.NewDecoder(tok, own)
+		},
+		plan.ProtocolHTTP: func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
+			return jsonhttp.NewDecoder(t.Endpoint, tok, own)
+		},
+		plan.ProtocolTFServing: func(plan.Target, prompt.Tokenizer, bool) endpoint.Decoder {
+			return predict.NewDecoder(true)
+		},
+		plan.ProtocolTorchServe: func(plan.Target, prompt.Tokenizer, bool) endpoint.Decoder {
+			return predict.NewDecoder(false)
+		},
+		plan.ProtocolTriton: func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
+			return triton.NewDecoder(t, tok, own)
+		},
+	}
+}
+
+// sources are where prompts come from, by the name that a plan has for them.
+func sources() map[string]SourceFactory {
+	return map[string]SourceFactory{
+		plan.SourceSynthetic: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+			return synthetic.New(d, tok, seed)
+		},
+		plan.SourceFile: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+			return promptfile.New(d, tok, seed, os.ReadFile)
+		},
+		plan.SourceTensors: func(d plan.Data, _ prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+			return tensordata.New(d, seed)
+		},
+		plan.SourceRandom: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+			return random.New(d, tok, seed, os.ReadFile)
+		},
+		plan.SourceSharedPrefix: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+			return sharedprefix.New(d, tok, seed)
+		},
+		plan.SourceConversationReplay: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+			return conversations.New(d, tok, seed)
+		},
+		plan.SourceDataset: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+			return dataset.New(d, tok, seed, os.Getenv)
+		},
+		plan.SourceOtelTrace: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+			return oteltrace.New(d, tok, seed)
+		},
+		plan.SourceMock: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+			return mockdata.New(d, tok, seed), nil
+		},
 	}
 }
 

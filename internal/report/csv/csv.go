@@ -1,6 +1,7 @@
 // Package csvreport writes a result as summary.csv: one row for each stage,
 // window and metric, for spreadsheets and data frames. Where there are several
-// targets, each has rows of its own, with its URL in place of the window.
+// targets, each has rows of its own, with its URL in place of the window; what the
+// metrics of the servers say has its source there.
 //
 // Every number is a plain decimal that any parser reads: no thousands
 // separators, no exponent, no unit inside the cell. A cell is empty where the
@@ -79,6 +80,9 @@ func Write(w io.Writer, r *result.Result) error {
 			}
 		}
 		if err := t.serverRows(s); err != nil {
+			return err
+		}
+		if err := t.serviceRows(s); err != nil {
 			return err
 		}
 	}

@@ -12,7 +12,7 @@ export INFEROMETER_PROMETHEUS ?= $(CURDIR)/.peers/prometheus
 export INFEROMETER_S3 ?= $(CURDIR)/.peers/s3
 endif
 
-.PHONY: help build run test race fuzz cross vet bench bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf peers deploy-check proto triton prometheus s3 clean
+.PHONY: help build run test servers race fuzz cross vet bench bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf peers deploy-check proto triton prometheus s3 clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -30,7 +30,9 @@ OUTSIDE := $(addprefix ./internal/,endpoint/sse exchange plan record frontend/na
 # The program is compiled for one platform of each other system; for the rest, the packages that differ from
 # platform to platform. make cross compiles it for all of them, which takes minutes from a cold cache.
 NATIVE := $(addprefix ./internal/,netclock load health hub mock tensor/shm)
-test: vet race ## everything that CI checks
+test: ## everything that CI checks
+	@$(MAKE) --no-print-directory -j4 vet servers
+	@$(MAKE) --no-print-directory race
 	@$(MAKE) --no-print-directory cross PLATFORMS="darwin/arm64 windows/amd64"
 	@for p in linux/arm64 darwin/amd64 windows/arm64; do echo "build $$p, what differs"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build $(NATIVE) || exit 1; done
 	@$(MAKE) --no-print-directory fuzz FUZZ="$(OUTSIDE)"
@@ -48,7 +50,9 @@ prometheus: ## fetch the real Prometheus server that tests start, under .peers
 s3: ## install the real S3 server that tests start, under .peers
 	@if [ -n "$$INFEROMETER_S3" ]; then S3_DIR="$$INFEROMETER_S3" scripts/s3.sh; fi
 
-race: triton prometheus s3 ## all tests, under the race detector
+servers: triton prometheus s3 ## install all real servers that tests start
+
+race: servers ## all tests, under the race detector
 	CGO_ENABLED=1 $(GO) test -race -timeout 10m ./...
 
 # A number of inputs rather than a time: the time can run out inside one, which go test calls a failure.

@@ -102,7 +102,7 @@ func help() string {
 	var b strings.Builder
 	b.WriteString("inferometer measures generative-AI inference servers.\n\nUsage: inferometer COMMAND …\n\n")
 	for _, c := range commands() {
-		fmt.Fprintf(&b, "  %-13s %s\n", c.name, c.summary)
+		fmt.Fprintf(&b, "  %-14s %s\n", c.name, c.summary)
 	}
 	b.WriteString("\nTry it with nothing else installed:   inferometer run\n" +
 		"Measure a server:                     inferometer run http://localhost:8000 --concurrency 8 --duration 30s\n" +

@@ -54,6 +54,13 @@ type Decoder interface {
 	Decode(rec *record.Record)
 }
 
+// Replier is a Decoder that can tell what an answer said as a chat has it, tool calls
+// and all. Only sessions that are played again ask for it.
+type Replier interface {
+	// Reply reads the answer of a decoded record.
+	Reply(rec *record.Record) prompt.Answer
+}
+
 // Warmer is an Endpoint that can open connections ahead of the first wave.
 type Warmer interface {
 	Warm(ctx context.Context, n int) error

@@ -101,14 +101,14 @@ func (f *feeder) fill(ctx context.Context, i int, primed func()) {
 			return
 		}
 		var call endpoint.Call
-		if p.Late == nil {
+		if p.Late == nil && p.Play == nil {
 			call, err = f.endpoint.Prepare(&p)
 		}
 		if err != nil {
 			f.fail(fmt.Errorf("preparing request %d: %w", p.Seq, err))
 			return
 		}
-		if p.Rest != nil {
+		if goesOn(&p) {
 			f.talks.Add(1)
 		}
 		select {
@@ -120,6 +120,9 @@ func (f *feeder) fill(ctx context.Context, i int, primed func()) {
 		}
 	}
 }
+
+// goesOn reports whether more requests may follow a prompt.
+func goesOn(p *prompt.Prompt) bool { return p.Rest != nil || p.Play != nil }
 
 // errEnough: the stage needs no more prompts.
 var errEnough = errors.New("the stage needs no more prompts")
@@ -180,7 +183,7 @@ func (f *feeder) number(p *prompt.Prompt) {
 }
 
 func (f *feeder) giveBack(j job) {
-	if j.prompt.Rest != nil {
+	if goesOn(&j.prompt) {
 		f.talks.Add(-1)
 	}
 	f.putBack(j.prompt)

@@ -209,8 +209,12 @@ func (st *stage) measuredFor() time.Duration {
 
 // carry carries out a job in slot i, and the turns that follow its answer.
 func (st *stage) carry(i int, j job, ready time.Duration) {
-	if j.prompt.Rest != nil {
+	if goesOn(&j.prompt) {
 		defer st.endTalk()
+	}
+	if j.prompt.Play != nil {
+		newSession(st, i, j).play()
+		return
 	}
 	if j.prompt.Late != nil {
 		st.takeTurn(i, j)

@@ -31,6 +31,10 @@ type Late interface {
 type Answer struct {
 	Text   string // the visible part
 	Failed bool   // there is none, or only a part
+	// What only a recorded session asks for:
+	Empty     bool   // it has no content of any kind, not even an empty text
+	Reasoning string // what the model thought before Text
+	ToolCalls []ToolCall
 }
 
 // Finite is a Source that begins anew after so many prompts, each the first turn of a

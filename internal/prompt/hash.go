@@ -6,11 +6,15 @@ import "math/bits"
 // every machine.
 func HashText(text string) uint64 { return xxh64(text, 0) }
 
-// HashMessages is the hash of a chat: of every role and content in order.
+// HashMessages is the hash of a chat: of every role, content and tool call in order.
 func HashMessages(messages []Message) uint64 {
 	h := uint64(1)
-	for _, m := range messages {
+	for i := range messages {
+		m := &messages[i]
 		h = xxh64(m.Content, xxh64(m.Role, h))
+		for _, c := range m.ToolCalls {
+			h = xxh64(c.Arguments, xxh64(c.Name, h))
+		}
 	}
 	return h
 }

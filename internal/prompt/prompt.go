@@ -15,6 +15,11 @@ type Message struct {
 	// Parts hold the content piece by piece where there is more to it than text;
 	// Content is then all of its text. Nil: Content is all.
 	Parts []Part `json:"-"`
+	// ToolCalls are those of an assistant's message, ToolCallID is the one whose result
+	// a tool's message holds; Reasoning is what an assistant thought before Content.
+	ToolCalls  []ToolCall `json:"-"`
+	ToolCallID string     `json:"-"`
+	Reasoning  string     `json:"-"`
 }
 
 // Prompt is one request's content, in no protocol's shape.
@@ -33,6 +38,8 @@ type Prompt struct {
 	Turn     int          // its place there, from 0
 	Rest     Conversation // how the conversation goes on after its answer; nil: it does not
 	Late     Late         // what it says is known only when it is sent; else nil
+	Play     *Play        // in place of all but Seq and Session: a whole session to play; else nil
+	Tools    *Tools       // what the model may call; nil: nothing
 	// Inputs are tensors in place of text, for models that take no prompt; else nil.
 	Inputs   *tensor.Inputs
 	Sequence Sequence // what the request is a part of

@@ -33,6 +33,7 @@ type Line struct {
 	Edge    *Edge
 	Probe   *Probe
 	Figures *Figures
+	Session *SessionMark
 }
 
 // Reader reads a record file line by line. It takes zstd and plain JSON lines,
@@ -228,6 +229,10 @@ func (r *Reader) parse(text []byte) (Line, error) {
 		f := new(Figures)
 		err := json.Unmarshal(text, f)
 		return Line{Figures: f}, err
+	case kindSession:
+		m := new(SessionMark)
+		err := json.Unmarshal(text, m)
+		return Line{Session: m}, err
 	}
 	return Line{}, fmt.Errorf("unknown kind of line %q", kind)
 }

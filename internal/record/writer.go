@@ -18,6 +18,7 @@ const (
 	kindEdge    = "edge"
 	kindProbe   = "probe"
 	kindFigures = "figures"
+	kindSession = "session"
 )
 
 // window is how far back the compressor looks for repetitions: more costs memory
@@ -79,6 +80,9 @@ func (w *Writer) Probe(p Probe) error { return w.line(kindProbe, p) }
 
 // Figures writes what was said of a stretch of time.
 func (w *Writer) Figures(f Figures) error { return w.line(kindFigures, f) }
+
+// Session writes how a recorded session was played.
+func (w *Writer) Session(m SessionMark) error { return w.line(kindSession, m) }
 
 // line writes a value whose JSON form is a non-empty object.
 func (w *Writer) line(kind string, v any) error {

@@ -1,0 +1,235 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	"inferometer/internal/endpoint"
+	"inferometer/internal/prompt"
+	"inferometer/internal/record"
+)
+
+// SessionSink is a Sink that takes down how recorded sessions were played.
+type SessionSink interface {
+	Session(m record.SessionMark)
+}
+
+// session is a recorded session under way in one slot. Its calls go as soon as those that
+// they come after were answered and their waits are over, side by side where the record has
+// them so. A call that fails takes those that come after it along; the others go on.
+//
+// The fields belong to the goroutine of the slot: calls have one of their own and tell
+// how they ended through ended.
+type session struct {
+	st    *stage
+	slot  int
+	first job // what the slot was given: its slate is that of the first call
+	run   *prompt.Play
+
+	state  []callState
+	open   []int           // answers that each call still waits for
+	next   [][]int         // the calls that come after each
+	due    []time.Duration // end of the last answer that each call comes after
+	quoted []bool          // later calls send the answer to it
+	under  int             // calls under way
+	ended  chan ending
+	mark   record.SessionMark
+}
+
+// callState says how far a call has come.
+type callState uint8
+
+const (
+	callWaits callState = iota
+	callUnder
+	callDone
+	callFailed // or never sent
+)
+
+// ending is how a call ended.
+type ending struct {
+	call    int
+	at      time.Duration
+	cause   record.SessionCause // empty: it was answered
+	message string
+	sent    bool
+}
+
+func newSession(st *stage, slot int, j job) *session {
+	run := j.prompt.Play
+	calls := run.Graph.Calls
+	s := &session{
+		st: st, slot: slot, first: j, run: run,
+		state: make([]callState, len(calls)), open: make([]int, len(calls)), next: make([][]int, len(calls)),
+		due: make([]time.Duration, len(calls)), quoted: make([]bool, len(calls)), ended: make(chan ending),
+		mark: record.SessionMark{
+			Session: run.Name, Stage: st.load.Index, Begin: st.e.cfg.Now(), Calls: len(calls), Unsent: len(calls), Origin: run.Graph.Origin,
+		},
+	}
+	for i := range calls {
+		s.open[i] = len(calls[i].After)
+		s.due[i] = j.slate.due
+		for _, before := range calls[i].After {
+			s.next[before] = append(s.next[before], i)
+		}
+		for _, seg := range calls[i].Segments {
+			if seg.Kind == prompt.Output {
+				s.quoted[seg.From] = true
+			}
+		}
+		if calls[i].User {
+			s.mark.User = append(s.mark.User, i)
+			s.mark.UserIDs = append(s.mark.UserIDs, calls[i].ID)
+		}
+		if calls[i].Program {
+			s.mark.Program++
+		}
+	}
+	return s
+}
+
+// play carries out the session and tells how it went.
+func (s *session) play() {
+	var over <-chan time.Time
+	if s.run.Graph.Patience > 0 {
+		t := time.NewTimer(s.run.Graph.Patience)
+		defer t.Stop()
+		over = t.C
+	}
+	for i := range s.open {
+		if s.open[i] == 0 {
+			s.begin(i)
+		}
+	}
+	for s.under > 0 {
+		select {
+		case e := <-s.ended:
+			s.under--
+			s.settle(e)
+		case <-over:
+			s.giveUp()
+		}
+	}
+	s.mark.End = cmp.Or(s.mark.End, s.mark.Begin)
+	for _, i := range s.run.Repaired() {
+		s.mark.Repaired = append(s.mark.Repaired, s.run.Graph.Calls[i].ID)
+	}
+	if sink, ok := s.st.e.cfg.Sink.(SessionSink); ok {
+		sink.Session(s.mark)
+	}
+}
+
+// begin sets a call under way.
+func (s *session) begin(i int) {
+	s.state[i] = callUnder
+	s.under++
+	due := s.due[i] + s.run.Graph.Calls[i].Wait
+	// The slot was let through for one request, which is the first call of all.
+	let := i == 0
+	go func() { s.ended <- s.carry(i, due, let) }()
+}
+
+// settle notes how a call ended and begins those that it held up.
+func (s *session) settle(e ending) {
+	if e.sent {
+		s.mark.Unsent--
+		s.mark.End = max(s.mark.End, e.at)
+	}
+	if e.cause != "" {
+		s.fail(e.call, e.cause, e.message)
+		return
+	}
+	s.state[e.call] = callDone
+	for _, i := range s.next[e.call] {
+		s.open[i]--
+		s.due[i] = max(s.due[i], e.at)
+		if s.open[i] == 0 && s.state[i] == callWaits {
+			s.begin(i)
+		}
+	}
+}
+
+// fail ends a call and all that come after it. The first cause of a session stands: the
+// others follow from it.
+func (s *session) fail(i int, cause record.SessionCause, message string) {
+	s.state[i] = callFailed
+	if s.mark.Cause == "" {
+		s.mark.Cause, s.mark.Message = cause, message
+	}
+	for _, k := range s.next[i] {
+		if s.state[k] == callWaits {
+			s.fail(k, record.PredecessorFailed, "predecessor failed")
+		}
+	}
+}
+
+// giveUp fails the calls that have waited for answers too long.
+func (s *session) giveUp() {
+	for i := range s.state {
+		if s.state[i] == callWaits {
+			s.fail(i, record.WaitFailed, "predecessor wait failed: TimeoutError")
+		}
+	}
+}
+
+// carry waits for a call's moment and carries it out.
+func (s *session) carry(i int, due time.Duration, let bool) ending {
+	st := s.st
+	halted := ending{call: i, cause: record.SessionHalted, message: "the stage ended before the session did"}
+	p, err := s.run.Prompt(i)
+	if faulty := new(prompt.FaultyRecord); errors.As(err, &faulty) {
+		return ending{call: i, cause: record.RecordMalformed, message: err.Error()}
+	}
+	var call endpoint.Call
+	if err == nil {
+		if let {
+			p.Seq = s.first.prompt.Seq
+		} else {
+			st.e.feed.number(&p)
+		}
+		if p.Model == "" {
+			p.Model = s.first.prompt.Model
+		}
+		call, err = st.e.cfg.Endpoint.Prepare(&p)
+	}
+	if err != nil {
+		st.fail(fmt.Errorf("preparing call %d of session %q: %w", i+1, s.run.Name, err))
+		return halted
+	}
+	if !st.await(due) {
+		return halted
+	}
+	now, slate := st.e.cfg.Now(), s.first.slate
+	slate.due = due
+	if !let {
+		var ok bool
+		slate.held = 0
+		if slate.phase, ok = st.admit(now); !ok {
+			return halted
+		}
+		st.haltIfEnough()
+	}
+	rec := st.do(s.slot, job{prompt: p, call: call, slate: slate}, now)
+	return s.finish(i, rec)
+}
+
+// finish decodes an answer, hands it to the session and the record on.
+func (s *session) finish(i int, rec *record.Record) ending {
+	st := s.st
+	st.e.cfg.Decoder.Decode(rec)
+	rec.Decoded = true
+	e := ending{call: i, at: rec.End, sent: true}
+	if f := rec.Failure; f != nil {
+		e.cause, e.message = record.RequestFailed, string(f.Class)+": "+f.Message
+	} else {
+		answer := prompt.Answer{Text: visible(rec)}
+		if r, ok := st.e.cfg.Decoder.(endpoint.Replier); ok && !s.run.Graph.Recorded && s.quoted[i] {
+			answer = r.Reply(rec)
+		}
+		s.run.Answer(i, answer)
+	}
+	st.e.cfg.Sink.Put(rec)
+	return e
+}

@@ -1,0 +1,34 @@
+package prompt
+
+// ToolCall is a call of a tool that a model asked for.
+type ToolCall struct {
+	ID        string
+	Name      string // of the function
+	Arguments string // JSON as a text, as the model wrote it
+}
+
+// Tool is a function that a model may call.
+type Tool struct {
+	Name        string
+	Description string
+	Parameters  []byte // JSON schema of its arguments; nil: none
+}
+
+// Choice says how free a model is to call tools.
+type Choice uint8
+
+// The choices.
+const (
+	ChoiceOpen  Choice = iota // nothing is said: the model chooses
+	ChoiceNone                // no tool
+	ChoiceAny                 // some tool, whichever
+	ChoiceNamed               // the tool of that name
+)
+
+// Tools are what one request may call. An answer to it ends where the model ends it,
+// whatever the length asked for.
+type Tools struct {
+	List   []Tool
+	Choice Choice
+	Name   string // of ChoiceNamed
+}

@@ -91,6 +91,7 @@ func (b *builder) build() {
 	b.metrics(&p.Probes)
 	b.reports()
 	b.storage()
+	b.idle()
 	if len(b.faults) > 0 {
 		sortFaults(b.faults)
 		return

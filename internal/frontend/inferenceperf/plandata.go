@@ -97,7 +97,6 @@ func (b *builder) data() {
 		b.fault("data.use_chat_template", "belongs to type random", "leave it out")
 	}
 	b.adapters(d)
-	b.strays(kind, v)
 	switch kind {
 	case "mock":
 		d.Source, d.Output = plan.SourceMock, fixed(usualOutput)
@@ -111,21 +110,6 @@ func (b *builder) data() {
 		b.replay(kind, d, v.at(kind))
 	default:
 		b.dataset(kind, d, v)
-	}
-}
-
-// strays are sections of other types, which would be without effect.
-func (b *builder) strays(kind string, v *value) {
-	for _, name := range []string{"shared_prefix", "otel_trace_replay", "weka_trace_replay", "conversation_replay", "visionarena"} {
-		if name != kind && v.at(name) != nil {
-			b.note("data.%s has no effect: data.type is %s", name, kind)
-		}
-	}
-	if v.at("trace") != nil && kind != "random" {
-		b.note("data.trace has no effect: data.type is %s", kind)
-	}
-	if v.at("corpus_file_path") != nil && kind != "synthetic" {
-		b.note("data.corpus_file_path has no effect: data.type is %s", kind)
 	}
 }
 
@@ -337,6 +321,9 @@ func (b *builder) spot(at string, v *value) plan.Spot {
 	}
 	// A distribution of places is written with whole numbers, so only 0 and 1 can bound it.
 	d := b.spread(at, v)
+	if d.kind == plan.DistSkew && d.skew != 0 {
+		b.note("%s.skew has no effect: a place is drawn without one", at)
+	}
 	s := plan.Spot{Dist: d.kind, Mean: d.mean, Stddev: d.stddev, Min: min(d.least, 1), Max: min(d.most, 1)}
 	if !v.at("min").given() {
 		s.Min = 0

@@ -30,9 +30,6 @@ func (b *builder) load() {
 		v.put("num_workers", &value{kind: whole, scalar: int64(runtime.NumCPU())})
 	}
 	p.Drain = p.Target.Timeouts.Request // every request ends by itself
-	if v.at("request_retries").whole() > 0 {
-		b.note("load.request_retries has no effect: a request is sent once, and a failure is counted as one")
-	}
 	gap := v.at("interval").number()
 	if b.at("metrics.type").text() == "prometheus" && b.at("report.prometheus.per_stage").yes() {
 		gap = max(gap, b.at("metrics.prometheus.scrape_interval").number())
@@ -93,9 +90,6 @@ func (b *builder) stage(kind, at string, v *value) (plan.Stage, bool) {
 	}
 	switch kind {
 	case "concurrent":
-		if v.at("rate") != nil || v.at("duration") != nil {
-			b.note("%s: rate and duration have no effect: load.type is concurrent", at)
-		}
 		return plan.Stage{Concurrency: int(v.at("concurrency_level").whole()), Requests: v.at("num_requests").whole()}, true
 	case "trace_session_replay":
 		s := plan.SessionLoad{
@@ -137,9 +131,6 @@ func (b *builder) sweep(kind string, v *value, gap plan.Duration) {
 	if kind != "constant" && kind != "poisson" {
 		b.fault("load.sweep", "contradicts load.type "+kind, "use constant or poisson")
 		return
-	}
-	if len(b.at("load.stages").items()) > 0 {
-		b.note("load.stages have no effect: load.sweep makes the stages")
 	}
 	b.plan.Saturation = plan.Saturation{
 		Kind: v.at("type").text(), Requests: v.at("num_requests").whole(), Timeout: seconds(v.at("timeout").number()),

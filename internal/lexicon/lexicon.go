@@ -158,6 +158,25 @@ func (l *Lexicon) draw(dst []byte, rng *rand.Rand, n int) []byte {
 	return dst
 }
 
+// Append appends n words to a text: exactly n tokens more, the same ones after whichever
+// text, and at the beginning. false: the tokenizer has no such words, or the text ends in
+// something that they may grow together with; Extend measures what becomes of it then.
+func (l *Lexicon) Append(text []byte, rng *rand.Rand, n int) ([]byte, bool) {
+	last, _ := utf8.DecodeLastRune(text)
+	if !l.sure || len(text) > 0 && !unicode.IsLetter(last) {
+		return text, false
+	}
+	words := l.first
+	for range n {
+		if len(text) > 0 {
+			text = append(text, ' ')
+		}
+		text = append(text, words[rng.IntN(len(words))]...)
+		words = l.words
+	}
+	return text, true
+}
+
 // Tokenizer is what the lexicon's words are tokens of.
 func (l *Lexicon) Tokenizer() Tokenizer { return l.tok }
 

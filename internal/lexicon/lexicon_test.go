@@ -202,3 +202,50 @@ func TestReal(t *testing.T) {
 		})
 	}
 }
+
+// What Append draws has as many tokens as it says and leaves those before it alone,
+// wherever it stands.
+func TestAppend(t *testing.T) {
+	served := 0
+	for name, tok := range tokenizers(t) {
+		l, err := New(tok)
+		if err != nil {
+			t.Fatal(err)
+		}
+		draw := func(text []byte, seed uint64, n int) []byte {
+			out, ok := l.Append(text, rand.New(rand.NewPCG(seed, 1)), n)
+			if ok != l.sure {
+				t.Errorf("%s: drawn: %v, and the words are sure: %v", name, ok, l.sure)
+			}
+			return out
+		}
+		if _, ok := l.Append([]byte("no letter."), rand.New(rand.NewPCG(1, 1)), 3); ok {
+			t.Errorf("%s: words are put after what they may grow together with", name)
+		}
+		if !l.sure {
+			continue
+		}
+		served++
+		var text []byte
+		for i := range uint64(50) {
+			text = draw(text, i, 16)
+		}
+		if got := tok.Count(string(text)); got != 800 {
+			t.Errorf("%s: %d tokens in place of 800", name, got)
+		}
+		a, b := string(draw(nil, 7, 16)), string(draw([]byte("a"), 7, 16))
+		if !strings.HasSuffix(b, " "+a) || !strings.HasPrefix(a, string(draw(nil, 7, 5))) {
+			t.Errorf("%s: other words in another place: %q, %q", name, a, b)
+		}
+		e, ok := tok.(*token.Engine)
+		if !ok {
+			continue
+		}
+		if ids, part := e.Encode(string(text), false), e.Encode(string(draw(nil, 0, 16)), false); !slices.Equal(ids[:16], part) {
+			t.Errorf("%s: what follows changes the tokens before it", name)
+		}
+	}
+	if served < 10 {
+		t.Errorf("%d tokenizers have words that are one token everywhere", served)
+	}
+}

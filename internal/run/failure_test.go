@@ -35,14 +35,15 @@ var faults = []struct {
 	{mock.Fault{Kind: mock.Garbage}, record.BadBody, 200, "", nil},
 	{mock.Fault{Kind: mock.HTML}, record.BadBody, 200, "HTML", nil},
 	{mock.Fault{Kind: mock.SlowAccept}, record.NoFirstByte, 0, "no first byte in time", func(c *mock.Config, p *plan.Plan) {
-		c.SlowFor = 300 * time.Millisecond
-		p.Target.Timeouts.FirstByte = plan.Duration(50 * time.Millisecond)
+		c.SlowFor = time.Second
+		p.Target.Timeouts.FirstByte = plan.Duration(200 * time.Millisecond)
 	}},
 }
 
 // Each fault strikes half of the requests. Those have the class that it must have,
 // the others succeed, all are counted, and the run goes on to its end.
 func TestFailuresAreDataOfTheirClass(t *testing.T) {
+	t.Parallel()
 	for _, tt := range faults {
 		t.Run(string(tt.fault.Kind)+strconv.Itoa(tt.status), func(t *testing.T) {
 			const requests = 40
@@ -67,7 +68,7 @@ func TestFailuresAreDataOfTheirClass(t *testing.T) {
 					checkFailure(t, &rec, tt.class, tt.status, tt.words)
 				}
 				// The truth of a request does not tell what befell its connection.
-				if truth, ok := truths[n]; ok && tt.fault.Kind != mock.SlowAccept && (truth.Fault != "") != (rec.Failure != nil) {
+				if truth, ok := truths[n]; ok && tt.fault.Kind != mock.SlowAccept && (truth.Fault != "") != (rec.Failure != nil) && !wasQuiet(&rec, p) {
 					t.Errorf("request %d: the server's fault is %q, our failure %+v", n, truth.Fault, rec.Failure)
 				}
 				if tt.fault.Code == 503 && rec.Failure != nil && rec.RetryAfter != "1" {
@@ -89,6 +90,14 @@ func TestFailuresAreDataOfTheirClass(t *testing.T) {
 			}
 		})
 	}
+}
+
+// wasQuiet reports whether a request was rightly given up for a stall that nobody has made: on
+// a busy machine the server itself may be quiet for so long.
+func wasQuiet(rec *record.Record, p *plan.Plan) bool {
+	n := len(rec.Marks)
+	return rec.Failure != nil && rec.Failure.Class == record.Stalled && n > 0 &&
+		rec.Failure.At-rec.Marks[n-1].User >= time.Duration(p.Target.Timeouts.Stall)
 }
 
 // A connection that is reset as soon as it is there can be noticed while it is being
@@ -144,7 +153,7 @@ func reachable(t *testing.T, change func(c *mock.Config)) *server {
 			resp.Body.Close()
 		}
 		s.close()
-		if err == nil && time.Since(begin) < 100*time.Millisecond {
+		if err == nil && time.Since(begin) < 200*time.Millisecond {
 			return serve(t, with)
 		}
 	}
@@ -155,7 +164,7 @@ func reachable(t *testing.T, change func(c *mock.Config)) *server {
 func TestServerThatIsGoneMidway(t *testing.T) {
 	// Answers slow enough for the server to go before the last request does.
 	s := serve(t, func(c *mock.Config) { c.Latency.TTFT = 5 * time.Millisecond })
-	p := closedPlan(t, s.url, 2, 60)
+	p := closedPlan(t, s.url, 2, 1000)
 	o := options(t.Output())
 	o.Watch = func(progress func() Progress) {
 		go func() {
@@ -168,7 +177,7 @@ func TestServerThatIsGoneMidway(t *testing.T) {
 		t.Fatal(err)
 	}
 	st := res.Stages[0]
-	if st.Counts.Sent != 60 || st.Counts.OK < 10 || st.Counts.Failed == 0 {
+	if st.Counts.Sent != 1000 || st.Counts.OK < 10 || st.Counts.Failed == 0 {
 		t.Errorf("counts %+v", st.Counts)
 	}
 	seen := map[string]bool{}

@@ -8,18 +8,35 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"inferometer/internal/plan"
+	"inferometer/internal/result"
 	"inferometer/internal/sweep"
 )
 
 // windowPlan is a closed plan that is measured in short windows over levels.
-func windowPlan(t *testing.T, url string, list ...float64) *plan.Plan {
+func windowPlan(t *testing.T, url string, interval time.Duration, list ...float64) *plan.Plan {
 	p := closedPlan(t, url, 1, 0)
 	p.Stages = []plan.Stage{{Concurrency: 1}}
 	p.Levels = plan.Levels{List: list}
 	p.Measurement = plan.DefaultMeasurement()
-	p.Measurement.Interval = plan.Duration(100 * time.Millisecond)
+	p.Measurement.Interval = plan.Duration(interval)
 	p.Measurement.Stability = 1e5 // the machine is no matter here
 	return p
+}
+
+// inWindows measures with longer and longer windows until the machine gets requests done in
+// each of them. A window in which none was and none failed was too short for this machine:
+// it ends the level, and tells nothing about the measurement.
+func inWindows(t *testing.T, measure func(interval time.Duration) *result.Result) (*result.Result, time.Duration) {
+	t.Helper()
+	for interval := 100 * time.Millisecond; interval < soon; interval *= 4 {
+		res := measure(interval)
+		windows := res.Stages[len(res.Stages)-1].Level.Windows
+		if n := len(windows); n > 0 && windows[n-1].Requests+windows[n-1].Failed > 0 {
+			return res, interval
+		}
+	}
+	t.Fatal("no window was long enough for a request")
+	return nil, 0
 }
 
 // seen follows a run.
@@ -33,16 +50,26 @@ func (s *seen) Begin(_ int, st plan.Stage)              { s.begun = append(s.beg
 func (s *seen) Window(_, _ int, _ sweep.Window)         { s.passes++ }
 func (s *seen) End(_ int, _ plan.Stage, l *sweep.Level) { s.ended = append(s.ended, l) }
 
-func TestLevelsAreMeasuredInWindows(t *testing.T) {
-	s := serve(t, nil)
-	p := windowPlan(t, s.url, 1, 3)
+// runSeen runs a plan while somebody looks on.
+func runSeen(t *testing.T, p *plan.Plan, watch Observer, stop <-chan struct{}) *result.Result {
+	t.Helper()
 	o := options(t.Output())
-	watch := new(seen)
-	o.Levels = watch
+	o.Levels, o.Stop = watch, stop
 	res, err := Run(t.Context(), p, o)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return res
+}
+
+func TestLevelsAreMeasuredInWindows(t *testing.T) {
+	s := serve(t, nil)
+	var p *plan.Plan
+	var watch *seen
+	res, interval := inWindows(t, func(interval time.Duration) *result.Result {
+		p, watch = windowPlan(t, s.url, interval, 1, 3), new(seen)
+		return runSeen(t, p, watch, nil)
+	})
 	if len(res.Stages) != 2 || len(watch.begun) != 2 || watch.begun[1].Concurrency != 3 || watch.passes != 6 || len(watch.ended) != 2 {
 		t.Fatalf("%d stages, seen %+v", len(res.Stages), watch)
 	}
@@ -51,8 +78,8 @@ func TestLevelsAreMeasuredInWindows(t *testing.T) {
 		if l == nil || l.Ended != sweep.Stable || !l.Passed || l.Merged.Requests == 0 || st.Ended != sweep.Stable {
 			t.Fatalf("stage %d: %+v", i, l)
 		}
-		if got := l.Merged.End - l.Merged.Begin; got != 300*time.Millisecond {
-			t.Errorf("three windows of 100 ms took %v", got)
+		if got := l.Merged.End - l.Merged.Begin; got != 3*interval {
+			t.Errorf("three windows of %v took %v", interval, got)
 		}
 		sum := int64(0)
 		for _, w := range l.Windows {
@@ -95,16 +122,13 @@ func TestLevelsWithoutWindows(t *testing.T) {
 
 // A server that stops to answer ends the search, and what was measured stays.
 func TestServerDiesInTheSecondWindow(t *testing.T) {
-	s := serve(t, nil)
-	p := windowPlan(t, s.url, 2, 4)
-	p.Measurement.Interval = plan.Duration(150 * time.Millisecond)
-	p.Target.Timeouts.Connect = plan.Duration(time.Second)
-	o := options(t.Output())
-	o.Levels = dies{new(seen), s}
-	res, err := Run(t.Context(), p, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var p *plan.Plan
+	res, _ := inWindows(t, func(interval time.Duration) *result.Result {
+		s := serve(t, nil)
+		p = windowPlan(t, s.url, interval, 2, 4)
+		p.Target.Timeouts.Connect = plan.Duration(time.Second)
+		return runSeen(t, p, dies{new(seen), s}, nil)
+	})
 	l := res.Stages[0].Level
 	if len(res.Stages) != 1 || l.Ended != sweep.Empty || l.Passed || l.Windows[0].Requests == 0 {
 		t.Fatalf("%d stages, level %+v", len(res.Stages), l)
@@ -130,16 +154,13 @@ func (d dies) Window(i, trial int, w sweep.Window) {
 
 func TestStoppedInTheMiddleOfALevel(t *testing.T) {
 	s := serve(t, nil)
-	p := windowPlan(t, s.url, 2, 4)
-	p.Measurement.MaxTrials, p.Measurement.Stability = 1000, 0
-	stop := make(chan struct{})
-	o := options(t.Output())
-	o.Stop = stop
-	o.Levels = stops{new(seen), stop}
-	res, err := Run(t.Context(), p, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var p *plan.Plan
+	res, _ := inWindows(t, func(interval time.Duration) *result.Result {
+		p = windowPlan(t, s.url, interval, 2, 4)
+		p.Measurement.MaxTrials, p.Measurement.Stability = 1000, 0
+		stop := make(chan struct{})
+		return runSeen(t, p, stops{new(seen), stop}, stop)
+	})
 	l := res.Stages[0].Level
 	if !res.Interrupted || len(res.Stages) != 1 || l.Ended != "" || len(l.Windows) < 2 || l.Merged == nil {
 		t.Fatalf("interrupted %v, %d stages, level %+v", res.Interrupted, len(res.Stages), l)

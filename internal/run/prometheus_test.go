@@ -77,6 +77,7 @@ func checkService(t *testing.T, s *result.Service, requests float64) {
 }
 
 func TestPages(t *testing.T) {
+	t.Parallel()
 	a, b := serve(t, slow), serve(t, slow)
 	p := watched(t, a, b)
 	gpu := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -130,11 +131,13 @@ func TestPages(t *testing.T) {
 }
 
 func TestPrometheus(t *testing.T) {
+	t.Parallel()
 	a, b := serve(t, slow), serve(t, slow)
 	every := 250 * time.Millisecond
 	prometheus := promtest.Start(t, every, strings.TrimPrefix(a.url, "http://"), strings.TrimPrefix(b.url, "http://"))
 	p := watched(t, a, b)
 	p.Probes.Scrape = nil
+	p.Stages[1].Gap = plan.Duration(8 * every) // some scrapes see the end of the first stage, however late they are
 	p.Probes.Prometheus = plan.Prometheus{URL: prometheus.URL, Interval: plan.Duration(every), Filters: []string{"job='servers'"}}
 	res := mustRun(t, p)
 	for i, requests := range []float64{40, 80} {

@@ -20,6 +20,7 @@ import (
 
 // A report made from the records says to the last digit what the run itself said.
 func TestReportSaysWhatTheRunSaid(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name   string
 		server func(c *mock.Config)
@@ -89,6 +90,7 @@ func TestReportSaysWhatTheRunSaid(t *testing.T) {
 // A run that was killed leaves a record file that stops anywhere. As long as its
 // header is there, a report can be made, and says that the run did not end.
 func TestReportOfAKilledRun(t *testing.T) {
+	t.Parallel()
 	s := serve(t, nil)
 	p := closedPlan(t, s.url, 4, 200)
 	full := mustRun(t, p)

@@ -34,9 +34,9 @@ from inference_perf.utils import ReportFile
 
 # Keys of ours that the original does not have.
 ADDED = {"prompt_len", "stage_id", "session_id", "scheduled_time"}
-# Keys of the original's config that ours does not echo: a kind of data that is newer than
-# the schema here, and what a stage of one kind of load has no use for.
-LEFT_OUT = {"synthetic_agentic", "rate", "duration", "num_requests", "concurrency_level"}
+# Keys of the original's config that ours does not echo: what a stage of one kind of load
+# has no use for.
+LEFT_OUT = {"rate", "duration", "num_requests", "concurrency_level"}
 # Objects whose keys are data.
 FREE = {"by_label", "reports", "server_usage"}
 

@@ -137,6 +137,9 @@ const (
 func dataEffects() []effect {
 	return []effect{
 		{"data.type", lengths, "random", works},
+		{"data.type", "", "synthetic_agentic", refused},
+		{"data.synthetic_agentic", "", `{"num_sessions":3}`, refused},
+		{"data.synthetic_agentic", "", "null", met}, // a config that the original has written has it
 		{"data.path", "--data.type shareGPT", "p.json", works},
 		{"data.path", "", "p.json", warns},
 		{"data.path", random, "p.json", warns},

@@ -196,6 +196,10 @@ func (r *reader) readObject(f *form, n *yaml.Node, path string, was *value) *val
 			v.put(k.name, nil)
 			return
 		}
+		if k.refused != "" {
+			r.fault(node, sub, k.refused, "leave it out")
+			return
+		}
 		v.put(k.name, r.read(&k.form, node, sub, v.fields[k.name]))
 	})
 	return v
@@ -397,6 +401,9 @@ func (f *form) parse(n *yaml.Node) (any, error) {
 			if w == n.Value {
 				return w, nil
 			}
+		}
+		if why := f.refused[n.Value]; why != "" {
+			return nil, fmt.Errorf("%s is not to be had: %s", n.Value, why)
 		}
 		hint := ""
 		if near := nearest.Name(n.Value, f.words); near != "" {

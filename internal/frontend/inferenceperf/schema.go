@@ -21,6 +21,8 @@ type form struct {
 	kind  kind
 	name  string   // of a form that the documentation explains once
 	words []string // of a choice
+	// refused are words of a choice that are known and not to be had, and why.
+	refused map[string]string
 	item  *form    // of a list or mapping
 	keys  []key    // of an object
 	// least and most bound a number; over: least itself is too little.
@@ -40,6 +42,8 @@ type key struct {
 	// open: the key may be left out or null, and then there is none.
 	open   bool
 	secret bool // never shown
+	// refused says why the key is known and may be nothing but null, and what to use.
+	refused string
 	help   string
 }
 

@@ -38,7 +38,7 @@ func dataForm() form {
 		key{name: "format", form: words("AzurePublicDataset"), def: "AzurePublicDataset", help: "Its form."},
 	)
 	return section(
-		key{name: "type", form: words(dataTypes()...), def: "mock", help: "Where prompts come from."},
+		key{name: "type", form: dataType(), def: "mock", help: "Where prompts come from."},
 		key{name: "path", form: textForm, open: true, help: "Local file or directory of files of a data set; null: the hub."},
 		key{name: "corpus_file_path", form: textForm, open: true, help: "Text that `synthetic` prompts are taken from."},
 		distKey("input_distribution", "Length of prompts. Of `synthetic` and `random` it is needed; of data sets, `min` and `max` say which rows are taken."),
@@ -50,8 +50,19 @@ func dataForm() form {
 		key{name: "weka_trace_replay", form: wekaForm(), open: true, help: "Of `weka_trace_replay`."},
 		key{name: "conversation_replay", form: conversationForm(), open: true, help: "Of `conversation_replay`."},
 		key{name: "visionarena", form: visionForm(), open: true, help: "Of `visionarena`."},
+		key{name: "synthetic_agentic", form: freeForm, open: true, refused: noAgents, help: "Refused but for null: " + noAgents + "."},
 		key{name: "use_chat_template", form: booleanForm, def: false, help: "Of `random`: wrap the prompt in the chat template here; its length is that of the whole."},
 	)
+}
+
+// noAgents is why made-up sessions of agents are refused.
+const noAgents = "sessions of agents are not made up here, as their texts and tools are the original's own; replay recorded ones with otel_trace_replay, or take conversation_replay"
+
+// dataType is where prompts may come from.
+func dataType() form {
+	f := words(dataTypes()...)
+	f.refused = map[string]string{"synthetic_agentic": noAgents}
+	return f
 }
 
 func dataTypes() []string {

@@ -1,0 +1,144 @@
+package genaiperf
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// paths are where the endpoint types are on a server.
+func paths() map[string]string {
+	return map[string]string{
+		"chat": "v1/chat/completions", "completions": "v1/completions", "embeddings": "v1/embeddings",
+		"multimodal": "v1/chat/completions", "rankings": "v1/ranking", "nvclip": "v1/embeddings",
+		"image_retrieval": "v1/infer", "huggingface_generate": ".",
+	}
+}
+
+// endpoint settles what is asked of the server.
+func (b *builder) endpoint() {
+	s := &b.a.Settings
+	s.Endpoint = strings.TrimLeft(b.text("endpoint", ""), " /")
+	s.EndpointType = b.text("endpoint-type", "")
+	s.Backend = "tensorrtllm"
+	if b.text("backend", "") == "vllm" {
+		s.Backend = "vllm"
+	}
+	s.ServiceKind = b.text("service-kind", "")
+	b.outputFormat()
+	if s.ServiceKind == "" {
+		s.ServiceKind = "triton"
+		if s.EndpointType != "" && s.EndpointType != "kserve" {
+			s.ServiceKind = "openai"
+		}
+	}
+	switch s.ServiceKind {
+	case "triton":
+		b.triton()
+	case "openai":
+		b.openAI()
+	case "tensorrtllm_engine":
+		b.fault(b.as("service-kind"), "the engine inside this process cannot be measured: it needs Triton's in-process C API", "serve the model with Triton and use --service-kind triton --backend tensorrtllm")
+	case "dynamic_grpc":
+		b.fault(b.as("service-kind"), "methods of services that are not Triton's are not served", "use --service-kind triton, or the perf_analyzer of NVIDIA")
+	}
+}
+
+// outputFormat reads the flag of 24.03 that says shape, service and backend in one.
+func (b *builder) outputFormat() {
+	s := &b.a.Settings
+	format, ok := b.last("output-format")
+	if !ok {
+		return
+	}
+	want := "openai"
+	switch format.text[0] {
+	case "vllm":
+		s.Backend, want = "vllm", "triton"
+	case "trtllm":
+		s.Backend, want = "tensorrtllm", "triton"
+	case "openai_chat_completions":
+		s.EndpointType = "chat"
+	case "openai_completions":
+		s.EndpointType = "completions"
+	}
+	if s.ServiceKind == "" {
+		s.ServiceKind = "triton" // the default, also of this release
+	}
+	if s.ServiceKind != want {
+		b.fault("--output-format", fmt.Sprintf("%s is a format of --service-kind %s, not of %s", format.text[0], want, s.ServiceKind), "change one of the two")
+	}
+}
+
+func (b *builder) triton() {
+	s := &b.a.Settings
+	if s.EndpointType != "" && s.EndpointType != "kserve" {
+		b.fault(b.as("endpoint-type"), s.EndpointType+" is an endpoint of --service-kind openai", "leave one of the two out")
+	}
+	s.EndpointType = "kserve"
+	s.Endpoint = ""
+}
+
+// served are the endpoint types of OpenAI-like servers.
+func served() []string {
+	return []string{"chat", "completions", "embeddings", "multimodal", "rankings", "nvclip", "image_retrieval", "huggingface_generate", "generate", "template"}
+}
+
+// Plain reports whether answers have no text to count.
+func (s *Settings) Plain() bool {
+	return slices.Contains([]string{"embeddings", "rankings", "nvclip", "image_retrieval", "template"}, s.EndpointType)
+}
+
+// Pictures reports whether requests may hold images.
+func (s *Settings) Pictures() bool {
+	return slices.Contains([]string{"multimodal", "nvclip", "image_retrieval", "huggingface_generate"}, s.EndpointType)
+}
+
+func (b *builder) openAI() {
+	s := &b.a.Settings
+	if b.given("backend") {
+		b.fault("--backend", "belongs to --service-kind triton", "leave it out")
+	}
+	if s.EndpointType == "vision" {
+		s.EndpointType = "multimodal"
+	}
+	if s.EndpointType == "" { // the path says it
+		for _, kind := range served() {
+			if s.Endpoint == paths()[kind] {
+				s.EndpointType = kind
+				break
+			}
+		}
+	}
+	switch {
+	case s.Endpoint == "" && (s.EndpointType == "" || s.Release == Release2403):
+		b.fault("--service-kind openai", "needs --endpoint", "such as --endpoint v1/chat/completions or --endpoint v1/completions")
+		return
+	case s.EndpointType == "":
+		b.fault("--endpoint", fmt.Sprintf("what is at %q?", shorten(s.Endpoint)), "say it with --endpoint-type chat or completions")
+		return
+	case s.EndpointType == "tensorrtllm_engine":
+		b.fault(b.as("endpoint-type"), "the engine inside this process cannot be measured: it needs Triton's in-process C API", "serve the model with Triton and use --endpoint-type kserve --backend tensorrtllm")
+	case s.EndpointType == "dynamic_grpc":
+		b.fault(b.as("endpoint-type"), "methods of services that are not Triton's are not served", "use --endpoint-type kserve, or the perf_analyzer of NVIDIA")
+	case !slices.Contains(served(), s.EndpointType):
+		b.fault(b.as("endpoint-type"), s.EndpointType+" is not served", "one of "+strings.Join(append(served(), "kserve"), ", "))
+	}
+	switch {
+	case s.Endpoint != "":
+	case s.EndpointType == "generate":
+		if len(s.Models) > 0 {
+			s.Endpoint = "v2/models/" + s.Models[0] + "/generate"
+		}
+		if s.Streaming {
+			s.Endpoint += "_stream"
+		}
+	case s.EndpointType == "template":
+		b.fault("--endpoint-type template", "needs --endpoint: bodies are posted there", "tensors of a Triton model are measured by inferometer perf_analyzer --input-data")
+	default:
+		s.Endpoint = paths()[s.EndpointType]
+	}
+	if s.Streaming && s.Plain() {
+		b.fault("--streaming", s.EndpointType+" are never streamed", "leave it out")
+	}
+}

@@ -1,0 +1,78 @@
+package genaiperf
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// files settles where everything is written.
+func (b *builder) files() {
+	s := &b.a.Settings
+	s.ExportFile = b.text("export-file", "profile_export.json")
+	s.InputsFile = "inputs.json"
+	s.Plots = b.given("plots")
+	if b.given("checkpointing") {
+		s.Checkpoint = b.text("checkpoint-dir", "checkpoint")
+		if !b.sweeping {
+			b.note("--enable-checkpointing has no effect here: a single run has nothing to go on with")
+		}
+	}
+	if s.ExportFile == "" {
+		b.fault("--profile-export-file", "is empty", "")
+		return
+	}
+	if s.Release != ReleaseLast && !b.given("artifact-dir") {
+		// Early releases write into the working directory, or where the file's name says.
+		s.Dir, s.ExportFile = filepath.Dir(s.ExportFile), filepath.Base(s.ExportFile)
+		s.InputsFile = "llm_inputs.json"
+		return
+	}
+	if filepath.Base(s.ExportFile) != s.ExportFile {
+		b.fault("--profile-export-file", "is a name, not a path", "give the directory with --artifact-dir")
+		return
+	}
+	s.Artifacts = b.text("artifact-dir", "artifacts")
+	s.Dir = filepath.Join(s.Artifacts, s.Folder())
+}
+
+// Folder is the name of the directory of a run.
+func (s *Settings) Folder() string {
+	load := "concurrency" + strconv.Itoa(s.Concurrency)
+	switch {
+	case s.FixedSchedule:
+		load = "fixed_schedule"
+	case s.SessionConcurrency > 0:
+		load = "session_concurrency" + strconv.Itoa(s.SessionConcurrency)
+	case s.PayloadFile != "":
+		return s.name()
+	case s.Rate > 0:
+		load = "request_rate" + pythonFloat(s.Rate)
+	}
+	return s.name() + "-" + load
+}
+
+// name is the part of a directory's name that is the same under any load.
+func (s *Settings) name() string {
+	model := ""
+	if len(s.Models) > 0 {
+		model = strings.ReplaceAll(s.Models[0], "/", "_")
+	}
+	if len(s.Models) > 1 {
+		model += "_multi"
+	}
+	kind := s.EndpointType
+	if s.ServiceKind == "triton" {
+		kind = s.Backend
+	}
+	return strings.Join([]string{model, s.ServiceKind, kind}, "-")
+}
+
+// pythonFloat is a number as Python prints it: 2.0, not 2.
+func pythonFloat(f float64) string {
+	text := strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text
+}

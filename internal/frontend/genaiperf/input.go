@@ -1,0 +1,125 @@
+package genaiperf
+
+import (
+	"fmt"
+	"strings"
+)
+
+// input settles what prompts are made of.
+func (b *builder) input() {
+	s := &b.a.Settings
+	s.InputMean, s.InputStddev = b.whole("input-mean", 550), b.whole("input-stddev", 0)
+	s.OutputMean, s.OutputStddev = b.whole("output-mean", 0), b.whole("output-stddev", 0)
+	s.Deterministic = b.given("deterministic")
+	s.Prompts = b.whole("prompts", 100)
+	s.Seed = b.whole("seed", 0)
+	s.Prefixes, s.PrefixLength = b.whole("prefix-prompts", 0), b.whole("prefix-length", 100)
+	if s.Prefixes > 0 && s.PrefixLength == 0 {
+		b.fault("--prefix-prompt-length", "must be more than 0", "")
+	}
+	s.Batch = b.whole("batch-text", 1)
+	if s.Batch > 1 && s.EndpointType != "embeddings" && s.EndpointType != "rankings" && s.EndpointType != "nvclip" {
+		b.fault(b.as("batch-text"), "belongs to --endpoint-type embeddings, rankings or nvclip", "leave it out")
+	}
+	b.media()
+	if s.OutputStddev > 0 && s.OutputMean == 0 {
+		b.fault("--output-tokens-stddev", "has no mean to go with", "give --output-tokens-mean too")
+	}
+	if s.Release == Release2403 || b.given("expected-output") {
+		s.InWords = b.whole("expected-output", 150)
+		if !b.given("output-mean") {
+			s.OutputMean = s.InWords
+		}
+	}
+	if b.given("requested-output") {
+		s.OutputMean, s.Deterministic = b.whole("requested-output", 0), true
+		if !b.given("expected-output") {
+			s.InWords = s.OutputMean
+		}
+	}
+	if s.Plain() {
+		s.OutputMean, s.InWords = 0, 0
+	}
+	if s.Deterministic && s.ServiceKind == "openai" {
+		s.Deterministic = false
+		if b.given("deterministic") {
+			b.note("--output-tokens-mean-deterministic has no effect: OpenAI's protocol has no least number of tokens")
+		}
+	}
+	b.source()
+	b.fitting()
+}
+
+// fitting checks what some endpoints need of the data.
+func (b *builder) fitting() {
+	s := &b.a.Settings
+	if s.EndpointType == "image_retrieval" && s.ImageWidthMean == 0 && s.InputFile == "" {
+		b.fault("--endpoint-type image_retrieval", "there are no images", "give --image-width-mean and --image-height-mean, or --input-file")
+	}
+	if s.EndpointType != "template" {
+		return
+	}
+	for _, x := range b.used["extra"] {
+		name, file, _ := strings.Cut(x.text[0], ":")
+		if name != "payload_template" {
+			b.fault(x.as, "a template has no field but payload_template", "put others into the template")
+			continue
+		}
+		s.Template = file
+	}
+	if s.Template == "" {
+		b.fault("--endpoint-type template", "the template is missing", "give --extra-inputs payload_template:FILE")
+	}
+}
+
+// source settles where prompts come from.
+func (b *builder) source() {
+	s := &b.a.Settings
+	file := b.text("input-file", "")
+	data := b.text("dataset", "")
+	switch source := b.text("source", ""); source {
+	case "url", "dataset":
+		s.Dataset = data
+		if data == "" {
+			s.Dataset = datasets()[0]
+		}
+		if file != "" {
+			b.fault(b.as("input-file"), fmt.Sprintf("contradicts %s %s", b.as("source"), source), "give one of the two")
+		}
+	case "file":
+		s.InputFile = file
+		if s.InputFile == "" {
+			s.InputFile = "llm_inputs.json" // the original's default
+		}
+		if data != "" {
+			b.fault(b.as("dataset"), fmt.Sprintf("contradicts %s file", b.as("source")), "give one of the two")
+		}
+	case "synthetic":
+		if data != "" {
+			b.note("%s has no effect with %s synthetic", b.as("dataset"), b.as("source"))
+		}
+		if file != "" {
+			b.note("%s has no effect with %s synthetic", b.as("input-file"), b.as("source"))
+		}
+	default:
+		s.Dataset, s.InputFile = data, file
+		if data != "" && file != "" {
+			b.fault(b.as("input-file"), "contradicts "+b.as("dataset"), "give one of the two")
+		}
+	}
+	switch scheme, file, _ := strings.Cut(s.InputFile, ":"); scheme {
+	case "payload":
+		s.PayloadFile, s.InputFile = file, ""
+	case "synthetic": // what is made up where there is no file
+		s.InputFile = ""
+		if s.EndpointType != "rankings" || file != "queries,passages" {
+			b.fault(b.as("input-file"), "synthetic: belongs to --endpoint-type rankings, as synthetic:queries,passages", "leave it out for synthetic prompts")
+		}
+	}
+	if s.EndpointType == "rankings" && s.PayloadFile != "" {
+		b.fault(b.as("input-file"), "rankings have no payload files", "give a directory with queries.jsonl and passages.jsonl")
+	}
+	if s.Dataset != "" || s.InputFile != "" {
+		s.InWords = 0 // prompts of others are sent as they are
+	}
+}

@@ -1,0 +1,77 @@
+package genaiperf
+
+import (
+	"fmt"
+	"time"
+)
+
+// load settles how much is sent, and for how long.
+func (b *builder) load() {
+	s := &b.a.Settings
+	s.Concurrency = 1
+	switch {
+	case b.given("concurrency") && b.given("request-rate"):
+		b.fault("--request-rate", "contradicts --concurrency: there is one kind of load", "give one of the two")
+	case b.given("request-rate"):
+		s.Concurrency, s.Rate = 0, b.number("request-rate", 0)
+		if s.Rate == 0 {
+			b.fault("--request-rate", "must be more than 0", "")
+		}
+	default:
+		s.Concurrency = b.whole("concurrency", 1)
+	}
+	s.Stability = b.number("stability", 999)
+	s.Warmup = b.whole("warmup", 0)
+	interval := map[string]int{Release2403: 5000, Release2404: 10000}[s.Release]
+	switch {
+	case b.given("interval") && b.given("request-count"):
+		b.fault(b.as("request-count"), "contradicts "+b.as("interval")+": a measurement is timed or counted", "give one of the two")
+	case b.given("request-count"):
+		s.Requests = b.whole("request-count", 0)
+	case b.given("interval") || interval > 0:
+		s.Interval = time.Duration(b.whole("interval", interval)) * time.Millisecond
+	default:
+		s.Requests = max(10, 2*s.Concurrency)
+	}
+	if s.Requests > 0 && s.Requests < s.Concurrency {
+		b.fault(b.as("request-count"), fmt.Sprintf("%d requests cannot keep %d in flight", s.Requests, s.Concurrency), "ask for at least as many requests as --concurrency")
+	}
+}
+
+// sessions settles conversations and schedules.
+func (b *builder) sessions() {
+	s := &b.a.Settings
+	s.Sessions, s.SessionConcurrency = b.whole("sessions", 0), b.whole("session-concurrency", 0)
+	s.TurnsMean, s.TurnsStddev = b.number("session-turns-mean", 1), b.number("session-turns-stddev", 0)
+	s.TurnDelayMean, s.TurnDelayStddev = b.number("session-turn-delay-mean", 0), b.number("session-turn-delay-stddev", 0)
+	s.DelayRatio = b.number("session-delay-ratio", 1)
+	s.FixedSchedule = b.given("fixed-schedule")
+	loads := 0
+	for _, key := range []string{"concurrency", "request-rate", "fixed-schedule", "session-concurrency"} {
+		if b.given(key) {
+			loads++
+		}
+	}
+	switch {
+	case s.FixedSchedule && s.PayloadFile == "":
+		b.fault("--fixed-schedule", "needs a payload file", "give --input-file payload:FILE")
+	case s.SessionConcurrency > 0 && s.Sessions == 0 && s.PayloadFile == "":
+		b.fault("--session-concurrency", "needs sessions", "give --num-sessions or --input-file payload:FILE")
+	case s.Sessions > 0 && s.SessionConcurrency == 0:
+		b.fault("--num-sessions", "needs --session-concurrency", "how many are held at a time")
+	case s.Sessions > 0 && s.PayloadFile != "":
+		b.fault("--num-sessions", "contradicts a payload file, which has its own sessions", "give one of the two")
+	case (s.SessionConcurrency > 0 || s.FixedSchedule) && loads > 1 && !(b.given("concurrency") && b.given("request-rate")):
+		b.fault(b.as(map[bool]string{true: "fixed-schedule", false: "session-concurrency"}[s.FixedSchedule]), "contradicts another kind of load", "give one of --concurrency, --request-rate, --session-concurrency and --fixed-schedule")
+	case (s.SessionConcurrency > 0 || s.PayloadFile != "") && s.EndpointType != "chat" && s.EndpointType != "completions":
+		b.fault("--endpoint-type", "sessions and payload files belong to chat and completions", "")
+	case s.SessionConcurrency > 0 && s.EndpointType != "chat":
+		b.fault("--session-concurrency", "sessions belong to --endpoint-type chat", "")
+	}
+	if s.TurnsMean < 1 {
+		b.fault("--session-turns-mean", "must be at least 1", "")
+	}
+	if s.SessionConcurrency > 0 || s.FixedSchedule {
+		s.Concurrency, s.Rate, s.Requests, s.Interval = 0, 0, 0, 0
+	}
+}

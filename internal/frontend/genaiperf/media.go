@@ -1,0 +1,50 @@
+package genaiperf
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// media settles the images and the audio of requests.
+func (b *builder) media() {
+	s := &b.a.Settings
+	s.ImageWidthMean, s.ImageWidthStddev = b.whole("image-width-mean", 0), b.whole("image-width-stddev", 0)
+	s.ImageHeightMean, s.ImageHeightStddev = b.whole("image-height-mean", 0), b.whole("image-height-stddev", 0)
+	s.ImageFormat = b.text("image-format", "png")
+	s.BatchImage, s.BatchAudio = b.whole("batch-image", 1), b.whole("batch-audio", 1)
+	s.AudioLengthMean, s.AudioLengthStddev = b.number("audio-length-mean", 0), b.number("audio-length-stddev", 0)
+	s.AudioChannels = b.whole("audio-num-channels", 1)
+	s.AudioDepths, s.AudioRates = []int{16}, []float64{16}
+	if u, ok := b.last("audio-depths"); ok {
+		s.AudioDepths = nil
+		for _, text := range u.text {
+			n, err := strconv.Atoi(text)
+			if err != nil || !slices.Contains([]int{8, 16, 24, 32}, n) {
+				b.fault(u.as, fmt.Sprintf("%q is no depth of audio", shorten(text)), "8, 16, 24 or 32")
+			}
+			s.AudioDepths = append(s.AudioDepths, n)
+		}
+	}
+	if u, ok := b.last("audio-sample-rates"); ok {
+		s.AudioRates = nil
+		for _, text := range u.text {
+			v, err := strconv.ParseFloat(text, 64)
+			if err != nil || !(v >= 1 && v <= 1000) {
+				b.fault(u.as, fmt.Sprintf("%q is no sample rate in kHz", shorten(text)), "such as 16 or 44.1")
+			}
+			s.AudioRates = append(s.AudioRates, v)
+		}
+	}
+	if b.text("audio-format", "wav") != "wav" {
+		b.fault("--audio-format", "mp3 is not made", "use wav")
+	}
+	for _, key := range []string{"image-width-mean", "image-height-mean", "audio-length-mean"} {
+		if b.given(key) && (!s.Pictures() || key == "audio-length-mean" && s.EndpointType != "multimodal") {
+			b.fault(b.as(key), "belongs to --endpoint-type multimodal", "leave it out")
+		}
+	}
+	if (s.ImageWidthMean > 0) != (s.ImageHeightMean > 0) {
+		b.fault("--image-width-mean", "an image needs a width and a height", "give both, or none")
+	}
+}

@@ -110,6 +110,8 @@ func (o outcome) judge(t *testing.T) {
 		t.Fatal(o.err)
 	case o.pending != "":
 		t.Skipf("there is no %s", o.pending)
+	case o.code == exitRun && o.action.Plan.Saturation.On() && strings.Contains(o.out, "No rate was found that the server keeps up with"):
+		t.Skip("this machine is too busy to find out what the server can do")
 	case o.code != exitOK:
 		t.Fatalf("exit code %d\n%s%s", o.code, o.errs, o.out)
 	}

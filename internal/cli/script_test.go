@@ -175,7 +175,6 @@ func either(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// isjson FILE KEY… makes sure that a file, or stdout, is one JSON object with the keys.
 // unzstd FROM TO writes a compressed file out.
 func unzstd(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
@@ -192,6 +191,7 @@ func unzstd(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), text, 0o644))
 }
 
+// isjson FILE KEY… makes sure that a file, or stdout, is one JSON object with the keys.
 func isJSON(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: isjson FILE KEY…")
@@ -214,7 +214,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	size, err := strconv.ParseInt(args[1], 10, 64)
 	ts.Check(err)
-	for begin := time.Now(); time.Since(begin) < 30*time.Second; <-time.After(5 * time.Millisecond) {
+	for begin := time.Now(); time.Since(begin) < 2*time.Minute; <-time.After(5 * time.Millisecond) {
 		if info, err := os.Stat(ts.MkAbs(args[0])); err == nil && info.Size() >= size {
 			return
 		}

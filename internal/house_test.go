@@ -70,6 +70,7 @@ var house = []struct{ name, may string }{
 	{"prompt/sharedprefix", "prompt plan lexicon"},
 	{"prompt/conversations", "prompt plan lexicon"},
 	{"prompt/oteltrace", "prompt plan sessionfilter"},
+	{"prompt/wekatrace", "prompt plan lexicon sessionfilter hub rows"},
 	{"prompt/dataset", "prompt plan hub rows"},
 	{"prompt/*", "prompt plan chat jsonscan"},
 	{"lexicon", "prompt plan"},

@@ -1,0 +1,143 @@
+package wekatrace
+
+import (
+	"slices"
+
+	"inferometer/internal/prompt"
+)
+
+// piece is a run of tokens: the first n of those that a key stands for.
+type piece struct {
+	key uint64
+	n   int
+}
+
+// message is one message of a chat, as pieces of text to be.
+type message struct {
+	role   string
+	pieces []piece
+}
+
+const (
+	roleSystem    = "system"
+	roleUser      = "user"
+	roleAssistant = "assistant"
+)
+
+// history is a conversation as it grows and is rewound from call to call. A call's
+// messages are its blocks in order: those that it has in common with the call before stay
+// what they were, so that a server finds them in its cache; the next ones are the answer to
+// that call, as long as it was; the rest is the user's. Messages begin at blocks.
+type history struct {
+	size     int    // tokens of a block
+	scope    uint64 // of hashes
+	own      uint64 // of what has no hash
+	system   int    // tokens of tools and system prompt
+	messages []message
+	blocks   []int64 // whole ones of the call before
+	out      int     // tokens of its answer
+	turn     uint64
+}
+
+// next gives the messages of the next call.
+func (h *history) next(r *request) []message {
+	whole := min(*r.In/h.size, len(r.Hashes))
+	same := common(h.blocks, r.Hashes[:whole])
+	h.rewind(same * h.size)
+	fresh := h.pieces(r, same, whole)
+	room := (*r.In - same*h.size - 1) / h.size // blocks that leave the user something to say
+	take := func(blocks int) []piece {
+		n := max(min(blocks, room, whole-same), 0)
+		part := fresh[:n:n]
+		fresh = fresh[n:]
+		return part
+	}
+	if len(h.messages) == 0 {
+		h.add(roleSystem, take(ceil(h.system, h.size)))
+	} else if last := h.messages[len(h.messages)-1].role; last != roleSystem {
+		h.add(roleAssistant, take(ceil(h.out, h.size)))
+	}
+	h.add(roleUser, fresh)
+	h.endWithUser()
+	h.blocks, h.out = r.Hashes[:whole], *r.Out
+	h.turn++
+	return slices.Clone(h.messages)
+}
+
+// pieces are the tokens of a call from a block on.
+func (h *history) pieces(r *request, from, whole int) []piece {
+	out := make([]piece, 0, whole-from+1)
+	for _, hash := range r.Hashes[from:whole] {
+		out = append(out, piece{h.key(hash), h.size})
+	}
+	rest := *r.In - whole*h.size
+	switch {
+	case rest == 0:
+	case whole < len(r.Hashes): // the last block is not full, and has a hash
+		out = append(out, piece{h.key(r.Hashes[whole]), rest})
+	default:
+		out = append(out, piece{prompt.Mix(h.own + h.turn), rest})
+	}
+	return out
+}
+
+func (h *history) key(hash int64) uint64 { return prompt.Mix(h.scope ^ prompt.Mix(uint64(hash))) }
+
+// rewind keeps the first so many tokens. Messages are shared with earlier calls and are
+// cut, not changed.
+func (h *history) rewind(tokens int) {
+	kept := h.messages[:0:0]
+	for _, m := range h.messages {
+		n := 0
+		for n < len(m.pieces) && tokens >= m.pieces[n].n {
+			tokens -= m.pieces[n].n
+			n++
+		}
+		if n > 0 {
+			kept = append(kept, message{m.role, m.pieces[:n:n]})
+		}
+		if n < len(m.pieces) {
+			break
+		}
+	}
+	h.messages = kept
+}
+
+// add appends what someone says. Where the last message is of the same role, it goes on:
+// there are templates that want the roles in turns.
+func (h *history) add(role string, pieces []piece) {
+	if len(pieces) == 0 {
+		return
+	}
+	if last := len(h.messages) - 1; last >= 0 && h.messages[last].role == role {
+		h.messages[last].pieces = append(slices.Clip(h.messages[last].pieces), pieces...)
+		return
+	}
+	h.messages = append(h.messages, message{role, pieces})
+}
+
+// endWithUser gives the last block to the user where a call goes back to within an answer
+// or the system prompt and says no more.
+func (h *history) endWithUser() {
+	last := len(h.messages) - 1
+	m := h.messages[last]
+	if m.role == roleUser {
+		return
+	}
+	n := len(m.pieces) - 1
+	h.messages = h.messages[:last]
+	h.add(m.role, m.pieces[:n:n])
+	h.add(roleUser, m.pieces[n:])
+}
+
+func common(a, b []int64) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+func ceil(a, b int) int { return (a + b - 1) / b }

@@ -1,0 +1,329 @@
+package wekatrace
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+// trace is a recorded session as its file has it: no texts, but a hash for each block of
+// tokens. Fields that are nil were not given.
+type trace struct {
+	ID           string    `json:"id"`
+	BlockSize    int       `json:"block_size"`
+	Scope        string    `json:"hash_id_scope"`
+	ToolTokens   int       `json:"tool_tokens"`
+	SystemTokens int       `json:"system_tokens"`
+	Requests     []request `json:"requests"`
+}
+
+// request is a call of a model, or the calls of a subagent.
+type request struct {
+	T      *float64 `json:"t"` // seconds
+	Type   string   `json:"type"`
+	Model  string   `json:"model"`
+	In     *int     `json:"in"`
+	Out    *int     `json:"out"`
+	Hashes []int64  `json:"hash_ids"`
+	API    float64  `json:"api_time"`   // seconds until the answer was complete
+	Think  float64  `json:"think_time"` // seconds since the answer before
+
+	// Of a subagent:
+	Agent        string    `json:"agent_id"`
+	ToolTokens   int       `json:"tool_tokens"`
+	SystemTokens int       `json:"system_tokens"`
+	Requests     []request `json:"requests"`
+}
+
+// The types of requests.
+const (
+	typePlain    = "n"
+	typeStreamed = "s"
+	typeSubagent = "subagent"
+)
+
+// The scopes of hashes: a number means one text in its trace, or in all of them.
+const (
+	scopeLocal  = "local"
+	scopeGlobal = "global"
+)
+
+const (
+	mostTokens  = 1 << 26 // of a request; more is a mistake
+	mostSeconds = 1e9     // of a session
+)
+
+// lines finds the line of a place in what was read through it.
+type lines struct {
+	r      io.Reader
+	read   int64
+	breaks []int64 // where lines end
+}
+
+func (l *lines) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	for i, c := range p[:n] {
+		if c == '\n' {
+			l.breaks = append(l.breaks, l.read+int64(i))
+		}
+	}
+	l.read += int64(n)
+	return n, err
+}
+
+func (l *lines) at(offset int64) int {
+	n, _ := slices.BinarySearch(l.breaks, offset)
+	return n + 1
+}
+
+// lineError is a fault at a line of a file.
+type lineError struct {
+	line int
+	err  error
+}
+
+func (e *lineError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e.err) }
+func (e *lineError) Unwrap() error { return e.err }
+
+// scanner reads the traces of a file: JSON values one after the other, or a list of them.
+type scanner struct {
+	lines *lines
+	dec   *json.Decoder
+	list  bool
+	begun bool
+}
+
+func newScanner(r io.Reader) *scanner {
+	l := &lines{r: r}
+	return &scanner{lines: l, dec: json.NewDecoder(l)}
+}
+
+// next is the text of the next trace; io.EOF: there is none. An error that is no lineError
+// leaves nothing to go on with; after a lineError of check the next one may be good.
+func (s *scanner) next() (raw json.RawMessage, begin int64, err error) {
+	if !s.begun {
+		s.begun = true
+		if err := s.enter(); err != nil {
+			return nil, 0, s.fault(err)
+		}
+	}
+	if s.list && !s.dec.More() {
+		if _, err := s.dec.Token(); err != nil {
+			return nil, 0, s.fault(unexpected(err))
+		}
+		return nil, 0, io.EOF
+	}
+	err = s.dec.Decode(&raw)
+	if errors.Is(err, io.EOF) && !s.list {
+		return nil, 0, io.EOF
+	}
+	if err != nil {
+		return nil, 0, s.fault(unexpected(err))
+	}
+	return raw, s.dec.InputOffset() - int64(len(raw)), nil
+}
+
+// enter goes into a list, where the file is one.
+func (s *scanner) enter() error {
+	// More looks at the next letter without taking it; what it saw is still buffered.
+	if !s.dec.More() {
+		return nil
+	}
+	first := make([]byte, 1)
+	in := s.dec.Buffered()
+	for {
+		if _, err := in.Read(first); err != nil {
+			return nil
+		}
+		if !strings.ContainsRune(" \t\r\n", rune(first[0])) {
+			break
+		}
+	}
+	if first[0] != '[' {
+		return nil
+	}
+	s.list = true
+	_, err := s.dec.Token()
+	return err
+}
+
+// fault says in which line an error of the decoder is.
+func (s *scanner) fault(err error) error {
+	at := s.dec.InputOffset()
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		at = syntax.Offset - 1
+	} else if errors.Is(err, io.ErrUnexpectedEOF) {
+		at = s.lines.read
+	}
+	return &lineError{s.lines.at(at), err}
+}
+
+func unexpected(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// decode reads a trace and holds it against the format. What the format does not know is
+// passed over.
+func decode(raw []byte) (*trace, error) {
+	var t trace
+	if err := json.Unmarshal(raw, &t); err != nil {
+		var kind *json.UnmarshalTypeError
+		if errors.As(err, &kind) && kind.Field != "" {
+			return nil, &placeError{at: kind.Offset, err: fmt.Errorf("%s is a %s, not a %s", kind.Field, kind.Value, kindOf(kind.Type.Kind().String()))}
+		} else if errors.As(err, &kind) {
+			return nil, &placeError{err: fmt.Errorf("a %s is no trace; it must be a mapping with id and requests", kind.Value)}
+		}
+		return nil, err
+	}
+	switch {
+	case t.ID == "":
+		return nil, &placeError{err: errors.New("id is missing")}
+	case t.Scope != "" && t.Scope != scopeLocal && t.Scope != scopeGlobal:
+		return nil, &placeError{err: fmt.Errorf("hash_id_scope is %q, not %q or %q", t.Scope, scopeLocal, scopeGlobal)}
+	}
+	for name, n := range map[string]int{"block_size": t.BlockSize, "tool_tokens": t.ToolTokens, "system_tokens": t.SystemTokens} {
+		if n < 0 || n > mostTokens {
+			return nil, &placeError{err: fmt.Errorf("%s is %d, which is no number of tokens", name, n)}
+		}
+	}
+	if path, err := check(t.Requests, false); err != nil {
+		return nil, &placeError{at: locate(raw, path), err: fmt.Errorf("%s: %w", name(path), err)}
+	}
+	return &t, nil
+}
+
+// kindOf is what a kind of Go is called in JSON.
+func kindOf(kind string) string {
+	switch kind {
+	case "int", "int64", "float64":
+		return "number"
+	case "slice":
+		return "list"
+	case "struct":
+		return "mapping"
+	}
+	return kind
+}
+
+// placeError is a fault at an offset in a trace.
+type placeError struct {
+	at  int64
+	err error
+}
+
+func (e *placeError) Error() string { return e.err.Error() }
+
+// check looks at requests and says which one is wrong.
+func check(list []request, within bool) (path []int, err error) {
+	for i := range list {
+		r := &list[i]
+		if err := r.check(within); err != nil {
+			return []int{i}, err
+		}
+		if path, err := check(r.Requests, true); err != nil {
+			return append([]int{i}, path...), err
+		}
+	}
+	return nil, nil
+}
+
+func (r *request) check(within bool) error {
+	switch {
+	case r.Type == "":
+		return errors.New("type is missing")
+	case r.Type != typePlain && r.Type != typeStreamed && r.Type != typeSubagent:
+		return fmt.Errorf("type is %q, not %q, %q or %q", r.Type, typePlain, typeStreamed, typeSubagent)
+	case r.T == nil:
+		return errors.New("t is missing")
+	case math.Abs(*r.T) > 1e12 || r.API > mostSeconds || r.Think > mostSeconds:
+		return errors.New("its times are no seconds")
+	case r.Type == typeSubagent && within:
+		return errors.New("a subagent cannot have subagents")
+	case r.Type == typeSubagent && r.Agent == "":
+		return errors.New("agent_id is missing")
+	case r.Type == typeSubagent:
+		if min(r.ToolTokens, r.SystemTokens) < 0 || max(r.ToolTokens, r.SystemTokens) > mostTokens {
+			return errors.New("tool_tokens and system_tokens must be numbers of tokens")
+		}
+		return nil
+	case len(r.Requests) > 0:
+		return fmt.Errorf("a request of type %q has no requests of its own", r.Type)
+	case r.In == nil || r.Out == nil:
+		return errors.New("in or out is missing")
+	case *r.In < 1 || *r.In > mostTokens:
+		return fmt.Errorf("in is %d, which is no length of a prompt", *r.In)
+	case *r.Out < 0 || *r.Out > mostTokens:
+		return fmt.Errorf("out is %d, which is no length of an answer", *r.Out)
+	}
+	return nil
+}
+
+// name is how a user finds a request.
+func name(path []int) string {
+	var b strings.Builder
+	for i, at := range path {
+		if i > 0 {
+			b.WriteByte('.')
+		}
+		fmt.Fprintf(&b, "requests[%d]", at)
+	}
+	return b.String()
+}
+
+// locate finds where a request begins in the text of its trace.
+func locate(raw []byte, path []int) int64 {
+	at := int64(0)
+	for _, want := range path {
+		list, offset := member(raw, "requests")
+		item, within := element(list, want)
+		at += offset + within
+		raw = item
+	}
+	return at
+}
+
+// member is the value of a key, and where it begins.
+func member(raw []byte, key string) ([]byte, int64) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if _, err := d.Token(); err != nil {
+		return nil, 0
+	}
+	for d.More() {
+		k, err := d.Token()
+		var value json.RawMessage
+		if err != nil || d.Decode(&value) != nil {
+			break
+		}
+		if text, ok := k.(string); ok && strings.EqualFold(text, key) {
+			return value, d.InputOffset() - int64(len(value))
+		}
+	}
+	return nil, 0
+}
+
+// element is the n-th element of a list, and where it begins.
+func element(raw []byte, n int) ([]byte, int64) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if _, err := d.Token(); err != nil {
+		return nil, 0
+	}
+	for i := 0; d.More(); i++ {
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			break
+		}
+		if i == n {
+			return value, d.InputOffset() - int64(len(value))
+		}
+	}
+	return nil, 0
+}

@@ -1,0 +1,189 @@
+package wekatrace
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"inferometer/internal/hub/hubtest"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/token"
+)
+
+func TestFaults(t *testing.T) {
+	bad := func(from, to string) string { return strings.Replace(agent("a"), from, to, 1) }
+	lines := "\n" + strings.ReplaceAll(strings.ReplaceAll(agent("a"), `{"t"`, "\n"+`{"t"`), `"in": 112`, `"in": -1`)
+	for name, tc := range map[string]struct {
+		file, want string
+		replay     plan.Replay
+	}{
+		"no JSON":            {"{\n\n\"id\": oops}", "trace 1 of FILE: line 3: invalid character 'o'", plan.Replay{}},
+		"cut off":            {agent("a") + "\n" + agent("b")[:100], "trace 2 of FILE: line 2: unexpected EOF", plan.Replay{}},
+		"a list, cut off":    {"[" + agent("a"), "trace 2 of FILE: line 1: unexpected EOF", plan.Replay{}},
+		"no trace":           {`7`, "trace 1 of FILE: line 1: a number is no trace", plan.Replay{}},
+		"no id":              {`{"requests": []}`, "id is missing", plan.Replay{}},
+		"another type":       {bad(`"in": 70`, `"in": "70"`), "line 1: requests.in is a string, not a number", plan.Replay{}},
+		"no moment":          {bad(`"t": 0`, `"x": 0`), "requests[0]: t is missing", plan.Replay{}},
+		"no type":            {bad(`"type": "s"`, `"x": 0`), "requests[0]: type is missing", plan.Replay{}},
+		"an unknown type":    {bad(`"type": "s"`, `"type": "q"`), `requests[0]: type is "q", not "n", "s" or "subagent"`, plan.Replay{}},
+		"no length":          {bad(`"in": 70`, `"x": 0`), "requests[0]: in or out is missing", plan.Replay{}},
+		"nothing in it":      {bad(`"in": 70`, `"in": 0`), "requests[0]: in is 0, which is no length of a prompt", plan.Replay{}},
+		"a negative answer":  {bad(`"out": 20`, `"out": -1`), "requests[0]: out is -1", plan.Replay{}},
+		"in a subagent":      {lines, "line 7: requests[2].requests[1]: in is -1", plan.Replay{}},
+		"no agent":           {bad(`"agent_id": "a"`, `"x": 0`), "requests[2]: agent_id is missing", plan.Replay{}},
+		"agents of agents":   {aTrace("a", subagent(0, "a", subagent(0, "b"))), "requests[0].requests[0]: a subagent cannot have subagents", plan.Replay{}},
+		"calls in a call":    {bad(`"type": "subagent"`, `"type": "n"`), `requests[2]: a request of type "n" has no requests`, plan.Replay{}},
+		"a strange block":    {bad(`"block_size": 16`, `"block_size": -16`), "block_size is -16", plan.Replay{}},
+		"a strange scope":    {bad(`"models"`, `"hash_id_scope": "galaxy", "models"`), `hash_id_scope is "galaxy"`, plan.Replay{}},
+		"strange tokens":     {bad(`"subagent_type"`, `"tool_tokens": -1, "subagent_type"`), "tool_tokens and system_tokens must be", plan.Replay{}},
+		"a million years":    {bad(`"t": 20,`, `"t": 9e12,`), "its times are no seconds", plan.Replay{}},
+		"a thousand years":   {bad(`"t": 20,`, `"t": 9e10,`), "too long to be true", plan.Replay{}},
+		"the same id":        {agent("a") + agent("a"), `trace 2 of FILE: the id "a" is that of another trace, in FILE, line 1`, plan.Replay{}},
+		"no calls":           {aTrace("a"), "no session is left of 1 files", plan.Replay{}},
+		"filtered":           {agent("a"), "no session is left of 1 files", plan.Replay{Filter: "x['num_turns'] > 6"}},
+		"no filter":          {agent("a"), "data.replay.filter", plan.Replay{Filter: "x["}},
+		"a filter's mistake": {agent("a"), "the filter: ", plan.Replay{Filter: "x['no'] > 6", SkipInvalid: true}},
+		"headers":            {agent("a"), "data.replay.headers", plan.Replay{Headers: map[string]string{"a": "b"}}},
+	} {
+		dir := write(t, tc.file)
+		tc.replay.Dir = dir
+		_, err := open2(t, tc.replay, token.Words{}, 1)
+		want := strings.ReplaceAll(tc.want, "FILE", filepath.Join(dir, "0.json"))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+	if s, _ := New(plan.Data{}, token.Words{}, 1, os.Getenv); s.Open(context.Background(), prompt.Use{}) == nil {
+		t.Error("completions are not refused")
+	}
+	for _, r := range []plan.Replay{{Files: []string{"none.json"}}, {Files: []string{"[.json"}}, {Dir: t.TempDir()}} {
+		if _, err := open2(t, r, token.Words{}, 1); err == nil || !strings.Contains(err.Error(), "data.replay.") {
+			t.Errorf("%+v: %v", r, err)
+		}
+	}
+}
+
+func TestReading(t *testing.T) {
+	dir := write(t, "{", agent("a"), "\n"+strings.ReplaceAll(agent("b"), "\n", " ")+"\n"+bad("c")+"\n"+agent("d")+"\n", "["+agent("e")+", "+agent("f")+"]", aTrace("g"))
+	if err := os.WriteFile(filepath.Join(dir, "z.jsonl"), []byte(agent("h")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	names := func(s *Source) string {
+		var out []string
+		for _, one := range s.sessions {
+			out = append(out, one.graph.Origin)
+		}
+		slices.Sort(out)
+		return strings.Join(out, "")
+	}
+	var told []string
+	s, err := New(plan.Data{Replay: plan.Replay{Dir: dir, SkipInvalid: true}}, token.Words{}, 1, os.Getenv)
+	if err == nil {
+		err = s.Open(context.Background(), prompt.Use{Chat: true, Tell: func(text string) { told = append(told, text) }})
+	}
+	if err != nil || names(s) != "abdefh" || len(told) != 3 {
+		t.Errorf("%s, %q: %v", names(s), told, err)
+	}
+	for want, r := range map[string]plan.Replay{
+		"efh": {Files: []string{filepath.Join(dir, "[3-9].json"), filepath.Join(dir, "z.jsonl")}},
+		"h":   {Files: []string{filepath.Join(dir, "z.jsonl")}, Filter: "lambda x: x['max_tokens'] == 158 and x['total_tokens'] == 679 and x['num_turns'] == 6"},
+	} {
+		if s := mustOpen(t, r, token.Words{}, 1); names(s) != want {
+			t.Errorf("%s in place of %s", names(s), want)
+		}
+	}
+}
+
+func bad(id string) string { return strings.Replace(agent(id), `"in": 70`, `"in": 0`, 1) }
+
+func TestHub(t *testing.T) {
+	many := ""
+	for i := range 10 {
+		many += agent(fmt.Sprint("t", i)) + "\n"
+	}
+	table, err := os.ReadFile("testdata/traces.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := hubtest.New(t)
+	commit := strings.Repeat("a", 40)
+	server.Add("datasets/own/usual", commit, map[string]hubtest.File{"traces.jsonl": {Data: many}})
+	server.Add("datasets/own/other", commit, map[string]hubtest.File{"README.md": {}, "data/test-0.jsonl": {Data: "{"}, "data/train-0.jsonl": {Data: agent("x")}, "data/train-1.parquet": {Data: string(table)}})
+	server.Add("datasets/own/none", commit, map[string]hubtest.File{"README.md": {}})
+	for name, tc := range map[string]struct {
+		replay plan.Replay
+		want   int
+		err    string
+	}{
+		"all":       {plan.Replay{Hub: plan.Hub{Name: "own/usual"}}, 10, ""},
+		"some":      {plan.Replay{Hub: plan.Hub{Name: "own/usual", Revision: "main"}, Entries: 4}, 4, ""},
+		"wanted":    {plan.Replay{Hub: plan.Hub{Name: "own/usual"}, Entries: 4, Filter: "x['id'] in ['t8', 't9']"}, 2, ""},
+		"a table":   {plan.Replay{Hub: plan.Hub{Name: "own/other"}}, 3, ""},
+		"one file":  {plan.Replay{Hub: plan.Hub{Name: "own/other"}, Entries: 1}, 1, ""},
+		"a split":   {plan.Replay{Hub: plan.Hub{Name: "own/other", Split: "test"}}, 0, "own/other/data/test-0.jsonl: line 1"},
+		"no traces": {plan.Replay{Hub: plan.Hub{Name: "own/none"}}, 0, "own/none has no traces.jsonl"},
+		"nothing":   {plan.Replay{Hub: plan.Hub{Name: "own/nothing"}}, 0, "own/nothing"},
+	} {
+		env := map[string]string{"HF_ENDPOINT": server.URL, "HF_HUB_CACHE": t.TempDir()}
+		s, err := New(plan.Data{Replay: tc.replay}, token.Words{}, 1, func(key string) string { return env[key] })
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Open(context.Background(), prompt.Use{Chat: true})
+		if tc.err != "" && (err == nil || !strings.Contains(err.Error(), tc.err)) || tc.err == "" && (err != nil || s.Sessions() != tc.want) {
+			t.Errorf("%s: %d sessions, %v", name, len(s.sessions), err)
+		}
+	}
+}
+
+// Whatever a file has, it is read or refused, and what is read can be played with the
+// lengths that it says.
+func FuzzTraces(f *testing.F) {
+	f.Add(agent("a"))
+	f.Add(aTrace("a", call(0, 1, 48, 40, 1, 2, 3), call(2, 1, 112, 17, 1, 2, 3, 4, 5, 6, 7), call(4, 1, 96, 5, 1, 2, 3, 4, 8, 9), call(6, 1, 64, 5, 1, 2, 3, 4)))
+	f.Add("[" + agent("a") + "," + agent("b") + "]")
+	f.Add(`{"id": "a", "requests": [{"t": 1e9, "type": "n", "in": 1, "out": 0}, {"t": 0, "type": "n", "in": 1, "out": 0, "hash_ids": [1]}]}`)
+	s, err := New(plan.Data{Replay: plan.Replay{SkipInvalid: true, BlockSize: 2}}, token.Words{}, 1, os.Getenv)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		one := *s
+		one.places, one.sessions = map[string]string{}, nil
+		in := &textReader{io.NopCloser(nil), newScanner(strings.NewReader(text))}
+		for {
+			raw, line, err := in.next()
+			if err != nil {
+				break
+			}
+			_ = one.take(raw, line, "f")
+		}
+		for _, sess := range one.sessions {
+			for i, c := range sess.graph.Calls {
+				if c.Wait < 0 || slices.ContainsFunc(c.After, func(a int) bool { return a >= i }) {
+					t.Fatalf("call %d after %v waits %v", i, c.After, c.Wait)
+				}
+				if c.Prompt.Tokens > 10000 {
+					continue
+				}
+				messages, n, err := c.Make("[SESS:x]")
+				if err != nil {
+					t.Fatal(err)
+				}
+				count := 0
+				for _, m := range messages {
+					count += token.Words{}.Count(m.Content)
+				}
+				if count != n || n < c.Prompt.Tokens || n > c.Prompt.Tokens+1 || messages[len(messages)-1].Role != roleUser {
+					t.Fatalf("%d tokens, said to be %d, recorded %d: %+v", count, n, c.Prompt.Tokens, messages)
+				}
+			}
+		}
+	})
+}

@@ -207,7 +207,15 @@ func TestSlowHub(t *testing.T) {
 				panic(http.ErrAbortHandler)
 			})
 			h, waits := open(t, s, nil)
+			// Short until the silence is noticed, then long: the rest takes what the machine takes.
 			h.stall = 20 * time.Millisecond
+			pause := h.sleep
+			h.sleep = func(ctx context.Context, d time.Duration) error {
+				if h.stall *= 2; stuck.Load() > 0 {
+					h.stall = time.Minute
+				}
+				return pause(ctx, d)
+			}
 			wantFile(t, h, Model("org/name"), "", "f", large)
 			if len(*waits) == 0 {
 				t.Error("the silence was not noticed")

@@ -68,7 +68,7 @@ type watch struct {
 func (h *Hub) watch(ctx context.Context) (context.Context, *watch) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	w := &watch{stall: h.stall, cancel: cancel}
-	w.timer = time.AfterFunc(h.stall, func() { cancel(fmt.Errorf("%w (%v)", errStalled, h.stall)) })
+	w.timer = time.AfterFunc(h.stall, func() { cancel(fmt.Errorf("%w (%v)", errStalled, w.stall)) })
 	return ctx, w
 }
 

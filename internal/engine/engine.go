@@ -82,7 +82,7 @@ func (e *Engine) Run(ctx context.Context, s load.Stage, stop <-chan string) (rec
 	ctx, cut := context.WithCancelCause(ctx)
 	e.cuts = append(e.cuts, cut)
 	feeders := max(min(e.cfg.Feeders, s.MaxSlots/slotsPerFeeder), 1)
-	if s.Arrivals != nil {
+	if s.Arrivals != nil || s.Growth.Step > 0 {
 		feeders = 1
 	}
 	e.feed.final = s.Sessions > 0
@@ -98,9 +98,12 @@ func (e *Engine) Run(ctx context.Context, s load.Stage, stop <-chan string) (rec
 		case <-st.stop:
 		}
 	}()
-	if s.Arrivals == nil {
+	switch {
+	case s.Growth.Step > 0:
+		st.grow()
+	case s.Arrivals == nil:
 		st.openSlots()
-	} else {
+	default:
 		st.pace()
 	}
 	st.drain(ctx, cut)

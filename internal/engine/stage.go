@@ -16,6 +16,7 @@ import (
 type slate struct {
 	due, held time.Duration
 	phase     record.Phase
+	watch     func(body []byte) // is told of the answer's reads; nil: nobody is
 }
 
 // stage is one stage under way.
@@ -238,6 +239,7 @@ func (st *stage) do(i int, j job, ready time.Duration) *record.Record {
 	rec.Session, rec.Turn, rec.Model = j.prompt.Session, j.prompt.Turn, j.prompt.Model
 	rec.Due, rec.Held, rec.Ready = j.slate.due, j.slate.held, ready
 	rec.Sent, rec.Written = record.Never, record.Never
+	rec.Watch = j.slate.watch
 	rec.In = record.Tokens{Local: j.prompt.Tokens}
 	if j.prompt.Tokens >= 0 {
 		rec.In.N, rec.In.Source = j.prompt.Tokens, record.FromTokenizer
@@ -246,6 +248,7 @@ func (st *stage) do(i int, j job, ready time.Duration) *record.Record {
 	live.InFlight.Add(1)
 	live.Sent.Add(1)
 	j.call.Do(st.ctx, rec)
+	rec.Watch = nil
 	live.InFlight.Add(-1)
 	return rec
 }

@@ -185,7 +185,7 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 	rec.Sent, rec.Written, err = l.conn.Exchange(ctx, req.wire, c.limits, func(p []byte, at netclock.Stamp) bool {
 		var done bool
 		done, bad = r.feed(p)
-		Mark(rec, len(r.body), at)
+		Mark(rec, r.body, at)
 		return !done && bad == nil
 	})
 	rec.Body = r.body

@@ -101,7 +101,7 @@ func TestStreamHasOneMarkPerEvent(t *testing.T) {
 	l.resp.reset(nil)
 	_, _, err = conn.Exchange(t.Context(), head(addr).Encode(nil).wire, netclock.Limits{}, func(p []byte, at netclock.Stamp) bool {
 		done, bad := l.resp.feed(p)
-		Mark(rec, len(l.resp.body), at)
+		Mark(rec, l.resp.body, at)
 		next <- struct{}{}
 		return !done && bad == nil
 	})

@@ -11,9 +11,13 @@ import (
 	"inferometer/internal/record"
 )
 
-// Mark notes a read that brought bytes of an answer, whose body is now off bytes
-// long. Bytes that TLS hands over one piece after the other may be of one read.
-func Mark(rec *record.Record, off int, at netclock.Stamp) {
+// Mark notes a read that brought bytes of an answer, whose body up to there is given.
+// Bytes that TLS hands over one piece after the other may be of one read.
+func Mark(rec *record.Record, body []byte, at netclock.Stamp) {
+	if rec.Watch != nil {
+		rec.Watch(body)
+	}
+	off := len(body)
 	if n := len(rec.Marks); n > 0 && rec.Marks[n-1].User == at.User && rec.Marks[n-1].Kernel == at.Kernel {
 		rec.Marks[n-1].Off = off
 		return

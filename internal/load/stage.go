@@ -31,6 +31,8 @@ type Stage struct {
 	// Sessions is how many prompts are taken from the data, each with the turns that
 	// follow it; the stage ends with the last of them. 0: no bound.
 	Sessions int64
+	// Growth: InFlight is what is sent at first, and more follow as answers come.
+	Growth Growth
 
 	Drain time.Duration // how long requests in flight may take after that
 }
@@ -52,6 +54,10 @@ func FromPlan(p *plan.Plan, i int) Stage {
 	}
 	if s.Arrival == plan.ArrivalSessions {
 		stage.ofSessions(s.Sessions)
+		return stage
+	}
+	if s.Growth.On() {
+		stage.grows(s)
 		return stage
 	}
 	if s.Concurrency > 0 {

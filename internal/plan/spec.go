@@ -235,6 +235,8 @@ func stageSpec() codec[Stage] {
 			"Open loop: arrivals beyond this many in flight wait, and are counted."),
 		at("ramp_to", number(), func(s *Stage) *float64 { return &s.RampTo },
 			"Concurrency or rate changes linearly to this over the duration."),
+		at("growth", growthSpec(), func(s *Stage) *Growth { return &s.Growth },
+			"Concurrency grows as answers come; each request is sent once, and the last answer ends the stage."),
 		at("warmup", warmupSpec(), func(s *Stage) *Warmup { return &s.Warmup },
 			"Load that is not measured; the measured part follows without a break."),
 		at("duration", duration(), func(s *Stage) *Duration { return &s.Duration }, "Length of the measured part."),

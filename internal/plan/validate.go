@@ -49,7 +49,9 @@ func check(p *Plan) Faults {
 		c.saturation(p)
 	} else {
 		for i := range p.Stages {
-			c.stage(fmt.Sprintf("stages[%d]", i), &p.Stages[i], p.Measurement.endless())
+			path := fmt.Sprintf("stages[%d]", i)
+			c.stage(path, &p.Stages[i], p.Measurement.endless())
+			c.growth(path, p, &p.Stages[i])
 		}
 	}
 	c.levels(p)

@@ -87,7 +87,7 @@ func (c *checker) closed(path string, s *Stage, endless bool) {
 	if s.MaxInFlight != 0 {
 		c.lacks(path+".max_in_flight", path+".rate", "belongs to a rate: concurrency says how many are in flight", "leave it out")
 	}
-	if s.Duration == 0 && s.Requests == 0 && !endless {
+	if s.Duration == 0 && s.Requests == 0 && !endless && !s.Growth.On() {
 		c.lacks(path+".concurrency", path, "a load with no end", "give duration or requests")
 	}
 }

@@ -42,8 +42,12 @@ type StageMark struct {
 	Scheduled int64         `json:"scheduled"`  // arrivals that fell due while the stage was sending; 0 in closed loop
 	Waited    int64         `json:"waited"`     // arrivals that had to wait for a slot
 	Unsent    int64         `json:"unsent"`     // arrivals that fell due and were never sent
-	Reason    string        `json:"reason"`     // why it stopped sending: "duration", "requests", "data", "interrupted", "errors", "arrivals", or BreakerReason and more
+	Reason    string        `json:"reason"`     // why it stopped sending: "duration", "requests", "data", "interrupted", "errors", "arrivals", EarlyAnswer, or BreakerReason and more
 }
+
+// EarlyAnswer is the reason of a stage whose load cannot grow any more: an answer ended
+// before it had as many responses as the next step waits for.
+const EarlyAnswer = "early answer"
 
 // BreakerReason begins the reason of a stage that a breaker of the plan has ended: its
 // name and why it opened follow.

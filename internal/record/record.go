@@ -63,6 +63,9 @@ type Record struct {
 	// Request is what the endpoint's decoder must know of the request; nil where the
 	// answer says it all. It is never kept.
 	Request any
+	// Watch is told of every read, with the body up to there; nil: nobody is. It is called
+	// while the connection is locked and must not wait for anything. It is never kept.
+	Watch func(body []byte)
 
 	Text   []byte  // decoded text of every token event, channels in order of arrival
 	Events []Event // decoded events, in order

@@ -203,6 +203,9 @@ func stageName(p *plan.Plan, i int) string {
 // Load says in words what load a stage makes.
 func Load(s *plan.Stage) string {
 	if s.Concurrency > 0 {
+		if g := s.Growth; g.On() {
+			return fmt.Sprintf("%d to %d in flight, %d more after every %d responses", s.Concurrency, g.To, g.Step, g.Responses)
+		}
 		if s.RampTo > 0 {
 			return fmt.Sprintf("%d to %s in flight", s.Concurrency, plain(s.RampTo))
 		}

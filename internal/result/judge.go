@@ -196,6 +196,8 @@ func (j *judge) ended(i int, mark *record.StageMark) {
 		j.note(i, "The stage was ended because more requests failed than max_errors allows.")
 	case strings.HasPrefix(mark.Reason, record.BreakerReason):
 		j.note(i, "The stage was ended by %s.", mark.Reason)
+	case mark.Reason == record.EarlyAnswer:
+		j.note(i, "The load stopped growing: an answer ended before it had %d responses.", j.plan.Stages[i].Growth.Responses)
 	case mark.Reason == "data":
 		j.note(i, "The stage ended because the prompts came to an end.")
 	}

@@ -23,7 +23,7 @@ func checkLimits(p *plan.Plan, l limits) error {
 	var errs []error
 	ports := l.ports * len(p.Target.URLs)
 	for i, s := range p.Stages {
-		n := s.Concurrency
+		n := max(s.Concurrency, s.Growth.To)
 		if s.Concurrency > 0 && s.RampTo > 0 {
 			n = max(n, int(math.Round(s.RampTo)))
 		}

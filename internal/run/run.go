@@ -414,7 +414,7 @@ func (r *run) pause(ctx context.Context, gap time.Duration) (reason string) {
 // closed loop; in open loop what its rate needs if answers take 50 ms.
 func connectionsAhead(s plan.Stage) int {
 	if s.Concurrency > 0 {
-		return s.Concurrency
+		return max(s.Concurrency, s.Growth.To)
 	}
 	if s.Arrival == plan.ArrivalSessions && s.Sessions.Concurrent > 0 {
 		return s.Sessions.Concurrent

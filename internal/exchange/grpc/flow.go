@@ -177,7 +177,7 @@ func (f *flow) deal(message []byte, at netclock.Stamp) {
 	}
 	rec := q.rec
 	rec.Body = append(rec.Body, message...)
-	exchange.Mark(rec, len(rec.Body), at)
+	exchange.Mark(rec, rec.Body, at)
 	if q.messages > 0 && q.last == at && q.frame != f.frames && rec.Streamed && f.stream.MayBeMerged() {
 		rec.Merged++
 	}

@@ -69,5 +69,5 @@ func (st *stream) arrived(at netclock.Stamp) {
 	if st.latest == record.Never || at != st.last {
 		st.last, st.latest, st.frames = at, at.User, 0
 	}
-	exchange.Mark(st.rec, len(st.rec.Body), at)
+	exchange.Mark(st.rec, st.rec.Body, at)
 }

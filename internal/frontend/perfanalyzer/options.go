@@ -71,9 +71,9 @@ func measuring() []option {
 func loading() []option {
 	return []option{
 		{long: "concurrency-range", arg: "START:END:STEP", help: "requests in flight (1:1:1); an end of 0 is up to the latency threshold", set: setConcurrency},
-		{long: "periodic-concurrency-range", arg: "START:END:STEP", help: "not served", set: setPeriodic},
-		{long: "request-period", arg: "N", help: "responses between two steps of the periodic range (10)",
-			set: atLeast(1, "The value must be > 0", func(s *settings, n int64) { s.period = n })},
+		{long: "periodic-concurrency-range", arg: "START:END:STEP", help: "requests in flight that grow as responses come: each request is sent once, END in all; an export alone", set: setPeriodic},
+		{long: "request-period", arg: "N", help: "responses of each request of a step before the next step of the periodic range (10)",
+			set: atLeast(1, "The value must be > 0", func(s *settings, n int64) { s.action.Period = n })},
 		{long: "request-rate-range", arg: "START:END:STEP", help: "requests per second, in place of concurrency", set: setRate},
 		{long: "request-distribution", arg: "KIND", help: "how the requests of a rate arrive: constant (default) or poisson", set: setDistribution},
 		{long: "request-intervals", arg: "FILE", help: "microseconds between requests, one a line, over and over", set: setIntervals},

@@ -34,6 +34,7 @@ const (
 	LoadIntervals   = "intervals"
 	LoadSchedule    = "schedule"
 	LoadSessions    = "sessions"
+	LoadPeriodic    = "periodic" // concurrency that grows as responses come
 )
 
 // Action is what a command line asks for.
@@ -62,6 +63,8 @@ type Action struct {
 	Threshold      int64   // --latency-threshold, in ms; 0: none
 	Concurrency    Range   // as given
 	Rate           Range   // as given
+	Periodic       Range   // --periodic-concurrency-range
+	Period         int64   // --request-period
 	Poisson        bool    //
 	Binary         bool    // --binary-search
 	Endpoint       string  // --endpoint

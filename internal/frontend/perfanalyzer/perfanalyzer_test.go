@@ -305,6 +305,8 @@ func TestFaults(t *testing.T) {
 		{"-m m --service-kind tfserving --streaming", "it gives one answer"},
 		{"-m m --shared-memory cuda", "--shared-memory cuda needs CUDA in this process"},
 		{"-m m --periodic-concurrency-range 5", "Both <start> and <end> values must be provided."},
+		{"-m m --periodic-concurrency-range 0:10:2", "The <start> value must be > 0."},
+		{"-m m --periodic-concurrency-range 4:2", "The <start> must be <= <end>."},
 		{"-m m --periodic-concurrency-range 1:10:4", "must be a factor of the range size"},
 		{"-m m --periodic-concurrency-range 1:10:3", "The --periodic-concurrency-range option requires bi-directional gRPC streaming."},
 		{"-m m -i grpc --streaming --periodic-concurrency-range 1:10:3 --request-period 5", "Must provide --profile-export-file when using the --periodic-concurrency-range option."},
@@ -415,6 +417,21 @@ func TestSeeds(t *testing.T) {
 		if diff := cmp.Diff(string(want), string(got)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
+	}
+}
+
+func TestPeriodic(t *testing.T) {
+	a, err := Parse(split("-m m -i grpc --streaming --periodic-concurrency-range 2:10:4 --profile-export-file new.json"), files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := plan.Stage{Concurrency: 2, Growth: plan.Growth{To: 10, Step: 4, Responses: 10}}
+	if diff := cmp.Diff([]plan.Stage{want}, a.Plan.Stages); diff != "" || a.Load != LoadPeriodic || a.Plan.Measurement.On() || a.Plan.Levels.On() {
+		t.Errorf("%s: %s", a.Load, diff)
+	}
+	a, err = Parse(split("-m m -i grpc --streaming --periodic-concurrency-range 1:2 --request-period 3 --profile-export-file new.json --warmup-request-count 4"), files)
+	if err != nil || a.Plan.Stages[0].Growth != (plan.Growth{To: 2, Step: 1, Responses: 3}) || a.Plan.Stages[0].Warmup != (plan.Warmup{}) || len(a.Warnings) != 1 {
+		t.Errorf("%+v, %v", a, err)
 	}
 }
 

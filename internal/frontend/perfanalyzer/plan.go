@@ -190,6 +190,9 @@ func (s *settings) stage() plan.Stage {
 		st.Arrival = plan.ArrivalTrace
 	case LoadSessions:
 		st.Concurrency, st.Requests = int(s.sessions), s.turns()
+	case LoadPeriodic:
+		st = plan.Stage{Concurrency: int(a.Periodic.Start)}
+		st.Growth = plan.Growth{To: int(a.Periodic.End), Step: int(a.Periodic.Step), Responses: int(a.Period)}
 	default:
 		st.Concurrency = int(a.Concurrency.Start)
 	}
@@ -236,6 +239,9 @@ func (s *settings) levels() plan.Levels {
 
 func (s *settings) measurement() plan.Measurement {
 	a := &s.action
+	if a.Load == LoadPeriodic {
+		return plan.Measurement{}
+	}
 	m := plan.Measurement{
 		Mode: plan.WindowTime, Interval: plan.Duration(time.Duration(a.WindowMS) * time.Millisecond), Requests: a.WindowRequests,
 		Windows: 3, Stability: a.Stability, Percentile: a.Percentile, MaxTrials: a.MaxTrials,

@@ -44,8 +44,6 @@ type settings struct {
 	oldStart, oldMax            int
 	concurrencyGiven, rateGiven bool
 	periodic                    bool
-	periodicRange               Range
-	period                      int64
 	sessions                    int64
 	sequences                   int // --num-of-sequences
 	sequencesGiven              bool
@@ -69,11 +67,11 @@ func defaults(files Files) *settings {
 	return &settings{
 		files: files, url: "localhost:8000", protocol: "http", metricsMS: 1000, stringLength: 128,
 		sharedMemory: "none", outputSharedMemory: 102400, headers: map[string]string{}, parameters: map[string]any{},
-		sequences: 4, sequenceLength: 20, variation: 20, firstID: 1, period: 10, oldStart: 1,
+		sequences: 4, sequenceLength: 20, variation: 20, firstID: 1, oldStart: 1,
 		signature: "serving_default", inputFormat: plan.FormatBinary, outputFormat: plan.FormatBinary,
 		action: Action{
 			Service: Triton, Load: LoadConcurrency, Batch: 1, WindowMS: 5000, WindowRequests: 50, MaxTrials: 10, Stability: 0.1,
-			Concurrency: Range{1, 1, 1}, Rate: Range{1, 1, 1},
+			Concurrency: Range{1, 1, 1}, Rate: Range{1, 1, 1}, Periodic: Range{1, 1, 1}, Period: 10,
 		},
 	}
 }

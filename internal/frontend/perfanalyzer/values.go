@@ -72,12 +72,14 @@ func setPeriodic(s *settings, value string) error {
 	if !strings.Contains(value, ":") {
 		return sentence("Both <start> and <end> values must be provided.")
 	}
-	r := &s.periodicRange
+	r := &s.action.Periodic
 	*r = Range{1, 1, 1}
 	if err := split3(value, r, natural); err != nil {
 		return err
 	}
 	switch {
+	case r.Start == 0:
+		return sentence("The <start> value must be > 0.")
 	case r.Step == 0:
 		return sentence("The <step> value must be > 0.")
 	case r.Start > r.End:

@@ -27,6 +27,8 @@ func (s *settings) settle() {
 		a.Load = LoadSessions
 	case s.rateGiven:
 		a.Load = LoadRate
+	case s.periodic:
+		a.Load = LoadPeriodic
 	}
 	a.ShowBatch = a.Service == Triton || s.batchGiven
 	if a.Streaming {
@@ -202,8 +204,6 @@ func (s *settings) refuse() error {
 		return usage("--service-kind dynamic_grpc is not served: use triton, openai, tfserving or torchserve")
 	case s.sharedMemory == "cuda":
 		return usage("--shared-memory cuda needs CUDA in this process, which is not served: use none")
-	case s.periodic:
-		return usage("--periodic-concurrency-range is not served: use --concurrency-range START:END:STEP")
 	case s.grpcMethod != "":
 		return usage("--grpc-method belongs to --service-kind dynamic_grpc, which is not served")
 	}
@@ -221,6 +221,9 @@ func (s *settings) advise() {
 	}
 	if s.mpi {
 		s.warn("--enable-mpi has no effect here")
+	}
+	if s.periodic && (a.RequestCount > 0 || a.Warmup > 0) {
+		s.warn("--request-count and --warmup-request-count have no effect with --periodic-concurrency-range: its end says how many requests there are")
 	}
 	if s.serverDirectory != "" || s.repository != "" {
 		s.warn("--triton-server-directory and --model-repository have no effect with --service-kind %s", a.Service)

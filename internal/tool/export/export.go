@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strconv"
 	"sync"
@@ -56,6 +57,9 @@ type Job struct {
 	// Sessions: requests are turns of sessions, whose bodies are known from the records
 	// alone.
 	Sessions bool
+	// Periodic: the load grew with the answers. Perf Analyzer writes that as a concurrency
+	// of 1 with one window, of all time.
+	Periodic bool
 }
 
 // experiment is a stage of the record file: its windows, from the first to the last.
@@ -168,6 +172,9 @@ func (j *Job) experiments() (start int64, list []experiment, err error) {
 		}
 		if len(own) > 1 {
 			e.from, e.to = int64(own[0].At), int64(own[len(own)-1].At)
+		}
+		if j.Periodic {
+			e.load.Value, e.windows = 1, []uint64{0, math.MaxUint64}
 		}
 		list = append(list, e)
 	}

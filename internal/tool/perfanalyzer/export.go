@@ -110,6 +110,6 @@ func (t *tool) export() error {
 	return export.Write(export.Job{
 		Name: t.action.Export, Records: filepath.Join(t.kept, run.RecordsFile), Version: t.env.Version,
 		Service: t.action.Service, Endpoint: t.action.Endpoint, Stages: t.loads, Inputs: &t.inputs,
-		Sessions: t.action.Load == frontend.LoadSessions,
+		Sessions: t.action.Load == frontend.LoadSessions, Periodic: t.action.Load == frontend.LoadPeriodic,
 	})
 }

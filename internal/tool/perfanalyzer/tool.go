@@ -14,6 +14,7 @@ import (
 	frontend "inferometer/internal/frontend/perfanalyzer"
 	"inferometer/internal/kit"
 	"inferometer/internal/plan"
+	"inferometer/internal/record"
 	report "inferometer/internal/report/perfanalyzer"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
@@ -145,6 +146,9 @@ func value(s plan.Stage) float64 {
 // Begin implements run.Observer.
 func (t *tool) Begin(_ int, s plan.Stage) {
 	t.loads = append(t.loads, s)
+	if t.action.Load == frontend.LoadPeriodic {
+		return // there are no levels: the export has it all
+	}
 	t.note(report.WriteLoad(t.env.Out, t.load(s)))
 }
 
@@ -202,17 +206,27 @@ func (t *tool) why(s plan.Stage, l *sweep.Level) string {
 	return fmt.Sprintf("Failed to obtain stable measurement within %d measurement windows for concurrency %d. Please try to increase the %s.", t.action.MaxTrials, s.Concurrency, flag)
 }
 
+// cut says why a load stopped growing.
+func (t *tool) cut(st *result.Stage) {
+	t.failed = record.EarlyAnswer
+	t.say("An answer ended before it had the %d responses of --request-period, so the load stopped growing after %d of %.0f requests. Give a --request-period that every answer comes to.",
+		t.action.Period, st.Counts.Sent, t.action.Periodic.End)
+}
+
 // exit is the exit code.
 func (t *tool) exit(res *result.Result) int {
 	failures := int64(0)
 	for _, st := range res.Stages {
 		failures += st.Counts.Failed
+		if st.Ended == record.EarlyAnswer {
+			t.cut(&st)
+		}
 		for _, f := range st.Failures {
 			t.say("%d requests failed: %s %s", f.Count, f.Class, f.Example)
 		}
 	}
 	switch {
-	case t.failed == sweep.Empty && failures > 0:
+	case t.failed == record.EarlyAnswer, t.failed == sweep.Empty && failures > 0:
 		return frontend.ExitGeneric
 	case t.failed == sweep.Empty:
 		return frontend.ExitOption

@@ -22,6 +22,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"inferometer/internal/mock"
+	"inferometer/internal/mock/repository"
 )
 
 func TestMain(m *testing.M) {
@@ -85,7 +86,7 @@ func startMock(env *testscript.Env, faults ...mock.Fault) (overHTTP, overGRPC st
 	c := mock.Default()
 	c.Strict = true
 	c.Faults = faults
-	c.Triton.Models = map[string]mock.Convention{"vllm_model": mock.ConventionVLLM, "ensemble": mock.ConventionTRTLLM, "simple": mock.ConventionAdd}
+	c.Triton.Models = map[string]repository.Convention{"vllm_model": repository.ConventionVLLM, "ensemble": repository.ConventionTRTLLM, "simple": repository.ConventionAdd}
 	c.Latency.TTFT, c.Latency.ITL, c.Output.Tokens = 5*time.Millisecond, time.Millisecond, 6
 	s, err := mock.New(c)
 	if err != nil {

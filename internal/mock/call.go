@@ -1,6 +1,7 @@
 package mock
 
 import (
+	"inferometer/internal/mock/repository"
 	"math/rand/v2"
 	"strconv"
 	"time"
@@ -69,7 +70,7 @@ type call struct {
 	seq    sequence
 	pcg    rand.PCG
 	t      tritonCall
-	grpc   grpcCode // that the answer has
+	grpc   repository.Code // that the answer has
 
 	id        []byte
 	status    int
@@ -117,7 +118,7 @@ func (c *call) reset(r request) {
 	c.t.reset()
 	c.seq = sequence{rng: c.seq.rng}
 	c.id = c.id[:0]
-	c.status, c.grpc, c.finish, c.fault, c.faultName = 0, codeOK, "", "", ""
+	c.status, c.grpc, c.finish, c.fault, c.faultName = 0, repository.CodeOK, "", "", ""
 	c.tokens, c.choices, c.sent, c.block = 0, 1, 0, 0
 	if cap(c.buf) > 1<<20 {
 		c.buf = make([]byte, reserve, 4096)

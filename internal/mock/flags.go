@@ -2,6 +2,7 @@ package mock
 
 import (
 	"fmt"
+	"inferometer/internal/mock/repository"
 	"slices"
 	"strings"
 
@@ -100,7 +101,7 @@ func (f *faultFlag) Set(s string) error {
 func (f *faultFlag) Type() string { return "kind=share" }
 
 // modelsFlag is a repeatable flag of models and their conventions, also separated by commas.
-type modelsFlag map[string]Convention
+type modelsFlag map[string]repository.Convention
 
 func (f *modelsFlag) String() string {
 	var s []string
@@ -120,7 +121,7 @@ func (f *modelsFlag) Set(s string) error {
 		if !ok {
 			return fmt.Errorf("%q: write NAME=CONVENTION, for example ensemble=trtllm", part)
 		}
-		(*f)[name] = Convention(c)
+		(*f)[name] = repository.Convention(c)
 	}
 	return nil
 }

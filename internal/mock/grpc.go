@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"inferometer/internal/mock/repository"
 	"io"
 	"net"
 	"sync"
@@ -61,8 +62,8 @@ type grpcConn struct {
 	wakeAt   int64 // when the pacer wakes
 	dead     bool
 	free     []*grpcCall
-	reqs     inferRequest // of the message being read
-	unpacked []byte       // a message that came compressed
+	reqs     repository.Request // of the message being read
+	unpacked []byte             // a message that came compressed
 
 	kick     chan struct{}
 	placeMu  sync.Mutex

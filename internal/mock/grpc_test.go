@@ -6,16 +6,18 @@ import (
 	"crypto/tls"
 	"encoding/binary"
 	"fmt"
+	"inferometer/internal/mock/repository"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"strconv"
 	"testing"
 
+	"inferometer/internal/kserve"
+
 	h2 "golang.org/x/net/http2"
 	"google.golang.org/protobuf/proto"
-
-	"inferometer/internal/kserve"
 )
 
 // grpcFixture is a server that speaks gRPC too, and a client that is not ours.
@@ -152,10 +154,13 @@ func tensor(name string, v any, shape ...int64) (*kserve.ModelInferRequest_Infer
 	switch v := v.(type) {
 	case string:
 		in.Datatype = "BYTES"
-		return in, appendBytes(nil, v)
+		return in, repository.AppendBytes(nil, v)
 	case bool:
 		in.Datatype = "BOOL"
-		return in, []byte{byte(boolInt(v))}
+		if v {
+			return in, []byte{1}
+		}
+		return in, []byte{0}
 	case int:
 		in.Datatype = "INT32"
 		return in, binary.LittleEndian.AppendUint32(nil, uint32(v))
@@ -163,7 +168,7 @@ func tensor(name string, v any, shape ...int64) (*kserve.ModelInferRequest_Infer
 		in.Datatype = "FP32"
 		var b []byte
 		for _, x := range v {
-			b, _ = appendValue(b, "FP32", jsonNumber(x))
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
 		}
 		return in, b
 	}

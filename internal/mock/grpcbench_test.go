@@ -1,7 +1,6 @@
 package mock
 
 import (
-	"encoding/json"
 	"io"
 	"net"
 	"strconv"
@@ -13,10 +12,6 @@ import (
 
 	"inferometer/internal/kserve"
 )
-
-func jsonNumber(x float32) json.Number {
-	return json.Number(strconv.FormatFloat(float64(x), 'g', -1, 32))
-}
 
 // tape is a connection that plays what was recorded, and takes what is written.
 type tape struct {

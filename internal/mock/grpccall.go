@@ -1,16 +1,17 @@
 package mock
 
 import (
+	"inferometer/internal/mock/repository"
 	"math/rand/v2"
 	"net/http"
 	"slices"
 	"time"
 
+	"inferometer/internal/kserve"
+
 	h2 "golang.org/x/net/http2"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
-
-	"inferometer/internal/kserve"
 )
 
 // grpcCall is one request for inference on a stream. It has no goroutine: the
@@ -61,12 +62,12 @@ func (g *grpcConn) infer(st *grpcStream, p []byte, read time.Time) {
 	number := s.requests.Add(1) - 1
 	c.makeID("triton-", number)
 	r := &g.reqs
-	if err := r.readProto(p); err != nil {
-		c.refuse(codeInternal, "the request is no ModelInferRequest: "+err.Error())
+	if err := r.ReadProto(p); err != nil {
+		c.refuse(repository.CodeInternal, "the request is no ModelInferRequest: "+err.Error())
 		return
 	}
-	if c.t.id = r.id; r.id != "" {
-		c.req.id = r.id
+	if c.t.id = r.ID; r.ID != "" {
+		c.req.id = r.ID
 	}
 	if s.cfg.TruthBody {
 		c.req.body = requestJSON(p)
@@ -81,15 +82,15 @@ func (g *grpcConn) infer(st *grpcStream, p []byte, read time.Time) {
 		}
 	}
 	c.pcg.Seed(s.cfg.Seed, number)
-	m, failure := s.triton.find(r.model, r.version)
-	if failure == nil && st.unary() && m.spec.decoupled {
-		failure = &rpcError{codeUnimplemented, "ModelInfer RPC doesn't support models with decoupled transaction policy"}
+	m, failure := s.triton.Find(r.Model, r.Version)
+	if failure == nil && st.unary() && m.Spec.Decoupled {
+		failure = repository.Refuse(repository.CodeUnimplemented, "ModelInfer RPC doesn't support models with decoupled transaction policy")
 	}
 	if failure == nil {
-		failure = s.triton.accept(&c.call, m, r)
+		failure = c.acceptTriton(m, r)
 	}
 	if failure != nil {
-		c.refuse(failure.code, failure.message)
+		c.refuse(failure.Code, failure.Message)
 		return
 	}
 	c.enter()
@@ -114,7 +115,7 @@ func requestJSON(p []byte) []byte {
 // enter asks the model for a place, and goes on once there is one.
 func (c *grpcCall) enter() {
 	c.t.parsed = c.s.clock.now()
-	c.t.model.stats.pending.Add(1)
+	c.t.model.Waits(1)
 	c.finish = "abort" // until it is complete
 	c.seq.wake = c.wakeUp
 	c.queued = true
@@ -131,14 +132,14 @@ func (c *grpcCall) enter() {
 func (c *grpcCall) run(now int64) {
 	c.placed = true
 	c.admitted = now
-	c.t.model.stats.pending.Add(-1)
+	c.t.model.Waits(-1)
 	m := c.s.model
 	c.due = m.first(now, &c.seq, &c.p.words, c.tokens*c.choices)
-	if m.cache != nil && c.t.model.spec.llm {
+	if m.cache != nil && c.t.model.Spec.Llm {
 		c.s.metrics.lookup(c.seq.prompt, c.seq.cached)
 	}
 	c.cutAt = c.tokens / 2
-	if c.t.model.spec.llm {
+	if c.t.model.Spec.Llm {
 		c.makeTritonPrefix()
 	}
 	c.step(c.s.clock.now())
@@ -153,11 +154,11 @@ func (c *grpcCall) step(now int64) {
 			c.conn.later(c)
 			return
 		}
-		if c.at == 0 && c.t.model.spec.llm {
+		if c.at == 0 && c.t.model.Spec.Llm {
 			c.prefilled()
 		}
 		n := min(o.TokensPerEvent, c.tokens-c.at)
-		if whole := c.t.model.spec.llm && !c.p.stream; whole {
+		if whole := c.t.model.Spec.Llm && !c.p.stream; whole {
 			if c.at+1 < c.tokens {
 				// How long a step takes may depend on who else runs, so each is lived through.
 				c.at++
@@ -187,9 +188,9 @@ func (c *grpcCall) respond(n int, now int64) {
 	t := &c.t
 	last := c.at+n >= c.tokens
 	t.made = append(t.made, now)
-	if !t.model.spec.llm {
+	if !t.model.Spec.Llm {
 		if failure := c.deliver(); failure != nil {
-			c.fails(failure.message, now)
+			c.fails(failure.Message, now)
 			return
 		}
 		final := !c.st.unary()
@@ -200,7 +201,7 @@ func (c *grpcCall) respond(n int, now int64) {
 		return
 	}
 	// The backend of TensorRT-LLM marks its last response; vLLM's sends the mark after it.
-	mark := last && t.convention == ConventionTRTLLM || last && t.convention == ConventionEngine
+	mark := last && t.convention == repository.ConventionTRTLLM || last && t.convention == repository.ConventionEngine
 	t.inner = c.appendTextResponse(t.inner[:0], c.at, n, mark, last)
 	c.message("")
 	c.note(kindContent, n*c.choices)
@@ -252,11 +253,11 @@ func (c *grpcCall) push(always bool) {
 func (c *grpcCall) complete(finish string, now int64) {
 	c.finish = finish
 	c.t.done = now
-	c.over(codeOK, "")
+	c.over(repository.CodeOK, "")
 }
 
 // over ends the call. On a stream the answer goes on for the others.
-func (c *grpcCall) over(code grpcCode, message string) {
+func (c *grpcCall) over(code repository.Code, message string) {
 	c.grpc = code
 	c.ended = true
 	c.push(true)
@@ -266,7 +267,7 @@ func (c *grpcCall) over(code grpcCode, message string) {
 	case st.unary():
 		c.conn.end(st, code, message)
 	case st.half && len(st.calls) == 0:
-		c.conn.end(st, codeOK, "")
+		c.conn.end(st, repository.CodeOK, "")
 	}
 	if !c.inBatch {
 		// Nothing of it is on the way; its status is, and goes with the next write.
@@ -285,7 +286,7 @@ func (st *grpcStream) forget(c *grpcCall) {
 }
 
 // refuse answers a request that is not served.
-func (c *grpcCall) refuse(code grpcCode, message string) {
+func (c *grpcCall) refuse(code repository.Code, message string) {
 	if !c.st.unary() {
 		c.t.inner = appendText(c.t.inner[:0], 3, c.t.id)
 		c.message(message)
@@ -299,13 +300,13 @@ func (c *grpcCall) fails(message string, now int64) {
 	c.finish = "error"
 	c.t.done = now
 	if !c.st.unary() {
-		c.t.inner = appendText(c.t.inner[:0], 1, c.t.model.name)
+		c.t.inner = appendText(c.t.inner[:0], 1, c.t.model.Name)
 		c.t.inner = appendText(c.t.inner, 3, c.t.id)
 		c.t.inner = appendFlag(c.t.inner, "triton_final_response", true)
 		c.message(message)
 		c.note(kindError, 0)
 	}
-	c.over(codeInternal, message)
+	c.over(repository.CodeInternal, message)
 }
 
 // insteadOf plays the faults that take the place of an answer.
@@ -322,7 +323,7 @@ func (c *grpcCall) insteadOf(f Fault) bool {
 	case Garbage:
 		c.buf = appendMessage(c.buf, []byte("\xff\xfe\x00{]\x1b[not a message\xc3\x28"))
 		c.note(kindBody, 0)
-		c.over(codeOK, "")
+		c.over(repository.CodeOK, "")
 	case HTML:
 		c.html()
 	default:
@@ -341,9 +342,9 @@ func (c *grpcCall) html() {
 	}
 	c.buf = append(c.buf, page...)
 	c.note(kindBody, 0)
-	c.over(codeOK, "")
+	c.over(repository.CodeOK, "")
 	if !st.unary() {
-		g.end(st, codeOK, "")
+		g.end(st, repository.CodeOK, "")
 		g.drop(st)
 	}
 }
@@ -389,7 +390,7 @@ func (c *grpcCall) cancel() {
 	}
 	if c.queued {
 		c.queued = false
-		c.t.model.stats.pending.Add(-1)
+		c.t.model.Waits(-1)
 		c.s.model.abandon(&c.seq)
 	}
 	c.ended, c.canceled = true, true
@@ -447,7 +448,7 @@ func (c *grpcCall) settled(whole bool) {
 		c.placed = false
 	}
 	if c.t.model != nil {
-		if c.t.model.spec.llm {
+		if c.t.model.Spec.Llm {
 			c.s.metrics.ended(&c.call, now)
 		}
 		c.countOnce(now, whole && !c.canceled)

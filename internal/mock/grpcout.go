@@ -2,6 +2,7 @@ package mock
 
 import (
 	"encoding/binary"
+	"inferometer/internal/mock/repository"
 	"slices"
 	"strconv"
 
@@ -130,7 +131,7 @@ func (g *grpcConn) pumpAll() {
 }
 
 // end closes the answer with a status, after what is held back.
-func (g *grpcConn) end(st *grpcStream, code grpcCode, message string) {
+func (g *grpcConn) end(st *grpcStream, code repository.Code, message string) {
 	if st.ending {
 		return
 	}

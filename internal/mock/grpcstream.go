@@ -6,62 +6,43 @@ import (
 	"compress/zlib"
 	"encoding/binary"
 	"fmt"
+	"inferometer/internal/mock/repository"
 	"io"
 	"math"
 	"net/http"
 	"time"
 
+	"inferometer/internal/kserve"
+
 	h2 "golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
-
-	"inferometer/internal/kserve"
-)
-
-// grpcCode is a status of gRPC.
-type grpcCode int
-
-// The statuses that the server answers with.
-const (
-	codeOK                grpcCode = 0
-	codeUnknown           grpcCode = 2
-	codeInvalid           grpcCode = 3
-	codeDeadline          grpcCode = 4
-	codeNotFound          grpcCode = 5
-	codeExists            grpcCode = 6
-	codeDenied            grpcCode = 7
-	codeResourceExhausted grpcCode = 8
-	codeAborted           grpcCode = 10
-	codeUnimplemented     grpcCode = 12
-	codeInternal          grpcCode = 13
-	codeUnavailable       grpcCode = 14
-	codeUnauthenticated   grpcCode = 16
 )
 
 // grpcOf is the status that stands for an HTTP one.
-func grpcOf(status int) grpcCode {
+func grpcOf(status int) repository.Code {
 	switch status {
 	case http.StatusBadRequest:
-		return codeInvalid
+		return repository.CodeInvalid
 	case http.StatusUnauthorized:
-		return codeUnauthenticated
+		return repository.CodeUnauthenticated
 	case http.StatusForbidden:
-		return codeDenied
+		return repository.CodeDenied
 	case http.StatusNotFound:
-		return codeNotFound
+		return repository.CodeNotFound
 	case http.StatusConflict:
-		return codeAborted
+		return repository.CodeAborted
 	case http.StatusTooManyRequests:
-		return codeResourceExhausted
+		return repository.CodeResourceExhausted
 	case http.StatusInternalServerError:
-		return codeInternal
+		return repository.CodeInternal
 	case http.StatusNotImplemented:
-		return codeUnimplemented
+		return repository.CodeUnimplemented
 	case http.StatusServiceUnavailable:
-		return codeUnavailable
+		return repository.CodeUnavailable
 	case http.StatusGatewayTimeout, http.StatusRequestTimeout:
-		return codeDeadline
+		return repository.CodeDeadline
 	}
-	return codeUnknown
+	return repository.CodeUnknown
 }
 
 // grpcHead is what matters of a request's headers.
@@ -105,7 +86,7 @@ type grpcStream struct {
 	pushed  int64  // bytes of messages so far
 	framed  int64  // of them, put into frames
 	ending  bool   // the status follows what is held
-	code    grpcCode
+	code    repository.Code
 	message string
 }
 
@@ -118,13 +99,13 @@ func (g *grpcConn) open(id uint32, end bool, read time.Time) {
 		g.notGRPC(st)
 		return
 	case !g.s.authorizedBy(st.head.auth):
-		g.end(st, codeUnauthenticated, "the API key is missing or wrong")
+		g.end(st, repository.CodeUnauthenticated, "the API key is missing or wrong")
 		return
 	case st.head.encoding != "" && st.head.encoding != "identity" && st.head.encoding != "gzip" && st.head.encoding != "deflate":
-		g.end(st, codeUnimplemented, "Compression algorithm '"+st.head.encoding+"' is not supported")
+		g.end(st, repository.CodeUnimplemented, "Compression algorithm '"+st.head.encoding+"' is not supported")
 		return
 	case st.head.path != kserve.ModelStreamInferMethod && st.head.path != kserve.ModelInferMethod && !knownMethod(st.head.path):
-		g.end(st, codeUnimplemented, "")
+		g.end(st, repository.CodeUnimplemented, "")
 		return
 	}
 	if st.head.path == kserve.ModelStreamInferMethod && g.s.cfg.Output.EarlyHeaders {
@@ -149,13 +130,13 @@ func (g *grpcConn) halfClosed(st *grpcStream) {
 	st.half = true
 	switch {
 	case len(st.in) > 0:
-		g.end(st, codeInternal, "the stream ends inside a message")
+		g.end(st, repository.CodeInternal, "the stream ends inside a message")
 	case st.head.path == kserve.ModelStreamInferMethod:
 		if len(st.calls) == 0 {
-			g.end(st, codeOK, "")
+			g.end(st, repository.CodeOK, "")
 		}
 	case st.got == 0:
-		g.end(st, codeInternal, "no message came with the request")
+		g.end(st, repository.CodeInternal, "no message came with the request")
 	}
 }
 
@@ -169,7 +150,7 @@ func (g *grpcConn) messages(st *grpcStream, p []byte, read time.Time) {
 	for len(p) >= 5 && !st.ending && !g.dead {
 		size := int(binary.BigEndian.Uint32(p[1:]))
 		if size > maxBody {
-			g.end(st, codeResourceExhausted, fmt.Sprintf("Received message larger than max (%d vs. %d)", size, maxBody))
+			g.end(st, repository.CodeResourceExhausted, fmt.Sprintf("Received message larger than max (%d vs. %d)", size, maxBody))
 			return
 		}
 		if len(p) < 5+size {
@@ -180,7 +161,7 @@ func (g *grpcConn) messages(st *grpcStream, p []byte, read time.Time) {
 		if packed {
 			var err error
 			if message, err = g.unpack(st, message); err != nil {
-				g.end(st, codeInternal, "decompress a message: "+err.Error())
+				g.end(st, repository.CodeInternal, "decompress a message: "+err.Error())
 				return
 			}
 		}
@@ -235,11 +216,11 @@ func (g *grpcConn) message(st *grpcStream, p []byte, read time.Time) {
 		}
 		answer, err := g.s.control(st.head.path, p)
 		if err != nil {
-			g.end(st, err.code, err.message)
+			g.end(st, err.Code, err.Message)
 			return
 		}
 		g.push(st, appendMessage(nil, answer))
-		g.end(st, codeOK, "")
+		g.end(st, repository.CodeOK, "")
 	}
 }
 

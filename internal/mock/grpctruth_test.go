@@ -5,16 +5,17 @@ import (
 	"compress/gzip"
 	"compress/zlib"
 	"fmt"
+	"inferometer/internal/mock/repository"
 	"io"
 	"net"
 	"sync"
 	"testing"
 	"time"
 
+	"inferometer/internal/kserve"
+
 	h2 "golang.org/x/net/http2"
 	"google.golang.org/protobuf/proto"
-
-	"inferometer/internal/kserve"
 )
 
 func vllmRequest(id string, tokens int) *kserve.ModelInferRequest {
@@ -101,11 +102,11 @@ func TestGRPCFaults(t *testing.T) {
 		failed   bool
 		failure  string
 		finish   string
-		grpc     grpcCode
+		grpc     repository.Code
 	}{
-		{Fault{Kind: Status, Code: 503}, 1, false, "injected fault: Service Unavailable", "", codeUnavailable},
-		{Fault{Kind: Error}, 3, false, "injected fault: the engine died", "error", codeInternal},
-		{Fault{Kind: ErrorEvent}, 3, false, "injected fault: the engine died", "error", codeInternal},
+		{Fault{Kind: Status, Code: 503}, 1, false, "injected fault: Service Unavailable", "", repository.CodeUnavailable},
+		{Fault{Kind: Error}, 3, false, "injected fault: the engine died", "error", repository.CodeInternal},
+		{Fault{Kind: ErrorEvent}, 3, false, "injected fault: the engine died", "error", repository.CodeInternal},
 		{Fault{Kind: Reset}, -1, true, "", "abort", 0},
 		{Fault{Kind: Truncate}, -1, true, "", "abort", 0},
 		{Fault{Kind: Close}, 0, true, "", "", 0},
@@ -140,7 +141,7 @@ func TestGRPCFaults(t *testing.T) {
 	t.Run("status of a call", func(t *testing.T) {
 		f := startGRPC(t, func(c *Config) { c.Faults = []Fault{{Kind: Status, Code: 429, Share: 1}} })
 		a, err := f.call(kserve.ModelInferMethod, vllmRequest("a", 4))
-		if err != nil || a.status != int(codeResourceExhausted) || a.message != "injected fault: Too Many Requests" {
+		if err != nil || a.status != int(repository.CodeResourceExhausted) || a.message != "injected fault: Too Many Requests" {
 			t.Errorf("%v, status %d %q", err, a.status, a.message)
 		}
 	})
@@ -329,11 +330,11 @@ func TestCompressedRequests(t *testing.T) {
 			t.Errorf("%s: %v, status %d %s, %d messages", name, err, a.status, a.message, len(a.messages))
 		}
 		body[7]++ // spoils it
-		if a, err = f.callRaw(kserve.ModelStreamInferMethod, bytes.NewReader(body), "Grpc-Encoding", name); err != nil || a.status != int(codeInternal) {
+		if a, err = f.callRaw(kserve.ModelStreamInferMethod, bytes.NewReader(body), "Grpc-Encoding", name); err != nil || a.status != int(repository.CodeInternal) {
 			t.Errorf("%s, spoiled: %v, status %d", name, err, a.status)
 		}
 	}
-	if a, err := f.callRaw(kserve.ModelStreamInferMethod, bytes.NewReader(nil), "Grpc-Encoding", "zstd"); err != nil || a.status != int(codeUnimplemented) {
+	if a, err := f.callRaw(kserve.ModelStreamInferMethod, bytes.NewReader(nil), "Grpc-Encoding", "zstd"); err != nil || a.status != int(repository.CodeUnimplemented) {
 		t.Errorf("zstd: %v, status %d", err, a.status)
 	}
 }

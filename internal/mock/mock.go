@@ -19,6 +19,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"inferometer/internal/mock/repository"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -41,7 +42,7 @@ type Server struct {
 	grpcTLS    *tls.Config
 	ca         []byte
 	http2      *http2
-	triton     *triton
+	triton     *repository.Repository
 	date       atomic.Pointer[dateLine]
 
 	requests    atomic.Uint64
@@ -102,7 +103,7 @@ func New(c Config, opts ...Option) (*Server, error) {
 		s.truth = newTruthFile(o.truth)
 	}
 	s.clock = newSleeper(o.alarm())
-	s.triton = newTriton(s)
+	s.triton = repository.New(repository.Options{Names: c.Models, Conventions: c.Triton.Models, Convention: c.Triton.Convention, Strict: c.Strict})
 	if c.HTTP2 {
 		s.http2 = newHTTP2(s)
 	}

@@ -3,12 +3,12 @@ package mock
 import (
 	"encoding/binary"
 	"fmt"
+	"inferometer/internal/kserve"
+	"inferometer/internal/mock/repository"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"inferometer/internal/kserve"
 )
 
 // shown is a response in one line, with the words of its text counted.
@@ -89,10 +89,12 @@ func TestConventions(t *testing.T) {
 		{"any name as vLLM", nil, inferring("gpt2", "a", false, "text_input", prompt, "stream", true, "sampling_parameters", `{"max_tokens":1}`), []string{
 			"gpt2/1 a final=false text_output:BYTES[1]=1 words",
 		}},
-		{"by flag", func(c *Config) { c.Triton.Models = map[string]Convention{"gpt2": ConventionTRTLLM} }, inferring("gpt2", "a", true, "text_input", prompt, "max_tokens", 1, "stream", true), []string{
+		{"by flag", func(c *Config) {
+			c.Triton.Models = map[string]repository.Convention{"gpt2": repository.ConventionTRTLLM}
+		}, inferring("gpt2", "a", true, "text_input", prompt, "max_tokens", 1, "stream", true), []string{
 			"gpt2/1 a final=true text_output:BYTES[1 1]=1 words",
 		}},
-		{"by the flag for all", func(c *Config) { c.Triton.Convention = ConventionOld }, inferring("gpt2", "a", false, "PROMPT", prompt, "SAMPLING_PARAMETERS", `{"max_tokens":3}`), []string{
+		{"by the flag for all", func(c *Config) { c.Triton.Convention = repository.ConventionOld }, inferring("gpt2", "a", false, "PROMPT", prompt, "SAMPLING_PARAMETERS", `{"max_tokens":3}`), []string{
 			"gpt2/1 a final=false TEXT:BYTES[1]=3 words",
 		}},
 		{"engine", nil, inferring("tensorrt_llm", "a", true, "input_ids", 7, "input_lengths", 1, "request_output_len", 2, "streaming", true), []string{
@@ -133,20 +135,20 @@ func TestTritonRefusals(t *testing.T) {
 	tests := []struct {
 		name    string
 		request *kserve.ModelInferRequest
-		code    grpcCode
+		code    repository.Code
 		want    string
 	}{
-		{"no such model", inferring("nope", "a", false, "text_input", "x"), codeNotFound, "Request for unknown model: 'nope' is not found"},
-		{"no such version", version, codeNotFound, "Request for unknown model: 'simple_add' version 9 is not found"},
-		{"wrong name", inferring("simple_add", "a", true, "INPUT0", ones, "INPUTX", ones), codeInvalid, "unexpected inference input 'INPUTX' for model 'simple_add'"},
-		{"missing", inferring("simple_add", "abc", true, "INPUT0", ones), codeInvalid, "[request id: abc] expected 2 inputs but got 1 inputs for model 'simple_add'. Got input(s) ['INPUT0'], but missing required input(s) ['INPUT1']. Please provide all required input(s)."},
-		{"missing, of a model with optional ones", inferring("ensemble", "", true, "text_input", "x"), codeUnimplemented, "ModelInfer RPC doesn't support models with decoupled transaction policy"},
-		{"datatype", dtype, codeInvalid, "[request id: a] inference input 'INPUT0' data-type is 'INT32', but model 'simple_add' expects 'FP32'"},
-		{"shape", inferring("simple_add", "a", true, "INPUT0", ones[:15], "INPUT1", ones), codeInvalid, "[request id: a] unexpected shape for input 'INPUT0' for model 'simple_add'. Expected [-1,16], got [1,15]. NOTE: Setting a non-zero max_batch_size in the model config requires a batch dimension to be prepended to each input shape. If you want to specify the full shape including the batch dim in your input dims config, try setting max_batch_size to zero. See the model configuration docs for more info on max_batch_size."},
-		{"batch", batch, codeInvalid, "[request id: a] input 'INPUT1' batch size does not match other inputs for 'simple_add'"},
-		{"bytes", short, codeInvalid, "[request id: a] input byte size mismatch for input 'INPUT0' for model 'simple_add'. Expected 64, got 4"},
-		{"output", wish, codeInvalid, "unexpected inference output 'NOPE' for model 'simple_add'"},
-		{"no sequence", inferring("sequence_sum", "a", true, "INPUT", 5), codeInvalid, "inference request to model 'sequence_sum' must specify a non-zero or non-empty correlation ID"},
+		{"no such model", inferring("nope", "a", false, "text_input", "x"), repository.CodeNotFound, "Request for unknown model: 'nope' is not found"},
+		{"no such version", version, repository.CodeNotFound, "Request for unknown model: 'simple_add' version 9 is not found"},
+		{"wrong name", inferring("simple_add", "a", true, "INPUT0", ones, "INPUTX", ones), repository.CodeInvalid, "unexpected inference input 'INPUTX' for model 'simple_add'"},
+		{"missing", inferring("simple_add", "abc", true, "INPUT0", ones), repository.CodeInvalid, "[request id: abc] expected 2 inputs but got 1 inputs for model 'simple_add'. Got input(s) ['INPUT0'], but missing required input(s) ['INPUT1']. Please provide all required input(s)."},
+		{"missing, of a model with optional ones", inferring("ensemble", "", true, "text_input", "x"), repository.CodeUnimplemented, "ModelInfer RPC doesn't support models with decoupled transaction policy"},
+		{"datatype", dtype, repository.CodeInvalid, "[request id: a] inference input 'INPUT0' data-type is 'INT32', but model 'simple_add' expects 'FP32'"},
+		{"shape", inferring("simple_add", "a", true, "INPUT0", ones[:15], "INPUT1", ones), repository.CodeInvalid, "[request id: a] unexpected shape for input 'INPUT0' for model 'simple_add'. Expected [-1,16], got [1,15]. NOTE: Setting a non-zero max_batch_size in the model config requires a batch dimension to be prepended to each input shape. If you want to specify the full shape including the batch dim in your input dims config, try setting max_batch_size to zero. See the model configuration docs for more info on max_batch_size."},
+		{"batch", batch, repository.CodeInvalid, "[request id: a] input 'INPUT1' batch size does not match other inputs for 'simple_add'"},
+		{"bytes", short, repository.CodeInvalid, "[request id: a] input byte size mismatch for input 'INPUT0' for model 'simple_add'. Expected 64, got 4"},
+		{"output", wish, repository.CodeInvalid, "unexpected inference output 'NOPE' for model 'simple_add'"},
+		{"no sequence", inferring("sequence_sum", "a", true, "INPUT", 5), repository.CodeInvalid, "inference request to model 'sequence_sum' must specify a non-zero or non-empty correlation ID"},
 	}
 	f := startGRPC(t, func(c *Config) {
 		c.Strict = true
@@ -160,7 +162,7 @@ func TestTritonRefusals(t *testing.T) {
 		if message := unpercent(a.message); a.status != int(tt.code) || message != tt.want {
 			t.Errorf("%s: status %d, %q\nwant %d, %q", tt.name, a.status, message, tt.code, tt.want)
 		}
-		if tt.code == codeUnimplemented {
+		if tt.code == repository.CodeUnimplemented {
 			continue
 		}
 		// On a stream the refusal is the request's own, under its id.
@@ -169,7 +171,7 @@ func TestTritonRefusals(t *testing.T) {
 			t.Errorf("%s, on a stream: %v", tt.name, got)
 		}
 	}
-	if a, err := f.call("/inference.GRPCInferenceService/Nothing", &kserve.ServerLiveRequest{}); err != nil || a.status != int(codeUnimplemented) {
+	if a, err := f.call("/inference.GRPCInferenceService/Nothing", &kserve.ServerLiveRequest{}); err != nil || a.status != int(repository.CodeUnimplemented) {
 		t.Errorf("unknown method: %v, status %d", err, a.status)
 	}
 }
@@ -189,7 +191,7 @@ func unpercent(s string) string {
 
 func TestControl(t *testing.T) {
 	f := startGRPC(t, func(c *Config) {
-		c.Triton.Models = map[string]Convention{"ensemble": ConventionTRTLLM, "simple_add": ConventionAdd}
+		c.Triton.Models = map[string]repository.Convention{"ensemble": repository.ConventionTRTLLM, "simple_add": repository.ConventionAdd}
 	})
 	if !unary(f, kserve.ServerLiveMethod, &kserve.ServerLiveRequest{}, &kserve.ServerLiveResponse{}).Live ||
 		!unary(f, kserve.ServerReadyMethod, &kserve.ServerReadyRequest{}, &kserve.ServerReadyResponse{}).Ready {
@@ -231,7 +233,7 @@ func TestControl(t *testing.T) {
 	}
 	unary(f, kserve.RepositoryModelUnloadMethod, &kserve.RepositoryModelUnloadRequest{ModelName: "simple_add"}, &kserve.RepositoryModelUnloadResponse{})
 	a, err := f.call(kserve.ModelInferMethod, add)
-	if err != nil || a.status != int(codeNotFound) || a.message != "Request for unknown model: 'simple_add' has no available versions" {
+	if err != nil || a.status != int(repository.CodeNotFound) || a.message != "Request for unknown model: 'simple_add' has no available versions" {
 		t.Errorf("unloaded: %v, status %d %q", err, a.status, a.message)
 	}
 	if unary(f, kserve.ModelReadyMethod, &kserve.ModelReadyRequest{Name: "simple_add"}, &kserve.ModelReadyResponse{}).Ready {
@@ -260,7 +262,7 @@ func TestSequences(t *testing.T) {
 	if d := cmp.Diff([]uint32{5, 100, 11, 18}, got); d != "" {
 		t.Error(d)
 	}
-	if a, err := f.call(kserve.ModelInferMethod, step(1, 1, false, false)); err != nil || a.status != int(codeInvalid) || !strings.Contains(a.message, "START flag") {
+	if a, err := f.call(kserve.ModelInferMethod, step(1, 1, false, false)); err != nil || a.status != int(repository.CodeInvalid) || !strings.Contains(a.message, "START flag") {
 		t.Errorf("%v, status %d %q", err, a.status, a.message)
 	}
 }

@@ -1,6 +1,7 @@
 package mock
 
 import (
+	"inferometer/internal/mock/repository"
 	"net/http"
 	"slices"
 	"strings"
@@ -18,12 +19,12 @@ func (c *call) tritonAnswer(verb string) {
 			return
 		}
 	}
-	m.stats.pending.Add(1)
+	m.Waits(1)
 	admitted := c.admit()
-	m.stats.pending.Add(-1)
+	m.Waits(-1)
 	if admitted {
 		switch {
-		case !m.spec.llm:
+		case !m.Spec.Llm:
 			c.tritonResults(verb)
 		case events && c.p.stream:
 			c.tritonStream()
@@ -33,7 +34,7 @@ func (c *call) tritonAnswer(verb string) {
 		c.s.model.leave(&c.seq)
 	}
 	now := c.s.clock.now()
-	if m.spec.llm {
+	if m.Spec.Llm {
 		c.s.metrics.ended(c, now)
 	}
 	c.countOnce(now, c.finish != "abort")
@@ -124,7 +125,7 @@ func (c *call) countWhole() {
 // generated writes the JSON object of n tokens, its members in the order of their names.
 func (c *call) generated(at, n int, ends bool) {
 	t := &c.t
-	vllm := t.convention == ConventionVLLM
+	vllm := t.convention == repository.ConventionVLLM
 	c.str(`{`)
 	if vllm && t.logprob {
 		c.str(`"cumulative_logprob":0.0,`)
@@ -138,7 +139,7 @@ func (c *call) generated(at, n int, ends bool) {
 		c.buf = appendQuoted(c.buf, reason)
 		c.str(`,`)
 	}
-	if t.convention == ConventionOld {
+	if t.convention == repository.ConventionOld {
 		c.str(`"TEXT":`)
 		c.jsonText(at, n)
 		c.str(`,`)
@@ -152,7 +153,7 @@ func (c *call) generated(at, n int, ends bool) {
 		c.str(`"logprobs":"null",`)
 	}
 	c.str(`"model_name":`)
-	c.buf = appendQuoted(c.buf, t.model.name)
+	c.buf = appendQuoted(c.buf, t.model.Name)
 	c.str(`,"model_version":"1"`)
 	if vllm && t.countIn {
 		c.str(`,"num_input_tokens":`)
@@ -162,7 +163,7 @@ func (c *call) generated(at, n int, ends bool) {
 		c.str(`,"num_output_tokens":`)
 		c.int(n)
 	}
-	if t.convention == ConventionEngine {
+	if t.convention == repository.ConventionEngine {
 		c.str(`,"output_ids":[`)
 		for i := range n {
 			if i > 0 {
@@ -173,10 +174,10 @@ func (c *call) generated(at, n int, ends bool) {
 		c.str(`],"sequence_length":`)
 		c.int(n)
 	}
-	if t.model.spec.convention == ConventionTRTLLM {
+	if t.model.Spec.Convention == repository.ConventionTRTLLM {
 		c.str(`,"sequence_end":false,"sequence_id":0,"sequence_start":false`)
 	}
-	if t.convention == ConventionVLLM || t.convention == ConventionTRTLLM {
+	if t.convention == repository.ConventionVLLM || t.convention == repository.ConventionTRTLLM {
 		c.str(`,"text_output":`)
 		c.jsonText(at, n)
 	}
@@ -237,11 +238,11 @@ func (c *call) tritonResults(verb string) {
 		c.str(`:`)
 		switch o.name {
 		case "model_name":
-			c.buf = appendQuoted(c.buf, c.t.model.name)
+			c.buf = appendQuoted(c.buf, c.t.model.Name)
 		case "model_version":
 			c.str(`"1"`)
 		default:
-			list := elements(o.shape) != 1
+			list := repository.Elements(o.shape) != 1
 			if list {
 				c.str(`[`)
 			}
@@ -274,7 +275,7 @@ func (c *call) inferResults(first int64) {
 		c.str(`,`)
 	}
 	c.str(`"model_name":`)
-	c.buf = appendQuoted(c.buf, t.model.name)
+	c.buf = appendQuoted(c.buf, t.model.Name)
 	c.str(`,"model_version":"1","outputs":[`)
 	var raw []byte
 	bytes := false
@@ -295,9 +296,9 @@ func (c *call) inferResults(first int64) {
 		}
 		c.str(`]`)
 		switch wish := t.wish(o.name); {
-		case wish.region != "":
+		case wish.Region != "":
 			// Its values lie there already.
-		case wish.binary || t.request.binaryOut:
+		case wish.Binary || t.request.BinaryOut:
 			c.str(`,"parameters":{"binary_data_size":`)
 			c.int(len(o.data))
 			c.str(`}`)
@@ -320,11 +321,11 @@ func (c *call) inferResults(first int64) {
 }
 
 // wish is what a request says of an output.
-func (t *tritonCall) wish(name string) outputWish {
+func (t *tritonCall) wish(name string) repository.Wish {
 	for _, w := range t.wishes {
-		if w.name == name {
+		if w.Name == name {
 			return w
 		}
 	}
-	return outputWish{}
+	return repository.Wish{}
 }

@@ -3,6 +3,7 @@ package mock
 import (
 	"encoding/binary"
 	"fmt"
+	"inferometer/internal/mock/repository"
 	"math"
 	"strconv"
 
@@ -11,9 +12,9 @@ import (
 
 // tritonCall is what a call knows when it came by Triton's protocol.
 type tritonCall struct {
-	model      *tritonModel
-	convention Convention // settled
-	id         string     // the client's
+	model      *repository.Model
+	convention repository.Convention // settled
+	id         string                // the client's
 	emptyFinal bool
 	text       []byte // the prompt, where it is echoed
 	finish     bool   // outputs that the request asks for
@@ -24,14 +25,14 @@ type tritonCall struct {
 	batched    bool   // shapes begin with the batch
 	last       string // why the answer ends, for the last response
 	results    []resultTensor
-	wishes     []outputWish
+	wishes     []repository.Wish
 
 	prefix  []byte // what each response begins with
 	finalAt int    // where in prefix stands whether it is the last
 	inner   []byte // the response being written
 
 	jsonLength int // of the JSON ahead of raw outputs, over HTTP; 0: all is JSON
-	request    inferRequest
+	request    repository.Request
 
 	parsed  int64   // when the request had been read, on the server's clock
 	counted bool    // in the statistics
@@ -51,95 +52,95 @@ type resultTensor struct {
 }
 
 // settle tells which convention a request follows where the model leaves it open.
-func settle(m *tritonModel, r *inferRequest) Convention {
-	if m.spec.convention != ConventionAny {
-		return m.spec.convention
+func settle(m *repository.Model, r *repository.Request) repository.Convention {
+	if m.Spec.Convention != repository.ConventionAny {
+		return m.Spec.Convention
 	}
 	switch {
-	case r.find("PROMPT") != nil:
-		return ConventionOld
-	case r.find("max_tokens") != nil:
-		return ConventionTRTLLM
+	case r.Find("PROMPT") != nil:
+		return repository.ConventionOld
+	case r.Find("max_tokens") != nil:
+		return repository.ConventionTRTLLM
 	}
-	return ConventionVLLM
+	return repository.ConventionVLLM
 }
 
 // takeTriton reads a checked request into the call.
-func (c *call) takeTriton(m *tritonModel, r *inferRequest) error {
+func (c *call) takeTriton(m *repository.Model, r *repository.Request) error {
 	t := &c.t
-	t.model, t.id, t.emptyFinal = m, r.id, r.emptyFinal
-	t.wishes = append(t.wishes, r.outputs...)
+	t.model, t.id, t.emptyFinal = m, r.ID, r.EmptyFinal
+	t.wishes = append(t.wishes, r.Outputs...)
 	t.convention = settle(m, r)
-	t.batched = m.spec.maxBatch > 0
-	if !m.spec.llm {
+	t.batched = m.Spec.MaxBatch > 0
+	if !m.Spec.Llm {
 		c.choices, c.tokens = 1, 1
 		return c.compute(m, r)
 	}
-	prompt, limit := r.find("text_input"), r.find("max_tokens")
-	stream, sampling := r.find("stream"), r.find("sampling_parameters")
+	prompt, limit := r.Find("text_input"), r.Find("max_tokens")
+	stream, sampling := r.Find("stream"), r.Find("sampling_parameters")
 	switch t.convention {
-	case ConventionOld:
-		prompt, stream, sampling = r.find("PROMPT"), r.find("STREAM"), r.find("SAMPLING_PARAMETERS")
-	case ConventionEngine:
-		prompt, limit, stream = nil, r.find("request_output_len"), r.find("streaming")
-		if ids := r.find("input_ids"); ids != nil {
-			for at := 0; at+4 <= len(ids.data); at += 4 {
-				c.p.words.id(ids.data[at : at+4])
+	case repository.ConventionOld:
+		prompt, stream, sampling = r.Find("PROMPT"), r.Find("STREAM"), r.Find("SAMPLING_PARAMETERS")
+	case repository.ConventionEngine:
+		prompt, limit, stream = nil, r.Find("request_output_len"), r.Find("streaming")
+		if ids := r.Find("input_ids"); ids != nil {
+			for at := 0; at+4 <= len(ids.Data); at += 4 {
+				c.p.words.id(ids.Data[at : at+4])
 			}
 		}
 	}
-	c.p.stream = stream.flag(false)
-	c.p.max = limit.integer(-1)
-	c.p.min = r.find("min_length").integer(0)
-	c.p.ignoreEOS = r.find("ignore_eos").flag(false)
+	c.p.stream = stream.Flag(false)
+	c.p.max = limit.Integer(-1)
+	c.p.min = r.Find("min_length").Integer(0)
+	c.p.ignoreEOS = r.Find("ignore_eos").Flag(false)
 	c.choices = 1
-	if t.batched && len(r.inputs) > 0 && len(r.inputs[0].shape) > 0 {
-		c.choices = int(max(1, r.inputs[0].shape[0]))
+	if t.batched && len(r.Inputs) > 0 && len(r.Inputs[0].Shape) > 0 {
+		c.choices = int(max(1, r.Inputs[0].Shape[0]))
 	}
 	if prompt != nil {
-		for b := prompt.data; len(b) >= 4; {
+		for b := prompt.Data; len(b) >= 4; {
 			n := min(int(binary.LittleEndian.Uint32(b)), len(b)-4)
 			c.p.words.plain(b[4 : 4+n])
 			b = b[4+n:]
 		}
 	}
-	if sampling == nil && t.convention == ConventionVLLM {
-		c.p.max, c.p.min, c.p.ignoreEOS = r.sampling.max, r.sampling.min, r.sampling.ignoreEOS
+	if sampling == nil && t.convention == repository.ConventionVLLM {
+		c.p.max, c.p.min, c.p.ignoreEOS = r.Sampling.Max, r.Sampling.Min, r.Sampling.IgnoreEOS
 	}
-	if err := readSampling(&c.p, sampling.text()); err != nil {
-		return fmt.Errorf("%sinvalid sampling parameters: %w", requestID(r), err)
+	if err := readSampling(&c.p, sampling.Text()); err != nil {
+		return fmt.Errorf("%sinvalid sampling parameters: %w", repository.RequestID(r), err)
 	}
-	t.finish, t.logprob, t.logprobs = r.find("return_finish_reason").flag(false), r.find("return_cumulative_logprob").flag(false), r.find("return_logprobs").flag(false)
-	t.countIn, t.countOut = r.find("return_num_input_tokens").flag(false), r.find("return_num_output_tokens").flag(false)
+	t.finish, t.logprob, t.logprobs = r.Find("return_finish_reason").Flag(false), r.Find("return_cumulative_logprob").Flag(false), r.Find("return_logprobs").Flag(false)
+	t.countIn, t.countOut = r.Find("return_num_input_tokens").Flag(false), r.Find("return_num_output_tokens").Flag(false)
 	if c.echoes(r) {
-		t.text = append(t.text, prompt.text()...)
+		t.text = append(t.text, prompt.Text()...)
 	}
 	return c.lengths(r)
 }
 
 // echoes says whether the prompt stands ahead of the answer's text. vLLM's backend
 // does so where an answer is not streamed; the flag makes all do it.
-func (c *call) echoes(r *inferRequest) bool {
-	if c.t.convention == ConventionEngine {
+func (c *call) echoes(r *repository.Request) bool {
+	if c.t.convention == repository.ConventionEngine {
 		return false
 	}
-	exclude := r.find("exclude_input_in_output")
+	exclude := r.Find("exclude_input_in_output")
 	if c.s.cfg.Triton.Echo {
-		return !exclude.flag(false)
+		return !exclude.Flag(false)
 	}
-	return c.t.convention == ConventionVLLM && !exclude.flag(c.p.stream)
+	return c.t.convention == repository.ConventionVLLM && !exclude.Flag(c.p.stream)
 }
 
 // lengths decides how long the answer is.
-func (c *call) lengths(r *inferRequest) error {
+func (c *call) lengths(r *repository.Request) error {
 	limit := c.p.limit()
 	if limit == 0 || limit < -1 {
-		return fmt.Errorf("%smax_tokens must be at least 1, got %d", requestID(r), limit)
+		return fmt.Errorf("%smax_tokens must be at least 1, got %d", repository.RequestID(r), limit)
 	}
 	c.tokens, c.t.last = outputLength(&c.s.cfg.Output, &c.p, c.seq.rng)
 	room := c.s.cfg.Output.MaxModelLen - c.p.words.n
 	if room < 1 || limit > room {
-		return fmt.Errorf("%sprompt length (%d) plus max_tokens (%d) exceeds the maximum model length (%d)", requestID(r), c.p.words.n, max(limit, 0), c.s.cfg.Output.MaxModelLen)
+		return fmt.Errorf("%sprompt length (%d) plus max_tokens (%d) exceeds the maximum model length (%d)", repository.RequestID(r), c.p.words.n, max(limit, 0), c.s.cfg.Output.MaxModelLen)
 	}
 	if c.tokens > room {
 		c.tokens, c.t.last = room, "length"
@@ -226,10 +227,10 @@ func appendTensor(b []byte, name, datatype string, shape ...int64) []byte {
 // makeTritonPrefix builds what all responses with text begin with.
 func (c *call) makeTritonPrefix() {
 	t := &c.t
-	b := appendText(t.prefix[:0], 1, t.model.name)
+	b := appendText(t.prefix[:0], 1, t.model.Name)
 	b = appendText(b, 2, "1")
 	b = appendText(b, 3, t.id)
-	if t.model.spec.convention == ConventionTRTLLM {
+	if t.model.Spec.Convention == repository.ConventionTRTLLM {
 		// An ensemble hands on what its scheduler knows of sequences.
 		b = appendFlag(b, "sequence_end", false)
 		b = append(b, 0x22, 2+11+4, 0x0a, 11)
@@ -254,9 +255,9 @@ func (c *call) textOutputs() []resultTensor {
 		shape = []int64{n, 1}
 	}
 	switch t.convention {
-	case ConventionOld:
+	case repository.ConventionOld:
 		return []resultTensor{{name: "TEXT", datatype: "BYTES", shape: shape}}
-	case ConventionEngine:
+	case repository.ConventionEngine:
 		return nil // their shapes differ from response to response
 	}
 	all := []resultTensor{{name: "text_output", datatype: "BYTES", shape: shape}}
@@ -267,7 +268,7 @@ func (c *call) textOutputs() []resultTensor {
 		{t.finish, "finish_reason", "BYTES"}, {t.logprob, "cumulative_logprob", "FP32"}, {t.logprobs, "logprobs", "BYTES"},
 		{t.countIn, "num_input_tokens", "UINT32"}, {t.countOut, "num_output_tokens", "UINT32"},
 	} {
-		if o.on && t.convention == ConventionVLLM {
+		if o.on && t.convention == repository.ConventionVLLM {
 			all = append(all, resultTensor{name: o.name, datatype: o.datatype, shape: []int64{1}})
 		}
 	}
@@ -276,12 +277,12 @@ func (c *call) textOutputs() []resultTensor {
 
 // rawShared writes the text of a response to shared memory, and stands for it in the
 // answer.
-func (c *call) rawShared(b []byte, w outputWish, at, n int) []byte {
+func (c *call) rawShared(b []byte, w repository.Wish, at, n int) []byte {
 	var data []byte
 	for choice := range c.choices {
-		data = appendBytes(data, string(c.appendWords(nil, choice, at, n)))
+		data = repository.AppendBytes(data, string(c.appendWords(nil, choice, at, n)))
 	}
-	if c.s.triton.regions.write(w, data) != nil {
+	if c.s.triton.Regions.Write(w, data) != nil {
 		return c.rawText(b, at, n)
 	}
 	return appendRaw(b, nil)
@@ -338,15 +339,15 @@ func (c *call) appendTextResponse(b []byte, at, n int, final, ends bool) []byte 
 	if final {
 		b[from+t.finalAt] = 1
 	}
-	if t.convention == ConventionEngine {
+	if t.convention == repository.ConventionEngine {
 		return c.appendIDs(b, at, n)
 	}
-	if w := t.wish("text_output"); w.region != "" {
+	if w := t.wish("text_output"); w.Region != "" {
 		b = c.rawShared(b, w, at, n)
 	} else {
 		b = c.rawText(b, at, n)
 	}
-	if t.convention != ConventionVLLM {
+	if t.convention != repository.ConventionVLLM {
 		return b
 	}
 	if t.finish {
@@ -354,13 +355,13 @@ func (c *call) appendTextResponse(b []byte, at, n int, final, ends bool) []byte 
 		if ends {
 			reason = t.last
 		}
-		b = appendRaw(b, appendBytes(nil, reason))
+		b = appendRaw(b, repository.AppendBytes(nil, reason))
 	}
 	if t.logprob {
 		b = appendRaw(b, []byte{0, 0, 0, 0})
 	}
 	if t.logprobs {
-		b = appendRaw(b, appendBytes(nil, "null"))
+		b = appendRaw(b, repository.AppendBytes(nil, "null"))
 	}
 	if t.countIn {
 		b = appendRaw(b, binary.LittleEndian.AppendUint32(nil, uint32(c.p.words.n)))
@@ -400,16 +401,10 @@ func appendRaw(b, data []byte) []byte {
 	return append(b, data...)
 }
 
-// appendBytes writes an element of a BYTES tensor.
-func appendBytes(b []byte, v string) []byte {
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(v)))
-	return append(b, v...)
-}
-
 // appendResults writes an infer response of a model that computes.
 func (c *call) appendResults(b []byte, final bool) []byte {
 	t := &c.t
-	b = appendText(b, 1, t.model.name)
+	b = appendText(b, 1, t.model.Name)
 	b = appendText(b, 2, "1")
 	b = appendText(b, 3, t.id)
 	if final {
@@ -426,7 +421,7 @@ func (c *call) appendResults(b []byte, final bool) []byte {
 
 // appendEmptyFinal writes the response that only says that there are no more.
 func (c *call) appendEmptyFinal(b []byte) []byte {
-	b = appendText(b, 1, c.t.model.name)
+	b = appendText(b, 1, c.t.model.Name)
 	b = appendText(b, 3, c.t.id)
 	return appendFlag(b, "triton_final_response", true)
 }

@@ -2,41 +2,34 @@ package mock
 
 import (
 	"encoding/binary"
-	"fmt"
 	"hash/crc32"
+	"inferometer/internal/mock/repository"
 	"math"
 	"slices"
 	"strings"
-	"sync"
 )
 
-// sequenceSums are the running sums of a model's sequences.
-type sequenceSums struct {
-	mu  sync.Mutex
-	sum map[string]int32
-}
-
 // compute answers the requests of models that have no text to make.
-func (c *call) compute(m *tritonModel, r *inferRequest) error {
+func (c *call) compute(m *repository.Model, r *repository.Request) error {
 	t := &c.t
 	shape := func(n ...int64) []int64 {
-		if t.batched && len(r.inputs) > 0 {
-			c.choices = int(max(1, r.inputs[0].shape[0]))
-			return append([]int64{r.inputs[0].shape[0]}, n...)
+		if t.batched && len(r.Inputs) > 0 {
+			c.choices = int(max(1, r.Inputs[0].Shape[0]))
+			return append([]int64{r.Inputs[0].Shape[0]}, n...)
 		}
 		return n
 	}
-	switch m.spec.convention {
-	case ConventionAdd:
-		t.results = append(t.results, resultTensor{"OUTPUT0", "FP32", shape(16), added(r.find("INPUT0"), r.find("INPUT1"))})
-	case ConventionSum:
-		sum, err := m.sums.add(m.name, r)
+	switch m.Spec.Convention {
+	case repository.ConventionAdd:
+		t.results = append(t.results, resultTensor{"OUTPUT0", "FP32", shape(16), added(r.Find("INPUT0"), r.Find("INPUT1"))})
+	case repository.ConventionSum:
+		sum, err := m.AddToSequence(r)
 		if err != nil {
 			return err
 		}
 		t.results = append(t.results, resultTensor{"OUTPUT", "INT32", shape(1), binary.LittleEndian.AppendUint32(nil, uint32(sum))})
-	case conventionBefore:
-		words := strings.Fields(string(r.find("QUERY").text()))
+	case repository.ConventionBefore:
+		words := strings.Fields(string(r.Find("QUERY").Text()))
 		var ids []byte
 		for _, w := range words {
 			ids = binary.LittleEndian.AppendUint32(ids, crc32.ChecksumIEEE([]byte(w))%32000)
@@ -45,61 +38,33 @@ func (c *call) compute(m *tritonModel, r *inferRequest) error {
 		t.results = append(t.results,
 			resultTensor{"INPUT_ID", "INT32", []int64{1, int64(n)}, ids},
 			resultTensor{"REQUEST_INPUT_LEN", "INT32", []int64{1, 1}, binary.LittleEndian.AppendUint32(nil, n)},
-			resultTensor{"OUT_LEN", "INT32", []int64{1, 1}, binary.LittleEndian.AppendUint32(nil, uint32(r.find("REQUEST_OUTPUT_LEN").integer(c.s.cfg.Output.Tokens)))})
-	case conventionAfter:
+			resultTensor{"OUT_LEN", "INT32", []int64{1, 1}, binary.LittleEndian.AppendUint32(nil, uint32(r.Find("REQUEST_OUTPUT_LEN").Integer(c.s.cfg.Output.Tokens)))})
+	case repository.ConventionAfter:
 		var text strings.Builder
-		if ids := r.find("TOKENS"); ids != nil {
-			for at := 0; at+4 <= len(ids.data); at += 4 {
-				text.WriteString(token(int(binary.LittleEndian.Uint32(ids.data[at:])) - 1000))
+		if ids := r.Find("TOKENS"); ids != nil {
+			for at := 0; at+4 <= len(ids.Data); at += 4 {
+				text.WriteString(token(int(binary.LittleEndian.Uint32(ids.Data[at:])) - 1000))
 			}
 		}
-		t.results = append(t.results, resultTensor{"OUTPUT", "BYTES", []int64{1, 1}, appendBytes(nil, text.String())})
+		t.results = append(t.results, resultTensor{"OUTPUT", "BYTES", []int64{1, 1}, repository.AppendBytes(nil, text.String())})
 	}
 	if len(t.wishes) > 0 {
 		t.results = slices.DeleteFunc(t.results, func(o resultTensor) bool {
-			return !slices.ContainsFunc(t.wishes, func(w outputWish) bool { return w.name == o.name })
+			return !slices.ContainsFunc(t.wishes, func(w repository.Wish) bool { return w.Name == o.name })
 		})
 	}
 	return nil
 }
 
-func added(a, b *inputTensor) []byte {
+func added(a, b *repository.Input) []byte {
 	if a == nil || b == nil {
 		return nil
 	}
 	var sum []byte
-	for at := 0; at+4 <= min(len(a.data), len(b.data)); at += 4 {
-		x := math.Float32frombits(binary.LittleEndian.Uint32(a.data[at:]))
-		y := math.Float32frombits(binary.LittleEndian.Uint32(b.data[at:]))
+	for at := 0; at+4 <= min(len(a.Data), len(b.Data)); at += 4 {
+		x := math.Float32frombits(binary.LittleEndian.Uint32(a.Data[at:]))
+		y := math.Float32frombits(binary.LittleEndian.Uint32(b.Data[at:]))
 		sum = binary.LittleEndian.AppendUint32(sum, math.Float32bits(x+y))
 	}
 	return sum
-}
-
-// add takes one step of a sequence.
-func (s *sequenceSums) add(model string, r *inferRequest) (int32, error) {
-	key := r.sequenceName
-	if key == "" {
-		if r.sequence == 0 {
-			return 0, fmt.Errorf("inference request to model '%s' must specify a non-zero or non-empty correlation ID", model)
-		}
-		key = fmt.Sprint(r.sequence)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.sum == nil {
-		s.sum = make(map[string]int32)
-	}
-	if _, known := s.sum[key]; !known && !r.start {
-		return 0, fmt.Errorf("inference request for sequence %s to model '%s' must specify the START flag on the first request of the sequence", key, model)
-	}
-	if r.start {
-		s.sum[key] = 0
-	}
-	s.sum[key] += int32(r.find("INPUT").integer(0))
-	v := s.sum[key]
-	if r.end {
-		delete(s.sum, key)
-	}
-	return v, nil
 }

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"compress/zlib"
 	"encoding/json"
+	"inferometer/internal/mock/repository"
 	"io"
 	"net/http"
 	"net/url"
@@ -12,15 +13,15 @@ import (
 )
 
 // statusOf is the HTTP status of a refusal.
-func statusOf(code grpcCode) int {
+func statusOf(code repository.Code) int {
 	switch code {
-	case codeInvalid, codeExists:
+	case repository.CodeInvalid, repository.CodeExists:
 		return http.StatusBadRequest
-	case codeNotFound:
+	case repository.CodeNotFound:
 		return http.StatusNotFound
-	case codeUnimplemented:
+	case repository.CodeUnimplemented:
 		return http.StatusNotImplemented
-	case codeUnavailable:
+	case repository.CodeUnavailable:
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError
@@ -36,7 +37,7 @@ func (s *Server) tritonHTTP(c *call) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")[1:]
 	switch {
 	case len(parts) == 0:
-		s.page(c, http.MethodGet, func() (any, *rpcError) {
+		s.page(c, http.MethodGet, func() (any, *repository.Refusal) {
 			return struct {
 				Name       string   `json:"name"`
 				Version    string   `json:"version"`
@@ -46,7 +47,7 @@ func (s *Server) tritonHTTP(c *call) {
 	case parts[0] == "health" && len(parts) == 2 && (parts[1] == "live" || parts[1] == "ready"):
 		c.whole(head{status: http.StatusOK, ctype: "text/plain"}, "")
 	case parts[0] == "models" && len(parts) == 2 && parts[1] == "stats":
-		s.page(c, http.MethodGet, func() (any, *rpcError) { return s.triton.statisticsJSON("", "") })
+		s.page(c, http.MethodGet, func() (any, *repository.Refusal) { return s.triton.StatisticsJSON("", "") })
 	case parts[0] == "models" && len(parts) > 1:
 		s.tritonModelHTTP(c, parts[1:])
 	case parts[0] == "repository":
@@ -54,17 +55,17 @@ func (s *Server) tritonHTTP(c *call) {
 	case parts[0] == "systemsharedmemory":
 		s.sharedMemoryHTTP(c, parts[1:])
 	default:
-		c.refuse(&rpcError{codeNotFound, "Not Found"})
+		c.refuse(repository.Refuse(repository.CodeNotFound, "Not Found"))
 	}
 }
 
 // refuse answers with an error in Triton's form.
-func (c *call) refuse(e *rpcError) {
-	c.fail(head{status: statusOf(e.code), ctype: "application/json"}, e.message)
+func (c *call) refuse(e *repository.Refusal) {
+	c.fail(head{status: statusOf(e.Code), ctype: "application/json"}, e.Message)
 }
 
 // page answers with JSON. A nil value is an empty page.
-func (s *Server) page(c *call, method string, value func() (any, *rpcError)) {
+func (s *Server) page(c *call, method string, value func() (any, *repository.Refusal)) {
 	if c.req.method != method {
 		c.fail(head{status: http.StatusMethodNotAllowed, ctype: "application/json", allow: method}, "Method Not Allowed")
 		return
@@ -80,7 +81,7 @@ func (s *Server) page(c *call, method string, value func() (any, *rpcError)) {
 		e := json.NewEncoder(&b)
 		e.SetEscapeHTML(false)
 		if err := e.Encode(v); err != nil {
-			c.refuse(&rpcError{codeInternal, err.Error()})
+			c.refuse(repository.Refuse(repository.CodeInternal, "%s", err.Error()))
 			return
 		}
 		text = strings.TrimSuffix(b.String(), "\n")
@@ -102,25 +103,25 @@ func (s *Server) tritonModelHTTP(c *call, parts []string) {
 	case "infer", "generate", "generate_stream":
 		s.inferHTTP(c, name, version, verb)
 	case "":
-		s.page(c, http.MethodGet, func() (any, *rpcError) {
-			m, failure := s.triton.find(name, version)
+		s.page(c, http.MethodGet, func() (any, *repository.Refusal) {
+			m, failure := s.triton.Find(name, version)
 			if failure != nil {
 				return nil, failure
 			}
-			return m.metadataJSON(), nil
+			return m.MetadataJSON(), nil
 		})
 	case "config":
-		s.page(c, http.MethodGet, func() (any, *rpcError) {
-			m, failure := s.triton.find(name, version)
+		s.page(c, http.MethodGet, func() (any, *repository.Refusal) {
+			m, failure := s.triton.Find(name, version)
 			if failure != nil {
 				return nil, failure
 			}
-			return m.configJSON(), nil
+			return m.ConfigJSON(), nil
 		})
 	case "stats":
-		s.page(c, http.MethodGet, func() (any, *rpcError) { return s.triton.statisticsJSON(name, version) })
+		s.page(c, http.MethodGet, func() (any, *repository.Refusal) { return s.triton.StatisticsJSON(name, version) })
 	case "ready":
-		if _, failure := s.triton.find(name, version); failure != nil {
+		if _, failure := s.triton.Find(name, version); failure != nil {
 			c.fail(head{status: http.StatusBadRequest, ctype: "text/plain"}, "Model version not ready")
 			return
 		}
@@ -128,7 +129,7 @@ func (s *Server) tritonModelHTTP(c *call, parts []string) {
 	case "trace/setting":
 		c.whole(head{status: http.StatusOK, ctype: "application/json"}, "{}")
 	default:
-		c.refuse(&rpcError{codeNotFound, "Not Found"})
+		c.refuse(repository.Refuse(repository.CodeNotFound, "Not Found"))
 	}
 }
 
@@ -136,21 +137,21 @@ func (s *Server) tritonModelHTTP(c *call, parts []string) {
 func (s *Server) repositoryHTTP(c *call, parts []string) {
 	switch {
 	case len(parts) == 1 && parts[0] == "index":
-		s.page(c, http.MethodPost, func() (any, *rpcError) {
+		s.page(c, http.MethodPost, func() (any, *repository.Refusal) {
 			var r struct {
 				Ready bool `json:"ready"`
 			}
 			if len(c.req.body) > 0 {
 				if err := json.Unmarshal(c.req.body, &r); err != nil {
-					return nil, refusal(codeInternal, "failed to parse the request JSON buffer: %v", err)
+					return nil, repository.Refuse(repository.CodeInternal, "failed to parse the request JSON buffer: %v", err)
 				}
 			}
-			return s.triton.index(r.Ready), nil
+			return s.triton.Index(r.Ready), nil
 		})
 	case len(parts) == 3 && parts[0] == "models" && parts[2] == "load":
-		s.page(c, http.MethodPost, func() (any, *rpcError) { return nil, s.triton.load(parts[1]) })
+		s.page(c, http.MethodPost, func() (any, *repository.Refusal) { return nil, s.triton.Load(parts[1]) })
 	case len(parts) == 3 && parts[0] == "models" && parts[2] == "unload":
-		s.page(c, http.MethodPost, func() (any, *rpcError) {
+		s.page(c, http.MethodPost, func() (any, *repository.Refusal) {
 			var r struct {
 				Parameters struct {
 					Dependents bool `json:"unload_dependents"`
@@ -158,13 +159,13 @@ func (s *Server) repositoryHTTP(c *call, parts []string) {
 			}
 			if len(c.req.body) > 0 {
 				if err := json.Unmarshal(c.req.body, &r); err != nil {
-					return nil, refusal(codeInternal, "failed to parse the request JSON buffer: %v", err)
+					return nil, repository.Refuse(repository.CodeInternal, "failed to parse the request JSON buffer: %v", err)
 				}
 			}
-			return nil, s.triton.unload(parts[1], r.Parameters.Dependents)
+			return nil, s.triton.Unload(parts[1], r.Parameters.Dependents)
 		})
 	default:
-		c.refuse(&rpcError{codeNotFound, "Not Found"})
+		c.refuse(repository.Refuse(repository.CodeNotFound, "Not Found"))
 	}
 }
 
@@ -175,7 +176,7 @@ func (s *Server) sharedMemoryHTTP(c *call, parts []string) {
 		name, parts = parts[1], parts[2:]
 	}
 	if len(parts) != 1 {
-		c.refuse(&rpcError{codeNotFound, "Not Found"})
+		c.refuse(repository.Refuse(repository.CodeNotFound, "Not Found"))
 		return
 	}
 	type status struct {
@@ -186,29 +187,29 @@ func (s *Server) sharedMemoryHTTP(c *call, parts []string) {
 	}
 	switch parts[0] {
 	case "status":
-		s.page(c, http.MethodGet, func() (any, *rpcError) {
-			regions, failure := s.triton.regions.status(name)
+		s.page(c, http.MethodGet, func() (any, *repository.Refusal) {
+			regions, failure := s.triton.Regions.Status(name)
 			all := []status{}
 			for _, r := range regions {
-				all = append(all, status{r.name, r.key, r.offset, r.size})
+				all = append(all, status{r.Name, r.Key, r.Offset, r.Size})
 			}
 			return all, failure
 		})
 	case "register":
-		s.page(c, http.MethodPost, func() (any, *rpcError) {
+		s.page(c, http.MethodPost, func() (any, *repository.Refusal) {
 			var r status
 			if err := json.Unmarshal(c.req.body, &r); err != nil {
-				return nil, refusal(codeInternal, "failed to parse the request JSON buffer: %v", err)
+				return nil, repository.Refuse(repository.CodeInternal, "failed to parse the request JSON buffer: %v", err)
 			}
-			return nil, s.triton.regions.register(region{name, r.Key, r.Offset, r.Size})
+			return nil, s.triton.Regions.Register(repository.Region{Name: name, Key: r.Key, Offset: r.Offset, Size: r.Size})
 		})
 	case "unregister":
-		s.page(c, http.MethodPost, func() (any, *rpcError) {
-			s.triton.regions.unregister(name)
+		s.page(c, http.MethodPost, func() (any, *repository.Refusal) {
+			s.triton.Regions.Unregister(name)
 			return nil, nil
 		})
 	default:
-		c.refuse(&rpcError{codeNotFound, "Not Found"})
+		c.refuse(repository.Refuse(repository.CodeNotFound, "Not Found"))
 	}
 }
 
@@ -241,33 +242,33 @@ func (s *Server) inferHTTP(c *call, name, version, verb string) {
 }
 
 // readTriton reads the body of a request for inference.
-func (c *call) readTriton(name, version, verb string) *rpcError {
-	m, failure := c.s.triton.find(name, version)
+func (c *call) readTriton(name, version, verb string) *repository.Refusal {
+	m, failure := c.s.triton.Find(name, version)
 	if failure != nil {
 		return failure
 	}
-	if verb == "infer" && m.spec.decoupled {
-		return refusal(codeUnimplemented, "HTTP end point doesn't support models with decoupled transaction policy")
+	if verb == "infer" && m.Spec.Decoupled {
+		return repository.Refuse(repository.CodeUnimplemented, "HTTP end point doesn't support models with decoupled transaction policy")
 	}
 	body, err := unpackBody(c.req.encoding, c.req.body)
 	if err != nil {
-		return refusal(codeInvalid, "failed to decompress the request: %v", err)
+		return repository.Refuse(repository.CodeInvalid, "failed to decompress the request: %v", err)
 	}
 	r := &c.t.request
-	r.reset()
-	r.model, r.version = name, version
+	r.Reset()
+	r.Model, r.Version = name, version
 	if verb == "infer" {
-		failure = r.readJSON(body, c.req.jsonLength)
+		failure = r.ReadJSON(body, c.req.jsonLength)
 	} else {
-		failure = r.readGenerate(body, m)
+		failure = r.ReadGenerate(body, m)
 	}
 	if failure != nil {
 		return failure
 	}
-	if r.id != "" {
-		c.req.id = r.id
+	if r.ID != "" {
+		c.req.id = r.ID
 	}
-	return c.s.triton.accept(c, m, r)
+	return c.acceptTriton(m, r)
 }
 
 // unpackBody undoes a body's compression.

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"encoding/json"
+	"inferometer/internal/mock/repository"
 	"net/http"
 	"path/filepath"
 	"strconv"
@@ -119,7 +120,7 @@ func TestBinaryTensors(t *testing.T) {
 		if err := json.Unmarshal([]byte(got[:n]), &doc); err != nil || doc.Outputs[0].Parameters["binary_data_size"] != 64 {
 			t.Errorf("%v %s", err, got[:n])
 		}
-		want := appendJSONValues(nil, "FP32", added(&inputTensor{data: raw}, &inputTensor{data: raw}))
+		want := appendJSONValues(nil, "FP32", added(&repository.Input{Data: raw}, &repository.Input{Data: raw}))
 		if d := cmp.Diff(string(want), string(appendJSONValues(nil, "FP32", []byte(got[n:])))); d != "" {
 			t.Error(d)
 		}

@@ -1,6 +1,8 @@
 package mock
 
 import (
+	"inferometer/internal/kserve"
+	"inferometer/internal/mock/repository"
 	"strconv"
 	"strings"
 	"sync"
@@ -8,8 +10,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"inferometer/internal/kserve"
 )
 
 // statistics returns all models' statistics by name.
@@ -27,7 +27,7 @@ func (f *grpcFixture) statistics() map[string]*kserve.ModelStatistics {
 func TestStatisticsAddUp(t *testing.T) {
 	f := startGRPC(t, func(c *Config) {
 		c.Latency.TTFT, c.Latency.ITL, c.Latency.MaxSeqs = time.Millisecond, 200*time.Microsecond, 2
-		c.Triton.Models = map[string]Convention{"ensemble": ConventionTRTLLM}
+		c.Triton.Models = map[string]repository.Convention{"ensemble": repository.ConventionTRTLLM}
 	})
 	const streams, each, tokens = 3, 5, 4
 	var wg sync.WaitGroup
@@ -55,13 +55,13 @@ func TestStatisticsAddUp(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	ns := func(name string) work {
+	type parts struct{ queue, infer uint64 }
+	ns := func(name string) parts {
 		i := s[name].InferenceStats
-		w := work{int64(i.Queue.Ns), int64(i.ComputeInput.Ns), int64(i.ComputeInfer.Ns), int64(i.ComputeOutput.Ns)}
-		if name != "ensemble" && w.total() != int64(i.Success.Ns) {
-			t.Errorf("%s: the parts are %d ns, the whole %d", name, w.total(), i.Success.Ns)
+		if total := i.Queue.Ns + i.ComputeInput.Ns + i.ComputeInfer.Ns + i.ComputeOutput.Ns; name != "ensemble" && total != i.Success.Ns {
+			t.Errorf("%s: the parts are %d ns, the whole %d", name, total, i.Success.Ns)
 		}
-		return w
+		return parts{i.Queue.Ns, i.ComputeInfer.Ns}
 	}
 	before, engine, after, whole := ns("preprocessing"), ns("tensorrt_llm"), ns("postprocessing"), ns("ensemble")
 	if whole.infer != before.infer+engine.infer+after.infer || whole.queue != 0 {
@@ -89,7 +89,7 @@ func TestStatisticsAddUp(t *testing.T) {
 		}
 		infer += p.GetComputeInfer().GetNs()
 	}
-	if infer != uint64(engine.infer) {
+	if infer != engine.infer {
 		t.Errorf("responses computed for %d ns, the engine for %d", infer, engine.infer)
 	}
 }

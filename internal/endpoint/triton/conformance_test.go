@@ -15,6 +15,7 @@ import (
 
 	"inferometer/internal/endpoint"
 	"inferometer/internal/mock"
+	"inferometer/internal/mock/repository"
 	"inferometer/internal/netclock"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
@@ -63,9 +64,9 @@ func startMock(t *testing.T, change func(*mock.Config)) *testServer {
 	c.Models = []string{"vllm_model"}
 	c.Triton.Echo = true // as the models of the real server do
 	c.Latency.TTFT, c.Latency.ITL = 5*time.Millisecond, time.Millisecond
-	c.Triton.Models = map[string]mock.Convention{
-		"vllm_model": mock.ConventionVLLM, "vllm_old": mock.ConventionOld, "ensemble": mock.ConventionTRTLLM,
-		"simple": mock.ConventionAdd, "sequence": mock.ConventionSum,
+	c.Triton.Models = map[string]repository.Convention{
+		"vllm_model": repository.ConventionVLLM, "vllm_old": repository.ConventionOld, "ensemble": repository.ConventionTRTLLM,
+		"simple": repository.ConventionAdd, "sequence": repository.ConventionSum,
 	}
 	if change != nil {
 		change(&c)
@@ -475,7 +476,7 @@ func testDetection(t *testing.T, s *testServer) {
 // Where nobody names a model, the only one that is no part of another is measured.
 func TestOnlyModel(t *testing.T) {
 	s := startMock(t, func(c *mock.Config) {
-		c.Models, c.Triton.Models = []string{"ensemble"}, map[string]mock.Convention{"ensemble": mock.ConventionTRTLLM}
+		c.Models, c.Triton.Models = []string{"ensemble"}, map[string]repository.Convention{"ensemble": repository.ConventionTRTLLM}
 	})
 	for _, target := range []plan.Target{s.overGRPC("", plan.EndpointStream, true), s.overHTTP("", plan.EndpointGenerate, true)} {
 		if m := connect(t, target).Model(); m.Name != "ensemble" {

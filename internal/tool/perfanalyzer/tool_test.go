@@ -17,6 +17,7 @@ import (
 	"inferometer/internal/importer/profileexport"
 	"inferometer/internal/kit"
 	"inferometer/internal/mock"
+	"inferometer/internal/mock/repository"
 )
 
 // server is a mock with the OpenAI API and Triton's.
@@ -208,7 +209,7 @@ func TestEnsembleOfTheSeed(t *testing.T) {
 
 // The command of the seed on prefill, with the oldest vLLM convention.
 func TestPrefillOfTheSeed(t *testing.T) {
-	s := serve(t, func(c *mock.Config) { c.Triton.Models = map[string]mock.Convention{"vllm": "vllm-old"} })
+	s := serve(t, func(c *mock.Config) { c.Triton.Models = map[string]repository.Convention{"vllm": "vllm-old"} })
 	data := write(t, "prompts.json", `{"data": [{"PROMPT": ["Hello, my name is"], "STREAM": [true]}]}`)
 	export := filepath.Join(t.TempDir(), "profile_export.json")
 	got := command(t, "-m vllm -u "+s.grpc+" -i grpc --async --streaming --input-data="+data+" --profile-export-file="+export+
@@ -237,7 +238,9 @@ func TestRate(t *testing.T) {
 }
 
 func TestNeverStable(t *testing.T) {
-	s := serve(t, func(c *mock.Config) { c.Triton.Models = map[string]mock.Convention{"simple": mock.ConventionAdd} })
+	s := serve(t, func(c *mock.Config) {
+		c.Triton.Models = map[string]repository.Convention{"simple": repository.ConventionAdd}
+	})
 	got := command(t, "-m simple -u "+s.http+" -p 300 -s 0 -r 3 --percentile 99", nil)
 	if got.Code != frontend.ExitUnstable || !strings.Contains(got.log, "Failed to obtain stable measurement within 3 measurement windows for concurrency 1. Please try to increase the --measurement-interval.") {
 		t.Errorf("code %d, %v\n%s%s", got.Code, got.err, got.out, got.log)

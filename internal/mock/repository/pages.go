@@ -1,8 +1,6 @@
-package mock
+package repository
 
-import (
-	"inferometer/internal/kserve"
-)
+import "inferometer/internal/kserve"
 
 // tensorPage is a tensor as metadata shows it.
 type tensorPage struct {
@@ -20,15 +18,16 @@ type metadataPage struct {
 	Outputs  []tensorPage `json:"outputs"`
 }
 
-func (m *tritonModel) metadataJSON() metadataPage {
-	tensors := func(specs []tensorSpec) []tensorPage {
+// MetadataJSON is what a model's metadata says over HTTP.
+func (m *Model) MetadataJSON() any {
+	tensors := func(specs []Tensor) []tensorPage {
 		out := []tensorPage{}
 		for _, t := range specs {
 			out = append(out, tensorPage{t.name, t.datatype, m.fullShape(t.dims)})
 		}
 		return out
 	}
-	return metadataPage{m.name, []string{"1"}, m.spec.platform, tensors(m.spec.inputs), tensors(m.spec.outputs)}
+	return metadataPage{m.Name, []string{"1"}, m.Spec.platform, tensors(m.Spec.inputs), tensors(m.Spec.outputs)}
 }
 
 // The parts of a model's configuration over HTTP.
@@ -99,8 +98,9 @@ type (
 	}
 )
 
-func (m *tritonModel) configJSON() configPage {
-	c := m.config()
+// ConfigJSON is a model's configuration over HTTP.
+func (m *Model) ConfigJSON() any {
+	c := m.Config()
 	p := configPage{
 		Name: c.Name, Platform: c.Platform, Backend: c.Backend, MaxBatchSize: c.MaxBatchSize, DefaultFile: c.DefaultModelFilename,
 		VersionPolicy: map[string]any{"latest": map[string]int{"num_versions": 1}},
@@ -177,9 +177,9 @@ type (
 	}
 )
 
-// statisticsJSON is a model's statistics over HTTP, or all models'.
-func (t *triton) statisticsJSON(name, version string) (any, *rpcError) {
-	all, failure := t.statisticsOf(name, version)
+// StatisticsJSON is a model's statistics over HTTP, or all models'.
+func (t *Repository) StatisticsJSON(name, version string) (any, *Refusal) {
+	all, failure := t.StatisticsOf(name, version)
 	if failure != nil {
 		return nil, failure
 	}

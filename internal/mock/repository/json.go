@@ -1,4 +1,4 @@
-package mock
+package repository
 
 import (
 	"bytes"
@@ -33,9 +33,9 @@ func jsonParameter(raw json.RawMessage) parameter {
 	return v
 }
 
-// readJSON reads the body of an infer request: JSON, and behind it the raw bytes of
+// ReadJSON reads the body of an infer request: JSON, and behind it the raw bytes of
 // tensors where length says how long the JSON is.
-func (r *inferRequest) readJSON(body []byte, length int) *rpcError {
+func (r *Request) ReadJSON(body []byte, length int) *Refusal {
 	rest := []byte(nil)
 	if length > 0 && length <= len(body) {
 		body, rest = body[:length], body[length:]
@@ -47,24 +47,24 @@ func (r *inferRequest) readJSON(body []byte, length int) *rpcError {
 		Outputs    []jsonTensor               `json:"outputs"`
 	}
 	if err := json.Unmarshal(body, &doc); err != nil {
-		return refusal(codeInternal, "failed to parse the request JSON buffer: %v", err)
+		return Refuse(CodeInternal, "failed to parse the request JSON buffer: %v", err)
 	}
 	if doc.Inputs == nil {
-		return refusal(codeInternal, "Unable to parse 'inputs': attempt to access non-existing object member 'inputs'")
+		return Refuse(CodeInternal, "Unable to parse 'inputs': attempt to access non-existing object member 'inputs'")
 	}
-	r.id = doc.ID
+	r.ID = doc.ID
 	for name, v := range doc.Parameters {
 		r.setParameter(name, jsonParameter(v))
 	}
 	for _, o := range doc.Outputs {
-		w := outputWish{name: o.Name}
+		w := Wish{Name: o.Name}
 		for name, v := range o.Parameters {
 			w.setParameter(name, jsonParameter(v))
 		}
-		r.outputs = append(r.outputs, w)
+		r.Outputs = append(r.Outputs, w)
 	}
 	for _, t := range *doc.Inputs {
-		in := inputTensor{name: t.Name, datatype: t.Datatype, shape: t.Shape}
+		in := Input{name: t.Name, datatype: t.Datatype, Shape: t.Shape}
 		size := int64(-1)
 		for name, v := range t.Parameters {
 			p := jsonParameter(v)
@@ -77,21 +77,21 @@ func (r *inferRequest) readJSON(body []byte, length int) *rpcError {
 		case in.region != "":
 		case size >= 0:
 			if size > int64(len(rest)) {
-				return refusal(codeInvalid, "unexpected size for input '%s', expecting %d additional bytes for model '%s'", t.Name, size-int64(len(rest)), r.model)
+				return Refuse(CodeInvalid, "unexpected size for input '%s', expecting %d additional bytes for model '%s'", t.Name, size-int64(len(rest)), r.Model)
 			}
-			in.data, rest = rest[:size], rest[size:]
+			in.Data, rest = rest[:size], rest[size:]
 		default:
-			data, err := rawOf(t.Datatype, t.Data, elements(t.Shape))
+			data, err := rawOf(t.Datatype, t.Data, Elements(t.Shape))
 			if err != nil {
-				return refusal(codeInternal, "Unable to parse 'data': %v", err)
+				return Refuse(CodeInternal, "Unable to parse 'data': %v", err)
 			}
-			in.data = data
+			in.Data = data
 		}
 		in.has = true
-		r.inputs = append(r.inputs, in)
+		r.Inputs = append(r.Inputs, in)
 	}
 	if len(rest) > 0 {
-		return refusal(codeInvalid, "unexpected additional input data for model '%s'", r.model)
+		return Refuse(CodeInvalid, "unexpected additional input data for model '%s'", r.Model)
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func appendValue(b []byte, datatype string, v json.Token) ([]byte, error) {
 		if !ok {
 			return nil, fmt.Errorf("attempt to access JSON non-string as string")
 		}
-		return appendBytes(b, s), nil
+		return AppendBytes(b, s), nil
 	case "BOOL":
 		switch x := v.(type) {
 		case bool:
@@ -173,20 +173,20 @@ func boolInt(v bool) int {
 	return 0
 }
 
-// readGenerate reads the body of generate: members that are inputs of the model are
+// ReadGenerate reads the body of generate: members that are inputs of the model are
 // tensors, the others parameters; "parameters" holds more of both.
-func (r *inferRequest) readGenerate(body []byte, m *tritonModel) *rpcError {
+func (r *Request) ReadGenerate(body []byte, m *Model) *Refusal {
 	var doc map[string]json.RawMessage
 	if err := json.Unmarshal(body, &doc); err != nil {
-		return refusal(codeInternal, "failed to parse the request JSON buffer: %v", err)
+		return Refuse(CodeInternal, "failed to parse the request JSON buffer: %v", err)
 	}
 	if raw, ok := doc["id"]; ok {
-		if err := json.Unmarshal(raw, &r.id); err != nil {
-			return refusal(codeInternal, "Unable to parse 'id': attempt to access JSON non-string as string")
+		if err := json.Unmarshal(raw, &r.ID); err != nil {
+			return Refuse(CodeInternal, "Unable to parse 'id': attempt to access JSON non-string as string")
 		}
 		delete(doc, "id")
 	}
-	for _, spec := range m.spec.inputs {
+	for _, spec := range m.Spec.inputs {
 		raw, ok := doc[spec.name]
 		if ok {
 			delete(doc, spec.name)
@@ -205,11 +205,11 @@ func (r *inferRequest) readGenerate(body []byte, m *tritonModel) *rpcError {
 	}
 	var more map[string]json.RawMessage
 	if err := json.Unmarshal(nested, &more); err != nil {
-		return refusal(codeInternal, "Unable to parse 'parameters': attempt to access JSON non-object as object")
+		return Refuse(CodeInternal, "Unable to parse 'parameters': attempt to access JSON non-object as object")
 	}
 	for name, v := range more {
-		spec := tensorOf(m.spec.inputs, name)
-		if spec == nil || r.find(name) != nil {
+		spec := tensorOf(m.Spec.inputs, name)
+		if spec == nil || r.Find(name) != nil {
 			r.setParameter(name, jsonParameter(v))
 			continue
 		}
@@ -221,7 +221,7 @@ func (r *inferRequest) readGenerate(body []byte, m *tritonModel) *rpcError {
 }
 
 // generateInput makes a member of generate's JSON a tensor.
-func (r *inferRequest) generateInput(m *tritonModel, spec *tensorSpec, raw json.RawMessage) *rpcError {
+func (r *Request) generateInput(m *Model, spec *Tensor, raw json.RawMessage) *Refusal {
 	var list []json.RawMessage
 	n := int64(1)
 	if json.Unmarshal(raw, &list) == nil {
@@ -233,63 +233,18 @@ func (r *inferRequest) generateInput(m *tritonModel, spec *tensorSpec, raw json.
 		if spec.datatype == "BYTES" {
 			what = "JSON bytes array"
 		}
-		return refusal(codeInternal, "Unable to parse %s: %v", what, err)
+		return Refuse(CodeInternal, "Unable to parse %s: %v", what, err)
 	}
 	shape := []int64{n}
-	if m.spec.maxBatch > 0 {
+	if m.Spec.MaxBatch > 0 {
 		shape = []int64{1, n}
 	}
-	r.inputs = append(r.inputs, inputTensor{name: spec.name, datatype: spec.datatype, shape: shape, data: data, has: true})
+	r.Inputs = append(r.Inputs, Input{name: spec.name, datatype: spec.datatype, Shape: shape, Data: data, has: true})
 	return nil
 }
 
-// appendJSONValues writes raw values as JSON, separated by commas.
-func appendJSONValues(b []byte, datatype string, data []byte) []byte {
-	size := elementSize(datatype)
-	for i := 0; len(data) > 0; i++ {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		if size == 0 {
-			n := min(stringLength(data), len(data)-4)
-			b = appendQuoted(b, string(data[4:4+n]))
-			data = data[4+n:]
-			continue
-		}
-		b = appendJSONValue(b, datatype, data[:size])
-		data = data[size:]
-	}
-	return b
-}
-
-func appendJSONValue(b []byte, datatype string, data []byte) []byte {
-	var v uint64
-	for i := len(data) - 1; i >= 0; i-- {
-		v = v<<8 | uint64(data[i])
-	}
-	float := func(f float64, bits int) []byte {
-		from := len(b)
-		b = strconv.AppendFloat(b, f, 'g', -1, bits)
-		if !bytes.ContainsAny(b[from:], ".e") {
-			b = append(b, ".0"...)
-		}
-		return b
-	}
-	switch datatype {
-	case "BOOL":
-		return strconv.AppendBool(b, v != 0)
-	case "FP32":
-		return float(float64(math.Float32frombits(uint32(v))), 32)
-	case "FP64":
-		return float(math.Float64frombits(v), 64)
-	case "INT8":
-		return strconv.AppendInt(b, int64(int8(v)), 10)
-	case "INT16":
-		return strconv.AppendInt(b, int64(int16(v)), 10)
-	case "INT32":
-		return strconv.AppendInt(b, int64(int32(v)), 10)
-	case "INT64":
-		return strconv.AppendInt(b, int64(v), 10)
-	}
-	return strconv.AppendUint(b, v, 10)
+// AppendBytes writes an element of a BYTES tensor.
+func AppendBytes(b []byte, v string) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(v)))
+	return append(b, v...)
 }

@@ -1,4 +1,4 @@
-package mock
+package repository
 
 import (
 	"strconv"
@@ -16,6 +16,8 @@ func (t *tally) add(n int, ns int64) {
 	t.count += uint64(n)
 	t.ns += uint64(max(ns, 0))
 }
+
+func (t tally) time() time.Duration { return time.Duration(t.ns) }
 
 func (t tally) proto() *kserve.StatisticDuration {
 	return &kserve.StatisticDuration{Count: t.count, Ns: t.ns}
@@ -66,52 +68,65 @@ func (s *modelStats) served(n, batch int, w work, wall int64) {
 	s.mu.Unlock()
 }
 
-// countOnce puts the call into its model's statistics, if it is not there yet.
-func (c *call) countOnce(now int64, whole bool) {
-	if !c.t.counted {
-		c.t.counted = true
-		c.t.model.count(c, now, whole)
-	}
+// Service is how a request was served. Moments are nanoseconds of one clock.
+type Service struct {
+	Arrived, Parsed int64
+	Admitted        int64   // 0: it never was
+	Made            []int64 // when each response was
+	Done            int64   // when the last one was; 0: it has not been
+	Now             int64
+	Wall            int64 // now, in milliseconds of the wall clock
+	Batch           int
+	End             Ending
 }
 
-// count puts a request that was accepted into the statistics. Triton calls a
+// Ending is how an answer ended.
+type Ending uint8
+
+// The ways to end.
+const (
+	endedPlain Ending = iota
+	EndedEmpty        // by a response that holds nothing, whether it is asked for or not
+	EndedFailed
+	EndedCancelled
+)
+
+// Count puts a request that was accepted into the statistics. Triton calls a
 // decoupled request that failed halfway a success, and so does this; one that never
 // ran is a failure.
-func (m *tritonModel) count(c *call, now int64, whole bool) {
-	if c.admitted == 0 {
+func (m *Model) Count(v Service) {
+	if v.Admitted == 0 {
 		m.stats.mu.Lock()
-		m.stats.fail.add(1, now-c.arrived())
+		m.stats.fail.add(1, v.Now-v.Arrived)
 		m.stats.canceled++
 		m.stats.mu.Unlock()
 		return
 	}
-	doneAt := c.t.done
+	doneAt := v.Done
 	if doneAt == 0 {
-		doneAt = now
+		doneAt = v.Now
 	}
-	started := max(c.admitted, c.t.parsed)
-	w := work{input: c.t.parsed - c.arrived(), queue: started - c.t.parsed, infer: max(doneAt-started, 0), output: now - max(doneAt, started)}
-	wall := c.s.clock.base.Add(time.Duration(now)).UnixMilli()
-	responses := len(c.t.made)
+	started := max(v.Admitted, v.Parsed)
+	w := work{input: v.Parsed - v.Arrived, queue: started - v.Parsed, infer: max(doneAt-started, 0), output: v.Now - max(doneAt, started)}
 	if m.engine == nil {
-		m.stats.served(1, c.choices, w, wall)
-		m.stats.countPlaces(c, m, started, w.output, whole)
+		m.stats.served(1, v.Batch, w, v.Wall)
+		m.countPlaces(v, started, w.output)
 		return
 	}
 	// The text's way in is what reading the request took, its way out what sending took.
-	m.before.stats.served(1, c.choices, work{infer: w.input}, wall)
-	m.engine.stats.served(1, c.choices, work{queue: w.queue, infer: w.infer}, wall)
-	m.engine.stats.countPlaces(c, m.engine, started, 0, whole)
-	if responses > 0 {
-		m.after.stats.served(responses, c.choices, work{infer: w.output}, wall)
+	m.before.stats.served(1, v.Batch, work{infer: w.input}, v.Wall)
+	m.engine.stats.served(1, v.Batch, work{queue: w.queue, infer: w.infer}, v.Wall)
+	m.engine.countPlaces(v, started, 0)
+	if n := len(v.Made); n > 0 {
+		m.after.stats.served(n, v.Batch, work{infer: w.output}, v.Wall)
 	}
 	// An ensemble's compute is the sum of its models', its queue its own.
 	m.stats.mu.Lock()
 	defer m.stats.mu.Unlock()
 	s := &m.stats
-	s.inferences += uint64(c.choices)
+	s.inferences += uint64(v.Batch)
 	s.executions++
-	s.last = wall
+	s.last = v.Wall
 	s.success.add(1, w.total())
 	s.queue.add(1, 0)
 	s.input.add(1, 0)
@@ -121,10 +136,11 @@ func (m *tritonModel) count(c *call, now int64, whole bool) {
 
 // countPlaces counts the responses of a decoupled model, each at its place. A
 // response's time to compute is the time since the one ahead of it.
-func (s *modelStats) countPlaces(c *call, m *tritonModel, started, output int64, whole bool) {
-	if !m.spec.decoupled {
+func (m *Model) countPlaces(v Service, started, output int64) {
+	if !m.Spec.Decoupled {
 		return
 	}
+	s := &m.stats
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	place := func(i int) *responseTally {
@@ -134,7 +150,7 @@ func (s *modelStats) countPlaces(c *call, m *tritonModel, started, output int64,
 		return &s.places[i]
 	}
 	last := started
-	for i, at := range c.t.made {
+	for i, at := range v.Made {
 		if i >= maxPlaces {
 			return
 		}
@@ -142,31 +158,53 @@ func (s *modelStats) countPlaces(c *call, m *tritonModel, started, output int64,
 		p.infer.add(1, at-last)
 		p.success.add(1, at-last)
 		p.output.add(1, 0)
-		if i == len(c.t.made)-1 {
+		if i == len(v.Made)-1 {
 			p.output.ns += uint64(max(output, 0))
 			p.success.ns += uint64(max(output, 0))
 		}
 		last = at
 	}
-	if n := len(c.t.made); n < maxPlaces {
-		switch {
-		case !whole:
+	if n := len(v.Made); n < maxPlaces {
+		switch v.End {
+		case EndedCancelled:
 			place(n).cancel.add(1, 0)
-		case c.finish == "error":
+		case EndedFailed:
 			place(n).fail.add(1, 0)
-		case c.t.convention == ConventionVLLM || c.t.convention == ConventionOld:
-			place(n).empty.add(1, 0) // the mark of the end, whether it is asked for or not
+		case EndedEmpty:
+			place(n).empty.add(1, 0)
 		}
 	}
 }
 
+// Waits counts requests that have begun, or ended, to wait for a place.
+func (m *Model) Waits(n int64) { m.stats.pending.Add(n) }
+
+// Totals are a model's counters, for a page of metrics.
+type Totals struct {
+	Succeeded, Cancelled, Inferences, Executions uint64
+	Request, Queue, Input, Infer, Output         time.Duration
+	Pending                                      int64
+}
+
+// Totals reads the counters.
+func (m *Model) Totals() Totals {
+	s := &m.stats
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Totals{
+		Succeeded: s.success.count, Cancelled: s.canceled, Inferences: s.inferences, Executions: s.executions,
+		Request: s.success.time(), Queue: s.queue.time(), Input: s.input.time(), Infer: s.infer.time(), Output: s.output.time(),
+		Pending: max(s.pending.Load(), 0),
+	}
+}
+
 // statistics are the model's, as gRPC gives them.
-func (m *tritonModel) statistics() *kserve.ModelStatistics {
+func (m *Model) statistics() *kserve.ModelStatistics {
 	s := &m.stats
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := &kserve.ModelStatistics{
-		Name: m.name, Version: "1", LastInference: uint64(s.last), InferenceCount: s.inferences, ExecutionCount: s.executions,
+		Name: m.Name, Version: "1", LastInference: uint64(s.last), InferenceCount: s.inferences, ExecutionCount: s.executions,
 		InferenceStats: &kserve.InferStatistics{
 			Success: s.success.proto(), Fail: s.fail.proto(), Queue: s.queue.proto(), ComputeInput: s.input.proto(),
 			ComputeInfer: s.infer.proto(), ComputeOutput: s.output.proto(), CacheHit: tally{}.proto(), CacheMiss: tally{}.proto(),

@@ -1,4 +1,4 @@
-package mock
+package repository
 
 import (
 	"encoding/binary"
@@ -8,50 +8,51 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// inputTensor is one input of a request. Its bytes are the request's own and are
+// Input is one input of a request. Its bytes are the request's own and are
 // gone with it.
-type inputTensor struct {
+type Input struct {
 	name, datatype string
-	shape          []int64
-	data           []byte // raw, little-endian
+	Shape          []int64
+	Data           []byte // raw, little-endian
 	has            bool   // data was given in the request, not by reference
 	region         string // of shared memory
 	offset, size   int64
 }
 
-// outputWish is an output that a request asks for by name.
-type outputWish struct {
-	name         string
-	binary       bool // HTTP: as bytes after the JSON
-	region       string
+// Wish is an output that a request asks for by name.
+type Wish struct {
+	Name         string
+	Binary       bool // HTTP: as bytes after the JSON
+	Region       string
 	offset, size int64
 }
 
-// inferRequest is a request for inference, whatever way it came.
-type inferRequest struct {
-	model, version, id string
-	inputs             []inputTensor
-	outputs            []outputWish
-	emptyFinal         bool // asks for a marker of the end
-	binaryOut          bool // HTTP: all outputs as bytes
+// Request is a request for inference, whatever way it came.
+type Request struct {
+	Model, Version, ID string
+	Inputs             []Input
+	Outputs            []Wish
+	EmptyFinal         bool // asks for a marker of the end
+	BinaryOut          bool // HTTP: all outputs as bytes
 	sequence           uint64
 	sequenceName       string
 	start, end         bool
-	sampling           sampling // what vLLM's backend reads from parameters where no tensor says it
+	Sampling           Sampling // what vLLM's backend reads from parameters where no tensor says it
 
 	shapes []int64 // where the inputs' shapes lie
 	room   []byte  // where values lie that did not come raw
 	names  interner
 }
 
-// sampling is what decides how long an answer is.
-type sampling struct {
-	max, min  int
-	ignoreEOS bool
+// Sampling is what decides how long an answer is.
+type Sampling struct {
+	Max, Min  int
+	IgnoreEOS bool
 }
 
-func (r *inferRequest) reset() {
-	*r = inferRequest{sampling: sampling{max: -1}, inputs: r.inputs[:0], outputs: r.outputs[:0], shapes: r.shapes[:0], room: r.room[:0], names: r.names}
+// Reset makes a request ready to be read into, and keeps its memory.
+func (r *Request) Reset() {
+	*r = Request{Sampling: Sampling{Max: -1}, Inputs: r.Inputs[:0], Outputs: r.Outputs[:0], shapes: r.shapes[:0], room: r.room[:0], names: r.names}
 }
 
 // interner keeps the few strings that all requests repeat, so that they are not
@@ -108,20 +109,20 @@ func eachField(b []byte, f func(num protowire.Number, kind protowire.Type, v uin
 	return nil
 }
 
-// readProto reads a ModelInferRequest.
-func (r *inferRequest) readProto(b []byte) error {
-	r.reset()
+// ReadProto reads a ModelInferRequest.
+func (r *Request) ReadProto(b []byte) error {
+	r.Reset()
 	err := eachField(b, func(num protowire.Number, kind protowire.Type, _ uint64, p []byte) error {
 		if kind != protowire.BytesType {
 			return nil
 		}
 		switch num {
 		case 1:
-			r.model = r.names.get(p)
+			r.Model = r.names.get(p)
 		case 2:
-			r.version = r.names.get(p)
+			r.Version = r.names.get(p)
 		case 3:
-			r.id = string(p)
+			r.ID = string(p)
 		case 4:
 			return r.readParameter(p)
 		case 5:
@@ -138,10 +139,10 @@ func (r *inferRequest) readProto(b []byte) error {
 
 // fillRaw gives the next raw contents to the next input that is not elsewhere. The
 // inputs come first in what every client sends.
-func (r *inferRequest) fillRaw(p []byte) {
-	for i := range r.inputs {
-		if in := &r.inputs[i]; !in.has && in.region == "" {
-			in.data, in.has = p, true
+func (r *Request) fillRaw(p []byte) {
+	for i := range r.Inputs {
+		if in := &r.Inputs[i]; !in.has && in.region == "" {
+			in.Data, in.has = p, true
 			return
 		}
 	}
@@ -155,7 +156,7 @@ type parameter struct {
 }
 
 // readEntry reads an entry of a map of parameters.
-func (r *inferRequest) readEntry(b []byte) (name string, value parameter, err error) {
+func (r *Request) readEntry(b []byte) (name string, value parameter, err error) {
 	err = eachField(b, func(num protowire.Number, kind protowire.Type, _ uint64, p []byte) error {
 		switch {
 		case kind == protowire.BytesType && num == 1:
@@ -178,7 +179,7 @@ func (r *inferRequest) readEntry(b []byte) (name string, value parameter, err er
 	return name, value, err
 }
 
-func (r *inferRequest) readParameter(b []byte) error {
+func (r *Request) readParameter(b []byte) error {
 	name, v, err := r.readEntry(b)
 	if err == nil {
 		r.setParameter(name, v)
@@ -186,10 +187,10 @@ func (r *inferRequest) readParameter(b []byte) error {
 	return err
 }
 
-func (r *inferRequest) setParameter(name string, v parameter) {
+func (r *Request) setParameter(name string, v parameter) {
 	switch name {
 	case "triton_enable_empty_final_response":
-		r.emptyFinal = v.flag
+		r.EmptyFinal = v.flag
 	case "sequence_id":
 		r.sequence, r.sequenceName = uint64(v.number), v.text
 	case "sequence_start":
@@ -197,18 +198,18 @@ func (r *inferRequest) setParameter(name string, v parameter) {
 	case "sequence_end":
 		r.end = v.flag
 	case "binary_data_output":
-		r.binaryOut = v.flag
+		r.BinaryOut = v.flag
 	case "max_tokens":
-		r.sampling.max = int(v.number)
+		r.Sampling.Max = int(v.number)
 	case "min_tokens":
-		r.sampling.min = int(v.number)
+		r.Sampling.Min = int(v.number)
 	case "ignore_eos":
-		r.sampling.ignoreEOS = v.flag
+		r.Sampling.IgnoreEOS = v.flag
 	}
 }
 
 // setParameter takes what places a tensor in shared memory.
-func (t *inputTensor) setParameter(name string, v parameter) {
+func (t *Input) setParameter(name string, v parameter) {
 	switch name {
 	case "shared_memory_region":
 		t.region = v.text
@@ -219,21 +220,21 @@ func (t *inputTensor) setParameter(name string, v parameter) {
 	}
 }
 
-func (t *outputWish) setParameter(name string, v parameter) {
+func (t *Wish) setParameter(name string, v parameter) {
 	switch name {
 	case "shared_memory_region":
-		t.region = v.text
+		t.Region = v.text
 	case "shared_memory_byte_size":
 		t.size = v.number
 	case "shared_memory_offset":
 		t.offset = v.number
 	case "binary_data":
-		t.binary = v.flag
+		t.Binary = v.flag
 	}
 }
 
-func (r *inferRequest) readInput(b []byte) error {
-	var in inputTensor
+func (r *Request) readInput(b []byte) error {
+	var in Input
 	from := len(r.shapes)
 	err := eachField(b, func(num protowire.Number, kind protowire.Type, v uint64, p []byte) error {
 		if num == 3 && kind == protowire.VarintType {
@@ -265,13 +266,13 @@ func (r *inferRequest) readInput(b []byte) error {
 		}
 		return nil
 	})
-	in.shape = r.shapes[from:len(r.shapes):len(r.shapes)]
-	r.inputs = append(r.inputs, in)
+	in.Shape = r.shapes[from:len(r.shapes):len(r.shapes)]
+	r.Inputs = append(r.Inputs, in)
 	return err
 }
 
 // readContents makes typed values raw.
-func (r *inferRequest) readContents(in *inputTensor, b []byte) error {
+func (r *Request) readContents(in *Input, b []byte) error {
 	from := len(r.room)
 	err := eachField(b, func(num protowire.Number, kind protowire.Type, v uint64, p []byte) error {
 		if num == 8 && kind == protowire.BytesType {
@@ -303,13 +304,13 @@ func (r *inferRequest) readContents(in *inputTensor, b []byte) error {
 		}
 		return nil
 	})
-	in.data, in.has = r.room[from:len(r.room):len(r.room)], true
+	in.Data, in.has = r.room[from:len(r.room):len(r.room)], true
 	return err
 }
 
 // appendTyped writes a number, given as its bits, in the width of its datatype.
 func appendTyped(b []byte, datatype string, v uint64) []byte {
-	switch elementSize(datatype) {
+	switch ElementSize(datatype) {
 	case 1:
 		return append(b, byte(v))
 	case 2:
@@ -320,8 +321,8 @@ func appendTyped(b []byte, datatype string, v uint64) []byte {
 	return binary.LittleEndian.AppendUint64(b, v)
 }
 
-// elementSize is the width of a datatype's elements; 0: it differs; -1: there is no such.
-func elementSize(datatype string) int {
+// ElementSize is the width of a datatype's elements; 0: it differs; -1: there is no such.
+func ElementSize(datatype string) int {
 	switch datatype {
 	case "BOOL", "INT8", "UINT8":
 		return 1
@@ -337,15 +338,15 @@ func elementSize(datatype string) int {
 	return -1
 }
 
-func (r *inferRequest) readOutput(b []byte) error {
-	var out outputWish
+func (r *Request) readOutput(b []byte) error {
+	var out Wish
 	err := eachField(b, func(num protowire.Number, kind protowire.Type, _ uint64, p []byte) error {
 		if kind != protowire.BytesType {
 			return nil
 		}
 		switch num {
 		case 1:
-			out.name = r.names.get(p)
+			out.Name = r.names.get(p)
 		case 2:
 			name, v, err := r.readEntry(p)
 			out.setParameter(name, v)
@@ -353,55 +354,58 @@ func (r *inferRequest) readOutput(b []byte) error {
 		}
 		return nil
 	})
-	r.outputs = append(r.outputs, out)
+	r.Outputs = append(r.Outputs, out)
 	return err
 }
 
-// find returns an input by name, or nil.
-func (r *inferRequest) find(name string) *inputTensor {
-	for i := range r.inputs {
-		if r.inputs[i].name == name {
-			return &r.inputs[i]
+// Find returns an input by name, or nil.
+func (r *Request) Find(name string) *Input {
+	for i := range r.Inputs {
+		if r.Inputs[i].name == name {
+			return &r.Inputs[i]
 		}
 	}
 	return nil
 }
 
-// text is the first element of a tensor of BYTES.
-func (t *inputTensor) text() []byte {
-	if t == nil || len(t.data) < 4 {
+// Text is the first element of a tensor of BYTES.
+func (t *Input) Text() []byte {
+	if t == nil || len(t.Data) < 4 {
 		return nil
 	}
-	n := int(binary.LittleEndian.Uint32(t.data))
-	return t.data[4:min(4+n, len(t.data))]
+	n := int(binary.LittleEndian.Uint32(t.Data))
+	return t.Data[4:min(4+n, len(t.Data))]
 }
 
-// flag is the first element of a BOOL tensor, or the default.
-func (t *inputTensor) flag(missing bool) bool {
-	if t == nil || len(t.data) == 0 {
+// Flag is the first element of a BOOL tensor, or the default.
+func (t *Input) Flag(missing bool) bool {
+	if t == nil || len(t.Data) == 0 {
 		return missing
 	}
-	return t.data[0] != 0
+	return t.Data[0] != 0
 }
 
-// integer is the first element of a tensor of integers, or the default.
-func (t *inputTensor) integer(missing int) int {
+// Integer is the first element of a tensor of integers, or the default.
+func (t *Input) Integer(missing int) int {
 	switch {
 	case t == nil:
-	case len(t.data) >= 8 && elementSize(t.datatype) == 8:
-		return int(min(binary.LittleEndian.Uint64(t.data), math.MaxInt64))
-	case len(t.data) >= 4:
-		return int(int32(binary.LittleEndian.Uint32(t.data)))
+	case len(t.Data) >= 8 && ElementSize(t.datatype) == 8:
+		return int(min(binary.LittleEndian.Uint64(t.Data), math.MaxInt64))
+	case len(t.Data) >= 4:
+		return int(int32(binary.LittleEndian.Uint32(t.Data)))
 	}
 	return missing
 }
 
-// elements is how many a shape has.
-func elements(shape []int64) int64 {
+// maxTensor bounds the bytes and the elements of a tensor.
+const maxTensor = 256 << 20
+
+// Elements is how many a shape has.
+func Elements(shape []int64) int64 {
 	n := int64(1)
 	for _, d := range shape {
-		if d < 0 || d > maxBody || n*d > maxBody {
-			return maxBody + 1
+		if d < 0 || d > maxTensor || n*d > maxTensor {
+			return maxTensor + 1
 		}
 		n *= d
 	}
@@ -409,20 +413,20 @@ func elements(shape []int64) int64 {
 }
 
 // sizeError tells a tensor whose bytes do not fit its shape.
-func (t *inputTensor) sizeError(model string) error {
-	want := elements(t.shape)
-	size := elementSize(t.datatype)
+func (t *Input) sizeError(model string) error {
+	want := Elements(t.Shape)
+	size := ElementSize(t.datatype)
 	if size > 0 {
-		if got := int64(len(t.data)); got != want*int64(size) {
+		if got := int64(len(t.Data)); got != want*int64(size) {
 			return fmt.Errorf("input byte size mismatch for input '%s' for model '%s'. Expected %d, got %d", t.name, model, want*int64(size), got)
 		}
 		return nil
 	}
 	var n int64
-	for b := t.data; len(b) > 0; n++ {
+	for b := t.Data; len(b) > 0; n++ {
 		if len(b) < 4 || int64(binary.LittleEndian.Uint32(b)) > int64(len(b)-4) {
 			return fmt.Errorf("incomplete string data for inference input '%s' for model '%s', expecting string of length %d but only %d bytes available",
-				t.name, model, stringLength(b), max(len(b)-4, 0))
+				t.name, model, StringLength(b), max(len(b)-4, 0))
 		}
 		b = b[4+binary.LittleEndian.Uint32(b):]
 	}
@@ -432,7 +436,8 @@ func (t *inputTensor) sizeError(model string) error {
 	return nil
 }
 
-func stringLength(b []byte) int {
+// StringLength is the length of the string at the head of a BYTES tensor's contents.
+func StringLength(b []byte) int {
 	if len(b) < 4 {
 		return 0
 	}

@@ -104,8 +104,12 @@ type field struct {
 // compete measures the contenders in turn, reps times over, so that a slow spell
 // of the machine falls on all of them.
 func (b *bench) compete(ctx context.Context, s *server, w work, contenders []contender) field {
+	return b.competeTimes(ctx, s, w, contenders, b.reps)
+}
+
+func (b *bench) competeTimes(ctx context.Context, s *server, w work, contenders []contender, times int) field {
 	f := field{attempts: map[string][]attempt{}, missing: map[string]error{}}
-	for range b.reps {
+	for range times {
 		for _, c := range contenders {
 			if f.missing[c.name] != nil {
 				continue

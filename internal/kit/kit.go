@@ -139,7 +139,7 @@ func sources() map[string]SourceFactory {
 			return dataset.New(d, tok, seed, os.Getenv)
 		},
 		plan.SourceOtelTrace: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-			return oteltrace.New(d, tok, seed)
+			return oteltrace.New(d, tok, seed, os.Getenv)
 		},
 		plan.SourceMock: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 			return mockdata.New(d, tok, seed), nil

@@ -2,9 +2,8 @@ package oteltrace
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,7 +42,23 @@ func talk(id string) string {
 	}, ",") + `]}`
 }
 
-func open(t *testing.T, r plan.Replay, seed uint64, files ...string) (*Source, error) {
+func noEnv(string) string { return "" }
+
+// opened is a source of files that can be read.
+func opened(t *testing.T, r plan.Replay) *Source {
+	t.Helper()
+	s, err := New(plan.Data{Replay: r}, token.Words{}, 1, noEnv)
+	if err == nil {
+		err = s.Open(t.Context(), prompt.Use{Chat: true})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// from opens a source of texts; told is what it says to the user.
+func from(t *testing.T, r plan.Replay, seed uint64, files ...string) (s *Source, told []string, err error) {
 	t.Helper()
 	r.Dir = t.TempDir()
 	for i, text := range files {
@@ -51,11 +66,11 @@ func open(t *testing.T, r plan.Replay, seed uint64, files ...string) (*Source, e
 			t.Fatal(err)
 		}
 	}
-	s, err := New(plan.Data{Replay: r}, token.Words{}, seed)
-	if err != nil {
-		return nil, err
+	if s, err = New(plan.Data{Replay: r}, token.Words{}, seed, noEnv); err != nil {
+		return nil, nil, err
 	}
-	return s, s.Open(context.Background(), prompt.Use{Chat: true})
+	err = s.Open(t.Context(), prompt.Use{Chat: true, Tell: func(text string) { told = append(told, text) }})
+	return s, told, err
 }
 
 func TestPlay(t *testing.T) {
@@ -65,52 +80,46 @@ func TestPlay(t *testing.T) {
 		said   string // in place of the recorded answer
 		waits  []time.Duration
 	}{
-		"as recorded":     {plan.Replay{}, "m", "live words", []time.Duration{500 * time.Millisecond, 6 * time.Second}},
-		"capped, static":  {plan.Replay{MaxWait: plan.Duration(time.Second), Model: "own"}, "own", "live words", []time.Duration{500 * time.Millisecond, time.Second}},
-		"mapped, no subs": {plan.Replay{Models: map[string]string{"m": "to"}, NoSubstitution: true}, "to", "recorded answer", []time.Duration{500 * time.Millisecond, 6 * time.Second}},
+		"as recorded":     {plan.Replay{}, "", "live words", []time.Duration{0, 500 * time.Millisecond, 6 * time.Second}},
+		"capped, static":  {plan.Replay{MaxWait: plan.Duration(time.Second), Model: "own"}, "own", "live words", []time.Duration{0, 500 * time.Millisecond, time.Second}},
+		"mapped, no subs": {plan.Replay{Models: map[string]string{"m": "to"}, NoSubstitution: true}, "to", "recorded answer", []time.Duration{0, 500 * time.Millisecond, 6 * time.Second}},
+		"another mapped":  {plan.Replay{Models: map[string]string{"x": "to"}, IgnoreDelays: true}, "", "live words", []time.Duration{0, 0, 0}},
 	} {
-		s, err := open(t, tc.replay, 1, talk("a"))
+		s, _, err := from(t, tc.replay, 1, talk("a"))
 		if err != nil {
 			t.Fatal(name, err)
 		}
 		first := prompttest.Take(t, s, 1)[0]
-		second, wait, err := first.Rest.Next(prompt.Answer{Text: "live words"})
-		if err != nil || wait != tc.waits[0] || len(second.Messages) != 3 || second.Messages[1].Content != tc.said || second.Tokens != 6 {
-			t.Errorf("%s: %v, %v: %+v", name, err, wait, second)
-		}
-		third, wait, err := second.Rest.Next(prompt.Answer{Text: "more"})
-		if err != nil || wait != tc.waits[1] || third.Rest != nil || third.Messages[0].Content != "other" {
-			t.Errorf("%s: %v, %v: %+v", name, err, wait, third)
-		}
-		for i, p := range []prompt.Prompt{first, second, third} {
-			if p.Session != "trace0_a" || p.Turn != i || p.Model != tc.model || p.Output != 12 {
-				t.Errorf("%s: %+v", name, p)
+		var calls []prompt.Prompt
+		for i, c := range first.Play.Graph.Calls {
+			p, err := first.Play.Prompt(i)
+			if err != nil || p.Session != "trace0_a" || p.Turn != i || p.Model != tc.model || p.Output != 12 || c.Wait != tc.waits[i] {
+				t.Errorf("%s: call %d: %v, after %v: %+v", name, i, err, c.Wait, p)
 			}
+			calls = append(calls, p)
+			first.Play.Answer(i, prompt.Answer{Text: "live words"})
 		}
-		if again := prompttest.Take(t, s, 1)[0]; again.Session != "trace0_a#2" || again.Messages[0].Content != "hello there" {
+		if second := calls[1]; len(second.Messages) != 3 || second.Messages[1].Content != tc.said || second.Tokens != 6 {
+			t.Errorf("%s: %+v", name, second)
+		}
+		if again := prompttest.Take(t, s, 1)[0]; again.Session != "trace0_a#2" || again.Play == first.Play {
 			t.Errorf("%s: the second round begins with %+v", name, again)
 		}
 	}
 }
 
-func TestSessionEndsWithAFailure(t *testing.T) {
-	s, err := open(t, plan.Replay{}, 1, talk("a"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := prompttest.Take(t, s, 1)[0].Rest.Next(prompt.Answer{Failed: true}); !errors.Is(err, io.EOF) {
-		t.Error(err)
-	}
-}
-
 func TestSessions(t *testing.T) {
 	names := func(r plan.Replay, seed uint64) (out, texts []string) {
-		s, err := open(t, r, seed, talk("a")+"\n"+talk("b"), talk("c"), talk("d"))
+		s, _, err := from(t, r, seed, talk("a")+"\n"+talk("b"), "["+talk("c")+"]", talk("d"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range prompttest.Take(t, s, s.Sessions()) {
-			out, texts = append(out, p.Session), append(texts, p.Messages[0].Content)
+			first, err := p.Play.Prompt(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, texts = append(out, p.Session), append(texts, first.Messages[0].Content)
 		}
 		return out, texts
 	}
@@ -126,39 +135,144 @@ func TestSessions(t *testing.T) {
 	if _, texts := names(plan.Replay{RandomID: true}, 1); !strings.HasPrefix(texts[0], "[SESS:") || texts[0] == texts[1] {
 		t.Errorf("%q", texts)
 	}
-	if a, _ := names(plan.Replay{Filter: "lambda x: x['session_id'] in ('a', 'd') and len(x['spans']) == 4"}, 1); len(a) != 2 {
-		t.Errorf("%q", a)
+	for filter, want := range map[string]int{
+		"lambda x: x['session_id'] in ('a', 'd') and len(x['spans']) == 4": 2,
+		"x['benchmark'] == 'unknown' and x['total_tokens'] == 36":          4,
+		"x['max_tokens'] > 12": 0,
+	} {
+		s, _, err := from(t, plan.Replay{Filter: filter}, 1, talk("a")+talk("b"), talk("c"), talk("d"))
+		if n := s.Sessions(); n != want || (err == nil) != (want > 0) {
+			t.Errorf("%s: %d sessions, want %d: %v", filter, n, want, err)
+		}
+	}
+}
+
+// A tag stands in front of what is a call's own, once: what it shares with another has it
+// already.
+func TestTag(t *testing.T) {
+	s, _, err := from(t, plan.Replay{RandomID: true}, 1, talk("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := prompttest.Take(t, s, 1)[0]
+	for i := range 2 {
+		got, err := p.Play.Prompt(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, m := range got.Messages {
+			if n := strings.Count(m.Content, "[SESS:"); n != 1 && m.Role == "user" || n != 0 && m.Role != "user" {
+				t.Errorf("message %d of call %d is %q", k, i, m.Content)
+			}
+		}
+		p.Play.Answer(i, prompt.Answer{Text: "live"})
 	}
 }
 
 func TestRefused(t *testing.T) {
 	one := func(spans ...string) string { return `{"spans": [` + strings.Join(spans, ",") + `]}` }
-	tool := `[{"role": "assistant", "tool_calls": [{}]}]`
 	for _, tc := range []struct {
 		file, want string
 		replay     plan.Replay
 	}{
-		{one(aSpan("s1", 0, 2, `[`+hello+`]`, ``, ""), aSpan("s2", 1, 3, `[`+hello+`]`, ``, "")), `span "s2" begins before "s1" ends`, plan.Replay{}},
-		{one(aSpan("s1", 0, 2, `[`+hello+`]`, tool, "")), "calls of tools cannot be played", plan.Replay{}},
-		{one(aSpan("s1", 0, 2, `[{"role": "user", "content": [{"type": "image_url"}]}]`, ``, "")), "only text can be played", plan.Replay{}},
+		{one(aSpan("s1", 0, 2, `[{"role": "assistant", "tool_calls": [{"name": "f"}]}]`, ``, "")), "has no id", plan.Replay{}},
+		{one(aSpan("s1", 0, 2, `[`+hello+`]`, `[`+answer+`, `+answer+`]`, "")), "there are 2 answers", plan.Replay{}},
+		{one(aSpan("s1", 0, 2, `[{"content": "x"}]`, ``, "")), "it has no role", plan.Replay{}},
 		{one(aSpan("s1", 0, 2, `nonsense`, ``, "")), "gen_ai.input.messages", plan.Replay{}},
 		{one(), "no calls of a model", plan.Replay{}},
 		{one(aSpan("s1", 0, 2, `[`+hello+`]`, ``, `, "status": {"code": 2}`)), "no calls of a model", plan.Replay{SkipErrors: true}},
 		{`{`, "unexpected EOF", plan.Replay{}},
 		{`{`, "no session is left", plan.Replay{SkipInvalid: true}},
+		{`{"spans": 1}`, "cannot unmarshal", plan.Replay{}},
 		{talk("a"), "data.replay.filter", plan.Replay{Filter: "open('x')"}},
 		{talk("a"), "has no zzz", plan.Replay{Filter: "x['zzz']"}},
-		{talk("a"), "data.replay.headers", plan.Replay{Headers: map[string]string{"a": "b"}}},
 	} {
-		if _, err := open(t, tc.replay, 1, tc.file); err == nil || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("%.60s: %v, want %s", tc.file, err, tc.want)
+		_, told, err := from(t, tc.replay, 1, tc.file)
+		if err == nil || !strings.Contains(fmt.Sprint(err, told), tc.want) {
+			t.Errorf("%.60s: %v, %q, want %s", tc.file, err, told, tc.want)
+		}
+		// Beside others a session without calls is left out, and the user is told.
+		if s, told, err := from(t, tc.replay, 1, tc.file, talk("b")); err == nil && (s.Sessions() != 1 || len(told) == 0) {
+			t.Errorf("%.60s: %d sessions, told %q", tc.file, s.Sessions(), told)
 		}
 	}
-	if s, err := open(t, plan.Replay{SkipInvalid: true}, 1, `{`, talk("a")); err != nil || s.Sessions() != 1 {
-		t.Errorf("a file that cannot be read is not left out: %v", err)
-	}
-	if s, _ := New(plan.Data{}, token.Words{}, 1); s.Open(context.Background(), prompt.Use{}) == nil {
+	if s, _ := New(plan.Data{}, token.Words{}, 1, noEnv); s.Open(context.Background(), prompt.Use{}) == nil {
 		t.Error("completions are not refused")
+	}
+}
+
+func TestWhatIsNotSentIsTold(t *testing.T) {
+	call := `[{"role": "assistant", "tool_calls": [{"id": "1", "name": "f", "arguments": "{}"}]}]`
+	text := `{"spans": [` + aSpan("s1", 0, 2, `[{"role": "user", "content": [{"type": "image_url"}, {"type": "text", "text": "see"}]}]`, call, "") + `]}`
+	s, told, err := from(t, plan.Replay{}, 1, text)
+	if err != nil || len(told) != 2 || !strings.Contains(told[0], `"image_url"`) || !strings.Contains(told[1], "gen_ai.tool.definitions") {
+		t.Fatalf("%v, told %q", err, told)
+	}
+	p, err := prompttest.Take(t, s, 1)[0].Play.Prompt(0)
+	if err != nil || p.Messages[0].Content != "see" || p.Tools != nil {
+		t.Errorf("%v: %+v", err, p)
+	}
+}
+
+func TestFiles(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.json", "b.txt", "x/c.json", "x/y/d.json", "x/y/e.jsonl"} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(talk(name)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tc := range []struct {
+		patterns string
+		want     int // files; 0: none, and an error
+	}{
+		{"a.json", 1}, {"*.json", 1}, {"**/*.json", 3}, {"x/**/*.json", 2}, {"**/y/*", 2}, {"a.json *.json **/*.json", 3}, {"none.json", 0}, {"[", 0}, {"**/[", 0},
+	} {
+		var files []string
+		for _, p := range strings.Fields(tc.patterns) {
+			files = append(files, filepath.Join(dir, filepath.FromSlash(p)))
+		}
+		s, err := New(plan.Data{Replay: plan.Replay{Files: files}}, token.Words{}, 1, noEnv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.files(t.Context())
+		if len(got) != tc.want || (err == nil) != (tc.want > 0) {
+			t.Errorf("%s: %v, %v, want %d", tc.patterns, got, err, tc.want)
+		}
+	}
+}
+
+func TestSafeSchema(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"type":"object","title":"T"}`:                                        `{"properties":{},"type":"object"}`,
+		`{"anyOf":[{"type":"integer"}],"description":"d"}`:                     `{"description":"d","type":"string"}`,
+		`{"type":"integer","minimum":1,"oneOf":[]}`:                            `{"type":"integer"}`,
+		`{"type":"object","properties":{"title":{"minLength":1}}}`:             `{"properties":{"title":{"type":"string"}},"type":"object"}`,
+		`{"type":"array","items":{"enum":[1,null]},"additionalProperties":{}}`: `{"additionalProperties":false,"items":{"enum":[1,null],"type":"string"},"type":"array"}`,
+		`null`: ``,
+	} {
+		got, err := safeSchema(json.RawMessage(in))
+		if err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v, want %s", in, got, err, want)
+		}
+	}
+}
+
+// Several results in one message are several messages of a chat.
+func TestSeveralResults(t *testing.T) {
+	got, err := readMessages(json.RawMessage(`[{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "1"},
+		{"type": "tool_result", "tool_use_id": "b", "content": [{"type": "text", "text": "2"}]}, {"type": "text", "text": "go on"}]}]`))
+	if err != nil || len(got) != 3 {
+		t.Fatalf("%v: %+v", err, got)
+	}
+	for i, want := range []prompt.Message{{Role: "tool", ToolCallID: "a", Content: "1"}, {Role: "tool", ToolCallID: "b", Content: "2"}, {Role: "user", Content: "go on"}} {
+		if m := got[i].wire; m.Role != want.Role || m.ToolCallID != want.ToolCallID || m.Content != want.Content {
+			t.Errorf("message %d is %+v, want %+v", i, m, want)
+		}
 	}
 }
 
@@ -166,20 +280,38 @@ func TestRefused(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add(talk("a"))
 	f.Add(`{"spans": [{"attributes": {"gen_ai.input.messages": [1]}}]}`)
+	for _, name := range []string{"chain", "fan", "tools", "messy"} {
+		text, err := os.ReadFile("testdata/" + name + ".json")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := New(plan.Data{}, token.Words{}, 1)
+		s, err := New(plan.Data{Replay: plan.Replay{BadToolCalls: "use_recorded", RandomID: true, ToolMaxTokens: 4096}}, token.Words{}, 1, noEnv)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.sessions, err = s.decode(strings.NewReader(text), nil); err != nil || len(s.sessions) == 0 {
+		one, err := s.decode([]byte(text), file{name: "f"}, 0)
+		if err != nil || one == nil {
 			return
 		}
+		s.sessions = append(s.sessions, one)
 		p, err := s.Next(context.Background())
-		for err == nil && p.Rest != nil {
-			p, _, err = p.Rest.Next(prompt.Answer{Text: "yes"})
-		}
 		if err != nil {
-			t.Error(err)
+			t.Fatal(err)
+		}
+		for i, c := range p.Play.Graph.Calls {
+			got, err := p.Play.Prompt(i)
+			if err != nil || len(got.Messages) != len(c.Prompt.Messages) || c.Wait < 0 {
+				t.Fatalf("call %d: %v: %+v", i, err, got)
+			}
+			for _, j := range c.After {
+				if j >= i {
+					t.Fatalf("call %d comes after %d", i, j)
+				}
+			}
+			p.Play.Answer(i, prompt.Answer{Text: "yes", ToolCalls: []prompt.ToolCall{{ID: "x", Name: "f", Arguments: "{}"}}})
 		}
 	})
 }

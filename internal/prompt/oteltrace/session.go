@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"inferometer/internal/prompt"
 )
@@ -19,18 +20,22 @@ type trace struct {
 }
 
 type span struct {
-	ID         string         `json:"span_id"`
-	Name       string         `json:"name"`
-	Start      string         `json:"start_time"`
-	End        string         `json:"end_time"`
-	Attributes map[string]any `json:"attributes"`
-	Status     struct {
+	ID         string                     `json:"span_id"`
+	Parent     string                     `json:"parent_span_id"`
+	Name       string                     `json:"name"`
+	Start      string                     `json:"start_time"`
+	End        string                     `json:"end_time"`
+	Attributes map[string]json.RawMessage `json:"attributes"`
+	Status     *struct {
 		Code any `json:"code"`
 	} `json:"status"`
 }
 
 // failed reports whether the call was recorded as an error.
 func (s *span) failed() bool {
+	if s.Status == nil {
+		return false
+	}
 	switch code := s.Status.Code.(type) {
 	case float64:
 		return code == 2
@@ -40,100 +45,132 @@ func (s *span) failed() bool {
 	return false
 }
 
+// text is an attribute that is a text; else empty.
+func (s *span) text(key string) string {
+	var out string
+	if json.Unmarshal(s.Attributes[key], &out) != nil {
+		return ""
+	}
+	return out
+}
+
+// number is an attribute that is a number of tokens; false: it is none.
+func (s *span) number(keys ...string) (int, bool) {
+	for _, key := range keys {
+		var n float64
+		if raw := s.Attributes[key]; given(raw) && json.Unmarshal(raw, &n) == nil {
+			return int(n), n >= 1 && n <= 1e9
+		}
+	}
+	return 0, false
+}
+
 // calls reports whether the span is a call of a model.
 func (s *span) calls() bool {
-	chat := s.Attributes["gen_ai.operation.name"] == "chat" || strings.HasPrefix(s.Name, "chat ")
-	in := s.Attributes["gen_ai.input.messages"]
-	return chat && in != nil && in != ""
+	chat := s.text("gen_ai.operation.name") == "chat" || strings.HasPrefix(s.Name, "chat ")
+	in := string(s.Attributes["gen_ai.input.messages"])
+	return chat && in != "" && in != "null" && in != `""` && in != "[]"
 }
 
 // call is a recorded call of a model.
 type call struct {
-	id       string
-	model    string
-	messages []prompt.Message
-	answers  []int // for each message, the call whose answer it is; -1: none
-	answer   string
-	output   int           // tokens of the answer; 0: not recorded
-	wait     time.Duration // after the answer to the call before
+	span       *span
+	begin, end int64 // milliseconds on one clock
+	model      string
+	messages   []message
+	out        *output // nil: not recorded
+	output     int     // tokens of the answer; 0: not known
+	tools      []prompt.Tool
 }
 
-// session are the calls of a trace, one after the other.
-type session struct {
-	name  string
-	tag   string // in front of the first message
-	calls []call
-}
+// uses reports whether the answer called tools that the call knew of.
+func (c *call) uses() bool { return c.out != nil && len(c.out.names) > 0 && len(c.tools) > 0 }
 
-// read makes a session of a trace: its calls in the order of their moments, each with
-// what it takes from the answers to those before. A trace that cannot be played as it was
-// recorded is an error.
-func read(t *trace, skipErrors bool, mostWait time.Duration) (*session, error) {
-	type timed struct {
-		*span
-		from, to time.Time
-	}
-	var spans []timed
+// readCalls takes the calls of a trace in the order in which they began. A span that is
+// written twice is one.
+func (s *Source) readCalls(t *trace) ([]call, error) {
+	spans := make([]*span, 0, len(t.Spans))
 	for i := range t.Spans {
-		s := &t.Spans[i]
-		if !s.calls() || skipErrors && s.failed() {
+		spans = append(spans, &t.Spans[i])
+	}
+	slices.SortStableFunc(spans, func(a, b *span) int { return cmp.Compare(a.ID, b.ID) })
+	seen := map[string]bool{}
+	var out []call
+	for _, one := range spans {
+		if !one.calls() || s.replay.SkipErrors && one.failed() {
 			continue
 		}
-		from, err := moment(s.Start)
+		key, err := json.Marshal(one.Attributes)
 		if err != nil {
-			return nil, fmt.Errorf("span %q: start_time: %w", s.ID, err)
+			return nil, err
 		}
-		to, err := moment(s.End)
+		id := one.Start + "|" + one.End + "|" + string(key)
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		c, err := s.readCall(one)
 		if err != nil {
-			return nil, fmt.Errorf("span %q: end_time: %w", s.ID, err)
+			return nil, fmt.Errorf("span %q: %w", one.ID, err)
 		}
-		spans = append(spans, timed{s, from, to})
+		out = append(out, c)
 	}
-	if len(spans) == 0 {
-		return nil, fmt.Errorf("it has no calls of a model: no span named \"chat …\" with gen_ai.input.messages")
+	if len(out) == 0 {
+		return nil, fmt.Errorf("it has no calls of a model: no span of operation chat, or named \"chat …\", with gen_ai.input.messages")
 	}
-	slices.SortStableFunc(spans, func(a, b timed) int { return cmp.Or(a.from.Compare(b.from), a.to.Compare(b.to)) })
-	out := &session{name: cmp.Or(t.SessionID, t.TraceID)}
-	for i, s := range spans {
-		c, err := readCall(s.span)
-		if err != nil {
-			return nil, fmt.Errorf("span %q: %w", s.ID, err)
-		}
-		if i > 0 {
-			before := spans[i-1]
-			if s.from.Before(before.to) {
-				return nil, fmt.Errorf("span %q begins before %q ends: sessions with calls at the same time cannot be played", s.ID, before.ID)
-			}
-			c.wait = s.from.Sub(before.to)
-			if mostWait > 0 {
-				c.wait = min(c.wait, mostWait)
-			}
-		}
-		out.add(c)
-	}
+	slices.SortStableFunc(out, func(a, b call) int { return cmp.Compare(a.begin, b.begin) })
 	return out, nil
 }
 
-// add finds out which of a call's messages are answers to earlier ones.
-func (s *session) add(c call) {
-	c.answers = make([]int, len(c.messages))
-	for i, m := range c.messages {
-		c.answers[i] = -1
-		if m.Role != "assistant" {
-			continue
-		}
-		for j, earlier := range slices.Backward(s.calls) {
-			if earlier.answer != "" && strings.TrimSpace(earlier.answer) == strings.TrimSpace(m.Content) {
-				c.answers[i] = j
-				break
-			}
+func (s *Source) readCall(one *span) (c call, err error) {
+	c.span = one
+	from, err := moment(one.Start)
+	if err != nil {
+		return c, fmt.Errorf("start_time: %w", err)
+	}
+	to := from
+	if one.End != "" {
+		if to, err = moment(one.End); err != nil {
+			return c, fmt.Errorf("end_time: %w", err)
 		}
 	}
-	s.calls = append(s.calls, c)
+	c.begin, c.end = from.UnixMilli(), to.UnixMilli()
+	c.model = one.text("gen_ai.request.model")
+	if c.messages, err = readMessages(one.Attributes["gen_ai.input.messages"]); err != nil {
+		return c, fmt.Errorf("gen_ai.input.messages: %w", err)
+	}
+	if len(c.messages) == 0 {
+		return c, fmt.Errorf("gen_ai.input.messages has no messages")
+	}
+	if c.out, err = readOutput(one.Attributes); err != nil {
+		return c, fmt.Errorf("gen_ai.output.messages: %w", err)
+	}
+	if c.tools, err = readTools(one.Attributes["gen_ai.tool.definitions"]); err != nil {
+		return c, fmt.Errorf("gen_ai.tool.definitions: %w", err)
+	}
+	for _, m := range c.messages {
+		for _, kind := range m.lost {
+			s.lost[kind]++
+		}
+	}
+	if c.out != nil && len(c.out.names) > 0 && len(c.tools) == 0 {
+		s.bare++
+	}
+	var known bool
+	if c.output, known = one.number("gen_ai.usage.completion_tokens", "gen_ai.usage.output_tokens"); !known {
+		c.output = 0
+		if c.out != nil && c.out.text != "" {
+			c.output = max(1, utf8.RuneCountInString(c.out.text)/perToken)
+		}
+	}
+	return c, nil
 }
 
+// perToken is about how many characters a token has.
+const perToken = 4
+
 func moment(text string) (time.Time, error) {
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05"} {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05Z0700"} {
 		if t, err := time.Parse(layout, text); err == nil {
 			return t, nil
 		}
@@ -141,77 +178,66 @@ func moment(text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is no moment such as 2026-01-31T12:00:02.5Z", text)
 }
 
-func readCall(s *span) (call, error) {
-	c := call{id: s.ID}
-	if tools := s.Attributes["gen_ai.tool.definitions"]; tools != nil && tools != "" && tools != "[]" {
-		return c, fmt.Errorf("it has tools, and calls of tools cannot be played")
-	}
-	c.model, _ = s.Attributes["gen_ai.request.model"].(string)
-	var err error
-	if c.messages, err = messages(s.Attributes["gen_ai.input.messages"]); err != nil {
-		return c, fmt.Errorf("gen_ai.input.messages: %w", err)
-	}
-	if len(c.messages) == 0 {
-		return c, fmt.Errorf("gen_ai.input.messages has no messages")
-	}
-	if out := s.Attributes["gen_ai.output.messages"]; out != nil && out != "" {
-		answer, err := messages(out)
-		if err != nil {
-			return c, fmt.Errorf("gen_ai.output.messages: %w", err)
-		}
-		for _, m := range answer {
-			c.answer += m.Content
-		}
-	}
-	if n, ok := s.Attributes["gen_ai.usage.output_tokens"].(float64); ok && n >= 1 && n <= 1e9 {
-		c.output = int(n)
-	}
-	return c, nil
-}
-
-// messages reads a list of messages: JSON, or a text of JSON.
-func messages(v any) ([]prompt.Message, error) {
-	text, ok := v.(string)
-	if !ok {
-		b, err := json.Marshal(v)
-		if err != nil {
-			return nil, err
-		}
-		text = string(b)
-	}
-	var list []struct {
-		Role      string          `json:"role"`
-		Content   json.RawMessage `json:"content"`
-		Parts     []part          `json:"parts"`
-		ToolCalls []any           `json:"tool_calls"`
-	}
-	if err := json.Unmarshal([]byte(text), &list); err != nil {
+// read makes a session of a trace.
+func (s *Source) read(t *trace) (*prompt.Graph, error) {
+	calls, err := s.readCalls(t)
+	if err != nil {
 		return nil, err
 	}
-	out := make([]prompt.Message, len(list))
-	for i, m := range list {
-		if m.Role == "tool" || len(m.ToolCalls) > 0 {
-			return nil, fmt.Errorf("message %d is one of a tool, and calls of tools cannot be played", i+1)
-		}
-		out[i].Role = m.Role
-		parts := m.Parts
-		if len(m.Content) > 0 && string(m.Content) != "null" && json.Unmarshal(m.Content, &out[i].Content) != nil {
-			if err := json.Unmarshal(m.Content, &parts); err != nil {
-				return nil, fmt.Errorf("message %d: its content is neither a text nor a list of parts", i+1)
-			}
-		}
-		for _, p := range parts {
-			if p.Type != "text" {
-				return nil, fmt.Errorf("message %d has a part of type %q, and only text can be played", i+1, p.Type)
-			}
-			out[i].Content += p.Content + p.Text
-		}
+	links := link(calls)
+	g := &prompt.Graph{
+		Patience: time.Duration(s.replay.PredecessorTimeout), Recorded: s.replay.NoSubstitution, Repair: s.replay.BadToolCalls == "use_recorded",
 	}
-	return out, nil
+	kept := map[string]string{}
+	for i := range calls {
+		c := &calls[i]
+		one := prompt.GraphCall{
+			ID: fmt.Sprintf("event_%03d_%s", i, c.span.ID), After: links.after[i], Wait: links.wait(calls, i),
+			Prompt: s.prompt(c), Segments: links.segments(calls, i),
+		}
+		if most := time.Duration(s.replay.MaxWait); most > 0 {
+			one.Wait = min(one.Wait, most)
+		}
+		if s.replay.IgnoreDelays {
+			one.Wait = 0
+		}
+		for _, m := range c.messages {
+			w := m.wire
+			w.Content = shared(kept, w.Content)
+			one.Prompt.Messages = append(one.Prompt.Messages, w)
+		}
+		g.Calls = append(g.Calls, one)
+	}
+	links.audience(t, calls, g)
+	return g, nil
 }
 
-type part struct {
-	Type    string `json:"type"`
-	Content string `json:"content"`
-	Text    string `json:"text"`
+// shared is a text that is kept once: sessions send the same messages again and again.
+func shared(all map[string]string, text string) string {
+	if same, ok := all[text]; ok {
+		return same
+	}
+	all[text] = text
+	return text
+}
+
+// prompt is what a call asks for, without its messages.
+func (s *Source) prompt(c *call) prompt.Prompt {
+	r := &s.replay
+	// Recorded models are those of someone else's server: without a word on them the
+	// run's own is asked for.
+	p := prompt.Prompt{Model: cmp.Or(r.Model, r.Models[c.model]), Output: cmp.Or(c.output, r.MaxTokens, defaultOutput)}
+	if len(c.tools) == 0 {
+		return p
+	}
+	var called []string
+	if c.uses() {
+		called = c.out.names
+		if r.ToolMaxTokens > 0 {
+			// Another model may need far more tokens for the same call.
+			p.Output = max(4*p.Output, r.ToolMaxTokens)
+		}
+	}
+	p.Tools = choose(c.tools, called, r.ToolChoice == "as_recorded")
+	return p
 }

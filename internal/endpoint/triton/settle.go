@@ -62,6 +62,9 @@ func settleOne(ctx context.Context, t *plan.Target, raw string, first bool, o en
 	if err != nil {
 		return err
 	}
+	if err := findComposing(ctx, l.server, t.Triton.Composing); err != nil {
+		return err
+	}
 	wanted := t.Triton.Convention
 	c, err := settle(&m, wanted)
 	if err != nil {
@@ -76,6 +79,17 @@ func settleOne(ctx context.Context, t *plan.Target, raw string, first bool, o en
 		explain(t, &m, c, o.Data, log)
 	}
 	return fits(t, &m, first, log)
+}
+
+// findComposing looks for the models that the user says are behind this one.
+func findComposing(ctx context.Context, s server, models []string) error {
+	for _, m := range models {
+		name, version, _ := strings.Cut(m, ":")
+		if _, err := describeModel(ctx, s, name, version); err != nil {
+			return fmt.Errorf("the composing model %s: %w", m, err)
+		}
+	}
+	return nil
 }
 
 // explain says what is sent that nobody asked for.
@@ -93,9 +107,9 @@ func explain(t *plan.Target, m *Model, c convention, d plan.Data, log io.Writer)
 func fits(t *plan.Target, m *Model, first bool, log io.Writer) error {
 	switch {
 	case t.Endpoint == plan.EndpointInfer && m.Decoupled:
-		use := "endpoint stream"
+		use := "endpoint stream (perf_analyzer: --streaming)"
 		if t.Transport == plan.TransportHTTP {
-			use = "endpoint generate, or endpoint stream over gRPC"
+			use = "endpoint generate, or endpoint stream over gRPC (perf_analyzer: -i grpc --streaming)"
 		}
 		return fmt.Errorf("model %s is decoupled: a request may have any number of responses, which infer cannot carry; use %s", m.Name, use)
 	case t.Endpoint != plan.EndpointInfer && t.Streaming && !m.Streams() && m.Backend+m.Platform != "":

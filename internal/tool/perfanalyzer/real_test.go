@@ -63,6 +63,17 @@ func TestRealTriton(t *testing.T) {
 			}
 		})
 	}
+	t.Run("models that are not there", func(t *testing.T) {
+		for line, want := range map[string]string{
+			"-m nosuch": `the server has no model "nosuch"`,
+			"-m simple --bls-composing-models simple,nosuch": `the composing model nosuch: the server has no model "nosuch"`,
+		} {
+			got := command(t, line+" -i grpc -u "+s.GRPC, nil)
+			if got.Code != frontend.ExitGeneric || got.err == nil || !strings.Contains(got.err.Error(), want) {
+				t.Errorf("%s: code %d, %v; want %q", line, got.Code, got.err, want)
+			}
+		}
+	})
 	t.Run("the original prints the same lines", func(t *testing.T) {
 		original := originalTool(t)
 		for name, args := range map[string]string{

@@ -303,6 +303,25 @@ func TestShapeDoesNotFit(t *testing.T) {
 	}
 }
 
+// What stands in the way is told of before the first request.
+func TestModelThatDoesNotFit(t *testing.T) {
+	s := serve(t, func(c *mock.Config) { c.Triton.Models = map[string]mock.Convention{"simple": mock.ConventionAdd} })
+	short := write(t, "short.json", "{\"data\": [\n {\"INPUT0\": [1, 2, 3], \"INPUT1\": [1, 2, 3]}]}")
+	for line, want := range map[string]string{
+		"-m simple -x 7 -u " + s.http:                       "has no version 7",
+		"-m simple --shape NOSUCH:3 -u " + s.http:           "NOSUCH",
+		"-m simple -b 100000 -u " + s.http:                  "takes at most",
+		"-m simple --input-data " + short + " -u " + s.http: "short.json:2",
+		"-m vllm -i grpc -u " + s.grpc:                      "--streaming",
+		"-m simple -u 127.0.0.1:1":                          "127.0.0.1:1",
+	} {
+		got := command(t, line, nil)
+		if got.Code != frontend.ExitGeneric || got.err == nil || !strings.Contains(got.err.Error(), want) {
+			t.Errorf("%s: code %d, %v; want %q", line, got.Code, got.err, want)
+		}
+	}
+}
+
 func TestFixedSchedule(t *testing.T) {
 	s := serve(t, nil)
 	entry := func(at string) string {

@@ -30,6 +30,7 @@ type Endpoint struct {
 	*replica.Set
 	start  body.Start
 	limits bool // output lengths may be asked for
+	tools  bool // tools may be named
 }
 
 var (
@@ -48,6 +49,8 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 	e := &Endpoint{}
 	_, given := t.Body["max_tokens"]
 	e.limits = !given
+	_, given = t.Body["tools"]
+	e.tools = !given
 	var err error
 	if e.start, err = body.NewStart(shared, t.Body, "messages"); err != nil {
 		return nil, err
@@ -87,6 +90,9 @@ func (e *Endpoint) encode(p *prompt.Prompt) ([]byte, error) {
 		b = append(b, `"max_tokens":`...)
 		b = strconv.AppendInt(b, int64(limit), 10)
 		b = append(b, ',')
+	}
+	if e.tools && p.Tools != nil {
+		b = appendTools(b, p.Tools)
 	}
 	if system := systemOf(p.Messages); system != "" {
 		b = append(b, `"system":`...)
@@ -133,6 +139,9 @@ func systemOf(messages []prompt.Message) string {
 // appendMessage appends a message. The API knows two roles: what is not the
 // assistant's is the user's.
 func appendMessage(b []byte, m *prompt.Message) ([]byte, error) {
+	if m.ToolCallID != "" || len(m.ToolCalls) > 0 {
+		return appendToolMessage(b, m), nil
+	}
 	role := "user"
 	if m.Role == "assistant" {
 		role = "assistant"

@@ -14,8 +14,10 @@ import (
 type bodyEncoder struct {
 	kind      Kind
 	start     body.Start
-	limits    bool // output lengths may be asked for
+	ending    body.Start // of answers that the model itself ends
+	limits    bool       // output lengths may be asked for
 	minTokens bool
+	tools     bool // tools may be named
 }
 
 // newBodyEncoder encodes the shared fields: our own, then those of the target's
@@ -31,17 +33,25 @@ func newBodyEncoder(kind Kind, t plan.Target, d plan.Data) (bodyEncoder, error) 
 			shared["ignore_eos"] = true
 		}
 	}
-	e := bodyEncoder{kind: kind, limits: kind != Embeddings, minTokens: d.MinTokens}
+	e := bodyEncoder{kind: kind, limits: kind != Embeddings, minTokens: d.MinTokens, tools: kind == Chat}
 	for name := range t.Body {
 		switch name {
 		case "max_tokens", "max_completion_tokens":
 			e.limits = false
 		case "min_tokens":
 			e.minTokens = false
+		case "tools":
+			e.tools = false
 		}
 	}
 	var err error
-	e.start, err = body.NewStart(shared, t.Body, "messages", "prompt", "input")
+	if e.start, err = body.NewStart(shared, t.Body, "messages", "prompt", "input"); err != nil {
+		return e, err
+	}
+	if d.IgnoreEOS {
+		shared["ignore_eos"] = false
+	}
+	e.ending, err = body.NewStart(shared, t.Body, "messages", "prompt", "input")
 	return e, err
 }
 
@@ -50,16 +60,23 @@ func (e *bodyEncoder) encode(p *prompt.Prompt) ([]byte, error) {
 	if p.Body != nil {
 		return p.Body, nil
 	}
-	b := e.start.Begin(p)
+	start := &e.start
+	if p.Tools != nil {
+		start = &e.ending
+	}
+	b := start.Begin(p)
 	if e.limits && p.Output > 0 {
 		b = append(b, `"max_tokens":`...)
 		b = strconv.AppendInt(b, int64(p.Output), 10)
 		b = append(b, ',')
-		if e.minTokens {
+		if e.minTokens && p.Tools == nil {
 			b = append(b, `"min_tokens":`...)
 			b = strconv.AppendInt(b, int64(p.Output), 10)
 			b = append(b, ',')
 		}
+	}
+	if e.tools && p.Tools != nil {
+		b = appendTools(b, p.Tools)
 	}
 	switch {
 	case e.kind == Embeddings:
@@ -125,6 +142,22 @@ func appendMessages(b []byte, p *prompt.Prompt) []byte {
 func appendMessage(b []byte, m *prompt.Message) []byte {
 	b = append(b, `{"role":`...)
 	b = body.AppendString(b, m.Role)
+	if m.ToolCallID != "" {
+		b = append(b, `,"tool_call_id":`...)
+		b = body.AppendString(b, m.ToolCallID)
+	}
+	if m.ToolCalls != nil {
+		b = appendCalls(b, m.ToolCalls)
+	}
+	if m.Reasoning != "" { // servers know it by one of two names
+		for _, name := range []string{`,"reasoning_content":`, `,"reasoning":`} {
+			b = append(b, name...)
+			b = body.AppendString(b, m.Reasoning)
+		}
+	}
+	if m.ToolCalls != nil && m.Content == "" && m.Parts == nil {
+		return append(b, '}')
+	}
 	b = append(b, `,"content":`...)
 	if m.Parts == nil {
 		b = body.AppendString(b, m.Content)

@@ -1,0 +1,89 @@
+package anthropic
+
+import (
+	"encoding/json"
+
+	"inferometer/internal/endpoint/body"
+	"inferometer/internal/prompt"
+)
+
+// appendTools appends what the model may call, and how free it is to. That it may not
+// call any is not said: not every server knows the word for it.
+func appendTools(b []byte, t *prompt.Tools) []byte {
+	b = append(b, `"tools":[`...)
+	for i := range t.List {
+		tool := &t.List[i]
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, `{"name":`...)
+		b = body.AppendString(b, tool.Name)
+		if tool.Description != "" {
+			b = append(b, `,"description":`...)
+			b = body.AppendString(b, tool.Description)
+		}
+		b = append(b, `,"input_schema":`...)
+		if tool.Parameters != nil {
+			b = append(b, tool.Parameters...)
+		} else {
+			b = append(b, `{"type":"object","properties":{}}`...)
+		}
+		b = append(b, '}')
+	}
+	b = append(b, ']', ',')
+	switch t.Choice {
+	case prompt.ChoiceAny:
+		b = append(b, `"tool_choice":{"type":"any"},`...)
+	case prompt.ChoiceNamed:
+		b = append(b, `"tool_choice":{"type":"tool","name":`...)
+		b = append(body.AppendString(b, t.Name), '}', ',')
+	}
+	return b
+}
+
+// appendToolMessage appends an answer that calls tools, or the result of a tool, which is
+// the user's.
+func appendToolMessage(b []byte, m *prompt.Message) []byte {
+	if m.ToolCallID != "" {
+		b = append(b, `{"role":"user","content":[{"type":"tool_result","tool_use_id":`...)
+		b = body.AppendString(b, m.ToolCallID)
+		b = append(b, `,"content":`...)
+		return append(body.AppendString(b, m.Content), '}', ']', '}')
+	}
+	b = append(b, `{"role":"assistant","content":[`...)
+	if m.Content != "" {
+		b = append(b, `{"type":"text","text":`...)
+		b = append(body.AppendString(b, m.Content), '}', ',')
+	}
+	for i := range m.ToolCalls {
+		c := &m.ToolCalls[i]
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, `{"type":"tool_use","id":`...)
+		b = body.AppendString(b, c.ID)
+		b = append(b, `,"name":`...)
+		b = body.AppendString(b, c.Name)
+		b = append(b, `,"input":`...)
+		b = append(appendInput(b, c.Arguments), '}')
+	}
+	return append(b, ']', '}')
+}
+
+// appendInput appends the arguments of a call. The API wants an object.
+func appendInput(b []byte, arguments string) []byte {
+	var object map[string]json.RawMessage
+	switch {
+	case arguments == "":
+		return append(b, '{', '}')
+	case json.Unmarshal([]byte(arguments), &object) == nil && object != nil:
+		return append(b, arguments...)
+	case json.Valid([]byte(arguments)):
+		b = append(b, `{"value":`...)
+		b = append(b, arguments...)
+	default:
+		b = append(b, `{"arguments":`...)
+		b = body.AppendString(b, arguments)
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,114 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"inferometer/internal/endpoint"
+	"inferometer/internal/endpoint/sse"
+	"inferometer/internal/prompt"
+	"inferometer/internal/record"
+)
+
+var _ endpoint.Replier = (*Decoder)(nil)
+
+// delta is a message of an answer, or a piece of one.
+type delta struct {
+	Content          *string `json:"content"`
+	Reasoning        *string `json:"reasoning"`
+	ReasoningContent *string `json:"reasoning_content"`
+	ToolCalls        []struct {
+		Index    int    `json:"index"`
+		ID       string `json:"id"`
+		Function struct {
+			Name      string `json:"name"`
+			Arguments string `json:"arguments"`
+		} `json:"function"`
+	} `json:"tool_calls"`
+}
+
+// Reply implements endpoint.Replier: what the first choice says. The body is read anew:
+// only sessions that send tool calls back ask for it.
+func (d *Decoder) Reply(rec *record.Record) prompt.Answer {
+	r := reply{calls: map[int]*prompt.ToolCall{}}
+	if body := bytes.TrimLeft(rec.Body, " \r\n\t\xef\xbb\xbf"); len(body) > 0 && body[0] == '{' {
+		r.take(body, true)
+		return r.answer()
+	}
+	var scan sse.Scanner
+	scan.Reset(rec.Body)
+	var e sse.Event
+	for scan.Next(&e) {
+		r.take(e.Data, false)
+	}
+	return r.answer()
+}
+
+// reply puts an answer together.
+type reply struct {
+	said, thought []byte
+	calls         map[int]*prompt.ToolCall
+	found         bool
+}
+
+// take takes a piece, or the whole. What is no JSON says nothing.
+func (r *reply) take(data []byte, whole bool) {
+	var doc struct {
+		Choices []struct {
+			Index   int    `json:"index"`
+			Delta   *delta `json:"delta"`
+			Message *delta `json:"message"`
+		} `json:"choices"`
+	}
+	if json.Unmarshal(data, &doc) != nil {
+		return
+	}
+	for _, c := range doc.Choices {
+		d := c.Delta
+		if d == nil {
+			d = c.Message
+		}
+		if c.Index != 0 || d == nil {
+			continue
+		}
+		r.found = true
+		if d.Content != nil {
+			r.said = append(r.said, *d.Content...)
+		}
+		if d.Reasoning != nil && *d.Reasoning != "" {
+			r.thought = append(r.thought, *d.Reasoning...)
+		} else if d.ReasoningContent != nil {
+			r.thought = append(r.thought, *d.ReasoningContent...)
+		}
+		for k, piece := range d.ToolCalls {
+			at := piece.Index
+			if whole { // such calls stand in order, with or without a number
+				at = k
+			}
+			call := r.calls[at]
+			if call == nil {
+				call = &prompt.ToolCall{}
+				r.calls[at] = call
+			}
+			if piece.ID != "" {
+				call.ID = piece.ID
+			}
+			call.Name += piece.Function.Name
+			call.Arguments += piece.Function.Arguments
+		}
+	}
+}
+
+func (r *reply) answer() prompt.Answer {
+	a := prompt.Answer{Text: string(r.said), Reasoning: string(r.thought), Empty: !r.found}
+	places := make([]int, 0, len(r.calls))
+	for at := range r.calls {
+		places = append(places, at)
+	}
+	slices.Sort(places)
+	for _, at := range places {
+		a.ToolCalls = append(a.ToolCalls, *r.calls[at])
+	}
+	return a
+}

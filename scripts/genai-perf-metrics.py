@@ -9,9 +9,17 @@ from pathlib import Path
 
 from genai_perf.config.input.config_command import ConfigCommand
 from genai_perf.profile_data_parser import ImageRetrievalProfileDataParser, LLMProfileDataParser, ProfileDataParser
-from genai_perf.tokenizer import get_tokenizer
+from genai_perf.tokenizer import Tokenizer, get_tokenizer
 
 logging.disable(logging.CRITICAL)
+
+
+def tokenizer_of(name: str) -> Tokenizer:
+    config = ConfigCommand({"model_name": "m"}, skip_inferencing_and_checking=True)
+    config.tokenizer.name = name
+    config.tokenizer.revision = "main"
+    config.tokenizer.trust_remote_code = False
+    return get_tokenizer(config)
 
 
 def metrics(path: Path, tokenizer: str, goodput: list[str]) -> dict:
@@ -22,11 +30,7 @@ def metrics(path: Path, tokenizer: str, goodput: list[str]) -> dict:
     elif endpoint == "v1/infer":
         parser = ImageRetrievalProfileDataParser(path, bounds)
     else:
-        config = ConfigCommand({"model_name": "m"}, skip_inferencing_and_checking=True)
-        config.tokenizer.name = tokenizer
-        config.tokenizer.revision = "main"
-        config.tokenizer.trust_remote_code = False
-        parser = LLMProfileDataParser(path, get_tokenizer(config), bounds)
+        parser = LLMProfileDataParser(path, tokenizer_of(tokenizer), bounds)
     mode, level = parser.get_profile_load_info()[0]
     stats = parser.get_statistics(mode, level)
     stats.scale_data()

@@ -304,7 +304,7 @@ func TestResetInTheMiddle(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	const short = 40 * time.Millisecond
+	const short = 200 * time.Millisecond // what is sent at all is sent within it
 	begun := "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello"
 	for _, tt := range []struct {
 		name, text string
@@ -318,6 +318,7 @@ func TestLimits(t *testing.T) {
 		{"whole request", begun, netclock.Limits{FirstByte: time.Minute, Request: short}, record.TimedOut},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			addr := serve(t, answerAndStay(tt.text))
 			c := client(t, addr, tt.lim)
 			rec := send(t.Context(), c, addr, "{}")

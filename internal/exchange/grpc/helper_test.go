@@ -190,6 +190,34 @@ func message(t testing.TB, c *Client, format string, args ...any) Message {
 	return m
 }
 
+// await waits until something holds that is bound to.
+func await(t testing.TB, holds func() bool) {
+	t.Helper()
+	for begin := time.Now(); !holds(); <-time.After(100 * time.Microsecond) {
+		if time.Since(begin) > patience {
+			t.Error("it did not come to what the test waits for")
+			return
+		}
+	}
+}
+
+// none: a request is not on the stream of its slot.
+const none = -1
+
+// heard is how many messages of a request have come, or none.
+func (c *Client) heard(slot int, id string) int {
+	f := c.lane(slot).flow.Load()
+	if f == nil {
+		return none
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if q := f.waiting[id]; q != nil {
+		return q.messages
+	}
+	return none
+}
+
 // ask carries out a request on a stream.
 func ask(t testing.TB, ctx context.Context, c *Client, slot int, id, format string, args ...any) *record.Record {
 	t.Helper()

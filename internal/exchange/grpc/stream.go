@@ -62,6 +62,9 @@ func (c *Client) once(ctx context.Context, l *lane, method, id string, m Message
 	rec.Marks, rec.Body = rec.Marks[:0], rec.Body[:0]
 	rec.Sent, rec.Written, rec.Merged = record.Never, record.Never, 0
 	rec.Status, rec.ContentType, rec.RetryAfter = 0, "", ""
+	if err := ctx.Err(); err != nil {
+		return false, err // an open stream would take it, and answer it before anybody looks at ctx
+	}
 	q := c.pending.Get().(*request)
 	*q = request{rec: rec, id: id, done: q.done, latest: record.Never}
 	f, err := c.board(ctx, l, method, q, m, sort)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -102,8 +103,8 @@ func TestSharedStreams(t *testing.T) {
 	}
 }
 
-// Each message has the mark of its own read: the server waits for the clock between
-// them, and the marks lie between its own stamps.
+// Each message has the mark of its own read: the next one is sent when the client has
+// heard it, and its mark lies between the moments before it was sent and after it was heard.
 func TestMarkOfEachMessage(t *testing.T) {
 	proceed := make(chan struct{})
 	s := serve(t, func(_ any, st real.ServerStream) error {
@@ -118,27 +119,29 @@ func TestMarkOfEachMessage(t *testing.T) {
 		return err
 	})
 	c := s.client(t, Options{})
-	var before []time.Duration
+	var before, after []time.Duration
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		for range 5 {
-			time.Sleep(3 * time.Millisecond) // reads apart, for whatever the machine does to them
+		for _, heard := range []int{1, 2, 2, 3, none} { // messages of a's by then
 			before = append(before, c.clock.Now())
 			proceed <- struct{}{}
+			await(t, func() bool { return c.heard(0, "a") == heard })
+			after = append(after, c.clock.Now())
 		}
 	})
 	rec := ask(t, t.Context(), c, 0, "a", "a")
 	wg.Wait()
 	wantOK(t, rec, ">a 1|>a 2|>a 3|.a 4")
-	before = append(before[:2], before[3:]...)
+	before, after = slices.Delete(before, 2, 3), slices.Delete(after, 2, 3)
 	off, seen := 0, 0
 	for i, m := range texts(t, rec) {
 		off += prefix + len(m)
 		for seen < len(rec.Marks) && rec.Marks[seen].Off < off {
 			seen++
 		}
-		if at := rec.Marks[seen].At(); at < before[i]-time.Millisecond {
-			t.Errorf("message %d came at %v, and was sent after %v", i, at, before[i])
+		// The kernel stamps by the wall clock, which may be off by a little.
+		if at := rec.Marks[seen]; at.At() < before[i]-time.Millisecond || at.User < before[i] || at.User > after[i] {
+			t.Errorf("message %d came at %+v, was sent after %v and heard before %v", i, at, before[i], after[i])
 		}
 	}
 	if rec.Merged > 4 {
@@ -264,7 +267,7 @@ func TestStatusEndsAStream(t *testing.T) {
 
 // A request that runs into a limit does so alone.
 func TestLimits(t *testing.T) {
-	gone := make(chan error, 10)
+	gone := make(chan error, 1000)
 	s := serve(t, func(_ any, st real.ServerStream) error {
 		for {
 			m, err := recv(st)
@@ -299,7 +302,13 @@ func TestLimits(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		wantOK(t, ask(t, t.Context(), c, 2, "c", "c fine"), ".c fine")
+		var rec *record.Record
+		for begin := time.Now(); time.Since(begin) < patience; { // on a busy machine, some run into the limit as well
+			if rec = ask(t, t.Context(), c, 2, "c", "c fine"); rec.Failure == nil || rec.Failure.Class != tt.class {
+				break
+			}
+		}
+		wantOK(t, rec, ".c fine")
 		// The stream that nobody was on any more has been cancelled.
 		select {
 		case err := <-gone:
@@ -317,13 +326,19 @@ func TestCancelOneAmongOthers(t *testing.T) {
 	release := make(chan struct{})
 	s := serve(t, func(_ any, st real.ServerStream) error {
 		var wg sync.WaitGroup
+		var one sync.Mutex // a stream is no place for two to write at once
 		defer wg.Wait()
 		for {
 			m, err := recv(st)
 			if err != nil {
 				return nil
 			}
-			wg.Go(func() { <-release; _ = send(st, ".%s late", m) })
+			wg.Go(func() {
+				<-release
+				one.Lock()
+				defer one.Unlock()
+				_ = send(st, ".%s late", m)
+			})
 		}
 	})
 	c := s.client(t, Options{Streams: 1})
@@ -331,9 +346,9 @@ func TestCancelOneAmongOthers(t *testing.T) {
 	var first, second *record.Record
 	var one, other sync.WaitGroup
 	one.Go(func() { first = ask(t, ctx, c, 0, "a", "a") })
-	waitFor(c, "a")
+	waitFor(t, c, "a")
 	other.Go(func() { second = ask(t, t.Context(), c, 1, "b", "b") })
-	waitFor(c, "b")
+	waitFor(t, c, "b")
 	f := c.lane(0).flow.Load()
 	cancel(endpoint.ErrCutOff)
 	one.Wait()
@@ -346,22 +361,15 @@ func TestCancelOneAmongOthers(t *testing.T) {
 	}
 	// And one that comes with a context that has ended.
 	rec := ask(t, ctx, c, 0, "c", "c")
-	if rec.Failure == nil || rec.Failure.Class != record.CutOff {
-		t.Errorf("failure %+v", rec.Failure)
+	if rec.Failure == nil || rec.Failure.Class != record.CutOff || rec.Sent != record.Never {
+		t.Errorf("sent %v, failure %+v", rec.Sent, rec.Failure)
 	}
 }
 
 // waitFor waits until a request is on the first stream.
-func waitFor(c *Client, id string) {
-	for f := c.lane(0).flow.Load(); f == nil || !f.has(id); f = c.lane(0).flow.Load() {
-		time.Sleep(time.Millisecond)
-	}
-}
-
-func (f *flow) has(id string) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.waiting[id] != nil
+func waitFor(t testing.TB, c *Client, id string) {
+	t.Helper()
+	await(t, func() bool { return c.heard(0, id) != none })
 }
 
 // A server that dies takes its requests along, and the next ones find the new one.
@@ -384,9 +392,7 @@ func TestServerRestarts(t *testing.T) {
 		})
 	}
 	for slot := range 4 {
-		for c.lane(slot).flow.Load() == nil || !c.lane(slot).flow.Load().heard("a") {
-			time.Sleep(time.Millisecond)
-		}
+		await(t, func() bool { return c.heard(slot, "a") > 0 })
 	}
 	s.srv.Stop()
 	wg.Wait()
@@ -396,15 +402,9 @@ func TestServerRestarts(t *testing.T) {
 	wantOK(t, ask(t, t.Context(), c, 0, "c", "c 2 x"), want("c", 2, "x"))
 }
 
-func (f *flow) heard(id string) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.waiting[id] != nil && f.waiting[id].messages > 0
-}
-
 // A server that leaves in order gets to finish, and no request is lost.
 func TestServerLeavesInOrder(t *testing.T) {
-	release := make(chan struct{})
+	got, release := make(chan struct{}), make(chan struct{})
 	s := serve(t, func(_ any, st real.ServerStream) error {
 		for {
 			m, err := recv(st)
@@ -416,6 +416,7 @@ func TestServerLeavesInOrder(t *testing.T) {
 			}
 			id, _, _ := strings.Cut(m, " ")
 			if id == "slow" {
+				close(got)
 				<-release
 			}
 			_ = send(st, ".%s fine", id)
@@ -425,7 +426,7 @@ func TestServerLeavesInOrder(t *testing.T) {
 	wantOK(t, ask(t, t.Context(), c, 1, "a", "a"), ".a fine") // leaves an idle stream
 	var wg sync.WaitGroup
 	wg.Go(func() { wantOK(t, ask(t, t.Context(), c, 0, "slow", "slow"), ".slow fine") })
-	waitFor(c, "slow")
+	<-got
 	stopped := make(chan struct{})
 	go func() { s.srv.GracefulStop(); close(stopped) }()
 	<-c.lane(1).flow.Load().ended

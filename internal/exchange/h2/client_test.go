@@ -237,6 +237,7 @@ func TestResetEndsOneStreamOnly(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
+	const short = 100 * time.Millisecond
 	gone := make(chan error, 1)
 	to := serve(t, false, func(w http.ResponseWriter, r *http.Request) {
 		flush := http.NewResponseController(w).Flush
@@ -253,13 +254,12 @@ func TestLimits(t *testing.T) {
 				<-tick.C
 			}
 		case "late":
-			<-time.After(100 * time.Millisecond)
+			<-time.After(2 * short)
 			return
 		}
 		<-r.Context().Done()
 		gone <- r.Context().Err()
 	})
-	const short = 40 * time.Millisecond
 	for _, tt := range []struct {
 		fate  string
 		lim   netclock.Limits
@@ -272,20 +272,27 @@ func TestLimits(t *testing.T) {
 		{"drip", netclock.Limits{Request: short, FirstByte: patience, Stall: patience}, record.TimedOut, true},
 		{"late", netclock.Limits{Stall: short}, "", false}, // the first byte may take its time
 	} {
-		c := to.client(t, tt.lim, 8)
-		rec := to.do(t.Context(), c, 0, "", exchange.Field{Name: "Fate", Value: tt.fate})
+		var rec *record.Record
+		for range 6 {
+			rec = to.do(t.Context(), to.client(t, tt.lim, 8), 0, "", exchange.Field{Name: "Fate", Value: tt.fate})
+			if tt.class == "" {
+				break
+			}
+			wantFailure(t, rec, tt.class, "in time")
+			select {
+			case <-gone: // the server was told
+			case <-time.After(patience):
+				t.Fatalf("%s: the server was not told", tt.fate)
+			}
+			if len(rec.Body) > 0 || !tt.body {
+				break
+			}
+			tt.lim.Stall, tt.lim.Request = 2*tt.lim.Stall, 2*tt.lim.Request // the machine was too slow for any of the body
+		}
 		if tt.class == "" {
 			wantOK(t, rec, "")
-			continue
-		}
-		wantFailure(t, rec, tt.class, "in time")
-		if rec.Sent == record.Never || rec.Written == record.Never || (len(rec.Body) > 0) != tt.body {
+		} else if rec.Sent == record.Never || rec.Written == record.Never || (len(rec.Body) > 0) != tt.body {
 			t.Errorf("%s: sent %v, written %v, body %q", tt.fate, rec.Sent, rec.Written, rec.Body)
-		}
-		select {
-		case <-gone: // the server was told
-		case <-time.After(patience):
-			t.Fatalf("%s: the server was not told", tt.fate)
 		}
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"inferometer/internal/prompt/sharedprefix"
 	"inferometer/internal/prompt/synthetic"
 	"inferometer/internal/prompt/tensordata"
+	"inferometer/internal/prompt/wekatrace"
 	"inferometer/internal/tokensource"
 )
 
@@ -140,6 +141,9 @@ func sources() map[string]SourceFactory {
 		},
 		plan.SourceOtelTrace: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 			return oteltrace.New(d, tok, seed, os.Getenv)
+		},
+		plan.SourceWekaTrace: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+			return wekatrace.New(d, tok, seed, os.Getenv)
 		},
 		plan.SourceMock: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 			return mockdata.New(d, tok, seed), nil

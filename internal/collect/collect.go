@@ -101,6 +101,19 @@ func (c *Collector) Put(rec *record.Record) {
 	}
 }
 
+// Session implements engine.SessionSink.
+func (c *Collector) Session(m record.SessionMark) {
+	if c.cfg.Writer == nil {
+		return
+	}
+	if err := c.cfg.Writer.Session(m); err != nil {
+		w := c.workers[0]
+		w.mu.Lock()
+		w.keep(err)
+		w.mu.Unlock()
+	}
+}
+
 func (c *Collector) recycle(rec *record.Record) {
 	if cap(rec.Body) > keepBody {
 		rec.Body = nil

@@ -27,14 +27,17 @@ type Message struct {
 type failures map[string]*Failure
 
 func (f failures) add(rec *record.Record, most int) {
-	label := Label(rec.Failure)
+	f.put(Label(rec.Failure), rec.Failure.Message, sessionsOf(rec), most)
+}
+
+func (f failures) put(label, message string, sessions []string, most int) {
 	known := f[label]
 	if known == nil {
 		known = &Failure{Label: label}
 		f[label] = known
 	}
 	known.Count++
-	known.say(rec.Failure.Message, sessionsOf(rec), most)
+	known.say(message, sessions, most)
 }
 
 func sessionsOf(rec *record.Record) []string {

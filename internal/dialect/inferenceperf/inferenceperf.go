@@ -54,6 +54,7 @@ type Fold struct {
 	opt      Options
 	buckets  map[key]*bucket
 	sessions map[sessionKey]*Session
+	marks    map[sessionKey]*record.SessionMark
 	values   Values
 }
 
@@ -66,7 +67,7 @@ type key struct {
 
 // NewFold makes an empty fold.
 func NewFold(o Options) *Fold {
-	return &Fold{opt: o, buckets: map[key]*bucket{}, sessions: map[sessionKey]*Session{}}
+	return &Fold{opt: o, buckets: map[key]*bucket{}, sessions: map[sessionKey]*Session{}, marks: map[sessionKey]*record.SessionMark{}}
 }
 
 // Counts reports whether a record is one that reports are about: neither of a warm-up or

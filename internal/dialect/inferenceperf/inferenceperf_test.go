@@ -288,3 +288,52 @@ func TestMedia(t *testing.T) {
 		t.Errorf("%+v %+v %+v", s.Image, s.Video, s.Audio)
 	}
 }
+
+// A recorded session has as many events as its record, and the first token that counts is
+// one for the user.
+func TestRecordedSessions(t *testing.T) {
+	turn := func(session string, n int, r *record.Record) *record.Record {
+		r.Session, r.Turn, r.Streamed = session, n, true
+		return r
+	}
+	mark := func(session string, m record.SessionMark) *record.SessionMark {
+		m.Session = session
+		return &m
+	}
+	f := NewFold(options(t))
+	f.AddSession(mark("whole", record.SessionMark{Begin: 0, End: 700 * ms, Calls: 2, User: []int{1}, UserIDs: []string{"b"}, Program: 1}))
+	f.AddSession(mark("broken", record.SessionMark{Begin: 0, End: 300 * ms, Calls: 5, Unsent: 3, Cause: record.RequestFailed, Message: "gone", User: []int{4}}))
+	f.AddSession(mark("cut", record.SessionMark{Begin: 0, End: 200 * ms, Calls: 3, Unsent: 2, Cause: record.SessionHalted, Repaired: []string{"x", "y"}}))
+	for _, r := range []*record.Record{
+		turn("whole", 0, streamed(0, 100*ms, 150*ms, 200*ms)), turn("whole", 1, streamed(0, 300*ms, 400*ms, 500*ms)),
+		turn("broken", 0, streamed(0, 0, 100*ms, 200*ms)), turn("broken", 1, failed(0, 300*ms, record.Reset, 0, "gone")),
+		turn("cut", 0, streamed(0, 0, 100*ms, 200*ms)),
+	} {
+		f.Add(r)
+	}
+	all := f.Sessions()
+	s, err := f.SummarizeSessions(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Sessions != 3 || s.OK != 1 || s.Failed != 2 || s.Events != 10 || s.Completed != 4 || s.Cancelled != 5 || s.Repaired != 1 || s.Repairs != 2 {
+		t.Errorf("%+v", s)
+	}
+	if s.NoFirst["no_user_facing"] != 2 || mean(s.First) != 0.4 || s.First.N != 1 || mean(s.Programs) != 1./3 {
+		t.Errorf("first %v, none %v, programs %v", mean(s.First), s.NoFirst, mean(s.Programs))
+	}
+	if len(s.Failures) != 2 || s.Failures[0].Label != "request_failed" || s.Failures[1].Label != "stage_ended" {
+		t.Errorf("%+v", s.Failures)
+	}
+	if text := s.RepairMessages[0].Text; text != "substitutions=2 event_ids=['x', 'y']" {
+		t.Error(text)
+	}
+	o := options(t)
+	o.Faithful = true
+	f = NewFold(o)
+	f.AddSession(mark("cut", record.SessionMark{Cause: record.SessionHalted}))
+	f.Add(turn("cut", 0, streamed(0, 0, 100*ms, 200*ms)))
+	if n := len(f.Sessions()); n != 0 {
+		t.Errorf("%d sessions that their stage cut short", n)
+	}
+}

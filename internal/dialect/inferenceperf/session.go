@@ -2,28 +2,42 @@ package inferenceperf
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"inferometer/internal/record"
 	"inferometer/internal/stat"
 )
 
-// Session is one conversation in one stage.
+// Session is one conversation, or one recorded session, in one stage.
 type Session struct {
 	ID         string
 	Stage      int
 	Start, End time.Duration
-	Events     int // requests
+	Events     int // requests, with those that a recorded session should have had
 	Completed  int // that succeeded
-	Cancelled  int // that were broken off
+	Cancelled  int // that were broken off or never went
 	In, Out    int64
+	// Mark is how a recorded session was played; nil: it is a conversation.
+	Mark *record.SessionMark
 	// Cached and Cacheable are prompt tokens of the requests whose answers say how many
 	// came out of the server's cache; Told: there are such requests.
 	Cached, Cacheable int64
 	Told              bool
-	First             time.Duration // until the first token of all, from Start; None: there is none
+	First             time.Duration // moment of the first token for the user; None: there is none
+	NoFirst           string        // why there is none, of a recorded session
 	Error             *record.Failure
+
+	firsts []firstToken
+}
+
+// firstToken is when the first token of a turn came.
+type firstToken struct {
+	turn     int
+	at       time.Duration // None: it has none
+	streamed bool
 }
 
 // OK reports whether every request succeeded.
@@ -42,12 +56,11 @@ func (f *Fold) addSession(rec *record.Record, v *Values) {
 		s = &Session{ID: rec.Session, Stage: rec.Stage, Start: v.Start, End: v.End, First: None}
 		f.sessions[k] = s
 	}
+	first := firstToken{rec.Turn, None, rec.Streamed}
 	if v.TTFT != None {
-		first := v.Start + v.TTFT
-		if s.First == None || first < s.First {
-			s.First = first
-		}
+		first.at = v.Start + v.TTFT
 	}
+	s.firsts = append(s.firsts, first)
 	s.Start, s.End = min(s.Start, v.Start), max(s.End, v.End)
 	s.Events++
 	s.In += int64(v.In)
@@ -71,10 +84,73 @@ func (f *Fold) addSession(rec *record.Record, v *Values) {
 	}
 }
 
-// Sessions are all sessions, in the order in which they began.
+// AddSession takes down how a recorded session was played. Its requests may come before
+// or after.
+func (f *Fold) AddSession(m *record.SessionMark) { f.marks[sessionKey{m.Stage, m.Session}] = m }
+
+// finish works out what only shows once all requests of a session are known.
+func (s *Session) finish(m *record.SessionMark) {
+	s.First = None
+	if m == nil {
+		for _, t := range s.firsts {
+			s.offer(t.at)
+		}
+		return
+	}
+	s.Mark = m
+	s.Start, s.End = min(m.Begin, s.Start), max(m.End, s.End)
+	s.Cancelled += m.Unsent
+	s.Events = m.Calls
+	s.NoFirst = "no_user_facing"
+	for _, t := range s.firsts {
+		switch {
+		case !slices.Contains(m.User, t.turn):
+		case t.at != None:
+			s.offer(t.at)
+		case !t.streamed:
+			s.NoFirst = "non_streaming"
+		case s.NoFirst == "no_user_facing":
+			s.NoFirst = "no_output_tokens"
+		}
+	}
+	if s.First != None {
+		s.NoFirst = ""
+	}
+}
+
+// offer takes a moment at which a token came, if it is the first.
+func (s *Session) offer(at time.Duration) {
+	if at != None && (s.First == None || at < s.First) {
+		s.First = at
+	}
+}
+
+// Fault is the kind of failure that a session is counted under, and what was said of it;
+// empty: it did not fail.
+func (s *Session) Fault() (label, message string) {
+	switch {
+	case s.Mark != nil && s.Mark.Cause != "":
+		return string(s.Mark.Cause), s.Mark.Message
+	case s.Error != nil:
+		return Label(s.Error), s.Error.Message
+	case !s.OK():
+		return "unreported", "session failed with no error recorded"
+	}
+	return "", ""
+}
+
+// Sessions are all sessions, in the order in which they began, once all requests are
+// known. Those that the end of their stage cut short are none in the original's ways.
 func (f *Fold) Sessions() []*Session {
 	out := make([]*Session, 0, len(f.sessions))
-	for _, s := range f.sessions {
+	for k, s := range f.sessions {
+		m := f.marks[k]
+		if m != nil && f.opt.Faithful && m.Cause == record.SessionHalted {
+			continue
+		}
+		if s.Mark == nil {
+			s.finish(m)
+		}
 		out = append(out, s)
 	}
 	slices.SortFunc(out, func(a, b *Session) int {
@@ -95,7 +171,13 @@ type SessionSummary struct {
 	Told                              int64    // sessions that say what came out of the cache
 	HitPercent                        *float64 // nil: none says
 	HitEach                           *Dist
-	First                             *Dist // until the first token of a session
+	First                             *Dist // until the first token of a session for its user
+	NoFirst                           map[string]int64
+	// Of recorded sessions: those with answers that gave way to the recorded ones, how many
+	// such answers there are, and a word on each session.
+	Repaired, Repairs int64
+	RepairMessages    []Message
+	Users, Programs   *Dist // calls that answer a user, and those that answer a program
 }
 
 // SummarizeSessions works out what sessions come to.
@@ -118,8 +200,10 @@ func (f *Fold) SummarizeSessions(list []*Session) (*SessionSummary, error) {
 			s.OK++
 		} else {
 			s.Failed++
-			faults.add(&record.Record{Session: x.ID, Failure: x.Error}, f.opt.MaxMessages)
+			label, message := x.Fault()
+			faults.put(label, message, []string{x.ID}, f.opt.MaxMessages)
 		}
+		s.notes(x, f.opt.MaxMessages)
 		if x.Told {
 			s.Told++
 			cached, cacheable = cached+x.Cached, cacheable+x.Cacheable
@@ -137,13 +221,32 @@ func (f *Fold) SummarizeSessions(list []*Session) (*SessionSummary, error) {
 	return s, cols.summarize(s)
 }
 
+// notes takes what a recorded session says beside its figures.
+func (s *SessionSummary) notes(x *Session, most int) {
+	if x.NoFirst != "" {
+		if s.NoFirst == nil {
+			s.NoFirst = map[string]int64{}
+		}
+		s.NoFirst[x.NoFirst]++
+	}
+	if x.Mark == nil || len(x.Mark.Repaired) == 0 {
+		return
+	}
+	s.Repaired++
+	s.Repairs += int64(len(x.Mark.Repaired))
+	if len(s.RepairMessages) < most {
+		text := fmt.Sprintf("substitutions=%d event_ids=['%s']", len(x.Mark.Repaired), strings.Join(x.Mark.Repaired, "', '"))
+		s.RepairMessages = append(s.RepairMessages, Message{Text: text, Sessions: []string{x.ID}})
+	}
+}
+
 // sessionColumns hold the samples of sessions.
 type sessionColumns struct {
-	duration, events, cancelled, in, out, cached, cacheable, hit, first *stat.Column
+	duration, events, cancelled, in, out, cached, cacheable, hit, first, users, programs *stat.Column
 }
 
 func (c *sessionColumns) open(p *stat.Pool) {
-	for _, col := range []**stat.Column{&c.duration, &c.events, &c.cancelled, &c.in, &c.out, &c.cached, &c.cacheable, &c.hit, &c.first} {
+	for _, col := range []**stat.Column{&c.duration, &c.events, &c.cancelled, &c.in, &c.out, &c.cached, &c.cacheable, &c.hit, &c.first, &c.users, &c.programs} {
 		*col = p.Column()
 	}
 }
@@ -157,6 +260,10 @@ func (c *sessionColumns) add(x *Session) {
 	put(c.out, x.Out)
 	if x.First != None {
 		put(c.first, int64(x.First-x.Start))
+	}
+	if x.Mark != nil {
+		put(c.users, int64(len(x.Mark.User)))
+		put(c.programs, int64(x.Mark.Program))
 	}
 	if x.Told {
 		put(c.cached, x.Cached)
@@ -175,7 +282,7 @@ func (c *sessionColumns) summarize(s *SessionSummary) error {
 	}{
 		{&s.Duration, c.duration, 1e9}, {&s.NumEvents, c.events, 1}, {&s.NumCancelled, c.cancelled, 1},
 		{&s.In, c.in, 1}, {&s.Out, c.out, 1}, {&s.Cached, c.cached, 1}, {&s.Cacheable, c.cacheable, 1},
-		{&s.HitEach, c.hit, aspects}, {&s.First, c.first, 1e9},
+		{&s.HitEach, c.hit, aspects}, {&s.First, c.first, 1e9}, {&s.Users, c.users, 1}, {&s.Programs, c.programs, 1},
 	} {
 		dist, err := distribution([]*stat.Column{d.from}, s.Percentiles, d.scale)
 		if err != nil {

@@ -94,11 +94,15 @@ func TestReports(t *testing.T) {
 	golden(t, "per_request.json", b.Bytes())
 
 	b.Reset()
+	f.AddSession(&record.SessionMark{
+		Session: "s1", Begin: 5 * time.Millisecond, End: time.Second, Calls: 4, Unsent: 2, Origin: "traces/a.json", Cause: record.RequestFailed,
+		Message: "http_status: no", Repaired: []string{"event_000_a"}, User: []int{0}, UserIDs: []string{"event_000_a"}, Program: 1,
+	})
 	sessions, err := f.SummarizeSessions(f.Sessions())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Sessions(&b, sessions, &SessionStage{Stage: 1, Status: "COMPLETED", Duration: 2, Concurrent: 3}); err != nil {
+	if err := Sessions(&b, sessions, &SessionStage{Stage: 1, Status: "COMPLETED", Duration: 2, Concurrent: new(int)}); err != nil {
 		t.Fatal(err)
 	}
 	b.WriteByte('\n')

@@ -153,17 +153,21 @@ func prompts(p *dialect.Prompts, percentiles []float64) object {
 func labels(failures []dialect.Failure) object {
 	o := object{}
 	for _, f := range failures {
-		messages := list{}
-		for _, m := range f.Messages {
-			entry := object{{"message", m.Text}}
-			if len(m.Sessions) > 0 {
-				entry.put("session_ids", texts(m.Sessions))
-			}
-			messages = append(messages, entry)
-		}
-		o.put(f.Label, object{{"count", f.Count}, {"messages", messages}})
+		o.put(f.Label, object{{"count", f.Count}, {"messages", messages(f.Messages)}})
 	}
 	return o
+}
+
+func messages(all []dialect.Message) list {
+	out := list{}
+	for _, m := range all {
+		entry := object{{"message", m.Text}}
+		if len(m.Sessions) > 0 {
+			entry.put("session_ids", texts(m.Sessions))
+		}
+		out = append(out, entry)
+	}
+	return out
 }
 
 func texts(all []string) list {

@@ -3,6 +3,8 @@ package inferenceperf
 import (
 	"bufio"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -28,7 +30,7 @@ type SessionStage struct {
 	Duration   float64
 	Teardown   *float64 // seconds; nil: not known
 	Dropped    int64    // requests that never went out
-	Concurrent int      // sessions at once; 0: no bound
+	Concurrent *int     // sessions at once, 0: no bound; nil: the load is not one of sessions
 	Rate       *float64 // sessions per second; nil: none
 }
 
@@ -47,8 +49,8 @@ func Sessions(w io.Writer, s *dialect.SessionSummary, stage *SessionStage) error
 		{"total_events", s.Events},
 		{"total_events_completed", s.Completed},
 		{"total_events_cancelled", s.Cancelled},
-		{"sessions_with_recorded_substitution", 0},
-		{"total_recorded_substitutions", object{{"count", 0}, {"messages", list{}}}},
+		{"sessions_with_recorded_substitution", s.Repaired},
+		{"total_recorded_substitutions", object{{"count", s.Repairs}, {"messages", messages(s.RepairMessages)}}},
 		{"sessions_per_second", s.PerSecond},
 		{"session_duration_sec", dist(s.Duration, p)},
 		{"num_events", dist(s.NumEvents, p)},
@@ -62,12 +64,24 @@ func Sessions(w io.Writer, s *dialect.SessionSummary, stage *SessionStage) error
 		{"kv_cache_hit_per_session_percent", dist(s.HitEach, p)},
 		{"tfut_sec", dist(s.First, p)},
 		{"sessions_with_tfut", samples(s.First)},
-		{"tfut_none_reasons", nil},
-		{"num_user_facing_events", nil},
-		{"num_structured_output_excluded", nil},
+		{"tfut_none_reasons", reasons(s.NoFirst)},
+		{"num_user_facing_events", dist(s.Users, p)},
+		{"num_structured_output_excluded", dist(s.Programs, p)},
 	}...)
 	_, err := w.Write(appendJSON(nil, o, 0))
 	return err
+}
+
+// reasons are numbers of sessions by a reason; null: there are none.
+func reasons(m map[string]int64) any {
+	if len(m) == 0 {
+		return nil
+	}
+	var o object
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		o.put(name, m[name])
+	}
+	return o
 }
 
 func samples(d *dialect.Dist) int64 {
@@ -79,8 +93,8 @@ func samples(d *dialect.Dist) int64 {
 
 func stageObject(s *SessionStage) object {
 	var concurrent any
-	if s.Concurrent > 0 {
-		concurrent = s.Concurrent
+	if s.Concurrent != nil {
+		concurrent = *s.Concurrent
 	}
 	return object{
 		{"stage_id", s.Stage},
@@ -126,9 +140,13 @@ func EachSession(w io.Writer, all []*dialect.Session, start time.Time) error {
 }
 
 func sessionObject(s *dialect.Session, start float64) object {
-	var fault, cached, cacheable, first any
-	if s.Error != nil {
-		fault = object{{"error_type", dialect.ErrorType(s.Error)}, {"error_msg", s.Error.Message}}
+	var fault, cached, cacheable, first, noFirst, repairs, repaired, users, programs any
+	origin := ""
+	if label, message := s.Fault(); label != "" {
+		if s.Mark == nil && s.Error != nil {
+			label = dialect.ErrorType(s.Error)
+		}
+		fault = object{{"error_type", label}, {"error_msg", message}}
 	}
 	if s.Told {
 		cached, cacheable = s.Cached, s.Cacheable
@@ -136,27 +154,36 @@ func sessionObject(s *dialect.Session, start float64) object {
 	if s.First != dialect.None {
 		first = (s.First - s.Start).Seconds()
 	}
+	if s.NoFirst != "" {
+		noFirst = s.NoFirst
+	}
+	if m := s.Mark; m != nil {
+		origin, users, programs = m.Origin, texts(m.UserIDs), m.Program
+		if len(m.Repaired) > 0 {
+			repairs, repaired = len(m.Repaired), texts(m.Repaired)
+		}
+	}
 	return object{
 		{"session_id", s.ID},
 		{"stage_id", s.Stage},
-		{"file_path", ""},
+		{"file_path", origin},
 		{"start_time", start + s.Start.Seconds()},
 		{"end_time", start + s.End.Seconds()},
 		{"duration_sec", (s.End - s.Start).Seconds()},
 		{"num_events", s.Events},
 		{"num_events_completed", s.Completed},
 		{"num_events_cancelled", s.Cancelled},
-		{"n_recorded_substitutions", nil},
-		{"recorded_substitution_event_ids", nil},
+		{"n_recorded_substitutions", repairs},
+		{"recorded_substitution_event_ids", repaired},
 		{"success", s.OK()},
 		{"error", fault},
 		{"total_input_tokens", s.In},
 		{"total_output_tokens", s.Out},
 		{"total_cached_tokens", cached},
 		{"total_cacheable_input_tokens", cacheable},
-		{"user_facing_event_ids", nil},
-		{"num_structured_output_excluded", nil},
+		{"user_facing_event_ids", users},
+		{"num_structured_output_excluded", programs},
 		{"tfut_sec", first},
-		{"tfut_none_reason", nil},
+		{"tfut_none_reason", noFirst},
 	}
 }

@@ -122,6 +122,8 @@ func (r *reporter) each(f func(*record.Record)) error {
 			f(line.Request)
 		case line.Stage != nil:
 			r.marks[line.Stage.Stage] = *line.Stage
+		case line.Session != nil:
+			r.fold.AddSession(line.Session)
 		}
 	}
 }
@@ -286,7 +288,7 @@ func (r *reporter) sessions() {
 				to++
 			}
 			stage := all[from].Stage
-			r.sessionFile(report.SessionStageFile(stage), all[from:to], r.sessionStage(stage))
+			r.sessionFile(report.SessionStageFile(stage), all[from:to], r.sessionStage(stage, all[from:to]))
 			from = to
 		}
 	}
@@ -307,27 +309,33 @@ func (r *reporter) sessionFile(name string, list []*dialect.Session, stage *repo
 }
 
 // sessionStage says how a stage went.
-func (r *reporter) sessionStage(i int) *report.SessionStage {
+func (r *reporter) sessionStage(i int, list []*dialect.Session) *report.SessionStage {
 	s, m := r.stages[i], r.marks[i]
-	out := &report.SessionStage{
-		Stage: i, Status: "COMPLETED", Duration: (m.DrainEnd - m.Begin).Seconds(), Concurrent: s.Sessions.Concurrent,
-	}
+	out := &report.SessionStage{Stage: i, Status: "COMPLETED", Duration: (m.SendEnd - m.Begin).Seconds(), Dropped: m.Unsent}
 	teardown := (m.DrainEnd - m.SendEnd).Seconds()
 	out.Teardown = &teardown
-	if s.Concurrency > 0 {
-		out.Concurrent = s.Concurrency
+	switch {
+	case s.Arrival == plan.ArrivalSessions:
+		out.Concurrent = &s.Sessions.Concurrent
+	case s.Concurrency > 0:
+		out.Concurrent = &s.Concurrency
 	}
 	if rate := s.Sessions.Rate; rate > 0 {
 		out.Rate = &rate
 	}
 	if limit := time.Duration(s.Sessions.Timeout).Seconds(); limit > 0 {
 		out.Timeout = &limit
-		if out.Duration >= limit {
-			out.Status = "TIMED_OUT"
-		}
 	}
-	if m.Reason == "interrupted" || m.Reason == "errors" {
+	switch {
+	case out.Timeout != nil && m.Reason == "duration":
+		out.Status = "TIMED_OUT"
+	case m.Reason == "interrupted" || m.Reason == "errors" || strings.HasPrefix(m.Reason, record.BreakerReason):
 		out.Status = "FAILED"
+	}
+	for _, one := range list {
+		if one.Mark != nil && one.Mark.Cause == record.SessionHalted {
+			out.Dropped += int64(one.Mark.Unsent)
+		}
 	}
 	return out
 }

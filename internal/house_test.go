@@ -33,7 +33,7 @@ var house = []struct{ name, may string }{
 	{"tool/inferenceperf", "frontend/inferenceperf dialect/inferenceperf importer/inferenceperf report/inferenceperf report/otlp report/chart run sweep stat kit plan prompt record result token tokensource endpoint storage"},
 	{"tool/study", "frontend/native importer/profileexport report/chart report/study run kit result"},
 	{"tool/export", "importer/profileexport plan record result sweep"},
-	{"tool/genaiperf", "frontend/genaiperf dialect/genaiperf importer/profileexport report/genaiperf report/chart run kit plan prompt prompt/* record result rows token tokensource hub chat"},
+	{"tool/genaiperf", "frontend/genaiperf dialect/genaiperf importer/profileexport report/genaiperf report/chart run kit plan prompt prompt/pooled record result token tokensource"},
 	{"tool/*", "frontend/* dialect/* importer/* report/* run kit plan prompt prompt/* record result rows token tokensource hub endpoint"},
 
 	// Plan + kit → live objects → a result. These two alone know concrete types.
@@ -72,6 +72,9 @@ var house = []struct{ name, may string }{
 	{"prompt/oteltrace", "prompt plan sessionfilter hub rows"},
 	{"prompt/wekatrace", "prompt plan lexicon sessionfilter hub rows"},
 	{"prompt/dataset", "prompt plan hub rows"},
+	{"prompt/talks", "prompt plan"},
+	{"prompt/pooled", "prompt plan tensor"},
+	{"prompt/shaped", "prompt plan tensor chat"},
 	{"prompt/*", "prompt plan chat jsonscan"},
 	{"lexicon", "prompt plan"},
 	{"azure", "plan"},

@@ -155,7 +155,7 @@ func strictly(action *frontend.Action, valid bool) int {
 }
 
 func toolEnv(env Env) tool.Env {
-	return tool.Env{Kit: kit.Default(), Version: version(), Getenv: env.Getenv, Log: env.Stderr}
+	return tool.Env{Kit: kit.Default(), Version: version(), Log: env.Stderr}
 }
 
 // genaiPerfReport prints what came of a run, or why nothing did.

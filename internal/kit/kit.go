@@ -23,6 +23,7 @@ import (
 	"inferometer/internal/prompt/random"
 	"inferometer/internal/prompt/sharedprefix"
 	"inferometer/internal/prompt/synthetic"
+	"inferometer/internal/prompt/talks"
 	"inferometer/internal/prompt/tensordata"
 	"inferometer/internal/prompt/wekatrace"
 	"inferometer/internal/tokensource"
@@ -37,6 +38,9 @@ type Kit struct {
 	Pages      PageFactory
 	Archives   ArchiveFactory
 	Tokenizers TokenizerFinder
+	// Ready are prompts that were made ahead, for a run of the plan that they are of; nil:
+	// the run makes its own.
+	Ready *Prompts
 	// Tell tells the user of what takes long, before it is done; nil: nobody listens.
 	Tell func(text string)
 }
@@ -118,9 +122,7 @@ func decoders() map[string]DecoderFactory {
 // sources are where prompts come from, by the name that a plan has for them.
 func sources() map[string]SourceFactory {
 	return map[string]SourceFactory{
-		plan.SourceSynthetic: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-			return synthetic.New(d, tok, seed)
-		},
+		plan.SourceSynthetic: newTexts,
 		plan.SourceFile: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 			return promptfile.New(d, tok, seed, os.ReadFile)
 		},
@@ -145,10 +147,21 @@ func sources() map[string]SourceFactory {
 		plan.SourceWekaTrace: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 			return wekatrace.New(d, tok, seed, os.Getenv)
 		},
+		plan.SourcePayload: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+			return talks.NewPayload(d, tok, seed, newTexts, os.ReadFile)
+		},
+		plan.SourceSessions: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+			return talks.NewSessions(d, tok, seed, newTexts)
+		},
 		plan.SourceMock: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 			return mockdata.New(d, tok, seed), nil
 		},
 	}
+}
+
+// newTexts makes a source of synthetic texts.
+func newTexts(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+	return synthetic.New(d, tok, seed)
 }
 
 // Pick finds a name in one of the kit's tables.

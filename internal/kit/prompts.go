@@ -10,8 +10,6 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/adapters"
-	"inferometer/internal/prompt/batched"
-	"inferometer/internal/prompt/multimodal"
 	"inferometer/internal/prompt/templated"
 	"inferometer/internal/prompt/timed"
 	"inferometer/internal/token"
@@ -25,16 +23,25 @@ type Prompts struct {
 	Templated bool
 	// Sessions is how many the source has before it begins anew; 0: it does not say.
 	Sessions int
-	Notes    []string // worth telling the user
+	// Turns are all requests of sessions that are known ahead, each without what is said
+	// before it; nil: there are none.
+	Turns []prompt.Scripted
+	Notes []string // worth telling the user
 }
 
 // Prompts makes the source of a plan's prompts. With the model's own tokenizer, prompts
 // of a chat are counted with its template around them, as the server counts. What a
 // source has to fetch is fetched until ctx ends.
 func (k Kit) Prompts(ctx context.Context, p *plan.Plan, found *tokensource.Found) (Prompts, error) {
+	if k.Ready != nil {
+		return *k.Ready, nil
+	}
 	out, err := k.prompts(ctx, p, found)
 	if err == nil && len(p.Data.Adapters) > 0 {
-		out.Source = adapters.New(out.Source, p.Data.Adapters, p.Seed)
+		out.Source = adapters.New(out.Source, p.Data.Adapters, p.Data.ModelOrder, p.Seed)
+	}
+	if err == nil {
+		err = out.finish(ctx, p)
 	}
 	if err == nil && p.Data.Trace.Arrivals != "" {
 		out.Source, err = timed.New(out.Source, p.Data.Trace, os.ReadFile)
@@ -57,14 +64,8 @@ func (k Kit) prompts(ctx context.Context, p *plan.Plan, found *tokensource.Found
 	if source, ok := out.Source.(prompt.Opener); ok && err == nil {
 		err = source.Open(ctx, k.use(p, found))
 	}
-	if s, ok := out.Source.(prompt.Finite); ok && err == nil {
-		out.Sessions = s.Sessions()
-	}
-	if m := &p.Data.Media; err == nil && (m.Image.Count != plan.Length{} || m.Video.Count != plan.Length{} || m.Audio.Count != plan.Length{}) {
-		out.Source = multimodal.New(out.Source, p.Data.Media, p.Seed)
-	}
-	if ranks := p.Target.Ranks(); err == nil && (ranks || p.Data.Batch > 1) {
-		out.Source = batched.New(out.Source, p.Data.Batch, ranks)
+	if err == nil {
+		err = k.add(ctx, p, found, &out)
 	}
 	if err != nil || p.Tokenizer.StandIn() || !p.Target.Chats() || p.Data.Source == plan.SourceTensors {
 		return out, err

@@ -10,6 +10,9 @@ const (
 	DatasetInfinity    = "infinity_instruct"
 	DatasetVisionArena = "visionarena"
 	DatasetOpenOrca    = "openorca"
+
+	// DatasetAuto is whichever of those the columns of the files are of.
+	DatasetAuto = "auto"
 )
 
 // Dataset is a well-known set of prompts, from a local file or the hub.
@@ -25,6 +28,7 @@ type Dataset struct {
 	At     Spot   // where images stand in the prompt
 	Files  string // name or pattern of files in the hub's repository; empty: the kind's own
 	Rows   int    // most rows that are used; 0: all, or 1000 with images
+	Free   bool   // the server decides how long it answers; rows without an answer are used too
 }
 
 // Hub is a data set on the Hugging Face hub.
@@ -44,13 +48,13 @@ type Bounds struct {
 func (d *Dataset) zero() bool { return *d == Dataset{} }
 
 func datasetKinds() []string {
-	return []string{DatasetShareGPT, DatasetCNN, DatasetBillsum, DatasetInfinity, DatasetVisionArena, DatasetOpenOrca}
+	return []string{DatasetShareGPT, DatasetCNN, DatasetBillsum, DatasetInfinity, DatasetVisionArena, DatasetOpenOrca, DatasetAuto}
 }
 
 func datasetSpec() codec[Dataset] {
 	return object("mapping", []field[Dataset]{
-		at("kind", word("`sharegpt`, `cnn_dailymail`, `billsum_conversations`, `infinity_instruct`, `visionarena` or `openorca`", datasetKinds()...),
-			func(d *Dataset) *string { return &d.Kind }, "Which data set, and thereby how its rows are read."),
+		at("kind", word("`sharegpt`, `cnn_dailymail`, `billsum_conversations`, `infinity_instruct`, `visionarena`, `openorca` or `auto`", datasetKinds()...),
+			func(d *Dataset) *string { return &d.Kind }, "Which data set, and thereby how its rows are read. `auto`, of local files: told from their columns."),
 		at("path", text(), func(d *Dataset) *string { return &d.Path }, "Local file or directory of files; left out: the hub."),
 		at("hub", hubSpec(), func(d *Dataset) *Hub { return &d.Hub }, "Where on the hub; left out: where the data set usually lies."),
 		at("input", boundsSpec(), func(d *Dataset) *Bounds { return &d.Input }, "Only rows whose prompt has so many tokens."),
@@ -59,6 +63,8 @@ func datasetSpec() codec[Dataset] {
 		at("at", spotSpec(), func(d *Dataset) *Spot { return &d.At }, "Where images stand in the prompt."),
 		at("files", text(), func(d *Dataset) *string { return &d.Files }, "Name or pattern of the files in the hub's repository; left out: the data set's own."),
 		at("rows", integer[int](), func(d *Dataset) *int { return &d.Rows }, "Most rows that are used; 0: all, or 1000 with images."),
+		at("free_output", boolean(), func(d *Dataset) *bool { return &d.Free },
+			"Without `data.output` the server decides how long it answers, in place of the length of the row's own answer; rows without one are used too."),
 	}, nil)
 }
 
@@ -100,6 +106,9 @@ func (c *checker) dataset(d *Data) {
 	c.spot(at+"at", s.At)
 	if slices.Contains([]string{DatasetBillsum, DatasetInfinity}, s.Kind) && s.Path == "" && s.Hub.Name == "" {
 		c.add(at+"path", "is missing: "+s.Kind+" has no usual place on the hub", "give path or hub.name")
+	}
+	if s.Kind == DatasetAuto && s.Path == "" {
+		c.add(at+"path", "is missing: auto tells the data set from a file", "give path, or name the data set")
 	}
 	if s.Path != "" && s.Hub != (Hub{}) {
 		c.add(at+"path", "contradicts hub", "give one of them")

@@ -36,6 +36,9 @@ type Images struct {
 	Count  Length
 	At     Spot
 	Sizes  []Size // one is drawn by weight; none: 512 × 512
+	Width  Length // of each image, in place of Sizes
+	Height Length
+	Noise  bool   // bands of colour with noise on them, in place of one colour
 	Format string // "png" (also when empty) or "jpeg"
 }
 
@@ -62,34 +65,41 @@ type Clip struct {
 	Weight float64 // 0 is 1
 }
 
-// Sounds of a prompt: silence, WAV, 16 kHz, one channel.
+// Sounds of a prompt, as WAV.
 type Sounds struct {
-	Count Length
-	At    Spot
-	Clips []Sound // one is drawn by weight; none: 1 s
+	Count    Length
+	At       Spot
+	Clips    []Sound // one is drawn by weight; none: 1 s
+	Noise    bool    // in place of silence
+	Depths   []int   // bits of a sample, to draw from: 8, 16, 24 or 32; none: 16
+	Rates    []int   // samples per second, to draw from; none: 16000
+	Channels int     // 0: 1
 }
 
 // Sound is a kind of audio.
 type Sound struct {
 	Length Duration
-	Weight float64 // 0 is 1
+	Stddev Duration // of the length
+	Weight float64  // 0 is 1
 }
 
 func (m *Images) zero() bool {
-	return m.Count == Length{} && m.At == Spot{} && len(m.Sizes) == 0 && m.Format == ""
+	return m.Count == Length{} && m.At == Spot{} && len(m.Sizes) == 0 && m.Width == Length{} && m.Height == Length{} && !m.Noise && m.Format == ""
 }
 
 func (m *Videos) zero() bool {
 	return m.Count == Length{} && m.At == Spot{} && len(m.Clips) == 0 && m.Format == ""
 }
 
-func (m *Sounds) zero() bool { return m.Count == Length{} && m.At == Spot{} && len(m.Clips) == 0 }
+func (m *Sounds) zero() bool {
+	return m.Count == Length{} && m.At == Spot{} && len(m.Clips) == 0 && !m.Noise && len(m.Depths) == 0 && len(m.Rates) == 0 && m.Channels == 0
+}
 
 func mediaSpec() codec[Media] {
 	c := structure("mapping", []field[Media]{
-		at("image", imagesSpec(), func(m *Media) *Images { return &m.Image }, "Images, each of one random colour."),
+		at("image", imagesSpec(), func(m *Media) *Images { return &m.Image }, "Images, each of one random colour, or noise."),
 		at("video", videosSpec(), func(m *Media) *Videos { return &m.Video }, "Videos."),
-		at("audio", soundsSpec(), func(m *Media) *Sounds { return &m.Audio }, "Silence of a length."),
+		at("audio", soundsSpec(), func(m *Media) *Sounds { return &m.Audio }, "Silence or noise of a length."),
 	}, nil)
 	c.zero = func(m Media) bool { return m.zero() }
 	return c
@@ -120,6 +130,9 @@ func imagesSpec() codec[Images] {
 		at("count", lengthSpec(), func(m *Images) *Length { return &m.Count }, "How many a prompt has; the form is that of `data.input`."),
 		at("at", spotSpec(), func(m *Images) *Spot { return &m.At }, "Where in the text they stand."),
 		at("sizes", list("list of sizes", size), func(m *Images) *[]Size { return &m.Sizes }, "Sizes to draw from. None: 512 × 512."),
+		at("width", lengthSpec(), func(m *Images) *Length { return &m.Width }, "Width of each, in pixels, in place of `sizes`."),
+		at("height", lengthSpec(), func(m *Images) *Length { return &m.Height }, "Height of each, in pixels."),
+		at("noise", boolean(), func(m *Images) *bool { return &m.Noise }, "Bands of colour with noise on them, which no format makes small."),
 		at("format", word("`png` or `jpeg`", ImagePNG, ImageJPEG), func(m *Images) *string { return &m.Format }, "Left out: `png`."),
 	}, nil)
 	c.zero = func(m Images) bool { return m.zero() }
@@ -147,12 +160,17 @@ func videosSpec() codec[Videos] {
 func soundsSpec() codec[Sounds] {
 	sound := object("mapping", []field[Sound]{
 		at("length", duration(), func(s *Sound) *Duration { return &s.Length }, "How long it is."),
+		at("stddev", duration(), func(s *Sound) *Duration { return &s.Stddev }, "Standard deviation of that."),
 		weightField(func(s *Sound) *float64 { return &s.Weight }),
 	}, nil)
 	c := structure("mapping", []field[Sounds]{
 		at("count", lengthSpec(), func(m *Sounds) *Length { return &m.Count }, "How many a prompt has."),
 		at("at", spotSpec(), func(m *Sounds) *Spot { return &m.At }, "Where in the text they stand."),
 		at("clips", list("list of sounds", sound), func(m *Sounds) *[]Sound { return &m.Clips }, "Sounds to draw from. None: 1s."),
+		at("noise", boolean(), func(m *Sounds) *bool { return &m.Noise }, "Noise in place of silence."),
+		at("depths", list("list of whole numbers", integer[int]()), func(m *Sounds) *[]int { return &m.Depths }, "Bits of a sample to draw from: 8, 16, 24 or 32. None: 16."),
+		at("rates", list("list of whole numbers", integer[int]()), func(m *Sounds) *[]int { return &m.Rates }, "Samples per second to draw from. None: 16000."),
+		at("channels", integer[int](), func(m *Sounds) *int { return &m.Channels }, "1 or 2; 0: 1."),
 	}, nil)
 	c.zero = func(m Sounds) bool { return m.zero() }
 	return c
@@ -161,9 +179,11 @@ func soundsSpec() codec[Sounds] {
 // Bounds of media: a request with more is a slip of the keyboard.
 const (
 	mostPixels = 16384
+	mostArea   = 1 << 26
 	mostFrames = 10_000
 	mostWeight = 1e9
 	mostSound  = Duration(3600e9)
+	mostHertz  = 1_000_000
 )
 
 func (c *checker) media(d *Data) {
@@ -184,6 +204,17 @@ func (c *checker) media(d *Data) {
 	for i, s := range m.Image.Sizes {
 		c.pixels(fmt.Sprintf("%simage.sizes[%d]", at, i), s.Width, s.Height, s.Weight)
 	}
+	c.within(at+"image.width", m.Image.Width, mostPixels)
+	c.within(at+"image.height", m.Image.Height, mostPixels)
+	if (m.Image.Width == Length{}) != (m.Image.Height == Length{}) {
+		c.add(at+"image", "an image needs a width and a height", "give both, or sizes")
+	}
+	if m.Image.Width.Mean*m.Image.Height.Mean > mostArea {
+		c.add(at+"image", fmt.Sprintf("an image of %v by %v pixels is too large", m.Image.Width.Mean, m.Image.Height.Mean), "")
+	}
+	if (m.Image.Width != Length{}) && len(m.Image.Sizes) > 0 {
+		c.add(at+"image.sizes", "contradicts width and height", "leave one of them out")
+	}
 	for i, s := range m.Video.Clips {
 		path := fmt.Sprintf("%svideo.clips[%d]", at, i)
 		c.pixels(path, s.Width, s.Height, s.Weight)
@@ -191,9 +222,35 @@ func (c *checker) media(d *Data) {
 			c.add(path+".frames", fmt.Sprintf("must be from 1 to %d, is %d", mostFrames, s.Frames), "")
 		}
 	}
-	for i, s := range m.Audio.Clips {
-		path := fmt.Sprintf("%saudio.clips[%d]", at, i)
+	c.sounds(at+"audio", &m.Audio)
+}
+
+// within checks a length that has a bound of its own.
+func (c *checker) within(path string, l Length, most int) {
+	c.length(path, l)
+	if l.Mean > float64(most) || l.Max > most {
+		c.add(path, fmt.Sprintf("is more than %d", most), "")
+	}
+}
+
+func (c *checker) sounds(at string, m *Sounds) {
+	for i, n := range m.Depths {
+		if n != 8 && n != 16 && n != 24 && n != 32 {
+			c.add(fmt.Sprintf("%s.depths[%d]", at, i), fmt.Sprintf("must be 8, 16, 24 or 32, is %d", n), "")
+		}
+	}
+	for i, n := range m.Rates {
+		if n < 1000 || n > mostHertz {
+			c.add(fmt.Sprintf("%s.rates[%d]", at, i), fmt.Sprintf("must be from 1000 to %d samples per second, is %d", mostHertz, n), "")
+		}
+	}
+	if m.Channels < 0 || m.Channels > 2 {
+		c.add(at+".channels", fmt.Sprintf("must be 1 or 2, is %d", m.Channels), "")
+	}
+	for i, s := range m.Clips {
+		path := fmt.Sprintf("%s.clips[%d]", at, i)
 		c.amount(path+".weight", s.Weight, mostWeight)
+		c.time(path+".stddev", s.Stddev)
 		if s.Length <= 0 || s.Length > mostSound {
 			c.add(path+".length", fmt.Sprintf("must be more than 0 and at most 1h, is %s", s.Length), "")
 		}

@@ -89,6 +89,7 @@ type Target struct {
 	Endpoint  string
 	Path      string // in place of the endpoint's usual one
 	Template  string // with endpoint "template": a file, or TemplateEmbedQA
+	Form      string // of request bodies: empty is our own, or FormGenAIPerf
 	Model     string // empty: the first that the server lists
 	Streaming bool
 	Headers   map[string]string
@@ -139,6 +140,8 @@ type Data struct {
 	Batch     int    // texts in a request, where one may hold several; 0: 1
 	MinTokens bool   // send min_tokens equal to the output length
 	Salt      string // "", "request" or "stage": a prefix that no cache has seen
+	Pool      bool   // requests are made once, and used again as they are
+	InWords   int    // the prompt asks for about this many tokens in its words; 0: it does not
 	Tensors   Tensors
 	Corpus    string // text file that synthetic prompts are taken from; empty: the built-in one
 	Template  bool   // the chat template is wrapped around random prompts here, and counted
@@ -150,6 +153,11 @@ type Data struct {
 	Replay        Replay
 	Media         Media     // what prompts hold beside text
 	Adapters      []Adapter // models that share the traffic; none: all of it is the target's
+	ModelOrder    string    // how a prompt gets one of them: OrderShares (also when empty) or OrderRoundRobin
+	Prefixes      Prefixes
+	Passages      Passages
+	Payload       Payload
+	Sessions      Sessions
 }
 
 // Length is a distribution of lengths. The zero Length is none at all.

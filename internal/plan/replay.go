@@ -87,7 +87,7 @@ func replaySpec() codec[Replay] {
 
 func (c *checker) replay(p *Plan) {
 	for i := range p.Stages {
-		if s := p.Data.Source; p.Stages[i].Arrival == ArrivalSessions && s != SourceFile && s != SourceOtelTrace && s != SourceWekaTrace {
+		if s := p.Data.Source; p.Stages[i].Arrival == ArrivalSessions && s != SourceFile && s != SourceOtelTrace && s != SourceWekaTrace && s != SourcePayload && s != SourceSessions {
 			c.lacks(fmt.Sprintf("stages[%d].arrival", i), "data.source", "source: "+s+" has no sessions that come to an end", "set source to file, with session_id in its lines")
 		}
 	}
@@ -99,6 +99,7 @@ func (c *checker) replay(p *Plan) {
 		}
 		return
 	}
+	c.replayKind(p.Data.Source, r)
 	given := 0
 	for _, g := range []bool{r.Dir != "", len(r.Files) > 0, r.Hub != Hub{}} {
 		if g {
@@ -128,6 +129,29 @@ func (c *checker) replay(p *Plan) {
 	c.time(at+"max_wait", r.MaxWait)
 	c.time(at+"predecessor_timeout", r.PredecessorTimeout)
 	c.time(at+"idle_gap", r.IdleGap)
+}
+
+// replayKind checks what only one kind of traces has.
+func (c *checker) replayKind(source string, r *Replay) {
+	for _, f := range []struct {
+		name, source string
+		given        bool
+	}{
+		{"tool_max_tokens", SourceOtelTrace, r.ToolMaxTokens != 0},
+		{"skip_errors", SourceOtelTrace, r.SkipErrors},
+		{"no_substitution", SourceOtelTrace, r.NoSubstitution},
+		{"headers", SourceOtelTrace, len(r.Headers) > 0},
+		{"labels", SourceOtelTrace, len(r.Labels) > 0},
+		{"bad_tool_calls", SourceOtelTrace, r.BadToolCalls != ""},
+		{"tool_choice", SourceOtelTrace, r.ToolChoice != ""},
+		{"idle_gap", SourceWekaTrace, r.IdleGap != 0},
+		{"think_time_only", SourceWekaTrace, r.ThinkTimeOnly},
+		{"block_size", SourceWekaTrace, r.BlockSize != 0},
+	} {
+		if f.given && source != f.source {
+			c.lacks("data.replay."+f.name, "data.source", "belongs to source: "+f.source, "leave it out")
+		}
+	}
 }
 
 // ArrivalSessions is the load of a stage that plays whole sessions.

@@ -24,6 +24,7 @@ func sourceNames() []string {
 	return []string{
 		SourceSynthetic, SourceFile, SourceTensors, SourceRandom, SourceSharedPrefix, SourceDataset,
 		SourceConversationReplay, SourceOtelTrace, SourceWekaTrace, SourceMock,
+		SourcePayload, SourceSessions,
 	}
 }
 
@@ -47,7 +48,7 @@ func traceSpec() codec[Trace] {
 
 // made reports whether a source makes prompts of the lengths that data.input has.
 func made(source string) bool {
-	return slices.Contains([]string{SourceSynthetic, SourceRandom}, source)
+	return slices.Contains([]string{SourceSynthetic, SourceRandom, SourceSessions}, source)
 }
 
 // inferSources fills in what follows from the part of the data that is given.
@@ -68,6 +69,8 @@ func (c *checker) sources(p *Plan) {
 		{"data.shared_prefix", SourceSharedPrefix, d.SharedPrefix != SharedPrefix{}},
 		{"data.dataset", SourceDataset, !d.Dataset.zero()},
 		{"data.conversations", SourceConversationReplay, d.Conversations != Conversations{}},
+		{"data.payload", SourcePayload, d.Payload != Payload{}},
+		{"data.sessions", SourceSessions, d.Sessions != Sessions{}},
 	} {
 		if part.given && d.Source != part.source {
 			c.lacks(part.path, "data.source", "contradicts source: "+d.Source, "set source to "+part.source+" or leave it out")
@@ -92,6 +95,7 @@ func (c *checker) sources(p *Plan) {
 	c.media(d)
 	c.mediaFor(p)
 	c.adapters(d.Adapters)
+	c.requests(p)
 }
 
 // Adapter is one of the models that share the traffic.

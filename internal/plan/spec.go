@@ -56,6 +56,8 @@ func targetSpec() codec[Target] {
 		at("path", text(), func(t *Target) *string { return &t.Path }, "Path in place of the endpoint's usual one."),
 		at("template", text(), func(t *Target) *string { return &t.Template },
 			"With endpoint `template`: a Jinja file that makes a body of `text` and `texts`, or `nv-embedqa`."),
+		at("form", word("`genai-perf`", FormGenAIPerf), func(t *Target) *string { return &t.Form },
+			"Fields, form and order of request bodies: those of GenAI-Perf, in place of our own."),
 		at("model", text(), func(t *Target) *string { return &t.Model }, "Model to ask for; left out: the first that the server lists."),
 		always("streaming", boolean(), func(t *Target) *bool { return &t.Streaming }, "Ask for a stream. Embeddings and Triton's `infer` never stream."),
 		at("headers", headersSpec(), func(t *Target) *map[string]string { return &t.Headers }, "Headers added to every request."),
@@ -121,7 +123,7 @@ func timeoutsSpec() codec[Timeouts] {
 
 func dataSpec() codec[Data] {
 	return structure("mapping", []field[Data]{
-		always("source", word("`synthetic`, `file`, `tensors`, `random`, `shared_prefix`, `dataset`, `conversation_replay`, `otel_trace`, `weka_trace` or `mock`", sourceNames()...), func(d *Data) *string { return &d.Source },
+		always("source", word("`synthetic`, `file`, `tensors`, `random`, `shared_prefix`, `dataset`, `conversation_replay`, `otel_trace`, `weka_trace`, `payload`, `sessions` or `mock`", sourceNames()...), func(d *Data) *string { return &d.Source },
 			"Where prompts come from. `file` or `tensors` where only that is given."),
 		at("file", text(), func(d *Data) *string { return &d.File },
 			"JSON lines or plain text, one prompt a line. Relative to the working directory."),
@@ -136,6 +138,15 @@ func dataSpec() codec[Data] {
 			"Texts in a request of embeddings or of a template, passages in one of a ranking. Left out: one."),
 		at("salt", word("`request` or `stage`", SaltRequest, SaltStage), func(d *Data) *string { return &d.Salt },
 			"A prefix that no cache has seen, new for each request or stage."),
+		at("pool", boolean(), func(d *Data) *bool { return &d.Pool },
+			"Make `prompts` requests, or as many as the data has, once: their answer lengths, media and models stay the same when they are used again."),
+		at("in_words", integer[int](), func(d *Data) *int { return &d.InWords },
+			"Synthetic prompts ask for about this many tokens in their words, too. Their length stays that of `input`."),
+		at("prefixes", prefixesSpec(), func(d *Data) *Prefixes { return &d.Prefixes }, "Beginnings that synthetic prompts share."),
+		at("passages", passagesSpec(), func(d *Data) *Passages { return &d.Passages },
+			"What queries are ranked against: `batch` of them are drawn for each. Left out: the prompts that follow."),
+		at("payload", payloadSpec(), func(d *Data) *Payload { return &d.Payload }, "How the lines of a payload file are used."),
+		at("sessions", sessionsSpec(), func(d *Data) *Sessions { return &d.Sessions }, "Made-up sessions, each held once."),
 		at("tensors", tensorsSpec(), func(d *Data) *Tensors { return &d.Tensors }, "Input tensors in place of prompts."),
 		at("corpus", text(), func(d *Data) *string { return &d.Corpus }, "Text file that synthetic prompts are taken from. Left out: the built-in words."),
 		at("template", boolean(), func(d *Data) *bool { return &d.Template },
@@ -148,6 +159,8 @@ func dataSpec() codec[Data] {
 		at("media", mediaSpec(), func(d *Data) *Media { return &d.Media }, "Images, videos and sound beside the text of prompts."),
 		at("adapters", list("list of adapters", adapterSpec()), func(d *Data) *[]Adapter { return &d.Adapters },
 			"Models, such as LoRA adapters, that share the traffic. None: all of it asks for `target.model`."),
+		at("model_order", word("`shares` or `round_robin`", OrderShares, OrderRoundRobin), func(d *Data) *string { return &d.ModelOrder },
+			"How a prompt gets one of `adapters`: at random, by their shares, or in turn. Left out: `shares`."),
 	}, nil)
 }
 

@@ -234,14 +234,14 @@ func (c *checker) data(p *Plan) {
 	switch {
 	case d.Source == SourceFile && d.File == "":
 		c.add("data.file", "is missing", "give the file that holds the prompts")
-	case d.Source != SourceFile && d.Source != SourceTensors && d.File != "":
+	case d.Source != SourceFile && d.Source != SourceTensors && d.Source != SourcePayload && d.File != "":
 		c.add("data.file", "contradicts source: "+d.Source, "set source to file or leave the file out")
 	}
 	c.count("data.prompts", int64(d.Prompts), mostPrompts)
 	switch {
 	case d.Source == SourceFile && d.Input != Length{}:
 		c.lacks("data.input", "data.source", "prompts from a file have the length they have", "leave it out")
-	case !made(d.Source) && d.Source != SourceTensors && d.Input != Length{}:
+	case !made(d.Source) && d.Source != SourceTensors && d.Source != SourcePayload && d.Input != Length{}:
 		c.lacks("data.input", "data.source", "has no meaning for source: "+d.Source, "leave it out")
 	case made(d.Source) && d.Input == Length{} && d.Trace.Lengths == "":
 		c.add("data.input", "is missing", "such as 128")

@@ -99,7 +99,7 @@ func checkTarget(ctx context.Context, t *plan.Target, d plan.Data, s secrets, lo
 		if !http2 {
 			plain = append(plain, plan.SafeURL(raw))
 		}
-		if err == nil {
+		if err == nil && t.Form == "" { // models of GenAI-Perf need not be listed
 			errs = append(errs, lacksAdapters(raw, models, d.Adapters))
 		}
 		var answered *answerError

@@ -67,6 +67,9 @@ func (s *Start) Begin(p *prompt.Prompt) []byte {
 	}
 	b := make([]byte, 0, room)
 	b = append(b, s.open...)
+	for _, f := range p.Fields {
+		b = append(append(append(AppendString(b, f.Name), ':'), f.Value...), ',')
+	}
 	if p.Model == "" {
 		return append(b, s.model...)
 	}

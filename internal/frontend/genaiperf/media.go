@@ -37,7 +37,7 @@ func (b *builder) media() {
 		}
 	}
 	if b.text("audio-format", "wav") != "wav" {
-		b.fault("--audio-format", "mp3 is not made", "use wav")
+		b.fault("--audio-format", "mp3 is not made: it takes an encoder, and this program has none", "use wav")
 	}
 	for _, key := range []string{"image-width-mean", "image-height-mean", "audio-length-mean"} {
 		if b.given(key) && (!s.Pictures() || key == "audio-length-mean" && s.EndpointType != "multimodal") {

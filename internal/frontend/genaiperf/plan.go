@@ -22,7 +22,7 @@ func (b *builder) refuse() {
 		}
 	}
 	for _, key := range []string{
-		"grpc-method", "input-directory", "file", "override-config", "files",
+		"grpc-method", "input-directory", "file", "override-config", "files", "plot-config",
 	} {
 		if u, ok := b.last(key); ok && !(u.flag.kind == whole && b.whole(key, 0) == 0) {
 			b.fault(u.as, "is not served", "see docs/genai-perf.md for what is")
@@ -37,27 +37,8 @@ func (b *builder) plan() {
 	p.Name = "genai-perf"
 	p.Seed = uint64(s.Seed)
 	b.target(&p.Target)
-	p.Data = plan.Data{
-		Source: plan.SourceSynthetic, Prompts: s.Prompts, MinTokens: s.Deterministic,
-		Input: length(s.InputMean, s.InputStddev), Output: length(s.OutputMean, s.OutputStddev),
-	}
-	if s.Batch > 1 && s.EndpointType != "nvclip" {
-		p.Data.Batch = s.Batch
-	}
-	if s.OutputMean == 0 && s.ServiceKind == "triton" && s.Backend == "tensorrtllm" {
-		p.Data.Output = length(usualOutput, 0) // such a model must be told
-	}
-	if s.InputFile != "" || s.Dataset != "" {
-		p.Data.Source, p.Data.File, p.Data.Input = plan.SourceFile, s.InputFile, plan.Length{}
-		if s.Dataset != "" {
-			p.Data.File = "hub:" + s.Dataset
-		}
-	}
-	if s.ImageWidthMean > 0 {
-		p.Data.Media.Image = plan.Images{
-			Count: length(s.BatchImage, 0), Format: s.ImageFormat, Sizes: []plan.Size{{Width: s.ImageWidthMean, Height: s.ImageHeightMean}},
-		}
-	}
+	b.data(&p)
+	p.Goodput = goodputOf(s)
 	p.Tokenizer = plan.Tokenizer{Name: s.Tokenizer, Revision: s.TokenizerRevision}
 	p.Stages = []plan.Stage{b.stage(&p)}
 	p.Output = plan.Output{Dir: RecordsDir(s), KeepRaw: true}
@@ -101,9 +82,6 @@ const measurements = 3
 // telemetryInterval is how often metrics of GPUs are read.
 const telemetryInterval = 330 * time.Millisecond
 
-// longest is the time that sessions may take.
-const longest = 24 * time.Hour
-
 // usualOutput is the length that is asked of TensorRT-LLM where nobody names one.
 const usualOutput = 256
 
@@ -126,7 +104,7 @@ func (b *builder) stage(p *plan.Plan) plan.Stage {
 	case s.FixedSchedule:
 		return plan.Stage{Arrival: plan.ArrivalTrace}
 	case s.SessionConcurrency > 0: // the sessions are its end
-		return plan.Stage{Concurrency: s.SessionConcurrency, Duration: plan.Duration(longest)}
+		return plan.Stage{Arrival: plan.ArrivalSessions, Sessions: plan.SessionLoad{Concurrent: s.SessionConcurrency}}
 	case s.Interval > 0 && b.passed.window != nil:
 		p.Measurement = *b.passed.window
 		p.Measurement.Interval, p.Measurement.Stability = plan.Duration(s.Interval), s.Stability/100
@@ -142,24 +120,13 @@ func (b *builder) stage(p *plan.Plan) plan.Stage {
 	return stage
 }
 
-func length(mean, stddev int) plan.Length {
-	switch {
-	case mean == 0:
-		return plan.Length{}
-	case stddev == 0:
-		return plan.Length{Dist: plan.DistFixed, Mean: float64(mean)}
-	default:
-		return plan.Length{Dist: plan.DistNormal, Mean: float64(mean), Stddev: float64(stddev)}
-	}
-}
-
 // target says where requests go.
 func (b *builder) target(t *plan.Target) {
 	s := &b.a.Settings
 	if len(s.Models) > 0 {
 		t.Model = s.Models[0]
 	}
-	t.Streaming = s.Streaming
+	t.Streaming, t.Form = s.Streaming, plan.FormGenAIPerf
 	t.Timeouts = plan.Timeouts{Connect: plan.Duration(10 * time.Second), Request: plan.Duration(10 * time.Minute)}
 	for _, h := range s.Headers {
 		if t.Headers == nil {
@@ -198,11 +165,6 @@ func (b *builder) target(t *plan.Target) {
 		}
 	case "generate":
 		t.Protocol, t.Transport, t.Endpoint, t.Path = plan.ProtocolTriton, plan.TransportHTTP, plan.EndpointGenerate, ""
-	}
-	if s.Streaming && t.Protocol == plan.ProtocolOpenAI {
-		if _, ok := t.Body["stream_options"]; !ok {
-			t.Body["stream_options"] = nil // the original does not send it
-		}
 	}
 }
 

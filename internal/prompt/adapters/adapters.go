@@ -22,6 +22,7 @@ type Source struct {
 	names  []string
 	shares []float64
 	block  int
+	turns  bool // in turn, not at random
 	seed   uint64
 
 	rng      *rand.Rand
@@ -31,9 +32,10 @@ type Source struct {
 	sessions map[string]string
 }
 
-// New splits the prompts of a source among adapters. There is at least one.
-func New(s prompt.Source, list []plan.Adapter, seed uint64) prompt.Source {
-	out := &Source{Source: s, seed: prompt.Mix(seed ^ 'l'), sessions: map[string]string{}}
+// New splits the prompts of a source among adapters. There is at least one. order is how
+// a prompt gets its own, as a plan has it.
+func New(s prompt.Source, list []plan.Adapter, order string, seed uint64) prompt.Source {
+	out := &Source{Source: s, turns: order == plan.OrderRoundRobin, seed: prompt.Mix(seed ^ 'l'), sessions: map[string]string{}}
 	for _, a := range list {
 		out.names = append(out.names, a.Name)
 		out.shares = append(out.shares, a.Share)
@@ -88,6 +90,12 @@ func (s *Source) draw() string {
 // shuffle makes the next block. What a share lacks of a whole number is kept for the
 // blocks that follow: no adapter is ever a whole prompt off at the end of a block.
 func (s *Source) shuffle() {
+	if s.turns {
+		for i := range s.names {
+			s.deck = append(s.deck, len(s.names)-1-i)
+		}
+		return
+	}
 	s.dealt += s.block
 	for range s.block {
 		most, lack := 0, math.Inf(-1)

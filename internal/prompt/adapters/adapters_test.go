@@ -71,7 +71,7 @@ func TestSharesAreExact(t *testing.T) {
 		{"no whole number", []plan.Adapter{{Name: "a", Share: math.Pi / 10}, {Name: "b", Share: 1 - math.Pi/10}}, 100},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := New(&plain{}, c.list, 3)
+			s := New(&plain{}, c.list, "", 3)
 			if got := s.(*Source).block; got != c.block {
 				t.Errorf("blocks of %d, want %d", got, c.block)
 			}
@@ -91,10 +91,10 @@ func TestSharesAreExact(t *testing.T) {
 
 func TestSeedFixesTheOrder(t *testing.T) {
 	list := []plan.Adapter{{Name: "a", Share: 0.5}, {Name: "b", Share: 0.5}}
-	s := New(&byStage{}, list, 3)
+	s := New(&byStage{}, list, "", 3)
 	first := take(t, s, 200)
-	again := take(t, New(&byStage{}, list, 3), 200)
-	other := take(t, New(&byStage{}, list, 4), 200)
+	again := take(t, New(&byStage{}, list, "", 3), 200)
+	other := take(t, New(&byStage{}, list, "", 4), 200)
 	same, differ, turns := true, false, 0
 	for i := range first {
 		same = same && first[i] == again[i]
@@ -120,11 +120,11 @@ func TestSeedFixesTheOrder(t *testing.T) {
 // A source that goes on from stage to stage must not be taken for one that starts over.
 func TestStagesAreForStagedSources(t *testing.T) {
 	list := []plan.Adapter{{Name: "a", Share: 1}}
-	if _, ok := New(&plain{}, list, 1).(prompt.Stager); ok {
+	if _, ok := New(&plain{}, list, "", 1).(prompt.Stager); ok {
 		t.Error("a source without stages has some")
 	}
 	inner := &byStage{}
-	New(inner, list, 1).(prompt.Stager).SetStage(7)
+	New(inner, list, "", 1).(prompt.Stager).SetStage(7)
 	if inner.stage != 7 {
 		t.Error("the source was not told of the stage")
 	}
@@ -142,7 +142,7 @@ func (c *talk) Next(prompt.Answer) (prompt.Prompt, time.Duration, error) {
 
 func TestTurnsKeepTheirModel(t *testing.T) {
 	list := []plan.Adapter{{Name: "a", Share: 0.5}, {Name: "b", Share: 0.5}}
-	s := New(&plain{make: func(int) prompt.Prompt { return prompt.Prompt{Session: "s", Rest: &talk{left: 3}} }}, list, 1)
+	s := New(&plain{make: func(int) prompt.Prompt { return prompt.Prompt{Session: "s", Rest: &talk{left: 3}} }}, list, "", 1)
 	seen := map[string]int{}
 	for range 20 {
 		p, err := s.Next(t.Context())
@@ -173,7 +173,7 @@ func TestTurnsKeepTheirModel(t *testing.T) {
 
 func TestTurnsOfASessionThatComeOneByOne(t *testing.T) {
 	list := []plan.Adapter{{Name: "a", Share: 0.5}, {Name: "b", Share: 0.5}}
-	s := New(&plain{make: func(i int) prompt.Prompt { return prompt.Prompt{Session: string(rune('A' + i%20))} }}, list, 1)
+	s := New(&plain{make: func(i int) prompt.Prompt { return prompt.Prompt{Session: string(rune('A' + i%20))} }}, list, "", 1)
 	first := take(t, s, 20)
 	if got := count(first); got["a"] != 10 {
 		t.Errorf("sessions %v", got)
@@ -186,7 +186,7 @@ func TestTurnsOfASessionThatComeOneByOne(t *testing.T) {
 }
 
 func TestPromptKeepsItsOwnModel(t *testing.T) {
-	s := New(&plain{make: func(int) prompt.Prompt { return prompt.Prompt{Model: "own"} }}, []plan.Adapter{{Name: "a", Share: 1}}, 1)
+	s := New(&plain{make: func(int) prompt.Prompt { return prompt.Prompt{Model: "own"} }}, []plan.Adapter{{Name: "a", Share: 1}}, "", 1)
 	if got := take(t, s, 1)[0]; got != "own" {
 		t.Errorf("model %q", got)
 	}

@@ -3,6 +3,7 @@ package batched
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 
 	"inferometer/internal/prompt"
@@ -14,6 +15,10 @@ type Source struct {
 	inner prompt.Source
 	texts int
 	query bool
+	// drawn are passages that are drawn for each query; none: they follow it.
+	drawn []prompt.Prompt
+	seed  uint64
+	next  uint64
 }
 
 // New makes prompts of so many texts. query: one more text goes ahead of them, the
@@ -22,18 +27,33 @@ func New(s prompt.Source, texts int, query bool) *Source {
 	return &Source{inner: s, texts: max(texts, 1), query: query}
 }
 
+// Draw makes each prompt of a source a query, with so many passages that are drawn for it.
+func Draw(s prompt.Source, passages []prompt.Prompt, texts int, seed uint64) *Source {
+	return &Source{inner: s, texts: max(texts, 1), query: true, drawn: passages, seed: prompt.Mix(seed ^ 'r')}
+}
+
+// passage is the next text of a request.
+func (s *Source) passage(ctx context.Context, rng *rand.Rand) (prompt.Prompt, error) {
+	if len(s.drawn) == 0 {
+		return s.inner.Next(ctx)
+	}
+	return s.drawn[rng.IntN(len(s.drawn))], nil
+}
+
 // Next implements prompt.Source.
 func (s *Source) Next(ctx context.Context) (prompt.Prompt, error) {
 	first, err := s.inner.Next(ctx)
 	if err != nil || first.Body != nil || first.Texts != nil {
 		return first, err
 	}
+	rng := rand.New(rand.NewPCG(s.seed, s.next))
+	s.next++
 	first.Parts = media(first.Parts)
 	if !s.query {
 		first.Texts = append(first.Texts, said(&first))
 	}
 	for len(first.Texts) < s.texts {
-		p, err := s.inner.Next(ctx)
+		p, err := s.passage(ctx, rng)
 		if err != nil {
 			return first, err
 		}
@@ -81,7 +101,10 @@ func (s *Source) Schedule() []time.Duration {
 		return nil
 	}
 	each := s.texts
-	if s.query {
+	switch {
+	case len(s.drawn) > 0:
+		each = 1
+	case s.query:
 		each++
 	}
 	var due []time.Duration
@@ -95,6 +118,7 @@ func (s *Source) Schedule() []time.Duration {
 
 // SetStage implements prompt.Stager.
 func (s *Source) SetStage(i int) {
+	s.next = 0
 	if inner, ok := s.inner.(prompt.Stager); ok {
 		inner.SetStage(i)
 	}

@@ -51,6 +51,24 @@ func kinds() map[string]kind {
 		plan.DatasetVisionArena: {
 			repo: "lmarena-ai/VisionArena-Chat", columns: []string{"conversation", "images"}, read: readVision,
 		},
+		plan.DatasetAuto: {
+			columns: []string{"article", "highlights", "system_prompt", "question", "response", "conversations", "conversation", "images"},
+			read:    readAny,
+		},
+	}
+}
+
+// readAny tells from the columns of a row which data set it is of.
+func readAny(row rows.Row, chat bool) (entry, bool) {
+	switch {
+	case row["question"] != nil:
+		return readOrca(row, chat)
+	case row["article"] != nil:
+		return readNews(row, chat)
+	case row["conversations"] != nil:
+		return readExchange(row, chat)
+	default:
+		return readVision(row, chat)
 	}
 }
 

@@ -189,7 +189,8 @@ func (s *Source) openNext(ctx context.Context, fetch bool) (err error) {
 			s.tell(fmt.Sprintf("Fetching %s of the data set %s from %s; it is kept for the next time.", f.name, s.remote.repo.Name, s.remote.hub.Endpoint()))
 		}
 		if f.path, err = s.remote.hub.File(ctx, s.remote.repo, s.remote.revision, f.name); err != nil {
-			return fmt.Errorf("the data set %s: %w", s.data.Dataset.Kind, err)
+			return fmt.Errorf("the data set %s: %w\nWithout the hub: get https://huggingface.co/datasets/%s/resolve/main/%s elsewhere, and name the file (data.dataset.path, or --input-file)",
+				s.data.Dataset.Kind, err, s.remote.repo.Name, f.name)
 		}
 	}
 	s.files = s.files[1:]
@@ -211,7 +212,7 @@ func (s *Source) end() {
 // take makes a prompt of a row; false: it is none, or not of the length asked for.
 func (s *Source) take(row rows.Row) (prompt.Prompt, bool) {
 	e, ok := s.kind.read(row, s.chat)
-	if !ok || e.answer == "" && s.data.Output == (plan.Length{}) {
+	if !ok || e.answer == "" && s.data.Output == (plan.Length{}) && !s.data.Dataset.Free {
 		s.tally.empty++
 		return prompt.Prompt{}, false
 	}
@@ -226,6 +227,9 @@ func (s *Source) take(row rows.Row) (prompt.Prompt, bool) {
 	if !within(p.Output, d.Output) {
 		s.tally.output++
 		return p, false
+	}
+	if d.Free {
+		p.Output = 0
 	}
 	if s.chat && len(e.images) > 0 {
 		s.illustrate(&p, e.images)
@@ -256,6 +260,14 @@ func (s *Source) measure(p *prompt.Prompt) {
 		p.Tokens += s.tok.Count(m.Content)
 	}
 	p.Hash = prompt.HashMessages(p.Messages)
+}
+
+// Sessions implements prompt.Finite: how many rows are used, once all of them are read.
+func (s *Source) Sessions() int {
+	if !s.ended {
+		return 0
+	}
+	return len(s.kept)
 }
 
 // SetStage implements prompt.Stager.

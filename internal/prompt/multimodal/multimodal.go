@@ -25,6 +25,7 @@ type Source struct {
 
 	mu     sync.Mutex
 	counts [3]*prompt.Lengths // of images, videos and sounds
+	sizes  [2]*prompt.Lengths // widths and heights of images
 }
 
 // New adds media to the prompts of a source.
@@ -34,6 +35,7 @@ func New(s prompt.Source, m plan.Media, seed uint64) *Source {
 		counts: [3]*prompt.Lengths{
 			prompt.NewCounts(m.Image.Count, seed^'i'), prompt.NewCounts(m.Video.Count, seed^'v'), prompt.NewCounts(m.Audio.Count, seed^'a'),
 		},
+		sizes: [2]*prompt.Lengths{prompt.NewLengths(m.Image.Width, seed^'w'), prompt.NewLengths(m.Image.Height, seed^'h')},
 	}
 }
 
@@ -56,7 +58,11 @@ func (s *Source) add(p prompt.Prompt) prompt.Prompt {
 		p.Rest = conversation{p.Rest, s}
 	}
 	switch {
-	case p.Body != nil || p.Inputs != nil || p.Parts != nil:
+	case p.Body != nil || p.Inputs != nil:
+	case p.Parts != nil:
+		p.Parts = s.complete(p.Parts, p.Text)
+	case p.Texts != nil:
+		p.Parts = slices.DeleteFunc(s.parts(p.Text), func(p prompt.Part) bool { return p.Kind == prompt.Text })
 	case len(p.Messages) == 0:
 		p.Parts = s.parts(p.Text)
 	default:
@@ -68,6 +74,17 @@ func (s *Source) add(p prompt.Prompt) prompt.Prompt {
 		}
 	}
 	return p
+}
+
+// complete adds media of the kinds that a prompt's own parts lack, behind them.
+func (s *Source) complete(own []prompt.Part, text string) []prompt.Part {
+	out := slices.Clone(own)
+	for _, p := range s.parts(text) {
+		if p.Kind != prompt.Text && !slices.ContainsFunc(own, func(o prompt.Part) bool { return o.Kind == p.Kind }) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // parts weaves media into a text. Nil: it gets none.
@@ -122,19 +139,36 @@ func colour(rng *rand.Rand) media.Colour {
 	return media.Colour{R: uint8(v), G: uint8(v >> 8), B: uint8(v >> 16)}
 }
 
-// usualSize is that of images and videos where the plan names none.
-const usualSize = 512
+// usualSize is that of images and videos where the plan names none, mostSize the most
+// that a wide distribution can draw.
+const (
+	usualSize = 512
+	mostSize  = 8192
+)
 
 func (s *Source) image(rng *rand.Rand) []prompt.Part {
+	if (s.plan.Image.Width != plan.Length{}) {
+		number := rng.Uint64()
+		s.mu.Lock()
+		width, height := s.sizes[0].At(number), s.sizes[1].At(number)
+		s.mu.Unlock()
+		return []prompt.Part{s.picture(min(width, mostSize), min(height, mostSize), s.plan.Image.Format == plan.ImageJPEG, rng)}
+	}
 	size := pick(s.plan.Image.Sizes, func(z *plan.Size) float64 { return z.Weight }, plan.Size{Width: usualSize, Height: usualSize}, rng)
 	return []prompt.Part{s.picture(size.Width, size.Height, s.plan.Image.Format == plan.ImageJPEG, rng)}
 }
 
 func (s *Source) picture(width, height int, jpeg bool, rng *rand.Rand) prompt.Part {
 	p := prompt.Part{Kind: prompt.Image, Type: "image/png", Width: width, Height: height}
-	if jpeg {
+	switch {
+	case s.plan.Image.Noise:
+		p.Data = media.Noise(width, height, jpeg, rng)
+		if jpeg {
+			p.Type = "image/jpeg"
+		}
+	case jpeg:
 		p.Type, p.Data = "image/jpeg", s.maker.JPEG(width, height, colour(rng))
-	} else {
+	default:
 		p.Data = s.maker.PNG(width, height, colour(rng))
 	}
 	return p
@@ -158,9 +192,26 @@ func (s *Source) video(rng *rand.Rand) []prompt.Part {
 
 func (s *Source) sound(rng *rand.Rand) []prompt.Part {
 	clip := pick(s.plan.Audio.Clips, func(c *plan.Sound) float64 { return c.Weight }, plan.Sound{Length: plan.Duration(time.Second)}, rng)
-	length := time.Duration(clip.Length)
-	return []prompt.Part{{Kind: prompt.Audio, Type: "audio/wav", Data: media.WAV(media.Sound{Length: length}, nil), Length: length}}
+	a := &s.plan.Audio
+	sound := media.Sound{Length: time.Duration(clip.Length), Channels: a.Channels}
+	if clip.Stddev > 0 {
+		sound.Length = max(sound.Length+time.Duration(rng.NormFloat64()*float64(clip.Stddev)), shortest)
+	}
+	if len(a.Depths) > 0 {
+		sound.Depth = a.Depths[rng.IntN(len(a.Depths))]
+	}
+	if len(a.Rates) > 0 {
+		sound.Rate = a.Rates[rng.IntN(len(a.Rates))]
+	}
+	var noise *rand.Rand
+	if a.Noise {
+		noise = rng
+	}
+	return []prompt.Part{{Kind: prompt.Audio, Type: "audio/wav", Data: media.WAV(sound, noise), Length: sound.Length}}
 }
+
+// shortest is the least length of a sound that is drawn.
+const shortest = 10 * time.Millisecond
 
 // conversation adds media to the turns of another.
 type conversation struct {

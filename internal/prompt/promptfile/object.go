@@ -48,6 +48,10 @@ func (f *file) object() {
 	}
 	o := line{file: f, due: -1}
 	members(f.line, 0, o.member)
+	if o.from == "" && !o.faulty && !o.row() && len(o.images) > 0 {
+		o.from = imageField
+	}
+	o.illustrate()
 	switch {
 	case o.faulty:
 	case o.from == "":
@@ -85,7 +89,10 @@ type line struct {
 	from   string   // field that the prompt came from
 	output string   // field that the output length came from
 	extra  []string // fields that mean nothing
-	faulty bool
+	images []prompt.Part
+	// columns are those that rows of data sets have, by name.
+	columns map[string]json.RawMessage
+	faulty  bool
 
 	think, due time.Duration // due is prompt's own moment; negative: none
 }
@@ -163,6 +170,14 @@ func (l *line) takeOwn(key string, value []byte, off int) bool {
 		l.think = l.milliseconds(key, value, off)
 	case timestampField:
 		l.due = l.milliseconds(key, value, off)
+	case imageField:
+		l.takeImages(value, off)
+	case systemField, questionField, articleField:
+		if l.columns == nil {
+			l.columns = map[string]json.RawMessage{}
+		}
+		l.columns[key] = value
+		return false
 	default:
 		return false
 	}

@@ -19,15 +19,13 @@ const mostFaults = 20
 func parse(name string, data []byte) ([]chat, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	f := &file{name: name}
-	if isJSON(name, data) {
-		if first := bytes.TrimSpace(data); len(first) > 0 && first[0] == '[' {
-			f.lineNo = 1 + bytes.Count(data[:bytes.IndexByte(data, '[')], []byte("\n"))
-			f.fault(0, "", "the file is one JSON array", "write one object on each line, without brackets and commas around them")
-			return nil, f.faults
-		}
-		f.each(data, f.object)
-	} else {
+	switch {
+	case !isJSON(name, data):
 		f.each(data, f.plain)
+	case isDocument(data) && utf8.Valid(data):
+		f.document(data)
+	default:
+		f.each(data, f.object)
 	}
 	chats := f.chats()
 	if f.more > 0 {
@@ -107,8 +105,10 @@ func (f *file) fault(off int, path, text, hint string) {
 		f.more++
 		return
 	}
-	column := 1 + utf8.RuneCount(f.line[:min(off, len(f.line))])
-	where := fmt.Sprintf("%s:%d:%d", f.name, f.lineNo, column)
+	before := f.line[:min(off, len(f.line))]
+	line := f.lineNo + bytes.Count(before, []byte("\n")) // a document's parts may have several
+	column := 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
+	where := fmt.Sprintf("%s:%d:%d", f.name, line, column)
 	f.faults = append(f.faults, plan.Fault{Where: where, Path: path, Text: text, Hint: hint})
 }
 

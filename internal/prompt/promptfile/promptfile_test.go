@@ -106,7 +106,8 @@ func TestFaultsAreAllListedWithTheirPlace(t *testing.T) {
 		{"p.txt", "", "p.txt: there is no prompt in the file (write one prompt on each line)"},
 		{"p.jsonl", " \n\r\n", "p.jsonl: there is no prompt in the file (write one prompt on each line)"},
 		{"p.txt", "good\nbäd \xff\n", "p.txt:2:5: is not valid UTF-8 (save the file as UTF-8, uncompressed)"},
-		{"p.json", "\n[{\"prompt\": \"x\"}]", "p.json:2:1: the file is one JSON array (write one object on each line, without brackets and commas around them)"},
+		{"p.json", "\n[{\"prompt\": \"x\"},\n{\"prompt\":\n 3}]", "p.json:4:2: prompt: must be a string, is a number"},
+		{"p.json", "[\"x\",\n]", "p.json:2:1: is not valid JSON: invalid character ']' looking for beginning of value (one whole object on each line)"},
 		{"p.jsonl", `{"prompt": "é" "x"}` + "\n" + `{"prompt": "x"` + "\n" + `{"prompt": "x"} {}` + "\n" + `nil`, `
 p.jsonl:1:16: is not valid JSON: invalid character '"' after object key:value pair (one whole object on each line)
 p.jsonl:2:15: is not valid JSON: unexpected end of JSON input (one whole object on each line)

@@ -23,13 +23,21 @@ type Source struct {
 // New reads the file that d names with read. What is wrong with the file is
 // returned as plan.Faults.
 func New(d plan.Data, tok prompt.Tokenizer, seed uint64, read func(name string) ([]byte, error)) (*Source, error) {
-	data, err := read(d.File)
+	names, err := expand(d.File)
 	if err != nil {
-		return nil, plan.Faults{{Path: "data.file", Text: err.Error(), Hint: "it must be a readable file of prompts"}}
+		return nil, plan.Faults{{Path: "data.file", Text: err.Error(), Hint: "name a file"}}
 	}
-	chats, err := parse(d.File, data)
-	if err != nil {
-		return nil, err
+	var chats []chat
+	for _, name := range names {
+		data, err := read(name)
+		if err != nil {
+			return nil, plan.Faults{{Path: "data.file", Text: err.Error(), Hint: "it must be a readable file of prompts"}}
+		}
+		list, err := parse(name, data)
+		if err != nil {
+			return nil, err
+		}
+		chats = append(chats, list...)
 	}
 	if d.Prompts > len(chats) {
 		return nil, plan.Faults{tooFew(d.File, d.Prompts, len(chats))}
@@ -79,6 +87,9 @@ func (s *Source) season(p *prompt.Prompt, place prompt.Place) {
 	word := string(s.salt.Append(buf[:0], place))
 	if p.Messages == nil {
 		p.Text = word + p.Text
+		if len(p.Parts) > 0 {
+			p.Parts = append([]prompt.Part{{Kind: prompt.Text, Text: word}}, p.Parts...)
+		}
 	} else {
 		p.Messages = slices.Clone(p.Messages)
 		p.Messages[0].Content = word + p.Messages[0].Content
@@ -91,6 +102,11 @@ func measure(p *prompt.Prompt, tok prompt.Tokenizer) {
 	if p.Messages == nil {
 		p.Tokens = tok.Count(p.Text)
 		p.Hash = prompt.HashText(p.Text)
+		for i := range p.Parts {
+			if part := &p.Parts[i]; part.Kind == prompt.Image {
+				p.Hash = prompt.Mix(p.Hash ^ prompt.HashText(part.URL+string(part.Data)))
+			}
+		}
 		return
 	}
 	p.Tokens = 0

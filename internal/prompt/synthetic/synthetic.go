@@ -61,6 +61,7 @@ type Source struct {
 	made   int                                              // prompts up to now
 	cuts   func(part string, head, from, n int) (int, bool) // of the book; nil: tok's own
 	kept   []prompt.Prompt                                  // those of the pool that were made, while nothing sets two uses of one apart
+	front  front
 	next   prompt.Place
 }
 
@@ -97,7 +98,7 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64) (*Source, error) {
 	for gcd(s.step, words) != 1 {
 		s.step++
 	}
-	return s, nil
+	return s, s.prepare(d, seed)
 }
 
 // mostCorpus bounds a text of the user's own; places in it have 32 bits.
@@ -153,6 +154,7 @@ func (s *Source) make(number uint64, place prompt.Place) (prompt.Prompt, error) 
 	if !ok {
 		return prompt.Prompt{}, fmt.Errorf("synthetic prompt %d of stage %d: the tokenizer %q finds no text of exactly %d tokens", place.I, place.Stage, s.tok.Name(), n)
 	}
+	text, n = s.begin(text, n, number)
 	p := prompt.Prompt{Text: text, Tokens: n, Hash: prompt.HashText(text)}
 	if number < uint64(len(s.kept)) {
 		s.kept[number] = p

@@ -29,7 +29,11 @@ func (t *tool) export() (*genaiperf.Summary, error) {
 		t.telemetry(w.looks)
 	}
 	byHash := map[uint64]*entry{}
-	for _, list := range [][]entry{t.entries, t.later} {
+	lists := [][]entry{t.entries}
+	if t.later != nil {
+		lists = append(lists, t.later.list)
+	}
+	for _, list := range lists {
 		for i := range list {
 			byHash[list[i].prompt.Hash] = &list[i]
 		}
@@ -53,11 +57,11 @@ func (t *tool) export() (*genaiperf.Summary, error) {
 				return nil
 			}
 			fold.Add(rec)
-			if e := byHash[rec.Prompt]; e != nil && e.session != "" {
-				if bySession[e.session] == nil {
-					bySession[e.session] = genaiperf.NewFold(t.dialect(byHash))
+			if e := byHash[rec.Prompt]; e != nil && e.prompt.Session != "" {
+				if bySession[e.prompt.Session] == nil {
+					bySession[e.prompt.Session] = genaiperf.NewFold(t.dialect(byHash))
 				}
-				bySession[e.session].Add(rec)
+				bySession[e.prompt.Session].Add(rec)
 			}
 			if e := byHash[rec.Prompt]; rec.Failure == nil && e != nil {
 				req, err := t.exported(rec, start, e)
@@ -166,7 +170,7 @@ func (t *tool) dialect(byHash map[uint64]*entry) genaiperf.Options {
 		o.Kind = genaiperf.Images
 		o.Pictures = func(rec *record.Record) int {
 			if e := byHash[rec.Prompt]; e != nil {
-				return len(e.images)
+				return e.images()
 			}
 			return 0
 		}
@@ -183,25 +187,19 @@ func (t *tool) dialect(byHash map[uint64]*entry) genaiperf.Options {
 // length is the length of a prompt, counted once.
 func (t *tool) length(e *entry) int {
 	if e.tokens == 0 {
-		e.tokens = t.tok.Count(e.text)
+		e.tokens = t.tok.Count(t.said(&e.prompt))
 	}
 	return e.tokens
 }
 
 // exported is a request as the profile export has it.
 func (t *tool) exported(rec *record.Record, start int64, e *entry) (profileexport.Request, error) {
-	if t.set.ServiceKind != "triton" {
-		fields := profileexport.Fields{profileexport.Text("payload", string(e.body))}
-		if e.session != "" {
-			fields = append(fields, profileexport.Text("session_id", e.session))
-		}
-		if e.delay > 0 {
-			fields = append(fields, profileexport.Field{Name: "delay", Value: strconv.AppendInt(nil, e.delay.Milliseconds(), 10)})
-		}
-		return profileexport.FromOpenAI(rec, start, fields), nil
+	input, err := t.input(&e.prompt)
+	if err != nil {
+		return profileexport.Request{}, err
 	}
 	var fields profileexport.Fields
-	for _, m := range e.input {
+	for _, m := range input {
 		if m.name == "model" {
 			continue
 		}
@@ -209,7 +207,20 @@ func (t *tool) exported(rec *record.Record, start int64, e *entry) (profileexpor
 		if err != nil {
 			return profileexport.Request{}, err
 		}
+		if m.name == "payload" { // as a text
+			fields = append(fields, profileexport.Text("payload", string(value)))
+			continue
+		}
 		fields = append(fields, profileexport.Field{Name: m.name, Value: value})
 	}
-	return profileexport.FromTriton(rec, start, fields), nil
+	if t.set.ServiceKind == "triton" {
+		return profileexport.FromTriton(rec, start, fields), nil
+	}
+	if e.prompt.Session != "" {
+		fields = append(fields, profileexport.Text("session_id", e.prompt.Session))
+	}
+	if e.delay > 0 {
+		fields = append(fields, profileexport.Field{Name: "delay", Value: strconv.AppendInt(nil, e.delay.Milliseconds(), 10)})
+	}
+	return profileexport.FromOpenAI(rec, start, fields), nil
 }

@@ -60,7 +60,7 @@ func TestDatasets(t *testing.T) {
 		err = tt.makeEntries(t.Context())
 		var texts []string
 		for _, e := range tt.entries {
-			texts = append(texts, e.text)
+			texts = append(texts, tt.said(&e.prompt))
 		}
 		return texts, err
 	}
@@ -79,7 +79,7 @@ func TestDatasets(t *testing.T) {
 		}
 	}
 	_, err := make("--dataset openorca", offline)
-	if err == nil || !strings.Contains(err.Error(), "give the file with --input-file") {
+	if err == nil || !strings.Contains(err.Error(), "name the file (data.dataset.path, or --input-file)") {
 		t.Errorf("offline: %v", err)
 	}
 }
@@ -111,7 +111,7 @@ func TestPromptsOfFiles(t *testing.T) {
 		}
 		var texts []string
 		for _, e := range tt.entries {
-			texts = append(texts, e.text)
+			texts = append(texts, tt.said(&e.prompt))
 		}
 		if !slices.Equal(texts, []string{"one", "two"}) {
 			t.Errorf("%s: %q", name, texts)

@@ -10,14 +10,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 
-	"inferometer/internal/chat"
 	"inferometer/internal/dialect/genaiperf"
 	frontend "inferometer/internal/frontend/genaiperf"
 	"inferometer/internal/kit"
 	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
 	report "inferometer/internal/report/genaiperf"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
@@ -29,7 +26,6 @@ import (
 type Env struct {
 	Kit     kit.Kit
 	Version string
-	Getenv  func(string) string
 	Log     io.Writer // notes on what is being done
 	Stop    <-chan struct{}
 	Watch   func(progress func() run.Progress)
@@ -53,20 +49,15 @@ func (e *PrepareError) Unwrap() error { return e.error }
 
 // tool is a command under way.
 type tool struct {
-	env      Env
-	set      *frontend.Settings
-	plan     *plan.Plan
-	tok      token.Tokenizer
-	found    *tokensource.Found
-	media    *media
-	template *chat.Template // makes bodies; nil: they have a shape of their own
-	entries  []entry
-	files    []string
-
-	each  bool   // every talk is held once, and then the run ends
-	talks []talk // sessions, and requests that come once
-	mu    sync.Mutex
-	later []entry // made during the run
+	env     Env
+	set     *frontend.Settings
+	plan    *plan.Plan
+	tok     token.Tokenizer
+	found   *tokensource.Found
+	ready   *kit.Prompts // those of the run
+	entries []entry      // that are known ahead
+	later   *diary       // of those that are made during the run; nil: there are none
+	files   []string
 
 	sessions map[string]*genaiperf.Summary
 	gpus     genaiperf.Telemetry
@@ -78,7 +69,7 @@ func (t *tool) note(format string, args ...any) { fmt.Fprintf(t.env.Log, format+
 // Profile carries out a run. The outcome is nil where there is none; with an error
 // beside it, not all of it could be kept.
 func Profile(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error) {
-	t := &tool{env: env, set: &a.Settings, plan: a.Plan, media: newMedia(&a.Settings)}
+	t := &tool{env: env, set: &a.Settings, plan: a.Plan}
 	if err := t.prepare(ctx); err != nil {
 		return nil, &PrepareError{err}
 	}
@@ -108,9 +99,6 @@ func (t *tool) prepare(ctx context.Context) error {
 		return err
 	}
 	if err := t.tokenizer(ctx); err != nil {
-		return err
-	}
-	if err := t.readTemplate(); err != nil {
 		return err
 	}
 	if err := t.makeEntries(ctx); err != nil {
@@ -179,13 +167,7 @@ func (t *tool) tokenizer(ctx context.Context) error {
 // one that was found.
 func (t *tool) kit() kit.Kit {
 	k := t.env.Kit
-	own := func(plan.Data, prompt.Tokenizer, uint64) (prompt.Source, error) {
-		if t.each {
-			return &once{t: t}, nil
-		}
-		return &source{entries: t.entries}, nil
-	}
-	k.Sources = map[string]kit.SourceFactory{t.plan.Data.Source: own}
+	k.Ready = t.ready
 	k.Tokenizers = func(context.Context, string, string) (*tokensource.Found, error) { return t.found, nil }
 	return k
 }
@@ -196,8 +178,10 @@ func (t *tool) describe() {
 	if err == nil {
 		t.note("The plan of this run:\n%s", text)
 	}
-	if first, err := compact(t.entries[0].input); err == nil {
-		t.note("The first of %d requests:\n%s", len(t.entries), first)
+	if first, err := t.input(&t.entries[0].prompt); err == nil {
+		if text, err := compact(first); err == nil {
+			t.note("The first of %d requests:\n%s", len(t.entries), text)
+		}
 	}
 }
 

@@ -24,6 +24,8 @@ import (
 	"inferometer/internal/kit"
 	"inferometer/internal/mock"
 	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/dataset"
 	report "inferometer/internal/report/genaiperf"
 	"inferometer/internal/tokensource"
 )
@@ -92,7 +94,10 @@ func offline(name string) string {
 func world(getenv func(string) string, log io.Writer) Env {
 	k := kit.Default()
 	k.Tokenizers = tokensource.Finder{Env: getenv}.Find
-	return Env{Kit: k, Version: "test", Getenv: getenv, Log: log}
+	k.Sources[plan.SourceDataset] = func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+		return dataset.New(d, tok, seed, getenv)
+	}
+	return Env{Kit: k, Version: "test", Log: log}
 }
 
 // parse reads a command line, and turns it towards a mock and a directory of the test.
@@ -396,11 +401,19 @@ func TestPayloads(t *testing.T) {
 		if err := tt.prepare(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		got, err := compact(tt.entries[0].input)
+		input, err := tt.input(&tt.entries[0].prompt)
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := compact(tt.entries[0].text)
+		var made any = input
+		if a.Settings.ServiceKind != "triton" {
+			made = input[0].value
+		}
+		got, err := compact(made)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := compact(tt.said(&tt.entries[0].prompt))
 		if err != nil {
 			t.Fatal(err)
 		}

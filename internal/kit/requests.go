@@ -1,0 +1,121 @@
+package kit
+
+import (
+	"context"
+	"fmt"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/batched"
+	"inferometer/internal/prompt/multimodal"
+	"inferometer/internal/prompt/pooled"
+	"inferometer/internal/prompt/shaped"
+	"inferometer/internal/tokensource"
+)
+
+// noter is a source that has something to tell the user.
+type noter interface{ Notes() []string }
+
+// scripted is a source that knows all turns of its sessions ahead.
+type scripted interface{ Turns() []prompt.Scripted }
+
+// add puts together what one request holds: media, and several texts where there are
+// several.
+func (k Kit) add(ctx context.Context, p *plan.Plan, found *tokensource.Found, out *Prompts) error {
+	if s, ok := out.Source.(prompt.Finite); ok {
+		out.Sessions = s.Sessions()
+	}
+	if s, ok := out.Source.(noter); ok {
+		out.Notes = append(out.Notes, s.Notes()...)
+	}
+	if s, ok := out.Source.(scripted); ok {
+		out.Turns = s.Turns()
+	}
+	// The media of a batch are those of its texts; with GenAI-Perf they are counted for
+	// the request as a whole.
+	whole := p.Target.Form == plan.FormGenAIPerf
+	if !whole {
+		out.illustrate(p)
+	}
+	if err := k.batch(ctx, p, found, out); err != nil {
+		return err
+	}
+	if whole {
+		out.illustrate(p)
+	}
+	return nil
+}
+
+func (out *Prompts) illustrate(p *plan.Plan) {
+	m := &p.Data.Media
+	if (m.Image.Count != plan.Length{} || m.Video.Count != plan.Length{} || m.Audio.Count != plan.Length{}) {
+		out.Source = multimodal.New(out.Source, *m, p.Seed)
+	}
+}
+
+// batch makes requests of several texts.
+func (k Kit) batch(ctx context.Context, p *plan.Plan, found *tokensource.Found, out *Prompts) error {
+	d, ranks := &p.Data, p.Target.Ranks()
+	if d.Passages == (plan.Passages{}) {
+		if ranks || d.Batch > 1 {
+			out.Source = batched.New(out.Source, d.Batch, ranks)
+		}
+		return nil
+	}
+	from := plan.Data{Source: plan.SourceFile, File: d.Passages.File}
+	if d.Passages.File == "" {
+		from = plan.Data{Source: plan.SourceSynthetic, Input: d.Input, Corpus: d.Corpus}
+	}
+	newSource, err := Pick(k.Sources, "data source", from.Source)
+	if err != nil {
+		return err
+	}
+	source, err := newSource(from, found.Tokenizer, prompt.Mix(p.Seed^'p'))
+	if err != nil {
+		return err
+	}
+	n := d.Passages.Count
+	if s, ok := source.(prompt.Finite); ok && n == 0 {
+		n = s.Sessions()
+	}
+	passages := make([]prompt.Prompt, n)
+	for i := range passages {
+		if passages[i], err = source.Next(ctx); err != nil {
+			return fmt.Errorf("making the passages to rank: %w", err)
+		}
+	}
+	out.Source = batched.Draw(out.Source, passages, d.Batch, p.Seed)
+	return nil
+}
+
+// finish makes requests of prompts: the form of their bodies, and a pool of them.
+func (out *Prompts) finish(ctx context.Context, p *plan.Plan) error {
+	if p.Target.Form == plan.FormGenAIPerf {
+		s, err := shaped.New(out.Source, p.Target)
+		if err != nil {
+			return err
+		}
+		for i := range out.Turns {
+			if out.Turns[i].Prompt, err = s.Shape(out.Turns[i].Prompt); err != nil {
+				return err
+			}
+		}
+		out.Source = s
+	}
+	if !p.Data.Pool {
+		return nil
+	}
+	n := p.Data.Prompts
+	if out.Sessions > 0 {
+		n = out.Sessions
+	}
+	if each := max(p.Data.Batch, 1); p.Data.Passages == (plan.Passages{}) && each > 1 && !p.Target.Ranks() {
+		n /= each
+	}
+	s, err := pooled.New(ctx, out.Source, n)
+	if err != nil {
+		return err
+	}
+	out.Source, out.Sessions = s, s.Sessions()
+	return nil
+}

@@ -1,0 +1,160 @@
+package plan
+
+import "fmt"
+
+// FormGenAIPerf is the form of request bodies that GenAI-Perf sends.
+const FormGenAIPerf = "genai-perf"
+
+// Sources of whole sessions that are known ahead, but for the answers.
+const (
+	SourcePayload  = "payload"  // lines with moments, sessions, lengths and fields of requests
+	SourceSessions = "sessions" // made-up sessions of a number
+)
+
+// How a prompt gets one of several models.
+const (
+	OrderShares     = "shares"
+	OrderRoundRobin = "round_robin"
+)
+
+// Prefixes are a few beginnings that synthetic prompts share.
+type Prefixes struct {
+	Count  int // 0: none
+	Length Length
+}
+
+func prefixesSpec() codec[Prefixes] {
+	return object("mapping", []field[Prefixes]{
+		at("count", integer[int](), func(p *Prefixes) *int { return &p.Count }, "Beginnings to choose from, at random."),
+		at("length", lengthSpec(), func(p *Prefixes) *Length { return &p.Length }, "Their length, on top of that of the prompt."),
+	}, nil)
+}
+
+// Passages are what a query is ranked against: some are drawn for each.
+type Passages struct {
+	File  string // of texts; or
+	Count int    // of made-up ones
+}
+
+func passagesSpec() codec[Passages] {
+	return object("mapping", []field[Passages]{
+		at("file", text(), func(p *Passages) *string { return &p.File }, "File of passages, in the form of `data.file`; or"),
+		at("count", integer[int](), func(p *Passages) *int { return &p.Count }, "so many made-up ones of the length `data.input`."),
+	}, nil)
+}
+
+// Payload says how the lines of a payload file are used.
+type Payload struct {
+	DelayRatio float64 // factor on the delays of its lines; 0 is 1
+	Alone      bool    // every line is a request of its own, whatever session it names
+}
+
+func payloadSpec() codec[Payload] {
+	return object("mapping", []field[Payload]{
+		at("delay_ratio", number(), func(p *Payload) *float64 { return &p.DelayRatio }, "Factor on the delays of the lines; 0: 1."),
+		at("alone", boolean(), func(p *Payload) *bool { return &p.Alone }, "Every line is a request of its own, whatever session it names."),
+	}, nil)
+}
+
+// Sessions are made up: so many, each once. The lengths of a turn are Data.Input and
+// Data.Output.
+type Sessions struct {
+	Count int
+	Turns Length // of a session
+	// Delay is the time between an answer and the next turn, in milliseconds.
+	Delay      Length
+	DelayRatio float64 // factor on it; 0 is 1
+}
+
+func sessionsSpec() codec[Sessions] {
+	return object("mapping", []field[Sessions]{
+		at("count", integer[int](), func(s *Sessions) *int { return &s.Count }, "How many sessions."),
+		at("turns", lengthSpec(), func(s *Sessions) *Length { return &s.Turns }, "Turns of a session. Left out: 1."),
+		at("delay_ms", lengthSpec(), func(s *Sessions) *Length { return &s.Delay }, "Time between an answer and the next turn, in milliseconds. Left out: none."),
+		at("delay_ratio", number(), func(s *Sessions) *float64 { return &s.DelayRatio }, "Factor on that time; 0: 1."),
+	}, nil)
+}
+
+// mostRatio bounds the factor on delays.
+const mostRatio = 1e6
+
+// requests checks what says how requests are made of prompts.
+func (c *checker) requests(p *Plan) {
+	d, t := &p.Data, &p.Target
+	if t.Form != "" {
+		c.choice("target.form", t.Form, []string{FormGenAIPerf})
+		if t.Protocol != ProtocolOpenAI && t.Protocol != ProtocolHTTP && t.Protocol != ProtocolTriton {
+			c.lacks("target.form", "target.protocol", "has no meaning for protocol "+quote(t.Protocol), "leave it out")
+		}
+	}
+	if d.ModelOrder != "" {
+		c.choice("data.model_order", d.ModelOrder, []string{OrderShares, OrderRoundRobin})
+		if len(d.Adapters) == 0 {
+			c.lacks("data.model_order", "data.adapters", "there are no models to choose from", "give data.adapters")
+		}
+	}
+	if d.Pool && d.Prompts == 0 && made(d.Source) {
+		c.lacks("data.pool", "data.prompts", "the number of requests is missing", "give data.prompts")
+	}
+	if d.Pool && d.Salt != "" {
+		c.lacks("data.pool", "data.salt", "contradicts salt, which makes every request another", "leave one of them out")
+	}
+	c.worded(d)
+	c.passages(p)
+	c.talks(d)
+}
+
+// worded checks what is put in front of synthetic prompts.
+func (c *checker) worded(d *Data) {
+	c.count("data.in_words", int64(d.InWords), mostLength)
+	c.count("data.prefixes.count", int64(d.Prefixes.Count), mostPrompts)
+	c.length("data.prefixes.length", d.Prefixes.Length)
+	if d.Prefixes.Count > 0 && d.Prefixes.Length == (Length{}) {
+		c.add("data.prefixes.length", "is missing", "such as 100")
+	}
+	for _, part := range []struct {
+		path  string
+		given bool
+	}{{"data.in_words", d.InWords != 0}, {"data.prefixes", d.Prefixes != Prefixes{}}} {
+		switch {
+		case !part.given:
+		case d.Source != SourceSynthetic && (d.Source != SourceSessions || d.InWords != 0):
+			c.lacks(part.path, "data.source", "belongs to source: synthetic", "leave it out")
+		case d.Salt != "":
+			c.lacks(part.path, "data.salt", "contradicts salt, which must come first", "leave one of them out")
+		}
+	}
+}
+
+func (c *checker) passages(p *Plan) {
+	d := &p.Data
+	c.count("data.passages.count", int64(d.Passages.Count), mostPrompts)
+	switch {
+	case d.Passages == Passages{}:
+	case !p.Target.Ranks():
+		c.lacks("data.passages", "target.endpoint", "belongs to endpoints rankings and rerank", "leave it out")
+	case d.Passages.File != "" && d.Passages.Count != 0:
+		c.add("data.passages", "file and count contradict each other", "give one of them")
+	case d.Passages.Count != 0 && d.Source != SourceSynthetic:
+		c.lacks("data.passages.count", "data.source", "belongs to source: synthetic", "give a file")
+	}
+}
+
+// talks checks what belongs to sessions that are known ahead.
+func (c *checker) talks(d *Data) {
+	c.amount("data.payload.delay_ratio", d.Payload.DelayRatio, mostRatio)
+	s := &d.Sessions
+	c.count("data.sessions.count", int64(s.Count), mostPrompts)
+	c.length("data.sessions.turns", s.Turns)
+	c.length("data.sessions.delay_ms", s.Delay)
+	c.amount("data.sessions.delay_ratio", s.DelayRatio, mostRatio)
+	if d.Source == SourcePayload && d.File == "" {
+		c.add("data.file", "is missing", "give the file of requests")
+	}
+	if d.Source == SourceSessions && s.Count == 0 {
+		c.add("data.sessions.count", "is missing", "such as 20")
+	}
+	if d.Salt != "" && (d.Source == SourcePayload || d.Source == SourceSessions) {
+		c.lacks("data.salt", "data.source", fmt.Sprintf("has no meaning for source: %s", d.Source), "leave it out")
+	}
+}

@@ -1,0 +1,276 @@
+// Package shaped gives the prompts of another source whole request bodies in the form of
+// GenAI-Perf: its fields, in its order.
+package shaped
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"inferometer/internal/chat"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/tensor"
+)
+
+// Source is another source whose prompts have bodies.
+type Source struct {
+	prompt.Source
+	target   plan.Target
+	template *chat.Template // makes bodies; nil: they have a shape of their own
+}
+
+// New shapes the prompts of a source for a target.
+func New(s prompt.Source, t plan.Target) (*Source, error) {
+	out := &Source{Source: s, target: t}
+	if t.Endpoint != plan.EndpointTemplate {
+		return out, nil
+	}
+	var err error
+	out.template, err = readTemplate(t.Template)
+	return out, err
+}
+
+// Next implements prompt.Source.
+func (s *Source) Next(ctx context.Context) (prompt.Prompt, error) {
+	p, err := s.Source.Next(ctx)
+	if err != nil {
+		return p, err
+	}
+	return s.Shape(p)
+}
+
+// Shape gives a prompt its body, and those that follow it when they come. Its hash is
+// that of all that sets its request apart from others.
+func (s *Source) Shape(p prompt.Prompt) (prompt.Prompt, error) {
+	if p.Late != nil {
+		p.Late = late{p.Late, s}
+		return p, nil
+	}
+	if p.Rest != nil {
+		p.Rest = conversation{p.Rest, s}
+	}
+	if p.Body != nil || p.Inputs != nil {
+		return p, nil
+	}
+	model := p.Model
+	if model == "" {
+		model = s.target.Model
+	}
+	if s.target.Protocol == plan.ProtocolTriton { // its requests are tensors
+		p.Hash = prompt.HashText(fmt.Sprint(model, "\x00", p.Output, "\x00", plain(&p, "\n")))
+		return p, nil
+	}
+	var err error
+	if s.template != nil {
+		p.Body, err = s.render(&p, model)
+	} else {
+		p.Body, err = compact(s.body(&p, model))
+	}
+	if err != nil {
+		return p, fmt.Errorf("making the body of a request: %w", err)
+	}
+	p.Hash = prompt.HashText(string(p.Body))
+	return p, nil
+}
+
+// body is the body of a request.
+func (s *Source) body(p *prompt.Prompt, model string) object {
+	o := object{{"model", model}}
+	switch s.target.Endpoint {
+	case plan.EndpointCompletions:
+		o.set("prompt", []string{plain(p, " ")})
+	case plan.EndpointEmbeddings:
+		o.set("input", append(texts(p), urls(p)...))
+	case plan.EndpointRankings:
+		var list []object
+		for _, text := range p.Texts {
+			list = append(list, object{{"text", text}})
+		}
+		o = object{{"query", object{{"text", plain(p, " ")}}}, {"passages", list}, {"model", model}}
+	case plan.EndpointRerank:
+		o = object{{"query", plain(p, " ")}, {"texts", p.Texts}}
+	case plan.EndpointRetrieval:
+		var list []object
+		for _, url := range urls(p) {
+			list = append(list, object{{"type", "image_url"}, {"url", url}})
+		}
+		o = object{{"input", list}}
+	case plan.EndpointTGI:
+		return s.huggingFace(p, o)
+	default:
+		o.set("messages", messages(p))
+	}
+	if s.target.Streaming {
+		o.set("stream", true)
+	}
+	if p.Output > 0 && s.target.Generates() {
+		o.set("max_tokens", p.Output)
+	}
+	return s.add(o, p)
+}
+
+// add sets the fields that every request has and the prompt's own.
+func (s *Source) add(o object, p *prompt.Prompt) object {
+	for _, name := range slices.Sorted(maps.Keys(s.target.Body)) {
+		o.set(name, s.target.Body[name])
+	}
+	for _, f := range p.Fields {
+		o.set(f.Name, f.Value)
+	}
+	return o
+}
+
+// huggingFace is a request of Text Generation Inference: images stand in the text, and
+// what the server has a parameter for is one.
+func (s *Source) huggingFace(p *prompt.Prompt, o object) object {
+	var parts []string
+	for _, url := range urls(p) {
+		parts = append(parts, "![]("+url+")")
+	}
+	o.set("inputs", strings.Join(append(parts, texts(p)...), " "))
+	if s.target.Streaming {
+		o.set("stream", true)
+	}
+	if p.Output > 0 {
+		o.set("parameters", object{{"max_new_tokens", p.Output}})
+	}
+	return s.add(o, p)
+}
+
+// messages are those of a chat.
+func messages(p *prompt.Prompt) []object {
+	list := p.Messages
+	if len(list) == 0 {
+		list = []prompt.Message{{Role: "user", Content: p.Text, Parts: p.Parts}}
+	}
+	out := make([]object, len(list))
+	for i := range list {
+		out[i] = object{{"role", list[i].Role}, {"content", content(&list[i])}}
+	}
+	return out
+}
+
+// content is what a message holds: a text, or a list of parts.
+func content(m *prompt.Message) any {
+	if m.Parts == nil {
+		return m.Content
+	}
+	parts := make([]object, len(m.Parts))
+	for i := range m.Parts {
+		switch part := &m.Parts[i]; part.Kind {
+		case prompt.Image:
+			parts[i] = object{{"type", "image_url"}, {"image_url", object{{"url", address(part)}}}}
+		case prompt.Video:
+			parts[i] = object{{"type", "video_url"}, {"video_url", object{{"url", address(part)}}}}
+		case prompt.Audio:
+			parts[i] = object{{"type", "input_audio"}, {"input_audio", object{{"data", base64.StdEncoding.EncodeToString(part.Data)}, {"format", part.Format()}}}}
+		default:
+			parts[i] = object{{"type", "text"}, {"text", part.Text}}
+		}
+	}
+	return parts
+}
+
+// address is where a medium is, or its bytes as a data URL.
+func address(p *prompt.Part) string {
+	if p.URL != "" {
+		return p.URL
+	}
+	return "data:" + p.Type + ";base64," + base64.StdEncoding.EncodeToString(p.Data)
+}
+
+// urls are the addresses of a prompt's images.
+func urls(p *prompt.Prompt) []string {
+	var list []string
+	for i := range p.Parts {
+		if p.Parts[i].Kind == prompt.Image {
+			list = append(list, address(&p.Parts[i]))
+		}
+	}
+	return list
+}
+
+// texts are all texts of a request.
+func texts(p *prompt.Prompt) []string {
+	if p.Texts != nil {
+		return slices.Clone(p.Texts)
+	}
+	if text := plain(p, " "); text != "" {
+		return []string{text}
+	}
+	return nil
+}
+
+// plain is a prompt as one text.
+func plain(p *prompt.Prompt, between string) string {
+	if len(p.Messages) == 0 {
+		return p.Text
+	}
+	parts := make([]string, len(p.Messages))
+	for i, m := range p.Messages {
+		parts[i] = m.Content
+	}
+	return strings.Join(parts, between)
+}
+
+// conversation shapes the turns of another.
+type conversation struct {
+	prompt.Conversation
+	source *Source
+}
+
+// Next implements prompt.Conversation.
+func (c conversation) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
+	p, think, err := c.Conversation.Next(a)
+	if err != nil {
+		return p, think, err
+	}
+	if s, ok := p.Rest.(conversation); ok {
+		p.Rest = s.Conversation // once is enough
+	}
+	p, err = c.source.Shape(p)
+	return p, think, err
+}
+
+// late shapes what another says when it is sent.
+type late struct {
+	prompt.Late
+	source *Source
+}
+
+// Prompt implements prompt.Late.
+func (l late) Prompt() (prompt.Prompt, error) {
+	p, err := l.Late.Prompt()
+	if err != nil {
+		return p, err
+	}
+	return l.source.Shape(p)
+}
+
+// Schedule implements prompt.Scheduler.
+func (s *Source) Schedule() []time.Duration {
+	if inner, ok := s.Source.(prompt.Scheduler); ok {
+		return inner.Schedule()
+	}
+	return nil
+}
+
+// SetStage implements prompt.Stager.
+func (s *Source) SetStage(i int) {
+	if inner, ok := s.Source.(prompt.Stager); ok {
+		inner.SetStage(i)
+	}
+}
+
+// Fit implements prompt.Fitter.
+func (s *Source) Fit(m *tensor.Model) error {
+	if inner, ok := s.Source.(prompt.Fitter); ok {
+		return inner.Fit(m)
+	}
+	return nil
+}

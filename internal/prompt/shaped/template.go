@@ -1,0 +1,53 @@
+package shaped
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"inferometer/internal/chat"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+)
+
+// embedQA is the template that has a name in place of a file.
+const embedQA = `[{% for item in texts %}{"text": [{{ item|tojson }}]}{% if not loop.last %},{% endif %}{% endfor %}]`
+
+// readTemplate reads what makes bodies.
+func readTemplate(name string) (*chat.Template, error) {
+	source := embedQA
+	if name != plan.TemplateEmbedQA {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("reading the template of request bodies: %w", err)
+		}
+		source = string(text)
+	}
+	template, err := chat.Parse(source)
+	if err != nil {
+		return nil, fmt.Errorf("the template of request bodies, %s: %w", name, err)
+	}
+	return template, nil
+}
+
+// render makes the body of a request: the template gives a list with one.
+func (s *Source) render(p *prompt.Prompt, model string) ([]byte, error) {
+	var list []any
+	for _, text := range texts(p) {
+		list = append(list, text)
+	}
+	out, err := s.template.Render(nil, chat.Options{Extra: map[string]any{"texts": list, "text": plain(p, " "), "model": model}})
+	if err != nil {
+		return nil, err
+	}
+	var bodies []json.RawMessage
+	if err := json.Unmarshal([]byte(out), &bodies); err != nil {
+		return nil, fmt.Errorf("what the template gives is no JSON list: %.100s", bytes.TrimSpace([]byte(out)))
+	}
+	if len(bodies) != 1 {
+		return nil, errors.New("the template gives no single body for one text")
+	}
+	return compact(bodies[0])
+}

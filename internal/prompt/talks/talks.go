@@ -1,0 +1,179 @@
+// Package talks is a source of sessions whose turns are known ahead, but for the answers
+// between them: out of a file of payloads, with moments, lengths and fields of their own,
+// or made up.
+package talks
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+)
+
+// Texts makes a source of synthetic texts.
+type Texts func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error)
+
+// turn is one request of a session.
+type turn struct {
+	prompt prompt.Prompt
+	delay  time.Duration // after its answer, before the next turn goes
+	due    time.Duration // its own moment; negative: none
+}
+
+// talk is a session, or a request that stands alone.
+type talk []turn
+
+// Source hands out the first turns of its talks in order, again and again. Every stage
+// begins with the first.
+type Source struct {
+	talks []talk
+	tok   prompt.Tokenizer
+	chat  bool
+	next  uint64
+}
+
+// gather puts turns of one session together, in the order in which sessions begin.
+func gather(turns []turn) []talk {
+	var out []talk
+	at := map[string]int{}
+	for _, one := range turns {
+		name := one.prompt.Session
+		i, known := at[name]
+		if name == "" || !known {
+			at[name] = len(out)
+			out = append(out, talk{one})
+			continue
+		}
+		one.prompt.Turn = len(out[i])
+		out[i] = append(out[i], one)
+	}
+	return out
+}
+
+// Open implements prompt.Opener.
+func (s *Source) Open(_ context.Context, u prompt.Use) error {
+	s.chat = u.Chat
+	return nil
+}
+
+// Sessions implements prompt.Finite.
+func (s *Source) Sessions() int { return len(s.talks) }
+
+// Turns are all requests, session by session, each without what is said before it.
+func (s *Source) Turns() []prompt.Scripted {
+	var list []prompt.Scripted
+	for _, k := range s.talks {
+		for _, one := range k {
+			list = append(list, prompt.Scripted{Prompt: one.prompt, Think: one.delay})
+		}
+	}
+	return list
+}
+
+// SetStage implements prompt.Stager.
+func (s *Source) SetStage(int) { s.next = 0 }
+
+// Next implements prompt.Source. It never ends; a session that comes again has another
+// name.
+func (s *Source) Next(context.Context) (prompt.Prompt, error) {
+	round, i := s.next/uint64(len(s.talks)), s.next%uint64(len(s.talks))
+	s.next++
+	k := s.talks[i]
+	p := k[0].prompt
+	if round > 0 && p.Session != "" {
+		p.Session += "#" + strconv.FormatUint(round+1, 10)
+	}
+	if len(k) > 1 {
+		p.Rest = &dialogue{source: s, rest: k[1:], pause: k[0].delay, name: p.Session, said: []prompt.Message{{Role: "user", Content: p.Text}}}
+	}
+	return p, nil
+}
+
+// Schedule implements prompt.Scheduler: the moments of first turns, counted from the
+// first of them.
+func (s *Source) Schedule() []time.Duration {
+	list := make([]time.Duration, len(s.talks))
+	for i, k := range s.talks {
+		if k[0].due < 0 || i > 0 && k[0].due < s.talks[i-1][0].due {
+			return nil
+		}
+		list[i] = k[0].due - s.talks[0][0].due
+	}
+	return list
+}
+
+// dialogue is a session under way.
+type dialogue struct {
+	source *Source
+	rest   []turn
+	pause  time.Duration // before the next turn
+	said   []prompt.Message
+	name   string
+}
+
+// Next implements prompt.Conversation. Without an answer there is nothing to go on from.
+func (d *dialogue) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
+	if len(d.rest) == 0 || a.Failed {
+		return prompt.Prompt{}, 0, io.EOF
+	}
+	one, pause := d.rest[0], d.pause
+	d.rest, d.pause = d.rest[1:], one.delay
+	d.said = append(d.said, prompt.Message{Role: "assistant", Content: a.Text}, prompt.Message{Role: "user", Content: one.prompt.Text})
+	p := one.prompt
+	p.Session = d.name
+	if d.source.chat {
+		p.Messages, p.Text = slices.Clone(d.said), ""
+	} else {
+		p.Text = joined(d.said)
+	}
+	measure(&p, d.source.tok)
+	if len(d.rest) > 0 {
+		p.Rest = d
+	}
+	return p, pause, nil
+}
+
+// joined is a conversation as one text, for servers that know no messages.
+func joined(said []prompt.Message) string {
+	text := ""
+	for i, m := range said {
+		if i > 0 {
+			text += "\n"
+		}
+		text += m.Content
+	}
+	return text
+}
+
+// measure fills in what follows from a prompt's content.
+func measure(p *prompt.Prompt, tok prompt.Tokenizer) {
+	if p.Messages == nil {
+		p.Tokens, p.Hash = tok.Count(p.Text), prompt.HashText(p.Text)
+		return
+	}
+	p.Tokens = 0
+	for _, m := range p.Messages {
+		p.Tokens += tok.Count(m.Content)
+	}
+	p.Hash = prompt.HashMessages(p.Messages)
+}
+
+// ratio is a factor on delays, of which 0 is 1.
+func ratio(r float64) float64 {
+	if r == 0 {
+		return 1
+	}
+	return r
+}
+
+// mostTurns bounds what is kept in memory.
+const mostTurns = 1_000_000
+
+// tooMany is the fault of a source with more.
+func tooMany(path string) error {
+	return plan.Faults{{Path: path, Text: "there are more than " + strconv.Itoa(mostTurns) + " turns, which are kept in memory", Hint: "ask for fewer"}}
+}

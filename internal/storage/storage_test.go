@@ -250,3 +250,43 @@ func TestPersist(t *testing.T) {
 		}
 	})
 }
+
+// dying is a store that is gone after so many files.
+type dying struct {
+	left int
+	got  []string
+}
+
+func (d *dying) Put(_ context.Context, key, _ string) (bool, error) {
+	if d.left == 0 {
+		return false, &TemporaryError{errors.New("connection refused")}
+	}
+	d.left--
+	d.got = append(d.got, key)
+	return false, nil
+}
+
+func (d *dying) URL(key string) string { return "s3://b/" + key }
+
+// TestStoreDies: what was copied stays, all that was not is told, and nothing here is
+// touched.
+func TestStoreDies(t *testing.T) {
+	dir := tree(t)
+	all := files(t, dir)
+	synctest.Test(t, func(t *testing.T) {
+		d := &dying{left: 1}
+		err := errors.Join(place{store: d, path: "p"}.copy(t.Context(), all, io.Discard)...)
+		if len(d.got) != 1 || err == nil {
+			t.Fatalf("%v, %v", d.got, err)
+		}
+		told := strings.Count(err.Error(), "connection refused")
+		if told != min(len(all)-1, mostRefused) || !strings.Contains(err.Error(), all[1].Path) {
+			t.Errorf("of %d files %d are told of: %v", len(all)-1, told, err)
+		}
+	})
+	for _, f := range all {
+		if _, err := os.Stat(f.Path); err != nil {
+			t.Error(err)
+		}
+	}
+}

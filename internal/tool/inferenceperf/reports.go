@@ -228,8 +228,8 @@ func (r *reporter) servers() {
 	o := &r.tool.action.Options
 	write := func(name string, all []result.Service) {
 		s := result.FromPrometheus(all)
-		if s == nil {
-			s = result.FromPages(all)
+		if pages := result.FromPages(all); pages != nil && (s == nil || len(s.Figures) == 0) {
+			s = pages // a Prometheus server that is gone says nothing
 		}
 		if s == nil {
 			return

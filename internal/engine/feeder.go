@@ -100,8 +100,11 @@ func (f *feeder) fill(ctx context.Context, i int, primed func()) {
 		if err != nil {
 			return
 		}
+		if p.Play != nil {
+			p, err = firstCall(p)
+		}
 		var call endpoint.Call
-		if p.Late == nil && p.Play == nil {
+		if p.Late == nil && err == nil {
 			call, err = f.endpoint.Prepare(&p)
 		}
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"inferometer/internal/endpoint"
@@ -25,8 +26,10 @@ type SessionSink interface {
 type session struct {
 	st    *stage
 	slot  int
-	first job // what the slot was given: its slate is that of the first call
-	run   *prompt.Play
+	first job // what the slot was given: its first call
+	// adapter is what calls ask for that name no model of their own; empty: the run's.
+	adapter string
+	run     *prompt.Play
 
 	state  []callState
 	open   []int           // answers that each call still waits for
@@ -67,6 +70,9 @@ func newSession(st *stage, slot int, j job) *session {
 		mark: record.SessionMark{
 			Session: run.Name, Stage: st.load.Index, Begin: st.e.cfg.Now(), Calls: len(calls), Unsent: len(calls), Origin: run.Graph.Origin,
 		},
+	}
+	if calls[0].Prompt.Model == "" {
+		s.adapter = j.prompt.Model
 	}
 	for i := range calls {
 		s.open[i] = len(calls[i].After)
@@ -178,21 +184,9 @@ func (s *session) giveUp() {
 func (s *session) carry(i int, due time.Duration, let bool) ending {
 	st := s.st
 	halted := ending{call: i, cause: record.SessionHalted, message: "the stage ended before the session did"}
-	p, err := s.run.Prompt(i)
+	p, call, err := s.prepare(i, let)
 	if faulty := new(prompt.FaultyRecord); errors.As(err, &faulty) {
 		return ending{call: i, cause: record.RecordMalformed, message: err.Error()}
-	}
-	var call endpoint.Call
-	if err == nil {
-		if let {
-			p.Seq = s.first.prompt.Seq
-		} else {
-			st.e.feed.number(&p)
-		}
-		if p.Model == "" {
-			p.Model = s.first.prompt.Model
-		}
-		call, err = st.e.cfg.Endpoint.Prepare(&p)
 	}
 	if err != nil {
 		st.fail(fmt.Errorf("preparing call %d of session %q: %w", i+1, s.run.Name, err))
@@ -215,6 +209,33 @@ func (s *session) carry(i int, due time.Duration, let bool) ending {
 	return s.finish(i, rec)
 }
 
+// prepare makes the request of a call. That of the first was made ahead of its moment.
+func (s *session) prepare(i int, let bool) (prompt.Prompt, endpoint.Call, error) {
+	if let {
+		return s.first.prompt, s.first.call, nil
+	}
+	p, err := s.run.Prompt(i)
+	if err != nil {
+		return p, nil, err
+	}
+	s.st.e.feed.number(&p)
+	if p.Model == "" {
+		p.Model = s.adapter
+	}
+	call, err := s.st.e.cfg.Endpoint.Prepare(&p)
+	return p, call, err
+}
+
+// firstCall is the first call of a session, which is known before the session begins.
+func firstCall(p prompt.Prompt) (prompt.Prompt, error) {
+	first, err := p.Play.Prompt(0)
+	first.Seq, first.Play = p.Seq, p.Play
+	if first.Model == "" {
+		first.Model = p.Model
+	}
+	return first, err
+}
+
 // finish decodes an answer, hands it to the session and the record on.
 func (s *session) finish(i int, rec *record.Record) ending {
 	st := s.st
@@ -225,11 +246,18 @@ func (s *session) finish(i int, rec *record.Record) ending {
 		e.cause, e.message = record.RequestFailed, string(f.Class)+": "+f.Message
 	} else {
 		answer := prompt.Answer{Text: visible(rec)}
-		if r, ok := st.e.cfg.Decoder.(endpoint.Replier); ok && !s.run.Graph.Recorded && s.quoted[i] {
+		if r, ok := st.e.cfg.Decoder.(endpoint.Replier); ok && !s.run.Graph.Recorded && s.quoted[i] && moreThanText(rec) {
 			answer = r.Reply(rec)
 		}
 		s.run.Answer(i, answer)
 	}
 	st.e.cfg.Sink.Put(rec)
 	return e
+}
+
+// moreThanText reports whether an answer has to be read again to know all that it says.
+func moreThanText(rec *record.Record) bool {
+	return rec.Finish == "tool_calls" || slices.ContainsFunc(rec.Events, func(e record.Event) bool {
+		return e.Label == record.ToolCall || e.Label == record.Reasoning || e.Label == record.Whole
+	})
 }

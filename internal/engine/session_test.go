@@ -75,8 +75,8 @@ func (c agentCall) Do(ctx context.Context, rec *record.Record) {
 	rec.End = time.Since(c.a.start)
 }
 
-// Decode and Reply answer every turn with its number.
-func (a *agents) Decode(*record.Record) {}
+// Decode and Reply answer every turn with its number, as an answer that is not streamed.
+func (a *agents) Decode(rec *record.Record) { rec.Events = []record.Event{{Label: record.Whole}} }
 
 func (a *agents) Reply(rec *record.Record) prompt.Answer {
 	return prompt.Answer{Text: fmt.Sprint("live", rec.Turn)}

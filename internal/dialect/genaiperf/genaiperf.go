@@ -18,6 +18,8 @@
 package genaiperf
 
 import (
+	"slices"
+
 	"inferometer/internal/record"
 )
 
@@ -56,10 +58,12 @@ const (
 	InterTokenLatency    = "inter_token_latency"
 	OutputThroughput     = "output_token_throughput"
 	OutputThroughputUser = "output_token_throughput_per_user"
-	OutputSequenceLength = "output_sequence_length"
-	InputSequenceLength  = "input_sequence_length"
-	ImageThroughput      = "image_throughput"
-	ImageLatency         = "image_latency"
+	// OutputThroughputRequest is only an objective of goodput, of releases before 25.04.
+	OutputThroughputRequest = "output_token_throughput_per_request"
+	OutputSequenceLength    = "output_sequence_length"
+	InputSequenceLength     = "input_sequence_length"
+	ImageThroughput         = "image_throughput"
+	ImageLatency            = "image_latency"
 )
 
 const (
@@ -77,7 +81,7 @@ type Objective struct {
 
 // throughput reports whether more is better.
 func (o Objective) throughput() bool {
-	return o.Metric == OutputThroughputUser || o.Metric == ImageThroughput
+	return o.Metric == OutputThroughputUser || o.Metric == OutputThroughputRequest || o.Metric == ImageThroughput
 }
 
 // Options say how records are to be seen.
@@ -203,6 +207,9 @@ func (f *Fold) measure(rec *record.Record) {
 		RequestLatency:       float64(end - sent),
 		TimeToFirstToken:     float64(begin - sent),
 		OutputSequenceLength: float64(tokens),
+	}
+	if end > sent && slices.ContainsFunc(f.opt.Goodput, func(o Objective) bool { return o.Metric == OutputThroughputRequest }) {
+		values[OutputThroughputRequest] = float64(tokens) / (float64(end-sent) / nanosecondsPerSecond)
 	}
 	if n, ok := f.opt.Input(rec); ok {
 		values[InputSequenceLength] = float64(n)

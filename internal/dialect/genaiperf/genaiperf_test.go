@@ -223,6 +223,7 @@ func TestGoodput(t *testing.T) {
 		{[]Objective{{TimeToFirstToken, 1}, {InterTokenLatency, 2}}, 2, 2},
 		{[]Objective{{TimeToFirstToken, 10}, {InterTokenLatency, 3}}, 3, 2},
 		{[]Objective{{OutputThroughputUser, 600}}, 2, 1},
+		{[]Objective{{OutputThroughputRequest, 500}}, 2, 2}, // 3, 1000, 600 and 273 tokens a second
 		{[]Objective{{RequestLatency, 0}}, 0, 0},
 	} {
 		o := options("openai")

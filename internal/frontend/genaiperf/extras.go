@@ -84,7 +84,7 @@ func guess(text string) any {
 func objectives() []string {
 	return []string{
 		"time_to_first_token", "time_to_second_token", "inter_token_latency", "request_latency",
-		"output_token_throughput_per_user", "image_throughput", "image_latency",
+		"output_token_throughput_per_user", "output_token_throughput_per_request", "image_throughput", "image_latency",
 	}
 }
 

@@ -165,7 +165,7 @@ func (r Reader) Parse(args []string) (*Action, error) {
 		return b.merge()
 	}
 	if v.command == Compare {
-		return b.compare()
+		return b.compare(r.ReadFile)
 	}
 	if v.command == Analyze {
 		return b.analyze()
@@ -193,28 +193,6 @@ func (v *values) template() (*Action, error) {
 		return nil, v.faults
 	}
 	return &Action{Command: Template, File: v.text("file", usualConfig), Settings: Settings{Verbose: v.given("verbose")}}, nil
-}
-
-// compare reads the flags of compare.
-func (b *builder) compare() (*Action, error) {
-	s := &b.a.Settings
-	b.a.Command, s.Plots = Compare, true
-	s.Faithful, s.Tokenizer, s.TokenizerGiven = b.given("faithful"), b.text("tokenizer", ""), true
-	s.TokenizerRevision = b.text("tokenizer-revision", "")
-	if u, ok := b.last("files"); ok {
-		b.a.Files = u.text
-	} else {
-		b.fault("compare", "the runs are missing", "give their profile exports with -f FILE FILE…")
-	}
-	for key, uses := range b.used {
-		if !slices.Contains([]string{"files", "faithful", "tokenizer", "tokenizer-revision", "verbose", "release"}, key) {
-			b.fault(uses[0].as, "has no meaning for compare", "it takes -f and --tokenizer")
-		}
-	}
-	if len(b.faults) > 0 {
-		return nil, b.faults
-	}
-	return b.a, nil
 }
 
 // merge reads the flags of process-export-files.

@@ -245,6 +245,9 @@ func TestEveryFlagIsTested(t *testing.T) {
 	for _, c := range faultCases() {
 		text += " " + c.args
 	}
+	for _, c := range releaseCases() {
+		text += " " + c.line
+	}
 	for _, f := range flags() {
 		for _, n := range append([]string{f.name}, f.same...) {
 			if !strings.Contains(text+" ", "--"+n+" ") && !strings.Contains(text, "--"+n+"=") && !slices.Contains(untested(), n) {
@@ -445,7 +448,7 @@ func meaningFaults() []faultCase {
 		{"process-export-files --profile-export-file a/b", "is a name, not a path"},
 	}
 	for _, f := range []string{
-		"--grpc-method a.b/c", "--file x.yaml", "--files x.json",
+		"--grpc-method a.b/c", "--file x.yaml", "--files x.json", "--config x.yaml",
 	} {
 		name, _, _ := strings.Cut(f, " ")
 		cases = append(cases, faultCase{ok + f, name + ": is not served"})

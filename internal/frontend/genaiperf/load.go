@@ -23,6 +23,9 @@ func (b *builder) load() {
 	s.Stability = b.number("stability", 999)
 	s.Warmup = b.whole("warmup", 0)
 	interval := map[string]int{Release2403: 5000, Release2404: 10000}[s.Release]
+	if s.Release == ReleaseLast && b.middle() {
+		interval = 10000
+	}
 	switch {
 	case b.given("interval") && b.given("request-count"):
 		b.fault(b.as("request-count"), "contradicts "+b.as("interval")+": a measurement is timed or counted", "give one of the two")

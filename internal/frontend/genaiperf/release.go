@@ -69,6 +69,18 @@ func (v *values) recognise() string {
 	}
 }
 
+// middle reports whether a command line that is printed as the last release is one of
+// those between 24.04 and 25.04, which had defaults of the earlier ones: it says
+// --service-kind, which 25.04 took away, or has no sub-command, which 24.08 asks for, or
+// the user names such a release.
+func (v *values) middle() bool {
+	if v.given("release") {
+		name := v.text("release", "")
+		return yearMonth.MatchString(name) && name > Release2404 && name < "25.04"
+	}
+	return v.given("service-kind") || v.command == ""
+}
+
 // foreign notes the flags that the release did not have: they are taken for what
 // they mean in their own.
 func (v *values) foreign(release string) []string {

@@ -44,7 +44,7 @@ func (b *builder) tokenizer() {
 	s.TokenizerRevision = b.text("tokenizer-revision", "")
 	switch {
 	case s.TokenizerGiven:
-	case s.Release == ReleaseLast && len(s.Models) > 0:
+	case s.Release == ReleaseLast && !b.middle() && len(s.Models) > 0:
 		s.Tokenizer = s.Models[0]
 	default:
 		s.Tokenizer = "hf-internal-testing/llama-tokenizer"

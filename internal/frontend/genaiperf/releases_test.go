@@ -1,0 +1,134 @@
+package genaiperf
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"inferometer/internal/plan"
+)
+
+// releaseCase is a command line of a release and settings that it must have: field=value,
+// with spaces between.
+type releaseCase struct{ release, line, want string }
+
+const (
+	tenSeconds = "Interval=10000000000 Requests=0 "
+	llama      = `Tokenizer="hf-internal-testing/llama-tokenizer" TokenizerGiven=false `
+)
+
+// releaseCases are command lines with the flags that each release brought, renamed or
+// still had, in its own spelling.
+func releaseCases() []releaseCase {
+	return append(releasesOf24(), releasesOf25()...)
+}
+
+func releasesOf24() []releaseCase {
+	return []releaseCase{
+		{"24.03", "-m gpt2 --concurrency 1", `Release="24.03" ServiceKind="triton" Backend="tensorrtllm" Interval=5000000000 Concurrency=1 Prompts=100 InputMean=550 OutputMean=150 InWords=150 Stability=999 Dir="." ExportFile="profile_export.json" InputsFile="llm_inputs.json" ` + llama},
+		{"24.03", "-m gpt2 --service-kind openai --endpoint v1/completions --output-format openai_completions --request-rate 3 --dataset cnn_dailymail -s 20 -v",
+			`Release="24.03" EndpointType="completions" Rate=3 Concurrency=0 Dataset="cnn_dailymail" Stability=20 Verbose=true`},
+		{"24.04", "-m gpt2 --service-kind triton --backend vllm --prompt-source dataset --input-dataset openorca --num-prompts 7 --output-tokens-mean 9 --output-tokens-stddev 2 --output-tokens-mean-deterministic --extra-inputs top_k:3 --tokenizer a/b",
+			`Release="24.04" Backend="vllm" Dataset="openorca" Prompts=7 OutputMean=9 OutputStddev=2 Deterministic=true Extra=[{"Name":"top_k","Value":3}] Tokenizer="a/b" ` + tenSeconds},
+		{"24.04", "-m gpt2 --service-kind openai --endpoint-type completions --synthetic-input-tokens-mean 5 --synthetic-input-tokens-stddev 1", `Release="24.04" Endpoint="v1/completions" Concurrency=1 InputMean=5 InputStddev=1 OutputMean=0 ` + tenSeconds + llama},
+		{"24.05", "-m gpt2 --service-kind triton --backend tensorrtllm --num-prompts 100 --input-file p.jsonl --generate-plots --artifact-dir out --profile-export-file my.json",
+			`Release="latest" Backend="tensorrtllm" InputFile="p.jsonl" Plots=true Artifacts="out" Dir="out/gpt2-triton-tensorrtllm-concurrency1" ExportFile="my.json" ` + tenSeconds + llama},
+		{"24.05", "-m gpt2 --service-kind openai --endpoint-type chat --input-dataset openorca --artifact-dir out --streaming", // the dataset speaks for 24.04
+			`Release="24.04" Dataset="openorca" Artifacts="out" Dir="out/gpt2-openai-chat-concurrency1" Streaming=true ` + tenSeconds},
+		{"24.06", "-m a b --model-selection-strategy random --service-kind openai --endpoint-type chat -p 4000", `Release="latest" Models=["a","b"] PickRandom=true Interval=4000000000 Requests=0 Dir="artifacts/a_multi-openai-chat-concurrency1" ` + llama},
+		{"24.07", "-m e5 --service-kind openai --endpoint-type embeddings --batch-size 2 --extra-inputs user:sample_user", `Release="latest" EndpointType="embeddings" Endpoint="v1/embeddings" Batch=2 ` + tenSeconds},
+		{"24.07", "-m r --service-kind openai --endpoint-type rankings --endpoint rerank --extra-inputs rankings:tei --input-file dir -b 2", `Release="latest" EndpointType="rankings" Endpoint="rerank" InputFile="dir" Batch=2 ` + tenSeconds},
+		{"24.08", "profile -m v --service-kind openai --endpoint-type vision --image-width-mean 9 --image-width-stddev 1 --image-height-mean 8 --image-height-stddev 2 --image-format png --streaming",
+			`Release="latest" EndpointType="multimodal" ImageWidthMean=9 ImageHeightMean=8 ImageWidthStddev=1 ImageHeightStddev=2 ImageFormat="png" ` + tenSeconds + llama},
+		{"24.08", "profile -m gpt2 --service-kind triton --backend vllm --random-seed 123 --measurement-interval 4000 --url localhost:8001", `Release="latest" ServiceKind="triton" Backend="vllm" Seed=123 Interval=4000000000 URL="localhost:8001"`},
+		{"24.09", "profile -m gpt2 --service-kind openai --endpoint-type chat -g time_to_first_token:20 output_token_throughput_per_request:600 --server-metrics-url http://h:8002/metrics --tokenizer a/b",
+			`Release="latest" Goodput=[{"Metric":"time_to_first_token","Value":20},{"Metric":"output_token_throughput_per_request","Value":600}] MetricsURLs=["http://h:8002/metrics"] Tokenizer="a/b" ` + tenSeconds},
+		{"24.10", "profile -m y --service-kind openai --endpoint-type image_retrieval --input-file in.jsonl --tokenizer a/b --tokenizer-revision v2 --tokenizer-trust-remote-code",
+			`Release="latest" EndpointType="image_retrieval" Endpoint="v1/infer" InputFile="in.jsonl" TokenizerRevision="v2" ` + tenSeconds},
+		{"24.11", "profile -m c --service-kind openai --endpoint-type nvclip --isl 20 --osl 5 --batch-size-text 2 --batch-size-image 3", `Release="latest" EndpointType="nvclip" InputMean=20 Batch=2 BatchImage=3 ` + tenSeconds},
+		{"24.12", "profile -m gpt2 --service-kind openai --endpoint-type chat --num-dataset-entries 8 --request-count 20 --warmup-request-count 4", `Release="latest" Prompts=8 Requests=20 Interval=0 Warmup=4 ` + llama},
+		{"24.12", "profile -m gpt2 --service-kind openai --endpoint-type generate --endpoint v2/models/gpt2/generate", `Release="latest" EndpointType="generate" Endpoint="v2/models/gpt2/generate" ` + tenSeconds},
+		{"24.12", "profile -m gpt2 --endpoint-type kserve --service-kind triton --backend vllm --streaming", `Release="latest" EndpointType="kserve" ServiceKind="triton" Backend="vllm" ` + tenSeconds},
+	}
+}
+
+func releasesOf25() []releaseCase {
+	return []releaseCase{
+		{"25.01", "profile -m gpt2 --service-kind openai --endpoint-type chat --num-system-prompts 3 --system-prompt-length 20", `Prefixes=3 PrefixLength=20 ` + tenSeconds},
+		{"25.01", "profile -m gpt2 --service-kind openai --endpoint-type chat --num-prefix-prompts 3 --prefix-prompt-length 20 -H A:b --header C:d", `Prefixes=3 PrefixLength=20 Headers=["A:b","C:d"] ` + tenSeconds},
+		{"25.02", "profile -m t --service-kind openai --endpoint-type template --endpoint v1/x --extra-inputs payload_template:body.jinja", `EndpointType="template" Template="body.jinja" Endpoint="v1/x" ` + tenSeconds},
+		{"25.02", "profile -m t --service-kind openai --endpoint-type huggingface_generate", `EndpointType="huggingface_generate" Endpoint="." ` + tenSeconds},
+		{"25.03", "profile -m gpt2 --service-kind openai --endpoint-type chat --num-sessions 4 --session-concurrency 2 --session-turns-mean 3 --session-turns-stddev 1 --session-turn-delay-mean 5 --session-turn-delay-stddev 1",
+			`Sessions=4 SessionConcurrency=2 TurnsMean=3 TurnsStddev=1 TurnDelayMean=5 TurnDelayStddev=1 Concurrency=0 Requests=0 Interval=0`},
+		{"25.03", "profile -m gpt2 --service-kind openai --endpoint-type chat --input-file payload:in.jsonl", `PayloadFile="in.jsonl"`},
+		{"25.04", "profile -m gpt2 --endpoint-type chat", `ServiceKind="openai" Requests=10 Interval=0 Tokenizer="gpt2"`},
+		{"25.04", "profile -m gpt2 --endpoint-type chat --concurrency 8", `Requests=16 Interval=0`},
+		{"25.04", "profile -m gpt2 --backend vllm --streaming", `ServiceKind="triton" EndpointType="kserve" Requests=10 Tokenizer="gpt2"`},
+		{"25.04", "profile -m gpt2 --endpoint-type multimodal --audio-length-mean 2 --audio-length-stddev 1 --audio-format wav --audio-depths 16 --audio-sample-rates 44.1 --audio-num-channels 2 --batch-size-audio 2",
+			`EndpointType="multimodal" AudioLengthMean=2 AudioLengthStddev=1 AudioDepths=[16] AudioRates=[44.1] AudioChannels=2 BatchAudio=2`},
+		{"25.04", "profile -m gpt2 --endpoint-type chat --goodput output_token_throughput_per_user:30", `Goodput=[{"Metric":"output_token_throughput_per_user","Value":30}]`},
+		{"25.05", "profile -m gpt2 --endpoint-type chat --num-requests 30 --num-warmup-requests 3", `Requests=30 Warmup=3`},
+		{"25.06", "profile -m gpt2 --endpoint-type chat --input-file payload:in.jsonl --fixed-schedule True", `FixedSchedule=true PayloadFile="in.jsonl" Concurrency=0`},
+		{"25.06", "profile -m gpt2 --endpoint-type chat --session-delay-ratio 0.5 --num-sessions 2 --session-concurrency 1", `DelayRatio=0.5`},
+		// A release that the user names has its own defaults too.
+		{"24.10", "profile -m gpt2 --endpoint-type chat --genai-perf-release 24.10", tenSeconds + llama},
+		{"25.04", "profile -m gpt2 --service-kind openai --endpoint-type chat --genai-perf-release 25.04", `Requests=10 Interval=0 Tokenizer="gpt2"`},
+	}
+}
+
+// Every release's flags mean what they meant, with that release's defaults.
+func TestReleases(t *testing.T) {
+	for _, tt := range releaseCases() {
+		got, a := settingsOf(t, strings.Fields(tt.line))
+		if err := plan.Validate(a.Plan); err != nil {
+			t.Errorf("%s: %s: %v", tt.release, tt.line, err)
+		}
+		for field := range strings.FieldsSeq(tt.want) {
+			name, want, _ := strings.Cut(field, "=")
+			if string(got[name]) != want {
+				t.Errorf("%s: %s: %s is %s, want %s", tt.release, tt.line, name, got[name], want)
+			}
+		}
+	}
+}
+
+// The sub-commands of the releases.
+func TestCommandsOfReleases(t *testing.T) {
+	files := map[string]string{
+		"plots.yaml": "plot1:\n  title: Time to First Token\n  type: box\n  paths:\n  - a.json\n  - b.json\nplot2:\n  type: scatter\n  paths: [b.json, c.json]\n  output: compare\n",
+		"none.yaml":  "plot1:\n  title: x\n", "list.yaml": "plot1:\n  paths: {a: b}\n",
+	}
+	read := func(name string) ([]byte, error) {
+		if text, ok := files[name]; ok {
+			return []byte(text), nil
+		}
+		return nil, errors.New("open " + name + ": no such file or directory")
+	}
+	for _, tt := range []struct{ release, line, command, files, fault string }{
+		{"24.05", "compare --files a.json b.json", Compare, "a.json b.json", ""},
+		{"24.05", "compare -f a.json b.json", Compare, "a.json b.json", ""},
+		{"24.05", "compare --config plots.yaml", Compare, "a.json b.json c.json", ""},
+		{"24.05", "compare --config none.yaml", "", "", "none.yaml names no run"},
+		{"24.05", "compare --config list.yaml", "", "", "list.yaml:2"},
+		{"24.05", "compare --config missing.yaml", "", "", "no such file"},
+		{"24.05", "compare --config plots.yaml -f a.json", "", "", "--config: contradicts -f"},
+		{"24.05", "profile -m m --endpoint-type chat --config plots.yaml", "", "", "--config: is not served"},
+		{"25.01", "analyze -m m --service-kind openai --endpoint-type chat --sweep-type concurrency --sweep-range 1:2", Analyze, "", ""},
+		{"25.04", "create-template", Template, "", ""},
+		{"25.04", "create-template -f mine.yaml -v", Template, "", ""},
+		{"25.05", "process-export-files -d runs --artifact-dir out --profile-export-file x.json", Merge, "", ""},
+		{"25.05", "process-export-files --input-directory runs", Merge, "", ""},
+	} {
+		a, err := Reader{Analyzer: analyzer, ReadFile: read}.Parse(strings.Fields(tt.line))
+		switch {
+		case tt.fault != "":
+			if err == nil || !strings.Contains(err.Error(), tt.fault) {
+				t.Errorf("%s: %s: %v, want %s", tt.release, tt.line, err, tt.fault)
+			}
+		case err != nil:
+			t.Errorf("%s: %s: %v", tt.release, tt.line, err)
+		case a.Command != tt.command || strings.Join(a.Files, " ") != tt.files:
+			t.Errorf("%s: %s: %s of %q", tt.release, tt.line, a.Command, a.Files)
+		}
+	}
+}

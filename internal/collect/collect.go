@@ -50,7 +50,7 @@ const (
 	// busy core.
 	shortQueue = 64
 	// chunk is how many encoded bytes are handed to the record file at a time.
-	chunk = 128 << 10
+	chunk = 16 << 10
 	// keepBody is the largest answer whose buffer is used again.
 	keepBody = 1 << 20
 	// settleEvery is how often Settle looks.

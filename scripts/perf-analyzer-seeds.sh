@@ -41,7 +41,7 @@ ln -s "$here/examples" examples
 cp "$dir/bin/llm_perf.py" .
 prompts=$([ -n "$QUICK" ] && echo 24 || echo 1376)
 for i in $(seq "$prompts"); do
-  printf '{"input": "Prompt number %d asks how the weather was on that day.", "output": "fair"}\n' "$i"
+  printf '{"input": "Prompt number %d asks how the weather was on that day.", "output": "fair", "max_tokens": 4}\n' "$i"
 done >prompts.jsonl
 {
   printf '{"data": ['

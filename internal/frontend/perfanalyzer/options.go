@@ -139,7 +139,6 @@ func server() []option {
 			return sentence("The value must be either %s.", orList(words))
 		}
 	}
-	kind := oneOf("'PEM' or 'DER'", setCertificateType, "PEM", "DER")
 	return []option{
 		{short: 'u', arg: "URL", help: "the server (localhost:8000, with grpc localhost:8001)", set: text(func(s *settings, v string) { s.url, s.urlGiven = v, true })},
 		{long: "ssl-grpc-use-ssl", help: "TLS for gRPC", set: toggle(func(s *settings) { s.useTLS = true })},
@@ -150,9 +149,9 @@ func server() []option {
 		{long: "ssl-https-verify-host", arg: "0|1|2", help: "whether its name is (2)", set: verify("0", "1", "2")},
 		{long: "ssl-https-ca-certificates-file", arg: "FILE", help: "whom to trust", set: file(func(s *settings, v string) { s.tls.CA = v })},
 		{long: "ssl-https-client-certificate-file", arg: "FILE", help: "our certificate", set: file(func(s *settings, v string) { s.tls.Cert = v })},
-		{long: "ssl-https-client-certificate-type", arg: "PEM", help: "form of it", set: kind},
+		{long: "ssl-https-client-certificate-type", arg: "PEM", help: "form of it", set: setCertificateType},
 		{long: "ssl-https-private-key-file", arg: "FILE", help: "our key", set: file(func(s *settings, v string) { s.tls.Key = v })},
-		{long: "ssl-https-private-key-type", arg: "PEM", help: "form of it", set: kind},
+		{long: "ssl-https-private-key-type", arg: "PEM", help: "form of it", set: setCertificateType},
 		{long: "triton-server-directory", arg: "DIR", help: "of the C API, which is not served", set: text(func(s *settings, v string) { s.serverDirectory = v })},
 		{long: "model-repository", arg: "DIR", help: "of the C API, which is not served", set: text(func(s *settings, v string) { s.repository = v })},
 	}

@@ -203,7 +203,7 @@ func TestAction(t *testing.T) {
 	}
 	want := &Action{
 		Strict: true, Verbose: 2, Service: Triton, Load: LoadConcurrency, Async: true, Streaming: true, GRPC: true, Batch: 4, ShowBatch: true,
-		WindowMS: 5000, WindowRequests: 50, Percentile: 90, Threshold: 7, Concurrency: Range{2, 8, 3}, Rate: Range{1, 1, 1},
+		WindowMS: 5000, WindowRequests: 50, Percentile: 90, Threshold: 7, Concurrency: Range{2, 8, 3}, Rate: Range{1, 1, 1}, Periodic: Range{1, 1, 1}, Period: 10,
 		CSV: "x.csv", VerboseCSV: true, Export: "new.json", MaxTrials: 10, Stability: 0.1,
 		Warnings: []string{`"stray" is no option and has no effect`},
 	}
@@ -280,6 +280,7 @@ func TestFaults(t *testing.T) {
 		{"-m m --ssl-https-verify-host 3", "The value must be either 0, 1, or 2."},
 		{"-m m --ssl-https-ca-certificates-file nosuch", "Failed to parse --ssl-https-ca-certificates-file. The value must be a valid file path."},
 		{"-m m --ssl-https-client-certificate-type x", "'PEM' or 'DER'"},
+		{"-m m --ssl-https-private-key-type DER", "DER is not read here"},
 		{"-m m --sequence-id-range 1:2:3", "The value does not match <start:end>."},
 		{"-m m --sequence-id-range 5:2", "The 'end' value must be greater than 'start' value."},
 		{"-m m --sequence-length-variation -1", "The value must be >= 0.0."},

@@ -296,10 +296,15 @@ func setHeader(s *settings, value string) error {
 	return nil
 }
 
-func setCertificateType(s *settings, value string) {
-	if value == "DER" {
-		s.warn("certificates and keys are read in PEM form alone")
+// setCertificateType takes PEM: in that form alone certificates and keys are read.
+func setCertificateType(s *settings, value string) error {
+	switch value {
+	case "PEM":
+		return nil
+	case "DER":
+		return sentence("DER is not read here: make a PEM file of it, with openssl x509 -inform der or openssl pkey -inform der.")
 	}
+	return sentence("Unsupported type provided: '%s'. The available options are 'PEM' or 'DER'.", printable(value))
 }
 
 func setExport(s *settings, value string) error {

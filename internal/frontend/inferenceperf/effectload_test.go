@@ -8,21 +8,26 @@ func replayEffects() []effect {
 		load := "--api.type chat --load.type trace_session_replay --load.stages [{\"concurrent_sessions\":1}] --data.type " + kind + " "
 		is := load + "--" + at + "trace_directory d"
 		hub := load + "--" + at + `hf_dataset_path {"path":"o/n"}`
+		tools := works
+		if kind == "weka_trace_replay" { // which has no tools and no errors
+			tools = warns
+		}
 		out = append(out,
 			effect{at + "use_static_model", is + " --" + at + "static_model_name m --" + at + `model_mapping {"a":"b"}`, "true", works},
 			effect{at + "static_model_name", is + " --" + at + "use_static_model true --" + at + "static_model_name m", "n", works},
 			effect{at + "static_model_name", is, "n", refused},
 			effect{at + "model_mapping", is, `{"a":"b"}`, works},
 			effect{at + "default_max_tokens", is, "3", works},
-			effect{at + "override_tool_call_max_tokens", is, "false", works},
-			effect{at + "tool_choice_mode", is, "as_recorded", works},
+			effect{at + "override_tool_call_max_tokens", is, "false", tools},
+			effect{at + "tool_choice_mode", is, "as_recorded", tools},
 			effect{at + "inject_random_session_id", is, "true", works},
 			effect{at + "duplicate_sessions_target", is, "3", works},
 			effect{at + "max_wait_ms", is, "3", works},
+			effect{at + "max_wait_ms", is, "0", works},
 			effect{at + "predecessor_wait_timeout_sec", is, "3", works},
-			effect{at + "include_errors", is, "false", works},
+			effect{at + "include_errors", is, "false", tools},
 			effect{at + "skip_invalid_files", is, "true", works},
-			effect{at + "bad_tool_call_handling", is, "use_recorded", works},
+			effect{at + "bad_tool_call_handling", is, "use_recorded", tools},
 			effect{at + "trace_directory", is, "e", works},
 			effect{at + "trace_directory", "", "e", warns},
 			effect{at + "trace_files[]", load + "--" + at + `trace_files ["a"]`, "--" + at + `trace_files ["b"]`, works},

@@ -100,6 +100,11 @@ func (b *builder) idleData() {
 	if kind == "shared_prefix" {
 		b.idlePrefix()
 	}
+	if kind == "weka_trace_replay" {
+		for _, name := range []string{"override_tool_call_max_tokens", "tool_choice_mode", "bad_tool_call_handling", "include_errors"} {
+			b.useless("data.weka_trace_replay."+name, "block-hash traces have no tools and no errors")
+		}
+	}
 }
 
 func (b *builder) idlePrefix() {

@@ -242,6 +242,12 @@ func (b *builder) replay(kind string, d *plan.Data, v *value) {
 	if v.at("override_tool_call_max_tokens").yes() {
 		r.ToolMaxTokens = 4096
 	}
+	if v.at("max_wait_ms").number() == 0 {
+		r.IgnoreDelays = true // a bound of 0 is none in a plan
+	}
+	if kind == "weka_trace_replay" { // which has no tools and no errors
+		r.ToolMaxTokens, r.BadToolCalls, r.ToolChoice, r.SkipErrors = 0, "", "", false
+	}
 	static, name := v.at("use_static_model").yes(), v.at("static_model_name").text()
 	switch {
 	case static && name == "":

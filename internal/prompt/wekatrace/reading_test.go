@@ -49,7 +49,6 @@ func TestFaults(t *testing.T) {
 		"filtered":           {agent("a"), "no session is left of 1 files", plan.Replay{Filter: "x['num_turns'] > 6"}},
 		"no filter":          {agent("a"), "data.replay.filter", plan.Replay{Filter: "x["}},
 		"a filter's mistake": {agent("a"), "the filter: ", plan.Replay{Filter: "x['no'] > 6", SkipInvalid: true}},
-		"headers":            {agent("a"), "data.replay.headers", plan.Replay{Headers: map[string]string{"a": "b"}}},
 	} {
 		dir := write(t, tc.file)
 		tc.replay.Dir = dir

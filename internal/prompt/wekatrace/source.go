@@ -39,25 +39,12 @@ type Source struct {
 
 // New prepares to play what d asks for. Open reads it. env has the hub's settings.
 func New(d plan.Data, tok prompt.Tokenizer, seed uint64, env func(string) string) (*Source, error) {
-	r := d.Replay
-	var faults plan.Faults
-	for _, f := range []struct {
-		path  string
-		given bool
-	}{{"headers", len(r.Headers) > 0}, {"labels", len(r.Labels) > 0}} {
-		if f.given {
-			faults = append(faults, plan.Fault{Path: "data.replay." + f.path, Text: "block-hash traces have no attributes", Hint: "leave it out"})
-		}
-	}
-	if len(faults) > 0 {
-		return nil, faults
-	}
 	lex, err := lexicon.New(tok)
 	if err != nil {
 		return nil, err
 	}
 	return &Source{
-		replay: r, speak: speaker{lex}, seed: prompt.Mix(seed ^ 'w'), env: env,
+		replay: d.Replay, speak: speaker{lex}, seed: prompt.Mix(seed ^ 'w'), env: env,
 		tell: func(string) {}, places: map[string]string{},
 	}, nil
 }

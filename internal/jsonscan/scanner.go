@@ -154,6 +154,19 @@ func (s *Scanner) Key() ([]byte, bool) {
 	return key, true
 }
 
+// Fields reads an object and calls field for each of its keys, which must read the
+// value. What is no object is skipped.
+func (s *Scanner) Fields(field func(key []byte)) {
+	if s.Peek() != '{' {
+		s.Skip()
+		return
+	}
+	s.Object()
+	for key, ok := s.Key(); ok; key, ok = s.Key() {
+		field(key)
+	}
+}
+
 // More goes to the next element of an array; false leaves the array.
 func (s *Scanner) More() bool { return s.more(']') }
 

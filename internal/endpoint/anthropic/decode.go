@@ -46,9 +46,9 @@ func (d *Decoder) Decode(rec *record.Record) {
 // whole reads an answer in one piece.
 func (d *Decoder) whole(rec *record.Record, body []byte) {
 	var e event
-	e.text = rec.Text
+	e.Text = rec.Text
 	err := e.parse(body)
-	rec.Text = e.text
+	rec.Text = e.Text
 	switch {
 	case err != nil:
 		answer.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+err.Error())
@@ -111,7 +111,7 @@ type streamed struct {
 func (d *Decoder) stream(rec *record.Record) {
 	st := streamed{rec: rec, usage: unknownUsage(), total: -1}
 	st.events.Begin(rec)
-	st.event.text = rec.Text
+	st.event.Text = rec.Text
 	var scan sse.Scanner
 	scan.Reset(rec.Body)
 	var e sse.Event
@@ -120,7 +120,7 @@ func (d *Decoder) stream(rec *record.Record) {
 			st.takeEvent(&e)
 		}
 	}
-	rec.Events, rec.Text = st.events.List(), st.event.text
+	rec.Events, rec.Text = st.events.List(), st.event.Text
 	takeUsage(rec, st.usage)
 	tokens := st.events.Tokens
 	d.count.Stream(rec, answer.Stream{
@@ -138,19 +138,19 @@ func (st *streamed) repeat(e *sse.Event) bool {
 	if string(e.Type) == "error" {
 		return false
 	}
-	before := len(st.event.text)
+	before := len(st.event.Text)
 	var ok bool
-	if st.event.text, ok = st.like.Append(st.event.text, e.Data); !ok {
+	if st.event.Text, ok = st.like.Append(st.event.Text, e.Data); !ok {
 		return false
 	}
-	st.events.Put(e, st.like.Label, len(st.event.text)-before, 1)
+	st.events.Put(e, st.like.Label, len(st.event.Text)-before, 1)
 	return true
 }
 
 // takeEvent takes an event whose data should be JSON.
 func (st *streamed) takeEvent(e *sse.Event) {
 	ev := &st.event
-	before := len(ev.text)
+	before := len(ev.Text)
 	if err := ev.parse(e.Data); err != nil {
 		st.events.Malformed(e, err)
 		return
@@ -159,14 +159,14 @@ func (st *streamed) takeEvent(e *sse.Event) {
 		ev.kind = kindOf(e.Type)
 	}
 	label := ev.label()
-	text, tokens := len(ev.text)-before, 0
+	text, tokens := len(ev.Text)-before, 0
 	switch {
 	case label == record.Error:
-		ev.text = ev.text[:before]
+		ev.Text = ev.Text[:before]
 		text = 0
 	case label.IsToken():
 		tokens = 1
-	case ev.kind == blockDelta && ev.blank:
+	case ev.kind == blockDelta && ev.Blank:
 		st.empty++
 	}
 	st.events.Done = st.events.Done || ev.kind == messageStop
@@ -179,6 +179,6 @@ func (st *streamed) takeEvent(e *sse.Event) {
 	}
 	st.events.Put(e, label, text, tokens)
 	if ev.learnable() && !e.Joined {
-		st.like.Learn(e.Data, ev.start, ev.end, label)
+		st.like.Learn(e.Data, ev.Start, ev.End, label)
 	}
 }

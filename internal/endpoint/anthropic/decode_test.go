@@ -215,8 +215,8 @@ func FuzzStream(f *testing.F) {
 			if !e.HasData || string(e.Type) == "error" || plain.parse(e.Data) != nil || plain.kind == failure {
 				continue
 			}
-			if !bytes.Equal(plain.text, own) {
-				t.Fatalf("event %d, %q: text %q, want %q", i, e.Data, own, plain.text)
+			if !bytes.Equal(plain.Text, own) {
+				t.Fatalf("event %d, %q: text %q, want %q", i, e.Data, own, plain.Text)
 			}
 		}
 	})

@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"inferometer/internal/endpoint/answer"
-	"inferometer/internal/jsonscan"
 	"inferometer/internal/record"
 )
 
@@ -48,22 +47,13 @@ func kindOf(name []byte) kind {
 
 // event is what one JSON object of an answer says.
 type event struct {
-	kind     kind
-	content  bool // a list of content is there
-	blank    bool // it has a text that is empty
-	channels [channels]bool
-	stop     []byte // the stop reason; nil: none
-	usage    usage
-	texts    int              // strings of text that are not empty
-	start    int              // where the body of the last one starts in the event's bytes
-	end      int              // where it ends
-	data     []byte           // the event's bytes
-	scan     jsonscan.Scanner // over them
-	text     []byte           // the answer's text so far, to which the event's own is added
+	answer.Part
+	kind    kind
+	content bool   // a list of content is there
+	stop    []byte // the stop reason; nil: none
+	usage   usage
+	data    []byte // the event's bytes
 }
-
-// channels is the number of labels that carry text.
-const channels = int(record.Refusal) + 1
 
 // usage is the server's own count of tokens; -1: not said. What was read from a cache
 // or written to one is not part of input.
@@ -91,13 +81,12 @@ func (u usage) prompt() int {
 	return u.input + max(u.read, 0) + max(u.written, 0)
 }
 
-// parse reads an event. It appends the event's text to e.text; on an error e.text is
+// parse reads an event. It appends the event's text to e.Text; on an error e.Text is
 // as it was before.
 func (e *event) parse(data []byte) error {
-	*e = event{data: data, text: e.text, usage: unknownUsage()}
-	before := len(e.text)
-	s := &e.scan
-	s.Reset(data)
+	e.kind, e.content, e.stop, e.usage, e.data = other, false, nil, unknownUsage(), data
+	before := e.Begin(data)
+	s := &e.Scan
 	s.Object()
 	for key, ok := s.Key(); ok; key, ok = s.Key() {
 		switch string(key) {
@@ -108,11 +97,7 @@ func (e *event) parse(data []byte) error {
 				s.Skip()
 			}
 		case "message":
-			if s.Peek() == '{' {
-				e.object(e.messageField)
-			} else {
-				s.Skip()
-			}
+			s.Fields(e.messageField)
 		case "content_block", "delta":
 			e.block()
 		case "error":
@@ -124,30 +109,12 @@ func (e *event) parse(data []byte) error {
 			e.messageField(key)
 		}
 	}
-	s.End()
-	if err := s.Err(); err != nil {
-		e.text = e.text[:before]
-		return err
-	}
-	return nil
-}
-
-// object reads an object; what is none is skipped.
-func (e *event) object(field func(key []byte)) {
-	s := &e.scan
-	if s.Peek() != '{' {
-		s.Skip()
-		return
-	}
-	s.Object()
-	for key, ok := s.Key(); ok; key, ok = s.Key() {
-		field(key)
-	}
+	return e.Finish(before)
 }
 
 // messageField reads a field of a message.
 func (e *event) messageField(key []byte) {
-	s := &e.scan
+	s := &e.Scan
 	switch string(key) {
 	case "content":
 		if s.Peek() != '[' {
@@ -160,7 +127,7 @@ func (e *event) messageField(key []byte) {
 			e.block()
 		}
 	case "usage":
-		e.object(e.usageField)
+		e.Scan.Fields(e.usageField)
 	case "stop_reason":
 		e.stopReason()
 	default:
@@ -169,11 +136,11 @@ func (e *event) messageField(key []byte) {
 }
 
 func (e *event) stopReason() {
-	if e.scan.Peek() != '"' {
-		e.scan.Skip()
+	if e.Scan.Peek() != '"' {
+		e.Scan.Skip()
 		return
 	}
-	if reason := e.scan.Quoted(); len(reason) > 0 {
+	if reason := e.Scan.Quoted(); len(reason) > 0 {
 		e.stop = reason
 	}
 }
@@ -181,20 +148,20 @@ func (e *event) stopReason() {
 // block reads a block of content or a change to one. The names of their fields say
 // what they hold.
 func (e *event) block() {
-	e.object(func(key []byte) {
+	e.Scan.Fields(func(key []byte) {
 		switch string(key) {
 		case "text":
-			e.take(record.Content)
+			e.Take(record.Content)
 		case "thinking":
-			e.take(record.Reasoning)
+			e.Take(record.Reasoning)
 		case "partial_json", "name":
-			e.take(record.ToolCall)
+			e.Take(record.ToolCall)
 		case "input":
 			e.takeInput()
 		case "stop_reason":
 			e.stopReason()
 		default:
-			e.scan.Skip()
+			e.Scan.Skip()
 		}
 	})
 }
@@ -202,65 +169,35 @@ func (e *event) block() {
 // takeInput takes what a tool is called with, as it stands there. An empty object
 // only announces it.
 func (e *event) takeInput() {
-	s := &e.scan
+	s := &e.Scan
 	if s.Peek() != '{' {
 		s.Skip()
 		return
 	}
 	start := s.Pos()
 	fields := 0
-	from := e.text
-	e.object(func([]byte) { fields++; s.Skip() })
+	from := e.Text
+	e.Scan.Fields(func([]byte) { fields++; s.Skip() })
 	if fields == 0 || s.Err() != nil {
 		return
 	}
-	e.channels[record.ToolCall] = true
-	e.texts += 2 // nothing that could be learnt
-	e.text = append(from, e.data[start:s.Pos()]...)
-}
-
-// take adds a string to the text. Anything but a string is skipped.
-func (e *event) take(label record.Label) {
-	s := &e.scan
-	if s.Peek() != '"' {
-		s.Skip()
-		return
-	}
-	start := s.Pos() + 1
-	body, escaped := s.String()
-	if len(body) == 0 {
-		e.blank = true
-		return
-	}
-	e.channels[label] = true
-	e.texts++
-	e.start, e.end = start, start+len(body)
-	if escaped {
-		e.text = jsonscan.AppendUnescaped(e.text, body)
-	} else {
-		e.text = append(e.text, body...)
-	}
+	e.Channels[record.ToolCall] = true
+	e.Texts += 2 // nothing that could be learnt
+	e.Text = append(from, e.data[start:s.Pos()]...)
 }
 
 func (e *event) usageField(key []byte) {
 	switch string(key) {
 	case "input_tokens":
-		e.count(&e.usage.input)
+		e.Count(&e.usage.input)
 	case "output_tokens":
-		e.count(&e.usage.output)
+		e.Count(&e.usage.output)
 	case "cache_read_input_tokens":
-		e.count(&e.usage.read)
+		e.Count(&e.usage.read)
 	case "cache_creation_input_tokens":
-		e.count(&e.usage.written)
+		e.Count(&e.usage.written)
 	default:
-		e.scan.Skip()
-	}
-}
-
-// count reads a number of tokens. What is no such number is as good as absent.
-func (e *event) count(n *int) {
-	if v := answer.Count(&e.scan); v >= 0 {
-		*n = v
+		e.Scan.Skip()
 	}
 }
 
@@ -269,11 +206,11 @@ func (e *event) label() record.Label {
 	switch {
 	case e.kind == failure:
 		return record.Error
-	case e.channels[record.Content]:
+	case e.Channels[record.Content]:
 		return record.Content
-	case e.channels[record.ToolCall]:
+	case e.Channels[record.ToolCall]:
 		return record.ToolCall
-	case e.channels[record.Reasoning]:
+	case e.Channels[record.Reasoning]:
 		return record.Reasoning
 	case e.kind == messageDelta && e.stop != nil:
 		return record.Finish
@@ -294,5 +231,5 @@ func (e *event) label() record.Label {
 // learnable reports whether another event that differs from this one in nothing but
 // its one string of text says the same but for that text.
 func (e *event) learnable() bool {
-	return e.kind == blockDelta && e.texts == 1 && e.stop == nil && e.usage == unknownUsage()
+	return e.kind == blockDelta && e.Texts == 1 && e.stop == nil && e.usage == unknownUsage()
 }

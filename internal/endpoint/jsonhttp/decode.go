@@ -4,7 +4,6 @@ import (
 	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/answer"
 	"inferometer/internal/endpoint/sse"
-	"inferometer/internal/jsonscan"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
@@ -61,9 +60,9 @@ func (d *Decoder) lacks(p *piece) string {
 
 // whole reads an answer in one piece.
 func (d *Decoder) whole(rec *record.Record, body []byte) {
-	p := piece{text: rec.Text}
+	p := piece{Part: answer.Part{Text: rec.Text}}
 	err := p.parse(body)
-	rec.Text = p.text
+	rec.Text = p.Text
 	if err != nil {
 		rec.Text = rec.Text[:0]
 		answer.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+err.Error())
@@ -109,6 +108,7 @@ func finishName(reason []byte) string {
 
 // piece is what one JSON value of an answer says.
 type piece struct {
+	answer.Part
 	list      bool     // it is a list
 	fields    []string // of the object: those of the names that matter
 	failed    bool
@@ -116,10 +116,8 @@ type piece struct {
 	special   bool // the token is not part of the text
 	token     bool // there is a token
 	finish    []byte
-	generated int // tokens in all; -1: not said
-	input     int // tokens of the prompt; -1: not said
-	scan      jsonscan.Scanner
-	text      []byte // of the answer so far, to which the token's is added
+	generated int    // tokens in all; -1: not said
+	input     int    // tokens of the prompt; -1: not said
 	whole     []byte // of the answer, where it is given as a whole
 }
 
@@ -134,46 +132,30 @@ func (p *piece) has(field string) bool {
 
 // parse reads a value. On an error the text is as it was before.
 func (p *piece) parse(data []byte) error {
-	*p = piece{text: p.text, fields: p.fields[:0], generated: -1, input: -1}
-	before := len(p.text)
-	s := &p.scan
-	s.Reset(data)
+	*p = piece{Part: p.Part, fields: p.fields[:0], generated: -1, input: -1}
+	before := p.Begin(data)
+	s := &p.Scan
 	switch s.Peek() {
 	case '[':
 		p.list = true
 		s.Array()
 		for s.More() {
-			p.object(p.field)
+			p.Scan.Fields(p.field)
 		}
 	default:
-		p.object(p.field)
+		p.Scan.Fields(p.field)
 	}
-	s.End()
-	if err := s.Err(); err != nil {
-		p.text = p.text[:before]
+	if err := p.Finish(before); err != nil {
 		return err
 	}
 	if p.special {
-		p.text = p.text[:before]
+		p.Text = p.Text[:before]
 	}
 	return nil
 }
 
-// object reads an object; what is none is skipped.
-func (p *piece) object(field func(key []byte)) {
-	s := &p.scan
-	if s.Peek() != '{' {
-		s.Skip()
-		return
-	}
-	s.Object()
-	for key, ok := s.Key(); ok; key, ok = s.Key() {
-		field(key)
-	}
-}
-
 func (p *piece) field(key []byte) {
-	s := &p.scan
+	s := &p.Scan
 	switch string(key) {
 	case "rankings", "results", "data":
 		if s.Peek() == '[' {
@@ -187,7 +169,7 @@ func (p *piece) field(key []byte) {
 		}
 	case "token":
 		p.token = s.Peek() == '{'
-		p.object(p.tokenField)
+		p.Scan.Fields(p.tokenField)
 	case "generated_text":
 		if s.Peek() == '"' {
 			p.done = true
@@ -196,9 +178,9 @@ func (p *piece) field(key []byte) {
 			s.Skip()
 		}
 	case "details":
-		p.object(p.detail)
+		p.Scan.Fields(p.detail)
 	case "usage":
-		p.object(func(key []byte) {
+		p.Scan.Fields(func(key []byte) {
 			if string(key) == "prompt_tokens" {
 				p.input = answer.Count(s)
 			} else {
@@ -211,25 +193,20 @@ func (p *piece) field(key []byte) {
 }
 
 func (p *piece) tokenField(key []byte) {
-	s := &p.scan
+	s := &p.Scan
 	switch {
 	case string(key) == "special":
 		p.special = s.Peek() == 't'
 		s.Skip()
-	case string(key) == "text" && s.Peek() == '"':
-		body, escaped := s.String()
-		if escaped {
-			p.text = jsonscan.AppendUnescaped(p.text, body)
-		} else {
-			p.text = append(p.text, body...)
-		}
+	case string(key) == "text":
+		p.Take(record.Content)
 	default:
 		s.Skip()
 	}
 }
 
 func (p *piece) detail(key []byte) {
-	s := &p.scan
+	s := &p.Scan
 	switch {
 	case string(key) == "finish_reason" && s.Peek() == '"':
 		p.finish = s.Quoted()
@@ -266,7 +243,7 @@ type streamed struct {
 func (d *Decoder) stream(rec *record.Record) {
 	st := streamed{rec: rec, total: -1, input: -1}
 	st.events.Begin(rec)
-	st.piece.text = rec.Text
+	st.piece.Text = rec.Text
 	var scan sse.Scanner
 	scan.Reset(rec.Body)
 	var e sse.Event
@@ -275,7 +252,7 @@ func (d *Decoder) stream(rec *record.Record) {
 			st.takePiece(&e)
 		}
 	}
-	rec.Events, rec.Text = st.events.List(), st.piece.text
+	rec.Events, rec.Text = st.events.List(), st.piece.Text
 	takeInput(rec, st.input)
 	tokens := st.events.Tokens
 	d.count.Stream(rec, answer.Stream{
@@ -288,7 +265,7 @@ func (d *Decoder) stream(rec *record.Record) {
 // takePiece takes an event whose data should be JSON.
 func (st *streamed) takePiece(e *sse.Event) {
 	p := &st.piece
-	before := len(p.text)
+	before := len(p.Text)
 	if err := p.parse(e.Data); err != nil {
 		st.events.Malformed(e, err)
 		return
@@ -297,8 +274,8 @@ func (st *streamed) takePiece(e *sse.Event) {
 	switch {
 	case p.failed:
 		label = record.Error
-		p.text = p.text[:before]
-	case len(p.text) > before:
+		p.Text = p.Text[:before]
+	case len(p.Text) > before:
 		label, tokens = record.Content, 1
 	case p.token:
 		label = record.Empty
@@ -316,5 +293,5 @@ func (st *streamed) takePiece(e *sse.Event) {
 	if p.input >= 0 {
 		st.input = p.input
 	}
-	st.events.Put(e, label, len(p.text)-before, tokens)
+	st.events.Put(e, label, len(p.Text)-before, tokens)
 }

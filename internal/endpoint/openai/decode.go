@@ -50,9 +50,9 @@ func (d *Decoder) Decode(rec *record.Record) {
 // whole reads an answer in one piece.
 func (d *Decoder) whole(rec *record.Record) {
 	var c chunk
-	c.text = rec.Text
+	c.Text = rec.Text
 	err := c.parse(bytes.TrimPrefix(rec.Body, []byte("\xef\xbb\xbf")))
-	rec.Text = c.text
+	rec.Text = c.Text
 	if err != nil {
 		answer.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+err.Error())
 		return

@@ -26,7 +26,7 @@ type streamed struct {
 func (d *Decoder) stream(rec *record.Record) {
 	st := streamed{rec: rec, usage: usage{-1, -1, -1}}
 	st.events.Begin(rec)
-	st.chunk.text = rec.Text
+	st.chunk.Text = rec.Text
 	var scan sse.Scanner
 	scan.Reset(rec.Body)
 	var e sse.Event
@@ -35,7 +35,7 @@ func (d *Decoder) stream(rec *record.Record) {
 			st.takeChunk(&e)
 		}
 	}
-	rec.Events, rec.Text = st.events.List(), st.chunk.text
+	rec.Events, rec.Text = st.events.List(), st.chunk.Text
 	takeUsage(rec, st.usage)
 	d.countStream(&st)
 	// A finish reason, [DONE] or a usage on its own closes a stream: some servers leave
@@ -49,30 +49,30 @@ func (st *streamed) repeat(e *sse.Event) bool {
 	if string(e.Type) == "error" {
 		return false
 	}
-	before := len(st.chunk.text)
+	before := len(st.chunk.Text)
 	var ok bool
-	if st.chunk.text, ok = st.like.Append(st.chunk.text, e.Data); !ok {
+	if st.chunk.Text, ok = st.like.Append(st.chunk.Text, e.Data); !ok {
 		return false
 	}
-	st.events.Put(e, st.like.Label, len(st.chunk.text)-before, 1)
+	st.events.Put(e, st.like.Label, len(st.chunk.Text)-before, 1)
 	return true
 }
 
 // takeChunk takes an event whose data should be a chunk.
 func (st *streamed) takeChunk(e *sse.Event) {
 	c := &st.chunk
-	before := len(c.text)
+	before := len(c.Text)
 	if err := c.parse(e.Data); err != nil {
 		st.events.Malformed(e, err)
 		return
 	}
 	label := c.label()
-	text, tokens := len(c.text)-before, 0
+	text, tokens := len(c.Text)-before, 0
 	switch {
 	case label == record.Error:
-		c.text = c.text[:before]
+		c.Text = c.Text[:before]
 		text = 0
-	case label == record.Empty && c.blank:
+	case label == record.Empty && c.Blank:
 		st.empty++
 	case label == record.Usage:
 		st.closed = true
@@ -94,6 +94,6 @@ func (st *streamed) takeChunk(e *sse.Event) {
 	st.several = st.several || c.others
 	st.events.Put(e, label, text, tokens)
 	if c.learnable() && !e.Joined {
-		st.like.Learn(e.Data, c.start, c.end, label)
+		st.like.Learn(e.Data, c.Start, c.End, label)
 	}
 }

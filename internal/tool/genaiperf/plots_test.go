@@ -8,13 +8,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	frontend "inferometer/internal/frontend/genaiperf"
+	"inferometer/internal/mock"
 )
 
 // Charts are drawn of one run, and of several side by side.
 func TestPlots(t *testing.T) {
-	s := serve(t, nil)
+	s := serve(t, func(c *mock.Config) { c.Latency.ITL = 20 * time.Millisecond }) // tokens that no machine reads all at once
 	dir := t.TempDir()
 	a := parse(t, s, dir, strings.Fields("profile -m gpt2 --endpoint-type chat --streaming --isl 10 --osl 4 --tokenizer builtin:gpt2 --generate-plots")...)
 	out := profile(t, a, world(offline, t.Output()))

@@ -237,6 +237,7 @@ func (st *stage) do(i int, j job, ready time.Duration) *record.Record {
 	rec.Seq, rec.Stage, rec.Slot = j.prompt.Seq, st.load.Index, i
 	rec.Phase, rec.Prompt, rec.Asked = j.slate.phase, j.prompt.Hash, j.prompt.Output
 	rec.Session, rec.Turn, rec.Model = j.prompt.Session, j.prompt.Turn, j.prompt.Model
+	rec.Call, rec.Labels = j.prompt.Call, j.prompt.Labels
 	rec.Due, rec.Held, rec.Ready = j.slate.due, j.slate.held, ready
 	rec.Sent, rec.Written = record.Never, record.Never
 	rec.Watch = j.slate.watch

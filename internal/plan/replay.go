@@ -109,6 +109,11 @@ func (c *checker) replay(p *Plan) {
 	if given != 1 {
 		c.add("data.replay", fmt.Sprintf("needs one of dir, files and hub, has %d", given), "")
 	}
+	for _, attribute := range sortedKeys(r.Headers) {
+		if name := r.Headers[attribute]; !isHeaderName(name) {
+			c.add(join(at+"headers", attribute), quote(name)+" is not a header name", "")
+		}
+	}
 	if r.Model != "" && len(r.Models) > 0 {
 		c.add(at+"models", "contradicts model, which stands for all", "give one of them")
 	}

@@ -29,8 +29,8 @@ type GraphCall struct {
 	ID    string        // in the record; reports name it
 	After []int         // places in Graph.Calls, each smaller than the call's own
 	Wait  time.Duration // between the last of their answers and this call
-	// Prompt is what is sent, with Messages as they were recorded. Seq, Session, Turn
-	// and Hash are filled in when it is played; Tokens too, where it is 0.
+	// Prompt is what is sent, with Messages as they were recorded. Seq, Session, Turn,
+	// Call and Hash are filled in when it is played; Tokens too, where it is 0.
 	Prompt Prompt
 	// Make makes the messages and counts their tokens when the call is played, where they
 	// are too long to be kept; nil: Prompt has them. It puts the tag in, and is used from
@@ -88,7 +88,7 @@ func (e *FaultyRecord) Error() string {
 func (p *Play) Prompt(i int) (Prompt, error) {
 	call := &p.Graph.Calls[i]
 	out := call.Prompt
-	out.Session, out.Turn = p.Name, i
+	out.Session, out.Turn, out.Call = p.Name, i, call.ID
 	if call.Make != nil {
 		var err error
 		out.Messages, out.Tokens, err = call.Make(p.Tag)

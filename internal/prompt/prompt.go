@@ -41,6 +41,10 @@ type Prompt struct {
 	Late     Late         // what it says is known only when it is sent; else nil
 	Play     *Play        // in place of all but Seq and Session: a whole session to play; else nil
 	Tools    *Tools       // what the model may call; nil: nothing
+	Call     string       // the call of a recorded session that it plays; empty: none
+	// Headers go with the request, beside those of the run; Labels with its record. Each is
+	// a name and a value.
+	Headers, Labels [][2]string
 	// Inputs are tensors in place of text, for models that take no prompt; else nil.
 	Inputs   *tensor.Inputs
 	Sequence Sequence // what the request is a part of

@@ -67,6 +67,14 @@ func (d *lineDecoder) identity(key []byte, rec *Record) bool {
 		rec.Turn = int(s.Int())
 	case "model":
 		rec.Model = repeated(&d.model, s.Quoted())
+	case "call":
+		rec.Call = string(s.Quoted())
+	case "labels":
+		s.Object()
+		for key, ok := s.Key(); ok; key, ok = s.Key() {
+			name := string(key)
+			rec.Labels = append(rec.Labels, [2]string{name, string(s.Quoted())})
+		}
 	case "due":
 		rec.Due = time.Duration(s.Int())
 	case "held":

@@ -42,6 +42,8 @@ func AppendJSON(dst []byte, rec *Record, keepRaw bool) []byte {
 	dst = appendText(dst, `,"session":`, rec.Session)
 	dst = appendField(dst, `,"turn":`, int64(rec.Turn), 0)
 	dst = appendText(dst, `,"model":`, rec.Model)
+	dst = appendText(dst, `,"call":`, rec.Call)
+	dst = appendLabels(dst, rec.Labels)
 	dst = appendMoment(dst, `,"due":`, rec.Due)
 	dst = appendField(dst, `,"held":`, int64(rec.Held), 0)
 	dst = appendMoment(dst, `,"ready":`, rec.Ready)
@@ -96,6 +98,20 @@ func appendText(dst []byte, name, s string) []byte {
 		return dst
 	}
 	return appendQuoted(append(dst, name...), s)
+}
+
+func appendLabels(dst []byte, labels [][2]string) []byte {
+	if len(labels) == 0 {
+		return dst
+	}
+	dst = append(dst, `,"labels":`...)
+	before := byte('{')
+	for _, l := range labels {
+		dst = appendQuoted(append(dst, before), l[0])
+		dst = appendQuoted(append(dst, ':'), l[1])
+		before = ','
+	}
+	return append(dst, '}')
 }
 
 func appendConn(dst []byte, c *Conn) []byte {

@@ -34,9 +34,11 @@ type Record struct {
 	Target int    // index into the plan's target URLs
 	Prompt uint64 // hash of the prompt's content: equal prompts are recognised by it
 
-	Session string // the conversation that it was a turn of; empty: none
-	Turn    int    // its place there, from 0
-	Model   string // what it asked for in place of the run's model; empty: that
+	Session string      // the conversation that it was a turn of; empty: none
+	Turn    int         // its place there, from 0
+	Model   string      // what it asked for in place of the run's model; empty: that
+	Call    string      // the call of a recorded session that it played; empty: none
+	Labels  [][2]string // what the data says of it for reports, names and values; nil: nothing
 
 	Due     time.Duration // when it was meant to go
 	Ready   time.Duration // when it had its slot and its body

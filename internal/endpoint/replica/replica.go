@@ -235,6 +235,9 @@ func (s *Set) Call(p *prompt.Prompt, body []byte) endpoint.Call {
 	if p.Session != "" && s.session.ID != "" {
 		own = append(own, exchange.Field{Name: s.session.ID, Value: headerValue(p.Session)})
 	}
+	for _, h := range p.Headers {
+		own = append(own, exchange.Field{Name: h[0], Value: headerValue(h[1])})
+	}
 	if p.Session != "" && s.tokens != nil {
 		c.session = p.Session
 		c.token = s.tokenOf(p.Session)

@@ -214,6 +214,18 @@ func TestWhatIsNotSentIsTold(t *testing.T) {
 	}
 }
 
+func TestAttributes(t *testing.T) {
+	text := strings.ReplaceAll(talk("a"), `"gen_ai.request.model": "m",`, `"gen_ai.request.model": "m", "tenant": "blue", "weight": 2,`)
+	s, _, err := from(t, plan.Replay{Headers: map[string]string{"tenant": "x-tenant", "none": "x-none"}, Labels: map[string]string{"weight": "w"}}, 1, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := prompttest.Take(t, s, 1)[0].Play.Prompt(1)
+	if err != nil || fmt.Sprint(p.Headers, p.Labels) != "[[x-none default] [x-tenant blue]] [[w 2]]" || p.Call != "event_001_s2" {
+		t.Errorf("%v: %+v", err, p)
+	}
+}
+
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.json", "b.txt", "x/c.json", "x/y/d.json", "x/y/e.jsonl"} {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -63,6 +64,20 @@ func (s *span) number(keys ...string) (int, bool) {
 		}
 	}
 	return 0, false
+}
+
+// mapped gives attributes other names; nil: none are wanted. One that the span does not
+// have is "default", so that every request has all names.
+func (s *span) mapped(names map[string]string) [][2]string {
+	var out [][2]string
+	for _, attribute := range slices.Sorted(maps.Keys(names)) {
+		value := "default"
+		if raw := s.Attributes[attribute]; given(raw) {
+			value = plain(raw)
+		}
+		out = append(out, [2]string{names[attribute], value})
+	}
+	return out
 }
 
 // calls reports whether the span is a call of a model.
@@ -226,7 +241,10 @@ func (s *Source) prompt(c *call) prompt.Prompt {
 	r := &s.replay
 	// Recorded models are those of someone else's server: without a word on them the
 	// run's own is asked for.
-	p := prompt.Prompt{Model: cmp.Or(r.Model, r.Models[c.model]), Output: cmp.Or(c.output, r.MaxTokens, defaultOutput)}
+	p := prompt.Prompt{
+		Model: cmp.Or(r.Model, r.Models[c.model]), Output: cmp.Or(c.output, r.MaxTokens, defaultOutput),
+		Headers: c.span.mapped(r.Headers), Labels: c.span.mapped(r.Labels),
+	}
 	if len(c.tools) == 0 {
 		return p
 	}

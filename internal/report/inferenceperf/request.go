@@ -136,10 +136,18 @@ func (r *Requests) info(rec *record.Record) object {
 		{"response_metrics", response},
 		{"extra_info", object{}},
 		{"lora_adapter", textOrNull(rec.Model)},
-		{"graph_event_id", nil},
-		{"labels", object{}},
+		{"graph_event_id", textOrNull(rec.Call)},
+		{"labels", labelled(rec.Labels)},
 		{"input_tokens", v.In},
 	}
+}
+
+func labelled(labels [][2]string) object {
+	o := object{}
+	for _, l := range labels {
+		o.put(l[0], l[1])
+	}
+	return o
 }
 
 // media are a prompt's pictures, videos and sounds.

@@ -12,8 +12,9 @@ func (b *builder) files() {
 	s.ExportFile = b.text("export-file", "profile_export.json")
 	s.InputsFile = "inputs.json"
 	s.Plots = b.given("plots")
+	s.CheckpointDir = b.text("checkpoint-dir", "checkpoint")
 	if b.given("checkpointing") {
-		s.Checkpoint = b.text("checkpoint-dir", "checkpoint")
+		s.Checkpoint = s.CheckpointDir
 		if !b.sweeping {
 			b.note("--enable-checkpointing has no effect here: a single run has nothing to go on with")
 		}

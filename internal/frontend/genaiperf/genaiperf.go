@@ -70,9 +70,10 @@ type Settings struct {
 	Seed                     int
 	Dataset                  string // name of a dataset of the hub; empty: none
 	InputFile                string
-	PayloadFile              string // of requests with their moments, sessions and lengths
-	FixedSchedule            bool   // each request of the payload file goes at its own moment
-	Batch                    int    // texts in a request
+	PayloadFile              string   // of requests with their moments, sessions and lengths
+	SyntheticFiles           []string // of --input-file synthetic:, such as queries and passages
+	FixedSchedule            bool     // each request of the payload file goes at its own moment
+	Batch                    int      // texts in a request
 	Extra                    []Extra
 	Headers                  []string
 	Goodput                  []Objective
@@ -96,16 +97,27 @@ type Settings struct {
 	TokenizerRevision string
 	// TokenizerGiven: the user named it. The release's own default may be replaced
 	// by the built-in one where it cannot be had.
-	TokenizerGiven bool
+	TokenizerGiven  bool
+	TrustRemoteCode bool // as the user said; no code is ever fetched
 
 	Plots      bool   // charts are drawn
 	Checkpoint string // directory of the state of a sweep, to go on with it; empty: none
+	// CheckpointDir is where that would be, were it asked for.
+	CheckpointDir string
+	Sweep         Sweep // that the run is a level of
 
 	// Dir is where all files go; the parent of it, "artifacts" or what the user gave
 	// in its place, is Artifacts.
 	Dir, Artifacts string
 	ExportFile     string // name of the file of all requests, within Dir
 	InputsFile     string // name of the file of all prompts, within Dir
+}
+
+// Sweep is what changes from run to run; the zero Sweep is none.
+type Sweep struct {
+	Kind     string // such as "concurrency"
+	Min, Max int    // by powers of two; or
+	List     []int
 }
 
 // Extra is a field added to every request.

@@ -111,7 +111,7 @@ func (b *builder) source() {
 	case "payload":
 		s.PayloadFile, s.InputFile = file, ""
 	case "synthetic": // what is made up where there is no file
-		s.InputFile = ""
+		s.InputFile, s.SyntheticFiles = "", strings.Split(file, ",")
 		if s.EndpointType != "rankings" || file != "queries,passages" {
 			b.fault(b.as("input-file"), "synthetic: belongs to --endpoint-type rankings, as synthetic:queries,passages", "leave it out for synthetic prompts")
 		}

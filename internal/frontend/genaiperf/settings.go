@@ -49,7 +49,7 @@ func (b *builder) tokenizer() {
 	default:
 		s.Tokenizer = "hf-internal-testing/llama-tokenizer"
 	}
-	if b.given("trust-remote-code") {
+	if s.TrustRemoteCode = b.given("trust-remote-code"); s.TrustRemoteCode {
 		b.note("--tokenizer-trust-remote-code has no effect: no code is fetched or run")
 	}
 }

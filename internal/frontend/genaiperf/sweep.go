@@ -45,6 +45,7 @@ func (b *builder) analyze() (*Action, error) {
 		level.a.Settings.Release = all.Settings.Release
 		level.refuse()
 		level.settings()
+		level.a.Settings.Sweep = b.sweep(kind, points)
 		if kind != "concurrency" && kind != "request_rate" {
 			s := &level.a.Settings
 			s.Dir = filepath.Join(s.Artifacts, s.name()+"-"+kind+strconv.Itoa(n))
@@ -61,6 +62,17 @@ func (b *builder) analyze() (*Action, error) {
 		all.Settings.Artifacts, all.Settings.Checkpoint = level.a.Settings.Artifacts, level.a.Settings.Checkpoint
 	}
 	return all, nil
+}
+
+// sweep is what the levels have in common. A range without a step is a range; with one,
+// and a list, are all values.
+func (b *builder) sweep(kind string, points []int) Sweep {
+	ends := strings.Split(b.text("sweep-range", "1:1024"), ":")
+	if b.given("sweep-list") || len(ends) != 2 {
+		return Sweep{Kind: kind, List: points}
+	}
+	numbers := b.numbers("--sweep-range", ends)
+	return Sweep{Kind: kind, Min: numbers[0], Max: numbers[1]}
 }
 
 func flagOf(key string) *option {

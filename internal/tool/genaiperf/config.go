@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	frontend "inferometer/internal/frontend/genaiperf"
 )
@@ -28,16 +29,17 @@ func (t *tool) configObject() object {
 	if len(metrics) == 0 {
 		metrics = []string{"http://localhost:9400/metrics"}
 	}
-	url := s.URL
-	if url == "" {
-		url = "localhost:8001"
+	url := either(s.URL, map[string]string{"triton": "localhost:8001"}[s.ServiceKind])
+	subcommand := "profile"
+	if s.Sweep.Kind != "" {
+		subcommand = "analyze"
 	}
 	return object{
 		{"model_names", s.Models},
-		{"subcommand", "profile"},
+		{"subcommand", subcommand},
 		{"verbose", s.Verbose},
 		{"template_filename", "genai_perf_config.yaml"},
-		{"analyze", object{{"sweep_parameters", object{{"concurrency", object{{"min", 1}, {"max", 1024}}}}}}},
+		{"analyze", object{{"sweep_parameters", sweepConfig(s.Sweep)}}},
 		{"endpoint", object{
 			{"model_selection_strategy", map[bool]string{false: "round_robin", true: "random"}[s.PickRandom]},
 			{"backend", s.Backend},
@@ -45,7 +47,7 @@ func (t *tool) configObject() object {
 			{"type", s.EndpointType},
 			{"streaming", s.Streaming},
 			{"server_metrics_urls", metrics},
-			{"url", url},
+			{"url", either(url, "localhost:8000")},
 			{"grpc_method", ""},
 			{"service_kind", s.ServiceKind},
 			{"output_format", outputFormat(s)},
@@ -54,18 +56,30 @@ func (t *tool) configObject() object {
 		{"input", inputConfig(s)},
 		{"output", object{
 			{"artifact_directory", filepath.ToSlash(s.Artifacts)},
-			{"checkpoint_directory", "checkpoint"},
+			{"checkpoint_directory", filepath.ToSlash(either(s.CheckpointDir, "checkpoint"))},
 			{"profile_export_file", s.ExportFile},
-			{"generate_plots", false},
-			{"enable_checkpointing", false},
+			{"generate_plots", s.Plots},
+			{"enable_checkpointing", s.Checkpoint != ""},
 		}},
 		{"tokenizer", object{
 			{"name", t.plan.Tokenizer.Name},
 			{"revision", either(s.TokenizerRevision, "main")},
-			{"trust_remote_code", false},
+			{"trust_remote_code", s.TrustRemoteCode},
 			{"_enable_debug_logging", true},
 		}},
 		{"process", object{{"input_path", "aggregated"}}},
+	}
+}
+
+// sweepConfig is what a sweep goes through; without one it is the original's default.
+func sweepConfig(s frontend.Sweep) object {
+	switch {
+	case s.Kind == "":
+		return object{{"concurrency", object{{"min", 1}, {"max", 1024}}}}
+	case len(s.List) > 0:
+		return object{{s.Kind, s.List}}
+	default:
+		return object{{s.Kind, object{{"min", s.Min}, {"max", s.Max}}}}
 	}
 }
 
@@ -80,6 +94,9 @@ func outputFormat(s *frontend.Settings) string {
 	}
 }
 
+// anyStability is the default: all measurements agree.
+const anyStability = 999
+
 func analyzerConfig(s *frontend.Settings) object {
 	stimulus := object{{"concurrency", s.Concurrency}}
 	switch {
@@ -88,17 +105,21 @@ func analyzerConfig(s *frontend.Settings) object {
 	case s.SessionConcurrency > 0:
 		stimulus = object{{"session_concurrency", s.SessionConcurrency}}
 	case s.Rate > 0:
-		stimulus = object{{"request_rate", s.Rate}}
+		stimulus = object{{"request_rate", pythonRatio(s.Rate)}}
 	}
 	measurement := object{{"mode", "request_count"}, {"num", s.Requests}}
 	if s.Interval > 0 {
 		measurement = object{{"mode", "interval"}, {"num", s.Interval.Milliseconds()}}
 	}
+	stability := any(int(anyStability))
+	if s.Stability != anyStability {
+		stability = pythonRatio(s.Stability)
+	}
 	return object{
 		{"path", "perf_analyzer"},
-		{"verbose", false},
+		{"verbose", false}, // -v is the tool's own
 		{"stimulus", stimulus},
-		{"stability_percentage", s.Stability},
+		{"stability_percentage", stability},
 		{"measurement", measurement},
 		{"warmup_request_count", s.Warmup},
 	}
@@ -118,7 +139,7 @@ func inputConfig(s *frontend.Settings) object {
 	if len(s.Goodput) > 0 {
 		var o object
 		for _, g := range s.Goodput {
-			o.set(g.Metric, g.Value)
+			o.set(g.Metric, pythonRatio(g.Value))
 		}
 		goodput = o
 	}
@@ -126,25 +147,31 @@ func inputConfig(s *frontend.Settings) object {
 	if s.OutputMean > 0 {
 		output = append(object{{"mean", s.OutputMean}}, output...)
 	}
-	source := "synthetic"
+	source, file := "synthetic", s.InputFile
 	switch {
 	case s.PayloadFile != "":
-		source = "payload"
+		source, file = "payload", "payload:"+s.PayloadFile
 	case s.InputFile != "":
 		source = "file"
+	case len(s.SyntheticFiles) > 0:
+		file = "synthetic:" + strings.Join(s.SyntheticFiles, ",")
 	}
 	return object{
 		{"batch_size", s.Batch},
 		{"extra", extra},
 		{"goodput", goodput},
 		{"header", headerNames(s.Headers)},
-		{"file", s.InputFile},
+		{"file", filepath.ToSlash(file)},
 		{"num_dataset_entries", s.Prompts},
 		{"random_seed", s.Seed},
 		{"audio", object{
-			{"batch_size", 1}, {"length", spread(0, 0)}, {"format", "wav"}, {"depths", []int{16}}, {"sample_rates", []int{16}}, {"num_channels", 1},
+			{"batch_size", s.BatchAudio}, {"length", object{{"mean", pythonSeconds(s.AudioLengthMean)}, {"stddev", pythonSeconds(s.AudioLengthStddev)}}},
+			{"format", "wav"}, {"depths", s.AudioDepths}, {"sample_rates", s.AudioRates}, {"num_channels", s.AudioChannels},
 		}},
-		{"image", object{{"width", spread(0, 0)}, {"height", spread(0, 0)}, {"batch_size", 1}, {"format", "png"}}},
+		{"image", object{
+			{"width", spread(s.ImageWidthMean, s.ImageWidthStddev)}, {"height", spread(s.ImageHeightMean, s.ImageHeightStddev)},
+			{"batch_size", s.BatchImage}, {"format", s.ImageFormat},
+		}},
 		{"output_tokens", output},
 		{"synthetic_tokens", spread(s.InputMean, s.InputStddev)},
 		{"prefix_prompt", object{{"num", s.Prefixes}, {"length", s.PrefixLength}}},
@@ -153,9 +180,18 @@ func inputConfig(s *frontend.Settings) object {
 			{"turn_delay", object{{"mean", s.TurnDelayMean}, {"ratio", pythonRatio(s.DelayRatio)}, {"stddev", s.TurnDelayStddev}}},
 		}},
 		{"prompt_source", source},
-		{"synthetic_files", []string{}},
+		{"synthetic_files", append([]string{}, s.SyntheticFiles...)},
 		{"payload_file", s.PayloadFile},
 	}
+}
+
+// pythonSeconds is a length as Python writes it: the default is a whole number, what a
+// user gives is not.
+func pythonSeconds(v float64) json.Number {
+	if v == 0 {
+		return "0"
+	}
+	return pythonRatio(v)
 }
 
 // pythonRatio is a number as Python writes it, with a fraction.

@@ -2,15 +2,17 @@
 # Runs the same configs with the real inference-perf and with inferometer against the
 # mock, and compares what they write.
 #
-#   scripts/conformance-inference-perf.sh INFEROMETER PEER_DIR TOKENIZER_DIR
+#   scripts/conformance-inference-perf.sh INFEROMETER PEER_DIR TOKENIZER_DIR [PROMETHEUS]
 #
 # PEER_DIR is the virtual environment of the real tool, TOKENIZER_DIR a Hugging Face
-# tokenizer. What was written stays in .conformance/inference-perf.
+# tokenizer, PROMETHEUS the program of a real Prometheus server; without it, what servers
+# say of themselves is not compared. What was written stays in .conformance/inference-perf.
 set -euo pipefail
-[ $# -eq 3 ] || { echo "usage: $0 INFEROMETER PEER_DIR TOKENIZER_DIR" >&2; exit 2; }
+[ $# -ge 3 ] || { echo "usage: $0 INFEROMETER PEER_DIR TOKENIZER_DIR [PROMETHEUS]" >&2; exit 2; }
 INFEROMETER=$(realpath "$1")
 PEER=$(realpath "$2")
 TOKENIZER=$(realpath "$3")
+PROMETHEUS=${4:+$(realpath "$4")}
 HERE=$(cd "$(dirname "$0")" && pwd)
 OUT=$HERE/../.conformance/inference-perf
 rm -rf "$OUT"
@@ -18,22 +20,52 @@ mkdir -p "$OUT"
 cd "$OUT"
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
 
+# Figures are compared, and neither tool should wait for a core because of something else on
+# this machine: the mock has a core of its own and so has the client, ahead of other
+# processes where that is allowed.
+ahead=()
+if chrt -r 5 true 2>/dev/null; then ahead=(chrt -r 5); fi
+on_core() {
+  local core=$1
+  shift
+  if [ "$(nproc)" -gt 1 ] && taskset -c "$core" true 2>/dev/null; then set -- taskset -c "$core" "$@"; fi
+  exec "${ahead[@]}" "$@"
+}
+
 mock_pid=
+prometheus_pid=
+stop_prometheus() { if [ -n "$prometheus_pid" ]; then kill "$prometheus_pid" 2>/dev/null || true; wait "$prometheus_pid" 2>/dev/null || true; prometheus_pid=; fi; }
 stop_mock() { if [ -n "$mock_pid" ]; then kill "$mock_pid" 2>/dev/null || true; wait "$mock_pid" 2>/dev/null || true; mock_pid=; fi; }
-trap stop_mock EXIT
+trap 'stop_prometheus; stop_mock' EXIT
 
 free_port() { "$PEER/bin/python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
 PORT=$(free_port)
 start_mock() {
   stop_mock
-  "$INFEROMETER" mock --listen "127.0.0.1:$PORT" --ttft 250ms --itl 25ms --model "$TOKENIZER" --model red --model blue "$@" >mock.log 2>&1 &
+  on_core 0 "$INFEROMETER" mock --listen "127.0.0.1:$PORT" --ttft 250ms --itl 25ms --model "$TOKENIZER" --model red --model blue "$@" >mock.log 2>&1 &
   mock_pid=$!
   for _ in $(seq 100); do
     if (exec 3<>"/dev/tcp/127.0.0.1/$PORT") 2>/dev/null; then return; fi
     sleep 0.1
   done
   echo "the mock does not listen" >&2
+  exit 1
+}
+
+start_prometheus() {
+  PROMETHEUS_PORT=$(free_port)
+  cat >prometheus-server.yml <<YML
+global: {scrape_interval: 1s}
+scrape_configs: [{job_name: servers, static_configs: [{targets: ["127.0.0.1:$PORT"]}]}]
+YML
+  "$PROMETHEUS" --config.file=prometheus-server.yml --storage.tsdb.path="$OUT/prometheus-data" --web.listen-address="127.0.0.1:$PROMETHEUS_PORT" >prometheus-server.log 2>&1 &
+  prometheus_pid=$!
+  for _ in $(seq 300); do
+    if curl -sf "http://127.0.0.1:$PROMETHEUS_PORT/-/ready" >/dev/null; then return; fi
+    sleep 0.1
+  done
+  echo "Prometheus does not answer" >&2
   exit 1
 }
 
@@ -50,18 +82,36 @@ json.dump(rows, open("sharegpt.json", "w"))
 PY
 
 failed=0
-# compare NAME: runs NAME.yml with both and compares.
-compare() {
-  local name=$1
+names=()
+# both NAME [--faithful]: runs NAME.yml with both tools and keeps what they write; with
+# --faithful with ours in the original's ways too.
+both() {
+  local name=$1 side
+  names+=("$name")
   echo "== $name"
-  "$PEER/bin/inference-perf" -c "$name.yml" --storage.local_storage.path "$name/theirs" >"$name.theirs.log" 2>&1 || { tail -20 "$name.theirs.log"; exit 1; }
-  "$INFEROMETER" inference-perf -c "$name.yml" --storage.local_storage.path "$name/ours" >"$name.ours.log" 2>&1 || { tail -20 "$name.ours.log"; exit 1; }
-  "$PEER/bin/python" "$HERE/inference-perf-conformance.py" "$name/theirs" "$name/ours" || failed=1
+  client "$name" theirs "$PEER/bin/inference-perf"
+  client "$name" ours "$INFEROMETER" inference-perf
+  if [ "${2:-}" = --faithful ]; then client "$name" faithful "$INFEROMETER" inference-perf --faithful; fi
+  # The config in force that the original wrote stands for the same plan.
+  for side in "$name.yml" "$name/theirs/config.yaml"; do
+    "$INFEROMETER" inference-perf -c "$side" --load.base_seed 1 --storage.local_storage.path "$name/again" --log-level ERROR --dry-run
+  done >"$name.plans" || failed=1
+  if ! diff <(head -n "$(($(wc -l <"$name.plans") / 2))" "$name.plans") <(tail -n "$(($(wc -l <"$name.plans") / 2))" "$name.plans"); then
+    echo "  the config that the original wrote is another plan"
+    failed=1
+  fi
+}
+
+# client NAME SIDE PROGRAM...: one run.
+client() {
+  local name=$1 side=$2
+  shift 2
+  (on_core 1 "$@" -c "$name.yml" --storage.local_storage.path "$name/$side") >"$name.$side.log" 2>&1 || { tail -20 "$name.$side.log"; exit 1; }
 }
 
 common() {
   cat <<YML
-server: {type: vllm, model_name: "$TOKENIZER", base_url: "http://127.0.0.1:$PORT", ignore_eos: true}
+server: {type: vllm, model_name: "$TOKENIZER", base_url: "http://127.0.0.1:$PORT", ignore_eos: true, api_key: conformance-key}
 report:
   request_lifecycle: {per_request: true, per_adapter_stage: true, use_server_output_tokens: ${1:-false}, per_request_fields: {computed_metrics: true}}
   goodput: {constraints: {ttft: 1, tpot: 0.5, itl: 0.5, ntpot: 1, request_latency: 5}}
@@ -75,7 +125,7 @@ data: {type: shareGPT, path: sharegpt.json}
 load: {type: constant, num_workers: 1, interval: 1, stages: [{rate: 5, duration: 5}, {rate: 10, duration: 5}]}
 YML
 } >rated.yml
-compare rated
+both rated
 
 { common; cat <<'YML'
 api: {type: completion, streaming: true}
@@ -83,7 +133,7 @@ data: {type: shareGPT, path: sharegpt.json}
 load: {type: concurrent, num_workers: 1, stages: [{num_requests: 40, concurrency_level: 4}, {num_requests: 40, concurrency_level: 8}]}
 YML
 } >concurrent.yml
-compare concurrent
+both concurrent
 
 { common; cat <<'YML'
 api: {type: completion, streaming: false}
@@ -91,7 +141,7 @@ data: {type: shareGPT, path: sharegpt.json}
 load: {type: poisson, num_workers: 1, stages: [{rate: 8, duration: 4}]}
 YML
 } >unary.yml
-compare unary
+both unary
 
 { common true; cat <<'YML'
 api: {type: completion, streaming: true}
@@ -103,7 +153,7 @@ load:
   lora_traffic_split: [{name: red, split: 0.5}, {name: blue, split: 0.5}]
 YML
 } >adapters.yml
-compare adapters
+both adapters
 
 start_mock --fault status:503=0.4
 { common true; cat <<'YML'
@@ -112,8 +162,47 @@ data: {type: mock}
 load: {type: constant, num_workers: 1, stages: [{rate: 10, duration: 5}]}
 YML
 } >failures.yml
-compare failures
+both failures
+
+# Where the original is wrong: answers with one token, and reasoning.
+start_mock
+{ common true; cat <<'YML'
+api: {type: completion, streaming: true}
+data:
+  type: random
+  input_distribution: {type: fixed, mean: 20, std_dev: 0, min: 20, max: 20, total_count: 20}
+  output_distribution: {type: fixed, mean: 1, std_dev: 0, min: 1, max: 1, total_count: 20}
+load: {type: constant, num_workers: 1, stages: [{rate: 5, duration: 2}]}
+YML
+} >single.yml
+both single --faithful
+
+start_mock --reasoning-tokens 4
+{ common true; cat <<'YML'
+api: {type: chat, streaming: true}
+data: {type: mock}
+load: {type: constant, num_workers: 1, stages: [{rate: 5, duration: 3}]}
+YML
+} >thinking.yml
+both thinking --faithful
+
+# What the servers say, by way of a real Prometheus server.
+if [ -n "$PROMETHEUS" ]; then
+  start_mock
+  start_prometheus
+  { common; cat <<YML
+api: {type: completion, streaming: true}
+data: {type: shareGPT, path: sharegpt.json}
+load: {type: constant, num_workers: 1, stages: [{rate: 10, duration: 8}]}
+metrics: {type: prometheus, prometheus: {url: "http://127.0.0.1:$PROMETHEUS_PORT/", scrape_interval: 1}}
+YML
+  } >prometheus.yml
+  both prometheus --faithful
+fi
 stop_mock
+
+echo "== figures"
+"$PEER/bin/python" "$HERE/inference-perf-conformance.py" "${names[@]}" || failed=1
 
 echo "== charts"
 for name in rated concurrent; do

@@ -125,13 +125,21 @@ func TestFaithful(t *testing.T) {
 	}
 }
 
-// An event of several tokens gives all of them its moment.
+// An event of several tokens gives all of them its moment. To the original it is one token
+// where no tokenizer is named.
 func TestEventsOfSeveralTokens(t *testing.T) {
 	rec := streamed(0, 0, 100*ms, 130*ms)
 	rec.Events[1].Tokens, rec.Out.N = 3, 4
-	s := summary(t, options(t), rec)
-	if s.ITL.N != 3 || s.ITL.Max != 0.03 || s.ITL.Min != 0 || math.Abs(mean(s.TPOT)-0.01) > 1e-12 {
-		t.Errorf("itl %+v, tpot %v", s.ITL, mean(s.TPOT))
+	for _, c := range []struct {
+		faithful, tokenizer bool
+		gaps                int64
+	}{{false, false, 3}, {false, true, 3}, {true, true, 3}, {true, false, 1}} {
+		o := options(t)
+		o.Faithful, o.Tokenizer = c.faithful, c.tokenizer
+		s := summary(t, o, rec)
+		if s.ITL.N != c.gaps || s.ITL.Max != 0.03 || (s.ITL.Min == 0) != (c.gaps > 1) || math.Abs(mean(s.TPOT)-0.01) > 1e-12 {
+			t.Errorf("%+v: itl %+v, tpot %v", c, s.ITL, mean(s.TPOT))
+		}
 	}
 }
 

@@ -42,7 +42,7 @@ func serve(t *testing.T) (url string) {
 }
 
 // measure runs a config against the built-in server.
-func measure(t *testing.T, config string) (dir string, out *Outcome, printed string) {
+func measure(t *testing.T, config string, args ...string) (dir string, out *Outcome, printed string) {
 	t.Helper()
 	t.Setenv("HF_HUB_OFFLINE", "1") // nobody looks for a tokenizer of "mock"
 	dir = filepath.Join(t.TempDir(), "reports")
@@ -50,7 +50,7 @@ func measure(t *testing.T, config string) (dir string, out *Outcome, printed str
 	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	a, err := frontend.Parse([]string{"-c", file, "--storage.local_storage.path", dir}, frontend.World{ReadFile: os.ReadFile, Now: time.Now()})
+	a, err := frontend.Parse(append([]string{"-c", file, "--storage.local_storage.path", dir}, args...), frontend.World{ReadFile: os.ReadFile, Now: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,13 +167,14 @@ func TestFilesOfARun(t *testing.T) {
 	}
 }
 
-// A closed loop has no rate, and nothing is left behind where nothing is to be kept.
+// A closed loop has no rate, but where the original's is asked for.
 func TestClosedLoop(t *testing.T) {
-	dir, _, _ := measure(t, `
+	const closed = `
 data: {type: mock}
 load: {type: concurrent, stages: [{num_requests: 20, concurrency_level: 4}]}
 server: {type: mock, model_name: mock, base_url: "http://unused"}
-`)
+`
+	dir, _, _ := measure(t, closed)
 	text, err := os.ReadFile(filepath.Join(dir, "stage_0_lifecycle_metrics.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -196,6 +197,38 @@ server: {type: mock, model_name: mock, base_url: "http://unused"}
 	}
 	if s.Successes.Latency["time_to_first_token"] != nil || s.Successes.Latency["request_latency"] == nil {
 		t.Errorf("an answer in one piece has %v", s.Successes.Latency)
+	}
+	dir, _, _ = measure(t, closed, "--faithful")
+	readReport(t, dir, "stage_0_lifecycle_metrics.json", &s)
+	if s.Load.Requested == nil || *s.Load.Requested != 20 {
+		t.Errorf("faithful: a rate of %v", s.Load.Requested)
+	}
+}
+
+// TestSessionsOfConversations: made-up conversations have reports of sessions too.
+func TestSessionsOfConversations(t *testing.T) {
+	dir, _, _ := measure(t, `
+data: {type: shared_prefix, shared_prefix: {num_groups: 1, num_prompts_per_group: 2, enable_multi_turn_chat: true, output_len: 2}}
+load: {type: concurrent, stages: [{num_requests: 8, concurrency_level: 2}]}
+server: {type: mock, model_name: mock, base_url: "http://unused"}
+report: {session_lifecycle: {per_session: true}}
+`)
+	for _, name := range []string{"summary_session_lifecycle_metrics.json", "stage_0_session_lifecycle_metrics.json"} {
+		var s struct {
+			Sessions int `json:"num_sessions"`
+			Events   int `json:"total_events"`
+		}
+		readReport(t, dir, name, &s)
+		if s.Sessions < 2 || s.Events != 8 {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+	var single []struct {
+		Session string `json:"session_id"`
+	}
+	readReport(t, dir, "per_session_lifecycle_metrics.json", &single)
+	if len(single) < 2 || single[0].Session == "" {
+		t.Errorf("%+v", single)
 	}
 }
 

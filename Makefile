@@ -101,7 +101,8 @@ conformance-genai-perf: build ## figures, files and tables beside the real genai
 
 conformance-inference-perf: build ## reports and charts beside the real inference-perf; about 5 minutes
 	scripts/peers.sh tokenizer inference-perf
-	scripts/conformance-inference-perf.sh bin/inferometer .peers/inference-perf .peers/tokenizer
+	-scripts/prometheus.sh # without it, what servers say is not compared
+	scripts/conformance-inference-perf.sh bin/inferometer .peers/inference-perf .peers/tokenizer $$(ls .peers/prometheus/prometheus 2>/dev/null)
 
 conformance-tokens: ## token ids of real vocabularies, compared with Hugging Face tokenizers
 	scripts/token-peers.sh

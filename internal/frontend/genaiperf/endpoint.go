@@ -102,7 +102,7 @@ func (b *builder) openAI() {
 	if s.EndpointType == "vision" {
 		s.EndpointType = "multimodal"
 	}
-	if s.EndpointType == "" { // the path says it
+	if s.EndpointType == "" && s.Endpoint != "" { // the path says it
 		for _, kind := range served() {
 			if s.Endpoint == paths()[kind] {
 				s.EndpointType = kind

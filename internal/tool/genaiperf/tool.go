@@ -93,9 +93,9 @@ func Profile(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error)
 }
 
 // prepare makes everything that the run needs, and finds out whether its files can be
-// written.
+// written. Input that is bad leaves the files of an earlier run alone.
 func (t *tool) prepare(ctx context.Context) error {
-	if err := t.directory(); err != nil {
+	if err := t.place(); err != nil {
 		return err
 	}
 	if err := t.tokenizer(ctx); err != nil {
@@ -108,6 +108,9 @@ func (t *tool) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := t.directory(); err != nil {
+		return err
+	}
 	if err := t.write(t.set.InputsFile, func(w io.Writer) error { _, err := w.Write(inputs); return err }); err != nil {
 		return err
 	}
@@ -117,21 +120,30 @@ func (t *tool) prepare(ctx context.Context) error {
 	return nil
 }
 
-// directory makes the run's directory ready. Early releases write beside what is
-// there, and make none.
+// place finds out where the run's files go. Early releases write beside what is there,
+// and make no directory.
+func (t *tool) place() error {
+	if t.set.Artifacts != "" {
+		return nil
+	}
+	info, err := os.Stat(t.set.Dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("--profile-export-file: there is no directory %s: make it first", t.set.Dir)
+	case err != nil:
+		return fmt.Errorf("--profile-export-file: %w", err)
+	case !info.IsDir():
+		return fmt.Errorf("--profile-export-file: %s is no directory", t.set.Dir)
+	}
+	return nil
+}
+
+// directory makes the run's directory ready.
 func (t *tool) directory() error {
-	if t.set.Artifacts == "" {
-		info, err := os.Stat(t.set.Dir)
-		switch {
-		case errors.Is(err, os.ErrNotExist):
-			return fmt.Errorf("--profile-export-file: there is no directory %s: make it first", t.set.Dir)
-		case err != nil:
-			return fmt.Errorf("--profile-export-file: %w", err)
-		case !info.IsDir():
-			return fmt.Errorf("--profile-export-file: %s is no directory", t.set.Dir)
+	if t.set.Artifacts != "" {
+		if err := os.MkdirAll(t.set.Dir, 0o755); err != nil {
+			return fmt.Errorf("--artifact-dir: making the directory of the run: %w", err)
 		}
-	} else if err := os.MkdirAll(t.set.Dir, 0o755); err != nil {
-		return fmt.Errorf("--artifact-dir: making the directory of the run: %w", err)
 	}
 	// The same command line may be run again, and its files are then written anew: our
 	// own as well, and nothing else.

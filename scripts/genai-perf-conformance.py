@@ -41,6 +41,9 @@ CASES = [
     ("triton, tensorrtllm", ["--endpoint-type", "kserve", "--backend", "tensorrtllm", "--streaming"], 1),
 ]
 
+# What the real tool measures and then cannot report: one way round only.
+BROKEN = ["image retrieval"]
+
 
 def table(text: str) -> str:
     start = text.index(TITLE)
@@ -81,7 +84,8 @@ def theirs_to_ours(name: str, flags: list[str], mock: Mock, where: Path) -> None
 def same_file(name: str, flags: list[str], coalesce: int) -> None:
     with tempfile.TemporaryDirectory() as tmp, Mock("--ttft", "20ms", "--itl", "2ms", "--coalesce", str(coalesce)) as mock:
         ours_to_theirs(name, flags, mock, Path(tmp) / "ours")
-        theirs_to_ours(name, flags, mock, Path(tmp) / "theirs")
+        if name not in BROKEN:
+            theirs_to_ours(name, flags, mock, Path(tmp) / "theirs")
 
 
 # What is measured in (b), by both: a name and flags.
@@ -96,7 +100,7 @@ FIXED = [
 NEAR = 0.02
 ROUNDS = 3
 # Long beside what a client and a busy machine add to them.
-LATENCIES = ["--ttft", "300ms", "--itl", "75ms"]
+LATENCIES = ["--ttft", "200ms", "--itl", "50ms"]
 
 
 def side_by_side(name: str, flags: list[str]) -> None:
@@ -108,7 +112,7 @@ def side_by_side(name: str, flags: list[str]) -> None:
     for turn in range(ROUNDS):
         for side, run in (("real", real), ("ours", ours)):
             with tempfile.TemporaryDirectory() as tmp, Mock(*LATENCIES, front=quiet(0)) as mock:
-                args = line(flags, mock.url(flags), Path(tmp), count=10, osl=5, concurrency=2, warmup=2)
+                args = line(flags, mock.url(flags), Path(tmp), count=8, osl=5, concurrency=2, warmup=2)
                 result = run(args, quiet(1))
                 if not result.measured():
                     check(f"(b) {name}: {side} measures", False, result.out[-2000:])

@@ -244,6 +244,16 @@ def failures(tmp: Path) -> None:
             check(f"(c) a request that fails: counted here {' '.join(faithful)}", "requests failed" in run.out and run.measured(), run.out)
 
 
+def image_retrieval(tmp: Path) -> None:
+    flags = ["--endpoint-type", "image_retrieval", "--image-width-mean", "32", "--image-height-mean", "24"]
+    with Mock("--ttft", "5ms") as mock:
+        theirs = real(line(flags, mock.url(flags), tmp / "real"))
+        check("(c) image retrieval: an error of the original", not theirs.measured() and "is not a valid Record tag" in theirs.out, theirs.out)
+        for faithful in ([], ["--faithful"]):
+            run = ours(line([*flags, *faithful], mock.url(flags), tmp / f"ours{len(faithful)}"))
+            check(f"(c) image retrieval: measured here {' '.join(faithful)}", run.measured(), run.out)
+
+
 # The rows of the table, by how they begin, and what holds them: a function above, or a test in Go.
 ROWS = {
     "reasoning and tool calls": no_words,
@@ -260,6 +270,7 @@ ROWS = {
     "events in one read that begin with a comment or with `[DONE]`": together,
     "GPUs with the same index on several servers": same_index,
     "a request that fails": failures,
+    "`--endpoint-type image_retrieval`": image_retrieval,
 }
 
 

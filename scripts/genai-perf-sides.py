@@ -130,11 +130,16 @@ class Mock:
         self.process.stderr.close()
 
 
+class Calm(ThreadingHTTPServer):
+    def handle_error(self, *_: object) -> None:
+        """A client that leaves early is no news."""
+
+
 class Server:
     """A server that answers as no well-behaved one does, in a process of its own."""
 
     def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
-        server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        server = Calm(("127.0.0.1", 0), handler)
         self.url = f"127.0.0.1:{server.server_port}"
         self.pid = os.fork()
         if self.pid == 0:

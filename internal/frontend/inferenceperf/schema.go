@@ -23,8 +23,8 @@ type form struct {
 	words []string // of a choice
 	// refused are words of a choice that are known and not to be had, and why.
 	refused map[string]string
-	item  *form    // of a list or mapping
-	keys  []key    // of an object
+	item    *form // of a list or mapping
+	keys    []key // of an object
 	// least and most bound a number; over: least itself is too little.
 	least, most *float64
 	over        bool
@@ -44,7 +44,7 @@ type key struct {
 	secret bool // never shown
 	// refused says why the key is known and may be nothing but null, and what to use.
 	refused string
-	help   string
+	help    string
 }
 
 func f64(v float64) *float64 { return &v }

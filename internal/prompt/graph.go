@@ -68,6 +68,9 @@ type Play struct {
 	Name  string    // of the session
 	Tag   string    // in front of each message that is a call's own; empty: none
 	Count Tokenizer // of inputs whose length is not known; nil: they stay uncounted
+	// Measure counts what a call's Make has made as the server does, with the model's chat
+	// template around it; nil: it is as long as Make says.
+	Measure func([]Message) (tokens int, err error)
 
 	mu       sync.Mutex
 	sent     [][]Message  // what each call sent
@@ -93,6 +96,9 @@ func (p *Play) Prompt(i int) (Prompt, error) {
 		var err error
 		out.Messages, out.Tokens, err = call.Make(p.Tag)
 		out.Hash = HashMessages(out.Messages)
+		if err == nil && p.Measure != nil {
+			out.Tokens, err = p.Measure(out.Messages)
+		}
 		return out, err
 	}
 	p.mu.Lock()

@@ -50,3 +50,26 @@ func TestLaterTurnsAreCountedToo(t *testing.T) {
 		t.Errorf("the end is %v", err)
 	}
 }
+
+// Calls of a session whose texts are made late are counted when they are made.
+func TestPlaysAreCountedToo(t *testing.T) {
+	template, err := chat.Parse("<s> {% for m in messages %}{{ m['role'] }} {{ m['content'] }} {% endfor %}[assistant]")
+	if err != nil {
+		t.Fatal(err)
+	}
+	graph := &prompt.Graph{Calls: []prompt.GraphCall{{Make: func(tag string) ([]prompt.Message, int, error) {
+		return []prompt.Message{{Role: "system", Content: tag + " be brief"}, {Role: "user", Content: "one two"}}, 5, nil
+	}}}}
+	source := New(&list{prompts: []prompt.Prompt{{Play: &prompt.Play{Graph: graph, Tag: "[tag]"}}}}, template, chat.Options{}, words{})
+	p, err := source.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := p.Play.Prompt(0); err != nil || got.Tokens != 9 {
+		t.Errorf("counted as %d, want 9: %v", got.Tokens, err)
+	}
+	bare := &prompt.Play{Graph: graph}
+	if got, err := bare.Prompt(0); err != nil || got.Tokens != 5 {
+		t.Errorf("without a template: %d, want 5: %v", got.Tokens, err)
+	}
+}

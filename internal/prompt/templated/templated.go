@@ -42,22 +42,33 @@ func (s *Source) count(p prompt.Prompt) (prompt.Prompt, error) {
 		p.Late = late{p.Late, s}
 		return p, nil
 	}
+	if p.Play != nil {
+		p.Play.Measure = s.measure
+		return p, nil
+	}
 	if p.Rest != nil {
 		p.Rest = conversation{p.Rest, s}
 	}
-	messages := []chat.Message{chat.Say("user", p.Text)}
-	if len(p.Messages) > 0 {
-		messages = messages[:0]
-		for _, m := range p.Messages {
-			messages = append(messages, chat.Say(m.Role, m.Content))
-		}
+	messages := p.Messages
+	if len(messages) == 0 {
+		messages = []prompt.Message{{Role: "user", Content: p.Text}}
 	}
-	text, err := s.template.Render(messages, s.options)
+	var err error
+	p.Tokens, err = s.measure(messages)
+	return p, err
+}
+
+// measure counts messages with the template around them. It is used from many goroutines.
+func (s *Source) measure(messages []prompt.Message) (int, error) {
+	list := make([]chat.Message, len(messages))
+	for i, m := range messages {
+		list[i] = chat.Say(m.Role, m.Content)
+	}
+	text, err := s.template.Render(list, s.options)
 	if err != nil {
-		return p, fmt.Errorf("counting a prompt with its chat template: %w", err)
+		return 0, fmt.Errorf("counting a prompt with its chat template: %w", err)
 	}
-	p.Tokens = s.tok.Count(text)
-	return p, nil
+	return s.tok.Count(text), nil
 }
 
 // conversation counts the turns of another.

@@ -162,6 +162,9 @@ func shortened(p *plan.Plan, server string) []string {
 	case plan.DatasetCNN:
 		args = append(args, "--data.path", "examples/data/cnn.json")
 	}
+	if p.Data.Source == plan.SourceOtelTrace { // the mock ends no tool call by itself
+		args = append(args, "--data.otel_trace_replay.override_tool_call_max_tokens", "false")
+	}
 	if p.Data.Source == plan.SourceConversationReplay {
 		args = append(args, "--data.conversation_replay.tool_call_latency_sec", "null")
 	}

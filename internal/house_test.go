@@ -131,6 +131,8 @@ var house = []struct{ name, may string }{
 	// A real server for tests.
 	{"tritontest", ""},
 	{"promtest", ""},
+	// What tests of decoders share.
+	{"endpoint/answertest", "record"},
 
 	// Programs beside the product.
 	{"bench", "mock record result golang.org/x/sys"},

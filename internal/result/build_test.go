@@ -57,6 +57,8 @@ func request(r *rand.Rand, i int) *record.Record {
 		Streamed: true, Status: 200, Asked: 20, Cached: -1,
 		In:  record.Tokens{N: 128, Source: record.FromServer, Local: 128},
 		Out: record.Tokens{N: 20, Source: record.FromServer, Local: 20},
+
+		Marks: make([]record.Mark, 0, 20), Events: make([]record.Event, 0, 20),
 	}
 	if due < time.Second {
 		rec.Phase = record.Warmup

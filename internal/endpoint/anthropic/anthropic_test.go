@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"inferometer/internal/endpoint"
+	"inferometer/internal/endpoint/answertest"
 	"inferometer/internal/mock"
 	"inferometer/internal/netclock"
 	"inferometer/internal/plan"
@@ -122,7 +123,7 @@ func ask(t *testing.T, e *Endpoint, p prompt.Prompt) *record.Record {
 	}
 	rec := &record.Record{Seq: p.Seq, In: record.Tokens{Local: -1}}
 	call.Do(context.Background(), rec)
-	NewDecoder(words{}, true).Decode(rec)
+	NewDecoder(answertest.Words{}, true).Decode(rec)
 	return rec
 }
 

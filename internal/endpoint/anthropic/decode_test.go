@@ -6,60 +6,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"inferometer/internal/endpoint/answertest"
 	"inferometer/internal/endpoint/sse"
 	"inferometer/internal/record"
 )
-
-type words struct{}
-
-func (words) Name() string          { return "words" }
-func (words) Count(text string) int { return len(strings.Fields(text)) }
-
-// answered is a record of a successful answer that came in one read.
-func answered(body string) *record.Record {
-	return &record.Record{
-		Status: 200, Streamed: true, Body: []byte(body), End: 9 * time.Millisecond,
-		Marks: []record.Mark{{Off: len(body), Kernel: record.Never, User: 5 * time.Millisecond}},
-		In:    record.Tokens{N: 3, Source: record.FromTokenizer, Local: 3},
-	}
-}
-
-// summary is what a test expects of a decoded record.
-type summary struct {
-	Labels  string // one word for each event
-	Texts   []string
-	Tokens  []int // of the events that carry tokens
-	Finish  string
-	In, Out record.Tokens
-	Cached  int
-	Failure string // class and message
-}
-
-func summarise(rec *record.Record) summary {
-	s := summary{Finish: rec.Finish, In: rec.In, Out: rec.Out, Cached: rec.Cached}
-	text := string(rec.Text)
-	var labels []string
-	for _, e := range rec.Events {
-		labels = append(labels, e.Label.String())
-		if e.Label.IsToken() {
-			s.Texts = append(s.Texts, text[:e.Text])
-			s.Tokens = append(s.Tokens, e.Tokens)
-		}
-		text = text[e.Text:]
-	}
-	s.Labels = strings.Join(labels, " ")
-	if text != "" {
-		s.Labels += " and text of no event"
-	}
-	if f := rec.Failure; f != nil {
-		s.Failure = string(f.Class) + ": " + f.Message
-	}
-	return s
-}
 
 // stream frames events by the type that they have.
 func stream(events ...string) string {
@@ -102,59 +55,59 @@ func events(n int) record.Tokens { return record.Tokens{N: n, Source: record.Fro
 func TestAnswers(t *testing.T) {
 	for _, c := range []struct {
 		name, body string
-		want       summary
+		want       answertest.Summary
 	}{
 		{"Anthropic", stream(begin, text0, pinging, says("Hel"), says("lo"), close0, ends("max_tokens", 2), stopped),
-			summary{Labels: "role empty comment content content empty finish done", Texts: []string{"Hel", "lo"}, Tokens: []int{1, 1}, Finish: "length", In: serverIn, Out: server(2), Cached: -1}},
+			answertest.Summary{Labels: "role empty comment content content empty finish done", Texts: []string{"Hel", "lo"}, Tokens: []int{1, 1}, Finish: "length", In: serverIn, Out: server(2), Cached: -1}},
 		{"the stop token is counted", stream(begin, text0, says("a"), says("b"), close0, ends("end_turn", 3), stopped),
-			summary{Labels: "role empty content content empty finish done", Texts: []string{"a", "b"}, Tokens: []int{1, 1}, Finish: "stop", In: serverIn, Out: server(3), Cached: -1}},
+			answertest.Summary{Labels: "role empty content content empty finish done", Texts: []string{"a", "b"}, Tokens: []int{1, 1}, Finish: "stop", In: serverIn, Out: server(3), Cached: -1}},
 		{"several tokens in an event", stream(begin, text0, says("a b c"), says("d"), close0, ends("end_turn", 9), stopped),
-			summary{Labels: "role empty content content empty finish done", Texts: []string{"a b c", "d"}, Tokens: []int{-1, -1}, Finish: "stop", In: serverIn, Out: server(9), Cached: -1}},
+			answertest.Summary{Labels: "role empty content content empty finish done", Texts: []string{"a b c", "d"}, Tokens: []int{-1, -1}, Finish: "stop", In: serverIn, Out: server(9), Cached: -1}},
 		{"thinking", stream(begin, delta("thinking_delta", "thinking", "hm"), delta("signature_delta", "signature", "xx"), says("yes"), ends("stop_sequence", 2), stopped),
-			summary{Labels: "role reasoning empty content finish done", Texts: []string{"hm", "yes"}, Tokens: []int{1, 1}, Finish: "stop", In: serverIn, Out: server(2), Cached: -1}},
+			answertest.Summary{Labels: "role reasoning empty content finish done", Texts: []string{"hm", "yes"}, Tokens: []int{1, 1}, Finish: "stop", In: serverIn, Out: server(2), Cached: -1}},
 		{"tool", stream(begin, `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"f","input":{}}}`,
 			delta("input_json_delta", "partial_json", ""), delta("input_json_delta", "partial_json", `{"a":`), delta("input_json_delta", "partial_json", `1}`), close0, ends("tool_use", 3), stopped),
-			summary{Labels: "role tool_call empty tool_call tool_call empty finish done", Texts: []string{"f", `{"a":`, "1}"}, Tokens: []int{1, 1, 1}, Finish: "tool_calls", In: serverIn, Out: server(3), Cached: -1}},
+			answertest.Summary{Labels: "role tool_call empty tool_call tool_call empty finish done", Texts: []string{"f", `{"a":`, "1}"}, Tokens: []int{1, 1, 1}, Finish: "tool_calls", In: serverIn, Out: server(3), Cached: -1}},
 		{"cache", stream(`{"type":"message_start","message":{"usage":{"input_tokens":2,"cache_read_input_tokens":4,"cache_creation_input_tokens":1,"output_tokens":1}}}`, says("a"), ends("end_turn", 1), stopped),
-			summary{Labels: "role content finish done", Texts: []string{"a"}, Tokens: []int{1}, Finish: "stop", In: serverIn, Out: server(1), Cached: 4}},
+			answertest.Summary{Labels: "role content finish done", Texts: []string{"a"}, Tokens: []int{1}, Finish: "stop", In: serverIn, Out: server(1), Cached: 4}},
 		{"counts at the end win", stream(begin, says("a"), `{"type":"message_delta","delta":{"stop_reason":"refusal"},"usage":{"input_tokens":7,"output_tokens":1}}`),
-			summary{Labels: "role content finish", Texts: []string{"a"}, Tokens: []int{1}, Finish: "content_filter", In: serverIn, Out: server(1), Cached: -1}},
+			answertest.Summary{Labels: "role content finish", Texts: []string{"a"}, Tokens: []int{1}, Finish: "content_filter", In: serverIn, Out: server(1), Cached: -1}},
 		{"no types, no counts", "data: " + says("a") + "\n\ndata: " + says("é\"\n") + "\n\ndata: [DONE]\n\n",
-			summary{Labels: "content content done", Texts: []string{"a", "é\"\n"}, Tokens: []int{1, 1}, In: ownIn, Out: events(2), Cached: -1}},
+			answertest.Summary{Labels: "content content done", Texts: []string{"a", "é\"\n"}, Tokens: []int{1, 1}, In: ownIn, Out: events(2), Cached: -1}},
 		{"type of the event alone", "event: content_block_delta\ndata: {\"delta\":{\"text\":\"a\"}}\n\nevent: message_stop\ndata: {}\n\n",
-			summary{Labels: "content done", Texts: []string{"a"}, Tokens: []int{1}, In: ownIn, Out: events(1), Cached: -1}},
+			answertest.Summary{Labels: "content done", Texts: []string{"a"}, Tokens: []int{1}, In: ownIn, Out: events(1), Cached: -1}},
 		{"CR LF and comments", strings.ReplaceAll(": hello\n\n"+stream(begin, says("a"), ends("end_turn", 1)), "\n", "\r\n"),
-			summary{Labels: "comment role content finish", Texts: []string{"a"}, Tokens: []int{1}, Finish: "stop", In: serverIn, Out: server(1), Cached: -1}},
+			answertest.Summary{Labels: "comment role content finish", Texts: []string{"a"}, Tokens: []int{1}, Finish: "stop", In: serverIn, Out: server(1), Cached: -1}},
 		{"one piece", `{"id":"m","type":"message","role":"assistant","content":[{"type":"thinking","thinking":"hm ","signature":"x"},{"type":"text","text":"all of it"}],"stop_reason":"end_turn","usage":{"input_tokens":7,"output_tokens":4}}`,
-			summary{Labels: "whole", Texts: []string{"hm all of it"}, Tokens: []int{4}, Finish: "stop", In: serverIn, Out: server(4), Cached: -1}},
+			answertest.Summary{Labels: "whole", Texts: []string{"hm all of it"}, Tokens: []int{4}, Finish: "stop", In: serverIn, Out: server(4), Cached: -1}},
 		{"one piece with a tool, not counted", `{"type":"message","content":[{"type":"tool_use","id":"t","name":"f","input":{"a": [1]}}],"stop_reason":"tool_use"}`,
-			summary{Labels: "whole", Texts: []string{`f{"a": [1]}`}, Tokens: []int{2}, Finish: "tool_calls", In: ownIn, Out: record.Tokens{N: 2, Source: record.FromTokenizer, Local: -1}, Cached: -1}},
+			answertest.Summary{Labels: "whole", Texts: []string{`f{"a": [1]}`}, Tokens: []int{2}, Finish: "tool_calls", In: ownIn, Out: record.Tokens{N: 2, Source: record.FromTokenizer, Local: -1}, Cached: -1}},
 
 		{"error in a stream", stream(begin, says("a"), `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`),
-			summary{Labels: "role content error", Texts: []string{"a"}, Tokens: []int{1}, In: serverIn, Out: events(1), Cached: -1, Failure: "stream_error: Overloaded"}},
+			answertest.Summary{Labels: "role content error", Texts: []string{"a"}, Tokens: []int{1}, In: serverIn, Out: events(1), Cached: -1, Failure: "stream_error: Overloaded"}},
 		{"error without a type of event", "data: {\"error\":{\"message\":\"boom\"}}\n\n",
-			summary{Labels: "error", In: ownIn, Out: events(0), Cached: -1, Failure: "stream_error: boom"}},
+			answertest.Summary{Labels: "error", In: ownIn, Out: events(0), Cached: -1, Failure: "stream_error: boom"}},
 		{"error in one piece", `{"type":"error","error":{"type":"api_error","message":"no"}}`,
-			summary{Labels: "error", In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "stream_error: no"}},
+			answertest.Summary{Labels: "error", In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "stream_error: no"}},
 		{"ends early", stream(begin, text0, says("a")),
-			summary{Labels: "role empty content", Texts: []string{"a"}, Tokens: []int{1}, In: serverIn, Out: events(1), Cached: -1, Failure: "truncated: the stream ends after 3 events without a stop reason or message_stop"}},
+			answertest.Summary{Labels: "role empty content", Texts: []string{"a"}, Tokens: []int{1}, In: serverIn, Out: events(1), Cached: -1, Failure: "truncated: the stream ends after 3 events without a stop reason or message_stop"}},
 		{"ends in an event", stream(begin) + `data: {"type":"content_bl`,
-			summary{Labels: "role unknown", In: serverIn, Out: events(0), Cached: -1, Failure: "truncated: the answer ends in the middle of event 2"}},
+			answertest.Summary{Labels: "role unknown", In: serverIn, Out: events(0), Cached: -1, Failure: "truncated: the answer ends in the middle of event 2"}},
 		{"broken JSON", stream(begin) + "data: {]\n\n" + stream(stopped),
-			summary{Labels: "role unknown done", In: serverIn, Out: events(0), Cached: -1, Failure: fmt.Sprintf("bad_body: event 2, at byte %d of the answer, is not JSON: byte 1: expected a string", len(stream(begin)))}},
+			answertest.Summary{Labels: "role unknown done", In: serverIn, Out: events(0), Cached: -1, Failure: fmt.Sprintf("bad_body: event 2, at byte %d of the answer, is not JSON: byte 1: expected a string", len(stream(begin)))}},
 		{"no events of ours", "hello\n\n",
-			summary{Labels: "unknown", In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "bad_body: the answer is neither JSON nor a stream of message events: hello"}},
+			answertest.Summary{Labels: "unknown", In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "bad_body: the answer is neither JSON nor a stream of message events: hello"}},
 		{"a page", "<html><title>Welcome</title></html>",
-			summary{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "bad_body: the answer is neither JSON nor a stream of events: HTML page: Welcome"}},
+			answertest.Summary{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "bad_body: the answer is neither JSON nor a stream of events: HTML page: Welcome"}},
 		{"another JSON", `{"choices":[]}`,
-			summary{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: `bad_body: the answer has no content: {"choices":[]}`}},
+			answertest.Summary{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: `bad_body: the answer has no content: {"choices":[]}`}},
 		{"nothing", "",
-			summary{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "bad_body: the answer is empty"}},
+			answertest.Summary{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "bad_body: the answer is empty"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			rec := answered(c.body)
-			NewDecoder(words{}, false).Decode(rec)
-			if diff := cmp.Diff(c.want, summarise(rec)); diff != "" {
+			rec := answertest.Answered(c.body)
+			NewDecoder(answertest.Words{}, false).Decode(rec)
+			if diff := cmp.Diff(c.want, answertest.Summarise(rec)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -162,14 +115,14 @@ func TestAnswers(t *testing.T) {
 }
 
 func TestRefusedAndOwnTokenizer(t *testing.T) {
-	rec := answered(`{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}`)
+	rec := answertest.Answered(`{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}`)
 	rec.Status = 429
 	NewDecoder(nil, false).Decode(rec)
 	if f := rec.Failure; f == nil || f.Class != record.HTTPStatus || f.Message != "slow down" {
 		t.Errorf("failure %+v", f)
 	}
-	rec = answered(stream(begin, says("a b"), says(" c"), ends("end_turn", 3), stopped))
-	NewDecoder(words{}, true).Decode(rec)
+	rec = answertest.Answered(stream(begin, says("a b"), says(" c"), ends("end_turn", 3), stopped))
+	NewDecoder(answertest.Words{}, true).Decode(rec)
 	if rec.Out != (record.Tokens{N: 3, Source: record.FromServer, Local: 3}) {
 		t.Errorf("out %+v", rec.Out)
 	}
@@ -182,13 +135,13 @@ func FuzzStream(f *testing.F) {
 	f.Add([]byte(stream(delta("thinking_delta", "thinking", "hm"), delta("input_json_delta", "partial_json", "{"), `{"type":"content_block_delta","delta":{"text":"x","text":"y"}}`)), 3)
 	f.Add([]byte(`{"type":"message","content":[{"name":"f","input":{"a":1}}]}`), 1)
 	f.Fuzz(func(t *testing.T, body []byte, step int) {
-		rec := answered(string(body))
+		rec := answertest.Answered(string(body))
 		rec.Marks = nil
 		for off := 0; off < len(body); {
 			off += max(1, step%97)
 			rec.Marks = append(rec.Marks, record.Mark{Off: min(off, len(body))})
 		}
-		NewDecoder(words{}, true).Decode(rec)
+		NewDecoder(answertest.Words{}, true).Decode(rec)
 		sum, last := 0, 0
 		for _, e := range rec.Events {
 			if e.Mark < last || e.Mark >= len(rec.Marks) || e.Text < 0 || e.Tokens < -1 {

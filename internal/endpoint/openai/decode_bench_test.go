@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"inferometer/internal/endpoint/answertest"
 	"inferometer/internal/record"
 )
 
@@ -12,7 +13,7 @@ import (
 func typical(n, perRead int) *record.Record {
 	words := []string{" the", " quick", "er", " brown", "\\n", " fox", ",", " jumps"}
 	var b strings.Builder
-	rec := answered("")
+	rec := answertest.Answered("")
 	rec.Marks = nil
 	for i := range n {
 		b.WriteString(`data: {"id":"chatcmpl-0123456789abcdef0123456789abcdef","object":"chat.completion.chunk","created":1794703476,"model":"meta/llama-3.1-8b","choices":[{"index":0,"delta":{"content":"`)
@@ -29,7 +30,7 @@ func typical(n, perRead int) *record.Record {
 }
 
 func benchmarkStream(b *testing.B, events, perRead int, prepare func(*record.Record)) {
-	rec, d := typical(events, perRead), NewDecoder(Chat, words{}, false)
+	rec, d := typical(events, perRead), NewDecoder(Chat, answertest.Words{}, false)
 	prepare(rec)
 	b.SetBytes(int64(len(rec.Body)))
 	b.ReportAllocs()
@@ -65,7 +66,7 @@ func BenchmarkStream(b *testing.B) {
 }
 
 func BenchmarkWhole(b *testing.B) {
-	rec, d := answered(`{"id":"chatcmpl-1","object":"chat.completion","created":1794703476,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"`+strings.Repeat(" word", 16)+`","tool_calls":[]},"logprobs":null,"finish_reason":"length"}],"usage":{"prompt_tokens":7,"completion_tokens":16,"total_tokens":23}}`), NewDecoder(Chat, words{}, false)
+	rec, d := answertest.Answered(`{"id":"chatcmpl-1","object":"chat.completion","created":1794703476,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"`+strings.Repeat(" word", 16)+`","tool_calls":[]},"logprobs":null,"finish_reason":"length"}],"usage":{"prompt_tokens":7,"completion_tokens":16,"total_tokens":23}}`), NewDecoder(Chat, answertest.Words{}, false)
 	b.ReportAllocs()
 	for b.Loop() {
 		d.Decode(rec)
@@ -73,7 +74,7 @@ func BenchmarkWhole(b *testing.B) {
 }
 
 func TestNoAllocationPerEvent(t *testing.T) {
-	d, rec := NewDecoder(Chat, words{}, false), typical(512, 1)
+	d, rec := NewDecoder(Chat, answertest.Words{}, false), typical(512, 1)
 	if n := testing.AllocsPerRun(20, func() { d.Decode(rec) }); n > 2 {
 		t.Errorf("%v allocations for 512 events", n)
 	}

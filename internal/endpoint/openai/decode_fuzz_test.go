@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"inferometer/internal/endpoint/answertest"
 	"inferometer/internal/endpoint/sse"
 	"inferometer/internal/record"
 )
@@ -274,7 +275,7 @@ func FuzzStream(f *testing.F) {
 		if len(first) == 0 || first[0] == '{' || first[0] == '<' {
 			return
 		}
-		rec := answered(string(body))
+		rec := answertest.Answered(string(body))
 		NewDecoder(Chat, nil, false).Decode(rec)
 		var scan sse.Scanner
 		scan.Reset(body)
@@ -325,7 +326,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("<html><title>x"), 1, 200)
 	f.Fuzz(func(t *testing.T, body []byte, step, status int) {
 		for _, kind := range []Kind{Chat, Completions, Embeddings} {
-			rec := answered(string(body))
+			rec := answertest.Answered(string(body))
 			rec.Status, rec.Marks = status, nil
 			for off := 0; off < len(body); {
 				off += max(1, step%97)

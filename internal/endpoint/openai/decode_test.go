@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"inferometer/internal/endpoint/answertest"
 	"inferometer/internal/record"
 )
 
@@ -27,53 +27,6 @@ func (n letters) Ends(dst []int, text string) []int {
 		dst = append(dst, min(end, len(text)))
 	}
 	return dst
-}
-
-type words struct{}
-
-func (words) Name() string          { return "words" }
-func (words) Count(text string) int { return len(strings.Fields(text)) }
-
-// answered is a record of a successful answer that came in one read.
-func answered(body string) *record.Record {
-	return &record.Record{
-		Status: 200, Streamed: true, Body: []byte(body), End: 9 * time.Millisecond,
-		Marks: []record.Mark{{Off: len(body), Kernel: record.Never, User: 5 * time.Millisecond}},
-		In:    record.Tokens{N: 3, Source: record.FromTokenizer, Local: 3},
-	}
-}
-
-// summary is what a test expects of a decoded record.
-type summary struct {
-	Labels  string // one word for each event
-	Texts   []string
-	Tokens  []int // of the events that carry tokens
-	Finish  string
-	In, Out record.Tokens
-	Cached  int
-	Failure string // class and message
-}
-
-func summarise(rec *record.Record) summary {
-	s := summary{Finish: rec.Finish, In: rec.In, Out: rec.Out, Cached: rec.Cached}
-	text := string(rec.Text)
-	var labels []string
-	for _, e := range rec.Events {
-		labels = append(labels, e.Label.String())
-		if e.Label.IsToken() {
-			s.Texts = append(s.Texts, text[:e.Text])
-			s.Tokens = append(s.Tokens, e.Tokens)
-		}
-		text = text[e.Text:]
-	}
-	s.Labels = strings.Join(labels, " ")
-	if text != "" {
-		s.Labels += " and text of no event"
-	}
-	if f := rec.Failure; f != nil {
-		s.Failure = string(f.Class) + ": " + f.Message
-	}
-	return s
 }
 
 func data(events ...string) string {
@@ -109,90 +62,90 @@ func events(n int) record.Tokens { return record.Tokens{N: n, Source: record.Fro
 // streamCases are answers as servers give them.
 var streamCases = []struct {
 	name, body string
-	want       summary
+	want       answertest.Summary
 }{
 	{
 		"vLLM", data(chat(`{"role":"assistant","content":""}`), chat(`{"content":"Hel"}`), chat(`{"content":"lo"}`), length, usageChunk(2), "[DONE]"),
-		summary{Labels: "role content content finish usage done", Texts: []string{"Hel", "lo"}, Tokens: []int{1, 1}, Finish: "length", In: serverIn, Out: server(2), Cached: 4},
+		answertest.Summary{Labels: "role content content finish usage done", Texts: []string{"Hel", "lo"}, Tokens: []int{1, 1}, Finish: "length", In: serverIn, Out: server(2), Cached: 4},
 	}, {
 		"vLLM counts the stop token", data(role, chat(`{"content":"a"}`), chat(`{"content":"b"}`), stop, usageChunk(3), "[DONE]"),
-		summary{Labels: "role content content finish usage done", Texts: []string{"a", "b"}, Tokens: []int{1, 1}, Finish: "stop", In: serverIn, Out: server(3), Cached: 4},
+		answertest.Summary{Labels: "role content content finish usage done", Texts: []string{"a", "b"}, Tokens: []int{1, 1}, Finish: "stop", In: serverIn, Out: server(3), Cached: 4},
 	}, {
 		"an event for half a character", data(role, chat(`{"content":""}`), chat(`{"content":"é"}`), length, usageChunk(2), "[DONE]"),
-		summary{Labels: "role empty content finish usage done", Texts: []string{"é"}, Tokens: []int{1}, Finish: "length", In: serverIn, Out: server(2), Cached: 4},
+		answertest.Summary{Labels: "role empty content finish usage done", Texts: []string{"é"}, Tokens: []int{1}, Finish: "length", In: serverIn, Out: server(2), Cached: 4},
 	}, {
 		"vLLM with usage in each chunk", data(chatUsage(`{"role":"assistant","content":""}`, 0), chatUsage(`{"content":"a"}`, 1), chatUsage(`{"content":"bcd"}`, 4), chatUsage(`{"content":""}`, 5), chatUsage(`{"content":"ef"}`, 6), stop, usageChunk(7), "[DONE]"),
-		summary{Labels: "role content content empty content finish usage done", Texts: []string{"a", "bcd", "ef"}, Tokens: []int{1, 3, 2}, Finish: "stop", In: serverIn, Out: server(7), Cached: 4},
+		answertest.Summary{Labels: "role content content empty content finish usage done", Texts: []string{"a", "bcd", "ef"}, Tokens: []int{1, 3, 2}, Finish: "stop", In: serverIn, Out: server(7), Cached: 4},
 	}, {
 		"usage in each chunk that does not grow", data(chatUsage(`{"content":"a"}`, 9), chatUsage(`{"content":"b"}`, 9), length),
-		summary{Labels: "content content finish", Texts: []string{"a", "b"}, Tokens: []int{-1, -1}, Finish: "length", In: serverIn, Out: server(9), Cached: -1},
+		answertest.Summary{Labels: "content content finish", Texts: []string{"a", "b"}, Tokens: []int{-1, -1}, Finish: "length", In: serverIn, Out: server(9), Cached: -1},
 	}, {
 		"transformers serve", data(`{"id":"f7","choices":[{"delta":{"role":"assistant"},"index":0}],"created":17,"model":"m","object":"chat.completion.chunk","system_fingerprint":""}`,
 			`{"id":"f7","choices":[{"delta":{"content":"get"},"index":0}],"created":17,"model":"m","object":"chat.completion.chunk","system_fingerprint":""}`,
 			`{"id":"f7","choices":[{"delta":{},"index":0,"finish_reason":"length"}],"created":17,"model":"m","object":"chat.completion.chunk","system_fingerprint":"","usage":{"completion_tokens":1,"prompt_tokens":7,"total_tokens":8}}`),
-		summary{Labels: "role content finish", Texts: []string{"get"}, Tokens: []int{1}, Finish: "length", In: serverIn, Out: server(1), Cached: -1},
+		answertest.Summary{Labels: "role content finish", Texts: []string{"get"}, Tokens: []int{1}, Finish: "length", In: serverIn, Out: server(1), Cached: -1},
 	}, {
 		"completions", data(`{"choices":[{"index":0,"text":" a\\"}]}`, `{"choices":[{"index":0,"text":" b"}]}`, `{"choices":[{"finish_reason":"length","index":0,"text":""}],"usage":{"completion_tokens":2,"prompt_tokens":7}}`),
-		summary{Labels: "content content finish", Texts: []string{` a\`, " b"}, Tokens: []int{1, 1}, Finish: "length", In: serverIn, Out: server(2), Cached: -1},
+		answertest.Summary{Labels: "content content finish", Texts: []string{` a\`, " b"}, Tokens: []int{1, 1}, Finish: "length", In: serverIn, Out: server(2), Cached: -1},
 	}, {
 		"TGI: role in every chunk, no space, finish with the last text", "data:" + chat(`{"role":"assistant","content":"a"}`) + "\n\ndata:" +
 			`{"choices":[{"delta":{"role":"assistant","content":"b"},"finish_reason":"length","index":0}]}` + "\n\ndata: [DONE]\n\n",
-		summary{Labels: "content content done", Texts: []string{"a", "b"}, Tokens: []int{1, 1}, Finish: "length", In: ownIn, Out: events(2), Cached: -1},
+		answertest.Summary{Labels: "content content done", Texts: []string{"a", "b"}, Tokens: []int{1, 1}, Finish: "length", In: ownIn, Out: events(2), Cached: -1},
 	}, {
 		"llama.cpp", data(chat(`{"role":"assistant","content":null}`), chat(`{"content":"x"}`), `{"choices":[{"finish_reason":"stop","index":0,"delta":{}}],"usage":{"completion_tokens":1,"prompt_tokens":7,"total_tokens":8},"timings":{"predicted_ms":12.5}}`, "[DONE]"),
-		summary{Labels: "role content finish done", Texts: []string{"x"}, Tokens: []int{1}, Finish: "stop", In: serverIn, Out: server(1), Cached: -1},
+		answertest.Summary{Labels: "role content finish done", Texts: []string{"x"}, Tokens: []int{1}, Finish: "stop", In: serverIn, Out: server(1), Cached: -1},
 	}, {
 		"reasoning first", data(role, chat(`{"reasoning_content":"hm"}`), chat(`{"reasoning":"so"}`), chat(`{"content":"yes","reasoning_content":null}`), length),
-		summary{Labels: "role reasoning reasoning content finish", Texts: []string{"hm", "so", "yes"}, Tokens: []int{1, 1, 1}, Finish: "length", In: ownIn, Out: events(3), Cached: -1},
+		answertest.Summary{Labels: "role reasoning reasoning content finish", Texts: []string{"hm", "so", "yes"}, Tokens: []int{1, 1, 1}, Finish: "length", In: ownIn, Out: events(3), Cached: -1},
 	}, {
 		"reasoning and content at once", data(chat(`{"reasoning_content":"hm","content":"yes"}`), length),
-		summary{Labels: "content finish", Texts: []string{"hmyes"}, Tokens: []int{1}, Finish: "length", In: ownIn, Out: events(1), Cached: -1},
+		answertest.Summary{Labels: "content finish", Texts: []string{"hmyes"}, Tokens: []int{1}, Finish: "length", In: ownIn, Out: events(1), Cached: -1},
 	}, {
 		"tool call", data(role, chat(`{"tool_calls":[{"id":"t1","type":"function","index":0,"function":{"name":"f","arguments":""}}]}`),
 			chat(`{"tool_calls":[{"index":0,"function":{"arguments":"{\"a\":"}}]}`), chat(`{"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]}`), `{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`, "[DONE]"),
-		summary{Labels: "role tool_call tool_call tool_call finish done", Texts: []string{"f", `{"a":`, "1}"}, Tokens: []int{1, 1, 1}, Finish: "tool_calls", In: ownIn, Out: events(3), Cached: -1},
+		answertest.Summary{Labels: "role tool_call tool_call tool_call finish done", Texts: []string{"f", `{"a":`, "1}"}, Tokens: []int{1, 1, 1}, Finish: "tool_calls", In: ownIn, Out: events(3), Cached: -1},
 	}, {
 		"old function call and refusal", data(chat(`{"function_call":{"name":"f","arguments":"x"}}`), chat(`{"refusal":"No."}`), chat(`{"tool_calls":[],"content":"z"}`), stop),
-		summary{Labels: "tool_call refusal content finish", Texts: []string{"fx", "No.", "z"}, Tokens: []int{1, 1, 1}, Finish: "stop", In: ownIn, Out: events(3), Cached: -1},
+		answertest.Summary{Labels: "tool_call refusal content finish", Texts: []string{"fx", "No.", "z"}, Tokens: []int{1, 1, 1}, Finish: "stop", In: ownIn, Out: events(3), Cached: -1},
 	}, {
 		"several choices", data(chat(`{"content":"a"}`), `{"choices":[{"index":1,"delta":{"content":"b"}}]}`, length, usageChunk(2)),
-		summary{Labels: "content content finish usage", Texts: []string{"a", "b"}, Tokens: []int{1, 1}, Finish: "length", In: serverIn, Out: server(2), Cached: 4},
+		answertest.Summary{Labels: "content content finish usage", Texts: []string{"a", "b"}, Tokens: []int{1, 1}, Finish: "length", In: serverIn, Out: server(2), Cached: 4},
 	}, {
 		"content as parts", data(chat(`{"content":[{"type":"text","text":"a"},{"type":"image","url":"u"},7]}`), stop),
-		summary{Labels: "content finish", Texts: []string{"a"}, Tokens: []int{1}, Finish: "stop", In: ownIn, Out: events(1), Cached: -1},
+		answertest.Summary{Labels: "content finish", Texts: []string{"a"}, Tokens: []int{1}, Finish: "stop", In: ownIn, Out: events(1), Cached: -1},
 	}, {
 		"filters without choices, usage null", data(`{"choices":[],"prompt_filter_results":[{"x":{}}],"usage":null}`, chat(`{"content":"a"}`), stop, "[DONE]"),
-		summary{Labels: "empty content finish done", Texts: []string{"a"}, Tokens: []int{1}, Finish: "stop", In: ownIn, Out: events(1), Cached: -1},
+		answertest.Summary{Labels: "empty content finish done", Texts: []string{"a"}, Tokens: []int{1}, Finish: "stop", In: ownIn, Out: events(1), Cached: -1},
 	}, {
 		"comments, other fields, CR LF", strings.ReplaceAll(": ping\n\nretry: 5\n\nevent: message\nid: 1\n"+data(chat(`{"content":"a"}`))+"data:\n\n"+data("[DONE]"), "\n", "\r\n"),
-		summary{Labels: "comment comment content empty done", Texts: []string{"a"}, Tokens: []int{1}, In: ownIn, Out: events(1), Cached: -1},
+		answertest.Summary{Labels: "comment comment content empty done", Texts: []string{"a"}, Tokens: []int{1}, In: ownIn, Out: events(1), Cached: -1},
 	}, {
 		"data over several lines", "data: {\"choices\":[{\ndata: \"delta\":{\"content\":\"a\"}}]}\n\n" + data(chat(`{"content":"b"}`), "[DONE]"),
-		summary{Labels: "content content done", Texts: []string{"a", "b"}, Tokens: []int{1, 1}, In: ownIn, Out: events(2), Cached: -1},
+		answertest.Summary{Labels: "content content done", Texts: []string{"a", "b"}, Tokens: []int{1, 1}, In: ownIn, Out: events(2), Cached: -1},
 	}, {
 		"escapes in a repeated shape", data(chat(`{"content":"a"}`), chat(`{"content":"\"\\\n\u00e9\ud83d\ude00"}`), chat(`{"content":"é\""}`), chat(`{"content":""}`), "[DONE]"),
-		summary{Labels: "content content content empty done", Texts: []string{"a", "\"\\\né😀", `é"`}, Tokens: []int{1, 1, 1}, In: ownIn, Out: events(3), Cached: -1},
+		answertest.Summary{Labels: "content content content empty done", Texts: []string{"a", "\"\\\né😀", `é"`}, Tokens: []int{1, 1, 1}, In: ownIn, Out: events(3), Cached: -1},
 	}, {
 		"server counts more tokens than events", data(chat(`{"content":"abcd"}`), chat(`{"content":"ef"}`), length, usageChunk(5)),
-		summary{Labels: "content content finish usage", Texts: []string{"abcd", "ef"}, Tokens: []int{-1, -1}, Finish: "length", In: serverIn, Out: server(5), Cached: 4},
+		answertest.Summary{Labels: "content content finish usage", Texts: []string{"abcd", "ef"}, Tokens: []int{-1, -1}, Finish: "length", In: serverIn, Out: server(5), Cached: 4},
 	}, {
 		"no blank line at the end", strings.TrimSuffix(data(chat(`{"content":"a"}`), "[DONE]"), "\n\n"),
-		summary{Labels: "content done", Texts: []string{"a"}, Tokens: []int{1}, In: ownIn, Out: events(1), Cached: -1},
+		answertest.Summary{Labels: "content done", Texts: []string{"a"}, Tokens: []int{1}, In: ownIn, Out: events(1), Cached: -1},
 	}, {
 		"plain JSON in place of a stream", `{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"all of it"},"finish_reason":"stop"}],"usage":{"prompt_tokens":7,"completion_tokens":3}}`,
-		summary{Labels: "whole", Texts: []string{"all of it"}, Tokens: []int{3}, Finish: "stop", In: serverIn, Out: server(3), Cached: -1},
+		answertest.Summary{Labels: "whole", Texts: []string{"all of it"}, Tokens: []int{3}, Finish: "stop", In: serverIn, Out: server(3), Cached: -1},
 	}, {
 		"plain JSON without usage", ` {"choices":[{"text":"all of it"}]}`,
-		summary{Labels: "whole", Texts: []string{"all of it"}, Tokens: []int{3}, In: ownIn, Out: record.Tokens{N: 3, Source: record.FromTokenizer, Local: -1}, Cached: -1},
+		answertest.Summary{Labels: "whole", Texts: []string{"all of it"}, Tokens: []int{3}, In: ownIn, Out: record.Tokens{N: 3, Source: record.FromTokenizer, Local: -1}, Cached: -1},
 	},
 }
 
 func TestStreams(t *testing.T) {
 	for _, c := range streamCases {
 		t.Run(c.name, func(t *testing.T) {
-			rec := answered(c.body)
-			NewDecoder(Chat, words{}, false).Decode(rec)
-			if diff := cmp.Diff(c.want, summarise(rec)); diff != "" {
+			rec := answertest.Answered(c.body)
+			NewDecoder(Chat, answertest.Words{}, false).Decode(rec)
+			if diff := cmp.Diff(c.want, answertest.Summarise(rec)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -223,9 +176,9 @@ func TestFailures(t *testing.T) {
 		{"plain JSON without choices", `{"status":"ok"}`, "", `bad_body: the answer has no choices: {"status":"ok"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			rec := answered(c.body)
+			rec := answertest.Answered(c.body)
 			NewDecoder(Chat, nil, false).Decode(rec)
-			got := summarise(rec)
+			got := answertest.Summarise(rec)
 			if got.Failure != c.want || got.Labels != c.labels {
 				t.Errorf("got %q, %q\nwant %q, %q", got.Failure, got.Labels, c.want, c.labels)
 			}
@@ -237,12 +190,12 @@ func TestFailures(t *testing.T) {
 }
 
 func TestEarlierFailureIsKept(t *testing.T) {
-	rec := answered(data(role, chat(`{"content":"a"}`)) + "data: {\"cho")
+	rec := answertest.Answered(data(role, chat(`{"content":"a"}`)) + "data: {\"cho")
 	reset := &record.Failure{Class: record.Reset, Message: "connection reset by peer", At: 4}
 	rec.Failure = reset
 	NewDecoder(Chat, nil, false).Decode(rec)
-	got := summarise(rec)
-	want := summary{Labels: "role content unknown", Texts: []string{"a"}, Tokens: []int{1}, In: ownIn, Out: events(1), Cached: -1, Failure: "reset: connection reset by peer"}
+	got := answertest.Summarise(rec)
+	want := answertest.Summary{Labels: "role content unknown", Texts: []string{"a"}, Tokens: []int{1}, In: ownIn, Out: events(1), Cached: -1, Failure: "reset: connection reset by peer"}
 	if diff := cmp.Diff(want, got); diff != "" || rec.Failure != reset {
 		t.Error(diff)
 	}
@@ -271,16 +224,16 @@ func TestStatusMessages(t *testing.T) {
 		strings.Repeat("é", 500): strings.Repeat("é", 199) + "…",
 		"bad \xff byte":          "bad byte",
 	} {
-		rec := answered(body)
+		rec := answertest.Answered(body)
 		rec.Status = 503
 		rec.Failure = &record.Failure{Class: record.HTTPStatus, Status: 503, At: 8}
-		NewDecoder(Chat, words{}, false).Decode(rec)
+		NewDecoder(Chat, answertest.Words{}, false).Decode(rec)
 		if diff := cmp.Diff(&record.Failure{Class: record.HTTPStatus, Status: 503, Message: want, At: 8}, rec.Failure); diff != "" {
 			t.Errorf("%.80q: %s", body, diff)
 		}
-		rec = answered(body)
+		rec = answertest.Answered(body)
 		rec.Status = 503
-		NewDecoder(Chat, words{}, false).Decode(rec)
+		NewDecoder(Chat, answertest.Words{}, false).Decode(rec)
 		if rec.Failure == nil || rec.Failure.Class != record.HTTPStatus || rec.Failure.Message != want || len(rec.Events) != 0 {
 			t.Errorf("%.80q, with no failure set before: %+v", body, rec.Failure)
 		}
@@ -288,10 +241,10 @@ func TestStatusMessages(t *testing.T) {
 }
 
 func TestEmbeddings(t *testing.T) {
-	rec := answered(`{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.1,-2e-3]}],"model":"m","usage":{"prompt_tokens":7,"total_tokens":7}}`)
-	NewDecoder(Embeddings, words{}, false).Decode(rec)
-	want := summary{Labels: "whole", Texts: []string{""}, Tokens: []int{0}, In: serverIn, Out: record.Tokens{Local: -1}, Cached: -1}
-	if diff := cmp.Diff(want, summarise(rec)); diff != "" {
+	rec := answertest.Answered(`{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.1,-2e-3]}],"model":"m","usage":{"prompt_tokens":7,"total_tokens":7}}`)
+	NewDecoder(Embeddings, answertest.Words{}, false).Decode(rec)
+	want := answertest.Summary{Labels: "whole", Texts: []string{""}, Tokens: []int{0}, In: serverIn, Out: record.Tokens{Local: -1}, Cached: -1}
+	if diff := cmp.Diff(want, answertest.Summarise(rec)); diff != "" {
 		t.Error(diff)
 	}
 	for body, want := range map[string]string{
@@ -299,9 +252,9 @@ func TestEmbeddings(t *testing.T) {
 		"data: {}\n\n":     "bad_body: the answer is neither JSON nor a stream of events: {}",
 		`{"error":"oops"}`: "stream_error: oops",
 	} {
-		rec := answered(body)
+		rec := answertest.Answered(body)
 		NewDecoder(Embeddings, nil, false).Decode(rec)
-		if got := summarise(rec).Failure; got != want {
+		if got := answertest.Summarise(rec).Failure; got != want {
 			t.Errorf("%s: %s", body, got)
 		}
 	}
@@ -321,14 +274,14 @@ func TestTokenizerCounts(t *testing.T) {
 		{"as many as events", body + data(usageChunk(2)), 1, []int{1, 1}, record.Tokens{N: 2, Source: record.FromServer, Local: 6}},
 		{"disagreement", body + data(usageChunk(5)), 2, []int{-1, -1}, record.Tokens{N: 5, Source: record.FromServer, Local: 3}},
 	} {
-		rec := answered(c.body)
+		rec := answertest.Answered(c.body)
 		NewDecoder(Chat, c.tok, true).Decode(rec)
-		got := summarise(rec)
+		got := answertest.Summarise(rec)
 		if diff := cmp.Diff(c.tokens, got.Tokens); diff != "" || got.Out != c.out {
 			t.Errorf("%s: %v, %+v", c.name, got.Tokens, got.Out)
 		}
 	}
-	rec := answered(`{"choices":[{"text":"abcd"}]}`)
+	rec := answertest.Answered(`{"choices":[{"text":"abcd"}]}`)
 	NewDecoder(Completions, letters(2), true).Decode(rec)
 	if want := (record.Tokens{N: 2, Source: record.FromTokenizer, Local: 2}); rec.Out != want {
 		t.Errorf("whole: %+v", rec.Out)
@@ -352,7 +305,7 @@ func TestMarksOfEvents(t *testing.T) {
 		{"marks short of the body", []int{n}, []int{0, 0, 0, 0}, []bool{true, true, true, false}},
 		{"no marks", nil, nil, nil},
 	} {
-		rec := answered(body)
+		rec := answertest.Answered(body)
 		rec.Marks = nil
 		for _, off := range c.offs {
 			rec.Marks = append(rec.Marks, record.Mark{Off: off})
@@ -377,7 +330,7 @@ func TestMarksOfEvents(t *testing.T) {
 
 func TestFailureTakesTheEventsStamp(t *testing.T) {
 	body := data(chat(`{"content":"a"}`), `{"error":"x"}`)
-	rec := answered(body + data("[DONE]"))
+	rec := answertest.Answered(body + data("[DONE]"))
 	rec.Marks = []record.Mark{{Off: len(body), Kernel: 41, User: 42}, {Off: len(rec.Body), Kernel: 51, User: 52}}
 	NewDecoder(Chat, nil, false).Decode(rec)
 	if rec.Failure == nil || rec.Failure.At != 41 {
@@ -387,10 +340,10 @@ func TestFailureTakesTheEventsStamp(t *testing.T) {
 
 // A record that was used before must decode as a new one does.
 func TestReusedRecord(t *testing.T) {
-	d := NewDecoder(Chat, words{}, false)
-	used := answered(data(chat(`{"content":"long text"}`), length, usageChunk(8)))
+	d := NewDecoder(Chat, answertest.Words{}, false)
+	used := answertest.Answered(data(chat(`{"content":"long text"}`), length, usageChunk(8)))
 	d.Decode(used)
-	fresh := answered(data(chat(`{"content":"x"}`), "[DONE]"))
+	fresh := answertest.Answered(data(chat(`{"content":"x"}`), "[DONE]"))
 	used.Body, used.Marks, used.In = fresh.Body, fresh.Marks, fresh.In
 	d.Decode(used)
 	d.Decode(fresh)

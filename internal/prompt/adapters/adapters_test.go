@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -189,5 +190,12 @@ func TestPromptKeepsItsOwnModel(t *testing.T) {
 	s := New(&plain{make: func(int) prompt.Prompt { return prompt.Prompt{Model: "own"} }}, []plan.Adapter{{Name: "a", Share: 1}}, "", 1)
 	if got := take(t, s, 1)[0]; got != "own" {
 		t.Errorf("model %q", got)
+	}
+}
+
+func TestRoundRobin(t *testing.T) {
+	list := []plan.Adapter{{Name: "a", Share: 1. / 3}, {Name: "b", Share: 1. / 3}, {Name: "c", Share: 1. / 3}}
+	if got := strings.Join(take(t, New(&plain{}, list, plan.OrderRoundRobin, 3), 7), ""); got != "abcabca" {
+		t.Errorf("in turn: %s", got)
 	}
 }

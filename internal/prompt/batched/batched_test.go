@@ -70,3 +70,25 @@ func TestBatches(t *testing.T) {
 		}
 	}
 }
+
+// Passages of their own are drawn for each query, and the seed fixes which.
+func TestDraw(t *testing.T) {
+	passages := []prompt.Prompt{{Text: "a", Tokens: 1}, {Text: "b", Tokens: 1}, {Text: "c", Tokens: 1}}
+	list := func(seed uint64) string {
+		s, text := Draw(&texts{most: 20}, passages, 2, seed), ""
+		for i := range 20 {
+			p, err := s.Next(t.Context())
+			if err != nil || p.Text != fmt.Sprint(i+1) || len(p.Texts) != 2 || p.Tokens != 3 {
+				t.Fatalf("%+v, %v", p, err)
+			}
+			text += p.Texts[0] + p.Texts[1]
+		}
+		if len(s.Schedule()) != 7 {
+			t.Errorf("%d moments, want one for each query", len(s.Schedule()))
+		}
+		return text
+	}
+	if list(1) != list(1) || list(1) == list(2) {
+		t.Error("the seed does not fix what is drawn, and alone")
+	}
+}

@@ -199,3 +199,63 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("without text: %s", got)
 	}
 }
+
+// Noise has the sizes that are drawn, and is as large as a photograph.
+func TestNoise(t *testing.T) {
+	wide := plan.Length{Dist: plan.DistNormal, Mean: 40, Stddev: 10}
+	m := plan.Media{
+		Image: plan.Images{Count: fixed(1), Width: wide, Height: fixed(30), Noise: true, At: plan.Spot{Dist: plan.DistFixed, Mean: 1}},
+		Audio: plan.Sounds{Count: fixed(1), Noise: true, Depths: []int{8, 24}, Rates: []int{8000, 16000}, Channels: 2, Clips: []plan.Sound{{Length: plan.Duration(50 * time.Millisecond), Stddev: plan.Duration(10 * time.Millisecond)}}, At: plan.Spot{Dist: plan.DistFixed, Mean: 1}},
+	}
+	for _, format := range []string{plan.ImagePNG, plan.ImageJPEG} {
+		m.Image.Format = format
+		s := New(&texts{}, m, 1)
+		widths, sounds := map[int]bool{}, map[int]bool{}
+		for i := range 12 {
+			p, err := s.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i%3 == 2 {
+				continue // a chat
+			}
+			if got := kinds(p.Parts); got != "text image audio" {
+				t.Fatalf("parts %s", got)
+			}
+			config, kind, err := image.DecodeConfig(bytes.NewReader(p.Parts[1].Data))
+			if err != nil || kind != format || config.Height != 30 || config.Width != p.Parts[1].Width || p.Parts[1].Type != "image/"+format || len(p.Parts[1].Data) < 600 {
+				t.Errorf("%s %+v, %d bytes, %v", kind, config, len(p.Parts[1].Data), err)
+			}
+			widths[config.Width], sounds[len(p.Parts[2].Data)] = true, true
+			if bytes.Count(p.Parts[2].Data[44:], []byte{0}) > len(p.Parts[2].Data)/4 {
+				t.Error("there is no noise")
+			}
+		}
+		if len(widths) < 3 || len(sounds) < 3 {
+			t.Errorf("%d widths, %d sounds", len(widths), len(sounds))
+		}
+	}
+}
+
+// given is a source of one prompt.
+type given struct{ prompt.Prompt }
+
+func (g given) Next(context.Context) (prompt.Prompt, error) { return g.Prompt, nil }
+
+// What a prompt has by itself stays, and it gets what it lacks.
+func TestPromptsWithMediaOfTheirOwn(t *testing.T) {
+	m := plan.Media{Image: plan.Images{Count: fixed(2)}, Audio: plan.Sounds{Count: fixed(1)}}
+	own := prompt.Prompt{Text: "t", Parts: []prompt.Part{{Text: "t"}, {Kind: prompt.Image, URL: "http://x"}}}
+	for _, tt := range []struct {
+		prompt prompt.Prompt
+		want   string
+	}{
+		{own, "text image audio"},
+		{prompt.Prompt{Text: "t", Texts: []string{"t", "u"}}, "image image audio"},
+	} {
+		p, err := New(given{tt.prompt}, m, 1).Next(t.Context())
+		if err != nil || len(kinds(p.Parts)) != len(tt.want) || strings.Contains(kinds(p.Parts), "text") != strings.Contains(tt.want, "text") {
+			t.Errorf("%s, %v, want %s", kinds(p.Parts), err, tt.want)
+		}
+	}
+}

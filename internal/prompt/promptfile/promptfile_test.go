@@ -86,6 +86,16 @@ func TestFormats(t *testing.T) {
 			[]prompt.Prompt{{Messages: user("a b"), Output: 9}}},
 		{"an empty message among others", "p.jsonl", `{"messages": [{"role": "assistant", "content": null}, {"role": "user", "content": "x"}]}`,
 			[]prompt.Prompt{{Messages: append([]prompt.Message{{Role: "assistant"}}, user("x")...)}}},
+		{"a list", "p.json", "[\"one\",\n {\"text\": \"two\", \"osl\": 3}]", []prompt.Prompt{{Text: "one"}, {Text: "two", Output: 3}}},
+		{"Perf Analyzer's list", "p.json", `{"data": [{"text_input": ["one"], "max_tokens": [5]}, {"payload": [{"messages": [{"role": "user", "content": "two"}]}]}]}`,
+			[]prompt.Prompt{{Text: "one", Output: 5}, {Messages: user("two")}}},
+		{"the hub's rows", "p.json", `{"rows": [{"row": {"system_prompt": "s", "question": "u", "response": "r"}}, {"row": {"article": "a", "highlights": "h"}}]}`,
+			[]prompt.Prompt{{Messages: append([]prompt.Message{{Role: "system", Content: "s"}}, user("u")...)}, {Text: "a"}}},
+		{"rows of data sets", "p.jsonl", `{"system_prompt": "", "question": "q"}` + "\n" + `{"article": "a"}`, []prompt.Prompt{{Text: "q"}, {Text: "a"}}},
+		{"images", "p.jsonl", `{"text": "what?", "image": "http://there/a.png"}` + "\n" + `{"image": ["data:image/png;base64,eA==", "https://b"]}`, []prompt.Prompt{
+			{Text: "what?", Parts: []prompt.Part{{Text: "what?"}, {Kind: prompt.Image, URL: "http://there/a.png"}}},
+			{Parts: []prompt.Part{{Kind: prompt.Image, URL: "data:image/png;base64,eA=="}, {Kind: prompt.Image, URL: "https://b"}}},
+		}},
 	} {
 		got, err := parse(tc.file, []byte(tc.text))
 		if err != nil {
@@ -107,6 +117,8 @@ func TestFaultsAreAllListedWithTheirPlace(t *testing.T) {
 		{"p.jsonl", " \n\r\n", "p.jsonl: there is no prompt in the file (write one prompt on each line)"},
 		{"p.txt", "good\nbäd \xff\n", "p.txt:2:5: is not valid UTF-8 (save the file as UTF-8, uncompressed)"},
 		{"p.json", "\n[{\"prompt\": \"x\"},\n{\"prompt\":\n 3}]", "p.json:4:2: prompt: must be a string, is a number"},
+		{"p.jsonl", `{"text": "a", "image": 3}`, "p.jsonl:1:24: image: must be a string or an array of strings, is a number (a URL, or the name of a file)"},
+		{"p.jsonl", `{"text": "a", "image": "promptfile_test.go"}`, "p.jsonl:1:24: image: promptfile_test.go is neither PNG nor JPEG"},
 		{"p.json", "[\"x\",\n]", "p.json:2:1: is not valid JSON: invalid character ']' looking for beginning of value (one whole object on each line)"},
 		{"p.jsonl", `{"prompt": "é" "x"}` + "\n" + `{"prompt": "x"` + "\n" + `{"prompt": "x"} {}` + "\n" + `nil`, `
 p.jsonl:1:16: is not valid JSON: invalid character '"' after object key:value pair (one whole object on each line)

@@ -102,6 +102,7 @@ var house = []struct{ name, may string }{
 	{"report/inferenceperf", "dialect/inferenceperf endpoint/sse record"},
 	{"report/otlp", "dialect/inferenceperf record"},
 	{"report/chart", "gonum.org/v1/plot"},
+	{"report/csv", "record result screen"},
 	{"report/*", "result screen"},
 	{"dialect/*", "record stat"},
 	{"importer/*", "endpoint/sse record"},

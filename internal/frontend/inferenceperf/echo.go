@@ -2,6 +2,7 @@ package inferenceperf
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -101,6 +102,15 @@ func (f *form) itemForm(k kind) *form {
 
 func scalarNode(v any) *yaml.Node {
 	var n yaml.Node
+	switch v := v.(type) { // most of a config; an encoder for each of them is slow
+	case string:
+		n.SetString(v)
+		return &n
+	case bool:
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: strconv.FormatBool(v)}
+	case int64:
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strconv.FormatInt(v, 10)}
+	}
 	if err := n.Encode(v); err != nil {
 		n = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "(cannot be shown)"}
 	}

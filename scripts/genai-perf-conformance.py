@@ -24,7 +24,7 @@ SPEC = importlib.util.spec_from_file_location("sides", Path(__file__).with_name(
 SIDES = importlib.util.module_from_spec(SPEC)
 sys.modules["sides"] = SIDES
 SPEC.loader.exec_module(SIDES)
-from sides import FAILED, TITLE, Mock, check, differences, figures, line, ours, quiet, real, real_metrics  # noqa: E402
+from sides import FAILED, TITLE, Mock, Run, check, differences, figures, line, ours, quiet, real, real_metrics  # noqa: E402
 
 # What is measured in (a): a name, flags, how many events the mock puts into one write.
 CASES = [
@@ -98,7 +98,7 @@ FIXED = [
     ("rankings", ["--endpoint-type", "rankings", "--input-file", "synthetic:queries,passages", "--batch-size-text", "3"]),
 ]
 NEAR = 0.02
-ROUNDS = 3
+ROUNDS, MORE_ROUNDS = 3, 5
 # Long beside what a client and a busy machine add to them.
 LATENCIES = ["--ttft", "200ms", "--itl", "50ms"]
 
@@ -106,20 +106,30 @@ LATENCIES = ["--ttft", "200ms", "--itl", "50ms"]
 def side_by_side(name: str, flags: list[str]) -> None:
     """Each side measures three times, in turns, and a column of it is the median of the three.
 
-    The mock is a fresh one each time: its n-th answer is the same for both.
+    Where they are apart, other work of the machine may have met more than one of the
+    three: two more of each are taken, and the median is that of all five.
     """
     found: dict[str, list[dict]] = {"real": [], "ours": []}
-    for turn in range(ROUNDS):
-        for side, run in (("real", real), ("ours", ours)):
-            with tempfile.TemporaryDirectory() as tmp, Mock(*LATENCIES, front=quiet(0)) as mock:
-                args = line(flags, mock.url(flags), Path(tmp), count=8, osl=5, concurrency=2, warmup=2)
-                result = run(args, quiet(1))
+    text = "nothing is measured"
+    for rounds in (ROUNDS, MORE_ROUNDS):
+        while len(found["ours"]) < rounds:
+            for side, run in (("real", real), ("ours", ours)):
+                result, values = fixed_run(run, flags)
                 if not result.measured():
                     check(f"(b) {name}: {side} measures", False, result.out[-2000:])
                     return
-                found[side].append(figures(Path(tmp)))
-    text = columns_apart(found["real"], found["ours"])
-    check(f"(b) {name}: fixed latencies, every column within 2 %", text == "", text)
+                found[side].append(values)
+        text = columns_apart(found["real"], found["ours"])
+        if text == "":
+            break
+    check(f"(b) {name}: fixed latencies, every column within 2 %, medians of {len(found['ours'])}", text == "", text)
+
+
+def fixed_run(run, flags: list[str]) -> tuple[Run, dict]:
+    """The mock is a fresh one each time: its n-th answer is the same for both."""
+    with tempfile.TemporaryDirectory() as tmp, Mock(*LATENCIES, front=quiet(0)) as mock:
+        result = run(line(flags, mock.url(flags), Path(tmp), count=8, osl=5, concurrency=2, warmup=2), quiet(1))
+        return result, figures(Path(tmp)) if result.measured() else {}
 
 
 def columns_apart(real_runs: list[dict], our_runs: list[dict]) -> str:

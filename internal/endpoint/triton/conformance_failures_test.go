@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -186,7 +187,7 @@ func testUnloaded(t *testing.T, s *testServer) {
 // await waits for something that a server does in its own time.
 func await(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for !done() {
 		select {
@@ -215,8 +216,11 @@ func testKilled(t *testing.T, s *testServer) {
 		}
 	}
 	cut := make(chan *record.Record)
-	go func() { cut <- ask("stream", 5000) }()
-	<-time.After(300 * time.Millisecond) // some of its tokens have come by then
+	var messages atomic.Int64
+	watched := streams
+	watched.watch = func([]byte) { messages.Add(1) }
+	go func() { cut <- watched.send(t, asking(1, 5000)[0])[0] }()
+	await(t, "some of its tokens", func() bool { return messages.Load() >= 3 })
 	s.kill()
 	rec := <-cut
 	if rec.Failure == nil || rec.Out.N == 0 || rec.Out.N >= 5000 {

@@ -137,6 +137,7 @@ func (s *testServer) overHTTP(model, kind string, streaming bool) plan.Target {
 type client struct {
 	*Endpoint
 	decoder *Decoder
+	watch   func(body []byte) // is told of every read; nil: nobody is
 }
 
 func connect(t *testing.T, target plan.Target) client {
@@ -160,7 +161,7 @@ func tryConnect(t *testing.T, target plan.Target) (client, error) {
 		return client{}, err
 	}
 	t.Cleanup(func() { e.Close() })
-	return client{e, NewDecoder(target, token.Words{}, false)}, nil
+	return client{Endpoint: e, decoder: NewDecoder(target, token.Words{}, false)}, nil
 }
 
 // send carries out requests at the same time, each in a slot of its own, and decodes
@@ -175,7 +176,7 @@ func (c client) send(t *testing.T, prompts ...prompt.Prompt) []*record.Record {
 		if err != nil {
 			t.Fatal(err)
 		}
-		recs[i] = &record.Record{Seq: int64(i), Slot: i, Sent: record.Never, Written: record.Never}
+		recs[i] = &record.Record{Seq: int64(i), Slot: i, Sent: record.Never, Written: record.Never, Watch: c.watch}
 		wg.Go(func() { call.Do(t.Context(), recs[i]) })
 	}
 	wg.Wait()

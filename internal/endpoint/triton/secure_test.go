@@ -92,7 +92,7 @@ func TestSecure(t *testing.T) {
 			if err == nil {
 				var e *Endpoint
 				if e, err = New(target, o); err == nil {
-					rec := client{e, NewDecoder(target, nil, false)}.send(t, asking(1, 3)...)[0]
+					rec := client{Endpoint: e, decoder: NewDecoder(target, nil, false)}.send(t, asking(1, 3)...)[0]
 					if tokens, opened = rec.Out.N, rec.Conn.TLS > 0 || rec.Conn.Reused; rec.Failure != nil {
 						err = errors.New(rec.Failure.Message)
 					}

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs every command line that the README of GenAI-Perf 24.03 and its tutorial print, word
-# for word, ports included, against the built-in mock in a network of its own.
+# for word, ports included, against the built-in mock in a network of its own: all at once,
+# each in a directory of its own.
 #
 #   scripts/genai-perf-seeds.sh INFEROMETER
 set -euo pipefail
@@ -24,16 +25,26 @@ gunzip -c "$3/internal/token/testdata/llama2.json.gz" >"$cache/snapshots/$commit
 mock=$!
 trap 'kill $mock; rm -rf "$dir"' EXIT
 until grep -q gRPC mock.log; do sleep 0.1; done
-failed=0
+export PATH=$dir:$PATH
+runs=()
 # One command line in each paragraph; a backslash goes on in the next line.
 while IFS= read -r line; do
   case $line in genai-perf*) ;; *) continue ;; esac
-  echo "\$ $line"
+  run=$dir/run${#runs[@]}
+  mkdir "$run"
+  echo "\$ $line" >"$run/out.log"
   # shellcheck disable=SC2086
-  if ! ./$line 2>err.log; then
-    cat err.log
+  (cd "$run" && $line >>out.log 2>err.log) &
+  runs+=("$run:$!")
+done < <(sed -e ':a' -e '/\\$/N; s/\\\n//; ta' "$seeds")
+failed=0
+for r in "${runs[@]}"; do
+  run=${r%:*}
+  if ! wait "${r##*:}" || ! ls "$run"/*_genai_perf.csv >/dev/null; then
+    cat "$run/err.log"
     failed=$((failed + 1))
   fi
-done < <(sed -e ':a' -e '/\\$/N; s/\\\n//; ta' "$seeds")
-echo "$failed of the command lines failed"
-exit $((failed > 0))
+  cat "$run/out.log"
+done
+echo "$failed of the ${#runs[@]} command lines failed"
+exit $((failed > 0 || ${#runs[@]} != 8))

@@ -179,18 +179,13 @@ func (c *chunk) takeContent() {
 	}
 	s.Array()
 	for s.More() {
-		if s.Peek() != '{' {
-			s.Skip()
-			continue
-		}
-		s.Object()
-		for key, ok := s.Key(); ok; key, ok = s.Key() {
+		s.Fields(func(key []byte) {
 			if string(key) == "text" {
 				c.Take(record.Content)
 			} else {
 				s.Skip()
 			}
-		}
+		})
 	}
 }
 
@@ -209,14 +204,13 @@ func (c *chunk) parseToolCalls() {
 			continue
 		}
 		c.Channels[record.ToolCall] = true
-		s.Object()
-		for key, ok := s.Key(); ok; key, ok = s.Key() {
+		s.Fields(func(key []byte) {
 			if string(key) == "function" {
 				c.parseFunction()
 			} else {
 				s.Skip()
 			}
-		}
+		})
 	}
 }
 
@@ -228,14 +222,13 @@ func (c *chunk) parseFunction() {
 		return
 	}
 	c.Channels[record.ToolCall] = true
-	s.Object()
-	for key, ok := s.Key(); ok; key, ok = s.Key() {
+	s.Fields(func(key []byte) {
 		if string(key) == "name" || string(key) == "arguments" {
 			c.Take(record.ToolCall)
 		} else {
 			s.Skip()
 		}
-	}
+	})
 }
 
 // parseData notes whether a list of embeddings holds any.
@@ -250,12 +243,7 @@ func (c *chunk) parseData() {
 
 func (c *chunk) parseUsage() {
 	s := &c.Scan
-	if s.Peek() != '{' {
-		s.Skip()
-		return
-	}
-	s.Object()
-	for key, ok := s.Key(); ok; key, ok = s.Key() {
+	s.Fields(func(key []byte) {
 		switch string(key) {
 		case "prompt_tokens":
 			c.Count(&c.usage.prompt)
@@ -268,21 +256,16 @@ func (c *chunk) parseUsage() {
 		default:
 			s.Skip()
 		}
-	}
+	})
 }
 
 func (c *chunk) parseDetails() {
 	s := &c.Scan
-	if s.Peek() != '{' {
-		s.Skip()
-		return
-	}
-	s.Object()
-	for key, ok := s.Key(); ok; key, ok = s.Key() {
+	s.Fields(func(key []byte) {
 		if string(key) == "cached_tokens" {
 			c.Count(&c.usage.cached)
 		} else {
 			s.Skip()
 		}
-	}
+	})
 }

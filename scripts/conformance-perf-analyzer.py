@@ -74,10 +74,14 @@ def data() -> None:
     (DIR / "prompts.jsonl").write_text("".join(json.dumps({"input": p, "output": ""}) + "\n" for p in (prompts * 3)[:PROMPTS]))
 
 
+class Failed(Exception):
+    """A command that did not end well."""
+
+
 def run(tool: list[str], args: list[str]) -> str:
     done = subprocess.run([*CLIENT, *tool, *args], cwd=DIR, capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(f"{' '.join([*tool, *args])}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+        raise Failed(f"{' '.join([*tool, *args])}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
 
 
@@ -163,10 +167,16 @@ def judge(runs: Runs, client: float) -> list[tuple[str, bool, str]]:
 def compare(model: str, client: float) -> float:
     """Holds the tools against each other; it gives what the original's client adds."""
     warm = ["-u", ADDRESS, "-i", "grpc", *CASES[model], "-s", "999", "-p", "700"]
-    run([str(ANALYZER)], warm)  # the server's first requests are nobody's
-    run([INFEROMETER, "perf_analyzer"], warm)
     for left in reversed(range(TRIES)):
-        runs = Runs(model)
+        try:
+            run([str(ANALYZER)], warm)  # the server's first requests are nobody's
+            run([INFEROMETER, "perf_analyzer"], warm)
+            runs = Runs(model)
+        except Failed as why:
+            print(f"\n{model}: {why}", flush=True)
+            if not left:
+                check(f"{model}: every command ends well", False)
+            continue
         if model == "simple":
             client = runs.client()
         print(f"\n{model}: {RUNS} runs of each, windows of {INTERVAL} ms, {client:.0f} us of the original's client")

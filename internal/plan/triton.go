@@ -44,12 +44,14 @@ type Triton struct {
 	// SharedMemory: tensors of the data lie in memory that the server reads in place.
 	SharedMemory string // "system"; empty: they are sent
 	OutputMemory int    // bytes for each output there; 0: outputs are sent back
+	// Trace are settings of the server's own traces, which it is given before the run.
+	Trace map[string]string
 }
 
 func (t Triton) zero() bool {
 	return t.Convention == "" && t.Version == "" && len(t.Parameters) == 0 && t.Streams == 0 && t.Compression == "" &&
 		t.MaxMessage == 0 && t.KeepAlive == 0 && t.InputFormat == "" && t.OutputFormat == "" && len(t.Composing) == 0 &&
-		t.SharedMemory == "" && t.OutputMemory == 0
+		t.SharedMemory == "" && t.OutputMemory == 0 && len(t.Trace) == 0
 }
 
 func tritonEndpoints() []string { return []string{EndpointStream, EndpointInfer, EndpointGenerate} }
@@ -82,6 +84,8 @@ func tritonSpec() codec[Triton] {
 			"Input tensors lie in shared memory, for a server on this machine. Left out: they are sent."),
 		at("output_memory", integer[int](), func(t *Triton) *int { return &t.OutputMemory },
 			"Bytes of shared memory for each output, which then is not sent back; 0: none."),
+		at("trace", headersSpec(), func(t *Triton) *map[string]string { return &t.Trace },
+			"Settings of the server's own traces, which it is given before the run: `trace_level`, `trace_rate`, `trace_count`, `log_frequency`."),
 	}, nil)
 	c.zero = Triton.zero
 	return c
@@ -244,6 +248,16 @@ func (c *checker) tritonPart(t *Triton, transport string) {
 			c.add(fmt.Sprintf("%scomposing[%d]", at, i), "is empty", "name a model")
 		}
 	}
+	for _, name := range sortedKeys(t.Trace) {
+		if t.Trace[name] == "" || !slices.Contains(traceSettings(), name) {
+			c.add(join(at+"trace", name), "is no setting of traces with a value", strings.Join(traceSettings(), ", "))
+		}
+	}
+}
+
+// traceSettings are what a server can be told about its traces.
+func traceSettings() []string {
+	return []string{"trace_level", "trace_rate", "trace_count", "log_frequency"}
 }
 
 // reservedParameters have a meaning of their own in the protocol and are no business

@@ -30,6 +30,7 @@ type link struct {
 	url    *url.URL
 	server server
 	sharer sharer
+	tracer tracer
 
 	grpc *grpc.Client // one of grpc and http is set
 	http *httpLink
@@ -84,7 +85,7 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 			Streams: t.Triton.Streams,
 		})
 		s := grpcServer{l.grpc}
-		l.server, l.sharer = s, s
+		l.server, l.sharer, l.tracer = s, s, s
 		return l, nil
 	}
 	l.http = &httpLink{
@@ -96,7 +97,7 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 		header.Set(f.Name, f.Value)
 	}
 	s := &httpServer{client: l.http.ask, base: u, header: header}
-	l.server, l.sharer = s, s
+	l.server, l.sharer, l.tracer = s, s, s
 	return l, nil
 }
 

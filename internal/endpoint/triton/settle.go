@@ -62,6 +62,9 @@ func settleOne(ctx context.Context, t *plan.Target, raw string, first bool, o en
 	if err != nil {
 		return err
 	}
+	if err := setTraces(ctx, l.tracer, t.Triton.Trace); err != nil {
+		return err
+	}
 	if err := findComposing(ctx, l.server, t.Triton.Composing); err != nil {
 		return err
 	}

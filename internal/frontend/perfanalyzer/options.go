@@ -1,5 +1,7 @@
 package perfanalyzer
 
+import "strconv"
+
 // options is the table of options, in the order in which the help lists them.
 func options() []option {
 	var all []option
@@ -172,13 +174,14 @@ func observing() []option {
 			set: text(func(s *settings, v string) { s.metricsURL, s.metricsURLGiven = v, true })},
 		{long: "metrics-interval", arg: "MS", help: "how often it is read (1000)",
 			set: atLeast(1, "The value must be > 0 msecs.", func(s *settings, n int64) { s.metricsMS, s.metricsMSGiven = n, true })},
-		{long: "trace-level", arg: "LEVEL", help: "no effect: a server's traces are set on the server", set: oneOf(
-			"'OFF', 'TIMESTAMPS', or 'TENSORS'", func(s *settings, v string) { s.traced("trace-level", v != "OFF") }, "OFF", "TIMESTAMPS", "TENSORS")},
-		{long: "trace-rate", arg: "N", help: "no effect", set: text(func(s *settings, _ string) { s.traced("trace-rate", true) })},
-		{long: "trace-count", arg: "N", help: "no effect", set: atLeast(-1, "The value must be >= 0 or set to -1 (default).",
-			func(s *settings, _ int64) { s.traced("trace-count", true) })},
-		{long: "log-frequency", arg: "N", help: "no effect", set: atLeast(0, "The value must be >= 0.",
-			func(s *settings, _ int64) { s.traced("log-frequency", true) })},
+		{long: "trace-level", arg: "LEVEL", help: "what Triton traces: OFF (default), TIMESTAMPS or TENSORS; the server is told before the run", set: oneOf(
+			"'OFF', 'TIMESTAMPS', or 'TENSORS'", func(s *settings, v string) { s.traced("trace_level", v) }, "OFF", "TIMESTAMPS", "TENSORS")},
+		{long: "trace-rate", arg: "N", help: "one request in so many is traced (1000)", set: atLeast(0, "The value must be >= 0.",
+			func(s *settings, n int64) { s.traced("trace_rate", strconv.FormatInt(n, 10)) })},
+		{long: "trace-count", arg: "N", help: "how many are traced at most (-1: no bound)", set: atLeast(-1, "The value must be >= 0 or set to -1 (default).",
+			func(s *settings, n int64) { s.traced("trace_count", strconv.FormatInt(n, 10)) })},
+		{long: "log-frequency", arg: "N", help: "traces are written to a file of their own after so many (0: all to one)", set: atLeast(0, "The value must be >= 0.",
+			func(s *settings, n int64) { s.traced("log_frequency", strconv.FormatInt(n, 10)) })},
 	}
 }
 

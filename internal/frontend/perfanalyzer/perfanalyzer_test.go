@@ -158,7 +158,8 @@ func TestEveryOption(t *testing.T) {
 		{"-m m --collect-metrics", "probes.metrics=http://localhost:8002/metrics probes.interval=1s"},
 		{"-m m -u h:1 --collect-metrics --metrics-interval 500", "probes.metrics=http://h:8002/metrics probes.interval=500ms"},
 		{"-m m --collect-metrics --metrics-url h:9/m", "probes.metrics=http://h:9/m"},
-		{"-m m --trace-level TIMESTAMPS --trace-rate 5 --trace-count 9 --log-frequency 3", "target.model=m"},
+		{"-m m --trace-level TIMESTAMPS --trace-rate 5 --trace-count 9 --log-frequency 3",
+			"target.triton.trace.trace_level=TIMESTAMPS target.triton.trace.trace_rate=5 target.triton.trace.trace_count=9 target.triton.trace.log_frequency=3"},
 		{"-m m -t 3", "stages[0].concurrency=3 levels=none"},
 		{"-m m -d -t 2 -c 6 -l 50", "levels.start=2 levels.end=6"},
 		{"-m m --faithful", "measurement.faithful=true"},
@@ -362,11 +363,11 @@ func TestGetopt(t *testing.T) {
 
 func TestWarnings(t *testing.T) {
 	for args, want := range map[string]string{
-		"-m m --endpoint v1/chat/completions": "--endpoint has no effect with --service-kind triton",
-		"-m m --trace-level TIMESTAMPS":       "--trace-level have no effect here",
-		"-m m --enable-mpi":                   "--enable-mpi has no effect",
-		"-m m --model-repository x":           "have no effect with --service-kind triton",
-		"-m m --sequence-id-range 0":          "using an invalid start sequence id",
+		"-m m --endpoint v1/chat/completions":                                   "--endpoint has no effect with --service-kind triton",
+		"-m m --trace-level OFF --service-kind torchserve --input-data in.json": "the options about traces have no effect with --service-kind torchserve",
+		"-m m --enable-mpi":          "--enable-mpi has no effect",
+		"-m m --model-repository x":  "have no effect with --service-kind triton",
+		"-m m --sequence-id-range 0": "using an invalid start sequence id",
 	} {
 		a, err := Parse(split(args), files)
 		if err != nil || !slices.ContainsFunc(a.Warnings, func(w string) bool { return strings.Contains(w, want) }) {

@@ -59,7 +59,7 @@ func (s *settings) target(t *plan.Target) {
 	t.Protocol, t.Transport, t.Endpoint, t.TLS = plan.ProtocolTriton, plan.TransportHTTP, plan.EndpointInfer, s.tls
 	t.URLs = []string{withScheme(s.url, "http")}
 	t.Streaming = a.Streaming
-	t.Triton = plan.Triton{Version: s.modelVersion, Composing: s.composing}
+	t.Triton = plan.Triton{Version: s.modelVersion, Composing: s.composing, Trace: s.trace}
 	if s.sharedMemory == "system" {
 		t.Triton.SharedMemory, t.Triton.OutputMemory = plan.MemorySystem, int(s.outputSharedMemory)
 	}

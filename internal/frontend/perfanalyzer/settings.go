@@ -56,7 +56,7 @@ type settings struct {
 	tls                         plan.TLS
 	grpcTLS                     plan.TLS
 	useTLS                      bool
-	trace                       []string
+	trace                       map[string]string
 	serverDirectory, repository string
 	faithful                    bool
 	grpcMethod                  string

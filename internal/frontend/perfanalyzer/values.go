@@ -328,9 +328,10 @@ func (s *settings) isExport(name string) bool {
 	return err == nil && strings.HasPrefix(string(text[:min(len(text), 32)]), `{"experiments":[`)
 }
 
-// traced notes an option about the server's traces.
-func (s *settings) traced(name string, on bool) {
-	if on {
-		s.trace = append(s.trace, "--"+name)
+// traced notes a setting of the server's traces.
+func (s *settings) traced(name, value string) {
+	if s.trace == nil {
+		s.trace = map[string]string{}
 	}
+	s.trace[name] = value
 }

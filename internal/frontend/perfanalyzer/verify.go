@@ -1,7 +1,5 @@
 package perfanalyzer
 
-import "strings"
-
 // settle works out what follows from the options together.
 func (s *settings) settle() {
 	a := &s.action
@@ -216,8 +214,8 @@ func (s *settings) advise() {
 	if a.Endpoint != "" && a.Service == Triton {
 		s.warn("--endpoint has no effect with --service-kind triton")
 	}
-	if len(s.trace) > 0 {
-		s.warn("%s have no effect here: a server's traces are set on the server", strings.Join(s.trace, ", "))
+	if len(s.trace) > 0 && a.Service != Triton {
+		s.warn("the options about traces have no effect with --service-kind %s", a.Service)
 	}
 	if s.mpi {
 		s.warn("--enable-mpi has no effect here")

@@ -1,6 +1,8 @@
 package perfanalyzer
 
 import (
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -64,6 +66,23 @@ func TestRealTriton(t *testing.T) {
 			}
 		})
 	}
+	t.Run("traces are set on the server", func(t *testing.T) {
+		for rate, at := range map[string]string{"7": "-i grpc -u " + s.GRPC, "8": "-u " + s.HTTP} {
+			got := command(t, "-m simple --trace-level OFF --trace-rate "+rate+" --trace-count 0 --request-count 2 "+at, nil)
+			if got.err != nil || got.Code != frontend.ExitOK {
+				t.Fatalf("%s: code %d, %v\n%s", at, got.Code, got.err, got.log)
+			}
+			resp, err := http.Get("http://" + s.HTTP + "/v2/trace/setting")
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if err != nil || !strings.Contains(string(text), `"trace_rate":"`+rate+`"`) || !strings.Contains(string(text), `"trace_count":"0"`) {
+				t.Errorf("%s: the server's settings are %s, %v", at, text, err)
+			}
+		}
+	})
 	t.Run("models that are not there", func(t *testing.T) {
 		for line, want := range map[string]string{
 			"-m nosuch": `the server has no model "nosuch"`,

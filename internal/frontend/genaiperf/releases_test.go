@@ -132,3 +132,72 @@ func TestCommandsOfReleases(t *testing.T) {
 		}
 	}
 }
+
+// planCase is a part of one of the command lines above that no other has, and lines of the
+// plan that it compiles to, with semicolons between.
+type planCase struct{ line, want string }
+
+func planCases() []planCase {
+	return []planCase{
+		{"-m gpt2 --concurrency 1", "- grpc://localhost:8001; protocol: triton; convention: trtllm; input: 550; output: 150; - concurrency: 1; duration: 15s"},
+		{"openai_completions", "- http://localhost:8000; path: /v1/completions; kind: cnn_dailymail; - rate: 3; arrival: constant; interval: 5s; stability: 0.2"},
+		{"--input-dataset openorca --num-prompts 7", "convention: vllm; top_k: 3; prompts: 7; output: {dist: normal, mean: 9, stddev: 2}; min_tokens: true; kind: openorca; name: a/b; duration: 30s"},
+		{"--synthetic-input-tokens-mean 5", "endpoint: completions; input: {dist: normal, mean: 5, stddev: 1}; duration: 30s; dir: profile_export_inferometer"},
+		{"--generate-plots", "source: file; file: p.jsonl; output: 256; duration: 30s; dir: out/gpt2-triton-tensorrtllm-concurrency1/my_inferometer"},
+		{"--artifact-dir out --streaming", "endpoint: chat; streaming: true; kind: openorca; duration: 30s; dir: out/gpt2-openai-chat-concurrency1/profile_export_inferometer"},
+		{"--model-selection-strategy random", "- name: a; - name: b; duration: 12s"},
+		{"--endpoint-type embeddings", "path: /v1/embeddings; user: sample_user; batch: 2; model: e5"},
+		{"rankings:tei", "path: /rerank; file: dir/queries.jsonl; file: dir/passages.jsonl; batch: 2"},
+		{"--endpoint-type vision", "endpoint: chat; streaming: true; width: {dist: normal, mean: 9, stddev: 1}; height: {dist: normal, mean: 8, stddev: 2}; format: png"},
+		{"--random-seed 123", "seed: 123; - grpc://localhost:8001; convention: vllm; duration: 12s"},
+		{"output_token_throughput_per_request", "time_to_first_token: 20ms; - http://h:8002/metrics; name: a/b"},
+		{"--endpoint-type image_retrieval", "path: /v1/infer; file: in.jsonl; revision: v2"},
+		{"--endpoint-type nvclip", "path: /v1/embeddings; input: 20; batch: 2"},
+		{"--num-dataset-entries 8", "prompts: 8; requests: 4; requests: 20"},
+		{"--endpoint-type generate", "protocol: triton; transport: http; endpoint: generate"},
+		{"--endpoint-type kserve", "protocol: triton; transport: grpc; convention: vllm; streaming: true"},
+		{"--num-system-prompts", "prefixes:; count: 3; length: 20"},
+		{"--num-prefix-prompts", "prefixes:; count: 3; length: 20; A: b; C: d"},
+		{"payload_template", "path: /v1/x; template: body.jinja"},
+		{"huggingface_generate", "endpoint: huggingface_generate; path: /"},
+		{"--num-sessions 4", "source: sessions; count: 4; turns: {dist: normal, mean: 3, stddev: 1}; delay_ms: {dist: normal, mean: 5, stddev: 1}; arrival: sessions; concurrent: 2"},
+		{"--endpoint-type chat --concurrency 8", "- concurrency: 8; requests: 16; name: gpt2"},
+		{"-m gpt2 --backend vllm --streaming", "- grpc://localhost:8001; convention: vllm; streaming: true; requests: 10; name: gpt2"},
+		{"--audio-length-mean", "- length: 2s; stddev: 1s; - 16; - 44100; channels: 2; count: 2"},
+		{"per_user:30", "inter_token_latency: 33.333333ms"},
+		{"--num-requests 30", "requests: 3; requests: 30"},
+		{"--fixed-schedule True", "source: payload; file: in.jsonl; - arrival: trace"},
+		{"--session-delay-ratio", "delay_ratio: 0.5; concurrent: 1"},
+	}
+}
+
+// Every release's flags end up in the plan.
+func TestPlansOfReleases(t *testing.T) {
+	for _, tt := range planCases() {
+		var lines []string
+		for _, c := range releaseCases() {
+			if strings.Contains(c.line, tt.line) {
+				lines = append(lines, c.line)
+			}
+		}
+		if len(lines) != 1 {
+			t.Errorf("%d command lines have %q, want 1: %q", len(lines), tt.line, lines)
+			continue
+		}
+		_, a := settingsOf(t, strings.Fields(lines[0]))
+		text, err := plan.Encode(a.Plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		has := map[string]bool{}
+		for line := range strings.Lines(string(text)) {
+			line = strings.TrimSpace(line)
+			has[line], has[strings.TrimPrefix(line, "- ")] = true, true
+		}
+		for want := range strings.SplitSeq(tt.want, "; ") {
+			if !has[want] {
+				t.Errorf("%s: the plan has no line %q:\n%s", lines[0], want, text)
+			}
+		}
+	}
+}

@@ -68,6 +68,7 @@ func (d *Decoder) whole(rec *record.Record) {
 	rec.Finish = finishName(c.finish)
 	switch {
 	case d.kind == Embeddings && !c.data:
+		rec.Text = rec.Text[:0]
 		answer.Fail(rec, record.BadBody, rec.End, "the answer holds no embedding: "+answer.Message(rec.Body))
 		return
 	case d.kind == Embeddings:

@@ -324,6 +324,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(data(role, chat(`{"content":"a"}`), chatUsage(`{"content":"b"}`, 3), "[DONE]")), 7, 200)
 	f.Add([]byte(`{"choices":[{"message":{"content":"x"}}],"usage":{"prompt_tokens":1}}`), 3, 503)
 	f.Add([]byte("<html><title>x"), 1, 200)
+	f.Add([]byte(`{"choices":[{"delta":{"content":"b"}}],"usage":{}}`), 7, 200)
 	f.Fuzz(func(t *testing.T, body []byte, step, status int) {
 		for _, kind := range []Kind{Chat, Completions, Embeddings} {
 			rec := answertest.Answered(string(body))

@@ -23,8 +23,8 @@ type Replay struct {
 	// Model is asked for in place of the recorded ones; else Models maps them.
 	Model         string
 	Models        map[string]string
-	MaxTokens     int  // of turns whose length was not recorded; 0 is 1000
-	ToolMaxTokens int  // of turns that call tools; 0: as recorded
+	MaxTokens     int  // of turns of which neither length nor text was recorded; 0 is 1000
+	ToolMaxTokens int  // of turns that call tools, at least; 0: as recorded
 	RandomID      bool // a random tag in each session's text, so that no cache knows it
 	Sessions      int  // sessions are repeated to reach so many; 0: as many as there are
 	// MaxWait bounds the recorded time between a turn and the one before; 0: no bound.
@@ -37,9 +37,9 @@ type Replay struct {
 	Labels             map[string]string
 	BadToolCalls       string // "none" (also when empty) or "use_recorded"
 	ToolChoice         string // "force_recorded" (also when empty) or "as_recorded"
+	IgnoreDelays       bool   // no waits at all
 	// Of block-hash traces:
 	IdleGap       Duration // longest gap of a session's own clock; 0: no bound
-	IgnoreDelays  bool
 	ThinkTimeOnly bool
 	BlockSize     int // tokens of a block; 0 is 64
 	Entries       int // sessions that are read from the hub; 0: all
@@ -60,12 +60,12 @@ func replaySpec() codec[Replay] {
 		at("filter", text(), func(r *Replay) *string { return &r.Filter }, "Expression that a session must meet to be played."),
 		at("model", text(), func(r *Replay) *string { return &r.Model }, "Model to ask for in place of the recorded ones."),
 		at("models", headersSpec(), func(r *Replay) *map[string]string { return &r.Models }, "Model to ask for by the recorded one."),
-		at("max_tokens", integer[int](), func(r *Replay) *int { return &r.MaxTokens }, "Length of answer where none was recorded; 0: 1000."),
-		at("tool_max_tokens", integer[int](), func(r *Replay) *int { return &r.ToolMaxTokens }, "Length of answer of turns that call tools; 0: as recorded."),
+		at("max_tokens", integer[int](), func(r *Replay) *int { return &r.MaxTokens }, "Length of answer where neither length nor text was recorded; 0: 1000."),
+		at("tool_max_tokens", integer[int](), func(r *Replay) *int { return &r.ToolMaxTokens }, "Least length of answer of turns that call tools, which is else 4 times the recorded one; 0: as recorded."),
 		at("random_id", boolean(), func(r *Replay) *bool { return &r.RandomID }, "Put a random tag into each session's text, so that no cache knows it."),
 		at("sessions", integer[int](), func(r *Replay) *int { return &r.Sessions }, "Repeat sessions to reach so many; 0: as many as there are."),
 		at("max_wait", duration(), func(r *Replay) *Duration { return &r.MaxWait }, "Longest wait between a turn and the one before; 0: no bound."),
-		at("predecessor_timeout", duration(), func(r *Replay) *Duration { return &r.PredecessorTimeout }, "How long a turn waits for those before it; 0: forever."),
+		at("predecessor_timeout", duration(), func(r *Replay) *Duration { return &r.PredecessorTimeout }, "How long after the session's begin a turn may still wait for those before it; 0: forever."),
 		at("skip_errors", boolean(), func(r *Replay) *bool { return &r.SkipErrors }, "Leave out turns that were recorded as errors."),
 		at("skip_invalid", boolean(), func(r *Replay) *bool { return &r.SkipInvalid }, "Leave out files that cannot be read; else they end the run before it begins."),
 		at("no_substitution", boolean(), func(r *Replay) *bool { return &r.NoSubstitution }, "Send recorded answers in place of the live ones."),
@@ -76,7 +76,7 @@ func replaySpec() codec[Replay] {
 		at("tool_choice", word("`force_recorded` or `as_recorded`", ToolChoiceForced, ToolChoiceFree), func(r *Replay) *string { return &r.ToolChoice },
 			"Whether a turn that called a tool is made to call it again. Left out: `force_recorded`."),
 		at("idle_gap", duration(), func(r *Replay) *Duration { return &r.IdleGap }, "Block-hash traces: longest idle gap of a session; 0: no bound."),
-		at("ignore_delays", boolean(), func(r *Replay) *bool { return &r.IgnoreDelays }, "Block-hash traces: no waits at all."),
+		at("ignore_delays", boolean(), func(r *Replay) *bool { return &r.IgnoreDelays }, "No waits at all."),
 		at("think_time_only", boolean(), func(r *Replay) *bool { return &r.ThinkTimeOnly }, "Block-hash traces: wait for the recorded think times alone."),
 		at("block_size", integer[int](), func(r *Replay) *int { return &r.BlockSize }, "Block-hash traces: tokens of a block where the trace does not say; 0: 64."),
 		at("entries", integer[int](), func(r *Replay) *int { return &r.Entries }, "Sessions that are read from the hub; 0: all."),

@@ -12,10 +12,31 @@ type piece struct {
 	n   int
 }
 
-// message is one message of a chat, as pieces of text to be.
+// message is one message of a chat, as pieces of text to be, and all that was said before
+// it. Calls share what they have in common; nothing changes it.
 type message struct {
+	before *message // nil: it is the first
 	role   string
 	pieces []piece
+	end    int // tokens up to here
+}
+
+// begin is how many tokens were said before.
+func (m *message) begin() int {
+	if m.before == nil {
+		return 0
+	}
+	return m.before.end
+}
+
+// list are the messages up to this one, in order.
+func (m *message) list() []*message {
+	var out []*message
+	for ; m != nil; m = m.before {
+		out = append(out, m)
+	}
+	slices.Reverse(out)
+	return out
 }
 
 const (
@@ -29,18 +50,18 @@ const (
 // what they were, so that a server finds them in its cache; the next ones are the answer to
 // that call, as long as it was; the rest is the user's. Messages begin at blocks.
 type history struct {
-	size     int    // tokens of a block
-	scope    uint64 // of hashes
-	own      uint64 // of what has no hash
-	system   int    // tokens of tools and system prompt
-	messages []message
-	blocks   []int64 // whole ones of the call before
-	out      int     // tokens of its answer
-	turn     uint64
+	size   int    // tokens of a block
+	scope  uint64 // of hashes
+	own    uint64 // of what has no hash
+	system int    // tokens of tools and system prompt
+	last   *message
+	blocks []int64 // whole ones of the call before
+	out    int     // tokens of its answer
+	turn   uint64
 }
 
-// next gives the messages of the next call.
-func (h *history) next(r *request) []message {
+// next gives the last message of the next call.
+func (h *history) next(r *request) *message {
 	whole := min(*r.In/h.size, len(r.Hashes))
 	same := common(h.blocks, r.Hashes[:whole])
 	h.rewind(same * h.size)
@@ -52,16 +73,16 @@ func (h *history) next(r *request) []message {
 		fresh = fresh[n:]
 		return part
 	}
-	if len(h.messages) == 0 {
+	if h.last == nil {
 		h.add(roleSystem, take(ceil(h.system, h.size)))
-	} else if last := h.messages[len(h.messages)-1].role; last != roleSystem {
+	} else if h.last.role != roleSystem {
 		h.add(roleAssistant, take(ceil(h.out, h.size)))
 	}
 	h.add(roleUser, fresh)
 	h.endWithUser()
 	h.blocks, h.out = r.Hashes[:whole], *r.Out
 	h.turn++
-	return slices.Clone(h.messages)
+	return h.last
 }
 
 // pieces are the tokens of a call from a block on.
@@ -83,24 +104,21 @@ func (h *history) pieces(r *request, from, whole int) []piece {
 
 func (h *history) key(hash int64) uint64 { return prompt.Mix(h.scope ^ prompt.Mix(uint64(hash))) }
 
-// rewind keeps the first so many tokens. Messages are shared with earlier calls and are
-// cut, not changed.
+// rewind keeps the first so many tokens: whole pieces.
 func (h *history) rewind(tokens int) {
-	kept := h.messages[:0:0]
-	for _, m := range h.messages {
-		n := 0
-		for n < len(m.pieces) && tokens >= m.pieces[n].n {
-			tokens -= m.pieces[n].n
-			n++
-		}
-		if n > 0 {
-			kept = append(kept, message{m.role, m.pieces[:n:n]})
-		}
-		if n < len(m.pieces) {
-			break
-		}
+	for h.last != nil && h.last.begin() >= tokens {
+		h.last = h.last.before
 	}
-	h.messages = kept
+	m := h.last
+	if m == nil || m.end <= tokens {
+		return
+	}
+	h.last = m.before
+	n := 0
+	for left := tokens - m.begin(); n < len(m.pieces) && m.pieces[n].n <= left; n++ {
+		left -= m.pieces[n].n
+	}
+	h.add(m.role, m.pieces[:n:n])
 }
 
 // add appends what someone says. Where the last message is of the same role, it goes on:
@@ -109,23 +127,26 @@ func (h *history) add(role string, pieces []piece) {
 	if len(pieces) == 0 {
 		return
 	}
-	if last := len(h.messages) - 1; last >= 0 && h.messages[last].role == role {
-		h.messages[last].pieces = append(slices.Clip(h.messages[last].pieces), pieces...)
-		return
+	m := &message{before: h.last, role: role, pieces: pieces}
+	if h.last != nil && h.last.role == role {
+		m.before, m.pieces = h.last.before, slices.Concat(h.last.pieces, pieces)
 	}
-	h.messages = append(h.messages, message{role, pieces})
+	m.end = m.begin()
+	for _, p := range m.pieces {
+		m.end += p.n
+	}
+	h.last = m
 }
 
 // endWithUser gives the last block to the user where a call goes back to within an answer
 // or the system prompt and says no more.
 func (h *history) endWithUser() {
-	last := len(h.messages) - 1
-	m := h.messages[last]
+	m := h.last
 	if m.role == roleUser {
 		return
 	}
 	n := len(m.pieces) - 1
-	h.messages = h.messages[:last]
+	h.last = m.before
 	h.add(m.role, m.pieces[:n:n])
 	h.add(roleUser, m.pieces[n:])
 }

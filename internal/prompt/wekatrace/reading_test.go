@@ -130,11 +130,8 @@ func TestHub(t *testing.T) {
 		"nothing":   {plan.Replay{Hub: plan.Hub{Name: "own/nothing"}}, 0, "own/nothing"},
 	} {
 		env := map[string]string{"HF_ENDPOINT": server.URL, "HF_HUB_CACHE": t.TempDir()}
-		s, err := New(plan.Data{Replay: tc.replay}, token.Words{}, 1, func(key string) string { return env[key] })
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = s.Open(context.Background(), prompt.Use{Chat: true})
+		s := newSource(plan.Data{Replay: tc.replay}, lexiconOf(t, token.Words{}), 1, func(key string) string { return env[key] })
+		err := s.Open(context.Background(), prompt.Use{Chat: true})
 		if tc.err != "" && (err == nil || !strings.Contains(err.Error(), tc.err)) || tc.err == "" && (err != nil || s.Sessions() != tc.want) {
 			t.Errorf("%s: %d sessions, %v", name, len(s.sessions), err)
 		}

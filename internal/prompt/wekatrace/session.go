@@ -103,7 +103,7 @@ func (s *Source) graph(t *trace) (*prompt.Graph, error) {
 	after, waits := edges(calls, len(all))
 	g := &prompt.Graph{Origin: t.ID, Patience: time.Duration(s.replay.PredecessorTimeout), Recorded: true}
 	for i, c := range calls {
-		messages := histories[c.stream].next(c.request)
+		last := histories[c.stream].next(c.request)
 		g.Calls = append(g.Calls, prompt.GraphCall{
 			ID:    fmt.Sprintf("event_%03d_%s_turn_%d", i, all[c.stream].name, c.turn),
 			After: after[i], Wait: s.wait(c.request, waits[i], len(after[i]) == 0), User: true,
@@ -111,7 +111,7 @@ func (s *Source) graph(t *trace) (*prompt.Graph, error) {
 				Model: s.model(c.Model), Tokens: *c.In,
 				Output: cmp.Or(*c.Out, s.replay.MaxTokens, defaultOutput),
 			},
-			Make: func(tag string) ([]prompt.Message, int, error) { return s.speak.messages(messages, tag) },
+			Make: func(tag string) ([]prompt.Message, int, error) { return s.speak.messages(last.list(), tag) },
 		})
 	}
 	return g, nil

@@ -43,10 +43,14 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64, env func(string) string
 	if err != nil {
 		return nil, err
 	}
+	return newSource(d, lex, seed, env), nil
+}
+
+func newSource(d plan.Data, lex *lexicon.Lexicon, seed uint64, env func(string) string) *Source {
 	return &Source{
 		replay: d.Replay, speak: speaker{lex}, seed: prompt.Mix(seed ^ 'w'), env: env,
 		tell: func(string) {}, places: map[string]string{},
-	}, nil
+	}
 }
 
 // Open implements prompt.Opener.

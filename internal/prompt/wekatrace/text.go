@@ -15,14 +15,11 @@ type speaker struct{ lex *lexicon.Lexicon }
 // messages are a call's messages, and their length in tokens. A tag takes the place of the
 // first tokens of the first message, so that lengths stay what they are and blocks where
 // they are. Where that message is too short, the tag makes it longer.
-func (s *speaker) messages(list []message, tag string) ([]prompt.Message, int, error) {
+func (s *speaker) messages(list []*message, tag string) ([]prompt.Message, int, error) {
 	out := make([]prompt.Message, len(list))
 	total := 0
 	for i, m := range list {
-		n, head := 0, 0
-		for _, p := range m.pieces {
-			n += p.n
-		}
+		n, head := m.end-m.begin(), 0
 		if i > 0 {
 			tag = ""
 		} else if tag != "" {
@@ -34,7 +31,7 @@ func (s *speaker) messages(list []message, tag string) ([]prompt.Message, int, e
 		} else {
 			pieces = without(pieces, head)
 		}
-		text, err := s.text(tag, head, pieces)
+		text, err := s.text(tag, head, pieces, n)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -56,12 +53,11 @@ func without(pieces []piece, tokens int) []piece {
 	return append([]piece{{pieces[0].key, pieces[0].n - tokens}}, pieces[1:]...)
 }
 
-// text is a beginning of a known length and the pieces that follow it.
-func (s *speaker) text(begin string, have int, pieces []piece) (string, error) {
-	text := []byte(begin)
-	from, want, counted := 0, have, true
+// text is a beginning of a known length and the pieces that follow it, so many tokens in all.
+func (s *speaker) text(begin string, have int, pieces []piece, want int) (string, error) {
+	text := append(make([]byte, 0, len(begin)+8*want), begin...)
+	from, counted := 0, true
 	for _, p := range pieces {
-		want += p.n
 		at := len(text)
 		if more, ok := s.lex.Append(text, voice(p), p.n); ok {
 			text, from = more, at

@@ -11,9 +11,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"inferometer/internal/lexicon"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/token"
@@ -64,11 +66,24 @@ func open2(t testing.TB, r plan.Replay, tok prompt.Tokenizer, seed uint64, files
 	if len(files) > 0 {
 		r.Dir = write(t, files...)
 	}
-	s, err := New(plan.Data{Replay: r}, tok, seed, func(string) string { return "" })
-	if err != nil {
-		return nil, err
-	}
+	s := newSource(plan.Data{Replay: r}, lexiconOf(t, tok), seed, func(string) string { return "" })
 	return s, s.Open(context.Background(), prompt.Use{Chat: true})
+}
+
+// lexicons are made once for each tokenizer.
+var lexicons sync.Map
+
+func lexiconOf(t testing.TB, tok prompt.Tokenizer) *lexicon.Lexicon {
+	t.Helper()
+	known, ok := lexicons.Load(tok.Name())
+	if !ok {
+		l, err := lexicon.New(tok)
+		if err != nil {
+			t.Fatal(err)
+		}
+		known, _ = lexicons.LoadOrStore(tok.Name(), l)
+	}
+	return known.(*lexicon.Lexicon)
 }
 
 func mustOpen(t testing.TB, r plan.Replay, tok prompt.Tokenizer, seed uint64, files ...string) *Source {

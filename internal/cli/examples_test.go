@@ -13,7 +13,6 @@ import (
 	"time"
 
 	frontend "inferometer/internal/frontend/inferenceperf"
-	"inferometer/internal/kit"
 	"inferometer/internal/mock"
 	"inferometer/internal/plan"
 	"inferometer/internal/run"
@@ -60,7 +59,6 @@ func TestExamples(t *testing.T) {
 type outcome struct {
 	err       error // it does not even parse
 	action    *frontend.Action
-	pending   string // what it needs that is not there
 	code      int
 	out, errs string
 }
@@ -94,9 +92,6 @@ func runExample(file, server, dir string) outcome {
 	if err != nil {
 		return outcome{err: err}
 	}
-	if _, ok := kit.Default().Sources[a.Plan.Data.Source]; !ok {
-		return outcome{pending: "data source " + a.Plan.Data.Source}
-	}
 	var out, errs bytes.Buffer
 	env := Env{Args: slices.Concat([]string{"inference-perf"}, args, shortened(a.Plan, server)), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: os.Getenv}
 	code := Main(env)
@@ -108,8 +103,6 @@ func (o outcome) judge(t *testing.T) {
 	switch {
 	case o.err != nil:
 		t.Fatal(o.err)
-	case o.pending != "":
-		t.Skipf("there is no %s", o.pending)
 	case o.code == exitRun && o.action.Plan.Saturation.On() && strings.Contains(o.out, "No rate was found that the server keeps up with"):
 		t.Skip("this machine is too busy to find out what the server can do")
 	case o.code != exitOK:

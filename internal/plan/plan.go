@@ -177,6 +177,7 @@ type Length struct {
 type Tokenizer struct {
 	Name     string // file, directory, Hugging Face name, TokenizerBuiltin or TokenizerWords
 	Revision string // of a Hugging Face name; empty: main
+	Optional bool   // where it cannot be had, TokenizerBuiltin takes its place
 }
 
 // StandIn reports whether the tokenizer only stands in for the model's own, which

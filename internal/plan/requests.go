@@ -46,13 +46,13 @@ func passagesSpec() codec[Passages] {
 // Payload says how the lines of a payload file are used.
 type Payload struct {
 	DelayRatio float64 // factor on the delays of its lines; 0 is 1
-	Alone      bool    // every line is a request of its own, whatever session it names
+	Alone      bool    // every line is a request of its own, without what is said before it
 }
 
 func payloadSpec() codec[Payload] {
 	return object("mapping", []field[Payload]{
 		at("delay_ratio", number(), func(p *Payload) *float64 { return &p.DelayRatio }, "Factor on the delays of the lines; 0: 1."),
-		at("alone", boolean(), func(p *Payload) *bool { return &p.Alone }, "Every line is a request of its own, whatever session it names."),
+		at("alone", boolean(), func(p *Payload) *bool { return &p.Alone }, "Every line is a request of its own, without what is said before it in its session; with arrival `trace`, at its own moment."),
 	}, nil)
 }
 

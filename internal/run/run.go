@@ -119,9 +119,12 @@ func (r *run) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found, err := r.opt.Kit.Tokenizers(ctx, r.plan.Tokenizer.Name, r.plan.Tokenizer.Revision)
+	found, note, err := r.opt.Kit.Tokenizer(ctx, r.plan)
 	if err != nil {
 		return err
+	}
+	if note != "" {
+		fmt.Fprintln(r.opt.Log, note)
 	}
 	tok := found.Tokenizer
 	r.counter, _ = tok.(interface{ Err() error })

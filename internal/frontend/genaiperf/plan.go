@@ -39,7 +39,7 @@ func (b *builder) plan() {
 	b.target(&p.Target)
 	b.data(&p)
 	p.Goodput = goodputOf(s)
-	p.Tokenizer = plan.Tokenizer{Name: s.Tokenizer, Revision: s.TokenizerRevision}
+	p.Tokenizer = plan.Tokenizer{Name: s.Tokenizer, Revision: s.TokenizerRevision, Optional: !s.TokenizerGiven}
 	p.Stages = []plan.Stage{b.stage(&p)}
 	p.Output = plan.Output{Dir: RecordsDir(s), KeepRaw: true}
 	p.Probes = b.passed.probes

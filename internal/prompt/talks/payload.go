@@ -33,7 +33,7 @@ func NewPayload(d plan.Data, tok prompt.Tokenizer, seed uint64, texts Texts, rea
 	if err := r.file(data); err != nil {
 		return nil, err
 	}
-	return &Source{talks: gather(r.turns), tok: tok}, nil
+	return &Source{talks: gather(r.turns, d.Payload.Alone), tok: tok, alone: d.Payload.Alone}, nil
 }
 
 // cutter is a tokenizer that can end a text after an exact number of tokens.
@@ -97,9 +97,7 @@ func (r *reader) line(text []byte) (turn, error) {
 		case "delay":
 			one.delay, err = milliseconds(raw, ratio(r.data.Payload.DelayRatio))
 		case "session_id":
-			if p.Session = strings.Trim(string(raw), `"`); r.data.Payload.Alone {
-				p.Session = ""
-			}
+			p.Session = strings.Trim(string(raw), `"`)
 		case "input_length":
 			err = json.Unmarshal(raw, &length)
 		case "output_length":

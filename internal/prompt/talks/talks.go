@@ -33,17 +33,19 @@ type Source struct {
 	talks []talk
 	tok   prompt.Tokenizer
 	chat  bool
+	alone bool // turns of a session are requests of their own
 	next  uint64
 }
 
-// gather puts turns of one session together, in the order in which sessions begin.
-func gather(turns []turn) []talk {
+// gather puts turns of one session together, in the order in which sessions begin; or
+// each stands alone.
+func gather(turns []turn, alone bool) []talk {
 	var out []talk
 	at := map[string]int{}
 	for _, one := range turns {
 		name := one.prompt.Session
 		i, known := at[name]
-		if name == "" || !known {
+		if name == "" || !known || alone {
 			at[name] = len(out)
 			out = append(out, talk{one})
 			continue
@@ -84,7 +86,7 @@ func (s *Source) Next(context.Context) (prompt.Prompt, error) {
 	s.next++
 	k := s.talks[i]
 	p := k[0].prompt
-	if round > 0 && p.Session != "" {
+	if round > 0 && p.Session != "" && !s.alone {
 		p.Session += "#" + strconv.FormatUint(round+1, 10)
 	}
 	if len(k) > 1 {

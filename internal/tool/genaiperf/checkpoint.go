@@ -57,11 +57,13 @@ func openCheckpoint(dir string) (*checkpoint, error) {
 
 // key says what a run measures: its plan, and what the plan leaves to the front end.
 func key(level *frontend.Action) (string, error) {
+	set := level.Settings
+	set.Sweep = frontend.Sweep{} // what else is measured is another matter
 	text, err := plan.Encode(level.Plan)
 	if err != nil {
 		return "", err
 	}
-	settings, err := json.Marshal(level.Settings)
+	settings, err := json.Marshal(set)
 	return fmt.Sprintf("%016x", prompt.HashText(string(text)+string(settings))), err
 }
 

@@ -190,7 +190,7 @@ func (r *reading) settings() error {
 	if s.Tokenizer == "" {
 		s.Tokenizer, s.TokenizerRevision = c.Tokenizer.Name, c.Tokenizer.Revision
 	}
-	r.plan.Tokenizer = plan.Tokenizer{Name: either(s.Tokenizer, plan.TokenizerBuiltin), Revision: s.TokenizerRevision}
+	r.plan.Tokenizer = plan.Tokenizer{Name: either(s.Tokenizer, plan.TokenizerBuiltin), Revision: s.TokenizerRevision, Optional: !s.TokenizerGiven}
 	var goodput map[string]float64
 	if json.Unmarshal(c.Input.Goodput, &goodput) == nil && len(s.Goodput) == 0 {
 		for name, v := range goodput {

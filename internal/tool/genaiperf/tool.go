@@ -159,17 +159,12 @@ func (t *tool) directory() error {
 // tokenizer finds what makes and counts tokens. Where nobody named one, and the
 // release's own cannot be had, the built-in one stands in.
 func (t *tool) tokenizer(ctx context.Context) error {
-	found, err := t.env.Kit.Tokenizers(ctx, t.plan.Tokenizer.Name, t.plan.Tokenizer.Revision)
-	if err != nil && t.set.TokenizerGiven {
+	found, note, err := t.env.Kit.Tokenizer(ctx, t.plan)
+	if err != nil {
 		return fmt.Errorf("--tokenizer: %w", err)
 	}
-	if err != nil {
-		reason, _, _ := strings.Cut(err.Error(), "\n")
-		t.note("The tokenizer %s cannot be had: %s. %s makes and counts tokens in its place; --tokenizer names another.", t.plan.Tokenizer.Name, strings.TrimSuffix(reason, "."), plan.TokenizerBuiltin)
-		t.plan.Tokenizer = plan.Tokenizer{Name: plan.TokenizerBuiltin}
-		if found, err = t.env.Kit.Tokenizers(ctx, plan.TokenizerBuiltin, ""); err != nil {
-			return err
-		}
+	if note != "" {
+		t.note("%s", note)
 	}
 	t.found, t.tok = found, found.Tokenizer
 	return nil

@@ -9,9 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"inferometer/internal/dialect/genaiperf"
 	frontend "inferometer/internal/frontend/genaiperf"
+	"inferometer/internal/mock"
 	report "inferometer/internal/report/genaiperf"
 )
 
@@ -56,7 +58,7 @@ func TestEndpointTypes(t *testing.T) {
 		{"rankings --extra-inputs rankings:tei --endpoint rerank --isl 5 --batch-size 3", `{"query":"`, `"texts":["`, genaiperf.RequestLatency},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
-			s := serve(t, nil)
+			s := serve(t, func(c *mock.Config) { c.Latency.ITL = 10 * time.Millisecond }) // tokens that no machine reads all at once
 			a := parse(t, s, t.TempDir(), append([]string{"profile", "-m", "gpt2", "--tokenizer", "builtin:gpt2", "--num-prompts", "3", "--request-count", "6", "--endpoint-type"}, strings.Fields(tt.args)...)...)
 			out, err := Profile(t.Context(), a, world(offline, t.Output()))
 			if err != nil {

@@ -23,8 +23,8 @@ INFEROMETER, ANALYZER, TOKENIZER = (str(Path(p).resolve()) for p in sys.argv[1:4
 FAILED: list[str] = []
 TITLE = "NVIDIA GenAI-Perf |"
 
-# Set ahead of the imports: the tool reads the width when it is loaded.
-os.environ.update(COLUMNS="140", HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", TQDM_DISABLE="1")
+# Set ahead of the imports.
+os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", TQDM_DISABLE="1")
 
 
 def sibling(name: str):
@@ -64,12 +64,13 @@ class Run:
         return TITLE in self.out
 
 
-def ours(args: list[str], front: list[str] = []) -> Run:
-    run = subprocess.run([*front, INFEROMETER, "genai-perf", *args], capture_output=True, text=True)
+def ours(args: list[str], front: list[str] = [], width: int = 140) -> Run:
+    env = {**os.environ, "COLUMNS": str(width)}
+    run = subprocess.run([*front, INFEROMETER, "genai-perf", *args], capture_output=True, text=True, env=env)
     return Run(run.returncode, run.stdout + run.stderr)
 
 
-def real(args: list[str], front: list[str] = []) -> Run:
+def real(args: list[str], front: list[str] = [], width: int = 140) -> Run:
     """Runs the real tool. What stands in front goes in front of its Perf Analyzer, which does the measuring."""
     with tempfile.TemporaryDirectory() as tmp, tempfile.TemporaryFile("w+") as screen:
         shim = Path(tmp) / "perf_analyzer"
@@ -82,7 +83,7 @@ def real(args: list[str], front: list[str] = []) -> Run:
             try:
                 os.dup2(screen.fileno(), 1)
                 os.dup2(screen.fileno(), 2)
-                os.environ["PATH"] = f"{tmp}:{os.environ['PATH']}"
+                os.environ.update(PATH=f"{tmp}:{os.environ['PATH']}", COLUMNS=str(width))
                 logging.disable(logging.NOTSET)
                 sys.argv = ["genai-perf", *args]
                 code = genai_perf.main.main()

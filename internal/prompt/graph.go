@@ -68,9 +68,9 @@ type Play struct {
 	Name  string    // of the session
 	Tag   string    // in front of each message that is a call's own; empty: none
 	Count Tokenizer // of inputs whose length is not known; nil: they stay uncounted
-	// Measure counts what a call's Make has made as the server does, with the model's chat
-	// template around it; nil: it is as long as Make says.
-	Measure func([]Message) (tokens int, err error)
+	// Measure counts a call's input as the server does, with the model's chat template
+	// around it; nil: it is as long as its texts are.
+	Measure func(Prompt) (tokens int, err error)
 
 	mu       sync.Mutex
 	sent     [][]Message  // what each call sent
@@ -96,10 +96,7 @@ func (p *Play) Prompt(i int) (Prompt, error) {
 		var err error
 		out.Messages, out.Tokens, err = call.Make(p.Tag)
 		out.Hash = HashMessages(out.Messages)
-		if err == nil && p.Measure != nil {
-			out.Tokens, err = p.Measure(out.Messages)
-		}
-		return out, err
+		return p.measured(out, err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,7 +117,15 @@ func (p *Play) Prompt(i int) (Prompt, error) {
 		p.sent = make([][]Message, len(p.Graph.Calls))
 	}
 	p.sent[i] = messages
-	return out, nil
+	return p.measured(out, nil)
+}
+
+// measured counts an input as the server does, where it is known how.
+func (p *Play) measured(out Prompt, err error) (Prompt, error) {
+	if err == nil && p.Measure != nil {
+		out.Tokens, err = p.Measure(out)
+	}
+	return out, err
 }
 
 // Answer takes what came back of call i.

@@ -73,3 +73,31 @@ func TestPlaysAreCountedToo(t *testing.T) {
 		t.Errorf("without a template: %d, want 5: %v", got.Tokens, err)
 	}
 }
+
+// Calls whose messages are kept are counted with live answers, tools and tool calls in them.
+func TestRecordedCallsAreCountedToo(t *testing.T) {
+	template, err := chat.Parse(`{% for t in tools or [] %}{{ t.function.name }} {{ t.function.parameters.type }} {% endfor %}` +
+		`{% for m in messages %}{{ m.role }} {{ m.content }} {% for c in m.tool_calls or [] %}{{ c.function.name }} {{ c.function.arguments.place }} {% endfor %}{% endfor %}[assistant]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := prompt.Message{Role: "user", Content: "where"}
+	tools := &prompt.Tools{List: []prompt.Tool{{Name: "look", Parameters: []byte(`{"type":"object"}`)}}}
+	graph := &prompt.Graph{Calls: []prompt.GraphCall{
+		{Prompt: prompt.Prompt{Messages: []prompt.Message{user}, Tools: tools}},
+		{After: []int{0}, Prompt: prompt.Prompt{Messages: []prompt.Message{user, {Role: "assistant", Content: "recorded"}, {Role: "tool", Content: "here"}}},
+			Segments: []prompt.Segment{{Kind: prompt.Shared, Messages: 1, From: 0}, {Kind: prompt.Output, Messages: 1, From: 0}}},
+	}}
+	source := New(&list{prompts: []prompt.Prompt{{Play: &prompt.Play{Graph: graph}}}}, template, chat.Options{}, words{})
+	p, err := source.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := p.Play.Prompt(0); err != nil || got.Tokens != len([]string{"look", "object", "user", "where", "[assistant]"}) {
+		t.Errorf("with a tool: %d: %v", got.Tokens, err)
+	}
+	p.Play.Answer(0, prompt.Answer{Text: "I see", ToolCalls: []prompt.ToolCall{{ID: "1", Name: "look", Arguments: `{"place":"a b c"}`}}})
+	if got, err := p.Play.Prompt(1); err != nil || got.Tokens != 2+3+4+2+1 {
+		t.Errorf("with a live answer: %d of %+v: %v", got.Tokens, got.Messages, err)
+	}
+}

@@ -4,7 +4,6 @@ package templated
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"inferometer/internal/chat"
@@ -49,26 +48,9 @@ func (s *Source) count(p prompt.Prompt) (prompt.Prompt, error) {
 	if p.Rest != nil {
 		p.Rest = conversation{p.Rest, s}
 	}
-	messages := p.Messages
-	if len(messages) == 0 {
-		messages = []prompt.Message{{Role: "user", Content: p.Text}}
-	}
 	var err error
-	p.Tokens, err = s.measure(messages)
+	p.Tokens, err = s.measure(p)
 	return p, err
-}
-
-// measure counts messages with the template around them. It is used from many goroutines.
-func (s *Source) measure(messages []prompt.Message) (int, error) {
-	list := make([]chat.Message, len(messages))
-	for i, m := range messages {
-		list[i] = chat.Say(m.Role, m.Content)
-	}
-	text, err := s.template.Render(list, s.options)
-	if err != nil {
-		return 0, fmt.Errorf("counting a prompt with its chat template: %w", err)
-	}
-	return s.tok.Count(text), nil
 }
 
 // conversation counts the turns of another.

@@ -1,0 +1,72 @@
+package templated
+
+import (
+	"fmt"
+
+	"inferometer/internal/chat"
+	"inferometer/internal/prompt"
+)
+
+// measure counts a prompt with the template around it. It is used from many goroutines.
+func (s *Source) measure(p prompt.Prompt) (int, error) {
+	messages := []chat.Message{chat.Say("user", p.Text)}
+	if len(p.Messages) > 0 {
+		messages = make([]chat.Message, len(p.Messages))
+		for i, m := range p.Messages {
+			messages[i] = message(m)
+		}
+	}
+	options := s.options
+	if p.Tools != nil && p.Tools.Choice != prompt.ChoiceNone {
+		options.Tools = tools(p.Tools.List)
+	}
+	text, err := s.template.Render(messages, options)
+	if err != nil {
+		return 0, fmt.Errorf("counting a prompt with its chat template: %w", err)
+	}
+	return s.tok.Count(text), nil
+}
+
+// message is a message as servers hand it to a template.
+func message(m prompt.Message) chat.Message {
+	out := chat.Say(m.Role, m.Content)
+	if m.Reasoning != "" {
+		out.Set("reasoning_content", m.Reasoning)
+	}
+	if m.ToolCallID != "" {
+		out.Set("tool_call_id", m.ToolCallID)
+	}
+	if len(m.ToolCalls) > 0 {
+		calls := make([]any, len(m.ToolCalls))
+		for i, c := range m.ToolCalls {
+			calls[i] = chat.NewDict("id", c.ID, "type", "function", "function", chat.NewDict("name", c.Name, "arguments", value([]byte(c.Arguments))))
+		}
+		out.Set("tool_calls", chat.NewList(calls...))
+	}
+	return out
+}
+
+// tools are definitions as servers hand them to a template.
+func tools(list []prompt.Tool) *chat.List {
+	out := make([]any, len(list))
+	for i, t := range list {
+		function := chat.NewDict("name", t.Name)
+		if t.Description != "" {
+			function.Set("description", t.Description)
+		}
+		if t.Parameters != nil {
+			function.Set("parameters", value(t.Parameters))
+		}
+		out[i] = chat.NewDict("type", "function", "function", function)
+	}
+	return chat.NewList(out...)
+}
+
+// value reads JSON, which servers do before they render; what is none stays a text.
+func value(text []byte) any {
+	v, err := chat.FromJSON(text)
+	if err != nil {
+		return string(text)
+	}
+	return v
+}

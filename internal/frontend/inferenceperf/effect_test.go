@@ -79,8 +79,17 @@ func outcome(before, after *Action, err error) string {
 	return works
 }
 
-// leaves walks the keys that have values of their own.
+// leaves walks the keys that have values of their own. Forms that stand in many places are
+// walked in one, as one function reads them; in the others a key stands for all.
 func leaves(f form, path string, leaf func(path string)) {
+	switch {
+	case f.name == "distribution" && path != "data.input_distribution" && path != "data.visionarena.insertion_point":
+		leaf(path + ".mean")
+		return
+	case f.name == "media" && path != "data.multimodal":
+		leaf(path + ".image.representation")
+		return
+	}
 	switch f.kind {
 	case list:
 		leaves(*f.item, path+"[]", leaf)
@@ -182,18 +191,24 @@ func dataEffects() []effect {
 func nested() []effect {
 	var out []effect
 	for place, base := range map[string]string{
-		"data.input_distribution": random, "data.output_distribution": random,
+		"data.output_distribution":             random,
 		"data.shared_prefix.system_prompt_len": shared, "data.shared_prefix.question_len": shared, "data.shared_prefix.output_len": shared,
 		"data.shared_prefix.question_distribution": shared, "data.shared_prefix.output_distribution": shared,
 		"data.conversation_replay.dynamic_system_prompt_len": conversations, "data.conversation_replay.turns_per_conversation": conversations,
 		"data.conversation_replay.input_tokens_per_turn": conversations, "data.conversation_replay.output_tokens_per_turn": conversations,
 		"data.conversation_replay.tool_call_latency_sec": conversations,
 	} {
-		out = append(out, distributionEffects(place, base)...)
+		out = append(out, only(".mean", distributionEffects(place, base))...)
 	}
+	out = append(out, distributionEffects("data.input_distribution", random)...)
 	out = append(out, spotEffects("data.visionarena.insertion_point", visions)...)
 	out = append(out, mediaEffects("data.multimodal", synthetic+" --api.type chat")...)
-	return append(out, mediaEffects("data.shared_prefix.multimodal", sharedChat)...)
+	return append(out, only(".image.representation", mediaEffects("data.shared_prefix.multimodal", sharedChat))...)
+}
+
+// only are the effects of keys that end so.
+func only(end string, all []effect) []effect {
+	return slices.DeleteFunc(all, func(e effect) bool { return !strings.HasSuffix(e.key, end) })
 }
 
 func distributionEffects(at, base string) []effect {
@@ -231,9 +246,9 @@ func mediaEffects(at, base string) []effect {
 	var out []effect
 	for _, kind := range []string{"image", "video", "audio"} {
 		path := at + "." + kind
-		out = append(out, distributionEffects(path+".count", base)...)
+		out = append(out, only(".mean", distributionEffects(path+".count", base))...)
 		out = append(out, effect{path + ".insertion_point", base + " --" + path + " {}", "0.5", works})
-		out = append(out, spotEffects(path+".insertion_point", base)...)
+		out = append(out, only(".mean", spotEffects(path+".insertion_point", base))...)
 	}
 	set := func(key, sub, from, to string) {
 		section := at + "." + key

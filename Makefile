@@ -88,7 +88,7 @@ peers: ## install the tools that bench compares with, under .peers
 
 conformance: conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf ## everything that is held against the originals
 
-conformance-perf-analyzer: build triton ## reports, figures and exports beside the real perf_analyzer, on a real Triton; about 9 minutes
+conformance-perf-analyzer: build triton ## reports, figures and exports beside the real perf_analyzer, on a real Triton; about 10 minutes
 	scripts/peers.sh perf_analyzer tokenizer genai-perf
 	scripts/perf-analyzer-seeds.sh $(BIN) mock
 	scripts/perf-analyzer-seeds.sh $(BIN) triton

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Holds inferometer's perf_analyzer and llm_perf against the real Perf Analyzer, on one real
-# Triton; takes about nine minutes, eleven where a model has to be measured twice. Where the
+# Triton; takes about ten minutes, twelve where something has to be measured twice. Where the
 # machine has two cores the server gets one of them and the clients the other, and where it lets
 # us, both come before other work: a busy machine then changes little.
 #

@@ -60,3 +60,16 @@ func TestReply(t *testing.T) {
 		}
 	}
 }
+
+// Whatever a server sends, it is read, and read again it says the same.
+func FuzzReply(f *testing.F) {
+	f.Add([]byte(`{"type":"message","content":[{"type":"tool_use","id":"a","name":"f","input":{"x":1}}]}`))
+	f.Add([]byte("data: {}\n\ndata: [DONE]\n\n"))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		rec := &record.Record{Body: body}
+		first, again := NewDecoder(nil, false).Reply(rec), NewDecoder(nil, false).Reply(rec)
+		if !reflect.DeepEqual(first, again) || first.Empty && (first.Text != "" || first.ToolCalls != nil) {
+			t.Errorf("%+v\n%+v", first, again)
+		}
+	})
+}

@@ -1,0 +1,42 @@
+package genaiperf
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"inferometer/internal/dialect/genaiperf"
+	frontend "inferometer/internal/frontend/genaiperf"
+)
+
+func TestAnalyze(t *testing.T) {
+	s := serve(t, nil)
+	dir := t.TempDir()
+	a, err := frontend.Parse(append(strings.Fields("analyze -m gpt2 --endpoint-type chat --streaming --isl 10 --num-prompts 4 --tokenizer builtin:gpt2 --sweep-list 1,3 --num-prefix-prompts 2 --prefix-prompt-length 8 --artifact-dir"), dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range a.Levels {
+		l.Plan.Target.URLs = []string{"http://" + s.http}
+	}
+	var levels []int
+	err = Analyze(t.Context(), a, world(offline, t.Output()), func(l *frontend.Action, out *Outcome) {
+		levels = append(levels, l.Settings.Concurrency)
+		if in, _ := out.Summary.Stat(genaiperf.InputSequenceLength); in.Min < 17 || in.Max > 19 {
+			t.Errorf("prompts of %v to %v tokens, want 8 + 10, or one off", in.Min, in.Max)
+		}
+	})
+	if err != nil || !slices.Equal(levels, []int{1, 3}) {
+		t.Errorf("levels %v, %v", levels, err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, summaryFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\r\n")
+	if len(lines) != 6 || !strings.HasPrefix(lines[0], "Config Name,Concurrency,ISL,") || !strings.HasPrefix(lines[2], "gpt2_run_config_1,3,18,4,") || lines[3] != "" {
+		t.Errorf("%d lines:\n%s", len(lines), text)
+	}
+}

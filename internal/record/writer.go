@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"runtime"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -71,7 +70,6 @@ func (w *Writer) Append(lines []byte) error {
 		if err == nil && w.fresh == piece {
 			err = w.z.Flush()
 			w.fresh = 0
-			runtime.Gosched()
 		}
 		if err != nil {
 			w.err = fmt.Errorf("write record file: %w", err)

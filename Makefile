@@ -12,7 +12,7 @@ export INFEROMETER_PROMETHEUS ?= $(CURDIR)/.peers/prometheus
 export INFEROMETER_S3 ?= $(CURDIR)/.peers/s3
 endif
 
-.PHONY: help build run test servers race fuzz cross vet bench bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf peers deploy-check proto triton prometheus s3 clean
+.PHONY: help build run test servers format compiled race fuzz cross vet bench bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf peers deploy-check proto triton prometheus s3 clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -26,19 +26,21 @@ run: build ## measure the built-in mock and print the result
 	@./$(BIN) run --concurrency 8 --duration 5s; code=$$?; [ $$code -le 1 ] # an INVALID verdict is no failure of a demonstration
 
 # What comes from outside this program is fuzzed briefly with every change; make fuzz does it to every parser.
-OUTSIDE := $(addprefix ./internal/,endpoint/sse exchange plan record frontend/native frontend/genaiperf frontend/perfanalyzer frontend/inferenceperf)
+OUTSIDE := $(addprefix ./internal/,endpoint/sse exchange plan record frontend/native)
 # The program is compiled for one platform of each other system; for the rest, the packages that differ from
 # platform to platform. make cross compiles it for all of them, which takes minutes from a cold cache.
 NATIVE := $(addprefix ./internal/,netclock load health hub mock tensor/shm)
 test: ## everything that CI checks
-	@$(MAKE) --no-print-directory -j4 vet servers
+	@$(MAKE) --no-print-directory -j4 format servers compiled
 	@$(MAKE) --no-print-directory race
 	@$(MAKE) --no-print-directory cross PLATFORMS="darwin/arm64 windows/amd64"
 	@for p in linux/arm64 darwin/amd64 windows/arm64; do echo "build $$p, what differs"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build $(NATIVE) || exit 1; done
 	@$(MAKE) --no-print-directory fuzz FUZZ="$(OUTSIDE)"
 
-vet: ## formatting and vet
+format: ## whether all is formatted
 	@unformatted=$$(gofmt -l cmd internal bench deploy); [ -z "$$unformatted" ] || { echo "not gofmt-clean: $$unformatted"; exit 1; }
+
+vet: format ## formatting and vet, without tests
 	$(GO) vet ./...
 
 triton: ## install the real Triton server that tests start, under .peers
@@ -52,8 +54,11 @@ s3: ## install the real S3 server that tests start, under .peers
 
 servers: triton prometheus s3 ## install all real servers that tests start
 
-race: servers ## all tests, under the race detector
-	CGO_ENABLED=1 $(GO) test -race -timeout 10m ./...
+compiled: # what the tests need of the compiler, while servers are being fetched
+	@CGO_ENABLED=1 $(GO) build -race ./...
+
+race: servers ## all tests, under the race detector, and vet
+	CGO_ENABLED=1 $(GO) test -race -vet=all -timeout 10m ./...
 
 # A number of inputs rather than a time: the time can run out inside one, which go test calls a failure.
 FUZZTIME ?= 2000x

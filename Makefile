@@ -26,9 +26,9 @@ run: build ## measure the built-in mock and print the result
 	@./$(BIN) run --concurrency 8 --duration 5s; code=$$?; [ $$code -le 1 ] # an INVALID verdict is no failure of a demonstration
 
 # What comes from outside this program is fuzzed briefly with every change; make fuzz does it to every parser.
-OUTSIDE := $(addprefix ./internal/,endpoint/sse exchange plan record frontend/native)
-# The program is compiled for Windows; for the other platforms, the packages that differ most from one to the
-# next. make cross compiles it for all of them, which takes minutes from a cold cache.
+OUTSIDE := $(addprefix ./internal/,endpoint/sse plan record frontend/native)
+# The program is compiled for Windows; for macOS, the packages that differ most from system to system. make cross
+# compiles it for all six platforms, which takes minutes from a cold cache.
 NATIVE := $(addprefix ./internal/,netclock load health tensor/shm)
 FAST   := -gcflags='all=-N -l' # compiles faster, and is only to compile
 test: ## everything that CI checks
@@ -36,7 +36,7 @@ test: ## everything that CI checks
 	@$(MAKE) --no-print-directory race
 	@$(MAKE) --no-print-directory fuzz FUZZ="$(OUTSIDE)"
 	@echo "build windows/amd64"; GOOS=windows GOARCH=amd64 $(GO) build $(FAST) -o /dev/null ./cmd/inferometer
-	@for p in linux/arm64 darwin/arm64; do echo "build $$p, what differs"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build $(FAST) $(NATIVE) || exit 1; done
+	@echo "build darwin/arm64, what differs"; GOOS=darwin GOARCH=arm64 $(GO) build $(FAST) $(NATIVE)
 
 format: ## whether all is formatted
 	@unformatted=$$(gofmt -l cmd internal bench deploy); [ -z "$$unformatted" ] || { echo "not gofmt-clean: $$unformatted"; exit 1; }

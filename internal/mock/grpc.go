@@ -398,13 +398,14 @@ func (g *grpcConn) data(flags h2.Flags, id uint32, p []byte, read time.Time) err
 	return nil
 }
 
-// farewell tells the client that the server goes, unless the connection is stuck.
+// farewell tells the client that the server goes. A client that does not read holds it up for no longer than patience.
 func (g *grpcConn) farewell() {
-	if g.mu.TryLock() {
-		if !g.dead {
-			g.goAway(nil)
-		}
-		g.mu.Unlock()
+	const patience = 100 * time.Millisecond
+	_ = g.nc.SetWriteDeadline(time.Now().Add(patience))
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.dead {
+		g.goAway(nil)
 	}
 }
 

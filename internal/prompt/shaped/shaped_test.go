@@ -91,11 +91,28 @@ func TestHashes(t *testing.T) {
 	}
 }
 
+// A template gives a body, or a list with it.
+func TestTemplates(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "t")
+	for _, text := range []string{
+		`{% for item in texts %}{"key": [{{ item|tojson }}]}{% if not loop.last %},{% endif %}{% endfor %}`,
+		`[ {"key": [{{ text|tojson }}]} ]`,
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		p := shape(t, plan.Target{Protocol: plan.ProtocolHTTP, Endpoint: plan.EndpointTemplate, Template: name}, prompt.Prompt{Text: "a \"b\""})
+		if string(p.Body) != `{"key":["a \"b\""]}` {
+			t.Errorf("%s gives %s", text, p.Body)
+		}
+	}
+}
+
 func TestBadTemplates(t *testing.T) {
 	dir := t.TempDir()
 	for text, want := range map[string]string{
 		"{% if %}": "the template of request bodies",
-		"{}":       "is no JSON list",
+		"{},{}":    "is neither a JSON object nor a list with one",
 		"[1, 2]":   "no single body",
 	} {
 		name := filepath.Join(dir, "t")

@@ -32,7 +32,7 @@ func readTemplate(name string) (*chat.Template, error) {
 	return template, nil
 }
 
-// render makes the body of a request: the template gives a list with one.
+// render makes the body of a request: the template gives it, or a list with it alone.
 func (s *Source) render(p *prompt.Prompt, model string) ([]byte, error) {
 	var list []any
 	for _, text := range texts(p) {
@@ -42,9 +42,15 @@ func (s *Source) render(p *prompt.Prompt, model string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	text := bytes.TrimSpace([]byte(out))
+	if bytes.HasPrefix(text, []byte("{")) && json.Valid(text) {
+		var body bytes.Buffer
+		err := json.Compact(&body, text)
+		return body.Bytes(), err
+	}
 	var bodies []json.RawMessage
-	if err := json.Unmarshal([]byte(out), &bodies); err != nil {
-		return nil, fmt.Errorf("what the template gives is no JSON list: %.100s", bytes.TrimSpace([]byte(out)))
+	if err := json.Unmarshal(text, &bodies); err != nil {
+		return nil, fmt.Errorf("what the template gives is neither a JSON object nor a list with one: %.100s", text)
 	}
 	if len(bodies) != 1 {
 		return nil, errors.New("the template gives no single body for one text")

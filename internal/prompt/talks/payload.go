@@ -97,7 +97,7 @@ func (r *reader) line(text []byte) (turn, error) {
 		case "delay":
 			one.delay, err = milliseconds(raw, ratio(r.data.Payload.DelayRatio))
 		case "session_id":
-			p.Session = strings.Trim(string(raw), `"`)
+			p.Session = sessionName(raw)
 		case "input_length":
 			err = json.Unmarshal(raw, &length)
 		case "output_length":
@@ -128,6 +128,9 @@ func (r *reader) line(text []byte) (turn, error) {
 		p.Output = r.output.At(number)
 	}
 	if p.Text == "" {
+		if length == 0 && len(hashes) > 0 {
+			length = len(hashes) * block
+		}
 		if length == 0 {
 			length = r.input.At(number)
 		}
@@ -166,6 +169,15 @@ func fields(text []byte, take func(name string, raw json.RawMessage) error) erro
 		}
 	}
 	return nil
+}
+
+// sessionName is the name of a session: a text, or anything else as it stands.
+func sessionName(raw json.RawMessage) string {
+	var name string
+	if json.Unmarshal(raw, &name) != nil {
+		return string(raw)
+	}
+	return name
 }
 
 func milliseconds(raw []byte, factor float64) (time.Duration, error) {

@@ -115,6 +115,17 @@ const trace = `{"timestamp": 20, "session_id": "a", "text": "one", "delay": 4, "
 {"timestamp": 30, "session_id": "a", "text": "two"}
 `
 
+// Hashes without a length stand for whole blocks.
+func TestHashesAlone(t *testing.T) {
+	s, err := payload(t, `{"hash_ids": [1, 2, 3]}`, plan.Payload{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := prompttest.Take(t, s, 1)[0]; p.Tokens != 3*block {
+		t.Errorf("%d tokens, want three blocks", p.Tokens)
+	}
+}
+
 func TestPayload(t *testing.T) {
 	s, err := payload(t, trace, plan.Payload{DelayRatio: 0.5})
 	if err != nil {

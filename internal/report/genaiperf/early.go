@@ -47,12 +47,14 @@ func sameAsLatency(s *genaiperf.Summary) bool {
 	return true
 }
 
-// earlyTotals are the two lines below the table.
-func earlyTotals() []row {
-	return []row{
-		{genaiperf.OutputThroughput, "Output token throughput", "per sec"},
-		{genaiperf.RequestThroughput, "Request throughput", "per sec"},
+// earlyTotals are the lines below the table: two, and goodput where there are
+// objectives, at its place in the first release that had it.
+func earlyTotals(s *genaiperf.Summary) []row {
+	rows := []row{{genaiperf.OutputThroughput, "Output token throughput", "per sec"}}
+	if _, ok := s.Stat(genaiperf.RequestGoodput); ok {
+		rows = append(rows, row{genaiperf.RequestGoodput, "Request goodput", "per sec"})
 	}
+	return append(rows, row{genaiperf.RequestThroughput, "Request throughput", "per sec"})
 }
 
 func earlyTable(s *genaiperf.Summary) *table {
@@ -99,7 +101,7 @@ func earlyCSV(s *genaiperf.Summary) [][]string {
 		}
 		lines = append(lines, append([]string{name}, earlyCells(s, r, cols, false)...))
 	}
-	for _, r := range earlyTotals() {
+	for _, r := range earlyTotals(s) {
 		lines = append(lines, []string{strings.ReplaceAll(strings.ToLower(r.name), " ", "_") + "(per sec)", value(s, r.metric)})
 	}
 	return lines

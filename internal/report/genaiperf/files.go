@@ -2,6 +2,7 @@ package genaiperf
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -17,8 +18,9 @@ import (
 func CSV(w io.Writer, s *genaiperf.Summary, o Options) error {
 	lines := earlyCSV(s)
 	if s.Release == genaiperf.Latest {
-		lines = append(latestCSV(s, o), gpuCSV(o.Telemetry)...)
+		lines = latestCSV(s, o)
 	}
+	lines = append(lines, gpuCSV(o.Telemetry)...)
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
 	for _, line := range lines {
@@ -54,7 +56,11 @@ func JSON(w io.Writer, s *genaiperf.Summary, config string, sessions map[string]
 		}
 		var one strings.Builder
 		writeStats(&one, sessions[name], "      ")
-		fmt.Fprintf(&b, "\n    %q: {\n%s\n    }", name, strings.TrimSuffix(one.String(), ",\n"))
+		quoted, err := json.Marshal(name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&b, "\n    %s: {\n%s\n    }", quoted, strings.TrimSuffix(one.String(), ",\n"))
 	}
 	if len(sessions) > 0 {
 		b.WriteString("\n  }")

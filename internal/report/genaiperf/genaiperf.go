@@ -34,14 +34,14 @@ func Console(w io.Writer, s *genaiperf.Summary, o Options) error {
 	var b strings.Builder
 	if s.Release == genaiperf.Latest {
 		latestTable(s, o).write(&b, o.Width)
-		if o.Verbose {
-			gpuTables(&b, o.Telemetry, o.Width)
-		}
 	} else {
 		earlyTable(s).write(&b, o.Width)
-		for _, r := range earlyTotals() {
+		for _, r := range earlyTotals(s) {
 			fmt.Fprintf(&b, "%s (per sec): %s\n", r.name, value(s, r.metric))
 		}
+	}
+	if o.Verbose {
+		gpuTables(&b, o.Telemetry, o.Width)
 	}
 	failures(&b, s)
 	_, err := io.WriteString(w, b.String())

@@ -105,6 +105,21 @@ func TestAsTheRealToolPrintsIt(t *testing.T) {
 	}
 }
 
+// Goodput stands below the table of an early release, as in the first that had it.
+func TestEarlyGoodput(t *testing.T) {
+	s := &genaiperf.Summary{Release: genaiperf.Release2404, Stats: []genaiperf.Stat{
+		{Name: genaiperf.OutputThroughput, System: true, Avg: 1205.256}, {Name: genaiperf.RequestThroughput, System: true, Avg: 10.82}, {Name: genaiperf.RequestGoodput, System: true, Avg: 7.21},
+	}}
+	var b bytes.Buffer
+	if err := Console(&b, s, Options{Width: 140, Goodput: true}); err != nil || !strings.HasSuffix(b.String(), "Output token throughput (per sec): 1205.26\nRequest goodput (per sec): 7.21\nRequest throughput (per sec): 10.82\n") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+	b.Reset()
+	if err := CSV(&b, s, Options{}); err != nil || !strings.Contains(b.String(), "request_goodput(per sec),7.21\r\n") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
 // rounded takes away the digits that going to nanoseconds and back changes.
 func rounded(text string) string {
 	lines := strings.SplitAfter(text, "\n")

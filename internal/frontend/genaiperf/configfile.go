@@ -91,7 +91,11 @@ func (r *configReader) file(root *yaml.Node) string {
 	r.pairs(root.Content[0], "", func(key string, k, n *yaml.Node) {
 		switch {
 		case key == "model_names" || key == "model_name":
-			if texts := r.texts(n, key); len(texts) > 0 {
+			texts := r.texts(n, key)
+			if n.Kind == yaml.ScalarNode && len(texts) > 0 { // a text may name several
+				texts = strings.Split(strings.ReplaceAll(texts[0], " ", ""), ",")
+			}
+			if len(texts) > 0 {
 				r.use(n, key, "model", texts...)
 			}
 		case key == "analyze":

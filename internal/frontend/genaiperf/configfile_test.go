@@ -51,6 +51,7 @@ tokenizer: {name: builtin:gpt2}
 			"analyze -m gpt2 --endpoint-type chat --sweep-type concurrency --sweep-range 1:8",
 		},
 		{"process: {input_path: runs}\n", "", "process-export-files -d runs"},
+		{"model_names: a, b\nendpoint: {type: chat}\n", "", "profile -m a b --endpoint-type chat"},
 	} {
 		got, err := withFile(tt.file).Parse(append([]string{"config", "-f", "c.yaml"}, strings.Fields(tt.flags)...))
 		if err != nil {

@@ -94,6 +94,17 @@ func (s *Settings) Pictures() bool {
 	return slices.Contains([]string{"multimodal", "nvclip", "image_retrieval", "huggingface_generate"}, s.EndpointType)
 }
 
+// generateAt is the model and the version that a path of Triton's generate is of.
+func generateAt(path string) (model, version string, ok bool) {
+	rest, ok := strings.CutPrefix(path, "v2/models/")
+	rest, whole := strings.CutSuffix(rest, "/generate")
+	if !whole {
+		rest, whole = strings.CutSuffix(rest, "/generate_stream")
+	}
+	model, version, _ = strings.Cut(rest, "/versions/")
+	return model, version, ok && whole && model != "" && !strings.Contains(model+version, "/")
+}
+
 func (b *builder) openAI() {
 	s := &b.a.Settings
 	if b.given("backend") {
@@ -125,6 +136,10 @@ func (b *builder) openAI() {
 		b.fault(b.as("endpoint-type"), s.EndpointType+" is not served", "one of "+strings.Join(append(served(), "kserve"), ", "))
 	}
 	switch {
+	case s.Endpoint != "" && s.EndpointType == "generate":
+		if _, _, ok := generateAt(s.Endpoint); !ok {
+			b.fault("--endpoint", "generate is at v2/models/MODEL/generate", "leave it out, or name such a path")
+		}
 	case s.Endpoint != "":
 	case s.EndpointType == "generate":
 		if len(s.Models) > 0 {

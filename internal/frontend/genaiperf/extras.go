@@ -88,8 +88,20 @@ func objectives() []string {
 	}
 }
 
+// objective is an objective by its name. The first tutorial had them in the plural.
+func objective(name string) string {
+	switch name {
+	case "time_to_first_tokens", "request_latencies", "inter_token_latencies":
+		return strings.Replace(strings.TrimSuffix(name, "s"), "latencie", "latency", 1)
+	case "output_token_throughputs_per_request":
+		return "output_token_throughput_per_request"
+	}
+	return name
+}
+
 func (b *builder) goodput(as, text string) {
 	name, value, ok := strings.Cut(text, ":")
+	name = objective(name)
 	v, err := strconv.ParseFloat(value, 64)
 	switch {
 	case !ok || err != nil:

@@ -23,10 +23,17 @@ func (b *builder) files() {
 		b.fault("--profile-export-file", "is empty", "")
 		return
 	}
-	if s.Release != ReleaseLast && !b.given("artifact-dir") {
+	early := s.Release != ReleaseLast && !b.given("artifact-dir")
+	if early {
+		s.InputsFile = "llm_inputs.json"
+	}
+	if filepath.Base(s.ExportFile) == s.InputsFile {
+		b.fault("--profile-export-file", s.InputsFile+" is the file of all prompts", "choose another name")
+		return
+	}
+	if early {
 		// Early releases write into the working directory, or where the file's name says.
 		s.Dir, s.ExportFile = filepath.Dir(s.ExportFile), filepath.Base(s.ExportFile)
-		s.InputsFile = "llm_inputs.json"
 		return
 	}
 	if filepath.Base(s.ExportFile) != s.ExportFile {

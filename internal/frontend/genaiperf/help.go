@@ -11,7 +11,7 @@ func HelpText() string {
 	var b strings.Builder
 	b.WriteString("usage: genai-perf [profile] -m MODEL [FLAG…] [-- PERF_ANALYZER_FLAG…]\n\n" +
 		"Measures a generative-AI inference server, with the command line, tables and files of\n" +
-		"NVIDIA's GenAI-Perf. The release whose flags are used is recognised.\n")
+		"NVIDIA's GenAI-Perf. The release whose flags are used is recognised.\n" + commandsHelp)
 	var groups []string
 	for _, f := range flags() {
 		if !slices.Contains(groups, f.group) {
@@ -28,6 +28,17 @@ func HelpText() string {
 	}
 	return b.String()
 }
+
+// commandsHelp says what may stand in front of the flags.
+const commandsHelp = `
+Commands, in front of all flags:
+  profile                 one run; releases before 24.08 have no word for it
+  analyze                 one run for each value of --sweep-range or --sweep-list
+  config -f FILE          what a YAML file asks for
+  create-template         writes such a file, with all defaults
+  process-export-files    one result of runs that went on side by side
+  compare -f FILE…        charts of several runs
+`
 
 // column is where the text of the help begins.
 const column = 26

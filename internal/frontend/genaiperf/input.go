@@ -2,6 +2,7 @@ package genaiperf
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -17,11 +18,8 @@ func (b *builder) input() {
 	if s.Prefixes > 0 && s.PrefixLength == 0 {
 		b.fault("--prefix-prompt-length", "must be more than 0", "")
 	}
-	s.Batch = b.whole("batch-text", 1)
-	if s.Batch > 1 && s.EndpointType != "embeddings" && s.EndpointType != "rankings" && s.EndpointType != "nvclip" {
-		b.fault(b.as("batch-text"), "belongs to --endpoint-type embeddings, rankings or nvclip", "leave it out")
-	}
 	b.media()
+	b.batch()
 	if s.OutputStddev > 0 && s.OutputMean == 0 {
 		b.fault("--output-tokens-stddev", "has no mean to go with", "give --output-tokens-mean too")
 	}
@@ -50,11 +48,28 @@ func (b *builder) input() {
 	b.fitting()
 }
 
+// batch settles how many texts a request holds.
+func (b *builder) batch() {
+	s := &b.a.Settings
+	s.Batch = b.whole("batch-text", 1)
+	switch {
+	case s.Batch == 1 || slices.Contains([]string{"embeddings", "rankings", "nvclip"}, s.EndpointType):
+	case s.EndpointType == "image_retrieval" && !b.given("batch-image"):
+		s.BatchImage, s.Batch = s.Batch, 1
+		b.note("%s is taken for --batch-size-image, which releases before 24.11 did not have", b.as("batch-text"))
+	default:
+		b.fault(b.as("batch-text"), "belongs to --endpoint-type embeddings, rankings or nvclip", "leave it out")
+	}
+}
+
 // fitting checks what some endpoints need of the data.
 func (b *builder) fitting() {
 	s := &b.a.Settings
 	if s.EndpointType == "image_retrieval" && s.ImageWidthMean == 0 && s.InputFile == "" {
 		b.fault("--endpoint-type image_retrieval", "there are no images", "give --image-width-mean and --image-height-mean, or --input-file")
+	}
+	if s.InputFile != "" && s.BatchImage > 1 && s.ImageWidthMean == 0 {
+		b.fault("--batch-size-image", "a request of an input file has the images of its line", `give a line several: {"image": ["a.png", "b.png"]}`)
 	}
 	if s.EndpointType != "template" {
 		return
@@ -69,6 +84,19 @@ func (b *builder) fitting() {
 	}
 	if s.Template == "" {
 		b.fault("--endpoint-type template", "the template is missing", "give --extra-inputs payload_template:FILE")
+	}
+}
+
+// syntheticFiles checks the names of files that are made up. Only those of rankings mean
+// anything.
+func (b *builder) syntheticFiles() {
+	s := &b.a.Settings
+	names := slices.Sorted(slices.Values(s.SyntheticFiles))
+	switch {
+	case s.EndpointType == "rankings" && !slices.Equal(names, []string{"passages", "queries"}):
+		b.fault(b.as("input-file"), "rankings are made of queries and passages", "give synthetic:queries,passages")
+	case s.EndpointType != "rankings" && len(names) > 1:
+		b.fault(b.as("input-file"), "synthetic: belongs to --endpoint-type rankings where it names several files, as synthetic:queries,passages", "leave it out for synthetic prompts")
 	}
 }
 
@@ -112,9 +140,7 @@ func (b *builder) source() {
 		s.PayloadFile, s.InputFile = file, ""
 	case "synthetic": // what is made up where there is no file
 		s.InputFile, s.SyntheticFiles = "", strings.Split(file, ",")
-		if s.EndpointType != "rankings" || file != "queries,passages" {
-			b.fault(b.as("input-file"), "synthetic: belongs to --endpoint-type rankings, as synthetic:queries,passages", "leave it out for synthetic prompts")
-		}
+		b.syntheticFiles()
 	}
 	if s.EndpointType == "rankings" && s.PayloadFile != "" {
 		b.fault(b.as("input-file"), "rankings have no payload files", "give a directory with queries.jsonl and passages.jsonl")

@@ -55,6 +55,9 @@ func (b *builder) sessions() {
 			loads++
 		}
 	}
+	if s.PayloadFile != "" && loads == 0 && !b.given("request-count") && !b.given("interval") && b.scheduled() {
+		s.FixedSchedule = true
+	}
 	switch {
 	case s.FixedSchedule && s.PayloadFile == "":
 		b.fault("--fixed-schedule", "needs a payload file", "give --input-file payload:FILE")

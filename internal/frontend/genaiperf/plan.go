@@ -165,6 +165,9 @@ func (b *builder) target(t *plan.Target) {
 		}
 	case "generate":
 		t.Protocol, t.Transport, t.Endpoint, t.Path = plan.ProtocolTriton, plan.TransportHTTP, plan.EndpointGenerate, ""
+		if model, version, ok := generateAt(s.Endpoint); ok {
+			t.Model, t.Triton.Version = model, version
+		}
 	}
 }
 

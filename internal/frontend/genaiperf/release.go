@@ -81,6 +81,16 @@ func (v *values) middle() bool {
 	return v.given("service-kind") || v.command == ""
 }
 
+// scheduled reports whether a payload file is a schedule without any flag: before 25.06,
+// which brought --fixed-schedule, it was.
+func (v *values) scheduled() bool {
+	if v.given("release") {
+		name := v.text("release", "")
+		return yearMonth.MatchString(name) && name < "25.06"
+	}
+	return v.middle()
+}
+
 // foreign notes the flags that the release did not have: they are taken for what
 // they mean in their own.
 func (v *values) foreign(release string) []string {

@@ -45,6 +45,9 @@ func releasesOf24() []releaseCase {
 			`Release="latest" Goodput=[{"Metric":"time_to_first_token","Value":20},{"Metric":"output_token_throughput_per_request","Value":600}] MetricsURLs=["http://h:8002/metrics"] Tokenizer="a/b" ` + tenSeconds},
 		{"24.10", "profile -m y --service-kind openai --endpoint-type image_retrieval --input-file in.jsonl --tokenizer a/b --tokenizer-revision v2 --tokenizer-trust-remote-code",
 			`Release="latest" EndpointType="image_retrieval" Endpoint="v1/infer" InputFile="in.jsonl" TokenizerRevision="v2" ` + tenSeconds},
+		{"24.09", "profile -m gpt2 --service-kind triton --backend vllm --goodput time_to_first_tokens:10 inter_token_latencies:1.6",
+			`Goodput=[{"Metric":"time_to_first_token","Value":10},{"Metric":"inter_token_latency","Value":1.6}]`},
+		{"24.10", "profile -m y --service-kind=openai --endpoint-type=image_retrieval --image-width-mean 9 --image-height-mean 8 --batch-size 4", `BatchImage=4 Batch=1`},
 		{"24.11", "profile -m c --service-kind openai --endpoint-type nvclip --isl 20 --osl 5 --batch-size-text 2 --batch-size-image 3", `Release="latest" EndpointType="nvclip" InputMean=20 Batch=2 BatchImage=3 ` + tenSeconds},
 		{"24.12", "profile -m gpt2 --service-kind openai --endpoint-type chat --num-dataset-entries 8 --request-count 20 --warmup-request-count 4", `Release="latest" Prompts=8 Requests=20 Interval=0 Warmup=4 ` + llama},
 		{"24.12", "profile -m gpt2 --service-kind openai --endpoint-type generate --endpoint v2/models/gpt2/generate", `Release="latest" EndpointType="generate" Endpoint="v2/models/gpt2/generate" ` + tenSeconds},
@@ -60,7 +63,12 @@ func releasesOf25() []releaseCase {
 		{"25.02", "profile -m t --service-kind openai --endpoint-type huggingface_generate", `EndpointType="huggingface_generate" Endpoint="." ` + tenSeconds},
 		{"25.03", "profile -m gpt2 --service-kind openai --endpoint-type chat --num-sessions 4 --session-concurrency 2 --session-turns-mean 3 --session-turns-stddev 1 --session-turn-delay-mean 5 --session-turn-delay-stddev 1",
 			`Sessions=4 SessionConcurrency=2 TurnsMean=3 TurnsStddev=1 TurnDelayMean=5 TurnDelayStddev=1 Concurrency=0 Requests=0 Interval=0`},
-		{"25.03", "profile -m gpt2 --service-kind openai --endpoint-type chat --input-file payload:in.jsonl", `PayloadFile="in.jsonl"`},
+		{"25.03", "profile -m gpt2 --service-kind openai --endpoint-type chat --input-file payload:in.jsonl", `PayloadFile="in.jsonl" FixedSchedule=true Requests=0 Interval=0 Concurrency=0`},
+		{"25.05", "profile -m gpt2 --endpoint-type chat --input-file payload:in.jsonl --genai-perf-release 25.05", `FixedSchedule=true`},
+		{"25.06", "profile -m gpt2 --endpoint-type chat --input-file payload:in.jsonl --genai-perf-release 25.06", `FixedSchedule=false Requests=10`},
+		{"24.12", "profile -m gpt2 --service-kind openai --endpoint-type generate --endpoint v2/models/other/versions/3/generate", `Endpoint="v2/models/other/versions/3/generate"`},
+		{"25.02", "profile -m r --endpoint-type rankings --input-file synthetic:passages,queries", `SyntheticFiles=["passages","queries"]`},
+		{"25.02", "profile -m gpt2 --endpoint-type chat --input-file synthetic:prompts", `SyntheticFiles=["prompts"] InputFile=""`},
 		{"25.04", "profile -m gpt2 --endpoint-type chat", `ServiceKind="openai" Requests=10 Interval=0 Tokenizer="gpt2"`},
 		{"25.04", "profile -m gpt2 --endpoint-type chat --concurrency 8", `Requests=16 Interval=0`},
 		{"25.04", "profile -m gpt2 --backend vllm --streaming", `ServiceKind="triton" EndpointType="kserve" Requests=10 Tokenizer="gpt2"`},
@@ -88,6 +96,21 @@ func TestReleases(t *testing.T) {
 			if string(got[name]) != want {
 				t.Errorf("%s: %s: %s is %s, want %s", tt.release, tt.line, name, got[name], want)
 			}
+		}
+	}
+}
+
+// Command lines that look like those of a release, and cannot be meant.
+func TestFaultsOfReleases(t *testing.T) {
+	for _, tt := range []struct{ line, want string }{
+		{"profile -m m --endpoint-type generate --endpoint v1/mine", "--endpoint: generate is at v2/models/MODEL/generate"},
+		{"profile -m m --endpoint-type rankings --input-file synthetic:queries", "give synthetic:queries,passages"},
+		{"profile -m m --endpoint-type image_retrieval --input-file x.jsonl --batch-size-image 2", "--batch-size-image: a request of an input file has the images of its line"},
+		{"profile -m m --endpoint-type chat --profile-export-file inputs.json", "--profile-export-file: inputs.json is the file of all prompts"},
+		{"-m m --profile-export-file out/llm_inputs.json", "--profile-export-file: llm_inputs.json is the file of all prompts"},
+	} {
+		if _, err := Parse(strings.Fields(tt.line)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %s", tt.line, err, tt.want)
 		}
 	}
 }
@@ -154,7 +177,9 @@ func planCases() []planCase {
 		{"--endpoint-type image_retrieval", "path: /v1/infer; file: in.jsonl; revision: v2"},
 		{"--endpoint-type nvclip", "path: /v1/embeddings; input: 20; batch: 2"},
 		{"--num-dataset-entries 8", "prompts: 8; requests: 4; requests: 20"},
-		{"--endpoint-type generate", "protocol: triton; transport: http; endpoint: generate"},
+		{"--endpoint v2/models/gpt2/generate", "protocol: triton; transport: http; endpoint: generate; model: gpt2"},
+		{"--endpoint v2/models/other", "endpoint: generate; model: other; version: \"3\""},
+		{"--batch-size 4", "path: /v1/infer; count: 4"},
 		{"--endpoint-type kserve", "protocol: triton; transport: grpc; convention: vllm; streaming: true"},
 		{"--num-system-prompts", "prefixes:; count: 3; length: 20"},
 		{"--num-prefix-prompts", "prefixes:; count: 3; length: 20; A: b; C: d"},

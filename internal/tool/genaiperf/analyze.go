@@ -52,7 +52,7 @@ func Analyze(ctx context.Context, a *frontend.Action, env Env, each func(level *
 	if len(rows) == 0 {
 		return err
 	}
-	return errors.Join(err, writeSweep(filepath.Join(a.Settings.Artifacts, summaryFile), a.SweepType, rows, gpus))
+	return errors.Join(err, writeSweep(filepath.Join(a.Settings.Artifacts, summaryFile), a.Levels[0].Settings.Rate > 0, rows, gpus))
 }
 
 // levelRow is the line of one run.
@@ -122,10 +122,11 @@ func gpuCell(m *genaiperf.GPUMetric, id string) string {
 	return "N/A"
 }
 
-// writeSweep writes the table of a sweep, and that of the GPUs below it.
-func writeSweep(path, kind string, rows, gpus [][]string) error {
+// writeSweep writes the table of a sweep, and that of the GPUs below it. rated: its runs
+// have a rate.
+func writeSweep(path string, rated bool, rows, gpus [][]string) error {
 	load := "Concurrency"
-	if kind == "request_rate" {
+	if rated {
 		load = "Request Rate"
 	}
 	header := []string{

@@ -40,3 +40,21 @@ func TestAnalyze(t *testing.T) {
 		t.Errorf("%d lines:\n%s", len(lines), text)
 	}
 }
+
+// The load of a sweep over something else stands under its own name.
+func TestAnalyzeUnderARate(t *testing.T) {
+	s := serve(t, nil)
+	dir := t.TempDir()
+	a, err := frontend.Parse(append(strings.Fields("analyze -m gpt2 --endpoint-type chat --num-prompts 2 --tokenizer builtin:gpt2 --request-rate 200 --sweep-type input_sequence_length --sweep-list 7 --artifact-dir"), dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Levels[0].Plan.Target.URLs = []string{"http://" + s.http}
+	if err := Analyze(t.Context(), a, world(offline, t.Output()), func(*frontend.Action, *Outcome) {}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, summaryFile))
+	if err != nil || !strings.HasPrefix(string(text), "Config Name,Request Rate,ISL,") || !strings.Contains(string(text), "gpt2_run_config_0,200,7,2,") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}

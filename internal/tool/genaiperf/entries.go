@@ -40,8 +40,12 @@ func (t *tool) makeEntries(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s, ok := made.Source.(prompt.Scheduler); t.set.FixedSchedule && (!ok || s.Schedule() == nil) {
-		return fmt.Errorf("--fixed-schedule: the first request of the payload file has no timestamp")
+	s, ok := made.Source.(prompt.Scheduler)
+	switch timed := ok && s.Schedule() != nil; {
+	case t.set.FixedSchedule && !timed:
+		return fmt.Errorf("--fixed-schedule: the requests of the payload file have no timestamps: give each line one, or ask for another load, such as --concurrency")
+	case t.set.PayloadFile != "" && !t.set.FixedSchedule && timed:
+		t.note("The timestamps of %s have no effect: --fixed-schedule sends each request at its own.", t.set.PayloadFile)
 	}
 	for _, note := range made.Notes {
 		t.note("%s", note)

@@ -28,21 +28,13 @@ func (t *tool) export() (*genaiperf.Summary, error) {
 	if len(t.plan.Probes.Scrape) > 0 {
 		t.telemetry(w.looks)
 	}
-	byHash := map[uint64]*entry{}
-	lists := [][]entry{t.entries}
-	if t.later != nil {
-		lists = append(lists, t.later.list)
-	}
-	for _, list := range lists {
-		for i := range list {
-			byHash[list[i].prompt.Hash] = &list[i]
-		}
-	}
-	o := t.dialect(byHash)
+	known := t.known()
+	o := t.dialect(known)
 	if t.set.Plots {
 		o.Gap = t.drawn.gap
 	}
 	fold := genaiperf.NewFold(o)
+	seen := passes{from: w.mark.WarmupEnd, to: w.mark.SendEnd, each: t.set.Interval}
 	bySession := map[string]*genaiperf.Fold{}
 	err = t.write(t.set.ExportFile, func(out io.Writer) error {
 		doc := profileexport.Document{Version: analyzer, ServiceKind: t.set.ServiceKind, Endpoint: t.set.Endpoint}
@@ -57,13 +49,15 @@ func (t *tool) export() (*genaiperf.Summary, error) {
 				return nil
 			}
 			fold.Add(rec)
-			if e := byHash[rec.Prompt]; e != nil && e.prompt.Session != "" {
-				if bySession[e.prompt.Session] == nil {
-					bySession[e.prompt.Session] = genaiperf.NewFold(t.dialect(byHash))
+			seen.add(rec)
+			e := known.of(rec)
+			if e != nil && rec.Session != "" {
+				if bySession[rec.Session] == nil {
+					bySession[rec.Session] = genaiperf.NewFold(t.dialect(known))
 				}
-				bySession[e.prompt.Session].Add(rec)
+				bySession[rec.Session].Add(rec)
 			}
-			if e := byHash[rec.Prompt]; rec.Failure == nil && e != nil {
+			if rec.Failure == nil && e != nil {
 				req, err := t.exported(rec, start, e)
 				if err != nil {
 					return err
@@ -74,6 +68,9 @@ func (t *tool) export() (*genaiperf.Summary, error) {
 		})
 		return errors.Join(err, file.Close([]uint64{uint64(start + int64(w.mark.WarmupEnd)), uint64(start + int64(w.mark.SendEnd))}))
 	})
+	if t.set.Verbose {
+		seen.tell(t.note)
+	}
 	t.drawn.take(t.set.Folder(), fold)
 	for name, f := range bySession {
 		if t.sessions == nil {
@@ -152,11 +149,11 @@ func eachLine(path string, f func(record.Line) error) error {
 }
 
 // dialect says how records are to be seen.
-func (t *tool) dialect(byHash map[uint64]*entry) genaiperf.Options {
+func (t *tool) dialect(known requests) genaiperf.Options {
 	o := genaiperf.Options{
 		Release: genaiperf.Release(t.set.Release), Protocol: t.set.ServiceKind, Faithful: t.set.Faithful, Count: t.tok.Count,
 		Input: func(rec *record.Record) (int, bool) {
-			e := byHash[rec.Prompt]
+			e := known.of(rec)
 			if e == nil {
 				return 0, false
 			}
@@ -169,7 +166,7 @@ func (t *tool) dialect(byHash map[uint64]*entry) genaiperf.Options {
 	if t.set.EndpointType == "image_retrieval" {
 		o.Kind = genaiperf.Images
 		o.Pictures = func(rec *record.Record) int {
-			if e := byHash[rec.Prompt]; e != nil {
+			if e := known.of(rec); e != nil {
 				return e.images()
 			}
 			return 0

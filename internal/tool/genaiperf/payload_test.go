@@ -1,6 +1,7 @@
 package genaiperf
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"os"
@@ -165,7 +166,7 @@ func TestBadPayloadFiles(t *testing.T) {
 		"":                                      "there is no request in the file",
 		`{"text": "a", "text_input": "b"}`:      "has both text and text_input",
 		`{"input_length": 600, "hash_ids":[1]}`: "stand for 512 tokens at most",
-		`{"text": "a"}`:                         "has no timestamp",
+		`{"text": "a"}`:                         "have no timestamps",
 		`{"input_length": -1}`:                  "a length is negative",
 	} {
 		name := filepath.Join(t.TempDir(), "trace.jsonl")
@@ -177,5 +178,55 @@ func TestBadPayloadFiles(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
+	}
+}
+
+// Sessions that say the same are told apart.
+func TestSessionsThatSayTheSame(t *testing.T) {
+	s := serve(t, nil)
+	name := filepath.Join(t.TempDir(), "talk.jsonl")
+	lines := `{"session_id": "a", "text": "hello", "output_length": 2}` + "\n" + `{"session_id": "b\u0007", "text": "hello", "output_length": 2}` + "\n" + `{"session_id": "a", "text": "more", "output_length": 2}`
+	if err := os.WriteFile(name, []byte(lines), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	a := parse(t, s, t.TempDir(), "profile", "-m", "gpt2", "--endpoint-type", "chat", "--tokenizer", "builtin:gpt2", "--input-file", "payload:"+name, "--session-concurrency", "1")
+	profile(t, a, world(offline, t.Output()))
+	text, err := os.ReadFile(filepath.Join(a.Settings.Dir, "profile_export_genai_perf.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report struct {
+		Sessions map[string]map[string]struct{ Avg float64 }
+	}
+	if err := json.Unmarshal(text, &report); err != nil {
+		t.Fatal(err)
+	}
+	count := func(session string) float64 { return report.Sessions[session]["request_count"].Avg }
+	if len(report.Sessions) != 2 || count("a") != 2 || count("b\a") != 1 {
+		t.Errorf("requests of the sessions: %v", report.Sessions)
+	}
+	sessions := map[string]int{}
+	doc := exportOf(t, a)
+	for _, r := range doc.Experiments[0].Requests {
+		id, _ := r.Inputs.Text("session_id")
+		sessions[id]++
+	}
+	if sessions["a"] != 2 || sessions["b\a"] != 1 {
+		t.Errorf("requests of the export: %v", sessions)
+	}
+}
+
+// Moments that have no effect are told of.
+func TestTimestampsWithoutASchedule(t *testing.T) {
+	s := serve(t, nil)
+	name := filepath.Join(t.TempDir(), "trace.jsonl")
+	if err := os.WriteFile(name, []byte(`{"timestamp": 0, "text": "a"}`+"\n"+`{"timestamp": 3600000, "text": "b"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	a := parse(t, s, t.TempDir(), "profile", "-m", "gpt2", "--endpoint-type", "chat", "--tokenizer", "builtin:gpt2", "--input-file", "payload:"+name)
+	profile(t, a, world(offline, &log))
+	if !strings.Contains(log.String(), "The timestamps of "+name+" have no effect: --fixed-schedule") {
+		t.Errorf("the log:\n%s", log.String())
 	}
 }

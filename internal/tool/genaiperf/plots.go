@@ -184,15 +184,18 @@ func readSeries(ctx context.Context, name string, set frontend.Settings, env Env
 		return s, err
 	}
 	f := folder{export: name}
-	dir := filepath.Dir(name)
+	stem := strings.TrimSuffix(name, filepath.Ext(name))
+	label := filepath.Base(stem)
 	if info.IsDir() {
-		dir = name
-		var ok bool
-		if f, ok = findFolder(name); !ok {
-			return s, fmt.Errorf("%s holds no profile export", name)
+		label = baseOf(name)
+		if f, err = findFolder(name); err != nil {
+			return s, err
 		}
-	} else if beside, ok := findFolder(dir); ok && beside.export == name {
-		f = beside
+	} else if _, err := os.Stat(stem + reportSuffix); err == nil {
+		f.report = stem + reportSuffix
+	}
+	if label == usualStem { // most are called so
+		label = baseOf(filepath.Dir(name))
 	}
 	r := &reading{tool: tool{env: env, set: &set, plan: new(plan.Plan)}}
 	if err := r.load(f); err != nil {
@@ -212,6 +215,17 @@ func readSeries(ctx context.Context, name string, set frontend.Settings, env Env
 	if err := r.each(fold.Add); err != nil {
 		return s, err
 	}
-	s.take(filepath.Base(dir), fold)
+	s.take(label, fold)
 	return s, nil
+}
+
+// usualStem is what profile exports are called where nobody says anything else.
+const usualStem = "profile_export"
+
+// baseOf is the name of a directory, of the working directory too.
+func baseOf(dir string) string {
+	if whole, err := filepath.Abs(dir); err == nil {
+		dir = whole
+	}
+	return filepath.Base(dir)
 }

@@ -50,6 +50,24 @@ func TestPlots(t *testing.T) {
 	if err != nil || strings.Count(string(text), filepath.Base(a.Settings.Dir)) != 2 {
 		t.Errorf("the chart names not both runs: %v", err)
 	}
+	// Files of one directory are told apart by their own names.
+	export, err := os.ReadFile(filepath.Join(a.Settings.Dir, "profile_export.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Files = []string{"first.json", "second.json"}
+	for _, name := range c.Files {
+		if err := os.WriteFile(name, export, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Compare(t.Context(), c, world(offline, t.Output())); err != nil {
+		t.Error(err)
+	}
+	text, err = os.ReadFile(filepath.Join("compare", "request_latency.svg"))
+	if err != nil || !strings.Contains(string(text), "first") || !strings.Contains(string(text), "second") {
+		t.Errorf("the chart names not both files: %v", err)
+	}
 	c.Files = []string{"nothing"}
 	if _, err := Compare(t.Context(), c, world(offline, t.Output())); err == nil {
 		t.Error("a run that is not there is compared")

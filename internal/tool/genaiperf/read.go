@@ -26,25 +26,71 @@ type folder struct {
 	report string // the JSON report; empty: there is none
 }
 
-// findFolder looks for the files of a run.
-func findFolder(dir string) (folder, bool) {
-	var f folder
+// reportSuffix ends the name of a JSON report.
+const reportSuffix = "_genai_perf.json"
+
+// findFolder looks for the files of a run. Other files of JSON may lie beside them: early
+// releases write into the working directory. Several runs there cannot be told apart.
+func findFolder(dir string) (folder, error) {
+	exports, reports := runFiles(dir)
+	switch {
+	case len(exports) == 0:
+		return folder{}, fmt.Errorf("%s holds no profile export", dir)
+	case len(exports) > 1:
+		own := strings.TrimSuffix(exports[0], filepath.Ext(exports[0])) + frontend.RecordsSuffix
+		return folder{}, fmt.Errorf("%s holds several runs, with the profile exports %s: give the directory of one, as %s is where it is there", dir, strings.Join(exports, ", "), own)
+	}
+	f := folder{export: filepath.Join(dir, exports[0])}
+	for _, name := range reports {
+		if f.report == "" || name == strings.TrimSuffix(exports[0], ".json")+reportSuffix {
+			f.report = filepath.Join(dir, name)
+		}
+	}
+	return f, nil
+}
+
+// runFiles are the names of the profile exports and of the JSON reports in a directory.
+func runFiles(dir string) (exports, reports []string) {
 	names, _ := filepath.Glob(filepath.Join(dir, "*.json"))
 	for _, name := range names {
 		switch base := filepath.Base(name); {
-		case strings.HasSuffix(base, "_genai_perf.json"):
-			f.report = name
-		case base != "inputs.json" && base != "llm_inputs.json" && f.export == "":
-			f.export = name
+		case strings.HasSuffix(base, reportSuffix):
+			reports = append(reports, base)
+		case isExport(name):
+			exports = append(exports, base)
 		}
 	}
-	return f, f.export != ""
+	return exports, reports
+}
+
+// isExport looks into a file for what only profile exports have.
+func isExport(name string) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	d := json.NewDecoder(f)
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return false
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil || key == "experiments" {
+			return err == nil
+		}
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			return false
+		}
+	}
+	return false
 }
 
 // IsFolder reports whether a directory holds a profile export.
 func IsFolder(dir string) bool {
-	_, ok := findFolder(dir)
-	return ok
+	exports, _ := runFiles(dir)
+	return len(exports) > 0
 }
 
 // saved is what a JSON report says besides its figures.
@@ -88,9 +134,9 @@ type reading struct {
 // Report reads the directory of a run and gives its outcome again. A tokenizer or
 // release of "" is that of the run.
 func Report(ctx context.Context, dir string, set frontend.Settings, env Env) (*Outcome, error) {
-	f, ok := findFolder(dir)
-	if !ok {
-		return nil, fmt.Errorf("%s holds no profile export", dir)
+	f, err := findFolder(dir)
+	if err != nil {
+		return nil, &PrepareError{err}
 	}
 	r := &reading{tool: tool{env: env, set: &set, plan: new(plan.Plan)}}
 	if err := r.load(f); err != nil {
@@ -107,10 +153,16 @@ func Merge(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error) {
 		return nil, &PrepareError{fmt.Errorf("--input-directory: %w", err)}
 	}
 	for _, d := range below {
-		if f, ok := findFolder(filepath.Join(a.InputDir, d.Name())); ok && f.report != "" {
-			if err := r.load(f); err != nil {
-				return nil, &PrepareError{err}
-			}
+		dir := filepath.Join(a.InputDir, d.Name())
+		if !IsFolder(dir) {
+			continue
+		}
+		f, err := findFolder(dir)
+		if err == nil && f.report != "" {
+			err = r.load(f)
+		}
+		if err != nil {
+			return nil, &PrepareError{err}
 		}
 	}
 	if len(r.docs) == 0 {

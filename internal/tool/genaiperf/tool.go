@@ -111,7 +111,9 @@ func (t *tool) prepare(ctx context.Context) error {
 	if err := t.directory(); err != nil {
 		return err
 	}
-	if err := t.write(t.set.InputsFile, func(w io.Writer) error { _, err := w.Write(inputs); return err }); err != nil {
+	if path := filepath.Join(t.set.Dir, t.set.InputsFile); t.isInput(path) {
+		t.note("%s is what the prompts came from, and is left as it is.", path)
+	} else if err := t.write(t.set.InputsFile, func(w io.Writer) error { _, err := w.Write(inputs); return err }); err != nil {
 		return err
 	}
 	if t.set.Verbose {
@@ -120,9 +122,22 @@ func (t *tool) prepare(ctx context.Context) error {
 	return nil
 }
 
+// isInput reports whether a path is that of the file of prompts.
+func (t *tool) isInput(path string) bool {
+	in, err := os.Stat(t.plan.Data.File)
+	if err != nil {
+		return false
+	}
+	out, err := os.Stat(path)
+	return err == nil && os.SameFile(in, out)
+}
+
 // place finds out where the run's files go. Early releases write beside what is there,
 // and make no directory.
 func (t *tool) place() error {
+	if path := filepath.Join(t.set.Dir, t.set.ExportFile); t.isInput(path) {
+		return fmt.Errorf("--profile-export-file: %s is the file of the prompts: choose another name", path)
+	}
 	if t.set.Artifacts != "" {
 		return nil
 	}

@@ -1,0 +1,90 @@
+package genaiperf
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	frontend "inferometer/internal/frontend/genaiperf"
+	"inferometer/internal/record"
+)
+
+const earlyChat = "-m gpt2 --service-kind openai --endpoint v1/chat/completions --output-format openai_chat_completions --tokenizer builtin:gpt2 "
+
+// A file of prompts is never written over.
+func TestInputsAreKept(t *testing.T) {
+	s := serve(t, nil)
+	dir := t.TempDir()
+	t.Chdir(dir)
+	const mine = `["one", "two"]`
+	if err := os.WriteFile("llm_inputs.json", []byte(mine), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	profile(t, parse(t, s, "", strings.Fields(earlyChat+"--input-type file")...), world(offline, &log))
+	text, err := os.ReadFile("llm_inputs.json")
+	if err != nil || string(text) != mine || !strings.Contains(log.String(), "llm_inputs.json is what the prompts came from, and is left as it is") {
+		t.Errorf("%s, %v; the log:\n%s", text, err, log.String())
+	}
+	a := parse(t, s, "", strings.Fields(earlyChat+"--input-type file --profile-export-file mine.json --input-data mine.json")...)
+	if err := os.WriteFile("mine.json", []byte(mine), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Profile(t.Context(), a, world(offline, t.Output())); err == nil || !strings.Contains(err.Error(), "mine.json is the file of the prompts") {
+		t.Error(err)
+	}
+}
+
+// Other files of JSON beside a run are not taken for it, and several runs not for one.
+func TestFilesBesideARun(t *testing.T) {
+	s := serve(t, nil)
+	dir := t.TempDir()
+	env := world(offline, t.Output())
+	a := parse(t, s, dir, strings.Fields(earlyChat+"--input-tokens-mean 60")...)
+	profile(t, a, env)
+	for name, text := range map[string]string{"a.json": `{"version": "1", "files": []}`, "b.json": "[1]", "c.json": "{", "package.json": "{}"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Report(t.Context(), dir, frontend.Settings{}, env); err != nil || !IsFolder(dir) {
+		t.Errorf("with other files beside it: %v", err)
+	}
+	profile(t, parse(t, s, dir, strings.Fields(earlyChat+"--input-tokens-mean 60 --profile-export-file second.json")...), env)
+	_, err := Report(t.Context(), dir, frontend.Settings{}, env)
+	if err == nil || !strings.Contains(err.Error(), "several runs, with the profile exports profile_export.json, second.json") {
+		t.Errorf("with two runs: %v", err)
+	}
+	if IsFolder(t.TempDir()) {
+		t.Error("an empty directory is taken for a run")
+	}
+}
+
+// With -v each interval of a measurement is told of.
+func TestPasses(t *testing.T) {
+	p := passes{from: time.Second, to: 7 * time.Second, each: 2 * time.Second}
+	for _, ms := range []int{1500, 2999, 3000, 7000} {
+		end := time.Duration(ms) * time.Millisecond
+		p.add(&record.Record{Sent: end - 100*time.Millisecond, End: end})
+	}
+	p.add(&record.Record{End: 2 * time.Second, Failure: &record.Failure{Class: record.TimedOut}})
+	p.add(&record.Record{End: 7 * time.Second, Failure: &record.Failure{Class: record.CutOff}})
+	var b bytes.Buffer
+	p.tell((&tool{env: Env{Log: &b}}).note)
+	const want = `Window 1, 0 s to 2 s: 2 requests and 1 that failed, 1 a second, 100 ms each.
+Window 2, 2 s to 4 s: 1 requests, 0.5 a second, 100 ms each.
+Window 3, 4 s to 6 s: 1 requests, 0.5 a second, 100 ms each.
+`
+	if b.String() != want {
+		t.Errorf("%s\nwant\n%s", b.String(), want)
+	}
+	b.Reset()
+	p = passes{from: time.Second, to: 2 * time.Second}
+	p.add(&record.Record{Sent: time.Second, End: 2 * time.Second})
+	if p.tell((&tool{env: Env{Log: &b}}).note); b.String() != "Window 1, 0 s to 1 s: 1 requests, 1 a second, 1000 ms each.\n" {
+		t.Error(b.String())
+	}
+}

@@ -39,6 +39,9 @@ func genaiPerfCommand(env Env, args []string) int {
 	case frontend.Template:
 		return genaiPerfTemplate(env, action)
 	}
+	for _, n := range action.Notes {
+		fmt.Fprintln(env.Stderr, "note: "+n)
+	}
 	if action.Command == frontend.Merge {
 		out, err := tool.Merge(context.Background(), action, toolEnv(env))
 		return genaiPerfReport(env, name, out, err)
@@ -51,11 +54,11 @@ func genaiPerfCommand(env Env, args []string) int {
 		fmt.Fprintln(env.Stdout, strings.Join(files, "\n"))
 		return exitOK
 	}
-	for _, n := range action.Notes {
-		fmt.Fprintln(env.Stderr, "note: "+n)
-	}
 	if action.DryRun {
-		for _, level := range action.Levels {
+		for i, level := range action.Levels {
+			if i > 0 {
+				fmt.Fprintln(env.Stdout, "---")
+			}
 			if code := printPlan(env, name, level.Plan); code != exitOK {
 				return code
 			}
@@ -73,7 +76,15 @@ func genaiPerfCommand(env Env, args []string) int {
 
 // genaiPerfTemplate writes a config file to begin with.
 func genaiPerfTemplate(env Env, action *frontend.Action) int {
-	if err := os.WriteFile(action.File, []byte(frontend.TemplateText(action.Settings.Verbose)), 0o644); err != nil {
+	f, err := os.OpenFile(action.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, os.ErrExist) {
+		return fail(env, "genai-perf", fmt.Errorf("create-template: %s is there already: name another file with -f", action.File), exitUsage)
+	}
+	if err == nil {
+		_, err = f.WriteString(frontend.TemplateText(action.Settings.Verbose))
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
 		return fail(env, "genai-perf", fmt.Errorf("create-template: %w", err), exitRun)
 	}
 	fmt.Fprintf(env.Stdout, "%s is written: genai-perf config -f %s runs it.\n", action.File, action.File)

@@ -88,11 +88,11 @@ func TestHub(t *testing.T) {
 		got := fmt.Sprint(err)
 		if err == nil {
 			var names []string
-			for _, one := range s.sessions {
-				_, name, _ := strings.Cut(one.name, "_")
+			for _, one := range s.All {
+				_, name, _ := strings.Cut(one.Name, "_")
 				names = append(names, name)
-				if len(one.graph.Calls) < 2 || len(one.graph.Calls[1].Segments) < 2 {
-					t.Errorf("%v: %s has %d calls", tc.replay.Hub, one.name, len(one.graph.Calls))
+				if len(one.Graph.Calls) < 2 || len(one.Graph.Calls[1].Segments) < 2 {
+					t.Errorf("%v: %s has %d calls", tc.replay.Hub, one.Name, len(one.Graph.Calls))
 				}
 			}
 			got = sorted(names)

@@ -14,6 +14,7 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/prompttest"
+	"inferometer/internal/recorded"
 	"inferometer/internal/token"
 )
 
@@ -226,38 +227,6 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
-func TestFiles(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"a.json", "b.txt", "x/c.json", "x/y/d.json", "x/y/e.jsonl"} {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(talk(name)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, tc := range []struct {
-		patterns string
-		want     int // files; 0: none, and an error
-	}{
-		{"a.json", 1}, {"*.json", 1}, {"**/*.json", 3}, {"x/**/*.json", 2}, {"**/y/*", 2}, {"a.json *.json **/*.json", 3}, {"none.json", 0}, {"[", 0}, {"**/[", 0},
-	} {
-		var files []string
-		for _, p := range strings.Fields(tc.patterns) {
-			files = append(files, filepath.Join(dir, filepath.FromSlash(p)))
-		}
-		s, err := New(plan.Data{Replay: plan.Replay{Files: files}}, token.Words{}, 1, noEnv)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := s.files(t.Context())
-		if len(got) != tc.want || (err == nil) != (tc.want > 0) {
-			t.Errorf("%s: %v, %v, want %d", tc.patterns, got, err, tc.want)
-		}
-	}
-}
-
 func TestSafeSchema(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"type":"object","title":"T"}`:                                        `{"properties":{},"type":"object"}`,
@@ -304,11 +273,11 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		one, err := s.decode([]byte(text), file{name: "f"}, 0)
+		one, err := s.decode([]byte(text), recorded.File{Name: "f"}, 0)
 		if err != nil || one == nil {
 			return
 		}
-		s.sessions = append(s.sessions, one)
+		s.All = append(s.All, one)
 		p, err := s.Next(context.Background())
 		if err != nil {
 			t.Fatal(err)

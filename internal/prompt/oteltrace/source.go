@@ -10,13 +10,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/recorded"
 	"inferometer/internal/sessionfilter"
 )
 
@@ -24,23 +24,15 @@ const defaultOutput = 1000
 
 // Source gives the sessions in an order that the seed fixes, again and again.
 type Source struct {
-	replay   plan.Replay
-	tok      prompt.Tokenizer
-	seed     uint64
-	env      func(string) string
-	tell     func(string)
-	filter   *sessionfilter.Filter
-	lost     map[string]int // parts of messages that cannot be sent, by type
-	bare     int            // calls that called tools and have none
-	sessions []*session
-	next     int
-}
-
-// session is a recorded session and what it is called.
-type session struct {
-	name  string
-	tag   string // in front of the messages that are its own; empty: none
-	graph *prompt.Graph
+	recorded.Deck
+	replay plan.Replay
+	tok    prompt.Tokenizer
+	seed   uint64
+	env    func(string) string
+	tell   func(string)
+	filter *sessionfilter.Filter
+	lost   map[string]int // parts of messages that cannot be sent, by type
+	bare   int            // calls that called tools and have none
 }
 
 // New prepares to play what d asks for. Open reads it. env has the hub's settings.
@@ -62,7 +54,8 @@ func (s *Source) Open(ctx context.Context, u prompt.Use) error {
 			return plan.Faults{{Path: "data.replay.filter", Text: err.Error(), Hint: "such as len(x['spans']) > 1"}}
 		}
 	}
-	files, err := s.files(ctx)
+	place := recorded.Place{Replay: s.replay, Env: s.env, Tell: s.tell}
+	files, err := place.Files(ctx)
 	if err != nil {
 		return err
 	}
@@ -72,7 +65,7 @@ func (s *Source) Open(ctx context.Context, u prompt.Use) error {
 			return err
 		}
 		if err := s.readFile(f); err != nil {
-			err = fmt.Errorf("reading the traces of %s: %w", f.name, err)
+			err = fmt.Errorf("reading the traces of %s: %w", f.Name, err)
 			if s.replay.SkipInvalid {
 				s.tell("Left out: " + err.Error() + ".")
 				continue
@@ -83,11 +76,11 @@ func (s *Source) Open(ctx context.Context, u prompt.Use) error {
 	if len(errs) > 0 {
 		return errors.Join(errs...)
 	}
-	if len(s.sessions) == 0 {
+	if len(s.All) == 0 {
 		return plan.Faults{{Path: "data.replay", Text: fmt.Sprintf("no session is left of %d files", len(files)), Hint: "look at the files and at filter"}}
 	}
 	s.warn()
-	s.arrange()
+	s.Arrange(&s.replay, s.seed, "trace")
 	return nil
 }
 
@@ -102,17 +95,17 @@ func (s *Source) warn() {
 }
 
 // readFile reads the sessions of a file. A file with a fault gives none.
-func (s *Source) readFile(f file) error {
-	in, err := open(f.path)
+func (s *Source) readFile(f recorded.File) error {
+	in, err := open(f.Path)
 	if err != nil {
 		return err
 	}
 	defer in.close()
-	var found []*session
+	var found []*recorded.Session
 	for n := 0; ; n++ {
 		raw, err := in.next()
 		if errors.Is(err, io.EOF) {
-			s.sessions = append(s.sessions, found...)
+			s.All = append(s.All, found...)
 			return nil
 		}
 		if err != nil {
@@ -130,7 +123,7 @@ func (s *Source) readFile(f file) error {
 
 // decode makes a session of a trace, the n-th of its file; nil: it is not wanted, or there
 // is nothing in it to be played, which the user is told.
-func (s *Source) decode(raw []byte, f file, n int) (*session, error) {
+func (s *Source) decode(raw []byte, f recorded.File, n int) (*recorded.Session, error) {
 	var t trace
 	if err := json.Unmarshal(raw, &t); err != nil {
 		return nil, err
@@ -140,24 +133,24 @@ func (s *Source) decode(raw []byte, f file, n int) (*session, error) {
 		name = t.TraceID
 	}
 	if name == "" {
-		name = strings.TrimSuffix(filepath.Base(f.name), filepath.Ext(f.name))
+		name = strings.TrimSuffix(filepath.Base(f.Name), filepath.Ext(f.Name))
 		if n > 0 {
 			name = fmt.Sprintf("%s_%d", name, n)
 		}
 	}
 	if s.filter != nil {
-		keep, err := s.keeps(raw, &t, name, f.name)
+		keep, err := s.keeps(raw, &t, name, f.Name)
 		if err != nil || !keep {
 			return nil, err
 		}
 	}
 	g, err := s.read(&t)
 	if err != nil {
-		s.tell(fmt.Sprintf("Left out: session %d of %s: %v.", n+1, f.name, err))
+		s.tell(fmt.Sprintf("Left out: session %d of %s: %v.", n+1, f.Name, err))
 		return nil, nil
 	}
-	g.Origin = f.name
-	return &session{name: name, graph: g}, nil
+	g.Origin = f.Name
+	return &recorded.Session{Name: name, Graph: g}, nil
 }
 
 // keeps asks the filter. It sees the trace, and what data sets of traces say of each where
@@ -194,35 +187,11 @@ func (s *Source) keeps(raw []byte, t *trace, name, file string) (bool, error) {
 	return keep, nil
 }
 
-// arrange puts the sessions in order, repeats them where more are wanted, and tags those
-// that no cache shall know.
-func (s *Source) arrange() {
-	rng := rand.New(rand.NewPCG(s.seed, 0))
-	rng.Shuffle(len(s.sessions), func(i, j int) { s.sessions[i], s.sessions[j] = s.sessions[j], s.sessions[i] })
-	tag := func() string { return fmt.Sprintf("[SESS:%016x] ", rng.Uint64()) }
-	for i, one := range s.sessions {
-		one.name = fmt.Sprintf("trace%d_%s", i, one.name)
-		if s.replay.RandomID {
-			one.tag = tag()
-		}
-	}
-	for n := len(s.sessions); len(s.sessions) < s.replay.Sessions; {
-		again := len(s.sessions) - n
-		from := s.sessions[again%n]
-		s.sessions = append(s.sessions, &session{name: fmt.Sprintf("%s_dup%d", from.name, again+1), tag: tag(), graph: from.graph})
-	}
-}
-
-// Sessions implements prompt.Finite.
-func (s *Source) Sessions() int { return len(s.sessions) }
-
 // Next implements prompt.Source: the next session.
 func (s *Source) Next(context.Context) (prompt.Prompt, error) {
-	one := s.sessions[s.next%len(s.sessions)]
-	name := one.name
-	if round := s.next / len(s.sessions); round > 0 {
-		name += fmt.Sprintf("#%d", round+1)
+	one := s.Draw()
+	if one.Tag != "" {
+		one.Tag += " " // it stands in front of messages
 	}
-	s.next++
-	return prompt.Prompt{Session: name, Tokens: -1, Play: &prompt.Play{Graph: one.graph, Name: name, Tag: one.tag, Count: s.tok}}, nil
+	return prompt.Prompt{Session: one.Name, Tokens: -1, Play: &prompt.Play{Graph: one.Graph, Name: one.Name, Tag: one.Tag, Count: s.tok}}, nil
 }

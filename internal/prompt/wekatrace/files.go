@@ -7,112 +7,22 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
-	"inferometer/internal/hub"
-	"inferometer/internal/plan"
+	"inferometer/internal/recorded"
 	"inferometer/internal/rows"
 )
 
 // usual is what data sets of traces call their file.
 const usual = "traces.jsonl"
 
-// file is where traces are read from.
-type file struct {
-	name string // for people
-	path string
-}
-
-// files are all files of traces, in order.
-func (s *Source) files(ctx context.Context) ([]file, error) {
-	if s.replay.Hub != (plan.Hub{}) {
-		return s.fetch(ctx)
-	}
-	patterns := s.replay.Files
-	if s.replay.Dir != "" {
-		patterns = []string{filepath.Join(s.replay.Dir, "*.json"), filepath.Join(s.replay.Dir, "*.jsonl")}
-	}
-	var out []file
-	for _, pattern := range patterns {
-		found := []string{pattern}
-		if _, err := os.Stat(pattern); err != nil {
-			if found, err = filepath.Glob(pattern); err != nil {
-				return nil, plan.Faults{{Path: "data.replay.files", Text: fmt.Sprintf("%q is no pattern: %v", pattern, err)}}
-			}
-			if len(found) == 0 && s.replay.Dir == "" {
-				return nil, plan.Faults{{Path: "data.replay.files", Text: "there is no file " + pattern, Hint: "files are JSON, or JSON lines"}}
-			}
-		}
-		for _, name := range found {
-			out = append(out, file{name, name})
-		}
-	}
-	if len(out) == 0 {
-		return nil, plan.Faults{{Path: "data.replay.dir", Text: "no files of traces: " + strings.Join(patterns, ", "), Hint: "files end in .json or .jsonl"}}
-	}
-	return out, nil
-}
-
-// fetch gets the files of a data set.
-func (s *Source) fetch(ctx context.Context) ([]file, error) {
-	h, err := hub.New(s.env, nil)
-	if err != nil {
-		return nil, err
-	}
-	at := s.replay.Hub
-	repo := hub.Dataset(at.Name)
-	s.tell("Reading the traces of " + at.Name + ".")
-	name, err := h.File(ctx, repo, at.Revision, usual)
-	if err == nil {
-		return []file{{at.Name + "/" + usual, name}}, nil
-	}
-	if !errors.Is(err, hub.ErrNotFound) {
-		return nil, fmt.Errorf("getting the traces of %s: %w", at.Name, err)
-	}
-	all, err := h.Files(ctx, repo, at.Revision)
-	if err != nil {
-		return nil, fmt.Errorf("listing the files of %s: %w", at.Name, err)
-	}
-	var out []file
-	for _, name := range choose(all, at) {
-		here, err := h.File(ctx, repo, at.Revision, name)
-		if err != nil {
-			return nil, fmt.Errorf("getting the traces of %s: %w", at.Name, err)
-		}
-		out = append(out, file{at.Name + "/" + name, here})
-	}
-	if len(out) == 0 {
-		return nil, plan.Faults{{Path: "data.replay.hub", Text: fmt.Sprintf("%s has no %s, and no other files of traces", at.Name, usual), Hint: "files end in .jsonl, .json or .parquet"}}
-	}
-	return out, nil
-}
-
-// choose picks the files of a configuration and a split: those with the split's name in
-// theirs, or all where none has.
-func choose(names []string, at plan.Hub) []string {
-	list := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		folder := at.Config == "" || strings.HasPrefix(name, at.Config+"/") || strings.Contains(name, "/"+at.Config+"/")
-		return !folder || !slices.Contains([]string{".json", ".jsonl", ".parquet"}, strings.ToLower(path.Ext(name)))
-	})
-	split := at.Split
-	if split == "" {
-		split = "train"
-	}
-	if named := slices.DeleteFunc(slices.Clone(list), func(name string) bool { return !strings.Contains(name, split) }); len(named) > 0 {
-		return named
-	}
-	return list
-}
-
 // readFile reads the traces of a file. With a fault in it, a file of one trace is left out,
 // of one with many only the trace, where that is asked for.
-func (s *Source) readFile(ctx context.Context, f file) error {
-	in, err := open(f.path)
+func (s *Source) readFile(ctx context.Context, f recorded.File) error {
+	in, err := open(f.Path)
 	if err != nil {
-		return fmt.Errorf("reading the traces of %s: %w", f.name, err)
+		return fmt.Errorf("reading the traces of %s: %w", f.Name, err)
 	}
 	defer in.close()
 	for n := 1; !s.full(); n++ {
@@ -125,16 +35,16 @@ func (s *Source) readFile(ctx context.Context, f file) error {
 		}
 		last := err != nil // there is nothing to go on with
 		if err == nil {
-			err = s.take(raw, place, f.name)
+			err = s.take(raw, place, f.Name)
 		}
 		var wrong *filterError
 		switch {
 		case err == nil:
 			continue
 		case errors.As(err, &wrong) || !s.replay.SkipInvalid:
-			return fmt.Errorf("reading trace %d of %s: %w", n, f.name, err)
+			return fmt.Errorf("reading trace %d of %s: %w", n, f.Name, err)
 		}
-		s.tell(fmt.Sprintf("Left out: trace %d of %s: %v.", n, f.name, err))
+		s.tell(fmt.Sprintf("Left out: trace %d of %s: %v.", n, f.Name, err))
 		if last {
 			return nil
 		}
@@ -183,7 +93,7 @@ func (s *Source) take(raw []byte, line func(int64) int, file string) error {
 		s.empty++
 		return nil
 	}
-	s.sessions = append(s.sessions, &session{name: fmt.Sprintf("wekatrace%d_%s", len(s.places)-1, t.ID), graph: g})
+	s.All = append(s.All, &recorded.Session{Name: fmt.Sprintf("wekatrace%d_%s", len(s.places)-1, t.ID), Graph: g})
 	return nil
 }
 

@@ -75,8 +75,8 @@ func TestReading(t *testing.T) {
 	}
 	names := func(s *Source) string {
 		var out []string
-		for _, one := range s.sessions {
-			out = append(out, one.graph.Origin)
+		for _, one := range s.All {
+			out = append(out, one.Graph.Origin)
 		}
 		slices.Sort(out)
 		return strings.Join(out, "")
@@ -126,14 +126,14 @@ func TestHub(t *testing.T) {
 		"a table":   {plan.Replay{Hub: plan.Hub{Name: "own/other"}}, 3, ""},
 		"one file":  {plan.Replay{Hub: plan.Hub{Name: "own/other"}, Entries: 1}, 1, ""},
 		"a split":   {plan.Replay{Hub: plan.Hub{Name: "own/other", Split: "test"}}, 0, "own/other/data/test-0.jsonl: line 1"},
-		"no traces": {plan.Replay{Hub: plan.Hub{Name: "own/none"}}, 0, "own/none has no traces.jsonl"},
+		"no traces": {plan.Replay{Hub: plan.Hub{Name: "own/none"}}, 0, "own/none has no files of traces"},
 		"nothing":   {plan.Replay{Hub: plan.Hub{Name: "own/nothing"}}, 0, "own/nothing"},
 	} {
 		env := map[string]string{"HF_ENDPOINT": server.URL, "HF_HUB_CACHE": t.TempDir()}
 		s := newSource(plan.Data{Replay: tc.replay}, lexiconOf(t, token.Words{}), 1, func(key string) string { return env[key] })
 		err := s.Open(context.Background(), prompt.Use{Chat: true})
 		if tc.err != "" && (err == nil || !strings.Contains(err.Error(), tc.err)) || tc.err == "" && (err != nil || s.Sessions() != tc.want) {
-			t.Errorf("%s: %d sessions, %v", name, len(s.sessions), err)
+			t.Errorf("%s: %d sessions, %v", name, len(s.All), err)
 		}
 	}
 }
@@ -151,7 +151,7 @@ func FuzzTraces(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		one := *s
-		one.places, one.sessions = map[string]string{}, nil
+		one.places, one.All = map[string]string{}, nil
 		in := &textReader{io.NopCloser(nil), newScanner(strings.NewReader(text))}
 		for {
 			raw, line, err := in.next()
@@ -160,8 +160,8 @@ func FuzzTraces(f *testing.F) {
 			}
 			_ = one.take(raw, line, "f")
 		}
-		for _, sess := range one.sessions {
-			for i, c := range sess.graph.Calls {
+		for _, sess := range one.All {
+			for i, c := range sess.Graph.Calls {
 				if c.Wait < 0 || slices.ContainsFunc(c.After, func(a int) bool { return a >= i }) {
 					t.Fatalf("call %d after %v waits %v", i, c.After, c.Wait)
 				}

@@ -72,13 +72,6 @@ func pack(calls []timed) [][]timed {
 	return out
 }
 
-// session is a trace as it is played.
-type session struct {
-	name  string
-	tag   string
-	graph *prompt.Graph
-}
-
 // graph makes the calls of a trace. nil: it has none.
 func (s *Source) graph(t *trace) (*prompt.Graph, error) {
 	all := t.conversations()

@@ -10,11 +10,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 
 	"inferometer/internal/lexicon"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/recorded"
 	"inferometer/internal/sessionfilter"
 )
 
@@ -25,16 +25,15 @@ const (
 
 // Source gives the sessions in an order that the seed fixes, again and again.
 type Source struct {
-	replay   plan.Replay
-	speak    speaker
-	seed     uint64
-	env      func(string) string
-	tell     func(string)
-	filter   *sessionfilter.Filter
-	places   map[string]string // of each trace, by its id
-	empty    int               // traces without calls
-	sessions []*session
-	next     int
+	recorded.Deck
+	replay plan.Replay
+	speak  speaker
+	seed   uint64
+	env    func(string) string
+	tell   func(string)
+	filter *sessionfilter.Filter
+	places map[string]string // of each trace, by its id
+	empty  int               // traces without calls
 }
 
 // New prepares to play what d asks for. Open reads it. env has the hub's settings.
@@ -67,7 +66,8 @@ func (s *Source) Open(ctx context.Context, u prompt.Use) error {
 			return plan.Faults{{Path: "data.replay.filter", Text: err.Error(), Hint: "such as x['max_tokens'] < 100000"}}
 		}
 	}
-	files, err := s.files(ctx)
+	place := recorded.Place{Replay: s.replay, Usual: usual, Env: s.env, Tell: s.tell}
+	files, err := place.Files(ctx)
 	if err != nil {
 		return err
 	}
@@ -86,46 +86,20 @@ func (s *Source) Open(ctx context.Context, u prompt.Use) error {
 	if s.empty > 0 {
 		s.tell(fmt.Sprintf("Left out: %d traces without requests.", s.empty))
 	}
-	if len(s.sessions) == 0 {
+	if len(s.All) == 0 {
 		return plan.Faults{{Path: "data.replay", Text: fmt.Sprintf("no session is left of %d files", len(files)), Hint: "look at the files and at filter"}}
 	}
-	s.arrange()
+	s.Arrange(&s.replay, s.seed, "")
 	return nil
 }
 
 // full reports whether no more sessions are wanted. Only what the hub has is bounded.
 func (s *Source) full() bool {
-	return s.replay.Hub != plan.Hub{} && s.replay.Entries > 0 && len(s.sessions) >= s.replay.Entries
+	return s.replay.Hub != plan.Hub{} && s.replay.Entries > 0 && len(s.All) >= s.replay.Entries
 }
-
-// arrange puts the sessions in order, repeats them where more are wanted, and tags those
-// that no cache shall know.
-func (s *Source) arrange() {
-	rng := rand.New(rand.NewPCG(s.seed, 0))
-	rng.Shuffle(len(s.sessions), func(i, j int) { s.sessions[i], s.sessions[j] = s.sessions[j], s.sessions[i] })
-	tag := func() string { return fmt.Sprintf("[SESS:%016x]", rng.Uint64()) }
-	if s.replay.RandomID {
-		for _, one := range s.sessions {
-			one.tag = tag()
-		}
-	}
-	for n := len(s.sessions); len(s.sessions) < s.replay.Sessions; {
-		again := len(s.sessions) - n
-		from := s.sessions[again%n]
-		s.sessions = append(s.sessions, &session{name: fmt.Sprintf("%s_dup%d", from.name, again+1), tag: tag(), graph: from.graph})
-	}
-}
-
-// Sessions implements prompt.Finite.
-func (s *Source) Sessions() int { return len(s.sessions) }
 
 // Next implements prompt.Source: the next session, as a whole.
 func (s *Source) Next(context.Context) (prompt.Prompt, error) {
-	one := s.sessions[s.next%len(s.sessions)]
-	name := one.name
-	if round := s.next / len(s.sessions); round > 0 {
-		name += fmt.Sprintf("#%d", round+1)
-	}
-	s.next++
-	return prompt.Prompt{Session: name, Tokens: -1, Play: &prompt.Play{Graph: one.graph, Name: name, Tag: one.tag}}, nil
+	one := s.Draw()
+	return prompt.Prompt{Session: one.Name, Tokens: -1, Play: &prompt.Play{Graph: one.Graph, Name: one.Name, Tag: one.Tag}}, nil
 }

@@ -277,7 +277,7 @@ func TestClock(t *testing.T) {
 		"at the same time as the first":                  {plan.Replay{}, aTrace("a", call(5, 10, 16, 1, 1), subagent(7, "a", call(7, 1, 16, 1, 2))), [][]int{{}, {}}, ms(0, 2000)},
 		"the session's own calls never at the same time": {plan.Replay{}, aTrace("a", call(0, 10, 16, 1, 1), call(2, 1, 16, 1, 2)), [][]int{{}, {0}}, ms(0, 0)},
 	} {
-		g := mustOpen(t, tc.replay, token.Words{}, 1, tc.trace).sessions[0].graph
+		g := mustOpen(t, tc.replay, token.Words{}, 1, tc.trace).All[0].Graph
 		var after [][]int
 		var waits []time.Duration
 		for _, c := range g.Calls {

@@ -62,6 +62,9 @@ func info(rec *record.Record) map[string]any {
 	if rec.Model != "" {
 		out["lora_adapter"] = rec.Model
 	}
+	if rec.Retries > 0 {
+		out["retries_attempted"], out["retries_recovered"] = float64(rec.Retries), rec.Failure == nil
+	}
 	return out
 }
 

@@ -37,6 +37,10 @@ type Config struct {
 	NewSleeper func() load.Sleeper
 	Live       *Live
 	Feeders    int // goroutines that prepare requests ahead of time; at least 1
+	// Retries is how often a request goes again that no server answered, Backoff about
+	// how long it waits before the first time.
+	Retries int
+	Backoff time.Duration
 }
 
 // Engine runs the stages of one benchmark.
@@ -87,16 +91,10 @@ func (e *Engine) Run(ctx context.Context, s load.Stage, stop <-chan string) (rec
 	}
 	e.feed.final = s.Sessions > 0
 	st := newStage(e, s, ctx, e.feed.start(s.Index, feeders, mostPrompts(s)))
-	watched := make(chan struct{})
+	over, watched := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(watched)
-		select {
-		case reason := <-stop:
-			st.halt(reason)
-		case <-ctx.Done():
-			st.halt("interrupted")
-		case <-st.stop:
-		}
+		st.obey(ctx, stop, over)
 	}()
 	switch {
 	case s.Growth.Step > 0:
@@ -107,7 +105,9 @@ func (e *Engine) Run(ctx context.Context, s load.Stage, stop <-chan string) (rec
 		st.pace()
 	}
 	st.drain(ctx, cut)
+	close(over)
 	<-watched
+	st.noteBroken()
 	// A prompt that could not be made is no fault where the stage ended before its turn.
 	if err := e.feed.halt(); err != nil && st.empty.Load() && !errors.Is(err, errSourceEnded) {
 		return st.mark, fmt.Errorf("stage %d: %w", s.Index+1, err)

@@ -43,12 +43,13 @@ type stage struct {
 	endTurns context.CancelFunc
 	lost     atomic.Int64 // turns that never went
 
+	broken  chan string // why it is ended before its time
 	mark    record.StageMark
 	sleeper load.Sleeper // the pacer's; nil in closed loop
 }
 
 func newStage(e *Engine, s load.Stage, ctx context.Context, ready []chan job) *stage {
-	st := &stage{e: e, load: s, ctx: ctx, ready: ready, stop: make(chan struct{}), warmed: make(chan struct{})}
+	st := &stage{e: e, load: s, ctx: ctx, ready: ready, stop: make(chan struct{}), warmed: make(chan struct{}), broken: make(chan string, 1)}
 	st.turns, st.endTurns = context.WithCancel(ctx)
 	if s.Arrivals != nil {
 		st.sleeper = e.cfg.NewSleeper()
@@ -123,6 +124,37 @@ func (st *stage) halt(reason string) {
 			st.sleeper.Interrupt()
 		}
 	})
+}
+
+// obey halts the stage where that is asked for, until it is over. Who asks while it is
+// draining wants no more of it either.
+func (st *stage) obey(ctx context.Context, stop <-chan string, over <-chan struct{}) {
+	for {
+		select {
+		case reason := <-stop:
+			st.halt(reason)
+			if m := (record.StageMark{Reason: reason}); m.Early() {
+				select {
+				case st.broken <- reason:
+				default: // one is enough
+				}
+			}
+		case <-ctx.Done():
+			st.halt(record.Interrupted)
+			return
+		case <-over:
+			return
+		}
+	}
+}
+
+// noteBroken notes a wish to end the stage that nobody has seen yet.
+func (st *stage) noteBroken() {
+	select {
+	case reason := <-st.broken:
+		st.mark.Reason = reason
+	default:
+	}
 }
 
 // openSlots runs a closed loop until it is halted.
@@ -249,12 +281,16 @@ func (st *stage) do(i int, j job, ready time.Duration) *record.Record {
 	live.InFlight.Add(1)
 	live.Sent.Add(1)
 	j.call.Do(st.ctx, rec)
+	if st.e.cfg.Retries > 0 {
+		st.again(j.call, rec)
+	}
 	rec.Watch = nil
 	live.InFlight.Add(-1)
 	return rec
 }
 
-// drain waits for what is in flight, no longer than the stage's drain time.
+// drain waits for what is in flight, no longer than the stage's drain time or, where it
+// is ended before its time, its grace.
 func (st *stage) drain(ctx context.Context, cut context.CancelCauseFunc) {
 	st.timerMu.Lock()
 	if st.timer != nil {
@@ -266,13 +302,22 @@ func (st *stage) drain(ctx context.Context, cut context.CancelCauseFunc) {
 		st.slots.Wait()
 		close(done)
 	}()
-	t := time.NewTimer(st.load.Drain)
+	t, until := time.NewTimer(st.load.Drain), st.e.cfg.Now()+st.load.Drain
 	defer t.Stop()
-	select {
-	case <-done:
-	case <-ctx.Done():
-	case <-t.C:
-		cut(endpoint.ErrCutOff)
+	for waiting := true; waiting; {
+		select {
+		case <-done:
+			waiting = false
+		case reason := <-st.broken:
+			st.mark.Reason = reason
+			st.endTurns()
+			t.Reset(min(st.load.Grace, until-st.e.cfg.Now()))
+		case <-ctx.Done():
+			waiting = false
+		case <-t.C:
+			cut(endpoint.ErrCutOff)
+			waiting = false
+		}
 	}
 	<-done
 	st.endTurns()

@@ -35,6 +35,7 @@ type Stage struct {
 	Growth Growth
 
 	Drain time.Duration // how long requests in flight may take after that
+	Grace time.Duration // the same where the stage is ended before its time
 }
 
 // FromPlan is the load of the plan's i-th stage. A ramp begins when the warm-up is
@@ -51,6 +52,7 @@ func FromPlan(p *plan.Plan, i int) Stage {
 		For:            time.Duration(s.Duration),
 		Requests:       s.Requests,
 		Drain:          time.Duration(p.Drain),
+		Grace:          time.Duration(min(p.Drain, p.Grace)),
 	}
 	if s.Arrival == plan.ArrivalSessions {
 		stage.ofSessions(s.Sessions)
@@ -79,6 +81,7 @@ func FromPlan(p *plan.Plan, i int) Stage {
 // only the slots bound them, it is a closed loop; else they arrive at a rate, or at once.
 func (stage *Stage) ofSessions(s plan.SessionLoad) {
 	stage.Sessions, stage.For = s.Count, time.Duration(s.Timeout)
+	stage.Drain = stage.Grace // all that ends it but its last session is before its time
 	stage.InFlight, stage.MaxSlots = func(time.Duration) int { return s.Concurrent }, s.Concurrent
 	switch {
 	case s.Rate > 0:

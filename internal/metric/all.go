@@ -16,9 +16,15 @@ type All struct {
 	Abandoned int64
 	Unsent    int64         // those of Failed that never left
 	Latency   time.Duration // Σ End − Sent of OK
+	Retried   int64         // requests that no server answered at first, and went again
+	Retries   int64         // how often they did
 }
 
 func (a *All) add(rec *record.Record) {
+	if rec.Retries > 0 {
+		a.Retried++
+		a.Retries += int64(rec.Retries)
+	}
 	switch {
 	case rec.Failure == nil:
 		a.OK++
@@ -40,4 +46,6 @@ func (a *All) merge(o All) {
 	a.Abandoned += o.Abandoned
 	a.Unsent += o.Unsent
 	a.Latency += o.Latency
+	a.Retried += o.Retried
+	a.Retries += o.Retries
 }

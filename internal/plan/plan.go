@@ -69,6 +69,7 @@ type Plan struct {
 	Saturation  Saturation  // stages up to the rate that the server can keep up with
 	Measurement Measurement // in windows, until they agree
 	Drain       Duration    // how long in-flight requests may take at the end of a stage
+	Grace       Duration    // the same where it is ended before its time; never longer than Drain
 	Goodput     []SLO
 	MaxErrors   MaxErrors
 	Breakers    []Breaker // end the run when requests go wrong in a way of theirs
@@ -98,6 +99,7 @@ type Target struct {
 	TLS       TLS
 	HTTP2     bool // HTTP/2: by ALPN over https, with prior knowledge over http
 	Timeouts  Timeouts
+	Retries   Retries
 	Triton    Triton // what only that protocol has
 	// Session and SLOHeaders are headers that differ from request to request or that
 	// mean something to this side too.
@@ -273,6 +275,7 @@ func Default() Plan {
 		Tokenizer: Tokenizer{Name: TokenizerBuiltin},
 		Stages:    []Stage{{Concurrency: 1, Duration: Duration(30 * time.Second)}},
 		Drain:     Duration(30 * time.Second),
+		Grace:     Duration(30 * time.Second),
 		Budgets: Budgets{
 			Lag:         Duration(time.Millisecond),
 			LagShare:    0.01,

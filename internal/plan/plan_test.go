@@ -28,6 +28,7 @@ target:
   tls: {ca: ca.pem, cert: c.pem, key: k.pem}
   http2: true
   timeouts: {connect: 0, first_byte: 2s, stall: 1.5s, request: 1m30s}
+  retries: {count: 3, backoff: 250ms}
 data:
   prompts: 10
   input: {dist: lognormal, mean: 550, stddev: 50, min: 10, max: 900}
@@ -41,6 +42,7 @@ stages:
   - {rate: 12.5, arrival: gamma, cv: 2, max_in_flight: 500, warmup: 100, requests: 2000, gap: 5s}
   - {rate: 50, duration: 1m, warmup: {duration: 1s, requests: 5}}
 drain: 0
+grace: 7s
 goodput: {ttft: 200ms, request_latency: 2s}
 max_errors: 5%
 budgets: {lag: 2ms, lag_share: 2%, read_delay: 1ms, coalesced: 0, cpu: 90%, gc: 0, achieved: 0.5,
@@ -61,6 +63,7 @@ func fullPlan() *Plan {
 			},
 			TLS: TLS{CA: "ca.pem", Cert: "c.pem", Key: "k.pem"}, HTTP2: true,
 			Timeouts: Timeouts{FirstByte: 2 * second, Stall: 3 * second / 2, Request: 90 * second},
+			Retries:  Retries{Count: 3, Backoff: second / 4},
 		},
 		Data: Data{
 			Source: "synthetic", Prompts: 10,
@@ -74,6 +77,7 @@ func fullPlan() *Plan {
 			{Rate: 12.5, Arrival: "gamma", CV: 2, MaxInFlight: 500, Warmup: Warmup{Requests: 100}, Requests: 2000, Gap: 5 * second},
 			{Rate: 50, Arrival: "constant", Duration: 60 * second, Warmup: Warmup{Duration: second, Requests: 5}},
 		},
+		Grace:     7 * second,
 		Goodput:   []SLO{{"time_to_first_token", second / 5}, {"request_latency", 2 * second}},
 		MaxErrors: MaxErrors{Share: 0.05},
 		Budgets: Budgets{

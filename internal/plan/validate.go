@@ -57,6 +57,7 @@ func check(p *Plan) Faults {
 	c.levels(p)
 	c.measurement(&p.Measurement)
 	c.time("drain", p.Drain)
+	c.time("grace", p.Grace)
 	c.goodput(p.Goodput)
 	c.count("max_errors.count", p.MaxErrors.Count, mostRequests)
 	c.share("max_errors.share", p.MaxErrors.Share)
@@ -168,6 +169,7 @@ func (c *checker) target(t *Target) {
 	c.time("target.timeouts.first_byte", t.Timeouts.FirstByte)
 	c.time("target.timeouts.stall", t.Timeouts.Stall)
 	c.time("target.timeouts.request", t.Timeouts.Request)
+	c.retries(t)
 }
 
 func (c *checker) url(path, raw string) {

@@ -87,6 +87,10 @@ func (d *lineDecoder) identity(key []byte, rec *Record) bool {
 		rec.Written = time.Duration(s.Int())
 	case "end":
 		rec.End = time.Duration(s.Int())
+	case "retries":
+		rec.Retries = int(s.Int())
+	case "last_try":
+		rec.LastTry = time.Duration(s.Int())
 	case "size":
 		rec.Size = int(s.Int())
 	case "conn":

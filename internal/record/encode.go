@@ -50,6 +50,8 @@ func AppendJSON(dst []byte, rec *Record, keepRaw bool) []byte {
 	dst = appendMoment(dst, `,"sent":`, rec.Sent)
 	dst = appendMoment(dst, `,"written":`, rec.Written)
 	dst = appendMoment(dst, `,"end":`, rec.End)
+	dst = appendField(dst, `,"retries":`, int64(rec.Retries), 0)
+	dst = appendField(dst, `,"last_try":`, int64(rec.LastTry), 0)
 	dst = appendConn(dst, &rec.Conn)
 	dst = appendField(dst, `,"size":`, int64(rec.Size), 0)
 	dst = appendMarks(dst, rec)

@@ -1,6 +1,9 @@
 package record
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // The record file is a sequence of JSON lines. Most are requests; the others say
 // what a report must know besides them.
@@ -43,6 +46,15 @@ type StageMark struct {
 	Waited    int64         `json:"waited"`     // arrivals that had to wait for a slot
 	Unsent    int64         `json:"unsent"`     // arrivals that fell due and were never sent
 	Reason    string        `json:"reason"`     // why it stopped sending: "duration", "requests", "data", "interrupted", "errors", "arrivals", EarlyAnswer, or BreakerReason and more
+}
+
+// Interrupted is the reason of a stage that the user stopped.
+const Interrupted = "interrupted"
+
+// Early reports whether the stage was ended before its time: by the user, by too many
+// failures or by a breaker. None follows it.
+func (m *StageMark) Early() bool {
+	return m.Reason == Interrupted || m.Reason == "errors" || strings.HasPrefix(m.Reason, BreakerReason)
 }
 
 // EarlyAnswer is the reason of a stage whose load cannot grow any more: an answer ended

@@ -47,6 +47,9 @@ type Record struct {
 	Written time.Duration // when the last byte had been handed to the kernel
 	End     time.Duration // when the last byte arrived, or when it failed
 
+	Retries int           // attempts after the first, which no server answered; Sent is that of the first
+	LastTry time.Duration // when the last of them began
+
 	Conn  Conn
 	Marks []Mark // one per network read, in order
 	// Merged counts the segments that the kernel merged into reads of this

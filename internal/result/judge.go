@@ -129,6 +129,9 @@ func (j *judge) clock() {
 // stage judges one stage.
 func (j *judge) stage(i int, mark *record.StageMark, sum *metric.Stage) {
 	j.ended(i, mark)
+	if n := sum.All.Retried; n > 0 {
+		j.note(i, "%s found no server that answered and went again, %d times in all: their latencies count from the first attempt.", plural(n, "request"), sum.All.Retries)
+	}
 	if !j.requests(i, sum) {
 		return
 	}

@@ -77,7 +77,7 @@ func readFacts(path string, p *plan.Plan) (result.Facts, error) {
 			f.Header = *l.Header
 		case l.Stage != nil:
 			f.Stages = append(f.Stages, *l.Stage)
-			f.Interrupted = f.Interrupted || early(*l.Stage)
+			f.Interrupted = f.Interrupted || l.Stage.Early()
 		case l.Health != nil:
 			f.Health = append(f.Health, *l.Health)
 		case l.Edge != nil:

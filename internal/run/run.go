@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -177,6 +176,7 @@ func (r *run) prepare(ctx context.Context) error {
 	r.engine = engine.New(engine.Config{
 		Now: r.clock.Now, Source: prompts.Source, Endpoint: r.endpoint, Decoder: decode, Sink: r.collector,
 		NewSleeper: load.NewSleeper, Live: r.live, Feeders: runtime.GOMAXPROCS(0),
+		Retries: r.plan.Target.Retries.Count, Backoff: time.Duration(r.plan.Target.Retries.Backoff),
 	})
 	return nil
 }
@@ -311,7 +311,7 @@ func (r *run) execute(ctx context.Context) (*result.Result, error) {
 		go func() {
 			select {
 			case <-r.opt.Stop:
-				r.halt(interrupted)
+				r.halt(record.Interrupted)
 			case <-watch.Done():
 			}
 		}()
@@ -355,7 +355,7 @@ func (r *run) stages(ctx context.Context) error {
 		mark, level, err := r.runStage(ctx, i, s)
 		drained()
 		if ctx.Err() != nil {
-			mark.Reason = interrupted // its last requests were aborted, also where sending had ended
+			mark.Reason = record.Interrupted // its last requests were aborted, also where sending had ended
 		}
 		err = errors.Join(err, r.endStage(mark))
 		r.endLevel(i, s, level)
@@ -384,18 +384,10 @@ func (r *run) endLevel(i int, s plan.Stage, l *sweep.Level) {
 	}
 }
 
-// interrupted is why a stage ended that the user stopped.
-const interrupted = "interrupted"
-
-// early reports whether a stage ended before its time.
-func early(mark record.StageMark) bool {
-	return mark.Reason == interrupted || mark.Reason == "errors" || strings.HasPrefix(mark.Reason, record.BreakerReason)
-}
-
 // endStage notes how a stage went.
 func (r *run) endStage(mark record.StageMark) error {
 	r.facts.Stages = append(r.facts.Stages, mark)
-	r.facts.Interrupted = r.facts.Interrupted || early(mark)
+	r.facts.Interrupted = r.facts.Interrupted || mark.Early()
 	return r.output.stage(mark)
 }
 
@@ -407,7 +399,7 @@ func (r *run) pause(ctx context.Context, gap time.Duration) (reason string) {
 	case <-t.C:
 		return ""
 	case <-ctx.Done():
-		return interrupted
+		return record.Interrupted
 	case reason = <-r.stop:
 		return reason
 	}

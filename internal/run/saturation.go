@@ -64,7 +64,7 @@ func (r *run) step(ctx context.Context, i int, rate float64, duration time.Durat
 	r.warm(ctx, s)
 	mark, err := r.engine.Run(ctx, work, r.stop)
 	if ctx.Err() != nil {
-		mark.Reason = interrupted
+		mark.Reason = record.Interrupted
 	}
 	if note := r.endStage(mark); err == nil {
 		err = note
@@ -90,7 +90,7 @@ func searchAgain(p *plan.Plan, marks []record.StageMark, passages *sweep.Passage
 	for i := 0; ; i++ {
 		rate, _, ok := hunt.Next()
 		mark := result.MarkOf(marks, stepOf(i))
-		if !ok || mark == nil || early(*mark) {
+		if !ok || mark == nil || mark.Early() {
 			return hunt.Found()
 		}
 		hunt.Tell(sweep.JudgeStep(rate, *mark, passages.Of(stepOf(i)), p.Saturation.Percentile))

@@ -25,6 +25,7 @@ const (
 	serverColumn
 	failedLatencyColumn
 	failedPromptColumn
+	wastedColumn
 	imageCount
 	imagePixels
 	imageBytes
@@ -43,7 +44,7 @@ const (
 // scale is what a column's numbers are divided by to get the report's.
 func (q quantity) scale() float64 {
 	switch q {
-	case delayColumn, latencyColumn, ttftColumn, itlColumn, failedLatencyColumn, audioLength:
+	case delayColumn, latencyColumn, ttftColumn, itlColumn, failedLatencyColumn, wastedColumn, audioLength:
 		return 1e9
 	case ntpotColumn, tpotColumn:
 		return picoseconds
@@ -73,6 +74,9 @@ type bucket struct {
 	clientIn, clientOut     int64 // successes that the server did not count
 	images, videos, audios  int64
 	failures                failures
+	retried, retries        int64 // requests that went again, and how often
+	recovered               int64 // those of them that were answered
+	wasted                  time.Duration
 	good, goodTokens        int64
 	applicable, met         map[string]int64
 }
@@ -99,6 +103,9 @@ func (b *bucket) add(o *Options, rec *record.Record, v *Values) {
 	b.count++
 	b.firstStart, b.lastStart, b.lastEnd = min(b.firstStart, v.Start), max(b.lastStart, v.Start), max(b.lastEnd, v.End)
 	b.put(delayColumn, int64(v.Delay))
+	if v.Retries > 0 {
+		b.retry(v)
+	}
 	if rec.Failure != nil {
 		b.fail(o, rec, v)
 		return
@@ -127,6 +134,17 @@ func (b *bucket) add(o *Options, rec *record.Record, v *Values) {
 	}
 	b.media(o, rec)
 	b.judge(o, rec, v)
+}
+
+// retry takes a request that went more than once.
+func (b *bucket) retry(v *Values) {
+	b.retried++
+	b.retries += int64(v.Retries)
+	if v.Recovered {
+		b.recovered++
+	}
+	b.wasted += v.Wasted
+	b.put(wastedColumn, int64(v.Wasted))
 }
 
 // tokens takes the counts of a success.

@@ -92,6 +92,34 @@ func TestWorkedValues(t *testing.T) {
 	}
 }
 
+// What a request lost to attempts that no server answered is told beside its latency,
+// which has it too.
+func TestRetries(t *testing.T) {
+	saved := streamed(0, 10*ms, 510*ms, 530*ms)
+	saved.Retries, saved.LastTry, saved.Session = 2, 410*ms, "s"
+	lost := failed(100*ms, 900*ms, record.ConnectFailed, 0, "refused")
+	lost.Sent, lost.Retries, lost.LastTry, lost.Session = record.Never, 1, 800*ms, "s"
+	f := NewFold(options(t))
+	for _, rec := range []*record.Record{saved, lost, streamed(0, 0, 100*ms)} {
+		f.Add(rec)
+	}
+	s, err := f.Summary(All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Retries{Requests: 2, Attempts: 3, Recovered: 1, Wasted: 1.2, Each: &Dist{N: 2, Mean: 0.6, Min: 0.4, Max: 0.8, Std: 0.2, Percentiles: []float64{0.6, 0.796}}}
+	if diff := cmp.Diff(want, s.Retries, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+		t.Error(diff)
+	}
+	if got := s.TTFT.Max; math.Abs(got-0.5) > 1e-9 {
+		t.Errorf("time to first token %v, want it from the first attempt", got)
+	}
+	sum, err := f.SummarizeSessions(f.Sessions())
+	if err != nil || sum.Retried != 1 || sum.Retries != 3 || sum.Recovered != 1 {
+		t.Errorf("%v, sessions %+v", err, sum)
+	}
+}
+
 // Where the original is wrong, faithful is too.
 func TestFaithful(t *testing.T) {
 	one := streamed(0, 0, 50*ms)

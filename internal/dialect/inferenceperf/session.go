@@ -20,6 +20,8 @@ type Session struct {
 	Completed  int // that succeeded
 	Cancelled  int // that were broken off or never went
 	In, Out    int64
+	Retries    int // attempts after the first of requests that no server answered
+	Recovered  int // requests that one of them saved
 	// Mark is how a recorded session was played; nil: it is a conversation.
 	Mark *record.SessionMark
 	// Cached and Cacheable are prompt tokens of the requests whose answers say how many
@@ -64,6 +66,10 @@ func (f *Fold) addSession(rec *record.Record, v *Values) {
 	s.Start, s.End = min(s.Start, v.Start), max(s.End, v.End)
 	s.Events++
 	s.In += int64(v.In)
+	s.Retries += v.Retries
+	if v.Recovered {
+		s.Recovered++
+	}
 	switch {
 	case rec.Failure == nil:
 		s.Completed++
@@ -164,6 +170,7 @@ type SessionSummary struct {
 	Percentiles                       []float64
 	Sessions, OK, Failed              int64
 	Events, Completed, Cancelled      int64
+	Retried, Retries, Recovered       int64 // sessions with requests that went again, how often, and how many were answered
 	PerSecond                         float64
 	Failures                          []Failure
 	Duration, NumEvents, NumCancelled *Dist
@@ -196,6 +203,11 @@ func (f *Fold) SummarizeSessions(list []*Session) (*SessionSummary, error) {
 		s.Events += int64(x.Events)
 		s.Completed += int64(x.Completed)
 		s.Cancelled += int64(x.Cancelled)
+		s.Retries += int64(x.Retries)
+		s.Recovered += int64(x.Recovered)
+		if x.Retries > 0 {
+			s.Retried++
+		}
 		if x.OK() {
 			s.OK++
 		} else {

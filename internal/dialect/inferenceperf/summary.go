@@ -61,6 +61,16 @@ type Summary struct {
 	FailedLatency *Dist
 	FailedPrompt  Prompts
 	Failures      []Failure
+
+	Retries Retries
+}
+
+// Retries are requests that no server answered at first.
+type Retries struct {
+	Requests, Attempts int64 // requests that went again, and how often
+	Recovered          int64 // those of them that were answered
+	Wasted             float64
+	Each               *Dist // seconds that each lost
 }
 
 // Media describes the pictures, videos or sounds of prompts.
@@ -114,6 +124,10 @@ func (s *Summary) addUp(b *bucket) {
 	s.Failed += b.failed
 	s.FailedPrompt.Total += b.failedIn
 	s.FailedPrompt.Cached += b.failedCached
+	s.Retries.Requests += b.retried
+	s.Retries.Attempts += b.retries
+	s.Retries.Recovered += b.recovered
+	s.Retries.Wasted += b.wasted.Seconds()
 }
 
 // goodput counts good requests among all; the original leaves failures out. It has
@@ -153,7 +167,7 @@ func (f *Fold) distributions(s *Summary, buckets []*bucket) error {
 		{&s.Delay, delayColumn}, {&s.Latency, latencyColumn}, {&s.NTPOT, ntpotColumn}, {&s.TPOT, tpotColumn},
 		{&s.TTFT, ttftColumn}, {&s.ITL, itlColumn}, {&s.Size, sizeColumn}, {&s.Prompt.Each, promptColumn},
 		{&s.Client, clientColumn}, {&s.Server, serverColumn},
-		{&s.FailedLatency, failedLatencyColumn}, {&s.FailedPrompt.Each, failedPromptColumn},
+		{&s.FailedLatency, failedLatencyColumn}, {&s.FailedPrompt.Each, failedPromptColumn}, {&s.Retries.Each, wastedColumn},
 		{&s.Image.Count, imageCount}, {&s.Image.Pixels, imagePixels}, {&s.Image.Bytes, imageBytes}, {&s.Image.Aspect, imageAspect},
 		{&s.Video.Count, videoCount}, {&s.Video.Frames, videoFrames}, {&s.Video.Pixels, videoPixels}, {&s.Video.Bytes, videoBytes}, {&s.Video.Aspect, videoAspect},
 		{&s.Audio.Count, audioCount}, {&s.Audio.Seconds, audioLength}, {&s.Audio.Bytes, audioBytes},

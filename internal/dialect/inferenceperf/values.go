@@ -20,6 +20,9 @@ type Values struct {
 	ServerOut  bool          // the server counted the answer
 	Mismatch   bool          // the two counts of the answer differ
 	TokenTimes []time.Duration
+	Retries    int           // attempts after the first
+	Recovered  bool          // the last of them was answered
+	Wasted     time.Duration // on attempts that were not
 }
 
 // None is a time that a request does not have.
@@ -58,10 +61,16 @@ func (o *Options) Measure(rec *record.Record, v *Values) {
 	*v = Values{Start: rec.Sent, End: rec.End, TTFT: None, TokenTimes: v.TokenTimes[:0]}
 	if v.Start == record.Never {
 		v.Start = rec.Ready // it never came to sending
-	} else if o.Faithful {
+	} else if o.Faithful && rec.Retries == 0 {
 		v.Start -= rec.Conn.Resolve + rec.Conn.Connect + rec.Conn.TLS
 	}
 	v.End = max(v.End, v.Start)
+	if v.Retries = rec.Retries; v.Retries > 0 {
+		v.Recovered = rec.Failure == nil
+		if v.Wasted = v.Latency(); v.Recovered {
+			v.Wasted = rec.LastTry - v.Start
+		}
+	}
 	v.Delay = v.Start - rec.Due
 	v.In, v.ServerIn = rec.In.N, rec.In.Source == record.FromServer
 	v.Server, v.ServerOut = rec.Out.N, rec.Out.Source == record.FromServer

@@ -96,9 +96,10 @@ func loadEffects() []effect {
 		{"load.trace.format", replay, "AzurePublicDataset", met}, // the only one
 		{"load.circuit_breakers[]", breakers + ` --load.circuit_breakers ["a"]`, `--load.circuit_breakers ["b"]`, works},
 		{"load.request_timeout", "", "3", works},
-		{"load.request_retries", "", "3", warns},
+		{"load.request_retries", "", "3", works},
+		{"load.request_retry_backoff_sec", "--load.request_retries 3", "3", works},
 		{"load.request_retry_backoff_sec", "", "3", warns},
-		{"load.stage_teardown_grace_seconds", "", "3", warns},
+		{"load.stage_teardown_grace_seconds", "", "3", works},
 		{"load.lora_traffic_split[].name", `--load.lora_traffic_split [{"name":"a","split":1}]`, `--load.lora_traffic_split [{"name":"b","split":1}]`, works},
 		{"load.lora_traffic_split[].split", `--load.lora_traffic_split [{"name":"a","split":0.5},{"name":"b","split":0.5}]`,
 			`--load.lora_traffic_split [{"name":"a","split":0.25},{"name":"b","split":0.75}]`, works},

@@ -121,11 +121,9 @@ func (b *builder) idlePrefix() {
 
 func (b *builder) idleLoad() {
 	kind := b.at("load.type").text()
-	if b.at("load.request_retries").whole() > 0 {
-		b.note("load.request_retries has no effect: a request is sent once, and a failure is counted as one")
+	if b.at("load.request_retries").whole() == 0 {
+		b.useless("load.request_retry_backoff_sec", "load.request_retries is 0")
 	}
-	b.useless("load.request_retry_backoff_sec", "a request is sent once")
-	b.useless("load.stage_teardown_grace_seconds", "requests in flight have as long as load.request_timeout gives them")
 	if kind != "trace_replay" {
 		b.useless("load.trace", "load.type is "+kind)
 	}

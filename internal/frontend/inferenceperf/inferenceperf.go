@@ -163,7 +163,8 @@ func fileFault(name string, err error, usual bool) plan.Fault {
 // timestamp is what {timestamp} stands for.
 func timestamp(t time.Time) string { return t.Format("20060102-150405") }
 
-func seconds(v float64) plan.Duration { return plan.Duration(v * float64(time.Second)) }
+// seconds is a time in a plan's form. What does not fit is longer than a plan allows.
+func seconds(v float64) plan.Duration { return plan.Duration(min(v*float64(time.Second), 1<<62)) }
 
 // note adds a warning.
 func (b *builder) note(format string, args ...any) {

@@ -226,7 +226,7 @@ func TestSecrets(t *testing.T) {
 
 func TestWarnings(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"--load.request_retries 3", "load.request_retries has no effect"},
+		{"--load.request_retry_backoff_sec 3", "load.request_retry_backoff_sec has no effect: load.request_retries is 0"},
 		{"--server.type mock", "server.type mock is the built-in server"},
 		{"--data.conversation_replay.seed 3", "data.conversation_replay has no effect: data.type is mock"},
 		{"--api.type anthropic_messages --api.response_format.type json_object", "api.response_format has no effect"},

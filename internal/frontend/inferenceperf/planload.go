@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"time"
 
 	"inferometer/internal/plan"
 )
@@ -29,7 +30,11 @@ func (b *builder) load() {
 	if v.at("num_workers") == nil {
 		v.put("num_workers", &value{kind: whole, scalar: int64(runtime.NumCPU())})
 	}
-	p.Drain = p.Target.Timeouts.Request // every request ends by itself
+	if n := v.at("request_retries").whole(); n > 0 {
+		p.Target.Retries = plan.Retries{Count: int(n), Backoff: seconds(v.at("request_retry_backoff_sec").number())}
+	}
+	p.Drain = allAttempts(&p.Target)
+	p.Grace = min(seconds(v.at("stage_teardown_grace_seconds").number()), p.Drain)
 	gap := v.at("interval").number()
 	if b.at("metrics.type").text() == "prometheus" && b.at("report.prometheus.per_stage").yes() {
 		gap = max(gap, b.at("metrics.prometheus.scrape_interval").number())
@@ -65,6 +70,23 @@ func (b *builder) load() {
 	if kind == "trace_replay" {
 		p.Data.Trace.Arrivals = v.at("trace.file").text()
 	}
+}
+
+// longest is how long a plan waits at most.
+const longest = plan.Duration(30 * 24 * time.Hour)
+
+// allAttempts is the time in which every request ends by itself: that of each attempt, and
+// of the waits between them.
+func allAttempts(t *plan.Target) plan.Duration {
+	each, wait := min(t.Timeouts.Request, longest), min(t.Retries.Backoff, longest)*3/2
+	total := each
+	for range t.Retries.Count {
+		if total = min(total+each+wait, longest); total == longest {
+			break
+		}
+		wait *= 2
+	}
+	return total
 }
 
 // stage is one stage, with the keys that its type of load has and no others.

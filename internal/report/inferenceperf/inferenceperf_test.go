@@ -39,7 +39,7 @@ func records() []*record.Record {
 	const body = "data: {\"choices\":[{\"text\":\"a\"}]}\n\ndata: {\"choices\":[{\"text\":\" b\"}]}\n\ndata: [DONE]\n\n"
 	ok := &record.Record{
 		Due: 0, Ready: 0, Sent: time.Millisecond, End: 120 * time.Millisecond, Streamed: true, Cached: 3, Size: 9, Question: []byte(`{"a":"b"}`),
-		Session: "s1", Model: "red", Body: []byte(body),
+		Session: "s1", Model: "red", Body: []byte(body), Retries: 2, LastTry: 61 * time.Millisecond,
 		Marks: []record.Mark{{Off: 34, Kernel: record.Never, User: 101 * time.Millisecond}, {Off: len(body), Kernel: record.Never, User: 120 * time.Millisecond}},
 		Events: []record.Event{
 			{Mark: 0, Label: record.Content, Text: 1, Tokens: 1}, {Mark: 1, Label: record.Content, Text: 2, Tokens: 1}, {Mark: 1, Label: record.Done},
@@ -185,7 +185,7 @@ func TestKeysOfTheOriginal(t *testing.T) {
 func allowed(k string) bool {
 	for _, prefix := range []string{
 		".successes.prompt_len", ".failures.by_label.", ".failures.request_latency.", ".failures.prompt_tokens.",
-		".successes.image.pixels.", ".successes.image.bytes.", ".successes.image.aspect_ratio.",
+		".retries", ".successes.image.pixels.", ".successes.image.bytes.", ".successes.image.aspect_ratio.",
 	} {
 		if len(k) >= len(prefix) && k[:len(prefix)] == prefix {
 			return true

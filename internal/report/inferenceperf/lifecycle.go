@@ -38,7 +38,7 @@ func Lifecycle(w io.Writer, s *dialect.Summary, load *Load) error {
 }
 
 func lifecycleObject(s *dialect.Summary, load *Load) object {
-	return object{
+	o := object{
 		{"benchmark_time_seconds", s.Seconds},
 		{"load_summary", loadObject(s, load)},
 		{"successes", successObject(s)},
@@ -49,6 +49,17 @@ func lifecycleObject(s *dialect.Summary, load *Load) object {
 			{"by_label", labels(s.Failures)},
 		}},
 	}
+	if r := &s.Retries; r.Requests > 0 {
+		o.put("retries", object{
+			{"requests_retried", r.Requests},
+			{"attempts", r.Attempts},
+			{"recovered", r.Recovered},
+			{"failed_after_retry", r.Requests - r.Recovered},
+			{"wasted_sec_total", r.Wasted},
+			{"wasted_sec", dist(r.Each, s.Percentiles)},
+		})
+	}
+	return o
 }
 
 func loadObject(s *dialect.Summary, load *Load) object {

@@ -131,15 +131,21 @@ func (r *Requests) info(rec *record.Record) object {
 		}
 		response = answer
 	}
-	return object{
+	o := object{
 		{"request_metrics", request},
 		{"response_metrics", response},
 		{"extra_info", object{}},
 		{"lora_adapter", textOrNull(rec.Model)},
 		{"graph_event_id", textOrNull(rec.Call)},
 		{"labels", labelled(rec.Labels)},
-		{"input_tokens", v.In},
 	}
+	if v.Retries > 0 {
+		o.put("retries_attempted", v.Retries)
+		o.put("retries_recovered", v.Recovered)
+		o.put("retry_wasted_sec", v.Wasted.Seconds())
+	}
+	o.put("input_tokens", v.In)
+	return o
 }
 
 func labelled(labels [][2]string) object {

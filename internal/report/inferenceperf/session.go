@@ -51,6 +51,13 @@ func Sessions(w io.Writer, s *dialect.SessionSummary, stage *SessionStage) error
 		{"total_events_cancelled", s.Cancelled},
 		{"sessions_with_recorded_substitution", s.Repaired},
 		{"total_recorded_substitutions", object{{"count", s.Repairs}, {"messages", messages(s.RepairMessages)}}},
+	}...)
+	if s.Retried > 0 {
+		o.put("sessions_with_retries", s.Retried)
+		o.put("total_retry_attempts", s.Retries)
+		o.put("total_retries_recovered", s.Recovered)
+	}
+	o = append(o, object{
 		{"sessions_per_second", s.PerSecond},
 		{"session_duration_sec", dist(s.Duration, p)},
 		{"num_events", dist(s.NumEvents, p)},
@@ -163,7 +170,7 @@ func sessionObject(s *dialect.Session, start float64) object {
 			repairs, repaired = len(m.Repaired), texts(m.Repaired)
 		}
 	}
-	return object{
+	o := object{
 		{"session_id", s.ID},
 		{"stage_id", s.Stage},
 		{"file_path", origin},
@@ -175,6 +182,12 @@ func sessionObject(s *dialect.Session, start float64) object {
 		{"num_events_cancelled", s.Cancelled},
 		{"n_recorded_substitutions", repairs},
 		{"recorded_substitution_event_ids", repaired},
+	}
+	if s.Retries > 0 {
+		o.put("retries_attempted", s.Retries)
+		o.put("retries_recovered", s.Recovered)
+	}
+	return append(o, object{
 		{"success", s.OK()},
 		{"error", fault},
 		{"total_input_tokens", s.In},
@@ -185,5 +198,5 @@ func sessionObject(s *dialect.Session, start float64) object {
 		{"num_structured_output_excluded", programs},
 		{"tfut_sec", first},
 		{"tfut_none_reason", noFirst},
-	}
+	}...)
 }

@@ -215,6 +215,10 @@ func (m *maker) request(rec *record.Record) span {
 	if rec.Sent >= 0 {
 		s.Attributes = append(s.Attributes, seconds("inference_perf.schedule_delay", rec.Sent-rec.Due))
 	}
+	if rec.Retries > 0 {
+		m.opt.Measure(rec, &m.values)
+		s.Attributes = append(s.Attributes, seconds("gen_ai.response.retry_wasted_sec", m.values.Wasted))
+	}
 	if f := rec.Failure; f != nil {
 		s.Status = status{statusError, f.Message}
 		s.Attributes = append(s.Attributes, text("error.type", string(f.Class)))

@@ -93,6 +93,55 @@ server: {type: vllm, model_name: mock, base_url: %q}
 	}
 }
 
+// TestRequestsGoAgain: a request whose connection breaks before its answer goes again where
+// that is asked for, and the reports say what it cost.
+func TestRequestsGoAgain(t *testing.T) {
+	var asked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && asked.Add(1)%3 == 1 {
+			panic(http.ErrAbortHandler)
+		}
+		w.Header().Set("Connection", "close") // a connection that has served nobody cannot have grown stale
+		fmt.Fprint(w, `{"data":[{"id":"mock"}],"choices":[{"text":"fine"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`)
+	}))
+	t.Cleanup(server.Close)
+	dir, out, _ := measure(t, fmt.Sprintf(`
+data: {type: mock}
+load: {type: concurrent, request_retries: 20, request_retry_backoff_sec: 0, stages: [{num_requests: 40, concurrency_level: 4}]}
+server: {type: vllm, model_name: mock, base_url: %q}
+report: {request_lifecycle: {per_request: true}}
+`, server.URL))
+	var all struct {
+		counted
+		Retries struct {
+			Requests  int64 `json:"requests_retried"`
+			Attempts  int64
+			Recovered int64
+			Failed    int64 `json:"failed_after_retry"`
+		}
+	}
+	readReport(t, dir, "summary_lifecycle_metrics.json", &all)
+	if r := all.Retries; all.Successes.Count != 40 || r.Attempts != asked.Load()-40 || r.Requests == 0 || r.Requests > r.Attempts || r.Recovered != r.Requests || r.Failed != 0 {
+		t.Errorf("%+v after %d attempts", all, asked.Load())
+	}
+	var each []struct {
+		Info struct {
+			Attempts int64 `json:"retries_attempted"`
+		}
+	}
+	readReport(t, dir, "per_request_lifecycle_metrics.json", &each)
+	var sum int64
+	for _, one := range each {
+		sum += one.Info.Attempts
+	}
+	if sum != all.Retries.Attempts {
+		t.Errorf("%d attempts in the report of requests, %d in the summary", sum, all.Retries.Attempts)
+	}
+	if notes := strings.Join(out.Result.Notes, "\n"); !strings.Contains(notes, "went again") {
+		t.Errorf("notes %s", notes)
+	}
+}
+
 // TestPrometheusDiesMidway: requests are measured to the end, the report of the servers has
 // what is known without Prometheus, and why the rest is missing is told.
 func TestPrometheusDiesMidway(t *testing.T) {

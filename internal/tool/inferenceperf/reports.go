@@ -146,7 +146,7 @@ func (r *reporter) lifecycle() {
 }
 
 // load is what a stage asked for. The original calls the number of a closed loop's
-// requests its rate.
+// requests its rate, and that of sessions, too.
 func (r *reporter) load(i int) *report.Load {
 	s := r.stages[i]
 	l := &report.Load{Concurrency: s.Concurrency}
@@ -155,6 +155,11 @@ func (r *reporter) load(i int) *report.Load {
 		l.Rate = &s.Rate
 	case s.Concurrency > 0 && r.opt.Faithful:
 		l.Rate = &rate
+	case s.Arrival == plan.ArrivalSessions:
+		l.Concurrency = s.Sessions.Concurrent
+		if r.opt.Faithful {
+			l.Rate = &s.Sessions.Rate
+		}
 	}
 	return l
 }
@@ -329,7 +334,7 @@ func (r *reporter) sessionStage(i int, list []*dialect.Session) *report.SessionS
 	switch {
 	case out.Timeout != nil && m.Reason == "duration":
 		out.Status = "TIMED_OUT"
-	case m.Reason == "interrupted" || m.Reason == "errors" || strings.HasPrefix(m.Reason, record.BreakerReason):
+	case m.Early():
 		out.Status = "FAILED"
 	}
 	for _, one := range list {

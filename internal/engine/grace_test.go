@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"inferometer/internal/load"
+	"inferometer/internal/record"
+)
+
+// A stage that is ended before its time waits for what is in flight no longer than its
+// grace, also where it was already draining.
+func TestGrace(t *testing.T) {
+	for name, c := range map[string]struct {
+		stage  load.Stage
+		stop   time.Duration // 0: never
+		reason string
+		end    time.Duration
+	}{
+		"all is sent":           {load.Stage{Requests: 2, Drain: 10 * time.Second, Grace: 2 * time.Second}, 0, "requests", 10 * time.Second},
+		"its time is over":      {load.Stage{For: time.Second, Drain: 10 * time.Second, Grace: 2 * time.Second}, 0, "duration", 11 * time.Second},
+		"stopped":               {load.Stage{For: time.Minute, Drain: 10 * time.Second, Grace: 2 * time.Second}, time.Second, "interrupted", 3 * time.Second},
+		"stopped, no grace":     {load.Stage{For: time.Minute, Drain: 10 * time.Second}, time.Second, "breaker b: opened", time.Second},
+		"stopped while it ends": {load.Stage{Requests: 2, Drain: 10 * time.Second, Grace: 2 * time.Second}, 5 * time.Second, "errors", 7 * time.Second},
+		"stopped near the end":  {load.Stage{Requests: 2, Drain: 10 * time.Second, Grace: 2 * time.Second}, 9 * time.Second, "interrupted", 10 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(time.Hour, -1)
+				stop := make(chan string, 1)
+				if c.stop > 0 {
+					time.AfterFunc(c.stop, func() { stop <- c.reason })
+				}
+				c.stage.InFlight, c.stage.MaxSlots = slots(2), 2
+				mark, err := b.Run(t.Context(), c.stage, stop)
+				if err != nil {
+					t.Fatal(err)
+				}
+				b.Close()
+				if mark.Reason != c.reason || mark.DrainEnd != c.end {
+					t.Errorf("ended by %q at %v, want %q at %v", mark.Reason, mark.DrainEnd, c.reason, c.end)
+				}
+				for _, r := range b.keeper.recs {
+					if r.Failure == nil || r.Failure.Class != record.CutOff {
+						t.Errorf("failure %+v, want cut off", r.Failure)
+					}
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,26 @@
+package plan
+
+// Retries say how often a request goes again that no server answered: no connection was
+// made, or it broke before the first byte of the answer.
+type Retries struct {
+	Count   int
+	Backoff Duration // wait before the first of them, about; twice as long before each further one
+}
+
+const mostRetries = 1000
+
+func retriesSpec() codec[Retries] {
+	return object("mapping", []field[Retries]{
+		at("count", integer[int](), func(r *Retries) *int { return &r.Count }, "How often at most."),
+		at("backoff", duration(), func(r *Retries) *Duration { return &r.Backoff },
+			"Wait before the first of them, twice as long before each further one; each is changed at random by up to half."),
+	}, nil)
+}
+
+func (c *checker) retries(t *Target) {
+	c.count("target.retries.count", int64(t.Retries.Count), mostRetries)
+	c.time("target.retries.backoff", t.Retries.Backoff)
+	if t.Retries.Backoff > 0 && t.Retries.Count == 0 {
+		c.add("target.retries.backoff", "there are no retries to wait for", "give target.retries.count")
+	}
+}

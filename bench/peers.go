@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // The peers of the full table besides Perf Analyzer. All are Python programs, in
@@ -24,21 +25,29 @@ func pythonPeers() []contender {
 	}
 }
 
+// peerPatience is how long a Python peer may take for one run; each has most of a minute's work.
+const peerPatience = 4 * time.Minute
+
+var errPeerHangs = fmt.Errorf("it had not ended after %v", peerPatience)
+
 // otherPeers measures the Python peers for a row of the full table. One that is
 // not installed leaves the row unmeasured; one that loses its run is told of. They
 // are measured once: no bound hangs on them, and each takes most of a minute.
 func (b *bench) otherPeers(ctx context.Context, l *line, s *server, w work, report func(*line, field, string)) {
-	peers := pythonPeers()
-	f := b.competeTimes(ctx, s, w, peers, 1)
-	for _, p := range peers {
+	for _, p := range pythonPeers() {
+		patient, cancel := context.WithTimeoutCause(ctx, peerPatience, errPeerHangs)
+		f := b.competeTimes(patient, s, w, []contender{p}, 1)
 		switch err := p.installed(b); {
 		case err != nil:
 			l.miss(p.name, err)
+		case context.Cause(patient) == errPeerHangs:
+			l.add(p.name, "lost the run: %v", errPeerHangs)
 		case !f.has(p.name):
 			l.add(p.name, "lost the run: %s", brief(f.missing[p.name]))
 		default:
 			report(l, f, p.name)
 		}
+		cancel()
 	}
 }
 

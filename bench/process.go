@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -52,7 +53,7 @@ func start(ctx context.Context, cores []int, c command) (*child, error) {
 	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
 	out := new(bytes.Buffer)
 	cmd.Stdout, cmd.Stderr = out, out
-	ch := &child{name: c.argv[0], cmd: cmd, fine: c.fine, cores: cores, output: out, done: make(chan struct{})}
+	ch := &child{name: filepath.Base(c.argv[0]), cmd: cmd, fine: c.fine, cores: cores, output: out, done: make(chan struct{})}
 	if err := startPinned(cmd, cores); err != nil {
 		return nil, fmt.Errorf("starting %s on cores %v: %w", c.argv[0], cores, err)
 	}

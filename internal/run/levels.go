@@ -172,6 +172,9 @@ func (r *run) runStage(ctx context.Context, i int, s plan.Stage) (record.StageMa
 		return mark, l, err
 	}
 	meter := r.meter(i)
+	if r.plan.Measurement.Mode == plan.WindowStage && s.Warmup == (plan.Warmup{}) {
+		meter.Before(ctx)
+	}
 	r.tape.Begin(i)
 	over, end := context.WithCancel(context.Background())
 	defer end()
@@ -204,6 +207,9 @@ func (r *run) meter(i int) *sweep.Meter {
 			r.output.note(r.output.edge(e))
 		},
 		Note: r.output.note,
+	}
+	if r.servers != nil {
+		m.GPUs = &r.servers.gpus
 	}
 	if r.opt.Levels != nil {
 		m.Window = func(trial int, w sweep.Window) { r.opt.Levels.Window(i, trial, w) }

@@ -12,6 +12,7 @@ import (
 	"inferometer/internal/plan"
 	serverprobe "inferometer/internal/probe"
 	"inferometer/internal/record"
+	"inferometer/internal/sweep"
 )
 
 // servers asks the servers of a run about themselves.
@@ -19,6 +20,7 @@ type servers struct {
 	list  []serverprobe.Prober // by URL
 	pages []serverprobe.Page   // of metrics, as the plan names them
 	hide  []string             // secrets that a server may repeat
+	gpus  sweep.GPUs           // since the last edge of a window
 }
 
 // makeServers makes what the plan wants to ask its servers with.
@@ -118,6 +120,11 @@ func (r *run) look(ctx context.Context, stage int, edge string) {
 	pages := <-reading
 	if edge == record.ProbeDuring && ctx.Err() != nil {
 		return // the stage ended before they had answered
+	}
+	for _, t := range targets {
+		if t.Server != nil && edge == record.ProbeDuring {
+			r.servers.gpus.Add(t.Server.GPUs)
+		}
 	}
 	p := record.Probe{Stage: stage, Edge: edge, At: r.clock.Now(), Busy: busy, Targets: targets, Pages: pages}
 	r.output.note(r.output.probe(p))

@@ -15,6 +15,13 @@ const (
 	// look is how often the end of a counted window is looked for by a faithful
 	// measurement.
 	look = time.Second
+	// patience is how long a server may take to count the last requests of a stage, which
+	// it may do after it has answered them; pause is the time between two questions.
+	patience = time.Second
+	pause    = 20 * time.Millisecond
+	// hopeless is how many requests must fail one after the other, for a second at least, to
+	// end a counted window that would else wait for ever.
+	hopeless = 20
 )
 
 // Probe asks the server about itself at the edges of windows.
@@ -29,6 +36,9 @@ type Meter struct {
 	Now   func() time.Duration // the run's clock
 	Tape  *Tape
 	Probe Probe // nil: the server is not asked
+	// GPUs are the looks at the server's GPUs that somebody else takes between the edges;
+	// nil: nobody does.
+	GPUs *GPUs
 	// Settle returns once everything that has ended is on the tape.
 	Settle func(ctx context.Context)
 	// Edge is told of every edge; its error is the writer's to remember.
@@ -37,14 +47,24 @@ type Meter struct {
 	Window func(trial int, w Window)
 	// Note is told what went wrong with the probe.
 	Note func(err error)
+
+	before *record.Snapshot // of a server that had nothing to do yet; nil: it was not asked
 }
+
+// Before asks the server ahead of the load. It is for stages that are measured as a whole
+// and have no warm-up: what the server counts is then what it was asked by this stage.
+func (m *Meter) Before(ctx context.Context) { m.before = m.snapshot(ctx) }
 
 // Run measures until the level is decided or ctx ends, which it does when the load
 // ends by itself. from is the moment at which the measured part begins. The level
 // says why it ended; "": ctx ended first.
 func (m *Meter) Run(ctx context.Context, stage int, value float64, from time.Duration) *Level {
 	l := &Level{Value: value, measurement: m.Plan}
-	m.edge(l, stage, from, m.snapshot(ctx))
+	if m.Plan.Mode == plan.WindowStage && m.before != nil {
+		m.edge(l, stage, from, m.before)
+	} else {
+		m.edge(l, stage, from, m.snapshot(ctx))
+	}
 	if m.Plan.Mode == plan.WindowStage {
 		<-ctx.Done()
 		return l
@@ -78,7 +98,7 @@ func (m *Meter) Finish(ctx context.Context, l *Level, stage int) {
 			// end: the edge that was told at the beginning is told anew.
 			l.edges[0].At = first - 1
 			m.tell(l.edges[0])
-			m.edge(l, stage, last, m.snapshot(ctx))
+			m.edge(l, stage, last, m.after(ctx, m.Tape.Cut(first-1, last, 0).Requests))
 			l.Ended = Whole
 		}
 	}
@@ -97,12 +117,12 @@ func (m *Meter) await(ctx context.Context, begin time.Duration) (end time.Durati
 			if ok = m.sleep(ctx, end); !ok {
 				break
 			}
-			if _, enough := m.Tape.Nth(begin, m.Plan.Requests); enough {
+			if _, enough := m.Tape.Nth(begin, m.Plan.Requests); enough || m.lost(begin) {
 				break
 			}
 		}
 	default:
-		ok = m.Tape.Await(ctx, begin, m.Plan.Requests) == nil
+		end, ok = m.enough(ctx, begin)
 	}
 	if !ok {
 		return 0, nil, false
@@ -114,6 +134,30 @@ func (m *Meter) await(ctx context.Context, begin time.Duration) (end time.Durati
 		end, ok = m.Tape.Nth(begin, m.Plan.Requests)
 	}
 	return end, server, ok
+}
+
+// enough waits until a counted window has its requests. end is 0 unless requests do nothing but
+// fail: then it is the present, and the window has what it has. ok is false where ctx ended.
+func (m *Meter) enough(ctx context.Context, begin time.Duration) (end time.Duration, ok bool) {
+	for {
+		part, cancel := context.WithTimeout(ctx, look)
+		err := m.Tape.Await(part, begin, m.Plan.Requests)
+		cancel()
+		switch {
+		case err == nil:
+			return 0, true
+		case ctx.Err() != nil:
+			return 0, false
+		case m.lost(begin):
+			return m.Now(), true
+		}
+	}
+}
+
+// lost reports whether the requests of a counted window do nothing but fail.
+func (m *Meter) lost(begin time.Duration) bool {
+	failed, since := m.Tape.Failing(begin)
+	return failed >= max(m.Plan.Requests, hopeless) && m.Now()-since >= look
 }
 
 // sleep waits for a moment of the run's clock; false: ctx ended first.
@@ -144,8 +188,29 @@ func (m *Meter) snapshot(ctx context.Context) *record.Snapshot {
 	return s
 }
 
+// after asks the server after the load. Where it was asked before that too, it is asked
+// until it has counted all requests that it answered.
+func (m *Meter) after(ctx context.Context, ended int64) *record.Snapshot {
+	s := m.snapshot(ctx)
+	for until := m.Now() + patience; m.before != nil && s != nil && answered(m.before, s) < ended && m.Now() < until; {
+		if !m.sleep(ctx, m.Now()+pause) {
+			break
+		}
+		next := m.snapshot(ctx)
+		if next == nil {
+			break
+		}
+		s = next
+	}
+	return s
+}
+
 // edge takes down an edge with what the server said at that moment.
 func (m *Meter) edge(l *Level, stage int, at time.Duration, server *record.Snapshot) {
+	if m.GPUs != nil && server != nil {
+		m.GPUs.Add(server.GPUs)
+		server.GPUs = m.GPUs.take()
+	}
 	e := record.Edge{Stage: stage, Level: l.Value, Trial: len(l.edges), At: at, Server: server}
 	l.edges = append(l.edges, e)
 	m.tell(e)

@@ -1,6 +1,8 @@
 package sweep
 
 import (
+	"sync"
+
 	"inferometer/internal/probe"
 	"inferometer/internal/record"
 )
@@ -14,32 +16,73 @@ func difference(before, after *record.Snapshot) []record.ModelStats {
 	return d.Models
 }
 
-// gpus sums up the GPUs over edges: mean utilization and power, greatest use of
+// answered is how many requests the models answered between two snapshots.
+func answered(before, after *record.Snapshot) int64 {
+	var n uint64
+	for _, m := range difference(before, after) {
+		n += m.Success.Count
+	}
+	return int64(n)
+}
+
+// GPUs sums up what a server says of its GPUs from one edge of a window to the next. It may
+// be used from many goroutines.
+type GPUs struct {
+	mu   sync.Mutex
+	list []gpuSum
+}
+
+// gpuSum is a GPU over several looks at it: mean utilization and power, greatest use of
 // memory, first total.
-func gpus(edges []record.Edge) []record.GPU {
-	var out []record.GPU
-	n := map[string]float64{}
-	for _, e := range edges {
-		if e.Server == nil {
-			continue
-		}
-		for _, g := range e.Server.GPUs {
-			at := -1
-			for i := range out {
-				if out[i].UUID == g.UUID {
-					at = i
-				}
-			}
-			n[g.UUID]++
-			if at < 0 {
-				out = append(out, g)
-				continue
-			}
-			o := &out[at]
-			o.Utilization += (g.Utilization - o.Utilization) / n[g.UUID]
-			o.Power += (g.Power - o.Power) / n[g.UUID]
-			o.MemoryUsed = max(o.MemoryUsed, g.MemoryUsed)
+type gpuSum struct {
+	record.GPU
+	looks float64
+}
+
+// Add takes note of one look.
+func (g *GPUs) Add(list []record.GPU) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, now := range list {
+		s := g.of(now)
+		s.looks++
+		s.Utilization += (now.Utilization - s.Utilization) / s.looks
+		s.Power += (now.Power - s.Power) / s.looks
+		s.MemoryUsed = max(s.MemoryUsed, now.MemoryUsed)
+	}
+}
+
+// of is the sum of a GPU, begun where there is none.
+func (g *GPUs) of(gpu record.GPU) *gpuSum {
+	for i := range g.list {
+		if g.list[i].UUID == gpu.UUID {
+			return &g.list[i]
 		}
 	}
+	g.list = append(g.list, gpuSum{GPU: gpu})
+	return &g.list[len(g.list)-1]
+}
+
+// take gives what was summed up and begins anew.
+func (g *GPUs) take() []record.GPU {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var out []record.GPU
+	for _, s := range g.list {
+		out = append(out, s.GPU)
+	}
+	g.list = nil
 	return out
+}
+
+// gpus sums up the GPUs over the windows between edges. The first edge is left out: it
+// tells of the time before.
+func gpus(edges []record.Edge) []record.GPU {
+	var all GPUs
+	for _, e := range edges[1:] {
+		if e.Server != nil {
+			all.Add(e.Server.GPUs)
+		}
+	}
+	return all.take()
 }

@@ -202,34 +202,13 @@ func TestSampleOf(t *testing.T) {
 	}
 }
 
-func TestDifference(t *testing.T) {
-	before := &record.Snapshot{Models: []record.ModelStats{{Name: "e", Version: "1", Inferences: 5}}}
-	after := &record.Snapshot{Models: []record.ModelStats{{Name: "e", Version: "1", Inferences: 15}}}
-	if d := difference(before, after); len(d) != 1 || d[0].Inferences != 10 {
-		t.Errorf("got %+v", d)
-	}
-	if difference(nil, after) != nil || difference(before, nil) != nil {
-		t.Error("a difference of one snapshot")
-	}
-}
-
-func TestGPUs(t *testing.T) {
-	at := func(use, power, memory float64) record.Edge {
-		return record.Edge{Server: &record.Snapshot{GPUs: []record.GPU{{UUID: "a", Utilization: use, Power: power, MemoryUsed: memory, MemoryTotal: 9}}}}
-	}
-	got := gpus([]record.Edge{at(0.2, 100, 5), {}, at(0.4, 200, 7), at(0.9, 300, 6)})
-	want := []record.GPU{{UUID: "a", Utilization: 0.5, Power: 200, MemoryUsed: 7, MemoryTotal: 9}}
-	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // bench is a meter with a load that is made up.
 type bench struct {
 	*Meter
 	start  time.Time
 	edges  []record.Edge
 	passes []Window
+	fails  func(at time.Duration, i int) bool // nil: nothing does
 }
 
 func newBench(m plan.Measurement) *bench {
@@ -250,7 +229,11 @@ func (b *bench) load(ctx context.Context, latency func(i int) time.Duration) {
 	for i := 0; ctx.Err() == nil; i++ {
 		sent := b.Now()
 		time.Sleep(latency(i))
-		b.Tape.Add(&record.Record{Due: sent, Sent: sent, Written: sent, End: b.Now()})
+		rec := &record.Record{Due: sent, Sent: sent, Written: sent, End: b.Now()}
+		if b.fails != nil && b.fails(b.Now(), i) {
+			rec.Failure = new(record.Failure)
+		}
+		b.Tape.Add(rec)
 	}
 }
 
@@ -324,6 +307,37 @@ func TestMeterByCountFaithful(t *testing.T) {
 			t.Errorf("first window %+v", l.Windows[0])
 		}
 	})
+}
+
+// A server that does nothing but fail does not hold up a counted window for ever. One that
+// fails for a moment, or now and then, does not end it.
+func TestMeterByCountOfFailures(t *testing.T) {
+	for _, faithful := range []bool{false, true} {
+		for _, c := range []struct {
+			name  string
+			fails func(at time.Duration, i int) bool
+			ended string
+		}{
+			{"from the first on", func(time.Duration, int) bool { return true }, Empty},
+			{"from then on", func(at time.Duration, _ int) bool { return at > 150*time.Millisecond }, Empty},
+			{"for a moment", func(at time.Duration, _ int) bool { return at > 150*time.Millisecond && at < time.Second }, Stable},
+			{"nine of ten", func(_ time.Duration, i int) bool { return i%10 > 0 }, Stable},
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				m := plan.DefaultMeasurement()
+				m.Mode, m.Requests, m.Faithful, m.Stability = plan.WindowCount, 10, faithful, 99
+				b := newBench(m)
+				b.fails = c.fails
+				l := b.measure(func(int) time.Duration { return 10 * time.Millisecond })
+				if l.Ended != c.ended || !faithful && c.ended == Stable && l.Merged.Requests != 30 {
+					t.Errorf("%s, faithful %v: ended %q after %+v", c.name, faithful, l.Ended, l.Windows)
+				}
+				if last := l.Windows[len(l.Windows)-1]; c.ended == Empty && (last.Requests != 0 || last.Failed < hopeless || last.End-last.Begin > 3*time.Second) {
+					t.Errorf("%s, faithful %v: the last window is %+v", c.name, faithful, last)
+				}
+			})
+		}
+	}
 }
 
 func TestMeterNeverStable(t *testing.T) {
@@ -413,31 +427,6 @@ func TestFromEdges(t *testing.T) {
 		}
 		if diff := cmp.Diff(live, again, cmpopts.IgnoreUnexported(Level{})); diff != "" {
 			t.Errorf("live and again:\n%s", diff)
-		}
-	})
-}
-
-// count is a probe that answers with the number of times that it was asked.
-type count struct{ n uint64 }
-
-func (c *count) Snapshot(context.Context) (*record.Snapshot, error) {
-	c.n++
-	return &record.Snapshot{Models: []record.ModelStats{{Name: "m", Inferences: c.n * 10}}}, nil
-}
-
-func TestMeterAsksTheServerAtEdges(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := plan.DefaultMeasurement()
-		m.Interval = plan.Duration(time.Second)
-		b := newBench(m)
-		probe := new(count)
-		b.Probe = probe
-		l := b.measure(func(int) time.Duration { return 40 * time.Millisecond })
-		if probe.n != 4 || len(l.Server) != 1 || l.Server[0].Inferences != 30 {
-			t.Errorf("asked %d times, difference %+v", probe.n, l.Server)
-		}
-		if b.edges[2].Server.At != 2*time.Second {
-			t.Errorf("asked at %v, want the edge at 2 s", b.edges[2].Server.At)
 		}
 	})
 }

@@ -99,6 +99,25 @@ func (t *Tape) Nth(after time.Duration, n int64) (time.Duration, bool) {
 	return ends[n-1], true
 }
 
+// Failing is how many requests have failed since the last one that ended well after a
+// moment, and when that was; the moment itself where none has.
+func (t *Tape) Failing(after time.Duration) (n int64, since time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	since = after
+	for i := range t.samples {
+		if t.samples[i].counts() {
+			since = max(since, t.samples[i].End)
+		}
+	}
+	for i := range t.samples {
+		if s := &t.samples[i]; s.Failed && !s.Warmup && s.End > since {
+			n++
+		}
+	}
+	return n, since
+}
+
 // Cut is the window between two moments, of what has been taken down so far.
 func (t *Tape) Cut(begin, end time.Duration, extra int) Window {
 	t.mu.Lock()

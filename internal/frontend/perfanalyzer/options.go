@@ -40,7 +40,7 @@ func general() []option {
 		{long: "model-signature-name", arg: "NAME", help: "signature of a TensorFlow Serving model", set: text(func(s *settings, v string) { s.signature = v })},
 		{long: "endpoint", arg: "PATH", help: "path of an OpenAI endpoint, such as v1/chat/completions; no effect with triton", set: text(func(s *settings, v string) { s.action.Endpoint = v })},
 		{long: "enable-mpi", help: "no effect: one process drives one model", set: toggle(func(s *settings) { s.mpi = true })},
-		{short: 'v', help: "print every pass; twice: more", set: toggle(func(s *settings) { s.action.Verbose++ })},
+		{short: 'v', help: "print every pass; a second one has no effect", set: toggle(func(s *settings) { s.action.Verbose++ })},
 		{long: "version", help: "print the version", set: toggle(func(s *settings) { s.version = true })},
 		{long: "help", short: 'h', own: true, help: "this text", set: toggle(func(s *settings) { s.help = true })},
 	}
@@ -161,9 +161,9 @@ func server() []option {
 
 func reporting() []option {
 	return []option{
-		{short: 'f', arg: "FILE", help: "write the levels as CSV", set: text(func(s *settings, v string) { s.action.CSV = v })},
+		{short: 'f', arg: "FILE", help: "write the levels as CSV", set: setCSV},
 		{long: "verbose-csv", help: "more columns in the CSV", set: toggle(func(s *settings) { s.action.VerboseCSV = true })},
-		{long: "profile-export-file", arg: "FILE", help: "write every request as JSON; the file must not exist", set: setExport},
+		{long: "profile-export-file", arg: "FILE", help: "write every request as JSON; the file must not exist, or be an export of before", set: setExport},
 	}
 }
 

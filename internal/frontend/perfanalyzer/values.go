@@ -2,6 +2,7 @@ package perfanalyzer
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -307,6 +308,26 @@ func setCertificateType(s *settings, value string) error {
 	return sentence("Unsupported type provided: '%s'. The available options are 'PEM' or 'DER'.", printable(value))
 }
 
+func setCSV(s *settings, value string) error {
+	if s.files.Kind(value) == "dir" {
+		return sentence("%s is a directory: name a file.", printable(value))
+	}
+	s.action.CSV = value
+	return s.writable(value)
+}
+
+// writable says what stands in the way of a file that is written when all is measured.
+func (s *settings) writable(name string) error {
+	dir := filepath.Dir(name)
+	switch {
+	case name == "":
+		return sentence("The value must be a file path.")
+	case dir != "." && s.files.Kind(dir) != "dir":
+		return sentence("There is no directory %s: make it, or name a file elsewhere.", printable(dir))
+	}
+	return nil
+}
+
 func setExport(s *settings, value string) error {
 	if s.files.Kind(value) != "" {
 		if !s.isExport(value) {
@@ -315,7 +336,7 @@ func setExport(s *settings, value string) error {
 		s.warn("--profile-export-file: %s is an export of before and is replaced", printable(value))
 	}
 	s.action.Export = value
-	return nil
+	return s.writable(value)
 }
 
 // isExport reports whether a file is one that this option writes. The guides call the tool

@@ -201,7 +201,7 @@ func (s *settings) refuse() error {
 	case s.action.Service == "dynamic_grpc":
 		return usage("--service-kind dynamic_grpc is not served: use triton, openai, tfserving or torchserve")
 	case s.sharedMemory == "cuda":
-		return usage("--shared-memory cuda needs CUDA in this process, which is not served: use none")
+		return usage("--shared-memory cuda needs CUDA in this process, which is not served: use system, where the server is on this machine, or none")
 	case s.grpcMethod != "":
 		return usage("--grpc-method belongs to --service-kind dynamic_grpc, which is not served")
 	}

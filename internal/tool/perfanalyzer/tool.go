@@ -47,6 +47,7 @@ type tool struct {
 	levels []report.Level // reported
 	loads  []plan.Stage   // begun
 	failed string         // why a level was not reported
+	shaky  bool           // the windows of that level did not agree
 	code   int
 	err    error // the first thing that could not be printed
 	kept   string
@@ -69,6 +70,7 @@ func Run(ctx context.Context, a *frontend.Action, env Env) (Outcome, error) {
 	}
 	t.note(report.WriteSummary(env.Out, t.levels, a.Percentile))
 	t.note(t.files())
+	t.warnOfGPUs(res)
 	if a.Export != "" {
 		t.note(t.export())
 	}
@@ -146,8 +148,11 @@ func value(s plan.Stage) float64 {
 // Begin implements run.Observer.
 func (t *tool) Begin(_ int, s plan.Stage) {
 	t.loads = append(t.loads, s)
-	if t.action.Load == frontend.LoadPeriodic {
-		return // there are no levels: the export has it all
+	switch t.action.Load {
+	case frontend.LoadPeriodic: // there are no levels: the export has it all
+		return
+	case frontend.LoadIntervals, frontend.LoadSchedule: // what the load is stands in a file
+		return
 	}
 	t.note(report.WriteLoad(t.env.Out, t.load(s)))
 }
@@ -178,9 +183,12 @@ func (t *tool) End(_ int, s plan.Stage, l *sweep.Level) {
 		t.note(report.WriteLevel(t.env.Out, &level, t.options()))
 		return
 	}
-	t.failed = l.Ended
+	t.failed, t.shaky = l.Ended, l.Ended == sweep.Trials || l.Ended == sweep.Threshold
 	t.say("%s", t.why(s, l))
 }
+
+// failing is why a level is not reported whose requests only failed in the last window.
+const failing = "failing"
 
 // why says why a level is not reported.
 func (t *tool) why(s plan.Stage, l *sweep.Level) string {
@@ -188,6 +196,7 @@ func (t *tool) why(s plan.Stage, l *sweep.Level) string {
 	last := l.Windows[len(l.Windows)-1]
 	switch {
 	case l.Ended == sweep.Empty && last.Failed > 0:
+		t.failed = failing
 		return fmt.Sprintf("Failed to maintain requested inference load. Worker thread(s) failed to generate concurrent requests. All %d requests that ended in the last window failed.", last.Failed)
 	case last.Requests == 0:
 		return "No valid requests recorded within time interval. Please use a larger time window."
@@ -204,6 +213,21 @@ func (t *tool) why(s plan.Stage, l *sweep.Level) string {
 		flag = "--measurement-request-count"
 	}
 	return fmt.Sprintf("Failed to obtain stable measurement within %d measurement windows for concurrency %d. Please try to increase the %s.", t.action.MaxTrials, s.Concurrency, flag)
+}
+
+// warnOfGPUs says which figures of GPUs there are not, and why where that is known.
+func (t *tool) warnOfGPUs(res *result.Result) {
+	if !t.action.Metrics || len(t.levels) == 0 || len(t.levels[0].GPUs) > 0 {
+		return
+	}
+	for _, name := range []string{"nv_gpu_utilization", "nv_gpu_power_usage", "nv_gpu_memory_used_bytes", "nv_gpu_memory_total_bytes"} {
+		t.say("WARNING: Unable to parse '%s' metric.", name)
+	}
+	if s := res.Stages[0].Server; s != nil {
+		for _, f := range s.Faults {
+			t.say("WARNING: %s", f)
+		}
+	}
 }
 
 // cut says why a load stopped growing.
@@ -226,11 +250,11 @@ func (t *tool) exit(res *result.Result) int {
 		}
 	}
 	switch {
-	case t.failed == record.EarlyAnswer, t.failed == sweep.Empty && failures > 0:
+	case t.failed == record.EarlyAnswer, t.failed == failing:
 		return frontend.ExitGeneric
 	case t.failed == sweep.Empty:
 		return frontend.ExitOption
-	case t.failed == sweep.Trials && t.action.Single:
+	case t.shaky && len(t.loads) == 1:
 		t.say("Failed to obtain stable measurement.")
 		return frontend.ExitUnstable
 	case len(t.levels) == 0 && t.failed == "" && failures > 0:

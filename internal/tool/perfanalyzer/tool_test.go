@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,6 +22,8 @@ import (
 	"inferometer/internal/kit"
 	"inferometer/internal/mock"
 	"inferometer/internal/mock/repository"
+	"inferometer/internal/result"
+	"inferometer/internal/sweep"
 )
 
 // server is a mock with the OpenAI API and Triton's.
@@ -273,12 +277,14 @@ func TestNeverStable(t *testing.T) {
 	s := serve(t, func(c *mock.Config) {
 		c.Triton.Models = map[string]repository.Convention{"simple": repository.ConventionAdd}
 	})
-	got := command(t, "-m simple -u "+s.http+" -p 300 -s 0 -r 3 --percentile 99", nil)
-	if got.Code != frontend.ExitUnstable || !strings.Contains(got.log, "Failed to obtain stable measurement within 3 measurement windows for concurrency 1. Please try to increase the --measurement-interval.") {
-		t.Errorf("code %d, %v\n%s%s", got.Code, got.err, got.out, got.log)
-	}
-	if got.Result == nil || got.Result.Stages[0].Level.Merged == nil || strings.Contains(got.out, "Inferences/Second") {
-		t.Errorf("what was measured is lost, or was reported:\n%s", got.out)
+	for _, more := range []string{"", " --concurrency-range 1:4"} { // the range ends with its first level
+		got := command(t, "-m simple -u "+s.http+" -p 300 -s 0 -r 3 --percentile 99"+more, nil)
+		if got.Code != frontend.ExitUnstable || !strings.Contains(got.log, "Failed to obtain stable measurement within 3 measurement windows for concurrency 1. Please try to increase the --measurement-interval.") {
+			t.Errorf("code %d, %v\n%s%s", got.Code, got.err, got.out, got.log)
+		}
+		if got.Result == nil || len(got.Result.Stages) != 1 || got.Result.Stages[0].Level.Merged == nil || strings.Contains(got.out, "Inferences/Second") {
+			t.Errorf("what was measured is lost, or was reported:\n%s", got.out)
+		}
 	}
 }
 
@@ -298,6 +304,17 @@ func TestEmptyWindow(t *testing.T) {
 	}
 }
 
+// What this program itself breaks off at the end is no failure of the server's.
+func TestEmptyWindowWithARequestCutOff(t *testing.T) {
+	res := &result.Result{Stages: []result.Stage{{Counts: result.Counts{Failed: 1}}}}
+	for failed, want := range map[string]int{sweep.Empty: frontend.ExitOption, failing: frontend.ExitGeneric} {
+		tl := &tool{action: new(frontend.Action), env: Env{Log: io.Discard}, failed: failed}
+		if got := tl.exit(res); got != want {
+			t.Errorf("%s: code %d, want %d", failed, got, want)
+		}
+	}
+}
+
 // cue does something as soon as a text is written.
 type cue struct {
 	text string
@@ -314,10 +331,12 @@ func (c *cue) Write(p []byte) (int, error) {
 }
 
 func TestServerDies(t *testing.T) {
-	s := serve(t, nil)
-	got := attempt(t, openAI(t, s, "-p 2000 -s 0 -r 50 -v"), nil, &cue{text: "  Pass [1] throughput:", then: func() { s.mock.Close() }})
-	if got.Code != frontend.ExitGeneric || !strings.Contains(got.log, "Failed to maintain requested inference load.") || !strings.Contains(got.out, "  Pass [1] throughput:") {
-		t.Errorf("code %d\n%s%s", got.Code, got.out, got.log)
+	for _, windows := range []string{"-p 2000", "--measurement-mode count_windows --measurement-request-count 10"} {
+		s := serve(t, nil)
+		got := attempt(t, openAI(t, s, windows+" -s 0 -r 5000 --percentile 99 -v"), nil, &cue{text: "  Pass [1] throughput:", then: func() { s.mock.Close() }})
+		if got.Code != frontend.ExitGeneric || !strings.Contains(got.log, "Failed to maintain requested inference load.") || !strings.Contains(got.out, "  Pass [1] throughput:") {
+			t.Errorf("%s: code %d\n%s%s", windows, got.Code, got.out, got.log)
+		}
 	}
 }
 
@@ -327,6 +346,36 @@ func TestStopped(t *testing.T) {
 	got := attempt(t, openAI(t, s, "-p 2000 -s 0 -r 500 --percentile 99 -v"), stop, &cue{text: "  Pass [1] throughput:", then: func() { close(stop) }})
 	if !got.Result.Interrupted || !strings.Contains(got.out, "Inferences/Second vs. Client") {
 		t.Errorf("code %d\n%s%s", got.Code, got.out, got.log)
+	}
+}
+
+func TestCollectMetrics(t *testing.T) {
+	s := serve(t, func(c *mock.Config) {
+		c.Triton.Models = map[string]repository.Convention{"simple": repository.ConventionAdd}
+	})
+	page := http.NewServeMux()
+	page.HandleFunc("/gpu", func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "# TYPE nv_gpu_utilization gauge\nnv_gpu_utilization{gpu_uuid=\"GPU-a\"} 0.5\n# TYPE nv_gpu_power_usage gauge\nnv_gpu_power_usage{gpu_uuid=\"GPU-a\"} 70\n"+
+			"# TYPE nv_gpu_memory_used_bytes gauge\nnv_gpu_memory_used_bytes{gpu_uuid=\"GPU-a\"} 1000\n# TYPE nv_gpu_memory_total_bytes gauge\nnv_gpu_memory_total_bytes{gpu_uuid=\"GPU-a\"} 4000\n")
+	})
+	page.HandleFunc("/cpu", func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "# TYPE nv_cpu_utilization gauge\nnv_cpu_utilization 0.5\n")
+	})
+	at := httptest.NewServer(page)
+	t.Cleanup(at.Close)
+	line := "-m simple -u " + s.http + " -p 300 -s 99999 --collect-metrics --metrics-interval 20 --metrics-url " + at.URL
+	csv := filepath.Join(t.TempDir(), "pa.csv")
+	got := command(t, line+"/gpu --verbose-csv -f "+csv, nil)
+	if want := "  Server Prometheus Metrics: \n    Avg GPU Utilization:\n      GPU-a : 50%\n    Avg GPU Power Usage:\n      GPU-a : 70 watts\n    Max GPU Memory Usage:\n      GPU-a : 1000 bytes\n    Total GPU Memory:\n      GPU-a : 4000 bytes\n"; got.Code != frontend.ExitOK || !strings.Contains(got.out, want) || strings.Contains(got.log, "Unable to parse") {
+		t.Errorf("code %d, %v\n%s%s", got.Code, got.err, got.out, got.log)
+	}
+	if text, err := os.ReadFile(csv); err != nil || !strings.HasSuffix(string(text), ",GPU-a:0.5;,GPU-a:70;,GPU-a:1000;,GPU-a:4000;\n") {
+		t.Errorf("CSV %q, %v", text, err)
+	}
+	for path, want := range map[string]string{"/cpu": "WARNING: Unable to parse 'nv_gpu_power_usage' metric.", "/nosuch": "HTTP status 404"} {
+		if got := command(t, line+path, nil); got.Code != frontend.ExitOK || !strings.Contains(got.log, want) {
+			t.Errorf("%s: code %d, %v\n%s", path, got.Code, got.err, got.log)
+		}
 	}
 }
 
@@ -376,7 +425,7 @@ func TestFixedSchedule(t *testing.T) {
 	}
 	data := write(t, "schedule.json", `{"data":[`+entry("0")+","+entry("50")+","+entry("120")+`]}`)
 	got := command(t, "-m mock --service-kind openai --endpoint v1/chat/completions --async --fixed-schedule --input-data "+data+" -u "+s.http, nil)
-	if got.err != nil || got.Code != frontend.ExitOK || !strings.Contains(got.out, "    Request count: 3\n") {
+	if got.err != nil || got.Code != frontend.ExitOK || !strings.Contains(got.out, "\n\n  Client: \n    Request count: 3\n") {
 		t.Fatalf("code %d, %v\n%s%s", got.Code, got.err, got.out, got.log)
 	}
 }

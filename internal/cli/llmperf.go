@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 
 	frontend "inferometer/internal/frontend/llmperf"
 	"inferometer/internal/kit"
+	"inferometer/internal/progress"
 	"inferometer/internal/run"
 	tool "inferometer/internal/tool/llmperf"
 )
@@ -33,9 +35,21 @@ func llmPerfCommand(env Env, args []string) int {
 	if env.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	ctx, stop, done := interruptible(env)
-	defer done()
-	res, err := tool.Run(ctx, action, tool.Env{Kit: kit.Default(), Version: version(), Out: env.Stdout, Log: env.Stderr, Stop: stop})
+	screen := terminalOf(env.Stderr, env.Getenv)
+	mode := progress.Plain
+	if screen.is {
+		mode = progress.Terminal
+	}
+	display := progress.New(env.Stderr, progress.Options{Mode: mode, Color: screen.color, Width: screen.width})
+	ctx, abort := context.WithCancel(context.Background())
+	defer abort()
+	stop, done := make(chan struct{}), make(chan struct{})
+	defer close(done)
+	go watchInterrupts(env, display, stop, abort, done)
+	res, err := tool.Run(ctx, action, tool.Env{
+		Kit: kit.Default(), Version: version(), Out: env.Stdout, Log: env.Stderr, Stop: stop,
+		Watch: func(state func() run.Progress) { display.Start((&gauge{state: state}).snapshot) }, Watched: display.Stop,
+	})
 	if res == nil {
 		code := exitRun
 		var early *run.PrepareError

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -85,8 +86,12 @@ func Parse(args []string, readFile func(name string) ([]byte, error), exists fun
 		p.fault("", strconv.Quote(shorten(arg))+" is no flag", "see --help")
 	}
 	n := p.count(readFile)
-	if f.export != "" && exists(f.export) {
+	switch dir := filepath.Dir(f.export); {
+	case f.export == "":
+	case exists(f.export):
 		p.fault("--profile-export-file", f.export+" is there already", "choose another name, or remove it")
+	case dir != "." && !exists(dir):
+		p.fault("--profile-export-file", "there is no directory "+dir, "make it, or name a file elsewhere")
 	}
 	draft := p.draft(n, set.Changed("streaming"))
 	if len(p.faults) > 0 {

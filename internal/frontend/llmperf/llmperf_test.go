@@ -79,6 +79,7 @@ func TestFaults(t *testing.T) {
 		ok + "--measurement-interval -1":        "--measurement-interval: must be from 0 to 86400 seconds, is -1",
 		ok + "--measurement-interval NaN":       "--measurement-interval: must be from 0 to 86400 seconds, is NaN",
 		ok + "--profile-export-file there.json": "there.json is there already",
+		ok + "--profile-export-file no/e.json":  "there is no directory no",
 		ok + "--nosuch":                         "unknown flag: --nosuch",
 		ok + "stray":                            `"stray" is no flag`,
 		ok + "--streaming --no-streaming":       "--no-streaming: contradicts --streaming",

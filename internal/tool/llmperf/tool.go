@@ -32,6 +32,7 @@ type Env struct {
 	Log     io.Writer // messages
 	Stop    <-chan struct{}
 	Watch   func(progress func() run.Progress)
+	Watched func() // called when there is nothing more to watch, before the report; nil: nobody watches
 }
 
 // Run carries out a command. The result is nil where nothing was measured.
@@ -51,6 +52,9 @@ func Run(ctx context.Context, a *frontend.Action, env Env) (*result.Result, erro
 	res, err := run.Run(ctx, a.Plan, run.Options{
 		Kit: noting(env.Kit, a, inputs), Version: env.Version, Log: env.Log, Stop: env.Stop, Watch: env.Watch,
 	})
+	if env.Watched != nil {
+		env.Watched()
+	}
 	if res == nil {
 		return nil, err
 	}

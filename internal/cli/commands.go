@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
+	"slices"
 	"sync/atomic"
 
 	"github.com/spf13/pflag"
@@ -27,6 +29,12 @@ func reportCommand(env Env, args []string) int {
 	}
 	if action.Help {
 		fmt.Fprint(env.Stdout, native.ReportHelp())
+		return exitOK
+	}
+	if action.Schema {
+		if _, err := env.Stdout.Write(result.JSONSchema()); err != nil {
+			return fail(env, "report", err, exitRun)
+		}
 		return exitOK
 	}
 	if info, err := os.Stat(action.Dir); err == nil && info.Mode().IsRegular() {
@@ -66,9 +74,32 @@ func printFormat(env Env, res *result.Result, format string, action *native.Repo
 	default:
 		screen := terminalOf(env.Stdout, env.Getenv)
 		return console.Write(env.Stdout, res, console.Options{
-			Width: min(screen.width(), 140), Color: screen.color, All: action.All, Dir: action.Dir, Files: run.Files(),
+			Width: min(screen.width(), 140), Color: screen.color, All: action.All, Subject: subjectOf(action.Dir), Dir: action.Dir, Files: filesIn(action.Dir),
 		})
 	}
+}
+
+// subjectOf says what the run of a directory measured; empty where its plan does not say.
+func subjectOf(dir string) string {
+	name := filepath.Join(dir, run.PlanFile)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return ""
+	}
+	p, err := plan.Decode(name, text)
+	if err != nil {
+		return ""
+	}
+	return subject(p)
+}
+
+// filesIn are the files of a run that are in a directory: one that was killed wrote no
+// reports.
+func filesIn(dir string) []string {
+	return slices.DeleteFunc(run.Files(), func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err != nil
+	})
 }
 
 func planCommand(env Env, args []string) int {

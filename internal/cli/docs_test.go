@@ -6,10 +6,13 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"inferometer/internal/mock"
+	"inferometer/internal/run"
 )
 
 // TestCommandsInTheDocs runs every command line that the pages print. Those that
@@ -42,6 +45,25 @@ func TestCommandsInTheDocs(t *testing.T) {
 	}
 	if found < 4 {
 		t.Errorf("only %d command lines found in the docs: is the test still looking for the right thing?", found)
+	}
+}
+
+// TestFilesInTheDocs: the page lists the files that a run leaves, and no others.
+func TestFilesInTheDocs(t *testing.T) {
+	text, err := os.ReadFile("../../docs/report.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, part, _ := strings.Cut(string(text), "## In the directory")
+	var listed []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `(.+?)` \\|").FindAllStringSubmatch(part[:strings.Index(part, "\n## ")], -1) {
+		listed = append(listed, row[1])
+	}
+	want := run.Files()
+	slices.Sort(listed)
+	slices.Sort(want)
+	if !slices.Equal(listed, want) {
+		t.Errorf("the page lists %v, a run leaves %v", listed, want)
 	}
 }
 

@@ -18,6 +18,7 @@ type ReportAction struct {
 	Dir     string   // output directory of a run
 	Formats []string // of Formats, in the order asked for, none twice
 	All     bool     // print every metric and check
+	Schema  bool     // print the JSON Schema of result.json and stop
 	Help    bool     // print ReportHelp and stop
 }
 
@@ -25,6 +26,7 @@ func reportGroups() []group {
 	return []group{{"Flags", []option{
 		{name: "format", arg: "LIST", help: "which reports to make: " + strings.Join(Formats(), ", ") + " (console); several with commas"},
 		{name: "all", help: "print every metric and check, and the steady window's table"},
+		{name: "schema", help: "print the JSON Schema of result.json, and stop"},
 		{name: "help", short: "h", help: "this text"},
 	}}}
 }
@@ -35,11 +37,12 @@ func Report(args []string) (*ReportAction, error) {
 	if v.is("help") {
 		return &ReportAction{Help: true}, nil
 	}
-	a := &ReportAction{All: v.is("all")}
-	switch len(v.args) {
-	case 0:
+	a := &ReportAction{All: v.is("all"), Schema: v.is("schema")}
+	switch {
+	case len(v.args) == 0 && a.Schema:
+	case len(v.args) == 0:
 		faults = append(faults, plan.Fault{Text: "no directory given", Hint: "name the output directory of a run: inferometer report DIR"})
-	case 1:
+	case len(v.args) == 1:
 		a.Dir = v.args[0]
 	default:
 		faults = append(faults, plan.Fault{Text: fmt.Sprintf("%d directories given", len(v.args)), Hint: "give one"})

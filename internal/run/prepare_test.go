@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -56,6 +57,12 @@ func TestTargetsThatCannotBeMeasured(t *testing.T) {
 		t.Cleanup(s.Close)
 		return s.URL
 	}
+	moved := httptest.NewServer(http.RedirectHandler("https://elsewhere.test/v1/models", http.StatusPermanentRedirect))
+	t.Cleanup(moved.Close)
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
 	for _, tt := range []struct {
 		name string
 		urls []string
@@ -67,7 +74,10 @@ func TestTargetsThatCannotBeMeasured(t *testing.T) {
 		{"a web page", []string{says(200, "text/html", "<html><title>Hi</title></html>")}, []string{"an HTML page", "--model"}},
 		{"not JSON", []string{says(200, "text/plain", "hello")}, []string{"not JSON", "--model"}},
 		{"no list", []string{says(404, "application/json", "{}")}, []string{"404", "--model"}},
-		{"key wanted", []string{says(401, "application/json", "{}")}, []string{"401"}},
+		{"key wanted", []string{says(401, "application/json", `{"error":{"message":"who are you?"}}`)}, []string{"401", "(who are you?)", "--api-key-env"}},
+		{"sent on", []string{moved.URL}, []string{"308", "https://elsewhere.test", "give that address"}},
+		{"a certificate that nobody knows", []string{secure.URL}, []string{"cannot be reached", "--ca names certificates"}},
+		{"refused with words", []string{says(400, "text/plain", "Client sent an HTTP request to an HTTPS server.\n")}, []string{"400", "to an HTTPS server.)"}},
 		{"an empty list", []string{says(200, "application/json", `{"data":[]}`)}, []string{"lists no model", "--model"}},
 		{"a URL without a scheme", []string{"localhost:8000"}, []string{"scheme"}},
 		{"a password in the URL", []string{"http://user:hunter2@host.invalid"}, []string{"cannot be reached"}},
@@ -275,6 +285,14 @@ func TestKeyThatTheServerRepeats(t *testing.T) {
 	grepFiles(t, p.Output.Dir, key, 4)
 	if strings.Contains(asJSON(t, res), key) {
 		t.Error("the key is in the result")
+	}
+	// The same where it is refused before the first request.
+	p = closedPlan(t, s.URL, 1, 3)
+	p.Target.APIKey.Env = "INFEROMETER_TEST_KEY"
+	_, err := Run(t.Context(), p, options(io.Discard))
+	wantPrepareError(t, err, "Incorrect API key provided: (secret)", "is the API key the right one?")
+	if strings.Contains(err.Error(), key) {
+		t.Errorf("the key is in %q", err)
 	}
 }
 

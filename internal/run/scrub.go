@@ -43,6 +43,7 @@ func (s scrubber) blank(rec *record.Record, secret string) {
 				break
 			}
 			copy(text[i:], cover)
+			text = text[i+len(cover):] // a secret of nothing but stars is found once too
 		}
 	}
 }
@@ -54,6 +55,14 @@ func (s secrets) guard(d endpoint.Decoder, t plan.Target) endpoint.Decoder {
 		return d
 	}
 	return scrubber{Decoder: d, secrets: hide}
+}
+
+// scrub is a text without the secrets that a server may have repeated in it.
+func (s secrets) scrub(text string, t plan.Target) string {
+	for _, secret := range s.hide(t) {
+		text = strings.ReplaceAll(text, secret, hidden)
+	}
+	return text
 }
 
 // hide are the secrets that a server may repeat.

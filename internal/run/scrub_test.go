@@ -35,6 +35,15 @@ func TestSecretsThatAServerRepeatsAreHidden(t *testing.T) {
 	}
 }
 
+func TestSecretOfStars(t *testing.T) {
+	d := secrets{key: "********"}.guard(echo{}, plan.Target{})
+	rec := &record.Record{Body: []byte("the key ******** is wrong")}
+	d.Decode(rec) // looks at each of them once
+	if string(rec.Body) != "the key ******** is wrong" {
+		t.Errorf("the answer became %q", rec.Body)
+	}
+}
+
 func TestNothingToHideCostsNothing(t *testing.T) {
 	if _, ok := (secrets{}).guard(echo{}, plan.Target{}).(echo); !ok {
 		t.Error("a decoder without secrets got a scrubber")

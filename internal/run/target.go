@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"inferometer/internal/endpoint"
+	"inferometer/internal/endpoint/answer"
 	"inferometer/internal/endpoint/anthropic"
 	"inferometer/internal/endpoint/openai"
 	"inferometer/internal/endpoint/triton"
@@ -116,9 +117,9 @@ func checkTarget(ctx context.Context, t *plan.Target, d plan.Data, s secrets, lo
 		case errors.As(err, &answered) && (t.Model != "" || t.Protocol == plan.ProtocolHTTP):
 			// It is there, which is all that matters.
 		case errors.As(err, &answered):
-			errs = append(errs, fmt.Errorf("asking %s for its models: %w; name the model with --model", plan.SafeURL(raw), err))
+			errs = append(errs, fmt.Errorf("asking %s for its models: %s", plan.SafeURL(raw), s.scrub(answered.advice(s.key != ""), *t)))
 		case err != nil:
-			errs = append(errs, fmt.Errorf("target %d, %s, cannot be reached: %w", i+1, plan.SafeURL(raw), bare(err)))
+			errs = append(errs, fmt.Errorf("target %d, %s, cannot be reached: %w%s", i+1, plan.SafeURL(raw), bare(err), remedy(err, raw)))
 		}
 	}
 	if t.HTTP2 && errors.Join(errs...) == nil {
@@ -167,7 +168,7 @@ func newProbe(config *tls.Config, http2 bool) *probe {
 	client := func() (*http.Client, *http.Transport) {
 		transport := http.DefaultTransport.(*http.Transport).Clone()
 		transport.TLSClientConfig = config.Clone() // net/http adds its protocols to it
-		return &http.Client{Transport: transport, Timeout: probeTime}, transport
+		return &http.Client{Transport: transport, Timeout: probeTime, CheckRedirect: stayThere}, transport
 	}
 	p := new(probe)
 	p.any, _ = client()
@@ -179,6 +180,15 @@ func newProbe(config *tls.Config, http2 bool) *probe {
 		transport.Protocols.SetUnencryptedHTTP2(true)
 	}
 	return p
+}
+
+// stayThere does not follow a server to another one, where the run's requests would not
+// follow either.
+func stayThere(req *http.Request, via []*http.Request) error {
+	if first := via[0].URL; req.URL.Scheme != first.Scheme || req.URL.Host != first.Host || len(via) > 9 {
+		return http.ErrUseLastResponse
+	}
+	return nil
 }
 
 func (p *probe) close() {
@@ -210,13 +220,43 @@ func bare(err error) error {
 	return err
 }
 
+// remedy says what may help against an error of connecting; empty: the error says it.
+func remedy(err error, url string) string {
+	var cert *tls.CertificateVerificationError
+	switch {
+	case errors.As(err, &cert):
+		return "; --ca names certificates to trust, --insecure trusts any"
+	case strings.Contains(err.Error(), "tls: certificate required"):
+		return "; --cert and --key name a client certificate"
+	case errors.Is(err, io.EOF) && strings.HasPrefix(url, "http:"):
+		return "; does it speak https?"
+	}
+	return ""
+}
+
 // answerError: a server answered, and not with a list of models.
 type answerError struct {
 	text   string
-	status int // of HTTP; 0: it does not matter
+	status int  // of HTTP; 0: it does not matter
+	page   bool // it was a page for people
 }
 
 func (e *answerError) Error() string { return e.text }
+
+// advice is the error and what to do about it. keyed: a key was sent.
+func (e *answerError) advice(keyed bool) string {
+	switch {
+	case e.page:
+		return e.text + ": is this the address of an inference server? If it is, name the model with --model"
+	case e.status/100 == 3:
+		return e.text + ": give that address, since requests are not sent on"
+	case (e.status == http.StatusUnauthorized || e.status == http.StatusForbidden) && keyed:
+		return e.text + "; is the API key the right one?"
+	case e.status == http.StatusUnauthorized || e.status == http.StatusForbidden:
+		return e.text + "; say where its API key is with --api-key-env or --api-key-file"
+	}
+	return e.text + "; name the model with --model"
+}
 
 // listModels asks a server which models it has.
 func listModels(ctx context.Context, client *http.Client, base string, t plan.Target, key string) ([]string, error) {
@@ -254,7 +294,14 @@ func listModels(ctx context.Context, client *http.Client, base string, t plan.Ta
 
 func readModels(resp *http.Response, body []byte) ([]string, error) {
 	if resp.StatusCode != http.StatusOK {
-		return nil, &answerError{text: "the server answered " + resp.Status, status: resp.StatusCode}
+		text := "the server answered " + resp.Status
+		if to, err := resp.Location(); err == nil {
+			return nil, &answerError{text: text + ", sending on to " + plan.SafeURL(to.Scheme+"://"+to.Host), status: resp.StatusCode}
+		}
+		if said := answer.Message(body); said != "" {
+			text += " (" + said + ")"
+		}
+		return nil, &answerError{text: text, status: resp.StatusCode}
 	}
 	var list struct {
 		Data []struct {
@@ -262,11 +309,11 @@ func readModels(resp *http.Response, body []byte) ([]string, error) {
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(body, &list); err != nil {
-		what := "something that is not JSON"
-		if b := bytes.TrimSpace(body); len(b) > 0 && b[0] == '<' {
-			what = "an HTML page: is this the address of an inference server?"
+		what, page := "something that is not JSON", bytes.HasPrefix(bytes.TrimSpace(body), []byte("<"))
+		if page {
+			what = "an HTML page"
 		}
-		return nil, &answerError{text: "the server answered with " + what}
+		return nil, &answerError{text: "the server answered with " + what, page: page}
 	}
 	var names []string
 	for _, m := range list.Data {

@@ -77,13 +77,18 @@ func RequestURL(base, path string, kind Kind) (*url.URL, error) {
 	return replica.URL(base, path, kind.path())
 }
 
-// ModelsURL is where a server lists its models.
+// ModelsURL is where a server lists its models, whichever of its endpoints the base
+// URL names.
 func ModelsURL(base string) (*url.URL, error) {
 	u, err := RequestURL(base, "", Chat)
 	if err != nil {
 		return nil, err
 	}
-	u.Path = strings.TrimSuffix(u.Path, Chat.path()) + "/v1/models"
+	path := strings.TrimSuffix(u.Path, Chat.path())
+	for _, k := range []Kind{Completions, Embeddings} {
+		path = strings.TrimSuffix(path, k.path())
+	}
+	u.Path = path + "/v1/models"
 	u.RawQuery = ""
 	return u, nil
 }

@@ -40,6 +40,8 @@ type Counts struct {
 	Apart     int64 // token events more than 1 ms after the one before
 	Events    int64 // token events in all
 
+	OnePiece int64 // successful answers in one piece where a stream was asked for
+
 	Empty int64 // successful streams and texts without a token
 	Short int64 // successful answers with fewer tokens than were asked for, Empty ones aside
 
@@ -164,6 +166,9 @@ func (s *stage) count(r *Request, standIn bool) {
 	s.Unsure += r.unsure
 	s.Apart += r.apart
 	s.Events += int64(r.events)
+	if r.Streamed && len(r.Record.Events) == 1 && r.Record.Events[0].Label == record.Whole {
+		s.OnePiece++
+	}
 	s.Sources[0][r.In.Source&3]++
 	s.Sources[1][r.Out.Source&3]++
 	for i, t := range [2]record.Tokens{r.In, r.Out} {
@@ -256,6 +261,7 @@ func (c *Counts) merge(o *Counts) {
 	c.Unsure += o.Unsure
 	c.Apart += o.Apart
 	c.Events += o.Events
+	c.OnePiece += o.OnePiece
 	c.Empty += o.Empty
 	c.Short += o.Short
 }

@@ -187,7 +187,7 @@ func TestVerdict(t *testing.T) {
 			for i := range w.facts.Health {
 				w.facts.Health[i].CPUWait = w.facts.Health[i].Allowed * 30 / 100
 			}
-		}, "client_cpu", []string{"short of CPU", "used 25 %", "another 30 %"}},
+		}, "client_cpu", []string{"short of CPU", "used 25 %", "another 30 %, longer than it ran", "others have its cores"}},
 		{"CPU outside the stage", func(w *world) {
 			w.facts.Health[12].CPU += 100 * time.Second
 		}, "", nil},
@@ -230,6 +230,18 @@ func TestVerdict(t *testing.T) {
 				}
 			})
 		}, "", []string{"does not stamp"}},
+		{"streams that are none", func(w *world) {
+			w.each(func(i int, r *record.Record) {
+				if i%2 == 0 {
+					r.Marks, r.Events = r.Marks[19:], []record.Event{{Label: record.Whole, Tokens: 20}}
+				}
+			})
+		}, "", []string{"1000 answers came in one piece"}},
+		{"one piece, as asked for", func(w *world) {
+			w.each(func(i int, r *record.Record) {
+				r.Marks, r.Events, r.Streamed = r.Marks[19:], []record.Event{{Label: record.Whole, Tokens: 20}}, false
+			})
+		}, "", nil},
 		{"tokenizer of another model", func(w *world) {
 			w.each(func(i int, r *record.Record) { r.Out.Local = 23 })
 		}, "token_drift", []string{"15 %", "test-tokenizer", "output"}},
@@ -268,6 +280,7 @@ func TestVerdict(t *testing.T) {
 		}, "", nil},
 		{"nothing sent", func(w *world) { w.recs = nil }, "requests", []string{"No request was sent"}},
 		{"warm-up only", func(w *world) { w.recs = w.recs[:200] }, "requests", []string{"all 200", "warm-up"}},
+		{"stopped in the warm-up", func(w *world) { w.recs, w.facts.Interrupted = w.recs[:200], true }, "requests", []string{"stopped during the warm-up", "200 requests"}},
 		{"no health", func(w *world) { w.facts.Health = nil }, "", []string{"not recorded"}},
 		{"repeated prompts", func(w *world) {
 			w.each(func(i int, r *record.Record) { r.Prompt = uint64(i%100 + 1) })

@@ -28,8 +28,11 @@ func (j *judge) client(i int, mark *record.StageMark) {
 		if waited >= 0.01 {
 			found += fmt.Sprintf(" and waited for a core for another %s", percent(waited))
 		}
-		j.check(Check{Stage: i, Name: "client_cpu", Value: ran + waited, Budget: budget, Unit: metric.Share, OK: ran+waited <= budget && !crowded},
-			fmt.Sprintf("%s (budget %s). Give it more cores, keep other work off them, or lower the load.", found, percent(budget)))
+		reason := fmt.Sprintf("%s (budget %s). Give it more cores, keep other work off them, or lower the load.", found, percent(budget))
+		if crowded && ran+waited <= budget {
+			reason = found + ", longer than it ran: others have its cores. Keep other work off them, or give it more."
+		}
+		j.check(Check{Stage: i, Name: "client_cpu", Value: ran + waited, Budget: budget, Unit: metric.Share, OK: ran+waited <= budget && !crowded}, reason)
 	}
 	pause := (b.GCPause - a.GCPause).Seconds() / (b.At - a.At).Seconds()
 	budget := j.plan.Budgets.GC
@@ -81,6 +84,9 @@ const unstampedShare = 0.01
 // reads judges how well the client told events apart.
 func (j *judge) reads(i int, sum *metric.Stage) {
 	c := &sum.Counts
+	if n := c.OnePiece; n > 0 {
+		j.note(i, "%s came in one piece where a stream was asked for: no time to first token and no gap between tokens was measured in them.", plural(n, "answer"))
+	}
 	if c.Reads > 0 && float64(c.Unstamped) > unstampedShare*float64(c.Reads) {
 		j.readDelay(i, sum)
 	}

@@ -152,6 +152,8 @@ func (j *judge) requests(i int, sum *metric.Stage) bool {
 	switch {
 	case sum.Seen == 0 && j.facts.Interrupted:
 		reason = "No request was sent: the run was stopped before."
+	case t.Requests == 0 && sum.Seen > 0 && j.facts.Interrupted:
+		reason = fmt.Sprintf("No request was measured: the run was stopped during the warm-up, after %s.", plural(sum.Seen, "request"))
 	case t.Requests == 0 && sum.Seen > 0:
 		reason = fmt.Sprintf("No request was measured: all %d belonged to the warm-up. Make the warm-up shorter or the stage longer.", sum.Seen)
 	case t.Requests == 0:

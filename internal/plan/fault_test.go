@@ -106,7 +106,7 @@ p.yaml:7:9: target.path: "v1" does not begin with a slash (such as /v1/chat/comp
 p.yaml:8:12: target.headers: "a b" is not a header name
 p.yaml:8:27: target.headers.ok: a header's value must be on one line
 p.yaml:9:12: target.api_key: env and file contradict each other (give one of them)
-p.yaml:10:8: target.tls: a client certificate needs both cert and key
+p.yaml:10:15: target.tls.cert: a client certificate needs both cert and key (give target.tls.key (--key))
 p.yaml:10:8: target.tls: ca and insecure contradict each other (give one of them)
 p.yaml:11:21: target.timeouts.stall: must not be negative, is -1s`},
 		{"data", `

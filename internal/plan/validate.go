@@ -159,8 +159,11 @@ func (c *checker) target(t *Target) {
 	if strings.ContainsAny(t.APIKey.Env, "= \t") {
 		c.add("target.api_key.env", "is not the name of an environment variable", "give the name, never the key itself")
 	}
-	if (t.TLS.Cert == "") != (t.TLS.Key == "") {
-		c.add("target.tls", "a client certificate needs both cert and key", "")
+	switch {
+	case t.TLS.Cert != "" && t.TLS.Key == "":
+		c.add("target.tls.cert", "a client certificate needs both cert and key", "give target.tls.key (--key)")
+	case t.TLS.Key != "" && t.TLS.Cert == "":
+		c.add("target.tls.key", "a client certificate needs both cert and key", "give target.tls.cert (--cert)")
 	}
 	if t.TLS.Insecure && t.TLS.CA != "" {
 		c.add("target.tls", "ca and insecure contradict each other", "give one of them")

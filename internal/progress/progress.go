@@ -251,7 +251,11 @@ func errorText(errors []Error) string {
 	var parts []string
 	for i, e := range errors {
 		if i == maxErrors {
-			parts = append(parts, fmt.Sprintf("and %d more kinds", len(errors)-i))
+			rest := "and 1 more kind"
+			if n := len(errors) - i; n > 1 {
+				rest = fmt.Sprintf("and %d more kinds", n)
+			}
+			parts = append(parts, rest)
 			break
 		}
 		parts = append(parts, screen.Clean(e.Class)+" "+screen.Count(e.Count))

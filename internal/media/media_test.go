@@ -2,6 +2,7 @@ package media
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"image"
 	_ "image/jpeg"
@@ -121,6 +122,82 @@ func TestVideo(t *testing.T) {
 			t.Errorf("%v: the frames end at %d of %d", tt, at, len(file))
 		}
 	}
+}
+
+// Frames of an MP3 are read as a decoder does: each begins where the one before it ends, and its spectra fit in it.
+func TestMP3(t *testing.T) {
+	for _, tt := range []struct {
+		rate, channels int
+		length         time.Duration
+		noise          bool
+	}{
+		{0, 0, time.Second, true}, {8000, 2, time.Second, true}, {11025, 1, time.Second, true}, {12000, 2, time.Second, true}, {22050, 1, 10 * time.Second, true},
+		{24000, 2, time.Second, true}, {32000, 1, time.Second, true}, {44100, 2, 5 * time.Second, true}, {48000, 1, time.Second, false}, {16000, 1, time.Millisecond, true},
+	} {
+		var noise *rand.Rand
+		if tt.noise {
+			noise = rand.New(rand.NewPCG(1, 2))
+		}
+		samples, rate := 0, 0
+		for file := MP3(Sound{Length: tt.length, Rate: tt.rate, Channels: tt.channels}, noise); len(file) > 0; {
+			f := readMP3Frame(t, file)
+			if f.channels != max(1, tt.channels) {
+				t.Fatalf("%+v: %d channels", tt, f.channels)
+			}
+			if nothing := f.spectra == 0; nothing == tt.noise {
+				t.Fatalf("%+v: the spectra have %d bits", tt, f.spectra)
+			}
+			samples += f.samples
+			rate = f.rate
+			file = file[f.size:]
+		}
+		if want := cmp.Or(tt.rate, 16000); rate != want {
+			t.Errorf("%+v: %d samples a second", tt, rate)
+		}
+		if short := tt.length.Seconds() - float64(samples)/float64(rate); short > 0 || short < -float64(1152)/float64(rate) {
+			t.Errorf("%+v: %d samples", tt, samples)
+		}
+	}
+}
+
+type mp3Frame struct{ rate, channels, samples, size, spectra int }
+
+// readMP3Frame reads the head and the side information of the frame that a file begins with.
+func readMP3Frame(t *testing.T, b []byte) mp3Frame {
+	t.Helper()
+	if len(b) < 36 || b[0] != 0xff || b[1]&0xe7 != 0xe3 {
+		t.Fatalf("no frame of layer III: %x", b[:min(len(b), 4)])
+	}
+	f := mp3Frame{channels: 2, samples: 576}
+	first := b[1]>>3&3 == 3
+	kilobits := [...]int{0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160}[b[2]>>4]
+	if first {
+		f.samples = 1152
+		kilobits = [...]int{0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320}[b[2]>>4]
+	}
+	f.rate = [...]int{44100, 48000, 32000}[b[2]>>2&3] >> [...]int{3: 0, 2: 1, 0: 2}[b[1]>>3&3]
+	if b[3]>>6 == 3 {
+		f.channels = 1
+	}
+	f.size = f.samples/8*kilobits*1000/f.rate + int(b[2]>>1&1)
+	if f.size > len(b) {
+		t.Fatalf("a frame of %d bytes has %d", f.size, len(b))
+	}
+	side, at, each, spectra := 9+8*(f.channels-1), 8+f.channels, 63, f.channels
+	if first {
+		side, at, each, spectra = 17+15*(f.channels-1), []int{18, 20}[f.channels-1], 59, 2*f.channels
+	}
+	for i := range spectra {
+		n := 0
+		for bit := at + i*each; bit < at+i*each+12; bit++ {
+			n = n<<1 | int(b[4+bit/8]>>(7-bit%8)&1)
+		}
+		f.spectra += n
+	}
+	if 4+side+(f.spectra+7)/8 > f.size {
+		t.Fatalf("spectra of %d bits do not fit in a frame of %d bytes", f.spectra, f.size)
+	}
+	return f
 }
 
 // The writer of bits follows the standard's own examples of its codes.

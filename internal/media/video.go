@@ -29,38 +29,6 @@ func brighter(v uint8, more int) uint8 { return uint8(min(int(v)+more, 255)) }
 // limited brings a value of the full range into that of video.
 func limited(v uint8, span, from int) byte { return byte(int(v)*span/255 + from) }
 
-// bits is a string of bits, as H.264 writes its numbers.
-type bits struct {
-	b    []byte
-	free int // bits of the last byte that are not used
-}
-
-func (w *bits) put(v uint32, n int) {
-	for n--; n >= 0; n-- {
-		if w.free == 0 {
-			w.b, w.free = append(w.b, 0), 8
-		}
-		w.free--
-		w.b[len(w.b)-1] |= byte(v>>n&1) << w.free
-	}
-}
-
-// ue writes a number by the Exp-Golomb code.
-func (w *bits) ue(v uint32) {
-	n := 0
-	for (v+1)>>(n+1) != 0 {
-		n++
-	}
-	w.put(0, n)
-	w.put(v+1, n+1)
-}
-
-// end closes a unit.
-func (w *bits) end() {
-	w.put(1, 1)
-	w.free = 0
-}
-
 // unit is a unit of the stream: its head, and bytes in which nothing looks like the
 // start of another.
 func unit(head byte, payload []byte) []byte {

@@ -1,6 +1,9 @@
 package plan
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // The forms of media.
 const (
@@ -10,7 +13,15 @@ const (
 	VideoMP4        = "mp4"
 	VideoPNGFrames  = "png_frames"
 	VideoJPEGFrames = "jpeg_frames"
+
+	AudioWAV = "wav"
+	AudioMP3 = "mp3"
 )
+
+// MP3Rates are the samples per second that an MP3 can have.
+func MP3Rates() []int {
+	return []int{8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000}
+}
 
 // Media says what prompts hold beside text. A count of zero Length is none.
 type Media struct {
@@ -65,7 +76,7 @@ type Clip struct {
 	Weight float64 // 0 is 1
 }
 
-// Sounds of a prompt, as WAV.
+// Sounds of a prompt.
 type Sounds struct {
 	Count    Length
 	At       Spot
@@ -74,6 +85,7 @@ type Sounds struct {
 	Depths   []int   // bits of a sample, to draw from: 8, 16, 24 or 32; none: 16
 	Rates    []int   // samples per second, to draw from; none: 16000
 	Channels int     // 0: 1
+	Format   string  // "wav" (also when empty) or "mp3", whose samples have no depth
 }
 
 // Sound is a kind of audio.
@@ -92,7 +104,7 @@ func (m *Videos) zero() bool {
 }
 
 func (m *Sounds) zero() bool {
-	return m.Count == Length{} && m.At == Spot{} && len(m.Clips) == 0 && !m.Noise && len(m.Depths) == 0 && len(m.Rates) == 0 && m.Channels == 0
+	return m.Count == Length{} && m.At == Spot{} && len(m.Clips) == 0 && !m.Noise && len(m.Depths) == 0 && len(m.Rates) == 0 && m.Channels == 0 && m.Format == ""
 }
 
 func mediaSpec() codec[Media] {
@@ -171,6 +183,7 @@ func soundsSpec() codec[Sounds] {
 		at("depths", list("list of whole numbers", integer[int]()), func(m *Sounds) *[]int { return &m.Depths }, "Bits of a sample to draw from: 8, 16, 24 or 32. None: 16."),
 		at("rates", list("list of whole numbers", integer[int]()), func(m *Sounds) *[]int { return &m.Rates }, "Samples per second to draw from. None: 16000."),
 		at("channels", integer[int](), func(m *Sounds) *int { return &m.Channels }, "1 or 2; 0: 1."),
+		at("format", word("`wav` or `mp3`", AudioWAV, AudioMP3), func(m *Sounds) *string { return &m.Format }, "Left out: `wav`."),
 	}, nil)
 	c.zero = func(m Sounds) bool { return m.zero() }
 	return c
@@ -234,14 +247,20 @@ func (c *checker) within(path string, l Length, most int) {
 }
 
 func (c *checker) sounds(at string, m *Sounds) {
+	if m.Format != "" {
+		c.choice(at+".format", m.Format, []string{AudioWAV, AudioMP3})
+	}
 	for i, n := range m.Depths {
 		if n != 8 && n != 16 && n != 24 && n != 32 {
 			c.add(fmt.Sprintf("%s.depths[%d]", at, i), fmt.Sprintf("must be 8, 16, 24 or 32, is %d", n), "")
 		}
 	}
 	for i, n := range m.Rates {
-		if n < 1000 || n > mostHertz {
-			c.add(fmt.Sprintf("%s.rates[%d]", at, i), fmt.Sprintf("must be from 1000 to %d samples per second, is %d", mostHertz, n), "")
+		switch path := fmt.Sprintf("%s.rates[%d]", at, i); {
+		case n < 1000 || n > mostHertz:
+			c.add(path, fmt.Sprintf("must be from 1000 to %d samples per second, is %d", mostHertz, n), "")
+		case m.Format == AudioMP3 && !slices.Contains(MP3Rates(), n):
+			c.add(path, fmt.Sprintf("an MP3 cannot have %d samples per second", n), "one of "+fmt.Sprint(MP3Rates()))
 		}
 	}
 	if m.Channels < 0 || m.Channels > 2 {

@@ -18,6 +18,7 @@ func genaiPlans() []string {
 		`{data: {source: sessions, input: 20, sessions: {count: 4, turns: {mean: 3, stddev: 1}, delay_ms: 10, delay_ratio: 2}, prefixes: {count: 1, length: 4}}, stages: [{arrival: sessions, sessions: {concurrent: 2}}]}`,
 		`{data: {source: dataset, prompts: 5, pool: true, dataset: {kind: auto, path: rows.parquet, free_output: true}}}`,
 		`{data: {media: {image: {count: 1, width: {mean: 20, stddev: 3}, height: 10, noise: true}, audio: {count: 1, noise: true, depths: [8, 16], rates: [8000], channels: 2, clips: [{length: 1s, stddev: 100ms}]}}}}`,
+		`{data: {media: {audio: {count: 1, format: mp3, rates: [22050]}}}}`,
 	}
 }
 
@@ -66,6 +67,8 @@ func TestRequestFaults(t *testing.T) {
 		`{data: {media: {image: {count: 1, width: 16000, height: 16000}}}}`:                           "is too large",
 		`{data: {media: {image: {count: 1, width: 20000, height: 2}}}}`:                               "is more than 16384",
 		`{data: {media: {audio: {count: 1, depths: [7], rates: [1], channels: 3}}}}`:                  "must be 8, 16, 24 or 32",
+		`{data: {media: {audio: {count: 1, format: mp3, rates: [16000, 17000]}}}}`:                    "data.media.audio.rates[1]: an MP3 cannot have 17000 samples per second",
+		`{data: {media: {audio: {count: 1, format: ogg}}}}`:                                           "wav, mp3",
 	} {
 		if _, err := Load("p.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)

@@ -89,6 +89,7 @@ type Settings struct {
 	ImageFormat                        string    // "png" or "jpeg"
 	BatchImage, BatchAudio             int       // how many in a request
 	AudioLengthMean, AudioLengthStddev float64   // seconds; a mean of 0: no audio
+	AudioFormat                        string    // "wav" or "mp3"
 	AudioDepths                        []int     // bits, to draw from
 	AudioRates                         []float64 // kHz, to draw from
 	AudioChannels                      int

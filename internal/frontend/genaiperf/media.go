@@ -2,8 +2,11 @@ package genaiperf
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
+
+	"inferometer/internal/plan"
 )
 
 // media settles the images and the audio of requests.
@@ -36,8 +39,13 @@ func (b *builder) media() {
 			s.AudioRates = append(s.AudioRates, v)
 		}
 	}
-	if b.text("audio-format", "wav") != "wav" {
-		b.fault("--audio-format", "mp3 is not made: it takes an encoder, and this program has none", "use wav")
+	s.AudioFormat = b.text("audio-format", "wav")
+	if s.AudioFormat == "mp3" {
+		for _, r := range s.AudioRates {
+			if !slices.Contains(plan.MP3Rates(), int(math.Round(r*1000))) {
+				b.fault("--audio-sample-rates", fmt.Sprintf("an MP3 cannot have %v kHz", r), "8, 11.025, 12, 16, 22.05, 24, 32, 44.1 or 48; or use --audio-format wav")
+			}
+		}
 	}
 	for _, key := range []string{"image-width-mean", "image-height-mean", "audio-length-mean"} {
 		if b.given(key) && (!s.Pictures() || key == "audio-length-mean" && s.EndpointType != "multimodal") {

@@ -110,6 +110,9 @@ func mediaOf(s *Settings) plan.Media {
 			Count: length(s.BatchAudio, 0), At: behind, Noise: true, Depths: s.AudioDepths, Channels: s.AudioChannels,
 			Clips: []plan.Sound{{Length: seconds(s.AudioLengthMean), Stddev: seconds(s.AudioLengthStddev)}},
 		}
+		if s.AudioFormat == "mp3" {
+			m.Audio.Format = plan.AudioMP3
+		}
 		for _, r := range s.AudioRates {
 			m.Audio.Rates = append(m.Audio.Rates, int(math.Round(r*1000)))
 		}

@@ -207,7 +207,13 @@ func (s *Source) sound(rng *rand.Rand) []prompt.Part {
 	if a.Noise {
 		noise = rng
 	}
-	return []prompt.Part{{Kind: prompt.Audio, Type: "audio/wav", Data: media.WAV(sound, noise), Length: sound.Length}}
+	part := prompt.Part{Kind: prompt.Audio, Type: "audio/wav", Length: sound.Length}
+	if a.Format == plan.AudioMP3 {
+		part.Type, part.Data = "audio/mp3", media.MP3(sound, noise)
+	} else {
+		part.Data = media.WAV(sound, noise)
+	}
+	return []prompt.Part{part}
 }
 
 // shortest is the least length of a sound that is drawn.

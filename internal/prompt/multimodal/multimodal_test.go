@@ -237,6 +237,22 @@ func TestNoise(t *testing.T) {
 	}
 }
 
+// Sound is of the format asked for, and says so.
+func TestFormatsOfSound(t *testing.T) {
+	for format, want := range map[string]struct{ kind, head string }{
+		"": {"audio/wav", "RIFF"}, plan.AudioWAV: {"audio/wav", "RIFF"}, plan.AudioMP3: {"audio/mp3", "\xff\xf3"},
+	} {
+		s := New(&texts{}, plan.Media{Audio: plan.Sounds{Count: fixed(1), Noise: true, Format: format, At: plan.Spot{Dist: plan.DistFixed, Mean: 1}}}, 1)
+		p, err := s.Next(t.Context())
+		if err != nil || len(p.Parts) != 2 {
+			t.Fatalf("%q: %d parts, %v", format, len(p.Parts), err)
+		}
+		if part := p.Parts[1]; part.Type != want.kind || !bytes.HasPrefix(part.Data, []byte(want.head)) || part.Length != time.Second {
+			t.Errorf("%q: %s of %v begins with %x", format, part.Type, part.Length, part.Data[:4])
+		}
+	}
+}
+
 // given is a source of one prompt.
 type given struct{ prompt.Prompt }
 

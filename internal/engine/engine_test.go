@@ -313,6 +313,21 @@ func TestCapMakesArrivalsWait(t *testing.T) {
 	})
 }
 
+// A stage that time ends before its number is reached has missed what is left of the number, and no more.
+func TestMissedArrivalsAreThoseThatWereWanted(t *testing.T) {
+	for name, stage := range map[string]load.Stage{"requests": {Requests: 30}, "sessions": {Sessions: 30}} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(time.Second, -1)
+			stage.Arrivals, stage.InFlight, stage.MaxSlots = &every{gap: 10 * time.Millisecond}, slots(4), 4
+			stage.For, stage.Drain = 3500*time.Millisecond, 2*time.Second
+			mark := b.run(t, stage)
+			if mark.Reason != "duration" || mark.Scheduled != 30 || int64(len(b.keeper.recs))+mark.Unsent != 30 || mark.Unsent == 0 {
+				t.Errorf("%s: %d records, mark %+v", name, len(b.keeper.recs), mark)
+			}
+		})
+	}
+}
+
 func TestRequestsEndAnOpenLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(time.Millisecond, -1)

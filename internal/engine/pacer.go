@@ -134,8 +134,12 @@ func (p *pacer) countMissed(due time.Duration) {
 	}
 	// An arrival that was already counted is the one that hold gave up on.
 	counted := p.mark.Unsent > 0
+	most := mostPrompts(p.load)
 	for ok := true; ok && due < end && !p.over(due); {
 		if !counted {
+			if p.mark.Scheduled == most {
+				return // what is due from here on was never to be sent
+			}
 			p.mark.Scheduled++
 			p.mark.Unsent++
 		}

@@ -33,7 +33,7 @@ var house = []struct{ name, may string }{
 	{"tool/inferenceperf", "frontend/inferenceperf dialect/inferenceperf importer/inferenceperf report/inferenceperf report/otlp report/chart run sweep stat kit plan prompt record result token tokensource endpoint storage"},
 	{"tool/study", "frontend/native importer/profileexport report/chart report/study run kit result"},
 	{"tool/export", "importer/profileexport plan record result sweep"},
-	{"tool/genaiperf", "frontend/genaiperf dialect/genaiperf importer/profileexport report/genaiperf report/chart run kit plan prompt prompt/pooled record result token tokensource"},
+	{"tool/genaiperf", "jsonobject frontend/genaiperf dialect/genaiperf importer/profileexport report/genaiperf report/chart run kit plan prompt prompt/pooled record result token tokensource"},
 	{"tool/*", "frontend/* dialect/* importer/* report/* run kit plan prompt prompt/* record result rows token tokensource hub endpoint"},
 
 	// Plan + kit → live objects → a result. These two alone know concrete types.
@@ -74,7 +74,7 @@ var house = []struct{ name, may string }{
 	{"prompt/dataset", "prompt plan hub rows"},
 	{"prompt/talks", "prompt plan"},
 	{"prompt/pooled", "prompt plan tensor"},
-	{"prompt/shaped", "prompt plan tensor chat"},
+	{"prompt/shaped", "prompt plan tensor chat jsonobject"},
 	{"prompt/*", "prompt plan chat jsonscan"},
 	{"lexicon", "prompt plan"},
 	{"recorded", "prompt plan hub"},
@@ -124,6 +124,7 @@ var house = []struct{ name, may string }{
 	{"jmes", ""},
 	{"sessionfilter", ""},
 	{"jsonscan", ""},
+	{"jsonobject", ""},
 	{"nearest", ""},
 
 	// The yardstick shares nothing with what it measures but the generated messages.

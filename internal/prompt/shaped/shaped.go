@@ -12,10 +12,14 @@ import (
 	"time"
 
 	"inferometer/internal/chat"
+	"inferometer/internal/jsonobject"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/tensor"
 )
+
+// object keeps the order of its members.
+type object = jsonobject.Object
 
 // Source is another source whose prompts have bodies.
 type Source struct {
@@ -69,7 +73,7 @@ func (s *Source) Shape(p prompt.Prompt) (prompt.Prompt, error) {
 	if s.template != nil {
 		p.Body, err = s.render(&p, model)
 	} else {
-		p.Body, err = compact(s.body(&p, model))
+		p.Body, err = jsonobject.Compact(s.body(&p, model))
 	}
 	if err != nil {
 		return p, fmt.Errorf("making the body of a request: %w", err)
@@ -83,9 +87,9 @@ func (s *Source) body(p *prompt.Prompt, model string) object {
 	o := object{{"model", model}}
 	switch s.target.Endpoint {
 	case plan.EndpointCompletions:
-		o.set("prompt", []string{plain(p, " ")})
+		o.Set("prompt", []string{plain(p, " ")})
 	case plan.EndpointEmbeddings:
-		o.set("input", append(texts(p), urls(p)...))
+		o.Set("input", append(texts(p), urls(p)...))
 	case plan.EndpointRankings:
 		var list []object
 		for _, text := range p.Texts {
@@ -103,13 +107,13 @@ func (s *Source) body(p *prompt.Prompt, model string) object {
 	case plan.EndpointTGI:
 		return s.huggingFace(p, o)
 	default:
-		o.set("messages", messages(p))
+		o.Set("messages", messages(p))
 	}
 	if s.target.Streaming {
-		o.set("stream", true)
+		o.Set("stream", true)
 	}
 	if p.Output > 0 && s.target.Generates() {
-		o.set("max_tokens", p.Output)
+		o.Set("max_tokens", p.Output)
 	}
 	return s.add(o, p)
 }
@@ -117,10 +121,10 @@ func (s *Source) body(p *prompt.Prompt, model string) object {
 // add sets the fields that every request has and the prompt's own.
 func (s *Source) add(o object, p *prompt.Prompt) object {
 	for _, name := range slices.Sorted(maps.Keys(s.target.Body)) {
-		o.set(name, s.target.Body[name])
+		o.Set(name, s.target.Body[name])
 	}
 	for _, f := range p.Fields {
-		o.set(f.Name, f.Value)
+		o.Set(f.Name, f.Value)
 	}
 	return o
 }
@@ -132,12 +136,12 @@ func (s *Source) huggingFace(p *prompt.Prompt, o object) object {
 	for _, url := range urls(p) {
 		parts = append(parts, "![]("+url+")")
 	}
-	o.set("inputs", strings.Join(append(parts, texts(p)...), " "))
+	o.Set("inputs", strings.Join(append(parts, texts(p)...), " "))
 	if s.target.Streaming {
-		o.set("stream", true)
+		o.Set("stream", true)
 	}
 	if p.Output > 0 {
-		o.set("parameters", object{{"max_new_tokens", p.Output}})
+		o.Set("parameters", object{{"max_new_tokens", p.Output}})
 	}
 	return s.add(o, p)
 }

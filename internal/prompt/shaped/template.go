@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"inferometer/internal/chat"
+	"inferometer/internal/jsonobject"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 )
@@ -55,5 +56,5 @@ func (s *Source) render(p *prompt.Prompt, model string) ([]byte, error) {
 	if len(bodies) != 1 {
 		return nil, errors.New("the template gives no single body for one text")
 	}
-	return compact(bodies[0])
+	return jsonobject.Compact(bodies[0])
 }

@@ -9,12 +9,14 @@ import (
 	"strings"
 
 	frontend "inferometer/internal/frontend/genaiperf"
+
+	"inferometer/internal/jsonobject"
 )
 
 // config is what the JSON report repeats of the command line, in the words and the
 // order of the original.
 func (t *tool) config() (string, error) {
-	text, err := compact(t.configObject())
+	text, err := jsonobject.Compact(t.configObject())
 	if err != nil {
 		return "", err
 	}
@@ -131,7 +133,7 @@ func inputConfig(s *frontend.Settings) object {
 	if len(s.Extra) > 0 {
 		var o object
 		for _, x := range s.Extra {
-			o.set(x.Name, x.Value)
+			o.Set(x.Name, x.Value)
 		}
 		extra = o
 	}
@@ -139,7 +141,7 @@ func inputConfig(s *frontend.Settings) object {
 	if len(s.Goodput) > 0 {
 		var o object
 		for _, g := range s.Goodput {
-			o.set(g.Metric, pythonRatio(g.Value))
+			o.Set(g.Metric, pythonRatio(g.Value))
 		}
 		goodput = o
 	}
@@ -166,7 +168,7 @@ func inputConfig(s *frontend.Settings) object {
 		{"random_seed", s.Seed},
 		{"audio", object{
 			{"batch_size", s.BatchAudio}, {"length", object{{"mean", pythonSeconds(s.AudioLengthMean)}, {"stddev", pythonSeconds(s.AudioLengthStddev)}}},
-			{"format", "wav"}, {"depths", s.AudioDepths}, {"sample_rates", s.AudioRates}, {"num_channels", s.AudioChannels},
+			{"format", s.AudioFormat}, {"depths", s.AudioDepths}, {"sample_rates", s.AudioRates}, {"num_channels", s.AudioChannels},
 		}},
 		{"image", object{
 			{"width", spread(s.ImageWidthMean, s.ImageWidthStddev)}, {"height", spread(s.ImageHeightMean, s.ImageHeightStddev)},

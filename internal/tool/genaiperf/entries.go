@@ -9,10 +9,14 @@ import (
 	"sync"
 	"time"
 
+	"inferometer/internal/jsonobject"
 	"inferometer/internal/kit"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/pooled"
 )
+
+// object keeps the order of its members.
+type object = jsonobject.Object
 
 // entry is a request that a run sends.
 type entry struct {
@@ -168,15 +172,15 @@ func (t *tool) input(p *prompt.Prompt) (object, error) {
 	// The endpoint generate of Triton makes its bodies itself, of the same fields.
 	o := object{{"text_input", []string{t.said(p)}}}
 	if t.set.Streaming {
-		o.set("stream", true)
+		o.Set("stream", true)
 	}
 	if p.Output > 0 {
-		o.set("max_tokens", p.Output)
+		o.Set("max_tokens", p.Output)
 	}
 	for _, x := range t.set.Extra {
-		o.set(x.Name, x.Value)
+		o.Set(x.Name, x.Value)
 	}
-	body, err := compact(o)
+	body, err := jsonobject.Compact(o)
 	return object{{"payload", json.RawMessage(body)}}, err
 }
 
@@ -188,31 +192,31 @@ func (t *tool) tritonInput(p *prompt.Prompt) object {
 	}
 	o := object{{"model", model}, {"text_input", t.said(p)}}
 	if t.set.Backend == "vllm" {
-		o.set("exclude_input_in_output", true)
+		o.Set("exclude_input_in_output", true)
 		if t.set.Streaming {
-			o.set("stream", true)
+			o.Set("stream", true)
 		}
 		if n := fmt.Sprint(p.Output); p.Output > 0 {
 			sampling := object{{"max_tokens", n}}
 			if t.set.Deterministic {
-				sampling.set("min_tokens", n)
+				sampling.Set("min_tokens", n)
 			}
-			if text, err := compact(sampling); err == nil {
-				o.set("sampling_parameters", string(text))
+			if text, err := jsonobject.Compact(sampling); err == nil {
+				o.Set("sampling_parameters", string(text))
 			}
 		}
 	} else {
-		o.set("max_tokens", p.Output)
-		o.set("exclude_input_in_output", true)
+		o.Set("max_tokens", p.Output)
+		o.Set("exclude_input_in_output", true)
 		if t.set.Streaming {
-			o.set("stream", true)
+			o.Set("stream", true)
 		}
 		if t.set.Deterministic {
-			o.set("min_length", p.Output)
+			o.Set("min_length", p.Output)
 		}
 	}
 	for _, x := range t.set.Extra {
-		o.set(x.Name, x.Value)
+		o.Set(x.Name, x.Value)
 	}
 	return o
 }
@@ -228,21 +232,21 @@ func (t *tool) inputs() ([]byte, error) {
 		}
 		var lists object
 		for _, m := range input {
-			if m.name == "model" {
+			if m.Name == "model" {
 				lists = append(lists, m)
 				continue
 			}
-			lists = append(lists, member{m.name, []any{m.value}})
+			lists = append(lists, object{{m.Name, []any{m.Value}}}...)
 		}
 		if e.prompt.Session != "" {
-			lists.set("session_id", []string{e.prompt.Session})
+			lists.Set("session_id", []string{e.prompt.Session})
 		}
 		if e.delay > 0 {
-			lists.set("delay", []int64{e.delay.Milliseconds()})
+			lists.Set("delay", []int64{e.delay.Milliseconds()})
 		}
 		data = append(data, lists)
 	}
-	text, err := compact(object{{"data", data}})
+	text, err := jsonobject.Compact(object{{"data", data}})
 	if err != nil {
 		return nil, err
 	}

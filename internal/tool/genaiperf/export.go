@@ -8,6 +8,7 @@ import (
 
 	"inferometer/internal/dialect/genaiperf"
 	"inferometer/internal/importer/profileexport"
+	"inferometer/internal/jsonobject"
 	"inferometer/internal/record"
 	"inferometer/internal/run"
 	"inferometer/internal/token"
@@ -197,18 +198,18 @@ func (t *tool) exported(rec *record.Record, start int64, e *entry) (profileexpor
 	}
 	var fields profileexport.Fields
 	for _, m := range input {
-		if m.name == "model" {
+		if m.Name == "model" {
 			continue
 		}
-		value, err := compact(m.value)
+		value, err := jsonobject.Compact(m.Value)
 		if err != nil {
 			return profileexport.Request{}, err
 		}
-		if m.name == "payload" { // as a text
+		if m.Name == "payload" { // as a text
 			fields = append(fields, profileexport.Text("payload", string(value)))
 			continue
 		}
-		fields = append(fields, profileexport.Field{Name: m.name, Value: value})
+		fields = append(fields, profileexport.Field{Name: m.Name, Value: value})
 	}
 	if t.set.ServiceKind == "triton" {
 		return profileexport.FromTriton(rec, start, fields), nil

@@ -16,6 +16,7 @@ import (
 	"inferometer/internal/kit"
 	"inferometer/internal/plan"
 	report "inferometer/internal/report/genaiperf"
+	"inferometer/internal/jsonobject"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
 	"inferometer/internal/token"
@@ -201,7 +202,7 @@ func (t *tool) describe() {
 		t.note("The plan of this run:\n%s", text)
 	}
 	if first, err := t.input(&t.entries[0].prompt); err == nil {
-		if text, err := compact(first); err == nil {
+		if text, err := jsonobject.Compact(first); err == nil {
 			t.note("The first of %d requests:\n%s", len(t.entries), text)
 		}
 	}

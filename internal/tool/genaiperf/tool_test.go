@@ -26,6 +26,7 @@ import (
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/dataset"
 	report "inferometer/internal/report/genaiperf"
+	"inferometer/internal/jsonobject"
 	"inferometer/internal/tokensource"
 )
 
@@ -406,13 +407,13 @@ func TestPayloads(t *testing.T) {
 		}
 		var made any = input
 		if a.Settings.ServiceKind != "triton" {
-			made = input[0].value
+			made = input[0].Value
 		}
-		got, err := compact(made)
+		got, err := jsonobject.Compact(made)
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := compact(tt.said(&tt.entries[0].prompt))
+		text, err := jsonobject.Compact(tt.said(&tt.entries[0].prompt))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -441,7 +442,7 @@ func TestPayloads(t *testing.T) {
 	if err := json.Compact(&body, doc.Data[0].Payload[0]); err != nil {
 		t.Fatal(err)
 	}
-	quoted, err := compact(body.String())
+	quoted, err := jsonobject.Compact(body.String())
 	if err != nil {
 		t.Fatal(err)
 	}

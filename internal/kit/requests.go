@@ -110,6 +110,9 @@ func (out *Prompts) finish(ctx context.Context, p *plan.Plan) error {
 		n = out.Sessions
 	}
 	if each := max(p.Data.Batch, 1); p.Data.Passages == (plan.Passages{}) && each > 1 && !p.Target.Ranks() {
+		if n < each {
+			return plan.Faults{{Path: "data.batch", Text: fmt.Sprintf("a request holds %d texts, and there are %d", each, n), Hint: "take smaller batches"}}
+		}
 		n /= each
 	}
 	s, err := pooled.New(ctx, out.Source, n)

@@ -113,7 +113,11 @@ func checkTarget(ctx context.Context, t *plan.Target, d plan.Data, s secrets, lo
 		case err == nil && t.Model == "" && t.Protocol != plan.ProtocolHTTP:
 			errs = append(errs, fmt.Errorf("%s lists no model: name one with --model", plan.SafeURL(raw)))
 		case errors.As(err, &answered) && answered.status == http.StatusNotFound && triton.Answers(ctx, p.any, raw):
-			errs = append(errs, fmt.Errorf("%s is a Triton server: add --protocol triton", plan.SafeURL(raw)))
+			advice := "add --protocol triton"
+			if t.Form == plan.FormGenAIPerf {
+				advice = "use --endpoint-type kserve and the address of its gRPC port, or --endpoint-type generate"
+			}
+			errs = append(errs, fmt.Errorf("%s is a Triton server: %s", plan.SafeURL(raw), advice))
 		case errors.As(err, &answered) && (t.Model != "" || t.Protocol == plan.ProtocolHTTP):
 			// It is there, which is all that matters.
 		case errors.As(err, &answered):

@@ -24,6 +24,10 @@ func (v *values) config(read func(name string) ([]byte, error)) {
 		v.fault("config", "the file is missing", "give it with -f FILE; genai-perf create-template writes one")
 		return
 	}
+	defer func() {
+		delete(v.used, "file")
+		delete(v.used, "override-config")
+	}()
 	if !v.given("override-config") {
 		for _, key := range slices.Sorted(maps.Keys(v.used)) {
 			if !slices.Contains([]string{"file", "verbose", "release", "faithful", "strict", "dry-run"}, key) {
@@ -53,8 +57,6 @@ func (v *values) config(read func(name string) ([]byte, error)) {
 			v.used[key] = uses
 		}
 	}
-	delete(v.used, "file")
-	delete(v.used, "override-config")
 	v.command = command
 }
 

@@ -445,7 +445,7 @@ func meaningFaults() []faultCase {
 		{"analyze --endpoint-type chat --sweep-list 1", "the model is missing"},
 		{ok + "--sweep-list 1,2", "--sweep-list: belongs to analyze"},
 		{ok + "--num-prefix-prompts 2 --prefix-prompt-length 0", "must be more than 0"},
-		{"config -f file.yaml --override-config", "config: is not served"},
+		{"config -f file.yaml --override-config", "config files are not read here"},
 		{"process-export-files --input-directory x --isl 3", "--isl: has no meaning for process-export-files"},
 		{"process-export-files --profile-export-file a/b", "is a name, not a path"},
 	}

@@ -62,9 +62,16 @@ func (b *builder) batch() {
 	}
 }
 
-// fitting checks what some endpoints need of the data.
+// mostTokens bounds what all synthetic prompts together are: they are made ahead and kept.
+const mostTokens = 500_000_000
+
+// fitting checks what some endpoints need of the data, and how much of it there is.
 func (b *builder) fitting() {
 	s := &b.a.Settings
+	made := s.InputFile == "" && s.PayloadFile == "" && s.Dataset == ""
+	if n := float64(s.Prompts) * float64(s.Batch); made && n*float64(s.InputMean) > mostTokens {
+		b.fault("--num-prompts", fmt.Sprintf("%.0f prompts of %d tokens are too many to keep", n, s.InputMean), "ask for fewer, or shorter ones")
+	}
 	if s.EndpointType == "image_retrieval" && s.ImageWidthMean == 0 && s.InputFile == "" {
 		b.fault("--endpoint-type image_retrieval", "there are no images", "give --image-width-mean and --image-height-mean, or --input-file")
 	}

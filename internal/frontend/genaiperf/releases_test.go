@@ -107,11 +107,18 @@ func TestFaultsOfReleases(t *testing.T) {
 		{"profile -m m --endpoint-type rankings --input-file synthetic:queries", "give synthetic:queries,passages"},
 		{"profile -m m --endpoint-type image_retrieval --input-file x.jsonl --batch-size-image 2", "--batch-size-image: a request of an input file has the images of its line"},
 		{"profile -m m --endpoint-type chat --profile-export-file inputs.json", "--profile-export-file: inputs.json is the file of all prompts"},
+		{"profile -m m --endpoint-type chat --isl 100000000", "--num-prompts: 100 prompts of 100000000 tokens are too many to keep"},
 		{"-m m --profile-export-file out/llm_inputs.json", "--profile-export-file: llm_inputs.json is the file of all prompts"},
 	} {
 		if _, err := Parse(strings.Fields(tt.line)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %s", tt.line, err, tt.want)
 		}
+	}
+}
+
+func TestNoModel(t *testing.T) {
+	if _, err := Parse([]string{"profile", "-m", "", "--endpoint-type", "chat"}); err == nil || !strings.Contains(err.Error(), "-m: the model is missing") {
+		t.Error(err)
 	}
 }
 

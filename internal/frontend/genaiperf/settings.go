@@ -1,6 +1,9 @@
 package genaiperf
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // builder works out what a command line means.
 type builder struct {
@@ -20,9 +23,8 @@ func (b *builder) settings() {
 	s := &b.a.Settings
 	s.Faithful, s.Verbose = b.given("faithful"), b.given("verbose")
 	s.Streaming = b.given("streaming")
-	if u, ok := b.last("model"); ok {
-		s.Models = u.text
-	} else {
+	u, ok := b.last("model")
+	if s.Models = u.text; !ok || slices.Contains(u.text, "") {
 		b.fault("-m", "the model is missing", "give its name: -m NAME")
 	}
 	s.PickRandom = b.text("model-selection", "") == "random"

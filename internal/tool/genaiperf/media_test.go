@@ -125,3 +125,15 @@ func TestBatches(t *testing.T) {
 		t.Errorf("a batch of %q, %v", body.Input, err)
 	}
 }
+
+func TestBatchesOfTooFewTexts(t *testing.T) {
+	s := serve(t, nil)
+	name := filepath.Join(t.TempDir(), "two.jsonl")
+	if err := os.WriteFile(name, []byte("{\"text\":\"a\"}\n{\"text\":\"b\"}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	a := parse(t, s, t.TempDir(), "profile", "-m", "gpt2", "--endpoint-type", "embeddings", "--batch-size", "5", "--tokenizer", "builtin:gpt2", "--input-file", name)
+	if _, err := Profile(t.Context(), a, world(offline, t.Output())); err == nil || !strings.Contains(err.Error(), "a request holds 5 texts, and there are 2") {
+		t.Error(err)
+	}
+}

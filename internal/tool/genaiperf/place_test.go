@@ -2,6 +2,8 @@ package genaiperf
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +11,8 @@ import (
 	"time"
 
 	frontend "inferometer/internal/frontend/genaiperf"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
 	"inferometer/internal/record"
 )
 
@@ -36,6 +40,39 @@ func TestInputsAreKept(t *testing.T) {
 	if _, err := Profile(t.Context(), a, world(offline, t.Output())); err == nil || !strings.Contains(err.Error(), "mine.json is the file of the prompts") {
 		t.Error(err)
 	}
+}
+
+// A run that is being prepared can be stopped.
+func TestStopWhilePreparing(t *testing.T) {
+	s := serve(t, nil)
+	env := world(offline, t.Output())
+	stop := make(chan struct{})
+	env.Stop = stop
+	made := env.Kit.Sources[plan.SourceSynthetic]
+	env.Kit.Sources[plan.SourceSynthetic] = func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+		inner, err := made(d, tok, seed)
+		return &halting{Source: inner, stop: stop}, err
+	}
+	_, err := Profile(t.Context(), parse(t, s, t.TempDir(), strings.Fields("profile -m gpt2 --endpoint-type chat --isl 5 --tokenizer builtin:gpt2")...), env)
+	var early *PrepareError
+	if !errors.As(err, &early) || !errors.Is(err, errStopped) {
+		t.Error(err)
+	}
+}
+
+// halting is a source during whose second prompt the user stops the run.
+type halting struct {
+	prompt.Source
+	stop chan struct{}
+	n    int
+}
+
+func (h *halting) Next(ctx context.Context) (prompt.Prompt, error) {
+	if h.n++; h.n == 2 {
+		close(h.stop)
+		<-ctx.Done()
+	}
+	return h.Source.Next(ctx)
 }
 
 // Other files of JSON beside a run are not taken for it, and several runs not for one.

@@ -38,7 +38,7 @@ func findFolder(dir string) (folder, error) {
 		return folder{}, fmt.Errorf("%s holds no profile export", dir)
 	case len(exports) > 1:
 		own := strings.TrimSuffix(exports[0], filepath.Ext(exports[0])) + frontend.RecordsSuffix
-		return folder{}, fmt.Errorf("%s holds several runs, with the profile exports %s: give the directory of one, as %s is where it is there", dir, strings.Join(exports, ", "), own)
+		return folder{}, fmt.Errorf("%s holds several runs, with the profile exports %s: put each into a directory of its own, or report on %s alone, where it is there", dir, strings.Join(exports, ", "), own)
 	}
 	f := folder{export: filepath.Join(dir, exports[0])}
 	for _, name := range reports {

@@ -71,7 +71,7 @@ func (t *tool) note(format string, args ...any) { fmt.Fprintf(t.env.Log, format+
 // beside it, not all of it could be kept.
 func Profile(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error) {
 	t := &tool{env: env, set: &a.Settings, plan: a.Plan}
-	if err := t.prepare(ctx); err != nil {
+	if err := t.prepareUntil(ctx, env.Stop); err != nil {
 		return nil, &PrepareError{err}
 	}
 	res, err := run.Run(ctx, t.plan, run.Options{
@@ -91,6 +91,27 @@ func Profile(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error)
 	}
 	out.Files = t.files
 	return out, err
+}
+
+// errStopped is the end of a run that the user stopped while it was being prepared.
+var errStopped = errors.New("stopped before the first request")
+
+// prepareUntil prepares the run, unless the user stops it before that is done.
+func (t *tool) prepareUntil(ctx context.Context, stop <-chan struct{}) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-stop:
+			cancel(errStopped)
+		case <-ctx.Done():
+		}
+	}()
+	err := t.prepare(ctx)
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errStopped) {
+		return cause
+	}
+	return err
 }
 
 // prepare makes everything that the run needs, and finds out whether its files can be

@@ -27,19 +27,18 @@ run: build ## measure the built-in mock and print the result
 
 # What comes from outside this program is fuzzed briefly with every change; make fuzz does it to every parser.
 OUTSIDE := $(addprefix ./internal/,endpoint/sse plan record frontend/native)
-# The program is compiled for Windows; for macOS, the packages that differ most from system to system. make cross
-# compiles it for all six platforms, which takes minutes from a cold cache.
-NATIVE := $(addprefix ./internal/,netclock load health tensor/shm)
-FAST   := -gcflags='all=-N -l' # compiles faster, and is only to compile
+# The program is compiled for Windows, and type-checked for the other platforms. make cross compiles it for all
+# six, which takes minutes from a cold cache.
+FAST := -gcflags='all=-N -l' # compiles faster, and is only to compile
 test: ## everything that CI checks
 	@$(MAKE) --no-print-directory -j4 format servers compiled
 	@$(MAKE) --no-print-directory race
 	@$(MAKE) --no-print-directory fuzz FUZZ="$(OUTSIDE)"
 	@echo "build windows/amd64"; GOOS=windows GOARCH=amd64 $(GO) build $(FAST) -o /dev/null ./cmd/inferometer
-	@echo "build darwin/arm64, what differs"; GOOS=darwin GOARCH=arm64 $(GO) build $(FAST) $(NATIVE)
+	@echo "type-check $(CHECKED)"; $(GO) run ./scripts/platforms $(CHECKED)
 
 format: ## whether all is formatted
-	@unformatted=$$(gofmt -l cmd internal bench deploy); [ -z "$$unformatted" ] || { echo "not gofmt-clean: $$unformatted"; exit 1; }
+	@unformatted=$$(gofmt -l cmd internal bench deploy scripts); [ -z "$$unformatted" ] || { echo "not gofmt-clean: $$unformatted"; exit 1; }
 
 vet: format ## formatting and vet, without tests
 	$(GO) vet ./...
@@ -73,6 +72,7 @@ fuzz: ## each fuzz target for a moment
 	  done; done
 
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+CHECKED   := $(filter-out linux/amd64 windows/amd64,$(PLATFORMS))
 cross: ## compile for every platform
 	@for p in $(PLATFORMS); do echo "build $$p"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -trimpath -o /dev/null ./cmd/inferometer || exit 1; done
 

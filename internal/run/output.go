@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"inferometer/internal/plan"
@@ -161,4 +162,24 @@ func writeReport(name string, res *result.Result, format func(io.Writer, *result
 		return fmt.Errorf("writing a report: %w", err)
 	}
 	return errors.Join(format(f, res), f.Close())
+}
+
+// distinct is a joined error without those that say the same: a full disk is met by every
+// worker that writes.
+func distinct(err error) error {
+	var list []error
+	var add func(error)
+	add = func(err error) {
+		if joined, ok := err.(interface{ Unwrap() []error }); ok && errors.Join(joined.Unwrap()...).Error() == err.Error() {
+			for _, e := range joined.Unwrap() {
+				add(e)
+			}
+			return
+		}
+		if err != nil && !slices.ContainsFunc(list, func(e error) bool { return e.Error() == err.Error() }) {
+			list = append(list, err)
+		}
+	}
+	add(err)
+	return errors.Join(list...)
 }

@@ -135,7 +135,7 @@ func eachLine(path string, f func(record.Line)) error {
 			return nil
 		}
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", path, err)
 		}
 		f(line)
 	}

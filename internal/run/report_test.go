@@ -3,6 +3,8 @@ package run
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -181,8 +183,31 @@ func TestReportOfWhatIsNoRun(t *testing.T) {
 	check("another file", "line 1")
 	write(RecordsFile, `{"kind":"header","schema":"inferometer.records/99"}`+"\n")
 	check("a file of another version", "inferometer.records/99")
+	write(RecordsFile, `{"kind":"header","schema":"inferometer.records/1"}`+"\n{}\n")
+	check("a line of no kind", RecordsFile+": line 2")
 	if _, err := Report(filepath.Join(dir, "not", "there")); err == nil {
 		t.Error("a directory that is not there: no error")
+	}
+}
+
+func TestDistinct(t *testing.T) {
+	full, other := errors.New("no space left"), errors.New("no such file")
+	both := fmt.Errorf("first %w, then %w", full, other)
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{errors.Join(full, errors.Join(other, full), errors.New("no space left")), "no space left\nno such file"},
+		{full, "no space left"},
+		{errors.Join(both, both, full), "first no space left, then no such file\nno space left"},
+	} {
+		got := distinct(tt.err)
+		if got.Error() != tt.want || !errors.Is(got, full) {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+	if err := distinct(errors.Join(nil, nil)); err != nil {
+		t.Errorf("nothing became %v", err)
 	}
 }
 

@@ -438,7 +438,7 @@ func (r *run) conclude(runErr error) (*result.Result, error) {
 	if buildErr != nil {
 		return nil, errors.Join(err, fmt.Errorf("making the result: %w", buildErr))
 	}
-	return res, errors.Join(err, r.output.finish(res))
+	return res, distinct(errors.Join(err, r.output.finish(res)))
 }
 
 // close gives back what the run holds.

@@ -110,6 +110,7 @@ func (p Panel) plot() (*plot.Plot, error) {
 	for _, axis := range []*plot.Axis{&out.X, &out.Y} {
 		axis.Label.TextStyle.Font = font.From(sans(), 10.5)
 		axis.Tick.Label.Font = font.From(sans(), 9.5)
+		axis.Tick.Marker = roundTicks{}
 	}
 	out.Legend.Top, out.Legend.Left = true, true
 	out.Legend.TextStyle.Font = font.From(sans(), 10)
@@ -145,12 +146,13 @@ func (p Panel) plot() (*plot.Plot, error) {
 	}
 	out.Y.Min = math.Min(out.Y.Min, 0)
 	out.Y.Max = headroom(out.Y.Min, top, len(p.Lines))
-	if out.X.Min == out.X.Max {
-		out.X.Min, out.X.Max = out.X.Min*0.9, out.X.Max*1.1
+	if x := out.X.Min; x == out.X.Max {
+		room := math.Max(math.Abs(x)*0.1, 1e-9)
+		out.X.Min, out.X.Max = x-room, x+room
 	}
 	if p.blank() { // axes without points still need a range
 		out.X.Min, out.X.Max, out.Y.Min, out.Y.Max = 0, 1, 0, 1
-		out.X.Scale, out.X.Tick.Marker = plot.LinearScale{}, plot.DefaultTicks{}
+		out.X.Scale, out.X.Tick.Marker = plot.LinearScale{}, roundTicks{}
 	}
 	return out, nil
 }
@@ -232,6 +234,33 @@ func ticksAt(values []float64) plot.Ticker {
 		}
 	}
 	return plot.ConstantTicks(ticks)
+}
+
+// roundTicks puts a few ticks at round numbers.
+type roundTicks struct{}
+
+// Ticks implements plot.Ticker.
+func (roundTicks) Ticks(low, high float64) []plot.Tick {
+	step := roundStep((high - low) / 4)
+	var ticks []plot.Tick
+	for i := math.Ceil(low / step); i*step <= high && len(ticks) < 20; i++ {
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: label(i * step)})
+	}
+	return ticks
+}
+
+// roundStep is the largest of 1, 2, 5, 10 … that is not more than x.
+func roundStep(x float64) float64 {
+	if !(x > 0) || math.IsInf(x, 0) {
+		return 1
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(x)))
+	for _, m := range []float64{5, 2} {
+		if m*unit <= x*(1+1e-9) {
+			return m * unit
+		}
+	}
+	return unit
 }
 
 // label writes a number shortly.

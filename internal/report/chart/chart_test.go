@@ -80,6 +80,26 @@ func TestSVG(t *testing.T) {
 	}
 }
 
+// An axis is marked at a few round numbers, whatever it spans.
+func TestRoundTicks(t *testing.T) {
+	for _, c := range []struct {
+		low, high float64
+		want      string
+	}{
+		{20.5, 80.4, "30 40 50 60 70 80"}, {0, 26, "0 5 10 15 20 25"}, {2, 16, "2 4 6 8 10 12 14 16"}, {0, 1, "0 0.2 0.4 0.6 0.8 1"},
+		{0, 7000, "0 1000 2000 3000 4000 5000 6000 7000"}, {-3, 3, "-3 -2 -1 0 1 2 3"}, {0.0003, 0.0011, "0.0004 0.0006 0.0008 0.001"},
+		{5, 5, "5"}, {0, math.Inf(1), "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19"}, {math.NaN(), 1, ""},
+	} {
+		var labels []string
+		for _, tick := range (roundTicks{}).Ticks(c.low, c.high) {
+			labels = append(labels, tick.Label)
+		}
+		if got := strings.Join(labels, " "); got != c.want {
+			t.Errorf("from %v to %v: %s, want %s", c.low, c.high, got, c.want)
+		}
+	}
+}
+
 func TestText(t *testing.T) {
 	var b bytes.Buffer
 	for _, width := range []int{100, 0} {

@@ -4,7 +4,6 @@
 package breaker
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -34,33 +33,30 @@ type breaker struct {
 // to tell. All that is wrong with their expressions is told at once.
 func New(list []plan.Breaker, open func(reason string)) (*Set, error) {
 	s := &Set{open: open}
-	var errs []error
+	var faults plan.Faults
+	parse := func(at string, list []string) (out []*jmes.Expr) {
+		for i, text := range list {
+			e, err := jmes.Parse(text)
+			if err != nil {
+				faults = append(faults, plan.Fault{Path: fmt.Sprintf("%s[%d]", at, i), Text: err.Error()})
+			}
+			out = append(out, e)
+		}
+		return out
+	}
 	for i, p := range list {
 		b := &breaker{name: p.Name}
-		var err error
-		b.matches, err = parse(fmt.Sprintf("breakers[%d].matches", i), p.Matches)
-		errs = append(errs, err)
-		b.rules, err = parse(fmt.Sprintf("breakers[%d].rules", i), p.Rules)
-		errs = append(errs, err)
+		b.matches = parse(fmt.Sprintf("breakers[%d].matches", i), p.Matches)
+		b.rules = parse(fmt.Sprintf("breakers[%d].rules", i), p.Rules)
 		for _, t := range p.Triggers {
 			b.triggers = append(b.triggers, newTrigger(t))
 		}
 		s.breakers = append(s.breakers, b)
 	}
-	return s, errors.Join(errs...)
-}
-
-func parse(at string, list []string) ([]*jmes.Expr, error) {
-	var out []*jmes.Expr
-	var errs []error
-	for i, text := range list {
-		e, err := jmes.Parse(text)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s[%d]: %w", at, i, err))
-		}
-		out = append(out, e)
+	if len(faults) > 0 {
+		return nil, faults
 	}
-	return out, errors.Join(errs...)
+	return s, nil
 }
 
 // Add takes a decoded record into account. One that this program broke off itself says

@@ -94,7 +94,7 @@ func inferencePerfRun(env Env, action *frontend.Action, log logs) int {
 		if errors.As(err, &early) || errors.As(err, &refused) {
 			code = exitUsage
 		}
-		return fail(env, name, err, code)
+		return fail(env, name, action.Located(err), code)
 	}
 	res := out.Result
 	for _, name := range out.Files {

@@ -1,10 +1,13 @@
 package inferenceperf
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/plan"
 )
 
 // TestAllFaults: all that is wrong is told at once, in the order of the lines.
@@ -74,7 +77,9 @@ func TestFaults(t *testing.T) {
 		{"data: {type: shared_prefix, shared_prefix: {multimodal: {image: {}}}}", "data.shared_prefix.multimodal"},
 		{"data: {type: conversation_replay}", "data.conversation_replay: is missing"},
 		{"data: {type: visionarena}", "data.visionarena: is missing"},
-		{"data: {type: infinity_instruct}", "data.dataset.path: is missing"},
+		{"data: {type: visionarena, visionarena: {}}", "api.type: visionarena needs type chat"},
+		{"data: {type: otel_trace_replay, otel_trace_replay: {trace_directory: x}}", "api.type: otel_trace_replay needs type chat"},
+		{"data: {type: infinity_instruct}", "data.path: is missing"},
 		{"data: {type: otel_trace_replay, otel_trace_replay: {trace_directory: x}}", "load.type: otel_trace_replay needs type trace_session_replay"},
 		{"load: {type: trace_session_replay, stages: [{concurrent_sessions: 1}]}", "needs data.type otel_trace_replay"},
 		{"load: {type: trace_session_replay, stages: [{concurrent_sessions: 1, session_rate: 2}]}\ndata: {type: weka_trace_replay, weka_trace_replay: {trace_directory: a, trace_files: [b]}}",
@@ -84,6 +89,9 @@ func TestFaults(t *testing.T) {
 		{"load: {type: concurrent, sweep: {type: linear}}", "load.sweep: contradicts load.type concurrent"},
 		{"load: {sweep: {}}", "load.sweep.type: is missing"},
 		{"load: {stages: [{rate: 0.1, duration: 3}]}", "not one request would be sent"},
+		{"load: {stages: [{rate: 1e6, duration: 1000000000000}]}", "load.stages[0].requests: is 1000000000000000000, more than"},
+		{"load: {request_timeout: 1e18, stages: [{rate: 1, duration: 1}]}", "load.request_timeout: is 1281023h53m38.427387904s, more than 30 days"},
+		{"load: {request_retries: 5000, stages: [{rate: 1, duration: 1}]}", "load.request_retries: is 5000, more than 1000"},
 		{"load: {stages: []}", "load.stages: there are none"},
 		{"load: {lora_traffic_split: [{name: a, split: 0.5}], stages: [{rate: 1, duration: 1}]}", "load.lora_traffic_split: the shares add up to 0.5"},
 		{"metrics: {type: prometheus}", "metrics.prometheus: is missing"},
@@ -114,6 +122,44 @@ func TestFaults(t *testing.T) {
 		}
 	}
 }
+
+// What shows only in the plan is told beside what shows in the config, but nothing that
+// only follows from another fault.
+func TestFaultsOfSectionsTogether(t *testing.T) {
+	_, err := parse("data: {type: otel_trace_repaly}\nload: {type: trace_session_replay, stages: [{concurrent_sessions: 1}]}\nserver: {base_url: 'ftp://h'}")
+	var faults plan.Faults
+	if !errors.As(err, &faults) || len(faults) != 2 || faults[0].Path != "data.type" || faults[1].Path != "server.base_url" {
+		t.Errorf("%v", err)
+	}
+}
+
+// What shows only when a plan is prepared is told by the config's own names and places.
+func TestLocated(t *testing.T) {
+	a, err := parse("data: {type: weka_trace_replay, weka_trace_replay: {trace_directory: d}}\napi: {type: chat}\n" +
+		"load: {type: trace_session_replay, stages: [{concurrent_sessions: 1}], circuit_breakers: [b]}\nserver: {base_url: 'http://h'}\n" +
+		`circuit_breakers: [{name: a, metrics: {matches: [x]}, triggers: [{type: consecutive, threshold: 1}]}, {name: b, metrics: {matches: [x, y]}, triggers: [{type: consecutive, threshold: 1}]}]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"data.replay.dir":              "c.yml:1:70: data.weka_trace_replay.trace_directory: wrong",
+		"data.replay":                  "c.yml:1:52: data.weka_trace_replay: wrong",
+		"breakers[0].matches[1]":       "c.yml:5:136: circuit_breakers[1].metrics.matches[1]: wrong",
+		"breakers[0].triggers[0].kind": "c.yml:5:159: circuit_breakers[1].triggers[0].type: wrong",
+		"target.endpoint":              "c.yml:2:6: api.endpoint: wrong",
+		"tokenizer.name":               "c.yml:1:1: tokenizer.pretrained_model_name_or_path: wrong",
+	} {
+		err := a.Located(&wrapped{errors.Join(errors.New("other"), plan.Faults{{Path: path, Text: "wrong"}})})
+		if got := err.Error(); got != "other\n"+want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
+
+// wrapped is an error without words of its own.
+type wrapped struct{ error }
+
+func (w *wrapped) Unwrap() error { return w.error }
 
 // TestBombs: a config whose aliases stand for themselves, or for millions, is refused.
 func TestBombs(t *testing.T) {

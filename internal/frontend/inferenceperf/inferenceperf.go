@@ -41,6 +41,8 @@ type Action struct {
 	Dirs        []string // of Analyze
 	Unified     string   // directory of overlaid charts; empty: none
 	Percentiles []string // of the charts; none: means
+
+	origin func(path string) (where, at string) // the place of the config that a path of the plan comes from
 }
 
 // Options are what a config says beyond the plan.
@@ -137,7 +139,7 @@ func Parse(args []string, w World) (*Action, error) {
 	if err := faultsOf(b.faults); err != nil {
 		return nil, err
 	}
-	a.Config = b.echo(&schema)
+	a.Config, a.origin = b.echo(&schema), b.locate
 	return a, nil
 }
 

@@ -92,20 +92,34 @@ func (b *builder) build() {
 	b.reports()
 	b.storage()
 	b.idle()
+	b.validate(p)
 	if len(b.faults) > 0 {
 		sortFaults(b.faults)
 		return
 	}
+	b.action.Plan = p
+}
+
+// validate adds what is wrong with the plan. Of a section of the config that is faulty
+// already nothing is added: what became of it says nothing of what was meant.
+func (b *builder) validate(p *plan.Plan) {
+	section := func(path string) string {
+		name, _, _ := strings.Cut(path, ".")
+		name, _, _ = strings.Cut(name, "[")
+		return name
+	}
+	faulty := map[string]bool{}
+	for _, f := range b.faults {
+		faulty[section(f.Path)] = true
+	}
+	faulty["load"] = faulty["load"] || faulty["data"] // which loads go depends on the data
 	var faults plan.Faults
-	if err := plan.Validate(p); errors.As(err, &faults) {
-		for _, f := range faults {
-			at := b.origin(f.Path)
-			f.Where, f.Path = b.whereIs(at), at
+	errors.As(plan.Validate(p), &faults)
+	for _, f := range faults {
+		if f.Where, f.Path = b.locate(f.Path); !faulty[section(f.Path)] {
 			b.faults = append(b.faults, f)
 		}
-		return
 	}
-	b.action.Plan = p
 }
 
 // sortFaults puts faults of a file into the order of its lines, behind those of flags.
@@ -403,43 +417,4 @@ func (b *builder) storage() {
 			Region: g.at("region_name").text(), Addressing: g.at("addressing_style").text(),
 		}
 	}
-}
-
-// origins are the places of the config that parts of the plan come from.
-func origins() [][2]string {
-	return [][2]string{
-		{"target.urls[0]", "server.base_url"}, {"target.tls", "server"}, {"target.model", "server.model_name"}, {"target.headers", "api.headers"},
-		{"target.session.id", "api.session_id_header_key"}, {"target.session.token", "api.session_token_header_key"},
-		{"target.slo_headers.ttft", "api.slo_ttft_header"}, {"target.slo_headers.tpot", "api.slo_tpot_header"},
-		{"target.body", "api.response_format"}, {"target.timeouts.request", "load.request_timeout"},
-		{"target.retries.count", "load.request_retries"}, {"target.retries.backoff", "load.request_retry_backoff_sec"}, {"target", "api"},
-		{"data.input", "data.input_distribution"}, {"data.shared_prefix.groups", "data.shared_prefix.num_unique_system_prompts"},
-		{"data.shared_prefix.prompts", "data.shared_prefix.num_users_per_system_prompt"}, {"data.shared_prefix.prefix", "data.shared_prefix.system_prompt_len"},
-		{"data.shared_prefix.question", "data.shared_prefix.question_len"}, {"data.conversations.dynamic_prompt", "data.conversation_replay.dynamic_system_prompt_len"},
-		{"data.conversations.turns", "data.conversation_replay.turns_per_conversation"}, {"data.conversations.input", "data.conversation_replay.input_tokens_per_turn"},
-		{"data.conversations.tool_latency_ms", "data.conversation_replay.tool_call_latency_sec"}, {"data.conversations", "data.conversation_replay"},
-		{"data.adapters", "load.lora_traffic_split"}, {"data.media", "data.multimodal"}, {"stages", "load.stages"}, {"saturation", "load.sweep"},
-		{"breakers", "circuit_breakers"}, {"probes.prometheus", "metrics.prometheus"}, {"probes.scrape", "metrics.scrape_urls"},
-		{"output.s3", "storage.simple_storage_service"}, {"output.gcs", "storage.google_cloud_storage"}, {"output", "storage.local_storage"},
-		{"goodput", "report.goodput.constraints"}, {"tokenizer", "tokenizer"},
-	}
-}
-
-// origin is the path of the config that a path of the plan comes from.
-func (b *builder) origin(at string) string {
-	if rest, ok := strings.CutPrefix(at, "data.output"); ok {
-		return b.outputKey() + rest
-	}
-	if rest, ok := strings.CutPrefix(at, "data.replay"); ok {
-		return "data." + b.at("data.type").text() + rest
-	}
-	if rest, ok := strings.CutPrefix(at, "data.media"); ok && b.at("data.multimodal") == nil {
-		return "data.shared_prefix.multimodal" + rest
-	}
-	for _, o := range origins() {
-		if rest, ok := strings.CutPrefix(at, o[0]); ok {
-			return o[1] + rest
-		}
-	}
-	return at
 }

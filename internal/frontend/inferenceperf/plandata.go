@@ -220,6 +220,9 @@ func (b *builder) replay(kind string, d *plan.Data, v *value) {
 		d.Source = plan.SourceWekaTrace
 	}
 	at := "data." + kind
+	if b.at("api.type").text() == "completion" {
+		b.fault("api.type", kind+" needs type chat or anthropic_messages: recorded sessions are chats", "")
+	}
 	if b.at("load.type").text() != "trace_session_replay" {
 		b.fault("load.type", kind+" needs type trace_session_replay", "")
 	}
@@ -296,8 +299,14 @@ func (b *builder) dataset(kind string, d *plan.Data, v *value) {
 		return plan.Bounds{Min: int(l.at("min").whole()), Max: int(l.at("max").whole())}
 	}
 	s.Input, s.Output = bounds("input_distribution"), bounds("output_distribution")
+	if s.Path == "" && (s.Kind == plan.DatasetInfinity || s.Kind == plan.DatasetBillsum) {
+		b.fault("data.path", "is missing: "+kind+" is read from local files", "give a file, or a directory of files")
+	}
 	if kind != "visionarena" {
 		return
+	}
+	if b.at("api.type").text() == "completion" {
+		b.fault("api.type", "visionarena needs type chat or anthropic_messages: /v1/completions takes no pictures", "")
 	}
 	a := v.at("visionarena")
 	if a == nil {

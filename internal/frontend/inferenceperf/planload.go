@@ -52,7 +52,7 @@ func (b *builder) load() {
 		b.fault("load.trace", "is missing: type trace_replay needs it", "such as {file: trace.csv}")
 	}
 	if kind == "trace_session_replay" {
-		if t := b.at("data.type").text(); t != "otel_trace_replay" && t != "weka_trace_replay" {
+		if t := b.at("data.type").text(); t != "" && t != "otel_trace_replay" && t != "weka_trace_replay" {
 			b.fault("load.type", "trace_session_replay needs data.type otel_trace_replay or weka_trace_replay, not "+t, "use concurrent, constant or poisson")
 		}
 	}
@@ -132,8 +132,9 @@ func (b *builder) stage(kind, at string, v *value) (plan.Stage, bool) {
 func (b *builder) rated(kind, at string, v *value) (plan.Stage, bool) {
 	s := plan.Stage{Rate: v.at("rate").number(), Arrival: kind, MaxInFlight: b.mostInFlight()}
 	// 0.1 × 30 is 3, whatever binary fractions make of it.
-	s.Requests = int64(s.Rate*v.at("duration").number() + 1e-9)
-	if s.Requests < 1 {
+	n := s.Rate*v.at("duration").number() + 1e-9
+	s.Requests = int64(min(n, 1<<62))
+	if n < 1 {
 		b.fault(at, "not one request would be sent", "raise rate or duration")
 		return s, false
 	}

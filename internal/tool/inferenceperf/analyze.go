@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -31,6 +32,9 @@ func Analyze(a *frontend.Action, log io.Writer) ([]string, error) {
 	for _, dir := range a.Dirs {
 		fmt.Fprintf(log, "INFO - Analyzing reports in %s\n", dir)
 		r, err := importer.Read(os.DirFS(dir))
+		if errors.Is(err, fs.ErrNotExist) {
+			err = errors.New("there is no such directory")
+		}
 		if err != nil {
 			an.note(fmt.Errorf("%s: %w", dir, err))
 			continue

@@ -1,0 +1,138 @@
+package inferenceperf
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"inferometer/internal/plan"
+)
+
+// origins are the places of the config that parts of the plan come from.
+func origins() [][2]string {
+	return [][2]string{
+		{"target.urls[0]", "server.base_url"}, {"target.tls", "server"}, {"target.model", "server.model_name"}, {"target.headers", "api.headers"},
+		{"target.session.id", "api.session_id_header_key"}, {"target.session.token", "api.session_token_header_key"},
+		{"target.slo_headers.ttft", "api.slo_ttft_header"}, {"target.slo_headers.tpot", "api.slo_tpot_header"},
+		{"target.body", "api.response_format"}, {"target.timeouts.request", "load.request_timeout"},
+		{"target.retries.count", "load.request_retries"}, {"target.retries.backoff", "load.request_retry_backoff_sec"}, {"target", "api"},
+		{"data.input", "data.input_distribution"}, {"data.shared_prefix.groups", "data.shared_prefix.num_unique_system_prompts"},
+		{"data.shared_prefix.prompts", "data.shared_prefix.num_users_per_system_prompt"}, {"data.shared_prefix.prefix", "data.shared_prefix.system_prompt_len"},
+		{"data.shared_prefix.question", "data.shared_prefix.question_len"}, {"data.conversations.dynamic_prompt", "data.conversation_replay.dynamic_system_prompt_len"},
+		{"data.conversations.turns", "data.conversation_replay.turns_per_conversation"}, {"data.conversations.input", "data.conversation_replay.input_tokens_per_turn"},
+		{"data.conversations.tool_latency_ms", "data.conversation_replay.tool_call_latency_sec"}, {"data.conversations", "data.conversation_replay"},
+		{"data.adapters", "load.lora_traffic_split"}, {"data.media", "data.multimodal"}, {"stages", "load.stages"}, {"saturation", "load.sweep"},
+		{"breakers", "circuit_breakers"}, {"probes.prometheus", "metrics.prometheus"}, {"probes.scrape", "metrics.scrape_urls"},
+		{"output.s3", "storage.simple_storage_service"}, {"output.gcs", "storage.google_cloud_storage"}, {"output", "storage.local_storage"},
+		{"goodput", "report.goodput.constraints"}, {"tokenizer.name", "tokenizer.pretrained_model_name_or_path"},
+		{"data.dataset.path", "data.path"}, {"data.dataset.hub", "data.visionarena.hf_dataset_name"}, {"data.dataset.files", "data.visionarena.hf_data_files"},
+		{"data.dataset.input", "data.input_distribution"}, {"data.dataset.output", "data.output_distribution"}, {"data.dataset", "data"},
+		{"data.trace.lengths", "data.trace.file"}, {"data.trace.arrivals", "load.trace.file"}, {"data.corpus", "data.corpus_file_path"}, {"data.template", "data.use_chat_template"},
+	}
+}
+
+// renamed are the keys of sections of the config that have other names in a plan.
+func renamed() map[string]map[string]string {
+	replay := map[string]string{
+		"dir": "trace_directory", "files": "trace_files", "hub": "hf_dataset_path", "models": "model_mapping", "model": "static_model_name",
+		"max_tokens": "default_max_tokens", "random_id": "inject_random_session_id", "sessions": "duplicate_sessions_target", "max_wait": "max_wait_ms",
+		"predecessor_timeout": "predecessor_wait_timeout_sec", "no_substitution": "disable_output_substitution", "headers": "attribute_to_header_map",
+		"labels": "attribute_to_label_map", "idle_gap": "trace_idle_gap_cap_seconds", "block_size": "default_block_size", "entries": "num_dataset_entries",
+	}
+	return map[string]map[string]string{
+		"data.otel_trace_replay": replay, "data.weka_trace_replay": replay,
+		"circuit_breakers": {"matches": "metrics.matches", "rules": "metrics.rules"},
+		"load.sweep": {
+			"kind": "type", "requests": "num_requests", "stages": "num_stages", "duration": "stage_duration", "percentile": "saturation_percentile",
+		},
+		"circuit_breakers.triggers": {"kind": "type", "window": "window_sec"},
+	}
+}
+
+var index = regexp.MustCompile(`\[\d+\]`)
+
+// rename gives the last key of a path the name that it has in the config.
+func rename(path string) string {
+	dot := strings.LastIndexByte(path, '.')
+	if dot < 0 {
+		return path
+	}
+	head, last := path[:dot], path[dot+1:]
+	name, at, indexed := strings.Cut(last, "[")
+	to := renamed()[index.ReplaceAllString(head, "")][name]
+	switch {
+	case to == "":
+		return path
+	case indexed:
+		to += "[" + at
+	}
+	return head + "." + to
+}
+
+// Located gives what is wrong with a plan, which may show only when it is prepared, the
+// places of the config that it comes from.
+func (a *Action) Located(err error) error {
+	switch e := err.(type) {
+	case plan.Faults:
+		out := make(plan.Faults, len(e))
+		for i, f := range e {
+			if f.Where == "" && a.origin != nil {
+				f.Where, f.Path = a.origin(f.Path)
+			}
+			out[i] = f
+		}
+		return out
+	case interface{ Unwrap() []error }:
+		var all []error
+		for _, one := range e.Unwrap() {
+			all = append(all, a.Located(one))
+		}
+		return errors.Join(all...)
+	case interface{ Unwrap() error }:
+		// What only wraps is looked through; what has words of its own keeps them.
+		if inner := e.Unwrap(); inner != nil && inner.Error() == err.Error() {
+			return a.Located(inner)
+		}
+	}
+	return err
+}
+
+// locate is the place of the config that a path of the plan comes from, and its path there.
+func (b *builder) locate(path string) (where, at string) {
+	at = b.origin(path)
+	return b.whereIs(at), at
+}
+
+// origin is the path of the config that a path of the plan comes from.
+func (b *builder) origin(at string) string { return rename(b.section(at)) }
+
+func (b *builder) section(at string) string {
+	if rest, ok := strings.CutPrefix(at, "data.output"); ok {
+		return b.outputKey() + rest
+	}
+	if rest, ok := strings.CutPrefix(at, "data.replay"); ok {
+		return "data." + b.at("data.type").text() + rest
+	}
+	if rest, ok := strings.CutPrefix(at, "data.media"); ok && b.at("data.multimodal") == nil {
+		return "data.shared_prefix.multimodal" + rest
+	}
+	for i := range b.plan.Breakers {
+		if rest, ok := strings.CutPrefix(at, fmt.Sprintf("breakers[%d]", i)); ok {
+			return fmt.Sprintf("circuit_breakers[%d]", b.definition(b.plan.Breakers[i].Name)) + rest
+		}
+	}
+	for _, o := range origins() {
+		if within(at, o[0]) {
+			return o[1] + at[len(o[0]):]
+		}
+	}
+	return at
+}
+
+// definition is the place of a breaker among those that are defined; the plan has those in
+// force.
+func (b *builder) definition(name string) int {
+	return slices.IndexFunc(b.at("circuit_breakers").items(), func(v *value) bool { return v.at("name").text() == name })
+}

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+
+	"inferometer/internal/prompt"
 )
 
 // expand is the file, or those that end in .jsonl of a directory.
@@ -63,13 +66,44 @@ func (f *file) document(data []byte) {
 
 // element takes one element: a text, or an object in one of the forms of such lists.
 func (f *file) element(value []byte) {
+	f.request = nil
 	switch f.line = value; value[0] {
 	case '"':
 		f.line = append(append([]byte(`{"text":`), value...), '}')
 	case '{':
-		f.line = plainElement(value)
+		f.line, f.request = plainElement(value), requestOf(value)
 	}
 	f.object()
+}
+
+// requestOf is the request that stands whole in an element, as Perf Analyzer's payload
+// does; nil: none does.
+func requestOf(value []byte) json.RawMessage {
+	var element struct{ Payload json.RawMessage }
+	if json.Unmarshal(value, &element) != nil {
+		return nil
+	}
+	var one []json.RawMessage
+	if json.Unmarshal(element.Payload, &one) == nil && len(one) == 1 {
+		element.Payload = one[0]
+	}
+	if len(element.Payload) == 0 || element.Payload[0] != '{' {
+		return nil
+	}
+	return element.Payload
+}
+
+// ownFields are the fields of such a request that are neither its prompt nor what a run
+// says of all requests.
+func (f *file) ownFields() []prompt.Field {
+	known := append(append(textFields(), outputFields()...), messagesField, imageField, modelField, sessionField, delayField, timestampField, "stream", "stream_options")
+	var list []prompt.Field
+	members(f.request, 0, func(key string, value []byte, _ int) {
+		if !slices.Contains(known, key) {
+			list = append(list, prompt.Field{Name: key, Value: slices.Clone(value)})
+		}
+	})
+	return list
 }
 
 // plainElement takes what lists put around a prompt away: a row of the hub's viewer, the

@@ -58,6 +58,9 @@ func (f *file) object() {
 		known := append(textFields(), messagesField)
 		f.fault(0, "", "has no prompt", "it needs one of "+strings.Join(known, ", ")+o.others())
 	default:
+		if f.request != nil {
+			o.prompt.Fields = f.ownFields()
+		}
 		f.add(entry{prompt: o.prompt, think: o.think, due: o.due, line: f.lineNo})
 	}
 }

@@ -57,6 +57,7 @@ type file struct {
 	name    string
 	line    []byte // the present one, without its end
 	lineNo  int    // its number, from 1
+	request []byte // that stands whole in it; nil: none
 	entries []entry
 	faults  plan.Faults
 	more    int // faults beyond those listed

@@ -89,6 +89,8 @@ func TestFormats(t *testing.T) {
 		{"a list", "p.json", "[\"one\",\n {\"text\": \"two\", \"osl\": 3}]", []prompt.Prompt{{Text: "one"}, {Text: "two", Output: 3}}},
 		{"Perf Analyzer's list", "p.json", `{"data": [{"text_input": ["one"], "max_tokens": [5]}, {"payload": [{"messages": [{"role": "user", "content": "two"}]}]}]}`,
 			[]prompt.Prompt{{Text: "one", Output: 5}, {Messages: user("two")}}},
+		{"whole requests", "p.json", `{"data": [{"payload": [{"model": "m", "prompt": ["one"], "max_tokens": 7, "stream": true, "stop": ["x"], "temperature": 0.5}]}, {"text_input": ["two"], "seed": [1]}]}`,
+			[]prompt.Prompt{{Text: "one", Model: "m", Output: 7, Fields: []prompt.Field{{Name: "stop", Value: []byte(`["x"]`)}, {Name: "temperature", Value: []byte("0.5")}}}, {Text: "two"}}},
 		{"the hub's rows", "p.json", `{"rows": [{"row": {"system_prompt": "s", "question": "u", "response": "r"}}, {"row": {"article": "a", "highlights": "h"}}]}`,
 			[]prompt.Prompt{{Messages: append([]prompt.Message{{Role: "system", Content: "s"}}, user("u")...)}, {Text: "a"}}},
 		{"rows of data sets", "p.jsonl", `{"system_prompt": "", "question": "q"}` + "\n" + `{"article": "a"}`, []prompt.Prompt{{Text: "q"}, {Text: "a"}}},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
 	frontend "inferometer/internal/frontend/genaiperf"
@@ -116,5 +117,26 @@ func TestPromptsOfFiles(t *testing.T) {
 		if !slices.Equal(texts, []string{"one", "two"}) {
 			t.Errorf("%s: %q", name, texts)
 		}
+	}
+}
+
+// What a run sent can be sent again: its inputs are a file of requests.
+func TestInputsOfAnotherRun(t *testing.T) {
+	s := serve(t, nil)
+	first := parse(t, s, t.TempDir(), strings.Fields("profile -m gpt2 --endpoint-type chat --osl 3 --isl 10 --num-prompts 3 --tokenizer builtin:gpt2 --extra-inputs temperature:0.5")...)
+	profile(t, first, world(offline, t.Output()))
+	name := filepath.Join(first.Settings.Dir, "inputs.json")
+	second := parse(t, s, t.TempDir(), append(strings.Fields("profile -m gpt2 --endpoint-type chat --tokenizer builtin:gpt2 --input-file"), name)...)
+	profile(t, second, world(offline, t.Output()))
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join(second.Settings.Dir, "inputs.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("(-first +second):\n%s", diff)
 	}
 }

@@ -13,10 +13,10 @@ import (
 
 	"inferometer/internal/dialect/genaiperf"
 	frontend "inferometer/internal/frontend/genaiperf"
+	"inferometer/internal/jsonobject"
 	"inferometer/internal/kit"
 	"inferometer/internal/plan"
 	report "inferometer/internal/report/genaiperf"
-	"inferometer/internal/jsonobject"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
 	"inferometer/internal/token"

@@ -20,13 +20,13 @@ import (
 	frontend "inferometer/internal/frontend/genaiperf"
 	"inferometer/internal/hub/hubtest"
 	"inferometer/internal/importer/profileexport"
+	"inferometer/internal/jsonobject"
 	"inferometer/internal/kit"
 	"inferometer/internal/mock"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/dataset"
 	report "inferometer/internal/report/genaiperf"
-	"inferometer/internal/jsonobject"
 	"inferometer/internal/tokensource"
 )
 

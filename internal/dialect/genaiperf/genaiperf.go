@@ -217,15 +217,10 @@ func (f *Fold) measure(rec *record.Record) {
 	if second, ok := f.second(); ok {
 		values[TimeToSecondToken] = float64(second - begin)
 	}
-	switch {
-	case f.opt.Release.old():
+	if f.opt.Release.old() {
 		f.gaps(pieces)
-	case len(f.parts) > 1 && tokens > 1:
-		itl := roundEven(float64(end-begin) / float64(tokens-1))
-		values[InterTokenLatency] = itl
-		if itl > 0 {
-			values[OutputThroughputUser] = 1 / (itl / nanosecondsPerSecond)
-		}
+	} else {
+		f.pace(values, end-begin, tokens)
 	}
 	for name, v := range values {
 		f.put(name, v)
@@ -233,7 +228,22 @@ func (f *Fold) measure(rec *record.Record) {
 	if f.opt.Gap != nil {
 		f.tellGaps()
 	}
+	if f.opt.Release.old() { // objectives came later, and are about requests
+		f.pace(values, end-begin, tokens)
+	}
 	f.judge(values)
+}
+
+// pace is how fast the tokens of a request came, where it has several.
+func (f *Fold) pace(values map[string]float64, took int64, tokens int) {
+	if len(f.parts) < 2 || tokens < 2 {
+		return
+	}
+	itl := roundEven(float64(took) / float64(tokens-1))
+	values[InterTokenLatency] = itl
+	if itl > 0 {
+		values[OutputThroughputUser] = 1 / (itl / nanosecondsPerSecond)
+	}
 }
 
 // tellGaps tells of the times between responses.

@@ -307,3 +307,16 @@ func TestSumsAsNumpy(t *testing.T) {
 		}
 	}
 }
+
+// Objectives of an early release, which had none, are about requests as later.
+func TestEarlyGoodput(t *testing.T) {
+	slow, fast := ns(0, []int{1, 41}, "a", " b"), ns(0, []int{1, 11}, "a", " b")
+	for _, release := range []Release{Release2403, Release2404, Latest} {
+		o := options("openai")
+		o.Release, o.Goodput = release, []Objective{{InterTokenLatency, 20e-6}, {OutputThroughputUser, 1 / 20e-9}}
+		s := add(o, slow, fast).Summary()
+		if good, ok := s.Stat(RequestGoodput); !ok || math.Round(good.Avg*s.Duration) != 1 {
+			t.Errorf("%s: goodput %+v, want one request", release, good)
+		}
+	}
+}

@@ -271,6 +271,22 @@ func TestVerdict(t *testing.T) {
 			w.each(func(i int, r *record.Record) { r.End += time.Duration(i/22) * ms })
 		}, "", nil},
 		{"all failed", func(w *world) { w.each(func(i int, r *record.Record) { fail(r) }) }, "requests", []string{"No request succeeded", "2000 requests", "http_status 503 (overloaded)"}},
+		{"all failed or cut off", func(w *world) {
+			w.each(func(i int, r *record.Record) {
+				if fail(r); i%4 > 0 {
+					r.Failure = &record.Failure{Class: record.CutOff, Status: 200, Message: "under way"}
+				}
+			})
+		}, "requests", []string{"No request succeeded", "2000 requests", "http_status 503 (overloaded)"}},
+		{"all cut off", func(w *world) {
+			w.each(func(i int, r *record.Record) { r.Failure = &record.Failure{Class: record.CutOff, Message: "under way"} })
+		}, "requests", []string{"2000 requests", "drain time was over"}},
+		{"all cancelled", func(w *world) {
+			w.facts.Interrupted = true
+			w.each(func(i int, r *record.Record) {
+				r.Failure = &record.Failure{Class: record.Cancelled, Message: "stopped"}
+			})
+		}, "requests", []string{"before the run was stopped", "2000 requests"}},
 		{"half failed", func(w *world) {
 			w.each(func(i int, r *record.Record) {
 				if i%2 == 0 {

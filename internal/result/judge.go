@@ -159,11 +159,23 @@ func (j *judge) requests(i int, sum *metric.Stage) bool {
 	case t.Requests == 0:
 		reason = "No request was sent. Make the stage longer or its rate higher."
 	case t.OK == 0:
-		f := sum.Failures[0]
-		reason = fmt.Sprintf("No request succeeded: %s failed, most often with %s. Make sure that the target is up and answers such requests.", plural(t.Requests, "request"), failure(&f))
+		reason = noneSucceeded(t.Requests, sum.Failures)
 	}
 	j.check(Check{Stage: i, Name: "requests", Value: float64(t.OK), Budget: 1, Unit: metric.Requests, OK: reason == ""}, reason)
 	return reason == ""
+}
+
+// noneSucceeded says why no request succeeded. What this side has ended says little of the
+// server where others failed by themselves.
+func noneSucceeded(requests int64, failures []metric.FailureCount) string {
+	own := func(f metric.FailureCount) bool { return f.Class == record.CutOff || f.Class == record.Cancelled }
+	if i := slices.IndexFunc(failures, func(f metric.FailureCount) bool { return !own(f) }); i >= 0 {
+		return fmt.Sprintf("No request succeeded: %s failed, most often with %s. Make sure that the target is up and answers such requests.", plural(requests, "request"), failure(&failures[i]))
+	}
+	if failures[0].Class == record.Cancelled {
+		return fmt.Sprintf("No request came to its end before the run was stopped: %s had been sent.", plural(requests, "request"))
+	}
+	return fmt.Sprintf("No request came to its end: %s, and the drain time was over before the first answer was complete. Make the stage or its drain longer, or ask for shorter answers.", plural(requests, "request"))
 }
 
 // failure names a failure with its example.

@@ -261,6 +261,29 @@ func TestVisibleTokenShownWhereItDiffers(t *testing.T) {
 	}
 }
 
+// Where every event is one token, what is said of events says nothing new.
+func TestEventsShownWhereTheyAreNoTokens(t *testing.T) {
+	r := oneStage()
+	all := r.Stages[0].Metrics
+	all["tokens_per_event"] = result.Stat{Unit: "tokens/event", Count: 1390, Avg: 1, Spread: &result.Spread{Min: 1, Max: 1, P50: 1, P99: 1}}
+	all["inter_event_latency"] = all["inter_token_latency"]
+	for _, label := range []string{"Tokens per event", "Inter-event latency"} {
+		if strings.Contains(text(t, r, Options{}), label) {
+			t.Errorf("%s is shown though each event is a token", label)
+		}
+		if !strings.Contains(text(t, r, Options{All: true}), label) {
+			t.Errorf("%s is not among all metrics", label)
+		}
+	}
+	all["tokens_per_event"] = around("tokens/event", 1390, 3)
+	delete(all, "inter_token_latency") // the tokens of each event are not known
+	for _, label := range []string{"Tokens per event", "Inter-event latency"} {
+		if !strings.Contains(text(t, r, Options{}), label) {
+			t.Errorf("%s is not shown", label)
+		}
+	}
+}
+
 func TestServerTextCannotDriveTheTerminal(t *testing.T) {
 	r := oneStage()
 	evil := "\x1b[2J\x1b]0;title\a\r\nnext\u202e"

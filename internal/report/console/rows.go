@@ -25,12 +25,14 @@ func spreads() []row {
 		{metric: "time_to_first_output_token", label: "Time to first visible token"},
 		{metric: "time_to_second_token", label: "Time to second token"},
 		{metric: "inter_token_latency", label: "Inter-token latency"},
+		{metric: "inter_event_latency", label: "Inter-event latency"},
 		{metric: "time_per_output_token", label: "Time per output token"},
 		{metric: "request_latency", label: "Request latency"},
 		{metric: "request_latency_from_due", label: "Request latency, from due"},
 		{metric: "output_sequence_length", label: "Output sequence length"},
 		{metric: "input_sequence_length", label: "Input sequence length"},
 		{metric: "cached_prompt_tokens", label: "Cached prompt tokens"},
+		{metric: "tokens_per_event", label: "Tokens per event", unit: " "},
 		{metric: "output_token_throughput_per_user", label: "Output tokens/s per user", unit: " "},
 	}
 }

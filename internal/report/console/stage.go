@@ -99,7 +99,7 @@ func (p *printer) spread(all map[string]result.Stat, rows []row) {
 	t.columns = append(t.columns, column{title: "count", keep: 10})
 	for _, r := range rows {
 		m, ok := all[r.metric]
-		if !ok || tellsNothing(all, r.metric) {
+		if !ok || !p.all && tellsNothing(all, r.metric) {
 			continue
 		}
 		t.add(cells(r, m, stats)...)
@@ -115,11 +115,16 @@ func (p *printer) spread(all map[string]result.Stat, rows []row) {
 }
 
 // tellsNothing reports whether a metric is the same as the one it refines: the
-// first visible token was always the first token, or every request went out
-// when it was due.
+// first visible token was always the first token, every request went out when it
+// was due, or every event had one token.
 func tellsNothing(all map[string]result.Stat, metric string) bool {
 	var refined string
 	switch metric {
+	case "tokens_per_event":
+		s := all[metric].Spread
+		return s != nil && s.Min == 1 && s.Max == 1
+	case "inter_event_latency":
+		refined = "inter_token_latency"
 	case "time_to_first_output_token":
 		refined = "time_to_first_token"
 	case "request_latency_from_due":

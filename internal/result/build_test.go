@@ -283,9 +283,7 @@ func TestVerdict(t *testing.T) {
 		}, "requests", []string{"2000 requests", "drain time was over"}},
 		{"all cancelled", func(w *world) {
 			w.facts.Interrupted = true
-			w.each(func(i int, r *record.Record) {
-				r.Failure = &record.Failure{Class: record.Cancelled, Message: "stopped"}
-			})
+			w.each(func(i int, r *record.Record) { r.Failure = &record.Failure{Class: record.Cancelled} })
 		}, "requests", []string{"before the run was stopped", "2000 requests"}},
 		{"half failed", func(w *world) {
 			w.each(func(i int, r *record.Record) {

@@ -122,7 +122,7 @@ func (b *builder) openAI() {
 		}
 	}
 	switch {
-	case s.Endpoint == "" && (s.EndpointType == "" || s.Release == Release2403):
+	case s.Endpoint == "" && (s.EndpointType == "" || s.Release == Release2403 && !b.given("endpoint-type")):
 		b.fault("--service-kind openai", "needs --endpoint", "such as --endpoint v1/chat/completions or --endpoint v1/completions")
 		return
 	case s.EndpointType == "":

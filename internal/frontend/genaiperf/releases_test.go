@@ -30,6 +30,7 @@ func releasesOf24() []releaseCase {
 			`Release="24.03" EndpointType="completions" Rate=3 Concurrency=0 Dataset="cnn_dailymail" Stability=20 Verbose=true`},
 		{"24.04", "-m gpt2 --service-kind triton --backend vllm --prompt-source dataset --input-dataset openorca --num-prompts 7 --output-tokens-mean 9 --output-tokens-stddev 2 --output-tokens-mean-deterministic --extra-inputs top_k:3 --tokenizer a/b",
 			`Release="24.04" Backend="vllm" Dataset="openorca" Prompts=7 OutputMean=9 OutputStddev=2 Deterministic=true Extra=[{"Name":"top_k","Value":3}] Tokenizer="a/b" ` + tenSeconds},
+		{"24.03", "-m gpt2 --endpoint-type=chat --genai-perf-release 24.03", `Release="24.03" Endpoint="v1/chat/completions" ServiceKind="openai"`}, // a flag of later ones says it
 		{"24.04", "-m gpt2 --service-kind openai --endpoint-type completions --synthetic-input-tokens-mean 5 --synthetic-input-tokens-stddev 1", `Release="24.04" Endpoint="v1/completions" Concurrency=1 InputMean=5 InputStddev=1 OutputMean=0 ` + tenSeconds + llama},
 		{"24.05", "-m gpt2 --service-kind triton --backend tensorrtllm --num-prompts 100 --input-file p.jsonl --generate-plots --artifact-dir out --profile-export-file my.json",
 			`Release="latest" Backend="tensorrtllm" InputFile="p.jsonl" Plots=true Artifacts="out" Dir="out/gpt2-triton-tensorrtllm-concurrency1" ExportFile="my.json" ` + tenSeconds + llama},

@@ -75,11 +75,11 @@ func (b *builder) load() {
 // longest is how long a plan waits at most.
 const longest = plan.Duration(30 * 24 * time.Hour)
 
-// allAttempts is the time in which every request ends by itself: that of each attempt, and
-// of the waits between them.
+// allAttempts is the time in which every request ends by itself: that of connecting and of
+// the answer, for each attempt, and of the waits between them.
 func allAttempts(t *plan.Target) plan.Duration {
-	each, wait := min(t.Timeouts.Request, longest), min(t.Retries.Backoff, longest)*3/2
-	total := each
+	each, wait := min(t.Timeouts.Request, longest)+t.Timeouts.Connect, min(t.Retries.Backoff, longest)*3/2
+	total := min(each, longest)
 	for range t.Retries.Count {
 		if total = min(total+each+wait, longest); total == longest {
 			break

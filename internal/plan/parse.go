@@ -215,7 +215,21 @@ func ParseGoodput(s string) ([]SLO, error) {
 		}
 		slos = append(slos, SLO{Metric: sloAlias(name), Max: limit})
 	}
+	if len(errs) == 0 {
+		return slos, nil
+	}
+	// What can be read is not looked at again: its faults are told here too.
+	for _, f := range objectiveFaults(slos) {
+		errs = append(errs, fmt.Errorf("%s: %s", strings.TrimPrefix(f.Path, "goodput."), f.Text))
+	}
 	return slos, errors.Join(errs...)
+}
+
+// objectiveFaults are the faults of objectives by themselves.
+func objectiveFaults(slos []SLO) Faults {
+	var c checker
+	c.goodput(slos)
+	return c.faults
 }
 
 // didYouMean is `; did you mean "x"?`, or nothing.

@@ -47,6 +47,11 @@ func TestParseGoodput(t *testing.T) {
 	if err == nil || err.Error() != wantErr {
 		t.Errorf("got %v", err)
 	}
+	_, err = ParseGoodput("ttft:0,foo:1s,itl:3")
+	wantErr = "itl: 3 has no unit: write 3s or 3ms\ntime_to_first_token: must be more than 0, is 0s\nfoo: unknown metric"
+	if err == nil || err.Error() != wantErr {
+		t.Errorf("got %v", err)
+	}
 	for _, s := range sloShort() {
 		if sloAlias(s) == s {
 			t.Errorf("%s is no alias", s)

@@ -54,8 +54,8 @@ type Options struct {
 func Run(ctx context.Context, p *plan.Plan, o Options) (*result.Result, error) {
 	r := &run{plan: p, opt: o, clock: netclock.NewClock()}
 	defer r.close()
-	if err := r.prepare(ctx); err != nil {
-		return nil, &PrepareError{err}
+	if err := r.prepareUntil(ctx, o.Stop); err != nil {
+		return nil, err
 	}
 	if o.Ready != nil {
 		o.Ready(r.setup())
@@ -69,12 +69,39 @@ type PrepareError struct{ error }
 // Unwrap gives the cause.
 func (e *PrepareError) Unwrap() error { return e.error }
 
+// errStopped is the end of a run that the user stopped while it was being prepared.
+var errStopped = errors.New("stopped before the first request")
+
+// prepareUntil prepares the run, unless the user stops it before that is done.
+func (r *run) prepareUntil(ctx context.Context, stop <-chan struct{}) error {
+	// The context outlives this: what was made with it is used by the run.
+	ctx, r.cancel = context.WithCancelCause(ctx)
+	prepared := make(chan struct{})
+	defer close(prepared)
+	go func() {
+		select {
+		case <-stop:
+			r.cancel(errStopped)
+		case <-prepared:
+		}
+	}()
+	err := r.prepare(ctx)
+	switch {
+	case err == nil:
+		return nil
+	case context.Cause(ctx) == errStopped:
+		return errStopped
+	}
+	return &PrepareError{err}
+}
+
 // run is a run under way.
 type run struct {
 	plan  *plan.Plan
 	opt   Options
 	clock *netclock.Clock
 
+	cancel    context.CancelCauseFunc // of what it was prepared with
 	mock      io.Closer
 	endpoint  endpoint.Endpoint
 	output    *output
@@ -443,6 +470,7 @@ func (r *run) conclude(runErr error) (*result.Result, error) {
 
 // close gives back what the run holds.
 func (r *run) close() {
+	defer r.cancel(nil)
 	if r.engine != nil {
 		r.engine.Close()
 	}

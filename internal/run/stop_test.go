@@ -2,8 +2,10 @@ package run
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -47,6 +49,26 @@ func sameAsReport(t *testing.T, p *plan.Plan, live string) {
 	if got := asJSON(t, again); got != live {
 		t.Errorf("the run said\n%s\nand its records say\n%s", live, got)
 	}
+}
+
+// Before the first request there is nothing to wait for.
+func TestStopWhilePreparing(t *testing.T) {
+	stop, over := make(chan struct{}), make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		close(stop) // while it is asked for its models
+		<-over
+	}))
+	defer s.Close()
+	defer close(over)
+	p := closedPlan(t, s.URL, 1, 1)
+	o := options(t.Output())
+	o.Stop = stop
+	res, err := Run(t.Context(), p, o)
+	var early *PrepareError
+	if res != nil || err == nil || err.Error() != "stopped before the first request" || errors.As(err, &early) {
+		t.Errorf("%v, %v", res, err)
+	}
+	untouched(t, p)
 }
 
 // Once: no more is sent, and what is in flight may end.

@@ -161,6 +161,18 @@ type wrapped struct{ error }
 
 func (w *wrapped) Unwrap() error { return w.error }
 
+// A flag that lacks the sections around its key is known by the key.
+func TestFlagsByTheirKeys(t *testing.T) {
+	for flag, want := range map[string]string{
+		"--model": "--server.model_name", "--url": "--server.base_url", "--retries": "--load.request_retries", "--stage": "--load.stages",
+		"--num_workers": "--load.num_workers", "--lod.type": "--load.type", "--zzz": "inference-perf --help lists them",
+	} {
+		if _, err := parse(small, flag, "x"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", flag, err, want)
+		}
+	}
+}
+
 // TestBombs: a config whose aliases stand for themselves, or for millions, is refused.
 func TestBombs(t *testing.T) {
 	huge := "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"

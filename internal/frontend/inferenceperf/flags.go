@@ -1,6 +1,7 @@
 package inferenceperf
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -185,7 +186,7 @@ func (c *command) find(table []flag, name string) *flag {
 		return found[0]
 	case 0:
 		hint := "inference-perf --help lists them"
-		if n := nearest.Name(name, names); n != "" {
+		if n := cmp.Or(byKey(table, strings.TrimLeft(name, "-")), nearest.Name(name, names)); n != "" {
 			hint = "did you mean " + n + "?"
 		}
 		c.fault(clip(name), "there is no such flag", hint)
@@ -193,6 +194,27 @@ func (c *command) find(table []flag, name string) *flag {
 		c.fault(clip(name), "fits more than one flag", found[0].name+", "+found[1].name+" …")
 	}
 	return nil
+}
+
+// byKey is the flag whose last key is called so, or has the word at its begin or end; the
+// one nearest to the top of the schema where there are several; empty: none is.
+func byKey(table []flag, word string) string {
+	var best *flag
+	for i := range table {
+		f := &table[i]
+		if len(f.path) == 0 {
+			continue
+		}
+		last := f.path[len(f.path)-1]
+		fits := last == word || last == word+"s" || strings.HasPrefix(last, word+"_") || strings.HasSuffix(last, "_"+word)
+		if fits && (best == nil || len(f.path) < len(best.path)) {
+			best = f
+		}
+	}
+	if best == nil {
+		return ""
+	}
+	return best.name
 }
 
 // word takes a flag that has no value.

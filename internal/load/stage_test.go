@@ -127,3 +127,25 @@ func TestSessionsOfAPlan(t *testing.T) {
 		}
 	}
 }
+
+// A stage of sessions has the grace in place of the drain time: whatever halts it but its
+// last session comes before its time. The grace is never longer than the drain time.
+func TestGraceOfAPlan(t *testing.T) {
+	for _, c := range []struct {
+		stage                plan.Stage
+		drain, grace         time.Duration
+		wantDrain, wantGrace time.Duration
+	}{
+		{plan.Stage{Concurrency: 1}, time.Hour, time.Minute, time.Hour, time.Minute},
+		{plan.Stage{Concurrency: 1}, time.Second, time.Minute, time.Second, time.Second},
+		{plan.Stage{Rate: 1}, time.Hour, 0, time.Hour, 0},
+		{plan.Stage{Arrival: plan.ArrivalSessions}, time.Hour, time.Minute, time.Minute, time.Minute},
+		{plan.Stage{Arrival: plan.ArrivalSessions}, time.Hour, 0, 0, 0},
+	} {
+		p := plan.Default()
+		p.Stages, p.Drain, p.Grace = []plan.Stage{c.stage}, plan.Duration(c.drain), plan.Duration(c.grace)
+		if s := FromPlan(&p, 0); s.Drain != c.wantDrain || s.Grace != c.wantGrace {
+			t.Errorf("%+v: drain %v, grace %v, want %v and %v", c, s.Drain, s.Grace, c.wantDrain, c.wantGrace)
+		}
+	}
+}

@@ -136,6 +136,9 @@ p.yaml:1:10: goodput: itl: 3 has no unit: write 3s or 3ms`},
 		{"embeddings", "target: {endpoint: embeddings, streaming: true}\ndata: {output: 5}", `p.yaml:1:43: target.streaming: embeddings are never streamed (leave it out or set it to false)
 p.yaml:2:16: data.output: embeddings have no output length (leave it out)`},
 		{"port", "target: {urls: [http://h:99999, 'http://[::1]:8000']}", "p.yaml:1:17: target.urls[0]: port 99999 is not from 1 to 65535"},
+		{"retries", "target: {retries: {backoff: 1s}}\ngrace: -1s", `p.yaml:1:29: target.retries.backoff: there are no retries to wait for (give target.retries.count)
+p.yaml:2:8: grace: must not be negative, is -1s`},
+		{"too many retries", "target: {retries: {count: 5000}}", "p.yaml:1:27: target.retries.count: is 5000, more than 1000"},
 		{"body that holds itself", "target: {body: {a: &a [*a]}}", "p.yaml:1:17: target.body.a: is nested too deeply or too large"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -79,11 +79,11 @@ cross: ## compile for every platform
 # One vocabulary of each family, and both forms in which Llama 3 comes. bench-tokens measures all.
 BENCHTOKENS ?= gpt4o llama3 llama3_2 qwen3 deepseek_v3 mistral_nemo llama2 gemma2 bert unigram
 
-bench: build ## speed and accuracy beside the real Perf Analyzer, and tokenizing beside Hugging Face tokenizers; about 12 minutes
+bench: build ## speed and accuracy beside the real Perf Analyzer, and tokenizing beside Hugging Face tokenizers; about 14 + 3 minutes
 	scripts/peers.sh perf_analyzer
 	-scripts/token-peers.sh --no-truth $(BENCHTOKENS) # what is missing prints NOT MEASURED
 	$(GO) build -o bin/bench ./bench
-	@code=0; bin/bench $(BENCHFLAGS) || code=1; echo; GO=$(GO) scripts/token-bench.sh $(BENCHTOKENS) || code=1; exit $$code
+	@code=0; bin/bench -load 3s $(BENCHFLAGS) || code=1; echo; GO=$(GO) scripts/token-bench.sh $(BENCHTOKENS) || code=1; exit $$code
 
 bench-full: build peers ## the same beside all peers, and with a million requests; writes docs/performance.md
 	$(GO) build -o bin/bench ./bench

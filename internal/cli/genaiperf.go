@@ -188,7 +188,7 @@ func genaiPerfReport(env Env, name string, out *tool.Outcome, err error) int {
 		printVerdict(env.Stderr, out.Result)
 	}
 	if err != nil {
-		return fail(env, name, fmt.Errorf("the result is complete, but not all of it was kept: %w", err), exitRun)
+		return fail(env, name, besideResult(err), exitRun)
 	}
 	if out.Summary.Requests+out.Summary.Failed == 0 {
 		fmt.Fprintln(env.Stderr, "No request ended within the measured time: give it longer with --measurement-interval.")

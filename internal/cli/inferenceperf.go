@@ -111,7 +111,7 @@ func inferencePerfRun(env Env, action *frontend.Action, log logs) int {
 	}
 	printVerdict(log.warning, res)
 	if err != nil {
-		return fail(env, name, fmt.Errorf("the result is complete, but not all of it was kept: %w", err), exitRun)
+		return fail(env, name, besideResult(err), exitRun)
 	}
 	if !answered(res) || res.Interrupted || action.Strict && !res.Verdict.Valid {
 		return exitRun

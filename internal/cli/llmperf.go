@@ -60,7 +60,7 @@ func llmPerfCommand(env Env, args []string) int {
 	}
 	printVerdict(env.Stderr, res)
 	if err != nil {
-		return fail(env, name, fmt.Errorf("the result is complete, but not all of it was kept: %w", err), exitRun)
+		return fail(env, name, besideResult(err), exitRun)
 	}
 	answered := int64(0)
 	for _, s := range res.Stages {

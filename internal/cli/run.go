@@ -86,9 +86,18 @@ func measure(env Env, action *native.Action) int {
 		return fail(env, "run", err, exitRun)
 	}
 	if err != nil {
-		return fail(env, "run", fmt.Errorf("the result is complete, but not all of it was kept: %w", err), exitRun)
+		return fail(env, "run", besideResult(err), exitRun)
 	}
 	return resultCode(res)
+}
+
+// besideResult says what an error that comes with a result means for it.
+func besideResult(err error) error {
+	var early *run.BreakError
+	if errors.As(err, &early) {
+		return fmt.Errorf("the run ended before its time: %w", err)
+	}
+	return fmt.Errorf("the result is complete, but not all of it was kept: %w", err)
 }
 
 // printResult prints the result as the command line asked for.

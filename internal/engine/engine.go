@@ -110,6 +110,7 @@ func (e *Engine) Run(ctx context.Context, s load.Stage, stop <-chan string) (rec
 	st.noteBroken()
 	// A prompt that could not be made is no fault where the stage ended before its turn.
 	if err := e.feed.halt(); err != nil && st.empty.Load() && !errors.Is(err, errSourceEnded) {
+		st.mark.Reason = record.PromptFault
 		return st.mark, fmt.Errorf("stage %d: %w", s.Index+1, err)
 	}
 	return st.mark, nil

@@ -62,10 +62,10 @@ func TestPromptThatCannotBeMade(t *testing.T) {
 				b := newBench(100*time.Millisecond, 0)
 				b.cfg.Source = &failing{tt.prompts}
 				b.Engine = New(b.cfg)
-				_, err := b.Run(t.Context(), load.Stage{InFlight: slots(2), MaxSlots: 2, For: 5 * time.Second, Drain: time.Second}, nil)
+				mark, err := b.Run(t.Context(), load.Stage{InFlight: slots(2), MaxSlots: 2, For: 5 * time.Second, Drain: time.Second}, nil)
 				b.Close()
-				if (err != nil) != tt.fails {
-					t.Errorf("error %v after %d requests", err, len(b.keeper.recs))
+				if (err != nil) != tt.fails || mark.Early() != tt.fails {
+					t.Errorf("error %v after %d requests, ended by %q", err, len(b.keeper.recs), mark.Reason)
 				}
 			})
 		})

@@ -303,6 +303,8 @@ func TestVerdict(t *testing.T) {
 		{"killed", func(w *world) { w.facts.Incomplete, w.facts.Stages = true, nil }, "", []string{"did not end properly"}},
 		{"out of prompts", func(w *world) { w.facts.Stages[0].Reason = "data" }, "", []string{"prompts came to an end"}},
 		{"too many errors", func(w *world) { w.facts.Stages[0].Reason = "errors" }, "", []string{"max_errors"}},
+		{"a prompt that cannot be made", func(w *world) { w.facts.Stages[0].Reason = record.PromptFault }, "", []string{"prompt could not be made"}},
+		{"an answer too short to grow on", func(w *world) { w.facts.Stages[0].Reason = record.EarlyAnswer }, "", []string{"stopped growing"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := healthy()

@@ -211,6 +211,8 @@ func (j *judge) ended(i int, mark *record.StageMark) {
 		j.note(i, "The stage did not come to its end.")
 	case mark.Reason == "errors":
 		j.note(i, "The stage was ended because more requests failed than max_errors allows.")
+	case mark.Reason == record.PromptFault:
+		j.note(i, "The stage was ended because a prompt could not be made.")
 	case strings.HasPrefix(mark.Reason, record.BreakerReason):
 		j.note(i, "The stage was ended by %s.", mark.Reason)
 	case mark.Reason == record.EarlyAnswer:

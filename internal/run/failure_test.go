@@ -1,15 +1,21 @@
 package run
 
 import (
+	"context"
+	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"inferometer/internal/kit"
 	"inferometer/internal/mock"
 	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
 	"inferometer/internal/record"
+	"inferometer/internal/result"
 )
 
 // faults are the ways in which the mock can fail a request, and what they must be
@@ -226,5 +232,40 @@ func TestMaxErrorsEndsTheRun(t *testing.T) {
 				t.Errorf("neither notes %q nor reasons %q say why it ended", res.Notes, res.Verdict.Reasons)
 			}
 		})
+	}
+}
+
+// fewPrompts has some prompts, and cannot make the next.
+type fewPrompts struct{ left int }
+
+func (f *fewPrompts) Next(context.Context) (prompt.Prompt, error) {
+	if f.left == 0 {
+		return prompt.Prompt{}, errors.New("no words left")
+	}
+	f.left--
+	return prompt.Prompt{Text: "hello", Tokens: 1}, nil
+}
+
+// A prompt that cannot be made ends the run; what was measured is kept and says so, in
+// the run's own result and in one made of its records.
+func TestPromptFaultEndsTheRun(t *testing.T) {
+	s := serve(t, nil)
+	p := closedPlan(t, s.url, 2, 300)
+	p.Stages = append(p.Stages, plan.Stage{Concurrency: 1, Requests: 1})
+	o := options(io.Discard)
+	o.Kit.Ready = &kit.Prompts{Source: &fewPrompts{20}}
+	res, err := Run(t.Context(), p, o)
+	var early *BreakError
+	if !errors.As(err, &early) || !strings.Contains(err.Error(), "no words left") {
+		t.Fatalf("error %v", err)
+	}
+	again, err := Report(p.Output.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, r := range map[string]*result.Result{"run": res, "report": again} {
+		if !r.Interrupted || r.Stages[0].Ended != record.PromptFault || r.Stages[0].Counts.Sent != 20 || r.Stages[1].Counts.Sent != 0 {
+			t.Errorf("%s: interrupted %v, stages %+v and %+v", name, r.Interrupted, r.Stages[0].Counts, r.Stages[1].Counts)
+		}
 	}
 }

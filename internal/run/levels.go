@@ -168,7 +168,7 @@ func (r *run) runStage(ctx context.Context, i int, s plan.Stage) (record.StageMa
 		if r.plan.Levels.On() {
 			r.output.note(r.output.edge(record.Edge{Stage: i, Level: l.Value, At: r.clock.Now()}))
 		}
-		mark, err := r.engine.Run(ctx, work, r.stop)
+		mark, err := r.send(ctx, work, r.stop)
 		return mark, l, err
 	}
 	meter := r.meter(i)
@@ -189,7 +189,7 @@ func (r *run) runStage(ctx context.Context, i int, s plan.Stage) (record.StageMa
 		}
 		measured <- l
 	}()
-	mark, err := r.engine.Run(ctx, work, stop)
+	mark, err := r.send(ctx, work, stop)
 	end()
 	l := <-measured
 	l.Ended = result.LevelEnd(mark.Reason)

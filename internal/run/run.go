@@ -69,6 +69,13 @@ type PrepareError struct{ error }
 // Unwrap gives the cause.
 func (e *PrepareError) Unwrap() error { return e.error }
 
+// BreakError is an error that ended a run before its time. The result beside it is of
+// what had been measured by then.
+type BreakError struct{ error }
+
+// Unwrap gives the cause.
+func (e *BreakError) Unwrap() error { return e.error }
+
 // errStopped is the end of a run that the user stopped while it was being prepared.
 var errStopped = errors.New("stopped before the first request")
 
@@ -390,6 +397,15 @@ func (r *run) stages(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// send puts a stage's load on the target.
+func (r *run) send(ctx context.Context, work load.Stage, stop <-chan string) (record.StageMark, error) {
+	mark, err := r.engine.Run(ctx, work, stop)
+	if err != nil {
+		return mark, &BreakError{err}
+	}
+	return mark, nil
 }
 
 // warm opens connections before a stage.

@@ -62,7 +62,7 @@ func (r *run) step(ctx context.Context, i int, rate float64, duration time.Durat
 	r.queue.searching(s)
 	r.stage.Store(int64(work.Index))
 	r.warm(ctx, s)
-	mark, err := r.engine.Run(ctx, work, r.stop)
+	mark, err := r.send(ctx, work, r.stop)
 	if ctx.Err() != nil {
 		mark.Reason = record.Interrupted
 	}

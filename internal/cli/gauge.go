@@ -34,12 +34,11 @@ func (g *gauge) snapshot() progress.Snapshot {
 	stage := p.Stages[p.Stage]
 	s := progress.Snapshot{
 		Stage: p.Stage + 1, Stages: len(p.Stages), Name: stage.Name, Load: result.Load(&stage),
-		Phase: progress.Measuring, Elapsed: p.Elapsed, Total: time.Duration(stage.Duration), Limit: stage.Requests,
+		Phase: progress.Measuring, Elapsed: p.Elapsed, Total: time.Duration(stage.Duration), Done: p.Ended, Limit: stage.Requests,
 		Sent: p.Sent, OK: p.Live.OK.Load(), Failed: p.Live.Failed.Load(), InFlight: int(p.InFlight),
 		RateWanted: stage.Rate,
 		TTFT:       latency(&p.Live.TTFT), ITL: latency(&p.Live.ITL),
 	}
-	s.Done = s.OK + s.Failed
 	switch {
 	case p.Reporting:
 		s.Phase = progress.Reporting
@@ -56,7 +55,7 @@ func (g *gauge) snapshot() progress.Snapshot {
 	slices.SortFunc(s.Errors, func(a, b progress.Error) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Class, b.Class))
 	})
-	s.RateGot, s.OutputRate = g.rates(point{p.At, s.Done, p.Live.Tokens.Load()})
+	s.RateGot, s.OutputRate = g.rates(point{p.At, s.OK + s.Failed, p.Live.Tokens.Load()})
 	return s
 }
 

@@ -3,6 +3,7 @@ package metric
 import (
 	"sync/atomic"
 
+	"inferometer/internal/record"
 	"inferometer/internal/stat"
 )
 
@@ -13,9 +14,27 @@ type Live struct {
 	Tokens     atomic.Int64 // output tokens
 	TTFT       stat.Histogram
 	ITL        stat.Histogram // per token where that is known, else per event
+
+	stage atomic.Int64
+	ended [2]atomic.Int64 // requests of that stage, by phase
+}
+
+// Ended is how many requests of a stage have ended, of its warm-up or of its measured
+// part; known of the last stage that any has ended of.
+func (l *Live) Ended(stage int, phase record.Phase) int64 {
+	if l.stage.Load() != int64(stage) {
+		return 0
+	}
+	return l.ended[phase].Load()
 }
 
 func (l *Live) add(r *Request) {
+	if stage := int64(r.Stage); l.stage.Load() != stage {
+		l.ended[record.Measured].Store(0)
+		l.ended[record.Warmup].Store(0)
+		l.stage.Store(stage)
+	}
+	l.ended[r.Phase].Add(1)
 	if r.Failure != nil {
 		l.Failed.Add(1)
 		return
@@ -36,7 +55,7 @@ func (l *Live) add(r *Request) {
 	}
 }
 
-// Merge adds the counts of other.
+// Merge adds the counts of other, but for those of a stage.
 func (l *Live) Merge(other *Live) {
 	l.OK.Add(other.OK.Load())
 	l.Failed.Add(other.Failed.Load())

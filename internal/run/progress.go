@@ -18,6 +18,7 @@ type Progress struct {
 	Reporting bool
 	Elapsed   time.Duration // of the measured part, or of the warm-up
 	Sent      int64
+	Ended     int64 // requests of the measured part, or of the warm-up
 	InFlight  int64
 	Live      *metric.Live
 	Failures  map[record.Class]int64
@@ -37,13 +38,17 @@ func (r *run) progress() Progress {
 	for _, l := range r.lives {
 		p.Live.Merge(l)
 	}
-	stage := int(r.stage.Load())
+	stage, phase := int(r.stage.Load()), record.Measured
 	from, to := r.live.Window(stage)
 	p.Warming = from > p.At
 	p.Draining = to <= p.At
 	p.Elapsed = min(p.At, to) - from
 	if p.Warming {
+		phase = record.Warmup
 		p.Elapsed = max(p.At-r.live.Begin(stage), 0)
+	}
+	for _, l := range r.lives {
+		p.Ended += l.Ended(stage, phase)
 	}
 	return p
 }

@@ -28,6 +28,7 @@ type stage struct {
 	stop  chan struct{} // closed: send no more
 	once  sync.Once
 	slots sync.WaitGroup
+	rests breathers // of a closed loop's slots; nil in others
 
 	begin    time.Duration
 	started  atomic.Int64 // requests admitted, warm-up included
@@ -159,6 +160,7 @@ func (st *stage) noteBroken() {
 
 // openSlots runs a closed loop until it is halted.
 func (st *stage) openSlots() {
+	st.rests = make(breathers, st.load.MaxSlots)
 	for i := range st.load.MaxSlots {
 		st.slots.Go(func() { st.closedSlot(i) })
 	}
@@ -192,6 +194,9 @@ func (st *stage) closedSlot(i int) {
 			j.slate = slate{due: at, phase: phase}
 			st.haltIfEnough()
 			st.carry(i, j, now)
+			if !st.rest(i) {
+				return
+			}
 			free = st.e.cfg.Now()
 		}
 	}
@@ -284,6 +289,7 @@ func (st *stage) do(i int, j job, ready time.Duration) *record.Record {
 	if st.e.cfg.Retries > 0 {
 		st.again(j.call, rec)
 	}
+	st.rests.note(i, rec)
 	rec.Watch = nil
 	live.InFlight.Add(-1)
 	return rec

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime/debug"
 
@@ -47,9 +48,10 @@ func llmPerfCommand(env Env, args []string) int {
 	defer close(done)
 	go watchInterrupts(env, display, stop, abort, done)
 	res, err := tool.Run(ctx, action, tool.Env{
-		Kit: kit.Default(), Version: version(), Out: env.Stdout, Log: env.Stderr, Stop: stop,
-		Watch: func(state func() run.Progress) { display.Start((&gauge{state: state}).snapshot) }, Watched: display.Stop,
+		Kit: kit.Default(), Version: version(), Out: besideView{env.Stdout, display}, Log: env.Stderr, Stop: stop,
+		Watch: func(state func() run.Progress) { display.Start((&gauge{state: state}).snapshot) },
 	})
+	display.Stop()
 	if res == nil {
 		code := exitRun
 		var early *run.PrepareError
@@ -70,4 +72,16 @@ func llmPerfCommand(env Env, args []string) int {
 		return exitRun
 	}
 	return exitOK
+}
+
+// besideView writes a report while a run is shown: both may be on one terminal.
+type besideView struct {
+	io.Writer
+	display *progress.Display
+}
+
+// Write implements io.Writer.
+func (b besideView) Write(text []byte) (n int, err error) {
+	b.display.Aside(func() { n, err = b.Writer.Write(text) })
+	return n, err
 }

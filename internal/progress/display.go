@@ -118,6 +118,18 @@ func (d *Display) Print(text string) {
 	d.write(out)
 }
 
+// Aside lets write put text of its own on the same terminal: the view is taken away
+// before and drawn again below it.
+func (d *Display) Aside(write func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.write(d.erase())
+	write()
+	if d.opts.Mode == Terminal && d.quit != nil {
+		d.write(d.view())
+	}
+}
+
 func (d *Display) loop(quit, done chan struct{}) {
 	defer close(done)
 	every := d.opts.Every

@@ -145,9 +145,17 @@ func TestTerminalDrawsInPlace(t *testing.T) {
 		if got, want := tm.screen(), "before\na message\n"+View(s, 99, false); got != want {
 			t.Errorf("screen:\n%s\nwant:\n%s", got, want)
 		}
+		d.Aside(func() { _, _ = tm.Write([]byte("a report\n")) })
+		if got, want := tm.screen(), "before\na message\na report\n"+View(s, 99, false); got != want {
+			t.Errorf("screen:\n%s\nwant:\n%s", got, want)
+		}
 		d.Stop()
-		if got := tm.screen(); got != "before\na message\n" {
+		if got := tm.screen(); got != "before\na message\na report\n" {
 			t.Errorf("screen after Stop:\n%s", got)
+		}
+		d.Aside(func() { _, _ = tm.Write([]byte("the end\n")) })
+		if got := tm.screen(); got != "before\na message\na report\nthe end\n" {
+			t.Errorf("screen in the end:\n%s", got)
 		}
 	})
 }

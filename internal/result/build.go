@@ -114,6 +114,21 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 	return r, nil
 }
 
+// BuildStage makes stage i of a result alone, from the fold of all its records, without
+// what servers say and without a verdict.
+func BuildStage(p *plan.Plan, marks []record.StageMark, i int, fold *metric.Fold) (*Stage, error) {
+	sums, err := fold.Summarize(stat.Linear)
+	if err != nil {
+		return nil, fmt.Errorf("work out the metrics: %w", err)
+	}
+	var sum metric.Stage
+	if i < len(sums) {
+		sum = sums[i]
+	}
+	st := buildStage(p, i, MarkOf(marks, i), &sum)
+	return &st, nil
+}
+
 // MarkOf finds the mark of stage i; nil: it did not end.
 func MarkOf(marks []record.StageMark, i int) *record.StageMark {
 	for k := range marks {

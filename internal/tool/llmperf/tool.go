@@ -32,7 +32,6 @@ type Env struct {
 	Log     io.Writer // messages
 	Stop    <-chan struct{}
 	Watch   func(progress func() run.Progress)
-	Watched func() // called when there is nothing more to watch, before the report; nil: nobody watches
 }
 
 // Run carries out a command. The result is nil where nothing was measured.
@@ -49,20 +48,19 @@ func Run(ctx context.Context, a *frontend.Action, env Env) (*result.Result, erro
 		defer os.RemoveAll(dir)
 		a.Plan.Output.Dir = dir
 	}
+	p := &printer{out: env.Out, stages: a.Plan.Stages}
 	res, err := run.Run(ctx, a.Plan, run.Options{
-		Kit: noting(env.Kit, a, inputs), Version: env.Version, Log: env.Log, Stop: env.Stop, Watch: env.Watch,
+		Kit: noting(env.Kit, a, inputs), Version: env.Version, Log: env.Log, Stop: env.Stop, Watch: env.Watch, Stage: p.print,
 	})
-	if env.Watched != nil {
-		env.Watched()
-	}
 	if res == nil {
 		return nil, err
 	}
-	errs := []error{err}
-	for i := range res.Stages {
-		l := level(&res.Stages[i], a.Plan.Stages[i].Concurrency)
-		errs = append(errs, report.Write(env.Out, &l))
+	for i := p.printed; i < len(res.Stages); i++ { // one that was aborted, and those behind it
+		if res.Stages[i].Counts.Sent > 0 {
+			p.print(&res.Stages[i])
+		}
 	}
+	errs := []error{err, p.err}
 	if a.Export != "" {
 		errs = append(errs, export.Write(export.Job{
 			Name: a.Export, Records: filepath.Join(a.Plan.Output.Dir, run.RecordsFile), Version: env.Version,
@@ -70,6 +68,22 @@ func Run(ctx context.Context, a *frontend.Action, env Env) (*result.Result, erro
 		}))
 	}
 	return res, errors.Join(errs...)
+}
+
+// printer prints levels as they end.
+type printer struct {
+	out     io.Writer
+	stages  []plan.Stage
+	printed int   // levels
+	err     error // the first thing that could not be printed
+}
+
+func (p *printer) print(s *result.Stage) {
+	l := level(s, p.stages[s.Index].Concurrency)
+	if err := report.Write(p.out, &l); p.err == nil {
+		p.err = err
+	}
+	p.printed = s.Index + 1
 }
 
 // level is a stage as it is printed.

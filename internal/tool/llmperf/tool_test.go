@@ -2,6 +2,8 @@ package llmperf
 
 import (
 	"bytes"
+	"context"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -130,6 +132,43 @@ func TestSeed(t *testing.T) {
 		if len(e.Requests) != 16 || e.Requests[0].Inputs.Get("text_input") == nil {
 			t.Errorf("level %v has %d requests", e.Load, len(e.Requests))
 		}
+	}
+}
+
+// cue closes a channel when a text has been written to it.
+type cue struct {
+	got  []byte
+	text string
+	seen chan struct{}
+}
+
+func (c *cue) Write(p []byte) (int, error) {
+	c.got = append(c.got, p...)
+	if c.text != "" && strings.Contains(string(c.got), c.text) {
+		c.text = ""
+		close(c.seen)
+	}
+	return len(p), nil
+}
+
+// A level is printed when it ends, not when all have: the second would begin in an hour.
+func TestLevelsArePrintedAsTheyEnd(t *testing.T) {
+	grpc, _ := serve(t)
+	line := "-u " + grpc + " --concurrency 2,4 --measurement-interval 3600 --output-len 2 --input-data " + prompts(t, 4)
+	a, err := frontend.Parse(strings.Fields(line), os.ReadFile, func(string) bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := &cue{text: "throughput: ", seen: make(chan struct{})}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	res, err := Run(ctx, a, Env{Kit: kit.Default(), Version: "test", Out: out, Log: io.Discard, Stop: out.seen})
+	if err != nil || ctx.Err() != nil || !res.Interrupted {
+		t.Fatalf("%v, %v: the first level was not printed before the second", err, ctx.Err())
+	}
+	got := string(out.got)
+	if strings.Count(got, "Request concurrency:") != 1 || !strings.Contains(got, "payload and results: 4 4\n") {
+		t.Errorf("want the first level alone:\n%s", got)
 	}
 }
 

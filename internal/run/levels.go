@@ -180,7 +180,7 @@ func (r *run) runStage(ctx context.Context, i int, s plan.Stage) (record.StageMa
 	defer end()
 	stop := make(chan string, 1)
 	measured := make(chan *sweep.Level, 1)
-	go r.forward(over, stop)
+	deaf := r.forward(stop)
 	go func() {
 		from := r.measureFrom(over, i)
 		l := meter.Run(over, i, s.Level(), from)
@@ -192,6 +192,7 @@ func (r *run) runStage(ctx context.Context, i int, s plan.Stage) (record.StageMa
 	mark, err := r.send(ctx, work, stop)
 	end()
 	l := <-measured
+	deaf(l.Ended)
 	l.Ended = result.LevelEnd(mark.Reason)
 	r.collector.Settle(ctx)
 	meter.Finish(ctx, l, i)
@@ -217,14 +218,31 @@ func (r *run) meter(i int) *sweep.Meter {
 	return m
 }
 
-// forward hands a wish to stop on to the stage under way, until that is over.
-func (r *run) forward(over context.Context, stop chan string) {
-	select {
-	case reason := <-r.stop:
-		if !push(stop, reason) {
-			r.halt(reason) // the stage is ending; the wish is for the run
+// forward hands a wish to stop on to the stage under way. The function that it gives is
+// called when the stage has ended and its meter, which may have ended it for a reason of its
+// own, has too: a wish that the stage did not hear is the run's again.
+func (r *run) forward(stop chan string) (deaf func(measured string)) {
+	over, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case reason := <-r.stop:
+			if !push(stop, reason) {
+				r.halt(reason) // the stage is ending; the wish is for the run
+			}
+		case <-over:
 		}
-	case <-over.Done():
+	}()
+	return func(measured string) {
+		close(over)
+		<-done
+		select {
+		case reason := <-stop:
+			if reason != measured {
+				r.halt(reason)
+			}
+		default:
+		}
 	}
 }
 

@@ -3,11 +3,13 @@ package run
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"inferometer/internal/plan"
+	"inferometer/internal/record"
 	"inferometer/internal/result"
 	"inferometer/internal/sweep"
 )
@@ -166,6 +168,60 @@ func TestStoppedInTheMiddleOfALevel(t *testing.T) {
 		t.Fatalf("interrupted %v, %d stages, level %+v", res.Interrupted, len(res.Stages), l)
 	}
 	sameLevels(t, p, asJSON(t, res))
+}
+
+// A wish to stop that comes when the stage has been ended, by its meter or by its last
+// request, is not lost: the next stage or the gap before it hears of it.
+func TestStopInTheLastInstant(t *testing.T) {
+	for name, c := range map[string]struct {
+		said     string // by the meter, while the stage could hear
+		heard    bool
+		measured string
+	}{
+		"the last request":    {},
+		"the meter":           {said: sweep.Stable, heard: true, measured: sweep.Stable},
+		"the meter, unheard":  {said: sweep.Stable, measured: sweep.Stable},
+		"the meter, too late": {measured: sweep.Stable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := &run{stop: make(chan string, 1)}
+				stop := make(chan string, 1)
+				deaf := r.forward(stop)
+				if c.said != "" {
+					push(stop, c.said)
+				}
+				if c.heard {
+					<-stop
+				}
+				r.halt(record.Interrupted)
+				synctest.Wait() // it has been handed on, and nobody takes it
+				deaf(c.measured)
+				select {
+				case reason := <-r.stop:
+					if reason != record.Interrupted {
+						t.Errorf("the run is to stop because of %q", reason)
+					}
+				default:
+					t.Error("the wish to stop is lost")
+				}
+			})
+		})
+	}
+}
+
+// What only the meter had to say ends with its stage.
+func TestMeterEndsItsStageAlone(t *testing.T) {
+	r := &run{stop: make(chan string, 1)}
+	stop := make(chan string, 1)
+	deaf := r.forward(stop)
+	push(stop, sweep.Stable)
+	deaf(sweep.Stable)
+	select {
+	case reason := <-r.stop:
+		t.Errorf("the run is to stop because of %q", reason)
+	default:
+	}
 }
 
 type stops struct {

@@ -111,7 +111,7 @@ func inferencePerfRun(env Env, action *frontend.Action, log logs) int {
 	}
 	printVerdict(log.warning, res)
 	if err != nil {
-		return fail(env, name, besideResult(err), exitRun)
+		return fail(env, name, action.Located(besideResult(err)), exitRun)
 	}
 	if !answered(res) || res.Interrupted || action.Strict && !res.Verdict.Valid {
 		return exitRun

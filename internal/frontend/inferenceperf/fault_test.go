@@ -100,7 +100,7 @@ func TestFaults(t *testing.T) {
 		{"storage: {simple_storage_service: {path: a}}", "storage.simple_storage_service.bucket_name: is missing"},
 		{"storage: {local_storage: {report_file_prefix: a/b}}", "is part of a name"},
 		{"server: {base_url: 'localhost:8000'}", `c.yml:1:20: server.base_url: has no scheme`},
-		{"server: {base_url: 'http://h', cert_path: a}", "a client certificate needs both cert and key"},
+		{"server: {base_url: 'http://h', cert_path: a}", "server.cert_path: a client certificate needs both cert and key (give server.key_path)"},
 		{"data: {type: random, input_distribution: {mean: 2000}, output_distribution: {type: fixed}}", "c.yml:1:49: data.input_distribution.mean: 2000 is outside min and max"},
 		{"api: {headers: {x-slo-ttft-ms: soon}}", "api.headers.x-slo-ttft-ms: must be a number"},
 		{"api: {response_format: {type: json_schema}}", "api.response_format.json_schema: is missing"},
@@ -142,12 +142,15 @@ func TestLocated(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"data.replay.dir":              "c.yml:1:70: data.weka_trace_replay.trace_directory: wrong",
-		"data.replay":                  "c.yml:1:52: data.weka_trace_replay: wrong",
-		"breakers[0].matches[1]":       "c.yml:5:136: circuit_breakers[1].metrics.matches[1]: wrong",
-		"breakers[0].triggers[0].kind": "c.yml:5:159: circuit_breakers[1].triggers[0].type: wrong",
-		"target.endpoint":              "c.yml:2:6: api.endpoint: wrong",
-		"tokenizer.name":               "c.yml:1:1: tokenizer.pretrained_model_name_or_path: wrong",
+		"data.replay.dir":                 "c.yml:1:70: data.weka_trace_replay.trace_directory: wrong",
+		"data.replay":                     "c.yml:1:52: data.weka_trace_replay: wrong",
+		"breakers[0].matches[1]":          "c.yml:5:136: circuit_breakers[1].metrics.matches[1]: wrong",
+		"breakers[0].triggers[0].kind":    "c.yml:5:159: circuit_breakers[1].triggers[0].type: wrong",
+		"target.endpoint":                 "c.yml:2:13: api.type: wrong",
+		"data.media.image.sizes[0].width": "c.yml:1:7: data.shared_prefix.multimodal.image.resolutions[0].width: wrong",
+		"output.s3.bucket":                "c.yml:1:1: storage.simple_storage_service.bucket_name: wrong",
+		"data.input.stddev":               "c.yml:1:7: data.input_distribution.std_dev: wrong",
+		"tokenizer.name":                  "c.yml:1:1: tokenizer.pretrained_model_name_or_path: wrong",
 	} {
 		err := a.Located(&wrapped{errors.Join(errors.New("other"), plan.Faults{{Path: path, Text: "wrong"}})})
 		if got := err.Error(); got != "other\n"+want {

@@ -13,7 +13,7 @@ import (
 // origins are the places of the config that parts of the plan come from.
 func origins() [][2]string {
 	return [][2]string{
-		{"target.urls[0]", "server.base_url"}, {"target.tls", "server"}, {"target.model", "server.model_name"}, {"target.headers", "api.headers"},
+		{"target.urls[0]", "server.base_url"}, {"target.tls", "server"}, {"target.endpoint", "api.type"}, {"target.model", "server.model_name"}, {"target.headers", "api.headers"},
 		{"target.session.id", "api.session_id_header_key"}, {"target.session.token", "api.session_token_header_key"},
 		{"target.slo_headers.ttft", "api.slo_ttft_header"}, {"target.slo_headers.tpot", "api.slo_tpot_header"},
 		{"target.body", "api.response_format"}, {"target.timeouts.request", "load.request_timeout"},
@@ -33,6 +33,9 @@ func origins() [][2]string {
 	}
 }
 
+// anywhere is the section of keys that have the same names wherever they stand.
+const anywhere = ""
+
 // renamed are the keys of sections of the config that have other names in a plan.
 func renamed() map[string]map[string]string {
 	replay := map[string]string{
@@ -41,46 +44,69 @@ func renamed() map[string]map[string]string {
 		"predecessor_timeout": "predecessor_wait_timeout_sec", "no_substitution": "disable_output_substitution", "headers": "attribute_to_header_map",
 		"labels": "attribute_to_label_map", "idle_gap": "trace_idle_gap_cap_seconds", "block_size": "default_block_size", "entries": "num_dataset_entries",
 	}
+	bucket := map[string]string{
+		"dir": "path", "prefix": "report_file_prefix", "bucket": "bucket_name", "endpoint": "endpoint_url", "region": "region_name", "addressing": "addressing_style",
+	}
+	images := map[string]string{"sizes": "resolutions", "at": "insertion_point"}
+	videos := map[string]string{"clips": "profiles", "at": "insertion_point"}
+	sounds := map[string]string{"clips": "durations", "at": "insertion_point"}
 	return map[string]map[string]string{
 		"data.otel_trace_replay": replay, "data.weka_trace_replay": replay,
 		"circuit_breakers": {"matches": "metrics.matches", "rules": "metrics.rules"},
 		"load.sweep": {
 			"kind": "type", "requests": "num_requests", "stages": "num_stages", "duration": "stage_duration", "percentile": "saturation_percentile",
 		},
-		"circuit_breakers.triggers": {"kind": "type", "window": "window_sec"},
+		"circuit_breakers.triggers":      {"kind": "type", "window": "window_sec"},
+		anywhere:                         {"dist": "type", "stddev": "std_dev"},
+		"load.lora_traffic_split":        {"share": "split"},
+		"load.stages":                    {"concurrency": "concurrency_level"},
+		"server":                         {"ca": "ca_path", "cert": "cert_path", "key": "key_path"},
+		"storage.local_storage":          bucket,
+		"storage.google_cloud_storage":   bucket,
+		"storage.simple_storage_service": bucket,
+		"data.conversation_replay":       {"count": "num_conversations", "shared_prompt": "shared_system_prompt_len", "max_context": "max_model_len"},
+		"data.multimodal.image":          images, "data.shared_prefix.multimodal.image": images,
+		"data.multimodal.video": videos, "data.shared_prefix.multimodal.video": videos,
+		"data.multimodal.audio": sounds, "data.shared_prefix.multimodal.audio": sounds,
 	}
 }
 
 var index = regexp.MustCompile(`\[\d+\]`)
 
-// rename gives the last key of a path the name that it has in the config.
+// rename gives the keys of a path the names that they have in the config.
 func rename(path string) string {
-	dot := strings.LastIndexByte(path, '.')
-	if dot < 0 {
-		return path
+	keys, tables := strings.Split(path, "."), renamed()
+	out := keys[0]
+	for _, key := range keys[1:] {
+		name, at, indexed := strings.Cut(key, "[")
+		to, ok := tables[index.ReplaceAllString(out, "")][name]
+		if !ok {
+			to, ok = tables[anywhere][name]
+		}
+		if !ok {
+			to = name
+		}
+		out += "." + to
+		if indexed {
+			out += "[" + at
+		}
 	}
-	head, last := path[:dot], path[dot+1:]
-	name, at, indexed := strings.Cut(last, "[")
-	to := renamed()[index.ReplaceAllString(head, "")][name]
-	switch {
-	case to == "":
-		return path
-	case indexed:
-		to += "[" + at
-	}
-	return head + "." + to
+	return out
 }
 
 // Located gives what is wrong with a plan, which may show only when it is prepared, the
-// places of the config that it comes from.
+// places of the config that it comes from and the config's names.
 func (a *Action) Located(err error) error {
 	switch e := err.(type) {
+	case nil:
+		return nil
 	case plan.Faults:
 		out := make(plan.Faults, len(e))
 		for i, f := range e {
 			if f.Where == "" && a.origin != nil {
 				f.Where, f.Path = a.origin(f.Path)
 			}
+			f.Text, f.Hint = Wording(f.Text), Wording(f.Hint)
 			out[i] = f
 		}
 		return out
@@ -95,6 +121,9 @@ func (a *Action) Located(err error) error {
 		if inner := e.Unwrap(); inner != nil && inner.Error() == err.Error() {
 			return a.Located(inner)
 		}
+	}
+	if message := Wording(err.Error()); message != err.Error() {
+		return &wordedError{err, message}
 	}
 	return err
 }

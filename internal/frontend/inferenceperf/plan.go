@@ -116,6 +116,7 @@ func (b *builder) validate(p *plan.Plan) {
 	var faults plan.Faults
 	errors.As(plan.Validate(p), &faults)
 	for _, f := range faults {
+		f.Text, f.Hint = Wording(f.Text), Wording(f.Hint)
 		if f.Where, f.Path = b.locate(f.Path); !faulty[section(f.Path)] {
 			b.faults = append(b.faults, f)
 		}

@@ -66,16 +66,26 @@ func Run(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error) {
 	s := stages{}
 	res, err := run.Run(ctx, a.Plan, run.Options{
 		Kit: t.gallery.through(withTokenizer(env, a), a.Plan.Target.Protocol), Version: env.Version,
-		Log: env.Log, Stop: env.Stop, Watch: env.Watch, Levels: s,
+		Log: frontend.Worded(env.Log), Stop: env.Stop, Watch: env.Watch, Levels: s,
 	})
 	if res == nil {
 		return nil, err
 	}
+	reword(res)
 	err = errors.Join(err, t.writeReports(s, res))
 	if wanted {
 		err = errors.Join(err, t.export(ctx, spans))
 	}
 	return &Outcome{Result: res, Files: t.files, Warnings: t.copyReports(ctx)}, err
+}
+
+// reword gives what a result says in words the names of the config.
+func reword(res *result.Result) {
+	for _, said := range [][]string{res.Notes, res.Verdict.Reasons} {
+		for i := range said {
+			said[i] = frontend.Wording(said[i])
+		}
+	}
 }
 
 // directory makes the directory of the reports, with the config in force. Without one,

@@ -112,6 +112,9 @@ func TestFilesOfARun(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+	if notes := strings.Join(out.Result.Notes, "\n"); !strings.Contains(notes, "tokenizer.pretrained_model_name_or_path names") || strings.Contains(notes, "--tokenizer") {
+		t.Errorf("the notes do not speak of the config: %s", notes)
+	}
 	var s struct {
 		Load struct {
 			Count     int

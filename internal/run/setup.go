@@ -1,6 +1,8 @@
 package run
 
 import (
+	"context"
+
 	"inferometer/internal/endpoint/triton"
 )
 
@@ -8,6 +10,10 @@ import (
 type Setup struct {
 	Decoupled bool // a request may have any number of responses
 	Sequences bool // the model keeps state over sequences of requests
+	// Words asks for all that the server says of itself and the model, Statistics for what
+	// it has counted, each answer as it comes; nil: the target is no such server.
+	Words      func(ctx context.Context) ([]string, error)
+	Statistics func(ctx context.Context) (string, error)
 }
 
 func (r *run) setup() Setup {
@@ -16,5 +22,5 @@ func (r *run) setup() Setup {
 		return Setup{}
 	}
 	m := e.Model()
-	return Setup{Decoupled: m.Streams(), Sequences: m.Sequence}
+	return Setup{Decoupled: m.Streams(), Sequences: m.Sequence, Words: e.Words, Statistics: e.Statistics}
 }

@@ -196,6 +196,7 @@ func asking(n int, tokens int) []prompt.Prompt {
 
 func conform(t *testing.T, s *testServer) {
 	t.Run("answers", func(t *testing.T) { testAnswers(t, s) })
+	t.Run("words", func(t *testing.T) { testWords(t, s) })
 	t.Run("many on one stream", func(t *testing.T) { testSharedStream(t, s) })
 	t.Run("marks", func(t *testing.T) { testMarks(t, s) })
 	t.Run("tensors", func(t *testing.T) { testTensors(t, s) })

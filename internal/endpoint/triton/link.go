@@ -27,10 +27,11 @@ import (
 
 // link is the way to one of a target's URLs.
 type link struct {
-	url    *url.URL
-	server server
-	sharer sharer
-	tracer tracer
+	url     *url.URL
+	server  server
+	sharer  sharer
+	tracer  tracer
+	speaker speaker
 
 	grpc *grpc.Client // one of grpc and http is set
 	http *httpLink
@@ -85,7 +86,7 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 			Streams: t.Triton.Streams,
 		})
 		s := grpcServer{l.grpc}
-		l.server, l.sharer, l.tracer = s, s, s
+		l.server, l.sharer, l.tracer, l.speaker = s, s, s, s
 		return l, nil
 	}
 	l.http = &httpLink{
@@ -97,7 +98,7 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 		header.Set(f.Name, f.Value)
 	}
 	s := &httpServer{client: l.http.ask, base: u, header: header}
-	l.server, l.sharer, l.tracer = s, s, s
+	l.server, l.sharer, l.tracer, l.speaker = s, s, s, s
 	return l, nil
 }
 

@@ -31,6 +31,8 @@ type Endpoint struct {
 	runID    string
 	replicas []replica
 	memory   *memory // nil: none is shared
+	version  string  // as asked for
+	speaker  speaker
 	// plain is what goes to a model of plain tensors where the prompt has none.
 	plain *tensor.Inputs
 
@@ -80,10 +82,11 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), prepareTime)
 	defer cancel()
-	e := &Endpoint{streamed: t.Streaming, runID: o.RunID, built: map[*tensor.Inputs]*inputs{}}
+	e := &Endpoint{streamed: t.Streaming, runID: o.RunID, version: t.Triton.Version, built: map[*tensor.Inputs]*inputs{}}
 	for i, raw := range t.URLs {
 		link, err := newLink(raw, t, o)
 		if err == nil && i == 0 {
+			e.speaker = link.speaker
 			e.model, err = describeModel(ctx, link.server, t.Model, t.Triton.Version)
 		}
 		if err == nil && i == 0 {

@@ -40,7 +40,7 @@ func general() []option {
 		{long: "model-signature-name", arg: "NAME", help: "signature of a TensorFlow Serving model", set: text(func(s *settings, v string) { s.signature = v })},
 		{long: "endpoint", arg: "PATH", help: "path of an OpenAI endpoint, such as v1/chat/completions; no effect with triton", set: text(func(s *settings, v string) { s.action.Endpoint = v })},
 		{long: "enable-mpi", help: "no effect: one process drives one model", set: toggle(func(s *settings) { s.mpi = true })},
-		{short: 'v', help: "print every pass; a second one has no effect", set: toggle(func(s *settings) { s.action.Verbose++ })},
+		{short: 'v', help: "print every pass; twice: the server's own words and statistics too", set: toggle(func(s *settings) { s.action.Verbose++ })},
 		{long: "version", help: "print the version", set: toggle(func(s *settings) { s.version = true })},
 		{long: "help", short: 'h', own: true, help: "this text", set: toggle(func(s *settings) { s.help = true })},
 	}

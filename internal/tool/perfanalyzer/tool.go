@@ -40,6 +40,7 @@ type Outcome struct {
 
 // tool is a command under way. It follows the run.
 type tool struct {
+	ctx    context.Context
 	env    Env
 	action *frontend.Action
 	plan   *plan.Plan
@@ -56,7 +57,7 @@ type tool struct {
 
 // Run carries out a command.
 func Run(ctx context.Context, a *frontend.Action, env Env) (Outcome, error) {
-	t := &tool{env: env, action: a, plan: a.Plan}
+	t := &tool{ctx: ctx, env: env, action: a, plan: a.Plan}
 	clean, err := t.prepare()
 	defer clean()
 	if err != nil {
@@ -114,6 +115,7 @@ func (t *tool) ready(s run.Setup) {
 		set.Batch = a.Batch
 	}
 	set.Streams, set.Steps = t.dataSize()
+	t.words()
 	t.note(report.WriteSettings(t.env.Out, &set))
 }
 
@@ -155,10 +157,12 @@ func (t *tool) Begin(_ int, s plan.Stage) {
 		return
 	}
 	t.note(report.WriteLoad(t.env.Out, t.load(s)))
+	t.statistics()
 }
 
 // Window implements run.Observer.
 func (t *tool) Window(_, trial int, w sweep.Window) {
+	t.statistics()
 	if t.action.Verbose > 0 {
 		c := t.client(&w)
 		t.note(report.WritePass(t.env.Out, trial, &c, t.action.Percentile))
@@ -171,6 +175,7 @@ func (t *tool) End(_ int, s plan.Stage, l *sweep.Level) {
 		return
 	}
 	if t.action.RequestCount > 0 && t.action.Verbose > 0 {
+		t.statistics()
 		c := t.client(l.Merged)
 		t.note(report.WritePass(t.env.Out, 1, &c, t.action.Percentile))
 	}

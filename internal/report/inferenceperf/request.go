@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	dialect "inferometer/internal/dialect/inferenceperf"
@@ -23,7 +24,14 @@ type Requests struct {
 	opt    *dialect.Options
 	values dialect.Values
 	buf    []byte
-	any    bool
+	n      int64
+	faults [4]tally
+}
+
+// tally is what was found about entries: how many there are, and the first of them.
+type tally struct {
+	n     int64
+	first []int64
 }
 
 // NewRequests begins a report.
@@ -37,14 +45,15 @@ func (r *Requests) Add(rec *record.Record) {
 		return
 	}
 	r.buf = r.buf[:0]
-	if r.any {
+	if r.n > 0 {
 		r.buf = append(r.buf, ',')
 	} else {
 		r.buf = append(r.buf, '[')
 	}
-	r.any = true
 	r.buf = appendLine(r.buf, 1)
 	r.opt.Measure(rec, &r.values)
+	r.examine(rec)
+	r.n++
 	r.buf = appendJSON(r.buf, r.entry(rec), 1)
 	_, _ = r.out.Write(r.buf) // the first error comes back from Close
 }
@@ -52,13 +61,56 @@ func (r *Requests) Add(rec *record.Record) {
 // Close ends the report.
 func (r *Requests) Close() error {
 	end := "\n]"
-	if !r.any {
+	if r.n == 0 {
 		end = "[]"
 	}
 	if _, err := r.out.WriteString(end); err != nil {
 		return err
 	}
 	return r.out.Flush()
+}
+
+// Len is how many entries there are.
+func (r *Requests) Len() int64 { return r.n }
+
+// entryFaults are what an entry is looked at for.
+var entryFaults = [...]Finding{
+	{Check: "per_request.timestamps", Error: true, Message: "have end_time before start_time"},
+	{Check: "per_request.token_times", Error: true, Message: "have output token timestamps that are out of order"},
+	{Check: "per_request.token_times", Error: true, Message: "have output token timestamps outside start_time and end_time"},
+	{Check: "per_request.token_agreement", Message: "have more than 25 % between the client's count of output tokens and the server's"},
+}
+
+// examine looks at the entry of a request.
+func (r *Requests) examine(rec *record.Record) {
+	v := &r.values
+	times := v.TokenTimes
+	apart := max(v.Client-v.Server, v.Server-v.Client)
+	for i, wrong := range [...]bool{
+		v.End < v.Start,
+		!slices.IsSorted(times),
+		len(times) > 0 && (times[0] < v.Start || times[len(times)-1] > v.End),
+		rec.Failure == nil && v.ServerOut && v.Client > 0 && v.Server > 0 && 4*apart > max(v.Client, v.Server),
+	} {
+		if t := &r.faults[i]; wrong {
+			if t.n++; len(t.first) < 5 {
+				t.first = append(t.first, r.n)
+			}
+		}
+	}
+}
+
+// Findings are what the reader of the report must know.
+func (r *Requests) Findings() []Finding {
+	var out []Finding
+	for i, t := range r.faults {
+		if t.n > 0 {
+			f := entryFaults[i]
+			f.Report, f.Message = PerRequestFile, fmt.Sprintf("%d entries %s, the first of them are %v", t.n, f.Message, t.first)
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // entry is what the report says of a request. Its moments are seconds from the start

@@ -45,9 +45,18 @@ type reporter struct {
 	fold   *dialect.Fold
 	errs   []error
 
-	result   *result.Result
+	result *result.Result
+	checks checks
+}
+
+// checks are what the reports were found to say.
+type checks struct {
 	looked   []string // reports that were looked into
+	partials []string // of those the ones that come last
 	findings []report.Finding
+	whole    *dialect.Summary // nil: it is not reported
+	stages   []report.StageSummary
+	entries  int64 // of single requests; -1: they are not reported
 }
 
 // writeReports makes all reports. What could not be written is told, and costs nothing
@@ -56,7 +65,7 @@ func (t *tool) writeReports(s stages, res *result.Result) error {
 	o := &t.action.Options
 	pool := stat.NewPool("", sampleMemory)
 	defer pool.Close()
-	r := &reporter{tool: t, stages: s, result: res, marks: map[int]record.StageMark{}, opt: dialect.Options{
+	r := &reporter{tool: t, stages: s, result: res, checks: checks{entries: -1}, marks: map[int]record.StageMark{}, opt: dialect.Options{
 		Percentiles: o.Lifecycle.Percentiles, Goodput: o.Goodput, ServerTokens: o.Lifecycle.ServerTokens,
 		MaxMessages: o.Lifecycle.MaxErrorMessages, Tokenizer: o.TokenizerGiven, Faithful: o.Faithful,
 		Media: t.gallery.of, Pool: pool,
@@ -99,6 +108,8 @@ func (r *reporter) read() error {
 			r.fold.Add(rec)
 			single.Add(rec)
 		})
+		r.checks.entries = single.Len()
+		r.checks.findings = single.Findings()
 		return errors.Join(err, single.Close())
 	})
 }
@@ -207,8 +218,13 @@ func (r *reporter) summary(name string, scope dialect.Scope, load *report.Load, 
 		if load != nil {
 			family = "per_stage"
 		}
-		r.looked = append(r.looked, name)
-		r.findings = append(r.findings, report.Examine(name, family, s)...)
+		r.checks.looked = append(r.checks.looked, name)
+		r.checks.findings = append(r.checks.findings, report.Examine(name, family, s)...)
+		if load == nil {
+			r.checks.whole = s
+		} else {
+			r.checks.stages = append(r.checks.stages, report.StageSummary{Stage: scope.Stage, Summary: s, Rate: load.Rate})
+		}
 		fmt.Fprintf(r.tool.env.Out, "=== START_%s ===\n%s\n=== END_%s ===\n", mark, b.Bytes(), mark)
 	}
 }
@@ -225,6 +241,8 @@ func (r *reporter) partial(i int) {
 	var b bytes.Buffer
 	r.note(report.Partial(&b, s, i, start, start.Add(m.Begin), start.Add(m.DrainEnd)))
 	r.file(name, b.Bytes())
+	r.checks.partials = append(r.checks.partials, name)
+	r.checks.findings = append(r.checks.findings, report.ExaminePartial(name, "br_partial", s)...)
 	fmt.Fprintf(r.tool.env.Out, "=== START_PARTIAL_BR_V0_2_STAGE_%d ===\n%s\n=== END_PARTIAL_BR_V0_2_STAGE_%d ===\n", i, b.Bytes(), i)
 }
 
@@ -258,11 +276,20 @@ func (r *reporter) servers() {
 // validation writes what a reader of the reports must know: what they contradict
 // themselves in, and why the run is not to be relied on.
 func (r *reporter) validation() {
+	c := &r.checks
+	wanted := len(r.tool.action.Plan.Stages)
+	if r.tool.action.Plan.Saturation.On() {
+		wanted = 0 // they follow from what was found
+	}
+	c.findings = append(c.findings, report.Across(c.whole, c.stages, wanted, c.entries)...)
 	for _, reason := range r.result.Verdict.Reasons {
-		r.findings = append(r.findings, report.Finding{Check: "verdict", Message: reason})
+		c.findings = append(c.findings, report.Finding{Check: "verdict", Message: reason})
+	}
+	if c.entries >= 0 {
+		c.looked = append(c.looked, report.PerRequestFile)
 	}
 	r.note(r.tool.write(report.ValidationFile, func(w io.Writer) error {
-		return report.Validation(w, r.looked, r.findings)
+		return report.Validation(w, append(c.looked, c.partials...), c.findings)
 	}))
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"image/png"
 	"io"
+	"maps"
 	"math"
 	"net"
 	"os"
@@ -111,6 +112,19 @@ func TestFilesOfARun(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+	var looked struct{ Reports map[string]struct{ Errors []any } }
+	readReport(t, dir, "validation.json", &looked)
+	if got, want := slices.Sorted(maps.Keys(looked.Reports)), []string{
+		"inference-perf.partial.stage_0.yaml", "inference-perf.partial.stage_1.yaml", "per_request_lifecycle_metrics.json",
+		"stage_0_lifecycle_metrics.json", "stage_1_lifecycle_metrics.json", "summary_lifecycle_metrics.json",
+	}; !slices.Equal(got, want) {
+		t.Errorf("validation.json has %v", got)
+	}
+	for name, report := range looked.Reports {
+		if len(report.Errors) > 0 {
+			t.Errorf("%s contradicts itself: %v", name, report.Errors)
+		}
 	}
 	if notes := strings.Join(out.Result.Notes, "\n"); !strings.Contains(notes, "tokenizer.pretrained_model_name_or_path names") || strings.Contains(notes, "--tokenizer") {
 		t.Errorf("the notes do not speak of the config: %s", notes)

@@ -125,17 +125,38 @@ func versionCommand(env Env, _ []string) int {
 
 // fail prints an error, every fault of it on a line of its own.
 func fail(env Env, command string, err error, code int) int {
-	var faults plan.Faults
-	if errors.As(err, &faults) && len(faults) > 1 {
-		fmt.Fprintf(env.Stderr, "inferometer %s: %d faults:\n", command, len(faults))
-		for _, f := range faults {
-			fmt.Fprintf(env.Stderr, "  %s\n", f.Error())
-		}
+	faults := faultsOf(err)
+	if len(faults) == 1 || code != exitUsage {
+		fmt.Fprintf(env.Stderr, "inferometer %s: %s\n", command, strings.ReplaceAll(err.Error(), "\n", "\n  "))
 		return code
 	}
-	text := strings.ReplaceAll(err.Error(), "\n", "\n  ")
-	fmt.Fprintf(env.Stderr, "inferometer %s: %s\n", command, text)
+	fmt.Fprintf(env.Stderr, "inferometer %s: %d faults:\n", command, len(faults))
+	for _, f := range faults {
+		fmt.Fprintf(env.Stderr, "  %s\n", strings.ReplaceAll(f, "\n", "\n    "))
+	}
 	return code
+}
+
+// faultsOf takes apart an error that holds several and says nothing of its own.
+func faultsOf(err error) []string {
+	var parts []error
+	if faults, ok := err.(plan.Faults); ok {
+		for _, f := range faults {
+			parts = append(parts, f)
+		}
+	} else if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		parts = joined.Unwrap()
+	} else if inner := errors.Unwrap(err); inner != nil {
+		parts = []error{inner}
+	}
+	if len(parts) == 0 || errors.Join(parts...).Error() != err.Error() {
+		return []string{err.Error()}
+	}
+	var list []string
+	for _, p := range parts {
+		list = append(list, faultsOf(p)...)
+	}
+	return list
 }
 
 // terminal describes where text goes.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"inferometer/internal/frontend/native"
+	"inferometer/internal/kit"
 	"inferometer/internal/mock"
 	"inferometer/internal/nearest"
 	"inferometer/internal/plan"
@@ -120,9 +122,24 @@ func planCommand(env Env, args []string) int {
 	case "print":
 		return printPlan(env, "plan", action.Plan)
 	default:
-		_, err = fmt.Fprintln(env.Stdout, "the plan is good")
+		return checkPlan(env, action.Plan)
 	}
 	if err != nil {
+		return fail(env, "plan", err, exitRun)
+	}
+	return exitOK
+}
+
+// checkPlan looks at the files that a plan names.
+func checkPlan(env Env, p *plan.Plan) int {
+	notes, err := run.Check(context.Background(), p, kit.Offline())
+	for _, n := range notes {
+		fmt.Fprintln(env.Stderr, "note: "+n)
+	}
+	if err != nil {
+		return fail(env, "plan", err, exitUsage)
+	}
+	if _, err := fmt.Fprintln(env.Stdout, "the plan is good"); err != nil {
 		return fail(env, "plan", err, exitRun)
 	}
 	return exitOK

@@ -59,15 +59,28 @@ type DecoderFactory func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint
 type SourceFactory func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error)
 
 // Default is everything that is built in.
-func Default() Kit {
+func Default() Kit { return builtIn(os.Getenv) }
+
+// Offline is the same without the hub: of that it has what the local cache holds.
+func Offline() Kit {
+	return builtIn(func(name string) string {
+		if name == "HF_HUB_OFFLINE" {
+			return "1"
+		}
+		return os.Getenv(name)
+	})
+}
+
+// builtIn is everything that is built in. getenv looks up the hub's settings.
+func builtIn(getenv func(string) string) Kit {
 	return Kit{
 		Endpoints:  endpoints(),
 		Decoders:   decoders(),
-		Sources:    sources(),
+		Sources:    sources(getenv),
 		Probes:     probes(),
 		Pages:      newPage,
 		Archives:   newArchive,
-		Tokenizers: tokensource.Finder{Env: os.Getenv}.Find,
+		Tokenizers: tokensource.Finder{Env: getenv}.Find,
 	}
 }
 
@@ -120,7 +133,7 @@ func decoders() map[string]DecoderFactory {
 }
 
 // sources are where prompts come from, by the name that a plan has for them.
-func sources() map[string]SourceFactory {
+func sources(getenv func(string) string) map[string]SourceFactory {
 	return map[string]SourceFactory{
 		plan.SourceSynthetic: newTexts,
 		plan.SourceFile: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
@@ -139,13 +152,13 @@ func sources() map[string]SourceFactory {
 			return conversations.New(d, tok, seed)
 		},
 		plan.SourceDataset: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-			return dataset.New(d, tok, seed, os.Getenv)
+			return dataset.New(d, tok, seed, getenv)
 		},
 		plan.SourceOtelTrace: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-			return oteltrace.New(d, tok, seed, os.Getenv)
+			return oteltrace.New(d, tok, seed, getenv)
 		},
 		plan.SourceWekaTrace: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-			return wekatrace.New(d, tok, seed, os.Getenv)
+			return wekatrace.New(d, tok, seed, getenv)
 		},
 		plan.SourcePayload: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 			return talks.NewPayload(d, tok, seed, newTexts, os.ReadFile)

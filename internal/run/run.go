@@ -153,7 +153,7 @@ func (r *run) prepare(ctx context.Context) error {
 	}
 	secrets, err := r.check(ctx)
 	if err != nil {
-		return err
+		return r.withFiles(ctx, err)
 	}
 	found, note, err := r.opt.Kit.Tokenizer(ctx, r.plan)
 	if err != nil {

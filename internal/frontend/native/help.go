@@ -45,7 +45,7 @@ Example:
 func PlanHelp() string {
 	return `Look at a plan without running it.
 
-  inferometer plan check  [URL...|plan.yaml] [flags of run]   list everything that is wrong with it
+  inferometer plan check  [URL...|plan.yaml] [flags of run]   find what is wrong, in its files too
   inferometer plan print  [URL...|plan.yaml] [flags of run]   print it in full, secrets taken out
   inferometer plan schema                                     print the JSON Schema of plan files
 

@@ -1,0 +1,130 @@
+package run
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"inferometer/internal/breaker"
+	"inferometer/internal/endpoint"
+	"inferometer/internal/hub"
+	"inferometer/internal/kit"
+	"inferometer/internal/netclock"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+)
+
+// Check reads every file that a plan names, as a run of it would, and tells of all that is
+// wrong with them. It asks no server and no hub: the kit is to be kit.Offline's. The notes
+// say what could not be looked at from here.
+func Check(ctx context.Context, p *plan.Plan, k kit.Kit) (notes []string, err error) {
+	c := &check{plan: p, kit: k}
+	secrets := c.secrets()
+	_, err = breaker.New(p.Breakers, func(string) {})
+	c.add(err)
+	c.prompts(ctx, secrets.tls)
+	return c.notes, distinct(errors.Join(c.errs...))
+}
+
+// withFiles adds what is wrong with the plan's files to what else stands in the run's way, so
+// that the user need not come back for it.
+func (r *run) withFiles(ctx context.Context, err error) error {
+	if ctx.Err() != nil || r.opt.Kit.Ready != nil {
+		return err
+	}
+	_, files := Check(ctx, r.plan, kit.Offline())
+	return distinct(errors.Join(err, files))
+}
+
+// check is a look at a plan.
+type check struct {
+	plan  *plan.Plan
+	kit   kit.Kit
+	notes []string
+	errs  []error
+}
+
+// add takes an error down. What only the hub could tell is none.
+func (c *check) add(err error) {
+	var missing *hub.Error
+	switch {
+	case errors.Is(err, hub.ErrOffline) && errors.As(err, &missing):
+		c.notes = append(c.notes, fmt.Sprintf("the %s %s is not in the local cache: the run will fetch it, and what it holds was not checked", missing.Repo.Kind, missing.Repo.Name))
+	case err != nil:
+		c.errs = append(c.errs, err)
+	}
+}
+
+// secrets reads the key and the certificates. A variable may well be set only where the
+// plan is run.
+func (c *check) secrets() secrets {
+	t := c.plan.Target
+	if name := t.APIKey.Env; name != "" {
+		t.APIKey.Env = ""
+		if os.Getenv(name) == "" {
+			c.notes = append(c.notes, fmt.Sprintf("the API key will be wanted in the environment variable %s, which is not set here", name))
+		}
+	}
+	s, err := readSecrets(t)
+	c.add(err)
+	return s
+}
+
+// prompts finds the tokenizer, opens what prompts come from, and makes the first request.
+func (c *check) prompts(ctx context.Context, config *tls.Config) {
+	want := c.plan.Tokenizer
+	found, err := c.kit.Tokenizers(ctx, want.Name, want.Revision)
+	if err != nil {
+		if !want.Optional {
+			c.add(err)
+		}
+		// The data can have faults of its own, whoever counts its tokens.
+		if found, err = c.kit.Tokenizers(ctx, plan.TokenizerBuiltin, ""); err != nil {
+			c.add(err)
+			return
+		}
+	}
+	prompts, err := c.kit.Prompts(ctx, c.plan, found)
+	if err == nil {
+		err = (&run{plan: c.plan}).takeSchedule(prompts.Source)
+	}
+	var first *prompt.Prompt
+	if err == nil {
+		var p prompt.Prompt
+		if p, err = prompts.Source.Next(ctx); err == nil && p.Play == nil && p.Late == nil {
+			first = &p
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		c.add(err)
+	}
+	c.endpoint(endpoint.Options{Clock: netclock.NewClock(), TLS: config, Data: c.plan.Data, Tokenizer: found.Tokenizer}, first)
+}
+
+// endpoint makes what asks the server, and a request of the first prompt where there is one.
+func (c *check) endpoint(o endpoint.Options, first *prompt.Prompt) {
+	// The other protocols ask the server for its model before they know what to send.
+	local := []string{plan.ProtocolOpenAI, plan.ProtocolAnthropic, plan.ProtocolHTTP, plan.ProtocolTorchServe}
+	if len(c.plan.Target.URLs) == 0 || !slices.Contains(local, c.plan.Target.Protocol) {
+		return
+	}
+	newEndpoint, err := kit.Pick(c.kit.Endpoints, "protocol", c.plan.Target.Protocol)
+	if err != nil {
+		c.add(err)
+		return
+	}
+	e, err := newEndpoint(c.plan.Target, o)
+	if err != nil {
+		c.add(err)
+		return
+	}
+	defer e.Close()
+	if first != nil {
+		_, err = e.Prepare(first)
+		c.add(err)
+	}
+}

@@ -171,7 +171,7 @@ func (r *run) runStage(ctx context.Context, i int, s plan.Stage) (record.StageMa
 		mark, err := r.send(ctx, work, r.stop)
 		return mark, l, err
 	}
-	meter := r.meter(i)
+	meter := r.meter(i, s)
 	if r.plan.Measurement.Mode == plan.WindowStage && s.Warmup == (plan.Warmup{}) {
 		meter.Before(ctx)
 	}
@@ -200,14 +200,15 @@ func (r *run) runStage(ctx context.Context, i int, s plan.Stage) (record.StageMa
 }
 
 // meter measures the i-th stage.
-func (r *run) meter(i int) *sweep.Meter {
+func (r *run) meter(i int, s plan.Stage) *sweep.Meter {
 	m := &sweep.Meter{
 		Plan: r.plan.Measurement, Now: r.clock.Now, Tape: r.tape, Probe: r.probe, Settle: r.collector.Settle,
 		Edge: func(e record.Edge) {
 			r.facts.Edges = append(r.facts.Edges, e)
 			r.output.note(r.output.edge(e))
 		},
-		Note: r.output.note,
+		Note:  r.output.note,
+		Paced: s.Rate > 0 || s.Arrival == plan.ArrivalIntervals,
 	}
 	if r.servers != nil {
 		m.GPUs = &r.servers.gpus

@@ -48,6 +48,9 @@ type Meter struct {
 	// Note is told what went wrong with the probe.
 	Note func(err error)
 
+	// Paced: requests come at a rate of their own, however long answers take.
+	Paced bool
+
 	before *record.Snapshot // of a server that had nothing to do yet; nil: it was not asked
 }
 
@@ -95,9 +98,14 @@ func (m *Meter) Finish(ctx context.Context, l *Level, stage int) {
 	if m.Plan.Mode == plan.WindowStage {
 		if first, last, ok := m.Tape.Bounds(); ok {
 			// The window reaches from the first request's start to the last one's
-			// end: the edge that was told at the beginning is told anew.
+			// end: the edge that was told at the beginning is told anew. Where requests
+			// come at a rate, it has the gap behind the last of them, too: without it
+			// there would be more requests per second than are sent.
 			l.edges[0].At = first - 1
 			m.tell(l.edges[0])
+			if m.Paced {
+				last = max(last, first+m.Tape.Span())
+			}
 			m.edge(l, stage, last, m.after(ctx, m.Tape.Cut(first-1, last, 0).Requests))
 			l.Ended = Whole
 		}

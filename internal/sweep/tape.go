@@ -147,6 +147,31 @@ func bounds(samples []Sample) (first, last time.Duration, ok bool) {
 	return first, last, ok
 }
 
+// Span is how long the measured requests were to take by their schedule, the gap behind
+// the last of them included; 0: there are fewer than two.
+func (t *Tape) Span() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var first, last time.Duration
+	n := 0
+	for i := range t.samples {
+		s := &t.samples[i]
+		if s.Warmup {
+			continue
+		}
+		if n == 0 {
+			first, last = s.Due, s.Due
+		}
+		first, last = min(first, s.Due), max(last, s.Due)
+		n++
+	}
+	if n < 2 {
+		return 0
+	}
+	// One gap more than there are between them, as long as those are on average.
+	return time.Duration(float64(last-first) * float64(n) / float64(n-1))
+}
+
 // most is how many samples a tape holds before it forgets any.
 const most = 1 << 20
 

@@ -23,18 +23,49 @@ import (
 	"inferometer/internal/record"
 )
 
-// Release is a release of the tool whose definitions differ from another's.
+// Release is the last release of those that define and print the same.
 type Release string
 
-// The releases. What came between the second and the last is as the last.
+// The releases.
 const (
 	Release2403 Release = "24.03"
 	Release2404 Release = "24.04"
+	Release2406 Release = "24.06" // and 24.05
+	Release2408 Release = "24.08" // and 24.07
+	Release2412 Release = "24.12" // from 24.09
+	Release2503 Release = "25.03" // from 25.01
+	Release2505 Release = "25.05" // and 25.04
 	Latest      Release = "latest"
 )
 
+// Early reports whether times are printed in nanoseconds, and tokens are "Num output
+// token".
+func (r Release) Early() bool { return r.old() || r == Release2406 }
+
 // old reports whether inter-token latency is one value a response.
-func (r Release) old() bool { return r != Latest }
+func (r Release) old() bool { return r == Release2403 || r == Release2404 }
+
+// Has reports whether a release knows a metric.
+func (r Release) Has(metric string) bool {
+	switch before := r.Early() || r == Release2408 || r == Release2412; metric {
+	case TimeToSecondToken, RequestCount:
+		return !before
+	case OutputThroughputRequest:
+		return !r.old() && (before || r == Release2503)
+	case OutputThroughputUser:
+		return r == Release2505 || r == Latest
+	default:
+		return true
+	}
+}
+
+// Percentiles are those that a release's files have, in order.
+func (r Release) Percentiles() []int {
+	if r == Latest {
+		return Percentiles()
+	}
+	return Percentiles()[3:]
+}
 
 // Kind says what is measured.
 type Kind uint8
@@ -58,7 +89,8 @@ const (
 	InterTokenLatency    = "inter_token_latency"
 	OutputThroughput     = "output_token_throughput"
 	OutputThroughputUser = "output_token_throughput_per_user"
-	// OutputThroughputRequest is only an objective of goodput, of releases before 25.04.
+	// OutputThroughputRequest is of releases before 25.04, in their JSON alone; as an
+	// objective of goodput it is of all.
 	OutputThroughputRequest = "output_token_throughput_per_request"
 	OutputSequenceLength    = "output_sequence_length"
 	InputSequenceLength     = "input_sequence_length"
@@ -208,7 +240,7 @@ func (f *Fold) measure(rec *record.Record) {
 		TimeToFirstToken:     float64(begin - sent),
 		OutputSequenceLength: float64(tokens),
 	}
-	if end > sent && slices.ContainsFunc(f.opt.Goodput, func(o Objective) bool { return o.Metric == OutputThroughputRequest }) {
+	if end > sent && (f.opt.Release.Has(OutputThroughputRequest) || slices.ContainsFunc(f.opt.Goodput, func(o Objective) bool { return o.Metric == OutputThroughputRequest })) {
 		values[OutputThroughputRequest] = float64(tokens) / (float64(end-sent) / nanosecondsPerSecond)
 	}
 	if n, ok := f.opt.Input(rec); ok {

@@ -32,7 +32,7 @@ func (s *Stat) Percentile(p int) float64 {
 // Summary is all that came of a run. Times are in nanoseconds.
 type Summary struct {
 	Release  Release
-	Stats    []Stat // in the order in which the original's JSON has them
+	Stats    []Stat // in the order in which the original's JSON has them, whether or not the release has all
 	Requests int    // that succeeded
 	Empty    int    // those of them that had no text
 	Failed   int
@@ -99,6 +99,9 @@ func (s *Summary) tokens(f *Fold) {
 	}
 	s.system(OutputThroughput, sum/s.Duration)
 	s.series(f, OutputThroughputUser)
+	if s.Release.Has(OutputThroughputRequest) {
+		s.series(f, OutputThroughputRequest)
+	}
 	s.series(f, OutputSequenceLength)
 	s.series(f, InputSequenceLength)
 }
@@ -114,7 +117,7 @@ func (s *Summary) series(f *Fold, name string) {
 		return
 	}
 	st := Stat{Name: name, N: len(samples)}
-	st.Avg = mean(samples, name != OutputThroughputUser && name != ImageThroughput && name != ImageLatency)
+	st.Avg = mean(samples, name != OutputThroughputUser && name != OutputThroughputRequest && name != ImageThroughput && name != ImageLatency)
 	st.Std = deviation(samples, st.Avg)
 	sorted := slices.Clone(samples)
 	slices.Sort(sorted)

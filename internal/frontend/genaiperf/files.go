@@ -24,7 +24,7 @@ func (b *builder) files() {
 		return
 	}
 	early := s.Release != ReleaseLast && !b.given("artifact-dir")
-	if early {
+	if early || s.Shape == Release2406 || s.Shape == Release2408 {
 		s.InputsFile = "llm_inputs.json"
 	}
 	if filepath.Base(s.ExportFile) == s.InputsFile {

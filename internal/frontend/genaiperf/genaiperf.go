@@ -40,7 +40,8 @@ type Action struct {
 
 // Settings are what a command line says beyond the plan, and what its reports repeat.
 type Settings struct {
-	Release  string
+	Release  string // whose command line it is: 24.03, 24.04 or the last
+	Shape    string // the release whose reports are written
 	Faithful bool
 	Verbose  bool
 
@@ -171,8 +172,11 @@ func (r Reader) Parse(args []string) (*Action, error) {
 		}
 	}
 	b := &builder{values: v, a: &Action{Command: Profile}, analyzer: r.Analyzer}
-	b.a.Settings.Release = release
+	b.a.Settings.Release, b.a.Settings.Shape = release, v.shape(release)
 	b.a.Notes = v.foreign(release)
+	if shape := b.a.Settings.Shape; release == ReleaseLast && shape != ReleaseLast && !v.given("release") {
+		b.note("the reports are those of %s, the first release to have all that this command line says; --genai-perf-release names another", shape)
+	}
 	b.a.DryRun, b.a.Strict = v.given("dry-run"), v.given("strict")
 	if v.command == Merge {
 		return b.merge()

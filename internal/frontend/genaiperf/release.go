@@ -3,11 +3,10 @@ package genaiperf
 import (
 	"fmt"
 	"regexp"
-	"strings"
 )
 
-// The releases whose command line, defaults and reports differ enough to be told
-// apart. What came between Release2404 and ReleaseLast is taken as the last one.
+// The releases whose command lines are told apart. What came between Release2404 and
+// ReleaseLast is read as the last one; its reports and defaults are its own.
 const (
 	Release2403 = "24.03"
 	Release2404 = "24.04"
@@ -25,17 +24,21 @@ func bit(release string) int {
 	}
 }
 
-var yearMonth = regexp.MustCompile(`^2[0-9]\.(0[1-9]|1[0-2])$`)
+// A release is named by its year and month, or by the number of its package.
+var (
+	yearMonth = regexp.MustCompile(`^2[0-9]\.(0[1-9]|1[0-2])$`)
+	packaged  = regexp.MustCompile(`^0\.0\.([89]|1[0-9])(\.?[a-z].*)?$`)
+)
 
 // forced is the release that a user names.
 func forced(name string) (string, error) {
 	switch {
 	case name == Release2403 || name == Release2404 || name == ReleaseLast:
 		return name, nil
-	case strings.HasPrefix(name, "0.0."), yearMonth.MatchString(name) && name > Release2404:
+	case packaged.MatchString(name), yearMonth.MatchString(name) && name > Release2404:
 		return ReleaseLast, nil
 	}
-	return "", fmt.Errorf("there is no release %q: the first is %s; give that, %s, a later one such as 25.06, or %s", shorten(name), Release2403, Release2404, ReleaseLast)
+	return "", fmt.Errorf("there is no release %q: the first is %s; give that, %s, a later one such as 25.03, the number of a package from 0.0.8 on, or %s", shorten(name), Release2403, Release2404, ReleaseLast)
 }
 
 // recognise tells the release from a command line. A sub-command is a sign of a late
@@ -75,7 +78,7 @@ func (v *values) recognise() string {
 // the user names such a release.
 func (v *values) middle() bool {
 	if v.given("release") {
-		name := v.text("release", "")
+		name := v.named()
 		return yearMonth.MatchString(name) && name > Release2404 && name < "25.04"
 	}
 	return v.given("service-kind") || v.command == ""
@@ -85,7 +88,7 @@ func (v *values) middle() bool {
 // which brought --fixed-schedule, it was.
 func (v *values) scheduled() bool {
 	if v.given("release") {
-		name := v.text("release", "")
+		name := v.named()
 		return yearMonth.MatchString(name) && name < "25.06"
 	}
 	return v.middle()

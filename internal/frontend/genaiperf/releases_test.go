@@ -2,6 +2,7 @@ package genaiperf
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,6 +97,84 @@ func TestReleases(t *testing.T) {
 			name, want, _ := strings.Cut(field, "=")
 			if string(got[name]) != want {
 				t.Errorf("%s: %s: %s is %s, want %s", tt.release, tt.line, name, got[name], want)
+			}
+		}
+	}
+}
+
+// A command line is printed as the first release that had all of its flags printed it.
+func TestShapes(t *testing.T) {
+	const openai = "profile -m gpt2 --service-kind openai --endpoint-type chat "
+	for _, tt := range []struct{ line, shape string }{
+		{"-m gpt2 --concurrency 1", "24.03"},
+		{"-m gpt2 --service-kind openai --endpoint-type chat", "24.04"},
+		{"-m gpt2 --service-kind openai --endpoint-type chat --artifact-dir out", "24.06"},
+		{"-m a b --service-kind openai --endpoint-type chat --model-selection-strategy random", "24.06"},
+		{"-m gpt2 --service-kind openai --endpoint-type embeddings -b 2", "24.08"},
+		{"-m gpt2 --service-kind openai --endpoint-type embeddings --artifact-dir out", "24.08"},
+		{openai, "24.08"},
+		{"profile -m v --service-kind openai --endpoint-type vision --image-width-mean 5 --image-height-mean 5", "24.08"},
+		{openai + "--goodput time_to_first_token:5", "24.12"},
+		{openai + "--tokenizer-revision main", "24.12"},
+		{openai + "--isl 20 --osl 5", "24.12"},
+		{openai + "--synthetic-input-tokens-mean 20 --output-tokens-mean 5", "24.08"},
+		{openai + "--request-count 20", "24.12"},
+		{openai + "--num-requests 20", "25.03"},
+		{openai + "-H A:b", "25.03"},
+		{openai + "--input-file payload:x.jsonl", "25.03"},
+		{openai + "--num-sessions 2 --session-concurrency 1", "25.03"},
+		{openai + "--input-file payload:x.jsonl --fixed-schedule", "latest"},
+		{"analyze -m m --service-kind openai --endpoint-type chat --sweep-list 1,2", "25.03"},
+		{"profile -m gpt2 --endpoint-type chat", "latest"},
+		{"profile -m gpt2 --endpoint-type chat --genai-perf-release latest", "latest"},
+		{openai + "--request-count 20 --genai-perf-release latest", "latest"},
+		{openai + "--genai-perf-release 24.05", "24.06"},
+		{openai + "--genai-perf-release 24.07", "24.08"},
+		{openai + "--genai-perf-release 24.10", "24.12"},
+		{openai + "--genai-perf-release 0.0.9", "24.12"},
+		{openai + "--genai-perf-release 0.0.12", "25.03"},
+		{openai + "--genai-perf-release 25.04", "25.05"},
+		{openai + "--genai-perf-release 0.0.15", "latest"},
+		{openai + "--genai-perf-release 25.06", "latest"},
+	} {
+		a, err := Parse(strings.Fields(tt.line))
+		if err != nil {
+			t.Errorf("%s: %v", tt.line, err)
+			continue
+		}
+		if a.Command == Analyze {
+			a = a.Levels[0]
+		}
+		if got := a.Settings.Shape; got != tt.shape {
+			t.Errorf("%s: printed as %s, want %s", tt.line, got, tt.shape)
+		}
+		inputs := "inputs.json"
+		if tt.shape <= "24.08" {
+			inputs = "llm_inputs.json"
+		}
+		if got := a.Settings.InputsFile; got != inputs {
+			t.Errorf("%s: prompts are in %s, want %s", tt.line, got, inputs)
+		}
+	}
+	if _, err := Parse(strings.Fields(openai + "--genai-perf-release 0.0.3")); err == nil || !strings.Contains(err.Error(), "a later one such as 25.03, the number of a package from 0.0.8 on") {
+		t.Error(err)
+	}
+}
+
+// Every flag that tells a release is a flag.
+func TestBroughtFlags(t *testing.T) {
+	table := flags()
+	for month, names := range brought() {
+		for _, name := range names {
+			if f := long(table, name); f == nil || f.name != name && !slices.Contains(f.same, name) {
+				t.Errorf("%s: there is no flag %s", month, name)
+			}
+		}
+	}
+	for month, types := range broughtTypes() {
+		for _, name := range types {
+			if !slices.Contains(endpointTypes(), name) {
+				t.Errorf("%s: there is no type %s", month, name)
 			}
 		}
 	}

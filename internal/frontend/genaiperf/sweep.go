@@ -42,7 +42,7 @@ func (b *builder) analyze() (*Action, error) {
 		f := flagOf(key)
 		one.used[key] = []value{{flag: f, as: "--sweep-type " + kind, text: []string{strconv.Itoa(n)}}}
 		level := &builder{values: &one, a: &Action{Command: Profile}, analyzer: b.analyzer, sweeping: true}
-		level.a.Settings.Release = all.Settings.Release
+		level.a.Settings.Release, level.a.Settings.Shape = all.Settings.Release, all.Settings.Shape
 		level.refuse()
 		level.settings()
 		level.a.Settings.Sweep = b.sweep(kind, points)

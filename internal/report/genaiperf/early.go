@@ -8,7 +8,7 @@ import (
 	"inferometer/internal/dialect/genaiperf"
 )
 
-// earlyRows are the rows of 24.03 and 24.04 that there is anything to say in.
+// earlyRows are the rows of 24.03 to 24.06 that there is anything to say in.
 func earlyRows(s *genaiperf.Summary) []row {
 	rows := []row{
 		{genaiperf.TimeToFirstToken, "Time to first token", "ns"},
@@ -16,7 +16,7 @@ func earlyRows(s *genaiperf.Summary) []row {
 		{genaiperf.RequestLatency, "Request latency", "ns"},
 		{genaiperf.OutputSequenceLength, "Num output token", ""},
 	}
-	if s.Release == genaiperf.Release2404 {
+	if s.Release != genaiperf.Release2403 {
 		rows = append(rows, row{genaiperf.InputSequenceLength, "Num input token", ""})
 	}
 	return slices.DeleteFunc(rows, func(r row) bool {
@@ -90,19 +90,49 @@ func earlyCells(s *genaiperf.Summary, r row, cols []column, commas bool) []strin
 	return cells
 }
 
-// earlyCSV are the lines of the CSV file.
+// earlyCSV are the lines of the CSV file: of 24.03 one block, with names as in a
+// program; then two, with names for people.
 func earlyCSV(s *genaiperf.Summary) [][]string {
-	cols := columns(99, 95, 90, 75, 50, 25)
-	lines := [][]string{names("Statistic", cols)}
-	for _, r := range earlyRows(s) {
-		name := strings.ReplaceAll(strings.ToLower(r.name), " ", "_")
-		if r.unit != "" {
-			name += "(" + r.unit + ")"
+	cols := fileColumns(s.Release)
+	if s.Release == genaiperf.Release2403 {
+		lines := [][]string{names("Statistic", cols)}
+		for _, r := range earlyRows(s) {
+			lines = append(lines, append([]string{r.snake()}, earlyCells(s, r, cols, false)...))
 		}
-		lines = append(lines, append([]string{name}, earlyCells(s, r, cols, false)...))
+		for _, r := range earlyTotals(s) {
+			lines = append(lines, []string{r.snake(), value(s, r.metric)})
+		}
+		return lines
 	}
+	lines := [][]string{names("Metric", cols)}
+	for _, r := range earlyRows(s) {
+		lines = append(lines, append([]string{r.titled()}, earlyCells(s, r, cols, false)...))
+	}
+	lines = append(lines, nil, []string{"Metric", "Value"})
 	for _, r := range earlyTotals(s) {
-		lines = append(lines, []string{strings.ReplaceAll(strings.ToLower(r.name), " ", "_") + "(per sec)", value(s, r.metric)})
+		lines = append(lines, []string{r.titled(), value(s, r.metric)})
 	}
 	return lines
+}
+
+// snake is the name of a row as a program writes it.
+func (r row) snake() string {
+	name := strings.ReplaceAll(strings.ToLower(r.name), " ", "_")
+	if r.unit != "" {
+		name += "(" + r.unit + ")"
+	}
+	return name
+}
+
+// titled is the name of a row with a capital letter at each word.
+func (r row) titled() string {
+	words := strings.Fields(r.name)
+	for i, w := range words {
+		words[i] = strings.ToUpper(w[:1]) + w[1:]
+	}
+	name := strings.Join(words, " ")
+	if r.unit != "" {
+		name += " (" + r.unit + ")"
+	}
+	return name
 }

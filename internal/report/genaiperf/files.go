@@ -17,10 +17,10 @@ import (
 // CSV writes the CSV file of the release.
 func CSV(w io.Writer, s *genaiperf.Summary, o Options) error {
 	lines := earlyCSV(s)
-	if s.Release == genaiperf.Latest {
-		lines = latestCSV(s, o)
+	if !s.Release.Early() {
+		lines = laterCSV(s, o)
 	}
-	lines = append(lines, gpuCSV(o.Telemetry)...)
+	lines = append(lines, gpuCSV(o.Telemetry, s.Release)...)
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
 	for _, line := range lines {
@@ -39,14 +39,14 @@ func CSV(w io.Writer, s *genaiperf.Summary, o Options) error {
 	return out.Error()
 }
 
-// JSON writes the JSON file of the latest release. Config is what it repeats of the
+// JSON writes the JSON file, which all releases after 24.04 have here. Config is what it repeats of the
 // command line, as JSON whose lines after the first are indented by two. Sessions are
 // the figures of each conversation; there may be none.
 func JSON(w io.Writer, s *genaiperf.Summary, config string, sessions map[string]*genaiperf.Summary, gpus genaiperf.Telemetry) error {
 	var b strings.Builder
 	b.WriteString("{\n")
 	writeStats(&b, s, "  ")
-	gpuJSON(&b, gpus)
+	gpuJSON(&b, gpus, s.Release)
 	b.WriteString(`  "input_config": ` + config)
 	for i, name := range slices.Sorted(maps.Keys(sessions)) {
 		if i == 0 {
@@ -74,12 +74,15 @@ func JSON(w io.Writer, s *genaiperf.Summary, config string, sessions map[string]
 func writeStats(b *strings.Builder, s *genaiperf.Summary, indent string) {
 	for i := range s.Stats {
 		st := &s.Stats[i]
+		if !s.Release.Has(st.Name) {
+			continue
+		}
 		line := func(name, value string) { fmt.Fprintf(b, ",\n%s  %q: %s", indent, name, value) }
 		number := func(name string, v float64) { line(name, python(scaled(st.Name, v))) }
 		fmt.Fprintf(b, "%s%q: {\n%s  \"unit\": %q", indent, st.Name, indent, unit(st.Name))
 		number("avg", st.Avg)
 		if !st.System {
-			for _, p := range genaiperf.Percentiles() {
+			for _, p := range s.Release.Percentiles() {
 				number(fmt.Sprintf("p%d", p), st.Percentile(p))
 			}
 			number("min", st.Min)
@@ -101,7 +104,7 @@ func unit(metric string) string {
 		return "count"
 	case metric == genaiperf.ImageThroughput:
 		return "pages/sec"
-	case metric == genaiperf.OutputThroughput:
+	case metric == genaiperf.OutputThroughput || metric == genaiperf.OutputThroughputRequest:
 		return "tokens/sec"
 	case metric == genaiperf.OutputThroughputUser:
 		return "tokens/sec/user"

@@ -32,13 +32,19 @@ type row struct {
 // the requests that failed.
 func Console(w io.Writer, s *genaiperf.Summary, o Options) error {
 	var b strings.Builder
-	if s.Release == genaiperf.Latest {
-		latestTable(s, o).write(&b, o.Width)
-	} else {
+	switch {
+	case s.Release.Early():
 		earlyTable(s).write(&b, o.Width)
 		for _, r := range earlyTotals(s) {
 			fmt.Fprintf(&b, "%s (per sec): %s\n", r.name, value(s, r.metric))
 		}
+	case s.Release == genaiperf.Release2408:
+		laterTable(s, o).write(&b, o.Width)
+		for _, r := range systemRows(s.Release, o) {
+			fmt.Fprintf(&b, "%s: %s\n", r.shown(s.Release), value(s, r.metric))
+		}
+	default:
+		laterTable(s, o).write(&b, o.Width)
 	}
 	if o.Verbose {
 		gpuTables(&b, o.Telemetry, o.Width)

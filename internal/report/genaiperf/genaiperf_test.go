@@ -70,16 +70,23 @@ func summaryOf(t *testing.T, text string) (*genaiperf.Summary, string) {
 	return s, config
 }
 
-// The table, the CSV and the JSON of the real tool, made again from its figures.
+// The table, the CSV and the JSON of the real tool, made again from its figures. Those of
+// older releases are what genai-perf 0.0.9, 0.0.12 and 0.0.14 make of figures that are
+// made up.
 func TestAsTheRealToolPrintsIt(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		endpoint string
 		width    int
-	}{{"openai", "chat", 80}, {"triton", "kserve", 140}} {
+		release  genaiperf.Release
+	}{
+		{"openai", "chat", 80, genaiperf.Latest}, {"triton", "kserve", 140, genaiperf.Latest},
+		{"2412", "chat", 80, genaiperf.Release2412}, {"2503", "chat", 100, genaiperf.Release2503}, {"2505", "chat", 120, genaiperf.Release2505},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, config := summaryOf(t, read(t, tt.name+".json"))
-			o := Options{Width: tt.width, Endpoint: tt.endpoint, Streaming: true}
+			s.Release = tt.release
+			o := Options{Width: tt.width, Endpoint: tt.endpoint, Streaming: true, Goodput: tt.release != genaiperf.Latest}
 			var b bytes.Buffer
 			if err := Console(&b, s, o); err != nil {
 				t.Fatal(err)
@@ -115,7 +122,7 @@ func TestEarlyGoodput(t *testing.T) {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 	b.Reset()
-	if err := CSV(&b, s, Options{}); err != nil || !strings.Contains(b.String(), "request_goodput(per sec),7.21\r\n") {
+	if err := CSV(&b, s, Options{}); err != nil || !strings.Contains(b.String(), "Request Goodput (per sec),7.21\r\n") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 }
@@ -200,10 +207,20 @@ func TestWidths(t *testing.T) {
 	failed := *latest
 	failed.Requests, failed.Failed, failed.Empty = 20000, 12, 3
 	failed.Failures = []genaiperf.Failure{{Class: record.HTTPStatus, Count: 11, Example: "busy\nvery"}, {Class: record.Reset, Count: 1}}
+	of := func(release genaiperf.Release) *genaiperf.Summary {
+		s := *latest
+		s.Release = release
+		return &s
+	}
 	for name, c := range map[string]struct {
 		s *genaiperf.Summary
 		o Options
 	}{
+		"2406":       {of(genaiperf.Release2406), Options{Endpoint: "chat", Streaming: true}},
+		"2408":       {of(genaiperf.Release2408), Options{Endpoint: "chat", Streaming: true}},
+		"2408whole":  {of(genaiperf.Release2408), Options{Endpoint: "rankings"}},
+		"2412":       {of(genaiperf.Release2412), Options{Endpoint: "multimodal"}},
+		"2503":       {of(genaiperf.Release2503), Options{Endpoint: "embeddings"}},
 		"2403":       {seedSummary(t, first), Options{}},
 		"2404":       {seedSummary(t, parts[4]), Options{}},
 		"latest":     {latest, Options{Endpoint: "chat", Streaming: true}},
@@ -255,7 +272,7 @@ func TestCSVIsStrict(t *testing.T) {
 		}
 		for block := range strings.SplitSeq(b.String(), "\r\n\r\n") {
 			r := csv.NewReader(strings.NewReader(block))
-			if tt.s.Release != genaiperf.Latest {
+			if tt.s.Release == genaiperf.Release2403 {
 				r.FieldsPerRecord = -1 // the two throughputs stand below with one value
 			}
 			if _, err := r.ReadAll(); err != nil && err != io.EOF {
@@ -263,14 +280,31 @@ func TestCSVIsStrict(t *testing.T) {
 			}
 		}
 	}
-	const want = "Statistic,avg,min,max,p99,p95,p90,p75,p50,p25\r\n" +
-		"time_to_first_token(ns),13266974,11818732,18351779,16513479,0,13741986,13544376,0,0\r\n"
-	var b bytes.Buffer
-	if err := CSV(&b, early, Options{}); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasPrefix(b.String(), want) || !strings.HasSuffix(b.String(), "output_token_throughput(per sec),460.42\r\nrequest_throughput(per sec),4.44\r\n") {
-		t.Errorf("got\n%s", b.String())
+}
+
+// The CSV files of early releases: 24.03 has names as in a program, and one block.
+func TestEarlyCSV(t *testing.T) {
+	for _, tt := range []struct {
+		release    genaiperf.Release
+		head, tail string
+	}{
+		{genaiperf.Release2403, "Statistic,avg,min,max,p99,p95,p90,p75,p50,p25\r\ntime_to_first_token(ns),13266974,11818732,18351779,16513479,0,13741986,13544376,0,0\r\n",
+			"num_output_token,104,100,129,128,0,109,105,0,0\r\noutput_token_throughput(per sec),460.42\r\nrequest_throughput(per sec),4.44\r\n"},
+		{genaiperf.Release2404, "Metric,avg,min,max,p99,p95,p90,p75,p50,p25\r\nTime To First Token (ns),13266974,11818732,18351779,16513479,0,13741986,13544376,0,0\r\n",
+			"Num Input Token,199,199,199,199,0,199,199,0,0\r\n\r\nMetric,Value\r\nOutput Token Throughput (per sec),460.42\r\nRequest Throughput (per sec),4.44\r\n"},
+		{genaiperf.Release2406, "Metric,avg,min,max,p99,p95,p90,p75,p50,p25\r\nTime To First Token (ns),13266974,", "Request Throughput (per sec),4.44\r\n"},
+		{genaiperf.Release2408, "Metric,avg,min,max,p99,p95,p90,p75,p50,p25\r\nTime To First Token (ms),13.27,11.82,18.35,16.51,0.00,13.74,13.54,0.00,0.00\r\nInter Token Latency (ms),2.07,",
+			"\r\n\r\nMetric,Value\r\nOutput Token Throughput (per sec),460.42\r\nRequest Throughput (per sec),4.44\r\n"},
+	} {
+		s := seedSummary(t, strings.Split(read(t, "seeds.txt"), "\n\n")[4])
+		s.Release = tt.release
+		var b bytes.Buffer
+		if err := CSV(&b, s, Options{Endpoint: "chat", Streaming: true}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(b.String(), tt.head) || !strings.HasSuffix(b.String(), tt.tail) {
+			t.Errorf("%s: got\n%s", tt.release, b.String())
+		}
 	}
 }
 

@@ -2,13 +2,14 @@ package genaiperf
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"inferometer/internal/dialect/genaiperf"
 )
 
-// titles are what the table is called, by the endpoint's type.
-func title(endpoint string) string {
+// title is what the table is called, by the endpoint's type.
+func title(release genaiperf.Release, endpoint string) string {
 	what := "LLM Metrics"
 	switch endpoint {
 	case "embeddings":
@@ -18,7 +19,15 @@ func title(endpoint string) string {
 	case "image_retrieval":
 		what = "Image Retrieval Metrics"
 	case "multimodal":
-		what = "Multi-Modal Metrics"
+		switch {
+		case release == genaiperf.Release2412 || release == genaiperf.Release2503:
+			what = "VLM Metrics"
+		case release != genaiperf.Release2408:
+			what = "Multi-Modal Metrics"
+		}
+	}
+	if release == genaiperf.Release2408 {
+		return what
 	}
 	return "NVIDIA GenAI-Perf | " + what
 }
@@ -33,7 +42,7 @@ func plain(endpoint string) bool {
 }
 
 // requestRows are the rows with one value a request.
-func requestRows(o Options) []row {
+func requestRows(release genaiperf.Release, o Options) []row {
 	latency := row{genaiperf.RequestLatency, "Request Latency", "ms"}
 	if o.Endpoint == "image_retrieval" {
 		return []row{latency, {genaiperf.ImageThroughput, "Image Throughput", "images/sec"}, {genaiperf.ImageLatency, "Image Latency", "ms/image"}}
@@ -41,30 +50,64 @@ func requestRows(o Options) []row {
 	if plain(o.Endpoint) {
 		return []row{latency}
 	}
-	var rows []row
+	rows := []row{latency}
 	if o.Streaming {
-		rows = append(rows, row{genaiperf.TimeToFirstToken, "Time To First Token", "ms"}, row{genaiperf.TimeToSecondToken, "Time To Second Token", "ms"})
-	}
-	rows = append(rows, latency)
-	if o.Streaming {
-		rows = append(rows, row{genaiperf.InterTokenLatency, "Inter Token Latency", "ms"},
-			row{genaiperf.OutputThroughputUser, "Output Token Throughput Per User", "tokens/sec/user"})
+		first := row{genaiperf.TimeToFirstToken, "Time To First Token", "ms"}
+		gap := row{genaiperf.InterTokenLatency, "Inter Token Latency", "ms"}
+		second := row{genaiperf.TimeToSecondToken, "Time To Second Token", "ms"}
+		switch release {
+		case genaiperf.Release2408, genaiperf.Release2412:
+			rows = []row{first, gap, latency}
+		case genaiperf.Release2503:
+			rows = []row{first, second, latency, gap}
+		default:
+			rows = []row{first, second, latency, gap, {genaiperf.OutputThroughputUser, "Output Token Throughput Per User", "tokens/sec/user"}}
+		}
 	}
 	return append(rows, row{genaiperf.OutputSequenceLength, "Output Sequence Length", "tokens"},
 		row{genaiperf.InputSequenceLength, "Input Sequence Length", "tokens"})
 }
 
 // systemRows are the rows with one value for the whole run.
-func systemRows(o Options) []row {
+func systemRows(release genaiperf.Release, o Options) []row {
 	var rows []row
 	if !plain(o.Endpoint) {
-		rows = append(rows, row{genaiperf.OutputThroughput, "Output Token Throughput", "tokens/sec"})
+		tokens := row{genaiperf.OutputThroughput, "Output Token Throughput", "tokens/sec"}
+		if release != genaiperf.Latest && release != genaiperf.Release2505 {
+			tokens.unit = "per sec"
+		}
+		rows = append(rows, tokens)
 	}
 	rows = append(rows, row{genaiperf.RequestThroughput, "Request Throughput", "per sec"})
 	if o.Goodput {
 		rows = append(rows, row{genaiperf.RequestGoodput, "Request Goodput", "per sec"})
 	}
+	if release == genaiperf.Release2408 || release == genaiperf.Release2412 {
+		return rows
+	}
 	return append(rows, row{genaiperf.RequestCount, "Request Count", "count"})
+}
+
+// full is what a release calls a row in its files: until 24.12 lengths have no unit.
+func (r row) full(release genaiperf.Release) string {
+	if r.unit == "tokens" && (release == genaiperf.Release2408 || release == genaiperf.Release2412) {
+		return r.name
+	}
+	return fmt.Sprintf("%s (%s)", r.name, r.unit)
+}
+
+// shown is what a release calls a row on the screen: until 24.12 only the first word has
+// a capital letter, and from 25.04 long names go on in the next line.
+func (r row) shown(release genaiperf.Release) string {
+	switch release {
+	case genaiperf.Release2408, genaiperf.Release2412:
+		r.name = r.name[:1] + strings.ToLower(r.name[1:])
+		return r.full(release)
+	case genaiperf.Release2503:
+		return r.full(release)
+	default:
+		return strings.Join(wrap(r.full(release), widest), "\n")
+	}
 }
 
 // widest is where the name of a metric goes on in the next line.
@@ -72,14 +115,20 @@ const widest = 36
 
 const absent = "N/A"
 
-func latestTable(s *genaiperf.Summary, o Options) *table {
+// laterTable is the table of releases from 24.07 on. That of 24.08 has no rows for the
+// whole run: they are lines below it.
+func laterTable(s *genaiperf.Summary, o Options) *table {
 	cols := columns(99, 90, 75)
-	t := &table{title: title(o.Endpoint), header: names("Statistic", cols)}
-	for _, r := range requestRows(o) {
-		t.rows = append(t.rows, append([]string{strings.Join(wrap(r.full(), widest), "\n")}, cells(s, r.metric, cols)...))
+	t := &table{title: title(s.Release, o.Endpoint), header: names("Statistic", cols)}
+	t.firm = s.Release != genaiperf.Latest && s.Release != genaiperf.Release2505
+	for _, r := range requestRows(s.Release, o) {
+		t.rows = append(t.rows, append([]string{r.shown(s.Release)}, cells(s, r.metric, cols)...))
 	}
-	for _, r := range systemRows(o) {
-		line := []string{strings.Join(wrap(r.full(), widest), "\n"), cells(s, r.metric, cols[:1])[0]}
+	if s.Release == genaiperf.Release2408 {
+		return t
+	}
+	for _, r := range systemRows(s.Release, o) {
+		line := []string{r.shown(s.Release), cells(s, r.metric, cols[:1])[0]}
 		for len(line) < len(t.header) {
 			line = append(line, absent)
 		}
@@ -87,8 +136,6 @@ func latestTable(s *genaiperf.Summary, o Options) *table {
 	}
 	return t
 }
-
-func (r row) full() string { return fmt.Sprintf("%s (%s)", r.name, r.unit) }
 
 // cells are the figures of a metric with two decimals.
 func cells(s *genaiperf.Summary, metric string, cols []column) []string {
@@ -120,16 +167,28 @@ func isTime(metric string) bool {
 	return false
 }
 
-// latestCSV are the lines of the CSV file: two blocks with an empty line between.
-func latestCSV(s *genaiperf.Summary, o Options) [][]string {
-	cols := columns(99, 95, 90, 75, 50, 25, 10, 5, 1)
+// laterCSV are the lines of the CSV file of releases from 24.07 on: two blocks with an
+// empty line between. Until 24.12 the second has no commas in its numbers.
+func laterCSV(s *genaiperf.Summary, o Options) [][]string {
+	cols := fileColumns(s.Release)
 	lines := [][]string{names("Metric", cols)}
-	for _, r := range requestRows(o) {
-		lines = append(lines, append([]string{r.full()}, cells(s, r.metric, cols)...))
+	for _, r := range requestRows(s.Release, o) {
+		lines = append(lines, append([]string{r.full(s.Release)}, cells(s, r.metric, cols)...))
 	}
 	lines = append(lines, nil, []string{"Metric", "Value"})
-	for _, r := range systemRows(o) {
-		lines = append(lines, []string{r.full(), cells(s, r.metric, cols[:1])[0]})
+	for _, r := range systemRows(s.Release, o) {
+		text := cells(s, r.metric, cols[:1])[0]
+		if s.Release == genaiperf.Release2408 || s.Release == genaiperf.Release2412 {
+			text = value(s, r.metric)
+		}
+		lines = append(lines, []string{r.full(s.Release), text})
 	}
 	return lines
+}
+
+// fileColumns are the columns of a release's CSV file: the percentiles from high to low.
+func fileColumns(release genaiperf.Release) []column {
+	percentiles := slices.Clone(release.Percentiles())
+	slices.Reverse(percentiles)
+	return columns(percentiles...)
 }

@@ -96,11 +96,11 @@ func gpuTable(m *genaiperf.GPUMetric) *table {
 }
 
 // gpuCSV are the blocks of the CSV file about GPUs: what changes, and what does not.
-func gpuCSV(t genaiperf.Telemetry) [][]string {
+func gpuCSV(t genaiperf.Telemetry, release genaiperf.Release) [][]string {
 	if len(t) == 0 {
 		return nil
 	}
-	cols := columns(99, 95, 90, 75, 50, 25, 10, 5, 1)
+	cols := fileColumns(release)
 	header := names("Metric", cols)
 	lines := [][]string{nil, append([]string{"Metric", "GPU"}, header[1:]...)}
 	constant := [][]string{nil, {"Metric", "GPU", "Value"}}
@@ -122,7 +122,7 @@ func gpuCSV(t genaiperf.Telemetry) [][]string {
 }
 
 // gpuJSON writes the member of the JSON file about GPUs, with a comma behind.
-func gpuJSON(b *strings.Builder, t genaiperf.Telemetry) {
+func gpuJSON(b *strings.Builder, t genaiperf.Telemetry, release genaiperf.Release) {
 	if len(t) == 0 {
 		return
 	}
@@ -135,7 +135,7 @@ func gpuJSON(b *strings.Builder, t genaiperf.Telemetry) {
 		for _, g := range m.GPUs {
 			fmt.Fprintf(b, ",\n      %q: {\n        \"avg\": %s", g.ID, python(g.Stat.Avg))
 			if !m.Constant {
-				for _, p := range genaiperf.Percentiles() {
+				for _, p := range release.Percentiles() {
 					fmt.Fprintf(b, ",\n        \"p%d\": %s", p, python(g.Stat.Percentile(p)))
 				}
 				fmt.Fprintf(b, ",\n        \"min\": %s,\n        \"max\": %s,\n        \"std\": %s", python(g.Stat.Min), python(g.Stat.Max), python(g.Stat.Std))

@@ -152,7 +152,7 @@ func eachLine(path string, f func(record.Line) error) error {
 // dialect says how records are to be seen.
 func (t *tool) dialect(known requests) genaiperf.Options {
 	o := genaiperf.Options{
-		Release: genaiperf.Release(t.set.Release), Protocol: t.set.ServiceKind, Faithful: t.set.Faithful, Count: t.tok.Count,
+		Release: genaiperf.Release(t.set.Shape), Protocol: t.set.ServiceKind, Faithful: t.set.Faithful, Count: t.tok.Count,
 		Input: func(rec *record.Record) (int, bool) {
 			e := known.of(rec)
 			if e == nil {

@@ -233,7 +233,7 @@ func (r *reading) settings() error {
 			return fmt.Errorf("the input_config of the report: %w", err)
 		}
 	}
-	s.Release = either(s.Release, frontend.ReleaseLast)
+	s.Release, s.Shape = either(s.Release, frontend.ReleaseLast), either(s.Shape, frontend.ReleaseLast)
 	s.ServiceKind = doc.ServiceKind
 	s.Models, s.Backend, s.Endpoint = c.Models, c.Endpoint.Backend, doc.Endpoint
 	s.EndpointType = either(c.Endpoint.Type, kindOf(doc))

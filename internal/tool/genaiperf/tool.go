@@ -257,8 +257,8 @@ func (t *tool) reportOptions() report.Options {
 func (t *tool) reports(out *Outcome) error {
 	stem := strings.TrimSuffix(t.set.ExportFile, filepath.Ext(t.set.ExportFile))
 	err := t.write(stem+"_genai_perf.csv", func(w io.Writer) error { return writeCSV(w, out) })
-	if out.Summary.Release != genaiperf.Latest {
-		return err
+	if t.set.Release != frontend.ReleaseLast {
+		return err // they had no JSON
 	}
 	config, configErr := t.config()
 	return errors.Join(err, configErr, t.write(stem+"_genai_perf.json", func(w io.Writer) error {

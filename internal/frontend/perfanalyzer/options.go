@@ -58,8 +58,8 @@ func measuring() []option {
 		{long: "percentile", arg: "P", help: "percentile of latency that must be stable, 1 to 99 (-1: the average)", set: setPercentile},
 		{long: "warmup-request-count", arg: "N", help: "requests ahead of the measured ones (0)",
 			set: atLeast(0, "The value must be >= 0.", func(s *settings, n int64) { s.action.Warmup = n })},
-		{long: "request-count", arg: "N", help: "measure exactly N requests, in one window (0: windows until stable)",
-			set: atLeast(0, "The value must be > 0.", func(s *settings, n int64) { s.action.RequestCount = n })},
+		{long: "request-count", arg: "N", help: "measure exactly N requests, in one window, in place of windows until stable",
+			set: atLeast(1, "The value must be > 0.", func(s *settings, n int64) { s.action.RequestCount = n })},
 		{long: "max-trials", short: 'r', arg: "N", help: "most windows of a level (10)",
 			set: atLeast(1, "The value must be > 0.", func(s *settings, n int64) { s.action.MaxTrials = int(n) })},
 		{long: "latency-threshold", short: 'l', arg: "MS", help: "a level with this latency or more ends the search (0: none)",
@@ -187,12 +187,14 @@ func observing() []option {
 
 func deprecated() []option {
 	return []option{
-		{long: "data-directory", arg: "DIR", help: "as --input-data", set: text(func(s *settings, v string) { s.data = append(s.data, v) })},
-		{short: 'z', help: "as --input-data zero", set: toggle(func(s *settings) { s.zero = true })},
-		{short: 'd', help: "a range from -t to -c", set: toggle(func(s *settings) { s.oldOptions, s.dynamic = true, true })},
-		{short: 't', arg: "N", help: "as --concurrency-range N", set: atLeast(-1<<31, "", func(s *settings, n int64) { s.oldOptions, s.oldStart = true, int(n) })},
-		{short: 'c', arg: "N", help: "most requests in flight, with -d", set: atLeast(0, "The value must be >= 0.",
-			func(s *settings, n int64) { s.oldOptions, s.oldMax = true, int(n) })},
+		{long: "data-directory", arg: "DIR", help: "as --input-data", set: old("--data-directory", "--input-data",
+			text(func(s *settings, v string) { s.data = append(s.data, v) }))},
+		{short: 'z', help: "as --input-data zero", set: old("-z", "--input-data=zero", toggle(func(s *settings) { s.zero = true }))},
+		{short: 'd', help: "no effect", set: old("-d", "--concurrency-range", toggle(func(s *settings) { s.oldOptions = true }))},
+		{short: 't', arg: "N", help: "the start of --concurrency-range", set: old("-t", "--concurrency-range",
+			atLeast(-1<<31, "", func(s *settings, n int64) { s.oldOptions, s.oldStart = true, int(n) }))},
+		{short: 'c', arg: "N", help: "its end", set: old("-c", "--concurrency-range", atLeast(0, "The value must be >= 0.",
+			func(s *settings, n int64) { s.oldOptions, s.oldEnd = true, int(n) }))},
 	}
 }
 

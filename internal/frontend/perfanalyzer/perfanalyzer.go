@@ -126,7 +126,11 @@ func failed(o *option, err error) error {
 	if u, ok := err.(*UsageError); ok {
 		return u
 	}
-	return usage("Failed to parse %s. %s", o.name(), err)
+	name := o.name()
+	if o.long != "" && o.short != 0 {
+		name += " (-" + string(o.short) + ")"
+	}
+	return usage("Failed to parse %s. %s", name, err)
 }
 
 // unknown is the message about an option that does not exist.

@@ -40,8 +40,7 @@ type settings struct {
 	intervals                   []plan.Duration
 	intervalsFile               string
 	schedule, oldOptions        bool
-	dynamic                     bool
-	oldStart, oldMax            int
+	oldStart, oldEnd            int
 	concurrencyGiven, rateGiven bool
 	periodic                    bool
 	sessions                    int64
@@ -67,7 +66,7 @@ func defaults(files Files) *settings {
 	return &settings{
 		files: files, url: "localhost:8000", protocol: "http", metricsMS: 1000, stringLength: 128,
 		sharedMemory: "none", outputSharedMemory: 102400, headers: map[string]string{}, parameters: map[string]any{},
-		sequences: 4, sequenceLength: 20, variation: 20, firstID: 1, oldStart: 1,
+		sequences: 4, sequenceLength: 20, variation: 20, firstID: 1, oldStart: 1, oldEnd: 1,
 		signature: "serving_default", inputFormat: plan.FormatBinary, outputFormat: plan.FormatBinary,
 		action: Action{
 			Service: Triton, Load: LoadConcurrency, Batch: 1, WindowMS: 5000, WindowRequests: 50, MaxTrials: 10, Stability: 0.1,
@@ -132,6 +131,14 @@ func text(put func(s *settings, value string)) func(*settings, string) error {
 	return func(s *settings, value string) error {
 		put(s, value)
 		return nil
+	}
+}
+
+// old is an option that has another in its place by now.
+func old(name, instead string, set func(*settings, string) error) func(*settings, string) error {
+	return func(s *settings, value string) error {
+		s.warn("%s is deprecated and will be removed in an upcoming version. Use %s instead.", name, instead)
+		return set(s, value)
 	}
 }
 

@@ -11,10 +11,7 @@ func (s *settings) settle() {
 		s.url = "localhost:8501"
 	}
 	if s.oldOptions && !s.concurrencyGiven {
-		a.Concurrency.Start = float64(s.oldStart)
-		if s.dynamic {
-			a.Concurrency.End = float64(s.oldMax)
-		}
+		a.Concurrency.Start, a.Concurrency.End = float64(s.oldStart), float64(s.oldEnd)
 	}
 	switch {
 	case s.intervals != nil:

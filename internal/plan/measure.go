@@ -187,7 +187,10 @@ func (c *checker) measurement(m *Measurement) {
 // levels checks what the only stage's load goes through.
 func (c *checker) levels(p *Plan) {
 	l := &p.Levels
-	if !l.On() && l.Search == "" {
+	if !l.On() {
+		if l.Search != "" {
+			c.add("levels.search", "there are no levels to search in", "give levels.start, end and step (--levels START:END:STEP)")
+		}
 		return
 	}
 	if len(p.Stages) != 1 {

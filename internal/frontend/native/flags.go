@@ -36,8 +36,8 @@ func loadFlags() []option {
 func serverFlags() []option {
 	return []option{
 		{name: "model", arg: "NAME", path: "target.model", help: "model to ask for (the first that the server lists)"},
-		{name: "protocol", arg: "NAME", path: "target.protocol", help: "openai (default) or triton, which every grpc:// or grpcs:// URL is"},
-		{name: "endpoint", arg: "KIND", path: "target.endpoint", help: "chat (default), completions or embeddings; of Triton stream (default over gRPC), generate (default over HTTP) or infer"},
+		{name: "protocol", arg: "NAME", path: "target.protocol", help: "openai (default), anthropic, http, tfserving, torchserve or triton, which every grpc:// or grpcs:// URL is"},
+		{name: "endpoint", arg: "KIND", path: "target.endpoint", help: "chat (default), completions or embeddings; of http huggingface_generate, rankings, rerank, image_retrieval or template; of Triton stream (default over gRPC), generate (default over HTTP) or infer"},
 		{name: "path", arg: "PATH", path: "target.path", help: "path in place of the endpoint's usual one"},
 		{name: "no-stream", help: "ask for whole answers"},
 		{name: "header", short: "H", arg: "'NAME: VALUE'", help: "header to add to every request, repeatable"},

@@ -52,6 +52,7 @@ func (b *builder) levels() {
 		b.fault(flag, strconv.Quote(shorten(text))+" is no range", "write it as START:END:STEP")
 		return
 	}
+	faults := len(b.draft.Faults)
 	for i, field := range []string{"start", "end", "step"} {
 		value := "1"
 		if i < len(parts) {
@@ -60,6 +61,9 @@ func (b *builder) levels() {
 		if value != "" || field != "end" {
 			b.draft.Put("levels."+field, flag, value)
 		}
+	}
+	if len(b.draft.Faults) == faults && !b.draft.Plan.Levels.On() {
+		b.fault(flag, "must be more than 0", "leave it out if no levels are meant") // of nothing but zeros
 	}
 }
 

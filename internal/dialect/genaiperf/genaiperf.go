@@ -133,6 +133,8 @@ type Options struct {
 	// Gap is told the time between two responses, by the tokens of the later one, and
 	// the place of its first token in the answer; nil: nobody asks.
 	Gap func(position int, ns float64)
+	// Each is told the values of every request that has any; nil: nobody asks.
+	Each func(values map[string]float64)
 	// Pictures is how many images a request holds, of the kind Images.
 	Pictures func(rec *record.Record) int
 }
@@ -217,6 +219,9 @@ func (f *Fold) addPlain(rec *record.Record) {
 			f.put(ImageLatency, values[ImageLatency])
 		}
 	}
+	if f.opt.Each != nil {
+		f.opt.Each(values)
+	}
 	f.judge(values)
 }
 
@@ -240,7 +245,7 @@ func (f *Fold) measure(rec *record.Record) {
 		TimeToFirstToken:     float64(begin - sent),
 		OutputSequenceLength: float64(tokens),
 	}
-	if end > sent && (f.opt.Release.Has(OutputThroughputRequest) || slices.ContainsFunc(f.opt.Goodput, func(o Objective) bool { return o.Metric == OutputThroughputRequest })) {
+	if end > sent && (f.opt.Each != nil || f.opt.Release.Has(OutputThroughputRequest) || slices.ContainsFunc(f.opt.Goodput, func(o Objective) bool { return o.Metric == OutputThroughputRequest })) {
 		values[OutputThroughputRequest] = float64(tokens) / (float64(end-sent) / nanosecondsPerSecond)
 	}
 	if n, ok := f.opt.Input(rec); ok {
@@ -262,6 +267,9 @@ func (f *Fold) measure(rec *record.Record) {
 	}
 	if f.opt.Release.old() { // objectives came later, and are about requests
 		f.pace(values, end-begin, tokens)
+	}
+	if f.opt.Each != nil {
+		f.opt.Each(values)
 	}
 	f.judge(values)
 }

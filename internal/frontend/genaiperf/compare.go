@@ -1,10 +1,12 @@
 package genaiperf
 
-import (
-	"fmt"
-	"slices"
+import "slices"
 
-	"go.yaml.in/yaml/v3"
+// CompareDir is where the charts of several runs go, and ChartsFile is the name of the
+// file in it that describes them.
+const (
+	CompareDir = "compare"
+	ChartsFile = "config.yaml"
 )
 
 // compare reads the flags of compare.
@@ -18,7 +20,7 @@ func (b *builder) compare(read func(name string) ([]byte, error)) (*Action, erro
 	case files && b.given("plot-config"):
 		b.fault("--config", "contradicts "+u.as, "give one of the two")
 	case files:
-		b.a.Files = u.text
+		b.a.Charts, b.a.File = UsualCharts(u.text, CompareDir), CompareDir+"/"+ChartsFile
 	case b.given("plot-config"):
 		b.plotConfig(read)
 	default:
@@ -35,8 +37,7 @@ func (b *builder) compare(read func(name string) ([]byte, error)) (*Action, erro
 	return b.a, nil
 }
 
-// plotConfig takes the runs out of a file that describes charts: those of all charts,
-// each once. The charts are the usual ones.
+// plotConfig takes the charts out of a file that describes them.
 func (b *builder) plotConfig(read func(name string) ([]byte, error)) {
 	name := b.text("plot-config", "")
 	if read == nil {
@@ -48,31 +49,5 @@ func (b *builder) plotConfig(read func(name string) ([]byte, error)) {
 		b.fault("--config", err.Error(), "")
 		return
 	}
-	var root yaml.Node
-	if err := yaml.Unmarshal(text, &root); err != nil {
-		b.fault("--config", fmt.Sprintf("%s is no YAML: %v", name, err), "")
-		return
-	}
-	if len(root.Content) > 0 && root.Content[0].Kind == yaml.MappingNode {
-		for _, chart := range root.Content[0].Content {
-			var c struct{ Paths []string }
-			if chart.Kind != yaml.MappingNode {
-				continue
-			}
-			if err := chart.Decode(&c); err != nil {
-				b.fault("--config", fmt.Sprintf("%s:%d: %v", name, chart.Line, err), "paths is a list of profile exports")
-				return
-			}
-			for _, path := range c.Paths {
-				if !slices.Contains(b.a.Files, path) {
-					b.a.Files = append(b.a.Files, path)
-				}
-			}
-		}
-	}
-	if len(b.a.Files) == 0 {
-		b.fault("--config", name+" names no run", "each chart in it has a list of paths, of profile exports")
-		return
-	}
-	b.note("--config: the usual charts are drawn of the runs that %s names; its titles, metrics and sizes are not looked at", name)
+	b.readCharts(name, text)
 }

@@ -171,7 +171,7 @@ func outputFlags() []option {
 		{name: "input-directory", short: "d", key: "input-directory", kind: word, releases: inLast, group: group, help: "process-export-files: directory of the runs (aggregated)"},
 		{name: "file", short: "f", key: "file", kind: word, releases: inLast, group: group, help: "config and create-template: the YAML file"},
 		{name: "files", key: "files", kind: list, releases: inLast, group: group, help: "compare: profile exports, or directories of runs; also -f"},
-		{name: "config", key: "plot-config", kind: word, releases: inLast, group: group, help: "compare: a YAML file with the paths of the profile exports"},
+		{name: "config", key: "plot-config", kind: word, releases: inLast, group: group, help: "compare: a YAML file that describes the charts; compare -f writes one"},
 		{name: "override-config", key: "override-config", kind: toggle, releases: inLast, group: group, help: "config: flags go over the file"},
 		{name: "verbose", short: "v", key: "verbose", kind: toggle, releases: always, group: group, help: "say what is sent, and the settings as resolved"},
 		{name: "version", key: "version", kind: toggle, releases: always, group: group, help: "print the version"},

@@ -31,8 +31,8 @@ type Action struct {
 	DryRun   bool     // print the plan and stop
 	Strict   bool     // a result that cannot be trusted is a failure
 	InputDir string   // of Merge: the directory of the runs
-	File     string   // of Template: what is written
-	Files    []string // of Compare: profile exports, or the directories of runs
+	File     string   // of Template and Compare: the config that is written; empty: none
+	Charts   []Chart  // of Compare: what is drawn
 
 	Levels    []*Action // of Analyze: a run for each value
 	SweepType string    // of Analyze: what changes from run to run

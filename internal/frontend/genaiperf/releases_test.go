@@ -205,8 +205,8 @@ func TestNoModel(t *testing.T) {
 // The sub-commands of the releases.
 func TestCommandsOfReleases(t *testing.T) {
 	files := map[string]string{
-		"plots.yaml": "plot1:\n  title: Time to First Token\n  type: box\n  paths:\n  - a.json\n  - b.json\nplot2:\n  type: scatter\n  paths: [b.json, c.json]\n  output: compare\n",
-		"none.yaml":  "plot1:\n  title: x\n", "list.yaml": "plot1:\n  paths: {a: b}\n",
+		"plots.yaml": "plot1:\n  title: Time to First Token\n  type: box\n  y_metric: time_to_first_tokens\n  paths:\n  - a.json\n  - b.json\nplot2:\n  title: x\n  type: scatter\n  x_metric: input_sequence_lengths\n  y_metric: request_latencies\n  paths: [b.json, c.json]\n  output: compare\n",
+		"empty.yaml": "", "list.yaml": "plot1:\n  paths: {a: b}\n",
 	}
 	read := func(name string) ([]byte, error) {
 		if text, ok := files[name]; ok {
@@ -217,9 +217,9 @@ func TestCommandsOfReleases(t *testing.T) {
 	for _, tt := range []struct{ release, line, command, files, fault string }{
 		{"24.05", "compare --files a.json b.json", Compare, "a.json b.json", ""},
 		{"24.05", "compare -f a.json b.json", Compare, "a.json b.json", ""},
-		{"24.05", "compare --config plots.yaml", Compare, "a.json b.json c.json", ""},
-		{"24.05", "compare --config none.yaml", "", "", "none.yaml names no run"},
-		{"24.05", "compare --config list.yaml", "", "", "list.yaml:2"},
+		{"24.05", "compare --config plots.yaml", Compare, "a.json b.json", ""},
+		{"24.05", "compare --config empty.yaml", "", "", "empty.yaml describes no chart"},
+		{"24.05", "compare --config list.yaml", "", "", "list.yaml:1: plot1: "},
 		{"24.05", "compare --config missing.yaml", "", "", "no such file"},
 		{"24.05", "compare --config plots.yaml -f a.json", "", "", "--config: contradicts -f"},
 		{"24.05", "profile -m m --endpoint-type chat --config plots.yaml", "", "", "--config: is not served"},
@@ -237,8 +237,8 @@ func TestCommandsOfReleases(t *testing.T) {
 			}
 		case err != nil:
 			t.Errorf("%s: %s: %v", tt.release, tt.line, err)
-		case a.Command != tt.command || strings.Join(a.Files, " ") != tt.files:
-			t.Errorf("%s: %s: %s of %q", tt.release, tt.line, a.Command, a.Files)
+		case a.Command != tt.command || tt.files != "" && strings.Join(a.Charts[0].Paths, " ") != tt.files:
+			t.Errorf("%s: %s: %s of %+v", tt.release, tt.line, a.Command, a.Charts)
 		}
 	}
 }

@@ -23,6 +23,9 @@ import (
 type Figure struct {
 	Title  string
 	Panels []Panel
+
+	Width, Height int // of the picture, in dots; 0: as the panels need
+	PerRow        int // how many panels are side by side; 0: all
 }
 
 // Panel is one pair of axes.
@@ -30,6 +33,10 @@ type Panel struct {
 	Title, X, Y string // the axes' labels have the unit in them
 	Lines       []Line
 	LogX        bool // the x axis is logarithmic; all x are more than 0
+
+	// In place of lines: distributions, or how many of these points lie where.
+	Boxes []Box
+	Heat  []Point
 }
 
 // Line is a row of points, in order of their x.
@@ -75,8 +82,34 @@ func (f Figure) wrote(_ int64, err error) error {
 	return nil
 }
 
-func (f Figure) width() vg.Length  { return panelWidth * vg.Length(max(len(f.Panels), 1)) }
-func (f Figure) height() vg.Length { return panelHeight + titleHeight }
+func (f Figure) width() vg.Length {
+	if f.Width > 0 {
+		return dots(f.Width)
+	}
+	columns, _ := f.grid()
+	return panelWidth * vg.Length(columns)
+}
+
+func (f Figure) height() vg.Length {
+	if f.Height > 0 {
+		return dots(f.Height)
+	}
+	_, rows := f.grid()
+	return panelHeight*vg.Length(rows) + titleHeight
+}
+
+// dots is the length of so many dots.
+func dots(n int) vg.Length { return vg.Length(n) * vg.Inch / dotsPerInch }
+
+// grid is how many panels are side by side, and below each other.
+func (f Figure) grid() (columns, rows int) {
+	n := max(len(f.Panels), 1)
+	columns = n
+	if f.PerRow > 0 {
+		columns = min(n, f.PerRow)
+	}
+	return columns, (n + columns - 1) / columns
+}
 
 // errEmpty is a figure without anything to draw.
 var errEmpty = errors.New("there is nothing to draw")
@@ -91,13 +124,15 @@ func (f Figure) draw(c draw.Canvas) error {
 	}
 	c.FillText(style, vg.Point{X: c.Center().X, Y: c.Max.Y - vg.Points(8)}, f.Title)
 	below := draw.Crop(c, 0, 0, 0, -titleHeight)
+	columns, rows := f.grid()
+	wide, tall := below.Size().X/vg.Length(columns), below.Size().Y/vg.Length(rows)
 	for i, p := range f.Panels {
 		drawn, err := p.plot()
 		if err != nil {
 			return fmt.Errorf("drawing the chart %q: %w", f.Title, err)
 		}
-		left := panelWidth * vg.Length(i)
-		drawn.Draw(draw.Crop(below, left+vg.Points(6), left+panelWidth-below.Max.X+below.Min.X-vg.Points(6), vg.Points(4), -vg.Points(4)))
+		left, under := wide*vg.Length(i%columns), tall*vg.Length(rows-1-i/columns)
+		drawn.Draw(draw.Crop(below, left+vg.Points(6), left+wide-below.Size().X-vg.Points(6), under+vg.Points(4), under+tall-below.Size().Y-vg.Points(4)))
 	}
 	return nil
 }
@@ -146,6 +181,13 @@ func (p Panel) plot() (*plot.Plot, error) {
 	}
 	out.Y.Min = math.Min(out.Y.Min, 0)
 	out.Y.Max = headroom(out.Y.Min, top, len(p.Lines))
+	switch {
+	case len(p.Boxes) > 0:
+		return out, p.addBoxes(out)
+	case len(p.Heat) > 0:
+		p.addHeat(out)
+		return out, nil
+	}
 	if x := out.X.Min; x == out.X.Max {
 		room := math.Max(math.Abs(x)*0.1, 1e-9)
 		out.X.Min, out.X.Max = x-room, x+room

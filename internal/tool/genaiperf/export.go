@@ -32,7 +32,7 @@ func (t *tool) export() (*genaiperf.Summary, error) {
 	known := t.known()
 	o := t.dialect(known)
 	if t.set.Plots {
-		o.Gap = t.drawn.gap
+		o.Gap, o.Each = t.drawn.gap, t.drawn.add
 	}
 	fold := genaiperf.NewFold(o)
 	seen := passes{from: w.mark.WarmupEnd, to: w.mark.SendEnd, each: t.set.Interval}
@@ -72,7 +72,6 @@ func (t *tool) export() (*genaiperf.Summary, error) {
 	if t.set.Verbose {
 		seen.tell(t.note)
 	}
-	t.drawn.take(t.set.Folder(), fold)
 	for name, f := range bySession {
 		if t.sessions == nil {
 			t.sessions = map[string]*genaiperf.Summary{}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,19 +18,39 @@ import (
 	"inferometer/internal/report/chart"
 )
 
-// plotsDir is the directory of the charts within that of a run; compareDir that of the
-// charts of several.
-const (
-	plotsDir   = "plots"
-	compareDir = "compare"
-)
+// plotsDir is the directory of the charts within that of a run.
+const plotsDir = "plots"
 
 // series are the values of one run that charts are drawn of.
 type series struct {
 	name    string
-	values  map[string][]float64
+	columns map[string][]float64 // by metric, a value for each request; NaN: it has none
 	gaps    []chart.Point
 	skipped int
+}
+
+// drawable are the metrics that charts are drawn of, and what one of their units is in
+// that of the chart.
+func drawable() map[string]float64 {
+	const ms = 1e-6
+	return map[string]float64{
+		genaiperf.TimeToFirstToken: ms, genaiperf.TimeToSecondToken: ms, genaiperf.InterTokenLatency: ms, genaiperf.RequestLatency: ms,
+		genaiperf.OutputThroughputRequest: 1, genaiperf.OutputThroughputUser: 1, genaiperf.OutputSequenceLength: 1, genaiperf.InputSequenceLength: 1,
+	}
+}
+
+// add takes the values of a request.
+func (s *series) add(values map[string]float64) {
+	if s.columns == nil {
+		s.columns = map[string][]float64{}
+	}
+	for metric, unit := range drawable() {
+		v, ok := values[metric]
+		if !ok {
+			v = math.NaN()
+		}
+		s.columns[metric] = append(s.columns[metric], v*unit)
+	}
 }
 
 // mostDots bounds the points of a chart: more cannot be told apart.
@@ -52,99 +73,94 @@ func (s *series) gap(position int, ns float64) {
 	}
 }
 
-// thinned are n of the points, evenly.
-func thinned(points []chart.Point, n int) []chart.Point {
-	if len(points) <= n {
-		return points
+// thinned are n of the values, evenly.
+func thinned[T any](values []T, n int) []T {
+	if len(values) <= n {
+		return values
 	}
-	out := make([]chart.Point, n)
+	out := make([]T, n)
 	for i := range out {
-		out[i] = points[i*len(points)/n]
+		out[i] = values[i*len(values)/n]
 	}
 	return out
 }
 
-// take takes the values of all requests.
-func (s *series) take(name string, f *genaiperf.Fold) {
-	s.name, s.values = name, map[string][]float64{}
-	for _, m := range []string{genaiperf.TimeToFirstToken, genaiperf.RequestLatency, genaiperf.InputSequenceLength, genaiperf.OutputSequenceLength} {
-		s.values[m] = f.Samples(m)
+// points are two metrics of each request that has both.
+func (s *series) points(c *frontend.Chart) []chart.Point {
+	if c.XMetric == frontend.TokenPositions {
+		return s.gaps
 	}
-}
-
-// spread is how large a share of the values is at most so large: a curve that says what
-// a box plot says, and more.
-func (s *series) spread(metric string) chart.Line {
-	values := slices.Clone(s.values[metric])
-	slices.Sort(values)
+	metrics := frontend.ChartMetrics()
+	xs, ys := s.columns[metrics[c.XMetric]], s.columns[metrics[c.YMetric]]
 	var points []chart.Point
-	for i, v := range values {
-		points = append(points, chart.Point{X: v / 1e6, Y: float64(i+1) / float64(len(values)) * 100})
-	}
-	return chart.Line{Name: s.name, Points: thinned(points, 100)}
-}
-
-// against are two metrics of each request.
-func (s *series) against(x, y string, unit float64) chart.Line {
-	var points []chart.Point
-	for i := range min(len(s.values[x]), len(s.values[y])) {
-		points = append(points, chart.Point{X: s.values[x][i], Y: s.values[y][i] / unit})
-	}
-	return chart.Line{Name: s.name, Points: thinned(points, mostDots), Dots: true}
-}
-
-// picture is one chart, with the lines of each run.
-type picture struct {
-	title, x, y string
-	line        func(s *series) chart.Line
-}
-
-// pictures are the charts of the original. Their files have its names.
-func pictures() []picture {
-	const ms = 1e6
-	return []picture{
-		{"Time to First Token", "Time to First Token (ms)", "Share of requests (%)", func(s *series) chart.Line { return s.spread(genaiperf.TimeToFirstToken) }},
-		{"Request Latency", "Request Latency (ms)", "Share of requests (%)", func(s *series) chart.Line { return s.spread(genaiperf.RequestLatency) }},
-		{
-			"Distribution of Input Sequence Lengths to Output Sequence Lengths", "Input Sequence Length", "Output Sequence Length",
-			func(s *series) chart.Line {
-				return s.against(genaiperf.InputSequenceLength, genaiperf.OutputSequenceLength, 1)
-			},
-		},
-		{
-			"Time to First Token vs Input Sequence Lengths", "Input Sequence Length", "Time to First Token (ms)",
-			func(s *series) chart.Line {
-				return s.against(genaiperf.InputSequenceLength, genaiperf.TimeToFirstToken, ms)
-			},
-		},
-		{
-			"Token-to-Token Latency vs Output Token Position", "Output Token Position", "Token-to-Token Latency (ms)",
-			func(s *series) chart.Line { return chart.Line{Name: s.name, Points: s.gaps, Dots: true} },
-		},
-	}
-}
-
-// plots draws the charts of one run or of several. A chart that no run has anything for
-// is left out.
-func (t *tool) plots(dir string, runs []series) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("drawing charts: %w", err)
-	}
-	var errs []error
-	for _, p := range pictures() {
-		panel := chart.Panel{X: p.x, Y: p.y}
-		points := 0
-		for i := range runs {
-			line := p.line(&runs[i])
-			points += len(line.Points)
-			panel.Lines = append(panel.Lines, line)
+	for i := range min(len(xs), len(ys)) {
+		if !math.IsNaN(xs[i]) && !math.IsNaN(ys[i]) {
+			points = append(points, chart.Point{X: xs[i], Y: ys[i]})
 		}
-		if points == 0 {
+	}
+	return points
+}
+
+// values are those of the metric of a box.
+func (s *series) values(c *frontend.Chart) []float64 {
+	all := s.columns[frontend.ChartMetrics()[c.YMetric]]
+	return slices.DeleteFunc(slices.Clone(all), math.IsNaN)
+}
+
+// mapsInRow is how many grids of a heat map are side by side.
+const mapsInRow = 3
+
+// figure is a chart of runs; false: none of them has anything for it.
+func figure(c *frontend.Chart, runs []*series) (chart.Figure, bool) {
+	f := chart.Figure{Title: c.Title, Width: c.Width, Height: c.Height, PerRow: mapsInRow}
+	found := false
+	panel := chart.Panel{X: c.XLabel, Y: c.YLabel}
+	for _, s := range runs {
+		switch c.Type {
+		case frontend.ChartBox:
+			values := s.values(c)
+			found = found || len(values) > 0
+			panel.Boxes = append(panel.Boxes, chart.Box{Name: s.name, Values: thinned(values, mostDots)})
+		case frontend.ChartHeat:
+			points := s.points(c)
+			found = found || len(points) > 0
+			f.Panels = append(f.Panels, chart.Panel{Title: s.name, X: c.XLabel, Y: c.YLabel, Heat: points})
+		default:
+			points := s.points(c)
+			found = found || len(points) > 0
+			panel.Lines = append(panel.Lines, chart.Line{Name: s.name, Points: thinned(points, mostDots), Dots: true})
+		}
+	}
+	if c.Type != frontend.ChartHeat {
+		f.Panels = []chart.Panel{panel}
+	}
+	return f, found
+}
+
+// plots draws charts of runs, which are known by their paths. A chart that no run has
+// anything for is left out.
+func (t *tool) plots(charts []frontend.Chart, run func(path string) (*series, error)) error {
+	var errs []error
+	for i := range charts {
+		c := &charts[i]
+		var runs []*series
+		for _, path := range c.Paths {
+			s, err := run(path)
+			if err != nil {
+				return err
+			}
+			runs = append(runs, s)
+		}
+		f, found := figure(c, runs)
+		if !found {
+			t.note("There is nothing to draw for %s: no request has both of its metrics.", c.Title)
 			continue
 		}
-		figure := chart.Figure{Title: p.title, Panels: []chart.Panel{panel}}
-		stem := filepath.Join(dir, strings.ReplaceAll(strings.ToLower(p.title), " ", "_"))
-		for suffix, write := range map[string]func(io.Writer) error{".png": figure.PNG, ".svg": figure.SVG} {
+		if err := os.MkdirAll(c.Output, 0o755); err != nil {
+			return fmt.Errorf("drawing charts: %w", err)
+		}
+		stem := filepath.Join(c.Output, c.Stem())
+		for suffix, write := range map[string]func(io.Writer) error{".png": f.PNG, ".svg": f.SVG} {
 			errs = append(errs, writeChart(stem+suffix, write))
 			t.files = append(t.files, stem+suffix)
 		}
@@ -160,67 +176,87 @@ func writeChart(path string, write func(io.Writer) error) error {
 	return errors.Join(write(f), f.Close())
 }
 
-// Compare draws the charts of several runs side by side, and gives the files.
+// writeCharts writes the config file of charts, to be changed and given to compare.
+func (t *tool) writeCharts(path string, charts []frontend.Chart) error {
+	text, err := frontend.ChartsText(charts)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("drawing charts: %w", err)
+	}
+	t.files = append(t.files, path)
+	return os.WriteFile(path, []byte(text), 0o644)
+}
+
+// plotsOfRun draws the usual charts of the run that has just ended.
+func (t *tool) plotsOfRun() error {
+	dir := filepath.Join(t.set.Dir, plotsDir)
+	charts := frontend.UsualCharts([]string{filepath.Join(t.set.Dir, t.set.ExportFile)}, dir)
+	t.drawn.name = t.set.Folder()
+	err := t.plots(charts, func(string) (*series, error) { return &t.drawn, nil })
+	return errors.Join(err, t.writeCharts(filepath.Join(dir, frontend.ChartsFile), charts))
+}
+
+// Compare draws charts of several runs, and gives the files.
 func Compare(ctx context.Context, a *frontend.Action, env Env) ([]string, error) {
-	var runs []series
-	for _, name := range a.Files {
-		s, err := readSeries(ctx, name, a.Settings, env)
+	t := &tool{env: env, set: &a.Settings}
+	known := map[string]*series{}
+	err := t.plots(a.Charts, func(path string) (*series, error) {
+		if s := known[path]; s != nil {
+			return s, nil
+		}
+		s, err := readSeries(ctx, path, a.Settings, env)
 		if err != nil {
 			return nil, &PrepareError{fmt.Errorf("compare: %w", err)}
 		}
-		runs = append(runs, s)
+		known[path] = s
+		return s, nil
+	})
+	if a.File != "" && err == nil {
+		err = t.writeCharts(a.File, a.Charts)
 	}
-	t := &tool{env: env, set: &a.Settings}
-	err := t.plots(compareDir, runs)
 	slices.Sort(t.files)
 	return t.files, err
 }
 
 // readSeries reads one run: its profile export, or its directory.
-func readSeries(ctx context.Context, name string, set frontend.Settings, env Env) (series, error) {
-	var s series
+func readSeries(ctx context.Context, name string, set frontend.Settings, env Env) (*series, error) {
+	s := new(series)
 	info, err := os.Stat(name)
 	if err != nil {
-		return s, err
+		return nil, err
 	}
 	f := folder{export: name}
 	stem := strings.TrimSuffix(name, filepath.Ext(name))
-	label := filepath.Base(stem)
+	s.name = filepath.Base(stem)
+	if parent := filepath.Base(filepath.Dir(name)); parent != "." {
+		s.name = parent + "/" + s.name
+	}
 	if info.IsDir() {
-		label = baseOf(name)
+		s.name = baseOf(name)
 		if f, err = findFolder(name); err != nil {
-			return s, err
+			return nil, err
 		}
 	} else if _, err := os.Stat(stem + reportSuffix); err == nil {
 		f.report = stem + reportSuffix
 	}
-	if label == usualStem { // most are called so
-		label = baseOf(filepath.Dir(name))
-	}
 	r := &reading{tool: tool{env: env, set: &set, plan: new(plan.Plan)}}
 	if err := r.load(f); err != nil {
-		return s, err
+		return nil, err
 	}
 	if err := r.settings(); err != nil {
-		return s, err
+		return nil, err
 	}
 	if err := r.tokenizer(ctx); err != nil {
-		return s, err
+		return nil, err
 	}
 	o := r.dialect(nil)
 	o.Input = func(*record.Record) (int, bool) { return r.tok.Count(r.current), true }
 	o.Pictures = func(*record.Record) int { return r.images }
-	o.Gap = s.gap
-	fold := genaiperf.NewFold(o)
-	if err := r.each(fold.Add); err != nil {
-		return s, err
-	}
-	s.take(label, fold)
-	return s, nil
+	o.Gap, o.Each = s.gap, s.add
+	return s, r.each(genaiperf.NewFold(o).Add)
 }
-
-// usualStem is what profile exports are called where nobody says anything else.
-const usualStem = "profile_export"
 
 // baseOf is the name of a directory, of the working directory too.
 func baseOf(dir string) string {

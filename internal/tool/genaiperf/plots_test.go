@@ -2,6 +2,7 @@ package genaiperf
 
 import (
 	"bytes"
+	"fmt"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	frontend "inferometer/internal/frontend/genaiperf"
 	"inferometer/internal/mock"
@@ -43,34 +46,81 @@ func TestPlots(t *testing.T) {
 		t.Fatal(err)
 	}
 	files, err := Compare(t.Context(), c, world(offline, t.Output()))
-	if err != nil || len(files) != 2*len(names) {
+	if err != nil || len(files) != 2*len(names)+1 {
 		t.Errorf("%d files, %v", len(files), err)
 	}
 	text, err := os.ReadFile(filepath.Join("compare", "request_latency.svg"))
-	if err != nil || strings.Count(string(text), filepath.Base(a.Settings.Dir)) != 2 {
+	base := filepath.Base(a.Settings.Dir)
+	if err != nil || !strings.Contains(string(text), base+"<") || !strings.Contains(string(text), base+"/profile_export<") {
 		t.Errorf("the chart names not both runs: %v", err)
 	}
-	// Files of one directory are told apart by their own names.
-	export, err := os.ReadFile(filepath.Join(a.Settings.Dir, "profile_export.json"))
+	// The file that describes the charts draws them again.
+	written, err := os.ReadFile(filepath.Join("compare", "config.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Files = []string{"first.json", "second.json"}
-	for _, name := range c.Files {
-		if err := os.WriteFile(name, export, 0o644); err != nil {
-			t.Fatal(err)
-		}
+	again, err := frontend.Reader{ReadFile: os.ReadFile}.Parse([]string{"compare", "--config", filepath.Join("compare", "config.yaml")})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, written)
 	}
-	if _, err := Compare(t.Context(), c, world(offline, t.Output())); err != nil {
-		t.Error(err)
+	if diff := cmp.Diff(c.Charts, again.Charts); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
-	text, err = os.ReadFile(filepath.Join("compare", "request_latency.svg"))
-	if err != nil || !strings.Contains(string(text), "first") || !strings.Contains(string(text), "second") {
-		t.Errorf("the chart names not both files: %v", err)
-	}
-	c.Files = []string{"nothing"}
+	c.Charts = frontend.UsualCharts([]string{"nothing"}, "compare")
 	if _, err := Compare(t.Context(), c, world(offline, t.Output())); err == nil {
 		t.Error("a run that is not there is compared")
+	}
+}
+
+// The charts of a config file are drawn, with its titles, labels and sizes, where it says.
+func TestChartsOfConfig(t *testing.T) {
+	s := serve(t, func(c *mock.Config) { c.Latency.ITL = 20 * time.Millisecond })
+	a := parse(t, s, t.TempDir(), strings.Fields("profile -m gpt2 --endpoint-type chat --streaming --isl 10 --osl 4 --tokenizer builtin:gpt2")...)
+	profile(t, a, world(offline, t.Output()))
+	t.Chdir(t.TempDir())
+	export := filepath.Join(a.Settings.Dir, "profile_export.json")
+	config := fmt.Sprintf(`
+one: {title: My Latencies, type: box, y_metric: request_latencies, x_label: Latency of mine, width: 640, height: 400, paths: [%[1]q, %[1]q], output: out/boxes}
+two: {title: Lengths, type: heatmap, x_metric: num_input_tokens, y_metric: output_sequence_lengths, y_label: tokens out, paths: [%[1]q]}
+three: {title: Pace / Length, type: scatter, x_metric: output_sequence_lengths, y_metric: output_token_throughputs_per_user, paths: [%[1]q]}
+four: {title: Gaps, type: scatter, x_metric: token_positions, y_metric: inter_token_latencies, paths: [%[1]q]}
+`, export)
+	c, err := frontend.Reader{ReadFile: func(string) ([]byte, error) { return []byte(config), nil }}.Parse([]string{"compare", "--config", "my.yaml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := Compare(t.Context(), c, world(offline, t.Output()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"compare/gaps.png", "compare/gaps.svg", "compare/lengths.png", "compare/lengths.svg",
+		"compare/pace___length.png", "compare/pace___length.svg", "out/boxes/my_latencies.png", "out/boxes/my_latencies.svg",
+	}
+	if diff := cmp.Diff(want, files); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	picture, err := os.Open("out/boxes/my_latencies.png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer picture.Close()
+	if size, err := png.DecodeConfig(picture); err != nil || size.Width != 640 || size.Height != 400 {
+		t.Errorf("the picture is %d by %d, %v", size.Width, size.Height, err)
+	}
+	for name, words := range map[string][]string{
+		"out/boxes/my_latencies.svg": {"My Latencies", "Latency of mine", filepath.Base(a.Settings.Dir) + "/profile_export"},
+		"compare/lengths.svg":        {"Lengths", "tokens out", "(darkest: 10)"},
+	} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range words {
+			if !strings.Contains(string(text), w) {
+				t.Errorf("%s does not say %q", name, w)
+			}
+		}
 	}
 }
 

@@ -87,7 +87,7 @@ func Profile(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error)
 	out := &Outcome{Summary: sum, Result: res, Report: t.reportOptions(), Sessions: t.sessions}
 	err = errors.Join(err, exportErr, t.reports(out))
 	if t.set.Plots {
-		err = errors.Join(err, t.plots(filepath.Join(t.set.Dir, plotsDir), []series{t.drawn}))
+		err = errors.Join(err, t.plotsOfRun())
 	}
 	out.Files = t.files
 	return out, err

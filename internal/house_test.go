@@ -48,7 +48,7 @@ var house = []struct{ name, may string }{
 	{"endpoint/jsonhttp", "endpoint endpoint/answer endpoint/body endpoint/replica endpoint/sse chat prompt plan record jsonscan"},
 	{"endpoint/predict", "endpoint endpoint/answer endpoint/replica prompt plan record jsonscan tensor"},
 	{"endpoint/openai", "endpoint endpoint/answer endpoint/body endpoint/replica endpoint/sse exchange netclock prompt plan record jsonscan"},
-	{"endpoint/triton", "endpoint endpoint/sse exchange exchange/grpc netclock prompt plan record token jsonscan nearest kserve tensor tensor/* golang.org/x/net google.golang.org/protobuf"},
+	{"endpoint/triton", "endpoint endpoint/answer endpoint/sse exchange exchange/grpc netclock prompt plan record token jsonscan nearest kserve tensor tensor/* golang.org/x/net google.golang.org/protobuf"},
 	{"endpoint/replica", "endpoint exchange exchange/h2 netclock prompt plan record golang.org/x/net"},
 	{"endpoint/answer", "endpoint/sse prompt record token jsonscan"},
 	{"endpoint/body", "prompt"},

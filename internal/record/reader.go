@@ -3,6 +3,7 @@ package record
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -206,7 +207,7 @@ func (r *Reader) parse(text []byte) (Line, error) {
 		h := new(Header)
 		err := json.Unmarshal(text, h)
 		if err == nil && h.Schema != Schema {
-			err = fmt.Errorf("the file's schema is %q, this program reads %q", h.Schema, Schema)
+			err = fmt.Errorf("the file's schema is %q, this program reads %q: report it with the version that wrote it (%s)", h.Schema, Schema, cmp.Or(h.Version, "it does not say which"))
 		}
 		return Line{Header: h}, err
 	case kindStage:

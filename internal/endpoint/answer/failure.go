@@ -37,6 +37,9 @@ func Refused(rec *record.Record) {
 // Message finds the words for a person in an error: those of a JSON error object
 // in one of the usual shapes, the title of an HTML page, or the text itself.
 func Message(body []byte) string {
+	if name := compression(body); name != "" {
+		return "compressed data (" + name + "), which was not asked for: turn compression off in the server, or leave out the Accept-Encoding header"
+	}
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")))
 	if bytes.HasPrefix(body, []byte("data:")) {
 		var scan sse.Scanner
@@ -57,6 +60,17 @@ func Message(body []byte) string {
 		return Shorten(pageTitle(body))
 	}
 	return Shorten(string(body))
+}
+
+// compression is the name of the format that a body is compressed in, as far as its first
+// bytes tell; empty: it is none of them.
+func compression(body []byte) string {
+	for magic, name := range map[string]string{"\x1f\x8b": "gzip", "\x28\xb5\x2f\xfd": "zstd"} {
+		if bytes.HasPrefix(body, []byte(magic)) {
+			return name
+		}
+	}
+	return ""
 }
 
 // errorText looks for a message in a decoded JSON error.

@@ -3,12 +3,9 @@ package triton
 import (
 	"bytes"
 	"fmt"
-	"net/http"
-	"strings"
-	"time"
-	"unicode"
 
 	"inferometer/internal/endpoint"
+	"inferometer/internal/endpoint/answer"
 	"inferometer/internal/endpoint/sse"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
@@ -42,7 +39,7 @@ func (d *Decoder) Decode(rec *record.Record) {
 	rec.Events, rec.Text = rec.Events[:0], rec.Text[:0]
 	rec.Out = record.Tokens{Local: -1}
 	rec.Cached, rec.Finish = -1, ""
-	a := answer{decoder: d, rec: rec, events: rec.Events, mark: -1, tokensIn: -1}
+	a := reading{decoder: d, rec: rec, events: rec.Events, mark: -1, tokensIn: -1}
 	a.about, _ = rec.Request.(*about)
 	rec.Request = nil
 	a.reply.text = rec.Text
@@ -52,12 +49,12 @@ func (d *Decoder) Decode(rec *record.Record) {
 	}
 	switch {
 	case d.transport != plan.TransportGRPC && rec.Status != 0 && (rec.Status < 200 || rec.Status > 299):
-		refused(rec)
+		answer.Refused(rec)
 		return
 	case len(rec.Body) == 0 && rec.Failure != nil:
 		return
 	case len(rec.Body) == 0:
-		fail(rec, record.BadBody, rec.End, "the answer is empty")
+		answer.Fail(rec, record.BadBody, rec.End, "the answer is empty")
 		return
 	case d.transport == plan.TransportGRPC:
 		a.frames(d.endpoint == plan.EndpointStream)
@@ -69,8 +66,8 @@ func (d *Decoder) Decode(rec *record.Record) {
 	a.finish()
 }
 
-// answer is the state of decoding one answer.
-type answer struct {
+// reading is the state of decoding one answer.
+type reading struct {
 	decoder *Decoder
 	rec     *record.Record
 	about   *about
@@ -89,7 +86,7 @@ type answer struct {
 }
 
 // frames reads an answer made of gRPC messages.
-func (a *answer) frames(stream bool) {
+func (a *reading) frames(stream bool) {
 	body := a.rec.Body
 	parse := (*reply).parseUnary
 	if stream {
@@ -99,7 +96,7 @@ func (a *answer) frames(stream bool) {
 		message, after, ok := frame(rest)
 		if !ok {
 			if a.bad == "" && a.rec.Failure == nil {
-				fail(a.rec, record.Truncated, a.rec.End, fmt.Sprintf("the answer ends inside response %d", len(a.events)+1))
+				answer.Fail(a.rec, record.Truncated, a.rec.End, fmt.Sprintf("the answer ends inside response %d", len(a.events)+1))
 			}
 			return
 		}
@@ -110,20 +107,20 @@ func (a *answer) frames(stream bool) {
 }
 
 // whole reads an answer that is one document.
-func (a *answer) whole(parse func(*reply, []byte, *convention) error) {
+func (a *reading) whole(parse func(*reply, []byte, *convention) error) {
 	a.take(parse, a.rec.Body, len(a.rec.Body))
 	a.final = true
 }
 
 // generated reads the answer to generate or generate_stream.
-func (a *answer) generated() {
+func (a *reading) generated() {
 	body := bytes.TrimLeft(a.rec.Body, " \t\r\n")
 	switch {
 	case len(body) > 0 && body[0] == '{':
 		a.whole((*reply).parseGenerate)
 		return
 	case len(body) > 0 && body[0] == '<':
-		fail(a.rec, record.BadBody, a.rec.End, "the answer is an HTML or XML page")
+		answer.Fail(a.rec, record.BadBody, a.rec.End, "the answer is an HTML or XML page")
 		return
 	}
 	var scan sse.Scanner
@@ -132,7 +129,7 @@ func (a *answer) generated() {
 		switch {
 		case e.HasData && len(e.Data) > 0:
 			if e.Unterminated && a.rec.Failure == nil && !endsObject(e.Data) {
-				fail(a.rec, record.Truncated, a.rec.End, fmt.Sprintf("the answer ends inside response %d", len(a.events)+1))
+				answer.Fail(a.rec, record.Truncated, a.rec.End, fmt.Sprintf("the answer ends inside response %d", len(a.events)+1))
 				return
 			}
 			a.take((*reply).parseGenerate, e.Data, e.End)
@@ -148,7 +145,7 @@ func (a *answer) generated() {
 func endsObject(data []byte) bool { return bytes.HasSuffix(bytes.TrimSpace(data), []byte("}")) }
 
 // take reads a response that is complete at offset end of the body.
-func (a *answer) take(parse func(*reply, []byte, *convention) error, data []byte, end int) {
+func (a *reading) take(parse func(*reply, []byte, *convention) error, data []byte, end int) {
 	r, c := &a.reply, &a.decoder.convention
 	before := len(r.text)
 	if err := parse(r, data, c); err != nil {
@@ -184,7 +181,7 @@ func (a *answer) take(parse func(*reply, []byte, *convention) error, data []byte
 }
 
 // label says what a response carried.
-func (a *answer) label(text int) (record.Label, int) {
+func (a *reading) label(text int) (record.Label, int) {
 	r, c := &a.reply, &a.decoder.convention
 	content := record.Content
 	if !a.rec.Streamed {
@@ -213,7 +210,7 @@ func (a *answer) label(text int) (record.Label, int) {
 }
 
 // count takes over the server's own count of a response's tokens.
-func (a *answer) count(tokens *int) {
+func (a *reading) count(tokens *int) {
 	if a.reply.tokensOut >= 0 {
 		*tokens = a.reply.tokensOut
 		a.counted++
@@ -222,7 +219,7 @@ func (a *answer) count(tokens *int) {
 }
 
 // add appends an event that is complete at offset end of the body.
-func (a *answer) add(end int, label record.Label, text, tokens int) {
+func (a *reading) add(end int, label record.Label, text, tokens int) {
 	marks := a.rec.Marks
 	m := max(a.mark, 0)
 	for m < len(marks)-1 && marks[m].Off < end {
@@ -239,31 +236,31 @@ func (a *answer) add(end int, label record.Label, text, tokens int) {
 }
 
 // failed notes an error that the server reports inside the answer.
-func (a *answer) failed(text string) {
+func (a *reading) failed(text string) {
 	at := a.rec.End
 	if a.mark >= 0 && a.mark < len(a.rec.Marks) {
 		at = a.rec.Marks[a.mark].At()
 	}
-	text = shorten(text)
+	text = answer.Shorten(text)
 	if f := a.rec.Failure; f != nil && f.Class == record.StreamError && f.Message == "" {
 		f.Message, f.At = text, at
 		return
 	}
-	fail(a.rec, record.StreamError, at, text)
+	answer.Fail(a.rec, record.StreamError, at, text)
 }
 
 // compare holds a response against what the user expects.
-func (a *answer) compare() {
+func (a *reading) compare() {
 	if !a.reply.expects || a.reply.outputs == 0 {
 		return
 	}
 	if err := tensor.Compare(a.about.expected, a.reply.tensors); err != nil {
-		fail(a.rec, record.BadBody, a.rec.End, "the answer is not the expected one: "+err.Error())
+		answer.Fail(a.rec, record.BadBody, a.rec.End, "the answer is not the expected one: "+err.Error())
 	}
 }
 
 // finish counts tokens and finds the failures that show once all has been read.
-func (a *answer) finish() {
+func (a *reading) finish() {
 	rec := a.rec
 	rec.Text = a.reply.text
 	if len(rec.Marks) == 0 { // nothing to point at
@@ -284,49 +281,10 @@ func (a *answer) finish() {
 	switch {
 	case rec.Failure != nil:
 	case a.bad != "":
-		fail(rec, record.BadBody, rec.End, a.bad)
+		answer.Fail(rec, record.BadBody, rec.End, a.bad)
 	case !a.final:
-		fail(rec, record.Truncated, rec.End, fmt.Sprintf("the stream ends after %d responses, none of them marked as the last", len(a.events)))
+		answer.Fail(rec, record.Truncated, rec.End, fmt.Sprintf("the stream ends after %d responses, none of them marked as the last", len(a.events)))
 	case len(a.events) == 0:
-		fail(rec, record.BadBody, rec.End, "the answer holds no response")
+		answer.Fail(rec, record.BadBody, rec.End, "the answer holds no response")
 	}
-}
-
-// fail notes a failure unless there is one already.
-func fail(rec *record.Record, class record.Class, at time.Duration, text string) {
-	if rec.Failure == nil {
-		rec.Failure = &record.Failure{Class: class, Status: rec.Status, Message: shorten(text), At: at}
-	}
-}
-
-// refused says why a request was answered with a status other than 2xx, in the
-// server's words.
-func refused(rec *record.Record) {
-	fail(rec, record.HTTPStatus, rec.End, "")
-	if f := rec.Failure; f.Class == record.HTTPStatus && f.Message == "" {
-		var r reply
-		text := bytes.TrimSpace(rec.Body[:min(len(rec.Body), 16<<10)])
-		switch {
-		case r.parseGenerate(rec.Body, &convention{}) == nil && r.failure != nil:
-			f.Message = shorten(string(r.failure))
-		case len(text) > 0 && text[0] != '<':
-			f.Message = shorten(string(text))
-		default:
-			f.Message = http.StatusText(rec.Status)
-		}
-	}
-}
-
-// maxMessage bounds a failure's message, in characters.
-const maxMessage = 200
-
-// shorten makes text fit into a line of a report: one line, valid, not too long.
-func shorten(text string) string {
-	text = strings.ToValidUTF8(text[:min(len(text), 8*maxMessage)], "")
-	fields := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
-	short := []rune(strings.Join(fields, " "))
-	if len(short) > maxMessage {
-		return string(short[:maxMessage-1]) + "…"
-	}
-	return string(short)
 }

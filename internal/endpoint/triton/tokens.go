@@ -11,7 +11,7 @@ import (
 // dropEcho takes the prompt out of an answer that begins with it, and with it what
 // earlier responses said already where each repeats all of it. What is left of the
 // text is what the model wrote.
-func (a *answer) dropEcho(prompt string) {
+func (a *reading) dropEcho(prompt string) {
 	if a.decoder.convention.answerIDs != "" {
 		a.dropIDs(prompt)
 		return
@@ -33,7 +33,7 @@ func (a *answer) dropEcho(prompt string) {
 }
 
 // takeAway notes that so many bytes of an event's text were not the model's.
-func (a *answer) takeAway(i, n int) {
+func (a *reading) takeAway(i, n int) {
 	e := &a.events[i]
 	e.Text -= n
 	if n > 0 && e.Text == 0 && e.Label.IsToken() {
@@ -79,7 +79,7 @@ func echoLength(text []byte, prompt string) int {
 const fewestRepeats = 3
 
 // repeats reports whether each response repeats all that came before it.
-func (a *answer) repeats(echoed bool, prompt string) bool {
+func (a *reading) repeats(echoed bool, prompt string) bool {
 	var last []byte
 	n, at := 0, 0
 	for i := range a.events {
@@ -101,7 +101,7 @@ func (a *answer) repeats(echoed bool, prompt string) bool {
 }
 
 // keepLast makes each response that repeats those before it one of what is new in it.
-func (a *answer) keepLast(prompt string) {
+func (a *reading) keepLast(prompt string) {
 	var text, last []byte
 	at := 0
 	for i := range a.events {
@@ -123,7 +123,7 @@ func (a *answer) keepLast(prompt string) {
 }
 
 // dropIDs takes the prompt's ids out of an answer in ids that begins with them.
-func (a *answer) dropIDs(prompt string) {
+func (a *reading) dropIDs(prompt string) {
 	for i := range a.events {
 		e := &a.events[i]
 		if !e.Label.IsToken() {
@@ -140,7 +140,7 @@ func (a *answer) dropIDs(prompt string) {
 }
 
 // countTokens says how many tokens the answer has, and how many each of its events.
-func (a *answer) countTokens() {
+func (a *reading) countTokens() {
 	rec, d := a.rec, a.decoder
 	if d.convention.answerIDs != "" {
 		for _, e := range a.events {
@@ -177,7 +177,7 @@ func (a *answer) countTokens() {
 }
 
 // countEvents says how many tokens each event has where the server does not.
-func (a *answer) countEvents(text string) {
+func (a *reading) countEvents(text string) {
 	placer, ok := a.decoder.tok.(token.Placer)
 	switch {
 	case a.tokens == 1: // it has them all
@@ -204,7 +204,7 @@ func (a *answer) countEvents(text string) {
 	}
 }
 
-func (a *answer) setTokens(n func() int) {
+func (a *reading) setTokens(n func() int) {
 	for i := range a.events {
 		if a.events[i].Label.IsToken() {
 			a.events[i].Tokens = n()

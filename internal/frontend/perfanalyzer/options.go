@@ -120,7 +120,7 @@ func requests() []option {
 	return []option{
 		{short: 'i', arg: "PROTOCOL", help: "http (default) or grpc", set: setProtocol},
 		{long: "async", short: 'a', help: "the load's mode of old; here it only says what stability is about", set: toggle(func(s *settings) { s.action.Async = true })},
-		{long: "sync", help: "the opposite of --async", set: toggle(func(s *settings) { s.sync = true })},
+		{long: "sync", help: "the opposite of --async", set: toggle(func(s *settings) { s.action.Sync = true })},
 		{long: "streaming", help: "gRPC streams", set: toggle(func(s *settings) { s.action.Streaming = true })},
 		{short: 'H', arg: "NAME:VALUE", help: "header or gRPC metadata of every request, repeatable", set: setHeader},
 		{long: "grpc-compression-algorithm", arg: "KIND", help: "none (default), gzip or deflate", set: oneOf(

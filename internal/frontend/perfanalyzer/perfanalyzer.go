@@ -50,6 +50,7 @@ type Action struct {
 	Service        string
 	Load           string
 	Async          bool
+	Sync           bool // --sync: not even a model with sequences is asked asynchronously
 	Streaming      bool
 	GRPC           bool
 	Batch          int

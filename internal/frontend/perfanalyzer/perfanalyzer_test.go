@@ -321,6 +321,14 @@ func TestFaults(t *testing.T) {
 		{"-m m -i grpc --streaming --periodic-concurrency-range 1:10:3 --request-period 5", "Must provide --profile-export-file when using the --periodic-concurrency-range option."},
 		{"-m m --session-concurrency 5", "only supported for the OpenAI service-kind"},
 		{openai + "--input-data in.json --endpoint x --async --session-concurrency 2 --request-count 5", "every session is gone through once"},
+		{openai + "--input-data nested.json --endpoint x --async --session-concurrency 3", "The input data file contains 2 unique session IDs, which is fewer than the required session concurrency level of 3."},
+		{openai + "--input-data sessions.json --endpoint x --async --session-concurrency 2", "The input data file contains 1 unique session IDs"},
+		{"-m m --fixed-schedule", "you must provide a dataset using `--input-data`"},
+		{"-m m --fixed-schedule --input-data in.json --request-count 3", "Cannot specify `--request-count` when using `--fixed-schedule`."},
+		{"-m m --sequence-id-range 10:12 --concurrency-range 3", "sequence id range specified is smaller than the maximum possible concurrency"},
+		{"-m m --sequence-id-range 10:12 --concurrency-range 1:3", "sequence id range specified is smaller than the maximum possible concurrency"},
+		{"-m m --sequence-id-range 5:5", "sequence id range specified is smaller than the maximum possible concurrency"},
+		{"-m m --sequence-id-range 10:12 --request-rate-range 9", "sequence id range specified is smaller than the maximum possible number of sequences"},
 		{"-m m --grpc-method x", "--grpc-method belongs to"},
 		{"-m m -u ftp://x", "unknown scheme"},
 	} {
@@ -471,11 +479,11 @@ func TestAnExportOfBeforeIsReplaced(t *testing.T) {
 
 func TestSessionsAreGoneThroughOnce(t *testing.T) {
 	for name, want := range map[string]int64{"sessions.json": 2, "nested.json": 3, "other.json": 1} {
-		a, err := Parse(strings.Fields("-m m --service-kind openai --endpoint x --async --session-concurrency 4 --input-data "+name), files)
+		a, err := Parse(strings.Fields("-m m --service-kind openai --endpoint x --async --session-concurrency 1 --input-data "+name), files)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s := a.Plan.Stages[0]; a.Load != LoadSessions || s.Concurrency != 4 || s.Requests != want || a.Plan.Measurement.Mode != plan.WindowStage {
+		if s := a.Plan.Stages[0]; a.Load != LoadSessions || s.Concurrency != 1 || s.Requests != want || a.Plan.Measurement.Mode != plan.WindowStage {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}

@@ -199,26 +199,48 @@ func (s *settings) stage() plan.Stage {
 	return st
 }
 
-// turns is how many requests the sessions of the data have together. What is no data is
-// told of when it is read for good.
-func (s *settings) turns() int64 {
-	n := int64(0)
+// entries are those of the data's files. What is no data is told of when it is read for
+// good.
+func (s *settings) entries() []json.RawMessage {
+	var all []json.RawMessage
 	for _, name := range s.data {
 		var file struct{ Data []json.RawMessage }
-		text, err := s.files.Read(name)
-		if err != nil || json.Unmarshal(text, &file) != nil {
-			continue
-		}
-		for _, entry := range file.Data {
-			var stream []json.RawMessage
-			if json.Unmarshal(entry, &stream) == nil {
-				n += int64(len(stream))
-				continue
-			}
-			n++
+		if text, err := s.files.Read(name); err == nil && json.Unmarshal(text, &file) == nil {
+			all = append(all, file.Data...)
 		}
 	}
+	return all
+}
+
+// turns is how many requests the sessions of the data have together.
+func (s *settings) turns() int64 {
+	n := int64(0)
+	for _, entry := range s.entries() {
+		var stream []json.RawMessage
+		if json.Unmarshal(entry, &stream) == nil {
+			n += int64(len(stream))
+			continue
+		}
+		n++
+	}
 	return max(n, 1)
+}
+
+// conversations is how many sessions the data has: a list of entries is one, and so are the
+// entries with the same name of a session, and an entry without one.
+func (s *settings) conversations() int64 {
+	n, named := int64(0), map[string]bool{}
+	for _, entry := range s.entries() {
+		var turn struct {
+			Session []json.RawMessage `json:"session_id"`
+		}
+		if json.Unmarshal(entry, &turn) != nil || len(turn.Session) == 0 {
+			n++
+			continue
+		}
+		named[string(turn.Session[0])] = true
+	}
+	return n + int64(len(named))
 }
 
 // levels are what the load goes through; none where there is one level.

@@ -23,7 +23,7 @@ type settings struct {
 	metricsMSGiven              bool
 	model, modelVersion, out    string
 	protocol                    string // "http", "grpc" or what was given
-	sync, zero                  bool
+	zero                        bool
 	data                        []string
 	shapes                      []string
 	stringLength                int
@@ -50,6 +50,7 @@ type settings struct {
 	sequenceLengthGiven         bool
 	variation                   float64
 	firstID, ids                int64
+	idsGiven                    bool
 	serial, mpi, batchGiven     bool
 	threadsGiven                bool
 	tls                         plan.TLS

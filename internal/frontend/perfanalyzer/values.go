@@ -181,7 +181,7 @@ func setIDs(s *settings, value string) error {
 	}
 	s.firstID, s.ids = start, 0
 	if ranged {
-		s.ids = end - start
+		s.ids, s.idsGiven = end-start, true
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (s *settings) settle() {
 	}
 	a.ShowBatch = a.Service == Triton || s.batchGiven
 	if a.Streaming {
-		a.Async = a.Async || !s.sync
+		a.Async = a.Async || !a.Sync
 	}
 	a.Single = !s.ranged()
 }
@@ -71,9 +71,9 @@ func (s *settings) verifyBasics() error {
 		return usage("Using compression algorithm is only allowed with gRPC protocol.")
 	case s.zero && len(s.data) > 0:
 		return usage("The -z flag cannot be set when --data-directory is provided.")
-	case a.Async && s.sync:
+	case a.Async && a.Sync:
 		return usage("Cannot specify --async and --sync simultaneously.")
-	case a.Streaming && s.sync:
+	case a.Streaming && a.Sync:
 		return usage("can not use streaming with synchronous API")
 	case len(s.parameters) > 0 && !a.GRPC:
 		return usage("The --request-parameter option is currently only supported by gRPC protocol.")
@@ -97,10 +97,27 @@ func (s *settings) verifyLoad() error {
 		return usage("Cannot use deprecated options with --request-intervals.")
 	case modes > 1:
 		return usage("Cannot specify more then one inference load mode. Please choose only one of the following modes: --concurrency-range, --periodic-concurrency-range, --request-rate-range, --request-intervals, --fixed-schedule, or --session-concurrency.")
+	case s.schedule && len(s.data) == 0:
+		return usage("When using `--fixed-schedule`, you must provide a dataset using `--input-data`.")
+	case s.schedule && s.action.RequestCount > 0:
+		return usage("Cannot specify `--request-count` when using `--fixed-schedule`. The request count will be equal to the number of requests in the input data minus the warmup request count.")
 	case s.periodic && !s.action.Streaming:
 		return usage("The --periodic-concurrency-range option requires bi-directional gRPC streaming.")
 	case s.periodic && s.action.Export == "":
 		return usage("Must provide --profile-export-file when using the --periodic-concurrency-range option.")
+	}
+	return s.verifyIDs()
+}
+
+// verifyIDs holds the range of sequences' ids against how many may be under way.
+func (s *settings) verifyIDs() error {
+	a := &s.action
+	switch {
+	case !s.idsGiven:
+	case a.Load == LoadConcurrency && float64(s.ids) < max(a.Concurrency.Start, a.Concurrency.End):
+		return usage("sequence id range specified is smaller than the maximum possible concurrency, sequence id collision may occur.")
+	case a.Load == LoadRate && s.ids < int64(s.sequences):
+		return usage("sequence id range specified is smaller than the maximum possible number of sequences, sequence id collision may occur.")
 	}
 	return nil
 }
@@ -173,6 +190,9 @@ func (s *settings) verifyService() error {
 	}
 	if s.sessions > 0 && (a.RequestCount > 0 || a.Warmup > 0) {
 		return usage("--request-count and --warmup-request-count have no place beside --session-concurrency: every session is gone through once")
+	}
+	if n := s.conversations(); s.sessions > 0 && n > 0 && n < s.sessions {
+		return usage("The input data file contains %d unique session IDs, which is fewer than the required session concurrency level of %d. Please add more unique session IDs to the file or lower the session concurrency level.", n, s.sessions)
 	}
 	return nil
 }

@@ -241,6 +241,9 @@ func (s *Source) Fit(m *tensor.Model) error {
 	if batch := len(s.flat[0].prompt.Inputs.Items); batch > max(m.MaxBatch, 1) {
 		return plan.Faults{{Path: "data.tensors.batch", Text: fmt.Sprintf("is %d, and model %q takes at most %d items", batch, m.Name, max(m.MaxBatch, 1))}}
 	}
+	if batch := len(s.flat[0].prompt.Inputs.Items); batch > 1 && s.sequence {
+		return plan.Faults{{Path: "data.tensors.batch", Text: fmt.Sprintf("is %d, and model %q takes sequences, one item at a time", batch, m.Name)}}
+	}
 	var faults plan.Faults
 	seen := map[string]bool{}
 	for _, stream := range s.streams {

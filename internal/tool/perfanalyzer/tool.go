@@ -81,6 +81,9 @@ func Run(ctx context.Context, a *frontend.Action, env Env) (Outcome, error) {
 // prepare makes room for the records that the export is made from.
 func (t *tool) prepare() (clean func(), err error) {
 	t.kept = t.plan.Output.Dir
+	if err := t.payloads(); err != nil {
+		return func() {}, err
+	}
 	if t.action.Export == "" || t.kept != "" {
 		return func() {}, nil
 	}
@@ -105,6 +108,9 @@ func (t *tool) say(format string, args ...any) { fmt.Fprintf(t.env.Log, format+"
 func (t *tool) ready(s run.Setup) {
 	t.setup = s
 	a := t.action
+	if s.Sequences && !a.Sync { // as the original has it
+		a.Async, t.plan.Measurement.ThroughputAlone = true, true
+	}
 	set := report.Settings{
 		Service: strings.ToUpper(a.Service), Warmup: a.Warmup, Requests: a.RequestCount,
 		CountWindows: a.CountWindows, WindowMS: a.WindowMS, WindowRequests: a.WindowRequests, Percentile: a.Percentile,
@@ -115,6 +121,9 @@ func (t *tool) ready(s run.Setup) {
 		set.Batch = a.Batch
 	}
 	set.Streams, set.Steps = t.dataSize()
+	if a.Load == frontend.LoadSchedule {
+		set.Requests = int64(set.Steps) - a.Warmup
+	}
 	t.words()
 	t.note(report.WriteSettings(t.env.Out, &set))
 }
@@ -133,6 +142,28 @@ func (t *tool) dataSize() (streams, steps int) {
 		return 0, 0 // the run has told
 	}
 	return len(data.Streams), data.Steps()
+}
+
+// payloads says which step of the data has no payload, where requests are made of them.
+func (t *tool) payloads() error {
+	if t.action.Service != frontend.OpenAI {
+		return nil
+	}
+	data, err := inputdata.Read(t.plan.Data.Tensors.Files...)
+	if err != nil {
+		return nil // the run tells
+	}
+	for i, stream := range data.Streams {
+		for k := range stream {
+			if body, err := inputdata.Payload(&stream[k]); body == nil && err == nil {
+				return plan.Faults{{
+					Where: fmt.Sprintf("%s, stream %d, step %d", strings.Join(t.plan.Data.Tensors.Files, ", "), i, k),
+					Text:  "has no payload", Hint: `write {"payload": [{"model": …}]}`,
+				}}
+			}
+		}
+	}
+	return nil
 }
 
 // load is what a stage is about.
@@ -174,7 +205,7 @@ func (t *tool) End(_ int, s plan.Stage, l *sweep.Level) {
 	if l.Merged == nil {
 		return
 	}
-	if t.action.RequestCount > 0 && t.action.Verbose > 0 {
+	if (t.action.RequestCount > 0 || t.action.Load == frontend.LoadSchedule) && t.action.Verbose > 0 {
 		t.statistics()
 		c := t.client(l.Merged)
 		t.note(report.WritePass(t.env.Out, 1, &c, t.action.Percentile))

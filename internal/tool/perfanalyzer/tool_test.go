@@ -424,8 +424,8 @@ func TestFixedSchedule(t *testing.T) {
 		return `{"timestamp":[` + at + `],"payload":[{"model":"mock","messages":[{"role":"user","content":"hello"}],"stream":true,"max_tokens":3}]}`
 	}
 	data := write(t, "schedule.json", `{"data":[`+entry("0")+","+entry("50")+","+entry("120")+`]}`)
-	got := command(t, "-m mock --service-kind openai --endpoint v1/chat/completions --async --fixed-schedule --input-data "+data+" -u "+s.http, nil)
-	if got.err != nil || got.Code != frontend.ExitOK || !strings.Contains(got.out, "\n\n  Client: \n    Request count: 3\n") {
+	got := command(t, "-m mock --service-kind openai --endpoint v1/chat/completions --async --fixed-schedule --input-data "+data+" -v -u "+s.http, nil)
+	if got.err != nil || got.Code != frontend.ExitOK || !regexp.MustCompile(`\n  Sending 3 benchmark requests\n(.*\n)?  Using asynchronous calls for inference\n\n  Pass \[1\] .*\n  Client: \n    Request count: 3\n`).MatchString(got.out) {
 		t.Fatalf("code %d, %v\n%s%s", got.Code, got.err, got.out, got.log)
 	}
 }
@@ -475,7 +475,7 @@ func TestSessions(t *testing.T) {
 
 func TestNoSessions(t *testing.T) {
 	s := serve(t, nil)
-	got := command(t, openAI(t, s, "--session-concurrency 2"), nil)
+	got := command(t, openAI(t, s, "--session-concurrency 1"), nil)
 	if got.Code != frontend.ExitGeneric || got.err == nil || !strings.Contains(got.err.Error(), "the data has no sessions") {
 		t.Errorf("code %d, %v", got.Code, got.err)
 	}

@@ -166,7 +166,7 @@ const ArrivalSessions = "sessions"
 type SessionLoad struct {
 	Concurrent int      // sessions under way; 0: no bound
 	Rate       float64  // sessions that begin, per second; 0: as soon as there is room
-	Count      int64    // sessions of the stage; 0: all that the data has
+	Count      int64    // sessions of the stage; 0: what earlier stages have left of the data, or all
 	Timeout    Duration // of the stage; 0: none
 }
 
@@ -174,7 +174,7 @@ func sessionLoadSpec() codec[SessionLoad] {
 	return object("mapping", []field[SessionLoad]{
 		at("concurrent", integer[int](), func(s *SessionLoad) *int { return &s.Concurrent }, "Sessions under way at a time; 0: no bound."),
 		at("rate", number(), func(s *SessionLoad) *float64 { return &s.Rate }, "Sessions that begin, per second; 0: as soon as there is room."),
-		at("count", integer[int64](), func(s *SessionLoad) *int64 { return &s.Count }, "Sessions of the stage; 0: all that the data has."),
+		at("count", integer[int64](), func(s *SessionLoad) *int64 { return &s.Count }, "Sessions of the stage; 0: what the stages before it have left of the data, or all of it."),
 		at("timeout", duration(), func(s *SessionLoad) *Duration { return &s.Timeout }, "Longest time of the stage; 0: none."),
 	}, nil)
 }

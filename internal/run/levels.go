@@ -157,8 +157,8 @@ func (r *run) runStage(ctx context.Context, i int, s plan.Stage) (record.StageMa
 	if s.Arrival == plan.ArrivalTrace {
 		work.Arrivals = load.Trace(r.schedule)
 	}
-	if s.Arrival == plan.ArrivalSessions && work.Sessions == 0 {
-		work.Sessions = int64(r.sessions)
+	if s.Arrival == plan.ArrivalSessions {
+		work.Sessions = sessionsOf(r.queue.stages(), i, int64(r.sessions))
 	}
 	if r.opt.Levels != nil {
 		r.opt.Levels.Begin(i, s)
@@ -197,6 +197,24 @@ func (r *run) runStage(ctx context.Context, i int, s plan.Stage) (record.StageMa
 	r.collector.Settle(ctx)
 	meter.Finish(ctx, l, i)
 	return mark, l, err
+}
+
+// sessionsOf is how many sessions the i-th stage plays: as many as it asks for, or what the
+// stages before it have left of the data. Where they have left nothing that is all of it.
+func sessionsOf(stages []plan.Stage, i int, all int64) int64 {
+	var begun int64
+	for _, s := range stages[:i] {
+		begun += cmp.Or(s.Sessions.Count, left(all, begun))
+	}
+	return cmp.Or(stages[i].Sessions.Count, left(all, begun))
+}
+
+// left is how much of the data comes before it begins anew.
+func left(all, begun int64) int64 {
+	if all == 0 {
+		return 0
+	}
+	return all - begun%all
 }
 
 // meter measures the i-th stage.

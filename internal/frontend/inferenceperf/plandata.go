@@ -2,6 +2,7 @@ package inferenceperf
 
 import (
 	"fmt"
+	"maps"
 	"math"
 
 	"inferometer/internal/plan"
@@ -259,6 +260,16 @@ func (b *builder) replay(kind string, d *plan.Data, v *value) {
 		b.fault(at+".static_model_name", "has no effect without use_static_model", "set use_static_model to true, or give model_mapping")
 	case static:
 		r.Model, r.Models = name, nil
+	}
+	// The server's own model needs no name of its own, which reports would take for an adapter's.
+	if own := b.at("server.model_name").text(); own != "" {
+		if r.Model == own {
+			r.Model = ""
+		}
+		maps.DeleteFunc(r.Models, func(_, to string) bool { return to == own })
+		if len(r.Models) == 0 {
+			r.Models = nil
+		}
 	}
 	sources := 0
 	for _, s := range []string{"trace_directory", "trace_files", "hf_dataset_path"} {

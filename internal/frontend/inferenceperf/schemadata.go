@@ -204,7 +204,7 @@ func loadForm() form {
 		key{name: "concurrency_level", form: posWhole, open: true, help: "concurrent: requests in flight."},
 		key{name: "concurrent_sessions", form: countForm, open: true, help: "trace_session_replay: sessions under way; 0: all at once."},
 		key{name: "session_rate", form: posNumber, open: true, help: "trace_session_replay: sessions that begin, per second."},
-		key{name: "num_sessions", form: posWhole, open: true, help: "trace_session_replay: sessions of the stage; null: all."},
+		key{name: "num_sessions", form: posWhole, open: true, help: "trace_session_replay: sessions of the stage; null: those that earlier stages have left, or all of them."},
 		key{name: "timeout", form: posNumber, open: true, help: "trace_session_replay: longest time of the stage, in seconds."},
 	)
 	sweep := section(

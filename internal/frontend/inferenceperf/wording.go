@@ -30,6 +30,7 @@ var configNames = strings.NewReplacer(
 	"data.salt or more distinct prompts keep it out", "More distinct prompts keep it out",
 	"Set data.ignore_eos or data.min_tokens, or ask for no length", "Set server.ignore_eos, or ask for shorter answers",
 	"raise max_in_flight", "raise load.num_workers or load.worker_max_concurrency",
+	"Make the stage or its drain longer", "Make the stage or load.stage_teardown_grace_seconds longer",
 	"the warm-up or the stage longer", "the stage longer",
 )
 

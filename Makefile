@@ -105,7 +105,7 @@ conformance-genai-perf: build ## figures, files and tables beside the real genai
 	scripts/genai-perf-seeds.sh bin/inferometer
 	.peers/genai-perf/bin/python scripts/genai-perf-conformance.py bin/inferometer .peers/perf_analyzer/perf_analyzer .peers/tokenizer
 
-conformance-inference-perf: build ## reports and charts beside the real inference-perf; about 5 minutes
+conformance-inference-perf: build ## reports and charts beside the real inference-perf; about 7 minutes
 	scripts/peers.sh tokenizer inference-perf
 	-scripts/prometheus.sh # without it, what servers say is not compared
 	scripts/conformance-inference-perf.sh bin/inferometer .peers/inference-perf .peers/tokenizer $$(ls .peers/prometheus/prometheus 2>/dev/null)

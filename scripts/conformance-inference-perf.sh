@@ -7,6 +7,7 @@
 # PEER_DIR is the virtual environment of the real tool, TOKENIZER_DIR a Hugging Face
 # tokenizer, PROMETHEUS the program of a real Prometheus server; without it, what servers
 # say of themselves is not compared. What was written stays in .conformance/inference-perf.
+# ONLY="NAME..." in the environment runs the configs of these names alone, without charts.
 set -euo pipefail
 [ $# -ge 3 ] || { echo "usage: $0 INFEROMETER PEER_DIR TOKENIZER_DIR [PROMETHEUS]" >&2; exit 2; }
 INFEROMETER=$(realpath "$1")
@@ -87,6 +88,7 @@ names=()
 # --faithful with ours in the original's ways too.
 both() {
   local name=$1 side
+  if [[ -n ${ONLY:-} && " $ONLY " != *" $name "* ]]; then return; fi
   names+=("$name")
   echo "== $name"
   client "$name" theirs "$PEER/bin/inference-perf"
@@ -186,8 +188,74 @@ YML
 } >thinking.yml
 both thinking --faithful
 
+# Requests for which no connection held go again.
+start_mock --fault close=0.3
+{ common true; cat <<'YML'
+api: {type: chat, streaming: true}
+data: {type: mock}
+load: {type: constant, num_workers: 1, stages: [{rate: 20, duration: 4}], request_retries: 8, request_retry_backoff_sec: 0.1}
+YML
+} >retries.yml
+both retries
+
+# Recorded sessions: three calls one after the other, and two side by side with one behind them. Of
+# the long ones only later calls of the first kind have long answers.
+"$PEER/bin/python" - <<'PY'
+import json, os
+def span(i, at, took, said, answer, tokens):
+    stamp = lambda t: f"2026-01-31T12:00:{t:09.6f}Z"
+    return {"span_id": f"s{i}", "trace_id": "t", "name": "chat m", "start_time": stamp(at), "end_time": stamp(at + took), "attributes": {
+        "gen_ai.request.model": "m", "gen_ai.input.messages": json.dumps(said), "gen_ai.usage.input_tokens": 20, "gen_ai.usage.output_tokens": tokens,
+        "gen_ai.output.messages": json.dumps([{"role": "assistant", "content": answer}])}}
+user = lambda text: {"role": "user", "content": text}
+model = lambda text: {"role": "assistant", "content": text}
+def chain(n, tokens):
+    spans, said = [], [user(f"Plan trip number {n} along three rivers.")]
+    for i in range(3):
+        answer = f"Step {i} of trip {n}: take the next river, and look at the weather before."
+        spans.append(span(i, 1 + 1.5 * i, 1, list(said), answer, tokens if i else 12))
+        said += [model(answer), user(f"And after step {i} of trip {n}?")]
+    return spans
+def fan(n):
+    a, b = f"Rain falls on trip {n}.", f"The sun shines on trip {n}."
+    return [span(0, 1, 1, [user(f"Ask the first about trip {n}.")], a, 12), span(1, 1, 1.2, [user(f"Ask the second about trip {n}.")], b, 12),
+            span(2, 2.5, 1, [user(f"Ask the first about trip {n}."), model(a), user("The second says:"), model(b), user("So?")], "Stay at home.", 12)]
+for name, tokens in (("traces", 12), ("long", 200)):
+    os.makedirs(name, exist_ok=True)
+    for n in range(6):
+        json.dump({"spans": fan(n) if n % 2 else chain(n, tokens)}, open(f"{name}/trip-{n}.json", "w"))
+PY
+sessions() {
+  cat <<YML
+server: {type: vllm, model_name: "$TOKENIZER", base_url: "http://127.0.0.1:$PORT", ignore_eos: true, api_key: conformance-key}
+report:
+  request_lifecycle: {per_request: true, use_server_output_tokens: true}
+  session_lifecycle: {per_session: true}
+api: {type: chat, streaming: true}
+data: {type: otel_trace_replay, otel_trace_replay: {trace_directory: $1, use_static_model: true, static_model_name: "$TOKENIZER"}}
+YML
+}
+start_mock
+{ sessions traces; cat <<'YML'
+load: {type: trace_session_replay, num_workers: 1, interval: 1, stages: [{concurrent_sessions: 2, num_sessions: 3}, {concurrent_sessions: 3, session_rate: 2}, {concurrent_sessions: 6, num_sessions: 2}]}
+YML
+} >sessions.yml
+both sessions
+
+# A stage whose time is over before its sessions are: calls in flight are broken off, or may end.
+{ sessions long; cat <<'YML'
+load: {type: trace_session_replay, num_workers: 1, stages: [{concurrent_sessions: 6, timeout: 2}], stage_teardown_grace_seconds: 1}
+YML
+} >cut.yml
+both cut
+{ sessions long; cat <<'YML'
+load: {type: trace_session_replay, num_workers: 1, stages: [{concurrent_sessions: 6, timeout: 2}], stage_teardown_grace_seconds: 20}
+YML
+} >graced.yml
+both graced
+
 # What the servers say, by way of a real Prometheus server.
-if [ -n "$PROMETHEUS" ]; then
+if [[ -n $PROMETHEUS && ( -z ${ONLY:-} || " $ONLY " == *" prometheus "* ) ]]; then
   start_mock
   start_prometheus
   { common; cat <<YML
@@ -206,6 +274,7 @@ echo "== figures"
 
 echo "== charts"
 for name in rated concurrent; do
+  if [ -n "${ONLY:-}" ]; then break; fi
   cp -r "$name/ours" "$name/ours-by-theirs"
   rm -f "$name/ours-by-theirs"/*.png
   "$PEER/bin/inference-perf" --analyze "$name/ours-by-theirs" >"$name.analyze.log" 2>&1

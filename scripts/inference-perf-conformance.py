@@ -41,7 +41,9 @@ from inference_perf.utils import ReportFile
 ADDED = {"prompt_len", "stage_id", "session_id", "scheduled_time"}
 # Keys of the original's config that ours does not echo: what a stage of one kind of load
 # has no use for.
-LEFT_OUT = {"rate", "duration", "num_requests", "concurrency_level"}
+LEFT_OUT = {"rate", "duration", "num_requests", "concurrency_level", "session_rate", "num_sessions", "timeout"}
+# Keys of the original's that ours does not have: texts that are in `response` too.
+NOT_OURS = {"output_text", "output_message"}
 # Objects whose keys are data.
 FREE = {"by_label", "reports", "server_usage"}
 
@@ -59,7 +61,7 @@ def keys(theirs, ours, path):
         if last in FREE:
             return
         for k in theirs:
-            if k not in ours and path.startswith("config.yaml") and k in LEFT_OUT:
+            if k not in ours and (k in NOT_OURS or path.startswith("config.yaml") and k in LEFT_OUT):
                 continue
             if k not in ours:
                 fault(f"{path}/{k} is missing in ours")
@@ -310,17 +312,105 @@ def prometheus(theirs, ours, faithful):
         fault("--faithful: what the servers say is not as theirs")
 
 
+def retries(theirs, ours):
+    """Requests whose connection broke before the first byte."""
+    name = "summary_lifecycle_metrics.json"
+    keys(theirs[name], ours[name], name)
+    for r in (theirs[name], ours[name]):
+        again = r["retries"]
+        share = again["attempts"] / (again["attempts"] + r["load_summary"]["count"])
+        if r["failures"]["count"] or again["recovered"] != again["requests_retried"] or not 0.15 < share < 0.45:
+            fault(f"retries of connections of which 30 % break: {share:.0%}, {again}")
+        # Half of the first wait of 0.1 s to all of it and a half, and little else.
+        if not 0.05 <= again["wasted_sec"]["min"] < 0.16:
+            fault(f"the least time that was lost is {again['wasted_sec']['min']} s")
+    keys(theirs["per_request_lifecycle_metrics.json"], ours["per_request_lifecycle_metrics.json"], "per_request")
+    arithmetic(ours, ours["config.yaml"])
+
+
+def listed(report):
+    """What sessions come to, whichever of them the draw put into a stage: by the kind of session."""
+    out = {}
+    for s in report["per_session_lifecycle_metrics.json"]:
+        out.setdefault(int(s["session_id"].split("trip-")[1][0]) % 2, []).append(s)
+    return out
+
+
+def sessions(theirs, ours):
+    """Recorded sessions in stages that take them one after the other."""
+    same = [n for n in theirs if n != "validation.json"]
+    extra = sorted(set(ours) - set(theirs))
+    says("stages behind the last session", not any("stage_2" in n for n in theirs),
+         extra == ["inference-perf.partial.stage_2.yaml", "stage_2_lifecycle_metrics.json", "stage_2_session_lifecycle_metrics.json"])
+    for name in same:
+        keys(theirs[name], ours[name], name)
+    for i in (0, 1):
+        for path in ("num_sessions", "num_sessions_succeeded", "num_sessions_failed", "total_events", "total_events_completed", "total_events_cancelled",
+                     "num_events/mean", "total_output_tokens/mean", "sessions_with_tfut", "num_user_facing_events/mean"):
+            near(theirs[f"stage_{i}_session_lifecycle_metrics.json"], ours[f"stage_{i}_session_lifecycle_metrics.json"], path, 0)
+        a, b = (r[f"stage_{i}_session_lifecycle_metrics.json"]["stage_metadata"] for r in (theirs, ours))
+        for k in ("stage_id", "status", "timeout_configured", "dropped_requests", "concurrent_sessions", "session_rate"):
+            if a[k] != b[k]:
+                fault(f"stage_metadata of stage {i}: {k} is {a[k]} in theirs, {b[k]} in ours")
+    a, b = (r["summary_lifecycle_metrics.json"] for r in (theirs, ours))
+    # Theirs sends the first calls of sessions late, within what it calls their latency.
+    for metric, tolerance in (("normalized_time_per_output_token", 0.06), ("time_per_output_token", 0.02), ("inter_token_latency", 0.02)):
+        near(a, b, f"successes/latency/{metric}/mean", tolerance)
+    near(a, b, "successes/output_tokens/mean", 0)
+    says("output_len of replayed calls", a["successes"]["output_len"]["mean"] == a["successes"]["output_tokens"]["mean"], True)
+    says("schedule_delay of replayed calls", a["load_summary"]["schedule_delay"]["max"] > 0.5, b["load_summary"]["schedule_delay"]["max"] < 0.1)
+    a, b = (r["stage_0_lifecycle_metrics.json"]["load_summary"]["requested_rate"] for r in (theirs, ours))
+    says("requested_rate of sessions", a == 0, b is None)
+    a, b = listed(theirs), listed(ours)
+    for kind in a:
+        for key, tolerance in (("duration_sec", 0.12), ("total_input_tokens", 0), ("total_output_tokens", 0), ("num_events_completed", 0)):
+            near({key: statistics.mean(s[key] for s in a[kind])}, {key: statistics.mean(s[key] for s in b[kind])}, key, tolerance)
+    # A worker of theirs starts the first sessions of a stage late by the time that it takes to make them.
+    says("time to first user token", statistics.mean(s["tfut_sec"] for s in sum(a.values(), [])) > 0.25,
+         all(abs(s["tfut_sec"] - 0.25) < 0.01 for s in sum(b.values(), [])))
+
+
+def timed_out(theirs, ours, grace):
+    """A stage whose time is over before its sessions are."""
+    name = "stage_0_session_lifecycle_metrics.json"
+    keys(theirs[name], ours[name], name)
+    for r in (theirs, ours):
+        m = r[name]["stage_metadata"]
+        # The first session of the long kind has two calls of its own length ahead when the time is over.
+        took = min(grace, 4.3)
+        if m["status"] != "TIMED_OUT" or m["timeout_configured"] != 2 or abs(m["actual_duration"] - 2) > 0.3 or not took - 0.1 < m["teardown_duration"] < took + 1.3:
+            fault(f"stage_metadata: {m}")
+    says("sessions that the end of their stage cut short", theirs[name]["num_sessions"] == 3 == theirs[name]["num_sessions_succeeded"],
+         ours[name]["num_sessions"] == 6 and ours[name]["num_sessions_failed"] == 3)
+    a, b = (r["summary_lifecycle_metrics.json"] for r in (theirs, ours))
+    broken = 3 if grace < 4 else 0
+    says("requests that were broken off", a["failures"]["count"] == 0, b["failures"]["count"] == broken)
+    near(a, b, "successes/count", 0)
+
+
+def cut(theirs, ours):
+    timed_out(theirs, ours, 1)
+
+
+def graced(theirs, ours):
+    timed_out(theirs, ours, 20)
+
+
 def compare(directory):
     """All that is asked of one config. Those that show where the tools differ are not held to 2 %."""
     global failing
     theirs, ours = load(f"{directory}/theirs"), load(f"{directory}/ours")
     failing = theirs["summary_lifecycle_metrics.json"]["failures"]["count"] > 0
-    if sorted(theirs) != sorted(ours):
+    if sorted(theirs) != sorted(ours) and directory != "sessions":
         fault(f"files: only theirs {sorted(set(theirs) - set(ours))}, only ours {sorted(set(ours) - set(theirs))}")
     read_config(f"{directory}/ours/config.yaml")
     special = {"single": single, "thinking": thinking, "prometheus": prometheus}.get(directory)
     if special:
         special(theirs, ours, load(f"{directory}/faithful"))
+        return validate(ours), len(ours)
+    special = {"retries": retries, "sessions": sessions, "cut": cut, "graced": graced}.get(directory)
+    if special:
+        special(theirs, ours)
         return validate(ours), len(ours)
     for name in sorted(set(theirs) & set(ours)):
         if name == "validation.json":

@@ -126,13 +126,57 @@ func TestText(t *testing.T) {
 	}
 }
 
+// The scale of a chart in text is round, and below it stands every place that has room,
+// each once.
+func TestTextAxes(t *testing.T) {
+	many := make([]Point, 100)
+	for i := range many {
+		many[i] = Point{X: float64(1000 + i), Y: 1}
+	}
+	for name, tc := range map[string]struct {
+		points []Point
+		log    bool
+		y, x   []string
+	}{
+		"one":       {[]Point{{64, 20.3}}, true, []string{"24", "16", "8", "0"}, []string{"64"}},
+		"lengths":   {[]Point{{16, 42.4}, {64, 1}, {256, 2}, {1024, 3}}, true, []string{"45", "30", "15", "0"}, []string{"16", "64", "256", "1024"}},
+		"close":     {[]Point{{1000, 0.31}, {1001, 0.2}, {1002, 0.1}}, false, []string{"0.36", "0.24", "0.12", "0"}, []string{"1000", "1001", "1002"}},
+		"too close": {[]Point{{1, 3}, {2, 3}, {1000, 3}}, false, []string{"3", "2", "1", "0"}, []string{"1", "1000"}},
+		"many":      {many, false, []string{"1.2", "0.8", "0.4", "0"}, []string{"1000", "1027", "1048", "1069", "1099"}},
+	} {
+		var b strings.Builder
+		if err := (Figure{Title: "t", Panels: []Panel{{LogX: tc.log, Lines: []Line{{Points: tc.points}}}}}).Text(&b, 40); err != nil {
+			t.Fatal(err)
+		}
+		scale, below, _ := strings.Cut(b.String(), " +-")
+		_, below, _ = strings.Cut(below, "\n")
+		var y []string
+		for line := range strings.Lines(scale) {
+			if left, _, ok := strings.Cut(line, " |"); ok && strings.TrimSpace(left) != "" {
+				y = append(y, strings.TrimSpace(left))
+			}
+		}
+		if diff := cmp.Diff(tc.y, y); diff != "" {
+			t.Errorf("%s: %s\n%s", name, diff, b.String())
+		}
+		if diff := cmp.Diff(tc.x, strings.Fields(below)); diff != "" {
+			t.Errorf("%s: %s\n%s", name, diff, b.String())
+		}
+		for line := range strings.Lines(b.String()) {
+			if len(line) > 40+1 {
+				t.Errorf("%s: %q is wider than asked", name, line)
+			}
+		}
+	}
+}
+
 func TestOddFigures(t *testing.T) {
 	if err := (Figure{Title: "x"}).PNG(io.Discard); !errors.Is(err, errEmpty) {
 		t.Errorf("no panels: %v", err)
 	}
 	for name, points := range map[string][]Point{
 		"one point": {{5, 5}}, "zeros": {{0, 0}, {0, 0}}, "below zero": {{1, -5}, {2, -1}},
-		"infinite": {{math.Inf(1), 1}, {1, math.Inf(-1)}}, "huge": {{1e300, 1e300}, {2e300, 1}},
+		"infinite": {{math.Inf(1), 1}, {1, math.Inf(-1)}}, "huge": {{1e300, 1e300}, {2e300, 1}}, "most": {{1, math.MaxFloat64}}, "tiny": {{1, 5e-324}, {2, 0}},
 	} {
 		f := Figure{Title: name, Panels: []Panel{{Lines: []Line{{Name: "l", Points: points}}}}}
 		for _, draw := range []func(io.Writer) error{f.PNG, f.SVG, func(w io.Writer) error { return f.Text(w, 60) }} {

@@ -4,14 +4,19 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 )
 
 // The panel of a chart in text.
 const (
 	leastWidth  = 40
-	textHeight  = 12
+	textSteps   = 3 // between numbers on the y axis
+	stepHeight  = 4
+	textHeight  = textSteps*stepHeight + 1
 	scaleColumn = 9 // for the numbers of the y axis
+	leastGap    = 2 // between numbers on the x axis
+	leastTop    = 1e-100
 )
 
 // marks are how the lines of a text chart are told apart.
@@ -49,17 +54,16 @@ func (p Panel) text(b *strings.Builder, width int) {
 	}
 	for row := range textHeight {
 		scale := ""
-		if row%4 == 0 || row == textHeight-1 {
-			scale = label(rounded(g.top * float64(textHeight-1-row) / (textHeight - 1)))
+		if row%stepHeight == 0 {
+			scale = label(g.top / textSteps * float64(textSteps-row/stepHeight))
 		}
 		fmt.Fprintf(b, "%*s |%s\n", scaleColumn, scale, strings.TrimRight(string(g.cells[row]), " "))
 	}
 	fmt.Fprintf(b, "%*s +%s\n", scaleColumn, "", strings.Repeat("-", g.width))
-	left, right := label(g.low), label(g.high)
-	middle := p.X
-	room := max(g.width-len(left)-len(right), len(middle)+2)
-	pad := (room - len(middle)) / 2
-	fmt.Fprintf(b, "%*s  %s%s%s%s%s\n", scaleColumn, "", left, strings.Repeat(" ", pad), middle, strings.Repeat(" ", room-pad-len(middle)), right)
+	fmt.Fprintf(b, "%*s  %s\n", scaleColumn, "", g.numbers())
+	if p.X != "" {
+		fmt.Fprintf(b, "%*s  %s%s\n", scaleColumn, "", strings.Repeat(" ", max(g.width-len(p.X), 0)/2), p.X)
+	}
 	for i, l := range p.Lines {
 		if l.Name != "" {
 			fmt.Fprintf(b, "%*s  %c %s\n", scaleColumn, "", marks[i%len(marks)], l.Name)
@@ -67,13 +71,16 @@ func (p Panel) text(b *strings.Builder, width int) {
 	}
 }
 
-// rounded keeps three digits, which is what a scale of twelve rows can tell apart.
-func rounded(v float64) float64 {
-	if v == 0 {
-		return 0
+// ceiling is the top of an axis that reaches a value, such that its steps are round.
+func ceiling(v float64) float64 {
+	step := v / textSteps
+	unit := math.Pow(10, math.Floor(math.Log10(step)))
+	for _, round := range []float64{1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8} {
+		if step <= round*unit {
+			return textSteps * round * unit
+		}
 	}
-	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-2)
-	return math.Round(v/unit) * unit
+	return textSteps * 10 * unit
 }
 
 // grid is a field of characters with axes; the y axis begins at 0.
@@ -81,6 +88,7 @@ type grid struct {
 	cells          [textHeight][]byte
 	width          int
 	low, high, top float64
+	xs             []float64 // of points, ascending, each once
 	log            bool
 }
 
@@ -93,13 +101,39 @@ func newGrid(p Panel, width int) *grid {
 		for _, part := range l.parts() {
 			for _, xy := range part {
 				g.low, g.high, g.top = math.Min(g.low, xy.X), math.Max(g.high, xy.X), math.Max(g.top, xy.Y)
+				g.xs = append(g.xs, xy.X)
 			}
 		}
 	}
-	if g.top <= 0 {
+	if g.top < leastTop {
 		g.top = 1
 	}
+	g.top = ceiling(g.top)
+	slices.Sort(g.xs)
+	g.xs = slices.Compact(g.xs)
 	return g
+}
+
+// numbers is the line below the x axis: the first and the last place that has points, and of
+// those between them what has room.
+func (g *grid) numbers() string {
+	line := []byte(strings.Repeat(" ", g.width))
+	place := func(x float64) (text string, from int) {
+		text = label(x)
+		column, _ := g.at(x, 0)
+		return text, max(min(column-len(text)/2, g.width-len(text)), 0)
+	}
+	last, lastFrom := place(g.high)
+	free := 0 // the first column that may be written to
+	for _, x := range g.xs {
+		text, from := place(x)
+		if x < g.high && from >= free && from+len(text)+leastGap <= lastFrom {
+			copy(line[from:], text)
+			free = from + len(text) + leastGap
+		}
+	}
+	copy(line[lastFrom:], last)
+	return strings.TrimRight(string(line), " ")
 }
 
 // line draws a line's points and dots between them.

@@ -31,7 +31,7 @@ var house = []struct{ name, may string }{
 	{"tool/perfanalyzer", "frontend/perfanalyzer importer/profileexport report/perfanalyzer run sweep kit plan prompt prompt/tensordata record result tensor tensor/inputdata tool/export"},
 	{"tool/llmperf", "frontend/llmperf importer/profileexport report/llmperf run kit plan prompt prompt/promptfile record result tool/export"},
 	{"tool/inferenceperf", "frontend/inferenceperf dialect/inferenceperf importer/inferenceperf report/inferenceperf report/otlp report/chart run sweep stat kit plan prompt record result token tokensource endpoint storage"},
-	{"tool/study", "frontend/native importer/profileexport report/chart report/study run kit result"},
+	{"tool/study", "frontend/native importer/profileexport report/chart report/study run kit plan result"},
 	{"tool/export", "importer/profileexport plan record result sweep"},
 	{"tool/genaiperf", "jsonobject frontend/genaiperf dialect/genaiperf importer/profileexport report/genaiperf report/chart run kit plan prompt prompt/pooled record result token tokensource"},
 	{"tool/*", "frontend/* dialect/* importer/* report/* run kit plan prompt prompt/* record result rows token tokensource hub endpoint"},

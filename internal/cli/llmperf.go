@@ -7,10 +7,12 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	frontend "inferometer/internal/frontend/llmperf"
 	"inferometer/internal/kit"
 	"inferometer/internal/progress"
+	"inferometer/internal/result"
 	"inferometer/internal/run"
 	tool "inferometer/internal/tool/llmperf"
 )
@@ -60,6 +62,9 @@ func llmPerfCommand(env Env, args []string) int {
 		}
 		return fail(env, name, err, code)
 	}
+	for i := range res.Stages {
+		printFailures(env.Stderr, fmt.Sprintf("Concurrency %d: ", action.Plan.Stages[i].Concurrency), &res.Stages[i])
+	}
 	printVerdict(env.Stderr, res)
 	if err != nil {
 		return fail(env, name, besideResult(err), exitRun)
@@ -72,6 +77,13 @@ func llmPerfCommand(env Env, args []string) int {
 		return exitRun
 	}
 	return exitOK
+}
+
+// printFailures says why requests of a stage failed, where any did.
+func printFailures(w io.Writer, where string, s *result.Stage) {
+	for _, f := range s.Failures {
+		fmt.Fprintf(w, "%s%d failed: %s %s\n", where, f.Count, f.Class, strings.ReplaceAll(f.Example, "\n", " "))
+	}
 }
 
 // besideView writes a report while a run is shown: both may be on one terminal.

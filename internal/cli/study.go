@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"inferometer/internal/frontend/native"
 	"inferometer/internal/kit"
+	"inferometer/internal/plan"
 	"inferometer/internal/run"
 	tool "inferometer/internal/tool/study"
 )
@@ -49,7 +51,8 @@ func studyCommand(env Env, args []string) int {
 	if err != nil {
 		code := exitRun
 		var early *run.PrepareError
-		if errors.As(err, &early) && len(out.Rows) == 0 {
+		var faults plan.Faults
+		if (errors.As(err, &early) || errors.As(err, &faults)) && len(out.Rows) == 0 {
 			code = exitUsage
 		}
 		return fail(env, name, err, code)
@@ -64,13 +67,17 @@ const widestChart = 100
 func studyCode(env Env, action *native.StudyAction, out *tool.Outcome) int {
 	code := exitOK
 	for i, res := range out.Results {
-		if !res.Verdict.Valid {
+		if !res.Verdict.Valid || res.Interrupted {
 			fmt.Fprintf(env.Stderr, "Prompts of %d tokens. ", out.Rows[i].Asked)
 			printVerdict(env.Stderr, res)
 		}
+		printFailures(env.Stderr, fmt.Sprintf("Prompts of %d tokens: ", out.Rows[i].Asked), &res.Stages[0])
 		if action.Strict && !res.Verdict.Valid || res.Interrupted || out.Rows[i].Requests == 0 {
 			code = exitRun
 		}
+	}
+	if len(out.Left) > 0 {
+		fmt.Fprintf(env.Stderr, "Not measured: prompts of %s tokens.\n", strings.Trim(strings.ReplaceAll(fmt.Sprint(out.Left), " ", ", "), "[]"))
 	}
 	return code
 }

@@ -15,6 +15,7 @@ import (
 
 	"inferometer/internal/frontend/native"
 	"inferometer/internal/kit"
+	"inferometer/internal/plan"
 	"inferometer/internal/report/chart"
 	report "inferometer/internal/report/study"
 	"inferometer/internal/result"
@@ -36,6 +37,7 @@ type Outcome struct {
 	Rows    []report.Row
 	Results []*result.Result // of each length that was measured
 	Charts  []string         // files
+	Left    []int            // lengths that were not come to
 }
 
 // Run carries out a study. What was measured before an error is in the outcome, and
@@ -46,8 +48,11 @@ func Run(ctx context.Context, a *native.StudyAction, env Env) (*Outcome, error) 
 		kind, metric = report.Generation(), "inter_token_latency"
 	}
 	out := new(Outcome)
+	if err := vacant(a); err != nil {
+		return out, err
+	}
 	var failed error
-	for _, r := range a.Runs {
+	for i, r := range a.Runs {
 		if err := report.WriteLength(env.Out, r.Length); err != nil {
 			return out, err
 		}
@@ -62,6 +67,9 @@ func Run(ctx context.Context, a *native.StudyAction, env Env) (*Outcome, error) 
 			return out, err
 		}
 		if res.Interrupted {
+			for _, left := range a.Runs[i+1:] {
+				out.Left = append(out.Left, left.Length)
+			}
 			break
 		}
 	}
@@ -71,9 +79,30 @@ func Run(ctx context.Context, a *native.StudyAction, env Env) (*Outcome, error) 
 	return out, errors.Join(failed, out.finish(a, env, kind))
 }
 
+// vacant looks whether there is room for what all lengths keep, so that a study does not
+// find out half-way, nor put its charts among the records of another.
+func vacant(a *native.StudyAction) error {
+	var faults plan.Faults
+	for _, r := range a.Runs {
+		dir := r.Plan.Output.Dir
+		if dir == "" {
+			continue
+		}
+		if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+			faults = append(faults, plan.Fault{Where: "--out", Text: dir + " holds another study", Hint: "choose another directory, or remove that one"})
+		}
+	}
+	if len(faults) > 0 {
+		return faults
+	}
+	return nil
+}
+
 // average prints the closing line of a length.
 func average(w io.Writer, kind report.Kind, row *report.Row) error {
 	switch {
+	case row.Requests+row.Failed == 0:
+		return report.WriteNone(w, kind, "no request was answered")
 	case row.Requests == 0:
 		return report.WriteNone(w, kind, fmt.Sprintf("all %d requests failed", row.Failed))
 	case row.Samples == 0:

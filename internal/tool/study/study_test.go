@@ -2,9 +2,12 @@ package study
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +15,7 @@ import (
 	"inferometer/internal/frontend/native"
 	"inferometer/internal/kit"
 	"inferometer/internal/mock"
+	"inferometer/internal/plan"
 	"inferometer/internal/tritontest"
 )
 
@@ -98,6 +102,57 @@ func TestAllRequestsFail(t *testing.T) {
 	o, text := study(t, "prefill "+http+" --prompt-lengths 16 --requests 2 --no-chart")
 	if o.Rows[0].Failed != 2 || !strings.Contains(text, "Average first-token latency: none, all 2 requests failed") || !strings.Contains(text, "(no points)") {
 		t.Errorf("%+v\n%s", o.Rows, text)
+	}
+}
+
+// Charts and records of another study stay as they are, and nothing is asked.
+func TestOutHoldsAnotherStudy(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "prompts-of-64", "x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	a, err := native.Study(strings.Fields("prefill http://127.0.0.1:1 --model m --prompt-lengths 16,64 --out " + dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	_, err = Run(t.Context(), a, Env{Kit: kit.Default(), Out: &out, Log: &out, Width: 80})
+	var faults plan.Faults
+	if !errors.As(err, &faults) || !strings.Contains(err.Error(), "prompts-of-64 holds another study") || out.Len() > 0 {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+	if _, err := os.Stat(filepath.Join(dir, "avg_first_token_latency_chart.png")); err == nil {
+		t.Error("a chart was written")
+	}
+}
+
+// stopper closes a channel when a text is written.
+type stopper struct {
+	bytes.Buffer
+	at   string
+	stop chan struct{}
+}
+
+func (s *stopper) Write(p []byte) (int, error) {
+	if s.at != "" && bytes.Contains(p, []byte(s.at)) {
+		s.at = ""
+		close(s.stop)
+	}
+	return s.Buffer.Write(p)
+}
+
+func TestStopped(t *testing.T) {
+	http, _ := serve(t, nil)
+	a, err := native.Study(strings.Fields("prefill " + http + " --prompt-lengths 16,64,256,1024 --requests 1000000 --no-chart"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Runs[0].Plan.Stages[0].Requests = 2
+	out := &stopper{at: "Prompts of 64 tokens", stop: make(chan struct{})}
+	o, err := Run(t.Context(), a, Env{Kit: kit.Default(), Out: struct{ io.Writer }{out}, Log: io.Discard, Width: 80, Stop: out.stop})
+	// The stop may come before or after the second length's first request.
+	if !slices.Equal(o.Left, []int{256, 1024}) && (err == nil || len(o.Rows) != 1) || o.Rows[0].Requests != 2 {
+		t.Errorf("left %v, %+v, %v\n%s", o.Left, o.Rows, err, out.String())
 	}
 }
 

@@ -291,7 +291,7 @@ func (j *judge) serverLatency(i int, s *Server, all *metric.All) {
 		count += m.Success.Count
 		inside += m.Success.NS - min(m.Success.NS, m.ComputeOutput.NS)
 	}
-	if count == 0 || all.OK == 0 || all.Abandoned > 0 || r.Others > 0 || r.Missing > 0 || s.Busy {
+	if count == 0 || all.OK == 0 || all.Abandoned > 0 || r.Others > 0 || r.FailedAsSuccess > 0 || r.Missing > 0 || s.Busy {
 		return
 	}
 	server := float64(inside) / float64(count) / 1e6

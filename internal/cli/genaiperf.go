@@ -44,7 +44,7 @@ func genaiPerfCommand(env Env, args []string) int {
 	}
 	if action.Command == frontend.Merge {
 		out, err := tool.Merge(context.Background(), action, toolEnv(env))
-		return genaiPerfReport(env, name, out, err)
+		return genaiPerfReport(env, action, out, err)
 	}
 	if action.Command == frontend.Compare {
 		files, err := tool.Compare(context.Background(), action, toolEnv(env))
@@ -109,7 +109,7 @@ func analyzerFlags(args []string) (*frontend.Passed, error) {
 	if a.Plan == nil {
 		return nil, errors.New("help and version stand in front of --")
 	}
-	p := &frontend.Passed{Plan: a.Plan, Warnings: a.Warnings}
+	p := &frontend.Passed{Plan: a.Plan, Warnings: a.Warnings, DryRun: a.DryRun, Strict: a.Strict, Verbose: a.Verbose > 0}
 	if a.CSV != "" {
 		p.Files = append(p.Files, "-f")
 	}
@@ -140,18 +140,18 @@ func genaiPerfProfile(env Env, action *frontend.Action) int {
 		err := tool.Analyze(ctx, action, with, func(level *frontend.Action, out *tool.Outcome) {
 			display.Stop()
 			fmt.Fprintln(env.Stdout, level.Settings.Dir)
-			genaiPerfReport(env, "genai-perf", out, nil)
+			genaiPerfReport(env, level, out, nil)
 			valid = valid && out.Result.Verdict.Valid
 		})
 		display.Stop()
 		if err != nil {
-			return fail(env, "genai-perf", err, exitRun)
+			return fail(env, "genai-perf", action.Located(err), exitRun)
 		}
 		return strictly(action, valid)
 	}
 	out, err := tool.Profile(ctx, action, with)
 	display.Stop()
-	if code := genaiPerfReport(env, "genai-perf", out, err); code != exitOK {
+	if code := genaiPerfReport(env, action, out, err); code != exitOK {
 		return code
 	}
 	return strictly(action, out.Result.Verdict.Valid)
@@ -169,8 +169,13 @@ func toolEnv(env Env) tool.Env {
 	return tool.Env{Kit: kit.Default(), Version: version(), Log: env.Stderr}
 }
 
-// genaiPerfReport prints what came of a run, or why nothing did.
-func genaiPerfReport(env Env, name string, out *tool.Outcome, err error) int {
+// genaiPerfReport prints what came of a run, or why nothing did. Of an action nil it is
+// the report on a directory.
+func genaiPerfReport(env Env, action *frontend.Action, out *tool.Outcome, err error) int {
+	name := "genai-perf"
+	if action == nil {
+		name, action = "report", new(frontend.Action)
+	}
 	if out == nil {
 		code := exitRun
 		var early *tool.PrepareError
@@ -178,7 +183,7 @@ func genaiPerfReport(env Env, name string, out *tool.Outcome, err error) int {
 		if errors.As(err, &early) || errors.As(err, &refused) {
 			code = exitUsage
 		}
-		return fail(env, name, err, code)
+		return fail(env, name, action.Located(err), code)
 	}
 	out.Report.Width = tableWidth(env)
 	if printErr := report.Console(env.Stdout, out.Summary, out.Report); printErr != nil {
@@ -246,5 +251,5 @@ func genaiPerfDir(dir *string) bool {
 // genaiPerfAgain prints the table of a run of GenAI-Perf again.
 func genaiPerfAgain(env Env, dir string) int {
 	out, err := tool.Report(context.Background(), dir, frontend.Settings{}, toolEnv(env))
-	return genaiPerfReport(env, "report", out, err)
+	return genaiPerfReport(env, nil, out, err)
 }

@@ -63,11 +63,28 @@ func TestTargetsThatCannotBeMeasured(t *testing.T) {
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
+	frames, err := net.Listen("tcp", "127.0.0.1:0") // a port of gRPC begins with frames of HTTP/2
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { frames.Close() })
+	go func() {
+		for {
+			c, err := frames.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Read(make([]byte, 4096))
+			_, _ = io.WriteString(c, "\x00\x00\x00\x04\x00\x00\x00\x00\x00\x00\x00\x08\x07\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01")
+			c.Close()
+		}
+	}()
 	for _, tt := range []struct {
 		name string
 		urls []string
 		want []string
 	}{
+		{"a port of gRPC", []string{"http://" + frames.Addr().String()}, []string{"looks like a gRPC port: give the server's HTTP port", "add --protocol triton and write grpc://"}},
 		{"nobody there", []string{"http://" + closed.Addr().String()}, []string{"cannot be reached", "refused"}},
 		{"no such host", []string{"http://host.invalid:8000"}, []string{"host.invalid", "cannot be reached"}},
 		{"two of them", []string{"http://host.invalid:8000", "http://" + closed.Addr().String()}, []string{"target 1", "target 2"}},
@@ -92,6 +109,12 @@ func TestTargetsThatCannotBeMeasured(t *testing.T) {
 				t.Errorf("the password is in %q", err)
 			}
 		})
+	}
+}
+
+func TestAdviceOnAPortOfGRPC(t *testing.T) {
+	if got := otherPort(&plan.Target{Form: plan.FormGenAIPerf}); !strings.Contains(got, "--endpoint-type kserve") || strings.Contains(got, "--protocol") {
+		t.Errorf("GenAI-Perf is advised to %s", got)
 	}
 }
 

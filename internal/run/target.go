@@ -122,6 +122,8 @@ func checkTarget(ctx context.Context, t *plan.Target, d plan.Data, s secrets, lo
 			// It is there, which is all that matters.
 		case errors.As(err, &answered):
 			errs = append(errs, fmt.Errorf("asking %s for its models: %s", plan.SafeURL(raw), s.scrub(answered.advice(s.key != ""), *t)))
+		case err != nil && strings.Contains(err.Error(), "malformed HTTP"):
+			errs = append(errs, fmt.Errorf("target %d, %s, does not speak HTTP/1.1, and looks like a gRPC port: %s", i+1, plan.SafeURL(raw), otherPort(t)))
 		case err != nil:
 			errs = append(errs, fmt.Errorf("target %d, %s, cannot be reached: %w%s", i+1, plan.SafeURL(raw), bare(err), remedy(err, raw)))
 		}
@@ -236,6 +238,15 @@ func remedy(err error, url string) string {
 		return "; does it speak https?"
 	}
 	return ""
+}
+
+// otherPort says what to do about a port of gRPC. Net/http has no error of its own for
+// what such a port answers: frames of HTTP/2 in place of a status line.
+func otherPort(t *plan.Target) string {
+	if t.Form == plan.FormGenAIPerf {
+		return "give the server's HTTP port (8000 unless set otherwise), or use --endpoint-type kserve for a Triton model over gRPC"
+	}
+	return "give the server's HTTP port (8000 unless set otherwise), or add --protocol triton and write grpc:// in front of the address for a Triton model"
 }
 
 // answerError: a server answered, and not with a list of models.

@@ -36,6 +36,8 @@ type Action struct {
 
 	Levels    []*Action // of Analyze: a run for each value
 	SweepType string    // of Analyze: what changes from run to run
+
+	flags map[string]string // that keys of the plan come from
 }
 
 // Settings are what a command line says beyond the plan, and what its reports repeat.
@@ -171,7 +173,7 @@ func (r Reader) Parse(args []string) (*Action, error) {
 			release = r
 		}
 	}
-	b := &builder{values: v, a: &Action{Command: Profile}, analyzer: r.Analyzer}
+	b := &builder{values: v, a: &Action{Command: Profile, flags: v.flagsOf()}, analyzer: r.Analyzer}
 	b.a.Settings.Release, b.a.Settings.Shape = release, v.shape(release)
 	b.a.Notes = v.foreign(release)
 	if shape := b.a.Settings.Shape; release == ReleaseLast && shape != ReleaseLast && !v.given("release") {

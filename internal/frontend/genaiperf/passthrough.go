@@ -19,6 +19,16 @@ type Passed struct {
 	Plan     *plan.Plan
 	Warnings []string
 	Files    []string // options that ask for files of Perf Analyzer's own
+
+	DryRun, Strict, Verbose bool
+}
+
+// same reports whether two command lines ask for the same.
+func (p *Passed) same(other *Passed) bool {
+	one, err := plan.Encode(p.Plan)
+	two, err2 := plan.Encode(other.Plan)
+	return err == nil && err2 == nil && string(one) == string(two) && slices.Equal(p.Warnings, other.Warnings) && slices.Equal(p.Files, other.Files) &&
+		p.DryRun == other.DryRun && p.Strict == other.Strict && p.Verbose == other.Verbose
 }
 
 // passing is what was said behind "--" and is no setting of genai-perf.
@@ -59,11 +69,34 @@ func (b *builder) passThrough() {
 	for _, name := range after.Files {
 		b.fault("-- "+name, "is a file of perf_analyzer's own, which is not written here", "use inferometer perf_analyzer for it")
 	}
+	for _, name := range b.idle(own, before) {
+		b.note("-- %s changes nothing here", name)
+	}
+	b.a.DryRun, b.a.Strict = b.a.DryRun || after.DryRun, b.a.Strict || after.Strict
+	b.a.Settings.Verbose = b.a.Settings.Verbose || after.Verbose
 	b.passLoad(before.Plan, after.Plan)
 	b.passMeasurement(before.Plan, after.Plan)
 	b.passTarget(&before.Plan.Target, &after.Plan.Target)
 	b.passData(&before.Plan.Data.Tensors, &after.Plan.Data.Tensors)
 	b.passed.probes = after.Plan.Probes
+}
+
+// idle are the flags behind "--" that make no difference, each by itself. What one says
+// may need another, and is then left alone.
+func (b *builder) idle(own []string, before *Passed) []string {
+	var names []string
+	for i := 0; i < len(b.pass); {
+		end := i + 1
+		for end < len(b.pass) && !isFlag(b.pass[end]) {
+			end++
+		}
+		alone, err := b.analyzer(slices.Concat(own, b.pass[i:end]))
+		if name, _, _ := strings.Cut(b.pass[i], "="); err == nil && isFlag(name) && alone.same(before) {
+			names = append(names, name)
+		}
+		i = end
+	}
+	return names
 }
 
 // analyzerArgs is the command line that the original would call Perf Analyzer with, as

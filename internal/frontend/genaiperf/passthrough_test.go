@@ -24,7 +24,7 @@ func analyzer(args []string) (*Passed, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Passed{Plan: a.Plan, Warnings: a.Warnings}
+	p := &Passed{Plan: a.Plan, Warnings: a.Warnings, DryRun: a.DryRun, Strict: a.Strict, Verbose: a.Verbose > 0}
 	if a.CSV != "" {
 		p.Files = append(p.Files, "-f")
 	}
@@ -104,6 +104,30 @@ func TestFlagsBehindDashesThatAreRefused(t *testing.T) {
 		_, err := Reader{Analyzer: analyzer}.Parse(append(strings.Fields("profile -m m --endpoint-type chat"), strings.Fields(args)...))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", args, err, want)
+		}
+	}
+}
+
+// What is said behind the dashes has an effect, or is told to have none.
+func TestFlagsBehindDashesAreNotSwallowed(t *testing.T) {
+	for _, tt := range []struct {
+		line                    string
+		dryRun, strict, verbose bool
+		notes                   string
+	}{
+		{"--dry-run", true, false, false, ""},
+		{"--strict -v", false, true, true, ""},
+		{"--dry-run --max-threads 8 --request-count 20 --log-frequency=5", true, false, false, "-- the options about traces have no effect with --service-kind openai; -- --max-threads changes nothing here"},
+		{"--concurrency-range 2 --request-count 20", false, false, false, ""},
+	} {
+		args := append(strings.Fields("profile -m m --endpoint-type chat --"), strings.Fields(tt.line)...)
+		a, err := Reader{Analyzer: analyzer}.Parse(args)
+		if err != nil {
+			t.Errorf("%s: %v", tt.line, err)
+			continue
+		}
+		if got := strings.Join(a.Notes, "; "); a.DryRun != tt.dryRun || a.Strict != tt.strict || a.Settings.Verbose != tt.verbose || got != tt.notes {
+			t.Errorf("%s: dry run %t, strict %t, verbose %t, notes %s", tt.line, a.DryRun, a.Strict, a.Settings.Verbose, got)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (b *builder) analyze() (*Action, error) {
 		one.used = maps.Clone(b.used)
 		f := flagOf(key)
 		one.used[key] = []value{{flag: f, as: "--sweep-type " + kind, text: []string{strconv.Itoa(n)}}}
-		level := &builder{values: &one, a: &Action{Command: Profile}, analyzer: b.analyzer, sweeping: true}
+		level := &builder{values: &one, a: &Action{Command: Profile, flags: one.flagsOf()}, analyzer: b.analyzer, sweeping: true}
 		level.a.Settings.Release, level.a.Settings.Shape = all.Settings.Release, all.Settings.Shape
 		level.refuse()
 		level.settings()
@@ -59,6 +59,7 @@ func (b *builder) analyze() (*Action, error) {
 		}
 		level.a.Notes = nil
 		all.Levels = append(all.Levels, level.a)
+		all.DryRun, all.Strict = all.DryRun || level.a.DryRun, all.Strict || level.a.Strict
 		all.Settings.Artifacts, all.Settings.Checkpoint = level.a.Settings.Artifacts, level.a.Settings.Checkpoint
 	}
 	return all, nil

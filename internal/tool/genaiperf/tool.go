@@ -126,6 +126,9 @@ func (t *tool) prepare(ctx context.Context) error {
 	if err := t.makeEntries(ctx); err != nil {
 		return err
 	}
+	if err := t.unsent(); err != nil {
+		return err
+	}
 	inputs, err := t.inputs()
 	if err != nil {
 		return err

@@ -1,0 +1,169 @@
+package genaiperf
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+)
+
+// mostUnsent is how many inputs of a file are complained of; the rest are counted.
+const mostUnsent = 5
+
+// unsent finds inputs that requests in Triton's own form have and this run does not send:
+// of such a request only the text and its length are taken, and what else it says must be
+// what is sent with every request.
+func (t *tool) unsent() error {
+	if t.plan.Data.Source != plan.SourceFile {
+		return nil
+	}
+	text, err := os.ReadFile(t.plan.Data.File)
+	if err != nil {
+		return nil // a directory; what cannot be read was told of when it was read
+	}
+	var faults plan.Faults
+	more := 0
+	eachElement(text, func(value json.RawMessage, off int) {
+		for _, f := range t.unsentOf(value) {
+			if len(faults) >= mostUnsent {
+				more++
+				continue
+			}
+			f.Where = fmt.Sprintf("%s:%d", t.plan.Data.File, 1+bytes.Count(text[:off], []byte("\n")))
+			faults = append(faults, f)
+		}
+	})
+	if more > 0 {
+		faults = append(faults, plan.Fault{Where: t.plan.Data.File, Text: fmt.Sprintf("and %d more inputs that are not sent", more)})
+	}
+	if len(faults) > 0 {
+		return faults
+	}
+	return nil
+}
+
+// unsentOf finds them in one request.
+func (t *tool) unsentOf(value json.RawMessage) plan.Faults {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(value, &fields) != nil || fields["text_input"] == nil {
+		return nil
+	}
+	p := prompt.Prompt{Output: t.set.OutputMean}
+	if n, ok := single(fields["max_tokens"]).(float64); ok {
+		p.Output = int(n)
+	}
+	sent := t.sent(&p)
+	asItIs := ""
+	if t.set.ServiceKind == "triton" {
+		asItIs = ", or send the file as it is with inferometer perf_analyzer --input-data"
+	}
+	var faults plan.Faults
+	names := make([]string, 0, len(fields))
+	for name := range fields {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		has := single(fields[name])
+		if slices.Contains([]string{"text_input", "max_tokens", "model", "session_id", "delay", "timestamp"}, name) || has == nil {
+			continue
+		}
+		given := short(fields[name])
+		switch ours, ok := sent[name]; {
+		case !ok && t.set.ServiceKind != "triton" && slices.Contains([]string{"stream", "exclude_input_in_output", "min_length"}, name):
+		case !ok:
+			faults = append(faults, plan.Fault{Path: name, Text: "is " + given + ", and is not sent",
+				Hint: "give --extra-inputs " + name + ":VALUE where it is the same in all requests" + asItIs})
+		case canonical(ours) != canonical(has):
+			faults = append(faults, plan.Fault{Path: name, Text: "is " + given + ", and what is sent is " + canonical(ours),
+				Hint: "change one of them" + asItIs})
+		}
+	}
+	return faults
+}
+
+// sent are the inputs that go with a prompt.
+func (t *tool) sent(p *prompt.Prompt) map[string]any {
+	out := map[string]any{}
+	if t.set.ServiceKind != "triton" {
+		for _, x := range t.set.Extra {
+			out[x.Name] = x.Value
+		}
+		return out
+	}
+	for _, m := range t.tritonInput(p) {
+		out[m.Name] = m.Value
+	}
+	return out
+}
+
+// single is a value, without the list of one that Perf Analyzer puts around it.
+func single(raw json.RawMessage) any {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return nil
+	}
+	if list, ok := v.([]any); ok && len(list) == 1 {
+		return list[0]
+	}
+	return v
+}
+
+// canonical is a value as JSON writes it, whatever it was read from.
+func canonical(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(text)
+}
+
+// short is a value, cut where it is long.
+func short(raw json.RawMessage) string {
+	const most = 60
+	text := canonical(single(raw))
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
+}
+
+// eachElement gives the elements of a list, or of the member data of an object, and where
+// each begins.
+func eachElement(text []byte, take func(value json.RawMessage, off int)) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	open, err := d.Token()
+	if err != nil {
+		return
+	}
+	if open == json.Delim('{') {
+		for d.More() {
+			key, err := d.Token()
+			if err != nil {
+				return
+			}
+			if key == "data" {
+				break
+			}
+			var other json.RawMessage
+			if d.Decode(&other) != nil {
+				return
+			}
+		}
+		open, err = d.Token()
+	}
+	if err != nil || open != json.Delim('[') {
+		return
+	}
+	for d.More() {
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			return
+		}
+		take(value, int(d.InputOffset())-len(value))
+	}
+}

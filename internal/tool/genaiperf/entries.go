@@ -23,6 +23,7 @@ type entry struct {
 	prompt prompt.Prompt
 	tokens int           // of its text; 0: not yet counted
 	delay  time.Duration // after its answer, before the next turn of its session
+	due    time.Duration // its own moment, of a schedule
 }
 
 // images is how many images a request holds.
@@ -58,6 +59,11 @@ func (t *tool) makeEntries(ctx context.Context) error {
 	if pool, ok := made.Source.(*pooled.Source); ok {
 		for _, p := range pool.All() {
 			t.entries = append(t.entries, entry{prompt: p})
+		}
+		if t.set.FixedSchedule {
+			for i, due := range s.Schedule() {
+				t.entries[i].due = due
+			}
 		}
 	} else {
 		t.follow(&made)
@@ -237,6 +243,9 @@ func (t *tool) inputs() ([]byte, error) {
 				continue
 			}
 			lists = append(lists, object{{m.Name, []any{m.Value}}}...)
+		}
+		if t.set.FixedSchedule {
+			lists.Set("timestamp", []int64{e.due.Milliseconds()})
 		}
 		if e.prompt.Session != "" {
 			lists.Set("session_id", []string{e.prompt.Session})

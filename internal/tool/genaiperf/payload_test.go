@@ -3,6 +3,7 @@ package genaiperf
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -150,6 +151,11 @@ func TestPayloadFile(t *testing.T) {
 	}
 	if due := dues(t, a); len(due) != 3 || due[1]-due[0] != 10500*time.Microsecond || due[2]-due[0] != 30*time.Millisecond {
 		t.Errorf("requests were due at %v", due)
+	}
+	var inputs struct{ Data []struct{ Timestamp []int } }
+	text, err := os.ReadFile(filepath.Join(a.Settings.Dir, "inputs.json"))
+	if err := errors.Join(err, json.Unmarshal(text, &inputs)); err != nil || len(inputs.Data) != 3 || inputs.Data[1].Timestamp[0] != 10 || inputs.Data[2].Timestamp[0] != 30 {
+		t.Errorf("%v: the moments in inputs.json are %+v", err, inputs)
 	}
 	// As prompts under a load of its own.
 	a = parse(t, s, t.TempDir(), "profile", "-m", "gpt2", "--endpoint-type", "completions", "--tokenizer", "builtin:gpt2", "--input-file", "payload:"+name, "--request-count", "7")

@@ -53,10 +53,8 @@ const ahead = 256
 // be no more prompts. It returns once each has something to give, so that the first
 // wave does not wait.
 func (f *feeder) start(stage, n int, most int64) []chan job {
-	if s, ok := f.source.(prompt.Stager); ok {
-		// Such a source makes each stage's prompts from the stage's number.
-		s.SetStage(stage)
-		f.spare = nil
+	if s, ok := f.source.(prompt.Stager); ok && s.SetStage(stage) {
+		f.spare = nil // what is left of the last stage is not of this one
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	f.stop, f.err = cancel, nil

@@ -71,3 +71,21 @@ func TestPromptThatCannotBeMade(t *testing.T) {
 		})
 	}
 }
+
+// What a stage has taken ahead and not sent is the next one's, where the source goes on from
+// stage to stage, also through one that is made of it.
+func TestWhatAStageLeavesIsTheNextOnes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(100*time.Millisecond, 0)
+		b.cfg.Source = prompt.Around{Source: &source{left: 50}}
+		b.Engine = New(b.cfg)
+		for stage, want := range []int{20, 30} {
+			b.keeper.recs = nil
+			mark, err := b.Run(t.Context(), load.Stage{Index: stage, InFlight: slots(2), MaxSlots: 2, For: time.Duration(1+stage*9) * time.Second, Drain: time.Second}, nil)
+			if err != nil || len(b.keeper.recs) != want {
+				t.Errorf("stage %d sent %d prompts and ended by %q, %v; want %d", stage, len(b.keeper.recs), mark.Reason, err, want)
+			}
+		}
+		b.Close()
+	})
+}

@@ -96,7 +96,7 @@ func (out *Prompts) finish(ctx context.Context, p *plan.Plan) error {
 			return err
 		}
 		for i := range out.Turns {
-			if out.Turns[i].Prompt, err = s.Shape(out.Turns[i].Prompt); err != nil {
+			if out.Turns[i].Prompt, err = s.Change(out.Turns[i].Prompt); err != nil {
 				return err
 			}
 		}

@@ -17,8 +17,9 @@ func (p Place) Number() uint64 { return p.Stage<<40 + p.I }
 // Stager is a Source that wants to know when a stage begins.
 type Stager interface {
 	// SetStage is called before the first Next of a stage, from the goroutine that
-	// calls Next.
-	SetStage(i int)
+	// calls Next. It reports whether the source begins anew, with prompts that follow
+	// from the stage's number; false: it goes on where it was.
+	SetStage(i int) bool
 }
 
 // Salt makes a word to put in front of a prompt, so that the prompt shares its

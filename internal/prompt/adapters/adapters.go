@@ -11,14 +11,13 @@ import (
 
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/tensor"
 )
 
 // Source gives the prompts of another source a model each. The order is random and
 // fixed by the seed; the shares are exact after every block of prompts. All turns of a
 // conversation ask for the same model. A prompt that names its own keeps it.
 type Source struct {
-	prompt.Source
+	prompt.Around
 	names  []string
 	shares []float64
 	block  int
@@ -34,17 +33,14 @@ type Source struct {
 
 // New splits the prompts of a source among adapters. There is at least one. order is how
 // a prompt gets its own, as a plan has it.
-func New(s prompt.Source, list []plan.Adapter, order string, seed uint64) prompt.Source {
-	out := &Source{Source: s, turns: order == plan.OrderRoundRobin, seed: prompt.Mix(seed ^ 'l'), sessions: map[string]string{}}
+func New(s prompt.Source, list []plan.Adapter, order string, seed uint64) *Source {
+	out := &Source{Around: prompt.Around{Source: s}, turns: order == plan.OrderRoundRobin, seed: prompt.Mix(seed ^ 'l'), sessions: map[string]string{}}
 	for _, a := range list {
 		out.names = append(out.names, a.Name)
 		out.shares = append(out.shares, a.Share)
 	}
 	out.block = block(out.shares)
 	out.begin(0)
-	if _, ok := s.(prompt.Stager); ok {
-		return staged{out}
-	}
 	return out
 }
 
@@ -152,29 +148,11 @@ func (c conversation) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error
 	return of(p, c.model), think, nil
 }
 
-// Schedule implements prompt.Scheduler.
-func (s *Source) Schedule() []time.Duration {
-	if inner, ok := s.Source.(prompt.Scheduler); ok {
-		return inner.Schedule()
-	}
-	return nil
-}
-
-// Fit implements prompt.Fitter.
-func (s *Source) Fit(m *tensor.Model) error {
-	if inner, ok := s.Source.(prompt.Fitter); ok {
-		return inner.Fit(m)
-	}
-	return nil
-}
-
-// staged is a Source over one that makes each stage's prompts from the stage's number.
-// It is a type of its own since a source that goes on from stage to stage must not
-// look like one.
-type staged struct{ *Source }
-
 // SetStage implements prompt.Stager.
-func (s staged) SetStage(i int) {
-	s.Source.Source.(prompt.Stager).SetStage(i)
+func (s *Source) SetStage(i int) bool {
+	if !s.Around.SetStage(i) {
+		return false
+	}
 	s.begin(i)
+	return true
 }

@@ -30,7 +30,10 @@ func (s *plain) Next(context.Context) (prompt.Prompt, error) {
 // byStage is plain with stages.
 type byStage struct{ plain }
 
-func (s *byStage) SetStage(i int) { s.stage, s.i = i, 0 }
+func (s *byStage) SetStage(i int) bool {
+	s.stage, s.i = i, 0
+	return true
+}
 
 func take(t *testing.T, s prompt.Source, n int) []string {
 	t.Helper()
@@ -73,7 +76,7 @@ func TestSharesAreExact(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := New(&plain{}, c.list, "", 3)
-			if got := s.(*Source).block; got != c.block {
+			if got := s.block; got != c.block {
 				t.Errorf("blocks of %d, want %d", got, c.block)
 			}
 			var all []string
@@ -110,7 +113,7 @@ func TestSeedFixesTheOrder(t *testing.T) {
 	if turns < 60 || turns > 140 {
 		t.Errorf("%d changes of model in 200 prompts: the order is no random one", turns)
 	}
-	s.(prompt.Stager).SetStage(0)
+	s.SetStage(0)
 	for i, name := range take(t, s, 200) {
 		if name != first[i] {
 			t.Fatalf("prompt %d of the stage differs the second time", i)
@@ -121,12 +124,11 @@ func TestSeedFixesTheOrder(t *testing.T) {
 // A source that goes on from stage to stage must not be taken for one that starts over.
 func TestStagesAreForStagedSources(t *testing.T) {
 	list := []plan.Adapter{{Name: "a", Share: 1}}
-	if _, ok := New(&plain{}, list, "", 1).(prompt.Stager); ok {
-		t.Error("a source without stages has some")
+	if New(&plain{}, list, "", 1).SetStage(7) {
+		t.Error("a source that goes on starts over")
 	}
 	inner := &byStage{}
-	New(inner, list, "", 1).(prompt.Stager).SetStage(7)
-	if inner.stage != 7 {
+	if !New(inner, list, "", 1).SetStage(7) || inner.stage != 7 {
 		t.Error("the source was not told of the stage")
 	}
 }

@@ -117,9 +117,11 @@ func (s *Source) Schedule() []time.Duration {
 }
 
 // SetStage implements prompt.Stager.
-func (s *Source) SetStage(i int) {
-	s.next = 0
-	if inner, ok := s.inner.(prompt.Stager); ok {
-		inner.SetStage(i)
+func (s *Source) SetStage(i int) bool {
+	inner, ok := s.inner.(prompt.Stager)
+	if !ok || !inner.SetStage(i) {
+		return false
 	}
+	s.next = 0
+	return true
 }

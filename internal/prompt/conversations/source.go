@@ -104,11 +104,11 @@ func (s *Source) Open(_ context.Context, u prompt.Use) error {
 }
 
 // SetStage implements prompt.Stager.
-func (s *Source) SetStage(i int) {
-	if uint64(i) == s.stage && s.next == 0 {
-		return
+func (s *Source) SetStage(i int) bool {
+	if uint64(i) != s.stage || s.next != 0 {
+		s.err = s.begin(uint64(i))
 	}
-	s.err = s.begin(uint64(i))
+	return true
 }
 
 // Next implements prompt.Source. It never ends.

@@ -36,7 +36,10 @@ func (s *Source) Open(_ context.Context, u prompt.Use) error {
 }
 
 // SetStage implements prompt.Stager.
-func (s *Source) SetStage(i int) { s.next = prompt.Place{Stage: uint64(i)} }
+func (s *Source) SetStage(i int) bool {
+	s.next = prompt.Place{Stage: uint64(i)}
+	return true
+}
 
 // Next implements prompt.Source. It never ends.
 func (s *Source) Next(context.Context) (prompt.Prompt, error) {

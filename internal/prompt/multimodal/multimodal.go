@@ -11,14 +11,13 @@ import (
 	"inferometer/internal/media"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/tensor"
 )
 
 // Source gives the prompts of another source with media in the user's messages. What
 // a message gets follows from its text and the seed alone: the same text has the same
 // media whenever it comes, so a conversation's history stays what it was.
 type Source struct {
-	prompt.Source
+	prompt.Around
 	plan  plan.Media
 	seed  uint64
 	maker *media.Maker
@@ -31,7 +30,7 @@ type Source struct {
 // New adds media to the prompts of a source.
 func New(s prompt.Source, m plan.Media, seed uint64) *Source {
 	return &Source{
-		Source: s, plan: m, seed: seed, maker: media.NewMaker(),
+		Around: prompt.Around{Source: s}, plan: m, seed: seed, maker: media.NewMaker(),
 		counts: [3]*prompt.Lengths{
 			prompt.NewCounts(m.Image.Count, seed^'i'), prompt.NewCounts(m.Video.Count, seed^'v'), prompt.NewCounts(m.Audio.Count, seed^'a'),
 		},
@@ -45,17 +44,14 @@ func (s *Source) Next(ctx context.Context) (prompt.Prompt, error) {
 	if err != nil {
 		return p, err
 	}
-	return s.add(p), nil
+	return s.Change(p)
 }
 
-// add puts media into a prompt, and into those that follow it when they come.
-func (s *Source) add(p prompt.Prompt) prompt.Prompt {
+// Change puts media into a prompt, and into those that follow it when they come.
+func (s *Source) Change(p prompt.Prompt) (prompt.Prompt, error) {
+	p = prompt.Follow(p, s)
 	if p.Late != nil {
-		p.Late = late{p.Late, s}
-		return p
-	}
-	if p.Rest != nil {
-		p.Rest = conversation{p.Rest, s}
+		return p, nil
 	}
 	switch {
 	case p.Body != nil || p.Inputs != nil:
@@ -73,7 +69,7 @@ func (s *Source) add(p prompt.Prompt) prompt.Prompt {
 			}
 		}
 	}
-	return p
+	return p, nil
 }
 
 // complete adds media of the kinds that a prompt's own parts lack, behind them.
@@ -218,59 +214,3 @@ func (s *Source) sound(rng *rand.Rand) []prompt.Part {
 
 // shortest is the least length of a sound that is drawn.
 const shortest = 10 * time.Millisecond
-
-// conversation adds media to the turns of another.
-type conversation struct {
-	prompt.Conversation
-	source *Source
-}
-
-// Next implements prompt.Conversation.
-func (c conversation) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
-	p, think, err := c.Conversation.Next(a)
-	if err != nil {
-		return p, think, err
-	}
-	if s, ok := p.Rest.(conversation); ok {
-		p.Rest = s.Conversation // once is enough
-	}
-	return c.source.add(p), think, nil
-}
-
-// late adds media to what another says when it is sent.
-type late struct {
-	prompt.Late
-	source *Source
-}
-
-// Prompt implements prompt.Late.
-func (l late) Prompt() (prompt.Prompt, error) {
-	p, err := l.Late.Prompt()
-	if err != nil {
-		return p, err
-	}
-	return l.source.add(p), nil
-}
-
-// Schedule implements prompt.Scheduler.
-func (s *Source) Schedule() []time.Duration {
-	if inner, ok := s.Source.(prompt.Scheduler); ok {
-		return inner.Schedule()
-	}
-	return nil
-}
-
-// SetStage implements prompt.Stager.
-func (s *Source) SetStage(i int) {
-	if inner, ok := s.Source.(prompt.Stager); ok {
-		inner.SetStage(i)
-	}
-}
-
-// Fit implements prompt.Fitter.
-func (s *Source) Fit(m *tensor.Model) error {
-	if inner, ok := s.Source.(prompt.Fitter); ok {
-		return inner.Fit(m)
-	}
-	return nil
-}

@@ -7,18 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/tensor"
 )
 
 // Source hands the requests out in turn. Every stage begins with the first.
 type Source struct {
-	inner prompt.Source
-	all   []prompt.Prompt
-	next  int
+	prompt.Around
+	all  []prompt.Prompt
+	next int
 }
 
 // most bounds what is kept in memory.
@@ -29,7 +27,7 @@ func New(ctx context.Context, s prompt.Source, n int) (*Source, error) {
 	if n < 1 || n > most {
 		return nil, plan.Faults{{Path: "data.pool", Text: fmt.Sprintf("a pool of %d requests cannot be kept: it has from 1 to %d", n, most), Hint: "change data.prompts"}}
 	}
-	out := &Source{inner: s, all: make([]prompt.Prompt, 0, min(n, 4096))}
+	out := &Source{Around: prompt.Around{Source: s}, all: make([]prompt.Prompt, 0, min(n, 4096))}
 	for range n {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -57,23 +55,10 @@ func (s *Source) Next(context.Context) (prompt.Prompt, error) {
 }
 
 // SetStage implements prompt.Stager.
-func (s *Source) SetStage(int) { s.next = 0 }
+func (s *Source) SetStage(int) bool {
+	s.next = 0
+	return true
+}
 
 // Sessions implements prompt.Finite.
 func (s *Source) Sessions() int { return len(s.all) }
-
-// Schedule implements prompt.Scheduler.
-func (s *Source) Schedule() []time.Duration {
-	if inner, ok := s.inner.(prompt.Scheduler); ok {
-		return inner.Schedule()
-	}
-	return nil
-}
-
-// Fit implements prompt.Fitter.
-func (s *Source) Fit(m *tensor.Model) error {
-	if inner, ok := s.inner.(prompt.Fitter); ok {
-		return inner.Fit(m)
-	}
-	return nil
-}

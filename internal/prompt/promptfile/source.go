@@ -60,7 +60,10 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64, read func(name string) 
 func (s *Source) Len() int { return len(s.chats) }
 
 // SetStage implements prompt.Stager.
-func (s *Source) SetStage(i int) { s.next = prompt.Place{Stage: uint64(i)} }
+func (s *Source) SetStage(i int) bool {
+	s.next = prompt.Place{Stage: uint64(i)}
+	return true
+}
 
 // Next implements prompt.Source. It never ends.
 func (s *Source) Next(context.Context) (prompt.Prompt, error) {

@@ -9,13 +9,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"inferometer/internal/chat"
 	"inferometer/internal/jsonobject"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/tensor"
 )
 
 // object keeps the order of its members.
@@ -23,14 +21,14 @@ type object = jsonobject.Object
 
 // Source is another source whose prompts have bodies.
 type Source struct {
-	prompt.Source
+	prompt.Around
 	target   plan.Target
 	template *chat.Template // makes bodies; nil: they have a shape of their own
 }
 
 // New shapes the prompts of a source for a target.
 func New(s prompt.Source, t plan.Target) (*Source, error) {
-	out := &Source{Source: s, target: t}
+	out := &Source{Around: prompt.Around{Source: s}, target: t}
 	if t.Endpoint != plan.EndpointTemplate {
 		return out, nil
 	}
@@ -45,18 +43,15 @@ func (s *Source) Next(ctx context.Context) (prompt.Prompt, error) {
 	if err != nil {
 		return p, err
 	}
-	return s.Shape(p)
+	return s.Change(p)
 }
 
-// Shape gives a prompt its body, and those that follow it when they come. Its hash is
+// Change gives a prompt its body, and those that follow it when they come. Its hash is
 // that of all that sets its request apart from others.
-func (s *Source) Shape(p prompt.Prompt) (prompt.Prompt, error) {
+func (s *Source) Change(p prompt.Prompt) (prompt.Prompt, error) {
+	p = prompt.Follow(p, s)
 	if p.Late != nil {
-		p.Late = late{p.Late, s}
 		return p, nil
-	}
-	if p.Rest != nil {
-		p.Rest = conversation{p.Rest, s}
 	}
 	if p.Body != nil || p.Inputs != nil {
 		return p, nil
@@ -220,61 +215,4 @@ func plain(p *prompt.Prompt, between string) string {
 		parts[i] = m.Content
 	}
 	return strings.Join(parts, between)
-}
-
-// conversation shapes the turns of another.
-type conversation struct {
-	prompt.Conversation
-	source *Source
-}
-
-// Next implements prompt.Conversation.
-func (c conversation) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
-	p, think, err := c.Conversation.Next(a)
-	if err != nil {
-		return p, think, err
-	}
-	if s, ok := p.Rest.(conversation); ok {
-		p.Rest = s.Conversation // once is enough
-	}
-	p, err = c.source.Shape(p)
-	return p, think, err
-}
-
-// late shapes what another says when it is sent.
-type late struct {
-	prompt.Late
-	source *Source
-}
-
-// Prompt implements prompt.Late.
-func (l late) Prompt() (prompt.Prompt, error) {
-	p, err := l.Late.Prompt()
-	if err != nil {
-		return p, err
-	}
-	return l.source.Shape(p)
-}
-
-// Schedule implements prompt.Scheduler.
-func (s *Source) Schedule() []time.Duration {
-	if inner, ok := s.Source.(prompt.Scheduler); ok {
-		return inner.Schedule()
-	}
-	return nil
-}
-
-// SetStage implements prompt.Stager.
-func (s *Source) SetStage(i int) {
-	if inner, ok := s.Source.(prompt.Stager); ok {
-		inner.SetStage(i)
-	}
-}
-
-// Fit implements prompt.Fitter.
-func (s *Source) Fit(m *tensor.Model) error {
-	if inner, ok := s.Source.(prompt.Fitter); ok {
-		return inner.Fit(m)
-	}
-	return nil
 }

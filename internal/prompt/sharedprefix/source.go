@@ -113,11 +113,12 @@ func (s *Source) Open(_ context.Context, u prompt.Use) error {
 }
 
 // SetStage implements prompt.Stager. Conversations begin anew.
-func (s *Source) SetStage(i int) {
+func (s *Source) SetStage(i int) bool {
 	s.next = prompt.Place{Stage: uint64(i)}
 	if s.sessions != nil {
 		s.sessions = map[uint32]*session{}
 	}
+	return true
 }
 
 // Next implements prompt.Source. It never ends.

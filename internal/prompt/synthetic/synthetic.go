@@ -129,7 +129,10 @@ func readBook(name string) (string, error) {
 func (s *Source) words() uint64 { return uint64(len(s.starts) - 1) }
 
 // SetStage implements prompt.Stager.
-func (s *Source) SetStage(i int) { s.next = prompt.Place{Stage: uint64(i)} }
+func (s *Source) SetStage(i int) bool {
+	s.next = prompt.Place{Stage: uint64(i)}
+	return true
+}
 
 // Next implements prompt.Source. It never ends.
 func (s *Source) Next(context.Context) (prompt.Prompt, error) {

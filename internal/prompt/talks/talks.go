@@ -77,7 +77,10 @@ func (s *Source) Turns() []prompt.Scripted {
 }
 
 // SetStage implements prompt.Stager.
-func (s *Source) SetStage(int) { s.next = 0 }
+func (s *Source) SetStage(int) bool {
+	s.next = 0
+	return true
+}
 
 // Next implements prompt.Source. It never ends; a session that comes again has another
 // name.

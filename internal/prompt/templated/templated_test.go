@@ -21,7 +21,10 @@ func (l *list) Next(context.Context) (prompt.Prompt, error) {
 	return p, nil
 }
 
-func (l *list) SetStage(i int) { l.stage = i }
+func (l *list) SetStage(i int) bool {
+	l.stage = i
+	return true
+}
 
 type words struct{}
 

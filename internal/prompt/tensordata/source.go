@@ -268,9 +268,10 @@ func (s *Source) Fit(m *tensor.Model) error {
 }
 
 // SetStage implements prompt.Stager.
-func (s *Source) SetStage(i int) {
+func (s *Source) SetStage(i int) bool {
 	s.next = prompt.Place{Stage: uint64(i)}
 	s.live, s.turn = nil, 0
+	return true
 }
 
 // Next implements prompt.Source. It never ends.

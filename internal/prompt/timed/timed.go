@@ -10,12 +10,11 @@ import (
 	"inferometer/internal/azure"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/tensor"
 )
 
 // Source is another source with a schedule.
 type Source struct {
-	prompt.Source
+	prompt.Around
 	moments []time.Duration
 }
 
@@ -29,7 +28,7 @@ func New(s prompt.Source, t plan.Trace, read func(string) ([]byte, error)) (prom
 	if err != nil {
 		return nil, err
 	}
-	out := &Source{Source: s, moments: make([]time.Duration, len(rows))}
+	out := &Source{Around: prompt.Around{Source: s}, moments: make([]time.Duration, len(rows))}
 	for i := range rows {
 		out.moments[i] = rows[i].At
 	}
@@ -39,25 +38,8 @@ func New(s prompt.Source, t plan.Trace, read func(string) ([]byte, error)) (prom
 	for i, first := 0, out.moments[0]; i < len(out.moments); i++ {
 		out.moments[i] -= first
 	}
-	if _, ok := s.(prompt.Stager); ok {
-		return staged{out}, nil
-	}
 	return out, nil
 }
 
 // Schedule implements prompt.Scheduler.
 func (s *Source) Schedule() []time.Duration { return s.moments }
-
-// Fit implements prompt.Fitter.
-func (s *Source) Fit(m *tensor.Model) error {
-	if inner, ok := s.Source.(prompt.Fitter); ok {
-		return inner.Fit(m)
-	}
-	return nil
-}
-
-// staged is a Source over one that makes each stage's prompts from the stage's number.
-type staged struct{ *Source }
-
-// SetStage implements prompt.Stager.
-func (s staged) SetStage(i int) { s.Source.Source.(prompt.Stager).SetStage(i) }

@@ -22,7 +22,10 @@ type stages struct {
 	at int
 }
 
-func (s *stages) SetStage(i int) { s.at = i }
+func (s *stages) SetStage(i int) bool {
+	s.at = i
+	return true
+}
 
 func TestSchedule(t *testing.T) {
 	file := "TIMESTAMP,ContextTokens,GeneratedTokens\n2026-01-31 12:00:01.5,10,2\n2026-01-31 12:00:01.0,10,2\n2026-01-31 12:00:03.25,10,2\n"
@@ -39,13 +42,12 @@ func TestSchedule(t *testing.T) {
 	if p, err := s.Next(t.Context()); err != nil || p.Text != "a" {
 		t.Errorf("%v, %v", p, err)
 	}
-	s.(prompt.Stager).SetStage(3)
-	if inner.at != 3 {
+	if anew := s.(prompt.Stager).SetStage(3); !anew || inner.at != 3 {
 		t.Error("the stage is not passed on")
 	}
 	if s, err := New(texts{}, plan.Trace{Arrivals: "t.csv"}, read); err != nil {
 		t.Error(err)
-	} else if _, ok := s.(prompt.Stager); ok {
+	} else if s.(prompt.Stager).SetStage(3) {
 		t.Error("a source that goes on from stage to stage looks like one that does not")
 	}
 }

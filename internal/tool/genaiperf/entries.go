@@ -80,7 +80,7 @@ func (t *tool) follow(made *kit.Prompts) {
 		delays[turnName(&turn.Prompt)] = turn.Think
 	}
 	t.later = &diary{delays: delays}
-	made.Source = &noted{Source: made.Source, diary: t.later}
+	made.Source = &noted{Around: prompt.Around{Source: made.Source}, diary: t.later}
 }
 
 // turnName is the name of a turn of a session.
@@ -105,7 +105,7 @@ func (d *diary) add(p prompt.Prompt) prompt.Prompt {
 
 // noted is a source whose requests are kept in a diary.
 type noted struct {
-	prompt.Source
+	prompt.Around
 	diary *diary
 }
 
@@ -116,21 +116,6 @@ func (n *noted) Next(ctx context.Context) (prompt.Prompt, error) {
 		return p, err
 	}
 	return n.diary.add(p), nil
-}
-
-// SetStage implements prompt.Stager.
-func (n *noted) SetStage(i int) {
-	if s, ok := n.Source.(prompt.Stager); ok {
-		s.SetStage(i)
-	}
-}
-
-// Schedule implements prompt.Scheduler.
-func (n *noted) Schedule() []time.Duration {
-	if s, ok := n.Source.(prompt.Scheduler); ok {
-		return s.Schedule()
-	}
-	return nil
 }
 
 // notedTalk is a session whose turns are kept in a diary.

@@ -1,0 +1,122 @@
+package prompt
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"inferometer/internal/tensor"
+)
+
+// bare is a source that can do nothing else.
+type bare struct{}
+
+func (bare) Next(context.Context) (Prompt, error) { return Prompt{Text: "a"}, nil }
+
+// able is a source that can do all that there is.
+type able struct {
+	bare
+	stage *int
+}
+
+var errNoFit = errors.New("it does not fit")
+
+func (a able) Schedule() []time.Duration { return []time.Duration{1, 2} }
+func (a able) Fit(*tensor.Model) error   { return errNoFit }
+func (a able) SetStage(i int) bool {
+	*a.stage = i
+	return true
+}
+
+func TestAroundHandsOn(t *testing.T) {
+	stage := 0
+	a := Around{Around{able{stage: &stage}}}
+	if got := a.Schedule(); len(got) != 2 {
+		t.Errorf("schedule %v", got)
+	}
+	if !a.SetStage(3) || stage != 3 {
+		t.Error("the stage is not handed on")
+	}
+	if err := a.Fit(nil); !errors.Is(err, errNoFit) {
+		t.Errorf("fit: %v", err)
+	}
+	a = Around{bare{}}
+	if a.Schedule() != nil || a.SetStage(3) || a.Fit(nil) != nil {
+		t.Error("it does what its source cannot")
+	}
+}
+
+// talk is a conversation of so many turns, each of which has the rest of it.
+type talk struct{ left int }
+
+func (c *talk) Next(Answer) (Prompt, time.Duration, error) {
+	if c.left == 0 {
+		return Prompt{}, 0, io.EOF
+	}
+	c.left--
+	return Prompt{Text: "b", Rest: c}, time.Second, nil
+}
+
+// again is a conversation that hands itself on with what is around it.
+type again struct{ self *Prompt }
+
+func (c again) Next(Answer) (Prompt, time.Duration, error) { return *c.self, 0, nil }
+
+// delayed is a turn that is known when it is sent.
+type delayed struct{ Late }
+
+func (delayed) Prompt() (Prompt, error) { return Prompt{Text: "c"}, nil }
+
+// mark adds a letter to texts.
+type mark struct{ letter string }
+
+func (m *mark) Change(p Prompt) (Prompt, error) {
+	p = Follow(p, m)
+	if p.Late == nil {
+		p.Text += m.letter
+	}
+	return p, nil
+}
+
+func TestFollow(t *testing.T) {
+	change := func(p Prompt, by ...Changer) Prompt {
+		t.Helper()
+		for _, c := range by {
+			var err error
+			if p, err = c.Change(p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return p
+	}
+	x, y := &mark{"x"}, &mark{"y"}
+	p := change(Prompt{Text: "a", Rest: &talk{left: 3}}, x, y)
+	if p.Text != "axy" {
+		t.Errorf("first turn %q", p.Text)
+	}
+	for range 3 {
+		var think time.Duration
+		var err error
+		if p, think, err = p.Rest.Next(Answer{}); err != nil || p.Text != "bxy" || think != time.Second {
+			t.Errorf("next turn %q after %v, %v", p.Text, think, err)
+		}
+	}
+	if _, _, err := p.Rest.Next(Answer{}); !errors.Is(err, io.EOF) {
+		t.Errorf("behind the last turn: %v", err)
+	}
+
+	p = change(Prompt{Late: delayed{}}, x, y)
+	if late, err := p.Late.Prompt(); err != nil || late.Text != "cxy" {
+		t.Errorf("late turn %q, %v", late.Text, err)
+	}
+
+	// A change that was done already is done once.
+	self := &Prompt{Text: "d"}
+	self.Rest = change(Prompt{Rest: again{self}}, x).Rest
+	p, _, _ = self.Rest.Next(Answer{})
+	if talk, ok := p.Rest.(changedTalk); !ok || talk.Conversation != Conversation(again{self}) {
+		t.Errorf("what follows is %#v, changed twice", p.Rest)
+	}
+}

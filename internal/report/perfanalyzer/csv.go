@@ -15,6 +15,9 @@ type CSVOptions struct {
 	Verbose   bool // --verbose-csv
 	Decoupled bool
 	GPUs      bool
+	// Percentile: a percentile of latency stands in place of the average, which has no
+	// column then.
+	Percentile bool
 }
 
 // CSV writes the levels, the slowest first.
@@ -79,7 +82,10 @@ func (p *printer) head(first *Level, o CSVOptions, server, cache bool) {
 		cells = append(cells, "p"+strconv.Itoa(q.P)+" latency")
 	}
 	if o.Verbose {
-		cells = append(cells, "Avg latency", "request/response", "response wait")
+		if !o.Percentile {
+			cells = append(cells, "Avg latency")
+		}
+		cells = append(cells, "request/response", "response wait")
 		if o.GPUs {
 			for _, part := range gpuParts() {
 				cells = append(cells, part.name)
@@ -114,7 +120,10 @@ func (p *printer) row(l *Level, o CSVOptions, server, cache bool) {
 		cells = append(cells, us(q.Value))
 	}
 	if o.Verbose {
-		cells = append(cells, us(c.Latency.Avg), us(c.Send+c.Receive), us(c.wait()))
+		if !o.Percentile {
+			cells = append(cells, us(c.Latency.Avg))
+		}
+		cells = append(cells, us(c.Send+c.Receive), us(c.wait()))
 		if o.GPUs {
 			for _, part := range gpuParts() {
 				cells = append(cells, gpuCell(l.GPUs, part))

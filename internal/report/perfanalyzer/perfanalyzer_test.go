@@ -235,6 +235,7 @@ func TestCSV(t *testing.T) {
 		{"verbose.csv", []Level{gpu}, CSVOptions{Verbose: true, GPUs: true}},
 		{"cached.csv", []Level{cached}, CSVOptions{}},
 		{"rate.csv", []Level{bare}, CSVOptions{Verbose: true}},
+		{"percentile.csv", []Level{bare}, CSVOptions{Verbose: true, Percentile: true}},
 	} {
 		var b strings.Builder
 		must(t, CSV(&b, c.levels, c.o))

@@ -117,7 +117,8 @@ func TestRealTriton(t *testing.T) {
 		original := originalTool(t)
 		for name, args := range map[string]string{
 			"ensemble": "-u " + s.GRPC + " -i grpc -m ensemble --async --streaming --input-data " + ensemble + " -p 400 -v --concurrency-range 1:2:1 -s 99999 --shape max_tokens:1 --shape text_input:1",
-			"simple":   "-u " + s.HTTP + " -m simple -p 400 -s 99999 --concurrency-range 2 -b 2 --percentile 95",
+			"simple":   "-u " + s.HTTP + " -m simple -p 400 -s 99999 --concurrency-range 2 -b 2 --percentile 95 --verbose-csv",
+			"sequence": "-u " + s.GRPC + " -i grpc -m sequence -p 400 -s 99999 --concurrency-range 2",
 			"count":    "-u " + s.GRPC + " -i grpc -m simple --async -s 99999 --request-count 40 --concurrency-range 2 -v",
 			"rate":     "-u " + s.GRPC + " -i grpc -m simple --async -s 99999 -p 400 --request-rate-range 20:40:20 -l 900",
 		} {

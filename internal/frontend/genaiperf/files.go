@@ -40,8 +40,12 @@ func (b *builder) files() {
 		b.fault("--profile-export-file", "is a name, not a path", "give the directory with --artifact-dir")
 		return
 	}
-	s.Artifacts = b.text("artifact-dir", "artifacts")
+	const usual = "artifacts"
+	s.Artifacts = b.text("artifact-dir", usual)
 	s.Dir = filepath.Join(s.Artifacts, s.Folder())
+	if s.Artifacts != usual && s.Shape <= Release2503 && !b.sweeping {
+		s.Dir = s.Artifacts // until 25.03 a directory that the user names is that of the run
+	}
 }
 
 // Folder is the name of the directory of a run.

@@ -16,7 +16,7 @@ func TestModelsWithSequences(t *testing.T) {
 	s := serve(t, func(c *mock.Config) {
 		c.Triton.Models = map[string]repository.Convention{"simple": repository.ConventionSum}
 	})
-	line := "-m simple -i grpc --measurement-mode count_windows --measurement-request-count 10 -s 900 -u " + s.grpc
+	line := "-m simple -i grpc --measurement-mode count_windows --measurement-request-count 10 -s 99999999 -u " + s.grpc
 	for more, want := range map[string]bool{"": true, " --sync": false, " --async": true} {
 		got := command(t, line+more, nil)
 		if got.Code != frontend.ExitOK || !strings.Contains(got.out, "    Sequence count: ") || strings.Contains(got.out, "  Using asynchronous calls for inference\n") != want {

@@ -191,11 +191,12 @@ func round(rate float64) float64 {
 	return math.Round(rate*100) / 100
 }
 
-// StagesAt are stages of a plan at rates.
+// StagesAt are stages of a plan at rates. They have so many requests as fall due in their
+// time, all of which are sent: at its end turns may still wait for the answers before them.
 func StagesAt(s plan.Stage, p plan.Saturation, rates []float64) []plan.Stage {
 	var out []plan.Stage
 	for _, rate := range rates {
-		s.Rate, s.Duration = rate, p.Duration
+		s.Rate, s.Requests = rate, max(1, int64(rate*time.Duration(p.Duration).Seconds()+1e-9))
 		out = append(out, s)
 	}
 	return out

@@ -157,3 +157,17 @@ func TestRates(t *testing.T) {
 		}
 	}
 }
+
+// A stage of a sweep sends all that falls due in its time, and no more.
+func TestStagesAt(t *testing.T) {
+	p := plan.Saturation{Duration: plan.Duration(3 * time.Second)}
+	for _, c := range []struct {
+		rate float64
+		want int64
+	}{{0.1, 1}, {1, 3}, {1.5, 4}, {0.7, 2}, {1000.0 / 3, 1000}} {
+		s := StagesAt(plan.Stage{Arrival: plan.ArrivalPoisson, Gap: 7}, p, []float64{c.rate})[0]
+		if s.Requests != c.want || s.Duration != 0 || s.Rate != c.rate || s.Gap != 7 {
+			t.Errorf("%v/s: %+v, want %d requests", c.rate, s, c.want)
+		}
+	}
+}

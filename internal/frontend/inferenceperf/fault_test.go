@@ -168,10 +168,43 @@ func (w *wrapped) Unwrap() error { return w.error }
 func TestFlagsByTheirKeys(t *testing.T) {
 	for flag, want := range map[string]string{
 		"--model": "--server.model_name", "--url": "--server.base_url", "--retries": "--load.request_retries", "--stage": "--load.stages",
+		"--load.stages.0.rate": "--load.stages takes the whole list, as JSON", "--load.lora_traffic_split[1].name": "--load.lora_traffic_split takes the whole list, as JSON",
 		"--num_workers": "--load.num_workers", "--lod.type": "--load.type", "--zzz": "inference-perf --help lists them",
 	} {
 		if _, err := parse(small, flag, "x"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", flag, err, want)
+		}
+	}
+}
+
+// Places have no usual mean: a distribution that needs none does without.
+func TestPlaces(t *testing.T) {
+	for config, want := range map[string]string{
+		"{type: uniform, min: 0, max: 1}": "",
+		"{type: normal, min: 0, max: 1}":  "data.visionarena.insertion_point.mean: must be from 0 to 1, is 512",
+		"{type: fixed, mean: 0.5}":        "",
+		"1.5":                             "data.visionarena.insertion_point: must be at most 1",
+	} {
+		_, err := parse(small + "api: {type: chat}\ndata: {type: visionarena, path: p, visionarena: {insertion_point: " + config + "}}\n")
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", config, err, want)
+		}
+	}
+}
+
+// A flag that makes something else wrong than its own key says what.
+func TestFlagsNameTheKey(t *testing.T) {
+	for _, c := range []struct{ flag, value, want string }{
+		{"--load.stages", `[{"rate": 0, "duration": 1}]`, `--load.stages: load.stages[0].rate: must be more than 0, is "0"`},
+		{"--metrics.prometheus.url", "http://x", "--metrics.prometheus.url: metrics.type: is missing"},
+		{"--load.sweep.num_stages", "3", "--load.sweep.num_stages: load.sweep.type: is missing"},
+		{"--load.interval", "soon", `--load.interval: must be a number, is "soon"`},
+		{"--server.base_url", "ftp://h", `--server.base_url: unknown scheme "ftp" (http or https)`},
+		{"--server.base_url", "grpc://h", "--server.base_url: the protocol is \"openai\", which has no gRPC (give an http:// or https:// address)"},
+		{"--load.stages", "[]", "--load.stages: there are none"},
+	} {
+		if _, err := parse(small, c.flag, c.value); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %s: %v, want %s", c.flag, c.value, err, c.want)
 		}
 	}
 }

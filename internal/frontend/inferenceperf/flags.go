@@ -189,11 +189,25 @@ func (c *command) find(table []flag, name string) *flag {
 		if n := cmp.Or(byKey(table, strings.TrimLeft(name, "-")), nearest.Name(name, names)); n != "" {
 			hint = "did you mean " + n + "?"
 		}
+		if n := listAround(table, name); n != "" {
+			hint = n + " takes the whole list, as JSON"
+		}
 		c.fault(clip(name), "there is no such flag", hint)
 	default:
 		c.fault(clip(name), "fits more than one flag", found[0].name+", "+found[1].name+" …")
 	}
 	return nil
+}
+
+// listAround is the flag of the list that a name goes into; empty: there is none.
+func listAround(table []flag, name string) string {
+	for i := range table {
+		f := &table[i]
+		if rest, ok := strings.CutPrefix(name, f.name); ok && f.form.kind == list && rest != "" && (rest[0] == '.' || rest[0] == '[') {
+			return f.name
+		}
+	}
+	return ""
 }
 
 // byKey is the flag whose last key is called so, or has the word at its begin or end; the

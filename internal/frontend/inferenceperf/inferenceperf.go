@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 
 	"inferometer/internal/plan"
@@ -147,6 +148,25 @@ func faultsOf(f plan.Faults) error {
 	if len(f) == 0 {
 		return nil
 	}
+	for i := range f {
+		f[i] = flagged(f[i])
+	}
+	return f
+}
+
+// flagged names the key that is wrong where a flag of another name has brought it about. What
+// a flag says nothing of is missing elsewhere.
+func flagged(f plan.Fault) plan.Fault {
+	flag, ok := strings.CutPrefix(f.Where, "--")
+	if !ok || f.Path == "" || f.Path == flag {
+		return f
+	}
+	section, _, _ := strings.Cut(flag, ".")
+	if !within(f.Path, section) {
+		f.Where = ""
+		return f
+	}
+	f.Text, f.Path = f.Path+": "+f.Text, ""
 	return f
 }
 

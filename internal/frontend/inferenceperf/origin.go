@@ -28,6 +28,7 @@ func origins() [][2]string {
 		{"output.s3", "storage.simple_storage_service"}, {"output.gcs", "storage.google_cloud_storage"}, {"output", "storage.local_storage"},
 		{"goodput", "report.goodput.constraints"}, {"tokenizer.name", "tokenizer.pretrained_model_name_or_path"},
 		{"data.dataset.path", "data.path"}, {"data.dataset.hub", "data.visionarena.hf_dataset_name"}, {"data.dataset.files", "data.visionarena.hf_data_files"},
+		{"data.dataset.at", "data.visionarena.insertion_point"},
 		{"data.dataset.input", "data.input_distribution"}, {"data.dataset.output", "data.output_distribution"}, {"data.dataset", "data"},
 		{"data.trace.lengths", "data.trace.file"}, {"data.trace.arrivals", "load.trace.file"}, {"data.corpus", "data.corpus_file_path"}, {"data.template", "data.use_chat_template"},
 	}
@@ -107,7 +108,7 @@ func (a *Action) Located(err error) error {
 				f.Where, f.Path = a.origin(f.Path)
 			}
 			f.Text, f.Hint = Wording(f.Text), Wording(f.Hint)
-			out[i] = f
+			out[i] = flagged(f)
 		}
 		return out
 	case interface{ Unwrap() []error }:

@@ -354,6 +354,9 @@ func (b *builder) spot(at string, v *value) plan.Spot {
 	if !v.at("min").given() {
 		s.Min = 0
 	}
+	if d.kind == plan.DistUniform && !v.at("mean").given() {
+		s.Mean = (s.Min + s.Max) / 2 // it says nothing, and the usual one is no place
+	}
 	return s
 }
 

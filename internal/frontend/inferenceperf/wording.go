@@ -18,6 +18,8 @@ var configNames = strings.NewReplacer(
 	"target.tls.cert (--cert)", "server.cert_path",
 	"target.tls.key (--key)", "server.key_path",
 	"add --protocol triton", "this config has no words for it, `inferometer run --protocol triton` has",
+	"leave the protocol out or set it to triton", "give an http:// or https:// address",
+	"http or https; grpc or grpcs for Triton", "http or https",
 	"--tokenizer", "tokenizer.pretrained_model_name_or_path",
 	"--model", "server.model_name",
 	"(data.dataset.path, or --input-file)", "(data.path)",

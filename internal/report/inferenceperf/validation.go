@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	dialect "inferometer/internal/dialect/inferenceperf"
 )
@@ -139,17 +140,17 @@ func Across(whole *dialect.Summary, stages []StageSummary, wanted int, entries i
 	for i, s := range stages {
 		there[s.Stage] = true
 		if i > 0 && s.Rate != nil && stages[i-1].Rate != nil && *s.Rate < *stages[i-1].Rate {
-			find("stage_rates", false, "stage %d has a lower rate than stage %d before it: %v and %v", s.Stage, stages[i-1].Stage, *s.Rate, *stages[i-1].Rate)
+			find("stage_rates", false, "stage_%d has a lower rate than stage_%d before it: %v and %v", s.Stage, stages[i-1].Stage, *s.Rate, *stages[i-1].Rate)
 		}
 	}
-	var absent []int
+	var absent []string
 	for i := range wanted {
 		if !there[i] {
-			absent = append(absent, i)
+			absent = append(absent, "stage_"+strconv.Itoa(i))
 		}
 	}
 	if len(stages) > 0 && len(absent) > 0 {
-		find("configured_stages", false, "the config has %d stages, and there is no report of stages %v: nothing was sent in them", wanted, absent)
+		find("configured_stages", false, "the config has %d stages, and there is no report of %s: nothing was sent in them", wanted, strings.Join(absent, ", "))
 	}
 	return out
 }

@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"time"
 
 	frontend "inferometer/internal/frontend/inferenceperf"
@@ -79,11 +81,18 @@ func Run(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error) {
 	return &Outcome{Result: res, Files: t.files, Warnings: t.copyReports(ctx)}, err
 }
 
-// reword gives what a result says in words the names of the config.
+// ofStage is how a result begins what it says of one stage among several.
+var ofStage = regexp.MustCompile(`^Stage (\d+)`)
+
+// reword gives what a result says in words the names of the config, and stages those of the
+// files, which count from 0.
 func reword(res *result.Result) {
 	for _, said := range [][]string{res.Notes, res.Verdict.Reasons} {
 		for i := range said {
-			said[i] = frontend.Wording(said[i])
+			said[i] = ofStage.ReplaceAllStringFunc(frontend.Wording(said[i]), func(stage string) string {
+				n, _ := strconv.Atoi(ofStage.FindStringSubmatch(stage)[1])
+				return fmt.Sprintf("%s, stage_%d", stage, n-1)
+			})
 		}
 	}
 }

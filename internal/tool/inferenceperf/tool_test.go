@@ -22,6 +22,7 @@ import (
 	"inferometer/internal/kit"
 	"inferometer/internal/mock"
 	"inferometer/internal/prompt"
+	"inferometer/internal/result"
 )
 
 // serve starts the built-in server with adapters.
@@ -113,7 +114,9 @@ func TestFilesOfARun(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	var looked struct{ Reports map[string]struct{ Errors []any } }
+	var looked struct {
+		Reports map[string]struct{ Errors []any }
+	}
 	readReport(t, dir, "validation.json", &looked)
 	if got, want := slices.Sorted(maps.Keys(looked.Reports)), []string{
 		"inference-perf.partial.stage_0.yaml", "inference-perf.partial.stage_1.yaml", "per_request_lifecycle_metrics.json",
@@ -185,6 +188,18 @@ func TestFilesOfARun(t *testing.T) {
 }
 
 // A closed loop has no rate, but where the original's is asked for.
+func TestReword(t *testing.T) {
+	res := &result.Result{
+		Notes:   []string{"Stage 1: too few.", "--tokenizer names it."},
+		Verdict: result.Verdict{Reasons: []string{"Stage 12 (peak): late.", "The Stage 1 is no beginning."}},
+	}
+	reword(res)
+	want := []string{"Stage 1, stage_0: too few.", "tokenizer.pretrained_model_name_or_path names it.", "Stage 12, stage_11 (peak): late.", "The Stage 1 is no beginning."}
+	if diff := cmp.Diff(want, append(res.Notes, res.Verdict.Reasons...)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestClosedLoop(t *testing.T) {
 	const closed = `
 data: {type: mock}

@@ -335,6 +335,16 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+// A load of sessions ends with the last of them: there is nothing to say about that.
+func TestEndOfSessions(t *testing.T) {
+	w := healthy()
+	w.plan.Stages[0].Arrival = plan.ArrivalSessions
+	w.facts.Stages[0].Reason = "data"
+	if notes := strings.Join(w.build(t).Notes, "\n"); strings.Contains(notes, "came to an end") {
+		t.Error(notes)
+	}
+}
+
 // TestWhoPutEventsTogetherIsNotKnown has streams whose events come in pairs, on a system
 // that says that it has merged them, that it has not, or nothing.
 func TestWhoPutEventsTogetherIsNotKnown(t *testing.T) {

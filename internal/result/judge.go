@@ -217,7 +217,7 @@ func (j *judge) ended(i int, mark *record.StageMark) {
 		j.note(i, "The stage was ended by %s.", mark.Reason)
 	case mark.Reason == record.EarlyAnswer:
 		j.note(i, "The load stopped growing: an answer ended before it had %d responses.", j.plan.Stages[i].Growth.Responses)
-	case mark.Reason == "data":
+	case mark.Reason == "data" && j.plan.Stages[i].Arrival != plan.ArrivalSessions: // which has so many and no more
 		j.note(i, "The stage ended because the prompts came to an end.")
 	}
 }

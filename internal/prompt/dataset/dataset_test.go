@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -312,6 +313,10 @@ func TestImages(t *testing.T) {
 	}
 	if p := prompttest.Take(t, must(t, d, false), 1)[0]; p.Parts != nil || p.Text == "" {
 		t.Error("a text prompt has images")
+	}
+	line := fmt.Sprintf(`{"conversation": [[{"role": "user", "content": "What?"}], [{"role": "assistant", "content": "A square."}]], "images": [{"bytes": %q}, {"bytes": "no picture"}]}`, base64.StdEncoding.EncodeToString(p.Bytes()))
+	if list := prompttest.Take(t, must(t, of(plan.DatasetVisionArena, write(t, t.TempDir(), "v.jsonl", line)), true), 1); len(list[0].Parts) != 2 {
+		t.Errorf("%d parts of a line of JSON with one image", len(list[0].Parts))
 	}
 	d.Dataset.Images = 0
 	if p := prompttest.Take(t, must(t, d, true), 1)[0]; len(p.Parts) > 3 {

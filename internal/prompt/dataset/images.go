@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/binary"
 	pictures "image"
 	_ "image/jpeg" // for the sizes of images
@@ -23,6 +24,19 @@ func image(data []byte) (prompt.Part, bool) {
 		return prompt.Part{}, false
 	}
 	return prompt.Part{Kind: prompt.Image, Type: "image/" + format, Data: data, Width: config.Width, Height: config.Height}, true
+}
+
+// imageOf makes a part of an image as a row holds it: its bytes, or in JSON, which has none,
+// their Base64.
+func imageOf(data string) (prompt.Part, bool) {
+	if part, ok := image([]byte(data)); ok {
+		return part, true
+	}
+	plain, err := base64.StdEncoding.DecodeString(data)
+	if err != nil {
+		return prompt.Part{}, false
+	}
+	return image(plain)
 }
 
 // webp reads the size of a WebP image out of its head.

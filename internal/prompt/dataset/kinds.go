@@ -246,7 +246,7 @@ func readVision(row rows.Row, _ bool) (entry, bool) {
 	for _, v := range images {
 		object, _ := v.(map[string]any)
 		data, _ := object["bytes"].(string)
-		if part, ok := image([]byte(data)); ok {
+		if part, ok := imageOf(data); ok {
 			e.images = append(e.images, part)
 		}
 	}

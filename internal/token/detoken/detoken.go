@@ -5,10 +5,10 @@ package detoken
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
+	"inferometer/internal/token/component"
 	"inferometer/internal/token/regex"
 )
 
@@ -23,23 +23,7 @@ type Decoder interface {
 // FromJSON makes the decoder that a tokenizer.json describes. It is nil where the
 // description is null.
 func FromJSON(raw []byte) (Decoder, error) {
-	if s := strings.TrimSpace(string(raw)); s == "" || s == "null" {
-		return nil, nil
-	}
-	var d struct {
-		Type *string `json:"type"`
-	}
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return nil, fmt.Errorf("reading a decoder: %w", err)
-	}
-	if d.Type == nil {
-		return nil, errors.New("reading a decoder: it has no type")
-	}
-	t, err := build(*d.Type, raw)
-	if err != nil {
-		return nil, fmt.Errorf("reading a decoder of type %s: %w", *d.Type, err)
-	}
-	return t, nil
+	return component.Read("a decoder", raw, build)
 }
 
 // build makes a decoder of a type.
@@ -73,27 +57,8 @@ func build(kind string, raw []byte) (Decoder, error) {
 type sequence []Decoder
 
 func sequenceFromJSON(raw []byte) (Decoder, error) {
-	var d struct {
-		Decoders *[]json.RawMessage `json:"decoders"`
-	}
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return nil, err
-	}
-	if d.Decoders == nil {
-		return nil, errors.New("it has no decoders")
-	}
-	var seq sequence
-	for _, r := range *d.Decoders {
-		t, err := FromJSON(r)
-		if err != nil {
-			return nil, err
-		}
-		if t == nil {
-			return nil, errors.New("one of its decoders is null")
-		}
-		seq = append(seq, t)
-	}
-	return seq, nil
+	list, err := component.List(raw, "decoders", FromJSON)
+	return sequence(list), err
 }
 
 // Decode runs them all.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"inferometer/internal/token/component"
 	"inferometer/internal/token/regex"
 )
 
@@ -21,23 +22,7 @@ type Normalizer interface {
 // FromJSON makes the normalizer that a tokenizer.json describes. It is nil where the
 // description is null.
 func FromJSON(raw []byte) (Normalizer, error) {
-	if s := strings.TrimSpace(string(raw)); s == "" || s == "null" {
-		return nil, nil
-	}
-	var d struct {
-		Type *string `json:"type"`
-	}
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return nil, fmt.Errorf("reading a normalizer: %w", err)
-	}
-	if d.Type == nil {
-		return nil, errors.New("reading a normalizer: it has no type")
-	}
-	n, err := build(*d.Type, raw)
-	if err != nil {
-		return nil, fmt.Errorf("reading a normalizer of type %s: %w", *d.Type, err)
-	}
-	return n, nil
+	return component.Read("a normalizer", raw, build)
 }
 
 // build makes a normalizer of a type.
@@ -79,24 +64,12 @@ func build(kind string, raw []byte) (Normalizer, error) {
 type sequence []Normalizer
 
 func sequenceFromJSON(raw []byte) (Normalizer, error) {
-	var d struct {
-		Normalizers *[]json.RawMessage `json:"normalizers"`
-	}
-	if err := json.Unmarshal(raw, &d); err != nil {
+	list, err := component.List(raw, "normalizers", FromJSON)
+	if err != nil {
 		return nil, err
 	}
-	if d.Normalizers == nil {
-		return nil, errors.New("it has no normalizers")
-	}
 	var seq sequence
-	for _, r := range *d.Normalizers {
-		n, err := FromJSON(r)
-		if err != nil {
-			return nil, err
-		}
-		if n == nil {
-			return nil, errors.New("one of its normalizers is null")
-		}
+	for _, n := range list {
 		if more, ok := n.(sequence); ok {
 			seq = append(seq, more...)
 		} else {

@@ -3,11 +3,10 @@
 package pretoken
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
+
+	"inferometer/internal/token/component"
 )
 
 // Piece is a part of a text.
@@ -27,23 +26,7 @@ type PreTokenizer interface {
 // FromJSON makes the pre-tokenizer that a tokenizer.json describes. It is nil where
 // the description is null.
 func FromJSON(raw []byte) (PreTokenizer, error) {
-	if s := strings.TrimSpace(string(raw)); s == "" || s == "null" {
-		return nil, nil
-	}
-	var d struct {
-		Type *string `json:"type"`
-	}
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return nil, fmt.Errorf("reading a pre-tokenizer: %w", err)
-	}
-	if d.Type == nil {
-		return nil, errors.New("reading a pre-tokenizer: it has no type")
-	}
-	p, err := build(*d.Type, raw)
-	if err != nil {
-		return nil, fmt.Errorf("reading a pre-tokenizer of type %s: %w", *d.Type, err)
-	}
-	return p, nil
+	return component.Read("a pre-tokenizer", raw, build)
 }
 
 // build makes a pre-tokenizer of a type.
@@ -81,27 +64,8 @@ func build(kind string, raw []byte) (PreTokenizer, error) {
 type sequence []PreTokenizer
 
 func sequenceFromJSON(raw []byte) (PreTokenizer, error) {
-	var d struct {
-		Pretokenizers *[]json.RawMessage `json:"pretokenizers"`
-	}
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return nil, err
-	}
-	if d.Pretokenizers == nil {
-		return nil, errors.New("it has no pretokenizers")
-	}
-	var seq sequence
-	for _, r := range *d.Pretokenizers {
-		p, err := FromJSON(r)
-		if err != nil {
-			return nil, err
-		}
-		if p == nil {
-			return nil, errors.New("one of its pretokenizers is null")
-		}
-		seq = append(seq, p)
-	}
-	return seq, nil
+	list, err := component.List(raw, "pretokenizers", FromJSON)
+	return sequence(list), err
 }
 
 // Split runs each on the pieces of the one before.

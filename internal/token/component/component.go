@@ -1,0 +1,64 @@
+// Package component reads what the components of a tokenizer.json have in common: a type
+// that says what else they hold, and sequences of others.
+package component
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Read makes a component by its type. It is the zero value where the description is null.
+// what is how errors call it, such as "a decoder".
+func Read[C any](what string, raw []byte, build func(kind string, raw []byte) (C, error)) (C, error) {
+	var none C
+	if null(raw) {
+		return none, nil
+	}
+	var d struct {
+		Type *string `json:"type"`
+	}
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return none, fmt.Errorf("reading %s: %w", what, err)
+	}
+	if d.Type == nil {
+		return none, fmt.Errorf("reading %s: it has no type", what)
+	}
+	c, err := build(*d.Type, raw)
+	if err != nil {
+		return none, fmt.Errorf("reading %s of type %s: %w", what, *d.Type, err)
+	}
+	return c, nil
+}
+
+// List reads the components in the given member of a sequence, none of which may be null.
+func List[C any](raw []byte, member string, read func(raw []byte) (C, error)) ([]C, error) {
+	var d map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return nil, err
+	}
+	if null(d[member]) {
+		return nil, errors.New("it has no " + member)
+	}
+	var parts []json.RawMessage
+	if err := json.Unmarshal(d[member], &parts); err != nil {
+		return nil, err
+	}
+	list := make([]C, len(parts))
+	for i, part := range parts {
+		if null(part) {
+			return nil, fmt.Errorf("one of its %s is null", member)
+		}
+		var err error
+		if list[i], err = read(part); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+func null(raw []byte) bool {
+	s := strings.TrimSpace(string(raw))
+	return s == "" || s == "null"
+}

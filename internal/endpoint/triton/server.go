@@ -54,10 +54,11 @@ const mostNested = 16
 
 // describeModel asks for everything about a model and those that it is composed of.
 func describeModel(ctx context.Context, s server, name, version string) (Model, error) {
-	return describeNested(ctx, s, name, version, 0)
+	return describeNested(ctx, s, name, version, nil)
 }
 
-func describeNested(ctx context.Context, s server, name, version string, depth int) (Model, error) {
+// describeNested describes a model that is a step of the ensembles given, the outermost first.
+func describeNested(ctx context.Context, s server, name, version string, outer []string) (Model, error) {
 	meta, conf, err := s.model(ctx, name, version)
 	if err != nil {
 		return Model{}, explainModel(ctx, s, name, version, err)
@@ -66,10 +67,17 @@ func describeNested(ctx context.Context, s server, name, version string, depth i
 	if err != nil || conf == nil {
 		return m, err
 	}
-	if depth == mostNested {
+	if len(outer) == mostNested {
 		return m, fmt.Errorf("ensembles stand in one another more than %d deep, down to %s", mostNested, name)
 	}
+	outer = append(outer, name)
 	for _, step := range conf.Ensemble.Steps {
+		if step.Model == "" {
+			return m, fmt.Errorf("a step of ensemble %s names no model", name)
+		}
+		if slices.Contains(outer, step.Model) {
+			return m, fmt.Errorf("ensemble %s is a step of itself", step.Model)
+		}
 		if slices.ContainsFunc(m.Composing, func(c Model) bool { return c.Name == step.Model }) {
 			continue
 		}
@@ -77,7 +85,7 @@ func describeNested(ctx context.Context, s server, name, version string, depth i
 		if step.Version > 0 {
 			v = strconv.FormatInt(int64(step.Version), 10)
 		}
-		c, err := describeNested(ctx, s, step.Model, v, depth+1)
+		c, err := describeNested(ctx, s, step.Model, v, outer)
 		if err != nil {
 			return m, fmt.Errorf("step %s of ensemble %s: %w", step.Model, name, err)
 		}

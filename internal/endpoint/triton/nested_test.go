@@ -1,0 +1,60 @@
+package triton
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// shelf is a server whose models are ensembles of the steps named.
+type shelf map[string][]string
+
+func (shelf) alive(context.Context) error             { return nil }
+func (shelf) index(context.Context) ([]listed, error) { return nil, nil }
+func (s shelf) model(_ context.Context, name, _ string) (metadata, *config, error) {
+	var steps []string
+	for _, step := range s[name] {
+		steps = append(steps, fmt.Sprintf(`{"model_name":%q}`, step))
+	}
+	c := new(config)
+	err := json.Unmarshal([]byte(`{"ensemble_scheduling":{"step":[`+strings.Join(steps, ",")+`]}}`), c)
+	return metadata{Name: name}, c, err
+}
+
+func TestNestedEnsembles(t *testing.T) {
+	deep := shelf{}
+	for i := range 20 {
+		deep[strconv.Itoa(i)] = []string{strconv.Itoa(i + 1)}
+	}
+	for name, c := range map[string]struct {
+		models shelf
+		first  string
+		all    []string
+		fault  string
+	}{
+		"alone":        {shelf{}, "a", []string{"a"}, ""},
+		"nested":       {shelf{"a": {"b", "c"}, "b": {"c", "d"}}, "a", []string{"a", "b", "c", "d"}, ""},
+		"itself":       {shelf{"a": {"a"}}, "a", nil, "ensemble a is a step of itself"},
+		"in a circle":  {shelf{"a": {"b"}, "b": {"c"}, "c": {"a"}}, "a", nil, "step b of ensemble a: step c of ensemble b: ensemble a is a step of itself"},
+		"without name": {shelf{"a": {""}}, "a", nil, "a step of ensemble a names no model"},
+		"too deep":     {deep, "0", nil, "ensembles stand in one another more than 16 deep, down to 16"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, err := describeModel(t.Context(), c.models, c.first, "")
+			if c.fault != "" {
+				if err == nil || !strings.HasSuffix(err.Error(), c.fault) {
+					t.Errorf("%v, want %q", err, c.fault)
+				}
+				return
+			}
+			all := slices.Compact(slices.Sorted(slices.Values(m.All())))
+			if err != nil || !slices.Equal(all, c.all) {
+				t.Errorf("%v, %v; want %v", all, err, c.all)
+			}
+		})
+	}
+}

@@ -35,6 +35,7 @@ type Prompt struct {
 	Model    string       // in place of the run's own, such as an adapter; empty: the run's
 	Body     []byte       // a whole request body in the protocol's own shape, sent as it is; else nil
 	Fields   []Field      // added to its body, beside those of the run; else nil
+	Tensors  []Field      // inputs of a Triton model beside its text, in place of those of the run; else nil
 	Session  string       // the conversation that it is a turn of; empty: none
 	Turn     int          // its place there, from 0
 	Rest     Conversation // how the conversation goes on after its answer; nil: it does not

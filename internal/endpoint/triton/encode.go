@@ -23,6 +23,7 @@ type content struct {
 	output int // tokens to ask for; 0: the model's choice
 	ids    []int32
 	slots  []slot
+	own    bool // the request has inputs that others do not have
 }
 
 // fill gives the content of a prompt.
@@ -35,6 +36,28 @@ func (l *layout) fill(p *prompt.Prompt) content {
 		c.ids = l.encode.Encode(c.text, false)
 	}
 	return c
+}
+
+// own gives the content inputs of its own, in the place of those that all requests have.
+func (l *layout) own(c *content, fields []prompt.Field) error {
+	slots := slices.Clone(c.slots)
+	for _, f := range fields {
+		s := l.model.input(f.Name)
+		if s == nil {
+			return fmt.Errorf("a request has the input %s, which model %s does not have: its inputs are %s", f.Name, l.model.Name, names(l.model.Inputs))
+		}
+		t, err := l.model.tensor(s, f.Value)
+		if err != nil {
+			return fmt.Errorf("the input %s of a request to model %s: %w", f.Name, l.model.Name, err)
+		}
+		at := slices.IndexFunc(slots, func(x slot) bool { return x.Name == f.Name })
+		if at < 0 {
+			at, slots = len(slots), append(slots, slot{})
+		}
+		slots[at] = slot{Tensor: t}
+	}
+	c.slots, c.own = slots, true
+	return nil
 }
 
 // plainText is a prompt as one text.
@@ -174,7 +197,7 @@ func (m *messages) encode(p *prompt.Prompt, id string, c *content) []byte {
 		which = with
 	}
 	b := m.begin(len(m.inputs[which])+len(c.text)+8*len(c.ids)+len(m.layout.sampling)+64+16*len(c.slots), p, id)
-	if m.inputs[which] != nil {
+	if m.inputs[which] != nil && !c.own {
 		b = append(b, m.inputs[which]...)
 	} else {
 		for i := range c.slots {

@@ -197,6 +197,42 @@ streaming BOOL[1,1] [true]
 	}
 }
 
+// Inputs that a request has for itself stand in the place of those of all, or beside them;
+// the next request has none of them.
+func TestInputsOfARequest(t *testing.T) {
+	l, err := newLayout(ensembleModel(), detect(ensembleModel()), plan.Target{Streaming: true, Body: map[string]any{"temperature": 0.5}}, plan.Data{}, letters{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := newMessages(l, "", nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		prompt prompt.Prompt
+		want   string
+	}{
+		{prompt.Prompt{Text: "Hi", Output: 5, Tensors: []prompt.Field{{Name: "temperature", Value: []byte("[0.75]")}, {Name: "bad_words", Value: []byte(`["a", "b"]`)}, {Name: "random_seed", Value: []byte("7")}}},
+			"stream BOOL[1,1] [true]\ntemperature FP32[1,1] [0.75]\nbad_words BYTES[1,2] [\"a\",\"b\"]\nrandom_seed UINT64[1,1] [7]\n"},
+		{prompt.Prompt{Text: "Hi", Output: 5}, "stream BOOL[1,1] [true]\ntemperature FP32[1,1] [0.5]\nbad_words BYTES[1,1] [\"\"]\n"},
+	} {
+		content := l.fill(&c.prompt)
+		if err := l.own(&content, c.prompt.Tensors); err != nil {
+			t.Fatal(err)
+		}
+		_, got, _ := strings.Cut(shown(t, m.encode(&c.prompt, "id", &content)), "max_tokens INT32[1,1] [5]\n")
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	content := l.fill(&prompt.Prompt{Text: "Hi"})
+	for name, want := range map[string]string{"warmth": "a request has the input warmth, which model ensemble does not have: its inputs are text_input", "random_seed": "the input random_seed of a request to model ensemble: "} {
+		if err := l.own(&content, []prompt.Field{{Name: name, Value: []byte(`["x"]`)}}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestPlainTensors(t *testing.T) {
 	m := plainModel()
 	if c := detect(m); c.name != plan.ConventionTensors {

@@ -194,18 +194,24 @@ func (b *builder) flag(name string, value bool) {
 
 // constant fills an input with the same value in every request.
 func (b *builder) constant(s *tensor.Spec, value []byte) {
-	t, err := tensor.FromJSON(s, nil, value)
-	if err == nil && b.model.MaxBatch > 0 && !s.ShapeTensor {
-		t, err = tensor.Stack([]tensor.Tensor{t})
-	}
+	t, err := b.model.tensor(s, value)
 	if err != nil {
 		b.errs = append(b.errs, fmt.Errorf("model %s: %w", b.model.Name, err))
 	}
-	t.Name = s.Name
 	b.taken[s.Name] = true
 	for which := range b.slots {
 		b.slots[which] = append(b.slots[which], slot{Tensor: t})
 	}
+}
+
+// tensor is a value as an input of the model, in a batch of one where it takes batches.
+func (m *Model) tensor(s *tensor.Spec, value []byte) (tensor.Tensor, error) {
+	t, err := tensor.FromJSON(s, nil, value)
+	if err == nil && m.MaxBatch > 0 && !s.ShapeTensor {
+		t, err = tensor.Stack([]tensor.Tensor{t})
+	}
+	t.Name = s.Name
+	return t, err
 }
 
 // extras places what the user adds: inputs of the model by their names, all else among

@@ -166,8 +166,14 @@ func (e *Endpoint) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
 	var err error
 	if given == nil {
 		m.content = e.layout.fill(p)
+		if len(p.Tensors) > 0 {
+			err = e.layout.own(&m.content, p.Tensors)
+		}
 	} else if m.in, err = e.build(given); err != nil {
-		return nil, fmt.Errorf("model %s: %w", e.model.Name, err)
+		err = fmt.Errorf("model %s: %w", e.model.Name, err)
+	}
+	if err != nil {
+		return nil, err
 	}
 	c, err := e.replicas[target].prepare(p, id, &m)
 	if err != nil {

@@ -66,12 +66,12 @@ func (f *file) document(data []byte) {
 
 // element takes one element: a text, or an object in one of the forms of such lists.
 func (f *file) element(value []byte) {
-	f.request = nil
+	f.request, f.tensors = nil, nil
 	switch f.line = value; value[0] {
 	case '"':
 		f.line = append(append([]byte(`{"text":`), value...), '}')
 	case '{':
-		f.line, f.request = plainElement(value), requestOf(value)
+		f.line, f.request, f.tensors = plainElement(value), requestOf(value), tensorsOf(value)
 	}
 	f.object()
 }
@@ -93,13 +93,38 @@ func requestOf(value []byte) json.RawMessage {
 	return element.Payload
 }
 
+// tensorField is the prompt of a request in Triton's own form.
+const tensorField = "text_input"
+
+// tensorsOf are the inputs of a request in Triton's own form beside its text and its
+// length, and beside what a run says of all requests.
+func tensorsOf(value []byte) []prompt.Field {
+	var list []prompt.Field
+	found := false
+	members(value, 0, func(key string, value []byte, _ int) {
+		found = found || key == tensorField
+		if !slices.Contains(known(), key) && key != "exclude_input_in_output" && string(value) != "null" {
+			list = append(list, prompt.Field{Name: key, Value: slices.Clone(value)})
+		}
+	})
+	if !found {
+		return nil
+	}
+	return list
+}
+
+// known are the fields of a request that are its prompt, its own among others, or what a
+// run says of all requests.
+func known() []string {
+	return append(append(textFields(), outputFields()...), messagesField, imageField, modelField, sessionField, delayField, timestampField, "stream", "stream_options")
+}
+
 // ownFields are the fields of such a request that are neither its prompt nor what a run
 // says of all requests.
 func (f *file) ownFields() []prompt.Field {
-	known := append(append(textFields(), outputFields()...), messagesField, imageField, modelField, sessionField, delayField, timestampField, "stream", "stream_options")
 	var list []prompt.Field
 	members(f.request, 0, func(key string, value []byte, _ int) {
-		if !slices.Contains(known, key) {
+		if !slices.Contains(known(), key) {
 			list = append(list, prompt.Field{Name: key, Value: slices.Clone(value)})
 		}
 	})

@@ -61,6 +61,7 @@ func (f *file) object() {
 		if f.request != nil {
 			o.prompt.Fields = f.ownFields()
 		}
+		o.prompt.Tensors = f.tensors
 		f.add(entry{prompt: o.prompt, think: o.think, due: o.due, line: f.lineNo})
 	}
 }

@@ -55,9 +55,10 @@ func isJSON(name string, data []byte) bool {
 // file is a file being read.
 type file struct {
 	name    string
-	line    []byte // the present one, without its end
-	lineNo  int    // its number, from 1
-	request []byte // that stands whole in it; nil: none
+	line    []byte         // the present one, without its end
+	lineNo  int            // its number, from 1
+	request []byte         // that stands whole in it; nil: none
+	tensors []prompt.Field // that stand beside its text, in Triton's own form
 	entries []entry
 	faults  plan.Faults
 	more    int // faults beyond those listed

@@ -110,6 +110,9 @@ func measure(p *prompt.Prompt, tok prompt.Tokenizer) {
 				p.Hash = prompt.Mix(p.Hash ^ prompt.HashText(part.URL+string(part.Data)))
 			}
 		}
+		for _, f := range p.Tensors {
+			p.Hash = prompt.Mix(p.Hash ^ prompt.HashText(f.Name+string(f.Value)))
+		}
 		return
 	}
 	p.Tokens = 0

@@ -171,6 +171,7 @@ func (t *tool) input(p *prompt.Prompt) (object, error) {
 	for _, x := range t.set.Extra {
 		o.Set(x.Name, x.Value)
 	}
+	ownInputs(&o, p)
 	body, err := jsonobject.Compact(o)
 	return object{{"payload", json.RawMessage(body)}}, err
 }
@@ -209,7 +210,20 @@ func (t *tool) tritonInput(p *prompt.Prompt) object {
 	for _, x := range t.set.Extra {
 		o.Set(x.Name, x.Value)
 	}
+	ownInputs(&o, p)
 	return o
+}
+
+// ownInputs adds the inputs that a request has for itself.
+func ownInputs(o *object, p *prompt.Prompt) {
+	for _, f := range p.Tensors {
+		var one []json.RawMessage
+		if json.Unmarshal(f.Value, &one) == nil && len(one) == 1 {
+			o.Set(f.Name, one[0])
+		} else {
+			o.Set(f.Name, json.RawMessage(f.Value))
+		}
+	}
 }
 
 // inputs is the file of all prompts, as Perf Analyzer reads it: each value is a list.
@@ -225,6 +239,10 @@ func (t *tool) inputs() ([]byte, error) {
 		for _, m := range input {
 			if m.Name == "model" {
 				lists = append(lists, m)
+				continue
+			}
+			if raw, ok := m.Value.(json.RawMessage); ok && m.Name != "payload" && len(raw) > 0 && raw[0] == '[' {
+				lists = append(lists, m) // it is one already
 				continue
 			}
 			lists = append(lists, object{{m.Name, []any{m.Value}}}...)

@@ -14,9 +14,9 @@ import (
 // mostUnsent is how many inputs of a file are complained of; the rest are counted.
 const mostUnsent = 5
 
-// unsent finds inputs that requests in Triton's own form have and this run does not send:
-// of such a request only the text and its length are taken, and what else it says must be
-// what is sent with every request.
+// unsent finds inputs that requests in Triton's own form have and this run does not send.
+// A Triton server gets all of them, but what the run says of every request must be what
+// they say; another server gets the text and its length.
 func (t *tool) unsent() error {
 	if t.plan.Data.Source != plan.SourceFile {
 		return nil
@@ -56,11 +56,8 @@ func (t *tool) unsentOf(value json.RawMessage) plan.Faults {
 	if n, ok := single(fields["max_tokens"]).(float64); ok {
 		p.Output = int(n)
 	}
+	own := t.set.ServiceKind == "triton" || t.set.EndpointType == "generate" // all inputs are sent
 	sent := t.sent(&p)
-	asItIs := ""
-	if t.set.ServiceKind == "triton" {
-		asItIs = ", or send the file as it is with inferometer perf_analyzer --input-data"
-	}
 	var faults plan.Faults
 	names := make([]string, 0, len(fields))
 	for name := range fields {
@@ -74,13 +71,12 @@ func (t *tool) unsentOf(value json.RawMessage) plan.Faults {
 		}
 		given := short(fields[name])
 		switch ours, ok := sent[name]; {
-		case !ok && t.set.ServiceKind != "triton" && slices.Contains([]string{"stream", "exclude_input_in_output", "min_length"}, name):
+		case own && name != "stream" && name != "exclude_input_in_output":
+		case !ok && slices.Contains([]string{"stream", "exclude_input_in_output", "min_length"}, name):
 		case !ok:
-			faults = append(faults, plan.Fault{Path: name, Text: "is " + given + ", and is not sent",
-				Hint: "give --extra-inputs " + name + ":VALUE where it is the same in all requests" + asItIs})
+			faults = append(faults, plan.Fault{Path: name, Text: "is " + given + ", and is not sent", Hint: "give --extra-inputs " + name + ":VALUE where it is the same in all requests"})
 		case canonical(ours) != canonical(has):
-			faults = append(faults, plan.Fault{Path: name, Text: "is " + given + ", and what is sent is " + canonical(ours),
-				Hint: "change one of them" + asItIs})
+			faults = append(faults, plan.Fault{Path: name, Text: "is " + given + ", and what is sent is " + canonical(ours), Hint: "change one of them"})
 		}
 	}
 	return faults

@@ -12,8 +12,8 @@ func TestInputsOfTritonsForm(t *testing.T) {
 	s := serve(t, nil)
 	const trtllm = "--backend tensorrtllm --streaming"
 	for _, tt := range []struct{ name, file, flags, want string }{
-		{"an input that is not sent", `{"data": [{"text_input": ["a"], "max_tokens": [3]},` + "\n" + `{"text_input": ["b"], "max_tokens": [3], "temperature": [0.5]}]}`, trtllm,
-			`:2: temperature: is 0.5, and is not sent (give --extra-inputs temperature:VALUE where it is the same in all requests, or send the file as it is with inferometer perf_analyzer --input-data)`},
+		{"inputs of its own", `{"data": [{"text_input": ["a"], "max_tokens": [3]},` + "\n" + `{"text_input": ["b"], "max_tokens": [3], "temperature": [0.5]}]}`, trtllm, ""},
+		{"an input that the model does not have", `{"data": [{"text_input": ["a"], "warmth": [3]}]}`, trtllm, "a request has the input warmth, which model gpt2 does not have: its inputs are "},
 		{"another value", `[{"text_input": "a", "max_tokens": 3, "stream": false}]`, trtllm, ":1: stream: is false, and what is sent is true (change one of them"},
 		{"sent with all", `[{"text_input": "a", "max_tokens": 3, "temperature": [0.50]}]`, trtllm + " --extra-inputs temperature:0.5", ""},
 		{"as genai-perf writes it", `{"data": [{"model": "m", "text_input": ["a"], "max_tokens": [3], "exclude_input_in_output": [true], "stream": [true]}]}`, trtllm, ""},
@@ -31,6 +31,14 @@ func TestInputsOfTritonsForm(t *testing.T) {
 			_, err := Profile(t.Context(), a, world(offline, t.Output()))
 			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 				t.Errorf("%v, want %s", err, tt.want)
+			}
+			if strings.Contains(tt.file, `"temperature"`) && tt.want == "" {
+				for name, most := range map[string]int{"inputs.json": 1, "profile_export.json": 2} { // two requests are sent
+					text, err := os.ReadFile(filepath.Join(a.Settings.Dir, name))
+					if n := strings.Count(string(text), "temperature"); err != nil || n < 1 || n > most {
+						t.Errorf("%s: %v\n%s", name, err, text)
+					}
+				}
 			}
 		})
 	}

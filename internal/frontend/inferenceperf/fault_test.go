@@ -103,6 +103,8 @@ func TestFaults(t *testing.T) {
 		{"server: {base_url: 'http://h', cert_path: a}", "server.cert_path: a client certificate needs both cert and key (give server.key_path)"},
 		{"data: {type: random, input_distribution: {mean: 2000}, output_distribution: {type: fixed}}", "c.yml:1:49: data.input_distribution.mean: 2000 is outside min and max"},
 		{"api: {headers: {x-slo-ttft-ms: soon}}", "api.headers.x-slo-ttft-ms: must be a number"},
+		{"data: {type: shared_prefix, shared_prefix: {}, multimodal: {audio: {count: {type: fixed, mean: 1, min: 1, max: 1}}}}\napi: {type: anthropic_messages}", "data.multimodal.audio: messages of Anthropic's API hold no sound (set api.type to chat, or leave it out)"},
+		{"data: {type: shared_prefix, shared_prefix: {}, multimodal: {image: {count: {type: fixed, mean: 1, min: 1, max: 1}}}}", "data.multimodal: api.type completion takes text alone (set api.type to chat or anthropic_messages)"},
 		{"api: {response_format: {type: json_schema}}", "api.response_format.json_schema: is missing"},
 		{"server: {base_url: 'http://h', api_key: (secret)}", "server.api_key: was taken out"},
 	} {

@@ -107,9 +107,9 @@ func (c *check) prompts(ctx context.Context, config *tls.Config) {
 
 // endpoint makes what asks the server, and a request of the first prompt where there is one.
 func (c *check) endpoint(o endpoint.Options, first *prompt.Prompt) {
-	// The other protocols ask the server for its model before they know what to send.
-	local := []string{plan.ProtocolOpenAI, plan.ProtocolAnthropic, plan.ProtocolHTTP, plan.ProtocolTorchServe}
-	if len(c.plan.Target.URLs) == 0 || !slices.Contains(local, c.plan.Target.Protocol) {
+	// Some protocols ask the server for its model before they know what to send.
+	asking := []string{plan.ProtocolTriton, plan.ProtocolTFServing}
+	if len(c.plan.Target.URLs) == 0 || slices.Contains(asking, c.plan.Target.Protocol) {
 		return
 	}
 	newEndpoint, err := kit.Pick(c.kit.Endpoints, "protocol", c.plan.Target.Protocol)

@@ -6,7 +6,9 @@ package native
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -253,6 +255,14 @@ func warnings(p *plan.Plan) []string {
 	}
 	if p.Target.TLS != (plan.TLS{}) && !https {
 		list = append(list, "the TLS settings have no effect: no URL is https or grpcs")
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Target.Headers)) {
+		if strings.EqualFold(name, "Content-Length") || strings.EqualFold(name, "Transfer-Encoding") {
+			list = append(list, "the header "+name+" has no effect: it follows from what is sent")
+		}
+	}
+	if p.Tokenizer.Revision != "" && p.Tokenizer.StandIn() {
+		list = append(list, "the tokenizer's revision has no effect: "+p.Tokenizer.Name+" has none")
 	}
 	return list
 }

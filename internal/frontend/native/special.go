@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -17,8 +18,9 @@ func (b *builder) special() {
 	if b.given("no-stream") {
 		b.draft.Put("target.streaming", "--no-stream", strconv.FormatBool(!b.is("no-stream")))
 	}
+	names := map[string]bool{}
 	for _, h := range b.flags["header"] {
-		b.header(h)
+		b.header(h, names)
 	}
 	if b.given("temperature") {
 		b.temperature(b.last("temperature"))
@@ -54,7 +56,8 @@ func (b *builder) special() {
 	}
 }
 
-func (b *builder) header(h string) {
+// header adds a header. names are those of the flags before it, in small letters.
+func (b *builder) header(h string, names map[string]bool) {
 	name, value, ok := strings.Cut(h, ":")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 	if !ok || name == "" {
@@ -62,6 +65,14 @@ func (b *builder) header(h string) {
 		b.fault("--header", "is not NAME: VALUE", "such as --header 'X-Team: blue'")
 		return
 	}
+	lower := strings.ToLower(name)
+	if names[lower] {
+		b.fault("--header", strconv.Quote(shorten(name))+" is given twice", "put both values into one, with a comma between them")
+		return
+	}
+	names[lower] = true
+	// What the file says under another spelling is the same header.
+	maps.DeleteFunc(b.draft.Plan.Target.Headers, func(other, _ string) bool { return strings.EqualFold(other, name) })
 	if b.draft.Plan.Target.Headers == nil {
 		b.draft.Plan.Target.Headers = map[string]string{}
 	}

@@ -80,9 +80,19 @@ func (c *tokensCommand) run() int {
 	if err != nil {
 		return fail(c.env, "tokens", err, exitUsage)
 	}
-	tok := found.Tokenizer
 	out := bufio.NewWriter(c.env.Stdout)
-	defer out.Flush()
+	code, err := c.work(found.Tokenizer, out)
+	if full := out.Flush(); full != nil { // which is then what err is about, too
+		code, err = exitRun, fmt.Errorf("writing the output: %w", full)
+	}
+	if err != nil {
+		return fail(c.env, "tokens", err, code)
+	}
+	return code
+}
+
+// work does what is asked for. The code is that of the command, with an error or without.
+func (c *tokensCommand) work(tok token.Tokenizer, out io.Writer) (code int, err error) {
 	engine, exact := tok.(*token.Engine)
 	if exact {
 		for _, note := range engine.Notes() {
@@ -118,10 +128,9 @@ func (c *tokensCommand) run() int {
 		return c.verify(out, engine)
 	}
 	if err != nil {
-		out.Flush()
-		return fail(c.env, "tokens", err, exitUsage)
+		return exitUsage, err
 	}
-	return exitOK
+	return exitOK, nil
 }
 
 // printIDs prints one JSON array.
@@ -223,18 +232,18 @@ func (c *tokensCommand) decode(out io.Writer, engine *token.Engine) error {
 type serverError struct{ error }
 
 // verify compares ids with those of a server.
-func (c *tokensCommand) verify(out io.Writer, engine *token.Engine) int {
+func (c *tokensCommand) verify(out io.Writer, engine *token.Engine) (code int, err error) {
 	if len(c.args) == 0 || !strings.Contains(c.args[0], "://") {
-		return fail(c.env, "tokens", errors.New("verify needs the server's URL: inferometer tokens verify http://localhost:8000 --tokenizer X FILE"), exitUsage)
+		return exitUsage, errors.New("verify needs the server's URL: inferometer tokens verify http://localhost:8000 --tokenizer X FILE")
 	}
 	ask := run.TokenizeRequest{URL: c.args[0], Model: c.model, Special: c.special}
 	if c.keyEnv != "" {
 		if ask.Key = c.env.Getenv(c.keyEnv); ask.Key == "" {
-			return fail(c.env, "tokens", fmt.Errorf("the environment variable %s, which is to hold the API key, is empty", c.keyEnv), exitUsage)
+			return exitUsage, fmt.Errorf("the environment variable %s, which is to hold the API key, is empty", c.keyEnv)
 		}
 	}
 	texts, different := 0, 0
-	err := c.eachText(c.args[1:], func(text string) error {
+	err = c.eachText(c.args[1:], func(text string) error {
 		ask.Text = text
 		theirs, err := run.Tokenize(context.Background(), ask)
 		if err != nil {
@@ -250,17 +259,16 @@ func (c *tokensCommand) verify(out io.Writer, engine *token.Engine) int {
 		return engine.Err()
 	})
 	if err != nil {
-		code := exitUsage
 		if errors.As(err, new(serverError)) {
-			code = exitRun
+			return exitRun, err
 		}
-		return fail(c.env, "tokens", err, code)
+		return exitUsage, err
 	}
 	fmt.Fprintf(out, "%d of %d texts have the same tokens\n", texts-different, texts)
 	if different > 0 {
-		return exitRun
+		return exitRun, nil
 	}
-	return exitOK
+	return exitOK, nil
 }
 
 // firstDifference is where two lists part; -1: nowhere.

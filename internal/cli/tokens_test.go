@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -282,6 +283,25 @@ func TestTokens(t *testing.T) {
 	} {
 		if code, out := tokens(tc.stdin, tc.args...); code != tc.code || out != tc.want {
 			t.Errorf("%s: exit code %d, want %d:\n%swant\n%s", tc.name, code, tc.code, out, tc.want)
+		}
+	}
+}
+
+// full is a disk with no room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// Output that could not be written is no success, be it little or much.
+func TestTokensThatCannotBeWritten(t *testing.T) {
+	for _, text := range []string{"a", strings.Repeat("a ", 10000)} {
+		for _, verb := range []string{"count", "encode"} {
+			var stderr bytes.Buffer
+			env := Env{Stdin: strings.NewReader(text), Stdout: full{}, Stderr: &stderr, Getenv: func(string) string { return "" }}
+			code := tokensMain(env, []string{verb})
+			if want := "inferometer tokens: writing the output: no space left on device\n"; code != exitRun || stderr.String() != want {
+				t.Errorf("%s: exit code %d: %s", verb, code, &stderr)
+			}
 		}
 	}
 }

@@ -135,6 +135,8 @@ func TestFlags(t *testing.T) {
 		{"section", []string{"--data.type", "shared_prefix", "--data.shared_prefix", `{"output_len": 7}`}, func(a *Action) bool { return a.Plan.Data.Output.Mean == 7 }},
 		{"no section", []string{"--storage", "null"}, func(a *Action) bool { return a.Plan.Output.Dir == "" && a.Options.Dir == "" }},
 		{"null", []string{"--load.base_seed", "null"}, func(a *Action) bool { return a.Plan.Seed == uint64(moment.UnixMilli()) }},
+		{"a seed below 0", []string{"--load.base_seed", "-1"}, func(a *Action) bool { return a.Plan.Seed == 1<<64-1 }},
+		{"no time-out", []string{"--load.request_timeout", "0"}, func(a *Action) bool { return a.Plan.Target.Timeouts.Request == usualTimeout }},
 		{"last one wins", []string{"--load.base_seed", "3", "--load.base_seed", "4"}, func(a *Action) bool { return a.Plan.Seed == 4 }},
 		{"abbreviated", []string{"--load.base", "3"}, func(a *Action) bool { return a.Plan.Seed == 3 }},
 		{"level", []string{"--log-level", "debug"}, func(a *Action) bool { return a.LogLevel == "DEBUG" }},

@@ -161,7 +161,7 @@ func (b *builder) target(t *plan.Target) {
 	}
 	b.sloHeaders(t, api)
 	t.Timeouts.Request = usualTimeout
-	if v := b.at("load.request_timeout"); v != nil {
+	if v := b.at("load.request_timeout"); v.number() > 0 {
 		t.Timeouts.Request = seconds(v.number())
 	}
 	b.server(t)

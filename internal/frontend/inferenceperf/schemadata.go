@@ -233,11 +233,11 @@ func loadForm() form {
 		key{name: "worker_max_tcp_connections", form: countForm, def: 2500, help: "Accepted: there are as many connections as requests in flight."},
 		key{name: "trace", form: trace, open: true, help: "Moments of `trace_replay`."},
 		key{name: "circuit_breakers", form: listOf(textForm), def: []any{}, help: "Names of the breakers that are in force."},
-		key{name: "request_timeout", form: posNumber, open: true, help: "Longest time of a request, in seconds; null: 600."},
+		key{name: "request_timeout", form: nonNegative, open: true, help: "Longest time of a request, in seconds; null or 0: 600."},
 		key{name: "request_retries", form: countForm, def: 0, help: "How often a request goes again for which no connection was made, or whose connection broke before the first byte of the answer. Latencies count from the first attempt; each has the whole `request_timeout`."},
 		key{name: "request_retry_backoff_sec", form: nonNegative, def: 0.5, help: "Wait before the first of them, in seconds; twice as long before each further one, and changed at random by up to half."},
 		key{name: "stage_teardown_grace_seconds", form: nonNegative, def: 120.0, help: "How long requests in flight may go on where a stage is ended before its time, by an interrupt, a breaker or its `timeout`, in seconds; 0: they are broken off at once. A stage that has sent everything waits for all of them."},
 		key{name: "lora_traffic_split", form: listOf(lora), open: true, help: "Adapters that share the traffic; the shares add up to 1."},
-		key{name: "base_seed", form: countForm, open: true, help: "The same seed gives the same prompts, lengths and arrivals; null: the time of the start, in milliseconds."},
+		key{name: "base_seed", form: wholeForm, open: true, help: "The same seed gives the same prompts, lengths and arrivals; null: the time of the start, in milliseconds."},
 	)
 }

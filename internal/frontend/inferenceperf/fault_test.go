@@ -75,6 +75,7 @@ func TestFaults(t *testing.T) {
 		{"data: {type: shared_prefix}", "data.shared_prefix: is missing"},
 		{"data: {type: shared_prefix, shared_prefix: {question_len: {mean: 20}, question_distribution: {mean: 20}}}", "data.shared_prefix.question_distribution: contradicts"},
 		{"data: {type: shared_prefix, shared_prefix: {multimodal: {image: {}}}}", "data.shared_prefix.multimodal"},
+		{"data: {type: shared_prefix, shared_prefix: {num_groups: 2, num_unique_system_prompts: 3}}", "data.shared_prefix.num_unique_system_prompts: is another name of num_groups, which is given too"},
 		{"data: {type: conversation_replay}", "data.conversation_replay: is missing"},
 		{"data: {type: visionarena}", "data.visionarena: is missing"},
 		{"data: {type: visionarena, visionarena: {}}", "api.type: visionarena needs type chat"},

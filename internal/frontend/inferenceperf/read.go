@@ -181,12 +181,18 @@ func (r *reader) readObject(f *form, n *yaml.Node, path string, was *value) *val
 		v = &value{kind: object}
 	}
 	r.mark(v, n)
+	called := map[string]string{} // what a key with two names is called here
 	r.pairs(n, path, func(name string, at, node *yaml.Node) {
 		k := f.find(name)
 		if k == nil {
 			r.fault(at, join(path, clip(name)), "unknown key", f.unknown(path, name))
 			return
 		}
+		if other := called[k.name]; other != "" && other != name {
+			r.fault(at, join(path, name), "is another name of "+other+", which is given too", "leave one of them out")
+			return
+		}
+		called[k.name] = name
 		sub := join(path, k.name)
 		if isNull(node) {
 			if !k.open && !k.nullable() {

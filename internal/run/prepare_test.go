@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"io"
 	"io/fs"
@@ -341,5 +342,19 @@ func grepFiles(t *testing.T, dir, text string, atLeast int) {
 		if bytes.Contains(b, []byte(text)) {
 			t.Errorf("%s holds what it must not", e.Name())
 		}
+	}
+}
+
+// A server that sends elsewhere is told of where the model's name is given, too.
+func TestTargetThatSendsElsewhere(t *testing.T) {
+	moved := httptest.NewServer(http.RedirectHandler("https://elsewhere.test/", http.StatusPermanentRedirect))
+	defer moved.Close()
+	target := plan.Target{URLs: []string{moved.URL}, Model: "m", Protocol: plan.ProtocolOpenAI}
+	var log bytes.Buffer
+	if err := checkTarget(t.Context(), &target, plan.Data{}, secrets{tls: new(tls.Config)}, &log); err != nil {
+		t.Fatal(err)
+	}
+	if want := "308 Permanent Redirect, sending on to https://elsewhere.test: give that address"; !strings.Contains(log.String(), want) {
+		t.Errorf("it says %q, want %q", &log, want)
 	}
 }

@@ -119,7 +119,11 @@ func checkTarget(ctx context.Context, t *plan.Target, d plan.Data, s secrets, lo
 			}
 			errs = append(errs, fmt.Errorf("%s is a Triton server: %s", plan.SafeURL(raw), advice))
 		case errors.As(err, &answered) && (t.Model != "" || t.Protocol == plan.ProtocolHTTP):
-			// It is there, which is all that matters.
+			// It is there, which is all that matters. Its requests may stay where they are, even
+			// where this one is sent elsewhere.
+			if answered.status/100 == 3 {
+				fmt.Fprintf(log, "warning: asking %s for its models: %s\n", plan.SafeURL(raw), answered.advice(s.key != ""))
+			}
 		case errors.As(err, &answered):
 			errs = append(errs, fmt.Errorf("asking %s for its models: %s", plan.SafeURL(raw), s.scrub(answered.advice(s.key != ""), *t)))
 		case err != nil && strings.Contains(err.Error(), "malformed HTTP"):

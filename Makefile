@@ -12,7 +12,7 @@ export INFEROMETER_PROMETHEUS ?= $(CURDIR)/.peers/prometheus
 export INFEROMETER_S3 ?= $(CURDIR)/.peers/s3
 endif
 
-.PHONY: help build run test servers format compiled race fuzz cross vet bench bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf peers deploy-check proto triton prometheus s3 clean
+.PHONY: help build run test servers format compiled race beside fuzz cross vet bench bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf peers deploy-check proto triton prometheus s3 clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -32,10 +32,13 @@ OUTSIDE := $(addprefix ./internal/,endpoint/sse plan record frontend/native)
 FAST := -gcflags='all=-N -l' # compiles faster, and is only to compile
 test: ## everything that CI checks
 	@$(MAKE) --no-print-directory -j4 format servers compiled
-	@$(MAKE) --no-print-directory race
-	@$(MAKE) --no-print-directory fuzz FUZZ="$(OUTSIDE)"
-	@echo "build windows/amd64"; GOOS=windows GOARCH=amd64 $(GO) build $(FAST) -o /dev/null ./cmd/inferometer
-	@echo "type-check $(CHECKED)"; $(GO) run ./scripts/platforms $(CHECKED)
+	@$(MAKE) --no-print-directory -j2 race beside
+
+# Tests wait more than they compute; this takes what they leave of the processors.
+beside: # what CI checks besides the tests
+	@nice -n 19 $(MAKE) --no-print-directory fuzz FUZZ="$(OUTSIDE)"
+	@echo "build windows/amd64"; GOOS=windows GOARCH=amd64 nice -n 19 $(GO) build $(FAST) -o /dev/null ./cmd/inferometer
+	@echo "type-check $(CHECKED)"; nice -n 19 $(GO) run ./scripts/platforms $(CHECKED)
 
 format: ## whether all is formatted
 	@unformatted=$$(gofmt -l cmd internal bench deploy scripts); [ -z "$$unformatted" ] || { echo "not gofmt-clean: $$unformatted"; exit 1; }

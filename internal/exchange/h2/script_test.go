@@ -350,53 +350,69 @@ func TestServerThatDoesNotRead(t *testing.T) {
 // Frames of a stream that share a read count as merged if the kernel may have put
 // them together, and do not if they came in one segment.
 func TestMergedReads(t *testing.T) {
-	for _, together := range []bool{true, false} {
-		headed, proceed, sent := make(chan uint32, 1), make(chan struct{}), make(chan struct{})
-		to := play(t, func(p *peer) {
-			p.settings()
-			id, _ := p.request()
-			p.head(id, false, ":status", "200")
-			headed <- id
-			<-proceed
-			var all []byte
-			for i := range 4 {
-				frame := append(appendFrame(nil, 9, frameData, byte(i/3*flagEndStream), id), "data: x\n\n"...)
-				if all = append(all, frame...); !together {
-					_, _ = p.conn.Write(frame)
-				}
-			}
-			if together {
-				_, _ = p.conn.Write(all)
-			}
-			close(sent)
-			p.hold()
-		})
-		c := to.client(t, netclock.Limits{}, 8)
-		if err := c.Warm(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
-		got := make(chan *record.Record)
-		go func() { got <- to.do(t.Context(), c, 0, "") }()
-		cn, id := (*c.conns.Load())[0], <-headed
-		for seen := false; !seen; { // until the headers have been read
-			cn.mu.Lock()
-			i := cn.find(id)
-			if seen = i >= 0 && cn.live[i].headed; !seen {
-				cn.mu.Unlock()
-				<-time.After(time.Millisecond)
-			}
-		}
-		close(proceed) // the reader gets stuck with what it reads first
-		<-sent
-		cn.mu.Unlock()
-		rec := <-got
-		wantOK(t, rec, strings.Repeat("data: x\n\n", 4))
-		switch {
-		case !c.dialer.KernelStamps():
-		case together && (rec.Merged != 0 || len(rec.Marks) != 2):
-			t.Errorf("one segment, and %d are said to be merged over %d reads", rec.Merged, len(rec.Marks))
-		case !together && rec.Merged != 4-(len(rec.Marks)-1):
+	t.Run("several segments", func(t *testing.T) {
+		rec, stamped := readLate(t, false)
+		if stamped && rec.Merged != 4-(len(rec.Marks)-1) {
 			t.Errorf("%d segments merged over %d reads", rec.Merged, len(rec.Marks))
 		}
+	})
+	// On a busy machine the kernel may merge what begins the connection, and then nobody
+	// can tell of what follows. It does not do so each time.
+	t.Run("one segment", func(t *testing.T) {
+		var rec *record.Record
+		for range 50 {
+			var stamped bool
+			if rec, stamped = readLate(t, true); !stamped || rec.Merged == 0 && len(rec.Marks) == 2 {
+				return
+			}
+		}
+		t.Errorf("one segment, and %d are said to be merged over %d reads", rec.Merged, len(rec.Marks))
+	})
+}
+
+// readLate has a peer send four frames, together or one by one, while the client's reader
+// is held up. stamped: the kernel stamps what comes, without which nothing is merged.
+func readLate(t *testing.T, together bool) (rec *record.Record, stamped bool) {
+	t.Helper()
+	headed, proceed, sent := make(chan uint32, 1), make(chan struct{}), make(chan struct{})
+	to := play(t, func(p *peer) {
+		p.settings()
+		id, _ := p.request()
+		p.head(id, false, ":status", "200")
+		headed <- id
+		<-proceed
+		var all []byte
+		for i := range 4 {
+			frame := append(appendFrame(nil, 9, frameData, byte(i/3*flagEndStream), id), "data: x\n\n"...)
+			if all = append(all, frame...); !together {
+				_, _ = p.conn.Write(frame)
+			}
+		}
+		if together {
+			_, _ = p.conn.Write(all)
+		}
+		close(sent)
+		p.hold()
+	})
+	c := to.client(t, netclock.Limits{}, 8)
+	if err := c.Warm(t.Context(), 1); err != nil {
+		t.Fatal(err)
 	}
+	got := make(chan *record.Record)
+	go func() { got <- to.do(t.Context(), c, 0, "") }()
+	cn, id := (*c.conns.Load())[0], <-headed
+	for seen := false; !seen; { // until the headers have been read
+		cn.mu.Lock()
+		i := cn.find(id)
+		if seen = i >= 0 && cn.live[i].headed; !seen {
+			cn.mu.Unlock()
+			<-time.After(time.Millisecond)
+		}
+	}
+	close(proceed) // the reader gets stuck with what it reads first
+	<-sent
+	cn.mu.Unlock()
+	rec = <-got
+	wantOK(t, rec, strings.Repeat("data: x\n\n", 4))
+	return rec, c.dialer.KernelStamps()
 }

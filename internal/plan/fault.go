@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -43,6 +44,33 @@ func (f Faults) Error() string {
 		lines[i] = f[i].Error()
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Retell has the faults in an error told anew, wherever they are in it, and what else it
+// holds too: front ends call things by names of their own.
+func Retell(err error, fault func(Fault) Fault, other func(error) error) error {
+	switch e := err.(type) {
+	case nil:
+		return nil
+	case Faults:
+		out := make(Faults, len(e))
+		for i, f := range e {
+			out[i] = fault(f)
+		}
+		return out
+	case interface{ Unwrap() []error }:
+		var all []error
+		for _, one := range e.Unwrap() {
+			all = append(all, Retell(one, fault, other))
+		}
+		return errors.Join(all...)
+	case interface{ Unwrap() error }:
+		// What only wraps is looked through; what has words of its own keeps them.
+		if inner := e.Unwrap(); inner != nil && inner.Error() == err.Error() {
+			return Retell(inner, fault, other)
+		}
+	}
+	return other(err)
 }
 
 // err is f as an error, nil when there is none.

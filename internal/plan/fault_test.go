@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -186,5 +188,32 @@ goodput.request_latency: given twice
 budgets.cpu: must be from 0 to 1, is NaN (write 5% or 0.05)`
 	if diff := cmp.Diff(want, Validate(&p).Error()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Faults are told anew wherever they are in an error; what wraps them with words of its
+// own is told as a whole.
+func TestRetell(t *testing.T) {
+	named := func(f Fault) Fault { f.Path = "named"; return f }
+	other := func(err error) error { return fmt.Errorf("other: %w", err) }
+	faults := Faults{{Path: "a", Text: "is wrong"}}
+	for name, tt := range map[string]struct {
+		err  error
+		want string
+	}{
+		"faults":        {faults, "named: is wrong"},
+		"joined":        {errors.Join(errors.New("x"), faults), "other: x\nnamed: is wrong"},
+		"only wrapped":  {fmt.Errorf("%w", faults), "named: is wrong"},
+		"with words":    {fmt.Errorf("reading: %w", faults), "other: reading: a: is wrong"},
+		"another error": {errors.New("x"), "other: x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := Retell(tt.err, named, other).Error(); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+	if err := Retell(nil, named, other); err != nil {
+		t.Errorf("of nothing: %v", err)
 	}
 }

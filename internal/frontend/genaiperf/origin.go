@@ -1,7 +1,6 @@
 package genaiperf
 
 import (
-	"errors"
 	"strings"
 
 	"inferometer/internal/plan"
@@ -58,36 +57,17 @@ func (a *Action) origin(path string) string {
 // Located names the flags that faults come from which show only when a plan is looked at
 // or prepared.
 func (a *Action) Located(err error) error {
-	switch e := err.(type) {
-	case nil:
-		return nil
-	case plan.Faults:
-		out := make(plan.Faults, len(e))
-		for i, f := range e {
-			flag := a.origin(f.Path)
-			switch {
-			case flag != "" && f.Where == "":
-				f.Where, f.Path = flag, ""
-			case flag != "":
-				f.Path = flag
-			}
-			f.Text, f.Hint = a.worded(f.Text), a.worded(f.Hint)
-			out[i] = f
+	return plan.Retell(err, func(f plan.Fault) plan.Fault {
+		flag := a.origin(f.Path)
+		switch {
+		case flag != "" && f.Where == "":
+			f.Where, f.Path = flag, ""
+		case flag != "":
+			f.Path = flag
 		}
-		return out
-	case interface{ Unwrap() []error }:
-		var all []error
-		for _, one := range e.Unwrap() {
-			all = append(all, a.Located(one))
-		}
-		return errors.Join(all...)
-	case interface{ Unwrap() error }:
-		// What only wraps is looked through; what has words of its own keeps them.
-		if inner := e.Unwrap(); inner != nil && inner.Error() == err.Error() {
-			return a.Located(inner)
-		}
-	}
-	return err
+		f.Text, f.Hint = a.worded(f.Text), a.worded(f.Hint)
+		return f
+	}, func(err error) error { return err })
 }
 
 // worded puts flags in the place of the plan's keys.

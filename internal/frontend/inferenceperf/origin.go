@@ -1,7 +1,6 @@
 package inferenceperf
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -98,31 +97,17 @@ func rename(path string) string {
 // Located gives what is wrong with a plan, which may show only when it is prepared, the
 // places of the config that it comes from and the config's names.
 func (a *Action) Located(err error) error {
-	switch e := err.(type) {
-	case nil:
-		return nil
-	case plan.Faults:
-		out := make(plan.Faults, len(e))
-		for i, f := range e {
-			if f.Where == "" && a.origin != nil {
-				f.Where, f.Path = a.origin(f.Path)
-			}
-			f.Text, f.Hint = Wording(f.Text), Wording(f.Hint)
-			out[i] = flagged(f)
+	return plan.Retell(err, func(f plan.Fault) plan.Fault {
+		if f.Where == "" && a.origin != nil {
+			f.Where, f.Path = a.origin(f.Path)
 		}
-		return out
-	case interface{ Unwrap() []error }:
-		var all []error
-		for _, one := range e.Unwrap() {
-			all = append(all, a.Located(one))
-		}
-		return errors.Join(all...)
-	case interface{ Unwrap() error }:
-		// What only wraps is looked through; what has words of its own keeps them.
-		if inner := e.Unwrap(); inner != nil && inner.Error() == err.Error() {
-			return a.Located(inner)
-		}
-	}
+		f.Text, f.Hint = Wording(f.Text), Wording(f.Hint)
+		return flagged(f)
+	}, reworded)
+}
+
+// reworded is an error in the config's names.
+func reworded(err error) error {
 	if message := Wording(err.Error()); message != err.Error() {
 		return &wordedError{err, message}
 	}

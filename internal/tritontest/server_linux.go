@@ -117,17 +117,15 @@ func (s *Server) start() error {
 
 var errPortTaken = errors.New("somebody else has taken the port")
 
-// ready waits until every model can be used.
+// ready waits until every model can be used and its metrics, which it serves last, can be
+// read.
 func (s *Server) ready() error {
 	client := &http.Client{Timeout: 5 * time.Second}
 	defer client.CloseIdleConnections()
 	until := time.Now().Add(startTime)
 	for time.Now().Before(until) {
-		if resp, err := client.Get("http://" + s.HTTP + "/v2/health/ready"); err == nil {
-			resp.Body.Close()
-			if resp.StatusCode == http.StatusOK {
-				return nil
-			}
+		if answers(client, s.HTTP+"/v2/health/ready") && answers(client, s.Metrics+"/metrics") {
+			return nil
 		}
 		select {
 		case <-s.process.done:
@@ -136,6 +134,16 @@ func (s *Server) ready() error {
 		}
 	}
 	return fmt.Errorf("it was not ready after %v", startTime)
+}
+
+// answers reports whether a page can be had.
+func answers(client *http.Client, page string) bool {
+	resp, err := client.Get("http://" + page)
+	if err != nil {
+		return false
+	}
+	resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
 }
 
 // Stop stops the server in order, as an operator would.

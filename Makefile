@@ -12,7 +12,7 @@ export INFEROMETER_PROMETHEUS ?= $(CURDIR)/.peers/prometheus
 export INFEROMETER_S3 ?= $(CURDIR)/.peers/s3
 endif
 
-.PHONY: help build run test servers format compiled race beside fuzz cross vet bench bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf peers deploy-check proto triton prometheus s3 clean
+.PHONY: help build run test servers format compiled race platforms fuzz cross vet bench bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf peers deploy-check proto triton prometheus s3 clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -25,19 +25,13 @@ $(BIN): $(SOURCES)
 run: build ## measure the built-in mock and print the result
 	@./$(BIN) run --concurrency 8 --duration 5s; code=$$?; [ $$code -le 1 ] # an INVALID verdict is no failure of a demonstration
 
-# What comes from outside this program is fuzzed briefly with every change; make fuzz does it to every parser.
-OUTSIDE := $(addprefix ./internal/,endpoint/sse plan record frontend/native)
-# The program is compiled for Windows, and type-checked for the other platforms. make cross compiles it for all
-# six, which takes minutes from a cold cache.
-FAST := -gcflags='all=-N -l' # compiles faster, and is only to compile
+# Tests wait more than they compute, so the type-check of the other platforms takes what they leave of the
+# processors. make cross compiles for all six, and make fuzz looks for new inputs: each takes minutes.
 test: ## everything that CI checks
-	@$(MAKE) --no-print-directory -j4 format servers compiled
-	@$(MAKE) --no-print-directory -j2 race beside
+	@$(MAKE) --no-print-directory -j3 format servers compiled
+	@$(MAKE) --no-print-directory -j2 race platforms
 
-# Tests wait more than they compute; this takes what they leave of the processors.
-beside: # what CI checks besides the tests
-	@nice -n 19 $(MAKE) --no-print-directory fuzz FUZZ="$(OUTSIDE)"
-	@echo "build windows/amd64"; GOOS=windows GOARCH=amd64 nice -n 19 $(GO) build $(FAST) -o /dev/null ./cmd/inferometer
+platforms: # type-checks the program for every other platform
 	@echo "type-check $(CHECKED)"; nice -n 19 $(GO) run ./scripts/platforms $(CHECKED)
 
 format: ## whether all is formatted
@@ -59,9 +53,10 @@ servers: triton prometheus s3 ## install all real servers that tests start
 
 compiled: # what the tests need of the compiler, while servers are being fetched
 	@CGO_ENABLED=1 $(GO) build -race ./...
+	@$(GO) build -o /dev/null ./cmd/inferometer
 
-race: servers ## all tests, under the race detector, and vet
-	CGO_ENABLED=1 $(GO) test -race -vet=all -timeout 10m ./...
+race: servers ## all tests, under the race detector, and vet; what fails is run again alone
+	@GO=$(GO) scripts/test.sh
 
 # A number of inputs rather than a time: the time can run out inside one, which go test calls a failure.
 FUZZTIME ?= 2000x
@@ -75,7 +70,7 @@ fuzz: ## each fuzz target for a moment
 	  done; done
 
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
-CHECKED   := $(filter-out linux/amd64 windows/amd64,$(PLATFORMS))
+CHECKED   := $(filter-out linux/amd64,$(PLATFORMS))
 cross: ## compile for every platform
 	@for p in $(PLATFORMS); do echo "build $$p"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -trimpath -o /dev/null ./cmd/inferometer || exit 1; done
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -228,9 +229,12 @@ func printVerdict(w io.Writer, res *result.Result) {
 		fmt.Fprintln(w, "Verdict: valid.")
 		return
 	}
-	fmt.Fprintln(w, "Verdict: INVALID.")
+	fmt.Fprintf(w, "Verdict: %s.\n", strings.ToUpper(cmp.Or(res.Verdict.Word, result.Invalid)))
 	for _, reason := range res.Verdict.Reasons {
 		fmt.Fprintln(w, "  "+strings.ReplaceAll(reason, "\n", " "))
+	}
+	for _, why := range res.Verdict.Undecided {
+		fmt.Fprintln(w, "  Undecided: "+strings.ReplaceAll(why, "\n", " "))
 	}
 }
 

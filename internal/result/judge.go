@@ -19,35 +19,66 @@ const wholeRun = -1
 
 // judge compares what was found with the budgets.
 type judge struct {
-	plan    *plan.Plan
-	facts   *Facts
-	result  *Result
-	checks  []Check
-	reasons []string
-	notes   []string
+	plan   *plan.Plan
+	facts  *Facts
+	result *Result
+	checks []Check
+	notes  []string
 }
 
+// verdict sums the checks up. One that is over its budget makes the result invalid; one
+// that could not be made keeps it from being valid.
 func (j *judge) verdict() Verdict {
-	v := Verdict{Valid: len(j.reasons) == 0, Reasons: j.reasons, Checks: j.checks}
-	if v.Reasons == nil {
-		v.Reasons = []string{}
+	v := Verdict{Word: Valid, Reasons: []string{}, Checks: j.checks}
+	for i := range j.checks {
+		c := &j.checks[i]
+		says := j.prefix(c.Stage) + strings.TrimSpace(c.Why+" "+c.Do)
+		switch {
+		case c.Undecided:
+			v.Undecided = append(v.Undecided, says)
+		case !c.OK:
+			v.Reasons = append(v.Reasons, says)
+		}
 	}
+	switch {
+	case len(v.Reasons) > 0:
+		v.Word = Invalid
+	case len(v.Undecided) > 0:
+		v.Word = Inconclusive
+	}
+	v.Valid = v.Word == Valid
 	if v.Checks == nil {
 		v.Checks = []Check{}
 	}
 	return v
 }
 
-// check adds a check. reason is used where it failed: what was found, the budget, what
-// to change.
-func (j *judge) check(c Check, reason string) {
+// check adds a check that was made. why is used where it is over its budget: what was
+// found and the budget; c.Do, which follows it, says what to change.
+func (j *judge) check(c Check, why string) {
 	if !finite([]float64{c.Value, c.Budget}) {
+		j.undecided(c, fmt.Sprintf("The check %s could not be made: what it compares has no value.", c.Name))
 		return
 	}
-	j.checks = append(j.checks, c)
-	if !c.OK {
-		j.reasons = append(j.reasons, j.prefix(c.Stage)+reason)
+	c.Why, c.Undecided = why, false
+	if c.OK {
+		c.Why, c.Do = "", ""
 	}
+	j.checks = append(j.checks, c)
+}
+
+// undecided adds a check that could not be made. why says what was missing; c.Do, which
+// follows it, how many requests or how long a run would do. No result with such a check is
+// valid.
+func (j *judge) undecided(c Check, why string) {
+	c.OK, c.Undecided, c.Why = false, true, why
+	if !finite([]float64{c.Value}) {
+		c.Value = 0
+	}
+	if !finite([]float64{c.Budget}) {
+		c.Budget = 0
+	}
+	j.checks = append(j.checks, c)
 }
 
 func (j *judge) note(stage int, format string, args ...any) {

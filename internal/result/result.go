@@ -31,21 +31,33 @@ type Result struct {
 	Services   []Service         `json:"services,omitempty"` // what the metrics of the servers say of the whole run, by source
 }
 
+// The words of a verdict.
+const (
+	Valid        = "valid"        // every check was made and is within its budget
+	Invalid      = "invalid"      // a check is over its budget
+	Inconclusive = "inconclusive" // none is over its budget, but one could not be made
+)
+
 // Verdict says whether the figures can be trusted.
 type Verdict struct {
-	Valid   bool     `json:"valid"`
-	Reasons []string `json:"reasons"` // in words, each with what to change; empty when valid
-	Checks  []Check  `json:"checks"`
+	Word      string   `json:"word"`
+	Valid     bool     `json:"valid"`               // Word is Valid
+	Reasons   []string `json:"reasons"`             // of checks that are over their budget: what was found and what to change
+	Undecided []string `json:"undecided,omitempty"` // of checks that could not be made: why, and what would do
+	Checks    []Check  `json:"checks"`
 }
 
-// Check is one budget and what was found.
+// Check is one budget and what was found: a row of the verdict's table.
 type Check struct {
-	Stage  int     `json:"stage"` // -1: the whole run
-	Name   string  `json:"name"`
-	Value  float64 `json:"value"`
-	Budget float64 `json:"budget"`
-	Unit   string  `json:"unit"`
-	OK     bool    `json:"ok"`
+	Stage     int     `json:"stage"` // -1: the whole run
+	Name      string  `json:"name"`
+	Value     float64 `json:"value"`
+	Budget    float64 `json:"budget"`
+	Unit      string  `json:"unit"`
+	OK        bool    `json:"ok"`
+	Undecided bool    `json:"undecided,omitempty"` // it could not be made: OK is false and Value says nothing
+	Why       string  `json:"why,omitempty"`       // what was found, or why it could not be made; empty when OK
+	Do        string  `json:"do,omitempty"`        // what to do about it; empty when OK
 }
 
 // Stage is what one stage measured.

@@ -80,7 +80,7 @@ func oneStage() *result.Result {
 	return &result.Result{
 		Schema: result.Schema, Version: "0.1.0", Seed: 42, Duration: 35.2,
 		Started: time.Date(2026, 11, 15, 13, 10, 0, 0, time.UTC),
-		Verdict: result.Verdict{Valid: true, Reasons: []string{}, Checks: []result.Check{
+		Verdict: result.Verdict{Word: result.Valid, Valid: true, Reasons: []string{}, Checks: []result.Check{
 			{Stage: 0, Name: "lag_p99", Value: 0.12, Budget: 1, Unit: "ms", OK: true},
 			{Stage: 0, Name: "coalesced", Value: 0.0004, Budget: 0.01, Unit: "share", OK: true},
 			{Stage: 0, Name: "achieved", Value: 1, Budget: 0.99, Unit: "share", OK: true},
@@ -133,6 +133,7 @@ func threeStages() *result.Result {
 	}
 	r.Stages = []result.Stage{first, second, third}
 	r.Verdict = result.Verdict{
+		Word: result.Invalid,
 		Reasons: []string{
 			"stage 2: requests went out 3.1 ms after they were due (p99), the budget is 1 ms: give the client more CPU or ask for a lower rate",
 			"stage 3: 20 requests are too few for p90 (64 needed): run longer",
@@ -144,6 +145,17 @@ func threeStages() *result.Result {
 	}
 	r.Notes = nil
 	r.Interrupted = true
+	return r
+}
+
+// undecided is a run too short for one of its checks.
+func undecided() *result.Result {
+	r := oneStage()
+	const why = "12 requests are too few to tell a trend from chance."
+	r.Verdict = result.Verdict{
+		Word: result.Inconclusive, Reasons: []string{}, Undecided: []string{why + " Send at least 30."},
+		Checks: append(r.Verdict.Checks, result.Check{Name: "latency_drift", Budget: 0.15, Unit: "share", Undecided: true, Why: why, Do: "Send at least 30."}),
+	}
 	return r
 }
 
@@ -188,6 +200,7 @@ func TestGolden(t *testing.T) {
 		{"color", oneStage(), Options{Color: true}},
 		{"targets", targets(), Options{}},
 		{"models", models(), Options{}},
+		{"undecided", undecided(), Options{All: true}},
 		{"empty", &result.Result{Incomplete: true}, Options{}},
 	} {
 		for _, width := range []int{80, 100, 140} {

@@ -285,6 +285,9 @@ func (r *reporter) validation() {
 	for _, reason := range r.result.Verdict.Reasons {
 		c.findings = append(c.findings, report.Finding{Check: "verdict", Message: reason})
 	}
+	for _, why := range r.result.Verdict.Undecided {
+		c.findings = append(c.findings, report.Finding{Check: "verdict", Message: "Undecided: " + why})
+	}
 	if c.entries >= 0 {
 		c.looked = append(c.looked, report.PerRequestFile)
 	}

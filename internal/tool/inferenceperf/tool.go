@@ -87,7 +87,7 @@ var ofStage = regexp.MustCompile(`^Stage (\d+)`)
 // reword gives what a result says in words the names of the config, and stages those of the
 // files, which count from 0.
 func reword(res *result.Result) {
-	for _, said := range [][]string{res.Notes, res.Verdict.Reasons} {
+	for _, said := range [][]string{res.Notes, res.Verdict.Reasons, res.Verdict.Undecided} {
 		for i := range said {
 			said[i] = ofStage.ReplaceAllStringFunc(frontend.Wording(said[i]), func(stage string) string {
 				n, _ := strconv.Atoi(ofStage.FindStringSubmatch(stage)[1])

@@ -134,6 +134,8 @@ var house = []struct{ name, may string }{
 	// A real server for tests.
 	{"tritontest", ""},
 	{"promtest", ""},
+	// The program itself, for tests that run it as a process.
+	{"shipped", ""},
 	// What tests of decoders share.
 	{"endpoint/answertest", "record"},
 

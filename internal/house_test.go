@@ -136,6 +136,8 @@ var house = []struct{ name, may string }{
 	{"promtest", ""},
 	// The program itself, for tests that run it as a process.
 	{"shipped", ""},
+	// Broken input for tests of readers.
+	{"mutate", ""},
 	// What tests of decoders share.
 	{"endpoint/answertest", "record"},
 

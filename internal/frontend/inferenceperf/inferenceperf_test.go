@@ -252,31 +252,3 @@ func TestFaithfulLengths(t *testing.T) {
 		t.Errorf("%+v, %v", a, err)
 	}
 }
-
-func FuzzConfig(f *testing.F) {
-	names, err := filepath.Glob("testdata/plans/*.yml")
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(string(text))
-	}
-	f.Add("a: &a [*a]\n")
-	f.Add("load: {stages: [{<<: {rate: 1}}]}")
-	f.Fuzz(func(t *testing.T, config string) {
-		a, err := parse(config + "\n")
-		if err != nil {
-			return
-		}
-		if err := plan.Validate(a.Plan); err != nil {
-			t.Errorf("a config was accepted whose plan is not: %v", err)
-		}
-		if _, err := parse(string(a.Config)); err != nil && !strings.Contains(string(a.Config), hidden) {
-			t.Errorf("the config in force does not read back: %v\n%s", err, a.Config)
-		}
-	})
-}

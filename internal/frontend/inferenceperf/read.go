@@ -206,7 +206,11 @@ func (r *reader) readObject(f *form, n *yaml.Node, path string, was *value) *val
 			r.fault(node, sub, k.refused, "leave it out")
 			return
 		}
-		v.put(k.name, r.read(&k.form, node, sub, v.fields[k.name]))
+		got := r.read(&k.form, node, sub, v.fields[k.name])
+		if got == nil && k.form.kind == object {
+			got = k.fresh() // there is a fault already: what follows finds a section as ever
+		}
+		v.put(k.name, got)
 	})
 	return v
 }

@@ -240,6 +240,11 @@ type Budgets struct {
 	ShortOutput float64  // share of answers empty or short of the length asked for
 	ClockStep   Duration
 	Drift       float64 // change of throughput or latency between the halves of the steady window
+	Failures    float64 // share of requests that failed, those aside that this side has ended
+	InFlight    float64 // least share of a closed loop's concurrency that was held
+	Standstill  float64 // share of the time in which this client stood still
+	Pause       Duration
+	Cached      float64 // share of prompt tokens out of the server's cache, where nothing was to be found there
 }
 
 // Output says what is written where.
@@ -288,6 +293,11 @@ func Default() Plan {
 			ShortOutput: 0.01,
 			ClockStep:   Duration(5 * time.Millisecond),
 			Drift:       0.1,
+			Failures:    0.01,
+			InFlight:    0.95,
+			Standstill:  0.05,
+			Pause:       Duration(time.Second),
+			Cached:      0.2,
 		},
 	}
 }

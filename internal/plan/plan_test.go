@@ -46,7 +46,8 @@ grace: 7s
 goodput: {ttft: 200ms, request_latency: 2s}
 max_errors: 5%
 budgets: {lag: 2ms, lag_share: 2%, read_delay: 1ms, coalesced: 0, cpu: 90%, gc: 0, achieved: 0.5,
-  token_drift: 1, short_output: 100%, clock_step: 0, drift: 0.25}
+  token_drift: 1, short_output: 100%, clock_step: 0, drift: 0.25,
+  failures: 2%, in_flight: 90%, standstill: 10%, pause: 2s, cached: 50%}
 output: {dir: out, keep_raw: true}
 `
 
@@ -83,6 +84,7 @@ func fullPlan() *Plan {
 		Budgets: Budgets{
 			Lag: second / 500, LagShare: 0.02, ReadDelay: second / 1000, CPU: 0.9, Achieved: 0.5,
 			TokenDrift: 1, ShortOutput: 1, Drift: 0.25,
+			Failures: 0.02, InFlight: 0.9, Standstill: 0.1, Pause: 2 * second, Cached: 0.5,
 		},
 		Output: Output{Dir: "out", KeepRaw: true},
 	}

@@ -350,6 +350,13 @@ func budgetFields() []field[Budgets] {
 		always("clock_step", duration(), func(b *Budgets) *Duration { return &b.ClockStep }, "Largest step of the wall clock."),
 		always("drift", share(), func(b *Budgets) *float64 { return &b.Drift },
 			"Change of throughput or latency between the halves of the steady window."),
+		always("failures", share(), func(b *Budgets) *float64 { return &b.Failures },
+			"Share of requests that failed; those cut off or cancelled at the end of a stage do not count."),
+		always("in_flight", share(), func(b *Budgets) *float64 { return &b.InFlight }, "Least share of a closed loop's concurrency that must be held, over time."),
+		always("standstill", share(), func(b *Budgets) *float64 { return &b.Standstill }, "Share of the time in which this client stood still, in pauses of 0.1 s or more."),
+		always("pause", duration(), func(b *Budgets) *Duration { return &b.Pause }, "Longest of those pauses."),
+		always("cached", share(), func(b *Budgets) *float64 { return &b.Cached },
+			"Share of prompt tokens found in the server's prefix cache, where no two prompts were meant to begin alike."),
 	}
 }
 

@@ -341,4 +341,9 @@ func (c *checker) budgets(b *Budgets) {
 	c.share("budgets.short_output", b.ShortOutput)
 	c.time("budgets.clock_step", b.ClockStep)
 	c.share("budgets.drift", b.Drift)
+	c.share("budgets.failures", b.Failures)
+	c.share("budgets.in_flight", b.InFlight)
+	c.share("budgets.standstill", b.Standstill)
+	c.time("budgets.pause", b.Pause)
+	c.share("budgets.cached", b.Cached)
 }

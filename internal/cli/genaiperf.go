@@ -136,17 +136,20 @@ func genaiPerfProfile(env Env, action *frontend.Action) int {
 	with := toolEnv(env)
 	with.Stop = stop
 	with.Watch = func(state func() run.Progress) { display.Start((&gauge{state: state}).snapshot) }
-	valid := true
+	valid, failing := true, false
 	if action.Command == frontend.Analyze {
 		err := tool.Analyze(ctx, action, with, func(level *frontend.Action, out *tool.Outcome) {
 			display.Stop()
 			fmt.Fprintln(env.Stdout, level.Settings.Dir)
-			genaiPerfReport(env, level, out, nil)
+			failing = genaiPerfReport(env, level, out, nil) != exitOK || failing
 			valid = valid && out.Result.Verdict.Valid
 		})
 		display.Stop()
 		if err != nil {
 			return fail(env, "genai-perf", action.Located(err), exitRun)
+		}
+		if failing {
+			return exitRun
 		}
 		return strictly(action, valid)
 	}
@@ -199,7 +202,7 @@ func genaiPerfReport(env Env, action *frontend.Action, out *tool.Outcome, err er
 	if out.Summary.Requests+out.Summary.Failed == 0 {
 		fmt.Fprintln(env.Stderr, "No request ended within the measured time: give it longer with --measurement-interval.")
 	}
-	if out.Summary.Requests == out.Summary.Empty {
+	if out.Summary.Requests == out.Summary.Empty || out.Result != nil && out.Result.Failing() {
 		return exitRun
 	}
 	return exitOK

@@ -69,11 +69,7 @@ func llmPerfCommand(env Env, args []string) int {
 	if err != nil {
 		return fail(env, name, besideResult(err), exitRun)
 	}
-	answered := int64(0)
-	for _, s := range res.Stages {
-		answered += s.Counts.OK
-	}
-	if answered == 0 || res.Interrupted || action.Strict && !res.Verdict.Valid {
+	if !answered(res) || res.Failing() || res.Interrupted || action.Strict && !res.Verdict.Valid {
 		return exitRun
 	}
 	return exitOK

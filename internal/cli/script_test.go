@@ -36,7 +36,8 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the scripts of testdata/script, each with servers of its own:
 // $MOCK answers, as OpenAI and as Triton, and so does $GRPC, over gRPC; $FAILING is like
-// $GRPC and fails half of the requests in the middle; $SCRIPTS are those of the repository; $BROKEN lists a model and fails
+// $GRPC and fails half of the requests in the middle, and so is $HALF like $MOCK; $SCRIPTS are those
+// of the repository; $BROKEN lists a model and fails
 // every request, $PAGE is a web page, $DEAD is nobody.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -51,7 +52,7 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			_, failing, err := startMock(env, mock.Fault{Kind: mock.Error, Share: 0.5})
+			half, failing, err := startMock(env, mock.Fault{Kind: mock.Error, Share: 0.5})
 			if err != nil {
 				return err
 			}
@@ -64,6 +65,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("MOCK", m)
 			env.Setenv("GRPC", g)
 			env.Setenv("FAILING", failing)
+			env.Setenv("HALF", half)
 			env.Setenv("DEAD", "http://"+closed.Addr().String())
 			env.Setenv("BROKEN", startHTTP(env, broken))
 			env.Setenv("PAGE", startHTTP(env, page))

@@ -29,6 +29,9 @@ type Config struct {
 	Budget int64
 	// Judge is called with each decoded record's failure class, "" for success.
 	Judge func(class record.Class)
+	// Session is told how each recorded session was played, by many goroutines; nil: nobody
+	// wants to know.
+	Session func(m record.SessionMark)
 }
 
 // Collector decodes, writes and folds records. It is the engine's Sink.
@@ -103,6 +106,9 @@ func (c *Collector) Put(rec *record.Record) {
 
 // Session implements engine.SessionSink.
 func (c *Collector) Session(m record.SessionMark) {
+	if c.cfg.Session != nil {
+		c.cfg.Session(m)
+	}
 	if c.cfg.Writer == nil {
 		return
 	}

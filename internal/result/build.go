@@ -29,6 +29,8 @@ type Facts struct {
 	Pages  *Pages         // what their metrics said; nil: nobody asked
 
 	Saturation *sweep.Saturation // what the search for it has found; nil: there was none
+
+	Sessions map[int]SessionTally // how recorded sessions were played, by stage
 }
 
 // FoldOptions are the options of a fold for the records of a plan's run. Its Bounds, Pool

@@ -285,13 +285,6 @@ func TestVerdict(t *testing.T) {
 			w.facts.Interrupted = true
 			w.each(func(i int, r *record.Record) { r.Failure = &record.Failure{Class: record.Cancelled} })
 		}, "requests", []string{"before the run was stopped", "2000 requests"}},
-		{"half failed", func(w *world) {
-			w.each(func(i int, r *record.Record) {
-				if i%2 == 0 {
-					fail(r)
-				}
-			})
-		}, "", nil},
 		{"nothing sent", func(w *world) { w.recs = nil }, "requests", []string{"No request was sent"}},
 		{"warm-up only", func(w *world) { w.recs = w.recs[:200] }, "requests", []string{"all 200", "warm-up"}},
 		{"stopped in the warm-up", func(w *world) { w.recs, w.facts.Interrupted = w.recs[:200], true }, "requests", []string{"stopped during the warm-up", "200 requests"}},

@@ -166,6 +166,7 @@ func (j *judge) stage(i int, mark *record.StageMark, sum *metric.Stage) {
 	if !j.requests(i, sum) {
 		return
 	}
+	j.failures(i, sum)
 	j.thinNote(i, sum)
 	j.achieved(i, mark, sum)
 	j.lag(i, sum)
@@ -199,8 +200,7 @@ func (j *judge) requests(i int, sum *metric.Stage) bool {
 // noneSucceeded says why no request succeeded. What this side has ended says little of the
 // server where others failed by themselves.
 func noneSucceeded(requests int64, failures []metric.FailureCount) string {
-	own := func(f metric.FailureCount) bool { return f.Class == record.CutOff || f.Class == record.Cancelled }
-	if i := slices.IndexFunc(failures, func(f metric.FailureCount) bool { return !own(f) }); i >= 0 {
+	if i := slices.IndexFunc(failures, func(f metric.FailureCount) bool { return !endedHere(f.Class) }); i >= 0 {
 		return fmt.Sprintf("No request succeeded: %s failed, most often with %s. Make sure that the target is up and answers such requests.", plural(requests, "request"), failure(&failures[i]))
 	}
 	if failures[0].Class == record.Cancelled {

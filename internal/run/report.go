@@ -80,6 +80,8 @@ func readFacts(path string, p *plan.Plan) (result.Facts, error) {
 			f.Interrupted = f.Interrupted || l.Stage.Early()
 		case l.Health != nil:
 			f.Health = append(f.Health, *l.Health)
+		case l.Session != nil:
+			f.AddSession(l.Session)
 		case l.Edge != nil:
 			f.Edges = append(f.Edges, *l.Edge)
 		case l.Probe != nil:

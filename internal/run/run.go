@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -136,6 +137,8 @@ type run struct {
 	stage  atomic.Int64 // index of the one under way
 	phase  atomic.Int64
 	facts  result.Facts
+
+	sessionsMu sync.Mutex // of facts.Sessions
 
 	schedule  []time.Duration // of the prompts' own moments; nil: they have none
 	templated bool            // prompts are counted with the model's chat template
@@ -301,7 +304,7 @@ func (r *run) collect(decoder endpoint.Decoder) {
 	}
 	r.collector = collect.New(collect.Config{
 		Decoder: decoder, Writer: r.output.records(), KeepRaw: r.plan.Output.KeepRaw,
-		Folds: folders, Judge: r.judge,
+		Folds: folders, Judge: r.judge, Session: r.addSession,
 	})
 }
 
@@ -329,6 +332,13 @@ func (r *run) judge(class record.Class) {
 	if over {
 		r.halt("errors")
 	}
+}
+
+// addSession takes note of how a recorded session was played.
+func (r *run) addSession(m record.SessionMark) {
+	r.sessionsMu.Lock()
+	defer r.sessionsMu.Unlock()
+	r.facts.AddSession(&m)
 }
 
 // halt asks the stage under way to send no more.

@@ -293,7 +293,7 @@ func (t *tool) exit(res *result.Result) int {
 	case t.shaky && len(t.loads) == 1:
 		t.say("Failed to obtain stable measurement.")
 		return frontend.ExitUnstable
-	case len(t.levels) == 0 && t.failed == "" && failures > 0:
+	case len(t.levels) == 0 && t.failed == "" && failures > 0, res.Failing():
 		return frontend.ExitGeneric
 	}
 	return frontend.ExitOK

@@ -1,0 +1,109 @@
+package result
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"inferometer/internal/metric"
+	"inferometer/internal/record"
+)
+
+// failuresCheck names the check of how many requests failed.
+const failuresCheck = "failures"
+
+// Failing reports whether requests of a stage failed beyond the plan's budget, or all of
+// them.
+func (r *Result) Failing() bool {
+	over := slices.ContainsFunc(r.Verdict.Checks, func(c Check) bool {
+		return c.Name == failuresCheck && !c.OK && !c.Undecided
+	})
+	return over || slices.ContainsFunc(r.Stages, func(s Stage) bool {
+		return s.Counts.OK == 0 && slices.ContainsFunc(s.Failures, func(f Failures) bool { return !endedHere(record.Class(f.Class)) })
+	})
+}
+
+// endedHere reports whether this side has ended the requests of a class: at the end of a
+// stage or when the run was stopped. That is no failure of the server.
+func endedHere(c record.Class) bool { return c == record.CutOff || c == record.Cancelled }
+
+// namedClasses is how many kinds of failure a reason names.
+const namedClasses = 3
+
+// failures judges how many requests failed, and how many recorded sessions: what is
+// measured is what succeeded, and a server that fails is often quick at it.
+func (j *judge) failures(i int, sum *metric.Stage) {
+	of, failed := sum.Whole.Totals.Requests, int64(0)
+	var kinds []metric.FailureCount
+	for _, f := range sum.Failures {
+		if endedHere(f.Class) {
+			of -= f.Count
+			continue
+		}
+		failed += f.Count
+		kinds = append(kinds, f)
+	}
+	budget := j.plan.Budgets.Failures
+	if of > 0 {
+		share := float64(failed) / float64(of)
+		j.check(Check{Stage: i, Name: failuresCheck, Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
+			Do: "Find out why they failed, or lower the load."},
+			fmt.Sprintf("%d of %s failed (%s, budget %s): %s. The figures are those of the rest.",
+				failed, plural(of, "request"), percent(share), percent(budget), kindsOf(kinds)))
+	}
+	if t := j.facts.Sessions[i]; t.Ended > 0 {
+		share := float64(t.Failed) / float64(t.Ended)
+		j.check(Check{Stage: i, Name: "failed_sessions", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
+			Do: "Find out why they failed, or lower the load."},
+			fmt.Sprintf("%d of %s failed (%s, budget %s), the first because of %s: their later requests were never sent.",
+				t.Failed, plural(t.Ended, "session"), percent(share), percent(budget), t.Example))
+	}
+}
+
+// kindsOf lists kinds of failure, the most frequent first.
+func kindsOf(kinds []metric.FailureCount) string {
+	var list []string
+	for k := range kinds {
+		if k == namedClasses {
+			list = append(list, fmt.Sprintf("%d other kinds", len(kinds)-k))
+			break
+		}
+		list = append(list, fmt.Sprintf("%d × %s", kinds[k].Count, failure(&kinds[k])))
+	}
+	return strings.Join(list, ", ")
+}
+
+// SessionTally counts how recorded sessions of a stage were played.
+type SessionTally struct {
+	Ended  int64 // those of a stage's own end aside
+	Failed int64
+	// Example is why the first one failed.
+	Example string
+}
+
+// AddSession takes note of a session that was played.
+func (f *Facts) AddSession(m *record.SessionMark) {
+	if m.Cause == record.SessionHalted || m.Cause == record.RequestFailed && endedHere(record.Class(before(m.Message, ":"))) {
+		return
+	}
+	if f.Sessions == nil {
+		f.Sessions = map[int]SessionTally{}
+	}
+	t := f.Sessions[m.Stage]
+	t.Ended++
+	if m.Cause != "" {
+		if t.Failed++; t.Failed == 1 {
+			t.Example = string(m.Cause)
+			if m.Message != "" {
+				t.Example += " (" + m.Message + ")"
+			}
+		}
+	}
+	f.Sessions[m.Stage] = t
+}
+
+// before is what stands before the first mark in a text.
+func before(text, mark string) string {
+	head, _, _ := strings.Cut(text, mark)
+	return head
+}

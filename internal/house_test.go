@@ -119,6 +119,7 @@ var house = []struct{ name, may string }{
 	{"tensor/*", "tensor jsonscan"},
 	{"tensor", "jsonscan"},
 	{"record", "jsonscan github.com/klauspost/compress"},
+	{"bounded", ""},
 	{"stat", ""},
 	{"screen", ""},
 	{"jmes", ""},

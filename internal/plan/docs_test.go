@@ -38,6 +38,11 @@ func TestDocsFields(t *testing.T) {
 func fieldTable() string {
 	def := Default()
 	defaults := Echo(&def)
+	limits := map[string]any{} // which a printed plan leaves out
+	if err := limitsSpec().write(def.Limits).Decode(&limits); err != nil {
+		panic(err)
+	}
+	defaults.(map[string]any)["limits"] = limits
 	var b strings.Builder
 	b.WriteString("| field | form | default | meaning |\n|---|---|---|---|\n")
 	var rows func(docs []fieldDoc, path string, at any)

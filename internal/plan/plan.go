@@ -74,6 +74,7 @@ type Plan struct {
 	MaxErrors   MaxErrors
 	Breakers    []Breaker // end the run when requests go wrong in a way of theirs
 	Budgets     Budgets
+	Limits      Limits // of memory
 	Probes      Probes // of the server's own view
 	Output      Output
 }
@@ -281,6 +282,7 @@ func Default() Plan {
 		Stages:    []Stage{{Concurrency: 1, Duration: Duration(30 * time.Second)}},
 		Drain:     Duration(30 * time.Second),
 		Grace:     Duration(30 * time.Second),
+		Limits:    DefaultLimits(),
 		Budgets: Budgets{
 			Lag:         Duration(time.Millisecond),
 			LagShare:    0.01,

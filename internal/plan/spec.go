@@ -39,6 +39,8 @@ func planSpec() codec[Plan] {
 			"End the run when requests go wrong in a way that they describe."),
 		always("budgets", budgetsSpec(), func(p *Plan) *Budgets { return &p.Budgets },
 			"Bounds of a valid measurement; a result beyond one is marked INVALID."),
+		at("limits", limitsSpec(), func(p *Plan) *Limits { return &p.Limits },
+			"Bounds of what is held in memory, whatever a server sends or a file holds; 0 is none. What goes beyond one names it."),
 		at("probes", probesSpec(), func(p *Plan) *Probes { return &p.Probes }, "What the server is asked about itself."),
 		at("output", outputSpec(), func(p *Plan) *Output { return &p.Output }, "What is written where."),
 	}, nil)

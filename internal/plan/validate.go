@@ -63,6 +63,7 @@ func check(p *Plan) Faults {
 	c.share("max_errors.share", p.MaxErrors.Share)
 	c.breakers(p.Breakers)
 	c.budgets(&p.Budgets)
+	c.limits(&p.Limits)
 	c.probes(p)
 	if p.Output.KeepRaw && p.Output.Dir == "" {
 		c.lacks("output.keep_raw", "output", "there is no directory to keep answers in", "give output.dir (--out)")

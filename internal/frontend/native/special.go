@@ -46,13 +46,19 @@ func (b *builder) special() {
 		}
 		b.draft.Put("output.keep_raw", "--keep", "true")
 	}
-	for _, s := range b.flags["budget"] {
+	b.named("budget", "budgets", "such as cpu=90%")
+	b.named("limit", "limits", "such as file=2GiB")
+}
+
+// named puts the values of a flag that is NAME=VALUE into a section of the plan.
+func (b *builder) named(flag, section, hint string) {
+	for _, s := range b.flags[flag] {
 		name, value, ok := strings.Cut(s, "=")
 		if name = strings.ReplaceAll(strings.TrimSpace(name), "-", "_"); !ok || name == "" || strings.ContainsAny(name, ".[]") {
-			b.fault("--budget", strconv.Quote(shorten(s))+" is not NAME=VALUE", "such as cpu=90%")
+			b.fault("--"+flag, strconv.Quote(shorten(s))+" is not NAME=VALUE", hint)
 			continue
 		}
-		b.draft.Put("budgets."+name, "--budget "+shorten(name), strings.TrimSpace(value))
+		b.draft.Put(section+"."+name, "--"+flag+" "+shorten(name), strings.TrimSpace(value))
 	}
 }
 

@@ -1,0 +1,34 @@
+package plan
+
+import "testing"
+
+func TestParseBytes(t *testing.T) {
+	for text, want := range map[string]Bytes{
+		"0": 0, "4096": 4096, "64MiB": 64 << 20, "64 mib": 64 << 20, "1.5GB": 1_500_000_000, "2kB": 2000, "2KiB": 2048, "7B": 7, "1TiB": 1 << 40,
+	} {
+		if got, err := ParseBytes(text); err != nil || got != want {
+			t.Errorf("%s: %d, %v; want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "MiB", "-1", "much", "1e30", "NaN", "1XB"} {
+		if got, err := ParseBytes(text); err == nil {
+			t.Errorf("%s: %d", text, got)
+		}
+	}
+	for b, want := range map[Bytes]string{0: "0", 1 << 20: "1MiB", 3 << 29: "1536MiB", 1500: "1500"} {
+		if got := b.String(); got != want {
+			t.Errorf("%d: %s, want %s", int64(b), got, want)
+		}
+	}
+}
+
+func TestLimitsOfAPlan(t *testing.T) {
+	p, err := Load("p.yaml", []byte("target: {urls: http://localhost:1}\nlimits: {answer: 2GiB, file: 0, header: 1000}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := p.Limits
+	if l.Answer != 2<<30 || l.File != 0 || l.Header != 1000 || l.Stream != DefaultLimits().Stream {
+		t.Errorf("%+v", l)
+	}
+}

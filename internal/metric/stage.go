@@ -49,6 +49,10 @@ type Counts struct {
 	Both     [2]int64 // requests
 	Server   [2]int64 // tokens by the server's count
 	Disagree [2]int64 // Σ |server − local|
+
+	// Where the server's count cannot be: input, output.
+	Claimed   [2]int64 // successful requests
+	MostClaim [2]int64 // the largest of those counts
 }
 
 type failureKey struct {
@@ -172,6 +176,10 @@ func (s *stage) count(r *Request, standIn bool) {
 	s.Sources[0][r.In.Source&3]++
 	s.Sources[1][r.Out.Source&3]++
 	for i, t := range [2]record.Tokens{r.In, r.Out} {
+		if t.Claimed > 0 {
+			s.Claimed[i]++
+			s.MostClaim[i] = max(s.MostClaim[i], int64(t.Claimed))
+		}
 		if t.Source == record.FromServer && t.Local >= 0 {
 			s.Both[i]++
 			s.Server[i] += int64(t.N)
@@ -254,6 +262,8 @@ func (c *Counts) merge(o *Counts) {
 		c.Both[i] += o.Both[i]
 		c.Server[i] += o.Server[i]
 		c.Disagree[i] += o.Disagree[i]
+		c.Claimed[i] += o.Claimed[i]
+		c.MostClaim[i] = max(c.MostClaim[i], o.MostClaim[i])
 	}
 	c.Reads += o.Reads
 	c.Unstamped += o.Unstamped

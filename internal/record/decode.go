@@ -201,11 +201,19 @@ func (d *lineDecoder) tokens(t *Tokens) {
 			}
 		case "local":
 			t.Local = int(s.Int())
+		case "claimed":
+			t.Claimed = int(s.Int())
 		default:
 			s.Skip()
 		}
 	}
+	if t.N < 0 || t.N > mostTokens {
+		*t = Tokens{Local: t.Local, Claimed: max(t.N, t.Claimed)}
+	}
 }
+
+// mostTokens is more than any prompt or answer has: sums of such numbers do not overflow.
+const mostTokens = 1 << 27
 
 func (d *lineDecoder) failure() *Failure {
 	f := &Failure{At: Never}

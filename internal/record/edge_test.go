@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"math"
 	"testing"
 	"time"
 
@@ -47,5 +48,21 @@ func TestEdgeRoundTrip(t *testing.T) {
 	}
 	if diff := cmp.Diff([]Edge{want}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestImpossibleCounts: a file may hold counts of tokens that would overflow any sum.
+func TestImpossibleCounts(t *testing.T) {
+	for text, want := range map[string]Tokens{
+		`{"n":9223372036854775807,"source":"server"}`:         {Local: -1, Claimed: math.MaxInt64},
+		`{"n":-5,"source":"server","local":4}`:                {Local: 4},
+		`{"n":134217728,"source":"server","local":4}`:         {N: 1 << 27, Source: FromServer, Local: 4},
+		`{"n":3,"source":"events","local":4,"claimed":99999}`: {N: 3, Source: FromEvents, Local: 4, Claimed: 99999},
+	} {
+		var d lineDecoder
+		var rec Record
+		if err := d.decode([]byte(`{"kind":"request","out":`+text+`}`), &rec); err != nil || rec.Out != want {
+			t.Errorf("%s: %+v, %v; want %+v", text, rec.Out, err, want)
+		}
 	}
 }

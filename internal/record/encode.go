@@ -247,6 +247,7 @@ func appendTokens(dst []byte, name string, t Tokens) []byte {
 	dst = append(dst, t.Source.String()...)
 	dst = append(dst, '"')
 	dst = appendField(dst, `,"local":`, int64(t.Local), -1)
+	dst = appendField(dst, `,"claimed":`, int64(t.Claimed), 0)
 	return append(dst, '}')
 }
 

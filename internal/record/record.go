@@ -162,4 +162,7 @@ type Tokens struct {
 	// Local is what the run's own tokenizer counts where the server's count is
 	// in N; -1: not counted.
 	Local int
+	// Claimed is the server's count where it cannot be and was not used; 0: it was, or
+	// there is none.
+	Claimed int
 }

@@ -120,36 +120,6 @@ func (j *judge) readDelay(i int, sum *metric.Stage) {
 			spanMS(value), spanMS(budget), percent(float64(sum.Counts.Unstamped)/float64(sum.Counts.Reads))))
 }
 
-// tokens judges whether the server and the run's tokenizer count alike.
-func (j *judge) tokens(i int, sum *metric.Stage) {
-	c := &sum.Counts
-	if n := c.Sources[1][record.FromEvents]; n > 0 {
-		j.note(i, "The output tokens of %s are counted as one for each event: the server did not count them.", plural(n, "request"))
-	}
-	if j.plan.Tokenizer.StandIn() {
-		return
-	}
-	budget := j.plan.Budgets.TokenDrift
-	for k, what := range [...]string{"input", "output"} {
-		if c.Both[k] == 0 || c.Server[k] == 0 {
-			continue
-		}
-		share := float64(c.Disagree[k]) / float64(c.Server[k])
-		if k == 0 && j.plan.Target.Chats() && !j.facts.Header.Template {
-			if share > budget {
-				j.note(i, "The server counts %s of the input tokens differently from %s: its chat template is in its count.", percent(share), j.plan.Tokenizer.Name)
-			}
-			continue
-		}
-		name := "token_drift"
-		if k == 0 {
-			name = "token_drift_input"
-		}
-		j.check(Check{Stage: i, Name: name, Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget},
-			fmt.Sprintf("The server and the tokenizer %s disagree on %s of the %s tokens (budget %s). Use the tokenizer of the model that is served.", j.plan.Tokenizer.Name, percent(share), what, percent(budget)))
-	}
-}
-
 // short judges whether answers had the length asked for.
 func (j *judge) short(i int, sum *metric.Stage) {
 	if !j.plan.Target.Generates() {

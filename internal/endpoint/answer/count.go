@@ -7,7 +7,8 @@ import (
 	"inferometer/internal/jsonscan"
 )
 
-// Count reads a whole number that is not negative; -1 stands for anything else.
+// Count reads a whole number that is not negative; -1 stands for anything else. One that
+// is too large for a number of tokens stays too large.
 func Count(s *jsonscan.Scanner) int {
 	if !s.IsNumber() {
 		s.Skip()
@@ -17,10 +18,10 @@ func Count(s *jsonscan.Scanner) int {
 	n, err := strconv.Atoi(string(text))
 	if err != nil {
 		f, _ := strconv.ParseFloat(string(text), 64)
-		if f != math.Trunc(f) || math.Abs(f) > 1<<52 {
+		if f != math.Trunc(f) {
 			return -1
 		}
-		n = int(f)
+		n = int(max(-1, min(f, tooMany)))
 	}
-	return max(n, -1)
+	return max(-1, min(n, tooMany))
 }

@@ -21,9 +21,10 @@ func NewCounter(tok prompt.Tokenizer, own bool) Counter {
 }
 
 // Whole says how many tokens an answer in one piece has, given the server's count or
-// -1. Where nobody else counts, a stand-in is better than nothing; the report names
+// -1, and how many of them it hides. Where nobody else counts, a stand-in is better than nothing; the report names
 // it. It returns the tokens of the answer's one event.
-func (c Counter) Whole(rec *record.Record, total int) int {
+func (c Counter) Whole(rec *record.Record, total, hidden int) int {
+	total = Credible(rec, total, hidden)
 	if c.own {
 		rec.Out.Local = c.tok.Count(string(rec.Text))
 	}
@@ -43,6 +44,7 @@ func (c Counter) Whole(rec *record.Record, total int) int {
 // Stream is what is known of a stream's tokens.
 type Stream struct {
 	Total   int  // the server's count; -1: not said
+	Hidden  int  // of those, tokens that it did not send, as it says
 	Tokens  int  // events that carry tokens
 	Sums    bool // each of those has the server's count so far in its Tokens
 	OneEach bool // the server counts as many tokens as it sent events
@@ -51,6 +53,10 @@ type Stream struct {
 
 // Stream says how many tokens a stream has, and how many each of its events.
 func (c Counter) Stream(rec *record.Record, s Stream) {
+	if said := s.Total; said >= 0 {
+		s.Total = Credible(rec, said, s.Hidden)
+		s.Sums, s.OneEach = s.Sums && s.Total >= 0, s.OneEach && s.Total >= 0
+	}
 	text := ""
 	if c.own {
 		text = string(rec.Text)
@@ -66,7 +72,7 @@ func (c Counter) Stream(rec *record.Record, s Stream) {
 	}
 	switch {
 	case s.Tokens == 0:
-	case s.Sums && differences(rec.Events):
+	case s.Sums && differences(rec.Events, s.Total):
 	case s.OneEach:
 		setTokens(rec.Events, 1)
 	case c.own && c.countEvents(rec.Events, text, s.Total):
@@ -78,8 +84,8 @@ func (c Counter) Stream(rec *record.Record, s Stream) {
 }
 
 // differences turns sums so far into the tokens of each event. It reports false,
-// with events unchanged, where they cannot be such sums.
-func differences(events []record.Event) bool {
+// with events unchanged, where they cannot be such sums or come to more than the total.
+func differences(events []record.Event, total int) bool {
 	last := 0
 	for i := range events {
 		if !events[i].Label.IsToken() {
@@ -89,6 +95,9 @@ func differences(events []record.Event) bool {
 			return false
 		}
 		last = events[i].Tokens
+	}
+	if last > total {
+		return false
 	}
 	last = 0
 	for i := range events {

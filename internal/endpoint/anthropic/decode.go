@@ -66,15 +66,13 @@ func (d *Decoder) whole(rec *record.Record, body []byte) {
 	takeUsage(rec, e.usage)
 	rec.Finish = finishName(e.stop)
 	event := record.Event{Mark: len(rec.Marks) - 1, Label: record.Whole, Text: len(rec.Text)}
-	event.Tokens = d.count.Whole(rec, e.usage.output)
+	event.Tokens = d.count.Whole(rec, e.usage.output, 0)
 	rec.Events = append(rec.Events, event)
 }
 
 // takeUsage takes over what the server says about the prompt.
 func takeUsage(rec *record.Record, u usage) {
-	if n := u.prompt(); n >= 0 {
-		rec.In.N, rec.In.Source = n, record.FromServer
-	}
+	answer.Prompt(rec, u.prompt())
 	if u.read >= 0 {
 		rec.Cached = u.read
 	}

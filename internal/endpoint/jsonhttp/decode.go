@@ -83,19 +83,13 @@ func (d *Decoder) whole(rec *record.Record, body []byte) {
 		rec.Text = append(rec.Text, p.whole...)
 		event.Text = len(rec.Text)
 		rec.Finish = finishName(p.finish)
-		event.Tokens = d.count.Whole(rec, p.generated)
-		takeInput(rec, p.input)
+		event.Tokens = d.count.Whole(rec, p.generated, 0)
+		answer.Prompt(rec, p.input)
 	default:
 		rec.Text = rec.Text[:0]
-		takeInput(rec, p.input)
+		answer.Prompt(rec, p.input)
 	}
 	rec.Events = append(rec.Events, event)
-}
-
-func takeInput(rec *record.Record, n int) {
-	if n >= 0 {
-		rec.In.N, rec.In.Source = n, record.FromServer
-	}
 }
 
 func finishName(reason []byte) string {
@@ -253,7 +247,7 @@ func (d *Decoder) stream(rec *record.Record) {
 		}
 	}
 	rec.Events, rec.Text = st.events.List(), st.piece.Text
-	takeInput(rec, st.input)
+	answer.Prompt(rec, st.input)
 	tokens := st.events.Tokens
 	d.count.Stream(rec, answer.Stream{
 		Total: st.total, Tokens: tokens, Events: st.events.Known > 0,

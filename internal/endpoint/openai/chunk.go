@@ -19,7 +19,13 @@ type chunk struct {
 }
 
 // usage is the server's own count of tokens; -1: not said.
-type usage struct{ prompt, completion, cached int }
+type usage struct {
+	prompt, completion, cached int
+	reasoning                  int // of completion
+}
+
+// unknown is a usage that says nothing.
+func unknown() usage { return usage{-1, -1, -1, -1} }
 
 func (u usage) known() bool { return u.prompt >= 0 || u.completion >= 0 }
 
@@ -66,7 +72,7 @@ func (c *chunk) parse(data []byte) error {
 func (c *chunk) reset() {
 	c.choices, c.data, c.failed, c.role, c.others = false, false, false, false, false
 	c.finish = nil
-	c.usage = usage{-1, -1, -1}
+	c.usage = unknown()
 }
 
 // label says what the chunk carried.
@@ -252,18 +258,20 @@ func (c *chunk) parseUsage() {
 		case "prompt_cache_hit_tokens":
 			c.Count(&c.usage.cached)
 		case "prompt_tokens_details":
-			c.parseDetails()
+			c.parseDetails("cached_tokens", &c.usage.cached)
+		case "completion_tokens_details":
+			c.parseDetails("reasoning_tokens", &c.usage.reasoning)
 		default:
 			s.Skip()
 		}
 	})
 }
 
-func (c *chunk) parseDetails() {
+func (c *chunk) parseDetails(name string, n *int) {
 	s := &c.Scan
 	s.Fields(func(key []byte) {
-		if string(key) == "cached_tokens" {
-			c.Count(&c.usage.cached)
+		if string(key) == name {
+			c.Count(n)
 		} else {
 			s.Skip()
 		}

@@ -79,16 +79,14 @@ func (d *Decoder) whole(rec *record.Record) {
 		answer.Fail(rec, record.BadBody, rec.End, "the answer has no choices: "+answer.Message(rec.Body))
 		return
 	default:
-		event.Tokens = d.count.Whole(rec, c.usage.completion)
+		event.Tokens = d.count.Whole(rec, c.usage.completion, c.usage.reasoning)
 	}
 	rec.Events = append(rec.Events, event)
 }
 
 // takeUsage takes over what the server says about the prompt.
 func takeUsage(rec *record.Record, u usage) {
-	if u.prompt >= 0 {
-		rec.In.N, rec.In.Source = u.prompt, record.FromServer
-	}
+	answer.Prompt(rec, u.prompt)
 	if u.cached >= 0 {
 		rec.Cached = u.cached
 	}

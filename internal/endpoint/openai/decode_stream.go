@@ -24,7 +24,7 @@ type streamed struct {
 
 // stream reads an answer made of server-sent events.
 func (d *Decoder) stream(rec *record.Record) {
-	st := streamed{rec: rec, usage: usage{-1, -1, -1}}
+	st := streamed{rec: rec, usage: unknown()}
 	st.events.Begin(rec)
 	st.chunk.Text = rec.Text
 	var scan sse.Scanner

@@ -6,6 +6,7 @@ import "inferometer/internal/endpoint/answer"
 func (d *Decoder) countStream(st *streamed) {
 	d.count.Stream(st.rec, answer.Stream{
 		Total:   st.usage.completion,
+		Hidden:  st.usage.reasoning,
 		Tokens:  st.events.Tokens,
 		Sums:    st.counted == st.events.Tokens && !st.several,
 		OneEach: oneEach(st.usage.completion, st),

@@ -273,9 +273,7 @@ func (a *reading) finish() {
 			prompt = a.about.prompt
 		}
 		a.dropEcho(prompt)
-		if a.tokensIn >= 0 {
-			rec.In.N, rec.In.Source = a.tokensIn, record.FromServer
-		}
+		answer.Prompt(rec, a.tokensIn)
 		a.countTokens()
 	}
 	switch {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"inferometer/internal/endpoint/answer"
 	"inferometer/internal/record"
 	"inferometer/internal/token"
 )
@@ -160,7 +161,7 @@ func (a *reading) countTokens() {
 	}
 	total := -1
 	if a.counted > 0 && a.counted == a.tokens {
-		total = a.sum
+		total = answer.Credible(rec, a.sum, 0)
 	}
 	switch {
 	case total >= 0:

@@ -1,0 +1,74 @@
+package result
+
+import (
+	"fmt"
+
+	"inferometer/internal/metric"
+	"inferometer/internal/record"
+)
+
+// usage judges whether the server's counts of tokens can be: an answer has no more tokens
+// than bytes, but for those that were asked for and may be hidden. A count that cannot be
+// is not used, and a server that gives such counts is not believed the others either.
+func (j *judge) usage(i int, sum *metric.Stage) {
+	c, n := &sum.Counts, sum.Whole.Totals.OK
+	budget := j.plan.Budgets.TokenDrift
+	for k, what := range [...]string{"input", "output"} {
+		if c.Sources[k][record.FromServer]+c.Claimed[k] == 0 {
+			continue
+		}
+		name := "usage"
+		if k == 0 {
+			name = "usage_input"
+		}
+		share := float64(c.Claimed[k]) / float64(n)
+		j.check(Check{Stage: i, Name: name, Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
+			Do: "Fix the usage that the server reports; the figures here are made of other counts."},
+			fmt.Sprintf("In %s of the %d answers the server counts more %s tokens than there can be, up to %d (budget %s).", percent(share), n, what, c.MostClaim[k], percent(budget)))
+		if c.Claimed[k] > 0 && share <= budget {
+			j.note(i, "In %s the server counts more %s tokens than there can be, up to %d: those counts were not used.", plural(c.Claimed[k], "answer"), what, c.MostClaim[k])
+		}
+	}
+}
+
+// tokens compares the counts of the server with those of the run's tokenizer. Where every
+// figure is made of the server's, that they differ is worth knowing and no fault: images
+// have tokens that no tokenizer counts, and a model of random weights writes text that
+// reads back as other tokens. Where some figures are made of the tokenizer's, those are off
+// by as much.
+func (j *judge) tokens(i int, sum *metric.Stage) {
+	c := &sum.Counts
+	if n := c.Sources[1][record.FromEvents]; n > 0 {
+		j.note(i, "The output tokens of %s are counted as one for each event: the server did not count them.", plural(n, "request"))
+	}
+	if j.plan.Tokenizer.StandIn() {
+		return
+	}
+	budget := j.plan.Budgets.TokenDrift
+	for k, what := range [...]string{"input", "output"} {
+		if c.Both[k] == 0 || c.Server[k] == 0 {
+			continue
+		}
+		share := float64(c.Disagree[k]) / float64(c.Server[k])
+		own := c.Sources[k][record.FromTokenizer]
+		switch {
+		case k == 0 && j.plan.Target.Chats() && !j.facts.Header.Template:
+			if share > budget {
+				j.note(i, "The server counts %s of the input tokens differently from %s: its chat template is in its count.", percent(share), j.plan.Tokenizer.Name)
+			}
+		case own == 0:
+			if share > budget {
+				j.note(i, "The server and the tokenizer %s disagree on %s of the %s tokens. All figures are made of the server's counts. Lengths of prompts are right only with the tokenizer of the model that is served.", j.plan.Tokenizer.Name, percent(share), what)
+			}
+		default:
+			name := "token_drift"
+			if k == 0 {
+				name = "token_drift_input"
+			}
+			j.check(Check{Stage: i, Name: name, Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
+				Do: "Use the tokenizer of the model that is served."},
+				fmt.Sprintf("The server and the tokenizer %s disagree on %s of the %s tokens (budget %s), and the figures of %s are made of the tokenizer's counts.",
+					j.plan.Tokenizer.Name, percent(share), what, percent(budget), plural(own, "request")))
+		}
+	}
+}

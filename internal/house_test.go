@@ -72,7 +72,7 @@ var house = []struct{ name, may string }{
 	{"prompt/oteltrace", "prompt recorded plan sessionfilter rows"},
 	{"prompt/wekatrace", "prompt recorded plan lexicon sessionfilter rows"},
 	{"prompt/dataset", "prompt plan hub rows"},
-	{"prompt/talks", "prompt plan"},
+	{"prompt/talks", "prompt plan lexicon"},
 	{"prompt/pooled", "prompt plan tensor"},
 	{"prompt/shaped", "prompt plan tensor chat jsonobject"},
 	{"prompt/*", "prompt plan chat jsonscan"},

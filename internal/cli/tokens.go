@@ -46,6 +46,7 @@ type tokensCommand struct {
 }
 
 func tokensMain(env Env, args []string) int {
+	env.Restore() // there is nothing to bring to an end
 	c := tokensCommand{env: env}
 	flags := pflag.NewFlagSet("inferometer tokens", pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)

@@ -24,14 +24,14 @@ type Prompts struct {
 	// Sessions is how many the source has before it begins anew; 0: it does not say.
 	Sessions int
 	// Turns are all requests of sessions that are known ahead, each without what is said
-	// before it; nil: there are none.
+	// before it, for tools that list them; nil: there are none.
 	Turns []prompt.Scripted
 	Notes []string // worth telling the user
 }
 
 // Prompts makes the source of a plan's prompts. With the model's own tokenizer, prompts
-// of a chat are counted with its template around them, as the server counts. What a
-// source has to fetch is fetched until ctx ends.
+// of a chat are counted with its template around them, as the server counts. It ends when
+// ctx does.
 func (k Kit) Prompts(ctx context.Context, p *plan.Plan, found *tokensource.Found) (Prompts, error) {
 	if k.Ready != nil {
 		return *k.Ready, nil
@@ -60,7 +60,7 @@ func (k Kit) prompts(ctx context.Context, p *plan.Plan, found *tokensource.Found
 			out.Notes = append(out.Notes, fmt.Sprintf("%s: %s.", e.Name(), note))
 		}
 	}
-	out.Source, err = newSource(p.Data, found.Tokenizer, p.Seed)
+	out.Source, err = until(ctx, func() (prompt.Source, error) { return newSource(p.Data, found.Tokenizer, p.Seed) })
 	if source, ok := out.Source.(prompt.Opener); ok && err == nil {
 		err = source.Open(ctx, k.use(p, found))
 	}
@@ -81,6 +81,27 @@ func (k Kit) prompts(ctx context.Context, p *plan.Plan, found *tokensource.Found
 	out.Source = templated.New(out.Source, template, chat.Options{Special: found.Chat.Special}, found.Tokenizer)
 	out.Templated = true
 	return out, nil
+}
+
+// until makes something that may take long, unless ctx ends before. What was begun by then
+// goes on unseen: it reads, counts and leaves nothing behind.
+func until[T any](ctx context.Context, construct func() (T, error)) (T, error) {
+	type outcome struct {
+		made T
+		err  error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		made, err := construct()
+		done <- outcome{made, err}
+	}()
+	select {
+	case o := <-done:
+		return o.made, o.err
+	case <-ctx.Done():
+		var none T
+		return none, context.Cause(ctx)
+	}
 }
 
 // use is what a plan's prompts are made for.

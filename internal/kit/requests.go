@@ -17,7 +17,9 @@ import (
 type noter interface{ Notes() []string }
 
 // scripted is a source that knows all turns of its sessions ahead.
-type scripted interface{ Turns() []prompt.Scripted }
+type scripted interface {
+	Turns(ctx context.Context) ([]prompt.Scripted, error)
+}
 
 // add puts together what one request holds: media, and several texts where there are
 // several.
@@ -28,8 +30,12 @@ func (k Kit) add(ctx context.Context, p *plan.Plan, found *tokensource.Found, ou
 	if s, ok := out.Source.(noter); ok {
 		out.Notes = append(out.Notes, s.Notes()...)
 	}
-	if s, ok := out.Source.(scripted); ok {
-		out.Turns = s.Turns()
+	// Only GenAI-Perf lists its requests ahead, and a trace can be long.
+	if s, ok := out.Source.(scripted); ok && p.Target.Form == plan.FormGenAIPerf {
+		var err error
+		if out.Turns, err = s.Turns(ctx); err != nil {
+			return err
+		}
 	}
 	// The media of a batch are those of its texts; with GenAI-Perf they are counted for
 	// the request as a whole.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -59,55 +58,20 @@ func New(tok prompt.Tokenizer) (*Lexicon, error) {
 		return nil, fmt.Errorf("random texts: the tokenizer %q cannot cut text to a number of tokens; use %q", tok.Name(), plan.TokenizerWords)
 	}
 	l := &Lexicon{tok: t}
-	within := true
+	var spans []span
 	if v, ok := tok.(vocabulary); ok {
-		within = l.collect(v.Vocabulary())
+		spans = l.collect(v.Vocabulary())
 	}
+	l.part(spans)
 	l.plain = len(l.words) >= fewWords && len(l.first) >= fewWords && l.adds()
+	l.sure = l.plain
 	if !l.plain {
 		l.words = madeUp()
 		l.first = l.words
 		l.plain = l.adds()
+		l.sure = l.plain && len(spans) == 0
 	}
-	l.sure = l.plain && within
 	return l, nil
-}
-
-// collect takes the words out of a vocabulary. It reports whether no token has a space
-// after a letter: then none is part of two words, and what a word becomes does not
-// depend on those beside it.
-func (l *Lexicon) collect(texts iter.Seq[string]) (within bool) {
-	within = true
-	const beside = "a"
-	alone := l.tok.Count(beside + " " + beside)
-	seen := map[string]bool{}
-	for text := range texts {
-		within = within && !spaceAfterLetter(text)
-		word := strings.TrimSpace(text)
-		if len(l.words) == mostWords || seen[word] || word == "" || strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
-			continue
-		}
-		seen[word] = true
-		if l.tok.Count(beside+" "+word+" "+beside) != alone+1 {
-			continue
-		}
-		l.words = append(l.words, word)
-		if l.tok.Count(word) == 1 && l.tok.Count(word+" "+beside) == alone {
-			l.first = append(l.first, word)
-		}
-	}
-	return within
-}
-
-func spaceAfterLetter(text string) bool {
-	before := ' '
-	for _, r := range text {
-		if r == ' ' && unicode.IsLetter(before) {
-			return true
-		}
-		before = r
-	}
-	return false
 }
 
 // adds reports whether the tokens of words add up in longer texts.
@@ -120,29 +84,6 @@ func (l *Lexicon) adds() bool {
 		}
 	}
 	return true
-}
-
-// madeUp are words of consonants and vowels in turn, for tokenizers without words of
-// their own.
-func madeUp() []string {
-	const consonants, vowels = "bcdfghjklmnprstvwz", "aeiou"
-	rng := rand.New(rand.NewPCG(3, 4))
-	seen := map[string]bool{}
-	var words []string
-	for len(words) < 20_000 {
-		b := make([]byte, 0, 8)
-		for range 1 + rng.IntN(3) {
-			b = append(b, consonants[rng.IntN(len(consonants))], vowels[rng.IntN(len(vowels))])
-		}
-		if rng.IntN(2) == 0 {
-			b = append(b, consonants[rng.IntN(len(consonants))])
-		}
-		if word := string(b); !seen[word] {
-			seen[word] = true
-			words = append(words, word)
-		}
-	}
-	return words
 }
 
 // draw appends n words with spaces between them. Where dst has a text already, a

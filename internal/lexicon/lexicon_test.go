@@ -120,10 +120,39 @@ func TestLexiconOfGPT2(t *testing.T) {
 	}
 }
 
-func TestSpaceAfterLetter(t *testing.T) {
-	for text, want := range map[string]bool{"": false, " a": false, "a ": true, "of the": true, ". a": false, "  ": false, "é ": true} {
-		if got := spaceAfterLetter(text); got != want {
-			t.Errorf("%q: %v", text, got)
+func TestSpans(t *testing.T) {
+	for text, want := range map[string]span{
+		"a ": {before: "a"}, "of the": {before: "of", after: "the"}, " of the": {before: "of", after: "the", whole: true},
+		"é b c": {before: "é", after: "b"}, ".ab cd.": {before: "ab", after: "cd", whole: true},
+		"": {}, " a": {}, ". a": {}, "  ": {},
+	} {
+		if got, ok := spanOf(text); got != want || ok != (want != span{}) {
+			t.Errorf("%q: %+v, %v", text, got, ok)
+		}
+	}
+}
+
+// Of words that a token joins, one side is left out.
+func TestPart(t *testing.T) {
+	for _, c := range []struct {
+		texts []string
+		want  []string
+	}{
+		{nil, []string{"of", "the", "these", "roof", "in"}},
+		{[]string{"of the"}, []string{"the", "these", "in"}},
+		{[]string{"of the", "in the", "roof the"}, []string{"of", "roof", "in"}},
+		{[]string{" of the", " of in"}, []string{"the", "these", "roof", "in"}},
+		{[]string{"of "}, []string{"the", "these", "in"}},
+	} {
+		l := &Lexicon{tok: token.Words{}, words: []string{"of", "the", "these", "roof", "in"}}
+		l.first = l.words
+		var spans []span
+		for _, text := range c.texts {
+			sp, _ := spanOf(text)
+			spans = append(spans, sp)
+		}
+		if l.part(spans); !slices.Equal(l.words, c.want) {
+			t.Errorf("%q: %q, want %q", c.texts, l.words, c.want)
 		}
 	}
 }

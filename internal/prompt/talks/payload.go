@@ -2,21 +2,17 @@ package talks
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
+	"inferometer/internal/lexicon"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 )
-
-// block is how many tokens a hash of a payload file stands for.
-const block = 512
 
 // NewPayload reads the file that d names with read: lines of JSON with the moment, the
 // session and the length or the text of a request each; what else a line has goes into
@@ -27,28 +23,27 @@ func NewPayload(d plan.Data, tok prompt.Tokenizer, seed uint64, texts Texts, rea
 		return nil, plan.Faults{{Path: "data.file", Text: err.Error(), Hint: "it must be a readable file of requests"}}
 	}
 	r := &reader{
-		data: d, tok: tok, seed: seed, texts: texts, blocks: map[int64]string{},
+		data: d, tok: tok,
 		input: prompt.NewLengths(d.Input, prompt.Mix(seed^'i')), output: prompt.NewLengths(d.Output, prompt.Mix(seed^'o')),
 	}
 	if err := r.file(data); err != nil {
 		return nil, err
 	}
-	return &Source{talks: gather(r.turns, d.Payload.Alone), tok: tok, alone: d.Payload.Alone}, nil
-}
-
-// cutter is a tokenizer that can end a text after an exact number of tokens.
-type cutter interface {
-	Cut(text string, n int) (int, bool)
+	w := &writer{tok: tok, texts: texts, seed: seed}
+	if r.hashed {
+		if w.lex, err = lexicon.New(tok); err != nil {
+			return nil, err
+		}
+	}
+	return &Source{talks: gather(r.turns, d.Payload.Alone), tok: tok, writer: w, alone: d.Payload.Alone}, nil
 }
 
 // reader reads a payload file.
 type reader struct {
 	data   plan.Data
 	tok    prompt.Tokenizer
-	seed   uint64
-	texts  Texts
-	blocks map[int64]string // texts by their hash
-	made   uint64
+	hashed bool   // there are lines with hashes
+	coded  uint64 // lines with neither hashes nor a text
 	input  *prompt.Lengths
 	output *prompt.Lengths
 	turns  []turn
@@ -137,9 +132,11 @@ func (r *reader) line(text []byte) (turn, error) {
 		if length == 0 {
 			return one, errors.New("has neither text nor input_length")
 		}
-		if p.Text, err = r.write(length, hashes); err != nil {
-			return one, err
+		if r.hashed = r.hashed || len(hashes) > 0; len(hashes) == 0 {
+			r.coded++
 		}
+		one.coded = &coded{length: length, number: r.coded, hashes: hashes}
+		return one, one.coded.fits()
 	}
 	measure(p, r.tok)
 	return one, nil
@@ -187,46 +184,4 @@ func milliseconds(raw []byte, factor float64) (time.Duration, error) {
 		return 0, fmt.Errorf("%s is not a number of milliseconds", raw)
 	}
 	return time.Duration(ms * factor * float64(time.Millisecond)), nil
-}
-
-// write makes a text of a length in tokens. Texts with the same hashes begin alike.
-func (r *reader) write(length int, hashes []int64) (string, error) {
-	if len(hashes) == 0 {
-		r.made++
-		return r.piece(length, prompt.Mix(r.seed^r.made<<20))
-	}
-	if length > len(hashes)*block {
-		return "", fmt.Errorf("input_length is %d, and %d hash_ids stand for %d tokens at most", length, len(hashes), len(hashes)*block)
-	}
-	var parts []string
-	for _, h := range hashes {
-		if r.blocks[h] == "" {
-			text, err := r.piece(block, prompt.Mix(uint64(h)^r.seed))
-			if err != nil {
-				return "", err
-			}
-			r.blocks[h] = text
-		}
-		parts = append(parts, r.blocks[h])
-	}
-	text := strings.Join(parts, " ")
-	tok, ok := r.tok.(cutter)
-	if !ok {
-		return "", fmt.Errorf("the tokenizer %q cannot cut text to a number of tokens", r.tok.Name())
-	}
-	end, ok := tok.Cut(text, length)
-	if !ok {
-		return "", fmt.Errorf("no text of exactly %d tokens can be made of its blocks", length)
-	}
-	return text[:end], nil
-}
-
-// piece is a text of its own.
-func (r *reader) piece(length int, seed uint64) (string, error) {
-	s, err := r.texts(plan.Data{Input: plan.Length{Dist: plan.DistFixed, Mean: float64(length)}}, r.tok, seed)
-	if err != nil {
-		return "", err
-	}
-	p, err := s.Next(context.Background())
-	return p.Text, err
 }

@@ -5,6 +5,7 @@ package talks
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -20,6 +21,7 @@ type Texts func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, 
 // turn is one request of a session.
 type turn struct {
 	prompt prompt.Prompt
+	coded  *coded        // what its text is made from when it is sent; nil: it has one
 	delay  time.Duration // after its answer, before the next turn goes
 	due    time.Duration // its own moment; negative: none
 }
@@ -30,11 +32,12 @@ type talk []turn
 // Source hands out the first turns of its talks in order, again and again. Every stage
 // begins with the first.
 type Source struct {
-	talks []talk
-	tok   prompt.Tokenizer
-	chat  bool
-	alone bool // turns of a session are requests of their own
-	next  uint64
+	talks  []talk
+	tok    prompt.Tokenizer
+	writer *writer // makes the texts of coded turns; nil: there are none
+	chat   bool
+	alone  bool // turns of a session are requests of their own
+	next   uint64
 }
 
 // gather puts turns of one session together, in the order in which sessions begin; or
@@ -57,23 +60,36 @@ func gather(turns []turn, alone bool) []talk {
 }
 
 // Open implements prompt.Opener.
-func (s *Source) Open(_ context.Context, u prompt.Use) error {
+func (s *Source) Open(ctx context.Context, u prompt.Use) error {
 	s.chat = u.Chat
-	return nil
+	if !s.writer.uncertain() {
+		return nil
+	}
+	if u.Tell != nil {
+		u.Tell(fmt.Sprintf("Making all prompts ahead: words of the tokenizer %s share tokens with those beside them.", s.tok.Name()))
+	}
+	return s.writer.fillAll(ctx, s.talks)
 }
 
 // Sessions implements prompt.Finite.
 func (s *Source) Sessions() int { return len(s.talks) }
 
 // Turns are all requests, session by session, each without what is said before it.
-func (s *Source) Turns() []prompt.Scripted {
+func (s *Source) Turns(ctx context.Context) ([]prompt.Scripted, error) {
 	var list []prompt.Scripted
 	for _, k := range s.talks {
-		for _, one := range k {
-			list = append(list, prompt.Scripted{Prompt: one.prompt, Think: one.delay})
+		for i := range k {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			p, err := s.writer.fill(&k[i])
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, prompt.Scripted{Prompt: p, Think: k[i].delay})
 		}
 	}
-	return list
+	return list, nil
 }
 
 // SetStage implements prompt.Stager.
@@ -88,7 +104,10 @@ func (s *Source) Next(context.Context) (prompt.Prompt, error) {
 	round, i := s.next/uint64(len(s.talks)), s.next%uint64(len(s.talks))
 	s.next++
 	k := s.talks[i]
-	p := k[0].prompt
+	p, err := s.writer.fill(&k[0])
+	if err != nil {
+		return p, err
+	}
 	if round > 0 && p.Session != "" && !s.alone {
 		p.Session += "#" + strconv.FormatUint(round+1, 10)
 	}
@@ -125,10 +144,13 @@ func (d *dialogue) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
 	if len(d.rest) == 0 || a.Failed {
 		return prompt.Prompt{}, 0, io.EOF
 	}
-	one, pause := d.rest[0], d.pause
-	d.rest, d.pause = d.rest[1:], one.delay
-	d.said = append(d.said, prompt.Message{Role: "assistant", Content: a.Text}, prompt.Message{Role: "user", Content: one.prompt.Text})
-	p := one.prompt
+	pause := d.pause
+	p, err := d.source.writer.fill(&d.rest[0])
+	if err != nil {
+		return p, 0, err
+	}
+	d.rest, d.pause = d.rest[1:], d.rest[0].delay
+	d.said = append(d.said, prompt.Message{Role: "assistant", Content: a.Text}, prompt.Message{Role: "user", Content: p.Text})
 	p.Session = d.name
 	if d.source.chat {
 		p.Messages, p.Text = slices.Clone(d.said), ""

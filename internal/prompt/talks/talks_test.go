@@ -154,7 +154,7 @@ func TestPayload(t *testing.T) {
 	if f := list[1].Fields; len(f) != 1 || f[0].Name != "priority" || string(f[0].Value) != "2" {
 		t.Errorf("fields %+v", f)
 	}
-	if turns := s.Turns(); len(turns) != 3 || turns[1].Think != 2*time.Millisecond || turns[2].Prompt.Turn != 1 || turns[2].Prompt.Text != "two" {
+	if turns, err := s.Turns(t.Context()); err != nil || len(turns) != 3 || turns[1].Think != 2*time.Millisecond || turns[2].Prompt.Turn != 1 || turns[2].Prompt.Text != "two" {
 		t.Errorf("turns %+v", turns)
 	}
 }
@@ -226,8 +226,8 @@ func TestSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	turns := s.Turns()
-	if len(turns) != 6 || s.Sessions() != 2 || s.Schedule() != nil {
+	turns, err := s.Turns(t.Context())
+	if err != nil || len(turns) != 6 || s.Sessions() != 2 || s.Schedule() != nil {
 		t.Fatalf("%d turns of %d sessions", len(turns), s.Sessions())
 	}
 	for i, one := range turns {

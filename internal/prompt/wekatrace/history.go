@@ -6,12 +6,6 @@ import (
 	"inferometer/internal/prompt"
 )
 
-// piece is a run of tokens: the first n of those that a key stands for.
-type piece struct {
-	key uint64
-	n   int
-}
-
 // message is one message of a chat, as pieces of text to be, and all that was said before
 // it. Calls share what they have in common; nothing changes it.
 type message struct {
@@ -89,15 +83,15 @@ func (h *history) next(r *request) *message {
 func (h *history) pieces(r *request, from, whole int) []piece {
 	out := make([]piece, 0, whole-from+1)
 	for _, hash := range r.Hashes[from:whole] {
-		out = append(out, piece{h.key(hash), h.size})
+		out = append(out, piece{Key: h.key(hash), N: h.size})
 	}
 	rest := *r.In - whole*h.size
 	switch {
 	case rest == 0:
 	case whole < len(r.Hashes): // the last block is not full, and has a hash
-		out = append(out, piece{h.key(r.Hashes[whole]), rest})
+		out = append(out, piece{Key: h.key(r.Hashes[whole]), N: rest})
 	default:
-		out = append(out, piece{prompt.Mix(h.own + h.turn), rest})
+		out = append(out, piece{Key: prompt.Mix(h.own + h.turn), N: rest})
 	}
 	return out
 }
@@ -115,8 +109,8 @@ func (h *history) rewind(tokens int) {
 	}
 	h.last = m.before
 	n := 0
-	for left := tokens - m.begin(); n < len(m.pieces) && m.pieces[n].n <= left; n++ {
-		left -= m.pieces[n].n
+	for left := tokens - m.begin(); n < len(m.pieces) && m.pieces[n].N <= left; n++ {
+		left -= m.pieces[n].N
 	}
 	h.add(m.role, m.pieces[:n:n])
 }
@@ -133,7 +127,7 @@ func (h *history) add(role string, pieces []piece) {
 	}
 	m.end = m.begin()
 	for _, p := range m.pieces {
-		m.end += p.n
+		m.end += p.N
 	}
 	h.last = m
 }

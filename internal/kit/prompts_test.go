@@ -1,0 +1,32 @@
+package kit
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/tokensource"
+)
+
+// A user who stops a run need not wait until its prompts are ready.
+func TestStoppedWhilePromptsAreMade(t *testing.T) {
+	begun, never := make(chan struct{}), make(chan struct{})
+	t.Cleanup(func() { close(never) })
+	k := Kit{Sources: map[string]SourceFactory{"slow": func(plan.Data, prompt.Tokenizer, uint64) (prompt.Source, error) {
+		close(begun)
+		<-never
+		return nil, errors.New("the test is over")
+	}}}
+	stopped := errors.New("stopped")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		<-begun
+		cancel(stopped)
+	}()
+	p := &plan.Plan{Data: plan.Data{Source: "slow"}}
+	if _, err := k.Prompts(ctx, p, &tokensource.Found{}); !errors.Is(err, stopped) {
+		t.Errorf("%v", err)
+	}
+}

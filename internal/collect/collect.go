@@ -23,7 +23,9 @@ type Config struct {
 	Decoder endpoint.Decoder
 	Writer  *record.Writer // nil: records are not kept
 	KeepRaw bool           // keep the bytes of the answers
-	Folds   []Folder       // one for each worker; their number is the number of workers
+	// Now is the run's clock; needed with a Writer.
+	Now   func() time.Duration
+	Folds []Folder // one for each worker; their number is the number of workers
 	// Budget is how many bytes of answers may wait in memory to be decoded; the
 	// rest waits in a file. 0: 64 MiB.
 	Budget int64
@@ -84,10 +86,20 @@ func (c *Collector) Blank() *record.Record {
 	return rec
 }
 
+// Begin implements engine.Sink.
+func (c *Collector) Begin(rec *record.Record) {
+	if c.cfg.Writer != nil {
+		c.home(rec.Slot).flights.Begin(rec)
+	}
+}
+
+// home is the worker that the records of a slot go to.
+func (c *Collector) home(slot int) *worker { return c.workers[slot%len(c.workers)] }
+
 // Put implements engine.Sink. It never waits for decoding.
 func (c *Collector) Put(rec *record.Record) {
 	if c.waiting.Add(int64(len(rec.Body))) <= c.cfg.Budget {
-		w := c.workers[rec.Slot%len(c.workers)]
+		w := c.home(rec.Slot)
 		select {
 		case w.queue <- rec:
 			w.queued.Add(1)
@@ -144,13 +156,16 @@ func (c *Collector) Settle(ctx context.Context) {
 	}
 }
 
-// Flush writes what was decoded so far to the record file and makes it readable
-// there.
+// Flush writes what was decoded so far to the record file, and how far the requests have
+// come that are under way, and makes it readable there.
 func (c *Collector) Flush() error {
 	if c.cfg.Writer == nil {
 		return nil
 	}
 	var errs []error
+	for _, w := range c.workers {
+		errs = append(errs, w.flights.Write(c.cfg.Writer, c.cfg.Now()))
+	}
 	for _, w := range c.workers {
 		w.mu.Lock()
 		errs = append(errs, w.write())
@@ -181,6 +196,7 @@ type worker struct {
 	// How many records were put into the queue and have been taken into account: a
 	// record is counted in queued a moment after it is there.
 	queued, taken atomic.Int64
+	flights       record.Flights // of the slots whose records come here
 
 	mu       sync.Mutex
 	fold     Folder
@@ -236,6 +252,8 @@ func (w *worker) take(rec *record.Record) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.c.cfg.Writer != nil {
+		w.c.home(rec.Slot).flights.End(rec.Flight)
+		rec.Flight = nil
 		w.lines = record.AppendJSON(w.lines, rec, w.c.cfg.KeepRaw)
 		if len(w.lines) >= chunk {
 			w.keep(w.write())

@@ -32,6 +32,9 @@ func decoder(t *testing.T) *openai.Decoder {
 	return openai.NewDecoder(openai.Chat, tok, false)
 }
 
+// noon is a clock that stands still.
+func noon() time.Duration { return 12 * time.Hour }
+
 // put hands over the i-th of a run's records: streams of a few events, every seventh
 // refused, every eleventh cut off.
 func put(c *Collector, i int) {
@@ -40,6 +43,7 @@ func put(c *Collector, i int) {
 	rec.Seq, rec.Slot, rec.Prompt, rec.Streamed = int64(i), i, uint64(i%40), true
 	rec.Due, rec.Ready, rec.Sent, rec.Written = at, at+10, at+20, at+30
 	rec.In = record.Tokens{N: 5, Source: record.FromTokenizer, Local: 5}
+	c.Begin(rec)
 	rec.Status, rec.ContentType = 200, "text/event-stream"
 	rec.Conn = record.Conn{Reused: i%3 > 0}
 	for k := range 3 + i%5 {
@@ -94,7 +98,7 @@ func collectAll(t *testing.T, workers, n int, budget int64) collected {
 	}
 	out := collected{judged: map[record.Class]int64{}}
 	var mu sync.Mutex
-	c := New(Config{Decoder: decoder(t), Writer: w, KeepRaw: true, Folds: folders, Budget: budget, Judge: func(class record.Class) {
+	c := New(Config{Decoder: decoder(t), Writer: w, Now: noon, KeepRaw: true, Folds: folders, Budget: budget, Judge: func(class record.Class) {
 		mu.Lock()
 		defer mu.Unlock()
 		out.judged[class]++
@@ -277,7 +281,7 @@ func TestFlushMakesRecordsReadable(t *testing.T) {
 	const n = 50
 	var judged sync.WaitGroup
 	judged.Add(n)
-	c := New(Config{Decoder: decoder(t), Writer: w, Folds: []Folder{nothing{}, nothing{}}, Judge: func(record.Class) { judged.Done() }})
+	c := New(Config{Decoder: decoder(t), Writer: w, Now: noon, Folds: []Folder{nothing{}, nothing{}}, Judge: func(record.Class) { judged.Done() }})
 	for i := range n {
 		put(c, i)
 	}
@@ -311,7 +315,7 @@ func TestFullDiskIsReportedAtTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	count := 0
-	c := New(Config{Decoder: decoder(t), Writer: w, KeepRaw: true, Folds: []Folder{counter{&count}}})
+	c := New(Config{Decoder: decoder(t), Writer: w, Now: noon, KeepRaw: true, Folds: []Folder{counter{&count}}})
 	const n = 3000
 	for i := range n {
 		put(c, i)

@@ -34,6 +34,7 @@ type spill struct {
 type spilled struct {
 	size    int64
 	request any // what its decoder must know of the request
+	flight  *record.Flight
 }
 
 // spillBatch is how many bytes of the file are read back at a time.
@@ -63,7 +64,7 @@ func (s *spill) put(rec *record.Record) {
 	s.line = record.AppendJSON(s.line[:0], rec, true)
 	_, s.err = s.out.Write(s.line)
 	s.size += int64(len(s.line))
-	s.waiting = append(s.waiting, spilled{int64(len(s.line)), rec.Request})
+	s.waiting = append(s.waiting, spilled{int64(len(s.line)), rec.Request, rec.Flight})
 	s.puts.Add(1)
 }
 
@@ -128,7 +129,7 @@ func eachOf(part io.Reader, batch []spilled, f func(rec *record.Record)) error {
 		if err != nil {
 			return err
 		}
-		line.Request.Request = b.request
+		line.Request.Request, line.Request.Flight = b.request, b.flight
 		f(line.Request)
 	}
 	return nil

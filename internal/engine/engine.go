@@ -23,6 +23,8 @@ import (
 type Sink interface {
 	// Blank gives a record to fill in, its slices empty.
 	Blank() *record.Record
+	// Begin notes a request that is about to be sent. It does not wait for anything.
+	Begin(rec *record.Record)
 	// Put takes a finished record; it is the sink's from then on.
 	Put(rec *record.Record)
 }

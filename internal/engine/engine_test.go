@@ -76,6 +76,8 @@ type keeper struct {
 
 func (k *keeper) Blank() *record.Record { return new(record.Record) }
 
+func (k *keeper) Begin(*record.Record) {}
+
 func (k *keeper) Put(rec *record.Record) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

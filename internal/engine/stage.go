@@ -282,6 +282,7 @@ func (st *stage) do(i int, j job, ready time.Duration) *record.Record {
 	if j.prompt.Tokens >= 0 {
 		rec.In.N, rec.In.Source = j.prompt.Tokens, record.FromTokenizer
 	}
+	st.e.cfg.Sink.Begin(rec)
 	live := st.e.cfg.Live
 	live.InFlight.Add(1)
 	live.Sent.Add(1)

@@ -182,6 +182,9 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 	r.want = req.Want
 	var bad error
 	var err error
+	if rec.Flight != nil {
+		rec.Flight.Went(c.clock.Now())
+	}
 	rec.Sent, rec.Written, err = l.conn.Exchange(ctx, req.wire, c.limits, func(p []byte, at netclock.Stamp) bool {
 		var done bool
 		done, bad = r.feed(p)

@@ -17,12 +17,13 @@ func Mark(rec *record.Record, body []byte, at netclock.Stamp) {
 	if rec.Watch != nil {
 		rec.Watch(body)
 	}
-	off := len(body)
+	m := record.Mark{Off: len(body), Kernel: at.Kernel, User: at.User}
 	if n := len(rec.Marks); n > 0 && rec.Marks[n-1].User == at.User && rec.Marks[n-1].Kernel == at.Kernel {
-		rec.Marks[n-1].Off = off
-		return
+		rec.Marks[n-1] = m
+	} else {
+		rec.Marks = append(rec.Marks, m)
 	}
-	rec.Marks = append(rec.Marks, record.Mark{Off: off, Kernel: at.Kernel, User: at.User})
+	rec.Flight.Read(len(rec.Marks), m.Off, m.At())
 }
 
 // Finish notes that an answer is complete.

@@ -27,7 +27,14 @@ import (
 //
 // A moment that was never reached is left out, and so is a field at its usual value.
 func AppendJSON(dst []byte, rec *Record, keepRaw bool) []byte {
-	dst = append(dst, `{"kind":"request","seq":`...)
+	return appendRecord(dst, kindRequest, rec, keepRaw)
+}
+
+// appendRecord appends what there is of rec as a line of a kind.
+func appendRecord(dst []byte, kind string, rec *Record, keepRaw bool) []byte {
+	dst = append(dst, `{"kind":"`...)
+	dst = append(dst, kind...)
+	dst = append(dst, `","seq":`...)
 	dst = strconv.AppendInt(dst, rec.Seq, 10)
 	dst = append(dst, `,"stage":`...)
 	dst = strconv.AppendInt(dst, int64(rec.Stage), 10)

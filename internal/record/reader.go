@@ -52,8 +52,10 @@ type Reader struct {
 	lineNumber int
 	failed     error
 
-	lines lineDecoder
-	rec   Record
+	lines  lineDecoder
+	rec    Record
+	open   open
+	kernel bool // the header says that reads carry kernel stamps
 }
 
 // NewReader reads lines from r.
@@ -110,7 +112,7 @@ func (r *Reader) Close() error {
 	if r.z != nil {
 		r.z.Close()
 	}
-	r.failed = errClosed
+	r.failed, r.open = errClosed, open{}
 	if r.file != nil {
 		return r.file.Close()
 	}
@@ -118,29 +120,41 @@ func (r *Reader) Close() error {
 }
 
 // Next returns the next line. It ends with io.EOF, or with ErrTruncated where the
-// file stops in the middle. Any other error names the line at fault. After an error
+// file stops in the middle; ahead of those come the requests that were under way there,
+// which have failed with CutOff. Any other error names the line at fault. After an error
 // it returns that error again.
 func (r *Reader) Next() (Line, error) {
-	if r.failed != nil {
-		return Line{}, r.failed
-	}
-	line, err := r.next()
-	if err != nil {
+	if r.failed == nil {
+		line, err := r.next()
+		if err == nil {
+			return line, nil
+		}
 		r.failed = err
+		if err == io.EOF || err == ErrTruncated {
+			r.open.finish()
+		}
 	}
-	return line, err
+	if rec, ok := r.open.next(r.failed, r.kernel); ok {
+		return Line{Request: rec}, nil
+	}
+	return Line{}, r.failed
 }
 
+// next returns the next line that is not about requests under way.
 func (r *Reader) next() (Line, error) {
-	text, err := r.line()
-	if err != nil {
-		return Line{}, err
+	for {
+		text, err := r.line()
+		if err != nil {
+			return Line{}, err
+		}
+		line, err := r.parse(text)
+		if err != nil {
+			return Line{}, fmt.Errorf("line %d: %w", r.lineNumber, err)
+		}
+		if line != (Line{}) {
+			return line, nil
+		}
 	}
-	line, err := r.parse(text)
-	if err != nil {
-		return Line{}, fmt.Errorf("line %d: %w", r.lineNumber, err)
-	}
-	return line, nil
 }
 
 // line returns the next line without its newline.
@@ -193,7 +207,8 @@ func (r *Reader) fill() {
 	r.end = err
 }
 
-// parse reads a line of any kind.
+// parse reads a line of any kind. Those about requests under way are for the reader
+// itself, and give an empty Line.
 func (r *Reader) parse(text []byte) (Line, error) {
 	kind, err := kindOf(text)
 	if err != nil {
@@ -202,13 +217,26 @@ func (r *Reader) parse(text []byte) (Line, error) {
 	switch kind {
 	case kindRequest:
 		err := r.lines.decode(text, &r.rec)
+		r.open.end(&r.rec)
 		return Line{Request: &r.rec}, err
+	case kindBegun:
+		rec := new(Record)
+		err := r.lines.decode(text, rec)
+		r.open.begin(rec)
+		return Line{}, err
+	case kindUnderway:
+		u := new(underway)
+		if err := json.Unmarshal(text, u); err != nil {
+			return Line{}, err
+		}
+		return Line{}, r.open.tell(u)
 	case kindHeader:
 		h := new(Header)
 		err := json.Unmarshal(text, h)
 		if err == nil && h.Schema != Schema {
 			err = fmt.Errorf("the file's schema is %q, this program reads %q: report it with the version that wrote it (%s)", h.Schema, Schema, cmp.Or(h.Version, "it does not say which"))
 		}
+		r.kernel = h.Kernel
 		return Line{Header: h}, err
 	case kindStage:
 		m := new(StageMark)

@@ -71,6 +71,9 @@ type Record struct {
 	// Watch is told of every read, with the body up to there; nil: nobody is. It is called
 	// while the connection is locked and must not wait for anything. It is never kept.
 	Watch func(body []byte)
+	// Flight is told how far it has come, for those who look from outside; nil: nobody
+	// does. It is never kept.
+	Flight *Flight
 
 	Text   []byte  // decoded text of every token event, channels in order of arrival
 	Events []Event // decoded events, in order

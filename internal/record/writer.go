@@ -11,14 +11,16 @@ import (
 
 // The kinds of lines, as a line's first field names them.
 const (
-	kindHeader  = "header"
-	kindRequest = "request"
-	kindStage   = "stage"
-	kindHealth  = "health"
-	kindEdge    = "edge"
-	kindProbe   = "probe"
-	kindFigures = "figures"
-	kindSession = "session"
+	kindHeader   = "header"
+	kindRequest  = "request"
+	kindBegun    = "begun"
+	kindUnderway = "underway"
+	kindStage    = "stage"
+	kindHealth   = "health"
+	kindEdge     = "edge"
+	kindProbe    = "probe"
+	kindFigures  = "figures"
+	kindSession  = "session"
 )
 
 // window is how far back the compressor looks for repetitions: more costs memory

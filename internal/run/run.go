@@ -303,7 +303,7 @@ func (r *run) collect(decoder endpoint.Decoder) {
 		folders = append(folders, all)
 	}
 	r.collector = collect.New(collect.Config{
-		Decoder: decoder, Writer: r.output.records(), KeepRaw: r.plan.Output.KeepRaw,
+		Decoder: decoder, Writer: r.output.records(), KeepRaw: r.plan.Output.KeepRaw, Now: r.clock.Now,
 		Folds: folders, Judge: r.judge, Session: r.addSession,
 	})
 }

@@ -284,6 +284,7 @@ func (c *call) withToken(own []exchange.Field) []exchange.Field {
 // Do carries out the request.
 func (c *call) Do(ctx context.Context, rec *record.Record) {
 	rec.Target = c.target
+	rec.Flight.To(c.target)
 	rec.Streamed = c.set.streamed
 	r := &c.set.replicas[c.target]
 	if c.session == "" {

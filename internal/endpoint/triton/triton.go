@@ -288,6 +288,7 @@ func (e *Endpoint) about(m *material) *about {
 // Do carries out the request.
 func (r *request) Do(ctx context.Context, rec *record.Record) {
 	rec.Target = r.target
+	rec.Flight.To(r.target)
 	rec.Streamed = r.endpoint.streamed
 	if r.about != nil {
 		rec.Request = r.about

@@ -1,0 +1,96 @@
+package collect
+
+import (
+	"bytes"
+	"io"
+	"testing"
+	"time"
+
+	"inferometer/internal/record"
+)
+
+// held is a decoder that waits to be let go on.
+type held struct{ open chan struct{} }
+
+func (h held) Decode(*record.Record) { <-h.open }
+
+// A flush keeps word of every request that has begun: of those under way, of those that
+// have ended and wait to be decoded, and of those that wait in a file.
+func TestFlushKeepsWhatHasBegun(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	var file bytes.Buffer
+	w, err := record.NewWriter(&file, record.Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := held{make(chan struct{})}
+	c := New(Config{Decoder: h, Writer: w, Now: noon, Folds: []Folder{nothing{}, nothing{}}, Budget: 2000})
+	const n = 40
+	for i := range n {
+		put(c, i)
+	}
+	if c.spill.bytes() == 0 {
+		t.Fatal("nothing waits in the file")
+	}
+	rec := c.Blank()
+	rec.Seq, rec.Sent, rec.Written = n, record.Never, record.Never
+	c.Begin(rec)
+	rec.Flight.Went(time.Second)
+	for range 2 { // the second time there is nothing new
+		if err := c.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cut := states(t, file.Bytes(), record.ErrTruncated)
+	if len(cut) != n+1 {
+		t.Errorf("%d requests can be read of %d", len(cut), n+1)
+	}
+	for seq, class := range cut {
+		if class != record.CutOff {
+			t.Errorf("request %d: %q", seq, class)
+		}
+	}
+	close(h.open)
+	rec.End = 2 * time.Second
+	c.Put(rec)
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ended := states(t, file.Bytes(), io.EOF)
+	if len(ended) != n+1 || ended[n] != "" {
+		t.Errorf("%d requests can be read of %d; the last one: %q", len(ended), n+1, ended[n])
+	}
+}
+
+// states reads how the requests of a file ended.
+func states(t *testing.T, data []byte, end error) map[int64]record.Class {
+	t.Helper()
+	r, err := record.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	list := map[int64]record.Class{}
+	for {
+		line, err := r.Next()
+		if err != nil {
+			if err != end {
+				t.Errorf("reading ends with %v, want %v", err, end)
+			}
+			return list
+		}
+		if rec := line.Request; rec != nil {
+			if _, twice := list[rec.Seq]; twice {
+				t.Errorf("request %d is there twice", rec.Seq)
+			}
+			class := record.Class("")
+			if rec.Failure != nil {
+				class = rec.Failure.Class
+			}
+			list[rec.Seq] = class
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package record
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Flight is what others may see of a request while it is under way. The slot that
+// carries the request out and the reader of its answer write to it; all its methods do
+// nothing on a nil Flight.
+type Flight struct {
+	target atomic.Int64
+	sent   atomic.Int64 // when it went; Never: not yet
+	reads  atomic.Int64
+	bytes  atomic.Int64 // of the answer so far
+	opened atomic.Int64 // of its first read
+	first  atomic.Int64 // stamp of the first read; Never: there is none yet
+	last   atomic.Int64 // stamp of the last read
+
+	known      Record // what was known of it when it began
+	told       bool   // its begun line was written
+	toldSent   int64  // as last written
+	toldReads  int64
+	prev, next *Flight
+}
+
+// To notes which target the request goes to.
+func (f *Flight) To(target int) {
+	if f != nil {
+		f.target.Store(int64(target))
+	}
+}
+
+// Went notes that the request is being sent. The first time stands.
+func (f *Flight) Went(at time.Duration) {
+	if f != nil && f.sent.Load() == int64(Never) {
+		f.sent.Store(int64(at))
+	}
+}
+
+// Read notes a read of the answer, which has so many reads and bytes by then.
+func (f *Flight) Read(reads, bytes int, at time.Duration) {
+	if f == nil {
+		return
+	}
+	if reads == 1 {
+		f.opened.Store(int64(bytes))
+		f.first.Store(int64(at))
+	}
+	f.reads.Store(int64(reads))
+	f.bytes.Store(int64(bytes))
+	f.last.Store(int64(at))
+}
+
+// begin makes the flight that of rec.
+func (f *Flight) begin(rec *Record) {
+	f.target.Store(int64(rec.Target))
+	f.sent.Store(int64(Never))
+	f.first.Store(int64(Never))
+	f.last.Store(int64(Never))
+	f.reads.Store(0)
+	f.bytes.Store(0)
+	f.opened.Store(0)
+	f.told, f.toldSent, f.toldReads = false, int64(Never), 0
+	k := &f.known
+	k.Seq, k.Stage, k.Phase, k.Slot, k.Prompt = rec.Seq, rec.Stage, rec.Phase, rec.Slot, rec.Prompt
+	k.Session, k.Turn, k.Model, k.Call, k.Labels = rec.Session, rec.Turn, rec.Model, rec.Call, rec.Labels
+	k.Due, k.Ready, k.Held = rec.Due, rec.Ready, rec.Held
+	k.Sent, k.Written, k.End = Never, Never, Never
+	k.In, k.Out, k.Asked, k.Cached = rec.In, Tokens{Local: -1}, rec.Asked, -1
+	rec.Flight = f
+}
+
+// Flights are the requests under way: from Begin until their records are about to be
+// written. Once in a while they are written down, so that a run that is killed leaves
+// word of them.
+//
+// Beginning takes a lock that nobody holds for longer than a few stores: it is on the
+// way of a request that is due. Ending may wait for a write.
+type Flights struct {
+	writing sync.Mutex // held while they are written, and to take one out
+	list    Flight     // ring of those that were written before
+
+	linking sync.Mutex
+	fresh   Flight // ring of those begun since
+	pool    sync.Pool
+
+	line  underway
+	lines []byte
+}
+
+// Begin takes in a request that is about to be sent.
+func (fs *Flights) Begin(rec *Record) {
+	f, _ := fs.pool.Get().(*Flight)
+	if f == nil {
+		f = new(Flight)
+	}
+	f.begin(rec)
+	fs.linking.Lock()
+	ring(&fs.fresh)
+	f.prev, f.next = fs.fresh.prev, &fs.fresh
+	f.prev.next, f.next.prev = f, f
+	fs.linking.Unlock()
+}
+
+// End takes a request out whose record is written next; nil is none.
+func (fs *Flights) End(f *Flight) {
+	if f == nil {
+		return
+	}
+	fs.writing.Lock()
+	fs.linking.Lock()
+	f.prev.next, f.next.prev = f.next, f.prev
+	fs.linking.Unlock()
+	fs.writing.Unlock()
+	f.prev, f.next = nil, nil
+	fs.pool.Put(f)
+}
+
+// ring makes an empty ring of one that was not used yet.
+func ring(f *Flight) {
+	if f.next == nil {
+		f.prev, f.next = f, f
+	}
+}
+
+// Write writes what is new of the requests under way, at this moment. A request whose
+// record is written later is not under way for a reader; so none is taken out while
+// this goes on.
+func (fs *Flights) Write(w *Writer, at time.Duration) error {
+	fs.writing.Lock()
+	defer fs.writing.Unlock()
+	fs.adopt()
+	l := &fs.line
+	l.reset(at)
+	fs.lines = fs.lines[:0]
+	for f := fs.list.next; f != &fs.list; f = f.next {
+		if !f.told {
+			f.known.Target = int(f.target.Load())
+			fs.lines = appendRecord(fs.lines, kindBegun, &f.known, false)
+			f.told = true
+		}
+		l.add(f)
+	}
+	if fs.list.next == &fs.list {
+		return nil
+	}
+	if err := w.Append(fs.lines); err != nil {
+		return err
+	}
+	return w.line(kindUnderway, l)
+}
+
+// adopt moves those begun since the last time to the others.
+func (fs *Flights) adopt() {
+	ring(&fs.list)
+	fs.linking.Lock()
+	defer fs.linking.Unlock()
+	ring(&fs.fresh)
+	first, last := fs.fresh.next, fs.fresh.prev
+	if first == &fs.fresh {
+		return
+	}
+	fs.fresh.prev, fs.fresh.next = &fs.fresh, &fs.fresh
+	first.prev, last.next = fs.list.prev, &fs.list
+	first.prev.next, fs.list.prev = first, last
+}

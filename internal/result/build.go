@@ -84,6 +84,7 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 	r.Saturation = f.Saturation
 	j := &judge{plan: p, facts: &f, result: r}
 	j.runNotes(fold)
+	j.complete()
 	j.saturation(f.Saturation)
 	j.clock()
 	var end time.Duration

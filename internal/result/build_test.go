@@ -286,7 +286,6 @@ func TestVerdict(t *testing.T) {
 			w.each(func(i int, r *record.Record) { r.Prompt = uint64(i%100 + 1) })
 		}, "", []string{"2100 requests", "data.salt"}},
 		{"interrupted", func(w *world) { w.facts.Interrupted = true }, "", []string{"interrupted"}},
-		{"killed", func(w *world) { w.facts.Incomplete, w.facts.Stages = true, nil }, "", []string{"did not end properly"}},
 		{"out of prompts", func(w *world) { w.facts.Stages[0].Reason = "data" }, "", []string{"prompts came to an end"}},
 		{"too many errors", func(w *world) { w.facts.Stages[0].Reason = "errors" }, "", []string{"max_errors"}},
 		{"a prompt that cannot be made", func(w *world) { w.facts.Stages[0].Reason = record.PromptFault }, "", []string{"prompt could not be made"}},

@@ -103,7 +103,7 @@ func (j *judge) runNotes(fold *metric.Fold) {
 		j.note(wholeRun, "The run was interrupted: the figures cover what was done until then.")
 	}
 	if j.facts.Incomplete {
-		j.note(wholeRun, "The run did not end properly: the figures cover the records that had been written.")
+		j.note(wholeRun, "The run did not end properly: the figures cover the records that had been written. What was under way then counts as cut off.")
 	}
 	if n, exact := fold.Repeats(); n > 0 {
 		atLeast := ""
@@ -185,6 +185,12 @@ func (j *judge) requests(i int, sum *metric.Stage) bool {
 	switch {
 	case sum.Seen == 0 && j.facts.Interrupted:
 		reason = "No request was sent: the run was stopped before."
+	case sum.Seen == 0 && j.facts.Incomplete:
+		reason = "No request of this stage was on disk when the run was killed."
+	case t.Requests == 0 && sum.Seen > 0 && j.facts.Incomplete:
+		reason = fmt.Sprintf("No request was measured: the run was killed during the warm-up, after %s.", plural(sum.Seen, "request"))
+	case t.OK == 0 && t.CutOff == t.Requests && t.Requests > 0 && j.facts.Incomplete:
+		reason = fmt.Sprintf("No request came to its end before the run was killed: %s had been sent.", plural(t.Requests, "request"))
 	case t.Requests == 0 && sum.Seen > 0 && j.facts.Interrupted:
 		reason = fmt.Sprintf("No request was measured: the run was stopped during the warm-up, after %s.", plural(sum.Seen, "request"))
 	case t.Requests == 0 && sum.Seen > 0:

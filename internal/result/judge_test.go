@@ -3,9 +3,11 @@ package result
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"inferometer/internal/plan"
+	"inferometer/internal/record"
 )
 
 // TestVerdictWord: a check that could not be made keeps a result from being valid, and one
@@ -48,6 +50,45 @@ func TestVerdictWord(t *testing.T) {
 			r := w.build(t)
 			r.Verdict = v
 			validate(t, r)
+		})
+	}
+}
+
+// TestKilled: what a killed run left is never valid, and says what it is.
+func TestKilled(t *testing.T) {
+	cut := func(r *record.Record) { r.Failure = &record.Failure{Class: record.CutOff, Message: "still under way"} }
+	for _, tt := range []struct {
+		name string
+		bend func(w *world)
+		word string
+		says []string
+	}{
+		{"in the middle", func(w *world) {}, Inconclusive, []string{"did not end properly (0 of 1 stage did)"}},
+		{"with some under way", func(w *world) {
+			w.each(func(i int, r *record.Record) {
+				if i > 1990 {
+					cut(r)
+				}
+			})
+		}, Inconclusive, []string{"did not end properly"}},
+		{"before any answer", func(w *world) { w.each(func(_ int, r *record.Record) { cut(r) }) }, Invalid, []string{"2000 requests had been sent", "before the run was killed"}},
+		{"in the warm-up", func(w *world) { w.recs = w.recs[:200] }, Invalid, []string{"killed during the warm-up, after 200 requests"}},
+		{"at once", func(w *world) { w.recs = nil }, Invalid, []string{"on disk when the run was killed"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := healthy()
+			w.facts.Incomplete, w.facts.Stages = true, nil
+			tt.bend(w)
+			v := w.build(t).Verdict
+			said := strings.Join(append(v.Reasons, v.Undecided...), "\n")
+			if v.Word != tt.word || strings.Contains(said, "Make the stage longer") {
+				t.Errorf("%s: %s", v.Word, said)
+			}
+			for _, want := range tt.says {
+				if !strings.Contains(said, want) {
+					t.Errorf("%q does not say %q", said, want)
+				}
+			}
 		})
 	}
 }

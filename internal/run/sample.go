@@ -17,6 +17,7 @@ func (r *run) sample(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			r.takeSample()
+			r.output.note(r.collector.Flush())
 			return
 		case <-tick.C:
 			r.output.note(r.collector.Flush())

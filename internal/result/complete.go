@@ -1,0 +1,23 @@
+package result
+
+import (
+	"fmt"
+
+	"inferometer/internal/metric"
+)
+
+// complete judges whether the run came to its end. What is left of one that was killed
+// may be its best part: nothing tells what the rest would have been.
+func (j *judge) complete() {
+	if !j.facts.Incomplete {
+		return
+	}
+	ended := 0
+	for i := range j.plan.Stages {
+		if MarkOf(j.facts.Stages, i) != nil {
+			ended++
+		}
+	}
+	c := Check{Stage: wholeRun, Name: "complete", Value: float64(ended) / float64(max(len(j.plan.Stages), 1)), Budget: 1, Unit: metric.Share, Do: "Let it run to its end."}
+	j.undecided(c, fmt.Sprintf("The run did not end properly (%d of %s did): it was killed, or is still going on.", ended, plural(int64(len(j.plan.Stages)), "stage")))
+}

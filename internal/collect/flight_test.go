@@ -94,3 +94,50 @@ func states(t *testing.T, data []byte, end error) map[int64]record.Class {
 		}
 	}
 }
+
+// BenchmarkCollect is the path of a record: begun, read, put, decoded, written, folded.
+func BenchmarkCollect(b *testing.B) {
+	for _, bench := range []struct {
+		name  string
+		begin func(c *Collector, rec *record.Record)
+	}{
+		{"begun", (*Collector).Begin},
+		{"unseen", func(*Collector, *record.Record) {}},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			w, err := record.NewWriter(io.Discard, record.Header{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			now := time.Now()
+			c := New(Config{Decoder: undecoded{}, Writer: w, Now: func() time.Duration { return time.Since(now) }, Folds: []Folder{nothing{}, nothing{}}})
+			flushed := now
+			for i := 0; b.Loop(); i++ {
+				rec := c.Blank()
+				rec.Seq, rec.Slot, rec.Streamed = int64(i), i%64, true
+				bench.begin(c, rec)
+				rec.Flight.Went(time.Duration(i))
+				for k := range 16 {
+					rec.Marks = append(rec.Marks, record.Mark{Off: k, Kernel: time.Duration(i + k), User: time.Duration(i + k + i%7)})
+					rec.Flight.Read(k+1, k, time.Duration(i+k))
+				}
+				c.Put(rec)
+				if i%1000 == 0 {
+					if time.Since(flushed) > time.Second {
+						flushed = time.Now()
+						if err := c.Flush(); err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+			}
+			if err := c.Close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}
+
+type undecoded struct{}
+
+func (undecoded) Decode(*record.Record) {}

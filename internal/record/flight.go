@@ -14,7 +14,6 @@ type Flight struct {
 	sent   atomic.Int64 // when it went; Never: not yet
 	reads  atomic.Int64
 	bytes  atomic.Int64 // of the answer so far
-	opened atomic.Int64 // of its first read
 	first  atomic.Int64 // stamp of the first read; Never: there is none yet
 	last   atomic.Int64 // stamp of the last read
 
@@ -45,7 +44,6 @@ func (f *Flight) Read(reads, bytes int, at time.Duration) {
 		return
 	}
 	if reads == 1 {
-		f.opened.Store(int64(bytes))
 		f.first.Store(int64(at))
 	}
 	f.reads.Store(int64(reads))
@@ -61,7 +59,6 @@ func (f *Flight) begin(rec *Record) {
 	f.last.Store(int64(Never))
 	f.reads.Store(0)
 	f.bytes.Store(0)
-	f.opened.Store(0)
 	f.told, f.toldSent, f.toldReads = false, int64(Never), 0
 	k := &f.known
 	k.Seq, k.Stage, k.Phase, k.Slot, k.Prompt = rec.Seq, rec.Stage, rec.Phase, rec.Slot, rec.Prompt

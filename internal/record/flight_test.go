@@ -89,23 +89,17 @@ func TestFlights(t *testing.T) {
 		seq    int64
 		target int
 		sent   time.Duration
-		marks  []Mark
 		text   string
 	}{
-		{1, 4, 300, []Mark{{10, 400, 400}, {45, 1200, 1200}}, "still under way where the records end, with 45 bytes in 3 reads"},
-		{2, 0, 310, nil, "still under way where the records end"},
-		{3, 0, Never, nil, "still under way where the records end"},
+		{1, 4, 300, "still under way where the records end, with 45 bytes in 3 reads"},
+		{2, 0, 310, "still under way where the records end"},
+		{3, 0, Never, "still under way where the records end"},
 	} {
 		rec := got[i+1]
 		if rec.Seq != want.seq || rec.Target != want.target || rec.Sent != want.sent || rec.End != 2000 || rec.Failure == nil ||
-			rec.Failure.Class != CutOff || rec.Failure.Message != want.text || len(rec.Marks) != len(want.marks) {
+			rec.Failure.Class != CutOff || rec.Failure.Message != want.text || len(rec.Marks) > 0 {
 			t.Errorf("request %d: %+v, failure %+v; want %+v", i+1, rec, rec.Failure, want)
 			continue
-		}
-		for k, m := range want.marks {
-			if rec.Marks[k] != m {
-				t.Errorf("request %d: read %d is %v, want %v", want.seq, k, rec.Marks[k], m)
-			}
 		}
 		if rec.Stage != 1 || rec.Phase != Warmup || rec.Prompt != 77 || rec.Session != "s" || rec.Turn != 2 || rec.Due != 100 || rec.Ready != 200 || rec.Held != 3 || rec.In.N != 5 || rec.Asked != 9 {
 			t.Errorf("request %d is not who it was: %+v", want.seq, rec)
@@ -206,10 +200,10 @@ func TestFlightsAtOnce(t *testing.T) {
 // Lines that make no sense are refused.
 func TestUnderwayRefused(t *testing.T) {
 	for line, want := range map[string]string{
-		`{"kind":"underway","at":5,"seq":[1],"reads":[1]}`:                                                             "not the same number",
-		`{"kind":"underway","at":5,"seq":[1],"sent":[1],"reads":[-1],"bytes":[0],"opened":[0],"first":[0],"last":[0]}`: "negative",
-		`{"kind":"underway","at":"x"}`:                                                                                 "line 1",
-		`{"kind":"begun","seq":"x"}`:                                                                                   "line 1",
+		`{"kind":"underway","at":5,"seq":[1],"reads":[1]}`:                                                "not the same number",
+		`{"kind":"underway","at":5,"seq":[1],"sent":[1],"reads":[-1],"bytes":[0],"first":[0],"last":[0]}`: "negative",
+		`{"kind":"underway","at":"x"}`:                                                                    "line 1",
+		`{"kind":"begun","seq":"x"}`:                                                                      "line 1",
 	} {
 		if _, err := readAll([]byte(line + "\n")); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", line, err, want)

@@ -52,10 +52,9 @@ type Reader struct {
 	lineNumber int
 	failed     error
 
-	lines  lineDecoder
-	rec    Record
-	open   open
-	kernel bool // the header says that reads carry kernel stamps
+	lines lineDecoder
+	rec   Record
+	open  open
 }
 
 // NewReader reads lines from r.
@@ -134,7 +133,7 @@ func (r *Reader) Next() (Line, error) {
 			r.open.finish()
 		}
 	}
-	if rec, ok := r.open.next(r.failed, r.kernel); ok {
+	if rec, ok := r.open.next(r.failed); ok {
 		return Line{Request: rec}, nil
 	}
 	return Line{}, r.failed
@@ -236,7 +235,6 @@ func (r *Reader) parse(text []byte) (Line, error) {
 		if err == nil && h.Schema != Schema {
 			err = fmt.Errorf("the file's schema is %q, this program reads %q: report it with the version that wrote it (%s)", h.Schema, Schema, cmp.Or(h.Version, "it does not say which"))
 		}
-		r.kernel = h.Kernel
 		return Line{Header: h}, err
 	case kindStage:
 		m := new(StageMark)

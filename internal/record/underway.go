@@ -11,20 +11,18 @@ import (
 // underway is a line on the requests under way at a moment, in columns with an element
 // for each request of which there is news. Moments are Never where they were not reached.
 type underway struct {
-	At     time.Duration   `json:"at"`
-	Seq    []int64         `json:"seq,omitempty"`
-	Sent   []time.Duration `json:"sent,omitempty"`
-	Reads  []int64         `json:"reads,omitempty"`
-	Bytes  []int64         `json:"bytes,omitempty"`
-	Opened []int64         `json:"opened,omitempty"` // bytes of the first read
-	First  []time.Duration `json:"first,omitempty"`  // stamps of the first and the last read
-	Last   []time.Duration `json:"last,omitempty"`
+	At    time.Duration   `json:"at"`
+	Seq   []int64         `json:"seq,omitempty"`
+	Sent  []time.Duration `json:"sent,omitempty"`
+	Reads []int64         `json:"reads,omitempty"`
+	Bytes []int64         `json:"bytes,omitempty"`
+	First []time.Duration `json:"first,omitempty"` // stamps of the first and the last read
+	Last  []time.Duration `json:"last,omitempty"`
 }
 
 func (u *underway) reset(at time.Duration) {
 	*u = underway{
-		At: at, Seq: u.Seq[:0], Sent: u.Sent[:0], Reads: u.Reads[:0], Bytes: u.Bytes[:0],
-		Opened: u.Opened[:0], First: u.First[:0], Last: u.Last[:0],
+		At: at, Seq: u.Seq[:0], Sent: u.Sent[:0], Reads: u.Reads[:0], Bytes: u.Bytes[:0], First: u.First[:0], Last: u.Last[:0],
 	}
 }
 
@@ -45,7 +43,6 @@ func (u *underway) add(f *Flight) {
 	u.Sent = append(u.Sent, time.Duration(sent))
 	u.Reads = append(u.Reads, reads)
 	u.Bytes = append(u.Bytes, bytes)
-	u.Opened = append(u.Opened, f.opened.Load())
 	u.First = append(u.First, time.Duration(f.first.Load()))
 	u.Last = append(u.Last, time.Duration(last))
 }
@@ -60,8 +57,8 @@ type open struct {
 // begun is a request of which the file has no record yet.
 type begun struct {
 	Record
-	reads, bytes, opened int64
-	first, last          time.Duration
+	reads, bytes int64
+	last         time.Duration
 }
 
 // begin takes in a begun line.
@@ -83,20 +80,19 @@ func (o *open) end(rec *Record) {
 // tell takes in how far the requests under way had come.
 func (o *open) tell(u *underway) error {
 	n := len(u.Seq)
-	for _, m := range []int{len(u.Sent), len(u.Reads), len(u.Bytes), len(u.Opened), len(u.First), len(u.Last)} {
+	for _, m := range []int{len(u.Sent), len(u.Reads), len(u.Bytes), len(u.First), len(u.Last)} {
 		if m != n {
-			return fmt.Errorf("columns seq, sent, reads, bytes, opened, first and last have %d, %d, %d, %d, %d, %d and %d elements, not the same number",
-				n, len(u.Sent), len(u.Reads), len(u.Bytes), len(u.Opened), len(u.First), len(u.Last))
+			return fmt.Errorf("columns seq, sent, reads, bytes, first and last have %d, %d, %d, %d, %d and %d elements, not the same number",
+				n, len(u.Sent), len(u.Reads), len(u.Bytes), len(u.First), len(u.Last))
 		}
 	}
-	if slices.Min(append([]int64{0}, slices.Concat(u.Reads, u.Bytes, u.Opened)...)) < 0 {
+	if slices.Min(append([]int64{0}, slices.Concat(u.Reads, u.Bytes)...)) < 0 {
 		return errors.New("a negative number of reads or bytes")
 	}
 	o.at = max(o.at, u.At)
 	for i, seq := range u.Seq {
 		if b := o.begun[seq]; b != nil {
-			b.Sent, b.reads, b.bytes, b.opened = u.Sent[i], u.Reads[i], u.Bytes[i], u.Opened[i]
-			b.first, b.last = u.First[i], u.Last[i]
+			b.Sent, b.reads, b.bytes, b.last = u.Sent[i], u.Reads[i], u.Bytes[i], u.Last[i]
 		}
 	}
 	return nil
@@ -111,27 +107,15 @@ func (o *open) finish() {
 	o.begun = nil
 }
 
-// next is the next request that is left, as one that was cut off where the file ends.
-func (o *open) next(end error, kernel bool) (rec *Record, ok bool) {
+// next is the next request that is left, as one that was cut off where the file ends. It
+// has no reads: of most nothing is known but their number.
+func (o *open) next(end error) (rec *Record, ok bool) {
 	if len(o.left) == 0 {
 		return nil, false
 	}
 	b := o.left[0]
 	o.left = o.left[1:]
 	rec = &b.Record
-	for i, at := range []time.Duration{b.first, b.last} {
-		if b.reads <= int64(i) {
-			break
-		}
-		m := Mark{Off: int(b.bytes), User: at, Kernel: Never}
-		if i == 0 && b.reads > 1 {
-			m.Off = int(min(b.opened, b.bytes))
-		}
-		if kernel {
-			m.Kernel = at
-		}
-		rec.Marks = append(rec.Marks, m)
-	}
 	rec.End = max(o.at, rec.Ready, rec.Sent, b.last)
 	message := "no record of its end was kept"
 	if errors.Is(end, ErrTruncated) {

@@ -205,6 +205,7 @@ func (f *Fold) sum(s *stage, r *Request, in stat.Set) {
 	if in&stat.First != 0 {
 		s.whole.add(r, good)
 		s.whole.span(r.Record)
+		s.pace.add(r.Record)
 		s.count(r, f.opts.StandIn)
 		if f.perTarget != nil {
 			f.part(&s.targets, r.Target, f.opts.Targets, f.perTarget, r, good)

@@ -18,6 +18,8 @@ type stage struct {
 	whole, steady Totals
 	steadyEnd     time.Duration
 	steadyHeld    time.Duration
+	steadyBusy    time.Duration
+	pace          Pace
 	line          timeline
 
 	all    All
@@ -89,13 +91,18 @@ func (s *stage) close() {
 }
 
 // hold adds the part of a request that lies in the steady window to the time that
-// requests were in flight there.
+// requests were in flight there, and to that in which slots had something to do: a
+// connection that has to be opened is on the way too.
 func (s *stage) hold(rec *record.Record, from, to time.Duration) {
 	if from == Unknown || rec.Sent == record.Never {
 		return
 	}
 	if in := min(rec.End, to) - max(rec.Sent, from); in > 0 {
 		s.steadyHeld += in
+	}
+	c := &rec.Conn
+	if in := min(rec.End, to) - max(rec.Sent-c.Resolve-c.Connect-c.TLS, from); in > 0 {
+		s.steadyBusy += in
 	}
 }
 
@@ -226,6 +233,8 @@ func (s *stage) merge(o *stage) error {
 	s.steady.merge(&o.steady)
 	s.steadyEnd = max(s.steadyEnd, o.steadyEnd)
 	s.steadyHeld += o.steadyHeld
+	s.steadyBusy += o.steadyBusy
+	s.pace.merge(o.pace)
 	s.line.merge(&o.line)
 	s.all.merge(o.all)
 	s.seen += o.seen

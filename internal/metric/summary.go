@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"inferometer/internal/stat"
 )
@@ -32,9 +33,11 @@ type Stage struct {
 	Counts     Counts
 	Objectives []Objective
 	Failures   []FailureCount
-	Drift      *Drift   // between the halves of the steady window; nil: too few requests
-	Targets    []Window // the requests of the measured phase by target; nil: there is one
-	Models     []Window // the same by model, in the order of Options.Models
+	Drift      *Drift        // between the halves of the steady window; nil: too few requests
+	Targets    []Window      // the requests of the measured phase by target; nil: there is one
+	Models     []Window      // the same by model, in the order of Options.Models
+	Pace       Pace          // of the measured phase
+	Busy       time.Duration // in the steady window: time in flight or on the way there, summed over requests
 }
 
 // Objective is an SLO and how many measured requests met it.
@@ -99,7 +102,7 @@ func (f *Fold) Summarize(rule stat.Rule) ([]Stage, error) {
 func (f *Fold) summary(i int, s *stage, defs []Def) Stage {
 	st := Stage{
 		Whole: Window{Totals: s.whole}, All: s.all, Seen: s.seen, Warmup: s.warmup,
-		Counts: s.Counts, Failures: s.failureList(),
+		Counts: s.Counts, Failures: s.failureList(), Pace: s.pace, Busy: s.steadyBusy,
 	}
 	if f.perTarget != nil {
 		st.Targets = s.targets.windows(s, f.opts.Targets, defs)

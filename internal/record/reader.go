@@ -241,7 +241,7 @@ func (r *Reader) parse(text []byte) (Line, error) {
 		err := json.Unmarshal(text, m)
 		return Line{Stage: m}, err
 	case kindHealth:
-		h := new(Health)
+		h := &Health{Standstill: Never} // older files do not say
 		err := json.Unmarshal(text, h)
 		return Line{Health: h}, err
 	case kindEdge:

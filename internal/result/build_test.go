@@ -340,7 +340,6 @@ func TestWhoPutEventsTogetherIsNotKnown(t *testing.T) {
 				r.Events[k].Mark = k / 2
 			}
 			r.Marks = r.Marks[:len(r.Events)/2]
-			r.End = r.Marks[len(r.Marks)-1].Kernel
 			r.Merged = merged
 		})
 		r := w.build(t)

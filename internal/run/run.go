@@ -130,6 +130,7 @@ type run struct {
 	probe     sweep.Probe         // the same, for windows
 	live      *engine.Live
 	sampler   *health.Sampler
+	watchdog  *health.Watchdog
 
 	stop   chan string // why to stop sending
 	ended  atomic.Int64
@@ -366,7 +367,8 @@ func (r *run) execute(ctx context.Context) (*result.Result, error) {
 	if r.opt.Watch != nil {
 		r.opt.Watch(r.progress)
 	}
-	r.sampler = health.NewSampler()
+	r.sampler, r.watchdog = health.NewSampler(), health.NewWatchdog(r.clock.Now)
+	go r.watchdog.Watch(watch)
 	sampled := make(chan struct{})
 	go func() {
 		defer close(sampled)

@@ -30,6 +30,7 @@ func (r *run) takeSample() {
 	h.InFlight = int(r.live.InFlight.Load())
 	h.Backlog = r.collector.Waiting()
 	h.ClockStep = r.clock.Step()
+	h.Standstill, h.Pause = r.watchdog.Take()
 	r.facts.Health = append(r.facts.Health, h)
 	r.output.note(r.output.health(h))
 }

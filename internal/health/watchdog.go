@@ -1,0 +1,69 @@
+package health
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	// tick is how often a Watchdog looks at the clock.
+	tick = 10 * time.Millisecond
+	// Standstill is the shortest pause that counts. On a machine with other work a
+	// program waits for a core for tens of milliseconds at times; that is seen in what it
+	// was late for.
+	Standstill = 100 * time.Millisecond
+)
+
+// Watchdog finds out when this program stood still: it was stopped, its machine was, or
+// it had no core. A program that stands still is late for nothing by its own account, since
+// it does not notice that there was something to do.
+type Watchdog struct {
+	now func() time.Duration
+
+	mu      sync.Mutex
+	last    time.Duration // when it looked last
+	total   time.Duration
+	longest time.Duration // since Take was called last
+}
+
+// NewWatchdog makes a Watchdog on a clock that goes on while the program stands still.
+func NewWatchdog(now func() time.Duration) *Watchdog {
+	return &Watchdog{now: now, last: now()}
+}
+
+// Watch looks at the clock until ctx ends.
+func (w *Watchdog) Watch(ctx context.Context) {
+	t := time.NewTicker(tick)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			w.look()
+		}
+	}
+}
+
+// look counts the time since the last look where it is a pause.
+func (w *Watchdog) look() {
+	now := w.now()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if pause := now - w.last - tick; pause >= Standstill {
+		w.total += pause
+		w.longest = max(w.longest, pause)
+	}
+	w.last = now
+}
+
+// Take is the time in pauses so far, and the longest of those that ended since Take was
+// called last.
+func (w *Watchdog) Take() (total, longest time.Duration) {
+	w.look()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	longest, w.longest = w.longest, 0
+	return w.total, longest
+}

@@ -1,0 +1,112 @@
+package result
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"inferometer/internal/metric"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+)
+
+// pace judges whether requests went at the rate asked for, whatever ended the stage. One
+// that ends with its last request sends all that fell due, however long that takes.
+func (j *judge) pace(i int, mark *record.StageMark, sum *metric.Stage) {
+	s, p := &j.plan.Stages[i], &sum.Pace
+	if s.Concurrency > 0 || s.Arrival == plan.ArrivalSessions || p.N < 2 {
+		return
+	}
+	if mark != nil && float64(sum.Seen) < j.plan.Budgets.Achieved*float64(mark.Scheduled) {
+		return // that says it
+	}
+	due, sent := p.Spread()
+	if due <= 0 {
+		return
+	}
+	share := min(1, float64(due)/float64(sent))
+	budget := j.plan.Budgets.Achieved
+	// A rate is not known better than one request in all, nor the clock of a client
+	// better than its lag.
+	slack := max(2*due/time.Duration(p.N), time.Duration(j.plan.Budgets.Lag))
+	c := Check{Stage: i, Name: "rate", Value: share, Budget: budget, Unit: metric.Share, OK: share >= budget || sent-due <= slack,
+		Do: "Lower the rate, or give the client more cores."}
+	if s.MaxInFlight > 0 {
+		c.Do = fmt.Sprintf("Lower the rate, or raise max_in_flight (%d).", s.MaxInFlight)
+	}
+	pace := percent(share) + " of the pace asked for"
+	if rate := s.PerSecond(); rate > 0 && s.RampTo == 0 && s.Arrival != plan.ArrivalTrace {
+		pace = fmt.Sprintf("%.3g/s where %s/s were asked for", rate*share, plain(rate))
+	}
+	j.check(c, fmt.Sprintf("Requests went out at %s (budget %s).", pace, percent(budget)))
+}
+
+// inFlight judges whether a closed loop had as many requests under way as were asked for. A
+// client that stood still, or had no prompts ready, notices free slots late and is late for
+// nothing by its own account.
+func (j *judge) inFlight(i int, sum *metric.Stage) {
+	s := &j.plan.Stages[i]
+	if s.Concurrency == 0 || s.RampTo > 0 || s.Growth.On() || sum.Steady == nil || sum.Pace.Turns > 0 {
+		return // it asks for no fixed number, or slots wait while users think
+	}
+	t := &sum.Steady.Totals
+	if t.Requests < int64(s.Concurrency) {
+		return // hardly a slot was used twice
+	}
+	asked := float64(t.End-t.Begin) * float64(s.Concurrency)
+	share := float64(sum.Busy) / asked
+	// The mean time that a slot was free between two requests.
+	free := (asked - float64(sum.Busy)) / float64(t.Requests)
+	budget := j.plan.Budgets.InFlight
+	j.check(Check{Stage: i, Name: "in_flight", Value: min(1, share), Budget: budget, Unit: metric.Share,
+		OK: share >= budget || free <= float64(j.plan.Budgets.Lag),
+		Do: "Give the client more cores, keep other work off the machine, and do not stop it."},
+		fmt.Sprintf("The client held %s of the %d requests in flight that were asked for (%s, budget %s): a free slot was used %s later on average.",
+			plain(math.Round(share*float64(s.Concurrency)*10)/10), s.Concurrency, percent(share), percent(budget), spanMS(free/float64(time.Millisecond))))
+}
+
+// standstill judges the pauses in which this client did not run at all.
+func (j *judge) standstill(i int, mark *record.StageMark) {
+	a, b, ok := around(j.facts.Health, mark)
+	if !ok {
+		return
+	}
+	var longest time.Duration
+	for _, h := range j.facts.Health {
+		if h.Standstill == record.Never {
+			j.note(i, "Whether the client stood still was not recorded.")
+			return
+		}
+		if h.At > a.At && h.At <= b.At {
+			longest = max(longest, h.Pause)
+		}
+	}
+	still := b.Standstill - a.Standstill
+	share, budget := float64(still)/float64(b.At-a.At), j.plan.Budgets.Standstill
+	const do = "Do not stop the client or suspend its machine, and keep other work off its cores."
+	j.check(Check{Stage: i, Name: "standstill", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget, Do: do},
+		fmt.Sprintf("The client stood still for %s, %s of the time (budget %s): it sent nothing and noticed nothing.", span(still), percent(share), percent(budget)))
+	most := time.Duration(j.plan.Budgets.Pause)
+	j.check(Check{Stage: i, Name: "longest_pause", Value: millis(longest), Budget: millis(most), Unit: metric.Milliseconds, OK: longest <= most, Do: do},
+		fmt.Sprintf("The client stood still for %s at a time (budget %s).", span(longest), span(most)))
+}
+
+// around gives the samples around the time in which a stage was sending.
+func around(health []record.Health, mark *record.StageMark) (a, b record.Health, ok bool) {
+	if len(health) < 2 {
+		return a, b, false
+	}
+	a, b = health[0], health[len(health)-1]
+	if mark == nil {
+		return a, b, b.At > a.At
+	}
+	for _, h := range health {
+		if h.At <= mark.Begin {
+			a = h
+		}
+	}
+	for k := len(health) - 1; k >= 0 && health[k].At >= mark.SendEnd; k-- {
+		b = health[k]
+	}
+	return a, b, b.At > a.At
+}

@@ -36,7 +36,7 @@ func unanswered(rec *record.Record) bool {
 		return false
 	}
 	switch rec.Failure.Class {
-	case record.ResolveFailed, record.ConnectFailed, record.Reset:
+	case record.ResolveFailed, record.ConnectFailed, record.Dropped, record.Reset:
 		return true
 	}
 	return false

@@ -24,6 +24,7 @@ type Client struct {
 	clock  *netclock.Clock
 	dialer *netclock.Dialer
 	limits netclock.Limits
+	soon   time.Duration // Soon, but for tests
 	idle   [shards]stack
 }
 
@@ -46,7 +47,7 @@ type lane struct {
 
 // NewClient makes a Client that opens connections with d.
 func NewClient(clock *netclock.Clock, d *netclock.Dialer, limits netclock.Limits) *Client {
-	return &Client{clock: clock, dialer: d, limits: limits}
+	return &Client{clock: clock, dialer: d, limits: limits, soon: Soon}
 }
 
 // Warm opens n connections ahead of the first requests.
@@ -129,44 +130,50 @@ func (c *Client) put(slot int, l *lane) {
 
 // Do sends req and fills in rec from Sent to End.
 func (c *Client) Do(ctx context.Context, req *Request, rec *record.Record) {
-	for again := false; ; again = true {
-		var l *lane
-		if !again {
-			l = c.take(rec.Slot)
-		}
-		stale := l != nil && l.used && l.conn.Idle() > staleAfter
-		if l == nil {
-			conn, err := c.dialer.Dial(ctx)
-			if err != nil {
-				c.fail(ctx, rec, err)
-				return
-			}
-			l = &lane{conn: conn}
-		}
-		err := c.exchange(ctx, l, req, rec)
-		if stale && len(rec.Marks) == 0 && closedByPeer(err) && ctx.Err() == nil {
-			// The server closed the idle connection as this request set out: no
-			// fault of its, and nothing of the request was looked at. It goes
-			// again, on a connection of its own.
-			l.conn.Close()
-			continue
-		}
-		if err != nil {
-			l.conn.Close()
-			c.fail(ctx, rec, err)
-			return
-		}
-		c.finish(l, rec)
-		return
+	l := c.take(rec.Slot)
+	if l == nil {
+		l = c.dial(ctx, rec)
+	}
+	if l != nil {
+		c.carry(ctx, l, req, rec)
 	}
 }
 
-// staleAfter is how long a connection must have been idle for a missing answer
-// to be put down to the server's keep-alive time.
-const staleAfter = 100 * time.Millisecond
+// carry sends req over a connection. Where the server cannot have taken it, it goes
+// again once, on a connection of its own, and the record says so.
+func (c *Client) carry(ctx context.Context, l *lane, req *Request, rec *record.Record) {
+	first := record.Never
+	for again := false; l != nil; again = true {
+		reused := l.used
+		err := c.exchange(ctx, l, req, rec)
+		if first == record.Never {
+			first = rec.Sent
+		}
+		if err == nil {
+			rec.Sent = first
+			c.finish(l, rec)
+			return
+		}
+		l.conn.Close()
+		var dropped *Dropped
+		if again || !reused || ctx.Err() != nil || !errors.As(err, &dropped) || !dropped.Untaken(rec.Sent, c.soon, true) {
+			rec.Sent = first
+			c.fail(ctx, rec, err)
+			return
+		}
+		rec.Resent++
+		l = c.dial(ctx, rec)
+	}
+}
 
-func closedByPeer(err error) bool {
-	return errors.Is(err, errNoAnswer) || (err != nil && netclock.Classify(err) == record.Reset)
+// dial opens a connection for a request; nil: it could not, and the request has failed.
+func (c *Client) dial(ctx context.Context, rec *record.Record) *lane {
+	conn, err := c.dialer.Dial(ctx)
+	if err != nil {
+		c.fail(ctx, rec, err)
+		return nil
+	}
+	return &lane{conn: conn}
 }
 
 // exchange carries out one request on one connection.
@@ -199,10 +206,17 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 	if bad != nil {
 		return &BadFraming{bad}
 	}
+	ending, ended := l.conn.Ending(err)
 	if errors.Is(err, io.EOF) {
 		if err = r.closed(); err != nil && err != errNoAnswer {
 			err = &Truncated{err}
 		}
+	}
+	if err != nil && ended && len(rec.Marks) == 0 {
+		if err = errNoAnswer; !ending.Orderly {
+			err = errResetUnanswered
+		}
+		err = &Dropped{err, ending}
 	}
 	return err
 }

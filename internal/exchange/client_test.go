@@ -212,50 +212,6 @@ func TestConnectionsThatAreNotUsedAgain(t *testing.T) {
 	}
 }
 
-// A server closes an idle connection just as a request sets out: the request goes
-// again on a connection of its own, and nobody needs to know.
-func TestStaleConnectionIsRetriedOnce(t *testing.T) {
-	var requests atomic.Int64
-	addr := serve(t, func(n int, c *net.TCPConn, in *bufio.Reader) {
-		for i := 0; request(in) != nil; i++ {
-			requests.Add(1)
-			if n < 2 && i > 0 { // the first two connections take one request each
-				_ = c.SetLinger(n % 2) // one is reset, the other closed
-				return
-			}
-			_, _ = io.WriteString(c, hello)
-		}
-	})
-	c := client(t, addr, netclock.Limits{})
-	if err := c.Warm(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
-	succeeded(t, send(t.Context(), c, addr, "{}"), "hello")
-	for range 2 {
-		<-time.After(staleAfter + 20*time.Millisecond)
-		before := requests.Load()
-		rec := send(t.Context(), c, addr, "{}")
-		succeeded(t, rec, "hello")
-		if rec.Conn.Reused || requests.Load() != before+2 {
-			t.Errorf("served by %+v, after %d requests on the wire; want a new connection and two", rec.Conn, requests.Load()-before)
-		}
-	}
-}
-
-func TestServerThatNeverAnswers(t *testing.T) {
-	var opened atomic.Int64
-	addr := serve(t, func(_ int, _ *net.TCPConn, in *bufio.Reader) {
-		opened.Add(1)
-		request(in)
-	})
-	c := client(t, addr, netclock.Limits{})
-	rec := send(t.Context(), c, addr, "{}")
-	failed(t, rec, record.Reset, "closed the connection without an answer")
-	if opened.Load() != 1 || rec.Sent == record.Never {
-		t.Errorf("%d connections, sent %v; a new connection's failure is not tried again", opened.Load(), rec.Sent)
-	}
-}
-
 func TestAnswersThatBreakOff(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string

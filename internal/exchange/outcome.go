@@ -58,11 +58,14 @@ func Fail(ctx context.Context, rec *record.Record, err error, now time.Duration)
 	f := &record.Failure{Class: netclock.Classify(err), Status: rec.Status, Message: shorten(err.Error()), At: now}
 	var bad *BadFraming
 	var cut *Truncated
+	var dropped *Dropped
 	switch {
 	case errors.As(err, &bad):
 		f.Class = record.BadBody
 	case errors.As(err, &cut):
 		f.Class = record.Truncated
+	case errors.As(err, &dropped):
+		f.Class = record.Dropped
 	}
 	if ctx.Err() != nil {
 		f.Class, f.Message = record.Cancelled, "stopped by the user"

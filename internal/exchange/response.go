@@ -114,6 +114,9 @@ func (r *response) closed() error {
 // errNoAnswer: the connection ended before a single byte of an answer.
 var errNoAnswer = errors.New("the server closed the connection without an answer")
 
+// errResetUnanswered: the same, but the connection was reset.
+var errResetUnanswered = errors.New("the server reset the connection without an answer")
+
 // feedHead collects the head until its blank line and reads it.
 func (r *response) feedHead(p []byte) (rest []byte, err error) {
 	if len(r.head) == 0 {

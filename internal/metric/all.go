@@ -35,7 +35,7 @@ func (a *All) add(rec *record.Record) {
 	}
 	a.Failed++
 	switch rec.Failure.Class {
-	case record.NoFirstByte, record.Stalled, record.TimedOut, record.Reset, record.Truncated, record.Cancelled, record.CutOff:
+	case record.NoFirstByte, record.Stalled, record.TimedOut, record.Dropped, record.Reset, record.Truncated, record.Cancelled, record.CutOff:
 		a.Abandoned++
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -171,6 +172,18 @@ func (r *receiver) segments(raw syscall.RawConn) (n int64, ok bool) {
 		}
 	})
 	return n, ok
+}
+
+// transit is what the kernel knows of a connection's sending.
+func (r *receiver) transit(raw syscall.RawConn) (t transit, ok bool) {
+	_ = raw.Control(func(fd uintptr) {
+		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
+		if err != nil || info.Bytes_acked == 0 { // the opening of the connection counts as one
+			return
+		}
+		t, ok = transit{acked: int64(info.Bytes_acked) - 1, rtt: time.Duration(info.Min_rtt) * time.Microsecond}, true
+	})
+	return t, ok
 }
 
 // primeStamps turns the kernel's receive stamps on and keeps them on until the

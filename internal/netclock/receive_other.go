@@ -11,6 +11,8 @@ func (r *receiver) enable(syscall.RawConn) {}
 
 func (r *receiver) segments(syscall.RawConn) (n int64, ok bool) { return 0, false }
 
+func (r *receiver) transit(syscall.RawConn) (t transit, ok bool) { return transit{}, false }
+
 // Read is one read, stamped when it returns.
 func (s *socket) Read(p []byte) (int, error) {
 	n, err := s.TCPConn.Read(p)

@@ -28,14 +28,16 @@ type socket struct {
 	// firstWrite is record.Never until a write happens. It is atomic because TLS
 	// may also write while it reads.
 	firstWrite atomic.Int64
+	handed     atomic.Int64 // bytes that the kernel took to send, over the connection's life
 	// reads counts those that returned data, over the connection's life. One that
 	// goes on where the last had no room for more may be of the same segment, as TLS
 	// reads, and does not count.
 	reads    int64
 	leftover bool // bytes or an end of stream stood behind the last answer
 
-	watched bool        // hang-ups are told of
-	hungUp  atomic.Bool // the peer has closed or reset the connection
+	watched bool         // hang-ups are told of
+	hungUp  atomic.Bool  // the peer has closed or reset the connection
+	hungAt  atomic.Int64 // when that was told; 0: it was not
 
 	moderator *moderator // of all connections of a dialer
 }
@@ -56,7 +58,9 @@ func (s *socket) Write(p []byte) (int, error) {
 	if s.firstWrite.Load() == int64(record.Never) {
 		s.firstWrite.Store(int64(s.clock.Now()))
 	}
-	return s.TCPConn.Write(p)
+	n, err := s.TCPConn.Write(p)
+	s.handed.Add(int64(n))
+	return n, err
 }
 
 // rearm makes the next write the first.

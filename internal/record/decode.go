@@ -87,6 +87,8 @@ func (d *lineDecoder) identity(key []byte, rec *Record) bool {
 		rec.Written = time.Duration(s.Int())
 	case "end":
 		rec.End = time.Duration(s.Int())
+	case "resent":
+		rec.Resent = int(s.Int())
 	case "retries":
 		rec.Retries = int(s.Int())
 	case "last_try":

@@ -57,6 +57,7 @@ func appendRecord(dst []byte, kind string, rec *Record, keepRaw bool) []byte {
 	dst = appendMoment(dst, `,"sent":`, rec.Sent)
 	dst = appendMoment(dst, `,"written":`, rec.Written)
 	dst = appendMoment(dst, `,"end":`, rec.End)
+	dst = appendField(dst, `,"resent":`, int64(rec.Resent), 0)
 	dst = appendField(dst, `,"retries":`, int64(rec.Retries), 0)
 	dst = appendField(dst, `,"last_try":`, int64(rec.LastTry), 0)
 	dst = appendConn(dst, &rec.Conn)

@@ -13,6 +13,7 @@ const (
 	NoFirstByte   Class = "first_byte"   // time-out before the first byte of the answer
 	Stalled       Class = "stall"        // time-out between two bytes of the answer
 	TimedOut      Class = "timeout"      // time-out of the whole request
+	Dropped       Class = "dropped"      // the server closed the connection without a byte of an answer
 	Reset         Class = "reset"        // the connection broke while the request or answer was under way
 	Truncated     Class = "truncated"    // the answer ended before its own framing said so
 	HTTPStatus    Class = "http_status"  // an answer with a status other than 2xx

@@ -47,6 +47,10 @@ type Record struct {
 	Written time.Duration // when the last byte had been handed to the kernel
 	End     time.Duration // when the last byte arrived, or when it failed
 
+	// Resent is how often it went again on another connection, because the server had
+	// closed the first before it can have taken the request; Sent is that of the first.
+	Resent int
+
 	Retries int           // attempts after the first, which no server answered; Sent is that of the first
 	LastTry time.Duration // when the last of them began
 

@@ -137,7 +137,7 @@ func Label(f *record.Failure) string {
 		return strconv.Itoa(f.Status) + " - " + cmp.Or(label, "other")
 	case record.NoFirstByte, record.Stalled, record.TimedOut:
 		return "Timeout"
-	case record.ResolveFailed, record.ConnectFailed, record.TLSFailed, record.Reset:
+	case record.ResolveFailed, record.ConnectFailed, record.TLSFailed, record.Dropped, record.Reset:
 		return "Connection Error"
 	}
 	return string(f.Class)
@@ -158,6 +158,8 @@ func ErrorType(f *record.Failure) string {
 		return "ClientConnectorError"
 	case record.TLSFailed:
 		return "ClientConnectorSSLError"
+	case record.Dropped:
+		return "ServerDisconnectedError"
 	case record.Reset:
 		if f.Status == 0 {
 			return "ServerDisconnectedError"

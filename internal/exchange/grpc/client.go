@@ -62,6 +62,7 @@ type Client struct {
 	answers sync.Pool
 	pending sync.Pool
 	packers sync.Pool
+	soon    time.Duration // exchange.Soon, but for tests
 	linger  time.Duration // how long streams that are being closed may take
 
 	mu sync.Mutex // for changes of heads and lanes
@@ -87,7 +88,7 @@ func NewClient(clock *netclock.Clock, d *netclock.Dialer, o Options) *Client {
 	}
 	beat := h2.Beat{Every: o.KeepAlive, Patience: o.KeepAliveTimeout}
 	c := &Client{
-		clock: clock, dialer: d, options: o, linger: closeTime,
+		clock: clock, dialer: d, options: o, soon: exchange.Soon, linger: closeTime,
 		work:  h2.NewClient(clock, d, h2.Options{Limits: o.Limits, Streams: max(o.Sharing, 1), Secure: o.Secure, Beat: beat}),
 		calls: h2.NewClient(clock, d, h2.Options{Streams: controlStreams, Secure: o.Secure, Beat: beat}),
 	}

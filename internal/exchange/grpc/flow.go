@@ -28,9 +28,8 @@ type flow struct {
 	// of the stream while it is held.
 	mu      sync.Mutex
 	waiting map[string]*request
-	count   int64         // requests so far
-	idle    time.Duration // since when there is none
-	closing bool          // takes no more
+	count   int64 // requests so far
+	closing bool  // takes no more
 	timer   *time.Timer
 	armed   time.Duration // when it fires; 0: it does not
 
@@ -44,14 +43,13 @@ type flow struct {
 
 // request is one on a stream. The flow's lock guards it until it is over.
 type request struct {
-	flow   *flow
-	rec    *record.Record
-	id     string
-	order  int64         // in which requests came to the stream
-	begun  time.Duration // when it was handed over
-	rested time.Duration // how long the stream had been idle then
-	done   chan struct{} // gets one value when it is over
-	err    error         // why, where it failed
+	flow  *flow
+	rec   *record.Record
+	id    string
+	order int64         // in which requests came to the stream
+	begun time.Duration // when it was handed over
+	done  chan struct{} // gets one value when it is over
+	err   error         // why, where it failed
 
 	latest   time.Duration  // its last read; record.Never before the first
 	messages int            // that have come
@@ -74,10 +72,7 @@ func (f *flow) add(q *request) bool {
 		return false
 	}
 	f.count++
-	q.order, q.begun, q.rested = f.count, f.client.clock.Now(), 0
-	if len(f.waiting) == 0 && f.count > 1 {
-		q.rested = q.begun - f.idle
-	}
+	q.order, q.begun = f.count, f.client.clock.Now()
 	f.waiting[q.id] = q
 	f.arm(f.client.options.Limits.Due(q.begun, record.Never))
 	return true
@@ -92,9 +87,6 @@ func (f *flow) take(q *request, err error) {
 	q.rec.Status, q.rec.ContentType = f.status, f.contentType
 	if f.waiting[q.id] == q {
 		delete(f.waiting, q.id)
-	}
-	if len(f.waiting) == 0 {
-		f.idle = f.client.clock.Now()
 	}
 	q.done <- struct{}{}
 }
@@ -236,17 +228,32 @@ func (f *flow) End(trailer []exchange.Field, err error) {
 		err = f.farewell(trailer)
 	}
 	for _, q := range f.waiting {
-		why := err
-		if cut := new(exchange.Truncated); q.messages == 0 && errors.As(err, &cut) {
-			// What was cut short is the stream; of this request's answer nothing has come.
-			why = fmt.Errorf("%w (no message of this answer had come)", cut.Err)
-		}
-		f.take(q, why)
+		f.take(q, f.reason(q, err))
 	}
 	if f.timer != nil {
 		f.timer.Stop()
 	}
 	close(f.ended)
+}
+
+// reason says what the end of the stream means for one request.
+func (f *flow) reason(q *request, err error) error {
+	var cut *exchange.Truncated
+	var dropped *exchange.Dropped
+	isCut, isDropped := errors.As(err, &cut), errors.As(err, &dropped)
+	switch {
+	case q.latest == record.Never && isCut:
+		// What was cut short is the stream; of this request's answer nothing has come.
+		// A server that ends the call itself may well have read the request.
+		ending := netclock.Ending{At: f.client.clock.Now(), Orderly: true, Known: true}
+		if isDropped {
+			ending = dropped.Ending
+		}
+		return &exchange.Dropped{Err: fmt.Errorf("%w (no message of this answer had come)", cut.Err), Ending: ending}
+	case q.latest != record.Never && isDropped && !isCut:
+		return dropped.Err // which broke its answer
+	}
+	return err
 }
 
 // farewell says what the end of a stream means that the server ended in order.

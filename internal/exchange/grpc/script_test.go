@@ -130,7 +130,7 @@ func TestHowStreamsBreak(t *testing.T) {
 			p.say(s, ">a 1")
 			_ = p.framer.WriteRSTStream(s, http2.ErrCodeCancel)
 		}, record.Reset, 200, "reset the stream: CANCEL"},
-		{"closed", func(p *peer, s uint32) { _ = p.conn.CloseWrite() }, record.Reset, 0, "closed the connection without an answer"},
+		{"closed", func(p *peer, s uint32) { _ = p.conn.CloseWrite() }, record.Dropped, 0, "closed the connection without an answer"},
 		{"closed inside", func(p *peer, s uint32) {
 			p.begin(s)
 			p.say(s, ">a 1")
@@ -140,7 +140,7 @@ func TestHowStreamsBreak(t *testing.T) {
 			p.begin(s)
 			_ = p.framer.WriteData(s, false, framed(".a complete")[:9])
 			_ = p.conn.CloseWrite()
-		}, record.Reset, 200, "no message of this answer had come"},
+		}, record.Truncated, 200, "inside an answer"},
 		{"ended without trailers", func(p *peer, s uint32) {
 			p.begin(s)
 			_ = p.framer.WriteData(s, true, framed(">a 1"))
@@ -222,21 +222,35 @@ func TestRequestsThatGoAgain(t *testing.T) {
 	wantFailure(t, ask(t, t.Context(), s.client(t, Options{}), 0, "a", "a"), record.Reset, 0, "refused the stream")
 }
 
-// A server that closes an idle stream as a request sets out is no failure.
-func TestIdleStreamClosedByTheServer(t *testing.T) {
-	s := play(t, func(p *peer) {
-		stream, _ := p.request()
-		p.begin(stream)
-		p.say(stream, ".a fine")
-		p.request() // and no answer
-	}, answering)
-	c := s.client(t, Options{})
-	wantOK(t, ask(t, t.Context(), c, 0, "a", "a"), ".a fine")
-	f := c.lane(0).flow.Load()
-	f.mu.Lock()
-	f.idle -= 2 * staleAfter
-	f.mu.Unlock()
-	wantOK(t, ask(t, t.Context(), c, 0, "b", "b"), ".b fine")
+// A request on a connection that the server ends without an answer goes again only
+// where it cannot have been taken, and the record says so.
+func TestDroppedRequests(t *testing.T) {
+	for name, soon := range map[string]time.Duration{"after some work": 0, "at once": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			s := play(t, func(p *peer) {
+				stream, _ := p.request()
+				p.begin(stream)
+				p.say(stream, ".a fine")
+				p.request() // and no answer
+				_ = p.conn.SetLinger(0)
+			}, answering)
+			c := s.client(t, Options{})
+			c.soon = soon
+			wantOK(t, ask(t, t.Context(), c, 0, "a", "a"), ".a fine")
+			rec := ask(t, t.Context(), c, 0, "b", "b")
+			if soon > 0 {
+				wantOK(t, rec, ".b fine")
+				if rec.Resent != 1 {
+					t.Errorf("sent again %d times", rec.Resent)
+				}
+				return
+			}
+			wantFailure(t, rec, record.Dropped, 200, "")
+			if rec.Resent != 0 || rec.Sent == record.Never {
+				t.Errorf("sent again %d times, first at %v", rec.Resent, rec.Sent)
+			}
+		})
+	}
 }
 
 // Messages come in any pieces: many in a frame, one over many frames, frames cut

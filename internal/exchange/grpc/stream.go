@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
-	"time"
 
 	"inferometer/internal/exchange"
 	"inferometer/internal/exchange/h2"
@@ -19,12 +18,8 @@ type lane struct {
 	gate   chan struct{} // holds one value while a stream is being opened
 }
 
-// maxTries is how often a request goes again that the server did not look at.
+// maxTries is how often a request is sent that the server says it did not look at.
 const maxTries = 5
-
-// staleAfter is how long a stream must have been idle for a missing answer to be
-// put down to the server's idle time.
-const staleAfter = 100 * time.Millisecond
 
 // Stream sends a message on the stream of rec's slot and takes every message that
 // sort says is for id, up to the last. It fills in rec from Sent to End: the body is
@@ -38,8 +33,14 @@ const staleAfter = 100 * time.Millisecond
 func (c *Client) Stream(ctx context.Context, method, id string, m Message, rec *record.Record, sort Sorter) {
 	rec.Failure = nil
 	l := c.lane(rec.Slot)
-	for try := 1; ; try++ {
-		again, err := c.once(ctx, l, method, id, m, rec, sort)
+	first := record.Never
+	for try, dropped := 1, false; ; {
+		untaken, err := c.once(ctx, l, method, id, m, rec, sort)
+		last := rec.Sent
+		if first == record.Never {
+			first = last
+		}
+		rec.Sent = first
 		switch {
 		case err == nil:
 			exchange.Finish(rec, c.clock.Now())
@@ -48,17 +49,26 @@ func (c *Client) Stream(ctx context.Context, method, id string, m Message, rec *
 			exchange.Finish(rec, c.clock.Now())
 			rec.Failure = &record.Failure{Class: record.StreamError, Status: rec.Status, At: rec.End}
 			return
-		case again && try < maxTries && ctx.Err() == nil:
+		case ctx.Err() != nil:
+			c.fail(ctx, rec, err)
+			return
+		case h2.Unprocessed(err) && try < maxTries:
+			try++
+		case untaken && !dropped:
+			dropped = true
 		default:
 			c.fail(ctx, rec, err)
 			return
 		}
+		if last != record.Never {
+			rec.Resent++
+		}
 	}
 }
 
-// once carries out a request on the lane's stream. Again: the server has not looked
-// at it.
-func (c *Client) once(ctx context.Context, l *lane, method, id string, m Message, rec *record.Record, sort Sorter) (again bool, err error) {
+// once carries out a request on the lane's stream. Untaken: the stream ended before
+// the server can have taken it.
+func (c *Client) once(ctx context.Context, l *lane, method, id string, m Message, rec *record.Record, sort Sorter) (untaken bool, err error) {
 	rec.Marks, rec.Body = rec.Marks[:0], rec.Body[:0]
 	rec.Sent, rec.Written, rec.Merged = record.Never, record.Never, 0
 	rec.Status, rec.ContentType, rec.RetryAfter = 0, "", ""
@@ -92,13 +102,10 @@ func (c *Client) once(ctx context.Context, l *lane, method, id string, m Message
 		return false, err
 	default:
 		// The writer may still hold the request: it is not used again.
-		return h2.Unprocessed(err) || q.stale() && netclock.Classify(err) == record.Reset, err
+		var dropped *exchange.Dropped
+		return rec.Conn.Reused && q.latest == record.Never && errors.As(err, &dropped) && dropped.Untaken(rec.Sent, c.soon, false), err
 	}
 }
-
-// stale reports whether a request met a stream that had been idle for so long that
-// the server may have given it up.
-func (q *request) stale() bool { return q.messages == 0 && q.rested > staleAfter }
 
 // release closes a stream that takes no more requests once the last of them is done.
 func (f *flow) release() {
@@ -160,7 +167,6 @@ func (c *Client) reopen(ctx context.Context, l *lane, method string, sort Sorter
 	}
 	f := &flow{client: c, sort: sort, ended: make(chan struct{}), waiting: make(map[string]*request)}
 	f.split.most = c.options.MaxMessage
-	f.idle = c.clock.Now()
 	var err error
 	if f.stream, err = c.work.Open(ctx, l.number, c.head(method).fields, f); err != nil {
 		return err

@@ -255,7 +255,7 @@ func TestStatusEndsAStream(t *testing.T) {
 		{"at once", record.GRPCStatus, 14, "UNAVAILABLE: the model is not ready: 100 % of it\n"},
 		{"inside", record.GRPCStatus, 13, "INTERNAL"},
 		{"short", record.Truncated, 200, "ended the stream before the answer was complete"},
-		{"nothing", record.Reset, 200, "no message of this answer had come"},
+		{"nothing", record.Dropped, 200, "no message of this answer had come"},
 		{"odd", record.GRPCStatus, 77, "gRPC status 77: odd"},
 	} {
 		wantFailure(t, ask(t, t.Context(), c, 0, "x", "x %s", tt.text), tt.class, tt.status, tt.says)

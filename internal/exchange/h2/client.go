@@ -29,7 +29,8 @@ type Client struct {
 	clock   *netclock.Clock
 	dialer  *netclock.Dialer
 	limits  netclock.Limits
-	streams int // most at once on a connection
+	soon    time.Duration // exchange.Soon, but for tests
+	streams int           // most at once on a connection
 	secure  bool
 	beat    Beat
 	windows windows
@@ -67,7 +68,7 @@ type Options struct {
 // NewClient makes a Client that opens connections with d.
 func NewClient(clock *netclock.Clock, d *netclock.Dialer, o Options) *Client {
 	c := &Client{
-		clock: clock, dialer: d, limits: o.Limits, streams: max(o.Streams, 1), secure: o.Secure, beat: o.Beat,
+		clock: clock, dialer: d, limits: o.Limits, soon: exchange.Soon, streams: max(o.Streams, 1), secure: o.Secure, beat: o.Beat,
 		windows: wide, alive: make(map[*conn]struct{}),
 	}
 	c.pool.New = func() any { return &stream{done: make(chan struct{}, 1)} }
@@ -76,7 +77,7 @@ func NewClient(clock *netclock.Clock, d *netclock.Dialer, o Options) *Client {
 	return c
 }
 
-// maxTries is how often a request goes again that the server did not look at.
+// maxTries is how often a request is sent that the server says it did not look at.
 const maxTries = 5
 
 // Do sends req and fills in rec from Sent to End.
@@ -125,37 +126,53 @@ type order struct {
 	slot   int     // of an open-ended stream
 }
 
-// perform carries out a request and, where the server has not looked at it,
-// carries it out again.
+// perform carries out a request and, where the server cannot have taken it, carries
+// it out again.
 func (c *Client) perform(ctx context.Context, o *order) error {
 	o.slot = o.rec.Slot
-	for try := 1; ; {
+	first := record.Never
+	defer func() {
+		if first != record.Never {
+			o.rec.Sent = first
+		}
+	}()
+	for try, dropped := 1, false; ; {
 		st, err := c.start(ctx, o)
 		if err != nil {
 			return err
 		}
 		<-st.done
 		err = st.err
-		again := err != nil && goesAgain(st)
+		if first == record.Never {
+			first = o.rec.Sent
+		}
+		untaken := !dropped && c.untaken(st)
 		c.pool.Put(st)
 		switch {
 		case err == nil:
 			return nil
-		case err == errNoRoom && ctx.Err() == nil:
-		case again && try < maxTries && ctx.Err() == nil:
+		case ctx.Err() != nil:
+			return err
+		case err == errNoRoom:
+			continue
+		case Unprocessed(err) && try < maxTries:
 			try++
+		case untaken:
+			dropped = true
 		default:
 			return err
+		}
+		if o.rec.Sent != record.Never {
+			o.rec.Resent++
 		}
 	}
 }
 
-// goesAgain reports whether a failed request may go again: the server has not
-// looked at it, or closed an idle connection as it set out.
-func goesAgain(st *stream) bool {
-	var bad *exchange.BadFraming
-	return Unprocessed(st.err) ||
-		st.stale && st.latest == record.Never && netclock.Classify(st.err) == record.Reset && !errors.As(st.err, &bad)
+// untaken reports whether a stream ended with its connection, and before the server
+// can have taken its request.
+func (c *Client) untaken(st *stream) bool {
+	var dropped *exchange.Dropped
+	return st.reused && st.latest == record.Never && errors.As(st.err, &dropped) && dropped.Untaken(st.rec.Sent, c.soon, false)
 }
 
 // start finds a connection with room for a request, or opens one.

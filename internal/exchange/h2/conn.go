@@ -29,12 +29,12 @@ type conn struct {
 	mu     sync.Mutex
 	work   sync.Cond // the writer has something to do
 	live   []*stream
-	ids    []uint32      // of the live streams; 0: not on the wire yet
-	err    error         // why the connection is over; nil: it is not
-	broken error         // what writing ended with
-	used   bool          // has carried a request
-	idle   time.Duration // since when it has no streams
-	heard  time.Duration // when something came last
+	ids    []uint32         // of the live streams; 0: not on the wire yet
+	err    error            // why the connection is over; nil: it is not
+	broken error            // what writing ended with
+	ending *netclock.Ending // how the server ended the connection; nil: it did not
+	used   bool             // has carried a request
+	heard  time.Duration    // when something came last
 	follow []follower
 	timer  *time.Timer
 	armed  time.Duration // when the timer fires; 0: it does not
@@ -47,6 +47,7 @@ type conn struct {
 	initial int64 // window of a new stream
 	window  int64 // bytes that it takes on the connection
 	leaving bool  // it wants no further streams here
+	named   bool  // it has named the streams that it has seen, and what is left is among them
 	why     string
 
 	// about writing
@@ -91,7 +92,7 @@ func newConn(client *Client, nc *netclock.Conn) *conn {
 	c := &conn{
 		client: client, net: nc, ready: make(chan struct{}),
 		most: min(client.streams, usual), frame: maxFrame, initial: startWindow, window: startWindow,
-		next: 1, idle: client.clock.Now(),
+		next: 1,
 	}
 	c.work.L = &c.mu
 	c.encoder = hpack.NewEncoder(&c.block)
@@ -114,6 +115,13 @@ func (c *conn) read() {
 	err := c.net.ReadEach(c.reader.take)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	ending, ended := c.net.Ending(err)
+	if !ended {
+		ending, ended = c.net.Ending(c.broken)
+	}
+	if ended {
+		c.ending = &ending
+	}
 	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, os.ErrDeadlineExceeded) {
 		err = errClosed
 		if c.broken != nil {
@@ -145,7 +153,7 @@ func (c *conn) start(ctx context.Context, o *order) *stream {
 		st = c.client.pool.Get().(*stream)
 		st.reset(ctx, o)
 		st.begun = c.client.clock.Now()
-		st.stale = c.used && len(c.live) == 0 && st.begun-c.idle > staleAfter
+		st.reused = c.used
 		o.rec.Conn = opened
 		c.heed(ctx)
 		c.arm(c.client.limits.Due(st.begun, record.Never))
@@ -157,10 +165,6 @@ func (c *conn) start(ctx context.Context, o *order) *stream {
 	c.work.Signal()
 	return st
 }
-
-// staleAfter is how long a connection must have been idle for a missing answer
-// to be put down to the server's idle time.
-const staleAfter = 100 * time.Millisecond
 
 // open reports whether new streams may be started at all.
 func (c *conn) open() bool { return c.err == nil && !c.leaving && c.next < maxWindow }
@@ -276,7 +280,6 @@ func (c *conn) end(i int, err error) {
 		}
 	}
 	if last == 0 {
-		c.idle = c.client.clock.Now()
 		if c.leaving && c.err == nil {
 			c.fail(errClosed)
 		}
@@ -334,11 +337,23 @@ func (c *conn) cause(st *stream, err error) error {
 	if c.why != "" {
 		err = fmt.Errorf("%w (%s)", err, c.why)
 	}
+	closed := errors.Is(err, errClosed)
 	switch {
-	case errors.Is(err, errClosed) && st.headed:
-		return &exchange.Truncated{Err: fmt.Errorf("%w inside an answer", err)}
-	case errors.Is(err, errClosed):
-		return fmt.Errorf("%w without an answer", err)
+	case closed && st.headed:
+		err = fmt.Errorf("%w inside an answer", err)
+	case closed:
+		err = fmt.Errorf("%w without an answer", err)
+	}
+	if c.ending != nil && (!st.headed || st.open != nil) {
+		// On an open-ended stream others may have had their answers.
+		d := &exchange.Dropped{Err: err, Ending: *c.ending}
+		if c.named && st.open == nil {
+			d.Orderly, d.Known, d.Lacks = true, true, false
+		}
+		err = d
+	}
+	if closed && st.headed {
+		err = &exchange.Truncated{Err: err}
 	}
 	return err
 }

@@ -407,6 +407,7 @@ func (r *reader) goAway(p []byte) error {
 	c := r.c
 	seen := binary.BigEndian.Uint32(p) & maxWindow
 	why := code(binary.BigEndian.Uint32(p[4:]))
+	c.named = true
 	if c.leaving = true; why != codeNone {
 		c.why = "it said " + why.String()
 		if text := p[8:]; len(text) > 0 {

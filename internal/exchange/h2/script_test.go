@@ -82,21 +82,66 @@ func TestRefusedStreams(t *testing.T) {
 	wantOK(t, to.do(t.Context(), to.client(t, netclock.Limits{}, 8), 0, "", name("a")), "second try of a")
 }
 
-// A server that closes an idle connection as a request sets out is no failure.
-func TestIdleConnectionClosedByTheServer(t *testing.T) {
+// A request on a connection that the server ends without an answer goes again only
+// where it cannot have been taken, and the record says so.
+func TestDroppedRequests(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		reset bool
+		soon  time.Duration
+		again bool
+	}{
+		{"closed", false, 0, false},
+		{"reset after some work", true, 0, false},
+		{"reset at once", true, time.Hour, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			to := play(t, func(p *peer) {
+				p.settings()
+				id, _ := p.request()
+				p.answer(id, "first")
+				p.request() // and no answer
+				if tt.reset {
+					_ = p.conn.SetLinger(0)
+				}
+			}, echo)
+			c := to.client(t, netclock.Limits{}, 8)
+			c.soon = tt.soon
+			wantOK(t, to.do(t.Context(), c, 0, ""), "first")
+			rec := to.do(t.Context(), c, 0, "", name("a"))
+			if tt.again {
+				wantOK(t, rec, "again a")
+				if rec.Resent != 1 || rec.Conn.Reused {
+					t.Errorf("sent again %d times, on connection %+v", rec.Resent, rec.Conn)
+				}
+				return
+			}
+			wantFailure(t, rec, record.Dropped, "")
+			if rec.Resent != 0 || rec.Sent == record.Never {
+				t.Errorf("sent again %d times, first at %v", rec.Resent, rec.Sent)
+			}
+		})
+	}
+}
+
+// What the server says it has seen was taken, however soon it leaves.
+func TestDroppedAfterAFarewell(t *testing.T) {
 	to := play(t, func(p *peer) {
 		p.settings()
 		id, _ := p.request()
 		p.answer(id, "first")
-		p.request() // and no answer
+		id, _ = p.request()
+		_ = p.framer.WriteGoAway(id, http2.ErrCodeNo, nil)
+		_ = p.conn.SetLinger(0)
 	}, echo)
 	c := to.client(t, netclock.Limits{}, 8)
+	c.soon = time.Hour
 	wantOK(t, to.do(t.Context(), c, 0, ""), "first")
-	cn := (*c.conns.Load())[0]
-	cn.mu.Lock()
-	cn.idle -= 2 * staleAfter
-	cn.mu.Unlock()
-	wantOK(t, to.do(t.Context(), c, 0, "", name("a")), "again a")
+	rec := to.do(t.Context(), c, 0, "", name("a"))
+	wantFailure(t, rec, record.Dropped, "")
+	if rec.Resent != 0 {
+		t.Errorf("sent again %d times", rec.Resent)
+	}
 }
 
 func TestHowConnectionsEnd(t *testing.T) {
@@ -106,7 +151,7 @@ func TestHowConnectionsEnd(t *testing.T) {
 		class  record.Class
 		text   string
 	}{
-		{"closed without an answer", func(p *peer, id uint32) bool { return false }, record.Reset, "closed the connection without an answer"},
+		{"closed without an answer", func(p *peer, id uint32) bool { return false }, record.Dropped, "closed the connection without an answer"},
 		{"closed inside an answer", func(p *peer, id uint32) bool {
 			p.head(id, false, ":status", "200")
 			p.data(id, false, "be")
@@ -120,11 +165,11 @@ func TestHowConnectionsEnd(t *testing.T) {
 		{"with a reason", func(p *peer, id uint32) bool {
 			_ = p.framer.WriteGoAway(id, http2.ErrCodeEnhanceYourCalm, []byte("too many pings"))
 			return false
-		}, record.Reset, `it said ENHANCE_YOUR_CALM "too many pings"`},
+		}, record.Dropped, `it said ENHANCE_YOUR_CALM "too many pings"`},
 		{"reset by TCP", func(p *peer, id uint32) bool {
 			_ = p.conn.SetLinger(0)
 			return true
-		}, record.Reset, "reset"},
+		}, record.Dropped, "reset"},
 		{"stream reset", func(p *peer, id uint32) bool {
 			p.head(id, false, ":status", "200")
 			_ = p.framer.WriteRSTStream(id, http2.ErrCodeInternal)

@@ -38,7 +38,7 @@ type stream struct {
 	last     netclock.Stamp
 	frames   int   // DATA frames that ended in that read
 	received int64 // bytes that the server may send again once it is told so
-	stale    bool  // the connection had been idle for so long that the server may have given it up
+	reused   bool  // the connection had carried others
 }
 
 // reset makes a stream ready for a request.

@@ -1,0 +1,41 @@
+package exchange
+
+import (
+	"time"
+
+	"inferometer/internal/netclock"
+)
+
+// Dropped is the error of a request whose connection the server closed without a
+// byte of an answer.
+type Dropped struct {
+	Err error
+	netclock.Ending
+}
+
+func (e *Dropped) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *Dropped) Unwrap() error { return e.Err }
+
+// Soon is how long after a request's first byte, beyond a round trip, a server may
+// close the connection and still not have taken the request: as it does whose time
+// for idle connections is over.
+const Soon = 5 * time.Millisecond
+
+// Untaken reports whether the server cannot have taken a request that began to go at
+// the given moment on a connection which had carried others. It is the one rule of
+// who goes again, for all protocols. Alone: nothing else was under way on the
+// connection.
+//
+// A server that closes in order says how much it has received. One that has received
+// all of a request may have worked on it, however quickly it closed. A reset says
+// nothing: a server that works for a while and then resets has often not confirmed the
+// request yet. There the time alone counts.
+func (e *Dropped) Untaken(sent, soon time.Duration, alone bool) bool {
+	early := e.At-sent <= soon+e.RTT
+	if e.Orderly && e.Known {
+		return e.Lacks && (alone || early)
+	}
+	return early
+}

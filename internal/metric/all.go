@@ -18,12 +18,17 @@ type All struct {
 	Latency   time.Duration // Σ End − Sent of OK
 	Retried   int64         // requests that no server answered at first, and went again
 	Retries   int64         // how often they did
+	Resent    int64         // requests that went twice because their connection was closed under them
+	OwnFault  int64         // those of Failed that this machine had no means for
 }
 
 func (a *All) add(rec *record.Record) {
 	if rec.Retries > 0 {
 		a.Retried++
 		a.Retries += int64(rec.Retries)
+	}
+	if rec.Resent > 0 {
+		a.Resent++
 	}
 	switch {
 	case rec.Failure == nil:
@@ -34,6 +39,9 @@ func (a *All) add(rec *record.Record) {
 		a.Unsent++
 	}
 	a.Failed++
+	if rec.Failure.Class == record.OwnFault {
+		a.OwnFault++
+	}
 	switch rec.Failure.Class {
 	case record.NoFirstByte, record.Stalled, record.TimedOut, record.Dropped, record.Reset, record.Truncated, record.Cancelled, record.CutOff:
 		a.Abandoned++
@@ -48,4 +56,6 @@ func (a *All) merge(o All) {
 	a.Latency += o.Latency
 	a.Retried += o.Retried
 	a.Retries += o.Retries
+	a.Resent += o.Resent
+	a.OwnFault += o.OwnFault
 }

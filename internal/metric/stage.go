@@ -42,6 +42,7 @@ type Counts struct {
 	Apart     int64 // token events more than 1 ms after the one before
 	Events    int64 // token events in all
 
+	Resent   int64 // requests that were sent twice
 	OnePiece int64 // successful answers in one piece where a stream was asked for
 
 	Empty int64 // successful streams and texts without a token
@@ -169,6 +170,9 @@ func (t *Totals) merge(o *Totals) {
 func (s *stage) count(r *Request, standIn bool) {
 	s.Reads += int64(len(r.Marks))
 	s.Unstamped += r.unstamped
+	if r.Resent > 0 {
+		s.Resent++
+	}
 	if r.Failure != nil {
 		s.fail(r)
 		return
@@ -280,6 +284,7 @@ func (c *Counts) merge(o *Counts) {
 	c.Unsure += o.Unsure
 	c.Apart += o.Apart
 	c.Events += o.Events
+	c.Resent += o.Resent
 	c.OnePiece += o.OnePiece
 	c.Empty += o.Empty
 	c.Short += o.Short

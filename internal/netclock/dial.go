@@ -11,7 +11,10 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"inferometer/internal/record"
@@ -133,14 +136,18 @@ func (d *Dialer) connect(ctx context.Context, opened *record.Conn) (*net.TCPConn
 	resolved := d.clock.Now()
 	opened.Resolve = resolved - begin
 	var dialer net.Dialer
+	var first error // of the address that the resolver prefers
 	for _, a := range addrs {
-		var conn net.Conn
-		if conn, err = dialer.DialContext(ctx, "tcp", a); err == nil {
+		conn, err := dialer.DialContext(ctx, "tcp", a)
+		if err == nil {
 			opened.Connect = d.clock.Now() - resolved
 			return conn.(*net.TCPConn), nil
 		}
+		if first == nil || isOwnFault(err) && !errors.Is(err, syscall.EADDRNOTAVAIL) {
+			first = err
+		}
 	}
-	return nil, &DialError{record.ConnectFailed, err}
+	return nil, &DialError{record.ConnectFailed, first}
 }
 
 // resolve gives the addresses behind a host:port.
@@ -209,12 +216,28 @@ func proxyAddr(proxy *url.URL) string {
 	return net.JoinHostPort(proxy.Hostname(), port)
 }
 
+// ownFaults are errors of a machine that has run out of something: file descriptors,
+// local ports, memory. EADDRNOTAVAIL is also what an address gives whose kind this
+// machine does not speak.
+var ownFaults = []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOBUFS, syscall.ENOMEM}
+
+// isOwnFault reports whether an error is this machine's, not the server's.
+func isOwnFault(err error) bool {
+	var name *net.DNSError // which keeps the words of its cause alone
+	lookup := errors.As(err, &name)
+	return slices.ContainsFunc(ownFaults, func(n syscall.Errno) bool {
+		return errors.Is(err, n) || lookup && strings.HasSuffix(name.Err, n.Error())
+	})
+}
+
 // Classify gives the failure class of an error that Dial or Exchange returned.
 func Classify(err error) record.Class {
 	var dial *DialError
 	var expired *Expired
 	var alert *net.OpError
 	switch {
+	case isOwnFault(err):
+		return record.OwnFault
 	case errors.As(err, &dial):
 		return dial.Class
 	case errors.As(err, &expired):

@@ -240,6 +240,7 @@ type Budgets struct {
 	TokenDrift  float64  // disagreement of server and tokenizer
 	ShortOutput float64  // share of answers empty or short of the length asked for
 	ClockStep   Duration
+	Resent      float64 // share of requests that were sent twice
 	Drift       float64 // change of throughput or latency between the halves of the steady window
 	Failures    float64 // share of requests that failed, those aside that this side has ended
 	InFlight    float64 // least share of a closed loop's concurrency that was held
@@ -294,6 +295,7 @@ func Default() Plan {
 			TokenDrift:  0.01,
 			ShortOutput: 0.01,
 			ClockStep:   Duration(5 * time.Millisecond),
+			Resent:      0.01,
 			Drift:       0.1,
 			Failures:    0.01,
 			InFlight:    0.95,

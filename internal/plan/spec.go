@@ -350,6 +350,8 @@ func budgetFields() []field[Budgets] {
 		always("short_output", share(), func(b *Budgets) *float64 { return &b.ShortOutput },
 			"Share of answers that are empty or short of the length asked for."),
 		always("clock_step", duration(), func(b *Budgets) *Duration { return &b.ClockStep }, "Largest step of the wall clock."),
+		always("resent", share(), func(b *Budgets) *float64 { return &b.Resent },
+			"Share of requests that were sent twice, because the server closed the connection before it can have taken them."),
 		always("drift", share(), func(b *Budgets) *float64 { return &b.Drift },
 			"Change of throughput or latency between the halves of the steady window."),
 		always("failures", share(), func(b *Budgets) *float64 { return &b.Failures },

@@ -341,6 +341,7 @@ func (c *checker) budgets(b *Budgets) {
 	c.share("budgets.token_drift", b.TokenDrift)
 	c.share("budgets.short_output", b.ShortOutput)
 	c.time("budgets.clock_step", b.ClockStep)
+	c.share("budgets.resent", b.Resent)
 	c.share("budgets.drift", b.Drift)
 	c.share("budgets.failures", b.Failures)
 	c.share("budgets.in_flight", b.InFlight)

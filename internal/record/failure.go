@@ -7,6 +7,7 @@ type Class string
 
 // The classes of failure, in the order in which a request can meet them.
 const (
+	OwnFault      Class = "client"       // this machine had no file descriptor, port or memory left for it
 	ResolveFailed Class = "resolve"      // the host name has no address
 	ConnectFailed Class = "connect"      // no connection was made
 	TLSFailed     Class = "tls"          // the handshake or the certificate failed

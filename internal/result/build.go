@@ -154,7 +154,7 @@ func buildStage(p *plan.Plan, i int, mark *record.StageMark, sum *metric.Stage) 
 		Targets: targets(p, sum),
 		Models:  models(p, sum),
 	}
-	s.Counts.Warmup = sum.Warmup
+	s.Counts.Warmup, s.Counts.Resent = sum.Warmup, sum.Counts.Resent
 	if mark != nil {
 		s.Ended = mark.Reason
 		s.Counts.Scheduled, s.Counts.Waited, s.Counts.Unsent = mark.Scheduled, mark.Waited, mark.Unsent

@@ -163,10 +163,12 @@ func (j *judge) stage(i int, mark *record.StageMark, sum *metric.Stage) {
 	if n := sum.All.Retried; n > 0 {
 		j.note(i, "%s found no server that answered and went again, %d times in all: their latencies count from the first attempt.", plural(n, "request"), sum.All.Retries)
 	}
+	j.ownFaults(i, sum)
 	if !j.requests(i, sum) {
 		return
 	}
 	j.failures(i, sum)
+	j.resent(i, sum)
 	j.thinNote(i, sum)
 	j.achieved(i, mark, sum)
 	j.pace(i, mark, sum)

@@ -109,7 +109,8 @@ type Counts struct {
 	OK        int64 `json:"ok"`
 	Failed    int64 `json:"failed"` // with CutOff and Cancelled
 	CutOff    int64 `json:"cut_off"`
-	Warmup    int64 `json:"warmup"` // not in Sent
+	Warmup    int64 `json:"warmup"`           // not in Sent
+	Resent    int64 `json:"resent,omitempty"` // those of Sent that went twice
 	Scheduled int64 `json:"scheduled,omitempty"`
 	Waited    int64 `json:"waited,omitempty"`
 	Unsent    int64 `json:"unsent,omitempty"`

@@ -30,7 +30,7 @@ var faults = []struct {
 	{mock.Fault{Kind: mock.Status, Code: 503}, record.HTTPStatus, 503, "", nil},
 	{mock.Fault{Kind: mock.Status, Code: 429}, record.HTTPStatus, 429, "", nil},
 	{mock.Fault{Kind: mock.Status, Code: 400}, record.HTTPStatus, 400, "", nil},
-	{mock.Fault{Kind: mock.Close}, record.Reset, 0, "without an answer", nil},
+	{mock.Fault{Kind: mock.Close}, record.Dropped, 0, "without an answer", nil},
 	{mock.Fault{Kind: mock.Reset}, record.Reset, 200, "", nil},
 	{mock.Fault{Kind: mock.Stall}, record.Stalled, 200, "no further byte in time", func(_ *mock.Config, p *plan.Plan) {
 		p.Target.Timeouts.Stall = plan.Duration(50 * time.Millisecond)
@@ -120,7 +120,7 @@ func TestRefusedConnections(t *testing.T) {
 	for n, rec := range readKept(t, p.Output.Dir).recs {
 		switch f := rec.Failure; {
 		case f == nil:
-		case f.Class == record.Reset && rec.Sent != record.Never:
+		case f.Class == record.Dropped && rec.Sent != record.Never:
 		case f.Class == record.ConnectFailed && rec.Sent == record.Never:
 		default:
 			t.Errorf("request %d, sent at %v, failed with %+v", n, rec.Sent, *f)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
+	"time"
 
 	"inferometer/internal/plan"
 )
@@ -18,6 +20,51 @@ type limits struct {
 	ends  int // of a connection in this process: 2 where the server runs in it too
 }
 
+// connections is how many a plan takes for n requests in flight.
+func connections(p *plan.Plan, n int) int {
+	if streams := p.Target.Triton.Streams; streams > 0 && p.Target.Endpoint == plan.EndpointStream {
+		return min(n, streams)
+	}
+	if p.Target.HTTP2 {
+		return (n + plan.HTTP2Streams - 1) / plan.HTTP2Streams
+	}
+	return n
+}
+
+// usualTime is how long answers are expected to take where nobody knows: an open loop
+// has so many requests in flight as its rate brings in that time.
+const usualTime = 10 * time.Second
+
+// narrowLimits warns of stages that send at a rate, without a cap on what is in flight,
+// and may well need more connections than the system grants. How many nobody knows
+// ahead: that depends on the server.
+func narrowLimits(p *plan.Plan, l limits) []string {
+	granted, what, advice := math.Inf(1), "", ""
+	if l.files > 0 {
+		granted = max(float64(l.files-spareFiles)/float64(l.ends), 0)
+		what, advice = fmt.Sprintf("this process may open %d files", l.files), "raise the limit with ulimit -n"
+	}
+	if ports := float64(l.ports * len(p.Target.URLs)); ports > 0 && ports < granted {
+		granted = ports
+		what, advice = fmt.Sprintf("this system has %d local ports", int(ports)), "widen net.ipv4.ip_local_port_range"
+	}
+	var warnings []string
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		rate := max(s.PerSecond(), s.RampTo)
+		if s.Concurrency > 0 || s.MaxInFlight > 0 || rate <= 0 || float64(connections(p, int(min(rate*usualTime.Seconds(), 1<<30)))) <= granted {
+			continue
+		}
+		room := granted
+		if p.Target.HTTP2 {
+			room *= plan.HTTP2Streams
+		}
+		warnings = append(warnings, fmt.Sprintf("stage %d sends %s requests/s with no max_in_flight, and %s: once answers take longer than %s, requests will fail for want of them, and the result will be INVALID; %s, or set max_in_flight",
+			i+1, strconv.FormatFloat(rate, 'f', -1, 64), what, time.Duration(room/rate*float64(time.Second)).Round(10*time.Millisecond), advice))
+	}
+	return warnings
+}
+
 // checkLimits makes sure that the system lets a plan have its connections.
 func checkLimits(p *plan.Plan, l limits) error {
 	var errs []error
@@ -28,15 +75,9 @@ func checkLimits(p *plan.Plan, l limits) error {
 			n = max(n, int(math.Round(s.RampTo)))
 		}
 		if s.Concurrency == 0 {
-			n = max(s.MaxInFlight, s.Sessions.Concurrent)
+			n = max(s.MaxInFlight, s.Sessions.Concurrent, 1) // without a cap the least that can be
 		}
-		conns := n
-		if p.Target.HTTP2 {
-			conns = (n + plan.HTTP2Streams - 1) / plan.HTTP2Streams
-		}
-		if streams := p.Target.Triton.Streams; streams > 0 && p.Target.Endpoint == plan.EndpointStream {
-			conns = min(n, streams)
-		}
+		conns := connections(p, n)
 		if need := conns*l.ends + spareFiles; l.files > 0 && need > l.files {
 			errs = append(errs, fmt.Errorf("stage %d wants %d requests in flight, and this process may open %d files: raise the limit with ulimit -n %d, or ask for less", i+1, n, l.files, need))
 		}

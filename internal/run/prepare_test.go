@@ -210,6 +210,7 @@ func TestLimitsOfTheSystem(t *testing.T) {
 		{"a ramp's end", plan.Stage{Concurrency: 1, RampTo: 2000}, limits{files: 1024, ends: 1}, 1, []string{"wants 2000"}},
 		{"a cap", plan.Stage{Rate: 10, MaxInFlight: 2000}, limits{files: 1024, ends: 1}, 1, []string{"wants 2000"}},
 		{"no cap", plan.Stage{Rate: 10}, limits{files: 1024, ends: 1}, 1, nil},
+		{"no cap, and no room at all", plan.Stage{Rate: 10}, limits{files: 64, ends: 1}, 1, []string{"wants 1 requests", "ulimit -n 65"}},
 		{"both", plan.Stage{Concurrency: 2000}, limits{files: 1024, ports: 1000, ends: 1}, 1, []string{"1024 files", "1000 local ports"}},
 	} {
 		p := plan.Default()
@@ -224,6 +225,35 @@ func TestLimitsOfTheSystem(t *testing.T) {
 			if !strings.Contains(err.Error(), w) {
 				t.Errorf("%s: %q lacks %q", tt.name, err, w)
 			}
+		}
+	}
+}
+
+// An open loop without a cap needs as many connections as its rate and the server's
+// time make it: all that can be said ahead is how slow the server may be.
+func TestLimitsOfOpenLoops(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		stage plan.Stage
+		l     limits
+		http2 bool
+		want  string // part of the warning; empty: none
+	}{
+		{"enough", plan.Stage{Rate: 50}, limits{files: 1024, ports: 28232, ends: 1}, false, ""},
+		{"nothing known", plan.Stage{Rate: 1e6}, limits{ends: 1}, false, ""},
+		{"files", plan.Stage{Rate: 200}, limits{files: 1024, ports: 28232, ends: 1}, false, "take longer than 4.8s"},
+		{"files, with the server in this process", plan.Stage{Rate: 200}, limits{files: 1024, ends: 2}, false, "take longer than 2.4s"},
+		{"ports", plan.Stage{Rate: 200}, limits{files: 1 << 20, ports: 1000, ends: 1}, false, "1000 local ports"},
+		{"a ramp's end", plan.Stage{Rate: 1, RampTo: 200}, limits{files: 1024, ends: 1}, false, "sends 200 requests/s"},
+		{"shared connections", plan.Stage{Rate: 200}, limits{files: 1024, ends: 1}, true, ""},
+		{"a cap", plan.Stage{Rate: 200, MaxInFlight: 100}, limits{files: 1024, ends: 1}, false, ""},
+		{"a closed loop", plan.Stage{Concurrency: 100}, limits{files: 1024, ends: 1}, false, ""},
+	} {
+		p := plan.Default()
+		p.Target.URLs, p.Target.HTTP2, p.Stages = []string{"http://a"}, tt.http2, []plan.Stage{tt.stage}
+		got := strings.Join(narrowLimits(&p, tt.l), "\n")
+		if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: warned %q, want %q", tt.name, got, tt.want)
 		}
 	}
 }

@@ -251,6 +251,9 @@ func (r *run) check(ctx context.Context) (secrets, error) {
 	if r.mock != nil {
 		l.ends = 2
 	}
+	for _, text := range narrowLimits(highest(r.plan), l) {
+		fmt.Fprintln(r.opt.Log, "warning: "+text)
+	}
 	return s, errors.Join(append(errs, checkLimits(highest(r.plan), l))...)
 }
 

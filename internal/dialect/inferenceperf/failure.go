@@ -137,7 +137,7 @@ func Label(f *record.Failure) string {
 		return strconv.Itoa(f.Status) + " - " + cmp.Or(label, "other")
 	case record.NoFirstByte, record.Stalled, record.TimedOut:
 		return "Timeout"
-	case record.ResolveFailed, record.ConnectFailed, record.TLSFailed, record.Dropped, record.Reset:
+	case record.ResolveFailed, record.ConnectFailed, record.TLSFailed, record.Dropped, record.Reset, record.OwnFault:
 		return "Connection Error"
 	}
 	return string(f.Class)
@@ -154,7 +154,7 @@ func ErrorType(f *record.Failure) string {
 		return "TimeoutError"
 	case record.ResolveFailed:
 		return "ClientConnectorDNSError"
-	case record.ConnectFailed:
+	case record.ConnectFailed, record.OwnFault:
 		return "ClientConnectorError"
 	case record.TLSFailed:
 		return "ClientConnectorSSLError"

@@ -1,0 +1,36 @@
+package result
+
+import (
+	"fmt"
+
+	"inferometer/internal/metric"
+	"inferometer/internal/record"
+)
+
+// resent judges how many requests went twice, because the server closed their
+// connection before it can have taken them.
+func (j *judge) resent(i int, sum *metric.Stage) {
+	n, of := sum.Counts.Resent, sum.Whole.Totals.Requests
+	share, budget := float64(n)/float64(of), j.plan.Budgets.Resent
+	if n > 0 && share <= budget {
+		j.note(i, "%s went twice: the server closed the connection before it can have taken it. Latencies count from the first time.", plural(n, "request"))
+	}
+	j.check(Check{Stage: i, Name: "resent", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
+		Do: "Have the server keep idle connections open for longer, or find out why it closes them."},
+		fmt.Sprintf("%s of the %d requests went twice, because the server closed the connection before it can have taken them (budget %s): their latencies hold the way there and back and a new connection.", percent(share), of, percent(budget)))
+}
+
+// ownFaults judges whether requests failed for want of something on this machine.
+// They say nothing about the server.
+func (j *judge) ownFaults(i int, sum *metric.Stage) {
+	n := sum.All.OwnFault
+	example := ""
+	for k := range sum.Failures {
+		if f := &sum.Failures[k]; f.Class == record.OwnFault {
+			example = " (" + f.Example + ")"
+		}
+	}
+	j.check(Check{Stage: i, Name: "client_failures", Value: float64(n), Budget: 0, Unit: metric.Requests, OK: n == 0,
+		Do: "Raise the limit of open files (ulimit -n), widen net.ipv4.ip_local_port_range, free memory, or have fewer requests in flight (max_in_flight)."},
+		fmt.Sprintf("%s failed for want of something on this machine%s: that says nothing about the server.", plural(n, "request"), example))
+}

@@ -49,7 +49,9 @@ func TestClientFailures(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	// Nor are they the server's where nothing else happened.
-	w.each(func(_ int, r *record.Record) { r.Failure = &record.Failure{Class: record.OwnFault, Message: "no ports"} })
+	w.each(func(_ int, r *record.Record) {
+		r.Failure = &record.Failure{Class: record.OwnFault, Message: "no ports"}
+	})
 	if c := checkOf(w.build(t), "client_failures"); c.OK || c.Value != 2200 {
 		t.Errorf("all of them: %+v", c)
 	}

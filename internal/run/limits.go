@@ -48,6 +48,9 @@ func narrowLimits(p *plan.Plan, l limits) []string {
 		granted = ports
 		what, advice = fmt.Sprintf("this system has %d local ports", int(ports)), "widen net.ipv4.ip_local_port_range"
 	}
+	if granted < 1 {
+		return nil // which is refused
+	}
 	var warnings []string
 	for i := range p.Stages {
 		s := &p.Stages[i]

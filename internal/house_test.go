@@ -24,7 +24,7 @@ var house = []struct{ name, may string }{
 	{"cmd/inferometer", "cli"},
 
 	// The edge: arguments, terminal, signals, exit codes.
-	{"cli", "frontend/* tool/* storage run kit mock plan result report/* progress stat token nearest hub github.com/spf13/pflag golang.org/x/term"},
+	{"cli", "frontend/* tool/* selftest record storage run kit mock plan result report/* progress stat token nearest hub github.com/spf13/pflag golang.org/x/term"},
 	{"frontend/inferenceperf", "plan nearest go.yaml.in/yaml/v3"},
 	{"frontend/genaiperf", "plan nearest go.yaml.in/yaml/v3"},
 	{"frontend/*", "plan nearest github.com/spf13/pflag"},
@@ -35,6 +35,8 @@ var house = []struct{ name, may string }{
 	{"tool/export", "importer/profileexport plan record result sweep"},
 	{"tool/genaiperf", "jsonobject frontend/genaiperf dialect/genaiperf importer/profileexport report/genaiperf report/chart run kit plan prompt prompt/pooled record result token tokensource"},
 	{"tool/*", "frontend/* dialect/* importer/* report/* run kit plan prompt prompt/* record result rows token tokensource hub endpoint"},
+
+	{"selftest", "run kit mock plan record metric result screen golang.org/x/sys"},
 
 	// Plan + kit → live objects → a result. These two alone know concrete types.
 	{"run", "breaker kit probe engine sweep collect health load mock netclock metric result report/* endpoint endpoint/* prompt plan record stat token hub golang.org/x/sys"},

@@ -31,6 +31,9 @@ type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
+	// Program is the path of this program, which runs the mock of a self-test as a process;
+	// empty: it runs in this one.
+	Program string
 	// Interrupts yields a value for each Ctrl-C.
 	Interrupts <-chan os.Signal
 	// Restore gives Ctrl-C its usual meaning back.
@@ -41,8 +44,10 @@ type Env struct {
 func System() Env {
 	interrupts := make(chan os.Signal, 2)
 	signal.Notify(interrupts, stopSignals()...)
+	program, _ := os.Executable() // without it, mocks run in this process
 	return Env{
-		Args: byName(os.Args[0], os.Args[1:]), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
+		Program: program,
+		Args:    byName(os.Args[0], os.Args[1:]), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
 		Interrupts: interrupts, Restore: func() { signal.Stop(interrupts) },
 	}
 }
@@ -63,6 +68,7 @@ func commands() []command {
 		{"report", "make a run's reports again from its records", reportCommand},
 		{"plan", "check or print a plan, or its schema", planCommand},
 		{"tokens", "count, encode and decode text in a model's tokens", tokensMain},
+		{"selftest", "measure the built-in mock and print the error bars of this host", selftestCommand},
 		{"mock", "serve a built-in inference server to try things on", mockCommand},
 		{"links", "make links under the names of the tools below", linksCommand},
 		{"version", "print the version", versionCommand},

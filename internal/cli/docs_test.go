@@ -115,6 +115,8 @@ func try(t *testing.T, args []string) string {
 		}
 	case "mock":
 		args = append(args, "--help")
+	case "selftest":
+		args = append(args, "--levels", "1", "--time", "100ms", "--ttft", "2ms", "--itl", "1ms")
 	}
 	// A verdict on two requests may be anything; bad usage is what matters.
 	if code, text := call(args...); code == exitUsage {

@@ -13,6 +13,7 @@ import (
 	"inferometer/internal/kit"
 	"inferometer/internal/plan"
 	"inferometer/internal/progress"
+	"inferometer/internal/record"
 	"inferometer/internal/report/console"
 	jsonreport "inferometer/internal/report/json"
 	"inferometer/internal/result"
@@ -66,8 +67,15 @@ func measure(env Env, action *native.Action) int {
 	done := make(chan struct{})
 	defer close(done)
 	go watchInterrupts(env, display, stop, abort, done)
+	var bars *record.Calibration
+	if action.Calibrate {
+		var err error
+		if bars, err = calibrate(ctx, env, p, log, stop); err != nil {
+			return fail(env, "run", err, exitRun)
+		}
+	}
 	res, err := run.Run(ctx, p, run.Options{
-		Kit: kit.Default(), Version: version(), Log: log, Stop: stop,
+		Kit: kit.Default(), Version: version(), Log: log, Stop: stop, Calibration: bars,
 		Watch: func(state func() run.Progress) {
 			display.Start((&gauge{state: state}).snapshot)
 		},

@@ -19,6 +19,8 @@ type Header struct {
 	// Template: prompts are counted with the model's chat template around them.
 	Template bool `json:"template,omitempty"`
 	Host     Host `json:"host"`
+	// Calibration is what was found on the built-in mock ahead of the run; nil: nothing.
+	Calibration *Calibration `json:"calibration,omitempty"`
 }
 
 // Schema names the version of the record file's format.

@@ -82,6 +82,7 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 		Plan:        plan.Echo(cmp.Or(f.Asked, p)),
 	}
 	r.Saturation = f.Saturation
+	r.Calibration = calibration(f.Header.Calibration)
 	j := &judge{plan: p, facts: &f, result: r}
 	j.runNotes(fold)
 	j.complete()
@@ -112,6 +113,7 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 	}
 	r.Services = f.Pages.services(p, record.WholeRun)
 	r.Duration = end.Seconds()
+	r.Calibration.held(r.Stages)
 	r.Verdict = j.verdict()
 	r.Notes = j.notes
 	return r, nil

@@ -29,6 +29,8 @@ type Result struct {
 	// Saturation is what the search for the rates of a sweep has found.
 	Saturation *sweep.Saturation `json:"saturation,omitempty"`
 	Services   []Service         `json:"services,omitempty"` // what the metrics of the servers say of the whole run, by source
+	// Calibration is how far figures were off on the built-in mock, ahead of the run.
+	Calibration *Calibration `json:"calibration,omitempty"`
 }
 
 // The words of a verdict.

@@ -49,6 +49,8 @@ type Options struct {
 	// Stage is told of each stage as soon as it has ended, but for one whose requests were
 	// aborted; nil: nobody waits for it.
 	Stage func(s *result.Stage)
+	// Calibration is what was found on the built-in mock ahead of the run; nil: nothing.
+	Calibration *record.Calibration
 }
 
 // Run runs a plan. Ending ctx aborts what is in flight. The plan is filled in with
@@ -265,7 +267,7 @@ func (r *run) id() string {
 func (r *run) header() record.Header {
 	h := record.Header{
 		Version: r.opt.Version, Start: r.clock.Start(), Seed: r.plan.Seed,
-		Decoder: r.plan.Target.Protocol, Template: r.templated, Host: health.Host(),
+		Decoder: r.plan.Target.Protocol, Template: r.templated, Host: health.Host(), Calibration: r.opt.Calibration,
 	}
 	if s, ok := r.endpoint.(endpoint.Stamper); ok {
 		h.Kernel = s.KernelStamps()

@@ -114,6 +114,7 @@ func tritonFlags() []option {
 func judgementFlags() []option {
 	return []option{
 		{name: "goodput", arg: "SLOS", path: "goodput", help: "objectives of a good request: ttft:200ms,itl:30ms (ttft, ttfot, ttst, ttfb, itl, tpot, ntpot, latency, or a metric's full name)"},
+		{name: "calibrate", help: "measure the built-in mock at this load first, and put the error bars into the report (docs/selftest.md)"},
 		{name: "max-errors", arg: "N|N%", path: "max_errors", help: "end the run after this many failed requests, or this share"},
 		{name: "limit", arg: "NAME=VALUE", help: "bound of what is held in memory, repeatable: file=2GiB, answer=1GiB (docs/plan.md lists them)"},
 		{name: "budget", arg: "NAME=VALUE", help: "bound of a valid measurement, repeatable: cpu=90%, lag=2ms (docs/plan.md lists them)"},

@@ -21,10 +21,12 @@ type Action struct {
 	Plan     *plan.Plan
 	Warnings []string
 	DryRun   bool // print the plan and stop
-	All      bool // print every metric and check
-	Quiet    bool // no progress
-	JSON     bool // the result as JSON, and nothing else
-	Help     bool // print RunHelp and stop; there is no plan
+	// Calibrate: the built-in mock is measured first, at the same load.
+	Calibrate bool
+	All       bool // print every metric and check
+	Quiet     bool // no progress
+	JSON      bool // the result as JSON, and nothing else
+	Help      bool // print RunHelp and stop; there is no plan
 }
 
 // Run reads the arguments of `inferometer run`. readFile reads a plan file. The
@@ -47,7 +49,7 @@ func Run(args []string, readFile func(name string) ([]byte, error)) (*Action, er
 	}
 	return &Action{
 		Plan: p, Warnings: warnings(p),
-		DryRun: v.is("dry-run"), All: v.is("all"), Quiet: v.is("quiet"), JSON: v.is("json"),
+		DryRun: v.is("dry-run"), Calibrate: v.is("calibrate"), All: v.is("all"), Quiet: v.is("quiet"), JSON: v.is("json"),
 	}, nil
 }
 

@@ -48,6 +48,7 @@ func Write(w io.Writer, r *result.Result, o Options) error {
 	if len(r.Stages) > 1 {
 		p.comparison(r.Stages)
 	}
+	p.calibration(r.Calibration)
 	p.notes(r.Notes)
 	p.verdict(r)
 	p.files(o)

@@ -1,0 +1,46 @@
+package result
+
+import "inferometer/internal/record"
+
+// Calibration is how far the figures were off on the built-in mock, at the load of the run
+// and ahead of it, and what load the run then had.
+type Calibration struct {
+	record.Calibration
+	Run Held `json:"run"`
+}
+
+// Held is the load that was reached.
+type Held struct {
+	Rate     float64 `json:"requests_per_second"`
+	InFlight float64 `json:"in_flight"`
+	Events   float64 `json:"events_per_second"`
+}
+
+func calibration(c *record.Calibration) *Calibration {
+	if c == nil {
+		return nil
+	}
+	return &Calibration{Calibration: *c}
+}
+
+// held fills in the load of the stage with the most events.
+func (c *Calibration) held(stages []Stage) {
+	if c == nil {
+		return
+	}
+	for i := range stages {
+		if h := HeldBy(&stages[i]); h.Events >= c.Run.Events {
+			c.Run = h
+		}
+	}
+}
+
+// HeldBy is the load that a stage reached. Each answer has one token event more than gaps
+// between them.
+func HeldBy(s *Stage) Held {
+	h := Held{Rate: s.Metrics["request_throughput"].Avg, InFlight: s.Metrics["concurrency"].Avg}
+	if span := s.Window.End - s.Window.Begin; span > 0 {
+		h.Events = float64(s.Metrics["inter_event_latency"].Count+s.Counts.OK) / span
+	}
+	return h
+}

@@ -1,0 +1,220 @@
+// Package selftest calibrates the instrument: it measures the built-in mock, which writes
+// down what it really sent and when, and compares every figure with that.
+package selftest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"inferometer/internal/kit"
+	"inferometer/internal/mock"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+	"inferometer/internal/result"
+	"inferometer/internal/run"
+)
+
+// Options say what is tried.
+type Options struct {
+	Plan   *plan.Plan    // whose load and lengths are taken; nil: the standard loads
+	Levels int           // most loads that are tried, each twice the one before; 0: the usual number
+	Time   time.Duration // how long each of them is measured; 0: the usual time
+	TTFT   time.Duration // of the mock
+	ITL    time.Duration
+	Start  Starter // how the mock is started
+	Kit    kit.Kit
+	// Version is that of the program.
+	Version string
+	// Tell is called ahead of each load; nil: nobody listens.
+	Tell func(text string)
+	// Stop, when it yields, ends the test with what it has.
+	Stop <-chan struct{}
+}
+
+// The usual extent of a test.
+const (
+	usualTime   = 4 * time.Second
+	usualLevels = 5
+	warmup      = 500 * time.Millisecond
+)
+
+// Report is what a test has found.
+type Report struct {
+	Version string      `json:"version"`
+	Host    record.Host `json:"host"`
+	Apart   bool        `json:"own_process"` // the mock ran as a process of its own
+	Cores   []int       `json:"own_cores"`   // that the mock had to itself; empty: it shared them
+	Levels  []Level     `json:"levels"`
+	Honest  int         `json:"honest"`  // how many of them, from the first, are measured honestly
+	Summary string      `json:"summary"` // the same in words
+}
+
+// Level is one load and how far its figures were from the truth.
+type Level struct {
+	record.Calibration
+	Asked   Asked    `json:"asked"`
+	Honest  bool     `json:"honest"`
+	Reasons []string `json:"reasons,omitempty"` // why it is not
+}
+
+// Asked is the load that was wanted.
+type Asked struct {
+	InFlight int     `json:"in_flight,omitempty"`
+	Rate     float64 `json:"rate,omitempty"`
+}
+
+// Run tries one load after the other, up to the first that is not measured honestly.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	o = o.usual()
+	loads, err := o.loads()
+	if err != nil {
+		return nil, err
+	}
+	rep := &Report{Version: o.Version, Cores: []int{}}
+	for i := range loads {
+		if o.Tell != nil {
+			o.Tell(fmt.Sprintf("Load %d of at most %d: %s for %v", i+1, len(loads), result.Load(&loads[i].Stages[0]), time.Duration(loads[i].Stages[0].Duration)))
+		}
+		level, host, err := o.level(ctx, &loads[i], rep)
+		if errors.Is(err, errStopped) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		rep.Host = host
+		rep.Levels = append(rep.Levels, *level)
+		if !level.Honest {
+			break
+		}
+		rep.Honest++
+	}
+	if len(rep.Levels) == 0 {
+		return nil, errors.New("stopped before the first load was measured")
+	}
+	rep.Summary = summary(rep)
+	return rep, nil
+}
+
+// Calibrate measures the mock once at a plan's load.
+func Calibrate(ctx context.Context, o Options) (*record.Calibration, error) {
+	o = o.usual()
+	o.Levels = 1
+	loads, err := o.loads()
+	if err != nil {
+		return nil, err
+	}
+	level, _, err := o.level(ctx, &loads[0], new(Report))
+	if err != nil {
+		return nil, err
+	}
+	return &level.Calibration, nil
+}
+
+func (o Options) usual() Options {
+	if o.Time == 0 {
+		o.Time = usualTime
+	}
+	if o.Levels == 0 {
+		o.Levels = usualLevels
+	}
+	if o.Start == nil {
+		o.Start = InProcess()
+	}
+	return o
+}
+
+var errStopped = errors.New("stopped")
+
+// level measures one load on a mock of its own.
+func (o Options) level(ctx context.Context, p *plan.Plan, rep *Report) (*Level, record.Host, error) {
+	dir, err := os.MkdirTemp("", "inferometer-selftest")
+	if err != nil {
+		return nil, record.Host{}, fmt.Errorf("making a directory for the records of a self-test: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	s, err := o.Start(ctx, o.mock(p), filepath.Join(dir, "truth.jsonl"))
+	if err != nil {
+		return nil, record.Host{}, fmt.Errorf("starting the mock: %w", err)
+	}
+	defer s.Stop()
+	rep.Apart, rep.Cores = s.Apart, append([]int{}, s.Cores...)
+	p.Target.URLs = []string{s.URL}
+	p.Output.Dir = filepath.Join(dir, "run")
+	res, err := run.Run(ctx, p, run.Options{Kit: o.Kit, Version: o.Version, Log: discard{}, Stop: o.Stop})
+	if err != nil {
+		return nil, record.Host{}, fmt.Errorf("measuring the mock: %w", err)
+	}
+	if res.Interrupted {
+		return nil, record.Host{}, errStopped
+	}
+	truth, err := s.Truth()
+	if err != nil {
+		return nil, record.Host{}, err
+	}
+	c, err := compare(p, res, truth)
+	if err != nil {
+		return nil, record.Host{}, err
+	}
+	level := &Level{Calibration: *c, Asked: Asked{InFlight: p.Stages[0].Concurrency, Rate: p.Stages[0].PerSecond()}}
+	level.judge(res)
+	return level, res.Host, nil
+}
+
+// mock is the server for a plan. It answers at the pace that it is told, so that only this
+// side can be late.
+func (o Options) mock(p *plan.Plan) mock.Config {
+	c := mock.Default()
+	c.Latency.TTFT, c.Latency.ITL = o.pace()
+	c.HTTP2 = p.Target.HTTP2
+	c.Models = []string{p.Target.Model}
+	return c
+}
+
+// judge says whether a load is measured honestly: the result is not called invalid, nothing
+// is missing, and no figure is further off than it states.
+func (l *Level) judge(res *result.Result) {
+	if res.Verdict.Word == result.Invalid {
+		l.Reasons = append(l.Reasons, res.Verdict.Reasons...)
+	}
+	if l.Lost > 0 {
+		l.Reasons = append(l.Reasons, fmt.Sprintf("%d of %d answers are not what the mock says that it sent.", l.Lost, l.Requests))
+	}
+	for _, b := range l.Bars {
+		if allowed := max(b.Stated, floor(b)); b.Error > allowed {
+			l.Reasons = append(l.Reasons, fmt.Sprintf("%s is off by %s, and the result states %s.", b.Name, value(b.Error, b.Unit), value(allowed, b.Unit)))
+		}
+	}
+	l.Honest = len(l.Reasons) == 0
+}
+
+// floor is the error that nobody needs to be told of: a millisecond, or a hundredth.
+func floor(b record.Bar) float64 {
+	if b.Unit == "ms" {
+		return max(1, b.True/100)
+	}
+	return b.True / 100
+}
+
+// summary says up to which load the host can be trusted.
+func summary(r *Report) string {
+	if r.Honest == 0 {
+		return fmt.Sprintf("This host does not measure %s honestly: %s", r.Levels[0].Load, r.Levels[0].Reasons[0])
+	}
+	best := r.Levels[r.Honest-1]
+	text := fmt.Sprintf("This host measures %s honestly: %s requests/s, %s events/s.", best.Load, count(best.Rate), count(best.Events))
+	if r.Honest < len(r.Levels) {
+		worst := r.Levels[r.Honest]
+		return text + fmt.Sprintf(" Not so %s: %s", worst.Load, worst.Reasons[0])
+	}
+	return text + " More was not tried."
+}
+
+// discard takes what a run says of its preparation.
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }

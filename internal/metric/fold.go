@@ -148,9 +148,7 @@ func (f *Fold) Add(rec *record.Record) {
 	s.seen++
 	s.all.add(rec)
 	s.hold(rec, from, to)
-	if rec.Failure == nil {
-		s.line.add(rec.Sent, rec.End, max(r.Tokens, 0))
-	}
+	s.arrivals.add(r)
 	if f.opts.Live != nil {
 		f.opts.Live.add(r)
 	}

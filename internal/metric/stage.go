@@ -20,7 +20,7 @@ type stage struct {
 	steadyHeld    time.Duration
 	steadyBusy    time.Duration
 	pace          Pace
-	line          timeline
+	arrivals      arrivals
 
 	all    All
 	seen   int64 // records of any phase
@@ -239,7 +239,7 @@ func (s *stage) merge(o *stage) error {
 	s.steadyHeld += o.steadyHeld
 	s.steadyBusy += o.steadyBusy
 	s.pace.merge(o.pace)
-	s.line.merge(&o.line)
+	s.arrivals.merge(&o.arrivals)
 	s.all.merge(o.all)
 	s.seen += o.seen
 	s.warmup += o.warmup

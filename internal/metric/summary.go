@@ -33,11 +33,11 @@ type Stage struct {
 	Counts     Counts
 	Objectives []Objective
 	Failures   []FailureCount
-	Drift      *Drift        // between the halves of the steady window; nil: too few requests
 	Targets    []Window      // the requests of the measured phase by target; nil: there is one
 	Models     []Window      // the same by model, in the order of Options.Models
 	Pace       Pace          // of the measured phase
 	Busy       time.Duration // in the steady window: time in flight or on the way there, summed over requests
+	Series     *Series       // the requests in the order in which they were sent; nil: none is known to have been measured
 }
 
 // Objective is an SLO and how many measured requests met it.
@@ -118,6 +118,7 @@ func (f *Fold) summary(i int, s *stage, defs []Def) Stage {
 		return st
 	}
 	from, to := f.opts.Bounds(i)
+	st.Series = s.arrivals.series(i < len(f.opts.Closed) && f.opts.Closed[i], from, to)
 	if to == Unknown {
 		to = s.steadyEnd
 	}
@@ -128,9 +129,6 @@ func (f *Fold) summary(i int, s *stage, defs []Def) Stage {
 	t := &st.Steady.Totals
 	t.Begin, t.End, t.Held = from, to, s.steadyHeld
 	st.Steady.rates(defs)
-	if d, ok := s.line.drift(from, to); ok {
-		st.Drift = &d
-	}
 	return st
 }
 

@@ -132,37 +132,6 @@ func (j *judge) short(i int, sum *metric.Stage) {
 		fmt.Sprintf("%s of the %d answers were empty (%d) or shorter than asked for (%d); the budget is %s. Set data.ignore_eos or data.min_tokens, or ask for no length.", percent(share), n, c.Empty, c.Short, percent(budget)))
 }
 
-// drift judges whether the steady window is steady. A ramp is not meant to be.
-func (j *judge) drift(i int, sum *metric.Stage) {
-	d := sum.Drift
-	if d == nil || j.plan.Stages[i].RampTo > 0 {
-		return
-	}
-	flow := "requests per second"
-	if d.Tokens {
-		flow = "output tokens per second"
-	}
-	change := "Make the warm-up or the stage longer."
-	if j.plan.Stages[i].Concurrency == 0 {
-		change = "The server may not keep up with the rate: lower it, or make the warm-up or the stage longer."
-	}
-	for _, c := range []struct {
-		name, what   string
-		value, noise float64
-	}{
-		{"latency_drift", "Mean request latency", d.Latency, d.LatencyNoise},
-		{"flow_drift", "The flow of " + flow, d.Flow, d.FlowNoise},
-	} {
-		verb := "rose"
-		if c.value < 0 {
-			verb = "fell"
-		}
-		value, budget := math.Abs(c.value), max(j.plan.Budgets.Drift, c.noise)
-		j.check(Check{Stage: i, Name: c.name, Value: value, Budget: budget, Unit: metric.Share, OK: value <= budget},
-			fmt.Sprintf("%s %s by %s from the first half of the steady window to the second (budget %s): it is not steady. %s", c.what, verb, percent(value), percent(budget), change))
-	}
-}
-
 // percent writes a share for a person.
 func percent(v float64) string {
 	p := v * 100

@@ -180,7 +180,7 @@ func (j *judge) stage(i int, mark *record.StageMark, sum *metric.Stage) {
 	j.usage(i, sum)
 	j.tokens(i, sum)
 	j.short(i, sum)
-	j.drift(i, sum)
+	j.steady(i, sum)
 }
 
 // requests reports whether there is anything to judge.

@@ -1,0 +1,147 @@
+package metric
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"inferometer/internal/record"
+)
+
+// Series is the requests of a stage in the order in which they were sent.
+type Series struct {
+	warm, kept []arrival // of the warm-up, and the measured ones
+	of         float64   // how many requests each of them stands for
+	closed     bool
+	from, to   time.Duration // when the measured part began, and when the last request could go
+}
+
+// series orders the requests.
+func (a *arrivals) series(closed bool, from, to time.Duration) *Series {
+	s := &Series{of: float64(uint64(1) << a.thin), closed: closed, from: from, to: to}
+	for i := range a.kept {
+		if a.kept[i].warm {
+			s.warm = append(s.warm, a.kept[i])
+		} else {
+			s.kept = append(s.kept, a.kept[i])
+		}
+	}
+	slices.SortFunc(s.kept, func(x, y arrival) int {
+		return cmp.Or(cmp.Compare(x.sent, y.sent), cmp.Compare(x.seq, y.seq))
+	})
+	slices.SortFunc(s.warm, func(x, y arrival) int {
+		return cmp.Or(cmp.Compare(x.sent, y.sent), cmp.Compare(x.seq, y.seq))
+	})
+	s.expect()
+	if len(s.kept) > 0 && s.from == Unknown { // its end was never told
+		s.from = s.kept[0].sent
+	}
+	for i := range s.kept {
+		if to == Unknown || to <= s.from {
+			s.to = max(s.from, s.kept[i].sent)
+		}
+	}
+	return s
+}
+
+// expect works out how long each request is expected to take from the length of its
+// answer, relative to one of typical length: what the data ask for is no trend of the
+// server.
+func (s *Series) expect() {
+	var firsts, gaps, tokens []float64
+	for i := range s.kept {
+		if v := &s.kept[i]; v.tokens > 0 && v.first != record.Never {
+			firsts, gaps, tokens = append(firsts, float64(v.first-v.sent)), append(gaps, float64(v.perToken)), append(tokens, float64(v.tokens))
+		}
+	}
+	var first, gap, typical float64
+	if len(firsts) > 0 {
+		first, gap = medianOf(firsts), medianOf(gaps)
+		typical = first + gap*(medianOf(tokens)-1)
+	}
+	for _, part := range [][]arrival{s.warm, s.kept} {
+		for i := range part {
+			part[i].work = 1
+			if n := part[i].tokens; n > 0 && typical > 0 {
+				part[i].work = max(first+gap*float64(n-1), 1) / max(typical, 1)
+			}
+		}
+	}
+}
+
+// after is the series with its first n measured requests taken for a warm-up.
+func (s *Series) after(n int) *Series {
+	part := *s
+	part.warm = append(slices.Clone(s.warm), s.kept[:n]...)
+	part.kept = s.kept[n:]
+	part.from = part.kept[0].sent
+	return &part
+}
+
+// Requests is how many measured requests there are.
+func (s *Series) Requests() int64 { return int64(float64(len(s.kept)) * s.of) }
+
+// settleSteps is in how many steps a series is shortened to find where it settles.
+const settleSteps = 32
+
+// settledBlocks is how many blocks must be left to show that a series has settled.
+const settledBlocks = 4
+
+// Settles says how long a warm-up would have left a series without a trend that matters,
+// and how many requests it would have taken out: at most half of them. It is false where
+// nothing shows that.
+func (s *Series) Settles(budget float64) (warmup time.Duration, requests int64, ok bool) {
+	n := len(s.kept)
+	for step := 1; step <= settleSteps/2; step++ {
+		cut := step * n / settleSteps
+		if cut == 0 {
+			continue
+		}
+		part := s.after(cut)
+		if slices.ContainsFunc(part.Trends(), func(t Trend) bool { return t.Found(budget) || t.Blocks < settledBlocks }) {
+			continue
+		}
+		// The last of the unsettled requests can be too few to stand out.
+		if cut += max(1, n/settleSteps); cut > n/2 {
+			break
+		}
+		return s.kept[cut].sent - s.from, int64(float64(cut) * s.of), true
+	}
+	return 0, 0, false
+}
+
+// begin is when a request counts from: in an open loop from when it was due, so that
+// waiting for a slot is in its latency.
+func (s *Series) begin(v *arrival) time.Duration {
+	if s.closed {
+		return v.sent
+	}
+	return v.due
+}
+
+// InFlight is how many requests were under way at a time: as many neighbours share what
+// the server was at. In an open loop that is as many as come while a quick one of them is
+// answered, so that a queue that grows and grows does not hide itself.
+func (s *Series) InFlight() float64 {
+	if len(s.kept) == 0 {
+		return 0
+	}
+	var held, end time.Duration
+	var took []float64
+	for i := range s.kept {
+		v := &s.kept[i]
+		held += v.end - v.sent
+		took = append(took, float64(v.end-v.sent))
+		end = max(end, v.end)
+	}
+	n := float64(len(s.kept)) * s.of
+	sending := float64(s.kept[len(s.kept)-1].sent - s.kept[0].sent)
+	if span := float64(end - s.kept[0].sent); s.closed && span > 0 {
+		return max(1, float64(held)/span*s.of)
+	}
+	if sending <= 0 {
+		return n
+	}
+	slices.Sort(took)
+	return min(n, max(1, took[len(took)/20]*n/sending))
+}

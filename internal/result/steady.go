@@ -1,0 +1,138 @@
+package result
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"inferometer/internal/metric"
+)
+
+const (
+	// leastSteady is how many requests it takes to call a stage steady.
+	leastSteady = 20
+	// leastWaves is how often as many requests as are in flight must have been sent.
+	leastWaves = 2
+	// mostUnresolved is the relative change at half time that must not go unseen: to three
+	// times as much.
+	mostUnresolved = 2.0
+)
+
+// steady judges whether a stage was steady: whether the requests that came first were
+// served as those that came later. A load that is meant to change is not judged.
+func (j *judge) steady(i int, sum *metric.Stage) {
+	stage := &j.plan.Stages[i]
+	if sum.Series == nil || stage.RampTo > 0 || stage.Growth.On() {
+		return
+	}
+	budget := j.plan.Budgets.Drift
+	found := false
+	trends := sum.Series.Trends()
+	for k := range trends {
+		found = found || trends[k].Found(budget)
+	}
+	change := ""
+	if found {
+		change = j.settling(i, sum.Series)
+	}
+	for k := range trends {
+		j.trend(i, &trends[k], sum.Series, change)
+	}
+}
+
+// trend judges one trend. change says what to do about it.
+func (j *judge) trend(i int, t *metric.Trend, s *metric.Series, change string) {
+	c, what := trendCheck(t.Of)
+	c.Stage, c.Unit = i, metric.Share
+	c.Value, c.Budget = t.Effect, max(j.plan.Budgets.Drift, t.Noise)
+	few, do := fewFor(t, s)
+	switch {
+	case t.Found(j.plan.Budgets.Drift):
+		c.Do = change
+		j.check(c, fmt.Sprintf("%s after %s of the %s: the server was not steady (drift %s, budget %s).",
+			moved(what, t.Change), percent(t.Share), sharesOf(t.Of), percent(t.Effect), percent(c.Budget)))
+	case few != "" && j.plan.Measurement.On(): // its windows are held against one another
+	case few != "":
+		c.Do = do
+		j.undecided(c, few)
+	default:
+		c.OK = true
+		j.check(c, "")
+	}
+}
+
+// trendCheck is the check of a trend, and what it is about in words.
+func trendCheck(of string) (Check, string) {
+	switch of {
+	case metric.TTFTTrend:
+		return Check{Name: "ttft_drift"}, "Time to first token"
+	case metric.TPOTTrend:
+		return Check{Name: "tpot_drift"}, "Time per output token"
+	case metric.FlowTrend:
+		return Check{Name: "flow_drift"}, "The flow of answers"
+	default:
+		return Check{Name: "latency_drift"}, "Request latency"
+	}
+}
+
+// sharesOf is what the share of a trend is a share of.
+func sharesOf(of string) string {
+	if of == metric.FlowTrend {
+		return "time"
+	}
+	return "requests"
+}
+
+// moved says how a figure changed.
+func moved(what string, change float64) string {
+	switch {
+	case change <= -0.995:
+		return what + " stopped"
+	case change < 0:
+		return fmt.Sprintf("%s fell by %s", what, percent(-change))
+	case change > 1:
+		return fmt.Sprintf("%s rose %.2g-fold", what, min(1+change, 99))
+	default:
+		return fmt.Sprintf("%s rose by %s", what, percent(change))
+	}
+}
+
+// fewFor says why a trend cannot be told from chance, and what would do; nothing where it
+// can.
+func fewFor(t *metric.Trend, s *metric.Series) (why, do string) {
+	n, flight := s.Requests(), s.InFlight()
+	waves := int64(math.Ceil(max(leastSteady, (leastWaves+1)*flight)))
+	send := func(n int64) string { return fmt.Sprintf("Send at least %d.", n) }
+	switch {
+	case n < leastSteady:
+		return fmt.Sprintf("%s are too few to tell whether the server was steady.", plural(n, "measured request")), send(waves)
+	case t.Blocks < 2 && float64(n) < leastWaves*flight:
+		return fmt.Sprintf("%s with %.3g in flight at a time are too few to tell whether the server was steady.", plural(n, "measured request"), flight), send(waves)
+	case t.Blocks < 2:
+		_, what := trendCheck(t.Of)
+		return fmt.Sprintf("%s is known of too few requests (%d) to tell whether it was steady.", what, t.Values), send(waves)
+	case t.Resolved > mostUnresolved:
+		_, what := trendCheck(t.Of)
+		more := min(t.Resolved/mostUnresolved, 10)
+		return fmt.Sprintf("%s varies so much that with %s even a change to %.2g times as much would look like chance.", what, plural(n, "request"), 1+t.Resolved),
+			send(max(waves, int64(math.Ceil(float64(n)*more*more/10))*10))
+	}
+	return "", ""
+}
+
+// settling says what to do about a stage that is not steady.
+func (j *judge) settling(i int, s *metric.Series) string {
+	warmup, n, ok := s.Settles(j.plan.Budgets.Drift)
+	switch {
+	case ok:
+		if warmup < time.Second {
+			return fmt.Sprintf("A warm-up of %s would have done: set --warmup %d or --warmup auto.", plural(n, "request"), n)
+		}
+		warmup = (warmup + 100*time.Millisecond - 1).Truncate(100 * time.Millisecond) // no shorter
+		return fmt.Sprintf("A warm-up of %v (%s) would have done: set --warmup %v or --warmup auto.", warmup, plural(n, "request"), warmup)
+	case j.plan.Stages[i].Concurrency == 0:
+		return "The server may not keep up with the load: lower it, or make the stage longer."
+	default:
+		return "Find out what changed in the server, or make the stage longer."
+	}
+}

@@ -28,18 +28,18 @@ var house = []struct{ name, may string }{
 	{"frontend/inferenceperf", "plan nearest go.yaml.in/yaml/v3"},
 	{"frontend/genaiperf", "plan nearest go.yaml.in/yaml/v3"},
 	{"frontend/*", "plan nearest github.com/spf13/pflag"},
-	{"tool/perfanalyzer", "frontend/perfanalyzer importer/profileexport report/perfanalyzer run sweep kit plan prompt prompt/tensordata record result tensor tensor/inputdata tool/export"},
+	{"tool/perfanalyzer", "frontend/perfanalyzer importer/profileexport report/perfanalyzer run sweep kit plan prompt prompt/tensordata record result tensor tensor/inputdata tool/export wholefile"},
 	{"tool/llmperf", "frontend/llmperf importer/profileexport report/llmperf run kit plan prompt prompt/promptfile record result tool/export"},
-	{"tool/inferenceperf", "frontend/inferenceperf dialect/inferenceperf importer/inferenceperf report/inferenceperf report/otlp report/chart run sweep stat kit plan prompt record result token tokensource endpoint storage"},
-	{"tool/study", "frontend/native importer/profileexport report/chart report/study run kit plan result"},
-	{"tool/export", "importer/profileexport plan record result sweep"},
-	{"tool/genaiperf", "jsonobject frontend/genaiperf dialect/genaiperf importer/profileexport report/genaiperf report/chart run kit plan prompt prompt/pooled record result token tokensource"},
-	{"tool/*", "frontend/* dialect/* importer/* report/* run kit plan prompt prompt/* record result rows token tokensource hub endpoint"},
+	{"tool/inferenceperf", "frontend/inferenceperf dialect/inferenceperf importer/inferenceperf report/inferenceperf report/otlp report/chart run sweep stat kit plan prompt record result token tokensource endpoint storage wholefile"},
+	{"tool/study", "frontend/native importer/profileexport report/chart report/study run kit plan result wholefile"},
+	{"tool/export", "importer/profileexport plan record result sweep wholefile"},
+	{"tool/genaiperf", "jsonobject frontend/genaiperf dialect/genaiperf importer/profileexport report/genaiperf report/chart run kit plan prompt prompt/pooled record result token tokensource wholefile"},
+	{"tool/*", "frontend/* dialect/* importer/* report/* run kit plan prompt prompt/* record result rows token tokensource hub endpoint wholefile"},
 
 	{"selftest", "run kit mock plan record metric result screen golang.org/x/sys"},
 
 	// Plan + kit → live objects → a result. These two alone know concrete types.
-	{"run", "breaker kit probe engine sweep collect health load mock netclock metric result report/* endpoint endpoint/* prompt plan record stat token hub golang.org/x/sys"},
+	{"run", "breaker kit probe engine sweep collect health load mock netclock metric result report/* endpoint endpoint/* prompt plan record stat token hub golang.org/x/sys wholefile"},
 	{"kit", "probe probe/* endpoint endpoint/* prompt prompt/* token token/* plan chat hub tokensource"},
 
 	// The path of a request.
@@ -122,6 +122,7 @@ var house = []struct{ name, may string }{
 	{"tensor", "jsonscan"},
 	{"record", "jsonscan github.com/klauspost/compress"},
 	{"bounded", ""},
+	{"wholefile", ""},
 	{"stat", ""},
 	{"screen", ""},
 	{"jmes", ""},

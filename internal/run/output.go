@@ -15,6 +15,7 @@ import (
 	csvreport "inferometer/internal/report/csv"
 	jsonreport "inferometer/internal/report/json"
 	"inferometer/internal/result"
+	"inferometer/internal/wholefile"
 )
 
 // The files of an output directory.
@@ -55,7 +56,7 @@ func openOutput(p *plan.Plan, h record.Header) (*output, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(dir, PlanFile), text, 0o644); err != nil {
+	if err := wholefile.Bytes(filepath.Join(dir, PlanFile), text); err != nil {
 		return nil, fmt.Errorf("writing the plan: %w", err)
 	}
 	o := &output{dir: dir}
@@ -157,11 +158,10 @@ func (o *output) finish(res *result.Result) error {
 
 // writeReport writes one report to a file.
 func writeReport(name string, res *result.Result, format func(io.Writer, *result.Result) error) error {
-	f, err := os.Create(name)
-	if err != nil {
+	if err := wholefile.Write(name, func(w io.Writer) error { return format(w, res) }); err != nil {
 		return fmt.Errorf("writing a report: %w", err)
 	}
-	return errors.Join(format(f, res), f.Close())
+	return nil
 }
 
 // distinct is a joined error without those that say the same: a full disk is met by every

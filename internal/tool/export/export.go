@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"sync"
 
@@ -16,6 +15,7 @@ import (
 	"inferometer/internal/record"
 	"inferometer/internal/result"
 	"inferometer/internal/sweep"
+	"inferometer/internal/wholefile"
 )
 
 // Inputs remembers what requests carried, by the hash of their content. It may be used
@@ -86,11 +86,10 @@ func Write(j Job) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.Create(j.Name)
-	if err != nil {
+	if err := wholefile.Write(j.Name, func(w io.Writer) error { return j.write(w, start, list) }); err != nil {
 		return fmt.Errorf("writing the profile export: %w", err)
 	}
-	return errors.Join(j.write(f, start, list), f.Close())
+	return nil
 }
 
 func (j *Job) write(w io.Writer, start int64, list []experiment) error {

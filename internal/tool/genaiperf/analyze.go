@@ -5,12 +5,13 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"strconv"
 
 	"inferometer/internal/dialect/genaiperf"
 	frontend "inferometer/internal/frontend/genaiperf"
+	"inferometer/internal/wholefile"
 )
 
 // summaryFile is the table of all runs of a sweep.
@@ -137,15 +138,15 @@ func writeSweep(path string, rated bool, rows, gpus [][]string) error {
 		"Config Name", "GPU", "p99 GPU Power Usage (W)", "p99 GPU Energy Consumption (MJ)", "p99 GPU Utilization (%)", "p99 GPU Memory Used (GB)",
 		"Avg. GPU Power Limit (W)", "Avg. GPU Total Memory (GB)",
 	}
-	f, err := os.Create(path)
+	err := wholefile.Write(path, func(w io.Writer) error {
+		out := csv.NewWriter(w)
+		out.UseCRLF = true
+		err := errors.Join(out.Write(header), out.WriteAll(rows))
+		_, blank := io.WriteString(w, "\r\n")
+		return errors.Join(err, blank, out.Write(gpu), out.WriteAll(gpus))
+	})
 	if err != nil {
 		return fmt.Errorf("writing the table of the sweep: %w", err)
 	}
-	out := csv.NewWriter(f)
-	out.UseCRLF = true
-	err = errors.Join(out.Write(header), out.WriteAll(rows))
-	_, blank := f.WriteString("\r\n")
-	err = errors.Join(err, blank, out.Write(gpu), out.WriteAll(gpus))
-	out.Flush()
-	return errors.Join(err, out.Error(), f.Close())
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	frontend "inferometer/internal/frontend/genaiperf"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/wholefile"
 )
 
 // checkpointFile is the state of a sweep, within the checkpoint's directory.
@@ -81,10 +82,7 @@ func (c *checkpoint) keep(key string, d done) error {
 	}
 	text, err := json.MarshalIndent(c, "", "  ")
 	if err == nil {
-		err = os.WriteFile(c.path+".new", text, 0o644)
-	}
-	if err == nil {
-		err = os.Rename(c.path+".new", c.path)
+		err = wholefile.Bytes(c.path, text)
 	}
 	if err != nil {
 		return fmt.Errorf("keeping the state of the sweep: %w", err)

@@ -16,6 +16,7 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
 	"inferometer/internal/report/chart"
+	"inferometer/internal/wholefile"
 )
 
 // plotsDir is the directory of the charts within that of a run.
@@ -169,11 +170,10 @@ func (t *tool) plots(charts []frontend.Chart, run func(path string) (*series, er
 }
 
 func writeChart(path string, write func(io.Writer) error) error {
-	f, err := os.Create(path)
-	if err != nil {
+	if err := wholefile.Write(path, write); err != nil {
 		return fmt.Errorf("drawing charts: %w", err)
 	}
-	return errors.Join(write(f), f.Close())
+	return nil
 }
 
 // writeCharts writes the config file of charts, to be changed and given to compare.
@@ -186,7 +186,7 @@ func (t *tool) writeCharts(path string, charts []frontend.Chart) error {
 		return fmt.Errorf("drawing charts: %w", err)
 	}
 	t.files = append(t.files, path)
-	return os.WriteFile(path, []byte(text), 0o644)
+	return wholefile.Bytes(path, []byte(text))
 }
 
 // plotsOfRun draws the usual charts of the run that has just ended.

@@ -21,6 +21,7 @@ import (
 	"inferometer/internal/run"
 	"inferometer/internal/token"
 	"inferometer/internal/tokensource"
+	"inferometer/internal/wholefile"
 )
 
 // Env is what carrying out a command takes from the world.
@@ -235,14 +236,10 @@ func (t *tool) describe() {
 // write makes one of the run's files.
 func (t *tool) write(name string, content func(io.Writer) error) error {
 	path := filepath.Join(t.set.Dir, name)
-	f, err := os.Create(path)
-	if err != nil {
+	if err := wholefile.Write(path, content); err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	t.files = append(t.files, path)
-	if err := errors.Join(content(f), f.Close()); err != nil {
-		return fmt.Errorf("writing %s: %w", name, err)
-	}
 	return nil
 }
 

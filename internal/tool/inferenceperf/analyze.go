@@ -18,6 +18,7 @@ import (
 	frontend "inferometer/internal/frontend/inferenceperf"
 	importer "inferometer/internal/importer/inferenceperf"
 	"inferometer/internal/report/chart"
+	"inferometer/internal/wholefile"
 )
 
 // LegendFile says which directory each line of overlaid charts is about.
@@ -149,12 +150,7 @@ func shortName(dir string) string {
 }
 
 func (an *analysis) save(path string, content func(io.Writer) error) {
-	f, err := os.Create(path)
-	if err != nil {
-		an.note(err)
-		return
-	}
-	if err := errors.Join(content(f), f.Close()); err != nil {
+	if err := wholefile.Write(path, content); err != nil {
 		an.note(fmt.Errorf("writing %s: %w", path, err))
 		return
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"inferometer/internal/run"
 	"inferometer/internal/stat"
 	"inferometer/internal/sweep"
+	"inferometer/internal/wholefile"
 )
 
 // sampleMemory is what samples may take of memory before they go to disk.
@@ -382,10 +382,9 @@ func (t *tool) write(name string, content func(io.Writer) error) error {
 		return nil
 	}
 	path := filepath.Join(o.Dir, o.Prefix+name)
-	f, err := os.Create(path)
-	if err != nil {
+	if err := wholefile.Write(path, content); err != nil {
 		return report.Written(name, err)
 	}
 	t.files = append(t.files, path)
-	return report.Written(name, errors.Join(content(f), f.Close()))
+	return nil
 }

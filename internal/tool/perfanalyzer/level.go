@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	frontend "inferometer/internal/frontend/perfanalyzer"
@@ -13,6 +12,7 @@ import (
 	"inferometer/internal/record"
 	report "inferometer/internal/report/perfanalyzer"
 	"inferometer/internal/sweep"
+	"inferometer/internal/wholefile"
 )
 
 // options say how levels are printed.
@@ -123,11 +123,7 @@ func (t *tool) files() error {
 
 // create writes a file.
 func create(name string, content func(io.Writer) error) error {
-	f, err := os.Create(name)
-	if err != nil {
-		return fmt.Errorf("writing a report: %w", err)
-	}
-	if err := errors.Join(content(f), f.Close()); err != nil {
+	if err := wholefile.Write(name, content); err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	return nil

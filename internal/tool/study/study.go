@@ -20,6 +20,7 @@ import (
 	report "inferometer/internal/report/study"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
+	"inferometer/internal/wholefile"
 )
 
 // Env is what a study takes from the world.
@@ -168,7 +169,7 @@ func write(name string, content func(io.Writer) error) error {
 			return fmt.Errorf("making the directory of the chart: %w", err)
 		}
 	}
-	if err := os.WriteFile(name, b.Bytes(), 0o644); err != nil {
+	if err := wholefile.Bytes(name, b.Bytes()); err != nil {
 		return fmt.Errorf("writing the chart: %w", err)
 	}
 	return nil

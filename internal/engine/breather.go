@@ -7,25 +7,47 @@ import (
 	"inferometer/internal/record"
 )
 
-// A slot of a closed loop that found no server takes a breather before its next request.
-// One failure in a row is none; the second is followed by shortestBreather, each further
-// one by twice as long up to longestBreather.
+// A slot of a closed loop that gets nowhere takes a breather before its next request:
+// shortestBreather, then twice as long each time, up to longestBreather. It begins after the
+// second request in a row that found no server, and after the fifth in a row that failed in
+// any other way: a share of failures, which is data, does not slow the load down.
 const (
 	shortestBreather = time.Millisecond
 	longestBreather  = 100 * time.Millisecond
+	fewestUnserved   = 2
+	fewestRefused    = 5
 )
 
-// breathers counts, for each slot, the requests in a row that found no server.
-type breathers []atomic.Int32
+// breathers are the rests of a closed loop's slots.
+type breathers []breather
 
-// note notes how a request of slot i went. Requests of one session may share a slot.
+// breather counts the requests in a row of one slot that went wrong. Requests of one session
+// may share a slot.
+type breather struct {
+	unserved atomic.Int32 // found no server
+	refused  atomic.Int32 // failed in another way
+	until    atomic.Int64 // when the server wants to be asked again; 0: it did not say
+}
+
+// note notes how a request of slot i went.
 func (b breathers) note(i int, rec *record.Record) {
 	switch {
 	case b == nil: // arrivals keep their own time
 	case unanswered(rec) || refusedHandshake(rec):
-		b[i].Add(1)
-	case b[i].Load() != 0: // not written to unless it changes: slots share its memory
-		b[i].Store(0)
+		b[i].unserved.Add(1)
+	case rec.Failure != nil:
+		b[i].refused.Add(1)
+		zero(&b[i].unserved)
+	default:
+		zero(&b[i].unserved)
+		zero(&b[i].refused)
+	}
+}
+
+// zero writes only what changes: slots share its memory.
+func zero(n *atomic.Int32) {
+	if n.Load() != 0 {
+		n.Store(0)
 	}
 }
 
@@ -36,12 +58,17 @@ func refusedHandshake(rec *record.Record) bool {
 
 // of is how long slot i waits before its next request.
 func (b breathers) of(i int) time.Duration {
-	misses := b[i].Load()
-	if misses < 2 {
+	return max(backingOff(b[i].unserved.Load(), fewestUnserved), backingOff(b[i].refused.Load(), fewestRefused))
+}
+
+// backingOff is the breather after so many failures in a row, of which the first ones are followed
+// by none.
+func backingOff(failures, fewest int32) time.Duration {
+	if failures < fewest {
 		return 0
 	}
 	wait := shortestBreather
-	for ; misses > 2 && wait < longestBreather; misses-- {
+	for ; failures > fewest && wait < longestBreather; failures-- {
 		wait *= 2
 	}
 	return min(wait, longestBreather)
@@ -49,6 +76,15 @@ func (b breathers) of(i int) time.Duration {
 
 // rest waits until slot i may send again; false: the stage was halted first.
 func (st *stage) rest(i int) bool {
+	now := st.e.cfg.Now()
 	wait := st.rests.of(i)
-	return wait == 0 || st.await(st.e.cfg.Now()+wait)
+	asked := time.Duration(st.rests[i].until.Swap(0)) - now
+	if asked > 0 {
+		defer func() {
+			st.asked.Add(1)
+			st.askedFor.Add(int64(min(asked, st.e.cfg.Now()-now)))
+		}()
+	}
+	wait = max(wait, asked)
+	return wait == 0 || st.await(now+wait)
 }

@@ -18,7 +18,9 @@ type outage struct {
 	start    time.Time
 	from, to time.Duration
 	class    record.Class
-	status   int // of the failures
+	status   int    // of the failures
+	after    string // Retry-After of the failures
+	ignore   bool   // it is not heeded
 }
 
 func (o *outage) Prepare(*prompt.Prompt) (endpoint.Call, error) { return o, nil }
@@ -27,7 +29,7 @@ func (o *outage) Close() error { return nil }
 
 func (o *outage) Do(_ context.Context, rec *record.Record) {
 	if now := time.Since(o.start); now >= o.from && now < o.to {
-		rec.End, rec.Status = now, o.status
+		rec.End, rec.Status, rec.RetryAfter = now, o.status, o.after
 		rec.Failure = &record.Failure{Class: o.class, Status: o.status}
 		return
 	}
@@ -43,6 +45,7 @@ func (o *outage) run(t *testing.T, s load.Stage) ([]*record.Record, record.Stage
 	e := New(Config{
 		Now: func() time.Duration { return time.Since(o.start) }, Source: &source{left: -1}, Endpoint: o, Sink: kept,
 		NewSleeper: load.NewTimerSleeper, Live: NewLive(1), Feeders: 1,
+		IgnoreRetryAfter: o.ignore,
 	})
 	defer e.Close()
 	mark, err := e.Run(t.Context(), s, nil)
@@ -94,15 +97,21 @@ func TestBreathers(t *testing.T) {
 	}
 }
 
-// Who was answered goes on at once, whatever the answer was.
-func TestAnswersNeedNoBreather(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		o := &outage{to: time.Second, class: record.HTTPStatus, status: 503}
-		recs, mark := o.run(t, load.Stage{InFlight: slots(2), MaxSlots: 2, Requests: 1000, Drain: time.Second})
-		if len(recs) != 1000 || mark.DrainEnd != 0 {
-			t.Errorf("%d requests until %v, want 1000 at once", len(recs), mark.DrainEnd)
-		}
-	})
+// Who was answered goes on at once, whatever the answer was, until it was refused five times
+// in a row.
+func TestFewRefusalsNeedNoBreather(t *testing.T) {
+	for _, tt := range []struct {
+		requests int64
+		end      time.Duration // ms
+	}{{5, 0}, {6, 1}, {7, 3}, {12, 127}, {13, 227}, {15, 427}} {
+		synctest.Test(t, func(t *testing.T) {
+			o := &outage{to: time.Hour, class: record.HTTPStatus, status: 404}
+			recs, mark := o.run(t, load.Stage{InFlight: slots(1), MaxSlots: 1, Requests: tt.requests, Drain: time.Second})
+			if int64(len(recs)) != tt.requests || recs[len(recs)-1].End != tt.end*time.Millisecond {
+				t.Errorf("%d requests, the last at %v; want %d and %v ms (%+v)", len(recs), recs[len(recs)-1].End, tt.requests, int64(tt.end), mark)
+			}
+		})
+	}
 }
 
 // An open loop keeps its own time, server or none.

@@ -43,6 +43,8 @@ type Config struct {
 	// how long it waits before the first time.
 	Retries int
 	Backoff time.Duration
+	// IgnoreRetryAfter: slots of a closed loop do not wait where a server asks for it.
+	IgnoreRetryAfter bool
 }
 
 // Engine runs the stages of one benchmark.

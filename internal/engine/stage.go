@@ -30,6 +30,8 @@ type stage struct {
 	slots sync.WaitGroup
 	rests breathers // of a closed loop's slots; nil in others
 
+	asked, askedFor atomic.Int64 // waits that the server asked for, and nanoseconds of them
+
 	begin    time.Duration
 	started  atomic.Int64 // requests admitted, warm-up included
 	measured atomic.Int64
@@ -291,6 +293,7 @@ func (st *stage) do(i int, j job, ready time.Duration) *record.Record {
 		st.again(j.call, rec)
 	}
 	st.rests.note(i, rec)
+	st.heed(i, rec)
 	rec.Watch = nil
 	live.InFlight.Add(-1)
 	return rec
@@ -332,6 +335,7 @@ func (st *stage) drain(ctx context.Context, cut context.CancelCauseFunc) {
 		st.sleeper.Close()
 		st.mark.Unsent += st.lost.Load()
 	}
+	st.mark.Heeded, st.mark.HeededFor = st.asked.Load(), time.Duration(st.askedFor.Load())
 	st.mark.DrainEnd = st.e.cfg.Now()
 	st.mark.WarmupEnd = time.Duration(st.warmEnd.Load())
 	if st.mark.WarmupEnd == record.Never { // it never came to the measured part

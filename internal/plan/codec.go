@@ -222,6 +222,19 @@ func boolean() codec[bool] {
 		})
 }
 
+// yes is a boolean that is true unless a plan says otherwise. The field holds that it does.
+func yes() codec[bool] {
+	c := boolean()
+	read, write := c.read, c.write
+	c.read = func(r *reader, n *yaml.Node, path string, v *bool) {
+		on := !*v
+		read(r, n, path, &on)
+		*v = !on
+	}
+	c.write = func(v bool) *yaml.Node { return write(!v) }
+	return c
+}
+
 // integer is a whole number. None in a plan is ever below 0; that is for check to say.
 func integer[V int | int64 | uint64]() codec[V] {
 	return scalar("whole number", schema{"type": "integer", "minimum": 0}, func(v V) any { return v },

@@ -101,7 +101,11 @@ type Target struct {
 	HTTP2     bool // HTTP/2: by ALPN over https, with prior knowledge over http
 	Timeouts  Timeouts
 	Retries   Retries
-	Triton    Triton // what only that protocol has
+	// NoPreflight: no request goes ahead of the run to find out whether such requests
+	// are answered at all.
+	NoPreflight bool
+	RetryAfter  string // what a closed loop does with that header: RetryHonour (also when empty) or RetryIgnore
+	Triton      Triton // what only that protocol has
 	// Session and SLOHeaders are headers that differ from request to request or that
 	// mean something to this side too.
 	Session    SessionHeaders
@@ -222,10 +226,12 @@ type SLO struct {
 	Max    Duration
 }
 
-// MaxErrors ends a run that fails too often; zero values never do.
+// MaxErrors ends a run that fails too often; a zero Count or Share never does.
 type MaxErrors struct {
 	Count int64
 	Share float64 // of the requests ended so far, once 20 have
+	// NotAlike: a closed loop goes on even if its first requests all fail in the same way.
+	NotAlike bool
 }
 
 // Budgets are the bounds of a valid measurement.

@@ -9,6 +9,12 @@ type Retries struct {
 
 const mostRetries = 1000
 
+// What a closed loop does with the Retry-After of a server that is busy.
+const (
+	RetryHonour = "honour"
+	RetryIgnore = "ignore"
+)
+
 func retriesSpec() codec[Retries] {
 	return object("mapping", []field[Retries]{
 		at("count", integer[int](), func(r *Retries) *int { return &r.Count }, "How often at most."),
@@ -18,6 +24,9 @@ func retriesSpec() codec[Retries] {
 }
 
 func (c *checker) retries(t *Target) {
+	if t.RetryAfter != "" {
+		c.choice("target.retry_after", t.RetryAfter, []string{RetryHonour, RetryIgnore})
+	}
 	c.count("target.retries.count", int64(t.Retries.Count), mostRetries)
 	c.time("target.retries.backoff", t.Retries.Backoff)
 	if t.Retries.Backoff > 0 && t.Retries.Count == 0 {

@@ -34,7 +34,7 @@ func planSpec() codec[Plan] {
 		at("goodput", goodputSpec(), func(p *Plan) *[]SLO { return &p.Goodput },
 			"Objectives that a request must meet to count as good: metric and longest time."),
 		at("max_errors", maxErrorsSpec(), func(p *Plan) *MaxErrors { return &p.MaxErrors },
-			"Ends a run that fails too often. Nothing does when it is left out."),
+			"Ends a run that fails too often. Left out: only `alike` does."),
 		at("breakers", list("list of breakers", breakerSpec()), func(p *Plan) *[]Breaker { return &p.Breakers },
 			"End the run when requests go wrong in a way that they describe."),
 		always("budgets", budgetsSpec(), func(p *Plan) *Budgets { return &p.Budgets },
@@ -75,6 +75,10 @@ func targetSpec() codec[Target] {
 		always("timeouts", timeoutsSpec(), func(t *Target) *Timeouts { return &t.Timeouts }, "Bounds of a request; 0 is none."),
 		at("retries", retriesSpec(), func(t *Target) *Retries { return &t.Retries },
 			"How often a request goes again for which no connection was made, or whose connection broke before the first byte of the answer. Each attempt has the whole of `timeouts`; latencies count from the first."),
+		at("preflight", yes(), func(t *Target) *bool { return &t.NoPreflight },
+			"Send one short request with a prompt of its own ahead of the run, and end there if it is refused. It is in no figure. Left out: true."),
+		at("retry_after", word("`honour` or `ignore`", RetryHonour, RetryIgnore), func(t *Target) *string { return &t.RetryAfter },
+			"Whether a slot of a closed loop waits as long as a 429 or 503 says in `Retry-After`, a minute at most. Left out: `honour`."),
 		at("session", sessionHeadersSpec(), func(t *Target) *SessionHeaders { return &t.Session }, "Headers that tie the requests of a session together."),
 		at("slo_headers", sloHeadersSpec(), func(t *Target) *SLOHeaders { return &t.SLOHeaders },
 			"Headers of a request that hold its objectives, which goodput then judges it by."),
@@ -325,6 +329,8 @@ func maxErrorsSpec() codec[MaxErrors] {
 		at("count", integer[int64](), func(m *MaxErrors) *int64 { return &m.Count }, "Failed requests; `max_errors: 10` for short."),
 		at("share", share(), func(m *MaxErrors) *float64 { return &m.Share },
 			"Share of the requests ended so far, once 20 have; `max_errors: 5%` for short."),
+		at("alike", yes(), func(m *MaxErrors) *bool { return &m.NotAlike },
+			"End a closed loop whose first requests all fail in the same way: 50 of them, over 3 s or more. Left out: true."),
 	}, func(r *reader, n *yaml.Node, path string, m *MaxErrors) bool {
 		return readText(r, n, path, m, ParseMaxErrors)
 	})

@@ -47,7 +47,11 @@ type StageMark struct {
 	Scheduled int64         `json:"scheduled"`  // arrivals that fell due while the stage was sending; 0 in closed loop
 	Waited    int64         `json:"waited"`     // arrivals that had to wait for a slot
 	Unsent    int64         `json:"unsent"`     // arrivals that fell due and were never sent
-	Reason    string        `json:"reason"`     // why it stopped sending: "duration", "requests", "data", "interrupted", "errors", "arrivals", PromptFault, EarlyAnswer, or BreakerReason and more
+	Reason    string        `json:"reason"`     // why it stopped sending: "duration", "requests", "data", "interrupted", "errors", "arrivals", Alike, PromptFault, EarlyAnswer, or BreakerReason and more
+	// Heeded counts how often a slot of a closed loop waited because the server asked for it
+	// (Retry-After), HeededFor how long the slots did so together.
+	Heeded    int64         `json:"retry_after_waits,omitempty"`
+	HeededFor time.Duration `json:"retry_after_wait,omitempty"`
 }
 
 // Interrupted is the reason of a stage that the user stopped.
@@ -56,10 +60,15 @@ const Interrupted = "interrupted"
 // PromptFault is the reason of a stage that ended because a prompt could not be made.
 const PromptFault = "prompts"
 
+// Alike is the reason of a stage whose requests all failed in the same way, from the first
+// one on.
+const Alike = "alike"
+
 // Early reports whether the stage was ended before its time: by the user, by too many
-// failures, by a prompt that could not be made or by a breaker. None follows it.
+// failures, because everything failed alike, by a prompt that could not be made or by a
+// breaker. None follows it.
 func (m *StageMark) Early() bool {
-	return m.Reason == Interrupted || m.Reason == "errors" || m.Reason == PromptFault || strings.HasPrefix(m.Reason, BreakerReason)
+	return m.Reason == Interrupted || m.Reason == "errors" || m.Reason == Alike || m.Reason == PromptFault || strings.HasPrefix(m.Reason, BreakerReason)
 }
 
 // EarlyAnswer is the reason of a stage whose load cannot grow any more: an answer ended

@@ -160,6 +160,7 @@ func buildStage(p *plan.Plan, i int, mark *record.StageMark, sum *metric.Stage) 
 	if mark != nil {
 		s.Ended = mark.Reason
 		s.Counts.Scheduled, s.Counts.Waited, s.Counts.Unsent = mark.Scheduled, mark.Waited, mark.Unsent
+		s.Counts.RetryAfter, s.Counts.RetryAfterWait = mark.Heeded, mark.HeededFor.Seconds()
 	}
 	for _, f := range sum.Failures {
 		s.Failures = append(s.Failures, Failures{Class: string(f.Class), Status: f.Status, Count: f.Count, Example: f.Example})

@@ -164,6 +164,9 @@ func (j *judge) stage(i int, mark *record.StageMark, sum *metric.Stage) {
 		j.note(i, "%s found no server that answered and went again, %d times in all: their latencies count from the first attempt.", plural(n, "request"), sum.All.Retries)
 	}
 	j.ownFaults(i, sum)
+	if mark != nil && mark.Heeded > 0 {
+		j.note(i, "The server asked to be left alone (Retry-After) %s, and slots waited %s for it, all together: fewer requests were in flight meanwhile. --retry-after ignore sends at once.", times(mark.Heeded), span(mark.HeededFor))
+	}
 	if !j.requests(i, sum) {
 		return
 	}
@@ -181,6 +184,13 @@ func (j *judge) stage(i int, mark *record.StageMark, sum *metric.Stage) {
 	j.tokens(i, sum)
 	j.short(i, sum)
 	j.steady(i, sum)
+}
+
+func times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // requests reports whether there is anything to judge.
@@ -254,6 +264,8 @@ func (j *judge) ended(i int, mark *record.StageMark) {
 		j.note(i, "The stage did not come to its end.")
 	case mark.Reason == "errors":
 		j.note(i, "The stage was ended because more requests failed than max_errors allows.")
+	case mark.Reason == record.Alike:
+		j.note(i, "The stage was ended because all its requests failed in the same way. max_errors.alike: false lets it go on.")
 	case mark.Reason == record.PromptFault:
 		j.note(i, "The stage was ended because a prompt could not be made.")
 	case strings.HasPrefix(mark.Reason, record.BreakerReason):

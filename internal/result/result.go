@@ -67,7 +67,7 @@ type Stage struct {
 	Index    int             `json:"index"`
 	Name     string          `json:"name"`
 	Load     string          `json:"load"`            // in words: "32 in flight", "50/s poisson, at most 500 in flight"
-	Ended    string          `json:"ended,omitempty"` // why it stopped sending: "duration", "requests", "data", "arrivals", "interrupted", "errors", "prompts", "early answer", "breaker NAME: …", or why a measurement in windows ended
+	Ended    string          `json:"ended,omitempty"` // why it stopped sending: "duration", "requests", "data", "arrivals", "interrupted", "errors", "alike", "prompts", "early answer", "breaker NAME: …", or why a measurement in windows ended
 	Counts   Counts          `json:"counts"`
 	Failures []Failures      `json:"failures,omitempty"`
 	Tokens   Tokens          `json:"tokens"`
@@ -116,6 +116,10 @@ type Counts struct {
 	Scheduled int64 `json:"scheduled,omitempty"`
 	Waited    int64 `json:"waited,omitempty"`
 	Unsent    int64 `json:"unsent,omitempty"`
+	// RetryAfter is how often a slot of a closed loop waited because the server asked for it,
+	// RetryAfterWait the seconds that all slots did so together; warm-up included.
+	RetryAfter     int64   `json:"retry_after,omitempty"`
+	RetryAfterWait float64 `json:"retry_after_wait_s,omitempty"`
 }
 
 // Failures counts the failures of one class.

@@ -102,6 +102,7 @@ func closedPlan(t *testing.T, url string, concurrency int, requests int64) *plan
 	t.Helper()
 	p := plan.Default()
 	p.Target.URLs = []string{url}
+	p.Target.NoPreflight = true // tests count what the server sees
 	p.Seed = 7
 	p.Data.Input.Mean = 12
 	p.Stages = []plan.Stage{{Concurrency: concurrency, Requests: requests}}

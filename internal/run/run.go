@@ -127,6 +127,7 @@ type run struct {
 	tape      *sweep.Tape
 	passages  *sweep.Passages // of a search for the saturation
 	breakers  *breaker.Set
+	alike     *alike
 	servers   *servers            // nil: they are not asked about themselves
 	archive   serverprobe.Archive // a Prometheus server; nil: there is none
 	probe     sweep.Probe         // the same, for windows
@@ -197,16 +198,21 @@ func (r *run) prepare(ctx context.Context) error {
 	if err := fit(prompts.Source, r.endpoint); err != nil {
 		return err
 	}
-	if err := r.makeServers(ctx, secrets); err != nil {
-		return err
-	}
 	decoder, err := kit.Pick(r.opt.Kit.Decoders, "decoder", r.plan.Target.Protocol)
 	if err != nil {
+		return err
+	}
+	decode := secrets.guard(decoder(r.plan.Target, tok, !r.plan.Tokenizer.StandIn()), r.plan.Target)
+	if err := r.preflight(ctx, decode, secrets); err != nil {
+		return err
+	}
+	if err := r.makeServers(ctx, secrets); err != nil {
 		return err
 	}
 	r.queue, r.tape, r.passages = newQueue(r.plan), sweep.NewTape(), new(sweep.Passages)
 	r.live = engine.NewLive(r.queue.most())
 	r.stop = make(chan string, 1)
+	r.alike = &alike{halt: r.halt}
 	if err := r.makeFolds(); err != nil {
 		return err
 	}
@@ -214,12 +220,12 @@ func (r *run) prepare(ctx context.Context) error {
 	if r.output, err = openOutput(r.plan, r.facts.Header); err != nil {
 		return err
 	}
-	decode := secrets.guard(decoder(r.plan.Target, tok, !r.plan.Tokenizer.StandIn()), r.plan.Target)
 	r.collect(decode)
 	r.engine = engine.New(engine.Config{
 		Now: r.clock.Now, Source: prompts.Source, Endpoint: r.endpoint, Decoder: decode, Sink: r.collector,
 		NewSleeper: load.NewSleeper, Live: r.live, Feeders: runtime.GOMAXPROCS(0),
 		Retries: r.plan.Target.Retries.Count, Backoff: time.Duration(r.plan.Target.Retries.Backoff),
+		IgnoreRetryAfter: r.plan.Target.RetryAfter == plan.RetryIgnore,
 	})
 	return nil
 }
@@ -305,6 +311,9 @@ func (r *run) collect(decoder endpoint.Decoder) {
 		}
 		if len(r.plan.Breakers) > 0 {
 			all = append(all, r.breakers)
+		}
+		if !r.plan.MaxErrors.NotAlike {
+			all = append(all, r.alike)
 		}
 		folders = append(folders, all)
 	}

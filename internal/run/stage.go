@@ -46,6 +46,7 @@ func (r *run) stages(ctx context.Context) error {
 
 // send puts a stage's load on the target.
 func (r *run) send(ctx context.Context, work load.Stage, stop <-chan string) (record.StageMark, error) {
+	r.alike.begin(work.Index, work.Arrivals == nil)
 	mark, err := r.engine.Run(ctx, work, stop)
 	if err != nil {
 		return mark, &BreakError{err}

@@ -62,6 +62,7 @@ type replica struct {
 	client client
 	head   *exchange.Head
 	stamps bool
+	url    string // that requests go to, as it may be shown
 }
 
 const requestID = "X-Request-Id"
@@ -116,6 +117,7 @@ func newReplica(raw string, t plan.Target, o endpoint.Options, p Protocol, proxi
 	r := replica{
 		head:   exchange.NewHead(u, fields(t, o.Key, u, p), proxy),
 		stamps: dialer.KernelStamps(),
+		url:    plan.SafeURL(u.String()),
 	}
 	limits := netclock.Limits{
 		FirstByte: time.Duration(t.Timeouts.FirstByte),
@@ -201,6 +203,9 @@ func fields(t plan.Target, key string, u *url.URL, p Protocol) []exchange.Field 
 
 // KernelStamps reports whether reads carry the kernel's receive time.
 func (s *Set) KernelStamps() bool { return s.replicas[0].stamps }
+
+// RequestURL is where requests to server i go, without secrets.
+func (s *Set) RequestURL(i int) string { return s.replicas[i].url }
 
 // Warm opens n connections, dealt out over the replicas.
 func (s *Set) Warm(ctx context.Context, n int) error {

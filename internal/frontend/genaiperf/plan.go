@@ -36,7 +36,8 @@ func (b *builder) plan() {
 	p := plan.Default()
 	p.Name = "genai-perf"
 	p.Seed = uint64(s.Seed)
-	p.Budgets.Cached = 1 // the seed is the tool's own: what a run before left in the cache is a note
+	p.Budgets.Cached = 1                                               // the seed is the tool's own: what a run before left in the cache is a note
+	p.Target.NoPreflight, p.Target.RetryAfter = true, plan.RetryIgnore // as the original
 	b.target(&p.Target)
 	b.data(&p)
 	p.Goodput = goodputOf(s)

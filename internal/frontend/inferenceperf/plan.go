@@ -78,6 +78,8 @@ func (b *builder) build() {
 	p.Name = "inference-perf"
 	p.Data = plan.Data{}
 	p.Budgets.Cached = 1 // the seed is the tool's own: what a run before left in the cache is a note
+	// The original sends every request of its load, whatever becomes of them, and no other.
+	p.Target.NoPreflight, p.Target.RetryAfter, p.MaxErrors.NotAlike = true, plan.RetryIgnore, true
 	p.Seed = uint64(b.now.UnixMilli())
 	if v := b.at("load.base_seed"); v != nil {
 		p.Seed = uint64(v.whole())

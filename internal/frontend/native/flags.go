@@ -52,6 +52,8 @@ func serverFlags() []option {
 		{name: "insecure", path: "target.tls.insecure", help: "do not verify the server's certificate"},
 		{name: "timeout", arg: "TIME", path: "target.timeouts.request", help: "bound of a whole request (10m); 0 is none"},
 		{name: "connect-timeout", arg: "TIME", path: "target.timeouts.connect", help: "bound of resolving, connecting and TLS (10s)"},
+		{name: "no-preflight", help: "do not send a short request ahead of the run to find out whether it would be answered"},
+		{name: "retry-after", arg: "WHAT", path: "target.retry_after", help: "Retry-After of a 429 or 503 in closed loop: honour (default: wait, a minute at most) or ignore"},
 		{name: "first-byte-timeout", arg: "TIME", path: "target.timeouts.first_byte", help: "bound up to the first byte of an answer (none)"},
 		{name: "stall-timeout", arg: "TIME", path: "target.timeouts.stall", help: "bound between two reads of an answer (none)"},
 	}

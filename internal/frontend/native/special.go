@@ -18,6 +18,9 @@ func (b *builder) special() {
 	if b.given("no-stream") {
 		b.draft.Put("target.streaming", "--no-stream", strconv.FormatBool(!b.is("no-stream")))
 	}
+	if b.given("no-preflight") {
+		b.draft.Put("target.preflight", "--no-preflight", strconv.FormatBool(!b.is("no-preflight")))
+	}
 	names := map[string]bool{}
 	for _, h := range b.flags["header"] {
 		b.header(h, names)

@@ -38,6 +38,9 @@ func (s *settings) target(t *plan.Target) {
 	if len(t.Headers) == 0 {
 		t.Headers = nil
 	}
+	if a.Service != Triton {
+		t.NoPreflight, t.RetryAfter = true, plan.RetryIgnore // as the original
+	}
 	if a.Service == OpenAI {
 		t.Protocol, t.Endpoint = plan.ProtocolOpenAI, plan.EndpointChat
 		t.URLs = []string{withScheme(s.url, "http")}

@@ -1,0 +1,71 @@
+package run
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"inferometer/internal/record"
+)
+
+// A closed loop is ended when its first alikeRequests all failed in the same way and
+// alikeTime has passed: what is wrong is not going to pass, and further requests say nothing
+// new. A server that is only starting up has that time.
+const (
+	alikeRequests = 50
+	alikeTime     = 3 * time.Second
+)
+
+// alike watches for stages whose requests all fail in the same way. It is a fold of all
+// workers at once.
+type alike struct {
+	halt  func(reason string)
+	stage atomic.Int64 // the one under way; watched while open
+	open  atomic.Bool  // no request of it has been answered well, or in another way
+
+	mu     sync.Mutex
+	failed int
+	class  record.Class
+	status int
+	first  time.Duration // earliest moment at which one could go
+	last   time.Duration // latest end
+}
+
+// begin begins a stage. Arrivals of an open loop go on whatever becomes of them.
+func (a *alike) begin(stage int, closed bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.failed = 0
+	a.stage.Store(int64(stage))
+	a.open.Store(closed)
+}
+
+// Add implements collect.Folder.
+func (a *alike) Add(rec *record.Record) {
+	if !a.open.Load() || int64(rec.Stage) != a.stage.Load() {
+		return
+	}
+	f := rec.Failure
+	if f == nil {
+		a.open.Store(false)
+		return
+	}
+	if f.Class == record.Cancelled || f.Class == record.CutOff {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.failed == 0:
+		a.class, a.status, a.first, a.last = f.Class, f.Status, rec.Ready, rec.End
+	case f.Class != a.class || f.Status != a.status:
+		a.open.Store(false)
+		return
+	}
+	a.failed++
+	a.first, a.last = min(a.first, rec.Ready), max(a.last, rec.End)
+	if a.failed >= alikeRequests && a.last-a.first >= alikeTime {
+		a.open.Store(false)
+		a.halt(record.Alike)
+	}
+}

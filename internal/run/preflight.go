@@ -1,0 +1,202 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"inferometer/internal/endpoint"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/record"
+)
+
+const (
+	// preflightTime bounds the requests ahead of a run, all of them together.
+	preflightTime = 30 * time.Second
+	// preflightTries is how often a request is refused before that counts: servers under test
+	// may fail at times.
+	preflightTries = 3
+	// preflightText is like no prompt of a run, so that no cache has one of those ready.
+	preflightText = "Preflight check of a benchmark: answer with one word."
+	// preflightTokens is what is asked for: few, and not fewer than servers accept.
+	preflightTokens = 16
+	// mostPreflights bounds how many servers are asked.
+	mostPreflights = 32
+	// mostListed is how many models an error names.
+	mostListed = 10
+)
+
+// preflight sends one short request to each server, ahead of the run and outside of its
+// figures, to find out whether such requests are answered at all. What may pass, such as a
+// busy server, is told and does not keep the run from being made.
+func (r *run) preflight(ctx context.Context, decode endpoint.Decoder, s secrets) error {
+	t := &r.plan.Target
+	if t.NoPreflight || r.mock != nil || !preflights(t) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, preflightTime)
+	defer cancel()
+	n := min(max(len(t.URLs), len(r.plan.Data.Adapters)), mostPreflights)
+	for i := range n {
+		f, err := r.fly(ctx, decode, i)
+		switch {
+		case err != nil:
+			return fmt.Errorf("preparing the request ahead of the run: %w", err)
+		case f == nil:
+		case ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded):
+			return ctx.Err() // stopped by the user
+		case lasting(f):
+			return errors.New(s.scrub(r.refusal(ctx, f, i, s), *t))
+		default:
+			fmt.Fprintf(r.opt.Log, "warning: the request ahead of the run, to %s, failed: %s; going on\n",
+				r.posts(i), s.scrub(outcome(f), *t))
+		}
+	}
+	return nil
+}
+
+// preflights reports whether a target can be asked with a made-up text. Of Triton and
+// TensorFlow Serving the model was asked for already; what TorchServe takes, nobody says.
+func preflights(t *plan.Target) bool {
+	switch t.Protocol {
+	case plan.ProtocolOpenAI, plan.ProtocolAnthropic, plan.ProtocolHTTP:
+		return true
+	}
+	return false
+}
+
+// fly sends the request to server i, again where it fails in a way that would count.
+func (r *run) fly(ctx context.Context, decode endpoint.Decoder, i int) (*record.Failure, error) {
+	p, err := r.preflightPrompt(i)
+	if err != nil {
+		return nil, err
+	}
+	var f *record.Failure
+	for range preflightTries {
+		call, err := r.endpoint.Prepare(p)
+		if err != nil {
+			return nil, err
+		}
+		rec := &record.Record{Sent: record.Never, Written: record.Never, Cached: -1, Asked: p.Output}
+		call.Do(ctx, rec)
+		decode.Decode(rec)
+		if rec.Failure == nil || rec.Failure.Class == record.Cancelled && rec.Status/100 == 2 {
+			return nil, nil // a stream that goes on for long is an answer too
+		}
+		if f = rec.Failure; !lasting(f) {
+			return f, nil
+		}
+	}
+	return f, nil
+}
+
+// preflightPrompt is what server i is asked.
+func (r *run) preflightPrompt(i int) (*prompt.Prompt, error) {
+	t, adapters := &r.plan.Target, r.plan.Data.Adapters
+	// Requests are dealt out by their number, which also is in their ids: those of the run
+	// begin at 0.
+	p := &prompt.Prompt{Seq: int64(len(t.URLs))<<40 + int64(i), Text: preflightText, Tokens: -1}
+	if len(adapters) > 0 {
+		p.Model = adapters[i%len(adapters)].Name
+	}
+	if t.Generates() {
+		p.Output = preflightTokens
+	}
+	if t.Endpoint == plan.EndpointRetrieval {
+		var b bytes.Buffer
+		if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 64, 64))); err != nil {
+			return nil, err
+		}
+		p.Parts = []prompt.Part{{Kind: prompt.Image, Type: "image/png", Data: b.Bytes()}}
+	}
+	return p, nil
+}
+
+// lasting reports whether a failure is one that every further request would meet too.
+func lasting(f *record.Failure) bool {
+	switch f.Class {
+	case record.ResolveFailed, record.ConnectFailed, record.TLSFailed, record.BadBody:
+		return true
+	case record.HTTPStatus:
+		switch f.Status {
+		case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+			return false
+		}
+		return f.Status < 500
+	}
+	return false
+}
+
+// posts is the address that requests to server i go to.
+func (r *run) posts(i int) string {
+	i %= len(r.plan.Target.URLs)
+	if e, ok := r.endpoint.(interface{ RequestURL(i int) string }); ok {
+		return e.RequestURL(i)
+	}
+	return plan.SafeURL(r.plan.Target.URLs[i])
+}
+
+// outcome is what came back in place of an answer.
+func outcome(f *record.Failure) string {
+	if f.Class != record.HTTPStatus {
+		return string(f.Class) + " (" + f.Message + ")"
+	}
+	text := fmt.Sprintf("%d %s", f.Status, http.StatusText(f.Status))
+	if f.Message != "" && f.Message != http.StatusText(f.Status) {
+		text += " (" + f.Message + ")"
+	}
+	return strings.TrimSpace(text)
+}
+
+// refusal is the error of a target that refuses such requests: where it was sent, what came
+// back, and what may be wrong.
+func (r *run) refusal(ctx context.Context, f *record.Failure, i int, s secrets) string {
+	t, models := &r.plan.Target, r.served(ctx, i, s)
+	asked := t.Model
+	if adapters := r.plan.Data.Adapters; len(adapters) > 0 {
+		asked = adapters[i%len(adapters)].Name
+	}
+	do := "check --endpoint, --path and --extra"
+	switch denied := f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden; {
+	case f.Class != record.HTTPStatus:
+		do = "this is not what protocol " + t.Protocol + " with endpoint " + t.Endpoint + " gives: check the URL, --path, --protocol and --endpoint"
+	case denied && s.key != "":
+		do = "check the API key"
+	case denied:
+		do = "say where the API key is with --api-key-env or --api-key-file"
+	case f.Status/100 == 3:
+		do = "give the address that it redirects to, since requests do not follow"
+	case asked != "" && len(models) > 0 && !slices.Contains(models, asked):
+		do = fmt.Sprintf("the server does not list model %q: name one that it does with --model", asked)
+	case f.Status == http.StatusNotFound || f.Status == http.StatusMethodNotAllowed:
+		do = "check the URL, --path and --endpoint"
+	}
+	text := fmt.Sprintf("a request ahead of the run, POST %s, was answered with %s: %s", r.posts(i), outcome(f), do)
+	if more := len(models) - mostListed; more > 0 {
+		models = append(models[:mostListed:mostListed], fmt.Sprintf("and %d more", more))
+	}
+	if len(models) > 0 {
+		text += "; it serves " + strings.Join(models, ", ")
+	}
+	return text + " (--no-preflight leaves this request out)"
+}
+
+// served are the models that server i lists; nil: it lists none.
+func (r *run) served(ctx context.Context, i int, s secrets) []string {
+	t := &r.plan.Target
+	p := newProbe(s.tls, t.HTTP2)
+	defer p.close()
+	models, _, err := p.listModels(ctx, t.URLs[i%len(t.URLs)], *t, s.key)
+	if err != nil {
+		return nil
+	}
+	return models
+}

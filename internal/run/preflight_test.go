@@ -1,0 +1,202 @@
+package run
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"inferometer/internal/mock"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+)
+
+// preflightPlan is a plan of a few requests that one goes ahead of.
+func preflightPlan(t *testing.T, url string) *plan.Plan {
+	p := closedPlan(t, url, 2, 6)
+	p.Target.NoPreflight = false
+	return p
+}
+
+// What a run would fail of in every request is found by one, which names the address, the
+// answer and the models.
+func TestPreflightFindsWhatIsWrong(t *testing.T) {
+	s := serve(t, func(c *mock.Config) { c.Models = []string{"one", "two"} })
+	keyed := serve(t, func(c *mock.Config) { c.APIKey = "the-right-key" })
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, "<html><title>Welcome</title></html>")
+	}))
+	defer page.Close()
+	for _, tt := range []struct {
+		name string
+		url  string
+		bend func(p *plan.Plan)
+		want []string
+	}{
+		{"model", s.url, func(p *plan.Plan) { p.Target.Model = "nope" },
+			[]string{"POST " + s.url + "/v1/chat/completions", "404 Not Found", `does not list model "nope"`, "it serves one, two", "--no-preflight"}},
+		{"path", s.url, func(p *plan.Plan) { p.Target.Model, p.Target.Path = "one", "/v2/chat" }, []string{"POST " + s.url + "/v2/chat", "404", "--path"}},
+		{"field", s.url, func(p *plan.Plan) { p.Target.Model, p.Target.Body = "one", map[string]any{"no_such_field": 1} }, []string{"400", "--extra"}},
+		{"no key", keyed.url, func(p *plan.Plan) { p.Target.Model = "mock" }, []string{"401", "--api-key-env"}},
+		{"page", page.URL, func(p *plan.Plan) { p.Target.Model = "m" }, []string{"bad_body", "--protocol"}},
+		{"adapter", s.url, func(p *plan.Plan) {
+			p.Target.Model, p.Target.Form = "one", plan.FormGenAIPerf // whose adapters need not be listed
+			p.Data.Adapters = []plan.Adapter{{Name: "two", Share: 0.5}, {Name: "lora", Share: 0.5}}
+		}, []string{`"lora"`}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := preflightPlan(t, tt.url)
+			tt.bend(p)
+			_, err := Run(t.Context(), p, options(io.Discard))
+			var prepare *PrepareError
+			if !errors.As(err, &prepare) {
+				t.Fatalf("the run went on: %v", err)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q does not say %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+// The request ahead of the run is in no record and no figure, and has a prompt of its own.
+func TestPreflightIsNoPartOfTheRun(t *testing.T) {
+	var bodies atomic.Pointer[[]string]
+	bodies.Store(new([]string))
+	s := serve(t, nil)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if r.Method == http.MethodPost {
+			all := append(*bodies.Load(), string(body))
+			bodies.Store(&all)
+		}
+		req, _ := http.NewRequestWithContext(r.Context(), r.Method, s.url+r.URL.Path, bytes.NewReader(body))
+		req.Header = r.Header.Clone()
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		defer resp.Body.Close()
+		w.Header().Set("Content-Type", resp.Header.Get("Content-Type"))
+		w.WriteHeader(resp.StatusCode)
+		_, _ = io.Copy(w, resp.Body)
+	}))
+	defer front.Close()
+	for _, off := range []bool{false, true} {
+		bodies.Store(new([]string))
+		p := preflightPlan(t, front.URL)
+		p.Stages[0].Concurrency = 1
+		p.Target.NoPreflight = off
+		res := mustRun(t, p)
+		sent := *bodies.Load()
+		more := 1
+		if off {
+			more = 0
+		}
+		if len(sent) != 6+more || res.Stages[0].Counts.Sent != 6 || len(readKept(t, p.Output.Dir).recs) != 6 {
+			t.Fatalf("off %v: the server got %d requests, %d are counted and %d kept; want %d, 6, 6", off, len(sent), res.Stages[0].Counts.Sent, len(readKept(t, p.Output.Dir).recs), 6+more)
+		}
+		if own := strings.Contains(sent[0], preflightText); own == off {
+			t.Errorf("off %v: the first request was %s", off, sent[0])
+		}
+		for _, body := range sent[more:] {
+			if strings.Contains(body, preflightText) {
+				t.Errorf("a request of the run was %s", body)
+			}
+		}
+	}
+}
+
+// What may pass is told, and the run is made.
+func TestPreflightGoesOnWhereItMayPass(t *testing.T) {
+	for _, code := range []int{429, 500, 503} {
+		s := serve(t, func(c *mock.Config) {
+			c.Faults, c.RetryAfter = []mock.Fault{{Kind: "status", Code: code, Share: 1}}, 0
+		})
+		var log lockedBuffer
+		p := preflightPlan(t, s.url)
+		res, err := Run(t.Context(), p, options(&log))
+		if err != nil || res.Stages[0].Counts.Failed != 6 || res.Verdict.Valid {
+			t.Fatalf("%d: %v", code, err)
+		}
+		if said := log.String(); !strings.Contains(said, "warning: the request ahead of the run, to "+s.url) || !strings.Contains(said, http.StatusText(code)) {
+			t.Errorf("%d: told %q", code, said)
+		}
+	}
+}
+
+// A server that refuses now and then is measured.
+func TestPreflightTriesAgain(t *testing.T) {
+	n := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if n++; r.Method == http.MethodPost && n < 3 {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"yes"},"finish_reason":"stop"}]}`)
+	}))
+	defer s.Close()
+	p := preflightPlan(t, s.URL)
+	p.Target.Model, p.Target.Streaming, p.Stages[0].Concurrency = "m", false, 1
+	if res := mustRun(t, p); res.Stages[0].Counts.OK != 6 {
+		t.Errorf("%+v", res.Stages[0].Counts)
+	}
+}
+
+// A stage whose requests all fail alike is ended, when there were enough of them for long
+// enough.
+func TestAlike(t *testing.T) {
+	const ms = time.Millisecond
+	refused := &record.Failure{Class: record.HTTPStatus, Status: 404}
+	for _, tt := range []struct {
+		name   string
+		closed bool
+		n      int
+		apart  time.Duration
+		bend   func(i int, rec *record.Record)
+		want   bool
+	}{
+		{"all alike", true, 60, 100 * ms, nil, true},
+		{"an open loop", false, 60, 100 * ms, nil, false},
+		{"too few", true, 49, 100 * ms, nil, false},
+		{"too soon", true, 1000, ms, nil, false},
+		{"one answered", true, 60, 100 * ms, func(i int, rec *record.Record) {
+			if i == 7 {
+				rec.Failure = nil
+			}
+		}, false},
+		{"another status", true, 60, 100 * ms, func(i int, rec *record.Record) {
+			if i == 7 {
+				rec.Failure = &record.Failure{Class: record.HTTPStatus, Status: 500}
+			}
+		}, false},
+		{"cut off by this side", true, 60, 100 * ms, func(_ int, rec *record.Record) { rec.Failure = &record.Failure{Class: record.CutOff} }, false},
+		{"of the stage before", true, 60, 100 * ms, func(_ int, rec *record.Record) { rec.Stage = 0 }, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var reasons []string
+			a := &alike{halt: func(reason string) { reasons = append(reasons, reason) }}
+			a.begin(1, tt.closed)
+			for i := range tt.n {
+				at := time.Duration(i) * tt.apart
+				rec := &record.Record{Stage: 1, Ready: at, End: at + ms, Failure: refused}
+				if tt.bend != nil {
+					tt.bend(i, rec)
+				}
+				a.Add(rec)
+			}
+			if halted := len(reasons) == 1 && reasons[0] == record.Alike; halted != tt.want || len(reasons) > 1 {
+				t.Errorf("halted %q, want %v", reasons, tt.want)
+			}
+		})
+	}
+}

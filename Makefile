@@ -12,7 +12,7 @@ export INFEROMETER_PROMETHEUS ?= $(CURDIR)/.peers/prometheus
 export INFEROMETER_S3 ?= $(CURDIR)/.peers/s3
 endif
 
-.PHONY: help build run test servers format compiled race platforms fuzz cross vet bench bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf peers deploy-check proto triton prometheus s3 clean
+.PHONY: help build run test servers format compiled race platforms fuzz cross vet bench bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-truth peers deploy-check proto triton prometheus s3 clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -107,6 +107,9 @@ conformance-inference-perf: build ## reports and charts beside the real inferenc
 	scripts/peers.sh tokenizer inference-perf
 	-scripts/prometheus.sh # without it, what servers say is not compared
 	scripts/conformance-inference-perf.sh bin/inferometer .peers/inference-perf .peers/tokenizer $$(ls .peers/prometheus/prometheus 2>/dev/null)
+
+conformance-truth: ## servers, hosts and files that mislead: no VALID on a wrong figure; about 15 minutes
+	INFEROMETER_LIAR=all $(GO) test ./internal/liar -run '^TestEveryLie$$' -count=1 -v -timeout 60m
 
 conformance-tokens: ## token ids of real vocabularies, compared with Hugging Face tokenizers
 	scripts/token-peers.sh

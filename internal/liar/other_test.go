@@ -1,0 +1,130 @@
+//go:build linux
+
+package liar
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+)
+
+// others are situations on other protocols, and on a host that has other things to do.
+func others() []situation {
+	return []situation{
+		{name: "HTTP/2 connections dropped", lie: "sent again as if nothing had been", h2: true, server: always(func(c *call) {
+			if c.nth > 0 && c.n%3 == 2 {
+				c.wait(300 * ms)
+				c.drop()
+				return
+			}
+			c.stream(20*ms, 5*ms, 4)
+		}), args: flags("--http2 --rate 10 --requests 40"), truth: []claim{never("requests were dropped")}, quick: true},
+		{name: "gRPC connections dropped", lie: "sent again as if nothing had been", server: steady(0, 0, 1), before: mocked("--fault", "close=0.3", "--ttft", "100ms"),
+			run: func(p *play) []string {
+				return append([]string{"run", "grpc://" + p.mocks[1], "--model", "vllm_model", "--out", p.dir}, flags("--rate 10 --requests 40 --output-tokens 4")...)
+			}, truth: []claim{never("requests were dropped")}},
+		{name: "gRPC streams cut", lie: "what came is all that there was", server: steady(0, 0, 1), before: mocked("--fault", "truncate=0.3", "--ttft", "20ms"),
+			run: func(p *play) []string {
+				return append([]string{"run", "grpc://" + p.mocks[1], "--model", "vllm_model", "--out", p.dir}, flags("--concurrency 4 --requests 60 --output-tokens 4")...)
+			}, truth: []claim{never("streams were cut")}},
+		{name: "a host with other things to do", lie: "its delays are the server's", server: steady(50*ms, 10*ms, 8), args: flags("--concurrency 8 --requests 200"), during: hogs, truth: []claim{served}, alone: true},
+		{name: "a host with other things, open loop", lie: "its delays are the server's", server: steady(50*ms, 10*ms, 8), args: flags("--rate 50 --requests 200"), during: hogs, truth: []claim{served}, alone: true},
+	}
+}
+
+// hogs keep all cores busy while the program runs.
+func hogs(p *play) {
+	var all []*exec.Cmd
+	for range runtime.NumCPU() {
+		cmd := exec.Command("sh", "-c", "while :; do :; done")
+		if cmd.Start() == nil {
+			all = append(all, cmd)
+		}
+	}
+	for p.pass(50 * ms) {
+	}
+	for _, cmd := range all {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+}
+
+// mocked starts the program's own mock, whose addresses are in play.mocks, HTTP's first.
+func mocked(args ...string) func(*play) {
+	return func(p *play) {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		cmd := exec.CommandContext(ctx, p.program, append([]string{"mock", "--listen", "127.0.0.1:0", "--grpc", "127.0.0.1:0"}, args...)...)
+		out, err := cmd.StderrPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			p.t.Errorf("%s: starting the mock: %v", p.name, err)
+			cancel()
+			return
+		}
+		lines := bufio.NewScanner(out)
+		for len(p.mocks) < 2 && lines.Scan() {
+			address, _, _ := strings.Cut(strings.TrimPrefix(lines.Text(), "mock listening on "), " ")
+			p.mocks = append(p.mocks, address)
+		}
+		var drain sync.WaitGroup
+		drain.Go(func() { _, _ = io.Copy(io.Discard, out) })
+		p.ends = append(p.ends, func() {
+			_ = cmd.Process.Signal(os.Interrupt)
+			drain.Wait()
+			_ = cmd.Wait()
+			cancel()
+		})
+	}
+}
+
+// h2conn is what a server knows of an HTTP/2 connection.
+type h2conn struct {
+	net.Conn
+	mu    sync.Mutex
+	calls int
+}
+
+type h2key struct{}
+
+// acceptH2 serves HTTP/2 with prior knowledge, through the standard library.
+func (s *server) acceptH2() {
+	var only http.Protocols
+	only.SetUnencryptedHTTP2(true)
+	hs := &http.Server{Protocols: &only, Handler: http.HandlerFunc(s.handleH2), ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+		s.mu.Lock()
+		s.conns[c] = true
+		s.mu.Unlock()
+		return context.WithValue(ctx, h2key{}, &h2conn{Conn: c})
+	}}
+	_ = hs.Serve(s.listen)
+}
+
+func (s *server) handleH2(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	if r.Method != http.MethodPost {
+		_, _ = io.WriteString(w, models)
+		return
+	}
+	conn := r.Context().Value(h2key{}).(*h2conn)
+	conn.mu.Lock()
+	nth := conn.calls
+	conn.calls++
+	conn.mu.Unlock()
+	now := time.Now()
+	s.work.Add(1)
+	defer s.work.Done()
+	s.take(&call{server: s, conn: conn.Conn, over: w, nth: nth, id: r.Header.Get("X-Request-Id"), path: r.URL.Path, header: r.Header, body: body, arrived: now, read: now})
+}

@@ -1,0 +1,317 @@
+//go:build linux
+
+package liar
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"inferometer/internal/record"
+	"inferometer/internal/shipped"
+)
+
+// situation is a way to be misled. Every VALID result is held against what the server
+// knows of latencies, counts and tokens; truth adds what it cannot know.
+type situation struct {
+	name   string
+	lie    string               // what was believed, or would be
+	server func() func(*call)   // how it answers; called once for each play
+	args   []string             // of inferometer run, after the URL
+	env    []string             // added to the program's environment
+	limit  string               // of the shell, ahead of the program: "ulimit -n 64"
+	before func(*play)          // ahead of the program
+	during func(*play)          // beside the program
+	after  func(*play)          // once it has ended; it may run it again
+	run    func(*play) []string // the whole command line, in place of run URL ARGS --out DIR
+	truth  []claim              // of a VALID result
+	always []claim              // of any end
+	// healthy: nothing is wrong, and nearly all plays must end VALID.
+	healthy bool
+	// quick: part of make test.
+	quick bool
+	h2    bool // the server speaks HTTP/2
+	// host: the lie is one that a check of the host's own state must find. All others are
+	// told though the host is busy.
+	host bool
+	// alone: it takes so much of the machine that no other is played beside it.
+	alone bool
+}
+
+// play is one situation under way, and what came of it.
+type play struct {
+	*situation
+	t       testing.TB
+	program string
+	server  *server
+	dir     string   // where the run writes
+	tmp     string   // for files of the situation
+	env     []string // as the situation's; before may add to it
+	mocks   []string // addresses of the program's own mock, where there is one
+	ends    []func() // of what before has started
+
+	process *os.Process // of the program
+
+	code           int
+	stdout, stderr string
+	result         *document // nil: there is none
+	reported       *document // made after the run, in its place
+	records        map[int64]*record.Record
+	calls          []*call
+	took           time.Duration
+	late, mean     time.Duration // of the server: the worst, and on average
+}
+
+// patience is more than any play takes on the slowest machine.
+const patience = 5 * time.Minute
+
+// judgeOne plays a situation once and holds what came of it against the truth.
+func judgeOne(t testing.TB, s *situation) judged {
+	tmp, err := os.MkdirTemp("", "liar")
+	if err != nil {
+		t.Error(err)
+		return judged{play: &play{situation: s}}
+	}
+	defer os.RemoveAll(tmp)
+	begin := time.Now()
+	p := perform(t, s, tmp)
+	p.took = time.Since(begin)
+	return hold(p)
+}
+
+func perform(t testing.TB, s *situation, tmp string) *play {
+	p := &play{situation: s, t: t, program: shipped.Program(t), tmp: tmp, dir: filepath.Join(tmp, "out"), env: s.env}
+	p.server = serve(t, s.server(), s.h2)
+	defer p.server.close()
+	defer func() {
+		for _, end := range p.ends {
+			end()
+		}
+	}()
+	if s.before != nil {
+		s.before(p)
+		p.server.forget()
+	}
+	args := append([]string{"run", p.server.url}, s.args...)
+	if s.run != nil {
+		args = s.run(p)
+	} else {
+		args = append(args, "--out", p.dir)
+	}
+	p.start(s.during, args...)
+	if s.after != nil {
+		s.after(p)
+	}
+	p.server.close()
+	p.calls, p.late, p.mean = p.server.seen(), p.server.dog.late(), p.server.dog.mean()
+	if p.result = p.reported; p.result == nil {
+		p.result = readResult(p.find("result.json"))
+	}
+	p.records = readRecords(p.find("requests.jsonl.zst"))
+	return p
+}
+
+// find is where a file of the run is; other tools' names have it below directories of theirs.
+func (p *play) find(base string) string {
+	found := filepath.Join(p.dir, base)
+	_ = filepath.WalkDir(p.dir, func(name string, _ os.DirEntry, _ error) error {
+		if filepath.Base(name) == base {
+			found = name
+		}
+		return nil
+	})
+	return found
+}
+
+// start runs the program to its end, or to that of patience, and something beside it.
+func (p *play) start(during func(*play), args ...string) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, p.program, args...)
+	if p.limit != "" {
+		cmd = exec.CommandContext(ctx, "sh", append([]string{"-c", p.limit + ` && exec "$0" "$@"`, p.program}, args...)...)
+	}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr, cmd.Dir = &stdout, &stderr, p.tmp
+	cmd.Env = append(environment(), p.env...)
+	if err := cmd.Start(); err != nil {
+		p.t.Errorf("%s: starting the program: %v", p.name, err)
+		return
+	}
+	p.process = cmd.Process
+	var beside sync.WaitGroup
+	if during != nil {
+		beside.Go(func() { during(p) })
+	}
+	err := cmd.Wait()
+	beside.Wait()
+	p.code, p.stdout, p.stderr = cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		p.t.Errorf("%s: running the program: %v", p.name, err)
+	}
+	if ctx.Err() != nil {
+		p.t.Errorf("%s: the program did not end within %v", p.name, patience)
+	}
+}
+
+// environment is that of the test without what would change a run.
+func environment() []string {
+	var env []string
+	for _, e := range os.Environ() {
+		name, _, _ := strings.Cut(e, "=")
+		switch strings.ToLower(name) {
+		case "http_proxy", "https_proxy", "no_proxy", "all_proxy", "gogc", "gomaxprocs", "godebug":
+		default:
+			env = append(env, e)
+		}
+	}
+	return env
+}
+
+// pass lets time go by while the program runs; it reports whether it still does.
+func (p *play) pass(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	<-timer.C
+	return p.process.Signal(nothing) == nil
+}
+
+// called waits until the server has had so many calls; false: the program has ended before.
+func (p *play) called(n int) bool {
+	for begin := time.Now(); time.Since(begin) < patience; {
+		if len(p.server.seen()) >= n {
+			return true
+		}
+		if !p.pass(5 * time.Millisecond) {
+			return false
+		}
+	}
+	return false
+}
+
+// verdict is what the program calls its figures; empty where it has none.
+func (p *play) verdict() string {
+	switch {
+	case p.result != nil && p.result.Verdict.Word != "":
+		return strings.ToUpper(p.result.Verdict.Word)
+	case p.result != nil && p.result.Verdict.Valid:
+		return "VALID"
+	case p.result != nil:
+		return "INVALID"
+	}
+	for line := range strings.Lines(p.stdout + "\n" + p.stderr) {
+		for _, w := range []string{"INVALID", "INCONCLUSIVE", "VALID"} {
+			if strings.HasPrefix(strings.TrimPrefix(strings.ToUpper(line), "VERDICT: "), w) {
+				return w
+			}
+		}
+	}
+	if p.code == 0 {
+		return "VALID" // it says no more than that all is well
+	}
+	return ""
+}
+
+// document is what of result.json is held against the truth.
+type document struct {
+	Interrupted bool `json:"interrupted"`
+	Incomplete  bool `json:"incomplete"`
+	Verdict     struct {
+		Word    string   `json:"word"`
+		Valid   bool     `json:"valid"`
+		Reasons []string `json:"reasons"`
+		Checks  []struct {
+			Name      string `json:"name"`
+			OK        bool   `json:"ok"`
+			Undecided bool   `json:"undecided"`
+		} `json:"checks"`
+		// Undecided are the checks that could not be made.
+		Undecided []string `json:"undecided"`
+	} `json:"verdict"`
+	Notes  []string `json:"notes"`
+	Stages []struct {
+		Counts struct {
+			Sent, OK, Failed, Scheduled, Resent int64
+		} `json:"counts"`
+		Metrics map[string]map[string]any `json:"metrics"`
+	} `json:"stages"`
+}
+
+func readResult(name string) *document {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil
+	}
+	d := new(document)
+	if err := json.Unmarshal(text, d); err != nil {
+		d.Verdict.Word = fmt.Sprintf("a result.json that cannot be read: %v", err)
+	}
+	return d
+}
+
+// figure is a statistic of a metric, and the error that is stated with it. ok is false
+// where there is none, or where too few samples make it one that nobody relies on.
+func (d *document) figure(metric, stat string) (said, stated float64, ok bool) {
+	if d == nil || len(d.Stages) == 0 {
+		return 0, 0, false
+	}
+	m := d.Stages[0].Metrics[metric]
+	said, ok = m[stat].(float64)
+	if thin, isList := m["thin"].([]any); isList {
+		for _, name := range thin {
+			ok = ok && name != stat
+		}
+	}
+	for _, key := range []string{"error_" + stat, "error_ms", "error"} {
+		if v, has := m[key].(float64); has {
+			stated = v
+			break
+		}
+	}
+	return said, stated, ok
+}
+
+// readRecords reads the records of a run by their sequence number.
+func readRecords(name string) map[int64]*record.Record {
+	r, err := record.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer r.Close()
+	all := map[int64]*record.Record{}
+	for {
+		line, err := r.Next()
+		if err != nil {
+			if !errors.Is(err, io.EOF) && !errors.Is(err, record.ErrTruncated) {
+				return nil
+			}
+			return all
+		}
+		if line.Request != nil {
+			c := *line.Request
+			c.Marks, c.Events, c.Body, c.Text = nil, nil, nil, nil
+			all[c.Seq] = &c
+		}
+	}
+}
+
+// seq is the number at the end of a request's id; -1: it is none of the run's.
+func (c *call) seq() int64 {
+	n, err := strconv.ParseInt(c.id[strings.LastIndexByte(c.id, '-')+1:], 10, 64)
+	if err != nil {
+		return -1
+	}
+	return n
+}

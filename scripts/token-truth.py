@@ -4,9 +4,11 @@
     token-truth.py truth STRINGS TOKENIZER OUT  for each string: ids, ids with special tokens, text decoded from
                                                 the ids, and the same without special tokens, as one JSON array a line
     token-truth.py bert VOCAB.JSON OUT          the tokenizer.json of a BERT vocabulary
+    token-truth.py xlmr VOCAB.GGUF OUT          the tokenizer.json of an XLM-R vocabulary, as transformers makes it
 """
 import json
 import random
+import struct
 import sys
 import unicodedata
 
@@ -124,6 +126,52 @@ def bert(vocab_file, out_file):
     tok.save(out_file)
 
 
+def gguf(path):
+    """The keys of a GGUF file."""
+    data, at = memoryview(open(path, "rb").read()), 24
+    formats = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+
+    def take(layout, n=1):
+        nonlocal at
+        values = struct.unpack_from(f"<{n}{layout}", data, at)
+        at += struct.calcsize(f"<{n}{layout}")
+        return values
+
+    def text():
+        nonlocal at
+        n, = take("Q")
+        at += n
+        return bytes(data[at - n:at])
+
+    def value(kind):
+        if kind == 8:
+            return text()
+        if kind != 9:
+            return take(formats[kind])[0]
+        kind, = take("I")
+        n, = take("Q")
+        return [text() for _ in range(n)] if kind == 8 else take(formats[kind], n)
+
+    out = {}
+    for _ in range(struct.unpack_from("<Q", data, 16)[0]):
+        key = text().decode()
+        out[key] = value(take("I")[0])
+    return out
+
+
+def xlmr(vocab_file, out_file):
+    from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+    keys = gguf(vocab_file)
+    vocab = list(zip((t.decode() for t in keys["tokenizer.ggml.tokens"]), keys["tokenizer.ggml.scores"]))
+    tok = Tokenizer(models.Unigram(vocab, unk_id=keys["tokenizer.ggml.unknown_token_id"]))
+    tok.normalizer = normalizers.Sequence([normalizers.Precompiled(bytes(keys["tokenizer.ggml.precompiled_charsmap"]))])
+    tok.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()])
+    tok.decoder = decoders.Metaspace()
+    tok.add_special_tokens([AddedToken(t, special=True, normalized=False, lstrip=t == "<mask>") for t in ("<s>", "<pad>", "</s>", "<unk>", "<mask>")])
+    tok.post_processor = processors.TemplateProcessing(single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)])
+    tok.save(out_file)
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "strings":
         with open(sys.argv[2], "w", encoding="utf-8") as out:
@@ -132,7 +180,7 @@ if __name__ == "__main__":
                 out.write(json.dumps(s) + "\n")
                 n += 1
         print(n, "strings")
-    elif sys.argv[1] == "bert":
-        bert(*sys.argv[2:4])
+    elif sys.argv[1] in ("bert", "xlmr"):
+        {"bert": bert, "xlmr": xlmr}[sys.argv[1]](*sys.argv[2:4])
     else:
         truth(*sys.argv[2:5])

@@ -1,6 +1,7 @@
 package normal
 
 import (
+	"encoding/binary"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -141,5 +142,33 @@ func TestBegins(t *testing.T) {
 		if got := Begins(n, c.text); got != c.want {
 			t.Errorf("Begins(%s, %q) = %v", c.config, c.text, got)
 		}
+	}
+}
+
+// A replacement is looked up without a copy of the table, and what stays is not copied.
+func TestPrecompiledIsQuick(t *testing.T) {
+	// One entry: a line feed becomes a space. The double array has units for the root,
+	// the byte and the value.
+	units := []uint32{4 << 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10 | 1<<8 | 4<<10, 0}
+	units[14^4] = 1 << 31 // the value: the text at 0
+	blob := binary.LittleEndian.AppendUint32(nil, uint32(4*len(units)))
+	for _, u := range units {
+		blob = binary.LittleEndian.AppendUint32(blob, u)
+	}
+	blob = append(blob, " \x00"...)
+	blob = append(blob, make([]byte, 1<<20)...)
+	n, err := Precompiled(blob)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := n.Normalize("a\nb\r\né\u0301"); got != "a b\r é\u0301" {
+		t.Errorf("%q", got)
+	}
+	lines, plain := strings.Repeat("\n", 1000), strings.Repeat("plain ", 200)
+	if got := testing.AllocsPerRun(1, func() { n.Normalize(lines) }); got > 2 {
+		t.Errorf("%v allocations for %d line feeds", got, len(lines))
+	}
+	if got := testing.AllocsPerRun(1, func() { n.Normalize(plain) }); got > 0 {
+		t.Errorf("%v allocations for a text that stays", got)
 	}
 }

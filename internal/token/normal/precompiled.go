@@ -1,12 +1,12 @@
 package normal
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -16,6 +16,7 @@ type precompiled struct {
 	trie  []uint32
 	texts string
 	cut   *clusters
+	stays [utf8.RuneSelf]bool // ASCII characters that are clusters before another one, and are not replaced
 }
 
 func precompiledFromJSON(raw []byte) (Normalizer, error) {
@@ -55,6 +56,10 @@ func Precompiled(blob []byte) (Normalizer, error) {
 		return nil, errors.New("the texts of its precompiled_charsmap are not valid UTF-8")
 	}
 	p.texts = string(blob)
+	for c := range p.stays {
+		_, replaced := p.lookup(string(rune(c)))
+		p.stays[c] = !replaced && c != '\r'
+	}
 	return p, nil
 }
 
@@ -65,8 +70,17 @@ const clusterLimit = 6
 // Normalize replaces. A cluster is replaced by what its shortest known beginning
 // becomes.
 func (p *precompiled) Normalize(s string) string {
-	b := make([]byte, 0, len(s)+len(s)/8)
-	for len(s) > 0 {
+	n := p.unchanged(s)
+	if n == len(s) {
+		return s
+	}
+	b := append(make([]byte, 0, len(s)+len(s)/8), s[:n]...)
+	for s = s[n:]; len(s) > 0; {
+		if n := p.unchanged(s); n > 0 {
+			b = append(b, s[:n]...)
+			s = s[n:]
+			continue
+		}
 		n := p.cut.next(s)
 		cluster := s[:n]
 		s = s[n:]
@@ -91,6 +105,17 @@ func (p *precompiled) Normalize(s string) string {
 		}
 	}
 	return string(b)
+}
+
+// unchanged is the length of a beginning of s that stays what it is.
+func (p *precompiled) unchanged(s string) int {
+	for i := range len(s) {
+		// A mark after a character is one cluster with it.
+		if c := s[i]; c >= utf8.RuneSelf || !p.stays[c] || i+1 < len(s) && s[i+1] >= utf8.RuneSelf {
+			return i
+		}
+	}
+	return len(s)
 }
 
 // lookup is what the shortest known beginning of key becomes.
@@ -133,7 +158,7 @@ func (p *precompiled) text(at int) (string, bool) {
 		return "", false
 	}
 	rest := p.texts[at:]
-	if n := bytes.IndexByte([]byte(rest), 0); n >= 0 {
+	if n := strings.IndexByte(rest, 0); n >= 0 {
 		rest = rest[:n]
 	}
 	return rest, true

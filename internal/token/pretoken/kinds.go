@@ -202,9 +202,6 @@ func punctuationFromJSON(raw []byte) (PreTokenizer, error) {
 	return single{unidata.Punctuation(), d.Behavior}, nil
 }
 
-// newSpaces splits at white space.
-func newSpaces() PreTokenizer { return single{unidata.RustSpace(), removed} }
-
 // words splits into runs of letters and runs of other signs.
 type words struct{ word, space *unidata.Set }
 

@@ -65,7 +65,14 @@ type sequence []PreTokenizer
 
 func sequenceFromJSON(raw []byte) (PreTokenizer, error) {
 	list, err := component.List(raw, "pretokenizers", FromJSON)
-	return sequence(list), err
+	if err != nil || len(list) < 2 {
+		return sequence(list), err
+	}
+	words, spaced := list[0].(spaces)
+	if t, ok := list[1].(metaspace); ok && spaced && t.scheme == "always" && t.split {
+		list = append([]PreTokenizer{signed{words, t}}, list[2:]...)
+	}
+	return sequence(list), nil
 }
 
 // Split runs each on the pieces of the one before.

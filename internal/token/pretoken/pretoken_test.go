@@ -110,3 +110,26 @@ func FuzzSplit(f *testing.F) {
 		}
 	})
 }
+
+// Splitting at white space and putting signs before words at once gives what one after
+// the other does.
+func TestSigned(t *testing.T) {
+	p, err := FromJSON([]byte(`{"type":"Sequence","pretokenizers":[{"type":"WhitespaceSplit"},{"type":"Metaspace","replacement":"▁","prepend_scheme":"always"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seq, ok := p.(sequence)
+	if !ok || len(seq) != 1 {
+		t.Fatalf("%#v", p)
+	}
+	one := seq[0].(signed)
+	slow := sequence{one.spaces, one.signs}
+	for _, text := range []string{"", " ", "a", "a b", "  a\t\u3000b\n", "é\u00a0中 ▁x y▁z", "▁", "\u2028x", "a\x1cb\u0085c"} {
+		for _, first := range []bool{true, false} {
+			piece := Piece{Text: text, First: first}
+			if got, want := p.Split(nil, piece), slow.Split(nil, piece); !slices.Equal(got, want) {
+				t.Errorf("%q: %v, want %v", text, got, want)
+			}
+		}
+	}
+}

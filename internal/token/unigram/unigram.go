@@ -4,6 +4,7 @@ package unigram
 
 import (
 	"fmt"
+	"hash/maphash"
 	"sync"
 	"unicode/utf8"
 
@@ -24,6 +25,7 @@ type Model struct {
 	unkScore float64
 	bytes    *[256]int32 // tokens of bytes; nil: no fallback to them
 	room     sync.Pool   // of *lattice
+	seed     maphash.Seed
 }
 
 // Token is one of a vocabulary; its id is its place.
@@ -43,6 +45,7 @@ func New(vocab []Token, unknown int, byteFallback bool) (*Model, error) {
 		scores:  make([]float64, len(vocab)),
 		ids:     make(map[string]int32, len(vocab)),
 		unknown: int32(unknown),
+		seed:    maphash.MakeSeed(),
 	}
 	lowest := vocab[0].Score
 	for i, t := range vocab {
@@ -176,12 +179,6 @@ type node struct {
 	id    int32
 }
 
-// lattice is the working memory of Encode.
-type lattice struct {
-	nodes []node
-	path  []step
-}
-
 // step is a token on the best way, from the end.
 type step struct {
 	start, end int32
@@ -195,8 +192,22 @@ func (m *Model) Encode(dst []int32, piece string) []int32 {
 	}
 	l, _ := m.room.Get().(*lattice)
 	if l == nil {
-		l = new(lattice)
+		l = &lattice{seed: m.seed}
 	}
+	if len(piece) <= maxText {
+		dst = l.recall(dst, piece, m)
+	} else {
+		dst = m.encode(dst, l, piece)
+	}
+	const large = 1 << 20 // bytes; what is longer is not kept
+	if len(l.nodes) <= large {
+		m.room.Put(l)
+	}
+	return dst
+}
+
+// encode appends the ids of a piece that is not known yet.
+func (m *Model) encode(dst []int32, l *lattice, piece string) []int32 {
 	m.fill(l, piece)
 	l.path = l.path[:0]
 	for end := int32(len(piece)); end > 0; {
@@ -217,10 +228,6 @@ func (m *Model) Encode(dst []int32, piece string) []int32 {
 			i--
 		}
 		dst = m.unknownIDs(dst, piece[s.start:s.end])
-	}
-	const large = 1 << 20 // bytes; what is longer is not kept
-	if len(l.nodes) <= large {
-		m.room.Put(l)
 	}
 	return dst
 }

@@ -1,6 +1,7 @@
 package unigram
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -95,6 +96,26 @@ func BenchmarkEncode(b *testing.B) {
 		ids = ids[:0]
 		for _, w := range words {
 			ids = m.Encode(ids, w)
+		}
+	}
+}
+
+// A piece that was encoded before is encoded the same again, whatever came between.
+func TestRecall(t *testing.T) {
+	m, err := New([]Token{{"<unk>", 0}, {"a", -1}, {"b", -2}, {"ab", -2.5}, {"c", -3}}, 0, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 200_000 {
+		b := make([]byte, 1+rng.IntN(maxText+4))
+		for i := range b {
+			b[i] = "abcd"[rng.IntN(4)]
+		}
+		piece := string(b)
+		got, want := m.Encode(nil, piece), m.encode(nil, new(lattice), piece)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%q: %v, want %v", piece, got, want)
 		}
 	}
 }

@@ -39,7 +39,7 @@ var house = []struct{ name, may string }{
 	{"selftest", "run kit mock plan record metric result screen golang.org/x/sys"},
 
 	// Plan + kit → live objects → a result. These two alone know concrete types.
-	{"run", "breaker kit probe engine sweep collect health load mock netclock metric result report/* endpoint endpoint/* prompt plan record stat token hub golang.org/x/sys wholefile"},
+	{"run", "breaker kit probe engine sweep collect health load mock netclock metric result report/* endpoint endpoint/* prompt plan proxy record stat token hub golang.org/x/sys wholefile"},
 	{"kit", "probe probe/* endpoint endpoint/* prompt prompt/* token token/* plan chat hub tokensource"},
 
 	// The path of a request.
@@ -48,10 +48,10 @@ var house = []struct{ name, may string }{
 	{"breaker", "dialect/inferenceperf jmes plan record"},
 	{"endpoint/anthropic", "endpoint endpoint/answer endpoint/body endpoint/replica endpoint/sse exchange prompt plan record jsonscan"},
 	{"endpoint/jsonhttp", "endpoint endpoint/answer endpoint/body endpoint/replica endpoint/sse chat prompt plan record jsonscan"},
-	{"endpoint/predict", "endpoint endpoint/answer endpoint/replica prompt plan record jsonscan tensor"},
+	{"endpoint/predict", "endpoint endpoint/answer endpoint/replica prompt plan proxy record jsonscan tensor"},
 	{"endpoint/openai", "endpoint endpoint/answer endpoint/body endpoint/replica endpoint/sse exchange netclock prompt plan record jsonscan"},
-	{"endpoint/triton", "endpoint endpoint/answer endpoint/sse exchange exchange/grpc netclock prompt plan record token jsonscan nearest kserve tensor tensor/* golang.org/x/net google.golang.org/protobuf"},
-	{"endpoint/replica", "endpoint exchange exchange/h2 netclock prompt plan record golang.org/x/net"},
+	{"endpoint/triton", "endpoint endpoint/answer endpoint/sse exchange exchange/grpc netclock prompt plan proxy record token jsonscan nearest kserve tensor tensor/* google.golang.org/protobuf"},
+	{"endpoint/replica", "endpoint exchange exchange/h2 netclock prompt plan proxy record"},
 	{"endpoint/answer", "endpoint/sse prompt record token jsonscan"},
 	{"endpoint/body", "prompt"},
 	{"endpoint/sse", ""},
@@ -60,6 +60,7 @@ var house = []struct{ name, may string }{
 	{"exchange", "endpoint netclock record"},
 	{"endpoint", "netclock prompt plan record tensor"},
 	{"netclock", "record golang.org/x/sys"},
+	{"proxy", "plan golang.org/x/net"},
 	{"load", "plan golang.org/x/sys"},
 	{"health", "record golang.org/x/sys"},
 
@@ -91,7 +92,7 @@ var house = []struct{ name, may string }{
 	{"hub", "golang.org/x/sys"},
 
 	// What servers say of themselves.
-	{"probe/triton", "probe/prometheus exchange exchange/grpc kserve netclock plan record golang.org/x/net google.golang.org/protobuf"},
+	{"probe/triton", "probe/prometheus exchange exchange/grpc kserve netclock plan proxy record google.golang.org/protobuf"},
 	{"probe/prometheus", "probe probe/serving google plan record"},
 	{"probe/serving", "record stat"},
 	{"probe", "record"},

@@ -48,6 +48,7 @@ func Redacted(p *Plan) Plan {
 	for i, u := range p.Target.URLs {
 		r.Target.URLs[i] = SafeURL(u)
 	}
+	r.Target.Proxy = SafeURL(p.Target.Proxy)
 	r.Target.Headers = maps.Clone(p.Target.Headers)
 	for name, value := range r.Target.Headers {
 		if secretName(name) || strings.Contains(strings.ToLower(name), "token") || secretValue(value) {

@@ -124,6 +124,10 @@ p.yaml:4:20: output.keep_raw: there is no directory to keep answers in (give out
 		{"lengths", "data: {input: {mean: 5, stddev: 2, min: 9, max: 7}, output: 0}", `p.yaml:1:15: data.input: min 9 is more than max 7
 p.yaml:1:22: data.input.mean: 5 is outside min and max
 p.yaml:1:61: data.output.mean: must be 1 or more, is 0 (leave it out and the server decides)`},
+		{"a proxy that is none", "target: {urls: [http://h:8000], proxy: socks5://user:hunter2@p:1080}",
+			`p.yaml:1:40: target.proxy: scheme "socks5" cannot be used: only http:// proxies can (environment, none, or a URL such as http://proxy.example.com:3128)`},
+		{"a proxy without a host", "target: {urls: [http://h:8000], proxy: direct}",
+			`p.yaml:1:40: target.proxy: is not the URL of a proxy (environment, none, or a URL such as http://proxy.example.com:3128)`},
 		{"goodput", "goodput: {ttf: 200ms, itl: 0s, request_latency: soon}\nmax_errors: 120%\nbudgets: {cpu: 2, lag: -1ms, gcc: 5}",
 			`p.yaml:1:49: goodput.request_latency: "soon" is not a duration: write it as 200ms, 30s or 1m30s
 p.yaml:3:30: budgets.gcc: unknown field (did you mean "gc"?)

@@ -99,8 +99,11 @@ type Target struct {
 	Body      map[string]any // fields added to every request body
 	TLS       TLS
 	HTTP2     bool // HTTP/2: by ALPN over https, with prior knowledge over http
-	Timeouts  Timeouts
-	Retries   Retries
+	// Proxy is ProxyEnvironment, ProxyNone or a URL; empty: as the environment says, but
+	// for targets on this machine or in a private network.
+	Proxy    string
+	Timeouts Timeouts
+	Retries  Retries
 	// NoPreflight: no request goes ahead of the run to find out whether such requests
 	// are answered at all.
 	NoPreflight bool
@@ -111,6 +114,12 @@ type Target struct {
 	Session    SessionHeaders
 	SLOHeaders SLOHeaders
 }
+
+// Whom Target.Proxy leaves the choice to.
+const (
+	ProxyEnvironment = "environment" // the variables http_proxy, https_proxy and no_proxy alone
+	ProxyNone        = "none"
+)
 
 // Secret says where a secret is; the secret itself is never part of a plan.
 type Secret struct {

@@ -72,6 +72,8 @@ func targetSpec() codec[Target] {
 		at("tls", tlsSpec(), func(t *Target) *TLS { return &t.TLS }, "Whom to trust and who we are."),
 		at("http2", boolean(), func(t *Target) *bool { return &t.HTTP2 },
 			"HTTP/2: negotiated over https, with prior knowledge over http."),
+		at("proxy", text(), func(t *Target) *string { return &t.Proxy },
+			"`none`, `environment` (what `http_proxy`, `https_proxy` and `no_proxy` say) or the URL of an HTTP proxy. Left out: as the environment says, but for targets in a private network, which are reached directly."),
 		always("timeouts", timeoutsSpec(), func(t *Target) *Timeouts { return &t.Timeouts }, "Bounds of a request; 0 is none."),
 		at("retries", retriesSpec(), func(t *Target) *Retries { return &t.Retries },
 			"How often a request goes again for which no connection was made, or whose connection broke before the first byte of the answer. Each attempt has the whole of `timeouts`; latencies count from the first."),

@@ -140,6 +140,7 @@ func (c *checker) target(t *Target) {
 	c.choice("target.protocol", t.Protocol, []string{ProtocolOpenAI, ProtocolAnthropic, ProtocolTriton, ProtocolHTTP, ProtocolTFServing, ProtocolTorchServe})
 	c.protocol(t)
 	c.routing(t)
+	c.proxy(t.Proxy)
 	if t.Path != "" && !strings.HasPrefix(t.Path, "/") {
 		c.add("target.path", quote(t.Path)+" does not begin with a slash", "such as /v1/chat/completions")
 	}
@@ -198,6 +199,24 @@ func (c *checker) url(path, raw string) {
 		c.add(path, "port "+u.Port()+" is not from 1 to 65535", "")
 	case u.Fragment != "":
 		c.add(path, "has a fragment (#), which is never sent", "leave it out")
+	}
+}
+
+// proxy checks whom requests go through. What is wrong with a URL is said without
+// repeating it: it may hold a password.
+func (c *checker) proxy(raw string) {
+	if raw == "" || raw == ProxyEnvironment || raw == ProxyNone {
+		return
+	}
+	const such = "environment, none, or a URL such as http://proxy.example.com:3128"
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil || u.Hostname() == "":
+		c.add("target.proxy", "is not the URL of a proxy", such)
+	case u.Scheme != "http":
+		c.add("target.proxy", "scheme "+quote(u.Scheme)+" cannot be used: only http:// proxies can", such)
+	case badPort(u.Port()):
+		c.add("target.proxy", "port "+u.Port()+" is not from 1 to 65535", "")
 	}
 }
 

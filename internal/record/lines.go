@@ -18,6 +18,10 @@ type Header struct {
 	Decoder string    `json:"decoder"` // protocol that decodes the bodies, such as "openai"
 	// Template: prompts are counted with the model's chat template around them.
 	Template bool `json:"template,omitempty"`
+	// Proxy is what requests go through, several with a comma between; empty: nothing.
+	Proxy string `json:"proxy,omitempty"`
+	// FellBack: HTTP/2 was asked for, no target speaks it, and HTTP/1.1 is used.
+	FellBack bool `json:"fell_back,omitempty"`
 	Host     Host `json:"host"`
 	// Calibration is what was found on the built-in mock ahead of the run; nil: nothing.
 	Calibration *Calibration `json:"calibration,omitempty"`

@@ -83,8 +83,10 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 	}
 	r.Saturation = f.Saturation
 	r.Calibration = calibration(f.Header.Calibration)
+	r.Connection = connection(&f.Header)
 	j := &judge{plan: p, facts: &f, result: r}
 	j.runNotes(fold)
+	j.connection()
 	j.complete()
 	j.saturation(f.Saturation)
 	j.clock()

@@ -22,7 +22,8 @@ type Result struct {
 	Incomplete  bool        `json:"incomplete,omitempty"` // made from records whose run did not end properly
 	Seed        uint64      `json:"seed"`
 	Host        record.Host `json:"host"`
-	Plan        any         `json:"plan"` // as run, secrets out
+	Connection  *Connection `json:"connection,omitempty"` // what was unusual about it
+	Plan        any         `json:"plan"`                 // as run, secrets out
 	Verdict     Verdict     `json:"verdict"`
 	Notes       []string    `json:"notes,omitempty"` // worth knowing, no fault
 	Stages      []Stage     `json:"stages"`
@@ -39,6 +40,13 @@ const (
 	Invalid      = "invalid"      // a check is over its budget
 	Inconclusive = "inconclusive" // none is over its budget, but one could not be made
 )
+
+// Connection says what was between this client and the target that a reader of
+// latencies must know.
+type Connection struct {
+	Proxy    string `json:"proxy,omitempty"`           // that requests went through, without its password
+	FellBack bool   `json:"http2_fell_back,omitempty"` // HTTP/2 was asked for, and HTTP/1.1 was spoken
+}
 
 // Verdict says whether the figures can be trusted.
 type Verdict struct {

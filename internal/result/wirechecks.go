@@ -7,6 +7,28 @@ import (
 	"inferometer/internal/record"
 )
 
+// connection is what was unusual about the connections of a run; nil: nothing.
+func connection(h *record.Header) *Connection {
+	if h.Proxy == "" && !h.FellBack {
+		return nil
+	}
+	return &Connection{Proxy: h.Proxy, FellBack: h.FellBack}
+}
+
+// connection says so.
+func (j *judge) connection() {
+	c := j.result.Connection
+	if c == nil {
+		return
+	}
+	if c.Proxy != "" {
+		j.note(wholeRun, "Requests went through the proxy %s: every latency holds the way through it. --proxy none (target.proxy) goes around it.", c.Proxy)
+	}
+	if c.FellBack {
+		j.note(wholeRun, "HTTP/2 was asked for, and the target does not speak it: these are figures of HTTP/1.1.")
+	}
+}
+
 // resent judges how many requests went twice, because the server closed their
 // connection before it can have taken them.
 func (j *judge) resent(i int, sum *metric.Stage) {

@@ -49,8 +49,13 @@ func TestHTTP2WhereTheServerSpeaksIt(t *testing.T) {
 				}
 			}
 			var log bytes.Buffer
-			if _, err := Run(t.Context(), p, options(&log)); err != nil {
+			res, err := Run(t.Context(), p, options(&log))
+			if err != nil {
 				t.Fatal(err)
+			}
+			fell := res.Connection != nil && res.Connection.FellBack
+			if fell != (tt.log != "") || fell != strings.Contains(strings.Join(res.Notes, "\n"), "figures of HTTP/1.1") {
+				t.Errorf("the result says %+v, notes %q", res.Connection, res.Notes)
 			}
 			if got := protocols(t, s); got[tt.proto] != 20 || len(got) != 1 {
 				t.Errorf("requests came over %v, want %s", got, tt.proto)

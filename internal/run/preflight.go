@@ -192,7 +192,7 @@ func (r *run) refusal(ctx context.Context, f *record.Failure, i int, s secrets) 
 // served are the models that server i lists; nil: it lists none.
 func (r *run) served(ctx context.Context, i int, s secrets) []string {
 	t := &r.plan.Target
-	p := newProbe(s.tls, t.HTTP2)
+	p := newProbe(*t, s.tls)
 	defer p.close()
 	models, _, err := p.listModels(ctx, t.URLs[i%len(t.URLs)], *t, s.key)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +27,7 @@ import (
 	"inferometer/internal/plan"
 	serverprobe "inferometer/internal/probe"
 	"inferometer/internal/prompt"
+	"inferometer/internal/proxy"
 	"inferometer/internal/record"
 	"inferometer/internal/result"
 	"inferometer/internal/stat"
@@ -145,6 +147,7 @@ type run struct {
 	sessionsMu sync.Mutex // of facts.Sessions
 
 	schedule  []time.Duration // of the prompts' own moments; nil: they have none
+	fellBack  bool            // from HTTP/2, which was asked for, to HTTP/1.1
 	templated bool            // prompts are counted with the model's chat template
 	sessions  int             // of the data; 0: it does not say
 
@@ -252,9 +255,11 @@ func (r *run) check(ctx context.Context) (secrets, error) {
 	var breakerErr error
 	r.breakers, breakerErr = breaker.New(r.plan.Breakers, r.halt)
 	errs = append(errs, breakerErr)
+	wanted := r.plan.Target.HTTP2
 	if err == nil {
 		errs = append(errs, checkTarget(ctx, &r.plan.Target, r.plan.Data, s, r.opt.Log))
 	}
+	r.fellBack = wanted && !r.plan.Target.HTTP2
 	l := limits{files: openFileLimit(), ports: localPorts(), ends: 1}
 	if r.mock != nil {
 		l.ends = 2
@@ -274,6 +279,7 @@ func (r *run) header() record.Header {
 	h := record.Header{
 		Version: r.opt.Version, Start: r.clock.Start(), Seed: r.plan.Seed,
 		Decoder: r.plan.Target.Protocol, Template: r.templated, Host: health.Host(), Calibration: r.opt.Calibration,
+		Proxy: strings.Join(proxy.Of(r.plan.Target), ", "), FellBack: r.fellBack,
 	}
 	if s, ok := r.endpoint.(endpoint.Stamper); ok {
 		h.Kernel = s.KernelStamps()

@@ -22,6 +22,7 @@ import (
 	"inferometer/internal/endpoint/openai"
 	"inferometer/internal/endpoint/triton"
 	"inferometer/internal/plan"
+	"inferometer/internal/proxy"
 )
 
 // secrets are what a target needs and no plan holds.
@@ -91,7 +92,7 @@ func checkTarget(ctx context.Context, t *plan.Target, d plan.Data, s secrets, lo
 	if t.Protocol == plan.ProtocolTriton {
 		return triton.Settle(ctx, t, endpoint.Options{TLS: s.tls, Key: s.key, Data: d}, log)
 	}
-	p := newProbe(s.tls, t.HTTP2)
+	p := newProbe(*t, s.tls)
 	defer p.close()
 	var errs []error
 	var plain []string // URLs that do not speak HTTP/2
@@ -174,15 +175,16 @@ type probe struct {
 	http2 *http.Client // speaks nothing else; nil: not wanted
 }
 
-func newProbe(config *tls.Config, http2 bool) *probe {
+func newProbe(t plan.Target, config *tls.Config) *probe {
 	client := func() (*http.Client, *http.Transport) {
 		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport.Proxy = proxy.Func(t)
 		transport.TLSClientConfig = config.Clone() // net/http adds its protocols to it
 		return &http.Client{Transport: transport, Timeout: probeTime, CheckRedirect: stayThere}, transport
 	}
 	p := new(probe)
 	p.any, _ = client()
-	if http2 {
+	if t.HTTP2 {
 		var transport *http.Transport
 		p.http2, transport = client()
 		transport.Protocols = new(http.Protocols)

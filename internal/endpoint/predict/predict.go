@@ -18,6 +18,7 @@ import (
 	"inferometer/internal/endpoint/replica"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/proxy"
 	"inferometer/internal/tensor"
 )
 
@@ -81,7 +82,7 @@ func ask(where string, t plan.Target, o endpoint.Options, signature string) (*te
 	for name, value := range t.Headers {
 		req.Header.Set(name, value)
 	}
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: o.TLS, Proxy: http.ProxyFromEnvironment}}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: o.TLS, Proxy: proxy.Func(t)}}
 	defer client.CloseIdleConnections()
 	resp, err := client.Do(req)
 	if err != nil {

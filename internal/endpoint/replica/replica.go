@@ -15,14 +15,13 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/net/http/httpproxy"
-
 	"inferometer/internal/endpoint"
 	"inferometer/internal/exchange"
 	"inferometer/internal/exchange/h2"
 	"inferometer/internal/netclock"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/proxy"
 	"inferometer/internal/record"
 )
 
@@ -78,9 +77,8 @@ func New(t plan.Target, o endpoint.Options, p Protocol) (*Set, error) {
 			s.ownID = false
 		}
 	}
-	proxies := httpproxy.FromEnvironment().ProxyFunc()
 	for _, raw := range t.URLs {
-		r, err := newReplica(raw, t, o, p, proxies)
+		r, err := newReplica(raw, t, o, p)
 		if err != nil {
 			return nil, err
 		}
@@ -92,19 +90,16 @@ func New(t plan.Target, o endpoint.Options, p Protocol) (*Set, error) {
 	return s, nil
 }
 
-func newReplica(raw string, t plan.Target, o endpoint.Options, p Protocol, proxies func(*url.URL) (*url.URL, error)) (replica, error) {
+func newReplica(raw string, t plan.Target, o endpoint.Options, p Protocol) (replica, error) {
 	u, err := p.URL(raw)
 	if err != nil {
 		return replica{}, err
 	}
-	proxy, err := proxies(u)
+	through, err := proxy.For(t, u)
 	if err != nil {
-		return replica{}, fmt.Errorf("the proxy variables for %s: %w", u.Redacted(), err)
+		return replica{}, err
 	}
-	if proxy != nil && proxy.Scheme != "http" {
-		return replica{}, fmt.Errorf("the proxy variables for %s name a proxy of scheme %q: only http:// proxies can be used", u.Redacted(), proxy.Scheme)
-	}
-	opt := netclock.DialOptions{Proxy: proxy, Tunnel: t.HTTP2, Timeout: time.Duration(t.Timeouts.Connect)}
+	opt := netclock.DialOptions{Proxy: through, Tunnel: t.HTTP2, Timeout: time.Duration(t.Timeouts.Connect)}
 	if u.Scheme == "https" {
 		opt.TLS = o.TLS.Clone()
 		opt.TLS.ServerName = u.Hostname()
@@ -115,7 +110,7 @@ func newReplica(raw string, t plan.Target, o endpoint.Options, p Protocol, proxi
 	}
 	dialer := netclock.NewDialer(o.Clock, hostPort(u), opt)
 	r := replica{
-		head:   exchange.NewHead(u, fields(t, o.Key, u, p), proxy),
+		head:   exchange.NewHead(u, fields(t, o.Key, u, p), through),
 		stamps: dialer.KernelStamps(),
 		url:    plan.SafeURL(u.String()),
 	}

@@ -14,6 +14,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/proxy"
 )
 
 // httpServer asks over HTTP.
@@ -25,8 +28,9 @@ type httpServer struct {
 
 // newAsker makes a client for questions. It speaks HTTP/1.1, as Triton does, and
 // keeps no connection: questions are few.
-func newAsker(config *tls.Config, timeout time.Duration) *http.Client {
+func newAsker(t plan.Target, config *tls.Config, timeout time.Duration) *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.Proxy = proxy.Func(t)
 	transport.TLSClientConfig = config.Clone() // of nil: nil
 	transport.Protocols = new(http.Protocols)
 	transport.Protocols.SetHTTP1(true)

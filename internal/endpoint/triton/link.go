@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/net/http/httpproxy"
-
 	"inferometer/internal/endpoint"
 	"inferometer/internal/exchange"
 	"inferometer/internal/exchange/grpc"
@@ -21,6 +19,7 @@ import (
 	"inferometer/internal/netclock"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/proxy"
 	"inferometer/internal/record"
 	"inferometer/internal/tensor/v2http"
 )
@@ -57,12 +56,12 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 	}
 	l := &link{url: u}
 	secure := u.Scheme == "https" || u.Scheme == "grpcs"
-	proxy, err := proxyFor(u, secure)
+	through, err := proxy.For(t, u)
 	if err != nil {
 		return l, err
 	}
 	overGRPC := t.Transport == plan.TransportGRPC
-	dial := netclock.DialOptions{Proxy: proxy, Tunnel: overGRPC, Timeout: time.Duration(t.Timeouts.Connect)}
+	dial := netclock.DialOptions{Proxy: through, Tunnel: overGRPC, Timeout: time.Duration(t.Timeouts.Connect)}
 	if secure {
 		dial.TLS = &tls.Config{}
 		if o.TLS != nil {
@@ -90,8 +89,8 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 		return l, nil
 	}
 	l.http = &httpLink{
-		client: exchange.NewClient(o.Clock, dialer, limits), dialer: dialer, fields: fields, proxy: proxy,
-		ask: newAsker(o.TLS, prepareTime),
+		client: exchange.NewClient(o.Clock, dialer, limits), dialer: dialer, fields: fields, proxy: through,
+		ask: newAsker(t, o.TLS, prepareTime),
 	}
 	header := http.Header{}
 	for _, f := range fields {
@@ -100,23 +99,6 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 	s := &httpServer{client: l.http.ask, base: u, header: header}
 	l.server, l.sharer, l.tracer, l.speaker = s, s, s, s
 	return l, nil
-}
-
-// proxyFor is the proxy that the environment names for a URL; nil: none.
-func proxyFor(u *url.URL, secure bool) (*url.URL, error) {
-	as := *u
-	as.Scheme = "http"
-	if secure {
-		as.Scheme = "https"
-	}
-	proxy, err := httpproxy.FromEnvironment().ProxyFunc()(&as)
-	if err != nil {
-		return nil, fmt.Errorf("the proxy variables for %s: %w", u.Redacted(), err)
-	}
-	if proxy != nil && proxy.Scheme != "http" {
-		return nil, fmt.Errorf("the proxy variables for %s name a proxy of scheme %q: only http:// proxies can be used", u.Redacted(), proxy.Scheme)
-	}
-	return proxy, nil
 }
 
 // hostPort is the address behind a URL.

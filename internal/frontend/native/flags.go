@@ -46,6 +46,7 @@ func serverFlags() []option {
 		{name: "temperature", arg: "X", help: "temperature to ask for"},
 		{name: "extra", arg: "KEY=JSON", help: "field to add to every request body, repeatable: top_k=40, stop='[\"x\"]'; of Triton an input tensor or sampling parameter"},
 		{name: "http2", path: "target.http2", help: "HTTP/2: negotiated over https, with prior knowledge over http"},
+		{name: "proxy", arg: "URL", path: "target.proxy", help: "HTTP proxy to go through, none, or environment; default: the environment's, but never for private networks"},
 		{name: "ca", arg: "FILE", path: "target.tls.ca", help: "certificates to trust, in place of the system's"},
 		{name: "cert", arg: "FILE", path: "target.tls.cert", help: "client certificate"},
 		{name: "key", arg: "FILE", path: "target.tls.key", help: "key of the client certificate"},

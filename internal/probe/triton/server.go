@@ -15,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/net/http/httpproxy"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
@@ -24,6 +23,7 @@ import (
 	"inferometer/internal/kserve"
 	"inferometer/internal/netclock"
 	"inferometer/internal/plan"
+	"inferometer/internal/proxy"
 )
 
 // header is what every question carries.
@@ -52,10 +52,8 @@ func newGRPCServer(t plan.Target, u *url.URL, o Options) (*grpcServer, error) {
 	if u.Port() == "" {
 		address = net.JoinHostPort(u.Hostname(), "8001")
 	}
-	scheme := "http"
 	opt := netclock.DialOptions{Tunnel: true, Timeout: time.Duration(t.Timeouts.Connect)}
 	if secure {
-		scheme = "https"
 		opt.TLS = new(tls.Config)
 		if o.TLS != nil {
 			opt.TLS = o.TLS.Clone()
@@ -64,8 +62,8 @@ func newGRPCServer(t plan.Target, u *url.URL, o Options) (*grpcServer, error) {
 		opt.TLS.NextProtos = []string{"h2"}
 	}
 	var err error
-	if opt.Proxy, err = httpproxy.FromEnvironment().ProxyFunc()(&url.URL{Scheme: scheme, Host: address}); err != nil {
-		return nil, fmt.Errorf("the proxy variables: %w", err)
+	if opt.Proxy, err = proxy.For(t, u); err != nil {
+		return nil, err
 	}
 	h := header(t, o.Key, u)
 	var metadata []exchange.Field

@@ -81,6 +81,16 @@ func (s *Series) after(n int) *Series {
 // Requests is how many measured requests there are.
 func (s *Series) Requests() int64 { return int64(float64(len(s.kept)) * s.of) }
 
+// SettledAt is when a series settled: the moment from which on there is no trend that
+// matters. It is false where there is none to begin with, or nothing shows that it ended.
+func (s *Series) SettledAt(budget float64) (time.Duration, bool) {
+	if !slices.ContainsFunc(s.Trends(), func(t Trend) bool { return t.Found(budget) }) {
+		return 0, false
+	}
+	warmup, _, ok := s.Settles(budget)
+	return s.from + warmup, ok
+}
+
 // settleSteps is in how many steps a series is shortened to find where it settles.
 const settleSteps = 32
 

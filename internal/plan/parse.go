@@ -63,15 +63,21 @@ func ParseMaxErrors(s string) (MaxErrors, error) {
 	return MaxErrors{Count: n}, nil
 }
 
-// ParseWarmup reads a time, "5s", or a number of requests, "100".
+// WarmupAuto is the warm-up that is found by itself.
+const WarmupAuto = "auto"
+
+// ParseWarmup reads a time, "5s", a number of requests, "100", or "auto".
 func ParseWarmup(s string) (Warmup, error) {
 	s = strings.TrimSpace(s)
+	if s == WarmupAuto {
+		return Warmup{Auto: true}, nil
+	}
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return Warmup{Requests: n}, nil
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil {
-		return Warmup{}, fmt.Errorf("%s is neither a time such as 5s nor a number of requests such as 100", quote(s))
+		return Warmup{}, fmt.Errorf("%s is neither a time such as 5s nor a number of requests such as 100 nor auto", quote(s))
 	}
 	return Warmup{Duration: Duration(d)}, nil
 }

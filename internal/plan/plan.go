@@ -227,6 +227,7 @@ type Stage struct {
 type Warmup struct {
 	Duration Duration
 	Requests int64
+	Auto     bool // none is sent: what turns out to have been one is taken out of the measured part
 }
 
 // SLO is one service-level objective of goodput: Metric ≤ Max for each request.

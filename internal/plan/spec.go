@@ -277,14 +277,16 @@ func arrivalNames() []string {
 }
 
 func warmupSpec() codec[Warmup] {
-	c := object("duration, whole number or mapping", []field[Warmup]{
+	c := object("duration, whole number, auto or mapping", []field[Warmup]{
 		at("duration", duration(), func(w *Warmup) *Duration { return &w.Duration }, "Length of the warm-up; `warmup: 5s` for short."),
 		at("requests", integer[int64](), func(w *Warmup) *int64 { return &w.Requests },
 			"Requests of the warm-up; `warmup: 100` for short. With both, it ends when both are reached."),
+		at("auto", boolean(), func(w *Warmup) *bool { return &w.Auto },
+			"Take the beginning of the stage, at most half of its requests, for the warm-up, until it is steady; `warmup: auto` for short."),
 	}, func(r *reader, n *yaml.Node, path string, w *Warmup) bool {
 		return readText(r, n, path, w, ParseWarmup)
 	})
-	c.schema = schema{"anyOf": []any{c.schema, schema{"type": "integer"}, durationSchema()}}
+	c.schema = schema{"anyOf": []any{c.schema, schema{"type": "integer"}, schema{"const": WarmupAuto}, durationSchema()}}
 	return c
 }
 

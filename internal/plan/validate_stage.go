@@ -13,6 +13,9 @@ func (c *checker) stage(path string, s *Stage, endless bool) {
 	c.count(path+".requests", s.Requests, mostRequests)
 	c.count(path+".warmup.requests", s.Warmup.Requests, mostRequests)
 	c.time(path+".warmup.duration", s.Warmup.Duration)
+	if w := s.Warmup; w.Auto && (w.Duration != 0 || w.Requests != 0 || s.RampTo != 0) {
+		c.add(path+".warmup.auto", "cannot be combined with a warm-up of a given length or with ramp_to", "give one of them")
+	}
 	c.time(path+".duration", s.Duration)
 	c.time(path+".gap", s.Gap)
 	rate := c.amount(path+".rate", s.Rate, mostRate)

@@ -34,8 +34,9 @@ func (j *judge) verdict() Verdict {
 		c := &j.checks[i]
 		says := j.prefix(c.Stage) + strings.TrimSpace(c.Why+" "+c.Do)
 		switch {
-		case c.Undecided:
+		case c.Undecided && !slices.Contains(v.Undecided, says): // some lack the same
 			v.Undecided = append(v.Undecided, says)
+		case c.Undecided:
 		case !c.OK:
 			v.Reasons = append(v.Reasons, says)
 		}
@@ -183,7 +184,7 @@ func (j *judge) stage(i int, mark *record.StageMark, sum *metric.Stage) {
 	j.usage(i, sum)
 	j.tokens(i, sum)
 	j.short(i, sum)
-	j.steady(i, sum)
+	j.steady(i, mark, sum)
 }
 
 func times(n int64) string {

@@ -3,9 +3,13 @@ package result
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"inferometer/internal/metric"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+	"inferometer/internal/stat"
 )
 
 const (
@@ -20,10 +24,13 @@ const (
 
 // steady judges whether a stage was steady: whether the requests that came first were
 // served as those that came later. A load that is meant to change is not judged.
-func (j *judge) steady(i int, sum *metric.Stage) {
+func (j *judge) steady(i int, mark *record.StageMark, sum *metric.Stage) {
 	stage := &j.plan.Stages[i]
 	if sum.Series == nil || stage.RampTo > 0 || stage.Growth.On() {
 		return
+	}
+	if n := sum.Warmup; stage.Warmup.Auto && mark != nil && n > 0 {
+		j.note(i, "The first %s (%s) turned out to be warm-up and are not in the figures.", span(mark.WarmupEnd-mark.Begin), plural(n, "request"))
 	}
 	budget := j.plan.Budgets.Drift
 	found := false
@@ -135,4 +142,25 @@ func (j *judge) settling(i int, s *metric.Series) string {
 	default:
 		return "Find out what changed in the server, or make the stage longer."
 	}
+}
+
+// Settled gives the marks of a run with the warm-ups that its plan leaves to be found: the
+// end of each is where the stage settled. changed: there is one.
+func Settled(p *plan.Plan, marks []record.StageMark, fold *metric.Fold) (settled []record.StageMark, changed bool, err error) {
+	sums, err := fold.Summarize(stat.Linear)
+	if err != nil {
+		return nil, false, fmt.Errorf("work out where the stages settled: %w", err)
+	}
+	settled = slices.Clone(marks)
+	for i := range p.Stages {
+		if !p.Stages[i].Warmup.Auto || i >= len(sums) || sums[i].Series == nil {
+			continue
+		}
+		if m := MarkOf(settled, i); m != nil {
+			if at, ok := sums[i].Series.SettledAt(p.Budgets.Drift); ok {
+				m.WarmupEnd, changed = at, true
+			}
+		}
+	}
+	return settled, changed, nil
 }

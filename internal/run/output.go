@@ -31,9 +31,11 @@ func Files() []string { return []string{ResultFile, SummaryFile, RecordsFile, Pl
 
 // output is the directory that a run writes to. A nil output keeps nothing.
 type output struct {
-	dir    string
-	file   *os.File
-	writer *record.Writer
+	dir     string
+	passing bool // it is needed until the run ends, and no longer
+	ended   bool // the record file is whole
+	file    *os.File
+	writer  *record.Writer
 
 	mu  sync.Mutex
 	err error // the first thing that could not be written
@@ -43,8 +45,15 @@ type output struct {
 // holds anything is refused, so that no run overwrites another.
 func openOutput(p *plan.Plan, h record.Header) (*output, error) {
 	dir := p.Output.Dir
-	if dir == "" {
+	if dir == "" && !findsWarmup(p) {
 		return nil, nil
+	}
+	passing := dir == ""
+	if passing { // what was warm-up is known only at the end, and takes the records out again
+		var err error
+		if dir, err = os.MkdirTemp("", "inferometer-records-*"); err != nil {
+			return nil, fmt.Errorf("making a place for the records, which warmup: auto needs: %w", err)
+		}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("making the output directory: %w", err)
@@ -59,7 +68,7 @@ func openOutput(p *plan.Plan, h record.Header) (*output, error) {
 	if err := wholefile.Bytes(filepath.Join(dir, PlanFile), text); err != nil {
 		return nil, fmt.Errorf("writing the plan: %w", err)
 	}
-	o := &output{dir: dir}
+	o := &output{dir: dir, passing: passing}
 	if o.file, err = os.Create(filepath.Join(dir, RecordsFile)); err != nil {
 		return nil, fmt.Errorf("starting the record file: %w", err)
 	}
@@ -144,13 +153,40 @@ func (o *output) note(err error) {
 	}
 }
 
+// end makes the record file whole.
+func (o *output) end() {
+	if o == nil || o.ended {
+		return
+	}
+	o.ended = true
+	o.note(o.writer.Close())
+	o.note(o.file.Close())
+}
+
+// recordsPath is where the records are; empty: nowhere.
+func (o *output) recordsPath() string {
+	if o == nil {
+		return ""
+	}
+	return filepath.Join(o.dir, RecordsFile)
+}
+
+// remove takes away what was needed for the run alone.
+func (o *output) remove() {
+	if o != nil && o.passing {
+		_ = os.RemoveAll(o.dir)
+	}
+}
+
 // finish ends the record file and writes the reports beside it.
 func (o *output) finish(res *result.Result) error {
 	if o == nil {
 		return nil
 	}
-	o.note(o.writer.Close())
-	o.note(o.file.Close())
+	o.end()
+	if o.passing {
+		return o.err
+	}
 	o.note(writeReport(filepath.Join(o.dir, ResultFile), res, jsonreport.Write))
 	o.note(writeReport(filepath.Join(o.dir, SummaryFile), res, csvreport.Write))
 	return o.err

@@ -65,7 +65,7 @@ func Report(dir string) (*result.Result, error) {
 		return nil, err
 	}
 	facts.Levels = result.Levels(p, &facts, samples)
-	return result.Build(p, facts, fold)
+	return build(p, facts, fold, path, pool)
 }
 
 // readFacts reads what the record file says besides requests.

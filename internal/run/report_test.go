@@ -32,6 +32,7 @@ func TestReportSaysWhatTheRunSaid(t *testing.T) {
 			p.Stages[0].Warmup.Requests = 20
 			p.Goodput = []plan.SLO{{Metric: "time_to_first_token", Max: plan.Duration(2 * time.Millisecond)}, {Metric: "request_latency", Max: plan.Duration(time.Second)}}
 		}},
+		{"a warm-up to be found", nil, func(p *plan.Plan) { p.Stages[0].Warmup.Auto = true }},
 		{"open loop", nil, func(p *plan.Plan) {
 			p.Stages = []plan.Stage{{Rate: 800, Arrival: plan.ArrivalPoisson, MaxInFlight: 2, Requests: 100}}
 		}},

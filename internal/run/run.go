@@ -417,7 +417,8 @@ func (r *run) conclude(runErr error) (*result.Result, error) {
 		err = errors.Join(err, r.folds[0].Merge(f))
 	}
 	r.facts.Asked = r.plan
-	res, buildErr := result.Build(asRun, r.facts, r.folds[0])
+	r.output.end()
+	res, buildErr := build(asRun, r.facts, r.folds[0], r.output.recordsPath(), r.pool)
 	if buildErr != nil {
 		return nil, errors.Join(err, fmt.Errorf("making the result: %w", buildErr))
 	}
@@ -446,4 +447,5 @@ func (r *run) close() {
 	if r.mock != nil {
 		r.mock.Close()
 	}
+	r.output.remove()
 }

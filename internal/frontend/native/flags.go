@@ -25,7 +25,7 @@ func loadFlags() []option {
 		{name: "ramp-to", arg: "X", path: "stages[0].ramp_to", help: "concurrency or rate changes linearly to X over the duration"},
 		{name: "duration", arg: "TIME", path: "stages[0].duration", help: "length of the measured part (30s in closed loop with no other end)"},
 		{name: "requests", arg: "N", path: "stages[0].requests", help: "requests of the measured part; with --duration, whichever is first"},
-		{name: "warmup", arg: "TIME|N", path: "stages[0].warmup", help: "load ahead of the measured part: a time (5s) or a number of requests (100)"},
+		{name: "warmup", arg: "TIME|N|auto", path: "stages[0].warmup", help: "load ahead of the measured part: a time (5s) or a number of requests (100); auto: find out how much of the measured part was warm-up"},
 		{name: "stage", arg: "SPEC", help: "a stage of several, repeatable, in place of the flags above: concurrency=8,duration=30s or rate=50,arrival=poisson,requests=100,gap=5s"},
 		{name: "drain", arg: "TIME", path: "drain", help: "how long requests in flight may take at the end of a stage (30s)"},
 		{name: "seed", arg: "N", path: "seed", help: "the same seed gives the same prompts, lengths and arrivals (0)"},

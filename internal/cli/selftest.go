@@ -94,7 +94,7 @@ func calibrated(env Env, f *selftestFlags, like *plan.Plan) int {
 	if err != nil {
 		return fail(env, "selftest", err, exitRun)
 	}
-	if rep.Honest == 0 {
+	if !rep.Levels[0].Honest {
 		return exitRun
 	}
 	return exitOK

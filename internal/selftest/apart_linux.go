@@ -4,6 +4,7 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -13,6 +14,7 @@ const fewestCores = 4
 
 // startApart starts a command on cores of its own, where there are enough, and gives them.
 func startApart(cmd *exec.Cmd) ([]int, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGINT} // it does not outlive this process
 	var mine unix.CPUSet
 	if unix.SchedGetaffinity(0, &mine) != nil || mine.Count() < fewestCores {
 		return nil, cmd.Start()

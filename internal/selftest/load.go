@@ -2,6 +2,7 @@ package selftest
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -32,8 +33,9 @@ func (o Options) pace() (ttft, itl time.Duration) {
 	return ttft, itl
 }
 
-// loads are the plans of all loads that may be tried, the lightest first.
-func (o Options) loads() ([]plan.Plan, error) {
+// loads are the plans of all loads that may be tried: the first and heavier ones, and lighter
+// ones.
+func (o Options) loads() (up, down []plan.Plan, err error) {
 	first, factor := plan.Default(), 4
 	first.Stages = []plan.Stage{{Concurrency: 8}}
 	first.Data.Input.Mean = 32
@@ -41,23 +43,29 @@ func (o Options) loads() ([]plan.Plan, error) {
 	if o.Plan != nil {
 		like, err := likeness(o.Plan)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		first, factor = *like, 2
 	}
 	first.Stages[0].Warmup = plan.Warmup{Duration: plan.Duration(warmup)}
 	first.Stages[0].Duration = plan.Duration(o.length(&first))
-	var all []plan.Plan
 	for i, times := 0, 1; i < o.Levels; i, times = i+1, times*factor {
-		p := first
-		s := first.Stages[0]
-		s.Concurrency *= times
-		s.Rate *= float64(times)
-		s.MaxInFlight *= times
-		p.Stages = []plan.Stage{s}
-		all = append(all, p)
+		up = append(up, scaled(first, float64(times)))
+		if lighter := scaled(first, 1/float64(times)); i > 0 && (lighter.Stages[0].Concurrency > 0 || lighter.Stages[0].Rate > 0) {
+			down = append(down, lighter)
+		}
 	}
-	return all, nil
+	return up, down, nil
+}
+
+// scaled is a plan with so many times the load.
+func scaled(p plan.Plan, times float64) plan.Plan {
+	s := p.Stages[0]
+	s.Concurrency = int(float64(s.Concurrency) * times)
+	s.Rate *= times
+	s.MaxInFlight = int(math.Ceil(float64(s.MaxInFlight) * times))
+	p.Stages = []plan.Stage{s}
+	return p
 }
 
 // length is how long a load is measured: an answer must fit into it several times.

@@ -49,8 +49,9 @@ type Report struct {
 	Apart   bool        `json:"own_process"` // the mock ran as a process of its own
 	Cores   []int       `json:"own_cores"`   // that the mock had to itself; empty: it shared them
 	Levels  []Level     `json:"levels"`
-	Honest  int         `json:"honest"`  // how many of them, from the first, are measured honestly
-	Summary string      `json:"summary"` // the same in words
+	Honest  string      `json:"honest"`           // the heaviest load that is measured honestly; empty: none that was tried
+	Beyond  string      `json:"beyond,omitempty"` // why a heavier load could not be tried
+	Summary string      `json:"summary"`          // all of it in words
 }
 
 // Level is one load and how far its figures were from the truth.
@@ -67,44 +68,67 @@ type Asked struct {
 	Rate     float64 `json:"rate,omitempty"`
 }
 
-// Run tries one load after the other, up to the first that is not measured honestly.
+// Run tries the first load and then heavier ones, up to the first that is not measured
+// honestly. Where that is the first one already, it tries lighter ones.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	o = o.usual()
-	loads, err := o.loads()
+	up, down, err := o.loads()
 	if err != nil {
 		return nil, err
 	}
-	rep := &Report{Version: o.Version, Cores: []int{}}
-	for i := range loads {
-		if o.Tell != nil {
-			o.Tell(fmt.Sprintf("Load %d of at most %d: %s for %v", i+1, len(loads), result.Load(&loads[i].Stages[0]), time.Duration(loads[i].Stages[0].Duration)))
-		}
-		level, host, err := o.level(ctx, &loads[i], rep)
-		if errors.Is(err, errStopped) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		rep.Host = host
-		rep.Levels = append(rep.Levels, *level)
-		if !level.Honest {
-			break
-		}
-		rep.Honest++
+	rep := &Report{Version: o.Version, Cores: []int{}, Levels: []Level{}}
+	honest, err := o.ladder(ctx, rep, up, func(l *Level) bool { return l.Honest })
+	if err == nil && honest == 0 && len(rep.Levels) > 0 {
+		_, err = o.ladder(ctx, rep, down, func(l *Level) bool { return !l.Honest })
+	}
+	if err != nil {
+		return nil, err
 	}
 	if len(rep.Levels) == 0 {
 		return nil, errors.New("stopped before the first load was measured")
 	}
+	for i := range rep.Levels {
+		if rep.Levels[i].Honest {
+			rep.Honest = rep.Levels[i].Load // heavier than those before it, or the first below the broken one
+		}
+	}
 	rep.Summary = summary(rep)
 	return rep, nil
+}
+
+// ladder tries loads as long as they go on, and gives how many were measured honestly.
+func (o Options) ladder(ctx context.Context, rep *Report, loads []plan.Plan, goOn func(*Level) bool) (honest int, err error) {
+	for i := range loads {
+		if o.Tell != nil {
+			o.Tell(fmt.Sprintf("Load %d: %s for %v", len(rep.Levels)+1, result.Load(&loads[i].Stages[0]), time.Duration(loads[i].Stages[0].Duration)))
+		}
+		level, host, err := o.level(ctx, &loads[i], rep)
+		switch {
+		case errors.Is(err, errStopped):
+			return honest, nil
+		case err != nil && len(rep.Levels) == 0:
+			return honest, err
+		case err != nil:
+			rep.Beyond = fmt.Sprintf("%s could not be tried: %v", result.Load(&loads[i].Stages[0]), err)
+			return honest, nil
+		}
+		rep.Host = host
+		rep.Levels = append(rep.Levels, *level)
+		if level.Honest {
+			honest++
+		}
+		if !goOn(level) {
+			break
+		}
+	}
+	return honest, nil
 }
 
 // Calibrate measures the mock once at a plan's load.
 func Calibrate(ctx context.Context, o Options) (*record.Calibration, error) {
 	o = o.usual()
 	o.Levels = 1
-	loads, err := o.loads()
+	loads, _, err := o.loads()
 	if err != nil {
 		return nil, err
 	}
@@ -202,14 +226,21 @@ func floor(b record.Bar) float64 {
 
 // summary says up to which load the host can be trusted.
 func summary(r *Report) string {
-	if r.Honest == 0 {
-		return fmt.Sprintf("This host does not measure %s honestly: %s", r.Levels[0].Load, r.Levels[0].Reasons[0])
+	text := "This host measures none of the loads that were tried honestly."
+	var worst *Level
+	for i := range r.Levels {
+		switch l := &r.Levels[i]; {
+		case l.Load == r.Honest:
+			text = fmt.Sprintf("This host measures %s honestly: %s requests/s, %s events/s.", l.Load, count(l.Rate), count(l.Events))
+		case !l.Honest:
+			worst = l // the last one is the lightest, or the only one
+		}
 	}
-	best := r.Levels[r.Honest-1]
-	text := fmt.Sprintf("This host measures %s honestly: %s requests/s, %s events/s.", best.Load, count(best.Rate), count(best.Events))
-	if r.Honest < len(r.Levels) {
-		worst := r.Levels[r.Honest]
+	switch {
+	case worst != nil:
 		return text + fmt.Sprintf(" Not so %s: %s", worst.Load, worst.Reasons[0])
+	case r.Beyond != "":
+		return text + " " + r.Beyond
 	}
 	return text + " More was not tried."
 }

@@ -79,7 +79,7 @@ func TestLikeness(t *testing.T) {
 		p := plan.Default()
 		p.Stages, p.Levels = tt.stages, tt.levels
 		p.Target.Headers, p.Output.Dir = map[string]string{"X": "secret"}, "kept"
-		got, err := Options{Plan: &p, Levels: 3, Time: time.Second}.loads()
+		got, down, err := Options{Plan: &p, Levels: 3, Time: time.Second}.loads()
 		if tt.err != "" {
 			if err == nil || !strings.Contains(err.Error(), tt.err) {
 				t.Errorf("%s: %v, want %q", tt.name, err, tt.err)
@@ -89,6 +89,11 @@ func TestLikeness(t *testing.T) {
 		if err != nil || len(got) != len(tt.want) {
 			t.Errorf("%s: %d loads, %v", tt.name, len(got), err)
 			continue
+		}
+		for _, l := range down {
+			if s, first := l.Stages[0], got[0].Stages[0]; s.Concurrency >= first.Concurrency && s.Rate >= first.Rate || s.Concurrency == 0 && s.Rate == 0 {
+				t.Errorf("%s: %+v is no lighter load than %+v", tt.name, s, first)
+			}
 		}
 		for i, w := range tt.want {
 			s := got[i].Stages[0]
@@ -114,13 +119,36 @@ func TestLongAnswersTakeLonger(t *testing.T) {
 	}
 }
 
+func TestSummary(t *testing.T) {
+	level := func(load string, honest bool) Level {
+		l := Level{Calibration: record.Calibration{Load: load, Rate: 10, Events: 640}, Honest: honest}
+		if !honest {
+			l.Reasons = []string{"It was late."}
+		}
+		return l
+	}
+	for _, tt := range []struct {
+		rep  Report
+		want string
+	}{
+		{Report{Honest: "8 in flight", Levels: []Level{level("8 in flight", true)}}, "This host measures 8 in flight honestly: 10.0 requests/s, 640 events/s. More was not tried."},
+		{Report{Honest: "8 in flight", Levels: []Level{level("32 in flight", false), level("8 in flight", true)}}, "This host measures 8 in flight honestly: 10.0 requests/s, 640 events/s. Not so 32 in flight: It was late."},
+		{Report{Levels: []Level{level("32 in flight", false), level("8 in flight", false)}}, "This host measures none of the loads that were tried honestly. Not so 8 in flight: It was late."},
+		{Report{Honest: "8 in flight", Beyond: "32 in flight could not be tried: no.", Levels: []Level{level("8 in flight", true)}}, "This host measures 8 in flight honestly: 10.0 requests/s, 640 events/s. 32 in flight could not be tried: no."},
+	} {
+		if got := summary(&tt.rep); got != tt.want {
+			t.Errorf("%s\nwant %s", got, tt.want)
+		}
+	}
+}
+
 func TestTable(t *testing.T) {
 	bars := []record.Bar{
 		{Metric: "time_to_first_token", Name: "Time to first token", Unit: "ms", True: 50.02, Avg: 0.013, P50: 0.011, P90: 0.02, P99: 0.2, Error: 0.2},
 		{Metric: "inter_token_latency", Name: "Inter-token latency", Unit: "ms", True: 10, Avg: 0.0004, P50: 0, P90: -0.01, P99: 0.1, Error: 0.1},
 		{Metric: "request_throughput", Name: "Requests/s", Unit: "requests/sec", True: 1234, Avg: -1, Error: 1},
 	}
-	rep := &Report{Apart: true, Cores: []int{6, 7}, Honest: 1, Levels: []Level{
+	rep := &Report{Apart: true, Cores: []int{6, 7}, Honest: "8 in flight", Levels: []Level{
 		{Calibration: record.Calibration{Load: "8 in flight", Verdict: "valid", Requests: 40, Rate: 11.7, InFlight: 8, Events: 752, Bars: bars}, Honest: true},
 		{Calibration: record.Calibration{Load: "32 in flight", Verdict: "invalid", Requests: 160, Rate: 47, InFlight: 32, Events: 3008, Bars: bars[:1]}, Reasons: []string{"The client was short of CPU."}},
 	}}

@@ -29,6 +29,10 @@ type Config struct {
 	// Budget is how many bytes of answers may wait in memory to be decoded; the
 	// rest waits in a file. 0: 64 MiB.
 	Budget int64
+	// Limits bound what is held of an answer, and Streamer folds long streams; nil: they
+	// are held whole.
+	Limits   Limits
+	Streamer endpoint.Streamer
 	// Judge is called with each decoded record's failure class, "" for success.
 	Judge func(class record.Class)
 	// Session is told how each recorded session was played, by many goroutines; nil: nobody
@@ -42,6 +46,7 @@ type Collector struct {
 	workers []*worker
 	wg      sync.WaitGroup
 	pool    sync.Pool
+	keeper  *keeper
 	waiting atomic.Int64 // bytes of answers not yet decoded, in memory
 	spill   spill
 	wake    chan struct{} // something waits in the file
@@ -58,6 +63,8 @@ const (
 	chunk = 16 << 10
 	// keepBody is the largest answer whose buffer is used again.
 	keepBody = 1 << 20
+	// keepEvents is the same for the lists of its reads and events.
+	keepEvents = 16 << 10
 	// settleEvery is how often Settle looks.
 	settleEvery = time.Millisecond / 2
 )
@@ -67,7 +74,7 @@ func New(cfg Config) *Collector {
 	if cfg.Budget == 0 {
 		cfg.Budget = defaultBudget
 	}
-	c := &Collector{cfg: cfg, wake: make(chan struct{}, 1)}
+	c := &Collector{cfg: cfg, wake: make(chan struct{}, 1), keeper: newKeeper(&cfg)}
 	c.pool.New = func() any { return new(record.Record) }
 	for _, fold := range cfg.Folds {
 		w := &worker{c: c, fold: fold, queue: make(chan *record.Record, queueLength), failures: map[record.Class]int64{}}
@@ -82,6 +89,9 @@ func (c *Collector) Blank() *record.Record {
 	rec := c.pool.Get().(*record.Record)
 	*rec = record.Record{
 		Marks: rec.Marks[:0], Body: rec.Body[:0], Text: rec.Text[:0], Events: rec.Events[:0], Cached: -1,
+	}
+	if c.keeper != nil {
+		rec.Keeper, rec.Room = c.keeper, c.keeper.room
 	}
 	return rec
 }
@@ -108,6 +118,10 @@ func (c *Collector) Put(rec *record.Record) {
 		}
 	}
 	c.waiting.Add(-int64(len(rec.Body)))
+	if rec.Reading != nil { // the file has no place for what was read already
+		c.cfg.Decoder.Decode(rec)
+		rec.Decoded = true
+	}
 	c.spill.put(rec)
 	c.recycle(rec)
 	select {
@@ -135,6 +149,15 @@ func (c *Collector) Session(m record.SessionMark) {
 func (c *Collector) recycle(rec *record.Record) {
 	if cap(rec.Body) > keepBody {
 		rec.Body = nil
+	}
+	if cap(rec.Text) > keepBody {
+		rec.Text = nil
+	}
+	if cap(rec.Marks) > keepEvents {
+		rec.Marks = nil
+	}
+	if cap(rec.Events) > keepEvents {
+		rec.Events = nil
 	}
 	c.pool.Put(rec)
 }
@@ -249,6 +272,7 @@ func (w *worker) take(rec *record.Record) {
 	if !rec.Decoded {
 		w.c.cfg.Decoder.Decode(rec)
 	}
+	w.c.keeper.cut(rec)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.c.cfg.Writer != nil {
@@ -269,7 +293,9 @@ func (w *worker) write() error {
 		return nil
 	}
 	err := w.c.cfg.Writer.Append(w.lines)
-	w.lines = w.lines[:0]
+	if w.lines = w.lines[:0]; cap(w.lines) > keepBody {
+		w.lines = nil
+	}
 	return err
 }
 

@@ -130,6 +130,7 @@ func eachOf(part io.Reader, batch []spilled, f func(rec *record.Record)) error {
 			return err
 		}
 		line.Request.Request, line.Request.Flight = b.request, b.flight
+		line.Request.Decoded = line.Request.Tail != nil
 		f(line.Request)
 	}
 	return nil

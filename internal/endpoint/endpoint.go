@@ -33,6 +33,8 @@ type Options struct {
 	Key   string      // API key; empty: none
 	Data  plan.Data
 	RunID string // first part of each request's own id
+	// MostHeaders is how many bytes the headers of an answer may hold; 0: no bound.
+	MostHeaders int
 	// KeepQuestions: records hold the bodies of requests too.
 	KeepQuestions bool
 	// Tokenizer is the run's own, for models that take token ids; nil: there is none.
@@ -52,6 +54,16 @@ type Call interface {
 // safe for use from many goroutines.
 type Decoder interface {
 	Decode(rec *record.Record)
+}
+
+// Streamer is a Decoder that can read a stream while it comes. It keeps what it has found
+// in rec.Reading until Decode, which takes what is left.
+type Streamer interface {
+	// Advance reads the events of rec's body that are complete, and gives how many bytes
+	// they take: those are not asked for again. It keeps about most bytes of the stream
+	// and folds what follows into rec.Tail. Where rec.Reading stays nil, the answer is not
+	// one that can be read in pieces.
+	Advance(rec *record.Record, most int) int
 }
 
 // Replier is a Decoder that can tell what an answer said as a chat has it, tool calls

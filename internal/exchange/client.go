@@ -186,7 +186,7 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 	rec.Marks = rec.Marks[:0]
 	r := &l.resp
 	r.reset(rec.Body[:0])
-	r.want = req.Want
+	r.want, r.most = req.Want, c.limits.Header
 	var bad error
 	var err error
 	if rec.Flight != nil {
@@ -196,6 +196,9 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 		var done bool
 		done, bad = r.feed(p)
 		Mark(rec, r.body, at)
+		if bad == nil {
+			bad = r.hold(rec)
+		}
 		return !done && bad == nil
 	})
 	rec.Body = r.body
@@ -238,6 +241,9 @@ func (c *Client) finish(l *lane, rec *record.Record) {
 // so long after the one before that their own moments matter: only then is it worth
 // asking the kernel who put them together.
 func holdsSeveral(rec *record.Record) bool {
+	if rec.Folded > 0 {
+		return true
+	}
 	for i := 1; i < len(rec.Marks); i++ {
 		last, m := rec.Marks[i-1], rec.Marks[i]
 		if m.At()-last.At() > closeBy && bytes.Contains(rec.Body[last.Off:m.Off], nextEvent) {

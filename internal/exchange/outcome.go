@@ -14,16 +14,16 @@ import (
 // Mark notes a read that brought bytes of an answer, whose body up to there is given.
 // Bytes that TLS hands over one piece after the other may be of one read.
 func Mark(rec *record.Record, body []byte, at netclock.Stamp) {
-	if rec.Watch != nil {
+	if rec.Watch != nil && rec.Folded == 0 {
 		rec.Watch(body)
 	}
-	m := record.Mark{Off: len(body), Kernel: at.Kernel, User: at.User}
+	m := record.Mark{Off: rec.Folded + len(body), Kernel: at.Kernel, User: at.User}
 	if n := len(rec.Marks); n > 0 && rec.Marks[n-1].User == at.User && rec.Marks[n-1].Kernel == at.Kernel {
 		rec.Marks[n-1] = m
 	} else {
 		rec.Marks = append(rec.Marks, m)
 	}
-	rec.Flight.Read(len(rec.Marks), m.Off, m.At())
+	rec.Flight.Read(rec.Reads(), m.Off, m.At())
 }
 
 // Finish notes that an answer is complete.
@@ -56,10 +56,13 @@ func (e *Truncated) Unwrap() error { return e.Err }
 // Fail notes how a request failed.
 func Fail(ctx context.Context, rec *record.Record, err error, now time.Duration) {
 	f := &record.Failure{Class: netclock.Classify(err), Status: rec.Status, Message: shorten(err.Error()), At: now}
+	var large *TooLarge
 	var bad *BadFraming
 	var cut *Truncated
 	var dropped *Dropped
 	switch {
+	case errors.As(err, &large):
+		f.Class = record.TooLarge
 	case errors.As(err, &bad):
 		f.Class = record.BadBody
 	case errors.As(err, &cut):
@@ -74,7 +77,7 @@ func Fail(ctx context.Context, rec *record.Record, err error, now time.Duration)
 		}
 	}
 	rec.End = now
-	if n := len(rec.Marks); n > 0 && (f.Class == record.Truncated || f.Class == record.BadBody) {
+	if n := len(rec.Marks); n > 0 && (f.Class == record.Truncated || f.Class == record.BadBody || f.Class == record.TooLarge) {
 		rec.End = rec.Marks[n-1].At()
 	}
 	rec.Failure = f

@@ -23,6 +23,7 @@ type response struct {
 	line  []byte // a chunk-size or trailer line, while it is incomplete
 	bare  bool   // the request's method allows no body in the answer
 
+	most      int    // bytes of a head; 0: no bound
 	want, got string // a header that is kept, and its value
 
 	lastType string // content type of the last answer: most repeat it
@@ -41,11 +42,8 @@ const (
 	complete
 )
 
-// maxHead and maxLine bound what is kept of a head or line that does not end.
-const (
-	maxHead = 256 << 10
-	maxLine = 16 << 10
-)
+// maxLine bounds what is kept of a line that does not end.
+const maxLine = 16 << 10
 
 // reset makes the response ready for the next answer; it appends to body.
 func (r *response) reset(body []byte) {
@@ -134,15 +132,13 @@ func (r *response) feedHead(p []byte) (rest []byte, err error) {
 	if n := min(len(r.head), len(versionPrefix)); string(r.head[:n]) != versionPrefix[:n] {
 		return nil, notHTTP(r.head)
 	}
-	if len(r.head) > maxHead {
-		return nil, errLongHead
+	if r.most > 0 && len(r.head) > r.most {
+		return nil, LongHead(r.most)
 	}
 	return nil, nil
 }
 
 const versionPrefix = "HTTP/1."
-
-var errLongHead = fmt.Errorf("the answer's headers are longer than %d bytes", maxHead)
 
 func notHTTP(head []byte) error {
 	return fmt.Errorf("not an HTTP/1.1 answer: it begins with %q", start(head))
@@ -190,8 +186,8 @@ type framing struct {
 
 // readHead reads a complete head.
 func (r *response) readHead(head []byte) error {
-	if len(head) > maxHead {
-		return errLongHead
+	if r.most > 0 && len(head) > r.most {
+		return LongHead(r.most)
 	}
 	line, head := cutLine(head)
 	status, err := statusOf(line)

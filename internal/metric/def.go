@@ -37,6 +37,9 @@ type Def struct {
 	One func(*Request) (int64, bool)
 	// Many gives the samples of a request. They are pooled over requests.
 	Many func(*Request) []int64
+	// Tail gives those of the part of a long stream that was not kept event by event, as
+	// they spread; nil: there are none.
+	Tail func(*Request) *record.Spread
 	// Rate is worked out from the sums of a window.
 	Rate func(*Totals) (float64, bool)
 
@@ -159,6 +162,7 @@ func gapDefs() []Def {
 			Formula: "for each token event after the first with k tokens: k samples of (its stamp − the stamp before) ÷ k; requests in which the tokens of every event are known",
 			Help:    "The time between tokens, each token one sample, all requests pooled. An objective is compared with the request's own mean.",
 			Many:    func(r *Request) []int64 { return r.perToken },
+			Tail:    (*Request).tailTokens,
 			Own: func(r *Request) (int64, bool) {
 				if r.tokensIn > 0 {
 					return perUnit(int64(r.Last-r.First), r.tokensIn), true
@@ -172,11 +176,12 @@ func gapDefs() []Def {
 			Formula: "stamp of each token event after the first − stamp of the one before",
 			Help:    "The time between pieces of text as they come, however many tokens are in them. An objective is compared with the request's own mean.",
 			Many:    func(r *Request) []int64 { return r.gaps },
+			Tail:    (*Request).tailGaps,
 			Own: func(r *Request) (int64, bool) {
-				if len(r.gaps) == 0 {
+				if r.gapCount == 0 {
 					return 0, false
 				}
-				return perUnit(int64(r.Last-r.First), int64(len(r.gaps))), true
+				return perUnit(int64(r.Last-r.First), int64(r.gapCount)), true
 			},
 			Follows: true, gaps: true,
 		}),
@@ -191,7 +196,7 @@ func gapDefs() []Def {
 			ID: "longest_gap", Name: "Longest gap",
 			Formula: "the greatest inter-event latency of the request",
 			Help:    "The worst pause that a reader of the stream met.",
-			One:     func(r *Request) (int64, bool) { return r.longest, len(r.gaps) > 0 },
+			One:     func(r *Request) (int64, bool) { return r.longest, r.gapCount > 0 },
 			Follows: true,
 		}),
 		{
@@ -231,7 +236,7 @@ func gapDefs() []Def {
 }
 
 func timePerToken(r *Request) (int64, bool) {
-	if r.Tokens < 2 || len(r.gaps) == 0 {
+	if r.Tokens < 2 || r.gapCount == 0 {
 		return 0, false
 	}
 	return perUnit(int64(r.Last-r.First), int64(r.Tokens-1)), true

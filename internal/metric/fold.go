@@ -185,6 +185,12 @@ func (f *Fold) sample(s *stage, r *Request, in stat.Set) {
 		case d.gaps && even:
 		default:
 			s.cols[i].AppendAll(d.Many(r), in)
+			if r.Tail == nil {
+				continue
+			}
+			if tail := d.Tail(r); tail != nil {
+				tail.Each(func(values []int64) { s.cols[i].AppendAll(values, in) })
+			}
 		}
 	}
 }
@@ -223,7 +229,7 @@ func (f *Fold) sum(s *stage, r *Request, in stat.Set) {
 func (o *objective) metBy(r *Request) bool {
 	v, ok := o.own(r)
 	if !ok {
-		return o.follows && r.Stream && len(r.gaps) == 0
+		return o.follows && r.Stream && r.gapCount == 0
 	}
 	return v <= int64(o.Max)
 }

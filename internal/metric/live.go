@@ -53,6 +53,13 @@ func (l *Live) add(r *Request) {
 	for _, g := range gaps {
 		l.ITL.Add(g)
 	}
+	if tail := r.tailGaps(); tail != nil {
+		tail.Each(func(values []int64) {
+			for _, g := range values {
+				l.ITL.Add(g)
+			}
+		})
+	}
 }
 
 // Merge adds the counts of other, but for those of a stage.

@@ -163,6 +163,7 @@ func client() []Def {
 			Formula: "for each read: when it returned to this program − when the kernel received its last segment",
 			Help:    "How late this client looked. Where the kernel stamps reads it is not part of any latency.",
 			Many:    func(r *Request) []int64 { return r.delays },
+			Tail:    (*Request).tailDelays,
 		}),
 		opening("resolve_time", "Resolve time", "time to resolve the host name", "Not part of any latency from Sent.",
 			func(c *record.Conn) time.Duration { return c.Resolve }),

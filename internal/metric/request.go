@@ -32,6 +32,7 @@ type Request struct {
 
 	events    int     // token events
 	gaps      []int64 // between adjacent token events
+	gapCount  int     // of those and of the ones that were not kept
 	perToken  []int64 // the same for each token; nil: not known
 	tokensIn  int64   // tokens in the events after the first, where perToken is known
 	longest   int64   // the longest of gaps
@@ -59,7 +60,7 @@ func (r *Request) load(rec *record.Record) {
 	r.loadReads()
 	r.Opened, r.First, r.Second, r.Last, r.Visible = record.Never, record.Never, record.Never, record.Never, record.Never
 	r.events, r.longest, r.stalled, r.late, r.unsure, r.apart, r.tokensIn = 0, 0, 0, 0, 0, 0, 0
-	r.gaps, r.perToken = r.gaps[:0], nil
+	r.gaps, r.gapCount, r.perToken = r.gaps[:0], 0, nil
 	if rec.Failure == nil {
 		r.loadEvents()
 	}
@@ -69,6 +70,9 @@ func (r *Request) load(rec *record.Record) {
 // loadReads takes the delay of each read.
 func (r *Request) loadReads() {
 	r.delays, r.unstamped = r.delays[:0], 0
+	if r.Tail != nil {
+		r.unstamped = r.Tail.Reads - r.Tail.Delays.Len()
+	}
 	for i := range r.Marks {
 		m := &r.Marks[i]
 		if m.Kernel == record.Never {
@@ -118,16 +122,26 @@ func (r *Request) loadEvents() {
 		r.events++
 		r.Last = at
 	}
-	if len(r.gaps) == 0 {
+	r.gapCount = len(r.gaps)
+	if r.Tail != nil {
+		r.loadTail()
+		known = known && r.Tail.Tokens == 1
+		tokens += r.Tail.Gaps.Len()
+	}
+	if r.gapCount == 0 {
 		return
 	}
-	r.Second = r.First + time.Duration(r.gaps[0])
+	r.Second = r.second()
 	// What the kernel did not merge was sent together: no fault of this client.
 	if r.Merged < 0 {
 		r.unsure, r.late = r.late, 0
 	}
 	r.late = min(r.late, int64(max(r.Merged, 0)))
-	r.stalled = r.stalls()
+	if r.Tail != nil {
+		r.stalled = r.tailStalls()
+	} else {
+		r.stalled = r.stalls()
+	}
 	if known {
 		r.tokensIn = tokens
 		r.perToken = r.gaps
@@ -139,7 +153,7 @@ func (r *Request) loadEvents() {
 
 // even reports whether the gaps between tokens are the gaps between events.
 func (r *Request) even() bool {
-	return len(r.perToken) > 0 && &r.perToken[0] == &r.gaps[0]
+	return r.Tail == nil && len(r.perToken) > 0 && &r.perToken[0] == &r.gaps[0]
 }
 
 // spreadGaps gives each token its share of the gap before its event, in whole

@@ -43,6 +43,8 @@ type Counts struct {
 	Events    int64 // token events in all
 
 	Resent   int64 // requests that were sent twice
+	Folded   int64 // streams that were too long to keep event by event
+	Cut      int64 // answers whose bytes were to be kept and are not all there
 	OnePiece int64 // successful answers in one piece where a stream was asked for
 
 	Empty int64 // successful streams and texts without a token
@@ -169,6 +171,13 @@ func (t *Totals) merge(o *Totals) {
 // count takes a measured request into the counts.
 func (s *stage) count(r *Request, standIn bool) {
 	s.Reads += int64(len(r.Marks))
+	if r.Tail != nil {
+		s.Reads += r.Tail.Reads
+		s.Folded++
+	}
+	if r.Cut > 0 {
+		s.Cut++
+	}
 	s.Unstamped += r.unstamped
 	if r.Resent > 0 {
 		s.Resent++
@@ -285,6 +294,8 @@ func (c *Counts) merge(o *Counts) {
 	c.Apart += o.Apart
 	c.Events += o.Events
 	c.Resent += o.Resent
+	c.Folded += o.Folded
+	c.Cut += o.Cut
 	c.OnePiece += o.OnePiece
 	c.Empty += o.Empty
 	c.Short += o.Short

@@ -11,6 +11,7 @@ type Limits struct {
 	FirstByte time.Duration // from its sending to the first read of the answer
 	Stall     time.Duration // between two reads
 	Request   time.Duration // from its sending to its end
+	Header    int           // bytes of the answer's headers
 }
 
 // Due is the nearest moment at which a request runs into one of its limits; 0:

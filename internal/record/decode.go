@@ -139,6 +139,10 @@ func (d *lineDecoder) answer(key []byte, rec *Record) bool {
 		rec.Body = d.bytes(rec.Body[:0])
 	case "body_base64":
 		rec.Body = d.base64(rec.Body[:0])
+	case "body_cut":
+		rec.Cut = int(s.Int())
+	case "tail":
+		rec.Tail = d.tail()
 	case "failure":
 		rec.Failure = d.failure()
 	default:

@@ -71,6 +71,7 @@ func appendRecord(dst []byte, kind string, rec *Record, keepRaw bool) []byte {
 		dst = append(dst, `,"streamed":true`...)
 	}
 	dst = appendEvents(dst, rec.Events)
+	dst = appendTail(dst, rec.Tail)
 	dst = appendTokens(dst, `,"in":`, rec.In)
 	dst = appendTokens(dst, `,"out":`, rec.Out)
 	dst = appendField(dst, `,"asked":`, int64(rec.Asked), 0)
@@ -79,7 +80,8 @@ func appendRecord(dst []byte, kind string, rec *Record, keepRaw bool) []byte {
 	dst = appendBytes(dst, `,"text`, rec.Text)
 	if keepRaw {
 		dst = appendBytes(dst, `,"question`, rec.Question)
-		dst = appendBytes(dst, `,"body`, rec.Body)
+		dst = appendBytes(dst, `,"body`, rec.raw())
+		dst = appendField(dst, `,"body_cut":`, int64(rec.Cut), 0)
 	}
 	if f := rec.Failure; f != nil {
 		dst = append(dst, `,"failure":{"class":`...)
@@ -90,6 +92,14 @@ func appendRecord(dst []byte, kind string, rec *Record, keepRaw bool) []byte {
 		dst = append(dst, '}')
 	}
 	return append(dst, '}', '\n')
+}
+
+// raw are the bytes of the answer that there are.
+func (r *Record) raw() []byte {
+	if r.Folded > 0 {
+		return r.Raw
+	}
+	return r.Body
 }
 
 func appendField(dst []byte, name string, v, usual int64) []byte {

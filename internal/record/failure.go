@@ -21,6 +21,7 @@ const (
 	GRPCStatus    Class = "grpc_status"  // a gRPC status other than OK
 	StreamError   Class = "stream_error" // an error object inside a 2xx stream
 	BadBody       Class = "bad_body"     // an answer that is not what the protocol says
+	TooLarge      Class = "too_large"    // an answer, an event or headers beyond a limit of the plan
 	Cancelled     Class = "cancelled"    // stopped by the user before its end
 	CutOff        Class = "cut_off"      // still under way when the drain time was over
 )

@@ -69,6 +69,16 @@ type Record struct {
 	RetryAfter  string // the Retry-After header, when there was one
 	Streamed    bool   // the request asked for a stream
 	Body        []byte // the answer's bytes, free of transfer encoding
+	// Folded is how many bytes stood before those of Body and have been decoded and given
+	// up, and Raw what is kept of them. Marks count from the answer's first byte.
+	Folded int
+	Raw    []byte
+	Cut    int // bytes of the answer that the run would keep and that are beyond its limit
+	// Room is how much may be held before Keeper is asked, and Reading the state of the
+	// decoder where it has read a part already. They are never kept.
+	Room    int
+	Keeper  Keeper
+	Reading any
 	// Request is what the endpoint's decoder must know of the request; nil where the
 	// answer says it all. It is never kept.
 	Request any
@@ -81,6 +91,7 @@ type Record struct {
 
 	Text   []byte  // decoded text of every token event, channels in order of arrival
 	Events []Event // decoded events, in order
+	Tail   *Tail   // the events behind those, where there were too many; nil: none
 	In     Tokens
 	Out    Tokens
 	Asked  int // output tokens asked for; 0: the server's choice

@@ -37,7 +37,7 @@ const (
 // preflight sends one short request to each server, ahead of the run and outside of its
 // figures, to find out whether such requests are answered at all. What may pass, such as a
 // busy server, is told and does not keep the run from being made.
-func (r *run) preflight(ctx context.Context, decode endpoint.Decoder, s secrets) error {
+func (r *run) preflight(ctx context.Context, decode endpoint.Decoder, streamer endpoint.Streamer, s secrets) error {
 	t := &r.plan.Target
 	if t.NoPreflight || r.mock != nil || !preflights(t) {
 		return nil
@@ -46,7 +46,7 @@ func (r *run) preflight(ctx context.Context, decode endpoint.Decoder, s secrets)
 	defer cancel()
 	n := min(max(len(t.URLs), len(r.plan.Data.Adapters)), mostPreflights)
 	for i := range n {
-		f, err := r.fly(ctx, decode, i)
+		f, err := r.fly(ctx, decode, streamer, i)
 		switch {
 		case err != nil:
 			return fmt.Errorf("preparing the request ahead of the run: %w", err)
@@ -74,7 +74,7 @@ func preflights(t *plan.Target) bool {
 }
 
 // fly sends the request to server i, again where it fails in a way that would count.
-func (r *run) fly(ctx context.Context, decode endpoint.Decoder, i int) (*record.Failure, error) {
+func (r *run) fly(ctx context.Context, decode endpoint.Decoder, streamer endpoint.Streamer, i int) (*record.Failure, error) {
 	p, err := r.preflightPrompt(i)
 	if err != nil {
 		return nil, err
@@ -86,6 +86,7 @@ func (r *run) fly(ctx context.Context, decode endpoint.Decoder, i int) (*record.
 			return nil, err
 		}
 		rec := &record.Record{Sent: record.Never, Written: record.Never, Cached: -1, Asked: p.Output}
+		answerLimits(r.plan.Limits).Bound(rec, streamer)
 		call.Do(ctx, rec)
 		decode.Decode(rec)
 		if rec.Failure == nil || rec.Failure.Class == record.Cancelled && rec.Status/100 == 2 {

@@ -193,7 +193,7 @@ func (r *run) prepare(ctx context.Context) error {
 	}
 	r.endpoint, err = newEndpoint(r.plan.Target, endpoint.Options{
 		Clock: r.clock, TLS: secrets.tls, Key: secrets.key, Data: r.plan.Data, RunID: r.id(), Tokenizer: tok,
-		KeepQuestions: r.plan.Output.KeepRaw,
+		KeepQuestions: r.plan.Output.KeepRaw, MostHeaders: int(r.plan.Limits.Header),
 	})
 	if err != nil {
 		return err
@@ -205,8 +205,10 @@ func (r *run) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	decode := secrets.guard(decoder(r.plan.Target, tok, !r.plan.Tokenizer.StandIn()), r.plan.Target)
-	if err := r.preflight(ctx, decode, secrets); err != nil {
+	plain := decoder(r.plan.Target, tok, !r.plan.Tokenizer.StandIn())
+	decode := secrets.guard(plain, r.plan.Target)
+	streamer, _ := plain.(endpoint.Streamer)
+	if err := r.preflight(ctx, decode, streamer, secrets); err != nil {
 		return err
 	}
 	if err := r.makeServers(ctx, secrets); err != nil {
@@ -223,7 +225,7 @@ func (r *run) prepare(ctx context.Context) error {
 	if r.output, err = openOutput(r.plan, r.facts.Header); err != nil {
 		return err
 	}
-	r.collect(decode)
+	r.collect(decode, streamer)
 	r.engine = engine.New(engine.Config{
 		Now: r.clock.Now, Source: prompts.Source, Endpoint: r.endpoint, Decoder: decode, Sink: r.collector,
 		NewSleeper: load.NewSleeper, Live: r.live, Feeders: runtime.GOMAXPROCS(0),
@@ -305,7 +307,7 @@ func (r *run) makeFolds() error {
 }
 
 // collect starts the collector.
-func (r *run) collect(decoder endpoint.Decoder) {
+func (r *run) collect(decoder endpoint.Decoder, streamer endpoint.Streamer) {
 	var folders []collect.Folder
 	for _, f := range r.folds {
 		all := several{f}
@@ -325,8 +327,13 @@ func (r *run) collect(decoder endpoint.Decoder) {
 	}
 	r.collector = collect.New(collect.Config{
 		Decoder: decoder, Writer: r.output.records(), KeepRaw: r.plan.Output.KeepRaw, Now: r.clock.Now,
-		Folds: folders, Judge: r.judge, Session: r.addSession,
+		Limits: answerLimits(r.plan.Limits), Streamer: streamer, Folds: folders, Judge: r.judge, Session: r.addSession,
 	})
+}
+
+// answerLimits are those of what is held of an answer.
+func answerLimits(l plan.Limits) collect.Limits {
+	return collect.Limits{Answer: int(l.Answer), Stream: int(l.Stream), Event: int(l.Event), Raw: int(l.Raw)}
 }
 
 // foldOptions say how the records of a plan are to be seen.

@@ -27,7 +27,7 @@ func (s scrubber) Decode(rec *record.Record) {
 		if rec.Failure != nil {
 			rec.Failure.Message = strings.ReplaceAll(rec.Failure.Message, secret, hidden)
 		}
-		if bytes.Contains(rec.Body, []byte(secret)) {
+		if rec.Folded > 0 || bytes.Contains(rec.Body, []byte(secret)) {
 			s.blank(rec, secret)
 		}
 	}
@@ -36,7 +36,7 @@ func (s scrubber) Decode(rec *record.Record) {
 // blank overwrites a secret in place, so that no offset into the answer moves.
 func (s scrubber) blank(rec *record.Record, secret string) {
 	cover := []byte(strings.Repeat("*", len(secret)))
-	for _, text := range [][]byte{rec.Body, rec.Text} {
+	for _, text := range [][]byte{rec.Body, rec.Raw, rec.Text} {
 		for {
 			i := bytes.Index(text, []byte(secret))
 			if i < 0 {

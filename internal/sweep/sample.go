@@ -54,6 +54,13 @@ func SampleOf(rec *record.Record) Sample {
 			s.Responses++
 		}
 	}
+	if t := rec.Tail; t != nil && t.Events > 0 {
+		if !opened {
+			s.First = t.First
+		}
+		s.End = t.Last
+		s.Responses += int(t.Events)
+	}
 	if s.Responses == 0 && !s.Failed {
 		s.Responses = 1 // an answer that is not made of events
 	}

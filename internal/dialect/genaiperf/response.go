@@ -26,6 +26,10 @@ func (f *Fold) split(rec *record.Record) {
 			f.part(rec, e, piece)
 		}
 	}
+	if t := rec.Tail; t != nil && t.Events > 0 { // one response, for want of their moments
+		f.text = append(f.text, rec.Text[off:]...)
+		f.parts = append(f.parts, response{at: int64(t.Last), mark: len(rec.Marks), size: len(rec.Text) - off})
+	}
 	if f.oldFaithful() { // it takes a last response without text away, and only that
 		if n := len(f.parts); n > 0 && f.parts[n-1].size == 0 {
 			f.parts = f.parts[:n-1]

@@ -128,6 +128,13 @@ func (b *bucket) add(o *Options, rec *record.Record, v *Values) {
 	for i := 1; i < len(v.TokenTimes); i++ {
 		b.put(itlColumn, int64(v.TokenTimes[i]-v.TokenTimes[i-1]))
 	}
+	if v.Tail != nil {
+		v.Tail.Gaps.Each(func(values []int64) {
+			for _, gap := range values {
+				b.put(itlColumn, gap)
+			}
+		})
+	}
 	b.tokens(rec, v)
 	if rec.Size > 0 {
 		b.put(sizeColumn, int64(rec.Size))

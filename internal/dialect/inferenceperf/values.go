@@ -20,6 +20,7 @@ type Values struct {
 	ServerOut  bool          // the server counted the answer
 	Mismatch   bool          // the two counts of the answer differ
 	TokenTimes []time.Duration
+	Tail       *record.Tail  // tokens behind those, of which the moments are not kept; nil: none
 	Retries    int           // attempts after the first
 	Recovered  bool          // the last of them was answered
 	Wasted     time.Duration // on attempts that were not
@@ -42,7 +43,7 @@ func (v *Values) NTPOT(faithful bool) (float64, bool) {
 
 // TPOT is the time per token after the first, in seconds; false: there is none.
 func (v *Values) TPOT() (float64, bool) {
-	if v.TTFT == None || v.Out < 2 || len(v.TokenTimes) < 2 {
+	if v.TTFT == None || v.Out < 2 || v.tokens() < 2 {
 		return 0, false
 	}
 	return v.Span.Seconds() / float64(v.Out-1), true
@@ -50,10 +51,19 @@ func (v *Values) TPOT() (float64, bool) {
 
 // ITL is the mean time between two tokens, in seconds; false: there are no two.
 func (v *Values) ITL() (float64, bool) {
-	if len(v.TokenTimes) < 2 {
+	if v.tokens() < 2 {
 		return 0, false
 	}
-	return v.Span.Seconds() / float64(len(v.TokenTimes)-1), true
+	return v.Span.Seconds() / float64(v.tokens()-1), true
+}
+
+// tokens is how many tokens have a moment, kept or not.
+func (v *Values) tokens() int64 {
+	n := int64(len(v.TokenTimes))
+	if v.Tail != nil {
+		n += v.Tail.Events
+	}
+	return n
 }
 
 // Measure works out what a decoded record comes to.
@@ -109,6 +119,9 @@ func (o *Options) tokenTimes(rec *record.Record, v *Values) {
 	}
 	v.TTFT = v.TokenTimes[0] - v.Start
 	v.Span = v.TokenTimes[n-1] - v.TokenTimes[0]
+	if t := rec.Tail; t != nil && t.Events > 0 {
+		v.Tail, v.Span = t, t.Last-v.TokenTimes[0]
+	}
 }
 
 // token reports whether events of a label are tokens. The original knows visible text

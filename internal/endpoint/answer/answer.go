@@ -16,7 +16,7 @@ var bom = []byte("\xef\xbb\xbf")
 func Clear(rec *record.Record) {
 	rec.Events, rec.Text = rec.Events[:0], rec.Text[:0]
 	rec.Out = record.Tokens{Local: -1}
-	rec.Cached, rec.Finish = -1, ""
+	rec.Cached, rec.Finish, rec.Tail = -1, "", nil
 }
 
 // Body is what there is to decode: the record's body without what may stand before
@@ -43,6 +43,7 @@ type Events struct {
 	list   []record.Event
 	mark   int // the read that the last event came out of
 	Tokens int // events that carry tokens
+	fold   folding
 }
 
 // Begin starts on the events of a record.
@@ -54,10 +55,19 @@ func (s *Events) Begin(rec *record.Record) {
 func (s *Events) List() []record.Event { return s.list }
 
 // Len is the number of events so far.
-func (s *Events) Len() int { return len(s.list) }
+func (s *Events) Len() int {
+	if t := s.rec.Tail; t != nil {
+		return len(s.list) + int(t.Events+t.Others)
+	}
+	return len(s.list)
+}
 
 // Add appends an event that is complete at offset end of the body.
 func (s *Events) Add(end int, label record.Label, text, tokens int) {
+	if s.full() {
+		s.addFolded(end, label, tokens)
+		return
+	}
 	marks := s.rec.Marks
 	m := max(s.mark, 0)
 	for m < len(marks)-1 && marks[m].Off < end {

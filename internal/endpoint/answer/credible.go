@@ -34,7 +34,11 @@ func Credible(rec *record.Record, n, hidden int) int {
 	if n < 0 {
 		return -1
 	}
-	most := max(len(rec.Text), len(rec.Events), rec.Asked) + unseen
+	text, events := len(rec.Text), len(rec.Events)
+	if t := rec.Tail; t != nil {
+		text, events = text+int(t.Text), events+int(t.Events+t.Others)
+	}
+	most := max(text, events, rec.Asked) + unseen
 	if n > min(most+max(hidden, 0), mostTokens) {
 		rec.Out.Claimed = n
 		return -1

@@ -36,3 +36,11 @@ func (l *Likeness) Append(text, data []byte) ([]byte, bool) {
 	}
 	return append(text, data[n:end]...), true
 }
+
+// Lasting gives an event's data for Learn: a copy where its bytes do not stay.
+func Lasting(data []byte, moves bool) []byte {
+	if moves {
+		return bytes.Clone(data)
+	}
+	return data
+}

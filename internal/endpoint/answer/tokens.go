@@ -57,6 +57,10 @@ func (c Counter) Stream(rec *record.Record, s Stream) {
 		s.Total = Credible(rec, said, s.Hidden)
 		s.Sums, s.OneEach = s.Sums && s.Total >= 0, s.OneEach && s.Total >= 0
 	}
+	if rec.Tail != nil {
+		c.folded(rec, s)
+		return
+	}
 	text := ""
 	if c.own {
 		text = string(rec.Text)
@@ -140,4 +144,27 @@ func setTokens(events []record.Event, n int) {
 			events[i].Tokens = n
 		}
 	}
+}
+
+// folded says the same of a stream that was folded. Of its events it knows no more than
+// that each has a token, where it does.
+func (c Counter) folded(rec *record.Record, s Stream) {
+	own := c.own && rec.Tail.Text == 0
+	if own {
+		rec.Out.Local = c.tok.Count(string(rec.Text))
+	}
+	switch {
+	case s.Total >= 0:
+		rec.Out.N, rec.Out.Source = s.Total, record.FromServer
+	case own:
+		rec.Out.N, rec.Out.Source = rec.Out.Local, record.FromTokenizer
+	case s.Events:
+		rec.Out.N, rec.Out.Source = s.Tokens, record.FromEvents
+	}
+	each := -1
+	if s.OneEach || rec.Out.Source == record.FromEvents || rec.Out.N == s.Tokens {
+		each = 1
+	}
+	setTokens(rec.Events, each)
+	rec.Tail.Tokens = int64(each)
 }

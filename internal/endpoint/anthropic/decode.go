@@ -25,6 +25,12 @@ func NewDecoder(tok prompt.Tokenizer, own bool) *Decoder {
 // A failure that rec has already is kept, with whatever arrived before it decoded;
 // otherwise one that only the content shows is set.
 func (d *Decoder) Decode(rec *record.Record) {
+	if st, ok := rec.Reading.(*streamed); ok {
+		rec.Reading = nil
+		st.events.Rest(st.take)
+		d.end(st)
+		return
+	}
 	answer.Clear(rec)
 	body, ok := answer.Body(rec)
 	if !ok {
@@ -103,6 +109,33 @@ type streamed struct {
 	usage usage
 	total int // output tokens as the end of the message has them; -1: not said
 	empty int // changes of a block without text
+	// moves: the bytes of events do not stay where they are
+	moves bool
+}
+
+// Advance implements endpoint.Streamer.
+func (d *Decoder) Advance(rec *record.Record, most int) int {
+	st, ok := rec.Reading.(*streamed)
+	if !ok {
+		if !answer.Streams(rec) {
+			return 0
+		}
+		answer.Clear(rec)
+		st = &streamed{rec: rec, usage: unknownUsage(), total: -1, moves: true}
+		st.events.Begin(rec)
+		st.event.Text = rec.Text
+		st.events.Fold(most)
+		rec.Reading = st
+	}
+	return st.events.Advance(st.take)
+}
+
+// take takes any event.
+func (st *streamed) take(e *sse.Event) {
+	if !st.repeat(e) && !st.events.Frame(e) { // some gateways add [DONE]
+		st.takeEvent(e)
+	}
+	st.event.Text = st.events.Bound(st.event.Text)
 }
 
 // stream reads an answer made of server-sent events.
@@ -114,10 +147,14 @@ func (d *Decoder) stream(rec *record.Record) {
 	scan.Reset(rec.Body)
 	var e sse.Event
 	for scan.Next(&e) {
-		if !st.repeat(&e) && !st.events.Frame(&e) { // some gateways add [DONE]
-			st.takeEvent(&e)
-		}
+		st.take(&e)
 	}
+	d.end(&st)
+}
+
+// end works out what a stream comes to that has been read.
+func (d *Decoder) end(st *streamed) {
+	rec := st.rec
 	rec.Events, rec.Text = st.events.List(), st.event.Text
 	takeUsage(rec, st.usage)
 	tokens := st.events.Tokens
@@ -177,6 +214,6 @@ func (st *streamed) takeEvent(e *sse.Event) {
 	}
 	st.events.Put(e, label, text, tokens)
 	if ev.learnable() && !e.Joined {
-		st.like.Learn(e.Data, ev.Start, ev.End, label)
+		st.like.Learn(answer.Lasting(e.Data, st.moves), ev.Start, ev.End, label)
 	}
 }

@@ -27,6 +27,12 @@ func NewDecoder(kind string, tok prompt.Tokenizer, own bool) *Decoder {
 // A failure that rec has already is kept, with whatever arrived before it decoded;
 // otherwise one that only the content shows is set.
 func (d *Decoder) Decode(rec *record.Record) {
+	if st, ok := rec.Reading.(*streamed); ok {
+		rec.Reading = nil
+		st.events.Rest(st.take)
+		d.end(st)
+		return
+	}
 	answer.Clear(rec)
 	body, ok := answer.Body(rec)
 	if !ok {
@@ -233,6 +239,31 @@ type streamed struct {
 	input  int
 }
 
+// Advance implements endpoint.Streamer.
+func (d *Decoder) Advance(rec *record.Record, most int) int {
+	st, ok := rec.Reading.(*streamed)
+	if !ok {
+		if !answer.Streams(rec) || d.kind != plan.EndpointTGI {
+			return 0
+		}
+		answer.Clear(rec)
+		st = &streamed{rec: rec, total: -1, input: -1}
+		st.events.Begin(rec)
+		st.piece.Text = rec.Text
+		st.events.Fold(most)
+		rec.Reading = st
+	}
+	return st.events.Advance(st.take)
+}
+
+// take takes any event.
+func (st *streamed) take(e *sse.Event) {
+	if !st.events.Frame(e) {
+		st.takePiece(e)
+	}
+	st.piece.Text = st.events.Bound(st.piece.Text)
+}
+
 // stream reads an answer made of server-sent events.
 func (d *Decoder) stream(rec *record.Record) {
 	st := streamed{rec: rec, total: -1, input: -1}
@@ -242,10 +273,14 @@ func (d *Decoder) stream(rec *record.Record) {
 	scan.Reset(rec.Body)
 	var e sse.Event
 	for scan.Next(&e) {
-		if !st.events.Frame(&e) {
-			st.takePiece(&e)
-		}
+		st.take(&e)
 	}
+	d.end(&st)
+}
+
+// end works out what a stream comes to that has been read.
+func (d *Decoder) end(st *streamed) {
+	rec := st.rec
 	rec.Events, rec.Text = st.events.List(), st.piece.Text
 	answer.Prompt(rec, st.input)
 	tokens := st.events.Tokens

@@ -29,6 +29,12 @@ func NewDecoder(kind Kind, tok prompt.Tokenizer, own bool) *Decoder {
 // A failure that rec has already is kept, with whatever arrived before it decoded;
 // otherwise one that only the content shows is set.
 func (d *Decoder) Decode(rec *record.Record) {
+	if st, ok := rec.Reading.(*streamed); ok {
+		rec.Reading = nil
+		st.events.Rest(st.take)
+		d.end(st)
+		return
+	}
 	answer.Clear(rec)
 	body, ok := answer.Body(rec)
 	if !ok {

@@ -20,6 +20,33 @@ type streamed struct {
 	closed   bool  // a final usage was seen
 
 	like answer.Likeness // of the last chunk that carried nothing but one text
+	// moves: the bytes of events do not stay where they are
+	moves bool
+}
+
+// Advance implements endpoint.Streamer.
+func (d *Decoder) Advance(rec *record.Record, most int) int {
+	st, ok := rec.Reading.(*streamed)
+	if !ok {
+		if !answer.Streams(rec) || d.kind == Embeddings {
+			return 0
+		}
+		answer.Clear(rec)
+		st = &streamed{rec: rec, usage: unknown(), moves: true}
+		st.events.Begin(rec)
+		st.chunk.Text = rec.Text
+		st.events.Fold(most)
+		rec.Reading = st
+	}
+	return st.events.Advance(st.take)
+}
+
+// take takes any event.
+func (st *streamed) take(e *sse.Event) {
+	if !st.repeat(e) && !st.events.Frame(e) {
+		st.takeChunk(e)
+	}
+	st.chunk.Text = st.events.Bound(st.chunk.Text)
 }
 
 // stream reads an answer made of server-sent events.
@@ -35,9 +62,15 @@ func (d *Decoder) stream(rec *record.Record) {
 			st.takeChunk(&e)
 		}
 	}
+	d.end(&st)
+}
+
+// end works out what a stream comes to that has been read.
+func (d *Decoder) end(st *streamed) {
+	rec := st.rec
 	rec.Events, rec.Text = st.events.List(), st.chunk.Text
 	takeUsage(rec, st.usage)
-	d.countStream(&st)
+	d.countStream(st)
 	// A finish reason, [DONE] or a usage on its own closes a stream: some servers leave
 	// out one or two of them.
 	st.events.Judge("chat or completion", rec.Finish != "" || st.events.Done || st.closed, "a finish reason or [DONE]")
@@ -94,6 +127,6 @@ func (st *streamed) takeChunk(e *sse.Event) {
 	st.several = st.several || c.others
 	st.events.Put(e, label, text, tokens)
 	if c.learnable() && !e.Joined {
-		st.like.Learn(e.Data, c.Start, c.End, label)
+		st.like.Learn(answer.Lasting(e.Data, st.moves), c.Start, c.End, label)
 	}
 }

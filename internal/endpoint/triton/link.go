@@ -76,6 +76,7 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 	dialer := netclock.NewDialer(o.Clock, hostPort(u, secure, overGRPC), dial)
 	limits := netclock.Limits{
 		FirstByte: time.Duration(t.Timeouts.FirstByte), Stall: time.Duration(t.Timeouts.Stall), Request: time.Duration(t.Timeouts.Request),
+		Header: o.MostHeaders,
 	}
 	fields := headers(t, o.Key, u)
 	if overGRPC {

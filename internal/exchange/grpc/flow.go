@@ -171,6 +171,10 @@ func (f *flow) deal(message []byte, at netclock.Stamp) {
 	rec := q.rec
 	rec.Body = append(rec.Body, message...)
 	exchange.Mark(rec, rec.Body, at)
+	if err := exchange.Hold(rec); err != nil {
+		f.take(q, err)
+		return
+	}
 	if q.messages > 0 && q.last == at && q.frame != f.frames && rec.Streamed && f.stream.MayBeMerged() {
 		rec.Merged++
 	}

@@ -97,7 +97,7 @@ func (c *Client) once(ctx context.Context, l *lane, method, id string, m Message
 			return false, errFailed
 		}
 		return false, nil
-	case errors.As(err, &expired):
+	case errors.As(err, &expired) || errors.As(err, new(*exchange.TooLarge)):
 		f.abandon(q)
 		return false, err
 	default:

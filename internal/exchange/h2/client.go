@@ -354,3 +354,11 @@ func (c *Client) Close() error {
 	c.dialer.Close()
 	return nil
 }
+
+// mostHeaders is how many bytes a block of headers may hold.
+func (c *Client) mostHeaders() int {
+	if most := c.limits.Header; most > 0 {
+		return min(most, 1<<30)
+	}
+	return maxBlock
+}

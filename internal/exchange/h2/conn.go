@@ -101,7 +101,7 @@ func newConn(client *Client, nc *netclock.Conn) *conn {
 	b = appendFrame(b, 18, frameSettings, 0, 0)
 	b = appendSetting(b, settingPush, 0)
 	b = appendSetting(b, settingWindow, uint32(client.windows.stream))
-	b = appendSetting(b, settingHeaderList, maxBlock)
+	b = appendSetting(b, settingHeaderList, uint32(c.client.mostHeaders()))
 	c.control = appendWindow(b, 0, client.windows.conn-startWindow)
 	c.startPulse()
 	nc.Share()

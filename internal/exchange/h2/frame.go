@@ -46,7 +46,7 @@ const (
 	maxFrame     = 16 << 10 // most that a frame to us may hold: the protocol's initial value
 	maxWindow    = 1<<31 - 1
 	startWindow  = 1<<16 - 1 // every window before anyone says otherwise
-	maxBlock     = 256 << 10 // most that a block of headers may hold
+	maxBlock     = 256 << 10 // most that a block of headers may hold where no limit says otherwise
 	maxFieldSize = 64 << 10
 )
 

@@ -144,7 +144,11 @@ func (r *reader) data(f frame, p []byte, last bool) error {
 	}
 	st.rec.Body = append(st.rec.Body, p...)
 	r.arrived(st)
-	if st.length >= 0 && int64(len(st.rec.Body)) > st.length {
+	if err := exchange.Hold(st.rec); err != nil {
+		c.drop(i, err, codeCancel)
+		return nil
+	}
+	if st.length >= 0 && int64(st.rec.Folded+len(st.rec.Body)) > st.length {
 		r.refuse(i, "an answer longer than its Content-Length")
 		return nil
 	}
@@ -193,7 +197,7 @@ func (r *reader) complete(i int) {
 		r.refuse(i, "an answer without a status")
 		return
 	}
-	if missing := st.length - int64(len(st.rec.Body)); missing > 0 {
+	if missing := st.length - int64(st.rec.Folded+len(st.rec.Body)); missing > 0 {
 		c.end(i, &exchange.Truncated{Err: fmt.Errorf("the answer ended %d bytes before its Content-Length", missing)})
 		return
 	}
@@ -266,9 +270,10 @@ func (r *reader) continuation(f frame, p []byte) error {
 	if r.blockOf.stream == 0 {
 		return breach(codeProtocol, "a continuation of nothing")
 	}
-	if r.block = append(r.block, p...); len(r.block) > maxBlock {
-		return breach(codeCalm, "headers longer than %d bytes", maxBlock)
+	if most := r.c.client.mostHeaders(); len(r.block)+len(p) > most {
+		return breach(codeCalm, "headers longer than %d bytes: raise limits.header", most)
 	}
+	r.block = append(r.block, p...)
 	if f.has(flagEndHeaders) {
 		return r.endHeaders(r.block)
 	}

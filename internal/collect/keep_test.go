@@ -1,0 +1,164 @@
+package collect
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"inferometer/internal/endpoint"
+	"inferometer/internal/endpoint/anthropic"
+	"inferometer/internal/endpoint/jsonhttp"
+	"inferometer/internal/endpoint/openai"
+	"inferometer/internal/exchange"
+	"inferometer/internal/metric"
+	"inferometer/internal/netclock"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+	"inferometer/internal/stat"
+)
+
+// chatStream is a stream of n tokens, each in an event of its own; usage: the server
+// counts them at the end.
+func chatStream(n int, usage bool) []string {
+	events := []string{`data: {"choices":[{"delta":{"role":"assistant"}}]}` + "\n\n"}
+	for i := range n {
+		events = append(events, fmt.Sprintf("data: {\"choices\":[{\"delta\":{\"content\":\" w%d\"}}]}\n\n", i%97))
+		if i%50 == 7 {
+			events = append(events, ": keep-alive\n\n")
+		}
+	}
+	end := `data: {"choices":[{"delta":{},"finish_reason":"length"}]`
+	if usage {
+		end += fmt.Sprintf(`,"usage":{"prompt_tokens":5,"completion_tokens":%d}`, n)
+	}
+	return append(events, end+"}\n\n", "data: [DONE]\n\n")
+}
+
+// messages is the same as Anthropic's API has it.
+func messages(n int) []string {
+	events := []string{"event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":5,\"output_tokens\":1}}}\n\n"}
+	for range n {
+		events = append(events, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\" w\"}}\n\n")
+	}
+	return append(events, fmt.Sprintf("event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"max_tokens\"},\"usage\":{\"output_tokens\":%d}}\n\n", n),
+		"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n")
+}
+
+// tgi is the same of Text Generation Inference.
+func tgi(n int) []string {
+	var events []string
+	for range n - 1 {
+		events = append(events, "data:{\"token\":{\"text\":\" w\"},\"generated_text\":null}\n\n")
+	}
+	return append(events, fmt.Sprintf("data:{\"token\":{\"text\":\" w\"},\"generated_text\":\"w\",\"details\":{\"finish_reason\":\"length\",\"generated_tokens\":%d}}\n\n", n))
+}
+
+// arrive lets a stream come in reads that hold from a part of an event to several, and
+// decodes it.
+func arrive(t *testing.T, k *keeper, d endpoint.Decoder, events []string) (*record.Record, error) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(1, 2))
+	rec := &record.Record{Sent: time.Millisecond, Status: 200, Streamed: true, Cached: -1, Merged: 1 << 20}
+	if k != nil {
+		rec.Keeper, rec.Room = k, k.room
+	}
+	wire := strings.Join(events, "")
+	now := 50 * time.Millisecond
+	for len(wire) > 0 {
+		n := min(1+random.IntN(120), len(wire))
+		now += time.Duration(random.ExpFloat64() * float64(5*time.Millisecond))
+		rec.Body = append(rec.Body, wire[:n]...)
+		wire = wire[n:]
+		exchange.Mark(rec, rec.Body, netclock.Stamp{Kernel: now, User: now + time.Duration(random.IntN(1000))})
+		if err := exchange.Hold(rec); err != nil {
+			return rec, err
+		}
+	}
+	exchange.Finish(rec, now)
+	d.Decode(rec)
+	return rec, nil
+}
+
+func stats(t *testing.T, rec *record.Record) metric.Stage {
+	t.Helper()
+	f, err := metric.NewFold(metric.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	f.Add(rec)
+	s, err := f.Summarize(stat.Linear)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s[0]
+}
+
+// A stream that is folded as it comes has the figures of one that is held whole.
+func TestFoldedStreamsHaveTheSameFigures(t *testing.T) {
+	const n = 6000
+	for name, tt := range map[string]struct {
+		decoder endpoint.Decoder
+		events  []string
+	}{
+		"chat":            {openai.NewDecoder(openai.Chat, nil, false), chatStream(n, true)},
+		"without a count": {openai.NewDecoder(openai.Chat, nil, false), chatStream(n, false)},
+		"messages":        {anthropic.NewDecoder(nil, false), messages(n)},
+		"tgi":             {jsonhttp.NewDecoder(plan.EndpointTGI, nil, false), tgi(n)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			whole, err := arrive(t, nil, tt.decoder, tt.events)
+			if err != nil || whole.Failure != nil {
+				t.Fatal(err, whole.Failure)
+			}
+			k := newKeeper(&Config{Limits: Limits{Stream: 64 << 10, Event: 1 << 10, Answer: 1 << 20}, Streamer: tt.decoder.(endpoint.Streamer)})
+			folded, err := arrive(t, k, tt.decoder, tt.events)
+			if err != nil || folded.Failure != nil {
+				t.Fatal(err, folded.Failure)
+			}
+			if folded.Tail == nil || len(folded.Events) > 300 || len(folded.Marks) > 3000 || len(folded.Text) > 64<<10 {
+				t.Fatalf("it holds %d events, %d reads, %d bytes of text", len(folded.Events), len(folded.Marks), len(folded.Text))
+			}
+			if folded.Out != whole.Out || folded.In != whole.In || folded.Finish != whole.Finish || folded.End != whole.End {
+				t.Errorf("%+v %+v %s %s, want %+v %+v %s %s", folded.In, folded.Out, folded.Finish, folded.End, whole.In, whole.Out, whole.Finish, whole.End)
+			}
+			line := record.AppendJSON(nil, folded, false)
+			r, err := record.NewReader(strings.NewReader(string(line)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := r.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := stats(t, whole)
+			same(t, "folded", stats(t, folded), want)
+			same(t, "read again", stats(t, again.Request), want)
+		})
+	}
+}
+
+func same(t *testing.T, name string, got, want metric.Stage) {
+	t.Helper()
+	got.Counts.Folded = 0
+	if fmt.Sprint(got.Counts) != fmt.Sprint(want.Counts) {
+		t.Errorf("%s: counts %+v, want %+v", name, got.Counts, want.Counts)
+	}
+	if len(got.Whole.Stats) != len(want.Whole.Stats) {
+		t.Errorf("%s: %d metrics, want %d", name, len(got.Whole.Stats), len(want.Whole.Stats))
+	}
+	for id, w := range want.Whole.Stats {
+		g := got.Whole.Stats[id]
+		if g.N != w.N || math.Abs(g.Avg-w.Avg) > 1e-9*math.Abs(w.Avg) || g.Min != w.Min || g.Max != w.Max {
+			t.Errorf("%s: %s: n %d, mean %v, %v to %v; want %d, %v, %v to %v", name, id, g.N, g.Avg, g.Min, g.Max, w.N, w.Avg, w.Min, w.Max)
+		}
+		for i := range w.Quantiles {
+			if math.Abs(g.Quantiles[i]-w.Quantiles[i]) > 1e-3*math.Abs(w.Quantiles[i]) {
+				t.Errorf("%s: %s: quantile %d is %v, want %v", name, id, i, g.Quantiles[i], w.Quantiles[i])
+			}
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package exchange
+
+import (
+	"fmt"
+
+	"inferometer/internal/record"
+)
+
+// TooLarge is the error of an answer that is beyond a limit of the plan.
+type TooLarge struct{ Err error }
+
+func (e *TooLarge) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *TooLarge) Unwrap() error { return e.Err }
+
+// LongHead is the error of headers that are longer than limits.header.
+func LongHead(most int) error {
+	return &TooLarge{fmt.Errorf("the answer's headers are longer than %d bytes: raise limits.header", most)}
+}
+
+// Hold sees to it that a record whose body has grown does not hold more than it may. It
+// follows Mark.
+func Hold(rec *record.Record) error {
+	if !rec.Over(len(rec.Body)) {
+		return nil
+	}
+	if err := rec.Keeper.Keep(rec); err != nil {
+		return &TooLarge{err}
+	}
+	return nil
+}
+
+// hold is the same for an answer whose body the reader has.
+func (r *response) hold(rec *record.Record) error {
+	if !rec.Over(len(r.body)) {
+		return nil
+	}
+	rec.Body, rec.Status, rec.ContentType = r.body, r.status, r.contentType
+	err := Hold(rec)
+	r.body = rec.Body
+	return err
+}

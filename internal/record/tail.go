@@ -1,0 +1,282 @@
+package record
+
+import (
+	"maps"
+	"math/bits"
+	"slices"
+	"time"
+)
+
+// Tail is what is kept of the events of a stream that was too long to keep them one by
+// one: those behind the last of Record.Events. Counts, sums and stamps are exact.
+type Tail struct {
+	Events  int64         // that carry tokens
+	Others  int64         // that carry none
+	Tokens  int64         // in each of Events; -1: not known
+	Text    int64         // bytes of their text that are not in Record.Text
+	First   time.Duration // stamp of the first of Events
+	Last    time.Duration // stamp of the last of them
+	Visible time.Duration // stamp of the first with visible text; Never: none
+	Apart   int64         // events that came apart from the one before
+	Late    int64         // events that shared a read which came apart from the one before
+	Gaps    Spread        // time before each of Events since the event with tokens before it
+	Reads   int64         // reads that are not in Record.Marks
+	Delays  Spread        // of those with a kernel stamp, between that and the user's
+}
+
+// Keeper sees to it that a record does not grow without bound while its answer comes.
+type Keeper interface {
+	// Keep is called after a read that leaves more in a record than it has room for. An
+	// error ends the request.
+	Keep(rec *Record) error
+}
+
+// MarkSize is what a mark takes of a record's room, with the event that it may bring.
+const MarkSize = 64
+
+// Over reports whether a record of a body so long holds more than it has room for.
+func (r *Record) Over(body int) bool {
+	return r.Keeper != nil && body+MarkSize*len(r.Marks) > r.Room
+}
+
+// Reads is the number of reads, kept or not.
+func (r *Record) Reads() int {
+	if r.Tail != nil {
+		return len(r.Marks) + int(r.Tail.Reads)
+	}
+	return len(r.Marks)
+}
+
+// Spread is how values spread, in bins of less than a thousandth of their values. Its
+// sum, count and extremes are exact.
+type Spread struct {
+	bins     map[uint32]Bin
+	n, sum   int64
+	min, max int64
+}
+
+// Bin is a part of a Spread.
+type Bin struct{ N, Sum int64 }
+
+// binBits is how many bits of a value tell its bin.
+const binBits = 11
+
+// binOf is the bin of a value. Values below 1<<binBits have one each.
+func binOf(v int64) uint32 {
+	if v < 0 {
+		return 0
+	}
+	shift := max(bits.Len64(uint64(v))-binBits, 0)
+	return uint32(shift)<<binBits | uint32(v>>shift)
+}
+
+// Add adds a value.
+func (s *Spread) Add(v int64) { s.add(v, Bin{1, v}) }
+
+func (s *Spread) add(v int64, more Bin) {
+	if s.bins == nil {
+		s.bins = map[uint32]Bin{}
+	}
+	if s.n == 0 || v < s.min {
+		s.min = v
+	}
+	if s.n == 0 || v > s.max {
+		s.max = v
+	}
+	s.n += more.N
+	s.sum += more.Sum
+	i := binOf(v)
+	b := s.bins[i]
+	s.bins[i] = Bin{b.N + more.N, b.Sum + more.Sum}
+}
+
+// Equal reports whether two spreads are the same.
+func (s Spread) Equal(o Spread) bool {
+	return s.n == o.n && s.sum == o.sum && s.min == o.min && s.max == o.max && maps.Equal(s.bins, o.bins)
+}
+
+// Len is the number of values.
+func (s *Spread) Len() int64 { return s.n }
+
+// Sum is the sum of the values.
+func (s *Spread) Sum() int64 { return s.sum }
+
+// Max is the greatest value.
+func (s *Spread) Max() int64 { return s.max }
+
+// Bins are the bins in the order of their values.
+func (s *Spread) Bins() []Bin {
+	keys := make([]uint32, 0, len(s.bins))
+	for k := range s.bins {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	bins := make([]Bin, len(keys))
+	for i, k := range keys {
+		bins[i] = s.bins[k]
+	}
+	return bins
+}
+
+// Each calls f with values that spread as those added do, in pieces: as many of them,
+// with their sum, least and greatest first. The piece is valid until f returns.
+func (s *Spread) Each(f func(values []int64)) {
+	piece := make([]int64, 0, eachPiece)
+	put := func(v int64) {
+		if piece = append(piece, v); len(piece) == cap(piece) {
+			f(piece)
+			piece = piece[:0]
+		}
+	}
+	bins := s.Bins()
+	for i, b := range bins {
+		if i == 0 && b.N > 1 { // the extremes are known, and leave the rest of their bins
+			put(s.min)
+			b = Bin{b.N - 1, b.Sum - s.min}
+		}
+		if i == len(bins)-1 && b.N > 1 {
+			put(s.max)
+			b = Bin{b.N - 1, b.Sum - s.max}
+		}
+		each, rest := b.Sum/b.N, b.Sum%b.N
+		if rest < 0 {
+			each, rest = each-1, rest+b.N
+		}
+		for j := range b.N {
+			v := each
+			if j < rest {
+				v++
+			}
+			put(v)
+		}
+	}
+	if len(piece) > 0 {
+		f(piece)
+	}
+}
+
+// eachPiece is how many values Each hands out at a time.
+const eachPiece = 1024
+
+// appendTail appends the field of a folded stream.
+func appendTail(dst []byte, t *Tail) []byte {
+	if t == nil {
+		return dst
+	}
+	dst = append(dst, `,"tail":{"events":`...)
+	dst = appendInt(dst, t.Events)
+	dst = dst[:len(dst)-1]
+	dst = appendField(dst, `,"others":`, t.Others, 0)
+	dst = appendField(dst, `,"tokens":`, t.Tokens, 1)
+	dst = appendField(dst, `,"text":`, t.Text, 0)
+	dst = appendMoment(dst, `,"first":`, t.First)
+	dst = appendMoment(dst, `,"last":`, t.Last)
+	dst = appendMoment(dst, `,"visible":`, t.Visible)
+	dst = appendField(dst, `,"apart":`, t.Apart, 0)
+	dst = appendField(dst, `,"late":`, t.Late, 0)
+	dst = appendField(dst, `,"reads":`, t.Reads, 0)
+	dst = appendSpread(dst, `,"gap_`, &t.Gaps)
+	dst = appendSpread(dst, `,"delay_`, &t.Delays)
+	return append(dst, '}')
+}
+
+func appendSpread(dst []byte, name string, s *Spread) []byte {
+	if s.n == 0 {
+		return dst
+	}
+	dst = append(append(dst, name...), `range":[`...)
+	dst = appendInt(dst, s.min)
+	dst = appendInt(dst, s.max)
+	dst[len(dst)-1] = ']'
+	bins := s.Bins()
+	dst = append(append(dst, name...), `n":[`...)
+	for _, b := range bins {
+		dst = appendInt(dst, b.N)
+	}
+	dst[len(dst)-1] = ']'
+	dst = append(append(dst, name...), `sum":[`...)
+	for _, b := range bins {
+		dst = appendInt(dst, b.Sum)
+	}
+	dst[len(dst)-1] = ']'
+	return dst
+}
+
+// tail reads the field of a folded stream.
+func (d *lineDecoder) tail() *Tail {
+	t := &Tail{Tokens: 1, First: Never, Last: Never, Visible: Never}
+	var lists [2][3][]int64
+	s := &d.scan
+	numbers := func(to *[]int64) {
+		for s.Array(); s.More(); {
+			*to = append(*to, s.Int())
+		}
+	}
+	s.Object()
+	for key, ok := s.Key(); ok; key, ok = s.Key() {
+		switch string(key) {
+		case "events":
+			t.Events = s.Int()
+		case "others":
+			t.Others = s.Int()
+		case "tokens":
+			t.Tokens = s.Int()
+		case "text":
+			t.Text = s.Int()
+		case "first":
+			t.First = time.Duration(s.Int())
+		case "last":
+			t.Last = time.Duration(s.Int())
+		case "visible":
+			t.Visible = time.Duration(s.Int())
+		case "apart":
+			t.Apart = s.Int()
+		case "late":
+			t.Late = s.Int()
+		case "reads":
+			t.Reads = s.Int()
+		case "gap_range":
+			numbers(&lists[0][0])
+		case "gap_n":
+			numbers(&lists[0][1])
+		case "gap_sum":
+			numbers(&lists[0][2])
+		case "delay_range":
+			numbers(&lists[1][0])
+		case "delay_n":
+			numbers(&lists[1][1])
+		case "delay_sum":
+			numbers(&lists[1][2])
+		default:
+			s.Skip()
+		}
+	}
+	if !t.Gaps.restore(lists[0]) || !t.Delays.restore(lists[1]) || t.Events < 0 || t.Others < 0 || t.Reads < 0 || t.Gaps.n > t.Events {
+		s.Fail("a tail whose numbers fit together")
+	}
+	return t
+}
+
+// restore puts back what appendSpread has written. False: that is not it.
+func (s *Spread) restore(lists [3][]int64) bool {
+	ends, counts, sums := lists[0], lists[1], lists[2]
+	if len(counts) != len(sums) || len(counts) > 0 && len(ends) != 2 {
+		return false
+	}
+	for i, n := range counts {
+		if n <= 0 {
+			return false
+		}
+		s.add(sums[i]/n, Bin{n, sums[i]})
+		if s.n <= 0 || s.n > mostValues {
+			return false
+		}
+	}
+	if len(counts) > 0 {
+		s.min, s.max = ends[0], ends[1]
+	}
+	return true
+}
+
+// mostValues is what no run can have measured: a file that says so is not one of a run.
+const mostValues = 1 << 40

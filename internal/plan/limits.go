@@ -43,7 +43,7 @@ const (
 // DefaultLimits are those of a plan that names none.
 func DefaultLimits() Limits {
 	return Limits{
-		Answer: 256 << 20, Stream: 16 << 20, Event: 16 << 20, Header: 256 << 10, Raw: 64 << 20,
+		Answer: 64 << 20, Stream: 8 << 20, Event: 16 << 20, Header: 256 << 10, Raw: 64 << 20,
 		File: 1 << 30, Record: 256 << 20, Tokenizer: 256 << 20, Expansion: 1000,
 		Template: 64 << 20, Steps: 20_000_000, Download: 64 << 30,
 	}

@@ -88,10 +88,10 @@ func (j *judge) reads(i int, sum *metric.Stage) {
 		j.note(i, "%s came in one piece where a stream was asked for: no time to first token and no gap between tokens was measured in them.", plural(n, "answer"))
 	}
 	if n := c.Folded; n > 0 {
-		j.note(i, "%s longer than limits.stream (%s) had its later events folded: counts, sums and stamps are exact, percentiles of the gaps in it are within 0.1 %%.", plural(n, "stream"), j.plan.Limits.Stream)
+		j.note(i, "The later events of %s longer than limits.stream (%s) were folded: counts, sums and stamps are exact, percentiles of their gaps within 0.1 %%.", plural(n, "stream"), j.plan.Limits.Stream)
 	}
 	if n := c.Cut; n > 0 {
-		j.note(i, "%s was longer than limits.raw (%s): the rest of its bytes was not kept.", plural(n, "answer"), j.plan.Limits.Raw)
+		j.note(i, "The bytes of %s beyond limits.raw (%s) were not kept.", plural(n, "answer"), j.plan.Limits.Raw)
 	}
 	if c.Reads > 0 && float64(c.Unstamped) > unstampedShare*float64(c.Reads) {
 		j.readDelay(i, sum)

@@ -129,7 +129,7 @@ func endless(head, piece string) func(w *bufio.Writer) {
 func TestMemoryOfLongStreams(t *testing.T) {
 	const n = 400_000
 	url := server(t, tokens(n))
-	_, out := within(t, 500, t.TempDir(), "run", url, "--requests", "3", "--concurrency", "3", "--out", "out")
+	_, out := within(t, 500, t.TempDir(), "run", url, "--requests", "3", "--concurrency", "3", "--out", "out", "--no-preflight")
 	for _, want := range []string{"3 ok", "3 streams longer than limits.stream", "400,000  400,000"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in: %s", want, out)
@@ -151,7 +151,7 @@ func TestMemoryOfEndlessAnswers(t *testing.T) {
 		"headers":      {endless("HTTP/1.1 200 OK\r\n", "X-More: of this\r\n"), "limits.header"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, out := within(t, 500, t.TempDir(), "run", server(t, tt.answer), "--requests", "1")
+			_, out := within(t, 500, t.TempDir(), "run", server(t, tt.answer), "--requests", "1", "--no-preflight")
 			if !strings.Contains(out, "too large") || !strings.Contains(out, tt.limit) {
 				t.Error(out)
 			}
@@ -162,7 +162,7 @@ func TestMemoryOfEndlessAnswers(t *testing.T) {
 // Comments without end are folded like tokens, until the time of the request is over.
 func TestMemoryOfEndlessComments(t *testing.T) {
 	url := server(t, endless(streamHead, ": still here\n\n"))
-	_, out := within(t, 500, t.TempDir(), "run", url, "--requests", "1", "--timeout", "1s")
+	_, out := within(t, 500, t.TempDir(), "run", url, "--requests", "1", "--timeout", "1s", "--no-preflight")
 	if !strings.Contains(out, "1 failed") {
 		t.Error(out)
 	}

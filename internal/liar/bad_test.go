@@ -32,7 +32,7 @@ func drops() []situation {
 				return
 			}
 			c.end()
-		}), args: flags("--concurrency 4 --requests 100"), truth: silent},
+		}), args: flags("--concurrency 8 --requests 240"), truth: silent},
 		{name: "answers reset in the middle", lie: "what came is all that there was", server: always(func(c *call) {
 			c.words(20*ms, 5*ms, 4)
 			if c.n%5 == 4 {
@@ -41,7 +41,7 @@ func drops() []situation {
 				return
 			}
 			c.end()
-		}), args: flags("--concurrency 4 --requests 100"), truth: silent},
+		}), args: flags("--concurrency 8 --requests 240"), truth: silent},
 		{name: "the server dies", lie: "104 of 200 failed, VALID", server: always(func(c *call) {
 			if c.n == 60 {
 				c.server.kill()
@@ -183,7 +183,7 @@ func failures() []situation {
 	return []situation{
 		{name: "a quarter answered 500", lie: "failures are valid", server: part(4, fail(500)), args: flags("--concurrency 8 --requests 200"), truth: failed, quick: true},
 		{name: "one in twenty answered 503", lie: "failures are valid", server: part(20, fail(503)), args: flags("--rate 60 --requests 200"), truth: failed},
-		{name: "everything answered 500", lie: "failures are fast", server: part(1, fail(500)), args: flags("--concurrency 4 --requests 100"), truth: failed},
+		{name: "everything answered 500", lie: "failures are fast", server: part(1, fail(500)), args: flags("--concurrency 8 --requests 240"), truth: failed},
 		{name: "an error with status 200", lie: "200 is success", server: part(4, func(c *call) {
 			c.status(200, `{"error":{"message":"out of memory","code":500}}`)
 		}), args: flags("--concurrency 8 --requests 200"), truth: failed, quick: true},

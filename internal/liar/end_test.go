@@ -27,9 +27,15 @@ func ends() []situation {
 	return []situation{
 		{name: "killed", lie: "a killed run is a whole one", server: slow, args: long, during: signal(syscall.SIGKILL), after: reportAgain,
 			truth: []claim{never("the run was killed")}, always: []claim{sent(40)}, quick: true},
-		{name: "killed with everything in flight", lie: "No request was sent. Make the stage longer", server: always(func(c *call) { c.forever() }),
+		{name: "killed with everything in flight", lie: "No request was sent. Make the stage longer", server: always(func(c *call) {
+			if c.seq() < 0 {
+				c.stream(20*ms, 5*ms, 4)
+				return
+			}
+			c.forever()
+		}),
 			args: flags("--concurrency 4 --duration 60s"), during: func(p *play) {
-				if p.called(4) {
+				if p.called(5) {
 					p.pass(2500 * ms)
 					_ = p.process.Signal(syscall.SIGKILL)
 				}

@@ -28,17 +28,17 @@ func fronts() []situation {
 		c.stream(20*ms, 5*ms, 4)
 	})
 	bailian := ""
-	for i := range 12 {
-		bailian += fmt.Sprintf(`{"chat_id":%d,"parent_chat_id":-1,"timestamp":%.3f,"input_length":32,"output_length":4,"type":"text","turn":1,"hash_ids":[%d,%d]}`+"\n", i, float64(i)*0.25, rand.IntN(1e9), rand.IntN(1e9))
+	for i := range 221 {
+		bailian += fmt.Sprintf(`{"chat_id":%d,"parent_chat_id":-1,"timestamp":%.3f,"input_length":32,"output_length":4,"type":"text","turn":1,"hash_ids":[%d,%d]}`+"\n", i, float64(i)*0.0125, rand.IntN(1e9), rand.IntN(1e9))
 	}
 	return []situation{
 		{name: "genai-perf: warm-up", lie: "10.3 requests/s, the original says 15.5", server: steady(500*ms, 0, 1), run: genai("--concurrency 8 --request-count 16 --warmup-request-count 9"),
 			always: []claim{exported("request_throughput", 16, 0.1)}, truth: []claim{served}},
-		{name: "genai-perf: a quarter answered 500", lie: "exit 0 and a table", server: quarter, run: genai("--concurrency 4 --request-count 80"), truth: []claim{never("a quarter of the requests failed")}},
+		{name: "genai-perf: a quarter answered 500", lie: "exit 0 and a table", server: quarter, run: genai("--concurrency 8 --request-count 240"), truth: []claim{never("a quarter of the requests failed")}},
 		{name: "genai-perf: a trace in seconds", lie: "a Bailian trace passes for Mooncake", server: steady(20*ms, 5*ms, 4), before: file("trace.jsonl", bailian),
 			run: genai("--input-file payload:trace.jsonl --fixed-schedule"), truth: []claim{lasted(2.75)}, quick: true},
 		{name: "inference-perf: a quarter answered 500", lie: "exit 0 and a report", server: quarter, before: func(p *play) {
-			file("config.yml", fmt.Sprintf("api:\n  type: chat\n  streaming: true\ndata:\n  type: mock\nload:\n  type: constant\n  stages:\n    - rate: 20\n      duration: 3\nserver:\n  type: vllm\n  model_name: m\n  base_url: %s\n  ignore_eos: true\ntokenizer:\n  pretrained_model_name_or_path: gpt2\nstorage:\n  local_storage:\n    path: %s\n", p.server.url, p.dir))(p)
+			file("config.yml", fmt.Sprintf("api:\n  type: chat\n  streaming: true\ndata:\n  type: mock\nload:\n  type: constant\n  stages:\n    - rate: 60\n      duration: 4\nserver:\n  type: vllm\n  model_name: m\n  base_url: %s\n  ignore_eos: true\nstorage:\n  local_storage:\n    path: %s\n", p.server.url, p.dir))(p)
 		}, run: func(*play) []string { return []string{"inference-perf", "--config_file", "config.yml"} }, truth: []claim{never("a quarter of the requests failed")}},
 	}
 }

@@ -107,7 +107,9 @@ func healthy() []situation {
 // unstreamed is an answer in one piece.
 func unstreamed(c *call) {
 	c.wait(50 * ms)
-	body := `{"id":"x","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"a b c d"},"finish_reason":"stop"}],"usage":{"prompt_tokens":8,"completion_tokens":4,"total_tokens":12}}`
-	c.status(200, body)
+	c.status(200, whole)
 	c.fate, c.tokens = answered, 4
 }
+
+// whole is an answer of four tokens.
+const whole = `{"id":"x","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"a b c d"},"finish_reason":"stop"}],"usage":{"prompt_tokens":8,"completion_tokens":4,"total_tokens":12}}`

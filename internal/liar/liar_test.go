@@ -136,7 +136,14 @@ func report(t *testing.T, played []judged) {
 func (j *judged) detail() string {
 	text := j.worst
 	if d := j.play.result; text == "" && d != nil {
-		text = strings.Join(append(slices.Clone(d.Verdict.Reasons), d.Verdict.Undecided...), " ")
+		for _, c := range d.Verdict.Checks {
+			if c.Undecided {
+				text += c.Name + "? "
+			} else if !c.OK {
+				text += c.Name + " "
+			}
+		}
+		text += strings.Join(slices.Concat(d.Verdict.Reasons, d.Verdict.Undecided), " ")
 	} else if text == "" {
 		text = lastLine(j.play.stderr)
 	}

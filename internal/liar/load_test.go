@@ -33,15 +33,15 @@ func loads() []situation {
 			run: func(p *play) []string {
 				return append([]string{"run", "http://inference.invalid", "--out", p.dir}, p.args...)
 			},
-			args: flags("--concurrency 4 --requests 60"), before: func(p *play) { p.env = append(p.env, "http_proxy="+p.server.url) },
+			args: flags("--concurrency 16 --requests 160"), before: func(p *play) { p.env = append(p.env, "http_proxy="+p.server.url) },
 			truth: []claim{unless(says("proxy"), about("time_to_first_token", "avg", 20, 0.1))}, quick: true},
-		{name: "a proxy for a server on this host", lie: "a detour is the server's time", server: steady(20*ms, 5*ms, 4), args: flags("--concurrency 4 --requests 100"),
+		{name: "a proxy for a server on this host", lie: "a detour is the server's time", server: steady(20*ms, 5*ms, 4), args: flags("--concurrency 8 --requests 240"),
 			before: func(p *play) { p.env = append(p.env, "http_proxy=http://127.0.0.1:9", "no_proxy=") }, truth: []claim{served}},
-		{name: "a second run, on a cache", lie: "TTFT 102 ms, then 31", server: cache(), args: flags("--concurrency 2 --requests 60"), before: once,
+		{name: "a second run, on a cache", lie: "TTFT 102 ms, then 31", server: cache(), args: flags("--concurrency 4 --requests 120"), before: once,
 			truth: []claim{unless(says("cached"), about("time_to_first_token", "avg", 100, 0.1))}, quick: true},
-		{name: "a second run, salted", lie: "the salt is the same again", server: cache(), args: flags("--concurrency 2 --requests 60 --salt request"), before: once,
+		{name: "a second run, salted", lie: "the salt is the same again", server: cache(), args: flags("--concurrency 4 --requests 120 --salt request"), before: once,
 			truth: []claim{about("time_to_first_token", "avg", 100, 0.1)}},
-		{name: "few prompts, again and again", lie: "a cache is fast", server: cache(), args: flags("--concurrency 2 --requests 100 --prompts 4"),
+		{name: "few prompts, again and again", lie: "a cache is fast", server: cache(), args: flags("--concurrency 4 --requests 160 --prompts 4"),
 			truth: []claim{unless(says("prefix cache"), about("time_to_first_token", "avg", 100, 0.1))}},
 	}
 }
@@ -103,7 +103,7 @@ func inputs() []situation {
 			return nil
 		}
 	}
-	few := strings.Fields("--requests 40 --concurrency 2 --quiet")
+	few := strings.Fields("--requests 240 --concurrency 8 --quiet")
 	return []situation{
 		{name: "a CSV file as prompts", lie: "its lines are prompts", server: quick, before: file("prompts.csv", "prompt,output_tokens\n\"Hello, you\",4\n\"Good day\",4\n"),
 			args: append([]string{"--input-file", "prompts.csv"}, few...), truth: []claim{received("a line of CSV as its prompt", func(c *call) bool { return !contains(c.body, ",4") && !contains(c.body, "prompt,") })}},

@@ -307,10 +307,11 @@ func readRecords(name string) map[int64]*record.Record {
 	}
 }
 
-// seq is the number at the end of a request's id; -1: it is none of the run's.
+// seq is the number at the end of a request's id; -1: it is none of the run's. The request
+// ahead of the run has a number that no run comes to.
 func (c *call) seq() int64 {
 	n, err := strconv.ParseInt(c.id[strings.LastIndexByte(c.id, '-')+1:], 10, 64)
-	if err != nil {
+	if err != nil || n >= 1<<40 {
 		return -1
 	}
 	return n

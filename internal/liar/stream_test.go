@@ -20,7 +20,7 @@ func counts() []situation {
 			c.endWith(usage(prompt, completion))
 		})
 	}
-	args := flags("--concurrency 4 --requests 120")
+	args := flags("--concurrency 8 --requests 240")
 	return []situation{
 		{name: "usage of 2^63-1", lie: "-15 tokens/s, VALID", server: says("8", "9223372036854775807", 5), args: args, truth: []claim{served}, quick: true},
 		{name: "usage of 2^64", lie: "it does not fit", server: says("8", "18446744073709551616", 5), args: args, truth: []claim{served}},
@@ -28,10 +28,10 @@ func counts() []situation {
 		{name: "usage below zero", lie: "fewer than none", server: says("8", "-5", 5), args: args, truth: []claim{served}},
 		{name: "usage of 1e300", lie: "a count is a float", server: says("8", "1e300", 5), args: args, truth: []claim{served}},
 		{name: "usage of nothing", lie: "no tokens at all", server: says("8", "0", 5), args: args, truth: []claim{served}},
-		{name: "usage far too small", lie: "one token in fifty events", server: says("8", "1", 50), args: flags("--concurrency 4 --requests 60"), truth: []claim{served}},
+		{name: "usage far too small", lie: "one token in fifty events", server: says("8", "1", 50), args: flags("--concurrency 8 --requests 200"), truth: []claim{served}},
 		{name: "a billion prompt tokens", lie: "the prompt was that long", server: says("1000000000", "5", 5), args: args,
 			truth: []claim{about("input_sequence_length", "avg", 8, 10)}},
-		{name: "a tenth of the length asked for", lie: "short answers are fast", server: steady(20*ms, 5*ms, 5), args: flags("--concurrency 4 --requests 60 --output-tokens 50"),
+		{name: "a tenth of the length asked for", lie: "short answers are fast", server: steady(20*ms, 5*ms, 5), args: flags("--concurrency 8 --requests 200 --output-tokens 50"),
 			truth: []claim{never("answers were a tenth of the length that was asked for")}},
 	}
 }
@@ -44,12 +44,12 @@ func streams() []situation {
 			c.send(0, finish, usage("8", "4"), done)
 			c.fate = answered
 			c.forever()
-		}), args: flags("--concurrency 4 --requests 60 --timeout 5s"), truth: []claim{served}, quick: true},
+		}), args: flags("--concurrency 8 --requests 80 --timeout 2s"), truth: []claim{served}, quick: true},
 		{name: "held back and sent at once", lie: "a stream is what it calls itself", server: always(func(c *call) {
 			c.wait(100 * ms)
 			c.send(5, word(1), word(2), word(3), word(4), word(5))
 			c.end()
-		}), args: flags("--concurrency 4 --requests 120"), truth: []claim{served}},
+		}), args: flags("--concurrency 8 --requests 200"), truth: []claim{served}},
 		{name: "five tokens an event", lie: "an event is a token", server: always(func(c *call) {
 			c.wait(40 * ms)
 			for range 4 {
@@ -57,7 +57,7 @@ func streams() []situation {
 				c.wait(20 * ms)
 			}
 			c.end()
-		}), args: flags("--concurrency 4 --requests 120"), truth: []claim{served}},
+		}), args: flags("--concurrency 8 --requests 200"), truth: []claim{served}},
 		{name: "reasoning first", lie: "what is not visible is not there", server: always(func(c *call) {
 			c.wait(40 * ms)
 			for range 4 {
@@ -65,7 +65,7 @@ func streams() []situation {
 				c.wait(10 * ms)
 			}
 			c.stream(100*ms, 5*ms, 4)
-		}), args: flags("--concurrency 4 --requests 120"), truth: []claim{served}},
+		}), args: flags("--concurrency 8 --requests 200"), truth: []claim{served}},
 		{name: "compressed without being asked", lie: "bytes are text", server: always(func(c *call) {
 			var b bytes.Buffer
 			z := gzip.NewWriter(&b)
@@ -79,15 +79,16 @@ func streams() []situation {
 			c.writes, c.tokens, c.fate = []moment{m}, 2, answered
 		}), args: flags("--concurrency 4 --requests 60"), truth: []claim{served}},
 		{name: "less than Content-Length", lie: "what came is all that there was", server: always(func(c *call) {
-			c.wait(30 * ms)
-			c.status(200, `{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"a"},"finish_reason":"stop"}],"usage":{"prompt_tokens":8,"completion_tokens":1}}`+strings.Repeat(" ", 10), "Connection: close")
-			if c.n%4 == 3 {
-				c.fate = refused
+			if c.n%4 != 3 {
+				unstreamed(c)
 				return
 			}
-			c.fate, c.tokens = answered, 1
-		}), args: flags("--concurrency 4 --requests 60 --no-stream"), truth: []claim{served}},
-		{name: "a JSON answer to a stream", lie: "its one event is the first token", server: always(unstreamed), args: flags("--concurrency 4 --requests 100"), truth: []claim{served}},
+			c.wait(30 * ms)
+			c.began = true
+			c.write([]byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n" + whole))
+			c.drop()
+		}), args: flags("--concurrency 8 --requests 200 --no-stream"), truth: []claim{never("answers were cut short")}},
+		{name: "a JSON answer to a stream", lie: "its one event is the first token", server: always(unstreamed), args: flags("--concurrency 8 --requests 200"), truth: []claim{served}},
 	}
 }
 
@@ -130,11 +131,12 @@ func bombs() []situation {
 			}
 			c.fate = cut
 		}), args: flags("--concurrency 1 --requests 2 --timeout 2s"), truth: []claim{never("no answer ever came")}},
-		{name: "prompts from /dev/zero", lie: "it is a file", server: steady(20*ms, 5*ms, 4), limit: "ulimit -v 6000000",
+		{name: "prompts from /dev/zero", lie: "it is a file", server: steady(20*ms, 5*ms, 4),
 			args: []string{"--input-file", "/dev/zero", "--requests", "2", "--concurrency", "1", "--quiet"}, truth: []claim{never("there were no prompts")}},
 	}
 	for i := range list {
 		list[i].alone = true
+		list[i].limit = "ulimit -v 6000000" // what takes more is killed by itself, and takes nothing else with it
 	}
 	return list
 }

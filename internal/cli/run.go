@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -45,9 +46,22 @@ func runCommand(env Env, args []string) int {
 	return measure(env, action)
 }
 
+// drawSeed gives a plan without a seed one of its own, so that no two runs send the same
+// prompts: a server's prefix cache would remember those of the first. It reports whether
+// it did.
+func drawSeed(p *plan.Plan) bool {
+	if !p.DrawSeed {
+		return false
+	}
+	// Half as long a number is easier to type again.
+	p.Seed, p.DrawSeed = uint64(rand.Uint32()), false
+	return true
+}
+
 // measure runs a plan and prints what came of it.
 func measure(env Env, action *native.Action) int {
 	p := action.Plan
+	drawn := drawSeed(p)
 	screen := terminalOf(env.Stderr, env.Getenv)
 	mode := progress.Plain
 	switch {
@@ -60,6 +74,9 @@ func measure(env Env, action *native.Action) int {
 	var log io.Writer = env.Stderr
 	if mode == progress.Quiet {
 		log = io.Discard
+	}
+	if drawn {
+		fmt.Fprintf(log, "seed %d\n", p.Seed)
 	}
 	ctx, abort := context.WithCancel(context.Background())
 	defer abort()

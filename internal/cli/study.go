@@ -42,6 +42,15 @@ func studyCommand(env Env, args []string) int {
 	if env.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
+	first := action.Runs[0].Plan
+	if drawSeed(first) {
+		fmt.Fprintf(env.Stderr, "seed %d\n", first.Seed)
+	}
+	for i, r := range action.Runs {
+		if r.Plan.DrawSeed {
+			r.Plan.Seed, r.Plan.DrawSeed = first.Seed+uint64(i), false
+		}
+	}
 	ctx, stop, done := interruptible(env)
 	defer done()
 	screen := terminalOf(env.Stdout, env.Getenv)

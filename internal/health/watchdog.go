@@ -10,9 +10,9 @@ const (
 	// tick is how often a Watchdog looks at the clock.
 	tick = 10 * time.Millisecond
 	// Standstill is the shortest pause that counts. On a machine with other work a
-	// program waits for a core for tens of milliseconds at times; that is seen in what it
+	// program waits for a core for a tenth of a second at times; that is seen in what it
 	// was late for.
-	Standstill = 100 * time.Millisecond
+	Standstill = 250 * time.Millisecond
 )
 
 // Watchdog finds out when this program stood still: it was stopped, its machine was, or

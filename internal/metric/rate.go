@@ -19,6 +19,10 @@ type Totals struct {
 	In, Out           int64 // tokens of successful requests
 	InKnown, OutKnown int64 // successful requests whose tokens are counted
 
+	// Of successful requests whose server counts the prompt and says what it took from its
+	// cache.
+	Cached, CacheIn int64
+
 	Held time.Duration // time in flight, summed over requests
 }
 
@@ -76,6 +80,14 @@ func rates() []Def {
 			Rate: func(t *Totals) (float64, bool) {
 				v, ok := t.per(float64(t.In + t.Out))
 				return where(t.InKnown > 0 && t.OutKnown > 0, v, ok)
+			},
+		},
+		{
+			ID: "cached_prompt_share", Name: "Prompt tokens from the cache", Unit: Share,
+			Formula: "Σ prompt tokens that the server took from its cache ÷ Σ input tokens, of requests whose server says both",
+			Help:    "How much of the prompts needed no prefill. Only for servers that say so.",
+			Rate: func(t *Totals) (float64, bool) {
+				return float64(t.Cached) / float64(max(t.CacheIn, 1)), t.CacheIn > 0
 			},
 		},
 		{

@@ -55,6 +55,10 @@ type Counts struct {
 	Server   [2]int64 // tokens by the server's count
 	Disagree [2]int64 // Σ |server − local|
 
+	// Of prompts whose server says what it took from its cache, without what its chat
+	// template adds to them, which all prompts share.
+	CachedOwn, OwnTokens int64
+
 	// Where the server's count cannot be: input, output.
 	Claimed   [2]int64 // successful requests
 	MostClaim [2]int64 // the largest of those counts
@@ -126,6 +130,10 @@ func (t *Totals) add(r *Request, good bool) {
 		t.In += int64(r.In.N)
 		t.InKnown++
 	}
+	if r.In.Source == record.FromServer && r.Cached >= 0 {
+		t.Cached += int64(min(r.Cached, r.In.N))
+		t.CacheIn += int64(r.In.N)
+	}
 	if r.Tokens >= 0 {
 		t.Out += int64(r.Tokens)
 		t.OutKnown++
@@ -164,6 +172,8 @@ func (t *Totals) merge(o *Totals) {
 	t.In += o.In
 	t.Out += o.Out
 	t.InKnown += o.InKnown
+	t.Cached += o.Cached
+	t.CacheIn += o.CacheIn
 	t.OutKnown += o.OutKnown
 	t.Held += o.Held
 }
@@ -205,6 +215,14 @@ func (s *stage) count(r *Request, standIn bool) {
 			s.Server[i] += int64(t.N)
 			s.Disagree[i] += int64(max(t.N-t.Local, t.Local-t.N))
 		}
+	}
+	if r.In.Source == record.FromServer && r.Cached >= 0 {
+		own := r.In.N
+		if r.In.Local >= 0 {
+			own = min(own, r.In.Local)
+		}
+		s.CachedOwn += int64(min(max(0, r.Cached-(r.In.N-own)), own))
+		s.OwnTokens += int64(own)
 	}
 	// A count of events or by a stand-in says nothing about tokens that are missing.
 	exact := r.Out.Source == record.FromServer || r.Out.Source == record.FromTokenizer && !standIn
@@ -287,6 +305,8 @@ func (c *Counts) merge(o *Counts) {
 		c.Claimed[i] += o.Claimed[i]
 		c.MostClaim[i] = max(c.MostClaim[i], o.MostClaim[i])
 	}
+	c.CachedOwn += o.CachedOwn
+	c.OwnTokens += o.OwnTokens
 	c.Reads += o.Reads
 	c.Unstamped += o.Unstamped
 	c.Late += o.Late

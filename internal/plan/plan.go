@@ -44,6 +44,7 @@ const (
 
 	SaltRequest = "request"
 	SaltStage   = "stage"
+	SaltRun     = "run"
 
 	TokenizerWords   = "words"
 	TokenizerBuiltin = "builtin:gpt2"
@@ -61,6 +62,7 @@ type Plan struct {
 	Version     int
 	Name        string
 	Seed        uint64
+	DrawSeed    bool // no seed was given: whoever runs the plan draws one
 	Target      Target
 	Data        Data
 	Tokenizer   Tokenizer
@@ -155,7 +157,7 @@ type Data struct {
 	IgnoreEOS bool
 	Batch     int    // texts in a request, where one may hold several; 0: 1
 	MinTokens bool   // send min_tokens equal to the output length
-	Salt      string // "", "request" or "stage": a prefix that no cache has seen
+	Salt      string // "", "request", "stage" or "run": a prefix that no cache has seen
 	Pool      bool   // requests are made once, and used again as they are
 	InWords   int    // the prompt asks for about this many tokens in its words; 0: it does not
 	Tensors   Tensors

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -129,6 +130,11 @@ func TestRoundTrip(t *testing.T) {
 	file := Default()
 	file.Data = Data{Source: "file", File: "p.jsonl"}
 	def := Default()
+	unseeded := Default()
+	unseeded.DrawSeed = true
+	if out, err := Encode(&unseeded); err != nil || bytes.Contains(out, []byte("seed")) {
+		t.Errorf("a plan whose seed is drawn names one: %s, %v", out, err)
+	}
 	for _, p := range []*Plan{fullPlan(), &bare, &file, &def} {
 		out, err := Encode(p)
 		if err != nil {

@@ -83,6 +83,7 @@ func TestTablesCoverTheStructs(t *testing.T) {
 		}
 	}
 	structs(reflect.TypeFor[Plan]())
+	count-- // DrawSeed is the absence of Seed
 	listed := 0
 	var walk func([]fieldDoc)
 	walk = func(docs []fieldDoc) {

@@ -14,8 +14,7 @@ func planSpec() codec[Plan] {
 	return structure("mapping", []field[Plan]{
 		always("version", integer[int](), func(p *Plan) *int { return &p.Version }, "Version of this format."),
 		at("name", text(), func(p *Plan) *string { return &p.Name }, "What reports call the run."),
-		always("seed", integer[uint64](), func(p *Plan) *uint64 { return &p.Seed },
-			"The same seed gives the same prompts, lengths and arrivals."),
+		seedField(),
 		always("target", targetSpec(), func(p *Plan) *Target { return &p.Target }, "The server under test and how to speak to it."),
 		always("data", dataSpec(), func(p *Plan) *Data { return &p.Data }, "What prompts are made of."),
 		always("tokenizer", tokenizerSpec(), func(p *Plan) *Tokenizer { return &p.Tokenizer }, "What counts tokens on this side."),
@@ -148,7 +147,7 @@ func dataSpec() codec[Data] {
 		at("min_tokens", boolean(), func(d *Data) *bool { return &d.MinTokens }, "Send `min_tokens` equal to the output length."),
 		at("batch", integer[int](), func(d *Data) *int { return &d.Batch },
 			"Texts in a request of embeddings or of a template, passages in one of a ranking. Left out: one."),
-		at("salt", word("`request` or `stage`", SaltRequest, SaltStage), func(d *Data) *string { return &d.Salt },
+		at("salt", word("`request`, `stage` or `run`", SaltRequest, SaltStage, SaltRun), func(d *Data) *string { return &d.Salt },
 			"A prefix that no cache has seen, new for each request or stage."),
 		at("pool", boolean(), func(d *Data) *bool { return &d.Pool },
 			"Make `prompts` requests, or as many as the data has, once: their answer lengths, media and models stay the same when they are used again."),
@@ -342,6 +341,20 @@ func maxErrorsSpec() codec[MaxErrors] {
 	return c
 }
 
+// seedField is left out where a run draws the seed, and printed otherwise, be it 0.
+func seedField() field[Plan] {
+	f := always("seed", integer[uint64](), func(p *Plan) *uint64 { return &p.Seed },
+		"The same seed gives the same prompts, lengths and arrivals; left out: each run draws one and prints it.")
+	write := f.write
+	f.write = func(p *Plan) *yaml.Node {
+		if p.DrawSeed {
+			return nil
+		}
+		return write(p)
+	}
+	return f
+}
+
 func budgetsSpec() codec[Budgets] {
 	return structure("mapping", budgetFields(), nil)
 }
@@ -367,7 +380,7 @@ func budgetFields() []field[Budgets] {
 		always("failures", share(), func(b *Budgets) *float64 { return &b.Failures },
 			"Share of requests that failed; those cut off or cancelled at the end of a stage do not count."),
 		always("in_flight", share(), func(b *Budgets) *float64 { return &b.InFlight }, "Least share of a closed loop's concurrency that must be held, over time."),
-		always("standstill", share(), func(b *Budgets) *float64 { return &b.Standstill }, "Share of the time in which this client stood still, in pauses of 0.1 s or more."),
+		always("standstill", share(), func(b *Budgets) *float64 { return &b.Standstill }, "Share of the time in which this client stood still, in pauses of 0.25 s or more."),
 		always("pause", duration(), func(b *Budgets) *Duration { return &b.Pause }, "Longest of those pauses."),
 		always("cached", share(), func(b *Budgets) *float64 { return &b.Cached },
 			"Share of prompt tokens found in the server's prefix cache, where no two prompts were meant to begin alike."),

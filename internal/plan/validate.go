@@ -280,7 +280,7 @@ func (c *checker) data(p *Plan) {
 		c.lacks("data.min_tokens", "data.output", "there is no output length to send", "give data.output (--output-tokens)")
 	}
 	if d.Salt != "" {
-		c.choice("data.salt", d.Salt, []string{SaltRequest, SaltStage})
+		c.choice("data.salt", d.Salt, []string{SaltRequest, SaltStage, SaltRun})
 	}
 }
 

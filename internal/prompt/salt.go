@@ -1,6 +1,10 @@
 package prompt
 
-import "inferometer/internal/plan"
+import (
+	"math/rand/v2"
+
+	"inferometer/internal/plan"
+)
 
 // Place is where a request stands in a run. Sources derive all that is random from
 // it and the seed, so that a stage's prompts do not depend on how many the stages
@@ -30,9 +34,13 @@ type Salt struct {
 }
 
 // NewSalt makes salt of a kind that the plan knows: one word for each request, one
-// for each stage, or none. The words are fixed by the seed: a second run with the
-// same seed finds them in a cache that outlived the first.
+// for each stage, one for the run, or none. The words of requests and stages are fixed by
+// the seed: a second run with the same seed finds them in a cache that outlived the first.
+// That of a run is another each time.
 func NewSalt(kind string, seed uint64) Salt {
+	if kind == plan.SaltRun {
+		seed = rand.Uint64()
+	}
 	return Salt{kind: kind, seed: Mix(seed)}
 }
 
@@ -46,6 +54,8 @@ func (s Salt) Append(dst []byte, p Place) []byte {
 	case plan.SaltRequest:
 	case plan.SaltStage:
 		p.I = 0
+	case plan.SaltRun:
+		p = Place{}
 	default:
 		return dst
 	}

@@ -96,7 +96,7 @@ type Health struct {
 	Backlog   int64         `json:"backlog"` // bytes waiting to be decoded
 	RSS       int64         `json:"rss"`
 	ClockStep time.Duration `json:"clock_step"` // largest step of the wall clock seen so far
-	// Standstill is the time in which the client stood still, in pauses of a tenth of a
+	// Standstill is the time in which the client stood still, in pauses of a quarter of a
 	// second or more; Never: it was not watched. Pause is the longest of them since the
 	// sample before.
 	Standstill time.Duration `json:"standstill"`

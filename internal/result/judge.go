@@ -181,6 +181,7 @@ func (j *judge) stage(i int, mark *record.StageMark, sum *metric.Stage) {
 	j.lag(i, sum)
 	j.client(i, mark)
 	j.reads(i, sum)
+	j.cached(i, sum)
 	j.usage(i, sum)
 	j.tokens(i, sum)
 	j.short(i, sum)

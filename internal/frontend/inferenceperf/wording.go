@@ -33,6 +33,7 @@ var configNames = strings.NewReplacer(
 	"the arrivals of data.trace", "the arrivals of load.trace",
 	"target.slo_headers makes it", "api.slo_ttft_header or api.slo_tpot_header makes it",
 	"set probes.prometheus.project or GOOGLE_CLOUD_PROJECT", "set GOOGLE_CLOUD_PROJECT",
+	"Give another seed, or --salt run", "Give another load.base_seed",
 	"data.salt or more distinct prompts keep it out", "More distinct prompts keep it out",
 	"Set data.ignore_eos or data.min_tokens, or ask for no length", "Set server.ignore_eos, or ask for shorter answers",
 	"raise max_in_flight", "raise load.num_workers or load.worker_max_concurrency",

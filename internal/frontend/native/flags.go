@@ -28,7 +28,7 @@ func loadFlags() []option {
 		{name: "warmup", arg: "TIME|N|auto", path: "stages[0].warmup", help: "load ahead of the measured part: a time (5s) or a number of requests (100); auto: find out how much of the measured part was warm-up"},
 		{name: "stage", arg: "SPEC", help: "a stage of several, repeatable, in place of the flags above: concurrency=8,duration=30s or rate=50,arrival=poisson,requests=100,gap=5s"},
 		{name: "drain", arg: "TIME", path: "drain", help: "how long requests in flight may take at the end of a stage (30s)"},
-		{name: "seed", arg: "N", path: "seed", help: "the same seed gives the same prompts, lengths and arrivals (0)"},
+		{name: "seed", arg: "N", path: "seed", help: "the same seed gives the same prompts, lengths and arrivals (default: drawn, and printed)"},
 	}
 }
 
@@ -69,7 +69,7 @@ func promptFlags() []option {
 		{name: "prompts", arg: "N", path: "data.prompts", help: "distinct prompts, used in turn (a new one for each request)"},
 		{name: "ignore-eos", path: "data.ignore_eos", help: "ask for the whole output length"},
 		{name: "min-tokens", path: "data.min_tokens", help: "send min_tokens equal to the output length"},
-		{name: "salt", arg: "WHEN", path: "data.salt", help: "prefix that no cache has seen, new for each request or stage"},
+		{name: "salt", arg: "WHEN", path: "data.salt", help: "prefix that no cache has seen: request, stage or run, for each of which it is new"},
 		{name: "tokenizer", arg: "NAME", path: "tokenizer.name", help: "the model's: a file, a directory or a Hugging Face name (builtin:gpt2 stands in)"},
 		{name: "tokenizer-revision", arg: "REV", path: "tokenizer.revision", help: "branch, tag or commit of a Hugging Face name (main)"},
 	}

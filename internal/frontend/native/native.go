@@ -47,6 +47,7 @@ func Run(args []string, readFile func(name string) ([]byte, error)) (*Action, er
 	if err != nil {
 		return nil, byFlag(err)
 	}
+	p.DrawSeed = !b.draft.Given("seed")
 	return &Action{
 		Plan: p, Warnings: warnings(p),
 		DryRun: v.is("dry-run"), Calibrate: v.is("calibrate"), All: v.is("all"), Quiet: v.is("quiet"), JSON: v.is("json"),

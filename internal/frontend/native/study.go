@@ -80,7 +80,7 @@ func studyGroups() []group {
 			groups = append(groups, kept)
 		}
 	}
-	return append(groups, group{"Seed", []option{{name: "seed", arg: "N", path: "seed", help: "the same seed gives the same prompts (0)"}}})
+	return append(groups, group{"Seed", []option{{name: "seed", arg: "N", path: "seed", help: "the same seed gives the same prompts (default: drawn, and printed)"}}})
 }
 
 // StudyHelp is the help of `inferometer study`.
@@ -121,11 +121,14 @@ func Study(args []string) (*StudyAction, error) {
 	if len(faults) > 0 {
 		return nil, faults
 	}
-	for _, n := range lengths {
+	for i, n := range lengths {
 		p, err := studyPlan(v, a, n)
 		if err != nil {
 			return nil, err
 		}
+		// With one seed, long prompts would begin as the short ones do, and a server's
+		// prefix cache would know the beginning.
+		p.Seed += uint64(i)
 		a.Runs = append(a.Runs, StudyRun{Length: n, Plan: p})
 	}
 	a.Warnings = warnings(a.Runs[0].Plan)
@@ -187,5 +190,6 @@ func studyPlan(v values, a *StudyAction, length int) (*plan.Plan, error) {
 	if err != nil {
 		return nil, byFlag(err)
 	}
+	p.DrawSeed = !b.draft.Given("seed")
 	return p, nil
 }

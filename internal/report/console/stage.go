@@ -33,6 +33,7 @@ func (p *printer) stage(r *result.Result, s *result.Stage) {
 	p.goodput(s)
 	p.failures(s.Failures)
 	p.tokens(s.Tokens)
+	p.cached(s.Metrics)
 	p.client(s.Metrics)
 	p.server(s.Server)
 	p.services(s.Services)
@@ -285,6 +286,13 @@ func (p *printer) failures(all []result.Failures) {
 			text += ", such as: " + screen.Clip(screen.Clean(f.Example), exampleWidth)
 		}
 		p.paragraph(label, text)
+	}
+}
+
+// cached says how much of the prompts the server had in its cache, where it says so.
+func (p *printer) cached(metrics map[string]result.Stat) {
+	if m, ok := metrics["cached_prompt_share"]; ok && m.Avg > 0 {
+		p.paragraph("Cache", fmt.Sprintf("%s %% of the prompt tokens came from the server's prefix cache", strconv.FormatFloat(m.Avg*100, 'f', 1, 64)))
 	}
 }
 

@@ -1,0 +1,44 @@
+package result
+
+import (
+	"fmt"
+
+	"inferometer/internal/metric"
+	"inferometer/internal/plan"
+)
+
+// notableCache is the share of prompt tokens out of the cache that is worth a note.
+const notableCache = 0.05
+
+// cached judges how much of the prompts a server found in its prefix cache where none was
+// meant to be there: a run before this one, with the same seed, left it, and the time to
+// the first token is that of the cache. What a chat template adds to every prompt is in any
+// server's cache and does not count.
+func (j *judge) cached(i int, sum *metric.Stage) {
+	c := &sum.Counts
+	if c.OwnTokens == 0 || reuses(&j.plan.Data) {
+		return
+	}
+	share, budget := float64(c.CachedOwn)/float64(c.OwnTokens), j.plan.Budgets.Cached
+	found := fmt.Sprintf("%s of the prompts' tokens were in the server's prefix cache already", percent(share))
+	const do = "Give another seed, or --salt run."
+	if fresh := j.plan.Data.Source == plan.SourceSynthetic || j.plan.Data.Source == plan.SourceRandom; fresh {
+		j.check(Check{Stage: i, Name: "cached", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget, Do: do},
+			fmt.Sprintf("%s (budget %s), though no two were meant to begin alike: an earlier run sent them.", found, percent(budget)))
+		if share > budget {
+			return
+		}
+	}
+	if share > notableCache {
+		j.note(i, "%s: they begin alike, or an earlier run sent them. %s", found, do)
+	}
+}
+
+// reuses reports whether the prompts of a plan are meant to begin alike.
+func reuses(d *plan.Data) bool {
+	switch d.Source {
+	case plan.SourceSynthetic, plan.SourceRandom, plan.SourceFile, plan.SourceDataset:
+		return d.Prompts > 0 || d.Pool || d.Prefixes.Count > 0
+	}
+	return true
+}

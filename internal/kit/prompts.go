@@ -104,9 +104,15 @@ func until[T any](ctx context.Context, construct func() (T, error)) (T, error) {
 	}
 }
 
+// fields reports whether fields of a line of prompts can go with its request. GenAI-Perf sends
+// no more of its input files than it knows.
+func fields(t *plan.Target) bool {
+	return t.Form == "" && (t.Protocol == plan.ProtocolOpenAI || t.Protocol == plan.ProtocolAnthropic)
+}
+
 // use is what a plan's prompts are made for.
 func (k Kit) use(p *plan.Plan, found *tokensource.Found) prompt.Use {
-	u := prompt.Use{Chat: p.Target.Chats(), Tell: k.Tell}
+	u := prompt.Use{Chat: p.Target.Chats(), Fields: fields(&p.Target), Tell: k.Tell}
 	template, err := found.Chat.Template("", false)
 	if err != nil {
 		return u

@@ -15,6 +15,8 @@ type Use struct {
 	// Chat says that they are sent as chats: a source that has whole conversations
 	// gives them as such.
 	Chat bool
+	// Fields says that a request may have fields beside those of its prompt, such as tools.
+	Fields bool
 	// Wrap puts the model's chat template around one message of a user; nil: there
 	// is no template.
 	Wrap func(text string) (string, error)

@@ -14,6 +14,8 @@ import (
 // Start is what all bodies of a run begin with.
 type Start struct {
 	open  []byte // every shared field, up to the model
+	names []string
+	ends  []int  // of each of them in open
 	model []byte // `"model":"…",`, the last of them; empty: none is sent
 }
 
@@ -53,6 +55,7 @@ func NewStart(own, added map[string]any, taken ...string) (Start, error) {
 			s.model = field
 		} else {
 			s.open = append(s.open, field...)
+			s.names, s.ends = append(s.names, name), append(s.ends, len(s.open))
 		}
 	}
 	return s, nil
@@ -66,7 +69,7 @@ func (s *Start) Begin(p *prompt.Prompt) []byte {
 		room += len(p.Parts[i].Data)*4/3 + 96
 	}
 	b := make([]byte, 0, room)
-	b = append(b, s.open...)
+	b = s.shared(b, p.Fields)
 	for _, f := range p.Fields {
 		b = append(append(append(AppendString(b, f.Name), ':'), f.Value...), ',')
 	}
@@ -74,6 +77,23 @@ func (s *Start) Begin(p *prompt.Prompt) []byte {
 		return append(b, s.model...)
 	}
 	return append(AppendString(append(b, `"model":`...), p.Model), ',')
+}
+
+// shared appends the shared fields, but for those that a prompt has of its own.
+func (s *Start) shared(b []byte, own []prompt.Field) []byte {
+	twice := slices.ContainsFunc(own, func(f prompt.Field) bool { return slices.Contains(s.names, f.Name) })
+	if !twice {
+		return append(b, s.open...)
+	}
+	b = append(b, '{')
+	start := 1
+	for i, name := range s.names {
+		if !slices.ContainsFunc(own, func(f prompt.Field) bool { return f.Name == name }) {
+			b = append(b, s.open[start:s.ends[i]]...)
+		}
+		start = s.ends[i]
+	}
+	return b
 }
 
 // Plain is a prompt as one text, for endpoints without messages.

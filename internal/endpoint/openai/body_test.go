@@ -82,3 +82,21 @@ func TestBodyWithMedia(t *testing.T) {
 		t.Error("completions took an image")
 	}
 }
+
+// Fields of a prompt take the place of those of the run: no name stands twice in a body.
+func TestFieldsOfAPromptWin(t *testing.T) {
+	target := plan.Target{Endpoint: "chat", Model: "m", Body: map[string]any{"temperature": 1, "top_p": 0.5, "user": "me"}}
+	e, err := newBodyEncoder(Chat, target, plan.Data{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &prompt.Prompt{Text: "x", Fields: []prompt.Field{{Name: "temperature", Value: []byte("0.25")}, {Name: "tools", Value: []byte("[]")}}}
+	b, err := e.encode(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"top_p":0.5,"user":"me","temperature":0.25,"tools":[],"model":"m","messages":[{"role":"user","content":"x"}]}`
+	if string(b) != want {
+		t.Errorf("%s, want\n%s", b, want)
+	}
+}

@@ -92,13 +92,31 @@ func parse(groups []group, args []string) (values, plan.Faults) {
 	}
 	for _, g := range groups {
 		for _, o := range g.options {
-			if o.arg == "" && v.last(o.name) == "bad" {
+			switch given := v.flags[o.name]; {
+			case o.arg == "" && v.last(o.name) == "bad":
 				s.faults = append(s.faults, plan.Fault{Where: "--" + o.name, Path: o.path, Text: "takes no value, or true or false"})
+			case o.arg != "" && o.path != "" && len(given) > 1:
+				s.faults = append(s.faults, plan.Fault{Where: "--" + o.name, Path: o.path, Text: "is given " + times(len(given)) + ", and only one value can be used", Hint: twiceHint(o.name)})
 			}
 		}
 	}
 	v.args = set.Args()
 	return v, s.faults
+}
+
+func times(n int) string {
+	if n == 2 {
+		return "twice"
+	}
+	return strconv.Itoa(n) + " times"
+}
+
+// twiceHint is what to do about a flag that is given more than once.
+func twiceHint(name string) string {
+	if name == "model" {
+		return "keep one; data.adapters in a plan file deals requests out to several models"
+	}
+	return "keep one of them"
 }
 
 // scanner goes over a command line ahead of pflag, which stops at the first

@@ -123,3 +123,20 @@ func FuzzRun(f *testing.F) {
 		}
 	})
 }
+
+// A flag that sets one field is given once; those that add something, as often as one likes.
+func TestFlagsGivenTwice(t *testing.T) {
+	for line, want := range map[string]string{
+		"http://h:1 --model a --model b":                               "--model: is given twice, and only one value can be used",
+		"http://h:1 --model a --model a":                               "--model: is given twice",
+		"http://h:1 --concurrency 1 --concurrency 2 --concurrency 3":   "--concurrency: is given 3 times",
+		"http://h:1 --input-file a.txt --input-file b.txt":             "--input-file: is given twice",
+		"http://h:1 -H A:1 -H B:2 --extra a=1 --extra b=2 -q -q":       "",
+		"http://h:1 --budget cpu=90% --budget gc=2% --http2 --http2=1": "",
+	} {
+		_, err := Run(strings.Fields(line), noFile)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", line, err, want)
+		}
+	}
+}

@@ -13,8 +13,9 @@ import (
 // entry is one line of a file.
 type entry struct {
 	prompt prompt.Prompt
-	think  time.Duration // before it goes, after the answer to the turn before
-	due    time.Duration // its own moment; negative: none
+	own    []prompt.Field // fields of the line that belong into a request
+	think  time.Duration  // before it goes, after the answer to the turn before
+	due    time.Duration  // its own moment; negative: none
 	line   int
 }
 

@@ -37,7 +37,7 @@ const (
 )
 
 // object takes the line as a JSON object with a prompt in it. Other fields than
-// those that it knows may be there, and mean nothing.
+// those that it knows may be there: they are told of, and not sent.
 func (f *file) object() {
 	if !f.valid() {
 		return
@@ -51,18 +51,42 @@ func (f *file) object() {
 	if o.from == "" && !o.faulty && !o.row() && len(o.images) > 0 {
 		o.from = imageField
 	}
+	o.leaveOut()
 	o.illustrate()
 	switch {
 	case o.faulty:
 	case o.from == "":
 		known := append(textFields(), messagesField)
-		f.fault(0, "", "has no prompt", "it needs one of "+strings.Join(known, ", ")+o.others())
+		hint := "it needs one of " + strings.Join(known, ", ") + o.others()
+		if slices.Contains(o.extra, `"hash_ids"`) || slices.Contains(o.extra, `"input_length"`) {
+			hint = "this is a trace of lengths: data.source payload reads it"
+		}
+		f.fault(0, "", "has no prompt", hint)
 	default:
 		if f.request != nil {
 			o.prompt.Fields = f.ownFields()
 		}
+		o.own = slices.DeleteFunc(o.own, func(own prompt.Field) bool {
+			return slices.ContainsFunc(o.prompt.Fields, func(sent prompt.Field) bool { return sent.Name == own.Name })
+		})
 		o.prompt.Tensors = f.tensors
-		f.add(entry{prompt: o.prompt, think: o.think, due: o.due, line: f.lineNo})
+		f.add(entry{prompt: o.prompt, own: o.own, think: o.think, due: o.due, line: f.lineNo})
+	}
+}
+
+// leaveOut notes the fields of the line that are no part of its request. Those of a request
+// that stands whole in it go with that, and so do tensors.
+func (l *line) leaveOut() {
+	f := l.file
+	if f.request != nil || f.tensors != nil {
+		return
+	}
+	for _, quoted := range l.extra {
+		name, err := strconv.Unquote(quoted)
+		used := err == nil && l.from != "" && l.columns[name] != nil && (name == l.from || name == systemField && l.from == questionField)
+		if !used && !slices.Contains(f.unsent, quoted) {
+			f.unsent = append(f.unsent, quoted)
+		}
 	}
 }
 
@@ -90,9 +114,10 @@ func (f *file) valid() bool {
 type line struct {
 	file   *file
 	prompt prompt.Prompt
-	from   string   // field that the prompt came from
-	output string   // field that the output length came from
-	extra  []string // fields that mean nothing
+	from   string         // field that the prompt came from
+	output string         // field that the output length came from
+	extra  []string       // fields that mean nothing
+	own    []prompt.Field // that go with the request
 	images []prompt.Part
 	// columns are those that rows of data sets have, by name.
 	columns map[string]json.RawMessage
@@ -124,6 +149,8 @@ func (l *line) member(key string, value []byte, off int) {
 	switch {
 	case string(value) == "null":
 	case l.takeOwn(key, value, off):
+	case slices.Contains(requestFields(), key):
+		l.own = append(l.own, prompt.Field{Name: key, Value: slices.Clone(value)})
 	case !isText && !isOutput && key != messagesField:
 		l.extra = append(l.extra, strconv.Quote(key))
 	case isOutput:

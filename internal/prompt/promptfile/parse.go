@@ -2,6 +2,7 @@ package promptfile
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -17,8 +18,16 @@ const mostFaults = 20
 // parse reads all prompts of a file, or lists what is wrong with it. Blank lines
 // are skipped; lines end with LF or CRLF; a byte order mark is allowed.
 func parse(name string, data []byte) ([]chat, error) {
+	return (&file{name: name}).read(data)
+}
+
+// read reads all prompts of the file.
+func (f *file) read(data []byte) ([]chat, error) {
+	name := f.name
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	f := &file{name: name}
+	if fault := foreign(name, data); fault != nil {
+		return nil, plan.Faults{*fault}
+	}
 	switch {
 	case !isJSON(name, data):
 		f.each(data, f.plain)
@@ -49,7 +58,8 @@ func isJSON(name string, data []byte) bool {
 	case ".txt", ".text":
 		return false
 	}
-	return bytes.HasPrefix(bytes.TrimSpace(data), []byte("{"))
+	data = bytes.TrimSpace(data)
+	return bytes.HasPrefix(data, []byte("{")) || bytes.HasPrefix(data, []byte("[")) && json.Valid(data)
 }
 
 // file is a file being read.
@@ -61,7 +71,8 @@ type file struct {
 	tensors []prompt.Field // that stand beside its text, in Triton's own form
 	entries []entry
 	faults  plan.Faults
-	more    int // faults beyond those listed
+	more    int      // faults beyond those listed
+	unsent  []string // fields of lines that are no part of a request, in the order of their first line
 }
 
 // each hands every line that is not blank to take, and refuses lines that are not text.

@@ -4,7 +4,10 @@ package promptfile
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
@@ -18,6 +21,8 @@ type Source struct {
 	output *prompt.Lengths // for prompts that do not say it themselves
 	salt   prompt.Salt
 	next   prompt.Place
+	unsent []string // what lines have that is not sent
+	name   string
 }
 
 // New reads the file that d names with read. What is wrong with the file is
@@ -28,16 +33,23 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64, read func(name string) 
 		return nil, plan.Faults{{Path: "data.file", Text: err.Error(), Hint: "name a file"}}
 	}
 	var chats []chat
+	var unsent []string
 	for _, name := range names {
 		data, err := read(name)
 		if err != nil {
 			return nil, plan.Faults{{Path: "data.file", Text: err.Error(), Hint: "it must be a readable file of prompts"}}
 		}
-		list, err := parse(name, data)
+		f := &file{name: name}
+		list, err := f.read(data)
 		if err != nil {
 			return nil, err
 		}
 		chats = append(chats, list...)
+		for _, field := range f.unsent {
+			if !slices.Contains(unsent, field) {
+				unsent = append(unsent, field)
+			}
+		}
 	}
 	if d.Prompts > len(chats) {
 		return nil, plan.Faults{tooFew(d.File, d.Prompts, len(chats))}
@@ -53,7 +65,45 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64, read func(name string) 
 		tok:    tok,
 		output: prompt.NewLengths(d.Output, prompt.Mix(seed^'o')),
 		salt:   prompt.NewSalt(d.Salt, seed),
+		unsent: unsent, name: d.File,
 	}, nil
+}
+
+// Open implements prompt.Opener: fields of lines that belong into a request are sent where the
+// requests have a place for them.
+func (s *Source) Open(_ context.Context, u prompt.Use) error {
+	take := func(e *entry) {
+		for _, field := range e.own {
+			if u.Fields {
+				e.prompt.Fields = append(slices.Clip(e.prompt.Fields), field)
+			} else if name := strconv.Quote(field.Name); !slices.Contains(s.unsent, name) {
+				s.unsent = append(s.unsent, name)
+			}
+		}
+		e.own = nil
+	}
+	for i := range s.chats {
+		take(&s.chats[i].entry)
+		for k := range s.chats[i].rest {
+			take(&s.chats[i].rest[k])
+		}
+	}
+	return nil
+}
+
+// mostUnsent is how many fields a note names.
+const mostUnsent = 12
+
+// Notes are worth telling the user.
+func (s *Source) Notes() []string {
+	if len(s.unsent) == 0 {
+		return nil
+	}
+	names := s.unsent
+	if more := len(names) - mostUnsent; more > 0 {
+		names = append(slices.Clone(names[:mostUnsent]), fmt.Sprintf("and %d more", more))
+	}
+	return []string{fmt.Sprintf("%s has fields that are not part of a request and are not sent: %s.", s.name, strings.Join(names, ", "))}
 }
 
 // Len is the number of distinct prompts that are handed out.

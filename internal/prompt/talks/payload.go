@@ -35,18 +35,24 @@ func NewPayload(d plan.Data, tok prompt.Tokenizer, seed uint64, texts Texts, rea
 			return nil, err
 		}
 	}
-	return &Source{talks: gather(r.turns, d.Payload.Alone), tok: tok, writer: w, alone: d.Payload.Alone}, nil
+	s := &Source{talks: gather(r.turns, d.Payload.Alone), tok: tok, writer: w, alone: d.Payload.Alone}
+	if r.bailian {
+		s.notes = []string{d.File + " is a Bailian trace: its timestamps are seconds, a hash is a block of 16 tokens, and every line is a request of its own, with its whole prompt; chat_id, parent_chat_id, turn and type are not sent."}
+	}
+	return s, nil
 }
 
 // reader reads a payload file.
 type reader struct {
 	data   plan.Data
 	tok    prompt.Tokenizer
-	hashed bool   // there are lines with hashes
-	coded  uint64 // lines with neither hashes nor a text
-	input  *prompt.Lengths
-	output *prompt.Lengths
-	turns  []turn
+	hashed bool // there are lines with hashes
+	// bailian: the lines are those of a trace of Alibaba's Bailian.
+	bailian bool
+	coded   uint64 // lines with neither hashes nor a text
+	input   *prompt.Lengths
+	output  *prompt.Lengths
+	turns   []turn
 }
 
 func (r *reader) file(data []byte) error {
@@ -79,67 +85,111 @@ func (r *reader) file(data []byte) error {
 	return nil
 }
 
+// row is a line being read.
+type row struct {
+	turn
+	length int
+	hashes []int64
+	at     json.RawMessage // its timestamp, in the unit of the trace; nil: it has none
+}
+
 // line takes one request.
 func (r *reader) line(text []byte) (turn, error) {
-	one := turn{due: -1}
-	length := 0
-	var hashes []int64
-	p := &one.prompt
-	err := fields(text, func(name string, raw json.RawMessage) (err error) {
-		switch name {
-		case "timestamp":
-			one.due, err = milliseconds(raw, 1)
-		case "delay":
-			one.delay, err = milliseconds(raw, ratio(r.data.Payload.DelayRatio))
-		case "session_id":
-			p.Session = sessionName(raw)
-		case "input_length":
-			err = json.Unmarshal(raw, &length)
-		case "output_length":
-			err = json.Unmarshal(raw, &p.Output)
-		case "text", "text_input":
-			if p.Text != "" {
-				return errors.New("has both text and text_input: keep one of them")
-			}
-			err = json.Unmarshal(raw, &p.Text)
-		case "hash_ids":
-			err = json.Unmarshal(raw, &hashes)
-		default:
-			p.Fields = append(p.Fields, prompt.Field{Name: name, Value: raw})
-		}
-		if err != nil {
+	one := row{turn: turn{due: -1}}
+	err := fields(text, func(name string, raw json.RawMessage) error {
+		if err := r.field(&one, name, raw); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		return nil
 	})
-	if err != nil {
-		return one, err
+	if err == nil {
+		err = r.settle(&one)
 	}
-	if length < 0 || p.Output < 0 {
-		return one, errors.New("a length is negative")
+	if err != nil {
+		return one.turn, err
+	}
+	p := &one.prompt
+	if one.length < 0 || p.Output < 0 {
+		return one.turn, errors.New("a length is negative")
 	}
 	number := uint64(len(r.turns))
 	if p.Output == 0 {
 		p.Output = r.output.At(number)
 	}
-	if p.Text == "" {
-		if length == 0 && len(hashes) > 0 {
-			length = len(hashes) * block
-		}
-		if length == 0 {
-			length = r.input.At(number)
-		}
-		if length == 0 {
-			return one, errors.New("has neither text nor input_length")
-		}
-		if r.hashed = r.hashed || len(hashes) > 0; len(hashes) == 0 {
-			r.coded++
-		}
-		one.coded = &coded{length: length, number: r.coded, hashes: hashes}
-		return one, one.coded.fits()
+	if p.Text != "" {
+		measure(p, r.tok)
+		return one.turn, nil
 	}
-	measure(p, r.tok)
-	return one, nil
+	size := block
+	if r.bailian {
+		size = bailianBlock
+	}
+	if one.length == 0 && len(one.hashes) > 0 {
+		one.length = len(one.hashes) * size
+	}
+	if one.length == 0 {
+		one.length = r.input.At(number)
+	}
+	if one.length == 0 {
+		return one.turn, errors.New("has neither text nor input_length")
+	}
+	if r.hashed = r.hashed || len(one.hashes) > 0; len(one.hashes) == 0 {
+		r.coded++
+	}
+	one.coded = &coded{length: one.length, number: r.coded, hashes: one.hashes, block: size}
+	return one.turn, one.coded.fits()
+}
+
+// field takes one field of a line. What is none of a trace's goes into the request.
+func (r *reader) field(one *row, name string, raw json.RawMessage) (err error) {
+	p := &one.prompt
+	switch name {
+	case "timestamp":
+		one.at = raw
+	case "delay":
+		one.delay, err = milliseconds(raw, ratio(r.data.Payload.DelayRatio))
+	case "session_id":
+		p.Session = sessionName(raw)
+	case "input_length":
+		err = json.Unmarshal(raw, &one.length)
+	case "output_length":
+		err = json.Unmarshal(raw, &p.Output)
+	case "text", "text_input":
+		if p.Text != "" {
+			return errors.New("the line has both text and text_input: keep one of them")
+		}
+		err = json.Unmarshal(raw, &p.Text)
+	case "hash_ids":
+		err = json.Unmarshal(raw, &one.hashes)
+	default:
+		p.Fields = append(p.Fields, prompt.Field{Name: name, Value: raw})
+	}
+	return err
+}
+
+// settle finds out whose trace a line is of, which says in what its moment is counted. All
+// lines of a file are of one.
+func (r *reader) settle(one *row) (err error) {
+	own := func(name string) bool {
+		return slices.ContainsFunc(one.prompt.Fields, func(f prompt.Field) bool { return f.Name == name })
+	}
+	bailian := own("chat_id") && own("parent_chat_id")
+	if len(r.turns) > 0 && bailian != r.bailian {
+		return errors.New("chat_id and parent_chat_id make a Bailian trace, whose timestamps are seconds, and not all lines have them")
+	}
+	factor := 1.0
+	if r.bailian = bailian; bailian {
+		factor = 1000
+		one.prompt.Fields = slices.DeleteFunc(one.prompt.Fields, func(f prompt.Field) bool {
+			return slices.Contains([]string{"chat_id", "parent_chat_id", "turn", "type"}, f.Name)
+		})
+	}
+	if one.at != nil {
+		if one.due, err = milliseconds(one.at, factor); err != nil {
+			return fmt.Errorf("timestamp: %w", err)
+		}
+	}
+	return nil
 }
 
 // fields gives the members of an object in their order.
@@ -181,7 +231,11 @@ func milliseconds(raw []byte, factor float64) (time.Duration, error) {
 	ms, err := strconv.ParseFloat(string(raw), 64)
 	const most = 1e12
 	if err != nil || ms < 0 || ms*factor > most {
-		return 0, fmt.Errorf("%s is not a number of milliseconds", raw)
+		unit := "milliseconds"
+		if factor == 1000 {
+			unit = "seconds"
+		}
+		return 0, fmt.Errorf("%s is not a number of %s", raw, unit)
 	}
 	return time.Duration(ms * factor * float64(time.Millisecond)), nil
 }

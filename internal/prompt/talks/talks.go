@@ -38,7 +38,11 @@ type Source struct {
 	chat   bool
 	alone  bool // turns of a session are requests of their own
 	next   uint64
+	notes  []string
 }
+
+// Notes are worth telling the user.
+func (s *Source) Notes() []string { return s.notes }
 
 // gather puts turns of one session together, in the order in which sessions begin; or
 // each stands alone.

@@ -9,8 +9,12 @@ import (
 	"inferometer/internal/prompt"
 )
 
-// block is how many tokens a hash of a payload file stands for.
-const block = 512
+// block is how many tokens a hash of a payload file stands for, bailianBlock how many one of a
+// Bailian trace does.
+const (
+	block        = 512
+	bailianBlock = 16
+)
 
 // writer makes the texts of lines that have none. A trace of an hour is a gigabyte of
 // text: each is made when it is sent. Of lines with hashes, the same hash is the same
@@ -28,12 +32,17 @@ type coded struct {
 	length int     // in tokens
 	number uint64  // among those without hashes, from 1
 	hashes []int64 // of each block of it; none: it shares nothing with others
+	block  int     // tokens of a block
 }
 
 // fits returns what is wrong with the numbers of a line.
 func (c *coded) fits() error {
-	if len(c.hashes) > 0 && c.length > len(c.hashes)*block {
-		return fmt.Errorf("input_length is %d, and %d hash_ids stand for %d tokens at most", c.length, len(c.hashes), len(c.hashes)*block)
+	switch n := len(c.hashes); {
+	case n == 0:
+	case c.length > n*c.block:
+		return fmt.Errorf("input_length is %d, and %d hash_ids stand for %d tokens at most", c.length, n, n*c.block)
+	case c.length <= (n-1)*c.block:
+		return fmt.Errorf("input_length is %d, and %d hash_ids stand for more than %d tokens: a hash is a block of %d here", c.length, n, (n-1)*c.block, c.block)
 	}
 	return nil
 }
@@ -50,9 +59,9 @@ func (w *writer) text(c *coded) (string, error) {
 	}
 	scope := prompt.Mix(w.seed ^ 'b')
 	pieces := make([]lexicon.Piece, 0, len(c.hashes))
-	for left := c.length; left > 0; left -= block {
+	for left := c.length; left > 0; left -= c.block {
 		hash := uint64(c.hashes[len(pieces)])
-		pieces = append(pieces, lexicon.Piece{Key: prompt.Mix(scope ^ prompt.Mix(hash)), N: min(left, block)})
+		pieces = append(pieces, lexicon.Piece{Key: prompt.Mix(scope ^ prompt.Mix(hash)), N: min(left, c.block)})
 	}
 	return w.lex.Say("", 0, pieces, c.length)
 }

@@ -69,6 +69,7 @@ var house = []struct{ name, may string }{
 	{"prompt/tensordata", "prompt plan tensor tensor/inputdata jsonscan"},
 	{"prompt/multimodal", "prompt plan tensor media"},
 	{"prompt/adapters", "prompt plan tensor"},
+	{"prompt/synthetic", "prompt plan lexicon"},
 	{"prompt/random", "prompt plan lexicon azure"},
 	{"prompt/sharedprefix", "prompt plan lexicon"},
 	{"prompt/conversations", "prompt plan lexicon"},

@@ -48,6 +48,7 @@ type Lexicon struct {
 	first []string // those that are also one at the beginning of a text
 	plain bool     // words are a token each; false: of unknown length, so texts are cut
 	sure  bool     // plain, and no token goes beyond a word's end, so nothing needs to be counted
+	alone []string // words that are a token each at the beginning of a text, though there be few
 }
 
 // New finds the words that a tokenizer takes for one token. A tokenizer with
@@ -62,6 +63,7 @@ func New(tok prompt.Tokenizer) (*Lexicon, error) {
 	if v, ok := tok.(vocabulary); ok {
 		spans = l.collect(v.Vocabulary())
 	}
+	l.alone = l.first
 	l.part(spans)
 	l.plain = len(l.words) >= fewWords && len(l.first) >= fewWords && l.adds()
 	l.sure = l.plain
@@ -145,6 +147,9 @@ func (l *Lexicon) Extend(rng *rand.Rand, text string, tokens, n int) (string, er
 			return whole, nil
 		}
 		exact = whole // which is better than none
+	}
+	if exact == "" && text == "" && n == 1 && len(l.alone) > 0 {
+		return l.alone[rng.IntN(len(l.alone))], nil
 	}
 	if exact == "" {
 		return "", fmt.Errorf("the tokenizer %q finds no random text of exactly %d tokens", l.tok.Name(), tokens+n)

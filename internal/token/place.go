@@ -84,8 +84,12 @@ func (e *Engine) width(id int32) int {
 	return len(strings.TrimPrefix(text, "##"))
 }
 
-// reach is how many characters align looks ahead for where two texts agree again.
-const reach = 8
+// align looks reach characters ahead for where two texts agree again, and takes the first
+// place where they do so for some length: a single space may be any.
+const (
+	reach  = 12
+	agreed = 4
+)
 
 // align turns offsets in one form of a text, which are in order, into offsets in
 // another form, and adds base. Within what differs they become the end of it.
@@ -115,20 +119,33 @@ func rejoin(a, b string) (int, int) {
 	}
 	var as, bs [reach + 1]int // offsets of characters
 	ca, cb := offsets(as[:], a), offsets(bs[:], b)
-	for sum := 1; sum <= 2*reach; sum++ {
-		for x := max(0, sum-reach); x <= min(sum, reach); x++ {
-			y := sum - x
-			if x >= ca || y >= cb {
-				continue
-			}
-			ra, _ := utf8.DecodeRuneInString(a[as[x]:])
-			rb, _ := utf8.DecodeRuneInString(b[bs[y]:])
-			if as[x] < len(a) && bs[y] < len(b) && alike(ra, rb) {
-				return as[x], bs[y]
+	for _, least := range []int{agreed, 1} {
+		for sum := 1; sum <= 2*reach; sum++ {
+			for x := max(0, sum-reach); x <= min(sum, reach); x++ {
+				if y := sum - x; x < ca && y < cb && agree(a[as[x]:], b[bs[y]:], least) {
+					return as[x], bs[y]
+				}
 			}
 		}
 	}
 	return na, nb
+}
+
+// agree reports whether two texts begin alike for so many characters, or to the end of
+// both.
+func agree(a, b string, least int) bool {
+	for i := range least {
+		if a == "" || b == "" {
+			return i > 0 && a == b
+		}
+		ra, na := utf8.DecodeRuneInString(a)
+		rb, nb := utf8.DecodeRuneInString(b)
+		if !alike(ra, rb) {
+			return false
+		}
+		a, b = a[na:], b[nb:]
+	}
+	return true
 }
 
 // offsets fills list with the offsets of the first characters of s and returns how
@@ -151,8 +168,9 @@ func alike(a, b rune) bool {
 }
 
 const (
-	window   = 256 // how far around the end of the n-th token Cut looks for a place
-	patience = 8   // how many places that do not come back it looks at
+	window   = 256     // how far around the end of the n-th token Cut looks for a place
+	patience = 8       // how many places that do not come back it looks at
+	most     = 1 << 18 // tokens that it encodes to look at them
 )
 
 // Cut returns the length in bytes of a beginning of text that has exactly n tokens;
@@ -188,12 +206,45 @@ func (c *cutter) cut() (int, bool) {
 			return c.exact, true
 		}
 	}
-	for d := 0; d < window && c.shaky < patience; d++ {
-		if c.try(ends[n-1]-d) || c.try(ends[n-1]+d) {
+	at := c.aim(ends[n-1])
+	for d := 0; d < window && c.shaky < patience && len(c.tried)*n < most; d++ {
+		if c.try(at-d) || c.try(at+d) {
 			return c.exact, true
 		}
 	}
 	return max(c.exact, 0), c.exact >= 0
+}
+
+// aim looks for where a beginning of the text comes to have n tokens, from a guess on.
+// Where normalization changed much of the text, its tokens may end elsewhere.
+func (c *cutter) aim(guess int) int {
+	near := c.counted(guess)
+	if near >= c.n-2 && near <= c.n+2 {
+		return guess
+	}
+	low, high := 0, len(c.text)
+	if near < c.n {
+		low = guess
+	} else {
+		high = guess
+	}
+	for high-low > 1 {
+		if middle := (low + high) / 2; c.counted(middle) < c.n {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return high
+}
+
+// counted is how many tokens the text has up to a place, or to the character that it is in.
+func (c *cutter) counted(at int) int {
+	for at < len(c.text) && at > 0 && !utf8.RuneStart(c.text[at]) {
+		at--
+	}
+	c.ids = c.e.AppendEncode(c.ids[:0], c.text[:at], false)
+	return len(c.ids)
 }
 
 // firstEnds finds where the first tokens of the text end, more than n of them if there
@@ -236,20 +287,37 @@ func (c *cutter) try(at int) bool {
 	if len(c.ids) != c.n {
 		return false
 	}
-	stable := c.e.stable(c.ids)
+	same := c.e.stable(c.ids)
+	stable := same == c.n
 	if stable || c.exact < 0 {
 		c.exact = at
 	}
 	if !stable {
 		c.shaky++
 	}
+	if same < c.n-joint {
+		c.shaky = patience // no other end would help
+	}
 	return stable
 }
 
-// stable reports whether ids come back when their text is encoded.
-func (e *Engine) stable(ids []int32) bool {
+// joint is how many tokens at the end of a text may be others because of where it ends.
+const joint = 32
+
+// stable is how many of the first ids come back when their text is encoded: all of them
+// where the others do, too.
+func (e *Engine) stable(ids []int32) int {
 	if e.faithful && !slices.ContainsFunc(ids, func(id int32) bool { _, added := e.content[id]; return added }) {
-		return true
+		return len(ids)
 	}
-	return slices.Equal(ids, e.Encode(e.Decode(ids, false), false))
+	again := e.Encode(e.Decode(ids, false), false)
+	for i, id := range ids {
+		if i >= len(again) || again[i] != id {
+			return i
+		}
+	}
+	if len(again) > len(ids) {
+		return len(ids) - 1
+	}
+	return len(ids)
 }

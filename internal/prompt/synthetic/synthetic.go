@@ -62,6 +62,7 @@ type Source struct {
 	cuts   func(part string, head, from, n int) (int, bool) // of the book; nil: tok's own
 	kept   []prompt.Prompt                                  // those of the pool that were made, while nothing sets two uses of one apart
 	front  front
+	filler filler
 	next   prompt.Place
 }
 
@@ -88,6 +89,7 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64) (*Source, error) {
 		salt:   prompt.NewSalt(d.Salt, seed),
 		seed:   prompt.Mix(seed),
 		pool:   uint64(max(d.Prompts, 0)),
+		filler: filler{tok: cutter, seed: prompt.Mix(seed ^ 'w')},
 	}
 	if s.salt.None() && s.pool <= mostKept {
 		s.kept = make([]prompt.Prompt, s.pool)
@@ -128,6 +130,13 @@ func readBook(name string) (string, error) {
 // words is the number of words in the book.
 func (s *Source) words() uint64 { return uint64(len(s.starts) - 1) }
 
+// Open implements prompt.Opener. It makes a prompt, so that a tokenizer with which that
+// cannot be done shows before the run.
+func (s *Source) Open(context.Context, prompt.Use) error {
+	_, err := s.make(0, prompt.Place{})
+	return err
+}
+
 // SetStage implements prompt.Stager.
 func (s *Source) SetStage(i int) bool {
 	s.next = prompt.Place{Stage: uint64(i)}
@@ -153,9 +162,9 @@ func (s *Source) make(number uint64, place prompt.Place) (prompt.Prompt, error) 
 		return s.kept[number], nil
 	}
 	n := s.input.At(number)
-	text, ok := s.text(number, n, place)
-	if !ok {
-		return prompt.Prompt{}, fmt.Errorf("synthetic prompt %d of stage %d: the tokenizer %q finds no text of exactly %d tokens", place.I, place.Stage, s.tok.Name(), n)
+	text, err := s.text(number, n, place)
+	if err != nil {
+		return prompt.Prompt{}, fmt.Errorf("synthetic prompt %d of stage %d: %w", place.I, place.Stage, err)
 	}
 	text, n = s.begin(text, n, number)
 	p := prompt.Prompt{Text: text, Tokens: n, Hash: prompt.HashText(text)}
@@ -167,7 +176,7 @@ func (s *Source) make(number uint64, place prompt.Place) (prompt.Prompt, error) 
 
 // text makes the prompt of a number with n tokens. Most are a piece of the book and
 // need no copy.
-func (s *Source) text(number uint64, n int, place prompt.Place) (string, bool) {
+func (s *Source) text(number uint64, n int, place prompt.Place) (string, error) {
 	words := s.words()
 	begin := (s.first + number%words*s.step) % words
 	lap := number / words
@@ -188,17 +197,11 @@ func (s *Source) text(number uint64, n int, place prompt.Place) (string, bool) {
 	} else {
 		end, ok = s.tok.Cut(text, n)
 	}
-	// Now and then no piece of a text has that many tokens, because what is cut off in
-	// the middle of a word is read in another way. Other words in front shift the cut.
-	for try := uint64(1); !ok && try <= tries; try++ {
-		text, _ = s.assemble(lap+try<<32, begin, n, place)
-		end, ok = s.tok.Cut(text, n)
+	if ok {
+		return text[:end], nil
 	}
-	return text[:end], ok
+	return s.filler.fill(text, n, number)
 }
-
-// tries is how often a prompt without a cut of its length gets other words in front.
-const tries = 32
 
 // assemble joins the salt, the opening words of the lap and n words of the book, and
 // says where these begin.

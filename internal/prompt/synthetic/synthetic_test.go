@@ -326,8 +326,25 @@ func TestTokenizerThatFindsNoCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.Next(context.Background())
-	want := `synthetic prompt 0 of stage 0: the tokenizer "words" finds no text of exactly 3 tokens`
+	p, err := s.Next(context.Background())
+	if err != nil || (token.Words{}).Count(p.Text) != 3 {
+		t.Errorf("%q, %v", p.Text, err)
+	}
+}
+
+// stubborn finds seven tokens in every text.
+type stubborn struct{ refuses }
+
+func (stubborn) Count(string) int { return 7 }
+
+// A length that cannot be had shows before the run.
+func TestTokenizerThatFindsNoText(t *testing.T) {
+	s, err := New(plan.Data{Input: fixed(3)}, stubborn{}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Open(t.Context(), prompt.Use{})
+	want := `synthetic prompt 0 of stage 0: the tokenizer "words" finds no random text of exactly 3 tokens`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}

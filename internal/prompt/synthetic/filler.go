@@ -1,0 +1,71 @@
+package synthetic
+
+import (
+	"math/rand/v2"
+	"strings"
+
+	"inferometer/internal/lexicon"
+	"inferometer/internal/prompt"
+)
+
+// filler gives a text its exact length where no beginning of it has that many tokens: what
+// is cut off in the middle of a word may be read in another way. The text ends with a
+// word, and a few words that are one token each make up for the rest.
+type filler struct {
+	tok  Cutter
+	seed uint64
+	lex  *lexicon.Lexicon // made when it is needed
+}
+
+// steps is how many words a text is shortened by, one after the other, where what follows
+// it does not come out.
+const steps = 8
+
+// fill makes a text of exactly n tokens, most of which are those of the given one. The
+// number is that of the prompt.
+func (f *filler) fill(text string, n int, number uint64) (string, error) {
+	if f.lex == nil {
+		lex, err := lexicon.New(f.tok)
+		if err != nil {
+			return "", err
+		}
+		f.lex = lex
+	}
+	rng := rand.New(rand.NewPCG(f.seed, prompt.Mix(number)))
+	end := f.longest(text, n)
+	for range steps {
+		if end <= 0 {
+			break
+		}
+		have := f.tok.Count(text[:end])
+		if whole, err := f.lex.Extend(rng, text[:end], have, n-have); have < n && err == nil && f.tok.Count(whole) == n {
+			return whole, nil
+		}
+		end = strings.LastIndexAny(text[:end], " \n")
+	}
+	return f.lex.Text(rng, n)
+}
+
+// longest is the end of a word up to which a text has fewer than n tokens; the next words
+// have more.
+func (f *filler) longest(text string, n int) int {
+	low, high := 0, len(text)
+	for low < high {
+		middle := (low + high + 1) / 2
+		end := strings.LastIndexAny(text[:middle], " \n")
+		if end <= low {
+			// There is no word between: look behind the middle.
+			next := strings.IndexAny(text[middle:], " \n")
+			if next < 0 || middle+next >= high {
+				return low
+			}
+			end = middle + next
+		}
+		if f.tok.Count(text[:end]) < n {
+			low = end
+		} else {
+			high = end
+		}
+	}
+	return low
+}

@@ -1,0 +1,82 @@
+package synthetic
+
+import (
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/token"
+)
+
+// exact checks prompts of several lengths, and that all are there.
+func exact(t *testing.T, tok *token.Engine, prompts int, lengths ...int) {
+	t.Helper()
+	for _, n := range lengths {
+		s, err := New(plan.Data{Input: plan.Length{Dist: plan.DistFixed, Mean: float64(n)}}, tok, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range prompts {
+			p, err := s.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := tok.Count(p.Text); got != n || p.Tokens != n {
+				t.Fatalf("%d tokens, said to be %d, want %d: %.200q", got, p.Tokens, n, p.Text)
+			}
+		}
+	}
+}
+
+// Prompts have their exact length with tokenizers of every family, which may read a word
+// that is cut off in another way and have no token for some characters of the text.
+func TestExactWithEveryFamily(t *testing.T) {
+	for _, name := range []string{"gpt2", "llama2", "unigram", "metaspace", "metaspace-strip", "wordpiece", "unk", "unk-fused", "wordlevel"} {
+		t.Run(name, func(t *testing.T) {
+			f, err := os.Open("../../token/testdata/" + name + ".json.gz")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			z, err := gzip.NewReader(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := io.ReadAll(z)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tok, err := token.FromJSON(name, data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			exact(t, tok, 100, 1, 2, 3, 17, 128)
+		})
+	}
+}
+
+// The same with the vocabularies of real models.
+func TestReal(t *testing.T) {
+	dir := os.Getenv("INFEROMETER_TOKENS")
+	if dir == "" {
+		t.Skip("INFEROMETER_TOKENS names no folder; make conformance-tokens does")
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "vocab", "*", "tokenizer.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no tokenizers in %s: %v", dir, err)
+	}
+	for _, name := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(filepath.Dir(name)), ".json"), func(t *testing.T) {
+			tok, err := token.Load(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			exact(t, tok, 300, 1, 2, 3, 17)
+			exact(t, tok, 20, 128, 4096)
+		})
+	}
+}

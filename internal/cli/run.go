@@ -93,6 +93,7 @@ func measure(env Env, action *native.Action) int {
 	}
 	res, err := run.Run(ctx, p, run.Options{
 		Kit: kit.Default(), Version: version(), Log: log, Stop: stop, Calibration: bars,
+		Warn: func(text string) { warn(env, display, mode, text) },
 		Watch: func(state func() run.Progress) {
 			display.Start((&gauge{state: state}).snapshot)
 		},
@@ -114,6 +115,16 @@ func measure(env Env, action *native.Action) int {
 		return fail(env, "run", besideResult(err), exitRun)
 	}
 	return resultCode(res)
+}
+
+// warn tells of something that went wrong during a run, also where nothing else is told.
+func warn(env Env, display *progress.Display, mode progress.Mode, text string) {
+	text = "warning: " + text
+	if mode == progress.Quiet {
+		fmt.Fprintln(env.Stderr, text)
+		return
+	}
+	display.Print(text)
 }
 
 // besideResult says what an error that comes with a result means for it.

@@ -271,9 +271,16 @@ type Budgets struct {
 type Output struct {
 	Dir     string // empty: nothing but the screen
 	KeepRaw bool   // keep the bytes of every answer
+	OnFull  string // what to do when records cannot be written any more; empty: OnFullContinue
 	S3      S3     // a bucket that reports are copied to
 	GCS     GCS    // the same at Google
 }
+
+// What to do when records cannot be written any more, as on a full disk.
+const (
+	OnFullContinue = "continue" // measure on without them
+	OnFullStop     = "stop"     // end the run
+)
 
 // Duration is a time.Duration that a plan file writes as "1m30s".
 type Duration time.Duration

@@ -391,6 +391,8 @@ func outputSpec() codec[Output] {
 	return object("mapping", []field[Output]{
 		at("dir", text(), func(o *Output) *string { return &o.Dir }, "Directory for records and reports; left out: only the screen."),
 		at("keep_raw", boolean(), func(o *Output) *bool { return &o.KeepRaw }, "Keep the bytes of every answer."),
+		at("on_full", word("`continue` or `stop`", OnFullContinue, OnFullStop), func(o *Output) *string { return &o.OnFull },
+			"When records cannot be written any more, as on a full disk: measure on without them, or end the run. Left out: `continue`. Either way it is said at once, and the exit code is 1."),
 		at("s3", s3Spec(), func(o *Output) *S3 { return &o.S3 }, "Bucket of an S3 server that reports are copied to, with the environment's credentials."),
 		at("gcs", gcsSpec(), func(o *Output) *GCS { return &o.GCS }, "Bucket of Google Cloud Storage that reports are copied to."),
 	}, nil)

@@ -68,6 +68,9 @@ func check(p *Plan) Faults {
 	if p.Output.KeepRaw && p.Output.Dir == "" {
 		c.lacks("output.keep_raw", "output", "there is no directory to keep answers in", "give output.dir (--out)")
 	}
+	if p.Output.OnFull != "" {
+		c.choice("output.on_full", p.Output.OnFull, []string{OnFullContinue, OnFullStop})
+	}
 	c.storage(&p.Output)
 	return c.faults
 }

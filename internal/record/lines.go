@@ -51,7 +51,7 @@ type StageMark struct {
 	Scheduled int64         `json:"scheduled"`  // arrivals that fell due while the stage was sending; 0 in closed loop
 	Waited    int64         `json:"waited"`     // arrivals that had to wait for a slot
 	Unsent    int64         `json:"unsent"`     // arrivals that fell due and were never sent
-	Reason    string        `json:"reason"`     // why it stopped sending: "duration", "requests", "data", "interrupted", "errors", "arrivals", Alike, PromptFault, EarlyAnswer, or BreakerReason and more
+	Reason    string        `json:"reason"`     // why it stopped sending: "duration", "requests", "data", "interrupted", "errors", "arrivals", Alike, PromptFault, RecordFault, EarlyAnswer, or BreakerReason and more
 	// Heeded counts how often a slot of a closed loop waited because the server asked for it
 	// (Retry-After), HeededFor how long the slots did so together.
 	Heeded    int64         `json:"retry_after_waits,omitempty"`
@@ -68,11 +68,18 @@ const PromptFault = "prompts"
 // one on.
 const Alike = "alike"
 
+// RecordFault is the reason of a stage that ended because records could not be written.
+const RecordFault = "records"
+
 // Early reports whether the stage was ended before its time: by the user, by too many
-// failures, because everything failed alike, by a prompt that could not be made or by a
-// breaker. None follows it.
+// failures, because everything failed alike, by a prompt that could not be made, by records
+// that could not be written or by a breaker. None follows it.
 func (m *StageMark) Early() bool {
-	return m.Reason == Interrupted || m.Reason == "errors" || m.Reason == Alike || m.Reason == PromptFault || strings.HasPrefix(m.Reason, BreakerReason)
+	switch m.Reason {
+	case Interrupted, "errors", Alike, PromptFault, RecordFault:
+		return true
+	}
+	return strings.HasPrefix(m.Reason, BreakerReason)
 }
 
 // EarlyAnswer is the reason of a stage whose load cannot grow any more: an answer ended

@@ -270,6 +270,8 @@ func (j *judge) ended(i int, mark *record.StageMark) {
 		j.note(i, "The stage was ended because all its requests failed in the same way. max_errors.alike: false lets it go on.")
 	case mark.Reason == record.PromptFault:
 		j.note(i, "The stage was ended because a prompt could not be made.")
+	case mark.Reason == record.RecordFault:
+		j.note(i, "The stage was ended because records could not be written any more, as output.on_full has it.")
 	case strings.HasPrefix(mark.Reason, record.BreakerReason):
 		j.note(i, "The stage was ended by %s.", mark.Reason)
 	case mark.Reason == record.EarlyAnswer:

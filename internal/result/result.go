@@ -75,7 +75,7 @@ type Stage struct {
 	Index    int             `json:"index"`
 	Name     string          `json:"name"`
 	Load     string          `json:"load"`            // in words: "32 in flight", "50/s poisson, at most 500 in flight"
-	Ended    string          `json:"ended,omitempty"` // why it stopped sending: "duration", "requests", "data", "arrivals", "interrupted", "errors", "alike", "prompts", "early answer", "breaker NAME: …", or why a measurement in windows ended
+	Ended    string          `json:"ended,omitempty"` // why it stopped sending: "duration", "requests", "data", "arrivals", "interrupted", "errors", "alike", "prompts", "records", "early answer", "breaker NAME: …", or why a measurement in windows ended
 	Counts   Counts          `json:"counts"`
 	Failures []Failures      `json:"failures,omitempty"`
 	Tokens   Tokens          `json:"tokens"`

@@ -34,18 +34,19 @@ type output struct {
 	dir     string
 	passing bool // it is needed until the run ends, and no longer
 	ended   bool // the record file is whole
-	file    *os.File
+	file    io.WriteCloser
 	writer  *record.Writer
 
-	mu  sync.Mutex
-	err error // the first thing that could not be written
+	mu    sync.Mutex
+	err   error       // the first thing that could not be written
+	alarm func(error) // is told of it while the run goes on; nil: nobody is
 }
 
 // openOutput makes the directory and starts its record file. A directory that
 // holds anything is refused, so that no run overwrites another.
-func openOutput(p *plan.Plan, h record.Header) (*output, error) {
-	dir := p.Output.Dir
-	if dir == "" && !findsWarmup(p) {
+func (r *run) openOutput() (*output, error) {
+	dir := r.plan.Output.Dir
+	if dir == "" && !findsWarmup(r.plan) {
 		return nil, nil
 	}
 	passing := dir == ""
@@ -61,19 +62,38 @@ func openOutput(p *plan.Plan, h record.Header) (*output, error) {
 	if err := checkOutput(dir); err != nil {
 		return nil, err
 	}
-	text, err := plan.Encode(p)
+	text, err := plan.Encode(r.plan)
 	if err != nil {
 		return nil, err
 	}
 	if err := wholefile.Bytes(filepath.Join(dir, PlanFile), text); err != nil {
 		return nil, fmt.Errorf("writing the plan: %w", err)
 	}
-	o := &output{dir: dir, passing: passing}
-	if o.file, err = os.Create(filepath.Join(dir, RecordsFile)); err != nil {
+	o := &output{dir: dir, passing: passing, alarm: r.unwritten}
+	create := r.opt.create
+	if create == nil {
+		create = func(name string) (io.WriteCloser, error) { return os.Create(name) }
+	}
+	if o.file, err = create(filepath.Join(dir, RecordsFile)); err != nil {
 		return nil, fmt.Errorf("starting the record file: %w", err)
 	}
-	o.writer, err = record.NewWriter(o.file, h)
+	o.writer, err = record.NewWriter(o.file, r.facts.Header)
 	return o, err
+}
+
+// unwritten tells at once that records cannot be written any more, and ends the run where
+// the plan wants that.
+func (r *run) unwritten(err error) {
+	text := fmt.Sprintf("%v. The run goes on without records; output.on_full: stop would end it.", err)
+	if r.plan.Output.OnFull == plan.OnFullStop {
+		text = fmt.Sprintf("%v. The run is ended, as output.on_full has it.", err)
+		defer r.halt(record.RecordFault)
+	}
+	if r.opt.Warn != nil {
+		r.opt.Warn(text)
+		return
+	}
+	fmt.Fprintln(r.opt.Log, "warning: "+text)
 }
 
 // checkOutput makes sure that a directory holds nothing yet; it need not be there.
@@ -141,15 +161,19 @@ func (o *output) health(h record.Health) error {
 	return o.writer.Health(h)
 }
 
-// note remembers an error of writing: the run goes on, and ends by telling of it.
+// note remembers an error of writing: it is told of at once, and at the end.
 func (o *output) note(err error) {
 	if o == nil || err == nil {
 		return
 	}
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.err == nil {
-		o.err = err
+	first, alarm := o.err == nil, o.alarm
+	if first {
+		o.err = distinct(err)
+	}
+	o.mu.Unlock()
+	if first && alarm != nil {
+		alarm(o.err)
 	}
 }
 
@@ -159,6 +183,9 @@ func (o *output) end() {
 		return
 	}
 	o.ended = true
+	o.mu.Lock()
+	o.alarm = nil // from now on it is told at the end, which is near
+	o.mu.Unlock()
 	o.note(o.writer.Close())
 	o.note(o.file.Close())
 }

@@ -39,6 +39,9 @@ type Options struct {
 	Kit     kit.Kit
 	Version string
 	Log     io.Writer // notes on what is being prepared
+	// Warn is told at once of what goes wrong with the run's own files while it is going on;
+	// nil: Log is.
+	Warn func(text string)
 	// Stop, when it yields, ends sending; what is in flight is drained.
 	Stop <-chan struct{}
 	// Watch is called once everything is in place; the function that it gets tells
@@ -53,6 +56,8 @@ type Options struct {
 	Stage func(s *result.Stage)
 	// Calibration is what was found on the built-in mock ahead of the run; nil: nothing.
 	Calibration *record.Calibration
+
+	create func(name string) (io.WriteCloser, error) // makes the record file; nil: on disk
 }
 
 // Run runs a plan. Ending ctx aborts what is in flight. The plan is filled in with
@@ -222,7 +227,7 @@ func (r *run) prepare(ctx context.Context) error {
 		return err
 	}
 	r.facts.Header = r.header()
-	if r.output, err = openOutput(r.plan, r.facts.Header); err != nil {
+	if r.output, err = r.openOutput(); err != nil {
 		return err
 	}
 	r.collect(decode, streamer)
@@ -429,7 +434,11 @@ func (r *run) conclude(runErr error) (*result.Result, error) {
 	if buildErr != nil {
 		return nil, errors.Join(err, fmt.Errorf("making the result: %w", buildErr))
 	}
-	return res, distinct(errors.Join(err, r.output.finish(res)))
+	err = distinct(errors.Join(err, r.output.finish(res)))
+	if err != nil && slices.ContainsFunc(r.facts.Stages, func(m record.StageMark) bool { return m.Reason == record.RecordFault }) {
+		err = &BreakError{err}
+	}
+	return res, err
 }
 
 // close gives back what the run holds.

@@ -66,9 +66,7 @@ func (r *run) step(ctx context.Context, i int, rate float64, duration time.Durat
 	if ctx.Err() != nil {
 		mark.Reason = record.Interrupted
 	}
-	if note := r.endStage(mark); err == nil {
-		err = note
-	}
+	r.endStage(mark)
 	return mark, err
 }
 

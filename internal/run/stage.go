@@ -26,7 +26,8 @@ func (r *run) stages(ctx context.Context) error {
 			if reason := r.pause(ctx, gap); reason != "" {
 				now := r.clock.Now()
 				r.output.note(r.output.edge(record.Edge{Stage: i, Level: s.Level(), At: now}))
-				return r.endStage(record.StageMark{Stage: i, Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now, Reason: reason})
+				r.endStage(record.StageMark{Stage: i, Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now, Reason: reason})
+				return nil
 			}
 		}
 		r.warm(ctx, s)
@@ -36,7 +37,8 @@ func (r *run) stages(ctx context.Context) error {
 		if ctx.Err() != nil {
 			mark.Reason = record.Interrupted // its last requests were aborted, also where sending had ended
 		}
-		err = errors.Join(err, r.endStage(mark), r.tellStage(ctx, i))
+		r.endStage(mark)
+		err = errors.Join(err, r.tellStage(ctx, i))
 		r.endLevel(i, s, level)
 		if err != nil || r.facts.Interrupted {
 			return err
@@ -74,10 +76,10 @@ func (r *run) endLevel(i int, s plan.Stage, l *sweep.Level) {
 }
 
 // endStage notes how a stage went.
-func (r *run) endStage(mark record.StageMark) error {
+func (r *run) endStage(mark record.StageMark) {
 	r.facts.Stages = append(r.facts.Stages, mark)
 	r.facts.Interrupted = r.facts.Interrupted || mark.Early()
-	return r.output.stage(mark)
+	r.output.note(r.output.stage(mark))
 }
 
 // pause waits for the gap between two stages, and says why where it was broken off.

@@ -160,15 +160,21 @@ func subject(p *plan.Plan) string {
 }
 
 // watchInterrupts stops sending at the first Ctrl-C and aborts at the second; a
-// third one kills.
+// third one kills. A terminal that goes away is a first one and never a second: the
+// system and the shell both tell of it.
 func watchInterrupts(env Env, display *progress.Display, stop chan<- struct{}, abort func(), done <-chan struct{}) {
-	for i := 0; ; i++ {
+	for stopping := false; ; {
+		var signal os.Signal
 		select {
 		case <-done:
 			return
-		case <-env.Interrupts:
+		case signal = <-env.Interrupts:
 		}
-		if i == 0 {
+		if hungUp(signal) && stopping {
+			continue
+		}
+		if !stopping {
+			stopping = true
 			display.Print("Stopping: no more is sent, what is in flight may end. Ctrl-C again stops at once.")
 			close(stop)
 			continue

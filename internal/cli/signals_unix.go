@@ -4,8 +4,25 @@ package cli
 
 import (
 	"os"
+	"os/signal"
 	"syscall"
 )
 
-// stopSignals ask a run to stop.
-func stopSignals() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
+// stopSignals ask a run to stop. Under nohup a hang-up does not: it is ignored already.
+func stopSignals() []os.Signal {
+	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		list = append(list, syscall.SIGHUP)
+	}
+	return list
+}
+
+// hungUp reports whether a signal says that the terminal is gone. From then on what is
+// printed has nobody to go to, which must not end the program.
+func hungUp(s os.Signal) bool {
+	if s != syscall.SIGHUP {
+		return false
+	}
+	signal.Ignore(syscall.SIGPIPE)
+	return true
+}

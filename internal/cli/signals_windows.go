@@ -4,3 +4,6 @@ import "os"
 
 // stopSignals ask a run to stop.
 func stopSignals() []os.Signal { return []os.Signal{os.Interrupt} }
+
+// hungUp reports whether a signal says that the terminal is gone.
+func hungUp(os.Signal) bool { return false }

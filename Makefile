@@ -109,6 +109,7 @@ conformance-inference-perf: build ## reports and charts beside the real inferenc
 	scripts/conformance-inference-perf.sh bin/inferometer .peers/inference-perf .peers/tokenizer $$(ls .peers/prometheus/prometheus 2>/dev/null)
 
 conformance-truth: ## servers, hosts and files that mislead: no VALID on a wrong figure; about 15 minutes
+	INFEROMETER_KILLS=100 $(GO) test ./internal/cli -run '^TestKills$$' -count=1 -timeout 30m
 	INFEROMETER_LIAR=all $(GO) test ./internal/liar -run '^TestEveryLie$$' -count=1 -v -timeout 60m
 
 conformance-tokens: ## token ids of real vocabularies, compared with Hugging Face tokenizers

@@ -106,7 +106,7 @@ func (b *bench) stampRun(ctx context.Context, hogged bool) (stampRun, error) {
 	if err != nil {
 		return stampRun{}, err
 	}
-	r := stampRun{shortOfCPU: saysShortOfCPU(res.Verdict.Reasons)}
+	r := stampRun{shortOfCPU: saysShortOfCPU(append(res.Verdict.Reasons, res.Notes...))}
 	truth, err := s.log(ctx)
 	if err != nil {
 		return stampRun{}, err
@@ -115,7 +115,7 @@ func (b *bench) stampRun(ctx context.Context, hogged bool) (stampRun, error) {
 	return r, err
 }
 
-// saysShortOfCPU looks for a lack of CPU among the reasons of a verdict.
+// saysShortOfCPU looks for a lack of CPU among the reasons and notes of a result.
 func saysShortOfCPU(reasons []string) bool {
 	for _, r := range reasons {
 		if strings.Contains(r, "short of CPU") {

@@ -145,6 +145,8 @@ func opening(id, name, step, help string, of func(*record.Conn) time.Duration) D
 // client are the metrics of this program and the way to the server. They cover
 // failed requests too.
 func client() []Def {
+	// fitsBuffer is how much a socket takes at once: what is longer waits for the other side.
+	const fitsBuffer = 64 << 10
 	return []Def{
 		ms(Def{
 			ID: "lag", Name: "Lag", Failed: true,
@@ -168,6 +170,15 @@ func client() []Def {
 				}
 				c := &r.Conn
 				return max(0, int64(r.Sent-r.Due-r.Held-c.Resolve-c.Connect-c.TLS)), true
+			},
+		}),
+		ms(Def{
+			ID: "write_time", Name: "Write time", Failed: true,
+			Formula: "Written − Sent, of requests of at most 64 kB that went once",
+			Help:    "How long after its stamp a request was with the kernel: latencies from Sent are too long by at most this.",
+			One: func(r *Request) (int64, bool) {
+				v, ok := since(r.Sent, r.Written)
+				return max(v, 0), ok && r.Retries == 0 && r.Resent == 0 && r.Size <= fitsBuffer
 			},
 		}),
 		ms(Def{

@@ -259,6 +259,7 @@ type Budgets struct {
 	ShortOutput float64  // share of answers empty or short of the length asked for
 	ClockStep   Duration
 	Resent      float64 // share of requests that were sent twice
+	Error       float64 // share of a latency that this client can have bent it by; or Lag if that is more
 	Drift       float64 // change of throughput or latency between the halves of the steady window
 	Failures    float64 // share of requests that failed, those aside that this side has ended
 	InFlight    float64 // least share of a closed loop's concurrency that was held
@@ -321,6 +322,7 @@ func Default() Plan {
 			ShortOutput: 0.01,
 			ClockStep:   Duration(5 * time.Millisecond),
 			Resent:      0.01,
+			Error:       0.05,
 			Drift:       0.1,
 			Failures:    0.01,
 			InFlight:    0.95,

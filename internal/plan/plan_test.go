@@ -85,7 +85,7 @@ func fullPlan() *Plan {
 		MaxErrors: MaxErrors{Share: 0.05},
 		Budgets: Budgets{
 			Lag: second / 500, LagShare: 0.02, ReadDelay: second / 1000, CPU: 0.9, Achieved: 0.5,
-			TokenDrift: 1, ShortOutput: 1, Resent: 0.03, Drift: 0.25,
+			TokenDrift: 1, ShortOutput: 1, Resent: 0.03, Error: 0.05, Drift: 0.25,
 			Failures: 0.02, InFlight: 0.9, Standstill: 0.1, Pause: 2 * second, Cached: 0.5,
 		},
 		Limits: Limits{Answer: 2 << 30, Raw: 1000, Expansion: 2.5, Steps: 7},

@@ -364,6 +364,7 @@ func (c *checker) budgets(b *Budgets) {
 	c.share("budgets.short_output", b.ShortOutput)
 	c.time("budgets.clock_step", b.ClockStep)
 	c.share("budgets.resent", b.Resent)
+	c.share("budgets.error", b.Error)
 	c.share("budgets.drift", b.Drift)
 	c.share("budgets.failures", b.Failures)
 	c.share("budgets.in_flight", b.InFlight)

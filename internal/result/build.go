@@ -103,6 +103,11 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 		if i < len(f.Levels) {
 			st.Level = f.Levels[i]
 		}
+		bars := barsOf(&f, &sum, FoldOptions(p).Closed[i])
+		bars.add(st.Metrics)
+		if st.Steady != nil {
+			bars.add(st.Steady.Metrics)
+		}
 		r.Stages = append(r.Stages, st)
 		j.stage(i, mark, &sum)
 		j.windows(i, st.Level)

@@ -155,10 +155,10 @@ func TestVerdict(t *testing.T) {
 		{"late sends", func(w *world) {
 			w.each(func(i int, r *record.Record) {
 				if i%50 == 0 {
-					r.Due -= 5 * ms
+					r.Due -= 15 * ms
 				}
 			})
-		}, "lag_p99", []string{"5.05 ms", "budget 1 ms", "more cores"}},
+		}, "lag_p99", []string{"15 ms", "budget 10 ms", "more cores"}},
 		{"late by connecting", func(w *world) {
 			w.each(func(i int, r *record.Record) { r.Due -= 5 * ms; r.Conn.Connect = 5 * ms })
 		}, "", nil},
@@ -177,17 +177,17 @@ func TestVerdict(t *testing.T) {
 			for i := range w.facts.Health {
 				w.facts.Health[i].CPU = w.facts.Health[i].Allowed * 92 / 100
 			}
-		}, "client_cpu", []string{"92 %", "budget 85 %", "more cores"}},
+		}, "", []string{"92 %", "budget 85 %", "error bars"}},
 		{"CPU taken by others", func(w *world) {
 			for i := range w.facts.Health {
 				w.facts.Health[i].CPUWait = w.facts.Health[i].Allowed * 70 / 100
 			}
-		}, "client_cpu", []string{"short of CPU", "used 25 %", "another 70 %"}},
+		}, "", []string{"short of CPU", "used 25 %", "another 70 %"}},
 		{"CPU mostly taken by others, within the budget", func(w *world) {
 			for i := range w.facts.Health {
 				w.facts.Health[i].CPUWait = w.facts.Health[i].Allowed * 30 / 100
 			}
-		}, "client_cpu", []string{"short of CPU", "used 25 %", "another 30 %, longer than it ran", "others have its cores"}},
+		}, "", []string{"short of CPU", "used 25 %", "another 30 %, longer than it ran", "using its cores"}},
 		{"CPU outside the stage", func(w *world) {
 			w.facts.Health[12].CPU += 100 * time.Second
 		}, "", nil},

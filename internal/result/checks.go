@@ -12,32 +12,45 @@ import (
 )
 
 // client judges the condition of the client while the stage was sending.
-func (j *judge) client(i int, mark *record.StageMark) {
+func (j *judge) client(i int, mark *record.StageMark, sum *metric.Stage) {
 	a, b, ok := during(j.facts.Health, mark)
 	if !ok {
 		return
 	}
 	if allowed := (b.Allowed - a.Allowed).Seconds(); allowed > 0 {
-		ran := (b.CPU - a.CPU).Seconds() / allowed
-		waited := (b.CPUWait - a.CPUWait).Seconds() / allowed
-		budget := j.plan.Budgets.CPU
-		// A client that waits longer for a core than it runs is short of CPU, however
-		// little it needs: somebody else has its cores.
-		crowded := waited > ran && waited > crowdedShare
-		found := fmt.Sprintf("The client was short of CPU: it used %s of what it may", percent(ran))
-		if waited >= 0.01 {
-			found += fmt.Sprintf(" and waited for a core for another %s", percent(waited))
-		}
-		reason := fmt.Sprintf("%s (budget %s). Give it more cores, keep other work off them, or lower the load.", found, percent(budget))
-		if crowded && ran+waited <= budget {
-			reason = found + ", longer than it ran: others have its cores. Keep other work off them, or give it more."
-		}
-		j.check(Check{Stage: i, Name: "client_cpu", Value: ran + waited, Budget: budget, Unit: metric.Share, OK: ran+waited <= budget && !crowded}, reason)
+		j.cpu(i, (b.CPU-a.CPU).Seconds()/allowed, (b.CPUWait-a.CPUWait).Seconds()/allowed, sum)
 	}
 	pause := (b.GCPause - a.GCPause).Seconds() / (b.At - a.At).Seconds()
 	budget := j.plan.Budgets.GC
 	j.check(Check{Stage: i, Name: "gc", Value: pause, Budget: budget, Unit: metric.Share, OK: pause <= budget},
 		fmt.Sprintf("The client stood still for %s of the time to collect garbage (budget %s). Give it more memory (GOMEMLIMIT, GOGC) or lower the load.", percent(pause), percent(budget)))
+}
+
+// cpu judges whether the client had the CPU that it needed: shares of what it may use that
+// it ran and waited. Where the kernel stamps what is received, waiting for a core bends
+// nothing that has come; what it can have bent is in the error bars, and is judged there.
+func (j *judge) cpu(i int, ran, waited float64, sum *metric.Stage) {
+	budget := j.plan.Budgets.CPU
+	// A client that waits longer for a core than it runs is short of CPU, however
+	// little it needs: somebody else has its cores.
+	crowded := waited > ran && waited > crowdedShare
+	found := fmt.Sprintf("The client was short of CPU: it used %s of its allowance", percent(ran))
+	if waited >= 0.01 {
+		found += fmt.Sprintf(" and waited for a core for another %s", percent(waited))
+	}
+	if crowded && ran+waited <= budget {
+		found += ", longer than it ran: other processes were using its cores"
+	} else {
+		found += fmt.Sprintf(" (budget %s)", percent(budget))
+	}
+	c := Check{Stage: i, Name: "client_cpu", Value: ran + waited, Budget: budget, Unit: metric.Share, OK: ran+waited <= budget && !crowded,
+		Do: "Give it more cores, keep other work off them, or lower the load."}
+	stamped := j.facts.Header.Kernel && float64(sum.Counts.Unstamped) <= unstampedShare*float64(sum.Counts.Reads)
+	if !c.OK && stamped {
+		j.note(i, "%s. Times are stamped by the kernel, so that this bends them by no more than their error bars say.", found)
+		c.OK = true
+	}
+	j.check(c, found+".")
 }
 
 // crowdedShare is how much of its time a client may wait for a core, whatever it

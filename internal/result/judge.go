@@ -179,7 +179,8 @@ func (j *judge) stage(i int, mark *record.StageMark, sum *metric.Stage) {
 	j.inFlight(i, sum)
 	j.standstill(i, mark)
 	j.lag(i, sum)
-	j.client(i, mark)
+	j.bent(i, sum)
+	j.client(i, mark, sum)
 	j.reads(i, sum)
 	j.cached(i, sum)
 	j.usage(i, sum)
@@ -293,24 +294,6 @@ func (j *judge) achieved(i int, mark *record.StageMark, sum *metric.Stage) {
 	}
 	j.check(Check{Stage: i, Name: "achieved", Value: share, Budget: budget, Unit: metric.Share, OK: share >= budget},
 		fmt.Sprintf("Only %s of the %d scheduled requests were sent (budget %s). %s", percent(share), mark.Scheduled, percent(budget), change))
-}
-
-// lag judges how late this client was with its requests.
-func (j *judge) lag(i int, sum *metric.Stage) {
-	delay, ok := sum.Whole.Stats["dispatch_delay"]
-	if !ok {
-		return
-	}
-	value := quantile(&delay, "p99")
-	budget := millis(time.Duration(j.plan.Budgets.Lag))
-	for _, id := range []string{"time_to_first_token", "time_to_first_byte"} {
-		if s, ok := sum.Whole.Stats[id]; ok {
-			budget = max(budget, j.plan.Budgets.LagShare*quantile(&s, "p50"))
-			break
-		}
-	}
-	j.check(Check{Stage: i, Name: "lag_p99", Value: value, Budget: budget, Unit: metric.Milliseconds, OK: value <= budget},
-		fmt.Sprintf("Requests went out late by the client's own fault: %s at p99 (budget %s). Give it more cores, keep other work off the machine, or lower the load.", spanMS(value), spanMS(budget)))
 }
 
 // quantile reads a percentile of a metric.

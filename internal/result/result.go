@@ -173,8 +173,17 @@ type Stat struct {
 	Count int64   `json:"count,omitempty"`
 	Avg   float64 `json:"avg"`
 	*Spread
+	// Error is how far this client can have bent it; nil: that is not known.
+	Error *Bar `json:"error,omitempty"`
 	// Thin lists the percentiles for which there are too few samples.
 	Thin []string `json:"thin,omitempty"`
+}
+
+// Bar is an error bar: how far this client can have bent the average and the 99th percentile
+// at most, in the metric's unit.
+type Bar struct {
+	Avg float64 `json:"avg"`
+	P99 float64 `json:"p99,omitempty"`
 }
 
 // Spread is the distribution of a metric with samples.

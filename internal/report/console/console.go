@@ -152,28 +152,6 @@ func (p *printer) notes(notes []string) {
 	}
 }
 
-func (p *printer) verdict(r *result.Result) {
-	p.blank()
-	v := r.Verdict
-	switch {
-	case v.Valid:
-		p.line(p.style.Good("VALID") + ": all " + plural(int64(len(v.Checks)), "check") + " within budget.")
-	case v.Word == result.Inconclusive:
-		p.line(p.style.Bad("INCONCLUSIVE") + ": too little was measured to tell whether to trust this.")
-	default:
-		p.line(p.style.Bad("INVALID") + ": do not rely on these figures.")
-	}
-	for _, reason := range v.Reasons {
-		p.item(reason)
-	}
-	for _, why := range v.Undecided {
-		p.item("Undecided: " + why)
-	}
-	if run := checksOf(v.Checks, wholeRun); p.all && len(run) > 0 {
-		p.paragraph("Whole run", p.checkList(run))
-	}
-}
-
 func (p *printer) files(o Options) {
 	if o.Dir == "" {
 		return
@@ -187,36 +165,6 @@ func separator(files []string) string {
 		return ""
 	}
 	return ": "
-}
-
-// wholeRun is the stage of a check that is about the whole run.
-const wholeRun = -1
-
-func checksOf(all []result.Check, stage int) []result.Check {
-	var of []result.Check
-	for _, c := range all {
-		if c.Stage == stage {
-			of = append(of, c)
-		}
-	}
-	return of
-}
-
-// checkList says in a line what each check found, those over budget first.
-func (p *printer) checkList(checks []result.Check) string {
-	var over, open, kept []string
-	for _, c := range checks {
-		s := fmt.Sprintf("%s %s (budget %s)", plain(c.Name), screen.Value(c.Value, c.Unit), screen.Value(c.Budget, c.Unit))
-		switch {
-		case c.OK:
-			kept = append(kept, s)
-		case c.Undecided:
-			open = append(open, "UNDECIDED: "+plain(c.Name))
-		default:
-			over = append(over, "MISSED: "+s)
-		}
-	}
-	return strings.Join(append(append(over, open...), kept...), "; ")
 }
 
 // plain turns the name of a field into words.

@@ -151,6 +151,11 @@ func threeStages() *result.Result {
 // undecided is a run too short for one of its checks.
 func undecided() *result.Result {
 	r := oneStage()
+	for id, bar := range map[string]result.Bar{"time_to_first_token": {Avg: 0.05, P99: 0.6}, "inter_token_latency": {}, "request_latency": {Avg: 0.05, P99: 0.6}, "request_throughput": {Avg: 0.02}} {
+		m := r.Stages[0].Metrics[id]
+		m.Error = &bar
+		r.Stages[0].Metrics[id] = m
+	}
 	const why = "12 requests are too few to tell a trend from chance."
 	r.Verdict = result.Verdict{
 		Word: result.Inconclusive, Reasons: []string{}, Undecided: []string{why + " Send at least 30."},

@@ -35,11 +35,9 @@ func (p *printer) stage(r *result.Result, s *result.Stage) {
 	p.tokens(s.Tokens)
 	p.cached(s.Metrics)
 	p.client(s.Metrics)
+	p.errorBars(s.Metrics)
 	p.server(s.Server)
 	p.services(s.Services)
-	if checks := checksOf(r.Verdict.Checks, s.Index); p.all && len(checks) > 0 {
-		p.paragraph("Checks", p.checkList(checks))
-	}
 }
 
 func (p *printer) heading(s *result.Stage, of int) {

@@ -142,6 +142,10 @@ func (s *search) metrics(path string, all map[string]result.Stat) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		m, path := all[name], path+"."+name
 		s.number(path+".avg", m.Avg)
+		if m.Error != nil {
+			s.number(path+".error.avg", m.Error.Avg)
+			s.number(path+".error.p99", m.Error.P99)
+		}
 		if m.Spread == nil {
 			continue
 		}

@@ -1,0 +1,101 @@
+package console
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"inferometer/internal/result"
+	"inferometer/internal/screen"
+)
+
+// verdict says whether to trust the figures, and with All shows every check.
+func (p *printer) verdict(r *result.Result) {
+	p.blank()
+	v := r.Verdict
+	switch {
+	case v.Valid:
+		p.line(p.style.Good("VALID") + ": all " + plural(int64(len(v.Checks)), "check") + " within budget.")
+	case v.Word == result.Inconclusive:
+		p.line(p.style.Bad("INCONCLUSIVE") + ": too little was measured to tell whether to trust this.")
+	default:
+		p.line(p.style.Bad("INVALID") + ": do not rely on these figures.")
+	}
+	for _, reason := range v.Reasons {
+		p.item(reason)
+	}
+	for _, why := range v.Undecided {
+		p.item("Undecided: " + why)
+	}
+	if p.all && len(v.Checks) > 0 {
+		p.blank()
+		p.checks(v.Checks)
+	}
+}
+
+// checks prints the verdict's table, what is over budget first and what is undecided next,
+// and below it what to do about those.
+func (p *printer) checks(all []result.Check) {
+	sorted := slices.Clone(all)
+	slices.SortStableFunc(sorted, func(a, b result.Check) int { return rank(&a) - rank(&b) })
+	t := table{columns: []column{
+		{title: "Check", left: true}, {title: "stage", keep: 10}, {title: "measured", keep: mustKeep}, {title: "budget", keep: mustKeep}, {title: "verdict", keep: mustKeep, left: true},
+	}}
+	for i := range sorted {
+		c := &sorted[i]
+		stage := ""
+		if c.Stage >= 0 {
+			stage = strconv.Itoa(c.Stage + 1)
+		}
+		measured, verdict := screen.Value(c.Value, c.Unit), "ok"
+		switch {
+		case c.Undecided:
+			measured, verdict = "-", "undecided"
+		case !c.OK:
+			verdict = "MISSED"
+		}
+		t.add(screen.Clean(plain(c.Name)), stage, measured, screen.Value(c.Budget, c.Unit), verdict)
+	}
+	for _, l := range t.render(p.width-len(indent), p.style) {
+		p.line(indent + l)
+	}
+	for i := range sorted {
+		if c := &sorted[i]; !c.OK && c.Do != "" {
+			p.item(plain(c.Name) + ": " + c.Do)
+		}
+	}
+}
+
+// rank sorts checks: over budget, undecided, within budget.
+func rank(c *result.Check) int {
+	switch {
+	case c.OK:
+		return 2
+	case c.Undecided:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// errorBars says how far the client can have bent the figures that most people read.
+func (p *printer) errorBars(all map[string]result.Stat) {
+	var texts []string
+	for _, r := range []row{
+		{metric: "time_to_first_token", label: "time to first token"}, {metric: "inter_token_latency", label: "inter-token latency"},
+		{metric: "request_latency", label: "request latency"}, {metric: "request_throughput", label: "throughput"},
+	} {
+		m, ok := all[r.metric]
+		if !ok || m.Error == nil {
+			continue
+		}
+		text := r.label + " ±" + screen.Value(m.Error.Avg, m.Unit)
+		if m.Spread != nil && m.Error.P99 > 0 && !slices.Contains(m.Thin, "p99") {
+			text += " (p99 ±" + screen.Value(m.Error.P99, m.Unit) + ")"
+		}
+		texts = append(texts, text)
+	}
+	if len(texts) > 0 {
+		p.paragraph("Error bars", strings.Join(texts, "; "))
+	}
+}

@@ -1,0 +1,43 @@
+package result
+
+import (
+	"fmt"
+	"time"
+
+	"inferometer/internal/metric"
+)
+
+// The load's own gaps, by which lag is judged besides the budgets: nobody can tell a load
+// whose requests are late by less than a part of the time between two of them from one
+// that is on time.
+const (
+	mostGap  = 50 * time.Millisecond // longer gaps count as this
+	gapsP90  = 0.5                   // mean gaps, for nine of ten requests
+	gapsP99  = 2.0                   // mean gaps, for 99 of 100
+	lateness = "Give the client more cores, keep other work off the machine, or lower the load."
+)
+
+// lag judges how late this client was with its requests.
+func (j *judge) lag(i int, sum *metric.Stage) {
+	delay, ok := sum.Whole.Stats["dispatch_delay"]
+	if !ok {
+		return
+	}
+	budget := millis(time.Duration(j.plan.Budgets.Lag))
+	for _, id := range []string{"time_to_first_token", "time_to_first_byte"} {
+		if s, ok := sum.Whole.Stats[id]; ok {
+			budget = max(budget, j.plan.Budgets.LagShare*quantile(&s, "p50"))
+			break
+		}
+	}
+	t := &sum.Whole.Totals
+	gap := millis(min(mostGap, (t.End-t.Begin)/time.Duration(max(1, t.Requests))))
+	p90, most := quantile(&delay, "p90"), max(budget, gapsP90*gap)
+	j.check(Check{Stage: i, Name: "lag_p90", Value: p90, Budget: most, Unit: metric.Milliseconds, OK: p90 <= most, Do: lateness}, late(p90, "p90", most))
+	p99, most := quantile(&delay, "p99"), max(budget, gapsP99*gap)
+	j.check(Check{Stage: i, Name: "lag_p99", Value: p99, Budget: most, Unit: metric.Milliseconds, OK: p99 <= most, Do: lateness}, late(p99, "p99", most))
+}
+
+func late(value float64, at string, budget float64) string {
+	return fmt.Sprintf("Requests went out late because the client was slow: %s at %s (budget %s).", spanMS(value), at, spanMS(budget))
+}

@@ -177,26 +177,6 @@ func TestGoodput(t *testing.T) {
 	}
 }
 
-func TestCoalesced(t *testing.T) {
-	together := func(merged int) *record.Record {
-		r := streamed(0,
-			token{10 * msec, 1, record.Content, false}, token{20 * msec, 1, record.Content, true}, token{20 * msec, 1, record.Content, true},
-			token{20 * msec, 1, record.Content, false}, token{20*msec + 100*time.Microsecond, 1, record.Content, true},
-			token{20*msec + 100*time.Microsecond, 1, record.Content, false})
-		r.Merged = merged
-		return r
-	}
-	for merged, want := range map[int][2]int64{0: {0, 0}, 1: {1, 0}, 2: {2, 0}, 9: {2, 0}, -1: {0, 2}} {
-		f := mustFold(t, Options{})
-		f.Add(together(merged))
-		f.Add(evenly(0, msec, 10*msec, 1)) // what the one before had is gone
-		c := summarize(t, f)[0].Counts
-		if c.Late != want[0] || c.Unsure != want[1] || c.Apart != 1 {
-			t.Errorf("%d segments merged: late %d, unsure %d, apart %d, want %d and 1", merged, c.Late, c.Unsure, c.Apart, want)
-		}
-	}
-}
-
 func TestCounts(t *testing.T) {
 	f := mustFold(t, Options{})
 	short := evenly(0, msec, msec, 3)

@@ -37,7 +37,8 @@ type Request struct {
 	tokensIn  int64   // tokens in the events after the first, where perToken is known
 	longest   int64   // the longest of gaps
 	stalled   int64   // time in gaps over stallFactor × the median
-	late      int64   // token events merged into a read that came apart from the one before
+	groups    []group // token events by read
+	late      int64   // token events that this client put together with later ones
 	unsure    int64   // the same where nobody can say whether they were merged or sent together
 	apart     int64   // token events apart from the one before
 	unstamped int64   // reads without a kernel stamp
@@ -60,7 +61,7 @@ func (r *Request) load(rec *record.Record) {
 	r.loadReads()
 	r.Opened, r.First, r.Second, r.Last, r.Visible = record.Never, record.Never, record.Never, record.Never, record.Never
 	r.events, r.longest, r.stalled, r.late, r.unsure, r.apart, r.tokensIn = 0, 0, 0, 0, 0, 0, 0
-	r.gaps, r.gapCount, r.perToken = r.gaps[:0], 0, nil
+	r.gaps, r.gapCount, r.perToken, r.groups = r.gaps[:0], 0, nil, r.groups[:0]
 	if rec.Failure == nil {
 		r.loadEvents()
 	}
@@ -113,11 +114,7 @@ func (r *Request) loadEvents() {
 		if r.Visible == record.Never && e.Label == record.Content {
 			r.Visible = at
 		}
-		// The token event before this one came out of the same read. What only
-		// shares its read with the end of the stream, sent right behind it, is not late.
-		if e.Mark == last && last > 0 && int64(at-marks[last-1].At()) > apart {
-			r.late++
-		}
+		r.regroup(e.Mark, last)
 		last = e.Mark
 		r.events++
 		r.Last = at
@@ -132,8 +129,9 @@ func (r *Request) loadEvents() {
 		return
 	}
 	r.Second = r.second()
-	// What the kernel did not merge was sent together: no fault of this client.
-	if r.Merged < 0 {
+	// What only shares its read with the end of the stream, sent right behind it, is not
+	// late; and what the kernel did not merge was sent together.
+	if r.late += r.lateEvents(); r.Merged < 0 {
 		r.unsure, r.late = r.late, 0
 	}
 	r.late = min(r.late, int64(max(r.Merged, 0)))

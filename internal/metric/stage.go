@@ -37,7 +37,7 @@ type Counts struct {
 	Sources   [2][4]int64 // successful requests by source: input, output
 	Reads     int64
 	Unstamped int64 // reads without a kernel stamp
-	Late      int64 // token events that came out of a read with later ones because the client was late
+	Late      int64 // token events that came out of a read with later ones because the client was late: see lateEvents
 	Unsure    int64 // token events that came out of a read with later ones, and who put them together is not known
 	Apart     int64 // token events more than 1 ms after the one before
 	Events    int64 // token events in all

@@ -18,7 +18,7 @@ type Tail struct {
 	Last    time.Duration // stamp of the last of them
 	Visible time.Duration // stamp of the first with visible text; Never: none
 	Apart   int64         // events that came apart from the one before
-	Late    int64         // events that shared a read which came apart from the one before
+	Late    int64         // events that shared a late read which came apart from the one before
 	Gaps    Spread        // time before each of Events since the event with tokens before it
 	Reads   int64         // reads that are not in Record.Marks
 	Delays  Spread        // of those with a kernel stamp, between that and the user's

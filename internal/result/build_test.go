@@ -202,7 +202,10 @@ func TestVerdict(t *testing.T) {
 			w.facts.Header.Kernel = false
 		}, "", nil},
 		{"merged reads", func(w *world) {
-			w.each(func(i int, r *record.Record) { r.Events[5].Mark, r.Events[5].Merged, r.Merged = 6, true, 1 })
+			w.each(func(i int, r *record.Record) {
+				r.Events[5].Mark, r.Events[5].Merged, r.Merged = 6, true, 1
+				r.Marks[6].User += 3 * ms
+			})
 		}, "coalesced", []string{"5.3 %", "budget 1 %"}},
 		{"sent together", func(w *world) {
 			w.each(func(i int, r *record.Record) { r.Events[5].Mark, r.Events[5].Merged = 6, true })
@@ -343,6 +346,9 @@ func TestWhoPutEventsTogetherIsNotKnown(t *testing.T) {
 			}
 			r.Marks = r.Marks[:len(r.Events)/2]
 			r.Merged = merged
+			for k := range r.Marks { // which is why they came in pairs
+				r.Marks[k].User += 5 * ms
+			}
 		})
 		r := w.build(t)
 		note := slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "This system does not say whether") })

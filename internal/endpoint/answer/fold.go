@@ -73,7 +73,7 @@ func (s *Events) addFolded(end int, label record.Label, tokens int) {
 		t.Visible = at
 	}
 	if marks[m].Off == f.read {
-		if f.wait > apart {
+		if f.wait > apart && readLate(marks[m]) {
 			t.Late++
 		}
 	} else {
@@ -87,6 +87,10 @@ func (s *Events) addFolded(end int, label record.Label, tokens int) {
 	}
 	f.last, t.Last = at, at
 }
+
+// readLate reports whether a read came so long after the arrival of its last event that
+// others may have waited there.
+func readLate(m record.Mark) bool { return m.Kernel == record.Never || m.User-m.Kernel > apart }
 
 // startTail takes over from the events that are kept.
 func (s *Events) startTail() {

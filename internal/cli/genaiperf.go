@@ -194,6 +194,7 @@ func genaiPerfReport(env Env, action *frontend.Action, out *tool.Outcome, err er
 		return fail(env, name, printErr, exitRun)
 	}
 	if out.Result != nil {
+		printCache(env.Stderr, out.Result)
 		printVerdict(env.Stderr, out.Result)
 	}
 	if err != nil {
@@ -238,6 +239,16 @@ func printVerdict(w io.Writer, res *result.Result) {
 	}
 	for _, why := range res.Verdict.Undecided {
 		fmt.Fprintln(w, "  Undecided: "+strings.ReplaceAll(why, "\n", " "))
+	}
+}
+
+// printCache says how much of the prompts the server had in its prefix cache, where it says
+// so: with the seed of the tool, a second run finds those of the first there.
+func printCache(w io.Writer, res *result.Result) {
+	for i := range res.Stages {
+		if m, ok := res.Stages[i].Metrics["cached_prompt_share"]; ok && m.Avg > 0 {
+			fmt.Fprintf(w, "%.1f %% of the prompt tokens came from the server's prefix cache.\n", 100*m.Avg)
+		}
 	}
 }
 

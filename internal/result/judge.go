@@ -176,7 +176,7 @@ func (j *judge) stage(i int, mark *record.StageMark, sum *metric.Stage) {
 	j.thinNote(i, sum)
 	j.achieved(i, mark, sum)
 	j.pace(i, mark, sum)
-	j.inFlight(i, sum)
+	j.inFlight(i, mark, sum)
 	j.standstill(i, mark)
 	j.lag(i, sum)
 	j.bent(i, sum)

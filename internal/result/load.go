@@ -44,7 +44,7 @@ func (j *judge) pace(i int, mark *record.StageMark, sum *metric.Stage) {
 // inFlight judges whether a closed loop had as many requests under way as were asked for. A
 // client that stood still, or had no prompts ready, notices free slots late and is late for
 // nothing by its own account.
-func (j *judge) inFlight(i int, sum *metric.Stage) {
+func (j *judge) inFlight(i int, mark *record.StageMark, sum *metric.Stage) {
 	s := &j.plan.Stages[i]
 	if s.Concurrency == 0 || s.RampTo > 0 || s.Growth.On() || sum.Steady == nil || sum.Pace.Turns > 0 {
 		return // it asks for no fixed number, or slots wait while users think
@@ -54,6 +54,12 @@ func (j *judge) inFlight(i int, sum *metric.Stage) {
 		return // hardly a slot was used twice
 	}
 	asked := float64(t.End-t.Begin) * float64(s.Concurrency)
+	if mark != nil {
+		asked -= float64(mark.HeededFor) // the server asked for that
+	}
+	if asked <= 0 {
+		return
+	}
 	share := float64(sum.Busy) / asked
 	// The mean time that a slot was free between two requests.
 	free := (asked - float64(sum.Busy)) / float64(t.Requests)

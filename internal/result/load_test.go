@@ -79,6 +79,10 @@ func TestClosedLoopHeld(t *testing.T) {
 		},
 		{name: "one pause that a busy host makes", w: closedLoop([][2]time.Duration{{2 * s, 2*s + 300*ms}}, ms)},
 		{name: "slow to use a free slot", w: closedLoop(nil, 50*ms), want: []string{"in_flight"}, says: []string{"52 ms later on average", "budget 95 %"}},
+		{
+			name: "slots waited as the server asked", w: closedLoop(nil, 50*ms),
+			bend: func(w *world) { w.facts.Stages[0].Heeded, w.facts.Stages[0].HeededFor = 384, 384*49*ms },
+		},
 		{name: "a plan that allows for it", w: closedLoop(nil, 50*ms), bend: func(w *world) { w.plan.Budgets.InFlight = 0.7 }},
 		{
 			name: "slots wait while users think", w: closedLoop(nil, 50*ms),

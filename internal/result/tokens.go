@@ -38,7 +38,7 @@ func (j *judge) usage(i int, sum *metric.Stage) {
 // by as much.
 func (j *judge) tokens(i int, sum *metric.Stage) {
 	c := &sum.Counts
-	if n := c.Sources[1][record.FromEvents]; n > 0 {
+	if n := c.Sources[1][record.FromEvents] - c.Claimed[1]; n > 0 {
 		j.note(i, "The output tokens of %s are counted as one for each event: the server did not count them.", plural(n, "request"))
 	}
 	if j.plan.Tokenizer.StandIn() {

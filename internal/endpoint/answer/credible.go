@@ -11,14 +11,17 @@ const (
 	// unseen is how many tokens a server may count beyond all that it sent: those that
 	// begin and end a text or a part of it.
 	unseen = 16
+	// unsent is the same of a prompt: the system prompt of a server, and images and videos
+	// that it fetches by their addresses.
+	unsent = 1 << 17
 )
 
 // Prompt takes over the server's count of the prompt's tokens; -1: it did not count
-// them. One that cannot be is noted and not used.
+// them. One that cannot be, because no token is less than a byte, is noted and not used.
 func Prompt(rec *record.Record, n int) {
 	switch {
 	case n < 0:
-	case n > mostTokens:
+	case n > mostTokens, rec.Size > 0 && n > rec.Size+unsent:
 		rec.In.Claimed = n
 	default:
 		rec.In.N, rec.In.Source = n, record.FromServer
@@ -38,7 +41,7 @@ func Credible(rec *record.Record, n, hidden int) int {
 	if t := rec.Tail; t != nil {
 		text, events = text+int(t.Text), events+int(t.Events+t.Others)
 	}
-	most := max(text, events, rec.Asked) + unseen
+	most := min(max(text, events, rec.Asked), mostTokens) + unseen
 	if n > min(most+max(hidden, 0), mostTokens) {
 		rec.Out.Claimed = n
 		return -1

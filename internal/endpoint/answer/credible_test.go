@@ -64,6 +64,11 @@ func TestPrompt(t *testing.T) {
 		t.Errorf("%+v, want %+v", rec.In, want)
 	}
 	rec.In.Claimed = 0
+	rec.Size = 300
+	if Prompt(rec, 1_000_000); rec.In.N != 12 || rec.In.Claimed != 1_000_000 {
+		t.Errorf("a million tokens in 300 bytes: %+v", rec.In)
+	}
+	rec.In.Claimed = 0
 	Prompt(rec, 20)
 	if want := (record.Tokens{N: 20, Source: record.FromServer, Local: 12}); rec.In != want {
 		t.Errorf("%+v, want %+v", rec.In, want)

@@ -58,6 +58,7 @@ type play struct {
 	dir     string   // where the run writes
 	tmp     string   // for files of the situation
 	env     []string // as the situation's; before may add to it
+	second  *server  // where there are two
 	mocks   []string // addresses of the program's own mock, where there is one
 	ends    []func() // of what before has started
 
@@ -115,6 +116,10 @@ func perform(t testing.TB, s *situation, tmp string) *play {
 	}
 	p.server.close()
 	p.calls, p.late, p.mean = p.server.seen(), p.server.dog.late(), p.server.dog.mean()
+	if p.second != nil {
+		p.second.close()
+		p.calls = append(p.calls, p.second.seen()...)
+	}
 	if p.result = p.reported; p.result == nil {
 		p.result = readResult(p.find("result.json"))
 	}
@@ -243,7 +248,7 @@ type document struct {
 	Notes  []string `json:"notes"`
 	Stages []struct {
 		Counts struct {
-			Sent, OK, Failed, Scheduled, Resent int64
+			Sent, OK, Failed, Scheduled, Resent, Warmup int64
 		} `json:"counts"`
 		Metrics map[string]map[string]any `json:"metrics"`
 	} `json:"stages"`
@@ -274,12 +279,12 @@ func (d *document) figure(metric, stat string) (said, stated float64, ok bool) {
 			ok = ok && name != stat
 		}
 	}
-	for _, key := range []string{"error_" + stat, "error_ms", "error"} {
-		if v, has := m[key].(float64); has {
-			stated = v
-			break
-		}
+	bar, _ := m["error"].(map[string]any)
+	key := "p99"
+	if stat == "avg" {
+		key = "avg"
 	}
+	stated, _ = bar[key].(float64)
 	return said, stated, ok
 }
 

@@ -152,10 +152,11 @@ func accounts(p *play) []finding {
 }
 
 // measured reports whether a request belongs to the measured phase. One that has no record
-// does.
+// does. A warm-up that was found after the run is not marked in the records: it is the first
+// requests, as many as the result says.
 func (p *play) measured(seq int64) bool {
 	r := p.records[seq]
-	return r == nil || r.Phase == record.Measured
+	return r == nil || r.Phase == record.Measured && seq >= p.result.Stages[0].Counts.Warmup
 }
 
 // latencies compares times with the server's own moments, and rates with its counts.
@@ -165,7 +166,7 @@ func latencies(p *play) []finding {
 	n, tokens := 0, 0
 	for _, c := range p.calls {
 		r := p.records[c.seq()]
-		if c.fate != answered || r == nil || r.Failure != nil || r.Phase != record.Measured || r.Retries > 0 {
+		if c.fate != answered || r == nil || r.Failure != nil || !p.measured(r.Seq) || r.Retries+r.Resent > 0 {
 			continue
 		}
 		n++

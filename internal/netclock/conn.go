@@ -235,16 +235,25 @@ func (c *Conn) Idle() time.Duration { return c.sock.clock.Now() - c.idleSince }
 
 // Usable reports whether a parked connection can carry another request. One that
 // was in use a moment ago is trusted; an older one is looked at, since servers close
-// idle connections.
+// idle connections, and some send on them: that would pass for the next answer.
 func (c *Conn) Usable() bool {
 	if c.spent || c.sock.leftover || c.sock.hungUp.Load() || c.limit.aborted.Load() {
 		return false
 	}
-	return c.Idle() < trustFor || peek(c.sock.raw)
+	trusted := trustFor
+	if c.tls != nil {
+		trusted = trustTLSFor
+	}
+	return c.Idle() < trusted || peek(c.sock.raw)
 }
 
-// trustFor is far below any server's keep-alive time.
-const trustFor = 100 * time.Millisecond
+// trustFor is what a busy connection is idle for between two requests. A look costs about a
+// microsecond, which matters to those alone.
+const trustFor = time.Millisecond
+
+// trustTLSFor is longer, because on a new connection tickets of the session may lie unread,
+// which are no fault. It is far below any server's keep-alive time.
+const trustTLSFor = 100 * time.Millisecond
 
 // Close closes the connection.
 func (c *Conn) Close() error {

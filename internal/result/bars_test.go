@@ -57,7 +57,7 @@ func TestBusyHost(t *testing.T) {
 					r.Marks[k].Kernel = record.Never
 				}
 			})
-		}, "client_cpu"},
+		}, "client_cpu read_delay_p99"},
 		{"wrote late", func(w *world) {
 			w.each(func(_ int, r *record.Record) { r.Written = r.Sent + 5*ms })
 		}, "client_error"},

@@ -22,8 +22,9 @@ func (j *judge) client(i int, mark *record.StageMark, sum *metric.Stage) {
 	}
 	pause := (b.GCPause - a.GCPause).Seconds() / (b.At - a.At).Seconds()
 	budget := j.plan.Budgets.GC
-	j.check(Check{Stage: i, Name: "gc", Value: pause, Budget: budget, Unit: metric.Share, OK: pause <= budget},
-		fmt.Sprintf("The client stood still for %s of the time to collect garbage (budget %s). Give it more memory (GOMEMLIMIT, GOGC) or lower the load.", percent(pause), percent(budget)))
+	j.check(Check{Stage: i, Name: "gc", Value: pause, Budget: budget, Unit: metric.Share, OK: pause <= budget,
+		Do: "Give it more memory (GOMEMLIMIT, GOGC) or lower the load."},
+		fmt.Sprintf("The client stood still for %s of the time to collect garbage (budget %s).", percent(pause), percent(budget)))
 }
 
 // cpu judges whether the client had the CPU that it needed: shares of what it may use that
@@ -121,8 +122,9 @@ func (j *judge) reads(i int, sum *metric.Stage) {
 	// In streams that come faster than a millisecond per event, the few that do not
 	// are no measure of the rest.
 	few := float64(c.Late) <= budget*float64(c.Events)
-	j.check(Check{Stage: i, Name: "coalesced", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget || few},
-		fmt.Sprintf("The client read too late to tell %s of the events apart (budget %s): gaps between tokens are blurred. Give it more cores, keep other work off them, or lower the load.", percent(share), percent(budget)))
+	j.check(Check{Stage: i, Name: "coalesced", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget || few,
+		Do: "Give it more cores, keep other work off them, or lower the load."},
+		fmt.Sprintf("The client read too late to tell %s of the events apart (budget %s): gaps between tokens are blurred.", percent(share), percent(budget)))
 }
 
 // readDelay judges the delay of reads, part of all latencies where the kernel does not
@@ -130,12 +132,15 @@ func (j *judge) reads(i int, sum *metric.Stage) {
 func (j *judge) readDelay(i int, sum *metric.Stage) {
 	delay, ok := sum.Whole.Stats["read_delay"]
 	if !ok {
-		j.note(i, "The system does not stamp what it receives: latencies have the client's own delay in them, and it cannot be told apart.")
+		j.undecided(Check{Stage: i, Name: "read_delay_p99", Budget: millis(time.Duration(j.plan.Budgets.ReadDelay)), Unit: metric.Milliseconds,
+			Do: "Measure from Linux, where the kernel stamps what it receives."},
+			"The system does not stamp what it receives: latencies have the client's own delay in them, and it cannot be told apart.")
 		return
 	}
 	value, budget := quantile(&delay, "p99"), millis(time.Duration(j.plan.Budgets.ReadDelay))
-	j.check(Check{Stage: i, Name: "read_delay_p99", Value: value, Budget: budget, Unit: metric.Milliseconds, OK: value <= budget},
-		fmt.Sprintf("The client read %s late at p99 (budget %s), and %s of the reads have no kernel stamp to make up for it. Give it more cores, keep other work off them, or lower the load.",
+	j.check(Check{Stage: i, Name: "read_delay_p99", Value: value, Budget: budget, Unit: metric.Milliseconds, OK: value <= budget,
+		Do: "Give it more cores, keep other work off them, or lower the load."},
+		fmt.Sprintf("The client read %s late at p99 (budget %s), and %s of the reads have no kernel stamp to make up for it.",
 			spanMS(value), spanMS(budget), percent(float64(sum.Counts.Unstamped)/float64(sum.Counts.Reads))))
 }
 
@@ -147,8 +152,9 @@ func (j *judge) short(i int, sum *metric.Stage) {
 	c, n := &sum.Counts, sum.Whole.Totals.OK
 	share := float64(c.Empty+c.Short) / float64(n)
 	budget := j.plan.Budgets.ShortOutput
-	j.check(Check{Stage: i, Name: "short_output", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget},
-		fmt.Sprintf("%s of the %d answers were empty (%d) or shorter than asked for (%d); the budget is %s. Set data.ignore_eos or data.min_tokens, or ask for no length.", percent(share), n, c.Empty, c.Short, percent(budget)))
+	j.check(Check{Stage: i, Name: "short_output", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
+		Do: "Set data.ignore_eos or data.min_tokens, or ask for no length."},
+		fmt.Sprintf("%s of the %d answers were empty (%d) or shorter than asked for (%d); the budget is %s.", percent(share), n, c.Empty, c.Short, percent(budget)))
 }
 
 // percent writes a share for a person.

@@ -146,16 +146,22 @@ func (j *judge) saturation(s *sweep.Saturation) {
 
 // clock judges steps of the wall clock, from which kernel stamps are taken.
 func (j *judge) clock() {
-	if !j.facts.Header.Kernel || len(j.facts.Health) == 0 {
+	if !j.facts.Header.Kernel {
+		return
+	}
+	budget := time.Duration(j.plan.Budgets.ClockStep)
+	c := Check{Stage: wholeRun, Name: "clock_step", Budget: millis(budget), Unit: metric.Milliseconds, Do: "Let the clock settle, or stop what sets it, and run again."}
+	if len(j.facts.Health) == 0 {
+		c.Do = "Let the run come to its end."
+		j.undecided(c, "Whether the machine's clock was stepped, and the stamps of reads with it, was not recorded.")
 		return
 	}
 	var step time.Duration
 	for _, h := range j.facts.Health {
 		step = max(step, h.ClockStep, -h.ClockStep)
 	}
-	budget := time.Duration(j.plan.Budgets.ClockStep)
-	j.check(Check{Stage: wholeRun, Name: "clock_step", Value: millis(step), Budget: millis(budget), Unit: metric.Milliseconds, OK: step <= budget},
-		fmt.Sprintf("The machine's clock was stepped by %s during the run (budget %s), and the stamps of reads with it. Let the clock settle, or stop what sets it, and run again.", span(step), span(budget)))
+	c.Value, c.OK = millis(step), step <= budget
+	j.check(c, fmt.Sprintf("The machine's clock was stepped by %s during the run (budget %s), and the stamps of reads with it.", span(step), span(budget)))
 }
 
 // stage judges one stage.
@@ -292,8 +298,8 @@ func (j *judge) achieved(i int, mark *record.StageMark, sum *metric.Stage) {
 	if cap := j.plan.Stages[i].MaxInFlight; cap > 0 {
 		change = fmt.Sprintf("Lower the rate, or raise max_in_flight (%d).", cap)
 	}
-	j.check(Check{Stage: i, Name: "achieved", Value: share, Budget: budget, Unit: metric.Share, OK: share >= budget},
-		fmt.Sprintf("Only %s of the %d scheduled requests were sent (budget %s). %s", percent(share), mark.Scheduled, percent(budget), change))
+	j.check(Check{Stage: i, Name: "achieved", Value: share, Budget: budget, Unit: metric.Share, OK: share >= budget, Do: change},
+		fmt.Sprintf("Only %s of the %d scheduled requests were sent (budget %s).", percent(share), mark.Scheduled, percent(budget)))
 }
 
 // quantile reads a percentile of a metric.

@@ -65,14 +65,14 @@ func (j *judge) windows(i int, l *sweep.Level) {
 	if l == nil || l.Ended == "" || l.Ended == sweep.Whole {
 		return
 	}
-	reason := ""
+	reason, do := "", "Make the windows longer, or allow more of them."
 	switch l.Ended {
 	case sweep.Trials:
-		reason = fmt.Sprintf("The last %d windows do not agree within %s after %s. Make the windows longer, or allow more of them.", j.plan.Measurement.Windows, percent(j.plan.Measurement.Stability), plural(int64(len(l.Windows)), "window"))
+		reason = fmt.Sprintf("The last %d windows do not agree within %s after %s.", j.plan.Measurement.Windows, percent(j.plan.Measurement.Stability), plural(int64(len(l.Windows)), "window"))
 	case sweep.Empty:
-		reason = "Nothing ended well in the last window. Make the windows longer, and make sure that the target answers."
+		reason, do = "Nothing ended well in the last window.", "Make the windows longer, and check that the target answers."
 	case sweep.Throughput:
 		j.note(i, "Throughput became stable and latency did not.")
 	}
-	j.check(Check{Stage: i, Name: "windows", Value: float64(len(l.Windows)), Budget: float64(j.plan.Measurement.MaxTrials), Unit: "windows", OK: reason == ""}, reason)
+	j.check(Check{Stage: i, Name: "windows", Value: float64(len(l.Windows)), Budget: float64(j.plan.Measurement.MaxTrials), Unit: "windows", OK: reason == "", Do: do}, reason)
 }

@@ -24,7 +24,7 @@ var house = []struct{ name, may string }{
 	{"cmd/inferometer", "cli"},
 
 	// The edge: arguments, terminal, signals, exit codes.
-	{"cli", "frontend/* tool/* selftest record storage run kit mock plan result report/* progress stat token nearest hub github.com/spf13/pflag golang.org/x/term"},
+	{"cli", "frontend/* tool/* selftest record storage run kit mock plan result report/* progress screen stat token nearest hub github.com/spf13/pflag golang.org/x/term"},
 	{"frontend/inferenceperf", "plan nearest go.yaml.in/yaml/v3"},
 	{"frontend/genaiperf", "plan nearest go.yaml.in/yaml/v3"},
 	{"frontend/*", "plan nearest github.com/spf13/pflag"},

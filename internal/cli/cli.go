@@ -16,6 +16,7 @@ import (
 
 	"inferometer/internal/nearest"
 	"inferometer/internal/plan"
+	"inferometer/internal/screen"
 )
 
 // Exit codes.
@@ -77,6 +78,11 @@ func commands() []command {
 
 // Main runs the command that the arguments name and gives the exit code.
 func Main(env Env) int {
+	// What servers, files and arguments say is shown, and never obeyed by a terminal.
+	env.Stderr = screen.Messages(env.Stderr, false)
+	if terminalOf(env.Stdout, env.Getenv).tty {
+		env.Stdout = screen.Messages(env.Stdout, true)
+	}
 	if len(env.Args) == 0 {
 		fmt.Fprint(env.Stderr, help())
 		return exitUsage
@@ -167,7 +173,8 @@ func faultsOf(err error) []string {
 
 // terminal describes where text goes.
 type terminal struct {
-	is    bool
+	tty   bool // it is one
+	is    bool // and can be drawn on
 	color bool
 	width func() int
 }
@@ -175,10 +182,11 @@ type terminal struct {
 // terminalOf looks at whether w is a terminal.
 func terminalOf(w io.Writer, getenv func(string) string) terminal {
 	t := terminal{width: func() int { return 100 }}
-	f, ok := w.(*os.File)
+	f, ok := beneath(w).(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return t
 	}
+	t.tty = true
 	t.is = getenv("TERM") != "dumb"
 	t.color = t.is && getenv("NO_COLOR") == ""
 	t.width = func() int {
@@ -188,4 +196,12 @@ func terminalOf(w io.Writer, getenv func(string) string) terminal {
 		return 100
 	}
 	return t
+}
+
+// beneath is what a writer of messages writes to: who draws on a terminal moves its cursor.
+func beneath(w io.Writer) io.Writer {
+	if m, ok := w.(*screen.Writer); ok {
+		return m.Beneath()
+	}
+	return w
 }

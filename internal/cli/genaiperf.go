@@ -127,7 +127,7 @@ func genaiPerfProfile(env Env, action *frontend.Action) int {
 	if screen.is {
 		mode = progress.Terminal
 	}
-	display := progress.New(env.Stderr, progress.Options{Mode: mode, Color: screen.color, Width: screen.width})
+	display := progress.New(beneath(env.Stderr), progress.Options{Mode: mode, Color: screen.color, Width: screen.width})
 	ctx, abort := context.WithCancel(context.Background())
 	defer abort()
 	stop, done := make(chan struct{}), make(chan struct{})

@@ -75,7 +75,7 @@ func inferencePerfRun(env Env, action *frontend.Action, log logs) int {
 	default:
 		mode = progress.Plain
 	}
-	display := progress.New(env.Stderr, progress.Options{Mode: mode, Color: screen.color, Width: screen.width})
+	display := progress.New(beneath(env.Stderr), progress.Options{Mode: mode, Color: screen.color, Width: screen.width})
 	ctx, abort := context.WithCancel(context.Background())
 	defer abort()
 	stop, done := make(chan struct{}), make(chan struct{})

@@ -43,7 +43,7 @@ func llmPerfCommand(env Env, args []string) int {
 	if screen.is {
 		mode = progress.Terminal
 	}
-	display := progress.New(env.Stderr, progress.Options{Mode: mode, Color: screen.color, Width: screen.width})
+	display := progress.New(beneath(env.Stderr), progress.Options{Mode: mode, Color: screen.color, Width: screen.width})
 	ctx, abort := context.WithCancel(context.Background())
 	defer abort()
 	stop, done := make(chan struct{}), make(chan struct{})

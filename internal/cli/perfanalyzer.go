@@ -84,7 +84,7 @@ func perfAnalyzerCommand(env Env, args []string) int {
 func interruptible(env Env) (ctx context.Context, stop <-chan struct{}, done func()) {
 	ctx, abort := context.WithCancel(context.Background())
 	first, over := make(chan struct{}), make(chan struct{})
-	display := progress.New(env.Stderr, progress.Options{Mode: progress.Plain})
+	display := progress.New(beneath(env.Stderr), progress.Options{Mode: progress.Plain})
 	go watchInterrupts(env, display, first, abort, over)
 	return ctx, first, func() {
 		close(over)

@@ -70,7 +70,7 @@ func measure(env Env, action *native.Action) int {
 	case screen.is:
 		mode = progress.Terminal
 	}
-	display := progress.New(env.Stderr, progress.Options{Mode: mode, Color: screen.color, Width: screen.width})
+	display := progress.New(beneath(env.Stderr), progress.Options{Mode: mode, Color: screen.color, Width: screen.width})
 	var log io.Writer = env.Stderr
 	if mode == progress.Quiet {
 		log = io.Discard

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -49,9 +47,10 @@ func Redacted(p *Plan) Plan {
 		r.Target.URLs[i] = SafeURL(u)
 	}
 	r.Target.Proxy = SafeURL(p.Target.Proxy)
+	r.Target.Path = SafeURL(p.Target.Path)
 	r.Target.Headers = maps.Clone(p.Target.Headers)
 	for name, value := range r.Target.Headers {
-		if secretName(name) || strings.Contains(strings.ToLower(name), "token") || secretValue(value) {
+		if secretHeader(name, value) {
 			r.Target.Headers[name] = hidden
 		}
 	}
@@ -66,86 +65,6 @@ func Redacted(p *Plan) Plan {
 		r.Target.Triton.Parameters = redactedObject(p.Target.Triton.Parameters)
 	}
 	return r
-}
-
-// SafeURL is a URL without its user and password, and without the values of
-// query parameters that look like credentials.
-func SafeURL(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return "(not a URL)" // it may hold a password all the same
-	}
-	changed := u.User != nil
-	u.User = nil
-	query := u.Query()
-	for name, values := range query {
-		for i := range values {
-			if secretName(name) || secretValue(values[i]) {
-				values[i] = hidden
-				changed = true
-			}
-		}
-	}
-	if !changed {
-		return raw
-	}
-	if len(query) > 0 {
-		u.RawQuery = query.Encode()
-	}
-	return u.String()
-}
-
-func redacted(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		return redactedObject(v)
-	case []any:
-		list := make([]any, len(v))
-		for i := range v {
-			list[i] = redacted(v[i])
-		}
-		return list
-	case string:
-		if secretValue(v) {
-			return hidden
-		}
-	}
-	return v
-}
-
-func redactedObject(m map[string]any) map[string]any {
-	out := make(map[string]any, len(m))
-	for name, v := range m {
-		if _, isText := v.(string); isText && secretName(name) {
-			v = hidden
-		}
-		out[name] = redacted(v)
-	}
-	return out
-}
-
-// secretName reports whether a header, body field or query parameter of this
-// name holds a credential. Names such as max_tokens do not.
-func secretName(name string) bool {
-	name = strings.ToLower(strings.ReplaceAll(name, "-", "_"))
-	for _, part := range []string{"authorization", "api_key", "apikey", "cookie", "secret", "password", "passwd", "credential", "signature"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	words := strings.Split(name, "_")
-	last := words[len(words)-1]
-	return last == "token" || last == "key" || slices.Contains(words, "auth")
-}
-
-// secretValue reports whether a text looks like a credential whatever it is called.
-func secretValue(value string) bool {
-	for _, prefix := range []string{"bearer ", "basic ", "sk-", "hf_", "nvapi-"} {
-		if len(value) > len(prefix) && strings.EqualFold(value[:len(prefix)], prefix) {
-			return true
-		}
-	}
-	return false
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -145,7 +145,7 @@ func (c *checker) target(t *Target) {
 	c.routing(t)
 	c.proxy(t.Proxy)
 	if t.Path != "" && !strings.HasPrefix(t.Path, "/") {
-		c.add("target.path", quote(t.Path)+" does not begin with a slash", "such as /v1/chat/completions")
+		c.add("target.path", quote(SafeURL(t.Path))+" does not begin with a slash", "such as /v1/chat/completions")
 	}
 	if t.Endpoint == EndpointEmbeddings && t.Streaming {
 		c.add("target.streaming", "embeddings are never streamed", "leave it out or set it to false")
@@ -186,7 +186,8 @@ func (c *checker) url(path, raw string) {
 		return
 	}
 	if !strings.Contains(raw, "://") {
-		c.add(path, "has no scheme: "+quote(raw), "did you mean "+clip("http://"+raw)+"?")
+		safe := SafeURL(raw)
+		c.add(path, "has no scheme: "+quote(safe), "did you mean "+strings.Trim(quote("http://"+safe), `"`)+"?")
 		return
 	}
 	u, err := url.Parse(raw)

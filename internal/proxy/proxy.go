@@ -39,12 +39,12 @@ func For(t plan.Target, u *url.URL) (*url.URL, error) {
 	}
 	p, err := httpproxy.FromEnvironment().ProxyFunc()(&as)
 	if err != nil {
-		return nil, fmt.Errorf("the proxy variables for %s: %w", u.Redacted(), err)
+		return nil, fmt.Errorf("the proxy variables for %s: %w", u.Scheme+"://"+u.Host, err)
 	}
 	if p == nil || t.Proxy == "" && nearby(u.Hostname()) {
 		return nil, nil
 	}
-	return usable(p, "the proxy variables for "+u.Redacted())
+	return usable(p, "the proxy variables for "+u.Scheme+"://"+u.Host)
 }
 
 // usable refuses proxies of kinds that requests cannot go through.

@@ -2,6 +2,9 @@ package run
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/json"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -10,8 +13,9 @@ import (
 	"inferometer/internal/record"
 )
 
-// scrubber takes secrets out of answers: some servers quote the key that they
-// refuse. It stands around a decoder, ahead of everything that is kept or shown.
+// scrubber takes secrets out of answers, since some servers quote the key that they
+// refuse, and out of requests that are kept. It stands around a decoder, ahead of everything
+// that is kept or shown.
 type scrubber struct {
 	endpoint.Decoder
 	secrets []string
@@ -30,21 +34,29 @@ func (s scrubber) Decode(rec *record.Record) {
 		if rec.Folded > 0 || bytes.Contains(rec.Body, []byte(secret)) {
 			s.blank(rec, secret)
 		}
+		if bytes.Contains(rec.Question, []byte(secret)) {
+			rec.Question = bytes.Clone(rec.Question) // the request itself may go again
+			cover(rec.Question, secret)
+		}
 	}
 }
 
 // blank overwrites a secret in place, so that no offset into the answer moves.
 func (s scrubber) blank(rec *record.Record, secret string) {
-	cover := []byte(strings.Repeat("*", len(secret)))
-	for _, text := range [][]byte{rec.Body, rec.Raw, rec.Text} {
-		for {
-			i := bytes.Index(text, []byte(secret))
-			if i < 0 {
-				break
-			}
-			copy(text[i:], cover)
-			text = text[i+len(cover):] // a secret of nothing but stars is found once too
+	cover(rec.Body, secret)
+	cover(rec.Text, secret)
+}
+
+// cover puts stars over a secret.
+func cover(text []byte, secret string) {
+	stars := []byte(strings.Repeat("*", len(secret)))
+	for {
+		i := bytes.Index(text, []byte(secret))
+		if i < 0 {
+			return
 		}
+		copy(text[i:], stars)
+		text = text[i+len(stars):] // a secret of nothing but stars is found once too
 	}
 }
 
@@ -65,19 +77,21 @@ func (s secrets) scrub(text string, t plan.Target) string {
 	return text
 }
 
-// hide are the secrets that a server may repeat.
+// hide are the secrets that a server may repeat or that requests hold. The longest come first:
+// one may be a part of another.
 func (s secrets) hide(t plan.Target) []string {
-	var hide []string
+	hide := t.Secrets()
 	if s.key != "" {
 		hide = append(hide, s.key)
 	}
-	clean := plan.Redacted(&plan.Plan{Target: t}).Target.Headers
-	for name, value := range t.Headers {
-		if value != clean[name] {
-			hide = append(hide, strings.TrimSpace(strings.TrimPrefix(value, "Bearer ")))
+	for _, secret := range hide { // as requests and addresses have it
+		if quoted, err := json.Marshal(secret); err == nil {
+			hide = append(hide, strings.Trim(string(quoted), `"`))
 		}
+		hide = append(hide, url.QueryEscape(secret))
 	}
-	return slices.DeleteFunc(hide, func(s string) bool { return len(s) < shortestSecret })
+	slices.SortFunc(hide, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	return slices.DeleteFunc(slices.Compact(hide), func(s string) bool { return len(s) < shortestSecret })
 }
 
 // shortestSecret: a shorter one would be found in innocent text.

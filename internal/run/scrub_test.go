@@ -49,3 +49,20 @@ func TestNothingToHideCostsNothing(t *testing.T) {
 		t.Error("a decoder without secrets got a scrubber")
 	}
 }
+
+// What is kept of requests holds no secret, and the request itself stays as it is.
+func TestSecretsOfKeptRequests(t *testing.T) {
+	target := plan.Target{Path: "/x?key=path-secret", Body: map[string]any{"api_key": `quo"ted-secret`}}
+	d := secrets{}.guard(echo{}, target)
+	sent := []byte(`{"api_key":"quo\"ted-secret","prompt":"x"}`)
+	rec := &record.Record{Question: sent, Body: []byte("no such page: /x?key=path-secret")}
+	d.Decode(rec)
+	for _, text := range []string{string(rec.Question), string(rec.Body), rec.Failure.Message} {
+		if strings.Contains(text, "ted-secret") || strings.Contains(text, "path-secret") {
+			t.Errorf("a secret is in %q", text)
+		}
+	}
+	if len(rec.Question) != len(sent) || !strings.Contains(string(sent), "ted-secret") {
+		t.Errorf("the request became %q, kept as %q", sent, rec.Question)
+	}
+}

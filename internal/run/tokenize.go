@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"inferometer/internal/plan"
 )
 
 // TokenizeRequest says what to ask a server's /tokenize.
@@ -41,11 +43,11 @@ func Tokenize(ctx context.Context, q TokenizeRequest) ([]int32, error) {
 		}
 		var answered *answerError
 		if !errors.As(err, &answered) {
-			return nil, fmt.Errorf("asking %s to tokenize: %w", u.Redacted(), bare(err))
+			return nil, fmt.Errorf("asking %s to tokenize: %w", plan.SafeURL(u.String()), bare(err))
 		}
 		tried = append(tried, fmt.Errorf("as %s: %w", d.name, err))
 	}
-	return nil, fmt.Errorf("%s: %w:\n%w", u.Redacted(), ErrNoTokenize, errors.Join(tried...))
+	return nil, fmt.Errorf("%s: %w:\n%w", plan.SafeURL(u.String()), ErrNoTokenize, errors.Join(tried...))
 }
 
 // tokenizeDialect is how one family of servers wants to be asked.

@@ -134,10 +134,10 @@ func newReplica(raw string, t plan.Target, o endpoint.Options, p Protocol) (repl
 func URL(base, path, usual string) (*url.URL, error) {
 	u, err := url.Parse(base)
 	if err != nil {
-		return nil, fmt.Errorf("target URL %q: %w", base, err)
+		return nil, fmt.Errorf("target URL %s cannot be read", plan.SafeURL(base)) // the error repeats it, with its secrets
 	}
 	if u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return nil, fmt.Errorf("target URL %q needs a scheme and a host, as in http://localhost:8000", base)
+		return nil, fmt.Errorf("target URL %s needs a scheme and a host, as in http://localhost:8000", plan.SafeURL(base))
 	}
 	have := strings.TrimRight(u.Path, "/")
 	if path == "" {
@@ -149,6 +149,10 @@ func URL(base, path, usual string) (*url.URL, error) {
 		}
 	} else if !strings.HasPrefix(path, "/") {
 		path = "/" + path
+	}
+	path, query, _ := strings.Cut(path, "?")
+	if query != "" {
+		u.RawQuery = strings.Trim(u.RawQuery+"&"+query, "&")
 	}
 	u.Path = have + path
 	return u, nil

@@ -118,3 +118,17 @@ func TestFields(t *testing.T) {
 		}
 	}
 }
+
+// A path may bring a query of its own, as that of Azure does.
+func TestQueryOfAPath(t *testing.T) {
+	for _, tt := range []struct{ base, path, want string }{
+		{"http://h", "/x/y?api-version=2", "http://h/x/y?api-version=2"},
+		{"http://h?a=1", "/x?b=2", "http://h/x?a=1&b=2"},
+		{"http://h?a=1", "", "http://h/usual?a=1"},
+		{"http://h", "/x?", "http://h/x"},
+	} {
+		if u, err := URL(tt.base, tt.path, "/usual"); err != nil || u.String() != tt.want {
+			t.Errorf("%s and %s make %v (%v), want %s", tt.base, tt.path, u, err, tt.want)
+		}
+	}
+}

@@ -145,17 +145,17 @@ func (l *link) stranger(ctx context.Context, t plan.Target, o endpoint.Options, 
 	}
 	other := &httpServer{client: newAsker(t, o.TLS, strangerTime), base: &plainURL}
 	if l.grpc != nil && other.alive(ctx) == nil {
-		return fmt.Errorf("this is the HTTP port of an inference server, not its gRPC port: use that one (8001 unless set otherwise), or speak Triton's HTTP to %s", plainURL.Redacted())
+		return fmt.Errorf("this is the HTTP port of an inference server, not its gRPC port: use that one (8001 unless set otherwise), or speak Triton's HTTP to %s", plan.SafeURL(plainURL.String()))
 	}
 	var models struct {
 		Data []json.RawMessage `json:"data"`
 	}
 	if other.ask(ctx, http.MethodGet, "/v1/models", "", &models) == nil && models.Data != nil {
-		return fmt.Errorf("this is an OpenAI-compatible server, not Triton: speak OpenAI's API to %s", plainURL.Redacted())
+		return fmt.Errorf("this is an OpenAI-compatible server, not Triton: speak OpenAI's API to %s", plan.SafeURL(plainURL.String()))
 	}
 	if l.http != nil && speaksGRPC(ctx, &plainURL, t, o) {
 		plainURL.Scheme = strings.Replace(plainURL.Scheme, "http", "grpc", 1)
-		return fmt.Errorf("this is the gRPC port of an inference server, not its HTTP port: use %s, or the HTTP port (8000 unless set otherwise)", plainURL.Redacted())
+		return fmt.Errorf("this is the gRPC port of an inference server, not its HTTP port: use %s, or the HTTP port (8000 unless set otherwise)", plan.SafeURL(plainURL.String()))
 	}
 	return fmt.Errorf("this does not look like Triton: %w", err)
 }

@@ -132,7 +132,7 @@ func (e *Exporter) post(body []byte) (rejected int64, again bool, err error) {
 	to := e.settings.Endpoint
 	shown := to
 	if u, err := url.Parse(to); err == nil {
-		shown = u.Redacted()
+		shown = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String() // no user, no query
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {

@@ -1,0 +1,191 @@
+package plan
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// SafeURL is a URL, or the path and query of one, without its user and password, and without
+// the values of query parameters that look like credentials.
+func SafeURL(raw string) string {
+	if !strings.Contains(raw, "://") && !strings.HasPrefix(raw, "/") {
+		// Without a scheme, what is ahead of the host looks like one, or like a path.
+		address, query, _ := strings.Cut(raw, "?")
+		if at := strings.LastIndexByte(address, '@'); at >= 0 {
+			raw = address[at+1:]
+			if query != "" {
+				raw += "?" + query
+			}
+		}
+	}
+	u, err := url.Parse(raw)
+	if bare := raw; err != nil && !strings.Contains(raw, "://") {
+		if u, err = url.Parse("//" + bare); err == nil { // an address and a port
+			return strings.TrimPrefix(SafeURL("//"+bare), "//")
+		}
+	}
+	if err != nil {
+		return "(not a URL)" // it may hold a password all the same
+	}
+	changed := u.User != nil
+	u.User = nil
+	query := u.Query()
+	for name, values := range query {
+		for i := range values {
+			if secretParameter(name) || secretValue(values[i]) {
+				values[i] = hidden
+				changed = true
+			}
+		}
+	}
+	if !changed {
+		return raw
+	}
+	if len(query) > 0 {
+		u.RawQuery = query.Encode()
+	}
+	return u.String()
+}
+
+// Secrets are the values in a target that Redacted takes out, in any order: what a server may
+// repeat, and what its requests hold.
+func (t *Target) Secrets() []string {
+	var all []string
+	add := func(s string) {
+		if s != "" {
+			all = append(all, s)
+		}
+	}
+	for _, raw := range append(slices.Clone(t.URLs), t.Path) {
+		u, err := url.Parse(raw)
+		if err != nil {
+			continue
+		}
+		if password, ok := u.User.Password(); ok {
+			add(password)
+		}
+		for name, values := range u.Query() {
+			for _, v := range values {
+				if secretParameter(name) || secretValue(v) {
+					add(v)
+				}
+			}
+		}
+	}
+	for name, value := range t.Headers {
+		if secretHeader(name, value) {
+			_, bare, _ := strings.Cut(strings.TrimSpace(value), " ") // of Bearer and Basic
+			add(strings.TrimSpace(value))
+			add(strings.TrimSpace(bare))
+		}
+	}
+	secretsOf(t.Body, false, add)
+	secretsOf(t.Triton.Parameters, false, add)
+	return all
+}
+
+// secretsOf adds the secrets of a value; whole: it stands under a name that says that it is one.
+func secretsOf(v any, whole bool, add func(string)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, v := range v {
+			secretsOf(v, whole || secretField(name, v), add)
+		}
+	case []any:
+		for _, v := range v {
+			secretsOf(v, whole, add)
+		}
+	case string:
+		if whole || secretValue(v) {
+			add(v)
+		}
+	case nil, bool:
+	default:
+		if whole {
+			add(fmt.Sprint(v))
+		}
+	}
+}
+
+func redacted(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		return redactedObject(v)
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = redacted(v[i])
+		}
+		return list
+	case string:
+		if secretValue(v) {
+			return hidden
+		}
+	}
+	return v
+}
+
+func redactedObject(m map[string]any) map[string]any {
+	out := make(map[string]any, len(m))
+	for name, v := range m {
+		if secretField(name, v) {
+			v = hidden
+		}
+		out[name] = redacted(v)
+	}
+	return out
+}
+
+// secretHeader reports whether a header holds a credential.
+func secretHeader(name, value string) bool {
+	return secretName(name) || strings.Contains(strings.ToLower(name), "token") || secretValue(value)
+}
+
+// secretParameter reports whether a query parameter of this name holds a credential.
+func secretParameter(name string) bool {
+	return secretName(name) || slices.Contains([]string{"sig", "code", "pwd", "pass"}, strings.ToLower(name))
+}
+
+// secretField reports whether a body field holds a credential. Switches and numbers of tokens
+// do not, whatever they are called.
+func secretField(name string, v any) bool {
+	switch v.(type) {
+	case nil, bool:
+		return false
+	case string:
+		return secretName(name)
+	}
+	return secretPart(name)
+}
+
+// secretName reports whether a header, body field or query parameter of this
+// name holds a credential. Names such as max_tokens do not.
+func secretName(name string) bool {
+	name = strings.ToLower(strings.ReplaceAll(name, "-", "_"))
+	words := strings.Split(name, "_")
+	last := words[len(words)-1]
+	return secretPart(name) || last == "token" || last == "key" || slices.Contains(words, "auth")
+}
+
+// secretPart reports whether a part of a name leaves no doubt.
+func secretPart(name string) bool {
+	name = strings.ToLower(strings.ReplaceAll(name, "-", "_"))
+	for _, part := range []string{"authorization", "api_key", "apikey", "cookie", "secret", "password", "passwd", "credential", "signature"} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// secretValue reports whether a text looks like a credential whatever it is called.
+func secretValue(value string) bool {
+	for _, prefix := range []string{"bearer ", "basic ", "sk-", "hf_", "nvapi-"} {
+		if len(value) > len(prefix) && strings.EqualFold(value[:len(prefix)], prefix) {
+			return true
+		}
+	}
+	return false
+}

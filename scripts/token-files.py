@@ -163,6 +163,10 @@ def small(out):
         "unigram-bytes": dict(model_type="unigram", byte_fallback=True, normalization_rule_name="identity", remove_extra_whitespaces=False, user_defined_symbols=["<sep>", "xy", "▁▁"], vocab_size=1200),
         "unigram-suffix": dict(model_type="unigram", treat_whitespace_as_suffix=True, normalization_rule_name="nfkc_cf", unk_surface="?", bos_id=-1),
         "bpe": dict(model_type="bpe", byte_fallback=True, normalization_rule_name="identity", remove_extra_whitespaces=False, split_digits=True, vocab_size=1200, allow_whitespace_only_pieces=True),
+        "char": dict(model_type="char"),
+        "char-bytes": dict(model_type="char", byte_fallback=True, normalization_rule_name="identity", remove_extra_whitespaces=False, user_defined_symbols=["<sep>", "xy", "▁▁"]),
+        "word": dict(model_type="word"),
+        "word-bytes": dict(model_type="word", byte_fallback=True, normalization_rule_name="identity", remove_extra_whitespaces=False, user_defined_symbols=["<sep>", "▁xy"], vocab_size=1200),
         "bpe-unknown": dict(model_type="bpe", normalization_rule_name="nmt_nfkc"),
         "bpe-user": dict(model_type="bpe", byte_fallback=True, normalization_rule_name="identity", add_dummy_prefix=False, remove_extra_whitespaces=False, user_defined_symbols=["<sep>", "xy", "▁▁", "▁▁▁", "ab"], vocab_size=1200),
     }.items():

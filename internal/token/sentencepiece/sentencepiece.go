@@ -1,5 +1,5 @@
-// Package sentencepiece reads the .model files of SentencePiece, of the types BPE and
-// unigram. Ids and texts are those of SentencePiece itself: no text is taken for a
+// Package sentencepiece reads the .model files of SentencePiece, of the types BPE,
+// unigram, char and word. Ids and texts are those of SentencePiece itself: no text is taken for a
 // control piece such as <s>, while user-defined pieces are found wherever they stand.
 package sentencepiece
 
@@ -93,9 +93,8 @@ func (m *model) special(id int) []int32 {
 
 // check finds what this package does not do, and what no model can have.
 func (m *model) check() error {
-	if m.kind != unigramModel && m.kind != bpeModel {
-		kinds := map[int]string{wordModel: "word", charModel: "char"}
-		return fmt.Errorf("its type is %d (%s); unigram and bpe are supported", m.kind, kinds[m.kind])
+	if m.kind < unigramModel || m.kind > charModel {
+		return fmt.Errorf("its type is %d; unigram (1), bpe (2), word (3) and char (4) are supported", m.kind)
 	}
 	if m.denormalizer {
 		return errors.New("it has a denormalizer, which is not supported")
@@ -130,8 +129,13 @@ func (m *model) check() error {
 
 // build makes the model that turns normalized text into ids.
 func (m *model) build(user *matcher) (token.Model, error) {
-	if m.kind == unigramModel {
+	switch m.kind {
+	case unigramModel:
 		return newUnigram(m), nil
+	case charModel:
+		return newListed(m, func(text string) int { return firstChar(text, user) }), nil
+	case wordModel:
+		return newListed(m, firstWord), nil
 	}
 	c := bpe.Config{Tokens: make([]string, len(m.pieces)), ByteFallback: m.byteFallback, Unknown: m.pieces[m.unkID].text, FuseUnknown: !m.byteFallback}
 	scores := make([]float32, len(m.pieces))

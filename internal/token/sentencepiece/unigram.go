@@ -13,7 +13,7 @@ import (
 const unknownPenalty = 10
 
 // unigram finds the most likely way to cut a text into pieces. It adds scores up as
-// SentencePiece does, in single precision, so that ties and near ties fall the same
+// SentencePiece 0.2.2 does, in single precision, so that ties and near ties fall the same
 // way.
 type unigram struct {
 	pieces  []piece
@@ -21,7 +21,6 @@ type unigram struct {
 	trie    *trie.Trie
 	unknown int32
 	unk     float32
-	longest float32 // the best score of all
 	bytes   *[256]int32
 	room    sync.Pool // of *[]step
 }
@@ -35,32 +34,40 @@ type step struct {
 
 func newUnigram(m *model) *unigram {
 	u := &unigram{pieces: m.pieces, ids: make(map[string]int32, len(m.pieces)), unknown: int32(m.unkID)}
-	// The original begins with the smallest positive number, so that the best score,
-	// which is the logarithm of a probability, does not count.
-	worst, best := float32(math.MaxFloat32), float32(0x1p-126)
+	worst := float32(math.MaxFloat32)
 	var keys []string
 	var values []int32
 	for id, p := range m.pieces {
 		u.ids[p.text] = int32(id)
 		switch p.kind {
 		case normalPiece:
-			worst, best = min(worst, p.score), max(best, p.score)
+			worst = min(worst, p.score)
 			fallthrough
 		case userPiece:
 			keys, values = append(keys, p.text), append(values, int32(id))
 		}
 	}
-	u.unk, u.longest = worst-unknownPenalty, best
+	u.unk = worst - unknownPenalty
 	u.trie = trie.New(keys, values)
-	if m.byteFallback {
-		u.bytes = new([256]int32)
-		for b := range u.bytes {
-			u.bytes[b] = u.ids[fmt.Sprintf("<0x%02X>", b)]
-		}
-	}
+	u.bytes = m.byteIDs(u.ids)
 	u.room.New = func() any { return new([]step) }
 	return u
 }
+
+// byteIDs are the pieces that stand for bytes; nil where there are none.
+func (m *model) byteIDs(ids map[string]int32) *[256]int32 {
+	if !m.byteFallback {
+		return nil
+	}
+	out := new([256]int32)
+	for b := range out {
+		out[b] = ids[fmt.Sprintf("<0x%02X>", b)]
+	}
+	return out
+}
+
+// Size is how many pieces there are.
+func (u *unigram) Size() int { return len(u.pieces) }
 
 // Token is the text of an id.
 func (u *unigram) Token(id int32) (string, bool) {
@@ -85,16 +92,29 @@ func (u *unigram) Encode(dst []int32, text string) []int32 {
 		best = append(best, step{from: -1})
 	}
 	*room = best
+	reached := 0
 	for start := 0; start < len(text); {
+		if till := best[start].score; till < -farScore || till > farScore {
+			for i := start; i <= reached; i++ {
+				if i == start || best[i].from >= 0 {
+					best[i].score -= till
+				}
+			}
+		}
 		_, size := utf8.DecodeRuneInString(text[start:])
-		u.extend(best, text, start, size)
+		reached = max(reached, u.extend(best, text, start, size))
 		start += size
 	}
 	return u.collect(dst, best, text)
 }
 
-// extend tries every piece that begins at an offset, where one character is so long.
-func (u *unigram) extend(best []step, text string, start, size int) {
+// farScore is where scores are counted from 0 again: of larger ones, single precision
+// leaves too little to tell two ways apart.
+const farScore = 100_000
+
+// extend tries every piece that begins at an offset, where one character is so long. It
+// returns how far the longest goes.
+func (u *unigram) extend(best []step, text string, start, size int) (reached int) {
 	till := best[start].score
 	single := false
 	node := trie.Root
@@ -110,14 +130,17 @@ func (u *unigram) extend(best []step, text string, start, size int) {
 		score := u.pieces[id].score
 		if u.pieces[id].kind == userPiece {
 			// So much better than others that it is always taken.
-			score = float32(float64(float32(length)*u.longest) - 0.1)
+			score = float32(0.1 * float64(length-1))
 		}
 		better(&best[i+1], score+till, id, start)
+		reached = i + 1
 		single = single || length == size
 	}
 	if !single {
 		better(&best[start+size], u.unk+till, u.unknown, start)
+		reached = max(reached, start+size)
 	}
+	return reached
 }
 
 func better(s *step, score float32, id int32, from int) {

@@ -53,6 +53,14 @@ func System() Env {
 	}
 }
 
+// leaveInterrupts gives Ctrl-C its usual meaning back, for commands that have nothing to
+// bring to an end.
+func (e Env) leaveInterrupts() {
+	if e.Restore != nil {
+		e.Restore()
+	}
+}
+
 // Exit ends the program.
 func Exit(code int) { os.Exit(code) }
 

@@ -105,7 +105,7 @@ func filesIn(dir string) []string {
 }
 
 func planCommand(env Env, args []string) int {
-	env.Restore() // there is nothing to bring to an end
+	env.leaveInterrupts()
 	action, err := native.Plan(args, os.ReadFile)
 	if err != nil {
 		return fail(env, "plan", err, exitUsage)

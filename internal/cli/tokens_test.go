@@ -273,7 +273,7 @@ func TestTokens(t *testing.T) {
 		{"encode nothing", "", []string{"encode"}, exitOK, "[]\n"},
 		{"decode", "[15496,11,995]\n[50256]", []string{"decode"}, exitOK, "Hello, world\n\n"},
 		{"decode special", "[50256]", []string{"decode", "--special", "--json"}, exitOK, "\"\\u003c|endoftext|\\u003e\"\n"},
-		{"decode what is none", "[99999]", []string{"decode"}, exitUsage, "inferometer tokens: standard input:1: builtin:gpt2 has no token 99999\n"},
+		{"decode what is none", "[99999]", []string{"decode"}, exitOK, "note: builtin:gpt2 has no token 99999, which is left out\n\n"},
 		{"not JSON", "\"a\"\nb", []string{"count", "--json"}, exitUsage, "1\ninferometer tokens: standard input:2: not a JSON string: invalid character 'b' looking for beginning of value\n"},
 		{"settings without effect", "a", []string{"count", "--tokenizer", padded}, exitOK,
 			padded + ": its setting of truncation is not applied: all tokens of a text are counted, and no others\n" +

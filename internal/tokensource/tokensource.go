@@ -179,7 +179,7 @@ func (d folder) names() []string {
 
 // standard are the files that a model's tokenizer is in.
 func standard() []string {
-	return []string{"tokenizer.json", "tekken.json", "tokenizer.model", "spiece.model", "vocab.json", "qwen.tiktoken"}
+	return []string{"tokenizer.json", "tekken.json", "tokenizer.model", "spiece.model", "vocab.json", "qwen.tiktoken", "tiktoken.model"}
 }
 
 // beside is a file, and those in its directory that belong to it.

@@ -135,7 +135,7 @@ func TestFaults(t *testing.T) {
 		{filepath.Join(dir, "none.json"), "there is no such file or directory; name a tokenizer.json"},
 		{"./org/name/x", "there is no such file or directory"},
 		{"missing.tiktoken", "there is no such file or directory"},
-		{empty, "has no tokenizer: none of tokenizer.json, tekken.json, tokenizer.model, spiece.model, vocab.json, qwen.tiktoken is there"},
+		{empty, "has no tokenizer: none of tokenizer.json, tekken.json, tokenizer.model, spiece.model, vocab.json, qwen.tiktoken, tiktoken.model is there"},
 		{half, "vocab.json with merges.txt"},
 		{config, "tokenizer_config.json"},
 		{filepath.Join(dir, "x.json"), "is no tokenizer file that is known"},

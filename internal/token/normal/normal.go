@@ -76,11 +76,18 @@ func sequenceFromJSON(raw []byte) (Normalizer, error) {
 			seq = append(seq, n)
 		}
 	}
-	// The reference inserts the text before the first character a second time when
-	// another normalizer follows.
+	// The reference fails where one of other kinds follows.
 	for i, n := range seq {
-		if r, ok := n.(*replace); ok && r.re.MatchesEmpty() && i < len(seq)-1 {
-			return nil, fmt.Errorf("the Replace of %q, which can match nothing, stands before other normalizers; what comes of that is not defined", r.re)
+		r, ok := n.(*replace)
+		if !ok || !r.re.MatchesEmpty() {
+			continue
+		}
+		for _, next := range seq[i+1:] {
+			switch next.(type) {
+			case *replace, replaceString, prepend:
+			default:
+				return nil, fmt.Errorf("the Replace of %q, which can match nothing, stands before normalizers of other kinds; what comes of that is not defined", r.re)
+			}
 		}
 	}
 	return seq, nil

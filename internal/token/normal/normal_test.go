@@ -172,3 +172,17 @@ func TestPrecompiledIsQuick(t *testing.T) {
 		t.Errorf("%v allocations for a text that stays", got)
 	}
 }
+
+// What can match nothing inserts before texts, as llm-jp has it; other replacements may
+// follow.
+func TestReplaceNothing(t *testing.T) {
+	n, err := FromJSON([]byte(`{"type":"Sequence","normalizers":[{"type":"Replace","pattern":{"Regex":"(?<!\\n)^"},"content":"▁"},{"type":"Replace","pattern":{"String":" "},"content":"▁"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{"a b\nc": "▁a▁b\nc", "\nab": "▁\nab", " a": "▁▁a", "é": "▁é", "": ""} {
+		if got := n.Normalize(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

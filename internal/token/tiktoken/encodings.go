@@ -23,6 +23,11 @@ const (
 	cl100kPattern = `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s`
 )
 
+// kimiPattern is that of o200k_base with Chinese set apart.
+const kimiPattern = `[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?` +
+	`|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?` +
+	`|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+
 func encodings() []encoding {
 	const end, prompt = "<|endoftext|>", "<|endofprompt|>"
 	fim := func(id int32) map[string]int32 {
@@ -38,6 +43,7 @@ func encodings() []encoding {
 		{name: "qwen", ranks: 151643, pattern: scan.Qwen2, special: qwen(), nfc: true},
 		{name: "llama3", ranks: 128000, pattern: scan.CL100K, special: llama3(), before: []int32{128000}},
 		{name: "llama4", ranks: 200000, pattern: scan.O200K, special: llama4(), before: []int32{200000}},
+		{name: "kimi", ranks: 163584, pattern: kimiPattern, special: kimi()},
 	}
 }
 
@@ -87,6 +93,20 @@ func llama3() map[string]int32 {
 		"<|step_id|>", "<|start_header_id|>", "<|end_header_id|>", "<|eom_id|>", "<|eot_id|>", "<|python_tag|>", "<|image|>",
 	}
 	return numbered(128000, append(names, reserved("<|reserved_special_token_%d|>", 2, 2+256-len(names))...))
+}
+
+// kimi are the names of Kimi K2 and K2.5, which has some that K2 reserves.
+func kimi() map[string]int32 {
+	const first, count = 163584, 256
+	names := reserved("<|reserved_token_%d|>", first, first+count)
+	for i, name := range map[int]string{
+		0: "[BOS]", 1: "[EOS]", 2: "<|im_end|>", 3: "<|im_user|>", 4: "<|im_assistant|>", 6: "<|start_header_id|>", 7: "<|end_header_id|>", 9: "[EOT]", 10: "<|im_system|>",
+		11: "<|tool_calls_section_begin|>", 12: "<|tool_calls_section_end|>", 13: "<|tool_call_begin|>", 14: "<|tool_call_argument_begin|>", 15: "<|tool_call_end|>", 17: "<|im_middle|>",
+		18: "<|media_begin|>", 19: "<|media_content|>", 20: "<|media_end|>", 21: "<|media_pad|>", 22: "<think>", 23: "</think>", count - 2: "[UNK]", count - 1: "[PAD]",
+	} {
+		names[i] = name
+	}
+	return numbered(first, names)
 }
 
 func llama4() map[string]int32 {

@@ -39,6 +39,9 @@ func TestSpecial(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range encodings() {
+		if want[e.name] == nil && e.name == "kimi" {
+			continue // no package has its names
+		}
 		var pattern string
 		var special map[string]int32
 		if json.Unmarshal(want[e.name][0], &pattern) != nil || json.Unmarshal(want[e.name][1], &special) != nil {
@@ -87,7 +90,7 @@ func TestFaults(t *testing.T) {
 	if !Is([]byte("AA== 0\nAQ== 1\n")) || Is([]byte("{\"a\": 1}")) || Is(nil) {
 		t.Error("Is takes one for the other")
 	}
-	if len(Encodings()) != 9 {
+	if len(Encodings()) != 10 {
 		t.Error(Encodings())
 	}
 }

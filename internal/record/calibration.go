@@ -19,11 +19,13 @@ type Bar struct {
 	Name    string  `json:"name"`
 	Unit    string  `json:"unit"`
 	Samples int64   `json:"samples,omitempty"`
-	True    float64 `json:"true_avg"`         // what the mock did
-	Error   float64 `json:"error"`            // the most that a figure was off by: its average, and percentiles with enough samples
-	Stated  float64 `json:"stated,omitempty"` // the error that the result stated
-	Avg     float64 `json:"avg"`              // reported − true
-	P50     float64 `json:"p50,omitempty"`
-	P90     float64 `json:"p90,omitempty"`
-	P99     float64 `json:"p99,omitempty"`
+	True    float64 `json:"true_avg"` // what the mock did
+	Error   float64 `json:"error"`    // the most that a figure was off by: its average, and percentiles with enough samples
+	// Stated is the error of the average that the result stated, StatedP99 that of percentiles.
+	Stated    float64 `json:"stated,omitempty"`
+	StatedP99 float64 `json:"stated_p99,omitempty"`
+	Avg       float64 `json:"avg"` // reported − true
+	P50       float64 `json:"p50,omitempty"`
+	P90       float64 `json:"p90,omitempty"`
+	P99       float64 `json:"p99,omitempty"`
 }

@@ -65,7 +65,10 @@ func bar(d *metric.Def, said, is map[string]result.Stat) (record.Bar, bool) {
 	if !ok || !known {
 		return record.Bar{}, false
 	}
-	b := record.Bar{Metric: d.ID, Name: d.Name, Unit: d.Unit, Samples: s.Count, True: t.Avg, Avg: s.Avg - t.Avg, Stated: stated(&s)}
+	b := record.Bar{Metric: d.ID, Name: d.Name, Unit: d.Unit, Samples: s.Count, True: t.Avg, Avg: s.Avg - t.Avg}
+	if s.Error != nil {
+		b.Stated, b.StatedP99 = s.Error.Avg, s.Error.P99
+	}
 	b.Error = math.Abs(b.Avg)
 	if s.Spread == nil || t.Spread == nil {
 		return b, true
@@ -79,6 +82,7 @@ func bar(d *metric.Def, said, is map[string]result.Stat) (record.Bar, bool) {
 			b.Error = max(b.Error, math.Abs(q.off))
 		}
 	}
+	b.StatedP99 = max(b.Stated, b.StatedP99)
 	return b, true
 }
 
@@ -157,6 +161,3 @@ func (j *join) add(rec *record.Record) {
 }
 
 func (j *join) offset(at int64) time.Duration { return time.Duration(at - j.start) }
-
-// stated is the error that a result states with a metric.
-func stated(*result.Stat) float64 { return 0 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -209,8 +210,10 @@ func (l *Level) judge(res *result.Result) {
 		l.Reasons = append(l.Reasons, fmt.Sprintf("%d of %d answers are not what the mock says that it sent.", l.Lost, l.Requests))
 	}
 	for _, b := range l.Bars {
-		if allowed := max(b.Stated, floor(b)); b.Error > allowed {
-			l.Reasons = append(l.Reasons, fmt.Sprintf("%s is off by %s, and the result states %s.", b.Name, value(b.Error, b.Unit), value(allowed, b.Unit)))
+		if off := math.Abs(b.Avg); off > max(b.Stated, floor(b)) {
+			l.Reasons = append(l.Reasons, fmt.Sprintf("%s is off by %s on average, and the result states %s.", b.Name, value(off, b.Unit), value(b.Stated, b.Unit)))
+		} else if b.Error > max(b.StatedP99, floor(b)) {
+			l.Reasons = append(l.Reasons, fmt.Sprintf("A percentile of %s is off by %s, and the result states %s.", b.Name, value(b.Error, b.Unit), value(b.StatedP99, b.Unit)))
 		}
 	}
 	l.Honest = len(l.Reasons) == 0

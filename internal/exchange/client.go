@@ -25,6 +25,7 @@ type Client struct {
 	dialer *netclock.Dialer
 	limits netclock.Limits
 	soon   time.Duration // Soon, but for tests
+	grace  time.Duration // Grace, but for tests
 	idle   [shards]stack
 }
 
@@ -47,7 +48,7 @@ type lane struct {
 
 // NewClient makes a Client that opens connections with d.
 func NewClient(clock *netclock.Clock, d *netclock.Dialer, limits netclock.Limits) *Client {
-	return &Client{clock: clock, dialer: d, limits: limits, soon: Soon}
+	return &Client{clock: clock, dialer: d, limits: limits, soon: Soon, grace: Grace}
 }
 
 // Warm opens n connections ahead of the first requests.
@@ -194,7 +195,11 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 	}
 	rec.Sent, rec.Written, err = l.conn.Exchange(ctx, req.wire, c.limits, func(p []byte, at netclock.Stamp) bool {
 		var done bool
+		before := len(r.body)
 		done, bad = r.feed(p)
+		if !done && rec.Streamed && len(r.body) > before {
+			l.conn.EndBy(endBy(r.body, at.User, c.grace))
+		}
 		Mark(rec, r.body, at)
 		if bad == nil {
 			bad = r.hold(rec)
@@ -209,6 +214,10 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 	if bad != nil {
 		return &BadFraming{bad}
 	}
+	if errors.Is(err, netclock.ErrUnended) {
+		rec.Unended, r.keepAlive = true, false
+		return nil
+	}
 	ending, ended := l.conn.Ending(err)
 	if errors.Is(err, io.EOF) {
 		if err = r.closed(); err != nil && err != errNoAnswer {
@@ -222,6 +231,14 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 		err = &Dropped{err, ending}
 	}
 	return err
+}
+
+// endBy is when a stream ends that has not come to its end; 0: it may go on.
+func endBy(body []byte, at, grace time.Duration) time.Duration {
+	if SaysDone(body) {
+		return at + grace
+	}
+	return 0
 }
 
 // finish notes the end of an answer and keeps the connection if it can be used again.

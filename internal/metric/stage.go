@@ -43,6 +43,7 @@ type Counts struct {
 	Events    int64 // token events in all
 
 	Resent   int64 // requests that were sent twice
+	Unended  int64 // successful streams that said [DONE] and did not end
 	Folded   int64 // streams that were too long to keep event by event
 	Cut      int64 // answers whose bytes were to be kept and are not all there
 	OnePiece int64 // successful answers in one piece where a stream was asked for
@@ -198,6 +199,9 @@ func (s *stage) count(r *Request, standIn bool) {
 	}
 	s.Late += r.late
 	s.Unsure += r.unsure
+	if r.Unended {
+		s.Unended++
+	}
 	s.Apart += r.apart
 	s.Events += int64(r.events)
 	if r.Streamed && len(r.Record.Events) == 1 && r.Record.Events[0].Label == record.Whole {
@@ -314,6 +318,7 @@ func (c *Counts) merge(o *Counts) {
 	c.Apart += o.Apart
 	c.Events += o.Events
 	c.Resent += o.Resent
+	c.Unended += o.Unended
 	c.Folded += o.Folded
 	c.Cut += o.Cut
 	c.OnePiece += o.OnePiece

@@ -28,6 +28,8 @@ type Conn struct {
 	dog     *watchdog
 	watchID int32 // in hangups; 0: not watched
 
+	endBy time.Duration // when an Exchange ends for want of an end; 0: it waits
+
 	ctx  context.Context // whose end aborts this connection
 	stop func() bool
 }
@@ -46,12 +48,21 @@ func (c *Conn) Protocol() string {
 // ErrAborted is what an exchange ends with when its context ended.
 var ErrAborted = errors.New("aborted")
 
+// ErrUnended is what an Exchange ends with whose time to end is over.
+var ErrUnended = errors.New("the answer does not end")
+
+// EndBy makes the Exchange under way end at the given moment, unless it ends before;
+// 0: it waits as long as its limits allow. Only the function that is handed its reads may
+// call it.
+func (c *Conn) EndBy(at time.Duration) { c.endBy = at }
+
 // Exchange writes a request and hands each read of the answer to f until f
 // returns false. sent and written are the moments right before the first and right
 // after the last write(2).
 func (c *Conn) Exchange(ctx context.Context, request []byte, lim Limits, f func(p []byte, at Stamp) bool) (sent, written time.Duration, err error) {
 	c.follow(ctx)
 	c.watch()
+	c.endBy = 0
 	x := exchange{c: c, lim: lim, f: f, sent: record.Never, written: record.Never, latest: record.Never}
 	err = x.run(request)
 	return x.sent, x.written, err
@@ -174,7 +185,11 @@ func (x *exchange) read(send func() error) error {
 		if first { // from here on another limit counts, which may be nearer
 			x.c.limit.arm(x.lim.Due(x.sent, x.latest))
 		}
-		return x.f(p, at)
+		more := x.f(p, at)
+		if more && x.c.endBy != 0 {
+			x.c.limit.arm(x.c.endBy)
+		}
+		return more
 	}
 	if x.c.tls == nil {
 		return x.c.sock.each(send, take)
@@ -207,11 +222,19 @@ func (x *exchange) expired() error {
 	if x.c.limit.aborted.Load() {
 		return ErrAborted
 	}
-	if class := x.lim.Over(x.sent, x.latest, x.c.sock.clock.Now()); class != "" {
+	now, due := x.c.sock.clock.Now(), x.lim.Due(x.sent, x.latest)
+	class := x.lim.Over(x.sent, x.latest, now)
+	switch end := x.c.endBy; {
+	case end != 0 && (class != "" || now >= end):
+		x.c.spent = true
+		return ErrUnended
+	case class != "":
 		return &Expired{class}
+	case end != 0 && (due == 0 || end < due):
+		due = end
 	}
 	x.c.limit.nudged.Store(false)
-	x.c.limit.renew(x.lim.Due(x.sent, x.latest))
+	x.c.limit.renew(due)
 	return nil
 }
 

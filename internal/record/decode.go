@@ -115,6 +115,8 @@ func (d *lineDecoder) answer(key []byte, rec *Record) bool {
 		rec.ContentType = repeated(&d.contentType, s.Quoted())
 	case "retry_after":
 		rec.RetryAfter = repeated(&d.retryAfter, s.Quoted())
+	case "unended":
+		rec.Unended = s.Bool()
 	case "streamed":
 		rec.Streamed = s.Bool()
 	case "in":

@@ -70,6 +70,9 @@ func appendRecord(dst []byte, kind string, rec *Record, keepRaw bool) []byte {
 	if rec.Streamed {
 		dst = append(dst, `,"streamed":true`...)
 	}
+	if rec.Unended {
+		dst = append(dst, `,"unended":true`...)
+	}
 	dst = appendEvents(dst, rec.Events)
 	dst = appendTail(dst, rec.Tail)
 	dst = appendTokens(dst, `,"in":`, rec.In)

@@ -135,7 +135,7 @@ func TestPlainLines(t *testing.T) {
 func TestReaderErrors(t *testing.T) {
 	closed, _ := writeFile(t, 2)
 	corrupt := bytes.Clone(closed)
-	for i := len(corrupt) / 4; i < len(corrupt)/2; i++ {
+	for i := len(corrupt) / 3; i < len(corrupt)/3+8; i++ { // inside a block, not where one begins
 		corrupt[i] ^= 0xff
 	}
 	good := string(AppendJSON(nil, full(), false))

@@ -68,6 +68,7 @@ type Record struct {
 	ContentType string // media type of the answer, as sent
 	RetryAfter  string // the Retry-After header, when there was one
 	Streamed    bool   // the request asked for a stream
+	Unended     bool   // the stream said [DONE] and did not end: it was taken as complete
 	Body        []byte // the answer's bytes, free of transfer encoding
 	// Folded is how many bytes stood before those of Body and have been decoded and given
 	// up, and Raw what is kept of them. Marks count from the answer's first byte.

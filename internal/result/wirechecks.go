@@ -35,11 +35,18 @@ func (j *judge) resent(i int, sum *metric.Stage) {
 	n, of := sum.Counts.Resent, sum.Whole.Totals.Requests
 	share, budget := float64(n)/float64(of), j.plan.Budgets.Resent
 	if n > 0 && share <= budget {
-		j.note(i, "%s went twice: the server closed the connection before it can have taken it. Latencies count from the first time.", plural(n, "request"))
+		j.note(i, "%s went twice, because the server closed the connection before it can have taken the request. Latencies count from the first time.", plural(n, "request"))
 	}
 	j.check(Check{Stage: i, Name: "resent", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
 		Do: "Have the server keep idle connections open for longer, or find out why it closes them."},
 		fmt.Sprintf("%s of the %d requests went twice, because the server closed the connection before it can have taken them (budget %s): their latencies hold the way there and back and a new connection.", percent(share), of, percent(budget)))
+}
+
+// unended says which answers this side has ended.
+func (j *judge) unended(i int, sum *metric.Stage) {
+	if n := sum.Counts.Unended; n > 0 {
+		j.note(i, "%s said [DONE] and did not end. Each was taken as complete after 2 s, in which it held its slot, and its connection was closed. Latencies end with [DONE].", plural(n, "answer"))
+	}
 }
 
 // ownFaults judges whether requests failed for want of something on this machine.

@@ -30,6 +30,7 @@ type Client struct {
 	dialer  *netclock.Dialer
 	limits  netclock.Limits
 	soon    time.Duration // exchange.Soon, but for tests
+	grace   time.Duration // exchange.Grace, but for tests
 	streams int           // most at once on a connection
 	secure  bool
 	beat    Beat
@@ -68,7 +69,7 @@ type Options struct {
 // NewClient makes a Client that opens connections with d.
 func NewClient(clock *netclock.Clock, d *netclock.Dialer, o Options) *Client {
 	c := &Client{
-		clock: clock, dialer: d, limits: o.Limits, soon: exchange.Soon, streams: max(o.Streams, 1), secure: o.Secure, beat: o.Beat,
+		clock: clock, dialer: d, limits: o.Limits, soon: exchange.Soon, grace: exchange.Grace, streams: max(o.Streams, 1), secure: o.Secure, beat: o.Beat,
 		windows: wide, alive: make(map[*conn]struct{}),
 	}
 	c.pool.New = func() any { return &stream{done: make(chan struct{}, 1)} }

@@ -227,14 +227,22 @@ func (c *conn) expire() {
 		if st.open != nil {
 			continue // those who speak on it have limits, it has none
 		}
-		if class := limits.Over(st.from(), st.latest, now); class != "" {
+		class, due := limits.Over(st.from(), st.latest, now), limits.Due(st.from(), st.latest)
+		if st.endBy != 0 && (due == 0 || st.endBy < due) {
+			due = st.endBy
+		}
+		switch {
+		case st.endBy != 0 && (class != "" || now >= st.endBy):
+			st.rec.Unended = true
+			c.drop(i, nil, codeCancel)
+		case class != "":
 			if c.heard < st.from() && !c.leaving {
 				// Nothing at all has come since: the connection may be dead.
 				c.leaving = true
 				c.client.forget(c, false)
 			}
 			c.drop(i, &netclock.Expired{Class: class}, codeCancel)
-		} else if due := limits.Due(st.from(), st.latest); due != 0 && (next == 0 || due < next) {
+		case due != 0 && (next == 0 || due < next):
 			next = due
 		}
 	}

@@ -144,6 +144,13 @@ func (r *reader) data(f frame, p []byte, last bool) error {
 	}
 	st.rec.Body = append(st.rec.Body, p...)
 	r.arrived(st)
+	if len(p) > 0 && st.rec.Streamed {
+		st.endBy = 0
+		if exchange.SaysDone(st.rec.Body) {
+			st.endBy = r.at.User + c.client.grace
+			c.arm(st.endBy)
+		}
+	}
 	if err := exchange.Hold(st.rec); err != nil {
 		c.drop(i, err, codeCancel)
 		return nil

@@ -1,0 +1,99 @@
+package exchange
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"inferometer/internal/netclock"
+	"inferometer/internal/record"
+)
+
+func TestSaysDone(t *testing.T) {
+	for body, want := range map[string]bool{
+		"":                                    false,
+		"\n\n":                                false,
+		"data: [DONE]\n\n":                    true,
+		"data: {}\n\ndata: [DONE]\n\n":        true,
+		"data: {}\r\n\r\ndata:[DONE]\r\n\r\n": true,
+		"data: {}\n\ndata: [DONE]":            true,
+		"data: {}\n\n":                        false,
+		`data: {"a":["[DONE]`:                 false,
+		"data: {\"a\":[1]":                    false,
+		"data: [1]\n\n":                       false,
+		": [DONE]\n\n":                        false,
+	} {
+		if got := SaysDone([]byte(body)); got != want {
+			t.Errorf("%q: %v", body, got)
+		}
+	}
+}
+
+// stream begins a chunked answer; a chunk for each of the texts.
+func stream(texts ...string) string {
+	s := "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+	for _, text := range texts {
+		s += chunk(text)
+	}
+	return s
+}
+
+func chunk(text string) string {
+	const digits = "0123456789abcdef"
+	return string([]byte{digits[len(text)>>4], digits[len(text)&15]}) + "\r\n" + text + "\r\n"
+}
+
+const saidDone = "data: {}\n\ndata: [DONE]\n\n"
+
+// A stream that says that it is done and does not end is complete after a while, whatever
+// other limits there are; its connection is not used again.
+func TestStreamThatDoesNotEnd(t *testing.T) {
+	for name, lim := range map[string]netclock.Limits{"no limits": {}, "a stall": {Stall: time.Millisecond}, "far limits": {Request: time.Hour, Stall: time.Hour}} {
+		t.Run(name, func(t *testing.T) {
+			var opened atomic.Int64
+			addr := serve(t, func(n int, c *net.TCPConn, in *bufio.Reader) {
+				opened.Add(1)
+				answerAndStay(stream("data: {}\n\n", "data: [DONE]\n\n"))(n, c, in)
+			})
+			c := client(t, addr, netclock.Limits{Request: lim.Request, Stall: lim.Stall})
+			if c.grace = time.Millisecond; lim.Stall == time.Millisecond {
+				c.grace = time.Hour
+			}
+			for range 2 {
+				rec := &record.Record{Streamed: true, Sent: record.Never}
+				c.Do(t.Context(), head(addr).Encode([]byte("{}")), rec)
+				succeeded(t, rec, saidDone)
+				if !rec.Unended || rec.End != rec.Marks[len(rec.Marks)-1].At() {
+					t.Errorf("unended %v, ended at %v, last read %+v", rec.Unended, rec.End, rec.Marks[len(rec.Marks)-1])
+				}
+			}
+			if opened.Load() != 2 {
+				t.Errorf("%d connections for two such answers", opened.Load())
+			}
+		})
+	}
+}
+
+// One whose end comes by itself, or that goes on, is left alone.
+func TestStreamThatEndsLater(t *testing.T) {
+	addr := serve(t, func(_ int, c *net.TCPConn, in *bufio.Reader) {
+		for request(in) != nil {
+			_, _ = io.WriteString(c, stream("data: [DONE]\n\n"))
+			_, _ = io.WriteString(c, chunk("data: {}\n\n"))
+			_, _ = io.WriteString(c, "0\r\n\r\n")
+		}
+	})
+	c := client(t, addr, netclock.Limits{})
+	c.grace = time.Hour
+	for i := range 3 {
+		rec := &record.Record{Streamed: true, Sent: record.Never}
+		c.Do(t.Context(), head(addr).Encode([]byte("{}")), rec)
+		succeeded(t, rec, "data: [DONE]\n\ndata: {}\n\n")
+		if rec.Unended || rec.Conn.Reused != (i > 0) {
+			t.Errorf("unended %v, connection %+v", rec.Unended, rec.Conn)
+		}
+	}
+}

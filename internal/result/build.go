@@ -127,7 +127,7 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 }
 
 // BuildStage makes stage i of a result alone, from the fold of all its records, without
-// what servers say and without a verdict.
+// what servers say, without error bars and without a verdict.
 func BuildStage(p *plan.Plan, marks []record.StageMark, i int, fold *metric.Fold) (*Stage, error) {
 	sums, err := fold.Summarize(stat.Linear)
 	if err != nil {

@@ -297,7 +297,7 @@ func TestTokensThatCannotBeWritten(t *testing.T) {
 	for _, text := range []string{"a", strings.Repeat("a ", 10000)} {
 		for _, verb := range []string{"count", "encode"} {
 			var stderr bytes.Buffer
-			env := Env{Stdin: strings.NewReader(text), Stdout: full{}, Stderr: &stderr, Getenv: func(string) string { return "" }}
+			env := Env{Stdin: strings.NewReader(text), Stdout: full{}, Stderr: &stderr, Getenv: func(string) string { return "" }, Restore: func() {}}
 			code := tokensMain(env, []string{verb})
 			if want := "inferometer tokens: writing the output: no space left on device\n"; code != exitRun || stderr.String() != want {
 				t.Errorf("%s: exit code %d: %s", verb, code, &stderr)

@@ -80,3 +80,23 @@ func TestFaultsHoldNoSecret(t *testing.T) {
 		}
 	}
 }
+
+// A secret is hidden wherever the writes are cut.
+func TestHide(t *testing.T) {
+	const text = `{"a":"SEKRET-1","b":"{\"key\":\"q\\\"SEKRET\"}","c":"short"} SEKRET-1SEKRET-1`
+	want := strings.ReplaceAll(strings.ReplaceAll(text, "SEKRET-1", hidden), `q\\\"SEKRET`, hidden)
+	for size := 1; size < len(text); size++ {
+		var b strings.Builder
+		h := Hide(&b, []string{"SEKRET-1", `q"SEKRET`, "short"})
+		for rest := text; rest != ""; {
+			n := min(size, len(rest))
+			if got, err := h.Write([]byte(rest[:n])); got != n || err != nil {
+				t.Fatal(got, err)
+			}
+			rest = rest[n:]
+		}
+		if err := h.Close(); err != nil || b.String() != want {
+			t.Fatalf("in pieces of %d: %s (%v), want\n%s", size, b.String(), err, want)
+		}
+	}
+}

@@ -93,7 +93,7 @@ func Write(j Job) error {
 }
 
 func (j *Job) write(w io.Writer, start int64, list []experiment) error {
-	doc := profileexport.Document{Version: j.Version, ServiceKind: j.Service, Endpoint: j.Endpoint}
+	doc := profileexport.Document{Version: j.Version, ServiceKind: j.Service, Endpoint: plan.SafeURL(j.Endpoint)}
 	if len(list) == 0 {
 		list = []experiment{{load: profileexport.Load{Mode: "concurrency", Value: 1}}}
 	}

@@ -228,15 +228,25 @@ func (t *tool) describe() {
 	}
 	if first, err := t.input(&t.entries[0].prompt); err == nil {
 		if text, err := jsonobject.Compact(first); err == nil {
-			t.note("The first of %d requests:\n%s", len(t.entries), text)
+			h := plan.Hide(t.env.Log, t.plan.Target.Secrets())
+			fmt.Fprintf(h, "The first of %d requests:\n%s\n", len(t.entries), text)
+			_ = h.Close()
 		}
 	}
 }
 
-// write makes one of the run's files.
+// write makes one of the run's files. Requests stand in them as they are sent, but for secrets.
 func (t *tool) write(name string, content func(io.Writer) error) error {
 	path := filepath.Join(t.set.Dir, name)
-	if err := wholefile.Write(path, content); err != nil {
+	err := wholefile.Write(path, func(w io.Writer) error {
+		var secrets []string
+		if t.plan != nil {
+			secrets = t.plan.Target.Secrets()
+		}
+		h := plan.Hide(w, secrets)
+		return errors.Join(content(h), h.Close())
+	})
+	if err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	t.files = append(t.files, path)

@@ -165,3 +165,22 @@ func (r *reader) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// Meter is a Reader of something that is taken in parts, each of which may have the
+// whole limit.
+type Meter struct {
+	reader
+	most int64
+}
+
+// Meter gives the bytes of r as a Reader does, for a part at a time.
+func (l Limit) Meter(r io.Reader, what string) *Meter {
+	most := l.Bytes
+	if most <= 0 {
+		most = 1 << 62
+	}
+	return &Meter{reader{r: r, left: most, err: &Error{What: what, Limit: l}}, most}
+}
+
+// Next begins the next part.
+func (m *Meter) Next() { m.left = m.most }

@@ -22,6 +22,7 @@ type Template struct {
 	filters map[string]*callable
 	tests   map[string]*callable
 	globals map[string]any
+	limits  Limits
 }
 
 // Error is a fault of a template: in its text, or in what it does with the messages.
@@ -46,13 +47,19 @@ func Parse(src string) (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Template{filters: filterNames(), tests: testNames(), globals: globals()}
+	t := &Template{filters: filterNames(), tests: testNames(), globals: globals(), limits: Limits{Text: maxText, Steps: usualSteps}}
 	p := &parser{toks: toks, filterTable: t.filters, testTable: t.tests}
 	if t.body, err = p.body(); err != nil {
 		return nil, err
 	}
 	return t, nil
 }
+
+// usualSteps is the work that a rendering may take where nobody says otherwise.
+const usualSteps = 1_000_000
+
+// Bound sets the limits of a rendering.
+func (t *Template) Bound(l Limits) { t.limits = l }
 
 // Message is one message of a conversation, with the members that requests have:
 // role, content, tool_calls and so on.
@@ -93,7 +100,7 @@ func (t *Template) Render(messages []Message, o Options) (string, error) {
 			vars[name] = v
 		}
 	}
-	m := &machine{out: &strings.Builder{}, filters: t.filters, tests: t.tests, now: func() time.Time { return o.Now }}
+	m := &machine{out: &strings.Builder{}, filters: t.filters, tests: t.tests, most: t.limits, now: func() time.Time { return o.Now }}
 	if o.Now.IsZero() {
 		m.now = time.Now
 	}

@@ -16,6 +16,8 @@ type Config struct {
 	Special map[string]any
 	// AddBOS and AddEOS say what the tokenizer adds by itself; nil where nothing is said.
 	AddBOS, AddEOS *bool
+	// Limits are those of the templates; nil: the usual ones.
+	Limits *Limits
 }
 
 // DefaultTemplate is the name of the template that is used where no other is asked for.
@@ -135,5 +137,9 @@ func (c *Config) Template(name string, tools bool) (*Template, error) {
 		slices.Sort(names)
 		return nil, fmt.Errorf("the model has no chat template %q; it has: %s", name, strings.Join(names, ", "))
 	}
-	return Parse(src)
+	t, err := Parse(src)
+	if err == nil && c.Limits != nil {
+		t.Bound(*c.Limits)
+	}
+	return t, err
 }

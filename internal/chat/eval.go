@@ -6,8 +6,15 @@ import (
 	"time"
 )
 
-// maxSteps bounds the work of one rendering, so that no template hangs a program.
-const maxSteps = 1_000_000
+// Limits bound one rendering, so that no template hangs a program or fills its memory; 0
+// is no bound but that of the language.
+type Limits struct {
+	Text  int64 // bytes that it may write; it may build buildFactor times as many on the way
+	Steps int64 // of work
+}
+
+// buildFactor is how many times what a template may write it may build on the way.
+const buildFactor = 16
 
 // maxCalls bounds how deep macros call one another.
 const maxCalls = 100
@@ -15,7 +22,9 @@ const maxCalls = 100
 // machine is one rendering.
 type machine struct {
 	out   *strings.Builder
-	steps int
+	steps int64
+	bytes int64 // of texts that it has built
+	most  Limits
 	calls int
 	now   func() time.Time
 
@@ -25,15 +34,37 @@ type machine struct {
 
 // step counts work.
 func (m *machine) step() error {
-	if m.steps++; m.steps > maxSteps {
-		return fmt.Errorf("the template does not come to an end: more than %d steps", maxSteps)
+	if m.steps++; m.most.Steps > 0 && m.steps > m.most.Steps {
+		return fmt.Errorf("the template does not come to an end: more than %d steps (limits.steps)", m.most.Steps)
 	}
 	return nil
 }
 
+// built counts a text of n bytes that the template made of others.
+func (m *machine) built(n int) error {
+	if m.bytes += int64(n); m.most.Text > 0 && m.bytes > buildFactor*m.most.Text {
+		return fmt.Errorf("the template builds texts of more than %d bytes (limits.template)", buildFactor*m.most.Text)
+	}
+	return nil
+}
+
+// builtOf counts a value, where it is a text or a list.
+func (m *machine) builtOf(v any) error {
+	if s, ok := asString(v); ok {
+		return m.built(len(s))
+	}
+	if l, ok := v.(*List); ok {
+		return m.built(itemSize * len(l.items))
+	}
+	return nil
+}
+
+// itemSize is what an element of a list takes.
+const itemSize = 16
+
 func (m *machine) write(s string) error {
-	if m.out.Len()+len(s) > maxText {
-		return errLarge
+	if m.out.Len()+len(s) > maxText || m.most.Text > 0 && int64(m.out.Len()+len(s)) > m.most.Text {
+		return fmt.Errorf("%w (limits.template)", errLarge)
 	}
 	m.out.WriteString(s)
 	return nil

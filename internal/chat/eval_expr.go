@@ -163,9 +163,12 @@ func (b *binary) eval(m *machine, s *scope) (any, error) {
 		if err != nil || len(x)+len(y) > maxText {
 			return nil, at(b.line, either(err, errLarge))
 		}
-		return x + y, nil
+		return x + y, at(b.line, m.built(len(x)+len(y)))
 	}
 	v, err := arithmetic(b.op, l, r)
+	if err == nil {
+		err = m.builtOf(v)
+	}
 	return v, at(b.line, err)
 }
 

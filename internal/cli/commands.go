@@ -84,7 +84,7 @@ func printFormat(env Env, res *result.Result, format string, action *native.Repo
 // subjectOf says what the run of a directory measured; empty where its plan does not say.
 func subjectOf(dir string) string {
 	name := filepath.Join(dir, run.PlanFile)
-	text, err := os.ReadFile(name)
+	text, err := readFile(name)
 	if err != nil {
 		return ""
 	}
@@ -106,7 +106,7 @@ func filesIn(dir string) []string {
 
 func planCommand(env Env, args []string) int {
 	env.leaveInterrupts()
-	action, err := native.Plan(args, os.ReadFile)
+	action, err := native.Plan(args, readFile)
 	if err != nil {
 		return fail(env, "plan", err, exitUsage)
 	}

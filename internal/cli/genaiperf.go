@@ -26,7 +26,7 @@ import (
 // for bad usage.
 func genaiPerfCommand(env Env, args []string) int {
 	const name = "genai-perf"
-	action, err := frontend.Reader{Analyzer: analyzerFlags, ReadFile: os.ReadFile}.Parse(args)
+	action, err := frontend.Reader{Analyzer: analyzerFlags, ReadFile: readFile}.Parse(args)
 	if err != nil {
 		return fail(env, name, err, exitUsage)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -24,7 +23,7 @@ import (
 // and 2 for a bad config.
 func inferencePerfCommand(env Env, args []string) int {
 	const name = "inference-perf"
-	action, err := frontend.Parse(args, frontend.World{ReadFile: os.ReadFile, Now: time.Now()})
+	action, err := frontend.Parse(args, frontend.World{ReadFile: readFile, Now: time.Now()})
 	if err != nil {
 		return fail(env, name, err, exitUsage)
 	}

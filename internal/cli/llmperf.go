@@ -21,7 +21,7 @@ import (
 // bad usage.
 func llmPerfCommand(env Env, args []string) int {
 	const name = "llm_perf"
-	action, err := frontend.Parse(args, os.ReadFile, func(name string) bool { _, err := os.Stat(name); return err == nil })
+	action, err := frontend.Parse(args, readFile, func(name string) bool { _, err := os.Stat(name); return err == nil })
 	if err != nil {
 		return fail(env, name, err, exitUsage)
 	}

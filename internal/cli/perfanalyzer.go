@@ -17,7 +17,7 @@ import (
 // disk is how Perf Analyzer's and llm_perf's command lines look at files.
 func disk() frontend.Files {
 	return frontend.Files{
-		Read: os.ReadFile,
+		Read: readFile,
 		Kind: func(name string) string {
 			info, err := os.Stat(name)
 			switch {

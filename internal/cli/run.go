@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"runtime/debug"
 	"strings"
 
@@ -26,7 +25,7 @@ import (
 const gcPercent = 350
 
 func runCommand(env Env, args []string) int {
-	action, err := native.Run(args, os.ReadFile)
+	action, err := native.Run(args, readFile)
 	if err != nil {
 		return fail(env, "run", err, exitUsage)
 	}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 
 	"inferometer/internal/kit"
 	"inferometer/internal/nearest"
+	"inferometer/internal/plan"
 	"inferometer/internal/run"
 	"inferometer/internal/token"
 )
@@ -77,7 +77,7 @@ func tokensMain(env Env, args []string) int {
 }
 
 func (c *tokensCommand) run() int {
-	found, err := kit.Default().Tokenizers(context.Background(), c.tokenizer, c.revision)
+	found, err := kit.Default().Tokenizers(context.Background(), c.tokenizer, c.revision, plan.DefaultLimits())
 	if err != nil {
 		return fail(c.env, "tokens", err, exitUsage)
 	}
@@ -166,14 +166,14 @@ func (c *tokensCommand) eachText(files []string, f func(text string) error) erro
 // eachFile calls f for every file, or for standard input.
 func (c *tokensCommand) eachFile(files []string, f func(name string, data []byte) error) error {
 	if len(files) == 0 {
-		data, err := io.ReadAll(c.env.Stdin)
+		data, err := inputs().ReadAll(c.env.Stdin)
 		if err != nil {
 			return fmt.Errorf("reading standard input: %w", err)
 		}
 		return f("standard input", data)
 	}
 	for _, name := range files {
-		data, err := os.ReadFile(name)
+		data, err := readFile(name)
 		if err != nil {
 			return err
 		}

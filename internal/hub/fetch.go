@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"inferometer/internal/bounded"
 )
 
 // metadata is what the hub says of a file before it is fetched.
@@ -198,6 +200,9 @@ const enoughProgress = 1 << 20
 // continueAt fetches what a partial file lacks. It reports whether the try brought
 // the file a good deal further, even where it failed in the end.
 func (h *Hub) continueAt(ctx context.Context, part *os.File, meta metadata) (bool, error) {
+	if h.most.Over(meta.size) {
+		return false, &bounded.Error{What: "the file", Limit: h.most}
+	}
 	start, err := part.Seek(0, io.SeekEnd)
 	if err != nil {
 		return false, writeError(err)
@@ -247,11 +252,16 @@ func (h *Hub) receive(ctx context.Context, part *os.File, start int64, meta meta
 	body := io.Reader(&watched{r: resp.Body, watch: watch})
 	if meta.size >= 0 {
 		body = io.LimitReader(body, meta.size-start+1) // one more shows a file that is too long
+	} else if h.most.Bytes > 0 {
+		body = io.LimitReader(body, h.most.Bytes-start+1)
 	}
 	n, err := copyTo(part, body)
 	var lost *temporary
 	if errors.As(err, &lost) {
 		return n, h.broken(ctx, lost.err)
+	}
+	if err == nil && h.most.Over(start+n) {
+		err = errors.Join(&bounded.Error{What: "the file", Limit: h.most}, restart(part))
 	}
 	if err != nil {
 		return n, err

@@ -19,6 +19,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"inferometer/internal/bounded"
 )
 
 // DefaultEndpoint is the hub that is asked when HF_ENDPOINT names no other.
@@ -35,7 +37,8 @@ type Hub struct {
 	cache    string
 	token    string
 	offline  bool
-	links    bool // snapshots are links to blobs; copies where it is false
+	most     bounded.Limit // of a file
+	links    bool          // snapshots are links to blobs; copies where it is false
 
 	tries int                                        // of one request, in all
 	stall time.Duration                              // the longest silence of the hub
@@ -88,6 +91,12 @@ func New(env func(string) string, client *http.Client) (*Hub, error) {
 	}
 	h.token = token(env, home)
 	return h, nil
+}
+
+// Limit bounds the files that are fetched.
+func (h *Hub) Limit(l bounded.Limit) *Hub {
+	h.most = l
+	return h
 }
 
 // CacheDir is the folder of the local cache.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 
+	"inferometer/internal/bounded"
+	"inferometer/internal/chat"
 	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/anthropic"
 	"inferometer/internal/endpoint/jsonhttp"
@@ -49,7 +51,7 @@ type Kit struct {
 type EndpointFactory func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error)
 
 // TokenizerFinder finds the tokenizer that a user names, and its chat template.
-type TokenizerFinder func(ctx context.Context, name, revision string) (*tokensource.Found, error)
+type TokenizerFinder func(ctx context.Context, name, revision string, l plan.Limits) (*tokensource.Found, error)
 
 // DecoderFactory makes the decoder of an endpoint's answers. own: the tokenizer is
 // that of the model.
@@ -80,7 +82,19 @@ func builtIn(getenv func(string) string) Kit {
 		Probes:     probes(),
 		Pages:      newPage,
 		Archives:   newArchive,
-		Tokenizers: tokensource.Finder{Env: getenv}.Find,
+		Tokenizers: Tokenizers(getenv),
+	}
+}
+
+// Tokenizers finds tokenizers. getenv looks up the hub's settings.
+func Tokenizers(getenv func(string) string) TokenizerFinder {
+	return func(ctx context.Context, name, revision string, l plan.Limits) (*tokensource.Found, error) {
+		return tokensource.Finder{Env: getenv, Limits: tokensource.Limits{
+			Files:     bounded.Limit{Name: plan.LimitTokenizer, Bytes: int64(l.Tokenizer)},
+			Downloads: bounded.Limit{Name: plan.LimitDownload, Bytes: int64(l.Download)},
+			Expansion: l.Expansion,
+			Template:  chat.Limits{Text: int64(l.Template), Steps: l.Steps},
+		}}.Find(ctx, name, revision)
 	}
 }
 
@@ -137,13 +151,13 @@ func sources(getenv func(string) string) map[string]SourceFactory {
 	return map[string]SourceFactory{
 		plan.SourceSynthetic: newTexts,
 		plan.SourceFile: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-			return promptfile.New(d, tok, seed, os.ReadFile)
+			return promptfile.New(d, tok, seed, prompt.Files(d).ReadFile)
 		},
 		plan.SourceTensors: func(d plan.Data, _ prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 			return tensordata.New(d, seed)
 		},
 		plan.SourceRandom: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-			return random.New(d, tok, seed, os.ReadFile)
+			return random.New(d, tok, seed, prompt.Files(d).ReadFile)
 		},
 		plan.SourceSharedPrefix: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 			return sharedprefix.New(d, tok, seed)
@@ -161,7 +175,7 @@ func sources(getenv func(string) string) map[string]SourceFactory {
 			return wekatrace.New(d, tok, seed, getenv)
 		},
 		plan.SourcePayload: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-			return talks.NewPayload(d, tok, seed, newTexts, os.ReadFile)
+			return talks.NewPayload(d, tok, seed, newTexts, prompt.Files(d).ReadFile)
 		},
 		plan.SourceSessions: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 			return talks.NewSessions(d, tok, seed, newTexts)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"inferometer/internal/chat"
 	"inferometer/internal/plan"
@@ -36,6 +35,7 @@ func (k Kit) Prompts(ctx context.Context, p *plan.Plan, found *tokensource.Found
 	if k.Ready != nil {
 		return *k.Ready, nil
 	}
+	p.Data.Limits = p.Limits
 	out, err := k.prompts(ctx, p, found)
 	if err == nil && len(p.Data.Adapters) > 0 {
 		out.Source = adapters.New(out.Source, p.Data.Adapters, p.Data.ModelOrder, p.Seed)
@@ -44,7 +44,7 @@ func (k Kit) Prompts(ctx context.Context, p *plan.Plan, found *tokensource.Found
 		err = out.finish(ctx, p)
 	}
 	if err == nil && p.Data.Trace.Arrivals != "" {
-		out.Source, err = timed.New(out.Source, p.Data.Trace, os.ReadFile)
+		out.Source, err = timed.New(out.Source, p.Data.Trace, prompt.Files(p.Data).ReadFile)
 	}
 	return out, err
 }

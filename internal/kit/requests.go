@@ -68,9 +68,9 @@ func (k Kit) batch(ctx context.Context, p *plan.Plan, found *tokensource.Found, 
 		}
 		return nil
 	}
-	from := plan.Data{Source: plan.SourceFile, File: d.Passages.File}
+	from := plan.Data{Source: plan.SourceFile, File: d.Passages.File, Limits: d.Limits}
 	if d.Passages.File == "" {
-		from = plan.Data{Source: plan.SourceSynthetic, Input: d.Input, Corpus: d.Corpus}
+		from = plan.Data{Source: plan.SourceSynthetic, Input: d.Input, Corpus: d.Corpus, Limits: d.Limits}
 	}
 	newSource, err := Pick(k.Sources, "data source", from.Source)
 	if err != nil {

@@ -44,8 +44,8 @@ const (
 func DefaultLimits() Limits {
 	return Limits{
 		Answer: 64 << 20, Stream: 8 << 20, Event: 16 << 20, Header: 256 << 10, Raw: 64 << 20,
-		File: 1 << 30, Record: 256 << 20, Tokenizer: 256 << 20, Expansion: 1000,
-		Template: 64 << 20, Steps: 20_000_000, Download: 64 << 30,
+		File: 1 << 30, Record: 128 << 20, Tokenizer: 256 << 20, Expansion: 1000,
+		Template: 64 << 20, Steps: 1_000_000, Download: 64 << 30,
 	}
 }
 

@@ -147,6 +147,9 @@ type Timeouts struct {
 
 // Data says what prompts are made of.
 type Data struct {
+	// Limits are those of the plan, for whoever reads the files that it names. They stand
+	// in the plan itself.
+	Limits  Limits
 	Source  string // SourceSynthetic, SourceFile, SourceTensors, SourceRandom, …
 	File    string
 	Prompts int // distinct prompts; 0: a new one for each request, or all of the file's

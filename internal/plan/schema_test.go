@@ -78,6 +78,9 @@ func TestTablesCoverTheStructs(t *testing.T) {
 			return
 		}
 		for i := range ty.NumField() {
+			if ty == reflect.TypeFor[Data]() && ty.Field(i).Name == "Limits" {
+				continue // the plan's own
+			}
 			count++
 			structs(ty.Field(i).Type)
 		}

@@ -5,6 +5,8 @@ package prompt
 import (
 	"context"
 
+	"inferometer/internal/bounded"
+	"inferometer/internal/plan"
 	"inferometer/internal/tensor"
 )
 
@@ -78,4 +80,14 @@ type Fitter interface {
 	// holds everything that the source has against the model and tells of all that
 	// does not fit.
 	Fit(m *tensor.Model) error
+}
+
+// Files is the limit of the files that a plan's data names.
+func Files(d plan.Data) bounded.Limit {
+	return bounded.Limit{Name: plan.LimitFile, Bytes: int64(d.Limits.File)}
+}
+
+// Downloads is the limit of files that it names on the hub.
+func Downloads(d plan.Data) bounded.Limit {
+	return bounded.Limit{Name: plan.LimitDownload, Bytes: int64(d.Limits.Download)}
 }

@@ -23,15 +23,15 @@ func (d *lineDecoder) column(key []byte, rec *Record) bool {
 	switch string(key) {
 	case "read_bytes":
 		for n.bytes = d.open(); s.More(); n.bytes++ {
-			mark(rec, n.bytes).Off = int(s.Int())
+			d.mark(rec, n.bytes).Off = int(s.Int())
 		}
 	case "read_at":
 		for n.at = d.open(); s.More(); n.at++ {
-			mark(rec, n.at).User = time.Duration(s.Int())
+			d.mark(rec, n.at).User = time.Duration(s.Int())
 		}
 	case "read_delay":
 		for n.delay = d.open(); s.More(); n.delay++ {
-			m := mark(rec, n.delay)
+			m := d.mark(rec, n.delay)
 			if m.Kernel = unknownDelay; !s.Null() {
 				m.Kernel = time.Duration(s.Int())
 			}
@@ -40,22 +40,22 @@ func (d *lineDecoder) column(key []byte, rec *Record) bool {
 		d.labels(rec)
 	case "event_read":
 		for n.reads = d.open(); s.More(); n.reads++ {
-			event(rec, n.reads).Mark = int(s.Int())
+			d.event(rec, n.reads).Mark = int(s.Int())
 		}
 	case "event_text":
 		for n.text = d.open(); s.More(); n.text++ {
-			event(rec, n.text).Text = int(s.Int())
+			d.event(rec, n.text).Text = int(s.Int())
 		}
 	case "event_tokens":
 		for n.tokens = d.open(); s.More(); n.tokens++ {
-			e := event(rec, n.tokens)
+			e := d.event(rec, n.tokens)
 			if e.Tokens = -1; !s.Null() {
 				e.Tokens = int(s.Int())
 			}
 		}
 	case "event_merged":
 		for n.merged = d.open(); s.More(); n.merged++ {
-			event(rec, n.merged).Merged = s.Int() != 0
+			d.event(rec, n.merged).Merged = s.Int() != 0
 		}
 	default:
 		return false
@@ -79,25 +79,42 @@ func (d *lineDecoder) labels(rec *Record) {
 			d.scan.Fail("letters of event labels")
 			return
 		}
-		event(rec, i).Label = Label(label)
+		if d.event(rec, i).Label = Label(label); d.scan.Err() != nil {
+			return
+		}
 	}
 }
 
 // mark returns the i-th mark, made if it is the next one.
-func mark(rec *Record, i int) *Mark {
+func (d *lineDecoder) mark(rec *Record, i int) *Mark {
 	if i == len(rec.Marks) {
+		d.bound(rec)
 		rec.Marks = append(rec.Marks, Mark{})
 	}
 	return &rec.Marks[i]
 }
 
 // event returns the i-th event, made if it is the next one.
-func event(rec *Record, i int) *Event {
+func (d *lineDecoder) event(rec *Record, i int) *Event {
 	if i == len(rec.Events) {
+		d.bound(rec)
 		rec.Events = append(rec.Events, Event{})
 	}
 	return &rec.Events[i]
 }
+
+// bound ends reading where a record's reads and events take more memory than they may.
+func (d *lineDecoder) bound(rec *Record) {
+	if d.most > 0 && int64(len(rec.Marks))*markBytes+int64(len(rec.Events))*eventBytes > d.most {
+		d.scan.Fail(fmt.Sprintf("a record of at most %d bytes (limits.record of the plan.yaml)", d.most))
+	}
+}
+
+// What a read and an event take in memory.
+const (
+	markBytes  = 24
+	eventBytes = 40
+)
 
 // join turns the differences in the columns into marks and events, and sees to it
 // that no event points at a read or at text that is not there.

@@ -12,6 +12,7 @@ import (
 type lineDecoder struct {
 	scan    jsonscan.Scanner
 	columns columns
+	most    int64 // bytes of a record in memory; 0: no bound
 	// The last strings seen: most requests repeat them.
 	contentType, retryAfter, finish, session, model string
 }

@@ -44,6 +44,7 @@ type Reader struct {
 	z      *zstd.Decoder
 	file   *os.File
 	header *Header
+	most   int64 // bytes of a line
 
 	buf        []byte // read and not yet handed out: buf[start:]
 	start      int
@@ -60,7 +61,7 @@ type Reader struct {
 // NewReader reads lines from r.
 func NewReader(r io.Reader) (*Reader, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
-	out := &Reader{src: in}
+	out := &Reader{src: in, most: maxLine}
 	if magic, _ := in.Peek(len(zstdMagic)); string(magic) == zstdMagic {
 		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
 		if err != nil {
@@ -71,8 +72,12 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return out, nil
 }
 
-// Open opens a record file and reads its header.
-func Open(path string) (*Reader, error) {
+// Open opens a record file of this program's own making and reads its header.
+func Open(path string) (*Reader, error) { return OpenWithin(path, maxLine) }
+
+// OpenWithin opens a record file of which no line may take more than so many bytes, in
+// the file or in memory; 0 is no bound.
+func OpenWithin(path string, most int64) (*Reader, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open record file: %w", err)
@@ -83,6 +88,9 @@ func Open(path string) (*Reader, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	r.file = f
+	if most > 0 {
+		r.most, r.lines.most = most, most
+	}
 	line, err := r.Next()
 	if err == nil && line.Header == nil {
 		err = errors.New("line 1: no header: not a record file of inferometer")
@@ -171,8 +179,8 @@ func (r *Reader) line() ([]byte, error) {
 		if r.end != nil {
 			return nil, r.finish(rest)
 		}
-		if len(rest) > maxLine {
-			return nil, fmt.Errorf("line %d is longer than %d bytes: not a record file", r.lineNumber+1, maxLine)
+		if int64(len(rest)) > r.most {
+			return nil, fmt.Errorf("line %d is longer than %d bytes: it is not a record file, or limits.record of its plan.yaml must be raised", r.lineNumber+1, r.most)
 		}
 		r.fill()
 	}
@@ -197,7 +205,7 @@ func (r *Reader) fill() {
 		r.start = 0
 	}
 	if len(r.buf) == cap(r.buf) {
-		bigger := make([]byte, len(r.buf), max(256<<10, 2*cap(r.buf)))
+		bigger := make([]byte, len(r.buf), min(max(256<<10, 2*int64(cap(r.buf))), max(r.most, int64(len(r.buf)))+1))
 		copy(bigger, r.buf)
 		r.buf = bigger
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"inferometer/internal/bounded"
 	"inferometer/internal/hub"
 	"inferometer/internal/plan"
 )
@@ -29,6 +30,8 @@ type Place struct {
 	Usual  string              // file that a data set of the hub may have all of its sessions in; empty: none
 	Env    func(string) string // has the hub's settings
 	Tell   func(string)
+	// Downloads is the limit of a file of the hub.
+	Downloads bounded.Limit
 }
 
 // Files are all files that a plan names, in order.
@@ -99,6 +102,7 @@ func (p *Place) fetch(ctx context.Context) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
+	h.Limit(p.Downloads)
 	at := p.Replay.Hub
 	repo := hub.Dataset(at.Name)
 	p.Tell("Reading the traces of " + at.Name + ".")

@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
+
+	"inferometer/internal/bounded"
 )
 
 // parquetSource reads rows a few at a time.
@@ -23,7 +26,7 @@ func guard(err *error) {
 	}
 }
 
-func openParquet(f io.ReaderAt, size int64, columns []string) (s source, err error) {
+func openParquet(limit bounded.Limit, f io.ReaderAt, size int64, columns []string) (s source, err error) {
 	defer guard(&err)
 	file, err := parquet.OpenFile(f, size)
 	if err != nil {
@@ -35,6 +38,13 @@ func openParquet(f io.ReaderAt, size int64, columns []string) (s source, err err
 	}
 	if len(columns) > 0 && !anyOf(columns, has) {
 		return nil, fmt.Errorf("it has none of the columns %q; it has %q", columns, has)
+	}
+	for _, group := range file.Metadata().RowGroups {
+		for _, c := range group.Columns {
+			if limit.Over(c.MetaData.TotalUncompressedSize) {
+				return nil, &bounded.Error{What: fmt.Sprintf("a part of the column %s, unpacked,", strings.Join(c.MetaData.PathInSchema, ".")), Limit: limit}
+			}
+		}
 	}
 	return &parquetSource{reader: parquet.NewGenericReader[any](file), buf: make([]any, 16)}, nil
 }

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"inferometer/internal/bounded"
 )
 
 // Row is one row: values by column, as encoding/json gives them. Bytes of a Parquet
@@ -33,21 +35,21 @@ type source interface {
 }
 
 // Open opens a file, which says itself what it is. columns are those that are wanted;
-// a row may have others, too.
-func Open(path string, columns ...string) (*Reader, error) {
+// a row may have others, too. The limit is that of a row, or of a document of rows.
+func Open(limit bounded.Limit, path string, columns ...string) (*Reader, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	r := &Reader{path: path, file: f}
-	if r.source, err = open(f, columns); err != nil {
+	if r.source, err = open(limit, f, columns); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return r, nil
 }
 
-func open(f *os.File, columns []string) (source, error) {
+func open(limit bounded.Limit, f *os.File, columns []string) (source, error) {
 	var magic [4]byte
 	n, err := io.ReadFull(f, magic[:])
 	if n == 0 {
@@ -61,7 +63,7 @@ func open(f *os.File, columns []string) (source, error) {
 		return nil, err
 	}
 	if string(magic[:]) == "PAR1" {
-		return openParquet(f, info.Size(), columns)
+		return openParquet(limit, f, info.Size(), columns)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -71,9 +73,9 @@ func open(f *os.File, columns []string) (source, error) {
 		if err != nil {
 			return nil, err
 		}
-		return openJSON(z, columns)
+		return openJSON(limit, z, columns)
 	}
-	return openJSON(f, columns)
+	return openJSON(limit, f, columns)
 }
 
 // Next is the next row; io.EOF: there is none.
@@ -91,8 +93,8 @@ func (r *Reader) Close() error { return errors.Join(r.source.close(), r.file.Clo
 
 // Read reads the rows of a file: of each row the texts of the columns, in the order of
 // the columns. A column that a row lacks is "". A most of 0 is no bound.
-func Read(path string, columns []string, most int) ([][]string, error) {
-	r, err := Open(path, columns...)
+func Read(limit bounded.Limit, path string, columns []string, most int) ([][]string, error) {
+	r, err := Open(limit, path, columns...)
 	if err != nil {
 		return nil, err
 	}
@@ -122,17 +124,19 @@ func Read(path string, columns []string, most int) ([][]string, error) {
 // document with rows: [{row: …}] or data: […].
 type jsonSource struct {
 	dec     *json.Decoder
+	meter   *bounded.Meter
 	columns []string
 	list    bool  // within a list
 	inner   []Row // rows of a document that are left
 }
 
-func openJSON(r io.Reader, columns []string) (source, error) {
-	in := bufio.NewReaderSize(r, 1<<16)
+func openJSON(limit bounded.Limit, r io.Reader, columns []string) (source, error) {
+	meter := limit.Meter(r, "a row")
+	in := bufio.NewReaderSize(meter, 1<<16)
 	if mark, err := in.Peek(3); err == nil && bytes.Equal(mark, []byte("\ufeff")) {
 		in.Discard(3)
 	}
-	s := &jsonSource{columns: columns}
+	s := &jsonSource{columns: columns, meter: meter}
 	for {
 		c, err := in.ReadByte()
 		if errors.Is(err, io.EOF) {
@@ -168,6 +172,7 @@ func (s *jsonSource) next() (Row, error) {
 			return nil, io.EOF
 		}
 		var object map[string]json.RawMessage
+		s.meter.Next()
 		err := s.dec.Decode(&object)
 		if errors.Is(err, io.EOF) && !s.list {
 			return nil, io.EOF

@@ -11,11 +11,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/bounded"
 )
 
 func all(t *testing.T, path string, columns ...string) ([]Row, error) {
 	t.Helper()
-	r, err := Open(path, columns...)
+	r, err := Open(bounded.Limit{}, path, columns...)
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func (c *check) secrets() secrets {
 			c.notes = append(c.notes, fmt.Sprintf("the API key will be wanted in the environment variable %s, which is not set here", name))
 		}
 	}
-	s, err := readSecrets(t)
+	s, err := readSecrets(t, secretFiles(c.plan.Limits))
 	c.add(err)
 	return s
 }
@@ -77,13 +77,13 @@ func (c *check) secrets() secrets {
 // prompts finds the tokenizer, opens what prompts come from, and makes the first request.
 func (c *check) prompts(ctx context.Context, config *tls.Config) {
 	want := c.plan.Tokenizer
-	found, err := c.kit.Tokenizers(ctx, want.Name, want.Revision)
+	found, err := c.kit.Tokenizers(ctx, want.Name, want.Revision, c.plan.Limits)
 	if err != nil {
 		if !want.Optional {
 			c.add(err)
 		}
 		// The data can have faults of its own, whoever counts its tokens.
-		if found, err = c.kit.Tokenizers(ctx, plan.TokenizerBuiltin, ""); err != nil {
+		if found, err = c.kit.Tokenizers(ctx, plan.TokenizerBuiltin, "", c.plan.Limits); err != nil {
 			c.add(err)
 			return
 		}

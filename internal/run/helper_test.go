@@ -134,7 +134,7 @@ type kept struct {
 func readKept(t *testing.T, dir string) kept {
 	t.Helper()
 	k := kept{recs: map[int64]record.Record{}}
-	err := eachLine(filepath.Join(dir, RecordsFile), func(l record.Line) {
+	err := eachLine(filepath.Join(dir, RecordsFile), 0, func(l record.Line) {
 		switch {
 		case l.Header != nil:
 			k.header = *l.Header

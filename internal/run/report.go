@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
+	"inferometer/internal/bounded"
 	"inferometer/internal/metric"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
@@ -19,7 +19,7 @@ import (
 // the records. It works on what a killed run left behind.
 func Report(dir string) (*result.Result, error) {
 	name := filepath.Join(dir, PlanFile)
-	text, err := os.ReadFile(name)
+	text, err := bounded.Limit{Name: plan.LimitFile, Bytes: int64(plan.DefaultLimits().File)}.ReadFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("%s is no output directory of a run: %w", dir, err)
 	}
@@ -40,7 +40,7 @@ func Report(dir string) (*result.Result, error) {
 	p.Stages = levelsOf(p, facts.Edges)
 	if p.Saturation.On() {
 		passages := new(sweep.Passages)
-		if err := eachRequest(path, passages.Add); err != nil {
+		if err := eachRequest(path, p.Limits.Record, passages.Add); err != nil {
 			return nil, err
 		}
 		facts.Saturation = searchAgain(p, facts.Stages, passages)
@@ -53,7 +53,7 @@ func Report(dir string) (*result.Result, error) {
 	}
 	defer fold.Close()
 	samples := map[int][]sweep.Sample{}
-	err = eachLine(path, func(l record.Line) {
+	err = eachLine(path, p.Limits.Record, func(l record.Line) {
 		if l.Request != nil {
 			fold.Add(l.Request)
 			if p.Measurement.On() {
@@ -71,7 +71,7 @@ func Report(dir string) (*result.Result, error) {
 // readFacts reads what the record file says besides requests.
 func readFacts(path string, p *plan.Plan) (result.Facts, error) {
 	var f result.Facts
-	err := eachLine(path, func(l record.Line) {
+	err := eachLine(path, p.Limits.Record, func(l record.Line) {
 		switch {
 		case l.Header != nil:
 			f.Header = *l.Header
@@ -110,8 +110,8 @@ func lacksStages(f *result.Facts, stages int) bool {
 }
 
 // eachRequest reads the requests of a record file, as far as they go.
-func eachRequest(path string, f func(*record.Record)) error {
-	err := eachLine(path, func(l record.Line) {
+func eachRequest(path string, most plan.Bytes, f func(*record.Record)) error {
+	err := eachLine(path, most, func(l record.Line) {
 		if l.Request != nil {
 			f(l.Request)
 		}
@@ -123,8 +123,8 @@ func eachRequest(path string, f func(*record.Record)) error {
 }
 
 // eachLine reads a record file, its header included.
-func eachLine(path string, f func(record.Line)) error {
-	r, err := record.Open(path)
+func eachLine(path string, most plan.Bytes, f func(record.Line)) error {
+	r, err := record.OpenWithin(path, int64(most))
 	if err != nil {
 		return err
 	}

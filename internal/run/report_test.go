@@ -136,7 +136,7 @@ func flushedOften(t *testing.T, name string) string {
 	var file bytes.Buffer
 	var w *record.Writer
 	n := 0
-	err := eachLine(name, func(l record.Line) {
+	err := eachLine(name, 0, func(l record.Line) {
 		var err error
 		switch {
 		case l.Header != nil:

@@ -257,7 +257,7 @@ func (r *run) takeSchedule(s prompt.Source) error {
 
 // check looks for everything that stands in the run's way, and tells of all of it.
 func (r *run) check(ctx context.Context) (secrets, error) {
-	s, err := readSecrets(r.plan.Target)
+	s, err := readSecrets(r.plan.Target, secretFiles(r.plan.Limits))
 	errs := []error{err, checkOutput(r.plan.Output.Dir)}
 	var breakerErr error
 	r.breakers, breakerErr = breaker.New(r.plan.Breakers, r.halt)

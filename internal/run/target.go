@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"inferometer/internal/bounded"
 	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/answer"
 	"inferometer/internal/endpoint/anthropic"
@@ -32,7 +33,7 @@ type secrets struct {
 }
 
 // readSecrets reads the API key and the certificates of a target.
-func readSecrets(t plan.Target) (secrets, error) {
+func readSecrets(t plan.Target, files bounded.Limit) (secrets, error) {
 	var s secrets
 	var errs []error
 	switch {
@@ -41,7 +42,7 @@ func readSecrets(t plan.Target) (secrets, error) {
 			errs = append(errs, fmt.Errorf("the API key should be in the environment variable %s, which is empty or not set", t.APIKey.Env))
 		}
 	case t.APIKey.File != "":
-		text, err := os.ReadFile(t.APIKey.File)
+		text, err := files.ReadFile(t.APIKey.File)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("reading the API key: %w", err))
 		}
@@ -53,18 +54,18 @@ func readSecrets(t plan.Target) (secrets, error) {
 		errs = append(errs, errors.New("the API key has more than one line"))
 	}
 	var err error
-	if s.tls, err = tlsConfig(t.TLS); err != nil {
+	if s.tls, err = tlsConfig(t.TLS, files); err != nil {
 		errs = append(errs, err)
 	}
 	return s, errors.Join(errs...)
 }
 
 // tlsConfig is whom to trust and who we are.
-func tlsConfig(t plan.TLS) (*tls.Config, error) {
+func tlsConfig(t plan.TLS, files bounded.Limit) (*tls.Config, error) {
 	c := &tls.Config{InsecureSkipVerify: t.Insecure}
 	var errs []error
 	if t.CA != "" {
-		text, err := os.ReadFile(t.CA)
+		text, err := files.ReadFile(t.CA)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("reading the CA certificates: %w", err))
 		}
@@ -74,13 +75,31 @@ func tlsConfig(t plan.TLS) (*tls.Config, error) {
 		}
 	}
 	if t.Cert != "" || t.Key != "" {
-		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+		pair, err := keyPair(t, files)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("reading the client certificate: %w", err))
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}
 	return c, errors.Join(errs...)
+}
+
+// keyPair reads the client's certificate.
+func keyPair(t plan.TLS, files bounded.Limit) (tls.Certificate, error) {
+	cert, err := files.ReadFile(t.Cert)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	key, err := files.ReadFile(t.Key)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.X509KeyPair(cert, key)
+}
+
+// secretFiles is the limit of files that hold keys and certificates.
+func secretFiles(l plan.Limits) bounded.Limit {
+	return bounded.Limit{Name: plan.LimitFile, Bytes: int64(l.File)}
 }
 
 // probeTime bounds one look at the target before the run.

@@ -246,7 +246,7 @@ func tritonAnew(t *testing.T, s *tritontest.Server) {
 		t.Errorf("server %+v", server)
 	}
 	n := 0
-	if err := eachLine(filepath.Join(p.Output.Dir, RecordsFile), func(l record.Line) {
+	if err := eachLine(filepath.Join(p.Output.Dir, RecordsFile), 0, func(l record.Line) {
 		if l.Probe != nil {
 			n++
 		}

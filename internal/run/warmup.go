@@ -36,7 +36,7 @@ func build(p *plan.Plan, f result.Facts, fold *metric.Fold, records string, pool
 		return nil, err
 	}
 	defer again.Close()
-	err = eachRequest(records, func(rec *record.Record) {
+	err = eachRequest(records, p.Limits.Record, func(rec *record.Record) {
 		if rec.Stage >= 0 && rec.Stage < len(p.Stages) && p.Stages[rec.Stage].Warmup.Auto {
 			if m := result.MarkOf(marks, rec.Stage); m != nil && begun(rec) < m.WarmupEnd {
 				rec.Phase = record.Warmup

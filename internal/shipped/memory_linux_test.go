@@ -3,15 +3,22 @@ package shipped
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // patience is how long a program may take on a busy machine.
@@ -165,5 +172,90 @@ func TestMemoryOfEndlessComments(t *testing.T) {
 	_, out := within(t, 500, t.TempDir(), "run", url, "--requests", "1", "--timeout", "1s", "--no-preflight")
 	if !strings.Contains(out, "1 failed") {
 		t.Error(out)
+	}
+}
+
+// replaces is a tokenizer whose normalizers make ten letters of each, twelve times over.
+func replaces() string {
+	var chain []string
+	for range 12 {
+		chain = append(chain, `{"type":"Replace","pattern":{"String":"a"},"content":"aaaaaaaaaa"}`)
+	}
+	return `{"version":"1.0","added_tokens":[],"normalizer":{"type":"Sequence","normalizers":[` + strings.Join(chain, ",") + `]},
+		"model":{"type":"WordLevel","vocab":{"a":0,"[UNK]":1},"unk_token":"[UNK]"}}`
+}
+
+// pack is data as zstd or gzip have it.
+func pack(t *testing.T, w io.WriteCloser, err error, write func(w io.Writer)) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(w)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// repeated writes a piece until there are so many bytes.
+func repeated(w io.Writer, piece string, bytes int) {
+	block := strings.Repeat(piece, 1+(1<<16)/len(piece))
+	for n := 0; n < bytes; n += len(block) {
+		io.WriteString(w, block)
+	}
+}
+
+// Files that are small and unpack to much, or never end, are refused by the name of the
+// limit, and before they fill the memory.
+func TestMemoryOfFiles(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	var records, rows bytes.Buffer
+	z, err := zstd.NewWriter(&records)
+	pack(t, z, err, func(w io.Writer) {
+		io.WriteString(w, `{"kind":"header","schema":"inferometer.records/1"}`+"\n"+`{"kind":"request","read_bytes":[0`)
+		repeated(w, ",0", 300<<20)
+	})
+	pack(t, gzip.NewWriter(&rows), nil, func(w io.Writer) {
+		io.WriteString(w, `{"conversations":[{"value":"`)
+		repeated(w, "aaaaaaaa", 300<<20)
+	})
+	write("bomb/requests.jsonl.zst", records.String())
+	write("bomb/plan.yaml", "version: 1\ntarget: {urls: [http://127.0.0.1:1], model: m}\n")
+	big, err := os.Create(filepath.Join(dir, "big.txt")) // a file of holes
+	if err == nil {
+		err = errors.Join(big.Truncate(8<<30), big.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := []string{"run", "http://127.0.0.1:1", "--model", "m", "--requests", "1", "--no-preflight"}
+	for name, tt := range map[string]struct {
+		args []string
+		want string
+	}{
+		"records":               {[]string{"report", filepath.Join(dir, "bomb")}, "limits.record"},
+		"device":                {append(run[:len(run):len(run)], "--input-file", "/dev/zero"), "a device"},
+		"large file":            {append(run[:len(run):len(run)], "--input-file", big.Name()), "limits.file"},
+		"tokenizer":             {append(run[:len(run):len(run)], "--tokenizer", write("tokenizer.json", replaces())), "limits.expansion"},
+		"device as a tokenizer": {append(run[:len(run):len(run)], "--tokenizer", "/dev/zero"), "a device"},
+		"plan":                  {[]string{"run", "/dev/zero"}, "a device"},
+		"gzip":                  {[]string{"run", write("gzip.yaml", "target: {urls: [http://127.0.0.1:1], model: m}\nlimits: {file: 64MiB}\ndata: {source: dataset, dataset: {kind: sharegpt, path: "+write("rows.json.gz", rows.String())+"}}\nstages: [{concurrency: 1, requests: 1}]\n")}, "limits.file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, out := within(t, 900, dir, tt.args...)
+			if code == 0 || !strings.Contains(out, tt.want) {
+				t.Errorf("exit code %d, no %q in: %s", code, tt.want, out)
+			}
+		})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -20,12 +19,12 @@ import (
 // read reads a tokenizer file of any kind: which one shows in its name, or else in its
 // content. Encoding is that of a rank file, where the user named one. More are the paths
 // of other files that were needed.
-func read(name, path, encoding string, p place, config *chat.Config) (t token.Tokenizer, more []string, err error) {
+func (l Limits) read(name, path, encoding string, p place, config *chat.Config) (t token.Tokenizer, more []string, err error) {
 	base := filepath.Base(path)
 	if encoding == "" && (base == "vocab.json" || base == "merges.txt") {
-		return pair(name, p)
+		return l.pair(name, p)
 	}
-	data, err := os.ReadFile(path)
+	data, err := l.Files.ReadFile(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the tokenizer %s: %w", name, err)
 	}
@@ -50,7 +49,22 @@ func read(name, path, encoding string, p place, config *chat.Config) (t token.To
 		}
 		return nil, nil, fmt.Errorf("%s is no tokenizer file that is known; %s", path, choices)
 	}
+	if err == nil {
+		err = l.expansion(name, t)
+	}
 	return t, nil, err
+}
+
+// expansion refuses a tokenizer that makes texts too long.
+func (l Limits) expansion(name string, t token.Tokenizer) error {
+	e, ok := t.(*token.Engine)
+	if !ok || l.Expansion == 0 {
+		return nil
+	}
+	if times := e.Expansion(); times > l.Expansion {
+		return fmt.Errorf("the normalizer of the tokenizer %s can make a text %.3g times as long, more than %g: raise limits.expansion if it should", name, times, l.Expansion)
+	}
+	return nil
 }
 
 // as makes a nil engine a nil interface.
@@ -96,7 +110,7 @@ func content(data []byte) string {
 }
 
 // pair reads vocab.json and merges.txt.
-func pair(name string, p place) (token.Tokenizer, []string, error) {
+func (l Limits) pair(name string, p place) (token.Tokenizer, []string, error) {
 	vocab, err := p.file("vocab.json")
 	if err != nil {
 		return nil, nil, err
@@ -105,11 +119,11 @@ func pair(name string, p place) (token.Tokenizer, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	v, err := os.ReadFile(vocab)
+	v, err := l.Files.ReadFile(vocab)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the tokenizer %s: %w", name, err)
 	}
-	m, err := os.ReadFile(merges)
+	m, err := l.Files.ReadFile(merges)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the tokenizer %s: %w", name, err)
 	}
@@ -119,10 +133,10 @@ func pair(name string, p place) (token.Tokenizer, []string, error) {
 
 // readChat reads what a place says of chats: tokenizer_config.json,
 // special_tokens_map.json, and a template in a file of its own, which wins.
-func readChat(p place) (*chat.Config, []string, error) {
+func (l Limits) readChat(p place) (*chat.Config, []string, error) {
 	c := &chat.Config{Templates: map[string]string{}, Special: map[string]any{}}
 	var files []string
-	config, err := optional(p, "tokenizer_config.json", &files)
+	config, err := l.optional(p, "tokenizer_config.json", &files)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -131,7 +145,7 @@ func readChat(p place) (*chat.Config, []string, error) {
 			return nil, nil, err
 		}
 	}
-	names, err := optional(p, "special_tokens_map.json", &files)
+	names, err := l.optional(p, "special_tokens_map.json", &files)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -147,7 +161,7 @@ func readChat(p place) (*chat.Config, []string, error) {
 			}
 		}
 	}
-	src, err := optional(p, "chat_template.jinja", &files)
+	src, err := l.optional(p, "chat_template.jinja", &files)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -155,16 +169,16 @@ func readChat(p place) (*chat.Config, []string, error) {
 		c.Templates[chat.DefaultTemplate] = string(src)
 		return c, files, nil
 	}
-	return c, files, processorTemplate(p, c, &files)
+	return c, files, l.processorTemplate(p, c, &files)
 }
 
 // processorTemplate reads the template that models with images have in
 // chat_template.json.
-func processorTemplate(p place, c *chat.Config, files *[]string) error {
+func (l Limits) processorTemplate(p place, c *chat.Config, files *[]string) error {
 	if len(c.Templates) > 0 {
 		return nil
 	}
-	data, err := optional(p, "chat_template.json", files)
+	data, err := l.optional(p, "chat_template.json", files)
 	if err != nil || data == nil {
 		return err
 	}
@@ -182,7 +196,7 @@ func processorTemplate(p place, c *chat.Config, files *[]string) error {
 
 // optional reads a file that need not be there. One that cannot be asked for, because
 // the hub is out of reach, counts as not there: what is needed says so itself.
-func optional(p place, name string, files *[]string) ([]byte, error) {
+func (l Limits) optional(p place, name string, files *[]string) ([]byte, error) {
 	path, err := p.file(name)
 	if errors.Is(err, errAbsent) || errors.Is(err, hub.ErrOffline) || errors.Is(err, hub.ErrUnreachable) {
 		return nil, nil
@@ -190,7 +204,7 @@ func optional(p place, name string, files *[]string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := os.ReadFile(path)
+	data, err := l.Files.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}

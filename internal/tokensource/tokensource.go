@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"inferometer/internal/bounded"
 	"inferometer/internal/chat"
 	"inferometer/internal/hub"
 	"inferometer/internal/token"
@@ -21,9 +22,18 @@ import (
 // Finder finds tokenizers.
 type Finder struct {
 	// Env looks variables up; the hub's settings are among them.
-	Env func(string) string
+	Env    func(string) string
+	Limits Limits
 	// Client is what the hub is asked with; nil: http.DefaultClient.
 	Client *http.Client
+}
+
+// Limits bound what is read of a tokenizer.
+type Limits struct {
+	Files     bounded.Limit // each file
+	Downloads bounded.Limit // the same on the hub
+	Template  chat.Limits   // of a rendering; zero: the usual ones
+	Expansion float64       // how many times longer a text may become; 0: no bound
 }
 
 // Found is a tokenizer and what came with it.
@@ -55,9 +65,9 @@ func (f Finder) Find(ctx context.Context, name, revision string) (*Found, error)
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return open(name, folder(path), encoding)
+		return f.open(name, folder(path), encoding)
 	case err == nil:
-		return open(name, beside(path), encoding)
+		return f.open(name, beside(path), encoding)
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("opening the tokenizer %s: %w", name, err)
 	case isPath(path) || encoding != "":
@@ -67,7 +77,7 @@ func (f Finder) Find(ctx context.Context, name, revision string) (*Found, error)
 	if err != nil {
 		return nil, err
 	}
-	found, err := open(name, &remote{ctx: ctx, hub: h, repo: hub.Model(name), revision: revision}, "")
+	found, err := f.open(name, &remote{ctx: ctx, hub: h.Limit(f.Limits.Downloads), repo: hub.Model(name), revision: revision}, "")
 	if err != nil {
 		return nil, fmt.Errorf("%w\n(there is no file or directory %s here, so it was looked for on the hub)", err, name)
 	}
@@ -112,11 +122,14 @@ type place interface {
 var errAbsent = errors.New("not there")
 
 // open finds the tokenizer of a place. Encoding is that of a rank file; "": it shows.
-func open(name string, p place, encoding string) (*Found, error) {
+func (f Finder) open(name string, p place, encoding string) (*Found, error) {
 	found := &Found{}
-	config, files, err := readChat(p)
+	config, files, err := f.Limits.readChat(p)
 	if err != nil {
 		return nil, err
+	}
+	if f.Limits.Template != (chat.Limits{}) {
+		config.Limits = &f.Limits.Template
 	}
 	found.Chat, found.Files = config, files
 	var tried []string
@@ -136,7 +149,7 @@ func open(name string, p place, encoding string) (*Found, error) {
 		if err != nil {
 			return nil, err
 		}
-		t, more, err := read(name, path, encoding, p, config)
+		t, more, err := f.Limits.read(name, path, encoding, p, config)
 		if errors.Is(err, errAbsent) {
 			tried = append(tried, file+" with merges.txt")
 			continue

@@ -111,6 +111,7 @@ func (s *Source) openHub(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	h.Limit(prompt.Downloads(s.data))
 	name := d.Hub.Name
 	if name == "" {
 		name = s.kind.repo
@@ -194,7 +195,7 @@ func (s *Source) openNext(ctx context.Context, fetch bool) (err error) {
 		}
 	}
 	s.files = s.files[1:]
-	if s.reader, err = rows.Open(f.path, s.kind.columns...); err != nil {
+	if s.reader, err = rows.Open(prompt.Files(s.data), f.path, s.kind.columns...); err != nil {
 		return fmt.Errorf("the data set %s: %w", s.data.Dataset.Kind, err)
 	}
 	return nil

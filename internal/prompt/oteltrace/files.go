@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"inferometer/internal/bounded"
 	"inferometer/internal/rows"
 )
 
@@ -17,19 +17,19 @@ type reader interface {
 	close()
 }
 
-func open(name string) (reader, error) {
+func open(name string, files bounded.Limit) (reader, error) {
 	if strings.EqualFold(filepath.Ext(name), ".parquet") {
-		r, err := rows.Open(name)
+		r, err := rows.Open(files, name)
 		if err != nil {
 			return nil, err
 		}
 		return &table{r}, nil
 	}
-	f, err := os.Open(name)
+	f, err := files.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	return &values{file: f, in: json.NewDecoder(f)}, nil
+	return &values{file: f, in: json.NewDecoder(files.Reader(f, name))}, nil
 }
 
 // values reads one JSON value after the other. A list is its values.

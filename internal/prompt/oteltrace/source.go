@@ -26,6 +26,7 @@ const defaultOutput = 1000
 type Source struct {
 	recorded.Deck
 	replay plan.Replay
+	limits plan.Data // whose limits files are read by
 	tok    prompt.Tokenizer
 	seed   uint64
 	env    func(string) string
@@ -37,7 +38,7 @@ type Source struct {
 
 // New prepares to play what d asks for. Open reads it. env has the hub's settings.
 func New(d plan.Data, tok prompt.Tokenizer, seed uint64, env func(string) string) (*Source, error) {
-	return &Source{replay: d.Replay, tok: tok, seed: prompt.Mix(seed ^ 'r'), env: env, tell: func(string) {}, lost: map[string]int{}}, nil
+	return &Source{replay: d.Replay, limits: plan.Data{Limits: d.Limits}, tok: tok, seed: prompt.Mix(seed ^ 'r'), env: env, tell: func(string) {}, lost: map[string]int{}}, nil
 }
 
 // Open implements prompt.Opener.
@@ -54,7 +55,7 @@ func (s *Source) Open(ctx context.Context, u prompt.Use) error {
 			return plan.Faults{{Path: "data.replay.filter", Text: err.Error(), Hint: "such as len(x['spans']) > 1"}}
 		}
 	}
-	place := recorded.Place{Replay: s.replay, Env: s.env, Tell: s.tell}
+	place := recorded.Place{Replay: s.replay, Env: s.env, Tell: s.tell, Downloads: prompt.Downloads(s.limits)}
 	files, err := place.Files(ctx)
 	if err != nil {
 		return err
@@ -96,7 +97,7 @@ func (s *Source) warn() {
 
 // readFile reads the sessions of a file. A file with a fault gives none.
 func (s *Source) readFile(f recorded.File) error {
-	in, err := open(f.Path)
+	in, err := open(f.Path, prompt.Files(s.limits))
 	if err != nil {
 		return err
 	}

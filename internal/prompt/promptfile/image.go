@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 
+	"inferometer/internal/bounded"
+	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 )
 
@@ -41,7 +42,7 @@ func picture(name string) (prompt.Part, error) {
 			return part, nil
 		}
 	}
-	data, err := os.ReadFile(name)
+	data, err := bounded.Limit{Name: plan.LimitFile, Bytes: int64(plan.DefaultLimits().File)}.ReadFile(name)
 	if err != nil {
 		return part, err
 	}

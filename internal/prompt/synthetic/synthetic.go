@@ -6,7 +6,6 @@ import (
 	"context"
 	_ "embed" // for the text
 	"fmt"
-	"os"
 	"strings"
 
 	"inferometer/internal/plan"
@@ -76,7 +75,7 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64) (*Source, error) {
 	if !ok {
 		return nil, fmt.Errorf("synthetic prompts: the tokenizer %q cannot cut text to a number of tokens; use %q", tok.Name(), plan.TokenizerWords)
 	}
-	text, err := readBook(d.Corpus)
+	text, err := readBook(d)
 	if err != nil {
 		return nil, err
 	}
@@ -108,12 +107,13 @@ const mostCorpus = 1 << 30
 
 // readBook is the text that prompts are taken from: the bundled one where no other is
 // named.
-func readBook(name string) (string, error) {
+func readBook(d plan.Data) (string, error) {
+	name := d.Corpus
 	if name == "" {
 		return book, nil
 	}
 	fault := func(text, hint string) error { return plan.Faults{{Path: "data.corpus", Text: text, Hint: hint}} }
-	data, err := os.ReadFile(name)
+	data, err := prompt.Files(d).ReadFile(name)
 	if err != nil {
 		return "", fault(err.Error(), "it must be a readable text file")
 	}

@@ -52,7 +52,7 @@ func New(d plan.Data, seed uint64) (*Source, error) {
 	data := &inputdata.Data{Streams: [][]tensor.Item{{{}}}}
 	if len(d.Tensors.Files) > 0 {
 		s.given = true
-		data, err = inputdata.Read(d.Tensors.Files...)
+		data, err = inputdata.Read(prompt.Files(d), d.Tensors.Files...)
 		var faults inputdata.Faults
 		if errors.As(err, &faults) {
 			return nil, planFaults(faults)

@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"inferometer/internal/bounded"
+	"inferometer/internal/prompt"
 	"inferometer/internal/recorded"
 	"inferometer/internal/rows"
 )
@@ -20,7 +21,7 @@ const usual = "traces.jsonl"
 // readFile reads the traces of a file. With a fault in it, a file of one trace is left out,
 // of one with many only the trace, where that is asked for.
 func (s *Source) readFile(ctx context.Context, f recorded.File) error {
-	in, err := open(f.Path)
+	in, err := open(f.Path, prompt.Files(s.limits))
 	if err != nil {
 		return fmt.Errorf("reading the traces of %s: %w", f.Name, err)
 	}
@@ -125,19 +126,19 @@ type reader interface {
 	close()
 }
 
-func open(name string) (reader, error) {
+func open(name string, files bounded.Limit) (reader, error) {
 	if strings.EqualFold(filepath.Ext(name), ".parquet") {
-		r, err := rows.Open(name, "id", "block_size", "hash_id_scope", "tool_tokens", "system_tokens", "requests")
+		r, err := rows.Open(files, name, "id", "block_size", "hash_id_scope", "tool_tokens", "system_tokens", "requests")
 		if err != nil {
 			return nil, err
 		}
 		return &rowReader{r}, nil
 	}
-	f, err := os.Open(name)
+	f, err := files.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	return &textReader{f, newScanner(f)}, nil
+	return &textReader{f, newScanner(files.Reader(f, name))}, nil
 }
 
 // textReader reads JSON.

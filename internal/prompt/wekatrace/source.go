@@ -27,6 +27,7 @@ const (
 type Source struct {
 	recorded.Deck
 	replay plan.Replay
+	limits plan.Data // whose limits files are read by
 	speak  speaker
 	seed   uint64
 	env    func(string) string
@@ -47,7 +48,7 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64, env func(string) string
 
 func newSource(d plan.Data, lex *lexicon.Lexicon, seed uint64, env func(string) string) *Source {
 	return &Source{
-		replay: d.Replay, speak: speaker{lex}, seed: prompt.Mix(seed ^ 'w'), env: env,
+		replay: d.Replay, limits: plan.Data{Limits: d.Limits}, speak: speaker{lex}, seed: prompt.Mix(seed ^ 'w'), env: env,
 		tell: func(string) {}, places: map[string]string{},
 	}
 }
@@ -66,7 +67,7 @@ func (s *Source) Open(ctx context.Context, u prompt.Use) error {
 			return plan.Faults{{Path: "data.replay.filter", Text: err.Error(), Hint: "such as x['max_tokens'] < 100000"}}
 		}
 	}
-	place := recorded.Place{Replay: s.replay, Usual: usual, Env: s.env, Tell: s.tell}
+	place := recorded.Place{Replay: s.replay, Usual: usual, Env: s.env, Tell: s.tell, Downloads: prompt.Downloads(s.limits)}
 	files, err := place.Files(ctx)
 	if err != nil {
 		return err

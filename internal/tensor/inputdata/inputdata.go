@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"inferometer/internal/bounded"
 	"inferometer/internal/tensor"
 )
 
@@ -79,8 +80,8 @@ const mostFaults = 20
 
 // Read reads JSON files, one or several, or one directory. What is wrong with them is
 // returned as Faults.
-func Read(paths ...string) (*Data, error) {
-	r := reader{data: &Data{}}
+func Read(files bounded.Limit, paths ...string) (*Data, error) {
+	r := reader{data: &Data{}, files: files}
 	for i, path := range paths {
 		info, err := os.Stat(path)
 		switch {
@@ -91,7 +92,7 @@ func Read(paths ...string) (*Data, error) {
 		case info.IsDir():
 			r.directory(path)
 		default:
-			text, err := os.ReadFile(path)
+			text, err := r.files.ReadFile(path)
 			if err != nil {
 				r.fault(Fault{File: path, Text: reason(err)})
 				continue
@@ -121,6 +122,7 @@ func reason(err error) string {
 // reader collects what one or more files hold.
 type reader struct {
 	data   *Data
+	files  bounded.Limit // of each
 	faults Faults
 	more   int // faults that are not listed
 }
@@ -159,7 +161,7 @@ func (r *reader) directory(path string) {
 			r.fault(Fault{File: name, Text: "is a directory", Hint: "a directory of input data has one file for each tensor"})
 			continue
 		}
-		text, err := os.ReadFile(name)
+		text, err := r.files.ReadFile(name)
 		switch {
 		case err != nil:
 			r.fault(Fault{File: name, Tensor: e.Name(), Text: reason(err)})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"inferometer/internal/bounded"
 	"inferometer/internal/tensor"
 )
 
@@ -111,21 +112,21 @@ func TestSeveralFiles(t *testing.T) {
 	a := write(t, filepath.Join(dir, "a.json"), `{"data": [{"A": [1]}]}`)
 	b := write(t, filepath.Join(dir, "b.json"), `{"data": [{"A": [2]}, {"A": [3]}]}`)
 	c := write(t, filepath.Join(dir, "c.json"), `{"data": [[{"A": [2]}], [{"A": [3]}]]}`)
-	got, err := Read(a, b)
+	got, err := Read(bounded.Limit{}, a, b)
 	if err != nil || len(got.Streams) != 1 || got.Steps() != 3 || string(got.Streams[0][2].Values[0].Text) != "[3]" {
 		t.Errorf("steps: %v %v", got, err)
 	}
-	got, err = Read(c, c)
+	got, err = Read(bounded.Limit{}, c, c)
 	if err != nil || len(got.Streams) != 4 || !got.Sequences {
 		t.Errorf("streams: %v %v", got, err)
 	}
-	if _, err := Read(a, c); err == nil || !strings.HasSuffix(err.Error(), "c.json:1: has streams of steps, and the files before it have steps (all files of a run need the same form)") {
+	if _, err := Read(bounded.Limit{}, a, c); err == nil || !strings.HasSuffix(err.Error(), "c.json:1: has streams of steps, and the files before it have steps (all files of a run need the same form)") {
 		t.Errorf("both: %v", err)
 	}
-	if _, err := Read(a, dir); err == nil || !strings.Contains(err.Error(), "is a directory, and 2 paths are given") {
+	if _, err := Read(bounded.Limit{}, a, dir); err == nil || !strings.Contains(err.Error(), "is a directory, and 2 paths are given") {
 		t.Errorf("a file and a directory: %v", err)
 	}
-	if _, err := Read(filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "none: cannot be read") {
+	if _, err := Read(bounded.Limit{}, filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "none: cannot be read") {
 		t.Errorf("no such file: %v", err)
 	}
 }
@@ -134,7 +135,7 @@ func TestDirectory(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "A"), "\x01\x02")
 	write(t, filepath.Join(dir, "B"), "one\ntwo\n")
-	got, err := Read(dir)
+	got, err := Read(bounded.Limit{}, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,11 +150,11 @@ func TestDirectory(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "D"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Read(dir)
+	_, err = Read(bounded.Limit{}, dir)
 	if faults, ok := err.(Faults); !ok || len(faults) != 2 || faults[0].Tensor != "C" {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Read(t.TempDir()); err == nil {
+	if _, err := Read(bounded.Limit{}, t.TempDir()); err == nil {
 		t.Error("an empty directory is taken for data")
 	}
 }

@@ -40,7 +40,7 @@ func openCheckpoint(dir string) (*checkpoint, error) {
 		return nil, fmt.Errorf("--checkpoint-dir: %w", err)
 	}
 	c.path = filepath.Join(dir, checkpointFile)
-	text, err := os.ReadFile(c.path)
+	text, err := files().ReadFile(c.path)
 	if errors.Is(err, os.ErrNotExist) {
 		return c, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"inferometer/internal/bounded"
 	"inferometer/internal/dialect/genaiperf"
 	frontend "inferometer/internal/frontend/genaiperf"
 	"inferometer/internal/importer/profileexport"
@@ -65,12 +66,12 @@ func runFiles(dir string) (exports, reports []string) {
 
 // isExport looks into a file for what only profile exports have.
 func isExport(name string) bool {
-	f, err := os.Open(name)
+	f, err := files().Open(name)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	d := json.NewDecoder(f)
+	d := json.NewDecoder(files().Reader(f, name))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
 		return false
 	}
@@ -178,12 +179,12 @@ func Merge(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error) {
 
 // load reads one run.
 func (r *reading) load(f folder) error {
-	file, err := os.Open(f.export)
+	file, err := files().Open(f.export)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	doc, err := profileexport.Read(file)
+	doc, err := profileexport.Read(files().Reader(file, f.export))
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.export, err)
 	}
@@ -191,7 +192,7 @@ func (r *reading) load(f folder) error {
 	if f.report == "" {
 		return nil
 	}
-	text, err := os.ReadFile(f.report)
+	text, err := files().ReadFile(f.report)
 	if err != nil {
 		return err
 	}
@@ -413,4 +414,9 @@ func (r *reading) writeMerged(out *Outcome) error {
 	err = errors.Join(err, r.write(stem+"_genai_perf.json", func(w io.Writer) error { return writeJSON(w, out, config.String()) }))
 	out.Files = r.files
 	return err
+}
+
+// files is the limit of the files of earlier runs.
+func files() bounded.Limit {
+	return bounded.Limit{Name: plan.LimitFile, Bytes: int64(plan.DefaultLimits().File)}
 }

@@ -216,7 +216,9 @@ func (t *tool) tokenizer(ctx context.Context) error {
 func (t *tool) kit() kit.Kit {
 	k := t.env.Kit
 	k.Ready = t.ready
-	k.Tokenizers = func(context.Context, string, string) (*tokensource.Found, error) { return t.found, nil }
+	k.Tokenizers = func(context.Context, string, string, plan.Limits) (*tokensource.Found, error) {
+		return t.found, nil
+	}
 	return k
 }
 

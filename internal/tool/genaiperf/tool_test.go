@@ -27,7 +27,6 @@ import (
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/dataset"
 	report "inferometer/internal/report/genaiperf"
-	"inferometer/internal/tokensource"
 )
 
 // mockServer is a mock that speaks both protocols.
@@ -93,7 +92,7 @@ func offline(name string) string {
 
 func world(getenv func(string) string, log io.Writer) Env {
 	k := kit.Default()
-	k.Tokenizers = tokensource.Finder{Env: getenv}.Find
+	k.Tokenizers = kit.Tokenizers(getenv)
 	k.Sources[plan.SourceDataset] = func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 		return dataset.New(d, tok, seed, getenv)
 	}

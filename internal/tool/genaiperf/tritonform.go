@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 
 	"inferometer/internal/plan"
@@ -21,7 +20,7 @@ func (t *tool) unsent() error {
 	if t.plan.Data.Source != plan.SourceFile {
 		return nil
 	}
-	text, err := os.ReadFile(t.plan.Data.File)
+	text, err := files().ReadFile(t.plan.Data.File)
 	if err != nil {
 		return nil // a directory; what cannot be read was told of when it was read
 	}

@@ -135,29 +135,29 @@ func withTokenizer(env Env, a *frontend.Action) kit.Kit {
 	k, o := env.Kit, &a.Options
 	find := k.Tokenizers
 	if o.HubToken != "" {
-		find = tokensource.Finder{Env: func(name string) string {
+		find = kit.Tokenizers(func(name string) string {
 			if name == "HF_TOKEN" {
 				return o.HubToken
 			}
 			return env.Getenv(name)
-		}}.Find
+		})
 	}
-	k.Tokenizers = func(ctx context.Context, name, revision string) (*tokensource.Found, error) {
+	k.Tokenizers = func(ctx context.Context, name, revision string, l plan.Limits) (*tokensource.Found, error) {
 		if o.TokenizerGiven {
 			if o.TokenizerTimeout > 0 {
 				var cancel context.CancelFunc
 				ctx, cancel = context.WithTimeout(ctx, o.TokenizerTimeout)
 				defer cancel()
 			}
-			return find(ctx, name, revision)
+			return find(ctx, name, revision, l)
 		}
 		model := a.Plan.Target.Model
 		if model == "" || o.Server == "mock" {
-			return find(ctx, name, revision)
+			return find(ctx, name, revision, l)
 		}
 		guess, cancel := context.WithTimeout(ctx, guessTime)
 		defer cancel()
-		found, err := find(guess, model, "")
+		found, err := find(guess, model, "", l)
 		if err == nil {
 			a.Plan.Tokenizer = plan.Tokenizer{Name: model}
 			return found, nil
@@ -166,7 +166,7 @@ func withTokenizer(env Env, a *frontend.Action) kit.Kit {
 			return nil, errors.Join(err, ctx.Err())
 		}
 		fmt.Fprintf(env.Log, "note: there is no tokenizer called %q: prompts are made with the built-in one and counted by the server; name the model's with tokenizer.pretrained_model_name_or_path\n", model)
-		return find(ctx, name, revision)
+		return find(ctx, name, revision, l)
 	}
 	return k
 }

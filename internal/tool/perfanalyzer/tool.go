@@ -14,6 +14,7 @@ import (
 	frontend "inferometer/internal/frontend/perfanalyzer"
 	"inferometer/internal/kit"
 	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
 	"inferometer/internal/record"
 	report "inferometer/internal/report/perfanalyzer"
 	"inferometer/internal/result"
@@ -137,7 +138,7 @@ func (t *tool) dataSize() (streams, steps int) {
 	if info, err := os.Stat(files[0]); err != nil || info.IsDir() {
 		return 0, 0
 	}
-	data, err := inputdata.Read(files...)
+	data, err := inputdata.Read(prompt.Files(t.plan.Data), files...)
 	if err != nil {
 		return 0, 0 // the run has told
 	}
@@ -149,7 +150,7 @@ func (t *tool) payloads() error {
 	if t.action.Service != frontend.OpenAI {
 		return nil
 	}
-	data, err := inputdata.Read(t.plan.Data.Tensors.Files...)
+	data, err := inputdata.Read(prompt.Files(t.plan.Data), t.plan.Data.Tensors.Files...)
 	if err != nil {
 		return nil // the run tells
 	}

@@ -3,21 +3,23 @@ package study
 import (
 	"fmt"
 	"io"
-	"os"
 
+	"inferometer/internal/bounded"
 	"inferometer/internal/importer/profileexport"
+	"inferometer/internal/plan"
 	report "inferometer/internal/report/study"
 )
 
 // Export prints the averages of a profile export, experiment by experiment. answered: all
 // of them have a request that was.
 func Export(w io.Writer, name string) (answered bool, err error) {
-	f, err := os.Open(name)
+	limit := bounded.Limit{Name: plan.LimitFile, Bytes: int64(plan.DefaultLimits().File)}
+	f, err := limit.Open(name)
 	if err != nil {
 		return false, err
 	}
 	defer f.Close()
-	doc, err := profileexport.Read(f)
+	doc, err := profileexport.Read(limit.Reader(f, name))
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", name, err)
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime/debug"
 	"time"
 
@@ -58,7 +57,7 @@ func selftestCommand(env Env, args []string) int {
 	}
 	var like *plan.Plan
 	if f.like != "" {
-		action, err := native.Run([]string{f.like}, os.ReadFile)
+		action, err := native.Run([]string{f.like}, readFile)
 		if err != nil {
 			return fail(env, "selftest", err, exitUsage)
 		}

@@ -85,5 +85,18 @@ func (r *Request) lateEvents() int64 {
 			late += max(g.first-usual, 0)
 		}
 	}
+	r.blur = r.firstBlur(usual)
 	return late
+}
+
+// firstBlur is by how much the stamp of the first token event can be too late, because its
+// read holds more of them than those after it: the stamp is that of the last. Nothing tells
+// whether the server wrote them together, so that it is a bound and no more.
+func (r *Request) firstBlur(usual int64) int64 {
+	first := &r.groups[0]
+	extra, rest := first.first-usual, int64(r.events)-first.events
+	if extra <= 0 || rest <= 0 {
+		return 0
+	}
+	return extra * int64(r.Last-r.First) / rest
 }

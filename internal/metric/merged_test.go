@@ -93,3 +93,41 @@ func TestCoalesced(t *testing.T) {
 		}
 	}
 }
+
+// A first read that holds more events than the others may have come late, and the stamp of
+// its first event with it.
+func TestFirstReadsThatHoldMore(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		first int
+		rest  int // events of each later read
+		want  time.Duration
+	}{
+		{"as many as the others", 1, 1, 0},
+		{"as many as the others, several", 4, 4, 0},
+		{"one more", 2, 1, 10 * msec},
+		{"three more", 4, 1, 30 * msec},
+	} {
+		var events []token
+		for i := range 21 {
+			n := tt.rest
+			if i == 0 {
+				n = tt.first
+			}
+			for range n {
+				events = append(events, token{at: time.Duration(i+1) * 10 * msec, tokens: 1})
+			}
+		}
+		f := mustFold(t, Options{})
+		rec := streamed(0, events...)
+		for i := range rec.Marks {
+			rec.Marks[i].User = rec.Marks[i].Kernel + 100*time.Microsecond
+		}
+		f.Add(rec)
+		f.Add(evenly(0, msec, 10*msec, 1))
+		c := summarize(t, f)[0].Counts
+		if got := time.Duration(c.Blur); (c.Blurred > 0) != (tt.want > 0) || got < tt.want*9/10 || got > tt.want*11/10 {
+			t.Errorf("%s: %d blurred, by %v; want %v", tt.name, c.Blurred, got, tt.want)
+		}
+	}
+}

@@ -40,6 +40,7 @@ type Request struct {
 	groups    []group // token events by read
 	late      int64   // token events that this client put together with later ones
 	unsure    int64   // the same where nobody can say whether they were merged or sent together
+	blur      int64   // by how much the first stamp can be too late: see firstBlur
 	apart     int64   // token events apart from the one before
 	unstamped int64   // reads without a kernel stamp
 	delays    []int64 // of reads with one
@@ -60,7 +61,7 @@ func (r *Request) load(rec *record.Record) {
 	}
 	r.loadReads()
 	r.Opened, r.First, r.Second, r.Last, r.Visible = record.Never, record.Never, record.Never, record.Never, record.Never
-	r.events, r.longest, r.stalled, r.late, r.unsure, r.apart, r.tokensIn = 0, 0, 0, 0, 0, 0, 0
+	r.events, r.longest, r.stalled, r.late, r.unsure, r.apart, r.tokensIn, r.blur = 0, 0, 0, 0, 0, 0, 0, 0
 	r.gaps, r.gapCount, r.perToken, r.groups = r.gaps[:0], 0, nil, r.groups[:0]
 	if rec.Failure == nil {
 		r.loadEvents()

@@ -41,6 +41,8 @@ type Counts struct {
 	Unsure    int64 // token events that came out of a read with later ones, and who put them together is not known
 	Apart     int64 // token events more than 1 ms after the one before
 	Events    int64 // token events in all
+	Blurred   int64 // requests whose first token event shares its read with more than the others do
+	Blur      int64 // Σ of what their first stamps can be too late by, in ns
 
 	Resent   int64 // requests that were sent twice
 	Unended  int64 // successful streams that said [DONE] and did not end
@@ -203,6 +205,10 @@ func (s *stage) count(r *Request, standIn bool) {
 		s.Unended++
 	}
 	s.Apart += r.apart
+	if r.blur > 0 {
+		s.Blurred++
+		s.Blur += r.blur
+	}
 	s.Events += int64(r.events)
 	if r.Streamed && len(r.Record.Events) == 1 && r.Record.Events[0].Label == record.Whole {
 		s.OnePiece++
@@ -316,6 +322,8 @@ func (c *Counts) merge(o *Counts) {
 	c.Late += o.Late
 	c.Unsure += o.Unsure
 	c.Apart += o.Apart
+	c.Blurred += o.Blurred
+	c.Blur += o.Blur
 	c.Events += o.Events
 	c.Resent += o.Resent
 	c.Unended += o.Unended

@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"inferometer/internal/metric"
@@ -17,6 +18,7 @@ type bars struct {
 	read     Bar  // of reads without a kernel stamp
 	dispatch Bar  // from when a request was due, by the client's fault
 	noticed  Bar  // from an answer's last byte to when the client looked
+	first    Bar  // of first tokens, whose read held later ones
 	clock    float64
 	merged   float64 // p99 of gaps: events that the client read too late to tell apart
 	closed   bool
@@ -24,6 +26,10 @@ type bars struct {
 	span     float64 // of the stage
 	tokens   float64 // mean length of answers
 }
+
+// lateShare is the share of events read late from which on the 99th percentile of gaps moves:
+// each makes one gap longer, and it takes few to reach the longest hundredth.
+const lateShare = 0.001
 
 // barsOf works out how far a stage can have been bent.
 func barsOf(f *Facts, sum *metric.Stage, closed bool) *bars {
@@ -53,8 +59,14 @@ func barsOf(f *Facts, sum *metric.Stage, closed bool) *bars {
 			b.clock = max(b.clock, millis(h.ClockStep), -millis(h.ClockStep))
 		}
 	}
-	if gap, ok := sum.Whole.Stats["inter_event_latency"]; ok && float64(c.Late) > unstampedShare*float64(c.Events) {
+	if gap, ok := sum.Whole.Stats["inter_event_latency"]; ok && float64(c.Late) > lateShare*float64(c.Events) {
 		b.merged = quantile(&gap, "p50")
+	}
+	if n := sum.Whole.Totals.OK; c.Blurred > 0 {
+		b.first.Avg = millis(time.Duration(c.Blur)) / float64(n)
+		if float64(c.Blurred) > unstampedShare*float64(n) {
+			b.first.P99 = millis(time.Duration(c.Blur / c.Blurred))
+		}
 	}
 	return b
 }
@@ -83,12 +95,12 @@ func (b *bars) of(id string, s *Stat) (Bar, bool) {
 	}
 	switch id {
 	case "time_to_first_byte", "time_to_first_event", "time_to_first_token", "time_to_first_output_token", "request_latency":
-		return sum(b.send, b.read)
+		return sum(b.send, b.read, b.early(id))
 	case "time_to_first_token_from_due", "request_latency_from_due":
-		return sum(b.send, b.read, b.dispatch)
+		return sum(b.send, b.read, b.dispatch, b.early(id))
 	case "time_to_second_token", "inter_token_latency", "inter_event_latency", "longest_gap":
 		// Blurred gaps add up to the same.
-		return sum(b.read, b.read, Bar{P99: b.merged})
+		return sum(b.read, b.read, Bar{P99: b.merged}, b.early(id))
 	case "time_per_output_token":
 		bar, _ := sum(b.read, b.read)
 		n := max(1, b.tokens-1)
@@ -97,6 +109,14 @@ func (b *bars) of(id string, s *Stat) (Bar, bool) {
 		return Bar{Avg: s.Avg * b.slowed()}, true
 	}
 	return Bar{}, false
+}
+
+// early is the part of a bar that first tokens have, and the gap behind them.
+func (b *bars) early(id string) Bar {
+	if strings.HasPrefix(id, "time_to_") {
+		return b.first
+	}
+	return Bar{}
 }
 
 // slowed is by which share the client can have lowered the rates: in a closed loop, where

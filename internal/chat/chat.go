@@ -72,6 +72,9 @@ func Say(role, content string) Message { return NewDict("role", role, "content",
 type Options struct {
 	// AddGenerationPrompt ends the text where the model's answer begins.
 	AddGenerationPrompt bool
+	// ContinueFinalMessage ends the text with the last message's content, which the model
+	// is to go on from.
+	ContinueFinalMessage bool
 	// Special are the special tokens by name: bos_token, eos_token and so on. One that
 	// is not there is undefined in the template.
 	Special map[string]any
@@ -108,7 +111,30 @@ func (t *Template) Render(messages []Message, o Options) (string, error) {
 	if _, err := run(m, &scope{outer: &scope{vars: vars, outer: outer}}, t.body); err != nil {
 		return "", at(0, err)
 	}
+	if o.ContinueFinalMessage && len(messages) > 0 {
+		return continued(m.out.String(), messages[len(messages)-1])
+	}
 	return m.out.String(), nil
+}
+
+// continued cuts a rendered text after the content of the last message, as transformers
+// does: after the last place where it stands, without the white space around it where the
+// template took that away.
+func continued(text string, last Message) (string, error) {
+	v, _ := last.Get("content")
+	content, ok := v.(string)
+	if !ok {
+		return "", fmt.Errorf("the last message cannot be continued: its content is not a text")
+	}
+	bare := strings.TrimSpace(content)
+	i := strings.LastIndex(text, bare)
+	if i < 0 {
+		return "", fmt.Errorf("the last message cannot be continued: the chat template leaves its content out or changes it")
+	}
+	if strings.HasPrefix(content, bare) && strings.HasPrefix(text[i:], content) {
+		return text[:i+len(content)], nil
+	}
+	return text[:i+len(bare)], nil
 }
 
 // convert turns values of Go into those of templates.

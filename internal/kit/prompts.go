@@ -67,8 +67,14 @@ func (k Kit) prompts(ctx context.Context, p *plan.Plan, found *tokensource.Found
 	if err == nil {
 		err = k.add(ctx, p, found, &out)
 	}
-	if err != nil || p.Tokenizer.StandIn() || !p.Target.Chats() || p.Data.Source == plan.SourceTensors {
+	if err != nil || p.Tokenizer.StandIn() || p.Data.Source == plan.SourceTensors {
 		return out, err
+	}
+	if !p.Target.Chats() {
+		if n := specials(p, found); n > 0 {
+			out.Source = templated.Between(out.Source, n)
+		}
+		return out, nil
 	}
 	template, err := found.Chat.Template("", false)
 	if errors.Is(err, chat.ErrNoTemplate) {
@@ -78,7 +84,7 @@ func (k Kit) prompts(ctx context.Context, p *plan.Plan, found *tokensource.Found
 	if err != nil {
 		return out, err
 	}
-	out.Source = templated.New(out.Source, template, chat.Options{Special: found.Chat.Special}, found.Tokenizer)
+	out.Source = templated.New(out.Source, template, templateOptions(p, found), found.Tokenizer)
 	out.Templated = true
 	return out, nil
 }

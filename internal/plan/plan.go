@@ -46,6 +46,9 @@ const (
 	SaltStage   = "stage"
 	SaltRun     = "run"
 
+	CountContent = "content"
+	CountPrompt  = "prompt"
+
 	TokenizerWords   = "words"
 	TokenizerBuiltin = "builtin:gpt2"
 
@@ -160,6 +163,7 @@ type Data struct {
 	IgnoreEOS bool
 	Batch     int    // texts in a request, where one may hold several; 0: 1
 	MinTokens bool   // send min_tokens equal to the output length
+	Counted   string // "", "content" or "prompt": what input is the length of
 	Salt      string // "", "request", "stage" or "run": a prefix that no cache has seen
 	Pool      bool   // requests are made once, and used again as they are
 	InWords   int    // the prompt asks for about this many tokens in its words; 0: it does not

@@ -147,6 +147,8 @@ func dataSpec() codec[Data] {
 		at("min_tokens", boolean(), func(d *Data) *bool { return &d.MinTokens }, "Send `min_tokens` equal to the output length."),
 		at("batch", integer[int](), func(d *Data) *int { return &d.Batch },
 			"Texts in a request of embeddings or of a template, passages in one of a ranking. Left out: one."),
+		at("input_tokens_count", word("`content` or `prompt`", CountContent, CountPrompt), func(d *Data) *string { return &d.Counted },
+			"What `input` is the length of: the `content` of synthetic prompts, which is the default, or the whole `prompt` that the model is given, with the chat template around it, or the special tokens of a completion."),
 		at("salt", word("`request`, `stage` or `run`", SaltRequest, SaltStage, SaltRun), func(d *Data) *string { return &d.Salt },
 			"A prefix that no cache has seen, new for each request or stage."),
 		at("pool", boolean(), func(d *Data) *bool { return &d.Pool },

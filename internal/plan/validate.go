@@ -283,6 +283,12 @@ func (c *checker) data(p *Plan) {
 	if d.MinTokens && d.Output == (Length{}) && d.Source == SourceSynthetic {
 		c.lacks("data.min_tokens", "data.output", "there is no output length to send", "give data.output (--output-tokens)")
 	}
+	if d.Counted != "" {
+		c.choice("data.input_tokens_count", d.Counted, []string{CountContent, CountPrompt})
+		if d.Source != SourceSynthetic {
+			c.lacks("data.input_tokens_count", "data.source", fmt.Sprintf("has no meaning for source: %s", d.Source), "leave it out")
+		}
+	}
 	if d.Salt != "" {
 		c.choice("data.salt", d.Salt, []string{SaltRequest, SaltStage, SaltRun})
 	}

@@ -20,6 +20,8 @@ type Use struct {
 	// Wrap puts the model's chat template around one message of a user; nil: there
 	// is no template.
 	Wrap func(text string) (string, error)
+	// Specials is how many special tokens the server puts around a text that is no chat.
+	Specials int
 	// Tell tells the user of what takes long, before it is done; nil: nobody listens.
 	Tell func(text string)
 }

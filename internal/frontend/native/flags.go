@@ -64,6 +64,7 @@ func serverFlags() []option {
 func promptFlags() []option {
 	return []option{
 		{name: "input-tokens", arg: "LENGTH", path: "data.input", help: "length of synthetic prompts (128): 128, 100-200 or normal:mean=550,stddev=50,min=10,max=900"},
+		{name: "input-tokens-count", arg: "WHAT", path: "data.input_tokens_count", help: "what --input-tokens counts: content (default) or prompt, with the chat template or special tokens that the server adds"},
 		{name: "output-tokens", arg: "LENGTH", path: "data.output", help: "length of answer to ask for (the server decides)"},
 		{name: "input-file", arg: "FILE", path: "data.file", help: "prompts from JSON lines or plain text, one a line"},
 		{name: "prompts", arg: "N", path: "data.prompts", help: "distinct prompts, used in turn (a new one for each request)"},

@@ -11,6 +11,7 @@ import (
 // front is what stands in front of the text of prompts.
 type front struct {
 	prefixes []string // beginnings that prompts share; none: each has its own
+	lengths  []int    // of each, in tokens
 	seed     uint64
 	wish     string // for a length of answer, in words; empty: none
 	words    int    // that length
@@ -37,15 +38,16 @@ func (s *Source) prepare(d plan.Data, seed uint64) error {
 		if err != nil {
 			return fmt.Errorf("making the beginnings that prompts share: %w", err)
 		}
-		s.front.prefixes = append(s.front.prefixes, p.Text)
+		s.front.prefixes, s.front.lengths = append(s.front.prefixes, p.Text), append(s.front.lengths, p.Tokens)
 	}
 	return nil
 }
 
 // begin puts the wish and a beginning in front of the text of a number, which has n
 // tokens. The wish is part of that length; a prompt that would be little more than it
-// is left alone. The beginning comes on top.
-func (s *Source) begin(text string, n int, number uint64) (string, int) {
+// is left alone. The beginning comes on top, token by token: where it would grow together
+// with the text, the text is made up for it.
+func (s *Source) begin(text string, n int, number uint64) (string, int, error) {
 	if s.front.wish != "" && n >= s.front.least {
 		asking := s.front.wish + text
 		if end, ok := s.tok.Cut(asking, n); ok {
@@ -53,10 +55,16 @@ func (s *Source) begin(text string, n int, number uint64) (string, int) {
 		}
 	}
 	if count := uint64(len(s.front.prefixes)); count > 0 {
-		text = s.front.prefixes[prompt.Mix(s.front.seed^number)%count] + " " + text
-		n = s.tok.Count(text)
+		i := prompt.Mix(s.front.seed^number) % count
+		text = s.front.prefixes[i] + " " + text
+		if n += s.front.lengths[i]; s.tok.Count(text) != n {
+			var err error
+			if text, err = s.filler.fill(text, n, number); err != nil {
+				return "", 0, err
+			}
+		}
 	}
-	return text, n
+	return text, n, nil
 }
 
 // Notes says what the plan asks for and cannot be had.

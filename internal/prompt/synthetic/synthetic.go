@@ -62,6 +62,9 @@ type Source struct {
 	kept   []prompt.Prompt                                  // those of the pool that were made, while nothing sets two uses of one apart
 	front  front
 	filler filler
+	whole  bool                              // input is the length of what the model is given
+	around func(text string) (string, error) // puts the chat template around a text; nil: there is none
+	added  int                               // tokens that the server puts around a text; counted where whole is true
 	next   prompt.Place
 }
 
@@ -89,6 +92,7 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64) (*Source, error) {
 		seed:   prompt.Mix(seed),
 		pool:   uint64(max(d.Prompts, 0)),
 		filler: filler{tok: cutter, seed: prompt.Mix(seed ^ 'w')},
+		whole:  d.Counted == plan.CountPrompt,
 	}
 	if s.salt.None() && s.pool <= mostKept {
 		s.kept = make([]prompt.Prompt, s.pool)
@@ -132,7 +136,12 @@ func (s *Source) words() uint64 { return uint64(len(s.starts) - 1) }
 
 // Open implements prompt.Opener. It makes a prompt, so that a tokenizer with which that
 // cannot be done shows before the run.
-func (s *Source) Open(context.Context, prompt.Use) error {
+func (s *Source) Open(_ context.Context, u prompt.Use) error {
+	if s.whole {
+		if err := s.surround(u); err != nil {
+			return err
+		}
+	}
 	_, err := s.make(0, prompt.Place{})
 	return err
 }
@@ -161,12 +170,10 @@ func (s *Source) make(number uint64, place prompt.Place) (prompt.Prompt, error) 
 	if number < uint64(len(s.kept)) && s.kept[number].Text != "" {
 		return s.kept[number], nil
 	}
-	n := s.input.At(number)
-	text, err := s.text(number, n, place)
+	text, n, err := s.compose(number, s.input.At(number), place)
 	if err != nil {
 		return prompt.Prompt{}, fmt.Errorf("synthetic prompt %d of stage %d: %w", place.I, place.Stage, err)
 	}
-	text, n = s.begin(text, n, number)
 	p := prompt.Prompt{Text: text, Tokens: n, Hash: prompt.HashText(text)}
 	if number < uint64(len(s.kept)) {
 		s.kept[number] = p

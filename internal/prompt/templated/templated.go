@@ -18,10 +18,9 @@ type Source struct {
 	tok      prompt.Tokenizer
 }
 
-// New puts a template around the prompts of a source. options say what the
-// template's variables are; a generation prompt is always asked for, as servers do.
+// New puts a template around the prompts of a source. options say what the template's
+// variables are, and whether it ends where the answer begins.
 func New(s prompt.Source, t *chat.Template, options chat.Options, tok prompt.Tokenizer) *Source {
-	options.AddGenerationPrompt = true
 	return &Source{Around: prompt.Around{Source: s}, template: t, options: options, tok: tok}
 }
 
@@ -47,4 +46,34 @@ func (s *Source) Change(p prompt.Prompt) (prompt.Prompt, error) {
 	var err error
 	p.Tokens, err = s.measure(p)
 	return p, err
+}
+
+// between counts special tokens around the texts of another source.
+type between struct {
+	prompt.Around
+	specials int
+}
+
+// Between counts so many special tokens around every prompt, as a server puts them around
+// the text of a completion.
+func Between(s prompt.Source, specials int) prompt.Source {
+	return &between{Around: prompt.Around{Source: s}, specials: specials}
+}
+
+// Next implements prompt.Source.
+func (b *between) Next(ctx context.Context) (prompt.Prompt, error) {
+	p, err := b.Source.Next(ctx)
+	if err != nil {
+		return p, err
+	}
+	return b.Change(p)
+}
+
+// Change counts a prompt, and those that follow it when they come.
+func (b *between) Change(p prompt.Prompt) (prompt.Prompt, error) {
+	p = prompt.Follow(p, b)
+	if p.Late == nil && p.Play == nil && p.Tokens >= 0 && p.Texts == nil {
+		p.Tokens += b.specials
+	}
+	return p, nil
 }

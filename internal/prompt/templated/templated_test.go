@@ -40,7 +40,7 @@ func TestPromptsAreCountedWithTheTemplateAroundThem(t *testing.T) {
 		{Text: "one two three", Tokens: 3},
 		{Messages: []prompt.Message{{Role: "system", Content: "be brief"}, {Role: "user", Content: "hello"}}, Tokens: 3},
 	}}
-	s := New(inner, template, chat.Options{Special: map[string]any{"bos_token": "<s>"}}, words{})
+	s := New(inner, template, chat.Options{Special: map[string]any{"bos_token": "<s>"}, AddGenerationPrompt: true}, words{})
 	for _, want := range []int{6, 7} {
 		p, err := s.Next(t.Context())
 		if err != nil || p.Tokens != want {
@@ -61,5 +61,15 @@ func TestATemplateThatRefusesIsAnError(t *testing.T) {
 	s := New(&list{prompts: []prompt.Prompt{{Text: "x"}}}, template, chat.Options{}, words{})
 	if _, err := s.Next(t.Context()); err == nil || !strings.Contains(err.Error(), "no system role") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A server puts special tokens around the text of a completion.
+func TestBetween(t *testing.T) {
+	s := Between(&list{prompts: []prompt.Prompt{{Text: "one two", Tokens: 2}, {Text: "not counted", Tokens: -1}}}, 3)
+	for _, want := range []int{5, -1} {
+		if p, err := s.Next(t.Context()); err != nil || p.Tokens != want {
+			t.Errorf("%d tokens, want %d: %v", p.Tokens, want, err)
+		}
 	}
 }

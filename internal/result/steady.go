@@ -133,10 +133,10 @@ func (j *judge) settling(i int, s *metric.Series) string {
 	switch {
 	case ok:
 		if warmup < time.Second {
-			return fmt.Sprintf("A warm-up of %s would have done: set --warmup %d or --warmup auto.", plural(n, "request"), n)
+			return fmt.Sprintf("A warm-up of %s would have done: --warmup auto takes it out.", plural(n, "request"))
 		}
 		warmup = (warmup + 100*time.Millisecond - 1).Truncate(100 * time.Millisecond) // no shorter
-		return fmt.Sprintf("A warm-up of %v (%s) would have done: set --warmup %v or --warmup auto.", warmup, plural(n, "request"), warmup)
+		return fmt.Sprintf("A warm-up of %v (%s) would have done: --warmup auto takes it out.", warmup, plural(n, "request"))
 	case j.plan.Stages[i].Concurrency == 0:
 		return "The server may not keep up with the load: lower it, or make the stage longer."
 	default:

@@ -73,6 +73,23 @@ type Replier interface {
 	Reply(rec *record.Record) prompt.Answer
 }
 
+// Able gives what a decoder can do besides decoding: T is one of the interfaces above. A
+// decoder that stands around another has the method Unwrap, and hides nothing of it.
+func Able[T any](d Decoder) (T, bool) {
+	for d != nil {
+		if able, ok := d.(T); ok {
+			return able, true
+		}
+		around, ok := d.(interface{ Unwrap() Decoder })
+		if !ok {
+			break
+		}
+		d = around.Unwrap()
+	}
+	var none T
+	return none, false
+}
+
 // Warmer is an Endpoint that can open connections ahead of the first wave.
 type Warmer interface {
 	Warm(ctx context.Context, n int) error

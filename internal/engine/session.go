@@ -246,7 +246,7 @@ func (s *session) finish(i int, rec *record.Record) ending {
 		e.cause, e.message = record.RequestFailed, string(f.Class)+": "+f.Message
 	} else {
 		answer := prompt.Answer{Text: visible(rec)}
-		if r, ok := st.e.cfg.Decoder.(endpoint.Replier); ok && !s.run.Graph.Recorded && s.quoted[i] && moreThanText(rec) {
+		if r, ok := endpoint.Able[endpoint.Replier](st.e.cfg.Decoder); ok && !s.run.Graph.Recorded && s.quoted[i] && moreThanText(rec) {
 			answer = r.Reply(rec)
 		}
 		s.run.Answer(i, answer)

@@ -212,7 +212,7 @@ func (r *run) prepare(ctx context.Context) error {
 	}
 	plain := decoder(r.plan.Target, tok, !r.plan.Tokenizer.StandIn())
 	decode := secrets.guard(plain, r.plan.Target)
-	streamer, _ := plain.(endpoint.Streamer)
+	streamer, _ := endpoint.Able[endpoint.Streamer](plain)
 	if err := r.preflight(ctx, decode, streamer, secrets); err != nil {
 		return err
 	}

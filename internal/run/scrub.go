@@ -17,16 +17,20 @@ import (
 // refuse, and out of requests that are kept. It stands around a decoder, ahead of everything
 // that is kept or shown.
 type scrubber struct {
-	endpoint.Decoder
+	plain   endpoint.Decoder
 	secrets []string
 }
+
+// Unwrap gives the decoder that it stands around, for what else that can do: it works on
+// records from which the secrets have been taken.
+func (s scrubber) Unwrap() endpoint.Decoder { return s.plain }
 
 // hidden stands where a secret was.
 const hidden = "(secret)"
 
 // Decode decodes rec and hides the secrets that its server repeated.
 func (s scrubber) Decode(rec *record.Record) {
-	s.Decoder.Decode(rec)
+	s.plain.Decode(rec)
 	for _, secret := range s.secrets {
 		if rec.Failure != nil {
 			rec.Failure.Message = strings.ReplaceAll(rec.Failure.Message, secret, hidden)
@@ -66,7 +70,7 @@ func (s secrets) guard(d endpoint.Decoder, t plan.Target) endpoint.Decoder {
 	if len(hide) == 0 {
 		return d
 	}
-	return scrubber{Decoder: d, secrets: hide}
+	return scrubber{plain: d, secrets: hide}
 }
 
 // scrub is a text without the secrets that a server may have repeated in it.

@@ -44,7 +44,8 @@ func (st *stage) converse(c prompt.Conversation, rec *record.Record) (j job, rea
 		return j, 0, false
 	}
 	st.haltIfEnough()
-	return job{prompt: p, call: call, slate: slate{due: due, phase: phase}}, now, true
+	due = max(due, st.notBefore(phase))
+	return job{prompt: p, call: call, slate: slate{due: due, phase: phase}}, max(now, due), true
 }
 
 // takeTurn carries out a turn of a conversation that others share, when its answer to
@@ -54,6 +55,7 @@ func (st *stage) takeTurn(i int, j job) {
 	begun := st.e.cfg.Now()
 	if late.Await(st.turns) != nil {
 		st.lost.Add(1)
+		st.endWarmup(j.slate.phase)
 		return
 	}
 	j.slate.held += st.e.cfg.Now() - begun

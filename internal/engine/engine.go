@@ -81,8 +81,8 @@ func (e *Engine) Close() {
 	}
 }
 
-// Run runs one stage. When stop is closed no more is sent; when ctx ends, what is
-// under way is aborted. The mark says how it went; an error means that requests
+// Run runs one stage. When stop yields a reason, or is closed, no more is sent; when ctx
+// ends, what is under way is aborted. The mark says how it went; an error means that requests
 // could not be made, never that one failed.
 func (e *Engine) Run(ctx context.Context, s load.Stage, stop <-chan string) (record.StageMark, error) {
 	// The context outlives the stage unless the drain is cut off: idle

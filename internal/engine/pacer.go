@@ -21,8 +21,8 @@ func (st *stage) pace() {
 			<-st.stop
 			return
 		}
-		if !p.arrive(st.begin + due) {
-			p.countMissed(st.begin + due)
+		if !p.afterWarmup(due) || !p.arrive(p.moment(due)) {
+			p.countMissed(p.moment(due))
 			return
 		}
 	}
@@ -34,6 +34,24 @@ type pacer struct {
 	jobs    chan job
 	opened  int           // slots so far
 	blocked time.Duration // last moment up to which all slots were taken
+	shift   time.Duration // by how much arrivals are later than the load has them
+}
+
+// moment is when an arrival is due.
+func (p *pacer) moment(arrival time.Duration) time.Duration { return p.begin + p.shift + arrival }
+
+// afterWarmup waits ahead of the first measured arrival until the warm-up has ended, where
+// the stage wants that, and shifts the arrivals from there on. false: the stage was halted
+// first.
+func (p *pacer) afterWarmup(arrival time.Duration) bool {
+	if !p.load.WarmupDrains || p.started.Load() != p.load.WarmupRequests {
+		return true
+	}
+	if !p.awaitWarmup() {
+		return false
+	}
+	p.shift = max(0, p.e.cfg.Now()-p.begin-arrival)
+	return true
 }
 
 // arrive lets one job through at its moment. false: the stage was halted first.
@@ -146,6 +164,6 @@ func (p *pacer) countMissed(due time.Duration) {
 		counted = false
 		var next time.Duration
 		next, ok = p.load.Arrivals.Next()
-		due = p.begin + next
+		due = p.moment(next)
 	}
 }

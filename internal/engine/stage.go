@@ -37,7 +37,8 @@ type stage struct {
 	measured atomic.Int64
 	warmEnd  atomic.Int64  // first moment of the measured part; record.Never: not known yet
 	warmed   chan struct{} // closed when warmEnd is known
-	timer    *time.Timer   // ends the measured part
+	warmup   warmup
+	timer    *time.Timer // ends the measured part
 	timerMu  sync.Mutex
 
 	empty atomic.Bool // the source has no more
@@ -57,6 +58,7 @@ func newStage(e *Engine, s load.Stage, ctx context.Context, ready []chan job) *s
 	if s.Arrivals != nil {
 		st.sleeper = e.cfg.NewSleeper()
 	}
+	st.warmup.done = make(chan struct{})
 	st.warmEnd.Store(int64(record.Never))
 	st.begin = e.cfg.Now()
 	e.cfg.Live.begin(s.Index, st.begin)
@@ -91,6 +93,12 @@ func (st *stage) admit(at time.Duration) (record.Phase, bool) {
 	n := st.started.Add(1)
 	if n <= st.load.WarmupRequests || at < st.begin+st.load.WarmupFor {
 		return record.Warmup, true
+	}
+	if st.load.WarmupDrains && !st.warmup.over() {
+		if !st.awaitWarmup() {
+			return 0, false
+		}
+		at = max(at, st.e.cfg.Now())
 	}
 	st.measureFrom(at)
 	from := time.Duration(st.warmEnd.Load())
@@ -134,7 +142,10 @@ func (st *stage) halt(reason string) {
 func (st *stage) obey(ctx context.Context, stop <-chan string, over <-chan struct{}) {
 	for {
 		select {
-		case reason := <-stop:
+		case reason, open := <-stop:
+			if !open { // a closed channel would yield for ever
+				stop, reason = nil, record.Interrupted
+			}
 			st.halt(reason)
 			if m := (record.StageMark{Reason: reason}); m.Early() {
 				select {
@@ -193,9 +204,9 @@ func (st *stage) closedSlot(i int) {
 				st.e.feed.giveBack(j)
 				return
 			}
-			j.slate = slate{due: at, phase: phase}
+			j.slate = slate{due: max(at, st.notBefore(phase)), phase: phase}
 			st.haltIfEnough()
-			st.carry(i, j, now)
+			st.carry(i, j, max(now, j.slate.due))
 			if !st.rest(i) {
 				return
 			}
@@ -296,6 +307,7 @@ func (st *stage) do(i int, j job, ready time.Duration) *record.Record {
 	st.heed(i, rec)
 	rec.Watch = nil
 	live.InFlight.Add(-1)
+	st.endWarmup(rec.Phase)
 	return rec
 }
 

@@ -25,6 +25,9 @@ type Stage struct {
 	// The warm-up ends when both of these are reached.
 	WarmupFor      time.Duration
 	WarmupRequests int64
+	// WarmupDrains: the measured part waits for the end of the warm-up's requests, which
+	// then are a number and no time.
+	WarmupDrains bool
 	// The measured part ends when one of these is reached; 0: no such limit.
 	For      time.Duration
 	Requests int64
@@ -49,6 +52,7 @@ func FromPlan(p *plan.Plan, i int) Stage {
 		Name:           s.Name,
 		WarmupFor:      time.Duration(s.Warmup.Duration),
 		WarmupRequests: s.Warmup.Requests,
+		WarmupDrains:   s.Warmup.Drain && s.Warmup.Requests > 0,
 		For:            time.Duration(s.Duration),
 		Requests:       s.Requests,
 		Drain:          time.Duration(p.Drain),

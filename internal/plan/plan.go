@@ -231,11 +231,12 @@ type Stage struct {
 	Gap         Duration // pause before this stage
 }
 
-// Warmup is load that is not measured; the measured part follows without a
-// break. With both set it ends when both are reached.
+// Warmup is load that is not measured; the measured part follows without a break, unless
+// the warm-up drains. With both set it ends when both are reached.
 type Warmup struct {
 	Duration Duration
 	Requests int64
+	Drain    bool // its requests end before the measured part begins
 	Auto     bool // none is sent: what turns out to have been one is taken out of the measured part
 }
 

@@ -282,6 +282,8 @@ func warmupSpec() codec[Warmup] {
 		at("duration", duration(), func(w *Warmup) *Duration { return &w.Duration }, "Length of the warm-up; `warmup: 5s` for short."),
 		at("requests", integer[int64](), func(w *Warmup) *int64 { return &w.Requests },
 			"Requests of the warm-up; `warmup: 100` for short. With both, it ends when both are reached."),
+		at("drain", boolean(), func(w *Warmup) *bool { return &w.Drain },
+			"Let the requests of the warm-up end before the measured part begins, in place of going over into it under load. With `requests` only."),
 		at("auto", boolean(), func(w *Warmup) *bool { return &w.Auto },
 			"Take the beginning of the stage, at most half of its requests, for the warm-up, until it is steady; `warmup: auto` for short."),
 	}, func(r *reader, n *yaml.Node, path string, w *Warmup) bool {

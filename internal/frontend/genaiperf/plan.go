@@ -92,7 +92,7 @@ const anyStability = 999
 
 func (b *builder) stage(p *plan.Plan) plan.Stage {
 	s := &b.a.Settings
-	stage := plan.Stage{Concurrency: s.Concurrency, Rate: s.Rate, Requests: int64(s.Requests), Warmup: plan.Warmup{Requests: int64(s.Warmup)}}
+	stage := plan.Stage{Concurrency: s.Concurrency, Rate: s.Rate, Requests: int64(s.Requests), Warmup: plan.Warmup{Requests: int64(s.Warmup), Drain: s.Warmup > 0}}
 	if s.Rate > 0 {
 		stage.Arrival = plan.ArrivalConstant
 		if b.passed.arrival == plan.ArrivalPoisson {

@@ -180,7 +180,7 @@ func (s *settings) sequencesOf(q *plan.Sequences) {
 // stage is the load, at its first level.
 func (s *settings) stage() plan.Stage {
 	a := &s.action
-	st := plan.Stage{Warmup: plan.Warmup{Requests: a.Warmup}, Requests: a.RequestCount}
+	st := plan.Stage{Warmup: plan.Warmup{Requests: a.Warmup, Drain: a.Warmup > 0 && a.Load != LoadSchedule}, Requests: a.RequestCount}
 	switch a.Load {
 	case LoadRate:
 		st.Rate, st.Arrival = a.Rate.Start, plan.ArrivalConstant

@@ -279,7 +279,7 @@ func (j *judge) ended(i int, mark *record.StageMark) {
 	case mark.Reason == record.PromptFault:
 		j.note(i, "The stage was ended because a prompt could not be made.")
 	case mark.Reason == record.RecordFault:
-		j.note(i, "The stage was ended because records could not be written any more, as output.on_full has it.")
+		j.note(i, "The stage was ended because records could not be written any more, as its plan has it.")
 	case strings.HasPrefix(mark.Reason, record.BreakerReason):
 		j.note(i, "The stage was ended by %s.", mark.Reason)
 	case mark.Reason == record.EarlyAnswer:

@@ -84,9 +84,9 @@ func (r *run) openOutput() (*output, error) {
 // unwritten tells at once that records cannot be written any more, and ends the run where
 // the plan wants that.
 func (r *run) unwritten(err error) {
-	text := fmt.Sprintf("%v. The run goes on without records; output.on_full: stop would end it.", err)
+	text := fmt.Sprintf("%v. The run goes on without records.", err)
 	if r.plan.Output.OnFull == plan.OnFullStop {
-		text = fmt.Sprintf("%v. The run is ended, as output.on_full has it.", err)
+		text = fmt.Sprintf("%v. The run is ended, as its plan has it.", err)
 		defer r.halt(record.RecordFault)
 	}
 	if r.opt.Warn != nil {

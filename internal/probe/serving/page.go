@@ -150,19 +150,22 @@ func gpuOf(labels string) string {
 
 // label is the value of a label; empty: there is none.
 func label(labels, name string) string {
-	at := strings.Index(labels, name+`="`)
-	if at < 0 || at > 0 && labels[at-1] != ',' {
-		return ""
+	for labels != "" {
+		key, rest, ok := strings.Cut(labels, "=")
+		if !ok {
+			return ""
+		}
+		quoted, err := strconv.QuotedPrefix(strings.TrimLeft(rest, " "))
+		if err != nil {
+			return ""
+		}
+		if strings.TrimSpace(key) == name {
+			text, _ := strconv.Unquote(quoted) // a prefix that is quoted can be unquoted
+			return text
+		}
+		labels = strings.TrimLeft(strings.TrimLeft(rest, " ")[len(quoted):], ", ")
 	}
-	quoted, err := strconv.QuotedPrefix(labels[at+len(name)+1:])
-	if err != nil {
-		return ""
-	}
-	text, err := strconv.Unquote(quoted)
-	if err != nil {
-		return ""
-	}
-	return text
+	return ""
 }
 
 // buckets are a histogram: how many values are at most as large as each bound.

@@ -116,7 +116,7 @@ func (w *aws) webIdentity(ctx context.Context, file, role, region string, c *htt
 	if err != nil {
 		return awsKey{}, fmt.Errorf("reading the token that AWS_WEB_IDENTITY_TOKEN_FILE names: %w", err)
 	}
-	service := firstOf(w.getenv("AWS_ENDPOINT_URL_STS"), "https://sts."+region+".amazonaws.com")
+	service := firstOf(w.getenv("AWS_ENDPOINT_URL_STS"), "https://sts."+region+"."+amazonDomain(region))
 	form := url.Values{
 		"Action": {"AssumeRoleWithWebIdentity"}, "Version": {"2011-06-15"}, "RoleArn": {role},
 		"RoleSessionName": {firstOf(w.getenv("AWS_ROLE_SESSION_NAME"), "inferometer")}, "WebIdentityToken": {strings.TrimSpace(string(token))},

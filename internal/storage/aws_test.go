@@ -101,3 +101,35 @@ func FuzzSections(f *testing.F) {
 		}
 	})
 }
+
+// TestTokenServiceOfTheRegion: the service that gives credentials is that of the region,
+// and China's is under a domain of its own.
+func TestTokenServiceOfTheRegion(t *testing.T) {
+	jwt := filepath.Join(t.TempDir(), "jwt")
+	if err := os.WriteFile(jwt, []byte("jwt"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for region, want := range map[string]string{
+		"eu-west-1":      "sts.eu-west-1.amazonaws.com",
+		"cn-north-1":     "sts.cn-north-1.amazonaws.com.cn",
+		"cn-northwest-1": "sts.cn-northwest-1.amazonaws.com.cn",
+	} {
+		asked := ""
+		client := &http.Client{Transport: asking(func(r *http.Request) { asked = r.URL.Host })}
+		w, err := readAWS(env(map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": jwt, "AWS_ROLE_ARN": "arn:role"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.find(t.Context(), region, Options{Client: client}.filled()); err == nil || asked != want {
+			t.Errorf("%s: asked %s, want %s (%v)", region, asked, want, err)
+		}
+	}
+}
+
+// asking is a network that only notes who is asked.
+type asking func(*http.Request)
+
+func (a asking) RoundTrip(r *http.Request) (*http.Response, error) {
+	a(r)
+	return nil, errors.New("nobody is there")
+}

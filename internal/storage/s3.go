@@ -48,17 +48,19 @@ func NewS3(ctx context.Context, p plan.S3, o Options) (*S3, error) {
 		return nil, fmt.Errorf("the address of the S3 server is no URL: %q", plan.SafeURL(endpoint))
 	}
 	s.base = url.URL{Scheme: u.Scheme, Host: u.Host, Path: strings.TrimRight(u.Path, "/")}
-	s.virtual = virtual(p.Addressing, p.Bucket, u.Hostname(), s.amazon || strings.HasSuffix(u.Hostname(), ".amazonaws.com"))
+	s.virtual = virtual(p.Addressing, p.Bucket, u.Hostname(), s.amazon || strings.HasSuffix(u.Hostname(), ".amazonaws.com") || strings.HasSuffix(u.Hostname(), ".amazonaws.com.cn"))
 	s.key, err = w.find(ctx, s.region, o)
 	return s, err
 }
 
-func amazonEndpoint(region string) string {
-	host := "https://s3." + region + ".amazonaws.com"
+func amazonEndpoint(region string) string { return "https://s3." + region + "." + amazonDomain(region) }
+
+// amazonDomain is where Amazon's services of a region are: those in China have their own.
+func amazonDomain(region string) string {
 	if strings.HasPrefix(region, "cn-") {
-		host += ".cn"
+		return "amazonaws.com.cn"
 	}
-	return host
+	return "amazonaws.com"
 }
 
 // virtual decides where the bucket stands. By itself it is in the host's name at Amazon,

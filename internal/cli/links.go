@@ -27,6 +27,11 @@ func linksCommand(env Env, args []string) int {
 	if err := os.MkdirAll(args[0], 0o755); err != nil {
 		return fail(env, "links", fmt.Errorf("making the directory: %w", err), exitRun)
 	}
+	for _, c := range frontEnds() { // all or none
+		if err := mayReplace(filepath.Join(args[0], c.name)); err != nil {
+			return fail(env, "links", err, exitRun)
+		}
+	}
 	for _, c := range frontEnds() {
 		name := filepath.Join(args[0], c.name)
 		if err := link(program, name); err != nil {
@@ -37,17 +42,16 @@ func linksCommand(env Env, args []string) int {
 	return exitOK
 }
 
-// link makes one link. A name that ends in .py is a script, since people give it to
-// python3. What is there and is none of ours is left alone.
+// isScript reports whether a link is a script: people give a name that ends in .py to
+// python3.
+func isScript(name string) bool { return strings.HasSuffix(name, ".py") }
+
+// link makes one link, in place of what is there.
 func link(program, name string) error {
-	script := strings.HasSuffix(name, ".py")
-	if err := mayReplace(name, script); err != nil {
-		return err
-	}
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("making the link %s: %w", name, err)
 	}
-	if script {
+	if isScript(name) {
 		return os.WriteFile(name, []byte(python(program, strings.TrimSuffix(filepath.Base(name), ".py"))), 0o755)
 	}
 	if err := os.Symlink(program, name); err != nil {
@@ -64,8 +68,9 @@ func python(program, name string) string {
 	return "#!/usr/bin/env python3\n" + pythonMark + "\nos.execv(" + strconv.QuoteToASCII(program) + ", [" + strconv.Quote(name) + "] + sys.argv[1:])\n"
 }
 
-// mayReplace says whether what stands under a name may be replaced.
-func mayReplace(name string, script bool) error {
+// mayReplace says whether what stands under a name may be replaced: what is not ours is
+// left alone.
+func mayReplace(name string) error {
 	info, err := os.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -73,11 +78,40 @@ func mayReplace(name string, script bool) error {
 	case err != nil:
 		return fmt.Errorf("making the link %s: %w", name, err)
 	case info.Mode()&fs.ModeSymlink != 0:
-		return nil
-	case script:
+		return ownLink(name)
+	case isScript(name):
 		if text, err := os.ReadFile(name); err == nil && strings.Contains(string(text), pythonMark) {
 			return nil
 		}
 	}
 	return fmt.Errorf("%s is there already and is no link: remove it, or choose another directory", name)
+}
+
+// ownLink says whether a link may be replaced: it leads to this program, under whatever
+// path that is or was.
+func ownLink(name string) error {
+	to, err := os.Readlink(name)
+	if err != nil {
+		return fmt.Errorf("making the link %s: %w", name, err)
+	}
+	if base := filepath.Base(to); base == programName || base == programName+".exe" {
+		return nil
+	}
+	ours, err := os.Executable()
+	if err == nil && sameFile(name, ours) {
+		return nil
+	}
+	return fmt.Errorf("%s is a link to %s, which is another program: remove it, or choose another directory", name, to)
+}
+
+// programName is what this program is called unless someone has renamed it.
+const programName = "inferometer"
+
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
 }

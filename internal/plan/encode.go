@@ -47,7 +47,7 @@ func Redacted(p *Plan) Plan {
 		r.Target.URLs[i] = SafeURL(u)
 	}
 	r.Target.Proxy = SafeURL(p.Target.Proxy)
-	r.Target.Path = SafeURL(p.Target.Path)
+	r.Target.Path = safePath(p.Target.Path)
 	r.Target.Headers = maps.Clone(p.Target.Headers)
 	for name, value := range r.Target.Headers {
 		if secretHeader(name, value) {

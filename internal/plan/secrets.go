@@ -49,6 +49,18 @@ func SafeURL(raw string) string {
 	return u.String()
 }
 
+// safePath is a path without the credentials of its query.
+func safePath(path string) string {
+	before, _, ok := strings.Cut(path, "?")
+	if !ok {
+		return path
+	}
+	if _, err := url.Parse(path); err != nil {
+		return before + "?" + hidden
+	}
+	return SafeURL(path)
+}
+
 // Secrets are the values in a target that Redacted takes out, in any order: what a server may
 // repeat, and what its requests hold.
 func (t *Target) Secrets() []string {

@@ -1,0 +1,26 @@
+package perfanalyzer
+
+import (
+	"strings"
+	"testing"
+
+	"inferometer/internal/mutate"
+	"inferometer/internal/plan"
+)
+
+func TestBrokenLines(t *testing.T) {
+	var seeds [][]string
+	for _, line := range []string{
+		"-m m -i grpc --streaming --shape a:1,2 --concurrency-range 1:4:1",
+		"-m m --request-rate-range 1.5:9:0.25 -l 10 --binary-search --percentile 99",
+		"-m m --sequence-id-range 1:2 --request-parameter a:b:c -H x:y --measurement-interval 500 --stability-percentage 5",
+		"-m m --service-kind openai --endpoint v1/chat/completions --input-data f.json --periodic-concurrency-range 1:8:2 --request-period 3",
+	} {
+		seeds = append(seeds, strings.Fields(line))
+	}
+	mutate.Lines(t, mutate.Usual, seeds, func(args []string) {
+		if a, err := Parse(args, files); err == nil && a.Plan != nil && plan.Validate(a.Plan) != nil {
+			t.Errorf("%q: a plan that cannot be run: %v", args, plan.Validate(a.Plan))
+		}
+	})
+}

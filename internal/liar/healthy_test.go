@@ -25,12 +25,13 @@ func flags(line string) []string {
 	return append(strings.Fields(line), "--quiet", "--input-tokens", "8")
 }
 
-// healthy are situations in which nothing is wrong, though some look odd.
+// healthy are situations in which nothing is wrong, though some look odd. Tokens come at the
+// pace of a model, so that a busy host has time to read them one by one.
 func healthy() []situation {
 	list := []situation{
-		{name: "closed loop", lie: "nothing", server: steady(40*ms, 5*ms, 12), args: flags("--concurrency 8 --requests 300"), quick: true},
-		{name: "open loop", lie: "nothing", server: steady(60*ms, 10*ms, 6), args: flags("--rate 60 --requests 300"), quick: true},
-		{name: "poisson arrivals", lie: "nothing", server: steady(60*ms, 10*ms, 6), args: flags("--rate 60 --arrival poisson --requests 300")},
+		{name: "closed loop", lie: "nothing", server: steady(40*ms, 20*ms, 5), args: flags("--concurrency 8 --requests 240"), quick: true},
+		{name: "open loop", lie: "nothing", server: steady(60*ms, 20*ms, 4), args: flags("--rate 60 --requests 300"), quick: true},
+		{name: "poisson arrivals", lie: "nothing", server: steady(60*ms, 20*ms, 4), args: flags("--rate 60 --arrival poisson --requests 300")},
 		{name: "one at a time", lie: "nothing", server: steady(10*ms, 2*ms, 5), args: flags("--concurrency 1 --requests 150")},
 		{name: "whole answers", lie: "nothing", server: always(unstreamed), args: flags("--concurrency 8 --requests 300 --no-stream")},
 		{name: "four events back to back", lie: "the client read too late to tell them apart", server: always(func(c *call) {
@@ -65,7 +66,7 @@ func healthy() []situation {
 		}), args: flags("--concurrency 4 --requests 200"), quick: true},
 		{name: "the head long before the token", lie: "the head is the first token", server: always(func(c *call) {
 			c.head()
-			c.stream(80*ms, 5*ms, 4)
+			c.stream(80*ms, 20*ms, 3)
 		}), args: flags("--concurrency 8 --requests 250")},
 		{name: "role, comments and empty deltas first", lie: "the first event is the first token", server: always(func(c *call) {
 			c.send(0, delta(`"role":"assistant","content":""`))
@@ -73,20 +74,20 @@ func healthy() []situation {
 			c.send(0, ": keep-alive\n\n")
 			c.wait(20 * ms)
 			c.send(0, delta(`"content":""`))
-			c.stream(80*ms, 5*ms, 4)
+			c.stream(80*ms, 20*ms, 3)
 		}), args: flags("--concurrency 8 --requests 250"), quick: true},
 		{name: "a connection for each answer", lie: "connecting is part of the latency", server: always(func(c *call) {
 			c.began = true
 			c.write([]byte(strings.Replace(streamHead, "\r\n\r\n", "\r\nConnection: close\r\n\r\n", 1)))
-			c.stream(40*ms, 5*ms, 6)
+			c.stream(40*ms, 20*ms, 4)
 			_ = c.conn.Close()
 			c.closed = true
 		}), args: flags("--concurrency 8 --requests 300")},
 		{name: "usage in every event", lie: "tokens add up over events", server: always(func(c *call) {
 			c.wait(40 * ms)
-			for i := range 8 {
+			for i := range 4 {
 				c.send(1, strings.Replace(word(i), `,"choices"`, `,"usage":{"prompt_tokens":8,"completion_tokens":`+strconv.Itoa(i+1)+`},"choices"`, 1))
-				c.wait(5 * ms)
+				c.wait(20 * ms)
 			}
 			c.end()
 		}), args: flags("--concurrency 8 --requests 250")},
@@ -95,7 +96,7 @@ func healthy() []situation {
 			if c.n%4 == 3 {
 				ttft = 120 * ms
 			}
-			c.stream(ttft, 5*ms, 5)
+			c.stream(ttft, 20*ms, 4)
 		}), args: flags("--concurrency 8 --requests 300"), quick: true},
 	}
 	for i := range list {

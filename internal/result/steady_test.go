@@ -197,7 +197,7 @@ func steadyServers() map[string]server {
 
 // TestSteadyRunsStayValid: at most 1 in 20 runs on steady servers is not valid.
 func TestSteadyRunsStayValid(t *testing.T) {
-	const runs = 8
+	const runs = 4
 	all, wrong := 0, 0
 	for name, s := range steadyServers() {
 		for _, l := range []load{
@@ -283,7 +283,7 @@ func unsteadyRuns() []unsteady {
 
 // TestUnsteadyRunsAreCaught: no run whose server changed is called valid.
 func TestUnsteadyRunsAreCaught(t *testing.T) {
-	const runs = 5
+	const runs = 3
 	for _, u := range unsteadyRuns() {
 		t.Run(u.name+"/"+u.load.String(), func(t *testing.T) {
 			words := map[string]int{}

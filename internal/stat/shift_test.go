@@ -45,7 +45,7 @@ func TestShiftOfNoise(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, spread := range []float64{0.05, 0.1, 0.2} {
 		found := 0
-		const runs = 2000
+		const runs = 500
 		for range runs {
 			blocks := make([]float64, 2+r.IntN(15))
 			for i := range blocks {

@@ -59,10 +59,20 @@ func (p *printer) checks(all []result.Check) {
 	for _, l := range t.render(p.width-len(indent), p.style) {
 		p.line(indent + l)
 	}
+	var told []string
 	for i := range sorted {
-		if c := &sorted[i]; !c.OK && c.Do != "" {
-			p.item(plain(c.Name) + ": " + c.Do)
+		do := sorted[i].Do
+		if do == "" || slices.Contains(told, do) {
+			continue
 		}
+		told = append(told, do)
+		var names []string
+		for k := range sorted {
+			if name := plain(sorted[k].Name); sorted[k].Do == do && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		p.item(strings.Join(names, ", ") + ": " + do)
 	}
 }
 

@@ -66,7 +66,7 @@ func TestColor(t *testing.T) {
 			t.Errorf("%s: colour should be %v:\n%q", tc.name, tc.color, out)
 		}
 		all := onTerminal(t, tc.env, "report", dir, "--all")
-		if !strings.Contains(all, "Checks") || strings.Contains(out, "Checks") || strings.Contains(all, "\x1b[") != tc.color {
+		if !strings.Contains(all, "clock step") || strings.Contains(out, "clock step") || strings.Contains(all, "\x1b[") != tc.color {
 			t.Errorf("%s, with --all:\n%q", tc.name, all)
 		}
 	}

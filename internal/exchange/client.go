@@ -190,6 +190,7 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 	r.want, r.most = req.Want, c.limits.Header
 	var bad error
 	var err error
+	var said time.Duration // when it said that it is done
 	if rec.Flight != nil {
 		rec.Flight.Went(c.clock.Now())
 	}
@@ -197,8 +198,9 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 		var done bool
 		before := len(r.body)
 		done, bad = r.feed(p)
-		if !done && rec.Streamed && len(r.body) > before {
-			l.conn.EndBy(endBy(r.body, at.User, c.grace))
+		if said == 0 && !done && rec.Streamed && SaysDone(r.body, before) {
+			said = at.At()
+			l.conn.EndBy(at.User + c.grace)
 		}
 		Mark(rec, r.body, at)
 		if bad == nil {
@@ -215,7 +217,7 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 		return &BadFraming{bad}
 	}
 	if errors.Is(err, netclock.ErrUnended) {
-		rec.Unended, r.keepAlive = true, false
+		rec.Unended, rec.End, r.keepAlive = true, said, false
 		return nil
 	}
 	ending, ended := l.conn.Ending(err)
@@ -231,14 +233,6 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 		err = &Dropped{err, ending}
 	}
 	return err
-}
-
-// endBy is when a stream ends that has not come to its end; 0: it may go on.
-func endBy(body []byte, at, grace time.Duration) time.Duration {
-	if SaysDone(body) {
-		return at + grace
-	}
-	return 0
 }
 
 // finish notes the end of an answer and keeps the connection if it can be used again.

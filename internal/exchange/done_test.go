@@ -2,8 +2,10 @@ package exchange
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -14,21 +16,42 @@ import (
 
 func TestSaysDone(t *testing.T) {
 	for body, want := range map[string]bool{
-		"":                                    false,
-		"\n\n":                                false,
-		"data: [DONE]\n\n":                    true,
-		"data: {}\n\ndata: [DONE]\n\n":        true,
-		"data: {}\r\n\r\ndata:[DONE]\r\n\r\n": true,
-		"data: {}\n\ndata: [DONE]":            true,
-		"data: {}\n\n":                        false,
-		`data: {"a":["[DONE]`:                 false,
-		"data: {\"a\":[1]":                    false,
-		"data: [1]\n\n":                       false,
-		": [DONE]\n\n":                        false,
+		"":                                      false,
+		"\n\n":                                  false,
+		"data: [DONE]\n\n":                      true,
+		"data: {}\n\ndata: [DONE]\n\n":          true,
+		"data: {}\r\n\r\ndata:[DONE]\r\n\r\n":   true,
+		"data: {}\n\ndata: [DONE]":              true,
+		"data: {}\n\n":                          false,
+		`data: {"a":["[DONE]`:                   false,
+		"data: {\"a\":[1]":                      false,
+		"data: [1]\n\n":                         false,
+		": [DONE]\n\n":                          false,
+		"data: [DONE]\n\n: still here\n\n":      true,
+		"event: message_stop\n":                 true,
+		"data: {\"type\":\"message_stop\"}\n\n": true,
+		"data: {\"type\": \"message_stop\" }":   true,
+		"event: message_start\n":                false,
+		`data: {"text":"message_stop"}`:         false,
 	} {
-		if got := SaysDone([]byte(body)); got != want {
+		if got := SaysDone([]byte(body), 0); got != want {
 			t.Errorf("%q: %v", body, got)
 		}
+		// In whatever pieces it comes, one of them says it.
+		got := false
+		for n := range len(body) {
+			got = got || SaysDone([]byte(body[:n+1]), n)
+		}
+		if got != want {
+			t.Errorf("%q byte by byte: %v", body, got)
+		}
+	}
+	long := strings.Repeat("x", 100)
+	if body := "data: " + long + "data: [DONE]\n"; SaysDone([]byte(body), 80) {
+		t.Error("the middle of a long line counts as one")
+	}
+	if body := "data: " + long + "\ndata: [DONE]\n"; !SaysDone([]byte(body), 80) {
+		t.Error("what follows a long line does not count")
 	}
 }
 
@@ -72,6 +95,32 @@ func TestStreamThatDoesNotEnd(t *testing.T) {
 			}
 			if opened.Load() != 2 {
 				t.Errorf("%d connections for two such answers", opened.Load())
+			}
+		})
+	}
+}
+
+// A server that keeps the connection alive after it is done holds its slot no longer than a
+// silent one. Its answer ends where it said so.
+func TestCommentsAfterTheEnd(t *testing.T) {
+	for name, last := range map[string]string{"[DONE]": "data: [DONE]\n\n", "message_stop": "event: message_stop\ndata: {}\n\n"} {
+		t.Run(name, func(t *testing.T) {
+			addr := serve(t, func(_ int, c *net.TCPConn, in *bufio.Reader) {
+				request(in)
+				_, err := io.WriteString(c, stream(last))
+				for err == nil {
+					_, err = io.WriteString(c, chunk(": still here\n\n"))
+				}
+			})
+			c := client(t, addr, netclock.Limits{Request: time.Minute})
+			c.grace = time.Millisecond
+			rec := &record.Record{Streamed: true, Sent: record.Never}
+			c.Do(t.Context(), head(addr).Encode([]byte("{}")), rec)
+			if rec.Failure != nil || !rec.Unended || !bytes.HasPrefix(rec.Body, []byte(last)) {
+				t.Fatalf("failure %+v, unended %v, body %.40q", rec.Failure, rec.Unended, rec.Body)
+			}
+			if rec.End != rec.Marks[0].At() && rec.End != rec.Marks[1].At() { // the headers may come by themselves
+				t.Errorf("ended at %v, said so at %+v", rec.End, rec.Marks[0])
 			}
 		})
 	}

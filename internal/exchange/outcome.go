@@ -26,11 +26,13 @@ func Mark(rec *record.Record, body []byte, at netclock.Stamp) {
 	rec.Flight.Read(rec.Reads(), m.Off, m.At())
 }
 
-// Finish notes that an answer is complete.
+// Finish notes that an answer is complete. One that did not end has its End: when it said
+// that it is done.
 func Finish(rec *record.Record, now time.Duration) {
-	rec.End = now
-	if n := len(rec.Marks); n > 0 {
+	if n := len(rec.Marks); n > 0 && !rec.Unended {
 		rec.End = rec.Marks[n-1].At()
+	} else if !rec.Unended {
+		rec.End = now
 	}
 	if rec.Status < 200 || rec.Status > 299 {
 		rec.Failure = &record.Failure{Class: record.HTTPStatus, Status: rec.Status, At: rec.End}

@@ -16,6 +16,9 @@ type Stamp struct {
 	User   time.Duration
 }
 
+// At is the best stamp there is: the kernel's, else this program's.
+func (s Stamp) At() time.Duration { return record.Mark{Kernel: s.Kernel, User: s.User}.At() }
+
 // socket is a TCP connection with stamped reads and writes. It is a net.Conn, so
 // that TLS can run on top of it.
 type socket struct {

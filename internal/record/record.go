@@ -11,6 +11,9 @@ import "time"
 // Never marks a moment that was not reached.
 const Never time.Duration = -1
 
+// Grace is how long a stream that has said that it is done may take to end.
+const Grace = 2 * time.Second
+
 // Phase says which part of a stage a request belongs to.
 type Phase uint8
 
@@ -68,7 +71,7 @@ type Record struct {
 	ContentType string // media type of the answer, as sent
 	RetryAfter  string // the Retry-After header, when there was one
 	Streamed    bool   // the request asked for a stream
-	Unended     bool   // the stream said [DONE] and did not end: it was taken as complete
+	Unended     bool   // the stream said that it is done and did not end: it was taken as complete Grace later
 	Body        []byte // the answer's bytes, free of transfer encoding
 	// Folded is how many bytes stood before those of Body and have been decoded and given
 	// up, and Raw what is kept of them. Marks count from the answer's first byte.

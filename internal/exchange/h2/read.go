@@ -142,14 +142,12 @@ func (r *reader) data(f frame, p []byte, last bool) error {
 		}
 		return nil
 	}
+	before := len(st.rec.Body)
 	st.rec.Body = append(st.rec.Body, p...)
 	r.arrived(st)
-	if len(p) > 0 && st.rec.Streamed {
-		st.endBy = 0
-		if exchange.SaysDone(st.rec.Body) {
-			st.endBy = r.at.User + c.client.grace
-			c.arm(st.endBy)
-		}
+	if st.endBy == 0 && st.rec.Streamed && exchange.SaysDone(st.rec.Body, before) {
+		st.said, st.endBy = r.at.At(), r.at.User+c.client.grace
+		c.arm(st.endBy)
 	}
 	if err := exchange.Hold(st.rec); err != nil {
 		c.drop(i, err, codeCancel)

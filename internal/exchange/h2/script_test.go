@@ -144,31 +144,6 @@ func TestDroppedAfterAFarewell(t *testing.T) {
 	}
 }
 
-// A stream that says that it is done and does not end is complete after a while, and
-// the connection goes on.
-func TestStreamThatDoesNotEnd(t *testing.T) {
-	to := play(t, func(p *peer) {
-		p.settings()
-		for {
-			id, _ := p.request()
-			if id == 0 {
-				return
-			}
-			p.head(id, false, ":status", "200")
-			p.data(id, false, "data: [DONE]\n\n")
-		}
-	})
-	c := to.client(t, netclock.Limits{}, 8)
-	c.grace = time.Millisecond
-	for i := range 2 {
-		rec := to.do(t.Context(), c, 0, "")
-		wantOK(t, rec, "data: [DONE]\n\n")
-		if !rec.Unended || rec.Conn.Reused != (i > 0) {
-			t.Errorf("unended %v, connection %+v", rec.Unended, rec.Conn)
-		}
-	}
-}
-
 func TestHowConnectionsEnd(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -33,6 +33,7 @@ type stream struct {
 	// about the answer
 	headed   bool          // its headers have come
 	answered bool          // it is complete
+	said     time.Duration // when it said that it is complete
 	endBy    time.Duration // when it counts as complete, because it has said so; 0: it has not
 	length   int64         // its Content-Length; -1: none
 	latest   time.Duration // its last read; record.Never before the first

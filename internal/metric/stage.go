@@ -45,7 +45,7 @@ type Counts struct {
 	Blur      int64 // Σ of what their first stamps can be too late by, in ns
 
 	Resent   int64 // requests that were sent twice
-	Unended  int64 // successful streams that said [DONE] and did not end
+	Unended  int64 // successful streams that said that they are done and did not end
 	Folded   int64 // streams that were too long to keep event by event
 	Cut      int64 // answers whose bytes were to be kept and are not all there
 	OnePiece int64 // successful answers in one piece where a stream was asked for
@@ -102,7 +102,8 @@ func (s *stage) close() {
 
 // hold adds the part of a request that lies in the steady window to the time that
 // requests were in flight there, and to that in which slots had something to do: a
-// connection that has to be opened is on the way too.
+// connection that has to be opened is on the way too, and a stream that does not end holds
+// its slot for a while after it has said that it is done.
 func (s *stage) hold(rec *record.Record, from, to time.Duration) {
 	if from == Unknown || rec.Sent == record.Never {
 		return
@@ -110,8 +111,11 @@ func (s *stage) hold(rec *record.Record, from, to time.Duration) {
 	if in := min(rec.End, to) - max(rec.Sent, from); in > 0 {
 		s.steadyHeld += in
 	}
-	c := &rec.Conn
-	if in := min(rec.End, to) - max(rec.Sent-c.Resolve-c.Connect-c.TLS, from); in > 0 {
+	c, free := &rec.Conn, rec.End
+	if rec.Unended {
+		free += record.Grace
+	}
+	if in := min(free, to) - max(rec.Sent-c.Resolve-c.Connect-c.TLS, from); in > 0 {
 		s.steadyBusy += in
 	}
 }

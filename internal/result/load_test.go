@@ -88,6 +88,8 @@ func TestClosedLoopHeld(t *testing.T) {
 			name: "slots wait while users think", w: closedLoop(nil, 50*ms),
 			bend: func(w *world) { w.each(func(_ int, r *record.Record) { r.Session = "s" }) },
 		},
+		{name: "answers that do not end, and hold their slots", w: closedLoop(nil, 2*s),
+			bend: func(w *world) { w.each(func(_ int, r *record.Record) { r.Unended = true }) }},
 		{
 			name: "connections are opened in between", w: closedLoop(nil, 50*ms),
 			bend: func(w *world) { w.each(func(_ int, r *record.Record) { r.Conn.TLS = 49 * ms }) },

@@ -45,7 +45,7 @@ func (j *judge) resent(i int, sum *metric.Stage) {
 // unended says which answers this side has ended.
 func (j *judge) unended(i int, sum *metric.Stage) {
 	if n := sum.Counts.Unended; n > 0 {
-		j.note(i, "%s said [DONE] and did not end. Each was taken as complete after 2 s, in which it held its slot, and its connection was closed. Latencies end with [DONE].", plural(n, "answer"))
+		j.note(i, "%s said that it was done and did not end. Each was taken as complete after 2 s, in which it held its slot, and its connection was closed. Latencies end where it said so.", plural(n, "answer"))
 	}
 }
 

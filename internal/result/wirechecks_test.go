@@ -61,7 +61,7 @@ func TestStreamsThatDoNotEnd(t *testing.T) {
 	w := healthy()
 	w.recs[1500].Unended = true
 	r := w.build(t)
-	if !r.Verdict.Valid || !strings.Contains(strings.Join(r.Notes, "\n"), "1 answer said [DONE] and did not end") {
+	if !r.Verdict.Valid || !strings.Contains(strings.Join(r.Notes, "\n"), "1 answer said that it was done and did not end") {
 		t.Errorf("valid %v: %q", r.Verdict.Valid, r.Notes)
 	}
 }

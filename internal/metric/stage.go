@@ -65,6 +65,11 @@ type Counts struct {
 	// Where the server's count cannot be: input, output.
 	Claimed   [2]int64 // successful requests
 	MostClaim [2]int64 // the largest of those counts
+
+	// Where the server counts less than half of the output tokens that came.
+	Under      int64 // successful requests
+	UnderSaid  int64 // their tokens by the server's count
+	UnderShown int64 // their events with tokens, or their tokens by the run's own tokenizer
 }
 
 type failureKey struct {
@@ -230,6 +235,7 @@ func (s *stage) count(r *Request, standIn bool) {
 			s.Disagree[i] += int64(max(t.N-t.Local, t.Local-t.N))
 		}
 	}
+	s.under(r, standIn)
 	if r.In.Source == record.FromServer && r.Cached >= 0 {
 		own := r.In.N
 		if r.In.Local >= 0 {
@@ -245,6 +251,24 @@ func (s *stage) count(r *Request, standIn bool) {
 		s.Empty++
 	case exact && r.Tokens > 0 && r.Tokens < r.Asked:
 		s.Short++
+	}
+}
+
+// under looks whether an answer shows far more tokens than its server counts. The margin is
+// wide: now and then the text of a token is spread over events, and a text may read back
+// as more tokens than it was made of.
+func (s *stage) under(r *Request, standIn bool) {
+	if r.Out.Source != record.FromServer {
+		return
+	}
+	shown := r.events
+	if !standIn {
+		shown = max(shown, r.Out.Local)
+	}
+	if shown > 2*r.Out.N {
+		s.Under++
+		s.UnderSaid += int64(r.Out.N)
+		s.UnderShown += int64(shown)
 	}
 }
 
@@ -319,6 +343,9 @@ func (c *Counts) merge(o *Counts) {
 		c.Claimed[i] += o.Claimed[i]
 		c.MostClaim[i] = max(c.MostClaim[i], o.MostClaim[i])
 	}
+	c.Under += o.Under
+	c.UnderSaid += o.UnderSaid
+	c.UnderShown += o.UnderShown
 	c.CachedOwn += o.CachedOwn
 	c.OwnTokens += o.OwnTokens
 	c.Reads += o.Reads

@@ -8,13 +8,18 @@ import (
 )
 
 // usage judges whether the server's counts of tokens can be: an answer has no more tokens
-// than bytes, but for those that were asked for and may be hidden. A count that cannot be
-// is not used, and a server that gives such counts is not believed the others either.
+// than bytes, but for those that were asked for and may be hidden, and not far fewer than
+// it shows. A count that is too large is not used, and a server that gives such counts is not
+// believed the others either.
 func (j *judge) usage(i int, sum *metric.Stage) {
 	c, n := &sum.Counts, sum.Whole.Totals.OK
 	budget := j.plan.Budgets.TokenDrift
 	for k, what := range [...]string{"input", "output"} {
 		if c.Sources[k][record.FromServer]+c.Claimed[k] == 0 {
+			continue
+		}
+		if k == 1 && j.plan.Target.Generates() && c.Under > c.Claimed[k] && c.UnderShown >= leastShown {
+			j.tooFew(i, sum)
 			continue
 		}
 		name := "usage"
@@ -28,6 +33,26 @@ func (j *judge) usage(i int, sum *metric.Stage) {
 		if c.Claimed[k] > 0 && share <= budget {
 			j.note(i, "In %s the server counts more %s tokens than there can be, up to %d: those counts were not used.", plural(c.Claimed[k], "answer"), what, c.MostClaim[k])
 		}
+	}
+}
+
+// leastShown is how many tokens there must be for a server's count to be called too small.
+const leastShown = 10
+
+// tooFew judges counts of output tokens that are far below what the answers show. Every
+// figure of tokens is made of them.
+func (j *judge) tooFew(i int, sum *metric.Stage) {
+	c, n := &sum.Counts, sum.Whole.Totals.OK
+	share, budget := float64(c.Under+c.Claimed[1])/float64(n), j.plan.Budgets.TokenDrift
+	shown := fmt.Sprintf("%d events of text came", c.UnderShown)
+	if !j.plan.Tokenizer.StandIn() {
+		shown = fmt.Sprintf("their events or the tokenizer %s show %d", j.plan.Tokenizer.Name, c.UnderShown)
+	}
+	j.check(Check{Stage: i, Name: "usage", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
+		Do: "Fix the usage that the server reports: the figures of tokens are made of it. If it is right, use the tokenizer of the model that is served, and have the server send whole tokens."},
+		fmt.Sprintf("In %s of the %d answers the server counts less than half of the output tokens that came: %d, where %s (budget %s).", percent(share), n, c.UnderSaid, shown, percent(budget)))
+	if share <= budget {
+		j.note(i, "In %s the server counts less than half of the output tokens that came: %d, where %s.", plural(c.Under, "answer"), c.UnderSaid, shown)
 	}
 }
 

@@ -27,6 +27,33 @@ func TestTokenCounts(t *testing.T) {
 		}, want: []string{"usage"}, says: "In 100 % of the 2000 answers the server counts more output tokens than there can be, up to 7199"},
 		{name: "more input than there can be, once", bend: func(w *world) { w.recs[300].In.Claimed = 1 << 40 },
 			says: "In 1 answer the server counts more input tokens than there can be, up to 1099511627776"},
+		{name: "one for twenty events", bend: func(w *world) {
+			w.plan.Tokenizer.Name = plan.TokenizerWords
+			w.each(func(_ int, r *record.Record) {
+				r.Out, r.Asked = record.Tokens{N: 1, Source: record.FromServer, Local: 8}, 0
+			})
+		}, want: []string{"usage"}, says: "In 100 % of the 2000 answers the server counts less than half of the output tokens that came: 2000, where 40000 events of text came (budget 1 %)."},
+		{name: "one for twenty by the tokenizer", bend: func(w *world) {
+			w.each(func(_ int, r *record.Record) {
+				r.Out, r.Asked = record.Tokens{N: 1, Source: record.FromServer, Local: 20}, 0
+				r.Events, r.Streamed = r.Events[:1], false
+			})
+		}, want: []string{"usage"}, says: "2000, where their events or the tokenizer test-tokenizer show 40000"},
+		{name: "one for twenty by a stand-in", bend: func(w *world) {
+			w.plan.Tokenizer.Name = plan.TokenizerWords
+			w.each(func(_ int, r *record.Record) {
+				r.Out, r.Asked = record.Tokens{N: 1, Source: record.FromServer, Local: 20}, 0
+				r.Events, r.Streamed = r.Events[:1], false
+			})
+		}},
+		{name: "tokens spread over events", bend: func(w *world) {
+			w.each(func(_ int, r *record.Record) {
+				r.Out, r.Asked = record.Tokens{N: 10, Source: record.FromServer, Local: 10}, 0
+			})
+		}},
+		{name: "one for twenty, once", bend: func(w *world) {
+			w.recs[300].Out, w.recs[300].Asked = record.Tokens{N: 1, Source: record.FromServer, Local: -1}, 0
+		}, says: "In 1 answer the server counts less than half of the output tokens that came: 1, where"},
 		{name: "another tokenizer's", bend: func(w *world) {
 			w.each(func(i int, r *record.Record) { r.Out.Local = 23 })
 		}, says: "disagree on 15 % of the output tokens. All figures are made of the server's counts"},

@@ -45,6 +45,17 @@ func streams() []situation {
 			c.fate = answered
 			c.forever()
 		}), args: flags("--concurrency 8 --requests 80 --timeout 2s"), truth: []claim{served}, quick: true},
+		{name: "[DONE], and comments for good", lie: "what keeps a connection alive is part of the answer", server: always(func(c *call) {
+			c.words(30*ms, 5*ms, 4)
+			c.send(0, finish, usage("8", "4"), done)
+			c.fate = answered
+			end := c.last
+			for !c.closed {
+				c.wait(100 * ms)
+				c.send(0, ": still here\n\n")
+			}
+			c.last = end
+		}), args: flags("--concurrency 8 --requests 40 --timeout 60s"), truth: []claim{served}},
 		{name: "held back and sent at once", lie: "a stream is what it calls itself", server: always(func(c *call) {
 			c.wait(100 * ms)
 			c.send(5, word(1), word(2), word(3), word(4), word(5))

@@ -95,6 +95,7 @@ type exchange struct {
 	f             func(p []byte, at Stamp) bool
 	sent, written time.Duration
 	latest        time.Duration // last moment at which something came; record.Never before the first
+	ended         error         // why this side wanted no more, though the answer goes on
 }
 
 func (x *exchange) run(request []byte) error {
@@ -113,6 +114,8 @@ func (x *exchange) run(request []byte) error {
 		err := x.read(send)
 		called = called || x.sent != record.Never
 		switch {
+		case err == nil && x.ended != nil:
+			return x.ended
 		case err == nil && broken != nil:
 			x.c.spent = true
 			return nil
@@ -185,11 +188,18 @@ func (x *exchange) read(send func() error) error {
 		if first { // from here on another limit counts, which may be nearer
 			x.c.limit.arm(x.lim.Due(x.sent, x.latest))
 		}
-		more := x.f(p, at)
-		if more && x.c.endBy != 0 {
+		if !x.f(p, at) {
+			return false
+		}
+		if x.c.endBy != 0 {
 			x.c.limit.arm(x.c.endBy)
 		}
-		return more
+		// A deadline fires only where a read has to wait, which it never does where the
+		// server sends faster than f takes.
+		if x.pastLimit(at.User) {
+			x.ended = x.expired()
+		}
+		return x.ended == nil
 	}
 	if x.c.tls == nil {
 		return x.c.sock.each(send, take)
@@ -200,6 +210,12 @@ func (x *exchange) read(send func() error) error {
 		}
 	}
 	return readEach(x.c.tls, x.c.sock, take)
+}
+
+// pastLimit reports whether the exchange was to be over by a moment at which something
+// still came.
+func (x *exchange) pastLimit(now time.Duration) bool {
+	return x.lim.Request != 0 && now >= x.sent+x.lim.Request || x.c.endBy != 0 && now >= x.c.endBy || x.c.limit.aborted.Load()
 }
 
 // readEach reads from r, which sits on top of s, until f wants no more.

@@ -166,6 +166,39 @@ func TestRequestLimit(t *testing.T) {
 	t.Error("nothing was read")
 }
 
+// A server that sends faster than its answer is taken never lets a read wait, which is
+// where deadlines fire: the limits count all the same, and so does an abort.
+func TestLimitsUnderAFlood(t *testing.T) {
+	addr := serve(t, func(c *net.TCPConn) {
+		askLine(c)
+		for flood := make([]byte, 1<<20); ; {
+			if _, err := c.Write(flood); err != nil {
+				return
+			}
+		}
+	})
+	// flooded takes an answer slowly, until the exchange is over or patience is.
+	flooded := func(ctx context.Context, lim Limits, first func()) error {
+		c := dial(t, addr)
+		began := c.sock.clock.Now()
+		_, _, err := c.Exchange(ctx, []byte("?\n"), lim, func(p []byte, at Stamp) bool {
+			if first != nil {
+				first()
+				first = nil
+			}
+			for c.sock.clock.Now() < at.User+time.Millisecond {
+			}
+			return at.User-began < patience
+		})
+		return err
+	}
+	wantClass(t, flooded(t.Context(), Limits{Request: 50 * time.Millisecond}, nil), record.TimedOut)
+	ctx, cancel := context.WithCancel(t.Context())
+	if err := flooded(ctx, Limits{}, cancel); !errors.Is(err, ErrAborted) {
+		t.Errorf("aborted: ended with %v", err)
+	}
+}
+
 // A limit on the first byte is over with the first byte, however long the rest takes.
 func TestFirstByteLimitEndsWithTheFirstByte(t *testing.T) {
 	var limit atomic.Int64

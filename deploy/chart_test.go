@@ -264,6 +264,7 @@ func TestChart(t *testing.T) {
 	}
 }
 
+// differs: ip-helm
 func TestChartSecret(t *testing.T) {
 	text, err := render(parse(t, someConfig+`token: {hfToken: "hf_\"1: #", hfSecret: {key: k}}`))
 	if err != nil {

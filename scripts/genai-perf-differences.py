@@ -256,20 +256,30 @@ def image_retrieval(tmp: Path) -> None:
 
 # The rows of the table, by how they begin, and what holds them: a function above, or a test in Go.
 ROWS = {
+    # differs: genai-reasoning
     "reasoning and tool calls": no_words,
+    # differs: genai-empty-answers
     "request throughput": odd_answers,
+    # differs: genai-goodput-pairs
     "goodput": odd_answers,
+    # differs: genai-goodput-unknown
     "goodput with an unknown metric": unknown_objective,
+    # differs: genai-second-token
     "time to second token of a Triton answer with one token": one_token,
     "24.03: time to first token of a chat": "internal/dialect/genaiperf:TestFaithful",
     "24.03, 24.04: output tokens": "internal/dialect/genaiperf:TestEarlyOutputTokens",
     "24.03: tokens are made and counted": "internal/tool/genaiperf:TestRowsOfThePages",
     "24.04: input tokens of completions": "internal/tool/genaiperf:TestRowsOfThePages",
     "24.04: 200 tokens asked for": "internal/tool/genaiperf:TestRowsOfThePages",
+    # differs: genai-cut-event
     "an event that is cut in two reads": several_reads,
+    # differs: genai-events-together
     "events in one read that begin with a comment or with `[DONE]`": together,
+    # differs: genai-same-gpu-index
     "GPUs with the same index on several servers": same_index,
+    # differs: genai-failed-request
     "a request that fails": failures,
+    # differs: genai-image-retrieval
     "`--endpoint-type image_retrieval`": image_retrieval,
 }
 

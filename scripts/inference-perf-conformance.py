@@ -41,8 +41,10 @@ from inference_perf.utils import ReportFile
 ADDED = {"prompt_len", "stage_id", "session_id", "scheduled_time"}
 # Keys of the original's config that ours does not echo: what a stage of one kind of load
 # has no use for.
+# differs: ip-config-keys
 LEFT_OUT = {"rate", "duration", "num_requests", "concurrency_level", "session_rate", "num_sessions", "timeout"}
 # Keys of the original's that ours does not have: texts that are in `response` too.
+# differs: ip-replay-texts
 NOT_OURS = {"output_text", "output_message"}
 # Objects whose keys are data.
 FREE = {"by_label", "reports", "server_usage"}
@@ -119,9 +121,11 @@ def closed_loop(theirs, ours, closed):
     if abs(b - full) > 0.03 * full or a > 1.03 * full:
         fault(f"requests_per_sec: {full} by the latency, theirs {a}, ours {b}")
     load = theirs["load_summary"]
+    # differs: ip-closed-loop-rate
     says("requested_rate of a closed loop", load["requested_rate"] == load["count"], ours["load_summary"]["requested_rate"] is None)
     # Theirs is late by the whole stage, against a schedule of one second.
     late = load["schedule_delay"]["max"]
+    # differs: ip-closed-loop-delay
     says("schedule_delay of a closed loop", late > 1, ours["load_summary"]["schedule_delay"]["max"] < late / 5)
 
 
@@ -144,6 +148,7 @@ def figures(theirs, ours, name, closed):
     if failing:
         a, b = (r["successes"].get("goodput_metrics") for r in (theirs, ours))
         if a and b:
+            # differs: ip-goodput
             says("goodput and failures", a["total_requests"] == theirs["successes"]["count"],
                  b["total_requests"] == ours["successes"]["count"] + ours["failures"]["count"])
     else:
@@ -257,13 +262,16 @@ def rated(theirs, ours):
     a, b = (r["per_request_lifecycle_metrics.json"] for r in (theirs, ours))
     first = theirs["stage_0_lifecycle_metrics.json"]["load_summary"]["count"]
     early = sorted(a, key=lambda e: e["start_time"])[:first]
+    # differs: ip-constant
     says("constant arrivals", evenness(early, "start_time") > 0.3,
          evenness([e for e in b if e["stage_id"] == 0], "scheduled_time") < 0.01)
+    # differs: ip-entries
     says("stage, session and due time of single requests", "scheduled_time" not in a[0], "scheduled_time" in b[0])
 
 
 def kept_secret(directory):
     a, b = (pathlib.Path(directory, side, "config.yaml").read_text() for side in ("theirs", "ours"))
+    # differs: ip-config-secrets
     says("config.yaml and keys", "conformance-key" in a, "conformance-key" not in b)
 
 
@@ -272,13 +280,16 @@ def slashes():
     with tempfile.TemporaryDirectory() as d:
         name = "adapter_org/blue_lifecycle_metrics"
         LocalStorageClient(StorageConfigBase(path=d)).save_report([ReportFile(name=name, file_type="json", contents={})])
+        # differs: ip-adapter-slash
         says("adapters whose name has a slash", pathlib.Path(d, "adapter_org", "blue_lifecycle_metrics.json").exists(), True)
 
 
 def single(theirs, ours, faithful):
     """Answers with one token."""
     a, b, c = (r["summary_lifecycle_metrics.json"]["successes"] for r in (theirs, ours, faithful))
+    # differs: ip-one-token
     says("time to first token of an answer with one token", a["latency"]["time_to_first_token"] is None, b["latency"]["time_to_first_token"] is not None)
+    # differs: ip-goodput-one-token
     says("goodput: tpot and itl of an answer with one token",
          a["goodput_metrics"]["good_requests"] == 0, b["goodput_metrics"]["good_requests"] == b["count"])
     if c["latency"]["time_to_first_token"] is not None or c["goodput_metrics"]["good_requests"] != 0:
@@ -290,6 +301,7 @@ def thinking(theirs, ours, faithful):
     a, b, c = (r["summary_lifecycle_metrics.json"] for r in (theirs, ours, faithful))
     ttft = "successes/latency/time_to_first_token/mean"
     # Four tokens of reasoning, 25 ms each, lie between the first token and the first visible one.
+    # differs: ip-reasoning
     says("reasoning", at(a, ttft) > 1.2 * at(b, ttft), at(b, ttft) < 1.2 * 0.25)
     near(a, c, ttft)
     near(a, c, "successes/latency/inter_token_latency/mean")
@@ -305,8 +317,10 @@ def prometheus(theirs, ours, faithful):
     near(a, b, "inter_token_latency/median", 0.1)
     # Theirs is a rate, at a moment that depends on when it asks: anything but the length.
     length = ours["summary_lifecycle_metrics.json"]["successes"]["prompt_tokens"]["mean"]
+    # differs: ip-server-lengths
     says("prompt_len.mean of servers", not math.isclose(a["prompt_len"]["mean"], length, rel_tol=0.02),
          math.isclose(b["prompt_len"]["mean"], length, rel_tol=0.02))
+    # differs: ip-server-silence
     says("what no server says", a["num_requests_swapped"]["mean"] == 0, b["num_requests_swapped"]["mean"] is None)
     if not math.isclose(c["prompt_len"]["mean"], c["prompt_len"]["rate"]) or c["num_requests_swapped"]["mean"] != 0:
         fault("--faithful: what the servers say is not as theirs")
@@ -340,6 +354,7 @@ def sessions(theirs, ours):
     """Recorded sessions in stages that take them one after the other."""
     same = [n for n in theirs if n != "validation.json"]
     extra = sorted(set(ours) - set(theirs))
+    # differs: ip-stages-behind
     says("stages behind the last session", not any("stage_2" in n for n in theirs),
          extra == ["inference-perf.partial.stage_2.yaml", "stage_2_lifecycle_metrics.json", "stage_2_session_lifecycle_metrics.json"])
     for name in same:
@@ -357,15 +372,19 @@ def sessions(theirs, ours):
     for metric, tolerance in (("normalized_time_per_output_token", 0.06), ("time_per_output_token", 0.02), ("inter_token_latency", 0.02)):
         near(a, b, f"successes/latency/{metric}/mean", tolerance)
     near(a, b, "successes/output_tokens/mean", 0)
+    # differs: ip-replay-output
     says("output_len of replayed calls", a["successes"]["output_len"]["mean"] == a["successes"]["output_tokens"]["mean"], True)
+    # differs: ip-replay-delay
     says("schedule_delay of replayed calls", a["load_summary"]["schedule_delay"]["max"] > 0.5, b["load_summary"]["schedule_delay"]["max"] < 0.1)
     a, b = (r["stage_0_lifecycle_metrics.json"]["load_summary"]["requested_rate"] for r in (theirs, ours))
+    # differs: ip-sessions-rate
     says("requested_rate of sessions", a == 0, b is None)
     a, b = listed(theirs), listed(ours)
     for kind in a:
         for key, tolerance in (("duration_sec", 0.12), ("total_input_tokens", 0), ("total_output_tokens", 0), ("num_events_completed", 0)):
             near({key: statistics.mean(s[key] for s in a[kind])}, {key: statistics.mean(s[key] for s in b[kind])}, key, tolerance)
     # A worker of theirs starts the first sessions of a stage late by the time that it takes to make them.
+    # differs: ip-tfut
     says("time to first user token", statistics.mean(s["tfut_sec"] for s in sum(a.values(), [])) > 0.25,
          all(abs(s["tfut_sec"] - 0.25) < 0.01 for s in sum(b.values(), [])))
 
@@ -378,12 +397,15 @@ def timed_out(theirs, ours, grace):
         m = r[name]["stage_metadata"]
         # The first session of the long kind has two calls of its own length ahead when the time is over.
         took = min(grace, 4.3)
+        # differs: ip-teardown
         if m["status"] != "TIMED_OUT" or m["timeout_configured"] != 2 or abs(m["actual_duration"] - 2) > 0.3 or not took - 0.1 < m["teardown_duration"] < took + 1.3:
             fault(f"stage_metadata: {m}")
+    # differs: ip-sessions-cut
     says("sessions that the end of their stage cut short", theirs[name]["num_sessions"] == 3 == theirs[name]["num_sessions_succeeded"],
          ours[name]["num_sessions"] == 6 and ours[name]["num_sessions_failed"] == 3)
     a, b = (r["summary_lifecycle_metrics.json"] for r in (theirs, ours))
     broken = 3 if grace < 4 else 0
+    # differs: ip-broken-off
     says("requests that were broken off", a["failures"]["count"] == 0, b["failures"]["count"] == broken)
     near(a, b, "successes/count", 0)
 

@@ -31,6 +31,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// differs: ip-trace-lines
 func TestParseTellsOfEveryFault(t *testing.T) {
 	_, err := Parse("trace.csv", "data.trace.lengths", []byte("T,C,G\n2023-11-16 18:15:46,1,2\nyesterday,1,2\n2023-11-16 18:15:46,x,2\n2023-11-16 18:15:46,0,2\n2023-11-16 18:15:46,1\n2023-11-16 18:15:46,1,-2\n"))
 	var faults plan.Faults

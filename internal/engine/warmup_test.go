@@ -11,6 +11,7 @@ import (
 
 // TestWarmupDrains: no measured request goes before the last one of the warm-up has ended,
 // and none of them counts the wait.
+// differs: pa-warmup
 func TestWarmupDrains(t *testing.T) {
 	const answer = 100 * time.Millisecond
 	for _, tt := range []struct {

@@ -57,6 +57,7 @@ func dropping(t *testing.T, reset bool) (addr string, read *atomic.Int64) {
 	}), read
 }
 
+// differs: ip-resent
 func TestDroppedRequests(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -26,6 +26,7 @@ func TestIntervalsGoRound(t *testing.T) {
 	}
 }
 
+// differs: pa-intervals-rate
 func TestIntervalsOfAPlan(t *testing.T) {
 	p := plan.Default()
 	p.Stages = []plan.Stage{{Arrival: plan.ArrivalIntervals, Intervals: []plan.Duration{plan.Duration(time.Millisecond)}, Requests: 5}}

@@ -21,6 +21,7 @@ func kindOf(l record.Label) string {
 // What the records say is held against what the server says that it sent: nothing
 // is lost or invented, nothing came before it was written, all is in order, and what
 // came together is marked. How long anything took is not judged here.
+// differs: genai-times
 func TestRecordsAgreeWithTheServersTruth(t *testing.T) {
 	for _, tt := range []struct {
 		name        string

@@ -34,6 +34,7 @@ func TestWindowMembership(t *testing.T) {
 	}
 }
 
+// differs: pa-delayed
 func TestWindowLeavesOutWhatIsNotMeasured(t *testing.T) {
 	failed, warm, streamed := at(1, 5), at(1, 5), at(1, 5)
 	failed.Failed, warm.Warmup = true, true
@@ -47,6 +48,7 @@ func TestWindowLeavesOutWhatIsNotMeasured(t *testing.T) {
 	}
 }
 
+// differs: pa-one-request-deviation
 func TestMeanAndDeviation(t *testing.T) {
 	for _, c := range []struct {
 		values []int64
@@ -267,6 +269,7 @@ func TestMeterByTime(t *testing.T) {
 	})
 }
 
+// differs: pa-window-length
 func TestMeterFaithfulWindowsLastLonger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := plan.DefaultMeasurement()
@@ -296,6 +299,7 @@ func TestMeterByCount(t *testing.T) {
 	})
 }
 
+// differs: pa-counted-window
 func TestMeterByCountFaithful(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := plan.DefaultMeasurement()
@@ -311,6 +315,7 @@ func TestMeterByCountFaithful(t *testing.T) {
 
 // A server that does nothing but fail does not hold up a counted window for ever. One that
 // fails for a moment, or now and then, does not end it.
+// differs: pa-failed-request
 func TestMeterByCountOfFailures(t *testing.T) {
 	for _, faithful := range []bool{false, true} {
 		for _, c := range []struct {
@@ -404,6 +409,7 @@ func TestMeterOfAWholeStage(t *testing.T) {
 }
 
 // Requests that come at a rate are never more per second than are sent.
+// differs: pa-request-count-rate
 func TestMeterOfAWholeStageAtARate(t *testing.T) {
 	for name, tc := range map[string]struct {
 		ends []time.Duration // of requests that are due every 100 ms

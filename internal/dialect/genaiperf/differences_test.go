@@ -8,6 +8,7 @@ import (
 
 // The early releases add up the tokens of chunks, each counted by itself; here the whole
 // text is counted. A word that is cut in two shows it.
+// differs: genai-early-output
 func TestEarlyOutputTokens(t *testing.T) {
 	rec := ns(0, []int{10, 20, 30}, "Ad", "idas is", " one")
 	for _, tt := range []struct {

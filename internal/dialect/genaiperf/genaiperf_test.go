@@ -159,6 +159,7 @@ func TestEventsOfOneRead(t *testing.T) {
 }
 
 // Where the original is wrong, faithful is too.
+// differs: genai-2403-first-token
 func TestFaithful(t *testing.T) {
 	empty := ns(0, []int{5}, "")
 	thinking := ns(0, []int{10, 20, 30}, "hm", " well", " yes")

@@ -9,6 +9,7 @@ import (
 )
 
 // What the JSON report of each release has, and how it takes gaps between tokens.
+// differs: genai-releases
 func TestMetricsOfReleases(t *testing.T) {
 	recs := []*record.Record{ns(0, []int{3, 5, 8}, "I", " like", " dogs"), ns(0, []int{4, 7, 10}, "I like", " cats and", " birds so")}
 	const perRequest, perUser, second = OutputThroughputRequest, OutputThroughputUser, TimeToSecondToken

@@ -61,6 +61,7 @@ func mean(d *Dist) float64 {
 	return d.Mean
 }
 
+// differs: ip-end
 func TestWorkedValues(t *testing.T) {
 	s := summary(t, options(t),
 		streamed(0, 10*ms, 110*ms, 130*ms, 150*ms),       // latency 140, ttft 100, tpot 20
@@ -137,8 +138,10 @@ func TestFaithful(t *testing.T) {
 		want, faith float64
 	}{
 		{"a single token has a time", one, func(s *Summary) float64 { return mean(s.TTFT) }, 0.05, math.NaN()},
+		// differs: ip-empty-answer
 		{"no token, no time per token", empty, func(s *Summary) float64 { return mean(s.NTPOT) }, math.NaN(), 0},
 		{"reasoning is output", thinking, func(s *Summary) float64 { return mean(s.TTFT) }, 0.1, 0.2},
+		// differs: ip-start
 		{"connecting is not the server's", fresh, func(s *Summary) float64 { return mean(s.TTFT) }, 0.08, 0.095},
 		{"what was broken off has failed", broken, func(s *Summary) float64 { return float64(s.Failed) }, 1, 0},
 	} {
@@ -155,6 +158,7 @@ func TestFaithful(t *testing.T) {
 
 // An event of several tokens gives all of them its moment. To the original it is one token
 // where no tokenizer is named.
+// differs: ip-event-tokens
 func TestEventsOfSeveralTokens(t *testing.T) {
 	rec := streamed(0, 0, 100*ms, 130*ms)
 	rec.Events[1].Tokens, rec.Out.N = 3, 4
@@ -171,6 +175,7 @@ func TestEventsOfSeveralTokens(t *testing.T) {
 	}
 }
 
+// differs: ip-mismatches
 func TestTokenCounts(t *testing.T) {
 	rec := streamed(0, 0, 100*ms, 200*ms)
 	rec.Out = record.Tokens{N: 2, Source: record.FromServer, Local: 4}
@@ -327,6 +332,7 @@ func TestMedia(t *testing.T) {
 
 // A recorded session has as many events as its record, and the first token that counts is
 // one for the user.
+// differs: ip-never-went
 func TestRecordedSessions(t *testing.T) {
 	turn := func(session string, n int, r *record.Record) *record.Record {
 		r.Session, r.Turn, r.Streamed = session, n, true

@@ -364,6 +364,7 @@ func formFaults() []faultCase {
 		{"profile -m m --endpoint-type embeddings --streaming", "--streaming: embeddings are never streamed"},
 		{ok + "--concurrency 1 --request-rate 2", "--request-rate: contradicts --concurrency"},
 		{ok + "--measurement-interval 5 --request-count 9", "--request-count: contradicts --measurement-interval"},
+		// differs: genai-zero
 		{ok + "--concurrency 0", "--concurrency: must be at least 1, is 0"},
 		{ok + "--concurrency -4", "--concurrency: must be at least 1, is -4"},
 		{ok + "--concurrency 1.5", "--concurrency: is a whole number, not 1.5"},

@@ -188,6 +188,7 @@ func TestFaultsOfReleases(t *testing.T) {
 	for _, tt := range []struct{ line, want string }{
 		{"profile -m m --endpoint-type generate --endpoint v1/mine", "--endpoint: generate is at v2/models/MODEL/generate"},
 		{"profile -m m --endpoint-type rankings --input-file synthetic:queries", "give synthetic:queries,passages"},
+		// differs: genai-batch-of-lines
 		{"profile -m m --endpoint-type image_retrieval --input-file x.jsonl --batch-size-image 2", "--batch-size-image: a request of an input file has the images of its line"},
 		{"profile -m m --endpoint-type chat --profile-export-file inputs.json", "--profile-export-file: inputs.json is the file of all prompts"},
 		{"profile -m m --endpoint-type chat --isl 100000000", "--num-prompts: 100 prompts of 100000000 tokens are too many to keep"},
@@ -287,6 +288,7 @@ func planCases() []planCase {
 }
 
 // Every release's flags end up in the plan.
+// differs: genai-interval
 func TestPlansOfReleases(t *testing.T) {
 	for _, tt := range planCases() {
 		var lines []string

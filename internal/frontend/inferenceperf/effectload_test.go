@@ -16,6 +16,7 @@ func replayEffects() []effect {
 			effect{at + "use_static_model", is + " --" + at + "static_model_name m --" + at + `model_mapping {"a":"b"}`, "true", works},
 			effect{at + "static_model_name", is + " --" + at + "use_static_model true --" + at + "static_model_name m", "n", works},
 			effect{at + "static_model_name", is, "n", refused},
+			// differs: ip-otel-models
 			effect{at + "model_mapping", is, `{"a":"b"}`, works},
 			effect{at + "default_max_tokens", is, "3", works},
 			effect{at + "override_tool_call_max_tokens", is, "false", tools},

@@ -69,6 +69,7 @@ func TestFaults(t *testing.T) {
 		{"api: {streaming: maybe}", "must be true or false"},
 		{"api: chat", "api: must be a mapping, is a single value"},
 		{"load: {type: null}", "load.type: must not be null"},
+		// differs: ip-agentic
 		{"data: {type: synthetic_agentic}", "data.type: synthetic_agentic is not to be had: sessions of agents are not made up here"},
 		{"data: {synthetic_agentic: {num_sessions: 3}}", "c.yml:1:27: data.synthetic_agentic: sessions of agents are not made up here"},
 		{"data: {use_chat_template: true}", "data.use_chat_template: belongs to type random"},

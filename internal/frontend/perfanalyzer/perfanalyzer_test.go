@@ -240,6 +240,7 @@ func TestFaults(t *testing.T) {
 		{"-m m --concurrency-range 1:2:3:4", "Failed to parse --concurrency-range. The value does not match <start:end:step>."},
 		{"-m m --concurrency-range 0", "The start of the search range must be > 0"},
 		{"-m m --concurrency-range 1:x", "Failed to parse --concurrency-range. Invalid value provided: 1:x"},
+		// differs: pa-step-zero
 		{"-m m --concurrency-range 1:4:0", "The step of the search range must be > 0"},
 		{"-m m --request-rate-range 0", "Failed to parse --request-rate-range. The start of the search range must be > 0."},
 		{"-m m --request-distribution x", "Failed to parse --request-distribution. Unsupported type provided: 'x'. Choices are 'poisson' or 'constant'."},
@@ -282,6 +283,7 @@ func TestFaults(t *testing.T) {
 		{"-m m --profile-export-file other.json", "Failed to parse --profile-export-file. Path must not already exist."},
 		{"-m m --profile-export-file nosuch/export", "Failed to parse --profile-export-file. There is no directory nosuch"},
 		{"-m m --profile-export-file=", "Failed to parse --profile-export-file. The value must be a file path."},
+		// differs: pa-unwritable-file
 		{"-m m -f nosuch/new.csv", "Failed to parse -f. There is no directory nosuch: make it, or name a file elsewhere."},
 		{"-m m -f data", "Failed to parse -f. data is a directory: name a file."},
 		{"-m m --ssl-https-verify-peer 2", "The value must be either 0 or 1."},
@@ -314,6 +316,7 @@ func TestFaults(t *testing.T) {
 		{"-m m --service-kind tfserving --streaming", "it gives one answer"},
 		{"-m m --shared-memory cuda", "--shared-memory cuda needs CUDA in this process"},
 		{"-m m --periodic-concurrency-range 5", "Both <start> and <end> values must be provided."},
+		// differs: pa-periodic-zero
 		{"-m m --periodic-concurrency-range 0:10:2", "The <start> value must be > 0."},
 		{"-m m --periodic-concurrency-range 4:2", "The <start> must be <= <end>."},
 		{"-m m --periodic-concurrency-range 1:10:4", "must be a factor of the range size"},
@@ -470,6 +473,7 @@ func FuzzParse(f *testing.F) {
 }
 
 // The guides export to the same name again and again.
+// differs: pa-export-replaced
 func TestAnExportOfBeforeIsReplaced(t *testing.T) {
 	a, err := Parse(strings.Fields("-m m --profile-export-file before.json"), files)
 	if err != nil || a.Export != "before.json" || len(a.Warnings) != 1 || !strings.Contains(a.Warnings[0], "before.json") {

@@ -54,6 +54,7 @@ func vllmPage(second int, n, running float64) record.Page {
 	)
 }
 
+// differs: ip-gauges
 func TestFiguresOfReplicas(t *testing.T) {
 	l := logOf(
 		[]record.Page{vllmPage(0, 10, 0), vllmPage(0, 5, 0)},

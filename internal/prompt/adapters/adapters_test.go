@@ -56,6 +56,7 @@ func count(names []string) map[string]int {
 	return m
 }
 
+// differs: ip-adapter-shares
 func TestSharesAreExact(t *testing.T) {
 	tenth := make([]plan.Adapter, 10)
 	for i := range tenth {

@@ -201,6 +201,7 @@ func TestPlaces(t *testing.T) {
 }
 
 // Noise has the sizes that are drawn, and is as large as a photograph.
+// differs: genai-drawn-media
 func TestNoise(t *testing.T) {
 	wide := plan.Length{Dist: plan.DistNormal, Mean: 40, Stddev: 10}
 	m := plan.Media{

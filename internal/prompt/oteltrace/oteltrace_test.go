@@ -109,6 +109,7 @@ func TestPlay(t *testing.T) {
 	}
 }
 
+// differs: ip-otel-places
 func TestSessions(t *testing.T) {
 	names := func(r plan.Replay, seed uint64) (out, texts []string) {
 		s, _, err := from(t, r, seed, talk("a")+"\n"+talk("b"), "["+talk("c")+"]", talk("d"))
@@ -244,6 +245,7 @@ func TestSafeSchema(t *testing.T) {
 }
 
 // Several results in one message are several messages of a chat.
+// differs: ip-otel-results
 func TestSeveralResults(t *testing.T) {
 	got, err := readMessages(json.RawMessage(`[{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "1"},
 		{"type": "tool_result", "tool_use_id": "b", "content": [{"type": "text", "text": "2"}]}, {"type": "text", "text": "go on"}]}]`))
@@ -295,4 +297,16 @@ func FuzzDecode(f *testing.F) {
 			p.Play.Answer(i, prompt.Answer{Text: "yes", ToolCalls: []prompt.ToolCall{{ID: "x", Name: "f", Arguments: "{}"}}})
 		}
 	})
+}
+
+// An answer that says nothing is in no later call's input; to the original it is in all of them.
+// differs: ip-otel-empty
+func TestEmptyAnswerIsQuotedNowhere(t *testing.T) {
+	said := message{role: "assistant", text: "yes", wire: prompt.Message{Role: "assistant", Content: "yes"}}
+	for text, want := range map[string]bool{"": false, "yes": true, "no": false} {
+		l := &links{exact: map[[2]int]int{}}
+		if got := l.quotes([]call{{out: &output{text: text}}, {messages: []message{said}}}, 0, 1); got != want {
+			t.Errorf("%q is quoted: %v, want %v", text, got, want)
+		}
+	}
 }

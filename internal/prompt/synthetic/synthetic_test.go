@@ -154,6 +154,7 @@ func gpt2(t testing.TB) *token.Engine {
 // TestExactTokensOfGPT2 counts the tokens of prompts of all lengths with the tokenizer
 // that runs use where none is named, before and after the source has read the book as
 // a whole.
+// differs: genai-book
 func TestExactTokensOfGPT2(t *testing.T) {
 	tok := gpt2(t)
 	for name, d := range map[string]plan.Data{
@@ -401,6 +402,7 @@ func TestBookIsAsTheCodeWantsIt(t *testing.T) {
 
 // These are part of the promise that a seed gives the same run with every version
 // of the program on every machine.
+// differs: genai-random-seed
 func TestPromptsNeverChange(t *testing.T) {
 	var got []string
 	s := source(t, plan.Data{Input: plan.Length{Dist: plan.DistNormal, Mean: 8, Stddev: 2}, Output: plan.Length{Dist: plan.DistLognormal, Mean: 100, Stddev: 50}, Salt: plan.SaltRequest}, 7)

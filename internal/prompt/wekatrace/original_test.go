@@ -17,6 +17,7 @@ import (
 // testdata/original.py prints it: which calls there are, what each comes after, how long
 // it waits, and the roles and lengths of its messages. The exceptions are explained in
 // docs/differences.md.
+// differs: ip-weka-forms
 func TestOriginal(t *testing.T) {
 	raw, err := os.ReadFile("testdata/original.json")
 	if err != nil {

@@ -123,6 +123,7 @@ func shape(tok prompt.Tokenizer, p prompt.Prompt) string {
 	return strings.Join(parts, ", ")
 }
 
+// differs: ip-weka-answers
 func TestShapes(t *testing.T) {
 	for name, tc := range map[string]struct {
 		trace string
@@ -197,6 +198,7 @@ func tokenizers(t testing.TB) map[string]*token.Engine {
 
 // With every tokenizer, prompts have as many tokens as recorded, and calls that have blocks
 // in common begin with the same tokens, and no more.
+// differs: ip-weka-lengths
 func TestTokens(t *testing.T) {
 	blocks := [][]int{{1, 2, 3, 4}, {1, 2, 3, 4, 5, 6, 7, 8}, {1, 2, 20, 21, 22}, {1, 2, 20, 21, 22, 23, 24}, {1, 2, 3, 4, 9, 10}, {1, 2, 3, 4, 9, 10}}
 	lengths := []int{70, 128, 80, 112, 100, 109}
@@ -251,6 +253,7 @@ func ms(list ...int) []time.Duration {
 	return out
 }
 
+// differs: ip-weka-delays, ip-weka-subagents, ip-weka-beside
 func TestClock(t *testing.T) {
 	three := aTrace("a", call(100, 1, 16, 1, 1), call(103, 1, 16, 1, 2), call(203.5, 1, 16, 1, 3))
 	thinking := strings.ReplaceAll(three, `"ttft": 0.1`, `"think_time": 1.25`)

@@ -140,6 +140,7 @@ func rounded(text string) string {
 }
 
 // The tables that the README of 24.03 and the tutorial show, from their figures.
+// differs: genai-early-tables
 func TestTablesOfTheSeeds(t *testing.T) {
 	seen := 0
 	for part := range strings.SplitSeq(read(t, "seeds.txt"), "\n\n") {

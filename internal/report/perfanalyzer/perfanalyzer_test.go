@@ -111,6 +111,7 @@ func ensembleSettings() Settings {
 	}
 }
 
+// differs: pa-digits
 func TestConsole(t *testing.T) {
 	gpus := simple(Load{Value: 1}, 831.848)
 	gpus.GPUs = []GPU{{"GPU-a", 0.4567, 71.5, 1 << 30, 8 << 30}, {"GPU-b", 1, 300, 1, 2}}

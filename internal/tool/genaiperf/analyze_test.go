@@ -11,6 +11,7 @@ import (
 	frontend "inferometer/internal/frontend/genaiperf"
 )
 
+// differs: genai-analyze-order
 func TestAnalyze(t *testing.T) {
 	s := serve(t, nil)
 	dir := t.TempDir()

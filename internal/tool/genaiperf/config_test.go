@@ -61,6 +61,7 @@ func TestConfigOfTheRealTool(t *testing.T) {
 }
 
 // Every part of it follows the settings.
+// differs: genai-input-config
 func TestConfigFollowsTheSettings(t *testing.T) {
 	const chat = "profile -m m --endpoint-type chat "
 	for _, tt := range []struct{ args, path, want string }{

@@ -53,6 +53,7 @@ func TestEndpointTypes(t *testing.T) {
 		{"nvclip --image-width-mean 8 --image-height-mean 8 --isl 5", `{"model":"gpt2","input":["`, `"data:image/png;base64,`, genaiperf.RequestLatency},
 		{"multimodal --streaming --input-file " + lines, `{"model":"gpt2","messages":[{"role":"user","content":[{"type":"text","text":"what is this?"},{"type":"image_url"`, "", genaiperf.TimeToFirstToken},
 		{"huggingface_generate --isl 5 --osl 7", `{"model":"gpt2","inputs":"`, `"parameters":{"max_new_tokens":7}`, genaiperf.OutputSequenceLength},
+		// differs: genai-streamed-generate
 		{"huggingface_generate --streaming --isl 5 --osl 7", `{"model":"gpt2","inputs":"`, `"stream":true`, genaiperf.InterTokenLatency},
 		{"template --endpoint v1/anything --extra-inputs payload_template:" + body + " --isl 5", `{"question":"`, `"top":3}`, ""},
 		{"rankings --extra-inputs rankings:tei --endpoint rerank --isl 5 --batch-size 3", `{"query":"`, `"texts":["`, genaiperf.RequestLatency},

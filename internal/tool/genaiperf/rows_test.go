@@ -11,6 +11,7 @@ import (
 // The rows of docs/differences.md on releases that nobody can run any more: what the
 // tutorial's page shows for a command line, and what the same command line gives here
 // with --faithful; TestSeeds runs it without.
+// differs: genai-2403-tokenizers, genai-2404-input, genai-2404-length
 func TestRowsOfThePages(t *testing.T) {
 	text, err := os.ReadFile("../../report/genaiperf/testdata/seeds.txt")
 	if err != nil {

@@ -81,6 +81,7 @@ func TestSpansToACollector(t *testing.T) {
 	}
 }
 
+// differs: ip-spans
 func TestSpansToAFile(t *testing.T) {
 	dir, out, err := spanned(t, map[string]string{"OTEL_TRACES_ENABLED": "true"})
 	if err != nil {

@@ -238,6 +238,7 @@ server: {type: mock, model_name: mock, base_url: "http://unused"}
 }
 
 // TestSessionsOfConversations: made-up conversations have reports of sessions too.
+// differs: ip-session-reports
 func TestSessionsOfConversations(t *testing.T) {
 	dir, _, _ := measure(t, `
 data: {type: shared_prefix, shared_prefix: {num_groups: 1, num_prompts_per_group: 2, enable_multi_turn_chat: true, output_len: 2}}
@@ -264,6 +265,7 @@ report: {session_lifecycle: {per_session: true}}
 	}
 }
 
+// differs: ip-analyze
 func TestAnalyzeTellsOfEveryDirectory(t *testing.T) {
 	bad, good := t.TempDir(), t.TempDir()
 	for i, rate := range []string{"1", "2"} {
@@ -279,6 +281,10 @@ func TestAnalyzeTellsOfEveryDirectory(t *testing.T) {
 	}
 	if _, err := Analyze(&frontend.Action{Dirs: []string{good}, Percentiles: []string{"42"}}, io.Discard); err == nil || !strings.Contains(err.Error(), "p42") {
 		t.Errorf("a percentile that nobody has: %v", err)
+	}
+	made := filepath.Join(t.TempDir(), "not", "there")
+	if files, err := Analyze(&frontend.Action{Dirs: []string{good, good}, Unified: made}, io.Discard); err != nil || !slices.ContainsFunc(files, func(f string) bool { return filepath.Dir(f) == made }) {
+		t.Errorf("overlaid charts: %v, %v", files, err)
 	}
 }
 

@@ -69,6 +69,7 @@ func checkGrowth(t *testing.T, e profileexport.Experiment, steps []int, period i
 
 const prompts = `{"data":[{"text_input":["hello world"],"stream":[true]},{"text_input":["good day"],"stream":[true]}]}`
 
+// differs: pa-short-answer
 func TestPeriodic(t *testing.T) {
 	s := serve(t, func(c *mock.Config) {
 		c.Output.Tokens = 6

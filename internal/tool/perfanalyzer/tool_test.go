@@ -273,11 +273,12 @@ func TestRate(t *testing.T) {
 	}
 }
 
+// differs: pa-unstable-search
 func TestNeverStable(t *testing.T) {
 	s := serve(t, func(c *mock.Config) {
 		c.Triton.Models = map[string]repository.Convention{"simple": repository.ConventionAdd}
 	})
-	for _, more := range []string{"", " --concurrency-range 1:4"} { // the range ends with its first level
+	for _, more := range []string{"", " --concurrency-range 1:4", " --concurrency-range 1:4 --binary-search -l 60000"} { // the range ends with its first level
 		got := command(t, "-m simple -u "+s.http+" -p 300 -s 0 -r 3 --percentile 99"+more, nil)
 		if got.Code != frontend.ExitUnstable || !strings.Contains(got.log, "Failed to obtain stable measurement within 3 measurement windows for concurrency 1. Please try to increase the --measurement-interval.") {
 			t.Errorf("code %d, %v\n%s%s", got.Code, got.err, got.out, got.log)
@@ -340,6 +341,7 @@ func TestServerDies(t *testing.T) {
 	}
 }
 
+// differs: pa-ctrl-c
 func TestStopped(t *testing.T) {
 	s := serve(t, nil)
 	stop := make(chan struct{})
@@ -349,6 +351,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
+// differs: pa-metrics-page
 func TestCollectMetrics(t *testing.T) {
 	s := serve(t, func(c *mock.Config) {
 		c.Triton.Models = map[string]repository.Convention{"simple": repository.ConventionAdd}
@@ -388,6 +391,7 @@ func TestBadData(t *testing.T) {
 	}
 }
 
+// differs: pa-shape-refused
 func TestShapeDoesNotFit(t *testing.T) {
 	s := serve(t, nil)
 	data := write(t, "in.json", `{"data":[{"text_input":["x"],"max_tokens":[3]}]}`)
@@ -431,6 +435,7 @@ func TestFixedSchedule(t *testing.T) {
 }
 
 // Sessions go on from their answers, each once, and the next begins where one has ended.
+// differs: pa-sessions
 func TestSessions(t *testing.T) {
 	s := serve(t, nil)
 	turn := func(session, text, more string) string {

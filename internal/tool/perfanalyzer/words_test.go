@@ -11,6 +11,7 @@ import (
 
 // Given twice, -v prints the server's own words: about the model before the settings, and
 // its statistics at each edge of a window.
+// differs: pa-twice-verbose
 func TestTwiceVerbose(t *testing.T) {
 	s := serve(t, func(c *mock.Config) {
 		c.Triton.Models = map[string]repository.Convention{"simple": repository.ConventionAdd}

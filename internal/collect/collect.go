@@ -90,9 +90,7 @@ func (c *Collector) Blank() *record.Record {
 	*rec = record.Record{
 		Marks: rec.Marks[:0], Body: rec.Body[:0], Text: rec.Text[:0], Events: rec.Events[:0], Cached: -1,
 	}
-	if c.keeper != nil {
-		rec.Keeper, rec.Room = c.keeper, c.keeper.room
-	}
+	c.keeper.bind(rec)
 	return rec
 }
 

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"fmt"
+	"math"
 
 	"inferometer/internal/endpoint"
 	"inferometer/internal/record"
@@ -20,51 +21,81 @@ type keeper struct {
 	limits   Limits
 	streamer endpoint.Streamer // nil: no answer can be read in pieces
 	raw      bool              // the bytes of answers are kept
-	room     int               // that a record has at first
+	first    int               // room that a record has at first
+	room     int               // beyond which a stream is folded; 0: none is
 }
 
 // newKeeper makes the keeper of a run; nil: nothing is bounded.
 func newKeeper(cfg *Config) *keeper {
-	k := &keeper{limits: cfg.Limits, raw: cfg.KeepRaw && cfg.Writer != nil}
-	if cfg.Limits.Stream > 0 {
-		k.streamer = cfg.Streamer
-	}
-	k.room = k.limits.Answer
-	if k.streamer != nil {
-		k.room = k.limits.Stream
-		if k.raw {
+	k := &keeper{limits: cfg.Limits, streamer: cfg.Streamer, raw: cfg.KeepRaw && cfg.Writer != nil}
+	if k.streamer == nil {
+		k.first = k.limits.Answer
+	} else {
+		if k.room = k.limits.Stream; k.room > 0 && k.raw {
 			k.room = max(k.room, k.limits.Raw)
 		}
-		if k.limits.Answer > 0 {
-			k.room = min(k.room, k.limits.Answer)
-		}
+		k.first = least(k.room, k.limits.Answer, k.limits.Event)
 	}
-	if k.room == 0 {
+	if k.first == 0 {
 		return nil
 	}
 	return k
 }
 
+// least is the least of some bounds, of which 0 is none.
+func least(bounds ...int) int {
+	n := 0
+	for _, b := range bounds {
+		if b > 0 && (n == 0 || b < n) {
+			n = b
+		}
+	}
+	return n
+}
+
+// bind makes a record keep to the limits.
+func (k *keeper) bind(rec *record.Record) {
+	if k != nil {
+		rec.Keeper, rec.Room = k, k.first
+	}
+}
+
 // Bound makes a record that is not of a Collector keep to the limits.
 func (l Limits) Bound(rec *record.Record, s endpoint.Streamer) {
-	if k := newKeeper(&Config{Limits: l, Streamer: s}); k != nil {
-		rec.Keeper, rec.Room = k, k.room
-	}
+	newKeeper(&Config{Limits: l, Streamer: s}).bind(rec)
 }
 
 // Keep implements record.Keeper.
 func (k *keeper) Keep(rec *record.Record) error {
+	marks := record.MarkSize * len(rec.Marks)
+	next := 0 // what it may grow to before an event of it can be too long
 	if k.streamer != nil && rec.Streamed && (rec.Status == 0 || rec.Status/100 == 2) {
-		if done := k.streamer.Advance(rec, k.limits.Stream); rec.Reading != nil {
-			k.drop(rec, done)
-			if most := k.limits.Event; most > 0 && len(rec.Body) > most {
-				return fmt.Errorf("an event of the stream is longer than %d bytes: raise limits.event", most)
+		if most := k.limits.Event; most > 0 {
+			if len(rec.Body)-rec.Whole > most {
+				length, end := k.streamer.Longest(rec, rec.Whole)
+				if length > most {
+					return fmt.Errorf("an event of the stream is longer than %d bytes: raise limits.event", most)
+				}
+				rec.Whole = end
 			}
-			return nil
+			next = rec.Whole + most + marks
+		}
+		if k.room > 0 && len(rec.Body)+marks > k.room {
+			if done := k.streamer.Advance(rec, k.limits.Stream); rec.Reading != nil {
+				k.drop(rec, done)
+				return nil
+			}
 		}
 	}
-	if most := k.limits.Answer; most > 0 && len(rec.Body)+record.MarkSize*len(rec.Marks) > most {
+	if most := k.limits.Answer; most > 0 && len(rec.Body)+marks > most {
 		return fmt.Errorf("the answer is larger than %d bytes: raise limits.answer", most)
+	}
+	rec.Room = math.MaxInt
+	if n := least(next, k.limits.Answer); n > 0 {
+		rec.Room = n
+	}
+	if k.room > len(rec.Body)+marks {
+		rec.Room = min(rec.Room, k.room)
 	}
 	return nil
 }
@@ -82,6 +113,7 @@ func (k *keeper) drop(rec *record.Record, done int) {
 		rec.Body = rec.Body[:copy(rec.Body, rec.Body[done:])]
 	}
 	rec.Folded += done
+	rec.Whole = 0
 }
 
 // keepFolded is the first size of the buffer of a stream that is folded.

@@ -60,15 +60,19 @@ func tgi(n int) []string {
 // decodes it.
 func arrive(t *testing.T, k *keeper, d endpoint.Decoder, events []string) (*record.Record, error) {
 	t.Helper()
+	return arriveIn(t, k, d, events, 120)
+}
+
+// arriveIn is the same in reads of up to so many bytes.
+func arriveIn(t *testing.T, k *keeper, d endpoint.Decoder, events []string, most int) (*record.Record, error) {
+	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
 	rec := &record.Record{Sent: time.Millisecond, Status: 200, Streamed: true, Cached: -1, Merged: 1 << 20}
-	if k != nil {
-		rec.Keeper, rec.Room = k, k.room
-	}
+	k.bind(rec)
 	wire := strings.Join(events, "")
 	now := 50 * time.Millisecond
 	for len(wire) > 0 {
-		n := min(1+random.IntN(120), len(wire))
+		n := min(1+random.IntN(most), len(wire))
 		now += time.Duration(random.ExpFloat64() * float64(5*time.Millisecond))
 		rec.Body = append(rec.Body, wire[:n]...)
 		wire = wire[n:]
@@ -160,5 +164,42 @@ func same(t *testing.T, name string, got, want metric.Stage) {
 				t.Errorf("%s: %s: quantile %d is %v, want %v", name, id, i, g.Quantiles[i], w.Quantiles[i])
 			}
 		}
+	}
+}
+
+// An event is bounded wherever it stands in a stream, and however it comes.
+func TestEventsAreBounded(t *testing.T) {
+	long := func(n int) string {
+		const frame = `data: {"choices":[{"delta":{"content":""}}]}` + "\n\n"
+		return strings.Replace(frame, `""`, `"`+strings.Repeat("a", n-len(frame))+`"`, 1)
+	}
+	short := strings.Repeat(long(100), 40)
+	end := chatStream(0, false)
+	for name, tt := range map[string]struct {
+		limits Limits
+		stream string
+		err    string
+	}{
+		"first":               {Limits{Stream: 8 << 20, Event: 1 << 10, Answer: 64 << 20}, long(1<<10 + 1), "1024 bytes: raise limits.event"},
+		"as long as it may":   {Limits{Stream: 8 << 20, Event: 1 << 10, Answer: 64 << 20}, long(1<<10) + short + long(1<<10), ""},
+		"after others":        {Limits{Stream: 8 << 20, Event: 1 << 10, Answer: 64 << 20}, short + long(1<<10+1) + short, "raise limits.event"},
+		"of a folded stream":  {Limits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 20}, short + long(1<<10+1) + short, "raise limits.event"},
+		"where none is":       {Limits{Event: 1 << 10}, short + long(1<<10+1), "raise limits.event"},
+		"no bound":            {Limits{Stream: 8 << 20, Answer: 64 << 20}, long(100 << 10), ""},
+		"a comment":           {Limits{Stream: 8 << 20, Event: 1 << 10, Answer: 64 << 20}, short + ": " + strings.Repeat("c", 1<<10), "raise limits.event"},
+		"many, all permitted": {Limits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 10}, strings.Repeat(short, 10), ""},
+		"an answer":           {Limits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 10}, `{"choices":[` + strings.Repeat(" ", 3<<10), ""},
+		"too long an answer":  {Limits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 10}, `{"choices":[` + strings.Repeat(" ", 70<<10), "raise limits.answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := openai.NewDecoder(openai.Chat, nil, false)
+			for _, reads := range []int{7, 120, 1 << 20} {
+				k := newKeeper(&Config{Limits: tt.limits, Streamer: d})
+				_, err := arriveIn(t, k, d, append([]string{tt.stream}, end...), reads)
+				if tt.err == "" && err != nil || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
+					t.Errorf("in reads of up to %d bytes: %v, want %q", reads, err, tt.err)
+				}
+			}
+		})
 	}
 }

@@ -33,8 +33,8 @@ type Options struct {
 	Key   string      // API key; empty: none
 	Data  plan.Data
 	RunID string // first part of each request's own id
-	// MostHeaders is how many bytes the headers of an answer may hold; 0: no bound.
-	MostHeaders int
+	// Limits are those of the plan.
+	Limits plan.Limits
 	// KeepQuestions: records hold the bodies of requests too.
 	KeepQuestions bool
 	// Tokenizer is the run's own, for models that take token ids; nil: there is none.
@@ -64,6 +64,9 @@ type Streamer interface {
 	// and folds what follows into rec.Tail. Where rec.Reading stays nil, the answer is not
 	// one that can be read in pieces.
 	Advance(rec *record.Record, most int) int
+	// Longest gives the length of the longest event in rec's body from an offset on, one
+	// that is not complete included, and where the last complete one ends.
+	Longest(rec *record.Record, from int) (length, end int)
 }
 
 // Replier is a Decoder that can tell what an answer said as a chat has it, tool calls

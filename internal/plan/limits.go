@@ -51,9 +51,9 @@ func DefaultLimits() Limits {
 
 func limitsSpec() codec[Limits] {
 	c := structure("mapping", []field[Limits]{
-		always("answer", bytesSpec(), func(l *Limits) *Bytes { return &l.Answer }, "An answer that is held in one piece: one that is not streamed, or that is refused. A longer one is a failure of class `too_large`."),
-		always("stream", bytesSpec(), func(l *Limits) *Bytes { return &l.Stream }, "How much of a stream is held before it is folded as it comes: what follows is counted and timed, and its text is not kept."),
-		always("event", bytesSpec(), func(l *Limits) *Bytes { return &l.Event }, "One event of a stream that has outgrown `limits.stream`, comments included. A longer one is a failure of class `too_large`."),
+		always("answer", bytesSpec(), func(l *Limits) *Bytes { return &l.Answer }, "An answer that is held in one piece: one that is not streamed, that is refused, or that is a stream of Triton. A longer one is a failure of class `too_large`."),
+		always("stream", bytesSpec(), func(l *Limits) *Bytes { return &l.Stream }, "How much of a stream is held before it is folded as it comes: what follows is counted and timed, and its text is not kept. Streams of Triton are not folded: `limits.answer` bounds them."),
+		always("event", bytesSpec(), func(l *Limits) *Bytes { return &l.Event }, "One event of a stream, comments included, or one message of a gRPC stream, uncompressed. A longer one is a failure of class `too_large`."),
 		always("header", bytesSpec(), func(l *Limits) *Bytes { return &l.Header }, "The headers of an answer. Longer ones are a failure of class `too_large`."),
 		always("raw", bytesSpec(), func(l *Limits) *Bytes { return &l.Raw }, "How much of an answer `output.keep_raw` keeps. The report says of how many answers the rest was left out."),
 		always("file", bytesSpec(), func(l *Limits) *Bytes { return &l.File }, "An input file, unpacked."),

@@ -78,9 +78,11 @@ type Record struct {
 	Folded int
 	Raw    []byte
 	Cut    int // bytes of the answer that the run would keep and that are beyond its limit
-	// Room is how much may be held before Keeper is asked, and Reading the state of the
-	// decoder where it has read a part already. They are never kept.
+	// Room is how much may be held before Keeper is asked, Whole how many bytes of Body are
+	// known to be whole events of a permitted length, and Reading the state of the decoder
+	// where it has read a part already. They are never kept.
 	Room    int
+	Whole   int
 	Keeper  Keeper
 	Reading any
 	// Request is what the endpoint's decoder must know of the request; nil where the

@@ -198,7 +198,7 @@ func (r *run) prepare(ctx context.Context) error {
 	}
 	r.endpoint, err = newEndpoint(r.plan.Target, endpoint.Options{
 		Clock: r.clock, TLS: secrets.tls, Key: secrets.key, Data: r.plan.Data, RunID: r.id(), Tokenizer: tok,
-		KeepQuestions: r.plan.Output.KeepRaw, MostHeaders: int(r.plan.Limits.Header),
+		KeepQuestions: r.plan.Output.KeepRaw, Limits: r.plan.Limits,
 	})
 	if err != nil {
 		return err

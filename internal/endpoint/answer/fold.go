@@ -156,6 +156,22 @@ func (r *Reading) Rest(take func(e *sse.Event)) {
 	}
 }
 
+// Longest is what endpoint.Streamer says of server-sent events. An answer that is none
+// has no events, and ends where it is looked at.
+func Longest(rec *record.Record, from int) (length, end int) {
+	if !Streams(rec) {
+		return 0, len(rec.Body)
+	}
+	var scan sse.Scanner
+	scan.Reset(rec.Body[from:])
+	for e := (sse.Event{}); scan.Next(&e); {
+		if length = max(length, e.End-e.Start); !e.Unterminated {
+			end = e.End
+		}
+	}
+	return length, from + end
+}
+
 // Streams reports whether an answer that is under way can be read in pieces: it is
 // neither a document nor a page.
 func Streams(rec *record.Record) bool {

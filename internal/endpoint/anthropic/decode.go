@@ -113,6 +113,11 @@ type streamed struct {
 	moves bool
 }
 
+// Longest implements endpoint.Streamer.
+func (d *Decoder) Longest(rec *record.Record, from int) (length, end int) {
+	return answer.Longest(rec, from)
+}
+
 // Advance implements endpoint.Streamer.
 func (d *Decoder) Advance(rec *record.Record, most int) int {
 	st, ok := rec.Reading.(*streamed)

@@ -118,7 +118,7 @@ func newReplica(raw string, t plan.Target, o endpoint.Options, p Protocol) (repl
 		FirstByte: time.Duration(t.Timeouts.FirstByte),
 		Stall:     time.Duration(t.Timeouts.Stall),
 		Request:   time.Duration(t.Timeouts.Request),
-		Header:    o.MostHeaders,
+		Header:    int(o.Limits.Header),
 	}
 	if t.HTTP2 {
 		r.client = h2.NewClient(o.Clock, dialer, h2.Options{Limits: limits, Streams: plan.HTTP2Streams, Secure: opt.TLS != nil})

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"inferometer/internal/bounded"
 	"inferometer/internal/endpoint"
 	"inferometer/internal/exchange"
 	"inferometer/internal/exchange/grpc"
@@ -76,14 +77,14 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 	dialer := netclock.NewDialer(o.Clock, hostPort(u, secure, overGRPC), dial)
 	limits := netclock.Limits{
 		FirstByte: time.Duration(t.Timeouts.FirstByte), Stall: time.Duration(t.Timeouts.Stall), Request: time.Duration(t.Timeouts.Request),
-		Header: o.MostHeaders,
+		Header: int(o.Limits.Header),
 	}
 	fields := headers(t, o.Key, u)
 	if overGRPC {
 		l.grpc = grpc.NewClient(o.Clock, dialer, grpc.Options{
 			Limits: limits, Authority: hostPort(u, secure, true), Metadata: fields, Secure: secure,
 			Compression: t.Triton.Compression, MaxMessage: t.Triton.MaxMessage, KeepAlive: time.Duration(t.Triton.KeepAlive),
-			Streams: t.Triton.Streams,
+			Streams: t.Triton.Streams, Largest: largest(t, o.Limits), Control: answerLimit(o.Limits),
 		})
 		s := grpcServer{l.grpc}
 		l.server, l.sharer, l.tracer, l.speaker = s, s, s, s
@@ -100,6 +101,18 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 	s := &httpServer{client: l.http.ask, base: u, header: header}
 	l.server, l.sharer, l.tracer, l.speaker = s, s, s, s
 	return l, nil
+}
+
+// largest bounds a message: it is an event where answers are streams, else an answer.
+func largest(t plan.Target, l plan.Limits) bounded.Limit {
+	if t.Streaming && t.Endpoint == plan.EndpointStream {
+		return bounded.Limit{Name: plan.LimitEvent, Bytes: int64(l.Event)}
+	}
+	return answerLimit(l)
+}
+
+func answerLimit(l plan.Limits) bounded.Limit {
+	return bounded.Limit{Name: plan.LimitAnswer, Bytes: int64(l.Answer)}
 }
 
 // hostPort is the address behind a URL.

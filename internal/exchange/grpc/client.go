@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"inferometer/internal/bounded"
 	"inferometer/internal/exchange"
 	"inferometer/internal/exchange/h2"
 	"inferometer/internal/netclock"
@@ -37,6 +38,9 @@ type Options struct {
 	// MaxMessage bounds messages in both directions, uncompressed, in bytes; 0: as
 	// much as the protocol allows.
 	MaxMessage int
+	// Largest bounds what comes in one message, uncompressed, and Control the answers of
+	// calls that are not measured.
+	Largest, Control bounded.Limit
 	// KeepAlive is how long a connection may be silent before the server is pinged;
 	// 0: it is not. KeepAliveTimeout is how long it has to answer; 0: 20 seconds.
 	KeepAlive, KeepAliveTimeout time.Duration
@@ -198,7 +202,10 @@ func (c *Client) Call(ctx context.Context, method string, message []byte) ([]byt
 		return nil, fmt.Errorf("calling %s: %w", method, err)
 	}
 	var rec record.Record
-	err = c.unary(ctx, c.calls, method, m, &rec)
+	if most := c.options.Control; most.Bytes > 0 {
+		rec.Keeper, rec.Room = refuser(most), int(most.Bytes)+prefix
+	}
+	err = c.unary(ctx, c.calls, method, m, &rec, c.options.Control)
 	var status *StatusError
 	switch {
 	case err == nil:
@@ -209,6 +216,17 @@ func (c *Client) Call(ctx context.Context, method string, message []byte) ([]byt
 		return nil, fmt.Errorf("calling %s: %w", method, context.Cause(ctx))
 	}
 	return nil, fmt.Errorf("calling %s: %w", method, notHere(err))
+}
+
+// refuser ends a call whose answer is too large.
+type refuser bounded.Limit
+
+// Keep implements record.Keeper.
+func (r refuser) Keep(rec *record.Record) error {
+	if int64(len(rec.Body)) <= r.Bytes+prefix {
+		return nil
+	}
+	return &bounded.Error{What: "the answer", Limit: bounded.Limit(r)}
 }
 
 // notHere adds what a connection that ends without a word of HTTP/2 usually means.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 
+	"inferometer/internal/bounded"
 	"inferometer/internal/exchange"
 )
 
@@ -71,10 +72,11 @@ func (c *Client) packer() (packer, error) {
 // splitter takes the bytes of a stream in pieces of any size and cuts them into
 // messages.
 type splitter struct {
-	most     int    // bytes of a message
-	encoding string // of those that are compressed
-	partial  []byte // a message, while it is incomplete
-	handed   bool   // partial was handed out whole
+	most     int           // bytes of a message
+	largest  bounded.Limit // the same, as the plan bounds it
+	encoding string        // of those that are compressed
+	partial  []byte        // a message, while it is incomplete
+	handed   bool          // partial was handed out whole
 	expander expander
 }
 
@@ -133,14 +135,24 @@ func (s *splitter) size(p []byte) (int, error) {
 	if p[0] > 1 {
 		return 0, &exchange.BadFraming{Err: fmt.Errorf("the server sent a message that begins with the byte %d, where gRPC has 0 or 1", p[0])}
 	}
-	if int64(n) > int64(s.most) {
-		return 0, tooLarge(int64(n), s.most)
-	}
-	return int(n), nil
+	return int(n), s.permit(int64(n), false)
 }
 
-func tooLarge(n int64, most int) error {
-	return &exchange.BadFraming{Err: fmt.Errorf("the server sent a message of %d bytes, where %d are allowed: raise the limit of message sizes", n, most)}
+// permit says whether a message may be so long. A packed one is at least that.
+func (s *splitter) permit(n int64, packed bool) error {
+	if n <= int64(s.most) && !s.largest.Over(n) {
+		return nil
+	}
+	as := fmt.Sprintf("of %d bytes", n)
+	if packed {
+		as = "that is compressed"
+	}
+	switch {
+	case n > int64(s.most):
+		return &exchange.BadFraming{Err: fmt.Errorf("the server sent a message %s, where %d are allowed: raise the limit of message sizes", as, s.most)}
+	default:
+		return &exchange.TooLarge{Err: &bounded.Error{What: "a message " + as, Limit: s.largest}}
+	}
 }
 
 // plain undoes the compression of a whole message.
@@ -148,7 +160,7 @@ func (s *splitter) plain(frame []byte) ([]byte, error) {
 	if frame[0] == 0 {
 		return frame, nil
 	}
-	return s.expander.expand(frame[prefix:], s.encoding, s.most)
+	return s.expander.expand(frame[prefix:], s)
 }
 
 // expander undoes compression. It keeps what it works with from one message to the
@@ -161,20 +173,24 @@ type expander struct {
 }
 
 // expand gives a message with its prefix.
-func (e *expander) expand(packed []byte, encoding string, most int) ([]byte, error) {
+func (e *expander) expand(packed []byte, s *splitter) ([]byte, error) {
 	e.in.Reset(packed)
-	r, err := e.reader(encoding)
+	r, err := e.reader(s.encoding)
 	if err != nil {
 		return nil, &exchange.BadFraming{Err: fmt.Errorf("a compressed message cannot be read: %w", err)}
 	}
 	e.out.Reset()
 	e.out.Write(make([]byte, prefix))
-	n, err := io.Copy(&e.out, io.LimitReader(r, int64(most)+1))
+	most := int64(s.most)
+	if s.largest.Bytes > 0 {
+		most = min(most, s.largest.Bytes)
+	}
+	n, err := io.Copy(&e.out, io.LimitReader(r, most+1))
 	if err != nil {
 		return nil, &exchange.BadFraming{Err: fmt.Errorf("a compressed message cannot be read: %w", err)}
 	}
-	if n > int64(most) {
-		return nil, &exchange.BadFraming{Err: fmt.Errorf("the server sent a message that is compressed and longer than %d bytes: raise the limit of message sizes", most)}
+	if err := s.permit(n, true); err != nil {
+		return nil, err
 	}
 	frame := e.out.Bytes()
 	binary.BigEndian.PutUint32(frame[1:], uint32(n))

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"inferometer/internal/bounded"
 	"inferometer/internal/endpoint"
 	"inferometer/internal/netclock"
 	"inferometer/internal/record"
@@ -168,6 +169,15 @@ func TestMessageLimit(t *testing.T) {
 	}
 	rec := ask(t, t.Context(), c, 0, "a", "a 1 %s", strings.Repeat("x", 996))
 	wantFailure(t, rec, record.BadBody, 200, "where 1000 are allowed: raise the limit")
+	wantOK(t, ask(t, t.Context(), c, 0, "b", "b 1 x"), want("b", 1, "x"))
+}
+
+// A message beyond a limit of the plan is refused by its prefix, and names the limit.
+func TestLargestMessage(t *testing.T) {
+	s := serve(t, counting)
+	c := s.client(t, Options{Largest: bounded.Limit{Name: "limits.event", Bytes: 1000}})
+	rec := ask(t, t.Context(), c, 0, "a", "a 1 %s", strings.Repeat("x", 2000))
+	wantFailure(t, rec, record.TooLarge, 200, "a message of 2005 bytes is larger than 1000 bytes: raise limits.event")
 	wantOK(t, ask(t, t.Context(), c, 0, "b", "b 1 x"), want("b", 1, "x"))
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"inferometer/internal/bounded"
 	"inferometer/internal/exchange"
 	"inferometer/internal/exchange/h2"
 	"inferometer/internal/record"
@@ -14,7 +15,7 @@ import (
 // body is the answer with its prefix, uncompressed.
 func (c *Client) Unary(ctx context.Context, method string, m Message, rec *record.Record) {
 	rec.Failure = nil
-	err := c.unary(ctx, c.work, method, m, rec)
+	err := c.unary(ctx, c.work, method, m, rec, c.options.Largest)
 	if err != nil {
 		c.fail(ctx, rec, err)
 		return
@@ -22,8 +23,8 @@ func (c *Client) Unary(ctx context.Context, method string, m Message, rec *recor
 	exchange.Finish(rec, c.clock.Now())
 }
 
-// unary carries out a call.
-func (c *Client) unary(ctx context.Context, by *h2.Client, method string, m Message, rec *record.Record) error {
+// unary carries out a call whose answer has a limit.
+func (c *Client) unary(ctx context.Context, by *h2.Client, method string, m Message, rec *record.Record, largest bounded.Limit) error {
 	answer := c.answers.Get().(*h2.Answer)
 	defer c.answers.Put(answer)
 	if err := by.Post(ctx, c.head(method).fields, m.wire, rec, answer); err != nil {
@@ -39,12 +40,12 @@ func (c *Client) unary(ctx context.Context, by *h2.Client, method string, m Mess
 	if err := outcome(said); err != nil {
 		return err
 	}
-	return c.single(rec, value(answer.Head, "grpc-encoding"))
+	return c.single(rec, value(answer.Head, "grpc-encoding"), largest)
 }
 
 // single makes sure that an answer is one message, and undoes its compression.
-func (c *Client) single(rec *record.Record, encoding string) error {
-	s := splitter{most: c.options.MaxMessage, encoding: encoding}
+func (c *Client) single(rec *record.Record, encoding string, largest bounded.Limit) error {
+	s := splitter{most: c.options.MaxMessage, largest: largest, encoding: encoding}
 	message, rest, err := s.next(rec.Body)
 	switch {
 	case err != nil:

@@ -21,6 +21,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"inferometer/internal/bounded"
 	"inferometer/internal/exchange"
 	"inferometer/internal/netclock"
 	"inferometer/internal/record"
@@ -229,5 +230,19 @@ func TestTLSWithoutHTTP2(t *testing.T) {
 	rec := ask(t, t.Context(), c, 0, "a", "a")
 	if rec.Failure == nil || rec.Failure.Class != record.TLSFailed || !strings.Contains(rec.Failure.Message, "http/1.1") && !strings.Contains(rec.Failure.Message, "application protocol") {
 		t.Errorf("failure %+v", rec.Failure)
+	}
+}
+
+// The answer of a call that is not measured is bounded too, packed or not.
+func TestLargestAnswer(t *testing.T) {
+	s := serve(t, echo)
+	for _, encoding := range []string{"", "gzip"} {
+		c := s.client(t, Options{Control: bounded.Limit{Name: "limits.answer", Bytes: 1000}, Compression: encoding})
+		if _, err := c.Call(t.Context(), unaryMethod, make([]byte, 2000)); err == nil || !strings.Contains(err.Error(), "larger than 1000 bytes: raise limits.answer") {
+			t.Errorf("compressed with %q: %v", encoding, err)
+		}
+		if _, err := c.Call(t.Context(), unaryMethod, make([]byte, 990)); err != nil {
+			t.Errorf("compressed with %q: %v", encoding, err)
+		}
 	}
 }

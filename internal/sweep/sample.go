@@ -2,8 +2,8 @@
 // which levels there are, where the windows of a level lie, when a level is stable,
 // and what its windows say.
 //
-// A request belongs to the window in which it ends, and it ends with the last
-// response that holds data. Windows follow one another without a gap, and the load
+// A request belongs to the window in which it ends, and it ends with its last
+// response. Windows follow one another without a gap, and the load
 // goes on between them.
 package sweep
 
@@ -20,10 +20,10 @@ type Sample struct {
 	Written time.Duration
 	Start   time.Duration // first byte of the answer
 	First   time.Duration // first response
-	End     time.Duration // last response that holds data
+	End     time.Duration // last response; where there is none, the last byte
 	Closed  time.Duration // last byte
 
-	Responses int // that hold data
+	Responses int // 0: the stream ended without one, and there is no latency
 	Failed    bool
 	Warmup    bool
 	Begins    bool // it is the first request of a sequence
@@ -49,7 +49,7 @@ func SampleOf(rec *record.Record) Sample {
 		if !opened && e.Label != record.Comment {
 			s.First, opened = at, true
 		}
-		if holdsData(e.Label) {
+		if isResponse(e.Label) {
 			s.End = at
 			s.Responses++
 		}
@@ -61,24 +61,18 @@ func SampleOf(rec *record.Record) Sample {
 		s.End = t.Last
 		s.Responses += int(t.Events)
 	}
-	if s.Responses == 0 && !s.Failed {
+	if s.Responses == 0 && !s.Failed && (len(rec.Events) == 0 || !rec.Streamed) {
 		s.Responses = 1 // an answer that is not made of events
 	}
 	return s
 }
 
-// holdsData reports whether a response is more than a sign that the stream goes on or
-// is over.
-func holdsData(l record.Label) bool {
-	switch l {
-	case record.Done, record.Comment, record.Empty, record.Usage, record.Finish:
-		return false
-	}
-	return true
-}
+// isResponse reports whether an event is a response: one without text is one too, a sign
+// that the stream goes on or is over is none.
+func isResponse(l record.Label) bool { return l != record.Done && l != record.Comment }
 
 // counts reports whether windows count the request as measured.
 func (s *Sample) counts() bool { return !s.Failed && !s.Warmup }
 
-// latency is from the moment of sending to the last response that holds data.
+// latency is from the moment of sending to the last response.
 func (s *Sample) latency() time.Duration { return s.End - s.Sent }

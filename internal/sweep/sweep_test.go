@@ -192,8 +192,17 @@ func TestSampleOf(t *testing.T) {
 	if first := SampleOf(&record.Record{Sent: 1, End: 9, Session: "7"}); !first.Begins {
 		t.Error("the first request of a sequence does not begin it")
 	}
-	if w := Cut([]Sample{{Sent: 1, End: 2, Begins: true}, {Sent: 1, End: 3}}, 0, 5, 0); w.Sequences != 1 {
+	if w := Cut([]Sample{{Sent: 1, End: 2, Responses: 1, Begins: true}, {Sent: 1, End: 3, Responses: 1}}, 0, 5, 0); w.Sequences != 1 {
 		t.Errorf("%d sequences, want 1", w.Sequences)
+	}
+	// A response without text is a response; a stream that only ends has none.
+	rec.Events = []record.Event{{Mark: 0, Label: record.Content}, {Mark: 1, Label: record.Empty}, {Mark: 2, Label: record.Finish}, {Mark: 3, Label: record.Done}}
+	if s := SampleOf(rec); s.Responses != 3 || s.End != 30 {
+		t.Errorf("%d responses until %d, want 3 until 30", s.Responses, s.End)
+	}
+	silent := SampleOf(&record.Record{Sent: 1, End: 9, Streamed: true, Marks: []record.Mark{{Kernel: 8}}, Events: []record.Event{{Label: record.Done}}})
+	if w := Cut([]Sample{silent, {Sent: 1, End: 3, Responses: 2}}, 0, 10, 0); silent.Responses != 0 || w.Requests != 1 || w.Empty != 1 || w.Responses != 2 {
+		t.Errorf("a request without a response: %+v in %+v", silent, w)
 	}
 	bare := SampleOf(&record.Record{Sent: 1, End: 9})
 	if bare.End != 9 || bare.First != 9 || bare.Responses != 1 || bare.Failed {

@@ -17,14 +17,15 @@ type Window struct {
 	End        time.Duration `json:"end_ns"`
 	Requests   int64         `json:"requests"`         // that ended well in it
 	Failed     int64         `json:"failed,omitempty"` // that ended badly in it
-	Responses  int64         `json:"responses"`        // of Requests, that hold data
+	Empty      int64         `json:"empty,omitempty"`  // that ended in it without a single response
+	Responses  int64         `json:"responses"`        // of Requests, those without text included
 	Delayed    int64         `json:"delayed,omitempty"`
 	Sequences  int64         `json:"sequences,omitempty"` // whose first request is among Requests
 	Throughput float64       `json:"requests_per_sec"`
 	Streamed   float64       `json:"responses_per_sec"`
 	SendRate   float64       `json:"sent_per_sec,omitempty"` // of merged windows alone
 
-	Latency Spread  `json:"latency"`                  // from sending to the last response that holds data
+	Latency Spread  `json:"latency"`                  // from sending to the last response
 	First   *Spread `json:"first_response,omitempty"` // from sending to the first response, where requests had several
 	FromDue Spread  `json:"latency_from_due"`         // from the moment at which the request was due
 
@@ -88,6 +89,10 @@ func Cut(samples []Sample, begin, end time.Duration, extra int) Window {
 		}
 		if s.Failed {
 			w.Failed++
+			continue
+		}
+		if s.Responses == 0 {
+			w.Empty++
 			continue
 		}
 		w.Requests++

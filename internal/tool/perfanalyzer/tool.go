@@ -211,6 +211,9 @@ func (t *tool) End(_ int, s plan.Stage, l *sweep.Level) {
 		c := t.client(l.Merged)
 		t.note(report.WritePass(t.env.Out, 1, &c, t.action.Percentile))
 	}
+	if n := l.Merged.Empty; n > 0 {
+		t.say("WARNING: %d requests ended without a single response. They have no latency, and no figure counts them.", n)
+	}
 	if l.Ended == sweep.Throughput {
 		t.say("WARNING: latency did not become stable within %d windows, throughput did: the level is reported all the same.", t.action.MaxTrials)
 	}
@@ -236,6 +239,7 @@ func (t *tool) why(s plan.Stage, l *sweep.Level) string {
 		t.failed = failing
 		return fmt.Sprintf("Failed to maintain requested inference load. Worker thread(s) failed to generate concurrent requests. All %d requests that ended in the last window failed.", last.Failed)
 	case last.Requests == 0:
+		t.failed = sweep.Empty
 		return "No valid requests recorded within time interval. Please use a larger time window."
 	case limit > 0 && l.Measured() >= limit:
 		t.failed = sweep.Threshold

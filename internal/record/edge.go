@@ -34,8 +34,10 @@ type Sample struct {
 // ModelStats are the statistics of one model in one version, as the statistics
 // extension of the KServe v2 protocol has them.
 type ModelStats struct {
-	Name       string `json:"name"`
-	Version    string `json:"version"`
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	// AnyVersion: no version was asked for, and all that are loaded stand side by side.
+	AnyVersion bool   `json:"any_version,omitempty"`
 	Inferences uint64 `json:"inference_count"` // in batches counted one by one
 	Executions uint64 `json:"execution_count"` // of whole batches
 

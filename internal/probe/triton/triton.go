@@ -158,6 +158,7 @@ func (p *Probe) gather(ctx context.Context, all []*kserve.ModelStatistics, s ste
 			continue
 		}
 		stats := fromMessage(m)
+		stats.AnyVersion = s.version == ""
 		for _, part := range parts {
 			inner, innerErr := p.gather(ctx, all, part, depth+1)
 			stats.Composing = append(stats.Composing, inner...)

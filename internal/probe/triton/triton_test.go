@@ -54,6 +54,12 @@ func statistics(name, version string, n int) string {
 		"batch_stats":[{"batch_size":1}],"memory_usage":[],"not in the protocol":1}`, name, version, 2*n, n, d(100), d(1), d(2), d(3), d(4))
 }
 
+// anyVersion marks a model of which no version was asked for.
+func anyVersion(m record.ModelStats) record.ModelStats {
+	m.AnyVersion = true
+	return m
+}
+
 func stats(name, version string, n uint64, parts ...record.ModelStats) record.ModelStats {
 	return record.ModelStats{
 		Name: name, Version: version, Inferences: 2 * n, Executions: n, Success: ct(n, 100*n), Queue: ct(n, n),
@@ -95,7 +101,7 @@ process_cpu_seconds 3
 	}
 	got.At = 0
 	want := &record.Snapshot{
-		Models: []record.ModelStats{stats("outer", "1", 2, stats("inner", "1", 4, stats("leaf", "2", 6)), stats("leaf", "1", 5), stats("leaf", "2", 6), stats("called", "3", 7))},
+		Models: []record.ModelStats{anyVersion(stats("outer", "1", 2, anyVersion(stats("inner", "1", 4, stats("leaf", "2", 6))), anyVersion(stats("leaf", "1", 5)), anyVersion(stats("leaf", "2", 6)), stats("called", "3", 7)))},
 		GPUs:   []record.GPU{{UUID: "GPU-1", Utilization: 0.5, MemoryUsed: 7}, {UUID: "GPU-2", MemoryTotal: 9, Power: 71.5}},
 		Metrics: []record.Sample{
 			{Name: "nv_inference_count", Labels: `model="outer",version="1"`, Counter: true, Value: 4},

@@ -9,6 +9,7 @@ import (
 
 	frontend "inferometer/internal/frontend/perfanalyzer"
 	"inferometer/internal/plan"
+	"inferometer/internal/probe"
 	"inferometer/internal/record"
 	report "inferometer/internal/report/perfanalyzer"
 	"inferometer/internal/sweep"
@@ -34,7 +35,11 @@ func (t *tool) level(s plan.Stage, l *sweep.Level) report.Level {
 		due := spread(&l.Merged.FromDue)
 		out.Client.FromDue = &due
 	}
-	out.Server = serverModel(l.Server, t.plan.Target.Model)
+	used, several := probe.Used(l.Server)
+	for _, name := range several {
+		t.say("WARNING: Multiple versions of model %s are loaded in the triton server, and the version to use was unspecified. The stats for that model may be inaccurate.", name)
+	}
+	out.Server = serverModel(used, t.plan.Target.Model)
 	if t.action.Metrics {
 		out.GPUs = []report.GPU{}
 		for _, g := range l.GPUs {

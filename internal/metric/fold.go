@@ -42,8 +42,10 @@ type Options struct {
 	Live *Live
 }
 
-// poolBudget is the memory of a pool made by NewFold.
-const poolBudget = 64 << 20
+// SampleMemory is what the samples of a run may take of memory before they go to disk. The
+// garbage collector of a measuring client lets the heap grow to several times of what is
+// alive in it, so that each byte here costs several.
+const SampleMemory = 2 << 20
 
 // Unknown is an end of a window that is not known yet.
 const Unknown time.Duration = math.MaxInt64
@@ -58,9 +60,9 @@ type Fold struct {
 	slos    []objective
 	stages  []*stage
 
-	perTarget []*Def // what is kept for each target
-	perModel  []*Def // what is kept for each model
-	prompts   prompts
+	perTarget []*Def       // what is kept for each target
+	perModel  []*Def       // what is kept for each model
+	prompts   *stat.Column // hashes of the prompts that were sent
 	req       Request
 }
 
@@ -82,7 +84,7 @@ func NewFold(opts Options) (*Fold, error) {
 		f.slos = append(f.slos, objective{s, d.own(), d.Follows})
 	}
 	if f.pool == nil {
-		f.pool, f.ownPool = stat.NewPool("", poolBudget), true
+		f.pool, f.ownPool = stat.NewPool("", SampleMemory), true
 	}
 	if opts.Targets > 1 {
 		f.perTarget = pick(f.defs, TargetMetrics())
@@ -90,6 +92,7 @@ func NewFold(opts Options) (*Fold, error) {
 	if len(opts.Models) > 0 {
 		f.perModel = pick(f.defs, ModelMetrics())
 	}
+	f.prompts = f.pool.Column()
 	f.req.gaps = make([]int64, 0, 1024)
 	return f, nil
 }
@@ -124,6 +127,7 @@ func (f *Fold) Close() error {
 		}
 	}
 	f.stages = nil
+	f.prompts.Close()
 	if !f.ownPool {
 		return nil
 	}
@@ -144,7 +148,9 @@ func (f *Fold) Add(rec *record.Record) {
 	r.closed = rec.Stage < len(f.opts.Closed) && f.opts.Closed[rec.Stage]
 	r.from = from
 	r.load(rec)
-	f.prompts.add(rec.Prompt)
+	if rec.Prompt != 0 {
+		f.prompts.Append(int64(rec.Prompt), stat.First)
+	}
 	s.seen++
 	s.all.add(rec)
 	s.hold(rec, from, to)
@@ -244,14 +250,21 @@ func (f *Fold) Merge(other *Fold) error {
 			return fmt.Errorf("merge the samples of stage %d: %w", i+1, err)
 		}
 	}
-	f.prompts.merge(&other.prompts)
-	other.stages, other.prompts = nil, prompts{}
+	other.stages = nil
+	if err := f.prompts.Merge(other.prompts); err != nil {
+		return fmt.Errorf("merge the hashes of prompts: %w", err)
+	}
 	return nil
 }
 
-// Repeats is the number of requests whose prompt had been sent before. It is a lower
-// bound when there were more different prompts than are remembered.
-func (f *Fold) Repeats() (n int64, exact bool) { return f.prompts.repeats, !f.prompts.full }
+// Repeats is the number of requests whose prompt had been sent before.
+func (f *Fold) Repeats() (int64, error) {
+	different, err := f.prompts.Distinct()
+	if err != nil {
+		return 0, fmt.Errorf("count the prompts that were sent before: %w", err)
+	}
+	return f.prompts.Len() - different, nil
+}
 
 // SpillError is the reason why samples that outgrew memory could not be moved to
 // disk, if that happened. The figures are right all the same.
@@ -270,44 +283,3 @@ func (f *Fold) stage(i int) *stage {
 
 // workers is the number of goroutines that summarize.
 func workers() int { return runtime.GOMAXPROCS(0) }
-
-// prompts counts prompts that were sent before, by their hashes.
-type prompts struct {
-	known   map[uint64]struct{}
-	repeats int64
-	full    bool
-}
-
-// maxPrompts bounds the memory of prompts: about 20 MB.
-const maxPrompts = 1 << 20
-
-// add counts a prompt; 0 is no hash.
-func (p *prompts) add(hash uint64) {
-	if hash == 0 {
-		return
-	}
-	if _, ok := p.known[hash]; ok {
-		p.repeats++
-		return
-	}
-	p.learn(hash)
-}
-
-func (p *prompts) learn(hash uint64) {
-	if len(p.known) >= maxPrompts {
-		p.full = true
-		return
-	}
-	if p.known == nil {
-		p.known = make(map[uint64]struct{})
-	}
-	p.known[hash] = struct{}{}
-}
-
-func (p *prompts) merge(o *prompts) {
-	p.repeats += o.repeats
-	p.full = p.full || o.full
-	for hash := range o.known {
-		p.add(hash)
-	}
-}

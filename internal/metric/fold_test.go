@@ -247,8 +247,8 @@ func TestRepeatedPrompts(t *testing.T) {
 	if err := a.Merge(b); err != nil {
 		t.Fatal(err)
 	}
-	if n, exact := a.Repeats(); n != 2 || !exact {
-		t.Errorf("%d repeats (exact %v), want 2", n, exact)
+	if n, err := a.Repeats(); n != 2 || err != nil {
+		t.Errorf("%d repeats (%v), want 2", n, err)
 	}
 }
 

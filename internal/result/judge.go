@@ -106,12 +106,11 @@ func (j *judge) runNotes(fold *metric.Fold) {
 	if j.facts.Incomplete {
 		j.note(wholeRun, "The run did not end properly: the figures cover the records that had been written. What was under way then counts as cut off.")
 	}
-	if n, exact := fold.Repeats(); n > 0 {
-		atLeast := ""
-		if !exact {
-			atLeast = "At least "
-		}
-		j.note(wholeRun, "%s%s sent a prompt that had been sent before: a prefix cache can have made them faster. data.salt or more distinct prompts keep it out.", atLeast, plural(n, "request"))
+	switch n, err := fold.Repeats(); {
+	case err != nil:
+		j.note(wholeRun, "How many requests sent a prompt that had been sent before is not known (%v).", err)
+	case n > 0:
+		j.note(wholeRun, "%s sent a prompt that had been sent before: a prefix cache can have made them faster. data.salt or more distinct prompts keep it out.", plural(n, "request"))
 	}
 	switch j.plan.Tokenizer.Name {
 	case plan.TokenizerWords:

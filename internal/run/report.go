@@ -33,7 +33,7 @@ func Report(dir string) (*result.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool := stat.NewPool("", columnMemory)
+	pool := stat.NewPool("", metric.SampleMemory)
 	defer pool.Close()
 	asked := *p
 	facts.Asked = &asked

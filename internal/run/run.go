@@ -294,12 +294,9 @@ func (r *run) header() record.Header {
 	return h
 }
 
-// columnMemory is what samples may take of memory before they go to disk.
-const columnMemory = 64 << 20
-
 // makeFolds makes one fold for each core.
 func (r *run) makeFolds() error {
-	r.pool = stat.NewPool("", columnMemory)
+	r.pool = stat.NewPool("", metric.SampleMemory)
 	for range runtime.GOMAXPROCS(0) {
 		live := new(metric.Live)
 		fold, err := metric.NewFold(foldOptions(r.plan, r.live.Window, r.pool, live))

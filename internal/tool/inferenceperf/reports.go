@@ -21,7 +21,7 @@ import (
 )
 
 // sampleMemory is what samples may take of memory before they go to disk.
-const sampleMemory = 64 << 20
+const sampleMemory = 2 << 20
 
 // stages remembers the stages as they were run.
 type stages map[int]plan.Stage

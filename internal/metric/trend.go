@@ -37,6 +37,9 @@ func (t *Trend) Found(budget float64) bool { return t.Effect > t.Noise && t.Effe
 const (
 	mostBlocks    = 16
 	leastPerBlock = 3 // values, for a median that one outlier does not move
+	// finest is the time below which differences are the noise of stamps rather than the
+	// server's doing: events that arrive together are no time apart, or a fraction of it.
+	finest = float64(50 * time.Microsecond)
 	// habitual are the deviations that blocks of a steady server have: of latencies
 	// relative to one another, and of the flow.
 	habitualLatency = 0.13
@@ -100,7 +103,7 @@ func (s *Series) trend(name string, value func(*arrival) (float64, bool), waves 
 		default:
 			continue
 		}
-		vals, at = append(vals, max(v, 1)), append(at, s.kept[i].sent)
+		vals, at = append(vals, max(v, finest)), append(at, s.kept[i].sent)
 	}
 	t := Trend{Of: name, Values: len(vals)}
 	if t.rises(s, vals, at) {

@@ -313,3 +313,18 @@ func TestFewRequestsAreUndecided(t *testing.T) {
 		}
 	}
 }
+
+// TestEventsThatArriveTogether: tokens that come together are no time apart, and a fraction
+// of a microsecond when the host is busy. That is no change of the server.
+func TestEventsThatArriveTogether(t *testing.T) {
+	s := server{ttft: 20 * ms, tpot: time.Microsecond, tokens: 20, jitter: 0.05}
+	s.slow = func(n int, _ time.Duration) (float64, float64) {
+		if n < 40 {
+			return 1, 10
+		}
+		return 1, 0
+	}
+	if word, said := outcome(t, 1, s, load{concurrency: 1, requests: 120}); word != Valid {
+		t.Errorf("%s %q", word, said)
+	}
+}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -69,9 +68,7 @@ func genaiPerfCommand(env Env, args []string) int {
 		}
 		return printPlan(env, name, action.Plan)
 	}
-	if env.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
+	defer giveHeapRoom(env)()
 	return genaiPerfProfile(env, action)
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -56,9 +55,7 @@ func inferencePerfCommand(env Env, args []string) int {
 		return printPlan(env, name, action.Plan)
 	}
 	fmt.Fprintf(log.info, "INFO - Benchmarking with the following config:\n\n%s\n", action.Config)
-	if env.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
+	defer giveHeapRoom(env)()
 	return inferencePerfRun(env, action, log)
 }
 

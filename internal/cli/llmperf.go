@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"strings"
 
 	frontend "inferometer/internal/frontend/llmperf"
@@ -35,9 +34,7 @@ func llmPerfCommand(env Env, args []string) int {
 	if action.DryRun {
 		return printPlan(env, name, action.Plan)
 	}
-	if env.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
+	defer giveHeapRoom(env)()
 	screen := terminalOf(env.Stderr, env.Getenv)
 	mode := progress.Plain
 	if screen.is {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 
 	frontend "inferometer/internal/frontend/perfanalyzer"
 	"inferometer/internal/kit"
@@ -57,9 +56,7 @@ func perfAnalyzerCommand(env Env, args []string) int {
 	if action.DryRun {
 		return printPlan(env, name, action.Plan)
 	}
-	if env.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
+	defer giveHeapRoom(env)()
 	ctx, stop, done := interruptible(env)
 	defer done()
 	out, err := tool.Run(ctx, action, tool.Env{Kit: kit.Default(), Version: version(), Out: env.Stdout, Log: env.Stderr, Stop: stop})

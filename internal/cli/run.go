@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"runtime/debug"
 	"strings"
 
 	"inferometer/internal/frontend/native"
@@ -20,10 +19,6 @@ import (
 	"inferometer/internal/result"
 	"inferometer/internal/run"
 )
-
-// gcPercent lets the heap grow to four and a half times what is alive: a client's heap
-// is small, and collecting it more often would take time from the measurement.
-const gcPercent = 350
 
 func runCommand(env Env, args []string) int {
 	action, err := native.Run(args, readFile)
@@ -40,9 +35,7 @@ func runCommand(env Env, args []string) int {
 	if action.DryRun {
 		return printPlan(env, "run", action.Plan)
 	}
-	if env.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
+	defer giveHeapRoom(env)()
 	return measure(env, action)
 }
 

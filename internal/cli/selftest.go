@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -68,9 +67,7 @@ func selftestCommand(env Env, args []string) int {
 
 // calibrated runs a self-test and prints what it found.
 func calibrated(env Env, f *selftestFlags, like *plan.Plan) int {
-	if env.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
+	defer giveHeapRoom(env)()
 	ctx, abort := context.WithCancel(context.Background())
 	defer abort()
 	o := selftestOptions(env, like, stopOnce(env, ctx))

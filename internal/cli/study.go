@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 
 	"inferometer/internal/frontend/native"
@@ -39,9 +38,7 @@ func studyCommand(env Env, args []string) int {
 		}
 		return exitOK
 	}
-	if env.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
+	defer giveHeapRoom(env)()
 	first := action.Runs[0].Plan
 	if drawSeed(first) {
 		fmt.Fprintf(env.Stderr, "seed %d\n", first.Seed)

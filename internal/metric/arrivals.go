@@ -82,9 +82,17 @@ func (a *arrivals) keeps(seq int64) bool {
 	return h>>(64-a.thin) == 0 // a shift by 64 gives 0
 }
 
+// mostThin is the thinnest that requests with numbers of their own can become. Those of a
+// damaged or foreign file may all have the same.
+const mostThin = 63
+
 // trim leaves out half of the requests until they are few enough.
 func (a *arrivals) trim() {
 	for len(a.kept) > mostArrivals {
+		if a.thin == mostThin {
+			a.kept = a.kept[:mostArrivals]
+			return
+		}
 		a.thin++
 		a.kept = slices.DeleteFunc(a.kept, func(v arrival) bool { return !a.keeps(v.seq) })
 	}

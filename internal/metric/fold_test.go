@@ -407,6 +407,7 @@ func BenchmarkFinish20kx16(b *testing.B) {
 	f := mustFold(b, Options{Bounds: fixed(time.Second, 25*time.Second), Pool: pool})
 	for i := range 20_000 {
 		rec := evenly(time.Duration(i)*msec, 50*msec+time.Duration(r.Int64N(1e7)), 10*msec+time.Duration(r.Int64N(1e6)), 16)
+		rec.Seq = int64(i)
 		for k := range rec.Marks {
 			rec.Marks[k].Kernel += time.Duration(r.Int64N(1e5))
 		}

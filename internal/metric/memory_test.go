@@ -62,3 +62,17 @@ func alive() int64 {
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
+
+// TestRequestsOfOneNumber: a damaged file, in which all requests have the same number, is
+// folded to its end.
+func TestRequestsOfOneNumber(t *testing.T) {
+	f := mustFold(t, Options{Bounds: fixed(0, Unknown)})
+	defer f.Close()
+	rec := evenly(0, 50*msec, 10*msec, 2)
+	for range 2 * mostArrivals {
+		f.Add(rec)
+	}
+	if n := len(f.stages[0].arrivals.kept); n != mostArrivals {
+		t.Errorf("%d requests are kept for judging trends, want %d", n, mostArrivals)
+	}
+}

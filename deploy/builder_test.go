@@ -24,12 +24,12 @@ import (
 // image is what a Containerfile's stage comes to: files under a directory, and how they
 // are run.
 type image struct {
-	dir        string // stands for /
-	scratch    bool   // it began empty; else the machine itself stands for what it began with
-	workdir    string
-	env        []string
-	entrypoint []string
-	uid, gid   int
+	dir      string // stands for /
+	scratch  bool   // it began empty; else the machine itself stands for what it began with
+	workdir  string
+	env      []string
+	command  []string // what runs where nothing else is told
+	uid, gid int
 }
 
 // builder carries out the part of Containerfiles that ours uses. Anything else is an
@@ -81,8 +81,8 @@ func (b *builder) do(word, rest string) error {
 	case "USER":
 		_, err := fmt.Sscanf(rest, "%d:%d", &b.now.uid, &b.now.gid)
 		return err
-	case "ENTRYPOINT":
-		return json.Unmarshal([]byte(rest), &b.now.entrypoint)
+	case "CMD":
+		return json.Unmarshal([]byte(rest), &b.now.command)
 	case "COPY":
 		return b.copy(strings.Fields(rest))
 	case "RUN":
@@ -207,9 +207,9 @@ func (i *image) mount(t *testing.T, from, to string) {
 	}
 }
 
-// run runs the entry point as a container engine does: its files for /, its user, its
-// environment, its work directory. Only the network is that of the machine.
-func (i *image) run(t *testing.T, env []string, args ...string) (out string, code int) {
+// run runs a command, or that of the image, as a container engine does: its files for /,
+// its user, its environment, its work directory. Only the network is that of the machine.
+func (i *image) run(t *testing.T, env []string, command ...string) (out string, code int) {
 	t.Helper()
 	if os.Getuid() == 0 {
 		var blocked []string
@@ -227,7 +227,10 @@ func (i *image) run(t *testing.T, env []string, args ...string) (out string, cod
 			}
 		}
 	}
-	cmd := &exec.Cmd{Path: i.find(t, i.entrypoint[0]), Args: append(slices.Clone(i.entrypoint), args...), Dir: i.workdir, Env: append(slices.Clone(i.env), env...)}
+	if len(command) == 0 {
+		command = i.command
+	}
+	cmd := &exec.Cmd{Path: i.find(t, command[0]), Args: command, Dir: i.workdir, Env: append(slices.Clone(i.env), env...)}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: i.dir}
 	if me := os.Getuid(); me == 0 {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(i.uid), Gid: uint32(i.gid)}

@@ -1,18 +1,13 @@
 package deploy
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"reflect"
 	"strconv"
 	"strings"
 	"testing"
-	"text/template"
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -20,85 +15,6 @@ import (
 
 	frontend "inferometer/internal/frontend/inferenceperf"
 )
-
-const chart = "inference-perf"
-
-// render renders the chart with values laid over its own, as helm does. Only the
-// functions that the chart uses are there.
-func render(values map[string]any) (string, error) {
-	own, err := readYAML(filepath.Join(chart, "values.yaml"))
-	if err != nil {
-		return "", err
-	}
-	lay(own, values)
-	schema, err := jsonschema.NewCompiler().Compile(filepath.Join(chart, "values.schema.json"))
-	if err != nil {
-		return "", err
-	}
-	if err := schema.Validate(own); err != nil {
-		return "", err
-	}
-	root := template.New("chart").Option("missingkey=error")
-	root.Funcs(template.FuncMap{
-		"include": func(name string, data any) (string, error) {
-			var b bytes.Buffer
-			err := root.ExecuteTemplate(&b, name, data)
-			return b.String(), err
-		},
-		"toYaml": func(v any) (string, error) {
-			text, err := yaml.Marshal(v)
-			return strings.TrimSuffix(string(text), "\n"), err
-		},
-		"nindent": func(n int, s string) string {
-			pad := "\n" + strings.Repeat(" ", n)
-			return pad + strings.ReplaceAll(s, "\n", pad)
-		},
-		"quote":      func(v any) string { return strconv.Quote(fmt.Sprint(v)) },
-		"fail":       func(s string) (string, error) { return "", errors.New(s) },
-		"sha256sum":  func(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s))) },
-		"trunc":      func(n int, s string) string { return s[:min(n, len(s))] },
-		"trimSuffix": func(end, s string) string { return strings.TrimSuffix(s, end) },
-		"kindIs":     func(kind string, v any) bool { return reflect.ValueOf(v).Kind().String() == kind },
-		"int":        func(v any) (int, error) { return strconv.Atoi(fmt.Sprint(v)) },
-	})
-	if _, err := root.ParseGlob(filepath.Join(chart, "templates", "*")); err != nil {
-		return "", err
-	}
-	data := map[string]any{"Values": own, "Release": map[string]any{"Name": "bench", "Namespace": "default"}}
-	var out strings.Builder
-	for _, t := range root.Templates() {
-		if !strings.HasSuffix(t.Name(), ".yaml") {
-			continue
-		}
-		out.WriteString("---\n")
-		if err := t.Execute(&out, data); err != nil {
-			return "", err
-		}
-		out.WriteString("\n")
-	}
-	return out.String(), nil
-}
-
-func readYAML(name string) (map[string]any, error) {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	var out map[string]any
-	return out, yaml.Unmarshal(text, &out)
-}
-
-// lay lays values over others, map by map.
-func lay(under, over map[string]any) {
-	for name, v := range over {
-		a, isMap := under[name].(map[string]any)
-		if b, ok := v.(map[string]any); ok && isMap {
-			lay(a, b)
-			continue
-		}
-		under[name] = v
-	}
-}
 
 // objects checks every document of a manifest against Kubernetes' own description, with
 // unknown keys refused, and gives them by kind.
@@ -171,6 +87,7 @@ func sound(t *testing.T, all map[string]map[string]any) {
 	if first, ok := pod["initContainers"].([]any); ok {
 		containers = append(containers[:1:1], first...)
 	}
+	restricted(t, pod, containers)
 	for _, c := range containers {
 		seen := map[any]bool{}
 		for _, m := range at(c, "volumeMounts").([]any) {
@@ -187,6 +104,20 @@ func sound(t *testing.T, all map[string]map[string]any) {
 	}
 }
 
+// restricted checks what a namespace of the restricted Pod Security level lets in.
+func restricted(t *testing.T, pod any, containers []any) {
+	t.Helper()
+	if at(pod, "securityContext", "runAsNonRoot") != true || at(pod, "securityContext", "seccompProfile", "type") != "RuntimeDefault" {
+		t.Errorf("the pod may be root, or call what it likes: %v", at(pod, "securityContext"))
+	}
+	for _, c := range containers {
+		context := at(c, "securityContext")
+		if at(context, "allowPrivilegeEscalation") != false || at(context, "capabilities", "drop", 0) != "ALL" {
+			t.Errorf("%v may become more than it is: %v", at(c, "name"), context)
+		}
+	}
+}
+
 func TestManifests(t *testing.T) {
 	text, err := os.ReadFile("manifests.yaml")
 	if err != nil {
@@ -197,8 +128,16 @@ func TestManifests(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := objects(t, string(text)+"\n---\n"+string(secret))
+	if all["ConfigMap"] != nil {
+		t.Error("applying the manifests would overwrite the user's config")
+	}
+	config, err := os.ReadFile("../config.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all["ConfigMap"] = map[string]any{"metadata": map[string]any{"name": "inference-perf-config"}, "data": map[string]any{"config.yml": string(config)}}
 	sound(t, all)
-	ref := at(all["Job"], "spec", "template", "spec", "containers", 0, "env", 0, "valueFrom", "secretKeyRef")
+	ref := at(all["Job"], "spec", "template", "spec", "containers", 0, "env", 1, "valueFrom", "secretKeyRef")
 	if at(ref, "name") != at(all["Secret"], "metadata", "name") || at(all["Secret"], "stringData", at(ref, "key").(string)) == nil {
 		t.Errorf("the Job does not read the Secret: %v", ref)
 	}
@@ -229,19 +168,36 @@ func TestChart(t *testing.T) {
 		path         []any
 		want         any
 	}{
-		{"plain", someConfig, 2, first, []any{"env"}, nil},
-		{"no token, no secret", someConfig + "token: {hfSecret: {key: k}}", 2, first, []any{"env"}, nil},
-		{"token", someConfig + "token: {hfToken: hf_1}", 3, first, []any{"env", 0, "valueFrom", "secretKeyRef", "name"}, "bench-inference-perf-hf"},
-		{"token of a secret", someConfig + "token: {hfSecret: {name: mine, key: k}}", 2, first, []any{"env", 0, "valueFrom", "secretKeyRef", "key"}, "k"},
+		{"plain", someConfig, 2, first, []any{"env", 1}, nil},
+		{"no token, no secret", someConfig + "token: {hfSecret: {key: k}}", 2, first, []any{"env", 1}, nil},
+		{"token", someConfig + "token: {hfToken: hf_1}", 3, first, []any{"env", 1, "valueFrom", "secretKeyRef", "name"}, "bench-inference-perf-hf-secret"},
+		{"token at the top", someConfig + "hfToken: hf_1", 3, first, []any{"env", 1, "valueFrom", "secretKeyRef", "key"}, "hf_api_token"},
+		{"token of a secret", someConfig + "token: {hfSecret: {name: mine, key: '1'}}", 2, first, []any{"env", 1, "valueFrom", "secretKeyRef", "key"}, "1"},
+		{"token of a secret, its key unsaid", someConfig + "token: {hfSecret: {name: mine}}", 2, first, []any{"env", 1, "valueFrom", "secretKeyRef", "key"}, "hf_api_token"},
+		{"both tokens", someConfig + "token: {hfSecret: {name: mine, key: k}, hfToken: b}", 2, first, []any{"env", 1, "valueFrom", "secretKeyRef", "name"}, "mine"},
+		{"a token and a secret without a key", someConfig + "token: {hfSecret: {name: mine}, hfToken: b}", 3, first, []any{"env", 1, "valueFrom", "secretKeyRef", "name"}, "bench-inference-perf-hf-secret"},
+		{"a secret of the user's that has our name", someConfig + "token: {hfSecret: {name: bench-inference-perf-hf-secret}}", 2, first, []any{"env", 1, "valueFrom", "secretKeyRef", "name"}, "bench-inference-perf-hf-secret"},
 		{"api key", someConfig + "apiKey: {secret: {name: mine}}", 2, first, []any{"args", 5}, "$(SERVER_API_KEY)"},
-		{"gcs", someConfig + "gcsPath: gs://bucket/a", 2, pod, []any{"initContainers", 0, "command", 4}, "gs://bucket/a"},
-		{"s3", someConfig + "s3Path: s3://bucket/a", 2, pod, []any{"initContainers", 0, "command", 0}, "aws"},
-		{"gcs and s3", someConfig + "s3Path: s3://bucket/a\ngcsPath: gs://bucket/a", 2, pod, []any{"initContainers", 1, "command", 5}, "/s3Dataset/"},
+		{"image", someConfig + "job: {image: {repository: r/x, tag: 1.5}}", 2, first, []any{"image"}, "r/x:1.5"},
+		{"image as text", someConfig + "job: {image: 'r/x:2'}", 2, first, []any{"image"}, "r/x:2"},
+		{"image without a tag", someConfig + "job: {image: {repository: r/x, tag: ''}}", 2, first, []any{"image"}, "r/x:v0.7.0"},
+		{"gcs", someConfig + "gcsPath: gs://bucket/a", 2, pod, []any{"initContainers", 0, "command"}, "gcloud storage cp gs://bucket/a /gcsDataset/gcs-dataset.json"},
+		{"gcs, as the original has it", someConfig + "gcsPath: bucket/a/b.json", 2, pod, []any{"initContainers", 0, "command"}, "gcloud storage cp gs://bucket/a/b.json /gcsDataset/gcs-dataset.json"},
+		{"gcs, a folder", someConfig + "gcsPath: bucket/a/", 2, pod, []any{"initContainers", 0, "command"}, "gcloud storage rsync --recursive gs://bucket/a/ /gcsDataset"},
+		{"s3", someConfig + "s3Path: bucket/a.json", 2, pod, []any{"initContainers", 0, "command"}, "aws s3 cp s3://bucket/a.json /s3Dataset/s3-dataset.json"},
+		{"s3, a folder", someConfig + "s3Path: s3://bucket/a/", 2, pod, []any{"initContainers", 0, "command"}, "aws s3 cp --recursive s3://bucket/a/ /s3Dataset/"},
+		{"gcs and s3", someConfig + "s3Path: s3://bucket/a\ngcsPath: gs://bucket/a", 2, pod, []any{"initContainers", 1, "name"}, "fetch-s3-dataset"},
 		{"claim", someConfig + "results: {size: 5Gi, storageClassName: fast}", 3, pod, []any{"volumes", 0, "persistentVolumeClaim", "claimName"}, "bench-inference-perf-results"},
 		{"claim that is there", someConfig + "results: {existingClaim: mine}", 2, pod, []any{"volumes", 0, "persistentVolumeClaim", "claimName"}, "mine"},
 		{"place", someConfig + "job: {nodeSelector: {disk: ssd}, tolerations: [{key: gpu, operator: Exists}], affinity: {nodeAffinity: {}}, imagePullSecrets: [{name: r}], serviceAccountName: bench}", 2, pod, []any{"nodeSelector", "disk"}, "ssd"},
-		{"kept an hour", someConfig + "job: {ttlSecondsAfterFinished: 0, env: [{name: A, value: b}]}", 2, first, []any{"env", 0, "value"}, "b"},
+		{"kept an hour", someConfig + "job: {ttlSecondsAfterFinished: 0, env: [{name: A, value: b}]}", 2, first, []any{"env", 1, "value"}, "b"},
 		{"config from a file", "configFile: " + strconv.Quote(string(file)), 2, pod, []any{"volumes", 1, "configMap", "name"}, "bench-inference-perf-config"},
+		{"another name", someConfig + "nameOverride: load", 2, pod, []any{"volumes", 1, "configMap", "name"}, "bench-load-config"},
+		{"the release has the name", someConfig + "nameOverride: nch", 2, pod, []any{"volumes", 1, "configMap", "name"}, "bench-config"},
+		{"a whole name", someConfig + "fullnameOverride: mine", 2, pod, []any{"volumes", 1, "configMap", "name"}, "mine-config"},
+		{"grace", someConfig, 2, pod, []any{"terminationGracePeriodSeconds"}, 180},
+		{"longer grace", strings.Replace(someConfig, "stages", "stage_teardown_grace_seconds: 600.5, stages", 1), 2, pod, []any{"terminationGracePeriodSeconds"}, 661},
+		{"no grace, from a file", "configFile: \"server: {base_url: 'http://model:8000'}\\nload: {stage_teardown_grace_seconds: 0, stages: [{rate: 1, duration: 5}]}\"", 2, pod, []any{"terminationGracePeriodSeconds"}, 60},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text, err := render(parse(t, c.values))
@@ -257,10 +213,44 @@ func TestChart(t *testing.T) {
 			if c.from == first {
 				v = at(v, "containers", 0)
 			}
-			if got := at(v, c.path...); got != c.want {
+			got := at(v, c.path...)
+			if words, ok := got.([]any); ok {
+				got = strings.Trim(fmt.Sprint(words), "[]")
+			}
+			if got != c.want {
 				t.Errorf("%v is %v, want %v\n%s", c.path, got, c.want, text)
 			}
 		})
+	}
+}
+
+// The original's values, as they come, make what they make there.
+func TestChartUpstream(t *testing.T) {
+	values, err := readYAML("testdata/upstream-values.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := render(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := objects(t, text)
+	sound(t, all)
+	pod := at(all["Job"], "spec", "template")
+	for _, c := range []struct {
+		path []any
+		want any
+	}{
+		{[]any{"metadata", "labels", "app"}, "inference-perf"},
+		{[]any{"spec", "containers", 0, "name"}, "inference-perf-container"},
+		{[]any{"spec", "containers", 0, "image"}, "quay.io/inference-perf/inference-perf:v0.7.0"},
+		{[]any{"spec", "containers", 0, "command", 0}, "inference-perf"},
+		{[]any{"spec", "containers", 0, "args", 1}, "/cfg/config.yml"},
+		{[]any{"spec", "volumes", 1, "configMap", "name"}, "bench-inference-perf-config"},
+	} {
+		if got := at(pod, c.path...); got != c.want {
+			t.Errorf("%v is %v, want %v", c.path, got, c.want)
+		}
 	}
 }
 
@@ -284,22 +274,27 @@ func TestChartNames(t *testing.T) {
 		}
 		return at(objects(t, text)["Job"], "metadata", "name").(string)
 	}
-	if a, b := name(""), name("logLevel: DEBUG"); a == b || a != name("") || len(a) > 63 {
+	if a, b := name(""), name("logLevel: DEBUG"); a == b || a != name("") {
 		t.Errorf("Jobs are called %s and %s", a, b)
+	}
+	if long := name("nameOverride: " + strings.Repeat("long-", 30)); len(long) > 63 || strings.Contains(long, "--") {
+		t.Errorf("a Job is called %s", long)
 	}
 }
 
 func TestChartRefuses(t *testing.T) {
 	for values, want := range map[string]string{
-		"{}":                                                    "nothing to run",
-		someConfig + "configFile: 'a: b'":                       "both given",
-		someConfig + "hfToken: hf_1":                            "hfToken",
-		someConfig + "s3Path: gs://bucket":                      "s3Path",
-		someConfig + "job: {image: ''}":                         "image",
-		someConfig + "logLevel: LOUD":                           "logLevel",
-		someConfig + "results: {pvc: claim}":                    "pvc",
-		someConfig + "token: {hfSecret: {name: a}, hfToken: b}": "both given",
-		someConfig + "results: {existingClaim: a, size: 1Gi}":   "both given",
+		"{}":                                                  "nothing to run",
+		someConfig + "configFile: 'a: b'":                     "both given",
+		someConfig + "hf_token: hf_1":                         "hf_token",
+		someConfig + "s3Path: gs://bucket":                    "s3Path",
+		someConfig + "job: {image: ''}":                       "image",
+		someConfig + "logLevel: LOUD":                         "logLevel",
+		someConfig + "results: {pvc: claim}":                  "pvc",
+		someConfig + "gcsPath: s3://bucket/a":                 "gcsPath",
+		someConfig + "gcsPath: bucket":                        "gcsPath",
+		someConfig + "job: {image: {repository: a, name: b}}": "image",
+		someConfig + "results: {existingClaim: a, size: 1Gi}": "both given",
 	} {
 		if _, err := render(parse(t, values)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", values, err, want)

@@ -50,10 +50,25 @@ func TestImage(t *testing.T) {
 				t.Fatalf("exit code %d\n%s", code, out)
 			}
 			i.reported(t, i.at("/workspace/reports"), out)
-			if out, code = i.run(t, nil, "--version"); code != 0 || !strings.HasPrefix(out, "inference-perf") {
-				t.Errorf("arguments go to inference-perf: exit code %d\n%s", code, out)
-			}
+			i.commands(t)
 		})
+	}
+}
+
+// commands checks that the image runs what it is told to, by the names of all tools.
+func (i *image) commands(t *testing.T) {
+	t.Helper()
+	for command, want := range map[string]string{
+		"inference-perf --config_file nowhere.yml": "nowhere.yml",
+		"inference-perf --version":                 "inference-perf",
+		"genai-perf --version":                     "genai-perf",
+		"perf_analyzer --version":                  "Perf Analyzer",
+		"llm_perf --help":                          "llm_perf",
+		"inferometer --version":                    "inferometer",
+	} {
+		if out, _ := i.run(t, nil, strings.Fields(command)...); !strings.Contains(out, want) {
+			t.Errorf("%s: %s", command, out)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@
 package check
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +14,8 @@ import (
 	"helm.sh/helm/v3/pkg/engine"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	security "k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
 	"sigs.k8s.io/yaml"
 )
 
@@ -45,7 +48,10 @@ func TestHelm(t *testing.T) {
 		{"configFile: \"api:\\n  type: chat\\n\"", "configmap job"},
 		{config + "token: {hfToken: hf_1}", "configmap job secret"},
 		{config + "token: {hfSecret: {name: mine}}\napiKey: {secret: {name: mine}}", "configmap job"},
-		{config + "s3Path: s3://bucket/a\ngcsPath: gs://bucket/a", "configmap job"},
+		{config + "hfToken: hf_1\ntoken: {hfSecret: {name: mine, key: k}}", "configmap job"},
+		{config + "s3Path: s3://bucket/a/\ngcsPath: bucket/a", "configmap job"},
+		{config + "job: {image: 'r/x:1'}\nnameOverride: load", "configmap job"},
+		{upstream(t), "configmap job"},
 		{config + "results: {size: 5Gi, storageClassName: fast}", "claim configmap job"},
 		{config + "job: {ttlSecondsAfterFinished: 3600, env: [{name: A, value: b}], nodeSelector: {disk: ssd}, tolerations: [{key: gpu, operator: Exists}], imagePullSecrets: [{name: r}], serviceAccountName: bench}", "configmap job"},
 	} {
@@ -66,8 +72,51 @@ func TestHelm(t *testing.T) {
 				t.Errorf("%s: %v\n%s", c.values, err, text)
 			}
 		}
+		admitted(t, objects["job"].(*batchv1.Job))
 		if got := strings.Join(kinds, " "); got != c.want {
 			t.Errorf("%s gives %s, want %s", c.values, got, c.want)
+		}
+	}
+}
+
+// upstream is what the original's chart has for values.
+func upstream(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../testdata/upstream-values.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// admitted asks Kubernetes' own check whether a namespace of the restricted level takes
+// the pods of a Job.
+func admitted(t *testing.T, job *batchv1.Job) {
+	t.Helper()
+	e, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	level := security.LevelVersion{Level: security.LevelRestricted, Version: security.LatestVersion()}
+	pod := &job.Spec.Template
+	if r := policy.AggregateCheckResults(e.EvaluatePod(level, &pod.ObjectMeta, &pod.Spec)); !r.Allowed {
+		t.Errorf("%s is not admitted: %s", job.Name, r.ForbiddenDetail())
+	}
+}
+
+// A pod that must end by hand has the time that its config gives to requests in flight.
+func TestHelmGrace(t *testing.T) {
+	for values, want := range map[string]string{
+		config: "180",
+		strings.Replace(config, "load: {", "load: {stage_teardown_grace_seconds: 600.5, ", 1): "661",
+		"configFile: \"load:\\n  stage_teardown_grace_seconds: 0\\n\"":                        "60",
+		"configFile: \"load:\\n\"": "180",
+	} {
+		out, err := render(t, values)
+		if err != nil {
+			t.Errorf("%s: %v", values, err)
+		} else if !strings.Contains(out["inference-perf/templates/job.yaml"], "terminationGracePeriodSeconds: "+want+"\n") {
+			t.Errorf("%s: want %s in\n%s", values, want, out["inference-perf/templates/job.yaml"])
 		}
 	}
 }
@@ -75,7 +124,7 @@ func TestHelm(t *testing.T) {
 func TestHelmRefuses(t *testing.T) {
 	for values, want := range map[string]string{
 		"{}":                          "nothing to run",
-		config + "hfToken: hf_1":      "hfToken",
+		config + "hf_token: hf_1":     "hf_token",
 		config + "logLevel: LOUD":     "logLevel",
 		config + "configFile: 'a: b'": "both given",
 	} {

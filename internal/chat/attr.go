@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -97,13 +98,16 @@ func ownAttribute(of any, name string) (any, bool, error) {
 	case *loop:
 		v, ok := of.attr(name)
 		return v, ok, nil
+	case *callable:
+		v, ok := of.attrs[name]
+		return v, ok, nil
 	case string:
-		if f, ok := stringMethods[name]; ok {
+		if f, ok := stringMethod(name); ok {
 			return method(of, name, f), true, nil
 		}
 		known = pythonString
 	case markup:
-		if f, ok := stringMethods[name]; ok {
+		if f, ok := stringMethod(name); ok {
 			return method(string(of), name, marked(f)), true, nil
 		}
 		known = pythonString
@@ -113,10 +117,10 @@ func ownAttribute(of any, name string) (any, bool, error) {
 		}
 		known = "clear fromkeys pop popitem setdefault update"
 	case *List:
-		if f, ok := listMethods[name]; ok {
+		if f, ok := listMethods[name]; ok && (name != "copy" || of.kind == kindList) {
 			return method(of, name, f), true, nil
 		}
-		known = "append clear copy extend insert pop remove reverse sort"
+		known = "append clear extend insert pop remove reverse sort"
 		if of.kind == kindRange {
 			known = "start stop step"
 		}
@@ -127,6 +131,18 @@ func ownAttribute(of any, name string) (any, bool, error) {
 		return nil, false, fmt.Errorf("the method %s of a %s is not supported", name, typeName(of))
 	}
 	return nil, false, nil
+}
+
+// stringMethod finds a method of strings. Those of formats look for attributes in their turn.
+func stringMethod(name string) (func(string, call) (any, error), bool) {
+	switch name {
+	case "format":
+		return formatMethod, true
+	case "format_map":
+		return formatMapMethod, true
+	}
+	f, ok := stringMethods[name]
+	return f, ok
 }
 
 const pythonString = "capitalize casefold center count encode endswith expandtabs find format format_map index isalnum isalpha isascii " +
@@ -209,13 +225,21 @@ var listMethods = map[string]func(*List, call) (any, error){
 		}
 		return n, nil
 	},
+	"copy": func(l *List, c call) (any, error) {
+		_, _, err := c.bind("copy")
+		return &List{items: slices.Clone(l.items)}, err
+	},
 	"index": func(l *List, c call) (any, error) {
-		v, _, err := c.bind("index", "value")
+		v, given, err := c.bind("index", "value", "start", "stop")
+		if err != nil || !given[0] {
+			return nil, either(err, fmt.Errorf("index takes a value"))
+		}
+		from, to, _, err := bounds([3]any{v[1], v[2]}, len(l.items))
 		if err != nil {
 			return nil, err
 		}
-		for i, item := range l.items {
-			if equal(item, v[0]) {
+		for i := from; i < to; i++ {
+			if equal(l.items[i], v[0]) {
 				return int64(i), nil
 			}
 		}

@@ -19,6 +19,7 @@ import (
 // Template is a parsed chat template. It is safe for use from many goroutines.
 type Template struct {
 	body    []stmt
+	frame   *frame
 	filters map[string]*callable
 	tests   map[string]*callable
 	globals map[string]any
@@ -49,8 +50,11 @@ func Parse(src string) (*Template, error) {
 	}
 	t := &Template{filters: filterNames(), tests: testNames(), globals: globals(), limits: Limits{Text: maxText, Steps: usualSteps}}
 	p := &parser{toks: toks, filterTable: t.filters, testTable: t.tests}
-	if t.body, err = p.body(); err != nil {
+	if t.frame, err = p.within(nil, func() (err error) { t.body, err = p.body(); return }); err != nil {
 		return nil, err
+	}
+	for _, f := range p.frames {
+		f.settle()
 	}
 	return t, nil
 }
@@ -108,7 +112,7 @@ func (t *Template) Render(messages []Message, o Options) (string, error) {
 		m.now = time.Now
 	}
 	outer := &scope{vars: t.globals}
-	if _, err := run(m, &scope{outer: &scope{vars: vars, outer: outer}}, t.body); err != nil {
+	if _, err := run(m, t.frame.enter(&scope{vars: vars, outer: outer}), t.body); err != nil {
 		return "", at(0, err)
 	}
 	if o.ContinueFinalMessage && len(messages) > 0 {

@@ -237,19 +237,20 @@ type setBlock struct {
 	target target
 	filter expr
 	body   []stmt
+	frame  *frame
 	line   int
 }
 
 func (b *setBlock) exec(m *machine, s *scope) (flow, error) {
-	v, err := filtered(m, s, b.filter, b.body)
+	v, err := filtered(m, s, b.filter, b.body, b.frame)
 	if err == nil {
 		err = at(b.line, b.target.assign(s, v))
 	}
 	return flowNext, err
 }
 
-func filtered(m *machine, s *scope, filter expr, body []stmt) (any, error) {
-	inner := s.inner()
+func filtered(m *machine, s *scope, filter expr, body []stmt, f *frame) (any, error) {
+	inner := f.enter(s)
 	t, err := m.capture(func() error {
 		_, err := run(m, inner, body)
 		return err
@@ -265,10 +266,11 @@ func filtered(m *machine, s *scope, filter expr, body []stmt) (any, error) {
 type filterStmt struct {
 	filter expr
 	body   []stmt
+	frame  *frame
 }
 
 func (f *filterStmt) exec(m *machine, s *scope) (flow, error) {
-	v, err := filtered(m, s, f.filter, f.body)
+	v, err := filtered(m, s, f.filter, f.body, f.frame)
 	if err != nil {
 		return flowNext, err
 	}
@@ -284,10 +286,11 @@ type scoped struct {
 	targets []target
 	values  []expr
 	body    []stmt
+	frame   *frame
 }
 
 func (w *scoped) exec(m *machine, s *scope) (flow, error) {
-	inner := s.inner()
+	inner := w.frame.enter(s)
 	for i, t := range w.targets {
 		v, err := w.values[i].eval(m, s)
 		if err != nil {
@@ -305,6 +308,8 @@ type forStmt struct {
 	items     expr
 	test      expr
 	body, or  []stmt
+	frame     *frame
+	orFrame   *frame // nil: there is no else
 	recursive bool
 	line      int
 }
@@ -342,7 +347,7 @@ func (f *forStmt) loop(m *machine, s *scope, v any, depth int) error {
 			return err
 		}
 		l.at = i
-		inner := s.inner()
+		inner := f.frame.enter(s)
 		inner.set("loop", l)
 		if err := f.target.assign(inner, items[i]); err != nil {
 			return at(f.line, err)
@@ -355,8 +360,8 @@ func (f *forStmt) loop(m *machine, s *scope, v any, depth int) error {
 			break
 		}
 	}
-	if len(items) == 0 {
-		_, err = run(m, s.inner(), f.or)
+	if len(items) == 0 && f.orFrame != nil {
+		_, err = run(m, f.orFrame.enter(s), f.or)
 	}
 	return err
 }

@@ -2,7 +2,8 @@ package chat
 
 import (
 	"errors"
-	"strings"
+	"fmt"
+	"slices"
 )
 
 // expr is an expression.
@@ -196,15 +197,12 @@ func (n *signExpr) eval(m *machine, s *scope) (any, error) {
 		}
 		return f, nil
 	}
-	i, ok := asInt(v)
-	if !ok {
+	if _, ok := bigOf(v); !ok {
 		return nil, at(n.line, mismatch("-", v, int64(0)))
 	}
-	if n.minus {
-		r, err := integers("-", 0, i)
-		return r, at(n.line, err)
-	}
-	return i, nil
+	op := map[bool]string{true: "-", false: "+"}[n.minus]
+	r, err := arithmetic(op, int64(0), v)
+	return r, at(n.line, err)
 }
 
 type attrExpr struct {
@@ -241,34 +239,13 @@ func (i *itemExpr) eval(m *machine, s *scope) (any, error) {
 	return v, at(i.line, err)
 }
 
-type sliceExpr struct {
-	of, from, to, step expr
-	line               int
-}
-
-func (e *sliceExpr) eval(m *machine, s *scope) (any, error) {
-	of, err := e.of.eval(m, s)
-	if err != nil {
-		return nil, err
-	}
-	var parts [3]any
-	for i, p := range []expr{e.from, e.to, e.step} {
-		if p == nil {
-			continue
-		}
-		if parts[i], err = p.eval(m, s); err != nil {
-			return nil, err
-		}
-	}
-	v, err := slice(of, parts)
-	return v, at(e.line, err)
-}
-
 // arguments are those of a call as they are written.
 type arguments struct {
 	args  []expr
 	names []string
 	named []expr
+
+	list, dict expr // behind * and **; nil: none
 }
 
 // call are the values of a call's arguments.
@@ -294,6 +271,40 @@ func (a *arguments) eval(m *machine, s *scope, first ...any) (call, error) {
 		}
 		c.named = append(c.named, v)
 	}
+	return a.spread(m, s, c)
+}
+
+// spread adds what stands behind * and **.
+func (a *arguments) spread(m *machine, s *scope, c call) (call, error) {
+	if a.list != nil {
+		v, err := a.list.eval(m, s)
+		if err != nil {
+			return c, err
+		}
+		items, err := iterate(v)
+		if err != nil {
+			return c, fmt.Errorf("what stands behind '*': %w", err)
+		}
+		c.args = append(c.args[:len(c.args):len(c.args)], items...)
+	}
+	if a.dict != nil {
+		v, err := a.dict.eval(m, s)
+		if err != nil {
+			return c, err
+		}
+		d, ok := v.(*Dict)
+		if !ok {
+			return c, fmt.Errorf("what stands behind '**' is a %s, not a mapping", typeName(v))
+		}
+		c.names = slices.Clone(c.names)
+		for i, k := range d.keys {
+			name, ok := asString(k)
+			if !ok || slices.Contains(c.names, name) {
+				return c, fmt.Errorf("what stands behind '**' has a key that is no name, or one that is given already")
+			}
+			c.names, c.named = append(c.names, name), append(c.named, d.vals[i])
+		}
+	}
 	return c, nil
 }
 
@@ -316,7 +327,7 @@ func (c *callExpr) with(m *machine, s *scope, caller *callable) (any, error) {
 	}
 	args, err := c.args.eval(m, s)
 	if err != nil {
-		return nil, err
+		return nil, at(c.line, err)
 	}
 	if caller != nil {
 		args.names = append(append([]string{}, args.names...), "caller")
@@ -364,84 +375,8 @@ func applied(m *machine, s *scope, of expr, f *callable, args *arguments, line i
 	}
 	c, err := args.eval(m, s, v)
 	if err != nil {
-		return nil, err
+		return nil, at(line, err)
 	}
 	out, err := f.call(m, c)
 	return out, at(line, err)
-}
-
-// slice is of[from:to:step].
-func slice(of any, parts [3]any) (any, error) {
-	var n int
-	var letters []rune
-	list, _ := of.(*List)
-	s, isText := asString(of)
-	switch {
-	case list != nil:
-		n = len(list.items)
-	case isText:
-		letters = []rune(s)
-		n = len(letters)
-	default:
-		if u, ok := of.(*undefined); ok {
-			return nil, u.fail()
-		}
-		// As an item that a value does not have: undefined, not a fault.
-		return &undefined{"a part of a " + typeName(of)}, nil
-	}
-	from, to, step, err := bounds(parts, n)
-	if err != nil {
-		return nil, err
-	}
-	var items []any
-	var b strings.Builder
-	for i := from; (step > 0 && i < to) || (step < 0 && i > to); i += step {
-		if isText {
-			b.WriteRune(letters[i])
-		} else {
-			items = append(items, list.items[i])
-		}
-	}
-	switch {
-	case list != nil:
-		return &List{kind: list.kind, items: items}, nil
-	case isMarkup(of):
-		return markup(b.String()), nil
-	}
-	return b.String(), nil
-}
-
-func isMarkup(v any) bool {
-	_, ok := v.(markup)
-	return ok
-}
-
-// bounds are the first index, the one to stop at and the step of a slice of n items.
-func bounds(parts [3]any, n int) (from, to, step int, err error) {
-	step = 1
-	get := func(v any, missing int) int {
-		if v == nil {
-			return missing
-		}
-		i, ok := asInt(v)
-		if !ok {
-			err = errors.New("the bounds of a slice are not integers")
-		}
-		if i < 0 {
-			i = max(i+int64(n), -1)
-		}
-		return int(min(i, int64(n)))
-	}
-	if v, ok := asInt(parts[2]); ok {
-		step = int(max(min(v, int64(n)+1), -int64(n)-1))
-	} else if parts[2] != nil {
-		err = errors.New("the step of a slice is not an integer")
-	}
-	switch {
-	case step == 0 && err == nil:
-		return 0, 0, 1, errors.New("the step of a slice is 0")
-	case step > 0:
-		return max(get(parts[0], 0), 0), max(get(parts[1], n), 0), step, err
-	}
-	return min(get(parts[0], n-1), n-1), get(parts[1], -1), step, err
 }

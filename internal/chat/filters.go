@@ -3,6 +3,7 @@ package chat
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -293,8 +294,9 @@ func intFilter(_ *machine, c call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	base, isInt := int64(10), true
 	if given[2] {
-		return nil, fmt.Errorf("int with a base is not supported")
+		base, isInt = asInt(v[2])
 	}
 	var or any = int64(0)
 	if given[1] {
@@ -303,22 +305,44 @@ func intFilter(_ *machine, c call) (any, error) {
 	if u, ok := v[0].(*undefined); ok {
 		return nil, u.fail()
 	}
-	if n, ok := asInt(v[0]); ok {
-		return n, nil
+	if n, ok := bigOf(v[0]); ok {
+		return whole(n)
 	}
-	if s, ok := asString(v[0]); ok {
-		if n, err := strconv.ParseInt(strings.ReplaceAll(strings.TrimFunc(s, isSpace), "_", ""), 10, 64); err == nil {
-			return n, nil
+	if s, ok := asString(v[0]); ok && isInt {
+		if n, ok := readInt(s, base); ok {
+			return whole(n)
 		}
 	}
 	f, ok := number(v[0])
 	if !ok || math.IsNaN(f) || math.IsInf(f, 0) {
 		return or, nil
 	}
-	if math.Abs(f) >= 1<<63 {
-		return nil, errLarge
+	n, _ := big.NewFloat(f).Int(nil)
+	return whole(n)
+}
+
+// readInt is Python's int of a string: white space around it, a sign, the prefix of its base,
+// single underscores between digits.
+func readInt(s string, base int64) (*big.Int, bool) {
+	s = strings.TrimFunc(s, isSpace)
+	digits := strings.TrimLeft(s, "+-")
+	sign := s[:len(s)-len(digits)]
+	prefix := map[int64]string{2: "0b", 8: "0o", 16: "0x"}[base]
+	lower := strings.ToLower(digits)
+	if prefix != "" && strings.HasPrefix(lower, prefix) {
+		digits = strings.TrimPrefix(digits[2:], "_")
 	}
-	return int64(f), nil
+	switch {
+	case len(sign) > 1 || base < 0 || base == 1 || base > 36 || digits == "" || len(digits) > maxDigits && base&(base-1) != 0,
+		strings.HasPrefix(digits, "_"), strings.HasSuffix(digits, "_"), strings.Contains(digits, "__"), strings.ContainsAny(digits, "+-"):
+		return nil, false
+	case base == 0 && len(lower) > 1 && lower[0] == '0' && strings.Trim(lower, "0_") != "" && strings.IndexByte("box", lower[1]) < 0:
+		return nil, false
+	}
+	if base != 0 {
+		digits = strings.ReplaceAll(digits, "_", "")
+	}
+	return new(big.Int).SetString(sign+digits, int(base))
 }
 
 // number reads a number, or a string that holds one.
@@ -327,11 +351,22 @@ func number(v any) (float64, bool) {
 		return f, true
 	}
 	s, ok := asString(v)
-	if !ok || strings.ContainsAny(s, "xXpP") {
+	s = strings.TrimFunc(s, isSpace)
+	if !ok || strings.ContainsAny(s, "xXpP") || !underscores(s) {
 		return 0, false
 	}
-	f, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimFunc(s, isSpace), "_", ""), 64)
+	f, err := strconv.ParseFloat(strings.ReplaceAll(s, "_", ""), 64)
 	return f, err == nil || math.IsInf(f, 0)
+}
+
+// underscores reports whether every underscore stands between two digits.
+func underscores(s string) bool {
+	for i := range len(s) {
+		if s[i] == '_' && (i == 0 || i+1 == len(s) || s[i-1]-'0' > 9 || s[i+1]-'0' > 9) {
+			return false
+		}
+	}
+	return true
 }
 
 func floatFilter(_ *machine, c call) (any, error) {
@@ -359,11 +394,11 @@ func absFilter(_ *machine, c call) (any, error) {
 	if f, ok := v[0].(float64); ok {
 		return math.Abs(f), nil
 	}
-	n, ok := asInt(v[0])
-	if !ok || n == math.MinInt64 {
+	n, ok := bigOf(v[0])
+	if !ok {
 		return nil, fmt.Errorf("abs takes a number, not a %s", typeName(v[0]))
 	}
-	return max(n, -n), nil
+	return whole(n.Abs(n))
 }
 
 func roundFilter(_ *machine, c call) (any, error) {

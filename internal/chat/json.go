@@ -119,6 +119,9 @@ func (st *jsonStyle) write(b *strings.Builder, v any, depth int) error {
 	case int64:
 		b.WriteString(strconv.FormatInt(v, 10))
 	case bigInt:
+		if len(v) > maxDigits {
+			return errDigits
+		}
 		b.WriteString(string(v))
 	case float64:
 		b.WriteString(jsonFloat(v))

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"math/big"
 	"strconv"
 	"strings"
 	"unicode"
@@ -28,7 +29,7 @@ const (
 type tok struct {
 	kind kind
 	text string // the name, the operator, or what a string means
-	num  any    // int64 or float64
+	num  any    // int64, bigInt or float64
 	line int
 }
 
@@ -361,7 +362,7 @@ func closing(open byte) byte {
 func (l *lexer) number() error {
 	rest := l.rest()
 	if n := basedDigits(rest); n > 0 {
-		v, err := strconv.ParseInt(rest[:n], 0, 64)
+		v, err := integer(rest[:n], 0)
 		if err != nil {
 			return l.fail("the number %s is too large", rest[:n])
 		}
@@ -388,7 +389,7 @@ func (l *lexer) number() error {
 		t.kind = tokFloat
 		t.num, err = strconv.ParseFloat(text, 64)
 	} else {
-		t.num, err = strconv.ParseInt(text, 10, 64)
+		t.num, err = integer(text, 10)
 	}
 	if err != nil {
 		return l.fail("the number %s is too large", text)
@@ -396,6 +397,15 @@ func (l *lexer) number() error {
 	l.emit(t)
 	l.take(n)
 	return nil
+}
+
+// integer reads the digits of an integer of any size.
+func integer(text string, base int) (any, error) {
+	n, ok := new(big.Int).SetString(text, base)
+	if !ok {
+		return nil, errLarge
+	}
+	return whole(n)
 }
 
 func tail(s string, n int) string { return s[min(n, len(s)):] }

@@ -7,8 +7,9 @@ import (
 
 // callable is a function, a method, a macro, a filter or a test.
 type callable struct {
-	name string
-	call func(m *machine, c call) (any, error)
+	name  string
+	call  func(m *machine, c call) (any, error)
+	attrs map[string]any // of macros
 }
 
 // bind gives the arguments of a call to parameters in order. What is not given is
@@ -44,7 +45,10 @@ type macroDef struct {
 	name   string
 	params []param
 	body   []stmt
+	frame  *frame
 	line   int
+
+	anonymous bool // the body of a call block
 
 	varargs, kwargs, caller bool // which of the implied variables it uses
 }
@@ -56,6 +60,15 @@ func (d *macroDef) uses(names []string) {
 	d.caller = slices.Contains(names, "caller")
 }
 
+// takes are the names of its parameters, the implied ones among them.
+func (d *macroDef) takes() []string {
+	out := []string{"varargs", "kwargs", "caller"}
+	for _, p := range d.params {
+		out = append(out, p.name)
+	}
+	return out
+}
+
 type macroStmt struct{ def *macroDef }
 
 func (st *macroStmt) exec(_ *machine, s *scope) (flow, error) {
@@ -65,12 +78,20 @@ func (st *macroStmt) exec(_ *machine, s *scope) (flow, error) {
 
 // bound makes a macro that sees the variables of the scope it stands in.
 func (d *macroDef) bound(s *scope) *callable {
-	return &callable{name: d.name, call: func(m *machine, c call) (any, error) {
+	params := &List{kind: kindTuple}
+	for _, p := range d.params {
+		params.items = append(params.items, p.name)
+	}
+	attrs := map[string]any{"name": d.name, "arguments": params, "catch_kwargs": d.kwargs, "catch_varargs": d.varargs, "caller": d.caller}
+	if d.anonymous {
+		attrs["name"] = nil
+	}
+	return &callable{name: d.name, attrs: attrs, call: func(m *machine, c call) (any, error) {
 		if m.calls++; m.calls > maxCalls {
 			return nil, fmt.Errorf("macros call one another more than %d levels deep", maxCalls)
 		}
 		defer func() { m.calls-- }()
-		inner := s.inner()
+		inner := d.frame.enter(s)
 		if err := d.fill(m, inner, c); err != nil {
 			return nil, err
 		}
@@ -110,23 +131,29 @@ func (d *macroDef) fill(m *machine, s *scope, c call) error {
 	if d.kwargs {
 		s.set("kwargs", more)
 	}
+	for _, p := range d.params { // a default sees the other parameters, never a variable of that name
+		s.set(p.name, &undefined{"the parameter '" + p.name + "'"})
+	}
 	for i, p := range d.params {
-		v, ok := named[p.name]
+		if i < len(args) {
+			s.set(p.name, args[i])
+		} else if v, ok := named[p.name]; ok {
+			s.set(p.name, v)
+		}
+	}
+	for i, p := range d.params {
+		_, ok := named[p.name]
 		switch {
 		case i < len(args) && ok:
 			return fmt.Errorf("the macro %s is given the argument %s twice", d.name, p.name)
-		case i < len(args):
-			v = args[i]
-		case ok:
-		case p.value == nil:
-			v = &undefined{"the parameter '" + p.name + "'"}
+		case i < len(args) || ok || p.value == nil:
 		default:
-			var err error
-			if v, err = p.value.eval(m, s); err != nil {
+			v, err := p.value.eval(m, s)
+			if err != nil {
 				return err
 			}
+			s.set(p.name, v)
 		}
-		s.set(p.name, v)
 	}
 	return nil
 }

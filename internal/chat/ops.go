@@ -18,14 +18,8 @@ func equalDeep(a, b any, depth int) bool {
 	if depth > maxNesting {
 		return false
 	}
-	if x, ok := asFloat(a); ok {
-		y, ok := asFloat(b)
-		if i, isInt := asInt(a); isInt && ok {
-			if j, isInt := asInt(b); isInt {
-				return i == j
-			}
-		}
-		return ok && x == y
+	if n, ok := compareNumbers(a, b); ok {
+		return n == 0 && !isNaN(a) && !isNaN(b)
 	}
 	if x, ok := asString(a); ok {
 		y, ok := asString(b)
@@ -66,18 +60,8 @@ func equalDeep(a, b any, depth int) bool {
 
 // order compares two values as < does.
 func order(a, b any) (int, error) {
-	if x, ok := asFloat(a); ok {
-		if y, ok := asFloat(b); ok {
-			i, isInt := asInt(a)
-			j, isInt2 := asInt(b)
-			switch {
-			case isInt && isInt2 && i < j, !(isInt && isInt2) && x < y:
-				return -1, nil
-			case isInt && isInt2 && i > j, !(isInt && isInt2) && x > y:
-				return 1, nil
-			}
-			return 0, nil
-		}
+	if n, ok := compareNumbers(a, b); ok {
+		return n, nil
 	}
 	if x, ok := asString(a); ok {
 		if y, ok := asString(b); ok {
@@ -176,7 +160,14 @@ func arithmetic(op string, a, b any) (any, error) {
 	i, isInt := asInt(a)
 	j, isInt2 := asInt(b)
 	if isInt && isInt2 {
-		return integers(op, i, j)
+		if v, err := integers(op, i, j); err != errLarge {
+			return v, err
+		}
+	}
+	if m, ok := bigOf(a); ok {
+		if n, ok := bigOf(b); ok {
+			return bigIntegers(op, m, n)
+		}
 	}
 	x, isNum := asFloat(a)
 	y, isNum2 := asFloat(b)
@@ -324,7 +315,7 @@ func power(i, j int64) (any, error) {
 		}
 		return i, nil
 	}
-	for range j {
+	for range min(j, 64) { // the rest is too large
 		var err error
 		if p, err = integers("*", p.(int64), i); err != nil {
 			return nil, err

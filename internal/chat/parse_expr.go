@@ -207,6 +207,7 @@ func (p *parser) primary(attrs bool) (expr, error) {
 			return &literal{nil}, nil
 		}
 		p.names = append(p.names, t.text)
+		p.frame.read(t.text)
 		n := &nameExpr{t.text}
 		if attrs && p.skipOp(".") {
 			attr, err := p.expect(tokName)
@@ -352,54 +353,6 @@ func (p *parser) subscript(of expr, line int) (expr, error) {
 		return nil, p.fail("expected an expression, found ']'")
 	}
 	return &itemExpr{of: of, key: part[0], line: line}, nil
-}
-
-func (p *parser) call(of expr) (expr, error) {
-	c := &callExpr{of: of, line: p.cur().line}
-	var err error
-	c.args, err = p.arguments()
-	return c, err
-}
-
-// arguments parses what stands between the parentheses of a call.
-func (p *parser) arguments() (arguments, error) {
-	var a arguments
-	if err := p.expectOp("("); err != nil {
-		return a, err
-	}
-	for first := true; !p.cur().op(")"); first = false {
-		if !first {
-			if err := p.expectOp(","); err != nil {
-				return a, err
-			}
-			if p.cur().op(")") {
-				break
-			}
-		}
-		t := p.cur()
-		if t.op("*") || t.op("**") {
-			return a, p.fail("arguments with '%s' are not supported", t.text)
-		}
-		if t.kind == tokName && p.look().op("=") {
-			p.next()
-			p.next()
-			e, err := p.condition()
-			if err != nil {
-				return a, err
-			}
-			a.names, a.named = append(a.names, t.text), append(a.named, e)
-			continue
-		}
-		if len(a.names) > 0 {
-			return a, p.fail("an argument without a name follows one with a name")
-		}
-		e, err := p.condition()
-		if err != nil {
-			return a, err
-		}
-		a.args = append(a.args, e)
-	}
-	return a, p.expectOp(")")
 }
 
 // filterExpr parses filters and tests after an expression.

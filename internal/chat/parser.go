@@ -16,6 +16,9 @@ type parser struct {
 	loops int      // for loops around the present statement
 	names []string // every name read so far; macros look for varargs, kwargs and caller
 
+	frame  *frame // of the block that is being parsed
+	frames []*frame
+
 	filterTable map[string]*callable
 	testTable   map[string]*callable
 }
@@ -151,8 +154,9 @@ func (p *parser) statement() (stmt, error) {
 	case "filter":
 		return p.filterBlock()
 	case "generation":
-		b, _, err := p.inner("endgeneration")
-		return &scoped{body: b}, err
+		w := &scoped{}
+		w.frame, err = p.within(nil, func() (err error) { w.body, _, err = p.inner("endgeneration"); return })
+		return w, err
 	case "break", "continue":
 		if p.loops == 0 {
 			return nil, &Error{Line: t.line, Message: "{% " + t.text + " %} stands outside of a loop"}
@@ -167,12 +171,15 @@ func (p *parser) statement() (stmt, error) {
 
 func (p *parser) ifBlock() (stmt, error) {
 	root := &ifStmt{}
+	around := p.frame.branches
+	defer func() { p.frame.branches = around }()
 	node := root
 	for {
 		var err error
 		if node.test, err = p.tuple(tupleRules{}); err != nil {
 			return nil, err
 		}
+		p.frame.branches = around + 1
 		var end tok
 		if node.then, end, err = p.inner("elif", "else", "endif"); err != nil {
 			return nil, err
@@ -202,18 +209,19 @@ func (p *parser) forBlock() (stmt, error) {
 	if f.items, err = p.tuple(tupleRules{}); err != nil {
 		return nil, err
 	}
+	params := append(names(f.target), "loop")
 	if p.skipName("if") {
-		if f.test, err = p.condition(); err != nil {
+		if _, err = p.within(params, func() (err error) { f.test, err = p.condition(); return }); err != nil {
 			return nil, err
 		}
 	}
 	f.recursive = p.skipName("recursive")
 	p.loops++
 	var end tok
-	f.body, end, err = p.inner("else", "endfor")
+	f.frame, err = p.within(params, func() (err error) { f.body, end, err = p.inner("else", "endfor"); return })
 	p.loops--
 	if err == nil && end.text == "else" {
-		f.or, _, err = p.inner("endfor")
+		f.orFrame, err = p.within(nil, func() (err error) { f.or, _, err = p.inner("endfor"); return })
 	}
 	return f, err
 }
@@ -226,23 +234,35 @@ func (p *parser) set() (stmt, error) {
 	}
 	if p.skipOp("=") {
 		s.value, err = p.tuple(tupleRules{cond: true})
+		p.sets(s.target)
 		return s, err
 	}
+	p.sets(s.target)
 	b := &setBlock{target: s.target, line: s.line}
 	if b.filter, err = p.filters(&captured{}, false); err != nil {
 		return nil, err
 	}
-	b.body, err = p.own(func() ([]stmt, tok, error) { return p.inner("endset") })
+	b.frame, b.body, err = p.own(nil, func() ([]stmt, tok, error) { return p.inner("endset") })
 	return b, err
 }
 
+// sets notes that a target's names have values from here on.
+func (p *parser) sets(t target) {
+	if a, ok := t.(*attrTarget); ok {
+		p.frame.read(a.of)
+	}
+	for _, name := range names(t) {
+		p.frame.set(name)
+	}
+}
+
 // own parses a body that no break or continue of an outer loop can leave.
-func (p *parser) own(parse func() ([]stmt, tok, error)) ([]stmt, error) {
+func (p *parser) own(params []string, parse func() ([]stmt, tok, error)) (f *frame, b []stmt, err error) {
 	loops := p.loops
 	p.loops = 0
-	b, _, err := parse()
+	f, err = p.within(params, func() (err error) { b, _, err = parse(); return })
 	p.loops = loops
-	return b, err
+	return f, b, err
 }
 
 func (p *parser) macro() (stmt, error) {
@@ -251,11 +271,12 @@ func (p *parser) macro() (stmt, error) {
 		return nil, err
 	}
 	m := &macroDef{name: name.text, line: name.line}
+	p.frame.set(m.name)
 	seen := len(p.names)
 	if err := p.signature(m); err != nil {
 		return nil, err
 	}
-	if m.body, err = p.own(func() ([]stmt, tok, error) { return p.inner("endmacro") }); err != nil {
+	if m.frame, m.body, err = p.own(m.takes(), func() ([]stmt, tok, error) { return p.inner("endmacro") }); err != nil {
 		return nil, err
 	}
 	m.uses(p.names[seen:])
@@ -291,7 +312,7 @@ func (p *parser) signature(m *macroDef) error {
 }
 
 func (p *parser) callBlock() (stmt, error) {
-	m := &macroDef{name: "caller", line: p.cur().line}
+	m := &macroDef{name: "caller", anonymous: true, line: p.cur().line}
 	seen := len(p.names)
 	if p.cur().op("(") {
 		if err := p.signature(m); err != nil {
@@ -306,7 +327,7 @@ func (p *parser) callBlock() (stmt, error) {
 	if !ok {
 		return nil, &Error{Line: m.line, Message: "{% call %} is not followed by a call"}
 	}
-	if m.body, err = p.own(func() ([]stmt, tok, error) { return p.inner("endcall") }); err != nil {
+	if m.frame, m.body, err = p.own(m.takes(), func() ([]stmt, tok, error) { return p.inner("endcall") }); err != nil {
 		return nil, err
 	}
 	m.uses(p.names[seen:])
@@ -334,8 +355,12 @@ func (p *parser) with() (stmt, error) {
 		}
 		w.targets, w.values = append(w.targets, t), append(w.values, v)
 	}
+	var params []string
+	for _, t := range w.targets {
+		params = append(params, names(t)...)
+	}
 	var err error
-	w.body, _, err = p.inner("endwith")
+	w.frame, err = p.within(params, func() (err error) { w.body, _, err = p.inner("endwith"); return })
 	return w, err
 }
 
@@ -344,8 +369,8 @@ func (p *parser) filterBlock() (stmt, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := p.own(func() ([]stmt, tok, error) { return p.inner("endfilter") })
-	return &filterStmt{filter: f, body: b}, err
+	fr, b, err := p.own(nil, func() ([]stmt, tok, error) { return p.inner("endfilter") })
+	return &filterStmt{filter: f, body: b, frame: fr}, err
 }
 
 // target parses what a value is given to: a name, an attribute of a namespace
@@ -353,7 +378,10 @@ func (p *parser) filterBlock() (stmt, error) {
 func (p *parser) target(r tupleRules) (target, error) {
 	r.simple = true
 	line := p.cur().line
+	reading := p.frame
+	p.frame = newFrame(nil) // what stands here is set, not read
 	e, err := p.tuple(r)
+	p.frame = reading
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,8 @@ package chat
 
 import (
 	"fmt"
+	"math"
+	"math/big"
 	"strconv"
 	"strings"
 )
@@ -83,9 +85,10 @@ func verb(flags string, c byte, v any) (string, error) {
 		if c == 'i' || c == 'u' {
 			c = 'd'
 		}
-		n, ok := asInt(v)
-		if f, isFloat := v.(float64); isFloat && c == 'd' {
-			n, ok = int64(f), true
+		n, ok := bigOf(v)
+		if f, isFloat := v.(float64); isFloat && c == 'd' && !math.IsNaN(f) && !math.IsInf(f, 0) {
+			n, ok = new(big.Int), true
+			new(big.Float).SetFloat64(f).Int(n)
 		}
 		if !ok {
 			return "", fmt.Errorf("the format %%%c takes a number, not a %s", c, typeName(v))
@@ -120,65 +123,4 @@ func formatFilter(_ *machine, c call) (any, error) {
 		return printf(s, nil, d)
 	}
 	return printf(s, c.args[1:], nil)
-}
-
-// formatMethod is str.format with fields that are numbers, names or empty. Next is
-// the number of the next empty field; -1 once a field has had a number.
-func formatMethod(s string, c call) (any, error) {
-	var b strings.Builder
-	next := 0
-	for i := 0; i < len(s); i++ {
-		if s[i] != '{' && s[i] != '}' {
-			b.WriteByte(s[i])
-			continue
-		}
-		if i+1 < len(s) && s[i+1] == s[i] {
-			b.WriteByte(s[i])
-			i++
-			continue
-		}
-		end := strings.IndexByte(s[i:], '}')
-		if s[i] == '}' || end < 0 {
-			return nil, fmt.Errorf("the format %q has a brace without its partner", s)
-		}
-		v, err := field(s[i+1:i+end], &next, c)
-		if err != nil {
-			return nil, err
-		}
-		t, err := str(v)
-		if err != nil {
-			return nil, err
-		}
-		if b.WriteString(t); b.Len() > maxText {
-			return nil, errLarge
-		}
-		i += end
-	}
-	return b.String(), nil
-}
-
-func field(name string, next *int, c call) (any, error) {
-	if strings.ContainsAny(name, ":!.[{") {
-		return nil, fmt.Errorf("the format {%s} is not supported", name)
-	}
-	for i, n := range c.names {
-		if n == name {
-			return c.named[i], nil
-		}
-	}
-	at := *next
-	switch n, err := strconv.Atoi(name); {
-	case name == "" && at >= 0:
-		*next++
-	case name != "" && err != nil:
-		return nil, fmt.Errorf("the format {%s} names no argument", name)
-	case name == "" || at > 0:
-		return nil, fmt.Errorf("a format has fields with and without numbers")
-	default:
-		at, *next = n, -1
-	}
-	if at < 0 || at >= len(c.args) {
-		return nil, fmt.Errorf("the format needs an argument number %d", at)
-	}
-	return c.args[at], nil
 }

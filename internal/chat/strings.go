@@ -44,25 +44,58 @@ var stringMethods = map[string]func(string, call) (any, error){
 
 	"replace": replaceMethod,
 	"join":    joinMethod,
-	"format":  formatMethod,
 
-	"find":  func(s string, c call) (any, error) { return find(s, c, "find", strings.Index) },
-	"rfind": func(s string, c call) (any, error) { return find(s, c, "rfind", strings.LastIndex) },
+	"find":     func(s string, c call) (any, error) { return find(s, c, "find", strings.Index) },
+	"rfind":    func(s string, c call) (any, error) { return find(s, c, "rfind", strings.LastIndex) },
+	"casefold": plain("casefold", casefold),
+	"swapcase": plain("swapcase", swapcase),
+	"expandtabs": func(s string, c call) (any, error) {
+		v, given, err := c.bind("expandtabs", "tabsize")
+		if err != nil {
+			return nil, err
+		}
+		size, ok := int64(8), true
+		if given[0] {
+			size, ok = asInt(v[0])
+		}
+		if !ok || size > 1000 {
+			return nil, fmt.Errorf("expandtabs takes a number of columns")
+		}
+		return expandTabs(s, int(max(size, 0))), nil
+	},
 	"index": func(s string, c call) (any, error) { return mustFind(s, c, "index", strings.Index) },
 	"rindex": func(s string, c call) (any, error) {
 		return mustFind(s, c, "rindex", strings.LastIndex)
 	},
 	"count": func(s string, c call) (any, error) {
-		t, err := texts(c, "count", 1, 1)
-		if err != nil {
-			return nil, err
+		part, _, sub, err := window(s, c, "count")
+		if err != nil || part == nil {
+			return int64(0), err
 		}
-		return int64(strings.Count(s, t[0])), nil
+		return int64(strings.Count(*part, sub)), nil
 	},
 
 	"isspace":   every(isSpace),
 	"isalpha":   every(unicode.IsLetter),
-	"isdigit":   every(func(r rune) bool { return unicode.IsDigit(r) || strings.ContainsRune(digitLike, r) }),
+	"isdigit":   every(isDigit),
+	"isnumeric": every(isNumeric),
+	"isalnum":   every(func(r rune) bool { return unicode.IsLetter(r) || isNumeric(r) }),
+	"isascii":   func(s string, c call) (any, error) { _, _, err := c.bind("isascii"); return isASCII(s), err },
+	"isprintable": func(s string, c call) (any, error) {
+		_, _, err := c.bind("isprintable")
+		return strings.IndexFunc(s, func(r rune) bool { return r != ' ' && !unicode.IsGraphic(r) || r != ' ' && unicode.IsSpace(r) }) < 0, err
+	},
+	"isidentifier": func(s string, c call) (any, error) {
+		_, _, err := c.bind("isidentifier")
+		r, _ := utf8.DecodeRuneInString(s)
+		return s != "" && !unicode.IsDigit(r) && strings.IndexFunc(s, func(r rune) bool {
+			return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+		}) < 0, err
+	},
+	"istitle": func(s string, c call) (any, error) {
+		_, _, err := c.bind("istitle")
+		return isTitle(s), err
+	},
 	"isdecimal": every(unicode.IsDigit),
 	"isupper": func(s string, c call) (any, error) {
 		_, _, err := c.bind("isupper")
@@ -73,14 +106,11 @@ var stringMethods = map[string]func(string, call) (any, error){
 		return isLower(s), err
 	},
 
-	"ljust": func(s string, c call) (any, error) { return justify(s, c, "ljust") },
-	"rjust": func(s string, c call) (any, error) { return justify(s, c, "rjust") },
-	"zfill": func(s string, c call) (any, error) { return justify(s, c, "zfill") },
+	"center": func(s string, c call) (any, error) { return justify(s, c, "center") },
+	"ljust":  func(s string, c call) (any, error) { return justify(s, c, "ljust") },
+	"rjust":  func(s string, c call) (any, error) { return justify(s, c, "rjust") },
+	"zfill":  func(s string, c call) (any, error) { return justify(s, c, "zfill") },
 }
-
-// digitLike are the superscripts that Python's isdigit accepts in Latin-1 and the
-// block of superscripts and subscripts.
-const digitLike = "²³¹⁰⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉"
 
 func plain(name string, f func(string) string) func(string, call) (any, error) {
 	return func(s string, c call) (any, error) {
@@ -133,18 +163,52 @@ func strip(s string, c call, name string, left, right bool) (any, error) {
 }
 
 func affix(s string, c call, name string, has func(s, t string) bool) (any, error) {
-	if len(c.args) == 1 && len(c.names) == 0 {
+	of := []any{""}
+	if len(c.args) > 0 {
+		of[0] = c.args[0]
 		if l, ok := c.args[0].(*List); ok && l.kind == kindTuple {
-			c.args = l.items
+			of = l.items
 		}
+		c.args = append([]any{""}, c.args[1:]...)
 	}
-	t, err := texts(c, name, 1, len(c.args))
+	part, _, _, err := window(s, c, name)
+	if err != nil {
+		return nil, err
+	}
+	t, err := texts(call{args: of}, name, 0, len(of))
 	for _, x := range t {
-		if has(s, x) {
+		if part != nil && has(*part, x) {
 			return true, err
 		}
 	}
 	return false, err
+}
+
+// window is the part of a string that a method with the arguments sub, start and end looks at,
+// and how many letters stand before it; nil: it begins behind the string's end.
+func window(s string, c call, name string) (part *string, before int, sub string, err error) {
+	if len(c.names) > 0 || len(c.args) == 0 || len(c.args) > 3 {
+		return nil, 0, "", fmt.Errorf("%s takes one to three arguments without names", name)
+	}
+	sub, ok := asString(c.args[0])
+	if !ok {
+		return nil, 0, "", fmt.Errorf("%s takes a string, not a %s", name, typeName(c.args[0]))
+	}
+	if len(c.args) == 1 {
+		return &s, 0, sub, nil
+	}
+	letters := []rune(s)
+	parts := [3]any{}
+	copy(parts[:], c.args[1:])
+	if n, ok := asInt(parts[0]); ok && n > int64(len(letters)) {
+		return nil, 0, sub, nil
+	}
+	from, to, _, err := bounds(parts, len(letters))
+	if err != nil || from > to {
+		return nil, 0, sub, err
+	}
+	text := string(letters[from:to])
+	return &text, from, sub, nil
 }
 
 // split is s.split(sep, maxsplit) and its twin from the right.
@@ -328,13 +392,13 @@ func joinMethod(s string, c call) (any, error) {
 }
 
 func find(s string, c call, name string, index func(s, t string) int) (any, error) {
-	t, err := texts(c, name, 1, 1)
-	if err != nil {
-		return nil, err
+	part, before, sub, err := window(s, c, name)
+	if err != nil || part == nil {
+		return int64(-1), err
 	}
-	i := index(s, t[0])
-	if i > 0 {
-		i = utf8.RuneCountInString(s[:i])
+	i := index(*part, sub)
+	if i >= 0 {
+		i = before + utf8.RuneCountInString((*part)[:i])
 	}
 	return int64(i), nil
 }
@@ -369,6 +433,9 @@ func justify(s string, c call, name string) (any, error) {
 		return s + strings.Repeat(fill, pad), nil
 	case "rjust":
 		return strings.Repeat(fill, pad) + s, nil
+	case "center":
+		left := pad/2 + pad&int(width)&1
+		return strings.Repeat(fill, left) + s + strings.Repeat(fill, pad-left), nil
 	}
 	sign := ""
 	if s != "" && (s[0] == '-' || s[0] == '+') {

@@ -3,6 +3,7 @@ package chat
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -15,10 +16,6 @@ import (
 // markup is a string that the filter safe has marked. Joined to another with +, the
 // other is escaped for HTML.
 type markup string
-
-// bigInt is the text of an integer that no int64 holds. It can be printed and compared
-// with itself, and nothing can be reckoned with it.
-type bigInt string
 
 // undefined is what a name or an attribute that does not exist gives.
 type undefined struct{ what string }
@@ -226,6 +223,10 @@ func asFloat(v any) (float64, bool) {
 		return f, true
 	}
 	i, ok := asInt(v)
+	if n, isInt := bigOf(v); isInt && !ok {
+		f, _ := new(big.Float).SetInt(n).Float64()
+		return f, !math.IsInf(f, 0)
+	}
 	return float64(i), ok
 }
 
@@ -258,6 +259,9 @@ func repr(v any, depth int) (string, error) {
 	case int64:
 		return strconv.FormatInt(v, 10), nil
 	case bigInt:
+		if len(v) > maxDigits {
+			return "", errDigits
+		}
 		return string(v), nil
 	case float64:
 		return floatRepr(v), nil

@@ -24,6 +24,16 @@ func (o *Object) Set(name string, value any) {
 	*o = append(*o, Object{{name, value}}...)
 }
 
+// Get is the value of a member; nil: there is none.
+func (o Object) Get(name string) any {
+	for _, m := range o {
+		if m.Name == name {
+			return m.Value
+		}
+	}
+	return nil
+}
+
 // MarshalJSON implements json.Marshaler.
 func (o Object) MarshalJSON() ([]byte, error) {
 	b := []byte{'{'}

@@ -97,7 +97,7 @@ func (k Kit) batch(ctx context.Context, p *plan.Plan, found *tokensource.Found, 
 // finish makes requests of prompts: the form of their bodies, and a pool of them.
 func (out *Prompts) finish(ctx context.Context, p *plan.Plan) error {
 	if p.Target.Form == plan.FormGenAIPerf {
-		s, err := shaped.New(out.Source, p.Target)
+		s, err := shaped.New(out.Source, p.Target, p.Data.MinTokens)
 		if err != nil {
 			return err
 		}

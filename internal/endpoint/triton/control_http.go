@@ -82,6 +82,11 @@ type notFound struct{ path, status string }
 
 func (e *notFound) Error() string { return "it answers " + e.path + " with " + e.status }
 
+// strange: the answer is no document of the protocol.
+type strange struct{ path, what string }
+
+func (e *strange) Error() string { return "it answers " + e.path + " with " + e.what }
+
 // mostAnswer bounds what a server may tell about itself.
 const mostAnswer = 16 << 20
 
@@ -128,7 +133,7 @@ func (s *httpServer) ask(ctx context.Context, method, path, send string, answer 
 		if text = bytes.TrimSpace(text); len(text) > 0 && text[0] == '<' {
 			what = "an HTML page"
 		}
-		return fmt.Errorf("it answers %s with %s", path, what)
+		return &strange{path, what}
 	}
 	return nil
 }

@@ -50,7 +50,11 @@ func newHTTPReplica(l *link, y *layout, t plan.Target, wanted []v2http.Output) (
 		verb, accept = "/generate", "application/json"
 	}
 	u := *l.url
-	u.Path = strings.TrimRight(u.Path, "/") + modelPath(y.model.Name, t.Triton.Version) + verb
+	path := modelPath(y.model.Name, t.Triton.Version) + verb
+	if t.Path != "" {
+		path = t.Path
+	}
+	u.Path = strings.TrimRight(u.Path, "/") + path
 	fields := append([]exchange.Field{{Name: "User-Agent", Value: "inferometer"}, {Name: "Accept", Value: accept}}, l.http.fields...)
 	if r.compress != "" {
 		fields = append(fields, exchange.Field{Name: "Content-Encoding", Value: r.compress})
@@ -77,9 +81,12 @@ func (r *httpReplica) close() error {
 func (r *httpReplica) prepare(p *prompt.Prompt, id string, m *material) (call, error) {
 	own := []exchange.Field{{Name: "Content-Type", Value: "application/json"}}
 	var body []byte
-	if r.generate {
+	switch {
+	case r.generate && p.Body != nil:
+		body = p.Body
+	case r.generate:
 		body = r.generateBody(id, m)
-	} else {
+	default:
 		var header int
 		var err error
 		if body, header, err = r.inferBody(p, id, m); err != nil {

@@ -47,6 +47,9 @@ func settleOne(ctx context.Context, t *plan.Target, raw string, first bool, o en
 	}
 	var said *saidError
 	switch err := l.server.alive(ctx); {
+	case err != nil && bodies(*t) && l.answers(ctx), t.Path != "":
+		t.Triton.Convention = plan.ConventionTRTLLM // its answers are those of all language models
+		return nil
 	case errors.As(err, &said):
 		return fmt.Errorf("the server refuses: %w", err)
 	case err != nil:
@@ -82,6 +85,26 @@ func settleOne(ctx context.Context, t *plan.Target, raw string, first bool, o en
 		explain(t, &m, c, o.Data, log)
 	}
 	return fits(t, &m, first, log)
+}
+
+// bodies reports whether requests are whole bodies that were made without knowing the
+// model: what answers them is Triton enough, whatever else it lacks.
+func bodies(t plan.Target) bool {
+	return t.Form == plan.FormGenAIPerf && t.Endpoint == plan.EndpointGenerate
+}
+
+// answers reports whether anything answers over HTTP.
+func (l *link) answers(ctx context.Context) bool {
+	s, ok := l.server.(*httpServer)
+	if !ok {
+		return false
+	}
+	var answer json.RawMessage
+	var missing *notFound
+	var other *strange
+	var said *saidError
+	err := s.ask(ctx, http.MethodGet, "/", "", &answer)
+	return err == nil || errors.As(err, &missing) || errors.As(err, &other) || errors.As(err, &said)
 }
 
 // findComposing looks for the models that the user says are behind this one.

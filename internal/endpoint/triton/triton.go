@@ -87,7 +87,9 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 		link, err := newLink(raw, t, o)
 		if err == nil && i == 0 {
 			e.speaker = link.speaker
-			e.model, err = describeModel(ctx, link.server, t.Model, t.Triton.Version)
+			if e.model, err = describeModel(ctx, link.server, t.Model, t.Triton.Version); err != nil && bodies(t) {
+				e.model, err = Model{Name: t.Model}, nil
+			}
 		}
 		if err == nil && i == 0 {
 			err = e.plan(t, o)
@@ -112,6 +114,9 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 // plan settles how prompts become tensors.
 func (e *Endpoint) plan(t plan.Target, o endpoint.Options) error {
 	c, err := settle(&e.model, t.Triton.Convention)
+	if bodies(t) {
+		c, err = conventionOf(t.Triton.Convention), nil
+	}
 	if err != nil {
 		return err
 	}

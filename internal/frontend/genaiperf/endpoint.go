@@ -136,10 +136,6 @@ func (b *builder) openAI() {
 		b.fault(b.as("endpoint-type"), s.EndpointType+" is not served", "one of "+strings.Join(append(served(), "kserve"), ", "))
 	}
 	switch {
-	case s.Endpoint != "" && s.EndpointType == "generate":
-		if _, _, ok := generateAt(s.Endpoint); !ok {
-			b.fault("--endpoint", "generate is at v2/models/MODEL/generate", "leave it out, or name such a path")
-		}
 	case s.Endpoint != "":
 	case s.EndpointType == "generate":
 		if len(s.Models) > 0 {

@@ -166,9 +166,9 @@ func (b *builder) target(t *plan.Target) {
 			delete(t.Body, "rankings")
 		}
 	case "generate":
-		t.Protocol, t.Transport, t.Endpoint, t.Path = plan.ProtocolTriton, plan.TransportHTTP, plan.EndpointGenerate, ""
+		t.Protocol, t.Transport, t.Endpoint = plan.ProtocolTriton, plan.TransportHTTP, plan.EndpointGenerate
 		if model, version, ok := generateAt(s.Endpoint); ok {
-			t.Model, t.Triton.Version = model, version
+			t.Model, t.Triton.Version, t.Path = model, version, ""
 		}
 	}
 }

@@ -186,7 +186,6 @@ func TestBroughtFlags(t *testing.T) {
 // Command lines that look like those of a release, and cannot be meant.
 func TestFaultsOfReleases(t *testing.T) {
 	for _, tt := range []struct{ line, want string }{
-		{"profile -m m --endpoint-type generate --endpoint v1/mine", "--endpoint: generate is at v2/models/MODEL/generate"},
 		{"profile -m m --endpoint-type rankings --input-file synthetic:queries", "give synthetic:queries,passages"},
 		// differs: genai-batch-of-lines
 		{"profile -m m --endpoint-type image_retrieval --input-file x.jsonl --batch-size-image 2", "--batch-size-image: a request of an input file has the images of its line"},

@@ -10,6 +10,7 @@ import (
 
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/tensor"
 )
 
 // Source hands the requests out in turn. Every stage begins with the first.
@@ -17,6 +18,11 @@ type Source struct {
 	prompt.Around
 	all  []prompt.Prompt
 	next int
+}
+
+// fitted is a source whose requests are others once the model is known.
+type fitted interface {
+	Fitted(p prompt.Prompt) (prompt.Prompt, error)
 }
 
 // most bounds what is kept in memory.
@@ -52,6 +58,24 @@ func (s *Source) Next(context.Context) (prompt.Prompt, error) {
 	p := s.all[s.next%len(s.all)]
 	s.next++
 	return p, nil
+}
+
+// Fit implements prompt.Fitter: the requests become those for the model.
+func (s *Source) Fit(m *tensor.Model) error {
+	if err := s.Around.Fit(m); err != nil {
+		return err
+	}
+	by, ok := s.Source.(fitted)
+	if !ok {
+		return nil
+	}
+	for i := range s.all {
+		var err error
+		if s.all[i], err = by.Fitted(s.all[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // SetStage implements prompt.Stager.

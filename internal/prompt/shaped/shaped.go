@@ -1,5 +1,5 @@
-// Package shaped gives the prompts of another source whole request bodies in the form of
-// GenAI-Perf: its fields, in its order.
+// Package shaped gives the prompts of another source whole requests in the form of
+// GenAI-Perf: bodies with its fields, in its order, and for Triton's gRPC all tensors.
 package shaped
 
 import (
@@ -14,6 +14,7 @@ import (
 	"inferometer/internal/jsonobject"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/tensor"
 )
 
 // object keeps the order of its members.
@@ -23,12 +24,15 @@ type object = jsonobject.Object
 type Source struct {
 	prompt.Around
 	target   plan.Target
+	minimum  bool           // the output length is also the least
 	template *chat.Template // makes bodies; nil: they have a shape of their own
+	model    *tensor.Model  // that is to take tensors; nil: not known, or none
 }
 
-// New shapes the prompts of a source for a target.
-func New(s prompt.Source, t plan.Target) (*Source, error) {
-	out := &Source{Around: prompt.Around{Source: s}, target: t}
+// New shapes the prompts of a source for a target. Minimum: answers are to be no shorter
+// than asked for.
+func New(s prompt.Source, t plan.Target, minimum bool) (*Source, error) {
+	out := &Source{Around: prompt.Around{Source: s}, target: t, minimum: minimum}
 	if t.Endpoint != plan.EndpointTemplate {
 		return out, nil
 	}
@@ -60,15 +64,16 @@ func (s *Source) Change(p prompt.Prompt) (prompt.Prompt, error) {
 	if model == "" {
 		model = s.target.Model
 	}
-	if s.target.Protocol == plan.ProtocolTriton { // its requests are tensors
-		p.Hash = prompt.HashText(fmt.Sprint(model, "\x00", p.Output, "\x00", plain(&p, "\n")))
-		return p, nil
-	}
 	var err error
-	if s.template != nil {
+	switch {
+	case s.template != nil:
 		p.Body, err = s.render(&p, model)
-	} else {
+	case s.target.Protocol != plan.ProtocolTriton:
 		p.Body, err = jsonobject.Compact(s.body(&p, model))
+	case s.target.Endpoint == plan.EndpointGenerate:
+		p.Body, err = jsonobject.Compact(s.generate(&p))
+	default:
+		return s.tensored(p)
 	}
 	if err != nil {
 		return p, fmt.Errorf("making the body of a request: %w", err)

@@ -21,7 +21,7 @@ func (o one) Next(context.Context) (prompt.Prompt, error) { return o.p, nil }
 
 func shape(t *testing.T, target plan.Target, p prompt.Prompt) prompt.Prompt {
 	t.Helper()
-	s, err := New(one{p}, target)
+	s, err := New(one{p}, target, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestBadTemplates(t *testing.T) {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		s, err := New(one{prompt.Prompt{Text: "t"}}, plan.Target{Protocol: plan.ProtocolHTTP, Endpoint: plan.EndpointTemplate, Template: name})
+		s, err := New(one{prompt.Prompt{Text: "t"}}, plan.Target{Protocol: plan.ProtocolHTTP, Endpoint: plan.EndpointTemplate, Template: name}, false)
 		if err == nil {
 			_, err = s.Next(t.Context())
 		}
@@ -127,7 +127,7 @@ func TestBadTemplates(t *testing.T) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
-	if _, err := New(one{}, plan.Target{Endpoint: plan.EndpointTemplate, Template: filepath.Join(dir, "none")}); err == nil {
+	if _, err := New(one{}, plan.Target{Endpoint: plan.EndpointTemplate, Template: filepath.Join(dir, "none")}, false); err == nil {
 		t.Error("a template that is not there is taken")
 	}
 }

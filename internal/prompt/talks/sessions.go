@@ -2,7 +2,8 @@ package talks
 
 import (
 	"context"
-	"strconv"
+	"encoding/binary"
+	"fmt"
 	"time"
 
 	"inferometer/internal/plan"
@@ -31,6 +32,7 @@ func NewSessions(d plan.Data, tok prompt.Tokenizer, seed uint64, texts Texts) (*
 	made := uint64(0)
 	for i := range d.Sessions.Count {
 		var k talk
+		name := uuid(seed, uint64(i))
 		turns := count.At(uint64(i))
 		for n := range turns {
 			from := later
@@ -41,7 +43,7 @@ func NewSessions(d plan.Data, tok prompt.Tokenizer, seed uint64, texts Texts) (*
 			if err != nil {
 				return nil, err
 			}
-			p.Session, p.Turn = strconv.Itoa(i), n
+			p.Session, p.Turn = name, n
 			one := turn{prompt: p, due: -1}
 			if n < turns-1 {
 				one.delay = time.Duration(float64(pause.At(made)) * ratio(d.Sessions.DelayRatio) * float64(time.Millisecond))
@@ -54,4 +56,13 @@ func NewSessions(d plan.Data, tok prompt.Tokenizer, seed uint64, texts Texts) (*
 		s.talks = append(s.talks, k)
 	}
 	return s, nil
+}
+
+// uuid is the name of a session: a random UUID, the same for the same seed.
+func uuid(seed, i uint64) string {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:], prompt.Mix(seed^'u'^i<<8))
+	binary.BigEndian.PutUint64(b[8:], prompt.Mix(seed^'v'^i<<8))
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"inferometer/internal/kit"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/pooled"
+	"inferometer/internal/tensor"
 )
 
 // object keeps the order of its members.
@@ -60,6 +62,9 @@ func (t *tool) makeEntries(ctx context.Context) error {
 		for _, p := range pool.All() {
 			t.entries = append(t.entries, entry{prompt: p})
 		}
+		if t.set.ServiceKind == "triton" {
+			made.Source = &fitted{Around: prompt.Around{Source: pool}, tool: t}
+		}
 		if t.set.FixedSchedule {
 			for i, due := range s.Schedule() {
 				t.entries[i].due = due
@@ -70,6 +75,35 @@ func (t *tool) makeEntries(ctx context.Context) error {
 	}
 	t.ready = &made
 	return nil
+}
+
+// fitted is a pool whose requests are settled once the model is known.
+type fitted struct {
+	prompt.Around
+	tool *tool
+}
+
+// Fit implements prompt.Fitter: the files list what the model is sent.
+func (f *fitted) Fit(m *tensor.Model) error {
+	if err := f.Around.Fit(m); err != nil {
+		return err
+	}
+	pool, _ := f.Source.(*pooled.Source)
+	t := f.tool
+	var lacks []string
+	for i, p := range pool.All() {
+		for _, was := range t.entries[i].prompt.Tensors {
+			gone := !slices.ContainsFunc(p.Tensors, func(is prompt.Field) bool { return is.Name == was.Name })
+			if gone && !slices.Contains(lacks, was.Name) {
+				lacks = append(lacks, was.Name)
+			}
+		}
+		t.entries[i].prompt = p
+	}
+	for _, name := range lacks {
+		t.note("Model %s has no input %s, which is not sent as one (the original ends with an error here); %s lists what is.", m.Name, name, t.set.InputsFile)
+	}
+	return t.writeInputs()
 }
 
 // follow notes the requests of sessions, whose later turns are made during the run.
@@ -152,78 +186,20 @@ func (t *tool) said(p *prompt.Prompt) string {
 	return strings.Join(parts, " ")
 }
 
-// input is a request as inputs.json and the profile export have it.
-func (t *tool) input(p *prompt.Prompt) (object, error) {
-	switch {
-	case t.set.ServiceKind == "triton":
-		return t.tritonInput(p), nil
-	case p.Body != nil:
-		return object{{"payload", json.RawMessage(p.Body)}}, nil
+// input is a request as inputs.json and the profile export have it, and as it is sent.
+func (t *tool) input(p *prompt.Prompt) object {
+	if t.set.ServiceKind != "triton" {
+		return object{{"payload", json.RawMessage(p.Body)}}
 	}
-	// The endpoint generate of Triton makes its bodies itself, of the same fields.
-	o := object{{"text_input", []string{t.said(p)}}}
-	if t.set.Streaming {
-		o.Set("stream", true)
-	}
-	if p.Output > 0 {
-		o.Set("max_tokens", p.Output)
-	}
-	for _, x := range t.set.Extra {
-		o.Set(x.Name, x.Value)
-	}
-	ownInputs(&o, p)
-	body, err := jsonobject.Compact(o)
-	return object{{"payload", json.RawMessage(body)}}, err
-}
-
-// tritonInput are the tensors of a request, as the original writes them down.
-func (t *tool) tritonInput(p *prompt.Prompt) object {
 	model := p.Model
 	if model == "" {
 		model = t.plan.Target.Model
 	}
-	o := object{{"model", model}, {"text_input", t.said(p)}}
-	if t.set.Backend == "vllm" {
-		o.Set("exclude_input_in_output", true)
-		if t.set.Streaming {
-			o.Set("stream", true)
-		}
-		if n := fmt.Sprint(p.Output); p.Output > 0 {
-			sampling := object{{"max_tokens", n}}
-			if t.set.Deterministic {
-				sampling.Set("min_tokens", n)
-			}
-			if text, err := jsonobject.Compact(sampling); err == nil {
-				o.Set("sampling_parameters", string(text))
-			}
-		}
-	} else {
-		o.Set("max_tokens", p.Output)
-		o.Set("exclude_input_in_output", true)
-		if t.set.Streaming {
-			o.Set("stream", true)
-		}
-		if t.set.Deterministic {
-			o.Set("min_length", p.Output)
-		}
-	}
-	for _, x := range t.set.Extra {
-		o.Set(x.Name, x.Value)
-	}
-	ownInputs(&o, p)
-	return o
-}
-
-// ownInputs adds the inputs that a request has for itself.
-func ownInputs(o *object, p *prompt.Prompt) {
+	o := object{{"model", model}}
 	for _, f := range p.Tensors {
-		var one []json.RawMessage
-		if json.Unmarshal(f.Value, &one) == nil && len(one) == 1 {
-			o.Set(f.Name, one[0])
-		} else {
-			o.Set(f.Name, json.RawMessage(f.Value))
-		}
+		o.Set(f.Name, f.Value)
 	}
+	return o
 }
 
 // inputs is the file of all prompts, as Perf Analyzer reads it: each value is a list.
@@ -231,12 +207,8 @@ func (t *tool) inputs() ([]byte, error) {
 	var data []any
 	for i := range t.entries {
 		e := &t.entries[i]
-		input, err := t.input(&e.prompt)
-		if err != nil {
-			return nil, err
-		}
 		var lists object
-		for _, m := range input {
+		for _, m := range t.input(&e.prompt) {
 			if m.Name == "model" {
 				lists = append(lists, m)
 				continue

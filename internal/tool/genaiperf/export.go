@@ -191,12 +191,8 @@ func (t *tool) length(e *entry) int {
 
 // exported is a request as the profile export has it.
 func (t *tool) exported(rec *record.Record, start int64, e *entry) (profileexport.Request, error) {
-	input, err := t.input(&e.prompt)
-	if err != nil {
-		return profileexport.Request{}, err
-	}
 	var fields profileexport.Fields
-	for _, m := range input {
+	for _, m := range t.input(&e.prompt) {
 		if m.Name == "model" {
 			continue
 		}

@@ -3,12 +3,15 @@
 package genaiperf
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"inferometer/internal/dialect/genaiperf"
@@ -39,6 +42,8 @@ type Outcome struct {
 	Report  report.Options // how to print it; the width is left to the caller
 	Result  *result.Result // nil: there was no run, only its files
 	Files   []string       // that were written
+	// Config is what the JSON report repeats of the settings, where it was read; else nil.
+	Config []byte
 	// Sessions are the figures of each conversation, by its name; nil: there are none.
 	Sessions map[string]*genaiperf.Summary
 }
@@ -130,22 +135,31 @@ func (t *tool) prepare(ctx context.Context) error {
 	if err := t.unsent(); err != nil {
 		return err
 	}
-	inputs, err := t.inputs()
-	if err != nil {
-		return err
-	}
 	if err := t.directory(); err != nil {
 		return err
 	}
 	if path := filepath.Join(t.set.Dir, t.set.InputsFile); t.isInput(path) {
 		t.note("%s is what the prompts came from, and is left as it is.", path)
-	} else if err := t.write(t.set.InputsFile, func(w io.Writer) error { _, err := w.Write(inputs); return err }); err != nil {
+	}
+	if err := t.writeInputs(); err != nil {
 		return err
 	}
 	if t.set.Verbose {
 		t.describe()
 	}
 	return nil
+}
+
+// writeInputs writes the file of all prompts, unless they came out of it.
+func (t *tool) writeInputs() error {
+	if t.isInput(filepath.Join(t.set.Dir, t.set.InputsFile)) {
+		return nil
+	}
+	inputs, err := t.inputs()
+	if err != nil {
+		return err
+	}
+	return t.write(t.set.InputsFile, func(w io.Writer) error { _, err := w.Write(inputs); return err })
 }
 
 // isInput reports whether a path is that of the file of prompts.
@@ -228,12 +242,10 @@ func (t *tool) describe() {
 	if err == nil {
 		t.note("The plan of this run:\n%s", text)
 	}
-	if first, err := t.input(&t.entries[0].prompt); err == nil {
-		if text, err := jsonobject.Compact(first); err == nil {
-			h := plan.Hide(t.env.Log, t.plan.Target.Secrets())
-			fmt.Fprintf(h, "The first of %d requests:\n%s\n", len(t.entries), text)
-			_ = h.Close()
-		}
+	if text, err := jsonobject.Compact(t.input(&t.entries[0].prompt)); err == nil {
+		h := plan.Hide(t.env.Log, t.plan.Target.Secrets())
+		fmt.Fprintf(h, "The first of %d requests:\n%s\n", len(t.entries), text)
+		_ = h.Close()
 	}
 }
 
@@ -251,7 +263,9 @@ func (t *tool) write(name string, content func(io.Writer) error) error {
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
-	t.files = append(t.files, path)
+	if !slices.Contains(t.files, path) {
+		t.files = append(t.files, path)
+	}
 	return nil
 }
 
@@ -259,6 +273,19 @@ func writeCSV(w io.Writer, out *Outcome) error { return report.CSV(w, out.Summar
 
 func writeJSON(w io.Writer, out *Outcome, config string) error {
 	return report.JSON(w, out.Summary, config, out.Sessions, out.Report.Telemetry)
+}
+
+// WriteJSON writes the JSON report of a run that was read.
+func WriteJSON(w io.Writer, out *Outcome) error {
+	config := []byte("{}")
+	if out.Config != nil {
+		config = out.Config
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, config, "  ", "  "); err != nil {
+		return err
+	}
+	return writeJSON(w, out, b.String())
 }
 
 func (t *tool) reportOptions() report.Options {

@@ -400,10 +400,7 @@ func TestPayloads(t *testing.T) {
 		if err := tt.prepare(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		input, err := tt.input(&tt.entries[0].prompt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		input := tt.input(&tt.entries[0].prompt)
 		var made any = input
 		if a.Settings.ServiceKind != "triton" {
 			made = input[0].Value

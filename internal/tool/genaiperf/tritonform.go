@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
 )
 
 // mostUnsent is how many inputs of a file are complained of; the rest are counted.
@@ -51,12 +50,8 @@ func (t *tool) unsentOf(value json.RawMessage) plan.Faults {
 	if json.Unmarshal(value, &fields) != nil || fields["text_input"] == nil {
 		return nil
 	}
-	p := prompt.Prompt{Output: t.set.OutputMean}
-	if n, ok := single(fields["max_tokens"]).(float64); ok {
-		p.Output = int(n)
-	}
 	own := t.set.ServiceKind == "triton" || t.set.EndpointType == "generate" // all inputs are sent
-	sent := t.sent(&p)
+	sent := t.sent()
 	var faults plan.Faults
 	names := make([]string, 0, len(fields))
 	for name := range fields {
@@ -81,17 +76,17 @@ func (t *tool) unsentOf(value json.RawMessage) plan.Faults {
 	return faults
 }
 
-// sent are the inputs that go with a prompt.
-func (t *tool) sent(p *prompt.Prompt) map[string]any {
+// sent are the inputs that all requests of this run have.
+func (t *tool) sent() map[string]any {
 	out := map[string]any{}
-	if t.set.ServiceKind != "triton" {
-		for _, x := range t.set.Extra {
-			out[x.Name] = x.Value
+	if t.set.ServiceKind == "triton" {
+		out["exclude_input_in_output"] = true
+		if t.set.Streaming {
+			out["stream"] = true
 		}
-		return out
 	}
-	for _, m := range t.tritonInput(p) {
-		out[m.Name] = m.Value
+	for _, x := range t.set.Extra {
+		out[x.Name] = x.Value
 	}
 	return out
 }

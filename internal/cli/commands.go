@@ -43,7 +43,10 @@ func reportCommand(env Env, args []string) int {
 		return profileExportReport(env, action.Dir)
 	}
 	if genaiPerfDir(&action.Dir) {
-		return genaiPerfAgain(env, action.Dir)
+		return genaiPerfAgain(env, action)
+	}
+	if action.Tokenizer != "" {
+		return fail(env, "report", plan.Faults{{Where: "--tokenizer", Text: "belongs to runs of GenAI-Perf's own", Hint: "a run of inferometer has its counts: leave it out"}}, exitUsage)
 	}
 	res, err := run.Report(action.Dir)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	frontend "inferometer/internal/frontend/genaiperf"
+	"inferometer/internal/frontend/native"
 	"inferometer/internal/frontend/perfanalyzer"
 	"inferometer/internal/kit"
 	"inferometer/internal/progress"
@@ -21,13 +22,18 @@ import (
 	tool "inferometer/internal/tool/genaiperf"
 )
 
-// genaiPerfCommand is the command line of GenAI-Perf. Its exit codes are 0 and 1, and 2
-// for bad usage.
+// genaiPerfCommand is the command line of GenAI-Perf. Its exit codes are the original's: 2
+// where the command line has no such form, 1 for all else that stands in the way.
 func genaiPerfCommand(env Env, args []string) int {
 	const name = "genai-perf"
 	action, err := frontend.Reader{Analyzer: analyzerFlags, ReadFile: readFile}.Parse(args)
 	if err != nil {
-		return fail(env, name, err, exitUsage)
+		code := exitRun
+		var malformed *frontend.UsageError
+		if errors.As(err, &malformed) {
+			code = exitUsage
+		}
+		return fail(env, name, err, code)
 	}
 	switch action.Command {
 	case frontend.Help:
@@ -76,7 +82,7 @@ func genaiPerfCommand(env Env, args []string) int {
 func genaiPerfTemplate(env Env, action *frontend.Action) int {
 	f, err := os.OpenFile(action.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, os.ErrExist) {
-		return fail(env, "genai-perf", fmt.Errorf("create-template: %s is there already: name another file with -f", action.File), exitUsage)
+		return fail(env, "genai-perf", fmt.Errorf("create-template: %s is there already: name another file with -f", action.File), exitRun)
 	}
 	if err == nil {
 		_, err = f.WriteString(frontend.TemplateText(action.Settings.Verbose))
@@ -139,7 +145,7 @@ func genaiPerfProfile(env Env, action *frontend.Action) int {
 			display.Stop()
 			fmt.Fprintln(env.Stdout, level.Settings.Dir)
 			failing = genaiPerfReport(env, level, out, nil) != exitOK || failing
-			valid = valid && out.Result.Verdict.Valid
+			valid = valid && (out.Result == nil || out.Result.Verdict.Valid)
 		})
 		display.Stop()
 		if err != nil {
@@ -178,13 +184,7 @@ func genaiPerfReport(env Env, action *frontend.Action, out *tool.Outcome, err er
 		name, action = "report", new(frontend.Action)
 	}
 	if out == nil {
-		code := exitRun
-		var early *tool.PrepareError
-		var refused *run.PrepareError
-		if errors.As(err, &early) || errors.As(err, &refused) {
-			code = exitUsage
-		}
-		return fail(env, name, action.Located(err), code)
+		return fail(env, name, action.Located(err), exitRun)
 	}
 	out.Report.Width = tableWidth(env)
 	if printErr := report.Console(env.Stdout, out.Summary, out.Report); printErr != nil {
@@ -263,8 +263,26 @@ func genaiPerfDir(dir *string) bool {
 	return tool.IsFolder(*dir)
 }
 
-// genaiPerfAgain prints the table of a run of GenAI-Perf again.
-func genaiPerfAgain(env Env, dir string) int {
-	out, err := tool.Report(context.Background(), dir, frontend.Settings{}, toolEnv(env))
-	return genaiPerfReport(env, nil, out, err)
+// genaiPerfAgain makes the reports of a run of GenAI-Perf again.
+func genaiPerfAgain(env Env, action *native.ReportAction) int {
+	set := frontend.Settings{Tokenizer: action.Tokenizer, TokenizerGiven: action.Tokenizer != ""}
+	out, err := tool.Report(context.Background(), action.Dir, set, toolEnv(env))
+	if out == nil {
+		return fail(env, "report", err, exitUsage)
+	}
+	code := exitOK
+	for _, format := range action.Formats {
+		switch format {
+		case "json":
+			err = tool.WriteJSON(env.Stdout, out)
+		case "csv":
+			err = report.CSV(env.Stdout, out.Summary, out.Report)
+		default:
+			code = genaiPerfReport(env, nil, out, nil)
+		}
+		if err != nil {
+			return fail(env, "report", err, exitRun)
+		}
+	}
+	return code
 }

@@ -79,6 +79,14 @@ func scan(args []string) *values {
 	if len(args) > 0 && slices.Contains(commands(), args[0]) {
 		v.command, args = args[0], args[1:]
 	}
+	if len(args) > 0 && v.command == "" && !isFlag(args[0]) {
+		hint := "one of " + strings.Join(commands(), ", ")
+		if n := nearest.Name(args[0], commands()); n != "" {
+			hint = "did you mean " + n + "? There are " + strings.Join(commands(), ", ")
+		}
+		v.fault("", fmt.Sprintf("unknown command %q", shorten(args[0])), hint)
+		args = args[1:]
+	}
 	for i := 0; i < len(args); {
 		arg := args[i]
 		i++

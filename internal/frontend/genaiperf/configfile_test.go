@@ -50,6 +50,10 @@ tokenizer: {name: builtin:gpt2}
 			"model_names: gpt2\nendpoint: {type: chat}\nanalyze:\n  concurrency: {start: 1, stop: 8}\n", "",
 			"analyze -m gpt2 --endpoint-type chat --sweep-type concurrency --sweep-range 1:8",
 		},
+		{
+			"model_names: gpt2\nendpoint: {type: chat}\nanalyze:\n  concurrency: {start: 1, stop: 2}\nperf_analyzer: {stimulus: {concurrency: 1}}\n", "",
+			"analyze -m gpt2 --endpoint-type chat --sweep-type concurrency --sweep-range 1:2 --concurrency 1",
+		},
 		{"process: {input_path: runs}\n", "", "process-export-files -d runs"},
 		{"model_names: a, b\nendpoint: {type: chat}\n", "", "profile -m a b --endpoint-type chat"},
 	} {

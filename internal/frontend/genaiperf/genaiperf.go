@@ -4,6 +4,7 @@
 package genaiperf
 
 import (
+	"errors"
 	"path/filepath"
 	"slices"
 	"time"
@@ -61,8 +62,10 @@ type Settings struct {
 	Rate        float64
 	Interval    time.Duration // of one measurement; 0: it is counted
 	Requests    int           // measured; 0: it is timed
-	Warmup      int
-	Stability   float64 // percent
+	// RequestsGiven: the user named that number.
+	RequestsGiven bool
+	Warmup        int
+	Stability     float64 // percent
 
 	InputMean, InputStddev   int
 	OutputMean, OutputStddev int // a mean of 0: the server's choice
@@ -148,12 +151,34 @@ type Reader struct {
 // Parse reads the arguments of `genai-perf` without anything beyond them.
 func Parse(args []string) (*Action, error) { return Reader{}.Parse(args) }
 
+// UsageError is what is wrong with the form of a command line: flags that there are not,
+// values that cannot be, and such as exclude each other.
+type UsageError struct{ plan.Faults }
+
+// Unwrap gives the faults.
+func (e *UsageError) Unwrap() error { return e.Faults }
+
 // Parse reads the arguments of `genai-perf`. The error is a plan.Faults with
-// everything that is wrong.
+// everything that is wrong, in a UsageError where the form is.
 func (r Reader) Parse(args []string) (*Action, error) {
+	if len(args) == 0 {
+		return &Action{Command: Help}, nil
+	}
 	v := scan(args)
+	malformed := len(v.faults) > 0 || v.command == "config" && !v.given("file") ||
+		v.given("concurrency") && v.given("request-rate") && v.command != Analyze || v.given("interval") && v.given("request-count")
+	a, err := r.read(v)
+	var faults plan.Faults
+	if malformed && errors.As(err, &faults) {
+		err = &UsageError{faults}
+	}
+	return a, err
+}
+
+// read works out what a command line means.
+func (r Reader) read(v *values) (*Action, error) {
 	switch {
-	case v.given("help") || len(args) == 0:
+	case v.given("help"):
 		return &Action{Command: Help}, nil
 	case v.given("version"):
 		return &Action{Command: Version}, nil

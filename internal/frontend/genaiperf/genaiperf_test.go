@@ -3,6 +3,7 @@ package genaiperf
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -144,7 +145,7 @@ func flagCases() []flagCase {
 		{ReleaseLast, "--isl 7", "InputMean=7"},
 		{ReleaseLast, "--osl 7", "OutputMean=7"},
 		{ReleaseLast, "--request-count 70", "Requests=70"},
-		{ReleaseLast, "--num-requests 70", "Requests=70"},
+		{ReleaseLast, "--num-requests 70", "Requests=70 RequestsGiven=true"},
 		{ReleaseLast, "--warmup-request-count 7", "Warmup=7"},
 		{ReleaseLast, "--num-warmup-requests 7", "Warmup=7"},
 		{ReleaseLast, "--concurrency 30", `Concurrency=30 Requests=60 Dir="artifacts/gpt2-openai-chat-concurrency30"`},
@@ -231,7 +232,7 @@ func TestFlags(t *testing.T) {
 
 // follows are settings that follow from others.
 func follows(name string) bool {
-	return slices.Contains([]string{"Dir", "Requests", "InWords", "Tokenizer"}, name)
+	return slices.Contains([]string{"Dir", "Requests", "RequestsGiven", "InWords", "Tokenizer"}, name)
 }
 
 // No flag is left out of the test above, or refused in the test below.
@@ -322,6 +323,9 @@ func TestHelpAndVersion(t *testing.T) {
 func TestSweeps(t *testing.T) {
 	for _, tt := range []struct{ args, want string }{
 		{"--sweep-range 1:8", "artifacts/m-openai-chat-concurrency1 artifacts/m-openai-chat-concurrency2 artifacts/m-openai-chat-concurrency4 artifacts/m-openai-chat-concurrency8"},
+		{"--sweep-range 1:2 --concurrency 1", "artifacts/m-openai-chat-concurrency1 artifacts/m-openai-chat-concurrency2"},
+		{"--sweep-list 2 --request-rate 7", "artifacts/m-openai-chat-concurrency2"},
+		{"--sweep-type request_rate --sweep-list 4 --concurrency 3", "artifacts/m-openai-chat-request_rate4.0"},
 		{"--sweep-list 3,5", "artifacts/m-openai-chat-concurrency3 artifacts/m-openai-chat-concurrency5"},
 		{"--sweep-type request_rate --sweep-range 10:30:10 --artifact-dir a", "a/m-openai-chat-request_rate10.0 a/m-openai-chat-request_rate20.0 a/m-openai-chat-request_rate30.0"},
 		{"--sweep-type input_sequence_length --sweep-list 100,200", "artifacts/m-openai-chat-input_sequence_length100 artifacts/m-openai-chat-input_sequence_length200"},
@@ -441,8 +445,6 @@ func meaningFaults() []faultCase {
 		{"analyze -m m --endpoint-type chat --sweep-range 0:4", `"0" is not a whole number from 1`},
 		{"analyze -m m --endpoint-type chat --sweep-range 1:100000:1", "is more than 1000 runs"},
 		{"analyze -m m --endpoint-type chat --sweep-type request_rate", "needs values"},
-		{"analyze -m m --endpoint-type chat --concurrency 3", "--concurrency: is what the sweep changes"},
-		{"analyze -m m --endpoint-type chat --sweep-type request_rate --sweep-list 1 --concurrency 3", "contradicts the other kind of load"},
 		{"analyze --endpoint-type chat --sweep-list 1", "the model is missing"},
 		{ok + "--sweep-list 1,2", "--sweep-list: belongs to analyze"},
 		{ok + "--num-prefix-prompts 2 --prefix-prompt-length 0", "must be more than 0"},
@@ -471,9 +473,9 @@ func TestFaults(t *testing.T) {
 // All faults are told at once.
 func TestAllFaultsAtOnce(t *testing.T) {
 	_, err := Parse(strings.Fields("profile --endpoint-type chat --isl 0 --request-rate x --wrong 3 --osl -7"))
-	faults, ok := err.(plan.Faults)
-	if !ok || len(faults) != 5 {
-		t.Errorf("%d faults, want 5:\n%v", len(faults), err)
+	var malformed *UsageError
+	if !errors.As(err, &malformed) || len(malformed.Faults) != 5 {
+		t.Errorf("%v, want 5 faults", err)
 	}
 }
 

@@ -30,7 +30,7 @@ func (b *builder) load() {
 	case b.given("interval") && b.given("request-count"):
 		b.fault(b.as("request-count"), "contradicts "+b.as("interval")+": a measurement is timed or counted", "give one of the two")
 	case b.given("request-count"):
-		s.Requests = b.whole("request-count", 0)
+		s.Requests, s.RequestsGiven = b.whole("request-count", 0), true
 	case b.given("interval") || interval > 0:
 		s.Interval = time.Duration(b.whole("interval", interval)) * time.Millisecond
 	default:
@@ -78,6 +78,6 @@ func (b *builder) sessions() {
 		b.fault("--session-turns-mean", "must be at least 1", "")
 	}
 	if s.SessionConcurrency > 0 || s.FixedSchedule {
-		s.Concurrency, s.Rate, s.Requests, s.Interval = 0, 0, 0, 0
+		s.Concurrency, s.Rate, s.Requests, s.Interval, s.RequestsGiven = 0, 0, 0, 0, false
 	}
 }

@@ -25,12 +25,6 @@ func (b *builder) analyze() (*Action, error) {
 	kind := b.text("sweep-type", "concurrency")
 	key := swept()[kind]
 	points := b.points(kind)
-	if b.given(key) {
-		b.fault(b.as(key), "is what the sweep changes", "leave it out")
-	}
-	if key == "request-rate" && b.given("concurrency") || key == "concurrency" && b.given("request-rate") {
-		b.fault("--sweep-type "+kind, "contradicts the other kind of load", "give one of the two")
-	}
 	if len(b.faults) > 0 {
 		return nil, b.faults
 	}
@@ -39,6 +33,9 @@ func (b *builder) analyze() (*Action, error) {
 	for _, n := range points {
 		one := *b.values
 		one.used = maps.Clone(b.used)
+		if load := []string{"concurrency", "request-rate"}; slices.Contains(load, key) {
+			maps.DeleteFunc(one.used, func(name string, _ []value) bool { return slices.Contains(load, name) }) // as the original, the sweep wins
+		}
 		f := flagOf(key)
 		one.used[key] = []value{{flag: f, as: "--sweep-type " + kind, text: []string{strconv.Itoa(n)}}}
 		level := &builder{values: &one, a: &Action{Command: Profile, flags: one.flagsOf()}, analyzer: b.analyzer, sweeping: true}

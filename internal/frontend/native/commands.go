@@ -17,14 +17,17 @@ func Formats() []string { return []string{"console", "json", "csv"} }
 type ReportAction struct {
 	Dir     string   // output directory of a run
 	Formats []string // of Formats, in the order asked for, none twice
-	All     bool     // print every metric and check
-	Schema  bool     // print the JSON Schema of result.json and stop
-	Help    bool     // print ReportHelp and stop
+	// Tokenizer counts the tokens of a run that GenAI-Perf measured; empty: the run's own.
+	Tokenizer string
+	All       bool // print every metric and check
+	Schema    bool // print the JSON Schema of result.json and stop
+	Help      bool // print ReportHelp and stop
 }
 
 func reportGroups() []group {
 	return []group{{"Flags", []option{
 		{name: "format", arg: "LIST", help: "which reports to make: " + strings.Join(Formats(), ", ") + " (console); several with commas"},
+		{name: "tokenizer", arg: "NAME", help: "for a directory that GenAI-Perf wrote: count its tokens with this one"},
 		{name: "all", help: "print every metric and check, and the steady window's table"},
 		{name: "schema", help: "print the JSON Schema of result.json, and stop"},
 		{name: "help", short: "h", help: "this text"},
@@ -38,6 +41,9 @@ func Report(args []string) (*ReportAction, error) {
 		return &ReportAction{Help: true}, nil
 	}
 	a := &ReportAction{All: v.is("all"), Schema: v.is("schema")}
+	if list := v.flags["tokenizer"]; len(list) > 0 {
+		a.Tokenizer = list[len(list)-1]
+	}
 	switch {
 	case len(v.args) == 0 && a.Schema:
 	case len(v.args) == 0:

@@ -18,7 +18,7 @@ import (
 const summaryFile = "analyze_export_genai_perf.csv"
 
 // Analyze carries out a sweep, one run after the other. Each is told of when it has
-// ended; an error of one ends the sweep, and what was measured is kept.
+// ended, and one that an earlier sweep measured as it is in its files; an error of one ends the sweep, and what was measured is kept.
 func Analyze(ctx context.Context, a *frontend.Action, env Env, each func(level *frontend.Action, out *Outcome)) error {
 	var rows, gpus [][]string
 	state, err := openCheckpoint(a.Settings.Checkpoint)
@@ -34,6 +34,11 @@ func Analyze(ctx context.Context, a *frontend.Action, env Env, each func(level *
 		if before, ok := state.find(id); ok && a.Settings.Checkpoint != "" {
 			fmt.Fprintf(env.Log, "%s was measured before, and is in the checkpoint.\n", before.Dir)
 			rows, gpus = append(rows, before.Row), append(gpus, before.GPUs...)
+			var out *Outcome
+			if out, err = Report(ctx, before.Dir, level.Settings, env); err != nil {
+				break
+			}
+			each(level, out)
 			continue
 		}
 		var out *Outcome

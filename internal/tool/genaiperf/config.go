@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -91,8 +92,12 @@ func outputFormat(s *frontend.Settings) string {
 		return s.Backend
 	case s.EndpointType == "chat":
 		return "openai_chat_completions"
-	default:
+	case s.EndpointType == "generate":
+		return "triton_generate"
+	case slices.Contains([]string{"completions", "embeddings", "multimodal"}, s.EndpointType):
 		return "openai_" + s.EndpointType
+	default:
+		return s.EndpointType
 	}
 }
 
@@ -109,8 +114,11 @@ func analyzerConfig(s *frontend.Settings) object {
 	case s.Rate > 0:
 		stimulus = object{{"request_rate", pythonRatio(s.Rate)}}
 	}
-	measurement := object{{"mode", "request_count"}, {"num", s.Requests}}
-	if s.Interval > 0 {
+	measurement := object{{"mode", "request_count"}, {"num", ""}} // what was not given is empty
+	switch {
+	case s.RequestsGiven:
+		measurement.Set("num", s.Requests)
+	case s.Interval > 0:
 		measurement = object{{"mode", "interval"}, {"num", s.Interval.Milliseconds()}}
 	}
 	stability := any(int(anyStability))
@@ -145,9 +153,9 @@ func inputConfig(s *frontend.Settings) object {
 		}
 		goodput = o
 	}
-	output := object{{"deterministic", s.Deterministic}, {"stddev", s.OutputStddev}}
+	output := object{{"mean", ""}, {"deterministic", s.Deterministic}, {"stddev", s.OutputStddev}}
 	if s.OutputMean > 0 {
-		output = append(object{{"mean", s.OutputMean}}, output...)
+		output.Set("mean", s.OutputMean)
 	}
 	source, file := "synthetic", s.InputFile
 	switch {

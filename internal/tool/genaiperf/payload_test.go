@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -79,8 +80,13 @@ func TestSessions(t *testing.T) {
 	var report struct {
 		Sessions map[string]map[string]struct{ Avg float64 }
 	}
-	if err := json.Unmarshal(text, &report); err != nil || report.Sessions["2"]["request_count"].Avg != 3 {
+	if err := json.Unmarshal(text, &report); err != nil || len(report.Sessions) != 4 {
 		t.Errorf("sessions of the JSON report: %v, %v", report.Sessions, err)
+	}
+	for name, s := range report.Sessions {
+		if !regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`).MatchString(name) || s["request_count"].Avg != 3 {
+			t.Errorf("session %s is no UUID, or has no 3 requests: %v", name, s)
+		}
 	}
 }
 

@@ -128,24 +128,31 @@ four: {title: Gaps, type: scatter, x_metric: token_positions, y_metric: inter_to
 func TestCheckpoint(t *testing.T) {
 	s := serve(t, nil)
 	dir := t.TempDir()
-	sweep := func(list string) (measured int, log string) {
+	sweep := func(list string) (measured, told int, log string) {
 		var b bytes.Buffer
 		a, err := frontend.Parse(append(strings.Fields("analyze -m gpt2 --endpoint-type completions --isl 10 --osl 2 --num-prompts 4 --tokenizer builtin:gpt2 --enable-checkpointing --sweep-list "+list), "--artifact-dir", dir, "--checkpoint-dir", filepath.Join(dir, "state"), "-u", s.http))
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = Analyze(t.Context(), a, world(offline, &b), func(*frontend.Action, *Outcome) { measured++ })
+		err = Analyze(t.Context(), a, world(offline, &b), func(_ *frontend.Action, out *Outcome) {
+			if told++; out.Result != nil {
+				measured++
+			}
+			if out.Summary.Requests == 0 {
+				t.Error("a run without figures")
+			}
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return measured, b.String()
+		return measured, told, b.String()
 	}
-	if n, _ := sweep("1,2"); n != 2 {
+	if n, _, _ := sweep("1,2"); n != 2 {
 		t.Errorf("%d runs, want 2", n)
 	}
-	n, log := sweep("1,2,3")
-	if n != 1 || strings.Count(log, "was measured before") != 2 {
-		t.Errorf("%d runs, want the third alone; the log:\n%s", n, log)
+	n, told, log := sweep("1,2,3")
+	if n != 1 || told != 3 || strings.Count(log, "was measured before") != 2 {
+		t.Errorf("%d runs of %d that are told of, want the third alone of 3; the log:\n%s", n, told, log)
 	}
 	table, err := os.ReadFile(filepath.Join(dir, summaryFile))
 	if err != nil || strings.Count(string(table), "gpt2_run_config_") != 3 {

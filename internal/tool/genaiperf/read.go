@@ -1,7 +1,6 @@
 package genaiperf
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -222,7 +221,7 @@ func (r *reading) outcome(ctx context.Context) (*Outcome, error) {
 	if err := r.each(fold.Add); err != nil {
 		return nil, err
 	}
-	return &Outcome{Summary: fold.Summary(), Report: r.reportOptions()}, nil
+	return &Outcome{Summary: fold.Summary(), Report: r.reportOptions(), Config: r.config}, nil
 }
 
 // settings fills in what the files say and nobody else did.
@@ -407,11 +406,7 @@ func (r *reading) writeMerged(out *Outcome) error {
 	})
 	stem := strings.TrimSuffix(r.set.ExportFile, filepath.Ext(r.set.ExportFile))
 	err = errors.Join(err, r.write(stem+"_genai_perf.csv", func(w io.Writer) error { return writeCSV(w, out) }))
-	var config bytes.Buffer
-	if e := json.Indent(&config, r.config, "  ", "  "); e != nil {
-		return errors.Join(err, e)
-	}
-	err = errors.Join(err, r.write(stem+"_genai_perf.json", func(w io.Writer) error { return writeJSON(w, out, config.String()) }))
+	err = errors.Join(err, r.write(stem+"_genai_perf.json", func(w io.Writer) error { return WriteJSON(w, out) }))
 	out.Files = r.files
 	return err
 }

@@ -32,14 +32,14 @@ var house = []struct{ name, may string }{
 	{"tool/llmperf", "frontend/llmperf importer/profileexport report/llmperf run kit plan prompt prompt/promptfile record result tool/export"},
 	{"tool/inferenceperf", "frontend/inferenceperf dialect/inferenceperf importer/inferenceperf report/inferenceperf report/otlp report/chart run sweep stat kit plan prompt record result token tokensource endpoint storage wholefile"},
 	{"tool/study", "bounded frontend/native importer/profileexport report/chart report/study run kit plan result wholefile"},
-	{"tool/export", "importer/profileexport plan record result sweep wholefile"},
+	{"tool/export", "endpoint/triton importer/profileexport plan record result sweep tensor wholefile"},
 	{"tool/genaiperf", "bounded jsonobject frontend/genaiperf dialect/genaiperf importer/profileexport report/genaiperf report/chart run kit plan prompt prompt/pooled record result tensor token tokensource wholefile"},
 	{"tool/*", "bounded frontend/* dialect/* importer/* report/* run kit plan prompt prompt/* record result rows token tokensource hub endpoint wholefile"},
 
 	{"selftest", "run kit mock plan record metric result screen golang.org/x/sys"},
 
 	// Plan + kit → live objects → a result. These two alone know concrete types.
-	{"run", "bounded breaker kit probe engine sweep collect health load mock netclock metric result report/* endpoint endpoint/* prompt plan proxy record stat token hub golang.org/x/sys wholefile"},
+	{"run", "bounded breaker kit probe engine sweep collect health load mock netclock metric result report/* endpoint endpoint/* prompt plan proxy record stat tensor token hub golang.org/x/sys wholefile"},
 	{"kit", "bounded probe probe/* endpoint endpoint/* prompt prompt/* token token/* plan chat hub tokensource"},
 
 	// The path of a request.
@@ -110,7 +110,7 @@ var house = []struct{ name, may string }{
 	{"report/csv", "record result screen"},
 	{"report/*", "result screen"},
 	{"dialect/*", "record stat"},
-	{"importer/*", "endpoint/sse record"},
+	{"importer/*", "endpoint/sse record tensor"},
 	{"progress", "screen"},
 	{"result", "probe probe/serving metric sweep plan record stat"},
 	{"sweep", "plan probe record stat"},

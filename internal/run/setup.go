@@ -4,12 +4,18 @@ import (
 	"context"
 
 	"inferometer/internal/endpoint/triton"
+	"inferometer/internal/plan"
+	"inferometer/internal/tensor"
 )
 
 // Setup is what a run has found out about its target before the first request.
 type Setup struct {
 	Decoupled bool // a request may have any number of responses
 	Sequences bool // the model keeps state over sequences of requests
+	// Target is the plan's with what the server has said about it, and Tensors the model's
+	// inputs and outputs; nil: it is no model of tensors.
+	Target  plan.Target
+	Tensors *tensor.Model
 	// Words asks for all that the server says of itself and the model, Statistics for what
 	// it has counted, each answer as it comes; nil: the target is no such server.
 	Words      func(ctx context.Context) ([]string, error)
@@ -22,5 +28,7 @@ func (r *run) setup() Setup {
 		return Setup{}
 	}
 	m := e.Model()
-	return Setup{Decoupled: m.Streams(), Sequences: m.Sequence, Words: e.Words, Statistics: e.Statistics}
+	return Setup{
+		Decoupled: m.Streams(), Sequences: m.Sequence, Target: r.plan.Target, Tensors: e.Tensors(), Words: e.Words, Statistics: e.Statistics,
+	}
 }

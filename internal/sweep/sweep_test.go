@@ -180,6 +180,7 @@ func TestSearch(t *testing.T) {
 }
 
 func TestSampleOf(t *testing.T) {
+	// differs: pa-comments
 	rec := &record.Record{
 		Due: 1, Sent: 2, Written: 3, End: 50, Phase: record.Warmup,
 		Marks:  []record.Mark{{Kernel: 10, User: 11}, {Kernel: 20, User: 21}, {Kernel: record.Never, User: 30}, {Kernel: 40, User: 41}},
@@ -196,6 +197,7 @@ func TestSampleOf(t *testing.T) {
 		t.Errorf("%d sequences, want 1", w.Sequences)
 	}
 	// A response without text is a response; a stream that only ends has none.
+	// differs: pa-no-response
 	rec.Events = []record.Event{{Mark: 0, Label: record.Content}, {Mark: 1, Label: record.Empty}, {Mark: 2, Label: record.Finish}, {Mark: 3, Label: record.Done}}
 	if s := SampleOf(rec); s.Responses != 3 || s.End != 30 {
 		t.Errorf("%d responses until %d, want 3 until 30", s.Responses, s.End)

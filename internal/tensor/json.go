@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -281,6 +282,18 @@ func number(d Datatype, data []byte) float64 {
 		return float64(math.Float32frombits(binary.LittleEndian.Uint32(data)))
 	default:
 		return math.Float64frombits(binary.LittleEndian.Uint64(data))
+	}
+}
+
+// Floats goes through the elements of a tensor of floating-point numbers.
+func (t *Tensor) Floats() iter.Seq[float64] {
+	return func(yield func(float64) bool) {
+		size := t.Datatype.Size()
+		for data := t.Data; size > 0 && len(data) >= size; data = data[size:] {
+			if !yield(number(t.Datatype, data[:size])) {
+				return
+			}
+		}
 	}
 }
 

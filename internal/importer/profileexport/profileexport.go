@@ -31,6 +31,9 @@ type Experiment struct {
 	Load     Load      `json:"experiment"`
 	Requests []Request `json:"requests"`
 	Windows  []uint64  `json:"window_boundaries"`
+	// Failed are requests that came to no answer. Perf Analyzer ends at the first of them
+	// and writes no file.
+	Failed []Request `json:"failed_requests,omitempty"`
 }
 
 // Load is "concurrency" with a whole number or "request_rate" with any.
@@ -46,6 +49,7 @@ type Request struct {
 	Inputs     Fields   `json:"request_inputs"`
 	Moments    []uint64 `json:"response_timestamps"`
 	Responses  []Fields `json:"response_outputs"`
+	Error      string   `json:"error,omitempty"` // why it failed; empty: it did not
 }
 
 // Fields are named values in the order in which they stand in the file.

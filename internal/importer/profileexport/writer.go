@@ -88,8 +88,19 @@ func (w *Writer) Add(r *Request) {
 		}
 		w.line = fields.append(w.line)
 	}
-	w.line = append(w.line, `]}`...)
+	w.line = append(w.line, ']')
+	if r.Error != "" {
+		w.line = append(w.line, `,"error":`...)
+		w.line = appendString(w.line, r.Error)
+	}
+	w.line = append(w.line, '}')
 	w.flush()
+}
+
+// Failed ends the experiment's requests: those that are added after it came to no answer.
+func (w *Writer) Failed() {
+	w.count = 0
+	w.line = append(w.line, `],"failed_requests":[`...)
 }
 
 func appendNumbers(dst []byte, list []uint64) []byte {

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 
 	"inferometer/internal/importer/profileexport"
@@ -15,6 +17,7 @@ import (
 	"inferometer/internal/record"
 	"inferometer/internal/result"
 	"inferometer/internal/sweep"
+	"inferometer/internal/tensor"
 	"inferometer/internal/wholefile"
 )
 
@@ -22,10 +25,11 @@ import (
 // from many goroutines.
 type Inputs struct {
 	mu     sync.Mutex
-	fields map[uint64]profileexport.Fields
+	fields map[uint64]func() profileexport.Fields
 }
 
-// Add takes note of a content that is not known yet; fields makes it.
+// Add takes note of a content that is not known yet; fields makes what is written of it,
+// when the export is.
 func (in *Inputs) Add(hash uint64, fields func() profileexport.Fields) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -33,15 +37,18 @@ func (in *Inputs) Add(hash uint64, fields func() profileexport.Fields) {
 		return
 	}
 	if in.fields == nil {
-		in.fields = map[uint64]profileexport.Fields{}
+		in.fields = map[uint64]func() profileexport.Fields{}
 	}
-	in.fields[hash] = fields()
+	in.fields[hash] = sync.OnceValue(fields)
 }
 
 func (in *Inputs) of(hash uint64) profileexport.Fields {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.fields[hash]
+	if fields := in.fields[hash]; fields != nil {
+		return fields()
+	}
+	return nil
 }
 
 // Job is one export.
@@ -54,6 +61,11 @@ type Job struct {
 	Endpoint string
 	Stages   []plan.Stage // that were begun
 	Inputs   *Inputs
+	// Target is who was asked, and Tensors the model there; nil: answers are texts.
+	Target  plan.Target
+	Tensors *tensor.Model
+	// Faithful: tensors are written as Perf Analyzer does where it is wrong.
+	Faithful bool
 	// Sessions: requests are turns of sessions, whose bodies are known from the records
 	// alone.
 	Sessions bool
@@ -69,14 +81,23 @@ type experiment struct {
 	windows  []uint64
 }
 
-// has reports whether a request is exported: it ended well within a window, as windows
-// see it.
+// has reports whether a request is exported: it ended within a window, as windows see it.
 func (e *experiment) has(rec *record.Record) bool {
-	if rec.Failure != nil || rec.Phase != record.Measured {
+	if rec.Phase != record.Measured {
 		return false
 	}
 	end := int64(sweep.SampleOf(rec).End)
 	return e.from < end && end <= e.to
+}
+
+// answered reports whether a request is one of those that Perf Analyzer takes for good: it
+// does not see an error in the words of an OpenAI server.
+func (j *Job) answered(rec *record.Record) bool {
+	if rec.Failure == nil {
+		return true
+	}
+	said := rec.Failure.Class == record.StreamError || rec.Failure.Class == record.BadBody
+	return j.Service == profileexport.OpenAI && said && rec.Status == http.StatusOK && len(rec.Body) > 0
 }
 
 // Write writes every request that ended in a window, stage by stage. A stage that was
@@ -104,12 +125,31 @@ func (j *Job) write(w io.Writer, start int64, list []experiment) error {
 		} else {
 			file.Next(list[i-1].windows, list[i].load)
 		}
-		err := eachLine(j.Records, func(l record.Line) {
-			if l.Request != nil && l.Request.Stage == i && list[i].has(l.Request) {
-				r := j.request(l.Request, start)
-				file.Add(&r)
+		failed := 0
+		each := func(f func(rec *record.Record)) error {
+			return eachLine(j.Records, func(l record.Line) {
+				if l.Request != nil && l.Request.Stage == i && list[i].has(l.Request) {
+					f(l.Request)
+				}
+			})
+		}
+		err := each(func(rec *record.Record) {
+			if !j.answered(rec) {
+				failed++
+				return
 			}
+			r := j.request(rec, start)
+			file.Add(&r)
 		})
+		if err == nil && failed > 0 {
+			file.Failed()
+			err = each(func(rec *record.Record) {
+				if !j.answered(rec) {
+					r := j.request(rec, start)
+					file.Add(&r)
+				}
+			})
+		}
 		if err != nil {
 			return err
 		}
@@ -123,12 +163,18 @@ func (j *Job) request(rec *record.Record, start int64) profileexport.Request {
 		fields = profileexport.Fields{profileexport.Text("payload", string(rec.Question)), profileexport.Text("session_id", rec.Session)}
 	}
 	var r profileexport.Request
-	if j.Service == profileexport.OpenAI {
+	switch {
+	case j.Service == profileexport.OpenAI:
 		r = profileexport.FromOpenAI(rec, start, fields)
-	} else {
+	case j.Tensors != nil:
+		r = j.tensors(rec, start, fields)
+	default:
 		r = profileexport.FromTriton(rec, start, fields)
 	}
 	apart(r.Moments)
+	if f := rec.Failure; f != nil {
+		r.Error = strings.TrimSpace(string(f.Class) + " " + f.Message)
+	}
 	if id, err := strconv.ParseUint(rec.Session, 10, 64); err == nil && !j.Sessions {
 		r.SequenceID = id
 	}

@@ -10,6 +10,7 @@ import (
 	"inferometer/internal/importer/profileexport"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
+	"inferometer/internal/tensor"
 )
 
 func TestApart(t *testing.T) {
@@ -54,7 +55,7 @@ func records(t *testing.T, start time.Time) string {
 	add(3, 0, 302, nil)                     // after the last
 	add(7, 0, 302, func(r *record.Record) { // its last data came before; what follows is empty
 		r.Marks = []record.Mark{{Off: 1, Kernel: 299, User: 300}, {Off: 1, Kernel: 301, User: 302}}
-		r.Events = append(r.Events, record.Event{Mark: 1, Label: record.Empty})
+		r.Events = append(r.Events, record.Event{Mark: 1, Label: record.Done})
 	})
 	add(4, 0, 250, func(r *record.Record) { r.Failure = &record.Failure{Class: record.Reset} })
 	add(5, 0, 250, func(r *record.Record) { r.Phase = record.Warmup })
@@ -98,6 +99,9 @@ func TestWrite(t *testing.T) {
 	if first.Load.Mode != "concurrency" || first.Load.Value != 2 || len(first.Requests) != 3 || !slices.Equal(first.Windows, []uint64{base + 100, base + 200, base + 300}) {
 		t.Errorf("first %+v", first)
 	}
+	if len(first.Failed) != 1 || first.Failed[0].Timestamp != base+245 || first.Failed[0].Error != "reset" {
+		t.Errorf("failed: %+v", first.Failed)
+	}
 	if r := first.Requests[0]; r.Timestamp != base+145 || r.Moments[0] != base+149 || string(r.Inputs.Get("text_input")) != `"hello"` || string(r.Responses[0].Get("text_output")) != `"hi"` {
 		t.Errorf("request %+v", r)
 	}
@@ -113,5 +117,50 @@ func TestNothingWasBegun(t *testing.T) {
 	}
 	if text, err := os.ReadFile(name); err != nil || len(text) == 0 {
 		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// differs: pa-export-failed
+func TestAnswered(t *testing.T) {
+	failure := func(c record.Class) *record.Failure { return &record.Failure{Class: c} }
+	openAI, triton := Job{Service: profileexport.OpenAI}, Job{Service: profileexport.Triton}
+	for _, c := range []struct {
+		name string
+		job  Job
+		rec  record.Record
+		want bool
+	}{
+		{"good", triton, record.Record{}, true},
+		{"Triton's error", triton, record.Record{Status: 200, Body: []byte("x"), Failure: failure(record.StreamError)}, false},
+		{"an error in the words of an OpenAI server", openAI, record.Record{Status: 200, Body: []byte("x"), Failure: failure(record.StreamError)}, true},
+		{"words that mean nothing", openAI, record.Record{Status: 200, Body: []byte("x"), Failure: failure(record.BadBody)}, true},
+		{"refused", openAI, record.Record{Status: 500, Body: []byte("x"), Failure: failure(record.HTTPStatus)}, false},
+		{"cut", openAI, record.Record{Status: 200, Body: []byte("x"), Failure: failure(record.Truncated)}, false},
+	} {
+		if got := c.job.answered(&c.rec); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+func TestTensors(t *testing.T) {
+	answer := []byte(`{"model_name":"m","outputs":[{"name":"WORDS","datatype":"BYTES","shape":[2],"data":["a","bc"]},{"name":"VALUE","datatype":"FP32","shape":[1],"data":[0.5]}]}`)
+	rec := &record.Record{Sent: 3, Body: answer, Marks: []record.Mark{{Off: 5, Kernel: 7, User: 7}, {Off: len(answer), Kernel: 9, User: 9}}}
+	j := Job{
+		Service: profileexport.Triton, Inputs: new(Inputs), Target: plan.Target{Transport: plan.TransportHTTP, Endpoint: plan.EndpointInfer},
+		Tensors: &tensor.Model{Outputs: []tensor.Spec{{Name: "VALUE"}, {Name: "WORDS"}, {Name: "LEFT_OUT"}}},
+	}
+	for want, faithful := range map[string]bool{
+		`{"VALUE":0.5,"WORDS":["a","bc"],"LEFT_OUT":""}`:                    false,
+		`{"VALUE":0.5,"WORDS":"a\u0002\u0000\u0000\u0000bc","LEFT_OUT":""}`: true,
+	} {
+		j.Faithful = faithful
+		r := j.request(rec, 100)
+		if len(r.Responses) != 1 || r.Timestamp != 103 || r.Moments[0] != 109 {
+			t.Fatalf("request %+v", r)
+		}
+		if got, err := r.Responses[0].MarshalJSON(); err != nil || string(got) != want {
+			t.Errorf("%s, want %s (%v)", got, want, err)
+		}
 	}
 }

@@ -2,7 +2,6 @@ package perfanalyzer
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"path/filepath"
 
@@ -13,7 +12,6 @@ import (
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/tensordata"
 	"inferometer/internal/run"
-	"inferometer/internal/tensor"
 	"inferometer/internal/tool/export"
 )
 
@@ -33,7 +31,7 @@ func (t *tool) kit() kit.Kit {
 			if sessions {
 				return once(s)
 			}
-			return &noting{s, &t.inputs}, nil
+			return &noting{s, t}, nil
 		},
 	}
 	return k
@@ -65,51 +63,48 @@ func (s *singly) Next(ctx context.Context) (prompt.Prompt, error) {
 // noting is a source that takes note of what it hands out.
 type noting struct {
 	*tensordata.Source
-	to *export.Inputs
+	tool *tool
 }
 
 // Next implements prompt.Source.
 func (n *noting) Next(ctx context.Context) (prompt.Prompt, error) {
 	p, err := n.Source.Next(ctx)
 	if err == nil {
-		n.to.Add(p.Hash, func() profileexport.Fields { return fields(&p) })
+		n.tool.inputs.Add(p.Hash, func() profileexport.Fields { return n.tool.fields(&p) })
 	}
 	return p, err
 }
 
-// fields are what a request carries.
-func fields(p *prompt.Prompt) profileexport.Fields {
+// fields are what a request carries: of a batch its first item, as in the original.
+func (t *tool) fields(p *prompt.Prompt) profileexport.Fields {
 	if p.Body != nil {
 		return profileexport.Fields{profileexport.Text("payload", string(p.Body))}
 	}
+	model := t.setup.Tensors
+	if p.Inputs == nil || model == nil {
+		return nil
+	}
+	first := *p.Inputs
+	first.Items = first.Items[:min(len(first.Items), 1)]
+	inputs, _, err := first.Build(model.Inputs, model.Outputs, model.MaxBatch > 0)
+	if err != nil {
+		return nil // the request failed for it, which is told there
+	}
 	var f profileexport.Fields
-	if p.Inputs != nil && len(p.Inputs.Items) > 0 {
-		for i := range p.Inputs.Items[0].Values {
-			v := &p.Inputs.Items[0].Values[i]
-			f = append(f, profileexport.Field{Name: v.Name, Value: exported(v)})
-		}
+	for i := range inputs {
+		f = append(f, profileexport.FromTensor(&inputs[i], t.faithful()))
 	}
 	return f
 }
 
-// exported is a tensor's value as the export has it: one element alone, or a list.
-// What is not JSON is left empty.
-func exported(v *tensor.Value) json.RawMessage {
-	var list []json.RawMessage
-	switch {
-	case v.Form == tensor.FormJSON && json.Unmarshal(v.Text, &list) == nil && len(list) == 1:
-		return list[0]
-	case v.Form == tensor.FormJSON && json.Valid(v.Text):
-		return v.Text
-	}
-	return json.RawMessage(`""`)
-}
+func (t *tool) faithful() bool { return t.plan.Measurement.Faithful }
 
 // export writes every request that ended in a window, level by level.
 func (t *tool) export() error {
 	return export.Write(export.Job{
 		Name: t.action.Export, Records: filepath.Join(t.kept, run.RecordsFile), Version: t.env.Version,
 		Service: t.action.Service, Endpoint: t.action.Endpoint, Stages: t.loads, Inputs: &t.inputs,
+		Target: t.setup.Target, Tensors: t.setup.Tensors, Faithful: t.faithful(),
 		Sessions: t.action.Load == frontend.LoadSessions, Periodic: t.action.Load == frontend.LoadPeriodic,
 	})
 }

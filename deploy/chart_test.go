@@ -186,6 +186,7 @@ func TestChart(t *testing.T) {
 		{"gcs, a folder", someConfig + "gcsPath: bucket/a/", 2, pod, []any{"initContainers", 0, "command"}, "gcloud storage rsync --recursive gs://bucket/a/ /gcsDataset"},
 		{"s3", someConfig + "s3Path: bucket/a.json", 2, pod, []any{"initContainers", 0, "command"}, "aws s3 cp s3://bucket/a.json /s3Dataset/s3-dataset.json"},
 		{"s3, a folder", someConfig + "s3Path: s3://bucket/a/", 2, pod, []any{"initContainers", 0, "command"}, "aws s3 cp --recursive s3://bucket/a/ /s3Dataset/"},
+		{"what fetches has the environment too", someConfig + "s3Path: bucket/a\njob: {env: [{name: AWS_REGION, value: b}]}", 2, pod, []any{"initContainers", 0, "env", 1, "value"}, "b"},
 		{"gcs and s3", someConfig + "s3Path: s3://bucket/a\ngcsPath: gs://bucket/a", 2, pod, []any{"initContainers", 1, "name"}, "fetch-s3-dataset"},
 		{"claim", someConfig + "results: {size: 5Gi, storageClassName: fast}", 3, pod, []any{"volumes", 0, "persistentVolumeClaim", "claimName"}, "bench-inference-perf-results"},
 		{"claim that is there", someConfig + "results: {existingClaim: mine}", 2, pod, []any{"volumes", 0, "persistentVolumeClaim", "claimName"}, "mine"},

@@ -74,6 +74,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
 env:
   - name: HOME
     value: /tmp
+  {{- with .Values.job.env }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
 securityContext:
   {{- include "inference-perf.restricted" . | nindent 2 }}
 {{- end }}

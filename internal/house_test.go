@@ -57,7 +57,7 @@ var house = []struct{ name, may string }{
 	{"endpoint/sse", ""},
 	{"exchange/grpc", "bounded exchange exchange/h2 netclock record"},
 	{"exchange/h2", "exchange netclock record golang.org/x/net"},
-	{"exchange", "endpoint netclock record"},
+	{"exchange", "netclock record"},
 	{"endpoint", "netclock prompt plan record tensor"},
 	{"netclock", "record golang.org/x/sys"},
 	{"proxy", "plan golang.org/x/net"},

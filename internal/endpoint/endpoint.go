@@ -6,7 +6,6 @@ package endpoint
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 
 	"inferometer/internal/netclock"
 	"inferometer/internal/plan"
@@ -14,10 +13,6 @@ import (
 	"inferometer/internal/record"
 	"inferometer/internal/tensor"
 )
-
-// ErrCutOff is the cause of a context that ended because the drain time of its
-// stage was over: what is still under way then is recorded as cut off.
-var ErrCutOff = errors.New("the drain time is over")
 
 // Endpoint is a server spoken to in one protocol.
 type Endpoint interface {

@@ -46,7 +46,7 @@ func (c call) Do(ctx context.Context, rec *record.Record) {
 	case <-t.C:
 	case <-ctx.Done():
 		class := record.Cancelled
-		if errors.Is(context.Cause(ctx), endpoint.ErrCutOff) {
+		if errors.Is(context.Cause(ctx), record.ErrCutOff) {
 			class = record.CutOff
 		}
 		rec.Failure = &record.Failure{Class: class}

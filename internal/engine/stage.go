@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"inferometer/internal/endpoint"
 	"inferometer/internal/load"
 	"inferometer/internal/record"
 )
@@ -337,7 +336,7 @@ func (st *stage) drain(ctx context.Context, cut context.CancelCauseFunc) {
 		case <-ctx.Done():
 			waiting = false
 		case <-t.C:
-			cut(endpoint.ErrCutOff)
+			cut(record.ErrCutOff)
 			waiting = false
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/endpoint"
 	"inferometer/internal/netclock"
 	"inferometer/internal/record"
 )
@@ -295,7 +294,7 @@ func TestStoppedFromOutside(t *testing.T) {
 		class record.Class
 	}{
 		{context.Canceled, record.Cancelled},
-		{endpoint.ErrCutOff, record.CutOff},
+		{record.ErrCutOff, record.CutOff},
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		addr := serve(t, func(_ int, c *net.TCPConn, in *bufio.Reader) {

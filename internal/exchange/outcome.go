@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/endpoint"
 	"inferometer/internal/netclock"
 	"inferometer/internal/record"
 )
@@ -74,7 +73,7 @@ func Fail(ctx context.Context, rec *record.Record, err error, now time.Duration)
 	}
 	if ctx.Err() != nil {
 		f.Class, f.Message = record.Cancelled, "stopped by the user"
-		if errors.Is(context.Cause(ctx), endpoint.ErrCutOff) {
+		if errors.Is(context.Cause(ctx), record.ErrCutOff) {
 			f.Class, f.Message = record.CutOff, "still under way when the drain time was over"
 		}
 	}

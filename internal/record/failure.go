@@ -1,6 +1,9 @@
 package record
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // Class is the kind of a failure.
 type Class string
@@ -25,6 +28,10 @@ const (
 	Cancelled     Class = "cancelled"    // stopped by the user before its end
 	CutOff        Class = "cut_off"      // still under way when the drain time was over
 )
+
+// ErrCutOff is the cause of a context that ended because the drain time of its stage was
+// over: what is still under way then fails with CutOff.
+var ErrCutOff = errors.New("the drain time is over")
 
 // Failure says how a request failed. It is data: it never ends a run.
 type Failure struct {

@@ -16,7 +16,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"inferometer/internal/bounded"
-	"inferometer/internal/endpoint"
 	"inferometer/internal/netclock"
 	"inferometer/internal/record"
 )
@@ -360,7 +359,7 @@ func TestCancelOneAmongOthers(t *testing.T) {
 	other.Go(func() { second = ask(t, t.Context(), c, 1, "b", "b") })
 	waitFor(t, c, "b")
 	f := c.lane(0).flow.Load()
-	cancel(endpoint.ErrCutOff)
+	cancel(record.ErrCutOff)
 	one.Wait()
 	wantFailure(t, first, record.CutOff, 0, "drain time")
 	close(release)

@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/endpoint"
 	"inferometer/internal/exchange"
 	"inferometer/internal/netclock"
 	"inferometer/internal/record"
@@ -301,7 +300,7 @@ func TestEndOfContextEndsItsStreamsOnly(t *testing.T) {
 	for _, tt := range []struct {
 		cause error
 		class record.Class
-	}{{nil, record.Cancelled}, {endpoint.ErrCutOff, record.CutOff}} {
+	}{{nil, record.Cancelled}, {record.ErrCutOff, record.CutOff}} {
 		begun, gone, release := make(chan struct{}), make(chan struct{}, 1), make(chan struct{})
 		to := serve(t, false, func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, "begun")

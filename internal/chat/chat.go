@@ -92,6 +92,13 @@ type Options struct {
 
 // Render makes the text of a conversation.
 func (t *Template) Render(messages []Message, o Options) (string, error) {
+	var final string
+	if o.ContinueFinalMessage {
+		var err error
+		if messages, final, err = tagged(messages); err != nil {
+			return "", err
+		}
+	}
 	list := &List{}
 	for _, m := range messages {
 		list.items = append(list.items, m)
@@ -115,30 +122,10 @@ func (t *Template) Render(messages []Message, o Options) (string, error) {
 	if _, err := run(m, t.frame.enter(&scope{vars: vars, outer: outer}), t.body); err != nil {
 		return "", at(0, err)
 	}
-	if o.ContinueFinalMessage && len(messages) > 0 {
-		return continued(m.out.String(), messages[len(messages)-1])
+	if o.ContinueFinalMessage {
+		return cut(m.out.String(), final)
 	}
 	return m.out.String(), nil
-}
-
-// continued cuts a rendered text after the content of the last message, as transformers
-// does: after the last place where it stands, without the white space around it where the
-// template took that away.
-func continued(text string, last Message) (string, error) {
-	v, _ := last.Get("content")
-	content, ok := v.(string)
-	if !ok {
-		return "", fmt.Errorf("the last message cannot be continued: its content is not a text")
-	}
-	bare := strings.TrimSpace(content)
-	i := strings.LastIndex(text, bare)
-	if i < 0 {
-		return "", fmt.Errorf("the last message cannot be continued: the chat template leaves its content out or changes it")
-	}
-	if strings.HasPrefix(content, bare) && strings.HasPrefix(text[i:], content) {
-		return text[:i+len(content)], nil
-	}
-	return text[:i+len(bare)], nil
 }
 
 // convert turns values of Go into those of templates.

@@ -75,6 +75,17 @@ func (d *Dict) Get(key string) (any, bool) {
 	return v, ok
 }
 
+// Map are the values of the keys that are strings.
+func (d *Dict) Map() map[string]any {
+	out := map[string]any{}
+	for i, k := range d.keys {
+		if name, ok := asString(k); ok {
+			out[name] = d.vals[i]
+		}
+	}
+	return out
+}
+
 // Len is the number of keys.
 func (d *Dict) Len() int { return len(d.keys) }
 

@@ -57,7 +57,7 @@ func isPromptObject(line []byte) bool {
 // has beside the prompt, the model and the length, and what servers that speak it have added.
 func requestFields() []string {
 	return []string{
-		"audio", "bad_words", "best_of", "chat_template_kwargs", "documents", "echo", "extra_body", "frequency_penalty", "function_call", "functions",
+		"add_generation_prompt", "add_special_tokens", "audio", "bad_words", "best_of", "chat_template_kwargs", "continue_final_message", "documents", "echo", "extra_body", "frequency_penalty", "function_call", "functions",
 		"guided_choice", "guided_grammar", "guided_json", "guided_regex", "ignore_eos", "include_stop_str_in_output", "length_penalty", "logit_bias", "logprobs",
 		"metadata", "min_p", "min_tokens", "modalities", "n", "parallel_tool_calls", "prediction", "presence_penalty", "priority", "reasoning", "reasoning_effort",
 		"repetition_penalty", "response_format", "safety_identifier", "seed", "service_tier", "skip_special_tokens", "stop", "stop_sequences", "stop_token_ids", "store",

@@ -16,7 +16,7 @@ func (s *Source) measure(p prompt.Prompt) (int, error) {
 			messages[i] = message(m)
 		}
 	}
-	options := s.options
+	options := asked(s.options, p.Fields)
 	if p.Tools != nil && p.Tools.Choice != prompt.ChoiceNone {
 		options.Tools = tools(p.Tools.List)
 	}
@@ -25,6 +25,39 @@ func (s *Source) measure(p prompt.Prompt) (int, error) {
 		return 0, fmt.Errorf("counting a prompt with its chat template: %w", err)
 	}
 	return s.tok.Count(text), nil
+}
+
+// asked are the options of one request, whose own fields come before those of the run.
+func asked(o chat.Options, fields []prompt.Field) chat.Options {
+	var add any
+	chosen := true
+	for _, f := range fields {
+		switch v := value(f.Value); f.Name {
+		case "add_generation_prompt":
+			add = v
+		case "continue_final_message":
+			o.ContinueFinalMessage = v == true
+			o.AddGenerationPrompt = !o.ContinueFinalMessage
+		case "chat_template_kwargs":
+			o.Extra = map[string]any{}
+			if d, ok := v.(*chat.Dict); ok {
+				o.Extra = d.Map()
+			}
+		case "documents":
+			o.Documents = v
+		case "tools":
+			o.Tools = v
+		case "tool_choice":
+			chosen = v != "none"
+		}
+	}
+	if on, ok := add.(bool); ok {
+		o.AddGenerationPrompt = on
+	}
+	if !chosen {
+		o.Tools = nil
+	}
+	return o
 }
 
 // message is a message as servers hand it to a template.

@@ -4,6 +4,7 @@ package templated
 
 import (
 	"context"
+	"slices"
 
 	"inferometer/internal/chat"
 	"inferometer/internal/prompt"
@@ -72,7 +73,8 @@ func (b *between) Next(ctx context.Context) (prompt.Prompt, error) {
 // Change counts a prompt, and those that follow it when they come.
 func (b *between) Change(p prompt.Prompt) (prompt.Prompt, error) {
 	p = prompt.Follow(p, b)
-	if p.Late == nil && p.Play == nil && p.Tokens >= 0 && p.Texts == nil {
+	without := slices.ContainsFunc(p.Fields, func(f prompt.Field) bool { return f.Name == "add_special_tokens" && string(f.Value) == "false" })
+	if p.Late == nil && p.Play == nil && p.Tokens >= 0 && p.Texts == nil && !without {
 		p.Tokens += b.specials
 	}
 	return p, nil

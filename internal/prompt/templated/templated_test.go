@@ -73,3 +73,44 @@ func TestBetween(t *testing.T) {
 		}
 	}
 }
+
+// A request's own fields change what the server renders.
+func TestFieldsOfARequestAreCounted(t *testing.T) {
+	template, err := chat.Parse("{% for f in tools or [] %}{{ f.function.name }} {% endfor %}{% for m in messages %}{{ m.content }} {% endfor %}" +
+		"{% if add_generation_prompt %}[assistant] {% if enable_thinking is false %}<think> </think>{% endif %}{% endif %}{{ documents | default([], true) | join(' ') }}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	field := func(pairs ...string) (fields []prompt.Field) {
+		for i := 0; i < len(pairs); i += 2 {
+			fields = append(fields, prompt.Field{Name: pairs[i], Value: []byte(pairs[i+1])})
+		}
+		return fields
+	}
+	run := chat.Options{AddGenerationPrompt: true, Extra: map[string]any{"enable_thinking": false}}
+	for _, tc := range []struct {
+		fields []prompt.Field
+		want   int
+	}{
+		{nil, 5},
+		{field("temperature", "0"), 5},
+		{field("chat_template_kwargs", `{"enable_thinking":true}`), 3},
+		{field("chat_template_kwargs", `null`), 3},
+		{field("add_generation_prompt", "false"), 2},
+		{field("continue_final_message", "true"), 2},
+		{field("continue_final_message", "true", "add_generation_prompt", "false"), 2},
+		{field("continue_final_message", "false"), 5},
+		{field("tools", `[{"type":"function","function":{"name":"look"}}]`), 6},
+		{field("tools", `[{"type":"function","function":{"name":"look"}}]`, "tool_choice", `"none"`), 5},
+		{field("documents", `["a","b c"]`), 7},
+	} {
+		s := New(&list{prompts: []prompt.Prompt{{Text: "one two", Fields: tc.fields}}}, template, run, words{})
+		if p, err := s.Next(t.Context()); err != nil || p.Tokens != tc.want {
+			t.Errorf("%s: %d tokens, want %d: %v", tc.fields, p.Tokens, tc.want, err)
+		}
+	}
+	s := Between(&list{prompts: []prompt.Prompt{{Text: "a", Tokens: 1, Fields: field("add_special_tokens", "false")}}}, 3)
+	if p, err := s.Next(t.Context()); err != nil || p.Tokens != 1 {
+		t.Errorf("without special tokens: %d, %v", p.Tokens, err)
+	}
+}

@@ -131,10 +131,35 @@ func (f Figure) draw(c draw.Canvas) error {
 		if err != nil {
 			return fmt.Errorf("drawing the chart %q: %w", f.Title, err)
 		}
+		fitTitle(drawn, wide-vg.Points(12))
 		left, under := wide*vg.Length(i%columns), tall*vg.Length(rows-1-i/columns)
 		drawn.Draw(draw.Crop(below, left+vg.Points(6), left+wide-below.Size().X-vg.Points(6), under+vg.Points(4), under+tall-below.Size().Y-vg.Points(4)))
 	}
 	return nil
+}
+
+// leastTitle is the smallest size of a panel's title, in points.
+const leastTitle = 7.5
+
+// fitTitle makes the title of a panel no wider than its room: smaller, and where that is
+// not enough, without its middle.
+func fitTitle(p *plot.Plot, room vg.Length) {
+	style := &p.Title.TextStyle
+	if wide := style.Width(p.Title.Text); wide > room {
+		style.Font.Size = max(style.Font.Size*(room/wide), vg.Points(leastTitle))
+	}
+	text := []rune(p.Title.Text)
+	for cut := 1; cut < len(text)-2 && style.Width(p.Title.Text) > room; cut++ {
+		half := (len(text) - cut) / 2
+		p.Title.Text = string(text[:half]) + "…" + string(text[half+cut:])
+	}
+}
+
+// clear is a colour that lets others through: where many dots lie on one another, it is
+// the darker.
+func clear(c color.Color) color.Color {
+	r, g, b, _ := c.RGBA()
+	return color.NRGBA{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), 115}
 }
 
 // plot makes the panel's axes and lines.
@@ -166,7 +191,7 @@ func (p Panel) plot() (*plot.Plot, error) {
 			line.Color, line.Width = colorOf(i), vg.Points(1.6)
 			dots.Color, dots.Shape, dots.Radius = colorOf(i), draw.CircleGlyph{}, vg.Points(2.6)
 			if l.Dots {
-				dots.Radius = vg.Points(1.8)
+				dots.Color, dots.Radius = clear(colorOf(i)), vg.Points(1.8)
 				out.Add(dots)
 			} else {
 				out.Add(line, dots)

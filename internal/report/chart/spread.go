@@ -41,7 +41,7 @@ func (p Panel) addBoxes(out *plot.Plot) error {
 		if err != nil {
 			return fmt.Errorf("box %q: %w", b.Name, err)
 		}
-		points.GlyphStyle = draw.GlyphStyle{Color: colorOf(i), Shape: draw.CircleGlyph{}, Radius: vg.Points(1.4)}
+		points.GlyphStyle = draw.GlyphStyle{Color: clear(colorOf(i)), Shape: draw.CircleGlyph{}, Radius: vg.Points(1.4)}
 		out.Add(box, points)
 		top, bottom = math.Max(top, slices.Max(values)), math.Min(bottom, slices.Min(values))
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // earlyRows are the rows of 24.03 to 24.06 that there is anything to say in.
-func earlyRows(s *genaiperf.Summary) []row {
+func earlyRows(s *genaiperf.Summary, o Options) []row {
 	rows := []row{
 		{genaiperf.TimeToFirstToken, "Time to first token", "ns"},
 		{genaiperf.InterTokenLatency, "Inter token latency", "ns"},
@@ -23,9 +23,9 @@ func earlyRows(s *genaiperf.Summary) []row {
 		switch r.metric {
 		case genaiperf.InterTokenLatency:
 			_, ok := s.Stat(r.metric)
-			return !ok
+			return !ok || !o.Streaming // Triton closes also a whole answer with a message of its own
 		case genaiperf.TimeToFirstToken:
-			return sameAsLatency(s)
+			return !o.Streaming || sameAsLatency(s)
 		}
 		return false
 	})
@@ -57,13 +57,13 @@ func earlyTotals(s *genaiperf.Summary) []row {
 	return append(rows, row{genaiperf.RequestThroughput, "Request throughput", "per sec"})
 }
 
-func earlyTable(s *genaiperf.Summary) *table {
+func earlyTable(s *genaiperf.Summary, o Options) *table {
 	cols := columns(99, 90, 75)
 	t := &table{title: "LLM Metrics", header: names("Statistic", cols), firm: true}
 	if s.Release == genaiperf.Release2403 {
 		t.title = "PA LLM Metrics"
 	}
-	for _, r := range earlyRows(s) {
+	for _, r := range earlyRows(s, o) {
 		name := r.name
 		if r.unit != "" {
 			name += " (" + r.unit + ")"
@@ -92,11 +92,11 @@ func earlyCells(s *genaiperf.Summary, r row, cols []column, commas bool) []strin
 
 // earlyCSV are the lines of the CSV file: of 24.03 one block, with names as in a
 // program; then two, with names for people.
-func earlyCSV(s *genaiperf.Summary) [][]string {
+func earlyCSV(s *genaiperf.Summary, o Options) [][]string {
 	cols := fileColumns(s.Release)
 	if s.Release == genaiperf.Release2403 {
 		lines := [][]string{names("Statistic", cols)}
-		for _, r := range earlyRows(s) {
+		for _, r := range earlyRows(s, o) {
 			lines = append(lines, append([]string{r.snake()}, earlyCells(s, r, cols, false)...))
 		}
 		for _, r := range earlyTotals(s) {
@@ -105,7 +105,7 @@ func earlyCSV(s *genaiperf.Summary) [][]string {
 		return lines
 	}
 	lines := [][]string{names("Metric", cols)}
-	for _, r := range earlyRows(s) {
+	for _, r := range earlyRows(s, o) {
 		lines = append(lines, append([]string{r.titled()}, earlyCells(s, r, cols, false)...))
 	}
 	lines = append(lines, nil, []string{"Metric", "Value"})

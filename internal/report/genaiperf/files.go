@@ -16,7 +16,7 @@ import (
 
 // CSV writes the CSV file of the release.
 func CSV(w io.Writer, s *genaiperf.Summary, o Options) error {
-	lines := earlyCSV(s)
+	lines := earlyCSV(s, o)
 	if !s.Release.Early() {
 		lines = laterCSV(s, o)
 	}

@@ -34,7 +34,7 @@ func Console(w io.Writer, s *genaiperf.Summary, o Options) error {
 	var b strings.Builder
 	switch {
 	case s.Release.Early():
-		earlyTable(s).write(&b, o.Width)
+		earlyTable(s, o).write(&b, o.Width)
 		for _, r := range earlyTotals(s) {
 			fmt.Fprintf(&b, "%s (per sec): %s\n", r.name, value(s, r.metric))
 		}

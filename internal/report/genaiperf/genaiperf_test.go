@@ -147,7 +147,7 @@ func TestTablesOfTheSeeds(t *testing.T) {
 		part = strings.TrimRight(part, "\n") + "\n"
 		s := seedSummary(t, part)
 		var b bytes.Buffer
-		if err := Console(&b, s, Options{Width: 140}); err != nil {
+		if err := Console(&b, s, Options{Width: 140, Streaming: true}); err != nil {
 			t.Fatal(err)
 		}
 		// The title of the page has lost the spaces behind it.
@@ -222,8 +222,9 @@ func TestWidths(t *testing.T) {
 		"2408whole":  {of(genaiperf.Release2408), Options{Endpoint: "rankings"}},
 		"2412":       {of(genaiperf.Release2412), Options{Endpoint: "multimodal"}},
 		"2503":       {of(genaiperf.Release2503), Options{Endpoint: "embeddings"}},
-		"2403":       {seedSummary(t, first), Options{}},
-		"2404":       {seedSummary(t, parts[4]), Options{}},
+		"2403":       {seedSummary(t, first), Options{Streaming: true}},
+		"2403whole":  {seedSummary(t, first), Options{}},
+		"2404":       {seedSummary(t, parts[4]), Options{Streaming: true}},
 		"latest":     {latest, Options{Endpoint: "chat", Streaming: true}},
 		"whole":      {latest, Options{Endpoint: "completions"}},
 		"embeddings": {latest, Options{Endpoint: "embeddings", Goodput: true}},
@@ -266,7 +267,7 @@ func TestCSVIsStrict(t *testing.T) {
 	for _, tt := range []struct {
 		s *genaiperf.Summary
 		o Options
-	}{{latest, Options{Endpoint: "chat", Streaming: true}}, {early, Options{}}, {&genaiperf.Summary{Release: genaiperf.Release2403}, Options{}}} {
+	}{{latest, Options{Endpoint: "chat", Streaming: true}}, {early, Options{Streaming: true}}, {&genaiperf.Summary{Release: genaiperf.Release2403}, Options{}}} {
 		var b bytes.Buffer
 		if err := CSV(&b, tt.s, tt.o); err != nil {
 			t.Fatal(err)

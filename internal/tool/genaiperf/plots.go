@@ -152,6 +152,7 @@ func (t *tool) plots(charts []frontend.Chart, run func(path string) (*series, er
 			}
 			runs = append(runs, s)
 		}
+		tellApart(c.Paths, runs)
 		f, found := figure(c, runs)
 		if !found {
 			t.note("There is nothing to draw for %s: no request has both of its metrics.", c.Title)
@@ -167,6 +168,37 @@ func (t *tool) plots(charts []frontend.Chart, run func(path string) (*series, er
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// tellApart gives runs of the same name the directories above them as well, as many as it
+// takes.
+func tellApart(paths []string, runs []*series) {
+	same := func(i int) bool {
+		return slices.ContainsFunc(runs, func(s *series) bool { return s != runs[i] && s.name == runs[i].name })
+	}
+	above := make([]string, len(runs))
+	for i, path := range paths {
+		above[i] = path
+		if whole, err := filepath.Abs(path); err == nil {
+			above[i] = whole
+		}
+		for range strings.Count(runs[i].name, "/") + 1 {
+			above[i] = filepath.Dir(above[i])
+		}
+	}
+	for more := true; more; {
+		more = false
+		var longer []int
+		for i := range runs {
+			if same(i) && above[i] != filepath.Dir(above[i]) {
+				longer = append(longer, i)
+			}
+		}
+		for _, i := range longer {
+			runs[i].name = filepath.Base(above[i]) + "/" + runs[i].name
+			above[i], more = filepath.Dir(above[i]), true
+		}
+	}
 }
 
 func writeChart(path string, write func(io.Writer) error) error {

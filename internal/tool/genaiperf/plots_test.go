@@ -165,3 +165,16 @@ func TestCheckpoint(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Runs of one name are told apart by the directories above them.
+func TestNamesOfRuns(t *testing.T) {
+	runs := []*series{{name: "c1"}, {name: "c1"}, {name: "c2"}, {name: "c1"}}
+	tellApart([]string{"/x/a/c1", "/x/b/c1", "/x/b/c2", "/y/b/c1"}, runs)
+	var names []string
+	for _, r := range runs {
+		names = append(names, r.name)
+	}
+	if got, want := strings.Join(names, " "), "a/c1 x/b/c1 c2 y/b/c1"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

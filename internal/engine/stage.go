@@ -46,6 +46,8 @@ type stage struct {
 	endTurns context.CancelFunc
 	lost     atomic.Int64 // turns that never went
 
+	open sequences // that the server keeps state over
+
 	broken  chan string // why it is ended before its time
 	mark    record.StageMark
 	sleeper load.Sleeper // the pacer's; nil in closed loop
@@ -270,6 +272,9 @@ func (st *stage) carry(i int, j job, ready time.Duration) {
 		st.takeTurn(i, j)
 		return
 	}
+	if j.prompt.Rest != nil {
+		defer st.closeSequence(i, j.prompt.Sequence.ID) // where it was not its last request that ended it
+	}
 	for more := true; more; {
 		rec := st.do(i, j, ready)
 		if j.prompt.Rest == nil {
@@ -286,7 +291,7 @@ func (st *stage) do(i int, j job, ready time.Duration) *record.Record {
 	rec.Seq, rec.Stage, rec.Slot = j.prompt.Seq, st.load.Index, i
 	rec.Phase, rec.Prompt, rec.Asked = j.slate.phase, j.prompt.Hash, j.prompt.Output
 	rec.Session, rec.Turn, rec.Model = j.prompt.Session, j.prompt.Turn, j.prompt.Model
-	rec.Call, rec.Labels = j.prompt.Call, j.prompt.Labels
+	rec.Call, rec.Labels, rec.Ends = j.prompt.Call, j.prompt.Labels, j.prompt.Sequence.End
 	rec.Due, rec.Held, rec.Ready = j.slate.due, j.slate.held, ready
 	rec.Sent, rec.Written = record.Never, record.Never
 	rec.Watch = j.slate.watch
@@ -298,9 +303,13 @@ func (st *stage) do(i int, j job, ready time.Duration) *record.Record {
 	live := st.e.cfg.Live
 	live.InFlight.Add(1)
 	live.Sent.Add(1)
+	st.open.note(&j.prompt.Sequence)
 	j.call.Do(st.ctx, rec)
 	if st.e.cfg.Retries > 0 {
 		st.again(j.call, rec)
+	}
+	if j.prompt.Sequence.Start && rec.Sent == record.Never {
+		st.open.take(j.prompt.Sequence.ID) // no server knows of it
 	}
 	st.rests.note(i, rec)
 	st.heed(i, rec)
@@ -321,6 +330,7 @@ func (st *stage) drain(ctx context.Context, cut context.CancelCauseFunc) {
 	done := make(chan struct{})
 	go func() {
 		st.slots.Wait()
+		st.closeSequences()
 		close(done)
 	}()
 	t, until := time.NewTimer(st.load.Drain), st.e.cfg.Now()+st.load.Drain

@@ -37,6 +37,9 @@ type Stage struct {
 	// Growth: InFlight is what is sent at first, and more follow as answers come.
 	Growth Growth
 
+	// CountEnds: requests that end sequences, because the stage has ended, are measured too.
+	CountEnds bool
+
 	Drain time.Duration // how long requests in flight may take after that
 	Grace time.Duration // the same where the stage is ended before its time
 }
@@ -55,6 +58,7 @@ func FromPlan(p *plan.Plan, i int) Stage {
 		WarmupDrains:   s.Warmup.Drain && s.Warmup.Requests > 0,
 		For:            time.Duration(s.Duration),
 		Requests:       s.Requests,
+		CountEnds:      p.Measurement.Mode == plan.WindowStage,
 		Drain:          time.Duration(p.Drain),
 		Grace:          time.Duration(min(p.Drain, p.Grace)),
 	}

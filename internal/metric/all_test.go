@@ -24,6 +24,7 @@ func TestAll(t *testing.T) {
 		{Phase: record.Warmup, Sent: 20, End: 99, Failure: &record.Failure{Class: record.TimedOut}},
 		{Sent: record.Never, End: 40, Failure: &record.Failure{Class: record.ConnectFailed}},
 		{Sent: record.Never, End: 40, Failure: &record.Failure{Class: record.Cancelled}},
+		{Phase: record.Closing, Sent: 50, End: 53}, // the server has seen it, and nothing else counts it
 	} {
 		folds[i%2].Add(&r)
 	}
@@ -34,8 +35,11 @@ func TestAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := All{OK: 2, Failed: 4, Abandoned: 2, Unsent: 2, Latency: 25}
+	want := All{OK: 3, Failed: 4, Abandoned: 2, Unsent: 2, Latency: 28}
 	if got := sums[0].All; got != want {
 		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if n := sums[0].Warmup; n != 2 {
+		t.Errorf("%d requests of the warm-up, want 2", n)
 	}
 }

@@ -140,6 +140,11 @@ func (f *Fold) Add(rec *record.Record) {
 		return
 	}
 	s := f.stage(rec.Stage)
+	s.seen++
+	s.all.add(rec)
+	if rec.Phase == record.Closing {
+		return
+	}
 	r := &f.req
 	from, to := Unknown, Unknown
 	if f.opts.Bounds != nil {
@@ -151,8 +156,6 @@ func (f *Fold) Add(rec *record.Record) {
 	if rec.Prompt != 0 {
 		f.prompts.Append(int64(rec.Prompt), stat.First)
 	}
-	s.seen++
-	s.all.add(rec)
 	s.hold(rec, from, to)
 	s.arrivals.add(r)
 	if f.opts.Live != nil {

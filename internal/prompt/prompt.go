@@ -58,6 +58,9 @@ type Prompt struct {
 type Sequence struct {
 	ID         uint64 // of the sequence; never 0
 	Start, End bool   // this is its first, its last request
+	// Last is the request that ends it, where it has to end before its time; nil: this is
+	// the one, or there is none.
+	Last *Prompt
 }
 
 // Source yields prompts in an order that its seed fixes. io.EOF ends it. Next is

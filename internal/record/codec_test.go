@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 func full() *Record {
 	return &Record{
 		Seq: 7, Stage: 1, Phase: Warmup, Slot: 3, Target: 2, Prompt: 0xfedcba9876543210,
-		Session: "a \"b\"", Turn: 4, Model: "adapter", Call: "event \"1\"", Labels: [][2]string{{"b\"", "c\n"}, {"tenant", "a"}},
+		Session: "a \"b\"", Turn: 4, Ends: true, Model: "adapter", Call: "event \"1\"", Labels: [][2]string{{"b\"", "c\n"}, {"tenant", "a"}},
 		Due: 1000, Held: 40, Ready: 1100, Sent: 1250, Written: 1300, End: 99_000, Resent: 1, Unended: true, Retries: 2, LastTry: 1600,
 		Conn: Conn{Reused: true, Resolve: 5, Connect: 6, TLS: 7},
 		Size: 9, Question: []byte(`{"q":"ü"}`),
@@ -53,6 +53,15 @@ func fullTail() *Tail {
 	}
 	t.Delays.Add(12)
 	return t
+}
+
+func TestPhasesAreKept(t *testing.T) {
+	for _, p := range []Phase{Measured, Warmup, Closing} {
+		var got Record
+		if err := decodeLine(t, AppendJSON(nil, &Record{Phase: p}, false), &got); err != nil || got.Phase != p {
+			t.Errorf("%v was read as %v, %v", p, got.Phase, err)
+		}
+	}
 }
 
 func decodeLine(t *testing.T, line []byte, rec *Record) error {

@@ -49,8 +49,11 @@ func (d *lineDecoder) identity(key []byte, rec *Record) bool {
 	case "stage":
 		rec.Stage = int(s.Int())
 	case "phase":
-		if string(s.Quoted()) == Warmup.String() {
+		switch string(s.Quoted()) {
+		case Warmup.String():
 			rec.Phase = Warmup
+		case Closing.String():
+			rec.Phase = Closing
 		}
 	case "slot":
 		rec.Slot = int(s.Int())
@@ -66,6 +69,8 @@ func (d *lineDecoder) identity(key []byte, rec *Record) bool {
 		rec.Session = repeated(&d.session, s.Quoted())
 	case "turn":
 		rec.Turn = int(s.Int())
+	case "ends":
+		rec.Ends = s.Bool()
 	case "model":
 		rec.Model = repeated(&d.model, s.Quoted())
 	case "call":

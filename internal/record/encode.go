@@ -39,7 +39,9 @@ func appendRecord(dst []byte, kind string, rec *Record, keepRaw bool) []byte {
 	dst = append(dst, `,"stage":`...)
 	dst = strconv.AppendInt(dst, int64(rec.Stage), 10)
 	if rec.Phase != Measured {
-		dst = append(dst, `,"phase":"warmup"`...)
+		dst = append(dst, `,"phase":"`...)
+		dst = append(dst, rec.Phase.String()...)
+		dst = append(dst, '"')
 	}
 	dst = appendField(dst, `,"slot":`, int64(rec.Slot), 0)
 	dst = appendField(dst, `,"target":`, int64(rec.Target), 0)
@@ -48,6 +50,9 @@ func appendRecord(dst []byte, kind string, rec *Record, keepRaw bool) []byte {
 	dst = append(dst, '"')
 	dst = appendText(dst, `,"session":`, rec.Session)
 	dst = appendField(dst, `,"turn":`, int64(rec.Turn), 0)
+	if rec.Ends {
+		dst = append(dst, `,"ends":true`...)
+	}
 	dst = appendText(dst, `,"model":`, rec.Model)
 	dst = appendText(dst, `,"call":`, rec.Call)
 	dst = appendLabels(dst, rec.Labels)

@@ -37,8 +37,11 @@ func parseSource(name []byte) (Source, bool) {
 
 // String is the phase in words.
 func (p Phase) String() string {
-	if p == Warmup {
+	switch p {
+	case Warmup:
 		return "warmup"
+	case Closing:
+		return "closing"
 	}
 	return "measured"
 }

@@ -22,6 +22,7 @@ type Phase uint8
 const (
 	Measured Phase = iota
 	Warmup
+	Closing // it ends a sequence that the server would else keep open, and is counted nowhere
 )
 
 // Record is the fact sheet of one request.
@@ -39,6 +40,7 @@ type Record struct {
 
 	Session string      // the conversation that it was a turn of; empty: none
 	Turn    int         // its place there, from 0
+	Ends    bool        // it ended a sequence that the server kept state over
 	Model   string      // what it asked for in place of the run's model; empty: that
 	Call    string      // the call of a recorded session that it played; empty: none
 	Labels  [][2]string // what the data says of it for reports, names and values; nil: nothing

@@ -56,7 +56,7 @@ func Report(dir string) (*result.Result, error) {
 	err = eachLine(path, p.Limits.Record, func(l record.Line) {
 		if l.Request != nil {
 			fold.Add(l.Request)
-			if p.Measurement.On() {
+			if p.Measurement.On() && l.Request.Phase != record.Closing {
 				samples[l.Request.Stage] = append(samples[l.Request.Stage], sweep.SampleOf(l.Request))
 			}
 		}

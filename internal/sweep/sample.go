@@ -26,7 +26,7 @@ type Sample struct {
 	Responses int // 0: the stream ended without one, and there is no latency
 	Failed    bool
 	Warmup    bool
-	Begins    bool // it is the first request of a sequence
+	Ends      bool // it is the last request of a sequence
 }
 
 // SampleOf reads a decoded record.
@@ -34,7 +34,7 @@ func SampleOf(rec *record.Record) Sample {
 	s := Sample{
 		Due: rec.Due, Sent: rec.Sent, Written: rec.Written, Start: rec.End, First: rec.End, End: rec.End, Closed: rec.End,
 		Failed: rec.Failure != nil || rec.Sent == record.Never, Warmup: rec.Phase == record.Warmup,
-		Begins: rec.Session != "" && rec.Turn == 0,
+		Ends: rec.Ends,
 	}
 	if len(rec.Marks) > 0 {
 		s.Start = rec.Marks[0].At()

@@ -190,10 +190,10 @@ func TestSampleOf(t *testing.T) {
 	if diff := cmp.Diff(want, SampleOf(rec)); diff != "" {
 		t.Error(diff)
 	}
-	if first := SampleOf(&record.Record{Sent: 1, End: 9, Session: "7"}); !first.Begins {
-		t.Error("the first request of a sequence does not begin it")
+	if last := SampleOf(&record.Record{Sent: 1, End: 9, Session: "7", Turn: 4, Ends: true}); !last.Ends {
+		t.Error("the last request of a sequence does not end it")
 	}
-	if w := Cut([]Sample{{Sent: 1, End: 2, Responses: 1, Begins: true}, {Sent: 1, End: 3, Responses: 1}}, 0, 5, 0); w.Sequences != 1 {
+	if w := Cut([]Sample{{Sent: 1, End: 2, Responses: 1, Ends: true}, {Sent: 1, End: 3, Responses: 1}}, 0, 5, 0); w.Sequences != 1 {
 		t.Errorf("%d sequences, want 1", w.Sequences)
 	}
 	// A response without text is a response; a stream that only ends has none.

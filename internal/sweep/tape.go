@@ -36,8 +36,12 @@ func (t *Tape) Begin(stage int) {
 	t.stage, t.samples, t.horizon, t.wait = stage, nil, 0, nil
 }
 
-// Add takes down a decoded record. Those of another stage are left out.
+// Add takes down a decoded record. Those of another stage are left out, and those that only
+// end what would else stay open.
 func (t *Tape) Add(rec *record.Record) {
+	if rec.Phase == record.Closing {
+		return
+	}
 	s := SampleOf(rec)
 	t.mu.Lock()
 	defer t.mu.Unlock()

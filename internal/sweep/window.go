@@ -20,7 +20,7 @@ type Window struct {
 	Empty      int64         `json:"empty,omitempty"`  // that ended in it without a single response
 	Responses  int64         `json:"responses"`        // of Requests, those without text included
 	Delayed    int64         `json:"delayed,omitempty"`
-	Sequences  int64         `json:"sequences,omitempty"` // whose first request is among Requests
+	Sequences  int64         `json:"sequences,omitempty"` // whose last request is among Requests
 	Throughput float64       `json:"requests_per_sec"`
 	Streamed   float64       `json:"responses_per_sec"`
 	SendRate   float64       `json:"sent_per_sec,omitempty"` // of merged windows alone
@@ -100,7 +100,7 @@ func Cut(samples []Sample, begin, end time.Duration, extra int) Window {
 		if s.Sent-s.Due > late {
 			w.Delayed++
 		}
-		if s.Begins {
+		if s.Ends {
 			w.Sequences++
 		}
 		latency = append(latency, int64(s.latency()))

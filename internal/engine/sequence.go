@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"inferometer/internal/prompt"
+	"inferometer/internal/record"
+)
+
+// sequences are those that a stage has begun and not ended. A server keeps a place for each
+// of them, and may have few: one that is left open is missing in the next stage, and in the
+// next run.
+type sequences struct {
+	mu sync.Mutex
+	// by id, what ends it; nil: its end was sent ahead of its start
+	open map[uint64]*prompt.Prompt
+}
+
+// note takes down that a request is about to be sent. Requests that do not wait for one
+// another may come in any order.
+func (s *sequences) note(q *prompt.Sequence) {
+	if q.ID == 0 || q.Start == q.End {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open == nil {
+		s.open = map[uint64]*prompt.Prompt{}
+	}
+	if _, other := s.open[q.ID]; other {
+		delete(s.open, q.ID)
+		return
+	}
+	s.open[q.ID] = q.Last
+}
+
+// take gives what ends a sequence that is open; nil: it is not, or nothing does.
+func (s *sequences) take(id uint64) *prompt.Prompt {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := s.open[id]
+	delete(s.open, id)
+	return last
+}
+
+// ids are those of the open sequences.
+func (s *sequences) ids() []uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.open))
+}
+
+// closing is how many sequences are ended at a time.
+const closing = 64
+
+// closeSequences ends those that are open when all requests have been answered.
+func (st *stage) closeSequences() {
+	open := st.open.ids()
+	many := min(closing, len(open))
+	if st.load.MaxSlots > 0 {
+		many = min(many, st.load.MaxSlots)
+	}
+	ids := make(chan uint64)
+	var all sync.WaitGroup
+	for i := range many {
+		all.Go(func() {
+			for id := range ids {
+				st.closeSequence(i, id)
+			}
+		})
+	}
+	for _, id := range open {
+		ids <- id
+	}
+	close(ids)
+	all.Wait()
+}
+
+// closeSequence ends a sequence if it is open: the stage is over, or a request of it has
+// failed. Where requests are aborted there is no time for it.
+func (st *stage) closeSequence(slot int, id uint64) {
+	last := st.open.take(id)
+	if last == nil || st.ctx.Err() != nil {
+		return
+	}
+	p := *last
+	st.e.feed.number(&p)
+	call, err := st.e.cfg.Endpoint.Prepare(&p)
+	if err != nil {
+		st.fail(fmt.Errorf("preparing the end of sequence %d: %w", id, err))
+		return
+	}
+	now := st.e.cfg.Now()
+	phase := record.Closing
+	select {
+	case <-st.stop:
+		if st.load.CountEnds && time.Duration(st.warmEnd.Load()) != record.Never {
+			phase = record.Measured
+		}
+	default:
+	}
+	st.e.cfg.Sink.Put(st.do(slot, job{prompt: p, call: call, slate: slate{due: now, phase: phase}}, now))
+}

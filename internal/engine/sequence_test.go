@@ -1,0 +1,171 @@
+package engine
+
+import (
+	"context"
+	"io"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"inferometer/internal/endpoint"
+	"inferometer/internal/load"
+	"inferometer/internal/prompt"
+	"inferometer/internal/record"
+)
+
+// stateful is a server that keeps state over sequences. Requests with the number of fail
+// fail, counted from 1 in the order of arrival.
+type stateful struct {
+	*server
+	fail int
+
+	mu             sync.Mutex
+	seen           int
+	open           map[uint64]bool
+	strange        int // requests of sequences that are not open
+	starts, ending int
+}
+
+func (s *stateful) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
+	return statefulCall{s, p.Sequence, call{s.server}}, nil
+}
+
+type statefulCall struct {
+	s  *stateful
+	at prompt.Sequence
+	call
+}
+
+func (c statefulCall) Do(ctx context.Context, rec *record.Record) {
+	c.s.mu.Lock()
+	c.s.seen++
+	failed := c.s.seen == c.s.fail
+	if c.at.Start {
+		c.s.starts++
+		c.s.open[c.at.ID] = true
+	}
+	if !c.s.open[c.at.ID] {
+		c.s.strange++
+	}
+	if c.at.End {
+		c.s.ending++
+		delete(c.s.open, c.at.ID)
+	}
+	c.s.mu.Unlock()
+	c.call.Do(ctx, rec)
+	if failed {
+		rec.Failure = &record.Failure{Class: record.NoFirstByte}
+	}
+}
+
+// row is a sequence of requests, each after the answer to the one before.
+type row struct {
+	id         uint64
+	at, length int
+	last       prompt.Prompt
+}
+
+func (r *row) request() prompt.Prompt {
+	r.last = prompt.Prompt{Session: "s", Turn: r.length - 1, Tokens: -1, Sequence: prompt.Sequence{ID: r.id, End: true}}
+	p := prompt.Prompt{Session: "s", Turn: r.at, Tokens: -1, Sequence: prompt.Sequence{ID: r.id, Start: r.at == 0, End: r.at == r.length-1, Last: &r.last}}
+	r.at++
+	return p
+}
+
+func (r *row) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
+	if a.Failed || r.at == r.length {
+		return prompt.Prompt{}, 0, io.EOF
+	}
+	p := r.request()
+	p.Rest = r
+	return p, 0, nil
+}
+
+// rows yields sequences: one after the other, or so many in turn.
+type rows struct {
+	live int
+	next uint64
+	turn []*row
+}
+
+func (s *rows) begin() *row {
+	s.next++
+	return &row{id: s.next, length: 5}
+}
+
+func (s *rows) Next(context.Context) (prompt.Prompt, error) {
+	if s.live == 0 {
+		r := s.begin()
+		p := r.request()
+		p.Rest = r
+		return p, nil
+	}
+	if len(s.turn) < s.live {
+		s.turn = append(s.turn, s.begin())
+		return s.turn[len(s.turn)-1].request(), nil
+	}
+	r := s.turn[0]
+	if r.at == r.length {
+		r = s.begin()
+	}
+	s.turn = append(s.turn[1:], r)
+	return r.request(), nil
+}
+
+// However a stage ends, no sequence stays open at the server, and what only closes one is
+// counted apart.
+func TestSequencesAreClosed(t *testing.T) {
+	const latency = 100 * time.Millisecond
+	for name, c := range map[string]struct {
+		live, fail int
+		stage      load.Stage
+		measured   int // requests; 0: not known
+		closing    int
+	}{
+		"closed loop, by time":   {stage: load.Stage{InFlight: slots(3), MaxSlots: 3, For: 720 * time.Millisecond}, measured: 24, closing: 3},
+		"closed loop, by number": {stage: load.Stage{InFlight: slots(3), MaxSlots: 3, Requests: 7}, measured: 7, closing: 3},
+		"ends that count":        {stage: load.Stage{InFlight: slots(3), MaxSlots: 3, Requests: 7, CountEnds: true}, measured: 10},
+		"one fails":              {fail: 2, stage: load.Stage{InFlight: slots(1), MaxSlots: 1, Requests: 7}, measured: 7, closing: 1},
+		"open loop, in turn":     {live: 3, stage: load.Stage{Arrivals: &every{gap: 10 * time.Millisecond}, InFlight: slots(0), Requests: 20}, measured: 20, closing: 3},
+		"in turn in few slots":   {live: 3, stage: load.Stage{InFlight: slots(2), MaxSlots: 2, Requests: 20}, measured: 20, closing: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(latency, 0)
+				s := &stateful{server: b.server, fail: c.fail, open: map[uint64]bool{}}
+				b.cfg.Source, b.cfg.Endpoint, b.cfg.Decoder = &rows{live: c.live}, s, parrot{}
+				b.Engine = New(b.cfg)
+				c.stage.Drain = time.Minute
+				b.run(t, c.stage)
+				if len(s.open) > 0 || s.strange > 0 || s.starts != s.ending {
+					t.Errorf("%d begun, %d ended, %v left open, %d requests of none", s.starts, s.ending, s.open, s.strange)
+				}
+				n := map[record.Phase]int{}
+				for _, rec := range b.keeper.recs {
+					n[rec.Phase]++
+					if rec.Phase == record.Closing && !rec.Ends {
+						t.Error("what closes a sequence does not end it")
+					}
+				}
+				if n[record.Measured] != c.measured || n[record.Closing] != c.closing {
+					t.Errorf("%d measured and %d closing, want %d and %d", n[record.Measured], n[record.Closing], c.measured, c.closing)
+				}
+			})
+		})
+	}
+}
+
+// Where what is in flight is aborted, there is no time to end anything.
+func TestAbortedSequencesAreLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(time.Hour, 0)
+		s := &stateful{server: b.server, open: map[uint64]bool{}}
+		b.cfg.Source, b.cfg.Endpoint, b.cfg.Decoder = &rows{}, s, parrot{}
+		b.Engine = New(b.cfg)
+		b.run(t, load.Stage{InFlight: slots(2), MaxSlots: 2, For: time.Second, Drain: time.Second})
+		if len(b.keeper.recs) != 2 {
+			t.Errorf("%d requests, want the 2 that were cut off", len(b.keeper.recs))
+		}
+	})
+}

@@ -28,11 +28,12 @@ type Tensors struct {
 	StringData   string   // in place of random strings
 	Shapes       []string // NAME:D1,D2, for inputs whose shape the model leaves open
 	Batch        int      // items of a request; 0 is 1
+	Timestamps   bool     // steps say when they are due, as --fixed-schedule has it
 	Sequences    Sequences
 }
 
 func (t *Tensors) zero() bool {
-	return len(t.Files) == 0 && t.Fill == "" && t.StringLength == 0 && t.StringData == "" && len(t.Shapes) == 0 && t.Batch == 0 && t.Sequences == Sequences{}
+	return len(t.Files) == 0 && t.Fill == "" && t.StringLength == 0 && t.StringData == "" && len(t.Shapes) == 0 && t.Batch == 0 && !t.Timestamps && t.Sequences == Sequences{}
 }
 
 // Sequences are rows of requests that a server keeps state over.
@@ -42,6 +43,7 @@ type Sequences struct {
 	// not waiting for each other's answers; 0: as many as there are requests in
 	// flight, each request after the answer to the one before.
 	Live      int
+	Serial    bool    // with Live: each request waits for the answer to the one before in its sequence
 	Length    int     // requests of a sequence; 0: the steps of its stream, else 20
 	Variation float64 // how far the length may differ, as a share of it
 	FirstID   uint64  // 0 is 1
@@ -59,6 +61,7 @@ func tensorsSpec() codec[Tensors] {
 		at("shapes", list("list of NAME:D1,D2", text()), func(t *Tensors) *[]string { return &t.Shapes },
 			"Shapes of inputs that the model leaves open and the data does not state, without the batch dimension."),
 		at("batch", integer[int](), func(t *Tensors) *int { return &t.Batch }, "Items of a request, from as many steps of the data; 0: one."),
+		at("timestamps", boolean(), func(t *Tensors) *bool { return &t.Timestamps }, "Each step has a `timestamp`, which is no tensor: when it is due, in milliseconds from the start, for `arrival: trace`. Steps go in that order. Payloads need no such word."),
 		at("sequences", sequencesSpec(), func(t *Tensors) *Sequences { return &t.Sequences }, "Requests that belong together, for models that keep state over them."),
 	}, nil)
 	c.zero = func(t Tensors) bool { return t.zero() }
@@ -71,6 +74,7 @@ func sequencesSpec() codec[Sequences] {
 			"Whether requests form sequences. Left out: as the model's config says."),
 		at("live", integer[int](), func(s *Sequences) *int { return &s.Live },
 			"Sequences under way at a time, in turn, none waiting for an answer. 0: one for each request in flight, each request after the answer to the one before."),
+		at("serial", boolean(), func(s *Sequences) *bool { return &s.Serial }, "With `live`: a request waits for the answer to the one before it in its sequence."),
 		at("length", integer[int](), func(s *Sequences) *int { return &s.Length }, "Requests of a sequence; 0: the steps of its stream, else 20."),
 		at("variation", share(), func(s *Sequences) *float64 { return &s.Variation }, "How far lengths may differ: 0.2 or 20% is from 16 to 24 of 20."),
 		at("first_id", integer[uint64](), func(s *Sequences) *uint64 { return &s.FirstID }, "The first sequence's id; 0: 1."),
@@ -168,6 +172,9 @@ func (c *checker) sequences(at string, s *Sequences) {
 		c.add(at, "there are none, and yet it is said how they are", "leave the rest out, or set mode to on")
 	}
 	c.count(at+".live", int64(s.Live), mostSequences)
+	if s.Serial && s.Live == 0 {
+		c.add(at+".serial", "there is no live", "say how many sequences are under way at a time; without it requests wait for answers anyway")
+	}
 	c.count(at+".length", int64(s.Length), mostRequests)
 	c.share(at+".variation", s.Variation)
 	if s.IDs > 0 && uint64(s.Live) > s.IDs {

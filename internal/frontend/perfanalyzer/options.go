@@ -65,7 +65,7 @@ func measuring() []option {
 		{long: "latency-threshold", short: 'l', arg: "MS", help: "a level with this latency or more ends the search (0: none)",
 			set: atLeast(0, "The value must be >= 0 msecs.", func(s *settings, n int64) { s.action.Threshold = n })},
 		{long: "binary-search", help: "bisect the range for the highest level below the threshold", set: toggle(func(s *settings) { s.action.Binary = true })},
-		{long: "max-threads", arg: "N", help: "no effect: requests are not bound to threads here",
+		{long: "max-threads", arg: "N", help: "most synchronous requests in flight at a rate (4), and of a concurrency range without an end (16); no effect on asynchronous ones",
 			set: atLeast(1, "The value must be > 0.", func(s *settings, n int64) { s.action.Threads, s.threadsGiven = int(n), true })},
 	}
 }

@@ -75,7 +75,7 @@ type Action struct {
 	Metrics        bool    // --collect-metrics
 	Single         bool    // one level alone
 	MaxTrials      int     //
-	Threads        int     // --max-threads: as given, of no consequence here
+	Threads        int     // --max-threads: those of synchronous calls
 	Stability      float64 // as a share
 }
 
@@ -113,6 +113,7 @@ func Parse(args []string, files Files) (*Action, error) {
 	if err := s.verify(); err != nil {
 		return nil, err
 	}
+	s.endSearch()
 	p, err := s.plan()
 	if err != nil {
 		return nil, err

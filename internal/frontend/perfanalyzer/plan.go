@@ -153,6 +153,7 @@ func (s *settings) requests(d *plan.Data) {
 	if s.action.Batch > 1 {
 		t.Batch = s.action.Batch
 	}
+	t.Timestamps = s.action.Load == LoadSchedule
 	if s.action.Service == Triton {
 		s.sequencesOf(&t.Sequences)
 	}
@@ -162,10 +163,8 @@ func (s *settings) requests(d *plan.Data) {
 // left to the model.
 func (s *settings) sequencesOf(q *plan.Sequences) {
 	if s.action.Load != LoadConcurrency {
-		q.Live = s.sequences
-	}
-	if s.serial {
-		q.Live = 0
+		// A thread that waits for its answers has its sequences wait too.
+		q.Live, q.Serial = s.sequences, s.serial || s.action.Sync
 	}
 	if s.sequenceLengthGiven {
 		q.Length = s.sequenceLength
@@ -198,6 +197,9 @@ func (s *settings) stage() plan.Stage {
 		st.Growth = plan.Growth{To: int(a.Periodic.End), Step: int(a.Periodic.Step), Responses: int(a.Period)}
 	default:
 		st.Concurrency = int(a.Concurrency.Start)
+	}
+	if st.Concurrency == 0 && !a.Async {
+		st.MaxInFlight = a.Threads // each waits for its answer before it sends again
 	}
 	return st
 }

@@ -29,6 +29,28 @@ func (s *settings) settle() {
 	if a.Streaming {
 		a.Async = a.Async || !a.Sync
 	}
+	if !s.threadsGiven {
+		a.Threads = threadsOfRate
+		if a.Load == LoadConcurrency {
+			a.Threads = threadsOfConcurrency
+		}
+	}
+}
+
+// What --max-threads is where it is not given.
+const (
+	threadsOfRate        = 4
+	threadsOfConcurrency = 16
+)
+
+// endSearch gives a search without an end the one that it has where each thread waits for its
+// answer: as many requests as there are threads.
+func (s *settings) endSearch() {
+	a := &s.action
+	if a.Load == LoadConcurrency && !a.Async && a.Concurrency.End == 0 {
+		s.warn("The maximum attainable concurrency will be limited by max_threads specification.")
+		a.Concurrency.End = float64(a.Threads)
+	}
 	a.Single = !s.ranged()
 }
 

@@ -1,6 +1,7 @@
 package tensordata
 
 import (
+	"context"
 	"io"
 	"math/rand/v2"
 	"slices"
@@ -28,6 +29,7 @@ type sequence struct {
 	at     int // the request that comes next
 	chat   bool
 	name   string // in place of the id
+	last   *prompt.Prompt
 	past   []byte // messages of the turns so far, as JSON
 }
 
@@ -91,8 +93,47 @@ func (s *Source) inTurn() prompt.Prompt {
 	}
 	p := s.live[at].request()
 	p.Rest = nil
+	if s.settings.Serial {
+		p.Late = s.after(at, p)
+	}
 	return p
 }
+
+// after makes a request wait for the answer to the one before it in its place.
+func (s *Source) after(place int, p prompt.Prompt) *turn {
+	if s.answered == nil {
+		s.answered = make([]chan struct{}, len(s.live))
+	}
+	t := &turn{prompt: p, before: s.answered[place], done: make(chan struct{})}
+	s.answered[place] = t.done
+	return t
+}
+
+// turn is a request that waits for an answer. It implements prompt.Late.
+type turn struct {
+	prompt prompt.Prompt
+	before <-chan struct{} // closed by the answer; nil: there is none to wait for
+	done   chan struct{}
+}
+
+// Await implements prompt.Late.
+func (t *turn) Await(ctx context.Context) error {
+	if t.before == nil {
+		return ctx.Err()
+	}
+	select {
+	case <-t.before:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Prompt implements prompt.Late.
+func (t *turn) Prompt() (prompt.Prompt, error) { return t.prompt, nil }
+
+// End implements prompt.Late.
+func (t *turn) End(prompt.Answer) { close(t.done) }
 
 // request is the request that comes next. It knows how the sequence goes on.
 func (q *sequence) request() prompt.Prompt {
@@ -104,12 +145,27 @@ func (q *sequence) request() prompt.Prompt {
 	}
 	q.at++
 	if !q.chat {
-		p.Sequence = prompt.Sequence{ID: q.id, Start: p.Turn == 0, End: q.at == q.length}
+		p.Sequence = prompt.Sequence{ID: q.id, Start: p.Turn == 0, End: q.at == q.length, Last: q.ending(&p)}
 	}
 	if q.at < q.length {
 		p.Rest = q
 	}
 	return p
+}
+
+// ending is the request that the sequence ends with whenever it has to: the one that it would
+// have come to. nil where p is that one.
+func (q *sequence) ending(p *prompt.Prompt) *prompt.Prompt {
+	if q.at == q.length {
+		return nil
+	}
+	if q.last == nil {
+		last := q.steps[(q.length-1)%len(q.steps)].prompt
+		last.Session, last.Turn = p.Session, q.length-1
+		last.Sequence = prompt.Sequence{ID: q.id, End: true}
+		q.last = &last
+	}
+	return q.last
 }
 
 // Next implements prompt.Conversation. After a request that failed the server's state

@@ -22,6 +22,8 @@ type Source struct {
 	streams  [][]step // by stream, one for each step that a request can begin with
 	flat     []step   // all of them, for requests that stand alone
 	payloads bool     // steps are whole request bodies
+	timed    bool     // steps of tensors say when they are due
+	moments  []time.Duration
 
 	settings plan.Sequences
 	given    bool // the data says what is in a sequence
@@ -31,6 +33,9 @@ type Source struct {
 	next prompt.Place
 	live []*sequence // those under way, where they go in turn
 	turn int         // of which it is
+	// answered are closed by the answer to the last request of each of live, where its next
+	// one waits for that.
+	answered []chan struct{}
 }
 
 // step is what is made of a step of the data.
@@ -44,7 +49,7 @@ type step struct {
 // New reads the data that d names. What is wrong with it is returned as plan.Faults.
 func New(d plan.Data, seed uint64) (*Source, error) {
 	s := &Source{settings: d.Tensors.Sequences, seed: prompt.Mix(seed ^ 't')}
-	s.sequence = s.settings.Mode == plan.SequencesOn
+	s.sequence, s.timed = s.settings.Mode == plan.SequencesOn, d.Tensors.Timestamps
 	rules, err := rulesOf(&d.Tensors, seed)
 	if err != nil {
 		return nil, err
@@ -102,20 +107,29 @@ func planFaults(faults inputdata.Faults) plan.Faults {
 	return all
 }
 
+// told is an error about a step in the plan's terms.
+func told(err error) error {
+	var fault inputdata.Fault
+	if errors.As(err, &fault) {
+		return planFaults(inputdata.Faults{fault})
+	}
+	return err
+}
+
 // take makes the steps that requests are made of. A batch is as many steps as it has
 // items, from where it begins, round to the first again.
 func (s *Source) take(data *inputdata.Data, batch int, rules *tensor.Rules) error {
 	bodies := 0
 	for _, items := range data.Streams {
 		var stream []step
+		items, err := s.bySchedule(items)
+		if err != nil {
+			return told(err)
+		}
 		for i := range items {
 			made, err := makeStep(items, i, batch, rules)
 			if err != nil {
-				var fault inputdata.Fault
-				if errors.As(err, &fault) {
-					return planFaults(inputdata.Faults{fault})
-				}
-				return err
+				return told(err)
 			}
 			if made.prompt.Body != nil {
 				bodies++
@@ -270,7 +284,7 @@ func (s *Source) Fit(m *tensor.Model) error {
 // SetStage implements prompt.Stager.
 func (s *Source) SetStage(i int) bool {
 	s.next = prompt.Place{Stage: uint64(i)}
-	s.live, s.turn = nil, 0
+	s.live, s.turn, s.answered = nil, 0, nil
 	return true
 }
 
@@ -288,9 +302,12 @@ func (s *Source) Next(context.Context) (prompt.Prompt, error) {
 	}
 }
 
-// Schedule implements prompt.Scheduler: the timestamps of payloads, if all have one
-// and none is before the one ahead of it.
+// Schedule implements prompt.Scheduler: the timestamps of tensors, or those of payloads if all
+// have one and none is before the one ahead of it.
 func (s *Source) Schedule() []time.Duration {
+	if s.timed {
+		return s.moments
+	}
 	var all []time.Duration
 	for i := range s.flat {
 		due := s.flat[i].due

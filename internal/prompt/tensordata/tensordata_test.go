@@ -1,6 +1,7 @@
 package tensordata
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +18,7 @@ import (
 	"inferometer/internal/tensor"
 )
 
-func source(t *testing.T, d plan.Tensors, text string) *Source {
+func open(t *testing.T, d plan.Tensors, text string) (*Source, error) {
 	t.Helper()
 	if text != "" {
 		d.Files = []string{filepath.Join(t.TempDir(), "d.json")}
@@ -25,7 +26,12 @@ func source(t *testing.T, d plan.Tensors, text string) *Source {
 			t.Fatal(err)
 		}
 	}
-	s, err := New(plan.Data{Source: plan.SourceTensors, Tensors: d}, 7)
+	return New(plan.Data{Source: plan.SourceTensors, Tensors: d}, 7)
+}
+
+func source(t *testing.T, d plan.Tensors, text string) *Source {
+	t.Helper()
+	s, err := open(t, d, text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,6 +195,40 @@ func TestSequencesInTurn(t *testing.T) {
 	}
 }
 
+// Where sequences are serial a request waits for the answer to the one before it in its
+// place, and whatever is sent of a sequence knows how it ends.
+func TestSerialSequences(t *testing.T) {
+	s := source(t, plan.Tensors{Sequences: plan.Sequences{Mode: plan.SequencesOn, Live: 2, Serial: true, Length: 3}}, `{"data": [{"A": [1]}, {"A": [2]}, {"A": [3]}]}`)
+	s.SetStage(0)
+	var all []prompt.Prompt
+	for range 8 {
+		all = append(all, next(t, s))
+	}
+	now, cancel := context.WithCancel(t.Context())
+	cancel()
+	waits := func(i int) bool { return all[i].Late.Await(now) != nil }
+	for i := range all[:2] {
+		if err := all[i].Late.Await(t.Context()); err != nil {
+			t.Errorf("the first request of a place waits: %v", err)
+		}
+		if last := all[i].Sequence.Last; last == nil || describe(*last) != fmt.Sprintf("%d:2 [3] end", i+1) {
+			t.Errorf("request %d ends with %v", i, last)
+		}
+	}
+	for i := range all[:6] {
+		if !waits(i + 2) {
+			t.Errorf("request %d does not wait for request %d", i+2, i)
+		}
+		all[i].Late.End(prompt.Answer{})
+		if err := all[i+2].Late.Await(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if p, err := all[4].Late.Prompt(); err != nil || describe(p) != "1:2 [3] end" || p.Sequence.Last != nil {
+		t.Errorf("request 4 is %s, %v", describe(p), err)
+	}
+}
+
 // Lengths stay within the variation, streams are all used, ids do not clash, and the
 // same seed gives the same.
 func TestSequencesVary(t *testing.T) {
@@ -288,6 +328,33 @@ func TestSchedule(t *testing.T) {
 	s = source(t, plan.Tensors{}, `{"data": [{"payload": [{}], "timestamp": [5]}, {"payload": [{}]}]}`)
 	if s.Schedule() != nil {
 		t.Error("a schedule with a hole")
+	}
+}
+
+// Tensors have a schedule where the plan says so: their timestamps are no input of the model,
+// and the steps go in their order.
+func TestScheduleOfTensors(t *testing.T) {
+	timed := plan.Tensors{Timestamps: true}
+	s := source(t, timed, `{"data": [{"A": [1], "timestamp": [400]}, {"A": [2], "timestamp": [0]}, {"timestamp": [400], "A": [3]}]}`)
+	if diff := cmp.Diff([]time.Duration{0, 400 * time.Millisecond, 400 * time.Millisecond}, s.Schedule()); diff != "" {
+		t.Error(diff)
+	}
+	if err := s.Fit(&tensor.Model{Inputs: []tensor.Spec{{Name: "A", Datatype: tensor.Int8, Shape: []int64{1}}}}); err != nil {
+		t.Error(err)
+	}
+	for _, want := range []string{"[2]", "[1]", "[3]"} {
+		if p := next(t, s); values(p) != want {
+			t.Errorf("%s, want %s", values(p), want)
+		}
+	}
+	for data, want := range map[string]string{
+		`{"data": [{"A": [1], "timestamp": [4]}, {"A": [2]}]}`:                       "step 1 has no timestamp",
+		`{"data": [{"A": [1], "timestamp": ["soon"]}]}`:                              "must be a whole number of milliseconds",
+		`{"data": [[{"A": [1], "timestamp": [4]}], [{"A": [1], "timestamp": [5]}]]}`: "has several streams",
+	} {
+		if _, err := open(t, timed, data); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", data, err, want)
+		}
 	}
 }
 

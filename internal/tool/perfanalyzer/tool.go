@@ -109,8 +109,8 @@ func (t *tool) say(format string, args ...any) { fmt.Fprintf(t.env.Log, format+"
 func (t *tool) ready(s run.Setup) {
 	t.setup = s
 	a := t.action
-	if s.Sequences && !a.Sync { // as the original has it
-		a.Async, t.plan.Measurement.ThroughputAlone = true, true
+	if s.Sequences {
+		t.sequences()
 	}
 	set := report.Settings{
 		Service: strings.ToUpper(a.Service), Warmup: a.Warmup, Requests: a.RequestCount,
@@ -127,6 +127,20 @@ func (t *tool) ready(s run.Setup) {
 	}
 	t.words()
 	t.note(report.WriteSettings(t.env.Out, &set))
+}
+
+// sequences settles what is otherwise for a model that keeps state over sequences: it is asked
+// asynchronously unless that is ruled out, and where requests wait for the one before them, no
+// more can be in flight than there are sequences.
+func (t *tool) sequences() {
+	a, st, q := t.action, &t.plan.Stages[0], t.plan.Data.Tensors.Sequences
+	if !a.Sync {
+		a.Async, t.plan.Measurement.ThroughputAlone = true, true
+		st.MaxInFlight = 0
+	}
+	if q.Serial && (st.MaxInFlight == 0 || st.MaxInFlight > q.Live) {
+		st.MaxInFlight = q.Live
+	}
 }
 
 // dataSize is how much data was read from JSON files.
@@ -169,6 +183,9 @@ func (t *tool) payloads() error {
 
 // load is what a stage is about.
 func (t *tool) load(s plan.Stage) report.Load {
+	if t.action.Load == frontend.LoadSchedule { // the moments stand in a file, and it has no word for that
+		return report.Load{Rate: true, Value: t.action.Rate.Start}
+	}
 	return report.Load{Rate: s.Concurrency == 0, Value: value(s)}
 }
 

@@ -105,7 +105,7 @@ var house = []struct{ name, may string }{
 	// Records → figures → paper.
 	{"report/genaiperf", "dialect/genaiperf screen"},
 	{"report/inferenceperf", "dialect/inferenceperf endpoint/sse record"},
-	{"report/otlp", "dialect/inferenceperf record"},
+	{"report/otlp", "dialect/inferenceperf record google.golang.org/protobuf"},
 	{"report/chart", "gonum.org/v1/plot"},
 	{"report/csv", "record result screen"},
 	{"report/*", "result screen"},

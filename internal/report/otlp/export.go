@@ -25,8 +25,14 @@ const (
 	pause = 500 * time.Millisecond
 )
 
-// exportTime is how long a collector may take for one export.
-const exportTime = 10 * time.Second
+// exportTime is how long a collector may take for one export, and maxAnswer how much of
+// its answer is read.
+const (
+	exportTime = 10 * time.Second
+	maxAnswer  = 1 << 20
+)
+
+const scopeName = "inferometer"
 
 // Exporter sends the spans of a run's requests. It belongs to one goroutine.
 type Exporter struct {
@@ -37,13 +43,18 @@ type Exporter struct {
 	batch    []span
 	sent     int64
 	lost     int64
+	client   *http.Client
 	err      error
 	broken   bool // an export was given up
 }
 
 // New begins an export. Where the settings name no collector, spans go to file.
 func New(ctx context.Context, s Settings, r Run, o *dialect.Options, file io.Writer) *Exporter {
-	return &Exporter{settings: s, file: file, ctx: ctx, maker: maker{run: r, opt: o, perStage: s.PerStage, groups: map[string]*group{}}}
+	e := &Exporter{settings: s, file: file, ctx: ctx, maker: maker{run: r, opt: o, perStage: s.PerStage, groups: map[string]*group{}}, client: http.DefaultClient}
+	if s.Protocol == GRPC {
+		e.client = &http.Client{Transport: grpcTransport()}
+	}
+	return e
 }
 
 // Add exports a request.
@@ -56,6 +67,9 @@ func (e *Exporter) Close() (sent int64, err error) {
 		e.put(s)
 	}
 	e.flush()
+	if e.settings.Protocol == GRPC {
+		e.client.CloseIdleConnections()
+	}
 	if e.err != nil {
 		return e.sent, fmt.Errorf("%d spans were exported and %d were not: %w", e.sent, e.lost, e.err)
 	}
@@ -80,14 +94,12 @@ func (e *Exporter) flush() {
 		e.lost += n
 		return
 	}
-	body, err := json.Marshal(e.message())
 	var rejected int64
-	switch {
-	case err != nil:
-	case e.settings.Endpoint == "":
-		_, err = e.file.Write(append(body, '\n'))
-	default:
-		rejected, err = e.deliver(body)
+	var err error
+	if e.settings.Endpoint == "" {
+		err = json.NewEncoder(e.file).Encode(e.message())
+	} else {
+		rejected, err = e.deliver()
 	}
 	if err != nil && rejected == 0 {
 		rejected, e.broken = n, true
@@ -102,18 +114,30 @@ func (e *Exporter) flush() {
 // message is an export request with the batch.
 func (e *Exporter) message() any {
 	type object map[string]any
-	resource := []attribute{text("service.name", e.settings.Service), text("service.version", e.maker.run.Version), text("telemetry.sdk.language", "go")}
 	return object{"resourceSpans": []object{{
-		"resource":   object{"attributes": resource},
-		"scopeSpans": []object{{"scope": object{"name": "inferometer", "version": e.maker.run.Version}, "spans": e.batch}},
+		"resource":   object{"attributes": e.resource()},
+		"scopeSpans": []object{{"scope": object{"name": scopeName, "version": e.maker.run.Version}, "spans": e.batch}},
 	}}}
 }
 
-// deliver sends an export until a collector takes it or refuses it for good.
-func (e *Exporter) deliver(body []byte) (rejected int64, err error) {
+// resource says who sends the spans.
+func (e *Exporter) resource() []attribute {
+	return []attribute{text("service.name", e.settings.Service), text("service.version", e.maker.run.Version), text("telemetry.sdk.language", "go")}
+}
+
+// deliver sends the batch until a collector takes it or refuses it for good.
+func (e *Exporter) deliver() (rejected int64, err error) {
+	var body []byte
+	if e.settings.Protocol == HTTPJSON {
+		if body, err = json.Marshal(e.message()); err != nil {
+			return 0, err
+		}
+	} else {
+		body = e.protobuf()
+	}
 	for try, wait := 1, pause; ; try, wait = try+1, wait*2 {
 		again := false
-		rejected, again, err = e.post(body)
+		rejected, again, err = e.send(body)
 		if err == nil || !again || try == tries {
 			return rejected, err
 		}
@@ -125,53 +149,95 @@ func (e *Exporter) deliver(body []byte) (rejected int64, err error) {
 	}
 }
 
-// post sends an export once; again: the same may go well later.
-func (e *Exporter) post(body []byte) (rejected int64, again bool, err error) {
-	ctx, cancel := context.WithTimeout(e.ctx, exportTime)
-	defer cancel()
-	to := e.settings.Endpoint
-	shown := to
-	if u, err := url.Parse(to); err == nil {
+// send sends an export once, and says how many of its spans were refused.
+func (e *Exporter) send(body []byte) (rejected int64, again bool, err error) {
+	shown := e.settings.Endpoint
+	if u, err := url.Parse(shown); err == nil {
 		shown = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String() // no user, no query
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
-	if err != nil {
-		return 0, false, fmt.Errorf("exporting spans to %s: %w", shown, err)
+	by := e.post
+	if e.settings.Protocol == GRPC {
+		by = e.call
 	}
+	answer, again, err := by(body)
+	if err != nil {
+		return 0, again, fmt.Errorf("exporting spans to %s: %w", shown, err)
+	}
+	rejected, why := partial(answer)
+	if e.settings.Protocol == HTTPJSON {
+		rejected, why = partialJSON(answer)
+	}
+	if rejected > 0 {
+		return rejected, false, fmt.Errorf("exporting spans to %s: it refused %d: %.200s", shown, rejected, why)
+	}
+	return 0, false, nil
+}
+
+// dress gives a request the headers that the settings name, and those of its form.
+func (e *Exporter) dress(req *http.Request, form string) {
 	for name, value := range e.settings.Headers {
 		req.Header.Set(name, value)
 	}
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
+	req.Header.Set("Content-Type", form)
+}
+
+// bare is a client's error without the address, which may hold a password.
+func bare(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// passing reports whether an answer with this status may be another one later.
+func passing(code int) bool {
+	switch code {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
+
+// post sends an export once over HTTP; again: the same may go well later.
+func (e *Exporter) post(body []byte) (answer []byte, again bool, err error) {
+	ctx, cancel := context.WithTimeout(e.ctx, exportTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.settings.Endpoint, bytes.NewReader(body))
 	if err != nil {
-		var u *url.Error
-		if errors.As(err, &u) {
-			err = u.Err // the address is in the message already, without a password
-		}
-		return 0, true, fmt.Errorf("exporting spans to %s: %w; is it a collector's port for OTLP over HTTP (usually 4318, not 4317)?", shown, err)
+		return nil, false, err
+	}
+	form := "application/json"
+	if e.settings.Protocol == HTTPProtobuf {
+		form = "application/x-protobuf"
+	}
+	e.dress(req, form)
+	res, err := e.client.Do(req)
+	if err != nil {
+		return nil, true, fmt.Errorf("%w; is it a collector's port for OTLP over HTTP (usually 4318)? For gRPC set OTEL_EXPORTER_OTLP_PROTOCOL=%s", bare(err), GRPC)
 	}
 	defer res.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
+	answer, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
-		return 0, true, fmt.Errorf("reading the answer of %s to an export of spans: %w", shown, err)
+		return nil, true, fmt.Errorf("reading the answer: %w", err)
 	}
 	if res.StatusCode/100 != 2 {
-		switch res.StatusCode {
-		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-			again = true
-		}
-		return 0, again, fmt.Errorf("exporting spans to %s: it answered %s: %.200q", shown, res.Status, answer)
+		return nil, passing(res.StatusCode), fmt.Errorf("it answered %s: %.200q", res.Status, answer)
 	}
-	var partial struct {
+	return answer, false, nil
+}
+
+// partialJSON is partial for an answer in JSON.
+func partialJSON(answer []byte) (rejected int64, why string) {
+	var a struct {
 		PartialSuccess struct {
 			RejectedSpans json.Number
 			ErrorMessage  string
 		}
 	}
-	if json.Unmarshal(answer, &partial) == nil {
-		if n, err := partial.PartialSuccess.RejectedSpans.Int64(); err == nil && n > 0 {
-			return n, false, fmt.Errorf("exporting spans to %s: it refused %d: %.200s", shown, n, partial.PartialSuccess.ErrorMessage)
-		}
+	if json.Unmarshal(answer, &a) != nil {
+		return 0, ""
 	}
-	return 0, false, nil
+	rejected, _ = a.PartialSuccess.RejectedSpans.Int64()
+	return rejected, a.PartialSuccess.ErrorMessage
 }

@@ -1,6 +1,6 @@
 // Package otlp writes requests as OpenTelemetry spans, named by the conventions for
 // generative AI. Spans are made from records after the run: nothing of it is on the clock
-// of a request. They go to a collector over OTLP/HTTP as JSON, or to a file, one export
+// of a request. They go to a collector over gRPC or HTTP, or to a file as JSON, one export
 // request a line.
 //
 // A conversation is a trace, and a request outside of conversations is one by itself.
@@ -21,62 +21,6 @@ import (
 	dialect "inferometer/internal/dialect/inferenceperf"
 	"inferometer/internal/record"
 )
-
-// DefaultService is the service's name where none is given.
-const DefaultService = "inference-perf"
-
-// Settings say whether spans are wanted, and where.
-type Settings struct {
-	Endpoint string            // full address; empty: no collector
-	Headers  map[string]string // of every export
-	Service  string
-	PerStage bool
-}
-
-// FromEnv takes the settings from the variables that OpenTelemetry and inference-perf
-// have for them; ok: spans are wanted.
-func FromEnv(getenv func(string) string) (s Settings, ok bool, err error) {
-	if !isTrue(getenv("OTEL_TRACES_ENABLED")) || isTrue(getenv("OTEL_SDK_DISABLED")) {
-		return s, false, nil
-	}
-	s.Service = getenv("OTEL_SERVICE_NAME")
-	if s.Service == "" {
-		s.Service = DefaultService
-	}
-	s.PerStage = isTrue(getenv("OTEL_TRACE_PER_STAGE"))
-	name := "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
-	s.Endpoint = getenv(name)
-	if base := getenv("OTEL_EXPORTER_OTLP_ENDPOINT"); s.Endpoint == "" && base != "" {
-		name, s.Endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT", strings.TrimSuffix(base, "/")+"/v1/traces"
-	}
-	if s.Endpoint != "" {
-		u, err := url.Parse(s.Endpoint)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return s, false, fmt.Errorf("%s is not the address of a collector: give one such as http://localhost:4318, where it takes OTLP over HTTP", name)
-		}
-	}
-	s.Headers, err = headers(getenv("OTEL_EXPORTER_OTLP_HEADERS"))
-	return s, err == nil, err
-}
-
-func isTrue(s string) bool { return strings.EqualFold(strings.TrimSpace(s), "true") || s == "1" }
-
-// headers reads name=value pairs with commas between them, values percent-encoded.
-func headers(list string) (map[string]string, error) {
-	out := map[string]string{}
-	for pair := range strings.SplitSeq(list, ",") {
-		if strings.TrimSpace(pair) == "" {
-			continue
-		}
-		name, value, ok := strings.Cut(pair, "=")
-		value, err := url.PathUnescape(strings.TrimSpace(value))
-		if name = strings.TrimSpace(name); !ok || err != nil || name == "" || strings.ContainsAny(name+value, "\r\n") {
-			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_HEADERS has an entry that is not name=value: write name1=value1,name2=value2 with percent-encoded values")
-		}
-		out[name] = value
-	}
-	return out, nil
-}
 
 // Run is what the spans of a run have in common.
 type Run struct {

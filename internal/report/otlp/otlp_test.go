@@ -225,7 +225,7 @@ func send(t *testing.T, c *collector, n int) (int64, error) {
 	server := httptest.NewServer(c)
 	defer server.Close()
 	env := map[string]string{
-		"OTEL_TRACES_ENABLED": "true", "OTEL_EXPORTER_OTLP_ENDPOINT": server.URL + "/", "OTEL_EXPORTER_OTLP_HEADERS": "x-tenant=a%20b, x-other=c",
+		"OTEL_TRACES_ENABLED": "true", "OTEL_EXPORTER_OTLP_ENDPOINT": server.URL + "/", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json", "OTEL_EXPORTER_OTLP_HEADERS": "x-tenant=a%20b, x-other=c",
 	}
 	s, ok, err := FromEnv(func(name string) string { return env[name] })
 	if !ok || err != nil {
@@ -281,10 +281,16 @@ func TestCollectorRefuses(t *testing.T) {
 
 // Nobody there: it is tried a few times, and then no more for all the rest.
 func TestNoCollector(t *testing.T) {
+	for _, by := range []string{GRPC, HTTPProtobuf, HTTPJSON} {
+		t.Run(by, func(t *testing.T) { noCollector(t, by) })
+	}
+}
+
+func noCollector(t *testing.T, by string) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		e := New(ctx, Settings{Endpoint: "http://user:secret@127.0.0.1:1/v1/traces"}, Run{Start: start}, &dialect.Options{}, nil)
+		e := New(ctx, Settings{Endpoint: "http://user:secret@127.0.0.1:1", Protocol: by}, Run{Start: start}, &dialect.Options{}, nil)
 		begin := time.Now()
 		for i := range 5000 {
 			e.Add(&record.Record{Seq: int64(i), End: 1})
@@ -311,10 +317,19 @@ func TestFromEnv(t *testing.T) {
 		{"OTEL_TRACES_ENABLED=true OTEL_SDK_DISABLED=true", Settings{}, false, ""},
 		{"OTEL_TRACES_ENABLED=True", Settings{Service: DefaultService, Headers: map[string]string{}}, true, ""},
 		{"OTEL_TRACES_ENABLED=true OTEL_SERVICE_NAME=me OTEL_TRACE_PER_STAGE=true OTEL_EXPORTER_OTLP_ENDPOINT=http://c:4318",
-			Settings{Service: "me", PerStage: true, Endpoint: "http://c:4318/v1/traces", Headers: map[string]string{}}, true, ""},
+			Settings{Service: "me", PerStage: true, Endpoint: "http://c:4318/v1/traces", Protocol: HTTPJSON, Headers: map[string]string{}}, true, ""},
 		{"OTEL_TRACES_ENABLED=true OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=https://c/x OTEL_EXPORTER_OTLP_ENDPOINT=http://d",
-			Settings{Service: DefaultService, Endpoint: "https://c/x", Headers: map[string]string{}}, true, ""},
-		{"OTEL_TRACES_ENABLED=true OTEL_EXPORTER_OTLP_ENDPOINT=localhost:4317", Settings{}, false, "OTEL_EXPORTER_OTLP_ENDPOINT"},
+			Settings{Service: DefaultService, Endpoint: "https://c/x", Protocol: HTTPJSON, Headers: map[string]string{}}, true, ""},
+		{"OTEL_TRACES_ENABLED=true OTEL_EXPORTER_OTLP_ENDPOINT=http://c:4317", Settings{Service: DefaultService, Endpoint: "http://c:4317", Protocol: GRPC, Headers: map[string]string{}}, true, ""},
+		{"OTEL_TRACES_ENABLED=true OTEL_EXPORTER_OTLP_ENDPOINT=localhost:4317", Settings{Service: DefaultService, Endpoint: "http://localhost:4317", Protocol: GRPC, Headers: map[string]string{}}, true, ""},
+		{"OTEL_TRACES_ENABLED=true OTEL_EXPORTER_OTLP_ENDPOINT=https://api.example.com:443/ OTEL_EXPORTER_OTLP_TRACES_HEADERS=a=b OTEL_EXPORTER_OTLP_HEADERS=c=d",
+			Settings{Service: DefaultService, Endpoint: "https://api.example.com:443", Protocol: GRPC, Headers: map[string]string{"a": "b"}}, true, ""},
+		{"OTEL_TRACES_ENABLED=true OTEL_EXPORTER_OTLP_ENDPOINT=http://c:4317 OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf",
+			Settings{Service: DefaultService, Endpoint: "http://c:4317/v1/traces", Protocol: HTTPProtobuf, Headers: map[string]string{}}, true, ""},
+		{"OTEL_TRACES_ENABLED=true OTEL_EXPORTER_OTLP_ENDPOINT=http://c:4318 OTEL_EXPORTER_OTLP_PROTOCOL=http/json OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=grpc",
+			Settings{Service: DefaultService, Endpoint: "http://c:4318", Protocol: GRPC, Headers: map[string]string{}}, true, ""},
+		{"OTEL_TRACES_ENABLED=true OTEL_EXPORTER_OTLP_ENDPOINT=http://c:4317 OTEL_EXPORTER_OTLP_PROTOCOL=http", Settings{}, false, "OTEL_EXPORTER_OTLP_PROTOCOL"},
+		{"OTEL_TRACES_ENABLED=true OTEL_EXPORTER_OTLP_ENDPOINT=unix:///secret", Settings{}, false, "OTEL_EXPORTER_OTLP_ENDPOINT"},
 		{"OTEL_TRACES_ENABLED=true OTEL_EXPORTER_OTLP_HEADERS=secret", Settings{}, false, "OTEL_EXPORTER_OTLP_HEADERS"},
 	} {
 		env := map[string]string{}
@@ -336,7 +351,7 @@ func FuzzHeaders(f *testing.F) {
 	f.Add("a=b,c=d%20e")
 	f.Add(",=,")
 	f.Fuzz(func(t *testing.T, list string) {
-		h, err := headers(list)
+		h, err := headers(list, "X")
 		for name, value := range h {
 			if err != nil || name == "" || strings.ContainsAny(name+value, "\r\n") {
 				t.Errorf("%q gives %q=%q, %v", list, name, value, err)

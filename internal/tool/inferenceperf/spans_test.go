@@ -65,7 +65,7 @@ func TestSpansToACollector(t *testing.T) {
 		_, _ = io.WriteString(w, "{}")
 	}))
 	defer collector.Close()
-	dir, _, err := spanned(t, map[string]string{"OTEL_TRACES_ENABLED": "true", "OTEL_EXPORTER_OTLP_ENDPOINT": collector.URL, "OTEL_TRACE_PER_STAGE": "true"})
+	dir, _, err := spanned(t, map[string]string{"OTEL_TRACES_ENABLED": "true", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json", "OTEL_EXPORTER_OTLP_ENDPOINT": collector.URL, "OTEL_TRACE_PER_STAGE": "true"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestSpansToAFile(t *testing.T) {
 func TestSpansRefused(t *testing.T) {
 	collector := httptest.NewServer(http.NotFoundHandler())
 	defer collector.Close()
-	dir, out, err := spanned(t, map[string]string{"OTEL_TRACES_ENABLED": "true", "OTEL_EXPORTER_OTLP_ENDPOINT": collector.URL})
+	dir, out, err := spanned(t, map[string]string{"OTEL_TRACES_ENABLED": "true", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json", "OTEL_EXPORTER_OTLP_ENDPOINT": collector.URL})
 	if err == nil || !strings.Contains(err.Error(), "30 were not") || out == nil {
 		t.Fatalf("%v, %v", out, err)
 	}
@@ -114,7 +114,7 @@ func TestSpansRefused(t *testing.T) {
 
 // A bad setting is told of before anything is sent or written.
 func TestSpansNowhere(t *testing.T) {
-	dir, out, err := spanned(t, map[string]string{"OTEL_TRACES_ENABLED": "true", "OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4317"})
+	dir, out, err := spanned(t, map[string]string{"OTEL_TRACES_ENABLED": "true", "OTEL_EXPORTER_OTLP_ENDPOINT": "unix:///collector"})
 	var early *PrepareError
 	if !errors.As(err, &early) || out != nil {
 		t.Errorf("%v, %v", out, err)

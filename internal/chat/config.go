@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -14,6 +15,8 @@ type Config struct {
 	Templates map[string]string
 	// Special are the special tokens by name, for Options.
 	Special map[string]any
+	// Added are the texts of special tokens by id, where the file has them.
+	Added map[int32]string
 	// AddBOS and AddEOS say what the tokenizer adds by itself; nil where nothing is said.
 	AddBOS, AddEOS *bool
 	// Limits are those of the templates; nil: the usual ones.
@@ -63,6 +66,18 @@ func (c *Config) take(name string, v any) error {
 	case "bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token":
 		if s, ok := tokenText(v); ok {
 			c.Special[name] = s
+		}
+	case "added_tokens_decoder":
+		d, ok := v.(*Dict)
+		if !ok {
+			return nil
+		}
+		c.Added = map[int32]string{}
+		for i, key := range d.keys {
+			id, err := strconv.ParseInt(key.(string), 10, 32)
+			if s, ok := tokenText(d.vals[i]); ok && err == nil {
+				c.Added[int32(id)] = s
+			}
 		}
 	case "additional_special_tokens":
 		l, ok := v.(*List)

@@ -40,7 +40,7 @@ func (l Limits) read(name, path, encoding string, p place, config *chat.Config) 
 	case "vocab.json":
 		return nil, nil, fmt.Errorf("%s is the vocabulary of a pair: call it vocab.json, and put its merges.txt beside it", path)
 	case "ranks":
-		t, err = as(tiktoken.Read(name, data, tiktoken.Options{Encoding: encoding, Hint: strings.TrimSuffix(base, filepath.Ext(base))}))
+		t, err = as(tiktoken.Read(name, data, tiktoken.Options{Encoding: encoding, Hint: strings.TrimSuffix(base, filepath.Ext(base)), Added: config.Added}))
 	case "model":
 		t, err = as(sentencepiece.Read(name, data, sentencepiece.Options{BOS: config.AddBOS, EOS: config.AddEOS}))
 	default:

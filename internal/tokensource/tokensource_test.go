@@ -246,6 +246,24 @@ func ranks50k() string {
 	return b.String()
 }
 
+// TestNamesOfRanks: special tokens of a rank file are those of the model's configuration.
+func TestNamesOfRanks(t *testing.T) {
+	dir := write(t, map[string]string{
+		"tiktoken.model":        ranks50k(),
+		"tokenizer_config.json": `{"added_tokens_decoder": {"50256": {"content": "<|stop|>", "special": true}, "50290": {"content": "<|new|>"}, "x": {}, "7": {"content": "no"}}}`,
+	})
+	found, err := finder().Find(t.Context(), dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ids := found.Tokenizer.(*token.Engine).Encode("<|stop|><|new|>", false); !slices.Equal(ids, []int32{50256, 50290}) {
+		t.Errorf("ids %v", ids)
+	}
+	if ids := found.Tokenizer.(*token.Engine).Encode("<|endoftext|>", false); len(ids) == 1 {
+		t.Errorf("the name that the model does not use is one token: %v", ids)
+	}
+}
+
 // TestEncodingOfRanks has two encodings with the same number of ranks, which differ in
 // their special tokens.
 func TestEncodingOfRanks(t *testing.T) {

@@ -24,13 +24,17 @@ type formTables struct {
 
 var tablesOnce = sync.OnceValue(func() *formTables {
 	t := &formTables{Forms: unidata.NormalForms()}
-	var marks []unidata.Range
-	for r := range t.Class {
-		marks = append(marks, unidata.Range{Lo: r, Hi: r})
-	}
-	t.marks = unidata.NewSet(marks)
+	t.marks = marksOf(t.Class)
 	return t
 })
+
+func marksOf(class map[rune]uint8) *unidata.Set {
+	var marks []unidata.Range
+	for r := range class {
+		marks = append(marks, unidata.Range{Lo: r, Hi: r})
+	}
+	return unidata.NewSet(marks)
+}
 
 // Hangul syllables are composed by rule.
 const (
@@ -60,10 +64,12 @@ func newForm(compose, compat bool) *form {
 	return forms[i]()
 }
 
-// makeForm works out which characters are not sure to stay: those that combine, those
+func makeForm(compose, compat bool) *form { return formOf(tablesOnce(), compose, compat) }
+
+// formOf works out which characters are not sure to stay: those that combine, those
 // that change by themselves, and those that can become one with what is before them.
-func makeForm(compose, compat bool) *form {
-	f := &form{formTables: tablesOnce(), compose: compose, compat: compat}
+func formOf(t *formTables, compose, compat bool) *form {
+	f := &form{formTables: t, compose: compose, compat: compat}
 	var set []unidata.Range
 	add := func(lo, hi rune) { set = append(set, unidata.Range{Lo: lo, Hi: hi}) }
 	for r := range f.Class {

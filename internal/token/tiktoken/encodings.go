@@ -44,6 +44,7 @@ func encodings() []encoding {
 		{name: "llama3", ranks: 128000, pattern: scan.CL100K, special: llama3(), before: []int32{128000}},
 		{name: "llama4", ranks: 200000, pattern: scan.O200K, special: llama4(), before: []int32{200000}},
 		{name: "kimi", ranks: 163584, pattern: kimiPattern, special: kimi()},
+		{name: "kimi_k3", ranks: 163584, second: true, pattern: kimiPattern, special: kimi3()},
 	}
 }
 
@@ -97,13 +98,26 @@ func llama3() map[string]int32 {
 
 // kimi are the names of Kimi K2 and K2.5, which has some that K2 reserves.
 func kimi() map[string]int32 {
-	const first, count = 163584, 256
-	names := reserved("<|reserved_token_%d|>", first, first+count)
-	for i, name := range map[int]string{
+	return kimiNames(map[int]string{
 		0: "[BOS]", 1: "[EOS]", 2: "<|im_end|>", 3: "<|im_user|>", 4: "<|im_assistant|>", 6: "<|start_header_id|>", 7: "<|end_header_id|>", 9: "[EOT]", 10: "<|im_system|>",
 		11: "<|tool_calls_section_begin|>", 12: "<|tool_calls_section_end|>", 13: "<|tool_call_begin|>", 14: "<|tool_call_argument_begin|>", 15: "<|tool_call_end|>", 17: "<|im_middle|>",
-		18: "<|media_begin|>", 19: "<|media_content|>", 20: "<|media_end|>", 21: "<|media_pad|>", 22: "<think>", 23: "</think>", count - 2: "[UNK]", count - 1: "[PAD]",
-	} {
+		18: "<|media_begin|>", 19: "<|media_content|>", 20: "<|media_end|>", 21: "<|media_pad|>", 22: "<think>", 23: "</think>",
+	})
+}
+
+// kimi3 are those of Kimi K3, which has the ranks of K2.
+func kimi3() map[string]int32 {
+	return kimiNames(map[int]string{
+		0: "[BOS]", 1: "[EOS]", 2: "<|end_of_msg|>", 3: "<|open|>", 4: "<|close|>", 5: "<|sep|>", 6: "[start_header_id]", 7: "[end_header_id]", 9: "[EOT]",
+		18: "<|media_begin|>", 19: "<|media_content|>", 20: "<|media_end|>", 21: "<|media_pad|>", 65: "<osagent_mode>",
+	})
+}
+
+func kimiNames(own map[int]string) map[string]int32 {
+	const first, count = 163584, 256
+	names := reserved("<|reserved_token_%d|>", first, first+count)
+	names[count-2], names[count-1] = "[UNK]", "[PAD]"
+	for i, name := range own {
 		names[i] = name
 	}
 	return numbered(first, names)

@@ -1,6 +1,7 @@
 package tiktoken
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -35,7 +36,20 @@ func TestKimi(t *testing.T) {
 			t.Errorf("%s is %d, want %d", name, special[name], id)
 		}
 	}
-	if len(special) != 256 {
-		t.Errorf("%d special tokens", len(special))
+	for name, id := range map[string]int32{"<|end_of_msg|>": 163586, "<|sep|>": 163589, "<osagent_mode>": 163649, "[UNK]": 163838, "<|reserved_token_163594|>": 163594} {
+		if kimi3()[name] != id {
+			t.Errorf("%s of K3 is %d, want %d", name, kimi3()[name], id)
+		}
+	}
+	if len(special) != 256 || len(kimi3()) != 256 {
+		t.Errorf("%d and %d special tokens", len(special), len(kimi3()))
+	}
+}
+
+// What the model's own configuration calls an id counts.
+func TestNamesOfTheModel(t *testing.T) {
+	got := renamed(map[string]int32{"<|im_end|>": 163586, "<|im_user|>": 163587}, map[int32]string{163586: "<|end_of_msg|>", 0: "x", -1: "y", 163650: "<new>"}, []string{"a"})
+	if want := (map[string]int32{"<|end_of_msg|>": 163586, "<|im_user|>": 163587, "<new>": 163650}); !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

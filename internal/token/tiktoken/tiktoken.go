@@ -36,6 +36,9 @@ type Options struct {
 	// those of the known one.
 	Pattern string
 	Special map[string]int32
+	// Added are texts of special tokens by id, as the model's tokenizer_config.json has them.
+	// They take the place of what the encoding calls these ids.
+	Added map[int32]string
 }
 
 // Load reads a rank file.
@@ -64,11 +67,9 @@ func Read(name string, data []byte, o Options) (*token.Engine, error) {
 	}
 	p := token.Parts{Name: name, Model: m, Pattern: enc.pattern, Before: enc.before}
 	if enc.nfc {
-		if p.Normalizer, err = normal.FromJSON([]byte(`{"type":"NFC"}`)); err != nil {
-			return fail(err)
-		}
+		p.Normalizer = normal.Newer()
 	}
-	for text, id := range enc.special {
+	for text, id := range renamed(enc.special, o.Added, tokens) {
 		if int(id) < len(tokens) && tokens[id] != "" {
 			return fail(fmt.Errorf("the special token %s has the id %d, which is a rank, too", text, id))
 		}
@@ -76,6 +77,22 @@ func Read(name string, data []byte, o Options) (*token.Engine, error) {
 	}
 	slices.SortFunc(p.Added, func(a, b token.Added) int { return int(a.ID) - int(b.ID) })
 	return token.New(p)
+}
+
+// renamed are special tokens with the names that a model has for ids that are no ranks.
+func renamed(special map[string]int32, own map[int32]string, ranks []string) map[string]int32 {
+	out := map[string]int32{}
+	for text, id := range special {
+		if own[id] == "" {
+			out[text] = id
+		}
+	}
+	for id, text := range own {
+		if free := int(id) >= len(ranks) || id >= 0 && ranks[id] == ""; free && text != "" {
+			out[text] = id
+		}
+	}
+	return out
 }
 
 // Is reports whether data looks like a rank file.

@@ -39,8 +39,8 @@ func TestSpecial(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range encodings() {
-		if want[e.name] == nil && e.name == "kimi" {
-			continue // no package has its names
+		if want[e.name] == nil && strings.HasPrefix(e.name, "kimi") {
+			continue // no package has their names
 		}
 		var pattern string
 		var special map[string]int32
@@ -90,7 +90,7 @@ func TestFaults(t *testing.T) {
 	if !Is([]byte("AA== 0\nAQ== 1\n")) || Is([]byte("{\"a\": 1}")) || Is(nil) {
 		t.Error("Is takes one for the other")
 	}
-	if len(Encodings()) != 10 {
+	if len(Encodings()) != 11 {
 		t.Error(Encodings())
 	}
 }

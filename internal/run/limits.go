@@ -82,11 +82,31 @@ func checkLimits(p *plan.Plan, l limits) error {
 		}
 		conns := connections(p, n)
 		if need := conns*l.ends + spareFiles; l.files > 0 && need > l.files {
-			errs = append(errs, fmt.Errorf("stage %d wants %d requests in flight, and this process may open %d files: raise the limit with ulimit -n %d, or ask for less", i+1, n, l.files, need))
+			errs = append(errs, fmt.Errorf("stage %d has %s and needs %d open files, but this process may open only %d: raise the limit with ulimit -n %d%s", i+1, inFlight(&s, n), need, l.files, need, orLess(n)))
 		}
 		if ports > 0 && conns > ports {
-			errs = append(errs, fmt.Errorf("stage %d wants %d requests in flight, and this system has %d local ports for them: widen net.ipv4.ip_local_port_range, or add target URLs", i+1, n, ports))
+			errs = append(errs, fmt.Errorf("stage %d has %s, but this system has only %d local ports for them: widen net.ipv4.ip_local_port_range, or add target URLs", i+1, inFlight(&s, n), ports))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// inFlight says how many requests of a stage are in flight at once.
+func inFlight(s *plan.Stage, n int) string {
+	least := ""
+	if s.Concurrency == 0 && s.MaxInFlight == 0 && s.Sessions.Concurrent == 0 {
+		least = "at least "
+	}
+	if n == 1 {
+		return least + "1 request in flight"
+	}
+	return fmt.Sprintf("%s%d requests in flight", least, n)
+}
+
+// orLess is the other way out, where there is one.
+func orLess(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return ", or lower the load"
 }

@@ -203,15 +203,16 @@ func TestLimitsOfTheSystem(t *testing.T) {
 		{"fits", plan.Stage{Concurrency: 100}, limits{files: 1024, ports: 28232, ends: 1}, 1, nil},
 		{"just fits", plan.Stage{Concurrency: 960}, limits{files: 1024, ports: 960, ends: 1}, 1, nil},
 		{"nothing known", plan.Stage{Concurrency: 1 << 20}, limits{ends: 1}, 1, nil},
-		{"files", plan.Stage{Concurrency: 961}, limits{files: 1024, ends: 1}, 1, []string{"stage 1 wants 961", "1024 files", "ulimit -n 1025"}},
+		{"files", plan.Stage{Concurrency: 961}, limits{files: 1024, ends: 1}, 1, []string{"stage 1 has 961 requests in flight and needs 1025 open files", "only 1024", "ulimit -n 1025, or lower the load"}},
 		{"files, with the server in this process", plan.Stage{Concurrency: 500}, limits{files: 1024, ends: 2}, 1, []string{"ulimit -n 1064"}},
 		{"ports", plan.Stage{Concurrency: 30000}, limits{ports: 28232, ends: 1}, 1, []string{"28232 local ports", "ip_local_port_range"}},
 		{"ports for two URLs", plan.Stage{Concurrency: 30000}, limits{ports: 28232, ends: 1}, 2, nil},
-		{"a ramp's end", plan.Stage{Concurrency: 1, RampTo: 2000}, limits{files: 1024, ends: 1}, 1, []string{"wants 2000"}},
-		{"a cap", plan.Stage{Rate: 10, MaxInFlight: 2000}, limits{files: 1024, ends: 1}, 1, []string{"wants 2000"}},
+		{"a ramp's end", plan.Stage{Concurrency: 1, RampTo: 2000}, limits{files: 1024, ends: 1}, 1, []string{"has 2000 requests"}},
+		{"a cap", plan.Stage{Rate: 10, MaxInFlight: 2000}, limits{files: 1024, ends: 1}, 1, []string{"has 2000 requests"}},
 		{"no cap", plan.Stage{Rate: 10}, limits{files: 1024, ends: 1}, 1, nil},
-		{"no cap, and no room at all", plan.Stage{Rate: 10}, limits{files: 64, ends: 1}, 1, []string{"wants 1 requests", "ulimit -n 65"}},
-		{"both", plan.Stage{Concurrency: 2000}, limits{files: 1024, ports: 1000, ends: 1}, 1, []string{"1024 files", "1000 local ports"}},
+		{"no cap, and no room at all", plan.Stage{Rate: 10}, limits{files: 64, ends: 1}, 1, []string{"has at least 1 request in flight and needs 65 open files", "ulimit -n 65"}},
+		{"a single one", plan.Stage{Concurrency: 1}, limits{files: 64, ends: 1}, 1, []string{"stage 1 has 1 request in flight"}},
+		{"both", plan.Stage{Concurrency: 2000}, limits{files: 1024, ports: 1000, ends: 1}, 1, []string{"only 1024", "1000 local ports"}},
 	} {
 		p := plan.Default()
 		p.Stages = []plan.Stage{tt.stage}

@@ -26,6 +26,7 @@ func loadFlags() []option {
 		{name: "duration", arg: "TIME", path: "stages[0].duration", help: "length of the measured part (30s in closed loop with no other end)"},
 		{name: "requests", arg: "N", path: "stages[0].requests", help: "requests of the measured part; with --duration, whichever is first"},
 		{name: "warmup", arg: "TIME|N|auto", path: "stages[0].warmup", help: "load ahead of the measured part: a time (5s) or a number of requests (100); auto: find out how much of the measured part was warm-up"},
+		{name: "warmup-drain", path: "stages[0].warmup.drain", help: "let the requests of a --warmup of a number of requests end before the measured part begins"},
 		{name: "stage", arg: "SPEC", help: "a stage of several, repeatable, in place of the flags above: concurrency=8,duration=30s or rate=50,arrival=poisson,requests=100,gap=5s"},
 		{name: "drain", arg: "TIME", path: "drain", help: "how long requests in flight may take at the end of a stage (30s)"},
 		{name: "seed", arg: "N", path: "seed", help: "the same seed gives the same prompts, lengths and arrivals (default: drawn, and printed)"},
@@ -130,6 +131,7 @@ func outputFlags() []option {
 	return []option{
 		{name: "out", arg: "DIR", path: "output.dir", help: "directory for records and reports (only the screen)"},
 		{name: "keep", arg: "raw", help: "keep the bytes of every answer"},
+		{name: "on-full", arg: "WHAT", path: "output.on_full", help: "when records cannot be written any more, as on a full disk: continue without them (default) or stop the run"},
 		{name: "name", arg: "TEXT", path: "name", help: "what reports call the run"},
 		{name: "json", help: "print the result as JSON and nothing else"},
 		{name: "all", help: "print every metric and check, and the steady window's table"},

@@ -138,7 +138,7 @@ func printResult(env Env, action *native.Action, res *result.Result) error {
 	screen := terminalOf(env.Stdout, env.Getenv)
 	o := console.Options{Width: min(screen.width(), 140), Color: screen.color, All: action.All, Subject: subject(p), Dir: p.Output.Dir}
 	if o.Dir != "" {
-		o.Files = run.Files()
+		o.Files = filesIn(o.Dir)
 	}
 	return console.Write(env.Stdout, res, o)
 }

@@ -214,9 +214,11 @@ func (o *output) finish(res *result.Result) error {
 	if o.passing {
 		return o.err
 	}
-	o.note(writeReport(filepath.Join(o.dir, ResultFile), res, jsonreport.Write))
-	o.note(writeReport(filepath.Join(o.dir, SummaryFile), res, csvreport.Write))
-	return o.err
+	// A disk that is full for the records may be so for the reports: each that is not there
+	// is told of.
+	return distinct(errors.Join(o.err,
+		writeReport(filepath.Join(o.dir, ResultFile), res, jsonreport.Write),
+		writeReport(filepath.Join(o.dir, SummaryFile), res, csvreport.Write)))
 }
 
 // writeReport writes one report to a file.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"inferometer/internal/bounded"
-	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 )
 
@@ -24,7 +23,7 @@ func (l *line) takeImages(value []byte, off int) {
 		return
 	}
 	for _, name := range names {
-		part, err := picture(name)
+		part, err := picture(name, l.file.limit)
 		if err != nil {
 			l.fault(off, imageField, err.Error(), "")
 			return
@@ -34,7 +33,7 @@ func (l *line) takeImages(value []byte, off int) {
 }
 
 // picture is the image at a URL, or that of a file.
-func picture(name string) (prompt.Part, error) {
+func picture(name string, most bounded.Limit) (prompt.Part, error) {
 	part := prompt.Part{Kind: prompt.Image}
 	for _, scheme := range []string{"http://", "https://", "data:"} {
 		if strings.HasPrefix(name, scheme) {
@@ -42,7 +41,7 @@ func picture(name string) (prompt.Part, error) {
 			return part, nil
 		}
 	}
-	data, err := bounded.Limit{Name: plan.LimitFile, Bytes: int64(plan.DefaultLimits().File)}.ReadFile(name)
+	data, err := most.ReadFile(name)
 	if err != nil {
 		return part, err
 	}

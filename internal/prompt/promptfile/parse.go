@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"inferometer/internal/bounded"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 )
@@ -65,6 +66,7 @@ func isJSON(name string, data []byte) bool {
 // file is a file being read.
 type file struct {
 	name    string
+	limit   bounded.Limit  // of the files that it names
 	line    []byte         // the present one, without its end
 	lineNo  int            // its number, from 1
 	request []byte         // that stands whole in it; nil: none

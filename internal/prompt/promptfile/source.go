@@ -39,7 +39,7 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64, read func(name string) 
 		if err != nil {
 			return nil, plan.Faults{{Path: "data.file", Text: err.Error(), Hint: "it must be a readable file of prompts"}}
 		}
-		f := &file{name: name}
+		f := &file{name: name, limit: prompt.Files(d)}
 		list, err := f.read(data)
 		if err != nil {
 			return nil, err

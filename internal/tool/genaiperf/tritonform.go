@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"inferometer/internal/bounded"
 	"inferometer/internal/plan"
 )
 
@@ -19,7 +20,7 @@ func (t *tool) unsent() error {
 	if t.plan.Data.Source != plan.SourceFile {
 		return nil
 	}
-	text, err := files().ReadFile(t.plan.Data.File)
+	text, err := bounded.Limit{Name: plan.LimitFile, Bytes: int64(t.plan.Limits.File)}.ReadFile(t.plan.Data.File)
 	if err != nil {
 		return nil // a directory; what cannot be read was told of when it was read
 	}

@@ -19,7 +19,7 @@ const nothing = syscall.Signal(0)
 
 // situations are all of them.
 func situations() []situation {
-	return slices.Concat(healthy(), drops(), trends(), loads(), failures(), counts(), streams(), bombs(), inputs(), fronts(), others(), forms(), ends())
+	return slices.Concat(healthy(), drops(), trends(), loads(), failures(), counts(), streams(), bombs(), inputs(), fronts(), others(), forms(), ends(), wires())
 }
 
 // TestNoLie plays the quick situations, several side by side, and asserts that none of them

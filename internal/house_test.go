@@ -33,7 +33,7 @@ var house = []struct{ name, may string }{
 	{"tool/inferenceperf", "frontend/inferenceperf dialect/inferenceperf importer/inferenceperf report/inferenceperf report/otlp report/chart run sweep stat kit plan prompt record result token tokensource endpoint storage wholefile"},
 	{"tool/study", "bounded frontend/native importer/profileexport report/chart report/study run kit plan result wholefile"},
 	{"tool/export", "endpoint/triton importer/profileexport plan record result sweep tensor wholefile"},
-	{"tool/genaiperf", "bounded jsonobject frontend/genaiperf dialect/genaiperf importer/profileexport report/genaiperf report/chart run kit plan prompt prompt/pooled record result tensor token tokensource wholefile"},
+	{"tool/genaiperf", "bounded jsonobject frontend/genaiperf dialect/genaiperf importer/profileexport report/genaiperf report/chart run kit plan prompt prompt/pooled record result tensor token tokensource tool/export wholefile"},
 	{"tool/*", "bounded frontend/* dialect/* importer/* report/* run kit plan prompt prompt/* record result rows token tokensource hub endpoint wholefile"},
 
 	{"selftest", "run kit mock plan record metric result screen golang.org/x/sys"},

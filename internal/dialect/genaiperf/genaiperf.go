@@ -130,6 +130,9 @@ type Options struct {
 	Pieces func(text string, cuts []int) []int
 	// Input is the length of a request's prompt in tokens; false: not known.
 	Input func(rec *record.Record) (int, bool)
+	// Prompt is what a request asked: an answer that begins with it repeats it, which is no
+	// output; nil: no answer does.
+	Prompt func(rec *record.Record) string
 	// Gap is told the time between two responses, by the tokens of the later one, and
 	// the place of its first token in the answer; nil: nobody asks.
 	Gap func(position int, ns float64)

@@ -1,6 +1,8 @@
 package genaiperf
 
 import (
+	"strings"
+
 	"inferometer/internal/record"
 )
 
@@ -30,9 +32,28 @@ func (f *Fold) split(rec *record.Record) {
 		f.text = append(f.text, rec.Text[off:]...)
 		f.parts = append(f.parts, response{at: int64(t.Last), mark: len(rec.Marks), size: len(rec.Text) - off})
 	}
+	if f.opt.Prompt != nil && !f.opt.Faithful {
+		f.dropEcho(f.opt.Prompt(rec))
+	}
 	if f.oldFaithful() { // it takes a last response without text away, and only that
 		if n := len(f.parts); n > 0 && f.parts[n-1].size == 0 {
 			f.parts = f.parts[:n-1]
+		}
+	}
+}
+
+// dropEcho takes the prompt away that an answer begins with, and responses that were
+// nothing else.
+func (f *Fold) dropEcho(prompt string) {
+	if prompt == "" || !strings.HasPrefix(string(f.text), prompt) {
+		return
+	}
+	f.text = f.text[len(prompt):]
+	for left := len(prompt); left > 0; {
+		n := min(left, f.parts[0].size)
+		f.parts[0].size -= n
+		if left -= n; f.parts[0].size == 0 && len(f.parts) > 1 {
+			f.parts = f.parts[1:]
 		}
 	}
 }
@@ -56,7 +77,7 @@ func (f *Fold) oldFaithful() bool {
 func (f *Fold) keeps(e *record.Event, size int) bool {
 	switch {
 	case f.opt.Protocol == triton:
-		return e.Label != record.Comment && e.Label != record.Error && e.Label != record.Unknown
+		return e.Label != record.Comment && e.Label != record.Error && e.Label != record.Unknown && e.Label != record.Echo
 	case f.oldFaithful():
 		return e.Label != record.Comment && e.Label != record.Done
 	default:

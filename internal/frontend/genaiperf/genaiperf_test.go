@@ -328,6 +328,8 @@ func TestSweeps(t *testing.T) {
 		{"--sweep-type request_rate --sweep-list 4 --concurrency 3", "artifacts/m-openai-chat-request_rate4.0"},
 		{"--sweep-list 3,5", "artifacts/m-openai-chat-concurrency3 artifacts/m-openai-chat-concurrency5"},
 		{"--sweep-type request_rate --sweep-range 10:30:10 --artifact-dir a", "a/m-openai-chat-request_rate10.0 a/m-openai-chat-request_rate20.0 a/m-openai-chat-request_rate30.0"},
+		// differs: genai-sweep-values
+		{"--sweep-type request_rate --sweep-range 20:40", "artifacts/m-openai-chat-request_rate20.0 artifacts/m-openai-chat-request_rate40.0"},
 		{"--sweep-type input_sequence_length --sweep-list 100,200", "artifacts/m-openai-chat-input_sequence_length100 artifacts/m-openai-chat-input_sequence_length200"},
 		{"--sweep-type num_dataset_entries --sweep-list 7", "artifacts/m-openai-chat-num_dataset_entries7"},
 	} {

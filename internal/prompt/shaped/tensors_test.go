@@ -52,6 +52,7 @@ func TestTensors(t *testing.T) {
 		{"vLLM, an input", warm, false, prompt.Prompt{Text: "a"}, all + " temperature", `text_input="a" exclude_input_in_output=true stream=true temperature=0.5`},
 		{"TensorRT-LLM", trtllm, true, prompt.Prompt{Text: "a", Output: 8}, all, `text_input="a" max_tokens=8 exclude_input_in_output=true min_length=8`},
 		{"TensorRT-LLM, the usual length", trtllm, false, prompt.Prompt{Text: "a"}, all, `text_input="a" max_tokens=256 exclude_input_in_output=true`},
+		// differs: genai-lacking-inputs
 		{"what the model lacks", trtllm, true, prompt.Prompt{Text: "a", Output: 8}, "text_input! max_tokens! min_tokens", `text_input="a" max_tokens=8 min_tokens=8`},
 		{"what the model insists on", trtllm, false, prompt.Prompt{Text: "a", Output: 8}, "text_input max_tokens bad_words! stop_words!", `text_input="a" max_tokens=8 bad_words="" stop_words=""`},
 		{"inputs of its own", trtllm, false, prompt.Prompt{Text: "a", Output: 8, Tensors: []prompt.Field{{Name: "max_tokens", Value: json.RawMessage("[3]")}}}, all, `text_input="a" max_tokens=3 exclude_input_in_output=true`},

@@ -167,7 +167,7 @@ func (j *Job) request(rec *record.Record, start int64) profileexport.Request {
 	case j.Service == profileexport.OpenAI:
 		r = profileexport.FromOpenAI(rec, start, fields)
 	case j.Tensors != nil:
-		r = j.tensors(rec, start, fields)
+		r = (&Answer{j.Target, j.Tensors, j.Faithful}).Request(rec, start, fields)
 	default:
 		r = profileexport.FromTriton(rec, start, fields)
 	}

@@ -6,15 +6,23 @@ import (
 
 	"inferometer/internal/endpoint/triton"
 	"inferometer/internal/importer/profileexport"
+	"inferometer/internal/plan"
 	"inferometer/internal/record"
 	"inferometer/internal/tensor"
 )
 
-// tensors is a request whose answer is tensors: each response has every output of the
+// Answer is how a model's answers become those of the file.
+type Answer struct {
+	Target   plan.Target
+	Tensors  *tensor.Model
+	Faithful bool // in the original's form
+}
+
+// Request is a request whose answer is tensors: each response has every output of the
 // model, those that did not come as an empty text. So does the one that only ends a stream.
-func (j *Job) tensors(rec *record.Record, start int64, inputs profileexport.Fields) profileexport.Request {
+func (a *Answer) Request(rec *record.Record, start int64, inputs profileexport.Fields) profileexport.Request {
 	r := profileexport.Request{Timestamp: uint64(start + int64(rec.Sent)), Inputs: inputs}
-	responses, _ := triton.Responses(rec.Body, &j.Target) // what cannot be read is a failure that the record names
+	responses, _ := triton.Responses(rec.Body, &a.Target) // what cannot be read is a failure that the record names
 	for i := range responses {
 		if responses[i].Error != "" || len(rec.Marks) == 0 {
 			continue
@@ -24,20 +32,20 @@ func (j *Job) tensors(rec *record.Record, start int64, inputs profileexport.Fiel
 			at = len(rec.Marks) - 1
 		}
 		r.Moments = append(r.Moments, uint64(start+int64(rec.Marks[at].At())))
-		r.Responses = append(r.Responses, j.outputs(responses[i].Outputs))
+		r.Responses = append(r.Responses, a.outputs(responses[i].Outputs))
 	}
 	return r
 }
 
-func (j *Job) outputs(came []tensor.Tensor) profileexport.Fields {
+func (a *Answer) outputs(came []tensor.Tensor) profileexport.Fields {
 	var f profileexport.Fields
-	for _, o := range j.Tensors.Outputs {
+	for _, o := range a.Tensors.Outputs {
 		at := slices.IndexFunc(came, func(t tensor.Tensor) bool { return t.Name == o.Name })
 		if at < 0 {
 			f = append(f, profileexport.Field{Name: o.Name, Value: json.RawMessage(`""`)})
 			continue
 		}
-		f = append(f, profileexport.FromTensor(&came[at], j.Faithful))
+		f = append(f, profileexport.FromTensor(&came[at], a.Faithful))
 	}
 	return f
 }

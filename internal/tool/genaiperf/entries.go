@@ -90,6 +90,7 @@ func (f *fitted) Fit(m *tensor.Model) error {
 	}
 	pool, _ := f.Source.(*pooled.Source)
 	t := f.tool
+	t.model = m
 	var lacks []string
 	for i, p := range pool.All() {
 		for _, was := range t.entries[i].prompt.Tensors {

@@ -12,6 +12,7 @@ import (
 	"inferometer/internal/record"
 	"inferometer/internal/run"
 	"inferometer/internal/token"
+	"inferometer/internal/tool/export"
 )
 
 // analyzer is the version of Perf Analyzer that the profile export names: its
@@ -44,14 +45,28 @@ func (t *tool) export() (*genaiperf.Summary, error) {
 			load = profileexport.Load{Mode: "request_rate", Value: t.set.Rate}
 		}
 		file := profileexport.NewWriter(out, doc, load)
+		echoing, err := t.echoing(&doc, w.header.Start.UnixNano())
+		if err != nil {
+			return err
+		}
 		start := w.header.Start.UnixNano()
-		err := eachRequest(path, func(rec *record.Record) error {
+		err = eachRequest(path, func(rec *record.Record) error {
 			if !w.has(rec, t.set.Interval > 0) {
 				return nil
 			}
-			fold.Add(rec)
 			seen.add(rec)
 			e := known.of(rec)
+			var req profileexport.Request
+			if rec.Failure == nil && e != nil {
+				var err error
+				if req, err = t.exported(rec, start, e); err != nil {
+					return err
+				}
+				if rec, err = echoing(rec, &req); err != nil {
+					return err
+				}
+			}
+			fold.Add(rec)
 			if e != nil && rec.Session != "" {
 				if bySession[rec.Session] == nil {
 					bySession[rec.Session] = genaiperf.NewFold(t.dialect(known))
@@ -59,10 +74,6 @@ func (t *tool) export() (*genaiperf.Summary, error) {
 				bySession[rec.Session].Add(rec)
 			}
 			if rec.Failure == nil && e != nil {
-				req, err := t.exported(rec, start, e)
-				if err != nil {
-					return err
-				}
 				file.Add(&req)
 			}
 			return nil
@@ -79,6 +90,26 @@ func (t *tool) export() (*genaiperf.Summary, error) {
 		t.sessions[name] = f.Summary()
 	}
 	return fold.Summary(), err
+}
+
+// echoing gives a record as the original sees it: with the prompt that an answer of
+// Triton's may begin with. Unless it is asked for, the record is what it was.
+func (t *tool) echoing(doc *profileexport.Document, start int64) (func(*record.Record, *profileexport.Request) (*record.Record, error), error) {
+	if !t.set.Faithful || t.set.ServiceKind != "triton" && t.set.EndpointType != "generate" {
+		return func(rec *record.Record, _ *profileexport.Request) (*record.Record, error) { return rec, nil }, nil
+	}
+	d, err := t.decoder()
+	return func(rec *record.Record, req *profileexport.Request) (*record.Record, error) {
+		seen := new(record.Record)
+		if err := doc.Record(seen, req, uint64(start)); err != nil {
+			return nil, err
+		}
+		if d != nil {
+			d.Decode(seen)
+		}
+		seen.Prompt, seen.Session = rec.Prompt, rec.Session
+		return seen, nil
+	}, err
 }
 
 // window is what the record file says of the measured part.
@@ -206,8 +237,8 @@ func (t *tool) exported(rec *record.Record, start int64, e *entry) (profileexpor
 		}
 		fields = append(fields, profileexport.Field{Name: m.Name, Value: value})
 	}
-	if t.set.ServiceKind == "triton" {
-		return profileexport.FromTriton(rec, start, fields), nil
+	if t.model != nil {
+		return (&export.Answer{Target: t.plan.Target, Tensors: t.model}).Request(rec, start, fields), nil
 	}
 	if e.prompt.Session != "" {
 		fields = append(fields, profileexport.Text("session_id", e.prompt.Session))

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	frontend "inferometer/internal/frontend/genaiperf"
 )
 
 // A server that answers generate, and nothing else that Triton does, is measured. What it
@@ -37,13 +39,19 @@ func TestGenerateIsEnough(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(map[string]string{"model_name": "m", "text_output": asked.Text[0] + " one two three"})
 	}))
 	defer server.Close()
-	for _, path := range []string{"", " --endpoint v2/models/m/generate"} {
+	// differs: genai-echo
+	for flags, want := range map[string]float64{"": 3, " --endpoint v2/models/m/generate": 3, " --faithful": 23} {
 		clear(sent)
 		a := parse(t, &mockServer{http: strings.TrimPrefix(server.URL, "http://")}, t.TempDir(),
-			strings.Fields("profile -m m --endpoint-type generate --isl 20 --osl 3 --num-prompts 2 --request-count 4 --tokenizer builtin:gpt2"+path)...)
+			strings.Fields("profile -m m --endpoint-type generate --isl 20 --osl 3 --num-prompts 2 --request-count 4 --tokenizer builtin:gpt2"+flags)...)
 		out := profile(t, a, world(offline, t.Output()))
-		if n := avg(t, out.Summary, "output_sequence_length"); n != 3 {
-			t.Errorf("%v output tokens, want 3: the prompt is none", n)
+		if n := avg(t, out.Summary, "output_sequence_length"); n != want {
+			t.Errorf("%s: %v output tokens, want %v", flags, n, want)
+		}
+		set := frontend.Settings{Faithful: a.Settings.Faithful}
+		again, err := Report(t.Context(), a.Settings.Dir, set, world(offline, t.Output()))
+		if err != nil || avg(t, again.Summary, "output_sequence_length") != want {
+			t.Errorf("%s: reported again: %v, %v", flags, again, err)
 		}
 		inputs, err := os.ReadFile(filepath.Join(a.Settings.Dir, "inputs.json"))
 		if err != nil {

@@ -217,6 +217,9 @@ func (r *reading) outcome(ctx context.Context) (*Outcome, error) {
 	o := r.dialect(nil)
 	o.Input = func(*record.Record) (int, bool) { return r.tok.Count(r.current), true }
 	o.Pictures = func(*record.Record) int { return r.images }
+	if r.set.ServiceKind == "triton" || r.set.EndpointType == "generate" {
+		o.Prompt = func(*record.Record) string { return r.current }
+	}
 	fold := genaiperf.NewFold(o)
 	if err := r.each(fold.Add); err != nil {
 		return nil, err
@@ -343,23 +346,24 @@ type decoder interface {
 }
 
 // decoder is what reads answers of OpenAI's protocol; those of Triton's are decoded.
-func (r *reading) decoder() (decoder, error) {
-	if r.set.ServiceKind != profileexport.OpenAI {
+func (t *tool) decoder() (decoder, error) {
+	if t.set.ServiceKind != profileexport.OpenAI {
 		return nil, nil
 	}
 	target := plan.Target{Protocol: plan.ProtocolOpenAI, Endpoint: plan.EndpointChat}
-	switch r.set.EndpointType {
+	switch t.set.EndpointType {
 	case "embeddings", "nvclip":
 		target.Endpoint = plan.EndpointEmbeddings
 	case "rankings", "image_retrieval", "template", "huggingface_generate":
 		target.Protocol, target.Endpoint = plan.ProtocolHTTP, plan.EndpointTemplate
-		if r.set.EndpointType == "huggingface_generate" {
+		if t.set.EndpointType == "huggingface_generate" {
 			target.Endpoint = plan.EndpointTGI
 		}
 	case "generate":
 		target.Protocol, target.Transport, target.Endpoint = plan.ProtocolTriton, plan.TransportHTTP, plan.EndpointGenerate
+		target.Triton.Convention = plan.ConventionTRTLLM
 	}
-	factory, err := kit.Pick(r.env.Kit.Decoders, "decoder", target.Protocol)
+	factory, err := kit.Pick(t.env.Kit.Decoders, "decoder", target.Protocol)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ import (
 	report "inferometer/internal/report/genaiperf"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
+	"inferometer/internal/tensor"
 	"inferometer/internal/token"
 	"inferometer/internal/tokensource"
 	"inferometer/internal/wholefile"
@@ -65,6 +66,7 @@ type tool struct {
 	entries []entry      // that are known ahead
 	later   *diary       // of those that are made during the run; nil: there are none
 	files   []string
+	model   *tensor.Model // that takes tensors; nil: none, or not known
 
 	sessions map[string]*genaiperf.Summary
 	gpus     genaiperf.Telemetry

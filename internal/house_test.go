@@ -29,7 +29,7 @@ var house = []struct{ name, may string }{
 	{"frontend/genaiperf", "plan nearest go.yaml.in/yaml/v3"},
 	{"frontend/*", "plan nearest github.com/spf13/pflag"},
 	{"tool/perfanalyzer", "frontend/perfanalyzer importer/profileexport report/perfanalyzer run sweep kit plan probe prompt prompt/tensordata record result tensor tensor/inputdata tool/export wholefile"},
-	{"tool/llmperf", "frontend/llmperf importer/profileexport report/llmperf run kit plan prompt prompt/promptfile record result tool/export"},
+	{"tool/llmperf", "frontend/llmperf report/llmperf run kit plan prompt prompt/promptfile record result wholefile"},
 	{"tool/inferenceperf", "frontend/inferenceperf dialect/inferenceperf importer/inferenceperf report/inferenceperf report/otlp report/chart run sweep stat kit plan prompt record result token tokensource endpoint storage wholefile"},
 	{"tool/study", "bounded frontend/native importer/profileexport report/chart report/study run kit plan result wholefile"},
 	{"tool/export", "endpoint/triton importer/profileexport plan record result sweep tensor wholefile"},

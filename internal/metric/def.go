@@ -123,7 +123,7 @@ func firsts() []Def {
 			Help:    "How soon a stream began, be it with an event that carries no token.",
 			One: func(r *Request) (int64, bool) {
 				v, ok := since(r.Sent, r.Opened)
-				return v, ok && r.Stream
+				return v, ok && (r.Stream || r.silent())
 			},
 		}),
 		ms(Def{

@@ -97,6 +97,24 @@ func TestFormulas(t *testing.T) {
 	}
 }
 
+// A stream whose only responses have no text began all the same.
+func TestFirstEventOfAnEmptyStream(t *testing.T) {
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	f := mustFold(t, Options{})
+	f.Add(&record.Record{
+		Sent: 0, Written: ms(1), End: ms(40), Streamed: true, Status: 200, Cached: -1,
+		Marks:  []record.Mark{{Off: 1, Kernel: ms(30), User: ms(30)}, {Off: 2, Kernel: ms(40), User: ms(40)}},
+		Events: []record.Event{{Mark: 0, Label: record.Empty}, {Mark: 1, Label: record.Done}},
+	})
+	got := summarize(t, f)[0].Whole.Stats
+	if s := got["time_to_first_event"]; s.N != 1 || s.Avg != 30 {
+		t.Errorf("time to first event %+v, want 30 ms", s)
+	}
+	if _, ok := got["time_to_first_token"]; ok {
+		t.Error("a first token of an answer that has none")
+	}
+}
+
 func TestTokensOfAnEventShareItsGap(t *testing.T) {
 	f := mustFold(t, Options{})
 	f.Add(streamed(0, token{at: 10, tokens: 4}, token{at: 20, tokens: 3}, token{at: 27, tokens: 2}))

@@ -69,6 +69,11 @@ func (r *Request) load(rec *record.Record) {
 	r.Stream = r.events > 0
 }
 
+// silent reports whether the answer was a stream that carried no token.
+func (r *Request) silent() bool {
+	return r.Streamed && r.events == 0 && len(r.Events) > 0 && r.Events[0].Label != record.Whole
+}
+
 // loadReads takes the delay of each read.
 func (r *Request) loadReads() {
 	r.delays, r.unstamped = r.delays[:0], 0

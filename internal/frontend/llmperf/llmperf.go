@@ -3,6 +3,8 @@
 package llmperf
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -27,16 +29,17 @@ type Action struct {
 	URI      string // as given
 	Protocol string
 	Model    string
-	Export   string // --profile-export-file
+	Results  string // --profile-export-file
 	Prompts  int    // in the file; each is sent once per level
+	Faithful bool   // the original's figures where they are wrong
 }
 
 // flags are the options as given.
 type flags struct {
 	uri, protocol, model, concurrency, data, tokenizer, export, out string
-	interval                                                        float64
+	interval, timeout                                               float64
 	output                                                          int
-	streaming, whole, dryRun, strict, help                          bool
+	streaming, whole, dryRun, strict, faithful, help                bool
 }
 
 func (f *flags) set() *pflag.FlagSet {
@@ -47,20 +50,31 @@ func (f *flags) set() *pflag.FlagSet {
 	s.StringVarP(&f.uri, "uri", "u", "localhost:8001", "the server")
 	s.StringVarP(&f.protocol, "protocol", "i", "grpc", "grpc or http")
 	s.StringVarP(&f.model, "triton-model", "m", "ensemble", "model to ask")
-	s.StringVar(&f.concurrency, "concurrency", "1", "levels of requests in flight, such as 1,4,8")
+	s.StringVar(&f.concurrency, "concurrency", "1,4,8", "levels of requests in flight, such as 1,4,8")
 	s.StringVar(&f.data, "input-data", "", "prompts, JSON lines with an \"input\" each; required")
 	s.StringVar(&f.tokenizer, "tokenizer-path", "", "the model's tokenizer: a directory or a file (GPT-2's stands in)")
 	s.Float64Var(&f.interval, "measurement-interval", 0, "seconds between two levels")
-	s.StringVar(&f.export, "profile-export-file", "", "write every request as JSON; the file must not exist")
-	s.IntVar(&f.output, "output-len", 256, "most tokens of an answer, where the prompt's line does not say")
+	s.StringVar(&f.export, "profile-export-file", defaultResults, "where the figures and every request go, as JSON; results of before are replaced")
+	s.IntVar(&f.output, "output-len", 300, "most tokens of an answer, where the prompt's line does not say")
+	s.Float64Var(&f.timeout, "timeout", 120, "seconds without a byte of the answer after which a request has failed")
 	s.BoolVar(&f.streaming, "streaming", true, "ask for streams")
 	s.BoolVar(&f.whole, "no-streaming", false, "ask for whole answers")
 	s.StringVar(&f.out, "out", "", "directory for records and reports of inferometer's own")
+	s.BoolVar(&f.faithful, "faithful", false, "the original's figures: no first response over HTTP (-1), and 30 seconds between two levels")
 	s.BoolVar(&f.strict, "strict", false, "exit with 1 where the verdict on the measurement is INVALID")
 	s.BoolVar(&f.dryRun, "dry-run", false, "print the plan that this command line compiles to, and stop")
 	s.BoolVarP(&f.help, "help", "h", false, "this text")
 	return s
 }
+
+// originals are the long flags of the original: an abbreviation that fits one of them alone
+// means that one, whatever flags there are here besides.
+func originals() []string {
+	return []string{"uri", "protocol", "triton-model", "concurrency", "measurement-interval", "input-data", "tokenizer-path", "profile-export-file", "help"}
+}
+
+// defaultResults is the file that the original writes.
+const defaultResults = "profiling_results.json"
 
 // Help is the text of --help.
 func Help() string {
@@ -73,11 +87,14 @@ func Help() string {
 func Parse(args []string, readFile func(name string) ([]byte, error), exists func(name string) bool) (*Action, error) {
 	var f flags
 	set := f.set()
-	err := set.Parse(args)
+	p := &parser{flags: &f}
+	args, err := spellOut(args, set)
+	if err == nil {
+		err = set.Parse(args)
+	}
 	if f.help {
 		return &Action{Help: true}, nil
 	}
-	p := &parser{flags: &f}
 	if err != nil {
 		p.fault("", err.Error(), "see --help")
 		return nil, p.faults
@@ -86,12 +103,9 @@ func Parse(args []string, readFile func(name string) ([]byte, error), exists fun
 		p.fault("", strconv.Quote(shorten(arg))+" is no flag", "see --help")
 	}
 	n := p.count(readFile)
-	switch dir := filepath.Dir(f.export); {
-	case f.export == "":
-	case exists(f.export):
-		p.fault("--profile-export-file", f.export+" is there already", "choose another name, or remove it")
-	case dir != "." && !exists(dir):
-		p.fault("--profile-export-file", "there is no directory "+dir, "make it, or name a file elsewhere")
+	p.results(readFile, exists)
+	if f.faithful && !set.Changed("measurement-interval") {
+		f.interval = originalInterval
 	}
 	draft := p.draft(n, set.Changed("streaming"))
 	if len(p.faults) > 0 {
@@ -101,7 +115,7 @@ func Parse(args []string, readFile func(name string) ([]byte, error), exists fun
 	if err != nil {
 		return nil, err
 	}
-	a := &Action{Plan: made, DryRun: f.dryRun, Strict: f.strict, URI: f.uri, Protocol: f.protocol, Model: f.model, Export: f.export, Prompts: n}
+	a := &Action{Plan: made, DryRun: f.dryRun, Strict: f.strict, URI: f.uri, Protocol: strings.ToLower(f.protocol), Model: f.model, Results: f.export, Prompts: n, Faithful: f.faithful}
 	if f.tokenizer == "" {
 		a.Warnings = append(a.Warnings, "no --tokenizer-path: tokens are counted with GPT-2's, not the model's")
 	}
@@ -141,8 +155,10 @@ func (p *parser) count(readFile func(string) ([]byte, error)) int {
 	return n
 }
 
-// mostInterval is a day.
-const mostInterval = 86400
+const (
+	mostInterval     = 86400 // a day
+	originalInterval = 30
+)
 
 // draft puts the plan together. n is the number of prompts.
 func (p *parser) draft(n int, streamingGiven bool) *plan.Draft {
@@ -160,6 +176,9 @@ func (p *parser) draft(n int, streamingGiven bool) *plan.Draft {
 	q.Budgets.ShortOutput = 1 // prompts of the world end when they end
 	if !(p.interval >= 0 && p.interval <= mostInterval) {
 		p.fault("--measurement-interval", fmt.Sprintf("must be from 0 to %d seconds, is %v", mostInterval, p.interval), "")
+	}
+	if !(p.timeout > 0 && p.timeout <= mostInterval) {
+		p.fault("--timeout", fmt.Sprintf("must be more than 0 and at most %d seconds, is %v", mostInterval, p.timeout), "")
 	}
 	gap := plan.Duration(math.Round(p.interval * float64(time.Second)))
 	q.Stages = nil
@@ -179,6 +198,9 @@ func (p *parser) draft(n int, streamingGiven bool) *plan.Draft {
 		p.fault("--no-streaming", "contradicts --streaming", "give one of them")
 	}
 	p.target(&q.Target)
+	silence := plan.Duration(math.Round(p.timeout * float64(time.Second)))
+	q.Target.Timeouts.FirstByte, q.Target.Timeouts.Stall = silence, silence
+	q.Target.Timeouts.Request = max(q.Target.Timeouts.Request, silence)
 	q.Output = plan.Output{Dir: p.out}
 	return d
 }
@@ -195,6 +217,37 @@ func (p *parser) target(t *plan.Target) {
 		t.URLs = []string{withScheme(p.uri, "http")}
 	default:
 		p.fault("--protocol", strconv.Quote(shorten(p.protocol))+" is neither grpc nor http", "")
+	}
+}
+
+// results looks whether the file can be written: results of before are replaced, as the
+// original does, and anything else is kept.
+func (p *parser) results(readFile func(string) ([]byte, error), exists func(string) bool) {
+	const flag = "--profile-export-file"
+	switch dir := filepath.Dir(p.export); {
+	case p.export == "":
+		p.fault(flag, "is empty", "name a file, or leave it out for "+defaultResults)
+	case exists(p.export):
+		var levels map[string]struct {
+			Metrics json.RawMessage `json:"metrics"`
+		}
+		data, err := readFile(p.export)
+		if err == nil && len(data) == 0 {
+			return
+		}
+		if err == nil {
+			err = json.Unmarshal(data, &levels)
+		}
+		for _, l := range levels {
+			if l.Metrics == nil {
+				err = errors.New("no results")
+			}
+		}
+		if err != nil {
+			p.fault(flag, p.export+" is there already and holds no results of llm_perf", "choose another name, or remove it")
+		}
+	case dir != "." && !exists(dir):
+		p.fault(flag, "there is no directory "+dir, "make it, or name a file elsewhere")
 	}
 }
 

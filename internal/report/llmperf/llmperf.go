@@ -70,7 +70,7 @@ func Write(w io.Writer, l *Level) error {
 		fmt.Fprintf(&b, "%s: %s\n", row.name, screen.Python(row.value))
 	}
 	fmt.Fprintf(&b, "payload and results: %d %d\n", l.Payloads, l.Results)
-	fmt.Fprintf(&b, "throughput: %s infer/sec.\n", screen.Python(l.Throughput()))
+	fmt.Fprintf(&b, "throughput: %s infer/sec. \n", screen.Python(l.Throughput()))
 	// The averages above are those of one stream and fall as more run side by side.
 	fmt.Fprintf(&b, "aggregate_input_token_per_sec: %s (all streams together)\n", screen.Python(over(float64(l.InputTokens), l.Wall)))
 	fmt.Fprintf(&b, "aggregate_output_token_per_sec: %s (all streams together)\n", screen.Python(over(float64(l.OutputTokens), l.Wall)))

@@ -65,7 +65,7 @@ average_latency: 0.5
 p99_ttft: 1e-05
 p99_latency: 0.75
 payload and results: 10 8
-throughput: 4.0 infer/sec.
+throughput: 4.0 infer/sec. 
 aggregate_input_token_per_sec: 200.0 (all streams together)
 aggregate_output_token_per_sec: 40.0 (all streams together)
 `

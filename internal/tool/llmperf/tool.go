@@ -10,18 +10,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	frontend "inferometer/internal/frontend/llmperf"
-	"inferometer/internal/importer/profileexport"
 	"inferometer/internal/kit"
 	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/promptfile"
 	report "inferometer/internal/report/llmperf"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
-	"inferometer/internal/tool/export"
 )
 
 // Env is what carrying out a command takes from the world.
@@ -39,18 +34,18 @@ func Run(ctx context.Context, a *frontend.Action, env Env) (*result.Result, erro
 	if err := report.WriteHeader(env.Out, a.URI, a.Protocol, a.Model); err != nil {
 		return nil, err
 	}
-	inputs := new(export.Inputs)
-	if a.Export != "" && a.Plan.Output.Dir == "" {
+	if a.Plan.Output.Dir == "" {
 		dir, err := os.MkdirTemp("", "inferometer-llm-perf-")
 		if err != nil {
-			return nil, fmt.Errorf("making room for the requests of the export: %w", err)
+			return nil, fmt.Errorf("making room for the requests of the results: %w", err)
 		}
 		defer os.RemoveAll(dir)
 		a.Plan.Output.Dir = dir
 	}
-	p := &printer{out: env.Out, stages: a.Plan.Stages}
+	order := &order{most: a.Prompts}
+	p := &printer{out: env.Out, stages: a.Plan.Stages, faithful: a.Faithful}
 	res, err := run.Run(ctx, a.Plan, run.Options{
-		Kit: noting(env.Kit, a, inputs), Version: env.Version, Log: env.Log, Stop: env.Stop, Watch: env.Watch, Stage: p.print,
+		Kit: noting(env.Kit, order), Version: env.Version, Log: env.Log, Stop: env.Stop, Watch: env.Watch, Stage: p.print,
 	})
 	if res == nil {
 		return nil, err
@@ -61,28 +56,31 @@ func Run(ctx context.Context, a *frontend.Action, env Env) (*result.Result, erro
 		}
 	}
 	errs := []error{err, p.err}
-	if a.Export != "" {
-		errs = append(errs, export.Write(export.Job{
-			Name: a.Export, Records: filepath.Join(a.Plan.Output.Dir, run.RecordsFile), Version: env.Version,
-			Service: profileexport.Triton, Stages: a.Plan.Stages, Inputs: inputs,
-		}))
+	if len(p.levels) > 0 {
+		errs = append(errs, writeResults(a.Results, p.levels, filepath.Join(a.Plan.Output.Dir, run.RecordsFile), order, a.Faithful))
 	}
 	return res, errors.Join(errs...)
 }
 
 // printer prints levels as they end.
 type printer struct {
-	out     io.Writer
-	stages  []plan.Stage
-	printed int   // levels
-	err     error // the first thing that could not be printed
+	out      io.Writer
+	stages   []plan.Stage
+	faithful bool
+	printed  int            // stages
+	levels   []report.Level // that were printed
+	err      error          // the first thing that could not be printed
 }
 
 func (p *printer) print(s *result.Stage) {
 	l := level(s, p.stages[s.Index].Concurrency)
+	if _, streamed := s.Metrics["time_to_first_event"]; p.faithful && !streamed {
+		l.TTFT = report.Mean{Avg: -1, P99: -1} // as the original, which takes none of a whole answer
+	}
 	if err := report.Write(p.out, &l); p.err == nil {
 		p.err = err
 	}
+	p.levels = append(p.levels, l)
 	p.printed = s.Index + 1
 }
 
@@ -115,42 +113,4 @@ func mean(s *result.Stage, id string) report.Mean {
 		out.P99 = m.P99 / 1000
 	}
 	return out
-}
-
-// noting is a kit whose prompts are taken note of, where they are to be exported.
-func noting(k kit.Kit, a *frontend.Action, to *export.Inputs) kit.Kit {
-	if a.Export == "" {
-		return k
-	}
-	k.Sources = map[string]kit.SourceFactory{
-		plan.SourceFile: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-			s, err := promptfile.New(d, tok, seed, os.ReadFile)
-			if err != nil {
-				return nil, err
-			}
-			return &source{s, to}, nil
-		},
-	}
-	return k
-}
-
-// source takes note of what it hands out.
-type source struct {
-	*promptfile.Source
-	to *export.Inputs
-}
-
-// Next implements prompt.Source.
-func (s *source) Next(ctx context.Context) (prompt.Prompt, error) {
-	p, err := s.Source.Next(ctx)
-	if err == nil {
-		s.to.Add(p.Hash, func() profileexport.Fields {
-			f := profileexport.Fields{profileexport.Text("text_input", p.Text)}
-			if p.Output > 0 {
-				f = append(f, profileexport.Field{Name: "max_tokens", Value: strconv.AppendInt(nil, int64(p.Output), 10)})
-			}
-			return f
-		})
-	}
-	return p, err
 }

@@ -3,6 +3,7 @@ package llmperf
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"net"
 	"os"
@@ -16,9 +17,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	frontend "inferometer/internal/frontend/llmperf"
-	"inferometer/internal/importer/profileexport"
 	"inferometer/internal/kit"
 	"inferometer/internal/mock"
+	"inferometer/internal/record"
+	report "inferometer/internal/report/llmperf"
 )
 
 func serve(t *testing.T) (grpc, http string) {
@@ -44,6 +46,9 @@ func serve(t *testing.T) (grpc, http string) {
 
 func command(t *testing.T, line string) string {
 	t.Helper()
+	if !strings.Contains(line, "--prof") {
+		line += " --profile-export-file " + filepath.Join(t.TempDir(), "results.json")
+	}
 	a, err := frontend.Parse(strings.Fields(line), os.ReadFile, func(name string) bool { _, err := os.Stat(name); return err == nil })
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +95,7 @@ func TestSeed(t *testing.T) {
 	level := func(n string) []string {
 		return []string{
 			strings.Repeat("-", 60), "Request concurrency: " + n, "average_input_token_per_sec: N", "average_output_token_per_sec: N", "average_ttft: N",
-			"average_latency: N", "p99_ttft: N", "p99_latency: N", "payload and results: 16 16", "throughput: N infer/sec.",
+			"average_latency: N", "p99_ttft: N", "p99_latency: N", "payload and results: 16 16", "throughput: N infer/sec. ",
 			"aggregate_input_token_per_sec: N (all streams together)", "aggregate_output_token_per_sec: N (all streams together)",
 		}
 	}
@@ -119,19 +124,65 @@ func TestSeed(t *testing.T) {
 			t.Errorf("level %d: %v tokens a request", i, got)
 		}
 	}
-	f, err := os.Open(export)
+	levels := results(t, export)
+	for i, n := range []string{"1", "4", "8"} {
+		l := levels[n]
+		if l.Requests != 16 || len(l.Results) != 16 || strconv.Itoa(l.Concurrency) != n || l.Throughput != value(t, out, "throughput", i) || l.Metrics["average_ttft"] != value(t, out, "average_ttft", i) || len(l.Metrics) != 6 {
+			t.Errorf("level %s: %+v", n, l)
+		}
+		for k, r := range l.Results {
+			if r.Text == "" || !(r.TTFT > 0 && r.Latency >= r.TTFT) || r.OutputTokens != 3 || r.InputTokens == 0 || k == 10 && r.InputTokens == l.Results[0].InputTokens-1 {
+				t.Errorf("level %s, request %d: %+v", n, k, r)
+			}
+		}
+	}
+}
+
+// levelResults is a level of the file of results.
+type levelResults struct {
+	Concurrency int                `json:"concurrency"`
+	Requests    int                `json:"client_requests"`
+	Throughput  float64            `json:"throughput"`
+	Results     []report.Request   `json:"perf_results"`
+	Metrics     map[string]float64 `json:"metrics"`
+}
+
+func results(t *testing.T, name string) map[string]levelResults {
+	t.Helper()
+	data, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	doc, err := profileexport.Read(f)
-	if err != nil || len(doc.Experiments) != 3 {
-		t.Fatalf("%+v, %v", doc, err)
+	levels := map[string]levelResults{}
+	if err := json.Unmarshal(data, &levels); err != nil {
+		t.Fatalf("%v in %s", err, data)
 	}
-	for _, e := range doc.Experiments {
-		if len(e.Requests) != 16 || e.Requests[0].Inputs.Get("text_input") == nil {
-			t.Errorf("level %v has %d requests", e.Load, len(e.Requests))
-		}
+	return levels
+}
+
+// Requests stand in the order of the prompts, and the later of two equal levels counts.
+func TestOrderOfResults(t *testing.T) {
+	grpc, _ := serve(t)
+	path := filepath.Join(t.TempDir(), "prompts.jsonl")
+	if err := os.WriteFile(path, []byte("{\"input\": \"one two three four five six\"}\n{\"input\": \"one\"}\n{\"input\": \"one two three four five six\"}\n{\"input\": \"one two three\", \"max_tokens\": 1}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	export := filepath.Join(t.TempDir(), "results.json")
+	command(t, "-u "+grpc+" --conc 4,4 --in "+path+" --output-len 2 --prof "+export)
+	levels := results(t, export)
+	if len(levels) != 1 {
+		t.Fatalf("%d levels, want 1", len(levels))
+	}
+	// differs: llm-max-tokens
+	if r := levels["4"].Results; len(r) != 4 || r[2].OutputTokens != 2 || r[3].OutputTokens != 1 {
+		t.Errorf("results %+v, want 2 tokens where the line does not say, and 1 where it does", r)
+	}
+	var tokens []int
+	for _, r := range levels["4"].Results {
+		tokens = append(tokens, r.InputTokens)
+	}
+	if len(tokens) != 4 || tokens[0] != tokens[2] || !(tokens[1] < tokens[3] && tokens[3] < tokens[0]) {
+		t.Errorf("input tokens %v are not in the order of the file", tokens)
 	}
 }
 
@@ -154,8 +205,8 @@ func (c *cue) Write(p []byte) (int, error) {
 // A level is printed when it ends, not when all have: the second would begin in an hour.
 func TestLevelsArePrintedAsTheyEnd(t *testing.T) {
 	grpc, _ := serve(t)
-	line := "-u " + grpc + " --concurrency 2,4 --measurement-interval 3600 --output-len 2 --input-data " + prompts(t, 4)
-	a, err := frontend.Parse(strings.Fields(line), os.ReadFile, func(string) bool { return false })
+	line := "-u " + grpc + " --concurrency 2,4 --measurement-interval 3600 --output-len 2 --input-data " + prompts(t, 4) + " --profile-export-file " + filepath.Join(t.TempDir(), "results.json")
+	a, err := frontend.Parse(strings.Fields(line), os.ReadFile, func(name string) bool { _, err := os.Stat(name); return err == nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,8 +225,24 @@ func TestLevelsArePrintedAsTheyEnd(t *testing.T) {
 
 func TestHTTPWithoutStreams(t *testing.T) {
 	_, http := serve(t)
-	out := command(t, "-u "+http+" -i http --no-streaming --input-data "+prompts(t, 5)+" --output-len 3")
+	line := "-u " + http + " -i http --no-streaming --concurrency 1 --input-data " + prompts(t, 5) + " --output-len 3"
+	out := command(t, line)
 	if value(t, out, "average_ttft", 0) != value(t, out, "average_latency", 0) || !strings.Contains(out, "payload and results: 5 5") {
 		t.Errorf("a whole answer is its own first response:\n%s", out)
+	}
+	// differs: llm-http-ttft
+	export := filepath.Join(t.TempDir(), "results.json")
+	out = command(t, line+" --faithful --profile-export-file "+export)
+	if value(t, out, "average_ttft", 0) != -1 || value(t, out, "p99_ttft", 0) != -1 || results(t, export)["1"].Results[0].TTFT != -1 {
+		t.Errorf("the original has no first response here:\n%s", out)
+	}
+}
+
+func TestFailedRequest(t *testing.T) {
+	// differs: llm-failed
+	rec := &record.Record{Sent: 1, End: 9, Text: []byte("half"), Failure: &record.Failure{Class: record.Reset, Message: "no further byte in time"}}
+	want := report.Request{Text: "half", TTFT: -1, Latency: -1, Error: "reset no further byte in time"}
+	if diff := cmp.Diff(want, request(rec, false)); diff != "" {
+		t.Error(diff)
 	}
 }

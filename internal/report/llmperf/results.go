@@ -1,0 +1,74 @@
+package llmperf
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// Request is one request as the file of results has it. Times are in seconds, -1 where
+// there is none.
+type Request struct {
+	Text         string  `json:"output_text"`
+	TTFT         float64 `json:"ttft"`
+	Latency      float64 `json:"e2e_latency"`
+	InputTokens  int     `json:"input_tokens"`
+	OutputTokens int     `json:"output_tokens"`
+	Error        string  `json:"error,omitempty"` // why it failed; empty: it did not
+}
+
+// WriteResults writes the file of results: levels by their concurrency, each with its
+// requests in the order of the prompts. Of two levels with one concurrency the later
+// stands. requests gives those of the i-th level.
+func WriteResults(w io.Writer, levels []Level, requests func(i int) ([]Request, error)) error {
+	last := map[int]int{}
+	for i := range levels {
+		last[levels[i].Concurrency] = i
+	}
+	begin := "{"
+	for i := range levels {
+		l := &levels[i]
+		if last[l.Concurrency] != i {
+			continue
+		}
+		all, err := requests(i)
+		if err != nil {
+			return err
+		}
+		if all == nil {
+			all = []Request{}
+		}
+		text, err := encode(map[string]any{
+			"concurrency": l.Concurrency, "client_requests": l.Payloads, "throughput": l.Throughput(), "perf_results": all,
+			"metrics": map[string]float64{
+				"average_input_token_per_sec": l.InputRate(), "average_output_token_per_sec": l.OutputRate(),
+				"average_ttft": l.TTFT.Avg, "average_latency": l.Latency.Avg, "p99_ttft": l.TTFT.P99, "p99_latency": l.Latency.P99,
+			},
+		})
+		if err != nil {
+			return fmt.Errorf("writing the results of concurrency %d: %w", l.Concurrency, err)
+		}
+		if _, err := fmt.Fprintf(w, "%s%s: %s", begin, strconv.Quote(strconv.Itoa(l.Concurrency)), text); err != nil {
+			return err
+		}
+		begin = ", "
+	}
+	if begin == "{" {
+		begin = "{}"
+	} else {
+		begin = "}"
+	}
+	_, err := io.WriteString(w, begin)
+	return err
+}
+
+// encode is a value as JSON, with texts as they are.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}

@@ -1,0 +1,139 @@
+package llmperf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"inferometer/internal/kit"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/promptfile"
+	"inferometer/internal/record"
+	report "inferometer/internal/report/llmperf"
+	"inferometer/internal/wholefile"
+)
+
+// order is in which order the file has the prompts, by the hashes of their content.
+type order struct {
+	mu     sync.Mutex
+	most   int
+	hashes []uint64
+}
+
+func (o *order) add(hash uint64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.hashes) < o.most { // later levels begin again
+		o.hashes = append(o.hashes, hash)
+	}
+}
+
+// places are where each content stands.
+func (o *order) places() map[uint64][]int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	places := map[uint64][]int{}
+	for i, h := range o.hashes {
+		places[h] = append(places[h], i)
+	}
+	return places
+}
+
+// noting is a kit whose prompts are taken note of.
+func noting(k kit.Kit, to *order) kit.Kit {
+	k.Sources = map[string]kit.SourceFactory{
+		plan.SourceFile: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+			s, err := promptfile.New(d, tok, seed, os.ReadFile)
+			if err != nil {
+				return nil, err
+			}
+			return &source{s, to}, nil
+		},
+	}
+	return k
+}
+
+// source takes note of what it hands out.
+type source struct {
+	*promptfile.Source
+	to *order
+}
+
+// Next implements prompt.Source.
+func (s *source) Next(ctx context.Context) (prompt.Prompt, error) {
+	p, err := s.Source.Next(ctx)
+	if err == nil {
+		s.to.add(p.Hash)
+	}
+	return p, err
+}
+
+// writeResults writes the levels with every request of theirs.
+func writeResults(name string, levels []report.Level, records string, o *order, faithful bool) error {
+	err := wholefile.Write(name, func(w io.Writer) error {
+		return report.WriteResults(w, levels, func(i int) ([]report.Request, error) { return requests(records, i, o.places(), faithful) })
+	})
+	if err != nil {
+		return fmt.Errorf("writing the results: %w", err)
+	}
+	return nil
+}
+
+// requests are those of a stage, in the order of the prompts.
+func requests(records string, stage int, places map[uint64][]int, faithful bool) ([]report.Request, error) {
+	r, err := record.Open(records)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	byPlace := map[int]report.Request{}
+	for {
+		line, err := r.Next()
+		if errors.Is(err, io.EOF) || errors.Is(err, record.ErrTruncated) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		rec := line.Request
+		if rec == nil || rec.Stage != stage || rec.Phase != record.Measured {
+			continue
+		}
+		if at := places[rec.Prompt]; len(at) > 0 {
+			byPlace[at[0]], places[rec.Prompt] = request(rec, faithful), at[1:]
+		}
+	}
+	var all []report.Request
+	for i := 0; len(all) < len(byPlace); i++ {
+		if q, ok := byPlace[i]; ok {
+			all = append(all, q)
+		}
+	}
+	return all, nil
+}
+
+// request is a record as the results have it. One that failed has no times. A whole answer
+// is its own first response; the original has none.
+func request(rec *record.Record, faithful bool) report.Request {
+	q := report.Request{Text: string(rec.Text), TTFT: -1, Latency: -1, InputTokens: rec.In.N, OutputTokens: rec.Out.N}
+	if f := rec.Failure; f != nil {
+		q.Error = strings.TrimSpace(string(f.Class) + " " + f.Message)
+		return q
+	}
+	q.Latency = (rec.End - rec.Sent).Seconds()
+	if !rec.Streamed && !faithful {
+		q.TTFT = q.Latency
+	}
+	for _, e := range rec.Events {
+		if rec.Streamed && e.Label != record.Comment && e.Mark < len(rec.Marks) {
+			q.TTFT = (rec.Marks[e.Mark].At() - rec.Sent).Seconds()
+			break
+		}
+	}
+	return q
+}

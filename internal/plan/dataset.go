@@ -29,6 +29,9 @@ type Dataset struct {
 	Files  string // name or pattern of files in the hub's repository; empty: the kind's own
 	Rows   int    // most rows that are used; 0: all, or 1000 with images
 	Free   bool   // the server decides how long it answers; rows without an answer are used too
+	Whole  bool   // chats are sent as they are, with their last answer; Input and Output are not looked at
+	Start  int    // row to begin with; those before it come last
+	GoOn   bool   // a stage goes on where the one before ended
 }
 
 // Hub is a data set on the Hugging Face hub.
@@ -65,6 +68,10 @@ func datasetSpec() codec[Dataset] {
 		at("rows", integer[int](), func(d *Dataset) *int { return &d.Rows }, "Most rows that are used; 0: all, or 1000 with images."),
 		at("free_output", boolean(), func(d *Dataset) *bool { return &d.Free },
 			"Without `data.output` the server decides how long it answers, in place of the length of the row's own answer; rows without one are used too."),
+		at("whole_chats", boolean(), func(d *Dataset) *bool { return &d.Whole },
+			"Chats are sent as they are, with every turn and the last answer, and with roles as inference-perf names them; needs `data.output`. Left out: a chat ends with the last question that was answered."),
+		at("start", integer[int](), func(d *Dataset) *int { return &d.Start }, "Row to begin with, from 0; the rows before it come last."),
+		at("go_on", boolean(), func(d *Dataset) *bool { return &d.GoOn }, "A stage goes on where the one before ended. Left out: every stage begins with the first row."),
 	}, nil)
 }
 
@@ -103,6 +110,10 @@ func (c *checker) dataset(d *Data) {
 	c.bounds(at+"output", s.Output)
 	c.count(at+"images", int64(s.Images), 1000)
 	c.count(at+"rows", int64(s.Rows), mostPrompts)
+	c.count(at+"start", int64(s.Start), mostPrompts)
+	if s.Whole && d.Output == (Length{}) && !s.Free {
+		c.add(at+"whole_chats", "needs data.output: no answer is left that says how long the next is", "such as 30")
+	}
 	c.spot(at+"at", s.At)
 	if slices.Contains([]string{DatasetBillsum, DatasetInfinity}, s.Kind) && s.Path == "" && s.Hub.Name == "" {
 		c.add(at+"path", "is missing: "+s.Kind+" has no usual place on the hub", "give path or hub.name")

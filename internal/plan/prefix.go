@@ -8,6 +8,7 @@ type SharedPrefix struct {
 	Prefix    Length // of the part that a group shares
 	Question  Length // of the part that is each prompt's own
 	MultiTurn bool   // a user's requests are turns of one conversation
+	Repeat    bool   // each of them is the user's whole prompt again, in place of a new question
 	Seed      uint64 // 0: the plan's
 }
 
@@ -19,6 +20,8 @@ func sharedPrefixSpec() codec[SharedPrefix] {
 		at("question", lengthSpec(), func(s *SharedPrefix) *Length { return &s.Question }, "Length of what follows it."),
 		at("multi_turn", boolean(), func(s *SharedPrefix) *bool { return &s.MultiTurn },
 			"Requests of a user are turns of one conversation, each after the answer to the one before."),
+		at("repeat", boolean(), func(s *SharedPrefix) *bool { return &s.Repeat },
+			"With `multi_turn`: each turn is the user's whole prompt again, shared part included, after all that was said. Left out: a new question."),
 		at("seed", integer[uint64](), func(s *SharedPrefix) *uint64 { return &s.Seed }, "Of the texts and their order; 0: that of the plan."),
 	}, nil)
 }
@@ -30,6 +33,9 @@ func (c *checker) sharedPrefix(d *Data) {
 	c.count(at+"prompts", int64(s.Prompts), mostPrompts)
 	c.length(at+"prefix", s.Prefix)
 	c.length(at+"question", s.Question)
+	if s.Repeat && !s.MultiTurn {
+		c.add(at+"repeat", "belongs to multi_turn", "set multi_turn to true")
+	}
 	if d.Source == SourceSharedPrefix && s.Question == (Length{}) {
 		c.add(at+"question", "is missing", "such as 50")
 	}

@@ -177,7 +177,9 @@ func (b *bucket) tokens(rec *record.Record, v *Values) {
 func (b *bucket) fail(o *Options, rec *record.Record, v *Values) {
 	b.failed++
 	b.failedIn += int64(v.In)
-	b.failedCached += int64(max(rec.Cached, 0))
+	if !o.Faithful {
+		b.failedCached += int64(max(rec.Cached, 0))
+	}
 	b.put(failedLatencyColumn, int64(v.Latency()))
 	b.put(failedPromptColumn, int64(v.In))
 	b.failures.add(rec, o.MaxMessages)

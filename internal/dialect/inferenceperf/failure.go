@@ -27,7 +27,7 @@ type Message struct {
 type failures map[string]*Failure
 
 func (f failures) add(rec *record.Record, most int) {
-	f.put(Label(rec.Failure), rec.Failure.Message, sessionsOf(rec), most)
+	f.put(Label(rec.Failure), Said(rec.Failure), sessionsOf(rec), most)
 }
 
 func (f failures) put(label, message string, sessions []string, most int) {
@@ -124,7 +124,21 @@ func statusLabel(status int) string {
 	return ""
 }
 
-// Label is what a failure is counted under.
+// Said is what was said of a failure. That a request timed out stands in the message of
+// one that no answer had begun for, where the original looks for it.
+func Said(f *record.Failure) string {
+	if timedOut(f) && f.Status == 0 {
+		return "Request timed out: " + f.Message
+	}
+	return f.Message
+}
+
+func timedOut(f *record.Failure) bool {
+	return f.Class == record.NoFirstByte || f.Class == record.Stalled || f.Class == record.TimedOut
+}
+
+// Label is what a failure is counted under. Of one that the original has no words for, it
+// is the name of the error; a time-out is one of those once an answer has begun.
 func Label(f *record.Failure) string {
 	switch f.Class {
 	case record.HTTPStatus:
@@ -136,7 +150,12 @@ func Label(f *record.Failure) string {
 		}
 		return strconv.Itoa(f.Status) + " - " + cmp.Or(label, "other")
 	case record.NoFirstByte, record.Stalled, record.TimedOut:
-		return "Timeout"
+		if f.Status != 200 {
+			return "Timeout"
+		}
+		return strings.ToLower(ErrorType(f))
+	case record.Truncated:
+		return strings.ToLower(ErrorType(f))
 	case record.ResolveFailed, record.ConnectFailed, record.TLSFailed, record.Dropped, record.Reset, record.OwnFault:
 		return "Connection Error"
 	}

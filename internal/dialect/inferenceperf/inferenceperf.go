@@ -44,6 +44,7 @@ type Options struct {
 	MaxMessages  int  // of failures, by label
 	Tokenizer    bool // the model's own tokenizer is known
 	Faithful     bool
+	UserSessions bool // sessions are those of users, which entries of single requests name
 	// Media are the pictures, videos and sounds of a prompt; nil: there are none.
 	Media func(prompt uint64) []Medium
 	Pool  *stat.Pool // of the samples
@@ -83,11 +84,23 @@ func brokenOff(rec *record.Record) bool {
 	return rec.Failure != nil && (rec.Failure.Class == record.Cancelled || rec.Failure.Class == record.CutOff)
 }
 
+// Seen is a record as reports see it. The original takes a stream with status 200 for a
+// success whatever is in it: an error or nothing that it knows.
+func (o *Options) Seen(rec *record.Record) *record.Record {
+	if f := rec.Failure; !o.Faithful || f == nil || !rec.Streamed || rec.Status != 200 || f.Class != record.StreamError && f.Class != record.BadBody {
+		return rec
+	}
+	seen := *rec
+	seen.Failure = nil
+	return &seen
+}
+
 // Add takes a decoded record.
 func (f *Fold) Add(rec *record.Record) {
 	if !f.opt.Counts(rec) {
 		return
 	}
+	rec = f.opt.Seen(rec)
 	k := key{rec.Stage, rec.Model}
 	b := f.buckets[k]
 	if b == nil {

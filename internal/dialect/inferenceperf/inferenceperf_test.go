@@ -233,11 +233,38 @@ func TestLabels(t *testing.T) {
 		{record.Failure{Class: record.HTTPStatus, Status: 418, Message: "teapot"}, "418 - other"},
 		{record.Failure{Class: record.Stalled}, "Timeout"},
 		{record.Failure{Class: record.ConnectFailed}, "Connection Error"},
-		{record.Failure{Class: record.Truncated}, "truncated"},
+		{record.Failure{Class: record.Stalled, Status: 200}, "timeouterror"},
+		{record.Failure{Class: record.TimedOut, Status: 200}, "timeouterror"},
+		{record.Failure{Class: record.TimedOut, Status: 503}, "Timeout"},
+		{record.Failure{Class: record.Truncated, Status: 200}, "clientpayloaderror"},
+		{record.Failure{Class: record.StreamError, Status: 200}, "stream_error"},
 	} {
 		if got := Label(&c.f); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.f, got, c.want)
 		}
+	}
+}
+
+// Of a failure the original counts no prompt, and in a stream it sees none of the server's
+// errors.
+func TestFaithfulFailures(t *testing.T) {
+	recs := []*record.Record{
+		{Sent: 0, End: 2, Status: 503, Cached: 4, In: record.Tokens{N: 9, Source: record.FromServer}, Failure: &record.Failure{Class: record.HTTPStatus, Status: 503}},
+		{Sent: 0, End: 3, Status: 200, Streamed: true, Cached: -1, In: record.Tokens{N: 5}, Failure: &record.Failure{Class: record.StreamError, Status: 200}},
+		{Sent: 0, End: 3, Status: 200, Cached: -1, In: record.Tokens{N: 5}, Failure: &record.Failure{Class: record.BadBody, Status: 200}},
+	}
+	o := options(t)
+	s := summary(t, o, recs...)
+	if s.OK != 0 || s.Failed != 3 || s.FailedPrompt.Total != 19 || s.FailedPrompt.Cached != 4 {
+		t.Errorf("%d ok, %d failed with %+v", s.OK, s.Failed, s.FailedPrompt)
+	}
+	o.Faithful = true
+	s = summary(t, o, recs...)
+	if s.OK != 1 || s.Failed != 2 || s.FailedPrompt.Total != 0 || s.FailedPrompt.Cached != 0 || s.Prompt.Total != 5 {
+		t.Errorf("faithful: %d ok, %d failed with %+v", s.OK, s.Failed, s.FailedPrompt)
+	}
+	if recs[1].Failure == nil {
+		t.Error("the record has been changed")
 	}
 }
 

@@ -83,6 +83,9 @@ func (o *Options) Measure(rec *record.Record, v *Values) {
 	}
 	v.Delay = v.Start - rec.Due
 	v.In, v.ServerIn = rec.In.N, rec.In.Source == record.FromServer
+	if o.Faithful && rec.Failure != nil {
+		v.In, v.ServerIn = 0, false // of a failure the original counts nothing
+	}
 	v.Server, v.ServerOut = rec.Out.N, rec.Out.Source == record.FromServer
 	if v.Client = rec.Out.Local; v.Client < 0 {
 		v.Client = v.Server

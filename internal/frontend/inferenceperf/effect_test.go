@@ -171,6 +171,13 @@ func dataEffects() []effect {
 		{"data.shared_prefix.seed", shared, "3", works},
 		{"data.shared_prefix.enable_multi_turn_chat", shared, "true", works},
 		{"data.shared_prefix.enable_multi_turn_chat", random, "true", warns},
+		{"data.shared_prefix.turns", shared + " --data.shared_prefix.enable_multi_turn_chat true", "questions", works},
+		{"data.shared_prefix.turns", shared, "questions", warns},
+		{"data.chat_lengths", "--api.type chat --data.type shareGPT", "data", works},
+		{"data.chat_lengths", "--data.type shareGPT", "data", warns},
+		{"data.output_distribution.mean", "--api.type chat --data.type shareGPT", "20", warns},
+		{"data.input_distribution.mean", "--api.type chat --data.type shareGPT", "20", warns},
+		{"data.output_distribution.mean", "--api.type chat --data.type synthetic --data.multimodal.image.representation png", "20", warns},
 
 		{"data.conversation_replay.seed", conversations, "3", works},
 		{"data.conversation_replay.num_conversations", conversations, "3", works},

@@ -71,7 +71,8 @@ func loadEffects() []effect {
 		{"load.interval", stages(`[{"rate":1,"duration":2},{"rate":2,"duration":2}]`), "3", works},
 		{at + "[].rate", "", stages(`[{"rate":9,"duration":3}]`), works},
 		{at + "[].rate", closed, stages(`[{"num_requests":9,"concurrency_level":2,"rate":3}]`), warns},
-		{at + "[].rate", replay + " --data.type mock", stages(`[{"rate":9,"duration":3},{"rate":9,"duration":3}]`), "works, and warns"},
+		{at + "[].rate", replay + " --data.type mock", stages(`[{"rate":9,"duration":3},{"rate":9,"duration":3}]`), works},
+		{at + "[].rate", replay + " --data.type random --data.trace.file t.csv", stages(`[{"rate":9,"duration":3}]`), works}, // of reports
 		{at + "[].duration", "", stages(`[{"rate":2,"duration":9}]`), works},
 		{at + "[].num_requests", closed, stages(`[{"num_requests":8,"concurrency_level":2}]`), works},
 		{at + "[].num_requests", "", stages(`[{"num_requests":8,"rate":2,"duration":3}]`), refused},

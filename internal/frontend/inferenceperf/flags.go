@@ -280,7 +280,10 @@ func HelpText() string {
 		"Usage: inference-perf [--config_file FILE] [--KEY.KEY VALUE …]\n       inference-perf --analyze DIR… [--unified_analysis_dir DIR]\n\n")
 	line := func(f flag) {
 		name := f.name
-		if f.form.kind != text || f.form.item != nil {
+		switch {
+		case f.form.kind == choice:
+			name += " {" + strings.Join(f.form.words, ",") + "}" // written as they are
+		case f.form.kind != text || f.form.item != nil:
 			name += " " + strings.ToUpper(strings.ReplaceAll(f.form.short(), " ", "-"))
 		}
 		fmt.Fprintf(&b, "  %s\n        %s\n", strings.TrimRight(name, " "), f.help)

@@ -80,7 +80,18 @@ func (b *builder) idleData() {
 			b.useless("data."+s.name, why)
 		}
 	}
-	if dataset {
+	chat := b.at("api.type").text() != "completion"
+	if lengths := "data.chat_lengths"; !chat {
+		b.useless(lengths, "api.type is completion")
+	} else if why := "answers of chats have 30 tokens, as in the original; data.chat_lengths: data asks for others"; b.originalLengths() {
+		if b.plan.Data.Dataset.Whole {
+			b.useless("data.input_distribution", "conversations are sent as they are, as in the original; data.chat_lengths: data looks at their lengths")
+		}
+		if b.plan.Data.Dataset.Whole || kind == "visionarena" || kind == "synthetic" && b.at("data.multimodal") != nil {
+			b.useless("data.output_distribution", why)
+		}
+	}
+	if dataset && !b.plan.Data.Dataset.Whole {
 		for _, name := range []string{"input_distribution", "output_distribution"} {
 			for _, part := range []string{"type", "mean", "std_dev", "variance", "skew"} {
 				b.useless("data."+name+"."+part, why+": only min and max say which rows are taken")
@@ -109,6 +120,9 @@ func (b *builder) idleData() {
 
 func (b *builder) idlePrefix() {
 	const at = "data.shared_prefix."
+	if !b.at(at + "enable_multi_turn_chat").yes() {
+		b.useless(at+"turns", at+"enable_multi_turn_chat is false")
+	}
 	if b.at(at+"multimodal") != nil {
 		b.useless("data.multimodal", "data.shared_prefix.multimodal takes its place")
 	}
@@ -136,8 +150,8 @@ func (b *builder) idleLoad() {
 		switch {
 		case kind == "concurrent" && (s.at("rate") != nil || s.at("duration") != nil):
 			b.note("%s: rate and duration have no effect: load.type is concurrent", at)
-		case kind == "trace_replay":
-			b.note("%s: rate and duration have no effect: load.trace says when requests go", at)
+		case kind == "trace_replay" && b.at("data.trace") != nil:
+			b.note("%s: rate and duration have no effect: load.trace says when requests go, and data.trace how many", at)
 		}
 	}
 }

@@ -62,6 +62,8 @@ type Options struct {
 	TokenizerTimeout time.Duration // of loading it; 0: none
 	Server           string        // "vllm", "sglang", "tgi" or "mock"
 	API              string        // "completion", "chat" or "anthropic_messages"
+	TraceRates       []float64     // rates of stages that go by a trace, which only reports have a use for
+	UserSessions     bool          // sessions are those of users
 	Faithful         bool          // where the original has its own ways, those
 }
 

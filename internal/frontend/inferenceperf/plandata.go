@@ -140,7 +140,7 @@ func (b *builder) made(kind string, d *plan.Data, v *value) {
 		if v.at("input_distribution") == nil {
 			d.Input = fixed(100)
 		}
-		if v.at("output_distribution") == nil {
+		if v.at("output_distribution") == nil || b.originalLengths() {
 			d.Output = fixed(usualOutput)
 		}
 		return
@@ -157,6 +157,9 @@ func (b *builder) made(kind string, d *plan.Data, v *value) {
 		d.Output.Shifted = true
 	}
 }
+
+// originalLengths reports whether answers of chats are as long as the original has them.
+func (b *builder) originalLengths() bool { return b.at("data.chat_lengths").text() != "data" }
 
 func (b *builder) sharedPrefix(d *plan.Data, v *value) {
 	d.Source = plan.SourceSharedPrefix
@@ -180,6 +183,11 @@ func (b *builder) sharedPrefix(d *plan.Data, v *value) {
 		Prefix: length("system_prompt_len", ""), Question: length("question_len", "question_distribution"),
 		MultiTurn: v.at("enable_multi_turn_chat").yes(), Seed: uint64(v.at("seed").whole()),
 	}
+	d.SharedPrefix.Repeat = d.SharedPrefix.MultiTurn && v.at("turns").text() != "questions"
+	b.action.Options.UserSessions = d.SharedPrefix.MultiTurn
+	if b.faithful && b.at("api.type").text() == "chat" && v.at("multimodal") == nil && b.at("data.multimodal") == nil {
+		b.plan.Target.Endpoint = plan.EndpointCompletions // whatever the config says
+	}
 	d.Output = length("output_len", "output_distribution")
 	media, name := v.at("multimodal"), at+"multimodal"
 	if media == nil {
@@ -193,6 +201,7 @@ func (b *builder) sharedPrefix(d *plan.Data, v *value) {
 func (b *builder) conversations(d *plan.Data, v *value) {
 	d.Source = plan.SourceConversationReplay
 	const at = "data.conversation_replay."
+	b.action.Options.UserSessions = true
 	if v == nil {
 		b.fault("data.conversation_replay", "is missing: type conversation_replay needs it", "{} takes all defaults")
 		return
@@ -313,9 +322,12 @@ func (b *builder) dataset(kind string, d *plan.Data, v *value) {
 	if s.Path == "" && (s.Kind == plan.DatasetInfinity || s.Kind == plan.DatasetBillsum) {
 		b.fault("data.path", "is missing: "+kind+" is read from local files", "give a file, or a directory of files")
 	}
+	s.Start, s.GoOn = 1, true // as the original, which drops the first row
 	if kind != "visionarena" {
+		b.wholeChats(kind, d)
 		return
 	}
+	s.Start, s.GoOn = 0, false
 	if b.at("api.type").text() == "completion" {
 		b.fault("api.type", "visionarena needs type chat or anthropic_messages: /v1/completions takes no pictures", "")
 	}
@@ -325,7 +337,7 @@ func (b *builder) dataset(kind string, d *plan.Data, v *value) {
 		return
 	}
 	d.Output = b.length("data.output_distribution", v.at("output_distribution"), 1)
-	if d.Output == (plan.Length{}) {
+	if d.Output == (plan.Length{}) || b.originalLengths() {
 		d.Output = fixed(usualOutput)
 	}
 	s.Input, s.Output = plan.Bounds{}, plan.Bounds{}
@@ -334,6 +346,20 @@ func (b *builder) dataset(kind string, d *plan.Data, v *value) {
 	if s.Path == "" {
 		s.Hub = plan.Hub{Name: a.at("hf_dataset_name").text(), Split: a.at("hf_split").text()}
 		s.Files = a.at("hf_data_files").text()
+	}
+}
+
+// wholeChats takes the conversations of a data set as the original does: as they are, and
+// with answers of one length.
+func (b *builder) wholeChats(kind string, d *plan.Data) {
+	s := &d.Dataset
+	if b.at("api.type").text() == "completion" || s.Kind == plan.DatasetCNN || !b.originalLengths() {
+		return
+	}
+	s.Whole, d.Output = true, fixed(usualOutput)
+	s.Input, s.Output = plan.Bounds{}, plan.Bounds{}
+	if kind == "billsum_conversations" {
+		b.note("data.type billsum_conversations sends the data's own roles (human, gpt), as the original does; data.chat_lengths: data sends user and assistant")
 	}
 }
 

@@ -123,9 +123,23 @@ func (b *builder) stage(kind, at string, v *value) (plan.Stage, bool) {
 		}
 		return plan.Stage{Arrival: plan.ArrivalSessions, Sessions: s}, true
 	case "trace_replay":
-		return plan.Stage{Arrival: plan.ArrivalTrace}, true
+		return b.traced(at, v)
 	}
 	return b.rated(kind, at, v)
+}
+
+// traced is a stage that goes by a trace: as many requests of it as the rate would make in
+// the time or, where the lengths come out of a trace too, all of it.
+func (b *builder) traced(at string, v *value) (plan.Stage, bool) {
+	o := &b.action.Options
+	o.TraceRates = append(o.TraceRates, v.at("rate").number())
+	s := plan.Stage{Arrival: plan.ArrivalTrace}
+	if b.at("data.trace") != nil {
+		return s, true
+	}
+	r, ok := b.rated(plan.ArrivalConstant, at, v)
+	s.Requests = r.Requests
+	return s, ok
 }
 
 // rated is a stage with a rate: as many requests as the rate makes in the time.

@@ -51,6 +51,8 @@ func dataForm() form {
 		key{name: "conversation_replay", form: conversationForm(), open: true, help: "Of `conversation_replay`."},
 		key{name: "visionarena", form: visionForm(), open: true, help: "Of `visionarena`."},
 		key{name: "synthetic_agentic", form: freeForm, open: true, refused: noAgents, help: "Refused but for null: " + noAgents + "."},
+		key{name: "chat_lengths", form: words("original", "data"), def: "original", help: "Not of the original: how long answers of chats are. `original`: 30 tokens, after all turns of a data set's conversation, its last answer included. " +
+			"`data`: conversations end with the last question, and its recorded answer's length is asked for; of `synthetic` with media, that of `output_distribution`."},
 		key{name: "use_chat_template", form: booleanForm, def: false, help: "Of `random`: wrap the prompt in the chat template here; its length is that of the whole."},
 	)
 }
@@ -83,6 +85,7 @@ func sharedPrefixForm() form {
 		distKey("question_distribution", "The older name of a distribution in `question_len`."),
 		distKey("output_distribution", "The older name of a distribution in `output_len`."),
 		key{name: "enable_multi_turn_chat", form: booleanForm, def: false, help: "A user's requests are turns of one conversation."},
+		key{name: "turns", form: words("original", "questions"), def: "original", help: "Not of the original: with `enable_multi_turn_chat`. `original`: each turn is the user's whole prompt again, shared beginning included, after all that was said. `questions`: each is a new question."},
 		key{name: "multimodal", form: mediaForm(), open: true, help: "Images, videos and sound beside the text."},
 	)
 }

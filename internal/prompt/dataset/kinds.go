@@ -18,6 +18,8 @@ type kind struct {
 	files func(config, split string) []string
 	// read takes a row apart; false: there is no request in it.
 	read func(row rows.Row, chat bool) (entry, bool)
+	// whole takes a row as the chat that it is, with its last answer; nil: it is none.
+	whole func(row rows.Row) (entry, bool)
 }
 
 // entry is a request and the answer that was once given to it.
@@ -33,11 +35,11 @@ func kinds() map[string]kind {
 		plan.DatasetShareGPT: {
 			repo: "anon8231489123/ShareGPT_Vicuna_unfiltered", columns: []string{"conversations"},
 			files: func(string, string) []string { return []string{"ShareGPT_V3_unfiltered_cleaned_split.json"} },
-			read:  readExchange,
+			read:  readExchange, whole: wholeExchange,
 		},
-		plan.DatasetBillsum: {columns: []string{"conversations"}, read: readExchange},
+		plan.DatasetBillsum: {columns: []string{"conversations"}, read: readExchange, whole: wholeBill},
 		plan.DatasetInfinity: {
-			columns: []string{"conversations"}, read: readInstruction,
+			columns: []string{"conversations"}, read: readInstruction, whole: wholeInstruction,
 		},
 		plan.DatasetCNN: {
 			repo: "abisee/cnn_dailymail", columns: []string{"article", "highlights"},
@@ -109,7 +111,11 @@ func readOrca(row rows.Row, chat bool) (entry, bool) {
 }
 
 // turn is one of a conversation.
-type turn struct{ role, text string }
+type turn struct {
+	role string
+	who  string // as the row calls the role
+	text string
+}
 
 // turns reads a conversation: a list of objects with from and value, or role and
 // content. Some rows have the JSON of an object in place of it, some a list of one.
@@ -143,7 +149,7 @@ func turns(value any) ([]turn, bool) {
 		if !ok || !ok2 {
 			return nil, false
 		}
-		out = append(out, turn{roleOf(role), text})
+		out = append(out, turn{role: roleOf(role), who: role, text: text})
 	}
 	return out, true
 }

@@ -28,7 +28,7 @@ const (
 )
 
 // Source hands out the rows of a data set in order, again and again. Every stage begins
-// with the first.
+// with the first, unless the plan lets it go on.
 type Source struct {
 	data   plan.Data
 	kind   kind
@@ -45,6 +45,7 @@ type Source struct {
 	reader *rows.Reader
 	most   int // prompts; 0: no bound
 	kept   []prompt.Prompt
+	start  int // of kept, those that come last
 	ended  bool
 	tally  tally
 	next   prompt.Place
@@ -164,6 +165,9 @@ func (s *Source) readOne(ctx context.Context, fetch bool) (bool, error) {
 		s.tally.read++
 		if p, ok := s.take(row); ok {
 			s.kept = append(s.kept, p)
+			if s.tally.read <= s.data.Dataset.Start {
+				s.start++
+			}
 			return true, nil
 		}
 	}
@@ -212,7 +216,7 @@ func (s *Source) end() {
 
 // take makes a prompt of a row; false: it is none, or not of the length asked for.
 func (s *Source) take(row rows.Row) (prompt.Prompt, bool) {
-	e, ok := s.kind.read(row, s.chat)
+	e, ok := s.read(row)
 	if !ok || e.answer == "" && s.data.Output == (plan.Length{}) && !s.data.Dataset.Free {
 		s.tally.empty++
 		return prompt.Prompt{}, false
@@ -220,6 +224,9 @@ func (s *Source) take(row rows.Row) (prompt.Prompt, bool) {
 	p := prompt.Prompt{Text: e.text, Messages: e.messages}
 	s.measure(&p)
 	d := &s.data.Dataset
+	if d.Whole && s.chat {
+		return p, true
+	}
 	if !within(p.Tokens, d.Input) {
 		s.tally.input++
 		return p, false
@@ -236,6 +243,14 @@ func (s *Source) take(row rows.Row) (prompt.Prompt, bool) {
 		s.illustrate(&p, e.images)
 	}
 	return p, true
+}
+
+// read takes a row apart; false: there is no request in it.
+func (s *Source) read(row rows.Row) (entry, bool) {
+	if s.data.Dataset.Whole && s.chat && s.kind.whole != nil {
+		return s.kind.whole(row)
+	}
+	return s.kind.read(row, s.chat)
 }
 
 func within(n int, b plan.Bounds) bool { return n >= b.Min && (b.Max == 0 || n <= b.Max) }
@@ -273,6 +288,9 @@ func (s *Source) Sessions() int {
 
 // SetStage implements prompt.Stager.
 func (s *Source) SetStage(i int) bool {
+	if s.data.Dataset.GoOn {
+		return false
+	}
 	s.next = prompt.Place{Stage: uint64(i)}
 	return true
 }
@@ -281,7 +299,7 @@ func (s *Source) SetStage(i int) bool {
 func (s *Source) Next(ctx context.Context) (prompt.Prompt, error) {
 	place := s.next
 	s.next.I++
-	for !s.ended && place.I >= uint64(len(s.kept)) {
+	for !s.ended && place.I+uint64(s.start) >= uint64(len(s.kept)) {
 		if _, err := s.readOne(ctx, false); err != nil {
 			return prompt.Prompt{}, err
 		}
@@ -289,7 +307,7 @@ func (s *Source) Next(ctx context.Context) (prompt.Prompt, error) {
 	if len(s.kept) == 0 {
 		return prompt.Prompt{}, s.nothing()
 	}
-	p := s.kept[place.I%uint64(len(s.kept))]
+	p := s.kept[(place.I+uint64(s.start))%uint64(len(s.kept))]
 	if s.data.Output != (plan.Length{}) {
 		p.Output = s.output.At(place.Number())
 	}

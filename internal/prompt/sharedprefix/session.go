@@ -10,7 +10,8 @@ import (
 )
 
 // session is the conversation of one user. Its first turn is the prompt of the user;
-// each other goes on from all that was said, with a new question of its own.
+// each other goes on from all that was said, with a new question of its own or, where
+// the plan repeats, with the same prompt once more.
 type session struct {
 	source *Source
 	name   string
@@ -29,8 +30,12 @@ type session struct {
 
 func (s *Source) newSession(id uint32, stage uint64) *session {
 	seed := prompt.Mix(s.seed ^ stage<<32 ^ uint64(id))
+	name := fmt.Sprintf("user_session_%d_%d", id, stage)
+	if s.data.SharedPrefix.Repeat { // it is the same in every stage, and so is its name
+		name, seed = fmt.Sprintf("user_session_%d", id), prompt.Mix(s.seed^uint64(id))
+	}
 	return &session{
-		source: s, id: id, name: fmt.Sprintf("user_session_%d_%d", id, stage),
+		source: s, id: id, name: name,
 		place:    prompt.Place{Stage: stage, I: uint64(id)},
 		free:     make(chan struct{}, 1),
 		question: prompt.NewLengths(s.data.SharedPrefix.Question, prompt.Mix(seed^'q')),
@@ -53,18 +58,12 @@ func (s *session) Await(ctx context.Context) error {
 
 // Prompt implements prompt.Late.
 func (s *session) Prompt() (prompt.Prompt, error) {
-	p := prompt.Prompt{Session: s.name, Turn: s.turn, Output: s.output.At(uint64(s.turn))}
-	n := s.question.At(uint64(s.turn))
-	var err error
-	if s.tokens == 0 { // nothing was said and answered yet
-		p.Text, p.Tokens, err = s.source.begin(uint64(s.id), n, s.place)
-		if s.source.chat {
-			p.Messages, p.Text = []prompt.Message{{Role: "user", Content: p.Text}}, ""
-		}
-	} else {
-		err = s.goOn(&p, n)
+	number := uint64(s.turn)
+	if s.source.data.SharedPrefix.Repeat {
+		number = 0
 	}
-	if err != nil {
+	p := prompt.Prompt{Session: s.name, Turn: s.turn, Output: s.output.At(number)}
+	if err := s.ask(&p, s.question.At(number)); err != nil {
 		return p, err
 	}
 	if p.Messages != nil {
@@ -77,21 +76,37 @@ func (s *session) Prompt() (prompt.Prompt, error) {
 	return p, nil
 }
 
-// goOn asks another question of n tokens after all that was said.
-func (s *session) goOn(p *prompt.Prompt, n int) error {
-	rng := s.source.rng(uint64(s.id) | uint64(s.turn+1)<<32)
-	question, err := s.source.lex.Text(rng, n)
-	if err != nil {
-		return err
+// ask puts a question of n tokens after all that was said.
+func (s *session) ask(p *prompt.Prompt, n int) (err error) {
+	first := s.tokens == 0 // nothing was said and answered yet
+	if first || s.source.data.SharedPrefix.Repeat {
+		p.Text, p.Tokens, err = s.source.begin(uint64(s.id), n, s.place)
+	} else {
+		p.Text, err = s.source.lex.Text(s.source.rng(uint64(s.id)|uint64(s.turn+1)<<32), n)
+		p.Tokens = n
 	}
-	if s.source.chat {
-		p.Messages = append(slices.Clone(s.said), prompt.Message{Role: "user", Content: question})
-		p.Tokens = s.tokens + n
+	switch {
+	case err != nil:
+		return err
+	case s.source.chat:
+		p.Messages = append(slices.Clone(s.said), prompt.Message{Role: "user", Content: p.Text})
+		p.Text, p.Tokens = "", p.Tokens+s.tokens
+		return nil
+	case first:
 		return nil
 	}
-	p.Text = s.text + " " + question
+	p.Text = s.text + " " + p.Text
 	p.Tokens = s.source.lex.Tokenizer().Count(p.Text)
 	return nil
+}
+
+// joint stands between a prompt and its answer. Where turns repeat it is a space, as in
+// inference-perf.
+func (s *session) joint() string {
+	if s.source.data.SharedPrefix.Repeat {
+		return " "
+	}
+	return ""
 }
 
 // End implements prompt.Late. A turn without an answer is as if it had not been: the
@@ -103,7 +118,7 @@ func (s *session) End(a prompt.Answer) {
 			s.said = append(s.asked.Messages, prompt.Message{Role: "assistant", Content: a.Text})
 			s.tokens += s.source.lex.Tokenizer().Count(a.Text)
 		} else {
-			s.text = s.asked.Text + strings.TrimRight(a.Text, " ")
+			s.text = s.asked.Text + s.joint() + strings.TrimRight(a.Text, " ")
 		}
 	}
 	s.asked = prompt.Prompt{}

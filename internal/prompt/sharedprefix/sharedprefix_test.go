@@ -171,6 +171,42 @@ func TestConversation(t *testing.T) {
 	}
 }
 
+// Where turns repeat, each is the whole prompt once more behind all that was said.
+func TestRepeatedPrompt(t *testing.T) {
+	d := plan.Data{Output: plan.Length{Dist: plan.DistUniform, Min: 5, Max: 500}, SharedPrefix: plan.SharedPrefix{
+		Groups: 1, Prompts: 1, Prefix: fixed(50), Question: plan.Length{Dist: plan.DistUniform, Min: 5, Max: 500}, MultiTurn: true, Repeat: true,
+	}}
+	for _, chat := range []bool{true, false} {
+		s := source(t, d, token.Words{}, 1, chat)
+		var turns []prompt.Prompt
+		for _, a := range []prompt.Answer{{Text: " One."}, {Failed: true}, {Text: "Two."}, {}} {
+			turns = append(turns, turn(t, s, a))
+		}
+		first := turns[0].Text
+		want := []string{first, first + "  One. " + first, first + "  One. " + first, first + "  One. " + first + " Two. " + first}
+		if chat {
+			first = turns[0].Messages[0].Content
+			want = []string{first, first + "| One.|" + first, first + "| One.|" + first, first + "| One.|" + first + "|Two.|" + first}
+		}
+		for i, p := range turns {
+			got := p.Text
+			for k, m := range p.Messages {
+				if k > 0 {
+					got += "|"
+				}
+				got += m.Content
+			}
+			if got != want[i] || p.Tokens != len(strings.Fields(strings.ReplaceAll(got, "|", " "))) || p.Output != turns[0].Output || p.Turn != i || p.Session != "user_session_0" {
+				t.Errorf("chat %v, turn %d of %s: %d tokens, %d asked for\n%s\nwant\n%s", chat, i, p.Session, p.Tokens, p.Output, got, want[i])
+			}
+		}
+		s.SetStage(1)
+		if anew := turn(t, s, prompt.Answer{}); anew.Hash != turns[0].Hash || anew.Session != "user_session_0" {
+			t.Errorf("a stage does not begin its conversations anew: %+v", anew)
+		}
+	}
+}
+
 // One turn of a conversation is under way at a time.
 func TestTurnsWait(t *testing.T) {
 	d := plan.Data{SharedPrefix: plan.SharedPrefix{Groups: 1, Prompts: 2, Question: fixed(3), MultiTurn: true}}

@@ -23,6 +23,17 @@ type list []any
 
 func (o *object) put(name string, value any) { *o = append(*o, field{name, value}) }
 
+// set gives a field a value, at its place where there is one of the name.
+func (o *object) set(name string, value any) {
+	for i := range *o {
+		if (*o)[i].name == name {
+			(*o)[i].value = value
+			return
+		}
+	}
+	o.put(name, value)
+}
+
 // appendJSON appends a value of the types of this package with two spaces of indent, as
 // Python's json module writes it.
 func appendJSON(dst []byte, v any, indent int) []byte {
@@ -39,6 +50,8 @@ func appendJSON(dst []byte, v any, indent int) []byte {
 		return append(dst, number(v)...)
 	case string:
 		return appendText(dst, v)
+	case json.Number:
+		return append(dst, v...)
 	case object:
 		return appendAll(dst, "{", "}", len(v), indent, func(dst []byte, i int) []byte {
 			dst = append(appendText(dst, v[i].name), ": "...)

@@ -2,14 +2,12 @@ package inferenceperf
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"time"
 
 	dialect "inferometer/internal/dialect/inferenceperf"
-	"inferometer/internal/endpoint/sse"
 	"inferometer/internal/record"
 )
 
@@ -44,6 +42,7 @@ func (r *Requests) Add(rec *record.Record) {
 	if !r.opt.Counts(rec) {
 		return
 	}
+	rec = r.opt.Seen(rec)
 	r.buf = r.buf[:0]
 	if r.n > 0 {
 		r.buf = append(r.buf, ',')
@@ -128,7 +127,7 @@ func (r *Requests) entry(rec *record.Record) object {
 		o.put("request", string(rec.Question))
 	}
 	if r.fields.Response {
-		o.put("response", answerOf(rec))
+		o.put("response", string(rec.Body))
 	}
 	if r.fields.Info {
 		o.put("info", r.info(rec))
@@ -137,19 +136,11 @@ func (r *Requests) entry(rec *record.Record) object {
 		o.put("computed_metrics", r.metrics())
 	}
 	if f := rec.Failure; f != nil {
-		o.put("error", object{{"error_type", dialect.ErrorType(f)}, {"error_msg", f.Message}})
+		o.put("error", object{{"error_type", dialect.ErrorType(f)}, {"error_msg", dialect.Said(f)}})
 	} else {
 		o.put("error", nil)
 	}
 	return o
-}
-
-// answerOf is what came back; null: nothing did.
-func answerOf(rec *record.Record) any {
-	if len(rec.Body) == 0 {
-		return nil
-	}
-	return string(rec.Body)
 }
 
 func textOrNull(s string) any {
@@ -174,7 +165,7 @@ func (r *Requests) info(rec *record.Record) object {
 	if rec.Failure == nil {
 		answer := object{{"output_tokens", v.Client}, {"server_usage", usage(rec, v)}}
 		if rec.Streamed {
-			chunks, times := chunks(rec)
+			chunks, times := chunks(rec, r.opt.Faithful)
 			if r.fields.Chunks {
 				answer.put("response_chunks", chunks)
 			}
@@ -186,7 +177,7 @@ func (r *Requests) info(rec *record.Record) object {
 	o := object{
 		{"request_metrics", request},
 		{"response_metrics", response},
-		{"extra_info", object{}},
+		{"extra_info", r.extra(rec)},
 		{"lora_adapter", textOrNull(rec.Model)},
 		{"graph_event_id", textOrNull(rec.Call)},
 		{"labels", labelled(rec.Labels)},
@@ -198,6 +189,14 @@ func (r *Requests) info(rec *record.Record) object {
 	}
 	o.put("input_tokens", v.In)
 	return o
+}
+
+// extra is what the original notes of a user's turns.
+func (r *Requests) extra(rec *record.Record) object {
+	if !r.opt.UserSessions || rec.Session == "" {
+		return object{}
+	}
+	return object{{"user_session", rec.Session}, {"chat_round", rec.Turn + 1}}
 }
 
 func labelled(labels [][2]string) object {
@@ -229,47 +228,6 @@ func (r *Requests) media(rec *record.Record) [3]list {
 		out[m.Kind] = append(out[m.Kind], o)
 	}
 	return out
-}
-
-// usage is what the server counted; null: nothing.
-func usage(rec *record.Record, v *dialect.Values) any {
-	if !v.ServerIn && !v.ServerOut {
-		return nil
-	}
-	o := object{}
-	if v.ServerIn {
-		o.put("prompt_tokens", v.In)
-	}
-	if v.ServerOut {
-		o.put("completion_tokens", v.Server)
-	}
-	if v.ServerIn && v.ServerOut {
-		o.put("total_tokens", v.In+v.Server)
-	}
-	if rec.Cached >= 0 {
-		o.put("prompt_tokens_details", object{{"cached_tokens", rec.Cached}})
-	}
-	return o
-}
-
-// chunks are the data of the events of a stream, and their moments.
-func chunks(rec *record.Record) (data, times list) {
-	data, times = list{}, list{}
-	var scan sse.Scanner
-	var e sse.Event
-	scan.Reset(rec.Body)
-	mark := 0
-	for scan.Next(&e) {
-		if len(e.Data) == 0 || string(e.Data) == "[DONE]" || !json.Valid(e.Data) {
-			continue
-		}
-		for mark < len(rec.Marks)-1 && rec.Marks[mark].Off < e.End {
-			mark++
-		}
-		data = append(data, string(e.Data))
-		times = append(times, rec.Marks[mark].At().Seconds())
-	}
-	return data, times
 }
 
 func seconds(all []time.Duration) list {

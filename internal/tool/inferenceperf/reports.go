@@ -67,7 +67,7 @@ func (t *tool) writeReports(s stages, res *result.Result) error {
 	defer pool.Close()
 	r := &reporter{tool: t, stages: s, result: res, checks: checks{entries: -1}, marks: map[int]record.StageMark{}, opt: dialect.Options{
 		Percentiles: o.Lifecycle.Percentiles, Goodput: o.Goodput, ServerTokens: o.Lifecycle.ServerTokens,
-		MaxMessages: o.Lifecycle.MaxErrorMessages, Tokenizer: o.TokenizerGiven, Faithful: o.Faithful,
+		MaxMessages: o.Lifecycle.MaxErrorMessages, Tokenizer: o.TokenizerGiven, Faithful: o.Faithful, UserSessions: o.UserSessions,
 		Media: t.gallery.of, Pool: pool,
 	}}
 	r.opt.Headers = t.headerObjectives()
@@ -166,6 +166,8 @@ func (r *reporter) load(i int) *report.Load {
 		l.Rate = &s.Rate
 	case s.Concurrency > 0 && r.opt.Faithful:
 		l.Rate = &rate
+	case i < len(r.tool.action.Options.TraceRates):
+		l.Rate = &r.tool.action.Options.TraceRates[i]
 	case s.Arrival == plan.ArrivalSessions:
 		l.Concurrency = s.Sessions.Concurrent
 		if r.opt.Faithful {

@@ -166,6 +166,76 @@ YML
 } >failures.yml
 both failures
 
+# Chats of data sets, whole and with 30 tokens asked for; pictures; turns of users.
+"$PEER/bin/python" - <<'PY'
+import json
+rows = [{"conversations": [{"from": "human", "value": "the row that comes last"}, {"from": "gpt", "value": "yes"}]},
+        {"conversations": [{"from": "system", "value": "Be brief."}, {"from": "human", "value": "Who are you?"}, {"from": "gpt", "value": "Nobody."}]},
+        {"conversations": [{"from": "gpt", "value": "I begin."}, {"from": "human", "value": "Do you?"}]},
+        {"conversations": [{"from": "human", "value": ""}, {"from": "gpt", "value": "an answer to nothing"}]}]
+for i in range(20):
+    rows.append({"conversations": [{"from": ("human", "gpt")[k % 2], "value": " ".join([f"turn{k}of{i}"] * (3 + (i + k) % 9))} for k in range(2 + i % 4)]})
+json.dump(rows, open("talks.json", "w"))
+PY
+start_mock
+for kind in shareGPT:chat shareGPT:anthropic_messages infinity_instruct:chat billsum_conversations:chat; do
+  name=${kind%:*}-${kind#*:}
+  { common true; cat <<YML
+api: {type: ${kind#*:}, streaming: true}
+data: {type: ${kind%:*}, path: talks.json}
+load: {type: constant, num_workers: 1, interval: 1, stages: [{rate: 4, duration: 2}, {rate: 4, duration: 2}]}
+YML
+  } >"$name.yml"
+  both "$name" --faithful
+done
+{ common true; cat <<'YML'
+api: {type: chat, streaming: true}
+data:
+  type: synthetic
+  input_distribution: {type: fixed, mean: 40, std_dev: 0, min: 40, max: 40}
+  output_distribution: {type: fixed, mean: 12, std_dev: 0, min: 12, max: 12}
+  multimodal: {image: {count: {type: fixed, mean: 1, min: 1, max: 1, std_dev: 0}, resolutions: 360p}}
+load: {type: constant, num_workers: 1, stages: [{rate: 4, duration: 2}]}
+YML
+} >pictures.yml
+both pictures --faithful
+for api in completion chat; do
+  { common true; cat <<YML
+api: {type: $api, streaming: true}
+data: {type: shared_prefix, shared_prefix: {num_groups: 1, num_prompts_per_group: 2, system_prompt_len: 50, question_len: 30, output_len: 17, enable_multi_turn_chat: true}}
+load: {type: concurrent, num_workers: 1, stages: [{num_requests: 6, concurrency_level: 2}]}
+YML
+  } >"turns-$api.yml"
+  both "turns-$api" --faithful
+done
+
+# A trace of arrivals, of which rate and duration say how many go.
+"$PEER/bin/python" - >arrivals.csv <<'PY'
+print("TIMESTAMP,ContextTokens,GeneratedTokens")
+for i in range(30):
+    print(f"2023-11-16 18:17:{3 + i * 0.2:09.6f}0,{20 + i},{5 + i % 7}")
+PY
+{ common true; cat <<'YML'
+api: {type: completion, streaming: true}
+data: {type: mock}
+load: {type: trace_replay, num_workers: 1, trace: {file: arrivals.csv}, stages: [{rate: 4, duration: 3}]}
+YML
+} >replayed.yml
+both replayed
+
+# Failures that an HTTP status does not tell.
+for fault in stall truncate error-event; do
+  if [[ -n ${ONLY:-} && " $ONLY " != *" broken-$fault "* ]]; then continue; fi
+  start_mock --fault "$fault=0.5"
+  { common true; cat <<'YML'
+api: {type: chat, streaming: true}
+data: {type: mock}
+load: {type: constant, num_workers: 1, request_timeout: 3, stages: [{rate: 5, duration: 4}]}
+YML
+  } >"broken-$fault.yml"
+  both "broken-$fault" --faithful
+done
+
 # Where the original is wrong: answers with one token, and reasoning.
 start_mock
 { common true; cat <<'YML'

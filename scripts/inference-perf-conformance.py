@@ -44,8 +44,12 @@ ADDED = {"prompt_len", "stage_id", "session_id", "scheduled_time"}
 # differs: ip-config-keys
 LEFT_OUT = {"rate", "duration", "num_requests", "concurrency_level", "session_rate", "num_sessions", "timeout"}
 # Keys of the original's that ours does not have: texts that are in `response` too.
+<<<<<<< HEAD
 # differs: ip-replay-texts
 NOT_OURS = {"output_text", "output_message"}
+=======
+NOT_OURS = {"output_text", "output_message", "stop_reason"}
+>>>>>>> ba1da3d (inference-perf: one count on the screen and in reports, series in summaries)
 # Objects whose keys are data.
 FREE = {"by_label", "reports", "server_usage"}
 
@@ -418,19 +422,98 @@ def graced(theirs, ours):
     timed_out(theirs, ours, 20)
 
 
+def entries(report):
+    return sorted(report["per_request_lifecycle_metrics.json"], key=lambda e: e["start_time"])
+
+
+def chats(theirs, ours, faithful):
+    """Chats: the same requests, and entries of the same size."""
+    for side, other in (("ours", ours), ("faithful", faithful)):
+        a, b = entries(theirs), entries(other)
+        if len(a) != len(b):
+            fault(f"{side}: {len(b)} requests for {len(a)}")
+        # Two that were due at almost the same moment may have changed places.
+        asked = [sorted(json.dumps(json.loads(e["request"]), sort_keys=True) for e in r) for r in (a, b)]
+        if directory_of == "pictures":
+            asked = [[json.loads(e["request"])["max_tokens"] for e in r] for r in (a, b)]
+        if asked[0] != asked[1]:
+            fault(f"{side}: other requests: {[x for x in zip(*asked) if x[0] != x[1]][:2]}")
+        for x, y in zip(a, b):
+            p, q = (e["info"]["response_metrics"] for e in (x, y))
+            if sorted(p["server_usage"]) != sorted(q["server_usage"]):
+                fault(f"{side}: server_usage {p['server_usage']} / {q['server_usage']}")
+            if not len(p["chunk_times"]) == len(q["chunk_times"]) == len(q["response_chunks"]):
+                fault(f"{side}: chunk_times: {len(p['chunk_times'])} / {len(q['chunk_times'])}")
+    for name in ("summary_lifecycle_metrics.json", "per_request_lifecycle_metrics.json"):
+        keys(theirs[name], ours[name], name)
+    # differs: ip-anthropic-output
+    if "anthropic" in directory_of:
+        done = theirs["summary_lifecycle_metrics.json"]["successes"]
+        says("output_len of anthropic_messages", done["output_len"]["mean"] == done["output_tokens"]["mean"], True)
+
+
+def turns(theirs, ours, faithful):
+    """Turns of users: prompts that grow by the whole prompt and the answer each time."""
+    grown = {}
+    for side, r in (("theirs", theirs), ("ours", ours), ("faithful", faithful)):
+        for e in entries(r):
+            extra, body = e["info"]["extra_info"], json.loads(e["request"])
+            text = body.get("prompt") or " ".join(m["content"] for m in body["messages"])
+            grown.setdefault(side, {}).setdefault(extra["user_session"], []).append((extra["chat_round"], body["max_tokens"], len(text), "messages" in body))
+    for side in grown:
+        if sorted(grown[side]) != sorted(grown["theirs"]):
+            fault(f"{side}: sessions {sorted(grown[side])}")
+            continue
+        for name, rounds in grown[side].items():
+            if [r[:2] for r in rounds] != [r[:2] for r in grown["theirs"][name]]:
+                fault(f"{side}: rounds of {name}: {rounds} / {grown['theirs'][name]}")
+            sizes = [r[2] for r in rounds]
+            if any(not sizes[0] < b - a < sizes[0] + 200 for a, b in zip(sizes, sizes[1:])):
+                fault(f"{side}: prompts of {name} do not grow by themselves and an answer: {sizes}")
+        chat = any(r[3] for rounds in grown[side].values() for r in rounds)
+        if chat != (side == "ours" and directory_of == "turns-chat"):
+            fault(f"{side}: sent as a chat: {chat}")
+    keys(theirs["per_request_lifecycle_metrics.json"], ours["per_request_lifecycle_metrics.json"], "per_request")
+
+
+def replayed(theirs, ours):
+    """Arrivals of a trace."""
+    a, b = (r["stage_0_lifecycle_metrics.json"] for r in (theirs, ours))
+    for path, tolerance in (("load_summary/count", 0), ("load_summary/requested_rate", 0), ("successes/count", 0), ("load_summary/send_duration", 0.05)):
+        near(a, b, path, tolerance)
+
+
+def broken(theirs, ours, faithful):
+    """Failures of answers that had begun: their labels and what is counted of them."""
+    a, b, c = (r["summary_lifecycle_metrics.json"] for r in (theirs, ours, faithful))
+    labels = [sorted(r["failures"]["by_label"]) for r in (a, b, c)]
+    if labels[2] != labels[0]:
+        fault(f"--faithful: labels of failures {labels[0]} / {labels[2]}")
+    if directory_of == "broken-error-event":
+        says("error events in streams", a["failures"]["count"] == 0, labels[1] == ["stream_error"])
+        return
+    if labels[1] != labels[0]:
+        fault(f"labels of failures {labels[0]} / {labels[1]}")
+    says("failures.prompt_tokens", a["failures"]["prompt_tokens"]["total"] == 0, b["failures"]["prompt_tokens"]["total"] > 0)
+    if c["failures"]["prompt_tokens"]["total"] != 0:
+        fault("--faithful: failures.prompt_tokens is not 0")
+
+
 def compare(directory):
     """All that is asked of one config. Those that show where the tools differ are not held to 2 %."""
-    global failing
+    global failing, directory_of
+    directory_of = directory
     theirs, ours = load(f"{directory}/theirs"), load(f"{directory}/ours")
     failing = theirs["summary_lifecycle_metrics.json"]["failures"]["count"] > 0
     if sorted(theirs) != sorted(ours) and directory != "sessions":
         fault(f"files: only theirs {sorted(set(theirs) - set(ours))}, only ours {sorted(set(ours) - set(theirs))}")
     read_config(f"{directory}/ours/config.yaml")
-    special = {"single": single, "thinking": thinking, "prometheus": prometheus}.get(directory)
+    special = {"single": single, "thinking": thinking, "prometheus": prometheus, "pictures": chats, "turns": turns, "broken": broken,
+               "shareGPT": chats, "infinity_instruct": chats, "billsum_conversations": chats}.get(directory.split("-")[0])
     if special:
         special(theirs, ours, load(f"{directory}/faithful"))
         return validate(ours), len(ours)
-    special = {"retries": retries, "sessions": sessions, "cut": cut, "graced": graced}.get(directory)
+    special = {"replayed": replayed, "retries": retries, "sessions": sessions, "cut": cut, "graced": graced}.get(directory)
     if special:
         special(theirs, ours)
         return validate(ours), len(ours)
@@ -456,6 +539,7 @@ def compare(directory):
 
 adapter = re.compile(r"adapter_")
 failing = False
+directory_of = ""
 code = 0
 for directory in sys.argv[1:]:
     faults.clear()

@@ -101,7 +101,7 @@ func inferencePerfRun(env Env, action *frontend.Action, log logs) int {
 	}
 	screen = terminalOf(env.Stdout, env.Getenv)
 	if err := console.Write(env.Stdout, res, console.Options{
-		Width: min(screen.width(), 140), Color: screen.color, Subject: subject(action.Plan), Dir: action.Options.Dir,
+		Width: min(screen.width(), 140), Color: screen.color, Subject: subject(action.Plan), Dir: action.Options.Dir, Named: true,
 	}); err != nil {
 		return fail(env, name, err, exitRun)
 	}

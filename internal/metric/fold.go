@@ -31,6 +31,9 @@ type Options struct {
 	// StandIn: what is counted on this side are not the model's tokens, so that such a
 	// count is not held against the length asked for.
 	StandIn bool
+	// Local: figures are made of this side's count of answers, where there is one, and not
+	// of the server's.
+	Local bool
 	// Bounds gives the steady window of a stage: the end of its warm-up and the end
 	// of its sending, or the end of time where that is not known yet. An end must be
 	// known before a record that ended after it is added. nil: there is none.
@@ -152,6 +155,7 @@ func (f *Fold) Add(rec *record.Record) {
 	}
 	r.closed = rec.Stage < len(f.opts.Closed) && f.opts.Closed[rec.Stage]
 	r.from = from
+	r.local = f.opts.Local && rec.Out.Source == record.FromServer && rec.Out.Local >= 0
 	r.load(rec)
 	if rec.Prompt != 0 {
 		f.prompts.Append(int64(rec.Prompt), stat.First)

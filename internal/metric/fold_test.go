@@ -242,6 +242,22 @@ func TestCounts(t *testing.T) {
 	}
 }
 
+// Figures may be made of this side's count; what the server left out is told by its own.
+//
+// differs: ip-screen
+func TestOwnCount(t *testing.T) {
+	f := mustFold(t, Options{Local: true})
+	both, alone := evenly(0, msec, msec, 10), evenly(0, msec, msec, 10)
+	both.Out.Local, both.Asked = 7, 10
+	alone.Out.Local = -1
+	f.Add(both)
+	f.Add(alone)
+	st := summarize(t, f)[0]
+	if c := st.Counts; st.Whole.Totals.Out != 17 || c.Short != 0 || c.Sources[1] != [4]int64{0, 1, 1, 0} || c.Disagree[1] != 3 {
+		t.Errorf("%d tokens, %+v", st.Whole.Totals.Out, c)
+	}
+}
+
 func TestWordsAreNotHeldAgainstTheLengthAsked(t *testing.T) {
 	for words, want := range map[bool]int64{false: 1, true: 0} {
 		f := mustFold(t, Options{StandIn: words})

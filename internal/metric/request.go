@@ -45,6 +45,7 @@ type Request struct {
 	unstamped int64   // reads without a kernel stamp
 	delays    []int64 // of reads with one
 
+	local  bool          // Tokens is this side's count, where the server has one too
 	closed bool          // the stage is a closed loop
 	from   time.Duration // when its measured part begins
 
@@ -58,6 +59,9 @@ func (r *Request) load(rec *record.Record) {
 	r.Tokens = -1
 	if rec.Out.Source != record.Uncounted {
 		r.Tokens = rec.Out.N
+	}
+	if r.local {
+		r.Tokens = rec.Out.Local
 	}
 	r.loadReads()
 	r.Opened, r.First, r.Second, r.Last, r.Visible = record.Never, record.Never, record.Never, record.Never, record.Never

@@ -223,7 +223,11 @@ func (s *stage) count(r *Request, standIn bool) {
 		s.OnePiece++
 	}
 	s.Sources[0][r.In.Source&3]++
-	s.Sources[1][r.Out.Source&3]++
+	source := r.Out.Source
+	if r.local {
+		source = record.FromTokenizer
+	}
+	s.Sources[1][source&3]++
 	for i, t := range [2]record.Tokens{r.In, r.Out} {
 		if t.Claimed > 0 {
 			s.Claimed[i]++
@@ -246,10 +250,14 @@ func (s *stage) count(r *Request, standIn bool) {
 	}
 	// A count of events or by a stand-in says nothing about tokens that are missing.
 	exact := r.Out.Source == record.FromServer || r.Out.Source == record.FromTokenizer && !standIn
+	n := r.Tokens
+	if r.local { // the server knows best how many it sent
+		n = r.Out.N
+	}
 	switch {
-	case r.Tokens == 0:
+	case n == 0:
 		s.Empty++
-	case exact && r.Tokens > 0 && r.Tokens < r.Asked:
+	case exact && n > 0 && n < r.Asked:
 		s.Short++
 	}
 }

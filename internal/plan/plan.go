@@ -203,6 +203,7 @@ type Tokenizer struct {
 	Name     string // file, directory, Hugging Face name, TokenizerBuiltin or TokenizerWords
 	Revision string // of a Hugging Face name; empty: main
 	Optional bool   // where it cannot be had, TokenizerBuiltin takes its place
+	Output   bool   // figures are made of its count of answers, even where the server has one
 }
 
 // StandIn reports whether the tokenizer only stands in for the model's own, which

@@ -235,6 +235,7 @@ func tokenizerSpec() codec[Tokenizer] {
 		always("name", text(), func(t *Tokenizer) *string { return &t.Name }, "That of the model: a `tokenizer.json`, `tekken.json`, `.tiktoken` or `.model` file, a directory with one, or a Hugging Face name. `builtin:gpt2` and `words` stand in for it, and the report says so."),
 		at("revision", text(), func(t *Tokenizer) *string { return &t.Revision }, "Branch, tag or commit of a Hugging Face name; left out: `main`."),
 		at("optional", boolean(), func(t *Tokenizer) *bool { return &t.Optional }, "Where it cannot be had, `builtin:gpt2` takes its place, and a note says so. Left out: that is an error."),
+		at("count_output", boolean(), func(t *Tokenizer) *bool { return &t.Output }, "Figures are made of its count of an answer's tokens. Left out: of the server's, where there is one."),
 	}, func(r *reader, n *yaml.Node, path string, t *Tokenizer) bool {
 		if n.Kind != yaml.ScalarNode {
 			return false

@@ -36,7 +36,7 @@ type Facts struct {
 // FoldOptions are the options of a fold for the records of a plan's run. Its Bounds, Pool
 // and Live are for the caller to fill in.
 func FoldOptions(p *plan.Plan) metric.Options {
-	opts := metric.Options{StandIn: p.Tokenizer.StandIn(), Targets: len(p.Target.URLs)}
+	opts := metric.Options{StandIn: p.Tokenizer.StandIn(), Local: p.Tokenizer.Output, Targets: len(p.Target.URLs)}
 	for _, a := range p.Data.Adapters {
 		opts.Models = append(opts.Models, a.Name)
 	}

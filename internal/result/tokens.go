@@ -81,6 +81,10 @@ func (j *judge) tokens(i int, sum *metric.Stage) {
 			if share > budget {
 				j.note(i, "The server counts %s of the input tokens differently from %s: its chat template is in its count.", percent(share), j.plan.Tokenizer.Name)
 			}
+		case k == 1 && j.plan.Tokenizer.Output:
+			if share > budget {
+				j.note(i, "The server and the tokenizer %s disagree on %s of the output tokens. Figures are made of the tokenizer's counts, as tokenizer.count_output has it.", j.plan.Tokenizer.Name, percent(share))
+			}
 		case own == 0:
 			if share > budget {
 				j.note(i, "The server and the tokenizer %s disagree on %s of the %s tokens. All figures are made of the server's counts. Lengths of prompts are right only with the tokenizer of the model that is served.", j.plan.Tokenizer.Name, percent(share), what)

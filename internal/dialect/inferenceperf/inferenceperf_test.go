@@ -221,6 +221,8 @@ func TestGoodput(t *testing.T) {
 	}
 }
 
+// differs: ip-bad-body
+// differs: ip-failure-words
 func TestLabels(t *testing.T) {
 	for _, c := range []struct {
 		f    record.Failure
@@ -238,15 +240,28 @@ func TestLabels(t *testing.T) {
 		{record.Failure{Class: record.TimedOut, Status: 503}, "Timeout"},
 		{record.Failure{Class: record.Truncated, Status: 200}, "clientpayloaderror"},
 		{record.Failure{Class: record.StreamError, Status: 200}, "stream_error"},
+		{record.Failure{Class: record.BadBody, Status: 200}, "bad_body"},
 	} {
 		if got := Label(&c.f); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.f, got, c.want)
+		}
+	}
+	for f, want := range map[record.Failure]string{
+		{Class: record.TimedOut, Message: "late"}:              "Request timed out: late",
+		{Class: record.TimedOut, Status: 200, Message: "late"}: "late",
+		{Class: record.ConnectFailed, Message: "refused"}:      "refused",
+	} {
+		if got := Said(&f); got != want {
+			t.Errorf("%+v: %q, want %q", f, got, want)
 		}
 	}
 }
 
 // Of a failure the original counts no prompt, and in a stream it sees none of the server's
 // errors.
+//
+// differs: ip-failed-prompt
+// differs: ip-stream-error
 func TestFaithfulFailures(t *testing.T) {
 	recs := []*record.Record{
 		{Sent: 0, End: 2, Status: 503, Cached: 4, In: record.Tokens{N: 9, Source: record.FromServer}, Failure: &record.Failure{Class: record.HTTPStatus, Status: 503}},

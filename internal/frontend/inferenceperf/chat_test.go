@@ -9,6 +9,9 @@ import (
 
 // What the original sends for chats is what we send, with --faithful and without; what is
 // better has a key of its own.
+//
+// differs: ip-chats
+// differs: ip-prefix-chat
 func TestChats(t *testing.T) {
 	for _, c := range []struct {
 		name, flags   string

@@ -254,6 +254,8 @@ func (b *builder) tokenizer(p *plan.Plan) {
 	if name := b.at("tokenizer.pretrained_model_name_or_path").text(); name != "" {
 		p.Tokenizer.Name, o.TokenizerGiven = name, true
 	}
+	// The screen says what the reports say.
+	p.Tokenizer.Output = !b.at("report.request_lifecycle.use_server_output_tokens").yes()
 	o.TokenizerTimeout = time.Duration(seconds(b.at("tokenizer.load_timeout").number()))
 }
 

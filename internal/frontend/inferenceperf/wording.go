@@ -26,6 +26,7 @@ var configNames = strings.NewReplacer(
 	"http or https; grpc or grpcs for Triton", "http or https",
 	"--tokenizer", "tokenizer.pretrained_model_name_or_path",
 	"--model", "server.model_name",
+	", as tokenizer.count_output has it", "; report.request_lifecycle.use_server_output_tokens takes the server's",
 	"(data.dataset.path, or --input-file)", "(data.path)",
 	"give path or hub.name", "give data.path",
 	"widen input or output", "widen data.input_distribution or data.output_distribution",

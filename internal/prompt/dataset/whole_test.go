@@ -10,6 +10,8 @@ import (
 
 // Whole chats are the requests that inference-perf 0.7.0 sends for the same rows: it begins
 // with the second one, and goes on where it was in the next stage.
+//
+// differs: ip-rows
 func TestWholeChats(t *testing.T) {
 	const rows = `[
 		{"conversations": [{"from": "human", "value": "last of all"}, {"from": "gpt", "value": "a"}]},

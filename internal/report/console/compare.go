@@ -40,7 +40,9 @@ func (p *printer) comparison(stages []result.Stage) {
 	for i := range stages {
 		s := &stages[i]
 		name := strconv.Itoa(s.Index + 1)
-		if s.Name != "" {
+		if s.Name != "" && p.named {
+			name = screen.Clip(screen.Clean(s.Name), 20)
+		} else if s.Name != "" {
 			name += " " + screen.Clip(screen.Clean(s.Name), 20)
 		}
 		t.add(name, screen.Clip(screen.Clean(s.Load), 24), screen.Count(s.Counts.OK), screen.Count(s.Counts.Failed))

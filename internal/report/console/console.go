@@ -31,11 +31,12 @@ type Options struct {
 	Subject string   // what was measured, for the first line: the URL and the model
 	Dir     string   // where the files of the run are; empty: none were written
 	Files   []string // their names in Dir
+	Named   bool     // stages go by their names alone, and not by number
 }
 
 // Write prints r to w.
 func Write(w io.Writer, r *result.Result, o Options) error {
-	p := printer{width: o.Width, style: screen.Style(o.Color), all: o.All}
+	p := printer{width: o.Width, style: screen.Style(o.Color), all: o.All, named: o.Named}
 	if p.width == 0 {
 		p.width = DefaultWidth
 	}
@@ -64,6 +65,7 @@ type printer struct {
 	width int
 	style screen.Style
 	all   bool
+	named bool
 	thin  bool // a percentile with too few samples was printed in this stage
 	apart bool // the next line stands apart from the last one
 }

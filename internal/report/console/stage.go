@@ -42,7 +42,7 @@ func (p *printer) stage(r *result.Result, s *result.Stage) {
 
 func (p *printer) heading(s *result.Stage, of int) {
 	name := screen.Clean(s.Name)
-	if of > 1 {
+	if of > 1 && !p.named {
 		number := fmt.Sprintf("Stage %d of %d", s.Index+1, of)
 		if name == "" {
 			name = number

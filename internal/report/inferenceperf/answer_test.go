@@ -7,6 +7,7 @@ import (
 	"inferometer/internal/record"
 )
 
+// differs: ip-anthropic-usage
 func TestAnswers(t *testing.T) {
 	const thinking = `{"choices":[{"delta":{"content":null,"reasoning_content":"hm"}}]}`
 	openAI := "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\ndata: " + thinking + "\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n" +
@@ -24,6 +25,7 @@ func TestAnswers(t *testing.T) {
 		{"a stream", openAI, true, 2, 1, "{\n  \"prompt_tokens\": 3,\n  \"total_tokens\": 5,\n  \"completion_tokens\": 2,\n  \"extra\": {\n    \"b\": 1.50,\n    \"a\": [\n      null,\n      true\n    ]\n  }\n}"},
 		{"Anthropic", anthropic, true, 1, 1, "{\n  \"input_tokens\": 7,\n  \"output_tokens\": 4\n}"},
 		{"in one", `{"choices":[{"text":"a"}],"usage":{"prompt_tokens":3}}`, false, 1, 1, "{\n  \"prompt_tokens\": 3\n}"},
+		{"Anthropic in one", `{"content":[{"type":"text","text":"a"}],"usage":{"input_tokens":3}}`, false, 0, 0, "{\n  \"input_tokens\": 3\n}"},
 		{"no usage", "data: {\"choices\":[{\"text\":\"a\"}],\"usage\":null}\n\n", true, 1, 1, "null"},
 	} {
 		rec := &record.Record{Body: []byte(c.body), Streamed: c.stream, Marks: []record.Mark{{Off: len(c.body)}}, Cached: -1}

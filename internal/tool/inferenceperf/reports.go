@@ -248,33 +248,6 @@ func (r *reporter) partial(i int) {
 	fmt.Fprintf(r.tool.env.Out, "=== START_PARTIAL_BR_V0_2_STAGE_%d ===\n%s\n=== END_PARTIAL_BR_V0_2_STAGE_%d ===\n", i, b.Bytes(), i)
 }
 
-// servers writes what the servers' own metrics say, where anybody asked for them.
-func (r *reporter) servers() {
-	o := &r.tool.action.Options
-	write := func(name string, all []result.Service) {
-		s := result.FromPrometheus(all)
-		if pages := result.FromPages(all); pages != nil && (s == nil || len(s.Figures) == 0) {
-			s = pages // a Prometheus server that is gone says nothing
-		}
-		if s == nil {
-			return
-		}
-		out := &report.Server{Seconds: s.Window.End - s.Window.Begin, Figures: s.Figures, Faithful: o.Faithful}
-		for _, one := range s.Series {
-			out.Series = append(out.Series, report.Series{Name: one.Name, Points: one.Points})
-		}
-		r.note(r.tool.write(name, func(w io.Writer) error { return report.Prometheus(w, out) }))
-	}
-	if o.Prometheus.Summary {
-		write(report.PrometheusSummaryFile, r.result.Services)
-	}
-	if o.Prometheus.PerStage {
-		for i := range r.result.Stages {
-			write(report.PrometheusStageFile(r.result.Stages[i].Index), r.result.Stages[i].Services)
-		}
-	}
-}
-
 // validation writes what a reader of the reports must know: what they contradict
 // themselves in, and why the run is not to be relied on.
 func (r *reporter) validation() {

@@ -87,11 +87,14 @@ var ofStage = regexp.MustCompile(`^Stage (\d+)`)
 // reword gives what a result says in words the names of the config, and stages those of the
 // files, which count from 0.
 func reword(res *result.Result) {
+	for i := range res.Stages {
+		res.Stages[i].Name = fmt.Sprintf("stage_%d", res.Stages[i].Index)
+	}
 	for _, said := range [][]string{res.Notes, res.Verdict.Reasons, res.Verdict.Undecided} {
 		for i := range said {
 			said[i] = ofStage.ReplaceAllStringFunc(frontend.Wording(said[i]), func(stage string) string {
 				n, _ := strconv.Atoi(ofStage.FindStringSubmatch(stage)[1])
-				return fmt.Sprintf("%s, stage_%d", stage, n-1)
+				return fmt.Sprintf("stage_%d", n-1)
 			})
 		}
 	}
@@ -159,7 +162,7 @@ func withTokenizer(env Env, a *frontend.Action) kit.Kit {
 		defer cancel()
 		found, err := find(guess, model, "", l)
 		if err == nil {
-			a.Plan.Tokenizer = plan.Tokenizer{Name: model}
+			a.Plan.Tokenizer.Name = model
 			return found, nil
 		}
 		if ctx.Err() != nil {

@@ -194,7 +194,7 @@ func TestReword(t *testing.T) {
 		Verdict: result.Verdict{Reasons: []string{"Stage 12 (peak): late.", "The Stage 1 is no beginning."}},
 	}
 	reword(res)
-	want := []string{"Stage 1, stage_0: too few.", "tokenizer.pretrained_model_name_or_path names it.", "Stage 12, stage_11 (peak): late.", "The Stage 1 is no beginning."}
+	want := []string{"stage_0: too few.", "tokenizer.pretrained_model_name_or_path names it.", "stage_11 (peak): late.", "The Stage 1 is no beginning."}
 	if diff := cmp.Diff(want, append(res.Notes, res.Verdict.Reasons...)); diff != "" {
 		t.Error(diff)
 	}

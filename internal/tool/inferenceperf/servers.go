@@ -1,0 +1,53 @@
+package inferenceperf
+
+import (
+	"io"
+	"slices"
+
+	report "inferometer/internal/report/inferenceperf"
+	"inferometer/internal/result"
+)
+
+// servers writes what the servers' own metrics say, where anybody asked for them.
+func (r *reporter) servers() {
+	o := &r.tool.action.Options
+	write := func(name string, all []result.Service, stages []result.Stage) {
+		s := result.FromPrometheus(all)
+		if pages := result.FromPages(all); pages != nil && (s == nil || len(s.Figures) == 0) {
+			s = pages // a Prometheus server that is gone says nothing
+		}
+		if s == nil {
+			return
+		}
+		out := &report.Server{Seconds: s.Window.End - s.Window.Begin, Figures: s.Figures, Series: series(stages), Faithful: o.Faithful}
+		r.note(r.tool.write(name, func(w io.Writer) error { return report.Prometheus(w, out) }))
+	}
+	if o.Prometheus.Summary {
+		write(report.PrometheusSummaryFile, r.result.Services, r.result.Stages)
+	}
+	if o.Prometheus.PerStage {
+		for i := range r.result.Stages {
+			write(report.PrometheusStageFile(r.result.Stages[i].Index), r.result.Stages[i].Services, r.result.Stages[i:i+1])
+		}
+	}
+}
+
+// series are the metrics of the servers' pages over the time of stages.
+func series(stages []result.Stage) []report.Series {
+	var out []report.Series
+	for i := range stages {
+		pages := result.FromPages(stages[i].Services)
+		if pages == nil {
+			continue
+		}
+		for _, one := range pages.Series {
+			k := slices.IndexFunc(out, func(s report.Series) bool { return s.Name == one.Name })
+			if k < 0 {
+				k = len(out)
+				out = append(out, report.Series{Name: one.Name})
+			}
+			out[k].Points = append(out[k].Points, one.Points...)
+		}
+	}
+	return out
+}

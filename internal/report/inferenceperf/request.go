@@ -214,16 +214,12 @@ func (r *Requests) media(rec *record.Record) [3]list {
 		return out
 	}
 	for _, m := range r.opt.Media(rec.Prompt) {
-		o := object{{"bytes", m.Bytes}}
+		o := object{{"pixels", m.Width * m.Height}, {"bytes", m.Bytes}, {"aspect_ratio", per(float64(m.Width), float64(m.Height))}}
 		switch m.Kind {
 		case dialect.Audio:
-			o.put("seconds", m.Length.Seconds())
+			o = object{{"bytes", m.Bytes}, {"seconds", m.Length.Seconds()}}
 		case dialect.Video:
 			o.put("frames", m.Frames)
-			fallthrough
-		case dialect.Image:
-			o.put("pixels", m.Width*m.Height)
-			o.put("aspect_ratio", per(float64(m.Width), float64(m.Height)))
 		}
 		out[m.Kind] = append(out[m.Kind], o)
 	}

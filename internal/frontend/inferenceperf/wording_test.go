@@ -69,7 +69,7 @@ func TestNoNativeName(t *testing.T) {
 	}
 	// Packages that no config of this tool leads to, and messages of the others that none does.
 	elsewhere := regexp.MustCompile(`^(endpoint/(triton|predict|jsonhttp)|prompt/(tensordata|talks|pooled|promptfile))/|^run/preflight`)
-	unreachable := regexp.MustCompile(`--endpoint-type|leave out --http2|name a tokenizer.json|gen_ai|--retry-after|input_tokens_count`)
+	unreachable := regexp.MustCompile(`--endpoint-type|leave out --http2|name a tokenizer.json|gen_ai|--retry-after|input_tokens_count|--extra-inputs`)
 	found := 0
 	for _, family := range []string{"run", "result", "kit", "sweep", "load", "engine", "endpoint", "prompt", "recorded", "tokensource", "lexicon", "probe", "storage", "hub", "google", "azure", "breaker", "media"} {
 		root := filepath.Join("..", "..")

@@ -69,7 +69,10 @@ func (f Figure) PNG(w io.Writer) error {
 // SVG writes the figure as SVG.
 func (f Figure) SVG(w io.Writer) error {
 	canvas := vgsvg.New(f.width(), f.height())
-	if err := f.draw(draw.New(canvas)); err != nil {
+	c := draw.New(canvas)
+	c.SetColor(color.White) // pages may be dark
+	c.Fill(c.Rectangle.Path())
+	if err := f.draw(c); err != nil {
 		return err
 	}
 	return f.wrote(canvas.WriteTo(w))

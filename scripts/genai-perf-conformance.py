@@ -11,7 +11,10 @@ It is run by the Python that has the real genai-perf. Against the built-in mock:
 (c) where docs/differences.md says that the original is wrong, it is, and with --faithful
     ours is wrong in the same way where that page says so (genai-perf-differences.py).
 
-A case is one of (a), "fixed" and one of (b), or "differences".
+(d) exit codes, repeated settings and sweeps of command lines, and on a real Triton what is
+    sent, are the same (genai-perf-lines.py).
+
+A case is one of (a), "fixed" and one of (b), "differences" or "lines".
 """
 import importlib.util
 import statistics
@@ -39,6 +42,7 @@ CASES = [
     ("goodput", ["--endpoint-type", "chat", "--streaming", "--goodput", "request_latency:60", "time_to_first_token:25"], 1),
     ("triton, vllm", ["--endpoint-type", "kserve", "--backend", "vllm", "--streaming"], 1),
     ("triton, tensorrtllm", ["--endpoint-type", "kserve", "--backend", "tensorrtllm", "--streaming"], 1),
+    ("triton, generate", ["--endpoint-type", "generate"], 1),
 ]
 
 # What the real tool measures and then cannot report: one way round only.
@@ -167,6 +171,8 @@ def main() -> None:
             side_by_side(name, flags)
     if not wanted or "differences" in wanted:
         SIDES.sibling("genai-perf-differences").run()
+    if not wanted or "lines" in wanted:
+        SIDES.sibling("genai-perf-lines").run()
     print(f"in {time.monotonic() - begin:.0f} s")
     if FAILED:
         sys.exit(f"{len(FAILED)} of the comparisons differ: {'; '.join(FAILED)}")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Holds inferometer's perf_analyzer and llm_perf against the real Perf Analyzer, on one real
-# Triton; takes about ten minutes, twelve where something has to be measured twice. Where the
+# Triton; takes about eleven minutes, thirteen where something has to be measured twice. Where the
 # machine has two cores the server gets one of them and the clients the other, and where it lets
 # us, both come before other work: a busy machine then changes little.
 #
@@ -48,4 +48,7 @@ for _ in $(seq 600); do
   fi
   sleep 0.2
 done
-CLIENT="${client[*]}" python3 scripts/conformance-perf-analyzer.py "$inferometer" .peers "127.0.0.1:$grpc" "$dir"
+status=0
+CLIENT="${client[*]}" python3 scripts/conformance-perf-analyzer.py "$inferometer" .peers "127.0.0.1:$grpc" "$dir" || status=1
+python3 scripts/perf-analyzer-models.py "$inferometer" .peers "$triton" "$dir" || status=1
+exit "$status"

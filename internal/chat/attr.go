@@ -98,6 +98,9 @@ func ownAttribute(of any, name string) (any, bool, error) {
 	case *loop:
 		v, ok := of.attr(name)
 		return v, ok, nil
+	case *cycle:
+		v, ok := of.attr(name)
+		return v, ok, nil
 	case *callable:
 		v, ok := of.attrs[name]
 		return v, ok, nil
@@ -119,6 +122,9 @@ func ownAttribute(of any, name string) (any, bool, error) {
 	case *List:
 		if f, ok := listMethods[name]; ok && (name != "copy" || of.kind == kindList) {
 			return method(of, name, f), true, nil
+		}
+		if of.group && (name == "grouper" || name == "list") {
+			return of.items[map[string]int{"list": 1}[name]], true, nil
 		}
 		known = "append clear extend insert pop remove reverse sort"
 		if of.kind == kindRange {

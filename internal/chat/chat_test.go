@@ -15,7 +15,7 @@ func TestErrorsNameLineAndConstruct(t *testing.T) {
 	for _, tc := range []struct{ src, want string }{
 		{"a\n{% include 'x' %}", "line 2: the tag {% include %} is not supported"},
 		{"a\nb\n{{ x | urlize }}", "line 3: the filter urlize is not supported"},
-		{"\n{{ x is filter }}", "line 2: the test filter is not supported"},
+		{"\n{{ x is nosuch }}", "line 2: the test nosuch is not supported"},
 		{"{{ f(*a, *b) }}", "line 1: an argument follows those of a list or a mapping"},
 		{"{{ dict(**[1]) }}", "line 1: what stands behind '**' is a list, not a mapping"},
 		{"{% set d = {} %}{{ d[1:] }}", "line 1: only a string or a sequence has parts from one index to another: not a dict"},

@@ -23,6 +23,8 @@ func filterNames() map[string]*callable {
 		"selectattr": selectFilter(true, true), "rejectattr": selectFilter(false, true), "attr": attrFilter,
 		"sort": sortFilter, "dictsort": dictSortFilter, "unique": uniqueFilter, "sum": sumFilter, "batch": batchFilter,
 		"min": extremeFilter("min", -1), "max": extremeFilter("max", 1),
+		"groupby": groupFilter, "slice": sliceFilter, "urlencode": urlEncodeFilter, "forceescape": forceEscapeFilter, "striptags": stripTagsFilter,
+		"filesizeformat": fileSizeFilter, "xmlattr": xmlAttrFilter,
 	}
 	out := make(map[string]*callable, len(all))
 	for name, f := range all {
@@ -412,7 +414,7 @@ func roundFilter(_ *machine, c call) (any, error) {
 		places, ok = asInt(v[1])
 	}
 	f, isNum := asFloat(v[0])
-	if !ok || !isNum || places < 0 || places > 15 {
+	if !ok || !isNum || places < -300 || places > 15 {
 		return nil, fmt.Errorf("round does not take these arguments")
 	}
 	how := "common"
@@ -422,8 +424,11 @@ func roundFilter(_ *machine, c call) (any, error) {
 	unit := math.Pow(10, float64(places))
 	switch how {
 	case "common":
-		if n, ok := asInt(v[0]); ok {
-			return n, nil
+		if n, ok := bigOf(v[0]); ok {
+			return roundWhole(n, places)
+		}
+		if places < 0 {
+			return math.RoundToEven(f*math.Pow(10, float64(places))) * math.Pow(10, float64(-places)), nil
 		}
 		return strconv.ParseFloat(strconv.FormatFloat(f, 'f', int(places), 64), 64)
 	case "ceil":
@@ -432,4 +437,19 @@ func roundFilter(_ *machine, c call) (any, error) {
 		return math.Floor(f*unit) / unit, nil
 	}
 	return nil, fmt.Errorf("round knows common, ceil and floor, not %q", how)
+}
+
+// roundWhole rounds an integer to tens, hundreds and so on, halves to the even one.
+func roundWhole(n *big.Int, places int64) (any, error) {
+	if places >= 0 {
+		return whole(n)
+	}
+	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(-places), nil)
+	low := new(big.Int).Sub(n, new(big.Int).Mod(n, unit))
+	twice := new(big.Int).Mul(big.NewInt(2), new(big.Int).Sub(n, low))
+	odd := new(big.Int).Div(low, unit).Bit(0) == 1
+	if c := twice.Cmp(unit); c > 0 || c == 0 && odd {
+		low.Add(low, unit)
+	}
+	return whole(low)
 }

@@ -269,7 +269,10 @@ func sortFilter(_ *machine, c call) (any, error) {
 	for i, x := range items {
 		if given[3] && v[3] != nil {
 			if s, ok := asString(v[3]); ok && strings.Contains(s, ",") {
-				return nil, fmt.Errorf("sort by several attributes is not supported")
+				if keys[i], err = several(x, s, truth(v[2])); err != nil {
+					return nil, err
+				}
+				continue
 			}
 			if x, err = path(x, v[3]); err != nil {
 				return nil, err
@@ -279,6 +282,19 @@ func sortFilter(_ *machine, c call) (any, error) {
 	}
 	out, err := sorted(items, keys, truth(v[1]))
 	return &List{items: out}, err
+}
+
+// several is a key of several attributes, with commas between them.
+func several(x any, attrs string, sensitive bool) (any, error) {
+	key := &List{}
+	for attr := range strings.SplitSeq(attrs, ",") {
+		v, err := path(x, attr)
+		if err != nil {
+			return nil, err
+		}
+		key.items = append(key.items, folded(v, sensitive))
+	}
+	return key, nil
 }
 
 func dictSortFilter(_ *machine, c call) (any, error) {

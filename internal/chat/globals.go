@@ -18,7 +18,7 @@ func globals() map[string]any {
 		"raise_exception": raise,
 		"strftime_now":    strftimeNow,
 		"joiner":          joiner,
-		"cycler":          unsupported("cycler"),
+		"cycler":          cycler,
 		"lipsum":          unsupported("lipsum"),
 	} {
 		out[name] = &callable{name: name, call: f}

@@ -185,12 +185,8 @@ func arithmetic(op string, a, b any) (any, error) {
 			return repeat(a, b, j)
 		}
 	case "%":
-		if s, ok := a.(string); ok {
-			args := []any{b}
-			if t, ok := b.(*List); ok && t.kind == kindTuple {
-				args = t.items
-			}
-			return printf(s, args, b)
+		if s, ok := asString(a); ok {
+			return percent(s, b, isMarkup(a))
 		}
 	}
 	return nil, mismatch(op, a, b)

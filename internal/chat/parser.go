@@ -166,7 +166,24 @@ func (p *parser) statement() (stmt, error) {
 		}
 		return jump(flowContinue), nil
 	}
+	if slices.Contains([]string{"include", "import", "from", "extends"}, t.text) {
+		for p.cur().kind != tokBlockEnd && p.cur().kind != tokEOF {
+			p.next()
+		}
+		return &foreign{t.text, t.line}, nil
+	}
 	return nil, &Error{Line: t.line, Message: "the tag {% " + t.text + " %} is not supported"}
+}
+
+// foreign is a tag that refers to another template. There is none, here as in the servers, which
+// is a fault where a template comes to it.
+type foreign struct {
+	tag  string
+	line int
+}
+
+func (f *foreign) exec(*machine, *scope) (flow, error) {
+	return flowNext, &Error{Line: f.line, Message: "the tag {% " + f.tag + " %} is not supported: there are no other templates"}
 }
 
 func (p *parser) ifBlock() (stmt, error) {

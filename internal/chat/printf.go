@@ -4,9 +4,43 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 )
+
+// percent is a text, or markup, % a value. Of what goes into markup texts are escaped.
+func percent(s string, v any, mark bool) (any, error) {
+	args := []any{v}
+	if t, ok := v.(*List); ok && t.kind == kindTuple {
+		args = t.items
+	}
+	if !mark {
+		return printf(s, args, v)
+	}
+	escaped := func(v any) any {
+		if t, ok := v.(string); ok {
+			return escapeHTML(t)
+		}
+		return v
+	}
+	args = slices.Clone(args)
+	for i := range args {
+		args[i] = escaped(args[i])
+	}
+	if d, ok := v.(*Dict); ok {
+		d = d.clone()
+		for i := range d.vals {
+			d.vals[i] = escaped(d.vals[i])
+		}
+		v = d
+	}
+	out, err := printf(s, args, v)
+	if err != nil {
+		return nil, err
+	}
+	return markup(out.(string)), nil
+}
 
 // printf is Python's % operator on strings. Mapping is the value that names refer to.
 func printf(format string, args []any, mapping any) (any, error) {

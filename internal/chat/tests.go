@@ -77,6 +77,18 @@ func testNames() map[string]*callable {
 		r, err := arithmetic("%", v[0], v[1])
 		return equal(r, int64(0)), err
 	}}
+	for name, in := range map[string]func(*machine) map[string]*callable{
+		"filter": func(m *machine) map[string]*callable { return m.filters }, "test": func(m *machine) map[string]*callable { return m.tests },
+	} {
+		out[name] = &callable{name: name, call: func(m *machine, c call) (any, error) {
+			v, _, err := c.bind(name, "value")
+			if err != nil {
+				return nil, err
+			}
+			s, _ := asString(v[0])
+			return in(m)[s] != nil, nil
+		}}
+	}
 	out["sameas"] = &callable{name: "sameas", call: sameAs}
 	for name, ok := range map[string]func(string) bool{"lower": isLower, "upper": isUpper} {
 		out[name] = &callable{name: name, call: func(_ *machine, c call) (any, error) {

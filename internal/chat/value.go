@@ -34,6 +34,7 @@ const (
 type List struct {
 	kind  listKind
 	items []any
+	group bool // of groupby: the two items have names
 }
 
 // Dict is a mapping that keeps the order of its keys.

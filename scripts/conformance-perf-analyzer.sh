@@ -4,12 +4,14 @@
 # machine has two cores the server gets one of them and the clients the other, and where it lets
 # us, both come before other work: a busy machine then changes little.
 #
-#   scripts/conformance-perf-analyzer.sh INFEROMETER
+#   scripts/conformance-perf-analyzer.sh INFEROMETER [loads]
 #
+# With loads, only sequences, rates, schedules and searches: two minutes.
 # RUNS (4) are the runs of each tool, INTERVAL (2500) the milliseconds of a window.
 set -euo pipefail
 
 inferometer=$(realpath "$1")
+part=${2:-all}
 cd "$(dirname "$0")/.."
 triton=$(realpath "${INFEROMETER_TRITON:-.peers/triton}")
 dir=$(mktemp -d)
@@ -25,6 +27,7 @@ trap stop EXIT
 cp -r internal/tritontest/testdata/models "$dir/models"
 # Slow enough that a request's time is the model's own, and not that of a busy client or server.
 sed -i -E '/"ttft_ms"/,/}/s/string_value: "[^"]*"/string_value: "50"/; /"itl_ms"/,/}/s/string_value: "[^"]*"/string_value: "10"/' "$dir/models/tensorrt_llm/config.pbtxt"
+cp -r scripts/perf-analyzer-loads/* "$dir/models"
 read -r http grpc < <(python3 -c '
 import socket
 taken = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
@@ -36,8 +39,8 @@ fi
 if chrt -f 1 true 2>/dev/null; then
   server=(chrt -f 4 "${server[@]}") client=(chrt -f 5 "${client[@]}")
 fi
-"${server[@]}" "$triton/tritonserver" --model-repository="$dir/models" --model-control-mode=explicit \
-  --load-model=ensemble --load-model=vllm_model --load-model=simple --http-port="$http" --grpc-port="$grpc" \
+CAME="$dir" "${server[@]}" "$triton/tritonserver" --model-repository="$dir/models" --model-control-mode=explicit \
+  --load-model=ensemble --load-model=vllm_model --load-model=simple --load-model=stateful --load-model=slow --http-port="$http" --grpc-port="$grpc" \
   --allow-metrics=false --exit-timeout-secs=2 --backend-config=python,shm-region-prefix-name="conformance$$" >"$dir/triton.log" 2>&1 &
 pid=$!
 for _ in $(seq 600); do
@@ -49,6 +52,9 @@ for _ in $(seq 600); do
   sleep 0.2
 done
 status=0
-CLIENT="${client[*]}" python3 scripts/conformance-perf-analyzer.py "$inferometer" .peers "127.0.0.1:$grpc" "$dir" || status=1
-python3 scripts/perf-analyzer-models.py "$inferometer" .peers "$triton" "$dir" || status=1
+CLIENT="${client[*]}" python3 scripts/perf-analyzer-loads.py "$inferometer" .peers "127.0.0.1:$http" "127.0.0.1:$grpc" "$dir" || status=1
+if [ "$part" = all ]; then
+  CLIENT="${client[*]}" python3 scripts/conformance-perf-analyzer.py "$inferometer" .peers "127.0.0.1:$grpc" "$dir" || status=1
+  python3 scripts/perf-analyzer-models.py "$inferometer" .peers "$triton" "$dir" || status=1
+fi
 exit "$status"

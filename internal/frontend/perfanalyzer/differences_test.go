@@ -28,3 +28,22 @@ func TestStreamingOfOpenAI(t *testing.T) {
 		t.Errorf("%v: streamed %v with the flag, %v without", err, with.Plan.Target.Streaming, without.Plan.Target.Streaming)
 	}
 }
+
+// What is special about schedules, and searches without an end.
+// differs: pa-schedule-warmup
+// differs: pa-endless-sequences
+// differs: pa-few-threads
+func TestLoadsOfOurs(t *testing.T) {
+	a, err := Parse(split("-m m --fixed-schedule --input-data in.json --warmup-request-count 2"), files)
+	if err != nil || a.Plan.Stages[0].Warmup.Drain || a.Plan.Stages[0].Warmup.Requests != 2 {
+		t.Errorf("a schedule waits for its warm-up: %v", err)
+	}
+	a, err = Parse(split("-m sequences -l 100 --concurrency-range 1:0 --async"), files)
+	if err != nil || a.Plan.Levels.End != 0 {
+		t.Errorf("no search without an end: %v", err)
+	}
+	a, err = Parse(split("-m m -l 100 --concurrency-range 20:0:1 --max-threads 3"), files)
+	if err != nil || a.Plan.Levels.On() || a.Plan.Stages[0].Concurrency != 20 {
+		t.Errorf("a search that begins above its end: %v", err)
+	}
+}

@@ -333,6 +333,7 @@ func TestSchedule(t *testing.T) {
 
 // Tensors have a schedule where the plan says so: their timestamps are no input of the model,
 // and the steps go in their order.
+// differs: pa-schedule-order
 func TestScheduleOfTensors(t *testing.T) {
 	timed := plan.Tensors{Timestamps: true}
 	s := source(t, timed, `{"data": [{"A": [1], "timestamp": [400]}, {"A": [2], "timestamp": [0]}, {"timestamp": [400], "A": [3]}]}`)
@@ -346,6 +347,11 @@ func TestScheduleOfTensors(t *testing.T) {
 		if p := next(t, s); values(p) != want {
 			t.Errorf("%s, want %s", values(p), want)
 		}
+	}
+	// differs: pa-schedule-sequences
+	timed.Sequences = plan.Sequences{Mode: plan.SequencesOn, Live: 2}
+	if s := source(t, timed, `{"data": [{"A": [1], "timestamp": [4]}, {"A": [2], "timestamp": [5]}]}`); len(s.Schedule()) != 2 || next(t, s).Sequence.ID != 1 || next(t, s).Sequence.ID != 2 {
+		t.Error("a schedule does not go to sequences in turn")
 	}
 	for data, want := range map[string]string{
 		`{"data": [{"A": [1], "timestamp": [4]}, {"A": [2]}]}`:                       "step 1 has no timestamp",

@@ -57,7 +57,7 @@ func llmPerfCommand(env Env, args []string) int {
 		if errors.As(err, &early) {
 			code = exitUsage
 		}
-		return fail(env, name, err, code)
+		return fail(env, name, frontend.Explain(err, &action.Plan.Target), code)
 	}
 	for i := range res.Stages {
 		printFailures(env.Stderr, fmt.Sprintf("Concurrency %d: ", action.Plan.Stages[i].Concurrency), &res.Stages[i])

@@ -64,6 +64,7 @@ func perfAnalyzerCommand(env Env, args []string) int {
 		printVerdict(env.Stderr, out.Result)
 	}
 	if err != nil {
+		err = frontend.Explain(err, &action.Plan.Target)
 		var faults plan.Faults
 		if out.Code == frontend.ExitOK || errors.As(err, &faults) {
 			out.Code = frontend.ExitGeneric

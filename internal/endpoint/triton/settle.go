@@ -2,6 +2,7 @@ package triton
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -154,7 +155,10 @@ const strangerTime = 3 * time.Second
 // stranger says what is behind a URL that does not answer as Triton does.
 func (l *link) stranger(ctx context.Context, t plan.Target, o endpoint.Options, err error) error {
 	var dial *net.OpError
+	var certificate *tls.CertificateVerificationError
 	switch class := netclock.Classify(err); {
+	case errors.As(err, &certificate):
+		return fmt.Errorf("its certificate is not trusted: %w", certificate)
 	case errors.As(err, &dial) && dial.Op == "dial":
 		return fmt.Errorf("cannot be reached: %w", dial)
 	case class == record.ConnectFailed || class == record.ResolveFailed || class == record.TLSFailed || class == record.OwnFault || ctx.Err() != nil:

@@ -1,6 +1,7 @@
 package llmperf
 
 import (
+	"crypto/tls"
 	"errors"
 	"os"
 	"strings"
@@ -123,6 +124,19 @@ func TestFaults(t *testing.T) {
 		var faults plan.Faults
 		if !errors.As(err, &faults) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", args, err, want)
+		}
+	}
+}
+
+func TestExplain(t *testing.T) {
+	target := &plan.Target{URLs: []string{"grpcs://h:1"}}
+	for want, err := range map[string]error{
+		"--input-data: is odd":  plan.Faults{{Path: "data.file", Text: "is odd"}},
+		"--concurrency: is odd": plan.Faults{{Path: "stages[0].concurrency", Text: "is odd"}},
+		"the certificate of grpcs://h:1 is not trusted: by nobody (SSL_CERT_FILE": &tls.CertificateVerificationError{Err: errors.New("by nobody")},
+	} {
+		if got := Explain(err, target); !strings.Contains(got.Error(), want) {
+			t.Errorf("%v, want %s", got, want)
 		}
 	}
 }

@@ -28,7 +28,8 @@ func (s *settings) plan() (*plan.Plan, error) {
 		p.Probes.Metrics = s.metricsAddress()
 		p.Probes.Interval = plan.Duration(time.Duration(s.metricsMS) * time.Millisecond)
 	}
-	return d.Finish()
+	made, err := d.Finish()
+	return made, Explain(err, nil)
 }
 
 // target is the server.

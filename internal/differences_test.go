@@ -25,7 +25,8 @@ func differences(line string) []string {
 }
 
 // listed goes through the differences that a page lists: the rows of tables that have a
-// column "the original", and the items behind the words "differ on purpose".
+// column "the original", and the items behind the words "differ on purpose" or "different from
+// the original".
 func listed(page string, each func(line int, text string)) {
 	table, items := false, false
 	lines := strings.Split(page, "\n")
@@ -47,7 +48,7 @@ func listed(page string, each func(line int, text string)) {
 			each(i+1, text)
 		default:
 			table = false
-			if strings.Contains(line, "differ on purpose") {
+			if strings.Contains(line, "differ on purpose") || strings.HasPrefix(line, "## ") && strings.Contains(line, "different from the original") {
 				items = true
 			} else if line != "" && !strings.HasPrefix(line, "  ") {
 				items = false

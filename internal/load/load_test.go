@@ -24,6 +24,7 @@ func take(a Arrivals, n int) []time.Duration {
 	return out
 }
 
+// differs: ip-config-constant
 func TestConstantIsExactAtEveryIndex(t *testing.T) {
 	for _, tc := range []struct {
 		rate     float64

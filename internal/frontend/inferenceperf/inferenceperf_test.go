@@ -112,6 +112,7 @@ func TestSmallest(t *testing.T) {
 }
 
 // TestFlags: flags come on top of the file, merged key by key.
+// differs: ip-config-workers
 func TestFlags(t *testing.T) {
 	for _, c := range []struct {
 		name  string

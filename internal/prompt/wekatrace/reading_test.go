@@ -16,6 +16,7 @@ import (
 	"inferometer/internal/token"
 )
 
+// differs: ip-config-filter
 func TestFaults(t *testing.T) {
 	bad := func(from, to string) string { return strings.Replace(agent("a"), from, to, 1) }
 	lines := "\n" + strings.ReplaceAll(strings.ReplaceAll(agent("a"), `{"t"`, "\n"+`{"t"`), `"in": 112`, `"in": -1`)

@@ -78,6 +78,7 @@ report:
   goodput: {constraints: {ttft: 10}}
 `
 
+// differs: ip-config-tokenizer
 func TestFilesOfARun(t *testing.T) {
 	dir, out, printed := measure(t, strings.Replace(config, "URL", serve(t), 1))
 	want := []string{
@@ -238,7 +239,7 @@ server: {type: mock, model_name: mock, base_url: "http://unused"}
 }
 
 // TestSessionsOfConversations: made-up conversations have reports of sessions too.
-// differs: ip-session-reports
+// differs: ip-config-mock, ip-session-reports
 func TestSessionsOfConversations(t *testing.T) {
 	dir, _, _ := measure(t, `
 data: {type: shared_prefix, shared_prefix: {num_groups: 1, num_prompts_per_group: 2, enable_multi_turn_chat: true, output_len: 2}}

@@ -106,6 +106,8 @@ func plainValue(v *commonpb.AnyValue) map[string]any {
 	switch v := v.Value.(type) {
 	case *commonpb.AnyValue_StringValue:
 		return map[string]any{"stringValue": v.StringValue}
+	case *commonpb.AnyValue_BoolValue:
+		return map[string]any{"boolValue": v.BoolValue}
 	case *commonpb.AnyValue_IntValue:
 		return map[string]any{"intValue": strconv.FormatInt(v.IntValue, 10)}
 	case *commonpb.AnyValue_DoubleValue:

@@ -79,6 +79,7 @@ type array struct {
 const (
 	kindInternal = 1
 	kindClient   = 3
+	statusOK     = 1
 	statusError  = 2
 )
 
@@ -139,7 +140,9 @@ func (m *maker) request(rec *record.Record) span {
 		model = m.run.Model
 	}
 	s.Name = strings.TrimSpace(m.run.Operation + " " + model)
-	s.Attributes = append(m.server(rec.Target), text("gen_ai.operation.name", m.run.Operation))
+	streamed := rec.Streamed
+	s.Attributes = append(m.server(rec.Target), text("gen_ai.operation.name", m.run.Operation),
+		text("gen_ai.system", "openai_compatible"), text("llm.request.type", m.run.Operation), attribute{"llm.is_streaming", value{Bool: &streamed}})
 	if m.run.Provider != "" {
 		s.Attributes = append(s.Attributes, text("gen_ai.provider.name", m.run.Provider))
 	}
@@ -165,7 +168,7 @@ func (m *maker) request(rec *record.Record) span {
 	}
 	if f := rec.Failure; f != nil {
 		s.Status = status{statusError, f.Message}
-		s.Attributes = append(s.Attributes, text("error.type", string(f.Class)))
+		s.Attributes = append(s.Attributes, text("error.type", string(f.Class)), text("error.message", f.Message))
 		return s
 	}
 	m.answer(&s, rec)
@@ -176,7 +179,11 @@ func (m *maker) request(rec *record.Record) span {
 func (m *maker) answer(s *span, rec *record.Record) {
 	v := &m.values
 	m.opt.Measure(rec, v)
-	s.Attributes = append(s.Attributes, number("gen_ai.usage.input_tokens", int64(v.In)), number("gen_ai.usage.output_tokens", int64(v.Server)))
+	s.Status.Code = statusOK
+	in, out := int64(v.In), int64(v.Server)
+	s.Attributes = append(s.Attributes, number("gen_ai.usage.input_tokens", in), number("gen_ai.usage.output_tokens", out),
+		number("gen_ai.usage.prompt_tokens", in), number("gen_ai.usage.completion_tokens", out), number("llm.usage.total_tokens", in+out),
+		seconds("gen_ai.response.total_latency", max(rec.End-rec.Sent, 0)))
 	if rec.Finish != "" {
 		s.Attributes = append(s.Attributes, attribute{"gen_ai.response.finish_reasons", value{Array: &array{[]value{{String: &rec.Finish}}}}})
 	}

@@ -179,6 +179,8 @@ func TestSpans(t *testing.T) {
 	}
 	r := s[1]
 	for key, want := range map[string]any{
+		"gen_ai.system": "openai_compatible", "llm.request.type": "chat", "llm.is_streaming": true, "llm.usage.total_tokens": "9",
+		"gen_ai.usage.prompt_tokens": "7", "gen_ai.usage.completion_tokens": "2", "gen_ai.response.total_latency": 0.049,
 		"gen_ai.operation.name": "chat", "gen_ai.provider.name": "vllm", "gen_ai.request.model": "m", "gen_ai.request.max_tokens": "2",
 		"gen_ai.usage.input_tokens": "7", "gen_ai.usage.output_tokens": "2", "gen_ai.conversation.id": "s1", "inference_perf.turn": "1",
 		"server.address": "server", "server.port": "8000", "http.response.status_code": "200", "gen_ai.response.time_to_first_token": 0.01,
@@ -189,7 +191,7 @@ func TestSpans(t *testing.T) {
 			t.Errorf("%s: %s", key, d)
 		}
 	}
-	if r.Start != nanos(101*time.Millisecond) || r.End != nanos(150*time.Millisecond) || r.Kind != 3 || r.Status.Code != 0 {
+	if r.Start != nanos(101*time.Millisecond) || r.End != nanos(150*time.Millisecond) || r.Kind != 3 || r.Status.Code != 1 {
 		t.Errorf("the request is %+v", r)
 	}
 	if len(r.Events) != 1 || r.Events[0].Time != nanos(111*time.Millisecond) {

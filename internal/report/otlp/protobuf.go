@@ -57,6 +57,8 @@ func (v value) protobuf() (m message) {
 	switch {
 	case v.String != nil:
 		m.bytes(1, []byte(*v.String))
+	case v.Bool != nil:
+		m.varint(2, protowire.EncodeBool(*v.Bool))
 	case v.Int != nil:
 		n, _ := strconv.ParseInt(*v.Int, 10, 64)
 		m.varint(3, uint64(n))

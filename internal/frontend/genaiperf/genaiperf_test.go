@@ -331,6 +331,7 @@ func TestSweeps(t *testing.T) {
 		// differs: genai-sweep-values
 		{"--sweep-type request_rate --sweep-range 20:40", "artifacts/m-openai-chat-request_rate20.0 artifacts/m-openai-chat-request_rate40.0"},
 		{"--sweep-type input_sequence_length --sweep-list 100,200", "artifacts/m-openai-chat-input_sequence_length100 artifacts/m-openai-chat-input_sequence_length200"},
+		{"--sweep-type num_dataset_entries --sweep-range 2:4", "artifacts/m-openai-chat-num_dataset_entries2 artifacts/m-openai-chat-num_dataset_entries3 artifacts/m-openai-chat-num_dataset_entries4"},
 		{"--sweep-type num_dataset_entries --sweep-list 7", "artifacts/m-openai-chat-num_dataset_entries7"},
 	} {
 		a, err := Parse(append([]string{"analyze", "-m", "m", "--endpoint-type", "chat"}, strings.Fields(tt.args)...))
@@ -428,8 +429,6 @@ func meaningFaults() []faultCase {
 		{"profile -m m --backend vllm -- --shared-memory system", "-- --shared-memory: prompts are sent"},
 		{ok + "--fixed-schedule maybe", `takes no value, or true, not "maybe"`},
 		{ok + "--input-file synthetic:a,b", "synthetic: belongs to --endpoint-type rankings"},
-		{ok + "--image-width-mean 10 --image-height-mean 10", "--image-width-mean: belongs to --endpoint-type multimodal"},
-		{ok + "--audio-length-mean 3", "--audio-length-mean: belongs to --endpoint-type multimodal"},
 		{ok + "--endpoint-type multimodal --audio-length-mean 1 --audio-format mp3 --audio-sample-rates 96", "an MP3 cannot have 96 kHz"},
 		{ok + "--audio-depths 7", `"7" is no depth of audio`},
 		{ok + "--audio-sample-rates x", `"x" is no sample rate in kHz`},

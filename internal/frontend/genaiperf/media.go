@@ -49,7 +49,7 @@ func (b *builder) media() {
 	}
 	for _, key := range []string{"image-width-mean", "image-height-mean", "audio-length-mean"} {
 		if b.given(key) && (!s.Pictures() || key == "audio-length-mean" && s.EndpointType != "multimodal") {
-			b.fault(b.as(key), "belongs to --endpoint-type multimodal", "leave it out")
+			b.note("%s has no effect: requests of --endpoint-type %s have none; those of multimodal do", b.as(key), s.EndpointType)
 		}
 	}
 	if (s.ImageWidthMean > 0) != (s.ImageHeightMean > 0) {

@@ -99,13 +99,13 @@ func (b *builder) batches(d *plan.Data) {
 func mediaOf(s *Settings) plan.Media {
 	var m plan.Media
 	behind := plan.Spot{Dist: plan.DistFixed, Mean: 1}
-	if s.ImageWidthMean > 0 {
+	if s.ImageWidthMean > 0 && s.Pictures() {
 		m.Image = plan.Images{
 			Count: length(s.BatchImage, 0), At: behind, Format: s.ImageFormat, Noise: true,
 			Width: length(s.ImageWidthMean, s.ImageWidthStddev), Height: length(s.ImageHeightMean, s.ImageHeightStddev),
 		}
 	}
-	if s.AudioLengthMean > 0 {
+	if s.AudioLengthMean > 0 && s.EndpointType == "multimodal" {
 		m.Audio = plan.Sounds{
 			Count: length(s.BatchAudio, 0), At: behind, Noise: true, Depths: s.AudioDepths, Channels: s.AudioChannels,
 			Clips: []plan.Sound{{Length: seconds(s.AudioLengthMean), Stddev: seconds(s.AudioLengthStddev)}},

@@ -112,9 +112,12 @@ func (b *builder) points(kind string) []int {
 	var points []int
 	for n := ends[0]; n <= ends[1] && len(points) <= mostRuns; {
 		points = append(points, n)
-		if len(ends) == 3 {
+		switch {
+		case len(ends) == 3:
 			n += ends[2]
-		} else {
+		case kind == "num_dataset_entries": // the one that the original does not double
+			n++
+		default:
 			n *= 2
 		}
 	}

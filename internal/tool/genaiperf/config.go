@@ -141,6 +141,9 @@ func inputConfig(s *frontend.Settings) object {
 	if len(s.Extra) > 0 {
 		var o object
 		for _, x := range s.Extra {
+			if x.Value == nil {
+				x.Value = "" // as the original writes it
+			}
 			o.Set(x.Name, x.Value)
 		}
 		extra = o

@@ -246,3 +246,19 @@ func TestFailedRequest(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestEmptyPrompt(t *testing.T) {
+	// differs: llm-empty-prompt
+	grpc, _ := serve(t)
+	path := filepath.Join(t.TempDir(), "prompts.jsonl")
+	if err := os.WriteFile(path, []byte("{\"input\": \"\"}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	a, err := frontend.Parse([]string{"-u", grpc, "--in", path, "--prof", filepath.Join(t.TempDir(), "r.json")}, os.ReadFile, func(name string) bool { _, err := os.Stat(name); return err == nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), a, Env{Kit: kit.Default(), Out: io.Discard, Log: io.Discard}); err == nil || !strings.Contains(err.Error(), "is empty") {
+		t.Errorf("an empty prompt: %v", err)
+	}
+}

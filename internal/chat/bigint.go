@@ -10,7 +10,7 @@ import (
 type bigInt string
 
 const (
-	maxBits   = 1 << 17 // of the integers that a template builds
+	maxBits   = 1 << 15 // of the integers that a template builds
 	maxDigits = 4300    // of those that it prints, as in Python
 )
 

@@ -27,6 +27,8 @@ func TestErrorsNameLineAndConstruct(t *testing.T) {
 		{"{% break %}", "line 1: {% break %} stands outside of a loop"},
 		{"{{ 7 ** 99999999 }}", "line 1: the result is too large"},
 		{"{{ 10 ** 5000 }}", "more than 4300 digits"},
+		{"{% set n = 3 ** 20000 %}{% for a in range(99999) %}{% if n * n %}{% endif %}{% if n + a %}{% endif %}{% endfor %}", "the result is too large"},
+		{"{% set n = 3 ** 20000 %}{% for a in range(99999) %}{% if n + a %}{% endif %}{% endfor %}", "the template builds texts of more than"},
 		{"{{ a ? b }}", "line 1: unexpected character '?'"},
 		{"{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "more than 100 levels deep"},
 		{"{% for a in range(99999) %}{% for b in range(99999) %}{{ 1 }}{% endfor %}{% endfor %}", "does not come to an end"},

@@ -53,11 +53,18 @@ func (m *machine) builtOf(v any) error {
 	if s, ok := asString(v); ok {
 		return m.built(len(s))
 	}
+	if n, ok := v.(bigInt); ok {
+		return m.built(digitWork * len(n))
+	}
 	if l, ok := v.(*List); ok {
 		return m.built(itemSize * len(l.items))
 	}
 	return nil
 }
+
+// digitWork is what a digit of a large integer counts: to reckon with it takes longer than to
+// copy a byte.
+const digitWork = 512
 
 // itemSize is what an element of a list takes.
 const itemSize = 16

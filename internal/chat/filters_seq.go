@@ -355,7 +355,7 @@ func uniqueFilter(_ *machine, c call) (any, error) {
 	return &gen{out}, nil
 }
 
-func sumFilter(_ *machine, c call) (any, error) {
+func sumFilter(m *machine, c call) (any, error) {
 	v, given, err := c.bind("sum", "value", "attribute", "start")
 	if err != nil {
 		return nil, err
@@ -374,7 +374,10 @@ func sumFilter(_ *machine, c call) (any, error) {
 				return nil, err
 			}
 		}
-		if total, err = arithmetic("+", total, x); err != nil {
+		if total, err = arithmetic("+", total, x); err == nil {
+			err = m.builtOf(total)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -3,22 +3,27 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"inferometer/internal/plan"
 	"inferometer/internal/storage"
 )
 
-// copyOutput copies what a run has written to the buckets that its plan names. What
-// could not be copied is a warning: it is all here.
-func copyOutput(ctx context.Context, env Env, out *plan.Output, log io.Writer) {
+// checkOutput makes sure before a run that what it writes can be copied to the buckets that
+// its plan names.
+func checkOutput(ctx context.Context, env Env, out *plan.Output) error {
 	if !storage.Wanted(out) || out.Dir == "" {
-		return
+		return nil
+	}
+	return storage.Check(ctx, out, storage.Options{Getenv: env.Getenv})
+}
+
+// copyOutput copies what a run has written to the buckets that its plan names. What
+// could not be copied is all here.
+func copyOutput(ctx context.Context, env Env, out *plan.Output, log io.Writer) error {
+	if !storage.Wanted(out) || out.Dir == "" {
+		return nil
 	}
 	files, err := storage.Files(out.Dir, "")
-	err = errors.Join(err, storage.Copy(ctx, out, files, storage.Options{Getenv: env.Getenv, Log: log}))
-	if err != nil {
-		fmt.Fprintf(env.Stderr, "warning: %v\n", err)
-	}
+	return errors.Join(err, storage.Copy(ctx, out, files, storage.Options{Getenv: env.Getenv, Log: log}))
 }

@@ -96,9 +96,6 @@ func inferencePerfRun(env Env, action *frontend.Action, log logs) int {
 	for _, name := range out.Files {
 		fmt.Fprintf(log.info, "INFO - Report saved to: %s\n", name)
 	}
-	for _, w := range out.Warnings {
-		fmt.Fprintf(log.warning, "WARNING - %s\n", w)
-	}
 	screen = terminalOf(env.Stdout, env.Getenv)
 	if err := console.Write(env.Stdout, res, console.Options{
 		Width: min(screen.width(), 140), Color: screen.color, Subject: subject(action.Plan), Dir: action.Options.Dir, Named: true,

@@ -84,6 +84,9 @@ func measure(env Env, action *native.Action) int {
 			return fail(env, "run", err, exitRun)
 		}
 	}
+	if err := checkOutput(ctx, env, &p.Output); err != nil {
+		return fail(env, "run", err, exitRun)
+	}
 	res, err := run.Run(ctx, p, run.Options{
 		Kit: kit.Default(), Version: version(), Log: log, Stop: stop, Calibration: bars,
 		Warn: func(text string) { warn(env, display, mode, text) },
@@ -100,7 +103,7 @@ func measure(env Env, action *native.Action) int {
 		}
 		return fail(env, "run", err, code)
 	}
-	copyOutput(ctx, env, &p.Output, log)
+	err = errors.Join(err, copyOutput(ctx, env, &p.Output, log))
 	if err := printResult(env, action, res); err != nil {
 		return fail(env, "run", err, exitRun)
 	}

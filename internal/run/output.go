@@ -43,7 +43,7 @@ type output struct {
 }
 
 // openOutput makes the directory and starts its record file. A directory that
-// holds anything is refused, so that no run overwrites another.
+// holds anything is refused, so that no run overwrites another unless it is meant to.
 func (r *run) openOutput() (*output, error) {
 	dir := r.plan.Output.Dir
 	if dir == "" && !findsWarmup(r.plan) {
@@ -59,8 +59,13 @@ func (r *run) openOutput() (*output, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("making the output directory: %w", err)
 	}
-	if err := checkOutput(dir); err != nil {
+	if err := r.checkOutput(dir); err != nil {
 		return nil, err
+	}
+	for _, name := range Files() { // there are none unless they may be replaced
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("removing an earlier run: %w", err)
+		}
 	}
 	text, err := plan.Encode(r.plan)
 	if err != nil {
@@ -96,8 +101,9 @@ func (r *run) unwritten(err error) {
 	fmt.Fprintln(r.opt.Log, "warning: "+text)
 }
 
-// checkOutput makes sure that a directory holds nothing yet; it need not be there.
-func checkOutput(dir string) error {
+// checkOutput makes sure that a directory holds nothing yet, or nothing but a run that may
+// be replaced; it need not be there.
+func (r *run) checkOutput(dir string) error {
 	if dir == "" {
 		return nil
 	}
@@ -107,6 +113,9 @@ func checkOutput(dir string) error {
 	}
 	if err != nil {
 		return fmt.Errorf("looking into the output directory: %w", err)
+	}
+	if r.opt.Replace {
+		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return slices.Contains(Files(), e.Name()) })
 	}
 	for _, e := range entries {
 		if e.Name() == RecordsFile {

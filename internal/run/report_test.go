@@ -235,6 +235,11 @@ func TestOutputDirectoryThatIsTaken(t *testing.T) {
 	if readFile(t, p.Output.Dir, RecordsFile) != before {
 		t.Error("the records of the other run were touched")
 	}
+	o := options(io.Discard)
+	o.Replace = true
+	if _, err := Run(t.Context(), p, o); err != nil || readFile(t, p.Output.Dir, RecordsFile) == before {
+		t.Errorf("an earlier run that may be replaced: %v", err)
+	}
 
 	p.Output.Dir = t.TempDir()
 	if err := os.WriteFile(filepath.Join(p.Output.Dir, "notes.txt"), []byte("mine"), 0o644); err != nil {

@@ -57,6 +57,10 @@ type Options struct {
 	// Calibration is what was found on the built-in mock ahead of the run; nil: nothing.
 	Calibration *record.Calibration
 
+	// Replace: the files of an earlier run in the output directory are removed when this one
+	// begins.
+	Replace bool
+
 	create func(name string) (io.WriteCloser, error) // makes the record file; nil: on disk
 }
 
@@ -258,7 +262,7 @@ func (r *run) takeSchedule(s prompt.Source) error {
 // check looks for everything that stands in the run's way, and tells of all of it.
 func (r *run) check(ctx context.Context) (secrets, error) {
 	s, err := readSecrets(r.plan.Target, secretFiles(r.plan.Limits))
-	errs := []error{err, checkOutput(r.plan.Output.Dir)}
+	errs := []error{err, r.checkOutput(r.plan.Output.Dir)}
 	var breakerErr error
 	r.breakers, breakerErr = breaker.New(r.plan.Breakers, r.halt)
 	errs = append(errs, breakerErr)

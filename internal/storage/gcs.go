@@ -61,12 +61,8 @@ func (s *GCS) Put(ctx context.Context, key, file string) (existed bool, err erro
 	}
 	req.ContentLength = size
 	req.Header.Set("Content-Type", contentType(key))
-	if s.token != nil {
-		token, err := s.token(ctx)
-		if err != nil {
-			return false, err
-		}
-		req.Header.Set("Authorization", "Bearer "+token)
+	if err := s.authorize(req); err != nil {
+		return false, err
 	}
 	resp, body, err := send(s.client, req)
 	if err != nil {
@@ -78,9 +74,48 @@ func (s *GCS) Put(ctx context.Context, key, file string) (existed bool, err erro
 	case http.StatusPreconditionFailed:
 		return true, nil
 	}
+	return false, gcsRefused(resp.StatusCode, body)
+}
+
+// Check begins a resumable upload, which takes the same permission as Put, and leaves it at
+// that: nothing is stored.
+func (s *GCS) Check(ctx context.Context, key string) error {
+	u := s.base + "/upload/storage/v1/b/" + url.PathEscape(s.bucket) + "/o?" + url.Values{"uploadType": {"resumable"}, "name": {key}}.Encode()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u, nil)
+	if err != nil {
+		return err
+	}
+	if err := s.authorize(req); err != nil {
+		return err
+	}
+	resp, body, err := send(s.client, req)
+	if err != nil || resp.StatusCode/100 == 2 {
+		return err
+	}
+	return gcsRefused(resp.StatusCode, body)
+}
+
+// authorize puts the token on a request.
+func (s *GCS) authorize(req *http.Request) error {
+	if s.token == nil {
+		return nil
+	}
+	token, err := s.token(req.Context())
+	if err == nil {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	return err
+}
+
+// gcsRefused reads why the service did not do as it was told.
+func gcsRefused(status int, body []byte) error {
 	var why struct {
 		Error struct{ Message string }
 	}
 	_ = json.Unmarshal(body, &why) // without it the status has to do
-	return false, refusal(resp.StatusCode, fmt.Sprintf("%.200s", why.Error.Message))
+	err := refusal(status, fmt.Sprintf("%.200s", why.Error.Message))
+	if status == http.StatusNotFound {
+		return fmt.Errorf("%w: make the bucket first", err)
+	}
+	return err
 }

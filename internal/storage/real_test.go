@@ -136,8 +136,17 @@ func TestRealS3(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "NoSuchBucket") || !strings.Contains(err.Error(), "make the bucket first") {
 		t.Errorf("without a bucket: %v", err)
 	}
+	if err := Check(t.Context(), &out, Options{Getenv: getenv}); err == nil || !strings.Contains(err.Error(), "make the bucket first") {
+		t.Errorf("checked without a bucket: %v", err)
+	}
 	if status, text := do(http.MethodPut, "/reports"); status != http.StatusOK {
 		t.Fatalf("making a bucket: %d %s", status, text)
+	}
+	if err := Check(t.Context(), &out, Options{Getenv: getenv}); err != nil {
+		t.Error(err)
+	}
+	if _, text := do(http.MethodGet, "/reports"); strings.Contains(text, "write-check") {
+		t.Errorf("the check left %s", text)
 	}
 	if err := Copy(t.Context(), &out, files(t, dir), Options{Getenv: getenv}); err != nil {
 		t.Fatal(err)
@@ -164,6 +173,9 @@ func TestRealS3(t *testing.T) {
 	}
 	wrong := env(map[string]string{"AWS_ACCESS_KEY_ID": k.id, "AWS_SECRET_ACCESS_KEY": "wr0ng"})
 	out.S3.Path = "runs/2"
+	if err := Check(t.Context(), &out, Options{Getenv: wrong}); err == nil || !strings.Contains(err.Error(), "403") {
+		t.Errorf("checked with a wrong key: %v", err)
+	}
 	if err := Copy(t.Context(), &out, files(t, dir), Options{Getenv: wrong}); err == nil || !strings.Contains(err.Error(), "403") || strings.Contains(err.Error(), "wr0ng") {
 		t.Errorf("with a wrong key: %v", err)
 	}

@@ -134,6 +134,42 @@ func (s *S3) Put(ctx context.Context, key, file string) (existed bool, err error
 	return false, nil
 }
 
+// Check begins an upload in parts, which takes the same permission as Put, and breaks it
+// off: nothing is stored. A server that knows no such uploads is believed to take files.
+func (s *S3) Check(ctx context.Context, key string) error {
+	if _, err := s.head(ctx, key); err != nil {
+		return err
+	}
+	resp, body, err := s.parts(ctx, http.MethodPost, key, "uploads=")
+	if err != nil {
+		return err
+	}
+	switch resp.StatusCode {
+	case http.StatusOK:
+	case http.StatusNotImplemented, http.StatusMethodNotAllowed:
+		return nil
+	default:
+		return refused(resp.StatusCode, body)
+	}
+	var begun struct{ UploadId string }
+	if err := xml.Unmarshal(body, &begun); err != nil || begun.UploadId == "" {
+		return fmt.Errorf("the store begins an upload without naming it: %.100q", body)
+	}
+	_, _, err = s.parts(ctx, http.MethodDelete, key, url.Values{"uploadId": {begun.UploadId}}.Encode())
+	return err
+}
+
+// parts sends a request about an upload in parts.
+func (s *S3) parts(ctx context.Context, method, key, query string) (*http.Response, []byte, error) {
+	req, err := s.request(ctx, method, key, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	req.URL.RawQuery = query
+	s.key.sign(req, s.region, "s3", emptySum, s.now())
+	return send(s.client, req)
+}
+
 // head reports whether a key is taken. A server that hides what is not there has
 // refused, and is told to take the file.
 func (s *S3) head(ctx context.Context, key string) (bool, error) {

@@ -31,9 +31,8 @@ func escape(path string) string {
 	return b.String()
 }
 
-// sign puts a signature of version 4 on a request without a query, over all headers that
-// it has by then. sum is the hash of
-// its body, in hexadecimal form.
+// sign puts a signature of version 4 on a request, over its query and all headers that it
+// has by then. sum is the hash of its body, in hexadecimal form.
 func (k awsKey) sign(req *http.Request, region, service, sum string, now time.Time) {
 	const form = "20060102T150405Z"
 	stamp := now.UTC().Format(form)
@@ -57,7 +56,8 @@ func (k awsKey) sign(req *http.Request, region, service, sum string, now time.Ti
 		headers.WriteString(n + ":" + strings.TrimSpace(v) + "\n")
 	}
 	signed := strings.Join(names, ";")
-	canonical := strings.Join([]string{req.Method, escape(req.URL.Path), "", headers.String(), signed, sum}, "\n")
+	query := strings.ReplaceAll(req.URL.Query().Encode(), "+", "%20")
+	canonical := strings.Join([]string{req.Method, escape(req.URL.Path), query, headers.String(), signed, sum}, "\n")
 	scope := day + "/" + region + "/" + service + "/aws4_request"
 	hash := sha256.Sum256([]byte(canonical))
 	text := "AWS4-HMAC-SHA256\n" + stamp + "\n" + scope + "\n" + hex.EncodeToString(hash[:])

@@ -24,6 +24,9 @@ type Store interface {
 	// Put copies a file to a key unless there is one already. An error that may pass is
 	// a *TemporaryError.
 	Put(ctx context.Context, key, file string) (existed bool, err error)
+	// Check makes sure that Put would be allowed, and leaves nothing behind. Its errors
+	// are like those of Put.
+	Check(ctx context.Context, key string) error
 	// URL names a key for people.
 	URL(key string) string
 }
@@ -96,30 +99,50 @@ func (p place) key(name string) string {
 // Wanted reports whether a plan wants anything copied.
 func Wanted(out *plan.Output) bool { return out.S3.Bucket != "" || out.GCS.Bucket != "" }
 
-// Copy copies files to the buckets that a plan names. Each file is tried several times;
-// one that is there already is left alone. The error tells of all that could not be
-// copied, and of nothing else: the rest is there.
-func Copy(ctx context.Context, out *plan.Output, files []File, o Options) error {
-	o = o.filled()
-	var places []place
-	var errs []error
+// places are the stores of the buckets that a plan names. what says what does not happen
+// where that is impossible.
+func places(ctx context.Context, out *plan.Output, o Options, what string) (all []place, errs []error) {
 	if out.S3.Bucket != "" {
 		s, err := NewS3(ctx, out.S3, o)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("nothing was copied to the S3 bucket %s: %w", out.S3.Bucket, err))
+			errs = append(errs, fmt.Errorf("%s the S3 bucket %s: %w", what, out.S3.Bucket, err))
 		} else {
-			places = append(places, place{s, out.S3.Path, out.S3.Prefix})
+			all = append(all, place{s, out.S3.Path, out.S3.Prefix})
 		}
 	}
 	if out.GCS.Bucket != "" {
 		s, err := NewGCS(ctx, out.GCS, o)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("nothing was copied to the Google Cloud Storage bucket %s: %w", out.GCS.Bucket, err))
+			errs = append(errs, fmt.Errorf("%s the Google Cloud Storage bucket %s: %w", what, out.GCS.Bucket, err))
 		} else {
-			places = append(places, place{s, out.GCS.Path, out.GCS.Prefix})
+			all = append(all, place{s, out.GCS.Path, out.GCS.Prefix})
 		}
 	}
-	for _, p := range places {
+	return all, errs
+}
+
+// Check makes sure, before a run, that what it will write can be copied to the buckets that
+// a plan names. It leaves nothing there.
+func Check(ctx context.Context, out *plan.Output, o Options) error {
+	o = o.filled()
+	all, errs := places(ctx, out, o, "nothing could be copied to")
+	for _, p := range all {
+		key := p.key("write-check")
+		_, err := persist(ctx, func() (bool, error) { return false, p.store.Check(ctx, key) })
+		if err != nil {
+			errs = append(errs, fmt.Errorf("nothing could be copied to %s: %w", p.store.URL(p.key("")), err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Copy copies files to the buckets that a plan names. Each file is tried several times;
+// one that is there already is left alone. The error tells of all that could not be
+// copied, and of nothing else: the rest is there.
+func Copy(ctx context.Context, out *plan.Output, files []File, o Options) error {
+	o = o.filled()
+	all, errs := places(ctx, out, o, "nothing was copied to")
+	for _, p := range all {
 		errs = append(errs, p.copy(ctx, files, o.Log)...)
 	}
 	return errors.Join(errs...)

@@ -266,6 +266,8 @@ func (d *dying) Put(_ context.Context, key, _ string) (bool, error) {
 	return false, nil
 }
 
+func (d *dying) Check(context.Context, string) error { return nil }
+
 func (d *dying) URL(key string) string { return "s3://b/" + key }
 
 // TestStoreDies: what was copied stays, all that was not is told, and nothing here is

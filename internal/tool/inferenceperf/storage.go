@@ -7,17 +7,22 @@ import (
 	"inferometer/internal/storage"
 )
 
+// checkStores makes sure before the run that its reports can be copied.
+func (t *tool) checkStores(ctx context.Context) error {
+	out := &t.action.Plan.Output
+	if !storage.Wanted(out) || t.action.Options.Dir == "" {
+		return nil
+	}
+	return storage.Check(ctx, out, storage.Options{Getenv: t.env.Getenv, Log: t.env.Log})
+}
+
 // copyReports copies the reports, and the records beneath them, to the buckets that the
-// config names. What could not be copied is a warning: it is all here.
-func (t *tool) copyReports(ctx context.Context) (warnings []string) {
+// config names. What could not be copied is all here.
+func (t *tool) copyReports(ctx context.Context) error {
 	out, o := &t.action.Plan.Output, &t.action.Options
 	if !storage.Wanted(out) || o.Dir == "" {
 		return nil
 	}
 	files, err := storage.Files(o.Dir, o.Prefix)
-	err = errors.Join(err, storage.Copy(ctx, out, files, storage.Options{Getenv: t.env.Getenv, Log: t.env.Log}))
-	if err != nil {
-		warnings = append(warnings, err.Error())
-	}
-	return warnings
+	return errors.Join(err, storage.Copy(ctx, out, files, storage.Options{Getenv: t.env.Getenv, Log: t.env.Log}))
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // TestCopyReports: reports go to the bucket under its own prefix, and a bucket that
-// refuses them costs a warning.
+// refuses them is an error.
 func TestCopyReports(t *testing.T) {
 	got, refuse := map[string]string{}, false
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -41,18 +41,18 @@ func TestCopyReports(t *testing.T) {
 	env := map[string]string{"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}
 	made := &tool{action: &frontend.Action{Plan: &p}, env: Env{Getenv: func(k string) string { return env[k] }, Log: &log}}
 	made.action.Options.Dir, made.action.Options.Prefix = dir, "local-"
-	if w := made.copyReports(t.Context()); len(w) > 0 || got["/b/runs/far-summary.json"] != "{}" || !strings.Contains(log.String(), "copied s3://b/runs/far-summary.json") {
-		t.Errorf("warnings %q, bucket %v, log %s", w, got, &log)
+	if w := made.copyReports(t.Context()); w != nil || got["/b/runs/far-summary.json"] != "{}" || !strings.Contains(log.String(), "copied s3://b/runs/far-summary.json") {
+		t.Errorf("%v, bucket %v, log %s", w, got, &log)
 	}
 	refuse = true
-	if w := made.copyReports(t.Context()); len(w) != 1 || !strings.Contains(w[0], "403") {
-		t.Errorf("warnings %q", w)
+	if w := made.copyReports(t.Context()); w == nil || !strings.Contains(w.Error(), "403") {
+		t.Errorf("%v", w)
 	}
 	if _, err := os.Stat(name); err != nil {
 		t.Error(err)
 	}
 	p.Output.S3 = plan.S3{}
 	if w := made.copyReports(t.Context()); w != nil {
-		t.Errorf("nothing was asked for: %q", w)
+		t.Errorf("nothing was asked for: %v", w)
 	}
 }

@@ -40,8 +40,6 @@ const ConfigFile = "config.yaml"
 type Outcome struct {
 	Result *result.Result
 	Files  []string // reports that were written
-	// Warnings say what could not be copied elsewhere.
-	Warnings []string
 }
 
 // tool is a command under way.
@@ -60,6 +58,9 @@ func Run(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error) {
 		return nil, &PrepareError{err}
 	}
 	t := &tool{action: a, env: env}
+	if err := t.checkStores(ctx); err != nil {
+		return nil, err
+	}
 	done, err := t.directory()
 	if err != nil {
 		return nil, &PrepareError{err}
@@ -68,7 +69,7 @@ func Run(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error) {
 	s := stages{}
 	res, err := run.Run(ctx, a.Plan, run.Options{
 		Kit: t.gallery.through(withTokenizer(env, a), a.Plan.Target.Protocol), Version: env.Version,
-		Log: frontend.Worded(env.Log), Stop: env.Stop, Watch: env.Watch, Levels: s,
+		Log: frontend.Worded(env.Log), Stop: env.Stop, Watch: env.Watch, Levels: s, Replace: true,
 	})
 	if res == nil {
 		return nil, err
@@ -78,7 +79,7 @@ func Run(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error) {
 	if wanted {
 		err = errors.Join(err, t.export(ctx, spans))
 	}
-	return &Outcome{Result: res, Files: t.files, Warnings: t.copyReports(ctx)}, err
+	return &Outcome{Result: res, Files: t.files}, errors.Join(err, t.copyReports(ctx))
 }
 
 // ofStage is how a result begins what it says of one stage among several.

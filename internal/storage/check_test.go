@@ -88,4 +88,6 @@ func TestCheckNobodyThere(t *testing.T) {
 // refusing is a network without servers.
 type refusing struct{}
 
-func (refusing) RoundTrip(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") }
+func (refusing) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("connection refused")
+}

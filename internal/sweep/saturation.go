@@ -32,6 +32,8 @@ type Hunt struct {
 	next  float64       // rate of the next step
 	fast  time.Duration // a fast answer
 	over  bool
+	// What the steps showed that lo and hi come from.
+	loWhy, hiWhy string
 }
 
 const (
@@ -50,6 +52,9 @@ const (
 	wanted   = 2 * time.Second
 	longer   = 4
 	shortest = 200 * time.Millisecond
+	// shortfall is the share of a rate that must have been answered for it to count as kept
+	// up with.
+	shortfall = 0.97
 	// faster is by how much the rate is raised while all is kept up with.
 	faster = 4
 )
@@ -94,17 +99,34 @@ func (h *Hunt) Tell(s Step) {
 		h.fast = fast
 	}
 	switch {
+	case s.Kept && !s.short():
+		h.keep(s, s.Rate)
 	case s.Kept:
-		h.lo = max(h.lo, s.Rate)
+		h.keep(s, tidy(s.Answered))
+		fallthrough
 	case h.hi == 0 || s.Rate < h.hi:
-		h.hi = s.Rate
+		h.hi, h.hiWhy = s.Rate, s.Why
 	}
 	h.aim(s)
 }
 
+// short reports whether fewer requests were answered per second than came, though the
+// backlog tells nothing: with few requests it has no time to grow.
+func (s *Step) short() bool { return s.Answered < shortfall*s.Rate }
+
+// keep takes note of a rate that was kept up with.
+func (h *Hunt) keep(s Step, rate float64) {
+	if rate > h.lo {
+		h.lo, h.loWhy = rate, s.Why
+	}
+}
+
 // aim chooses the next rate.
 func (h *Hunt) aim(s Step) {
-	if !s.Kept && h.bound == 0 {
+	switch {
+	case s.Kept && s.short():
+		h.bound = s.Answered
+	case !s.Kept && h.bound == 0:
 		h.bound = s.Upper
 	}
 	switch {
@@ -135,9 +157,9 @@ func (h *Hunt) Found() *Saturation {
 	case h.lo == 0:
 		f.Why = fmt.Sprintf("No rate was found that the server keeps up with: at %.4g requests/s, %s.", h.steps[len(h.steps)-1].Rate, h.steps[len(h.steps)-1].Why)
 	case h.hi == 0:
-		f.Why = fmt.Sprintf("The server keeps up with %.4g requests/s, the highest rate that was tried: %s.", h.lo, h.why(h.lo))
+		f.Why = fmt.Sprintf("The server keeps up with %.4g requests/s, the highest rate that was tried: %s.", h.lo, h.loWhy)
 	default:
-		f.Why = fmt.Sprintf("The server keeps up with %.4g requests/s: %s. Not so at %.4g: %s.", h.lo, h.why(h.lo), h.hi, h.why(h.hi))
+		f.Why = fmt.Sprintf("The server keeps up with %.4g requests/s: %s. Not so at %.4g: %s.", h.lo, h.loWhy, h.hi, h.hiWhy)
 	}
 	if h.done() {
 		f.Rates = Rates(h.plan, h.lo)
@@ -149,16 +171,6 @@ func (h *Hunt) Found() *Saturation {
 func (h *Hunt) done() bool {
 	_, _, more := h.Next()
 	return !more && h.lo > 0
-}
-
-// why is what a step showed.
-func (h *Hunt) why(rate float64) string {
-	for _, s := range h.steps {
-		if s.Rate == rate {
-			return s.Why
-		}
-	}
-	return ""
 }
 
 // Rates lays out the rates of stages up to a saturation: evenly from 1, or dense near

@@ -88,6 +88,44 @@ func TestHuntFindsWhatAServerCanDo(t *testing.T) {
 	}
 }
 
+// TestHuntWithFewRequests: what is found is never above what was answered, however little
+// was asked.
+func TestHuntWithFewRequests(t *testing.T) {
+	for _, c := range []struct {
+		server   lanes
+		requests int64
+		can      float64
+	}{
+		{lanes{n: 4, takes: 288600 * time.Microsecond}, 30, 13.86},
+		{lanes{n: 4, takes: 288600 * time.Microsecond}, 60, 13.86},
+		{lanes{n: 8, takes: 193237 * time.Microsecond}, 20, 41.4},
+		{lanes{n: 8, takes: 193237 * time.Microsecond}, 60, 41.4},
+		{lanes{n: 8, takes: 193237 * time.Microsecond}, 200, 41.4},
+		{lanes{n: 1, takes: 50 * time.Millisecond}, 40, 20},
+	} {
+		p := plan.DefaultSaturation()
+		p.Requests = c.requests
+		h := NewHunt(p)
+		most := 0.0
+		for {
+			rate, d, ok := h.Next()
+			if !ok {
+				break
+			}
+			mark, list := c.server.serve(rate, d)
+			s := JudgeStep(rate, mark, list, p.Percentile)
+			most = max(most, s.Answered)
+			h.Tell(s)
+		}
+		if f := h.Found(); f.Rate > 1.04*c.can || f.Rate < 0.85*c.can || f.Rate > 1.001*most {
+			t.Errorf("%d requests at %v/s: %s", c.requests, c.can, f.Why)
+			for _, s := range f.Steps {
+				t.Logf("%+v", s)
+			}
+		}
+	}
+}
+
 func TestStepSaysWhy(t *testing.T) {
 	base := func() (record.StageMark, []Passage) {
 		return lanes{n: 100, takes: 100 * time.Millisecond}.serve(100, 5*time.Second)

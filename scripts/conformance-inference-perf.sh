@@ -122,6 +122,18 @@ YML
 
 start_mock
 { common; cat <<'YML'
+api: {type: chat, streaming: true}
+data:
+  type: synthetic_agentic
+  synthetic_agentic:
+    {num_sessions: 3, fanout_probability: 0.4, turns_per_session: {type: fixed, mean: 2}, input_tokens_per_turn: {type: fixed, mean: 300}, output_tokens_per_turn: {type: uniform, min: 5, max: 20},
+     max_events_per_session: 12, tool_call_latency_sec: {type: fixed, mean: 0}, user_think_time_sec: {type: fixed, mean: 1}}
+load: {type: trace_session_replay, num_workers: 1, stages: [{concurrent_sessions: 3}]}
+YML
+} >agentic.yml
+both agentic
+
+{ common; cat <<'YML'
 api: {type: completion, streaming: true}
 data: {type: shareGPT, path: sharegpt.json}
 load: {type: constant, num_workers: 1, interval: 1, stages: [{rate: 5, duration: 5}, {rate: 10, duration: 5}]}

@@ -17,6 +17,7 @@ import (
 	"inferometer/internal/endpoint/triton"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/agents"
 	"inferometer/internal/prompt/conversations"
 	"inferometer/internal/prompt/dataset"
 	"inferometer/internal/prompt/mockdata"
@@ -173,6 +174,9 @@ func sources(getenv func(string) string) map[string]SourceFactory {
 		},
 		plan.SourceWekaTrace: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 			return wekatrace.New(d, tok, seed, getenv)
+		},
+		plan.SourceAgents: func(d plan.Data, tok prompt.Tokenizer, _ uint64) (prompt.Source, error) {
+			return agents.New(d, tok)
 		},
 		plan.SourcePayload: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 			return talks.NewPayload(d, tok, seed, newTexts, prompt.Files(d).ReadFile)

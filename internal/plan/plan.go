@@ -176,6 +176,7 @@ type Data struct {
 	Dataset       Dataset
 	Conversations Conversations
 	Replay        Replay
+	Agents        Agents
 	Media         Media     // what prompts hold beside text
 	Adapters      []Adapter // models that share the traffic; none: all of it is the target's
 	ModelOrder    string    // how a prompt gets one of them: OrderShares (also when empty) or OrderRoundRobin

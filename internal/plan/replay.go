@@ -1,6 +1,9 @@
 package plan
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // What becomes of a tool call that the model got wrong.
 const (
@@ -87,15 +90,15 @@ func replaySpec() codec[Replay] {
 
 func (c *checker) replay(p *Plan) {
 	for i := range p.Stages {
-		if s := p.Data.Source; p.Stages[i].Arrival == ArrivalSessions && s != SourceFile && s != SourceOtelTrace && s != SourceWekaTrace && s != SourcePayload && s != SourceSessions {
+		if s := p.Data.Source; p.Stages[i].Arrival == ArrivalSessions && s != SourceFile && s != SourceOtelTrace && s != SourceWekaTrace && s != SourceAgents && s != SourcePayload && s != SourceSessions {
 			c.lacks(fmt.Sprintf("stages[%d].arrival", i), "data.source", "source: "+s+" has no sessions that come to an end", "set source to file, with session_id in its lines")
 		}
 	}
 	r := &p.Data.Replay
 	const at = "data.replay."
-	if s := p.Data.Source; s != SourceOtelTrace && s != SourceWekaTrace {
+	if s := p.Data.Source; s != SourceOtelTrace && s != SourceWekaTrace && s != SourceAgents {
 		if !r.zero() {
-			c.lacks("data.replay", "data.source", "contradicts source: "+s, "set source to otel_trace or weka_trace, or leave it out")
+			c.lacks("data.replay", "data.source", "contradicts source: "+s, "set source to otel_trace, weka_trace or agents, or leave it out")
 		}
 		return
 	}
@@ -106,7 +109,7 @@ func (c *checker) replay(p *Plan) {
 			given++
 		}
 	}
-	if given != 1 {
+	if given != 1 && p.Data.Source != SourceAgents {
 		c.add("data.replay", fmt.Sprintf("needs one of dir, files and hub, has %d", given), "")
 	}
 	for _, attribute := range sortedKeys(r.Headers) {
@@ -153,7 +156,7 @@ func (c *checker) replayKind(source string, r *Replay) {
 		{"think_time_only", SourceWekaTrace, r.ThinkTimeOnly},
 		{"block_size", SourceWekaTrace, r.BlockSize != 0},
 	} {
-		if f.given && source != f.source {
+		if f.given && source != f.source && !(source == SourceAgents && slices.Contains([]string{"tool_max_tokens", "bad_tool_calls", "tool_choice"}, f.name)) {
 			c.lacks("data.replay."+f.name, "data.source", "belongs to source: "+f.source, "leave it out")
 		}
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 )
 
@@ -23,7 +24,7 @@ const TraceAzure = "azure"
 func sourceNames() []string {
 	return []string{
 		SourceSynthetic, SourceFile, SourceTensors, SourceRandom, SourceSharedPrefix, SourceDataset,
-		SourceConversationReplay, SourceOtelTrace, SourceWekaTrace, SourceMock,
+		SourceConversationReplay, SourceOtelTrace, SourceWekaTrace, SourceAgents, SourceMock,
 		SourcePayload, SourceSessions,
 	}
 }
@@ -69,6 +70,7 @@ func (c *checker) sources(p *Plan) {
 		{"data.shared_prefix", SourceSharedPrefix, d.SharedPrefix != SharedPrefix{}},
 		{"data.dataset", SourceDataset, !d.Dataset.zero()},
 		{"data.conversations", SourceConversationReplay, d.Conversations != Conversations{}},
+		{"data.agents", SourceAgents, !reflect.ValueOf(d.Agents).IsZero()},
 		{"data.payload", SourcePayload, d.Payload != Payload{}},
 		{"data.sessions", SourceSessions, d.Sessions != Sessions{}},
 	} {
@@ -92,6 +94,7 @@ func (c *checker) sources(p *Plan) {
 	c.dataset(d)
 	c.conversations(d)
 	c.replay(p)
+	c.agents(d)
 	c.media(d)
 	c.mediaFor(p)
 	c.adapters(d.Adapters)

@@ -134,7 +134,7 @@ func timeoutsSpec() codec[Timeouts] {
 
 func dataSpec() codec[Data] {
 	return structure("mapping", []field[Data]{
-		always("source", word("`synthetic`, `file`, `tensors`, `random`, `shared_prefix`, `dataset`, `conversation_replay`, `otel_trace`, `weka_trace`, `payload`, `sessions` or `mock`", sourceNames()...), func(d *Data) *string { return &d.Source },
+		always("source", word("`synthetic`, `file`, `tensors`, `random`, `shared_prefix`, `dataset`, `conversation_replay`, `otel_trace`, `weka_trace`, `agents`, `payload`, `sessions` or `mock`", sourceNames()...), func(d *Data) *string { return &d.Source },
 			"Where prompts come from. `file` or `tensors` where only that is given."),
 		at("file", text(), func(d *Data) *string { return &d.File },
 			"JSON lines or plain text, one prompt a line. Relative to the working directory."),
@@ -169,6 +169,7 @@ func dataSpec() codec[Data] {
 		at("dataset", datasetSpec(), func(d *Data) *Dataset { return &d.Dataset }, "A well-known data set."),
 		at("conversations", conversationsSpec(), func(d *Data) *Conversations { return &d.Conversations }, "Made-up conversations of many turns."),
 		at("replay", replaySpec(), func(d *Data) *Replay { return &d.Replay }, "Recorded sessions that are played again."),
+		at("agents", agentsSpec(), func(d *Data) *Agents { return &d.Agents }, "Made-up sessions of agents that call tools and other agents."),
 		at("media", mediaSpec(), func(d *Data) *Media { return &d.Media }, "Images, videos and sound beside the text of prompts."),
 		at("adapters", list("list of adapters", adapterSpec()), func(d *Data) *[]Adapter { return &d.Adapters },
 			"Models, such as LoRA adapters, that share the traffic. None: all of it asks for `target.model`."),

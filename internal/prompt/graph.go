@@ -48,7 +48,7 @@ type GraphCall struct {
 // Segment is a run of messages with one origin.
 type Segment struct {
 	Kind     SegmentKind
-	Messages int // how many; 1 of an Output
+	Messages int // how many; 1 of an Output or a Report
 	From     int // the call that they come from: an ancestor; unused of Own
 }
 
@@ -60,6 +60,7 @@ const (
 	Own    SegmentKind = iota // recorded, and nowhere else
 	Shared                    // the first messages that another call sent
 	Output                    // the answer to another call
+	Report                    // a message of the user that holds the answer to another call
 )
 
 // Play is one playing of a Graph. It is used from many goroutines.
@@ -178,6 +179,8 @@ func (p *Play) messages(c *GraphCall) ([]Message, error) {
 				renames = append(renames, rename{len(out), m.ToolCalls, part[0].ToolCalls})
 			}
 			out = append(out, m)
+		case Report:
+			out = append(out, p.report(seg.From, part[0]))
 		default:
 			out = p.own(out, part)
 		}
@@ -226,6 +229,15 @@ func (p *Play) answer(call int, recorded Message) (Message, bool, error) {
 		return recorded, false, nil
 	}
 	return Message{Role: "assistant", Content: a.Text, Reasoning: a.Reasoning, ToolCalls: a.ToolCalls}, true, nil
+}
+
+// report is a message that tells of the answer to a call, as agents are told of the work of
+// others.
+func (p *Play) report(call int, recorded Message) Message {
+	if !p.Graph.Recorded && p.answers != nil && p.answers[call] != nil && !p.answers[call].Empty {
+		recorded.Content = "<task-notification>\n<result>\n" + p.answers[call].Text + "\n</result>\n</task-notification>"
+	}
+	return recorded
 }
 
 // broken reports whether one of the calls has arguments that are no JSON.

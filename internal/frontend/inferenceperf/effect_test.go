@@ -35,7 +35,7 @@ func (e effect) flags() (base, with []string) {
 
 // TestEveryKey: no key of the schema is taken without a word where it does nothing.
 func TestEveryKey(t *testing.T) {
-	table := slices.Concat(apiEffects(), dataEffects(), replayEffects(), loadEffects(), reportEffects(), otherEffects())
+	table := slices.Concat(apiEffects(), dataEffects(), agentEffects(), replayEffects(), loadEffects(), reportEffects(), otherEffects())
 	table = append(table, nested()...)
 	probed, bases := map[string]bool{}, map[string]*Action{}
 	for _, e := range table {
@@ -147,8 +147,6 @@ func dataEffects() []effect {
 	return []effect{
 		{"data.type", lengths, "random", works},
 		{"data.type", "", "synthetic_agentic", refused},
-		{"data.synthetic_agentic", "", `{"num_sessions":3}`, refused},
-		{"data.synthetic_agentic", "", "null", met}, // a config that the original has written has it
 		{"data.path", "--data.type shareGPT", "p.json", works},
 		{"data.path", "", "p.json", warns},
 		{"data.path", random, "p.json", warns},

@@ -70,8 +70,8 @@ func TestFaults(t *testing.T) {
 		{"api: chat", "api: must be a mapping, is a single value"},
 		{"load: {type: null}", "load.type: must not be null"},
 		// differs: ip-agentic
-		{"data: {type: synthetic_agentic}", "data.type: synthetic_agentic is not to be had: sessions of agents are not made up here"},
-		{"data: {synthetic_agentic: {num_sessions: 3}}", "c.yml:1:27: data.synthetic_agentic: sessions of agents are not made up here"},
+		{"data: {type: synthetic_agentic}", "data.synthetic_agentic: is missing: type synthetic_agentic needs it"},
+		{"data: {synthetic_agentic: {num_sessions: 3}}", "c.yml:1:27: data.synthetic_agentic.input_tokens_per_turn: is missing"},
 		{"data: {use_chat_template: true}", "data.use_chat_template: belongs to type random"},
 		{"data: {type: shared_prefix}", "data.shared_prefix: is missing"},
 		{"data: {type: shared_prefix, shared_prefix: {question_len: {mean: 20}, question_distribution: {mean: 20}}}", "data.shared_prefix.question_distribution: contradicts"},

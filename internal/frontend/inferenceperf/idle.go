@@ -59,7 +59,7 @@ func (b *builder) idleAPI() {
 func (b *builder) idleData() {
 	kind := b.at("data.type").text()
 	why := "data.type is " + kind
-	for _, name := range []string{"shared_prefix", "otel_trace_replay", "weka_trace_replay", "conversation_replay", "visionarena"} {
+	for _, name := range []string{"shared_prefix", "otel_trace_replay", "weka_trace_replay", "conversation_replay", "visionarena", "synthetic_agentic"} {
 		if name != kind {
 			b.useless("data."+name, why)
 		}

@@ -21,7 +21,7 @@ func origins() [][2]string {
 		{"data.shared_prefix.prompts", "data.shared_prefix.num_users_per_system_prompt"}, {"data.shared_prefix.prefix", "data.shared_prefix.system_prompt_len"},
 		{"data.shared_prefix.question", "data.shared_prefix.question_len"}, {"data.conversations.dynamic_prompt", "data.conversation_replay.dynamic_system_prompt_len"},
 		{"data.conversations.turns", "data.conversation_replay.turns_per_conversation"}, {"data.conversations.input", "data.conversation_replay.input_tokens_per_turn"},
-		{"data.conversations.tool_latency_ms", "data.conversation_replay.tool_call_latency_sec"}, {"data.conversations", "data.conversation_replay"},
+		{"data.conversations.tool_latency_ms", "data.conversation_replay.tool_call_latency_sec"}, {"data.conversations", "data.conversation_replay"}, {"data.agents", "data.synthetic_agentic"},
 		{"data.adapters", "load.lora_traffic_split"}, {"data.media", "data.multimodal"}, {"stages", "load.stages"}, {"saturation", "load.sweep"},
 		{"breakers", "circuit_breakers"}, {"probes.prometheus", "metrics.prometheus"}, {"probes.scrape", "metrics.scrape_urls"},
 		{"output.s3", "storage.simple_storage_service"}, {"output.gcs", "storage.google_cloud_storage"}, {"output", "storage.local_storage"},
@@ -51,6 +51,12 @@ func renamed() map[string]map[string]string {
 	videos := map[string]string{"clips": "profiles", "at": "insertion_point"}
 	sounds := map[string]string{"clips": "durations", "at": "insertion_point"}
 	return map[string]map[string]string{
+		"data.synthetic_agentic": {
+			"sessions": "num_sessions", "turns": "turns_per_session", "input": "input_tokens_per_turn", "output": "output_tokens_per_turn", "head": "shared_system_prompt_len",
+			"loop": "tool_loop_depth", "catalog": "tool_catalog_size_per_agent", "calls": "parallel_tool_calls_per_step", "fanout": "fanout_probability", "children": "sub_agents_per_spawn",
+			"depth": "max_depth", "events": "max_events_per_session", "tool_latency_s": "tool_call_latency_sec", "think_s": "user_think_time_sec",
+			"compact_at": "context_compaction.trigger_tokens", "compact_to": "context_compaction.target_tokens", "themes": "theme_mix",
+		},
 		"data.otel_trace_replay": replay, "data.weka_trace_replay": replay,
 		"circuit_breakers": {"matches": "metrics.matches", "rules": "metrics.rules"},
 		"load.sweep": {

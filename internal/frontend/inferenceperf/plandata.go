@@ -109,6 +109,8 @@ func (b *builder) data() {
 		b.conversations(d, v.at("conversation_replay"))
 	case "otel_trace_replay", "weka_trace_replay":
 		b.replay(kind, d, v.at(kind))
+	case "synthetic_agentic":
+		b.agents(d, v.at(kind))
 	default:
 		b.dataset(kind, d, v)
 	}
@@ -229,6 +231,34 @@ func (b *builder) replay(kind string, d *plan.Data, v *value) {
 	if kind == "weka_trace_replay" {
 		d.Source = plan.SourceWekaTrace
 	}
+	b.sessions(kind, d, v, "give trace_directory, trace_files or hf_dataset_path")
+	if v == nil {
+		return
+	}
+	r := &d.Replay
+	r.Dir, r.Files, r.Hub, r.Filter = v.at("trace_directory").text(), v.at("trace_files").texts(), hub(v.at("hf_dataset_path")), v.at("filter").text()
+	r.MaxTokens, r.RandomID, r.Sessions = int(v.at("default_max_tokens").whole()), v.at("inject_random_session_id").yes(), int(v.at("duplicate_sessions_target").whole())
+	r.SkipErrors, r.SkipInvalid, r.NoSubstitution = !v.at("include_errors").yes(), v.at("skip_invalid_files").yes(), v.at("disable_output_substitution").yes()
+	r.Headers, r.Labels = v.at("attribute_to_header_map").textMap(), v.at("attribute_to_label_map").textMap()
+	r.IdleGap, r.ThinkTimeOnly = seconds(v.at("trace_idle_gap_cap_seconds").number()), v.at("use_think_time_only").yes()
+	r.IgnoreDelays = r.IgnoreDelays || v.at("ignore_trace_delays").yes()
+	r.BlockSize, r.Entries = int(v.at("default_block_size").whole()), int(v.at("num_dataset_entries").whole())
+	if kind == "weka_trace_replay" { // which has no tools and no errors
+		r.ToolMaxTokens, r.BadToolCalls, r.ToolChoice, r.SkipErrors = 0, "", "", false
+	}
+	sources := 0
+	for _, s := range []string{"trace_directory", "trace_files", "hf_dataset_path"} {
+		if v.at(s) != nil {
+			sources++
+		}
+	}
+	if sources != 1 {
+		b.fault("data."+kind, fmt.Sprintf("needs exactly one of trace_directory, trace_files and hf_dataset_path, has %d", sources), "")
+	}
+}
+
+// sessions reads what all sessions have that are graphs of calls.
+func (b *builder) sessions(kind string, d *plan.Data, v *value, hint string) {
 	at := "data." + kind
 	if b.at("api.type").text() == "completion" {
 		b.fault("api.type", kind+" needs type chat or anthropic_messages: recorded sessions are chats", "")
@@ -237,29 +267,19 @@ func (b *builder) replay(kind string, d *plan.Data, v *value) {
 		b.fault("load.type", kind+" needs type trace_session_replay", "")
 	}
 	if v == nil {
-		b.fault(at, "is missing: type "+kind+" needs it", "give trace_directory, trace_files or hf_dataset_path")
+		b.fault(at, "is missing: type "+kind+" needs it", hint)
 		return
 	}
 	r := &d.Replay
 	*r = plan.Replay{
-		Dir: v.at("trace_directory").text(), Files: v.at("trace_files").texts(), Hub: hub(v.at("hf_dataset_path")), Filter: v.at("filter").text(),
-		Models: v.at("model_mapping").textMap(), MaxTokens: int(v.at("default_max_tokens").whole()),
-		RandomID: v.at("inject_random_session_id").yes(), Sessions: int(v.at("duplicate_sessions_target").whole()),
-		MaxWait: seconds(v.at("max_wait_ms").number() / 1000), PredecessorTimeout: seconds(v.at("predecessor_wait_timeout_sec").number()),
-		SkipErrors: !v.at("include_errors").yes(), SkipInvalid: v.at("skip_invalid_files").yes(), NoSubstitution: v.at("disable_output_substitution").yes(),
-		Headers: v.at("attribute_to_header_map").textMap(), Labels: v.at("attribute_to_label_map").textMap(),
+		Models: v.at("model_mapping").textMap(), MaxWait: seconds(v.at("max_wait_ms").number() / 1000), PredecessorTimeout: seconds(v.at("predecessor_wait_timeout_sec").number()),
 		BadToolCalls: v.at("bad_tool_call_handling").text(), ToolChoice: v.at("tool_choice_mode").text(),
-		IdleGap: seconds(v.at("trace_idle_gap_cap_seconds").number()), IgnoreDelays: v.at("ignore_trace_delays").yes(),
-		ThinkTimeOnly: v.at("use_think_time_only").yes(), BlockSize: int(v.at("default_block_size").whole()), Entries: int(v.at("num_dataset_entries").whole()),
 	}
 	if v.at("override_tool_call_max_tokens").yes() {
 		r.ToolMaxTokens = 4096
 	}
 	if v.at("max_wait_ms").number() == 0 {
 		r.IgnoreDelays = true // a bound of 0 is none in a plan
-	}
-	if kind == "weka_trace_replay" { // which has no tools and no errors
-		r.ToolMaxTokens, r.BadToolCalls, r.ToolChoice, r.SkipErrors = 0, "", "", false
 	}
 	static, name := v.at("use_static_model").yes(), v.at("static_model_name").text()
 	switch {
@@ -276,18 +296,9 @@ func (b *builder) replay(kind string, d *plan.Data, v *value) {
 			r.Model = ""
 		}
 		maps.DeleteFunc(r.Models, func(_, to string) bool { return to == own })
-		if len(r.Models) == 0 {
-			r.Models = nil
-		}
 	}
-	sources := 0
-	for _, s := range []string{"trace_directory", "trace_files", "hf_dataset_path"} {
-		if v.at(s) != nil {
-			sources++
-		}
-	}
-	if sources != 1 {
-		b.fault(at, fmt.Sprintf("needs exactly one of trace_directory, trace_files and hf_dataset_path, has %d", sources), "")
+	if len(r.Models) == 0 {
+		r.Models = nil
 	}
 }
 

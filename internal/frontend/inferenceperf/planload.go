@@ -52,8 +52,8 @@ func (b *builder) load() {
 		b.fault("load.trace", "is missing: type trace_replay needs it", "such as {file: trace.csv}")
 	}
 	if kind == "trace_session_replay" {
-		if t := b.at("data.type").text(); t != "" && t != "otel_trace_replay" && t != "weka_trace_replay" {
-			b.fault("load.type", "trace_session_replay needs data.type otel_trace_replay or weka_trace_replay, not "+t, "use concurrent, constant or poisson")
+		if t := b.at("data.type").text(); t != "" && t != "otel_trace_replay" && t != "weka_trace_replay" && t != "synthetic_agentic" {
+			b.fault("load.type", "trace_session_replay needs data.type otel_trace_replay, weka_trace_replay or synthetic_agentic, not "+t, "use concurrent, constant or poisson")
 		}
 	}
 	for i, s := range stages {

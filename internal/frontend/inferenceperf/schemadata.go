@@ -50,27 +50,20 @@ func dataForm() form {
 		key{name: "weka_trace_replay", form: wekaForm(), open: true, help: "Of `weka_trace_replay`."},
 		key{name: "conversation_replay", form: conversationForm(), open: true, help: "Of `conversation_replay`."},
 		key{name: "visionarena", form: visionForm(), open: true, help: "Of `visionarena`."},
-		key{name: "synthetic_agentic", form: freeForm, open: true, refused: noAgents, help: "Refused but for null: " + noAgents + "."},
+		key{name: "synthetic_agentic", form: agentsForm(), open: true, help: "Of `synthetic_agentic`."},
 		key{name: "chat_lengths", form: words("original", "data"), def: "original", help: "Not of the original: how long answers of chats are. `original`: 30 tokens, after all turns of a data set's conversation, its last answer included. " +
 			"`data`: conversations end with the last question, and its recorded answer's length is asked for; of `synthetic` with media, that of `output_distribution`."},
 		key{name: "use_chat_template", form: booleanForm, def: false, help: "Of `random`: wrap the prompt in the chat template here; its length is that of the whole."},
 	)
 }
 
-// noAgents is why made-up sessions of agents are refused.
-const noAgents = "sessions of agents are not made up here, as their texts and tools are the original's own; replay recorded ones with otel_trace_replay, or take conversation_replay"
-
 // dataType is where prompts may come from.
-func dataType() form {
-	f := words(dataTypes()...)
-	f.refused = map[string]string{"synthetic_agentic": noAgents}
-	return f
-}
+func dataType() form { return words(dataTypes()...) }
 
 func dataTypes() []string {
 	return []string{
 		"mock", "shareGPT", "synthetic", "random", "shared_prefix", "cnn_dailymail", "infinity_instruct", "billsum_conversations",
-		"otel_trace_replay", "weka_trace_replay", "conversation_replay", "visionarena",
+		"otel_trace_replay", "weka_trace_replay", "conversation_replay", "visionarena", "synthetic_agentic",
 	}
 }
 
@@ -138,6 +131,26 @@ func conversationForm() form {
 	)
 }
 
+// sessionKeys are common to all sessions that are graphs of calls. override is whether turns
+// that call tools may be longer than they are said to be, by default.
+func sessionKeys(override bool) []key {
+	return []key{
+		{name: "use_static_model", form: booleanForm, def: false, help: "Ask for one model in all requests."},
+		{name: "static_model_name", form: textForm, def: "", help: "That model."},
+		{name: "model_mapping", form: mapOf(textForm), open: true, help: "Model to ask for by the recorded one."},
+		{name: "default_max_tokens", form: posWhole, def: 1000, help: "Length of answer where neither length nor text was recorded."},
+		{name: "override_tool_call_max_tokens", form: booleanForm, def: override, help: "Ask for at least 4096 tokens in turns that call tools."},
+		{name: "tool_choice_mode", form: words("force_recorded", "as_recorded"), def: "force_recorded", help: "Whether a turn that called a tool is made to call it again."},
+		{name: "inject_random_session_id", form: booleanForm, def: false, help: "A random tag in each session's text, so that no cache knows it."},
+		{name: "duplicate_sessions_target", form: posWhole, open: true, help: "Repeat sessions to reach so many."},
+		{name: "max_wait_ms", form: countForm, def: 15000, help: "Longest wait between a turn and the one before, in milliseconds."},
+		{name: "predecessor_wait_timeout_sec", form: nonNegative, def: 3600.0, help: "How long after the session's begin a turn may still wait for those before it; 0: forever."},
+		{name: "include_errors", form: booleanForm, def: true, help: "Play turns that were recorded as errors too."},
+		{name: "skip_invalid_files", form: booleanForm, def: false, help: "Leave out files that cannot be read."},
+		{name: "bad_tool_call_handling", form: words("none", "use_recorded"), def: "none", help: "What later turns see of a tool call that the model got wrong."},
+	}
+}
+
 // replayKeys are common to both kinds of traces.
 func replayKeys() []key {
 	hub := section(
@@ -147,25 +160,12 @@ func replayKeys() []key {
 		key{name: "split", form: textForm, open: true, help: "Split."},
 	)
 	name := textForm
-	return []key{
-		{name: "use_static_model", form: booleanForm, def: false, help: "Ask for one model in all requests."},
-		{name: "static_model_name", form: textForm, def: "", help: "That model."},
-		{name: "model_mapping", form: mapOf(textForm), open: true, help: "Model to ask for by the recorded one."},
-		{name: "default_max_tokens", form: posWhole, def: 1000, help: "Length of answer where neither length nor text was recorded."},
-		{name: "override_tool_call_max_tokens", form: booleanForm, def: true, help: "Ask for at least 4096 tokens in turns that call tools."},
-		{name: "tool_choice_mode", form: words("force_recorded", "as_recorded"), def: "force_recorded", help: "Whether a turn that called a tool is made to call it again."},
-		{name: "inject_random_session_id", form: booleanForm, def: false, help: "A random tag in each session's text, so that no cache knows it."},
-		{name: "duplicate_sessions_target", form: posWhole, open: true, help: "Repeat sessions to reach so many."},
-		{name: "max_wait_ms", form: countForm, def: 15000, help: "Longest wait between a turn and the one before, in milliseconds."},
-		{name: "predecessor_wait_timeout_sec", form: nonNegative, def: 3600.0, help: "How long after the session's begin a turn may still wait for those before it; 0: forever."},
-		{name: "include_errors", form: booleanForm, def: true, help: "Play turns that were recorded as errors too."},
-		{name: "skip_invalid_files", form: booleanForm, def: false, help: "Leave out files that cannot be read."},
-		{name: "bad_tool_call_handling", form: words("none", "use_recorded"), def: "none", help: "What later turns see of a tool call that the model got wrong."},
+	return append(sessionKeys(true), []key{
 		{name: "trace_directory", form: textForm, open: true, help: "Directory of traces; or"},
 		{name: "trace_files", form: listOf(textForm), open: true, help: "files, or patterns of them; or"},
 		{name: "hf_dataset_path", form: form{kind: union, scalar: &name, mapped: &hub}, open: true, help: "a data set on the hub."},
 		{name: "filter", form: textForm, open: true, help: "Expression that a session must meet: comparisons, `and`, `or`, `not`, `in`, `len`. Never run as code."},
-	}
+	}...)
 }
 
 func otelForm() form {

@@ -1,0 +1,135 @@
+package inferenceperf
+
+import (
+	"fmt"
+	"math"
+
+	"inferometer/internal/plan"
+)
+
+// agentsForm is data.synthetic_agentic.
+func agentsForm() form {
+	weight := form{kind: number, least: f64(0)}
+	theme := section(key{name: "weight", form: weight, must: true, help: "How often it is drawn beside the others."})
+	compaction := section(
+		needed(distKey("trigger_tokens", "Tokens of a context, tools included, that a summary takes the place of in the next turn.")),
+		needed(distKey("target_tokens", "Tokens of the summary.")),
+	)
+	return section(append(sessionKeys(false),
+		key{name: "num_sessions", form: posWhole, must: true, help: "Sessions."},
+		needed(distKey("input_tokens_per_turn", "Tokens of a user's turn, and of the task of a sub-agent.")),
+		needed(distKey("output_tokens_per_turn", "Tokens of an answer in text.")),
+		distKey("turns_per_session", "Turns of the user; null: 1."),
+		key{name: "fanout_probability", form: form{kind: number, least: f64(0), most: f64(1)}, def: 0.0, help: "Probability that an agent starts sub-agents, once for each turn of the first agent and once for each sub-agent."},
+		key{name: "theme_mix", form: mapOf(form{kind: union, scalar: &weight, mapped: &theme}), open: true, help: "Weights of `generic`, `db2_latency_incident`, `research_rag` and `code_change_task`; null: all alike."},
+		key{name: "seed", form: countForm, def: 42, help: "Of all that is drawn. The original draws the same sessions from it."},
+		key{name: "shared_system_prompt_len", form: countForm, def: 1000, help: "Tokens of each agent's system prompt."},
+		distKey("tool_loop_depth", "Answers that call tools, before the one in text; null: 2."),
+		distKey("sub_agents_per_spawn", "Sub-agents that are started at once; null: 2 to 4."),
+		key{name: "max_depth", form: countForm, def: 2, help: "How deep sub-agents may start others."},
+		key{name: "max_events_per_session", form: posWhole, def: 64, help: "Most requests of a session."},
+		distKey("tool_catalog_size_per_agent", "Tools that an agent knows; null: 8."),
+		distKey("parallel_tool_calls_per_step", "Tool calls of one answer; null: 1."),
+		distKey("tool_call_latency_sec", "Time that tools take, in whole seconds; null: 1."),
+		distKey("user_think_time_sec", "Time before later turns of the user, in whole seconds; null: 10."),
+		key{name: "max_model_len", form: wholeForm, open: true, help: "Context of the model, in tokens: a config whose longest request could be longer is refused."},
+		key{name: "context_compaction", form: compaction, open: true, help: "Replace a context that grows too long by a summary; null: it grows."},
+	)...)
+}
+
+// needed is a key that must be given.
+func needed(k key) key {
+	k.must, k.open = true, false
+	return k
+}
+
+func (b *builder) agents(d *plan.Data, v *value) {
+	const kind, at = "synthetic_agentic", "data.synthetic_agentic."
+	d.Source = plan.SourceAgents
+	b.sessions(kind, d, v, "give num_sessions, input_tokens_per_turn and output_tokens_per_turn")
+	if v == nil {
+		return
+	}
+	d.Replay.Models = nil
+	for _, name := range []string{"model_mapping", "default_max_tokens"} {
+		b.useless(at+name, "nothing of such sessions is recorded")
+	}
+	length := func(name string, def plan.Length) plan.Length {
+		if v.at(name) == nil {
+			return def
+		}
+		l := b.length(at+name, v.at(name), 1)
+		if l.Dist != plan.DistFixed && l.Max == 0 { // nothing but 0 lies within
+			return plan.Length{}
+		}
+		return l
+	}
+	d.Agents = plan.Agents{
+		Sessions: int(v.at("num_sessions").whole()), Seed: uint64(v.at("seed").whole()), Head: int(v.at("shared_system_prompt_len").whole()),
+		Turns: length("turns_per_session", fixed(1)), Input: length("input_tokens_per_turn", plan.Length{}), Output: length("output_tokens_per_turn", plan.Length{}),
+		Fanout: v.at("fanout_probability").number(), Depth: int(v.at("max_depth").whole()), Events: int(v.at("max_events_per_session").whole()),
+		Loop: length("tool_loop_depth", fixed(2)), Catalog: length("tool_catalog_size_per_agent", fixed(8)), Calls: length("parallel_tool_calls_per_step", fixed(1)),
+		Children:    length("sub_agents_per_spawn", plan.Length{Dist: plan.DistUniform, Min: 2, Max: 4}),
+		ToolLatency: length("tool_call_latency_sec", fixed(1)), Think: length("user_think_time_sec", fixed(10)),
+	}
+	if c := v.at("context_compaction"); c != nil {
+		d.Agents.CompactAt = b.length(at+"context_compaction.trigger_tokens", c.at("trigger_tokens"), 1)
+		d.Agents.CompactTo = b.length(at+"context_compaction.target_tokens", c.at("target_tokens"), 1)
+	}
+	b.themes(&d.Agents, v.at("theme_mix"))
+	for _, pinned := range []struct {
+		name string
+		off  bool
+	}{
+		{"inject_random_session_id", v.at("inject_random_session_id").yes()}, {"duplicate_sessions_target", v.at("duplicate_sessions_target") != nil},
+		{"skip_invalid_files", v.at("skip_invalid_files").yes()}, {"include_errors", !v.at("include_errors").yes()},
+	} {
+		if pinned.off {
+			b.fault(at+pinned.name, "has no meaning for sessions that are made up", "leave it out")
+		}
+	}
+	if m := v.at("max_model_len"); m != nil {
+		b.fitsModel(at, &d.Agents, int(m.whole()))
+	}
+}
+
+// themes reads the weights of themes, in the order of the config.
+func (b *builder) themes(a *plan.Agents, mix *value) {
+	const at = "data.synthetic_agentic.theme_mix"
+	if mix == nil {
+		return
+	}
+	sum := 0.0
+	for _, name := range mix.names {
+		w := mix.at(name)
+		if w.kind == object {
+			w = w.at("weight")
+		}
+		a.Themes = append(a.Themes, plan.Theme{Name: name, Weight: w.number()})
+		sum += w.number()
+	}
+	switch {
+	case len(a.Themes) == 0:
+		b.fault(at, "is empty", "name a theme, or leave it out")
+	case !(sum > 0):
+		b.fault(at, "no weight is more than 0", "")
+	}
+}
+
+// fitsModel refuses sessions whose longest request could be longer than the model's context.
+func (b *builder) fitsModel(at string, a *plan.Agents, limit int) {
+	const perTool = 380 // tokens of a tool's description and schema, about
+	most := func(l plan.Length) int {
+		if l.Dist == plan.DistFixed || l.Max == 0 {
+			return int(math.Ceil(l.Mean))
+		}
+		return l.Max
+	}
+	out := most(a.Output)
+	turn := most(a.Input) + most(a.Loop)*(out+max(1, most(a.Calls))*out)
+	total := a.Head + most(a.Catalog)*perTool + max(1, most(a.Turns))*turn + out
+	if total > limit {
+		b.fault(at+"max_model_len", fmt.Sprintf("is %d, and the longest request may have about %d tokens: %d of the system prompt, %d of tools, %d turns of %d with their tool calls, and an answer of %d",
+			limit, total, a.Head, most(a.Catalog)*perTool, max(1, most(a.Turns)), turn, out), "ask for less, or raise it")
+	}
+}

@@ -110,13 +110,13 @@ conformance-inference-perf: build ## reports and charts beside the real inferenc
 
 conformance-truth: ## servers, hosts and files that mislead: no VALID on a wrong figure; about 15 minutes
 	INFEROMETER_KILLS=100 $(GO) test ./internal/cli -run '^TestKills$$' -count=1 -timeout 30m
-	INFEROMETER_LIAR=all $(GO) test ./internal/liar -run '^TestEveryLie$$' -count=1 -v -timeout 60m
+	INFEROMETER_LIAR=all $(GO) test ./internal/testkit/liar -run '^TestEveryLie$$' -count=1 -v -timeout 60m
 
 conformance-tokens: ## token ids of real vocabularies, compared with Hugging Face tokenizers
 	scripts/token-peers.sh
 	scripts/token-files.sh
 	INFEROMETER_TOKENS=$(CURDIR)/.peers/tokens $(GO) test ./internal/token -run '^TestConformance$$' -count=1 -timeout 30m
-	INFEROMETER_TOKENS=$(CURDIR)/.peers/tokens $(GO) test ./internal/token/tiktoken ./internal/token/tekken ./internal/token/sentencepiece ./internal/chat ./internal/tokensource ./internal/lexicon ./internal/prompt/talks ./internal/prompt/synthetic -run '^(TestReal|TestRealBlocks|TestSpecial)$$' -count=1 -timeout 30m
+	INFEROMETER_TOKENS=$(CURDIR)/.peers/tokens $(GO) test ./internal/token/tiktoken ./internal/token/tekken ./internal/token/sentencepiece ./internal/token/chat ./internal/token/source ./internal/prompt/lexicon ./internal/prompt/talks ./internal/prompt/synthetic -run '^(TestReal|TestRealBlocks|TestSpecial)$$' -count=1 -timeout 30m
 
 bench-tokens: ## speed of tokenizing with every vocabulary, beside Hugging Face tokenizers
 	-scripts/token-peers.sh --no-truth
@@ -125,7 +125,7 @@ bench-tokens: ## speed of tokenizing with every vocabulary, beside Hugging Face 
 deploy-check: ## the Helm chart, rendered by Helm itself and read as Kubernetes does
 	cd deploy/check && $(GO) test ./...
 
-proto: ## regenerate internal/kserve from Triton's protocol definitions
+proto: ## regenerate internal/lib/kserve from Triton's protocol definitions
 	GO=$(GO) scripts/proto.sh
 
 clean: ## remove what was built

@@ -13,7 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
 
-	frontend "inferometer/internal/frontend/inferenceperf"
+	"inferometer/internal/tool/inferenceperf/args"
 )
 
 // objects checks every document of a manifest against Kubernetes' own description, with
@@ -98,7 +98,7 @@ func sound(t *testing.T, all map[string]map[string]any) {
 		}
 	}
 	text, _ := at(all["ConfigMap"], "data", "config.yml").(string)
-	_, err := frontend.Parse([]string{"-c", "config.yml"}, frontend.World{Now: time.Now(), ReadFile: func(string) ([]byte, error) { return []byte(text), nil }})
+	_, err := args.Parse([]string{"-c", "config.yml"}, args.World{Now: time.Now(), ReadFile: func(string) ([]byte, error) { return []byte(text), nil }})
 	if err != nil {
 		t.Errorf("%v\n%s", err, text)
 	}

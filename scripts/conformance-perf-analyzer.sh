@@ -24,7 +24,7 @@ stop() {
   rm -rf "$dir"
 }
 trap stop EXIT
-cp -r internal/tritontest/testdata/models "$dir/models"
+cp -r internal/testkit/triton/testdata/models "$dir/models"
 # Slow enough that a request's time is the model's own, and not that of a busy client or server.
 sed -i -E '/"ttft_ms"/,/}/s/string_value: "[^"]*"/string_value: "50"/; /"itl_ms"/,/}/s/string_value: "[^"]*"/string_value: "10"/' "$dir/models/tensorrt_llm/config.pbtxt"
 cp -r scripts/perf-analyzer-loads/* "$dir/models"

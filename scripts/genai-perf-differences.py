@@ -268,8 +268,8 @@ ROWS = {
     "an input of the form that a Triton model lacks, such as `exclude_input_in_output`": "internal/prompt/shaped:TestTensors",
     # differs: genai-second-token
     "time to second token of a Triton answer with one token": one_token,
-    "24.03: time to first token of a chat": "internal/dialect/genaiperf:TestFaithful",
-    "24.03, 24.04: output tokens": "internal/dialect/genaiperf:TestEarlyOutputTokens",
+    "24.03: time to first token of a chat": "internal/tool/genaiperf/dialect:TestFaithful",
+    "24.03, 24.04: output tokens": "internal/tool/genaiperf/dialect:TestEarlyOutputTokens",
     "24.03: tokens are made and counted": "internal/tool/genaiperf:TestRowsOfThePages",
     "24.04: input tokens of completions": "internal/tool/genaiperf:TestRowsOfThePages",
     "24.04: 200 tokens asked for": "internal/tool/genaiperf:TestRowsOfThePages",

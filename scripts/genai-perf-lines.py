@@ -100,7 +100,7 @@ class Triton:
 
     def __enter__(self) -> "Triton":
         self.dir = Path(tempfile.mkdtemp())
-        shutil.copytree(HERE / "internal/tritontest/testdata/models", self.dir / "models")
+        shutil.copytree(HERE / "internal/testkit/triton/testdata/models", self.dir / "models")
         self.http, self.grpc = free_port(), free_port()
         self.process = subprocess.Popen(
             [TRITON / "tritonserver", f"--model-repository={self.dir / 'models'}", "--model-control-mode=explicit", "--load-model=vllm_model",

@@ -9,7 +9,7 @@ set -euo pipefail
 if [ "${2:-}" != inside ]; then
   exec unshare --map-root-user --net "$(realpath "$0")" "$(realpath "$1")" inside "$(realpath "$(dirname "$0")/..")"
 fi
-inferometer=$1 seeds=$3/internal/frontend/genaiperf/testdata/seeds.txt
+inferometer=$1 seeds=$3/internal/tool/genaiperf/args/testdata/seeds.txt
 ip link set lo up
 dir=$(mktemp -d)
 cd "$dir"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the command lines of internal/frontend/perfanalyzer/testdata/seeds.sh, word for word,
+# Runs the command lines of internal/tool/perfanalyzer/args/testdata/seeds.sh, word for word,
 # against the built-in mock or a real Triton. They name ports and directories of their own,
 # so they run in a network of their own and under a root directory that has /workspace.
 #
@@ -62,7 +62,7 @@ if [ "$server" = mock ]; then
   pids+=($!)
   until grep -q gRPC vllm.log && grep -q gRPC ensemble.log; do sleep 0.1; done
 else
-  cp -r "$here/internal/tritontest/testdata/models" models
+  cp -r "$here/internal/testkit/triton/testdata/models" models
   mv models/vllm_old models/vllm
   sed -i 's/"vllm_old"/"vllm"/' models/vllm/config.pbtxt
   triton() { # NAME HTTP-PORT GRPC-PORT
@@ -88,7 +88,7 @@ cat >steps.sh <<STEPS
 set -eux
 export PATH="$dir/bin:\$PATH"
 cd "$dir/work"
-. "$here/internal/frontend/perfanalyzer/testdata/seeds.sh"
+. "$here/internal/tool/perfanalyzer/args/testdata/seeds.sh"
 # The same averages without Python.
 "$inferometer" report profile_export.json | tee report.txt
 python3 examples/calculate_avg_first_token_latency.py >script.txt

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Regenerates internal/kserve from the definitions of the KServe v2 protocol as Triton
+# Regenerates internal/lib/kserve from the definitions of the KServe v2 protocol as Triton
 # speaks it. The definitions come out of NVIDIA's Python client, which carries them
 # compiled; protoc comes from grpcio-tools and the Go generator from its own module,
 # all at fixed versions, so the same files come out each time.
 #
-#   scripts/proto.sh [DIRECTORY]     where the files go; internal/kserve by default
+#   scripts/proto.sh [DIRECTORY]     where the files go; internal/lib/kserve by default
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
-OUT=${1:-internal/kserve}
+OUT=${1:-internal/lib/kserve}
 PEERS_DIR=${PEERS_DIR:-.peers}
 GO=${GO:-go}
 
@@ -57,7 +57,7 @@ PY
   --descriptor_set_in="$TOOLS/triton.protoset" \
   --plugin="protoc-gen-go=$TOOLS/bin/protoc-gen-go" \
   --go_out="$OUT" --go_opt=paths=source_relative \
-  --go_opt=Mmodel_config.proto=inferometer/internal/kserve \
-  --go_opt=Mgrpc_service.proto=inferometer/internal/kserve \
+  --go_opt=Mmodel_config.proto=inferometer/internal/lib/kserve \
+  --go_opt=Mgrpc_service.proto=inferometer/internal/lib/kserve \
   model_config.proto grpc_service.proto
 say "wrote $OUT/model_config.pb.go and $OUT/grpc_service.pb.go"

@@ -14,9 +14,9 @@ import (
 
 	"golang.org/x/term"
 
-	"inferometer/internal/nearest"
+	"inferometer/internal/lib/nearest"
 	"inferometer/internal/plan"
-	"inferometer/internal/screen"
+	"inferometer/internal/report/screen"
 )
 
 // Exit codes.

@@ -12,16 +12,16 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"inferometer/internal/frontend/native"
-	"inferometer/internal/kit"
+	"inferometer/internal/lib/nearest"
 	"inferometer/internal/mock"
-	"inferometer/internal/nearest"
 	"inferometer/internal/plan"
 	"inferometer/internal/report/console"
 	csvreport "inferometer/internal/report/csv"
 	jsonreport "inferometer/internal/report/json"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
+	"inferometer/internal/run/kit"
+	native "inferometer/internal/tool/native/args"
 )
 
 func reportCommand(env Env, args []string) int {

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"inferometer/internal/plan"
-	"inferometer/internal/storage"
+	"inferometer/internal/remote/storage"
 )
 
 // checkOutput makes sure before a run that what it writes can be copied to the buckets that

@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	frontend "inferometer/internal/frontend/inferenceperf"
 	"inferometer/internal/mock"
 	"inferometer/internal/plan"
 	"inferometer/internal/run"
-	"inferometer/internal/shipped"
+	"inferometer/internal/testkit/shipped"
+	frontend "inferometer/internal/tool/inferenceperf/args"
 )
 
 // TestExamples runs every config of examples/, and the one at the top, against the mock:

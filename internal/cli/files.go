@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"inferometer/internal/bounded"
+	"inferometer/internal/lib/bounded"
 	"inferometer/internal/plan"
 )
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"inferometer/internal/plan"
-	"inferometer/internal/progress"
+	"inferometer/internal/report/progress"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
 	"inferometer/internal/stat"

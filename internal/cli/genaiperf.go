@@ -11,15 +11,15 @@ import (
 	"strconv"
 	"strings"
 
-	frontend "inferometer/internal/frontend/genaiperf"
-	"inferometer/internal/frontend/native"
-	"inferometer/internal/frontend/perfanalyzer"
-	"inferometer/internal/kit"
-	"inferometer/internal/progress"
-	report "inferometer/internal/report/genaiperf"
+	"inferometer/internal/report/progress"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
+	"inferometer/internal/run/kit"
 	tool "inferometer/internal/tool/genaiperf"
+	frontend "inferometer/internal/tool/genaiperf/args"
+	"inferometer/internal/tool/genaiperf/report"
+	native "inferometer/internal/tool/native/args"
+	perfanalyzer "inferometer/internal/tool/perfanalyzer/args"
 )
 
 // genaiPerfCommand is the command line of GenAI-Perf. Its exit codes are the original's: 2

@@ -8,13 +8,13 @@ import (
 	"sync"
 	"time"
 
-	frontend "inferometer/internal/frontend/inferenceperf"
-	"inferometer/internal/kit"
-	"inferometer/internal/progress"
 	"inferometer/internal/report/console"
+	"inferometer/internal/report/progress"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
+	"inferometer/internal/run/kit"
 	tool "inferometer/internal/tool/inferenceperf"
+	frontend "inferometer/internal/tool/inferenceperf/args"
 )
 
 // inferencePerfCommand is the command line of inference-perf. Its exit codes are 0 where

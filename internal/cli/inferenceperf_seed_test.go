@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/hub/hubtest"
+	"inferometer/internal/remote/hub/hubtest"
 )
 
 // letters is the name of a tokenizer that only those get who have a token.

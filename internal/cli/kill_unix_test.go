@@ -24,7 +24,7 @@ import (
 	"inferometer/internal/mock"
 	"inferometer/internal/record"
 	"inferometer/internal/run"
-	"inferometer/internal/shipped"
+	"inferometer/internal/testkit/shipped"
 )
 
 // killsVariable has how many runs TestKills kills; with it set, what is lost must also lie

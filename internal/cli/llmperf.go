@@ -8,12 +8,12 @@ import (
 	"os"
 	"strings"
 
-	frontend "inferometer/internal/frontend/llmperf"
-	"inferometer/internal/kit"
-	"inferometer/internal/progress"
+	"inferometer/internal/report/progress"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
+	"inferometer/internal/run/kit"
 	tool "inferometer/internal/tool/llmperf"
+	frontend "inferometer/internal/tool/llmperf/args"
 )
 
 // llmPerfCommand is the command line of llm_perf. Its exit codes are 0 and 1, and 2 for

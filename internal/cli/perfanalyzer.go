@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"os"
 
-	frontend "inferometer/internal/frontend/perfanalyzer"
-	"inferometer/internal/kit"
 	"inferometer/internal/plan"
-	"inferometer/internal/progress"
+	"inferometer/internal/report/progress"
+	"inferometer/internal/run/kit"
 	tool "inferometer/internal/tool/perfanalyzer"
+	frontend "inferometer/internal/tool/perfanalyzer/args"
 )
 
 // disk is how Perf Analyzer's and llm_perf's command lines look at files.

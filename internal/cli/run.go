@@ -9,15 +9,15 @@ import (
 	"os"
 	"strings"
 
-	"inferometer/internal/frontend/native"
-	"inferometer/internal/kit"
 	"inferometer/internal/plan"
-	"inferometer/internal/progress"
 	"inferometer/internal/record"
 	"inferometer/internal/report/console"
 	jsonreport "inferometer/internal/report/json"
+	"inferometer/internal/report/progress"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
+	"inferometer/internal/run/kit"
+	native "inferometer/internal/tool/native/args"
 )
 
 func runCommand(env Env, args []string) int {

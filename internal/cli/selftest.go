@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"inferometer/internal/frontend/native"
-	"inferometer/internal/kit"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
-	"inferometer/internal/selftest"
+	"inferometer/internal/run/kit"
+	native "inferometer/internal/tool/native/args"
+	"inferometer/internal/tool/selftest"
 )
 
 // selftestFlags are those of `inferometer selftest`.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"inferometer/internal/frontend/native"
-	"inferometer/internal/kit"
 	"inferometer/internal/plan"
 	"inferometer/internal/run"
+	"inferometer/internal/run/kit"
+	native "inferometer/internal/tool/native/args"
 	tool "inferometer/internal/tool/study"
 )
 

@@ -6,10 +6,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/frontend/native"
-	report "inferometer/internal/report/study"
 	"inferometer/internal/result"
+	"inferometer/internal/tool/native/args"
 	tool "inferometer/internal/tool/study"
+	"inferometer/internal/tool/study/report"
 )
 
 // What a study tells after its table: failures and their causes, lengths that were cut
@@ -36,7 +36,7 @@ func TestEndOfAStudy(t *testing.T) {
 		},
 	} {
 		var said bytes.Buffer
-		if code := studyCode(Env{Stderr: &said}, &native.StudyAction{}, &tc.out); code != tc.code {
+		if code := studyCode(Env{Stderr: &said}, &args.StudyAction{}, &tc.out); code != tc.code {
 			t.Errorf("%s: exit code %d, want %d", name, code, tc.code)
 		}
 		if diff := cmp.Diff(tc.said, said.String()); diff != "" {

@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"inferometer/internal/kit"
-	"inferometer/internal/nearest"
+	"inferometer/internal/lib/nearest"
 	"inferometer/internal/plan"
 	"inferometer/internal/run"
+	"inferometer/internal/run/kit"
 	"inferometer/internal/token"
 )
 

@@ -7,11 +7,11 @@ import (
 	"context"
 	"crypto/tls"
 
-	"inferometer/internal/netclock"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/tensor"
 	"inferometer/internal/record"
-	"inferometer/internal/tensor"
+	"inferometer/internal/wire/clock"
 )
 
 // Endpoint is a server spoken to in one protocol.
@@ -23,7 +23,7 @@ type Endpoint interface {
 
 // Options are what making an Endpoint takes besides the plan's target.
 type Options struct {
-	Clock *netclock.Clock
+	Clock *clock.Clock
 	TLS   *tls.Config // for https targets
 	Key   string      // API key; empty: none
 	Data  plan.Data

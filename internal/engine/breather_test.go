@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"inferometer/internal/endpoint"
-	"inferometer/internal/load"
+	"inferometer/internal/engine/load"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
 )

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"inferometer/internal/load"
+	"inferometer/internal/engine/load"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
 )

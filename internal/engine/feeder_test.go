@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"inferometer/internal/load"
+	"inferometer/internal/engine/load"
 	"inferometer/internal/prompt"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"inferometer/internal/load"
+	"inferometer/internal/engine/load"
 	"inferometer/internal/record"
 )
 

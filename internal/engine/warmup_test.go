@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"inferometer/internal/load"
+	"inferometer/internal/engine/load"
 	"inferometer/internal/record"
 )
 

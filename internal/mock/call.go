@@ -1,10 +1,11 @@
 package mock
 
 import (
-	"inferometer/internal/mock/repository"
 	"math/rand/v2"
 	"strconv"
 	"time"
+
+	"inferometer/internal/mock/repository"
 )
 
 // reserve is the room that a buffer keeps free ahead of the body, for the head

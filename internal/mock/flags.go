@@ -2,11 +2,12 @@ package mock
 
 import (
 	"fmt"
-	"inferometer/internal/mock/repository"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"inferometer/internal/mock/repository"
 )
 
 // Flags registers the flags of the mock command; parsing fs fills c, whose

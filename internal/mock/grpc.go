@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"inferometer/internal/mock/repository"
 	"io"
 	"net"
 	"sync"
@@ -13,6 +12,8 @@ import (
 
 	h2 "golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+
+	"inferometer/internal/mock/repository"
 )
 
 // Sizes that a connection announces and keeps to.

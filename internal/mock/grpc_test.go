@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"encoding/binary"
 	"fmt"
-	"inferometer/internal/mock/repository"
 	"io"
 	"math"
 	"net"
@@ -14,10 +13,11 @@ import (
 	"strconv"
 	"testing"
 
-	"inferometer/internal/kserve"
-
 	h2 "golang.org/x/net/http2"
 	"google.golang.org/protobuf/proto"
+
+	"inferometer/internal/lib/kserve"
+	"inferometer/internal/mock/repository"
 )
 
 // grpcFixture is a server that speaks gRPC too, and a client that is not ours.

@@ -1,17 +1,17 @@
 package mock
 
 import (
-	"inferometer/internal/mock/repository"
 	"math/rand/v2"
 	"net/http"
 	"slices"
 	"time"
 
-	"inferometer/internal/kserve"
-
 	h2 "golang.org/x/net/http2"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+
+	"inferometer/internal/lib/kserve"
+	"inferometer/internal/mock/repository"
 )
 
 // grpcCall is one request for inference on a stream. It has no goroutine: the

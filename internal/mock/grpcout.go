@@ -2,11 +2,12 @@ package mock
 
 import (
 	"encoding/binary"
-	"inferometer/internal/mock/repository"
 	"slices"
 	"strconv"
 
 	h2 "golang.org/x/net/http2"
+
+	"inferometer/internal/mock/repository"
 )
 
 func appendFrameHead(b []byte, size int, kind h2.FrameType, flags h2.Flags, stream uint32) []byte {

@@ -6,16 +6,16 @@ import (
 	"compress/zlib"
 	"encoding/binary"
 	"fmt"
-	"inferometer/internal/mock/repository"
 	"io"
 	"math"
 	"net/http"
 	"time"
 
-	"inferometer/internal/kserve"
-
 	h2 "golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+
+	"inferometer/internal/lib/kserve"
+	"inferometer/internal/mock/repository"
 )
 
 // grpcOf is the status that stands for an HTTP one.

@@ -5,17 +5,17 @@ import (
 	"compress/gzip"
 	"compress/zlib"
 	"fmt"
-	"inferometer/internal/mock/repository"
 	"io"
 	"net"
 	"sync"
 	"testing"
 	"time"
 
-	"inferometer/internal/kserve"
-
 	h2 "golang.org/x/net/http2"
 	"google.golang.org/protobuf/proto"
+
+	"inferometer/internal/lib/kserve"
+	"inferometer/internal/mock/repository"
 )
 
 func vllmRequest(id string, tokens int) *kserve.ModelInferRequest {

@@ -19,7 +19,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"inferometer/internal/mock/repository"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -28,6 +27,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"inferometer/internal/mock/repository"
 )
 
 // Server is a running mock. Make it with New.

@@ -3,12 +3,13 @@ package mock
 import (
 	"encoding/binary"
 	"fmt"
-	"inferometer/internal/kserve"
-	"inferometer/internal/mock/repository"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/lib/kserve"
+	"inferometer/internal/mock/repository"
 )
 
 // shown is a response in one line, with the words of its text counted.

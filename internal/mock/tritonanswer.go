@@ -1,10 +1,11 @@
 package mock
 
 import (
-	"inferometer/internal/mock/repository"
 	"net/http"
 	"slices"
 	"strings"
+
+	"inferometer/internal/mock/repository"
 )
 
 // tritonAnswer makes the answer that a request over HTTP asks for.

@@ -3,11 +3,12 @@ package mock
 import (
 	"encoding/binary"
 	"fmt"
-	"inferometer/internal/mock/repository"
 	"math"
 	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"inferometer/internal/mock/repository"
 )
 
 // tritonCall is what a call knows when it came by Triton's protocol.

@@ -3,10 +3,11 @@ package mock
 import (
 	"encoding/binary"
 	"hash/crc32"
-	"inferometer/internal/mock/repository"
 	"math"
 	"slices"
 	"strings"
+
+	"inferometer/internal/mock/repository"
 )
 
 // compute answers the requests of models that have no text to make.

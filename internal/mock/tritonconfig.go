@@ -1,8 +1,9 @@
 package mock
 
 import (
-	"inferometer/internal/mock/repository"
 	"slices"
+
+	"inferometer/internal/mock/repository"
 )
 
 // Triton is how the server speaks Triton's protocols.

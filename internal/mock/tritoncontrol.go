@@ -1,10 +1,10 @@
 package mock
 
 import (
-	"inferometer/internal/kserve"
-	"inferometer/internal/mock/repository"
-
 	"google.golang.org/protobuf/proto"
+
+	"inferometer/internal/lib/kserve"
+	"inferometer/internal/mock/repository"
 )
 
 // serverVersion is the version of Triton whose behaviour this server has.

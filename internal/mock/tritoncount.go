@@ -1,8 +1,9 @@
 package mock
 
 import (
-	"inferometer/internal/mock/repository"
 	"time"
+
+	"inferometer/internal/mock/repository"
 )
 
 // acceptTriton checks a request and reads it into the call.

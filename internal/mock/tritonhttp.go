@@ -5,11 +5,12 @@ import (
 	"compress/gzip"
 	"compress/zlib"
 	"encoding/json"
-	"inferometer/internal/mock/repository"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"inferometer/internal/mock/repository"
 )
 
 // statusOf is the HTTP status of a refusal.

@@ -2,9 +2,10 @@ package mock
 
 import (
 	"bytes"
-	"inferometer/internal/mock/repository"
 	"math"
 	"strconv"
+
+	"inferometer/internal/mock/repository"
 )
 
 // appendJSONValues writes raw values as JSON, separated by commas.

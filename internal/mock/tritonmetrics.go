@@ -2,8 +2,9 @@ package mock
 
 import (
 	"fmt"
-	"inferometer/internal/mock/repository"
 	"strings"
+
+	"inferometer/internal/mock/repository"
 )
 
 // failureReasons are those under which Triton counts failed requests.

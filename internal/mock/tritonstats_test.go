@@ -1,8 +1,6 @@
 package mock
 
 import (
-	"inferometer/internal/kserve"
-	"inferometer/internal/mock/repository"
 	"strconv"
 	"strings"
 	"sync"
@@ -10,6 +8,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/lib/kserve"
+	"inferometer/internal/mock/repository"
 )
 
 // statistics returns all models' statistics by name.

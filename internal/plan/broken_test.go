@@ -3,7 +3,7 @@ package plan
 import (
 	"testing"
 
-	"inferometer/internal/mutate"
+	"inferometer/internal/testkit/mutate"
 )
 
 func TestBrokenPlans(t *testing.T) {

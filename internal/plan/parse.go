@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/nearest"
+	"inferometer/internal/lib/nearest"
 )
 
 // String is the duration as a plan file writes it: "1m30s", "10m", "200ms".

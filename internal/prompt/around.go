@@ -3,7 +3,7 @@ package prompt
 import (
 	"time"
 
-	"inferometer/internal/tensor"
+	"inferometer/internal/prompt/tensor"
 )
 
 // Around is what a source of another's prompts embeds. It hands on what the other can do

@@ -5,9 +5,9 @@ package prompt
 import (
 	"context"
 
-	"inferometer/internal/bounded"
+	"inferometer/internal/lib/bounded"
 	"inferometer/internal/plan"
-	"inferometer/internal/tensor"
+	"inferometer/internal/prompt/tensor"
 )
 
 // Message is one message of a chat.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"inferometer/internal/jsonscan"
+	"inferometer/internal/lib/jsonscan"
 )
 
 // lineDecoder turns lines of requests into records.

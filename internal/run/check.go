@@ -9,19 +9,19 @@ import (
 	"os"
 	"slices"
 
-	"inferometer/internal/breaker"
 	"inferometer/internal/endpoint"
-	"inferometer/internal/hub"
-	"inferometer/internal/kit"
-	"inferometer/internal/netclock"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/remote/hub"
+	"inferometer/internal/run/breaker"
+	runkit "inferometer/internal/run/kit"
+	"inferometer/internal/wire/clock"
 )
 
 // Check reads every file that a plan names, as a run of it would, and tells of all that is
-// wrong with them. It asks no server and no hub: the kit is to be kit.Offline's. The notes
+// wrong with them. It asks no server and no hub: the kit is to be runkit.Offline's. The notes
 // say what could not be looked at from here.
-func Check(ctx context.Context, p *plan.Plan, k kit.Kit) (notes []string, err error) {
+func Check(ctx context.Context, p *plan.Plan, k runkit.Kit) (notes []string, err error) {
 	c := &check{plan: p, kit: k}
 	secrets := c.secrets()
 	_, err = breaker.New(p.Breakers, func(string) {})
@@ -36,14 +36,14 @@ func (r *run) withFiles(ctx context.Context, err error) error {
 	if ctx.Err() != nil || r.opt.Kit.Ready != nil {
 		return err
 	}
-	_, files := Check(ctx, r.plan, kit.Offline())
+	_, files := Check(ctx, r.plan, runkit.Offline())
 	return distinct(errors.Join(err, files))
 }
 
 // check is a look at a plan.
 type check struct {
 	plan  *plan.Plan
-	kit   kit.Kit
+	kit   runkit.Kit
 	notes []string
 	errs  []error
 }
@@ -102,7 +102,7 @@ func (c *check) prompts(ctx context.Context, config *tls.Config) {
 	if !errors.Is(err, io.EOF) {
 		c.add(err)
 	}
-	c.endpoint(endpoint.Options{Clock: netclock.NewClock(), TLS: config, Data: c.plan.Data, Tokenizer: found.Tokenizer}, first)
+	c.endpoint(endpoint.Options{Clock: clock.NewClock(), TLS: config, Data: c.plan.Data, Tokenizer: found.Tokenizer}, first)
 }
 
 // endpoint makes what asks the server, and a request of the first prompt where there is one.
@@ -112,7 +112,7 @@ func (c *check) endpoint(o endpoint.Options, first *prompt.Prompt) {
 	if len(c.plan.Target.URLs) == 0 || slices.Contains(asking, c.plan.Target.Protocol) {
 		return
 	}
-	newEndpoint, err := kit.Pick(c.kit.Endpoints, "protocol", c.plan.Target.Protocol)
+	newEndpoint, err := runkit.Pick(c.kit.Endpoints, "protocol", c.plan.Target.Protocol)
 	if err != nil {
 		c.add(err)
 		return

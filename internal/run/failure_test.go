@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/kit"
 	"inferometer/internal/mock"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
 	"inferometer/internal/result"
+	"inferometer/internal/run/kit"
 )
 
 // faults are the ways in which the mock can fail a request, and what they must be

@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/kit"
 	"inferometer/internal/mock"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
 	jsonreport "inferometer/internal/report/json"
 	"inferometer/internal/result"
+	"inferometer/internal/run/kit"
 )
 
 // server is a mock with its truth.

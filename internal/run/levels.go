@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/collect"
-	"inferometer/internal/load"
+	"inferometer/internal/engine/load"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
 	"inferometer/internal/result"
+	"inferometer/internal/run/collect"
 	"inferometer/internal/sweep"
 )
 

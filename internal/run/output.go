@@ -10,12 +10,12 @@ import (
 	"slices"
 	"sync"
 
+	"inferometer/internal/lib/wholefile"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
 	csvreport "inferometer/internal/report/csv"
 	jsonreport "inferometer/internal/report/json"
 	"inferometer/internal/result"
-	"inferometer/internal/wholefile"
 )
 
 // The files of an output directory.

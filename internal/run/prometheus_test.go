@@ -12,8 +12,8 @@ import (
 
 	"inferometer/internal/mock"
 	"inferometer/internal/plan"
-	"inferometer/internal/promtest"
 	"inferometer/internal/result"
+	promtest "inferometer/internal/testkit/prometheus"
 )
 
 // slow makes a mock whose latencies are known: 20 ms to the first token, 5 ms for each

@@ -6,7 +6,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"inferometer/internal/bounded"
+	"inferometer/internal/lib/bounded"
 	"inferometer/internal/metric"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"inferometer/internal/load"
+	"inferometer/internal/engine/load"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
 	"inferometer/internal/result"

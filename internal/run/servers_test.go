@@ -11,12 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"inferometer/internal/endpoint"
-	"inferometer/internal/kit"
 	"inferometer/internal/mock"
 	"inferometer/internal/plan"
 	serverprobe "inferometer/internal/probe"
 	"inferometer/internal/record"
 	"inferometer/internal/result"
+	"inferometer/internal/run/kit"
 )
 
 // A server that counts the responses of a stream one by one has them in the result.

@@ -5,7 +5,7 @@ import (
 
 	"inferometer/internal/endpoint/triton"
 	"inferometer/internal/plan"
-	"inferometer/internal/tensor"
+	"inferometer/internal/prompt/tensor"
 )
 
 // Setup is what a run has found out about its target before the first request.

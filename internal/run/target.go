@@ -16,14 +16,14 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/bounded"
 	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/answer"
 	"inferometer/internal/endpoint/anthropic"
 	"inferometer/internal/endpoint/openai"
+	"inferometer/internal/endpoint/proxy"
 	"inferometer/internal/endpoint/triton"
+	"inferometer/internal/lib/bounded"
 	"inferometer/internal/plan"
-	"inferometer/internal/proxy"
 )
 
 // secrets are what a target needs and no plan holds.

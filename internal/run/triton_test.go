@@ -17,11 +17,11 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
 	"inferometer/internal/result"
-	"inferometer/internal/tritontest"
+	"inferometer/internal/testkit/triton"
 )
 
 // tritonPlan is a plan of so many requests to a model of a real Triton.
-func tritonPlan(t *testing.T, s *tritontest.Server, model string, concurrency int, requests int64) *plan.Plan {
+func tritonPlan(t *testing.T, s *triton.Server, model string, concurrency int, requests int64) *plan.Plan {
 	t.Helper()
 	p := closedPlan(t, "grpc://"+s.GRPC, concurrency, requests)
 	p.Target.Protocol, p.Target.Transport, p.Target.Endpoint, p.Target.Model = plan.ProtocolTriton, plan.TransportGRPC, plan.EndpointStream, model
@@ -37,7 +37,7 @@ type total struct {
 }
 
 // totals asks the server for all that it has counted.
-func totals(t *testing.T, s *tritontest.Server) map[string]total {
+func totals(t *testing.T, s *triton.Server) map[string]total {
 	t.Helper()
 	resp, err := http.Get("http://" + s.HTTP + "/v2/models/stats")
 	if err != nil {
@@ -85,7 +85,7 @@ func said(models []result.ServerModel) map[string]total {
 
 func TestRealTriton(t *testing.T) {
 	t.Parallel()
-	s := tritontest.Start(t, "ensemble", "vllm_model")
+	s := triton.Start(t, "ensemble", "vllm_model")
 	// Nothing has been asked of this server yet, so that its totals are the run's.
 	t.Run("totals", func(t *testing.T) { tritonTotals(t, s) })
 	t.Run("every stage", func(t *testing.T) { tritonStages(t, s) })
@@ -95,7 +95,7 @@ func TestRealTriton(t *testing.T) {
 
 // tritonTotals: the statistics of a run from idle to drained are the server's own,
 // and requests take no longer inside the server than outside.
-func tritonTotals(t *testing.T, s *tritontest.Server) {
+func tritonTotals(t *testing.T, s *triton.Server) {
 	p := tritonPlan(t, s, "ensemble", 8, 200)
 	p.Stages[0].Warmup.Requests = 30
 	p.Probes.Metrics = "http://" + s.Metrics + "/metrics"
@@ -155,7 +155,7 @@ func beforeLeaving(m *result.ServerModel) time.Duration {
 
 // tritonStages: under any load, requests take no longer inside the server than outside,
 // and each stage has its own share of the totals.
-func tritonStages(t *testing.T, s *tritontest.Server) {
+func tritonStages(t *testing.T, s *triton.Server) {
 	p := tritonPlan(t, s, "ensemble", 1, 40)
 	p.Stages = append(p.Stages, plan.Stage{Concurrency: 4, Requests: 80}, plan.Stage{Concurrency: 32, Requests: 160},
 		plan.Stage{Rate: 100, Arrival: plan.ArrivalPoisson, Requests: 60})
@@ -182,7 +182,7 @@ func tritonStages(t *testing.T, s *tritontest.Server) {
 
 // tritonFailures: what failed in mid-stream is told apart from what the server counts
 // as a success.
-func tritonFailures(t *testing.T, s *tritontest.Server) {
+func tritonFailures(t *testing.T, s *triton.Server) {
 	// Prompts of 13 words fail in the ensemble's second step.
 	file := filepath.Join(t.TempDir(), "prompts.txt")
 	lines := []string{"one two three", strings.Repeat("word ", 13), "four five", "six", "seven eight"}
@@ -216,7 +216,7 @@ func tritonFailures(t *testing.T, s *tritontest.Server) {
 }
 
 // tritonAnew: a model that is loaded anew in the middle is noticed.
-func tritonAnew(t *testing.T, s *tritontest.Server) {
+func tritonAnew(t *testing.T, s *triton.Server) {
 	p := tritonPlan(t, s, "vllm_model", 0, 0)
 	// An open loop: a closed one would keep the server busy with refusals.
 	p.Stages[0] = plan.Stage{Rate: 50, Arrival: plan.ArrivalConstant, Duration: plan.Duration(2 * time.Minute)}

@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"inferometer/internal/jsonscan"
+	"inferometer/internal/lib/jsonscan"
 	"inferometer/internal/token/bpe"
 	"inferometer/internal/token/pretoken"
 	"inferometer/internal/token/scan"

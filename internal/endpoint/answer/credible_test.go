@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"inferometer/internal/jsonscan"
+	"inferometer/internal/lib/jsonscan"
 	"inferometer/internal/record"
 )
 

@@ -3,7 +3,7 @@ package answer
 import (
 	"bytes"
 
-	"inferometer/internal/jsonscan"
+	"inferometer/internal/lib/jsonscan"
 	"inferometer/internal/record"
 )
 

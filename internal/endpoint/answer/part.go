@@ -1,7 +1,7 @@
 package answer
 
 import (
-	"inferometer/internal/jsonscan"
+	"inferometer/internal/lib/jsonscan"
 	"inferometer/internal/record"
 )
 

@@ -10,9 +10,9 @@ import (
 	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/body"
 	"inferometer/internal/endpoint/replica"
-	"inferometer/internal/exchange"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/wire/http1"
 )
 
 // Path is where servers have the endpoint.
@@ -57,8 +57,8 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 	}
 	e.Set, err = replica.New(t, o, replica.Protocol{
 		URL:      func(base string) (*url.URL, error) { return replica.URL(base, t.Path, Path) },
-		Auth:     func(key string) []exchange.Field { return []exchange.Field{{Name: "x-api-key", Value: key}} },
-		Fields:   []exchange.Field{{Name: "anthropic-version", Value: Version}},
+		Auth:     func(key string) []http1.Field { return []http1.Field{{Name: "x-api-key", Value: key}} },
+		Fields:   []http1.Field{{Name: "anthropic-version", Value: Version}},
 		Streamed: t.Streaming,
 	})
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/answertest"
 	"inferometer/internal/mock"
-	"inferometer/internal/netclock"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
 )
 
 func target(change func(*plan.Target)) plan.Target {
@@ -29,7 +29,7 @@ func target(change func(*plan.Target)) plan.Target {
 
 func newEndpoint(t *testing.T, target plan.Target, key string) *Endpoint {
 	t.Helper()
-	e, err := New(target, endpoint.Options{Clock: netclock.NewClock(), TLS: new(tls.Config), Key: key, RunID: "run"})
+	e, err := New(target, endpoint.Options{Clock: clock.NewClock(), TLS: new(tls.Config), Key: key, RunID: "run"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestBodies(t *testing.T) {
 	if _, err := e.Prepare(&prompt.Prompt{Text: "x", Parts: []prompt.Part{{Kind: prompt.Audio}}}); err == nil || !strings.Contains(err.Error(), "no sound or video") {
 		t.Errorf("sound: %v", err)
 	}
-	if _, err := New(target(func(t *plan.Target) { t.Body = map[string]any{"messages": 1} }), endpoint.Options{Clock: netclock.NewClock()}); err == nil {
+	if _, err := New(target(func(t *plan.Target) { t.Body = map[string]any{"messages": 1} }), endpoint.Options{Clock: clock.NewClock()}); err == nil {
 		t.Error("the messages could be replaced")
 	}
 }

@@ -13,12 +13,12 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/chat"
 	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/body"
 	"inferometer/internal/endpoint/replica"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/token/chat"
 )
 
 // Endpoint is a server, or several replicas of one.

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"inferometer/internal/endpoint"
-	"inferometer/internal/media"
 	"inferometer/internal/mock"
-	"inferometer/internal/netclock"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/media"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
 )
 
 func target(kind string, change func(*plan.Target)) plan.Target {
@@ -30,7 +30,7 @@ func target(kind string, change func(*plan.Target)) plan.Target {
 
 func newEndpoint(t *testing.T, target plan.Target) *Endpoint {
 	t.Helper()
-	e, err := New(target, endpoint.Options{Clock: netclock.NewClock(), TLS: new(tls.Config), RunID: "run"})
+	e, err := New(target, endpoint.Options{Clock: clock.NewClock(), TLS: new(tls.Config), RunID: "run"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestWhatCannotBeMade(t *testing.T) {
 		{plan.EndpointTemplate, func(p *plan.Target) { p.Template = writeTemplate(t, "[1,2]") }, "gives 2 bodies for one request"},
 		{plan.EndpointRerank, func(t *plan.Target) { t.Body = map[string]any{"texts": 1} }, "would replace the prompt"},
 	} {
-		_, err := New(target(tt.kind, tt.change), endpoint.Options{Clock: netclock.NewClock()})
+		_, err := New(target(tt.kind, tt.change), endpoint.Options{Clock: clock.NewClock()})
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.kind, err, tt.want)
 		}

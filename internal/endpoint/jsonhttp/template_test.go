@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"inferometer/internal/mutate"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/testkit/mutate"
 )
 
 // seedTemplates are templates of request bodies.

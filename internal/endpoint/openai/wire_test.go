@@ -24,10 +24,10 @@ import (
 	"golang.org/x/net/http2"
 
 	"inferometer/internal/endpoint"
-	"inferometer/internal/netclock"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
 )
 
 // authority signs certificates.
@@ -118,7 +118,7 @@ func ask(t *testing.T, url string, modern bool, config *tls.Config, change ...fu
 	if config == nil {
 		config = new(tls.Config)
 	}
-	e, err := New(target, endpoint.Options{Clock: netclock.NewClock(), TLS: config, RunID: "run"})
+	e, err := New(target, endpoint.Options{Clock: clock.NewClock(), TLS: config, RunID: "run"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -404,7 +404,7 @@ func TestProxyOfAnotherKind(t *testing.T) {
 	through(t, "socks5://127.0.0.1:1")
 	target := plan.Default().Target
 	target.URLs = []string{"http://target.test"}
-	_, err := New(target, endpoint.Options{Clock: netclock.NewClock(), TLS: new(tls.Config)})
+	_, err := New(target, endpoint.Options{Clock: clock.NewClock(), TLS: new(tls.Config)})
 	if err == nil || !strings.Contains(err.Error(), `a proxy of scheme "socks5"`) {
 		t.Errorf("error %v", err)
 	}

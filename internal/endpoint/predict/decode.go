@@ -3,7 +3,7 @@ package predict
 import (
 	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/answer"
-	"inferometer/internal/jsonscan"
+	"inferometer/internal/lib/jsonscan"
 	"inferometer/internal/record"
 )
 

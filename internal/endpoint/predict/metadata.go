@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/tensor"
+	"inferometer/internal/prompt/tensor"
 )
 
 // mostMetadata bounds what is read of a model's metadata.

@@ -15,11 +15,11 @@ import (
 	"time"
 
 	"inferometer/internal/endpoint"
+	"inferometer/internal/endpoint/proxy"
 	"inferometer/internal/endpoint/replica"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/proxy"
-	"inferometer/internal/tensor"
+	"inferometer/internal/prompt/tensor"
 )
 
 // TensorFlow is a model behind TensorFlow Serving's REST API, or several replicas.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"inferometer/internal/prompt/tensor"
 	"inferometer/internal/record"
-	"inferometer/internal/tensor"
 )
 
 // described is what TensorFlow Serving says of a model, in the form of its documentation.

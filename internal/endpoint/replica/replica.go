@@ -16,13 +16,13 @@ import (
 	"time"
 
 	"inferometer/internal/endpoint"
-	"inferometer/internal/exchange"
-	"inferometer/internal/exchange/h2"
-	"inferometer/internal/netclock"
+	"inferometer/internal/endpoint/proxy"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/proxy"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
+	"inferometer/internal/wire/h2"
+	"inferometer/internal/wire/http1"
 )
 
 // Protocol is what protocols differ in.
@@ -30,9 +30,9 @@ type Protocol struct {
 	// URL is where requests go, given one of the target's.
 	URL func(base string) (*url.URL, error)
 	// Auth are the fields that carry the API key; nil: as a bearer token.
-	Auth     func(key string) []exchange.Field
-	Fields   []exchange.Field // of the protocol's own
-	Streamed bool             // answers are streams of events
+	Auth     func(key string) []http1.Field
+	Fields   []http1.Field // of the protocol's own
+	Streamed bool          // answers are streams of events
 }
 
 // Set is one server or several replicas of it.
@@ -51,7 +51,7 @@ type Set struct {
 
 // client carries out requests to one server.
 type client interface {
-	Do(ctx context.Context, req *exchange.Request, rec *record.Record)
+	Do(ctx context.Context, req *http1.Request, rec *record.Record)
 	Warm(ctx context.Context, n int) error
 	Close() error
 }
@@ -59,7 +59,7 @@ type client interface {
 // replica is one of the target's URLs.
 type replica struct {
 	client client
-	head   *exchange.Head
+	head   *http1.Head
 	stamps bool
 	url    string // that requests go to, as it may be shown
 }
@@ -99,7 +99,7 @@ func newReplica(raw string, t plan.Target, o endpoint.Options, p Protocol) (repl
 	if err != nil {
 		return replica{}, err
 	}
-	opt := netclock.DialOptions{Proxy: through, Tunnel: t.HTTP2, Timeout: time.Duration(t.Timeouts.Connect)}
+	opt := clock.DialOptions{Proxy: through, Tunnel: t.HTTP2, Timeout: time.Duration(t.Timeouts.Connect)}
 	if u.Scheme == "https" {
 		opt.TLS = o.TLS.Clone()
 		opt.TLS.ServerName = u.Hostname()
@@ -108,13 +108,13 @@ func newReplica(raw string, t plan.Target, o endpoint.Options, p Protocol) (repl
 			opt.TLS.NextProtos = []string{"h2"}
 		}
 	}
-	dialer := netclock.NewDialer(o.Clock, hostPort(u), opt)
+	dialer := clock.NewDialer(o.Clock, hostPort(u), opt)
 	r := replica{
-		head:   exchange.NewHead(u, fields(t, o.Key, u, p), through),
+		head:   http1.NewHead(u, fields(t, o.Key, u, p), through),
 		stamps: dialer.KernelStamps(),
 		url:    plan.SafeURL(u.String()),
 	}
-	limits := netclock.Limits{
+	limits := clock.Limits{
 		FirstByte: time.Duration(t.Timeouts.FirstByte),
 		Stall:     time.Duration(t.Timeouts.Stall),
 		Request:   time.Duration(t.Timeouts.Request),
@@ -123,7 +123,7 @@ func newReplica(raw string, t plan.Target, o endpoint.Options, p Protocol) (repl
 	if t.HTTP2 {
 		r.client = h2.NewClient(o.Clock, dialer, h2.Options{Limits: limits, Streams: plan.HTTP2Streams, Secure: opt.TLS != nil})
 	} else {
-		r.client = exchange.NewClient(o.Clock, dialer, limits)
+		r.client = http1.NewClient(o.Clock, dialer, limits)
 	}
 	return r, nil
 }
@@ -170,33 +170,33 @@ func hostPort(u *url.URL) string {
 }
 
 // fields are the headers of every request. What the user gives wins.
-func fields(t plan.Target, key string, u *url.URL, p Protocol) []exchange.Field {
+func fields(t plan.Target, key string, u *url.URL, p Protocol) []http1.Field {
 	accept := "application/json"
 	if p.Streamed {
 		accept = "text/event-stream"
 	}
-	own := []exchange.Field{
+	own := []http1.Field{
 		{Name: "User-Agent", Value: "inferometer"},
 		{Name: "Content-Type", Value: "application/json"},
 		{Name: "Accept", Value: accept},
 	}
-	switch auth := netclock.ProxyAuthorization(u); {
+	switch auth := clock.ProxyAuthorization(u); {
 	case key != "" && p.Auth != nil:
 		own = append(own, p.Auth(key)...)
 	case key != "":
-		own = append(own, exchange.Field{Name: "Authorization", Value: "Bearer " + key})
+		own = append(own, http1.Field{Name: "Authorization", Value: "Bearer " + key})
 	case auth != "":
-		own = append(own, exchange.Field{Name: "Authorization", Value: auth})
+		own = append(own, http1.Field{Name: "Authorization", Value: auth})
 	}
 	own = append(own, p.Fields...)
 	names := make([]string, 0, len(t.Headers))
 	for name := range t.Headers {
 		names = append(names, name)
-		own = slices.DeleteFunc(own, func(f exchange.Field) bool { return strings.EqualFold(f.Name, name) })
+		own = slices.DeleteFunc(own, func(f http1.Field) bool { return strings.EqualFold(f.Name, name) })
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		own = append(own, exchange.Field{Name: name, Value: t.Headers[name]})
+		own = append(own, http1.Field{Name: name, Value: t.Headers[name]})
 	}
 	return own
 }
@@ -233,15 +233,15 @@ func (s *Set) Close() error {
 // Call makes a request of a prompt's body.
 func (s *Set) Call(p *prompt.Prompt, body []byte) endpoint.Call {
 	c := &call{set: s, target: int(p.Seq % int64(len(s.replicas)))}
-	var own []exchange.Field
+	var own []http1.Field
 	if s.ownID {
-		own = append(own, exchange.Field{Name: requestID, Value: s.runID + "-" + strconv.FormatInt(p.Seq, 10)})
+		own = append(own, http1.Field{Name: requestID, Value: s.runID + "-" + strconv.FormatInt(p.Seq, 10)})
 	}
 	if p.Session != "" && s.session.ID != "" {
-		own = append(own, exchange.Field{Name: s.session.ID, Value: headerValue(p.Session)})
+		own = append(own, http1.Field{Name: s.session.ID, Value: headerValue(p.Session)})
 	}
 	for _, h := range p.Headers {
-		own = append(own, exchange.Field{Name: h[0], Value: headerValue(h[1])})
+		own = append(own, http1.Field{Name: h[0], Value: headerValue(h[1])})
 	}
 	if p.Session != "" && s.tokens != nil {
 		c.session = p.Session
@@ -272,18 +272,18 @@ func (s *Set) tokenOf(session string) string {
 type call struct {
 	set     *Set
 	target  int
-	request *exchange.Request
+	request *http1.Request
 	session string // whose token is sent and kept; empty: none
 	token   string // that the request holds
 }
 
 // withToken adds the session's token to the fields of a request, and asks for the
 // next one.
-func (c *call) withToken(own []exchange.Field) []exchange.Field {
+func (c *call) withToken(own []http1.Field) []http1.Field {
 	if c.token == "" {
 		return own
 	}
-	return append(own, exchange.Field{Name: c.set.session.Token, Value: c.token})
+	return append(own, http1.Field{Name: c.set.session.Token, Value: c.token})
 }
 
 // Do carries out the request.
@@ -323,7 +323,7 @@ func (c *call) refresh(r *replica) {
 	if token == c.token {
 		return
 	}
-	own := slices.DeleteFunc(slices.Clone(c.request.Fields()), func(f exchange.Field) bool {
+	own := slices.DeleteFunc(slices.Clone(c.request.Fields()), func(f http1.Field) bool {
 		return strings.EqualFold(f.Name, c.set.session.Token)
 	})
 	c.token = token

@@ -12,12 +12,12 @@ import (
 	"testing"
 
 	"inferometer/internal/endpoint"
-	"inferometer/internal/exchange"
 	"inferometer/internal/mock"
-	"inferometer/internal/netclock"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
+	"inferometer/internal/wire/http1"
 )
 
 type truth struct {
@@ -51,7 +51,7 @@ func TestSessions(t *testing.T) {
 			target := plan.Default().Target
 			target.URLs, target.HTTP2 = []string{"http://" + l.Addr().String()}, http2
 			target.Session = plan.SessionHeaders{ID: "x-session", Token: "x-token"}
-			set, err := New(target, endpoint.Options{Clock: netclock.NewClock(), TLS: new(tls.Config), RunID: "run"}, Protocol{
+			set, err := New(target, endpoint.Options{Clock: clock.NewClock(), TLS: new(tls.Config), RunID: "run"}, Protocol{
 				URL: func(base string) (*url.URL, error) { return URL(base, "", "/v1/chat/completions") },
 			})
 			if err != nil {
@@ -99,7 +99,7 @@ func TestSessions(t *testing.T) {
 func TestFields(t *testing.T) {
 	u, _ := url.Parse("http://user:pass@h/")
 	target := plan.Target{Headers: map[string]string{"ACCEPT": "x", "zeta": "1"}}
-	key := func(k string) []exchange.Field { return []exchange.Field{{Name: "x-api-key", Value: k}} }
+	key := func(k string) []http1.Field { return []http1.Field{{Name: "x-api-key", Value: k}} }
 	for _, tt := range []struct {
 		key  string
 		p    Protocol
@@ -107,7 +107,7 @@ func TestFields(t *testing.T) {
 	}{
 		{"", Protocol{}, "User-Agent:inferometer Content-Type:application/json Authorization:Basic dXNlcjpwYXNz ACCEPT:x zeta:1"},
 		{"k", Protocol{}, "User-Agent:inferometer Content-Type:application/json Authorization:Bearer k ACCEPT:x zeta:1"},
-		{"k", Protocol{Auth: key, Fields: []exchange.Field{{Name: "Zeta", Value: "2"}, {Name: "v", Value: "3"}}}, "User-Agent:inferometer Content-Type:application/json x-api-key:k v:3 ACCEPT:x zeta:1"},
+		{"k", Protocol{Auth: key, Fields: []http1.Field{{Name: "Zeta", Value: "2"}, {Name: "v", Value: "3"}}}, "User-Agent:inferometer Content-Type:application/json x-api-key:k v:3 ACCEPT:x zeta:1"},
 	} {
 		var got []string
 		for _, f := range fields(target, tt.key, u, tt.p) {

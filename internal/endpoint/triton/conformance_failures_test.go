@@ -13,8 +13,8 @@ import (
 	"inferometer/internal/mock"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/tensor"
 	"inferometer/internal/record"
-	"inferometer/internal/tensor"
 )
 
 // The part of the conformance suite in which things go wrong.

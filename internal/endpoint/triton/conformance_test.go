@@ -16,13 +16,13 @@ import (
 	"inferometer/internal/endpoint"
 	"inferometer/internal/mock"
 	"inferometer/internal/mock/repository"
-	"inferometer/internal/netclock"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/tensor"
 	"inferometer/internal/record"
-	"inferometer/internal/tensor"
+	"inferometer/internal/testkit/triton"
 	"inferometer/internal/token"
-	"inferometer/internal/tritontest"
+	"inferometer/internal/wire/clock"
 )
 
 // The suite runs against the mock and against a real Triton: what passes on one and
@@ -46,7 +46,7 @@ func TestRealConforms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a real server takes seconds to start")
 	}
-	s := tritontest.Start(t, "vllm_model", "vllm_old", "ensemble", "simple", "sequence", "cached")
+	s := triton.Start(t, "vllm_model", "vllm_old", "ensemble", "simple", "sequence", "cached")
 	conform(t, &testServer{
 		http: s.HTTP, grpc: s.GRPC, kill: s.Kill,
 		restart: func(t *testing.T) { s.Restart(t) },
@@ -111,7 +111,7 @@ func startMock(t *testing.T, change func(*mock.Config)) *testServer {
 
 func httpAt(t *testing.T, address string) *httpServer {
 	t.Helper()
-	l, err := newLink("http://"+address, plan.Target{Transport: plan.TransportHTTP}, endpoint.Options{Clock: netclock.NewClock()})
+	l, err := newLink("http://"+address, plan.Target{Transport: plan.TransportHTTP}, endpoint.Options{Clock: clock.NewClock()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func connect(t *testing.T, target plan.Target) client {
 func tryConnect(t *testing.T, target plan.Target) (client, error) {
 	t.Helper()
 	var log bytes.Buffer
-	o := endpoint.Options{Clock: netclock.NewClock(), RunID: strings.ReplaceAll(t.Name(), "/", "-"), Tokenizer: letters{}}
+	o := endpoint.Options{Clock: clock.NewClock(), RunID: strings.ReplaceAll(t.Name(), "/", "-"), Tokenizer: letters{}}
 	if err := Settle(t.Context(), &target, o, &log); err != nil {
 		return client{}, err
 	}

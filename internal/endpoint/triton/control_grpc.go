@@ -7,8 +7,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"inferometer/internal/exchange/grpc"
-	"inferometer/internal/kserve"
+	"inferometer/internal/lib/kserve"
+	"inferometer/internal/wire/grpc"
 )
 
 // grpcServer asks over gRPC.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"inferometer/internal/plan"
-	"inferometer/internal/tensor"
+	"inferometer/internal/prompt/tensor"
 )
 
 // convention is how models of one kind take a prompt and give their answer. A name

@@ -9,8 +9,8 @@ import (
 	"inferometer/internal/endpoint/sse"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/tensor"
 	"inferometer/internal/record"
-	"inferometer/internal/tensor"
 )
 
 // Decoder reads the answers of a model behind Triton. It holds nothing of one answer

@@ -11,10 +11,10 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"inferometer/internal/kserve"
+	"inferometer/internal/lib/kserve"
 	"inferometer/internal/prompt"
-	"inferometer/internal/tensor"
-	"inferometer/internal/tensor/v2http"
+	"inferometer/internal/prompt/tensor"
+	"inferometer/internal/prompt/tensor/v2http"
 )
 
 // content is what one request carries: its prompt in the forms that slots need.

@@ -10,10 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 
-	"inferometer/internal/kserve"
+	"inferometer/internal/lib/kserve"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/tensor"
+	"inferometer/internal/prompt/tensor"
 )
 
 // spec is an input or output of one element; "?" behind its name: it is optional.

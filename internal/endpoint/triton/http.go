@@ -11,18 +11,18 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/exchange"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/tensor"
+	"inferometer/internal/prompt/tensor/v2http"
 	"inferometer/internal/record"
-	"inferometer/internal/tensor"
-	"inferometer/internal/tensor/v2http"
+	"inferometer/internal/wire/http1"
 )
 
 // httpReplica carries out requests over HTTP.
 type httpReplica struct {
 	link     *httpLink
-	head     *exchange.Head
+	head     *http1.Head
 	layout   *layout
 	generate bool
 	// of infer
@@ -55,11 +55,11 @@ func newHTTPReplica(l *link, y *layout, t plan.Target, wanted []v2http.Output) (
 		path = t.Path
 	}
 	u.Path = strings.TrimRight(u.Path, "/") + path
-	fields := append([]exchange.Field{{Name: "User-Agent", Value: "inferometer"}, {Name: "Accept", Value: accept}}, l.http.fields...)
+	fields := append([]http1.Field{{Name: "User-Agent", Value: "inferometer"}, {Name: "Accept", Value: accept}}, l.http.fields...)
 	if r.compress != "" {
-		fields = append(fields, exchange.Field{Name: "Content-Encoding", Value: r.compress})
+		fields = append(fields, http1.Field{Name: "Content-Encoding", Value: r.compress})
 	}
-	r.head = exchange.NewHead(&u, fields, l.http.proxy)
+	r.head = http1.NewHead(&u, fields, l.http.proxy)
 	if r.generate && len(t.Triton.Parameters) > 0 {
 		text, err := json.Marshal(t.Triton.Parameters)
 		if err != nil {
@@ -79,7 +79,7 @@ func (r *httpReplica) close() error {
 }
 
 func (r *httpReplica) prepare(p *prompt.Prompt, id string, m *material) (call, error) {
-	own := []exchange.Field{{Name: "Content-Type", Value: "application/json"}}
+	own := []http1.Field{{Name: "Content-Type", Value: "application/json"}}
 	var body []byte
 	switch {
 	case r.generate && p.Body != nil:
@@ -93,7 +93,7 @@ func (r *httpReplica) prepare(p *prompt.Prompt, id string, m *material) (call, e
 			return nil, err
 		}
 		if header > 0 {
-			own = []exchange.Field{
+			own = []http1.Field{
 				{Name: "Content-Type", Value: "application/octet-stream"},
 				{Name: v2http.HeaderLength, Value: strconv.Itoa(header)},
 			}
@@ -202,7 +202,7 @@ func (r *httpReplica) generateBody(id string, m *material) []byte {
 // httpCall is a request over HTTP.
 type httpCall struct {
 	replica *httpReplica
-	request *exchange.Request
+	request *http1.Request
 }
 
 func (c *httpCall) do(ctx context.Context, rec *record.Record) {

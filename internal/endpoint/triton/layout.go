@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/nearest"
+	"inferometer/internal/lib/nearest"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/tensor"
+	"inferometer/internal/prompt/tensor"
 )
 
 // layout says how a prompt becomes the inputs of a model.

@@ -12,17 +12,17 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/bounded"
 	"inferometer/internal/endpoint"
-	"inferometer/internal/exchange"
-	"inferometer/internal/exchange/grpc"
-	"inferometer/internal/kserve"
-	"inferometer/internal/netclock"
+	endpointproxy "inferometer/internal/endpoint/proxy"
+	"inferometer/internal/lib/bounded"
+	"inferometer/internal/lib/kserve"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/proxy"
+	"inferometer/internal/prompt/tensor/v2http"
 	"inferometer/internal/record"
-	"inferometer/internal/tensor/v2http"
+	"inferometer/internal/wire/clock"
+	wiregrpc "inferometer/internal/wire/grpc"
+	"inferometer/internal/wire/http1"
 )
 
 // link is the way to one of a target's URLs.
@@ -33,15 +33,15 @@ type link struct {
 	tracer  tracer
 	speaker speaker
 
-	grpc *grpc.Client // one of grpc and http is set
+	grpc *wiregrpc.Client // one of grpc and http is set
 	http *httpLink
 }
 
 // httpLink is what measured requests over HTTP take.
 type httpLink struct {
-	client *exchange.Client
-	dialer *netclock.Dialer
-	fields []exchange.Field
+	client *http1.Client
+	dialer *clock.Dialer
+	fields []http1.Field
 	proxy  *url.URL
 	ask    *http.Client
 }
@@ -57,12 +57,12 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 	}
 	l := &link{url: u}
 	secure := u.Scheme == "https" || u.Scheme == "grpcs"
-	through, err := proxy.For(t, u)
+	through, err := endpointproxy.For(t, u)
 	if err != nil {
 		return l, err
 	}
 	overGRPC := t.Transport == plan.TransportGRPC
-	dial := netclock.DialOptions{Proxy: through, Tunnel: overGRPC, Timeout: time.Duration(t.Timeouts.Connect)}
+	dial := clock.DialOptions{Proxy: through, Tunnel: overGRPC, Timeout: time.Duration(t.Timeouts.Connect)}
 	if secure {
 		dial.TLS = &tls.Config{}
 		if o.TLS != nil {
@@ -74,14 +74,14 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 			dial.TLS.NextProtos = []string{"h2"}
 		}
 	}
-	dialer := netclock.NewDialer(o.Clock, hostPort(u, secure, overGRPC), dial)
-	limits := netclock.Limits{
+	dialer := clock.NewDialer(o.Clock, hostPort(u, secure, overGRPC), dial)
+	limits := clock.Limits{
 		FirstByte: time.Duration(t.Timeouts.FirstByte), Stall: time.Duration(t.Timeouts.Stall), Request: time.Duration(t.Timeouts.Request),
 		Header: int(o.Limits.Header),
 	}
 	fields := headers(t, o.Key, u)
 	if overGRPC {
-		l.grpc = grpc.NewClient(o.Clock, dialer, grpc.Options{
+		l.grpc = wiregrpc.NewClient(o.Clock, dialer, wiregrpc.Options{
 			Limits: limits, Authority: hostPort(u, secure, true), Metadata: fields, Secure: secure,
 			Compression: t.Triton.Compression, MaxMessage: t.Triton.MaxMessage, KeepAlive: time.Duration(t.Triton.KeepAlive),
 			Streams: t.Triton.Streams, Largest: largest(t, o.Limits), Control: answerLimit(o.Limits),
@@ -91,7 +91,7 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 		return l, nil
 	}
 	l.http = &httpLink{
-		client: exchange.NewClient(o.Clock, dialer, limits), dialer: dialer, fields: fields, proxy: through,
+		client: http1.NewClient(o.Clock, dialer, limits), dialer: dialer, fields: fields, proxy: through,
 		ask: newAsker(t, o.TLS, prepareTime),
 	}
 	header := http.Header{}
@@ -130,16 +130,16 @@ func hostPort(u *url.URL, secure, overGRPC bool) string {
 }
 
 // headers go with every request. What the user gives wins.
-func headers(t plan.Target, key string, u *url.URL) []exchange.Field {
-	var fields []exchange.Field
+func headers(t plan.Target, key string, u *url.URL) []http1.Field {
+	var fields []http1.Field
 	if key != "" {
-		fields = append(fields, exchange.Field{Name: "Authorization", Value: "Bearer " + key})
-	} else if auth := netclock.ProxyAuthorization(u); auth != "" {
-		fields = append(fields, exchange.Field{Name: "Authorization", Value: auth})
+		fields = append(fields, http1.Field{Name: "Authorization", Value: "Bearer " + key})
+	} else if auth := clock.ProxyAuthorization(u); auth != "" {
+		fields = append(fields, http1.Field{Name: "Authorization", Value: auth})
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Headers)) {
-		fields = slices.DeleteFunc(fields, func(f exchange.Field) bool { return strings.EqualFold(f.Name, name) })
-		fields = append(fields, exchange.Field{Name: name, Value: t.Headers[name]})
+		fields = slices.DeleteFunc(fields, func(f http1.Field) bool { return strings.EqualFold(f.Name, name) })
+		fields = append(fields, http1.Field{Name: name, Value: t.Headers[name]})
 	}
 	return fields
 }
@@ -171,7 +171,7 @@ func (l *link) replica(y *layout, t plan.Target, wanted []v2http.Output) (replic
 
 // grpcReplica carries out requests over gRPC.
 type grpcReplica struct {
-	client   *grpc.Client
+	client   *wiregrpc.Client
 	messages *messages
 	stream   bool
 }
@@ -211,7 +211,7 @@ func (r *grpcReplica) prepare(p *prompt.Prompt, id string, m *material) (call, e
 type streamCall struct {
 	replica *grpcReplica
 	id      string
-	message grpc.Message
+	message wiregrpc.Message
 }
 
 func (c *streamCall) do(ctx context.Context, rec *record.Record) {
@@ -221,7 +221,7 @@ func (c *streamCall) do(ctx context.Context, rec *record.Record) {
 // unaryCall is a request with one answer.
 type unaryCall struct {
 	replica *grpcReplica
-	message grpc.Message
+	message wiregrpc.Message
 }
 
 func (c *unaryCall) do(ctx context.Context, rec *record.Record) {

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"inferometer/internal/plan"
-	"inferometer/internal/tensor"
-	"inferometer/internal/tensor/shm"
-	"inferometer/internal/tensor/v2http"
+	"inferometer/internal/prompt/tensor"
+	"inferometer/internal/prompt/tensor/shm"
+	"inferometer/internal/prompt/tensor/v2http"
 )
 
 // sharer is a server that can be told of shared memory.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/kserve"
-	"inferometer/internal/tensor"
+	"inferometer/internal/lib/kserve"
+	"inferometer/internal/prompt/tensor"
 )
 
 // Model is what a server says about one of its models.

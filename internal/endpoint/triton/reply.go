@@ -7,10 +7,10 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"inferometer/internal/jsonscan"
-	"inferometer/internal/kserve"
-	"inferometer/internal/tensor"
-	"inferometer/internal/tensor/v2http"
+	"inferometer/internal/lib/jsonscan"
+	"inferometer/internal/lib/kserve"
+	"inferometer/internal/prompt/tensor"
+	"inferometer/internal/prompt/tensor/v2http"
 )
 
 // reply is one response of a model: of several, an event of the answer. What is in it

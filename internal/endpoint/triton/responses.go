@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"inferometer/internal/plan"
-	"inferometer/internal/tensor"
+	"inferometer/internal/prompt/tensor"
 )
 
 // Response is one response of an answer, with the tensors that it carries.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"inferometer/internal/plan"
-	"inferometer/internal/tensor"
+	"inferometer/internal/prompt/tensor"
 )
 
 func TestResponses(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"inferometer/internal/exchange/grpc"
-	"inferometer/internal/kserve"
+	"inferometer/internal/lib/kserve"
+	"inferometer/internal/wire/grpc"
 )
 
 // The field numbers of the protocol's messages that are read or written by hand.

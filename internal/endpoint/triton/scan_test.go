@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"inferometer/internal/kserve"
+	"inferometer/internal/lib/kserve"
 )
 
 func boolParam(v bool) *kserve.InferParameter {

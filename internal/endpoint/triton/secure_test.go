@@ -19,8 +19,8 @@ import (
 
 	"inferometer/internal/endpoint"
 	"inferometer/internal/mock"
-	"inferometer/internal/netclock"
 	"inferometer/internal/plan"
+	"inferometer/internal/wire/clock"
 )
 
 // certificate makes one that is its own authority, for a client.
@@ -85,7 +85,7 @@ func TestSecure(t *testing.T) {
 			{"not verified", &tls.Config{InsecureSkipVerify: true, Certificates: []tls.Certificate{cert}}, "hunter2-hunter2", ""},
 			{"wrong key", good, "wrong-secret", "API key"},
 		} {
-			o := endpoint.Options{Clock: netclock.NewClock(), TLS: c.tls, Key: c.key, RunID: "r"}
+			o := endpoint.Options{Clock: clock.NewClock(), TLS: c.tls, Key: c.key, RunID: "r"}
 			target := target
 			err := Settle(t.Context(), &target, o, new(bytes.Buffer))
 			tokens, opened := 0, false

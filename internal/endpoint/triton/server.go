@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/nearest"
+	"inferometer/internal/lib/nearest"
 )
 
 // server answers questions about itself and its models, over either transport.

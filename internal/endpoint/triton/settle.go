@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"inferometer/internal/endpoint"
-	"inferometer/internal/netclock"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
 )
 
 // lookTime bounds the look at one server before the run.
@@ -27,7 +27,7 @@ const lookTime = 10 * time.Second
 // the plan alone. Its error tells everything that stands in the way.
 func Settle(ctx context.Context, t *plan.Target, o endpoint.Options, log io.Writer) error {
 	if o.Clock == nil {
-		o.Clock = netclock.NewClock()
+		o.Clock = clock.NewClock()
 	}
 	var errs []error
 	for i, raw := range t.URLs {
@@ -156,7 +156,7 @@ const strangerTime = 3 * time.Second
 func (l *link) stranger(ctx context.Context, t plan.Target, o endpoint.Options, err error) error {
 	var dial *net.OpError
 	var certificate *tls.CertificateVerificationError
-	switch class := netclock.Classify(err); {
+	switch class := clock.Classify(err); {
 	case errors.As(err, &certificate):
 		return fmt.Errorf("its certificate is not trusted: %w", certificate)
 	case errors.As(err, &dial) && dial.Op == "dial":

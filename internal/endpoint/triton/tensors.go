@@ -3,7 +3,7 @@ package triton
 import (
 	"slices"
 
-	"inferometer/internal/tensor"
+	"inferometer/internal/prompt/tensor"
 )
 
 // Tensors implements endpoint.Tensored.

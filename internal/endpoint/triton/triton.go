@@ -18,9 +18,9 @@ import (
 	"inferometer/internal/endpoint"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/tensor"
+	"inferometer/internal/prompt/tensor/v2http"
 	"inferometer/internal/record"
-	"inferometer/internal/tensor"
-	"inferometer/internal/tensor/v2http"
 )
 
 // Endpoint is a model behind Triton, or behind several replicas of it.

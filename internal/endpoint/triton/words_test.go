@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/kserve"
+	"inferometer/internal/lib/kserve"
 	"inferometer/internal/plan"
 )
 

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/plan"
-
 	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/plan"
 )
 
 func TestInFlight(t *testing.T) {

@@ -1,10 +1,11 @@
 package repository
 
 import (
-	"inferometer/internal/kserve"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
+
+	"inferometer/internal/lib/kserve"
 )
 
 // FuzzProto reads what the generated code reads, and the same of it.

@@ -1,6 +1,6 @@
 package repository
 
-import "inferometer/internal/kserve"
+import "inferometer/internal/lib/kserve"
 
 // tensorPage is a tensor as metadata shows it.
 type tensorPage struct {

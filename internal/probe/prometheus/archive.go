@@ -11,11 +11,11 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/google"
 	"inferometer/internal/plan"
 	"inferometer/internal/probe"
 	"inferometer/internal/probe/serving"
 	"inferometer/internal/record"
+	"inferometer/internal/remote/google"
 )
 
 // Source is how figures of a Prometheus server are marked.

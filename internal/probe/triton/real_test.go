@@ -15,11 +15,11 @@ import (
 	"inferometer/internal/probe"
 	"inferometer/internal/probe/prometheus"
 	"inferometer/internal/record"
-	"inferometer/internal/tritontest"
+	"inferometer/internal/testkit/triton"
 )
 
 // post asks a model over HTTP and gives the whole answer.
-func post(t *testing.T, s *tritontest.Server, path, body string) string {
+func post(t *testing.T, s *triton.Server, path, body string) string {
 	t.Helper()
 	resp, err := http.Post("http://"+s.HTTP+"/v2/models/"+path, "application/json", strings.NewReader(body))
 	if err != nil {
@@ -35,7 +35,7 @@ func post(t *testing.T, s *tritontest.Server, path, body string) string {
 }
 
 // prompt asks the ensemble for a stream of 3 tokens. A prompt of 13 words fails.
-func prompt(t *testing.T, s *tritontest.Server, words int) string {
+func prompt(t *testing.T, s *triton.Server, words int) string {
 	t.Helper()
 	text, err := json.Marshal(strings.TrimSpace(strings.Repeat("word ", words)))
 	if err != nil {
@@ -64,7 +64,7 @@ func around(t *testing.T, p *Probe, work func()) *record.Snapshot {
 }
 
 func TestReal(t *testing.T) {
-	s := tritontest.Start(t, "ensemble", "vllm_model", "cached", "bls")
+	s := triton.Start(t, "ensemble", "vllm_model", "cached", "bls")
 	overGRPC := func(model string, composing ...string) *Probe {
 		return newProbe(t, plan.Target{Model: model, Transport: plan.TransportGRPC, Triton: plan.Triton{Composing: composing}}, "grpc://"+s.GRPC,
 			Options{Statistics: true, Metrics: "http://" + s.Metrics + "/metrics"})

@@ -18,12 +18,12 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
-	"inferometer/internal/exchange"
-	"inferometer/internal/exchange/grpc"
-	"inferometer/internal/kserve"
-	"inferometer/internal/netclock"
+	"inferometer/internal/endpoint/proxy"
+	"inferometer/internal/lib/kserve"
 	"inferometer/internal/plan"
-	"inferometer/internal/proxy"
+	"inferometer/internal/wire/clock"
+	"inferometer/internal/wire/grpc"
+	"inferometer/internal/wire/http1"
 )
 
 // header is what every question carries.
@@ -31,7 +31,7 @@ func header(t plan.Target, key string, u *url.URL) http.Header {
 	h := http.Header{"User-Agent": {"inferometer"}}
 	if key != "" {
 		h.Set("Authorization", "Bearer "+key)
-	} else if auth := netclock.ProxyAuthorization(u); auth != "" {
+	} else if auth := clock.ProxyAuthorization(u); auth != "" {
 		h.Set("Authorization", auth)
 	}
 	for name, value := range t.Headers {
@@ -43,7 +43,7 @@ func header(t plan.Target, key string, u *url.URL) http.Header {
 // grpcServer asks over gRPC, on a connection of its own.
 type grpcServer struct {
 	client *grpc.Client
-	dialer *netclock.Dialer
+	dialer *clock.Dialer
 }
 
 func newGRPCServer(t plan.Target, u *url.URL, o Options) (*grpcServer, error) {
@@ -52,7 +52,7 @@ func newGRPCServer(t plan.Target, u *url.URL, o Options) (*grpcServer, error) {
 	if u.Port() == "" {
 		address = net.JoinHostPort(u.Hostname(), "8001")
 	}
-	opt := netclock.DialOptions{Tunnel: true, Timeout: time.Duration(t.Timeouts.Connect)}
+	opt := clock.DialOptions{Tunnel: true, Timeout: time.Duration(t.Timeouts.Connect)}
 	if secure {
 		opt.TLS = new(tls.Config)
 		if o.TLS != nil {
@@ -66,11 +66,11 @@ func newGRPCServer(t plan.Target, u *url.URL, o Options) (*grpcServer, error) {
 		return nil, err
 	}
 	h := header(t, o.Key, u)
-	var metadata []exchange.Field
+	var metadata []http1.Field
 	for _, name := range slices.Sorted(maps.Keys(h)) {
-		metadata = append(metadata, exchange.Field{Name: name, Value: h.Get(name)})
+		metadata = append(metadata, http1.Field{Name: name, Value: h.Get(name)})
 	}
-	s := &grpcServer{dialer: netclock.NewDialer(o.Clock, address, opt)}
+	s := &grpcServer{dialer: clock.NewDialer(o.Clock, address, opt)}
 	s.client = grpc.NewClient(o.Clock, s.dialer, grpc.Options{Authority: address, Metadata: metadata, Secure: secure})
 	return s, nil
 }

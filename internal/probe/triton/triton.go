@@ -15,10 +15,10 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/kserve"
-	"inferometer/internal/netclock"
+	"inferometer/internal/lib/kserve"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
+	netclock "inferometer/internal/wire/clock"
 )
 
 // Options are what a Probe takes besides the target.

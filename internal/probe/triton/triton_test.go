@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/netclock"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
 )
 
 func ct(count, ns uint64) record.CountTime { return record.CountTime{Count: count, NS: ns} }
@@ -37,7 +37,7 @@ func fakeServer(t *testing.T, pages map[string]string) *httptest.Server {
 
 func newProbe(t *testing.T, target plan.Target, address string, o Options) *Probe {
 	t.Helper()
-	o.Clock = netclock.NewClock()
+	o.Clock = clock.NewClock()
 	p, err := New(target, address, o)
 	if err != nil {
 		t.Fatal(err)

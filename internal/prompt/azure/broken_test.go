@@ -3,7 +3,7 @@ package azure
 import (
 	"testing"
 
-	"inferometer/internal/mutate"
+	"inferometer/internal/testkit/mutate"
 )
 
 func TestBrokenTraces(t *testing.T) {

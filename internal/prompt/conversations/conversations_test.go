@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"inferometer/internal/lexicon"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/lexicon"
 	"inferometer/internal/prompt/prompttest"
 	"inferometer/internal/token"
 )

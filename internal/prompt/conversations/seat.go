@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/lexicon"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/lexicon"
 )
 
 // seat is a place at which one conversation after the other is held. One turn is under

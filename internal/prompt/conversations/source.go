@@ -9,9 +9,9 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"inferometer/internal/lexicon"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/lexicon"
 )
 
 const (

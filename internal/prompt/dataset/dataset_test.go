@@ -19,10 +19,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
-	"inferometer/internal/hub/hubtest"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/prompttest"
+	"inferometer/internal/remote/hub/hubtest"
 	"inferometer/internal/token"
 )
 

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/hub"
 	"inferometer/internal/plan"
+	remotehub "inferometer/internal/remote/hub"
 )
 
 // file is one of a data set.
@@ -62,10 +62,10 @@ func local(name string) ([]file, error) {
 	return files, nil
 }
 
-// remote is a data set on the hub.
+// remote is a data set on the remotehub.
 type remote struct {
-	hub      *hub.Hub
-	repo     hub.Repo
+	hub      *remotehub.Hub
+	repo     remotehub.Repo
 	revision string
 }
 

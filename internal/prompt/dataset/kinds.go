@@ -6,7 +6,7 @@ import (
 
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/rows"
+	"inferometer/internal/prompt/rows"
 )
 
 // kind is a data set: where it lies and how its rows are read.

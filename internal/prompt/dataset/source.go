@@ -12,10 +12,10 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/hub"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/rows"
+	"inferometer/internal/prompt/rows"
+	"inferometer/internal/remote/hub"
 )
 
 const (

@@ -2,7 +2,7 @@ package dataset
 
 import (
 	"inferometer/internal/prompt"
-	"inferometer/internal/rows"
+	"inferometer/internal/prompt/rows"
 )
 
 // Whole chats have every turn of their row, in the roles that inference-perf gives them,

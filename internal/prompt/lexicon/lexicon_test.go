@@ -18,7 +18,7 @@ import (
 func tokenizers(t testing.TB) map[string]prompt.Tokenizer {
 	t.Helper()
 	out := map[string]prompt.Tokenizer{"words": token.Words{}}
-	files, err := filepath.Glob("../token/testdata/*.json.gz")
+	files, err := filepath.Glob("../../token/testdata/*.json.gz")
 	if err != nil || len(files) < 10 {
 		t.Fatalf("%d tokenizers: %v", len(files), err)
 	}

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/media"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/media"
 )
 
 // Source gives the prompts of another source with media in the user's messages. What

@@ -10,9 +10,9 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"inferometer/internal/hub/hubtest"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/remote/hub/hubtest"
 	"inferometer/internal/token"
 )
 

@@ -14,7 +14,7 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/prompttest"
-	"inferometer/internal/recorded"
+	"inferometer/internal/prompt/recorded"
 	"inferometer/internal/token"
 )
 

@@ -16,8 +16,8 @@ import (
 
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/recorded"
-	"inferometer/internal/sessionfilter"
+	"inferometer/internal/prompt/recorded"
+	"inferometer/internal/prompt/sessionfilter"
 )
 
 const defaultOutput = 1000

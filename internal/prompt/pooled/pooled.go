@@ -10,7 +10,7 @@ import (
 
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/tensor"
+	"inferometer/internal/prompt/tensor"
 )
 
 // Source hands the requests out in turn. Every stage begins with the first.

@@ -3,9 +3,9 @@ package promptfile
 import (
 	"testing"
 
-	"inferometer/internal/mutate"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/testkit/mutate"
 	"inferometer/internal/token"
 )
 

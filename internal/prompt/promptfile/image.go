@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"inferometer/internal/bounded"
+	"inferometer/internal/lib/bounded"
 	"inferometer/internal/prompt"
 )
 

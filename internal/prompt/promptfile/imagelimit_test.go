@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/bounded"
+	"inferometer/internal/lib/bounded"
 	"inferometer/internal/plan"
 )
 

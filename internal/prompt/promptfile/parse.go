@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"inferometer/internal/bounded"
+	"inferometer/internal/lib/bounded"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 )

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"inferometer/internal/lexicon"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/lexicon"
 	"inferometer/internal/prompt/prompttest"
 	"inferometer/internal/token"
 )

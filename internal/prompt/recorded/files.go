@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/bounded"
-	"inferometer/internal/hub"
+	"inferometer/internal/lib/bounded"
 	"inferometer/internal/plan"
+	"inferometer/internal/remote/hub"
 )
 
 // File is where sessions are read from.

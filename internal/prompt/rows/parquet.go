@@ -8,7 +8,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"inferometer/internal/bounded"
+	"inferometer/internal/lib/bounded"
 )
 
 // parquetSource reads rows a few at a time.

@@ -12,7 +12,7 @@ import (
 	"io"
 	"os"
 
-	"inferometer/internal/bounded"
+	"inferometer/internal/lib/bounded"
 )
 
 // Row is one row: values by column, as encoding/json gives them. Bytes of a Parquet

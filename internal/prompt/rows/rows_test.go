@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
-	"inferometer/internal/bounded"
+	"inferometer/internal/lib/bounded"
 )
 
 // orca has the columns of OpenOrca.

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/chat"
-	"inferometer/internal/jsonobject"
+	"inferometer/internal/lib/jsonobject"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/tensor"
+	"inferometer/internal/prompt/tensor"
+	"inferometer/internal/token/chat"
 )
 
 // object keeps the order of its members.

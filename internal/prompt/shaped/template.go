@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"os"
 
-	"inferometer/internal/chat"
-	"inferometer/internal/jsonobject"
+	"inferometer/internal/lib/jsonobject"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/token/chat"
 )
 
 // embedQA is the template that has a name in place of a file.

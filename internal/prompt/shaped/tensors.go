@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/jsonobject"
+	"inferometer/internal/lib/jsonobject"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/tensor"
+	"inferometer/internal/prompt/tensor"
 )
 
 // usualOutput is the length that TensorRT-LLM is asked for where nobody names one.

@@ -8,7 +8,7 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/pooled"
-	"inferometer/internal/tensor"
+	"inferometer/internal/prompt/tensor"
 )
 
 // inputsOf are the tensors of a prompt as one text.

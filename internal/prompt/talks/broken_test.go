@@ -3,8 +3,8 @@ package talks
 import (
 	"testing"
 
-	"inferometer/internal/mutate"
 	"inferometer/internal/plan"
+	"inferometer/internal/testkit/mutate"
 )
 
 func TestBrokenTraces(t *testing.T) {

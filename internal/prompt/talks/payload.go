@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"time"
 
-	"inferometer/internal/lexicon"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/lexicon"
 )
 
 // NewPayload reads the file that d names with read: lines of JSON with the moment, the

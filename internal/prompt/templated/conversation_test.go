@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/chat"
 	"inferometer/internal/prompt"
+	"inferometer/internal/token/chat"
 )
 
 // growing is a conversation whose turns repeat all that was said.

@@ -3,8 +3,8 @@ package templated
 import (
 	"fmt"
 
-	"inferometer/internal/chat"
 	"inferometer/internal/prompt"
+	"inferometer/internal/token/chat"
 )
 
 // measure counts a prompt with the template around it. It is used from many goroutines.

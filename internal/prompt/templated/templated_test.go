@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/chat"
 	"inferometer/internal/prompt"
+	"inferometer/internal/token/chat"
 )
 
 // list gives its prompts once.

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"inferometer/internal/jsonscan"
+	"inferometer/internal/lib/jsonscan"
 )
 
 // FromJSON reads the values of a tensor: an array, flat or nested as the shape is, or

@@ -3,9 +3,9 @@ package tensordata
 import (
 	"fmt"
 
-	"inferometer/internal/jsonscan"
+	"inferometer/internal/lib/jsonscan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/tensor"
+	"inferometer/internal/prompt/tensor"
 )
 
 // talk is the next turn of a session: its own messages, after those of the turns

@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"testing"
 
-	"inferometer/internal/tensor"
-	"inferometer/internal/tensor/inputdata"
+	"inferometer/internal/prompt/tensor"
+	"inferometer/internal/prompt/tensor/inputdata"
 )
 
 func TestExamplesOfThePage(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"inferometer/internal/plan"
-	"inferometer/internal/tensor"
-	"inferometer/internal/tensor/inputdata"
+	"inferometer/internal/prompt/tensor"
+	"inferometer/internal/prompt/tensor/inputdata"
 )
 
 // bySchedule takes the timestamps off steps of tensors and puts the steps in their order,

@@ -12,8 +12,8 @@ import (
 
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/tensor"
-	"inferometer/internal/tensor/inputdata"
+	"inferometer/internal/prompt/tensor"
+	"inferometer/internal/prompt/tensor/inputdata"
 )
 
 // Source hands out the steps of the data in order, again and again. Every stage begins

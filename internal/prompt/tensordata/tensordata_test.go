@@ -15,7 +15,7 @@ import (
 
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/tensor"
+	"inferometer/internal/prompt/tensor"
 )
 
 func open(t *testing.T, d plan.Tensors, text string) (*Source, error) {

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/azure"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/azure"
 )
 
 // Source is another source with a schedule.

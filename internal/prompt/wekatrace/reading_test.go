@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/hub/hubtest"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/remote/hub/hubtest"
 	"inferometer/internal/token"
 )
 

@@ -11,11 +11,11 @@ import (
 	"errors"
 	"fmt"
 
-	"inferometer/internal/lexicon"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/recorded"
-	"inferometer/internal/sessionfilter"
+	"inferometer/internal/prompt/lexicon"
+	"inferometer/internal/prompt/recorded"
+	"inferometer/internal/prompt/sessionfilter"
 )
 
 const (

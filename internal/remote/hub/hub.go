@@ -20,7 +20,7 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/bounded"
+	"inferometer/internal/lib/bounded"
 )
 
 // DefaultEndpoint is the hub that is asked when HF_ENDPOINT names no other.

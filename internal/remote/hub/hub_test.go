@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/hub/hubtest"
+	"inferometer/internal/remote/hub/hubtest"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"strings"
 
-	"inferometer/internal/google"
 	"inferometer/internal/plan"
+	"inferometer/internal/remote/google"
 )
 
 // GCS is a bucket of Google Cloud Storage.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"inferometer/internal/report/screen"
 	"inferometer/internal/result"
-	"inferometer/internal/screen"
 )
 
 // calibration prints the error bars that were found on the mock ahead of the run.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"strconv"
 
+	"inferometer/internal/report/screen"
 	"inferometer/internal/result"
-	"inferometer/internal/screen"
 )
 
 // figure is a column of a table that compares stages or targets.

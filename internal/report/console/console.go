@@ -13,8 +13,8 @@ import (
 	"io"
 	"strings"
 
+	"inferometer/internal/report/screen"
 	"inferometer/internal/result"
-	"inferometer/internal/screen"
 )
 
 // The widths that a report can have.

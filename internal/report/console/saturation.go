@@ -1,8 +1,8 @@
 package console
 
 import (
+	"inferometer/internal/report/screen"
 	"inferometer/internal/result"
-	"inferometer/internal/screen"
 )
 
 // saturation prints the steps of the search for the rates of a sweep.

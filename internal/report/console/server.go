@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"inferometer/internal/report/screen"
 	"inferometer/internal/result"
-	"inferometer/internal/screen"
 )
 
 // server prints what the server said of itself. What it did not say is among the notes.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"inferometer/internal/report/screen"
 	"inferometer/internal/result"
-	"inferometer/internal/screen"
 )
 
 func took(n uint64, ms float64) result.ServerTime {

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"inferometer/internal/report/screen"
 	"inferometer/internal/result"
-	"inferometer/internal/screen"
 )
 
 // serviceNames are the figures that are always shown, in order, in the words of people.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"inferometer/internal/report/screen"
 	"inferometer/internal/result"
-	"inferometer/internal/screen"
 )
 
 // stage prints all that is known about one stage.

@@ -3,7 +3,7 @@ package console
 import (
 	"strings"
 
-	"inferometer/internal/screen"
+	"inferometer/internal/report/screen"
 )
 
 // gap is the space between two columns.

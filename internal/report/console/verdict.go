@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"inferometer/internal/report/screen"
 	"inferometer/internal/result"
-	"inferometer/internal/screen"
 )
 
 // verdict says whether to trust the figures, and with All shows every check.

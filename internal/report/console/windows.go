@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"inferometer/internal/report/screen"
 	"inferometer/internal/result"
-	"inferometer/internal/screen"
 )
 
 // mostWindows is how many of a stage's last windows are listed.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/screen"
+	"inferometer/internal/report/screen"
 )
 
 // Mode is the kind of place that a display writes to.

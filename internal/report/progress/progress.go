@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/screen"
+	"inferometer/internal/report/screen"
 )
 
 // Snapshot is the state of a run at one moment. Zero values are not shown where

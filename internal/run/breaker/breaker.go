@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/jmes"
+	"inferometer/internal/lib/jmespath"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
 )
@@ -23,8 +23,8 @@ type Set struct {
 // breaker is one breaker and what it has seen.
 type breaker struct {
 	name     string
-	matches  []*jmes.Expr
-	rules    []*jmes.Expr
+	matches  []*jmespath.Expr
+	rules    []*jmespath.Expr
 	triggers []trigger
 	open     bool
 }
@@ -34,9 +34,9 @@ type breaker struct {
 func New(list []plan.Breaker, open func(reason string)) (*Set, error) {
 	s := &Set{open: open}
 	var faults plan.Faults
-	parse := func(at string, list []string) (out []*jmes.Expr) {
+	parse := func(at string, list []string) (out []*jmespath.Expr) {
 		for i, text := range list {
-			e, err := jmes.Parse(text)
+			e, err := jmespath.Parse(text)
 			if err != nil {
 				faults = append(faults, plan.Fault{Path: fmt.Sprintf("%s[%d]", at, i), Text: err.Error()})
 			}
@@ -82,7 +82,7 @@ func (s *Set) Add(rec *record.Record) {
 	}
 }
 
-func anyHolds(list []*jmes.Expr, doc any) bool {
+func anyHolds(list []*jmespath.Expr, doc any) bool {
 	for _, e := range list {
 		if e.Holds(doc) {
 			return true

@@ -12,12 +12,12 @@ import (
 	"inferometer/internal/endpoint/anthropic"
 	"inferometer/internal/endpoint/jsonhttp"
 	"inferometer/internal/endpoint/openai"
-	"inferometer/internal/exchange"
 	"inferometer/internal/metric"
-	"inferometer/internal/netclock"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
 	"inferometer/internal/stat"
+	"inferometer/internal/wire/clock"
+	"inferometer/internal/wire/http1"
 )
 
 // chatStream is a stream of n tokens, each in an event of its own; usage: the server
@@ -76,12 +76,12 @@ func arriveIn(t *testing.T, k *keeper, d endpoint.Decoder, events []string, most
 		now += time.Duration(random.ExpFloat64() * float64(5*time.Millisecond))
 		rec.Body = append(rec.Body, wire[:n]...)
 		wire = wire[n:]
-		exchange.Mark(rec, rec.Body, netclock.Stamp{Kernel: now, User: now + time.Duration(random.IntN(1000))})
-		if err := exchange.Hold(rec); err != nil {
+		http1.Mark(rec, rec.Body, clock.Stamp{Kernel: now, User: now + time.Duration(random.IntN(1000))})
+		if err := http1.Hold(rec); err != nil {
 			return rec, err
 		}
 	}
-	exchange.Finish(rec, now)
+	http1.Finish(rec, now)
 	d.Decode(rec)
 	return rec, nil
 }

@@ -1,15 +1,15 @@
 package kit
 
 import (
-	"inferometer/internal/chat"
 	"inferometer/internal/plan"
 	"inferometer/internal/token"
-	"inferometer/internal/tokensource"
+	"inferometer/internal/token/chat"
+	"inferometer/internal/token/source"
 )
 
 // templateOptions are what a server renders the chat template with, given the fields that
 // the plan adds to every body.
-func templateOptions(p *plan.Plan, found *tokensource.Found) chat.Options {
+func templateOptions(p *plan.Plan, found *source.Found) chat.Options {
 	o := chat.Options{Special: found.Chat.Special, AddGenerationPrompt: true}
 	if add, ok := p.Target.Body["add_generation_prompt"].(bool); ok {
 		o.AddGenerationPrompt = add
@@ -22,7 +22,7 @@ func templateOptions(p *plan.Plan, found *tokensource.Found) chat.Options {
 }
 
 // specials is how many special tokens a server puts around the text of a completion.
-func specials(p *plan.Plan, found *tokensource.Found) int {
+func specials(p *plan.Plan, found *source.Found) int {
 	add, given := p.Target.Body["add_special_tokens"].(bool)
 	e, ok := found.Tokenizer.(*token.Engine)
 	if !ok || given && !add || p.Target.Endpoint != plan.EndpointCompletions || p.Target.Protocol != plan.ProtocolOpenAI || p.Target.Form == plan.FormGenAIPerf {

@@ -3,10 +3,10 @@ package kit
 import (
 	"testing"
 
-	"inferometer/internal/chat"
 	"inferometer/internal/plan"
 	"inferometer/internal/token"
-	"inferometer/internal/tokensource"
+	"inferometer/internal/token/chat"
+	"inferometer/internal/token/source"
 )
 
 // The template is rendered with what the requests ask the server for.
@@ -25,7 +25,7 @@ func TestTemplateOptions(t *testing.T) {
 		{map[string]any{"continue_final_message": true}, "[one][two "},
 	} {
 		p := &plan.Plan{Target: plan.Target{Body: tc.body}}
-		got, err := template.Render([]chat.Message{chat.Say("user", "one"), chat.Say("assistant", "two ")}, templateOptions(p, &tokensource.Found{Chat: &chat.Config{}}))
+		got, err := template.Render([]chat.Message{chat.Say("user", "one"), chat.Say("assistant", "two ")}, templateOptions(p, &source.Found{Chat: &chat.Config{}}))
 		if err != nil || got != tc.want {
 			t.Errorf("%v: %q, want %q: %v", tc.body, got, tc.want, err)
 		}
@@ -38,7 +38,7 @@ func TestSpecials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := &tokensource.Found{Tokenizer: e}
+	found := &source.Found{Tokenizer: e}
 	completions := plan.Target{Protocol: plan.ProtocolOpenAI, Endpoint: plan.EndpointCompletions}
 	without := completions
 	without.Body = map[string]any{"add_special_tokens": false}

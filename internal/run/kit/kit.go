@@ -7,14 +7,13 @@ import (
 	"fmt"
 	"os"
 
-	"inferometer/internal/bounded"
-	"inferometer/internal/chat"
 	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/anthropic"
 	"inferometer/internal/endpoint/jsonhttp"
 	"inferometer/internal/endpoint/openai"
 	"inferometer/internal/endpoint/predict"
 	"inferometer/internal/endpoint/triton"
+	"inferometer/internal/lib/bounded"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/agents"
@@ -29,7 +28,8 @@ import (
 	"inferometer/internal/prompt/talks"
 	"inferometer/internal/prompt/tensordata"
 	"inferometer/internal/prompt/wekatrace"
-	"inferometer/internal/tokensource"
+	"inferometer/internal/token/chat"
+	"inferometer/internal/token/source"
 )
 
 // Kit is what a run is put together from.
@@ -52,7 +52,7 @@ type Kit struct {
 type EndpointFactory func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error)
 
 // TokenizerFinder finds the tokenizer that a user names, and its chat template.
-type TokenizerFinder func(ctx context.Context, name, revision string, l plan.Limits) (*tokensource.Found, error)
+type TokenizerFinder func(ctx context.Context, name, revision string, l plan.Limits) (*source.Found, error)
 
 // DecoderFactory makes the decoder of an endpoint's answers. own: the tokenizer is
 // that of the model.
@@ -89,8 +89,8 @@ func builtIn(getenv func(string) string) Kit {
 
 // Tokenizers finds tokenizers. getenv looks up the hub's settings.
 func Tokenizers(getenv func(string) string) TokenizerFinder {
-	return func(ctx context.Context, name, revision string, l plan.Limits) (*tokensource.Found, error) {
-		return tokensource.Finder{Env: getenv, Limits: tokensource.Limits{
+	return func(ctx context.Context, name, revision string, l plan.Limits) (*source.Found, error) {
+		return source.Finder{Env: getenv, Limits: source.Limits{
 			Files:     bounded.Limit{Name: plan.LimitTokenizer, Bytes: int64(l.Tokenizer)},
 			Downloads: bounded.Limit{Name: plan.LimitDownload, Bytes: int64(l.Download)},
 			Expansion: l.Expansion,

@@ -5,14 +5,14 @@ import (
 	"errors"
 	"fmt"
 
-	"inferometer/internal/chat"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/adapters"
 	"inferometer/internal/prompt/templated"
 	"inferometer/internal/prompt/timed"
 	"inferometer/internal/token"
-	"inferometer/internal/tokensource"
+	"inferometer/internal/token/chat"
+	tokensource "inferometer/internal/token/source"
 )
 
 // Prompts are where a plan's prompts come from.

@@ -7,7 +7,7 @@ import (
 
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/tokensource"
+	"inferometer/internal/token/source"
 )
 
 // A user who stops a run need not wait until its prompts are ready.
@@ -26,7 +26,7 @@ func TestStoppedWhilePromptsAreMade(t *testing.T) {
 		cancel(stopped)
 	}()
 	p := &plan.Plan{Data: plan.Data{Source: "slow"}}
-	if _, err := k.Prompts(ctx, p, &tokensource.Found{}); !errors.Is(err, stopped) {
+	if _, err := k.Prompts(ctx, p, &source.Found{}); !errors.Is(err, stopped) {
 		t.Errorf("%v", err)
 	}
 }

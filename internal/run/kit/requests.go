@@ -10,7 +10,7 @@ import (
 	"inferometer/internal/prompt/multimodal"
 	"inferometer/internal/prompt/pooled"
 	"inferometer/internal/prompt/shaped"
-	"inferometer/internal/tokensource"
+	tokensource "inferometer/internal/token/source"
 )
 
 // noter is a source that has something to tell the user.

@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"inferometer/internal/plan"
-	"inferometer/internal/tokensource"
+	"inferometer/internal/token/source"
 )
 
 // Tokenizer finds the tokenizer of a plan. One that is optional and cannot be had is
 // replaced by the built-in one, in the plan too; the note says so.
-func (k Kit) Tokenizer(ctx context.Context, p *plan.Plan) (found *tokensource.Found, note string, err error) {
+func (k Kit) Tokenizer(ctx context.Context, p *plan.Plan) (found *source.Found, note string, err error) {
 	want := p.Tokenizer
 	found, err = k.Tokenizers(ctx, want.Name, want.Revision, p.Limits)
 	if err == nil || !want.Optional || ctx.Err() != nil {

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"inferometer/internal/record"
-	"inferometer/internal/shipped"
+	"inferometer/internal/testkit/shipped"
 )
 
 // situation is a way to be misled. Every VALID result is held against what the server

@@ -1,5 +1,5 @@
-// Package promtest starts a real Prometheus server for tests.
-package promtest
+// Package prometheus starts a real Prometheus server for tests.
+package prometheus
 
 import (
 	"bytes"

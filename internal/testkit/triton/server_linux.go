@@ -1,4 +1,4 @@
-package tritontest
+package triton
 
 import (
 	"bytes"

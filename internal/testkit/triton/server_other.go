@@ -1,6 +1,6 @@
 //go:build !linux
 
-package tritontest
+package triton
 
 import "testing"
 

@@ -1,4 +1,4 @@
-// Package tritontest starts a real Triton Inference Server for tests. The server is
+// Package triton starts a real Triton Inference Server for tests. The server is
 // installed by scripts/triton.sh; its models lie in testdata/models.
 //
 // Starting one takes some seconds, so a package that needs it starts one and runs
@@ -8,7 +8,7 @@
 //		server := tritontest.Start(t, "vllm_model")
 //		t.Run("...", func(t *testing.T) { ... server.GRPC ... })
 //	}
-package tritontest
+package triton
 
 import (
 	"embed"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"inferometer/internal/jsonscan"
+	"inferometer/internal/lib/jsonscan"
 )
 
 // FromJSON reads a value that templates can use: mappings keep the order of their keys.

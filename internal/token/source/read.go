@@ -1,4 +1,4 @@
-package tokensource
+package source
 
 import (
 	"encoding/json"
@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"inferometer/internal/chat"
-	"inferometer/internal/hub"
-	"inferometer/internal/jsonscan"
+	"inferometer/internal/lib/jsonscan"
+	"inferometer/internal/remote/hub"
 	"inferometer/internal/token"
+	"inferometer/internal/token/chat"
 	"inferometer/internal/token/sentencepiece"
 	"inferometer/internal/token/tekken"
 	"inferometer/internal/token/tiktoken"

@@ -1,4 +1,4 @@
-package tokensource
+package source
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"inferometer/internal/chat"
+	"inferometer/internal/token/chat"
 )
 
 // TestReal opens the folders and files of real models, which are not part of the

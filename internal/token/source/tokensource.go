@@ -1,7 +1,7 @@
-// Package tokensource finds the tokenizer that a user names: one that is compiled in,
+// Package source finds the tokenizer that a user names: one that is compiled in,
 // a file, a directory, or the name of a model on the Hugging Face hub; and the chat
 // template that comes with it.
-package tokensource
+package source
 
 import (
 	"context"
@@ -13,10 +13,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"inferometer/internal/bounded"
-	"inferometer/internal/chat"
-	"inferometer/internal/hub"
+	"inferometer/internal/lib/bounded"
+	remotehub "inferometer/internal/remote/hub"
 	"inferometer/internal/token"
+	"inferometer/internal/token/chat"
 )
 
 // Finder finds tokenizers.
@@ -73,11 +73,11 @@ func (f Finder) Find(ctx context.Context, name, revision string) (*Found, error)
 	case isPath(path) || encoding != "":
 		return nil, fmt.Errorf("the tokenizer %s: there is no such file or directory; %s", name, choices)
 	}
-	h, err := hub.New(f.Env, f.Client)
+	h, err := remotehub.New(f.Env, f.Client)
 	if err != nil {
 		return nil, err
 	}
-	found, err := f.open(name, &remote{ctx: ctx, hub: h.Limit(f.Limits.Downloads), repo: hub.Model(name), revision: revision}, "")
+	found, err := f.open(name, &remote{ctx: ctx, hub: h.Limit(f.Limits.Downloads), repo: remotehub.Model(name), revision: revision}, "")
 	if err != nil {
 		return nil, fmt.Errorf("%w\n(there is no file or directory %s here, so it was looked for on the hub)", err, name)
 	}
@@ -107,7 +107,7 @@ func isPath(name string) bool {
 	case ".json", ".model", ".tiktoken", ".txt", ".jinja":
 		return true
 	}
-	return !hub.ValidName(name)
+	return !remotehub.ValidName(name)
 }
 
 // place is somewhere that files can be had from by their names.
@@ -140,7 +140,7 @@ func (f Finder) open(name string, p place, encoding string) (*Found, error) {
 			tried = append(tried, file)
 			continue
 		}
-		if errors.Is(err, hub.ErrOffline) {
+		if errors.Is(err, remotehub.ErrOffline) {
 			if first == nil {
 				first = err
 			}
@@ -202,17 +202,17 @@ func (b beside) file(name string) (string, error) { return folder(filepath.Dir(s
 
 func (b beside) names() []string { return []string{filepath.Base(string(b))} }
 
-// remote is a repository on the hub.
+// remote is a repository on the remotehub.
 type remote struct {
 	ctx      context.Context
-	hub      *hub.Hub
-	repo     hub.Repo
+	hub      *remotehub.Hub
+	repo     remotehub.Repo
 	revision string
 }
 
 func (r *remote) file(name string) (string, error) {
 	path, err := r.hub.File(r.ctx, r.repo, r.revision, name)
-	if errors.Is(err, hub.ErrNotFound) {
+	if errors.Is(err, remotehub.ErrNotFound) {
 		return "", errAbsent
 	}
 	return path, err

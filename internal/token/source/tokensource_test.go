@@ -1,4 +1,4 @@
-package tokensource
+package source
 
 import (
 	"compress/gzip"
@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/chat"
-	"inferometer/internal/hub"
-	"inferometer/internal/hub/hubtest"
+	"inferometer/internal/remote/hub"
+	"inferometer/internal/remote/hub/hubtest"
 	"inferometer/internal/token"
+	"inferometer/internal/token/chat"
 )
 
 // unpack is the content of a compressed file of another package's testdata.
@@ -38,8 +38,8 @@ func unpack(t *testing.T, path string) string {
 }
 
 const (
-	small = "../token/filetest/testdata/"
-	train = "../token/testdata/"
+	small = "../filetest/testdata/"
+	train = "../testdata/"
 )
 
 // write puts files into a new directory.

@@ -11,7 +11,7 @@ import (
 	"fmt"
 	"os"
 
-	"inferometer/internal/jsonscan"
+	"inferometer/internal/lib/jsonscan"
 	"inferometer/internal/token"
 	"inferometer/internal/token/bpe"
 )

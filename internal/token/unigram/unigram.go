@@ -8,7 +8,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"inferometer/internal/jsonscan"
+	"inferometer/internal/lib/jsonscan"
 	"inferometer/internal/token/trie"
 )
 

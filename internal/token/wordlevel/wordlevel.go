@@ -4,7 +4,7 @@ package wordlevel
 import (
 	"fmt"
 
-	"inferometer/internal/jsonscan"
+	"inferometer/internal/lib/jsonscan"
 )
 
 // maxID bounds ids, so that a faulty file does not ask for all memory.

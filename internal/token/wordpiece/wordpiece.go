@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"inferometer/internal/jsonscan"
+	"inferometer/internal/lib/jsonscan"
 	"inferometer/internal/token/trie"
 )
 

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"inferometer/internal/dialect/genaiperf"
-	frontend "inferometer/internal/frontend/genaiperf"
-	"inferometer/internal/wholefile"
+	"inferometer/internal/lib/wholefile"
+	"inferometer/internal/tool/genaiperf/args"
+	"inferometer/internal/tool/genaiperf/dialect"
 )
 
 // summaryFile is the table of all runs of a sweep.
@@ -19,7 +19,7 @@ const summaryFile = "analyze_export_genai_perf.csv"
 
 // Analyze carries out a sweep, one run after the other. Each is told of when it has
 // ended, and one that an earlier sweep measured as it is in its files; an error of one ends the sweep, and what was measured is kept.
-func Analyze(ctx context.Context, a *frontend.Action, env Env, each func(level *frontend.Action, out *Outcome)) error {
+func Analyze(ctx context.Context, a *args.Action, env Env, each func(level *args.Action, out *Outcome)) error {
 	var rows, gpus [][]string
 	state, err := openCheckpoint(a.Settings.Checkpoint)
 	if err != nil {
@@ -62,7 +62,7 @@ func Analyze(ctx context.Context, a *frontend.Action, env Env, each func(level *
 }
 
 // levelRow is the line of one run.
-func levelRow(i int, s *frontend.Settings, sum *genaiperf.Summary) []string {
+func levelRow(i int, s *args.Settings, sum *dialect.Summary) []string {
 	p99 := func(name string, unit float64) string {
 		st, ok := sum.Stat(name)
 		if !ok {
@@ -82,19 +82,19 @@ func levelRow(i int, s *frontend.Settings, sum *genaiperf.Summary) []string {
 		load = strconv.FormatFloat(s.Rate, 'f', -1, 64)
 	}
 	isl := "0"
-	if st, ok := sum.Stat(genaiperf.InputSequenceLength); ok {
+	if st, ok := sum.Stat(dialect.InputSequenceLength); ok {
 		isl = strconv.Itoa(int(st.Percentile(99)))
 	}
 	const ms = 1 / 1e6
 	return []string{
 		fmt.Sprintf("%s_run_config_%d", s.Models[0], i), load, isl, strconv.Itoa(s.Prompts),
-		p99(genaiperf.TimeToFirstToken, ms), p99(genaiperf.InterTokenLatency, ms), p99(genaiperf.RequestLatency, ms),
-		p99(genaiperf.OutputSequenceLength, 1), average(genaiperf.OutputThroughput), average(genaiperf.RequestThroughput),
+		p99(dialect.TimeToFirstToken, ms), p99(dialect.InterTokenLatency, ms), p99(dialect.RequestLatency, ms),
+		p99(dialect.OutputSequenceLength, 1), average(dialect.OutputThroughput), average(dialect.RequestThroughput),
 	}
 }
 
 // gpuRows are the lines of the GPUs in one run.
-func gpuRows(i int, s *frontend.Settings, t genaiperf.Telemetry) [][]string {
+func gpuRows(i int, s *args.Settings, t dialect.Telemetry) [][]string {
 	power := t.Find("gpu_power_usage")
 	if power == nil {
 		return nil
@@ -112,7 +112,7 @@ func gpuRows(i int, s *frontend.Settings, t genaiperf.Telemetry) [][]string {
 
 // gpuCell is a metric of one GPU: its average where it does not change, else the 99th
 // percentile.
-func gpuCell(m *genaiperf.GPUMetric, id string) string {
+func gpuCell(m *dialect.GPUMetric, id string) string {
 	if m == nil {
 		return "N/A"
 	}

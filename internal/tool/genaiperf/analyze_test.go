@@ -7,15 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/dialect/genaiperf"
-	frontend "inferometer/internal/frontend/genaiperf"
+	"inferometer/internal/tool/genaiperf/args"
+	"inferometer/internal/tool/genaiperf/dialect"
 )
 
 // differs: genai-analyze-order
 func TestAnalyze(t *testing.T) {
 	s := serve(t, nil)
 	dir := t.TempDir()
-	a, err := frontend.Parse(append(strings.Fields("analyze -m gpt2 --endpoint-type chat --streaming --isl 10 --num-prompts 4 --tokenizer builtin:gpt2 --sweep-list 1,3 --num-prefix-prompts 2 --prefix-prompt-length 8 --artifact-dir"), dir))
+	a, err := args.Parse(append(strings.Fields("analyze -m gpt2 --endpoint-type chat --streaming --isl 10 --num-prompts 4 --tokenizer builtin:gpt2 --sweep-list 1,3 --num-prefix-prompts 2 --prefix-prompt-length 8 --artifact-dir"), dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,9 +23,9 @@ func TestAnalyze(t *testing.T) {
 		l.Plan.Target.URLs = []string{"http://" + s.http}
 	}
 	var levels []int
-	err = Analyze(t.Context(), a, world(offline, t.Output()), func(l *frontend.Action, out *Outcome) {
+	err = Analyze(t.Context(), a, world(offline, t.Output()), func(l *args.Action, out *Outcome) {
 		levels = append(levels, l.Settings.Concurrency)
-		if in, _ := out.Summary.Stat(genaiperf.InputSequenceLength); in.Min < 17 || in.Max > 19 {
+		if in, _ := out.Summary.Stat(dialect.InputSequenceLength); in.Min < 17 || in.Max > 19 {
 			t.Errorf("prompts of %v to %v tokens, want 8 + 10, or one off", in.Min, in.Max)
 		}
 	})
@@ -46,12 +46,12 @@ func TestAnalyze(t *testing.T) {
 func TestAnalyzeUnderARate(t *testing.T) {
 	s := serve(t, nil)
 	dir := t.TempDir()
-	a, err := frontend.Parse(append(strings.Fields("analyze -m gpt2 --endpoint-type chat --num-prompts 2 --tokenizer builtin:gpt2 --request-rate 200 --sweep-type input_sequence_length --sweep-list 7 --artifact-dir"), dir))
+	a, err := args.Parse(append(strings.Fields("analyze -m gpt2 --endpoint-type chat --num-prompts 2 --tokenizer builtin:gpt2 --request-rate 200 --sweep-type input_sequence_length --sweep-list 7 --artifact-dir"), dir))
 	if err != nil {
 		t.Fatal(err)
 	}
 	a.Levels[0].Plan.Target.URLs = []string{"http://" + s.http}
-	if err := Analyze(t.Context(), a, world(offline, t.Output()), func(*frontend.Action, *Outcome) {}); err != nil {
+	if err := Analyze(t.Context(), a, world(offline, t.Output()), func(*args.Action, *Outcome) {}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, summaryFile))

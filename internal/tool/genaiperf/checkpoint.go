@@ -7,10 +7,10 @@ import (
 	"os"
 	"path/filepath"
 
-	frontend "inferometer/internal/frontend/genaiperf"
+	"inferometer/internal/lib/wholefile"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/wholefile"
+	"inferometer/internal/tool/genaiperf/args"
 )
 
 // checkpointFile is the state of a sweep, within the checkpoint's directory.
@@ -57,9 +57,9 @@ func openCheckpoint(dir string) (*checkpoint, error) {
 }
 
 // key says what a run measures: its plan, and what the plan leaves to the front end.
-func key(level *frontend.Action) (string, error) {
+func key(level *args.Action) (string, error) {
 	set := level.Settings
-	set.Sweep = frontend.Sweep{} // what else is measured is another matter
+	set.Sweep = args.Sweep{} // what else is measured is another matter
 	text, err := plan.Encode(level.Plan)
 	if err != nil {
 		return "", err

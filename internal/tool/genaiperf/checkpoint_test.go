@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"inferometer/internal/mutate"
+	"inferometer/internal/testkit/mutate"
 )
 
 // seedCheckpoints are states of sweeps.

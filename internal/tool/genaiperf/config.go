@@ -9,9 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	frontend "inferometer/internal/frontend/genaiperf"
-
-	"inferometer/internal/jsonobject"
+	"inferometer/internal/lib/jsonobject"
+	"inferometer/internal/tool/genaiperf/args"
 )
 
 // config is what the JSON report repeats of the command line, in the words and the
@@ -75,7 +74,7 @@ func (t *tool) configObject() object {
 }
 
 // sweepConfig is what a sweep goes through; without one it is the original's default.
-func sweepConfig(s frontend.Sweep) object {
+func sweepConfig(s args.Sweep) object {
 	switch {
 	case s.Kind == "":
 		return object{{"concurrency", object{{"min", 1}, {"max", 1024}}}}
@@ -86,7 +85,7 @@ func sweepConfig(s frontend.Sweep) object {
 	}
 }
 
-func outputFormat(s *frontend.Settings) string {
+func outputFormat(s *args.Settings) string {
 	switch {
 	case s.ServiceKind == "triton":
 		return s.Backend
@@ -104,7 +103,7 @@ func outputFormat(s *frontend.Settings) string {
 // anyStability is the default: all measurements agree.
 const anyStability = 999
 
-func analyzerConfig(s *frontend.Settings) object {
+func analyzerConfig(s *args.Settings) object {
 	stimulus := object{{"concurrency", s.Concurrency}}
 	switch {
 	case s.FixedSchedule:
@@ -135,7 +134,7 @@ func analyzerConfig(s *frontend.Settings) object {
 	}
 }
 
-func inputConfig(s *frontend.Settings) object {
+func inputConfig(s *args.Settings) object {
 	spread := func(mean, stddev int) object { return object{{"mean", mean}, {"stddev", stddev}} }
 	extra := any("")
 	if len(s.Extra) > 0 {

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/dialect/genaiperf"
-	frontend "inferometer/internal/frontend/genaiperf"
 	"inferometer/internal/mock"
-	report "inferometer/internal/report/genaiperf"
+	frontend "inferometer/internal/tool/genaiperf/args"
+	"inferometer/internal/tool/genaiperf/dialect"
+	"inferometer/internal/tool/genaiperf/report"
 )
 
 // bodyOf is the body of the first request that was sent.
@@ -48,15 +48,15 @@ func TestEndpointTypes(t *testing.T) {
 		args, begins, has string
 		metric            string
 	}{
-		{"image_retrieval --image-width-mean 8 --image-height-mean 8 --batch-size-image 2", `{"input":[{"type":"image_url","url":"data:image/png;base64,`, `},{"type"`, genaiperf.ImageThroughput},
-		{"image_retrieval --input-file " + lines, `{"input":[{"type":"image_url","url":"data:image/png;base64,`, "", genaiperf.ImageLatency},
-		{"nvclip --image-width-mean 8 --image-height-mean 8 --isl 5", `{"model":"gpt2","input":["`, `"data:image/png;base64,`, genaiperf.RequestLatency},
-		{"multimodal --streaming --input-file " + lines, `{"model":"gpt2","messages":[{"role":"user","content":[{"type":"text","text":"what is this?"},{"type":"image_url"`, "", genaiperf.TimeToFirstToken},
-		{"huggingface_generate --isl 5 --osl 7", `{"model":"gpt2","inputs":"`, `"parameters":{"max_new_tokens":7}`, genaiperf.OutputSequenceLength},
+		{"image_retrieval --image-width-mean 8 --image-height-mean 8 --batch-size-image 2", `{"input":[{"type":"image_url","url":"data:image/png;base64,`, `},{"type"`, dialect.ImageThroughput},
+		{"image_retrieval --input-file " + lines, `{"input":[{"type":"image_url","url":"data:image/png;base64,`, "", dialect.ImageLatency},
+		{"nvclip --image-width-mean 8 --image-height-mean 8 --isl 5", `{"model":"gpt2","input":["`, `"data:image/png;base64,`, dialect.RequestLatency},
+		{"multimodal --streaming --input-file " + lines, `{"model":"gpt2","messages":[{"role":"user","content":[{"type":"text","text":"what is this?"},{"type":"image_url"`, "", dialect.TimeToFirstToken},
+		{"huggingface_generate --isl 5 --osl 7", `{"model":"gpt2","inputs":"`, `"parameters":{"max_new_tokens":7}`, dialect.OutputSequenceLength},
 		// differs: genai-streamed-generate
-		{"huggingface_generate --streaming --isl 5 --osl 7", `{"model":"gpt2","inputs":"`, `"stream":true`, genaiperf.InterTokenLatency},
+		{"huggingface_generate --streaming --isl 5 --osl 7", `{"model":"gpt2","inputs":"`, `"stream":true`, dialect.InterTokenLatency},
 		{"template --endpoint v1/anything --extra-inputs payload_template:" + body + " --isl 5", `{"question":"`, `"top":3}`, ""},
-		{"rankings --extra-inputs rankings:tei --endpoint rerank --isl 5 --batch-size 3", `{"query":"`, `"texts":["`, genaiperf.RequestLatency},
+		{"rankings --extra-inputs rankings:tei --endpoint rerank --isl 5 --batch-size 3", `{"query":"`, `"texts":["`, dialect.RequestLatency},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
 			s := serve(t, func(c *mock.Config) { c.Latency.ITL = 10 * time.Millisecond }) // tokens that no machine reads all at once
@@ -71,7 +71,7 @@ func TestEndpointTypes(t *testing.T) {
 				}
 				return
 			}
-			if n := avg(t, out.Summary, genaiperf.RequestCount); n != 6 || out.Summary.Failed > 0 {
+			if n := avg(t, out.Summary, dialect.RequestCount); n != 6 || out.Summary.Failed > 0 {
 				t.Errorf("%v requests, %v failed: %+v", n, out.Summary.Failed, out.Summary.Failures)
 			}
 			if got := bodyOf(t, a); !strings.HasPrefix(got, tt.begins) || !strings.Contains(got, tt.has) || !json.Valid([]byte(got)) {

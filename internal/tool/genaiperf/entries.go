@@ -10,11 +10,11 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/jsonobject"
-	"inferometer/internal/kit"
+	"inferometer/internal/lib/jsonobject"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/pooled"
-	"inferometer/internal/tensor"
+	"inferometer/internal/prompt/tensor"
+	"inferometer/internal/run/kit"
 )
 
 // object keeps the order of its members.

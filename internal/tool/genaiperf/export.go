@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"inferometer/internal/dialect/genaiperf"
-	"inferometer/internal/importer/profileexport"
-	"inferometer/internal/jsonobject"
+	"inferometer/internal/lib/jsonobject"
 	"inferometer/internal/record"
 	"inferometer/internal/run"
 	"inferometer/internal/token"
-	"inferometer/internal/tool/export"
+	"inferometer/internal/tool/genaiperf/dialect"
+	"inferometer/internal/tool/profileexport"
+	"inferometer/internal/tool/profileexport/export"
 )
 
 // analyzer is the version of Perf Analyzer that the profile export names: its
@@ -21,7 +21,7 @@ const analyzer = "0.0.0"
 
 // export goes over the records of the run: it writes the profile export and works out
 // the summary.
-func (t *tool) export() (*genaiperf.Summary, error) {
+func (t *tool) export() (*dialect.Summary, error) {
 	path := filepath.Join(t.plan.Output.Dir, run.RecordsFile)
 	w, err := measured(path)
 	if err != nil {
@@ -35,9 +35,9 @@ func (t *tool) export() (*genaiperf.Summary, error) {
 	if t.set.Plots {
 		o.Gap, o.Each = t.drawn.gap, t.drawn.add
 	}
-	fold := genaiperf.NewFold(o)
+	fold := dialect.NewFold(o)
 	seen := passes{from: w.mark.WarmupEnd, to: w.mark.SendEnd, each: t.set.Interval}
-	bySession := map[string]*genaiperf.Fold{}
+	bySession := map[string]*dialect.Fold{}
 	err = t.write(t.set.ExportFile, func(out io.Writer) error {
 		doc := profileexport.Document{Version: analyzer, ServiceKind: t.set.ServiceKind, Endpoint: t.set.Endpoint}
 		load := profileexport.Load{Mode: "concurrency", Value: float64(t.set.Concurrency)}
@@ -69,7 +69,7 @@ func (t *tool) export() (*genaiperf.Summary, error) {
 			fold.Add(rec)
 			if e != nil && rec.Session != "" {
 				if bySession[rec.Session] == nil {
-					bySession[rec.Session] = genaiperf.NewFold(t.dialect(known))
+					bySession[rec.Session] = dialect.NewFold(t.dialect(known))
 				}
 				bySession[rec.Session].Add(rec)
 			}
@@ -85,7 +85,7 @@ func (t *tool) export() (*genaiperf.Summary, error) {
 	}
 	for name, f := range bySession {
 		if t.sessions == nil {
-			t.sessions = map[string]*genaiperf.Summary{}
+			t.sessions = map[string]*dialect.Summary{}
 		}
 		t.sessions[name] = f.Summary()
 	}
@@ -180,9 +180,9 @@ func eachLine(path string, f func(record.Line) error) error {
 }
 
 // dialect says how records are to be seen.
-func (t *tool) dialect(known requests) genaiperf.Options {
-	o := genaiperf.Options{
-		Release: genaiperf.Release(t.set.Shape), Protocol: t.set.ServiceKind, Faithful: t.set.Faithful, Count: t.tok.Count,
+func (t *tool) dialect(known requests) dialect.Options {
+	o := dialect.Options{
+		Release: dialect.Release(t.set.Shape), Protocol: t.set.ServiceKind, Faithful: t.set.Faithful, Count: t.tok.Count,
 		Input: func(rec *record.Record) (int, bool) {
 			e := known.of(rec)
 			if e == nil {
@@ -192,10 +192,10 @@ func (t *tool) dialect(known requests) genaiperf.Options {
 		},
 	}
 	if t.set.Plain() {
-		o.Kind = genaiperf.Plain
+		o.Kind = dialect.Plain
 	}
 	if t.set.EndpointType == "image_retrieval" {
-		o.Kind = genaiperf.Images
+		o.Kind = dialect.Images
 		o.Pictures = func(rec *record.Record) int {
 			if e := known.of(rec); e != nil {
 				return e.images()
@@ -207,7 +207,7 @@ func (t *tool) dialect(known requests) genaiperf.Options {
 		o.Pieces = func(text string, cuts []int) []int { return token.PerEvent(nil, p, text, cuts) }
 	}
 	for _, g := range t.set.Goodput {
-		o.Goodput = append(o.Goodput, genaiperf.Objective{Metric: g.Metric, Value: g.Value})
+		o.Goodput = append(o.Goodput, dialect.Objective{Metric: g.Metric, Value: g.Value})
 	}
 	return o
 }

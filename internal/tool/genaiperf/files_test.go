@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
-	frontend "inferometer/internal/frontend/genaiperf"
-	"inferometer/internal/hub/hubtest"
+	"inferometer/internal/remote/hub/hubtest"
+	frontend "inferometer/internal/tool/genaiperf/args"
 )
 
 // orcaRow and newsRow are rows of the two datasets.

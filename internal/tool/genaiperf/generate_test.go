@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	frontend "inferometer/internal/frontend/genaiperf"
+	"inferometer/internal/tool/genaiperf/args"
 )
 
 // A server that answers generate, and nothing else that Triton does, is measured. What it
@@ -48,7 +48,7 @@ func TestGenerateIsEnough(t *testing.T) {
 		if n := avg(t, out.Summary, "output_sequence_length"); n != want {
 			t.Errorf("%s: %v output tokens, want %v", flags, n, want)
 		}
-		set := frontend.Settings{Faithful: a.Settings.Faithful}
+		set := args.Settings{Faithful: a.Settings.Faithful}
 		again, err := Report(t.Context(), a.Settings.Dir, set, world(offline, t.Output()))
 		if err != nil || avg(t, again.Summary, "output_sequence_length") != want {
 			t.Errorf("%s: reported again: %v, %v", flags, again, err)

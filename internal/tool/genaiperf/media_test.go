@@ -15,8 +15,8 @@ import (
 	"sync"
 	"testing"
 
-	"inferometer/internal/dialect/genaiperf"
-	frontend "inferometer/internal/frontend/genaiperf"
+	frontend "inferometer/internal/tool/genaiperf/args"
+	"inferometer/internal/tool/genaiperf/dialect"
 )
 
 // Pictures and sound are what their names say.
@@ -24,7 +24,7 @@ func TestMultimodal(t *testing.T) {
 	s := serve(t, nil)
 	a := parse(t, s, t.TempDir(), strings.Fields("profile -m gpt2 --endpoint-type vision --streaming --isl 10 --osl 4 --num-prompts 3 --tokenizer builtin:gpt2 --image-width-mean 20 --image-height-mean 10 --image-format jpeg --batch-size-image 2 --audio-length-mean 0.1 --audio-depths 24 --audio-sample-rates 8 --audio-num-channels 2")...)
 	out := profile(t, a, world(offline, t.Output()))
-	if n := avg(t, out.Summary, genaiperf.InputSequenceLength); n != 10 {
+	if n := avg(t, out.Summary, dialect.InputSequenceLength); n != 10 {
 		t.Errorf("%v tokens of text, want 10", n)
 	}
 	if out.Report.Endpoint != "multimodal" {
@@ -109,7 +109,7 @@ func TestRankings(t *testing.T) {
 			t.Errorf("%s: sent %s", tt.args, bodies[0])
 		}
 		again, err := Report(t.Context(), a.Settings.Dir, frontend.Settings{}, env)
-		if err != nil || avg(t, again.Summary, genaiperf.RequestLatency) != avg(t, out.Summary, genaiperf.RequestLatency) {
+		if err != nil || avg(t, again.Summary, dialect.RequestLatency) != avg(t, out.Summary, dialect.RequestLatency) {
 			t.Errorf("%s: read again: %v", tt.args, err)
 		}
 	}

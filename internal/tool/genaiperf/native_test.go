@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
-	"inferometer/internal/hub/hubtest"
 	"inferometer/internal/mock"
 	"inferometer/internal/plan"
+	"inferometer/internal/remote/hub/hubtest"
 	"inferometer/internal/run"
 )
 

@@ -14,16 +14,15 @@ import (
 	"testing"
 	"time"
 
-	frontend "inferometer/internal/frontend/genaiperf"
 	"inferometer/internal/record"
 	"inferometer/internal/run"
-
-	"inferometer/internal/dialect/genaiperf"
-	"inferometer/internal/importer/profileexport"
+	"inferometer/internal/tool/genaiperf/args"
+	"inferometer/internal/tool/genaiperf/dialect"
+	"inferometer/internal/tool/profileexport"
 )
 
 // exportOf reads the profile export of a run.
-func exportOf(t *testing.T, a *frontend.Action) *profileexport.Document {
+func exportOf(t *testing.T, a *args.Action) *profileexport.Document {
 	t.Helper()
 	f, err := os.Open(filepath.Join(a.Settings.Dir, a.Settings.ExportFile))
 	if err != nil {
@@ -42,7 +41,7 @@ func TestSessions(t *testing.T) {
 	s := serve(t, nil)
 	a := parse(t, s, t.TempDir(), strings.Fields("profile -m gpt2 --endpoint-type chat --streaming --isl 10 --osl 4 --tokenizer builtin:gpt2 --num-sessions 4 --session-concurrency 2 --session-turns-mean 3 --session-turn-delay-mean 2")...)
 	out := profile(t, a, world(offline, t.Output()))
-	if n := avg(t, out.Summary, genaiperf.RequestCount); n != 12 {
+	if n := avg(t, out.Summary, dialect.RequestCount); n != 12 {
 		t.Errorf("%v requests, want 4 sessions of 3 turns", n)
 	}
 	doc := exportOf(t, a)
@@ -91,7 +90,7 @@ func TestSessions(t *testing.T) {
 }
 
 // dues are the moments at which requests were due, in order.
-func dues(t *testing.T, a *frontend.Action) []time.Duration {
+func dues(t *testing.T, a *args.Action) []time.Duration {
 	t.Helper()
 	r, err := record.Open(filepath.Join(a.Plan.Output.Dir, run.RecordsFile))
 	if err != nil {
@@ -127,10 +126,10 @@ func TestPayloadFile(t *testing.T) {
 	}
 	a := parse(t, s, t.TempDir(), "profile", "-m", "gpt2", "--endpoint-type", "chat", "--tokenizer", "builtin:gpt2", "--input-file", "payload:"+name, "--fixed-schedule")
 	out := profile(t, a, world(offline, t.Output()))
-	if n := avg(t, out.Summary, genaiperf.RequestCount); n != 3 {
+	if n := avg(t, out.Summary, dialect.RequestCount); n != 3 {
 		t.Errorf("%v requests, want 3", n)
 	}
-	in, _ := out.Summary.Stat(genaiperf.InputSequenceLength)
+	in, _ := out.Summary.Stat(dialect.InputSequenceLength)
 	if in.Max != 600 || in.Percentile(50) != 520 || in.Min != 2 {
 		t.Errorf("lengths %+v", in)
 	}
@@ -172,7 +171,7 @@ func TestPayloadFile(t *testing.T) {
 	}
 	// As prompts under a load of its own.
 	a = parse(t, s, t.TempDir(), "profile", "-m", "gpt2", "--endpoint-type", "completions", "--tokenizer", "builtin:gpt2", "--input-file", "payload:"+name, "--request-count", "7")
-	if n := avg(t, profile(t, a, world(offline, t.Output())).Summary, genaiperf.RequestCount); n != 7 {
+	if n := avg(t, profile(t, a, world(offline, t.Output())).Summary, dialect.RequestCount); n != 7 {
 		t.Errorf("%v requests, want 7", n)
 	}
 }

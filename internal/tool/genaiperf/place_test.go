@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	frontend "inferometer/internal/frontend/genaiperf"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
+	"inferometer/internal/tool/genaiperf/args"
 )
 
 const earlyChat = "-m gpt2 --service-kind openai --endpoint v1/chat/completions --output-format openai_chat_completions --tokenizer builtin:gpt2 "
@@ -87,11 +87,11 @@ func TestFilesBesideARun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Report(t.Context(), dir, frontend.Settings{}, env); err != nil || !IsFolder(dir) {
+	if _, err := Report(t.Context(), dir, args.Settings{}, env); err != nil || !IsFolder(dir) {
 		t.Errorf("with other files beside it: %v", err)
 	}
 	profile(t, parse(t, s, dir, strings.Fields(earlyChat+"--input-tokens-mean 60 --profile-export-file second.json")...), env)
-	_, err := Report(t.Context(), dir, frontend.Settings{}, env)
+	_, err := Report(t.Context(), dir, args.Settings{}, env)
 	if err == nil || !strings.Contains(err.Error(), "several runs, with the profile exports profile_export.json, second.json") {
 		t.Errorf("with two runs: %v", err)
 	}

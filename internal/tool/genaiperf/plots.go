@@ -11,12 +11,12 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/dialect/genaiperf"
-	frontend "inferometer/internal/frontend/genaiperf"
+	"inferometer/internal/lib/wholefile"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
 	"inferometer/internal/report/chart"
-	"inferometer/internal/wholefile"
+	"inferometer/internal/tool/genaiperf/args"
+	"inferometer/internal/tool/genaiperf/dialect"
 )
 
 // plotsDir is the directory of the charts within that of a run.
@@ -35,8 +35,8 @@ type series struct {
 func drawable() map[string]float64 {
 	const ms = 1e-6
 	return map[string]float64{
-		genaiperf.TimeToFirstToken: ms, genaiperf.TimeToSecondToken: ms, genaiperf.InterTokenLatency: ms, genaiperf.RequestLatency: ms,
-		genaiperf.OutputThroughputRequest: 1, genaiperf.OutputThroughputUser: 1, genaiperf.OutputSequenceLength: 1, genaiperf.InputSequenceLength: 1,
+		dialect.TimeToFirstToken: ms, dialect.TimeToSecondToken: ms, dialect.InterTokenLatency: ms, dialect.RequestLatency: ms,
+		dialect.OutputThroughputRequest: 1, dialect.OutputThroughputUser: 1, dialect.OutputSequenceLength: 1, dialect.InputSequenceLength: 1,
 	}
 }
 
@@ -87,11 +87,11 @@ func thinned[T any](values []T, n int) []T {
 }
 
 // points are two metrics of each request that has both.
-func (s *series) points(c *frontend.Chart) []chart.Point {
-	if c.XMetric == frontend.TokenPositions {
+func (s *series) points(c *args.Chart) []chart.Point {
+	if c.XMetric == args.TokenPositions {
 		return s.gaps
 	}
-	metrics := frontend.ChartMetrics()
+	metrics := args.ChartMetrics()
 	xs, ys := s.columns[metrics[c.XMetric]], s.columns[metrics[c.YMetric]]
 	var points []chart.Point
 	for i := range min(len(xs), len(ys)) {
@@ -103,8 +103,8 @@ func (s *series) points(c *frontend.Chart) []chart.Point {
 }
 
 // values are those of the metric of a box.
-func (s *series) values(c *frontend.Chart) []float64 {
-	all := s.columns[frontend.ChartMetrics()[c.YMetric]]
+func (s *series) values(c *args.Chart) []float64 {
+	all := s.columns[args.ChartMetrics()[c.YMetric]]
 	return slices.DeleteFunc(slices.Clone(all), math.IsNaN)
 }
 
@@ -112,17 +112,17 @@ func (s *series) values(c *frontend.Chart) []float64 {
 const mapsInRow = 3
 
 // figure is a chart of runs; false: none of them has anything for it.
-func figure(c *frontend.Chart, runs []*series) (chart.Figure, bool) {
+func figure(c *args.Chart, runs []*series) (chart.Figure, bool) {
 	f := chart.Figure{Title: c.Title, Width: c.Width, Height: c.Height, PerRow: mapsInRow}
 	found := false
 	panel := chart.Panel{X: c.XLabel, Y: c.YLabel}
 	for _, s := range runs {
 		switch c.Type {
-		case frontend.ChartBox:
+		case args.ChartBox:
 			values := s.values(c)
 			found = found || len(values) > 0
 			panel.Boxes = append(panel.Boxes, chart.Box{Name: s.name, Values: thinned(values, mostDots)})
-		case frontend.ChartHeat:
+		case args.ChartHeat:
 			points := s.points(c)
 			found = found || len(points) > 0
 			f.Panels = append(f.Panels, chart.Panel{Title: s.name, X: c.XLabel, Y: c.YLabel, Heat: points})
@@ -132,7 +132,7 @@ func figure(c *frontend.Chart, runs []*series) (chart.Figure, bool) {
 			panel.Lines = append(panel.Lines, chart.Line{Name: s.name, Points: thinned(points, mostDots), Dots: true})
 		}
 	}
-	if c.Type != frontend.ChartHeat {
+	if c.Type != args.ChartHeat {
 		f.Panels = []chart.Panel{panel}
 	}
 	return f, found
@@ -140,7 +140,7 @@ func figure(c *frontend.Chart, runs []*series) (chart.Figure, bool) {
 
 // plots draws charts of runs, which are known by their paths. A chart that no run has
 // anything for is left out.
-func (t *tool) plots(charts []frontend.Chart, run func(path string) (*series, error)) error {
+func (t *tool) plots(charts []args.Chart, run func(path string) (*series, error)) error {
 	var errs []error
 	for i := range charts {
 		c := &charts[i]
@@ -209,8 +209,8 @@ func writeChart(path string, write func(io.Writer) error) error {
 }
 
 // writeCharts writes the config file of charts, to be changed and given to compare.
-func (t *tool) writeCharts(path string, charts []frontend.Chart) error {
-	text, err := frontend.ChartsText(charts)
+func (t *tool) writeCharts(path string, charts []args.Chart) error {
+	text, err := args.ChartsText(charts)
 	if err != nil {
 		return err
 	}
@@ -224,14 +224,14 @@ func (t *tool) writeCharts(path string, charts []frontend.Chart) error {
 // plotsOfRun draws the usual charts of the run that has just ended.
 func (t *tool) plotsOfRun() error {
 	dir := filepath.Join(t.set.Dir, plotsDir)
-	charts := frontend.UsualCharts([]string{filepath.Join(t.set.Dir, t.set.ExportFile)}, dir)
+	charts := args.UsualCharts([]string{filepath.Join(t.set.Dir, t.set.ExportFile)}, dir)
 	t.drawn.name = t.set.Folder()
 	err := t.plots(charts, func(string) (*series, error) { return &t.drawn, nil })
-	return errors.Join(err, t.writeCharts(filepath.Join(dir, frontend.ChartsFile), charts))
+	return errors.Join(err, t.writeCharts(filepath.Join(dir, args.ChartsFile), charts))
 }
 
 // Compare draws charts of several runs, and gives the files.
-func Compare(ctx context.Context, a *frontend.Action, env Env) ([]string, error) {
+func Compare(ctx context.Context, a *args.Action, env Env) ([]string, error) {
 	t := &tool{env: env, set: &a.Settings}
 	known := map[string]*series{}
 	err := t.plots(a.Charts, func(path string) (*series, error) {
@@ -253,7 +253,7 @@ func Compare(ctx context.Context, a *frontend.Action, env Env) ([]string, error)
 }
 
 // readSeries reads one run: its profile export, or its directory.
-func readSeries(ctx context.Context, name string, set frontend.Settings, env Env) (*series, error) {
+func readSeries(ctx context.Context, name string, set args.Settings, env Env) (*series, error) {
 	s := new(series)
 	info, err := os.Stat(name)
 	if err != nil {
@@ -287,7 +287,7 @@ func readSeries(ctx context.Context, name string, set frontend.Settings, env Env
 	o.Input = func(*record.Record) (int, bool) { return r.tok.Count(r.current), true }
 	o.Pictures = func(*record.Record) int { return r.images }
 	o.Gap, o.Each = s.gap, s.add
-	return s, r.each(genaiperf.NewFold(o).Add)
+	return s, r.each(dialect.NewFold(o).Add)
 }
 
 // baseOf is the name of a directory, of the working directory too.

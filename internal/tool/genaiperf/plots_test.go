@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	frontend "inferometer/internal/frontend/genaiperf"
 	"inferometer/internal/mock"
+	"inferometer/internal/tool/genaiperf/args"
 )
 
 // Charts are drawn of one run, and of several side by side.
@@ -41,7 +41,7 @@ func TestPlots(t *testing.T) {
 		}
 	}
 	t.Chdir(t.TempDir())
-	c, err := frontend.Parse([]string{"compare", "-f", a.Settings.Dir, filepath.Join(a.Settings.Dir, "profile_export.json")})
+	c, err := args.Parse([]string{"compare", "-f", a.Settings.Dir, filepath.Join(a.Settings.Dir, "profile_export.json")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,14 +59,14 @@ func TestPlots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := frontend.Reader{ReadFile: os.ReadFile}.Parse([]string{"compare", "--config", filepath.Join("compare", "config.yaml")})
+	again, err := args.Reader{ReadFile: os.ReadFile}.Parse([]string{"compare", "--config", filepath.Join("compare", "config.yaml")})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, written)
 	}
 	if diff := cmp.Diff(c.Charts, again.Charts); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	c.Charts = frontend.UsualCharts([]string{"nothing"}, "compare")
+	c.Charts = args.UsualCharts([]string{"nothing"}, "compare")
 	if _, err := Compare(t.Context(), c, world(offline, t.Output())); err == nil {
 		t.Error("a run that is not there is compared")
 	}
@@ -85,7 +85,7 @@ two: {title: Lengths, type: heatmap, x_metric: num_input_tokens, y_metric: outpu
 three: {title: Pace / Length, type: scatter, x_metric: output_sequence_lengths, y_metric: output_token_throughputs_per_user, paths: [%[1]q]}
 four: {title: Gaps, type: scatter, x_metric: token_positions, y_metric: inter_token_latencies, paths: [%[1]q]}
 `, export)
-	c, err := frontend.Reader{ReadFile: func(string) ([]byte, error) { return []byte(config), nil }}.Parse([]string{"compare", "--config", "my.yaml"})
+	c, err := args.Reader{ReadFile: func(string) ([]byte, error) { return []byte(config), nil }}.Parse([]string{"compare", "--config", "my.yaml"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,11 +130,11 @@ func TestCheckpoint(t *testing.T) {
 	dir := t.TempDir()
 	sweep := func(list string) (measured, told int, log string) {
 		var b bytes.Buffer
-		a, err := frontend.Parse(append(strings.Fields("analyze -m gpt2 --endpoint-type completions --isl 10 --osl 2 --num-prompts 4 --tokenizer builtin:gpt2 --enable-checkpointing --sweep-list "+list), "--artifact-dir", dir, "--checkpoint-dir", filepath.Join(dir, "state"), "-u", s.http))
+		a, err := args.Parse(append(strings.Fields("analyze -m gpt2 --endpoint-type completions --isl 10 --osl 2 --num-prompts 4 --tokenizer builtin:gpt2 --enable-checkpointing --sweep-list "+list), "--artifact-dir", dir, "--checkpoint-dir", filepath.Join(dir, "state"), "-u", s.http))
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = Analyze(t.Context(), a, world(offline, &b), func(_ *frontend.Action, out *Outcome) {
+		err = Analyze(t.Context(), a, world(offline, &b), func(_ *args.Action, out *Outcome) {
 			if told++; out.Result != nil {
 				measured++
 			}

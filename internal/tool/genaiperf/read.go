@@ -11,13 +11,13 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/bounded"
-	"inferometer/internal/dialect/genaiperf"
-	frontend "inferometer/internal/frontend/genaiperf"
-	"inferometer/internal/importer/profileexport"
-	"inferometer/internal/kit"
+	"inferometer/internal/lib/bounded"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
+	"inferometer/internal/run/kit"
+	"inferometer/internal/tool/genaiperf/args"
+	"inferometer/internal/tool/genaiperf/dialect"
+	"inferometer/internal/tool/profileexport"
 )
 
 // folder is the directory of one run, of this program or of the original.
@@ -37,7 +37,7 @@ func findFolder(dir string) (folder, error) {
 	case len(exports) == 0:
 		return folder{}, fmt.Errorf("%s holds no profile export", dir)
 	case len(exports) > 1:
-		own := strings.TrimSuffix(exports[0], filepath.Ext(exports[0])) + frontend.RecordsSuffix
+		own := strings.TrimSuffix(exports[0], filepath.Ext(exports[0])) + args.RecordsSuffix
 		return folder{}, fmt.Errorf("%s holds several runs, with the profile exports %s: put each into a directory of its own, or report on %s alone, where it is there", dir, strings.Join(exports, ", "), own)
 	}
 	f := folder{export: filepath.Join(dir, exports[0])}
@@ -133,7 +133,7 @@ type reading struct {
 
 // Report reads the directory of a run and gives its outcome again. A tokenizer or
 // release of "" is that of the run.
-func Report(ctx context.Context, dir string, set frontend.Settings, env Env) (*Outcome, error) {
+func Report(ctx context.Context, dir string, set args.Settings, env Env) (*Outcome, error) {
 	f, err := findFolder(dir)
 	if err != nil {
 		return nil, &PrepareError{err}
@@ -146,7 +146,7 @@ func Report(ctx context.Context, dir string, set frontend.Settings, env Env) (*O
 }
 
 // Merge makes one result of the runs in the directories below one.
-func Merge(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error) {
+func Merge(ctx context.Context, a *args.Action, env Env) (*Outcome, error) {
 	r := &reading{tool: tool{env: env, set: &a.Settings, plan: new(plan.Plan)}}
 	below, err := os.ReadDir(a.InputDir)
 	if err != nil {
@@ -220,7 +220,7 @@ func (r *reading) outcome(ctx context.Context) (*Outcome, error) {
 	if r.set.ServiceKind == "triton" || r.set.EndpointType == "generate" {
 		o.Prompt = func(*record.Record) string { return r.current }
 	}
-	fold := genaiperf.NewFold(o)
+	fold := dialect.NewFold(o)
 	if err := r.each(fold.Add); err != nil {
 		return nil, err
 	}
@@ -236,7 +236,7 @@ func (r *reading) settings() error {
 			return fmt.Errorf("the input_config of the report: %w", err)
 		}
 	}
-	s.Release, s.Shape = either(s.Release, frontend.ReleaseLast), either(s.Shape, frontend.ReleaseLast)
+	s.Release, s.Shape = either(s.Release, args.ReleaseLast), either(s.Shape, args.ReleaseLast)
 	s.ServiceKind = doc.ServiceKind
 	s.Models, s.Backend, s.Endpoint = c.Models, c.Endpoint.Backend, doc.Endpoint
 	s.EndpointType = either(c.Endpoint.Type, kindOf(doc))
@@ -249,9 +249,9 @@ func (r *reading) settings() error {
 	var goodput map[string]float64
 	if json.Unmarshal(c.Input.Goodput, &goodput) == nil && len(s.Goodput) == 0 {
 		for name, v := range goodput {
-			s.Goodput = append(s.Goodput, frontend.Objective{Metric: name, Value: v})
+			s.Goodput = append(s.Goodput, args.Objective{Metric: name, Value: v})
 		}
-		slices.SortFunc(s.Goodput, func(a, b frontend.Objective) int { return strings.Compare(a.Metric, b.Metric) })
+		slices.SortFunc(s.Goodput, func(a, b args.Objective) int { return strings.Compare(a.Metric, b.Metric) })
 	}
 	return nil
 }
@@ -372,16 +372,16 @@ func (t *tool) decoder() (decoder, error) {
 
 // addUp makes the throughputs the sums of those of the runs, which went on side by
 // side.
-func (r *reading) addUp(s *genaiperf.Summary) {
+func (r *reading) addUp(s *dialect.Summary) {
 	var requests, tokens float64
 	for _, saved := range r.reports {
 		requests += saved.RequestThroughput.Avg
 		tokens += saved.OutputThroughput.Avg
 	}
-	if st, ok := s.Stat(genaiperf.RequestThroughput); ok {
+	if st, ok := s.Stat(dialect.RequestThroughput); ok {
 		st.Avg = requests
 	}
-	if st, ok := s.Stat(genaiperf.OutputThroughput); ok {
+	if st, ok := s.Stat(dialect.OutputThroughput); ok {
 		st.Avg = tokens
 	}
 }

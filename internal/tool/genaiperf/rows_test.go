@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/dialect/genaiperf"
+	"inferometer/internal/tool/genaiperf/dialect"
 )
 
 // The rows of docs/differences.md on releases that nobody can run any more: what the
@@ -13,7 +13,7 @@ import (
 // with --faithful; TestSeeds runs it without.
 // differs: genai-2403-tokenizers, genai-2404-input, genai-2404-length
 func TestRowsOfThePages(t *testing.T) {
-	text, err := os.ReadFile("../../report/genaiperf/testdata/seeds.txt")
+	text, err := os.ReadFile("report/testdata/seeds.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestRowsOfThePages(t *testing.T) {
 			t.Errorf("%s: the tutorial shows %q input tokens, want %s", line, shown, want)
 		}
 		a := parse(t, s, t.TempDir(), append(args[:len(args):len(args)], "--faithful")...)
-		in, _ := profile(t, a, env).Summary.Stat(genaiperf.InputSequenceLength)
+		in, _ := profile(t, a, env).Summary.Stat(dialect.InputSequenceLength)
 		if in.Min != 200 || in.Max != 200 {
 			t.Errorf("%s --faithful: prompts of %v to %v tokens, want 200 of the tokenizer that makes them", line, in.Min, in.Max)
 		}

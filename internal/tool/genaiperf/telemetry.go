@@ -1,15 +1,15 @@
 package genaiperf
 
 import (
-	"inferometer/internal/dialect/genaiperf"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
+	"inferometer/internal/tool/genaiperf/dialect"
 )
 
 // telemetry works out what was read of the GPUs. A page that could not be had is told
 // of once.
 func (t *tool) telemetry(looks []record.Probe) {
-	fold := genaiperf.NewTelemetryFold(t.set.Faithful)
+	fold := dialect.NewTelemetryFold(t.set.Faithful)
 	faults := map[int]string{}
 	for i := range looks {
 		fold.Add(looks[i].Pages)

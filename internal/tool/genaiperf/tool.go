@@ -14,18 +14,18 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/dialect/genaiperf"
-	frontend "inferometer/internal/frontend/genaiperf"
-	"inferometer/internal/jsonobject"
-	"inferometer/internal/kit"
+	"inferometer/internal/lib/jsonobject"
+	"inferometer/internal/lib/wholefile"
 	"inferometer/internal/plan"
-	report "inferometer/internal/report/genaiperf"
+	"inferometer/internal/prompt/tensor"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
-	"inferometer/internal/tensor"
+	"inferometer/internal/run/kit"
 	"inferometer/internal/token"
-	"inferometer/internal/tokensource"
-	"inferometer/internal/wholefile"
+	"inferometer/internal/token/source"
+	frontend "inferometer/internal/tool/genaiperf/args"
+	"inferometer/internal/tool/genaiperf/dialect"
+	"inferometer/internal/tool/genaiperf/report"
 )
 
 // Env is what carrying out a command takes from the world.
@@ -39,14 +39,14 @@ type Env struct {
 
 // Outcome is what came of a run.
 type Outcome struct {
-	Summary *genaiperf.Summary
+	Summary *dialect.Summary
 	Report  report.Options // how to print it; the width is left to the caller
 	Result  *result.Result // nil: there was no run, only its files
 	Files   []string       // that were written
 	// Config is what the JSON report repeats of the settings, where it was read; else nil.
 	Config []byte
 	// Sessions are the figures of each conversation, by its name; nil: there are none.
-	Sessions map[string]*genaiperf.Summary
+	Sessions map[string]*dialect.Summary
 }
 
 // PrepareError is an error that was met before the first request.
@@ -61,15 +61,15 @@ type tool struct {
 	set     *frontend.Settings
 	plan    *plan.Plan
 	tok     token.Tokenizer
-	found   *tokensource.Found
+	found   *source.Found
 	ready   *kit.Prompts // those of the run
 	entries []entry      // that are known ahead
 	later   *diary       // of those that are made during the run; nil: there are none
 	files   []string
 	model   *tensor.Model // that takes tensors; nil: none, or not known
 
-	sessions map[string]*genaiperf.Summary
-	gpus     genaiperf.Telemetry
+	sessions map[string]*dialect.Summary
+	gpus     dialect.Telemetry
 	drawn    series
 }
 
@@ -232,7 +232,7 @@ func (t *tool) tokenizer(ctx context.Context) error {
 func (t *tool) kit() kit.Kit {
 	k := t.env.Kit
 	k.Ready = t.ready
-	k.Tokenizers = func(context.Context, string, string, plan.Limits) (*tokensource.Found, error) {
+	k.Tokenizers = func(context.Context, string, string, plan.Limits) (*source.Found, error) {
 		return t.found, nil
 	}
 	return k

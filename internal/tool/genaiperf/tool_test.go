@@ -16,17 +16,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/dialect/genaiperf"
-	frontend "inferometer/internal/frontend/genaiperf"
-	"inferometer/internal/hub/hubtest"
-	"inferometer/internal/importer/profileexport"
-	"inferometer/internal/jsonobject"
-	"inferometer/internal/kit"
+	"inferometer/internal/lib/jsonobject"
 	"inferometer/internal/mock"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/dataset"
-	report "inferometer/internal/report/genaiperf"
+	"inferometer/internal/remote/hub/hubtest"
+	"inferometer/internal/run/kit"
+	frontend "inferometer/internal/tool/genaiperf/args"
+	"inferometer/internal/tool/genaiperf/dialect"
+	"inferometer/internal/tool/genaiperf/report"
+	"inferometer/internal/tool/profileexport"
 )
 
 // mockServer is a mock that speaks both protocols.
@@ -130,7 +130,7 @@ func profile(t *testing.T, a *frontend.Action, env Env) *Outcome {
 // seeds are the command lines of the README of 24.03 and of the tutorial.
 func seeds(t *testing.T) [][]string {
 	t.Helper()
-	text, err := os.ReadFile("../../frontend/genaiperf/testdata/seeds.txt")
+	text, err := os.ReadFile("args/testdata/seeds.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func seeds(t *testing.T) [][]string {
 }
 
 // avg is the average of a metric.
-func avg(t *testing.T, s *genaiperf.Summary, name string) float64 {
+func avg(t *testing.T, s *dialect.Summary, name string) float64 {
 	t.Helper()
 	st, ok := s.Stat(name)
 	if !ok {
@@ -165,7 +165,7 @@ func TestSeeds(t *testing.T) {
 		if a.Plan.Tokenizer.Name != "hf-internal-testing/llama-tokenizer" {
 			t.Errorf("%s: counted by %s", name, a.Plan.Tokenizer.Name)
 		}
-		in, _ := out.Summary.Stat(genaiperf.InputSequenceLength)
+		in, _ := out.Summary.Stat(dialect.InputSequenceLength)
 		if in.Min != 200 || in.Max != 200 {
 			t.Errorf("%s: prompts of %v to %v tokens, want 200", name, in.Min, in.Max)
 		}
@@ -201,8 +201,8 @@ func checkExport(t *testing.T, a *frontend.Action, out *Outcome) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(doc.Experiments[0].Requests); n != int(avg(t, out.Summary, genaiperf.RequestCount)) {
-		t.Errorf("%d requests in the profile export, %v in the summary", n, avg(t, out.Summary, genaiperf.RequestCount))
+	if n := len(doc.Experiments[0].Requests); n != int(avg(t, out.Summary, dialect.RequestCount)) {
+		t.Errorf("%d requests in the profile export, %v in the summary", n, avg(t, out.Summary, dialect.RequestCount))
 	}
 	for _, r := range doc.Experiments[0].Requests {
 		if text, err := doc.Prompt(&r); err != nil || a.Settings.InWords > 0 && !strings.HasPrefix(text, "Write an answer of about 150 tokens") {
@@ -305,8 +305,8 @@ func TestMerge(t *testing.T) {
 		a.Settings.Dir = filepath.Join(runs, name)
 		a.Plan.Output.Dir = frontend.RecordsDir(&a.Settings)
 		out := profile(t, a, env)
-		rate += avg(t, out.Summary, genaiperf.RequestThroughput)
-		count += avg(t, out.Summary, genaiperf.RequestCount)
+		rate += avg(t, out.Summary, dialect.RequestThroughput)
+		count += avg(t, out.Summary, dialect.RequestCount)
 	}
 	a, err := frontend.Parse([]string{"process-export-files", "-d", runs, "--artifact-dir", filepath.Join(runs, "merged")})
 	if err != nil {
@@ -316,10 +316,10 @@ func TestMerge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := avg(t, out.Summary, genaiperf.RequestThroughput); got != rate {
+	if got := avg(t, out.Summary, dialect.RequestThroughput); got != rate {
 		t.Errorf("%v requests a second, want the sum %v", got, rate)
 	}
-	if got := avg(t, out.Summary, genaiperf.RequestCount); got != count {
+	if got := avg(t, out.Summary, dialect.RequestCount); got != count {
 		t.Errorf("%v requests, want %v", got, count)
 	}
 	if len(out.Files) != 3 || !strings.Contains(out.Files[0], "gpt2-openai-chat-concurrency1") {

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/dialect/genaiperf"
 	"inferometer/internal/plan"
-	"inferometer/internal/tritontest"
+	"inferometer/internal/testkit/triton"
+	"inferometer/internal/tool/genaiperf/dialect"
 )
 
 // The command lines of the seeds that speak to Triton, on a real one. Its models have
@@ -16,7 +16,7 @@ func TestSeedsOnTriton(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
 	}
-	server := tritontest.Start(t, "vllm_model", "ensemble")
+	server := triton.Start(t, "vllm_model", "ensemble")
 	env := world(hub(t), t.Output())
 	for _, args := range seeds(t) {
 		line := strings.Join(args, " ")
@@ -33,7 +33,7 @@ func TestSeedsOnTriton(t *testing.T) {
 		if out.Summary.Failed != 0 || out.Summary.Requests == 0 {
 			t.Errorf("%s: %d of %d failed: %v", line, out.Summary.Failed, out.Summary.Requests, out.Summary.Failures)
 		}
-		if in := avg(t, out.Summary, genaiperf.InputSequenceLength); in != 200 {
+		if in := avg(t, out.Summary, dialect.InputSequenceLength); in != 200 {
 			t.Errorf("%s: %v input tokens", line, in)
 		}
 		checkExport(t, a, out)

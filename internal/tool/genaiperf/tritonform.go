@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"inferometer/internal/bounded"
+	"inferometer/internal/lib/bounded"
 	"inferometer/internal/plan"
 )
 

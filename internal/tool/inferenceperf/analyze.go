@@ -15,10 +15,10 @@ import (
 	"slices"
 	"strings"
 
-	frontend "inferometer/internal/frontend/inferenceperf"
-	importer "inferometer/internal/importer/inferenceperf"
+	"inferometer/internal/lib/wholefile"
 	"inferometer/internal/report/chart"
-	"inferometer/internal/wholefile"
+	"inferometer/internal/tool/inferenceperf/args"
+	"inferometer/internal/tool/inferenceperf/reader"
 )
 
 // LegendFile says which directory each line of overlaid charts is about.
@@ -27,12 +27,12 @@ const LegendFile = "analyzed_reports_legend.json"
 // Analyze draws the charts of directories of reports: each into its own directory and,
 // where that is asked for, all of them over one another. It gives the files that it
 // wrote; the error tells of every directory that could not be read.
-func Analyze(a *frontend.Action, log io.Writer) ([]string, error) {
+func Analyze(a *args.Action, log io.Writer) ([]string, error) {
 	an := &analysis{stats: statistics(a.Percentiles), log: log}
 	var read []subject
 	for _, dir := range a.Dirs {
 		fmt.Fprintf(log, "INFO - Analyzing reports in %s\n", dir)
-		r, err := importer.Read(os.DirFS(dir))
+		r, err := reader.Read(os.DirFS(dir))
 		if errors.Is(err, fs.ErrNotExist) {
 			err = errors.New("there is no such directory")
 		}
@@ -75,7 +75,7 @@ func (an *analysis) note(err error) {
 type subject struct {
 	dir    string
 	name   string // in legends; empty: it is alone
-	stages []importer.Stage
+	stages []reader.Stage
 }
 
 // statistic is what is drawn of a latency.
@@ -183,7 +183,7 @@ type picture struct {
 }
 
 // value is a number of a stage; false: the stage does not have it.
-type value func(s *importer.Stage) (float64, bool)
+type value func(s *reader.Stage) (float64, bool)
 
 // panel is one pair of axes, with a line for each of its pairs of values.
 type panel struct {
@@ -223,28 +223,28 @@ func (p *panel) over(all []subject) *chart.Panel {
 }
 
 // rate is the rate that a stage of a rate came to.
-func rate(s *importer.Stage) (float64, bool) { return s.Achieved, s.Concurrency == 0 }
+func rate(s *reader.Stage) (float64, bool) { return s.Achieved, s.Concurrency == 0 }
 
 // concurrency is that of a closed loop.
-func concurrency(s *importer.Stage) (float64, bool) { return s.Concurrency, s.Concurrency > 0 }
+func concurrency(s *reader.Stage) (float64, bool) { return s.Concurrency, s.Concurrency > 0 }
 
 // latency is a statistic of a latency in milliseconds.
 func latency(metric, key string) value {
-	return func(s *importer.Stage) (float64, bool) {
+	return func(s *reader.Stage) (float64, bool) {
 		v, ok := s.Latency[metric][key]
 		return v * 1e3, ok && !math.IsNaN(v)
 	}
 }
 
 func throughput(name string) value {
-	return func(s *importer.Stage) (float64, bool) {
+	return func(s *reader.Stage) (float64, bool) {
 		v, ok := s.Throughput[name]
 		return v, ok
 	}
 }
 
-func given(pick func(*importer.Stage) *float64) value {
-	return func(s *importer.Stage) (float64, bool) {
+func given(pick func(*reader.Stage) *float64) value {
+	return func(s *reader.Stage) (float64, bool) {
 		if v := pick(s); v != nil {
 			return *v, true
 		}
@@ -261,8 +261,8 @@ func (an *analysis) charts() []picture {
 		{"latency_vs_qps", "Latency vs Request Rate", an.latencies(qps, "QPS", rate)},
 		{"throughput_vs_qps", "Throughput vs Request Rate", throughputs(qps, "QPS", rate)},
 		{"goodput_vs_qps", "Goodput vs Request Rate", []panel{
-			{"Goodput % vs. QPS", qps, "Goodput (%)", []line{{"", rate, given(func(s *importer.Stage) *float64 { return s.Goodput })}}},
-			{"Request Goodput Rate vs. QPS", qps, "Goodput Rate (req/s)", []line{{"", rate, given(func(s *importer.Stage) *float64 { return s.GoodRate })}}},
+			{"Goodput % vs. QPS", qps, "Goodput (%)", []line{{"", rate, given(func(s *reader.Stage) *float64 { return s.Goodput })}}},
+			{"Request Goodput Rate vs. QPS", qps, "Goodput Rate (req/s)", []line{{"", rate, given(func(s *reader.Stage) *float64 { return s.GoodRate })}}},
 		}},
 		{"throughput_vs_latency", "Latency vs Throughput", an.tradeoffs()},
 	}
@@ -271,9 +271,9 @@ func (an *analysis) charts() []picture {
 // times are the latencies that charts are about.
 func times() []struct{ metric, title, label string } {
 	return []struct{ metric, title, label string }{
-		{importer.TimeToFirstToken, "Time to First Token", "TTFT (ms)"},
-		{importer.NormalizedTime, "Norm. Time per Output Token", "Norm. Time (ms/token)"},
-		{importer.InterToken, "Inter-Token Latency", "ITL (ms)"},
+		{reader.TimeToFirstToken, "Time to First Token", "TTFT (ms)"},
+		{reader.NormalizedTime, "Norm. Time per Output Token", "Norm. Time (ms/token)"},
+		{reader.InterToken, "Inter-Token Latency", "ITL (ms)"},
 	}
 }
 
@@ -308,7 +308,7 @@ func (an *analysis) latencies(x, against string, at value) []panel {
 func throughputs(x, against string, at value) []panel {
 	var out []panel
 	for _, t := range []struct{ name, title string }{
-		{importer.InputRate, "Input"}, {importer.OutputRate, "Output"}, {importer.TotalRate, "Total"},
+		{reader.InputRate, "Input"}, {reader.OutputRate, "Output"}, {reader.TotalRate, "Total"},
 	} {
 		out = append(out, panel{t.title + " Tokens/sec vs. " + against, x, "Tokens/sec", []line{{"", at, throughput(t.name)}}})
 	}
@@ -323,7 +323,7 @@ func (an *analysis) tradeoffs() []panel {
 	for _, t := range list {
 		p := panel{title: "Throughput vs. " + t.title, x: an.labelled(t.label), y: "Output Tokens/sec"}
 		for _, s := range an.stats {
-			p.lines = append(p.lines, line{an.lineName(s), latency(t.metric, s.key), throughput(importer.OutputRate)})
+			p.lines = append(p.lines, line{an.lineName(s), latency(t.metric, s.key), throughput(reader.OutputRate)})
 		}
 		out = append(out, p)
 	}

@@ -5,11 +5,11 @@ import (
 	"maps"
 	"sync"
 
-	dialect "inferometer/internal/dialect/inferenceperf"
 	"inferometer/internal/endpoint"
-	"inferometer/internal/kit"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/run/kit"
+	"inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // gallery remembers what prompts show besides text: the records of their requests know

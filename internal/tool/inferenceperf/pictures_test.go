@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"testing"
 
-	frontend "inferometer/internal/frontend/inferenceperf"
+	"inferometer/internal/tool/inferenceperf/args"
 )
 
 var update = flag.Bool("update", false, "draw the pictures of the documents anew")
@@ -42,7 +42,7 @@ func TestPictures(t *testing.T) {
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join(images, "reports"))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Analyze(&frontend.Action{Dirs: []string{dir}}, io.Discard); err != nil {
+	if _, err := Analyze(&args.Action{Dirs: []string{dir}}, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"latency_vs_qps.svg", "throughput_vs_qps.svg", "throughput_vs_latency.svg", "goodput_vs_qps.svg"} {

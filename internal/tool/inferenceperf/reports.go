@@ -9,15 +9,15 @@ import (
 	"strings"
 	"time"
 
-	dialect "inferometer/internal/dialect/inferenceperf"
+	"inferometer/internal/lib/wholefile"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
-	report "inferometer/internal/report/inferenceperf"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
 	"inferometer/internal/stat"
 	"inferometer/internal/sweep"
-	"inferometer/internal/wholefile"
+	"inferometer/internal/tool/inferenceperf/dialect"
+	"inferometer/internal/tool/inferenceperf/report"
 )
 
 // sampleMemory is what samples may take of memory before they go to disk.

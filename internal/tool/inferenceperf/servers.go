@@ -4,8 +4,8 @@ import (
 	"io"
 	"slices"
 
-	report "inferometer/internal/report/inferenceperf"
 	"inferometer/internal/result"
+	"inferometer/internal/tool/inferenceperf/report"
 )
 
 // servers writes what the servers' own metrics say, where anybody asked for them.

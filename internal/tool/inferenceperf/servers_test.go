@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	report "inferometer/internal/report/inferenceperf"
 	"inferometer/internal/result"
+	"inferometer/internal/tool/inferenceperf/report"
 )
 
 // The summary has the series of all stages, one after the other, whoever its figures are of.

@@ -7,10 +7,10 @@ import (
 	"io"
 	"path/filepath"
 
-	dialect "inferometer/internal/dialect/inferenceperf"
 	"inferometer/internal/record"
-	"inferometer/internal/report/otlp"
 	"inferometer/internal/run"
+	"inferometer/internal/tool/inferenceperf/dialect"
+	"inferometer/internal/tool/inferenceperf/otlp"
 )
 
 // SpansFile is where spans go that no collector is named for.

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	frontend "inferometer/internal/frontend/inferenceperf"
-	"inferometer/internal/kit"
+	"inferometer/internal/run/kit"
+	"inferometer/internal/tool/inferenceperf/args"
 )
 
 const spansConfig = `
@@ -30,8 +30,8 @@ func spanned(t *testing.T, env map[string]string) (dir string, out *Outcome, err
 	t.Setenv("HF_HUB_OFFLINE", "1")
 	dir = filepath.Join(t.TempDir(), "reports")
 	text := strings.Replace(spansConfig, "URL", serve(t), 1)
-	a, err := frontend.Parse([]string{"-c", "c.yml", "--storage.local_storage.path", dir},
-		frontend.World{ReadFile: func(string) ([]byte, error) { return []byte(text), nil }, Now: time.Now()})
+	a, err := args.Parse([]string{"-c", "c.yml", "--storage.local_storage.path", dir},
+		args.World{ReadFile: func(string) ([]byte, error) { return []byte(text), nil }, Now: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

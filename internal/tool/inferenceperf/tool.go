@@ -13,13 +13,13 @@ import (
 	"strconv"
 	"time"
 
-	frontend "inferometer/internal/frontend/inferenceperf"
-	"inferometer/internal/kit"
 	"inferometer/internal/plan"
-	"inferometer/internal/report/otlp"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
-	"inferometer/internal/tokensource"
+	"inferometer/internal/run/kit"
+	"inferometer/internal/token/source"
+	"inferometer/internal/tool/inferenceperf/args"
+	"inferometer/internal/tool/inferenceperf/otlp"
 )
 
 // Env is what carrying out a command takes from the world.
@@ -44,7 +44,7 @@ type Outcome struct {
 
 // tool is a command under way.
 type tool struct {
-	action  *frontend.Action
+	action  *args.Action
 	env     Env
 	gallery gallery
 	files   []string
@@ -52,7 +52,7 @@ type tool struct {
 
 // Run carries out a run. The outcome is nil where nothing was measured; an error beside
 // it says what could not be kept.
-func Run(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error) {
+func Run(ctx context.Context, a *args.Action, env Env) (*Outcome, error) {
 	spans, wanted, err := otlp.FromEnv(env.Getenv)
 	if err != nil {
 		return nil, &PrepareError{err}
@@ -69,7 +69,7 @@ func Run(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error) {
 	s := stages{}
 	res, err := run.Run(ctx, a.Plan, run.Options{
 		Kit: t.gallery.through(withTokenizer(env, a), a.Plan.Target.Protocol), Version: env.Version,
-		Log: frontend.Worded(env.Log), Stop: env.Stop, Watch: env.Watch, Levels: s, Replace: true,
+		Log: args.Worded(env.Log), Stop: env.Stop, Watch: env.Watch, Levels: s, Replace: true,
 	})
 	if res == nil {
 		return nil, err
@@ -93,7 +93,7 @@ func reword(res *result.Result) {
 	}
 	for _, said := range [][]string{res.Notes, res.Verdict.Reasons, res.Verdict.Undecided} {
 		for i := range said {
-			said[i] = ofStage.ReplaceAllStringFunc(frontend.Wording(said[i]), func(stage string) string {
+			said[i] = ofStage.ReplaceAllStringFunc(args.Wording(said[i]), func(stage string) string {
 				n, _ := strconv.Atoi(ofStage.FindStringSubmatch(stage)[1])
 				return fmt.Sprintf("stage_%d", n-1)
 			})
@@ -111,7 +111,7 @@ func (t *tool) directory() (done func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a place for the records: %w", err)
 	}
-	t.action.Plan.Output.Dir = filepath.Join(dir, frontend.RecordsDir)
+	t.action.Plan.Output.Dir = filepath.Join(dir, args.RecordsDir)
 	return func() { os.RemoveAll(dir) }, nil
 }
 
@@ -135,7 +135,7 @@ const guessTime = 30 * time.Second
 
 // withTokenizer is a kit that takes the tokenizer of the model where the config names
 // none, and the built-in one where that cannot be had.
-func withTokenizer(env Env, a *frontend.Action) kit.Kit {
+func withTokenizer(env Env, a *args.Action) kit.Kit {
 	k, o := env.Kit, &a.Options
 	find := k.Tokenizers
 	if o.HubToken != "" {
@@ -146,7 +146,7 @@ func withTokenizer(env Env, a *frontend.Action) kit.Kit {
 			return env.Getenv(name)
 		})
 	}
-	k.Tokenizers = func(ctx context.Context, name, revision string, l plan.Limits) (*tokensource.Found, error) {
+	k.Tokenizers = func(ctx context.Context, name, revision string, l plan.Limits) (*source.Found, error) {
 		if o.TokenizerGiven {
 			if o.TokenizerTimeout > 0 {
 				var cancel context.CancelFunc

@@ -17,12 +17,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	dialect "inferometer/internal/dialect/inferenceperf"
-	frontend "inferometer/internal/frontend/inferenceperf"
-	"inferometer/internal/kit"
 	"inferometer/internal/mock"
 	"inferometer/internal/prompt"
 	"inferometer/internal/result"
+	"inferometer/internal/run/kit"
+	frontend "inferometer/internal/tool/inferenceperf/args"
+	"inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // serve starts the built-in server with adapters.

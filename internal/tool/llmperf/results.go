@@ -9,13 +9,13 @@ import (
 	"strings"
 	"sync"
 
-	"inferometer/internal/kit"
+	"inferometer/internal/lib/wholefile"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/promptfile"
 	"inferometer/internal/record"
-	report "inferometer/internal/report/llmperf"
-	"inferometer/internal/wholefile"
+	"inferometer/internal/run/kit"
+	"inferometer/internal/tool/llmperf/report"
 )
 
 // order is in which order the file has the prompts, by the hashes of their content.

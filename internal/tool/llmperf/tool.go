@@ -11,12 +11,12 @@ import (
 	"os"
 	"path/filepath"
 
-	frontend "inferometer/internal/frontend/llmperf"
-	"inferometer/internal/kit"
 	"inferometer/internal/plan"
-	report "inferometer/internal/report/llmperf"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
+	"inferometer/internal/run/kit"
+	"inferometer/internal/tool/llmperf/args"
+	"inferometer/internal/tool/llmperf/report"
 )
 
 // Env is what carrying out a command takes from the world.
@@ -30,7 +30,7 @@ type Env struct {
 }
 
 // Run carries out a command. The result is nil where nothing was measured.
-func Run(ctx context.Context, a *frontend.Action, env Env) (*result.Result, error) {
+func Run(ctx context.Context, a *args.Action, env Env) (*result.Result, error) {
 	if err := report.WriteHeader(env.Out, a.URI, a.Protocol, a.Model); err != nil {
 		return nil, err
 	}

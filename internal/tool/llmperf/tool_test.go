@@ -16,11 +16,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	frontend "inferometer/internal/frontend/llmperf"
-	"inferometer/internal/kit"
 	"inferometer/internal/mock"
 	"inferometer/internal/record"
-	report "inferometer/internal/report/llmperf"
+	"inferometer/internal/run/kit"
+	"inferometer/internal/tool/llmperf/args"
+	"inferometer/internal/tool/llmperf/report"
 )
 
 func serve(t *testing.T) (grpc, http string) {
@@ -49,7 +49,7 @@ func command(t *testing.T, line string) string {
 	if !strings.Contains(line, "--prof") {
 		line += " --profile-export-file " + filepath.Join(t.TempDir(), "results.json")
 	}
-	a, err := frontend.Parse(strings.Fields(line), os.ReadFile, func(name string) bool { _, err := os.Stat(name); return err == nil })
+	a, err := args.Parse(strings.Fields(line), os.ReadFile, func(name string) bool { _, err := os.Stat(name); return err == nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func (c *cue) Write(p []byte) (int, error) {
 func TestLevelsArePrintedAsTheyEnd(t *testing.T) {
 	grpc, _ := serve(t)
 	line := "-u " + grpc + " --concurrency 2,4 --measurement-interval 3600 --output-len 2 --input-data " + prompts(t, 4) + " --profile-export-file " + filepath.Join(t.TempDir(), "results.json")
-	a, err := frontend.Parse(strings.Fields(line), os.ReadFile, func(name string) bool { _, err := os.Stat(name); return err == nil })
+	a, err := args.Parse(strings.Fields(line), os.ReadFile, func(name string) bool { _, err := os.Stat(name); return err == nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func TestEmptyPrompt(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{\"input\": \"\"}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	a, err := frontend.Parse([]string{"-u", grpc, "--in", path, "--prof", filepath.Join(t.TempDir(), "r.json")}, os.ReadFile, func(name string) bool { _, err := os.Stat(name); return err == nil })
+	a, err := args.Parse([]string{"-u", grpc, "--in", path, "--prof", filepath.Join(t.TempDir(), "r.json")}, os.ReadFile, func(name string) bool { _, err := os.Stat(name); return err == nil })
 	if err != nil {
 		t.Fatal(err)
 	}

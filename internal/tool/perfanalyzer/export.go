@@ -5,20 +5,20 @@ import (
 	"io"
 	"path/filepath"
 
-	frontend "inferometer/internal/frontend/perfanalyzer"
-	"inferometer/internal/importer/profileexport"
-	"inferometer/internal/kit"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/tensordata"
 	"inferometer/internal/run"
-	"inferometer/internal/tool/export"
+	"inferometer/internal/run/kit"
+	"inferometer/internal/tool/perfanalyzer/args"
+	"inferometer/internal/tool/profileexport"
+	"inferometer/internal/tool/profileexport/export"
 )
 
 // kit is the kit of the run. Where requests are exported, it takes note of them.
 func (t *tool) kit() kit.Kit {
 	k := t.env.Kit
-	sessions := t.action.Load == frontend.LoadSessions
+	sessions := t.action.Load == args.LoadSessions
 	if t.action.Export == "" && !sessions {
 		return k
 	}
@@ -105,6 +105,6 @@ func (t *tool) export() error {
 		Name: t.action.Export, Records: filepath.Join(t.kept, run.RecordsFile), Version: t.env.Version,
 		Service: t.action.Service, Endpoint: t.action.Endpoint, Stages: t.loads, Inputs: &t.inputs,
 		Target: t.setup.Target, Tensors: t.setup.Tensors, Faithful: t.faithful(),
-		Sessions: t.action.Load == frontend.LoadSessions, Periodic: t.action.Load == frontend.LoadPeriodic,
+		Sessions: t.action.Load == args.LoadSessions, Periodic: t.action.Load == args.LoadPeriodic,
 	})
 }

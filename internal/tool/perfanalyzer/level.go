@@ -7,13 +7,13 @@ import (
 	"io"
 	"slices"
 
-	frontend "inferometer/internal/frontend/perfanalyzer"
+	"inferometer/internal/lib/wholefile"
 	"inferometer/internal/plan"
 	"inferometer/internal/probe"
 	"inferometer/internal/record"
-	report "inferometer/internal/report/perfanalyzer"
 	"inferometer/internal/sweep"
-	"inferometer/internal/wholefile"
+	"inferometer/internal/tool/perfanalyzer/args"
+	"inferometer/internal/tool/perfanalyzer/report"
 )
 
 // options say how levels are printed.
@@ -27,7 +27,7 @@ func (t *tool) options() report.Options {
 // level is a measured level as it is printed.
 func (t *tool) level(s plan.Stage, l *sweep.Level) report.Level {
 	out := report.Level{Load: t.load(s), Client: t.client(l.Merged)}
-	if l.Merged.First != nil && (t.setup.Decoupled || t.action.Service == frontend.OpenAI) {
+	if l.Merged.First != nil && (t.setup.Decoupled || t.action.Service == args.OpenAI) {
 		first := spread(l.Merged.First)
 		out.Client.First = &first
 	}
@@ -67,7 +67,7 @@ func (t *tool) client(w *sweep.Window) report.Client {
 
 // delayed is how many requests went out late: of a concurrency none can.
 func (t *tool) delayed(w *sweep.Window) int64 {
-	if t.action.Load == frontend.LoadConcurrency {
+	if t.action.Load == args.LoadConcurrency {
 		return 0
 	}
 	return w.Delayed

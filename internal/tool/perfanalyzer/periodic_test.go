@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	frontend "inferometer/internal/frontend/perfanalyzer"
-	"inferometer/internal/importer/profileexport"
 	"inferometer/internal/mock"
-	"inferometer/internal/tritontest"
+	"inferometer/internal/testkit/triton"
+	frontend "inferometer/internal/tool/perfanalyzer/args"
+	"inferometer/internal/tool/profileexport"
 )
 
 // readExport reads a profile export of one experiment, its requests in the order in which
@@ -109,7 +109,7 @@ func TestPeriodic(t *testing.T) {
 // The original and ours on one real Triton server: the same report, the same steps.
 func TestRealPeriodic(t *testing.T) {
 	original := originalTool(t)
-	s := tritontest.Start(t, "vllm_model")
+	s := triton.Start(t, "vllm_model")
 	data := write(t, "in.json", `{"data":[{"text_input":["hello world"],"stream":[true],"sampling_parameters":["{\"max_tokens\": 8, \"ttft_ms\": 20, \"itl_ms\": 5}"]}]}`)
 	dir := t.TempDir()
 	args := "-m vllm_model -i grpc --async --streaming -u " + s.GRPC + " --input-data " + data + " --periodic-concurrency-range 1:5:2 --request-period 4 --profile-export-file "

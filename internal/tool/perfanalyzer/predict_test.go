@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	frontend "inferometer/internal/frontend/perfanalyzer"
+	"inferometer/internal/tool/perfanalyzer/args"
 )
 
 // A stand-in that follows TensorFlow Serving's documented REST API.
@@ -44,7 +44,7 @@ func TestTensorFlowServing(t *testing.T) {
 	if text := wrong.Load(); text != nil {
 		t.Fatal(*text)
 	}
-	if got.err != nil || got.Code != frontend.ExitOK || !strings.Contains(got.out, "  Service Kind: TFSERVING\n") || !strings.Contains(got.out, "    Request count: 12\n") {
+	if got.err != nil || got.Code != args.ExitOK || !strings.Contains(got.out, "  Service Kind: TFSERVING\n") || !strings.Contains(got.out, "    Request count: 12\n") {
 		t.Fatalf("code %d, %v\n%s%s", got.Code, got.err, got.out, got.log)
 	}
 }
@@ -63,7 +63,7 @@ func TestTorchServe(t *testing.T) {
 	defer s.Close()
 	data := write(t, "in.json", `{"data":[{"TORCHSERVE_INPUT":["`+picture+`"]}]}`)
 	got := command(t, "-m resnet --service-kind torchserve --request-count 10 --concurrency-range 2 --input-data "+data+" -u "+strings.TrimPrefix(s.URL, "http://"), nil)
-	if got.err != nil || got.Code != frontend.ExitOK || !strings.Contains(got.out, "    Request count: 10\n") || got.Result.Stages[0].Counts.Failed != 0 {
+	if got.err != nil || got.Code != args.ExitOK || !strings.Contains(got.out, "    Request count: 10\n") || got.Result.Stages[0].Counts.Failed != 0 {
 		t.Fatalf("code %d, %v\n%s%s", got.Code, got.err, got.out, got.log)
 	}
 }

@@ -15,18 +15,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	frontend "inferometer/internal/frontend/perfanalyzer"
 	"inferometer/internal/record"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
 	"inferometer/internal/sweep"
-	"inferometer/internal/tritontest"
+	"inferometer/internal/testkit/triton"
+	frontend "inferometer/internal/tool/perfanalyzer/args"
 )
 
 // The commands of the seeds, and ordinary models, on a real Triton server. Windows are
 // shorter than in the seeds.
 func TestRealTriton(t *testing.T) {
-	s := tritontest.Start(t, "ensemble", "simple", "vllm_old", "sequence")
+	s := triton.Start(t, "ensemble", "simple", "vllm_old", "sequence")
 	dir := t.TempDir()
 	ensemble := write(t, "prompts_perfanalyzer.json", `{"data":[{"text_input":["hello world"],"max_tokens":[4],"stream":[true]},{"text_input":["good day"],"max_tokens":[4],"stream":[true]}]}`)
 	old := write(t, "prompts.json", `{"data": [{"PROMPT": ["Hello, my name is"], "STREAM": [true]}]}`)

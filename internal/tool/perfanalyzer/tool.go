@@ -11,17 +11,17 @@ import (
 	"strings"
 	"time"
 
-	frontend "inferometer/internal/frontend/perfanalyzer"
-	"inferometer/internal/kit"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/tensor/inputdata"
 	"inferometer/internal/record"
-	report "inferometer/internal/report/perfanalyzer"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
+	"inferometer/internal/run/kit"
 	"inferometer/internal/sweep"
-	"inferometer/internal/tensor/inputdata"
-	"inferometer/internal/tool/export"
+	frontend "inferometer/internal/tool/perfanalyzer/args"
+	"inferometer/internal/tool/perfanalyzer/report"
+	"inferometer/internal/tool/profileexport/export"
 )
 
 // Env is what carrying out a command takes from the world.

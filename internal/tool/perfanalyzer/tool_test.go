@@ -17,13 +17,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	frontend "inferometer/internal/frontend/perfanalyzer"
-	"inferometer/internal/importer/profileexport"
-	"inferometer/internal/kit"
 	"inferometer/internal/mock"
 	"inferometer/internal/mock/repository"
 	"inferometer/internal/result"
+	"inferometer/internal/run/kit"
 	"inferometer/internal/sweep"
+	"inferometer/internal/tool/perfanalyzer/args"
+	"inferometer/internal/tool/profileexport"
 )
 
 // server is a mock with the OpenAI API and Triton's.
@@ -100,7 +100,7 @@ func inLongerWindows(line string) (string, bool) {
 // attempt runs a command line once, and shows its output to somebody else as well.
 func attempt(t *testing.T, line string, stop <-chan struct{}, shown io.Writer) said {
 	t.Helper()
-	a, err := frontend.Parse(strings.Fields(line), frontend.Files{Read: os.ReadFile, Kind: func(name string) string {
+	a, err := args.Parse(strings.Fields(line), args.Files{Read: os.ReadFile, Kind: func(name string) string {
 		info, err := os.Stat(name)
 		switch {
 		case err != nil:
@@ -149,7 +149,7 @@ func TestOpenAI(t *testing.T) {
 	dir := t.TempDir()
 	csv, export := filepath.Join(dir, "out.csv"), filepath.Join(dir, "export.json")
 	got := command(t, openAI(t, s, "--concurrency-range 1:3:2 -p 300 -s 99999 -v -f "+csv+" --profile-export-file "+export), nil)
-	if got.err != nil || got.Code != frontend.ExitOK {
+	if got.err != nil || got.Code != args.ExitOK {
 		t.Fatalf("code %d, %v\n%s", got.Code, got.err, got.log)
 	}
 	level := []string{
@@ -220,7 +220,7 @@ func TestEnsembleOfTheSeed(t *testing.T) {
 	export, csv := filepath.Join(dir, "qwen2-7b-1024_1.json"), filepath.Join(dir, "pa.csv")
 	got := command(t, "-u "+s.grpc+" -i grpc -m ensemble --async --input-data "+data+" --measurement-interval 300 --profile-export-file "+export+
 		" --service-kind triton -v --endpoint v1/chat/completions --concurrency-range 2:4:1 --stability-percentage 99999 --streaming --shape max_tokens:1 --shape text_input:1 -f "+csv, nil)
-	if got.err != nil || got.Code != frontend.ExitOK {
+	if got.err != nil || got.Code != args.ExitOK {
 		t.Fatalf("code %d, %v\n%s", got.Code, got.err, got.log)
 	}
 	text := strings.Join(shape(got.out), "\n")
@@ -250,7 +250,7 @@ func TestPrefillOfTheSeed(t *testing.T) {
 	export := filepath.Join(t.TempDir(), "profile_export.json")
 	got := command(t, "-m vllm -u "+s.grpc+" -i grpc --async --streaming --input-data="+data+" --profile-export-file="+export+
 		" --measurement-mode=count_windows --measurement-request-count=10 --stability-percentage=999", nil)
-	if got.err != nil || got.Code != frontend.ExitOK || !strings.Contains(got.out, "Request count: 30\n") {
+	if got.err != nil || got.Code != args.ExitOK || !strings.Contains(got.out, "Request count: 30\n") {
 		t.Fatalf("code %d, %v\n%s%s", got.Code, got.err, got.log, got.out)
 	}
 	checkExport(t, export, []float64{1}, "PROMPT")
@@ -259,7 +259,7 @@ func TestPrefillOfTheSeed(t *testing.T) {
 func TestRequestCount(t *testing.T) {
 	s := serve(t, nil)
 	got := command(t, openAI(t, s, "--request-count 20 --warmup-request-count 5 --concurrency-range 4"), nil)
-	if got.Code != frontend.ExitOK || !strings.Contains(got.out, "  Sending 5 warmup requests\n  Sending 20 benchmark requests\n") || !strings.Contains(got.out, "    Request count: 20\n") {
+	if got.Code != args.ExitOK || !strings.Contains(got.out, "  Sending 5 warmup requests\n  Sending 20 benchmark requests\n") || !strings.Contains(got.out, "    Request count: 20\n") {
 		t.Errorf("code %d\n%s%s", got.Code, got.out, got.log)
 	}
 }
@@ -267,7 +267,7 @@ func TestRequestCount(t *testing.T) {
 func TestRate(t *testing.T) {
 	s := serve(t, nil)
 	got := command(t, openAI(t, s, "--request-rate-range 50 -p 300 -s 99999 --request-distribution poisson"), nil)
-	if got.Code != frontend.ExitOK || !strings.Contains(got.out, "Request Rate: 50 inference requests per second\n") ||
+	if got.Code != args.ExitOK || !strings.Contains(got.out, "Request Rate: 50 inference requests per second\n") ||
 		!strings.Contains(got.out, "    Latency from the scheduled send: avg ") || !strings.Contains(got.out, "\nRequest Rate: 50, throughput: ") {
 		t.Errorf("code %d\n%s%s", got.Code, got.out, got.log)
 	}
@@ -280,7 +280,7 @@ func TestNeverStable(t *testing.T) {
 	})
 	for _, more := range []string{"", " --concurrency-range 1:4", " --concurrency-range 1:4 --binary-search -l 60000"} { // the range ends with its first level
 		got := command(t, "-m simple -u "+s.http+" -p 300 -s 0 -r 3 --percentile 99"+more, nil)
-		if got.Code != frontend.ExitUnstable || !strings.Contains(got.log, "Failed to obtain stable measurement within 3 measurement windows for concurrency 1. Please try to increase the --measurement-interval.") {
+		if got.Code != args.ExitUnstable || !strings.Contains(got.log, "Failed to obtain stable measurement within 3 measurement windows for concurrency 1. Please try to increase the --measurement-interval.") {
 			t.Errorf("code %d, %v\n%s%s", got.Code, got.err, got.out, got.log)
 		}
 		if got.Result == nil || len(got.Result.Stages) != 1 || got.Result.Stages[0].Level.Merged == nil || strings.Contains(got.out, "Inferences/Second") {
@@ -292,7 +292,7 @@ func TestNeverStable(t *testing.T) {
 func TestThresholdIsNeverMet(t *testing.T) {
 	s := serve(t, nil)
 	got := command(t, openAI(t, s, "-p 300 -s 99999 -l 1 --concurrency-range 1:8"), nil)
-	if got.Code != frontend.ExitOK || !strings.Contains(got.log, "Measured latency went over the set limit of 1 msec. ") || len(got.Result.Stages) != 1 {
+	if got.Code != args.ExitOK || !strings.Contains(got.log, "Measured latency went over the set limit of 1 msec. ") || len(got.Result.Stages) != 1 {
 		t.Errorf("code %d, %d levels\n%s%s", got.Code, len(got.Result.Stages), got.out, got.log)
 	}
 }
@@ -300,7 +300,7 @@ func TestThresholdIsNeverMet(t *testing.T) {
 func TestEmptyWindow(t *testing.T) {
 	s := serve(t, func(c *mock.Config) { c.Latency.TTFT = time.Second })
 	got := attempt(t, openAI(t, s, "-p 100"), nil, io.Discard)
-	if got.Code != frontend.ExitOption || !strings.Contains(got.log, emptyWindow) {
+	if got.Code != args.ExitOption || !strings.Contains(got.log, emptyWindow) {
 		t.Errorf("code %d\n%s%s", got.Code, got.out, got.log)
 	}
 }
@@ -308,8 +308,8 @@ func TestEmptyWindow(t *testing.T) {
 // What this program itself breaks off at the end is no failure of the server's.
 func TestEmptyWindowWithARequestCutOff(t *testing.T) {
 	res := &result.Result{Stages: []result.Stage{{Counts: result.Counts{Failed: 1}}}}
-	for failed, want := range map[string]int{sweep.Empty: frontend.ExitOption, failing: frontend.ExitGeneric} {
-		tl := &tool{action: new(frontend.Action), env: Env{Log: io.Discard}, failed: failed}
+	for failed, want := range map[string]int{sweep.Empty: args.ExitOption, failing: args.ExitGeneric} {
+		tl := &tool{action: new(args.Action), env: Env{Log: io.Discard}, failed: failed}
 		if got := tl.exit(res); got != want {
 			t.Errorf("%s: code %d, want %d", failed, got, want)
 		}
@@ -335,7 +335,7 @@ func TestServerDies(t *testing.T) {
 	for _, windows := range []string{"-p 2000", "--measurement-mode count_windows --measurement-request-count 10"} {
 		s := serve(t, nil)
 		got := attempt(t, openAI(t, s, windows+" -s 0 -r 5000 --percentile 99 -v"), nil, &cue{text: "  Pass [1] throughput:", then: func() { s.mock.Close() }})
-		if got.Code != frontend.ExitGeneric || !strings.Contains(got.log, "Failed to maintain requested inference load.") || !strings.Contains(got.out, "  Pass [1] throughput:") {
+		if got.Code != args.ExitGeneric || !strings.Contains(got.log, "Failed to maintain requested inference load.") || !strings.Contains(got.out, "  Pass [1] throughput:") {
 			t.Errorf("%s: code %d\n%s%s", windows, got.Code, got.out, got.log)
 		}
 	}
@@ -369,14 +369,14 @@ func TestCollectMetrics(t *testing.T) {
 	line := "-m simple -u " + s.http + " -p 300 -s 99999 --collect-metrics --metrics-interval 20 --metrics-url " + at.URL
 	csv := filepath.Join(t.TempDir(), "pa.csv")
 	got := command(t, line+"/gpu --verbose-csv -f "+csv, nil)
-	if want := "  Server Prometheus Metrics: \n    Avg GPU Utilization:\n      GPU-a : 50%\n    Avg GPU Power Usage:\n      GPU-a : 70 watts\n    Max GPU Memory Usage:\n      GPU-a : 1000 bytes\n    Total GPU Memory:\n      GPU-a : 4000 bytes\n"; got.Code != frontend.ExitOK || !strings.Contains(got.out, want) || strings.Contains(got.log, "Unable to parse") {
+	if want := "  Server Prometheus Metrics: \n    Avg GPU Utilization:\n      GPU-a : 50%\n    Avg GPU Power Usage:\n      GPU-a : 70 watts\n    Max GPU Memory Usage:\n      GPU-a : 1000 bytes\n    Total GPU Memory:\n      GPU-a : 4000 bytes\n"; got.Code != args.ExitOK || !strings.Contains(got.out, want) || strings.Contains(got.log, "Unable to parse") {
 		t.Errorf("code %d, %v\n%s%s", got.Code, got.err, got.out, got.log)
 	}
 	if text, err := os.ReadFile(csv); err != nil || !strings.HasSuffix(string(text), ",GPU-a:0.5;,GPU-a:70;,GPU-a:1000;,GPU-a:4000;\n") {
 		t.Errorf("CSV %q, %v", text, err)
 	}
 	for path, want := range map[string]string{"/cpu": "WARNING: Unable to parse 'nv_gpu_power_usage' metric.", "/nosuch": "HTTP status 404"} {
-		if got := command(t, line+path, nil); got.Code != frontend.ExitOK || !strings.Contains(got.log, want) {
+		if got := command(t, line+path, nil); got.Code != args.ExitOK || !strings.Contains(got.log, want) {
 			t.Errorf("%s: code %d, %v\n%s", path, got.Code, got.err, got.log)
 		}
 	}
@@ -386,7 +386,7 @@ func TestBadData(t *testing.T) {
 	s := serve(t, nil)
 	data := write(t, "bad.json", "{\"data\": [\n {\"text_input\": [\"x\"],}\n]}")
 	got := command(t, "-m ensemble -i grpc --streaming -u "+s.grpc+" --input-data "+data, nil)
-	if got.Code != frontend.ExitGeneric || got.err == nil || !strings.Contains(got.err.Error(), "bad.json:2") {
+	if got.Code != args.ExitGeneric || got.err == nil || !strings.Contains(got.err.Error(), "bad.json:2") {
 		t.Errorf("code %d, %v: want the file and the line", got.Code, got.err)
 	}
 }
@@ -396,7 +396,7 @@ func TestShapeDoesNotFit(t *testing.T) {
 	s := serve(t, nil)
 	data := write(t, "in.json", `{"data":[{"text_input":["x"],"max_tokens":[3]}]}`)
 	got := command(t, "-m ensemble -i grpc --streaming -u "+s.grpc+" --input-data "+data+" --shape max_tokens:4", nil)
-	if got.Code != frontend.ExitGeneric || got.err == nil || !strings.Contains(got.err.Error(), "max_tokens") {
+	if got.Code != args.ExitGeneric || got.err == nil || !strings.Contains(got.err.Error(), "max_tokens") {
 		t.Errorf("code %d, %v: want the tensor's name", got.Code, got.err)
 	}
 }
@@ -416,7 +416,7 @@ func TestModelThatDoesNotFit(t *testing.T) {
 		"-m simple -u 127.0.0.1:1":                          "127.0.0.1:1",
 	} {
 		got := command(t, line, nil)
-		if got.Code != frontend.ExitGeneric || got.err == nil || !strings.Contains(got.err.Error(), want) {
+		if got.Code != args.ExitGeneric || got.err == nil || !strings.Contains(got.err.Error(), want) {
 			t.Errorf("%s: code %d, %v; want %q", line, got.Code, got.err, want)
 		}
 	}
@@ -429,7 +429,7 @@ func TestFixedSchedule(t *testing.T) {
 	}
 	data := write(t, "schedule.json", `{"data":[`+entry("0")+","+entry("50")+","+entry("120")+`]}`)
 	got := command(t, "-m mock --service-kind openai --endpoint v1/chat/completions --async --fixed-schedule --input-data "+data+" -v -u "+s.http, nil)
-	if got.err != nil || got.Code != frontend.ExitOK || !regexp.MustCompile(`\n  Sending 3 benchmark requests\n(.*\n)?  Using asynchronous calls for inference\n\n  Pass \[1\] .*\n  Client: \n    Request count: 3\n`).MatchString(got.out) {
+	if got.err != nil || got.Code != args.ExitOK || !regexp.MustCompile(`\n  Sending 3 benchmark requests\n(.*\n)?  Using asynchronous calls for inference\n\n  Pass \[1\] .*\n  Client: \n    Request count: 3\n`).MatchString(got.out) {
 		t.Fatalf("code %d, %v\n%s%s", got.Code, got.err, got.out, got.log)
 	}
 }
@@ -444,7 +444,7 @@ func TestSessions(t *testing.T) {
 	data := write(t, "sessions.json", `{"data":[`+turn("a", "one", `,"delay":[20]`)+","+turn("b", "two", `,"delay":[1]`)+","+turn("a", "three", "")+","+turn("c", "four", "")+","+turn("b", "five", "")+`]}`)
 	export := filepath.Join(t.TempDir(), "export.json")
 	got := command(t, "-m mock --service-kind openai --endpoint v1/chat/completions --async --session-concurrency 2 --input-data "+data+" -u "+s.http+" --profile-export-file "+export, nil)
-	if got.err != nil || got.Code != frontend.ExitOK || !strings.Contains(got.out, "    Request count: 5\n") {
+	if got.err != nil || got.Code != args.ExitOK || !strings.Contains(got.out, "    Request count: 5\n") {
 		t.Fatalf("code %d, %v\n%s%s", got.Code, got.err, got.out, got.log)
 	}
 	f, err := os.Open(export)
@@ -481,7 +481,7 @@ func TestSessions(t *testing.T) {
 func TestNoSessions(t *testing.T) {
 	s := serve(t, nil)
 	got := command(t, openAI(t, s, "--session-concurrency 1"), nil)
-	if got.Code != frontend.ExitGeneric || got.err == nil || !strings.Contains(got.err.Error(), "the data has no sessions") {
+	if got.Code != args.ExitGeneric || got.err == nil || !strings.Contains(got.err.Error(), "the data has no sessions") {
 		t.Errorf("code %d, %v", got.Code, got.err)
 	}
 }

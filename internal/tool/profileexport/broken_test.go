@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/mutate"
 	"inferometer/internal/record"
+	"inferometer/internal/testkit/mutate"
 )
 
 func TestBrokenExports(t *testing.T) {

@@ -11,12 +11,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"inferometer/internal/kit"
 	"inferometer/internal/mock"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
+	"inferometer/internal/run/kit"
 )
 
 // Options say what is tried.

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/kit"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
-	"inferometer/internal/shipped"
+	"inferometer/internal/run/kit"
+	"inferometer/internal/testkit/shipped"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"inferometer/internal/record"
-	"inferometer/internal/screen"
+	"inferometer/internal/report/screen"
 )
 
 // shown are the metrics of the table; the document has all.

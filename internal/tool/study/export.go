@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"io"
 
-	"inferometer/internal/bounded"
-	"inferometer/internal/importer/profileexport"
+	"inferometer/internal/lib/bounded"
 	"inferometer/internal/plan"
-	report "inferometer/internal/report/study"
+	"inferometer/internal/tool/profileexport"
+	"inferometer/internal/tool/study/report"
 )
 
 // Export prints the averages of a profile export, experiment by experiment. answered: all

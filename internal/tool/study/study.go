@@ -13,14 +13,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	"inferometer/internal/frontend/native"
-	"inferometer/internal/kit"
+	"inferometer/internal/lib/wholefile"
 	"inferometer/internal/plan"
 	"inferometer/internal/report/chart"
-	report "inferometer/internal/report/study"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
-	"inferometer/internal/wholefile"
+	"inferometer/internal/run/kit"
+	"inferometer/internal/tool/native/args"
+	"inferometer/internal/tool/study/report"
 )
 
 // Env is what a study takes from the world.
@@ -43,9 +43,9 @@ type Outcome struct {
 
 // Run carries out a study. What was measured before an error is in the outcome, and
 // printed.
-func Run(ctx context.Context, a *native.StudyAction, env Env) (*Outcome, error) {
+func Run(ctx context.Context, a *args.StudyAction, env Env) (*Outcome, error) {
 	kind, metric := report.Prefill(), "time_to_first_token"
-	if a.Kind == native.StudyGeneration {
+	if a.Kind == args.StudyGeneration {
 		kind, metric = report.Generation(), "inter_token_latency"
 	}
 	out := new(Outcome)
@@ -82,7 +82,7 @@ func Run(ctx context.Context, a *native.StudyAction, env Env) (*Outcome, error) 
 
 // vacant looks whether there is room for what all lengths keep, so that a study does not
 // find out half-way, nor put its charts among the records of another.
-func vacant(a *native.StudyAction) error {
+func vacant(a *args.StudyAction) error {
 	var faults plan.Faults
 	for _, r := range a.Runs {
 		dir := r.Plan.Output.Dir
@@ -127,7 +127,7 @@ func rowOf(length int, s *result.Stage, metric string) report.Row {
 }
 
 // finish prints the table and the chart and writes the pictures.
-func (o *Outcome) finish(a *native.StudyAction, env Env, kind report.Kind) error {
+func (o *Outcome) finish(a *args.StudyAction, env Env, kind report.Kind) error {
 	if _, err := fmt.Fprintln(env.Out); err != nil {
 		return err
 	}

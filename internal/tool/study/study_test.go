@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/frontend/native"
-	"inferometer/internal/kit"
 	"inferometer/internal/mock"
 	"inferometer/internal/plan"
-	"inferometer/internal/tritontest"
+	"inferometer/internal/run/kit"
+	"inferometer/internal/testkit/triton"
+	"inferometer/internal/tool/native/args"
 )
 
 // serve starts a mock that takes 100 µs for each token of a prompt.
@@ -47,7 +47,7 @@ func serve(t *testing.T, change func(*mock.Config)) (overHTTP, overGRPC string) 
 
 func study(t *testing.T, line string) (*Outcome, string) {
 	t.Helper()
-	a, err := native.Study(strings.Fields(line))
+	a, err := args.Study(strings.Fields(line))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestOutHoldsAnotherStudy(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "prompts-of-64", "x"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	a, err := native.Study(strings.Fields("prefill http://127.0.0.1:1 --model m --prompt-lengths 16,64 --out " + dir))
+	a, err := args.Study(strings.Fields("prefill http://127.0.0.1:1 --model m --prompt-lengths 16,64 --out " + dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func (s *stopper) Write(p []byte) (int, error) {
 
 func TestStopped(t *testing.T) {
 	http, _ := serve(t, nil)
-	a, err := native.Study(strings.Fields("prefill " + http + " --prompt-lengths 16,64,256,1024 --requests 1000000 --no-chart"))
+	a, err := args.Study(strings.Fields("prefill " + http + " --prompt-lengths 16,64,256,1024 --requests 1000000 --no-chart"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestStopped(t *testing.T) {
 }
 
 func TestNobodyAnswers(t *testing.T) {
-	a, err := native.Study(strings.Fields("prefill http://127.0.0.1:1 --model m --no-chart"))
+	a, err := args.Study(strings.Fields("prefill http://127.0.0.1:1 --model m --no-chart"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestNobodyAnswers(t *testing.T) {
 }
 
 func TestRealTriton(t *testing.T) {
-	s := tritontest.Start(t, "vllm_model")
+	s := triton.Start(t, "vllm_model")
 	o, text := study(t, "generation grpc://"+s.GRPC+" --model vllm_model --prompt-lengths 16,64 --requests 2 --output-tokens 8 --no-chart")
 	for _, r := range o.Rows {
 		if r.Requests != 2 || r.Output != 8 || r.Samples != 14 {

@@ -1,7 +1,7 @@
-// Package netclock opens connections whose reads and writes carry the moment at
+// Package clock opens connections whose reads and writes carry the moment at
 // which they happened: on Linux the kernel's own receive time, elsewhere the time
 // at which the read returned.
-package netclock
+package clock
 
 import (
 	"context"

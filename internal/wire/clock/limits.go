@@ -1,4 +1,4 @@
-package netclock
+package clock
 
 import (
 	"time"

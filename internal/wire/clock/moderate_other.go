@@ -1,6 +1,6 @@
 //go:build !linux || 386 || s390x
 
-package netclock
+package clock
 
 // newModerator makes none: every read is taken as it comes, because nothing else
 // tells when it came.

@@ -1,6 +1,6 @@
 //go:build !linux || 386 || s390x
 
-package netclock
+package clock
 
 import (
 	"testing"

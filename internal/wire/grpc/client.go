@@ -16,11 +16,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"inferometer/internal/bounded"
-	"inferometer/internal/exchange"
-	"inferometer/internal/exchange/h2"
-	"inferometer/internal/netclock"
+	"inferometer/internal/lib/bounded"
 	"inferometer/internal/record"
+	netclock "inferometer/internal/wire/clock"
+	"inferometer/internal/wire/h2"
+	"inferometer/internal/wire/http1"
 )
 
 // Options are what a Client takes besides its dialer.
@@ -31,7 +31,7 @@ type Options struct {
 	Authority string
 	// Metadata goes with every call. Values of names that end in -bin are raw
 	// bytes.
-	Metadata []exchange.Field
+	Metadata []http1.Field
 	// Compression is what requests are compressed with: "", "gzip" or "deflate".
 	// Answers may come compressed either way.
 	Compression string
@@ -66,7 +66,7 @@ type Client struct {
 	answers sync.Pool
 	pending sync.Pool
 	packers sync.Pool
-	soon    time.Duration // exchange.Soon, but for tests
+	soon    time.Duration // http1.Soon, but for tests
 	linger  time.Duration // how long streams that are being closed may take
 
 	mu sync.Mutex // for changes of heads and lanes
@@ -75,7 +75,7 @@ type Client struct {
 // head is what all calls of a method begin with.
 type head struct {
 	method string
-	fields []exchange.Field
+	fields []http1.Field
 }
 
 // largest is the largest message that the protocol can speak of and that other
@@ -92,7 +92,7 @@ func NewClient(clock *netclock.Clock, d *netclock.Dialer, o Options) *Client {
 	}
 	beat := h2.Beat{Every: o.KeepAlive, Patience: o.KeepAliveTimeout}
 	c := &Client{
-		clock: clock, dialer: d, options: o, soon: exchange.Soon, linger: closeTime,
+		clock: clock, dialer: d, options: o, soon: http1.Soon, linger: closeTime,
 		work:  h2.NewClient(clock, d, h2.Options{Limits: o.Limits, Streams: max(o.Sharing, 1), Secure: o.Secure, Beat: beat}),
 		calls: h2.NewClient(clock, d, h2.Options{Streams: controlStreams, Secure: o.Secure, Beat: beat}),
 	}
@@ -163,12 +163,12 @@ func (c *Client) head(method string) *head {
 }
 
 // fields are those of a call, in the order that the protocol wants.
-func (o Options) fields(method string) []exchange.Field {
+func (o Options) fields(method string) []http1.Field {
 	scheme, authority, agent := "http", o.Authority, "inferometer"
 	if o.Secure {
 		scheme = "https"
 	}
-	var own []exchange.Field
+	var own []http1.Field
 	for _, f := range o.Metadata {
 		switch name := strings.ToLower(f.Name); {
 		case name == "host" || name == ":authority":
@@ -178,18 +178,18 @@ func (o Options) fields(method string) []exchange.Field {
 		case strings.HasPrefix(name, ":") || name == "te" || name == "content-type" || name == "content-length" || name == "connection":
 			// These are the protocol's own.
 		case strings.HasSuffix(name, "-bin"):
-			own = append(own, exchange.Field{Name: name, Value: base64.RawStdEncoding.EncodeToString([]byte(f.Value))})
+			own = append(own, http1.Field{Name: name, Value: base64.RawStdEncoding.EncodeToString([]byte(f.Value))})
 		default:
-			own = append(own, exchange.Field{Name: name, Value: f.Value})
+			own = append(own, http1.Field{Name: name, Value: f.Value})
 		}
 	}
-	all := []exchange.Field{
+	all := []http1.Field{
 		{Name: ":method", Value: "POST"}, {Name: ":scheme", Value: scheme}, {Name: ":path", Value: method}, {Name: ":authority", Value: authority},
 		{Name: "te", Value: "trailers"}, {Name: "content-type", Value: contentType}, {Name: "user-agent", Value: agent},
 		{Name: "grpc-accept-encoding", Value: "identity,deflate,gzip"},
 	}
 	if o.Compression != "" {
-		all = append(all, exchange.Field{Name: "grpc-encoding", Value: o.Compression})
+		all = append(all, http1.Field{Name: "grpc-encoding", Value: o.Compression})
 	}
 	return append(all, own...)
 }

@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/exchange"
-	"inferometer/internal/exchange/h2"
-	"inferometer/internal/netclock"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
+	"inferometer/internal/wire/h2"
+	"inferometer/internal/wire/http1"
 )
 
 // Sorter says whose a message of a stream is, by the id of its request; whether it
@@ -51,13 +51,13 @@ type request struct {
 	done  chan struct{} // gets one value when it is over
 	err   error         // why, where it failed
 
-	latest   time.Duration  // its last read; record.Never before the first
-	messages int            // that have come
-	last     netclock.Stamp // of the last of them
-	frame    int            // that it ended in
-	sent     bool           // all of it, and Written is noted
-	answered bool           // its last message has come
-	failed   bool           // which is an error
+	latest   time.Duration // its last read; record.Never before the first
+	messages int           // that have come
+	last     clock.Stamp   // of the last of them
+	frame    int           // that it ended in
+	sent     bool          // all of it, and Written is noted
+	answered bool          // its last message has come
+	failed   bool          // which is an error
 	over     bool
 }
 
@@ -120,7 +120,7 @@ func (q *request) from() time.Duration {
 }
 
 // Head takes the headers of the stream.
-func (f *flow) Head(status int, fields []exchange.Field, _ netclock.Stamp) error {
+func (f *flow) Head(status int, fields []http1.Field, _ clock.Stamp) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.status, f.contentType = status, value(fields, "content-type")
@@ -133,7 +133,7 @@ func (f *flow) Head(status int, fields []exchange.Field, _ netclock.Stamp) error
 }
 
 // Data takes the next bytes of the stream.
-func (f *flow) Data(p []byte, at netclock.Stamp, frame bool) error {
+func (f *flow) Data(p []byte, at clock.Stamp, frame bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.speaks {
@@ -159,7 +159,7 @@ func (f *flow) Data(p []byte, at netclock.Stamp, frame bool) error {
 }
 
 // deal gives a message to the request that it belongs to.
-func (f *flow) deal(message []byte, at netclock.Stamp) {
+func (f *flow) deal(message []byte, at clock.Stamp) {
 	id, last, failed := f.sort(message[prefix:])
 	q := f.waiting[string(id)]
 	if q == nil && len(id) == 0 {
@@ -170,8 +170,8 @@ func (f *flow) deal(message []byte, at netclock.Stamp) {
 	}
 	rec := q.rec
 	rec.Body = append(rec.Body, message...)
-	exchange.Mark(rec, rec.Body, at)
-	if err := exchange.Hold(rec); err != nil {
+	http1.Mark(rec, rec.Body, at)
+	if err := http1.Hold(rec); err != nil {
 		f.take(q, err)
 		return
 	}
@@ -191,7 +191,7 @@ func (f *flow) deal(message []byte, at netclock.Stamp) {
 
 // partly notes that a part of a message has come. Whose it is nobody knows, unless
 // there is only one who waits.
-func (f *flow) partly(at netclock.Stamp) {
+func (f *flow) partly(at clock.Stamp) {
 	if len(f.waiting) != 1 {
 		return
 	}
@@ -202,7 +202,7 @@ func (f *flow) partly(at netclock.Stamp) {
 }
 
 // stall makes sure that the limit between two reads is looked at.
-func (f *flow) stall(at netclock.Stamp) {
+func (f *flow) stall(at clock.Stamp) {
 	if limit := f.client.options.Limits.Stall; limit != 0 {
 		f.arm(at.User + limit)
 	}
@@ -224,7 +224,7 @@ func (f *flow) oldest() *request {
 }
 
 // End takes in that the stream is over.
-func (f *flow) End(trailer []exchange.Field, err error) {
+func (f *flow) End(trailer []http1.Field, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closing = true
@@ -242,18 +242,18 @@ func (f *flow) End(trailer []exchange.Field, err error) {
 
 // reason says what the end of the stream means for one request.
 func (f *flow) reason(q *request, err error) error {
-	var cut *exchange.Truncated
-	var dropped *exchange.Dropped
+	var cut *http1.Truncated
+	var dropped *http1.Dropped
 	isCut, isDropped := errors.As(err, &cut), errors.As(err, &dropped)
 	switch {
 	case q.latest == record.Never && isCut:
 		// What was cut short is the stream; of this request's answer nothing has come.
 		// A server that ends the call itself may well have read the request.
-		ending := netclock.Ending{At: f.client.clock.Now(), Orderly: true, Known: true}
+		ending := clock.Ending{At: f.client.clock.Now(), Orderly: true, Known: true}
 		if isDropped {
 			ending = dropped.Ending
 		}
-		return &exchange.Dropped{Err: fmt.Errorf("%w (no message of this answer had come)", cut.Err), Ending: ending}
+		return &http1.Dropped{Err: fmt.Errorf("%w (no message of this answer had come)", cut.Err), Ending: ending}
 	case q.latest != record.Never && isDropped && !isCut:
 		return dropped.Err // which broke its answer
 	}
@@ -261,7 +261,7 @@ func (f *flow) reason(q *request, err error) error {
 }
 
 // farewell says what the end of a stream means that the server ended in order.
-func (f *flow) farewell(trailer []exchange.Field) error {
+func (f *flow) farewell(trailer []http1.Field) error {
 	switch {
 	case !f.speaks:
 		return stranger(f.status, f.contentType, nil)
@@ -272,7 +272,7 @@ func (f *flow) farewell(trailer []exchange.Field) error {
 			return err
 		}
 	}
-	return &exchange.Truncated{Err: errors.New("the server ended the stream before the answer was complete")}
+	return &http1.Truncated{Err: errors.New("the server ended the stream before the answer was complete")}
 }
 
 // Leaving takes in that the server is about to leave.
@@ -320,7 +320,7 @@ func (f *flow) expire() {
 	var next time.Duration
 	for _, q := range f.waiting {
 		if class := limits.Over(q.from(), q.latest, now); class != "" {
-			f.take(q, &netclock.Expired{Class: class})
+			f.take(q, &clock.Expired{Class: class})
 		} else if due := limits.Due(q.from(), q.latest); due != 0 && (next == 0 || due < next) {
 			next = due
 		}
@@ -334,7 +334,7 @@ func (f *flow) expire() {
 // nobody else is on it: the server need not go on for nobody.
 func (f *flow) abandon(q *request) {
 	f.mu.Lock()
-	f.take(q, netclock.ErrAborted)
+	f.take(q, clock.ErrAborted)
 	alone := len(f.waiting) == 0 && !f.closing
 	f.closing = f.closing || alone
 	f.mu.Unlock()

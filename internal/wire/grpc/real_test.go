@@ -12,9 +12,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"inferometer/internal/kserve"
+	"inferometer/internal/lib/kserve"
 	"inferometer/internal/record"
-	"inferometer/internal/tritontest"
+	tritontest "inferometer/internal/testkit/triton"
 )
 
 // sortTriton says whose a response of Triton's is.

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
-	"inferometer/internal/netclock"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
 )
 
 // peer is the server's end of a connection, played by a test.
@@ -355,7 +355,7 @@ func TestGivenUpWhileWaitingForTheWindow(t *testing.T) {
 			}
 		}
 	})
-	c := s.client(t, Options{Streams: 1, Limits: netclock.Limits{Request: 5 * time.Second}})
+	c := s.client(t, Options{Streams: 1, Limits: clock.Limits{Request: 5 * time.Second}})
 	var wg sync.WaitGroup
 	ctx, cancel := newCancel(t)
 	wg.Go(func() {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/exchange"
+	"inferometer/internal/wire/http1"
 )
 
 // StatusError is a gRPC status other than OK.
@@ -55,7 +55,7 @@ func isGRPC(t string) bool {
 }
 
 // value is the value of a field; empty where there is none.
-func value(fields []exchange.Field, name string) string {
+func value(fields []http1.Field, name string) string {
 	for _, f := range fields {
 		if f.Name == name {
 			return f.Value
@@ -66,14 +66,14 @@ func value(fields []exchange.Field, name string) string {
 
 // outcome says how a call ended: nil for the status OK, else a *StatusError or,
 // where the server named no status, a *exchange.Truncated.
-func outcome(fields []exchange.Field) error {
+func outcome(fields []http1.Field) error {
 	text := value(fields, "grpc-status")
 	if text == "" {
-		return &exchange.Truncated{Err: fmt.Errorf("the server ended the call without a grpc-status")}
+		return &http1.Truncated{Err: fmt.Errorf("the server ended the call without a grpc-status")}
 	}
 	code, err := strconv.Atoi(text)
 	if err != nil || code < 0 {
-		return &exchange.BadFraming{Err: fmt.Errorf("the server sent the grpc-status %q", text)}
+		return &http1.BadFraming{Err: fmt.Errorf("the server sent the grpc-status %q", text)}
 	}
 	if code == OK {
 		return nil

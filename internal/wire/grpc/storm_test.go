@@ -13,8 +13,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"inferometer/internal/netclock"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
 )
 
 // Requests that are cancelled and run into limits at any moment, on streams that
@@ -50,7 +50,7 @@ func TestStorm(t *testing.T) {
 		}
 	})
 	for _, o := range []Options{{}, {Streams: 3}, {Streams: 4, Sharing: 4}} {
-		o.Limits = netclock.Limits{Request: 15 * time.Millisecond, Stall: 8 * time.Millisecond}
+		o.Limits = clock.Limits{Request: 15 * time.Millisecond, Stall: 8 * time.Millisecond}
 		c := s.client(t, o)
 		outcomes := map[record.Class]int{}
 		var mu sync.Mutex

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"sync/atomic"
 
-	"inferometer/internal/exchange"
-	"inferometer/internal/exchange/h2"
-	"inferometer/internal/netclock"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
+	"inferometer/internal/wire/h2"
+	"inferometer/internal/wire/http1"
 )
 
 // lane is a place for a stream: the slots that use it share its stream.
@@ -43,10 +43,10 @@ func (c *Client) Stream(ctx context.Context, method, id string, m Message, rec *
 		rec.Sent = first
 		switch {
 		case err == nil:
-			exchange.Finish(rec, c.clock.Now())
+			http1.Finish(rec, c.clock.Now())
 			return
 		case err == errFailed:
-			exchange.Finish(rec, c.clock.Now())
+			http1.Finish(rec, c.clock.Now())
 			rec.Failure = &record.Failure{Class: record.StreamError, Status: rec.Status, At: rec.End}
 			return
 		case ctx.Err() != nil:
@@ -87,7 +87,7 @@ func (c *Client) once(ctx context.Context, l *lane, method, id string, m Message
 		f.abandon(q)
 		<-q.done
 	}
-	var expired *netclock.Expired
+	var expired *clock.Expired
 	switch err := q.err; {
 	case err == nil:
 		failed := q.failed
@@ -97,12 +97,12 @@ func (c *Client) once(ctx context.Context, l *lane, method, id string, m Message
 			return false, errFailed
 		}
 		return false, nil
-	case errors.As(err, &expired) || errors.As(err, new(*exchange.TooLarge)):
+	case errors.As(err, &expired) || errors.As(err, new(*http1.TooLarge)):
 		f.abandon(q)
 		return false, err
 	default:
 		// The writer may still hold the request: it is not used again.
-		var dropped *exchange.Dropped
+		var dropped *http1.Dropped
 		return rec.Conn.Reused && q.latest == record.Never && errors.As(err, &dropped) && dropped.Untaken(rec.Sent, c.soon, false), err
 	}
 }
@@ -159,7 +159,7 @@ func (c *Client) reopen(ctx context.Context, l *lane, method string, sort Sorter
 	select {
 	case l.gate <- struct{}{}:
 	case <-ctx.Done():
-		return netclock.ErrAborted
+		return clock.ErrAborted
 	}
 	defer func() { <-l.gate }()
 	if f := l.flow.Load(); f != nil && f.takes() {

@@ -15,9 +15,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"inferometer/internal/bounded"
-	"inferometer/internal/netclock"
+	"inferometer/internal/lib/bounded"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
 )
 
 func TestRequestsOnAStream(t *testing.T) {
@@ -294,14 +294,14 @@ func TestLimits(t *testing.T) {
 		}
 	})
 	for _, tt := range []struct {
-		lim    netclock.Limits
+		lim    clock.Limits
 		text   string
 		class  record.Class
 		status int
 	}{
-		{netclock.Limits{FirstByte: 30 * time.Millisecond}, "never", record.NoFirstByte, 0},
-		{netclock.Limits{Request: 30 * time.Millisecond}, "never", record.TimedOut, 0},
-		{netclock.Limits{Stall: 30 * time.Millisecond}, "stall", record.Stalled, 200},
+		{clock.Limits{FirstByte: 30 * time.Millisecond}, "never", record.NoFirstByte, 0},
+		{clock.Limits{Request: 30 * time.Millisecond}, "never", record.TimedOut, 0},
+		{clock.Limits{Stall: 30 * time.Millisecond}, "stall", record.Stalled, 200},
 	} {
 		c := s.client(t, Options{Streams: 1, Limits: tt.lim})
 		var wg sync.WaitGroup

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"inferometer/internal/bounded"
-	"inferometer/internal/exchange"
-	"inferometer/internal/exchange/h2"
+	"inferometer/internal/lib/bounded"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/h2"
+	"inferometer/internal/wire/http1"
 )
 
 // Unary sends a message, takes the answer and fills in rec from Sent to End. The
@@ -20,7 +20,7 @@ func (c *Client) Unary(ctx context.Context, method string, m Message, rec *recor
 		c.fail(ctx, rec, err)
 		return
 	}
-	exchange.Finish(rec, c.clock.Now())
+	http1.Finish(rec, c.clock.Now())
 }
 
 // unary carries out a call whose answer has a limit.
@@ -51,11 +51,11 @@ func (c *Client) single(rec *record.Record, encoding string, largest bounded.Lim
 	case err != nil:
 		return err
 	case message == nil && len(rec.Body) == 0:
-		return &exchange.Truncated{Err: errors.New("the server says that all went well and sent no message")}
+		return &http1.Truncated{Err: errors.New("the server says that all went well and sent no message")}
 	case message == nil:
-		return &exchange.Truncated{Err: fmt.Errorf("the answer ends inside a message, after %d bytes", len(rec.Body))}
+		return &http1.Truncated{Err: fmt.Errorf("the answer ends inside a message, after %d bytes", len(rec.Body))}
 	case len(rest) > 0:
-		return &exchange.BadFraming{Err: errors.New("the server sent more than one message")}
+		return &http1.BadFraming{Err: errors.New("the server sent more than one message")}
 	}
 	if rec.Body[0] == 0 {
 		return nil
@@ -74,7 +74,7 @@ func (c *Client) single(rec *record.Record, encoding string, largest bounded.Lim
 
 // fail notes how a request failed.
 func (c *Client) fail(ctx context.Context, rec *record.Record, err error) {
-	exchange.Fail(ctx, rec, err, c.clock.Now())
+	http1.Fail(ctx, rec, err, c.clock.Now())
 	f := rec.Failure
 	if f.Class == record.Cancelled || f.Class == record.CutOff {
 		return

@@ -21,10 +21,10 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	"inferometer/internal/bounded"
-	"inferometer/internal/exchange"
-	"inferometer/internal/netclock"
+	"inferometer/internal/lib/bounded"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
+	"inferometer/internal/wire/http1"
 )
 
 // echo answers with what it got.
@@ -138,7 +138,7 @@ func TestMetadata(t *testing.T) {
 		got <- md
 		return echo(nil, st)
 	})
-	c := s.client(t, Options{Authority: "model.example", Metadata: []exchange.Field{
+	c := s.client(t, Options{Authority: "model.example", Metadata: []http1.Field{
 		{Name: "Triton-Grpc-Key", Value: "secret"}, {Name: "trace-bin", Value: "\x00\xff"}, {Name: "User-Agent", Value: "other"}, {Name: "TE", Value: "x"},
 	}})
 	if _, err := c.Call(t.Context(), unaryMethod, nil); err != nil {
@@ -159,7 +159,7 @@ func TestUnaryLimits(t *testing.T) {
 		<-st.Context().Done()
 		return nil
 	})
-	c := s.client(t, Options{Limits: netclock.Limits{FirstByte: 20 * time.Millisecond}})
+	c := s.client(t, Options{Limits: clock.Limits{FirstByte: 20 * time.Millisecond}})
 	rec := &record.Record{}
 	c.Unary(t.Context(), unaryMethod, message(t, c, "x"), rec)
 	wantFailure(t, rec, record.NoFirstByte, 0, "")

@@ -6,20 +6,20 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/exchange"
-	"inferometer/internal/netclock"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
+	"inferometer/internal/wire/http1"
 )
 
 // offline is a connection without a network, with streams under way that have
 // their headers.
 func offline(t testing.TB, streams int) *conn {
 	t.Helper()
-	client := NewClient(netclock.NewClock(), nil, Options{Streams: streams, Limits: netclock.Limits{Stall: time.Hour}})
+	client := NewClient(clock.NewClock(), nil, Options{Streams: streams, Limits: clock.Limits{Stall: time.Hour}})
 	c := &conn{client: client, ready: make(chan struct{}), armed: 1, next: uint32(2*streams + 1)}
 	c.work.L = &c.mu
 	c.reader.init(c)
-	req := exchange.NewHead(&url.URL{Host: "h"}, nil, nil).Encode(nil)
+	req := http1.NewHead(&url.URL{Host: "h"}, nil, nil).Encode(nil)
 	wire := appendFrame(nil, 0, frameSettings, 0, 0)
 	for i := range streams {
 		st := &stream{}
@@ -27,7 +27,7 @@ func offline(t testing.TB, streams int) *conn {
 		c.live, c.ids = append(c.live, st), append(c.ids, uint32(2*i+1))
 		wire = appendBlock(wire, []byte{0x88}, 0, c.ids[i], maxFrame) // :status 200
 	}
-	if !c.reader.take(wire, netclock.Stamp{User: 1}) {
+	if !c.reader.take(wire, clock.Stamp{User: 1}) {
 		t.Fatal(c.err)
 	}
 	return c
@@ -41,7 +41,7 @@ func TestReadsDoNotAllocate(t *testing.T) {
 	at := time.Duration(1)
 	if n := testing.AllocsPerRun(1000, func() {
 		at++
-		c.reader.take(data, netclock.Stamp{User: at})
+		c.reader.take(data, clock.Stamp{User: at})
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -70,7 +70,7 @@ func BenchmarkTake(b *testing.B) {
 						st.rec.Body, st.rec.Marks = st.rec.Body[:0], st.rec.Marks[:0]
 					}
 				}
-				c.reader.take(reads[n%streams], netclock.Stamp{User: at})
+				c.reader.take(reads[n%streams], clock.Stamp{User: at})
 				n++
 			}
 			b.ReportMetric(float64(n*per)/b.Elapsed().Seconds(), "events/s")

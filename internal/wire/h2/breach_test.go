@@ -6,8 +6,8 @@ import (
 
 	"golang.org/x/net/http2"
 
-	"inferometer/internal/netclock"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
 )
 
 // Whatever a server does to the protocol, its requests fail with the reason.
@@ -76,7 +76,7 @@ func TestBreaches(t *testing.T) {
 				_ = p.conn.CloseWrite()
 				p.hold()
 			})
-			wantFailure(t, to.do(t.Context(), to.client(t, netclock.Limits{}, 8), 0, "body"), record.BadBody, text)
+			wantFailure(t, to.do(t.Context(), to.client(t, clock.Limits{}, 8), 0, "body"), record.BadBody, text)
 		})
 	}
 }
@@ -86,7 +86,7 @@ func TestFirstFrameIsNoSettings(t *testing.T) {
 		_ = p.framer.WritePing(false, [8]byte{})
 		p.hold()
 	})
-	wantFailure(t, to.do(t.Context(), to.client(t, netclock.Limits{}, 8), 0, ""), record.BadBody, "must be settings")
+	wantFailure(t, to.do(t.Context(), to.client(t, clock.Limits{}, 8), 0, ""), record.BadBody, "must be settings")
 }
 
 func TestPingsWithoutEnd(t *testing.T) {
@@ -95,5 +95,5 @@ func TestPingsWithoutEnd(t *testing.T) {
 		for p.framer.WritePing(false, [8]byte{}) == nil { // and reads nothing
 		}
 	})
-	wantFailure(t, to.do(t.Context(), to.client(t, netclock.Limits{Request: patience}, 8), 0, strings.Repeat("x", 8<<20)), record.BadBody, "more questions")
+	wantFailure(t, to.do(t.Context(), to.client(t, clock.Limits{Request: patience}, 8), 0, strings.Repeat("x", 8<<20)), record.BadBody, "more questions")
 }

@@ -19,9 +19,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"inferometer/internal/exchange"
-	"inferometer/internal/netclock"
 	"inferometer/internal/record"
+	netclock "inferometer/internal/wire/clock"
+	"inferometer/internal/wire/http1"
 )
 
 // Client keeps connections to one server.
@@ -29,8 +29,8 @@ type Client struct {
 	clock   *netclock.Clock
 	dialer  *netclock.Dialer
 	limits  netclock.Limits
-	soon    time.Duration // exchange.Soon, but for tests
-	grace   time.Duration // exchange.Grace, but for tests
+	soon    time.Duration // http1.Soon, but for tests
+	grace   time.Duration // http1.Grace, but for tests
 	streams int           // most at once on a connection
 	secure  bool
 	beat    Beat
@@ -69,7 +69,7 @@ type Options struct {
 // NewClient makes a Client that opens connections with d.
 func NewClient(clock *netclock.Clock, d *netclock.Dialer, o Options) *Client {
 	c := &Client{
-		clock: clock, dialer: d, limits: o.Limits, soon: exchange.Soon, grace: exchange.Grace, streams: max(o.Streams, 1), secure: o.Secure, beat: o.Beat,
+		clock: clock, dialer: d, limits: o.Limits, soon: http1.Soon, grace: http1.Grace, streams: max(o.Streams, 1), secure: o.Secure, beat: o.Beat,
 		windows: wide, alive: make(map[*conn]struct{}),
 	}
 	c.pool.New = func() any { return &stream{done: make(chan struct{}, 1)} }
@@ -82,7 +82,7 @@ func NewClient(clock *netclock.Clock, d *netclock.Dialer, o Options) *Client {
 const maxTries = 5
 
 // Do sends req and fills in rec from Sent to End.
-func (c *Client) Do(ctx context.Context, req *exchange.Request, rec *record.Record) {
+func (c *Client) Do(ctx context.Context, req *http1.Request, rec *record.Record) {
 	o := order{shared: req.Head.HTTP2(), own: req.Fields(), body: req.Body(), sized: true, rec: rec}
 	if req.Want != "" {
 		o.answer = new(Answer)
@@ -96,29 +96,29 @@ func (c *Client) Do(ctx context.Context, req *exchange.Request, rec *record.Reco
 		}
 	}
 	if err != nil {
-		exchange.Fail(ctx, rec, err, c.clock.Now())
+		http1.Fail(ctx, rec, err, c.clock.Now())
 		return
 	}
-	exchange.Finish(rec, c.clock.Now())
+	http1.Finish(rec, c.clock.Now())
 }
 
 // Answer is what Post hands over besides the record.
 type Answer struct {
-	Head    []exchange.Field // all fields of the answer's headers
-	Trailer []exchange.Field // those that came after the body
+	Head    []http1.Field // all fields of the answer's headers
+	Trailer []http1.Field // those that came after the body
 }
 
 // Post sends a body under the given fields, pseudo-fields first and names in lower
 // case, and fills in rec as far as the answer goes. What it means for the record
 // that the answer is complete, or the error, is up to the caller.
-func (c *Client) Post(ctx context.Context, fields []exchange.Field, body []byte, rec *record.Record, answer *Answer) error {
+func (c *Client) Post(ctx context.Context, fields []http1.Field, body []byte, rec *record.Record, answer *Answer) error {
 	return c.perform(ctx, &order{shared: fields, body: body, rec: rec, answer: answer})
 }
 
 // order is what a stream is to carry.
 type order struct {
-	shared []exchange.Field // fields that other requests have as well
-	own    []exchange.Field // fields that only this one has
+	shared []http1.Field // fields that other requests have as well
+	own    []http1.Field // fields that only this one has
 	body   []byte
 	sized  bool // say how long the body is
 	rec    *record.Record
@@ -172,7 +172,7 @@ func (c *Client) perform(ctx context.Context, o *order) error {
 // untaken reports whether a stream ended with its connection, and before the server
 // can have taken its request.
 func (c *Client) untaken(st *stream) bool {
-	var dropped *exchange.Dropped
+	var dropped *http1.Dropped
 	return st.reused && st.latest == record.Never && errors.As(st.err, &dropped) && dropped.Untaken(st.rec.Sent, c.soon, false)
 }
 

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/exchange"
-	"inferometer/internal/netclock"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
+	"inferometer/internal/wire/http1"
 )
 
 func TestRequestAndAnswer(t *testing.T) {
@@ -31,9 +31,9 @@ func TestRequestAndAnswer(t *testing.T) {
 			fmt.Fprint(w, r.Method, r.Proto, r.Host, r.RequestURI, r.Header["Content-Type"], r.Header["X-Request-Id"], r.ContentLength, string(body), len(r.Header))
 			w.Header().Set("X-Sum", "1")
 		})
-		c := to.client(t, netclock.Limits{}, 8)
+		c := to.client(t, clock.Limits{}, 8)
 		for i, name := range []string{"first", "second"} {
-			rec := to.do(t.Context(), c, 0, name, exchange.Field{Name: "X-Request-Id", Value: "id-" + name})
+			rec := to.do(t.Context(), c, 0, name, http1.Field{Name: "X-Request-Id", Value: "id-" + name})
 			wantOK(t, rec, fmt.Sprint("POST", "HTTP/2.0", to.url.Host, "/v1/x?y=z", []string{"text/plain"}, []string{"id-" + name}, len(name), name, 3))
 			if rec.Status != 200 || rec.ContentType != "text/odd" || rec.RetryAfter != "7" {
 				t.Errorf("status %d, type %q, retry after %q", rec.Status, rec.ContentType, rec.RetryAfter)
@@ -50,9 +50,9 @@ func TestStatusesAndEmptyAnswers(t *testing.T) {
 		code, _ := strconv.Atoi(r.Header.Get("Code"))
 		w.WriteHeader(code)
 	})
-	c := to.client(t, netclock.Limits{}, 8)
+	c := to.client(t, clock.Limits{}, 8)
 	for _, code := range []int{200, 204, 404, 500, 503} {
-		rec := to.do(t.Context(), c, 0, "", exchange.Field{Name: "code", Value: strconv.Itoa(code)})
+		rec := to.do(t.Context(), c, 0, "", http1.Field{Name: "code", Value: strconv.Itoa(code)})
 		if code < 300 {
 			wantOK(t, rec, "")
 		} else if rec.Failure == nil || rec.Failure.Class != record.HTTPStatus || rec.Failure.Status != code {
@@ -75,7 +75,7 @@ func TestStreamsSideBySide(t *testing.T) {
 				_ = http.NewResponseController(w).Flush()
 			}
 		})
-		c := to.client(t, netclock.Limits{}, 16)
+		c := to.client(t, clock.Limits{}, 16)
 		if err := c.Warm(t.Context(), slots); err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestStreamsSideBySide(t *testing.T) {
 					for i := range events {
 						fmt.Fprintf(&want, "data: %s %d\n\n", id, i)
 					}
-					rec := to.do(t.Context(), c, slot, strings.Repeat("x", slot*100), exchange.Field{Name: "Id", Value: id})
+					rec := to.do(t.Context(), c, slot, strings.Repeat("x", slot*100), http1.Field{Name: "Id", Value: id})
 					if rec.Failure != nil || string(rec.Body) != want.String() {
 						t.Errorf("%s: %q, failure %+v", id, rec.Body, rec.Failure)
 					}
@@ -126,7 +126,7 @@ func TestServersLimitOfStreams(t *testing.T) {
 	})
 	for _, warm := range []bool{true, false} {
 		all.conns.Store(0)
-		c := to.client(t, netclock.Limits{}, 8)
+		c := to.client(t, clock.Limits{}, 8)
 		if warm {
 			if err := c.Warm(t.Context(), slots); err != nil {
 				t.Fatal(err)
@@ -167,7 +167,7 @@ func TestLargeBodies(t *testing.T) {
 			body, _ := io.ReadAll(r.Body)
 			_, _ = w.Write(body)
 		})
-		c := to.client(t, netclock.Limits{}, 8)
+		c := to.client(t, clock.Limits{}, 8)
 		c.windows = windows{stream: 256 << 10, conn: 1 << 20} // so that they have to be opened again and again
 		var wg sync.WaitGroup
 		for slot := range 4 {
@@ -191,7 +191,7 @@ func TestAnswerBeforeTheRequestIsRead(t *testing.T) {
 				http.Error(w, "too large", http.StatusRequestEntityTooLarge)
 			}
 		})
-		c := to.client(t, netclock.Limits{}, 8)
+		c := to.client(t, clock.Limits{}, 8)
 		rec := to.do(t.Context(), c, 0, strings.Repeat("x", 8<<20))
 		if rec.Failure == nil || rec.Failure.Class != record.HTTPStatus || rec.Status != 413 || string(rec.Body) != "too large\n" {
 			t.Fatalf("status %d, %q, failure %+v", rec.Status, rec.Body, rec.Failure)
@@ -217,13 +217,13 @@ func TestResetEndsOneStreamOnly(t *testing.T) {
 		close(started)
 		<-reset
 	})
-	c := to.client(t, netclock.Limits{}, 8)
+	c := to.client(t, clock.Limits{}, 8)
 	if err := c.Warm(t.Context(), 2); err != nil {
 		t.Fatal(err)
 	}
 	other := make(chan *record.Record)
 	go func() { other <- to.do(t.Context(), c, 1, "") }()
-	rec := to.do(t.Context(), c, 0, "", exchange.Field{Name: "Fate", Value: "reset"})
+	rec := to.do(t.Context(), c, 0, "", http1.Field{Name: "Fate", Value: "reset"})
 	wantFailure(t, rec, record.Reset, "INTERNAL_ERROR")
 	if string(rec.Body) != "begun" || rec.Failure.Status != 200 {
 		t.Errorf("body %q, status %d", rec.Body, rec.Failure.Status)
@@ -261,19 +261,19 @@ func TestLimits(t *testing.T) {
 	})
 	for _, tt := range []struct {
 		fate  string
-		lim   netclock.Limits
+		lim   clock.Limits
 		class record.Class
 		body  bool
 	}{
-		{"silent", netclock.Limits{FirstByte: short, Stall: time.Minute}, record.NoFirstByte, false},
-		{"stall", netclock.Limits{Stall: short, FirstByte: time.Minute}, record.Stalled, true},
-		{"silent", netclock.Limits{Request: short}, record.TimedOut, false},
-		{"drip", netclock.Limits{Request: short, FirstByte: patience, Stall: patience}, record.TimedOut, true},
-		{"late", netclock.Limits{Stall: short}, "", false}, // the first byte may take its time
+		{"silent", clock.Limits{FirstByte: short, Stall: time.Minute}, record.NoFirstByte, false},
+		{"stall", clock.Limits{Stall: short, FirstByte: time.Minute}, record.Stalled, true},
+		{"silent", clock.Limits{Request: short}, record.TimedOut, false},
+		{"drip", clock.Limits{Request: short, FirstByte: patience, Stall: patience}, record.TimedOut, true},
+		{"late", clock.Limits{Stall: short}, "", false}, // the first byte may take its time
 	} {
 		var rec *record.Record
 		for range 6 {
-			rec = to.do(t.Context(), to.client(t, tt.lim, 8), 0, "", exchange.Field{Name: "Fate", Value: tt.fate})
+			rec = to.do(t.Context(), to.client(t, tt.lim, 8), 0, "", http1.Field{Name: "Fate", Value: tt.fate})
 			if tt.class == "" {
 				break
 			}
@@ -312,7 +312,7 @@ func TestEndOfContextEndsItsStreamsOnly(t *testing.T) {
 			case <-release:
 			}
 		})
-		c := to.client(t, netclock.Limits{}, 8)
+		c := to.client(t, clock.Limits{}, 8)
 		if err := c.Warm(t.Context(), 2); err != nil {
 			t.Fatal(err)
 		}
@@ -344,7 +344,7 @@ func TestShutdown(t *testing.T) {
 		<-release
 		_, _ = io.WriteString(w, "two")
 	})
-	c := to.client(t, netclock.Limits{}, 8)
+	c := to.client(t, clock.Limits{}, 8)
 	got := make(chan *record.Record)
 	go func() { got <- to.do(t.Context(), c, 0, "") }()
 	<-begun
@@ -378,7 +378,7 @@ func TestServerWithoutHTTP2(t *testing.T) {
 		to.srv.TLS.NextProtos = []string{"h2", "http/1.1"}
 		for want, offer := range map[string][]string{"http/1.1": {"http/1.1"}, "nothing": nil} {
 			to.tls.NextProtos = offer
-			rec := to.do(t.Context(), to.client(t, netclock.Limits{}, 8), 0, "")
+			rec := to.do(t.Context(), to.client(t, clock.Limits{}, 8), 0, "")
 			wantFailure(t, rec, record.TLSFailed, "agreed on "+want)
 		}
 	})
@@ -387,7 +387,7 @@ func TestServerWithoutHTTP2(t *testing.T) {
 		defer srv.Close()
 		u, _ := url.Parse(srv.URL)
 		to := target{url: u}
-		c := to.client(t, netclock.Limits{}, 8)
+		c := to.client(t, clock.Limits{}, 8)
 		if err := c.Warm(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "does not speak HTTP/2") {
 			t.Errorf("warming up: %v", err)
 		}
@@ -403,7 +403,7 @@ func TestUnreachable(t *testing.T) {
 	}
 	to := target{url: &url.URL{Scheme: "http", Host: l.Addr().String(), Path: "/"}}
 	l.Close()
-	c := to.client(t, netclock.Limits{}, 8)
+	c := to.client(t, clock.Limits{}, 8)
 	var wg sync.WaitGroup
 	for slot := range 20 {
 		wg.Go(func() {
@@ -424,7 +424,7 @@ func TestCloseEndsWhatIsUnderWay(t *testing.T) {
 		close(begun)
 		<-r.Context().Done()
 	})
-	c := to.client(t, netclock.Limits{}, 8)
+	c := to.client(t, clock.Limits{}, 8)
 	got := make(chan *record.Record)
 	go func() { got <- to.do(t.Context(), c, 0, "") }()
 	<-begun
@@ -441,9 +441,9 @@ func TestLongHeaders(t *testing.T) {
 		w.Header().Set("Long", r.Header.Get("Long"))
 		_, _ = io.WriteString(w, r.Header.Get("Long"))
 	})
-	c := to.client(t, netclock.Limits{}, 8)
+	c := to.client(t, clock.Limits{}, 8)
 	for range 2 {
 		long := pattern(50 << 10)
-		wantOK(t, to.do(t.Context(), c, 0, "", exchange.Field{Name: "Long", Value: long}), long)
+		wantOK(t, to.do(t.Context(), c, 0, "", http1.Field{Name: "Long", Value: long}), long)
 	}
 }

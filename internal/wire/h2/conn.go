@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/net/http2/hpack"
 
-	"inferometer/internal/exchange"
-	"inferometer/internal/netclock"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
+	"inferometer/internal/wire/http1"
 )
 
 // conn is a connection with its streams. One goroutine reads it, one writes to
@@ -23,18 +23,18 @@ import (
 // cannot stop us from reading what it writes.
 type conn struct {
 	client *Client
-	net    *netclock.Conn
+	net    *clock.Conn
 	ready  chan struct{} // closed when the server's settings are known, or never will be
 
 	mu     sync.Mutex
 	work   sync.Cond // the writer has something to do
 	live   []*stream
-	ids    []uint32         // of the live streams; 0: not on the wire yet
-	err    error            // why the connection is over; nil: it is not
-	broken error            // what writing ended with
-	ending *netclock.Ending // how the server ended the connection; nil: it did not
-	used   bool             // has carried a request
-	heard  time.Duration    // when something came last
+	ids    []uint32      // of the live streams; 0: not on the wire yet
+	err    error         // why the connection is over; nil: it is not
+	broken error         // what writing ended with
+	ending *clock.Ending // how the server ended the connection; nil: it did not
+	used   bool          // has carried a request
+	heard  time.Duration // when something came last
 	follow []follower
 	timer  *time.Timer
 	armed  time.Duration // when the timer fires; 0: it does not
@@ -88,7 +88,7 @@ var wide = windows{stream: 64 << 20, conn: 1 << 30}
 const usual = 100
 
 // newConn begins to speak HTTP/2 on a connection.
-func newConn(client *Client, nc *netclock.Conn) *conn {
+func newConn(client *Client, nc *clock.Conn) *conn {
 	c := &conn{
 		client: client, net: nc, ready: make(chan struct{}),
 		most: min(client.streams, usual), frame: maxFrame, initial: startWindow, window: startWindow,
@@ -194,7 +194,7 @@ func (c *conn) cancel(ctx context.Context) {
 	defer c.mu.Unlock()
 	for i := len(c.live) - 1; i >= 0; i-- {
 		if c.live[i].ctx == ctx {
-			c.drop(i, netclock.ErrAborted, codeCancel)
+			c.drop(i, clock.ErrAborted, codeCancel)
 		}
 	}
 	// A context that ended gives no second sign: whoever comes with it anew has to be told anew.
@@ -241,7 +241,7 @@ func (c *conn) expire() {
 				c.leaving = true
 				c.client.forget(c, false)
 			}
-			c.drop(i, &netclock.Expired{Class: class}, codeCancel)
+			c.drop(i, &clock.Expired{Class: class}, codeCancel)
 		case due != 0 && (next == 0 || due < next):
 			next = due
 		}
@@ -340,7 +340,7 @@ func (c *conn) fail(err error) {
 func (c *conn) cause(st *stream, err error) error {
 	var bad *fault
 	if errors.As(err, &bad) {
-		return &exchange.BadFraming{Err: fmt.Errorf("the server broke HTTP/2: %w", err)}
+		return &http1.BadFraming{Err: fmt.Errorf("the server broke HTTP/2: %w", err)}
 	}
 	if c.why != "" {
 		err = fmt.Errorf("%w (%s)", err, c.why)
@@ -354,14 +354,14 @@ func (c *conn) cause(st *stream, err error) error {
 	}
 	if c.ending != nil && (!st.headed || st.open != nil) {
 		// On an open-ended stream others may have had their answers.
-		d := &exchange.Dropped{Err: err, Ending: *c.ending}
+		d := &http1.Dropped{Err: err, Ending: *c.ending}
 		if c.named && st.open == nil {
 			d.Orderly, d.Known, d.Lacks = true, true, false
 		}
 		err = d
 	}
 	if closed && st.headed {
-		err = &exchange.Truncated{Err: err}
+		err = &http1.Truncated{Err: err}
 	}
 	return err
 }

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"testing"
 
-	"inferometer/internal/exchange"
-	"inferometer/internal/netclock"
 	"inferometer/internal/record"
+	netclock "inferometer/internal/wire/clock"
+	"inferometer/internal/wire/http1"
 )
 
 // script makes frames of fuzzed bytes, so that most inputs get past the framing:
@@ -74,7 +74,7 @@ func FuzzServer(f *testing.F) {
 		var requests sync.WaitGroup
 		for slot := range 3 {
 			requests.Go(func() {
-				rec := to.do(t.Context(), c, slot, "some body", exchange.Field{Name: "name", Value: "a"})
+				rec := to.do(t.Context(), c, slot, "some body", http1.Field{Name: "name", Value: "a"})
 				if rec.Failure == nil && (rec.Status < 200 || rec.Status > 299 || len(rec.Marks) == 0) {
 					t.Errorf("it went well with status %d and %d reads", rec.Status, len(rec.Marks))
 				}

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/exchange"
-	"inferometer/internal/netclock"
 	"inferometer/internal/record"
+	netclock "inferometer/internal/wire/clock"
+	"inferometer/internal/wire/http1"
 )
 
 // patience is how long a test waits for what must come.
@@ -65,8 +65,8 @@ func (to target) client(t *testing.T, lim netclock.Limits, streams int) *Client 
 }
 
 // do carries out a request with a body and some headers.
-func (to target) do(ctx context.Context, c *Client, slot int, body string, own ...exchange.Field) *record.Record {
-	head := exchange.NewHead(to.url, []exchange.Field{{Name: "Content-Type", Value: "text/plain"}, {Name: "Connection", Value: "keep-alive"}}, nil)
+func (to target) do(ctx context.Context, c *Client, slot int, body string, own ...http1.Field) *record.Record {
+	head := http1.NewHead(to.url, []http1.Field{{Name: "Content-Type", Value: "text/plain"}, {Name: "Connection", Value: "keep-alive"}}, nil)
 	rec := &record.Record{Slot: slot, Streamed: true, Sent: record.Never, Written: record.Never}
 	c.Do(ctx, head.Encode([]byte(body), own...), rec)
 	return rec

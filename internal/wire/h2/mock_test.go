@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/exchange"
 	"inferometer/internal/mock"
-	"inferometer/internal/netclock"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
+	"inferometer/internal/wire/http1"
 )
 
 // slack is what the wall clock may be slewed by during a test: the server's stamps
@@ -47,7 +47,7 @@ func TestStampsAgreeWithTheServersTruth(t *testing.T) {
 			pool.AppendCertsFromPEM(server.CertPEM())
 			to.tls = &tls.Config{RootCAs: pool, NextProtos: []string{"h2"}, ServerName: "localhost"}
 		}
-		c := to.client(t, netclock.Limits{Request: patience}, 16)
+		c := to.client(t, clock.Limits{Request: patience}, 16)
 		if err := c.Warm(t.Context(), slots); err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestStampsAgreeWithTheServersTruth(t *testing.T) {
 				for n := range each {
 					id := fmt.Sprintf("%d-%d", slot, n)
 					rec := to.do(t.Context(), c, slot, `{"model":"mock","stream":true,"messages":[{"role":"user","content":"a b c"}]}`,
-						exchange.Field{Name: "X-Request-Id", Value: id})
+						http1.Field{Name: "X-Request-Id", Value: id})
 					mu.Lock()
 					records[id] = rec
 					mu.Unlock()

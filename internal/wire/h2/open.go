@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"inferometer/internal/exchange"
-	"inferometer/internal/netclock"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
+	"inferometer/internal/wire/http1"
 )
 
 // Stream is an open-ended stream: its body goes out in pieces as long as it lasts,
@@ -33,13 +33,13 @@ type Stream struct {
 // fields they may keep.
 type Receiver interface {
 	// Head takes the headers of the answer. An error ends the stream.
-	Head(status int, fields []exchange.Field, at netclock.Stamp) error
+	Head(status int, fields []http1.Field, at clock.Stamp) error
 	// Data takes the next bytes; frame: a DATA frame ends with them. An error
 	// ends the stream.
-	Data(p []byte, at netclock.Stamp, frame bool) error
+	Data(p []byte, at clock.Stamp, frame bool) error
 	// End comes last. Without an error the server ended the stream in order, and
 	// trailer are the fields that it said goodbye with, where it did.
-	End(trailer []exchange.Field, err error)
+	End(trailer []http1.Field, err error)
 }
 
 // Leaver is a Receiver that wants to know when the server is about to leave: what
@@ -68,7 +68,7 @@ type piece struct {
 
 // Open starts an open-ended stream for a slot. Ctx bounds the opening of a
 // connection, not the life of the stream.
-func (c *Client) Open(ctx context.Context, slot int, fields []exchange.Field, to Receiver) (*Stream, error) {
+func (c *Client) Open(ctx context.Context, slot int, fields []http1.Field, to Receiver) (*Stream, error) {
 	s := &Stream{to: to}
 	if _, err := c.start(ctx, &order{shared: fields, open: s, slot: slot}); err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (s *Stream) Reset(since time.Duration) bool {
 	}
 	for i, st := range c.live {
 		if st == s.st {
-			c.drop(i, netclock.ErrAborted, codeCancel)
+			c.drop(i, clock.ErrAborted, codeCancel)
 			break
 		}
 	}
@@ -171,7 +171,7 @@ func (s *Stream) end(err error) {
 }
 
 // endOpen ends an open-ended stream that the server ended in order.
-func (r *reader) endOpen(i int, trailer []exchange.Field) {
+func (r *reader) endOpen(i int, trailer []http1.Field) {
 	c := r.c
 	s := c.live[i].open
 	s.over = true

@@ -12,20 +12,20 @@ import (
 
 	"golang.org/x/net/http2"
 
-	"inferometer/internal/exchange"
-	"inferometer/internal/netclock"
 	"inferometer/internal/record"
+	netclock "inferometer/internal/wire/clock"
+	"inferometer/internal/wire/http1"
 )
 
 // listener takes down what comes on an open-ended stream.
 type listener struct {
 	mu      sync.Mutex
 	status  int
-	fields  []exchange.Field
+	fields  []http1.Field
 	body    []byte
 	frames  int
 	reads   []netclock.Stamp
-	trailer []exchange.Field
+	trailer []http1.Field
 	err     error
 	refuse  error // what Data answers with
 	leaving int
@@ -37,7 +37,7 @@ func newListener() *listener {
 	return &listener{some: make(chan struct{}, 10_000), ended: make(chan struct{})}
 }
 
-func (l *listener) Head(status int, fields []exchange.Field, _ netclock.Stamp) error {
+func (l *listener) Head(status int, fields []http1.Field, _ netclock.Stamp) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.status, l.fields = status, slices.Clone(fields)
@@ -59,7 +59,7 @@ func (l *listener) Data(p []byte, at netclock.Stamp, frame bool) error {
 	return l.refuse
 }
 
-func (l *listener) End(trailer []exchange.Field, err error) {
+func (l *listener) End(trailer []http1.Field, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.trailer, l.err = slices.Clone(trailer), err
@@ -125,11 +125,11 @@ func (w *wrote) Wrote(sent, written time.Duration) {
 }
 
 // fieldsFor are those of a POST to a target.
-func (to target) fields() []exchange.Field {
-	return exchange.NewHead(to.url, []exchange.Field{{Name: "Content-Type", Value: "text/plain"}}, nil).HTTP2()
+func (to target) fields() []http1.Field {
+	return http1.NewHead(to.url, []http1.Field{{Name: "Content-Type", Value: "text/plain"}}, nil).HTTP2()
 }
 
-func field(fields []exchange.Field, name string) string {
+func field(fields []http1.Field, name string) string {
 	for _, f := range fields {
 		if f.Name == name {
 			return f.Value
@@ -260,7 +260,7 @@ func TestHowOpenStreamsEnd(t *testing.T) {
 		{"not looked at", func(p *peer, id uint32) { _ = p.framer.WriteGoAway(0, http2.ErrCodeNo, nil) }, nil, Unprocessed},
 		{"closed", func(p *peer, id uint32) { _ = p.conn.CloseWrite() }, nil, func(err error) bool { return errors.Is(err, errClosed) }},
 		{"data first", func(p *peer, id uint32) { p.data(id, false, "x") }, nil, func(err error) bool {
-			var bad *exchange.BadFraming
+			var bad *http1.BadFraming
 			return errors.As(err, &bad)
 		}},
 		{"refused by the receiver", func(p *peer, id uint32) {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
-	"inferometer/internal/exchange"
+	"inferometer/internal/wire/http1"
 )
 
 // peer is the server's end of a connection, played by a test. Its framing is not ours.
@@ -135,4 +135,4 @@ func echo(p *peer) {
 	}
 }
 
-func name(s string) exchange.Field { return exchange.Field{Name: "Name", Value: s} }
+func name(s string) http1.Field { return http1.Field{Name: "Name", Value: s} }

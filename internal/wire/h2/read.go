@@ -8,25 +8,25 @@ import (
 
 	"golang.org/x/net/http2/hpack"
 
-	"inferometer/internal/exchange"
-	"inferometer/internal/netclock"
+	"inferometer/internal/wire/clock"
+	"inferometer/internal/wire/http1"
 )
 
 // reader takes in the bytes of a connection.
 type reader struct {
 	c        *conn
 	split    splitter
-	at       netclock.Stamp // of the read that is being taken in
-	begun    bool           // the server's first frame has come
-	merged   bool           // the kernel has put segments together
-	received int64          // bytes of data, not yet given back to the connection's window
+	at       clock.Stamp // of the read that is being taken in
+	begun    bool        // the server's first frame has come
+	merged   bool        // the kernel has put segments together
+	received int64       // bytes of data, not yet given back to the connection's window
 
 	decoder *hpack.Decoder
 	block   []byte // a block of headers, while it is incomplete
 	blockOf frame  // whose it is; stream 0: there is none
 	head    head   // what was read of a block
 	keep    bool   // all fields of the block matter
-	fields  []exchange.Field
+	fields  []http1.Field
 }
 
 // head is what matters in a block of headers.
@@ -45,7 +45,7 @@ func (r *reader) init(c *conn) {
 }
 
 // take is handed each read; false: the connection is over.
-func (r *reader) take(p []byte, at netclock.Stamp) bool {
+func (r *reader) take(p []byte, at clock.Stamp) bool {
 	c := r.c
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,11 +145,11 @@ func (r *reader) data(f frame, p []byte, last bool) error {
 	before := len(st.rec.Body)
 	st.rec.Body = append(st.rec.Body, p...)
 	r.arrived(st)
-	if st.endBy == 0 && st.rec.Streamed && exchange.SaysDone(st.rec.Body, before) {
+	if st.endBy == 0 && st.rec.Streamed && http1.SaysDone(st.rec.Body, before) {
 		st.said, st.endBy = r.at.At(), r.at.User+c.client.grace
 		c.arm(st.endBy)
 	}
-	if err := exchange.Hold(st.rec); err != nil {
+	if err := http1.Hold(st.rec); err != nil {
 		c.drop(i, err, codeCancel)
 		return nil
 	}
@@ -191,7 +191,7 @@ func (r *reader) arrived(st *stream) {
 
 // refuse ends a stream whose answer is not what the protocol says.
 func (r *reader) refuse(i int, what string) {
-	r.c.drop(i, &exchange.BadFraming{Err: errors.New("the server sent " + what)}, codeProtocol)
+	r.c.drop(i, &http1.BadFraming{Err: errors.New("the server sent " + what)}, codeProtocol)
 }
 
 // complete ends a stream in order.
@@ -203,7 +203,7 @@ func (r *reader) complete(i int) {
 		return
 	}
 	if missing := st.length - int64(st.rec.Folded+len(st.rec.Body)); missing > 0 {
-		c.end(i, &exchange.Truncated{Err: fmt.Errorf("the answer ended %d bytes before its Content-Length", missing)})
+		c.end(i, &http1.Truncated{Err: fmt.Errorf("the answer ended %d bytes before its Content-Length", missing)})
 		return
 	}
 	st.answered = true
@@ -352,7 +352,7 @@ func (r *reader) endHeaders(block []byte) error {
 // field takes in one header field.
 func (r *reader) field(f hpack.HeaderField) {
 	if r.keep {
-		r.fields = append(r.fields, exchange.Field{Name: f.Name, Value: f.Value})
+		r.fields = append(r.fields, http1.Field{Name: f.Name, Value: f.Value})
 	}
 	h := &r.head
 	switch f.Name {

@@ -4,17 +4,17 @@ import (
 	"context"
 	"time"
 
-	"inferometer/internal/exchange"
-	"inferometer/internal/netclock"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
+	"inferometer/internal/wire/http1"
 )
 
 // stream is one request on a connection. The connection's lock guards it until it
 // has ended; from then on it is the request's again.
 type stream struct {
 	ctx    context.Context
-	shared []exchange.Field
-	own    []exchange.Field
+	shared []http1.Field
+	own    []http1.Field
 	sized  bool
 	rec    *record.Record
 	answer *Answer
@@ -37,7 +37,7 @@ type stream struct {
 	endBy    time.Duration // when it counts as complete, because it has said so; 0: it has not
 	length   int64         // its Content-Length; -1: none
 	latest   time.Duration // its last read; record.Never before the first
-	last     netclock.Stamp
+	last     clock.Stamp
 	frames   int   // DATA frames that ended in that read
 	received int64 // bytes that the server may send again once it is told so
 	reused   bool  // the connection had carried others
@@ -67,9 +67,9 @@ func (st *stream) from() time.Duration {
 }
 
 // arrived notes a read that brought something of the answer.
-func (st *stream) arrived(at netclock.Stamp) {
+func (st *stream) arrived(at clock.Stamp) {
 	if st.latest == record.Never || at != st.last {
 		st.last, st.latest, st.frames = at, at.User, 0
 	}
-	exchange.Mark(st.rec, st.rec.Body, at)
+	http1.Mark(st.rec, st.rec.Body, at)
 }

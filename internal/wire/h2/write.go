@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/net/http2/hpack"
 
-	"inferometer/internal/exchange"
+	"inferometer/internal/wire/http1"
 )
 
 // maxWrite bounds what one write takes, so that a large body does not hold up
@@ -142,19 +142,19 @@ func (c *conn) sendHeaders(st *stream, id uint32) {
 		c.field(f, false)
 	}
 	for _, f := range st.own {
-		c.field(exchange.Field{Name: strings.ToLower(f.Name), Value: f.Value}, true)
+		c.field(http1.Field{Name: strings.ToLower(f.Name), Value: f.Value}, true)
 	}
 	flags := byte(0)
 	if st.open == nil && len(st.rest) == 0 {
 		flags = flagEndStream
 	} else if st.sized {
-		c.field(exchange.Field{Name: "content-length", Value: strconv.Itoa(len(st.rest))}, true)
+		c.field(http1.Field{Name: "content-length", Value: strconv.Itoa(len(st.rest))}, true)
 	}
 	c.out = appendBlock(c.out, c.block.Bytes(), flags, id, c.frame)
 }
 
 // field encodes a header field; once: it is not worth remembering.
-func (c *conn) field(f exchange.Field, once bool) {
+func (c *conn) field(f http1.Field, once bool) {
 	// Writing to a buffer does not fail.
 	_ = c.encoder.WriteField(hpack.HeaderField{Name: f.Name, Value: f.Value, Sensitive: once})
 }
@@ -246,7 +246,7 @@ func (c *conn) windowUpdate(f frame, p []byte) error {
 	}
 	st := c.live[i]
 	if st.window += n; n == 0 || st.window > maxWindow {
-		c.drop(i, &exchange.BadFraming{Err: errors.New("the server broke HTTP/2: a bad window update")}, codeFlow)
+		c.drop(i, &http1.BadFraming{Err: errors.New("the server broke HTTP/2: a bad window update")}, codeFlow)
 		return nil
 	}
 	c.work.Signal()

@@ -1,11 +1,11 @@
-// Package exchange carries out one HTTP request at a time per connection and
+// Package http1 carries out one HTTP request at a time per connection and
 // stamps every read of its answer. It is the client's whole path between a prepared
 // request and the bytes of the answer.
 //
 // It speaks HTTP/1.1 itself, on the connections of netclock: the reads, and so the
 // stamps, are then those of the request's own bytes, with no goroutine in between.
 // Package h2 does the same for HTTP/2, with many requests on a connection.
-package exchange
+package http1
 
 import (
 	"bytes"
@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/netclock"
 	"inferometer/internal/record"
+	netclock "inferometer/internal/wire/clock"
 )
 
 // Client keeps connections to one server.

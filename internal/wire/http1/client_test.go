@@ -1,4 +1,4 @@
-package exchange
+package http1
 
 import (
 	"bufio"
@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/netclock"
 	"inferometer/internal/record"
+	netclock "inferometer/internal/wire/clock"
 )
 
 // serve lets handle play the server on each connection, numbered from 0, and gives

@@ -1,4 +1,4 @@
-package exchange
+package http1
 
 import (
 	"bytes"

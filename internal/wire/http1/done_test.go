@@ -1,4 +1,4 @@
-package exchange
+package http1
 
 import (
 	"bufio"
@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/netclock"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
 )
 
 func TestSaysDone(t *testing.T) {
@@ -74,14 +74,14 @@ const saidDone = "data: {}\n\ndata: [DONE]\n\n"
 // A stream that says that it is done and does not end is complete after a while, whatever
 // other limits there are; its connection is not used again.
 func TestStreamThatDoesNotEnd(t *testing.T) {
-	for name, lim := range map[string]netclock.Limits{"no limits": {}, "a stall": {Stall: time.Millisecond}, "far limits": {Request: time.Hour, Stall: time.Hour}} {
+	for name, lim := range map[string]clock.Limits{"no limits": {}, "a stall": {Stall: time.Millisecond}, "far limits": {Request: time.Hour, Stall: time.Hour}} {
 		t.Run(name, func(t *testing.T) {
 			var opened atomic.Int64
 			addr := serve(t, func(n int, c *net.TCPConn, in *bufio.Reader) {
 				opened.Add(1)
 				answerAndStay(stream("data: {}\n\n", "data: [DONE]\n\n"))(n, c, in)
 			})
-			c := client(t, addr, netclock.Limits{Request: lim.Request, Stall: lim.Stall})
+			c := client(t, addr, clock.Limits{Request: lim.Request, Stall: lim.Stall})
 			if c.grace = time.Millisecond; lim.Stall == time.Millisecond {
 				c.grace = time.Hour
 			}
@@ -112,7 +112,7 @@ func TestCommentsAfterTheEnd(t *testing.T) {
 					_, err = io.WriteString(c, chunk(": still here\n\n"))
 				}
 			})
-			c := client(t, addr, netclock.Limits{Request: time.Minute})
+			c := client(t, addr, clock.Limits{Request: time.Minute})
 			c.grace = time.Millisecond
 			rec := &record.Record{Streamed: true, Sent: record.Never}
 			c.Do(t.Context(), head(addr).Encode([]byte("{}")), rec)
@@ -135,7 +135,7 @@ func TestStreamThatEndsLater(t *testing.T) {
 			_, _ = io.WriteString(c, "0\r\n\r\n")
 		}
 	})
-	c := client(t, addr, netclock.Limits{})
+	c := client(t, addr, clock.Limits{})
 	c.grace = time.Hour
 	for i := range 3 {
 		rec := &record.Record{Streamed: true, Sent: record.Never}

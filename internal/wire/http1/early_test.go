@@ -1,4 +1,4 @@
-package exchange
+package http1
 
 import (
 	"bufio"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/netclock"
+	"inferometer/internal/wire/clock"
 )
 
 // What a server sends on an idle connection answers no request: the next one goes over
@@ -33,7 +33,7 @@ func TestBytesThatCameBeforeTheRequest(t *testing.T) {
 		_, _ = io.WriteString(c, stale)
 		sent <- struct{}{}
 	}
-	c := client(t, addr, netclock.Limits{})
+	c := client(t, addr, clock.Limits{})
 	succeeded(t, send(t.Context(), c, addr, "{}"), "good")
 	close(idle)
 	<-sent

@@ -1,4 +1,4 @@
-package exchange
+package http1
 
 import (
 	"bufio"
@@ -16,8 +16,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"inferometer/internal/netclock"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
 )
 
 // noise is n bytes that do not repeat.
@@ -41,7 +41,7 @@ func TestLargeAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			addr := serve(t, answerAndLeave(text))
-			rec := send(t.Context(), client(t, addr, netclock.Limits{Stall: time.Minute}), addr, "{}")
+			rec := send(t.Context(), client(t, addr, clock.Limits{Stall: time.Minute}), addr, "{}")
 			succeeded(t, rec, body)
 		})
 	}
@@ -59,7 +59,7 @@ func TestLargeRequestToASlowReader(t *testing.T) {
 		got <- string(b)
 		_, _ = io.WriteString(c, hello)
 	})
-	rec := send(t.Context(), client(t, addr, netclock.Limits{FirstByte: time.Minute}), addr, body)
+	rec := send(t.Context(), client(t, addr, clock.Limits{FirstByte: time.Minute}), addr, body)
 	succeeded(t, rec, "hello")
 	if <-got != body {
 		t.Error("the server read another body than was sent")
@@ -88,7 +88,7 @@ func TestStreamHasOneMarkPerEvent(t *testing.T) {
 		<-next
 		_, _ = io.WriteString(c, "0\r\n\r\n")
 	})
-	c := client(t, addr, netclock.Limits{})
+	c := client(t, addr, clock.Limits{})
 	rec := &record.Record{Streamed: true}
 	// The reads are paced by looking at the response's own growing body.
 	l := &lane{}
@@ -99,7 +99,7 @@ func TestStreamHasOneMarkPerEvent(t *testing.T) {
 	defer conn.Close()
 	l.conn = conn
 	l.resp.reset(nil)
-	_, _, err = conn.Exchange(t.Context(), head(addr).Encode(nil).wire, netclock.Limits{}, func(p []byte, at netclock.Stamp) bool {
+	_, _, err = conn.Exchange(t.Context(), head(addr).Encode(nil).wire, clock.Limits{}, func(p []byte, at clock.Stamp) bool {
 		done, bad := l.resp.feed(p)
 		Mark(rec, l.resp.body, at)
 		next <- struct{}{}
@@ -130,7 +130,7 @@ func TestWarmOpensConnectionsAhead(t *testing.T) {
 	s.Start()
 	defer s.Close()
 	addr := strings.TrimPrefix(s.URL, "http://")
-	c := client(t, addr, netclock.Limits{})
+	c := client(t, addr, clock.Limits{})
 	const slots = 50
 	if err := c.Warm(t.Context(), slots); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package exchange
+package http1
 
 import (
 	"context"
@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/netclock"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
 )
 
 // Mark notes a read that brought bytes of an answer, whose body up to there is given.
 // Bytes that TLS hands over one piece after the other may be of one read.
-func Mark(rec *record.Record, body []byte, at netclock.Stamp) {
+func Mark(rec *record.Record, body []byte, at clock.Stamp) {
 	if rec.Watch != nil && rec.Folded == 0 {
 		rec.Watch(body)
 	}
@@ -56,7 +56,7 @@ func (e *Truncated) Unwrap() error { return e.Err }
 
 // Fail notes how a request failed.
 func Fail(ctx context.Context, rec *record.Record, err error, now time.Duration) {
-	f := &record.Failure{Class: netclock.Classify(err), Status: rec.Status, Message: shorten(err.Error()), At: now}
+	f := &record.Failure{Class: clock.Classify(err), Status: rec.Status, Message: shorten(err.Error()), At: now}
 	var large *TooLarge
 	var bad *BadFraming
 	var cut *Truncated

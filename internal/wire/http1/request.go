@@ -1,11 +1,11 @@
-package exchange
+package http1
 
 import (
 	"net/url"
 	"strconv"
 	"strings"
 
-	"inferometer/internal/netclock"
+	"inferometer/internal/wire/clock"
 )
 
 // Field is one header field.
@@ -48,7 +48,7 @@ func NewHead(u *url.URL, fields []Field, proxy *url.URL) *Head {
 		}
 	}
 	if proxy != nil && u.Scheme == "http" {
-		if auth := netclock.ProxyAuthorization(proxy); auth != "" {
+		if auth := clock.ProxyAuthorization(proxy); auth != "" {
 			b = appendField(b, Field{"Proxy-Authorization", auth})
 		}
 	}

@@ -1,16 +1,16 @@
-package exchange
+package http1
 
 import (
 	"time"
 
-	"inferometer/internal/netclock"
+	"inferometer/internal/wire/clock"
 )
 
 // Dropped is the error of a request whose connection the server closed without a
 // byte of an answer.
 type Dropped struct {
 	Err error
-	netclock.Ending
+	clock.Ending
 }
 
 func (e *Dropped) Error() string { return e.Err.Error() }

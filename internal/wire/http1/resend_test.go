@@ -1,4 +1,4 @@
-package exchange
+package http1
 
 import (
 	"bufio"
@@ -9,30 +9,30 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/netclock"
 	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
 )
 
 func TestUntaken(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tt := range []struct {
 		name   string
-		ending netclock.Ending
+		ending clock.Ending
 		alone  bool
 		want   bool
 	}{
-		{"closed before it was sent", netclock.Ending{At: 90 * ms}, true, true},
-		{"reset at once", netclock.Ending{At: 101 * ms}, true, true},
-		{"reset after some work", netclock.Ending{At: 140 * ms}, true, false},
-		{"reset after some work, not confirmed yet", netclock.Ending{At: 140 * ms, Known: true, Lacks: true}, true, false},
-		{"reset within a long round trip", netclock.Ending{At: 140 * ms, RTT: 60 * ms}, true, true},
-		{"closed at once, all received", netclock.Ending{At: 101 * ms, Orderly: true, Known: true}, true, false},
-		{"closed, not received", netclock.Ending{At: 101 * ms, Orderly: true, Known: true, Lacks: true}, true, true},
-		{"closed, not received, noticed late", netclock.Ending{At: 900 * ms, Orderly: true, Known: true, Lacks: true}, true, true},
-		{"the same among others", netclock.Ending{At: 900 * ms, Orderly: true, Known: true, Lacks: true}, false, false},
-		{"closed at once among others, not received", netclock.Ending{At: 101 * ms, Orderly: true, Known: true, Lacks: true}, false, true},
-		{"closed at once, the system does not say", netclock.Ending{At: 101 * ms, Orderly: true}, true, true},
-		{"closed late, the system does not say", netclock.Ending{At: 140 * ms, Orderly: true}, true, false},
+		{"closed before it was sent", clock.Ending{At: 90 * ms}, true, true},
+		{"reset at once", clock.Ending{At: 101 * ms}, true, true},
+		{"reset after some work", clock.Ending{At: 140 * ms}, true, false},
+		{"reset after some work, not confirmed yet", clock.Ending{At: 140 * ms, Known: true, Lacks: true}, true, false},
+		{"reset within a long round trip", clock.Ending{At: 140 * ms, RTT: 60 * ms}, true, true},
+		{"closed at once, all received", clock.Ending{At: 101 * ms, Orderly: true, Known: true}, true, false},
+		{"closed, not received", clock.Ending{At: 101 * ms, Orderly: true, Known: true, Lacks: true}, true, true},
+		{"closed, not received, noticed late", clock.Ending{At: 900 * ms, Orderly: true, Known: true, Lacks: true}, true, true},
+		{"the same among others", clock.Ending{At: 900 * ms, Orderly: true, Known: true, Lacks: true}, false, false},
+		{"closed at once among others, not received", clock.Ending{At: 101 * ms, Orderly: true, Known: true, Lacks: true}, false, true},
+		{"closed at once, the system does not say", clock.Ending{At: 101 * ms, Orderly: true}, true, true},
+		{"closed late, the system does not say", clock.Ending{At: 140 * ms, Orderly: true}, true, false},
 	} {
 		if got := (&Dropped{Ending: tt.ending}).Untaken(100*ms, Soon, tt.alone); got != tt.want {
 			t.Errorf("%s: goes again: %v, want %v", tt.name, got, tt.want)
@@ -71,7 +71,7 @@ func TestDroppedRequests(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			addr, read := dropping(t, tt.reset)
-			c := client(t, addr, netclock.Limits{})
+			c := client(t, addr, clock.Limits{})
 			c.soon = tt.soon
 			succeeded(t, send(t.Context(), c, addr, "{}"), "hello")
 			rec := send(t.Context(), c, addr, "{}")
@@ -104,7 +104,7 @@ func TestDroppedTwice(t *testing.T) {
 		}
 		_ = c.SetLinger(0)
 	})
-	c := client(t, addr, netclock.Limits{})
+	c := client(t, addr, clock.Limits{})
 	c.soon = time.Hour
 	succeeded(t, send(t.Context(), c, addr, "{}"), "hello")
 	rec := send(t.Context(), c, addr, "{}")
@@ -135,7 +135,7 @@ func TestClosedBeforeItWasSent(t *testing.T) {
 		_, _ = io.WriteString(c, hello)
 		<-leave
 	})
-	c := client(t, addr, netclock.Limits{})
+	c := client(t, addr, clock.Limits{})
 	c.soon = -time.Hour
 	succeeded(t, send(t.Context(), c, addr, "{}"), "hello")
 	l := c.take(0)
@@ -157,7 +157,7 @@ func TestServerThatNeverAnswers(t *testing.T) {
 		opened.Add(1)
 		request(in)
 	})
-	c := client(t, addr, netclock.Limits{})
+	c := client(t, addr, clock.Limits{})
 	c.soon = time.Hour
 	rec := send(t.Context(), c, addr, "{}")
 	failed(t, rec, record.Dropped, "closed the connection without an answer")

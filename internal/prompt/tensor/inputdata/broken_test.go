@@ -3,7 +3,7 @@ package inputdata
 import (
 	"testing"
 
-	"inferometer/internal/mutate"
+	"inferometer/internal/testkit/mutate"
 )
 
 func TestBrokenFiles(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/bounded"
-	"inferometer/internal/tensor"
+	"inferometer/internal/lib/bounded"
+	"inferometer/internal/prompt/tensor"
 )
 
 // Data is what was read: streams of steps, each step one item of a batch.

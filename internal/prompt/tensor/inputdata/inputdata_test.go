@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/bounded"
-	"inferometer/internal/tensor"
+	"inferometer/internal/lib/bounded"
+	"inferometer/internal/prompt/tensor"
 )
 
 func value(name, text string, line int, shape ...int64) tensor.Value {

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strconv"
 
-	"inferometer/internal/jsonscan"
-	"inferometer/internal/tensor"
+	"inferometer/internal/lib/jsonscan"
+	"inferometer/internal/prompt/tensor"
 )
 
 // The members that the format knows.

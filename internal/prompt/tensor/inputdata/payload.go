@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"inferometer/internal/jsonscan"
-	"inferometer/internal/tensor"
+	"inferometer/internal/lib/jsonscan"
+	"inferometer/internal/prompt/tensor"
 )
 
 // The members of a step for an OpenAI server, where a request is given whole.

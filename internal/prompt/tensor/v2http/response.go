@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/jsonscan"
-	"inferometer/internal/tensor"
+	"inferometer/internal/lib/jsonscan"
+	"inferometer/internal/prompt/tensor"
 )
 
 // Result is an output of an answer.

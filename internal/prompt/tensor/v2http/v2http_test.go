@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/tensor"
+	"inferometer/internal/prompt/tensor"
 )
 
 func TestRequest(t *testing.T) {

@@ -1,4 +1,4 @@
-package genaiperf
+package args
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/nearest"
+	"inferometer/internal/lib/nearest"
 	"inferometer/internal/plan"
 )
 

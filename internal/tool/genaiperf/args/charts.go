@@ -1,4 +1,4 @@
-package genaiperf
+package args
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"inferometer/internal/nearest"
+	"inferometer/internal/lib/nearest"
 )
 
 // Chart is a picture of one or several runs, as a config file of compare describes it.

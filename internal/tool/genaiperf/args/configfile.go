@@ -1,4 +1,4 @@
-package genaiperf
+package args
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"inferometer/internal/nearest"
+	"inferometer/internal/lib/nearest"
 )
 
 // usualConfig is the name of the file that create-template writes.

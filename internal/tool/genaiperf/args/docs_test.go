@@ -1,4 +1,4 @@
-package genaiperf
+package args
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 
 // Every command line of the page can be read.
 func TestCommandLinesOfThePage(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/genai-perf.md")
+	text, err := os.ReadFile("../../../../docs/genai-perf.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package genaiperf
+package args
 
 // kind says what a flag's value is.
 type kind uint8

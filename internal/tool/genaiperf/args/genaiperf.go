@@ -1,7 +1,7 @@
-// Package genaiperf is the command line of NVIDIA's GenAI-Perf, of all its releases.
+// Package args is the command line of NVIDIA's GenAI-Perf, of all its releases.
 // It turns arguments into a plan and the settings of a run in that tool's dialect, or
 // into all the faults that they have, and runs nothing itself.
-package genaiperf
+package args
 
 import (
 	"errors"

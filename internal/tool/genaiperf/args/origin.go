@@ -1,4 +1,4 @@
-package genaiperf
+package args
 
 import (
 	"strings"

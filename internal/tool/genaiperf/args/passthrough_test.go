@@ -1,4 +1,4 @@
-package genaiperf
+package args
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/frontend/perfanalyzer"
 	"inferometer/internal/plan"
+	perfanalyzer "inferometer/internal/tool/perfanalyzer/args"
 )
 
 // analyzer reads Perf Analyzer's command lines, with one file of intervals on its disk.

@@ -1,4 +1,4 @@
-// Package genaiperf holds the metrics of NVIDIA's GenAI-Perf, as each of its releases
+// Package dialect holds the metrics of NVIDIA's GenAI-Perf, as each of its releases
 // defines them, over records.
 //
 // An answer comes in responses: of OpenAI's protocol, what one network read completed;
@@ -15,7 +15,7 @@
 //
 // Where the original goes wrong, so does this package only when it is asked to be
 // faithful; docs/differences.md lists the places.
-package genaiperf
+package dialect
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package genaiperf
+package dialect
 
 import (
 	"math"

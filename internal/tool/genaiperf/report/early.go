@@ -1,30 +1,30 @@
-package genaiperf
+package report
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	"inferometer/internal/dialect/genaiperf"
+	"inferometer/internal/tool/genaiperf/dialect"
 )
 
 // earlyRows are the rows of 24.03 to 24.06 that there is anything to say in.
-func earlyRows(s *genaiperf.Summary, o Options) []row {
+func earlyRows(s *dialect.Summary, o Options) []row {
 	rows := []row{
-		{genaiperf.TimeToFirstToken, "Time to first token", "ns"},
-		{genaiperf.InterTokenLatency, "Inter token latency", "ns"},
-		{genaiperf.RequestLatency, "Request latency", "ns"},
-		{genaiperf.OutputSequenceLength, "Num output token", ""},
+		{dialect.TimeToFirstToken, "Time to first token", "ns"},
+		{dialect.InterTokenLatency, "Inter token latency", "ns"},
+		{dialect.RequestLatency, "Request latency", "ns"},
+		{dialect.OutputSequenceLength, "Num output token", ""},
 	}
-	if s.Release != genaiperf.Release2403 {
-		rows = append(rows, row{genaiperf.InputSequenceLength, "Num input token", ""})
+	if s.Release != dialect.Release2403 {
+		rows = append(rows, row{dialect.InputSequenceLength, "Num input token", ""})
 	}
 	return slices.DeleteFunc(rows, func(r row) bool {
 		switch r.metric {
-		case genaiperf.InterTokenLatency:
+		case dialect.InterTokenLatency:
 			_, ok := s.Stat(r.metric)
 			return !ok || !o.Streaming // Triton closes also a whole answer with a message of its own
-		case genaiperf.TimeToFirstToken:
+		case dialect.TimeToFirstToken:
 			return !o.Streaming || sameAsLatency(s)
 		}
 		return false
@@ -33,9 +33,9 @@ func earlyRows(s *genaiperf.Summary, o Options) []row {
 
 // sameAsLatency reports whether all answers came in one piece: the time to the first
 // token then says nothing new.
-func sameAsLatency(s *genaiperf.Summary) bool {
-	ttft, ok := s.Stat(genaiperf.TimeToFirstToken)
-	latency, both := s.Stat(genaiperf.RequestLatency)
+func sameAsLatency(s *dialect.Summary) bool {
+	ttft, ok := s.Stat(dialect.TimeToFirstToken)
+	latency, both := s.Stat(dialect.RequestLatency)
 	if !ok || !both {
 		return true
 	}
@@ -49,18 +49,18 @@ func sameAsLatency(s *genaiperf.Summary) bool {
 
 // earlyTotals are the lines below the table: two, and goodput where there are
 // objectives, at its place in the first release that had it.
-func earlyTotals(s *genaiperf.Summary) []row {
-	rows := []row{{genaiperf.OutputThroughput, "Output token throughput", "per sec"}}
-	if _, ok := s.Stat(genaiperf.RequestGoodput); ok {
-		rows = append(rows, row{genaiperf.RequestGoodput, "Request goodput", "per sec"})
+func earlyTotals(s *dialect.Summary) []row {
+	rows := []row{{dialect.OutputThroughput, "Output token throughput", "per sec"}}
+	if _, ok := s.Stat(dialect.RequestGoodput); ok {
+		rows = append(rows, row{dialect.RequestGoodput, "Request goodput", "per sec"})
 	}
-	return append(rows, row{genaiperf.RequestThroughput, "Request throughput", "per sec"})
+	return append(rows, row{dialect.RequestThroughput, "Request throughput", "per sec"})
 }
 
-func earlyTable(s *genaiperf.Summary, o Options) *table {
+func earlyTable(s *dialect.Summary, o Options) *table {
 	cols := columns(99, 90, 75)
 	t := &table{title: "LLM Metrics", header: names("Statistic", cols), firm: true}
-	if s.Release == genaiperf.Release2403 {
+	if s.Release == dialect.Release2403 {
 		t.title = "PA LLM Metrics"
 	}
 	for _, r := range earlyRows(s, o) {
@@ -74,7 +74,7 @@ func earlyTable(s *genaiperf.Summary, o Options) *table {
 }
 
 // earlyCells are the figures of a row, rounded to whole numbers.
-func earlyCells(s *genaiperf.Summary, r row, cols []column, commas bool) []string {
+func earlyCells(s *dialect.Summary, r row, cols []column, commas bool) []string {
 	var cells []string
 	st, ok := s.Stat(r.metric)
 	for _, c := range cols {
@@ -92,9 +92,9 @@ func earlyCells(s *genaiperf.Summary, r row, cols []column, commas bool) []strin
 
 // earlyCSV are the lines of the CSV file: of 24.03 one block, with names as in a
 // program; then two, with names for people.
-func earlyCSV(s *genaiperf.Summary, o Options) [][]string {
+func earlyCSV(s *dialect.Summary, o Options) [][]string {
 	cols := fileColumns(s.Release)
-	if s.Release == genaiperf.Release2403 {
+	if s.Release == dialect.Release2403 {
 		lines := [][]string{names("Statistic", cols)}
 		for _, r := range earlyRows(s, o) {
 			lines = append(lines, append([]string{r.snake()}, earlyCells(s, r, cols, false)...))

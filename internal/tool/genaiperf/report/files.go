@@ -1,4 +1,4 @@
-package genaiperf
+package report
 
 import (
 	"encoding/csv"
@@ -11,11 +11,11 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/dialect/genaiperf"
+	"inferometer/internal/tool/genaiperf/dialect"
 )
 
 // CSV writes the CSV file of the release.
-func CSV(w io.Writer, s *genaiperf.Summary, o Options) error {
+func CSV(w io.Writer, s *dialect.Summary, o Options) error {
 	lines := earlyCSV(s, o)
 	if !s.Release.Early() {
 		lines = laterCSV(s, o)
@@ -42,7 +42,7 @@ func CSV(w io.Writer, s *genaiperf.Summary, o Options) error {
 // JSON writes the JSON file, which all releases after 24.04 have here. Config is what it repeats of the
 // command line, as JSON whose lines after the first are indented by two. Sessions are
 // the figures of each conversation; there may be none.
-func JSON(w io.Writer, s *genaiperf.Summary, config string, sessions map[string]*genaiperf.Summary, gpus genaiperf.Telemetry) error {
+func JSON(w io.Writer, s *dialect.Summary, config string, sessions map[string]*dialect.Summary, gpus dialect.Telemetry) error {
 	var b strings.Builder
 	b.WriteString("{\n")
 	writeStats(&b, s, "  ")
@@ -71,7 +71,7 @@ func JSON(w io.Writer, s *genaiperf.Summary, config string, sessions map[string]
 }
 
 // writeStats writes every metric as a member of an object, with a comma behind.
-func writeStats(b *strings.Builder, s *genaiperf.Summary, indent string) {
+func writeStats(b *strings.Builder, s *dialect.Summary, indent string) {
 	for i := range s.Stats {
 		st := &s.Stats[i]
 		if !s.Release.Has(st.Name) {
@@ -98,15 +98,15 @@ func unit(metric string) string {
 	switch {
 	case isTime(metric):
 		return "ms"
-	case metric == genaiperf.RequestThroughput || metric == genaiperf.RequestGoodput:
+	case metric == dialect.RequestThroughput || metric == dialect.RequestGoodput:
 		return "requests/sec"
-	case metric == genaiperf.RequestCount:
+	case metric == dialect.RequestCount:
 		return "count"
-	case metric == genaiperf.ImageThroughput:
+	case metric == dialect.ImageThroughput:
 		return "pages/sec"
-	case metric == genaiperf.OutputThroughput || metric == genaiperf.OutputThroughputRequest:
+	case metric == dialect.OutputThroughput || metric == dialect.OutputThroughputRequest:
 		return "tokens/sec"
-	case metric == genaiperf.OutputThroughputUser:
+	case metric == dialect.OutputThroughputUser:
 		return "tokens/sec/user"
 	default:
 		return "tokens"

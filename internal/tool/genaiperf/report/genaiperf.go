@@ -1,14 +1,14 @@
-// Package genaiperf prints a run as NVIDIA's GenAI-Perf does: the tables, the CSV and
+// Package report prints a run as NVIDIA's GenAI-Perf does: the tables, the CSV and
 // the JSON of each of its releases. It does no arithmetic beyond units.
-package genaiperf
+package report
 
 import (
 	"fmt"
 	"io"
 	"strings"
 
-	"inferometer/internal/dialect/genaiperf"
-	"inferometer/internal/screen"
+	"inferometer/internal/report/screen"
+	"inferometer/internal/tool/genaiperf/dialect"
 )
 
 // Options say what was measured and how it is shown.
@@ -18,7 +18,7 @@ type Options struct {
 	Streaming bool
 	Goodput   bool // there are objectives
 	Verbose   bool // the console has the tables of GPUs too
-	Telemetry genaiperf.Telemetry
+	Telemetry dialect.Telemetry
 }
 
 // row is a line of a report.
@@ -30,7 +30,7 @@ type row struct {
 
 // Console prints the table of a run, and below it what the original has no words for:
 // the requests that failed.
-func Console(w io.Writer, s *genaiperf.Summary, o Options) error {
+func Console(w io.Writer, s *dialect.Summary, o Options) error {
 	var b strings.Builder
 	switch {
 	case s.Release.Early():
@@ -38,7 +38,7 @@ func Console(w io.Writer, s *genaiperf.Summary, o Options) error {
 		for _, r := range earlyTotals(s) {
 			fmt.Fprintf(&b, "%s (per sec): %s\n", r.name, value(s, r.metric))
 		}
-	case s.Release == genaiperf.Release2408:
+	case s.Release == dialect.Release2408:
 		laterTable(s, o).write(&b, o.Width)
 		for _, r := range systemRows(s.Release, o) {
 			fmt.Fprintf(&b, "%s: %s\n", r.shown(s.Release), value(s, r.metric))
@@ -55,7 +55,7 @@ func Console(w io.Writer, s *genaiperf.Summary, o Options) error {
 }
 
 // failures lists how requests failed.
-func failures(b *strings.Builder, s *genaiperf.Summary) {
+func failures(b *strings.Builder, s *dialect.Summary) {
 	if s.Failed > 0 {
 		fmt.Fprintf(b, "%s of %s requests failed and are in no figure above:\n", screen.Count(int64(s.Failed)), screen.Count(int64(s.Failed+s.Requests)))
 	}
@@ -72,7 +72,7 @@ func failures(b *strings.Builder, s *genaiperf.Summary) {
 }
 
 // value is the average of a metric with two decimals.
-func value(s *genaiperf.Summary, metric string) string {
+func value(s *dialect.Summary, metric string) string {
 	st, ok := s.Stat(metric)
 	if !ok {
 		return absent
@@ -83,19 +83,19 @@ func value(s *genaiperf.Summary, metric string) string {
 // column is a column of a report.
 type column struct {
 	name string
-	of   func(*genaiperf.Stat) float64
+	of   func(*dialect.Stat) float64
 }
 
 func percentile(p int) column {
-	return column{fmt.Sprintf("p%d", p), func(s *genaiperf.Stat) float64 { return s.Percentile(p) }}
+	return column{fmt.Sprintf("p%d", p), func(s *dialect.Stat) float64 { return s.Percentile(p) }}
 }
 
 // columns are avg, min and max and the percentiles asked for.
 func columns(percentiles ...int) []column {
 	list := []column{
-		{"avg", func(s *genaiperf.Stat) float64 { return s.Avg }},
-		{"min", func(s *genaiperf.Stat) float64 { return s.Min }},
-		{"max", func(s *genaiperf.Stat) float64 { return s.Max }},
+		{"avg", func(s *dialect.Stat) float64 { return s.Avg }},
+		{"min", func(s *dialect.Stat) float64 { return s.Min }},
+		{"max", func(s *dialect.Stat) float64 { return s.Max }},
 	}
 	for _, p := range percentiles {
 		list = append(list, percentile(p))

@@ -1,4 +1,4 @@
-package genaiperf
+package report
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/dialect/genaiperf"
 	"inferometer/internal/record"
+	"inferometer/internal/tool/genaiperf/dialect"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -32,7 +32,7 @@ func read(t *testing.T, name string) string {
 }
 
 // summaryOf reads the figures of a JSON report of the real tool, and the rest of it.
-func summaryOf(t *testing.T, text string) (*genaiperf.Summary, string) {
+func summaryOf(t *testing.T, text string) (*dialect.Summary, string) {
 	t.Helper()
 	head, config, ok := strings.Cut(text, `"input_config": `)
 	if !ok {
@@ -40,7 +40,7 @@ func summaryOf(t *testing.T, text string) (*genaiperf.Summary, string) {
 	}
 	config = strings.TrimSuffix(config, "\n}")
 	dec := json.NewDecoder(strings.NewReader(strings.TrimRight(head, ", \n") + "}"))
-	s := &genaiperf.Summary{Release: genaiperf.Latest}
+	s := &dialect.Summary{Release: dialect.Latest}
 	if _, err := dec.Token(); err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func summaryOf(t *testing.T, text string) (*genaiperf.Summary, string) {
 		if err := dec.Decode(&values); err != nil {
 			t.Fatal(err)
 		}
-		st := genaiperf.Stat{Name: name.(string), System: len(values) == 2}
+		st := dialect.Stat{Name: name.(string), System: len(values) == 2}
 		of := func(key string) float64 {
 			v, _ := values[key].(float64)
 			if isTime(st.Name) {
@@ -62,7 +62,7 @@ func summaryOf(t *testing.T, text string) (*genaiperf.Summary, string) {
 			return v
 		}
 		st.Avg, st.Min, st.Max, st.Std = of("avg"), of("min"), of("max"), of("std")
-		for _, p := range genaiperf.Percentiles() {
+		for _, p := range dialect.Percentiles() {
 			st.PercentileList = append(st.PercentileList, of(fmt.Sprintf("p%d", p)))
 		}
 		s.Stats = append(s.Stats, st)
@@ -78,15 +78,15 @@ func TestAsTheRealToolPrintsIt(t *testing.T) {
 		name     string
 		endpoint string
 		width    int
-		release  genaiperf.Release
+		release  dialect.Release
 	}{
-		{"openai", "chat", 80, genaiperf.Latest}, {"triton", "kserve", 140, genaiperf.Latest},
-		{"2412", "chat", 80, genaiperf.Release2412}, {"2503", "chat", 100, genaiperf.Release2503}, {"2505", "chat", 120, genaiperf.Release2505},
+		{"openai", "chat", 80, dialect.Latest}, {"triton", "kserve", 140, dialect.Latest},
+		{"2412", "chat", 80, dialect.Release2412}, {"2503", "chat", 100, dialect.Release2503}, {"2505", "chat", 120, dialect.Release2505},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, config := summaryOf(t, read(t, tt.name+".json"))
 			s.Release = tt.release
-			o := Options{Width: tt.width, Endpoint: tt.endpoint, Streaming: true, Goodput: tt.release != genaiperf.Latest}
+			o := Options{Width: tt.width, Endpoint: tt.endpoint, Streaming: true, Goodput: tt.release != dialect.Latest}
 			var b bytes.Buffer
 			if err := Console(&b, s, o); err != nil {
 				t.Fatal(err)
@@ -114,8 +114,8 @@ func TestAsTheRealToolPrintsIt(t *testing.T) {
 
 // Goodput stands below the table of an early release, as in the first that had it.
 func TestEarlyGoodput(t *testing.T) {
-	s := &genaiperf.Summary{Release: genaiperf.Release2404, Stats: []genaiperf.Stat{
-		{Name: genaiperf.OutputThroughput, System: true, Avg: 1205.256}, {Name: genaiperf.RequestThroughput, System: true, Avg: 10.82}, {Name: genaiperf.RequestGoodput, System: true, Avg: 7.21},
+	s := &dialect.Summary{Release: dialect.Release2404, Stats: []dialect.Stat{
+		{Name: dialect.OutputThroughput, System: true, Avg: 1205.256}, {Name: dialect.RequestThroughput, System: true, Avg: 10.82}, {Name: dialect.RequestGoodput, System: true, Avg: 7.21},
 	}}
 	var b bytes.Buffer
 	if err := Console(&b, s, Options{Width: 140, Goodput: true}); err != nil || !strings.HasSuffix(b.String(), "Output token throughput (per sec): 1205.26\nRequest goodput (per sec): 7.21\nRequest throughput (per sec): 10.82\n") {
@@ -163,17 +163,17 @@ func TestTablesOfTheSeeds(t *testing.T) {
 }
 
 // seedSummary reads the figures out of a table.
-func seedSummary(t *testing.T, text string) *genaiperf.Summary {
+func seedSummary(t *testing.T, text string) *dialect.Summary {
 	t.Helper()
-	s := &genaiperf.Summary{Release: genaiperf.Release2404}
+	s := &dialect.Summary{Release: dialect.Release2404}
 	if strings.Contains(text, "PA LLM Metrics") {
-		s.Release = genaiperf.Release2403
+		s.Release = dialect.Release2403
 	}
 	ids := map[string]string{
-		"Time to first token (ns)": genaiperf.TimeToFirstToken, "Inter token latency (ns)": genaiperf.InterTokenLatency,
-		"Request latency (ns)": genaiperf.RequestLatency, "Num output token": genaiperf.OutputSequenceLength,
-		"Num input token":                   genaiperf.InputSequenceLength,
-		"Output token throughput (per sec)": genaiperf.OutputThroughput, "Request throughput (per sec)": genaiperf.RequestThroughput,
+		"Time to first token (ns)": dialect.TimeToFirstToken, "Inter token latency (ns)": dialect.InterTokenLatency,
+		"Request latency (ns)": dialect.RequestLatency, "Num output token": dialect.OutputSequenceLength,
+		"Num input token":                   dialect.InputSequenceLength,
+		"Output token throughput (per sec)": dialect.OutputThroughput, "Request throughput (per sec)": dialect.RequestThroughput,
 	}
 	number := func(text string) float64 {
 		v, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(text), ",", ""), 64)
@@ -184,13 +184,13 @@ func seedSummary(t *testing.T, text string) *genaiperf.Summary {
 	}
 	for line := range strings.Lines(text) {
 		if name, value, ok := strings.Cut(line, "): "); ok {
-			s.Stats = append(s.Stats, genaiperf.Stat{Name: ids[name+")"], System: true, Avg: number(value)})
+			s.Stats = append(s.Stats, dialect.Stat{Name: ids[name+")"], System: true, Avg: number(value)})
 		}
 		cells := strings.Split(strings.Trim(line, "│\n"), "│")
 		if len(cells) != 7 {
 			continue
 		}
-		st := genaiperf.Stat{Name: ids[strings.TrimSpace(cells[0])], PercentileList: make([]float64, 9)}
+		st := dialect.Stat{Name: ids[strings.TrimSpace(cells[0])], PercentileList: make([]float64, 9)}
 		st.Avg, st.Min, st.Max = number(cells[1]), number(cells[2]), number(cells[3])
 		st.PercentileList[8], st.PercentileList[6], st.PercentileList[5] = number(cells[4]), number(cells[5]), number(cells[6])
 		s.Stats = append(s.Stats, st)
@@ -207,21 +207,21 @@ func TestWidths(t *testing.T) {
 	parts := strings.Split(read(t, "seeds.txt"), "\n\n")
 	failed := *latest
 	failed.Requests, failed.Failed, failed.Empty = 20000, 12, 3
-	failed.Failures = []genaiperf.Failure{{Class: record.HTTPStatus, Count: 11, Example: "busy\nvery"}, {Class: record.Reset, Count: 1}}
-	of := func(release genaiperf.Release) *genaiperf.Summary {
+	failed.Failures = []dialect.Failure{{Class: record.HTTPStatus, Count: 11, Example: "busy\nvery"}, {Class: record.Reset, Count: 1}}
+	of := func(release dialect.Release) *dialect.Summary {
 		s := *latest
 		s.Release = release
 		return &s
 	}
 	for name, c := range map[string]struct {
-		s *genaiperf.Summary
+		s *dialect.Summary
 		o Options
 	}{
-		"2406":       {of(genaiperf.Release2406), Options{Endpoint: "chat", Streaming: true}},
-		"2408":       {of(genaiperf.Release2408), Options{Endpoint: "chat", Streaming: true}},
-		"2408whole":  {of(genaiperf.Release2408), Options{Endpoint: "rankings"}},
-		"2412":       {of(genaiperf.Release2412), Options{Endpoint: "multimodal"}},
-		"2503":       {of(genaiperf.Release2503), Options{Endpoint: "embeddings"}},
+		"2406":       {of(dialect.Release2406), Options{Endpoint: "chat", Streaming: true}},
+		"2408":       {of(dialect.Release2408), Options{Endpoint: "chat", Streaming: true}},
+		"2408whole":  {of(dialect.Release2408), Options{Endpoint: "rankings"}},
+		"2412":       {of(dialect.Release2412), Options{Endpoint: "multimodal"}},
+		"2503":       {of(dialect.Release2503), Options{Endpoint: "embeddings"}},
 		"2403":       {seedSummary(t, first), Options{Streaming: true}},
 		"2403whole":  {seedSummary(t, first), Options{}},
 		"2404":       {seedSummary(t, parts[4]), Options{Streaming: true}},
@@ -229,7 +229,7 @@ func TestWidths(t *testing.T) {
 		"whole":      {latest, Options{Endpoint: "completions"}},
 		"embeddings": {latest, Options{Endpoint: "embeddings", Goodput: true}},
 		"failures":   {&failed, Options{Endpoint: "chat", Streaming: true}},
-		"nothing":    {&genaiperf.Summary{Release: genaiperf.Release2403, Failed: 2}, Options{}},
+		"nothing":    {&dialect.Summary{Release: dialect.Release2403, Failed: 2}, Options{}},
 	} {
 		var b strings.Builder
 		for _, w := range goldenWidths() {
@@ -265,16 +265,16 @@ func TestCSVIsStrict(t *testing.T) {
 	latest, _ := summaryOf(t, read(t, "openai.json"))
 	early := seedSummary(t, strings.Split(read(t, "seeds.txt"), "\n\n")[4])
 	for _, tt := range []struct {
-		s *genaiperf.Summary
+		s *dialect.Summary
 		o Options
-	}{{latest, Options{Endpoint: "chat", Streaming: true}}, {early, Options{Streaming: true}}, {&genaiperf.Summary{Release: genaiperf.Release2403}, Options{}}} {
+	}{{latest, Options{Endpoint: "chat", Streaming: true}}, {early, Options{Streaming: true}}, {&dialect.Summary{Release: dialect.Release2403}, Options{}}} {
 		var b bytes.Buffer
 		if err := CSV(&b, tt.s, tt.o); err != nil {
 			t.Fatal(err)
 		}
 		for block := range strings.SplitSeq(b.String(), "\r\n\r\n") {
 			r := csv.NewReader(strings.NewReader(block))
-			if tt.s.Release == genaiperf.Release2403 {
+			if tt.s.Release == dialect.Release2403 {
 				r.FieldsPerRecord = -1 // the two throughputs stand below with one value
 			}
 			if _, err := r.ReadAll(); err != nil && err != io.EOF {
@@ -287,15 +287,15 @@ func TestCSVIsStrict(t *testing.T) {
 // The CSV files of early releases: 24.03 has names as in a program, and one block.
 func TestEarlyCSV(t *testing.T) {
 	for _, tt := range []struct {
-		release    genaiperf.Release
+		release    dialect.Release
 		head, tail string
 	}{
-		{genaiperf.Release2403, "Statistic,avg,min,max,p99,p95,p90,p75,p50,p25\r\ntime_to_first_token(ns),13266974,11818732,18351779,16513479,0,13741986,13544376,0,0\r\n",
+		{dialect.Release2403, "Statistic,avg,min,max,p99,p95,p90,p75,p50,p25\r\ntime_to_first_token(ns),13266974,11818732,18351779,16513479,0,13741986,13544376,0,0\r\n",
 			"num_output_token,104,100,129,128,0,109,105,0,0\r\noutput_token_throughput(per sec),460.42\r\nrequest_throughput(per sec),4.44\r\n"},
-		{genaiperf.Release2404, "Metric,avg,min,max,p99,p95,p90,p75,p50,p25\r\nTime To First Token (ns),13266974,11818732,18351779,16513479,0,13741986,13544376,0,0\r\n",
+		{dialect.Release2404, "Metric,avg,min,max,p99,p95,p90,p75,p50,p25\r\nTime To First Token (ns),13266974,11818732,18351779,16513479,0,13741986,13544376,0,0\r\n",
 			"Num Input Token,199,199,199,199,0,199,199,0,0\r\n\r\nMetric,Value\r\nOutput Token Throughput (per sec),460.42\r\nRequest Throughput (per sec),4.44\r\n"},
-		{genaiperf.Release2406, "Metric,avg,min,max,p99,p95,p90,p75,p50,p25\r\nTime To First Token (ns),13266974,", "Request Throughput (per sec),4.44\r\n"},
-		{genaiperf.Release2408, "Metric,avg,min,max,p99,p95,p90,p75,p50,p25\r\nTime To First Token (ms),13.27,11.82,18.35,16.51,0.00,13.74,13.54,0.00,0.00\r\nInter Token Latency (ms),2.07,",
+		{dialect.Release2406, "Metric,avg,min,max,p99,p95,p90,p75,p50,p25\r\nTime To First Token (ns),13266974,", "Request Throughput (per sec),4.44\r\n"},
+		{dialect.Release2408, "Metric,avg,min,max,p99,p95,p90,p75,p50,p25\r\nTime To First Token (ms),13.27,11.82,18.35,16.51,0.00,13.74,13.54,0.00,0.00\r\nInter Token Latency (ms),2.07,",
 			"\r\n\r\nMetric,Value\r\nOutput Token Throughput (per sec),460.42\r\nRequest Throughput (per sec),4.44\r\n"},
 	} {
 		s := seedSummary(t, strings.Split(read(t, "seeds.txt"), "\n\n")[4])

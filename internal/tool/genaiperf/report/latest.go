@@ -1,15 +1,15 @@
-package genaiperf
+package report
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	"inferometer/internal/dialect/genaiperf"
+	"inferometer/internal/tool/genaiperf/dialect"
 )
 
 // title is what the table is called, by the endpoint's type.
-func title(release genaiperf.Release, endpoint string) string {
+func title(release dialect.Release, endpoint string) string {
 	what := "LLM Metrics"
 	switch endpoint {
 	case "embeddings":
@@ -20,13 +20,13 @@ func title(release genaiperf.Release, endpoint string) string {
 		what = "Image Retrieval Metrics"
 	case "multimodal":
 		switch {
-		case release == genaiperf.Release2412 || release == genaiperf.Release2503:
+		case release == dialect.Release2412 || release == dialect.Release2503:
 			what = "VLM Metrics"
-		case release != genaiperf.Release2408:
+		case release != dialect.Release2408:
 			what = "Multi-Modal Metrics"
 		}
 	}
-	if release == genaiperf.Release2408 {
+	if release == dialect.Release2408 {
 		return what
 	}
 	return "NVIDIA GenAI-Perf | " + what
@@ -42,55 +42,55 @@ func plain(endpoint string) bool {
 }
 
 // requestRows are the rows with one value a request.
-func requestRows(release genaiperf.Release, o Options) []row {
-	latency := row{genaiperf.RequestLatency, "Request Latency", "ms"}
+func requestRows(release dialect.Release, o Options) []row {
+	latency := row{dialect.RequestLatency, "Request Latency", "ms"}
 	if o.Endpoint == "image_retrieval" {
-		return []row{latency, {genaiperf.ImageThroughput, "Image Throughput", "images/sec"}, {genaiperf.ImageLatency, "Image Latency", "ms/image"}}
+		return []row{latency, {dialect.ImageThroughput, "Image Throughput", "images/sec"}, {dialect.ImageLatency, "Image Latency", "ms/image"}}
 	}
 	if plain(o.Endpoint) {
 		return []row{latency}
 	}
 	rows := []row{latency}
 	if o.Streaming {
-		first := row{genaiperf.TimeToFirstToken, "Time To First Token", "ms"}
-		gap := row{genaiperf.InterTokenLatency, "Inter Token Latency", "ms"}
-		second := row{genaiperf.TimeToSecondToken, "Time To Second Token", "ms"}
+		first := row{dialect.TimeToFirstToken, "Time To First Token", "ms"}
+		gap := row{dialect.InterTokenLatency, "Inter Token Latency", "ms"}
+		second := row{dialect.TimeToSecondToken, "Time To Second Token", "ms"}
 		switch release {
-		case genaiperf.Release2408, genaiperf.Release2412:
+		case dialect.Release2408, dialect.Release2412:
 			rows = []row{first, gap, latency}
-		case genaiperf.Release2503:
+		case dialect.Release2503:
 			rows = []row{first, second, latency, gap}
 		default:
-			rows = []row{first, second, latency, gap, {genaiperf.OutputThroughputUser, "Output Token Throughput Per User", "tokens/sec/user"}}
+			rows = []row{first, second, latency, gap, {dialect.OutputThroughputUser, "Output Token Throughput Per User", "tokens/sec/user"}}
 		}
 	}
-	return append(rows, row{genaiperf.OutputSequenceLength, "Output Sequence Length", "tokens"},
-		row{genaiperf.InputSequenceLength, "Input Sequence Length", "tokens"})
+	return append(rows, row{dialect.OutputSequenceLength, "Output Sequence Length", "tokens"},
+		row{dialect.InputSequenceLength, "Input Sequence Length", "tokens"})
 }
 
 // systemRows are the rows with one value for the whole run.
-func systemRows(release genaiperf.Release, o Options) []row {
+func systemRows(release dialect.Release, o Options) []row {
 	var rows []row
 	if !plain(o.Endpoint) {
-		tokens := row{genaiperf.OutputThroughput, "Output Token Throughput", "tokens/sec"}
-		if release != genaiperf.Latest && release != genaiperf.Release2505 {
+		tokens := row{dialect.OutputThroughput, "Output Token Throughput", "tokens/sec"}
+		if release != dialect.Latest && release != dialect.Release2505 {
 			tokens.unit = "per sec"
 		}
 		rows = append(rows, tokens)
 	}
-	rows = append(rows, row{genaiperf.RequestThroughput, "Request Throughput", "per sec"})
+	rows = append(rows, row{dialect.RequestThroughput, "Request Throughput", "per sec"})
 	if o.Goodput {
-		rows = append(rows, row{genaiperf.RequestGoodput, "Request Goodput", "per sec"})
+		rows = append(rows, row{dialect.RequestGoodput, "Request Goodput", "per sec"})
 	}
-	if release == genaiperf.Release2408 || release == genaiperf.Release2412 {
+	if release == dialect.Release2408 || release == dialect.Release2412 {
 		return rows
 	}
-	return append(rows, row{genaiperf.RequestCount, "Request Count", "count"})
+	return append(rows, row{dialect.RequestCount, "Request Count", "count"})
 }
 
 // full is what a release calls a row in its files: until 24.12 lengths have no unit.
-func (r row) full(release genaiperf.Release) string {
-	if r.unit == "tokens" && (release == genaiperf.Release2408 || release == genaiperf.Release2412) {
+func (r row) full(release dialect.Release) string {
+	if r.unit == "tokens" && (release == dialect.Release2408 || release == dialect.Release2412) {
 		return r.name
 	}
 	return fmt.Sprintf("%s (%s)", r.name, r.unit)
@@ -98,12 +98,12 @@ func (r row) full(release genaiperf.Release) string {
 
 // shown is what a release calls a row on the screen: until 24.12 only the first word has
 // a capital letter, and from 25.04 long names go on in the next line.
-func (r row) shown(release genaiperf.Release) string {
+func (r row) shown(release dialect.Release) string {
 	switch release {
-	case genaiperf.Release2408, genaiperf.Release2412:
+	case dialect.Release2408, dialect.Release2412:
 		r.name = r.name[:1] + strings.ToLower(r.name[1:])
 		return r.full(release)
-	case genaiperf.Release2503:
+	case dialect.Release2503:
 		return r.full(release)
 	default:
 		return strings.Join(wrap(r.full(release), widest), "\n")
@@ -117,14 +117,14 @@ const absent = "N/A"
 
 // laterTable is the table of releases from 24.07 on. That of 24.08 has no rows for the
 // whole run: they are lines below it.
-func laterTable(s *genaiperf.Summary, o Options) *table {
+func laterTable(s *dialect.Summary, o Options) *table {
 	cols := columns(99, 90, 75)
 	t := &table{title: title(s.Release, o.Endpoint), header: names("Statistic", cols)}
-	t.firm = s.Release != genaiperf.Latest && s.Release != genaiperf.Release2505
+	t.firm = s.Release != dialect.Latest && s.Release != dialect.Release2505
 	for _, r := range requestRows(s.Release, o) {
 		t.rows = append(t.rows, append([]string{r.shown(s.Release)}, cells(s, r.metric, cols)...))
 	}
-	if s.Release == genaiperf.Release2408 {
+	if s.Release == dialect.Release2408 {
 		return t
 	}
 	for _, r := range systemRows(s.Release, o) {
@@ -138,7 +138,7 @@ func laterTable(s *genaiperf.Summary, o Options) *table {
 }
 
 // cells are the figures of a metric with two decimals.
-func cells(s *genaiperf.Summary, metric string, cols []column) []string {
+func cells(s *dialect.Summary, metric string, cols []column) []string {
 	var out []string
 	st, ok := s.Stat(metric)
 	for _, c := range cols {
@@ -161,7 +161,7 @@ func scaled(metric string, v float64) float64 {
 
 func isTime(metric string) bool {
 	switch metric {
-	case genaiperf.TimeToFirstToken, genaiperf.TimeToSecondToken, genaiperf.InterTokenLatency, genaiperf.RequestLatency, genaiperf.ImageLatency:
+	case dialect.TimeToFirstToken, dialect.TimeToSecondToken, dialect.InterTokenLatency, dialect.RequestLatency, dialect.ImageLatency:
 		return true
 	}
 	return false
@@ -169,7 +169,7 @@ func isTime(metric string) bool {
 
 // laterCSV are the lines of the CSV file of releases from 24.07 on: two blocks with an
 // empty line between. Until 24.12 the second has no commas in its numbers.
-func laterCSV(s *genaiperf.Summary, o Options) [][]string {
+func laterCSV(s *dialect.Summary, o Options) [][]string {
 	cols := fileColumns(s.Release)
 	lines := [][]string{names("Metric", cols)}
 	for _, r := range requestRows(s.Release, o) {
@@ -178,7 +178,7 @@ func laterCSV(s *genaiperf.Summary, o Options) [][]string {
 	lines = append(lines, nil, []string{"Metric", "Value"})
 	for _, r := range systemRows(s.Release, o) {
 		text := cells(s, r.metric, cols[:1])[0]
-		if s.Release == genaiperf.Release2408 || s.Release == genaiperf.Release2412 {
+		if s.Release == dialect.Release2408 || s.Release == dialect.Release2412 {
 			text = value(s, r.metric)
 		}
 		lines = append(lines, []string{r.full(s.Release), text})
@@ -187,7 +187,7 @@ func laterCSV(s *genaiperf.Summary, o Options) [][]string {
 }
 
 // fileColumns are the columns of a release's CSV file: the percentiles from high to low.
-func fileColumns(release genaiperf.Release) []column {
+func fileColumns(release dialect.Release) []column {
 	percentiles := slices.Clone(release.Percentiles())
 	slices.Reverse(percentiles)
 	return columns(percentiles...)

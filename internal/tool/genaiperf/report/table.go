@@ -1,11 +1,11 @@
-package genaiperf
+package report
 
 import (
 	"math"
 	"slices"
 	"strings"
 
-	"inferometer/internal/screen"
+	"inferometer/internal/report/screen"
 )
 
 // table is laid out as the library does that the original prints with: columns as wide

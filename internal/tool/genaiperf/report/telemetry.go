@@ -1,12 +1,12 @@
-package genaiperf
+package report
 
 import (
 	"fmt"
 	"math"
 	"strings"
 
-	"inferometer/internal/dialect/genaiperf"
-	"inferometer/internal/screen"
+	"inferometer/internal/report/screen"
+	"inferometer/internal/tool/genaiperf/dialect"
 )
 
 // gpuGroup is a table of tables.
@@ -24,7 +24,7 @@ func gpuGroups() []gpuGroup {
 }
 
 // gpuName is a metric's name for people.
-func gpuName(m *genaiperf.GPUMetric) string {
+func gpuName(m *dialect.GPUMetric) string {
 	words := strings.Split(m.Name, "_")
 	for i, w := range words {
 		if w == "gpu" {
@@ -38,7 +38,7 @@ func gpuName(m *genaiperf.GPUMetric) string {
 
 // gpuTables prints the figures of the GPUs: a table for each group, and in it one for
 // each metric.
-func gpuTables(b *strings.Builder, t genaiperf.Telemetry, width int) {
+func gpuTables(b *strings.Builder, t dialect.Telemetry, width int) {
 	const frame = 4 // bars and padding around the inner tables
 	for _, group := range gpuGroups() {
 		var lines []string
@@ -75,7 +75,7 @@ func gpuTables(b *strings.Builder, t genaiperf.Telemetry, width int) {
 }
 
 // gpuTable is the table of one metric.
-func gpuTable(m *genaiperf.GPUMetric) *table {
+func gpuTable(m *dialect.GPUMetric) *table {
 	cols := columns(99, 90, 75)
 	t := &table{title: gpuName(m), header: names("GPU Index", cols), firm: true}
 	for _, g := range m.GPUs {
@@ -96,7 +96,7 @@ func gpuTable(m *genaiperf.GPUMetric) *table {
 }
 
 // gpuCSV are the blocks of the CSV file about GPUs: what changes, and what does not.
-func gpuCSV(t genaiperf.Telemetry, release genaiperf.Release) [][]string {
+func gpuCSV(t dialect.Telemetry, release dialect.Release) [][]string {
 	if len(t) == 0 {
 		return nil
 	}
@@ -122,7 +122,7 @@ func gpuCSV(t genaiperf.Telemetry, release genaiperf.Release) [][]string {
 }
 
 // gpuJSON writes the member of the JSON file about GPUs, with a comma behind.
-func gpuJSON(b *strings.Builder, t genaiperf.Telemetry, release genaiperf.Release) {
+func gpuJSON(b *strings.Builder, t dialect.Telemetry, release dialect.Release) {
 	if len(t) == 0 {
 		return
 	}

@@ -1,4 +1,4 @@
-package genaiperf
+package report
 
 import (
 	"bytes"
@@ -11,13 +11,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/dialect/genaiperf"
 	"inferometer/internal/record"
+	"inferometer/internal/tool/genaiperf/dialect"
 )
 
 // gpus are three looks at the page of a DCGM exporter.
-func gpus() genaiperf.Telemetry {
-	fold := genaiperf.NewTelemetryFold(false)
+func gpus() dialect.Telemetry {
+	fold := dialect.NewTelemetryFold(false)
 	for i := range 3 {
 		var page record.Page
 		put := func(name string, gpu int, values ...float64) {
@@ -40,7 +40,7 @@ func gpus() genaiperf.Telemetry {
 
 // The golden files are what the real tool (0.0.16) makes of the same values.
 func TestTelemetry(t *testing.T) {
-	s := &genaiperf.Summary{Release: genaiperf.Latest}
+	s := &dialect.Summary{Release: dialect.Latest}
 	for _, width := range []int{60, 100} {
 		var b bytes.Buffer
 		if err := Console(&b, s, Options{Width: width, Verbose: true, Telemetry: gpus()}); err != nil {

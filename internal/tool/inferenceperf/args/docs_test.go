@@ -1,4 +1,4 @@
-package inferenceperf
+package args
 
 import (
 	goflag "flag"
@@ -10,7 +10,7 @@ import (
 
 var update = goflag.Bool("update", false, "write the keys into docs/config.md")
 
-const docsFile = "../../../docs/config.md"
+const docsFile = "../../../../docs/config.md"
 
 // TestDocs: the page lists every key as the tables have it.
 func TestDocs(t *testing.T) {
@@ -32,7 +32,7 @@ func TestDocs(t *testing.T) {
 		return
 	}
 	if string(page) != want {
-		t.Error("docs/config.md does not list the keys as they are: run go test ./internal/frontend/inferenceperf -run TestDocs -update")
+		t.Error("docs/config.md does not list the keys as they are: run go test ./internal/tool/inferenceperf/args -run TestDocs -update")
 	}
 }
 

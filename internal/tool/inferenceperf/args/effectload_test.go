@@ -1,4 +1,4 @@
-package inferenceperf
+package args
 
 // replayEffects are those of recorded sessions.
 func replayEffects() []effect {

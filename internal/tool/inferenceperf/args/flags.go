@@ -1,4 +1,4 @@
-package inferenceperf
+package args
 
 import (
 	"cmp"
@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"inferometer/internal/nearest"
+	"inferometer/internal/lib/nearest"
 	"inferometer/internal/plan"
 )
 

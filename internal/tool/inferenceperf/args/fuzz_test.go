@@ -1,4 +1,4 @@
-package inferenceperf
+package args
 
 import (
 	"os"
@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/mutate"
 	"inferometer/internal/plan"
+	"inferometer/internal/testkit/mutate"
 )
 
 // seedConfigs are good configs, and some that were fatal once.

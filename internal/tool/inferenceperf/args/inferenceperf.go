@@ -1,10 +1,10 @@
-// Package inferenceperf is the command line and the config file of inference-perf. It
+// Package args is the command line and the config file of inference-perf. It
 // turns them into a plan and the settings of a run in that tool's dialect, or into all
 // the faults that they have, and runs nothing itself.
 //
 // The schema stands in tables: reading, flags, the effective config and docs/config.md
 // come from them.
-package inferenceperf
+package args
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package inferenceperf
+package args
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/nearest"
+	"inferometer/internal/lib/nearest"
 	"inferometer/internal/plan"
 )
 

@@ -1,4 +1,4 @@
-package inferenceperf
+package args
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"inferometer/internal/nearest"
+	"inferometer/internal/lib/nearest"
 	"inferometer/internal/plan"
 )
 

@@ -1,4 +1,4 @@
-package inferenceperf
+package args
 
 // kind is the form of a value in a config file.
 type kind int

@@ -1,4 +1,4 @@
-package inferenceperf
+package args
 
 // distribution is the form of a distribution of lengths.
 func distribution() form {

@@ -1,4 +1,4 @@
-package inferenceperf
+package args
 
 import (
 	"io"

@@ -1,4 +1,4 @@
-// Package inferenceperf holds the metrics of inference-perf over records.
+// Package dialect holds the metrics of inference-perf over records.
 //
 // With T the moment of sending, E that of the end, t₀ … tₖ the moments of the tokens of
 // a streamed answer (all tokens of one event have its moment) and n the answer's tokens:
@@ -14,7 +14,7 @@
 //
 // Where the original goes wrong, so does this package only when it is asked to be
 // faithful; docs/differences.md lists the places.
-package inferenceperf
+package dialect
 
 import (
 	"cmp"

@@ -11,8 +11,8 @@ import (
 	"net/url"
 	"time"
 
-	dialect "inferometer/internal/dialect/inferenceperf"
 	"inferometer/internal/record"
+	"inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // batchSize is how many spans go in one export.

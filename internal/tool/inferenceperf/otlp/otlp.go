@@ -18,8 +18,8 @@ import (
 	"strings"
 	"time"
 
-	dialect "inferometer/internal/dialect/inferenceperf"
 	"inferometer/internal/record"
+	"inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // Run is what the spans of a run have in common.

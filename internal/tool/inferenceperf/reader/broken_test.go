@@ -1,9 +1,9 @@
-package inferenceperf
+package reader
 
 import (
 	"testing"
 
-	"inferometer/internal/mutate"
+	"inferometer/internal/testkit/mutate"
 )
 
 func TestBrokenReports(t *testing.T) {

@@ -1,6 +1,6 @@
-// Package inferenceperf reads directories of reports that inference-perf wrote, or this
+// Package reader reads directories of reports that inference-perf wrote, or this
 // program in its shape.
-package inferenceperf
+package reader
 
 import (
 	"encoding/json"

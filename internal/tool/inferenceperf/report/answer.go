@@ -1,12 +1,12 @@
-package inferenceperf
+package report
 
 import (
 	"bytes"
 	"encoding/json"
 
-	dialect "inferometer/internal/dialect/inferenceperf"
 	"inferometer/internal/endpoint/sse"
 	"inferometer/internal/record"
+	"inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // usage is what the server says that it counted, in its own words, those of later events

@@ -1,10 +1,10 @@
-package inferenceperf
+package report
 
 import (
 	"testing"
 
-	dialect "inferometer/internal/dialect/inferenceperf"
 	"inferometer/internal/record"
+	"inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // differs: ip-anthropic-usage

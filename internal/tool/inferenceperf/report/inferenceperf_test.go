@@ -1,4 +1,4 @@
-package inferenceperf
+package report
 
 import (
 	"bytes"
@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	dialect "inferometer/internal/dialect/inferenceperf"
 	"inferometer/internal/record"
 	"inferometer/internal/stat"
+	"inferometer/internal/tool/inferenceperf/dialect"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -159,7 +159,7 @@ func TestKeysOfTheOriginal(t *testing.T) {
 	if err := Lifecycle(&ours, s, &Load{Rate: &rate, Concurrency: 64}); err != nil {
 		t.Fatal(err)
 	}
-	theirs, err := os.ReadFile("../../importer/inferenceperf/testdata/original/stage_0_lifecycle_metrics.json")
+	theirs, err := os.ReadFile("../reader/testdata/original/stage_0_lifecycle_metrics.json")
 	if err != nil {
 		t.Fatal(err)
 	}

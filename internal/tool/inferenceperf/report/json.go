@@ -1,6 +1,6 @@
-// Package inferenceperf prints summaries as inference-perf does: its JSON files with
+// Package report prints summaries as inference-perf does: its JSON files with
 // their names, keys and order, its partial benchmark report in YAML, and its tables.
-package inferenceperf
+package report
 
 import (
 	"bytes"

@@ -1,10 +1,10 @@
-package inferenceperf
+package report
 
 import (
 	"io"
 	"strconv"
 
-	dialect "inferometer/internal/dialect/inferenceperf"
+	"inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // The names of the files, but for what stands in their middle.

@@ -1,4 +1,4 @@
-package inferenceperf
+package report
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	dialect "inferometer/internal/dialect/inferenceperf"
+	"inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // PartialFile is the name of a stage's part of a benchmark report, version 0.2.1, which

@@ -1,4 +1,4 @@
-package inferenceperf
+package report
 
 import (
 	"bufio"
@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	dialect "inferometer/internal/dialect/inferenceperf"
 	"inferometer/internal/record"
+	"inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // Fields are what an entry of the report of single requests has.

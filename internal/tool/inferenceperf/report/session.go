@@ -1,4 +1,4 @@
-package inferenceperf
+package report
 
 import (
 	"bufio"
@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	dialect "inferometer/internal/dialect/inferenceperf"
+	"inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // The names of the files of sessions.

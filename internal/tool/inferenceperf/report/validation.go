@@ -1,4 +1,4 @@
-package inferenceperf
+package report
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	dialect "inferometer/internal/dialect/inferenceperf"
+	"inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // ValidationFile is the name of the report on the reports.

@@ -1,4 +1,4 @@
-package inferenceperf
+package report
 
 import (
 	"io"
@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	dialect "inferometer/internal/dialect/inferenceperf"
 	"inferometer/internal/record"
+	"inferometer/internal/tool/inferenceperf/dialect"
 )
 
 func TestExamine(t *testing.T) {

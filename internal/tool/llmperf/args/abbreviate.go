@@ -1,4 +1,4 @@
-package llmperf
+package args
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
-// Package llmperf is llm_perf's command line, compiled to a plan. It runs nothing
+// Package args is llm_perf's command line, compiled to a plan. It runs nothing
 // itself.
-package llmperf
+package args
 
 import (
 	"encoding/json"

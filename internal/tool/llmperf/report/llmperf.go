@@ -1,13 +1,13 @@
-// Package llmperf prints measurements as llm_perf does: speeds per stream, first-token
+// Package report prints measurements as llm_perf does: speeds per stream, first-token
 // and whole latencies, and requests per second, level by level.
-package llmperf
+package report
 
 import (
 	"fmt"
 	"io"
 	"strings"
 
-	"inferometer/internal/screen"
+	"inferometer/internal/report/screen"
 )
 
 // Level is what was measured at one concurrency. Times are in seconds.

@@ -1,4 +1,4 @@
-package llmperf
+package report
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package native
+package args
 
 import (
 	"io"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"inferometer/internal/nearest"
+	"inferometer/internal/lib/nearest"
 	"inferometer/internal/plan"
 )
 

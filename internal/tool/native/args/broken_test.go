@@ -1,10 +1,10 @@
-package native
+package args
 
 import (
 	"testing"
 
-	"inferometer/internal/mutate"
 	"inferometer/internal/plan"
+	"inferometer/internal/testkit/mutate"
 )
 
 func TestBrokenLines(t *testing.T) {

@@ -1,4 +1,4 @@
-package native
+package args
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/nearest"
+	"inferometer/internal/lib/nearest"
 	"inferometer/internal/plan"
 )
 

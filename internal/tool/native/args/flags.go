@@ -1,4 +1,4 @@
-package native
+package args
 
 // runGroups are the flags of `inferometer run`.
 func runGroups() []group {

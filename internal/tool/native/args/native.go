@@ -1,7 +1,7 @@
-// Package native is inferometer's own command line: `run`, `report` and `plan`.
+// Package args is inferometer's own command line: `run`, `report` and `plan`.
 // It turns arguments into a plan, or into all the faults that they have, and runs
 // nothing itself.
-package native
+package args
 
 import (
 	"errors"

@@ -1,11 +1,11 @@
-package perfanalyzer
+package args
 
 import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/mutate"
 	"inferometer/internal/plan"
+	"inferometer/internal/testkit/mutate"
 )
 
 func TestBrokenLines(t *testing.T) {

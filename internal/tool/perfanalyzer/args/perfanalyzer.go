@@ -1,12 +1,12 @@
-// Package perfanalyzer is Perf Analyzer's command line: its options in getopt style,
+// Package args is Perf Analyzer's command line: its options in getopt style,
 // its defaults and its checks, compiled to a plan. It runs nothing itself.
-package perfanalyzer
+package args
 
 import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/nearest"
+	"inferometer/internal/lib/nearest"
 	"inferometer/internal/plan"
 )
 

@@ -1,4 +1,4 @@
-package perfanalyzer
+package args
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package perfanalyzer
+package args
 
 // settle works out what follows from the options together.
 func (s *settings) settle() {

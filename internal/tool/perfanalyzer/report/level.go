@@ -1,4 +1,4 @@
-package perfanalyzer
+package report
 
 import (
 	"fmt"

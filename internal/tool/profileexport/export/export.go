@@ -12,13 +12,13 @@ import (
 	"strings"
 	"sync"
 
-	"inferometer/internal/importer/profileexport"
+	"inferometer/internal/lib/wholefile"
 	"inferometer/internal/plan"
+	"inferometer/internal/prompt/tensor"
 	"inferometer/internal/record"
 	"inferometer/internal/result"
 	"inferometer/internal/sweep"
-	"inferometer/internal/tensor"
-	"inferometer/internal/wholefile"
+	"inferometer/internal/tool/profileexport"
 )
 
 // Inputs remembers what requests carried, by the hash of their content. It may be used

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/importer/profileexport"
 	"inferometer/internal/plan"
+	"inferometer/internal/prompt/tensor"
 	"inferometer/internal/record"
-	"inferometer/internal/tensor"
+	"inferometer/internal/tool/profileexport"
 )
 
 func TestApart(t *testing.T) {

@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	"inferometer/internal/endpoint/triton"
-	"inferometer/internal/importer/profileexport"
 	"inferometer/internal/plan"
+	"inferometer/internal/prompt/tensor"
 	"inferometer/internal/record"
-	"inferometer/internal/tensor"
+	"inferometer/internal/tool/profileexport"
 )
 
 // Answer is how a model's answers become those of the file.

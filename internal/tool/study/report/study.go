@@ -1,13 +1,13 @@
-// Package study prints how a language model's latency changes with the length of its
+// Package report prints how a language model's latency changes with the length of its
 // prompts.
-package study
+package report
 
 import (
 	"fmt"
 	"io"
 	"strings"
 
-	"inferometer/internal/screen"
+	"inferometer/internal/report/screen"
 )
 
 // Kind is what a study is about.

@@ -1,4 +1,4 @@
-package jmes
+package jmespath
 
 import (
 	"encoding/json"

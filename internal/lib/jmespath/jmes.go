@@ -1,7 +1,7 @@
-// Package jmes holds JMESPath expressions against documents, as inference-perf does: what
+// Package jmespath holds JMESPath expressions against documents, as inference-perf does: what
 // an expression gives is judged by Python's notion of truth, and one that fails on a
 // document does not hold for it.
-package jmes
+package jmespath
 
 import (
 	"errors"

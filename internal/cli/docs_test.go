@@ -13,6 +13,7 @@ import (
 
 	"inferometer/internal/mock"
 	"inferometer/internal/run"
+	"inferometer/internal/tool"
 )
 
 // TestCommandsInTheDocs runs every command line that the pages print. Those that
@@ -102,7 +103,7 @@ func try(t *testing.T, args []string) string {
 	}
 	switch args[0] {
 	case "perf_analyzer", "llm_perf", "study":
-		if code, text := call(append(args, "--dry-run")...); code != exitOK {
+		if code, text := call(append(args, "--dry-run")...); code != tool.ExitOK {
 			return text
 		}
 		return ""
@@ -110,7 +111,7 @@ func try(t *testing.T, args []string) string {
 		args = append([]string{"plan", "check"}, args[1:]...)
 	case "report":
 		url := serve(t)
-		if code, text := call("run", url, "--requests", "2", "--concurrency", "1", "--out", args[1], "--quiet"); code == exitUsage {
+		if code, text := call("run", url, "--requests", "2", "--concurrency", "1", "--out", args[1], "--quiet"); code == tool.ExitUsage {
 			return text
 		}
 	case "mock":
@@ -119,7 +120,7 @@ func try(t *testing.T, args []string) string {
 		args = append(args, "--levels", "1", "--time", "100ms", "--ttft", "2ms", "--itl", "1ms")
 	}
 	// A verdict on two requests may be anything; bad usage is what matters.
-	if code, text := call(args...); code == exitUsage {
+	if code, text := call(args...); code == tool.ExitUsage {
 		return text
 	}
 	return ""
@@ -128,7 +129,7 @@ func try(t *testing.T, args []string) string {
 // call runs the program in this process.
 func call(args ...string) (code int, output string) {
 	var out bytes.Buffer
-	code = Main(Env{Args: args, Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }, Restore: func() {}})
+	code = Main(tool.Env{Args: args, Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }, Restore: func() {}})
 	return code, out.String()
 }
 

@@ -18,6 +18,7 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/run"
 	"inferometer/internal/testkit/shipped"
+	"inferometer/internal/tool"
 	frontend "inferometer/internal/tool/inferenceperf/args"
 )
 
@@ -112,9 +113,9 @@ func (o outcome) judge(t *testing.T) {
 	switch {
 	case o.err != nil:
 		t.Fatal(o.err)
-	case o.code == exitRun && o.action.Plan.Saturation.On() && strings.Contains(o.out, "No rate was found that the server keeps up with"):
+	case o.code == tool.ExitRun && o.action.Plan.Saturation.On() && strings.Contains(o.out, "No rate was found that the server keeps up with"):
 		t.Skip("this machine is too busy to find out what the server can do")
-	case o.code != exitOK:
+	case o.code != tool.ExitOK:
 		t.Fatalf("exit code %d\n%s%s", o.code, o.errs, o.out)
 	}
 	p := o.action.Options.Prefix

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"inferometer/internal/tool"
 )
 
 // here runs the program in a directory of its own.
@@ -15,7 +17,7 @@ func here(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	getenv := func(name string) string {
 		return map[string]string{"HF_HUB_OFFLINE": "1", "HF_HOME": os.TempDir() + "/nowhere"}[name]
 	}
-	code = Main(Env{Args: args, Stdout: &out, Stderr: &errs, Getenv: getenv, Restore: func() {}})
+	code = Main(tool.Env{Args: args, Stdout: &out, Stderr: &errs, Getenv: getenv, Restore: func() {}})
 	return code, out.String(), errs.String()
 }
 
@@ -25,7 +27,7 @@ func TestGenAIPerf(t *testing.T) {
 	t.Chdir(dir)
 	line := []string{"genai-perf", "profile", "-m", "mock", "--endpoint-type", "chat", "--streaming", "--isl", "10", "--osl", "4", "--num-prompts", "3", "--tokenizer", "builtin:gpt2", "-u", strings.TrimPrefix(url, "http://")}
 	code, out, errs := here(t, line...)
-	if code != exitOK || !strings.Contains(out, "NVIDIA GenAI-Perf | LLM Metrics") || !strings.Contains(errs, "Verdict: ") {
+	if code != tool.ExitOK || !strings.Contains(out, "NVIDIA GenAI-Perf | LLM Metrics") || !strings.Contains(errs, "Verdict: ") {
 		t.Fatalf("exit %d\n%s%s", code, out, errs)
 	}
 	made := filepath.Join("artifacts", "mock-openai-chat-concurrency1")
@@ -35,14 +37,14 @@ func TestGenAIPerf(t *testing.T) {
 		}
 	}
 	// Our own report of the same run, and the tool's table from its files alone.
-	if code, out, errs := here(t, "report", made); code == exitUsage || !strings.Contains(out, "mock") {
+	if code, out, errs := here(t, "report", made); code == tool.ExitUsage || !strings.Contains(out, "mock") {
 		t.Errorf("exit %d\n%s%s", code, out, errs)
 	}
 	if err := os.RemoveAll(filepath.Join(made, "profile_export_inferometer")); err != nil {
 		t.Fatal(err)
 	}
 	code, again, errs := here(t, "report", made)
-	if code != exitOK || again != out {
+	if code != tool.ExitOK || again != out {
 		t.Errorf("exit %d\n%s%s\nwant\n%s", code, again, errs, out)
 	}
 	for _, tt := range []struct {
@@ -50,20 +52,20 @@ func TestGenAIPerf(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"genai-perf", "--help"}, exitOK, "usage: genai-perf"},
-		{[]string{"genai-perf"}, exitOK, "usage: genai-perf"},
-		{[]string{"genai-perf", "--version"}, exitOK, "genai-perf of inferometer"},
-		{[]string{"genai-perf", "-m", "m", "--service-kind", "openai"}, exitRun, "needs --endpoint"},
-		{[]string{"genai-perf", "profile", "-m", "m", "--endpoint-type", "chat", "--isl", "0", "--wrong"}, exitUsage, "2 faults"},
-		{[]string{"genai-perf", "profil", "-m", "m"}, exitUsage, `unknown command "profil" (did you mean profile? There are profile, analyze, config, create-template, process-export-files, compare`},
-		{[]string{"genai-perf", "serve"}, exitUsage, "one of profile, analyze, config"},
-		{[]string{"report", made, "--format", "json"}, exitOK, `"input_config": {`},
-		{[]string{"report", made, "--format", "csv,console"}, exitOK, "Metric,avg,min,max,p99"},
-		{[]string{"report", made, "--tokenizer", "./missing"}, exitUsage, "./missing"},
-		{append(line, "--dry-run"), exitOK, "protocol: openai"},
-		{append(line, "--tokenizer", "no/such"), exitRun, "--tokenizer: "},
-		{[]string{"genai-perf", "process-export-files", "-d", "artifacts", "--artifact-dir", "merged"}, exitOK, "Request Count"},
-		{[]string{"genai-perf", "analyze", "-m", "mock", "--endpoint-type", "chat", "--sweep-list", "1,2", "--dry-run"}, exitOK, "concurrency: 2"},
+		{[]string{"genai-perf", "--help"}, tool.ExitOK, "usage: genai-perf"},
+		{[]string{"genai-perf"}, tool.ExitOK, "usage: genai-perf"},
+		{[]string{"genai-perf", "--version"}, tool.ExitOK, "genai-perf of inferometer"},
+		{[]string{"genai-perf", "-m", "m", "--service-kind", "openai"}, tool.ExitRun, "needs --endpoint"},
+		{[]string{"genai-perf", "profile", "-m", "m", "--endpoint-type", "chat", "--isl", "0", "--wrong"}, tool.ExitUsage, "2 faults"},
+		{[]string{"genai-perf", "profil", "-m", "m"}, tool.ExitUsage, `unknown command "profil" (did you mean profile? There are profile, analyze, config, create-template, process-export-files, compare`},
+		{[]string{"genai-perf", "serve"}, tool.ExitUsage, "one of profile, analyze, config"},
+		{[]string{"report", made, "--format", "json"}, tool.ExitOK, `"input_config": {`},
+		{[]string{"report", made, "--format", "csv,console"}, tool.ExitOK, "Metric,avg,min,max,p99"},
+		{[]string{"report", made, "--tokenizer", "./missing"}, tool.ExitUsage, "./missing"},
+		{append(line, "--dry-run"), tool.ExitOK, "protocol: openai"},
+		{append(line, "--tokenizer", "no/such"), tool.ExitRun, "--tokenizer: "},
+		{[]string{"genai-perf", "process-export-files", "-d", "artifacts", "--artifact-dir", "merged"}, tool.ExitOK, "Request Count"},
+		{[]string{"genai-perf", "analyze", "-m", "mock", "--endpoint-type", "chat", "--sweep-list", "1,2", "--dry-run"}, tool.ExitOK, "concurrency: 2"},
 	} {
 		code, out, errs := here(t, tt.args...)
 		if code != tt.code || !strings.Contains(out+errs, tt.want) {

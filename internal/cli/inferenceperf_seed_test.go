@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"inferometer/internal/remote/hub/hubtest"
+	"inferometer/internal/tool"
 )
 
 // letters is the name of a tokenizer that only those get who have a token.
@@ -54,16 +55,16 @@ func TestGuideOfInferencePerf(t *testing.T) {
 			put(t, "config.yml", fmt.Sprintf(guideConfig, server, letters))
 			code, text := line("inference-perf --config_file config.yml")
 			if !way.ok {
-				if code != exitUsage || !strings.Contains(text, letters+" is gated") {
+				if code != tool.ExitUsage || !strings.Contains(text, letters+" is gated") {
 					t.Errorf("exit code %d\n%s", code, text)
 				}
 				return
 			}
-			if code != exitOK {
+			if code != tool.ExitOK {
 				t.Fatalf("exit code %d\n%s", code, text)
 			}
 			checkSnippets(t, "reports")
-			if code, text := line("inference-perf --analyze reports"); code != exitOK {
+			if code, text := line("inference-perf --analyze reports"); code != tool.ExitOK {
 				t.Fatalf("exit code %d\n%s", code, text)
 			}
 			for _, name := range []string{"latency_vs_qps", "throughput_vs_qps", "throughput_vs_latency"} {
@@ -93,7 +94,7 @@ storage: {local_storage: {path: reports}}
 // line runs a command line as it is printed.
 func line(text string) (code int, output string) {
 	var out bytes.Buffer
-	code = Main(Env{Args: strings.Fields(text), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Getenv: os.Getenv, Restore: func() {}})
+	code = Main(tool.Env{Args: strings.Fields(text), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Getenv: os.Getenv, Restore: func() {}})
 	return code, out.String()
 }
 

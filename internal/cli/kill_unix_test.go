@@ -25,6 +25,7 @@ import (
 	"inferometer/internal/record"
 	"inferometer/internal/run"
 	"inferometer/internal/testkit/shipped"
+	"inferometer/internal/tool"
 )
 
 // killsVariable has how many runs TestKills kills; with it set, what is lost must also lie
@@ -177,7 +178,7 @@ func (k *killed) compare(t *testing.T, strict bool) (held, lost int) {
 			held++
 		}
 	}
-	if strings.Contains(k.text, "VALID:") && !strings.Contains(k.text, "INVALID:") || strings.Contains(k.text, "No request was sent") || k.code != exitRun {
+	if strings.Contains(k.text, "VALID:") && !strings.Contains(k.text, "INVALID:") || strings.Contains(k.text, "No request was sent") || k.code != tool.ExitRun {
 		t.Errorf("the report exits with %d and says:\n%s", k.code, k.text)
 	}
 	if res, err := run.Report(k.dir); err != nil || res.Stages[0].Counts.Sent+res.Stages[0].Counts.Warmup != int64(len(classes)) {

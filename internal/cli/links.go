@@ -8,38 +8,40 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"inferometer/internal/tool"
 )
 
 // linksCommand makes links to this program under the names of the tools that it
 // stands in for.
-func linksCommand(env Env, args []string) int {
+func linksCommand(env tool.Env, args []string) int {
 	if len(args) == 1 && (args[0] == "--help" || args[0] == "-h") {
 		fmt.Fprint(env.Stdout, "Make links to inferometer under the names of the tools that it stands in for.\n\nUsage: inferometer links DIR\n")
-		return exitOK
+		return tool.ExitOK
 	}
 	if len(args) != 1 || strings.HasPrefix(args[0], "-") {
-		return fail(env, "links", errors.New("give the directory in which to make the links: inferometer links DIR"), exitUsage)
+		return env.Fail("links", errors.New("give the directory in which to make the links: inferometer links DIR"), tool.ExitUsage)
 	}
 	program, err := os.Executable()
 	if err != nil {
-		return fail(env, "links", fmt.Errorf("finding this program: %w", err), exitRun)
+		return env.Fail("links", fmt.Errorf("finding this program: %w", err), tool.ExitRun)
 	}
 	if err := os.MkdirAll(args[0], 0o755); err != nil {
-		return fail(env, "links", fmt.Errorf("making the directory: %w", err), exitRun)
+		return env.Fail("links", fmt.Errorf("making the directory: %w", err), tool.ExitRun)
 	}
-	for _, c := range frontEnds() { // all or none
-		if err := mayReplace(filepath.Join(args[0], c.name)); err != nil {
-			return fail(env, "links", err, exitRun)
+	for _, c := range others() { // all or none
+		if err := mayReplace(filepath.Join(args[0], c.Name)); err != nil {
+			return env.Fail("links", err, tool.ExitRun)
 		}
 	}
-	for _, c := range frontEnds() {
-		name := filepath.Join(args[0], c.name)
+	for _, c := range others() {
+		name := filepath.Join(args[0], c.Name)
 		if err := link(program, name); err != nil {
-			return fail(env, "links", err, exitRun)
+			return env.Fail("links", err, tool.ExitRun)
 		}
 		fmt.Fprintln(env.Stdout, name)
 	}
-	return exitOK
+	return tool.ExitOK
 }
 
 // isScript reports whether a link is a script: people give a name that ends in .py to

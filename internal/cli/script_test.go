@@ -23,13 +23,14 @@ import (
 
 	"inferometer/internal/mock"
 	"inferometer/internal/mock/repository"
+	"inferometer/internal/tool"
 )
 
 func TestMain(m *testing.M) {
 	program := func() { Exit(Main(System())) }
 	commands := map[string]func(){"inferometer": program}
-	for _, c := range frontEnds() {
-		commands[c.name] = program
+	for _, c := range others() {
+		commands[c.Name] = program
 	}
 	testscript.Main(m, commands)
 }
@@ -251,10 +252,10 @@ func FuzzArgs(f *testing.F) {
 			args = slices.Insert(args, 1, "--help")
 		}
 		code, out := call(args...)
-		if code < exitOK || code > exitUsage {
+		if code < tool.ExitOK || code > tool.ExitUsage {
 			t.Errorf("%q: exit code %d", args, code)
 		}
-		if code != exitOK && strings.TrimSpace(out) == "" {
+		if code != tool.ExitOK && strings.TrimSpace(out) == "" {
 			t.Errorf("%q: exit code %d, and not a word", args, code)
 		}
 	})

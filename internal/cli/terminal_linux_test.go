@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"inferometer/internal/tool"
 )
 
 // onTerminal calls a command whose output goes to a terminal, and returns what that got.
@@ -40,7 +42,7 @@ func onTerminal(t *testing.T, env map[string]string, args ...string) string {
 		defer close(read)
 		_, _ = io.Copy(&got, near) // ends with an error once the far end is closed
 	}()
-	Main(Env{Args: args, Stdout: far, Stderr: io.Discard, Getenv: func(name string) string { return env[name] }, Restore: func() {}})
+	Main(tool.Env{Args: args, Stdout: far, Stderr: io.Discard, Getenv: func(name string) string { return env[name] }, Restore: func() {}})
 	far.Close()
 	<-read
 	return got.String()
@@ -48,7 +50,7 @@ func onTerminal(t *testing.T, env map[string]string, args ...string) string {
 
 func TestColor(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	if code, out := call("run", serve(t), "--requests", "3", "--out", dir); code > exitRun {
+	if code, out := call("run", serve(t), "--requests", "3", "--out", dir); code > tool.ExitRun {
 		t.Fatalf("exit code %d: %s", code, out)
 	}
 	for _, tc := range []struct {

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"inferometer/internal/token"
+	"inferometer/internal/tool"
+	"inferometer/internal/tool/native"
 )
 
 // tokenServer is a stand-in for the /tokenize of a real server. Its ids are those of
@@ -153,7 +155,7 @@ func verify(t *testing.T, url string, env map[string]string, texts []string, fla
 	}
 	var out bytes.Buffer
 	args := append([]string{"tokens", "verify", url, file, "--json"}, flags...)
-	code := Main(Env{Args: args, Stdout: &out, Stderr: &out, Getenv: func(name string) string { return env[name] }, Restore: func() {}})
+	code := Main(tool.Env{Args: args, Stdout: &out, Stderr: &out, Getenv: func(name string) string { return env[name] }, Restore: func() {}})
 	return code, out.String()
 }
 
@@ -171,18 +173,18 @@ func TestVerifyTokens(t *testing.T) {
 			defer server.Close()
 			for _, url := range []string{server.URL, server.URL + "/v1", server.URL + "/v1/"} {
 				code, out := verify(t, url, nil, []string{"Hello, world", "naïve 日本 🙂", "a\n\n  b"}, "--model", "tiny")
-				if code != exitOK || out != "3 of 3 texts have the same tokens\n" {
+				if code != tool.ExitOK || out != "3 of 3 texts have the same tokens\n" {
 					t.Errorf("%s: exit code %d: %s", url, code, out)
 				}
 			}
 			code, out := verify(t, server.URL, nil, []string{"Hello", "odd one", "x"})
 			want := "text 2 differs at token 2: builtin:gpt2 has no more, the server 7 (\"(\"); 2 tokens here, 3 there\n2 of 3 texts have the same tokens\n"
-			if code != exitRun || out != want {
+			if code != tool.ExitRun || out != want {
 				t.Errorf("exit code %d:\n%swant\n%s", code, out, want)
 			}
 			// The server's tokenizer adds a token that ours does not know of.
 			code, out = verify(t, server.URL, nil, []string{"Hello"}, "--special")
-			if code != exitRun || !strings.Contains(out, `text 1 differs at token 0: builtin:gpt2 has 15496 ("Hello"), the server 50256 ("<|endoftext|>")`) {
+			if code != tool.ExitRun || !strings.Contains(out, `text 1 differs at token 0: builtin:gpt2 has 15496 ("Hello"), the server 50256 ("<|endoftext|>")`) {
 				t.Errorf("special tokens, exit code %d: %s", code, out)
 			}
 		})
@@ -214,17 +216,17 @@ func TestVerifyTokensThatCannotBe(t *testing.T) {
 		code      int
 		want      []string
 	}{
-		{"no route", none, nil, nil, exitRun, []string{"/tokenize: it does not tokenize in a way that is known here", "as vLLM or SGLang: the server answered 404 Not Found: Not Found", "as TGI"}},
-		{"a web page", serve(page), nil, nil, exitRun, []string{"the answer has no list of tokens"}},
-		{"an old server", serve(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusMethodNotAllowed) }), nil, nil, exitRun, []string{"405 Method Not Allowed"}},
-		{"nobody", dead.URL, nil, nil, exitRun, []string{"asking " + dead.URL + "/tokenize to tokenize", "refused"}},
-		{"another model", ours, key, []string{"--model", "huge", "--api-key-env", "KEY"}, exitRun, []string{"404 Not Found: The model `huge` does not exist."}},
-		{"no key", ours, nil, nil, exitRun, []string{"401 Unauthorized: Unauthorized"}},
-		{"an empty key", ours, nil, []string{"--api-key-env", "KEY"}, exitUsage, []string{"the environment variable KEY", "is empty"}},
-		{"the right key", ours, key, []string{"--api-key-env", "KEY"}, exitOK, []string{"1 of 1 texts have the same tokens"}},
-		{"no scheme", "localhost:8000", nil, nil, exitUsage, []string{"verify needs the server's URL"}},
-		{"words", ours, nil, []string{"--tokenizer", "words"}, exitUsage, []string{"only counts"}},
-		{"a secret repeated", serve(broken), key, []string{"--api-key-env", "KEY"}, exitRun, []string{"500 Internal Server Error: out of memory for Bearer …"}},
+		{"no route", none, nil, nil, tool.ExitRun, []string{"/tokenize: it does not tokenize in a way that is known here", "as vLLM or SGLang: the server answered 404 Not Found: Not Found", "as TGI"}},
+		{"a web page", serve(page), nil, nil, tool.ExitRun, []string{"the answer has no list of tokens"}},
+		{"an old server", serve(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusMethodNotAllowed) }), nil, nil, tool.ExitRun, []string{"405 Method Not Allowed"}},
+		{"nobody", dead.URL, nil, nil, tool.ExitRun, []string{"asking " + dead.URL + "/tokenize to tokenize", "refused"}},
+		{"another model", ours, key, []string{"--model", "huge", "--api-key-env", "KEY"}, tool.ExitRun, []string{"404 Not Found: The model `huge` does not exist."}},
+		{"no key", ours, nil, nil, tool.ExitRun, []string{"401 Unauthorized: Unauthorized"}},
+		{"an empty key", ours, nil, []string{"--api-key-env", "KEY"}, tool.ExitUsage, []string{"the environment variable KEY", "is empty"}},
+		{"the right key", ours, key, []string{"--api-key-env", "KEY"}, tool.ExitOK, []string{"1 of 1 texts have the same tokens"}},
+		{"no scheme", "localhost:8000", nil, nil, tool.ExitUsage, []string{"verify needs the server's URL"}},
+		{"words", ours, nil, []string{"--tokenizer", "words"}, tool.ExitUsage, []string{"only counts"}},
+		{"a secret repeated", serve(broken), key, []string{"--api-key-env", "KEY"}, tool.ExitRun, []string{"500 Internal Server Error: out of memory for Bearer …"}},
 	} {
 		code, out := verify(t, tc.url, tc.env, []string{"Hello"}, tc.flags...)
 		if code != tc.code {
@@ -244,7 +246,7 @@ func TestVerifyTokensThatCannotBe(t *testing.T) {
 // tokens runs `tokens` with a text on standard input.
 func tokens(stdin string, args ...string) (int, string) {
 	var out bytes.Buffer
-	code := Main(Env{Args: append([]string{"tokens"}, args...), Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &out,
+	code := Main(tool.Env{Args: append([]string{"tokens"}, args...), Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &out,
 		Getenv: func(string) string { return "" }, Restore: func() {}})
 	return code, out.String()
 }
@@ -266,19 +268,19 @@ func TestTokens(t *testing.T) {
 		code        int
 		want        string
 	}{
-		{"count", "Hello, world", []string{"count"}, exitOK, "3\n"},
-		{"count lines", "\"Hello\"\n\"Hello, world\"\n", []string{"count", "--json"}, exitOK, "1\n3\n"},
-		{"count words", "Hello, world", []string{"count", "--tokenizer", "words"}, exitOK, "2\n"},
-		{"encode", "Hello, world", []string{"encode"}, exitOK, "[15496,11,995]\n"},
-		{"encode nothing", "", []string{"encode"}, exitOK, "[]\n"},
-		{"decode", "[15496,11,995]\n[50256]", []string{"decode"}, exitOK, "Hello, world\n\n"},
-		{"decode special", "[50256]", []string{"decode", "--special", "--json"}, exitOK, "\"\\u003c|endoftext|\\u003e\"\n"},
-		{"decode what is none", "[99999]", []string{"decode"}, exitOK, "note: builtin:gpt2 has no token 99999, which is left out\n\n"},
-		{"not JSON", "\"a\"\nb", []string{"count", "--json"}, exitUsage, "1\ninferometer tokens: standard input:2: not a JSON string: invalid character 'b' looking for beginning of value\n"},
-		{"settings without effect", "a", []string{"count", "--tokenizer", padded}, exitOK,
+		{"count", "Hello, world", []string{"count"}, tool.ExitOK, "3\n"},
+		{"count lines", "\"Hello\"\n\"Hello, world\"\n", []string{"count", "--json"}, tool.ExitOK, "1\n3\n"},
+		{"count words", "Hello, world", []string{"count", "--tokenizer", "words"}, tool.ExitOK, "2\n"},
+		{"encode", "Hello, world", []string{"encode"}, tool.ExitOK, "[15496,11,995]\n"},
+		{"encode nothing", "", []string{"encode"}, tool.ExitOK, "[]\n"},
+		{"decode", "[15496,11,995]\n[50256]", []string{"decode"}, tool.ExitOK, "Hello, world\n\n"},
+		{"decode special", "[50256]", []string{"decode", "--special", "--json"}, tool.ExitOK, "\"\\u003c|endoftext|\\u003e\"\n"},
+		{"decode what is none", "[99999]", []string{"decode"}, tool.ExitOK, "note: builtin:gpt2 has no token 99999, which is left out\n\n"},
+		{"not JSON", "\"a\"\nb", []string{"count", "--json"}, tool.ExitUsage, "1\ninferometer tokens: standard input:2: not a JSON string: invalid character 'b' looking for beginning of value\n"},
+		{"settings without effect", "a", []string{"count", "--tokenizer", padded}, tool.ExitOK,
 			padded + ": its setting of truncation is not applied: all tokens of a text are counted, and no others\n" +
 				padded + ": its setting of padding is not applied: all tokens of a text are counted, and no others\n1\n"},
-		{"too many steps", strings.Repeat("a", 60), []string{"encode", "--tokenizer", endless}, exitUsage,
+		{"too many steps", strings.Repeat("a", 60), []string{"encode", "--tokenizer", endless}, tool.ExitUsage,
 			"inferometer tokens: the tokenizer " + endless + ` cannot work on a text: the regular expression "(?=(?:a|a|ab?)*c)a" needs more than 2024000 steps on a text of 60 bytes` + "\n"},
 	} {
 		if code, out := tokens(tc.stdin, tc.args...); code != tc.code || out != tc.want {
@@ -297,9 +299,9 @@ func TestTokensThatCannotBeWritten(t *testing.T) {
 	for _, text := range []string{"a", strings.Repeat("a ", 10000)} {
 		for _, verb := range []string{"count", "encode"} {
 			var stderr bytes.Buffer
-			env := Env{Stdin: strings.NewReader(text), Stdout: full{}, Stderr: &stderr, Getenv: func(string) string { return "" }, Restore: func() {}}
-			code := tokensMain(env, []string{verb})
-			if want := "inferometer tokens: writing the output: no space left on device\n"; code != exitRun || stderr.String() != want {
+			env := tool.Env{Stdin: strings.NewReader(text), Stdout: full{}, Stderr: &stderr, Getenv: func(string) string { return "" }, Restore: func() {}}
+			code := native.Tokens().Run(env, []string{verb})
+			if want := "inferometer tokens: writing the output: no space left on device\n"; code != tool.ExitRun || stderr.String() != want {
 				t.Errorf("%s: exit code %d: %s", verb, code, &stderr)
 			}
 		}

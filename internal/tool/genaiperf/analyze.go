@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"inferometer/internal/lib/wholefile"
+	"inferometer/internal/tool"
 	"inferometer/internal/tool/genaiperf/args"
 	"inferometer/internal/tool/genaiperf/dialect"
 )
@@ -19,11 +20,11 @@ const summaryFile = "analyze_export_genai_perf.csv"
 
 // Analyze carries out a sweep, one run after the other. Each is told of when it has
 // ended, and one that an earlier sweep measured as it is in its files; an error of one ends the sweep, and what was measured is kept.
-func Analyze(ctx context.Context, a *args.Action, env Env, each func(level *args.Action, out *Outcome)) error {
+func Analyze(ctx context.Context, a *args.Action, env *tool.Session, each func(level *args.Action, out *Outcome)) error {
 	var rows, gpus [][]string
 	state, err := openCheckpoint(a.Settings.Checkpoint)
 	if err != nil {
-		return &PrepareError{err}
+		return tool.Early(err)
 	}
 	for i, level := range a.Levels {
 		var d done

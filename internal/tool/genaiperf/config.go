@@ -15,7 +15,7 @@ import (
 
 // config is what the JSON report repeats of the command line, in the words and the
 // order of the original.
-func (t *tool) config() (string, error) {
+func (t *job) config() (string, error) {
 	text, err := jsonobject.Compact(t.configObject())
 	if err != nil {
 		return "", err
@@ -25,7 +25,7 @@ func (t *tool) config() (string, error) {
 	return b.String(), err
 }
 
-func (t *tool) configObject() object {
+func (t *job) configObject() object {
 	s := t.set
 	metrics := s.MetricsURLs
 	if len(metrics) == 0 {

@@ -21,7 +21,7 @@ func configOf(t *testing.T, args string) map[string]any {
 	if len(a.Levels) > 0 {
 		a = a.Levels[0]
 	}
-	tt := &tool{set: &a.Settings, plan: a.Plan}
+	tt := &job{set: &a.Settings, plan: a.Plan}
 	text, err := tt.config()
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestConfigOfTheRealTool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := (&tool{set: &a.Settings, plan: a.Plan}).config()
+	got, err := (&job{set: &a.Settings, plan: a.Plan}).config()
 	if err != nil {
 		t.Fatal(err)
 	}

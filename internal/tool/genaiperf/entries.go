@@ -40,7 +40,7 @@ func (e *entry) images() int {
 }
 
 // makeEntries makes all prompts of a run, as its plan has them.
-func (t *tool) makeEntries(ctx context.Context) error {
+func (t *job) makeEntries(ctx context.Context) error {
 	with := t.env.Kit
 	with.Tell = func(text string) { t.note("%s", text) }
 	made, err := with.Prompts(ctx, t.plan, t.found)
@@ -80,7 +80,7 @@ func (t *tool) makeEntries(ctx context.Context) error {
 // fitted is a pool whose requests are settled once the model is known.
 type fitted struct {
 	prompt.Around
-	tool *tool
+	tool *job
 }
 
 // Fit implements prompt.Fitter: the files list what the model is sent.
@@ -108,7 +108,7 @@ func (f *fitted) Fit(m *tensor.Model) error {
 }
 
 // follow notes the requests of sessions, whose later turns are made during the run.
-func (t *tool) follow(made *kit.Prompts) {
+func (t *job) follow(made *kit.Prompts) {
 	delays := map[string]time.Duration{}
 	for _, turn := range made.Turns {
 		t.entries = append(t.entries, entry{prompt: turn.Prompt, delay: turn.Think})
@@ -173,7 +173,7 @@ func (n notedTalk) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
 
 // said is the text of a prompt: that is what is counted. A model behind Triton is given
 // the messages of a chat on a line each.
-func (t *tool) said(p *prompt.Prompt) string {
+func (t *job) said(p *prompt.Prompt) string {
 	if len(p.Messages) == 0 {
 		return p.Text
 	}
@@ -188,7 +188,7 @@ func (t *tool) said(p *prompt.Prompt) string {
 }
 
 // input is a request as inputs.json and the profile export have it, and as it is sent.
-func (t *tool) input(p *prompt.Prompt) object {
+func (t *job) input(p *prompt.Prompt) object {
 	if t.set.ServiceKind != "triton" {
 		return object{{"payload", json.RawMessage(p.Body)}}
 	}
@@ -204,7 +204,7 @@ func (t *tool) input(p *prompt.Prompt) object {
 }
 
 // inputs is the file of all prompts, as Perf Analyzer reads it: each value is a list.
-func (t *tool) inputs() ([]byte, error) {
+func (t *job) inputs() ([]byte, error) {
 	var data []any
 	for i := range t.entries {
 		e := &t.entries[i]

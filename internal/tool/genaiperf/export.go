@@ -21,7 +21,7 @@ const analyzer = "0.0.0"
 
 // export goes over the records of the run: it writes the profile export and works out
 // the summary.
-func (t *tool) export() (*dialect.Summary, error) {
+func (t *job) export() (*dialect.Summary, error) {
 	path := filepath.Join(t.plan.Output.Dir, run.RecordsFile)
 	w, err := measured(path)
 	if err != nil {
@@ -94,7 +94,7 @@ func (t *tool) export() (*dialect.Summary, error) {
 
 // echoing gives a record as the original sees it: with the prompt that an answer of
 // Triton's may begin with. Unless it is asked for, the record is what it was.
-func (t *tool) echoing(doc *profileexport.Document, start int64) (func(*record.Record, *profileexport.Request) (*record.Record, error), error) {
+func (t *job) echoing(doc *profileexport.Document, start int64) (func(*record.Record, *profileexport.Request) (*record.Record, error), error) {
 	if !t.set.Faithful || t.set.ServiceKind != "triton" && t.set.EndpointType != "generate" {
 		return func(rec *record.Record, _ *profileexport.Request) (*record.Record, error) { return rec, nil }, nil
 	}
@@ -180,7 +180,7 @@ func eachLine(path string, f func(record.Line) error) error {
 }
 
 // dialect says how records are to be seen.
-func (t *tool) dialect(known requests) dialect.Options {
+func (t *job) dialect(known requests) dialect.Options {
 	o := dialect.Options{
 		Release: dialect.Release(t.set.Shape), Protocol: t.set.ServiceKind, Faithful: t.set.Faithful, Count: t.tok.Count,
 		Input: func(rec *record.Record) (int, bool) {
@@ -213,7 +213,7 @@ func (t *tool) dialect(known requests) dialect.Options {
 }
 
 // length is the length of a prompt, counted once.
-func (t *tool) length(e *entry) int {
+func (t *job) length(e *entry) int {
 	if e.tokens == 0 {
 		e.tokens = t.tok.Count(t.said(&e.prompt))
 	}
@@ -221,7 +221,7 @@ func (t *tool) length(e *entry) int {
 }
 
 // exported is a request as the profile export has it.
-func (t *tool) exported(rec *record.Record, start int64, e *entry) (profileexport.Request, error) {
+func (t *job) exported(rec *record.Record, start int64, e *entry) (profileexport.Request, error) {
 	var fields profileexport.Fields
 	for _, m := range t.input(&e.prompt) {
 		if m.Name == "model" {

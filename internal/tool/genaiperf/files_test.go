@@ -54,7 +54,7 @@ func TestDatasets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tt := &tool{env: world(env, t.Output()), set: &a.Settings, plan: a.Plan}
+		tt := &job{env: world(env, t.Output()), set: &a.Settings, plan: a.Plan}
 		if err := tt.tokenizer(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestPromptsOfFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tt := &tool{env: world(offline, t.Output()), set: &a.Settings, plan: a.Plan}
+		tt := &job{env: world(offline, t.Output()), set: &a.Settings, plan: a.Plan}
 		if err := tt.tokenizer(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
+	"inferometer/internal/tool"
 	"inferometer/internal/tool/genaiperf/args"
 )
 
@@ -54,7 +55,7 @@ func TestStopWhilePreparing(t *testing.T) {
 		return &halting{Source: inner, stop: stop}, err
 	}
 	_, err := Profile(t.Context(), parse(t, s, t.TempDir(), strings.Fields("profile -m gpt2 --endpoint-type chat --isl 5 --tokenizer builtin:gpt2")...), env)
-	var early *PrepareError
+	var early *tool.PrepareError
 	if !errors.As(err, &early) || !errors.Is(err, errStopped) {
 		t.Error(err)
 	}
@@ -110,7 +111,7 @@ func TestPasses(t *testing.T) {
 	p.add(&record.Record{End: 2 * time.Second, Failure: &record.Failure{Class: record.TimedOut}})
 	p.add(&record.Record{End: 7 * time.Second, Failure: &record.Failure{Class: record.CutOff}})
 	var b bytes.Buffer
-	p.tell((&tool{env: Env{Log: &b}}).note)
+	p.tell((&job{env: &tool.Session{Log: &b}}).note)
 	const want = `Window 1, 0 s to 2 s: 2 requests and 1 that failed, 1 a second, 100 ms each.
 Window 2, 2 s to 4 s: 1 requests, 0.5 a second, 100 ms each.
 Window 3, 4 s to 6 s: 1 requests, 0.5 a second, 100 ms each.
@@ -121,7 +122,7 @@ Window 3, 4 s to 6 s: 1 requests, 0.5 a second, 100 ms each.
 	b.Reset()
 	p = passes{from: time.Second, to: 2 * time.Second}
 	p.add(&record.Record{Sent: time.Second, End: 2 * time.Second})
-	if p.tell((&tool{env: Env{Log: &b}}).note); b.String() != "Window 1, 0 s to 1 s: 1 requests, 1 a second, 1000 ms each.\n" {
+	if p.tell((&job{env: &tool.Session{Log: &b}}).note); b.String() != "Window 1, 0 s to 1 s: 1 requests, 1 a second, 1000 ms each.\n" {
 		t.Error(b.String())
 	}
 }

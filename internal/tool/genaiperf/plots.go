@@ -15,6 +15,7 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
 	"inferometer/internal/report/chart"
+	"inferometer/internal/tool"
 	"inferometer/internal/tool/genaiperf/args"
 	"inferometer/internal/tool/genaiperf/dialect"
 )
@@ -140,7 +141,7 @@ func figure(c *args.Chart, runs []*series) (chart.Figure, bool) {
 
 // plots draws charts of runs, which are known by their paths. A chart that no run has
 // anything for is left out.
-func (t *tool) plots(charts []args.Chart, run func(path string) (*series, error)) error {
+func (t *job) plots(charts []args.Chart, run func(path string) (*series, error)) error {
 	var errs []error
 	for i := range charts {
 		c := &charts[i]
@@ -209,7 +210,7 @@ func writeChart(path string, write func(io.Writer) error) error {
 }
 
 // writeCharts writes the config file of charts, to be changed and given to compare.
-func (t *tool) writeCharts(path string, charts []args.Chart) error {
+func (t *job) writeCharts(path string, charts []args.Chart) error {
 	text, err := args.ChartsText(charts)
 	if err != nil {
 		return err
@@ -222,7 +223,7 @@ func (t *tool) writeCharts(path string, charts []args.Chart) error {
 }
 
 // plotsOfRun draws the usual charts of the run that has just ended.
-func (t *tool) plotsOfRun() error {
+func (t *job) plotsOfRun() error {
 	dir := filepath.Join(t.set.Dir, plotsDir)
 	charts := args.UsualCharts([]string{filepath.Join(t.set.Dir, t.set.ExportFile)}, dir)
 	t.drawn.name = t.set.Folder()
@@ -231,8 +232,8 @@ func (t *tool) plotsOfRun() error {
 }
 
 // Compare draws charts of several runs, and gives the files.
-func Compare(ctx context.Context, a *args.Action, env Env) ([]string, error) {
-	t := &tool{env: env, set: &a.Settings}
+func Compare(ctx context.Context, a *args.Action, env *tool.Session) ([]string, error) {
+	t := &job{env: env, set: &a.Settings}
 	known := map[string]*series{}
 	err := t.plots(a.Charts, func(path string) (*series, error) {
 		if s := known[path]; s != nil {
@@ -240,7 +241,7 @@ func Compare(ctx context.Context, a *args.Action, env Env) ([]string, error) {
 		}
 		s, err := readSeries(ctx, path, a.Settings, env)
 		if err != nil {
-			return nil, &PrepareError{fmt.Errorf("compare: %w", err)}
+			return nil, tool.Early(fmt.Errorf("compare: %w", err))
 		}
 		known[path] = s
 		return s, nil
@@ -253,7 +254,7 @@ func Compare(ctx context.Context, a *args.Action, env Env) ([]string, error) {
 }
 
 // readSeries reads one run: its profile export, or its directory.
-func readSeries(ctx context.Context, name string, set args.Settings, env Env) (*series, error) {
+func readSeries(ctx context.Context, name string, set args.Settings, env *tool.Session) (*series, error) {
 	s := new(series)
 	info, err := os.Stat(name)
 	if err != nil {
@@ -273,7 +274,7 @@ func readSeries(ctx context.Context, name string, set args.Settings, env Env) (*
 	} else if _, err := os.Stat(stem + reportSuffix); err == nil {
 		f.report = stem + reportSuffix
 	}
-	r := &reading{tool: tool{env: env, set: &set, plan: new(plan.Plan)}}
+	r := &reading{job: job{env: env, set: &set, plan: new(plan.Plan)}}
 	if err := r.load(f); err != nil {
 		return nil, err
 	}

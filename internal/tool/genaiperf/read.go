@@ -15,6 +15,7 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
 	"inferometer/internal/run/kit"
+	"inferometer/internal/tool"
 	"inferometer/internal/tool/genaiperf/args"
 	"inferometer/internal/tool/genaiperf/dialect"
 	"inferometer/internal/tool/profileexport"
@@ -123,7 +124,7 @@ type savedConfig struct {
 
 // reading is the work of making reports again from profile exports.
 type reading struct {
-	tool
+	job
 	docs    []*profileexport.Document
 	reports []saved
 	config  json.RawMessage // of the first run that has one
@@ -133,12 +134,12 @@ type reading struct {
 
 // Report reads the directory of a run and gives its outcome again. A tokenizer or
 // release of "" is that of the run.
-func Report(ctx context.Context, dir string, set args.Settings, env Env) (*Outcome, error) {
+func Report(ctx context.Context, dir string, set args.Settings, env *tool.Session) (*Outcome, error) {
 	f, err := findFolder(dir)
 	if err != nil {
-		return nil, &PrepareError{err}
+		return nil, tool.Early(err)
 	}
-	r := &reading{tool: tool{env: env, set: &set, plan: new(plan.Plan)}}
+	r := &reading{job: job{env: env, set: &set, plan: new(plan.Plan)}}
 	if err := r.load(f); err != nil {
 		return nil, err
 	}
@@ -146,11 +147,11 @@ func Report(ctx context.Context, dir string, set args.Settings, env Env) (*Outco
 }
 
 // Merge makes one result of the runs in the directories below one.
-func Merge(ctx context.Context, a *args.Action, env Env) (*Outcome, error) {
-	r := &reading{tool: tool{env: env, set: &a.Settings, plan: new(plan.Plan)}}
+func Merge(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, error) {
+	r := &reading{job: job{env: env, set: &a.Settings, plan: new(plan.Plan)}}
 	below, err := os.ReadDir(a.InputDir)
 	if err != nil {
-		return nil, &PrepareError{fmt.Errorf("--input-directory: %w", err)}
+		return nil, tool.Early(fmt.Errorf("--input-directory: %w", err))
 	}
 	for _, d := range below {
 		dir := filepath.Join(a.InputDir, d.Name())
@@ -162,11 +163,11 @@ func Merge(ctx context.Context, a *args.Action, env Env) (*Outcome, error) {
 			err = r.load(f)
 		}
 		if err != nil {
-			return nil, &PrepareError{err}
+			return nil, tool.Early(err)
 		}
 	}
 	if len(r.docs) == 0 {
-		return nil, &PrepareError{fmt.Errorf("--input-directory: no directory in %s holds a profile export and its _genai_perf.json", a.InputDir)}
+		return nil, tool.Early(fmt.Errorf("--input-directory: no directory in %s holds a profile export and its _genai_perf.json", a.InputDir))
 	}
 	out, err := r.outcome(ctx)
 	if err != nil {
@@ -212,7 +213,7 @@ func (r *reading) outcome(ctx context.Context) (*Outcome, error) {
 		return nil, err
 	}
 	if err := r.tokenizer(ctx); err != nil {
-		return nil, &PrepareError{err}
+		return nil, tool.Early(err)
 	}
 	o := r.dialect(nil)
 	o.Input = func(*record.Record) (int, bool) { return r.tok.Count(r.current), true }
@@ -346,7 +347,7 @@ type decoder interface {
 }
 
 // decoder is what reads answers of OpenAI's protocol; those of Triton's are decoded.
-func (t *tool) decoder() (decoder, error) {
+func (t *job) decoder() (decoder, error) {
 	if t.set.ServiceKind != profileexport.OpenAI {
 		return nil, nil
 	}

@@ -16,7 +16,7 @@ type requests map[which]*entry
 func (r requests) of(rec *record.Record) *entry { return r[which{rec.Prompt, rec.Session}] }
 
 // known are the requests that were made ahead, and during the run.
-func (t *tool) known() requests {
+func (t *job) known() requests {
 	lists := [][]entry{t.entries}
 	if t.later != nil {
 		lists = append(lists, t.later.list)

@@ -8,7 +8,7 @@ import (
 
 // telemetry works out what was read of the GPUs. A page that could not be had is told
 // of once.
-func (t *tool) telemetry(looks []record.Probe) {
+func (t *job) telemetry(looks []record.Probe) {
 	fold := dialect.NewTelemetryFold(t.set.Faithful)
 	faults := map[int]string{}
 	for i := range looks {

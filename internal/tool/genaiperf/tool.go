@@ -23,19 +23,11 @@ import (
 	"inferometer/internal/run/kit"
 	"inferometer/internal/token"
 	"inferometer/internal/token/source"
+	"inferometer/internal/tool"
 	frontend "inferometer/internal/tool/genaiperf/args"
 	"inferometer/internal/tool/genaiperf/dialect"
 	"inferometer/internal/tool/genaiperf/report"
 )
-
-// Env is what carrying out a command takes from the world.
-type Env struct {
-	Kit     kit.Kit
-	Version string
-	Log     io.Writer // notes on what is being done
-	Stop    <-chan struct{}
-	Watch   func(progress func() run.Progress)
-}
 
 // Outcome is what came of a run.
 type Outcome struct {
@@ -49,15 +41,9 @@ type Outcome struct {
 	Sessions map[string]*dialect.Summary
 }
 
-// PrepareError is an error that was met before the first request.
-type PrepareError struct{ error }
-
-// Unwrap gives the cause.
-func (e *PrepareError) Unwrap() error { return e.error }
-
-// tool is a command under way.
-type tool struct {
-	env     Env
+// job is a command under way.
+type job struct {
+	env     *tool.Session
 	set     *frontend.Settings
 	plan    *plan.Plan
 	tok     token.Tokenizer
@@ -73,14 +59,14 @@ type tool struct {
 	drawn    series
 }
 
-func (t *tool) note(format string, args ...any) { fmt.Fprintf(t.env.Log, format+"\n", args...) }
+func (t *job) note(format string, args ...any) { fmt.Fprintf(t.env.Log, format+"\n", args...) }
 
 // Profile carries out a run. The outcome is nil where there is none; with an error
 // beside it, not all of it could be kept.
-func Profile(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error) {
-	t := &tool{env: env, set: &a.Settings, plan: a.Plan}
+func Profile(ctx context.Context, a *frontend.Action, env *tool.Session) (*Outcome, error) {
+	t := &job{env: env, set: &a.Settings, plan: a.Plan}
 	if err := t.prepareUntil(ctx, env.Stop); err != nil {
-		return nil, &PrepareError{err}
+		return nil, tool.Early(err)
 	}
 	res, err := run.Run(ctx, t.plan, run.Options{
 		Kit: t.kit(), Version: env.Version, Log: env.Log, Stop: env.Stop, Watch: env.Watch,
@@ -105,7 +91,7 @@ func Profile(ctx context.Context, a *frontend.Action, env Env) (*Outcome, error)
 var errStopped = errors.New("stopped before the first request")
 
 // prepareUntil prepares the run, unless the user stops it before that is done.
-func (t *tool) prepareUntil(ctx context.Context, stop <-chan struct{}) error {
+func (t *job) prepareUntil(ctx context.Context, stop <-chan struct{}) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
@@ -124,7 +110,7 @@ func (t *tool) prepareUntil(ctx context.Context, stop <-chan struct{}) error {
 
 // prepare makes everything that the run needs, and finds out whether its files can be
 // written. Input that is bad leaves the files of an earlier run alone.
-func (t *tool) prepare(ctx context.Context) error {
+func (t *job) prepare(ctx context.Context) error {
 	if err := t.place(); err != nil {
 		return err
 	}
@@ -153,7 +139,7 @@ func (t *tool) prepare(ctx context.Context) error {
 }
 
 // writeInputs writes the file of all prompts, unless they came out of it.
-func (t *tool) writeInputs() error {
+func (t *job) writeInputs() error {
 	if t.isInput(filepath.Join(t.set.Dir, t.set.InputsFile)) {
 		return nil
 	}
@@ -165,7 +151,7 @@ func (t *tool) writeInputs() error {
 }
 
 // isInput reports whether a path is that of the file of prompts.
-func (t *tool) isInput(path string) bool {
+func (t *job) isInput(path string) bool {
 	in, err := os.Stat(t.plan.Data.File)
 	if err != nil {
 		return false
@@ -176,7 +162,7 @@ func (t *tool) isInput(path string) bool {
 
 // place finds out where the run's files go. Early releases write beside what is there,
 // and make no directory.
-func (t *tool) place() error {
+func (t *job) place() error {
 	if path := filepath.Join(t.set.Dir, t.set.ExportFile); t.isInput(path) {
 		return fmt.Errorf("--profile-export-file: %s is the file of the prompts: choose another name", path)
 	}
@@ -196,7 +182,7 @@ func (t *tool) place() error {
 }
 
 // directory makes the run's directory ready.
-func (t *tool) directory() error {
+func (t *job) directory() error {
 	if t.set.Artifacts != "" {
 		if err := os.MkdirAll(t.set.Dir, 0o755); err != nil {
 			return fmt.Errorf("--artifact-dir: making the directory of the run: %w", err)
@@ -215,7 +201,7 @@ func (t *tool) directory() error {
 
 // tokenizer finds what makes and counts tokens. Where nobody named one, and the
 // release's own cannot be had, the built-in one stands in.
-func (t *tool) tokenizer(ctx context.Context) error {
+func (t *job) tokenizer(ctx context.Context) error {
 	found, note, err := t.env.Kit.Tokenizer(ctx, t.plan)
 	if err != nil {
 		return fmt.Errorf("--tokenizer: %w", err)
@@ -229,7 +215,7 @@ func (t *tool) tokenizer(ctx context.Context) error {
 
 // kit is the kit of the run: its prompts are those that were made, its tokenizer the
 // one that was found.
-func (t *tool) kit() kit.Kit {
+func (t *job) kit() kit.Kit {
 	k := t.env.Kit
 	k.Ready = t.ready
 	k.Tokenizers = func(context.Context, string, string, plan.Limits) (*source.Found, error) {
@@ -239,7 +225,7 @@ func (t *tool) kit() kit.Kit {
 }
 
 // describe says what will be sent.
-func (t *tool) describe() {
+func (t *job) describe() {
 	text, err := plan.Encode(t.plan)
 	if err == nil {
 		t.note("The plan of this run:\n%s", text)
@@ -252,7 +238,7 @@ func (t *tool) describe() {
 }
 
 // write makes one of the run's files. Requests stand in them as they are sent, but for secrets.
-func (t *tool) write(name string, content func(io.Writer) error) error {
+func (t *job) write(name string, content func(io.Writer) error) error {
 	path := filepath.Join(t.set.Dir, name)
 	err := wholefile.Write(path, func(w io.Writer) error {
 		var secrets []string
@@ -290,12 +276,12 @@ func WriteJSON(w io.Writer, out *Outcome) error {
 	return writeJSON(w, out, b.String())
 }
 
-func (t *tool) reportOptions() report.Options {
+func (t *job) reportOptions() report.Options {
 	return report.Options{Endpoint: t.set.EndpointType, Streaming: t.set.Streaming, Goodput: len(t.set.Goodput) > 0, Verbose: t.set.Verbose, Telemetry: t.gpus}
 }
 
 // reports writes the files that the release writes.
-func (t *tool) reports(out *Outcome) error {
+func (t *job) reports(out *Outcome) error {
 	stem := strings.TrimSuffix(t.set.ExportFile, filepath.Ext(t.set.ExportFile))
 	err := t.write(stem+"_genai_perf.csv", func(w io.Writer) error { return writeCSV(w, out) })
 	if t.set.Release != frontend.ReleaseLast {

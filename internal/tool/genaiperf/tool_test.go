@@ -23,6 +23,7 @@ import (
 	"inferometer/internal/prompt/dataset"
 	"inferometer/internal/remote/hub/hubtest"
 	"inferometer/internal/run/kit"
+	"inferometer/internal/tool"
 	frontend "inferometer/internal/tool/genaiperf/args"
 	"inferometer/internal/tool/genaiperf/dialect"
 	"inferometer/internal/tool/genaiperf/report"
@@ -90,13 +91,13 @@ func offline(name string) string {
 	return map[string]string{"HF_HUB_OFFLINE": "1", "HF_HOME": os.TempDir() + "/nowhere"}[name]
 }
 
-func world(getenv func(string) string, log io.Writer) Env {
+func world(getenv func(string) string, log io.Writer) *tool.Session {
 	k := kit.Default()
 	k.Tokenizers = kit.Tokenizers(getenv)
 	k.Sources[plan.SourceDataset] = func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 		return dataset.New(d, tok, seed, getenv)
 	}
-	return Env{Kit: k, Version: "test", Log: log}
+	return &tool.Session{Kit: k, Version: "test", Log: log}
 }
 
 // parse reads a command line, and turns it towards a mock and a directory of the test.
@@ -118,7 +119,7 @@ func parse(t *testing.T, s *mockServer, dir string, args ...string) *frontend.Ac
 	return a
 }
 
-func profile(t *testing.T, a *frontend.Action, env Env) *Outcome {
+func profile(t *testing.T, a *frontend.Action, env *tool.Session) *Outcome {
 	t.Helper()
 	out, err := Profile(t.Context(), a, env)
 	if err != nil {
@@ -350,7 +351,7 @@ func TestTokenizers(t *testing.T) {
 		t.Errorf("counted by %s; the log:\n%s", a.Plan.Tokenizer.Name, log.String())
 	}
 	_, err := Profile(t.Context(), parse(t, s, t.TempDir(), append(line, "--tokenizer", "no/such")...), world(offline, &log))
-	var early *PrepareError
+	var early *tool.PrepareError
 	if !errors.As(err, &early) || !strings.Contains(err.Error(), "--tokenizer: ") {
 		t.Errorf("a tokenizer that is not there: %v", err)
 	}
@@ -376,7 +377,7 @@ func TestBadInput(t *testing.T) {
 		{early + "--input-data " + t.TempDir(), "has no file that ends in .jsonl"},
 	} {
 		_, err := Profile(t.Context(), parse(t, s, dir, strings.Fields(tt.args)...), world(offline, t.Output()))
-		var before *PrepareError
+		var before *tool.PrepareError
 		if !errors.As(err, &before) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %s", tt.args, err, tt.want)
 		}
@@ -396,7 +397,7 @@ func TestPayloads(t *testing.T) {
 		"--backend tensorrtllm --streaming --osl 9 --output-tokens-mean-deterministic": `{"model":"gpt2","text_input":"TEXT","max_tokens":9,"exclude_input_in_output":true,"stream":true,"min_length":9}`,
 	} {
 		a := parse(t, s, t.TempDir(), append(strings.Fields("profile -m gpt2 --tokenizer builtin:gpt2 --isl 10 --num-prompts 1 "), strings.Fields(args)...)...)
-		tt := &tool{env: world(offline, t.Output()), set: &a.Settings, plan: a.Plan}
+		tt := &job{env: world(offline, t.Output()), set: &a.Settings, plan: a.Plan}
 		if err := tt.prepare(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ const mostUnsent = 5
 // unsent finds inputs that requests in Triton's own form have and this run does not send.
 // A Triton server gets all of them, but what the run says of every request must be what
 // they say; another server gets the text and its length.
-func (t *tool) unsent() error {
+func (t *job) unsent() error {
 	if t.plan.Data.Source != plan.SourceFile {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (t *tool) unsent() error {
 }
 
 // unsentOf finds them in one request.
-func (t *tool) unsentOf(value json.RawMessage) plan.Faults {
+func (t *job) unsentOf(value json.RawMessage) plan.Faults {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(value, &fields) != nil || fields["text_input"] == nil {
 		return nil
@@ -78,7 +78,7 @@ func (t *tool) unsentOf(value json.RawMessage) plan.Faults {
 }
 
 // sent are the inputs that all requests of this run have.
-func (t *tool) sent() map[string]any {
+func (t *job) sent() map[string]any {
 	out := map[string]any{}
 	if t.set.ServiceKind == "triton" {
 		out["exclude_input_in_output"] = true

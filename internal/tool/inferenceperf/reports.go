@@ -37,7 +37,7 @@ func (s stages) End(i int, stage plan.Stage, _ *sweep.Level) { s[i] = stage }
 
 // reporter writes the reports of a run out of its records.
 type reporter struct {
-	tool   *tool
+	tool   *job
 	stages stages
 	opt    dialect.Options
 	header record.Header
@@ -61,7 +61,7 @@ type checks struct {
 
 // writeReports makes all reports. What could not be written is told, and costs nothing
 // of the rest.
-func (t *tool) writeReports(s stages, res *result.Result) error {
+func (t *job) writeReports(s stages, res *result.Result) error {
 	o := &t.action.Options
 	pool := stat.NewPool("", sampleMemory)
 	defer pool.Close()
@@ -84,7 +84,7 @@ func (t *tool) writeReports(s stages, res *result.Result) error {
 }
 
 // headerObjectives are the objectives that stand in the headers of every request.
-func (t *tool) headerObjectives() map[string]float64 {
+func (t *job) headerObjectives() map[string]float64 {
 	target, out := &t.action.Plan.Target, map[string]float64{}
 	for name := range target.Headers {
 		for header, objective := range map[string]string{target.SLOHeaders.TTFT: dialect.TTFT, target.SLOHeaders.TPOT: dialect.TPOT} {
@@ -351,7 +351,7 @@ func (r *reporter) sessionStage(i int, list []*dialect.Session) *report.SessionS
 }
 
 // write makes one of the run's files, where there is a directory for them.
-func (t *tool) write(name string, content func(io.Writer) error) error {
+func (t *job) write(name string, content func(io.Writer) error) error {
 	o := &t.action.Options
 	if o.Dir == "" {
 		return nil

@@ -18,7 +18,7 @@ const SpansFile = "otel_spans.jsonl"
 
 // export gives the requests out as spans. The reports are written before: a collector
 // that is not there costs none of them.
-func (t *tool) export(ctx context.Context, s otlp.Settings) error {
+func (t *job) export(ctx context.Context, s otlp.Settings) error {
 	switch {
 	case s.Endpoint != "":
 		return t.exportTo(ctx, s, nil)
@@ -28,7 +28,7 @@ func (t *tool) export(ctx context.Context, s otlp.Settings) error {
 	return t.write(SpansFile, func(w io.Writer) error { return t.exportTo(ctx, s, w) })
 }
 
-func (t *tool) exportTo(ctx context.Context, s otlp.Settings, file io.Writer) error {
+func (t *job) exportTo(ctx context.Context, s otlp.Settings, file io.Writer) error {
 	f, err := record.Open(filepath.Join(t.action.Plan.Output.Dir, run.RecordsFile))
 	if err != nil {
 		return fmt.Errorf("reading the records for the spans: %w", err)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"inferometer/internal/run/kit"
+	"inferometer/internal/tool"
 	"inferometer/internal/tool/inferenceperf/args"
 )
 
@@ -35,7 +36,7 @@ func spanned(t *testing.T, env map[string]string) (dir string, out *Outcome, err
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err = Run(t.Context(), a, Env{Kit: kit.Default(), Version: "test", Getenv: func(name string) string { return env[name] }, Out: io.Discard, Log: io.Discard})
+	out, err = Run(t.Context(), a, &tool.Session{Kit: kit.Default(), Version: "test", Getenv: func(name string) string { return env[name] }, Out: io.Discard, Log: io.Discard})
 	return dir, out, err
 }
 
@@ -115,7 +116,7 @@ func TestSpansRefused(t *testing.T) {
 // A bad setting is told of before anything is sent or written.
 func TestSpansNowhere(t *testing.T) {
 	dir, out, err := spanned(t, map[string]string{"OTEL_TRACES_ENABLED": "true", "OTEL_EXPORTER_OTLP_ENDPOINT": "unix:///collector"})
-	var early *PrepareError
+	var early *tool.PrepareError
 	if !errors.As(err, &early) || out != nil {
 		t.Errorf("%v, %v", out, err)
 	}

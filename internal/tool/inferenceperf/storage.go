@@ -8,7 +8,7 @@ import (
 )
 
 // checkStores makes sure before the run that its reports can be copied.
-func (t *tool) checkStores(ctx context.Context) error {
+func (t *job) checkStores(ctx context.Context) error {
 	out := &t.action.Plan.Output
 	if !storage.Wanted(out) || t.action.Options.Dir == "" {
 		return nil
@@ -18,7 +18,7 @@ func (t *tool) checkStores(ctx context.Context) error {
 
 // copyReports copies the reports, and the records beneath them, to the buckets that the
 // config names. What could not be copied is all here.
-func (t *tool) copyReports(ctx context.Context) error {
+func (t *job) copyReports(ctx context.Context) error {
 	out, o := &t.action.Plan.Output, &t.action.Options
 	if !storage.Wanted(out) || o.Dir == "" {
 		return nil

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"inferometer/internal/plan"
+	"inferometer/internal/tool"
 	"inferometer/internal/tool/inferenceperf/args"
 )
 
@@ -39,7 +40,7 @@ func TestCopyReports(t *testing.T) {
 	p.Output.S3 = plan.S3{Bucket: "b", Path: "runs", Prefix: "far-", Endpoint: server.URL}
 	var log bytes.Buffer
 	env := map[string]string{"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}
-	made := &tool{action: &args.Action{Plan: &p}, env: Env{Getenv: func(k string) string { return env[k] }, Log: &log}}
+	made := &job{action: &args.Action{Plan: &p}, env: &tool.Session{Getenv: func(k string) string { return env[k] }, Log: &log}}
 	made.action.Options.Dir, made.action.Options.Prefix = dir, "local-"
 	if w := made.copyReports(t.Context()); w != nil || got["/b/runs/far-summary.json"] != "{}" || !strings.Contains(log.String(), "copied s3://b/runs/far-summary.json") {
 		t.Errorf("%v, bucket %v, log %s", w, got, &log)

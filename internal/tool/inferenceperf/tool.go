@@ -18,20 +18,10 @@ import (
 	"inferometer/internal/run"
 	"inferometer/internal/run/kit"
 	"inferometer/internal/token/source"
+	"inferometer/internal/tool"
 	"inferometer/internal/tool/inferenceperf/args"
 	"inferometer/internal/tool/inferenceperf/otlp"
 )
-
-// Env is what carrying out a command takes from the world.
-type Env struct {
-	Kit     kit.Kit
-	Version string
-	Getenv  func(string) string
-	Out     io.Writer // the reports
-	Log     io.Writer // messages
-	Stop    <-chan struct{}
-	Watch   func(progress func() run.Progress)
-}
 
 // ConfigFile is the config in force, beside the reports.
 const ConfigFile = "config.yaml"
@@ -42,28 +32,28 @@ type Outcome struct {
 	Files  []string // reports that were written
 }
 
-// tool is a command under way.
-type tool struct {
+// job is a command under way.
+type job struct {
 	action  *args.Action
-	env     Env
+	env     *tool.Session
 	gallery gallery
 	files   []string
 }
 
 // Run carries out a run. The outcome is nil where nothing was measured; an error beside
 // it says what could not be kept.
-func Run(ctx context.Context, a *args.Action, env Env) (*Outcome, error) {
+func Run(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, error) {
 	spans, wanted, err := otlp.FromEnv(env.Getenv)
 	if err != nil {
-		return nil, &PrepareError{err}
+		return nil, tool.Early(err)
 	}
-	t := &tool{action: a, env: env}
+	t := &job{action: a, env: env}
 	if err := t.checkStores(ctx); err != nil {
 		return nil, err
 	}
 	done, err := t.directory()
 	if err != nil {
-		return nil, &PrepareError{err}
+		return nil, tool.Early(err)
 	}
 	defer done()
 	s := stages{}
@@ -103,7 +93,7 @@ func reword(res *result.Result) {
 
 // directory makes the directory of the reports, with the config in force. Without one,
 // records are kept only until the reports are on the screen.
-func (t *tool) directory() (done func(), err error) {
+func (t *job) directory() (done func(), err error) {
 	if t.action.Options.Dir != "" {
 		return func() {}, t.saveConfig()
 	}
@@ -115,14 +105,8 @@ func (t *tool) directory() (done func(), err error) {
 	return func() { os.RemoveAll(dir) }, nil
 }
 
-// PrepareError is an error that was met before the first request.
-type PrepareError struct{ error }
-
-// Unwrap gives the cause.
-func (e *PrepareError) Unwrap() error { return e.error }
-
 // saveConfig writes the config in force to where the reports go.
-func (t *tool) saveConfig() error {
+func (t *job) saveConfig() error {
 	if err := os.MkdirAll(t.action.Options.Dir, 0o755); err != nil {
 		return fmt.Errorf("making the directory of the reports: %w", err)
 	}
@@ -135,7 +119,7 @@ const guessTime = 30 * time.Second
 
 // withTokenizer is a kit that takes the tokenizer of the model where the config names
 // none, and the built-in one where that cannot be had.
-func withTokenizer(env Env, a *args.Action) kit.Kit {
+func withTokenizer(env *tool.Session, a *args.Action) kit.Kit {
 	k, o := env.Kit, &a.Options
 	find := k.Tokenizers
 	if o.HubToken != "" {

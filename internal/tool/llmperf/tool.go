@@ -14,23 +14,13 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
-	"inferometer/internal/run/kit"
+	"inferometer/internal/tool"
 	"inferometer/internal/tool/llmperf/args"
 	"inferometer/internal/tool/llmperf/report"
 )
 
-// Env is what carrying out a command takes from the world.
-type Env struct {
-	Kit     kit.Kit
-	Version string
-	Out     io.Writer // the report
-	Log     io.Writer // messages
-	Stop    <-chan struct{}
-	Watch   func(progress func() run.Progress)
-}
-
 // Run carries out a command. The result is nil where nothing was measured.
-func Run(ctx context.Context, a *args.Action, env Env) (*result.Result, error) {
+func Run(ctx context.Context, a *args.Action, env *tool.Session) (*result.Result, error) {
 	if err := report.WriteHeader(env.Out, a.URI, a.Protocol, a.Model); err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // kit is the kit of the run. Where requests are exported, it takes note of them.
-func (t *tool) kit() kit.Kit {
+func (t *job) kit() kit.Kit {
 	k := t.env.Kit
 	sessions := t.action.Load == args.LoadSessions
 	if t.action.Export == "" && !sessions {
@@ -63,7 +63,7 @@ func (s *singly) Next(ctx context.Context) (prompt.Prompt, error) {
 // noting is a source that takes note of what it hands out.
 type noting struct {
 	*tensordata.Source
-	tool *tool
+	tool *job
 }
 
 // Next implements prompt.Source.
@@ -76,7 +76,7 @@ func (n *noting) Next(ctx context.Context) (prompt.Prompt, error) {
 }
 
 // fields are what a request carries: of a batch its first item, as in the original.
-func (t *tool) fields(p *prompt.Prompt) profileexport.Fields {
+func (t *job) fields(p *prompt.Prompt) profileexport.Fields {
 	if p.Body != nil {
 		return profileexport.Fields{profileexport.Text("payload", string(p.Body))}
 	}
@@ -97,10 +97,10 @@ func (t *tool) fields(p *prompt.Prompt) profileexport.Fields {
 	return f
 }
 
-func (t *tool) faithful() bool { return t.plan.Measurement.Faithful }
+func (t *job) faithful() bool { return t.plan.Measurement.Faithful }
 
 // export writes every request that ended in a window, level by level.
-func (t *tool) export() error {
+func (t *job) export() error {
 	return export.Write(export.Job{
 		Name: t.action.Export, Records: filepath.Join(t.kept, run.RecordsFile), Version: t.env.Version,
 		Service: t.action.Service, Endpoint: t.action.Endpoint, Stages: t.loads, Inputs: &t.inputs,

@@ -17,7 +17,7 @@ import (
 )
 
 // options say how levels are printed.
-func (t *tool) options() report.Options {
+func (t *job) options() report.Options {
 	return report.Options{
 		Verbose: t.action.Verbose > 0, Percentile: t.action.Percentile, GRPC: t.action.GRPC,
 		Decoupled: t.setup.Decoupled, Library: !t.setup.Decoupled, Sequence: t.setup.Sequences,
@@ -25,7 +25,7 @@ func (t *tool) options() report.Options {
 }
 
 // level is a measured level as it is printed.
-func (t *tool) level(s plan.Stage, l *sweep.Level) report.Level {
+func (t *job) level(s plan.Stage, l *sweep.Level) report.Level {
 	out := report.Level{Load: t.load(s), Client: t.client(l.Merged)}
 	if l.Merged.First != nil && (t.setup.Decoupled || t.action.Service == args.OpenAI) {
 		first := spread(l.Merged.First)
@@ -51,7 +51,7 @@ func (t *tool) level(s plan.Stage, l *sweep.Level) report.Level {
 
 // client is a window as it is printed. A request is as many inferences as its batch
 // has items.
-func (t *tool) client(w *sweep.Window) report.Client {
+func (t *job) client(w *sweep.Window) report.Client {
 	batch := float64(max(t.action.Batch, 1))
 	send, receive := w.Send, w.Receive
 	if t.setup.Decoupled {
@@ -66,7 +66,7 @@ func (t *tool) client(w *sweep.Window) report.Client {
 }
 
 // delayed is how many requests went out late: of a concurrency none can.
-func (t *tool) delayed(w *sweep.Window) int64 {
+func (t *job) delayed(w *sweep.Window) int64 {
 	if t.action.Load == args.LoadConcurrency {
 		return 0
 	}
@@ -111,7 +111,7 @@ func modelOf(m *record.ModelStats) report.Model {
 }
 
 // files writes the CSV and one more for each composing model.
-func (t *tool) files() error {
+func (t *job) files() error {
 	name := t.action.CSV
 	if name == "" || len(t.levels) == 0 {
 		return nil

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -17,21 +16,12 @@ import (
 	"inferometer/internal/record"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
-	"inferometer/internal/run/kit"
 	"inferometer/internal/sweep"
+	"inferometer/internal/tool"
 	frontend "inferometer/internal/tool/perfanalyzer/args"
 	"inferometer/internal/tool/perfanalyzer/report"
 	"inferometer/internal/tool/profileexport/export"
 )
-
-// Env is what carrying out a command takes from the world.
-type Env struct {
-	Kit     kit.Kit
-	Version string
-	Out     io.Writer // the report
-	Log     io.Writer // messages
-	Stop    <-chan struct{}
-}
 
 // Outcome is what came of a command.
 type Outcome struct {
@@ -39,10 +29,10 @@ type Outcome struct {
 	Result *result.Result // nil: nothing was measured
 }
 
-// tool is a command under way. It follows the run.
-type tool struct {
+// job is a command under way. It follows the run.
+type job struct {
 	ctx    context.Context
-	env    Env
+	env    *tool.Session
 	action *frontend.Action
 	plan   *plan.Plan
 	setup  run.Setup
@@ -57,8 +47,8 @@ type tool struct {
 }
 
 // Run carries out a command.
-func Run(ctx context.Context, a *frontend.Action, env Env) (Outcome, error) {
-	t := &tool{ctx: ctx, env: env, action: a, plan: a.Plan}
+func Run(ctx context.Context, a *frontend.Action, env *tool.Session) (Outcome, error) {
+	t := &job{ctx: ctx, env: env, action: a, plan: a.Plan}
 	clean, err := t.prepare()
 	defer clean()
 	if err != nil {
@@ -80,7 +70,7 @@ func Run(ctx context.Context, a *frontend.Action, env Env) (Outcome, error) {
 }
 
 // prepare makes room for the records that the export is made from.
-func (t *tool) prepare() (clean func(), err error) {
+func (t *job) prepare() (clean func(), err error) {
 	t.kept = t.plan.Output.Dir
 	if err := t.payloads(); err != nil {
 		return func() {}, err
@@ -97,16 +87,16 @@ func (t *tool) prepare() (clean func(), err error) {
 	return func() { os.RemoveAll(dir) }, nil
 }
 
-func (t *tool) note(err error) {
+func (t *job) note(err error) {
 	if t.err == nil {
 		t.err = err
 	}
 }
 
-func (t *tool) say(format string, args ...any) { fmt.Fprintf(t.env.Log, format+"\n", args...) }
+func (t *job) say(format string, args ...any) { fmt.Fprintf(t.env.Log, format+"\n", args...) }
 
 // ready prints the settings.
-func (t *tool) ready(s run.Setup) {
+func (t *job) ready(s run.Setup) {
 	t.setup = s
 	a := t.action
 	if s.Sequences {
@@ -132,7 +122,7 @@ func (t *tool) ready(s run.Setup) {
 // sequences settles what is otherwise for a model that keeps state over sequences: it is asked
 // asynchronously unless that is ruled out, and where requests wait for the one before them, no
 // more can be in flight than there are sequences.
-func (t *tool) sequences() {
+func (t *job) sequences() {
 	a, st, q := t.action, &t.plan.Stages[0], t.plan.Data.Tensors.Sequences
 	if !a.Sync {
 		a.Async, t.plan.Measurement.ThroughputAlone = true, true
@@ -144,7 +134,7 @@ func (t *tool) sequences() {
 }
 
 // dataSize is how much data was read from JSON files.
-func (t *tool) dataSize() (streams, steps int) {
+func (t *job) dataSize() (streams, steps int) {
 	files := t.plan.Data.Tensors.Files
 	if len(files) == 0 {
 		return 0, 0
@@ -160,7 +150,7 @@ func (t *tool) dataSize() (streams, steps int) {
 }
 
 // payloads says which step of the data has no payload, where requests are made of them.
-func (t *tool) payloads() error {
+func (t *job) payloads() error {
 	if t.action.Service != frontend.OpenAI {
 		return nil
 	}
@@ -182,7 +172,7 @@ func (t *tool) payloads() error {
 }
 
 // load is what a stage is about.
-func (t *tool) load(s plan.Stage) report.Load {
+func (t *job) load(s plan.Stage) report.Load {
 	if t.action.Load == frontend.LoadSchedule { // the moments stand in a file, and it has no word for that
 		return report.Load{Rate: true, Value: t.action.Rate.Start}
 	}
@@ -197,7 +187,7 @@ func value(s plan.Stage) float64 {
 }
 
 // Begin implements run.Observer.
-func (t *tool) Begin(_ int, s plan.Stage) {
+func (t *job) Begin(_ int, s plan.Stage) {
 	t.loads = append(t.loads, s)
 	switch t.action.Load {
 	case frontend.LoadPeriodic: // there are no levels: the export has it all
@@ -210,7 +200,7 @@ func (t *tool) Begin(_ int, s plan.Stage) {
 }
 
 // Window implements run.Observer.
-func (t *tool) Window(_, trial int, w sweep.Window) {
+func (t *job) Window(_, trial int, w sweep.Window) {
 	t.statistics()
 	if t.action.Verbose > 0 {
 		c := t.client(&w)
@@ -219,7 +209,7 @@ func (t *tool) Window(_, trial int, w sweep.Window) {
 }
 
 // End implements run.Observer.
-func (t *tool) End(_ int, s plan.Stage, l *sweep.Level) {
+func (t *job) End(_ int, s plan.Stage, l *sweep.Level) {
 	if l.Merged == nil {
 		return
 	}
@@ -248,7 +238,7 @@ func (t *tool) End(_ int, s plan.Stage, l *sweep.Level) {
 const failing = "failing"
 
 // why says why a level is not reported.
-func (t *tool) why(s plan.Stage, l *sweep.Level) string {
+func (t *job) why(s plan.Stage, l *sweep.Level) string {
 	limit := time.Duration(t.action.Threshold) * time.Millisecond
 	last := l.Windows[len(l.Windows)-1]
 	switch {
@@ -274,7 +264,7 @@ func (t *tool) why(s plan.Stage, l *sweep.Level) string {
 }
 
 // warnOfGPUs says which figures of GPUs there are not, and why where that is known.
-func (t *tool) warnOfGPUs(res *result.Result) {
+func (t *job) warnOfGPUs(res *result.Result) {
 	if !t.action.Metrics || len(t.levels) == 0 || len(t.levels[0].GPUs) > 0 {
 		return
 	}
@@ -289,14 +279,14 @@ func (t *tool) warnOfGPUs(res *result.Result) {
 }
 
 // cut says why a load stopped growing.
-func (t *tool) cut(st *result.Stage) {
+func (t *job) cut(st *result.Stage) {
 	t.failed = record.EarlyAnswer
 	t.say("An answer ended before it had the %d responses of --request-period, so the load stopped growing after %d of %.0f requests. Give a --request-period that every answer comes to.",
 		t.action.Period, st.Counts.Sent, t.action.Periodic.End)
 }
 
 // exit is the exit code.
-func (t *tool) exit(res *result.Result) int {
+func (t *job) exit(res *result.Result) int {
 	failures := int64(0)
 	for _, st := range res.Stages {
 		failures += st.Counts.Failed

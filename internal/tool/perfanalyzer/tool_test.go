@@ -22,6 +22,7 @@ import (
 	"inferometer/internal/result"
 	"inferometer/internal/run/kit"
 	"inferometer/internal/sweep"
+	"inferometer/internal/tool"
 	"inferometer/internal/tool/perfanalyzer/args"
 	"inferometer/internal/tool/profileexport"
 )
@@ -114,7 +115,7 @@ func attempt(t *testing.T, line string, stop <-chan struct{}, shown io.Writer) s
 		t.Fatal(err)
 	}
 	var out, log bytes.Buffer
-	o, err := Run(t.Context(), a, Env{Kit: kit.Default(), Version: "test", Out: io.MultiWriter(&out, shown), Log: &log, Stop: stop})
+	o, err := Run(t.Context(), a, &tool.Session{Kit: kit.Default(), Version: "test", Out: io.MultiWriter(&out, shown), Log: &log, Stop: stop})
 	return said{o, out.String(), log.String(), err}
 }
 
@@ -309,7 +310,7 @@ func TestEmptyWindow(t *testing.T) {
 func TestEmptyWindowWithARequestCutOff(t *testing.T) {
 	res := &result.Result{Stages: []result.Stage{{Counts: result.Counts{Failed: 1}}}}
 	for failed, want := range map[string]int{sweep.Empty: args.ExitOption, failing: args.ExitGeneric} {
-		tl := &tool{action: new(args.Action), env: Env{Log: io.Discard}, failed: failed}
+		tl := &job{action: new(args.Action), env: &tool.Session{Log: io.Discard}, failed: failed}
 		if got := tl.exit(res); got != want {
 			t.Errorf("%s: code %d, want %d", failed, got, want)
 		}

@@ -9,7 +9,7 @@ import (
 const wordy = 2
 
 // words prints what the server says of the model and of itself.
-func (t *tool) words() {
+func (t *job) words() {
 	if t.action.Verbose < wordy || t.setup.Words == nil {
 		return
 	}
@@ -28,7 +28,7 @@ func (t *tool) words() {
 }
 
 // statistics prints what the server has counted so far.
-func (t *tool) statistics() {
+func (t *job) statistics() {
 	if t.action.Verbose < wordy || t.setup.Statistics == nil {
 		return
 	}
@@ -41,7 +41,7 @@ func (t *tool) statistics() {
 }
 
 // print writes an answer of the server. The text of a message ends with its line.
-func (t *tool) print(text string) {
+func (t *job) print(text string) {
 	_, err := fmt.Fprintln(t.env.Out, text)
 	t.note(err)
 }

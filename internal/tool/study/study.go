@@ -18,20 +18,10 @@ import (
 	"inferometer/internal/report/chart"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
-	"inferometer/internal/run/kit"
+	"inferometer/internal/tool"
 	"inferometer/internal/tool/native/args"
 	"inferometer/internal/tool/study/report"
 )
-
-// Env is what a study takes from the world.
-type Env struct {
-	Kit     kit.Kit
-	Version string
-	Out     io.Writer // the report
-	Log     io.Writer // messages
-	Width   int       // columns of the chart in text
-	Stop    <-chan struct{}
-}
 
 // Outcome is what came of a study.
 type Outcome struct {
@@ -43,7 +33,7 @@ type Outcome struct {
 
 // Run carries out a study. What was measured before an error is in the outcome, and
 // printed.
-func Run(ctx context.Context, a *args.StudyAction, env Env) (*Outcome, error) {
+func Run(ctx context.Context, a *args.StudyAction, env *tool.Session) (*Outcome, error) {
 	kind, metric := report.Prefill(), "time_to_first_token"
 	if a.Kind == args.StudyGeneration {
 		kind, metric = report.Generation(), "inter_token_latency"
@@ -127,7 +117,7 @@ func rowOf(length int, s *result.Stage, metric string) report.Row {
 }
 
 // finish prints the table and the chart and writes the pictures.
-func (o *Outcome) finish(a *args.StudyAction, env Env, kind report.Kind) error {
+func (o *Outcome) finish(a *args.StudyAction, env *tool.Session, kind report.Kind) error {
 	if _, err := fmt.Fprintln(env.Out); err != nil {
 		return err
 	}

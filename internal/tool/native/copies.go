@@ -1,4 +1,4 @@
-package cli
+package native
 
 import (
 	"context"
@@ -7,11 +7,12 @@ import (
 
 	"inferometer/internal/plan"
 	"inferometer/internal/remote/storage"
+	"inferometer/internal/tool"
 )
 
 // checkOutput makes sure before a run that what it writes can be copied to the buckets that
 // its plan names.
-func checkOutput(ctx context.Context, env Env, out *plan.Output) error {
+func checkOutput(ctx context.Context, env tool.Env, out *plan.Output) error {
 	if !storage.Wanted(out) || out.Dir == "" {
 		return nil
 	}
@@ -20,7 +21,7 @@ func checkOutput(ctx context.Context, env Env, out *plan.Output) error {
 
 // copyOutput copies what a run has written to the buckets that its plan names. What
 // could not be copied is all here.
-func copyOutput(ctx context.Context, env Env, out *plan.Output, log io.Writer) error {
+func copyOutput(ctx context.Context, env tool.Env, out *plan.Output, log io.Writer) error {
 	if !storage.Wanted(out) || out.Dir == "" {
 		return nil
 	}

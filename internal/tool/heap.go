@@ -1,4 +1,4 @@
-package cli
+package tool
 
 import (
 	"runtime"
@@ -20,8 +20,8 @@ const (
 // The room is memory that is alive and never touched, so that the system does not back it:
 // the collector then counts it to what may double. A greater percentage alone would
 // multiply all that a long run comes to hold.
-func giveHeapRoom(env Env) (release func()) {
-	if env.Getenv("GOGC") != "" {
+func (e Env) giveHeapRoom() (release func()) {
+	if e.Getenv("GOGC") != "" {
 		return func() {}
 	}
 	debug.SetGCPercent(gcPercent)

@@ -1,4 +1,4 @@
-package cli
+package native
 
 import (
 	"bufio"
@@ -18,6 +18,7 @@ import (
 	"inferometer/internal/run"
 	"inferometer/internal/run/kit"
 	"inferometer/internal/token"
+	"inferometer/internal/tool"
 )
 
 const tokensHelp = `Count, encode and decode text in the tokens of a model.
@@ -34,7 +35,7 @@ and TGI have one.
 
 // tokensCommand is one command line of `inferometer tokens`.
 type tokensCommand struct {
-	env       Env
+	env       tool.Env
 	verb      string
 	tokenizer string
 	revision  string
@@ -45,8 +46,13 @@ type tokensCommand struct {
 	args      []string
 }
 
-func tokensMain(env Env, args []string) int {
-	env.leaveInterrupts()
+// Tokens counts, encodes and decodes text.
+func Tokens() tool.Tool {
+	return tool.Tool{Name: "tokens", Summary: "count, encode and decode text in a model's tokens", Run: tokensMain}
+}
+
+func tokensMain(env tool.Env, line []string) int {
+	env.LeaveInterrupts()
 	c := tokensCommand{env: env}
 	flags := pflag.NewFlagSet("inferometer tokens", pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -56,13 +62,13 @@ func tokensMain(env Env, args []string) int {
 	flags.BoolVar(&c.special, "special", false, "add the special tokens that the model's own tokenizer adds (decode: print them)")
 	flags.StringVar(&c.model, "model", "", "verify: the model's name, for servers that ask for it")
 	flags.StringVar(&c.keyEnv, "api-key-env", "", "verify: environment variable with the API key")
-	err := flags.Parse(args)
-	if errors.Is(err, pflag.ErrHelp) || (err == nil && flags.NArg() == 0 && len(args) == 0) {
+	err := flags.Parse(line)
+	if errors.Is(err, pflag.ErrHelp) || (err == nil && flags.NArg() == 0 && len(line) == 0) {
 		fmt.Fprint(env.Stdout, tokensHelp, flags.FlagUsagesWrapped(100))
-		return exitOK
+		return tool.ExitOK
 	}
 	if err != nil {
-		return fail(env, "tokens", fmt.Errorf("%w%s; inferometer tokens --help lists the flags", err, nearestFlag(flags, err)), exitUsage)
+		return env.Fail("tokens", fmt.Errorf("%w%s; inferometer tokens --help lists the flags", err, tool.NearestFlag(flags, err)), tool.ExitUsage)
 	}
 	verbs := []string{"count", "encode", "decode", "verify"}
 	if c.verb = flags.Arg(0); !slices.Contains(verbs, c.verb) {
@@ -70,7 +76,7 @@ func tokensMain(env Env, args []string) int {
 		if n := nearest.Name(c.verb, verbs); n != "" {
 			hint = "did you mean " + n + "?"
 		}
-		return fail(env, "tokens", fmt.Errorf("there is no command %q: %s", c.verb, hint), exitUsage)
+		return env.Fail("tokens", fmt.Errorf("there is no command %q: %s", c.verb, hint), tool.ExitUsage)
 	}
 	c.args = flags.Args()[1:]
 	return c.run()
@@ -79,15 +85,15 @@ func tokensMain(env Env, args []string) int {
 func (c *tokensCommand) run() int {
 	found, err := kit.Default().Tokenizers(context.Background(), c.tokenizer, c.revision, plan.DefaultLimits())
 	if err != nil {
-		return fail(c.env, "tokens", err, exitUsage)
+		return c.env.Fail("tokens", err, tool.ExitUsage)
 	}
 	out := bufio.NewWriter(c.env.Stdout)
 	code, err := c.work(found.Tokenizer, out)
 	if full := out.Flush(); full != nil { // which is then what err is about, too
-		code, err = exitRun, fmt.Errorf("writing the output: %w", full)
+		code, err = tool.ExitRun, fmt.Errorf("writing the output: %w", full)
 	}
 	if err != nil {
-		return fail(c.env, "tokens", err, code)
+		return c.env.Fail("tokens", err, code)
 	}
 	return code
 }
@@ -129,9 +135,9 @@ func (c *tokensCommand) work(tok token.Tokenizer, out io.Writer) (code int, err 
 		return c.verify(out, engine)
 	}
 	if err != nil {
-		return exitUsage, err
+		return tool.ExitUsage, err
 	}
-	return exitOK, nil
+	return tool.ExitOK, nil
 }
 
 // printIDs prints one JSON array.
@@ -166,14 +172,14 @@ func (c *tokensCommand) eachText(files []string, f func(text string) error) erro
 // eachFile calls f for every file, or for standard input.
 func (c *tokensCommand) eachFile(files []string, f func(name string, data []byte) error) error {
 	if len(files) == 0 {
-		data, err := inputs().ReadAll(c.env.Stdin)
+		data, err := tool.Inputs().ReadAll(c.env.Stdin)
 		if err != nil {
 			return fmt.Errorf("reading standard input: %w", err)
 		}
 		return f("standard input", data)
 	}
 	for _, name := range files {
-		data, err := readFile(name)
+		data, err := tool.ReadFile(name)
 		if err != nil {
 			return err
 		}
@@ -235,12 +241,12 @@ type serverError struct{ error }
 // verify compares ids with those of a server.
 func (c *tokensCommand) verify(out io.Writer, engine *token.Engine) (code int, err error) {
 	if len(c.args) == 0 || !strings.Contains(c.args[0], "://") {
-		return exitUsage, errors.New("verify needs the server's URL: inferometer tokens verify http://localhost:8000 --tokenizer X FILE")
+		return tool.ExitUsage, errors.New("verify needs the server's URL: inferometer tokens verify http://localhost:8000 --tokenizer X FILE")
 	}
 	ask := run.TokenizeRequest{URL: c.args[0], Model: c.model, Special: c.special}
 	if c.keyEnv != "" {
 		if ask.Key = c.env.Getenv(c.keyEnv); ask.Key == "" {
-			return exitUsage, fmt.Errorf("the environment variable %s, which is to hold the API key, is empty", c.keyEnv)
+			return tool.ExitUsage, fmt.Errorf("the environment variable %s, which is to hold the API key, is empty", c.keyEnv)
 		}
 	}
 	texts, different := 0, 0
@@ -261,15 +267,15 @@ func (c *tokensCommand) verify(out io.Writer, engine *token.Engine) (code int, e
 	})
 	if err != nil {
 		if errors.As(err, new(serverError)) {
-			return exitRun, err
+			return tool.ExitRun, err
 		}
-		return exitUsage, err
+		return tool.ExitUsage, err
 	}
 	fmt.Fprintf(out, "%d of %d texts have the same tokens\n", texts-different, texts)
 	if different > 0 {
-		return exitRun, nil
+		return tool.ExitRun, nil
 	}
-	return exitOK, nil
+	return tool.ExitOK, nil
 }
 
 // firstDifference is where two lists part; -1: nowhere.

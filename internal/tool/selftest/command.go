@@ -1,20 +1,19 @@
-package cli
+package selftest
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
-	"inferometer/internal/run/kit"
-	native "inferometer/internal/tool/native/args"
-	"inferometer/internal/tool/selftest"
+	"inferometer/internal/report/progress"
+	"inferometer/internal/tool"
+	"inferometer/internal/tool/native/args"
 )
 
 // selftestFlags are those of `inferometer selftest`.
@@ -27,7 +26,12 @@ type selftestFlags struct {
 	quiet     bool
 }
 
-func selftestCommand(env Env, args []string) int {
+// Tool measures the built-in mock.
+func Tool() tool.Tool {
+	return tool.Tool{Name: "selftest", Summary: "measure the built-in mock and print the error bars of this host", Run: runLine}
+}
+
+func runLine(env tool.Env, line []string) int {
 	var f selftestFlags
 	flags := pflag.NewFlagSet("inferometer selftest", pflag.ContinueOnError)
 	flags.SetOutput(env.Stderr)
@@ -40,25 +44,25 @@ func selftestCommand(env Env, args []string) int {
 	flags.DurationVar(&f.itl, "itl", 10*time.Millisecond, "time between two tokens of the mock")
 	flags.BoolVar(&f.json, "json", false, "print the report as JSON and nothing else")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the report")
-	err := flags.Parse(args)
+	err := flags.Parse(line)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
 		fmt.Fprintf(env.Stdout, "Measure the built-in mock on this host, compare every figure with what the mock really did, and print the error bars.\n\n"+
-			"Usage: inferometer selftest [--like plan.yaml] [flags]\n\n%s\nIt exits with 0 where this host measures the first load honestly, else with 1. docs/selftest.md says more.\n", flags.FlagUsagesWrapped(100))
-		return exitOK
+			"Usage: inferometer selftest [--like plan.yaml] [flags]\n\n%s\nIt exits with 0 where this host measures the first load honestly, else with 1. docs/md says more.\n", flags.FlagUsagesWrapped(100))
+		return tool.ExitOK
 	case err == nil && flags.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q: a plan file goes behind --like", flags.Arg(0))
 	case err == nil && (f.levels < 1 || f.time <= 0 || f.ttft <= 0 || f.itl <= 0):
 		err = errors.New("--levels, --time, --ttft and --itl must be more than 0")
 	}
 	if err != nil {
-		return fail(env, "selftest", fmt.Errorf("%w%s; inferometer selftest --help lists the flags", err, nearestFlag(flags, err)), exitUsage)
+		return env.Fail("selftest", fmt.Errorf("%w%s; inferometer selftest --help lists the flags", err, tool.NearestFlag(flags, err)), tool.ExitUsage)
 	}
 	var like *plan.Plan
 	if f.like != "" {
-		action, err := native.Run([]string{f.like}, readFile)
+		action, err := args.Run([]string{f.like}, tool.ReadFile)
 		if err != nil {
-			return fail(env, "selftest", err, exitUsage)
+			return env.Fail("selftest", err, tool.ExitUsage)
 		}
 		like = action.Plan
 	}
@@ -66,18 +70,17 @@ func selftestCommand(env Env, args []string) int {
 }
 
 // calibrated runs a self-test and prints what it found.
-func calibrated(env Env, f *selftestFlags, like *plan.Plan) int {
-	defer giveHeapRoom(env)()
-	ctx, abort := context.WithCancel(context.Background())
-	defer abort()
-	o := selftestOptions(env, like, stopOnce(env, ctx))
+func calibrated(env tool.Env, f *selftestFlags, like *plan.Plan) int {
+	ctx, session := env.Begin(progress.Quiet)
+	defer session.End()
+	o := optionsOf(env, like, session)
 	o.Levels, o.Time, o.TTFT, o.ITL = f.levels, f.time, f.ttft, f.itl
 	if !f.json && !f.quiet {
 		o.Tell = func(text string) { fmt.Fprintln(env.Stderr, text) }
 	}
-	rep, err := selftest.Run(ctx, o)
+	rep, err := Run(ctx, o)
 	if err != nil {
-		return fail(env, "selftest", err, exitRun)
+		return env.Fail("selftest", err, tool.ExitRun)
 	}
 	if f.json {
 		out := json.NewEncoder(env.Stdout)
@@ -85,42 +88,29 @@ func calibrated(env Env, f *selftestFlags, like *plan.Plan) int {
 		out.SetEscapeHTML(false)
 		err = out.Encode(rep)
 	} else {
-		err = selftest.Write(env.Stdout, rep, min(terminalOf(env.Stdout, env.Getenv).width(), 140))
+		err = Write(env.Stdout, rep, min(env.Terminal(env.Stdout).Width(), 140))
 	}
 	if err != nil {
-		return fail(env, "selftest", err, exitRun)
+		return env.Fail("selftest", err, tool.ExitRun)
 	}
 	if !rep.Levels[0].Honest {
-		return exitRun
+		return tool.ExitRun
 	}
-	return exitOK
+	return tool.ExitOK
 }
 
-// stopOnce gives a channel that is closed at the first Ctrl-C.
-func stopOnce(env Env, ctx context.Context) <-chan struct{} {
-	stop := make(chan struct{})
-	go func() {
-		select {
-		case <-env.Interrupts:
-			close(stop)
-		case <-ctx.Done():
-		}
-	}()
-	return stop
-}
-
-func selftestOptions(env Env, p *plan.Plan, stop <-chan struct{}) selftest.Options {
-	o := selftest.Options{Plan: p, Kit: kit.Default(), Version: version(), Stop: stop, Start: selftest.InProcess()}
+func optionsOf(env tool.Env, p *plan.Plan, s *tool.Session) Options {
+	o := Options{Plan: p, Kit: s.Kit, Version: s.Version, Stop: s.Stop, Start: InProcess()}
 	if env.Program != "" {
-		o.Start = selftest.Process(env.Program)
+		o.Start = Process(env.Program)
 	}
 	return o
 }
 
-// calibrate measures the mock at the load of a plan, ahead of its run.
-func calibrate(ctx context.Context, env Env, p *plan.Plan, log io.Writer, stop <-chan struct{}) (*record.Calibration, error) {
-	fmt.Fprintln(log, "Calibrating: measuring the built-in mock at this load first.")
-	c, err := selftest.Calibrate(ctx, selftestOptions(env, p, stop))
+// Ahead measures the mock at the load of a plan, ahead of its run in a session.
+func Ahead(ctx context.Context, env tool.Env, p *plan.Plan, s *tool.Session) (*record.Calibration, error) {
+	fmt.Fprintln(s.Log, "Calibrating: measuring the built-in mock at this load first.")
+	c, err := Calibrate(ctx, optionsOf(env, p, s))
 	if err != nil {
 		return nil, fmt.Errorf("calibrating: %w", err)
 	}

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"inferometer/internal/tool"
+	"inferometer/internal/tool/genaiperf"
+	genaiperfargs "inferometer/internal/tool/genaiperf/args"
+	"inferometer/internal/tool/inferenceperf"
+	"inferometer/internal/tool/llmperf"
+	"inferometer/internal/tool/native"
+	"inferometer/internal/tool/perfanalyzer"
+	perfanalyzerargs "inferometer/internal/tool/perfanalyzer/args"
+	"inferometer/internal/tool/selftest"
+	"inferometer/internal/tool/study"
+)
+
+// own are the commands of our own.
+func own() []tool.Tool {
+	studies := study.Tool()
+	return []tool.Tool{
+		native.Run(), studies, native.Report(append(others(), studies)), native.Plan(), native.Tokens(), selftest.Tool(), native.Mock(),
+		{Name: "links", Summary: "make links under the names of the tools below", Run: linksCommand},
+		{Name: "version", Summary: "print the version", Run: versionCommand},
+	}
+}
+
+// others are the tools that others made. A link to the program, or a copy of it, under
+// the name of one behaves as that tool.
+func others() []tool.Tool {
+	script := llmperf.Tool()
+	script.Name, script.Summary = "llm_perf.py", "the same under its other name"
+	return []tool.Tool{genaiperf.Tool(analyzerLine), inferenceperf.Tool(), perfanalyzer.Tool(), llmperf.Tool(), script}
+}
+
+// byName puts the command in front of the arguments where the program is called by the
+// name of another tool.
+func byName(program string, args []string) []string {
+	name := strings.TrimSuffix(filepath.Base(program), ".exe")
+	for _, t := range others() {
+		if t.Name == name {
+			return append([]string{name}, args...)
+		}
+	}
+	return args
+}
+
+// analyzerLine reads a command line of Perf Analyzer for GenAI-Perf, which hands over what
+// stands behind "--".
+func analyzerLine(line []string) (*genaiperfargs.Passed, error) {
+	files := perfanalyzer.Disk()
+	onDisk := files.Kind
+	files.Kind = func(name string) string {
+		if name == genaiperfargs.Inputs {
+			return "file"
+		}
+		return onDisk(name)
+	}
+	a, err := perfanalyzerargs.Parse(line, files)
+	if err != nil {
+		return nil, err
+	}
+	if a.Plan == nil {
+		return nil, errors.New("help and version stand in front of --")
+	}
+	p := &genaiperfargs.Passed{Plan: a.Plan, Warnings: a.Warnings, DryRun: a.DryRun, Strict: a.Strict, Verbose: a.Verbose > 0}
+	if a.CSV != "" {
+		p.Files = append(p.Files, "-f")
+	}
+	if a.Export != "" {
+		p.Files = append(p.Files, "--profile-export-file")
+	}
+	return p, nil
+}

@@ -1,0 +1,142 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"inferometer/internal/lib/bounded"
+	"inferometer/internal/lib/nearest"
+	"inferometer/internal/plan"
+	"inferometer/internal/report/screen"
+)
+
+// Env is what a command sees of the world.
+type Env struct {
+	Args           []string // without the program's name
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	Version        string
+	// Program is the path of this program, which runs the mock of a self-test as a process;
+	// empty: it runs in this one.
+	Program string
+	// Interrupts yields a value for each Ctrl-C.
+	Interrupts <-chan os.Signal
+	// Restore gives Ctrl-C its usual meaning back.
+	Restore func()
+	// HungUp reports whether a signal says that the terminal is gone.
+	HungUp func(os.Signal) bool
+	// Terminal says what a writer leads to.
+	Terminal func(io.Writer) Terminal
+}
+
+// Terminal describes where text goes.
+type Terminal struct {
+	TTY   bool // it is one
+	Drawn bool // and can be drawn on
+	Color bool
+	Width func() int
+}
+
+// LeaveInterrupts gives Ctrl-C its usual meaning back, for commands that have nothing to
+// bring to an end.
+func (e Env) LeaveInterrupts() {
+	if e.Restore != nil {
+		e.Restore()
+	}
+}
+
+// Fail prints an error, every fault of it on a line of its own, and gives the exit code.
+func (e Env) Fail(command string, err error, code int) int {
+	faults := faultsOf(err)
+	if len(faults) == 1 || code != ExitUsage {
+		fmt.Fprintf(e.Stderr, "inferometer %s: %s\n", command, strings.ReplaceAll(err.Error(), "\n", "\n  "))
+		return code
+	}
+	fmt.Fprintf(e.Stderr, "inferometer %s: %d faults:\n", command, len(faults))
+	for _, f := range faults {
+		fmt.Fprintf(e.Stderr, "  %s\n", strings.ReplaceAll(f, "\n", "\n    "))
+	}
+	return code
+}
+
+// faultsOf takes apart an error that holds several and says nothing of its own.
+func faultsOf(err error) []string {
+	var parts []error
+	if faults, ok := err.(plan.Faults); ok {
+		for _, f := range faults {
+			parts = append(parts, f)
+		}
+	} else if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		parts = joined.Unwrap()
+	} else if inner := errors.Unwrap(err); inner != nil {
+		parts = []error{inner}
+	}
+	if len(parts) == 0 || errors.Join(parts...).Error() != err.Error() {
+		return []string{err.Error()}
+	}
+	var list []string
+	for _, p := range parts {
+		list = append(list, faultsOf(p)...)
+	}
+	return list
+}
+
+// Warn prints warnings, each on a line of its own behind a word.
+func (e Env) Warn(word string, warnings []string) {
+	for _, w := range warnings {
+		fmt.Fprintf(e.Stderr, "%s: %s\n", word, w)
+	}
+}
+
+// PrintPlan prints the plan that a command line stands for.
+func (e Env) PrintPlan(command string, plans ...*plan.Plan) int {
+	for i, p := range plans {
+		if i > 0 {
+			fmt.Fprintln(e.Stdout, "---")
+		}
+		text, err := plan.Encode(p)
+		if err == nil {
+			_, err = e.Stdout.Write(text)
+		}
+		if err != nil {
+			return e.Fail(command, err, ExitRun)
+		}
+	}
+	return ExitOK
+}
+
+// Inputs is the limit of files that a command line names, ahead of any plan.
+func Inputs() bounded.Limit {
+	return bounded.Limit{Name: plan.LimitFile, Bytes: int64(plan.DefaultLimits().File)}
+}
+
+// ReadFile reads a file that a command line names.
+func ReadFile(name string) ([]byte, error) { return Inputs().ReadFile(name) }
+
+// Beneath is what a writer of messages writes to: who draws on a terminal moves its cursor.
+func Beneath(w io.Writer) io.Writer {
+	if m, ok := w.(*screen.Writer); ok {
+		return m.Beneath()
+	}
+	return w
+}
+
+// NearestFlag is a hint where an error is about a flag that does not exist.
+func NearestFlag(flags *pflag.FlagSet, err error) string {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return ""
+	}
+	var names []string
+	flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if n := nearest.Name(unknown.GetSpecifiedName(), names); n != "" {
+		return ", did you mean --" + n + "?"
+	}
+	return ""
+}

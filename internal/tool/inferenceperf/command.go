@@ -1,0 +1,122 @@
+package inferenceperf
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"inferometer/internal/report/console"
+	"inferometer/internal/report/progress"
+	"inferometer/internal/tool"
+	"inferometer/internal/tool/inferenceperf/args"
+)
+
+// name is what the tool is called.
+const name = "inference-perf"
+
+// Tool is inference-perf. Its exit codes are 0 where there is something to report, 1 where
+// there is not or where the run was ended early, and 2 for a bad config.
+func Tool() tool.Tool {
+	return tool.Tool{Name: name, Summary: "measure with the config file and command line of inference-perf", Run: runLine}
+}
+
+func runLine(env tool.Env, line []string) int {
+	action, err := args.Parse(line, args.World{ReadFile: tool.ReadFile, Now: time.Now()})
+	if err != nil {
+		return env.Fail(name, err, tool.ExitUsage)
+	}
+	switch action.Command {
+	case args.Help:
+		fmt.Fprint(env.Stdout, args.HelpText())
+		return tool.ExitOK
+	case args.Version:
+		fmt.Fprintf(env.Stdout, "inference-perf of inferometer %s\n", env.Version)
+		return tool.ExitOK
+	}
+	log := levelled(env.Stderr, action.LogLevel)
+	if action.Command == args.Analyze {
+		files, err := Analyze(action, log.info)
+		if err != nil {
+			return env.Fail(name, err, tool.ExitRun)
+		}
+		if len(files) == 0 {
+			return env.Fail(name, errors.New("there is nothing to draw"), tool.ExitRun)
+		}
+		return tool.ExitOK
+	}
+	if action.File != "" {
+		fmt.Fprintf(log.info, "INFO - Using configuration from: %s\n", action.File)
+	}
+	for _, w := range action.Warnings {
+		fmt.Fprintf(log.warning, "WARNING - %s\n", w)
+	}
+	if action.DryRun {
+		return env.PrintPlan(name, action.Plan)
+	}
+	fmt.Fprintf(log.info, "INFO - Benchmarking with the following config:\n\n%s\n", action.Config)
+	return runPlan(env, action, log)
+}
+
+// runPlan carries out a run and prints its reports.
+func runPlan(env tool.Env, action *args.Action, log logs) int {
+	mode := env.View()
+	if log.info == io.Discard {
+		mode = progress.Quiet
+	}
+	ctx, session := env.Begin(mode)
+	defer session.End()
+	quiet := sync.OnceFunc(session.Hide)
+	session.Out, session.Log = &afterwards{env.Stdout, quiet}, log.info
+	out, err := Run(ctx, action, session)
+	quiet()
+	if out == nil {
+		return env.Fail(name, action.Located(err), tool.CodeOf(err))
+	}
+	res := out.Result
+	for _, name := range out.Files {
+		fmt.Fprintf(log.info, "INFO - Report saved to: %s\n", name)
+	}
+	screen := env.Terminal(env.Stdout)
+	if err := console.Write(env.Stdout, res, console.Options{
+		Width: min(screen.Width(), 140), Color: screen.Color, Subject: tool.Subject(action.Plan), Dir: action.Options.Dir, Named: true,
+	}); err != nil {
+		return env.Fail(name, err, tool.ExitRun)
+	}
+	tool.PrintVerdict(log.warning, res)
+	if err != nil {
+		return env.Fail(name, action.Located(tool.BesideResult(err)), tool.ExitRun)
+	}
+	if !tool.Answered(res) || res.Interrupted || action.Strict && !res.Verdict.Valid {
+		return tool.ExitRun
+	}
+	return tool.ExitOK
+}
+
+// afterwards is a writer whose first use is made room for.
+type afterwards struct {
+	io.Writer
+	first func()
+}
+
+// Write makes room and writes.
+func (a *afterwards) Write(p []byte) (int, error) {
+	a.first()
+	return a.Writer.Write(p)
+}
+
+// logs are where messages go by their weight.
+type logs struct{ info, warning io.Writer }
+
+// levelled keeps messages that weigh less than the level from w.
+func levelled(w io.Writer, level string) logs {
+	l := logs{info: io.Discard, warning: io.Discard}
+	switch level {
+	case "DEBUG", "INFO":
+		l.info, l.warning = w, w
+	case "WARNING":
+		l.warning = w
+	}
+	return l
+}

@@ -1,0 +1,51 @@
+package llmperf
+
+import (
+	"fmt"
+	"os"
+
+	"inferometer/internal/tool"
+	"inferometer/internal/tool/llmperf/args"
+)
+
+// name is what the tool is called.
+const name = "llm_perf"
+
+// Tool is llm_perf. Its exit codes are 0 and 1, and 2 for bad usage.
+func Tool() tool.Tool {
+	return tool.Tool{Name: name, Summary: "measure with the command line of llm_perf", Run: runLine}
+}
+
+func runLine(env tool.Env, line []string) int {
+	action, err := args.Parse(line, tool.ReadFile, func(name string) bool { _, err := os.Stat(name); return err == nil })
+	if err != nil {
+		return env.Fail(name, err, tool.ExitUsage)
+	}
+	if action.Help {
+		fmt.Fprint(env.Stdout, args.Help())
+		return tool.ExitOK
+	}
+	env.Warn("warning", action.Warnings)
+	if action.DryRun {
+		return env.PrintPlan(name, action.Plan)
+	}
+	ctx, session := env.Begin(env.View())
+	defer session.End()
+	session.Out = session.Beside(env.Stdout)
+	res, err := Run(ctx, action, session)
+	session.Hide()
+	if res == nil {
+		return env.Fail(name, args.Explain(err, &action.Plan.Target), tool.CodeOf(err))
+	}
+	for i := range res.Stages {
+		tool.PrintFailures(env.Stderr, fmt.Sprintf("Concurrency %d: ", action.Plan.Stages[i].Concurrency), &res.Stages[i])
+	}
+	tool.PrintVerdict(env.Stderr, res)
+	if err != nil {
+		return env.Fail(name, tool.BesideResult(err), tool.ExitRun)
+	}
+	if !tool.Answered(res) || res.Failing() || res.Interrupted || action.Strict && !res.Verdict.Valid {
+		return tool.ExitRun
+	}
+	return tool.ExitOK
+}

@@ -1,0 +1,84 @@
+package native
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"sync/atomic"
+
+	"github.com/spf13/pflag"
+
+	"inferometer/internal/mock"
+	"inferometer/internal/tool"
+)
+
+// Mock serves a built-in inference server.
+func Mock() tool.Tool {
+	return tool.Tool{Name: "mock", Summary: "serve a built-in inference server to try things on", Run: mockCommand}
+}
+
+func mockCommand(env tool.Env, line []string) int {
+	cfg := mock.Default()
+	flags := pflag.NewFlagSet("inferometer mock", pflag.ContinueOnError)
+	flags.SetOutput(env.Stderr)
+	flags.Usage = func() {}
+	mock.Flags(flags, &cfg)
+	err := flags.Parse(line)
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		fmt.Fprintf(env.Stdout, "Serve a built-in inference server with the OpenAI API and Triton's.\n\nUsage: inferometer mock [flags]\n\n%s", flags.FlagUsagesWrapped(100))
+		return tool.ExitOK
+	case err == nil && flags.NArg() > 0:
+		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	if err != nil {
+		return env.Fail("mock", fmt.Errorf("%w%s; inferometer mock --help lists the flags", err, tool.NearestFlag(flags, err)), tool.ExitUsage)
+	}
+	server, err := mock.New(cfg)
+	if err != nil {
+		return env.Fail("mock", err, tool.ExitUsage)
+	}
+	listeners := make([]net.Listener, 0, 3)
+	for _, at := range [...]struct{ address, what string }{{cfg.Listen, ""}, {cfg.Triton.GRPC, " for gRPC"}, {cfg.Triton.Metrics, " for metrics"}} {
+		if at.address == "" {
+			listeners = append(listeners, nil)
+			continue
+		}
+		l, err := net.Listen("tcp", at.address)
+		if err != nil {
+			server.Close()
+			return env.Fail("mock", err, tool.ExitUsage)
+		}
+		fmt.Fprintf(env.Stderr, "mock listening on %s%s\n", l.Addr(), at.what)
+		listeners = append(listeners, l)
+	}
+	var stopped atomic.Bool
+	go func() {
+		<-env.Interrupts
+		env.Restore()
+		stopped.Store(true)
+		server.Close()
+	}()
+	if err := serveAll(server, listeners); err != nil && !stopped.Load() {
+		return env.Fail("mock", err, tool.ExitRun)
+	}
+	if err := server.Close(); err != nil {
+		return env.Fail("mock", err, tool.ExitRun)
+	}
+	return tool.ExitOK
+}
+
+// serveAll serves until the first listener ends: HTTP, gRPC where it is wanted, and metrics.
+func serveAll(server *mock.Server, listeners []net.Listener) error {
+	ended := make(chan error, len(listeners))
+	for i, l := range listeners {
+		serve := server.Serve
+		if i == 1 {
+			serve = server.ServeGRPC
+		}
+		if l != nil {
+			go func() { ended <- serve(l) }()
+		}
+	}
+	return <-ended
+}

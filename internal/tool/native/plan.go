@@ -1,0 +1,57 @@
+package native
+
+import (
+	"context"
+	"fmt"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/run"
+	"inferometer/internal/run/kit"
+	"inferometer/internal/tool"
+	"inferometer/internal/tool/native/args"
+)
+
+// Plan checks or prints a plan, or its schema.
+func Plan() tool.Tool {
+	return tool.Tool{Name: "plan", Summary: "check or print a plan, or its schema", Run: planCommand}
+}
+
+func planCommand(env tool.Env, line []string) int {
+	env.LeaveInterrupts()
+	action, err := args.Plan(line, tool.ReadFile)
+	if err != nil {
+		return env.Fail("plan", err, tool.ExitUsage)
+	}
+	if action.Help {
+		fmt.Fprint(env.Stdout, args.PlanHelp())
+		return tool.ExitOK
+	}
+	env.Warn("warning", action.Warnings)
+	switch action.Verb {
+	case "schema":
+		_, err = env.Stdout.Write(plan.JSONSchema())
+	case "print":
+		return env.PrintPlan("plan", action.Plan)
+	default:
+		return checkPlan(env, action.Plan)
+	}
+	if err != nil {
+		return env.Fail("plan", err, tool.ExitRun)
+	}
+	return tool.ExitOK
+}
+
+// checkPlan looks at the files that a plan names.
+func checkPlan(env tool.Env, p *plan.Plan) int {
+	notes, err := run.Check(context.Background(), p, kit.Offline())
+	for _, n := range notes {
+		fmt.Fprintln(env.Stderr, "note: "+n)
+	}
+	if err != nil {
+		return env.Fail("plan", err, tool.ExitUsage)
+	}
+	if _, err := fmt.Fprintln(env.Stdout, "the plan is good"); err != nil {
+		return env.Fail("plan", err, tool.ExitRun)
+	}
+	return tool.ExitOK
+}

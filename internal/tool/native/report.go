@@ -1,0 +1,122 @@
+package native
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/report/console"
+	csvreport "inferometer/internal/report/csv"
+	jsonreport "inferometer/internal/report/json"
+	"inferometer/internal/result"
+	"inferometer/internal/run"
+	"inferometer/internal/tool"
+	"inferometer/internal/tool/native/args"
+)
+
+// Report makes the reports of a run again: of one of ours from its records, of what
+// another of the tools wrote in its way.
+func Report(tools []tool.Tool) tool.Tool {
+	return tool.Tool{Name: "report", Summary: "make a run's reports again from its records", Run: func(env tool.Env, line []string) int {
+		return reportCommand(env, line, tools)
+	}}
+}
+
+func reportCommand(env tool.Env, line []string, tools []tool.Tool) int {
+	action, err := args.Report(line)
+	if err != nil {
+		return env.Fail("report", err, tool.ExitUsage)
+	}
+	if action.Help {
+		fmt.Fprint(env.Stdout, args.ReportHelp())
+		return tool.ExitOK
+	}
+	if action.Schema {
+		if _, err := env.Stdout.Write(result.JSONSchema()); err != nil {
+			return env.Fail("report", err, tool.ExitRun)
+		}
+		return tool.ExitOK
+	}
+	for _, t := range tools {
+		if t.Again == nil {
+			continue
+		}
+		if code, mine := t.Again(env, tool.From{Path: action.Dir, Formats: action.Formats, Tokenizer: action.Tokenizer}); mine {
+			return code
+		}
+	}
+	if action.Tokenizer != "" {
+		return env.Fail("report", plan.Faults{{Where: "--tokenizer", Text: "belongs to runs of GenAI-Perf's own", Hint: "a run of inferometer has its counts: leave it out"}}, tool.ExitUsage)
+	}
+	action.Dir = runIn(action.Dir)
+	res, err := run.Report(action.Dir)
+	if err != nil {
+		return env.Fail("report", err, tool.ExitUsage)
+	}
+	for _, format := range action.Formats {
+		if err := printFormat(env, res, format, action); err != nil {
+			return env.Fail("report", err, tool.ExitRun)
+		}
+	}
+	return resultCode(res)
+}
+
+// resultCode is the exit code that a result stands for, right after the run and when it
+// is reported again: a run that was stopped or did not end properly is no success, even
+// where the figures that it has are good.
+func resultCode(res *result.Result) int {
+	if !res.Verdict.Valid || res.Interrupted || res.Incomplete {
+		return tool.ExitRun
+	}
+	return tool.ExitOK
+}
+
+func printFormat(env tool.Env, res *result.Result, format string, action *args.ReportAction) error {
+	switch format {
+	case "json":
+		return jsonreport.Write(env.Stdout, res)
+	case "csv":
+		return csvreport.Write(env.Stdout, res)
+	default:
+		screen := env.Terminal(env.Stdout)
+		return console.Write(env.Stdout, res, console.Options{
+			Width: min(screen.Width(), 140), Color: screen.Color, All: action.All, Subject: subjectOf(action.Dir), Dir: action.Dir, Files: filesIn(action.Dir),
+		})
+	}
+}
+
+// runIn is the directory of the one run that a directory holds, which may be itself.
+func runIn(dir string) string {
+	if _, err := os.Stat(filepath.Join(dir, run.PlanFile)); err == nil {
+		return dir
+	}
+	if found, err := filepath.Glob(filepath.Join(dir, "*", run.PlanFile)); err == nil && len(found) == 1 {
+		return filepath.Dir(found[0])
+	}
+	return dir
+}
+
+// subjectOf says what the run of a directory measured; empty where its plan does not say.
+func subjectOf(dir string) string {
+	name := filepath.Join(dir, run.PlanFile)
+	text, err := tool.ReadFile(name)
+	if err != nil {
+		return ""
+	}
+	p, err := plan.Decode(name, text)
+	if err != nil {
+		return ""
+	}
+	return tool.Subject(p)
+}
+
+// filesIn are the files of a run that are in a directory: one that was killed wrote no
+// reports.
+func filesIn(dir string) []string {
+	return slices.DeleteFunc(run.Files(), func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err != nil
+	})
+}

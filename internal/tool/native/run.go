@@ -1,0 +1,94 @@
+package native
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"inferometer/internal/record"
+	"inferometer/internal/report/console"
+	jsonreport "inferometer/internal/report/json"
+	"inferometer/internal/report/progress"
+	"inferometer/internal/result"
+	"inferometer/internal/run"
+	"inferometer/internal/tool"
+	"inferometer/internal/tool/native/args"
+	"inferometer/internal/tool/selftest"
+)
+
+// Run measures a server.
+func Run() tool.Tool { return tool.Tool{Name: "run", Summary: "measure a server", Run: runCommand} }
+
+func runCommand(env tool.Env, line []string) int {
+	action, err := args.Run(line, tool.ReadFile)
+	if err != nil {
+		return env.Fail("run", err, tool.ExitUsage)
+	}
+	if action.Help {
+		fmt.Fprint(env.Stdout, args.RunHelp())
+		return tool.ExitOK
+	}
+	env.Warn("warning", action.Warnings)
+	if action.DryRun {
+		return env.PrintPlan("run", action.Plan)
+	}
+	return measure(env, action)
+}
+
+// measure runs a plan and prints what came of it.
+func measure(env tool.Env, action *args.Action) int {
+	p := action.Plan
+	drawn := tool.DrawSeed(p)
+	mode := env.View()
+	if action.Quiet || action.JSON {
+		mode = progress.Quiet
+	}
+	ctx, session := env.Begin(mode)
+	defer session.End()
+	if mode == progress.Quiet {
+		session.Log = io.Discard
+	}
+	if drawn {
+		fmt.Fprintf(session.Log, "seed %d\n", p.Seed)
+	}
+	var bars *record.Calibration
+	if action.Calibrate {
+		var err error
+		if bars, err = selftest.Ahead(ctx, env, p, session); err != nil {
+			return env.Fail("run", err, tool.ExitRun)
+		}
+	}
+	if err := checkOutput(ctx, env, &p.Output); err != nil {
+		return env.Fail("run", err, tool.ExitRun)
+	}
+	res, err := run.Run(ctx, p, run.Options{
+		Kit: session.Kit, Version: session.Version, Log: session.Log, Stop: session.Stop, Calibration: bars,
+		Warn: func(text string) { session.Warn(env.Stderr, text) }, Watch: session.Watch,
+	})
+	session.Hide()
+	if res == nil {
+		return env.Fail("run", err, tool.CodeOf(err))
+	}
+	err = errors.Join(err, copyOutput(ctx, env, &p.Output, session.Log))
+	if err := printResult(env, action, res); err != nil {
+		return env.Fail("run", err, tool.ExitRun)
+	}
+	if err != nil {
+		return env.Fail("run", tool.BesideResult(err), tool.ExitRun)
+	}
+	return resultCode(res)
+}
+
+// printResult prints the result as the command line asked for.
+func printResult(env tool.Env, action *args.Action, res *result.Result) error {
+	p := action.Plan
+	if action.JSON {
+		return jsonreport.Write(env.Stdout, res)
+	}
+	screen := env.Terminal(env.Stdout)
+	o := console.Options{Width: min(screen.Width(), 140), Color: screen.Color, All: action.All, Subject: tool.Subject(p), Dir: p.Output.Dir}
+	if o.Dir != "" {
+		o.Files = filesIn(o.Dir)
+	}
+	return console.Write(env.Stdout, res, o)
+}

@@ -1,0 +1,100 @@
+package tool
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/result"
+	"inferometer/internal/run"
+)
+
+// PrepareError is an error that was met before the first request.
+type PrepareError struct{ error }
+
+// Unwrap implements what errors.Is and errors.As look for.
+func (e *PrepareError) Unwrap() error { return e.error }
+
+// Early makes a PrepareError.
+func Early(err error) error { return &PrepareError{err} }
+
+// CodeOf is the exit code of a run that came to nothing: bad usage where it was met before
+// the first request.
+func CodeOf(err error) int {
+	var early *PrepareError
+	var refused *run.PrepareError
+	var faults plan.Faults
+	if errors.As(err, &early) || errors.As(err, &refused) || errors.As(err, &faults) {
+		return ExitUsage
+	}
+	return ExitRun
+}
+
+// BesideResult says what an error that comes with a result means for it.
+func BesideResult(err error) error {
+	var early *run.BreakError
+	if errors.As(err, &early) {
+		return fmt.Errorf("the run ended before its time: %w", err)
+	}
+	return fmt.Errorf("the result is complete, but not all of it was kept: %w", err)
+}
+
+// PrintVerdict says whether a result can be trusted, in a few lines.
+func PrintVerdict(w io.Writer, res *result.Result) {
+	if res.Interrupted {
+		fmt.Fprintln(w, "The run was stopped early: the figures are of what had ended by then.")
+	}
+	if res.Verdict.Valid {
+		fmt.Fprintln(w, "Verdict: valid.")
+		return
+	}
+	fmt.Fprintf(w, "Verdict: %s.\n", strings.ToUpper(cmp.Or(res.Verdict.Word, result.Invalid)))
+	for _, reason := range res.Verdict.Reasons {
+		fmt.Fprintln(w, "  "+strings.ReplaceAll(reason, "\n", " "))
+	}
+	for _, why := range res.Verdict.Undecided {
+		fmt.Fprintln(w, "  Undecided: "+strings.ReplaceAll(why, "\n", " "))
+	}
+}
+
+// PrintFailures says why requests of a stage failed, where any did.
+func PrintFailures(w io.Writer, where string, s *result.Stage) {
+	for _, f := range s.Failures {
+		fmt.Fprintf(w, "%s%d failed: %s %s\n", where, f.Count, f.Class, strings.ReplaceAll(f.Example, "\n", " "))
+	}
+}
+
+// Answered reports whether any request was answered.
+func Answered(res *result.Result) bool {
+	for i := range res.Stages {
+		if res.Stages[i].Counts.OK > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Subject says what was measured.
+func Subject(p *plan.Plan) string {
+	var urls []string
+	for _, u := range p.Target.URLs {
+		urls = append(urls, plan.SafeURL(u))
+	}
+	return fmt.Sprintf("%s %s at %s", p.Target.Model, p.Target.Endpoint, strings.Join(urls, ", "))
+}
+
+// DrawSeed gives a plan without a seed one of its own, so that no two runs send the same
+// prompts: a server's prefix cache would remember those of the first. It reports whether
+// it did.
+func DrawSeed(p *plan.Plan) bool {
+	if !p.DrawSeed {
+		return false
+	}
+	// Half as long a number is easier to type again.
+	p.Seed, p.DrawSeed = uint64(rand.Uint32()), false
+	return true
+}

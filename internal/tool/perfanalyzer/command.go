@@ -1,0 +1,80 @@
+package perfanalyzer
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/report/progress"
+	"inferometer/internal/tool"
+	"inferometer/internal/tool/perfanalyzer/args"
+)
+
+// name is what the tool is called.
+const name = "perf_analyzer"
+
+// Tool is Perf Analyzer, with its exit codes.
+func Tool() tool.Tool {
+	return tool.Tool{Name: name, Summary: "measure with the command line of Triton's Perf Analyzer", Run: runLine}
+}
+
+// Disk is how a command line of Perf Analyzer looks at files.
+func Disk() args.Files {
+	return args.Files{
+		Read: tool.ReadFile,
+		Kind: func(name string) string {
+			info, err := os.Stat(name)
+			switch {
+			case err != nil:
+				return ""
+			case info.IsDir():
+				return "dir"
+			}
+			return "file"
+		},
+	}
+}
+
+func runLine(env tool.Env, line []string) int {
+	action, err := args.Parse(line, Disk())
+	if err != nil {
+		code := env.Fail(name, err, args.ExitOption)
+		var wrong *args.UsageError
+		if errors.As(err, &wrong) {
+			fmt.Fprintln(env.Stderr, "perf_analyzer --help lists the options.")
+		}
+		return code
+	}
+	switch {
+	case action.Help:
+		fmt.Fprint(env.Stdout, args.Help())
+		return args.ExitOK
+	case action.Version:
+		fmt.Fprintf(env.Stdout, "Perf Analyzer of inferometer %s\n", env.Version)
+		return args.ExitOK
+	}
+	env.Warn("WARNING", action.Warnings)
+	if action.DryRun {
+		return env.PrintPlan(name, action.Plan)
+	}
+	ctx, session := env.Begin(progress.Plain)
+	defer session.End()
+	session.Watch = nil // its levels are printed as they end
+	out, err := Run(ctx, action, session)
+	if out.Result != nil {
+		tool.PrintVerdict(env.Stderr, out.Result)
+	}
+	if err != nil {
+		err = args.Explain(err, &action.Plan.Target)
+		var faults plan.Faults
+		if out.Code == args.ExitOK || errors.As(err, &faults) {
+			out.Code = args.ExitGeneric
+		}
+		return env.Fail(name, err, out.Code)
+	}
+	if out.Code == args.ExitOK && action.Strict && !out.Result.Verdict.Valid {
+		return tool.ExitRun
+	}
+	return out.Code
+}

@@ -1,0 +1,121 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"inferometer/internal/report/progress"
+	"inferometer/internal/run"
+	"inferometer/internal/run/kit"
+)
+
+// Session is a run of a tool: what it works with, and how it is watched and stopped.
+type Session struct {
+	Kit     kit.Kit
+	Version string
+	Getenv  func(string) string
+	Out     io.Writer // for the report
+	Log     io.Writer // for what it says meanwhile
+	Width   int       // columns for a chart
+	// Stop is closed when no more is to be sent.
+	Stop <-chan struct{}
+	// Watch is told how a run goes; nil: nobody looks.
+	Watch func(state func() run.Progress)
+
+	display *progress.Display
+	mode    progress.Mode
+	end     func()
+}
+
+// Begin starts a session that Ctrl-C stops at its first, and aborts at its second press,
+// with a live view of a mode on standard error. The caller ends it.
+func (e Env) Begin(mode progress.Mode) (context.Context, *Session) {
+	screen := e.Terminal(e.Stderr)
+	display := progress.New(Beneath(e.Stderr), progress.Options{Mode: mode, Color: screen.Color, Width: screen.Width})
+	ctx, abort := context.WithCancel(context.Background())
+	stop, done := make(chan struct{}), make(chan struct{})
+	go e.watchInterrupts(display, stop, abort, done)
+	release := e.giveHeapRoom()
+	s := e.Unwatched()
+	s.Stop, s.display, s.mode = stop, display, mode
+	s.Watch = func(state func() run.Progress) { display.Start((&gauge{state: state}).snapshot) }
+	s.end = func() {
+		close(done)
+		abort()
+		release()
+	}
+	return ctx, s
+}
+
+// Unwatched is a session without a live view that nothing stops, for what sends nothing.
+func (e Env) Unwatched() *Session {
+	return &Session{Kit: kit.Default(), Version: e.Version, Getenv: e.Getenv, Out: e.Stdout, Log: e.Stderr}
+}
+
+// View is the mode of a live view on standard error: drawn where that is a terminal.
+func (e Env) View() progress.Mode {
+	if e.Terminal(e.Stderr).Drawn {
+		return progress.Terminal
+	}
+	return progress.Plain
+}
+
+// Hide takes the live view from the screen.
+func (s *Session) Hide() { s.display.Stop() }
+
+// End ends the session.
+func (s *Session) End() { s.end() }
+
+// Beside is a writer for reports that are printed while the live view goes on: both may be
+// on one terminal.
+func (s *Session) Beside(w io.Writer) io.Writer { return beside{w, s.display} }
+
+type beside struct {
+	io.Writer
+	display *progress.Display
+}
+
+// Write implements io.Writer.
+func (b beside) Write(text []byte) (n int, err error) {
+	b.display.Aside(func() { n, err = b.Writer.Write(text) })
+	return n, err
+}
+
+// Warn tells of something that went wrong during a run, also where nothing else is told.
+func (s *Session) Warn(to io.Writer, text string) {
+	text = "warning: " + text
+	if s.mode == progress.Quiet {
+		fmt.Fprintln(to, text)
+		return
+	}
+	s.display.Print(text)
+}
+
+// watchInterrupts stops sending at the first Ctrl-C and aborts at the second; a
+// third one kills. A terminal that goes away is a first one and never a second: the
+// system and the shell both tell of it.
+func (e Env) watchInterrupts(display *progress.Display, stop chan<- struct{}, abort func(), done <-chan struct{}) {
+	for stopping := false; ; {
+		var signal os.Signal
+		select {
+		case <-done:
+			return
+		case signal = <-e.Interrupts:
+		}
+		if e.HungUp(signal) && stopping {
+			continue
+		}
+		if !stopping {
+			stopping = true
+			display.Print("Stopping: no more is sent, what is in flight may end. Ctrl-C again stops at once.")
+			close(stop)
+			continue
+		}
+		display.Print("Stopping at once.")
+		e.Restore()
+		abort()
+		return
+	}
+}

@@ -1,0 +1,99 @@
+package study
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/report/progress"
+	"inferometer/internal/tool"
+	"inferometer/internal/tool/native/args"
+)
+
+// name is what the command is called.
+const name = "study"
+
+// Tool measures a model with prompts of several lengths. Its exit codes are 0 and 1, and 2
+// for bad usage.
+func Tool() tool.Tool {
+	return tool.Tool{Name: name, Summary: "measure how latency changes with the length of prompts", Run: runLine, Again: again}
+}
+
+func runLine(env tool.Env, line []string) int {
+	action, err := args.Study(line)
+	if err != nil {
+		return env.Fail(name, err, tool.ExitUsage)
+	}
+	if action.Help {
+		fmt.Fprint(env.Stdout, args.StudyHelp())
+		return tool.ExitOK
+	}
+	env.Warn("warning", action.Warnings)
+	if action.DryRun {
+		var plans []*plan.Plan
+		for _, r := range action.Runs {
+			plans = append(plans, r.Plan)
+		}
+		return env.PrintPlan(name, plans...)
+	}
+	first := action.Runs[0].Plan
+	if tool.DrawSeed(first) {
+		fmt.Fprintf(env.Stderr, "seed %d\n", first.Seed)
+	}
+	for i, r := range action.Runs {
+		if r.Plan.DrawSeed {
+			r.Plan.Seed, r.Plan.DrawSeed = first.Seed+uint64(i), false
+		}
+	}
+	ctx, session := env.Begin(progress.Plain)
+	defer session.End()
+	session.Watch, session.Width = nil, min(env.Terminal(env.Stdout).Width(), widestChart)
+	out, err := Run(ctx, action, session)
+	if err != nil {
+		code := tool.ExitRun
+		if len(out.Rows) == 0 {
+			code = tool.CodeOf(err)
+		}
+		return env.Fail(name, err, code)
+	}
+	return studyCode(env, action, out)
+}
+
+// widestChart is how many columns a chart in text takes at most.
+const widestChart = 100
+
+// studyCode says of each length whether it can be trusted, and gives the exit code.
+func studyCode(env tool.Env, action *args.StudyAction, out *Outcome) int {
+	code := tool.ExitOK
+	for i, res := range out.Results {
+		if !res.Verdict.Valid || res.Interrupted {
+			fmt.Fprintf(env.Stderr, "Prompts of %d tokens. ", out.Rows[i].Asked)
+			tool.PrintVerdict(env.Stderr, res)
+		}
+		tool.PrintFailures(env.Stderr, fmt.Sprintf("Prompts of %d tokens: ", out.Rows[i].Asked), &res.Stages[0])
+		if action.Strict && !res.Verdict.Valid || res.Interrupted || out.Rows[i].Requests == 0 {
+			code = tool.ExitRun
+		}
+	}
+	if len(out.Left) > 0 {
+		fmt.Fprintf(env.Stderr, "Not measured: prompts of %s tokens.\n", strings.Trim(strings.ReplaceAll(fmt.Sprint(out.Left), " ", ", "), "[]"))
+	}
+	return code
+}
+
+// again prints the averages of a profile export, which is what a study of another tool's
+// leaves behind.
+func again(env tool.Env, from tool.From) (code int, mine bool) {
+	if info, err := os.Stat(from.Path); err != nil || !info.Mode().IsRegular() {
+		return 0, false
+	}
+	answered, err := Export(env.Stdout, from.Path)
+	switch {
+	case err != nil:
+		return env.Fail("report", err, tool.ExitUsage), true
+	case !answered:
+		return tool.ExitRun, true
+	}
+	return tool.ExitOK, true
+}

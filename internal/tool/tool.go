@@ -1,0 +1,29 @@
+// Package tool is the contract of a tool: a program that people know, or a command of our
+// own, on this engine. It is what all of them run in: what they see of the world, how they
+// are watched and stopped, and how they say what came of it.
+package tool
+
+// Exit codes. A tool that others made has its own.
+const (
+	ExitOK    = 0
+	ExitRun   = 1 // the run failed, or its figures cannot be trusted
+	ExitUsage = 2 // bad usage or input: nothing was sent
+)
+
+// Tool is one of the program's commands.
+type Tool struct {
+	Name    string // the first word of the command line, or the name that the program goes by
+	Summary string
+	// Run carries out a command line and gives the exit code.
+	Run func(env Env, args []string) int
+	// Again makes the reports again of what the tool wrote; mine is false where something
+	// else did. Nil: it writes nothing that can be read again.
+	Again func(env Env, from From) (code int, mine bool)
+}
+
+// From is what reports are made of again.
+type From struct {
+	Path      string // a directory or a file
+	Formats   []string
+	Tokenizer string // to count with; empty: the counts that were kept
+}

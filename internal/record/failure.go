@@ -2,6 +2,7 @@ package record
 
 import (
 	"errors"
+	"strconv"
 	"time"
 )
 
@@ -39,4 +40,31 @@ type Failure struct {
 	Status  int           // HTTP status, where there was one; the code, where Class is GRPCStatus
 	Message string        // what the server or the system said, shortened
 	At      time.Duration // when it was noticed
+}
+
+// Exception is the exception that a Python client raises for such a failure, which is how
+// rules and reports of tools made in Python know it; the class where there is none.
+func (f *Failure) Exception() string {
+	switch f.Class {
+	case HTTPStatus:
+		return "HTTP Error " + strconv.Itoa(f.Status)
+	case NoFirstByte, Stalled, TimedOut:
+		return "TimeoutError"
+	case ResolveFailed:
+		return "ClientConnectorDNSError"
+	case ConnectFailed, OwnFault:
+		return "ClientConnectorError"
+	case TLSFailed:
+		return "ClientConnectorSSLError"
+	case Dropped:
+		return "ServerDisconnectedError"
+	case Reset:
+		if f.Status == 0 {
+			return "ServerDisconnectedError"
+		}
+		return "ClientPayloadError"
+	case Truncated:
+		return "ClientPayloadError"
+	}
+	return string(f.Class)
 }

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"inferometer/internal/record"
-	"inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // document is a finished request as expressions see it: the fields of inference-perf's
@@ -32,7 +31,7 @@ func document(rec *record.Record) map[string]any {
 		doc["response_data"] = string(rec.Body)
 	}
 	if f := rec.Failure; f != nil {
-		doc["error"] = map[string]any{"error_type": dialect.ErrorType(f), "error_msg": f.Message, "class": string(f.Class)}
+		doc["error"] = map[string]any{"error_type": f.Exception(), "error_msg": f.Message, "class": string(f.Class)}
 	}
 	return doc
 }

@@ -153,39 +153,11 @@ func Label(f *record.Failure) string {
 		if f.Status != 200 {
 			return "Timeout"
 		}
-		return strings.ToLower(ErrorType(f))
+		return strings.ToLower(f.Exception())
 	case record.Truncated:
-		return strings.ToLower(ErrorType(f))
+		return strings.ToLower(f.Exception())
 	case record.ResolveFailed, record.ConnectFailed, record.TLSFailed, record.Dropped, record.Reset, record.OwnFault:
 		return "Connection Error"
-	}
-	return string(f.Class)
-}
-
-// ErrorType is what a report of single requests calls a failure: by the name of the
-// error that the original's HTTP library would have raised, which scripts and rules of
-// breakers know.
-func ErrorType(f *record.Failure) string {
-	switch f.Class {
-	case record.HTTPStatus:
-		return "HTTP Error " + strconv.Itoa(f.Status)
-	case record.NoFirstByte, record.Stalled, record.TimedOut:
-		return "TimeoutError"
-	case record.ResolveFailed:
-		return "ClientConnectorDNSError"
-	case record.ConnectFailed, record.OwnFault:
-		return "ClientConnectorError"
-	case record.TLSFailed:
-		return "ClientConnectorSSLError"
-	case record.Dropped:
-		return "ServerDisconnectedError"
-	case record.Reset:
-		if f.Status == 0 {
-			return "ServerDisconnectedError"
-		}
-		return "ClientPayloadError"
-	case record.Truncated:
-		return "ClientPayloadError"
 	}
 	return string(f.Class)
 }

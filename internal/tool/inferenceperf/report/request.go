@@ -136,7 +136,7 @@ func (r *Requests) entry(rec *record.Record) object {
 		o.put("computed_metrics", r.metrics())
 	}
 	if f := rec.Failure; f != nil {
-		o.put("error", object{{"error_type", dialect.ErrorType(f)}, {"error_msg", dialect.Said(f)}})
+		o.put("error", object{{"error_type", f.Exception()}, {"error_msg", dialect.Said(f)}})
 	} else {
 		o.put("error", nil)
 	}

@@ -151,7 +151,7 @@ func sessionObject(s *dialect.Session, start float64) object {
 	origin := ""
 	if label, message := s.Fault(); label != "" {
 		if s.Mark == nil && s.Error != nil {
-			label = dialect.ErrorType(s.Error)
+			label = s.Error.Exception()
 		}
 		fault = object{{"error_type", label}, {"error_msg", message}}
 	}

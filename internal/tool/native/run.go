@@ -1,3 +1,5 @@
+// Package native are the commands of our own: run and its reports, plans, tokens and the
+// mock.
 package native
 
 import (

@@ -48,7 +48,7 @@ func runLine(env tool.Env, line []string) int {
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
 		fmt.Fprintf(env.Stdout, "Measure the built-in mock on this host, compare every figure with what the mock really did, and print the error bars.\n\n"+
-			"Usage: inferometer selftest [--like plan.yaml] [flags]\n\n%s\nIt exits with 0 where this host measures the first load honestly, else with 1. docs/md says more.\n", flags.FlagUsagesWrapped(100))
+			"Usage: inferometer selftest [--like plan.yaml] [flags]\n\n%s\nIt exits with 0 where this host measures the first load honestly, else with 1. docs/selftest.md says more.\n", flags.FlagUsagesWrapped(100))
 		return tool.ExitOK
 	case err == nil && flags.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q: a plan file goes behind --like", flags.Arg(0))

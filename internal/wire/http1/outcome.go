@@ -68,7 +68,7 @@ func Fail(ctx context.Context, rec *record.Record, err error, now time.Duration)
 		f.Class = record.BadBody
 	case errors.As(err, &cut):
 		f.Class = record.Truncated
-	case errors.As(err, &dropped):
+	case errors.As(err, &dropped) && f.Class != record.TLSFailed: // which an alert ahead of the end says
 		f.Class = record.Dropped
 	}
 	if ctx.Err() != nil {

@@ -2,6 +2,7 @@ package http1
 
 import (
 	"bufio"
+	"crypto/tls"
 	"io"
 	"net"
 	"runtime"
@@ -163,5 +164,15 @@ func TestServerThatNeverAnswers(t *testing.T) {
 	failed(t, rec, record.Dropped, "closed the connection without an answer")
 	if opened.Load() != 1 || rec.Sent == record.Never {
 		t.Errorf("%d connections, sent %v; a new connection's failure is not tried again", opened.Load(), rec.Sent)
+	}
+}
+
+// TestAlertThenEnd: a server that turns a certificate down says so and hangs up. The
+// connection's end does not hide why.
+func TestAlertThenEnd(t *testing.T) {
+	rec := new(record.Record)
+	Fail(t.Context(), rec, &Dropped{Err: &net.OpError{Op: "remote error", Err: tls.AlertError(48)}}, 0)
+	if rec.Failure.Class != record.TLSFailed {
+		t.Errorf("%+v", rec.Failure)
 	}
 }

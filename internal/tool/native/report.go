@@ -39,8 +39,9 @@ func reportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 		}
 		return tool.ExitOK
 	}
+	dir, ours := runIn(action.Dir)
 	for _, t := range tools {
-		if t.Again == nil {
+		if t.Again == nil || ours {
 			continue
 		}
 		if code, mine := t.Again(env, tool.From{Path: action.Dir, Formats: action.Formats, Tokenizer: action.Tokenizer}); mine {
@@ -50,7 +51,7 @@ func reportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 	if action.Tokenizer != "" {
 		return env.Fail("report", plan.Faults{{Where: "--tokenizer", Text: "belongs to runs of GenAI-Perf's own", Hint: "a run of inferometer has its counts: leave it out"}}, tool.ExitUsage)
 	}
-	action.Dir = runIn(action.Dir)
+	action.Dir = dir
 	res, err := run.Report(action.Dir)
 	if err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
@@ -87,15 +88,16 @@ func printFormat(env tool.Env, res *result.Result, format string, action *args.R
 	}
 }
 
-// runIn is the directory of the one run that a directory holds, which may be itself.
-func runIn(dir string) string {
+// runIn is the directory of the one run of ours that a directory holds, which may be
+// itself; ours is false where there is none.
+func runIn(dir string) (found string, ours bool) {
 	if _, err := os.Stat(filepath.Join(dir, run.PlanFile)); err == nil {
-		return dir
+		return dir, true
 	}
-	if found, err := filepath.Glob(filepath.Join(dir, "*", run.PlanFile)); err == nil && len(found) == 1 {
-		return filepath.Dir(found[0])
+	if list, err := filepath.Glob(filepath.Join(dir, "*", run.PlanFile)); err == nil && len(list) == 1 {
+		return filepath.Dir(list[0]), true
 	}
-	return dir
+	return dir, false
 }
 
 // subjectOf says what the run of a directory measured; empty where its plan does not say.

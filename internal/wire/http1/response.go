@@ -75,6 +75,9 @@ func (r *response) feed(p []byte) (done bool, err error) {
 	if r.state == complete && len(p) > 0 {
 		// What follows was not asked for: the connection cannot be used again.
 		r.keepAlive = false
+		if bytes.HasPrefix(p, []byte("HTTP/1.1 2")) { // a 408 is how some servers take leave of an idle connection
+			return false, errTwice
+		}
 	}
 	return r.state == complete, nil
 }
@@ -114,6 +117,13 @@ var errNoAnswer = errors.New("the server closed the connection without an answer
 
 // errResetUnanswered: the same, but the connection was reset.
 var errResetUnanswered = errors.New("the server reset the connection without an answer")
+
+// errTwice: another answer follows the one that was asked for. Had it come a moment later,
+// the next request would have taken it for its own.
+var errTwice = errors.New("the server sent another answer behind this one, which nobody asked for")
+
+// errUnasked: an answer was there before its request.
+var errUnasked = errors.New("the answer was there before the request was sent: the server answers what nobody asked")
 
 // feedHead collects the head until its blank line and reads it.
 func (r *response) feedHead(p []byte) (rest []byte, err error) {

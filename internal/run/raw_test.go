@@ -1,0 +1,29 @@
+package run
+
+import (
+	"strings"
+	"testing"
+
+	"inferometer/internal/plan"
+)
+
+// TestRawIsCutAtItsLimit: of an answer that is kept, what goes beyond the limit is left out;
+// the report says so, and no figure changes by it.
+func TestRawIsCutAtItsLimit(t *testing.T) {
+	s := serve(t, nil)
+	p := closedPlan(t, s.url, 2, 20)
+	p.Output.KeepRaw, p.Limits.Raw = true, 100
+	p.Data.Output = plan.Length{Dist: plan.DistFixed, Mean: 16}
+	res := mustRun(t, p)
+	if notes := strings.Join(res.Notes, "\n"); !strings.Contains(notes, "beyond limits.raw") {
+		t.Errorf("notes:\n%s", notes)
+	}
+	if st := res.Stages[0]; st.Counts.OK != 20 || st.Metrics["output_sequence_length"].Avg != 16 {
+		t.Errorf("%d answers of %v tokens", st.Counts.OK, st.Metrics["output_sequence_length"].Avg)
+	}
+	for _, rec := range readKept(t, p.Output.Dir).recs {
+		if len(rec.Body) > 100 || rec.Cut == 0 {
+			t.Errorf("request %d: %d bytes are kept, %d left out", rec.Seq, len(rec.Body), rec.Cut)
+		}
+	}
+}

@@ -53,7 +53,7 @@ servers: triton prometheus s3 ## install all real servers that tests start
 
 compiled: # what the tests need of the compiler, while servers are being fetched
 	@CGO_ENABLED=1 $(GO) build -race ./...
-	@$(GO) build -o /dev/null ./cmd/inferometer
+	@CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -o /dev/null ./cmd/inferometer
 
 race: servers ## all tests, under the race detector, and vet; what fails is run again alone
 	@GO=$(GO) scripts/test.sh

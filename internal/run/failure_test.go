@@ -169,8 +169,8 @@ func reachable(t *testing.T, change func(c *mock.Config)) *server {
 
 func TestServerThatIsGoneMidway(t *testing.T) {
 	// Answers slow enough for the server to go before the last request does.
-	s := serve(t, func(c *mock.Config) { c.Latency.TTFT = 5 * time.Millisecond })
-	p := closedPlan(t, s.url, 2, 1000)
+	s := serve(t, func(c *mock.Config) { c.Latency.TTFT = 20 * time.Millisecond })
+	p := closedPlan(t, s.url, 2, 300)
 	o := options(t.Output())
 	o.Watch = func(progress func() Progress) {
 		go func() {
@@ -183,7 +183,7 @@ func TestServerThatIsGoneMidway(t *testing.T) {
 		t.Fatal(err)
 	}
 	st := res.Stages[0]
-	if st.Counts.Sent != 1000 || st.Counts.OK < 10 || st.Counts.Failed == 0 {
+	if st.Counts.Sent != 300 || st.Counts.OK < 10 || st.Counts.Failed == 0 {
 		t.Errorf("counts %+v", st.Counts)
 	}
 	seen := map[string]bool{}

@@ -1,9 +1,6 @@
 package args
 
 import (
-	"crypto/tls"
-	"errors"
-	"fmt"
 	"regexp"
 
 	"inferometer/internal/plan"
@@ -44,25 +41,11 @@ func flagOf(path string) string {
 	return ""
 }
 
-// Explain says an error in the words of this command line: faults name the option in the
-// place of the plan's field, and a certificate that is not trusted what to do about it.
+// Explain says an error in the words of this command line.
 func Explain(err error, target *plan.Target) error {
-	var faults plan.Faults
-	if errors.As(err, &faults) {
-		for i := range faults {
-			if flag := flagOf(faults[i].Path); flag != "" && faults[i].Where == "" {
-				faults[i].Where, faults[i].Path = flag, ""
-			}
-		}
-		return faults
-	}
-	var certificate *tls.CertificateVerificationError
-	if target == nil || !errors.As(err, &certificate) {
-		return err
-	}
 	hint := "--ssl-https-ca-certificates-file names certificates to trust, --ssl-https-verify-peer 0 trusts any"
-	if target.Transport == plan.TransportGRPC {
+	if target != nil && target.Transport == plan.TransportGRPC {
 		hint = "--ssl-grpc-root-certifications-file names certificates to trust"
 	}
-	return fmt.Errorf("the certificate of %s is not trusted: %w (%s)", plan.SafeURL(target.URLs[0]), certificate.Err, hint)
+	return plan.Explain(err, target, flagOf, hint)
 }

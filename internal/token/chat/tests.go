@@ -39,13 +39,7 @@ func testNames() map[string]*callable {
 	}
 	out := map[string]*callable{}
 	for name, f := range one {
-		out[name] = &callable{name: name, call: func(_ *machine, c call) (any, error) {
-			v, _, err := c.bind(name, "value")
-			if err != nil {
-				return nil, err
-			}
-			return f(v[0]), nil
-		}}
+		out[name] = ofValue(name, func(_ *machine, v any) (any, error) { return f(v), nil })
 	}
 	for name, op := range map[string]string{
 		"==": "==", "eq": "==", "equalto": "==", "!=": "!=", "ne": "!=", ">": ">", "gt": ">", "greaterthan": ">",
@@ -60,14 +54,10 @@ func testNames() map[string]*callable {
 		}}
 	}
 	for name, want := range map[string]int64{"even": 0, "odd": 1} {
-		out[name] = &callable{name: name, call: func(_ *machine, c call) (any, error) {
-			v, _, err := c.bind(name, "value")
-			if err != nil {
-				return nil, err
-			}
-			r, err := arithmetic("%", v[0], int64(2))
+		out[name] = ofValue(name, func(_ *machine, v any) (any, error) {
+			r, err := arithmetic("%", v, int64(2))
 			return equal(r, want), err
-		}}
+		})
 	}
 	out["divisibleby"] = &callable{name: "divisibleby", call: func(_ *machine, c call) (any, error) {
 		v, _, err := c.bind("divisibleby", "value", "num")
@@ -80,27 +70,30 @@ func testNames() map[string]*callable {
 	for name, in := range map[string]func(*machine) map[string]*callable{
 		"filter": func(m *machine) map[string]*callable { return m.filters }, "test": func(m *machine) map[string]*callable { return m.tests },
 	} {
-		out[name] = &callable{name: name, call: func(m *machine, c call) (any, error) {
-			v, _, err := c.bind(name, "value")
-			if err != nil {
-				return nil, err
-			}
-			s, _ := asString(v[0])
+		out[name] = ofValue(name, func(m *machine, v any) (any, error) {
+			s, _ := asString(v)
 			return in(m)[s] != nil, nil
-		}}
+		})
 	}
 	out["sameas"] = &callable{name: "sameas", call: sameAs}
 	for name, ok := range map[string]func(string) bool{"lower": isLower, "upper": isUpper} {
-		out[name] = &callable{name: name, call: func(_ *machine, c call) (any, error) {
-			v, _, err := c.bind(name, "value")
-			if err != nil {
-				return nil, err
-			}
-			s, err := str(v[0])
+		out[name] = ofValue(name, func(_ *machine, v any) (any, error) {
+			s, err := str(v)
 			return ok(s), err
-		}}
+		})
 	}
 	return out
+}
+
+// ofValue is a test that takes nothing but the value.
+func ofValue(name string, f func(m *machine, v any) (any, error)) *callable {
+	return &callable{name: name, call: func(m *machine, c call) (any, error) {
+		v, _, err := c.bind(name, "value")
+		if err != nil {
+			return nil, err
+		}
+		return f(m, v[0])
+	}}
 }
 
 func isUndefined(v any) bool {

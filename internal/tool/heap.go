@@ -17,14 +17,15 @@ const (
 // giveHeapRoom lets the heap of a measuring client grow, unless GOGC says how. The caller
 // calls release at the end.
 //
-// The room is memory that is alive and never touched, so that the system does not back it:
-// the collector then counts it to what may double. A greater percentage alone would
-// multiply all that a long run comes to hold.
+// The room is memory that is alive and never used, so that the system need not back it: the
+// collector then counts it to what may double. A greater percentage alone would multiply all
+// that a long run comes to hold.
 func (e Env) giveHeapRoom() (release func()) {
 	if e.Getenv("GOGC") != "" {
 		return func() {}
 	}
 	debug.SetGCPercent(gcPercent)
 	room := make([]byte, heapRoom)
+	unback(room)
 	return func() { runtime.KeepAlive(room) }
 }

@@ -38,27 +38,27 @@ type Options struct {
 
 // Call is a request ready to go.
 type Call interface {
-	// Do sends the request and reads the answer. It fills in rec from Sent to
-	// End with one mark per network read; a failure goes into rec.Failure.
+	// Do sends the request and reads the answer. It fills in the record from Sent to
+	// End with one mark per network read; a failure goes into its Failure.
 	// Between two reads it does nothing but find the ends of events.
-	Do(ctx context.Context, rec *record.Record)
+	Do(ctx context.Context, x *record.Exchange)
 }
 
 // Decoder reads the answer of a finished record: events, text, token counts,
 // finish reason, and failures that only the content shows. It does no I/O and is
 // safe for use from many goroutines.
 type Decoder interface {
-	Decode(rec *record.Record)
+	Decode(x *record.Exchange)
 }
 
 // Streamer is a Decoder that can read a stream while it comes. It keeps what it has found
-// in rec.Reading until Decode, which takes what is left.
+// in x.Reading until Decode, which takes what is left.
 type Streamer interface {
-	// Advance reads the events of rec's body that are complete, and gives how many bytes
+	// Advance reads the events of x's body that are complete, and gives how many bytes
 	// they take: those are not asked for again. It keeps about most bytes of the stream
-	// and folds what follows into rec.Tail. Where rec.Reading stays nil, the answer is not
+	// and folds what follows into x.Tail. Where x.Reading stays nil, the answer is not
 	// one that can be read in pieces.
-	Advance(rec *record.Record, most int) int
+	Advance(x *record.Exchange, most int) int
 	// Longest gives the length of the longest event in rec's body from an offset on, one
 	// that is not complete included, and where the last complete one ends.
 	Longest(rec *record.Record, from int) (length, end int)

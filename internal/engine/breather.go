@@ -30,7 +30,7 @@ type breather struct {
 }
 
 // note notes how a request of slot i went.
-func (b breathers) note(i int, rec *record.Record) {
+func (b breathers) note(i int, rec *record.Exchange) {
 	switch {
 	case b == nil: // arrivals keep their own time
 	case unanswered(rec) || refusedHandshake(rec):
@@ -52,7 +52,7 @@ func zero(n *atomic.Int32) {
 }
 
 // refusedHandshake reports whether a request got no further than a handshake that failed.
-func refusedHandshake(rec *record.Record) bool {
+func refusedHandshake(rec *record.Exchange) bool {
 	return rec.Failure != nil && rec.Failure.Class == record.TLSFailed
 }
 

@@ -27,7 +27,7 @@ func (o *outage) Prepare(*prompt.Prompt) (endpoint.Call, error) { return o, nil 
 
 func (o *outage) Close() error { return nil }
 
-func (o *outage) Do(_ context.Context, rec *record.Record) {
+func (o *outage) Do(_ context.Context, rec *record.Exchange) {
 	if now := time.Since(o.start); now >= o.from && now < o.to {
 		rec.End, rec.Status, rec.RetryAfter = now, o.status, o.after
 		rec.Failure = &record.Failure{Class: o.class, Status: o.status}
@@ -38,7 +38,7 @@ func (o *outage) Do(_ context.Context, rec *record.Record) {
 	rec.End = time.Since(o.start)
 }
 
-func (o *outage) run(t *testing.T, s load.Stage) ([]*record.Record, record.StageMark) {
+func (o *outage) run(t *testing.T, s load.Stage) ([]*record.Exchange, record.StageMark) {
 	t.Helper()
 	o.start = time.Now()
 	kept := new(keeper)

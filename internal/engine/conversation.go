@@ -14,7 +14,7 @@ import (
 // converse hands a finished turn over and waits for the next one's moment. The
 // conversation keeps its slot while its user thinks. false: it has ended, or the
 // stage was halted first.
-func (st *stage) converse(c prompt.Conversation, rec *record.Record) (j job, ready time.Duration, more bool) {
+func (st *stage) converse(c prompt.Conversation, rec *record.Exchange) (j job, ready time.Duration, more bool) {
 	// What others wait for is decoded first and here, not when the collector comes to it.
 	st.e.cfg.Decoder.Decode(rec)
 	rec.Decoded = true
@@ -125,7 +125,7 @@ func (st *stage) await(at time.Duration) bool {
 }
 
 // visible is the part of an answer that a user would read.
-func visible(rec *record.Record) string {
+func visible(rec *record.Exchange) string {
 	var text strings.Builder
 	at := 0
 	for _, e := range rec.Events {

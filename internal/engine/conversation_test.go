@@ -48,19 +48,19 @@ func (s *talk) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
 // parrot decodes every answer to the same words.
 type parrot struct{}
 
-func (parrot) Decode(rec *record.Record) {
+func (parrot) Decode(rec *record.Exchange) {
 	rec.Text = []byte("hmmyes")
 	rec.Events = []record.Event{{Label: record.Reasoning, Text: 3}, {Label: record.Content, Text: 3}}
 }
 
-func converse(t *testing.T, c *chats, s load.Stage) ([]*record.Record, record.StageMark) {
+func converse(t *testing.T, c *chats, s load.Stage) ([]*record.Exchange, record.StageMark) {
 	t.Helper()
 	b := newBench(100*time.Millisecond, 0)
 	b.cfg.Source, b.cfg.Decoder = c, parrot{}
 	b.Engine = New(b.cfg)
 	c.heard = make(chan string, 1000)
 	mark := b.run(t, s)
-	slices.SortFunc(b.keeper.recs, func(x, y *record.Record) int { return int(x.Due - y.Due) })
+	slices.SortFunc(b.keeper.recs, func(x, y *record.Exchange) int { return int(x.Due - y.Due) })
 	return b.keeper.recs, mark
 }
 

@@ -22,11 +22,11 @@ import (
 // Sink takes finished records and gives out blank ones.
 type Sink interface {
 	// Blank gives a record to fill in, its slices empty.
-	Blank() *record.Record
+	Blank() *record.Exchange
 	// Begin notes a request that is about to be sent. It does not wait for anything.
-	Begin(rec *record.Record)
+	Begin(rec *record.Exchange)
 	// Put takes a finished record; it is the sink's from then on.
-	Put(rec *record.Record)
+	Put(rec *record.Exchange)
 }
 
 // Config is what an Engine works with.

@@ -34,7 +34,7 @@ func (s *server) Close() error { return nil }
 
 type call struct{ s *server }
 
-func (c call) Do(ctx context.Context, rec *record.Record) {
+func (c call) Do(ctx context.Context, rec *record.Exchange) {
 	c.s.mu.Lock()
 	c.s.now++
 	c.s.max = max(c.s.max, c.s.now)
@@ -71,14 +71,14 @@ func (s *source) Next(context.Context) (prompt.Prompt, error) {
 // keeper keeps every record.
 type keeper struct {
 	mu   sync.Mutex
-	recs []*record.Record
+	recs []*record.Exchange
 }
 
-func (k *keeper) Blank() *record.Record { return new(record.Record) }
+func (k *keeper) Blank() *record.Exchange { return new(record.Exchange) }
 
-func (k *keeper) Begin(*record.Record) {}
+func (k *keeper) Begin(*record.Exchange) {}
 
-func (k *keeper) Put(rec *record.Record) {
+func (k *keeper) Put(rec *record.Exchange) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.recs = append(k.recs, rec)
@@ -127,7 +127,7 @@ func (b *bench) run(t *testing.T, s load.Stage) record.StageMark {
 	return mark
 }
 
-func phases(recs []*record.Record) (warm, measured int) {
+func phases(recs []*record.Exchange) (warm, measured int) {
 	for _, r := range recs {
 		if r.Phase == record.Warmup {
 			warm++

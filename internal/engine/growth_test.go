@@ -30,7 +30,7 @@ type streaming struct {
 	n int
 }
 
-func (c streaming) Do(ctx context.Context, rec *record.Record) {
+func (c streaming) Do(ctx context.Context, rec *record.Exchange) {
 	rec.Sent = time.Since(c.s.start)
 	for range c.n {
 		time.Sleep(10 * time.Millisecond)
@@ -85,7 +85,7 @@ func TestGrowth(t *testing.T) {
 				if !slices.Equal(sent, c.sent) || mark.Reason != c.reason {
 					t.Errorf("sent at %v, ended by %q; want %v, %q", sent, mark.Reason, c.sent, c.reason)
 				}
-				last := slices.MaxFunc(k.recs, func(a, b *record.Record) int { return int(a.End - b.End) }).End
+				last := slices.MaxFunc(k.recs, func(a, b *record.Exchange) int { return int(a.End - b.End) }).End
 				if c.reason == "requests" && mark.SendEnd != last {
 					t.Errorf("the stage ended at %v, its last answer at %v", mark.SendEnd, last)
 				}

@@ -63,7 +63,7 @@ func (s *shared) End(a prompt.Answer) {
 	<-s.free
 }
 
-func latecomers(t *testing.T, u *users, s load.Stage) ([]*record.Record, record.StageMark, error) {
+func latecomers(t *testing.T, u *users, s load.Stage) ([]*record.Exchange, record.StageMark, error) {
 	t.Helper()
 	b := newBench(100*time.Millisecond, 0)
 	b.cfg.Source, b.cfg.Decoder = u, parrot{}

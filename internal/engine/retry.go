@@ -13,7 +13,7 @@ const longestWait = time.Hour
 
 // again sends a request again that no server answered, as often as the run allows. Its
 // latencies go on counting from the first attempt, which is what its user has waited.
-func (st *stage) again(call endpoint.Call, rec *record.Record) {
+func (st *stage) again(call endpoint.Call, rec *record.Exchange) {
 	first := rec.Sent
 	if first == record.Never {
 		first = rec.Ready // when it set out to connect
@@ -31,7 +31,7 @@ func (st *stage) again(call endpoint.Call, rec *record.Record) {
 
 // unanswered reports whether a request failed before anything of an answer came, and in a
 // way that another attempt may not. One that ran out of time would do so again.
-func unanswered(rec *record.Record) bool {
+func unanswered(rec *record.Exchange) bool {
 	if rec.Failure == nil || rec.Status != 0 || len(rec.Marks) > 0 {
 		return false
 	}
@@ -44,7 +44,7 @@ func unanswered(rec *record.Record) bool {
 
 // backoff is the wait before the next attempt: twice as long each time, and changed by up
 // to half so that requests which failed together do not come back together.
-func (st *stage) backoff(rec *record.Record) time.Duration {
+func (st *stage) backoff(rec *record.Exchange) time.Duration {
 	chance := float64(prompt.Mix(uint64(rec.Seq)<<10+uint64(rec.Retries))>>11) / (1 << 53)
 	wait := float64(st.e.cfg.Backoff) * (0.5 + chance)
 	for range rec.Retries {

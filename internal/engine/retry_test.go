@@ -35,7 +35,7 @@ type moodyCall struct {
 	done int
 }
 
-func (c *moodyCall) Do(ctx context.Context, rec *record.Record) {
+func (c *moodyCall) Do(ctx context.Context, rec *record.Exchange) {
 	a := c.m.attempts[c.done]
 	c.done++
 	if a.sent {

@@ -15,7 +15,7 @@ const longestRetryAfter = time.Minute
 
 // heed notes when the server of a request of slot i wants to be asked again. Arrivals of an
 // open loop keep their own time.
-func (st *stage) heed(i int, rec *record.Record) {
+func (st *stage) heed(i int, rec *record.Exchange) {
 	if st.rests == nil || st.e.cfg.IgnoreRetryAfter || rec.RetryAfter == "" {
 		return
 	}

@@ -37,7 +37,7 @@ type statefulCall struct {
 	call
 }
 
-func (c statefulCall) Do(ctx context.Context, rec *record.Record) {
+func (c statefulCall) Do(ctx context.Context, rec *record.Exchange) {
 	c.s.mu.Lock()
 	c.s.seen++
 	failed := c.s.seen == c.s.fail

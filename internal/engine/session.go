@@ -237,7 +237,7 @@ func firstCall(p prompt.Prompt) (prompt.Prompt, error) {
 }
 
 // finish decodes an answer, hands it to the session and the record on.
-func (s *session) finish(i int, rec *record.Record) ending {
+func (s *session) finish(i int, rec *record.Exchange) ending {
 	st := s.st
 	st.e.cfg.Decoder.Decode(rec)
 	rec.Decoded = true
@@ -247,7 +247,7 @@ func (s *session) finish(i int, rec *record.Record) ending {
 	} else {
 		answer := prompt.Answer{Text: visible(rec)}
 		if r, ok := endpoint.Able[endpoint.Replier](st.e.cfg.Decoder); ok && !s.run.Graph.Recorded && s.quoted[i] && moreThanText(rec) {
-			answer = r.Reply(rec)
+			answer = r.Reply(&rec.Record)
 		}
 		s.run.Answer(i, answer)
 	}
@@ -256,7 +256,7 @@ func (s *session) finish(i int, rec *record.Record) ending {
 }
 
 // moreThanText reports whether an answer has to be read again to know all that it says.
-func moreThanText(rec *record.Record) bool {
+func moreThanText(rec *record.Exchange) bool {
 	return rec.Finish == "tool_calls" || slices.ContainsFunc(rec.Events, func(e record.Event) bool {
 		return e.Label == record.ToolCall || e.Label == record.Reasoning || e.Label == record.Whole
 	})

@@ -60,7 +60,7 @@ type agentCall struct {
 	turn int
 }
 
-func (c agentCall) Do(ctx context.Context, rec *record.Record) {
+func (c agentCall) Do(ctx context.Context, rec *record.Exchange) {
 	rec.Sent = time.Since(c.a.start)
 	t := time.NewTimer(c.a.latency[c.turn])
 	defer t.Stop()
@@ -76,7 +76,7 @@ func (c agentCall) Do(ctx context.Context, rec *record.Record) {
 }
 
 // Decode and Reply answer every turn with its number, as an answer that is not streamed.
-func (a *agents) Decode(rec *record.Record) { rec.Events = []record.Event{{Label: record.Whole}} }
+func (a *agents) Decode(rec *record.Exchange) { rec.Events = []record.Event{{Label: record.Whole}} }
 
 func (a *agents) Reply(rec *record.Record) prompt.Answer {
 	return prompt.Answer{Text: fmt.Sprint("live", rec.Turn)}

@@ -286,7 +286,7 @@ func (st *stage) carry(i int, j job, ready time.Duration) {
 }
 
 // do carries out one request.
-func (st *stage) do(i int, j job, ready time.Duration) *record.Record {
+func (st *stage) do(i int, j job, ready time.Duration) *record.Exchange {
 	rec := st.e.cfg.Sink.Blank()
 	rec.Seq, rec.Stage, rec.Slot = j.prompt.Seq, st.load.Index, i
 	rec.Phase, rec.Prompt, rec.Asked = j.slate.phase, j.prompt.Hash, j.prompt.Output

@@ -51,8 +51,8 @@ func (f *Flight) Read(reads, bytes int, at time.Duration) {
 	f.last.Store(int64(at))
 }
 
-// begin makes the flight that of rec.
-func (f *Flight) begin(rec *Record) {
+// begin makes the flight that of a request.
+func (f *Flight) begin(rec *Exchange) {
 	f.target.Store(int64(rec.Target))
 	f.sent.Store(int64(Never))
 	f.first.Store(int64(Never))
@@ -88,7 +88,7 @@ type Flights struct {
 }
 
 // Begin takes in a request that is about to be sent.
-func (fs *Flights) Begin(rec *Record) {
+func (fs *Flights) Begin(rec *Exchange) {
 	f, _ := fs.pool.Get().(*Flight)
 	if f == nil {
 		f = new(Flight)

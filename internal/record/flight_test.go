@@ -11,11 +11,11 @@ import (
 )
 
 // under is a request as the engine begins it.
-func under(seq int64) *Record {
-	return &Record{
+func under(seq int64) *Exchange {
+	return &Exchange{Record: Record{
 		Seq: seq, Stage: 1, Phase: Warmup, Slot: int(seq), Prompt: 77, Session: "s", Turn: 2, Asked: 9,
 		Due: 100, Ready: 200, Held: 3, Sent: Never, Written: Never, In: Tokens{N: 5, Source: FromTokenizer, Local: 5}, Cached: -1,
-	}
+	}}
 }
 
 // cutRequests reads the requests of a file.
@@ -53,7 +53,7 @@ func TestFlights(t *testing.T) {
 	}
 	write(500) // nothing is under way
 	ended, streams, waits, connects := under(0), under(1), under(2), under(3)
-	for _, rec := range []*Record{streams, waits, connects, ended} {
+	for _, rec := range []*Exchange{streams, waits, connects, ended} {
 		fs.Begin(rec)
 	}
 	streams.Flight.To(4)
@@ -66,7 +66,7 @@ func TestFlights(t *testing.T) {
 	streams.Flight.Read(3, 45, 1200)
 	fs.End(ended.Flight)
 	ended.Sent, ended.End = 320, 1300
-	if err := w.Append(AppendJSON(nil, ended, false)); err != nil {
+	if err := w.Append(AppendJSON(nil, &ended.Record, false)); err != nil {
 		t.Fatal(err)
 	}
 	quick := under(4) // ends between two writes
@@ -119,7 +119,7 @@ func TestFlightsCutAnywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	var fs Flights
-	var open []*Record
+	var open []*Exchange
 	for i := range 24 {
 		rec := under(int64(i))
 		fs.Begin(rec)
@@ -130,7 +130,7 @@ func TestFlightsCutAnywhere(t *testing.T) {
 			open = open[1:]
 			fs.End(first.Flight)
 			first.End = 5
-			err = w.Append(AppendJSON(nil, first, false))
+			err = w.Append(AppendJSON(nil, &first.Record, false))
 		}
 		if err := errors.Join(err, fs.Write(w, time.Duration(i)), w.Flush()); err != nil {
 			t.Fatal(err)
@@ -173,7 +173,7 @@ func TestFlightsAtOnce(t *testing.T) {
 				rec.Flight.Read(2, 9, 3)
 				fs.End(rec.Flight)
 				rec.End = 3
-				if err := w.Append(AppendJSON(nil, rec, false)); err != nil {
+				if err := w.Append(AppendJSON(nil, &rec.Record, false)); err != nil {
 					t.Error(err)
 				}
 				if err := fs.Write(w, 4); i%10 == 0 && err != nil {

@@ -25,7 +25,8 @@ const (
 	Closing // it ends a sequence that the server would else keep open, and is counted nowhere
 )
 
-// Record is the fact sheet of one request.
+// Record is the fact sheet of one request. All of it is kept, but for the bytes of
+// requests and answers where the run does not want them.
 //
 // The engine fills in identity and the moments up to Ready; an endpoint's Do
 // fills in the moments from Sent to End, the connection, the marks and the body;
@@ -80,22 +81,6 @@ type Record struct {
 	Folded int
 	Raw    []byte
 	Cut    int // bytes of the answer that the run would keep and that are beyond its limit
-	// Room is how much may be held before Keeper is asked, Whole how many bytes of Body are
-	// known to be whole events of a permitted length, and Reading the state of the decoder
-	// where it has read a part already. They are never kept.
-	Room    int
-	Whole   int
-	Keeper  Keeper
-	Reading any
-	// Request is what the endpoint's decoder must know of the request; nil where the
-	// answer says it all. It is never kept.
-	Request any
-	// Watch is told of every read, with the body up to there; nil: nobody is. It is called
-	// while the connection is locked and must not wait for anything. It is never kept.
-	Watch func(body []byte)
-	// Flight is told how far it has come, for those who look from outside; nil: nobody
-	// does. It is never kept.
-	Flight *Flight
 
 	Text   []byte  // decoded text of every token event, channels in order of arrival
 	Events []Event // decoded events, in order
@@ -107,8 +92,6 @@ type Record struct {
 	Finish string
 
 	Failure *Failure // nil: it succeeded
-
-	Decoded bool // the decoder has seen it; not kept on disk
 }
 
 // Conn describes the connection a request went over.

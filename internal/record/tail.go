@@ -24,21 +24,6 @@ type Tail struct {
 	Delays  Spread        // of those with a kernel stamp, between that and the user's
 }
 
-// Keeper sees to it that a record does not grow without bound while its answer comes.
-type Keeper interface {
-	// Keep is called after a read that leaves more in a record than it has room for. An
-	// error ends the request.
-	Keep(rec *Record) error
-}
-
-// MarkSize is what a mark takes of a record's room, with the event that it may bring.
-const MarkSize = 64
-
-// Over reports whether a record of a body so long holds more than it has room for.
-func (r *Record) Over(body int) bool {
-	return r.Keeper != nil && body+MarkSize*len(r.Marks) > r.Room
-}
-
 // Reads is the number of reads, kept or not.
 func (r *Record) Reads() int {
 	if r.Tail != nil {

@@ -85,7 +85,7 @@ func (r *run) fly(ctx context.Context, decode endpoint.Decoder, streamer endpoin
 		if err != nil {
 			return nil, err
 		}
-		rec := &record.Record{Sent: record.Never, Written: record.Never, Cached: -1, Asked: p.Output}
+		rec := &record.Exchange{Record: record.Record{Sent: record.Never, Written: record.Never, Cached: -1, Asked: p.Output}}
 		answerLimits(r.plan.Limits).Bound(rec, streamer)
 		call.Do(ctx, rec)
 		decode.Decode(rec)

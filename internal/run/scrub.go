@@ -28,9 +28,10 @@ func (s scrubber) Unwrap() endpoint.Decoder { return s.plain }
 // hidden stands where a secret was.
 const hidden = "(secret)"
 
-// Decode decodes rec and hides the secrets that its server repeated.
-func (s scrubber) Decode(rec *record.Record) {
-	s.plain.Decode(rec)
+// Decode decodes the answer and hides the secrets that its server repeated.
+func (s scrubber) Decode(x *record.Exchange) {
+	s.plain.Decode(x)
+	rec := &x.Record
 	for _, secret := range s.secrets {
 		if rec.Failure != nil {
 			rec.Failure.Message = strings.ReplaceAll(rec.Failure.Message, secret, hidden)

@@ -19,7 +19,7 @@ import (
 // echo is a decoder of servers that repeat what they are told.
 type echo struct{}
 
-func (echo) Decode(rec *record.Record) {
+func (echo) Decode(rec *record.Exchange) {
 	rec.Text = append(rec.Text, rec.Body...)
 	rec.Failure = &record.Failure{Class: record.HTTPStatus, Message: "refused: " + string(rec.Body)}
 }
@@ -27,7 +27,7 @@ func (echo) Decode(rec *record.Record) {
 func TestSecretsThatAServerRepeatsAreHidden(t *testing.T) {
 	target := plan.Target{Headers: map[string]string{"Authorization": "Bearer header-secret", "X-Trace": "plain-value"}}
 	d := secrets{key: "sk-key-secret"}.guard(echo{}, target)
-	rec := &record.Record{Body: []byte("sk-key-secret and header-secret and plain-value and sk-key-secret")}
+	rec := &record.Exchange{Record: record.Record{Body: []byte("sk-key-secret and header-secret and plain-value and sk-key-secret")}}
 	size := len(rec.Body)
 	d.Decode(rec)
 	for _, text := range []string{string(rec.Body), string(rec.Text), rec.Failure.Message} {
@@ -45,7 +45,7 @@ func TestSecretsThatAServerRepeatsAreHidden(t *testing.T) {
 
 func TestSecretOfStars(t *testing.T) {
 	d := secrets{key: "********"}.guard(echo{}, plan.Target{})
-	rec := &record.Record{Body: []byte("the key ******** is wrong")}
+	rec := &record.Exchange{Record: record.Record{Body: []byte("the key ******** is wrong")}}
 	d.Decode(rec) // looks at each of them once
 	if string(rec.Body) != "the key ******** is wrong" {
 		t.Errorf("the answer became %q", rec.Body)
@@ -63,7 +63,7 @@ func TestSecretsOfKeptRequests(t *testing.T) {
 	target := plan.Target{Path: "/x?key=path-secret", Body: map[string]any{"api_key": `quo"ted-secret`}}
 	d := secrets{}.guard(echo{}, target)
 	sent := []byte(`{"api_key":"quo\"ted-secret","prompt":"x"}`)
-	rec := &record.Record{Question: sent, Body: []byte("no such page: /x?key=path-secret")}
+	rec := &record.Exchange{Record: record.Record{Question: sent, Body: []byte("no such page: /x?key=path-secret")}}
 	d.Decode(rec)
 	for _, text := range []string{string(rec.Question), string(rec.Body), rec.Failure.Message} {
 		if strings.Contains(text, "ted-secret") || strings.Contains(text, "path-secret") {

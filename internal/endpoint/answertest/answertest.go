@@ -19,12 +19,12 @@ func (Words) Name() string { return "words" }
 func (Words) Count(text string) int { return len(strings.Fields(text)) }
 
 // Answered is a record of a successful answer that came in one read.
-func Answered(body string) *record.Record {
-	return &record.Record{
+func Answered(body string) *record.Exchange {
+	return &record.Exchange{Record: record.Record{
 		Status: 200, Streamed: true, Body: []byte(body), End: 9 * time.Millisecond,
 		Marks: []record.Mark{{Off: len(body), Kernel: record.Never, User: 5 * time.Millisecond}},
 		In:    record.Tokens{N: 3, Source: record.FromTokenizer, Local: 3},
-	}
+	}}
 }
 
 // Summary is what a test expects of a decoded record.
@@ -39,7 +39,7 @@ type Summary struct {
 }
 
 // Summarise tells what was decoded.
-func Summarise(rec *record.Record) Summary {
+func Summarise(rec *record.Exchange) Summary {
 	s := Summary{Finish: rec.Finish, In: rec.In, Out: rec.Out, Cached: rec.Cached}
 	text := string(rec.Text)
 	var labels []string

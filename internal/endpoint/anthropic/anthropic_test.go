@@ -115,13 +115,13 @@ func serve(t *testing.T, change func(*mock.Config)) (url string, w *truth, stop 
 }
 
 // ask carries out a request and decodes the answer.
-func ask(t *testing.T, e *Endpoint, p prompt.Prompt) *record.Record {
+func ask(t *testing.T, e *Endpoint, p prompt.Prompt) *record.Exchange {
 	t.Helper()
 	call, err := e.Prepare(&p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec := &record.Record{Seq: p.Seq, In: record.Tokens{Local: -1}}
+	rec := &record.Exchange{Record: record.Record{Seq: p.Seq, In: record.Tokens{Local: -1}}}
 	call.Do(context.Background(), rec)
 	NewDecoder(answertest.Words{}, true).Decode(rec)
 	return rec
@@ -158,7 +158,7 @@ func TestAgainstTheMock(t *testing.T) {
 				}
 			})
 			e := newEndpoint(t, target(func(p *plan.Target) { p.URLs, p.Streaming, p.HTTP2 = []string{url}, tt.streamed, tt.http2 }), "secret")
-			var last *record.Record
+			var last *record.Exchange
 			for seq := range int64(2) {
 				last = ask(t, e, prompt.Prompt{Seq: seq, Text: "one two three four", Output: 8})
 			}

@@ -23,16 +23,17 @@ func NewDecoder(kind string, tok prompt.Tokenizer, own bool) *Decoder {
 	return &Decoder{kind: kind, count: answer.NewCounter(tok, own)}
 }
 
-// Decode fills in rec's events, text, token counts and finish reason from its body.
-// A failure that rec has already is kept, with whatever arrived before it decoded;
+// Decode fills in the record's events, text, token counts and finish reason from its
+// body. A failure that it has already is kept, with whatever arrived before it decoded;
 // otherwise one that only the content shows is set.
-func (d *Decoder) Decode(rec *record.Record) {
-	if st, ok := rec.Reading.(*streamed); ok {
-		rec.Reading = nil
+func (d *Decoder) Decode(x *record.Exchange) {
+	if st, ok := x.Reading.(*streamed); ok {
+		x.Reading = nil
 		st.events.Rest(st.take)
 		d.end(st)
 		return
 	}
+	rec := &x.Record
 	answer.Clear(rec)
 	body, ok := answer.Body(rec)
 	if !ok {
@@ -245,9 +246,10 @@ func (d *Decoder) Longest(rec *record.Record, from int) (length, end int) {
 }
 
 // Advance implements endpoint.Streamer.
-func (d *Decoder) Advance(rec *record.Record, most int) int {
-	st, ok := rec.Reading.(*streamed)
+func (d *Decoder) Advance(x *record.Exchange, most int) int {
+	st, ok := x.Reading.(*streamed)
 	if !ok {
+		rec := &x.Record
 		if !answer.Streams(rec) || d.kind != plan.EndpointTGI {
 			return 0
 		}
@@ -256,7 +258,7 @@ func (d *Decoder) Advance(rec *record.Record, most int) int {
 		st.events.Begin(rec)
 		st.piece.Text = rec.Text
 		st.events.Fold(most)
-		rec.Reading = st
+		x.Reading = st
 	}
 	return st.events.Advance(st.take)
 }

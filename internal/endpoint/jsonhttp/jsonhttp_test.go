@@ -147,7 +147,7 @@ func TestAgainstTheMock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rec := &record.Record{In: record.Tokens{N: -1, Local: -1}}
+		rec := &record.Exchange{Record: record.Record{In: record.Tokens{N: -1, Local: -1}}}
 		call.Do(context.Background(), rec)
 		NewDecoder(tt.kind, nil, false).Decode(rec)
 		if rec.Failure != nil || rec.In.N != tt.in || rec.Out.N != tt.out || len(rec.Events) == 0 {
@@ -162,11 +162,11 @@ func TestAgainstTheMock(t *testing.T) {
 	}
 }
 
-func answered(body string) *record.Record {
-	return &record.Record{
+func answered(body string) *record.Exchange {
+	return &record.Exchange{Record: record.Record{
 		Status: 200, Body: []byte(body), End: 9 * time.Millisecond,
 		Marks: []record.Mark{{Off: len(body), Kernel: record.Never, User: 5 * time.Millisecond}},
-	}
+	}}
 }
 
 func TestAnswers(t *testing.T) {

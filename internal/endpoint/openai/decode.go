@@ -25,16 +25,17 @@ func NewDecoder(kind Kind, tok prompt.Tokenizer, own bool) *Decoder {
 	return &Decoder{kind: kind, count: answer.NewCounter(tok, own)}
 }
 
-// Decode fills in rec's events, text, token counts and finish reason from its body.
-// A failure that rec has already is kept, with whatever arrived before it decoded;
+// Decode fills in the record's events, text, token counts and finish reason from its
+// body. A failure that it has already is kept, with whatever arrived before it decoded;
 // otherwise one that only the content shows is set.
-func (d *Decoder) Decode(rec *record.Record) {
-	if st, ok := rec.Reading.(*streamed); ok {
-		rec.Reading = nil
+func (d *Decoder) Decode(x *record.Exchange) {
+	if st, ok := x.Reading.(*streamed); ok {
+		x.Reading = nil
 		st.events.Rest(st.take)
 		d.end(st)
 		return
 	}
+	rec := &x.Record
 	answer.Clear(rec)
 	body, ok := answer.Body(rec)
 	if !ok {

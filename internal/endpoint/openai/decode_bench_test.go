@@ -10,7 +10,7 @@ import (
 
 // typical is a stream of n chunks of about 222 bytes each, framing included, in
 // reads of the given number of events.
-func typical(n, perRead int) *record.Record {
+func typical(n, perRead int) *record.Exchange {
 	words := []string{" the", " quick", "er", " brown", "\\n", " fox", ",", " jumps"}
 	var b strings.Builder
 	rec := answertest.Answered("")
@@ -29,7 +29,7 @@ func typical(n, perRead int) *record.Record {
 	return rec
 }
 
-func benchmarkStream(b *testing.B, events, perRead int, prepare func(*record.Record)) {
+func benchmarkStream(b *testing.B, events, perRead int, prepare func(*record.Exchange)) {
 	rec, d := typical(events, perRead), NewDecoder(Chat, answertest.Words{}, false)
 	prepare(rec)
 	b.SetBytes(int64(len(rec.Body)))
@@ -46,12 +46,12 @@ func benchmarkStream(b *testing.B, events, perRead int, prepare func(*record.Rec
 }
 
 func BenchmarkStream(b *testing.B) {
-	plain := func(*record.Record) {}
+	plain := func(*record.Exchange) {}
 	b.Run("512 events", func(b *testing.B) { benchmarkStream(b, 512, 1, plain) })
 	b.Run("512 events coalesced", func(b *testing.B) { benchmarkStream(b, 512, 16, plain) })
 	b.Run("16 events", func(b *testing.B) { benchmarkStream(b, 16, 1, plain) })
 	b.Run("no chunk like the last", func(b *testing.B) {
-		benchmarkStream(b, 512, 1, func(rec *record.Record) {
+		benchmarkStream(b, 512, 1, func(rec *record.Exchange) {
 			// Digits of the creation time differ from chunk to chunk, as where it is a time of sending.
 			for i, at := 0, 0; ; i++ {
 				next := strings.Index(string(rec.Body[at:]), "1794703476")

@@ -30,9 +30,10 @@ func (d *Decoder) Longest(rec *record.Record, from int) (length, end int) {
 }
 
 // Advance implements endpoint.Streamer.
-func (d *Decoder) Advance(rec *record.Record, most int) int {
-	st, ok := rec.Reading.(*streamed)
+func (d *Decoder) Advance(x *record.Exchange, most int) int {
+	st, ok := x.Reading.(*streamed)
 	if !ok {
+		rec := &x.Record
 		if !answer.Streams(rec) || d.kind == Embeddings {
 			return 0
 		}
@@ -41,7 +42,7 @@ func (d *Decoder) Advance(rec *record.Record, most int) int {
 		st.events.Begin(rec)
 		st.chunk.Text = rec.Text
 		st.events.Fold(most)
-		rec.Reading = st
+		x.Reading = st
 	}
 	return st.events.Advance(st.take)
 }

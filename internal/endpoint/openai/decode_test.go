@@ -200,7 +200,7 @@ func TestEarlierFailureIsKept(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || rec.Failure != reset {
 		t.Error(diff)
 	}
-	nothing := &record.Record{Failure: &record.Failure{Class: record.ConnectFailed}}
+	nothing := &record.Exchange{Record: record.Record{Failure: &record.Failure{Class: record.ConnectFailed}}}
 	NewDecoder(Chat, nil, false).Decode(nothing)
 	if nothing.Failure.Class != record.ConnectFailed || len(nothing.Events) != 0 || nothing.Cached != -1 {
 		t.Errorf("%+v", nothing)

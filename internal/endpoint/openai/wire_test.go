@@ -108,7 +108,7 @@ func serve(t *testing.T, config *tls.Config) (addr string, got chan seen) {
 }
 
 // ask carries out one request as the plan's target says.
-func ask(t *testing.T, url string, modern bool, config *tls.Config, change ...func(*plan.Target)) *record.Record {
+func ask(t *testing.T, url string, modern bool, config *tls.Config, change ...func(*plan.Target)) *record.Exchange {
 	t.Helper()
 	target := plan.Default().Target
 	target.URLs, target.Model, target.HTTP2 = []string{url}, "m", modern
@@ -127,21 +127,21 @@ func ask(t *testing.T, url string, modern bool, config *tls.Config, change ...fu
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec := &record.Record{}
+	rec := &record.Exchange{}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	call.Do(ctx, rec)
 	return rec
 }
 
-func wantOK(t *testing.T, rec *record.Record) {
+func wantOK(t *testing.T, rec *record.Exchange) {
 	t.Helper()
 	if rec.Failure != nil || string(rec.Body) != "ok" {
 		t.Fatalf("body %q, failure %+v", rec.Body, rec.Failure)
 	}
 }
 
-func wantFailure(t *testing.T, rec *record.Record, class record.Class, text string) {
+func wantFailure(t *testing.T, rec *record.Exchange, class record.Class, text string) {
 	t.Helper()
 	if rec.Failure == nil || rec.Failure.Class != class || !strings.Contains(rec.Failure.Message, text) {
 		t.Fatalf("failure %+v, want class %s and %q in its message", rec.Failure, class, text)

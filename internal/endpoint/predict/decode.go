@@ -20,7 +20,8 @@ var _ endpoint.Decoder = (*Decoder)(nil)
 func NewDecoder(tensors bool) *Decoder { return &Decoder{tensors} }
 
 // Decode implements endpoint.Decoder.
-func (d *Decoder) Decode(rec *record.Record) {
+func (d *Decoder) Decode(x *record.Exchange) {
+	rec := &x.Record
 	answer.Clear(rec)
 	body, ok := answer.Body(rec)
 	if !ok {

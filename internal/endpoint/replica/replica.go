@@ -51,7 +51,7 @@ type Set struct {
 
 // client carries out requests to one server.
 type client interface {
-	Do(ctx context.Context, req *http1.Request, rec *record.Record)
+	Do(ctx context.Context, req *http1.Request, rec *record.Exchange)
 	Warm(ctx context.Context, n int) error
 	Close() error
 }
@@ -287,7 +287,7 @@ func (c *call) withToken(own []http1.Field) []http1.Field {
 }
 
 // Do carries out the request.
-func (c *call) Do(ctx context.Context, rec *record.Record) {
+func (c *call) Do(ctx context.Context, rec *record.Exchange) {
 	rec.Target = c.target
 	rec.Flight.To(c.target)
 	rec.Streamed = c.set.streamed
@@ -309,7 +309,7 @@ func (c *call) Do(ctx context.Context, rec *record.Record) {
 }
 
 // question notes what was sent.
-func (c *call) question(rec *record.Record) {
+func (c *call) question(rec *record.Exchange) {
 	rec.Size = len(c.request.Body())
 	if c.set.questions {
 		rec.Question = c.request.Body()

@@ -62,7 +62,7 @@ func TestSessions(t *testing.T) {
 				calls = append(calls, set.Call(&prompt.Prompt{Seq: int64(i), Session: session}, []byte(`{"messages":[{"role":"user","content":"x"}],"max_tokens":1}`)))
 			}
 			for i, call := range calls {
-				var rec record.Record
+				var rec record.Exchange
 				if call.Do(context.Background(), &rec); rec.Status != 200 {
 					t.Fatalf("request %d: %+v", i, rec.Failure)
 				}

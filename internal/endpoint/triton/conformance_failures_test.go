@@ -203,7 +203,7 @@ func await(t *testing.T, what string, done func() bool) {
 func testKilled(t *testing.T, s *testServer) {
 	streams, unary, web := connect(t, s.overGRPC("vllm_model", plan.EndpointStream, true)), connect(t, s.overGRPC("simple", plan.EndpointInfer, false)), connect(t, s.overHTTP("vllm_model", plan.EndpointGenerate, true))
 	clients := map[string]client{"stream": streams, "unary": unary, "HTTP": web}
-	ask := func(name string, tokens int) *record.Record {
+	ask := func(name string, tokens int) *record.Exchange {
 		p := asking(1, tokens)[0]
 		if name == "unary" {
 			p = prompt.Prompt{Inputs: sum(true)}
@@ -215,7 +215,7 @@ func testKilled(t *testing.T, s *testServer) {
 			t.Fatalf("%s before: %+v", name, f)
 		}
 	}
-	cut := make(chan *record.Record)
+	cut := make(chan *record.Exchange)
 	var messages atomic.Int64
 	watched := streams
 	watched.watch = func([]byte) { messages.Add(1) }

@@ -166,9 +166,9 @@ func tryConnect(t *testing.T, target plan.Target) (client, error) {
 
 // send carries out requests at the same time, each in a slot of its own, and decodes
 // the answers.
-func (c client) send(t *testing.T, prompts ...prompt.Prompt) []*record.Record {
+func (c client) send(t *testing.T, prompts ...prompt.Prompt) []*record.Exchange {
 	t.Helper()
-	recs := make([]*record.Record, len(prompts))
+	recs := make([]*record.Exchange, len(prompts))
 	var wg sync.WaitGroup
 	for i := range prompts {
 		prompts[i].Seq = int64(i)
@@ -176,7 +176,7 @@ func (c client) send(t *testing.T, prompts ...prompt.Prompt) []*record.Record {
 		if err != nil {
 			t.Fatal(err)
 		}
-		recs[i] = &record.Record{Seq: int64(i), Slot: i, Sent: record.Never, Written: record.Never, Watch: c.watch}
+		recs[i] = &record.Exchange{Record: record.Record{Seq: int64(i), Slot: i, Sent: record.Never, Written: record.Never}, Watch: c.watch}
 		wg.Go(func() { call.Do(t.Context(), recs[i]) })
 	}
 	wg.Wait()
@@ -286,7 +286,7 @@ func testMarks(t *testing.T, s *testServer) {
 		target.Body = map[string]any{"itl_ms": 20}
 	}
 	c := connect(t, target)
-	var rec *record.Record
+	var rec *record.Exchange
 	for range 5 { // on a busy machine several responses may wait for one read
 		if rec = c.send(t, asking(1, 6)...)[0]; rec.Failure == nil && len(rec.Marks) > 1 {
 			break

@@ -32,16 +32,17 @@ func NewDecoder(t plan.Target, tok prompt.Tokenizer, own bool) *Decoder {
 	return &Decoder{convention: conventionOf(t.Triton.Convention), transport: t.Transport, endpoint: t.Endpoint, tok: tok, own: own && tok != nil}
 }
 
-// Decode fills in rec's events, text, token counts and finish reason from its body. A
-// failure that rec has already is kept, with whatever arrived before it decoded, and
+// Decode fills in the record's events, text, token counts and finish reason from its body. A
+// failure that it has already is kept, with whatever arrived before it decoded, and
 // its words are filled in where the body has them.
-func (d *Decoder) Decode(rec *record.Record) {
+func (d *Decoder) Decode(x *record.Exchange) {
+	rec := &x.Record
 	rec.Events, rec.Text = rec.Events[:0], rec.Text[:0]
 	rec.Out = record.Tokens{Local: -1}
 	rec.Cached, rec.Finish = -1, ""
 	a := reading{decoder: d, rec: rec, events: rec.Events, mark: -1, tokensIn: -1}
-	a.about, _ = rec.Request.(*about)
-	rec.Request = nil
+	a.about, _ = x.Request.(*about)
+	x.Request = nil
 	a.reply.text = rec.Text
 	a.reply.expects = a.about != nil && len(a.about.expected) > 0
 	if d.convention.name == plan.ConventionTensors || a.about != nil && a.about.tensors {

@@ -29,7 +29,7 @@ func framed(messages ...[]byte) (body []byte, marks []record.Mark) {
 }
 
 // about a decoded record, on one line: events with label, tokens and text, counts.
-func summary(rec *record.Record) string {
+func summary(rec *record.Exchange) string {
 	var b strings.Builder
 	at := 0
 	for _, e := range rec.Events {
@@ -140,7 +140,7 @@ func TestDecodeStream(t *testing.T) {
 			for _, r := range c.responses {
 				messages = append(messages, marshal(t, r))
 			}
-			rec := &record.Record{Streamed: c.streamed, Status: 200, End: time.Second, Failure: c.failure, In: record.Tokens{N: 4, Source: record.FromTokenizer, Local: -1}}
+			rec := &record.Exchange{Record: record.Record{Streamed: c.streamed, Status: 200, End: time.Second, Failure: c.failure, In: record.Tokens{N: 4, Source: record.FromTokenizer, Local: -1}}}
 			rec.Body, rec.Marks = framed(messages...)
 			if c.prompt != "" {
 				rec.Request = &about{prompt: c.prompt}
@@ -200,7 +200,7 @@ func TestDecodeOthers(t *testing.T) {
 		{"empty", http, plan.EndpointInfer, false, 200, ``, `out 0 uncounted FAILED bad_body: the answer is empty`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			rec := &record.Record{Streamed: c.streamed, Status: c.status, End: time.Second, Body: []byte(c.body), Marks: []record.Mark{{Off: len(c.body), Kernel: 1, User: 1}}}
+			rec := &record.Exchange{Record: record.Record{Streamed: c.streamed, Status: c.status, End: time.Second, Body: []byte(c.body), Marks: []record.Mark{{Off: len(c.body), Kernel: 1, User: 1}}}}
 			tok := prompt.Tokenizer(token.Words{})
 			NewDecoder(plan.Target{Transport: c.transport, Endpoint: c.endpoint, Triton: plan.Triton{Convention: plan.ConventionVLLM}}, tok, false).Decode(rec)
 			if got := summary(rec); got != c.want && !(strings.HasSuffix(c.want, ":") && strings.HasPrefix(got, c.want)) {
@@ -218,7 +218,7 @@ func TestExpectedOutputs(t *testing.T) {
 		value   int32
 		failure string
 	}{{5, ""}, {6, "the answer is not the expected one: output \"SUM\""}} {
-		rec := &record.Record{Status: 200, Request: &about{expected: []tensor.Tensor{want}, tensors: true}}
+		rec := &record.Exchange{Record: record.Record{Status: 200}, Request: &about{expected: []tensor.Tensor{want}, tensors: true}}
 		rec.Body, rec.Marks = framed(marshal(t, respond("r", true, intOutput("X", "INT32", 1), intOutput("SUM", "INT32", c.value))))
 		d := NewDecoder(plan.Target{Transport: plan.TransportGRPC, Endpoint: plan.EndpointStream, Triton: plan.Triton{Convention: plan.ConventionTensors}}, nil, false)
 		d.Decode(rec)
@@ -234,7 +234,7 @@ func TestExpectedOutputs(t *testing.T) {
 
 // Events that share a read say so.
 func TestMergedEvents(t *testing.T) {
-	rec := &record.Record{Streamed: true, Status: 200}
+	rec := &record.Exchange{Record: record.Record{Streamed: true, Status: 200}}
 	rec.Body, rec.Marks = framed(marshal(t, respond("r", false, textOutput("text_output", "a"))), marshal(t, respond("r", false, textOutput("text_output", "b"))), marshal(t, respond("r", true)))
 	rec.Marks = rec.Marks[1:]
 	NewDecoder(plan.Target{Transport: plan.TransportGRPC, Endpoint: plan.EndpointStream, Triton: plan.Triton{Convention: plan.ConventionVLLM}}, nil, false).Decode(rec)
@@ -263,7 +263,7 @@ func FuzzDecode(f *testing.F) {
 			target = plan.Target{Transport: plan.TransportHTTP, Endpoint: plan.EndpointGenerate}
 		}
 		target.Triton.Convention = []string{plan.ConventionVLLM, plan.ConventionTRTLLM, plan.ConventionEngine, plan.ConventionTensors}[kind/4%4]
-		rec := &record.Record{Streamed: kind%2 == 0, Status: 200, Body: body, Request: &about{prompt: prompt}, Marks: []record.Mark{{Off: len(body) / 2}, {Off: len(body)}}}
+		rec := &record.Exchange{Record: record.Record{Streamed: kind%2 == 0, Status: 200, Body: body, Marks: []record.Mark{{Off: len(body) / 2}, {Off: len(body)}}}, Request: &about{prompt: prompt}}
 		NewDecoder(target, token.Words{}, kind > 100).Decode(rec)
 		text := 0
 		for _, e := range rec.Events {
@@ -285,7 +285,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 	messages = append(messages, marshal(b, respond("inferometer-abc-123", true)))
 	body, marks := framed(messages...)
-	rec := &record.Record{Streamed: true, Status: 200, Body: body, Marks: marks}
+	rec := &record.Exchange{Record: record.Record{Streamed: true, Status: 200, Body: body, Marks: marks}}
 	ask := &about{prompt: "a prompt that the answer does not begin with"}
 	d := NewDecoder(plan.Target{Transport: plan.TransportGRPC, Endpoint: plan.EndpointStream, Triton: plan.Triton{Convention: plan.ConventionVLLM}}, nil, false)
 	b.ReportAllocs()

@@ -205,6 +205,6 @@ type httpCall struct {
 	request *http1.Request
 }
 
-func (c *httpCall) do(ctx context.Context, rec *record.Record) {
+func (c *httpCall) do(ctx context.Context, rec *record.Exchange) {
 	c.replica.link.client.Do(ctx, c.request, rec)
 }

@@ -214,7 +214,7 @@ type streamCall struct {
 	message wiregrpc.Message
 }
 
-func (c *streamCall) do(ctx context.Context, rec *record.Record) {
+func (c *streamCall) do(ctx context.Context, rec *record.Exchange) {
 	c.replica.client.Stream(ctx, kserve.ModelStreamInferMethod, c.id, c.message, rec, sortResponse)
 }
 
@@ -224,6 +224,6 @@ type unaryCall struct {
 	message wiregrpc.Message
 }
 
-func (c *unaryCall) do(ctx context.Context, rec *record.Record) {
+func (c *unaryCall) do(ctx context.Context, rec *record.Exchange) {
 	c.replica.client.Unary(ctx, kserve.ModelInferMethod, c.message, rec)
 }

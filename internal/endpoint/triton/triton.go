@@ -50,7 +50,7 @@ type replica interface {
 
 // call carries out one request.
 type call interface {
-	do(ctx context.Context, rec *record.Record)
+	do(ctx context.Context, rec *record.Exchange)
 }
 
 // material is what a request is made of: a prompt's content, or tensors.
@@ -291,7 +291,7 @@ func (e *Endpoint) about(m *material) *about {
 }
 
 // Do carries out the request.
-func (r *request) Do(ctx context.Context, rec *record.Record) {
+func (r *request) Do(ctx context.Context, rec *record.Exchange) {
 	rec.Target = r.target
 	rec.Flight.To(r.target)
 	rec.Streamed = r.endpoint.streamed

@@ -75,9 +75,9 @@ func New(cfg Config) *Collector {
 		cfg.Budget = defaultBudget
 	}
 	c := &Collector{cfg: cfg, wake: make(chan struct{}, 1), keeper: newKeeper(&cfg)}
-	c.pool.New = func() any { return new(record.Record) }
+	c.pool.New = func() any { return new(record.Exchange) }
 	for _, fold := range cfg.Folds {
-		w := &worker{c: c, fold: fold, queue: make(chan *record.Record, queueLength), failures: map[record.Class]int64{}}
+		w := &worker{c: c, fold: fold, queue: make(chan *record.Exchange, queueLength), failures: map[record.Class]int64{}}
 		c.workers = append(c.workers, w)
 		c.wg.Go(w.run)
 	}
@@ -85,17 +85,17 @@ func New(cfg Config) *Collector {
 }
 
 // Blank implements engine.Sink.
-func (c *Collector) Blank() *record.Record {
-	rec := c.pool.Get().(*record.Record)
-	*rec = record.Record{
+func (c *Collector) Blank() *record.Exchange {
+	rec := c.pool.Get().(*record.Exchange)
+	*rec = record.Exchange{Record: record.Record{
 		Marks: rec.Marks[:0], Body: rec.Body[:0], Text: rec.Text[:0], Events: rec.Events[:0], Cached: -1,
-	}
+	}}
 	c.keeper.bind(rec)
 	return rec
 }
 
 // Begin implements engine.Sink.
-func (c *Collector) Begin(rec *record.Record) {
+func (c *Collector) Begin(rec *record.Exchange) {
 	if c.cfg.Writer != nil {
 		c.home(rec.Slot).flights.Begin(rec)
 	}
@@ -105,7 +105,7 @@ func (c *Collector) Begin(rec *record.Record) {
 func (c *Collector) home(slot int) *worker { return c.workers[slot%len(c.workers)] }
 
 // Put implements engine.Sink. It never waits for decoding.
-func (c *Collector) Put(rec *record.Record) {
+func (c *Collector) Put(rec *record.Exchange) {
 	if c.waiting.Add(int64(len(rec.Body))) <= c.cfg.Budget {
 		w := c.home(rec.Slot)
 		select {
@@ -144,7 +144,7 @@ func (c *Collector) Session(m record.SessionMark) {
 	}
 }
 
-func (c *Collector) recycle(rec *record.Record) {
+func (c *Collector) recycle(rec *record.Exchange) {
 	if cap(rec.Body) > keepBody {
 		rec.Body = nil
 	}
@@ -213,7 +213,7 @@ func (c *Collector) Close() error {
 // worker decodes and accounts for the records of some slots.
 type worker struct {
 	c     *Collector
-	queue chan *record.Record
+	queue chan *record.Exchange
 	// How many records were put into the queue and have been taken into account: a
 	// record is counted in queued a moment after it is there.
 	queued, taken atomic.Int64
@@ -228,7 +228,7 @@ type worker struct {
 
 // next is the next record of the queue; nil where that is closed. While the queue is
 // empty there is room for what waits in the file.
-func (w *worker) next() *record.Record {
+func (w *worker) next() *record.Exchange {
 	for {
 		select {
 		case rec := <-w.queue:
@@ -247,7 +247,7 @@ func (w *worker) next() *record.Record {
 }
 
 // aside takes a record that has waited in the file.
-func (w *worker) aside(rec *record.Record) {
+func (w *worker) aside(rec *record.Exchange) {
 	w.take(rec)
 	runtime.Gosched()
 }
@@ -266,23 +266,23 @@ func (w *worker) run() {
 }
 
 // take decodes a record and accounts for it.
-func (w *worker) take(rec *record.Record) {
+func (w *worker) take(rec *record.Exchange) {
 	if !rec.Decoded {
 		w.c.cfg.Decoder.Decode(rec)
 	}
-	w.c.keeper.cut(rec)
+	w.c.keeper.cut(&rec.Record)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.c.cfg.Writer != nil {
 		w.c.home(rec.Slot).flights.End(rec.Flight)
 		rec.Flight = nil
-		w.lines = record.AppendJSON(w.lines, rec, w.c.cfg.KeepRaw)
+		w.lines = record.AppendJSON(w.lines, &rec.Record, w.c.cfg.KeepRaw)
 		if len(w.lines) >= chunk {
 			w.keep(w.write())
 		}
 	}
-	w.fold.Add(rec)
-	w.count(rec)
+	w.fold.Add(&rec.Record)
+	w.count(rec.Failure)
 }
 
 // write hands the encoded lines to the record file.

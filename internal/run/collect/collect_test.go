@@ -346,7 +346,7 @@ func TestBlankRecordsAreBlank(t *testing.T) {
 	defer c.Close()
 	for i := range 100 {
 		rec := c.Blank()
-		blank := record.Record{Cached: -1}
+		blank := record.Exchange{Record: record.Record{Cached: -1}}
 		if diff := cmp.Diff(blank, *rec, cmp.Transformer("nil", func(b []byte) string { return string(b) }),
 			cmp.Transformer("marks", func(m []record.Mark) int { return len(m) }),
 			cmp.Transformer("events", func(e []record.Event) int { return len(e) })); diff != "" {

@@ -12,7 +12,7 @@ import (
 // held is a decoder that waits to be let go on.
 type held struct{ open chan struct{} }
 
-func (h held) Decode(*record.Record) { <-h.open }
+func (h held) Decode(*record.Exchange) { <-h.open }
 
 // A flush keeps word of every request that has begun: of those under way, of those that
 // have ended and wait to be decoded, and of those that wait in a file.
@@ -99,10 +99,10 @@ func states(t *testing.T, data []byte, end error) map[int64]record.Class {
 func BenchmarkCollect(b *testing.B) {
 	for _, bench := range []struct {
 		name  string
-		begin func(c *Collector, rec *record.Record)
+		begin func(c *Collector, rec *record.Exchange)
 	}{
 		{"begun", (*Collector).Begin},
-		{"unseen", func(*Collector, *record.Record) {}},
+		{"unseen", func(*Collector, *record.Exchange) {}},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			w, err := record.NewWriter(io.Discard, record.Header{})
@@ -140,4 +140,4 @@ func BenchmarkCollect(b *testing.B) {
 
 type undecoded struct{}
 
-func (undecoded) Decode(*record.Record) {}
+func (undecoded) Decode(*record.Exchange) {}

@@ -54,25 +54,25 @@ func least(bounds ...int) int {
 }
 
 // bind makes a record keep to the limits.
-func (k *keeper) bind(rec *record.Record) {
+func (k *keeper) bind(rec *record.Exchange) {
 	if k != nil {
 		rec.Keeper, rec.Room = k, k.first
 	}
 }
 
 // Bound makes a record that is not of a Collector keep to the limits.
-func (l Limits) Bound(rec *record.Record, s endpoint.Streamer) {
+func (l Limits) Bound(rec *record.Exchange, s endpoint.Streamer) {
 	newKeeper(&Config{Limits: l, Streamer: s}).bind(rec)
 }
 
 // Keep implements record.Keeper.
-func (k *keeper) Keep(rec *record.Record) error {
+func (k *keeper) Keep(rec *record.Exchange) error {
 	marks := record.MarkSize * len(rec.Marks)
 	next := 0 // what it may grow to before an event of it can be too long
 	if k.streamer != nil && rec.Streamed && (rec.Status == 0 || rec.Status/100 == 2) {
 		if most := k.limits.Event; most > 0 {
 			if len(rec.Body)-rec.Whole > most {
-				length, end := k.streamer.Longest(rec, rec.Whole)
+				length, end := k.streamer.Longest(&rec.Record, rec.Whole)
 				if length > most {
 					return fmt.Errorf("an event of the stream is longer than %d bytes: raise limits.event", most)
 				}
@@ -101,7 +101,7 @@ func (k *keeper) Keep(rec *record.Record) error {
 }
 
 // drop gives up the first bytes of a body, which have been decoded.
-func (k *keeper) drop(rec *record.Record, done int) {
+func (k *keeper) drop(rec *record.Exchange, done int) {
 	if rec.Room >= 0 { // from now on it is asked after every read
 		rec.Room = -1
 		body := rec.Body

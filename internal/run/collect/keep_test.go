@@ -58,16 +58,16 @@ func tgi(n int) []string {
 
 // arrive lets a stream come in reads that hold from a part of an event to several, and
 // decodes it.
-func arrive(t *testing.T, k *keeper, d endpoint.Decoder, events []string) (*record.Record, error) {
+func arrive(t *testing.T, k *keeper, d endpoint.Decoder, events []string) (*record.Exchange, error) {
 	t.Helper()
 	return arriveIn(t, k, d, events, 120)
 }
 
 // arriveIn is the same in reads of up to so many bytes.
-func arriveIn(t *testing.T, k *keeper, d endpoint.Decoder, events []string, most int) (*record.Record, error) {
+func arriveIn(t *testing.T, k *keeper, d endpoint.Decoder, events []string, most int) (*record.Exchange, error) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
-	rec := &record.Record{Sent: time.Millisecond, Status: 200, Streamed: true, Cached: -1, Merged: 1 << 20}
+	rec := &record.Exchange{Record: record.Record{Sent: time.Millisecond, Status: 200, Streamed: true, Cached: -1, Merged: 1 << 20}}
 	k.bind(rec)
 	wire := strings.Join(events, "")
 	now := 50 * time.Millisecond
@@ -129,7 +129,7 @@ func TestFoldedStreamsHaveTheSameFigures(t *testing.T) {
 			if folded.Out != whole.Out || folded.In != whole.In || folded.Finish != whole.Finish || folded.End != whole.End {
 				t.Errorf("%+v %+v %s %s, want %+v %+v %s %s", folded.In, folded.Out, folded.Finish, folded.End, whole.In, whole.Out, whole.Finish, whole.End)
 			}
-			line := record.AppendJSON(nil, folded, false)
+			line := record.AppendJSON(nil, &folded.Record, false)
 			r, err := record.NewReader(strings.NewReader(string(line)))
 			if err != nil {
 				t.Fatal(err)
@@ -138,8 +138,8 @@ func TestFoldedStreamsHaveTheSameFigures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := stats(t, whole)
-			same(t, "folded", stats(t, folded), want)
+			want := stats(t, &whole.Record)
+			same(t, "folded", stats(t, &folded.Record), want)
 			same(t, "read again", stats(t, again.Request), want)
 		})
 	}

@@ -47,7 +47,7 @@ func (s *spill) bytes() int64 {
 }
 
 // put appends a record, answer included.
-func (s *spill) put(rec *record.Record) {
+func (s *spill) put(rec *record.Exchange) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
@@ -61,7 +61,7 @@ func (s *spill) put(rec *record.Record) {
 		}
 		s.out = bufio.NewWriterSize(s.file, 256<<10)
 	}
-	s.line = record.AppendJSON(s.line[:0], rec, true)
+	s.line = record.AppendJSON(s.line[:0], &rec.Record, true)
 	_, s.err = s.out.Write(s.line)
 	s.size += int64(len(s.line))
 	s.waiting = append(s.waiting, spilled{int64(len(s.line)), rec.Request, rec.Flight})
@@ -70,7 +70,7 @@ func (s *spill) put(rec *record.Record) {
 
 // take hands the records that have waited longest to f, and reports whether there were
 // any. Several goroutines may take at a time.
-func (s *spill) take(f func(rec *record.Record)) bool {
+func (s *spill) take(f func(rec *record.Exchange)) bool {
 	if s.puts.Load() == s.taken.Load() {
 		return false
 	}
@@ -119,19 +119,19 @@ func (s *spill) next() (part io.Reader, batch []spilled, size int64) {
 }
 
 // eachOf calls f with the records of a part of the file.
-func eachOf(part io.Reader, batch []spilled, f func(rec *record.Record)) error {
+func eachOf(part io.Reader, batch []spilled, f func(rec *record.Exchange)) error {
 	r, err := record.NewReader(part)
 	if err != nil {
 		return err
 	}
+	var x record.Exchange
 	for _, b := range batch {
 		line, err := r.Next()
 		if err != nil {
 			return err
 		}
-		line.Request.Request, line.Request.Flight = b.request, b.flight
-		line.Request.Decoded = line.Request.Tail != nil
-		f(line.Request)
+		x = record.Exchange{Record: *line.Request, Request: b.request, Flight: b.flight, Decoded: line.Request.Tail != nil}
+		f(&x)
 	}
 	return nil
 }

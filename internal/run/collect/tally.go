@@ -17,11 +17,11 @@ func (c *Collector) Failures() map[record.Class]int64 {
 	return sum
 }
 
-// count takes note of how a record ended.
-func (w *worker) count(rec *record.Record) {
+// count takes note of how a request ended.
+func (w *worker) count(f *record.Failure) {
 	class := record.Class("")
-	if rec.Failure != nil {
-		class = rec.Failure.Class
+	if f != nil {
+		class = f.Class
 		w.failures[class]++
 	}
 	if w.c.cfg.Judge != nil {

@@ -100,15 +100,15 @@ func (t *job) echoing(doc *profileexport.Document, start int64) (func(*record.Re
 	}
 	d, err := t.decoder()
 	return func(rec *record.Record, req *profileexport.Request) (*record.Record, error) {
-		seen := new(record.Record)
-		if err := doc.Record(seen, req, uint64(start)); err != nil {
+		seen := new(record.Exchange)
+		if err := doc.Record(&seen.Record, req, uint64(start)); err != nil {
 			return nil, err
 		}
 		if d != nil {
 			d.Decode(seen)
 		}
 		seen.Prompt, seen.Session = rec.Prompt, rec.Session
-		return seen, nil
+		return &seen.Record, nil
 	}, err
 }
 

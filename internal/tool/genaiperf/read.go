@@ -301,16 +301,16 @@ func (r *reading) each(f func(*record.Record)) error {
 	for _, d := range r.docs {
 		base = min(base, d.Base())
 	}
-	var rec record.Record
+	var x record.Exchange
 	for _, d := range r.docs {
 		for e := range d.Experiments {
 			for i := range d.Experiments[e].Requests {
 				req := &d.Experiments[e].Requests[i]
-				if err := d.Record(&rec, req, base); err != nil {
+				if err := d.Record(&x.Record, req, base); err != nil {
 					return fmt.Errorf("request %d of the profile export: %w", i+1, err)
 				}
 				if decoder != nil {
-					decoder.Decode(&rec)
+					decoder.Decode(&x)
 				}
 				if r.current, err = d.Prompt(req); err != nil {
 					return fmt.Errorf("request %d of the profile export: %w", i+1, err)
@@ -319,7 +319,7 @@ func (r *reading) each(f func(*record.Record)) error {
 				if r.set.EndpointType == "image_retrieval" {
 					r.images = imagesOf(req)
 				}
-				f(&rec)
+				f(&x.Record)
 			}
 		}
 	}
@@ -343,7 +343,7 @@ func imagesOf(req *profileexport.Request) int {
 }
 
 type decoder interface {
-	Decode(rec *record.Record)
+	Decode(x *record.Exchange)
 }
 
 // decoder is what reads answers of OpenAI's protocol; those of Triton's are decoded.

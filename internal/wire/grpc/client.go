@@ -201,7 +201,7 @@ func (c *Client) Call(ctx context.Context, method string, message []byte) ([]byt
 	if err != nil {
 		return nil, fmt.Errorf("calling %s: %w", method, err)
 	}
-	var rec record.Record
+	var rec record.Exchange
 	if most := c.options.Control; most.Bytes > 0 {
 		rec.Keeper, rec.Room = refuser(most), int(most.Bytes)+prefix
 	}
@@ -222,7 +222,7 @@ func (c *Client) Call(ctx context.Context, method string, message []byte) ([]byt
 type refuser bounded.Limit
 
 // Keep implements record.Keeper.
-func (r refuser) Keep(rec *record.Record) error {
+func (r refuser) Keep(rec *record.Exchange) error {
 	if int64(len(rec.Body)) <= r.Bytes+prefix {
 		return nil
 	}

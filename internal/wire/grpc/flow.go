@@ -44,7 +44,7 @@ type flow struct {
 // request is one on a stream. The flow's lock guards it until it is over.
 type request struct {
 	flow  *flow
-	rec   *record.Record
+	rec   *record.Exchange
 	id    string
 	order int64         // in which requests came to the stream
 	begun time.Duration // when it was handed over

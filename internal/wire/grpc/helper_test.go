@@ -115,7 +115,7 @@ func sortTest(m []byte) (id []byte, last, failed bool) {
 }
 
 // texts are the messages of a record's body.
-func texts(t testing.TB, rec *record.Record) []string {
+func texts(t testing.TB, rec *record.Exchange) []string {
 	t.Helper()
 	var all []string
 	s := splitter{most: largest}
@@ -219,15 +219,15 @@ func (c *Client) heard(slot int, id string) int {
 }
 
 // ask carries out a request on a stream.
-func ask(t testing.TB, ctx context.Context, c *Client, slot int, id, format string, args ...any) *record.Record {
+func ask(t testing.TB, ctx context.Context, c *Client, slot int, id, format string, args ...any) *record.Exchange {
 	t.Helper()
-	rec := &record.Record{Slot: slot, Streamed: true}
+	rec := &record.Exchange{Record: record.Record{Slot: slot, Streamed: true}}
 	c.Stream(ctx, streamMethod, id, message(t, c, format, args...), rec, sortTest)
 	return rec
 }
 
 // wantOK makes sure that a record is that of a request that went well.
-func wantOK(t testing.TB, rec *record.Record, text string) {
+func wantOK(t testing.TB, rec *record.Exchange, text string) {
 	t.Helper()
 	if rec.Failure != nil {
 		t.Errorf("failed: %+v", *rec.Failure)
@@ -241,7 +241,7 @@ func wantOK(t testing.TB, rec *record.Record, text string) {
 }
 
 // checkTimes makes sure that the moments of a record stand in order.
-func checkTimes(t testing.TB, rec *record.Record) {
+func checkTimes(t testing.TB, rec *record.Exchange) {
 	t.Helper()
 	n := len(rec.Marks)
 	if n == 0 || rec.Marks[n-1].Off != len(rec.Body) || rec.End != rec.Marks[n-1].At() {
@@ -265,7 +265,7 @@ func checkTimes(t testing.TB, rec *record.Record) {
 }
 
 // wantFailure makes sure of a record's failure.
-func wantFailure(t testing.TB, rec *record.Record, class record.Class, status int, text string) {
+func wantFailure(t testing.TB, rec *record.Exchange, class record.Class, status int, text string) {
 	t.Helper()
 	if rec.Failure == nil || rec.Failure.Class != class || rec.Failure.Status != status || !strings.Contains(rec.Failure.Message, text) {
 		t.Errorf("failure %+v, want class %s, status %d and %q in its message", rec.Failure, class, status, text)

@@ -107,7 +107,7 @@ func TestUnescape(t *testing.T) {
 }
 
 // idleFlow is a flow without a network, with one request on it.
-func idleFlow(rec *record.Record) (*flow, *request) {
+func idleFlow(rec *record.Exchange) (*flow, *request) {
 	c := NewClient(clock.NewClock(), nil, Options{})
 	f := &flow{client: c, sort: sortTest, ended: make(chan struct{}), waiting: map[string]*request{}, status: 200, speaks: true}
 	f.split.most = 1 << 16
@@ -123,7 +123,7 @@ func FuzzFlow(f *testing.F) {
 	f.Add(append(framed("!"), framed(".b 2")...), uint8(100))
 	f.Add([]byte("\x01\x00\x00\x00\x02ab"), uint8(1))
 	f.Fuzz(func(t *testing.T, in []byte, piece uint8) {
-		rec := &record.Record{}
+		rec := &record.Exchange{}
 		fl, q := idleFlow(rec)
 		var err error
 		for at := 1; len(in) > 0 && err == nil; at++ {
@@ -149,7 +149,7 @@ func FuzzFlow(f *testing.F) {
 
 // Taking in messages costs no memory beyond that of the record.
 func TestMessagesDoNotAllocate(t *testing.T) {
-	rec := &record.Record{Body: make([]byte, 0, 1<<20), Marks: make([]record.Mark, 0, 1<<12)}
+	rec := &record.Exchange{Record: record.Record{Body: make([]byte, 0, 1<<20), Marks: make([]record.Mark, 0, 1<<12)}}
 	f, _ := idleFlow(rec)
 	data := append(framed(">a 1"), framed(">a 2")...)
 	at := clock.Stamp{User: 1, Kernel: record.Never}
@@ -167,7 +167,7 @@ func TestMessagesDoNotAllocate(t *testing.T) {
 
 // BenchmarkDeal takes in messages, one with each read.
 func BenchmarkDeal(b *testing.B) {
-	rec := &record.Record{}
+	rec := &record.Exchange{}
 	f, _ := idleFlow(rec)
 	data := framed(">a " + strings.Repeat("x", 200))
 	at := clock.Stamp{User: 1, Kernel: record.Never}

@@ -57,8 +57,8 @@ func generation(t testing.TB, model, id, knobs string) []byte {
 func TestReal(t *testing.T) {
 	triton := tritontest.Start(t, "vllm_model")
 	s := &server{addr: triton.GRPC}
-	generate := func(ctx context.Context, c *Client, slot int, id, model, knobs string) *record.Record {
-		rec := &record.Record{Slot: slot, Streamed: true}
+	generate := func(ctx context.Context, c *Client, slot int, id, model, knobs string) *record.Exchange {
+		rec := &record.Exchange{Record: record.Record{Slot: slot, Streamed: true}}
 		m, err := c.Prepare(generation(t, model, id, knobs))
 		if err != nil {
 			t.Fatal(err)
@@ -108,7 +108,7 @@ func TestReal(t *testing.T) {
 		if !errors.As(err, &status) || status.Code == OK || !strings.Contains(status.Message, "nobody") {
 			t.Errorf("%v", err)
 		}
-		rec := &record.Record{}
+		rec := &record.Exchange{}
 		c.Unary(t.Context(), "/inference.GRPCInferenceService/Nothing", message(t, c, ""), rec)
 		wantFailure(t, rec, record.GRPCStatus, Unimplemented, "UNIMPLEMENTED")
 	})

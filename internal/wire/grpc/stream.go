@@ -30,7 +30,7 @@ const maxTries = 5
 // A request that ends early leaves the stream to the others on it; where there are
 // none, the stream is given up. A request whose answer is an error fails with class
 // StreamError and an empty message: what it says is in the body.
-func (c *Client) Stream(ctx context.Context, method, id string, m Message, rec *record.Record, sort Sorter) {
+func (c *Client) Stream(ctx context.Context, method, id string, m Message, rec *record.Exchange, sort Sorter) {
 	rec.Failure = nil
 	l := c.lane(rec.Slot)
 	first := record.Never
@@ -68,7 +68,7 @@ func (c *Client) Stream(ctx context.Context, method, id string, m Message, rec *
 
 // once carries out a request on the lane's stream. Untaken: the stream ended before
 // the server can have taken it.
-func (c *Client) once(ctx context.Context, l *lane, method, id string, m Message, rec *record.Record, sort Sorter) (untaken bool, err error) {
+func (c *Client) once(ctx context.Context, l *lane, method, id string, m Message, rec *record.Exchange, sort Sorter) (untaken bool, err error) {
 	rec.Marks, rec.Body = rec.Marks[:0], rec.Body[:0]
 	rec.Sent, rec.Written, rec.Merged = record.Never, record.Never, 0
 	rec.Status, rec.ContentType, rec.RetryAfter = 0, "", ""

@@ -311,7 +311,7 @@ func TestLimits(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		var rec *record.Record
+		var rec *record.Exchange
 		for begin := time.Now(); time.Since(begin) < patience; { // on a busy machine, some run into the limit as well
 			if rec = ask(t, t.Context(), c, 2, "c", "c fine"); rec.Failure == nil || rec.Failure.Class != tt.class {
 				break
@@ -352,7 +352,7 @@ func TestCancelOneAmongOthers(t *testing.T) {
 	})
 	c := s.client(t, Options{Streams: 1})
 	ctx, cancel := context.WithCancelCause(t.Context())
-	var first, second *record.Record
+	var first, second *record.Exchange
 	var one, other sync.WaitGroup
 	one.Go(func() { first = ask(t, ctx, c, 0, "a", "a") })
 	waitFor(t, c, "a")

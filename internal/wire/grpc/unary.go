@@ -13,7 +13,7 @@ import (
 
 // Unary sends a message, takes the answer and fills in rec from Sent to End. The
 // body is the answer with its prefix, uncompressed.
-func (c *Client) Unary(ctx context.Context, method string, m Message, rec *record.Record) {
+func (c *Client) Unary(ctx context.Context, method string, m Message, rec *record.Exchange) {
 	rec.Failure = nil
 	err := c.unary(ctx, c.work, method, m, rec, c.options.Largest)
 	if err != nil {
@@ -24,7 +24,7 @@ func (c *Client) Unary(ctx context.Context, method string, m Message, rec *recor
 }
 
 // unary carries out a call whose answer has a limit.
-func (c *Client) unary(ctx context.Context, by *h2.Client, method string, m Message, rec *record.Record, largest bounded.Limit) error {
+func (c *Client) unary(ctx context.Context, by *h2.Client, method string, m Message, rec *record.Exchange, largest bounded.Limit) error {
 	answer := c.answers.Get().(*h2.Answer)
 	defer c.answers.Put(answer)
 	if err := by.Post(ctx, c.head(method).fields, m.wire, rec, answer); err != nil {
@@ -44,7 +44,7 @@ func (c *Client) unary(ctx context.Context, by *h2.Client, method string, m Mess
 }
 
 // single makes sure that an answer is one message, and undoes its compression.
-func (c *Client) single(rec *record.Record, encoding string, largest bounded.Limit) error {
+func (c *Client) single(rec *record.Exchange, encoding string, largest bounded.Limit) error {
 	s := splitter{most: c.options.MaxMessage, largest: largest, encoding: encoding}
 	message, rest, err := s.next(rec.Body)
 	switch {
@@ -73,7 +73,7 @@ func (c *Client) single(rec *record.Record, encoding string, largest bounded.Lim
 }
 
 // fail notes how a request failed.
-func (c *Client) fail(ctx context.Context, rec *record.Record, err error) {
+func (c *Client) fail(ctx context.Context, rec *record.Exchange, err error) {
 	http1.Fail(ctx, rec, err, c.clock.Now())
 	f := rec.Failure
 	if f.Class == record.Cancelled || f.Class == record.CutOff {

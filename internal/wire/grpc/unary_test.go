@@ -66,7 +66,7 @@ func TestUnary(t *testing.T) {
 				}
 				for i := range 3 {
 					text := strings.Repeat("text ", 1+i*40_000)
-					rec := &record.Record{Slot: i}
+					rec := &record.Exchange{Record: record.Record{Slot: i}}
 					c.Unary(t.Context(), unaryMethod, message(t, c, "%s", text), rec)
 					wantOK(t, rec, text+" again")
 					for _, m := range rec.Marks {
@@ -98,7 +98,7 @@ func TestDeflate(t *testing.T) {
 	s := serve(t, echo)
 	c := s.client(t, Options{Compression: "deflate"})
 	for range 2 {
-		rec := &record.Record{}
+		rec := &record.Exchange{}
 		c.Unary(t.Context(), unaryMethod, message(t, c, "%s", strings.Repeat("abc", 1000)), rec)
 		wantOK(t, rec, strings.Repeat("abc", 1000)+" again")
 	}
@@ -123,7 +123,7 @@ func TestStatusOfACall(t *testing.T) {
 	if !errors.As(err, &e) || e.Code != NotFound || e.Message != "the model 'größe' is 100 % unknown" {
 		t.Errorf("%v", err)
 	}
-	rec := &record.Record{}
+	rec := &record.Exchange{}
 	c.Unary(t.Context(), unaryMethod, message(t, c, ""), rec)
 	wantFailure(t, rec, record.GRPCStatus, 5, "NOT_FOUND: the model 'größe' is 100 % unknown")
 	if len(rec.Marks) == 0 || rec.End != rec.Marks[len(rec.Marks)-1].At() {
@@ -160,7 +160,7 @@ func TestUnaryLimits(t *testing.T) {
 		return nil
 	})
 	c := s.client(t, Options{Limits: clock.Limits{FirstByte: 20 * time.Millisecond}})
-	rec := &record.Record{}
+	rec := &record.Exchange{}
 	c.Unary(t.Context(), unaryMethod, message(t, c, "x"), rec)
 	wantFailure(t, rec, record.NoFirstByte, 0, "")
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -206,7 +206,7 @@ func TestNotAGRPCServer(t *testing.T) {
 			c := (&server{addr: srv.Listener.Addr().String()}).client(t, Options{})
 			defer c.Close()
 			wantFailure(t, ask(t, t.Context(), c, 0, "a", "a"), tt.class, tt.status, tt.text)
-			rec := &record.Record{}
+			rec := &record.Exchange{}
 			c.Unary(t.Context(), unaryMethod, message(t, c, ""), rec)
 			wantFailure(t, rec, tt.class, tt.status, tt.text)
 			if _, err := c.Call(t.Context(), unaryMethod, nil); err == nil || !strings.Contains(err.Error(), tt.text) {

@@ -82,7 +82,7 @@ func NewClient(clock *netclock.Clock, d *netclock.Dialer, o Options) *Client {
 const maxTries = 5
 
 // Do sends req and fills in rec from Sent to End.
-func (c *Client) Do(ctx context.Context, req *http1.Request, rec *record.Record) {
+func (c *Client) Do(ctx context.Context, req *http1.Request, rec *record.Exchange) {
 	o := order{shared: req.Head.HTTP2(), own: req.Fields(), body: req.Body(), sized: true, rec: rec}
 	if req.Want != "" {
 		o.answer = new(Answer)
@@ -111,7 +111,7 @@ type Answer struct {
 // Post sends a body under the given fields, pseudo-fields first and names in lower
 // case, and fills in rec as far as the answer goes. What it means for the record
 // that the answer is complete, or the error, is up to the caller.
-func (c *Client) Post(ctx context.Context, fields []http1.Field, body []byte, rec *record.Record, answer *Answer) error {
+func (c *Client) Post(ctx context.Context, fields []http1.Field, body []byte, rec *record.Exchange, answer *Answer) error {
 	return c.perform(ctx, &order{shared: fields, body: body, rec: rec, answer: answer})
 }
 
@@ -121,7 +121,7 @@ type order struct {
 	own    []http1.Field // fields that only this one has
 	body   []byte
 	sized  bool // say how long the body is
-	rec    *record.Record
+	rec    *record.Exchange
 	answer *Answer // nil: only the record matters
 	open   *Stream // not nil: an open-ended stream, which has no record
 	slot   int     // of an open-ended stream

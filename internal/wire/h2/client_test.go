@@ -221,7 +221,7 @@ func TestResetEndsOneStreamOnly(t *testing.T) {
 	if err := c.Warm(t.Context(), 2); err != nil {
 		t.Fatal(err)
 	}
-	other := make(chan *record.Record)
+	other := make(chan *record.Exchange)
 	go func() { other <- to.do(t.Context(), c, 1, "") }()
 	rec := to.do(t.Context(), c, 0, "", http1.Field{Name: "Fate", Value: "reset"})
 	wantFailure(t, rec, record.Reset, "INTERNAL_ERROR")
@@ -271,7 +271,7 @@ func TestLimits(t *testing.T) {
 		{"drip", clock.Limits{Request: short, FirstByte: patience, Stall: patience}, record.TimedOut, true},
 		{"late", clock.Limits{Stall: short}, "", false}, // the first byte may take its time
 	} {
-		var rec *record.Record
+		var rec *record.Exchange
 		for range 6 {
 			rec = to.do(t.Context(), to.client(t, tt.lim, 8), 0, "", http1.Field{Name: "Fate", Value: tt.fate})
 			if tt.class == "" {
@@ -317,7 +317,7 @@ func TestEndOfContextEndsItsStreamsOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
-		cut, stays := make(chan *record.Record), make(chan *record.Record)
+		cut, stays := make(chan *record.Exchange), make(chan *record.Exchange)
 		go func() { cut <- to.do(ctx, c, 0, "") }()
 		go func() { stays <- to.do(t.Context(), c, 1, "") }()
 		<-begun
@@ -345,7 +345,7 @@ func TestShutdown(t *testing.T) {
 		_, _ = io.WriteString(w, "two")
 	})
 	c := to.client(t, clock.Limits{}, 8)
-	got := make(chan *record.Record)
+	got := make(chan *record.Exchange)
 	go func() { got <- to.do(t.Context(), c, 0, "") }()
 	<-begun
 	cn := (*c.conns.Load())[0]
@@ -425,7 +425,7 @@ func TestCloseEndsWhatIsUnderWay(t *testing.T) {
 		<-r.Context().Done()
 	})
 	c := to.client(t, clock.Limits{}, 8)
-	got := make(chan *record.Record)
+	got := make(chan *record.Exchange)
 	go func() { got <- to.do(t.Context(), c, 0, "") }()
 	<-begun
 	c.Close() // waits for the goroutines of all connections

@@ -65,15 +65,15 @@ func (to target) client(t *testing.T, lim netclock.Limits, streams int) *Client 
 }
 
 // do carries out a request with a body and some headers.
-func (to target) do(ctx context.Context, c *Client, slot int, body string, own ...http1.Field) *record.Record {
+func (to target) do(ctx context.Context, c *Client, slot int, body string, own ...http1.Field) *record.Exchange {
 	head := http1.NewHead(to.url, []http1.Field{{Name: "Content-Type", Value: "text/plain"}, {Name: "Connection", Value: "keep-alive"}}, nil)
-	rec := &record.Record{Slot: slot, Streamed: true, Sent: record.Never, Written: record.Never}
+	rec := &record.Exchange{Record: record.Record{Slot: slot, Streamed: true, Sent: record.Never, Written: record.Never}}
 	c.Do(ctx, head.Encode([]byte(body), own...), rec)
 	return rec
 }
 
 // wantOK makes sure that a record is that of a request that went well.
-func wantOK(t *testing.T, rec *record.Record, body string) {
+func wantOK(t *testing.T, rec *record.Exchange, body string) {
 	t.Helper()
 	if rec.Failure != nil {
 		t.Fatalf("failed: %+v", *rec.Failure)
@@ -99,7 +99,7 @@ func wantOK(t *testing.T, rec *record.Record, body string) {
 }
 
 // wantFailure makes sure of a record's failure.
-func wantFailure(t *testing.T, rec *record.Record, class record.Class, text string) {
+func wantFailure(t *testing.T, rec *record.Exchange, class record.Class, text string) {
 	t.Helper()
 	if rec.Failure == nil || rec.Failure.Class != class || !strings.Contains(rec.Failure.Message, text) {
 		t.Fatalf("failure %+v, want class %s and %q in its message", rec.Failure, class, text)

@@ -52,7 +52,7 @@ func TestStampsAgreeWithTheServersTruth(t *testing.T) {
 			t.Fatal(err)
 		}
 		var mu sync.Mutex
-		records := make(map[string]*record.Record)
+		records := make(map[string]*record.Exchange)
 		var wg sync.WaitGroup
 		for slot := range slots {
 			wg.Go(func() {
@@ -85,7 +85,7 @@ func TestStampsAgreeWithTheServersTruth(t *testing.T) {
 }
 
 // agree compares a record with what the server sent and when.
-func agree(t *testing.T, start time.Time, rec *record.Record, tr mock.Truth) {
+func agree(t *testing.T, start time.Time, rec *record.Exchange, tr mock.Truth) {
 	t.Helper()
 	if rec == nil || rec.Failure != nil {
 		t.Fatalf("%s: %+v", tr.ID, rec)

@@ -211,7 +211,7 @@ func TestPostWithTrailers(t *testing.T) {
 	c := to.client(t, netclock.Limits{}, 4)
 	var answer Answer
 	for _, body := range []string{"one", "other"} {
-		rec := &record.Record{}
+		rec := &record.Exchange{}
 		if err := c.Post(t.Context(), to.fields(), []byte(body), rec, &answer); err != nil {
 			t.Fatal(err)
 		}

@@ -404,7 +404,7 @@ func TestMergedReads(t *testing.T) {
 	// On a busy machine the kernel may merge what begins the connection, and then nobody
 	// can tell of what follows. It does not do so each time.
 	t.Run("one segment", func(t *testing.T) {
-		var rec *record.Record
+		var rec *record.Exchange
 		for range 50 {
 			var stamped bool
 			if rec, stamped = readLate(t, true); !stamped || rec.Merged == 0 && len(rec.Marks) == 2 {
@@ -417,7 +417,7 @@ func TestMergedReads(t *testing.T) {
 
 // readLate has a peer send four frames, together or one by one, while the client's reader
 // is held up. stamped: the kernel stamps what comes, without which nothing is merged.
-func readLate(t *testing.T, together bool) (rec *record.Record, stamped bool) {
+func readLate(t *testing.T, together bool) (rec *record.Exchange, stamped bool) {
 	t.Helper()
 	headed, proceed, sent := make(chan uint32, 1), make(chan struct{}), make(chan struct{})
 	to := play(t, func(p *peer) {
@@ -443,7 +443,7 @@ func readLate(t *testing.T, together bool) (rec *record.Record, stamped bool) {
 	if err := c.Warm(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	got := make(chan *record.Record)
+	got := make(chan *record.Exchange)
 	go func() { got <- to.do(t.Context(), c, 0, "") }()
 	cn, id := (*c.conns.Load())[0], <-headed
 	for seen := false; !seen; { // until the headers have been read

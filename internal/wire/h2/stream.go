@@ -16,7 +16,7 @@ type stream struct {
 	shared []http1.Field
 	own    []http1.Field
 	sized  bool
-	rec    *record.Record
+	rec    *record.Exchange
 	answer *Answer
 	open   *Stream       // an open-ended stream: no context, no record, no limits
 	done   chan struct{} // gets one value when the stream has ended

@@ -130,7 +130,7 @@ func (c *Client) put(slot int, l *lane) {
 }
 
 // Do sends req and fills in rec from Sent to End.
-func (c *Client) Do(ctx context.Context, req *Request, rec *record.Record) {
+func (c *Client) Do(ctx context.Context, req *Request, rec *record.Exchange) {
 	l := c.take(rec.Slot)
 	if l == nil {
 		l = c.dial(ctx, rec)
@@ -142,7 +142,7 @@ func (c *Client) Do(ctx context.Context, req *Request, rec *record.Record) {
 
 // carry sends req over a connection. Where the server cannot have taken it, it goes
 // again once, on a connection of its own, and the record says so.
-func (c *Client) carry(ctx context.Context, l *lane, req *Request, rec *record.Record) {
+func (c *Client) carry(ctx context.Context, l *lane, req *Request, rec *record.Exchange) {
 	first := record.Never
 	for again := false; l != nil; again = true {
 		reused := l.used
@@ -168,7 +168,7 @@ func (c *Client) carry(ctx context.Context, l *lane, req *Request, rec *record.R
 }
 
 // dial opens a connection for a request; nil: it could not, and the request has failed.
-func (c *Client) dial(ctx context.Context, rec *record.Record) *lane {
+func (c *Client) dial(ctx context.Context, rec *record.Exchange) *lane {
 	conn, err := c.dialer.Dial(ctx)
 	if err != nil {
 		c.fail(ctx, rec, err)
@@ -178,7 +178,7 @@ func (c *Client) dial(ctx context.Context, rec *record.Record) *lane {
 }
 
 // exchange carries out one request on one connection.
-func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *record.Record) error {
+func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *record.Exchange) error {
 	rec.Conn = l.conn.Opened()
 	if l.used {
 		rec.Conn = record.Conn{Reused: true}
@@ -246,9 +246,9 @@ func unasked(rec *record.Record) bool {
 }
 
 // finish notes the end of an answer and keeps the connection if it can be used again.
-func (c *Client) finish(l *lane, rec *record.Record) {
+func (c *Client) finish(l *lane, rec *record.Exchange) {
 	Finish(rec, c.clock.Now())
-	if rec.Streamed && holdsSeveral(rec) {
+	if rec.Streamed && holdsSeveral(&rec.Record) {
 		rec.Merged = l.conn.Merged()
 	}
 	if l.resp.keepAlive {
@@ -282,6 +282,6 @@ const closeBy = time.Millisecond
 // line ends, so no event holds it.
 var nextEvent = []byte("\ndata:")
 
-func (c *Client) fail(ctx context.Context, rec *record.Record, err error) {
+func (c *Client) fail(ctx context.Context, rec *record.Exchange, err error) {
 	Fail(ctx, rec, err, c.clock.Now())
 }

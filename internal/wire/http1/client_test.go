@@ -100,13 +100,13 @@ func head(addr string) *Head {
 }
 
 // send carries out a request with a body.
-func send(ctx context.Context, c *Client, addr, body string) *record.Record {
-	rec := &record.Record{Sent: record.Never, Written: record.Never}
+func send(ctx context.Context, c *Client, addr, body string) *record.Exchange {
+	rec := &record.Exchange{Record: record.Record{Sent: record.Never, Written: record.Never}}
 	c.Do(ctx, head(addr).Encode([]byte(body)), rec)
 	return rec
 }
 
-func succeeded(t *testing.T, rec *record.Record, body string) {
+func succeeded(t *testing.T, rec *record.Exchange, body string) {
 	t.Helper()
 	if rec.Failure != nil {
 		t.Fatalf("failed: %+v", *rec.Failure)
@@ -118,7 +118,7 @@ func succeeded(t *testing.T, rec *record.Record, body string) {
 }
 
 // consistent checks what holds for each request that came to an answer.
-func consistent(t *testing.T, rec *record.Record) {
+func consistent(t *testing.T, rec *record.Exchange) {
 	t.Helper()
 	if rec.Sent < 0 || rec.Written < rec.Sent || len(rec.Marks) == 0 {
 		t.Fatalf("sent %v, written %v, %d reads", rec.Sent, rec.Written, len(rec.Marks))
@@ -135,7 +135,7 @@ func consistent(t *testing.T, rec *record.Record) {
 	}
 }
 
-func failed(t *testing.T, rec *record.Record, class record.Class, message string) {
+func failed(t *testing.T, rec *record.Exchange, class record.Class, message string) {
 	t.Helper()
 	f := rec.Failure
 	if f == nil {
@@ -180,7 +180,7 @@ func TestSlotsHaveConnectionsOfTheirOwn(t *testing.T) {
 	c := client(t, addr, netclock.Limits{})
 	bodies := map[int]string{}
 	for i := range 6 {
-		rec := &record.Record{Slot: i % 2}
+		rec := &record.Exchange{Record: record.Record{Slot: i % 2}}
 		c.Do(t.Context(), head(addr).Encode(nil), rec)
 		if before, ok := bodies[rec.Slot]; ok && before != string(rec.Body) {
 			t.Errorf("slot %d was served by connection %s, then by %s", rec.Slot, before, rec.Body)
@@ -248,7 +248,7 @@ func TestResetInTheMiddle(t *testing.T) {
 		_ = c.SetLinger(0)
 	})
 	c := client(t, addr, netclock.Limits{})
-	rec := &record.Record{}
+	rec := &record.Exchange{}
 	go func() {
 		// The reset must not overtake what the client has yet to read.
 		<-time.After(20 * time.Millisecond)

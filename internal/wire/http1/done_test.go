@@ -86,7 +86,7 @@ func TestStreamThatDoesNotEnd(t *testing.T) {
 				c.grace = time.Hour
 			}
 			for range 2 {
-				rec := &record.Record{Streamed: true, Sent: record.Never}
+				rec := &record.Exchange{Record: record.Record{Streamed: true, Sent: record.Never}}
 				c.Do(t.Context(), head(addr).Encode([]byte("{}")), rec)
 				succeeded(t, rec, saidDone)
 				if !rec.Unended || rec.End != rec.Marks[len(rec.Marks)-1].At() {
@@ -114,7 +114,7 @@ func TestCommentsAfterTheEnd(t *testing.T) {
 			})
 			c := client(t, addr, clock.Limits{Request: time.Minute})
 			c.grace = time.Millisecond
-			rec := &record.Record{Streamed: true, Sent: record.Never}
+			rec := &record.Exchange{Record: record.Record{Streamed: true, Sent: record.Never}}
 			c.Do(t.Context(), head(addr).Encode([]byte("{}")), rec)
 			if rec.Failure != nil || !rec.Unended || !bytes.HasPrefix(rec.Body, []byte(last)) {
 				t.Fatalf("failure %+v, unended %v, body %.40q", rec.Failure, rec.Unended, rec.Body)
@@ -138,7 +138,7 @@ func TestStreamThatEndsLater(t *testing.T) {
 	c := client(t, addr, clock.Limits{})
 	c.grace = time.Hour
 	for i := range 3 {
-		rec := &record.Record{Streamed: true, Sent: record.Never}
+		rec := &record.Exchange{Record: record.Record{Streamed: true, Sent: record.Never}}
 		c.Do(t.Context(), head(addr).Encode([]byte("{}")), rec)
 		succeeded(t, rec, "data: [DONE]\n\ndata: {}\n\n")
 		if rec.Unended || rec.Conn.Reused != (i > 0) {

@@ -21,7 +21,7 @@ func LongHead(most int) error {
 
 // Hold sees to it that a record whose body has grown does not hold more than it may. It
 // follows Mark.
-func Hold(rec *record.Record) error {
+func Hold(rec *record.Exchange) error {
 	if !rec.Over(len(rec.Body)) {
 		return nil
 	}
@@ -32,7 +32,7 @@ func Hold(rec *record.Record) error {
 }
 
 // hold is the same for an answer whose body the reader has.
-func (r *response) hold(rec *record.Record) error {
+func (r *response) hold(rec *record.Exchange) error {
 	if !rec.Over(len(r.body)) {
 		return nil
 	}

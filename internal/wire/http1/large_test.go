@@ -89,7 +89,7 @@ func TestStreamHasOneMarkPerEvent(t *testing.T) {
 		_, _ = io.WriteString(c, "0\r\n\r\n")
 	})
 	c := client(t, addr, clock.Limits{})
-	rec := &record.Record{Streamed: true}
+	rec := &record.Exchange{Record: record.Record{Streamed: true}}
 	// The reads are paced by looking at the response's own growing body.
 	l := &lane{}
 	conn, err := c.dialer.Dial(t.Context())
@@ -136,7 +136,7 @@ func TestWarmOpensConnectionsAhead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for slot := range slots {
-		rec := &record.Record{Slot: slot}
+		rec := &record.Exchange{Record: record.Record{Slot: slot}}
 		c.Do(t.Context(), head(addr).Encode(nil), rec)
 		succeeded(t, rec, "hello")
 		// The time of opening belongs to the first request on a connection.

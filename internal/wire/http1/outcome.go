@@ -12,7 +12,7 @@ import (
 
 // Mark notes a read that brought bytes of an answer, whose body up to there is given.
 // Bytes that TLS hands over one piece after the other may be of one read.
-func Mark(rec *record.Record, body []byte, at clock.Stamp) {
+func Mark(rec *record.Exchange, body []byte, at clock.Stamp) {
 	if rec.Watch != nil && rec.Folded == 0 {
 		rec.Watch(body)
 	}
@@ -27,7 +27,7 @@ func Mark(rec *record.Record, body []byte, at clock.Stamp) {
 
 // Finish notes that an answer is complete. One that did not end has its End: when it said
 // that it is done.
-func Finish(rec *record.Record, now time.Duration) {
+func Finish(rec *record.Exchange, now time.Duration) {
 	if n := len(rec.Marks); n > 0 && !rec.Unended {
 		rec.End = rec.Marks[n-1].At()
 	} else if !rec.Unended {
@@ -55,7 +55,7 @@ func (e *Truncated) Error() string { return e.Err.Error() }
 func (e *Truncated) Unwrap() error { return e.Err }
 
 // Fail notes how a request failed.
-func Fail(ctx context.Context, rec *record.Record, err error, now time.Duration) {
+func Fail(ctx context.Context, rec *record.Exchange, err error, now time.Duration) {
 	f := &record.Failure{Class: clock.Classify(err), Status: rec.Status, Message: shorten(err.Error()), At: now}
 	var large *TooLarge
 	var bad *BadFraming

@@ -144,7 +144,7 @@ func TestClosedBeforeItWasSent(t *testing.T) {
 	for l.conn.Usable() { // until the end has come
 		runtime.Gosched()
 	}
-	rec := &record.Record{Sent: record.Never, Written: record.Never}
+	rec := &record.Exchange{Record: record.Record{Sent: record.Never, Written: record.Never}}
 	c.carry(t.Context(), l, head(addr).Encode([]byte("{}")), rec)
 	succeeded(t, rec, "hello")
 	if rec.Resent != 1 {
@@ -170,7 +170,7 @@ func TestServerThatNeverAnswers(t *testing.T) {
 // TestAlertThenEnd: a server that turns a certificate down says so and hangs up. The
 // connection's end does not hide why.
 func TestAlertThenEnd(t *testing.T) {
-	rec := new(record.Record)
+	rec := new(record.Exchange)
 	Fail(t.Context(), rec, &Dropped{Err: &net.OpError{Op: "remote error", Err: tls.AlertError(48)}}, 0)
 	if rec.Failure.Class != record.TLSFailed {
 		t.Errorf("%+v", rec.Failure)

@@ -1,0 +1,42 @@
+package record
+
+// Exchange is a request under way: its record, and what those share beside the facts who
+// carry the request out, hold its answer and decode it. Nothing of that is ever kept.
+type Exchange struct {
+	Record
+
+	// Flight is told how far it has come, for those who look from outside; nil: nobody
+	// does.
+	Flight *Flight
+	// Watch is told of every read, with the body up to there; nil: nobody is. It is called
+	// while the connection is locked and must not wait for anything.
+	Watch func(body []byte)
+
+	// Keeper is asked once more than Room is held; nil: there is no bound. Whole is how many
+	// bytes of Body are known to be whole events of a permitted length.
+	Keeper Keeper
+	Room   int
+	Whole  int
+
+	// Request is what the endpoint's decoder must know of the request; nil where the answer
+	// says it all. Reading is the decoder's state where it has read a part of the answer
+	// already, and Decoded says that it has read all of it.
+	Request any
+	Reading any
+	Decoded bool
+}
+
+// Keeper sees to it that a record does not grow without bound while its answer comes.
+type Keeper interface {
+	// Keep is called after a read that leaves more in a record than it has room for. An
+	// error ends the request.
+	Keep(x *Exchange) error
+}
+
+// MarkSize is what a mark takes of a record's room, with the event that it may bring.
+const MarkSize = 64
+
+// Over reports whether a record of a body so long holds more than it has room for.
+func (x *Exchange) Over(body int) bool {
+	return x.Keeper != nil && body+MarkSize*len(x.Marks) > x.Room
+}

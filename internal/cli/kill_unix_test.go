@@ -320,7 +320,7 @@ func TestHangUpDrains(t *testing.T) {
 	if err != nil || res.Incomplete || !res.Interrupted {
 		t.Fatalf("%+v, %v", res, err)
 	}
-	if st := res.Stages[0]; st.Counts.OK == 0 || st.Counts.Failed > 0 || st.Ended != record.Interrupted {
+	if st := res.Stages[0]; st.Counts.OK == 0 || st.Counts.Failed > 0 || st.Ended != record.StopInterrupted {
 		t.Errorf("%+v, ended by %q", st.Counts, st.Ended)
 	}
 	if _, err := os.Stat(filepath.Join(dir, run.ResultFile)); err != nil {

@@ -90,14 +90,14 @@ func (st *stage) dry() {
 	}
 	st.empty.Store(true)
 	if st.e.feed.talks.Load() == 0 {
-		st.halt("data")
+		st.halt(record.StopData)
 	}
 }
 
 // endTalk notes the end of a conversation.
 func (st *stage) endTalk() {
 	if st.e.feed.talks.Add(-1) == 0 && st.empty.Load() {
-		st.halt("data")
+		st.halt(record.StopData)
 	}
 }
 
@@ -105,7 +105,7 @@ func (st *stage) endTalk() {
 func (st *stage) fail(err error) {
 	st.e.feed.fail(err)
 	st.empty.Store(true)
-	st.halt("data")
+	st.halt(record.StopData)
 }
 
 // await waits for a moment; false: the stage was halted first.

@@ -84,7 +84,7 @@ func (e *Engine) Close() {
 // Run runs one stage. When stop yields a reason, or is closed, no more is sent; when ctx
 // ends, what is under way is aborted. The mark says how it went; an error means that requests
 // could not be made, never that one failed.
-func (e *Engine) Run(ctx context.Context, s load.Stage, stop <-chan string) (record.StageMark, error) {
+func (e *Engine) Run(ctx context.Context, s load.Stage, stop <-chan record.StopReason) (record.StageMark, error) {
 	// The context outlives the stage unless the drain is cut off: idle
 	// connections follow it, and its end would close them.
 	ctx, cut := context.WithCancelCause(ctx)
@@ -114,7 +114,7 @@ func (e *Engine) Run(ctx context.Context, s load.Stage, stop <-chan string) (rec
 	st.noteBroken()
 	// A prompt that could not be made is no fault where the stage ended before its turn.
 	if err := e.feed.halt(); err != nil && st.empty.Load() && !errors.Is(err, errSourceEnded) {
-		st.mark.Reason = record.PromptFault
+		st.mark.Reason = record.StopPrompts
 		return st.mark, fmt.Errorf("stage %d: %w", s.Index+1, err)
 	}
 	return st.mark, nil

@@ -226,7 +226,7 @@ func TestDrainCutsOffWhatDoesNotEnd(t *testing.T) {
 func TestStopSendsNoMoreAndDrains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(400*time.Millisecond, -1)
-		stop := make(chan string, 1)
+		stop := make(chan record.StopReason, 1)
 		time.AfterFunc(time.Second, func() { stop <- "interrupted" })
 		mark, err := b.Run(t.Context(), load.Stage{InFlight: slots(2), MaxSlots: 2, For: time.Minute, Drain: time.Second, Grace: time.Second}, stop)
 		if err != nil {

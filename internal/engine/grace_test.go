@@ -15,7 +15,7 @@ func TestGrace(t *testing.T) {
 	for name, c := range map[string]struct {
 		stage  load.Stage
 		stop   time.Duration // 0: never
-		reason string
+		reason record.StopReason
 		end    time.Duration
 	}{
 		"all is sent":           {load.Stage{Requests: 2, Drain: 10 * time.Second, Grace: 2 * time.Second}, 0, "requests", 10 * time.Second},
@@ -28,7 +28,7 @@ func TestGrace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(time.Hour, -1)
-				stop := make(chan string, 1)
+				stop := make(chan record.StopReason, 1)
 				if c.stop > 0 {
 					time.AfterFunc(c.stop, func() { stop <- c.reason })
 				}

@@ -22,7 +22,7 @@ func (st *stage) grow() {
 			return
 		}
 	}
-	st.halt("requests")
+	st.halt(record.StopRequests)
 }
 
 // growth is a load that grows. Its channels have room for all that is ever sent to them:
@@ -90,7 +90,7 @@ func (g *growth) await(step int) bool {
 		select {
 		case enough := <-g.reached:
 			if !enough {
-				g.halt(record.EarlyAnswer)
+				g.halt(record.StopEarlyAnswer)
 				return false
 			}
 		case <-g.stop:

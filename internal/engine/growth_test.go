@@ -51,15 +51,15 @@ func TestGrowth(t *testing.T) {
 		responses []int
 		prompts   int
 		sent      []time.Duration
-		reason    string
+		reason    record.StopReason
 	}{
 		"a step after every fifth response": {growing(1, 7, 2, 5), []int{30}, -1,
 			[]time.Duration{0, 50 * ms, 50 * ms, 100 * ms, 100 * ms, 150 * ms, 150 * ms}, "requests"},
 		"the slowest of a step counts":  {growing(2, 4, 2, 2), []int{2, 9}, -1, []time.Duration{0, 0, 20 * ms, 20 * ms}, "requests"},
 		"no growth at all":              {growing(3, 3, 1, 2), []int{4}, -1, []time.Duration{0, 0, 0}, "requests"},
 		"the last response is enough":   {growing(1, 3, 1, 4), []int{4}, -1, []time.Duration{0, 40 * ms, 80 * ms}, "requests"},
-		"an answer that is too short":   {growing(1, 4, 1, 5), []int{9, 4}, -1, []time.Duration{0, 50 * ms}, record.EarlyAnswer},
-		"a last step that is too short": {growing(1, 2, 1, 5), []int{9, 4}, -1, []time.Duration{0, 50 * ms}, record.EarlyAnswer},
+		"an answer that is too short":   {growing(1, 4, 1, 5), []int{9, 4}, -1, []time.Duration{0, 50 * ms}, record.StopEarlyAnswer},
+		"a last step that is too short": {growing(1, 2, 1, 5), []int{9, 4}, -1, []time.Duration{0, 50 * ms}, record.StopEarlyAnswer},
 		"prompts that come to an end":   {growing(1, 5, 1, 5), []int{9}, 3, []time.Duration{0, 50 * ms, 100 * ms}, "data"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestGrowthIsStopped(t *testing.T) {
 			Now: func() time.Duration { return time.Since(s.start) }, Source: &source{left: -1}, Endpoint: s, Sink: k,
 			NewSleeper: load.NewTimerSleeper, Live: NewLive(1), Feeders: 1,
 		})
-		stop := make(chan string, 1)
+		stop := make(chan record.StopReason, 1)
 		time.AfterFunc(75*time.Millisecond, func() { stop <- "interrupted" })
 		mark, err := e.Run(t.Context(), growing(1, 9, 1, 5), stop)
 		if err != nil || mark.Reason != "interrupted" || len(k.recs) != 2 || mark.DrainEnd != 350*time.Millisecond {

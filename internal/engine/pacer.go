@@ -16,7 +16,7 @@ func (st *stage) pace() {
 		due, ok := st.load.Arrivals.Next()
 		if !ok {
 			if st.load.For == 0 {
-				st.halt("arrivals")
+				st.halt(record.StopArrivals)
 			}
 			<-st.stop
 			return
@@ -147,7 +147,7 @@ func (p *pacer) openSlot(i int, j job) {
 func (p *pacer) countMissed(due time.Duration) {
 	<-p.stop
 	end := p.mark.SendEnd
-	if p.mark.Reason == "requests" || p.mark.Reason == "data" {
+	if p.mark.Reason == record.StopRequests || p.mark.Reason == record.StopData {
 		return // it ended because enough had gone
 	}
 	// An arrival that was already counted is the one that hold gave up on.

@@ -48,13 +48,13 @@ type stage struct {
 
 	open sequences // that the server keeps state over
 
-	broken  chan string // why it is ended before its time
+	broken  chan record.StopReason // why it is ended before its time
 	mark    record.StageMark
 	sleeper engineload.Sleeper // the pacer's; nil in closed loop
 }
 
 func newStage(e *Engine, s engineload.Stage, ctx context.Context, ready []chan job) *stage {
-	st := &stage{e: e, load: s, ctx: ctx, ready: ready, stop: make(chan struct{}), warmed: make(chan struct{}), broken: make(chan string, 1)}
+	st := &stage{e: e, load: s, ctx: ctx, ready: ready, stop: make(chan struct{}), warmed: make(chan struct{}), broken: make(chan record.StopReason, 1)}
 	st.turns, st.endTurns = context.WithCancel(ctx)
 	if s.Arrivals != nil {
 		st.sleeper = e.cfg.NewSleeper()
@@ -79,7 +79,7 @@ func (st *stage) measureFrom(at time.Duration) {
 	st.e.cfg.Live.from(st.load.Index, at)
 	if st.load.For > 0 {
 		st.timerMu.Lock()
-		st.timer = time.AfterFunc(at+st.load.For-st.e.cfg.Now(), func() { st.halt("duration") })
+		st.timer = time.AfterFunc(at+st.load.For-st.e.cfg.Now(), func() { st.halt(record.StopDuration) })
 		st.timerMu.Unlock()
 	}
 }
@@ -104,11 +104,11 @@ func (st *stage) admit(at time.Duration) (record.Phase, bool) {
 	st.measureFrom(at)
 	from := time.Duration(st.warmEnd.Load())
 	if st.load.For > 0 && at >= from+st.load.For {
-		st.halt("duration")
+		st.halt(record.StopDuration)
 		return 0, false
 	}
 	if st.load.Requests > 0 && st.measured.Add(1) > st.load.Requests {
-		st.halt("requests")
+		st.halt(record.StopRequests)
 		return 0, false
 	}
 	return record.Measured, true
@@ -118,18 +118,18 @@ func (st *stage) admit(at time.Duration) (record.Phase, bool) {
 // that next looks for one: what is in flight by then has the drain time and no more.
 func (st *stage) haltIfEnough() {
 	if st.load.Requests > 0 && st.measured.Load() >= st.load.Requests {
-		st.halt("requests")
+		st.halt(record.StopRequests)
 	}
 }
 
 // halt ends sending; the first reason stands.
-func (st *stage) halt(reason string) {
+func (st *stage) halt(reason record.StopReason) {
 	st.once.Do(func() {
 		st.mark.Reason = reason
 		st.mark.SendEnd = st.e.cfg.Now()
 		st.e.cfg.Live.to(st.load.Index, st.mark.SendEnd)
 		close(st.stop)
-		if reason != "requests" && reason != "arrivals" {
+		if reason != record.StopRequests && reason != record.StopArrivals {
 			st.endTurns() // otherwise they are among those that were wanted
 		}
 		if st.sleeper != nil {
@@ -140,22 +140,22 @@ func (st *stage) halt(reason string) {
 
 // obey halts the stage where that is asked for, until it is over. Who asks while it is
 // draining wants no more of it either.
-func (st *stage) obey(ctx context.Context, stop <-chan string, over <-chan struct{}) {
+func (st *stage) obey(ctx context.Context, stop <-chan record.StopReason, over <-chan struct{}) {
 	for {
 		select {
 		case reason, open := <-stop:
 			if !open { // a closed channel would yield for ever
-				stop, reason = nil, record.Interrupted
+				stop, reason = nil, record.StopInterrupted
 			}
 			st.halt(reason)
-			if m := (record.StageMark{Reason: reason}); m.Early() {
+			if reason.Early() {
 				select {
 				case st.broken <- reason:
 				default: // one is enough
 				}
 			}
 		case <-ctx.Done():
-			st.halt(record.Interrupted)
+			st.halt(record.StopInterrupted)
 			return
 		case <-over:
 			return

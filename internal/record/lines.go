@@ -1,9 +1,6 @@
 package record
 
-import (
-	"strings"
-	"time"
-)
+import "time"
 
 // The record file is a sequence of JSON lines. Most are requests; the others say
 // what a report must know besides them.
@@ -51,44 +48,15 @@ type StageMark struct {
 	Scheduled int64         `json:"scheduled"`  // arrivals that fell due while the stage was sending; 0 in closed loop
 	Waited    int64         `json:"waited"`     // arrivals that had to wait for a slot
 	Unsent    int64         `json:"unsent"`     // arrivals that fell due and were never sent
-	Reason    string        `json:"reason"`     // why it stopped sending: "duration", "requests", "data", "interrupted", "errors", "arrivals", Alike, PromptFault, RecordFault, EarlyAnswer, or BreakerReason and more
+	Reason    StopReason    `json:"reason"`     // why it stopped sending
 	// Heeded counts how often a slot of a closed loop waited because the server asked for it
 	// (Retry-After), HeededFor how long the slots did so together.
 	Heeded    int64         `json:"retry_after_waits,omitempty"`
 	HeededFor time.Duration `json:"retry_after_wait,omitempty"`
 }
 
-// Interrupted is the reason of a stage that the user stopped.
-const Interrupted = "interrupted"
-
-// PromptFault is the reason of a stage that ended because a prompt could not be made.
-const PromptFault = "prompts"
-
-// Alike is the reason of a stage whose requests all failed in the same way, from the first
-// one on.
-const Alike = "alike"
-
-// RecordFault is the reason of a stage that ended because records could not be written.
-const RecordFault = "records"
-
-// Early reports whether the stage was ended before its time: by the user, by too many
-// failures, because everything failed alike, by a prompt that could not be made, by records
-// that could not be written or by a breaker. None follows it.
-func (m *StageMark) Early() bool {
-	switch m.Reason {
-	case Interrupted, "errors", Alike, PromptFault, RecordFault:
-		return true
-	}
-	return strings.HasPrefix(m.Reason, BreakerReason)
-}
-
-// EarlyAnswer is the reason of a stage whose load cannot grow any more: an answer ended
-// before it had as many responses as the next step waits for.
-const EarlyAnswer = "early answer"
-
-// BreakerReason begins the reason of a stage that a breaker of the plan has ended: its
-// name and why it opened follow.
-const BreakerReason = "breaker "
+// Early reports whether the stage was ended before its time.
+func (m *StageMark) Early() bool { return m.Reason.Early() }
 
 // Health is a sample of the client's own condition, taken every second: totals
 // since the start of the run.

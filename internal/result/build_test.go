@@ -287,10 +287,10 @@ func TestVerdict(t *testing.T) {
 		{"interrupted", func(w *world) { w.facts.Interrupted = true }, "", []string{"interrupted"}},
 		{"out of prompts", func(w *world) { w.facts.Stages[0].Reason = "data" }, "", []string{"prompts came to an end"}},
 		{"too many errors", func(w *world) { w.facts.Stages[0].Reason = "errors" }, "", []string{"max_errors"}},
-		{"all failing alike", func(w *world) { w.facts.Stages[0].Reason = record.Alike }, "", []string{"failed in the same way", "max_errors.alike"}},
+		{"all failing alike", func(w *world) { w.facts.Stages[0].Reason = record.StopAlike }, "", []string{"failed in the same way", "max_errors.alike"}},
 		{"a busy server", func(w *world) { w.facts.Stages[0].Heeded, w.facts.Stages[0].HeededFor = 3, 15*time.Second }, "", []string{"Retry-After) 3 times", "15.0 s"}},
-		{"a prompt that cannot be made", func(w *world) { w.facts.Stages[0].Reason = record.PromptFault }, "", []string{"prompt could not be made"}},
-		{"an answer too short to grow on", func(w *world) { w.facts.Stages[0].Reason = record.EarlyAnswer }, "", []string{"stopped growing"}},
+		{"a prompt that cannot be made", func(w *world) { w.facts.Stages[0].Reason = record.StopPrompts }, "", []string{"prompt could not be made"}},
+		{"an answer too short to grow on", func(w *world) { w.facts.Stages[0].Reason = record.StopEarlyAnswer }, "", []string{"stopped growing"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := healthy()

@@ -134,7 +134,7 @@ func (j *judge) saturation(s *sweep.Saturation) {
 		j.note(wholeRun, "%s", s.Why)
 	case j.facts.Interrupted:
 		for i := range j.facts.Stages {
-			if m := &j.facts.Stages[i]; m.Stage < 0 && strings.HasPrefix(m.Reason, record.BreakerReason) {
+			if m := &j.facts.Stages[i]; m.Stage < 0 && m.Reason.Breaker() {
 				j.note(wholeRun, "The search for the saturation was ended by %s.", m.Reason)
 			}
 		}
@@ -271,19 +271,19 @@ func (j *judge) ended(i int, mark *record.StageMark) {
 	switch {
 	case mark == nil:
 		j.note(i, "The stage did not come to its end.")
-	case mark.Reason == "errors":
+	case mark.Reason == record.StopErrors:
 		j.note(i, "The stage was ended because more requests failed than max_errors allows.")
-	case mark.Reason == record.Alike:
+	case mark.Reason == record.StopAlike:
 		j.note(i, "The stage was ended because all its requests failed in the same way. max_errors.alike: false lets it go on.")
-	case mark.Reason == record.PromptFault:
+	case mark.Reason == record.StopPrompts:
 		j.note(i, "The stage was ended because a prompt could not be made.")
-	case mark.Reason == record.RecordFault:
+	case mark.Reason == record.StopRecords:
 		j.note(i, "The stage was ended because records could not be written any more, as its plan has it.")
-	case strings.HasPrefix(mark.Reason, record.BreakerReason):
+	case mark.Reason.Breaker():
 		j.note(i, "The stage was ended by %s.", mark.Reason)
-	case mark.Reason == record.EarlyAnswer:
+	case mark.Reason == record.StopEarlyAnswer:
 		j.note(i, "The load stopped growing: an answer ended before it had %d responses.", j.plan.Stages[i].Growth.Responses)
-	case mark.Reason == "data" && j.plan.Stages[i].Arrival != plan.ArrivalSessions: // which has so many and no more
+	case mark.Reason == record.StopData && j.plan.Stages[i].Arrival != plan.ArrivalSessions: // which has so many and no more
 		j.note(i, "The stage ended because the prompts came to an end.")
 	}
 }

@@ -9,16 +9,6 @@ import (
 	"inferometer/internal/sweep"
 )
 
-// LevelEnd is why a level ended, where a stage's own end says it: "" where the load
-// ended for another reason.
-func LevelEnd(reason string) string {
-	switch reason {
-	case sweep.Stable, sweep.Throughput, sweep.Threshold, sweep.Trials, sweep.Empty:
-		return reason
-	}
-	return ""
-}
-
 // EdgesOf are the edges of a stage, in order. One that was told twice stands as it
 // was told last.
 func EdgesOf(edges []record.Edge, stage int) []record.Edge {
@@ -48,12 +38,12 @@ func Levels(p *plan.Plan, f *Facts, samples map[int][]sweep.Sample) []*sweep.Lev
 		if len(edges) == 0 {
 			continue
 		}
-		ended := ""
+		var ended record.StopReason
 		if m := MarkOf(f.Stages, i); m != nil {
-			ended = LevelEnd(m.Reason)
+			ended = m.Reason.Windows()
 		}
 		if p.Measurement.Mode == plan.WindowStage && len(edges) > 1 {
-			ended = sweep.Whole
+			ended = record.StopWhole
 		}
 		out[i] = sweep.FromEdges(p.Measurement, edges, samples[i], ended)
 	}
@@ -62,16 +52,16 @@ func Levels(p *plan.Plan, f *Facts, samples map[int][]sweep.Sample) []*sweep.Lev
 
 // windows judges whether the windows of a stage agreed.
 func (j *judge) windows(i int, l *sweep.Level) {
-	if l == nil || l.Ended == "" || l.Ended == sweep.Whole {
+	if l == nil || l.Ended == "" || l.Ended == record.StopWhole {
 		return
 	}
 	reason, do := "", "Make the windows longer, or allow more of them."
 	switch l.Ended {
-	case sweep.Trials:
+	case record.StopTrials:
 		reason = fmt.Sprintf("The last %d windows do not agree within %s after %s.", j.plan.Measurement.Windows, percent(j.plan.Measurement.Stability), plural(int64(len(l.Windows)), "window"))
-	case sweep.Empty:
+	case record.StopEmpty:
 		reason, do = "Nothing ended well in the last window.", "Make the windows longer, and check that the target answers."
-	case sweep.Throughput:
+	case record.StopThroughput:
 		j.note(i, "Throughput became stable and latency did not.")
 	}
 	j.check(Check{Stage: i, Name: "windows", Value: float64(len(l.Windows)), Budget: float64(j.plan.Measurement.MaxTrials), Unit: "windows", OK: reason == "", Do: do}, reason)

@@ -72,22 +72,22 @@ type Check struct {
 
 // Stage is what one stage measured.
 type Stage struct {
-	Index    int             `json:"index"`
-	Name     string          `json:"name"`
-	Load     string          `json:"load"`            // in words: "32 in flight", "50/s poisson, at most 500 in flight"
-	Ended    string          `json:"ended,omitempty"` // why it stopped sending: "duration", "requests", "data", "arrivals", "interrupted", "errors", "alike", "prompts", "records", "early answer", "breaker NAME: …", or why a measurement in windows ended
-	Counts   Counts          `json:"counts"`
-	Failures []Failures      `json:"failures,omitempty"`
-	Tokens   Tokens          `json:"tokens"`
-	Goodput  []SLO           `json:"goodput,omitempty"`
-	Window   Window          `json:"window"`
-	Metrics  map[string]Stat `json:"metrics"`
-	Steady   *Steady         `json:"steady,omitempty"`
-	Server   *Server         `json:"server,omitempty"` // what it says of itself
-	Services []Service       `json:"services,omitempty"`
-	Level    *sweep.Level    `json:"level,omitempty"`   // of a measurement in windows
-	Targets  []Target        `json:"targets,omitempty"` // in the order of the plan's URLs, where there are several
-	Models   []Model         `json:"models,omitempty"`  // in the order of the plan's adapters, where it has some
+	Index    int               `json:"index"`
+	Name     string            `json:"name"`
+	Load     string            `json:"load"`            // in words: "32 in flight", "50/s poisson, at most 500 in flight"
+	Ended    record.StopReason `json:"ended,omitempty"` // why it stopped sending, or why its measurement in windows ended
+	Counts   Counts            `json:"counts"`
+	Failures []Failures        `json:"failures,omitempty"`
+	Tokens   Tokens            `json:"tokens"`
+	Goodput  []SLO             `json:"goodput,omitempty"`
+	Window   Window            `json:"window"`
+	Metrics  map[string]Stat   `json:"metrics"`
+	Steady   *Steady           `json:"steady,omitempty"`
+	Server   *Server           `json:"server,omitempty"` // what it says of itself
+	Services []Service         `json:"services,omitempty"`
+	Level    *sweep.Level      `json:"level,omitempty"`   // of a measurement in windows
+	Targets  []Target          `json:"targets,omitempty"` // in the order of the plan's URLs, where there are several
+	Models   []Model           `json:"models,omitempty"`  // in the order of the plan's adapters, where it has some
 }
 
 // Target is what one of several targets has done in the measured phase. Its rates are

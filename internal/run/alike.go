@@ -19,7 +19,7 @@ const (
 // alike watches for stages whose requests all fail in the same way. It is a fold of all
 // workers at once.
 type alike struct {
-	halt  func(reason string)
+	halt  func(reason record.StopReason)
 	stage atomic.Int64 // the one under way; watched while open
 	open  atomic.Bool  // no request of it has been answered well, or in another way
 
@@ -66,6 +66,6 @@ func (a *alike) Add(rec *record.Record) {
 	a.first, a.last = min(a.first, rec.Ready), max(a.last, rec.End)
 	if a.failed >= alikeRequests && a.last-a.first >= alikeTime {
 		a.open.Store(false)
-		a.halt(record.Alike)
+		a.halt(record.StopAlike)
 	}
 }

@@ -24,7 +24,7 @@ import (
 func Check(ctx context.Context, p *plan.Plan, k runkit.Kit) (notes []string, err error) {
 	c := &check{plan: p, kit: k}
 	secrets := c.secrets()
-	_, err = breaker.New(p.Breakers, func(string) {})
+	_, err = breaker.New(p.Breakers, func(record.StopReason) {})
 	c.add(err)
 	c.prompts(ctx, secrets.tls)
 	return c.notes, distinct(errors.Join(c.errs...))

@@ -200,7 +200,7 @@ func TestMaxErrorsEndsTheRun(t *testing.T) {
 		name   string
 		fault  float64
 		limit  plan.MaxErrors
-		ended  string
+		ended  record.StopReason
 		fewest int64
 	}{
 		{"count", 1, plan.MaxErrors{Count: 5}, "errors", 5},
@@ -264,7 +264,7 @@ func TestPromptFaultEndsTheRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, r := range map[string]*result.Result{"run": res, "report": again} {
-		if !r.Interrupted || r.Stages[0].Ended != record.PromptFault || r.Stages[0].Counts.Sent != 20 || r.Stages[1].Counts.Sent != 0 {
+		if !r.Interrupted || r.Stages[0].Ended != record.StopPrompts || r.Stages[0].Counts.Sent != 20 || r.Stages[1].Counts.Sent != 0 {
 			t.Errorf("%s: interrupted %v, stages %+v and %+v", name, r.Interrupted, r.Stages[0].Counts, r.Stages[1].Counts)
 		}
 	}

@@ -50,11 +50,13 @@ func onFullDisk() Options {
 func TestFullDiskIsSaidAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		onFull, ended, says string
+		onFull string
+		ended  record.StopReason
+		says   string
 	}{
-		{plan.OnFullStop, record.RecordFault, "The run is ended"},
-		{"", record.Interrupted, "goes on without records"},
-		{plan.OnFullContinue, record.Interrupted, "goes on without records"},
+		{plan.OnFullStop, record.StopRecords, "The run is ended"},
+		{"", record.StopInterrupted, "goes on without records"},
+		{plan.OnFullContinue, record.StopInterrupted, "goes on without records"},
 	} {
 		t.Run(tt.onFull, func(t *testing.T) {
 			t.Parallel()

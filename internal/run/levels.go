@@ -85,7 +85,7 @@ func (q *queue) tell(l *sweep.Level) {
 	if q.search != nil {
 		q.search.Tell(l.Passed)
 	}
-	q.over = q.over || l.Ended == sweep.Empty // a server that answers nothing is not asked for more
+	q.over = q.over || l.Ended == record.StopEmpty // a server that answers nothing is not asked for more
 }
 
 // stages are those that a look at the run knows of: all of the plan's, or the levels

@@ -77,7 +77,7 @@ func TestLevelsAreMeasuredInWindows(t *testing.T) {
 	}
 	for i, st := range res.Stages {
 		l := st.Level
-		if l == nil || l.Ended != sweep.Stable || !l.Passed || l.Merged.Requests == 0 || st.Ended != sweep.Stable {
+		if l == nil || l.Ended != record.StopStable || !l.Passed || l.Merged.Requests == 0 || st.Ended != record.StopStable {
 			t.Fatalf("stage %d: %+v", i, l)
 		}
 		if got := l.Merged.End - l.Merged.Begin; got != 3*interval {
@@ -105,7 +105,7 @@ func TestOneWindowOfAWholeStage(t *testing.T) {
 	p.Measurement.Mode, p.Measurement.Windows = plan.WindowStage, 1
 	res := mustRun(t, p)
 	l := res.Stages[0].Level
-	if l == nil || l.Ended != sweep.Whole || !l.Passed || l.Merged.Requests != 20 {
+	if l == nil || l.Ended != record.StopWhole || !l.Passed || l.Merged.Requests != 20 {
 		t.Fatalf("level %+v", l)
 	}
 	sameLevels(t, p, asJSON(t, res))
@@ -132,7 +132,7 @@ func TestServerDiesInTheSecondWindow(t *testing.T) {
 		return runSeen(t, p, dies{new(seen), s}, nil)
 	})
 	l := res.Stages[0].Level
-	if len(res.Stages) != 1 || l.Ended != sweep.Empty || l.Passed || l.Windows[0].Requests == 0 {
+	if len(res.Stages) != 1 || l.Ended != record.StopEmpty || l.Passed || l.Windows[0].Requests == 0 {
 		t.Fatalf("%d stages, level %+v", len(res.Stages), l)
 	}
 	if last := l.Windows[len(l.Windows)-1]; last.Requests != 0 || last.Failed == 0 {
@@ -206,14 +206,14 @@ func TestStopInTheLastInstant(t *testing.T) {
 		measured string
 	}{
 		"the last request":    {},
-		"the meter":           {said: sweep.Stable, heard: true, measured: sweep.Stable},
-		"the meter, unheard":  {said: sweep.Stable, measured: sweep.Stable},
-		"the meter, too late": {measured: sweep.Stable},
+		"the meter":           {said: record.StopStable, heard: true, measured: record.StopStable},
+		"the meter, unheard":  {said: record.StopStable, measured: record.StopStable},
+		"the meter, too late": {measured: record.StopStable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := &run{stop: make(chan string, 1)}
-				stop := make(chan string, 1)
+				r := &run{stop: make(chan record.StopReason, 1)}
+				stop := make(chan record.StopReason, 1)
 				deaf := r.forward(stop)
 				if c.said != "" {
 					push(stop, c.said)
@@ -221,12 +221,12 @@ func TestStopInTheLastInstant(t *testing.T) {
 				if c.heard {
 					<-stop
 				}
-				r.halt(record.Interrupted)
+				r.halt(record.StopInterrupted)
 				synctest.Wait() // it has been handed on, and nobody takes it
 				deaf(c.measured)
 				select {
 				case reason := <-r.stop:
-					if reason != record.Interrupted {
+					if reason != record.StopInterrupted {
 						t.Errorf("the run is to stop because of %q", reason)
 					}
 				default:
@@ -239,11 +239,11 @@ func TestStopInTheLastInstant(t *testing.T) {
 
 // What only the meter had to say ends with its stage.
 func TestMeterEndsItsStageAlone(t *testing.T) {
-	r := &run{stop: make(chan string, 1)}
-	stop := make(chan string, 1)
+	r := &run{stop: make(chan record.StopReason, 1)}
+	stop := make(chan record.StopReason, 1)
 	deaf := r.forward(stop)
-	push(stop, sweep.Stable)
-	deaf(sweep.Stable)
+	push(stop, record.StopStable)
+	deaf(record.StopStable)
 	select {
 	case reason := <-r.stop:
 		t.Errorf("the run is to stop because of %q", reason)

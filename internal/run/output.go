@@ -92,7 +92,7 @@ func (r *run) unwritten(err error) {
 	text := fmt.Sprintf("%v. The run goes on without records.", err)
 	if r.plan.Output.OnFull == plan.OnFullStop {
 		text = fmt.Sprintf("%v. The run is ended, as its plan has it.", err)
-		defer r.halt(record.RecordFault)
+		defer r.halt(record.StopRecords)
 	}
 	if r.opt.Warn != nil {
 		r.opt.Warn(text)

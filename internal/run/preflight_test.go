@@ -183,8 +183,8 @@ func TestAlike(t *testing.T) {
 		{"of the stage before", true, 60, 100 * ms, func(_ int, rec *record.Record) { rec.Stage = 0 }, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var reasons []string
-			a := &alike{halt: func(reason string) { reasons = append(reasons, reason) }}
+			var reasons []record.StopReason
+			a := &alike{halt: func(reason record.StopReason) { reasons = append(reasons, reason) }}
 			a.begin(1, tt.closed)
 			for i := range tt.n {
 				at := time.Duration(i) * tt.apart
@@ -194,7 +194,7 @@ func TestAlike(t *testing.T) {
 				}
 				a.Add(rec)
 			}
-			if halted := len(reasons) == 1 && reasons[0] == record.Alike; halted != tt.want || len(reasons) > 1 {
+			if halted := len(reasons) == 1 && reasons[0] == record.StopAlike; halted != tt.want || len(reasons) > 1 {
 				t.Errorf("halted %q, want %v", reasons, tt.want)
 			}
 		})

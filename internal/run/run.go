@@ -392,7 +392,7 @@ func (r *run) execute(ctx context.Context) (*result.Result, error) {
 		go func() {
 			select {
 			case <-r.opt.Stop:
-				r.halt(record.Interrupted)
+				r.halt(record.StopInterrupted)
 			case <-watch.Done():
 			}
 		}()
@@ -436,7 +436,7 @@ func (r *run) conclude(runErr error) (*result.Result, error) {
 		return nil, errors.Join(err, fmt.Errorf("making the result: %w", buildErr))
 	}
 	err = distinct(errors.Join(err, r.output.finish(res)))
-	if err != nil && slices.ContainsFunc(r.facts.Stages, func(m record.StageMark) bool { return m.Reason == record.RecordFault }) {
+	if err != nil && slices.ContainsFunc(r.facts.Stages, func(m record.StageMark) bool { return m.Reason == record.StopRecords }) {
 		err = &BreakError{err}
 	}
 	return res, err

@@ -64,7 +64,7 @@ func (r *run) step(ctx context.Context, i int, rate float64, duration time.Durat
 	r.warm(ctx, s)
 	mark, err := r.send(ctx, work, r.stop)
 	if ctx.Err() != nil {
-		mark.Reason = record.Interrupted
+		mark.Reason = record.StopInterrupted
 	}
 	r.endStage(mark)
 	return mark, err

@@ -35,7 +35,7 @@ func (r *run) stages(ctx context.Context) error {
 		mark, level, err := r.runStage(ctx, i, s)
 		drained()
 		if ctx.Err() != nil {
-			mark.Reason = record.Interrupted // its last requests were aborted, also where sending had ended
+			mark.Reason = record.StopInterrupted // its last requests were aborted, also where sending had ended
 		}
 		r.endStage(mark)
 		err = errors.Join(err, r.tellStage(ctx, i))
@@ -90,7 +90,7 @@ func (r *run) pause(ctx context.Context, gap time.Duration) (reason string) {
 	case <-t.C:
 		return ""
 	case <-ctx.Done():
-		return record.Interrupted
+		return record.StopInterrupted
 	case reason = <-r.stop:
 		return reason
 	}

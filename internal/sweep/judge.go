@@ -5,16 +5,7 @@ import (
 	"time"
 
 	"inferometer/internal/plan"
-)
-
-// Why a level ended.
-const (
-	Stable     = "stable"     // the last windows agree
-	Throughput = "throughput" // after the last trial, they agree in throughput alone
-	Threshold  = "threshold"  // one of the last windows has the latency threshold or more
-	Trials     = "trials"     // no agreement within the trials
-	Empty      = "empty"      // nothing ended well in a window
-	Whole      = "whole"      // one window: nothing to agree with
+	"inferometer/internal/record"
 )
 
 // judge decides about the windows of a level.
@@ -31,27 +22,27 @@ func (j judge) compared(w *Window) time.Duration {
 }
 
 // after says why a level ends after the last of its windows; "": it goes on.
-func (j judge) after(windows []Window) string {
+func (j judge) after(windows []Window) record.StopReason {
 	last := &windows[len(windows)-1]
 	if last.Requests == 0 {
-		return Empty
+		return record.StopEmpty
 	}
 	if len(windows) >= j.Windows {
 		tail := windows[len(windows)-j.Windows:]
 		switch {
 		case j.stable(tail):
-			return Stable
+			return record.StopStable
 		case j.over(tail):
-			return Threshold
+			return record.StopThreshold
 		}
 	}
 	if len(windows) < j.MaxTrials {
 		return ""
 	}
 	if j.ThroughputAlone && len(windows) >= j.Windows && j.steady(windows[len(windows)-j.Windows:]) {
-		return Throughput
+		return record.StopThroughput
 	}
-	return Trials
+	return record.StopTrials
 }
 
 // stable reports whether windows agree in throughput and in latency.

@@ -9,11 +9,11 @@ import (
 
 // Level is what was measured at one level of load.
 type Level struct {
-	Value   float64  `json:"value"`            // concurrency or rate
-	Ended   string   `json:"ended,omitempty"`  // Stable, Throughput, Threshold, Trials, Empty or Whole; empty: the load ended first
-	Passed  bool     `json:"passed"`           // stable, and below the latency threshold
-	Windows []Window `json:"windows"`          // in order
-	Merged  *Window  `json:"merged,omitempty"` // the last windows as one; nil: there is none
+	Value   float64           `json:"value"`            // concurrency or rate
+	Ended   record.StopReason `json:"ended,omitempty"`  // empty: the load ended first
+	Passed  bool              `json:"passed"`           // stable, and below the latency threshold
+	Windows []Window          `json:"windows"`          // in order
+	Merged  *Window           `json:"merged,omitempty"` // the last windows as one; nil: there is none
 	// Server is what the server did over the merged windows, by its own account.
 	Server []record.ModelStats `json:"server,omitempty"`
 	GPUs   []record.GPU        `json:"gpus,omitempty"`
@@ -31,7 +31,7 @@ func (l *Level) Measured() time.Duration {
 }
 
 // FromEdges makes a level again from its edges and the samples of its stage.
-func FromEdges(m plan.Measurement, edges []record.Edge, samples []Sample, ended string) *Level {
+func FromEdges(m plan.Measurement, edges []record.Edge, samples []Sample, ended record.StopReason) *Level {
 	l := &Level{measurement: m, edges: edges, Ended: ended}
 	if len(edges) > 0 {
 		l.Value = edges[0].Level
@@ -64,7 +64,7 @@ func (l *Level) finish(cut func(begin, end time.Duration, extra int) Window, kno
 	l.Merged = &merged
 	l.Server = difference(last[0].Server, last[n].Server)
 	l.GPUs = gpus(last)
-	agreed := l.Ended == Stable || l.Ended == Throughput || l.Ended == Whole
+	agreed := l.Ended == record.StopStable || l.Ended == record.StopThroughput || l.Ended == record.StopWhole
 	l.Passed = agreed && merged.Requests > 0 &&
 		(m.LatencyThreshold == 0 || l.Measured().Truncate(time.Millisecond) < time.Duration(m.LatencyThreshold))
 }

@@ -107,7 +107,7 @@ func (m *Meter) Finish(ctx context.Context, l *Level, stage int) {
 				last = max(last, first+m.Tape.Span())
 			}
 			m.edge(l, stage, last, m.after(ctx, m.Tape.Cut(first-1, last, 0).Requests))
-			l.Ended = Whole
+			l.Ended = record.StopWhole
 		}
 	}
 	l.finish(m.Tape.Cut, m.Tape.Knows)

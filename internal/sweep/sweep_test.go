@@ -99,27 +99,27 @@ func TestStability(t *testing.T) {
 		name    string
 		change  func(*plan.Measurement)
 		windows []Window
-		want    string
+		want    record.StopReason
 	}{
 		{"two windows are too few", nil, windows([2]float64{100, 1}, [2]float64{100, 1}), ""},
-		{"within ten per cent", nil, windows([2]float64{100, 1}, [2]float64{104, 1}, [2]float64{108, 1}), Stable},
+		{"within ten per cent", nil, windows([2]float64{100, 1}, [2]float64{104, 1}, [2]float64{108, 1}), record.StopStable},
 		{"twelve per cent", nil, windows([2]float64{100, 1}, [2]float64{106, 1}, [2]float64{112, 1}), ""},
 		{"latency is apart", nil, windows([2]float64{100, 1}, [2]float64{100, 1.2}, [2]float64{100, 1}), ""},
-		{"only the last three count", nil, windows([2]float64{1, 9}, [2]float64{100, 1}, [2]float64{100, 1}, [2]float64{100, 1}), Stable},
-		{"a wide bound", func(m *plan.Measurement) { m.Stability = 9.99 }, windows([2]float64{100, 1}, [2]float64{500, 5}, [2]float64{1000, 2}), Stable},
+		{"only the last three count", nil, windows([2]float64{1, 9}, [2]float64{100, 1}, [2]float64{100, 1}, [2]float64{100, 1}), record.StopStable},
+		{"a wide bound", func(m *plan.Measurement) { m.Stability = 9.99 }, windows([2]float64{100, 1}, [2]float64{500, 5}, [2]float64{1000, 2}), record.StopStable},
 		{"over the threshold, unstable", func(m *plan.Measurement) { m.LatencyThreshold = plan.Duration(2 * time.Millisecond) },
-			windows([2]float64{100, 1}, [2]float64{100, 2}, [2]float64{100, 1}), Threshold},
+			windows([2]float64{100, 1}, [2]float64{100, 2}, [2]float64{100, 1}), record.StopThreshold},
 		{"a percentile over the threshold", func(m *plan.Measurement) { m.LatencyThreshold, m.Percentile = plan.Duration(3*time.Millisecond), 95 },
-			windows([2]float64{100, 1}, [2]float64{100, 2}, [2]float64{100, 1}), Threshold},
+			windows([2]float64{100, 1}, [2]float64{100, 2}, [2]float64{100, 1}), record.StopThreshold},
 		{"below the threshold", func(m *plan.Measurement) { m.LatencyThreshold = plan.Duration(3 * time.Millisecond) },
 			windows([2]float64{100, 1}, [2]float64{100, 2}, [2]float64{100, 1}), ""},
-		{"out of trials", func(m *plan.Measurement) { m.MaxTrials = 3 }, windows([2]float64{100, 1}, [2]float64{100, 2}, [2]float64{100, 1}), Trials},
+		{"out of trials", func(m *plan.Measurement) { m.MaxTrials = 3 }, windows([2]float64{100, 1}, [2]float64{100, 2}, [2]float64{100, 1}), record.StopTrials},
 		{"out of trials, throughput agrees", func(m *plan.Measurement) { m.MaxTrials, m.ThroughputAlone = 3, true },
-			windows([2]float64{100, 1}, [2]float64{100, 2}, [2]float64{100, 1}), Throughput},
+			windows([2]float64{100, 1}, [2]float64{100, 2}, [2]float64{100, 1}), record.StopThroughput},
 		{"out of trials, throughput does not agree", func(m *plan.Measurement) { m.MaxTrials, m.ThroughputAlone = 3, true },
-			windows([2]float64{100, 1}, [2]float64{200, 2}, [2]float64{100, 1}), Trials},
-		{"fewer trials than windows", func(m *plan.Measurement) { m.MaxTrials, m.ThroughputAlone = 2, true }, windows([2]float64{100, 1}, [2]float64{100, 1}), Trials},
-		{"an empty window", nil, append(windows([2]float64{100, 1}), Window{}), Empty},
+			windows([2]float64{100, 1}, [2]float64{200, 2}, [2]float64{100, 1}), record.StopTrials},
+		{"fewer trials than windows", func(m *plan.Measurement) { m.MaxTrials, m.ThroughputAlone = 2, true }, windows([2]float64{100, 1}, [2]float64{100, 1}), record.StopTrials},
+		{"an empty window", nil, append(windows([2]float64{100, 1}), Window{}), record.StopEmpty},
 	} {
 		m := m
 		if c.change != nil {
@@ -268,7 +268,7 @@ func TestMeterByTime(t *testing.T) {
 		m.Interval = plan.Duration(time.Second)
 		b := newBench(m)
 		l := b.measure(func(int) time.Duration { return 40 * time.Millisecond })
-		if l.Ended != Stable || !l.Passed || len(l.Windows) != 3 || len(b.passes) != 3 || len(b.edges) != 4 {
+		if l.Ended != record.StopStable || !l.Passed || len(l.Windows) != 3 || len(b.passes) != 3 || len(b.edges) != 4 {
 			t.Fatalf("ended %q, passed %v, %d windows, %d edges", l.Ended, l.Passed, len(l.Windows), len(b.edges))
 		}
 		if l.Merged.Requests != 75 || l.Merged.Throughput != 25 || l.Merged.Latency.Avg != 40*time.Millisecond {
@@ -299,7 +299,7 @@ func TestMeterByCount(t *testing.T) {
 		m.Mode, m.Requests = plan.WindowCount, 10
 		b := newBench(m)
 		l := b.measure(func(int) time.Duration { return 30 * time.Millisecond })
-		if l.Ended != Stable || l.Merged.Requests != 30 || l.Merged.End != 900*time.Millisecond {
+		if l.Ended != record.StopStable || l.Merged.Requests != 30 || l.Merged.End != 900*time.Millisecond {
 			t.Errorf("ended %q, merged %+v: want 30 requests in 0.9 s", l.Ended, l.Merged)
 		}
 		for i, w := range l.Windows {
@@ -332,12 +332,12 @@ func TestMeterByCountOfFailures(t *testing.T) {
 		for _, c := range []struct {
 			name  string
 			fails func(at time.Duration, i int) bool
-			ended string
+			ended record.StopReason
 		}{
-			{"from the first on", func(time.Duration, int) bool { return true }, Empty},
-			{"from then on", func(at time.Duration, _ int) bool { return at > 150*time.Millisecond }, Empty},
-			{"for a moment", func(at time.Duration, _ int) bool { return at > 150*time.Millisecond && at < time.Second }, Stable},
-			{"nine of ten", func(_ time.Duration, i int) bool { return i%10 > 0 }, Stable},
+			{"from the first on", func(time.Duration, int) bool { return true }, record.StopEmpty},
+			{"from then on", func(at time.Duration, _ int) bool { return at > 150*time.Millisecond }, record.StopEmpty},
+			{"for a moment", func(at time.Duration, _ int) bool { return at > 150*time.Millisecond && at < time.Second }, record.StopStable},
+			{"nine of ten", func(_ time.Duration, i int) bool { return i%10 > 0 }, record.StopStable},
 		} {
 			synctest.Test(t, func(t *testing.T) {
 				m := plan.DefaultMeasurement()
@@ -345,10 +345,10 @@ func TestMeterByCountOfFailures(t *testing.T) {
 				b := newBench(m)
 				b.fails = c.fails
 				l := b.measure(func(int) time.Duration { return 10 * time.Millisecond })
-				if l.Ended != c.ended || !faithful && c.ended == Stable && l.Merged.Requests != 30 {
+				if l.Ended != c.ended || !faithful && c.ended == record.StopStable && l.Merged.Requests != 30 {
 					t.Errorf("%s, faithful %v: ended %q after %+v", c.name, faithful, l.Ended, l.Windows)
 				}
-				if last := l.Windows[len(l.Windows)-1]; c.ended == Empty && (last.Requests != 0 || last.Failed < hopeless || last.End-last.Begin > 3*time.Second) {
+				if last := l.Windows[len(l.Windows)-1]; c.ended == record.StopEmpty && (last.Requests != 0 || last.Failed < hopeless || last.End-last.Begin > 3*time.Second) {
 					t.Errorf("%s, faithful %v: the last window is %+v", c.name, faithful, last)
 				}
 			})
@@ -362,7 +362,7 @@ func TestMeterNeverStable(t *testing.T) {
 		m.Interval, m.MaxTrials = plan.Duration(time.Second), 5
 		b := newBench(m)
 		l := b.measure(func(i int) time.Duration { return 10*time.Millisecond + time.Duration(i)*time.Millisecond/2 })
-		if l.Ended != Trials || l.Passed || len(l.Windows) != 5 || l.Merged == nil || l.Merged.Requests == 0 {
+		if l.Ended != record.StopTrials || l.Passed || len(l.Windows) != 5 || l.Merged == nil || l.Merged.Requests == 0 {
 			t.Errorf("ended %q, passed %v, %d windows, merged %+v", l.Ended, l.Passed, len(l.Windows), l.Merged)
 		}
 	})
@@ -391,7 +391,7 @@ func TestMeterServerDies(t *testing.T) {
 			}
 			return 40 * time.Millisecond
 		})
-		if l.Ended != Empty || l.Passed || len(l.Windows) != 2 || l.Windows[0].Requests != 25 {
+		if l.Ended != record.StopEmpty || l.Passed || len(l.Windows) != 2 || l.Windows[0].Requests != 25 {
 			t.Errorf("ended %q after %+v", l.Ended, l.Windows)
 		}
 	})

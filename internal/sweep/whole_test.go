@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"inferometer/internal/plan"
+	"inferometer/internal/record"
 )
 
 func TestMeterOfAWholeStage(t *testing.T) {
@@ -22,7 +23,7 @@ func TestMeterOfAWholeStage(t *testing.T) {
 		time.Sleep(time.Second)
 		b.Finish(context.Background(), l, 0)
 		// Six requests were sent before the load ended, from 0.5 s on.
-		if l.Ended != Whole || !l.Passed || l.Merged.Requests != 6 || l.Merged.End != 1100*time.Millisecond {
+		if l.Ended != record.StopWhole || !l.Passed || l.Merged.Requests != 6 || l.Merged.End != 1100*time.Millisecond {
 			t.Fatalf("ended %q, merged %+v", l.Ended, l.Merged)
 		}
 		if got := l.Merged.Throughput; got < 9.99 || got > 10 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"inferometer/internal/record"
 	"inferometer/internal/report/screen"
 	"inferometer/internal/result"
 )
@@ -41,19 +42,19 @@ func (p *printer) windows(s *result.Stage) {
 }
 
 // ending says how the windows ended.
-func ending(reason string) string {
+func ending(reason record.StopReason) string {
 	switch reason {
-	case "stable":
+	case record.StopStable:
 		return "Stable"
-	case "throughput":
+	case record.StopThroughput:
 		return "Stable in throughput, not in latency"
-	case "threshold":
+	case record.StopThreshold:
 		return "Over the latency threshold"
-	case "trials":
+	case record.StopTrials:
 		return "Not stable within the windows allowed"
-	case "empty":
+	case record.StopEmpty:
 		return "Nothing ended well in the last window"
-	case "whole":
+	case record.StopWhole:
 		return "One window"
 	}
 	return "Ended early"

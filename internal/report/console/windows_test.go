@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"inferometer/internal/result"
+	"inferometer/internal/record"
 	"inferometer/internal/sweep"
 )
 
@@ -37,7 +38,7 @@ func TestWindows(t *testing.T) {
 }
 
 func TestEveryEndOfWindowsIsNamed(t *testing.T) {
-	for _, reason := range []string{sweep.Stable, sweep.Throughput, sweep.Threshold, sweep.Trials, sweep.Empty, sweep.Whole} {
+	for _, reason := range []record.StopReason{record.StopStable, record.StopThroughput, record.StopThreshold, record.StopTrials, record.StopEmpty, record.StopWhole} {
 		if ending(reason) == ending("") {
 			t.Errorf("%s has no words", reason)
 		}

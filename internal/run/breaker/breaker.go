@@ -17,7 +17,7 @@ import (
 type Set struct {
 	mu       sync.Mutex
 	breakers []*breaker
-	open     func(reason string)
+	open     func(reason record.StopReason)
 }
 
 // breaker is one breaker and what it has seen.
@@ -31,7 +31,7 @@ type breaker struct {
 
 // New makes the breakers of a plan. open is called once for each that opens, with what
 // to tell. All that is wrong with their expressions is told at once.
-func New(list []plan.Breaker, open func(reason string)) (*Set, error) {
+func New(list []plan.Breaker, open func(reason record.StopReason)) (*Set, error) {
 	s := &Set{open: open}
 	var faults plan.Faults
 	parse := func(at string, list []string) (out []*jmespath.Expr) {
@@ -76,7 +76,7 @@ func (s *Set) Add(rec *record.Record) {
 		for _, t := range b.triggers {
 			if why := t.add(rec.End, hit); why != "" && !b.open {
 				b.open = true
-				s.open(record.BreakerReason + b.name + ": " + why)
+				s.open(record.StopBreaker(b.name, why))
 			}
 		}
 	}

@@ -53,10 +53,10 @@ func TestDocument(t *testing.T) {
 }
 
 // run feeds records to one breaker and says why it opened.
-func run(t *testing.T, b plan.Breaker, recs ...*record.Record) []string {
+func run(t *testing.T, b plan.Breaker, recs ...*record.Record) []record.StopReason {
 	t.Helper()
-	var reasons []string
-	s, err := New([]plan.Breaker{b}, func(reason string) { reasons = append(reasons, reason) })
+	var reasons []record.StopReason
+	s, err := New([]plan.Breaker{b}, func(reason record.StopReason) { reasons = append(reasons, reason) })
 	if err != nil {
 		t.Fatal(err)
 	}

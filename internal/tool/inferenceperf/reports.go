@@ -337,7 +337,7 @@ func (r *reporter) sessionStage(i int, list []*dialect.Session) *report.SessionS
 		out.Timeout = &limit
 	}
 	switch {
-	case out.Timeout != nil && m.Reason == "duration":
+	case out.Timeout != nil && m.Reason == record.StopDuration:
 		out.Status = "TIMED_OUT"
 	case m.Early():
 		out.Status = "FAILED"

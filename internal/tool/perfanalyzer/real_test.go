@@ -18,7 +18,6 @@ import (
 	"inferometer/internal/record"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
-	"inferometer/internal/sweep"
 	"inferometer/internal/testkit/triton"
 	frontend "inferometer/internal/tool/perfanalyzer/args"
 )
@@ -186,7 +185,7 @@ const uncounted = 8
 func checkServer(t *testing.T, dir string, stage int, st *result.Stage) {
 	t.Helper()
 	account, requests := int64(st.Level.Server[0].Success.Count), st.Level.Merged.Requests
-	if st.Level.Ended == sweep.Whole {
+	if st.Level.Ended == record.StopWhole {
 		if account != requests {
 			t.Errorf("the server counts %d requests, and %d were measured", account, requests)
 		}

@@ -36,10 +36,10 @@ type job struct {
 	action *frontend.Action
 	plan   *plan.Plan
 	setup  run.Setup
-	levels []report.Level // reported
-	loads  []plan.Stage   // begun
-	failed string         // why a level was not reported
-	shaky  bool           // the windows of that level did not agree
+	levels []report.Level    // reported
+	loads  []plan.Stage      // begun
+	failed record.StopReason // why a level was not reported
+	shaky  bool              // the windows of that level did not agree
 	code   int
 	err    error // the first thing that could not be printed
 	kept   string
@@ -221,7 +221,7 @@ func (t *job) End(_ int, s plan.Stage, l *sweep.Level) {
 	if n := l.Merged.Empty; n > 0 {
 		t.say("WARNING: %d requests ended without a single response. They have no latency, and no figure counts them.", n)
 	}
-	if l.Ended == sweep.Throughput {
+	if l.Ended == record.StopThroughput {
 		t.say("WARNING: latency did not become stable within %d windows, throughput did: the level is reported all the same.", t.action.MaxTrials)
 	}
 	if l.Passed || l.Ended == "" && l.Merged.Requests > 0 {
@@ -230,29 +230,29 @@ func (t *job) End(_ int, s plan.Stage, l *sweep.Level) {
 		t.note(report.WriteLevel(t.env.Out, &level, t.options()))
 		return
 	}
-	t.failed, t.shaky = l.Ended, l.Ended == sweep.Trials || l.Ended == sweep.Threshold
+	t.failed, t.shaky = l.Ended, l.Ended == record.StopTrials || l.Ended == record.StopThreshold
 	t.say("%s", t.why(s, l))
 }
 
 // failing is why a level is not reported whose requests only failed in the last window.
-const failing = "failing"
+const failing record.StopReason = "failing"
 
 // why says why a level is not reported.
 func (t *job) why(s plan.Stage, l *sweep.Level) string {
 	limit := time.Duration(t.action.Threshold) * time.Millisecond
 	last := l.Windows[len(l.Windows)-1]
 	switch {
-	case l.Ended == sweep.Empty && last.Failed > 0:
+	case l.Ended == record.StopEmpty && last.Failed > 0:
 		t.failed = failing
 		return fmt.Sprintf("Failed to maintain requested inference load. Worker thread(s) failed to generate concurrent requests. All %d requests that ended in the last window failed.", last.Failed)
 	case last.Requests == 0:
-		t.failed = sweep.Empty
+		t.failed = record.StopEmpty
 		return "No valid requests recorded within time interval. Please use a larger time window."
 	case limit > 0 && l.Measured() >= limit:
-		t.failed = sweep.Threshold
+		t.failed = record.StopThreshold
 		return fmt.Sprintf("Measured latency went over the set limit of %d msec. ", t.action.Threshold)
 	}
-	t.failed = sweep.Trials
+	t.failed = record.StopTrials
 	if t.action.Load != frontend.LoadConcurrency {
 		return "Failed to obtain stable measurement."
 	}
@@ -280,7 +280,7 @@ func (t *job) warnOfGPUs(res *result.Result) {
 
 // cut says why a load stopped growing.
 func (t *job) cut(st *result.Stage) {
-	t.failed = record.EarlyAnswer
+	t.failed = record.StopEarlyAnswer
 	t.say("An answer ended before it had the %d responses of --request-period, so the load stopped growing after %d of %.0f requests. Give a --request-period that every answer comes to.",
 		t.action.Period, st.Counts.Sent, t.action.Periodic.End)
 }
@@ -290,7 +290,7 @@ func (t *job) exit(res *result.Result) int {
 	failures := int64(0)
 	for _, st := range res.Stages {
 		failures += st.Counts.Failed
-		if st.Ended == record.EarlyAnswer {
+		if st.Ended == record.StopEarlyAnswer {
 			t.cut(&st)
 		}
 		for _, f := range st.Failures {
@@ -298,9 +298,9 @@ func (t *job) exit(res *result.Result) int {
 		}
 	}
 	switch {
-	case t.failed == record.EarlyAnswer, t.failed == failing:
+	case t.failed == record.StopEarlyAnswer, t.failed == failing:
 		return frontend.ExitGeneric
-	case t.failed == sweep.Empty:
+	case t.failed == record.StopEmpty:
 		return frontend.ExitOption
 	case t.shaky && len(t.loads) == 1:
 		t.say("Failed to obtain stable measurement.")

@@ -21,7 +21,6 @@ import (
 	"inferometer/internal/mock/repository"
 	"inferometer/internal/result"
 	"inferometer/internal/run/kit"
-	"inferometer/internal/sweep"
 	"inferometer/internal/tool"
 	"inferometer/internal/tool/perfanalyzer/args"
 	"inferometer/internal/tool/profileexport"
@@ -309,7 +308,7 @@ func TestEmptyWindow(t *testing.T) {
 // What this program itself breaks off at the end is no failure of the server's.
 func TestEmptyWindowWithARequestCutOff(t *testing.T) {
 	res := &result.Result{Stages: []result.Stage{{Counts: result.Counts{Failed: 1}}}}
-	for failed, want := range map[string]int{sweep.Empty: args.ExitOption, failing: args.ExitGeneric} {
+	for failed, want := range map[string]int{record.StopEmpty: args.ExitOption, failing: args.ExitGeneric} {
 		tl := &job{action: new(args.Action), env: &tool.Session{Log: io.Discard}, failed: failed}
 		if got := tl.exit(res); got != want {
 			t.Errorf("%s: code %d, want %d", failed, got, want)

@@ -12,6 +12,7 @@ import (
 	"inferometer/internal/endpoint"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/record"
 	"inferometer/internal/remote/hub"
 	"inferometer/internal/run/breaker"
 	runkit "inferometer/internal/run/kit"
@@ -32,11 +33,11 @@ func Check(ctx context.Context, p *plan.Plan, k runkit.Kit) (notes []string, err
 
 // withFiles adds what is wrong with the plan's files to what else stands in the run's way, so
 // that the user need not come back for it.
-func (r *run) withFiles(ctx context.Context, err error) error {
-	if ctx.Err() != nil || r.opt.Kit.Ready != nil {
+func (p *preparation) withFiles(ctx context.Context, err error) error {
+	if ctx.Err() != nil || p.opt.Kit.Ready != nil {
 		return err
 	}
-	_, files := Check(ctx, r.plan, runkit.Offline())
+	_, files := Check(ctx, p.plan, runkit.Offline())
 	return distinct(errors.Join(err, files))
 }
 
@@ -90,7 +91,7 @@ func (c *check) prompts(ctx context.Context, config *tls.Config) {
 	}
 	prompts, err := c.kit.Prompts(ctx, c.plan, found)
 	if err == nil {
-		err = (&run{plan: c.plan}).takeSchedule(prompts.Source)
+		_, err = scheduleOf(c.plan, prompts.Source)
 	}
 	var first *prompt.Prompt
 	if err == nil {

@@ -201,9 +201,9 @@ func TestSessionsOfAStage(t *testing.T) {
 // request, is not lost: the next stage or the gap before it hears of it.
 func TestStopInTheLastInstant(t *testing.T) {
 	for name, c := range map[string]struct {
-		said     string // by the meter, while the stage could hear
+		said     record.StopReason // by the meter, while the stage could hear
 		heard    bool
-		measured string
+		measured record.StopReason
 	}{
 		"the last request":    {},
 		"the meter":           {said: record.StopStable, heard: true, measured: record.StopStable},
@@ -212,20 +212,19 @@ func TestStopInTheLastInstant(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := &run{stop: make(chan record.StopReason, 1)}
-				stop := make(chan record.StopReason, 1)
-				deaf := r.forward(stop)
+				r, stop := newBrake(), newBrake()
+				end := r.forward(stop)
 				if c.said != "" {
-					push(stop, c.said)
+					stop.pull(c.said)
 				}
 				if c.heard {
 					<-stop
 				}
-				r.halt(record.StopInterrupted)
+				r.pull(record.StopInterrupted)
 				synctest.Wait() // it has been handed on, and nobody takes it
-				deaf(c.measured)
+				end(c.measured)
 				select {
-				case reason := <-r.stop:
+				case reason := <-r:
 					if reason != record.StopInterrupted {
 						t.Errorf("the run is to stop because of %q", reason)
 					}
@@ -239,13 +238,12 @@ func TestStopInTheLastInstant(t *testing.T) {
 
 // What only the meter had to say ends with its stage.
 func TestMeterEndsItsStageAlone(t *testing.T) {
-	r := &run{stop: make(chan record.StopReason, 1)}
-	stop := make(chan record.StopReason, 1)
-	deaf := r.forward(stop)
-	push(stop, record.StopStable)
-	deaf(record.StopStable)
+	r, stop := newBrake(), newBrake()
+	end := r.forward(stop)
+	stop.pull(record.StopStable)
+	end(record.StopStable)
 	select {
-	case reason := <-r.stop:
+	case reason := <-r:
 		t.Errorf("the run is to stop because of %q", reason)
 	default:
 	}

@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"net"
 	"time"
 
@@ -11,13 +12,13 @@ import (
 )
 
 // startMock starts the built-in server and makes it the target.
-func (r *run) startMock() error {
+func startMock(p *plan.Plan, log io.Writer) (io.Closer, error) {
 	cfg := mock.Default()
-	cfg.Seed = r.plan.Seed
-	cfg.HTTP2 = r.plan.Target.HTTP2
+	cfg.Seed = p.Seed
+	cfg.HTTP2 = p.Target.HTTP2
 	cfg.Latency.TTFT = 50 * time.Millisecond
 	cfg.Latency.ITL = 10 * time.Millisecond
-	target := &r.plan.Target
+	target := &p.Target
 	scheme, serve := "http://", (*mock.Server).Serve
 	if target.Protocol == plan.ProtocolTriton {
 		cfg.Models = []string{cmp.Or(target.Model, "vllm_model")}
@@ -27,17 +28,16 @@ func (r *run) startMock() error {
 	}
 	server, err := mock.New(cfg)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return fmt.Errorf("starting the built-in mock: %w", err)
+		return nil, fmt.Errorf("starting the built-in mock: %w", err)
 	}
 	go serve(server, l)
-	r.mock = server
 	target.URLs = []string{scheme + l.Addr().String()}
 	target.Model = cfg.Models[0]
-	fmt.Fprintln(r.opt.Log, "No target given: measuring the built-in mock in this same process "+
+	fmt.Fprintln(log, "No target given: measuring the built-in mock in this same process "+
 		"(first token after 50 ms, then one every 10 ms, 64 tokens).")
-	return nil
+	return server, nil
 }

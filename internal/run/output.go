@@ -43,10 +43,11 @@ type output struct {
 }
 
 // openOutput makes the directory and starts its record file. A directory that
-// holds anything is refused, so that no run overwrites another unless it is meant to.
-func (r *run) openOutput() (*output, error) {
-	dir := r.plan.Output.Dir
-	if dir == "" && !findsWarmup(r.plan) {
+// holds anything is refused, so that no run overwrites another unless it is meant to. alarm is
+// told of the first thing that cannot be written.
+func openOutput(p *plan.Plan, opt *Options, h record.Header, alarm func(error)) (*output, error) {
+	dir := p.Output.Dir
+	if dir == "" && !findsWarmup(p) {
 		return nil, nil
 	}
 	passing := dir == ""
@@ -59,7 +60,7 @@ func (r *run) openOutput() (*output, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("making the output directory: %w", err)
 	}
-	if err := r.checkOutput(dir); err != nil {
+	if err := checkOutput(dir, opt.Replace); err != nil {
 		return nil, err
 	}
 	for _, name := range Files() { // there are none unless they may be replaced
@@ -67,43 +68,28 @@ func (r *run) openOutput() (*output, error) {
 			return nil, fmt.Errorf("removing an earlier run: %w", err)
 		}
 	}
-	text, err := plan.Encode(r.plan)
+	text, err := plan.Encode(p)
 	if err != nil {
 		return nil, err
 	}
 	if err := wholefile.Bytes(filepath.Join(dir, PlanFile), text); err != nil {
 		return nil, fmt.Errorf("writing the plan: %w", err)
 	}
-	o := &output{dir: dir, passing: passing, alarm: r.unwritten}
-	create := r.opt.create
+	o := &output{dir: dir, passing: passing, alarm: alarm}
+	create := opt.create
 	if create == nil {
 		create = func(name string) (io.WriteCloser, error) { return os.Create(name) }
 	}
 	if o.file, err = create(filepath.Join(dir, RecordsFile)); err != nil {
 		return nil, fmt.Errorf("starting the record file: %w", err)
 	}
-	o.writer, err = record.NewWriter(o.file, r.facts.Header)
+	o.writer, err = record.NewWriter(o.file, h)
 	return o, err
-}
-
-// unwritten tells at once that records cannot be written any more, and ends the run where
-// the plan wants that.
-func (r *run) unwritten(err error) {
-	text := fmt.Sprintf("%v. The run goes on without records.", err)
-	if r.plan.Output.OnFull == plan.OnFullStop {
-		text = fmt.Sprintf("%v. The run is ended, as its plan has it.", err)
-		defer r.halt(record.StopRecords)
-	}
-	if r.opt.Warn != nil {
-		r.opt.Warn(text)
-		return
-	}
-	fmt.Fprintln(r.opt.Log, "warning: "+text)
 }
 
 // checkOutput makes sure that a directory holds nothing yet, or nothing but a run that may
 // be replaced; it need not be there.
-func (r *run) checkOutput(dir string) error {
+func checkOutput(dir string, replace bool) error {
 	if dir == "" {
 		return nil
 	}
@@ -114,7 +100,7 @@ func (r *run) checkOutput(dir string) error {
 	if err != nil {
 		return fmt.Errorf("looking into the output directory: %w", err)
 	}
-	if r.opt.Replace {
+	if replace {
 		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return slices.Contains(Files(), e.Name()) })
 	}
 	for _, e := range entries {
@@ -133,41 +119,6 @@ func (o *output) records() *record.Writer {
 		return nil
 	}
 	return o.writer
-}
-
-func (o *output) stage(m record.StageMark) error {
-	if o == nil {
-		return nil
-	}
-	return o.writer.Stage(m)
-}
-
-func (o *output) edge(e record.Edge) error {
-	if o == nil {
-		return nil
-	}
-	return o.writer.Edge(e)
-}
-
-func (o *output) probe(p record.Probe) error {
-	if o == nil {
-		return nil
-	}
-	return o.writer.Probe(p)
-}
-
-func (o *output) figures(f record.Figures) error {
-	if o == nil {
-		return nil
-	}
-	return o.writer.Figures(f)
-}
-
-func (o *output) health(h record.Health) error {
-	if o == nil {
-		return nil
-	}
-	return o.writer.Health(h)
 }
 
 // note remembers an error of writing: it is told of at once, and at the end.

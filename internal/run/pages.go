@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -80,41 +81,39 @@ func moving(all []record.Sample) []record.Sample {
 	return out
 }
 
-// makeArchive makes what asks the plan's Prometheus server.
-func (r *run) makeArchive(ctx context.Context, o endpoint.Options) (err error) {
-	if !r.plan.Probes.Prometheus.On() {
-		return nil
-	}
-	r.archive, err = r.opt.Kit.Archives(ctx, r.plan, o)
-	return err
+// archive is the Prometheus server of a plan.
+type archive struct {
+	serverprobe.Archive
+	hide []string // secrets that it may repeat
 }
 
-// gather asks the Prometheus server what it has of each stage and of all of them. What
-// it does not say costs nothing of what was measured.
-func (r *run) gather(ctx context.Context) {
-	if r.archive == nil {
-		return
+// archive makes what asks the plan's Prometheus server; nil: it has none.
+func (p *preparation) archive(ctx context.Context, secret secrets) (*archive, error) {
+	if !p.plan.Probes.Prometheus.On() {
+		return nil, nil
 	}
-	of := stretches(r.facts.Stages)
+	a, err := p.opt.Kit.Archives(ctx, p.plan, endpoint.Options{Clock: p.clock, TLS: secret.tls, Key: secret.key})
+	if err != nil {
+		return nil, err
+	}
+	p.later(func() { _ = a.Close() })
+	return &archive{a, secret.hide(p.plan.Target)}, nil
+}
+
+// gather asks what it has of each stage and of all of them. What it does not say costs
+// nothing of what was measured.
+func (a *archive) gather(ctx context.Context, log io.Writer, book *ledger) {
+	of := stretches(book.facts.Stages)
 	if len(of) == 0 {
 		return
 	}
-	fmt.Fprintln(r.opt.Log, "waiting for Prometheus to scrape what the last requests did")
-	for _, f := range r.archive.Ask(ctx, of) {
+	fmt.Fprintln(log, "waiting for Prometheus to scrape what the last requests did")
+	for _, f := range a.Ask(ctx, of) {
 		for i := range f.Faults {
-			f.Faults[i] = r.hideIn(f.Faults[i])
+			f.Faults[i] = hideIn(f.Faults[i], a.hide)
 		}
-		r.output.note(r.output.figures(f))
-		r.facts.AddFigures(r.plan, f)
+		book.figures(f)
 	}
-}
-
-// hideIn takes secrets out of a text.
-func (r *run) hideIn(text string) string {
-	if r.servers == nil {
-		return text
-	}
-	return r.servers.clean(text)
 }
 
 // stretches are the stages that have run, and all of them together.

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
-	"inferometer/internal/endpoint"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
@@ -35,18 +35,25 @@ const (
 )
 
 // preflight sends one short request to each server, ahead of the run and outside of its
-// figures, to find out whether such requests are answered at all. What may pass, such as a
-// busy server, is told and does not keep the run from being made.
-func (r *run) preflight(ctx context.Context, decode endpoint.Decoder, streamer endpoint.Streamer, s secrets) error {
-	t := &r.plan.Target
-	if t.NoPreflight || r.mock != nil || !preflights(t) {
+// figures, to find out whether such requests are answered at all.
+type preflight struct {
+	plan   *plan.Plan
+	client *client
+	log    io.Writer
+}
+
+// check sends the requests. What may pass, such as a busy server, is told and does not keep
+// the run from being made.
+func (pre *preflight) check(ctx context.Context) error {
+	t, s := &pre.plan.Target, pre.client.secrets
+	if t.NoPreflight || !preflights(t) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, preflightTime)
 	defer cancel()
-	n := min(max(len(t.URLs), len(r.plan.Data.Adapters)), mostPreflights)
+	n := min(max(len(t.URLs), len(pre.plan.Data.Adapters)), mostPreflights)
 	for i := range n {
-		f, err := r.fly(ctx, decode, streamer, i)
+		f, err := pre.fly(ctx, i)
 		switch {
 		case err != nil:
 			return fmt.Errorf("preparing the request ahead of the run: %w", err)
@@ -54,10 +61,10 @@ func (r *run) preflight(ctx context.Context, decode endpoint.Decoder, streamer e
 		case ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return ctx.Err() // stopped by the user
 		case lasting(f):
-			return errors.New(s.scrub(r.refusal(ctx, f, i, s), *t))
+			return errors.New(s.scrub(pre.refusal(ctx, f, i), *t))
 		default:
-			fmt.Fprintf(r.opt.Log, "warning: the request ahead of the run, to %s, failed: %s; going on\n",
-				r.posts(i), s.scrub(outcome(f), *t))
+			fmt.Fprintf(pre.log, "warning: the request ahead of the run, to %s, failed: %s; going on\n",
+				pre.posts(i), s.scrub(answered(f), *t))
 		}
 	}
 	return nil
@@ -74,21 +81,21 @@ func preflights(t *plan.Target) bool {
 }
 
 // fly sends the request to server i, again where it fails in a way that would count.
-func (r *run) fly(ctx context.Context, decode endpoint.Decoder, streamer endpoint.Streamer, i int) (*record.Failure, error) {
-	p, err := r.preflightPrompt(i)
+func (pre *preflight) fly(ctx context.Context, i int) (*record.Failure, error) {
+	p, err := pre.prompt(i)
 	if err != nil {
 		return nil, err
 	}
 	var f *record.Failure
 	for range preflightTries {
-		call, err := r.endpoint.Prepare(p)
+		call, err := pre.client.endpoint.Prepare(p)
 		if err != nil {
 			return nil, err
 		}
 		rec := &record.Exchange{Record: record.Record{Sent: record.Never, Written: record.Never, Cached: -1, Asked: p.Output}}
-		answerLimits(r.plan.Limits).Bound(rec, streamer)
+		answerLimits(pre.plan.Limits).Bound(rec, pre.client.streamer)
 		call.Do(ctx, rec)
-		decode.Decode(rec)
+		pre.client.decode.Decode(rec)
 		if rec.Failure == nil || rec.Failure.Class == record.Cancelled && rec.Status/100 == 2 {
 			return nil, nil // a stream that goes on for long is an answer too
 		}
@@ -99,9 +106,9 @@ func (r *run) fly(ctx context.Context, decode endpoint.Decoder, streamer endpoin
 	return f, nil
 }
 
-// preflightPrompt is what server i is asked.
-func (r *run) preflightPrompt(i int) (*prompt.Prompt, error) {
-	t, adapters := &r.plan.Target, r.plan.Data.Adapters
+// prompt is what server i is asked.
+func (pre *preflight) prompt(i int) (*prompt.Prompt, error) {
+	t, adapters := &pre.plan.Target, pre.plan.Data.Adapters
 	// Requests are dealt out by their number, which also is in their ids: those of the run
 	// begin at 0.
 	p := &prompt.Prompt{Seq: int64(len(t.URLs))<<40 + int64(i), Text: preflightText, Tokens: -1}
@@ -137,16 +144,16 @@ func lasting(f *record.Failure) bool {
 }
 
 // posts is the address that requests to server i go to.
-func (r *run) posts(i int) string {
-	i %= len(r.plan.Target.URLs)
-	if e, ok := r.endpoint.(interface{ RequestURL(i int) string }); ok {
+func (pre *preflight) posts(i int) string {
+	i %= len(pre.plan.Target.URLs)
+	if e, ok := pre.client.endpoint.(interface{ RequestURL(i int) string }); ok {
 		return e.RequestURL(i)
 	}
-	return plan.SafeURL(r.plan.Target.URLs[i])
+	return plan.SafeURL(pre.plan.Target.URLs[i])
 }
 
-// outcome is what came back in place of an answer.
-func outcome(f *record.Failure) string {
+// answered is what came back in place of an answer.
+func answered(f *record.Failure) string {
 	if f.Class != record.HTTPStatus {
 		return string(f.Class) + " (" + f.Message + ")"
 	}
@@ -159,17 +166,17 @@ func outcome(f *record.Failure) string {
 
 // refusal is the error of a target that refuses such requests: where it was sent, what came
 // back, and what may be wrong.
-func (r *run) refusal(ctx context.Context, f *record.Failure, i int, s secrets) string {
-	t, models := &r.plan.Target, r.served(ctx, i, s)
+func (pre *preflight) refusal(ctx context.Context, f *record.Failure, i int) string {
+	t, models := &pre.plan.Target, pre.served(ctx, i)
 	asked := t.Model
-	if adapters := r.plan.Data.Adapters; len(adapters) > 0 {
+	if adapters := pre.plan.Data.Adapters; len(adapters) > 0 {
 		asked = adapters[i%len(adapters)].Name
 	}
 	do := "check --endpoint, --path and --extra"
 	switch denied := f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden; {
 	case f.Class != record.HTTPStatus:
 		do = "this is not what protocol " + t.Protocol + " with endpoint " + t.Endpoint + " gives: check the URL, --path, --protocol and --endpoint"
-	case denied && s.key != "":
+	case denied && pre.client.secrets.key != "":
 		do = "check the API key"
 	case denied:
 		do = "say where the API key is with --api-key-env or --api-key-file"
@@ -180,7 +187,7 @@ func (r *run) refusal(ctx context.Context, f *record.Failure, i int, s secrets) 
 	case f.Status == http.StatusNotFound || f.Status == http.StatusMethodNotAllowed:
 		do = "check the URL, --path and --endpoint"
 	}
-	text := fmt.Sprintf("a request ahead of the run, POST %s, was answered with %s: %s", r.posts(i), outcome(f), do)
+	text := fmt.Sprintf("a request ahead of the run, POST %s, was answered with %s: %s", pre.posts(i), answered(f), do)
 	if more := len(models) - mostListed; more > 0 {
 		models = append(models[:mostListed:mostListed], fmt.Sprintf("and %d more", more))
 	}
@@ -191,8 +198,8 @@ func (r *run) refusal(ctx context.Context, f *record.Failure, i int, s secrets) 
 }
 
 // served are the models that server i lists; nil: it lists none.
-func (r *run) served(ctx context.Context, i int, s secrets) []string {
-	t := &r.plan.Target
+func (pre *preflight) served(ctx context.Context, i int) []string {
+	t, s := &pre.plan.Target, pre.client.secrets
 	p := newProbe(*t, s.tls)
 	defer p.close()
 	models, _, err := p.listModels(ctx, t.URLs[i%len(t.URLs)], *t, s.key)

@@ -1,11 +1,14 @@
 package run
 
 import (
+	"sync/atomic"
 	"time"
 
+	"inferometer/internal/engine"
 	"inferometer/internal/metric"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
+	"inferometer/internal/run/collect"
 )
 
 // Progress is how a run goes at a moment.
@@ -24,30 +27,36 @@ type Progress struct {
 	Failures  map[record.Class]int64
 }
 
-// reporting is the phase after the last stage.
-const reporting = 1
+// gauge lets others see how a run goes.
+type gauge struct {
+	now       func() time.Duration
+	queue     *queue
+	live      *engine.Live
+	lives     []*metric.Live
+	collector *collect.Collector
+	reporting atomic.Bool // the last stage has ended
+}
 
 // progress tells how the run goes.
-func (r *run) progress() Progress {
+func (g *gauge) progress() Progress {
+	stage, phase := g.queue.under(), record.Measured
 	p := Progress{
-		At: r.clock.Now(), Stage: int(max(r.stage.Load(), 0)), Stages: r.queue.stages(),
-		Reporting: r.phase.Load() == reporting,
-		Sent:      r.live.Sent.Load(), InFlight: r.live.InFlight.Load(),
-		Live: new(metric.Live), Failures: r.collector.Failures(),
+		At: g.now(), Stage: max(stage, 0), Stages: g.queue.stages(), Reporting: g.reporting.Load(),
+		Sent: g.live.Sent.Load(), InFlight: g.live.InFlight.Load(),
+		Live: new(metric.Live), Failures: g.collector.Failures(),
 	}
-	for _, l := range r.lives {
+	for _, l := range g.lives {
 		p.Live.Merge(l)
 	}
-	stage, phase := int(r.stage.Load()), record.Measured
-	from, to := r.live.Window(stage)
+	from, to := g.live.Window(stage)
 	p.Warming = from > p.At
 	p.Draining = to <= p.At
 	p.Elapsed = min(p.At, to) - from
 	if p.Warming {
 		phase = record.Warmup
-		p.Elapsed = max(p.At-r.live.Begin(stage), 0)
+		p.Elapsed = max(p.At-g.live.Begin(stage), 0)
 	}
-	for _, l := range r.lives {
+	for _, l := range g.lives {
 		p.Ended += l.Ended(stage, phase)
 	}
 	return p

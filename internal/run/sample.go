@@ -3,34 +3,55 @@ package run
 import (
 	"context"
 	"time"
+
+	"inferometer/internal/engine"
+	"inferometer/internal/run/collect"
+	"inferometer/internal/run/health"
+	netclock "inferometer/internal/wire/clock"
 )
 
 // sampleEvery is how often the client looks at itself and flushes its records.
 const sampleEvery = time.Second
 
-// sample keeps an eye on the client itself until ctx ends.
-func (r *run) sample(ctx context.Context) {
-	tick := time.NewTicker(sampleEvery)
-	defer tick.Stop()
-	for {
-		r.takeSample()
-		select {
-		case <-ctx.Done():
-			r.takeSample()
-			r.output.note(r.collector.Flush())
-			return
-		case <-tick.C:
-			r.output.note(r.collector.Flush())
-		}
-	}
+// sampler keeps an eye on the client itself, and flushes its records.
+type sampler struct {
+	clock     *netclock.Clock
+	live      *engine.Live
+	collector *collect.Collector
+	ledger    *ledger
+
+	health   *health.Sampler
+	watchdog *health.Watchdog
 }
 
-func (r *run) takeSample() {
-	h := r.sampler.Sample(r.clock.Now())
-	h.InFlight = int(r.live.InFlight.Load())
-	h.Backlog = r.collector.Waiting()
-	h.ClockStep = r.clock.Step()
-	h.Standstill, h.Pause = r.watchdog.Take()
-	r.facts.Health = append(r.facts.Health, h)
-	r.output.note(r.output.health(h))
+// start samples until ctx ends, and once more then; the channel is closed when it is done.
+func (s *sampler) start(ctx context.Context) <-chan struct{} {
+	s.health, s.watchdog = health.NewSampler(), health.NewWatchdog(s.clock.Now)
+	go s.watchdog.Watch(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(sampleEvery)
+		defer tick.Stop()
+		for over := false; !over; {
+			s.take()
+			select {
+			case <-ctx.Done():
+				s.take()
+				over = true
+			case <-tick.C:
+			}
+			s.ledger.out.note(s.collector.Flush())
+		}
+	}()
+	return done
+}
+
+func (s *sampler) take() {
+	h := s.health.Sample(s.clock.Now())
+	h.InFlight = int(s.live.InFlight.Load())
+	h.Backlog = s.collector.Waiting()
+	h.ClockStep = s.clock.Step()
+	h.Standstill, h.Pause = s.watchdog.Take()
+	s.ledger.health(h)
 }

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"inferometer/internal/engine/load"
@@ -16,57 +17,62 @@ import (
 // steps are told from those of stages by it.
 func stepOf(i int) int { return -1 - i }
 
-// saturate searches for the rate that the server keeps up with and makes the stages of
-// it. Where there is none, there are no stages.
-func (r *run) saturate(ctx context.Context) error {
-	if !r.plan.Saturation.On() {
-		return nil
-	}
-	hunt := sweep.NewHunt(r.plan.Saturation)
+// search looks for the rate that the server keeps up with, ahead of the stages of a sweep.
+type search struct {
+	plan     *plan.Plan
+	log      io.Writer
+	queue    *queue
+	sender   *sender
+	ledger   *ledger
+	passages *sweep.Passages // of its requests
+	settle   func(ctx context.Context)
+}
+
+// run searches, and makes the stages of what it finds. Where it finds nothing, there are no
+// stages.
+func (h *search) run(ctx context.Context) error {
+	hunt := sweep.NewHunt(h.plan.Saturation)
 	for i := 0; ; i++ {
 		rate, duration, ok := hunt.Next()
-		if !ok || r.facts.Interrupted {
+		if !ok || h.ledger.facts.Interrupted {
 			break
 		}
-		mark, err := r.step(ctx, i, rate, duration)
+		mark, err := h.step(ctx, i, rate, duration)
 		if err != nil {
 			return err
 		}
-		r.collector.Settle(ctx)
-		if r.facts.Interrupted {
+		h.settle(ctx)
+		if h.ledger.facts.Interrupted {
 			break // a step that was broken off says nothing
 		}
-		s := sweep.JudgeStep(rate, mark, r.passages.Of(stepOf(i)), r.plan.Saturation.Percentile)
+		s := sweep.JudgeStep(rate, mark, h.passages.Of(stepOf(i)), h.plan.Saturation.Percentile)
 		hunt.Tell(s)
 		verdict := "kept up with"
 		if !s.Kept {
 			verdict = "not kept up with"
 		}
-		fmt.Fprintf(r.opt.Log, "Searching for the saturation: %.4g requests/s %s: %s.\n", rate, verdict, s.Why)
+		fmt.Fprintf(h.log, "Searching for the saturation: %.4g requests/s %s: %s.\n", rate, verdict, s.Why)
 	}
-	r.facts.Saturation = hunt.Found()
-	r.queue.settle(r.facts.Saturation.Rates)
+	h.ledger.facts.Saturation = hunt.Found()
+	h.queue.settle(h.ledger.facts.Saturation.Rates)
 	return nil
 }
 
 // step runs one step of the search.
-func (r *run) step(ctx context.Context, i int, rate float64, duration time.Duration) (record.StageMark, error) {
-	s := r.plan.Stages[0]
+func (h *search) step(ctx context.Context, i int, rate float64, duration time.Duration) (record.StageMark, error) {
+	s := h.plan.Stages[0]
 	s.Name, s.Rate, s.Duration = fmt.Sprintf("search, step %d", i+1), rate, plan.Duration(duration)
 	// Even arrivals, whatever the stages have: chance in them would hide a backlog that grows.
 	s.Arrival, s.CV, s.Warmup, s.Gap = plan.ArrivalConstant, 0, plan.Warmup{}, 0
-	p := *r.plan
-	p.Stages, p.Drain, p.Seed = []plan.Stage{s}, r.plan.Saturation.Timeout, r.plan.Seed+uint64(i)+1
+	p := *h.plan
+	p.Stages, p.Drain, p.Seed = []plan.Stage{s}, h.plan.Saturation.Timeout, h.plan.Seed+uint64(i)+1
 	work := load.FromPlan(&p, 0)
 	work.Index = stepOf(i)
-	r.queue.searching(s)
-	r.stage.Store(int64(work.Index))
-	r.warm(ctx, s)
-	mark, err := r.send(ctx, work, r.stop)
-	if ctx.Err() != nil {
-		mark.Reason = record.StopInterrupted
-	}
-	r.endStage(mark)
+	h.queue.searching(work.Index, s)
+	h.sender.warm(ctx, s)
+	mark, err := h.sender.send(ctx, work, h.sender.brake)
+	mark = aborted(ctx, mark)
+	h.ledger.stage(mark)
 	return mark, err
 }
 

@@ -23,48 +23,41 @@ type servers struct {
 	gpus  sweep.GPUs           // since the last edge of a window
 }
 
-// makeServers makes what the plan wants to ask its servers with.
-func (r *run) makeServers(ctx context.Context, secret secrets) error {
-	p := r.plan
-	o := endpoint.Options{Clock: r.clock, TLS: secret.tls, Key: secret.key}
-	if err := r.makeArchive(ctx, o); err != nil {
-		return err
-	}
-	newProbe, ok := r.opt.Kit.Probes[p.Target.Protocol]
+// servers makes what the plan wants to ask its servers with; nil: they are not asked about
+// themselves.
+func (prep *preparation) servers(secret secrets) (*servers, error) {
+	p := prep.plan
+	o := endpoint.Options{Clock: prep.clock, TLS: secret.tls, Key: secret.key}
+	newProbe, ok := prep.opt.Kit.Probes[p.Target.Protocol]
 	statistics := ok && (p.TakesStatistics() || p.Probes.Metrics != "")
 	if !statistics && len(p.Probes.Scrape) == 0 {
-		return nil
+		return nil, nil
 	}
-	r.servers = &servers{hide: secret.hide(p.Target)}
+	s := &servers{hide: secret.hide(p.Target)}
+	prep.later(s.close)
 	for i := range p.Probes.Scrape {
-		r.servers.pages = append(r.servers.pages, r.opt.Kit.Pages(p, i, o))
+		s.pages = append(s.pages, prep.opt.Kit.Pages(p, i, o))
 	}
 	if !statistics {
-		return nil
+		return s, nil
 	}
-	r.probe = r.servers
 	for i := range p.Target.URLs {
 		one, err := newProbe(p, i, o)
 		if err != nil {
-			return fmt.Errorf("asking %s about itself: %w", plan.SafeURL(p.Target.URLs[i]), err)
+			return nil, fmt.Errorf("asking %s about itself: %w", plan.SafeURL(p.Target.URLs[i]), err)
 		}
-		r.servers.list = append(r.servers.list, one)
+		s.list = append(s.list, one)
 	}
-	return nil
+	return s, nil
 }
 
-func (s *servers) close() error {
-	if s == nil {
-		return nil
-	}
-	var errs []error
+func (s *servers) close() {
 	for _, p := range s.list {
-		errs = append(errs, p.Close())
+		_ = p.Close()
 	}
 	for _, p := range s.pages {
-		errs = append(errs, p.Close())
+		_ = p.Close()
 	}
-	return errors.Join(errs...)
 }
 
 // ask asks all servers at once. settle waits until their totals stand still.
@@ -93,8 +86,11 @@ func (s *servers) ask(ctx context.Context, settle bool) (targets []record.Target
 }
 
 // clean takes secrets out of what a server said.
-func (s *servers) clean(text string) string {
-	for _, secret := range s.hide {
+func (s *servers) clean(text string) string { return hideIn(text, s.hide) }
+
+// hideIn is a text without secrets.
+func hideIn(text string, secrets []string) string {
+	for _, secret := range secrets {
 		text = strings.ReplaceAll(text, secret, hidden)
 	}
 	return text
@@ -113,36 +109,42 @@ func (s *servers) Snapshot(ctx context.Context) (*record.Snapshot, error) {
 	return serverprobe.Sum(all), nil
 }
 
+// lookout asks the servers about themselves while stages run.
+type lookout struct {
+	servers *servers // nil: they are not asked
+	plan    *plan.Plan
+	now     func() time.Duration
+	ledger  *ledger
+}
+
 // look asks the servers at one place of a stage and takes down what they say.
-func (r *run) look(ctx context.Context, stage int, edge string) {
-	reading := r.servers.read(ctx, edge != record.ProbeDuring)
-	targets, busy := r.servers.ask(ctx, edge != record.ProbeDuring)
+func (l *lookout) look(ctx context.Context, stage int, edge string) {
+	reading := l.servers.read(ctx, edge != record.ProbeDuring)
+	targets, busy := l.servers.ask(ctx, edge != record.ProbeDuring)
 	pages := <-reading
 	if edge == record.ProbeDuring && ctx.Err() != nil {
 		return // the stage ended before they had answered
 	}
 	for _, t := range targets {
 		if t.Server != nil && edge == record.ProbeDuring {
-			r.servers.gpus.Add(t.Server.GPUs)
+			l.servers.gpus.Add(t.Server.GPUs)
 		}
 	}
-	p := record.Probe{Stage: stage, Edge: edge, At: r.clock.Now(), Busy: busy, Targets: targets, Pages: pages}
-	r.output.note(r.output.probe(p))
-	r.facts.AddProbe(r.plan, p)
+	l.ledger.probe(record.Probe{Stage: stage, Edge: edge, At: l.now(), Busy: busy, Targets: targets, Pages: pages})
 }
 
 // manyLooks is after how many looks at the servers they are asked half as often, so that
 // a stage of a day does not fill the memory with them.
 const manyLooks = 1000
 
-// overlook asks the servers before a stage and from time to time while it runs. The
+// watch asks the servers before a stage and from time to time while it runs. The
 // function that it gives asks them once more, when nothing is in flight.
-func (r *run) overlook(ctx context.Context, stage int) (end func()) {
-	if r.servers == nil {
+func (l *lookout) watch(ctx context.Context, stage int) (end func()) {
+	if l.servers == nil {
 		return func() {}
 	}
-	r.look(ctx, stage, record.ProbeBegin)
-	every := time.Duration(r.plan.Probes.Interval)
+	l.look(ctx, stage, record.ProbeBegin)
+	every := time.Duration(l.plan.Probes.Interval)
 	if every == 0 {
 		every = plan.ProbeInterval
 	}
@@ -157,7 +159,7 @@ func (r *run) overlook(ctx context.Context, stage int) (end func()) {
 			case <-during.Done():
 				return
 			case <-tick.C:
-				r.look(during, stage, record.ProbeDuring)
+				l.look(during, stage, record.ProbeDuring)
 			}
 			if n%manyLooks == 0 {
 				every *= 2
@@ -168,6 +170,6 @@ func (r *run) overlook(ctx context.Context, stage int) (end func()) {
 	return func() {
 		stop()
 		<-done
-		r.look(ctx, stage, record.ProbeEnd)
+		l.look(ctx, stage, record.ProbeEnd)
 	}
 }

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 
+	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/triton"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt/tensor"
@@ -22,13 +23,14 @@ type Setup struct {
 	Statistics func(ctx context.Context) (string, error)
 }
 
-func (r *run) setup() Setup {
-	e, ok := r.endpoint.(*triton.Endpoint)
+// setupOf is what an endpoint has found out about a target.
+func setupOf(of endpoint.Endpoint, t plan.Target) Setup {
+	e, ok := of.(*triton.Endpoint)
 	if !ok {
 		return Setup{}
 	}
 	m := e.Model()
 	return Setup{
-		Decoupled: m.Streams(), Sequences: m.Sequence, Target: r.plan.Target, Tensors: e.Tensors(), Words: e.Words, Statistics: e.Statistics,
+		Decoupled: m.Streams(), Sequences: m.Sequence, Target: t, Tensors: e.Tensors(), Words: e.Words, Statistics: e.Statistics,
 	}
 }

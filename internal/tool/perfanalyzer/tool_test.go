@@ -19,6 +19,7 @@ import (
 
 	"inferometer/internal/mock"
 	"inferometer/internal/mock/repository"
+	"inferometer/internal/record"
 	"inferometer/internal/result"
 	"inferometer/internal/run/kit"
 	"inferometer/internal/tool"
@@ -308,7 +309,7 @@ func TestEmptyWindow(t *testing.T) {
 // What this program itself breaks off at the end is no failure of the server's.
 func TestEmptyWindowWithARequestCutOff(t *testing.T) {
 	res := &result.Result{Stages: []result.Stage{{Counts: result.Counts{Failed: 1}}}}
-	for failed, want := range map[string]int{record.StopEmpty: args.ExitOption, failing: args.ExitGeneric} {
+	for failed, want := range map[record.StopReason]int{record.StopEmpty: args.ExitOption, failing: args.ExitGeneric} {
 		tl := &job{action: new(args.Action), env: &tool.Session{Log: io.Discard}, failed: failed}
 		if got := tl.exit(res); got != want {
 			t.Errorf("%s: code %d, want %d", failed, got, want)

@@ -1,0 +1,32 @@
+package run
+
+import (
+	"sync/atomic"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+)
+
+// fewestEnded is how many requests must have ended before their share of failures
+// can end a run.
+const fewestEnded = 20
+
+// failures counts requests that fail, and stops a run that has too many of them.
+type failures struct {
+	most          plan.MaxErrors
+	brake         brake
+	ended, failed atomic.Int64
+}
+
+// count takes note of how a request ended; "": well.
+func (f *failures) count(class record.Class) {
+	ended := f.ended.Add(1)
+	if class == "" || class == record.Cancelled || class == record.CutOff {
+		return
+	}
+	failed := f.failed.Add(1)
+	if f.most.Count > 0 && failed >= f.most.Count ||
+		f.most.Share > 0 && ended >= fewestEnded && float64(failed) > f.most.Share*float64(ended) {
+		f.brake.pull(record.StopErrors)
+	}
+}

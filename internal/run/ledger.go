@@ -1,0 +1,62 @@
+package run
+
+import (
+	"sync"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+	"inferometer/internal/result"
+)
+
+// ledger takes down what a run comes to know besides its requests: for its result, and in
+// its record file where there is one.
+type ledger struct {
+	plan  *plan.Plan
+	out   *output // nil: nothing is kept
+	facts result.Facts
+
+	sessions sync.Mutex // of facts.Sessions
+}
+
+// keep writes a line to the record file.
+func keep[T any](l *ledger, write func(*record.Writer, T) error, line T) {
+	if l.out != nil {
+		l.out.note(write(l.out.writer, line))
+	}
+}
+
+// stage notes how a stage went.
+func (l *ledger) stage(mark record.StageMark) {
+	l.facts.Stages = append(l.facts.Stages, mark)
+	l.facts.Interrupted = l.facts.Interrupted || mark.Early()
+	keep(l, (*record.Writer).Stage, mark)
+}
+
+// edge notes an edge of a window. The result has the windows themselves.
+func (l *ledger) edge(e record.Edge) { keep(l, (*record.Writer).Edge, e) }
+
+// health notes the client's own condition.
+func (l *ledger) health(h record.Health) {
+	l.facts.Health = append(l.facts.Health, h)
+	keep(l, (*record.Writer).Health, h)
+}
+
+// probe notes what servers say of themselves.
+func (l *ledger) probe(p record.Probe) {
+	keep(l, (*record.Writer).Probe, p)
+	l.facts.AddProbe(l.plan, p)
+}
+
+// figures notes what a Prometheus server has.
+func (l *ledger) figures(f record.Figures) {
+	keep(l, (*record.Writer).Figures, f)
+	l.facts.AddFigures(l.plan, f)
+}
+
+// session notes how a recorded session was played, for many at once. The collector writes
+// it to the record file.
+func (l *ledger) session(m record.SessionMark) {
+	l.sessions.Lock()
+	defer l.sessions.Unlock()
+	l.facts.AddSession(&m)
+}

@@ -1,0 +1,46 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"inferometer/internal/record"
+	"inferometer/internal/result"
+	"inferometer/internal/run/collect"
+)
+
+// outcome makes the result of what was played.
+type outcome struct {
+	log       io.Writer
+	queue     *queue
+	ledger    *ledger
+	folds     *folds
+	collector *collect.Collector
+	counter   interface{ Err() error } // a tokenizer that may fail on a text; nil: it cannot
+}
+
+// conclude decodes what is left and puts the result together. played is what ended the
+// stages before their time.
+func (o *outcome) conclude(played error) (*result.Result, error) {
+	asRun, facts := o.queue.asRun(), &o.ledger.facts
+	facts.Incomplete = lacksStages(facts, len(asRun.Stages))
+	err := errors.Join(played, o.collector.Close())
+	if o.counter != nil && o.counter.Err() != nil {
+		fmt.Fprintf(o.log, "warning: %v; such texts count as 0 tokens\n", o.counter.Err())
+	}
+	fold, mergeErr := o.folds.merged()
+	err = errors.Join(err, mergeErr)
+	out := o.ledger.out
+	out.end()
+	res, buildErr := build(asRun, *facts, fold, out.recordsPath(), o.folds.pool)
+	if buildErr != nil {
+		return nil, errors.Join(err, fmt.Errorf("making the result: %w", buildErr))
+	}
+	err = distinct(errors.Join(err, out.finish(res)))
+	if err != nil && slices.ContainsFunc(facts.Stages, func(m record.StageMark) bool { return m.Reason == record.StopRecords }) {
+		err = &BreakError{err}
+	}
+	return res, err
+}

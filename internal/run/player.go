@@ -1,0 +1,178 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"inferometer/internal/engine/load"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+	"inferometer/internal/result"
+	"inferometer/internal/sweep"
+)
+
+// Observer follows a run whose plan has levels or windows.
+type Observer interface {
+	// Begin tells of a stage before its first request.
+	Begin(i int, s plan.Stage)
+	// Window tells of a window that has ended; trial counts from 1.
+	Window(i, trial int, w sweep.Window)
+	// End tells of a stage that has ended.
+	End(i int, s plan.Stage, l *sweep.Level)
+}
+
+// player plays the stages of a run, one after the other.
+type player struct {
+	plan      *plan.Plan
+	observer  Observer // nil: nobody follows
+	questions *questions
+	queue     *queue
+	search    *search // of the rates of a sweep; nil: they are known
+	sender    *sender
+	meter     *metering // nil: stages are not measured in windows
+	ledger    *ledger
+	lookout   *lookout
+	teller    *teller
+}
+
+// play plays all stages.
+func (p *player) play(ctx context.Context) error {
+	if p.search != nil {
+		if err := p.search.run(ctx); err != nil {
+			return err
+		}
+	}
+	for !p.ledger.facts.Interrupted {
+		i, s, ok := p.queue.next()
+		if !ok {
+			return nil
+		}
+		if reason := p.pause(ctx, i, s); reason != "" {
+			now := p.lookout.now()
+			p.ledger.edge(record.Edge{Stage: i, Level: s.Level(), At: now})
+			p.ledger.stage(record.StageMark{Stage: i, Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now, Reason: reason})
+			return nil
+		}
+		if err := p.stage(ctx, i, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pause waits for the gap before a stage, and says why where it was broken off.
+func (p *player) pause(ctx context.Context, i int, s plan.Stage) record.StopReason {
+	if s.Gap <= 0 || i == 0 {
+		return ""
+	}
+	t := time.NewTimer(time.Duration(s.Gap))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return ""
+	case <-ctx.Done():
+		return record.StopInterrupted
+	case reason := <-p.sender.brake:
+		return reason
+	}
+}
+
+// stage plays one stage and tells of it.
+func (p *player) stage(ctx context.Context, i int, s plan.Stage) error {
+	p.sender.warm(ctx, s)
+	drained := p.lookout.watch(ctx, i)
+	mark, level, err := p.send(ctx, i, s)
+	drained()
+	p.ledger.stage(aborted(ctx, mark))
+	err = errors.Join(err, p.teller.after(ctx, i))
+	p.queue.tell(level)
+	if p.meter != nil {
+		p.ledger.facts.Levels = append(p.ledger.facts.Levels, level)
+	}
+	if p.observer != nil {
+		p.observer.End(i, s, level)
+	}
+	return err
+}
+
+// aborted is the mark of a stage whose last requests may have been aborted, also where
+// sending had ended.
+func aborted(ctx context.Context, mark record.StageMark) record.StageMark {
+	if ctx.Err() != nil {
+		mark.Reason = record.StopInterrupted
+	}
+	return mark
+}
+
+// send puts a stage's load on the target, and measures it in windows where the plan has
+// them.
+func (p *player) send(ctx context.Context, i int, s plan.Stage) (record.StageMark, *sweep.Level, error) {
+	work := load.FromPlan(p.queue.asRun(), i)
+	if s.Arrival == plan.ArrivalTrace {
+		work.Arrivals = load.Trace(p.questions.schedule)
+	}
+	if s.Arrival == plan.ArrivalSessions {
+		work.Sessions = sessionsOf(p.queue.stages(), i, int64(p.questions.Sessions))
+	}
+	if p.observer != nil {
+		p.observer.Begin(i, s)
+	}
+	if p.meter != nil {
+		return p.meter.run(ctx, s, work, p.sender)
+	}
+	l := &sweep.Level{Value: s.Level(), Passed: true}
+	if p.plan.Levels.On() {
+		p.ledger.edge(record.Edge{Stage: i, Level: l.Value, At: p.lookout.now()})
+	}
+	mark, err := p.sender.send(ctx, work, p.sender.brake)
+	return mark, l, err
+}
+
+// sessionsOf is how many sessions the i-th stage plays: as many as it asks for, or what the
+// stages before it have left of the data. Where they have left nothing that is all of it.
+func sessionsOf(stages []plan.Stage, i int, all int64) int64 {
+	var begun int64
+	for _, s := range stages[:i] {
+		begun += cmp.Or(s.Sessions.Count, left(all, begun))
+	}
+	return cmp.Or(stages[i].Sessions.Count, left(all, begun))
+}
+
+// left is how much of the data comes before it begins anew.
+func left(all, begun int64) int64 {
+	if all == 0 {
+		return 0
+	}
+	return all - begun%all
+}
+
+// teller tells of stages that have ended, with their figures.
+type teller struct {
+	tell   func(s *result.Stage) // nil: nobody waits for it
+	queue  *queue
+	ledger *ledger
+	folds  *folds
+	settle func(ctx context.Context)
+}
+
+// after tells of a stage. It does so between two stages, when no record is under way: only
+// then do the folds belong to nobody else.
+func (t *teller) after(ctx context.Context, i int) error {
+	if t.tell == nil {
+		return nil
+	}
+	t.settle(ctx)
+	if ctx.Err() != nil {
+		return nil // records may be under way still; the result has the stage
+	}
+	fold, err := t.folds.merged()
+	st, also := result.BuildStage(t.queue.asRun(), t.ledger.facts.Stages, i, fold)
+	if err := errors.Join(err, also); err != nil {
+		return fmt.Errorf("working out stage %d: %w", i+1, err)
+	}
+	t.tell(st)
+	return nil
+}

@@ -1,0 +1,354 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"inferometer/internal/endpoint"
+	"inferometer/internal/endpoint/proxy"
+	"inferometer/internal/engine"
+	"inferometer/internal/engine/load"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/record"
+	"inferometer/internal/run/breaker"
+	"inferometer/internal/run/collect"
+	"inferometer/internal/run/health"
+	"inferometer/internal/run/kit"
+	"inferometer/internal/sweep"
+	netclock "inferometer/internal/wire/clock"
+)
+
+// preparation makes everything that the first request needs, one thing after the other.
+type preparation struct {
+	plan  *plan.Plan
+	opt   *Options
+	clock *netclock.Clock
+	brake brake
+	made  []func() // give back what was made, the last first
+}
+
+// later remembers how to give back what was made.
+func (p *preparation) later(undo func()) { p.made = append(p.made, undo) }
+
+// undo gives back all that was made.
+func (p *preparation) undo() {
+	for _, undo := range slices.Backward(p.made) {
+		undo()
+	}
+}
+
+// until prepares the run, unless the user stops it before that is done.
+func (p *preparation) until(ctx context.Context, stop <-chan struct{}) (*run, error) {
+	// The context outlives this: what was made with it is used by the run.
+	ctx, cancel := context.WithCancelCause(ctx)
+	p.later(func() { cancel(nil) })
+	prepared := make(chan struct{})
+	defer close(prepared)
+	go func() {
+		select {
+		case <-stop:
+			cancel(errStopped)
+		case <-prepared:
+		}
+	}()
+	r, err := p.run(ctx)
+	switch {
+	case err == nil:
+		return r, nil
+	case context.Cause(ctx) == errStopped:
+		return nil, errStopped
+	}
+	return nil, &PrepareError{err}
+}
+
+// run prepares the run.
+func (p *preparation) run(ctx context.Context) (*run, error) {
+	mocked := len(p.plan.Target.URLs) == 0
+	if mocked {
+		server, err := startMock(p.plan, p.opt.Log)
+		if err != nil {
+			return nil, err
+		}
+		p.later(func() { server.Close() })
+	}
+	found, err := p.check(ctx, mocked)
+	if err != nil {
+		return nil, p.withFiles(ctx, err)
+	}
+	asked, err := p.questions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c, err := p.client(found.secrets, asked)
+	if err != nil {
+		return nil, err
+	}
+	if !mocked {
+		if err := (&preflight{p.plan, c, p.opt.Log}).check(ctx); err != nil {
+			return nil, err
+		}
+	}
+	arch, err := p.archive(ctx, found.secrets)
+	if err != nil {
+		return nil, err
+	}
+	asks, err := p.servers(found.secrets)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.assemble(asked, c, found, asks)
+	if err != nil {
+		return nil, err
+	}
+	r.archive = arch
+	return r, nil
+}
+
+// assemble puts the run together of its parts.
+func (p *preparation) assemble(asked *questions, c *client, found *findings, asks *servers) (*run, error) {
+	q := newQueue(p.plan)
+	live := engine.NewLive(q.most())
+	folded, err := newFolds(p.plan, live.Window)
+	if err != nil {
+		return nil, err
+	}
+	p.later(folded.close)
+	book := &ledger{plan: p.plan}
+	book.facts.Header, book.facts.Asked = p.header(asked, c, found.fellBack), p.plan
+	book.out, err = openOutput(p.plan, p.opt, book.facts.Header, p.unwritten)
+	p.later(book.out.remove)
+	if err != nil {
+		return nil, err
+	}
+	same, tape, passages := &alike{halt: p.brake.pull}, sweep.NewTape(), new(sweep.Passages)
+	collector := p.collector(c, folded, book, p.folders(found.breakers, same, tape, passages))
+	eng := p.engine(asked, c, collector, live)
+	p.later(eng.Close)
+	send := &sender{engine: eng, endpoint: c.endpoint, alike: same, brake: p.brake}
+	look := &lookout{servers: asks, plan: p.plan, now: p.clock.Now, ledger: book}
+	play := &player{
+		plan: p.plan, observer: p.opt.Levels, questions: asked, queue: q, sender: send, ledger: book, lookout: look,
+		teller: &teller{tell: p.opt.Stage, queue: q, ledger: book, folds: folded, settle: collector.Settle},
+	}
+	if p.plan.Saturation.On() {
+		play.search = &search{plan: p.plan, log: p.opt.Log, queue: q, sender: send, ledger: book, passages: passages, settle: collector.Settle}
+	}
+	if p.plan.Measurement.On() {
+		play.meter = &metering{
+			plan: p.plan.Measurement, observer: p.opt.Levels, now: p.clock.Now, live: live, tape: tape,
+			ledger: book, lookout: look, settle: collector.Settle,
+		}
+	}
+	return &run{
+		opt: p.opt, clock: p.clock, brake: p.brake, setup: setupOf(c.endpoint, p.plan.Target), player: play,
+		gauge:   &gauge{now: p.clock.Now, queue: q, live: live, lives: folded.lives, collector: collector},
+		sampler: &sampler{clock: p.clock, live: live, collector: collector, ledger: book},
+		outcome: &outcome{log: p.opt.Log, queue: q, ledger: book, folds: folded, collector: collector, counter: asked.counter()},
+	}, nil
+}
+
+// findings are what the check ahead of a run has found.
+type findings struct {
+	secrets  secrets
+	breakers *breaker.Set
+	fellBack bool // from HTTP/2, which was asked for, to HTTP/1.1
+}
+
+// check looks for everything that stands in the run's way, and tells of all of it.
+func (p *preparation) check(ctx context.Context, mocked bool) (*findings, error) {
+	var f findings
+	var err, breakerErr error
+	f.secrets, err = readSecrets(p.plan.Target, secretFiles(p.plan.Limits))
+	errs := []error{err, checkOutput(p.plan.Output.Dir, p.opt.Replace)}
+	f.breakers, breakerErr = breaker.New(p.plan.Breakers, p.brake.pull)
+	errs = append(errs, breakerErr)
+	wanted := p.plan.Target.HTTP2
+	if err == nil {
+		errs = append(errs, checkTarget(ctx, &p.plan.Target, p.plan.Data, f.secrets, p.opt.Log))
+	}
+	f.fellBack = wanted && !p.plan.Target.HTTP2
+	l := limits{files: openFileLimit(), ports: localPorts(), ends: 1}
+	if mocked {
+		l.ends = 2
+	}
+	for _, text := range narrowLimits(highest(p.plan), l) {
+		fmt.Fprintln(p.opt.Log, "warning: "+text)
+	}
+	return &f, errors.Join(append(errs, checkLimits(highest(p.plan), l))...)
+}
+
+// questions are what is asked of the servers.
+type questions struct {
+	kit.Prompts
+	tokenizer prompt.Tokenizer
+	schedule  []time.Duration // of the prompts' own moments; nil: they have none
+}
+
+// counter is the tokenizer where it may fail on a text; nil: it cannot.
+func (q *questions) counter() interface{ Err() error } {
+	c, _ := q.tokenizer.(interface{ Err() error })
+	return c
+}
+
+// questions opens what prompts come from.
+func (p *preparation) questions(ctx context.Context) (*questions, error) {
+	found, note, err := p.opt.Kit.Tokenizer(ctx, p.plan)
+	if err != nil {
+		return nil, err
+	}
+	if note != "" {
+		fmt.Fprintln(p.opt.Log, note)
+	}
+	parts := p.opt.Kit
+	parts.Tell = func(text string) { fmt.Fprintln(p.opt.Log, text) }
+	q := &questions{tokenizer: found.Tokenizer}
+	if q.Prompts, err = parts.Prompts(ctx, p.plan, found); err != nil {
+		return nil, err
+	}
+	for _, note := range q.Notes {
+		fmt.Fprintln(p.opt.Log, note)
+	}
+	q.schedule, err = scheduleOf(p.plan, q.Source)
+	return q, err
+}
+
+// scheduleOf is when the prompts are due, where the plan leaves that to them.
+func scheduleOf(p *plan.Plan, s prompt.Source) ([]time.Duration, error) {
+	i := slices.IndexFunc(p.Stages, func(s plan.Stage) bool { return s.Arrival == plan.ArrivalTrace })
+	if i < 0 {
+		return nil, nil
+	}
+	if timed, ok := s.(prompt.Scheduler); ok {
+		if schedule := timed.Schedule(); schedule != nil {
+			return schedule, nil
+		}
+	}
+	return nil, fmt.Errorf("stage %d wants the arrivals of a trace, and the prompts have no moments of their own: give an input file whose lines have a timestamp", i+1)
+}
+
+// client is what asks the servers and reads their answers.
+type client struct {
+	endpoint endpoint.Endpoint
+	decode   endpoint.Decoder
+	streamer endpoint.Streamer // nil: no answer can be read in pieces
+	secrets  secrets
+}
+
+// client makes what asks the servers.
+func (p *preparation) client(s secrets, q *questions) (*client, error) {
+	newEndpoint, err := kit.Pick(p.opt.Kit.Endpoints, "protocol", p.plan.Target.Protocol)
+	if err != nil {
+		return nil, err
+	}
+	// The id tells this run's requests from those of others in a server's log.
+	id := "inferometer-" + strconv.FormatInt(p.clock.Start().UnixMilli(), 36)
+	e, err := newEndpoint(p.plan.Target, endpoint.Options{
+		Clock: p.clock, TLS: s.tls, Key: s.key, Data: p.plan.Data, RunID: id, Tokenizer: q.tokenizer,
+		KeepQuestions: p.plan.Output.KeepRaw, Limits: p.plan.Limits,
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.later(func() { e.Close() })
+	if err := fit(q.Source, e); err != nil {
+		return nil, err
+	}
+	decoder, err := kit.Pick(p.opt.Kit.Decoders, "decoder", p.plan.Target.Protocol)
+	if err != nil {
+		return nil, err
+	}
+	plain := decoder(p.plan.Target, q.tokenizer, !p.plan.Tokenizer.StandIn())
+	streamer, _ := endpoint.Able[endpoint.Streamer](plain)
+	return &client{endpoint: e, decode: s.guard(plain, p.plan.Target), streamer: streamer, secrets: s}, nil
+}
+
+// header is the first line of the record file.
+func (p *preparation) header(q *questions, c *client, fellBack bool) record.Header {
+	h := record.Header{
+		Version: p.opt.Version, Start: p.clock.Start(), Seed: p.plan.Seed,
+		Decoder: p.plan.Target.Protocol, Template: q.Templated, Host: health.Host(), Calibration: p.opt.Calibration,
+		Proxy: strings.Join(proxy.Of(p.plan.Target), ", "), FellBack: fellBack,
+	}
+	if s, ok := c.endpoint.(endpoint.Stamper); ok {
+		h.Kernel = s.KernelStamps()
+	}
+	return h
+}
+
+// unwritten tells at once that records cannot be written any more, and ends the run where
+// the plan wants that.
+func (p *preparation) unwritten(err error) {
+	text := fmt.Sprintf("%v. The run goes on without records.", err)
+	if p.plan.Output.OnFull == plan.OnFullStop {
+		text = fmt.Sprintf("%v. The run is ended, as its plan has it.", err)
+		defer p.brake.pull(record.StopRecords)
+	}
+	if p.opt.Warn != nil {
+		p.opt.Warn(text)
+		return
+	}
+	fmt.Fprintln(p.opt.Log, "warning: "+text)
+}
+
+// folders are what every record goes to besides the fold of its core.
+func (p *preparation) folders(b *breaker.Set, same *alike, tape *sweep.Tape, passages *sweep.Passages) several {
+	var all several
+	if p.plan.Measurement.On() {
+		all = append(all, tape)
+	}
+	if p.plan.Saturation.On() {
+		all = append(all, passages)
+	}
+	if len(p.plan.Breakers) > 0 {
+		all = append(all, b)
+	}
+	if !p.plan.MaxErrors.NotAlike {
+		all = append(all, same)
+	}
+	return all
+}
+
+// several hand a record to one after the other.
+type several []collect.Folder
+
+// Add implements collect.Folder.
+func (s several) Add(rec *record.Record) {
+	for _, f := range s {
+		f.Add(rec)
+	}
+}
+
+// collector starts what takes finished records.
+func (p *preparation) collector(c *client, f *folds, book *ledger, besides several) *collect.Collector {
+	var each []collect.Folder
+	for _, fold := range f.list {
+		each = append(each, append(several{fold}, besides...))
+	}
+	return collect.New(collect.Config{
+		Decoder: c.decode, Writer: book.out.records(), KeepRaw: p.plan.Output.KeepRaw, Now: p.clock.Now,
+		Limits: answerLimits(p.plan.Limits), Streamer: c.streamer, Folds: each,
+		Judge: (&failures{most: p.plan.MaxErrors, brake: p.brake}).count, Session: book.session,
+	})
+}
+
+// answerLimits are those of what is held of an answer.
+func answerLimits(l plan.Limits) collect.Limits {
+	return collect.Limits{Answer: int(l.Answer), Stream: int(l.Stream), Event: int(l.Event), Raw: int(l.Raw)}
+}
+
+// engine makes what sends.
+func (p *preparation) engine(q *questions, c *client, sink engine.Sink, live *engine.Live) *engine.Engine {
+	return engine.New(engine.Config{
+		Now: p.clock.Now, Source: q.Source, Endpoint: c.endpoint, Decoder: c.decode, Sink: sink,
+		NewSleeper: load.NewSleeper, Live: live, Feeders: runtime.GOMAXPROCS(0),
+		Retries: p.plan.Target.Retries.Count, Backoff: time.Duration(p.plan.Target.Retries.Backoff),
+		IgnoreRetryAfter: p.plan.Target.RetryAfter == plan.RetryIgnore,
+	})
+}

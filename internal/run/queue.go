@@ -1,0 +1,152 @@
+package run
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+	"inferometer/internal/sweep"
+)
+
+// queue gives out the stages of a run: those of the plan, or the levels that its
+// search comes to.
+type queue struct {
+	plan   *plan.Plan
+	search *sweep.Search // nil: the plan's stages as they stand
+
+	mu    sync.Mutex
+	begun []plan.Stage
+	over  bool
+	made  []plan.Stage // in place of the plan's, of a sweep to saturation
+	stage int          // the one under way; steps of a search are negative
+}
+
+func newQueue(p *plan.Plan) *queue {
+	q := &queue{plan: p}
+	if p.Levels.On() {
+		q.search = sweep.NewSearch(p.Levels, p.Stages[0].Rate == 0)
+	}
+	return q
+}
+
+// most is how many stages there can be.
+func (q *queue) most() int {
+	switch {
+	case q.plan.Saturation.On():
+		return q.plan.Saturation.Stages
+	case q.search == nil:
+		return len(q.plan.Stages)
+	}
+	return sweep.Most(q.plan.Levels)
+}
+
+// next gives the next stage; false: there is none.
+func (q *queue) next() (i int, s plan.Stage, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i = len(q.begun)
+	if q.over || i >= q.most() || q.plan.Saturation.On() && i >= len(q.made) {
+		return i, s, false
+	}
+	switch {
+	case q.made != nil:
+		s = q.made[i]
+	case q.search == nil:
+		s = q.plan.Stages[i]
+	default:
+		level, ok := q.search.Next()
+		if !ok {
+			return i, s, false
+		}
+		s = q.plan.Stages[0].At(level)
+	}
+	q.begun, q.stage = append(q.begun, s), i
+	return i, s, true
+}
+
+// tell says how the last stage went.
+func (q *queue) tell(l *sweep.Level) {
+	if q.search != nil {
+		q.search.Tell(l.Passed)
+	}
+	q.over = q.over || l.Ended == record.StopEmpty // a server that answers nothing is not asked for more
+}
+
+// stages are those that a look at the run knows of: all of the plan's, or the levels
+// begun so far.
+func (q *queue) stages() []plan.Stage {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case q.made != nil:
+		return q.made
+	case q.search == nil:
+		return q.plan.Stages
+	case len(q.begun) == 0:
+		return []plan.Stage{q.plan.Stages[0]}
+	}
+	return slices.Clone(q.begun)
+}
+
+// asRun is the plan with the stages that were run.
+func (q *queue) asRun() *plan.Plan {
+	p := *q.plan
+	p.Stages = q.stages()
+	return &p
+}
+
+// highest is the plan with the greatest load that its levels can come to, as far as
+// that is known.
+func highest(p *plan.Plan) *plan.Plan {
+	if !p.Levels.On() {
+		return p
+	}
+	level := max(p.Levels.Start, p.Levels.End)
+	for _, v := range p.Levels.List {
+		level = max(level, v)
+	}
+	q := *p
+	q.Stages = []plan.Stage{p.Stages[0].At(level)}
+	return &q
+}
+
+// settle takes the rates of a sweep to saturation as the stages. None: there are no
+// stages to run.
+func (q *queue) settle(rates []float64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.made = sweep.StagesAt(q.plan.Stages[0], q.plan.Saturation, rates)
+}
+
+// searching lets a look at the run see a step of the search for the saturation.
+func (q *queue) searching(step int, s plan.Stage) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.made, q.stage = []plan.Stage{s}, step
+}
+
+// under is the stage under way.
+func (q *queue) under() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.stage
+}
+
+// levelsOf are the stages that edges tell of: the plan's own, or its levels.
+func levelsOf(p *plan.Plan, edges []record.Edge) []plan.Stage {
+	if !p.Levels.On() {
+		return p.Stages
+	}
+	var stages []plan.Stage
+	for _, e := range slices.SortedFunc(slices.Values(edges), func(a, b record.Edge) int { return cmp.Compare(a.Stage, b.Stage) }) {
+		if e.Stage == len(stages) {
+			stages = append(stages, p.Stages[0].At(e.Level))
+		}
+	}
+	if len(stages) == 0 {
+		return p.Stages
+	}
+	return stages
+}

@@ -1,0 +1,53 @@
+package run
+
+import (
+	"context"
+
+	"inferometer/internal/endpoint"
+	"inferometer/internal/engine"
+	"inferometer/internal/engine/load"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+)
+
+// sender puts loads on the target.
+type sender struct {
+	engine   *engine.Engine
+	endpoint endpoint.Endpoint
+	alike    *alike
+	brake    brake // of the run
+}
+
+// send carries out a load until it ends or stop yields.
+func (s *sender) send(ctx context.Context, work load.Stage, stop brake) (record.StageMark, error) {
+	s.alike.begin(work.Index, work.Arrivals == nil)
+	mark, err := s.engine.Run(ctx, work, stop)
+	if err != nil {
+		return mark, &BreakError{err}
+	}
+	return mark, nil
+}
+
+// warm opens connections before a stage.
+func (s *sender) warm(ctx context.Context, st plan.Stage) {
+	if w, ok := s.endpoint.(endpoint.Warmer); ok {
+		// What fails here fails again, and is recorded, when a request needs it.
+		_ = w.Warm(ctx, connectionsAhead(st))
+	}
+}
+
+// connectionsAhead is how many connections to open before a stage: all of them in
+// closed loop; in open loop what its rate needs if answers take 50 ms.
+func connectionsAhead(s plan.Stage) int {
+	if s.Concurrency > 0 {
+		return max(s.Concurrency, s.Growth.To)
+	}
+	if s.Arrival == plan.ArrivalSessions && s.Sessions.Concurrent > 0 {
+		return s.Sessions.Concurrent
+	}
+	n := int(s.Rate/20) + 1
+	if s.MaxInFlight > 0 {
+		n = min(n, s.MaxInFlight)
+	}
+	return min(n, 512)
+}

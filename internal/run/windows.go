@@ -1,0 +1,89 @@
+package run
+
+import (
+	"context"
+	"time"
+
+	"inferometer/internal/engine"
+	"inferometer/internal/engine/load"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+	"inferometer/internal/sweep"
+)
+
+// metering measures stages in windows.
+type metering struct {
+	plan     plan.Measurement
+	observer Observer // nil: nobody follows
+	now      func() time.Duration
+	live     *engine.Live
+	tape     *sweep.Tape
+	ledger   *ledger
+	lookout  *lookout
+	settle   func(ctx context.Context)
+}
+
+// run runs a stage and measures it. The meter ends the stage where its windows are enough.
+func (m *metering) run(ctx context.Context, s plan.Stage, work load.Stage, to *sender) (record.StageMark, *sweep.Level, error) {
+	i := work.Index
+	meter := m.meter(i, s)
+	if m.plan.Mode == plan.WindowStage && s.Warmup == (plan.Warmup{}) {
+		meter.Before(ctx)
+	}
+	m.tape.Begin(i)
+	over, end := context.WithCancel(context.Background())
+	defer end()
+	stop, measured := newBrake(), make(chan *sweep.Level, 1)
+	endForward := to.brake.forward(stop)
+	go func() {
+		from := m.from(over, i)
+		l := meter.Run(over, i, s.Level(), from)
+		if l.Ended != "" {
+			stop.pull(l.Ended)
+		}
+		measured <- l
+	}()
+	mark, err := to.send(ctx, work, stop)
+	end()
+	l := <-measured
+	endForward(l.Ended)
+	l.Ended = mark.Reason.Windows()
+	m.settle(ctx)
+	meter.Finish(ctx, l, i)
+	return mark, l, err
+}
+
+// meter measures the i-th stage.
+func (m *metering) meter(i int, s plan.Stage) *sweep.Meter {
+	meter := &sweep.Meter{
+		Plan: m.plan, Now: m.now, Tape: m.tape, Settle: m.settle, Edge: m.ledger.edge, Note: m.ledger.out.note,
+		Paced: s.Rate > 0 || s.Arrival == plan.ArrivalIntervals,
+	}
+	if asked := m.lookout.servers; asked != nil {
+		meter.GPUs = &asked.gpus
+		if len(asked.list) > 0 {
+			meter.Probe = asked
+		}
+	}
+	if m.observer != nil {
+		meter.Window = func(trial int, w sweep.Window) { m.observer.Window(i, trial, w) }
+	}
+	return meter
+}
+
+// from waits for the moment at which the measured part of a stage begins; the present where
+// the stage is over before that.
+func (m *metering) from(over context.Context, stage int) time.Duration {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		if from, _ := m.live.Window(stage); from <= m.now() {
+			return from
+		}
+		select {
+		case <-tick.C:
+		case <-over.Done():
+			return m.now()
+		}
+	}
+}

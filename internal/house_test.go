@@ -39,15 +39,15 @@ var house = []struct{ name, may string }{
 	{"tool/study", "tool report/progress tool/study/report tool/native/args tool/profileexport run plan result report/chart lib/*"},
 	{"tool/native", "tool tool/native/args tool/selftest run run/kit mock plan record result report/console report/csv report/json report/progress remote/storage token lib/nearest github.com/spf13/pflag"},
 	{"tool/selftest", "tool tool/native/args report/progress run run/kit mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag"},
-	{"tool/*/args", "plan lib/nearest go.yaml.in/yaml/v3 github.com/spf13/pflag"},
+	{"tool/*/args", "plan lib/* go.yaml.in/yaml/v3 github.com/spf13/pflag"},
 	{"tool/*/dialect", "record stat"},
-	{"tool/genaiperf/report", "tool/genaiperf/dialect report/screen"},
-	{"tool/inferenceperf/report", "tool/inferenceperf/dialect record endpoint/sse"},
-	{"tool/*/report", "report/screen"},
+	{"tool/genaiperf/report", "tool/genaiperf/dialect report/screen lib/number"},
+	{"tool/inferenceperf/report", "tool/inferenceperf/dialect record endpoint/sse lib/number"},
+	{"tool/*/report", "report/screen lib/number"},
 	{"tool/inferenceperf/reader", ""},
 	{"tool/inferenceperf/otlp", "tool/inferenceperf/dialect record google.golang.org/protobuf"},
 	{"tool/profileexport/export", "tool/profileexport endpoint/triton prompt/tensor plan record result sweep lib/wholefile"},
-	{"tool/profileexport", "record endpoint/sse prompt/tensor"},
+	{"tool/profileexport", "record endpoint/sse prompt/tensor lib/brief"},
 
 	// Plan + kit → live objects → a result. These two alone know concrete types.
 	{"run", "run/* sweep engine engine/load endpoint endpoint/* prompt plan probe record metric result report/csv report/json mock wire/clock prompt/tensor stat remote/hub lib/* golang.org/x/sys"},
@@ -62,7 +62,7 @@ var house = []struct{ name, may string }{
 	{"engine/load", "plan golang.org/x/sys"},
 	{"endpoint", "prompt prompt/tensor plan record wire/clock"},
 	{"endpoint/triton", "endpoint endpoint/answer endpoint/proxy endpoint/sse prompt prompt/tensor prompt/tensor/shm prompt/tensor/v2http plan record token wire/* lib/* google.golang.org/protobuf"},
-	{"endpoint/answer", "endpoint/sse prompt record token lib/jsonscan"},
+	{"endpoint/answer", "endpoint/sse prompt record token lib/brief lib/jsonscan"},
 	{"endpoint/body", "prompt"},
 	{"endpoint/proxy", "plan golang.org/x/net"},
 	{"endpoint/replica", "endpoint endpoint/proxy prompt plan record wire/clock wire/h2 wire/http1"},
@@ -71,13 +71,13 @@ var house = []struct{ name, may string }{
 	{"endpoint/*", "endpoint endpoint/answer endpoint/body endpoint/proxy endpoint/replica endpoint/sse prompt prompt/tensor plan record token/chat wire/http1 lib/jsonscan"},
 	{"wire/grpc", "wire/clock wire/h2 wire/http1 record lib/bounded"},
 	{"wire/h2", "wire/clock wire/http1 record golang.org/x/net"},
-	{"wire/http1", "wire/clock record"},
+	{"wire/http1", "wire/clock record lib/brief"},
 	{"wire/clock", "record golang.org/x/sys"},
 
 	// Where prompts and token counts come from.
 	{"prompt", "plan prompt/tensor lib/bounded"},
 	{"prompt/tensor/*", "prompt/tensor lib/bounded lib/jsonscan"},
-	{"prompt/tensor", "lib/jsonscan"},
+	{"prompt/tensor", "lib/brief lib/jsonscan"},
 	{"prompt/azure", "plan"},
 	{"prompt/media", ""},
 	{"prompt/sessionfilter", ""},
@@ -86,7 +86,7 @@ var house = []struct{ name, may string }{
 	{"prompt/recorded", "prompt plan remote/hub lib/bounded"},
 	{"prompt/*", "prompt prompt/azure prompt/lexicon prompt/media prompt/recorded prompt/rows prompt/sessionfilter prompt/tensor prompt/tensor/inputdata plan token/chat remote/hub lib/* golang.org/x/crypto"},
 	{"token", "token/* lib/jsonscan"},
-	{"token/chat", "lib/jsonscan"},
+	{"token/chat", "lib/jsonscan lib/number"},
 	{"token/source", "token token/* remote/hub lib/bounded lib/jsonscan"},
 	{"token/*", "token token/* lib/jsonscan"},
 
@@ -99,17 +99,17 @@ var house = []struct{ name, may string }{
 	// Records → figures → paper.
 	{"report/chart", "gonum.org/v1/plot"},
 	{"report/screen", ""},
-	{"report/*", "report/screen record result"},
+	{"report/*", "report/screen record result lib/number"},
 	{"result", "metric sweep plan probe probe/serving record stat"},
 	{"metric", "record stat"},
 
 	// The nouns.
-	{"plan", "lib/nearest go.yaml.in/yaml/v3"},
+	{"plan", "lib/brief lib/nearest go.yaml.in/yaml/v3"},
 	{"record", "lib/jsonscan github.com/klauspost/compress"},
 	{"stat", ""},
 
 	// Files that are elsewhere.
-	{"remote/hub", "lib/bounded golang.org/x/sys"},
+	{"remote/hub", "lib/bounded lib/brief golang.org/x/sys"},
 	{"remote/hub/hubtest", ""},
 	{"remote/storage", "plan remote/google"},
 	{"remote/google", ""},

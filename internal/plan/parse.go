@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"inferometer/internal/lib/brief"
 	"inferometer/internal/lib/nearest"
 )
 
@@ -249,14 +250,4 @@ func didYouMean(name string, known []string) string {
 // quote shows a piece of the user's input, cut to a length that fits a line.
 func quote(s string) string { return strconv.Quote(clip(s)) }
 
-func clip(s string) string {
-	const most = 40
-	if len(s) <= most {
-		return s
-	}
-	cut := most
-	for cut > 0 && s[cut]&0xC0 == 0x80 { // not inside a rune
-		cut--
-	}
-	return s[:cut] + "…"
-}
+func clip(s string) string { return brief.Text(s, 40) }

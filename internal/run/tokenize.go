@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"inferometer/internal/lib/brief"
 	"inferometer/internal/plan"
 )
 
@@ -134,11 +135,7 @@ func complaint(answer []byte, key string) string {
 	if key != "" {
 		text = strings.ReplaceAll(text, key, "…")
 	}
-	const most = 200
-	if runes := []rune(text); len(runes) > most {
-		text = string(runes[:most]) + "…"
-	}
-	return ": " + strings.ToValidUTF8(text, "\uFFFD")
+	return ": " + strings.ToValidUTF8(brief.Text(text, 200), "\uFFFD")
 }
 
 // readTokens takes {"tokens":[1,2]}, {"tokens":[{"id":1}]} and [{"id":1}]. Special tokens

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"inferometer/internal/endpoint/sse"
+	"inferometer/internal/lib/brief"
 	"inferometer/internal/record"
 )
 
@@ -128,9 +129,5 @@ func element(page []byte, tag string) string {
 func Shorten(text string) string {
 	text = strings.ToValidUTF8(text[:min(len(text), 8*maxMessage)], "")
 	fields := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
-	short := []rune(strings.Join(fields, " "))
-	if len(short) > maxMessage {
-		return string(short[:maxMessage-1]) + "…"
-	}
-	return string(short)
+	return brief.Fit(strings.Join(fields, " "), maxMessage)
 }

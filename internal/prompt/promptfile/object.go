@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"inferometer/internal/lib/brief"
 	"inferometer/internal/prompt"
 )
 
@@ -309,13 +310,7 @@ func kind(value []byte) string {
 }
 
 // short is a value, cut where it is long.
-func short(value []byte) string {
-	const most = 30
-	if r := []rune(string(value)); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return string(value)
-}
+func short(value []byte) string { return brief.Text(string(value), 30) }
 
 // members calls take for each member of a valid JSON object, with the offset of its
 // value counted from base.

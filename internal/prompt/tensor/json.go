@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"inferometer/internal/lib/brief"
 	"inferometer/internal/lib/jsonscan"
 )
 
@@ -216,13 +217,7 @@ func isDigits(s []byte) bool {
 	return !slices.ContainsFunc(s, func(c byte) bool { return c < '0' || c > '9' })
 }
 
-func clip(s []byte) string {
-	const most = 40
-	if len(s) > most {
-		return string(s[:most]) + "…"
-	}
-	return string(s)
-}
+func clip(s []byte) string { return brief.Text(string(s), 40) }
 
 func (p *parser) float() {
 	if p.scan.Peek() == '"' {

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"inferometer/internal/lib/brief"
 )
 
 // errStalled: the hub has sent nothing for too long.
@@ -184,11 +186,7 @@ func describe(status, message string) string {
 	if message == "" {
 		return status
 	}
-	const most = 200
-	if len(message) > most {
-		message = message[:most] + "…"
-	}
-	return status + ": " + strings.ToValidUTF8(message, "")
+	return status + ": " + strings.ToValidUTF8(brief.Text(message, 200), "")
 }
 
 // retryAfter is how long a server asks to wait, in seconds or until a date.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/report/screen"
+	"inferometer/internal/lib/number"
 	"inferometer/internal/result"
 )
 
@@ -19,7 +19,7 @@ func (p *printer) calibration(c *result.Calibration) {
 	var bars []string
 	for _, b := range c.Bars {
 		if p.all && b.Unit == "ms" || slices.Contains(calibrated(), b.Metric) {
-			bars = append(bars, b.Name+" ±"+screen.Value(b.Error, b.Unit))
+			bars = append(bars, b.Name+" ±"+number.Value(b.Error, b.Unit))
 		}
 	}
 	p.paragraph("Error bars", strings.Join(bars, ", "))
@@ -33,5 +33,5 @@ func calibrated() []string {
 
 // held says what load there was.
 func held(rate, inFlight, events float64) string {
-	return fmt.Sprintf("%s, %s in flight, %s events/s", screen.Value(rate, "requests/sec"), screen.Value(inFlight, "requests"), screen.Value(events, ""))
+	return fmt.Sprintf("%s, %s in flight, %s events/s", number.Value(rate, "requests/sec"), number.Value(inFlight, "requests"), number.Value(events, ""))
 }

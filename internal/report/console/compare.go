@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"inferometer/internal/lib/number"
 	"inferometer/internal/report/screen"
 	"inferometer/internal/result"
 )
@@ -45,7 +46,7 @@ func (p *printer) comparison(stages []result.Stage) {
 		} else if s.Name != "" {
 			name += " " + screen.Clip(screen.Clean(s.Name), 20)
 		}
-		t.add(name, screen.Clip(screen.Clean(s.Load), 24), screen.Count(s.Counts.OK), screen.Count(s.Counts.Failed))
+		t.add(name, screen.Clip(screen.Clean(s.Load), 24), number.Count(s.Counts.OK), number.Count(s.Counts.Failed))
 	}
 	var all []map[string]result.Stat
 	for i := range stages {
@@ -80,7 +81,7 @@ func (p *printer) parts(title string, parts []result.Model) {
 	}}
 	var all []map[string]result.Stat
 	for i := range parts {
-		t.add(screen.Clip(screen.Clean(parts[i].Name), 40), screen.Count(parts[i].Counts.OK), screen.Count(parts[i].Counts.Failed))
+		t.add(screen.Clip(screen.Clean(parts[i].Name), 40), number.Count(parts[i].Counts.OK), number.Count(parts[i].Counts.Failed))
 		all = append(all, parts[i].Metrics)
 	}
 	for _, f := range figures() {
@@ -98,7 +99,7 @@ func compare(t *table, rows []map[string]result.Stat, f figure) {
 			unit, lo, hi = metrics[f.metric].Unit, min(lo, v), max(hi, v)
 		}
 	}
-	scale := screen.ScaleForAll(unit, lo, hi)
+	scale := number.ScaleForAll(unit, lo, hi)
 	t.columns = append(t.columns, column{title: f.above + "\n" + f.below(scale.Unit), keep: f.keep})
 	for i, metrics := range rows {
 		cell := ""

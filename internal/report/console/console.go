@@ -13,6 +13,7 @@ import (
 	"io"
 	"strings"
 
+	"inferometer/internal/lib/number"
 	"inferometer/internal/report/screen"
 	"inferometer/internal/result"
 )
@@ -117,7 +118,7 @@ func (p *printer) table(t *table) {
 }
 
 func (p *printer) head(r *result.Result, subject string) {
-	facts := []string{plural(int64(len(r.Stages)), "stage") + " in " + screen.Seconds(r.Duration)}
+	facts := []string{plural(int64(len(r.Stages)), "stage") + " in " + number.Seconds(r.Duration)}
 	if !r.Started.IsZero() {
 		facts = append(facts, "started "+r.Started.UTC().Format("2006-01-02 15:04:05 UTC"))
 	}
@@ -177,5 +178,5 @@ func plural(n int64, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
-	return screen.Count(n) + " " + thing + "s"
+	return number.Count(n) + " " + thing + "s"
 }

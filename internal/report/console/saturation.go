@@ -1,7 +1,7 @@
 package console
 
 import (
-	"inferometer/internal/report/screen"
+	"inferometer/internal/lib/number"
 	"inferometer/internal/result"
 )
 
@@ -28,8 +28,8 @@ func (p *printer) saturation(r *result.Result) {
 		if step.Kept {
 			kept = "yes"
 		}
-		t.add(screen.Value(step.Rate, ""), kept, screen.Count(step.Requests), screen.Count(step.Failed), screen.Count(step.Unsent),
-			screen.Value(step.Before, ""), screen.Value(step.After, ""), screen.Value(step.Answered, ""), screen.Value(step.Lag, ""))
+		t.add(number.Value(step.Rate, ""), kept, number.Count(step.Requests), number.Count(step.Failed), number.Count(step.Unsent),
+			number.Value(step.Before, ""), number.Value(step.After, ""), number.Value(step.Answered, ""), number.Value(step.Lag, ""))
 	}
 	p.blank()
 	p.line(p.style.Bold("Search for the saturation"))

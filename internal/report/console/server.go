@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"inferometer/internal/lib/number"
 	"inferometer/internal/report/screen"
 	"inferometer/internal/result"
 )
@@ -29,8 +30,8 @@ func (p *printer) server(s *result.Server) {
 		p.details(&s.Models[i])
 	}
 	for _, g := range s.GPUs {
-		p.paragraph("GPU", fmt.Sprintf("%s: %s busy, %s W, %s of %s GiB", screen.Clean(g.UUID), screen.Share(g.Utilization),
-			screen.ScaleFor("W", g.Power).Format(g.Power), gibibytes(g.MemoryUsed), gibibytes(g.MemoryTotal)))
+		p.paragraph("GPU", fmt.Sprintf("%s: %s busy, %s W, %s of %s GiB", screen.Clean(g.UUID), number.Share(g.Utilization),
+			number.ScaleFor("W", g.Power).Format(g.Power), gibibytes(g.MemoryUsed), gibibytes(g.MemoryTotal)))
 	}
 	if p.all {
 		p.serverMetrics(s.Metrics)
@@ -60,7 +61,7 @@ func (p *printer) models(all []result.ServerModel) {
 	add = func(models []result.ServerModel, depth int) {
 		for i := range models {
 			m := &models[i]
-			t.add(strings.Repeat("  ", depth)+modelName(m), screen.Count(int64(m.Success.Count)), screen.Count(int64(m.Failed.Count)), batch(m),
+			t.add(strings.Repeat("  ", depth)+modelName(m), number.Count(int64(m.Success.Count)), number.Count(int64(m.Failed.Count)), batch(m),
 				average(m.Success), average(m.Queue), average(m.ComputeInput), average(m.ComputeInfer), average(m.ComputeOutput),
 				average(result.ServerTime{Count: m.Success.Count, AvgMS: m.OverheadMS}))
 			add(m.Composing, depth+1)
@@ -110,16 +111,16 @@ func (p *printer) counted(r *result.ServerRequests) {
 	}
 	var texts []string
 	if r.FailedAsSuccess > 0 {
-		texts = append(texts, screen.Count(r.FailedAsSuccess)+" failed here")
+		texts = append(texts, number.Count(r.FailedAsSuccess)+" failed here")
 	}
 	if r.Others > 0 {
-		texts = append(texts, screen.Count(r.Others)+" not sent by this client")
+		texts = append(texts, number.Count(r.Others)+" not sent by this client")
 	}
 	if len(texts) > 0 {
 		p.paragraph("Counts", "of the server's successes, "+strings.Join(texts, " and "))
 	}
 	if r.Missing > 0 {
-		p.paragraph("Counts", "the server counts "+screen.Count(r.Missing)+" fewer than it answered")
+		p.paragraph("Counts", "the server counts "+number.Count(r.Missing)+" fewer than it answered")
 	}
 }
 
@@ -127,13 +128,13 @@ func (p *printer) counted(r *result.ServerRequests) {
 func (p *printer) details(m *result.ServerModel) {
 	if hit, miss := m.CacheHit, m.CacheMiss; hit.Count+miss.Count > 0 {
 		p.paragraph("Cache", fmt.Sprintf("%s: %s of %s each, %s of %s each", modelName(m),
-			plural(int64(hit.Count), "hit"), screen.Value(hit.AvgMS, "ms"), count(miss.Count, "miss", "misses"), screen.Value(miss.AvgMS, "ms")))
+			plural(int64(hit.Count), "hit"), number.Value(hit.AvgMS, "ms"), count(miss.Count, "miss", "misses"), number.Value(miss.AvgMS, "ms")))
 	}
 	// The closing response of a stream may be empty, with nothing computed.
 	if of := slices.DeleteFunc(slices.Clone(m.Responses), func(r result.ServerResponse) bool { return r.ComputeInfer.Count == 0 }); len(of) > 0 {
 		first, last := of[0], of[len(of)-1]
 		p.paragraph("Responses", fmt.Sprintf("%s: compute of response %d %s, of response %d %s on average", modelName(m),
-			first.Index+1, screen.Value(first.ComputeInfer.AvgMS, "ms"), last.Index+1, screen.Value(last.ComputeInfer.AvgMS, "ms")))
+			first.Index+1, number.Value(first.ComputeInfer.AvgMS, "ms"), last.Index+1, number.Value(last.ComputeInfer.AvgMS, "ms")))
 	}
 	for i := range m.Composing {
 		p.details(&m.Composing[i])
@@ -144,13 +145,13 @@ func count(n uint64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return screen.Count(int64(n)) + " " + many
+	return number.Count(int64(n)) + " " + many
 }
 
 // serverMetrics prints the metrics of the server's Prometheus page that moved.
 func (p *printer) serverMetrics(all []result.ServerMetric) {
 	t := table{columns: []column{{title: "Server metric", left: true, keep: mustKeep}, {title: "increase", keep: mustKeep}, {title: "avg", keep: mustKeep}, {title: "max", keep: mustKeep}}}
-	number := func(v float64) string { return screen.ScaleFor("", v).Format(v) }
+	own := func(v float64) string { return number.ScaleFor("", v).Format(v) }
 	for _, m := range all {
 		name := m.Name
 		if m.Labels != "" {
@@ -159,9 +160,9 @@ func (p *printer) serverMetrics(all []result.ServerMetric) {
 		name = screen.Clip(screen.Clean(name), 64)
 		switch {
 		case m.Increase != nil && *m.Increase > 0:
-			t.add(name, number(*m.Increase), "", "")
+			t.add(name, own(*m.Increase), "", "")
 		case m.Gauge != nil && m.Gauge.Max != 0:
-			t.add(name, "", number(m.Gauge.Avg), number(m.Gauge.Max))
+			t.add(name, "", own(m.Gauge.Avg), own(m.Gauge.Max))
 		}
 	}
 	if len(t.rows) > 0 {

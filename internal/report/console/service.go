@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"inferometer/internal/lib/number"
 	"inferometer/internal/report/screen"
 	"inferometer/internal/result"
 )
@@ -84,7 +85,7 @@ func serviceRow(title string, f *result.Figure) []string {
 			}
 			text = serviceValue(*v, unit)
 			if i == 0 && *v == math.Trunc(*v) {
-				text = screen.Count(int64(*v))
+				text = number.Count(int64(*v))
 			}
 		}
 		row = append(row, text)
@@ -95,11 +96,11 @@ func serviceRow(title string, f *result.Figure) []string {
 func serviceValue(v float64, unit string) string {
 	switch unit {
 	case "ratio":
-		return screen.Share(v)
+		return number.Share(v)
 	case "s":
-		return screen.ScaleFor("ms", v*1e3).Format(v * 1e3)
+		return number.ScaleFor("ms", v*1e3).Format(v * 1e3)
 	case "bytes":
 		return gibibytes(v)
 	}
-	return screen.ScaleFor("", v).Format(v)
+	return number.ScaleFor("", v).Format(v)
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"inferometer/internal/lib/number"
 	"inferometer/internal/report/screen"
 	"inferometer/internal/result"
 )
@@ -64,12 +65,12 @@ func (p *printer) heading(s *result.Stage, of int) {
 
 func (p *printer) counts(s *result.Stage) {
 	c := s.Counts
-	text := fmt.Sprintf("%s in %s: %s ok", plural(c.Sent, "request"), screen.Seconds(s.Window.End-s.Window.Begin), screen.Count(c.OK))
+	text := fmt.Sprintf("%s in %s: %s ok", plural(c.Sent, "request"), number.Seconds(s.Window.End-s.Window.Begin), number.Count(c.OK))
 	if c.Failed > 0 {
-		text += ", " + screen.Count(c.Failed) + " failed"
+		text += ", " + number.Count(c.Failed) + " failed"
 	}
 	if c.CutOff > 0 {
-		text += " (" + screen.Count(c.CutOff) + " of them cut off)"
+		text += " (" + number.Count(c.CutOff) + " of them cut off)"
 	}
 	if c.Warmup > 0 {
 		text += "; before that " + plural(c.Warmup, "warm-up request")
@@ -77,7 +78,7 @@ func (p *printer) counts(s *result.Stage) {
 	p.wrapped(indent, text)
 	if c.Scheduled > 0 {
 		p.wrapped(indent, fmt.Sprintf("%s scheduled, %s of them waited for a slot, %s never sent",
-			screen.Count(c.Scheduled), screen.Count(c.Waited), screen.Count(c.Unsent)))
+			number.Count(c.Scheduled), number.Count(c.Waited), number.Count(c.Unsent)))
 	}
 }
 
@@ -135,7 +136,7 @@ func tellsNothing(all map[string]result.Stat, metric string) bool {
 	if a.Spread == nil || b.Spread == nil || a.Count != b.Count {
 		return false
 	}
-	scale := screen.ScaleFor(a.Unit, a.Avg)
+	scale := number.ScaleFor(a.Unit, a.Avg)
 	if scale.Format(a.Avg) != scale.Format(b.Avg) {
 		return false
 	}
@@ -148,7 +149,7 @@ func tellsNothing(all map[string]result.Stat, metric string) bool {
 }
 
 func cells(r row, m result.Stat, stats []statistic) []string {
-	scale := screen.ScaleFor(m.Unit, m.Avg)
+	scale := number.ScaleFor(m.Unit, m.Avg)
 	unit := screen.Clean(scale.Unit)
 	if r.unit != "" {
 		unit = strings.TrimSpace(r.unit)
@@ -166,7 +167,7 @@ func cells(r row, m result.Stat, stats []statistic) []string {
 	}
 	count := ""
 	if m.Count > 0 {
-		count = screen.Count(m.Count)
+		count = number.Count(m.Count)
 	}
 	return append(row, count)
 }
@@ -183,7 +184,7 @@ func (p *printer) steadySpread(s *result.Steady) {
 
 func steadyText(s *result.Steady) string {
 	return fmt.Sprintf("Steady window: %s to %s of the run, %s",
-		screen.Seconds(s.Window.Begin), screen.Seconds(s.Window.End), plural(s.Counts.Sent, "request"))
+		number.Seconds(s.Window.Begin), number.Seconds(s.Window.End), plural(s.Counts.Sent, "request"))
 }
 
 // rates prints the figures of the stage as a whole, beside those of its
@@ -208,7 +209,7 @@ func (p *printer) rates(s *result.Stage) {
 		if !ok {
 			continue
 		}
-		scale, unit := screen.ScaleFor(m.Unit, m.Avg), ""
+		scale, unit := number.ScaleFor(m.Unit, m.Avg), ""
 		if i >= len(rates()) {
 			unit = screen.Clean(scale.Unit)
 		}
@@ -234,14 +235,14 @@ func (p *printer) goodput(s *result.Stage) {
 		if i == 0 {
 			label = "Objectives"
 		}
-		text := fmt.Sprintf("%s ≤ %s: met by %s of %s", labelOf(g.Metric), screen.Value(g.MaxMS, "ms"), screen.Count(g.Met), plural(g.Of, "request"))
+		text := fmt.Sprintf("%s ≤ %s: met by %s of %s", labelOf(g.Metric), number.Value(g.MaxMS, "ms"), number.Count(g.Met), plural(g.Of, "request"))
 		if g.Of > 0 {
-			text += ", " + screen.Share(float64(g.Met)/float64(g.Of))
+			text += ", " + number.Share(float64(g.Met)/float64(g.Of))
 		}
 		p.paragraph(label, text)
 	}
 	if m, ok := s.Metrics["slo_attainment"]; ok && len(s.Goodput) > 1 {
-		p.paragraph("", "All of them: met by "+screen.Value(m.Avg, m.Unit)+" of the requests")
+		p.paragraph("", "All of them: met by "+number.Value(m.Avg, m.Unit)+" of the requests")
 	}
 }
 
@@ -258,7 +259,7 @@ func (p *printer) client(all map[string]result.Stat) {
 		if slices.Contains(m.Thin, high) {
 			high, value = "max", m.Max
 		}
-		texts = append(texts, fmt.Sprintf("%s p50 %s, %s %s", r.label, screen.Value(m.P50, m.Unit), high, screen.Value(value, m.Unit)))
+		texts = append(texts, fmt.Sprintf("%s p50 %s, %s %s", r.label, number.Value(m.P50, m.Unit), high, number.Value(value, m.Unit)))
 	}
 	if len(texts) > 0 {
 		p.paragraph("Client", strings.Join(texts, "; "))
@@ -279,7 +280,7 @@ func (p *printer) failures(all []result.Failures) {
 		if f.Status != 0 {
 			class += " " + strconv.Itoa(f.Status)
 		}
-		text := screen.Count(f.Count) + " × " + class
+		text := number.Count(f.Count) + " × " + class
 		if f.Example != "" {
 			text += ", such as: " + screen.Clip(screen.Clean(f.Example), exampleWidth)
 		}

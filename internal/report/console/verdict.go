@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"inferometer/internal/lib/number"
 	"inferometer/internal/report/screen"
 	"inferometer/internal/result"
 )
@@ -47,14 +48,14 @@ func (p *printer) checks(all []result.Check) {
 		if c.Stage >= 0 {
 			stage = strconv.Itoa(c.Stage + 1)
 		}
-		measured, verdict := screen.Value(c.Value, c.Unit), "ok"
+		measured, verdict := number.Value(c.Value, c.Unit), "ok"
 		switch {
 		case c.Undecided:
 			measured, verdict = "-", "undecided"
 		case !c.OK:
 			verdict = "MISSED"
 		}
-		t.add(screen.Clean(plain(c.Name)), stage, measured, screen.Value(c.Budget, c.Unit), verdict)
+		t.add(screen.Clean(plain(c.Name)), stage, measured, number.Value(c.Budget, c.Unit), verdict)
 	}
 	for _, l := range t.render(p.width-len(indent), p.style) {
 		p.line(indent + l)
@@ -99,9 +100,9 @@ func (p *printer) errorBars(all map[string]result.Stat) {
 		if !ok || m.Error == nil {
 			continue
 		}
-		text := r.label + " ±" + screen.Value(m.Error.Avg, m.Unit)
+		text := r.label + " ±" + number.Value(m.Error.Avg, m.Unit)
 		if m.Spread != nil && m.Error.P99 > 0 && !slices.Contains(m.Thin, "p99") {
-			text += " (p99 ±" + screen.Value(m.Error.P99, m.Unit) + ")"
+			text += " (p99 ±" + number.Value(m.Error.P99, m.Unit) + ")"
 		}
 		texts = append(texts, text)
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"inferometer/internal/lib/number"
 	"inferometer/internal/record"
-	"inferometer/internal/report/screen"
 	"inferometer/internal/result"
 )
 
@@ -27,18 +27,18 @@ func (p *printer) windows(s *result.Stage) {
 		w := &l.Windows[i]
 		failed, p99 := "", ""
 		if w.Failed > 0 {
-			failed = screen.Count(w.Failed)
+			failed = number.Count(w.Failed)
 		}
 		if v, ok := w.Latency.At(99); ok {
-			p99 = screen.Duration(v)
+			p99 = number.Duration(v)
 		}
-		t.add(strconv.Itoa(i+1), screen.Duration(w.End-w.Begin), screen.Count(w.Requests), failed, screen.Value(w.Throughput, ""), screen.Duration(w.Latency.Avg), p99)
+		t.add(strconv.Itoa(i+1), number.Duration(w.End-w.Begin), number.Count(w.Requests), failed, number.Value(w.Throughput, ""), number.Duration(w.Latency.Avg), p99)
 	}
 	p.blank()
 	p.table(&t)
 	m := l.Merged
 	p.wrapped(indent, fmt.Sprintf("%s; the last of them together: %s in %s, %s/s, latency %s on average",
-		ending(l.Ended), plural(m.Requests, "request"), screen.Duration(m.End-m.Begin), screen.Value(m.Throughput, ""), screen.Duration(m.Latency.Avg)))
+		ending(l.Ended), plural(m.Requests, "request"), number.Duration(m.End-m.Begin), number.Value(m.Throughput, ""), number.Duration(m.Latency.Avg)))
 }
 
 // ending says how the windows ended.

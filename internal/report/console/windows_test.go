@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/result"
 	"inferometer/internal/record"
+	"inferometer/internal/result"
 	"inferometer/internal/sweep"
 )
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"inferometer/internal/lib/number"
 	"inferometer/internal/report/screen"
 )
 
@@ -162,7 +163,7 @@ const barMax = 30
 func (v *view) bar(s Snapshot) {
 	text := timeText(s)
 	if s.Limit > 0 {
-		text += fmt.Sprintf("   %s of %s requests", screen.Count(s.Done), screen.Count(s.Limit))
+		text += fmt.Sprintf("   %s of %s requests", number.Count(s.Done), number.Count(s.Limit))
 	}
 	share, ok := s.share()
 	if !ok {
@@ -194,7 +195,7 @@ func (s Snapshot) share() (float64, bool) {
 func timeText(s Snapshot) string {
 	text := clock(s.Elapsed)
 	if s.Total > 0 {
-		text += " of " + screen.Duration(s.Total)
+		text += " of " + number.Duration(s.Total)
 	}
 	return text
 }
@@ -205,24 +206,24 @@ func clock(d time.Duration) string {
 	if d < 100*time.Second {
 		return fmt.Sprintf("%.1f s", d.Seconds())
 	}
-	return screen.Duration(d)
+	return number.Duration(d)
 }
 
 func requestFields(s Snapshot) []string {
 	fields := []string{
-		screen.Count(s.OK) + " ok",
-		screen.Count(s.Failed) + " failed",
-		screen.Count(int64(s.InFlight)) + " in flight",
+		number.Count(s.OK) + " ok",
+		number.Count(s.Failed) + " failed",
+		number.Count(int64(s.InFlight)) + " in flight",
 	}
 	rate := perSecond(s.RateGot)
 	if s.RateWanted > 0 {
-		rate += " of " + screen.Value(s.RateWanted, "") + "/s wanted"
+		rate += " of " + number.Value(s.RateWanted, "") + "/s wanted"
 	}
 	return append(fields, rate)
 }
 
 func perSecond(v float64) string {
-	return screen.ScaleFor("", v).Format(v) + "/s"
+	return number.ScaleFor("", v).Format(v) + "/s"
 }
 
 func latencyFields(s Snapshot) []string {
@@ -236,14 +237,14 @@ func latencyFields(s Snapshot) []string {
 		}
 	}
 	if s.OutputRate > 0 {
-		fields = append(fields, screen.ScaleFor("", s.OutputRate).Format(s.OutputRate)+" tokens/s")
+		fields = append(fields, number.ScaleFor("", s.OutputRate).Format(s.OutputRate)+" tokens/s")
 	}
 	return fields
 }
 
 func milli(d time.Duration) string {
 	v := float64(d) / float64(time.Millisecond)
-	scale := screen.ScaleFor("ms", v)
+	scale := number.ScaleFor("ms", v)
 	return scale.Format(v) + " " + scale.Unit
 }
 
@@ -258,7 +259,7 @@ func errorText(errors []Error) string {
 			parts = append(parts, rest)
 			break
 		}
-		parts = append(parts, screen.Clean(e.Class)+" "+screen.Count(e.Count))
+		parts = append(parts, screen.Clean(e.Class)+" "+number.Count(e.Count))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -271,7 +272,7 @@ func Line(s Snapshot) string {
 		fields = append([]string{text}, fields...)
 	}
 	if s.Limit > 0 {
-		fields = append(fields, screen.Count(s.Done)+" of "+screen.Count(s.Limit)+" requests")
+		fields = append(fields, number.Count(s.Done)+" of "+number.Count(s.Limit)+" requests")
 	}
 	fields = append(fields, requestFields(s)...)
 	fields = append(fields, latencyFields(s)...)

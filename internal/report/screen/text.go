@@ -1,3 +1,7 @@
+// Package screen has what any text for a person needs: lines that fit a width, and colour
+// where it was asked for.
+//
+// It knows nothing of benchmarks. The console report and the live view are built on it.
 package screen
 
 import (

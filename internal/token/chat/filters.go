@@ -315,7 +315,7 @@ func intFilter(_ *machine, c call) (any, error) {
 			return whole(n)
 		}
 	}
-	f, ok := number(v[0])
+	f, ok := asNumber(v[0])
 	if !ok || math.IsNaN(f) || math.IsInf(f, 0) {
 		return or, nil
 	}
@@ -347,8 +347,8 @@ func readInt(s string, base int64) (*big.Int, bool) {
 	return new(big.Int).SetString(sign+digits, int(base))
 }
 
-// number reads a number, or a string that holds one.
-func number(v any) (float64, bool) {
+// asNumber reads a number, or a string that holds one.
+func asNumber(v any) (float64, bool) {
 	if f, ok := asFloat(v); ok {
 		return f, true
 	}
@@ -379,7 +379,7 @@ func floatFilter(_ *machine, c call) (any, error) {
 	if u, ok := v[0].(*undefined); ok {
 		return nil, u.fail()
 	}
-	if f, ok := number(v[0]); ok {
+	if f, ok := asNumber(v[0]); ok {
 		return f, nil
 	}
 	if given[1] {

@@ -163,7 +163,7 @@ func fileSizeFilter(_ *machine, c call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, ok := number(v[0])
+	n, ok := asNumber(v[0])
 	if !ok || math.IsNaN(n) || math.IsInf(n, 0) {
 		return nil, fmt.Errorf("filesizeformat takes a number, not a %s", typeName(v[0]))
 	}

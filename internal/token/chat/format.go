@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"inferometer/internal/lib/number"
 )
 
 // fields is one call of str.format: what its fields refer to.
@@ -341,7 +343,7 @@ func (l *layout) float(f float64) string {
 	case kind == 'n':
 		kind = 'g'
 	}
-	text := floatRepr(f)
+	text := number.Python(f)
 	if kind != 0 || precision >= 0 {
 		if precision < 0 {
 			precision = 6

@@ -9,6 +9,7 @@ import (
 	"unicode/utf16"
 
 	"inferometer/internal/lib/jsonscan"
+	"inferometer/internal/lib/number"
 )
 
 // FromJSON reads a value that templates can use: mappings keep the order of their keys.
@@ -218,7 +219,7 @@ func jsonFloat(f float64) string {
 	case math.IsInf(f, -1):
 		return "-Infinity"
 	}
-	return floatRepr(f)
+	return number.Python(f)
 }
 
 func (st *jsonStyle) quote(b *strings.Builder, s string) {

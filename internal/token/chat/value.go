@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"inferometer/internal/lib/number"
 )
 
 // The values of a template are those of Python: nil is None, then bool, int64, bigInt,
@@ -276,7 +278,7 @@ func repr(v any, depth int) (string, error) {
 		}
 		return string(v), nil
 	case float64:
-		return floatRepr(v), nil
+		return number.Python(v), nil
 	case string:
 		return quote(v), nil
 	case *undefined:
@@ -333,28 +335,6 @@ func listRepr(l *List, depth int) (string, error) {
 	err := joinReprs(&b, depth, ", ", l.items...)
 	b.WriteString(end)
 	return b.String(), err
-}
-
-// floatRepr is the shortest text that reads back as the same number.
-func floatRepr(f float64) string {
-	switch {
-	case math.IsNaN(f):
-		return "nan"
-	case math.IsInf(f, 1):
-		return "inf"
-	case math.IsInf(f, -1):
-		return "-inf"
-	}
-	s := strconv.FormatFloat(f, 'e', -1, 64)
-	_, exp, _ := strings.Cut(s, "e")
-	n, err := strconv.Atoi(exp)
-	if err == nil && n >= -4 && n < 16 {
-		s = strconv.FormatFloat(f, 'f', -1, 64)
-		if !strings.Contains(s, ".") {
-			s += ".0"
-		}
-	}
-	return s
 }
 
 // quote is a string as Python writes it in code.

@@ -3,13 +3,12 @@ package genaiperf
 import (
 	"bytes"
 	"encoding/json"
-	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"inferometer/internal/lib/jsonobject"
+	"inferometer/internal/lib/number"
 	"inferometer/internal/tool/genaiperf/args"
 )
 
@@ -208,11 +207,7 @@ func pythonSeconds(v float64) json.Number {
 
 // pythonRatio is a number as Python writes it, with a fraction.
 func pythonRatio(v float64) json.Number {
-	text := strconv.FormatFloat(v, 'f', -1, 64)
-	if v == math.Trunc(v) {
-		text += ".0"
-	}
-	return json.Number(text)
+	return json.Number(number.Python(v))
 }
 
 // headerNames are the headers that were sent, without their values: those may be keys.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"inferometer/internal/lib/bounded"
+	"inferometer/internal/lib/brief"
 	"inferometer/internal/plan"
 )
 
@@ -114,14 +115,7 @@ func canonical(v any) string {
 }
 
 // short is a value, cut where it is long.
-func short(raw json.RawMessage) string {
-	const most = 60
-	text := canonical(single(raw))
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return text
-}
+func short(raw json.RawMessage) string { return brief.Text(canonical(single(raw)), 60) }
 
 // eachElement gives the elements of a list, or of the member data of an object, and where
 // each begins.

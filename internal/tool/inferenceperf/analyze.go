@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"inferometer/internal/lib/brief"
 	"inferometer/internal/lib/wholefile"
 	"inferometer/internal/report/chart"
 	"inferometer/internal/tool/inferenceperf/args"
@@ -141,12 +142,7 @@ func (an *analysis) unified(dir string, all []subject) {
 
 // shortName is the end of a directory's path, cut to what a legend has room for.
 func shortName(dir string) string {
-	const most = 24
-	name := []rune(filepath.Base(filepath.Clean(dir)))
-	if len(name) > most {
-		return string(name[:most-1]) + "…"
-	}
-	return string(name)
+	return brief.Fit(filepath.Base(filepath.Clean(dir)), 24)
 }
 
 func (an *analysis) save(path string, content func(io.Writer) error) {

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"inferometer/internal/lib/brief"
 )
 
 // The kinds of service that this package knows.
@@ -172,10 +174,4 @@ func appendString(dst []byte, s string) []byte {
 	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 }
 
-func short(text []byte) string {
-	const most = 40
-	if len(text) > most {
-		return strconv.Quote(string(text[:most])) + "…"
-	}
-	return strconv.Quote(string(text))
-}
+func short(text []byte) string { return strconv.Quote(brief.Text(string(text), 40)) }

@@ -14,7 +14,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"inferometer/internal/record"
 	"inferometer/internal/wire/clock"
@@ -146,14 +145,5 @@ func TestWarmOpensConnectionsAhead(t *testing.T) {
 	}
 	if opened.Load() != slots {
 		t.Errorf("%d connections were opened, want the %d that were asked for", opened.Load(), slots)
-	}
-}
-
-func TestMessagesAreShortAndWhole(t *testing.T) {
-	for _, text := range []string{"", "short", strings.Repeat("x", 200), strings.Repeat("ü", 300), "x" + strings.Repeat("ü", 300)} {
-		got := shorten(text)
-		if len(got) > 204 || !utf8.ValidString(got) || len(text) <= 200 && got != text {
-			t.Errorf("%d bytes became %q", len(text), got)
-		}
 	}
 }

@@ -3,9 +3,9 @@ package http1
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
+	"inferometer/internal/lib/brief"
 	"inferometer/internal/record"
 	"inferometer/internal/wire/clock"
 )
@@ -54,9 +54,12 @@ func (e *Truncated) Error() string { return e.Err.Error() }
 // Unwrap gives the cause.
 func (e *Truncated) Unwrap() error { return e.Err }
 
+// longestMessage is how many characters of a message a table can show.
+const longestMessage = 200
+
 // Fail notes how a request failed.
 func Fail(ctx context.Context, rec *record.Exchange, err error, now time.Duration) {
-	f := &record.Failure{Class: clock.Classify(err), Status: rec.Status, Message: shorten(err.Error()), At: now}
+	f := &record.Failure{Class: clock.Classify(err), Status: rec.Status, Message: brief.Text(err.Error(), longestMessage), At: now}
 	var large *TooLarge
 	var bad *BadFraming
 	var cut *Truncated
@@ -82,13 +85,4 @@ func Fail(ctx context.Context, rec *record.Exchange, err error, now time.Duratio
 		rec.End = rec.Marks[n-1].At()
 	}
 	rec.Failure = f
-}
-
-// shorten keeps messages to a length that a table can show.
-func shorten(s string) string {
-	const most = 200
-	if len(s) > most {
-		return strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"inferometer/internal/lib/brief"
 	"inferometer/internal/lib/nearest"
 	"inferometer/internal/plan"
 )
@@ -254,10 +255,4 @@ func (v *values) checkNumber(u value) bool {
 	return false
 }
 
-func shorten(s string) string {
-	const most = 60
-	if len(s) <= most {
-		return strings.ToValidUTF8(s, "?")
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
-}
+func shorten(s string) string { return brief.Text(strings.ToValidUTF8(s, "?"), 60) }

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
+	"inferometer/internal/lib/number"
 	"inferometer/internal/tool/genaiperf/dialect"
 )
 
@@ -78,16 +77,16 @@ func writeStats(b *strings.Builder, s *dialect.Summary, indent string) {
 			continue
 		}
 		line := func(name, value string) { fmt.Fprintf(b, ",\n%s  %q: %s", indent, name, value) }
-		number := func(name string, v float64) { line(name, python(scaled(st.Name, v))) }
+		put := func(name string, v float64) { line(name, number.PythonJSON(scaled(st.Name, v))) }
 		fmt.Fprintf(b, "%s%q: {\n%s  \"unit\": %q", indent, st.Name, indent, unit(st.Name))
-		number("avg", st.Avg)
+		put("avg", st.Avg)
 		if !st.System {
 			for _, p := range s.Release.Percentiles() {
-				number(fmt.Sprintf("p%d", p), st.Percentile(p))
+				put(fmt.Sprintf("p%d", p), st.Percentile(p))
 			}
-			number("min", st.Min)
-			number("max", st.Max)
-			number("std", st.Std)
+			put("min", st.Min)
+			put("max", st.Max)
+			put("std", st.Std)
 		}
 		fmt.Fprintf(b, "\n%s},\n", indent)
 	}
@@ -111,20 +110,4 @@ func unit(metric string) string {
 	default:
 		return "tokens"
 	}
-}
-
-// python is a number as Python writes it: shortest, with a fraction or an exponent.
-func python(v float64) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return "null" // JSON has no word for it
-	}
-	const least, most = 1e-4, 1e16 // beyond these it takes an exponent
-	if a := math.Abs(v); a != 0 && (a < least || a >= most) {
-		return strconv.FormatFloat(v, 'e', -1, 64)
-	}
-	text := strconv.FormatFloat(v, 'f', -1, 64)
-	if !strings.Contains(text, ".") {
-		text += ".0"
-	}
-	return text
 }

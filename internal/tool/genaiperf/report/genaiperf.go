@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"inferometer/internal/lib/number"
 	"inferometer/internal/report/screen"
 	"inferometer/internal/tool/genaiperf/dialect"
 )
@@ -57,17 +58,17 @@ func Console(w io.Writer, s *dialect.Summary, o Options) error {
 // failures lists how requests failed.
 func failures(b *strings.Builder, s *dialect.Summary) {
 	if s.Failed > 0 {
-		fmt.Fprintf(b, "%s of %s requests failed and are in no figure above:\n", screen.Count(int64(s.Failed)), screen.Count(int64(s.Failed+s.Requests)))
+		fmt.Fprintf(b, "%s of %s requests failed and are in no figure above:\n", number.Count(int64(s.Failed)), number.Count(int64(s.Failed+s.Requests)))
 	}
 	for _, f := range s.Failures {
-		fmt.Fprintf(b, "  %s %s", screen.Count(int64(f.Count)), f.Class)
+		fmt.Fprintf(b, "  %s %s", number.Count(int64(f.Count)), f.Class)
 		if f.Example != "" {
 			fmt.Fprintf(b, ": %s", screen.Clip(screen.Clean(f.Example), 100))
 		}
 		b.WriteByte('\n')
 	}
 	if s.Empty > 0 {
-		fmt.Fprintf(b, "%s requests were answered without any text.\n", screen.Count(int64(s.Empty)))
+		fmt.Fprintf(b, "%s requests were answered without any text.\n", number.Count(int64(s.Empty)))
 	}
 }
 

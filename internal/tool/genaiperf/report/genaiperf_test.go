@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"inferometer/internal/lib/number"
 	"inferometer/internal/record"
 	"inferometer/internal/tool/genaiperf/dialect"
 )
@@ -314,7 +315,7 @@ func TestNumbersAsPythonWritesThem(t *testing.T) {
 	for v, want := range map[float64]string{
 		16: "16.0", 0.5: "0.5", 0: "0.0", 1e-5: "1e-05", 0.0001: "0.0001", 1e16: "1e+16", 123456789012345680: "1.2345678901234568e+17", 1e15: "1000000000000000.0", -2.5: "-2.5",
 	} {
-		if got := python(v); got != want {
+		if got := number.PythonJSON(v); got != want {
 			t.Errorf("%v is %s, want %s", v, got, want)
 		}
 	}

@@ -61,7 +61,7 @@ func (t *table) row(b *strings.Builder, widths []int, cells []string, bar string
 	for i := range widths {
 		room := widths[i] - padding
 		if t.firm && i == 0 {
-			lines[i] = []string{clip(cells[i], room)}
+			lines[i] = []string{screen.Clip(cells[i], room)}
 		} else {
 			lines[i] = wrap(cells[i], room)
 		}
@@ -187,22 +187,11 @@ func wrap(text string, room int) []string {
 			case screen.Width(line)+1+screen.Width(word) <= room:
 				line += " " + word
 			default:
-				lines = append(lines, clip(line, room))
+				lines = append(lines, screen.Clip(line, room))
 				line = word
 			}
 		}
-		lines = append(lines, clip(line, room))
+		lines = append(lines, screen.Clip(line, room))
 	}
 	return lines
-}
-
-// clip cuts a text to room columns, with an ellipsis where something is missing.
-func clip(text string, room int) string {
-	if screen.Width(text) <= room {
-		return text
-	}
-	if room <= 0 {
-		return ""
-	}
-	return screen.Clip(text, room)
 }

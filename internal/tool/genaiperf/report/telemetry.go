@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"inferometer/internal/lib/number"
 	"inferometer/internal/report/screen"
 	"inferometer/internal/tool/genaiperf/dialect"
 )
@@ -133,12 +134,12 @@ func gpuJSON(b *strings.Builder, t dialect.Telemetry, release dialect.Release) {
 		}
 		fmt.Fprintf(b, "\n    %q: {\n      \"unit\": %q", m.Name, m.Unit)
 		for _, g := range m.GPUs {
-			fmt.Fprintf(b, ",\n      %q: {\n        \"avg\": %s", g.ID, python(g.Stat.Avg))
+			fmt.Fprintf(b, ",\n      %q: {\n        \"avg\": %s", g.ID, number.PythonJSON(g.Stat.Avg))
 			if !m.Constant {
 				for _, p := range release.Percentiles() {
-					fmt.Fprintf(b, ",\n        \"p%d\": %s", p, python(g.Stat.Percentile(p)))
+					fmt.Fprintf(b, ",\n        \"p%d\": %s", p, number.PythonJSON(g.Stat.Percentile(p)))
 				}
-				fmt.Fprintf(b, ",\n        \"min\": %s,\n        \"max\": %s,\n        \"std\": %s", python(g.Stat.Min), python(g.Stat.Max), python(g.Stat.Std))
+				fmt.Fprintf(b, ",\n        \"min\": %s,\n        \"max\": %s,\n        \"std\": %s", number.PythonJSON(g.Stat.Min), number.PythonJSON(g.Stat.Max), number.PythonJSON(g.Stat.Std))
 			}
 			b.WriteString("\n      }")
 		}

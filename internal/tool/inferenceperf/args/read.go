@@ -12,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"inferometer/internal/lib/brief"
 	"inferometer/internal/lib/nearest"
 	"inferometer/internal/plan"
 )
@@ -465,10 +466,4 @@ func join(path, name string) string {
 func quote(s string) string { return strconv.Quote(clip(s)) }
 
 // clip cuts what a user wrote to a length that fits a line.
-func clip(s string) string {
-	const most = 40
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
-}
+func clip(s string) string { return brief.Text(s, 40) }

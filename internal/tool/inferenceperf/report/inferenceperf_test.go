@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"inferometer/internal/lib/number"
 	"inferometer/internal/record"
 	"inferometer/internal/stat"
 	"inferometer/internal/tool/inferenceperf/dialect"
@@ -232,7 +233,7 @@ func TestNumbersAsPython(t *testing.T) {
 	for v, want := range map[float64]string{
 		0: "0.0", 1: "1.0", 40356: "40356.0", 0.0001: "0.0001", 4.809518749482322e-05: "4.809518749482322e-05", 1e16: "1e+16", 1e22: "1e+22", -0.5: "-0.5", 123456789012345680: "1.2345678901234568e+17",
 	} {
-		if got := number(v); got != want {
+		if got := number.PythonJSON(v); got != want {
 			t.Errorf("%v: %s, want %s", v, got, want)
 		}
 	}

@@ -5,9 +5,10 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"math"
 	"strconv"
 	"strings"
+
+	"inferometer/internal/lib/number"
 )
 
 // object is a JSON object whose fields keep their order.
@@ -47,7 +48,7 @@ func appendJSON(dst []byte, v any, indent int) []byte {
 	case int64:
 		return strconv.AppendInt(dst, v, 10)
 	case float64:
-		return append(dst, number(v)...)
+		return append(dst, number.PythonJSON(v)...)
 	case string:
 		return appendText(dst, v)
 	case json.Number:
@@ -93,22 +94,4 @@ func appendText(dst []byte, s string) []byte {
 	e.SetEscapeHTML(false)
 	_ = e.Encode(strings.ToValidUTF8(s, "\ufffd")) // a string in memory always works
 	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
-}
-
-// number writes a floating-point number as Python does: the shortest digits that give
-// it back, with a point or an exponent.
-func number(v float64) string {
-	switch {
-	case math.IsNaN(v) || math.IsInf(v, 0):
-		return "null"
-	case v == 0:
-		return "0.0"
-	case math.Abs(v) >= 1e16 || math.Abs(v) < 1e-4:
-		return strconv.FormatFloat(v, 'e', -1, 64)
-	}
-	text := strconv.FormatFloat(v, 'f', -1, 64)
-	if !strings.Contains(text, ".") {
-		text += ".0"
-	}
-	return text
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"inferometer/internal/lib/number"
 	"inferometer/internal/tool/inferenceperf/dialect"
 )
 
@@ -86,7 +87,7 @@ func ExaminePartial(name, family string, s *dialect.Summary) []Finding {
 			continue
 		}
 		if d.dist.Min < 0 {
-			find("distributions", d.dist != s.Delay, d.path+": negative minimum "+number(d.dist.Min))
+			find("distributions", d.dist != s.Delay, d.path+": negative minimum "+number.PythonJSON(d.dist.Min))
 		}
 		if !inOrder(d.dist, s.Percentiles) {
 			find("distributions", true, d.path+": minimum, mean, percentiles and maximum are not in order")

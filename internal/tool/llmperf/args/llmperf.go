@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"inferometer/internal/lib/brief"
 	"inferometer/internal/plan"
 )
 
@@ -258,9 +259,4 @@ func withScheme(address, scheme string) string {
 	return scheme + "://" + address
 }
 
-func shorten(s string) string {
-	if len(s) <= 40 {
-		return s
-	}
-	return strings.ToValidUTF8(s[:40], "") + "…"
-}
+func shorten(s string) string { return brief.Text(s, 40) }

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"inferometer/internal/report/screen"
+	"inferometer/internal/lib/number"
 )
 
 // Level is what was measured at one concurrency. Times are in seconds.
@@ -67,13 +67,13 @@ func Write(w io.Writer, l *Level) error {
 		{"p99_ttft", l.TTFT.P99},
 		{"p99_latency", l.Latency.P99},
 	} {
-		fmt.Fprintf(&b, "%s: %s\n", row.name, screen.Python(row.value))
+		fmt.Fprintf(&b, "%s: %s\n", row.name, number.Python(row.value))
 	}
 	fmt.Fprintf(&b, "payload and results: %d %d\n", l.Payloads, l.Results)
-	fmt.Fprintf(&b, "throughput: %s infer/sec. \n", screen.Python(l.Throughput()))
+	fmt.Fprintf(&b, "throughput: %s infer/sec. \n", number.Python(l.Throughput()))
 	// The averages above are those of one stream and fall as more run side by side.
-	fmt.Fprintf(&b, "aggregate_input_token_per_sec: %s (all streams together)\n", screen.Python(over(float64(l.InputTokens), l.Wall)))
-	fmt.Fprintf(&b, "aggregate_output_token_per_sec: %s (all streams together)\n", screen.Python(over(float64(l.OutputTokens), l.Wall)))
+	fmt.Fprintf(&b, "aggregate_input_token_per_sec: %s (all streams together)\n", number.Python(over(float64(l.InputTokens), l.Wall)))
+	fmt.Fprintf(&b, "aggregate_output_token_per_sec: %s (all streams together)\n", number.Python(over(float64(l.OutputTokens), l.Wall)))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"inferometer/internal/lib/brief"
 	"inferometer/internal/plan"
 )
 
@@ -270,9 +271,4 @@ func warnings(p *plan.Plan) []string {
 	return list
 }
 
-func shorten(s string) string {
-	if len(s) <= 40 {
-		return s
-	}
-	return strings.ToValidUTF8(s[:40], "") + "…"
-}
+func shorten(s string) string { return brief.Text(s, 40) }

@@ -4,8 +4,8 @@ package args
 
 import (
 	"strconv"
-	"strings"
 
+	"inferometer/internal/lib/brief"
 	"inferometer/internal/lib/nearest"
 	"inferometer/internal/plan"
 )
@@ -156,9 +156,4 @@ func printable(s string) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-func shorten(s string) string {
-	if len(s) <= 60 {
-		return s
-	}
-	return strings.ToValidUTF8(s[:60], "") + "…"
-}
+func shorten(s string) string { return brief.Text(s, 60) }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"inferometer/internal/lib/number"
 	"inferometer/internal/report/screen"
 )
 
@@ -44,7 +45,7 @@ type Row struct {
 
 // WriteAverage prints the line with which a study of one length ends.
 func WriteAverage(w io.Writer, k Kind, seconds float64) error {
-	_, err := fmt.Fprintf(w, "Average %s latency: %s s\n", k.Line, screen.Python(seconds))
+	_, err := fmt.Fprintf(w, "Average %s latency: %s s\n", k.Line, number.Python(seconds))
 	return err
 }
 
@@ -56,7 +57,7 @@ func WriteNone(w io.Writer, k Kind, why string) error {
 
 // WriteLength prints the heading of one length.
 func WriteLength(w io.Writer, tokens int) error {
-	_, err := fmt.Fprintf(w, "Prompts of %s tokens\n", screen.Count(int64(tokens)))
+	_, err := fmt.Fprintf(w, "Prompts of %s tokens\n", number.Count(int64(tokens)))
 	return err
 }
 
@@ -69,11 +70,11 @@ func WriteTable(w io.Writer, k Kind, rows []Row) error {
 		}
 		highest = max(highest, r.Avg)
 	}
-	scale := screen.ScaleForAll("ms", lowest, highest)
+	scale := number.ScaleForAll("ms", lowest, highest)
 	table := [][]string{{"prompt", "counted", "answer", "requests", "failed", "avg", "p50", "p90", "p99"}}
 	for _, r := range rows {
 		line := []string{
-			screen.Count(int64(r.Asked)), tokens(r.Input), tokens(r.Output), screen.Count(r.Requests), screen.Count(r.Failed),
+			number.Count(int64(r.Asked)), tokens(r.Input), tokens(r.Output), number.Count(r.Requests), number.Count(r.Failed),
 		}
 		if r.Samples == 0 {
 			table = append(table, append(line, "–", "–", "–", "–"))

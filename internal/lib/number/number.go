@@ -1,9 +1,6 @@
-// Package screen has what any text for a person needs: numbers in units that are
-// read at a glance, lines that fit a width, and colour where it was asked for.
-//
-// It knows nothing of benchmarks. The console report and the live view are
-// built on it, so the same figure looks the same in both.
-package screen
+// Package number writes numbers for people: in units that are read at a glance, with as
+// many digits as say something. The same figure looks the same wherever it is shown.
+package number
 
 import (
 	"math"

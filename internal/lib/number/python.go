@@ -1,4 +1,4 @@
-package screen
+package number
 
 import (
 	"math"
@@ -24,4 +24,12 @@ func Python(v float64) string {
 		s += ".0"
 	}
 	return s
+}
+
+// PythonJSON is the same for JSON, which has no word for what is not finite: null.
+func PythonJSON(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "null"
+	}
+	return Python(v)
 }

@@ -88,9 +88,12 @@ func (p *Page) get(ctx context.Context) ([]byte, error) {
 		return nil, bare(err)
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, mostPage))
+	text, err := io.ReadAll(io.LimitReader(resp.Body, mostPage+1))
 	if err != nil {
 		return nil, fmt.Errorf("the answer broke off: %w", err)
+	}
+	if len(text) > mostPage { // half a line may be another number
+		return nil, fmt.Errorf("the page is larger than %d MiB", mostPage>>20)
 	}
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the server answers with HTTP status %d: is this the address of its metrics?", resp.StatusCode)

@@ -1,11 +1,12 @@
 package serving
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
+	"inferometer/internal/lib/exposition"
 	"inferometer/internal/record"
 )
 
@@ -37,7 +38,7 @@ func (x index) of(m *Metric, suffix string) []*record.Sample {
 	if label == "" {
 		return found
 	}
-	return slices.DeleteFunc(slices.Clone(found), func(s *record.Sample) bool { return !strings.Contains(s.Labels, label) })
+	return slices.DeleteFunc(slices.Clone(found), func(s *record.Sample) bool { return !exposition.Has(s.Labels, label) })
 }
 
 // page tells what is on a page of metrics.
@@ -45,6 +46,7 @@ type page struct {
 	metrics []Metric
 	label   string // by which models are told apart
 	model   string
+	labels  *exposition.Reader
 }
 
 // read finds out whose page it is: whatever server it is of, the GPU exporter's metrics
@@ -55,7 +57,7 @@ func read(samples []record.Sample, prefer, model string) page {
 	if i := slices.Index(order, prefer); i > 0 {
 		order = append([]string{prefer}, slices.Delete(order, i, i+1)...)
 	}
-	p := page{model: model}
+	p := page{model: model, labels: exposition.NewReader()}
 	for _, server := range order {
 		if all := Metrics(server); x.any(all) {
 			p.metrics, p.label = all, ModelLabel(server)
@@ -83,10 +85,10 @@ func (p *page) ours(samples []*record.Sample) []*record.Sample {
 	if p.label == "" || p.model == "" {
 		return samples
 	}
-	want := p.label + "=" + strconv.Quote(p.model)
+	want := exposition.Pair(p.label, p.model)
 	var found []*record.Sample
 	for _, s := range samples {
-		if hasLabel(s.Labels, want) {
+		if exposition.Has(s.Labels, want) {
 			found = append(found, s)
 		}
 	}
@@ -94,11 +96,6 @@ func (p *page) ours(samples []*record.Sample) []*record.Sample {
 		return samples
 	}
 	return found
-}
-
-func hasLabel(labels, want string) bool {
-	at := strings.Index(labels, want)
-	return at == 0 || at > 0 && labels[at-1] == ','
 }
 
 // values are a page's gauges and counters, and the sums and counts of its histograms:
@@ -117,7 +114,7 @@ func (p *page) values(samples []record.Sample) map[cell]float64 {
 		for _, s := range p.ours(x.of(m, "")) {
 			c := cell{own: m.Own}
 			if m.PerGPU {
-				c.gpu = gpuOf(s.Labels)
+				c.gpu = cmp.Or(p.labels.Label(s.Labels, "UUID", "gpu_uuid", "gpu"), "0")
 			}
 			out[c] += s.Value * m.scale()
 			n[c]++
@@ -138,36 +135,6 @@ func (m *Metric) scale() float64 {
 	return m.Scale
 }
 
-// gpuOf names the GPU that a sample is about.
-func gpuOf(labels string) string {
-	for _, name := range []string{"UUID", "gpu_uuid", "gpu"} {
-		if v := label(labels, name); v != "" {
-			return v
-		}
-	}
-	return "0"
-}
-
-// label is the value of a label; empty: there is none.
-func label(labels, name string) string {
-	for labels != "" {
-		key, rest, ok := strings.Cut(labels, "=")
-		if !ok {
-			return ""
-		}
-		quoted, err := strconv.QuotedPrefix(strings.TrimLeft(rest, " "))
-		if err != nil {
-			return ""
-		}
-		if strings.TrimSpace(key) == name {
-			text, _ := strconv.Unquote(quoted) // a prefix that is quoted can be unquoted
-			return text
-		}
-		labels = strings.TrimLeft(strings.TrimLeft(rest, " ")[len(quoted):], ", ")
-	}
-	return ""
-}
-
 // buckets are a histogram: how many values are at most as large as each bound.
 type buckets struct {
 	bounds map[float64]float64
@@ -180,7 +147,7 @@ type buckets struct {
 func (p *page) histogram(m *Metric, x index) buckets {
 	b := buckets{bounds: map[float64]float64{}}
 	for _, s := range p.ours(x.of(m, "_bucket")) {
-		bound, err := strconv.ParseFloat(label(s.Labels, "le"), 64)
+		bound, err := strconv.ParseFloat(p.labels.Label(s.Labels, "le"), 64)
 		if err == nil {
 			b.bounds[bound*m.scale()] += s.Value
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"inferometer/internal/lib/exposition"
 	"inferometer/internal/probe/prometheus"
 	"inferometer/internal/record"
 )
@@ -31,13 +32,13 @@ func (p *Probe) readMetrics(ctx context.Context, s *record.Snapshot) error {
 	if len(samples) == 0 {
 		return fmt.Errorf("the page has no metric whose name begins with %s: is this the address of Triton's metrics?", family)
 	}
-	ours := p.names()
+	ours, reader := p.names(), exposition.NewReader()
 	for _, m := range samples {
-		if model := prometheus.Label(m.Labels, "model"); model == "" || slices.Contains(ours, model) {
+		if model := reader.Label(m.Labels, "model"); model == "" || slices.Contains(ours, model) {
 			s.Metrics = append(s.Metrics, m)
 		}
 	}
-	s.GPUs = gpus(samples)
+	s.GPUs = gpus(samples, reader)
 	return nil
 }
 
@@ -58,7 +59,7 @@ func (p *Probe) names() []string {
 }
 
 // gpus gathers the figures of each GPU, in the order of the page.
-func gpus(samples []record.Sample) []record.GPU {
+func gpus(samples []record.Sample, reader *exposition.Reader) []record.GPU {
 	var all []record.GPU
 	of := func(id string) *record.GPU {
 		i := slices.IndexFunc(all, func(g record.GPU) bool { return g.UUID == id })
@@ -69,7 +70,7 @@ func gpus(samples []record.Sample) []record.GPU {
 		return &all[i]
 	}
 	for _, m := range samples {
-		id := prometheus.Label(m.Labels, "gpu_uuid")
+		id := reader.Label(m.Labels, "gpu_uuid")
 		if id == "" {
 			continue
 		}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"inferometer/internal/lib/exposition"
 	"inferometer/internal/plan"
 	"inferometer/internal/probe"
-	"inferometer/internal/probe/prometheus"
 	"inferometer/internal/record"
 	"inferometer/internal/testkit/triton"
 )
@@ -111,7 +111,7 @@ func TestReal(t *testing.T) {
 			}
 		}
 		for _, m := range d.Metrics {
-			if m.Name == "nv_inference_request_success" && prometheus.Label(m.Labels, "model") == "postprocessing" && m.Value != 3*good+2*bad {
+			if m.Name == "nv_inference_request_success" && exposition.NewReader().Label(m.Labels, "model") == "postprocessing" && m.Value != 3*good+2*bad {
 				t.Errorf("%+v", m)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"inferometer/internal/lib/exposition"
 	"inferometer/internal/record"
 	"inferometer/internal/stat"
 )
@@ -96,12 +97,13 @@ type TelemetryFold struct {
 	series   map[string]map[string][]float64 // by metric and GPU
 	scales   map[string]float64              // of a metric, by its first source
 	ids      []map[string]string             // of the GPUs of each page that have no index
+	labels   *exposition.Reader
 }
 
 // NewTelemetryFold makes an empty fold. Faithful: GPUs of several servers with the same
 // index are taken for one, as the original does.
 func NewTelemetryFold(faithful bool) *TelemetryFold {
-	return &TelemetryFold{faithful: faithful, series: map[string]map[string][]float64{}, scales: map[string]float64{}}
+	return &TelemetryFold{faithful: faithful, series: map[string]map[string][]float64{}, scales: map[string]float64{}, labels: exposition.NewReader()}
 }
 
 // Add takes one look at all pages.
@@ -141,8 +143,8 @@ func (f *TelemetryFold) put(name, id string, v, scale float64) {
 // id names a GPU of a page: by its index, or, as Triton tells only its serial number,
 // by when it was first seen. Those of later pages have the page's number in front.
 func (f *TelemetryFold) id(page int, labels string) string {
-	id := label(labels, "gpu")
-	if serial := label(labels, "gpu_uuid"); id == "" && serial != "" {
+	id := f.labels.Label(labels, "gpu")
+	if serial := f.labels.Label(labels, "gpu_uuid"); id == "" && serial != "" {
 		if f.ids[page][serial] == "" {
 			f.ids[page][serial] = fmt.Sprintf("gpu%d", len(f.ids[page]))
 		}
@@ -152,20 +154,6 @@ func (f *TelemetryFold) id(page int, labels string) string {
 		return id
 	}
 	return fmt.Sprintf("%d:%s", page+1, id)
-}
-
-// label is the value of a label. In a value a quote has a backslash before it, so the
-// name, the equals sign and the quote stand together only where a label begins.
-func label(labels, name string) string {
-	mark := name + `="`
-	rest, ok := strings.CutPrefix(labels, mark)
-	if !ok {
-		if _, rest, ok = strings.Cut(labels, ","+mark); !ok {
-			return ""
-		}
-	}
-	value, _, _ := strings.Cut(rest, `"`)
-	return value
 }
 
 // Telemetry works out the statistics. They are scaled last, as the original's are.

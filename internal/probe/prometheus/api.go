@@ -17,7 +17,7 @@ import (
 type api struct {
 	base   string
 	client *http.Client
-	token  func(ctx context.Context) (string, error) // nil: none is needed
+	token  func() (string, error) // nil: none is needed
 
 	mu     sync.Mutex
 	broken int   // queries in a row that had no answer, after all tries
@@ -80,7 +80,7 @@ func (a *api) once(ctx context.Context, u string) (v *float64, again bool, err e
 		return nil, false, fmt.Errorf("its address is no URL")
 	}
 	if a.token != nil {
-		token, err := a.token(ctx)
+		token, err := a.token()
 		if err != nil {
 			return nil, false, err
 		}

@@ -36,7 +36,7 @@ type Options struct {
 	Start time.Time   // when the run's clock stood at 0
 	Model string      // the one under test
 	TLS   *tls.Config // nil: as the system has it
-	// Getenv gives the variables of Google's credentials; nil: the environment.
+	// Getenv gives the variables of Google's credentials.
 	Getenv func(string) string
 }
 
@@ -68,7 +68,7 @@ func NewArchive(ctx context.Context, p plan.Prometheus, o Options) (*Archive, er
 
 // google takes the address and the credentials of Google Managed Prometheus.
 func (a *Archive) google(ctx context.Context, project string, o Options) error {
-	credentials, err := google.Find(ctx, google.ScopeMonitoring, google.Options{Getenv: o.Getenv})
+	credentials, err := google.Find(ctx, google.ScopeMonitoring, o.Getenv)
 	if err != nil {
 		return fmt.Errorf("Google Managed Prometheus: %w", err)
 	}
@@ -79,10 +79,8 @@ func (a *Archive) google(ctx context.Context, project string, o Options) error {
 		return errors.New("Google Managed Prometheus: the credentials name no project: set probes.prometheus.project or GOOGLE_CLOUD_PROJECT")
 	}
 	service := "https://monitoring.googleapis.com"
-	if o.Getenv != nil {
-		if other := o.Getenv("CLOUDSDK_API_ENDPOINT_OVERRIDES_MONITORING"); other != "" {
-			service = strings.TrimRight(other, "/")
-		}
+	if other := o.Getenv("CLOUDSDK_API_ENDPOINT_OVERRIDES_MONITORING"); other != "" {
+		service = strings.TrimRight(other, "/")
 	}
 	a.base = service + "/v1/projects/" + project + "/location/global/prometheus"
 	a.token = credentials.Token

@@ -166,6 +166,7 @@ func TestGoogleManaged(t *testing.T) {
 	server := httptest.NewServer(o)
 	defer server.Close()
 	tokens := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, `{"access_token":"t0ken","expires_in":3600}`)
 	}))
 	defer tokens.Close()
@@ -173,8 +174,13 @@ func TestGoogleManaged(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"type":"authorized_user","quota_project_id":"p","refresh_token":"r","token_uri":"`+tokens.URL+`"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := map[string]string{"GOOGLE_APPLICATION_CREDENTIALS": file, "CLOUDSDK_API_ENDPOINT_OVERRIDES_MONITORING": server.URL + "/"}
-	options := Options{Start: time.Unix(1_700_000_000, 0), Getenv: func(k string) string { return env[k] }}
+	for name, value := range map[string]string{
+		"HOME": t.TempDir(), "CLOUDSDK_CONFIG": "", "GOOGLE_CLOUD_PROJECT": "", "GCLOUD_PROJECT": "",
+		"GOOGLE_APPLICATION_CREDENTIALS": file, "CLOUDSDK_API_ENDPOINT_OVERRIDES_MONITORING": server.URL + "/",
+	} {
+		t.Setenv(name, value)
+	}
+	options := Options{Start: time.Unix(1_700_000_000, 0), Getenv: os.Getenv}
 	a, err := NewArchive(t.Context(), plan.Prometheus{GoogleManaged: true}, options)
 	if err != nil {
 		t.Fatal(err)
@@ -186,8 +192,7 @@ func TestGoogleManaged(t *testing.T) {
 	if got := a.Ask(t.Context(), stretch()); len(got[0].Faults) != 1 || !strings.Contains(got[0].Faults[0], "who are you?") || strings.Contains(got[0].Faults[0], "t0ken") {
 		t.Errorf("%+v", got)
 	}
-	delete(env, "GOOGLE_APPLICATION_CREDENTIALS")
-	env["GCE_METADATA_HOST"] = "127.0.0.1:1"
+	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", "/nowhere/adc.json")
 	if _, err := NewArchive(t.Context(), plan.Prometheus{GoogleManaged: true}, options); err == nil {
 		t.Error("without credentials")
 	}

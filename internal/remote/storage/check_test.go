@@ -14,6 +14,7 @@ import (
 
 // TestCheck: whether files can be stored is known beforehand, and nothing is stored.
 func TestCheck(t *testing.T) {
+	getenv := keyed(t)
 	for _, c := range []struct {
 		name   string
 		status int    // of the beginning of an upload
@@ -21,8 +22,8 @@ func TestCheck(t *testing.T) {
 		want   string // in the error; "": none
 		calls  string
 	}{
-		{"allowed", 200, "<R><UploadId>u 1+2</UploadId></R>", "", "HEAD /b/runs/x-write-check ; POST /b/runs/x-write-check uploads=; DELETE /b/runs/x-write-check uploadId=u+1%2B2; "},
-		{"no bucket", 404, "<Error><Code>NoSuchBucket</Code></Error>", "NoSuchBucket : make the bucket first", ""},
+		{"allowed", 200, "<InitiateMultipartUploadResult><UploadId>u 1+2</UploadId></InitiateMultipartUploadResult>", "", "HEAD /box/runs/x-write-check ; POST /box/runs/x-write-check uploads=; DELETE /box/runs/x-write-check uploadId=u%201%2B2; "},
+		{"no bucket", 404, "<Error><Code>NoSuchBucket</Code></Error>", "make the bucket first", ""},
 		{"not allowed", 403, "<Error><Code>AccessDenied</Code></Error>", "403 AccessDenied", ""},
 		{"no uploads in parts", 501, "", "", ""},
 		{"nonsense", 200, "hello", "begins an upload without naming it", ""},
@@ -40,8 +41,8 @@ func TestCheck(t *testing.T) {
 				}
 			}))
 			defer server.Close()
-			out := plan.Output{S3: plan.S3{Bucket: "b", Path: "runs", Prefix: "x-", Endpoint: server.URL}}
-			err := Check(t.Context(), &out, Options{Getenv: keys()})
+			out := plan.Output{S3: plan.S3{Bucket: "box", Path: "runs", Prefix: "x-", Endpoint: server.URL}}
+			err := Check(t.Context(), &out, Options{Getenv: getenv})
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v", err)
 			}
@@ -63,7 +64,7 @@ func TestCheckGCS(t *testing.T) {
 	}))
 	defer server.Close()
 	out := plan.Output{GCS: plan.GCS{Bucket: "g"}}
-	o := Options{Getenv: env(map[string]string{"STORAGE_EMULATOR_HOST": server.URL})}
+	o := Options{Getenv: environment(t, "STORAGE_EMULATOR_HOST", server.URL)}
 	if err := Check(t.Context(), &out, o); err != nil {
 		t.Error(err)
 	}
@@ -73,21 +74,33 @@ func TestCheckGCS(t *testing.T) {
 	}
 }
 
-// TestCheckNobodyThere: an address at which nobody listens is found out.
-func TestCheckNobodyThere(t *testing.T) {
+// TestNobodyThere: an address at which nobody listens is found out, after some attempts.
+func TestNobodyThere(t *testing.T) {
+	getenv, all := keyed(t), files(t, tree(t))[:1]
 	synctest.Test(t, func(t *testing.T) {
-		out := plan.Output{S3: plan.S3{Bucket: "b", Endpoint: "http://nobody"}}
-		client := &http.Client{Transport: refusing{}}
-		err := Check(t.Context(), &out, Options{Getenv: keys(), Client: client})
-		if err == nil || !strings.Contains(err.Error(), "nothing could be copied to s3://b/: tried 5 times: connection refused") {
-			t.Error(err)
+		out := plan.Output{S3: plan.S3{Bucket: "box", Endpoint: "http://nobody"}}
+		asked := 0
+		client := &http.Client{Transport: network(func(*http.Request) (*http.Response, error) {
+			asked++
+			return nil, errors.New("connection refused")
+		})}
+		err := Check(t.Context(), &out, Options{Getenv: getenv, Client: client})
+		if err == nil || asked != s3Tries || !strings.Contains(err.Error(), "nothing could be copied to s3://box/: connection refused") {
+			t.Errorf("%d attempts, %v", asked, err)
+		}
+		err = Copy(t.Context(), &out, all, Options{Getenv: getenv, Client: client})
+		if err == nil || asked != 2*s3Tries || !strings.Contains(err.Error(), all[0].Path+" to s3://box/") || !strings.Contains(err.Error(), "connection refused") {
+			t.Errorf("%d attempts, %v", asked, err)
 		}
 	})
 }
 
-// refusing is a network without servers.
-type refusing struct{}
+// network is one that answers by itself.
+type network func(*http.Request) (*http.Response, error)
 
-func (refusing) RoundTrip(*http.Request) (*http.Response, error) {
-	return nil, errors.New("connection refused")
+func (n network) RoundTrip(r *http.Request) (*http.Response, error) { return n(r) }
+
+// answer is an answer of such a network.
+func answer(r *http.Request, status int, body string) (*http.Response, error) {
+	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 }

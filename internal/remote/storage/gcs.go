@@ -3,10 +3,13 @@ package storage
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"inferometer/internal/plan"
 	"inferometer/internal/remote/google"
@@ -17,7 +20,7 @@ type GCS struct {
 	bucket string
 	base   string
 	client *http.Client
-	token  func(ctx context.Context) (string, error) // nil: none is needed
+	token  func() (string, error) // nil: none is needed
 }
 
 // NewGCS makes a store of a bucket, with application-default credentials. The variable
@@ -32,7 +35,7 @@ func NewGCS(ctx context.Context, g plan.GCS, o Options) (*GCS, error) {
 		s.base = strings.TrimRight(host, "/")
 		return s, nil
 	}
-	c, err := google.Find(ctx, google.ScopeStorage, google.Options{Getenv: o.Getenv})
+	c, err := google.Find(ctx, google.ScopeStorage, o.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -43,8 +46,13 @@ func NewGCS(ctx context.Context, g plan.GCS, o Options) (*GCS, error) {
 // URL names a key.
 func (s *GCS) URL(key string) string { return "gs://" + s.bucket + "/" + key }
 
-// Put copies a file unless its key is taken, which the service itself makes sure of.
+// Put copies a file unless its key is taken.
 func (s *GCS) Put(ctx context.Context, key, file string) (existed bool, err error) {
+	return persist(ctx, func() (bool, error) { return s.put(ctx, key, file) })
+}
+
+// put leaves it to the service to make sure that the key is free.
+func (s *GCS) put(ctx context.Context, key, file string) (existed bool, err error) {
 	f, size, err := open(file)
 	if err != nil {
 		return false, err
@@ -80,6 +88,11 @@ func (s *GCS) Put(ctx context.Context, key, file string) (existed bool, err erro
 // Check begins a resumable upload, which takes the same permission as Put, and leaves it at
 // that: nothing is stored.
 func (s *GCS) Check(ctx context.Context, key string) error {
+	_, err := persist(ctx, func() (bool, error) { return false, s.check(ctx, key) })
+	return err
+}
+
+func (s *GCS) check(ctx context.Context, key string) error {
 	u := s.base + "/upload/storage/v1/b/" + url.PathEscape(s.bucket) + "/o?" + url.Values{"uploadType": {"resumable"}, "name": {key}}.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u, nil)
 	if err != nil {
@@ -100,7 +113,7 @@ func (s *GCS) authorize(req *http.Request) error {
 	if s.token == nil {
 		return nil
 	}
-	token, err := s.token(req.Context())
+	token, err := s.token()
 	if err == nil {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
@@ -113,9 +126,67 @@ func gcsRefused(status int, body []byte) error {
 		Error struct{ Message string }
 	}
 	_ = json.Unmarshal(body, &why) // without it the status has to do
-	err := refusal(status, fmt.Sprintf("%.200s", why.Error.Message))
-	if status == http.StatusNotFound {
+	err := fmt.Errorf("the store answers with HTTP status %d %.200s", status, why.Error.Message)
+	switch {
+	case status == http.StatusNotFound:
 		return fmt.Errorf("%w: make the bucket first", err)
+	case passing(status):
+		return &temporary{err}
 	}
 	return err
+}
+
+// temporary is a failure that another attempt may not meet.
+type temporary struct{ error }
+
+// Unwrap gives the cause.
+func (e *temporary) Unwrap() error { return e.error }
+
+const (
+	tries      = 5
+	firstPause = 200 * time.Millisecond
+)
+
+// persist tries again where a failure may pass.
+func persist(ctx context.Context, try func() (bool, error)) (bool, error) {
+	pause := firstPause
+	for n := 1; ; n++ {
+		done, err := try()
+		var passing *temporary
+		if err == nil || !errors.As(err, &passing) {
+			return done, err
+		}
+		if n == tries {
+			return false, fmt.Errorf("tried %d times: %w", n, err)
+		}
+		select {
+		case <-time.After(pause):
+			pause *= 2
+		case <-ctx.Done():
+			return false, err
+		}
+	}
+}
+
+// send sends a request. An error that may pass says so.
+func send(c *http.Client, req *http.Request) (*http.Response, []byte, error) {
+	resp, err := c.Do(req)
+	if err != nil {
+		var u *url.Error
+		if errors.As(err, &u) {
+			err = u.Err
+		}
+		return nil, nil, &temporary{err}
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil {
+		return nil, nil, &temporary{fmt.Errorf("the answer broke off: %w", err)}
+	}
+	return resp, body, nil
+}
+
+// passing reports whether a status may be another one soon.
+func passing(status int) bool {
+	return status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout
 }

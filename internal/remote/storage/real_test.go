@@ -3,8 +3,6 @@ package storage
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -18,6 +16,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/s3utils"
+	"github.com/minio/minio-go/v7/pkg/signer"
+
 	"inferometer/internal/plan"
 )
 
@@ -30,7 +32,7 @@ const variable = "INFEROMETER_S3"
 const unchecked = "3"
 
 // startS3 starts a real S3 server that checks signatures, and gives its address.
-func startS3(t *testing.T) (address string, stop func()) {
+func startS3(t *testing.T) (address string) {
 	t.Helper()
 	dir, ok := os.LookupEnv(variable)
 	if !ok {
@@ -56,12 +58,11 @@ func startS3(t *testing.T) (address string, stop func()) {
 	}
 	done := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(done) }()
-	stop = func() { _ = cmd.Process.Kill(); <-done }
-	t.Cleanup(stop)
+	t.Cleanup(func() { _ = cmd.Process.Kill(); <-done })
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		if c, err := net.Dial("tcp", address); err == nil {
 			_ = c.Close()
-			return address, stop
+			return address
 		}
 		select {
 		case <-done:
@@ -75,7 +76,7 @@ func startS3(t *testing.T) (address string, stop func()) {
 }
 
 // user makes a user who may do everything, and gives his key.
-func user(t *testing.T, address string) awsKey {
+func user(t *testing.T, address string) (id, secret string) {
 	t.Helper()
 	call := func(form url.Values) []byte {
 		body := form.Encode()
@@ -84,8 +85,7 @@ func user(t *testing.T, address string) awsKey {
 			t.Fatal(err)
 		}
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		sum := sha256.Sum256([]byte(body))
-		awsKey{id: "AKIDFIRST", secret: "any"}.sign(req, "us-east-1", "iam", hex.EncodeToString(sum[:]), time.Now())
+		req.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=AKIDFIRST/20260101/us-east-1/iam/aws4_request, SignedHeaders=host, Signature=0")
 		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
 			t.Fatal(err)
@@ -108,21 +108,21 @@ func user(t *testing.T, address string) awsKey {
 	if err := xml.Unmarshal(call(url.Values{"Action": {"CreateAccessKey"}, "UserName": {"u"}, "Version": {version}}), &made); err != nil || made.Secret == "" {
 		t.Fatal(made, err)
 	}
-	return awsKey{id: made.ID, secret: made.Secret}
+	return made.ID, made.Secret
 }
 
 // TestRealS3 copies to a server that checks signatures.
 func TestRealS3(t *testing.T) {
-	address, stop := startS3(t)
-	k := user(t, address)
-	getenv := env(map[string]string{"AWS_ACCESS_KEY_ID": k.id, "AWS_SECRET_ACCESS_KEY": k.secret})
+	address := startS3(t)
+	id, secret := user(t, address)
+	getenv := environment(t, "AWS_ACCESS_KEY_ID", id, "AWS_SECRET_ACCESS_KEY", secret)
 	do := func(method, path string) (int, string) {
-		req, err := http.NewRequest(method, "http://"+address+escape(path), nil)
+		req, err := http.NewRequest(method, "http://"+address+s3utils.EncodePath(path), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		k.sign(req, "us-east-1", "s3", emptySum, time.Now())
-		resp, err := http.DefaultClient.Do(req)
+		req.Header.Set("X-Amz-Content-Sha256", "UNSIGNED-PAYLOAD")
+		resp, err := http.DefaultClient.Do(signer.SignV4(*req, id, secret, "", "us-east-1"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +171,17 @@ func TestRealS3(t *testing.T) {
 	if _, text := do(http.MethodGet, "/reports/virtual/summary.json"); text != "[1]" {
 		t.Errorf("by the host's name came %q", text)
 	}
-	wrong := env(map[string]string{"AWS_ACCESS_KEY_ID": k.id, "AWS_SECRET_ACCESS_KEY": "wr0ng"})
+	// A store below another's root: the server takes the first part of the path for the
+	// bucket, and checks the signature over the whole.
+	under := plan.Output{S3: plan.S3{Bucket: "inner", Path: "odd ü", Endpoint: "http://" + address + "/reports/"}}
+	if err := Copy(t.Context(), &under, files(t, dir), Options{Getenv: getenv}); err != nil {
+		t.Error(err)
+	}
+	if _, text := do(http.MethodGet, "/reports/inner/odd ü/summary.json"); text != "[1]" {
+		t.Errorf("below the root is %q", text)
+	}
+	parts(t, out.S3, getenv, do)
+	wrong := environment(t, "AWS_ACCESS_KEY_ID", id, "AWS_SECRET_ACCESS_KEY", "wr0ng")
 	out.S3.Path = "runs/2"
 	if err := Check(t.Context(), &out, Options{Getenv: wrong}); err == nil || !strings.Contains(err.Error(), "403") {
 		t.Errorf("checked with a wrong key: %v", err)
@@ -179,9 +189,30 @@ func TestRealS3(t *testing.T) {
 	if err := Copy(t.Context(), &out, files(t, dir), Options{Getenv: wrong}); err == nil || !strings.Contains(err.Error(), "403") || strings.Contains(err.Error(), "wr0ng") {
 		t.Errorf("with a wrong key: %v", err)
 	}
-	stop()
-	if err := Copy(t.Context(), &out, files(t, dir)[:1], Options{Getenv: getenv}); err == nil || len(files(t, dir)) != 4 {
-		t.Errorf("a server that is gone: %v", err)
+}
+
+// parts copies a file in parts.
+func parts(t *testing.T, p plan.S3, getenv func(string) string, do func(method, path string) (int, string)) {
+	t.Helper()
+	s, err := NewS3(t.Context(), p, Options{Getenv: getenv})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.part = 5 << 20 // the least that there is
+	text := strings.Repeat("0123456789abcdef", 6<<20/16) + "."
+	name := filepath.Join(t.TempDir(), "large")
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if existed, err := s.Put(t.Context(), "large", name); existed || err != nil {
+		t.Fatal(existed, err)
+	}
+	if _, got := do(http.MethodGet, "/reports/large"); got != text {
+		t.Errorf("%d bytes came of %d", len(got), len(text))
+	}
+	info, err := s.core.StatObject(t.Context(), "reports", "large", minio.StatObjectOptions{})
+	if err != nil || !strings.HasSuffix(info.ETag, "-2") {
+		t.Errorf("%+v, %v: want two parts", info, err)
 	}
 }
 

@@ -1,17 +1,19 @@
 package storage
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/minio/minio-go/v7/pkg/signer"
 
 	"inferometer/internal/plan"
 )
@@ -19,38 +21,58 @@ import (
 // S3 is a bucket of Amazon S3 or of a server that speaks like it.
 type S3 struct {
 	bucket  string
-	region  string
 	base    url.URL
-	virtual bool // the bucket stands in the host's name
-	amazon  bool
-	key     awsKey
-	client  *http.Client
-	now     func() time.Time
+	amazon  bool // the address follows the region
+	options minio.Options
+	core    *minio.Core
+	part    uint64
 }
+
+const (
+	// s3Tries is how often a request is sent that fails for a reason that may pass.
+	s3Tries = 10
+	// partSize is that of the parts in which larger files are stored.
+	partSize = 64 << 20
+)
 
 // NewS3 makes a store of a bucket. The region, the address and the credentials come from
 // the variables and files that Amazon's own tools read, where the plan is silent.
 func NewS3(ctx context.Context, p plan.S3, o Options) (*S3, error) {
 	o = o.filled()
-	w, err := readAWS(o.Getenv)
+	w, err := readAWS(o.Getenv, o.Client)
 	if err != nil {
 		return nil, err
 	}
-	s := &S3{bucket: p.Bucket, client: o.Client, now: time.Now}
-	s.region = firstOf(p.Region, o.Getenv("AWS_REGION"), o.Getenv("AWS_DEFAULT_REGION"), w.profile["region"], "us-east-1")
-	endpoint := firstOf(p.Endpoint, o.Getenv("AWS_ENDPOINT_URL_S3"), o.Getenv("AWS_ENDPOINT_URL"), w.profile["endpoint_url"])
-	s.amazon = endpoint == ""
-	if s.amazon {
-		endpoint = amazonEndpoint(s.region)
-	}
-	u, err := url.Parse(endpoint)
+	w.region = cmp.Or(p.Region, o.Getenv("AWS_REGION"), o.Getenv("AWS_DEFAULT_REGION"), w.value(w.name, "region"), "us-east-1")
+	endpoint := cmp.Or(p.Endpoint, o.Getenv("AWS_ENDPOINT_URL_S3"), o.Getenv("AWS_ENDPOINT_URL"), w.value(w.name, "endpoint_url"))
+	s := &S3{bucket: p.Bucket, amazon: endpoint == "", part: partSize}
+	u, err := url.Parse(cmp.Or(endpoint, amazonEndpoint(w.region)))
 	if err != nil || u.Host == "" {
 		return nil, fmt.Errorf("the address of the S3 server is no URL: %q", plan.SafeURL(endpoint))
 	}
 	s.base = url.URL{Scheme: u.Scheme, Host: u.Host, Path: strings.TrimRight(u.Path, "/")}
-	s.virtual = virtual(p.Addressing, p.Bucket, u.Hostname(), s.amazon || strings.HasSuffix(u.Hostname(), ".amazonaws.com") || strings.HasSuffix(u.Hostname(), ".amazonaws.com.cn"))
-	s.key, err = w.find(ctx, s.region, o)
-	return s, err
+	s.options = minio.Options{Secure: u.Scheme == "https", Transport: o.Client.Transport, BucketLookup: lookup(p, u.Hostname()), MaxRetries: s3Tries}
+	if s.options.Creds, err = w.find(ctx); err != nil {
+		return nil, err
+	}
+	return s, s.connect(w.region)
+}
+
+// connect goes to a region.
+func (s *S3) connect(region string) (err error) {
+	if s.amazon {
+		s.base.Host = strings.TrimPrefix(amazonEndpoint(region), "https://")
+	}
+	s.options.Region = region
+	o := s.options
+	if s.base.Path != "" {
+		o.Transport = below{path: s.base.Path, host: s.base.Host, region: region, key: o.Creds, next: cmp.Or(o.Transport, http.DefaultTransport)}
+	}
+	if s.core, err = minio.NewCore(s.base.Host, &o); err != nil {
+		return fmt.Errorf("the address of the S3 server: %w", err)
+	}
+	s.core.SetS3EnableDualstack(false)
+	return nil
 }
 
 func amazonEndpoint(region string) string { return "https://s3." + region + "." + amazonDomain(region) }
@@ -63,42 +85,46 @@ func amazonDomain(region string) string {
 	return "amazonaws.com"
 }
 
-// virtual decides where the bucket stands. By itself it is in the host's name at Amazon,
+// lookup decides where the bucket stands. By itself it is in the host's name at Amazon,
 // which will have it no other way, and in the path elsewhere, where names of hosts need
-// not exist.
-func virtual(style, bucket, host string, amazon bool) bool {
-	switch style {
-	case plan.AddressingVirtual:
-		return true
-	case plan.AddressingPath:
-		return false
+// not exist. A dot in the bucket's name does not fit the certificate.
+func lookup(p plan.S3, host string) minio.BucketLookupType {
+	amazon := strings.HasSuffix(host, ".amazonaws.com") || strings.HasSuffix(host, ".amazonaws.com.cn")
+	if p.Addressing == plan.AddressingVirtual || p.Addressing != plan.AddressingPath && amazon && !strings.Contains(p.Bucket, ".") && net.ParseIP(host) == nil {
+		return minio.BucketLookupDNS
 	}
-	// A dot in the bucket's name does not fit the certificate.
-	return amazon && !strings.Contains(bucket, ".") && net.ParseIP(host) == nil
+	return minio.BucketLookupPath
+}
+
+// below serves a store that is not at the root of its server, which the library cannot
+// address: it puts the path in front and signs again.
+type below struct {
+	path, host, region string
+	key                *credentials.Credentials
+	next               http.RoundTripper
+}
+
+func (b below) RoundTrip(req *http.Request) (*http.Response, error) {
+	if !strings.HasSuffix(req.URL.Host, b.host) { // another service
+		return b.next.RoundTrip(req)
+	}
+	v, err := b.key.GetWithContext(nil)
+	if err != nil {
+		return nil, err
+	}
+	r := req.Clone(req.Context())
+	prefix := url.URL{Path: b.path}
+	r.URL.Path, r.URL.RawPath = b.path+req.URL.Path, prefix.EscapedPath()+req.URL.EscapedPath()
+	return b.next.RoundTrip(signer.SignV4(*r, v.AccessKeyID, v.SecretAccessKey, v.SessionToken, b.region))
 }
 
 // URL names a key.
 func (s *S3) URL(key string) string { return "s3://" + s.bucket + "/" + key }
 
-// request makes a request about a key.
-func (s *S3) request(ctx context.Context, method, key string, body io.Reader) (*http.Request, error) {
-	u := s.base
-	p := u.Path + "/" + key
-	if s.virtual {
-		u.Host = s.bucket + "." + u.Host
-	} else {
-		p = u.Path + "/" + s.bucket + "/" + key
-	}
-	u.Path, u.RawPath = p, escape(p)
-	return http.NewRequestWithContext(ctx, method, u.String(), body)
-}
-
-// emptySum is the hash of a request without a body.
-var emptySum = hex.EncodeToString(sha256.New().Sum(nil))
-
-// Put copies a file unless its key is taken.
+// Put copies a file unless its key is taken. Larger files go in parts, where the store
+// knows such uploads.
 func (s *S3) Put(ctx context.Context, key, file string) (existed bool, err error) {
-	there, err := s.head(ctx, key)
+	there, err := s.there(ctx, key)
 	if there || err != nil {
 		return there, err
 	}
@@ -107,125 +133,74 @@ func (s *S3) Put(ctx context.Context, key, file string) (existed bool, err error
 		return false, err
 	}
 	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return false, err
+	o := minio.PutObjectOptions{ContentType: contentType(key), PartSize: s.part, DisableContentSha256: s.base.Path != ""}
+	_, err = s.core.Client.PutObject(ctx, s.bucket, key, f, size, o)
+	if partless(err) && size > int64(s.part) {
+		o.DisableMultipart = true
+		_, err = s.core.Client.PutObject(ctx, s.bucket, key, io.NewSectionReader(f, 0, size), size, o)
 	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return false, err
-	}
-	req, err := s.request(ctx, http.MethodPut, key, f)
-	if err != nil {
-		return false, err
-	}
-	if size == 0 {
-		req.Body = http.NoBody
-	}
-	req.ContentLength = size
-	req.Header.Set("Content-Type", contentType(key))
-	s.key.sign(req, s.region, "s3", hex.EncodeToString(sum.Sum(nil)), s.now())
-	resp, body, err := send(s.client, req)
-	if err != nil {
-		return false, err
-	}
-	if resp.StatusCode != http.StatusOK {
-		return false, refused(resp.StatusCode, body)
-	}
-	return false, nil
+	return false, refused(err)
+}
+
+// partless reports whether a store does not know uploads in parts.
+func partless(err error) bool {
+	status := minio.ToErrorResponse(err).StatusCode
+	return status == http.StatusNotImplemented || status == http.StatusMethodNotAllowed
 }
 
 // Check begins an upload in parts, which takes the same permission as Put, and breaks it
 // off: nothing is stored. A server that knows no such uploads is believed to take files.
 func (s *S3) Check(ctx context.Context, key string) error {
-	if _, err := s.head(ctx, key); err != nil {
+	if _, err := s.there(ctx, key); err != nil {
 		return err
 	}
-	resp, body, err := s.parts(ctx, http.MethodPost, key, "uploads=")
-	if err != nil {
-		return err
-	}
-	switch resp.StatusCode {
-	case http.StatusOK:
-	case http.StatusNotImplemented, http.StatusMethodNotAllowed:
+	id, err := s.core.NewMultipartUpload(ctx, s.bucket, key, minio.PutObjectOptions{})
+	switch {
+	case partless(err):
 		return nil
-	default:
-		return refused(resp.StatusCode, body)
+	case errors.Is(err, io.EOF) || err == nil && id == "":
+		return errors.New("the store begins an upload without naming it")
+	case err != nil:
+		return refused(err)
 	}
-	var begun struct{ UploadId string }
-	if err := xml.Unmarshal(body, &begun); err != nil || begun.UploadId == "" {
-		return fmt.Errorf("the store begins an upload without naming it: %.100q", body)
+	if err := s.core.AbortMultipartUpload(ctx, s.bucket, key, id); minio.ToErrorResponse(err).StatusCode == 0 {
+		return refused(err)
 	}
-	_, _, err = s.parts(ctx, http.MethodDelete, key, url.Values{"uploadId": {begun.UploadId}}.Encode())
-	return err
+	return nil // what it refuses here it may not let anyone break off
 }
 
-// parts sends a request about an upload in parts.
-func (s *S3) parts(ctx context.Context, method, key, query string) (*http.Response, []byte, error) {
-	req, err := s.request(ctx, method, key, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	req.URL.RawQuery = query
-	s.key.sign(req, s.region, "s3", emptySum, s.now())
-	return send(s.client, req)
-}
-
-// head reports whether a key is taken. A server that hides what is not there has
+// there reports whether a key is taken. A server that hides what is not there has
 // refused, and is told to take the file.
-func (s *S3) head(ctx context.Context, key string) (bool, error) {
+func (s *S3) there(ctx context.Context, key string) (bool, error) {
 	for moved := false; ; moved = true {
-		req, err := s.request(ctx, http.MethodHead, key, nil)
-		if err != nil {
-			return false, err
-		}
-		s.key.sign(req, s.region, "s3", emptySum, s.now())
-		resp, _, err := send(s.client, req)
-		if err != nil {
-			return false, err
-		}
-		if region := resp.Header.Get("X-Amz-Bucket-Region"); region != "" && region != s.region && !moved && resp.StatusCode/100 != 2 && resp.StatusCode != http.StatusNotFound {
-			s.move(region)
-			continue
-		}
+		_, err := s.core.StatObject(ctx, s.bucket, key, minio.StatObjectOptions{})
+		why := minio.ToErrorResponse(err)
 		switch {
-		case resp.StatusCode == http.StatusOK:
+		case err == nil || why.Code == minio.InternalError && why.StatusCode == 0: // there, and badly described
 			return true, nil
-		case passing(resp.StatusCode):
-			return false, refusal(resp.StatusCode, "")
+		case why.StatusCode == 0 || passing(why.StatusCode):
+			return false, refused(err)
+		case why.Region == "" || why.Region == s.options.Region || moved || why.StatusCode == http.StatusNotFound:
+			return false, nil
 		}
-		return false, nil
-	}
-}
-
-// move goes to the region in which the bucket is said to be.
-func (s *S3) move(region string) {
-	s.region = region
-	if s.amazon {
-		if u, err := url.Parse(amazonEndpoint(region)); err == nil {
-			s.base.Host = u.Host
+		if err := s.connect(why.Region); err != nil { // where the bucket is said to be
+			return false, err
 		}
 	}
 }
 
-// refused reads why a server did not do as it was told.
-func refused(status int, body []byte) error {
-	var why struct{ Code, Message string }
-	_ = xml.Unmarshal(body, &why) // without it the status has to do
-	err := refusal(status, fmt.Sprintf("%s %.200s", why.Code, why.Message))
-	switch why.Code {
-	case "RequestTimeout", "SlowDown", "RequestTimeTooSkewed":
-		return &TemporaryError{err}
-	case "NoSuchBucket":
+// refused says why a store did not do as it was told.
+func refused(err error) error {
+	if u := (*url.Error)(nil); errors.As(err, &u) {
+		return u.Err
+	}
+	why, answered := err.(minio.ErrorResponse)
+	if !answered {
+		return err
+	}
+	err = fmt.Errorf("the store answers with HTTP status %d %s %.200s", why.StatusCode, why.Code, why.Message)
+	if why.Code == minio.NoSuchBucket {
 		return fmt.Errorf("%w: make the bucket first", err)
 	}
 	return err
-}
-
-func firstOf(all ...string) string {
-	for _, s := range all {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
 }

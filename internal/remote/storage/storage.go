@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -21,33 +20,23 @@ import (
 
 // Store is a place in a bucket.
 type Store interface {
-	// Put copies a file to a key unless there is one already. An error that may pass is
-	// a *TemporaryError.
+	// Put copies a file to a key unless there is one already. What fails for a reason that
+	// may pass is tried again.
 	Put(ctx context.Context, key, file string) (existed bool, err error)
-	// Check makes sure that Put would be allowed, and leaves nothing behind. Its errors
-	// are like those of Put.
+	// Check makes sure that Put would be allowed, and leaves nothing behind.
 	Check(ctx context.Context, key string) error
 	// URL names a key for people.
 	URL(key string) string
 }
 
-// TemporaryError is a failure that another attempt may not meet.
-type TemporaryError struct{ error }
-
-// Unwrap gives the cause.
-func (e *TemporaryError) Unwrap() error { return e.error }
-
 // Options are what stores take from the world.
 type Options struct {
-	Getenv func(string) string // nil: the environment
+	Getenv func(string) string // the libraries for credentials read the environment itself
 	Client *http.Client        // nil: one that is patient with large files
 	Log    io.Writer           // one line for each file; nil: nowhere
 }
 
 func (o Options) filled() Options {
-	if o.Getenv == nil {
-		o.Getenv = os.Getenv
-	}
 	if o.Client == nil {
 		t := http.DefaultTransport.(*http.Transport).Clone()
 		t.ResponseHeaderTimeout = 2 * time.Minute
@@ -127,17 +116,14 @@ func Check(ctx context.Context, out *plan.Output, o Options) error {
 	o = o.filled()
 	all, errs := places(ctx, out, o, "nothing could be copied to")
 	for _, p := range all {
-		key := p.key("write-check")
-		_, err := persist(ctx, func() (bool, error) { return false, p.store.Check(ctx, key) })
-		if err != nil {
+		if err := p.store.Check(ctx, p.key("write-check")); err != nil {
 			errs = append(errs, fmt.Errorf("nothing could be copied to %s: %w", p.store.URL(p.key("")), err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// Copy copies files to the buckets that a plan names. Each file is tried several times;
-// one that is there already is left alone. The error tells of all that could not be
+// Copy copies files to the buckets that a plan names. A file that is there already is left alone. The error tells of all that could not be
 // copied, and of nothing else: the rest is there.
 func Copy(ctx context.Context, out *plan.Output, files []File, o Options) error {
 	o = o.filled()
@@ -157,7 +143,7 @@ func (p place) copy(ctx context.Context, files []File, log io.Writer) []error {
 	refused := 0
 	for i, f := range files {
 		key := p.key(f.Name)
-		existed, err := persist(ctx, func() (bool, error) { return p.store.Put(ctx, key, f.Path) })
+		existed, err := p.store.Put(ctx, key, f.Path)
 		switch {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("copying %s to %s: %w", f.Path, p.store.URL(key), err))
@@ -173,64 +159,6 @@ func (p place) copy(ctx context.Context, files []File, log io.Writer) []error {
 		refused = 0
 	}
 	return errs
-}
-
-const (
-	tries      = 5
-	firstPause = 200 * time.Millisecond
-)
-
-// persist tries again where a failure may pass.
-func persist(ctx context.Context, try func() (bool, error)) (bool, error) {
-	pause := firstPause
-	for n := 1; ; n++ {
-		done, err := try()
-		var passing *TemporaryError
-		if err == nil || !errors.As(err, &passing) {
-			return done, err
-		}
-		if n == tries {
-			return false, fmt.Errorf("tried %d times: %w", n, err)
-		}
-		select {
-		case <-time.After(pause):
-			pause *= 2
-		case <-ctx.Done():
-			return false, err
-		}
-	}
-}
-
-// send sends a request. An error that may pass says so.
-func send(c *http.Client, req *http.Request) (*http.Response, []byte, error) {
-	resp, err := c.Do(req)
-	if err != nil {
-		var u *url.Error
-		if errors.As(err, &u) {
-			err = u.Err
-		}
-		return nil, nil, &TemporaryError{err}
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-	if err != nil {
-		return nil, nil, &TemporaryError{fmt.Errorf("the answer broke off: %w", err)}
-	}
-	return resp, body, nil
-}
-
-// passing reports whether a status may be another one soon.
-func passing(status int) bool {
-	return status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout
-}
-
-// refusal is what a store answered in place of doing as it was told.
-func refusal(status int, text string) error {
-	err := fmt.Errorf("the store answers with HTTP status %d %s", status, text)
-	if passing(status) {
-		return &TemporaryError{err}
-	}
-	return err
 }
 
 // open opens a file and says how large it is.

@@ -37,12 +37,12 @@ func TestCopyReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := plan.Default()
-	p.Output.S3 = plan.S3{Bucket: "b", Path: "runs", Prefix: "far-", Endpoint: server.URL}
+	p.Output.S3 = plan.S3{Bucket: "box", Path: "runs", Prefix: "far-", Endpoint: server.URL}
 	var log bytes.Buffer
 	env := map[string]string{"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}
 	made := &job{action: &args.Action{Plan: &p}, env: &tool.Session{Getenv: func(k string) string { return env[k] }, Log: &log}}
 	made.action.Options.Dir, made.action.Options.Prefix = dir, "local-"
-	if w := made.copyReports(t.Context()); w != nil || got["/b/runs/far-summary.json"] != "{}" || !strings.Contains(log.String(), "copied s3://b/runs/far-summary.json") {
+	if w := made.copyReports(t.Context()); w != nil || !strings.Contains(got["/box/runs/far-summary.json"], "{}") || !strings.Contains(log.String(), "copied s3://box/runs/far-summary.json") {
 		t.Errorf("%v, bucket %v, log %s", w, got, &log)
 	}
 	refuse = true

@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -110,9 +109,8 @@ func (a *agent) call(e *event, t int) {
 	for j := range max(1, a.draw(a.cfg.Calls, at(a.path, uint32(t), placeCalls)...)) {
 		of := &a.tools[(t+j)%len(a.tools)]
 		id := fmt.Sprintf("call_%s_%d_%d", a.prefix, t, j)
-		args, said := a.theme.arguments(of, a.text(at(a.path, uint32(t), placeArguments, uint32(j))...), a.subject, a.payload)
-		template := a.theme.Results[(t+j)%len(a.theme.Results)]
-		result := of.Name + ": " + a.theme.render(template, a.text(at(a.path, uint32(t), placeResult, uint32(j))...), said)
+		args, said := a.arguments(of, at(a.path, uint32(t), placeArguments, uint32(j)))
+		result := a.render(of.Result, said, at(a.path, uint32(t), placeResult, uint32(j))...)
 		a.pending = append(a.pending, prompt.ToolCall{ID: id, Name: of.Name, Arguments: args})
 		a.results = append(a.results, prompt.Message{Role: "tool", ToolCallID: id, Content: result})
 		e.called = append(e.called, of.Name)
@@ -158,19 +156,15 @@ func (a *agent) spawn() {
 	}
 	level := fmt.Sprintf("%s:d%d:", a.prefix, a.depth)
 	e := a.next(level+"spawn", a.fanout)
-	e.own(prompt.Message{Role: "user", Content: fmt.Sprintf("Hand this work to %d sub-agent(s). Their reports will come one by one, as each of them finishes.", k)})
+	e.own(prompt.Message{Role: "user", Content: fmt.Sprintf("Hand this work to %d sub-agent(s). Their reports are going to come one by one, as each of them finishes.", k)})
 	var started []prompt.ToolCall
 	var tasks []string
 	var receipts []prompt.Message
 	for c := range k {
 		task := a.objective(at(a.path, uint32(c), 1)...)
-		raw, err := json.Marshal(map[string]string{"objective": task})
-		if err != nil {
-			return // a text can always be written
-		}
 		id := fmt.Sprintf("dispatch_%s_%d", a.prefix, c)
 		tasks = append(tasks, task)
-		started = append(started, prompt.ToolCall{ID: id, Name: dispatch, Arguments: string(raw)})
+		started = append(started, prompt.ToolCall{ID: id, Name: dispatch, Arguments: fmt.Sprintf(`{"objective": %q}`, task)})
 		receipts = append(receipts, prompt.Message{Role: "tool", ToolCallID: id, Content: launched})
 		e.called = append(e.called, dispatch)
 	}
@@ -207,7 +201,7 @@ func (a *agent) hear(level string, reports []int) {
 	for c, from := range reports {
 		e := a.next(fmt.Sprintf("%snotify%d", level, c), a.fanout)
 		e.after = append(e.after, from)
-		e.messages = append(e.messages, prompt.Message{Role: "user", Content: "(a report)"})
+		e.messages = append(e.messages, prompt.Message{Role: "user", Content: "(the report of a sub-agent)"})
 		e.segments = append(e.segments, prompt.Segment{Kind: prompt.Report, Messages: 1, From: from})
 		if c == len(reports)-1 {
 			a.answer(&e, true)

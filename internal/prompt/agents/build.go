@@ -3,8 +3,9 @@ package agents
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"inferometer/internal/plan"
@@ -14,23 +15,24 @@ import (
 // The places of what is drawn: a number of a path below the session, the turn or the agent.
 const (
 	placeTurns, placeCatalog                         = 0, 1
-	placeThink, placeLatency, placeAnswer            = 2, 3, 4
-	placeSpawn, placeChildren, placeAck, placeResult = 7, 8, 10, 9
-	placeCalls, placeArguments, placeInput           = 30, 31, 50
-	placeWords, placeIntro, placeSubject             = 60, 61, 63
+	placeThink, placeFollowup, placeLatency          = 2, 3, 3
+	placeAnswer, placeSpawn, placeChildren           = 4, 7, 8
+	placeResult, placeCalls, placeArguments          = 9, 30, 31
+	placeWords, placeIntro, placeSubject, placeFocus = 60, 61, 62, 63
 	placeCompactAt, placeCompactTo, placePayload     = 64, 65, 68
-	placeLoop, placeChild                            = 100, 200
+	placeInput, placeLoop, placeChild                = 50, 100, 200
 )
 
 const (
 	dispatch      = "dispatch_agent"
-	dispatchAbout = "Start a sub-agent that works on `objective` on its own. The call returns at once with a receipt and not with the result: each report comes later, in a message of the user of its own, within " +
-		"<task-notification><result>...</result></task-notification>. Reports come one by one, in the order in which sub-agents finish. Answer each of them with one sentence that acknowledges it, and go on waiting."
-	launched   = "The agent was launched and works in the background. You will be told when it is done."
-	toReport   = "This is your last turn, and no tool will be run any more. Report to the agent that started you: say in two or three sentences of plain prose what you found and what follows from it. Do not call a tool."
-	toAnswer   = "This is your last turn, and no tool will be run any more. Give the user your final answer now, in plain prose. Do not call a tool."
-	ackTokens  = 48
-	callMargin = 64 // tokens of a tool call beside its JSON
+	dispatchAbout = "Start a sub-agent that works on `objective` on its own. The call returns at once with a receipt, and NOT with the result of the work: each sub-agent's report comes later, in a message of the user of its own, which has it within " +
+		"<task-notification><result>...</result></task-notification>. Reports come ONE BY ONE, in the order in which sub-agents finish. Answer each of them with one sentence that acknowledges it (for instance, 'One is done, the others are at work'), and go on waiting."
+	dispatchTakes = `{"type": "object", "properties": {"objective": {"type": "string", "description": "What it is to do."}}, "required": ["objective"]}`
+	launched      = "The agent was launched and works in the background. You will be told when it is over."
+	toReport      = "This is your last turn, and no tool will be run any more. Report to the agent that started you: say in two or three sentences of plain prose what you found and what follows. Do not call a tool."
+	toAnswer      = "This is your last turn, and no tool will be run any more. Give the user your final answer to the question now, in plain prose. Do not call a tool."
+	ackTokens     = 48
+	callMargin    = 64 // tokens of a tool call beside its JSON
 )
 
 // builder makes one session.
@@ -53,21 +55,17 @@ type builder struct {
 
 func newBuilder(s *Source, seed uint64, session int, t *theme) *builder {
 	b := &builder{cfg: &s.agents, replay: &s.replay, theme: t, heads: &s.heads, tok: s.tok, seed: seed, id: fmt.Sprintf("synthN%d", session)}
-	b.fit = fitter{tok: s.tok, words: t.words(t.Filler, b.text(placeWords))}
-	b.payload = t.words(t.Payload, b.text(placePayload))
-	b.subject = t.subject(b.text(placeSubject))
+	b.fit = fitter{tok: s.tok, words: b.words(t.Filler, placeWords)}
+	b.payload = b.words(t.Payload, placePayload)
+	b.subject = b.drawSubject()
 	b.tools = t.catalog(max(0, b.draw(b.cfg.Catalog, placeCatalog)))
 	b.list = promptTools(b.tools)
-	starter := tool{Name: dispatch, About: dispatchAbout, Args: []arg{{Name: "objective", About: "What the sub-agent is to do."}}}
-	b.fanout = append(slices.Clone(b.list), promptTools([]tool{starter})...)
+	b.fanout = append(slices.Clone(b.list), prompt.Tool{Name: dispatch, Description: dispatchAbout, Parameters: json.RawMessage(dispatchTakes)})
 	return b
 }
 
 // draw draws a number at a place.
 func (b *builder) draw(l plan.Length, path ...uint32) int { return sample(l, newRNG(b.seed, path...)) }
-
-// text draws words at a place.
-func (b *builder) text(path ...uint32) *rand.Rand { return rand.New(newRNG(b.seed, path...)) }
 
 // at is a place below another.
 func at(path []uint32, more ...uint32) []uint32 { return append(slices.Clone(path), more...) }
@@ -131,63 +129,66 @@ func (b *builder) choose(list []prompt.Tool, called []string) *prompt.Tools {
 	return t
 }
 
-// callTokens is the length to ask for where an answer calls tools.
+// callTokens is the length to ask for where an answer calls tools: that of the calls as
+// Python's json module writes them, and a margin.
 func (b *builder) callTokens(calls []prompt.ToolCall) int {
-	type function struct {
-		Name      string `json:"name"`
-		Arguments string `json:"arguments"`
-	}
-	type call struct {
-		ID       string   `json:"id"`
-		Type     string   `json:"type"`
-		Function function `json:"function"`
-	}
-	var all []call
+	var all []string
 	for _, c := range calls {
-		all = append(all, call{c.ID, "function", function{c.Name, c.Arguments}})
+		all = append(all, fmt.Sprintf(`{"id": %q, "type": "function", "function": {"name": %q, "arguments": %q}}`, c.ID, c.Name, c.Arguments))
 	}
-	return b.jsonTokens(all) + callMargin
-}
-
-func (b *builder) jsonTokens(v any) int {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return 0 // texts can always be written
-	}
-	return b.tok.Count(string(text))
+	return b.tok.Count("["+strings.Join(all, ", ")+"]") + callMargin
 }
 
 // contextTokens is how long a context is, with the tools.
 func (b *builder) contextTokens(messages []prompt.Message) int {
-	type function struct {
-		Name        string          `json:"name"`
-		Description string          `json:"description"`
-		Parameters  json.RawMessage `json:"parameters"`
-	}
-	type definition struct {
-		Name        string   `json:"name"`
-		Description string   `json:"description"`
-		Type        string   `json:"type"`
-		Function    function `json:"function"`
-	}
-	var tools []definition
-	for _, t := range b.list {
-		tools = append(tools, definition{t.Name, t.Description, "function", function{t.Name, t.Description, t.Parameters}})
-	}
 	n := 0
-	if len(tools) > 0 {
-		n = b.jsonTokens(tools)
+	if len(b.list) > 0 {
+		var all []string
+		for _, t := range b.list {
+			all = append(all, fmt.Sprintf(`{"name": %q, "description": %q, "type": "function", "function": {"name": %[1]q, "description": %[2]q, "parameters": %s}}`, t.Name, t.Description, t.Parameters))
+		}
+		n = b.tok.Count("[" + strings.Join(all, ", ") + "]")
 	}
-	text := ""
+	var texts []string
 	for _, m := range messages {
-		text += m.Content + "\n"
+		texts = append(texts, m.Content)
 	}
-	return n + b.tok.Count(text)
+	return n + b.tok.Count(strings.Join(texts, "\n"))
+}
+
+// worded is a template with a verb that is drawn, on the session's subject.
+func (b *builder) worded(template string, more map[string]string, path ...uint32) string {
+	known := maps.Clone(b.subject)
+	maps.Copy(known, more)
+	known["verb"] = pick(newRNG(b.seed, path...), b.theme.Verbs)
+	return b.render(template, known)
 }
 
 // objective is a task on the session's subject.
-func (b *builder) objective(path ...uint32) string {
-	return b.theme.render(b.theme.Objective, b.text(path...), b.subject)
+func (b *builder) objective(path ...uint32) string { return b.worded(b.theme.Objective, nil, path...) }
+
+// recap sums up what was done before a turn.
+func (b *builder) recap(turn uint32) string {
+	tools := map[string]string{}
+	for i, name := range []string{"tool_a", "tool_b", "tool_c"} {
+		tools[name] = "the tools"
+		if n := len(b.tools); n > 0 {
+			tools[name] = b.tools[min(i, n-1)].Name
+		}
+	}
+	return b.worded(b.theme.Recap, tools, turn, placePayload)
+}
+
+// followup is a question of the user's on a later turn.
+func (b *builder) followup(turn uint32) string {
+	r := newRNG(b.seed, turn, placeFollowup)
+	return pick(r, b.theme.Connectives) + b.render(pick(r, b.theme.Followups), b.subject)
+}
+
+// intro is what the user shows first.
+func (b *builder) intro(turn uint32) string {
+	template := pick(newRNG(b.seed, turn, placeIntro), b.theme.Intro)
+	return b.render(template, b.subject, turn, placeIntro, 1)
 }
 
 // session makes all turns of the user.
@@ -205,8 +206,7 @@ func (b *builder) session() {
 		a := agent{builder: b, prefix: fmt.Sprintf("%s:r%d", b.id, r), path: []uint32{turn}, root: true}
 		task := b.objective(turn, 1)
 		if r == 0 {
-			words := b.text(turn, placeIntro)
-			task = b.theme.render(pick(words, b.theme.Intro), words, b.subject) + "\n" + task
+			task = b.intro(turn) + "\n" + task
 		} else {
 			a.wait = b.draw(b.cfg.Think, turn, placeThink)
 			a.after = []int{last}
@@ -214,12 +214,10 @@ func (b *builder) session() {
 		switch {
 		case r == 0:
 		case compactAt >= 0 && b.contextTokens(b.calls[last].Prompt.Messages) >= compactAt:
-			recap := b.theme.render(b.theme.Recap, b.text(turn, placePayload), b.subject)
-			task = b.fit.around(compactTo, "Summary of the work so far: "+recap) + "\n" + task
+			task = b.fit.around(compactTo, "Summary of the work until now: "+b.recap(turn)) + "\n" + task
 		default:
-			words := b.text(turn, placeLatency)
-			task = b.theme.render(pick(words, b.theme.Followups), words, b.subject)
-			a.messages = append(slices.Clone(b.calls[last].Prompt.Messages), prompt.Message{Role: "assistant", Content: "(the answer before)"})
+			task = b.followup(turn)
+			a.messages = append(slices.Clone(b.calls[last].Prompt.Messages), prompt.Message{Role: "assistant", Content: "(the answer to the turn before)"})
 			a.segments = []prompt.Segment{
 				{Kind: prompt.Shared, Messages: len(a.messages) - 1, From: last}, {Kind: prompt.Output, Messages: 1, From: last}, {Kind: prompt.Own, Messages: 1},
 			}

@@ -15,9 +15,9 @@ type fitter struct {
 }
 
 const (
-	before = "<context>\nNotes, logs and figures that were gathered along the way, for reference. They are background only; the task itself is stated after this block, keep to that.\n"
+	before = "<context>\nNotes, logs and figures that were gathered along the way, for reference. They are background only; the task itself is stated after this block; keep to that one.\n"
 	after  = "\n</context>"
-	more   = "\n\n## Notes from operations\n"
+	more   = "\n\n## Operational notes\n"
 )
 
 // around is a text with words before it. One that is long enough stays as it is.

@@ -90,7 +90,7 @@ func (r *rng) step() {
 	r.hi, _ = bits.Add64(hi, r.incHi, carry)
 }
 
-// Uint64 implements rand.Source.
+// Uint64 is the next number.
 func (r *rng) Uint64() uint64 {
 	r.step()
 	return bits.RotateLeft64(r.hi^r.lo, -int(r.hi>>58))

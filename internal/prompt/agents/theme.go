@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,34 +16,42 @@ import (
 //go:embed themes.json
 var themesFile []byte
 
-// theme is what a session is about: the words that its texts are made of.
+// theme is what a session is about: the texts that it is made of. Words are our own; in
+// number, in length and in what is filled in they are as those of inference-perf, so that
+// the same session is as long.
 type theme struct {
-	Name      string
-	Verbs     []string
-	Entities  map[string][]string
-	Objective string
-	Followups []string
-	Intro     []string
-	Recap     string
-	Guidance  string // that ends the description of each tool
-	Tools     []tool
-	Results   []string
-	Filler    []string
-	Payload   []string
+	Name        string
+	Verbs       []string
+	Entities    []entity
+	Objective   string
+	Followups   []string
+	Connectives []string // ahead of a follow-up
+	Intro       []string
+	Recap       string
+	Default     string // result of a tool that has come up for the second time
+	Tools       []tool
+	Filler      []string
+	Payload     []string
+}
+
+// entity is a kind of thing that a theme knows.
+type entity struct {
+	Name   string
+	Values []string
 }
 
 // tool is something that an agent of a theme can call.
 type tool struct {
-	Name, About string
-	Args        []arg
+	Name, About, Result string
+	Parameters          json.RawMessage
+	Long                map[string]int // words of long texts among them
+	schema              schema
 }
 
-// arg is an argument of a tool.
-type arg struct {
-	Name, Type, About string
-	Enum              []string `json:",omitempty"`
-	Optional          bool
-	Words             int // of a long text
+// schema is what calls need to know of a tool's parameters, all of which are texts.
+type schema struct {
+	Properties map[string]struct{ Enum []string }
+	Required   []string
 }
 
 // heads are the system prompts of agents.
@@ -62,6 +69,11 @@ func readThemes() (all map[string]*theme, h heads, err error) {
 	all = map[string]*theme{}
 	for _, t := range file.Themes {
 		all[t.Name] = t
+		for i := range t.Tools {
+			if err := json.Unmarshal(t.Tools[i].Parameters, &t.Tools[i].schema); err != nil {
+				return nil, h, fmt.Errorf("reading the parameters of %s: %w", t.Tools[i].Name, err)
+			}
+		}
 	}
 	return all, file.Heads, nil
 }
@@ -73,135 +85,125 @@ func (t *theme) catalog(n int) []tool {
 		one := t.Tools[i%len(t.Tools)]
 		if i >= len(t.Tools) {
 			one.Name += "_" + strconv.Itoa(i)
+			one.Result = t.Default
 		}
-		one.About += " " + t.Guidance
 		out = append(out, one)
 	}
 	return out
 }
 
-// schema is the JSON schema of a tool's arguments.
-func (t *tool) schema() json.RawMessage {
-	type property struct {
-		Type        string   `json:"type"`
-		Enum        []string `json:"enum,omitempty"`
-		Description string   `json:"description"`
-	}
-	properties, required := map[string]property{}, []string{}
-	for _, a := range t.Args {
-		properties[a.Name] = property{Type: a.kind(), Enum: a.Enum, Description: a.About}
-		if !a.Optional {
-			required = append(required, a.Name)
-		}
-	}
-	out, err := json.Marshal(map[string]any{"type": "object", "properties": properties, "required": required})
-	if err != nil {
-		return json.RawMessage("{}") // texts and numbers can always be written
-	}
-	return out
-}
-
-func (a *arg) kind() string {
-	if a.Type == "" {
-		return "string"
-	}
-	return a.Type
-}
-
 func promptTools(list []tool) []prompt.Tool {
 	var out []prompt.Tool
-	for i := range list {
-		out = append(out, prompt.Tool{Name: list[i].Name, Description: list[i].About, Parameters: list[i].schema()})
+	for _, t := range list {
+		out = append(out, prompt.Tool{Name: t.Name, Description: t.About, Parameters: t.Parameters})
 	}
 	return out
 }
 
-func pick(r *rand.Rand, list []string) string { return list[r.IntN(len(list))] }
+func pick(r *rng, list []string) string { return list[r.below(len(list))] }
 
-// subject draws one of each kind of thing that a theme knows; a session keeps to them.
-func (t *theme) subject(r *rand.Rand) map[string]string {
+// values are those of a kind of thing.
+func (t *theme) values(kind string) []string {
+	i := slices.IndexFunc(t.Entities, func(e entity) bool { return e.Name == kind })
+	if i < 0 {
+		return nil
+	}
+	return t.Entities[i].Values
+}
+
+// drawSubject draws one of each kind of thing that a theme knows; a session keeps to them.
+func (b *builder) drawSubject() map[string]string {
 	out := map[string]string{}
-	for _, kind := range slices.Sorted(maps.Keys(t.Entities)) {
-		out[kind] = pick(r, t.Entities[kind])
+	r := newRNG(b.seed, placeFocus)
+	for _, e := range b.theme.Entities {
+		out[e.Name] = pick(r, e.Values)
+	}
+	r = newRNG(b.seed, placeSubject)
+	for _, kind := range []string{"service", "db_instance", "symptom", "region"} {
+		if v := b.theme.values(kind); v != nil {
+			out[kind] = pick(r, v)
+		}
 	}
 	return out
 }
 
 var slot = regexp.MustCompile(`\{[a-z_]+\d*\}`)
 
-// render fills in a template: things of the theme, times, milliseconds, percentages and
-// numbers. The same slot has the same value wherever it stands.
-func (t *theme) render(template string, r *rand.Rand, known map[string]string) string {
+// render fills in a template with what is known and with what is drawn for each slot. The
+// same slot has the same value wherever it stands.
+func (b *builder) render(template string, known map[string]string, path ...uint32) string {
 	made := map[string]string{}
 	return slot.ReplaceAllStringFunc(template, func(s string) string {
-		if v, ok := made[s]; ok {
-			return v
+		v, ok := made[s]
+		if !ok {
+			name := s[1 : len(s)-1]
+			if v = known[name]; v == "" {
+				v = b.theme.value(name, newRNG(b.seed, at(path, uint32(len(made)))...))
+			}
+			made[s] = v
 		}
-		name := s[1 : len(s)-1]
-		kind := strings.TrimRight(name, "0123456789")
-		v := ""
-		switch {
-		case known[name] != "":
-			v = known[name]
-		case len(t.Entities[kind]) > 0:
-			v = pick(r, t.Entities[kind])
-		case kind == "verb":
-			v = pick(r, t.Verbs)
-		case kind == "t":
-			v = fmt.Sprintf("%02d:%02d:%02d", r.IntN(24), r.IntN(60), r.IntN(60))
-		case kind == "ms":
-			v = strconv.Itoa(1 + r.IntN(2000))
-		case kind == "pct":
-			v = fmt.Sprintf("%.1f", 80+20*r.Float64())
-		case kind == "status":
-			v = pick(r, []string{"200", "200", "200", "404", "429", "500", "503"})
-		default:
-			v = strconv.Itoa(r.IntN(999))
-		}
-		made[s] = v
 		return v
 	})
 }
 
+// value draws what a slot holds: a thing of the theme, a time, milliseconds, a high or low
+// percentage, a status, a count or a number.
+func (t *theme) value(name string, r *rng) string {
+	if v := t.values(name); v != nil {
+		return pick(r, v)
+	}
+	switch strings.TrimRight(name, "0123456789") {
+	case "entity":
+		var all []string
+		for _, e := range t.Entities {
+			all = append(all, e.Values...)
+		}
+		return pick(r, all)
+	case "t":
+		h, m, s := r.below(24), r.below(60), r.below(60)
+		return fmt.Sprintf("%02d:%02d:%02d", h, m, s)
+	case "ms":
+		return strconv.Itoa(1 + r.below(2000))
+	case "pct":
+		return fmt.Sprintf("%.1f", float64(800+r.below(201))/10)
+	case "low":
+		return fmt.Sprintf("%.1f", float64(r.below(151))/10)
+	case "count":
+		return strconv.Itoa(r.below(501))
+	case "status":
+		return pick(r, []string{"200", "200", "200", "301", "400", "404", "429", "500", "502", "503", "504"})
+	}
+	return strconv.Itoa(r.below(999))
+}
+
 // words are a pool of words out of templates, to fill texts with.
-func (t *theme) words(templates []string, r *rand.Rand) []string {
+func (b *builder) words(templates []string, place uint32) []string {
 	const lines = 24
 	var out []string
 	for i := range lines {
-		out = append(out, strings.Fields(t.render(templates[i%len(templates)], r, nil))...)
+		out = append(out, strings.Fields(b.render(templates[i%len(templates)], nil, place, uint32(i)))...)
 	}
 	return out
 }
 
-// arguments are those of a call, as JSON.
-func (t *theme) arguments(of *tool, r *rand.Rand, known map[string]string, payload []string) (text string, said map[string]string) {
-	said = maps.Clone(known)
+// arguments are those of a call, as JSON, and by name beside what is known.
+func (b *builder) arguments(of *tool, path []uint32) (text string, said map[string]string) {
+	said = maps.Clone(b.subject)
 	var parts []string
-	for _, a := range of.Args {
-		if a.Optional {
-			continue
-		}
-		var v any
+	for i, name := range of.schema.Required {
+		enum, r := of.schema.Properties[name].Enum, newRNG(b.seed, at(path, uint32(i))...)
+		v := b.subject[name]
 		switch {
-		case len(a.Enum) > 0:
-			v = pick(r, a.Enum)
-		case known[a.Name] != "":
-			v = known[a.Name]
-		case a.kind() == "integer":
-			v = r.IntN(999)
-		case a.kind() == "boolean":
-			v = r.IntN(2) == 1
-		case a.Words > 0:
-			v = strings.Join(cycle(payload, a.Words, r.IntN(len(payload))), " ")
+		case len(enum) > 0:
+			v = pick(r, enum)
+		case v != "":
+		case of.Long[name] > 0:
+			v = strings.Join(cycle(b.payload, of.Long[name], r.below(len(b.payload))), " ")
 		default:
-			v = fmt.Sprintf("%s-%d", a.Name, r.IntN(999))
+			v = fmt.Sprintf("%s-%d", name, r.below(999))
 		}
-		raw, err := json.Marshal(v)
-		if err != nil {
-			raw = []byte("null") // texts and numbers can always be written
-		}
-		parts = append(parts, strconv.Quote(a.Name)+": "+string(raw))
-		said[a.Name] = fmt.Sprint(v)
+		said[name] = v
+		parts = append(parts, strconv.Quote(name)+": "+strconv.Quote(v))
 	}
 	return "{" + strings.Join(parts, ", ") + "}", said
 }

@@ -2,6 +2,7 @@ package conversations
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -101,7 +102,7 @@ func TestTurns(t *testing.T) {
 				if !strings.HasPrefix(texts[1], texts[0]) || !strings.HasPrefix(texts[2], texts[1]) || strings.Count(texts[2], "An answer.") != 2 {
 					t.Errorf("seat %d: turns do not go on from those before: %q", k, texts)
 				}
-				if texts[3] == texts[0] || sessions[k][3] == sessions[k][0] || sessions[k][1] != sessions[k][0] {
+				if texts[3] == texts[0] || sessions[k][0] != fmt.Sprintf("conv_%d", k) || sessions[k][3] != fmt.Sprintf("slot_%d_convo_1", k) || sessions[k][1] != sessions[k][0] {
 					t.Errorf("seat %d does not begin anew: %q", k, sessions[k])
 				}
 			}

@@ -19,7 +19,7 @@ type seat struct {
 	data   *plan.Data
 	chat   bool
 	shared string
-	name   string // of the seat and its stage
+	number uint64
 	seed   uint64
 	dealt  order         // of requests, as the source deals them out
 	free   chan struct{} // holds one while a turn is under way
@@ -57,7 +57,7 @@ func (o *order) step(turns func(talk uint64) int) order {
 func newSeat(s *Source, i uint64) *seat {
 	return &seat{
 		lex: s.lex, data: &s.data, chat: s.chat, shared: s.shared,
-		name: fmt.Sprintf("conversation_%d_%d", s.stage, i), seed: mix(s.seed, s.stage, i),
+		number: i, seed: mix(s.seed, s.stage, i),
 		free: make(chan struct{}, 1),
 	}
 }
@@ -65,7 +65,13 @@ func newSeat(s *Source, i uint64) *seat {
 // deal is the conversation that the next request belongs to.
 func (s *seat) deal() string { return s.session(s.dealt.step(s.turnsOf).talk) }
 
-func (s *seat) session(talk uint64) string { return fmt.Sprintf("%s_%d", s.name, talk) }
+// session names a conversation within its stage as inference-perf does.
+func (s *seat) session(talk uint64) string {
+	if talk == 0 {
+		return fmt.Sprintf("conv_%d", s.number)
+	}
+	return fmt.Sprintf("slot_%d_convo_%d", s.number, talk)
+}
 
 // at draws one length.
 func (s *seat) at(l plan.Length, what, talk, turn uint64) int {

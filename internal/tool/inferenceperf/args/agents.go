@@ -3,6 +3,7 @@ package args
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"inferometer/internal/plan"
 )
@@ -15,13 +16,15 @@ func agentsForm() form {
 		needed(distKey("trigger_tokens", "Tokens of a context, tools included, that a summary takes the place of in the next turn.")),
 		needed(distKey("target_tokens", "Tokens of the summary.")),
 	)
+	turns := distKey("turns_per_session", "Turns of the user; null: 1.")
+	turns.unsaid = true
 	return section(append(sessionKeys(false),
 		key{name: "num_sessions", form: posWhole, must: true, help: "Sessions."},
 		needed(distKey("input_tokens_per_turn", "Tokens of a user's turn, and of the task of a sub-agent.")),
 		needed(distKey("output_tokens_per_turn", "Tokens of an answer in text.")),
-		distKey("turns_per_session", "Turns of the user; null: 1."),
+		turns,
 		key{name: "fanout_probability", form: form{kind: number, least: f64(0), most: f64(1)}, def: 0.0, help: "Probability that an agent starts sub-agents, once for each turn of the first agent and once for each sub-agent."},
-		key{name: "theme_mix", form: mapOf(form{kind: union, scalar: &weight, mapped: &theme}), open: true, help: "Weights of `generic`, `db2_latency_incident`, `research_rag` and `code_change_task`; null: all alike."},
+		key{name: "theme_mix", form: mapOf(form{kind: union, scalar: &weight, mapped: &theme}), open: true, unsaid: true, help: "Weights of `generic`, `db2_latency_incident`, `research_rag` and `code_change_task`; null: all alike."},
 		key{name: "seed", form: countForm, def: 42, help: "Of all that is drawn. The original draws the same sessions from it."},
 		key{name: "shared_system_prompt_len", form: countForm, def: 1000, help: "Tokens of each agent's system prompt."},
 		distKey("tool_loop_depth", "Answers that call tools, before the one in text; null: 2."),
@@ -108,11 +111,14 @@ func (b *builder) themes(a *plan.Agents, mix *value) {
 		a.Themes = append(a.Themes, plan.Theme{Name: name, Weight: w.number()})
 		sum += w.number()
 	}
+	alike := slices.EqualFunc(a.Themes, plan.ThemeNames(), func(t plan.Theme, name string) bool { return t.Name == name && t.Weight == a.Themes[0].Weight })
 	switch {
 	case len(a.Themes) == 0:
 		b.fault(at, "is empty", "name a theme, or leave it out")
 	case !(sum > 0):
 		b.fault(at, "no weight is more than 0", "")
+	case alike:
+		a.Themes = nil
 	}
 }
 

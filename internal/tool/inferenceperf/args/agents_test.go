@@ -50,3 +50,17 @@ data: {type: synthetic_agentic, synthetic_agentic: {num_sessions: 1, input_token
 		}
 	}
 }
+
+// TestAgentsEcho: the config in force has no null where the original wants a value, and the
+// original's own mix of themes is none.
+func TestAgentsEcho(t *testing.T) {
+	const line = `--api.type chat --load.type trace_session_replay --load.stages [{"concurrent_sessions":1}] --data.type synthetic_agentic ` +
+		`--data.synthetic_agentic {"num_sessions":3,"input_tokens_per_turn":{"mean":300},"output_tokens_per_turn":{"mean":50}}`
+	const mix = `{"generic":{"weight":0.25},"db2_latency_incident":{"weight":0.25},"research_rag":{"weight":0.25},"code_change_task":{"weight":0.25}}`
+	for _, more := range [][]string{nil, {"--data.synthetic_agentic.theme_mix", mix}} {
+		a, err := parse(small, append(strings.Fields(line), more...)...)
+		if err != nil || a.Plan.Data.Agents.Themes != nil || strings.Contains(string(a.Config), "theme_mix: null") || strings.Contains(string(a.Config), "turns_per_session: null") {
+			t.Errorf("%v: %v\n%s", more, err, a.Config)
+		}
+	}
+}

@@ -48,7 +48,7 @@ func show(f *form, v *value, secret, element bool) *yaml.Node {
 		n := &yaml.Node{Kind: yaml.MappingNode}
 		for _, k := range f.objectForm().keys {
 			field, ok := v.fields[k.name]
-			if !ok || element && field == nil || k.own() && !field.given() {
+			if !ok || (element || k.unsaid) && field == nil || k.own() && !field.given() {
 				continue
 			}
 			n.Content = append(n.Content, scalarNode(k.name), show(&k.form, field, k.secret, false))

@@ -159,6 +159,13 @@ func (b *builder) target(t *plan.Target) {
 	t.Streaming = api.at("streaming").yes()
 	t.Headers = api.at("headers").textMap()
 	t.Session = plan.SessionHeaders{ID: api.at("session_id_header_key").text(), Token: api.at("session_token_header_key").text()}
+	t.Body = map[string]any{}
+	if !t.Streaming {
+		t.Body["stream"] = false
+	}
+	if t.Protocol != plan.ProtocolAnthropic && !b.at("server.ignore_eos").yes() {
+		t.Body["ignore_eos"] = false
+	}
 	if f := api.at("response_format"); f != nil {
 		b.responseFormat(t, f)
 	}
@@ -184,7 +191,7 @@ func (b *builder) responseFormat(t *plan.Target, f *value) {
 			"name": f.at("name").text(), "schema": f.at("json_schema").plain(),
 		}}
 	}
-	t.Body = map[string]any{"response_format": format}
+	t.Body["response_format"] = format
 }
 
 // sloHeaders finds the headers that hold a request's objectives. They are the same for

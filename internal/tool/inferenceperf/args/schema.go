@@ -41,6 +41,7 @@ type key struct {
 	must bool // it has to be given
 	// open: the key may be left out or null, and then there is none.
 	open   bool
+	unsaid bool // null is not shown: the original does not know it here
 	secret bool // never shown
 	// refused says why the key is known and may be nothing but null, and what to use.
 	refused string

@@ -61,7 +61,7 @@ func (f *flags) set() *pflag.FlagSet {
 	s.BoolVar(&f.streaming, "streaming", true, "ask for streams")
 	s.BoolVar(&f.whole, "no-streaming", false, "ask for whole answers")
 	s.StringVar(&f.out, "out", "", "directory for records and reports of inferometer's own")
-	s.BoolVar(&f.faithful, "faithful", false, "the original's figures: no first response over HTTP (-1), and 30 seconds between two levels")
+	s.BoolVar(&f.faithful, "faithful", false, "the original's ways: its sampling inputs, no first response over HTTP (-1), and 30 seconds between two levels")
 	s.BoolVar(&f.strict, "strict", false, "exit with 1 where the verdict on the measurement is INVALID")
 	s.BoolVar(&f.dryRun, "dry-run", false, "print the plan that this command line compiles to, and stop")
 	s.BoolVarP(&f.help, "help", "h", false, "this text")
@@ -209,6 +209,9 @@ func (p *parser) draft(n int, streamingGiven bool) *plan.Draft {
 func (p *parser) target(t *plan.Target) {
 	t.Protocol, t.Model = plan.ProtocolTriton, p.model
 	t.Streaming = p.streaming && !p.whole
+	if p.faithful {
+		t.Body = map[string]any{"temperature": 1.0, "top_k": int64(1), "top_p": 0.0, "beam_width": int64(1), "repetition_penalty": 1.0, "length_penalty": 1.0}
+	}
 	switch strings.ToLower(p.protocol) {
 	case "grpc":
 		t.Transport, t.Endpoint = plan.TransportGRPC, plan.EndpointStream

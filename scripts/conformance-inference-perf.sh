@@ -132,6 +132,8 @@ load: {type: trace_session_replay, num_workers: 1, stages: [{concurrent_sessions
 YML
 } >agentic.yml
 both agentic
+sed 's/^api: .*/api: {type: anthropic_messages, streaming: false}/; s/fanout_probability: 0.4/fanout_probability: 0.4, parallel_tool_calls_per_step: {type: uniform, min: 1, max: 3}/' agentic.yml >agentic-anthropic.yml
+both agentic-anthropic
 
 { common; cat <<'YML'
 api: {type: completion, streaming: true}
@@ -335,6 +337,108 @@ load: {type: trace_session_replay, num_workers: 1, stages: [{concurrent_sessions
 YML
 } >graced.yml
 both graced
+
+# Of the six sessions a filter leaves two.
+{ sessions traces; cat <<'YML'
+load: {type: trace_session_replay, num_workers: 1, stages: [{concurrent_sessions: 6}]}
+YML
+} | sed "s|{trace_directory: traces,|{trace_directory: traces, filter: \"lambda x: x['session_id'] in ['trip-1', 'trip-2', 'trip-7'] and not x['total_tokens'] > 96 or x.get('benchmark') != 'unknown'\",|" >filtered.yml
+both filtered
+
+# A second run of a config takes the place of the first one, a stage fewer or not.
+{ common; cat <<'YML'
+api: {type: completion, streaming: true}
+data: {type: mock}
+load: {type: constant, num_workers: 1, interval: 1, stages: [{rate: 5, duration: 2}, {rate: 5, duration: 2}]}
+YML
+} >again.yml
+both again
+if [ -d again ]; then
+  for side in theirs ours; do cp -r "again/$side" "again/$side-first"; done
+  { common; cat <<'YML'
+api: {type: completion, streaming: true}
+data: {type: mock}
+load: {type: constant, num_workers: 1, stages: [{rate: 4, duration: 2}]}
+YML
+  } >again.yml
+  client again theirs "$PEER/bin/inference-perf"
+  client again ours "$INFEROMETER" inference-perf
+fi
+
+# Conversations of many turns, of which each place has several.
+{ common true; cat <<'YML'
+api: {type: completion, streaming: true}
+data:
+  type: conversation_replay
+  conversation_replay: {num_conversations: 2, shared_system_prompt_len: 60, dynamic_system_prompt_len: {type: fixed, mean: 10}, turns_per_conversation: {type: fixed, mean: 3},
+    input_tokens_per_turn: {type: fixed, mean: 20}, output_tokens_per_turn: {type: fixed, mean: 12}}
+load: {type: concurrent, num_workers: 1, interval: 1, stages: [{num_requests: 12, concurrency_level: 2}, {num_requests: 6, concurrency_level: 2}]}
+YML
+} >conversations.yml
+both conversations
+
+# A breaker by an expression of JMESPath: four slow answers in a row end the run.
+{ common true; cat <<'YML'
+api: {type: completion, streaming: true}
+data: {type: mock}
+load: {type: constant, num_workers: 1, stages: [{rate: 5, duration: 20}, {rate: 5, duration: 2}], circuit_breakers: [late]}
+circuit_breakers:
+  - name: late
+    metrics: {matches: ["stage_id == `0` && !error"], rules: ["info.response_metrics.[output_tokens, length(output_token_times)] | [?@ > `3`] | length(@) == `2`"]}
+    triggers: [{type: consecutive, threshold: 4}]
+YML
+} >breaker.yml
+both breaker
+
+# A sweep with few requests, on a server that answers four at a time and so 8 in a second.
+start_mock --max-seqs 4
+{ common true; cat <<'YML'
+api: {type: completion, streaming: true}
+data:
+  type: random
+  input_distribution: {type: fixed, mean: 20, std_dev: 0, min: 20, max: 20, total_count: 200}
+  output_distribution: {type: fixed, mean: 11, std_dev: 0, min: 11, max: 11, total_count: 200}
+load: {type: constant, num_workers: 1, sweep: {type: linear, num_requests: 60, timeout: 30, num_stages: 2, stage_duration: 3}}
+YML
+} >sweep.yml
+both sweep
+
+# Buckets that are not there, and a store that cannot be reached.
+if [[ -z ${ONLY:-} || " $ONLY " == *" uploads "* ]]; then
+  echo "== uploads"
+  start_mock
+  STORE=$(free_port)
+  if [ -x "$HERE/../.peers/s3/s3server" ]; then
+    "$HERE/../.peers/s3/s3server" -H 127.0.0.1 -p "$STORE" >s3.log 2>&1 &
+    s3_pid=$!
+    for _ in $(seq 300); do
+      if (exec 3<>"/dev/tcp/127.0.0.1/$STORE") 2>/dev/null; then break; fi
+      sleep 0.1
+    done
+  else
+    s3_pid=
+    echo "  without a store (make s3): only what cannot be reached"
+  fi
+  for store in ${s3_pid:+$STORE} 1; do
+    { common; cat <<YML
+api: {type: completion, streaming: true}
+data: {type: mock}
+load: {type: constant, num_workers: 1, stages: [{rate: 4, duration: 1}]}
+storage: {simple_storage_service: {bucket_name: nobody-made-this, path: runs, endpoint_url: "http://127.0.0.1:$store", region_name: us-east-1}}
+YML
+    } >uploads.yml
+    export AWS_ACCESS_KEY_ID=a AWS_SECRET_ACCESS_KEY=b AWS_MAX_ATTEMPTS=1
+    theirs=0 ours=0
+    (on_core 1 "$PEER/bin/inference-perf" -c uploads.yml --storage.local_storage.path uploads/theirs) >uploads.theirs.log 2>&1 || theirs=$?
+    (on_core 1 "$INFEROMETER" inference-perf -c uploads.yml --storage.local_storage.path uploads/ours) >uploads.ours.log 2>&1 || ours=$?
+    # differs: ip-uploads
+    if [ $theirs != 0 ] || ! grep -q "Failed to upload" uploads.theirs.log || [ $ours != 2 ] || grep -q START_SUMMARY uploads.ours.log; then
+      echo "  FAULT uploads to port $store: exit code $theirs of theirs, $ours of ours, which are 0 after the run and 2 ahead of it"
+      failed=1
+    fi
+  done
+  if [ -n "$s3_pid" ]; then kill "$s3_pid"; wait "$s3_pid" 2>/dev/null || true; fi
+fi
 
 # What the servers say, by way of a real Prometheus server.
 if [[ -n $PROMETHEUS && ( -z ${ONLY:-} || " $ONLY " == *" prometheus "* ) ]]; then

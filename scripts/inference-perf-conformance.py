@@ -495,13 +495,109 @@ def broken(theirs, ours, faithful):
         fault("--faithful: failures.prompt_tokens is not 0")
 
 
+def length(value):
+    """The characters of all texts in a part of a request."""
+    if isinstance(value, dict):
+        return sum(length(v) for v in value.values())
+    if isinstance(value, list):
+        return sum(map(length, value))
+    return len(value) if isinstance(value, str) else 0
+
+
+def agentic(theirs, ours):
+    """Sessions of agents: the same calls, as long, in other words."""
+    for name in theirs:
+        if name != "validation.json":
+            keys(theirs[name], ours[name], name)
+    calls = []
+    for r in (theirs, ours):
+        found = {}
+        for e in entries(r):
+            body = json.loads(e["request"])
+            found[e["info"]["graph_event_id"]] = body, e
+        calls.append(found)
+    if sorted(calls[0]) != sorted(calls[1]):
+        fault(f"other calls: {sorted(set(calls[0]) ^ set(calls[1]))[:5]}")
+        return
+    # differs: ip-agentic
+    for call, (a, x) in calls[0].items():
+        b, y = calls[1][call]
+        if sorted(a) != sorted(b):
+            fault(f"{call}: {sorted(a)} / {sorted(b)}")
+        for part in ("model", "stream", "ignore_eos", "tool_choice"):
+            if a.get(part) != b.get(part):
+                fault(f"{call}: {part} is {a.get(part)} / {b.get(part)}")
+        if [m["role"] for m in a["messages"]] != [m["role"] for m in b["messages"]] or [sorted(m) for m in a["messages"]] != [sorted(m) for m in b["messages"]]:
+            fault(f"{call}: other messages: {[sorted(m.items())[-1] for m in a['messages']]} / {[sorted(m.items())[-1] for m in b['messages']]}"[:400])
+        # The answers of the server are drawn for each run, and part of later requests.
+        for part, tolerance in (("tools", 0.03), ("messages", 0.08)):
+            if abs(length(a.get(part)) - length(b.get(part))) > tolerance * length(a.get(part)):
+                fault(f"{call}: {part} have {length(a.get(part))} characters, {length(b.get(part))} in ours")
+        if abs(a["max_tokens"] - b["max_tokens"]) > 0.05 * a["max_tokens"]:
+            fault(f"{call}: max_tokens {a['max_tokens']} / {b['max_tokens']}")
+    for path in ("successes/count", "failures/count"):
+        near(theirs["summary_lifecycle_metrics.json"], ours["summary_lifecycle_metrics.json"], path, 0)
+    near(theirs["summary_lifecycle_metrics.json"], ours["summary_lifecycle_metrics.json"], "successes/prompt_tokens/mean", 0.05)
+
+
+def filtered(theirs, ours):
+    """Sessions that a filter leaves."""
+    a, b = (sorted(s["session_id"] for s in r["per_session_lifecycle_metrics.json"]) for r in (theirs, ours))
+    if a != b or len(a) != 2:
+        fault(f"sessions {a} / {b}")
+
+
+def again(theirs, ours):
+    """Reports of a second run in the place of the first ones."""
+    for side, r in (("theirs", theirs), ("ours", ours)):
+        before = load(f"again/{side}-first")
+        if r["summary_lifecycle_metrics.json"]["load_summary"]["count"] != 8 or before["summary_lifecycle_metrics.json"]["load_summary"]["count"] != 20:
+            fault(f"{side}: the second run is not there")
+
+
+def conversations(theirs, ours):
+    """Conversations of many turns: the same requests but for their words."""
+    found = []
+    for r in (theirs, ours):
+        turns = {}
+        for e in entries(r):
+            extra, body = e["info"]["extra_info"], json.loads(e["request"])
+            turns.setdefault(extra["user_session"], []).append((extra["chat_round"], body["max_tokens"], e["info"]["request_metrics"]["text"]["input_tokens"], body["prompt"]))
+        found.append(turns)
+    a, b = found
+    for name in set(a) | set(b):
+        x, y = (sorted(f.get(name, [])) for f in found)
+        if [t[:2] for t in x] != [t[:2] for t in y]:
+            fault(f"{name}: turns {[t[:2] for t in x]} / {[t[:2] for t in y]}")
+        elif any(abs(p[2] - q[2]) > 0.15 * p[2] for p, q in zip(x, y)):
+            fault(f"{name}: prompts of {[t[2] for t in x]} tokens, {[t[2] for t in y]} in ours")
+    # differs: ip-conversations
+    says("a place's second conversation", a["conv_0"][0][3] == a["slot_0_convo_1"][0][3], b["conv_0"][0][3] != b["slot_0_convo_1"][0][3])
+
+
+def breaker(theirs, ours):
+    """A run that a breaker ends."""
+    for side, r in (("theirs", theirs), ("ours", ours)):
+        done = r["summary_lifecycle_metrics.json"]
+        if not 4 <= done["successes"]["count"] + done["failures"]["count"] < 40 or "stage_1_lifecycle_metrics.json" in r and done["load_summary"]["count"] > 40:
+            fault(f"{side}: the breaker did not open: {done['load_summary']}")
+
+
+def sweep(theirs, ours):
+    """Rates up to what the server can answer, four at a time of half a second each."""
+    a, b = (r["stage_1_lifecycle_metrics.json"]["load_summary"]["requested_rate"] for r in (theirs, ours))
+    capacity = 4 / 0.5
+    # differs: ip-saturation
+    says(f"saturation {a} and {b} of a server that answers {capacity} in a second", a != b, 0.8 * capacity < b <= capacity)
+
+
 def compare(directory):
     """All that is asked of one config. Those that show where the tools differ are not held to 2 %."""
     global failing, directory_of
     directory_of = directory
     theirs, ours = load(f"{directory}/theirs"), load(f"{directory}/ours")
     failing = any(r["summary_lifecycle_metrics.json"]["failures"]["count"] > 0 for r in (theirs, ours))
-    if directory.startswith("turns"):
+    if directory.startswith("turns") or directory == "conversations":
         ours = {name: r for name, r in ours.items() if "session" not in name}  # every conversation is reported
     if sorted(theirs) != sorted(ours) and directory != "sessions":
         fault(f"files: only theirs {sorted(set(theirs) - set(ours))}, only ours {sorted(set(ours) - set(theirs))}")
@@ -511,7 +607,8 @@ def compare(directory):
     if special:
         special(theirs, ours, load(f"{directory}/faithful"))
         return validate(ours), len(ours)
-    special = {"replayed": replayed, "retries": retries, "sessions": sessions, "cut": cut, "graced": graced}.get(directory)
+    special = {"replayed": replayed, "retries": retries, "sessions": sessions, "cut": cut, "graced": graced, "filtered": filtered, "again": again, "conversations": conversations,
+               "breaker": breaker, "sweep": sweep, "agentic": agentic, "agentic-anthropic": agentic}.get(directory)
     if special:
         special(theirs, ours)
         return validate(ours), len(ours)
@@ -531,7 +628,7 @@ def compare(directory):
     # differs: ip-bodies
     if directory == "unary":
         a, b = (entries(r)[0]["request"] for r in (theirs, ours))
-        says("bodies", json.loads(a)["stream"] is False, "stream" not in json.loads(b) and len(b) < len(a))
+        says("bodies", '"prompt": ' in a, '"prompt":"' in b and sorted(json.loads(a)) == sorted(json.loads(b)))
     if directory == "adapters":
         kept_secret(directory)
         slashes()

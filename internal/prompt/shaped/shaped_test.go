@@ -45,6 +45,7 @@ func TestBodies(t *testing.T) {
 		prompt prompt.Prompt
 		want   string
 	}{
+		// differs: genai-extras-order
 		{"chat", plan.Target{Endpoint: plan.EndpointChat, Model: "m", Streaming: true, Body: map[string]any{"top_p": 0.5, "max_tokens": int64(3), "ignore_eos": nil}},
 			prompt.Prompt{Text: "hi <you>", Output: 9, Fields: []prompt.Field{{Name: "priority", Value: json.RawMessage("2")}}},
 			`{"model":"m","messages":[{"role":"user","content":"hi <you>"}],"stream":true,"max_tokens":3,"ignore_eos":null,"top_p":0.5,"priority":2}`},

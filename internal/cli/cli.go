@@ -61,7 +61,7 @@ func Main(env tool.Env) int {
 	case "--version":
 		return versionCommand(env, nil)
 	}
-	fmt.Fprintf(env.Stderr, "inferometer: there is no command %q", name)
+	fmt.Fprintf(env.Stderr, "inferometer: unknown command %q", name)
 	if n := nearest.Name(name, names); n != "" {
 		fmt.Fprintf(env.Stderr, ": did you mean %s?", n)
 	}
@@ -75,9 +75,9 @@ func help() string {
 	for _, c := range append(own(), others()...) {
 		fmt.Fprintf(&b, "  %-14s %s\n", c.Name, c.Summary)
 	}
-	b.WriteString("\nTry it with nothing else installed:   inferometer run\n" +
+	b.WriteString("\nTry it without a server:              inferometer run\n" +
 		"Measure a server:                     inferometer run http://localhost:8000 --concurrency 8 --duration 30s\n" +
-		"Every flag of a command:              inferometer COMMAND --help\n")
+		"Flags of a command:                   inferometer COMMAND --help\n")
 	return b.String()
 }
 

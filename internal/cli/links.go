@@ -16,11 +16,11 @@ import (
 // stands in for.
 func linksCommand(env tool.Env, args []string) int {
 	if len(args) == 1 && (args[0] == "--help" || args[0] == "-h") {
-		fmt.Fprint(env.Stdout, "Make links to inferometer under the names of the tools that it stands in for.\n\nUsage: inferometer links DIR\n")
+		fmt.Fprint(env.Stdout, "Install drop-in links named after the tools that inferometer replaces.\n\nUsage: inferometer links DIR\n")
 		return tool.ExitOK
 	}
 	if len(args) != 1 || strings.HasPrefix(args[0], "-") {
-		return env.Fail("links", errors.New("give the directory in which to make the links: inferometer links DIR"), tool.ExitUsage)
+		return env.Fail("links", errors.New("no directory given: inferometer links DIR"), tool.ExitUsage)
 	}
 	program, err := os.Executable()
 	if err != nil {
@@ -86,7 +86,7 @@ func mayReplace(name string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s is there already and is no link: remove it, or choose another directory", name)
+	return fmt.Errorf("%s already exists and is not a link: remove it, or choose another directory", name)
 }
 
 // ownLink says whether a link may be replaced: it leads to this program, under whatever

@@ -22,7 +22,7 @@ func own() []tool.Tool {
 	studies := study.Tool()
 	return []tool.Tool{
 		native.Run(), studies, native.Report(append(others(), studies)), native.Plan(), native.Tokens(), selftest.Tool(), native.Mock(),
-		{Name: "links", Summary: "make links under the names of the tools below", Run: linksCommand},
+		{Name: "links", Summary: "install drop-in links for the tools below", Run: linksCommand},
 		{Name: "version", Summary: "print the version", Run: versionCommand},
 	}
 }
@@ -31,7 +31,7 @@ func own() []tool.Tool {
 // the name of one behaves as that tool.
 func others() []tool.Tool {
 	script := llmperf.Tool()
-	script.Name, script.Summary = "llm_perf.py", "the same under its other name"
+	script.Name, script.Summary = "llm_perf.py", "the same, under its script's name"
 	return []tool.Tool{genaiperf.Tool(analyzerLine), inferenceperf.Tool(), perfanalyzer.Tool(), llmperf.Tool(), script}
 }
 

@@ -19,7 +19,7 @@ const name = "inference-perf"
 // Tool is inference-perf. Its exit codes are 0 where there is something to report, 1 where
 // there is not or where the run was ended early, and 2 for a bad config.
 func Tool() tool.Tool {
-	return tool.Tool{Name: name, Summary: "measure with the config file and command line of inference-perf", Run: runLine}
+	return tool.Tool{Name: name, Summary: "drop-in replacement for inference-perf", Run: runLine}
 }
 
 func runLine(env tool.Env, line []string) int {

@@ -14,7 +14,7 @@ import (
 
 // Mock serves a built-in inference server.
 func Mock() tool.Tool {
-	return tool.Tool{Name: "mock", Summary: "serve a built-in inference server to try things on", Run: mockCommand}
+	return tool.Tool{Name: "mock", Summary: "start a mock inference server", Run: mockCommand}
 }
 
 func mockCommand(env tool.Env, line []string) int {
@@ -26,7 +26,7 @@ func mockCommand(env tool.Env, line []string) int {
 	err := flags.Parse(line)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprintf(env.Stdout, "Serve a built-in inference server with the OpenAI API and Triton's.\n\nUsage: inferometer mock [flags]\n\n%s", flags.FlagUsagesWrapped(100))
+		fmt.Fprintf(env.Stdout, "Start a mock inference server that speaks the OpenAI API and Triton's.\n\nUsage: inferometer mock [flags]\n\n%s", flags.FlagUsagesWrapped(100))
 		return tool.ExitOK
 	case err == nil && flags.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))

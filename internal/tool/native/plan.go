@@ -13,7 +13,7 @@ import (
 
 // Plan checks or prints a plan, or its schema.
 func Plan() tool.Tool {
-	return tool.Tool{Name: "plan", Summary: "check or print a plan, or its schema", Run: planCommand}
+	return tool.Tool{Name: "plan", Summary: "check or print a plan file, or print its schema", Run: planCommand}
 }
 
 func planCommand(env tool.Env, line []string) int {

@@ -19,7 +19,7 @@ import (
 // Report makes the reports of a run again: of one of ours from its records, of what
 // another of the tools wrote in its way.
 func Report(tools []tool.Tool) tool.Tool {
-	return tool.Tool{Name: "report", Summary: "make a run's reports again from its records", Run: func(env tool.Env, line []string) int {
+	return tool.Tool{Name: "report", Summary: "rebuild reports from a saved run", Run: func(env tool.Env, line []string) int {
 		return reportCommand(env, line, tools)
 	}}
 }

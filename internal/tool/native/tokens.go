@@ -21,15 +21,14 @@ import (
 	"inferometer/internal/tool"
 )
 
-const tokensHelp = `Count, encode and decode text in the tokens of a model.
+const tokensHelp = `Count, encode and decode tokens.
 
 Usage: inferometer tokens count|encode|decode [flags] [FILE…]
        inferometer tokens verify URL [flags] [FILE…]
 
-Without a FILE, standard input is read. count and encode take each file as one text and print one line
-for it; with --json they take each line as a text, written as a JSON string. decode takes a JSON
-array of ids a line. verify compares with the server's own /tokenize, text by text: vLLM, SGLang, llama.cpp
-and TGI have one.
+Without FILE, standard input is read. count and encode treat each file as one text and print one line
+for it; with --json, each line is a text, written as a JSON string. decode reads one JSON array of IDs
+per line. verify compares with the server's own /tokenize (vLLM, SGLang, llama.cpp, TGI), text by text.
 
 `
 
@@ -48,7 +47,7 @@ type tokensCommand struct {
 
 // Tokens counts, encodes and decodes text.
 func Tokens() tool.Tool {
-	return tool.Tool{Name: "tokens", Summary: "count, encode and decode text in a model's tokens", Run: tokensMain}
+	return tool.Tool{Name: "tokens", Summary: "count, encode and decode tokens", Run: tokensMain}
 }
 
 func tokensMain(env tool.Env, line []string) int {
@@ -76,7 +75,7 @@ func tokensMain(env tool.Env, line []string) int {
 		if n := nearest.Name(c.verb, verbs); n != "" {
 			hint = "did you mean " + n + "?"
 		}
-		return env.Fail("tokens", fmt.Errorf("there is no command %q: %s", c.verb, hint), tool.ExitUsage)
+		return env.Fail("tokens", fmt.Errorf("unknown command %q: %s", c.verb, hint), tool.ExitUsage)
 	}
 	c.args = flags.Args()[1:]
 	return c.run()

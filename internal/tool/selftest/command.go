@@ -28,7 +28,7 @@ type selftestFlags struct {
 
 // Tool measures the built-in mock.
 func Tool() tool.Tool {
-	return tool.Tool{Name: "selftest", Summary: "measure the built-in mock and print the error bars of this host", Run: runLine}
+	return tool.Tool{Name: "selftest", Summary: "measure the built-in mock to find this host's error bars", Run: runLine}
 }
 
 func runLine(env tool.Env, line []string) int {
@@ -37,18 +37,18 @@ func runLine(env tool.Env, line []string) int {
 	flags.SetOutput(env.Stderr)
 	flags.Usage = func() {}
 	flags.SortFlags = false
-	flags.StringVar(&f.like, "like", "", "plan file whose load, prompts and lengths are taken (standard loads: 8, 32, 128, … in flight)")
-	flags.IntVar(&f.levels, "levels", 5, "most loads to try, each heavier than the one before")
-	flags.DurationVar(&f.time, "time", 4*time.Second, "how long each load is measured; longer where answers take long")
+	flags.StringVar(&f.like, "like", "", "plan file to take load, prompts and lengths from (default: 8, 32, 128, … in flight)")
+	flags.IntVar(&f.levels, "levels", 5, "maximum number of loads to try, each heavier than the last")
+	flags.DurationVar(&f.time, "time", 4*time.Second, "time to measure each load; longer if responses are slow")
 	flags.DurationVar(&f.ttft, "ttft", 50*time.Millisecond, "time to first token of the mock")
-	flags.DurationVar(&f.itl, "itl", 10*time.Millisecond, "time between two tokens of the mock")
+	flags.DurationVar(&f.itl, "itl", 10*time.Millisecond, "inter-token latency of the mock")
 	flags.BoolVar(&f.json, "json", false, "print the report as JSON and nothing else")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, only the report")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only the report, no progress")
 	err := flags.Parse(line)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprintf(env.Stdout, "Measure the built-in mock on this host, compare every figure with what the mock really did, and print the error bars.\n\n"+
-			"Usage: inferometer selftest [--like plan.yaml] [flags]\n\n%s\nIt exits with 0 where this host measures the first load honestly, else with 1. docs/selftest.md says more.\n", flags.FlagUsagesWrapped(100))
+		fmt.Fprintf(env.Stdout, "Measure the built-in mock on this host, compare each figure with the mock's own log, and print error bars.\n\n"+
+			"Usage: inferometer selftest [--like plan.yaml] [flags]\n\n%s\nExits with 0 if this host can measure the first load accurately, else with 1. See docs/selftest.md.\n", flags.FlagUsagesWrapped(100))
 		return tool.ExitOK
 	case err == nil && flags.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q: a plan file goes behind --like", flags.Arg(0))

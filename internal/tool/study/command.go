@@ -17,7 +17,7 @@ const name = "study"
 // Tool measures a model with prompts of several lengths. Its exit codes are 0 and 1, and 2
 // for bad usage.
 func Tool() tool.Tool {
-	return tool.Tool{Name: name, Summary: "measure how latency changes with the length of prompts", Run: runLine, Again: again}
+	return tool.Tool{Name: name, Summary: "measure latency over prompt length", Run: runLine, Again: again}
 }
 
 func runLine(env tool.Env, line []string) int {

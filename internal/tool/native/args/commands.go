@@ -26,11 +26,11 @@ type ReportAction struct {
 
 func reportGroups() []group {
 	return []group{{"Flags", []option{
-		{name: "format", arg: "LIST", help: "which reports to make: " + strings.Join(Formats(), ", ") + " (console); several with commas"},
-		{name: "tokenizer", arg: "NAME", help: "for a directory that GenAI-Perf wrote: count its tokens with this one"},
-		{name: "all", help: "print every metric and check, and the steady window's table"},
-		{name: "schema", help: "print the JSON Schema of result.json, and stop"},
-		{name: "help", short: "h", help: "this text"},
+		{name: "format", arg: "LIST", help: "reports to make, comma-separated: " + strings.Join(Formats(), ", ") + " (default console)"},
+		{name: "tokenizer", arg: "NAME", help: "for a directory written by GenAI-Perf: tokenizer to count tokens with"},
+		{name: "all", help: "print every metric and check, and the table of the steady window"},
+		{name: "schema", help: "print the JSON Schema of result.json and exit"},
+		{name: "help", short: "h", help: "print this help"},
 	}}}
 }
 
@@ -93,7 +93,7 @@ func Plan(args []string, readFile func(name string) ([]byte, error)) (*PlanActio
 	case "-h", "--help", "help":
 		return &PlanAction{Help: true}, nil
 	case "schema":
-		v, faults := parse([]group{{"Flags", []option{{name: "help", short: "h", help: "this text"}}}}, rest)
+		v, faults := parse([]group{{"Flags", []option{{name: "help", short: "h", help: "print this help"}}}}, rest)
 		if len(v.args) > 0 {
 			faults = append(faults, plan.Fault{Text: "plan schema takes no arguments"})
 		}

@@ -13,8 +13,8 @@ func RunHelp() string {
 
   inferometer run [URL...|plan.yaml] [flags]
 
-With no URL and no plan file the built-in mock is measured. With several URLs requests are dealt out
-in turn. Flags override what a plan file says. docs/plan.md describes plan files.
+Without a URL or plan file, the built-in mock is measured. Several URLs take requests in turn.
+Flags override the plan file; docs/plan.md describes it.
 
 Examples:
   inferometer run
@@ -31,10 +31,10 @@ Examples:
 
 // ReportHelp is the help of `inferometer report`.
 func ReportHelp() string {
-	return `Make the reports of a run again, from its records alone.
+	return `Rebuild the reports of a saved run from its records.
 
   inferometer report DIR [flags]
-  inferometer report FILE           the averages of a profile_export.json of Perf Analyzer
+  inferometer report FILE           averages of Perf Analyzer's profile_export.json
 
 Example:
   inferometer report results --format console,csv
@@ -43,10 +43,10 @@ Example:
 
 // PlanHelp is the help of `inferometer plan`.
 func PlanHelp() string {
-	return `Look at a plan without running it.
+	return `Check or print a plan without running it.
 
-  inferometer plan check  [URL...|plan.yaml] [flags of run]   find what is wrong, in its files too
-  inferometer plan print  [URL...|plan.yaml] [flags of run]   print it in full, secrets taken out
+  inferometer plan check  [URL...|plan.yaml] [flags of run]   find errors in it and its files
+  inferometer plan print  [URL...|plan.yaml] [flags of run]   print it in full, without secrets
   inferometer plan schema                                     print the JSON Schema of plan files
 
 Examples:

@@ -48,15 +48,15 @@ const (
 // about the server and its tokens.
 func studyGroups() []group {
 	groups := []group{{"Study", []option{
-		{name: "prompt-lengths", arg: "LIST", help: "lengths of prompts in tokens (" + studyLengths + ")"},
-		{name: "requests", arg: "N", help: "measured requests of each length, one at a time (" + studyRequests + ")"},
-		{name: "warmup", arg: "N", help: "requests ahead of them (" + studyWarmup + ")"},
-		{name: "output-tokens", arg: "N", help: "length of answers (prefill " + prefillTokens + ", generation " + generatedTokens + "); max_tokens and, of generation, ignore_eos go with each request"},
-		{name: "out", arg: "DIR", help: "directory for the charts and the records of each length (charts in the current one, no records)"},
-		{name: "no-chart", help: "write no picture; the chart in text is printed all the same"},
-		{name: "strict", help: "exit with 1 where the verdict on a measurement is INVALID"},
-		{name: "dry-run", help: "print the plans that this command line compiles to, and stop"},
-		{name: "help", short: "h", help: "this text"},
+		{name: "prompt-lengths", arg: "LIST", help: "prompt lengths in tokens (default " + studyLengths + ")"},
+		{name: "requests", arg: "N", help: "measured requests per length, one at a time (default " + studyRequests + ")"},
+		{name: "warmup", arg: "N", help: "warm-up requests before them (default " + studyWarmup + ")"},
+		{name: "output-tokens", arg: "N", help: "output length (default: prefill " + prefillTokens + ", generation " + generatedTokens + "); sent as max_tokens, with ignore_eos for generation"},
+		{name: "out", arg: "DIR", help: "directory for charts and records (default: charts in the current directory, no records)"},
+		{name: "no-chart", help: "write no chart files; the text chart is still printed"},
+		{name: "strict", help: "exit with 1 if a measurement is INVALID"},
+		{name: "dry-run", help: "print the equivalent plan files and exit"},
+		{name: "help", short: "h", help: "print this help"},
 	}}}
 	mine := map[string]bool{}
 	for _, o := range groups[0].options {
@@ -80,7 +80,7 @@ func studyGroups() []group {
 			groups = append(groups, kept)
 		}
 	}
-	return append(groups, group{"Seed", []option{{name: "seed", arg: "N", path: "seed", help: "the same seed gives the same prompts (default: drawn, and printed)"}}})
+	return append(groups, group{"Seed", []option{{name: "seed", arg: "N", path: "seed", help: "seed for the prompts (default: random, and printed)"}}})
 }
 
 // StudyHelp is the help of `inferometer study`.
@@ -150,7 +150,7 @@ func studyList(v values) (lengths []int, faults plan.Faults) {
 	for part := range strings.SplitSeq(text, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(part))
 		if err != nil || n < 1 || n > mostPrompt {
-			faults = append(faults, plan.Fault{Where: "--prompt-lengths", Text: strconv.Quote(shorten(part)) + " is no number of tokens", Hint: "such as " + studyLengths})
+			faults = append(faults, plan.Fault{Where: "--prompt-lengths", Text: strconv.Quote(shorten(part)) + " is not a number of tokens", Hint: "such as " + studyLengths})
 			continue
 		}
 		lengths = append(lengths, n)

@@ -35,8 +35,8 @@ func TestStudyFaults(t *testing.T) {
 	for line, want := range map[string]string{
 		"":                                      "say prefill or generation",
 		"prefil":                                "did you mean",
-		"prefill --prompt-lengths 16,x":         `"x" is no number of tokens`,
-		"prefill --prompt-lengths 0":            `"0" is no number of tokens`,
+		"prefill --prompt-lengths 16,x":         `"x" is not a number of tokens`,
+		"prefill --prompt-lengths 0":            `"0" is not a number of tokens`,
 		"prefill http://a:1 http://b:1":         "2 URLs given",
 		"prefill --input-file x":                "input-file",
 		"generation --output-tokens 1 --nosuch": "nosuch",

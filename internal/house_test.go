@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,12 +16,12 @@ import (
 
 // house says for each package which others it may import: those of this module by
 // their name under internal/, modules of others by their full path. The standard
-// library is free to all. "a/*" is every package under a, and a package that fits no
-// row of its own falls under the first family's that covers it. A grant that nobody uses is
-// taken away.
+// library is free to all. "a/*" is every package under a, "./*" every one under the
+// package itself, and a package that fits no row of its own falls under the first family's
+// that covers it. A grant that nobody uses is taken away.
 //
-// Read it from the bottom: leaves know nothing, and each row may only lean on what
-// stands below it.
+// Read it from the bottom: leaves know nothing, and no arrow runs upward: the families, which
+// are what stands in front of the first slash, lean on those that come later alone.
 var house = []struct{ name, may string }{
 	{"cmd/inferometer", "cli"},
 
@@ -32,12 +33,8 @@ var house = []struct{ name, may string }{
 
 	// A tool that people know, under one roof: its command line, its definitions, its
 	// tables and files, and a run of it. None knows another.
-	{"tool/genaiperf", "tool tool/genaiperf/* tool/profileexport tool/profileexport/export run run/kit plan prompt prompt/pooled prompt/tensor record result report/chart token token/source lib/*"},
-	{"tool/perfanalyzer", "tool report/progress tool/perfanalyzer/* tool/profileexport tool/profileexport/export run run/kit sweep plan probe prompt prompt/tensor/inputdata prompt/tensordata record result lib/*"},
-	{"tool/llmperf", "tool tool/llmperf/* run run/kit plan prompt prompt/promptfile record result lib/wholefile"},
-	{"tool/inferenceperf", "tool report/console report/progress tool/inferenceperf/* run run/kit sweep plan prompt record result report/chart endpoint remote/storage stat token/source lib/*"},
-	{"tool/study", "tool report/progress tool/study/report tool/native/args tool/profileexport run plan result report/chart lib/*"},
-	{"tool/native", "tool tool/native/args tool/selftest run run/kit mock plan record result report/console report/csv report/json report/progress remote/storage token lib/nearest github.com/spf13/pflag"},
+	{"tool/study", "tool report/progress ./report tool/native/args tool/profileexport run run/kit plan result report/chart lib/*"},
+	{"tool/native", "tool ./args tool/selftest run run/kit mock plan record result report/console report/csv report/json report/progress remote/storage token lib/nearest github.com/spf13/pflag"},
 	{"tool/selftest", "tool tool/native/args report/progress run run/kit mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag"},
 	{"tool/*/args", "plan lib/* go.yaml.in/yaml/v3 github.com/spf13/pflag"},
 	{"tool/*/dialect", "record stat lib/exposition"},
@@ -48,34 +45,49 @@ var house = []struct{ name, may string }{
 	{"tool/inferenceperf/otlp", "tool/inferenceperf/dialect record google.golang.org/protobuf"},
 	{"tool/profileexport/export", "tool/profileexport endpoint/triton prompt/tensor plan record result sweep lib/wholefile"},
 	{"tool/profileexport", "record endpoint/sse prompt/tensor lib/brief"},
+	{"tool/*", "tool ./* tool/profileexport tool/profileexport/export run run/kit sweep plan probe prompt prompt/* token token/source record result report/chart report/console report/progress remote/storage stat lib/*"},
 
-	// Plan + kit → live objects → a result. These two alone know concrete types.
-	{"run", "run/* sweep engine engine/load endpoint endpoint/* prompt plan probe record metric result report/csv report/json mock wire/clock prompt/tensor stat remote/hub lib/* golang.org/x/sys"},
-	{"run/kit", "probe probe/* endpoint endpoint/* prompt prompt/* token token/* plan lib/bounded"},
+	// Programs beside the product.
+	{"bench", "mock record result golang.org/x/sys"},
+
+	// Plan + kit → live objects → a result. What there is to choose from is in two tables:
+	// endpoint/protocols and prompt/sources.
+	{"run", "./* sweep engine engine/load endpoint endpoint/answer prompt plan probe record metric result report/csv report/json mock wire/clock prompt/tensor stat remote/hub remote/proxy lib/* golang.org/x/sys"},
+	{"run/kit", "probe probe/prometheus endpoint endpoint/protocols prompt prompt/* token token/* plan lib/bounded"},
 	{"run/breaker", "plan record lib/jmespath"},
 	{"run/collect", "endpoint record"},
 	{"run/health", "record golang.org/x/sys"},
 
+	// Records → figures → paper.
+	{"report/chart", "gonum.org/v1/plot"},
+	{"report/screen", ""},
+	{"report/*", "report/screen record result lib/number"},
+	{"result", "metric sweep plan probe probe/serving record stat"},
+	{"metric", "record stat"},
+
 	// The path of a request.
 	{"sweep", "plan probe record stat"},
-	{"engine", "engine/load prompt endpoint record"},
+	{"engine", "./load prompt endpoint record"},
 	{"engine/load", "plan golang.org/x/sys"},
-	{"endpoint", "prompt prompt/tensor plan record wire/clock"},
-	{"endpoint/triton", "endpoint endpoint/answer endpoint/proxy endpoint/sse prompt prompt/tensor prompt/tensor/shm prompt/tensor/v2http plan record token wire/* lib/* google.golang.org/protobuf"},
+	{"endpoint/protocols", "endpoint endpoint/*"},
+	{"endpoint", "prompt prompt/tensor plan probe record wire/clock"},
+	{"endpoint/triton", "endpoint endpoint/answer endpoint/sse probe probe/triton prompt prompt/tensor prompt/tensor/shm prompt/tensor/v2http plan record token remote/proxy wire/* lib/* google.golang.org/protobuf"},
 	{"endpoint/answer", "endpoint/sse prompt record token lib/brief lib/jsonscan"},
 	{"endpoint/body", "prompt"},
-	{"endpoint/proxy", "plan golang.org/x/net"},
-	{"endpoint/replica", "endpoint endpoint/proxy prompt plan record wire/clock wire/h2 wire/http1"},
+	{"endpoint/replica", "endpoint prompt plan record remote/proxy wire/clock wire/h2 wire/http1"},
 	{"endpoint/sse", ""},
 	{"endpoint/answertest", "record"},
-	{"endpoint/*", "endpoint endpoint/answer endpoint/body endpoint/proxy endpoint/replica endpoint/sse prompt prompt/tensor plan record token/chat wire/http1 lib/jsonscan"},
-	{"wire/grpc", "wire/clock wire/h2 wire/http1 record lib/bounded"},
-	{"wire/h2", "wire/clock wire/http1 record golang.org/x/net"},
-	{"wire/http1", "wire/clock record lib/brief"},
-	{"wire/clock", "record golang.org/x/sys"},
+	{"endpoint/*", "endpoint endpoint/answer endpoint/body endpoint/replica endpoint/sse prompt prompt/tensor plan record token/chat remote/proxy wire/http1 lib/jsonscan"},
+
+	// What servers say of themselves.
+	{"probe/triton", "probe/prometheus remote/proxy wire/clock wire/grpc wire/http1 plan record lib/exposition lib/kserve google.golang.org/protobuf"},
+	{"probe/prometheus", "probe probe/serving remote/google plan record lib/exposition"},
+	{"probe/serving", "record stat lib/exposition"},
+	{"probe", "record"},
 
 	// Where prompts and token counts come from.
-	{"prompt", "plan prompt/tensor lib/bounded"},
+	{"prompt/sources", "prompt prompt/* plan"},
+	{"prompt", "plan ./tensor lib/bounded"},
 	{"prompt/tensor/*", "prompt/tensor lib/bounded lib/jsonscan"},
 	{"prompt/tensor", "lib/brief lib/jsonscan"},
 	{"prompt/azure", "plan"},
@@ -85,38 +97,32 @@ var house = []struct{ name, may string }{
 	{"prompt/lexicon", "prompt plan"},
 	{"prompt/recorded", "prompt plan remote/hub lib/bounded"},
 	{"prompt/*", "prompt prompt/azure prompt/lexicon prompt/media prompt/recorded prompt/rows prompt/sessionfilter prompt/tensor prompt/tensor/inputdata plan token/chat remote/hub lib/* golang.org/x/crypto"},
-	{"token", "token/* lib/jsonscan"},
+	{"token", "./* lib/jsonscan"},
 	{"token/chat", "lib/jsonscan lib/number"},
 	{"token/source", "token token/* remote/hub lib/bounded lib/jsonscan"},
 	{"token/*", "token token/* lib/jsonscan"},
 
-	// What servers say of themselves.
-	{"probe/triton", "probe/prometheus endpoint/proxy wire/clock wire/grpc wire/http1 plan record lib/exposition lib/kserve google.golang.org/protobuf"},
-	{"probe/prometheus", "probe probe/serving remote/google plan record lib/exposition"},
-	{"probe/serving", "record stat lib/exposition"},
-	{"probe", "record"},
+	// Bytes on the network, stamped.
+	{"wire/grpc", "wire/clock wire/h2 wire/http1 record lib/bounded"},
+	{"wire/h2", "wire/clock wire/http1 record golang.org/x/net"},
+	{"wire/http1", "wire/clock record lib/brief"},
+	{"wire/clock", "record golang.org/x/sys"},
 
-	// Records → figures → paper.
-	{"report/chart", "gonum.org/v1/plot"},
-	{"report/screen", ""},
-	{"report/*", "report/screen record result lib/number"},
-	{"result", "metric sweep plan probe probe/serving record stat"},
-	{"metric", "record stat"},
+	// What is elsewhere, and the way there.
+	{"remote/hub", "lib/bounded lib/brief golang.org/x/sys"},
+	{"remote/hub/hubtest", ""},
+	{"remote/storage", "plan remote/google github.com/minio/minio-go/v7 gopkg.in/ini.v1"},
+	{"remote/google", "golang.org/x/oauth2"},
+	{"remote/proxy", "plan golang.org/x/net"},
+
+	// The yardstick shares nothing with what it measures but the generated messages.
+	{"mock", "./repository lib/kserve github.com/spf13/pflag golang.org/x/sys golang.org/x/net google.golang.org/protobuf"},
+	{"mock/repository", "lib/kserve google.golang.org/protobuf"},
 
 	// The nouns.
 	{"plan", "lib/brief lib/nearest go.yaml.in/yaml/v3"},
 	{"record", "lib/jsonscan github.com/klauspost/compress"},
 	{"stat", ""},
-
-	// Files that are elsewhere.
-	{"remote/hub", "lib/bounded lib/brief golang.org/x/sys"},
-	{"remote/hub/hubtest", ""},
-	{"remote/storage", "plan remote/google github.com/minio/minio-go/v7 gopkg.in/ini.v1"},
-	{"remote/google", "golang.org/x/oauth2"},
-
-	// The yardstick shares nothing with what it measures but the generated messages.
-	{"mock", "mock/repository lib/kserve github.com/spf13/pflag golang.org/x/sys golang.org/x/net google.golang.org/protobuf"},
-	{"mock/repository", "lib/kserve google.golang.org/protobuf"},
 
 	// Small tools without a word of the trade in them, and what tests need.
 	{"lib/kserve", "google.golang.org/protobuf"},
@@ -124,9 +130,6 @@ var house = []struct{ name, may string }{
 	{"lib/jmespath", "github.com/jmespath-community/go-jmespath"},
 	{"lib/*", ""},
 	{"testkit/*", ""},
-
-	// Programs beside the product.
-	{"bench", "mock record result golang.org/x/sys"},
 }
 
 // ends may end the program or listen for signals.
@@ -139,19 +142,28 @@ func shortName(importPath string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(importPath, module), "internal/")
 }
 
-// rowOf is the row of a package, and what that lets it import.
-func rowOf(name string) (row string, may []string, ok bool) {
-	for _, r := range house {
+// rowOf is the place of a package's row in the table; -1: there is none.
+func rowOf(name string) int {
+	for i, r := range house {
 		if r.name == name {
-			return r.name, strings.Fields(r.may), true
+			return i
 		}
 	}
-	for _, r := range house {
-		if covers(r.name, name) {
-			return r.name, strings.Fields(r.may), true
-		}
+	return slices.IndexFunc(house, func(r struct{ name, may string }) bool { return covers(r.name, name) })
+}
+
+// familyOf is what stands in front of the first slash of a package's name.
+func familyOf(name string) string {
+	family, _, _ := strings.Cut(name, "/")
+	return family
+}
+
+// upward reports whether an import is of a family that the table has above the importer's.
+func upward(from, to string) bool {
+	first := func(family string) int {
+		return slices.IndexFunc(house, func(r struct{ name, may string }) bool { return familyOf(r.name) == family })
 	}
-	return "", nil, false
+	return first(familyOf(to)) < first(familyOf(from))
 }
 
 // covers reports whether a pattern names a package: "a/*" is all under a, and "a/*/b" is b
@@ -161,11 +173,15 @@ func covers(pattern, name string) bool {
 	return ok && strings.HasPrefix(name, before) && len(name) > len(pattern)-1 && strings.HasSuffix(name, after)
 }
 
-// allows gives the first of the patterns that covers an import.
-func allows(may []string, name string) (grant string, ok bool) {
-	for _, m := range may {
+// allows gives the first of the grants that covers an import of a package.
+func allows(may []string, pkg, name string) (grant string, ok bool) {
+	for _, grant := range may {
+		m := grant
+		if below, ok := strings.CutPrefix(grant, "./"); ok {
+			m = pkg + "/" + below
+		}
 		if m == name || covers(m, name) || strings.Contains(m, ".") && strings.HasPrefix(name, m+"/") {
-			return m, true
+			return grant, true
 		}
 	}
 	return "", false
@@ -230,32 +246,38 @@ func standard(importPath string) bool {
 }
 
 func TestDirectionOfImports(t *testing.T) {
-	seen, rows := map[string]bool{}, map[string]bool{}
-	used := map[[2]string]bool{} // row and grant
+	used := make([]map[string]bool, len(house)) // grants, by row; nil: it is nobody's
 	for _, s := range sources(t) {
-		row, may, ok := rowOf(s.pkg)
-		if !ok && !seen[s.pkg] {
+		row := rowOf(s.pkg)
+		if row < 0 {
 			t.Errorf("package %s has no row in the table of this test: say what it may import", s.pkg)
+			continue
 		}
-		seen[s.pkg], rows[row] = true, true
+		if used[row] == nil {
+			used[row] = map[string]bool{}
+		}
+		may := strings.Fields(house[row].may)
 		for _, i := range imports(s.tree) {
-			if standard(i) || !ok {
+			if standard(i) {
 				continue
 			}
 			name := shortName(i)
-			grant, ok := allows(may, name)
-			if !ok {
+			grant, ok := allows(may, s.pkg, name)
+			switch {
+			case !ok:
 				t.Errorf("%s: %s must not import %s; it may import: %s", s.file, s.pkg, name, strings.Join(may, ", "))
+			case strings.HasPrefix(i, module) && upward(s.pkg, name):
+				t.Errorf("%s: %s imports %s: an arrow runs upward", s.file, s.pkg, name)
 			}
-			used[[2]string{row, grant}] = true
+			used[row][grant] = true
 		}
 	}
-	for _, r := range house {
-		if !rows[r.name] {
+	for i, r := range house {
+		if used[i] == nil {
 			t.Errorf("the table has a row for %s, which does not exist", r.name)
 		}
 		for _, grant := range strings.Fields(r.may) {
-			if !used[[2]string{r.name, grant}] {
+			if !used[i][grant] {
 				t.Errorf("the table lets %s import %s, which it does not: take the grant away", r.name, grant)
 			}
 		}
@@ -305,6 +327,8 @@ func promiseBroken(from, to string) string {
 		return "wire knows records alone"
 	case in(from, "mock") && ours && !in(to, "mock", "lib/kserve"):
 		return "the mock shares nothing with what it measures"
+	case in(from, "run") && in(to, "endpoint") && !slices.Contains([]string{"endpoint", "endpoint/answer", "endpoint/protocols"}, to):
+		return "a run knows protocols by their table alone"
 	case in(from, "engine", "endpoint", "wire", "prompt") && in(to, "metric", "result", "report"):
 		return "measuring knows nothing of judging"
 	case in(from, "lib", "testkit") && ours:
@@ -317,6 +341,65 @@ func promiseBroken(from, to string) string {
 		return "a command line runs nothing"
 	}
 	return ""
+}
+
+// Breaking a rule is noticed.
+func TestBrokenRulesAreNoticed(t *testing.T) {
+	for _, c := range [][2]string{
+		{"tool/llmperf", "tool/genaiperf/args"}, {"tool/study", "tool/perfanalyzer"}, {"run", "tool/native"}, {"report/csv", "tool"},
+		{"wire/h2", "plan"}, {"wire/clock", "endpoint"}, {"mock", "endpoint/sse"}, {"mock/repository", "record"},
+		{"run", "endpoint/triton"}, {"run/kit", "endpoint/openai"}, {"engine", "metric"}, {"prompt/random", "result"},
+		{"lib/bounded", "plan"}, {"stat", "record"}, {"cli", "testkit/liar"}, {"tool/native/args", "run/kit"},
+	} {
+		if promiseBroken(c[0], c[1]) == "" {
+			t.Errorf("%s may import %s", c[0], c[1])
+		}
+	}
+	for _, c := range [][2]string{{"plan", "run"}, {"probe/triton", "endpoint/sse"}, {"record", "wire/clock"}, {"sweep", "result"}, {"engine", "run/collect"}} {
+		if !upward(c[0], c[1]) {
+			t.Errorf("%s → %s does not run upward", c[0], c[1])
+		}
+	}
+	for _, name := range []string{"GenAI-Perf", "FormGenAIPerf", "perf_analyzer", "Perf Analyzer", "llm_perf", "inference-perf", "inferenceperf"} {
+		if !tools.MatchString(name) {
+			t.Errorf("%s is not seen as a tool's name", name)
+		}
+	}
+}
+
+// tools are the names of others' programs. What is theirs is under tool/, and nothing below
+// speaks of them but in the words of a file format.
+var (
+	tools  = regexp.MustCompile(`(?i)genai[-_ ]?perf|perf[-_ ]?analyzer|llm[-_ ]?perf|inference[-_ ]?perf`)
+	inFile = map[string][]string{
+		"internal/plan/requests.go": {`"genai-perf"`},
+		"internal/plan/spec.go":     {"\"`genai-perf`\""},
+	}
+)
+
+func TestNothingBelowNamesATool(t *testing.T) {
+	for _, s := range sources(t) {
+		if slices.Contains([]string{"cmd", "cli", "tool", "bench"}, familyOf(s.pkg)) {
+			continue
+		}
+		check := func(at token.Pos, text string) {
+			if name := tools.FindString(text); name != "" && !slices.Contains(inFile[s.file], text) {
+				t.Errorf("%s names %s: nothing below the tools does", s.set.Position(at), name)
+			}
+		}
+		for _, group := range s.tree.Comments {
+			check(group.Pos(), group.Text())
+		}
+		ast.Inspect(s.tree, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.BasicLit:
+				check(n.Pos(), n.Value)
+			case *ast.Ident:
+				check(n.Pos(), n.Name)
+			}
+			return true
+		})
+	}
 }
 
 func TestRulesOfTheHouse(t *testing.T) {

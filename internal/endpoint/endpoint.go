@@ -6,19 +6,76 @@ package endpoint
 import (
 	"context"
 	"crypto/tls"
+	"io"
+	"net/http"
+	"net/url"
 
 	"inferometer/internal/plan"
+	"inferometer/internal/probe"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/tensor"
 	"inferometer/internal/record"
 	"inferometer/internal/wire/clock"
 )
 
-// Endpoint is a server spoken to in one protocol.
-type Endpoint interface {
+// Protocol is one way to speak to servers: all that it can do, with nil for what it
+// cannot. Whoever changes a part of it copies it and replaces a field, which hides nothing
+// of the rest; the same holds for Endpoint and Decoder.
+type Protocol struct {
+	Name string // in a plan
+	// Open makes what asks the servers of a target.
+	Open func(t plan.Target, o Options) (Endpoint, error)
+	// Decoder makes what reads their answers. own: the tokenizer is that of the model.
+	Decoder func(t plan.Target, tok prompt.Tokenizer, own bool) Decoder
+
+	// Settle looks at a target before the run and fills in what has to be found out; nil: its
+	// servers list their models.
+	Settle func(ctx context.Context, t *plan.Target, o Options, log io.Writer) error
+	// Models is where a server lists its models, given one of the target's URLs.
+	Models func(base string) (*url.URL, error)
+	// Auth are the headers of that question; nil: the key goes as a bearer token.
+	Auth func(key string) http.Header
+	// Modelless: requests need not name a model.
+	Modelless bool
+	// Describes: Open asks the server for its model.
+	Describes bool
+	// Preflights: servers can be asked with a made-up text ahead of the run. One whose model
+	// was asked for need not be, and of others nobody says what they take.
+	Preflights bool
+
+	// Probe makes what asks the i-th server of a plan about itself.
+	Probe func(p *plan.Plan, i int, o Options) (probe.Prober, error)
+	// Recognize says what a server is that speaks this protocol, given its base URL; "": it
+	// does not.
+	Recognize func(ctx context.Context, client *http.Client, base string) string
+}
+
+// Endpoint is a server spoken to in one protocol, or several replicas of one.
+type Endpoint struct {
 	// Prepare encodes a request. It is called ahead of time, off the clock.
-	Prepare(p *prompt.Prompt) (Call, error)
-	Close() error
+	Prepare func(p *prompt.Prompt) (Call, error)
+	Close   func() error
+	// Warm opens n connections ahead of the first wave.
+	Warm func(ctx context.Context, n int) error
+	// KernelStamps: reads carry the kernel's stamps.
+	KernelStamps bool
+	// URLs are where requests to each server go, as they may be shown.
+	URLs []string
+	// Tensors are those of the model, which a source of tensors is held against before the
+	// first request.
+	Tensors *tensor.Model
+	// About is what the server says of its model and of itself.
+	About *About
+}
+
+// About is what a server says of its model and of itself.
+type About struct {
+	Decoupled bool // a request may have any number of responses
+	Sequences bool // the model keeps state over sequences of requests
+	// Words asks for all that the server says of itself and the model, Statistics for what
+	// it has counted, each answer as it comes.
+	Words      func(ctx context.Context) ([]string, error)
+	Statistics func(ctx context.Context) (string, error)
 }
 
 // Options are what making an Endpoint takes besides the plan's target.
@@ -44,62 +101,22 @@ type Call interface {
 	Do(ctx context.Context, x *record.Exchange)
 }
 
-// Decoder reads the answer of a finished record: events, text, token counts,
-// finish reason, and failures that only the content shows. It does no I/O and is
-// safe for use from many goroutines.
-type Decoder interface {
-	Decode(x *record.Exchange)
-}
-
-// Streamer is a Decoder that can read a stream while it comes. It keeps what it has found
-// in x.Reading until Decode, which takes what is left.
-type Streamer interface {
-	// Advance reads the events of x's body that are complete, and gives how many bytes
-	// they take: those are not asked for again. It keeps about most bytes of the stream
-	// and folds what follows into x.Tail. Where x.Reading stays nil, the answer is not
-	// one that can be read in pieces.
-	Advance(x *record.Exchange, most int) int
-	// Longest gives the length of the longest event in rec's body from an offset on, one
-	// that is not complete included, and where the last complete one ends.
-	Longest(rec *record.Record, from int) (length, end int)
-}
-
-// Replier is a Decoder that can tell what an answer said as a chat has it, tool calls
-// and all. Only sessions that are played again ask for it.
-type Replier interface {
-	// Reply reads the answer of a decoded record.
-	Reply(rec *record.Record) prompt.Answer
-}
-
-// Able gives what a decoder can do besides decoding: T is one of the interfaces above. A
-// decoder that stands around another has the method Unwrap, and hides nothing of it.
-func Able[T any](d Decoder) (T, bool) {
-	for d != nil {
-		if able, ok := d.(T); ok {
-			return able, true
-		}
-		around, ok := d.(interface{ Unwrap() Decoder })
-		if !ok {
-			break
-		}
-		d = around.Unwrap()
-	}
-	var none T
-	return none, false
-}
-
-// Warmer is an Endpoint that can open connections ahead of the first wave.
-type Warmer interface {
-	Warm(ctx context.Context, n int) error
-}
-
-// Tensored is an Endpoint that knows the tensors of its model, which a source of
-// tensors is held against before the first request.
-type Tensored interface {
-	Tensors() *tensor.Model
-}
-
-// Stamper is an Endpoint that can say whether its reads carry the kernel's stamps.
-type Stamper interface {
-	KernelStamps() bool
+// Decoder reads the answers of finished requests. It does no I/O and is safe for use from
+// many goroutines.
+type Decoder struct {
+	// Decode reads an answer: events, text, token counts, finish reason, and failures that
+	// only the content shows.
+	Decode func(x *record.Exchange)
+	// Advance reads a stream while it comes: the events of x's body that are complete, and
+	// gives how many bytes they take: those are not asked for again. It keeps what it has
+	// found in x.Reading until Decode, which takes what is left; where that stays nil, the
+	// answer is not one that can be read in pieces. It keeps about most bytes of the stream
+	// and folds what follows into x.Tail.
+	Advance func(x *record.Exchange, most int) int
+	// Longest goes with Advance: it gives the length of the longest event in rec's body from
+	// an offset on, one that is not complete included, and where the last complete one ends.
+	Longest func(rec *record.Record, from int) (length, end int)
+	// Reply reads what the answer of a decoded record said as a chat has it, tool calls and
+	// all. Only sessions that are played again ask for it.
+	Reply func(rec *record.Record) prompt.Answer
 }

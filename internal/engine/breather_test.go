@@ -25,8 +25,6 @@ type outage struct {
 
 func (o *outage) Prepare(*prompt.Prompt) (endpoint.Call, error) { return o, nil }
 
-func (o *outage) Close() error { return nil }
-
 func (o *outage) Do(_ context.Context, rec *record.Exchange) {
 	if now := time.Since(o.start); now >= o.from && now < o.to {
 		rec.End, rec.Status, rec.RetryAfter = now, o.status, o.after
@@ -43,7 +41,7 @@ func (o *outage) run(t *testing.T, s load.Stage) ([]*record.Exchange, record.Sta
 	o.start = time.Now()
 	kept := new(keeper)
 	e := New(Config{
-		Now: func() time.Duration { return time.Since(o.start) }, Source: &source{left: -1}, Endpoint: o, Sink: kept,
+		Now: func() time.Duration { return time.Since(o.start) }, Source: &source{left: -1}, Prepare: o.Prepare, Sink: kept,
 		NewSleeper: load.NewTimerSleeper, Live: NewLive(1), Feeders: 1,
 		IgnoreRetryAfter: o.ignore,
 	})

@@ -29,7 +29,7 @@ func (st *stage) converse(c prompt.Conversation, rec *record.Exchange) (j job, r
 		return j, 0, false
 	}
 	st.e.feed.number(&p)
-	call, err := st.e.cfg.Endpoint.Prepare(&p)
+	call, err := st.e.cfg.Prepare(&p)
 	if err != nil {
 		st.fail(fmt.Errorf("preparing turn %d of conversation %q: %w", turn+2, session, err))
 		return j, 0, false
@@ -66,7 +66,7 @@ func (st *stage) takeTurn(i int, j job) {
 			p.Model = j.prompt.Model
 		}
 		j.prompt = p
-		j.call, err = st.e.cfg.Endpoint.Prepare(&p)
+		j.call, err = st.e.cfg.Prepare(&p)
 	}
 	if err != nil {
 		late.End(prompt.Answer{Failed: true})

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"inferometer/internal/endpoint"
 	"inferometer/internal/engine/load"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
@@ -46,9 +47,7 @@ func (s *talk) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
 }
 
 // parrot decodes every answer to the same words.
-type parrot struct{}
-
-func (parrot) Decode(rec *record.Exchange) {
+func parrot(rec *record.Exchange) {
 	rec.Text = []byte("hmmyes")
 	rec.Events = []record.Event{{Label: record.Reasoning, Text: 3}, {Label: record.Content, Text: 3}}
 }
@@ -56,7 +55,7 @@ func (parrot) Decode(rec *record.Exchange) {
 func converse(t *testing.T, c *chats, s load.Stage) ([]*record.Exchange, record.StageMark) {
 	t.Helper()
 	b := newBench(100*time.Millisecond, 0)
-	b.cfg.Source, b.cfg.Decoder = c, parrot{}
+	b.cfg.Source, b.cfg.Decoder = c, endpoint.Decoder{Decode: parrot}
 	b.Engine = New(b.cfg)
 	c.heard = make(chan string, 1000)
 	mark := b.run(t, s)
@@ -141,7 +140,7 @@ func TestSessions(t *testing.T) {
 				s.Sessions, s.Drain = 5, time.Second
 				c := &chats{left: 100, turns: 4, think: 50 * time.Millisecond, heard: make(chan string, 1000)}
 				b := newBench(100*time.Millisecond, 0)
-				b.cfg.Source, b.cfg.Decoder = c, parrot{}
+				b.cfg.Source, b.cfg.Decoder = c, endpoint.Decoder{Decode: parrot}
 				b.cfg.Feeders = 3
 				b.Engine = New(b.cfg)
 				for stage := range 2 {

@@ -33,7 +33,7 @@ type Sink interface {
 type Config struct {
 	Now        func() time.Duration // the run's clock
 	Source     prompt.Source
-	Endpoint   endpoint.Endpoint
+	Prepare    func(p *prompt.Prompt) (endpoint.Call, error)
 	Decoder    endpoint.Decoder // of answers that a conversation goes on from
 	Sink       Sink
 	NewSleeper func() load.Sleeper
@@ -56,7 +56,7 @@ type Engine struct {
 
 // New makes an Engine.
 func New(cfg Config) *Engine {
-	return &Engine{cfg: cfg, feed: &feeder{source: cfg.Source, endpoint: cfg.Endpoint}}
+	return &Engine{cfg: cfg, feed: &feeder{source: cfg.Source, prepare: cfg.Prepare}}
 }
 
 // slotsPerFeeder is how many slots one feeder serves at least. Few slots then take

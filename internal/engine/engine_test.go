@@ -30,8 +30,6 @@ func (s *server) Prepare(*prompt.Prompt) (endpoint.Call, error) {
 	return call{s}, s.refuse
 }
 
-func (s *server) Close() error { return nil }
-
 type call struct{ s *server }
 
 func (c call) Do(ctx context.Context, rec *record.Exchange) {
@@ -97,7 +95,7 @@ func newBench(latency time.Duration, prompts int) *bench {
 	b.Engine = New(Config{
 		Now:        func() time.Duration { return time.Since(b.server.start) },
 		Source:     &source{left: prompts},
-		Endpoint:   b.server,
+		Prepare:    b.server.Prepare,
 		Sink:       b.keeper,
 		NewSleeper: load.NewTimerSleeper,
 		Live:       b.live,

@@ -23,8 +23,8 @@ type job struct {
 
 // feeder prepares requests ahead of the moment at which they are sent.
 type feeder struct {
-	source   prompt.Source
-	endpoint endpoint.Endpoint
+	source  prompt.Source
+	prepare func(p *prompt.Prompt) (endpoint.Call, error)
 
 	mu    sync.Mutex
 	next  int64             // number of the next prompt
@@ -103,7 +103,7 @@ func (f *feeder) fill(ctx context.Context, i int, primed func()) {
 		}
 		var call endpoint.Call
 		if p.Late == nil && err == nil {
-			call, err = f.endpoint.Prepare(&p)
+			call, err = f.prepare(&p)
 		}
 		if err != nil {
 			f.fail(fmt.Errorf("preparing request %d: %w", p.Seq, err))

@@ -23,8 +23,6 @@ func (s *streamer) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
 	return streaming{s, s.responses[min(int(p.Seq), len(s.responses)-1)]}, nil
 }
 
-func (s *streamer) Close() error { return nil }
-
 type streaming struct {
 	s *streamer
 	n int
@@ -66,7 +64,7 @@ func TestGrowth(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, k := &streamer{start: time.Now(), responses: c.responses}, &keeper{}
 				e := New(Config{
-					Now: func() time.Duration { return time.Since(s.start) }, Source: &source{left: c.prompts}, Endpoint: s, Sink: k,
+					Now: func() time.Duration { return time.Since(s.start) }, Source: &source{left: c.prompts}, Prepare: s.Prepare, Sink: k,
 					NewSleeper: load.NewTimerSleeper, Live: NewLive(1), Feeders: 2,
 				})
 				mark, err := e.Run(t.Context(), c.stage, nil)
@@ -99,7 +97,7 @@ func TestGrowthIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, k := &streamer{start: time.Now(), responses: []int{30}}, &keeper{}
 		e := New(Config{
-			Now: func() time.Duration { return time.Since(s.start) }, Source: &source{left: -1}, Endpoint: s, Sink: k,
+			Now: func() time.Duration { return time.Since(s.start) }, Source: &source{left: -1}, Prepare: s.Prepare, Sink: k,
 			NewSleeper: load.NewTimerSleeper, Live: NewLive(1), Feeders: 1,
 		})
 		stop := make(chan record.StopReason, 1)

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"inferometer/internal/endpoint"
 	"inferometer/internal/engine/load"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
@@ -66,7 +67,7 @@ func (s *shared) End(a prompt.Answer) {
 func latecomers(t *testing.T, u *users, s load.Stage) ([]*record.Exchange, record.StageMark, error) {
 	t.Helper()
 	b := newBench(100*time.Millisecond, 0)
-	b.cfg.Source, b.cfg.Decoder = u, parrot{}
+	b.cfg.Source, b.cfg.Decoder = u, endpoint.Decoder{Decode: parrot}
 	b.Engine = New(b.cfg)
 	mark, err := b.Run(t.Context(), s, nil)
 	b.Close()

@@ -89,7 +89,7 @@ func (st *stage) closeSequence(slot int, id uint64) {
 	}
 	p := *last
 	st.e.feed.number(&p)
-	call, err := st.e.cfg.Endpoint.Prepare(&p)
+	call, err := st.e.cfg.Prepare(&p)
 	if err != nil {
 		st.fail(fmt.Errorf("preparing the end of sequence %d: %w", id, err))
 		return

@@ -134,7 +134,7 @@ func TestSequencesAreClosed(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(latency, 0)
 				s := &stateful{server: b.server, fail: c.fail, open: map[uint64]bool{}}
-				b.cfg.Source, b.cfg.Endpoint, b.cfg.Decoder = &rows{live: c.live}, s, parrot{}
+				b.cfg.Source, b.cfg.Prepare, b.cfg.Decoder = &rows{live: c.live}, s.Prepare, endpoint.Decoder{Decode: parrot}
 				b.Engine = New(b.cfg)
 				c.stage.Drain = time.Minute
 				b.run(t, c.stage)
@@ -161,7 +161,7 @@ func TestAbortedSequencesAreLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(time.Hour, 0)
 		s := &stateful{server: b.server, open: map[uint64]bool{}}
-		b.cfg.Source, b.cfg.Endpoint, b.cfg.Decoder = &rows{}, s, parrot{}
+		b.cfg.Source, b.cfg.Prepare, b.cfg.Decoder = &rows{}, s.Prepare, endpoint.Decoder{Decode: parrot}
 		b.Engine = New(b.cfg)
 		b.run(t, load.Stage{InFlight: slots(2), MaxSlots: 2, For: time.Second, Drain: time.Second})
 		if len(b.keeper.recs) != 2 {

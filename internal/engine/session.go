@@ -222,7 +222,7 @@ func (s *session) prepare(i int, let bool) (prompt.Prompt, endpoint.Call, error)
 	if p.Model == "" {
 		p.Model = s.adapter
 	}
-	call, err := s.st.e.cfg.Endpoint.Prepare(&p)
+	call, err := s.st.e.cfg.Prepare(&p)
 	return p, call, err
 }
 
@@ -246,8 +246,8 @@ func (s *session) finish(i int, rec *record.Exchange) ending {
 		e.cause, e.message = record.RequestFailed, string(f.Class)+": "+f.Message
 	} else {
 		answer := prompt.Answer{Text: visible(rec)}
-		if r, ok := endpoint.Able[endpoint.Replier](st.e.cfg.Decoder); ok && !s.run.Graph.Recorded && s.quoted[i] && moreThanText(rec) {
-			answer = r.Reply(&rec.Record)
+		if reply := st.e.cfg.Decoder.Reply; reply != nil && !s.run.Graph.Recorded && s.quoted[i] && moreThanText(rec) {
+			answer = reply(&rec.Record)
 		}
 		s.run.Answer(i, answer)
 	}

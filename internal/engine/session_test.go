@@ -53,8 +53,6 @@ func (a *agents) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
 	return agentCall{a, p.Turn}, nil
 }
 
-func (a *agents) Close() error { return nil }
-
 type agentCall struct {
 	a    *agents
 	turn int
@@ -162,7 +160,7 @@ func TestSession(t *testing.T) {
 				}
 				keep := &sessionKeeper{}
 				e := New(Config{
-					Now: func() time.Duration { return time.Since(a.start) }, Source: &recording{g, 1}, Endpoint: a, Decoder: a, Sink: keep,
+					Now: func() time.Duration { return time.Since(a.start) }, Source: &recording{g, 1}, Prepare: a.Prepare, Decoder: endpoint.Decoder{Decode: a.Decode, Reply: a.Reply}, Sink: keep,
 					NewSleeper: load.NewTimerSleeper, Live: NewLive(1), Feeders: 1,
 				})
 				defer e.Close()
@@ -205,7 +203,7 @@ func TestSessionsHoldTheirSlots(t *testing.T) {
 		a := &agents{start: time.Now(), latency: []time.Duration{100 * ms, 200 * ms, 10 * ms, 10 * ms, 10 * ms}, said: map[int]string{}}
 		keep := &sessionKeeper{}
 		e := New(Config{
-			Now: func() time.Duration { return time.Since(a.start) }, Source: &recording{diamond(), 100}, Endpoint: a, Decoder: a, Sink: keep,
+			Now: func() time.Duration { return time.Since(a.start) }, Source: &recording{diamond(), 100}, Prepare: a.Prepare, Decoder: endpoint.Decoder{Decode: a.Decode, Reply: a.Reply}, Sink: keep,
 			NewSleeper: load.NewTimerSleeper, Live: NewLive(1), Feeders: 1,
 		})
 		defer e.Close()

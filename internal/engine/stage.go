@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	engineload "inferometer/internal/engine/load"
+	"inferometer/internal/engine/load"
 	"inferometer/internal/record"
 )
 
@@ -21,7 +21,7 @@ type slate struct {
 // stage is one stage under way.
 type stage struct {
 	e     *Engine
-	load  engineload.Stage
+	load  load.Stage
 	ctx   context.Context
 	ready []chan job    // from the feeder
 	stop  chan struct{} // closed: send no more
@@ -50,10 +50,10 @@ type stage struct {
 
 	broken  chan record.StopReason // why it is ended before its time
 	mark    record.StageMark
-	sleeper engineload.Sleeper // the pacer's; nil in closed loop
+	sleeper load.Sleeper // the pacer's; nil in closed loop
 }
 
-func newStage(e *Engine, s engineload.Stage, ctx context.Context, ready []chan job) *stage {
+func newStage(e *Engine, s load.Stage, ctx context.Context, ready []chan job) *stage {
 	st := &stage{e: e, load: s, ctx: ctx, ready: ready, stop: make(chan struct{}), warmed: make(chan struct{}), broken: make(chan record.StopReason, 1)}
 	st.turns, st.endTurns = context.WithCancel(ctx)
 	if s.Arrivals != nil {

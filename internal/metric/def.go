@@ -188,7 +188,7 @@ func gapDefs() []Def {
 		ms(Def{
 			ID: "time_per_output_token", Name: "Time per output token",
 			Formula: "(stamp of the last token event − stamp of the first) ÷ (output tokens − 1)",
-			Help:    "The mean time between tokens of a request, one sample per request. GenAI-Perf calls this inter token latency.",
+			Help:    "The mean time between tokens of a request, one sample per request. Others call this inter token latency.",
 			One:     timePerToken,
 			Follows: true,
 		}),

@@ -75,7 +75,7 @@ func agentsSpec() codec[Agents] {
 		at("compact_at", lengthSpec(), func(a *Agents) *Length { return &a.CompactAt }, "Tokens of a context, tools included, that a summary takes the place of. Left out: it grows."),
 		at("compact_to", lengthSpec(), func(a *Agents) *Length { return &a.CompactTo }, "Tokens of that summary."),
 		at("themes", list("list of themes", themeSpec()), func(a *Agents) *[]Theme { return &a.Themes }, "What sessions are about. None: all themes alike."),
-		at("seed", integer[uint64](), func(a *Agents) *uint64 { return &a.Seed }, "Of all that is drawn, in place of that of the plan. inference-perf draws the same sessions from the same seed."),
+		at("seed", integer[uint64](), func(a *Agents) *uint64 { return &a.Seed }, "Of all that is drawn, in place of that of the plan. NumPy draws the same numbers from the same seed."),
 	}, nil)
 	c.zero = func(a Agents) bool { return reflect.ValueOf(a).IsZero() }
 	return c

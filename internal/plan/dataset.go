@@ -69,7 +69,7 @@ func datasetSpec() codec[Dataset] {
 		at("free_output", boolean(), func(d *Dataset) *bool { return &d.Free },
 			"Without `data.output` the server decides how long it answers, in place of the length of the row's own answer; rows without one are used too."),
 		at("whole_chats", boolean(), func(d *Dataset) *bool { return &d.Whole },
-			"Chats are sent as they are, with every turn and the last answer, and with roles as inference-perf names them; needs `data.output`. Left out: a chat ends with the last question that was answered."),
+			"Chats are sent as they are, with every turn and the last answer, whether or not a server's template takes their roles; needs `data.output`. Left out: a chat ends with the last question that was answered."),
 		at("start", integer[int](), func(d *Dataset) *int { return &d.Start }, "Row to begin with, from 0; the rows before it come last."),
 		at("go_on", boolean(), func(d *Dataset) *bool { return &d.GoOn }, "A stage goes on where the one before ended. Left out: every stage begins with the first row."),
 	}, nil)

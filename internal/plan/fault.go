@@ -88,6 +88,7 @@ type Draft struct {
 	Plan   Plan
 	Origin map[string]string // path of a field → where it was set, as in Fault.Where
 	Faults Faults
+	Known  Known
 
 	unreadable bool // the file is no plan at all: there is nothing to check
 }
@@ -134,7 +135,7 @@ func (d *Draft) Finish() (*Plan, error) {
 	d.zeros()
 	faults := d.Faults
 	if !d.unreadable {
-		for _, f := range check(&d.Plan) {
+		for _, f := range check(&d.Plan, d.Known) {
 			// A value that could not be read leaves its neighbours looking wrong:
 			// only the first cause is worth telling.
 			if d.faulty(f.Path) || f.needs != "" && d.faulty(f.needs) {

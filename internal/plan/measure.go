@@ -34,8 +34,8 @@ type Measurement struct {
 	// ThroughputAlone: after MaxTrials, windows that agree in throughput and not in
 	// latency are taken.
 	ThroughputAlone bool
-	// Faithful measures as Perf Analyzer does: windows last 1.2 × the interval, and
-	// the end of a counted window is looked for once a second.
+	// Faithful: windows last 1.2 × the interval, and the end of a counted window is looked
+	// for once a second.
 	Faithful bool
 }
 
@@ -120,7 +120,7 @@ func measurementSpec() codec[Measurement] {
 		at("throughput_alone", boolean(), func(m *Measurement) *bool { return &m.ThroughputAlone },
 			"After `max_trials`, take windows that agree in throughput and not in latency."),
 		at("faithful", boolean(), func(m *Measurement) *bool { return &m.Faithful },
-			"Measure as Perf Analyzer does: windows of 1.2 × the interval, counted windows looked at once a second."),
+			"Windows of 1.2 × the interval, counted windows looked at once a second."),
 	}, nil)
 	read, put := c.read, c.put
 	c.read = func(r *reader, n *yaml.Node, path string, m *Measurement) {
@@ -177,7 +177,7 @@ func (c *checker) measurement(m *Measurement) {
 		c.add(at+"percentile", fmt.Sprintf("must be from 1 to 99, is %d", m.Percentile), "left out, the average is compared")
 	}
 	if m.Windows < 1 || m.Windows > mostWindows {
-		c.add(at+"windows", fmt.Sprintf("must be from 1 to %d, is %d", mostWindows, m.Windows), "Perf Analyzer takes 3")
+		c.add(at+"windows", fmt.Sprintf("must be from 1 to %d, is %d", mostWindows, m.Windows), "3 is usual")
 	}
 	if m.MaxTrials < 1 || m.MaxTrials > mostTrials {
 		c.add(at+"max_trials", fmt.Sprintf("must be from 1 to %d, is %d", mostTrials, m.MaxTrials), "such as 10")

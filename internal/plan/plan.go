@@ -96,7 +96,7 @@ type Target struct {
 	Endpoint  string
 	Path      string // in place of the endpoint's usual one
 	Template  string // with endpoint "template": a file, or TemplateEmbedQA
-	Form      string // of request bodies: empty is our own, or FormGenAIPerf
+	Form      string // of request bodies: empty is our own, or FormShaped
 	Model     string // empty: the first that the server lists
 	Streaming bool
 	Headers   map[string]string
@@ -195,7 +195,7 @@ type Length struct {
 	Max    int     // 0: no bound
 	Skew   float64 // of a skewed normal distribution; 0 is none, more leans right
 	// Shifted makes a lognormal length Min and a lognormal rest with the mean that is
-	// left, which is how inference-perf draws some of its lengths.
+	// left.
 	Shifted bool
 }
 

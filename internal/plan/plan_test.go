@@ -245,3 +245,20 @@ func TestPut(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A protocol and a source that the plan has no rules for may be named where they are known.
+func TestKnownNames(t *testing.T) {
+	const text = "target: {protocol: carrier, urls: [http://h:1]}\ndata: {source: pigeons}\n"
+	if _, err := Load("plan.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), `"carrier"`) || !strings.Contains(err.Error(), `"pigeons"`) {
+		t.Errorf("unknown names: %v", err)
+	}
+	d := Read("plan.yaml", []byte(text))
+	d.Known = Known{Protocols: []string{ProtocolOpenAI, "carrier"}, Sources: []string{"pigeons"}}
+	if _, err := d.Finish(); err != nil {
+		t.Error(err)
+	}
+	s := string(JSONSchema(d.Known))
+	if strings.Count(s, `"carrier"`) != 1 || strings.Count(s, `"pigeons"`) != 1 || strings.Count(s, `"torchserve"`) != 1 {
+		t.Error("the schema does not have each name once")
+	}
+}

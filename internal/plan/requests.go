@@ -2,8 +2,12 @@ package plan
 
 import "fmt"
 
-// FormGenAIPerf is the form of request bodies that GenAI-Perf sends.
-const FormGenAIPerf = "genai-perf"
+// FormShaped is the form of request bodies that prompt/shaped makes, before anything is
+// known of the model.
+const FormShaped = "genai-perf"
+
+// Shaped reports whether requests come with whole bodies of that form.
+func (t *Target) Shaped() bool { return t.Form == FormShaped }
 
 // Sources of whole sessions that are known ahead, but for the answers.
 const (
@@ -82,7 +86,7 @@ const mostRatio = 1e6
 func (c *checker) requests(p *Plan) {
 	d, t := &p.Data, &p.Target
 	if t.Form != "" {
-		c.choice("target.form", t.Form, []string{FormGenAIPerf})
+		c.choice("target.form", t.Form, []string{FormShaped})
 		if t.Protocol != ProtocolOpenAI && t.Protocol != ProtocolHTTP && t.Protocol != ProtocolTriton {
 			c.lacks("target.form", "target.protocol", "has no meaning for protocol "+quote(t.Protocol), "leave it out")
 		}

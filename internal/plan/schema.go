@@ -4,8 +4,12 @@ import "encoding/json"
 
 // JSONSchema is the schema of a plan file, draft 2020-12. Editors check and
 // complete a plan with it.
-func JSONSchema() []byte {
+func JSONSchema(known Known) []byte {
 	s := objectSchema(planSpec().fields)
+	for at, names := range map[[2]string][]string{{"target", "protocol"}: known.Protocols, {"data", "source"}: known.Sources} {
+		field := s["properties"].(schema)[at[0]].(schema)["properties"].(schema)[at[1]].(schema)
+		field["enum"] = and(field["enum"].([]string), names)
+	}
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	s["title"] = "Inferometer plan"
 	s["description"] = "A benchmark of an inference server as plain data."

@@ -12,7 +12,7 @@ import (
 
 func compileSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(JSONSchema()))
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(JSONSchema(Known{})))
 	if err != nil {
 		t.Fatal(err)
 	}

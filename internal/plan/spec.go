@@ -49,7 +49,7 @@ func targetSpec() codec[Target] {
 	return structure("mapping", []field[Target]{
 		always("urls", urlsSpec(), func(t *Target) *[]string { return &t.URLs },
 			"Base URLs; requests are dealt out in turn. None: the built-in mock."),
-		always("protocol", word("`openai`, `anthropic`, `triton`, `http`, `tfserving` or `torchserve`", ProtocolOpenAI, ProtocolAnthropic, ProtocolTriton, ProtocolHTTP, ProtocolTFServing, ProtocolTorchServe), func(t *Target) *string { return &t.Protocol },
+		always("protocol", word("`openai`, `anthropic`, `triton`, `http`, `tfserving` or `torchserve`", protocolNames()...), func(t *Target) *string { return &t.Protocol },
 			"How the server is spoken to. `triton` where a URL is grpc:// or grpcs://; `http` where the endpoint is one of its own."),
 		at("transport", word("`http` or `grpc`", TransportHTTP, TransportGRPC), func(t *Target) *string { return &t.Transport },
 			"What carries Triton's protocol; left out: as the scheme of the URLs says."),
@@ -59,8 +59,8 @@ func targetSpec() codec[Target] {
 		at("path", text(), func(t *Target) *string { return &t.Path }, "Path in place of the endpoint's usual one."),
 		at("template", text(), func(t *Target) *string { return &t.Template },
 			"With endpoint `template`: a Jinja file that makes a body of `text` and `texts`, or `nv-embedqa`."),
-		at("form", word("`genai-perf`", FormGenAIPerf), func(t *Target) *string { return &t.Form },
-			"Fields, form and order of request bodies: those of GenAI-Perf, in place of our own."),
+		at("form", word("`genai-perf`", FormShaped), func(t *Target) *string { return &t.Form },
+			"Fields, form and order of request bodies, in place of our own."),
 		at("model", text(), func(t *Target) *string { return &t.Model }, "Model to ask for; left out: the first that the server lists."),
 		always("streaming", boolean(), func(t *Target) *bool { return &t.Streaming }, "Ask for a stream. Embeddings and Triton's `infer` never stream."),
 		at("headers", headersSpec(), func(t *Target) *map[string]string { return &t.Headers }, "Headers added to every request."),
@@ -188,7 +188,7 @@ func lengthSpec() codec[Length] {
 		at("max", integer[int](), func(l *Length) *int { return &l.Max }, "Most; 0: no bound."),
 		at("skew", number(), func(l *Length) *float64 { return &l.Skew }, "Of `skew_normal`: 0 is none, more leans right, less leans left."),
 		at("shifted", boolean(), func(l *Length) *bool { return &l.Shifted },
-			"Of `lognormal`: `min` and a lognormal rest, as inference-perf draws some lengths."),
+			"Of `lognormal`: `min` and a lognormal rest with the mean that is left."),
 	}, func(r *reader, n *yaml.Node, path string, l *Length) bool {
 		return readText(r, n, path, l, ParseLength)
 	})

@@ -20,7 +20,7 @@ const (
 )
 
 // Tensors says what requests carry that are no prompts: values for each input of a
-// model, from files in the form of Perf Analyzer's input data, or made up.
+// model, from files of input data, or made up.
 type Tensors struct {
 	Files        []string // JSON files, or one directory; none: all inputs are made up
 	Fill         string   // "zero" or "random": what inputs without a value are; empty: they are missing
@@ -53,7 +53,7 @@ type Sequences struct {
 func tensorsSpec() codec[Tensors] {
 	c := structure("mapping", []field[Tensors]{
 		at("files", list("list of paths", text()), func(t *Tensors) *[]string { return &t.Files },
-			"Input data as Perf Analyzer has it: JSON files, or one directory of raw tensors. Relative to the working directory."),
+			"Input data: JSON files of steps, or one directory of raw tensors. Relative to the working directory."),
 		at("fill", word("`zero` or `random`", FillZero, FillRandom), func(t *Tensors) *string { return &t.Fill },
 			"What inputs without a value are made of. Left out: `random` without files, else they are missing."),
 		at("string_length", integer[int](), func(t *Tensors) *int { return &t.StringLength }, "Length of made-up strings; 0: 128."),

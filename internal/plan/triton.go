@@ -193,7 +193,7 @@ func (c *checker) triton(t *Target) {
 	if t.HTTP2 {
 		c.add("target.http2", "has no meaning for Triton: gRPC is always HTTP/2, its HTTP side never", "leave it out")
 	}
-	if t.Path != "" && !(t.Form == FormGenAIPerf && t.Endpoint == EndpointGenerate) {
+	if t.Path != "" && !(t.Shaped() && t.Endpoint == EndpointGenerate) {
 		c.add("target.path", "Triton's paths follow from the model's name", "leave it out; a prefix belongs into the URL")
 	}
 	c.tritonPart(&t.Triton, t.Transport)

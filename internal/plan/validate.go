@@ -24,13 +24,16 @@ const (
 
 // Validate says all that is wrong with a plan: the error is a Faults, nil when
 // the plan can be run.
-func Validate(p *Plan) error { return check(p).err() }
+func Validate(p *Plan) error { return check(p, Known{}).err() }
 
 // checker gathers faults.
-type checker struct{ faults Faults }
+type checker struct {
+	known  Known
+	faults Faults
+}
 
-func check(p *Plan) Faults {
-	c := &checker{}
+func check(p *Plan, known Known) Faults {
+	c := &checker{known: known}
 	if p.Version != Version {
 		c.add("version", fmt.Sprintf("is %d; this program reads version %d", p.Version, Version), "")
 	}
@@ -140,7 +143,7 @@ func (c *checker) target(t *Target) {
 	for i, u := range t.URLs {
 		c.url(fmt.Sprintf("target.urls[%d]", i), u)
 	}
-	c.choice("target.protocol", t.Protocol, []string{ProtocolOpenAI, ProtocolAnthropic, ProtocolTriton, ProtocolHTTP, ProtocolTFServing, ProtocolTorchServe})
+	c.choice("target.protocol", t.Protocol, and(protocolNames(), c.known.Protocols))
 	c.protocol(t)
 	c.routing(t)
 	c.proxy(t.Proxy)
@@ -256,7 +259,7 @@ func isHeaderName(s string) bool {
 
 func (c *checker) data(p *Plan) {
 	d := &p.Data
-	c.choice("data.source", d.Source, sourceNames())
+	c.choice("data.source", d.Source, and(sourceNames(), c.known.Sources))
 	c.tensors(p)
 	c.sources(p)
 	c.bare(p)

@@ -69,6 +69,9 @@ type Source interface {
 	Next(ctx context.Context) (Prompt, error)
 }
 
+// Factory makes a source of prompts.
+type Factory func(d plan.Data, tok Tokenizer, seed uint64) (Source, error)
+
 // Tokenizer counts and cuts text. It is safe for use from many goroutines.
 type Tokenizer interface {
 	// Name is how reports call it, such as "words" or "builtin:gpt2".

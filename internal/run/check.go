@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"inferometer/internal/endpoint"
 	"inferometer/internal/plan"
@@ -15,14 +14,14 @@ import (
 	"inferometer/internal/record"
 	"inferometer/internal/remote/hub"
 	"inferometer/internal/run/breaker"
-	runkit "inferometer/internal/run/kit"
+	"inferometer/internal/run/kit"
 	"inferometer/internal/wire/clock"
 )
 
 // Check reads every file that a plan names, as a run of it would, and tells of all that is
-// wrong with them. It asks no server and no hub: the kit is to be runkit.Offline's. The notes
+// wrong with them. It asks no server and no hub: the kit is to be kit.Offline's. The notes
 // say what could not be looked at from here.
-func Check(ctx context.Context, p *plan.Plan, k runkit.Kit) (notes []string, err error) {
+func Check(ctx context.Context, p *plan.Plan, k kit.Kit) (notes []string, err error) {
 	c := &check{plan: p, kit: k}
 	secrets := c.secrets()
 	_, err = breaker.New(p.Breakers, func(record.StopReason) {})
@@ -37,14 +36,14 @@ func (p *preparation) withFiles(ctx context.Context, err error) error {
 	if ctx.Err() != nil || p.opt.Kit.Ready != nil {
 		return err
 	}
-	_, files := Check(ctx, p.plan, runkit.Offline())
+	_, files := Check(ctx, p.plan, kit.Offline())
 	return distinct(errors.Join(err, files))
 }
 
 // check is a look at a plan.
 type check struct {
 	plan  *plan.Plan
-	kit   runkit.Kit
+	kit   kit.Kit
 	notes []string
 	errs  []error
 }
@@ -108,17 +107,15 @@ func (c *check) prompts(ctx context.Context, config *tls.Config) {
 
 // endpoint makes what asks the server, and a request of the first prompt where there is one.
 func (c *check) endpoint(o endpoint.Options, first *prompt.Prompt) {
-	// Some protocols ask the server for its model before they know what to send.
-	asking := []string{plan.ProtocolTriton, plan.ProtocolTFServing}
-	if len(c.plan.Target.URLs) == 0 || slices.Contains(asking, c.plan.Target.Protocol) {
-		return
-	}
-	newEndpoint, err := runkit.Pick(c.kit.Endpoints, "protocol", c.plan.Target.Protocol)
+	protocol, err := kit.Pick(c.kit.Protocols, "protocol", c.plan.Target.Protocol)
 	if err != nil {
 		c.add(err)
 		return
 	}
-	e, err := newEndpoint(c.plan.Target, o)
+	if len(c.plan.Target.URLs) == 0 || protocol.Describes {
+		return
+	}
+	e, err := protocol.Open(c.plan.Target, o)
 	if err != nil {
 		c.add(err)
 		return

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"inferometer/internal/endpoint"
-	serverprobe "inferometer/internal/probe"
+	"inferometer/internal/probe"
 	"inferometer/internal/record"
 )
 
@@ -47,7 +47,7 @@ const (
 	pagePatience = 500 * time.Millisecond
 )
 
-func settledPage(ctx context.Context, p serverprobe.Page) record.Page {
+func settledPage(ctx context.Context, p probe.Page) record.Page {
 	began := time.Now()
 	page := p.Read(ctx, true)
 	for page.Error == "" && time.Since(began) < pagePatience {
@@ -83,7 +83,7 @@ func moving(all []record.Sample) []record.Sample {
 
 // archive is the Prometheus server of a plan.
 type archive struct {
-	serverprobe.Archive
+	probe.Archive
 	hide []string // secrets that it may repeat
 }
 
@@ -117,8 +117,8 @@ func (a *archive) gather(ctx context.Context, log io.Writer, book *ledger) {
 }
 
 // stretches are the stages that have run, and all of them together.
-func stretches(marks []record.StageMark) []serverprobe.Stretch {
-	var of []serverprobe.Stretch
+func stretches(marks []record.StageMark) []probe.Stretch {
+	var of []probe.Stretch
 	for _, m := range marks {
 		if m.DrainEnd <= m.Begin {
 			continue // it was not begun
@@ -126,10 +126,10 @@ func stretches(marks []record.StageMark) []serverprobe.Stretch {
 		if n := len(of); n > 0 {
 			of[n-1].Next = m.Begin
 		}
-		of = append(of, serverprobe.Stretch{Stage: m.Stage, Begin: m.Begin, End: m.DrainEnd})
+		of = append(of, probe.Stretch{Stage: m.Stage, Begin: m.Begin, End: m.DrainEnd})
 	}
 	if len(of) == 0 {
 		return nil
 	}
-	return append(of, serverprobe.Stretch{Stage: record.WholeRun, Begin: of[0].Begin, End: of[len(of)-1].End})
+	return append(of, probe.Stretch{Stage: record.WholeRun, Begin: of[0].Begin, End: of[len(of)-1].End})
 }

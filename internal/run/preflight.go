@@ -46,7 +46,7 @@ type preflight struct {
 // the run from being made.
 func (pre *preflight) check(ctx context.Context) error {
 	t, s := &pre.plan.Target, pre.client.secrets
-	if t.NoPreflight || !preflights(t) {
+	if t.NoPreflight || !pre.client.protocol.Preflights {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, preflightTime)
@@ -70,16 +70,6 @@ func (pre *preflight) check(ctx context.Context) error {
 	return nil
 }
 
-// preflights reports whether a target can be asked with a made-up text. Of Triton and
-// TensorFlow Serving the model was asked for already; what TorchServe takes, nobody says.
-func preflights(t *plan.Target) bool {
-	switch t.Protocol {
-	case plan.ProtocolOpenAI, plan.ProtocolAnthropic, plan.ProtocolHTTP:
-		return true
-	}
-	return false
-}
-
 // fly sends the request to server i, again where it fails in a way that would count.
 func (pre *preflight) fly(ctx context.Context, i int) (*record.Failure, error) {
 	p, err := pre.prompt(i)
@@ -93,9 +83,9 @@ func (pre *preflight) fly(ctx context.Context, i int) (*record.Failure, error) {
 			return nil, err
 		}
 		rec := &record.Exchange{Record: record.Record{Sent: record.Never, Written: record.Never, Cached: -1, Asked: p.Output}}
-		answerLimits(pre.plan.Limits).Bound(rec, pre.client.streamer)
+		answerLimits(pre.plan.Limits).Bound(rec, pre.client.decoder)
 		call.Do(ctx, rec)
-		pre.client.decode.Decode(rec)
+		pre.client.decoder.Decode(rec)
 		if rec.Failure == nil || rec.Failure.Class == record.Cancelled && rec.Status/100 == 2 {
 			return nil, nil // a stream that goes on for long is an answer too
 		}
@@ -146,8 +136,8 @@ func lasting(f *record.Failure) bool {
 // posts is the address that requests to server i go to.
 func (pre *preflight) posts(i int) string {
 	i %= len(pre.plan.Target.URLs)
-	if e, ok := pre.client.endpoint.(interface{ RequestURL(i int) string }); ok {
-		return e.RequestURL(i)
+	if urls := pre.client.endpoint.URLs; urls != nil {
+		return urls[i]
 	}
 	return plan.SafeURL(pre.plan.Target.URLs[i])
 }
@@ -200,7 +190,7 @@ func (pre *preflight) refusal(ctx context.Context, f *record.Failure, i int) str
 // served are the models that server i lists; nil: it lists none.
 func (pre *preflight) served(ctx context.Context, i int) []string {
 	t, s := &pre.plan.Target, pre.client.secrets
-	p := newProbe(*t, s.tls)
+	p := newLister(pre.client.protocol, *t, s.tls)
 	defer p.close()
 	models, _, err := p.listModels(ctx, t.URLs[i%len(t.URLs)], *t, s.key)
 	if err != nil {

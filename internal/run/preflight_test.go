@@ -46,7 +46,7 @@ func TestPreflightFindsWhatIsWrong(t *testing.T) {
 		{"no key", keyed.url, func(p *plan.Plan) { p.Target.Model = "mock" }, []string{"401", "--api-key-env"}},
 		{"page", page.URL, func(p *plan.Plan) { p.Target.Model = "m" }, []string{"bad_body", "--protocol"}},
 		{"adapter", s.url, func(p *plan.Plan) {
-			p.Target.Model, p.Target.Form = "one", plan.FormGenAIPerf // whose adapters need not be listed
+			p.Target.Model, p.Target.Form = "one", plan.FormShaped // whose adapters need not be listed
 			p.Data.Adapters = []plan.Adapter{{Name: "two", Share: 0.5}, {Name: "lora", Share: 0.5}}
 		}, []string{`"lora"`}},
 	} {

@@ -11,27 +11,28 @@ import (
 	"time"
 
 	"inferometer/internal/endpoint"
-	"inferometer/internal/endpoint/proxy"
 	"inferometer/internal/engine"
 	"inferometer/internal/engine/load"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
+	"inferometer/internal/remote/proxy"
 	"inferometer/internal/run/breaker"
 	"inferometer/internal/run/collect"
 	"inferometer/internal/run/health"
 	"inferometer/internal/run/kit"
 	"inferometer/internal/sweep"
-	netclock "inferometer/internal/wire/clock"
+	"inferometer/internal/wire/clock"
 )
 
 // preparation makes everything that the first request needs, one thing after the other.
 type preparation struct {
-	plan  *plan.Plan
-	opt   *Options
-	clock *netclock.Clock
-	brake brake
-	made  []func() // give back what was made, the last first
+	plan     *plan.Plan
+	opt      *Options
+	clock    *clock.Clock
+	brake    brake
+	protocol endpoint.Protocol
+	made     []func() // give back what was made, the last first
 }
 
 // later remembers how to give back what was made.
@@ -131,7 +132,7 @@ func (p *preparation) assemble(asked *questions, c *client, found *findings, ask
 	collector := p.collector(c, folded, book, p.folders(found.breakers, same, tape, passages))
 	eng := p.engine(asked, c, collector, live)
 	p.later(eng.Close)
-	send := &sender{engine: eng, endpoint: c.endpoint, alike: same, brake: p.brake}
+	send := &sender{engine: eng, endpoint: &c.endpoint, alike: same, brake: p.brake}
 	look := &lookout{servers: asks, plan: p.plan, now: p.clock.Now, ledger: book}
 	play := &player{
 		plan: p.plan, observer: p.opt.Levels, questions: asked, queue: q, sender: send, ledger: book, lookout: look,
@@ -147,7 +148,7 @@ func (p *preparation) assemble(asked *questions, c *client, found *findings, ask
 		}
 	}
 	return &run{
-		opt: p.opt, clock: p.clock, brake: p.brake, setup: setupOf(c.endpoint, p.plan.Target), player: play,
+		opt: p.opt, clock: p.clock, brake: p.brake, setup: setupOf(&c.endpoint, p.plan.Target), player: play,
 		gauge:   &gauge{now: p.clock.Now, queue: q, live: live, lives: folded.lives, collector: collector},
 		sampler: &sampler{clock: p.clock, live: live, collector: collector, ledger: book},
 		outcome: &outcome{log: p.opt.Log, queue: q, ledger: book, folds: folded, collector: collector, counter: asked.counter()},
@@ -165,13 +166,16 @@ type findings struct {
 func (p *preparation) check(ctx context.Context, mocked bool) (*findings, error) {
 	var f findings
 	var err, breakerErr error
+	if p.protocol, err = kit.Pick(p.opt.Kit.Protocols, "protocol", p.plan.Target.Protocol); err != nil {
+		return nil, err
+	}
 	f.secrets, err = readSecrets(p.plan.Target, secretFiles(p.plan.Limits))
 	errs := []error{err, checkOutput(p.plan.Output.Dir, p.opt.Replace)}
 	f.breakers, breakerErr = breaker.New(p.plan.Breakers, p.brake.pull)
 	errs = append(errs, breakerErr)
 	wanted := p.plan.Target.HTTP2
 	if err == nil {
-		errs = append(errs, checkTarget(ctx, &p.plan.Target, p.plan.Data, f.secrets, p.opt.Log))
+		errs = append(errs, p.checkTarget(ctx, f.secrets))
 	}
 	f.fellBack = wanted && !p.plan.Target.HTTP2
 	l := limits{files: openFileLimit(), ports: localPorts(), ends: 1}
@@ -235,21 +239,17 @@ func scheduleOf(p *plan.Plan, s prompt.Source) ([]time.Duration, error) {
 
 // client is what asks the servers and reads their answers.
 type client struct {
+	protocol endpoint.Protocol
 	endpoint endpoint.Endpoint
-	decode   endpoint.Decoder
-	streamer endpoint.Streamer // nil: no answer can be read in pieces
+	decoder  endpoint.Decoder
 	secrets  secrets
 }
 
 // client makes what asks the servers.
 func (p *preparation) client(s secrets, q *questions) (*client, error) {
-	newEndpoint, err := kit.Pick(p.opt.Kit.Endpoints, "protocol", p.plan.Target.Protocol)
-	if err != nil {
-		return nil, err
-	}
 	// The id tells this run's requests from those of others in a server's log.
 	id := "inferometer-" + strconv.FormatInt(p.clock.Start().UnixMilli(), 36)
-	e, err := newEndpoint(p.plan.Target, endpoint.Options{
+	e, err := p.protocol.Open(p.plan.Target, endpoint.Options{
 		Clock: p.clock, TLS: s.tls, Key: s.key, Data: p.plan.Data, RunID: id, Tokenizer: q.tokenizer,
 		KeepQuestions: p.plan.Output.KeepRaw, Limits: p.plan.Limits,
 	})
@@ -257,29 +257,23 @@ func (p *preparation) client(s secrets, q *questions) (*client, error) {
 		return nil, err
 	}
 	p.later(func() { e.Close() })
-	if err := fit(q.Source, e); err != nil {
-		return nil, err
+	// What a source of tensors has is held against the model that is to take it.
+	if source, ok := q.Source.(prompt.Fitter); ok && e.Tensors != nil {
+		if err := source.Fit(e.Tensors); err != nil {
+			return nil, err
+		}
 	}
-	decoder, err := kit.Pick(p.opt.Kit.Decoders, "decoder", p.plan.Target.Protocol)
-	if err != nil {
-		return nil, err
-	}
-	plain := decoder(p.plan.Target, q.tokenizer, !p.plan.Tokenizer.StandIn())
-	streamer, _ := endpoint.Able[endpoint.Streamer](plain)
-	return &client{endpoint: e, decode: s.guard(plain, p.plan.Target), streamer: streamer, secrets: s}, nil
+	decoder := p.protocol.Decoder(p.plan.Target, q.tokenizer, !p.plan.Tokenizer.StandIn())
+	return &client{protocol: p.protocol, endpoint: e, decoder: s.guard(decoder, p.plan.Target), secrets: s}, nil
 }
 
 // header is the first line of the record file.
 func (p *preparation) header(q *questions, c *client, fellBack bool) record.Header {
-	h := record.Header{
+	return record.Header{
 		Version: p.opt.Version, Start: p.clock.Start(), Seed: p.plan.Seed,
 		Decoder: p.plan.Target.Protocol, Template: q.Templated, Host: health.Host(), Calibration: p.opt.Calibration,
-		Proxy: strings.Join(proxy.Of(p.plan.Target), ", "), FellBack: fellBack,
+		Proxy: strings.Join(proxy.Of(p.plan.Target), ", "), FellBack: fellBack, Kernel: c.endpoint.KernelStamps,
 	}
-	if s, ok := c.endpoint.(endpoint.Stamper); ok {
-		h.Kernel = s.KernelStamps()
-	}
-	return h
 }
 
 // unwritten tells at once that records cannot be written any more, and ends the run where
@@ -332,8 +326,8 @@ func (p *preparation) collector(c *client, f *folds, book *ledger, besides sever
 		each = append(each, append(several{fold}, besides...))
 	}
 	return collect.New(collect.Config{
-		Decoder: c.decode, Writer: book.out.records(), KeepRaw: p.plan.Output.KeepRaw, Now: p.clock.Now,
-		Limits: answerLimits(p.plan.Limits), Streamer: c.streamer, Folds: each,
+		Decoder: c.decoder, Writer: book.out.records(), KeepRaw: p.plan.Output.KeepRaw, Now: p.clock.Now,
+		Limits: answerLimits(p.plan.Limits), Folds: each,
 		Judge: (&failures{most: p.plan.MaxErrors, brake: p.brake}).count, Session: book.session,
 	})
 }
@@ -345,8 +339,15 @@ func answerLimits(l plan.Limits) collect.Limits {
 
 // engine makes what sends.
 func (p *preparation) engine(q *questions, c *client, sink engine.Sink, live *engine.Live) *engine.Engine {
+	prepare := c.endpoint.Prepare
+	if see := p.opt.Prompt; see != nil {
+		prepare = func(asked *prompt.Prompt) (endpoint.Call, error) {
+			see(asked)
+			return c.endpoint.Prepare(asked)
+		}
+	}
 	return engine.New(engine.Config{
-		Now: p.clock.Now, Source: q.Source, Endpoint: c.endpoint, Decoder: c.decode, Sink: sink,
+		Now: p.clock.Now, Source: q.Source, Prepare: prepare, Decoder: c.decoder, Sink: sink,
 		NewSleeper: load.NewSleeper, Live: live, Feeders: runtime.GOMAXPROCS(0),
 		Retries: p.plan.Target.Retries.Count, Backoff: time.Duration(p.plan.Target.Retries.Backoff),
 		IgnoreRetryAfter: p.plan.Target.RetryAfter == plan.RetryIgnore,

@@ -20,6 +20,7 @@ import (
 	"inferometer/internal/mock"
 	"inferometer/internal/plan"
 	"inferometer/internal/report/console"
+	"inferometer/internal/run/kit"
 )
 
 func wantPrepareError(t *testing.T, err error, words ...string) {
@@ -114,7 +115,7 @@ func TestTargetsThatCannotBeMeasured(t *testing.T) {
 }
 
 func TestAdviceOnAPortOfGRPC(t *testing.T) {
-	if got := otherPort(&plan.Target{Form: plan.FormGenAIPerf}); !strings.Contains(got, "--endpoint-type kserve") || strings.Contains(got, "--protocol") {
+	if got := otherPort(&plan.Target{Form: plan.FormShaped}); !strings.Contains(got, "--endpoint-type kserve") || strings.Contains(got, "--protocol") {
 		t.Errorf("GenAI-Perf is advised to %s", got)
 	}
 }
@@ -382,7 +383,8 @@ func TestTargetThatSendsElsewhere(t *testing.T) {
 	defer moved.Close()
 	target := plan.Target{URLs: []string{moved.URL}, Model: "m", Protocol: plan.ProtocolOpenAI}
 	var log bytes.Buffer
-	if err := checkTarget(t.Context(), &target, plan.Data{}, secrets{tls: new(tls.Config)}, &log); err != nil {
+	p := &preparation{plan: &plan.Plan{Target: target}, protocol: kit.Default().Protocols[plan.ProtocolOpenAI], opt: &Options{Log: &log}}
+	if err := p.checkTarget(t.Context(), secrets{tls: new(tls.Config)}); err != nil {
 		t.Fatal(err)
 	}
 	if want := "308 Permanent Redirect, sending on to https://elsewhere.test: give that address"; !strings.Contains(log.String(), want) {

@@ -13,10 +13,11 @@ import (
 	"io"
 
 	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
 	"inferometer/internal/record"
 	"inferometer/internal/result"
 	"inferometer/internal/run/kit"
-	netclock "inferometer/internal/wire/clock"
+	"inferometer/internal/wire/clock"
 )
 
 // Options are what a run takes besides its plan.
@@ -34,6 +35,9 @@ type Options struct {
 	Watch func(progress func() Progress)
 	// Ready is called when everything is in place, before the first request.
 	Ready func(Setup)
+	// Prompt is told of the prompt of each request before it is encoded, by many goroutines;
+	// nil: nobody wants to know.
+	Prompt func(p *prompt.Prompt)
 	// Levels follows a run in levels or windows; nil: nobody does.
 	Levels Observer
 	// Stage is told of each stage as soon as it has ended, but for one whose requests were
@@ -54,7 +58,7 @@ type Options struct {
 // when the run was interrupted; an error says that there is none, or, beside a
 // result, what could not be kept of it.
 func Run(ctx context.Context, p *plan.Plan, o Options) (*result.Result, error) {
-	prep := &preparation{plan: p, opt: &o, clock: netclock.NewClock(), brake: newBrake()}
+	prep := &preparation{plan: p, opt: &o, clock: clock.NewClock(), brake: newBrake()}
 	defer prep.undo()
 	r, err := prep.until(ctx, o.Stop)
 	if err != nil {
@@ -85,7 +89,7 @@ var errStopped = errors.New("stopped before the first request")
 // run is a run whose first request can go.
 type run struct {
 	opt     *Options
-	clock   *netclock.Clock
+	clock   *clock.Clock
 	brake   brake
 	setup   Setup
 	gauge   *gauge

@@ -7,7 +7,7 @@ import (
 	"inferometer/internal/engine"
 	"inferometer/internal/run/collect"
 	"inferometer/internal/run/health"
-	netclock "inferometer/internal/wire/clock"
+	"inferometer/internal/wire/clock"
 )
 
 // sampleEvery is how often the client looks at itself and flushes its records.
@@ -15,7 +15,7 @@ const sampleEvery = time.Second
 
 // sampler keeps an eye on the client itself, and flushes its records.
 type sampler struct {
-	clock     *netclock.Clock
+	clock     *clock.Clock
 	live      *engine.Live
 	collector *collect.Collector
 	ledger    *ledger

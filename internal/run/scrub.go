@@ -13,43 +13,26 @@ import (
 	"inferometer/internal/record"
 )
 
-// scrubber takes secrets out of answers, since some servers quote the key that they
-// refuse, and out of requests that are kept. It stands around a decoder, ahead of everything
-// that is kept or shown.
-type scrubber struct {
-	plain   endpoint.Decoder
-	secrets []string
-}
-
-// Unwrap gives the decoder that it stands around, for what else that can do: it works on
-// records from which the secrets have been taken.
-func (s scrubber) Unwrap() endpoint.Decoder { return s.plain }
-
 // hidden stands where a secret was.
 const hidden = "(secret)"
 
-// Decode decodes the answer and hides the secrets that its server repeated.
-func (s scrubber) Decode(x *record.Exchange) {
-	s.plain.Decode(x)
-	rec := &x.Record
-	for _, secret := range s.secrets {
+// scrubRecord takes secrets out of a decoded answer, since some servers quote the key that
+// they refuse, and out of a request that is kept.
+func scrubRecord(rec *record.Record, secrets []string) {
+	for _, secret := range secrets {
 		if rec.Failure != nil {
 			rec.Failure.Message = strings.ReplaceAll(rec.Failure.Message, secret, hidden)
 		}
 		if rec.Folded > 0 || bytes.Contains(rec.Body, []byte(secret)) {
-			s.blank(rec, secret)
+			// In place, so that no offset into the answer moves.
+			cover(rec.Body, secret)
+			cover(rec.Text, secret)
 		}
 		if bytes.Contains(rec.Question, []byte(secret)) {
 			rec.Question = bytes.Clone(rec.Question) // the request itself may go again
 			cover(rec.Question, secret)
 		}
 	}
-}
-
-// blank overwrites a secret in place, so that no offset into the answer moves.
-func (s scrubber) blank(rec *record.Record, secret string) {
-	cover(rec.Body, secret)
-	cover(rec.Text, secret)
 }
 
 // cover puts stars over a secret.
@@ -65,13 +48,17 @@ func cover(text []byte, secret string) {
 	}
 }
 
-// guard puts a scrubber around a decoder where there is anything to hide.
+// guard makes a decoder hide secrets where there is anything to hide, ahead of everything
+// that is kept or shown.
 func (s secrets) guard(d endpoint.Decoder, t plan.Target) endpoint.Decoder {
-	hide := s.hide(t)
-	if len(hide) == 0 {
-		return d
+	if hide := s.hide(t); len(hide) > 0 {
+		decode := d.Decode
+		d.Decode = func(x *record.Exchange) {
+			decode(x)
+			scrubRecord(&x.Record, hide)
+		}
 	}
-	return scrubber{plain: d, secrets: hide}
+	return d
 }
 
 // scrub is a text without the secrets that a server may have repeated in it.

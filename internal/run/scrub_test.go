@@ -11,22 +11,22 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"inferometer/internal/endpoint"
 	"inferometer/internal/mock"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
+	"inferometer/internal/run/kit"
 )
 
 // echo is a decoder of servers that repeat what they are told.
-type echo struct{}
-
-func (echo) Decode(rec *record.Exchange) {
+func echo(rec *record.Exchange) {
 	rec.Text = append(rec.Text, rec.Body...)
 	rec.Failure = &record.Failure{Class: record.HTTPStatus, Message: "refused: " + string(rec.Body)}
 }
 
 func TestSecretsThatAServerRepeatsAreHidden(t *testing.T) {
 	target := plan.Target{Headers: map[string]string{"Authorization": "Bearer header-secret", "X-Trace": "plain-value"}}
-	d := secrets{key: "sk-key-secret"}.guard(echo{}, target)
+	d := secrets{key: "sk-key-secret"}.guard(endpoint.Decoder{Decode: echo}, target)
 	rec := &record.Exchange{Record: record.Record{Body: []byte("sk-key-secret and header-secret and plain-value and sk-key-secret")}}
 	size := len(rec.Body)
 	d.Decode(rec)
@@ -44,7 +44,7 @@ func TestSecretsThatAServerRepeatsAreHidden(t *testing.T) {
 }
 
 func TestSecretOfStars(t *testing.T) {
-	d := secrets{key: "********"}.guard(echo{}, plan.Target{})
+	d := secrets{key: "********"}.guard(endpoint.Decoder{Decode: echo}, plan.Target{})
 	rec := &record.Exchange{Record: record.Record{Body: []byte("the key ******** is wrong")}}
 	d.Decode(rec) // looks at each of them once
 	if string(rec.Body) != "the key ******** is wrong" {
@@ -52,16 +52,21 @@ func TestSecretOfStars(t *testing.T) {
 	}
 }
 
-func TestNothingToHideCostsNothing(t *testing.T) {
-	if _, ok := (secrets{}).guard(echo{}, plan.Target{}).(echo); !ok {
-		t.Error("a decoder without secrets got a scrubber")
+// Hiding takes nothing away from what a decoder can do besides.
+func TestHidingHidesNothingElse(t *testing.T) {
+	for name, p := range kit.Default().Protocols {
+		plain := p.Decoder(plan.Default().Target, nil, false)
+		d := secrets{key: "sk-key-secret"}.guard(plain, plan.Target{})
+		if (d.Advance == nil) != (plain.Advance == nil) || (d.Longest == nil) != (plain.Longest == nil) || (d.Reply == nil) != (plain.Reply == nil) {
+			t.Errorf("%s: %+v is left of %+v", name, d, plain)
+		}
 	}
 }
 
 // What is kept of requests holds no secret, and the request itself stays as it is.
 func TestSecretsOfKeptRequests(t *testing.T) {
 	target := plan.Target{Path: "/x?key=path-secret", Body: map[string]any{"api_key": `quo"ted-secret`}}
-	d := secrets{}.guard(echo{}, target)
+	d := secrets{}.guard(endpoint.Decoder{Decode: echo}, target)
 	sent := []byte(`{"api_key":"quo\"ted-secret","prompt":"x"}`)
 	rec := &record.Exchange{Record: record.Record{Question: sent, Body: []byte("no such page: /x?key=path-secret")}}
 	d.Decode(rec)

@@ -13,7 +13,7 @@ import (
 // sender puts loads on the target.
 type sender struct {
 	engine   *engine.Engine
-	endpoint endpoint.Endpoint
+	endpoint *endpoint.Endpoint
 	alike    *alike
 	brake    brake // of the run
 }
@@ -30,9 +30,9 @@ func (s *sender) send(ctx context.Context, work load.Stage, stop brake) (record.
 
 // warm opens connections before a stage.
 func (s *sender) warm(ctx context.Context, st plan.Stage) {
-	if w, ok := s.endpoint.(endpoint.Warmer); ok {
+	if s.endpoint.Warm != nil {
 		// What fails here fails again, and is recorded, when a request needs it.
-		_ = w.Warm(ctx, connectionsAhead(st))
+		_ = s.endpoint.Warm(ctx, connectionsAhead(st))
 	}
 }
 

@@ -10,17 +10,17 @@ import (
 
 	"inferometer/internal/endpoint"
 	"inferometer/internal/plan"
-	serverprobe "inferometer/internal/probe"
+	"inferometer/internal/probe"
 	"inferometer/internal/record"
 	"inferometer/internal/sweep"
 )
 
 // servers asks the servers of a run about themselves.
 type servers struct {
-	list  []serverprobe.Prober // by URL
-	pages []serverprobe.Page   // of metrics, as the plan names them
-	hide  []string             // secrets that a server may repeat
-	gpus  sweep.GPUs           // since the last edge of a window
+	list  []probe.Prober // by URL
+	pages []probe.Page   // of metrics, as the plan names them
+	hide  []string       // secrets that a server may repeat
+	gpus  sweep.GPUs     // since the last edge of a window
 }
 
 // servers makes what the plan wants to ask its servers with; nil: they are not asked about
@@ -28,8 +28,7 @@ type servers struct {
 func (prep *preparation) servers(secret secrets) (*servers, error) {
 	p := prep.plan
 	o := endpoint.Options{Clock: prep.clock, TLS: secret.tls, Key: secret.key}
-	newProbe, ok := prep.opt.Kit.Probes[p.Target.Protocol]
-	statistics := ok && (p.TakesStatistics() || p.Probes.Metrics != "")
+	statistics := prep.protocol.Probe != nil && (p.TakesStatistics() || p.Probes.Metrics != "")
 	if !statistics && len(p.Probes.Scrape) == 0 {
 		return nil, nil
 	}
@@ -42,7 +41,7 @@ func (prep *preparation) servers(secret secrets) (*servers, error) {
 		return s, nil
 	}
 	for i := range p.Target.URLs {
-		one, err := newProbe(p, i, o)
+		one, err := prep.protocol.Probe(p, i, o)
 		if err != nil {
 			return nil, fmt.Errorf("asking %s about itself: %w", plan.SafeURL(p.Target.URLs[i]), err)
 		}
@@ -69,7 +68,7 @@ func (s *servers) ask(ctx context.Context, settle bool) (targets []record.Target
 		wg.Go(func() {
 			var err error
 			if settle {
-				targets[i].Server, moving[i], err = serverprobe.Settled(ctx, p)
+				targets[i].Server, moving[i], err = probe.Settled(ctx, p)
 			} else {
 				targets[i].Server, err = p.Snapshot(ctx)
 			}
@@ -106,7 +105,7 @@ func (s *servers) Snapshot(ctx context.Context) (*record.Snapshot, error) {
 		}
 		all = append(all, t.Server)
 	}
-	return serverprobe.Sum(all), nil
+	return probe.Sum(all), nil
 }
 
 // lookout asks the servers about themselves while stages run.

@@ -13,10 +13,9 @@ import (
 	"inferometer/internal/endpoint"
 	"inferometer/internal/mock"
 	"inferometer/internal/plan"
-	serverprobe "inferometer/internal/probe"
+	"inferometer/internal/probe"
 	"inferometer/internal/record"
 	"inferometer/internal/result"
-	"inferometer/internal/run/kit"
 )
 
 // A server that counts the responses of a stream one by one has them in the result.
@@ -76,9 +75,9 @@ func TestServerThatSaysNothing(t *testing.T) {
 	p.Target.Headers = map[string]string{"Authorization": "Bearer top-secret-key"}
 	closed := 0
 	o := options(io.Discard)
-	o.Kit.Probes = map[string]kit.ProbeFactory{
-		plan.ProtocolTriton: func(*plan.Plan, int, endpoint.Options) (serverprobe.Prober, error) { return silent{&closed}, nil },
-	}
+	triton := o.Kit.Protocols[plan.ProtocolTriton]
+	triton.Probe = func(*plan.Plan, int, endpoint.Options) (probe.Prober, error) { return silent{&closed}, nil }
+	o.Kit.Protocols[plan.ProtocolTriton] = triton
 	res, err := Run(t.Context(), p, o)
 	if err != nil {
 		t.Fatal(err)

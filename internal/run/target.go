@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -18,12 +19,9 @@ import (
 
 	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/answer"
-	"inferometer/internal/endpoint/anthropic"
-	"inferometer/internal/endpoint/openai"
-	"inferometer/internal/endpoint/proxy"
-	"inferometer/internal/endpoint/triton"
 	"inferometer/internal/lib/bounded"
 	"inferometer/internal/plan"
+	"inferometer/internal/remote/proxy"
 )
 
 // secrets are what a target needs and no plan holds.
@@ -107,38 +105,39 @@ const probeTime = 10 * time.Second
 
 // checkTarget makes sure that each URL answers, asks for the model's name where
 // the plan has none, and finds out whether HTTP/2 is spoken where the plan wants it.
-func checkTarget(ctx context.Context, t *plan.Target, d plan.Data, s secrets, log io.Writer) error {
-	if t.Protocol == plan.ProtocolTriton {
-		return triton.Settle(ctx, t, endpoint.Options{TLS: s.tls, Key: s.key, Data: d}, log)
+func (p *preparation) checkTarget(ctx context.Context, s secrets) error {
+	t, log := &p.plan.Target, p.opt.Log
+	if p.protocol.Settle != nil {
+		return p.protocol.Settle(ctx, t, endpoint.Options{TLS: s.tls, Key: s.key, Data: p.plan.Data}, log)
 	}
-	p := newProbe(*t, s.tls)
-	defer p.close()
+	lister := newLister(p.protocol, *t, s.tls)
+	defer lister.close()
 	var errs []error
 	var plain []string // URLs that do not speak HTTP/2
 	for i, raw := range t.URLs {
-		models, http2, err := p.listModels(ctx, raw, *t, s.key)
+		models, http2, err := lister.listModels(ctx, raw, *t, s.key)
 		if !http2 {
 			plain = append(plain, plan.SafeURL(raw))
 		}
-		if err == nil && t.Form == "" { // models of GenAI-Perf need not be listed
-			errs = append(errs, lacksAdapters(raw, models, d.Adapters))
+		if err == nil && !t.Shaped() { // whose models need not be listed
+			errs = append(errs, lacksAdapters(raw, models, p.plan.Data.Adapters))
 		}
 		var answered *answerError
+		var another error
+		if errors.As(err, &answered) && answered.status == http.StatusNotFound {
+			another = p.speaksAnother(ctx, lister.any, raw)
+		}
 		switch {
 		case err == nil && t.Model == "" && len(models) > 0:
 			t.Model = models[0]
 			if len(models) > 1 {
 				fmt.Fprintf(log, "%s serves %d models; taking %s (--model names another)\n", plan.SafeURL(raw), len(models), t.Model)
 			}
-		case err == nil && t.Model == "" && t.Protocol != plan.ProtocolHTTP:
+		case err == nil && t.Model == "" && !p.protocol.Modelless:
 			errs = append(errs, fmt.Errorf("%s lists no model: name one with --model", plan.SafeURL(raw)))
-		case errors.As(err, &answered) && answered.status == http.StatusNotFound && triton.Answers(ctx, p.any, raw):
-			advice := "add --protocol triton"
-			if t.Form == plan.FormGenAIPerf {
-				advice = "use --endpoint-type kserve and the address of its gRPC port, or --endpoint-type generate"
-			}
-			errs = append(errs, fmt.Errorf("%s is a Triton server: %s", plan.SafeURL(raw), advice))
-		case errors.As(err, &answered) && (t.Model != "" || t.Protocol == plan.ProtocolHTTP):
+		case another != nil:
+			errs = append(errs, another)
+		case errors.As(err, &answered) && (t.Model != "" || p.protocol.Modelless):
 			// It is there, which is all that matters. Its requests may stay where they are, even
 			// where this one is sent elsewhere.
 			if answered.status/100 == 3 {
@@ -156,6 +155,25 @@ func checkTarget(ctx context.Context, t *plan.Target, d plan.Data, s secrets, lo
 		errs = append(errs, settleHTTP2(t, plain, log))
 	}
 	return errors.Join(errs...)
+}
+
+// speaksAnother says which protocol a server speaks in place of the plan's, as far as that
+// can be told.
+func (p *preparation) speaksAnother(ctx context.Context, client *http.Client, base string) error {
+	for _, name := range slices.Sorted(maps.Keys(p.opt.Kit.Protocols)) {
+		other := p.opt.Kit.Protocols[name]
+		if other.Recognize == nil {
+			continue
+		}
+		if what := other.Recognize(ctx, client, base); what != "" {
+			advice := "add --protocol " + name
+			if p.plan.Target.Shaped() {
+				advice = "use --endpoint-type kserve and the address of its gRPC port, or --endpoint-type generate"
+			}
+			return fmt.Errorf("%s is %s: %s", plan.SafeURL(base), what, advice)
+		}
+	}
+	return nil
 }
 
 // lacksAdapters says which adapters a server does not list.
@@ -188,20 +206,21 @@ func settleHTTP2(t *plan.Target, plain []string, log io.Writer) error {
 	}
 }
 
-// probe looks at targets before the run.
-type probe struct {
+// lister asks targets for their models before the run.
+type lister struct {
+	endpoint.Protocol
 	any   *http.Client
 	http2 *http.Client // speaks nothing else; nil: not wanted
 }
 
-func newProbe(t plan.Target, config *tls.Config) *probe {
+func newLister(protocol endpoint.Protocol, t plan.Target, config *tls.Config) *lister {
 	client := func() (*http.Client, *http.Transport) {
 		transport := http.DefaultTransport.(*http.Transport).Clone()
 		transport.Proxy = proxy.Func(t)
 		transport.TLSClientConfig = config.Clone() // net/http adds its protocols to it
 		return &http.Client{Transport: transport, Timeout: probeTime, CheckRedirect: stayThere}, transport
 	}
-	p := new(probe)
+	p := &lister{Protocol: protocol}
 	p.any, _ = client()
 	if t.HTTP2 {
 		var transport *http.Transport
@@ -222,7 +241,7 @@ func stayThere(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-func (p *probe) close() {
+func (p *lister) close() {
 	p.any.CloseIdleConnections()
 	if p.http2 != nil {
 		p.http2.CloseIdleConnections()
@@ -230,15 +249,15 @@ func (p *probe) close() {
 }
 
 // listModels asks a server which models it has, and says whether it spoke HTTP/2.
-func (p *probe) listModels(ctx context.Context, base string, t plan.Target, key string) (models []string, http2 bool, err error) {
+func (p *lister) listModels(ctx context.Context, base string, t plan.Target, key string) (models []string, http2 bool, err error) {
 	if p.http2 != nil {
-		models, err = listModels(ctx, p.http2, base, t, key)
+		models, err = p.ask(ctx, p.http2, base, t, key)
 		var answered *answerError
 		if err == nil || errors.As(err, &answered) {
 			return models, true, err
 		}
 	}
-	models, err = listModels(ctx, p.any, base, t, key)
+	models, err = p.ask(ctx, p.any, base, t, key)
 	return models, false, err
 }
 
@@ -268,7 +287,7 @@ func remedy(err error, url string) string {
 // otherPort says what to do about a port of gRPC. Net/http has no error of its own for
 // what such a port answers: frames of HTTP/2 in place of a status line.
 func otherPort(t *plan.Target) string {
-	if t.Form == plan.FormGenAIPerf {
+	if t.Shaped() {
 		return "give the server's HTTP port (8000 unless set otherwise), or use --endpoint-type kserve for a Triton model over gRPC"
 	}
 	return "give the server's HTTP port (8000 unless set otherwise), or add --protocol triton and write grpc:// in front of the address for a Triton model"
@@ -298,9 +317,9 @@ func (e *answerError) advice(keyed bool) string {
 	return e.text + "; name the model with --model"
 }
 
-// listModels asks a server which models it has.
-func listModels(ctx context.Context, client *http.Client, base string, t plan.Target, key string) ([]string, error) {
-	u, err := openai.ModelsURL(strings.TrimSuffix(strings.TrimRight(base, "/"), anthropic.Path))
+// ask asks a server which models it has.
+func (p *lister) ask(ctx context.Context, client *http.Client, base string, t plan.Target, key string) ([]string, error) {
+	u, err := p.Models(base)
 	if err != nil {
 		return nil, err
 	}
@@ -309,11 +328,8 @@ func listModels(ctx context.Context, client *http.Client, base string, t plan.Ta
 		return nil, err
 	}
 	switch {
-	case t.Protocol == plan.ProtocolAnthropic:
-		req.Header.Set("anthropic-version", anthropic.Version)
-		if key != "" {
-			req.Header.Set("x-api-key", key)
-		}
+	case p.Auth != nil:
+		req.Header = p.Auth(key)
 	case key != "":
 		req.Header.Set("Authorization", "Bearer "+key)
 	}

@@ -10,7 +10,7 @@ const (
 	// Linear interpolates between the two samples around (n−1)·q, as numpy's
 	// percentile does by default.
 	Linear Rule = iota
-	// Nearest takes the sample at ⌊(n−1)·q + ½⌋, as Perf Analyzer does.
+	// Nearest takes the sample at ⌊(n−1)·q + ½⌋.
 	Nearest
 )
 

@@ -4,10 +4,12 @@ package anthropic
 
 import (
 	"errors"
+	"net/http"
 	"net/url"
 	"strconv"
 
 	"inferometer/internal/endpoint"
+	"inferometer/internal/endpoint/answer"
 	"inferometer/internal/endpoint/body"
 	"inferometer/internal/endpoint/replica"
 	"inferometer/internal/plan"
@@ -15,11 +17,29 @@ import (
 	"inferometer/internal/wire/http1"
 )
 
-// Path is where servers have the endpoint.
-const Path = "/v1/messages"
+// path is where servers have the endpoint.
+const path = "/v1/messages"
 
-// Version is the version of the API that is spoken.
-const Version = "2023-06-01"
+// version is the version of the API that is spoken.
+const version = "2023-06-01"
+
+// Protocol is Anthropic's.
+func Protocol() endpoint.Protocol {
+	return endpoint.Protocol{
+		Name: plan.ProtocolAnthropic, Open: replica.Opener(New), Models: replica.ModelsURL, Preflights: true,
+		Auth: func(key string) http.Header {
+			h := http.Header{"Anthropic-Version": {version}}
+			if key != "" {
+				h.Set("X-Api-Key", key)
+			}
+			return h
+		},
+		Decoder: func(_ plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
+			d := NewDecoder(tok, own)
+			return endpoint.Decoder{Decode: d.Decode, Advance: d.Advance, Longest: answer.Longest, Reply: d.Reply}
+		},
+	}
+}
 
 // usualLimit is asked for where the plan leaves the output length to the server: the
 // API wants a limit.
@@ -32,11 +52,6 @@ type Endpoint struct {
 	limits bool // output lengths may be asked for
 	tools  bool // tools may be named
 }
-
-var (
-	_ endpoint.Warmer  = (*Endpoint)(nil)
-	_ endpoint.Stamper = (*Endpoint)(nil)
-)
 
 // New makes an Endpoint of a target whose model is known. The API has no field that
 // keeps a model from ending early, so ignore_eos and min_tokens of the plan are not
@@ -56,9 +71,9 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 		return nil, err
 	}
 	e.Set, err = replica.New(t, o, replica.Protocol{
-		URL:      func(base string) (*url.URL, error) { return replica.URL(base, t.Path, Path) },
+		URL:      func(base string) (*url.URL, error) { return replica.URL(base, t.Path, path) },
 		Auth:     func(key string) []http1.Field { return []http1.Field{{Name: "x-api-key", Value: key}} },
-		Fields:   []http1.Field{{Name: "anthropic-version", Value: Version}},
+		Fields:   []http1.Field{{Name: "anthropic-version", Value: version}},
 		Streamed: t.Streaming,
 	})
 	if err != nil {

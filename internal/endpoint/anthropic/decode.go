@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/answer"
 	"inferometer/internal/endpoint/sse"
 	"inferometer/internal/prompt"
@@ -11,8 +10,6 @@ import (
 // Decoder reads answers of the messages API. It holds nothing of one answer when it
 // reads the next.
 type Decoder struct{ count answer.Counter }
-
-var _ endpoint.Decoder = (*Decoder)(nil)
 
 // NewDecoder makes a decoder. The model's own tokenizer counts beside the server; one
 // that stands in for it counts only answers in one piece that the server did not
@@ -114,12 +111,7 @@ type streamed struct {
 	moves bool
 }
 
-// Longest implements endpoint.Streamer.
-func (d *Decoder) Longest(rec *record.Record, from int) (length, end int) {
-	return answer.Longest(rec, from)
-}
-
-// Advance implements endpoint.Streamer.
+// Advance reads a stream while it comes, as endpoint.Decoder has it.
 func (d *Decoder) Advance(x *record.Exchange, most int) int {
 	st, ok := x.Reading.(*streamed)
 	if !ok {

@@ -5,13 +5,10 @@ import (
 	"encoding/json"
 	"slices"
 
-	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/sse"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
 )
-
-var _ endpoint.Replier = (*Decoder)(nil)
 
 // block is a block of an answer's content, or a change of one.
 type block struct {
@@ -23,7 +20,7 @@ type block struct {
 	PartialJSON string          `json:"partial_json"`
 }
 
-// Reply implements endpoint.Replier. The body is read anew: only sessions that send tool
+// Reply reads what an answer said. The body is read anew: only sessions that send tool
 // calls back ask for it.
 func (d *Decoder) Reply(rec *record.Record) prompt.Answer {
 	if body := bytes.TrimLeft(rec.Body, " \r\n\t\xef\xbb\xbf"); len(body) > 0 && body[0] == '{' {

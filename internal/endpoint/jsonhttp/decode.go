@@ -1,7 +1,6 @@
 package jsonhttp
 
 import (
-	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/answer"
 	"inferometer/internal/endpoint/sse"
 	"inferometer/internal/plan"
@@ -15,8 +14,6 @@ type Decoder struct {
 	kind  string
 	count answer.Counter
 }
-
-var _ endpoint.Decoder = (*Decoder)(nil)
 
 // NewDecoder makes a decoder for an endpoint of plan.ProtocolHTTP.
 func NewDecoder(kind string, tok prompt.Tokenizer, own bool) *Decoder {
@@ -240,12 +237,7 @@ type streamed struct {
 	input  int
 }
 
-// Longest implements endpoint.Streamer.
-func (d *Decoder) Longest(rec *record.Record, from int) (length, end int) {
-	return answer.Longest(rec, from)
-}
-
-// Advance implements endpoint.Streamer.
+// Advance reads a stream while it comes, as endpoint.Decoder has it.
 func (d *Decoder) Advance(x *record.Exchange, most int) int {
 	st, ok := x.Reading.(*streamed)
 	if !ok {

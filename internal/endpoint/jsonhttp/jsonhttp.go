@@ -14,12 +14,24 @@ import (
 	"strings"
 
 	"inferometer/internal/endpoint"
+	"inferometer/internal/endpoint/answer"
 	"inferometer/internal/endpoint/body"
 	"inferometer/internal/endpoint/replica"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/token/chat"
 )
+
+// Protocol is that of such servers.
+func Protocol() endpoint.Protocol {
+	return endpoint.Protocol{
+		Name: plan.ProtocolHTTP, Open: replica.Opener(New), Models: replica.ModelsURL, Modelless: true, Preflights: true,
+		Decoder: func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
+			d := NewDecoder(t.Endpoint, tok, own)
+			return endpoint.Decoder{Decode: d.Decode, Advance: d.Advance, Longest: answer.Longest}
+		},
+	}
+}
 
 // Endpoint is a server, or several replicas of one.
 type Endpoint struct {
@@ -31,11 +43,6 @@ type Endpoint struct {
 	flagged  bool // the body says whether an answer is a stream
 	own      map[string]any
 }
-
-var (
-	_ endpoint.Warmer  = (*Endpoint)(nil)
-	_ endpoint.Stamper = (*Endpoint)(nil)
-)
 
 // path is where servers have an endpoint.
 func path(kind string, streamed bool) string {

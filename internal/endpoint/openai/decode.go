@@ -3,7 +3,6 @@ package openai
 import (
 	"bytes"
 
-	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/answer"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
@@ -15,8 +14,6 @@ type Decoder struct {
 	kind  Kind
 	count answer.Counter
 }
-
-var _ endpoint.Decoder = (*Decoder)(nil)
 
 // NewDecoder makes a decoder for answers of one kind. The model's own tokenizer
 // counts beside the server; one that stands in for it counts only answers in one

@@ -24,12 +24,7 @@ type streamed struct {
 	moves bool
 }
 
-// Longest implements endpoint.Streamer.
-func (d *Decoder) Longest(rec *record.Record, from int) (length, end int) {
-	return answer.Longest(rec, from)
-}
-
-// Advance implements endpoint.Streamer.
+// Advance reads a stream while it comes, as endpoint.Decoder has it.
 func (d *Decoder) Advance(x *record.Exchange, most int) int {
 	st, ok := x.Reading.(*streamed)
 	if !ok {

@@ -4,13 +4,24 @@ package openai
 
 import (
 	"net/url"
-	"strings"
 
 	"inferometer/internal/endpoint"
+	"inferometer/internal/endpoint/answer"
 	"inferometer/internal/endpoint/replica"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 )
+
+// Protocol is OpenAI's.
+func Protocol() endpoint.Protocol {
+	return endpoint.Protocol{
+		Name: plan.ProtocolOpenAI, Open: replica.Opener(New), Models: replica.ModelsURL, Preflights: true,
+		Decoder: func(t plan.Target, tok prompt.Tokenizer, own bool) endpoint.Decoder {
+			d := NewDecoder(Kind(t.Endpoint), tok, own)
+			return endpoint.Decoder{Decode: d.Decode, Advance: d.Advance, Longest: answer.Longest, Reply: d.Reply}
+		},
+	}
+}
 
 // Kind is one of the protocol's endpoints.
 type Kind string
@@ -40,11 +51,6 @@ type Endpoint struct {
 	body bodyEncoder
 }
 
-var (
-	_ endpoint.Warmer  = (*Endpoint)(nil)
-	_ endpoint.Stamper = (*Endpoint)(nil)
-)
-
 // New makes an Endpoint of a target whose model is known.
 func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 	kind := Kind(t.Endpoint)
@@ -53,7 +59,7 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 		return nil, err
 	}
 	set, err := replica.New(t, o, replica.Protocol{
-		URL:      func(base string) (*url.URL, error) { return RequestURL(base, t.Path, kind) },
+		URL:      func(base string) (*url.URL, error) { return replica.URL(base, t.Path, kind.path()) },
 		Streamed: t.Streaming && kind != Embeddings,
 	})
 	if err != nil {
@@ -69,26 +75,4 @@ func (e *Endpoint) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
 		return nil, err
 	}
 	return e.Call(p, body), nil
-}
-
-// RequestURL is where requests of a kind go. A base URL that already ends in the
-// endpoint's path, or in /v1, is not extended twice.
-func RequestURL(base, path string, kind Kind) (*url.URL, error) {
-	return replica.URL(base, path, kind.path())
-}
-
-// ModelsURL is where a server lists its models, whichever of its endpoints the base
-// URL names.
-func ModelsURL(base string) (*url.URL, error) {
-	u, err := RequestURL(base, "", Chat)
-	if err != nil {
-		return nil, err
-	}
-	path := strings.TrimSuffix(u.Path, Chat.path())
-	for _, k := range []Kind{Completions, Embeddings} {
-		path = strings.TrimSuffix(path, k.path())
-	}
-	u.Path = path + "/v1/models"
-	u.RawQuery = ""
-	return u, nil
 }

@@ -5,13 +5,10 @@ import (
 	"encoding/json"
 	"slices"
 
-	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/sse"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
 )
-
-var _ endpoint.Replier = (*Decoder)(nil)
 
 // delta is a message of an answer, or a piece of one.
 type delta struct {
@@ -28,7 +25,7 @@ type delta struct {
 	} `json:"tool_calls"`
 }
 
-// Reply implements endpoint.Replier: what the first choice says. The body is read anew:
+// Reply reads what the first choice says. The body is read anew:
 // only sessions that send tool calls back ask for it.
 func (d *Decoder) Reply(rec *record.Record) prompt.Answer {
 	r := reply{calls: map[int]*prompt.ToolCall{}}

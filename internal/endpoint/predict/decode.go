@@ -4,6 +4,8 @@ import (
 	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/answer"
 	"inferometer/internal/lib/jsonscan"
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
 	"inferometer/internal/record"
 )
 
@@ -13,13 +15,18 @@ type Decoder struct {
 	tensors bool // they are TensorFlow Serving's
 }
 
-var _ endpoint.Decoder = (*Decoder)(nil)
-
 // NewDecoder makes a decoder of TensorFlow Serving's answers, or of TorchServe's, which
 // may be anything.
 func NewDecoder(tensors bool) *Decoder { return &Decoder{tensors} }
 
-// Decode implements endpoint.Decoder.
+// decoder makes decoders of one of the two.
+func decoder(tensors bool) func(plan.Target, prompt.Tokenizer, bool) endpoint.Decoder {
+	return func(plan.Target, prompt.Tokenizer, bool) endpoint.Decoder {
+		return endpoint.Decoder{Decode: NewDecoder(tensors).Decode}
+	}
+}
+
+// Decode reads an answer.
 func (d *Decoder) Decode(x *record.Exchange) {
 	rec := &x.Record
 	answer.Clear(rec)

@@ -15,12 +15,35 @@ import (
 	"time"
 
 	"inferometer/internal/endpoint"
-	"inferometer/internal/endpoint/proxy"
 	"inferometer/internal/endpoint/replica"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/tensor"
+	"inferometer/internal/remote/proxy"
 )
+
+// TensorFlowServing is the protocol of TensorFlow Serving.
+func TensorFlowServing() endpoint.Protocol {
+	return endpoint.Protocol{
+		Name: plan.ProtocolTFServing, Models: replica.ModelsURL, Describes: true, Decoder: decoder(true),
+		Open: func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) {
+			e, err := NewTensorFlow(t, o)
+			if err != nil {
+				return endpoint.Endpoint{}, err
+			}
+			out := e.With(e.Prepare)
+			out.Tensors = e.model
+			return out, nil
+		},
+	}
+}
+
+// TorchServe is the protocol of TorchServe.
+func TorchServe() endpoint.Protocol {
+	return endpoint.Protocol{
+		Name: plan.ProtocolTorchServe, Models: replica.ModelsURL, Decoder: decoder(false), Open: replica.Opener(NewTorch),
+	}
+}
 
 // TensorFlow is a model behind TensorFlow Serving's REST API, or several replicas.
 type TensorFlow struct {
@@ -29,13 +52,6 @@ type TensorFlow struct {
 	signature string
 	bodies    sync.Map // *tensor.Inputs → []byte: what repeats is built once
 }
-
-var (
-	_ endpoint.Warmer   = (*TensorFlow)(nil)
-	_ endpoint.Stamper  = (*TensorFlow)(nil)
-	_ endpoint.Tensored = (*TensorFlow)(nil)
-	_ endpoint.Stamper  = (*Torch)(nil)
-)
 
 // defaultSignature is what models are saved with where nothing else is said.
 const defaultSignature = "serving_default"
@@ -99,9 +115,6 @@ func ask(where string, t plan.Target, o endpoint.Options, signature string) (*te
 	m.Name = t.Model
 	return m, nil
 }
-
-// Tensors implements endpoint.Tensored.
-func (e *TensorFlow) Tensors() *tensor.Model { return e.model }
 
 // Prepare encodes a request, its tensors by their names.
 func (e *TensorFlow) Prepare(p *prompt.Prompt) (endpoint.Call, error) {

@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"inferometer/internal/endpoint"
-	"inferometer/internal/endpoint/proxy"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
+	"inferometer/internal/remote/proxy"
 	"inferometer/internal/wire/clock"
 	"inferometer/internal/wire/h2"
 	"inferometer/internal/wire/http1"
@@ -158,6 +158,23 @@ func URL(base, path, usual string) (*url.URL, error) {
 	return u, nil
 }
 
+// ModelsURL is where a server lists its models, whichever of the usual endpoints the base
+// URL names.
+func ModelsURL(base string) (*url.URL, error) {
+	const messages, chat = "/v1/messages", "/v1/chat/completions"
+	u, err := URL(strings.TrimSuffix(strings.TrimRight(base, "/"), messages), "", chat)
+	if err != nil {
+		return nil, err
+	}
+	path := strings.TrimSuffix(u.Path, chat)
+	for _, end := range []string{"/v1/completions", "/v1/embeddings"} {
+		path = strings.TrimSuffix(path, end)
+	}
+	u.Path = path + "/v1/models"
+	u.RawQuery = ""
+	return u, nil
+}
+
 // hostPort is the address behind a URL.
 func hostPort(u *url.URL) string {
 	if u.Port() != "" {
@@ -201,11 +218,28 @@ func fields(t plan.Target, key string, u *url.URL, p Protocol) []http1.Field {
 	return own
 }
 
-// KernelStamps reports whether reads carry the kernel's receive time.
-func (s *Set) KernelStamps() bool { return s.replicas[0].stamps }
+// Opener makes endpoints with the constructor of a concrete one that embeds a Set.
+func Opener[E interface {
+	Prepare(p *prompt.Prompt) (endpoint.Call, error)
+	With(prepare func(p *prompt.Prompt) (endpoint.Call, error)) endpoint.Endpoint
+}](construct func(t plan.Target, o endpoint.Options) (E, error)) func(plan.Target, endpoint.Options) (endpoint.Endpoint, error) {
+	return func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) {
+		e, err := construct(t, o)
+		if err != nil {
+			return endpoint.Endpoint{}, err
+		}
+		return e.With(e.Prepare), nil
+	}
+}
 
-// RequestURL is where requests to server i go, without secrets.
-func (s *Set) RequestURL(i int) string { return s.replicas[i].url }
+// With is the set as an endpoint whose requests are prepared in a way of their own.
+func (s *Set) With(prepare func(p *prompt.Prompt) (endpoint.Call, error)) endpoint.Endpoint {
+	e := endpoint.Endpoint{Prepare: prepare, Close: s.Close, Warm: s.Warm, KernelStamps: s.replicas[0].stamps}
+	for _, r := range s.replicas {
+		e.URLs = append(e.URLs, r.url)
+	}
+	return e
+}
 
 // Warm opens n connections, dealt out over the replicas.
 func (s *Set) Warm(ctx context.Context, n int) error {

@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/endpoint/proxy"
 	"inferometer/internal/plan"
+	"inferometer/internal/remote/proxy"
 )
 
 // httpServer asks over HTTP.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 
-	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/answer"
 	"inferometer/internal/endpoint/sse"
 	"inferometer/internal/plan"
@@ -22,8 +21,6 @@ type Decoder struct {
 	tok        prompt.Tokenizer // nil, or the run's own
 	own        bool             // tok is the model's own, not one that stands in for it
 }
-
-var _ endpoint.Decoder = (*Decoder)(nil)
 
 // NewDecoder makes the decoder of a target that Settle has seen. The model's own
 // tokenizer counts beside the server; one that stands in for it counts only answers

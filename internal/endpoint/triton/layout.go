@@ -65,7 +65,7 @@ const usualLength = 256
 // parameters, that the user gives; nil takes one of ours away.
 func newLayout(m *Model, c convention, t plan.Target, d plan.Data, tok prompt.Tokenizer) (*layout, error) {
 	l := &layout{model: m, convention: c, minimum: d.MinTokens}
-	if t.Form == plan.FormGenAIPerf { // requests bring all their inputs
+	if t.Shaped() { // requests bring all their inputs
 		l.excluded = t.Endpoint != plan.EndpointGenerate && m.input(c.exclude) != nil && t.Body[c.exclude] != false
 		return l, nil
 	}

@@ -13,15 +13,15 @@ import (
 	"time"
 
 	"inferometer/internal/endpoint"
-	endpointproxy "inferometer/internal/endpoint/proxy"
 	"inferometer/internal/lib/bounded"
 	"inferometer/internal/lib/kserve"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/tensor/v2http"
 	"inferometer/internal/record"
+	"inferometer/internal/remote/proxy"
 	"inferometer/internal/wire/clock"
-	wiregrpc "inferometer/internal/wire/grpc"
+	"inferometer/internal/wire/grpc"
 	"inferometer/internal/wire/http1"
 )
 
@@ -33,7 +33,7 @@ type link struct {
 	tracer  tracer
 	speaker speaker
 
-	grpc *wiregrpc.Client // one of grpc and http is set
+	grpc *grpc.Client // one of grpc and http is set
 	http *httpLink
 }
 
@@ -57,7 +57,7 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 	}
 	l := &link{url: u}
 	secure := u.Scheme == "https" || u.Scheme == "grpcs"
-	through, err := endpointproxy.For(t, u)
+	through, err := proxy.For(t, u)
 	if err != nil {
 		return l, err
 	}
@@ -81,7 +81,7 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 	}
 	fields := headers(t, o.Key, u)
 	if overGRPC {
-		l.grpc = wiregrpc.NewClient(o.Clock, dialer, wiregrpc.Options{
+		l.grpc = grpc.NewClient(o.Clock, dialer, grpc.Options{
 			Limits: limits, Authority: hostPort(u, secure, true), Metadata: fields, Secure: secure,
 			Compression: t.Triton.Compression, MaxMessage: t.Triton.MaxMessage, KeepAlive: time.Duration(t.Triton.KeepAlive),
 			Streams: t.Triton.Streams, Largest: largest(t, o.Limits), Control: answerLimit(o.Limits),
@@ -171,7 +171,7 @@ func (l *link) replica(y *layout, t plan.Target, wanted []v2http.Output) (replic
 
 // grpcReplica carries out requests over gRPC.
 type grpcReplica struct {
-	client   *wiregrpc.Client
+	client   *grpc.Client
 	messages *messages
 	stream   bool
 }
@@ -211,7 +211,7 @@ func (r *grpcReplica) prepare(p *prompt.Prompt, id string, m *material) (call, e
 type streamCall struct {
 	replica *grpcReplica
 	id      string
-	message wiregrpc.Message
+	message grpc.Message
 }
 
 func (c *streamCall) do(ctx context.Context, rec *record.Exchange) {
@@ -221,7 +221,7 @@ func (c *streamCall) do(ctx context.Context, rec *record.Exchange) {
 // unaryCall is a request with one answer.
 type unaryCall struct {
 	replica *grpcReplica
-	message wiregrpc.Message
+	message grpc.Message
 }
 
 func (c *unaryCall) do(ctx context.Context, rec *record.Exchange) {

@@ -91,7 +91,7 @@ func settleOne(ctx context.Context, t *plan.Target, raw string, first bool, o en
 // bodies reports whether requests are whole bodies that were made without knowing the
 // model: what answers them is Triton enough, whatever else it lacks.
 func bodies(t plan.Target) bool {
-	return t.Form == plan.FormGenAIPerf && t.Endpoint == plan.EndpointGenerate
+	return t.Shaped() && t.Endpoint == plan.EndpointGenerate
 }
 
 // answers reports whether anything answers over HTTP.
@@ -134,9 +134,9 @@ func explain(t *plan.Target, m *Model, c convention, d plan.Data, log io.Writer)
 func fits(t *plan.Target, m *Model, first bool, log io.Writer) error {
 	switch {
 	case t.Endpoint == plan.EndpointInfer && m.Decoupled:
-		use := "endpoint stream (perf_analyzer: --streaming)"
+		use := "endpoint stream (or --streaming)"
 		if t.Transport == plan.TransportHTTP {
-			use = "endpoint generate, or endpoint stream over gRPC (perf_analyzer: -i grpc --streaming)"
+			use = "endpoint generate, or endpoint stream over gRPC (or -i grpc --streaming)"
 		}
 		return fmt.Errorf("model %s is decoupled: a request may have any number of responses, which infer cannot carry; use %s", m.Name, use)
 	case t.Endpoint != plan.EndpointInfer && t.Streaming && !m.Streams() && m.Backend+m.Platform != "":
@@ -195,11 +195,11 @@ func speaksGRPC(ctx context.Context, u *url.URL, t plan.Target, o endpoint.Optio
 	return err == nil && l.server.alive(ctx) == nil
 }
 
-// Answers reports whether a server speaks the protocol over HTTP at a base URL.
-func Answers(ctx context.Context, client *http.Client, base string) bool {
+// recognize says what a server is that speaks the protocol over HTTP at a base URL.
+func recognize(ctx context.Context, client *http.Client, base string) string {
 	u, err := url.Parse(base)
-	if err != nil {
-		return false
+	if err != nil || (&httpServer{client: client, base: u}).alive(ctx) != nil {
+		return ""
 	}
-	return (&httpServer{client: client, base: u}).alive(ctx) == nil
+	return "a Triton server"
 }

@@ -6,7 +6,7 @@ import (
 	"inferometer/internal/prompt/tensor"
 )
 
-// Tensors implements endpoint.Tensored.
+// Tensors are those that the model takes and gives.
 func (e *Endpoint) Tensors() *tensor.Model {
 	return &tensor.Model{
 		Name: e.model.Name, Inputs: e.inputs(), Outputs: e.model.Outputs,

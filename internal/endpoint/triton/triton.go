@@ -67,11 +67,6 @@ type inputs struct {
 	regions  []v2http.Region // where they lie in shared memory; nil: they are sent
 }
 
-var (
-	_ endpoint.Warmer  = (*Endpoint)(nil)
-	_ endpoint.Stamper = (*Endpoint)(nil)
-)
-
 // prepareTime bounds what is asked of the server before the first request.
 const prepareTime = 30 * time.Second
 
@@ -132,9 +127,6 @@ func (e *Endpoint) plan(t plan.Target, o endpoint.Options) error {
 
 // Model is what the server says about the model.
 func (e *Endpoint) Model() Model { return e.model }
-
-// KernelStamps reports whether reads carry the kernel's receive time.
-func (e *Endpoint) KernelStamps() bool { return e.replicas[0].stamps() }
 
 // Warm opens connections for n requests at a time, dealt out over the replicas.
 func (e *Endpoint) Warm(ctx context.Context, n int) error {

@@ -1,4 +1,4 @@
-// Package jmespath holds JMESPath expressions against documents, as inference-perf does: what
+// Package jmespath holds JMESPath expressions against documents as Python programs do: what
 // an expression gives is judged by Python's notion of truth, and one that fails on a
 // document does not hold for it.
 package jmespath

@@ -18,9 +18,9 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
-	"inferometer/internal/endpoint/proxy"
 	"inferometer/internal/lib/kserve"
 	"inferometer/internal/plan"
+	"inferometer/internal/remote/proxy"
 	"inferometer/internal/wire/clock"
 	"inferometer/internal/wire/grpc"
 	"inferometer/internal/wire/http1"

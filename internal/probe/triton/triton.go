@@ -18,12 +18,12 @@ import (
 	"inferometer/internal/lib/kserve"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
-	netclock "inferometer/internal/wire/clock"
+	"inferometer/internal/wire/clock"
 )
 
 // Options are what a Probe takes besides the target.
 type Options struct {
-	Clock *netclock.Clock
+	Clock *clock.Clock
 	TLS   *tls.Config // for secure targets; nil: as the system has it
 	Key   string      // API key; empty: none
 	// Statistics: ask for the statistics of the model.
@@ -34,7 +34,7 @@ type Options struct {
 
 // Probe asks one server. It is safe for use from several goroutines.
 type Probe struct {
-	clock   *netclock.Clock
+	clock   *clock.Clock
 	server  server // nil: statistics are not wanted
 	http    *http.Client
 	metrics string

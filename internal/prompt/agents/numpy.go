@@ -7,8 +7,8 @@ import (
 )
 
 // rng draws the numbers that numpy's default generator draws: PCG64 with a state made by
-// its SeedSequence. Sessions of the same config are then those of inference-perf: as many
-// turns, tools, sub-agents and tokens.
+// its SeedSequence. Programs with numpy then get the same sessions: as many turns, tools,
+// sub-agents and tokens.
 type rng struct {
 	hi, lo       uint64 // state
 	incHi, incLo uint64

@@ -1,8 +1,7 @@
 // Package agents makes up sessions of agents: a user asks, an agent calls tools, starts other
 // agents, hears from them and answers. Each session is a graph of calls of a model that
-// follows from the plan, the seed and its number alone, and is the one that inference-perf
-// makes of the same numbers: as many requests, as long, in the same order. Its words are our
-// own.
+// follows from the plan, the seed and its number alone: how many requests, how long and in
+// which order is drawn as NumPy draws.
 package agents
 
 import (

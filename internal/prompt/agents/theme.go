@@ -17,8 +17,8 @@ import (
 var themesFile []byte
 
 // theme is what a session is about: the texts that it is made of. Words are our own; in
-// number, in length and in what is filled in they are as those of inference-perf, so that
-// the same session is as long.
+// number, in length and in what is filled in they are as those of the tool that drew such
+// sessions first, so that the same session is as long.
 type theme struct {
 	Name        string
 	Verbs       []string

@@ -65,7 +65,7 @@ func newSeat(s *Source, i uint64) *seat {
 // deal is the conversation that the next request belongs to.
 func (s *seat) deal() string { return s.session(s.dealt.step(s.turnsOf).talk) }
 
-// session names a conversation within its stage as inference-perf does.
+// session names a conversation within its stage.
 func (s *seat) session(talk uint64) string {
 	if talk == 0 {
 		return fmt.Sprintf("conv_%d", s.number)

@@ -5,8 +5,7 @@ import (
 	"inferometer/internal/prompt/rows"
 )
 
-// Whole chats have every turn of their row, in the roles that inference-perf gives them,
-// whether or not a server's template takes them.
+// Whole chats have every turn of their row, in roles of few kinds, whether or not a server's template takes them.
 
 // wholeExchange knows humans and models; anybody else is a user.
 func wholeExchange(row rows.Row) (entry, bool) {

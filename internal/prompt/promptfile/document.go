@@ -25,7 +25,7 @@ func expand(name string) ([]string, error) {
 }
 
 // isDocument reports whether a file is one JSON document with a list of prompts in it:
-// a list, the "data" that Perf Analyzer reads, or the "rows" that the hub's viewer serves.
+// a list, the "data" of input data, or the "rows" that the hub's viewer serves.
 func isDocument(data []byte) bool {
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 {
@@ -76,8 +76,8 @@ func (f *file) element(value []byte) {
 	f.object()
 }
 
-// requestOf is the request that stands whole in an element, as Perf Analyzer's payload
-// does; nil: none does.
+// requestOf is the request that stands whole in an element, as a payload; nil: none
+// does.
 func requestOf(value []byte) json.RawMessage {
 	var element struct{ Payload json.RawMessage }
 	if json.Unmarshal(value, &element) != nil {
@@ -131,8 +131,8 @@ func (f *file) ownFields() []prompt.Field {
 	return list
 }
 
-// plainElement takes what lists put around a prompt away: a row of the hub's viewer, the
-// payload of Perf Analyzer, and its lists of one value. What has nothing of it is left
+// plainElement takes what lists put around a prompt away: a row of the hub's viewer, a
+// payload, and lists of one value. What has nothing of it is left
 // as it is, and so are the columns of its faults.
 func plainElement(value []byte) []byte {
 	var fields map[string]json.RawMessage

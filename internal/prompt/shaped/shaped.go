@@ -1,5 +1,5 @@
-// Package shaped gives the prompts of another source whole requests in the form of
-// GenAI-Perf: bodies with its fields, in its order, and for Triton's gRPC all tensors.
+// Package shaped gives the prompts of another source whole requests of plan.FormShaped:
+// bodies with its fields, in its order, and for Triton's gRPC all tensors.
 package shaped
 
 import (

@@ -17,7 +17,7 @@ import (
 // usualOutput is the length that TensorRT-LLM is asked for where nobody names one.
 const usualOutput = 256
 
-// The inputs of language models behind Triton that GenAI-Perf fills.
+// The inputs of language models behind Triton that are filled.
 const (
 	inputText     = "text_input"
 	inputLength   = "max_tokens"

@@ -100,8 +100,7 @@ func (s *session) ask(p *prompt.Prompt, n int) (err error) {
 	return nil
 }
 
-// joint stands between a prompt and its answer. Where turns repeat it is a space, as in
-// inference-perf.
+// joint stands between a prompt and its answer. Where turns repeat it is a space.
 func (s *session) joint() string {
 	if s.source.data.SharedPrefix.Repeat {
 		return " "

@@ -17,7 +17,7 @@ import (
 // NewPayload reads the file that d names with read: lines of JSON with the moment, the
 // session and the length or the text of a request each; what else a line has goes into
 // its body. What is wrong with the file is returned as plan.Faults.
-func NewPayload(d plan.Data, tok prompt.Tokenizer, seed uint64, texts Texts, read func(string) ([]byte, error)) (*Source, error) {
+func NewPayload(d plan.Data, tok prompt.Tokenizer, seed uint64, texts prompt.Factory, read func(string) ([]byte, error)) (*Source, error) {
 	data, err := read(d.File)
 	if err != nil {
 		return nil, plan.Faults{{Path: "data.file", Text: err.Error(), Hint: "it must be a readable file of requests"}}

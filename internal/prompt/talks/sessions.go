@@ -11,7 +11,7 @@ import (
 )
 
 // NewSessions makes up sessions of the numbers and lengths that d asks for.
-func NewSessions(d plan.Data, tok prompt.Tokenizer, seed uint64, texts Texts) (*Source, error) {
+func NewSessions(d plan.Data, tok prompt.Tokenizer, seed uint64, texts prompt.Factory) (*Source, error) {
 	turns := d.Sessions.Turns
 	if turns == (plan.Length{}) {
 		turns = plan.Length{Dist: plan.DistFixed, Mean: 1}

@@ -15,9 +15,6 @@ import (
 	"inferometer/internal/prompt"
 )
 
-// Texts makes a source of synthetic texts.
-type Texts func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error)
-
 // turn is one request of a session.
 type turn struct {
 	prompt prompt.Prompt

@@ -22,7 +22,7 @@ const (
 // joints.
 type writer struct {
 	tok   prompt.Tokenizer
-	texts Texts
+	texts prompt.Factory
 	seed  uint64
 	lex   *lexicon.Lexicon // of texts with hashes; nil: no line has any
 }

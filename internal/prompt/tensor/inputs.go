@@ -117,7 +117,7 @@ type Inputs struct {
 	Rules      *Rules         // nil: none
 }
 
-// modelName is a member that Perf Analyzer allows beside the tensors of a step.
+// modelName is a member that may stand beside the tensors of a step.
 const modelName = "model"
 
 // Build makes the tensors of a request for a model with these inputs and outputs, and

@@ -6,8 +6,8 @@ import (
 	"inferometer/internal/record"
 )
 
-// document is a finished request as expressions see it: the fields of inference-perf's
-// own record of a request, and "latency", "status" and "model" beside them. Moments are
+// document is a finished request as expressions see it: the fields under which a life cycle
+// report has a request, and "latency", "status" and "model" beside them. Moments are
 // seconds of the run. What is not known is not there.
 func document(rec *record.Record) map[string]any {
 	doc := map[string]any{

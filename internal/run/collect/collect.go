@@ -29,10 +29,8 @@ type Config struct {
 	// Budget is how many bytes of answers may wait in memory to be decoded; the
 	// rest waits in a file. 0: 64 MiB.
 	Budget int64
-	// Limits bound what is held of an answer, and Streamer folds long streams; nil: they
-	// are held whole.
-	Limits   Limits
-	Streamer endpoint.Streamer
+	// Limits bound what is held of an answer.
+	Limits Limits
 	// Judge is called with each decoded record's failure class, "" for success.
 	Judge func(class record.Class)
 	// Session is told how each recorded session was played, by many goroutines; nil: nobody

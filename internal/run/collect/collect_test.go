@@ -16,20 +16,22 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/openai"
 	"inferometer/internal/metric"
+	"inferometer/internal/plan"
 	"inferometer/internal/record"
 	"inferometer/internal/stat"
 	"inferometer/internal/token"
 )
 
-func decoder(t *testing.T) *openai.Decoder {
+func decoder(t *testing.T) endpoint.Decoder {
 	t.Helper()
 	tok, err := token.ByName("words")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return openai.NewDecoder(openai.Chat, tok, false)
+	return openai.Protocol().Decoder(plan.Target{Endpoint: plan.EndpointChat}, tok, false)
 }
 
 // noon is a clock that stands still.

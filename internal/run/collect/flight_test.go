@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"inferometer/internal/endpoint"
 	"inferometer/internal/record"
 )
 
@@ -24,7 +25,7 @@ func TestFlushKeepsWhatHasBegun(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := held{make(chan struct{})}
-	c := New(Config{Decoder: h, Writer: w, Now: noon, Folds: []Folder{nothing{}, nothing{}}, Budget: 2000})
+	c := New(Config{Decoder: endpoint.Decoder{Decode: h.Decode}, Writer: w, Now: noon, Folds: []Folder{nothing{}, nothing{}}, Budget: 2000})
 	const n = 40
 	for i := range n {
 		put(c, i)
@@ -110,7 +111,7 @@ func BenchmarkCollect(b *testing.B) {
 				b.Fatal(err)
 			}
 			now := time.Now()
-			c := New(Config{Decoder: undecoded{}, Writer: w, Now: func() time.Duration { return time.Since(now) }, Folds: []Folder{nothing{}, nothing{}}})
+			c := New(Config{Decoder: endpoint.Decoder{Decode: undecoded{}.Decode}, Writer: w, Now: func() time.Duration { return time.Since(now) }, Folds: []Folder{nothing{}, nothing{}}})
 			flushed := now
 			for i := 0; b.Loop(); i++ {
 				rec := c.Blank()

@@ -18,17 +18,17 @@ type Limits struct {
 
 // keeper keeps records small while their answers come.
 type keeper struct {
-	limits   Limits
-	streamer endpoint.Streamer // nil: no answer can be read in pieces
-	raw      bool              // the bytes of answers are kept
-	first    int               // room that a record has at first
-	room     int               // beyond which a stream is folded; 0: none is
+	limits  Limits
+	decoder endpoint.Decoder
+	raw     bool // the bytes of answers are kept
+	first   int  // room that a record has at first
+	room    int  // beyond which a stream is folded; 0: none is
 }
 
 // newKeeper makes the keeper of a run; nil: nothing is bounded.
 func newKeeper(cfg *Config) *keeper {
-	k := &keeper{limits: cfg.Limits, streamer: cfg.Streamer, raw: cfg.KeepRaw && cfg.Writer != nil}
-	if k.streamer == nil {
+	k := &keeper{limits: cfg.Limits, decoder: cfg.Decoder, raw: cfg.KeepRaw && cfg.Writer != nil}
+	if k.decoder.Advance == nil {
 		k.first = k.limits.Answer
 	} else {
 		if k.room = k.limits.Stream; k.room > 0 && k.raw {
@@ -61,18 +61,18 @@ func (k *keeper) bind(rec *record.Exchange) {
 }
 
 // Bound makes a record that is not of a Collector keep to the limits.
-func (l Limits) Bound(rec *record.Exchange, s endpoint.Streamer) {
-	newKeeper(&Config{Limits: l, Streamer: s}).bind(rec)
+func (l Limits) Bound(rec *record.Exchange, d endpoint.Decoder) {
+	newKeeper(&Config{Limits: l, Decoder: d}).bind(rec)
 }
 
 // Keep implements record.Keeper.
 func (k *keeper) Keep(rec *record.Exchange) error {
 	marks := record.MarkSize * len(rec.Marks)
 	next := 0 // what it may grow to before an event of it can be too long
-	if k.streamer != nil && rec.Streamed && (rec.Status == 0 || rec.Status/100 == 2) {
+	if k.decoder.Advance != nil && rec.Streamed && (rec.Status == 0 || rec.Status/100 == 2) {
 		if most := k.limits.Event; most > 0 {
 			if len(rec.Body)-rec.Whole > most {
-				length, end := k.streamer.Longest(&rec.Record, rec.Whole)
+				length, end := k.decoder.Longest(&rec.Record, rec.Whole)
 				if length > most {
 					return fmt.Errorf("an event of the stream is longer than %d bytes: raise limits.event", most)
 				}
@@ -81,7 +81,7 @@ func (k *keeper) Keep(rec *record.Exchange) error {
 			next = rec.Whole + most + marks
 		}
 		if k.room > 0 && len(rec.Body)+marks > k.room {
-			if done := k.streamer.Advance(rec, k.limits.Stream); rec.Reading != nil {
+			if done := k.decoder.Advance(rec, k.limits.Stream); rec.Reading != nil {
 				k.drop(rec, done)
 				return nil
 			}

@@ -56,6 +56,11 @@ func tgi(n int) []string {
 	return append(events, fmt.Sprintf("data:{\"token\":{\"text\":\" w\"},\"generated_text\":\"w\",\"details\":{\"finish_reason\":\"length\",\"generated_tokens\":%d}}\n\n", n))
 }
 
+// of is a decoder of a protocol's answers.
+func of(p endpoint.Protocol, kind string) endpoint.Decoder {
+	return p.Decoder(plan.Target{Endpoint: kind}, nil, false)
+}
+
 // arrive lets a stream come in reads that hold from a part of an event to several, and
 // decodes it.
 func arrive(t *testing.T, k *keeper, d endpoint.Decoder, events []string) (*record.Exchange, error) {
@@ -108,17 +113,17 @@ func TestFoldedStreamsHaveTheSameFigures(t *testing.T) {
 		decoder endpoint.Decoder
 		events  []string
 	}{
-		"chat":            {openai.NewDecoder(openai.Chat, nil, false), chatStream(n, true)},
-		"without a count": {openai.NewDecoder(openai.Chat, nil, false), chatStream(n, false)},
-		"messages":        {anthropic.NewDecoder(nil, false), messages(n)},
-		"tgi":             {jsonhttp.NewDecoder(plan.EndpointTGI, nil, false), tgi(n)},
+		"chat":            {of(openai.Protocol(), plan.EndpointChat), chatStream(n, true)},
+		"without a count": {of(openai.Protocol(), plan.EndpointChat), chatStream(n, false)},
+		"messages":        {of(anthropic.Protocol(), plan.EndpointMessages), messages(n)},
+		"tgi":             {of(jsonhttp.Protocol(), plan.EndpointTGI), tgi(n)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			whole, err := arrive(t, nil, tt.decoder, tt.events)
 			if err != nil || whole.Failure != nil {
 				t.Fatal(err, whole.Failure)
 			}
-			k := newKeeper(&Config{Limits: Limits{Stream: 64 << 10, Event: 1 << 10, Answer: 1 << 20}, Streamer: tt.decoder.(endpoint.Streamer)})
+			k := newKeeper(&Config{Limits: Limits{Stream: 64 << 10, Event: 1 << 10, Answer: 1 << 20}, Decoder: tt.decoder})
 			folded, err := arrive(t, k, tt.decoder, tt.events)
 			if err != nil || folded.Failure != nil {
 				t.Fatal(err, folded.Failure)
@@ -192,9 +197,9 @@ func TestEventsAreBounded(t *testing.T) {
 		"too long an answer":  {Limits{Stream: 2 << 10, Event: 1 << 10, Answer: 64 << 10}, `{"choices":[` + strings.Repeat(" ", 70<<10), "raise limits.answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := openai.NewDecoder(openai.Chat, nil, false)
+			d := of(openai.Protocol(), plan.EndpointChat)
 			for _, reads := range []int{7, 120, 1 << 20} {
-				k := newKeeper(&Config{Limits: tt.limits, Streamer: d})
+				k := newKeeper(&Config{Limits: tt.limits, Decoder: d})
 				_, err := arriveIn(t, k, d, append([]string{tt.stream}, end...), reads)
 				if tt.err == "" && err != nil || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
 					t.Errorf("in reads of up to %d bytes: %v, want %q", reads, err, tt.err)

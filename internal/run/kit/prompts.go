@@ -12,7 +12,7 @@ import (
 	"inferometer/internal/prompt/timed"
 	"inferometer/internal/token"
 	"inferometer/internal/token/chat"
-	tokensource "inferometer/internal/token/source"
+	"inferometer/internal/token/source"
 )
 
 // Prompts are where a plan's prompts come from.
@@ -31,7 +31,7 @@ type Prompts struct {
 // Prompts makes the source of a plan's prompts. With the model's own tokenizer, prompts
 // of a chat are counted with its template around them, as the server counts. It ends when
 // ctx does.
-func (k Kit) Prompts(ctx context.Context, p *plan.Plan, found *tokensource.Found) (Prompts, error) {
+func (k Kit) Prompts(ctx context.Context, p *plan.Plan, found *source.Found) (Prompts, error) {
 	if k.Ready != nil {
 		return *k.Ready, nil
 	}
@@ -49,7 +49,7 @@ func (k Kit) Prompts(ctx context.Context, p *plan.Plan, found *tokensource.Found
 	return out, err
 }
 
-func (k Kit) prompts(ctx context.Context, p *plan.Plan, found *tokensource.Found) (Prompts, error) {
+func (k Kit) prompts(ctx context.Context, p *plan.Plan, found *source.Found) (Prompts, error) {
 	var out Prompts
 	newSource, err := Pick(k.Sources, "data source", p.Data.Source)
 	if err != nil {
@@ -61,8 +61,8 @@ func (k Kit) prompts(ctx context.Context, p *plan.Plan, found *tokensource.Found
 		}
 	}
 	out.Source, err = until(ctx, func() (prompt.Source, error) { return newSource(p.Data, found.Tokenizer, p.Seed) })
-	if source, ok := out.Source.(prompt.Opener); ok && err == nil {
-		err = source.Open(ctx, k.use(p, found))
+	if s, ok := out.Source.(prompt.Opener); ok && err == nil {
+		err = s.Open(ctx, k.use(p, found))
 	}
 	if err == nil {
 		err = k.add(ctx, p, found, &out)
@@ -110,14 +110,14 @@ func until[T any](ctx context.Context, construct func() (T, error)) (T, error) {
 	}
 }
 
-// fields reports whether fields of a line of prompts can go with its request. GenAI-Perf sends
-// no more of its input files than it knows.
+// fields reports whether fields of a line of prompts can go with its request. A shaped one has
+// those of its form alone.
 func fields(t *plan.Target) bool {
-	return t.Form == "" && (t.Protocol == plan.ProtocolOpenAI || t.Protocol == plan.ProtocolAnthropic)
+	return !t.Shaped() && (t.Protocol == plan.ProtocolOpenAI || t.Protocol == plan.ProtocolAnthropic)
 }
 
 // use is what a plan's prompts are made for.
-func (k Kit) use(p *plan.Plan, found *tokensource.Found) prompt.Use {
+func (k Kit) use(p *plan.Plan, found *source.Found) prompt.Use {
 	u := prompt.Use{Chat: p.Target.Chats(), Fields: fields(&p.Target), Tell: k.Tell}
 	template, err := found.Chat.Template("", false)
 	if err != nil {

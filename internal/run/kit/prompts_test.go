@@ -14,7 +14,7 @@ import (
 func TestStoppedWhilePromptsAreMade(t *testing.T) {
 	begun, never := make(chan struct{}), make(chan struct{})
 	t.Cleanup(func() { close(never) })
-	k := Kit{Sources: map[string]SourceFactory{"slow": func(plan.Data, prompt.Tokenizer, uint64) (prompt.Source, error) {
+	k := Kit{Sources: map[string]prompt.Factory{"slow": func(plan.Data, prompt.Tokenizer, uint64) (prompt.Source, error) {
 		close(begun)
 		<-never
 		return nil, errors.New("the test is over")

@@ -10,7 +10,7 @@ import (
 	"inferometer/internal/prompt/multimodal"
 	"inferometer/internal/prompt/pooled"
 	"inferometer/internal/prompt/shaped"
-	tokensource "inferometer/internal/token/source"
+	"inferometer/internal/token/source"
 )
 
 // noter is a source that has something to tell the user.
@@ -23,23 +23,23 @@ type scripted interface {
 
 // add puts together what one request holds: media, and several texts where there are
 // several.
-func (k Kit) add(ctx context.Context, p *plan.Plan, found *tokensource.Found, out *Prompts) error {
+func (k Kit) add(ctx context.Context, p *plan.Plan, found *source.Found, out *Prompts) error {
 	if s, ok := out.Source.(prompt.Finite); ok {
 		out.Sessions = s.Sessions()
 	}
 	if s, ok := out.Source.(noter); ok {
 		out.Notes = append(out.Notes, s.Notes()...)
 	}
-	// Only GenAI-Perf lists its requests ahead, and a trace can be long.
-	if s, ok := out.Source.(scripted); ok && p.Target.Form == plan.FormGenAIPerf {
+	// Only shaped requests are listed ahead, and a trace can be long.
+	if s, ok := out.Source.(scripted); ok && p.Target.Shaped() {
 		var err error
 		if out.Turns, err = s.Turns(ctx); err != nil {
 			return err
 		}
 	}
-	// The media of a batch are those of its texts; with GenAI-Perf they are counted for
+	// The media of a batch are those of its texts; of shaped requests they are counted for
 	// the request as a whole.
-	whole := p.Target.Form == plan.FormGenAIPerf
+	whole := p.Target.Shaped()
 	if !whole {
 		out.illustrate(p)
 	}
@@ -60,7 +60,7 @@ func (out *Prompts) illustrate(p *plan.Plan) {
 }
 
 // batch makes requests of several texts.
-func (k Kit) batch(ctx context.Context, p *plan.Plan, found *tokensource.Found, out *Prompts) error {
+func (k Kit) batch(ctx context.Context, p *plan.Plan, found *source.Found, out *Prompts) error {
 	d, ranks := &p.Data, p.Target.Ranks()
 	if d.Passages == (plan.Passages{}) {
 		if ranks || d.Batch > 1 {
@@ -76,17 +76,17 @@ func (k Kit) batch(ctx context.Context, p *plan.Plan, found *tokensource.Found, 
 	if err != nil {
 		return err
 	}
-	source, err := newSource(from, found.Tokenizer, prompt.Mix(p.Seed^'p'))
+	texts, err := newSource(from, found.Tokenizer, prompt.Mix(p.Seed^'p'))
 	if err != nil {
 		return err
 	}
 	n := d.Passages.Count
-	if s, ok := source.(prompt.Finite); ok && n == 0 {
+	if s, ok := texts.(prompt.Finite); ok && n == 0 {
 		n = s.Sessions()
 	}
 	passages := make([]prompt.Prompt, n)
 	for i := range passages {
-		if passages[i], err = source.Next(ctx); err != nil {
+		if passages[i], err = texts.Next(ctx); err != nil {
 			return fmt.Errorf("making the passages to rank: %w", err)
 		}
 	}
@@ -96,7 +96,7 @@ func (k Kit) batch(ctx context.Context, p *plan.Plan, found *tokensource.Found, 
 
 // finish makes requests of prompts: the form of their bodies, and a pool of them.
 func (out *Prompts) finish(ctx context.Context, p *plan.Plan) error {
-	if p.Target.Form == plan.FormGenAIPerf {
+	if p.Target.Shaped() {
 		s, err := shaped.New(out.Source, p.Target, p.Data.MinTokens)
 		if err != nil {
 			return err

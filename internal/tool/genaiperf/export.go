@@ -98,15 +98,13 @@ func (t *job) echoing(doc *profileexport.Document, start int64) (func(*record.Re
 	if !t.set.Faithful || t.set.ServiceKind != "triton" && t.set.EndpointType != "generate" {
 		return func(rec *record.Record, _ *profileexport.Request) (*record.Record, error) { return rec, nil }, nil
 	}
-	d, err := t.decoder()
+	decode, err := t.decoder()
 	return func(rec *record.Record, req *profileexport.Request) (*record.Record, error) {
 		seen := new(record.Exchange)
 		if err := doc.Record(&seen.Record, req, uint64(start)); err != nil {
 			return nil, err
 		}
-		if d != nil {
-			d.Decode(seen)
-		}
+		decode(seen)
 		seen.Prompt, seen.Session = rec.Prompt, rec.Session
 		return &seen.Record, nil
 	}, err

@@ -293,7 +293,7 @@ func (r *reading) streamed() bool {
 
 // each gives every request of every run as a decoded record.
 func (r *reading) each(f func(*record.Record)) error {
-	decoder, err := r.decoder()
+	decode, err := r.decoder()
 	if err != nil {
 		return err
 	}
@@ -309,9 +309,7 @@ func (r *reading) each(f func(*record.Record)) error {
 				if err := d.Record(&x.Record, req, base); err != nil {
 					return fmt.Errorf("request %d of the profile export: %w", i+1, err)
 				}
-				if decoder != nil {
-					decoder.Decode(&x)
-				}
+				decode(&x)
 				if r.current, err = d.Prompt(req); err != nil {
 					return fmt.Errorf("request %d of the profile export: %w", i+1, err)
 				}
@@ -342,14 +340,10 @@ func imagesOf(req *profileexport.Request) int {
 	return n
 }
 
-type decoder interface {
-	Decode(x *record.Exchange)
-}
-
-// decoder is what reads answers of OpenAI's protocol; those of Triton's are decoded.
-func (t *job) decoder() (decoder, error) {
+// decoder is what decodes answers of OpenAI's protocol; those of Triton's are decoded.
+func (t *job) decoder() (func(x *record.Exchange), error) {
 	if t.set.ServiceKind != profileexport.OpenAI {
-		return nil, nil
+		return func(*record.Exchange) {}, nil
 	}
 	target := plan.Target{Protocol: plan.ProtocolOpenAI, Endpoint: plan.EndpointChat}
 	switch t.set.EndpointType {
@@ -364,11 +358,11 @@ func (t *job) decoder() (decoder, error) {
 		target.Protocol, target.Transport, target.Endpoint = plan.ProtocolTriton, plan.TransportHTTP, plan.EndpointGenerate
 		target.Triton.Convention = plan.ConventionTRTLLM
 	}
-	factory, err := kit.Pick(t.env.Kit.Decoders, "decoder", target.Protocol)
+	protocol, err := kit.Pick(t.env.Kit.Protocols, "protocol", target.Protocol)
 	if err != nil {
 		return nil, err
 	}
-	return factory(target, nil, false), nil
+	return protocol.Decoder(target, nil, false).Decode, nil
 }
 
 // addUp makes the throughputs the sums of those of the runs, which went on side by

@@ -1,14 +1,9 @@
 package inferenceperf
 
 import (
-	"context"
-	"maps"
 	"sync"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/run/kit"
 	"inferometer/internal/tool/inferenceperf/dialect"
 )
 
@@ -67,52 +62,4 @@ func appendMedia(media []dialect.Medium, parts []prompt.Part) []dialect.Medium {
 		media = append(media, m)
 	}
 	return media
-}
-
-// through is a kit whose endpoints show the gallery every prompt.
-func (g *gallery) through(k kit.Kit, protocol string) kit.Kit {
-	inner, ok := k.Endpoints[protocol]
-	if !ok {
-		return k
-	}
-	k.Endpoints = maps.Clone(k.Endpoints)
-	k.Endpoints[protocol] = func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) {
-		e, err := inner(t, o)
-		if err != nil {
-			return nil, err
-		}
-		return &viewed{Endpoint: e, gallery: g}, nil
-	}
-	return k
-}
-
-// viewed is an endpoint whose prompts a gallery sees.
-type viewed struct {
-	endpoint.Endpoint
-	gallery *gallery
-}
-
-var (
-	_ endpoint.Warmer  = (*viewed)(nil)
-	_ endpoint.Stamper = (*viewed)(nil)
-)
-
-// Prepare encodes a request.
-func (v *viewed) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
-	v.gallery.note(p)
-	return v.Endpoint.Prepare(p)
-}
-
-// Warm opens connections ahead of the first wave, where the endpoint can.
-func (v *viewed) Warm(ctx context.Context, n int) error {
-	if w, ok := v.Endpoint.(endpoint.Warmer); ok {
-		return w.Warm(ctx, n)
-	}
-	return nil
-}
-
-// KernelStamps reports whether reads carry the kernel's stamps.
-func (v *viewed) KernelStamps() bool {
-	s, ok := v.Endpoint.(endpoint.Stamper)
-	return ok && s.KernelStamps()
 }

@@ -58,7 +58,7 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, erro
 	defer done()
 	s := stages{}
 	res, err := run.Run(ctx, a.Plan, run.Options{
-		Kit: t.gallery.through(withTokenizer(env, a), a.Plan.Target.Protocol), Version: env.Version,
+		Kit: withTokenizer(env, a), Prompt: t.gallery.note, Version: env.Version,
 		Log: args.Worded(env.Log), Stop: env.Stop, Watch: env.Watch, Levels: s, Replace: true,
 	})
 	if res == nil {

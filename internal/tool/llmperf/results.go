@@ -1,35 +1,32 @@
 package llmperf
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 
 	"inferometer/internal/lib/wholefile"
-	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/promptfile"
 	"inferometer/internal/record"
-	"inferometer/internal/run/kit"
 	"inferometer/internal/tool/llmperf/report"
 )
 
 // order is in which order the file has the prompts, by the hashes of their content.
 type order struct {
 	mu     sync.Mutex
-	most   int
 	hashes []uint64
 }
 
-func (o *order) add(hash uint64) {
+// newOrder is that of a file of n prompts.
+func newOrder(n int) *order { return &order{hashes: make([]uint64, n)} }
+
+func (o *order) add(p *prompt.Prompt) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.hashes) < o.most { // later levels begin again
-		o.hashes = append(o.hashes, hash)
+	if p.Seq < int64(len(o.hashes)) { // later levels begin again
+		o.hashes[p.Seq] = p.Hash
 	}
 }
 
@@ -42,35 +39,6 @@ func (o *order) places() map[uint64][]int {
 		places[h] = append(places[h], i)
 	}
 	return places
-}
-
-// noting is a kit whose prompts are taken note of.
-func noting(k kit.Kit, to *order) kit.Kit {
-	k.Sources = map[string]kit.SourceFactory{
-		plan.SourceFile: func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-			s, err := promptfile.New(d, tok, seed, os.ReadFile)
-			if err != nil {
-				return nil, err
-			}
-			return &source{s, to}, nil
-		},
-	}
-	return k
-}
-
-// source takes note of what it hands out.
-type source struct {
-	*promptfile.Source
-	to *order
-}
-
-// Next implements prompt.Source.
-func (s *source) Next(ctx context.Context) (prompt.Prompt, error) {
-	p, err := s.Source.Next(ctx)
-	if err == nil {
-		s.to.add(p.Hash)
-	}
-	return p, err
 }
 
 // writeResults writes the levels with every request of theirs.

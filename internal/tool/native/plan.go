@@ -18,7 +18,7 @@ func Plan() tool.Tool {
 
 func planCommand(env tool.Env, line []string) int {
 	env.LeaveInterrupts()
-	action, err := args.Plan(line, tool.ReadFile)
+	action, err := args.Plan(line, kit.Known(), tool.ReadFile)
 	if err != nil {
 		return env.Fail("plan", err, tool.ExitUsage)
 	}
@@ -29,7 +29,7 @@ func planCommand(env tool.Env, line []string) int {
 	env.Warn("warning", action.Warnings)
 	switch action.Verb {
 	case "schema":
-		_, err = env.Stdout.Write(plan.JSONSchema())
+		_, err = env.Stdout.Write(plan.JSONSchema(kit.Known()))
 	case "print":
 		return env.PrintPlan("plan", action.Plan)
 	default:

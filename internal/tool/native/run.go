@@ -13,6 +13,7 @@ import (
 	"inferometer/internal/report/progress"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
+	"inferometer/internal/run/kit"
 	"inferometer/internal/tool"
 	"inferometer/internal/tool/native/args"
 	"inferometer/internal/tool/selftest"
@@ -22,7 +23,7 @@ import (
 func Run() tool.Tool { return tool.Tool{Name: "run", Summary: "measure a server", Run: runCommand} }
 
 func runCommand(env tool.Env, line []string) int {
-	action, err := args.Run(line, tool.ReadFile)
+	action, err := args.Run(line, kit.Known(), tool.ReadFile)
 	if err != nil {
 		return env.Fail("run", err, tool.ExitUsage)
 	}

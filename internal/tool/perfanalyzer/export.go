@@ -15,26 +15,29 @@ import (
 	"inferometer/internal/tool/profileexport/export"
 )
 
-// kit is the kit of the run. Where requests are exported, it takes note of them.
+// kit is the kit of the run. Where sessions are the load, each is begun once.
 func (t *job) kit() kit.Kit {
 	k := t.env.Kit
-	sessions := t.action.Load == args.LoadSessions
-	if t.action.Export == "" && !sessions {
-		return k
-	}
-	k.Sources = map[string]kit.SourceFactory{
-		plan.SourceTensors: func(d plan.Data, _ prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-			s, err := tensordata.New(d, seed)
-			if err != nil {
-				return nil, err
-			}
-			if sessions {
+	if t.action.Load == args.LoadSessions {
+		k.Sources = map[string]prompt.Factory{
+			plan.SourceTensors: func(d plan.Data, _ prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+				s, err := tensordata.New(d, seed)
+				if err != nil {
+					return nil, err
+				}
 				return once(s)
-			}
-			return &noting{s, t}, nil
-		},
+			},
+		}
 	}
 	return k
+}
+
+// see takes note of what a request carries, for the export.
+func (t *job) see(p *prompt.Prompt) {
+	if t.action.Export != "" && t.action.Load != args.LoadSessions {
+		seen := *p
+		t.inputs.Add(p.Hash, func() profileexport.Fields { return t.fields(&seen) })
+	}
 }
 
 // singly is a source of sessions that ends when each was begun.
@@ -58,21 +61,6 @@ func (s *singly) Next(ctx context.Context) (prompt.Prompt, error) {
 	}
 	s.left--
 	return s.Source.Next(ctx)
-}
-
-// noting is a source that takes note of what it hands out.
-type noting struct {
-	*tensordata.Source
-	tool *job
-}
-
-// Next implements prompt.Source.
-func (n *noting) Next(ctx context.Context) (prompt.Prompt, error) {
-	p, err := n.Source.Next(ctx)
-	if err == nil {
-		n.tool.inputs.Add(p.Hash, func() profileexport.Fields { return n.tool.fields(&p) })
-	}
-	return p, err
 }
 
 // fields are what a request carries: of a batch its first item, as in the original.

@@ -55,7 +55,7 @@ func Run(ctx context.Context, a *frontend.Action, env *tool.Session) (Outcome, e
 		return Outcome{Code: frontend.ExitGeneric}, err
 	}
 	res, err := run.Run(ctx, t.plan, run.Options{
-		Kit: t.kit(), Version: env.Version, Log: env.Log, Stop: env.Stop, Ready: t.ready, Levels: t,
+		Kit: t.kit(), Version: env.Version, Log: env.Log, Stop: env.Stop, Ready: t.ready, Levels: t, Prompt: t.see,
 	})
 	if res == nil {
 		return Outcome{Code: frontend.ExitGeneric}, err

@@ -12,6 +12,7 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
 	"inferometer/internal/report/progress"
+	"inferometer/internal/run/kit"
 	"inferometer/internal/tool"
 	"inferometer/internal/tool/native/args"
 )
@@ -60,7 +61,7 @@ func runLine(env tool.Env, line []string) int {
 	}
 	var like *plan.Plan
 	if f.like != "" {
-		action, err := args.Run([]string{f.like}, tool.ReadFile)
+		action, err := args.Run([]string{f.like}, kit.Known(), tool.ReadFile)
 		if err != nil {
 			return env.Fail("selftest", err, tool.ExitUsage)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"inferometer/internal/plan"
 	"inferometer/internal/report/progress"
+	"inferometer/internal/run/kit"
 	"inferometer/internal/tool"
 	"inferometer/internal/tool/native/args"
 )
@@ -21,7 +22,7 @@ func Tool() tool.Tool {
 }
 
 func runLine(env tool.Env, line []string) int {
-	action, err := args.Study(line)
+	action, err := args.Study(line, kit.Known())
 	if err != nil {
 		return env.Fail(name, err, tool.ExitUsage)
 	}

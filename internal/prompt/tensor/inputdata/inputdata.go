@@ -1,4 +1,4 @@
-// Package inputdata reads the input data of Perf Analyzer: JSON files of steps or of
+// Package inputdata reads input data: JSON files of steps or of
 // streams of steps, and directories of raw tensors. What it gives has no datatypes
 // yet: those are the model's.
 package inputdata

@@ -356,8 +356,8 @@ func (f *file) kind() string {
 	}
 }
 
-// quoteSpecial puts quotes around NaN and infinities, which Perf Analyzer allows and
-// JSON does not: a tensor's values may have them as strings.
+// quoteSpecial puts quotes around NaN and infinities, which files may have and
+// JSON may not: a tensor's values may have them as strings.
 func quoteSpecial(text []byte) []byte {
 	if !bytes.Contains(text, []byte("NaN")) && !bytes.Contains(text, []byte("Inf")) {
 		return text

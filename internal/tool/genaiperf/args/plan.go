@@ -128,7 +128,7 @@ func (b *builder) target(t *plan.Target) {
 	if len(s.Models) > 0 {
 		t.Model = s.Models[0]
 	}
-	t.Streaming, t.Form = s.Streaming, plan.FormGenAIPerf
+	t.Streaming, t.Form = s.Streaming, plan.FormShaped
 	t.Timeouts = plan.Timeouts{Connect: plan.Duration(10 * time.Second), Request: plan.Duration(10 * time.Minute)}
 	for _, h := range s.Headers {
 		if t.Headers == nil {

@@ -15,11 +15,11 @@ func TestBrokenLines(t *testing.T) {
 		{"http://h", "--no-preflight", "--retry-after", "ignore", "--path", "/x?key=k", "--scrape", "http://h/metrics", "--max-errors", "5%"},
 	}
 	mutate.Lines(t, mutate.Usual/4, seeds, func(args []string) {
-		a, err := Run(args, func(string) ([]byte, error) { return []byte(file), nil })
+		a, err := Run(args, plan.Known{}, func(string) ([]byte, error) { return []byte(file), nil })
 		if err == nil && !a.Help && plan.Validate(a.Plan) != nil {
 			t.Errorf("%q: accepted a plan that is not valid: %v", args, plan.Validate(a.Plan))
 		}
 		_, _ = Report(args)
-		_, _ = Study(args)
+		_, _ = Study(args, plan.Known{})
 	})
 }

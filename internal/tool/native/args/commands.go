@@ -84,7 +84,7 @@ type PlanAction struct {
 
 // Plan reads the arguments of `inferometer plan`: a verb, then what `run` takes.
 // The error is a plan.Faults.
-func Plan(args []string, readFile func(name string) ([]byte, error)) (*PlanAction, error) {
+func Plan(args []string, known plan.Known, readFile func(name string) ([]byte, error)) (*PlanAction, error) {
 	if len(args) == 0 {
 		return &PlanAction{Help: true}, nil
 	}
@@ -102,7 +102,7 @@ func Plan(args []string, readFile func(name string) ([]byte, error)) (*PlanActio
 		}
 		return &PlanAction{Verb: verb, Help: v.is("help")}, nil
 	case "check", "print":
-		a, err := Run(rest, readFile)
+		a, err := Run(rest, known, readFile)
 		if err != nil {
 			return nil, err
 		}

@@ -64,13 +64,13 @@ func outcome(args []string, readFile func(string) ([]byte, error)) string {
 	switch args[0] {
 	case "run":
 		var a *Action
-		if a, err = Run(args[1:], readFile); err == nil {
+		if a, err = Run(args[1:], plan.Known{}, readFile); err == nil {
 			p, warn = a.Plan, a.Warnings
 			fmt.Fprintf(&b, "# dry-run %t, quiet %t, json %t, help %t\n", a.DryRun, a.Quiet, a.JSON, a.Help)
 		}
 	case "plan":
 		var a *PlanAction
-		if a, err = Plan(args[1:], readFile); err == nil {
+		if a, err = Plan(args[1:], plan.Known{}, readFile); err == nil {
 			p, warn = a.Plan, a.Warnings
 			fmt.Fprintf(&b, "# %s, help %t\n", a.Verb, a.Help)
 		}

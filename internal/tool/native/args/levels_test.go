@@ -30,7 +30,7 @@ func TestLevelsAndWindows(t *testing.T) {
 				m.LatencyThreshold, m.Stability, m.Percentile, m.MaxTrials = 1_000_000_000, 0.05, 95, 4
 			}), plan.Stage{Rate: 5, Arrival: "constant"}},
 	} {
-		a, err := Run(append([]string{"http://h:1"}, strings.Fields(c.args)...), nil)
+		a, err := Run(append([]string{"http://h:1"}, strings.Fields(c.args)...), plan.Known{}, nil)
 		if err != nil {
 			t.Errorf("%s: %v", c.args, err)
 			continue
@@ -54,7 +54,7 @@ func TestLevelsAndWindows(t *testing.T) {
 		"--window x":                                "--window",
 		"--levels 1:9 --requests 5 --search binary": "a binary search needs a latency threshold",
 	} {
-		if _, err := Run(append([]string{"http://h:1"}, strings.Fields(args)...), nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Run(append([]string{"http://h:1"}, strings.Fields(args)...), plan.Known{}, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", args, err, want)
 		}
 	}

@@ -32,7 +32,7 @@ type Action struct {
 
 // Run reads the arguments of `inferometer run`. readFile reads a plan file. The
 // error is a plan.Faults with everything that is wrong.
-func Run(args []string, readFile func(name string) ([]byte, error)) (*Action, error) {
+func Run(args []string, known plan.Known, readFile func(name string) ([]byte, error)) (*Action, error) {
 	v, faults := parse(runGroups(), args)
 	if v.is("help") {
 		return &Action{Help: true}, nil
@@ -44,6 +44,7 @@ func Run(args []string, readFile func(name string) ([]byte, error)) (*Action, er
 	b.levels()
 	b.special()
 	b.draft.Faults = append(faults, b.draft.Faults...)
+	b.draft.Known = known
 	p, err := b.draft.Finish()
 	if err != nil {
 		return nil, byFlag(err)

@@ -70,7 +70,7 @@ func TestFlagsSetWhatExists(t *testing.T) {
 }
 
 func TestErrorsAreFaults(t *testing.T) {
-	_, err := Run([]string{"--concurency", "5"}, noFile)
+	_, err := Run([]string{"--concurency", "5"}, plan.Known{}, noFile)
 	var faults plan.Faults
 	if !errors.As(err, &faults) || len(faults) != 1 {
 		t.Errorf("got %v", err)
@@ -84,7 +84,7 @@ func TestSecretsStayOutOfFaults(t *testing.T) {
 		{"http://h", "-H", "Bad Name: hunter2"}, {"http://u:hunter2@h:1:2"}, {"http://h", "-H", "A: hunter2\nb"},
 		{"ftp://u:hunter2@h"},
 	} {
-		_, err := Run(args, noFile)
+		_, err := Run(args, plan.Known{}, noFile)
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: %v", args, err)
 		}
@@ -107,8 +107,8 @@ func FuzzRun(f *testing.F) {
 			return nil, os.ErrNotExist
 		}
 		_, _ = Report(args)
-		_, _ = Plan(args, readFile)
-		a, err := Run(args, readFile)
+		_, _ = Plan(args, plan.Known{}, readFile)
+		a, err := Run(args, plan.Known{}, readFile)
 		switch {
 		case err != nil && err.Error() == "":
 			t.Error("an error that says nothing")
@@ -134,7 +134,7 @@ func TestFlagsGivenTwice(t *testing.T) {
 		"http://h:1 -H A:1 -H B:2 --extra a=1 --extra b=2 -q -q":       "",
 		"http://h:1 --budget cpu=90% --budget gc=2% --http2 --http2=1": "",
 	} {
-		_, err := Run(strings.Fields(line), noFile)
+		_, err := Run(strings.Fields(line), plan.Known{}, noFile)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", line, err, want)
 		}

@@ -97,7 +97,7 @@ Examples:
 }
 
 // Study reads the arguments of `inferometer study`. The error is a plan.Faults.
-func Study(args []string) (*StudyAction, error) {
+func Study(args []string, known plan.Known) (*StudyAction, error) {
 	v, faults := parse(studyGroups(), args)
 	if v.is("help") {
 		return &StudyAction{Help: true}, nil
@@ -122,7 +122,7 @@ func Study(args []string) (*StudyAction, error) {
 		return nil, faults
 	}
 	for i, n := range lengths {
-		p, err := studyPlan(v, a, n)
+		p, err := studyPlan(v, a, n, known)
 		if err != nil {
 			return nil, err
 		}
@@ -160,7 +160,7 @@ func studyList(v values) (lengths []int, faults plan.Faults) {
 }
 
 // studyPlan is the run of one length.
-func studyPlan(v values, a *StudyAction, length int) (*plan.Plan, error) {
+func studyPlan(v values, a *StudyAction, length int, known plan.Known) (*plan.Plan, error) {
 	flags := maps.Clone(v.flags)
 	usual := func(name, value string) {
 		if len(flags[name]) == 0 {
@@ -182,6 +182,7 @@ func studyPlan(v values, a *StudyAction, length int) (*plan.Plan, error) {
 		flags["out"] = []string{filepath.Join(a.Out, fmt.Sprintf("prompts-of-%d", length))}
 	}
 	b := &builder{values: values{flags: flags, args: v.args}, draft: plan.NewDraft()}
+	b.draft.Known = known
 	b.arguments(func(string) ([]byte, error) { return nil, fmt.Errorf("a study takes no plan file") })
 	b.load()
 	b.plain()

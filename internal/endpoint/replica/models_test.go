@@ -1,4 +1,4 @@
-package openai
+package replica
 
 import "testing"
 
@@ -11,6 +11,7 @@ func TestModelsURL(t *testing.T) {
 		"http://h:1/v1/chat/completions":      "http://h:1/v1/models",
 		"http://h:1/v1/completions":           "http://h:1/v1/models",
 		"http://h:1/v1/embeddings/":           "http://h:1/v1/models",
+		"http://h:1/v1/messages":              "http://h:1/v1/models",
 		"https://h/proxy/v1/completions":      "https://h/proxy/v1/models",
 		"https://h/proxy/v1?api-version=2026": "https://h/proxy/v1/models",
 		"https://h/completions":               "https://h/completions/v1/models",

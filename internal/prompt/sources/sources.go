@@ -1,0 +1,83 @@
+// Package sources is the table of the sources of prompts that are built in.
+package sources
+
+import (
+	"inferometer/internal/plan"
+	"inferometer/internal/prompt"
+	"inferometer/internal/prompt/agents"
+	"inferometer/internal/prompt/conversations"
+	"inferometer/internal/prompt/dataset"
+	"inferometer/internal/prompt/mockdata"
+	"inferometer/internal/prompt/oteltrace"
+	"inferometer/internal/prompt/promptfile"
+	"inferometer/internal/prompt/random"
+	"inferometer/internal/prompt/sharedprefix"
+	"inferometer/internal/prompt/synthetic"
+	"inferometer/internal/prompt/talks"
+	"inferometer/internal/prompt/tensordata"
+	"inferometer/internal/prompt/wekatrace"
+)
+
+// All make the sources that are built in, by the names that a plan has for them. getenv
+// looks up the hub's settings.
+func All(getenv func(string) string) map[string]prompt.Factory {
+	return map[string]prompt.Factory{
+		plan.SourceSynthetic:          plain(synthetic.New),
+		plan.SourceFile:               reading(promptfile.New),
+		plan.SourceTensors:            tensors,
+		plan.SourceRandom:             reading(random.New),
+		plan.SourceSharedPrefix:       plain(sharedprefix.New),
+		plan.SourceConversationReplay: plain(conversations.New),
+		plan.SourceDataset:            fetching(dataset.New, getenv),
+		plan.SourceOtelTrace:          fetching(oteltrace.New, getenv),
+		plan.SourceWekaTrace:          fetching(wekatrace.New, getenv),
+		plan.SourceAgents:             seedless(agents.New),
+		plan.SourcePayload:            payload,
+		plan.SourceSessions:           sessions,
+		plan.SourceMock:               mock,
+	}
+}
+
+// plain makes a factory of a source's constructor.
+func plain[S prompt.Source](construct func(plan.Data, prompt.Tokenizer, uint64) (S, error)) prompt.Factory {
+	return func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+		return construct(d, tok, seed)
+	}
+}
+
+// reading is plain for sources that read the plan's files.
+func reading[S prompt.Source](construct func(plan.Data, prompt.Tokenizer, uint64, func(string) ([]byte, error)) (S, error)) prompt.Factory {
+	return func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+		return construct(d, tok, seed, prompt.Files(d).ReadFile)
+	}
+}
+
+// fetching is plain for sources that fetch from the hub.
+func fetching[S prompt.Source](construct func(plan.Data, prompt.Tokenizer, uint64, func(string) string) (S, error), getenv func(string) string) prompt.Factory {
+	return func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+		return construct(d, tok, seed, getenv)
+	}
+}
+
+// seedless is plain for sources whose seed is in the plan's data.
+func seedless[S prompt.Source](construct func(plan.Data, prompt.Tokenizer) (S, error)) prompt.Factory {
+	return func(d plan.Data, tok prompt.Tokenizer, _ uint64) (prompt.Source, error) {
+		return construct(d, tok)
+	}
+}
+
+func tensors(d plan.Data, _ prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+	return tensordata.New(d, seed)
+}
+
+func payload(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+	return talks.NewPayload(d, tok, seed, plain(synthetic.New), prompt.Files(d).ReadFile)
+}
+
+func sessions(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+	return talks.NewSessions(d, tok, seed, plain(synthetic.New))
+}
+
+func mock(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+	return mockdata.New(d, tok, seed), nil
+}

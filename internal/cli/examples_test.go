@@ -23,7 +23,7 @@ import (
 )
 
 // TestExamples runs every config of examples/, and the one at the top, against the mock:
-// cut short, with the data sets of examples/data in place of those of the hub, and else
+// cut short, with the data sets of examples/data instead of those of the hub, and else
 // as it stands.
 func TestExamples(t *testing.T) {
 	t.Chdir("../..")

@@ -48,7 +48,7 @@ func linksCommand(env tool.Env, args []string) int {
 // python3.
 func isScript(name string) bool { return strings.HasSuffix(name, ".py") }
 
-// link makes one link, in place of what is there.
+// link makes one link, instead of what is there.
 func link(program, name string) error {
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("making the link %s: %w", name, err)

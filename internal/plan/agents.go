@@ -5,10 +5,10 @@ import (
 	"reflect"
 )
 
-// SourceAgents are made-up sessions of agents that call tools and other agents.
+// SourceAgents are generated sessions of agents that call tools and other agents.
 const SourceAgents = "agents"
 
-// The themes of made-up sessions of agents.
+// The themes of generated sessions of agents.
 const (
 	ThemeGeneric  = "generic"
 	ThemeDatabase = "db2_latency_incident"
@@ -16,12 +16,12 @@ const (
 	ThemeCode     = "code_change_task"
 )
 
-// ThemeNames are the themes of made-up sessions of agents.
+// ThemeNames are the themes of generated sessions of agents.
 func ThemeNames() []string {
 	return []string{ThemeGeneric, ThemeDatabase, ThemeResearch, ThemeCode}
 }
 
-// Agents says what made-up sessions of agents are like. A zero Length is 0.
+// Agents says what generated sessions of agents are like. A zero Length is 0.
 type Agents struct {
 	Sessions    int     // how many differ from each other
 	Turns       Length  // of the user in a session
@@ -40,7 +40,7 @@ type Agents struct {
 	CompactAt   Length  // tokens of a context that is replaced by a summary; zero: none is
 	CompactTo   Length  // tokens of the summary
 	Themes      []Theme // none: all alike
-	Seed        uint64  // of all of it, in place of the plan's
+	Seed        uint64  // of all of it, instead of the plan's
 }
 
 // Theme is what sessions are about, and how often.
@@ -75,7 +75,7 @@ func agentsSpec() codec[Agents] {
 		at("compact_at", lengthSpec(), func(a *Agents) *Length { return &a.CompactAt }, "Tokens of a context, tools included, that a summary takes the place of. Left out: it grows."),
 		at("compact_to", lengthSpec(), func(a *Agents) *Length { return &a.CompactTo }, "Tokens of that summary."),
 		at("themes", list("list of themes", themeSpec()), func(a *Agents) *[]Theme { return &a.Themes }, "What sessions are about. None: all themes alike."),
-		at("seed", integer[uint64](), func(a *Agents) *uint64 { return &a.Seed }, "Of all that is drawn, in place of that of the plan. NumPy draws the same numbers from the same seed."),
+		at("seed", integer[uint64](), func(a *Agents) *uint64 { return &a.Seed }, "Of all that is drawn, instead of that of the plan. NumPy draws the same numbers from the same seed."),
 	}, nil)
 	c.zero = func(a Agents) bool { return reflect.ValueOf(a).IsZero() }
 	return c

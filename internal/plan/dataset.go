@@ -67,7 +67,7 @@ func datasetSpec() codec[Dataset] {
 		at("files", text(), func(d *Dataset) *string { return &d.Files }, "Name or pattern of the files in the hub's repository; left out: the data set's own."),
 		at("rows", integer[int](), func(d *Dataset) *int { return &d.Rows }, "Most rows that are used; 0: all, or 1000 with images."),
 		at("free_output", boolean(), func(d *Dataset) *bool { return &d.Free },
-			"Without `data.output` the server decides how long it answers, in place of the length of the row's own answer; rows without one are used too."),
+			"Without `data.output` the server decides how long it answers, instead of the length of the row's own answer; rows without one are used too."),
 		at("whole_chats", boolean(), func(d *Dataset) *bool { return &d.Whole },
 			"Chats are sent as they are, with every turn and the last answer, whether or not a server's template takes their roles; needs `data.output`. Left out: a chat ends with the last question that was answered."),
 		at("start", integer[int](), func(d *Dataset) *int { return &d.Start }, "Row to begin with, from 0; the rows before it come last."),

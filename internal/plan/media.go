@@ -47,9 +47,9 @@ type Images struct {
 	Count  Length
 	At     Spot
 	Sizes  []Size // one is drawn by weight; none: 512 × 512
-	Width  Length // of each image, in place of Sizes
+	Width  Length // of each image, instead of Sizes
 	Height Length
-	Noise  bool   // bands of colour with noise on them, in place of one colour
+	Noise  bool   // bands of colour with noise on them, instead of one colour
 	Format string // "png" (also when empty) or "jpeg"
 }
 
@@ -81,7 +81,7 @@ type Sounds struct {
 	Count    Length
 	At       Spot
 	Clips    []Sound // one is drawn by weight; none: 1 s
-	Noise    bool    // in place of silence
+	Noise    bool    // instead of silence
 	Depths   []int   // bits of a sample, to draw from: 8, 16, 24 or 32; none: 16
 	Rates    []int   // samples per second, to draw from; none: 16000
 	Channels int     // 0: 1
@@ -142,7 +142,7 @@ func imagesSpec() codec[Images] {
 		at("count", lengthSpec(), func(m *Images) *Length { return &m.Count }, "How many a prompt has; the form is that of `data.input`."),
 		at("at", spotSpec(), func(m *Images) *Spot { return &m.At }, "Where in the text they stand."),
 		at("sizes", list("list of sizes", size), func(m *Images) *[]Size { return &m.Sizes }, "Sizes to draw from. None: 512 × 512."),
-		at("width", lengthSpec(), func(m *Images) *Length { return &m.Width }, "Width of each, in pixels, in place of `sizes`."),
+		at("width", lengthSpec(), func(m *Images) *Length { return &m.Width }, "Width of each, in pixels, instead of `sizes`."),
 		at("height", lengthSpec(), func(m *Images) *Length { return &m.Height }, "Height of each, in pixels."),
 		at("noise", boolean(), func(m *Images) *bool { return &m.Noise }, "Bands of colour with noise on them, which no format makes small."),
 		at("format", word("`png` or `jpeg`", ImagePNG, ImageJPEG), func(m *Images) *string { return &m.Format }, "Left out: `png`."),
@@ -179,7 +179,7 @@ func soundsSpec() codec[Sounds] {
 		at("count", lengthSpec(), func(m *Sounds) *Length { return &m.Count }, "How many a prompt has."),
 		at("at", spotSpec(), func(m *Sounds) *Spot { return &m.At }, "Where in the text they stand."),
 		at("clips", list("list of sounds", sound), func(m *Sounds) *[]Sound { return &m.Clips }, "Sounds to draw from. None: 1s."),
-		at("noise", boolean(), func(m *Sounds) *bool { return &m.Noise }, "Noise in place of silence."),
+		at("noise", boolean(), func(m *Sounds) *bool { return &m.Noise }, "Noise instead of silence."),
 		at("depths", list("list of whole numbers", integer[int]()), func(m *Sounds) *[]int { return &m.Depths }, "Bits of a sample to draw from: 8, 16, 24 or 32. None: 16."),
 		at("rates", list("list of whole numbers", integer[int]()), func(m *Sounds) *[]int { return &m.Rates }, "Samples per second to draw from. None: 16000."),
 		at("channels", integer[int](), func(m *Sounds) *int { return &m.Channels }, "1 or 2; 0: 1."),

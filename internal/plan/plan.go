@@ -94,7 +94,7 @@ type Target struct {
 	// Endpoint is "chat", "completions" or "embeddings" of OpenAI, "messages" of
 	// Anthropic, "stream", "infer" or "generate" of Triton, and those of ProtocolHTTP.
 	Endpoint  string
-	Path      string // in place of the endpoint's usual one
+	Path      string // instead of the endpoint's usual one
 	Template  string // with endpoint "template": a file, or TemplateEmbedQA
 	Form      string // of request bodies: empty is our own, or FormShaped
 	Model     string // empty: the first that the server lists
@@ -201,8 +201,8 @@ type Length struct {
 
 // Tokenizer names what makes and counts tokens on this side.
 type Tokenizer struct {
-	Name     string // file, directory, Hugging Face name, TokenizerBuiltin or TokenizerWords
-	Revision string // of a Hugging Face name; empty: main
+	Name     string // file, directory, Hugging Face ID, TokenizerBuiltin or TokenizerWords
+	Revision string // of a Hugging Face ID; empty: main
 	Optional bool   // where it cannot be had, TokenizerBuiltin takes its place
 	Output   bool   // figures are made of its count of answers, even where the server has one
 }

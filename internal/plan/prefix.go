@@ -8,7 +8,7 @@ type SharedPrefix struct {
 	Prefix    Length // of the part that a group shares
 	Question  Length // of the part that is each prompt's own
 	MultiTurn bool   // a user's requests are turns of one conversation
-	Repeat    bool   // each of them is the user's whole prompt again, in place of a new question
+	Repeat    bool   // each of them is the user's whole prompt again, instead of a new question
 	Seed      uint64 // 0: the plan's
 }
 
@@ -41,7 +41,7 @@ func (c *checker) sharedPrefix(d *Data) {
 	}
 }
 
-// Conversations are made up, of many turns each. The length of answers is Data.Output.
+// Conversations are generated, of many turns each. The length of answers is Data.Output.
 type Conversations struct {
 	Count         int    // conversations under way; 0 is 200
 	SharedPrompt  int    // tokens of the system prompt that all share

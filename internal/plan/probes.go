@@ -67,7 +67,7 @@ func prometheusSpec() codec[Prometheus] {
 	c := structure("mapping", []field[Prometheus]{
 		at("url", text(), func(p *Prometheus) *string { return &p.URL }, "Address of the Prometheus server, such as http://localhost:9090."),
 		at("google_managed", boolean(), func(p *Prometheus) *bool { return &p.GoogleManaged },
-			"Google Managed Prometheus, with application-default credentials, in place of a URL."),
+			"Google Managed Prometheus, with application-default credentials, instead of a URL."),
 		at("project", text(), func(p *Prometheus) *string { return &p.Project }, "Project at Google; left out: that of the credentials."),
 		at("filters", list("list of label matchers", text()), func(p *Prometheus) *[]string { return &p.Filters }, "Label matchers of every query, such as namespace='llm'."),
 		at("interval", duration(), func(p *Prometheus) *Duration { return &p.Interval }, "How often that server scrapes; 0: 15s."),

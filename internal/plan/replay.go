@@ -23,7 +23,7 @@ type Replay struct {
 	Files  []string // files or patterns; or
 	Hub    Hub      // a data set
 	Filter string   // expression that a session must meet
-	// Model is asked for in place of the recorded ones; else Models maps them.
+	// Model is asked for instead of the recorded ones; else Models maps them.
 	Model         string
 	Models        map[string]string
 	MaxTokens     int  // of turns of which neither length nor text was recorded; 0 is 1000
@@ -35,7 +35,7 @@ type Replay struct {
 	PredecessorTimeout Duration // how long a turn waits for those before it; 0: forever
 	SkipErrors         bool     // leave out turns that were recorded as errors
 	SkipInvalid        bool     // leave out files that cannot be read
-	NoSubstitution     bool     // send recorded answers in place of live ones
+	NoSubstitution     bool     // send recorded answers instead of live ones
 	Headers            map[string]string
 	Labels             map[string]string
 	BadToolCalls       string // "none" (also when empty) or "use_recorded"
@@ -61,7 +61,7 @@ func replaySpec() codec[Replay] {
 		at("files", list("list of paths", text()), func(r *Replay) *[]string { return &r.Files }, "Files, or patterns of them."),
 		at("hub", hubSpec(), func(r *Replay) *Hub { return &r.Hub }, "A data set of traces on the hub."),
 		at("filter", text(), func(r *Replay) *string { return &r.Filter }, "Expression that a session must meet to be played."),
-		at("model", text(), func(r *Replay) *string { return &r.Model }, "Model to ask for in place of the recorded ones."),
+		at("model", text(), func(r *Replay) *string { return &r.Model }, "Model to ask for instead of the recorded ones."),
 		at("models", headersSpec(), func(r *Replay) *map[string]string { return &r.Models }, "Model to ask for by the recorded one."),
 		at("max_tokens", integer[int](), func(r *Replay) *int { return &r.MaxTokens }, "Length of answer where neither length nor text was recorded; 0: 1000."),
 		at("tool_max_tokens", integer[int](), func(r *Replay) *int { return &r.ToolMaxTokens }, "Least length of answer of turns that call tools, which is else 4 times the recorded one; 0: as recorded."),
@@ -71,7 +71,7 @@ func replaySpec() codec[Replay] {
 		at("predecessor_timeout", duration(), func(r *Replay) *Duration { return &r.PredecessorTimeout }, "How long after the session's begin a turn may still wait for those before it; 0: forever."),
 		at("skip_errors", boolean(), func(r *Replay) *bool { return &r.SkipErrors }, "Leave out turns that were recorded as errors."),
 		at("skip_invalid", boolean(), func(r *Replay) *bool { return &r.SkipInvalid }, "Leave out files that cannot be read; else they end the run before it begins."),
-		at("no_substitution", boolean(), func(r *Replay) *bool { return &r.NoSubstitution }, "Send recorded answers in place of the live ones."),
+		at("no_substitution", boolean(), func(r *Replay) *bool { return &r.NoSubstitution }, "Send recorded answers instead of the live ones."),
 		at("headers", headersSpec(), func(r *Replay) *map[string]string { return &r.Headers }, "Header to send by the attribute that holds its value."),
 		at("labels", headersSpec(), func(r *Replay) *map[string]string { return &r.Labels }, "Label of the record by the attribute that holds its value."),
 		at("bad_tool_calls", word("`none` or `use_recorded`", ToolCallsNone, ToolCallsRecorded), func(r *Replay) *string { return &r.BadToolCalls },

@@ -12,7 +12,7 @@ func (t *Target) Shaped() bool { return t.Form == FormShaped }
 // Sources of whole sessions that are known ahead, but for the answers.
 const (
 	SourcePayload  = "payload"  // lines with moments, sessions, lengths and fields of requests
-	SourceSessions = "sessions" // made-up sessions of a number
+	SourceSessions = "sessions" // generated sessions of a number
 )
 
 // How a prompt gets one of several models.
@@ -37,13 +37,13 @@ func prefixesSpec() codec[Prefixes] {
 // Passages are what a query is ranked against: some are drawn for each.
 type Passages struct {
 	File  string // of texts; or
-	Count int    // of made-up ones
+	Count int    // of generated ones
 }
 
 func passagesSpec() codec[Passages] {
 	return object("mapping", []field[Passages]{
 		at("file", text(), func(p *Passages) *string { return &p.File }, "File of passages, in the form of `data.file`; or"),
-		at("count", integer[int](), func(p *Passages) *int { return &p.Count }, "so many made-up ones of the length `data.input`."),
+		at("count", integer[int](), func(p *Passages) *int { return &p.Count }, "so many generated ones of the length `data.input`."),
 	}, nil)
 }
 
@@ -60,7 +60,7 @@ func payloadSpec() codec[Payload] {
 	}, nil)
 }
 
-// Sessions are made up: so many, each once. The lengths of a turn are Data.Input and
+// Sessions are generated: so many, each once. The lengths of a turn are Data.Input and
 // Data.Output.
 type Sessions struct {
 	Count int

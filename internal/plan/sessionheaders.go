@@ -70,7 +70,7 @@ func (c *checker) routing(t *Target) {
 	}
 }
 
-// inferObjectives makes what the headers promise objectives of goodput, in place of
+// inferObjectives makes what the headers promise objectives of goodput, instead of
 // what else is said of them. What is no number is left to the checks.
 func (d *Draft) inferObjectives() {
 	p := &d.Plan

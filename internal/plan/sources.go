@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// Sources of prompts beside made-up text, files and tensors.
+// Sources of prompts beside generated text, files and tensors.
 const (
 	SourceRandom             = "random"              // random tokens
 	SourceSharedPrefix       = "shared_prefix"       // groups of prompts that begin alike
 	SourceDataset            = "dataset"             // a well-known data set
-	SourceConversationReplay = "conversation_replay" // made-up conversations of many turns
+	SourceConversationReplay = "conversation_replay" // generated conversations of many turns
 	SourceOtelTrace          = "otel_trace"          // sessions out of OpenTelemetry traces
 	SourceWekaTrace          = "weka_trace"          // sessions out of block-hash traces
 	SourceMock               = "mock"                // a few words and a number
@@ -39,7 +39,7 @@ type Trace struct {
 func traceSpec() codec[Trace] {
 	return object("mapping", []field[Trace]{
 		at("lengths", text(), func(t *Trace) *string { return &t.Lengths },
-			"CSV file whose prompt and answer lengths are used, row by row, in place of `input` and `output`."),
+			"CSV file whose prompt and answer lengths are used, row by row, instead of `input` and `output`."),
 		at("arrivals", text(), func(t *Trace) *string { return &t.Arrivals },
 			"CSV file whose moments are used by stages with arrival `trace`."),
 		at("format", word("`azure`", TraceAzure), func(t *Trace) *string { return &t.Format },

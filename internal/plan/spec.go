@@ -56,11 +56,11 @@ func targetSpec() codec[Target] {
 		always("endpoint", word("`chat`, `completions` or `embeddings`; of Anthropic `messages`; of Triton `stream`, `infer` or `generate`; of other servers `rankings`, `rerank`, `image_retrieval`, `huggingface_generate` or `template`; of TensorFlow Serving and TorchServe `predict`",
 			slices.Concat(endpointNames(), []string{EndpointMessages}, tritonEndpoints(), httpEndpoints(), []string{EndpointPredict})...),
 			func(t *Target) *string { return &t.Endpoint }, "What is asked of it. Of Triton: `stream` over gRPC and `generate` over HTTP where it is left out."),
-		at("path", text(), func(t *Target) *string { return &t.Path }, "Path in place of the endpoint's usual one."),
+		at("path", text(), func(t *Target) *string { return &t.Path }, "Path instead of the endpoint's usual one."),
 		at("template", text(), func(t *Target) *string { return &t.Template },
 			"With endpoint `template`: a Jinja file that makes a body of `text` and `texts`, or `nv-embedqa`."),
 		at("form", word("`genai-perf`", FormShaped), func(t *Target) *string { return &t.Form },
-			"Fields, form and order of request bodies, in place of our own."),
+			"Fields, form and order of request bodies, instead of our own."),
 		at("model", text(), func(t *Target) *string { return &t.Model }, "Model to ask for; left out: the first that the server lists."),
 		always("streaming", boolean(), func(t *Target) *bool { return &t.Streaming }, "Ask for a stream. Embeddings and Triton's `infer` never stream."),
 		at("headers", headersSpec(), func(t *Target) *map[string]string { return &t.Headers }, "Headers added to every request."),
@@ -116,7 +116,7 @@ func secretSpec() codec[Secret] {
 
 func tlsSpec() codec[TLS] {
 	return object("mapping", []field[TLS]{
-		at("ca", text(), func(t *TLS) *string { return &t.CA }, "File of certificates to trust, in place of the system's."),
+		at("ca", text(), func(t *TLS) *string { return &t.CA }, "File of certificates to trust, instead of the system's."),
 		at("cert", text(), func(t *TLS) *string { return &t.Cert }, "Client certificate file."),
 		at("key", text(), func(t *TLS) *string { return &t.Key }, "Key file of the client certificate."),
 		at("insecure", boolean(), func(t *TLS) *bool { return &t.Insecure }, "Do not verify the server's certificate."),
@@ -160,7 +160,7 @@ func dataSpec() codec[Data] {
 			"What queries are ranked against: `batch` of them are drawn for each. Left out: the prompts that follow."),
 		at("payload", payloadSpec(), func(d *Data) *Payload { return &d.Payload }, "How the lines of a payload file are used."),
 		at("sessions", sessionsSpec(), func(d *Data) *Sessions { return &d.Sessions }, "Made-up sessions, each held once."),
-		at("tensors", tensorsSpec(), func(d *Data) *Tensors { return &d.Tensors }, "Input tensors in place of prompts."),
+		at("tensors", tensorsSpec(), func(d *Data) *Tensors { return &d.Tensors }, "Input tensors instead of prompts."),
 		at("corpus", text(), func(d *Data) *string { return &d.Corpus }, "Text file that synthetic prompts are taken from. Left out: the built-in words."),
 		at("template", boolean(), func(d *Data) *bool { return &d.Template },
 			"Wrap random prompts in the tokenizer's chat template here; the length is then that of the whole."),
@@ -233,8 +233,8 @@ func readText[V any](r *reader, n *yaml.Node, path string, v *V, parse func(stri
 
 func tokenizerSpec() codec[Tokenizer] {
 	c := object("mapping", []field[Tokenizer]{
-		always("name", text(), func(t *Tokenizer) *string { return &t.Name }, "That of the model: a `tokenizer.json`, `tekken.json`, `.tiktoken` or `.model` file, a directory with one, or a Hugging Face name. `builtin:gpt2` and `words` stand in for it, and the report says so."),
-		at("revision", text(), func(t *Tokenizer) *string { return &t.Revision }, "Branch, tag or commit of a Hugging Face name; left out: `main`."),
+		always("name", text(), func(t *Tokenizer) *string { return &t.Name }, "That of the model: a `tokenizer.json`, `tekken.json`, `.tiktoken` or `.model` file, a directory with one, or a Hugging Face ID. `builtin:gpt2` and `words` stand in for it, and the report says so."),
+		at("revision", text(), func(t *Tokenizer) *string { return &t.Revision }, "Branch, tag or commit of a Hugging Face ID; left out: `main`."),
 		at("optional", boolean(), func(t *Tokenizer) *bool { return &t.Optional }, "Where it cannot be had, `builtin:gpt2` takes its place, and a note says so. Left out: that is an error."),
 		at("count_output", boolean(), func(t *Tokenizer) *bool { return &t.Output }, "Figures are made of its count of an answer's tokens. Left out: of the server's, where there is one."),
 	}, func(r *reader, n *yaml.Node, path string, t *Tokenizer) bool {
@@ -255,7 +255,7 @@ func stageSpec() codec[Stage] {
 		at("rate", number(), func(s *Stage) *float64 { return &s.Rate },
 			"Open loop: requests per second. Either this or `concurrency`."),
 		at("arrival", word("`constant`, `poisson`, `gamma`, `trace`, `intervals` or `sessions`", append(arrivalNames(), ArrivalTrace, ArrivalIntervals, ArrivalSessions)...), func(s *Stage) *string { return &s.Arrival },
-			"How the requests of a rate arrive. Left out: constant. `trace`, in place of a rate: when the data's own timestamps say; `intervals`: as they follow here; `sessions`: whole sessions of the data."),
+			"How the requests of a rate arrive. Left out: constant. `trace`, instead of a rate: when the data's own timestamps say; `intervals`: as they follow here; `sessions`: whole sessions of the data."),
 		at("intervals", list("list of durations", duration()), func(s *Stage) *[]Duration { return &s.Intervals },
 			"With arrival `intervals`: the times between one request and the next, over and over."),
 		at("cv", number(), func(s *Stage) *float64 { return &s.CV }, "Coefficient of variation of gamma arrivals; 1 is Poisson, more is burstier."),
@@ -285,7 +285,7 @@ func warmupSpec() codec[Warmup] {
 		at("requests", integer[int64](), func(w *Warmup) *int64 { return &w.Requests },
 			"Requests of the warm-up; `warmup: 100` for short. With both, it ends when both are reached."),
 		at("drain", boolean(), func(w *Warmup) *bool { return &w.Drain },
-			"Let the requests of the warm-up end before the measured part begins, in place of going over into it under load. With `requests` only."),
+			"Let the requests of the warm-up end before the measured part begins, instead of going over into it under load. With `requests` only."),
 		at("auto", boolean(), func(w *Warmup) *bool { return &w.Auto },
 			"Take the beginning of the stage, at most half of its requests, for the warm-up, until it is steady; `warmup: auto` for short."),
 	}, func(r *reader, n *yaml.Node, path string, w *Warmup) bool {

@@ -20,12 +20,12 @@ const (
 )
 
 // Tensors says what requests carry that are no prompts: values for each input of a
-// model, from files of input data, or made up.
+// model, from files of input data, or generated.
 type Tensors struct {
-	Files        []string // JSON files, or one directory; none: all inputs are made up
+	Files        []string // JSON files, or one directory; none: all inputs are generated
 	Fill         string   // "zero" or "random": what inputs without a value are; empty: they are missing
 	StringLength int      // of random strings; 0: 128
-	StringData   string   // in place of random strings
+	StringData   string   // instead of random strings
 	Shapes       []string // NAME:D1,D2, for inputs whose shape the model leaves open
 	Batch        int      // items of a request; 0 is 1
 	Timestamps   bool     // steps say when they are due, as --fixed-schedule has it
@@ -56,8 +56,8 @@ func tensorsSpec() codec[Tensors] {
 			"Input data: JSON files of steps, or one directory of raw tensors. Relative to the working directory."),
 		at("fill", word("`zero` or `random`", FillZero, FillRandom), func(t *Tensors) *string { return &t.Fill },
 			"What inputs without a value are made of. Left out: `random` without files, else they are missing."),
-		at("string_length", integer[int](), func(t *Tensors) *int { return &t.StringLength }, "Length of made-up strings; 0: 128."),
-		at("string_data", text(), func(t *Tensors) *string { return &t.StringData }, "What made-up strings are, in place of random letters."),
+		at("string_length", integer[int](), func(t *Tensors) *int { return &t.StringLength }, "Length of generated strings; 0: 128."),
+		at("string_data", text(), func(t *Tensors) *string { return &t.StringData }, "What generated strings are, instead of random letters."),
 		at("shapes", list("list of NAME:D1,D2", text()), func(t *Tensors) *[]string { return &t.Shapes },
 			"Shapes of inputs that the model leaves open and the data does not state, without the batch dimension."),
 		at("batch", integer[int](), func(t *Tensors) *int { return &t.Batch }, "Items of a request, from as many steps of the data; 0: one."),

@@ -239,7 +239,7 @@ server: {type: mock, model_name: mock, base_url: "http://unused"}
 	}
 }
 
-// TestSessionsOfConversations: made-up conversations have reports of sessions too.
+// TestSessionsOfConversations: generated conversations have reports of sessions too.
 // differs: ip-config-mock, ip-session-reports
 func TestSessionsOfConversations(t *testing.T) {
 	dir, _, _ := measure(t, `

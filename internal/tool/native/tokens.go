@@ -55,8 +55,8 @@ func tokensMain(env tool.Env, line []string) int {
 	c := tokensCommand{env: env}
 	flags := pflag.NewFlagSet("inferometer tokens", pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	flags.StringVar(&c.tokenizer, "tokenizer", token.Builtin, "tokenizer: a file, a directory, a Hugging Face name, or one that is built in")
-	flags.StringVar(&c.revision, "revision", "", "branch, tag or commit of a Hugging Face name (main)")
+	flags.StringVar(&c.tokenizer, "tokenizer", token.Builtin, "tokenizer: a file, a directory, a Hugging Face ID, or one that is built in")
+	flags.StringVar(&c.revision, "revision", "", "branch, tag or commit of a Hugging Face ID (main)")
 	flags.BoolVar(&c.asJSON, "json", false, "each line of input is a JSON string (decode: of output)")
 	flags.BoolVar(&c.special, "special", false, "add the special tokens that the model's own tokenizer adds (decode: print them)")
 	flags.StringVar(&c.model, "model", "", "verify: the model's name, for servers that ask for it")

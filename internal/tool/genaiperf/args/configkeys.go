@@ -19,7 +19,7 @@ func configKeys() []setting {
 	return []setting{
 		{"endpoint.model_selection_strategy", "model-selection-strategy", "round_robin", "How a prompt gets one of several models: round_robin or random."},
 		{"endpoint.backend", "backend", "tensorrtllm", "Backend of a Triton model: tensorrtllm or vllm."},
-		{"endpoint.custom", "endpoint", "", "A path on the server in place of the type's own."},
+		{"endpoint.custom", "endpoint", "", "A path on the server instead of the type's own."},
 		{"endpoint.type", "endpoint-type", "kserve", "What is asked of the server: chat, completions, embeddings, kserve and so on."},
 		{"endpoint.streaming", "streaming", "False", "Ask for streams."},
 		{"endpoint.server_metrics_urls", "server-metrics-url", "http://localhost:9400/metrics", "GPU metrics of the server, in Prometheus form."},
@@ -74,7 +74,7 @@ func configKeys() []setting {
 		{"output.generate_plots", "generate-plots", "False", "Draw charts."},
 		{"output.enable_checkpointing", "enable-checkpointing", "False", "Keep the state of an analysis, to go on with it."},
 
-		{"tokenizer.name", "tokenizer", "", "Hugging Face name or path. Left empty: that of the model's name."},
+		{"tokenizer.name", "tokenizer", "", "Hugging Face ID or path. Left empty: that of the model's name."},
 		{"tokenizer.revision", "tokenizer-revision", "main", "Branch, tag or commit."},
 		{"tokenizer.trust_remote_code", "tokenizer-trust-remote-code", "False", "Has no effect: no code is ever fetched."},
 	}

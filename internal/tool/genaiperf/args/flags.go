@@ -100,7 +100,7 @@ func inputFlags() []option {
 		{name: "extra-inputs", key: "extra", kind: word, releases: later, group: group, help: "NAME:VALUE, or a JSON object, added to every request; repeatable"},
 		{name: "goodput", short: "g", key: "goodput", kind: list, releases: inLast, group: group, help: "METRIC:VALUE, what a good request keeps to: ms, or a rate per second"},
 		{name: "header", short: "H", key: "header", kind: word, releases: inLast, group: group, help: "NAME:VALUE, a header of every request; repeatable"},
-		{name: "tokenizer", key: "tokenizer", kind: word, releases: later, group: group, help: "Hugging Face name or path; makes and counts tokens"},
+		{name: "tokenizer", key: "tokenizer", kind: word, releases: later, group: group, help: "Hugging Face ID or path; makes and counts tokens"},
 		{name: "tokenizer-revision", key: "tokenizer-revision", kind: word, releases: inLast, group: group, help: "branch, tag or commit of its name (main)"},
 		{name: "tokenizer-trust-remote-code", key: "trust-remote-code", kind: toggle, releases: inLast, group: group, help: "has no effect: no code is ever fetched"},
 	}
@@ -131,9 +131,9 @@ func loadFlags() []option {
 	const group = "Load"
 	return []option{
 		{name: "concurrency", key: "concurrency", kind: whole, least: 1, releases: always, group: group, help: "requests in flight (1)"},
-		{name: "request-rate", key: "request-rate", kind: number, releases: always, group: group, help: "requests per second, in place of --concurrency"},
+		{name: "request-rate", key: "request-rate", kind: number, releases: always, group: group, help: "requests per second, instead of --concurrency"},
 		{name: "measurement-interval", short: "p", key: "interval", kind: whole, least: 1, releases: always, group: group, help: "length of a measurement in ms; three are taken (5000 in 24.03, 10000 in 24.04)"},
-		{name: "request-count", same: []string{"num-requests"}, key: "request-count", kind: whole, least: 1, releases: inLast, group: group, help: "measured requests, in place of an interval (twice the concurrency, at least 10)"},
+		{name: "request-count", same: []string{"num-requests"}, key: "request-count", kind: whole, least: 1, releases: inLast, group: group, help: "measured requests, instead of an interval (twice the concurrency, at least 10)"},
 		{name: "warmup-request-count", same: []string{"num-warmup-requests"}, key: "warmup", kind: whole, releases: inLast, group: group, help: "requests ahead of the measurement (0)"},
 		{name: "stability-percentage", short: "s", key: "stability", kind: number, releases: always, group: group, help: "how far measurements may differ, in percent (999)"},
 		{name: "fixed-schedule", key: "fixed-schedule", kind: toggle, releases: inLast, group: group, help: "send at the timestamps of a payload file"},

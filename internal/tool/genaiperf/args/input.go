@@ -94,7 +94,7 @@ func (b *builder) fitting() {
 	}
 }
 
-// syntheticFiles checks the names of files that are made up. Only those of rankings mean
+// syntheticFiles checks the names of files that are generated. Only those of rankings mean
 // anything.
 func (b *builder) syntheticFiles() {
 	s := &b.a.Settings

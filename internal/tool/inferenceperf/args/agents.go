@@ -88,7 +88,7 @@ func (b *builder) agents(d *plan.Data, v *value) {
 		{"skip_invalid_files", v.at("skip_invalid_files").yes()}, {"include_errors", !v.at("include_errors").yes()},
 	} {
 		if pinned.off {
-			b.fault(at+pinned.name, "has no meaning for sessions that are made up", "leave it out")
+			b.fault(at+pinned.name, "has no meaning for sessions that are generated", "leave it out")
 		}
 	}
 	if m := v.at("max_model_len"); m != nil {

@@ -79,7 +79,7 @@ func secretHeader(name string, v *value) bool {
 }
 
 // own reports whether a key is not of the original.
-func (k *key) own() bool { return strings.HasPrefix(k.help, "Not of the original") }
+func (k *key) own() bool { return strings.HasPrefix(k.help, "Inferometer extension") }
 
 func (f *form) objectForm() *form {
 	if f == nil || f.kind != union {

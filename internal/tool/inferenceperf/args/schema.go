@@ -110,13 +110,13 @@ func metricsForm() form {
 		key{name: "scrape_interval", form: posWhole, def: 15, help: "How often that Prometheus scrapes, in seconds."},
 		key{name: "url", form: textForm, open: true, help: "Address of the Prometheus server."},
 		key{name: "filters", form: listOf(textForm), def: []any{}, help: "Label matchers of every query, such as `namespace='llm'`."},
-		key{name: "google_managed", form: booleanForm, def: false, help: "Google Managed Prometheus in place of `url`."},
+		key{name: "google_managed", form: booleanForm, def: false, help: "Google Managed Prometheus instead of `url`."},
 	)
 	return section(
 		key{name: "type", form: words("prometheus", "default"), must: true, help: "Where from."},
 		key{name: "prometheus", form: prometheus, open: true, help: "The Prometheus server; exactly one of `url` and `google_managed`."},
 		key{name: "scrape_urls", form: listOf(textForm), open: true,
-			help: "Not of the original: pages of metrics of the servers and exporters themselves, such as http://localhost:8000/metrics, read once a second."},
+			help: "Inferometer extension: pages of metrics of the servers and exporters themselves, such as http://localhost:8000/metrics, read once a second."},
 	)
 }
 
@@ -129,8 +129,8 @@ func serverForm() form {
 		key{name: "api_key", form: textForm, open: true, secret: true, help: "Sent as a bearer token; of anthropic_messages, as x-api-key."},
 		key{name: "cert_path", form: textForm, open: true, help: "Client certificate file."},
 		key{name: "key_path", form: textForm, open: true, help: "Key file of the client certificate."},
-		key{name: "ca_path", form: textForm, open: true, help: "Not of the original: file of certificates to trust, in place of the system's."},
-		key{name: "insecure", form: booleanForm, def: false, help: "Not of the original: do not verify the server's certificate."},
+		key{name: "ca_path", form: textForm, open: true, help: "Inferometer extension: file of certificates to trust, instead of the system's."},
+		key{name: "insecure", form: booleanForm, def: false, help: "Inferometer extension: do not verify the server's certificate."},
 	)
 }
 
@@ -138,7 +138,7 @@ func tokenizerForm() form {
 	return section(
 		key{name: "pretrained_model_name_or_path", form: textForm, open: true, help: "File, directory or name on the hub; null: that of the model."},
 		key{name: "trust_remote_code", form: booleanForm, open: true, help: "Accepted and without effect: no code of others is ever run."},
-		key{name: "token", form: textForm, open: true, secret: true, help: "Access token of the hub, in place of HF_TOKEN."},
+		key{name: "token", form: textForm, open: true, secret: true, help: "Access token of the hub, instead of HF_TOKEN."},
 		key{name: "load_timeout", form: posNumber, def: 300.0, open: true, help: "Longest time that loading it may take, in seconds."},
 	)
 }
@@ -180,7 +180,7 @@ func reportForm() form {
 		onOff("per_adapter", true, "adapter_NAME_lifecycle_metrics.json."),
 		onOff("per_adapter_stage", false, "adapter_NAME_stage_N_lifecycle_metrics.json."),
 		key{name: "percentiles", form: listOf(form{kind: number, least: f64(0), most: f64(100)}), def: []any{0.1, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9}, help: "Percentiles of every metric."},
-		onOff("use_server_output_tokens", false, "Count answers by what the server says in place of the tokenizer."),
+		onOff("use_server_output_tokens", false, "Count answers by what the server says instead of the tokenizer."),
 		key{name: "max_error_messages", form: countForm, def: 100, help: "Most messages that are kept of each kind of error."},
 	)
 	return section(

@@ -9,7 +9,7 @@ func distribution() form {
 		key{name: "std_dev", form: nonNegative, def: 200.0, help: "Standard deviation."},
 		key{name: "total_count", form: posWhole, open: true, help: "Accepted and without effect: as many are drawn as are needed."},
 		key{name: "type", also: "distribution", form: words("normal", "skew_normal", "lognormal", "uniform", "poisson", "fixed"), def: "normal", help: "Shape."},
-		key{name: "variance", form: nonNegative, open: true, help: "In place of `std_dev`."},
+		key{name: "variance", form: nonNegative, open: true, help: "Instead of `std_dev`."},
 		key{name: "skew", form: numberForm, def: 0.0, help: "Of `skew_normal`."},
 	)
 	f.name = "distribution"
@@ -45,13 +45,13 @@ func dataForm() form {
 		distKey("output_distribution", "Length of answers to ask for, in the same way."),
 		key{name: "shared_prefix", form: sharedPrefixForm(), open: true, help: "Of `shared_prefix`."},
 		key{name: "multimodal", form: mediaForm(), open: true, help: "Images, videos and sound beside the text of `synthetic` and `shared_prefix`."},
-		key{name: "trace", form: trace, open: true, help: "Lengths of `random` out of a trace, in place of distributions."},
+		key{name: "trace", form: trace, open: true, help: "Lengths of `random` out of a trace, instead of distributions."},
 		key{name: "otel_trace_replay", form: otelForm(), open: true, help: "Of `otel_trace_replay`."},
 		key{name: "weka_trace_replay", form: wekaForm(), open: true, help: "Of `weka_trace_replay`."},
 		key{name: "conversation_replay", form: conversationForm(), open: true, help: "Of `conversation_replay`."},
 		key{name: "visionarena", form: visionForm(), open: true, help: "Of `visionarena`."},
 		key{name: "synthetic_agentic", form: agentsForm(), open: true, help: "Of `synthetic_agentic`."},
-		key{name: "chat_lengths", form: words("original", "data"), def: "original", help: "Not of the original: how long answers of chats are. `original`: 30 tokens, after all turns of a data set's conversation, its last answer included. " +
+		key{name: "chat_lengths", form: words("original", "data"), def: "original", help: "Inferometer extension: how long answers of chats are. `original`: 30 tokens, after all turns of a data set's conversation, its last answer included. " +
 			"`data`: conversations end with the last question, and its recorded answer's length is asked for; of `synthetic` with media, that of `output_distribution`."},
 		key{name: "use_chat_template", form: booleanForm, def: false, help: "Of `random`: wrap the prompt in the chat template here; its length is that of the whole."},
 	)
@@ -78,7 +78,7 @@ func sharedPrefixForm() form {
 		distKey("question_distribution", "The older name of a distribution in `question_len`."),
 		distKey("output_distribution", "The older name of a distribution in `output_len`."),
 		key{name: "enable_multi_turn_chat", form: booleanForm, def: false, help: "A user's requests are turns of one conversation."},
-		key{name: "turns", form: words("original", "questions"), def: "original", help: "Not of the original: with `enable_multi_turn_chat`. `original`: each turn is the user's whole prompt again, shared beginning included, after all that was said. `questions`: each is a new question."},
+		key{name: "turns", form: words("original", "questions"), def: "original", help: "Inferometer extension: with `enable_multi_turn_chat`. `original`: each turn is the user's whole prompt again, shared beginning included, after all that was said. `questions`: each is a new question."},
 		key{name: "multimodal", form: mediaForm(), open: true, help: "Images, videos and sound beside the text."},
 	)
 }
@@ -170,7 +170,7 @@ func replayKeys() []key {
 
 func otelForm() form {
 	return section(append(replayKeys(),
-		key{name: "disable_output_substitution", form: booleanForm, def: false, help: "Send recorded answers in place of the live ones."},
+		key{name: "disable_output_substitution", form: booleanForm, def: false, help: "Send recorded answers instead of the live ones."},
 		key{name: "attribute_to_header_map", form: mapOf(textForm), open: true, help: "Header to send by the attribute that holds its value."},
 		key{name: "attribute_to_label_map", form: mapOf(textForm), open: true, help: "Label of a request by the attribute that holds its value."},
 	)...)

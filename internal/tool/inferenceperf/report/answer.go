@@ -10,7 +10,7 @@ import (
 )
 
 // usage is what the server says that it counted, in its own words, those of later events
-// in place of earlier ones; null: nothing. Where that was not kept, it is made of the
+// instead of earlier ones; null: nothing. Where that was not kept, it is made of the
 // counts.
 func usage(rec *record.Record, v *dialect.Values) any {
 	all := object{}

@@ -2,7 +2,7 @@ package args
 
 import "fmt"
 
-// scrape puts the pages of metrics in place of those of the plan file.
+// scrape puts the pages of metrics instead of those of the plan file.
 func (b *builder) scrape() {
 	pages := b.flags["scrape"]
 	if len(pages) == 0 {

@@ -15,7 +15,7 @@ type CSVOptions struct {
 	Verbose   bool // --verbose-csv
 	Decoupled bool
 	GPUs      bool
-	// Percentile: a percentile of latency stands in place of the average, which has no
+	// Percentile: a percentile of latency stands instead of the average, which has no
 	// column then.
 	Percentile bool
 }

@@ -49,7 +49,7 @@ func WriteAverage(w io.Writer, k Kind, seconds float64) error {
 	return err
 }
 
-// WriteNone prints in place of an average why there is none.
+// WriteNone prints instead of an average why there is none.
 func WriteNone(w io.Writer, k Kind, why string) error {
 	_, err := fmt.Fprintf(w, "Average %s latency: none, %s\n", k.Line, why)
 	return err

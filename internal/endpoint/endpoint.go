@@ -87,8 +87,8 @@ type Options struct {
 	RunID string // first part of each request's own id
 	// Limits are those of the plan.
 	Limits plan.Limits
-	// KeepQuestions: records hold the bodies of requests too.
-	KeepQuestions bool
+	// KeepRequests: records hold the bodies of requests too.
+	KeepRequests bool
 	// Tokenizer is the run's own, for models that take token ids; nil: there is none.
 	Tokenizer prompt.Tokenizer
 }

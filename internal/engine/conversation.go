@@ -45,7 +45,7 @@ func (st *stage) converse(c prompt.Conversation, rec *record.Exchange) (j job, r
 	}
 	st.haltIfEnough()
 	due = max(due, st.notBefore(phase))
-	return job{prompt: p, call: call, slate: slate{due: due, phase: phase}}, max(now, due), true
+	return job{prompt: p, call: call, admission: admission{due: due, phase: phase}}, max(now, due), true
 }
 
 // takeTurn carries out a turn of a conversation that others share, when its answer to
@@ -55,10 +55,10 @@ func (st *stage) takeTurn(i int, j job) {
 	begun := st.e.cfg.Now()
 	if late.Await(st.turns) != nil {
 		st.lost.Add(1)
-		st.endWarmup(j.slate.phase)
+		st.endWarmup(j.admission.phase)
 		return
 	}
-	j.slate.held += st.e.cfg.Now() - begun
+	j.admission.held += st.e.cfg.Now() - begun
 	p, err := late.Prompt()
 	if err == nil {
 		p.Seq = seq
@@ -89,14 +89,14 @@ func (st *stage) dry() {
 		return
 	}
 	st.empty.Store(true)
-	if st.e.feed.talks.Load() == 0 {
+	if st.e.feed.conversations.Load() == 0 {
 		st.halt(record.StopData)
 	}
 }
 
-// endTalk notes the end of a conversation.
-func (st *stage) endTalk() {
-	if st.e.feed.talks.Add(-1) == 0 && st.empty.Load() {
+// endConversation notes the end of a conversation.
+func (st *stage) endConversation() {
+	if st.e.feed.conversations.Add(-1) == 0 && st.empty.Load() {
 		st.halt(record.StopData)
 	}
 }

@@ -16,9 +16,9 @@ import (
 
 // job is a request ready to go.
 type job struct {
-	prompt prompt.Prompt
-	call   endpoint.Call
-	slate  slate
+	prompt    prompt.Prompt
+	call      endpoint.Call
+	admission admission
 }
 
 // feeder prepares requests ahead of the moment at which they are sent.
@@ -35,7 +35,7 @@ type feeder struct {
 	final bool              // the stage ends with the last of those
 	err   error
 
-	talks atomic.Int64 // conversations prepared or under way
+	conversations atomic.Int64 // conversations prepared or under way
 
 	stop  context.CancelFunc
 	queue []chan job
@@ -110,7 +110,7 @@ func (f *feeder) fill(ctx context.Context, i int, primed func()) {
 			return
 		}
 		if goesOn(&p) {
-			f.talks.Add(1)
+			f.conversations.Add(1)
 		}
 		select {
 		case f.queue[i] <- job{prompt: p, call: call}:
@@ -185,7 +185,7 @@ func (f *feeder) number(p *prompt.Prompt) {
 
 func (f *feeder) giveBack(j job) {
 	if goesOn(&j.prompt) {
-		f.talks.Add(-1)
+		f.conversations.Add(-1)
 	}
 	f.putBack(j.prompt)
 }

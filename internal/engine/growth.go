@@ -51,7 +51,7 @@ func (g *growth) launch(step int) bool {
 				g.e.feed.giveBack(j)
 				return false
 			}
-			j.slate = slate{due: due, phase: phase}
+			j.admission = admission{due: due, phase: phase}
 			i := g.launched
 			g.launched++
 			g.slots.Go(func() { g.follow(i, j) })
@@ -69,7 +69,7 @@ func (g *growth) follow(i int, j job) {
 			g.reached <- enough
 		}
 	}
-	j.slate.watch = func(body []byte) {
+	j.admission.watch = func(body []byte) {
 		if len(body) < end { // it is sent again: the server did not look at it
 			n, end = 0, 0
 		}

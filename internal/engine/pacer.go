@@ -78,7 +78,7 @@ func (p *pacer) arrive(due time.Duration) bool {
 			return false
 		}
 		p.mark.Scheduled++
-		j.slate = slate{due: due, phase: phase}
+		j.admission = admission{due: due, phase: phase}
 		if !p.dispatch(j) {
 			return false
 		}
@@ -95,8 +95,8 @@ func (p *pacer) over(due time.Duration) bool {
 
 // dispatch hands a job to a slot. false: the stage was halted while it waited.
 func (p *pacer) dispatch(j job) bool {
-	if p.blocked > j.slate.due {
-		j.slate.held = p.blocked - j.slate.due
+	if p.blocked > j.admission.due {
+		j.admission.held = p.blocked - j.admission.due
 		p.mark.Waited++
 	}
 	select {
@@ -110,7 +110,7 @@ func (p *pacer) dispatch(j job) bool {
 		p.slots.Go(func() { p.openSlot(i, j) })
 		return true
 	}
-	if j.slate.held == 0 {
+	if j.admission.held == 0 {
 		p.mark.Waited++
 	}
 	return p.hold(j)
@@ -119,7 +119,7 @@ func (p *pacer) dispatch(j job) bool {
 // hold waits for a slot. The time it takes is written on the job by whoever takes
 // it, since only then is it known.
 func (p *pacer) hold(j job) bool {
-	j.slate.held = -1
+	j.admission.held = -1
 	select {
 	case p.jobs <- j:
 		p.blocked = p.e.cfg.Now()
@@ -135,8 +135,8 @@ func (p *pacer) hold(j job) bool {
 func (p *pacer) openSlot(i int, j job) {
 	for ok := true; ok; j, ok = <-p.jobs {
 		now := p.e.cfg.Now()
-		if j.slate.held < 0 {
-			j.slate.held = now - j.slate.due
+		if j.admission.held < 0 {
+			j.admission.held = now - j.admission.due
 		}
 		p.carry(i, j, now)
 	}

@@ -103,5 +103,5 @@ func (st *stage) closeSequence(slot int, id uint64) {
 		}
 	default:
 	}
-	st.e.cfg.Sink.Put(st.do(slot, job{prompt: p, call: call, slate: slate{due: now, phase: phase}}, now))
+	st.e.cfg.Sink.Put(st.do(slot, job{prompt: p, call: call, admission: admission{due: now, phase: phase}}, now))
 }

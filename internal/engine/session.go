@@ -76,7 +76,7 @@ func newSession(st *stage, slot int, j job) *session {
 	}
 	for i := range calls {
 		s.open[i] = len(calls[i].After)
-		s.due[i] = j.slate.due
+		s.due[i] = j.admission.due
 		for _, before := range calls[i].After {
 			s.next[before] = append(s.next[before], i)
 		}
@@ -195,17 +195,17 @@ func (s *session) carry(i int, due time.Duration, let bool) ending {
 	if !st.await(due) {
 		return halted
 	}
-	now, slate := st.e.cfg.Now(), s.first.slate
-	slate.due = due
+	now, admission := st.e.cfg.Now(), s.first.admission
+	admission.due = due
 	if !let {
 		var ok bool
-		slate.held = 0
-		if slate.phase, ok = st.admit(now); !ok {
+		admission.held = 0
+		if admission.phase, ok = st.admit(now); !ok {
 			return halted
 		}
 		st.haltIfEnough()
 	}
-	rec := st.do(s.slot, job{prompt: p, call: call, slate: slate}, now)
+	rec := st.do(s.slot, job{prompt: p, call: call, admission: admission}, now)
 	return s.finish(i, rec)
 }
 

@@ -11,8 +11,8 @@ import (
 	"inferometer/internal/record"
 )
 
-// slate is what the pacer wrote on a job before it let it through.
-type slate struct {
+// admission is what the pacer decided about a job when it let it through.
+type admission struct {
 	due, held time.Duration
 	phase     record.Phase
 	watch     func(body []byte) // is told of the answer's reads; nil: nobody is
@@ -205,9 +205,9 @@ func (st *stage) closedSlot(i int) {
 				st.e.feed.giveBack(j)
 				return
 			}
-			j.slate = slate{due: max(at, st.notBefore(phase)), phase: phase}
+			j.admission = admission{due: max(at, st.notBefore(phase)), phase: phase}
 			st.haltIfEnough()
-			st.carry(i, j, max(now, j.slate.due))
+			st.carry(i, j, max(now, j.admission.due))
 			if !st.rest(i) {
 				return
 			}
@@ -262,7 +262,7 @@ func (st *stage) measuredFor() time.Duration {
 // carry carries out a job in slot i, and the turns that follow its answer.
 func (st *stage) carry(i int, j job, ready time.Duration) {
 	if goesOn(&j.prompt) {
-		defer st.endTalk()
+		defer st.endConversation()
 	}
 	if j.prompt.Play != nil {
 		newSession(st, i, j).play()
@@ -289,12 +289,12 @@ func (st *stage) carry(i int, j job, ready time.Duration) {
 func (st *stage) do(i int, j job, ready time.Duration) *record.Exchange {
 	rec := st.e.cfg.Sink.Blank()
 	rec.Seq, rec.Stage, rec.Slot = j.prompt.Seq, st.load.Index, i
-	rec.Phase, rec.Prompt, rec.Asked = j.slate.phase, j.prompt.Hash, j.prompt.Output
+	rec.Phase, rec.Prompt, rec.Asked = j.admission.phase, j.prompt.Hash, j.prompt.Output
 	rec.Session, rec.Turn, rec.Model = j.prompt.Session, j.prompt.Turn, j.prompt.Model
 	rec.Call, rec.Labels, rec.Ends = j.prompt.Call, j.prompt.Labels, j.prompt.Sequence.End
-	rec.Due, rec.Held, rec.Ready = j.slate.due, j.slate.held, ready
+	rec.Due, rec.Held, rec.Ready = j.admission.due, j.admission.held, ready
 	rec.Sent, rec.Written = record.Never, record.Never
-	rec.Watch = j.slate.watch
+	rec.Watch = j.admission.watch
 	rec.In = record.Tokens{Local: j.prompt.Tokens}
 	if j.prompt.Tokens >= 0 {
 		rec.In.N, rec.In.Source = j.prompt.Tokens, record.FromTokenizer

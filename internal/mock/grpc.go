@@ -399,8 +399,8 @@ func (g *grpcConn) data(flags h2.Flags, id uint32, p []byte, read time.Time) err
 	return nil
 }
 
-// farewell tells the client that the server goes. A client that does not read holds it up for no longer than patience.
-func (g *grpcConn) farewell() {
+// shutDown tells the client that the server is shutting down. A client that does not read holds it up for no longer than patience.
+func (g *grpcConn) shutDown() {
 	const patience = 100 * time.Millisecond
 	_ = g.nc.SetWriteDeadline(time.Now().Add(patience))
 	g.mu.Lock()

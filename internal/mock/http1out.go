@@ -105,7 +105,7 @@ func (h *http1) cut(reset bool) {
 		abort(h.wire.Conn)
 		return
 	}
-	// Below TLS: a truncated answer has no farewell.
+	// Below TLS: a truncated answer has no close_notify.
 	_ = h.wire.Conn.Close()
 }
 

@@ -255,7 +255,7 @@ func (s *Server) close() error {
 		_ = l.Close()
 	}
 	for g := range s.grpcs {
-		g.farewell()
+		g.shutDown()
 	}
 	for nc := range s.conns {
 		_ = nc.Close()

@@ -105,7 +105,7 @@ func (c *checker) requests(p *Plan) {
 	}
 	c.worded(d)
 	c.passages(p)
-	c.talks(d)
+	c.sessions(d)
 }
 
 // worded checks what is put in front of synthetic prompts.
@@ -144,8 +144,8 @@ func (c *checker) passages(p *Plan) {
 	}
 }
 
-// talks checks what belongs to sessions that are known ahead.
-func (c *checker) talks(d *Data) {
+// sessions checks what belongs to sessions that are known ahead.
+func (c *checker) sessions(d *Data) {
 	c.amount("data.payload.delay_ratio", d.Payload.DelayRatio, mostRatio)
 	s := &d.Sessions
 	c.count("data.sessions.count", int64(s.Count), mostPrompts)

@@ -24,7 +24,7 @@ func full() *Record {
 		Session: "a \"b\"", Turn: 4, Ends: true, Model: "adapter", Call: "event \"1\"", Labels: [][2]string{{"b\"", "c\n"}, {"tenant", "a"}},
 		Due: 1000, Held: 40, Ready: 1100, Sent: 1250, Written: 1300, End: 99_000, Resent: 1, Unended: true, Retries: 2, LastTry: 1600,
 		Conn: Conn{Reused: true, Resolve: 5, Connect: 6, TLS: 7},
-		Size: 9, Question: []byte(`{"q":"ü"}`),
+		Size: 9, RequestBody: []byte(`{"q":"ü"}`),
 		Marks: []Mark{
 			{Off: 100, Kernel: 2000, User: 2100},
 			{Off: 350, Kernel: Never, User: 50_000},
@@ -128,11 +128,11 @@ func TestBodyOnlyWhenAsked(t *testing.T) {
 	if err := decodeLine(t, AppendJSON(nil, full(), false), &got); err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Body) != 0 || len(got.Question) != 0 {
-		t.Errorf("body %q, question %q were kept", got.Body, got.Question)
+	if len(got.Body) != 0 || len(got.RequestBody) != 0 {
+		t.Errorf("body %q, question %q were kept", got.Body, got.RequestBody)
 	}
 	want := full()
-	want.Body, want.Question, want.Cut = nil, nil, 0
+	want.Body, want.RequestBody, want.Cut = nil, nil, 0
 	if diff := cmp.Diff(want, &got, cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
 	}
@@ -219,7 +219,7 @@ func stream(events int) *Record {
 	rec := full()
 	rec.Tail = nil // of which there are few
 	rec.Failure, rec.Phase = nil, Measured
-	rec.Marks, rec.Events, rec.Text, rec.Body, rec.Question = nil, nil, nil, nil, nil
+	rec.Marks, rec.Events, rec.Text, rec.Body, rec.RequestBody = nil, nil, nil, nil, nil
 	at := 50 * time.Millisecond
 	for i := range events {
 		at += 10*time.Millisecond + time.Duration(i*7919%400_000)

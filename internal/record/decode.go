@@ -22,7 +22,7 @@ func (d *lineDecoder) decode(line []byte, rec *Record) error {
 	*rec = Record{
 		Due: Never, Ready: Never, Sent: Never, Written: Never, End: Never, Cached: -1,
 		In: Tokens{Local: -1}, Out: Tokens{Local: -1},
-		Marks: rec.Marks[:0], Events: rec.Events[:0], Text: rec.Text[:0], Body: rec.Body[:0], Question: rec.Question[:0],
+		Marks: rec.Marks[:0], Events: rec.Events[:0], Text: rec.Text[:0], Body: rec.Body[:0], RequestBody: rec.RequestBody[:0],
 	}
 	d.columns = columns{}
 	s := &d.scan
@@ -140,9 +140,9 @@ func (d *lineDecoder) answer(key []byte, rec *Record) bool {
 	case "text_base64":
 		rec.Text = d.base64(rec.Text[:0])
 	case "question":
-		rec.Question = d.bytes(rec.Question[:0])
+		rec.RequestBody = d.bytes(rec.RequestBody[:0])
 	case "question_base64":
-		rec.Question = d.base64(rec.Question[:0])
+		rec.RequestBody = d.base64(rec.RequestBody[:0])
 	case "body":
 		rec.Body = d.bytes(rec.Body[:0])
 	case "body_base64":

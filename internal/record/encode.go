@@ -87,7 +87,7 @@ func appendRecord(dst []byte, kind string, rec *Record, keepRaw bool) []byte {
 	dst = appendText(dst, `,"finish":`, rec.Finish)
 	dst = appendBytes(dst, `,"text`, rec.Text)
 	if keepRaw {
-		dst = appendBytes(dst, `,"question`, rec.Question)
+		dst = appendBytes(dst, `,"question`, rec.RequestBody)
 		dst = appendBytes(dst, `,"body`, rec.raw())
 		dst = appendField(dst, `,"body_cut":`, int64(rec.Cut), 0)
 	}

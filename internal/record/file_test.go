@@ -243,7 +243,7 @@ func randomRecord(rng *rand.Rand) *Record {
 		rec.ContentType, rec.Finish, rec.Failure = all.ContentType, all.Finish, all.Failure
 	}
 	if take() {
-		rec.In, rec.Out, rec.RetryAfter, rec.Body, rec.Question = all.In, all.Out, all.RetryAfter, all.Body, all.Question
+		rec.In, rec.Out, rec.RetryAfter, rec.Body, rec.RequestBody = all.In, all.Out, all.RetryAfter, all.Body, all.RequestBody
 	}
 	if take() {
 		rec.Due, rec.Sent, rec.End = Never, Never, Never

@@ -67,8 +67,8 @@ type Record struct {
 	// together; -1: the system does not say.
 	Merged int
 
-	Size     int    // bytes of the request's body; 0: not known
-	Question []byte // the body itself, where the run keeps what was sent
+	Size        int    // bytes of the request's body; 0: not known
+	RequestBody []byte // the body itself, where the run keeps what was sent
 
 	Status      int    // HTTP status; 0 when none came
 	ContentType string // media type of the answer, as sent

@@ -251,7 +251,7 @@ func (p *preparation) client(s secrets, q *questions) (*client, error) {
 	id := "inferometer-" + strconv.FormatInt(p.clock.Start().UnixMilli(), 36)
 	e, err := p.protocol.Open(p.plan.Target, endpoint.Options{
 		Clock: p.clock, TLS: s.tls, Key: s.key, Data: p.plan.Data, RunID: id, Tokenizer: q.tokenizer,
-		KeepQuestions: p.plan.Output.KeepRaw, Limits: p.plan.Limits,
+		KeepRequests: p.plan.Output.KeepRaw, Limits: p.plan.Limits,
 	})
 	if err != nil {
 		return nil, err

@@ -28,9 +28,9 @@ func scrubRecord(rec *record.Record, secrets []string) {
 			cover(rec.Body, secret)
 			cover(rec.Text, secret)
 		}
-		if bytes.Contains(rec.Question, []byte(secret)) {
-			rec.Question = bytes.Clone(rec.Question) // the request itself may go again
-			cover(rec.Question, secret)
+		if bytes.Contains(rec.RequestBody, []byte(secret)) {
+			rec.RequestBody = bytes.Clone(rec.RequestBody) // the request itself may go again
+			cover(rec.RequestBody, secret)
 		}
 	}
 }

@@ -68,15 +68,15 @@ func TestSecretsOfKeptRequests(t *testing.T) {
 	target := plan.Target{Path: "/x?key=path-secret", Body: map[string]any{"api_key": `quo"ted-secret`}}
 	d := secrets{}.guard(endpoint.Decoder{Decode: echo}, target)
 	sent := []byte(`{"api_key":"quo\"ted-secret","prompt":"x"}`)
-	rec := &record.Exchange{Record: record.Record{Question: sent, Body: []byte("no such page: /x?key=path-secret")}}
+	rec := &record.Exchange{Record: record.Record{RequestBody: sent, Body: []byte("no such page: /x?key=path-secret")}}
 	d.Decode(rec)
-	for _, text := range []string{string(rec.Question), string(rec.Body), rec.Failure.Message} {
+	for _, text := range []string{string(rec.RequestBody), string(rec.Body), rec.Failure.Message} {
 		if strings.Contains(text, "ted-secret") || strings.Contains(text, "path-secret") {
 			t.Errorf("a secret is in %q", text)
 		}
 	}
-	if len(rec.Question) != len(sent) || !strings.Contains(string(sent), "ted-secret") {
-		t.Errorf("the request became %q, kept as %q", sent, rec.Question)
+	if len(rec.RequestBody) != len(sent) || !strings.Contains(string(sent), "ted-secret") {
+		t.Errorf("the request became %q, kept as %q", sent, rec.RequestBody)
 	}
 }
 

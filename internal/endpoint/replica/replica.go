@@ -42,8 +42,8 @@ type Set struct {
 	ownID    bool // requests get an X-Request-Id of ours
 	runID    string
 	session  plan.SessionHeaders
-	// questions: records hold the bodies of requests
-	questions bool
+	// keepRequests: records hold the bodies of requests
+	keepRequests bool
 
 	mu     sync.Mutex
 	tokens map[string]string // of sessions
@@ -68,7 +68,7 @@ const requestID = "X-Request-Id"
 
 // New makes a Set of a target.
 func New(t plan.Target, o endpoint.Options, p Protocol) (*Set, error) {
-	s := &Set{streamed: p.Streamed, runID: o.RunID, ownID: true, session: t.Session, questions: o.KeepQuestions}
+	s := &Set{streamed: p.Streamed, runID: o.RunID, ownID: true, session: t.Session, keepRequests: o.KeepRequests}
 	if s.session.Token != "" {
 		s.tokens = map[string]string{}
 	}
@@ -327,12 +327,12 @@ func (c *call) Do(ctx context.Context, rec *record.Exchange) {
 	rec.Streamed = c.set.streamed
 	r := &c.set.replicas[c.target]
 	if c.session == "" {
-		c.question(rec)
+		c.sentBody(rec)
 		r.client.Do(ctx, c.request, rec)
 		return
 	}
 	c.refresh(r)
-	c.question(rec)
+	c.sentBody(rec)
 	c.request.Want = c.set.session.Token
 	r.client.Do(ctx, c.request, rec)
 	if got := c.request.Got; got != "" && got != c.token {
@@ -342,11 +342,11 @@ func (c *call) Do(ctx context.Context, rec *record.Exchange) {
 	}
 }
 
-// question notes what was sent.
-func (c *call) question(rec *record.Exchange) {
+// sentBody notes what was sent.
+func (c *call) sentBody(rec *record.Exchange) {
 	rec.Size = len(c.request.Body())
-	if c.set.questions {
-		rec.Question = c.request.Body()
+	if c.set.keepRequests {
+		rec.RequestBody = c.request.Body()
 	}
 }
 

@@ -201,7 +201,7 @@ const atOnce = 8
 // stretch asks for all metrics of one stretch of time.
 func (a *Archive) stretch(ctx context.Context, s probe.Stretch, filters string, faults []string) record.Figures {
 	out := record.Figures{Source: Source, Stage: s.Stage, Begin: s.Begin, End: s.End, Faults: faults}
-	q := &question{archive: a, filters: filters, begin: s.Begin, end: s.End, until: s.End + a.every + slack}
+	q := &query{archive: a, filters: filters, begin: s.Begin, end: s.End, until: s.End + a.every + slack}
 	if s.Next > 0 {
 		q.until = min(q.until, max(s.Next, s.End))
 	}

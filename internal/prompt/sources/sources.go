@@ -11,9 +11,9 @@ import (
 	"inferometer/internal/prompt/oteltrace"
 	"inferometer/internal/prompt/promptfile"
 	"inferometer/internal/prompt/random"
+	"inferometer/internal/prompt/sessions"
 	"inferometer/internal/prompt/sharedprefix"
 	"inferometer/internal/prompt/synthetic"
-	"inferometer/internal/prompt/talks"
 	"inferometer/internal/prompt/tensordata"
 	"inferometer/internal/prompt/wekatrace"
 )
@@ -71,11 +71,11 @@ func tensors(d plan.Data, _ prompt.Tokenizer, seed uint64) (prompt.Source, error
 }
 
 func payload(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-	return talks.NewPayload(d, tok, seed, plain(synthetic.New), prompt.Files(d).ReadFile)
+	return sessions.NewPayload(d, tok, seed, plain(synthetic.New), prompt.Files(d).ReadFile)
 }
 
 func sessions(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-	return talks.NewSessions(d, tok, seed, plain(synthetic.New))
+	return sessions.NewSessions(d, tok, seed, plain(synthetic.New))
 }
 
 func mock(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {

@@ -114,34 +114,34 @@ func (t *job) follow(made *kit.Prompts) {
 		t.entries = append(t.entries, entry{prompt: turn.Prompt, delay: turn.Think})
 		delays[turnName(&turn.Prompt)] = turn.Think
 	}
-	t.later = &diary{delays: delays}
-	made.Source = &noted{Around: prompt.Around{Source: made.Source}, diary: t.later}
+	t.later = &requestLog{delays: delays}
+	made.Source = &noted{Around: prompt.Around{Source: made.Source}, log: t.later}
 }
 
 // turnName is the name of a turn of a session.
 func turnName(p *prompt.Prompt) string { return fmt.Sprint(p.Session, "\x00", p.Turn) }
 
-// diary keeps the requests that are made during the run, for the profile export.
-type diary struct {
+// requestLog keeps the requests that are made during the run, for the profile export.
+type requestLog struct {
 	delays map[string]time.Duration
 	mu     sync.Mutex
 	list   []entry
 }
 
-func (d *diary) add(p prompt.Prompt) prompt.Prompt {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.list = append(d.list, entry{prompt: p, delay: d.delays[turnName(&p)]})
+func (l *requestLog) add(p prompt.Prompt) prompt.Prompt {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = append(l.list, entry{prompt: p, delay: l.delays[turnName(&p)]})
 	if p.Rest != nil {
-		p.Rest = notedTalk{p.Rest, d}
+		p.Rest = notedConversation{p.Rest, l}
 	}
 	return p
 }
 
-// noted is a source whose requests are kept in a diary.
+// noted is a source whose requests are kept in a log.
 type noted struct {
 	prompt.Around
-	diary *diary
+	log *requestLog
 }
 
 // Next implements prompt.Source.
@@ -150,25 +150,25 @@ func (n *noted) Next(ctx context.Context) (prompt.Prompt, error) {
 	if err != nil {
 		return p, err
 	}
-	return n.diary.add(p), nil
+	return n.log.add(p), nil
 }
 
-// notedTalk is a session whose turns are kept in a diary.
-type notedTalk struct {
+// notedConversation is a session whose turns are kept in a log.
+type notedConversation struct {
 	prompt.Conversation
-	diary *diary
+	log *requestLog
 }
 
 // Next implements prompt.Conversation.
-func (n notedTalk) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
+func (n notedConversation) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
 	p, think, err := n.Conversation.Next(a)
 	if err != nil {
 		return p, think, err
 	}
-	if talk, ok := p.Rest.(notedTalk); ok {
-		p.Rest = talk.Conversation // kept once
+	if rest, ok := p.Rest.(notedConversation); ok {
+		p.Rest = rest.Conversation // kept once
 	}
-	return n.diary.add(p), think, nil
+	return n.log.add(p), think, nil
 }
 
 // said is the text of a prompt: that is what is counted. A model behind Triton is given

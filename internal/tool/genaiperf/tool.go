@@ -50,7 +50,7 @@ type job struct {
 	found   *source.Found
 	ready   *kit.Prompts // those of the run
 	entries []entry      // that are known ahead
-	later   *diary       // of those that are made during the run; nil: there are none
+	later   *requestLog  // of those that are made during the run; nil: there are none
 	files   []string
 	model   *tensor.Model // that takes tensors; nil: none, or not known
 

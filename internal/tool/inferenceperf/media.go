@@ -7,22 +7,22 @@ import (
 	"inferometer/internal/tool/inferenceperf/dialect"
 )
 
-// gallery remembers what prompts show besides text: the records of their requests know
+// mediaLog remembers what prompts have besides text: the records of their requests know
 // the prompts by their hashes alone.
-type gallery struct {
+type mediaLog struct {
 	mu    sync.Mutex
 	shown map[uint64][]dialect.Medium
 }
 
 // of are the media of a prompt.
-func (g *gallery) of(hash uint64) []dialect.Medium {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.shown[hash]
+func (l *mediaLog) of(hash uint64) []dialect.Medium {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.shown[hash]
 }
 
 // note remembers a prompt that shows something.
-func (g *gallery) note(p *prompt.Prompt) {
+func (l *mediaLog) note(p *prompt.Prompt) {
 	var media []dialect.Medium
 	media = appendMedia(media, p.Parts)
 	for i := range p.Messages {
@@ -31,12 +31,12 @@ func (g *gallery) note(p *prompt.Prompt) {
 	if media == nil {
 		return
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.shown == nil {
-		g.shown = map[uint64][]dialect.Medium{}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.shown == nil {
+		l.shown = map[uint64][]dialect.Medium{}
 	}
-	g.shown[p.Hash] = media
+	l.shown[p.Hash] = media
 }
 
 // appendMedia appends the media among parts. Pictures that are frames make one video.

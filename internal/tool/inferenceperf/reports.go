@@ -68,7 +68,7 @@ func (t *job) writeReports(s stages, res *result.Result) error {
 	r := &reporter{tool: t, stages: s, result: res, checks: checks{entries: -1}, marks: map[int]record.StageMark{}, opt: dialect.Options{
 		Percentiles: o.Lifecycle.Percentiles, Goodput: o.Goodput, ServerTokens: o.Lifecycle.ServerTokens,
 		MaxMessages: o.Lifecycle.MaxErrorMessages, Tokenizer: o.TokenizerGiven, Faithful: o.Faithful, UserSessions: o.UserSessions,
-		Media: t.gallery.of, Pool: pool,
+		Media: t.media.of, Pool: pool,
 	}}
 	r.opt.Headers = t.headerObjectives()
 	r.fold = dialect.NewFold(r.opt)

@@ -34,10 +34,10 @@ type Outcome struct {
 
 // job is a command under way.
 type job struct {
-	action  *args.Action
-	env     *tool.Session
-	gallery gallery
-	files   []string
+	action *args.Action
+	env    *tool.Session
+	media  mediaLog
+	files  []string
 }
 
 // Run carries out a run. The outcome is nil where nothing was measured; an error beside
@@ -58,7 +58,7 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, erro
 	defer done()
 	s := stages{}
 	res, err := run.Run(ctx, a.Plan, run.Options{
-		Kit: withTokenizer(env, a), Prompt: t.gallery.note, Version: env.Version,
+		Kit: withTokenizer(env, a), Prompt: t.media.note, Version: env.Version,
 		Log: args.Worded(env.Log), Stop: env.Stop, Watch: env.Watch, Levels: s, Replace: true,
 	})
 	if res == nil {

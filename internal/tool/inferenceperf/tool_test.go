@@ -291,7 +291,7 @@ func TestAnalyzeTellsOfEveryDirectory(t *testing.T) {
 }
 
 func TestMediaOfPrompts(t *testing.T) {
-	var g gallery
+	var g mediaLog
 	g.note(&prompt.Prompt{Hash: 5, Messages: []prompt.Message{{Parts: []prompt.Part{
 		{Kind: prompt.Text, Text: "look"},
 		{Kind: prompt.Image, Data: []byte("abc"), Width: 4, Height: 2},

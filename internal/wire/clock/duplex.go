@@ -58,17 +58,17 @@ func (c *Conn) MergedEver() bool {
 	return !ok || n > c.sock.reads
 }
 
-// HearOut bounds what is still to be read once writing has failed: the server may
+// BoundReads limits reading once writing has failed: the server may
 // have said why.
-func (c *Conn) HearOut() { _ = c.sock.SetReadDeadline(time.Now().Add(farewellTime)) }
+func (c *Conn) BoundReads() { _ = c.sock.SetReadDeadline(time.Now().Add(closeTime)) }
 
-// farewellTime is how long a last word may take.
-const farewellTime = time.Second
+// closeTime is how long the last reads and the last write may take.
+const closeTime = time.Second
 
-// Farewell closes the connection after a last word, which may be lost.
-func (c *Conn) Farewell(p []byte) {
+// CloseAfter writes p, which may be lost, and closes the connection.
+func (c *Conn) CloseAfter(p []byte) {
 	if len(p) > 0 {
-		_ = c.sock.SetWriteDeadline(time.Now().Add(farewellTime))
+		_ = c.sock.SetWriteDeadline(time.Now().Add(closeTime))
 		_ = c.write(p)
 	}
 	_ = c.Close()

@@ -229,7 +229,7 @@ func (f *flow) End(trailer []http1.Field, err error) {
 	defer f.mu.Unlock()
 	f.closing = true
 	if err == nil {
-		err = f.farewell(trailer)
+		err = f.endError(trailer)
 	}
 	for _, q := range f.waiting {
 		f.take(q, f.reason(q, err))
@@ -260,8 +260,8 @@ func (f *flow) reason(q *request, err error) error {
 	return err
 }
 
-// farewell says what the end of a stream means that the server ended in order.
-func (f *flow) farewell(trailer []http1.Field) error {
+// endError says what the end of a stream means that the server ended in order.
+func (f *flow) endError(trailer []http1.Field) error {
 	switch {
 	case !f.speaks:
 		return stranger(f.status, f.contentType, nil)

@@ -129,7 +129,7 @@ func TestHowStreamsBreak(t *testing.T) {
 			p.begin(s)
 			p.say(s, ">a 1")
 			_ = p.framer.WriteRSTStream(s, http2.ErrCodeCancel)
-		}, record.Reset, 200, "reset the stream: CANCEL"},
+		}, record.Reset, 200, "reset the stream (RST_STREAM): CANCEL"},
 		{"closed", func(p *peer, s uint32) { _ = p.conn.CloseWrite() }, record.Dropped, 0, "closed the connection without an answer"},
 		{"closed inside", func(p *peer, s uint32) {
 			p.begin(s)
@@ -198,8 +198,8 @@ func TestHowStreamsBreak(t *testing.T) {
 // Requests that the server says it has not looked at go again.
 func TestRequestsThatGoAgain(t *testing.T) {
 	for name, script := range map[string]func(p *peer, stream uint32){
-		"refused":  func(p *peer, s uint32) { _ = p.framer.WriteRSTStream(s, http2.ErrCodeRefusedStream) },
-		"farewell": func(p *peer, s uint32) { _ = p.framer.WriteGoAway(0, http2.ErrCodeNo, nil) },
+		"refused": func(p *peer, s uint32) { _ = p.framer.WriteRSTStream(s, http2.ErrCodeRefusedStream) },
+		"GOAWAY":  func(p *peer, s uint32) { _ = p.framer.WriteGoAway(0, http2.ErrCodeNo, nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := play(t, func(p *peer) {

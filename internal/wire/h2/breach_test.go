@@ -30,37 +30,37 @@ func TestBreaches(t *testing.T) {
 	}
 	head := func(p *peer, id uint32) { p.head(id, false, ":status", "200") }
 	for text, s := range map[string]script{
-		"a push":                        raw(framePush, 0, 1, "\x00\x00\x00\x02"),
-		"data on no stream":             raw(frameData, 0, 0, "x"),
-		"which nobody opened":           raw(frameData, 0, 7, "x"),
-		"for stream 2, which nobody":    raw(frameHeaders, flagEndHeaders, 2, "\x88"),
-		"data ahead of the headers":     raw(frameData, 0, 1, "x"),
-		"more padding than payload":     then(head, raw(frameData, flagPadded, 1, "\x09x")),
-		"without the length of its pad": then(head, raw(frameData, flagPadded, 1, "")),
-		"headers with more padding":     raw(frameHeaders, flagPadded|flagEndHeaders, 1, "\x09\x88"),
-		"padded headers without":        raw(frameHeaders, flagPadded|flagEndHeaders, 1, ""),
-		"headers of 2 bytes":            raw(frameHeaders, flagPriority|flagEndHeaders, 1, "\x00\x00"),
-		"a frame of 16385 bytes":        raw(frameData, 0, 1, strings.Repeat("x", maxFrame+1)),
-		"headers that cannot be read":   raw(frameHeaders, flagEndHeaders, 1, "\xff\xff\xff\xff\xff\xff"),
-		"an answer without a status":    raw(frameHeaders, flagEndHeaders, 1, ""),
-		"that ends before its status":   func(p *peer, id uint32) { p.head(id, true, ":status", "103") },
-		`the status "2x0"`:              func(p *peer, id uint32) { p.head(id, false, ":status", "2x0") },
-		`the Content-Length "-1"`:       func(p *peer, id uint32) { p.head(id, false, ":status", "200", "content-length", "-1") },
-		"in the middle of an answer":    then(head, head),
-		"a continuation of nothing":     raw(frameContinuation, flagEndHeaders, 1, "\x88"),
-		"inside headers":                then(raw(frameHeaders, 0, 1, ""), raw(framePing, 0, 0, "12345678")),
-		"settings on a stream":          raw(frameSettings, 0, 1, ""),
-		"settings of 5 bytes":           raw(frameSettings, 0, 0, "12345"),
-		"settings of 6 bytes":           raw(frameSettings, flagAck, 0, "123456"),
-		"an initial window of":          raw(frameSettings, 0, 0, "\x00\x04\xff\xff\xff\xff"),
-		"a largest frame of 1 bytes":    raw(frameSettings, 0, 0, "\x00\x05\x00\x00\x00\x01"),
-		"a ping of 3 bytes":             raw(framePing, 0, 0, "123"),
-		"a reset of 3 bytes":            raw(frameReset, 0, 1, "123"),
-		"a farewell of 7 bytes":         raw(frameGoAway, 0, 0, "1234567"),
-		"a window update of 3 bytes":    raw(frameWindow, 0, 0, "123"),
-		"a window update of 0 bytes":    raw(frameWindow, 0, 0, "\x00\x00\x00\x00"),
-		"a window update of 2147483647": raw(frameWindow, 0, 0, "\x7f\xff\xff\xff"),
-		"a bad window update":           raw(frameWindow, 0, 1, "\x7f\xff\xff\xff"),
+		"PUSH_PROMISE":                          raw(framePush, 0, 1, "\x00\x00\x00\x02"),
+		"DATA frame on stream 0":                raw(frameData, 0, 0, "x"),
+		"which is not open":                     raw(frameData, 0, 7, "x"),
+		"for stream 2, which is not":            raw(frameHeaders, flagEndHeaders, 2, "\x88"),
+		"data before the headers":               raw(frameData, 0, 1, "x"),
+		"more padding than payload":             then(head, raw(frameData, flagPadded, 1, "\x09x")),
+		"DATA frame without a pad length":       then(head, raw(frameData, flagPadded, 1, "")),
+		"HEADERS frame with more padding":       raw(frameHeaders, flagPadded|flagEndHeaders, 1, "\x09\x88"),
+		"padded HEADERS frame without":          raw(frameHeaders, flagPadded|flagEndHeaders, 1, ""),
+		"a HEADERS frame of 2 bytes":            raw(frameHeaders, flagPriority|flagEndHeaders, 1, "\x00\x00"),
+		"a frame of 16385 bytes":                raw(frameData, 0, 1, strings.Repeat("x", maxFrame+1)),
+		"headers that cannot be decoded":        raw(frameHeaders, flagEndHeaders, 1, "\xff\xff\xff\xff\xff\xff"),
+		"an answer without a status":            raw(frameHeaders, flagEndHeaders, 1, ""),
+		"that ends before its status":           func(p *peer, id uint32) { p.head(id, true, ":status", "103") },
+		`the status "2x0"`:                      func(p *peer, id uint32) { p.head(id, false, ":status", "2x0") },
+		`the Content-Length "-1"`:               func(p *peer, id uint32) { p.head(id, false, ":status", "200", "content-length", "-1") },
+		"in the middle of an answer":            then(head, head),
+		"CONTINUATION frame without":            raw(frameContinuation, flagEndHeaders, 1, "\x88"),
+		"inside a header block":                 then(raw(frameHeaders, 0, 1, ""), raw(framePing, 0, 0, "12345678")),
+		"SETTINGS frame on a stream":            raw(frameSettings, 0, 1, ""),
+		"SETTINGS frame of 5 bytes":             raw(frameSettings, 0, 0, "12345"),
+		"SETTINGS frame of 6 bytes":             raw(frameSettings, flagAck, 0, "123456"),
+		"SETTINGS_INITIAL_WINDOW_SIZE":          raw(frameSettings, 0, 0, "\x00\x04\xff\xff\xff\xff"),
+		"SETTINGS_MAX_FRAME_SIZE 1":             raw(frameSettings, 0, 0, "\x00\x05\x00\x00\x00\x01"),
+		"a PING frame of 3 bytes":               raw(framePing, 0, 0, "123"),
+		"a RST_STREAM frame of 3 bytes":         raw(frameReset, 0, 1, "123"),
+		"a GOAWAY frame of 7 bytes":             raw(frameGoAway, 0, 0, "1234567"),
+		"a WINDOW_UPDATE frame of 3 bytes":      raw(frameWindow, 0, 0, "123"),
+		"a WINDOW_UPDATE by 0":                  raw(frameWindow, 0, 0, "\x00\x00\x00\x00"),
+		"a WINDOW_UPDATE by 2147483647":         raw(frameWindow, 0, 0, "\x7f\xff\xff\xff"),
+		"HTTP/2: a WINDOW_UPDATE by 2147483647": raw(frameWindow, 0, 1, "\x7f\xff\xff\xff"),
 		"headers longer than": func(p *peer, id uint32) {
 			raw(frameHeaders, 0, 1, "")(p, id)
 			for range maxBlock/maxFrame + 1 {
@@ -86,7 +86,7 @@ func TestFirstFrameIsNoSettings(t *testing.T) {
 		_ = p.framer.WritePing(false, [8]byte{})
 		p.hold()
 	})
-	wantFailure(t, to.do(t.Context(), to.client(t, clock.Limits{}, 8), 0, ""), record.BadBody, "must be settings")
+	wantFailure(t, to.do(t.Context(), to.client(t, clock.Limits{}, 8), 0, ""), record.BadBody, "instead of SETTINGS")
 }
 
 func TestPingsWithoutEnd(t *testing.T) {
@@ -95,5 +95,5 @@ func TestPingsWithoutEnd(t *testing.T) {
 		for p.framer.WritePing(false, [8]byte{}) == nil { // and reads nothing
 		}
 	})
-	wantFailure(t, to.do(t.Context(), to.client(t, clock.Limits{Request: patience}, 8), 0, strings.Repeat("x", 8<<20)), record.BadBody, "more questions")
+	wantFailure(t, to.do(t.Context(), to.client(t, clock.Limits{Request: patience}, 8), 0, strings.Repeat("x", 8<<20)), record.BadBody, "flood of PING")
 }

@@ -351,7 +351,7 @@ func TestShutdown(t *testing.T) {
 	cn := (*c.conns.Load())[0]
 	down := make(chan error)
 	go func() { down <- to.srv.Config.Shutdown(t.Context()) }()
-	for begin := time.Now(); ; { // until its farewell has come
+	for begin := time.Now(); ; { // until its GOAWAY has come
 		cn.mu.Lock()
 		leaving := cn.leaving
 		cn.mu.Unlock()
@@ -359,7 +359,7 @@ func TestShutdown(t *testing.T) {
 			break
 		}
 		if time.Since(begin) > patience {
-			t.Fatal("no farewell")
+			t.Fatal("no GOAWAY")
 		}
 		<-time.After(time.Millisecond)
 	}

@@ -340,7 +340,7 @@ func (c *conn) fail(err error) {
 func (c *conn) cause(st *stream, err error) error {
 	var bad *fault
 	if errors.As(err, &bad) {
-		return &http1.BadFraming{Err: fmt.Errorf("the server broke HTTP/2: %w", err)}
+		return &http1.BadFraming{Err: fmt.Errorf("the server violated HTTP/2: %w", err)}
 	}
 	if c.why != "" {
 		err = fmt.Errorf("%w (%s)", err, c.why)

@@ -125,7 +125,7 @@ func appendReset(b []byte, stream uint32, c code) []byte {
 	return binary.BigEndian.AppendUint32(appendFrame(b, 4, frameReset, 0, stream), uint32(c))
 }
 
-// appendGoAway says goodbye; the server has opened no stream that could be last.
+// appendGoAway writes a GOAWAY; the server has opened no stream that could be last.
 func appendGoAway(b []byte, c code) []byte {
 	b = binary.BigEndian.AppendUint32(appendFrame(b, 8, frameGoAway, 0, 0), 0)
 	return binary.BigEndian.AppendUint32(b, uint32(c))
@@ -216,7 +216,7 @@ func (s *splitter) collect(p []byte, n int) (whole, rest []byte) {
 func (s *splitter) open(head []byte, to sink) error {
 	f := readFrame(head)
 	if f.length > maxFrame {
-		return breach(codeFrame, "a frame of %d bytes where %d are allowed", f.length, maxFrame)
+		return breach(codeFrame, "a frame of %d bytes, over the limit of %d", f.length, maxFrame)
 	}
 	wanted, err := to.begin(f)
 	if err != nil {
@@ -230,7 +230,7 @@ func (s *splitter) open(head []byte, to sink) error {
 	}
 	if f.kind == frameData && f.has(flagPadded) {
 		if s.pad = -1; f.length == 0 {
-			return breach(codeFrame, "a padded frame without the length of its padding")
+			return breach(codeFrame, "a padded DATA frame without a pad length")
 		}
 	}
 	return nil
@@ -252,7 +252,7 @@ func (s *splitter) feedData(p []byte, to sink) (rest []byte, err error) {
 		s.pad = int(p[0])
 		p = p[1:]
 		if s.left--; s.pad > s.left {
-			return nil, breach(codeProtocol, "a frame with more padding than payload")
+			return nil, breach(codeProtocol, "a DATA frame with more padding than payload")
 		}
 	}
 	n := min(len(p), s.left)

@@ -38,14 +38,14 @@ type Receiver interface {
 	// ends the stream.
 	Data(p []byte, at clock.Stamp, frame bool) error
 	// End comes last. Without an error the server ended the stream in order, and
-	// trailer are the fields that it said goodbye with, where it did.
+	// trailer are the fields that it ended with, where it sent any.
 	End(trailer []http1.Field, err error)
 }
 
 // Leaver is a Receiver that wants to know when the server is about to leave: what
 // is under way will still be answered, but Send refuses to send more.
 type Leaver interface {
-	// Leaving is called at each of the server's farewells, under the same rules. True: nothing is under way, and
+	// Leaving is called at each GOAWAY of the server, under the same rules. True: nothing is under way, and
 	// the stream may be closed at once.
 	Leaving() (idle bool)
 }

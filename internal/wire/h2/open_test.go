@@ -279,7 +279,7 @@ func TestHowOpenStreamsEnd(t *testing.T) {
 			}
 		}, nil, func(err error) bool { return err == nil }},
 		{"headers only", func(p *peer, id uint32) { p.head(id, true, ":status", "200") }, nil, func(err error) bool { return err == nil }},
-		{"farewell", func(p *peer, id uint32) {
+		{"GOAWAY", func(p *peer, id uint32) {
 			_ = p.framer.WriteGoAway(id, http2.ErrCodeNo, nil)
 			for { // the client has nothing under way and closes its side
 				if f, ok := next[*http2.DataFrame](p); !ok || f.StreamEnded() {

@@ -54,7 +54,7 @@ func (r *reader) take(p []byte, at clock.Stamp) bool {
 	}
 	r.at, c.heard = at, at.User
 	if !r.begun && len(p) >= 4 && string(p[:4]) == "HTTP" {
-		c.fail(&fault{codeProtocol, fmt.Sprintf("it answered %q: it does not speak HTTP/2 here", p[:min(len(p), 40)])})
+		c.fail(&fault{codeProtocol, fmt.Sprintf("it answered %q: it does not speak HTTP/2 on this port", p[:min(len(p), 40)])})
 		return false
 	}
 	if err := r.split.feed(p, r); err != nil {
@@ -62,7 +62,7 @@ func (r *reader) take(p []byte, at clock.Stamp) bool {
 		return false
 	}
 	if len(c.control) > maxControl {
-		c.fail(&fault{codeCalm, "more questions than it takes answers to"})
+		c.fail(&fault{codeCalm, "a flood of PING or SETTINGS frames"})
 	}
 	return c.err == nil
 }
@@ -71,17 +71,17 @@ func (r *reader) take(p []byte, at clock.Stamp) bool {
 func (r *reader) begin(f frame) (wanted bool, err error) {
 	if !r.begun {
 		if r.begun = true; f.kind != frameSettings || f.has(flagAck) {
-			return false, breach(codeProtocol, "a first frame of type %d, which must be settings", f.kind)
+			return false, breach(codeProtocol, "a first frame of type %d instead of SETTINGS", f.kind)
 		}
 	}
 	if r.blockOf.stream != 0 && (f.kind != frameContinuation || f.stream != r.blockOf.stream) {
-		return false, breach(codeProtocol, "a frame of type %d inside headers", f.kind)
+		return false, breach(codeProtocol, "a frame of type %d inside a header block", f.kind)
 	}
 	switch f.kind {
 	case frameData:
 		return true, r.beginData(f)
 	case framePush:
-		return false, breach(codeProtocol, "a push, which was turned off")
+		return false, breach(codeProtocol, "PUSH_PROMISE, which is disabled")
 	case frameHeaders, frameReset, frameSettings, framePing, frameGoAway, frameWindow, frameContinuation:
 		return true, nil
 	default:
@@ -93,7 +93,7 @@ func (r *reader) begin(f frame) (wanted bool, err error) {
 func (r *reader) beginData(f frame) error {
 	c := r.c
 	if f.stream == 0 {
-		return breach(codeProtocol, "data on no stream")
+		return breach(codeProtocol, "a DATA frame on stream 0")
 	}
 	if r.received += int64(f.length); r.received > c.client.windows.conn/4 {
 		c.say(appendWindow(c.control, 0, r.received))
@@ -114,7 +114,7 @@ func (r *reader) beginData(f frame) error {
 // known makes sure that a frame is for a stream that was once there.
 func (c *conn) known(f frame) error {
 	if f.stream%2 == 0 || f.stream >= c.next {
-		return breach(codeProtocol, "a frame of type %d for stream %d, which nobody opened", f.kind, f.stream)
+		return breach(codeProtocol, "a frame of type %d for stream %d, which is not open", f.kind, f.stream)
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func (r *reader) data(f frame, p []byte, last bool) error {
 	}
 	st := c.live[i]
 	if !st.headed {
-		r.refuse(i, "data ahead of the headers")
+		r.refuse(i, "data before the headers")
 		return nil
 	}
 	if st.open != nil {
@@ -248,18 +248,18 @@ func (r *reader) headers(f frame, p []byte) error {
 	pad := 0
 	if f.has(flagPadded) {
 		if len(p) == 0 {
-			return breach(codeFrame, "padded headers without the length of their padding")
+			return breach(codeFrame, "a padded HEADERS frame without a pad length")
 		}
 		pad, p = int(p[0]), p[1:]
 	}
 	if f.has(flagPriority) {
 		if len(p) < 5 {
-			return breach(codeFrame, "headers of %d bytes", f.length)
+			return breach(codeFrame, "a HEADERS frame of %d bytes", f.length)
 		}
 		p = p[5:]
 	}
 	if pad > len(p) {
-		return breach(codeProtocol, "headers with more padding than payload")
+		return breach(codeProtocol, "a HEADERS frame with more padding than payload")
 	}
 	p = p[:len(p)-pad]
 	r.blockOf = f
@@ -273,7 +273,7 @@ func (r *reader) headers(f frame, p []byte) error {
 // continuation takes a further frame of a block.
 func (r *reader) continuation(f frame, p []byte) error {
 	if r.blockOf.stream == 0 {
-		return breach(codeProtocol, "a continuation of nothing")
+		return breach(codeProtocol, "a CONTINUATION frame without HEADERS")
 	}
 	if most := r.c.client.mostHeaders(); len(r.block)+len(p) > most {
 		return breach(codeCalm, "headers longer than %d bytes: raise limits.header", most)
@@ -294,10 +294,10 @@ func (r *reader) endHeaders(block []byte) error {
 	i := r.c.find(f.stream)
 	r.keep, r.fields = i >= 0 && (r.c.live[i].open != nil || r.c.live[i].answer != nil), r.fields[:0]
 	if _, err := r.decoder.Write(block); err != nil {
-		return breach(codeHeaders, "headers that cannot be read: %v", err)
+		return breach(codeHeaders, "headers that cannot be decoded: %v", err)
 	}
 	if err := r.decoder.Close(); err != nil {
-		return breach(codeHeaders, "headers that cannot be read: %v", err)
+		return breach(codeHeaders, "headers that cannot be decoded: %v", err)
 	}
 	if i < 0 || r.c.live[i].answered {
 		return nil
@@ -378,7 +378,7 @@ func (r *reader) field(f hpack.HeaderField) {
 // reset takes in that the server ended a stream.
 func (r *reader) reset(f frame, p []byte) error {
 	if len(p) != 4 {
-		return breach(codeFrame, "a reset of %d bytes", len(p))
+		return breach(codeFrame, "a RST_STREAM frame of %d bytes", len(p))
 	}
 	i := -1
 	if f.stream != 0 {
@@ -390,17 +390,17 @@ func (r *reader) reset(f frame, p []byte) error {
 	why := code(binary.BigEndian.Uint32(p))
 	st := r.c.live[i]
 	if why == codeRefused && !st.headed {
-		r.c.end(i, &unprocessed{"the server refused the stream"})
+		r.c.end(i, &unprocessed{"the server refused the stream (REFUSED_STREAM)"})
 		return nil
 	}
-	r.c.end(i, fmt.Errorf("the server reset the stream: %s", why))
+	r.c.end(i, fmt.Errorf("the server reset the stream (RST_STREAM): %s", why))
 	return nil
 }
 
-// ping answers a question for a sign of life.
+// ping answers a PING.
 func (r *reader) ping(f frame, p []byte) error {
 	if len(p) != 8 {
-		return breach(codeFrame, "a ping of %d bytes", len(p))
+		return breach(codeFrame, "a PING frame of %d bytes", len(p))
 	}
 	if !f.has(flagAck) {
 		r.c.say(append(appendFrame(r.c.control, 8, framePing, flagAck, 0), p...))
@@ -412,14 +412,14 @@ func (r *reader) ping(f frame, p []byte) error {
 // still answer.
 func (r *reader) goAway(p []byte) error {
 	if len(p) < 8 {
-		return breach(codeFrame, "a farewell of %d bytes", len(p))
+		return breach(codeFrame, "a GOAWAY frame of %d bytes", len(p))
 	}
 	c := r.c
 	seen := binary.BigEndian.Uint32(p) & maxWindow
 	why := code(binary.BigEndian.Uint32(p[4:]))
 	c.named = true
 	if c.leaving = true; why != codeNone {
-		c.why = "it said " + why.String()
+		c.why = "GOAWAY " + why.String()
 		if text := p[8:]; len(text) > 0 {
 			c.why += fmt.Sprintf(" %q", text[:min(len(text), 80)])
 		}
@@ -427,7 +427,7 @@ func (r *reader) goAway(p []byte) error {
 	c.client.forget(c, false)
 	for i := len(c.live) - 1; i >= 0; i-- {
 		if id := c.ids[i]; (id == 0 || id > seen) && !c.live[i].answered {
-			c.end(i, &unprocessed{"the server left without looking at the request"})
+			c.end(i, &unprocessed{"the server closed the connection (GOAWAY) before it processed the request"})
 		}
 	}
 	c.leaveOpen()

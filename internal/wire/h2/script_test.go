@@ -14,7 +14,7 @@ import (
 	"inferometer/internal/wire/clock"
 )
 
-func TestFarewellAheadOfARequest(t *testing.T) {
+func TestGoAwayAheadOfARequest(t *testing.T) {
 	to := play(t, func(p *peer) {
 		p.settings()
 		p.request()
@@ -28,7 +28,7 @@ func TestFarewellAheadOfARequest(t *testing.T) {
 	}
 }
 
-func TestFarewellBetweenTwoRequests(t *testing.T) {
+func TestGoAwayBetweenTwoRequests(t *testing.T) {
 	to := play(t, func(p *peer) {
 		p.settings()
 		first, fields := p.request()
@@ -125,7 +125,7 @@ func TestDroppedRequests(t *testing.T) {
 }
 
 // What the server says it has seen was taken, however soon it leaves.
-func TestDroppedAfterAFarewell(t *testing.T) {
+func TestDroppedAfterGoAway(t *testing.T) {
 	to := play(t, func(p *peer) {
 		p.settings()
 		id, _ := p.request()
@@ -165,7 +165,7 @@ func TestHowConnectionsEnd(t *testing.T) {
 		{"with a reason", func(p *peer, id uint32) bool {
 			_ = p.framer.WriteGoAway(id, http2.ErrCodeEnhanceYourCalm, []byte("too many pings"))
 			return false
-		}, record.Dropped, `it said ENHANCE_YOUR_CALM "too many pings"`},
+		}, record.Dropped, `GOAWAY ENHANCE_YOUR_CALM "too many pings"`},
 		{"reset by TCP", func(p *peer, id uint32) bool {
 			_ = p.conn.SetLinger(0)
 			return true

@@ -3,6 +3,7 @@ package h2
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -34,7 +35,7 @@ func (c *conn) write() {
 			// Reading ends the connection: the server may have said why it left.
 			c.leaving = true
 			c.client.forget(c, false)
-			c.net.HearOut()
+			c.net.BoundReads()
 		}
 		c.wrote(sent, written, err == nil)
 	}
@@ -43,7 +44,7 @@ func (c *conn) write() {
 		last = nil // it would end up in the middle of a frame
 	}
 	c.mu.Unlock()
-	c.net.Farewell(last)
+	c.net.CloseAfter(last)
 }
 
 // wrote notes the stamps of a write.
@@ -166,9 +167,9 @@ const maxControl = 64 << 10
 func (c *conn) settings(f frame, p []byte) error {
 	switch {
 	case f.stream != 0:
-		return breach(codeProtocol, "settings on a stream")
+		return breach(codeProtocol, "a SETTINGS frame on a stream")
 	case f.has(flagAck) && len(p) != 0, len(p)%6 != 0:
-		return breach(codeFrame, "settings of %d bytes", len(p))
+		return breach(codeFrame, "a SETTINGS frame of %d bytes", len(p))
 	case f.has(flagAck):
 		return nil
 	}
@@ -206,7 +207,7 @@ func (c *conn) setting(id uint16, v uint32) error {
 		c.most = int(min(int64(v), int64(c.client.streams)))
 	case settingWindow:
 		if v > maxWindow {
-			return breach(codeFlow, "an initial window of %d bytes", v)
+			return breach(codeFlow, "SETTINGS_INITIAL_WINDOW_SIZE %d", v)
 		}
 		delta := int64(v) - c.initial
 		c.initial = int64(v)
@@ -215,12 +216,12 @@ func (c *conn) setting(id uint16, v uint32) error {
 				continue
 			}
 			if st.window += delta; st.window > maxWindow {
-				return breach(codeFlow, "an initial window of %d bytes, too large for a stream under way", v)
+				return breach(codeFlow, "SETTINGS_INITIAL_WINDOW_SIZE %d overflows the window of an open stream", v)
 			}
 		}
 	case settingFrameSize:
 		if v < maxFrame || v >= 1<<24 {
-			return breach(codeProtocol, "a largest frame of %d bytes", v)
+			return breach(codeProtocol, "SETTINGS_MAX_FRAME_SIZE %d", v)
 		}
 		// Larger frames gain nothing and would hold up others.
 	}
@@ -230,12 +231,12 @@ func (c *conn) setting(id uint16, v uint32) error {
 // windowUpdate takes in that the server takes more.
 func (c *conn) windowUpdate(f frame, p []byte) error {
 	if len(p) != 4 {
-		return breach(codeFrame, "a window update of %d bytes", len(p))
+		return breach(codeFrame, "a WINDOW_UPDATE frame of %d bytes", len(p))
 	}
 	n := int64(binary.BigEndian.Uint32(p) & maxWindow)
 	if f.stream == 0 {
 		if c.window += n; n == 0 || c.window > maxWindow {
-			return breach(codeFlow, "a window update of %d bytes", n)
+			return breach(codeFlow, "a WINDOW_UPDATE by %d", n)
 		}
 		c.work.Signal()
 		return nil
@@ -246,7 +247,7 @@ func (c *conn) windowUpdate(f frame, p []byte) error {
 	}
 	st := c.live[i]
 	if st.window += n; n == 0 || st.window > maxWindow {
-		c.drop(i, &http1.BadFraming{Err: errors.New("the server broke HTTP/2: a bad window update")}, codeFlow)
+		c.drop(i, &http1.BadFraming{Err: fmt.Errorf("the server violated HTTP/2: a WINDOW_UPDATE by %d", n)}, codeFlow)
 		return nil
 	}
 	c.work.Signal()

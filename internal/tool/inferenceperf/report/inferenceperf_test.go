@@ -39,7 +39,7 @@ func golden(t *testing.T, name string, got []byte) {
 func records() []*record.Record {
 	const body = "data: {\"choices\":[{\"text\":\"a\"}]}\n\ndata: {\"choices\":[{\"text\":\" b\"}]}\n\ndata: [DONE]\n\n"
 	ok := &record.Record{
-		Due: 0, Ready: 0, Sent: time.Millisecond, End: 120 * time.Millisecond, Streamed: true, Cached: 3, Size: 9, Question: []byte(`{"a":"b"}`),
+		Due: 0, Ready: 0, Sent: time.Millisecond, End: 120 * time.Millisecond, Streamed: true, Cached: 3, Size: 9, RequestBody: []byte(`{"a":"b"}`),
 		Session: "s1", Model: "red", Body: []byte(body), Retries: 2, LastTry: 61 * time.Millisecond,
 		Marks: []record.Mark{{Off: 34, Kernel: record.Never, User: 101 * time.Millisecond}, {Off: len(body), Kernel: record.Never, User: 120 * time.Millisecond}},
 		Events: []record.Event{

@@ -124,7 +124,7 @@ func (r *Requests) entry(rec *record.Record) object {
 		{"end_time", v.End.Seconds()},
 	}
 	if r.fields.Request {
-		o.put("request", string(rec.Question))
+		o.put("request", string(rec.RequestBody))
 	}
 	if r.fields.Response {
 		o.put("response", string(rec.Body))

@@ -160,7 +160,7 @@ func (j *Job) write(w io.Writer, start int64, list []experiment) error {
 func (j *Job) request(rec *record.Record, start int64) profileexport.Request {
 	fields := j.Inputs.of(rec.Prompt)
 	if j.Sessions {
-		fields = profileexport.Fields{profileexport.Text("payload", string(rec.Question)), profileexport.Text("session_id", rec.Session)}
+		fields = profileexport.Fields{profileexport.Text("payload", string(rec.RequestBody)), profileexport.Text("session_id", rec.Session)}
 	}
 	var r profileexport.Request
 	switch {

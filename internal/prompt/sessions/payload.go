@@ -1,4 +1,4 @@
-package talks
+package sessions
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 	"inferometer/internal/prompt/lexicon"
 )
 
-// NewPayload reads the file that d names with read: lines of JSON with the moment, the
+// NewPayload reads the file that d names with read: lines of JSON with the timestamp, the
 // session and the length or the text of a request each; what else a line has goes into
 // its body. What is wrong with the file is returned as plan.Faults.
 func NewPayload(d plan.Data, tok prompt.Tokenizer, seed uint64, texts prompt.Factory, read func(string) ([]byte, error)) (*Source, error) {
@@ -35,7 +35,7 @@ func NewPayload(d plan.Data, tok prompt.Tokenizer, seed uint64, texts prompt.Fac
 			return nil, err
 		}
 	}
-	s := &Source{talks: gather(r.turns, d.Payload.Alone), tok: tok, writer: w, alone: d.Payload.Alone}
+	s := &Source{sessions: gather(r.turns, d.Payload.Alone), tok: tok, writer: w, alone: d.Payload.Alone}
 	if r.bailian {
 		s.notes = []string{d.File + " is a Bailian trace: its timestamps are seconds, a hash is a block of 16 tokens, and every line is a request of its own, with its whole prompt; chat_id, parent_chat_id, turn and type are not sent."}
 	}
@@ -167,7 +167,7 @@ func (r *reader) field(one *row, name string, raw json.RawMessage) (err error) {
 	return err
 }
 
-// settle finds out whose trace a line is of, which says in what its moment is counted. All
+// settle finds out whose trace a line is of, which says in what its timestamp is counted. All
 // lines of a file are of one.
 func (r *reader) settle(one *row) (err error) {
 	own := func(name string) bool {

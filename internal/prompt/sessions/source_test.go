@@ -1,4 +1,4 @@
-package talks
+package sessions
 
 import (
 	"context"

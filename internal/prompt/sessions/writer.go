@@ -1,4 +1,4 @@
-package talks
+package sessions
 
 import (
 	"context"
@@ -85,8 +85,8 @@ func (w *writer) uncertain() bool { return w != nil && w.lex != nil && !w.lex.Su
 
 // fillAll makes all texts at once, so that one that cannot be made shows before the run
 // and not in the middle of it.
-func (w *writer) fillAll(ctx context.Context, talks []talk) error {
-	for _, k := range talks {
+func (w *writer) fillAll(ctx context.Context, sessions []session) error {
+	for _, k := range sessions {
 		for i := range k {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)

@@ -1,7 +1,7 @@
-// Package talks is a source of sessions whose turns are known ahead, but for the answers
-// between them: out of a file of payloads, with moments, lengths and fields of their own,
+// Package sessions is a source of sessions whose turns are known ahead, but for the answers
+// between them: out of a file of payloads, with timestamps, lengths and fields of their own,
 // or made up.
-package talks
+package sessions
 
 import (
 	"context"
@@ -20,22 +20,22 @@ type turn struct {
 	prompt prompt.Prompt
 	coded  *coded        // what its text is made from when it is sent; nil: it has one
 	delay  time.Duration // after its answer, before the next turn goes
-	due    time.Duration // its own moment; negative: none
+	due    time.Duration // its timestamp; negative: none
 }
 
-// talk is a session, or a request that stands alone.
-type talk []turn
+// session is a conversation, or a request that stands alone.
+type session []turn
 
-// Source hands out the first turns of its talks in order, again and again. Every stage
+// Source hands out the first turns of its sessions in order, again and again. Every stage
 // begins with the first.
 type Source struct {
-	talks  []talk
-	tok    prompt.Tokenizer
-	writer *writer // makes the texts of coded turns; nil: there are none
-	chat   bool
-	alone  bool // turns of a session are requests of their own
-	next   uint64
-	notes  []string
+	sessions []session
+	tok      prompt.Tokenizer
+	writer   *writer // makes the texts of coded turns; nil: there are none
+	chat     bool
+	alone    bool // turns of a session are requests of their own
+	next     uint64
+	notes    []string
 }
 
 // Notes are worth telling the user.
@@ -43,15 +43,15 @@ func (s *Source) Notes() []string { return s.notes }
 
 // gather puts turns of one session together, in the order in which sessions begin; or
 // each stands alone.
-func gather(turns []turn, alone bool) []talk {
-	var out []talk
+func gather(turns []turn, alone bool) []session {
+	var out []session
 	at := map[string]int{}
 	for _, one := range turns {
 		name := one.prompt.Session
 		i, known := at[name]
 		if name == "" || !known || alone {
 			at[name] = len(out)
-			out = append(out, talk{one})
+			out = append(out, session{one})
 			continue
 		}
 		one.prompt.Turn = len(out[i])
@@ -69,16 +69,16 @@ func (s *Source) Open(ctx context.Context, u prompt.Use) error {
 	if u.Tell != nil {
 		u.Tell(fmt.Sprintf("Making all prompts ahead: words of the tokenizer %s share tokens with those beside them.", s.tok.Name()))
 	}
-	return s.writer.fillAll(ctx, s.talks)
+	return s.writer.fillAll(ctx, s.sessions)
 }
 
 // Sessions implements prompt.Finite.
-func (s *Source) Sessions() int { return len(s.talks) }
+func (s *Source) Sessions() int { return len(s.sessions) }
 
 // Turns are all requests, session by session, each without what is said before it.
 func (s *Source) Turns(ctx context.Context) ([]prompt.Scripted, error) {
 	var list []prompt.Scripted
-	for _, k := range s.talks {
+	for _, k := range s.sessions {
 		for i := range k {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
@@ -102,9 +102,9 @@ func (s *Source) SetStage(int) bool {
 // Next implements prompt.Source. It never ends; a session that comes again has another
 // name.
 func (s *Source) Next(context.Context) (prompt.Prompt, error) {
-	round, i := s.next/uint64(len(s.talks)), s.next%uint64(len(s.talks))
+	round, i := s.next/uint64(len(s.sessions)), s.next%uint64(len(s.sessions))
 	s.next++
-	k := s.talks[i]
+	k := s.sessions[i]
 	p, err := s.writer.fill(&k[0])
 	if err != nil {
 		return p, err
@@ -118,15 +118,15 @@ func (s *Source) Next(context.Context) (prompt.Prompt, error) {
 	return p, nil
 }
 
-// Schedule implements prompt.Scheduler: the moments of first turns, counted from the
+// Schedule implements prompt.Scheduler: the timestamps of first turns, counted from the
 // first of them.
 func (s *Source) Schedule() []time.Duration {
-	list := make([]time.Duration, len(s.talks))
-	for i, k := range s.talks {
-		if k[0].due < 0 || i > 0 && k[0].due < s.talks[i-1][0].due {
+	list := make([]time.Duration, len(s.sessions))
+	for i, k := range s.sessions {
+		if k[0].due < 0 || i > 0 && k[0].due < s.sessions[i-1][0].due {
 			return nil
 		}
-		list[i] = k[0].due - s.talks[0][0].due
+		list[i] = k[0].due - s.sessions[0][0].due
 	}
 	return list
 }

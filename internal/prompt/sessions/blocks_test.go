@@ -1,4 +1,4 @@
-package talks
+package sessions
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 	"inferometer/internal/token"
 )
 
-// mooncake is a trace as Mooncake publishes them: rows with a moment, lengths and a hash
+// mooncake is a trace as Mooncake publishes them: rows with a timestamp, lengths and a hash
 // for each 512 tokens, about half of which go on from an earlier one.
 func mooncake(rows int, seed uint64) []byte {
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -53,8 +53,8 @@ func follow(t *testing.T, tok *token.Engine, trace []byte, each int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	codes := make([]coded, len(s.talks))
-	for i, k := range s.talks {
+	codes := make([]coded, len(s.sessions))
+	for i, k := range s.sessions {
 		codes[i] = *k[0].coded
 	}
 	if err := s.Open(t.Context(), prompt.Use{}); err != nil {

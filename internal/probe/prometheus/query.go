@@ -12,8 +12,8 @@ import (
 	"inferometer/internal/record"
 )
 
-// question is about one stretch of time.
-type question struct {
+// query asks for the metrics of one time range.
+type query struct {
 	archive    *Archive
 	filters    string
 	begin, end time.Duration
@@ -24,7 +24,7 @@ type question struct {
 }
 
 // ask asks one thing at a moment of the run; nil: the server does not know.
-func (q *question) ask(ctx context.Context, form string, at time.Duration) *float64 {
+func (q *query) ask(ctx context.Context, form string, at time.Duration) *float64 {
 	v, err := q.archive.query(ctx, form, q.archive.start.Add(at))
 	if err == nil {
 		return v
@@ -38,7 +38,7 @@ func (q *question) ask(ctx context.Context, form string, at time.Duration) *floa
 }
 
 // figure asks for one metric; nil: the server does not have it.
-func (q *question) figure(ctx context.Context, m *serving.Metric) *record.Figure {
+func (q *query) figure(ctx context.Context, m *serving.Metric) *record.Figure {
 	f := &record.Figure{Name: m.Name, Metric: m.Own, Kind: m.Kind, Unit: m.Unit}
 	switch m.Kind {
 	case record.FigureCounter:
@@ -61,11 +61,11 @@ func (q *question) figure(ctx context.Context, m *serving.Metric) *record.Figure
 }
 
 // rise is by how much a counter rose from the beginning until its end was seen.
-func (q *question) rise(ctx context.Context, s selector) *float64 {
+func (q *query) rise(ctx context.Context, s selector) *float64 {
 	return q.ask(ctx, increaseForm(s, span(q.until-q.begin)), q.until)
 }
 
-func (q *question) perSecond(total *float64) *float64 {
+func (q *query) perSecond(total *float64) *float64 {
 	if total == nil || q.end <= q.begin {
 		return nil
 	}
@@ -83,7 +83,7 @@ func scale(m *serving.Metric, values ...**float64) {
 	}
 }
 
-func (q *question) gauge(ctx context.Context, m *serving.Metric, f *record.Figure) bool {
+func (q *query) gauge(ctx context.Context, m *serving.Metric, f *record.Figure) bool {
 	length := q.end - q.begin
 	step := min(max(length/60, time.Second), q.archive.every)
 	ask := func(function string) *float64 {
@@ -98,7 +98,7 @@ func (q *question) gauge(ctx context.Context, m *serving.Metric, f *record.Figur
 	return true
 }
 
-func (q *question) histogram(ctx context.Context, m *serving.Metric, f *record.Figure) bool {
+func (q *query) histogram(ctx context.Context, m *serving.Metric, f *record.Figure) bool {
 	if f.Total = q.rise(ctx, counterOf(m.Own+"_count", q.filters)); f.Total == nil {
 		return false
 	}

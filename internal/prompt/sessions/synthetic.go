@@ -1,4 +1,4 @@
-package talks
+package sessions
 
 import (
 	"context"
@@ -31,7 +31,7 @@ func NewSessions(d plan.Data, tok prompt.Tokenizer, seed uint64, texts prompt.Fa
 	s := &Source{tok: tok}
 	made := uint64(0)
 	for i := range d.Sessions.Count {
-		var k talk
+		var k session
 		name := uuid(seed, uint64(i))
 		turns := count.At(uint64(i))
 		for n := range turns {
@@ -53,7 +53,7 @@ func NewSessions(d plan.Data, tok prompt.Tokenizer, seed uint64, texts prompt.Fa
 				return nil, tooMany("data.sessions")
 			}
 		}
-		s.talks = append(s.talks, k)
+		s.sessions = append(s.sessions, k)
 	}
 	return s, nil
 }

@@ -13,9 +13,9 @@ import (
 // pass waiting for one that wants to be left alone until tomorrow.
 const longestRetryAfter = time.Minute
 
-// heed notes when the server of a request of slot i wants to be asked again. Arrivals of an
+// honorRetryAfter notes when the server of a request of slot i wants to be asked again. Arrivals of an
 // open loop keep their own time.
-func (st *stage) heed(i int, rec *record.Exchange) {
+func (st *stage) honorRetryAfter(i int, rec *record.Exchange) {
 	if st.rests == nil || st.e.cfg.IgnoreRetryAfter || rec.RetryAfter == "" {
 		return
 	}

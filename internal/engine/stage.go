@@ -312,7 +312,7 @@ func (st *stage) do(i int, j job, ready time.Duration) *record.Exchange {
 		st.open.take(j.prompt.Sequence.ID) // no server knows of it
 	}
 	st.rests.note(i, rec)
-	st.heed(i, rec)
+	st.honorRetryAfter(i, rec)
 	rec.Watch = nil
 	live.InFlight.Add(-1)
 	st.endWarmup(rec.Phase)

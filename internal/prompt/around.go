@@ -46,24 +46,24 @@ func Follow(p Prompt, by Changer) Prompt {
 	case p.Late != nil:
 		p.Late = changedLate{p.Late, by}
 	case p.Rest != nil:
-		p.Rest = changedTalk{p.Rest, by}
+		p.Rest = changedConversation{p.Rest, by}
 	}
 	return p
 }
 
-// changedTalk changes the turns of another conversation.
-type changedTalk struct {
+// changedConversation changes the turns of another conversation.
+type changedConversation struct {
 	Conversation
 	by Changer
 }
 
 // Next implements Conversation.
-func (c changedTalk) Next(a Answer) (Prompt, time.Duration, error) {
+func (c changedConversation) Next(a Answer) (Prompt, time.Duration, error) {
 	p, think, err := c.Conversation.Next(a)
 	if err != nil {
 		return p, think, err
 	}
-	if rest, ok := p.Rest.(changedTalk); ok && rest.by == c.by {
+	if rest, ok := p.Rest.(changedConversation); ok && rest.by == c.by {
 		p.Rest = rest.Conversation // once is enough
 	}
 	p, err = c.by.Change(p)

@@ -116,7 +116,7 @@ func TestFollow(t *testing.T) {
 	self := &Prompt{Text: "d"}
 	self.Rest = change(Prompt{Rest: again{self}}, x).Rest
 	p, _, _ = self.Rest.Next(Answer{})
-	if talk, ok := p.Rest.(changedTalk); !ok || talk.Conversation != Conversation(again{self}) {
+	if talk, ok := p.Rest.(changedConversation); !ok || talk.Conversation != Conversation(again{self}) {
 		t.Errorf("what follows is %#v, changed twice", p.Rest)
 	}
 }

@@ -128,7 +128,7 @@ func (p *preparation) assemble(asked *questions, c *client, found *findings, ask
 	if err != nil {
 		return nil, err
 	}
-	same, tape, passages := &alike{halt: p.brake.pull}, sweep.NewTape(), new(sweep.Passages)
+	same, tape, passages := &alike{halt: p.brake.pull}, sweep.NewLog(), new(sweep.Passages)
 	collector := p.collector(c, folded, book, p.folders(found.breakers, same, tape, passages))
 	eng := p.engine(asked, c, collector, live)
 	p.later(eng.Close)
@@ -292,7 +292,7 @@ func (p *preparation) unwritten(err error) {
 }
 
 // folders are what every record goes to besides the fold of its core.
-func (p *preparation) folders(b *breaker.Set, same *alike, tape *sweep.Tape, passages *sweep.Passages) several {
+func (p *preparation) folders(b *breaker.Set, same *alike, tape *sweep.Log, passages *sweep.Passages) several {
 	var all several
 	if p.plan.Measurement.On() {
 		all = append(all, tape)

@@ -17,7 +17,7 @@ type metering struct {
 	observer Observer // nil: nobody follows
 	now      func() time.Duration
 	live     *engine.Live
-	tape     *sweep.Tape
+	tape     *sweep.Log
 	ledger   *ledger
 	lookout  *lookout
 	settle   func(ctx context.Context)
@@ -56,7 +56,7 @@ func (m *metering) run(ctx context.Context, s plan.Stage, work load.Stage, to *s
 // meter measures the i-th stage.
 func (m *metering) meter(i int, s plan.Stage) *sweep.Meter {
 	meter := &sweep.Meter{
-		Plan: m.plan, Now: m.now, Tape: m.tape, Settle: m.settle, Edge: m.ledger.edge, Note: m.ledger.out.note,
+		Plan: m.plan, Now: m.now, Log: m.tape, Settle: m.settle, Edge: m.ledger.edge, Note: m.ledger.out.note,
 		Paced: s.Rate > 0 || s.Arrival == plan.ArrivalIntervals,
 	}
 	if asked := m.lookout.servers; asked != nil {

@@ -34,12 +34,12 @@ type Probe interface {
 type Meter struct {
 	Plan  plan.Measurement
 	Now   func() time.Duration // the run's clock
-	Tape  *Tape
+	Log   *Log
 	Probe Probe // nil: the server is not asked
 	// GPUs are the looks at the server's GPUs that somebody else takes between the edges;
 	// nil: nobody does.
 	GPUs *GPUs
-	// Settle returns once everything that has ended is on the tape.
+	// Settle returns once everything that has ended is in the log.
 	Settle func(ctx context.Context)
 	// Edge is told of every edge; its error is the writer's to remember.
 	Edge func(record.Edge)
@@ -80,23 +80,23 @@ func (m *Meter) Run(ctx context.Context, stage int, value float64, from time.Dur
 			return l
 		}
 		m.edge(l, stage, end, server)
-		w := pass(m.Tape.Cut(begin, end, m.Plan.Percentile))
+		w := pass(m.Log.Cut(begin, end, m.Plan.Percentile))
 		l.Windows = append(l.Windows, w)
 		if m.Window != nil {
 			m.Window(len(l.Windows), w)
 		}
 		l.Ended = j.after(l.Windows)
 		if keep := len(l.edges) - 1 - m.Plan.Windows; keep > 0 {
-			m.Tape.Forget(l.edges[keep].At)
+			m.Log.Forget(l.edges[keep].At)
 		}
 	}
 	return l
 }
 
-// Finish completes a level after its load has ended and everything is on the tape.
+// Finish completes a level after its load has ended and everything is in the log.
 func (m *Meter) Finish(ctx context.Context, l *Level, stage int) {
 	if m.Plan.Mode == plan.WindowStage {
-		if first, last, ok := m.Tape.Bounds(); ok {
+		if first, last, ok := m.Log.Bounds(); ok {
 			// The window reaches from the first request's start to the last one's
 			// end: the edge that was told at the beginning is told anew. Where requests
 			// come at a rate, it has the gap behind the last of them, too: without it
@@ -104,13 +104,13 @@ func (m *Meter) Finish(ctx context.Context, l *Level, stage int) {
 			l.edges[0].At = first - 1
 			m.tell(l.edges[0])
 			if m.Paced {
-				last = max(last, first+m.Tape.Span())
+				last = max(last, first+m.Log.Span())
 			}
-			m.edge(l, stage, last, m.after(ctx, m.Tape.Cut(first-1, last, 0).Requests))
+			m.edge(l, stage, last, m.after(ctx, m.Log.Cut(first-1, last, 0).Requests))
 			l.Ended = record.StopWhole
 		}
 	}
-	l.finish(m.Tape.Cut, m.Tape.Knows)
+	l.finish(m.Log.Cut, m.Log.Knows)
 }
 
 // await waits for the end of the window that began at a moment, and asks the server at
@@ -125,7 +125,7 @@ func (m *Meter) await(ctx context.Context, begin time.Duration) (end time.Durati
 			if ok = m.sleep(ctx, end); !ok {
 				break
 			}
-			if _, enough := m.Tape.Nth(begin, m.Plan.Requests); enough || m.lost(begin) {
+			if _, enough := m.Log.Nth(begin, m.Plan.Requests); enough || m.lost(begin) {
 				break
 			}
 		}
@@ -139,7 +139,7 @@ func (m *Meter) await(ctx context.Context, begin time.Duration) (end time.Durati
 	m.sleep(ctx, max(end, m.Now())+grace)
 	m.Settle(ctx)
 	if end == 0 { // some requests are handed over in another order than that of their ends
-		end, ok = m.Tape.Nth(begin, m.Plan.Requests)
+		end, ok = m.Log.Nth(begin, m.Plan.Requests)
 	}
 	return end, server, ok
 }
@@ -149,7 +149,7 @@ func (m *Meter) await(ctx context.Context, begin time.Duration) (end time.Durati
 func (m *Meter) enough(ctx context.Context, begin time.Duration) (end time.Duration, ok bool) {
 	for {
 		part, cancel := context.WithTimeout(ctx, look)
-		err := m.Tape.Await(part, begin, m.Plan.Requests)
+		err := m.Log.Await(part, begin, m.Plan.Requests)
 		cancel()
 		switch {
 		case err == nil:
@@ -164,7 +164,7 @@ func (m *Meter) enough(ctx context.Context, begin time.Duration) (end time.Durat
 
 // lost reports whether the requests of a counted window do nothing but fail.
 func (m *Meter) lost(begin time.Duration) bool {
-	failed, since := m.Tape.Failing(begin)
+	failed, since := m.Log.Failing(begin)
 	return failed >= max(m.Plan.Requests, hopeless) && m.Now()-since >= look
 }
 

@@ -103,7 +103,7 @@ type tardy struct {
 
 func (s *tardy) Snapshot(context.Context) (*record.Snapshot, error) {
 	s.asked++
-	w := s.Tape.Cut(-1, s.Now()-300*time.Millisecond, 0)
+	w := s.Log.Cut(-1, s.Now()-300*time.Millisecond, 0)
 	return &record.Snapshot{Models: []record.ModelStats{{Name: "m", Success: record.CountTime{Count: 5 + uint64(w.Requests)}}}}, nil
 }
 

@@ -227,12 +227,12 @@ type bench struct {
 func newBench(m plan.Measurement) *bench {
 	b := &bench{start: time.Now()}
 	b.Meter = &Meter{
-		Plan: m, Tape: NewTape(), Now: func() time.Duration { return time.Since(b.start) },
+		Plan: m, Log: NewLog(), Now: func() time.Duration { return time.Since(b.start) },
 		Settle: func(context.Context) {},
 		Edge:   func(e record.Edge) { b.edges = append(b.edges, e) },
 		Window: func(_ int, w Window) { b.passes = append(b.passes, w) },
 	}
-	b.Tape.Begin(0)
+	b.Log.Begin(0)
 	return b
 }
 
@@ -246,7 +246,7 @@ func (b *bench) load(ctx context.Context, latency func(i int) time.Duration) {
 		if b.fails != nil && b.fails(b.Now(), i) {
 			rec.Failure = new(record.Failure)
 		}
-		b.Tape.Add(rec)
+		b.Log.Add(rec)
 	}
 }
 
@@ -405,9 +405,9 @@ func TestFromEdges(t *testing.T) {
 		b := newBench(m)
 		var samples []Sample
 		b.Settle = func(context.Context) {
-			b.Tape.mu.Lock()
-			defer b.Tape.mu.Unlock()
-			for _, s := range b.Tape.samples {
+			b.Log.mu.Lock()
+			defer b.Log.mu.Unlock()
+			for _, s := range b.Log.samples {
 				if !slices.Contains(samples, s) {
 					samples = append(samples, s)
 				}
@@ -426,21 +426,21 @@ func TestFromEdges(t *testing.T) {
 }
 
 func TestTapeForgets(t *testing.T) {
-	tape := NewTape()
-	tape.Begin(1)
+	log := NewLog()
+	log.Begin(1)
 	for i := range 10 {
-		tape.Add(&record.Record{Stage: i % 2, Sent: 1, End: time.Duration(i)})
+		log.Add(&record.Record{Stage: i % 2, Sent: 1, End: time.Duration(i)})
 	}
-	if w := tape.Cut(0, 100, 0); w.Requests != 5 {
+	if w := log.Cut(0, 100, 0); w.Requests != 5 {
 		t.Errorf("%d requests of the stage, want 5", w.Requests)
 	}
-	tape.Forget(5)
-	if w := tape.Cut(0, 100, 0); w.Requests != 5 || !tape.Knows(0) {
-		t.Errorf("%d requests: a short tape forgot something", w.Requests)
+	log.Forget(5)
+	if w := log.Cut(0, 100, 0); w.Requests != 5 || !log.Knows(0) {
+		t.Errorf("%d requests: a short log forgot something", w.Requests)
 	}
-	tape.samples = append(tape.samples, make([]Sample, most)...)
-	tape.Forget(5)
-	if w := tape.Cut(0, 100, 0); w.Requests != 2 || tape.Knows(4) || !tape.Knows(5) {
+	log.samples = append(log.samples, make([]Sample, most)...)
+	log.Forget(5)
+	if w := log.Cut(0, 100, 0); w.Requests != 2 || log.Knows(4) || !log.Knows(5) {
 		t.Errorf("%d requests after forgetting, want 2", w.Requests)
 	}
 }

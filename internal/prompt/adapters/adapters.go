@@ -27,7 +27,7 @@ type Source struct {
 	rng      *rand.Rand
 	given    []int // by adapter, in the blocks so far
 	dealt    int   // prompts in the blocks so far
-	deck     []int // what is left of the block, the next one last
+	left     []int // what is left of the block, the next one last
 	sessions map[string]string
 }
 
@@ -69,17 +69,17 @@ func block(shares []float64) int {
 // begin starts over for a stage.
 func (s *Source) begin(stage int) {
 	s.rng = rand.New(rand.NewPCG(s.seed, uint64(stage)))
-	s.given, s.dealt, s.deck = make([]int, len(s.names)), 0, nil
+	s.given, s.dealt, s.left = make([]int, len(s.names)), 0, nil
 	clear(s.sessions)
 }
 
 // draw gives the model of the next prompt.
 func (s *Source) draw() string {
-	if len(s.deck) == 0 {
+	if len(s.left) == 0 {
 		s.shuffle()
 	}
-	i := s.deck[len(s.deck)-1]
-	s.deck = s.deck[:len(s.deck)-1]
+	i := s.left[len(s.left)-1]
+	s.left = s.left[:len(s.left)-1]
 	return s.names[i]
 }
 
@@ -88,7 +88,7 @@ func (s *Source) draw() string {
 func (s *Source) shuffle() {
 	if s.turns {
 		for i := range s.names {
-			s.deck = append(s.deck, len(s.names)-1-i)
+			s.left = append(s.left, len(s.names)-1-i)
 		}
 		return
 	}
@@ -101,9 +101,9 @@ func (s *Source) shuffle() {
 			}
 		}
 		s.given[most]++
-		s.deck = append(s.deck, most)
+		s.left = append(s.left, most)
 	}
-	s.rng.Shuffle(len(s.deck), func(i, j int) { s.deck[i], s.deck[j] = s.deck[j], s.deck[i] })
+	s.rng.Shuffle(len(s.left), func(i, j int) { s.left[i], s.left[j] = s.left[j], s.left[i] })
 }
 
 // Next implements prompt.Source.

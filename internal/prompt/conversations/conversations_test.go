@@ -87,7 +87,7 @@ func TestTurns(t *testing.T) {
 			s := source(t, c, tok, 1, chat)
 			var list [2][]string
 			var sessions [2][]string
-			for i := range 8 { // three turns and one of the next conversation, of both seats
+			for i := range 8 { // three turns and one of the next conversation, of both slots
 				p := turn(t, s, prompt.Answer{Text: " An answer."})
 				list[i%2] = append(list[i%2], said(t, p, tok))
 				sessions[i%2] = append(sessions[i%2], p.Session)
@@ -100,10 +100,10 @@ func TestTurns(t *testing.T) {
 			}
 			for k, texts := range list {
 				if !strings.HasPrefix(texts[1], texts[0]) || !strings.HasPrefix(texts[2], texts[1]) || strings.Count(texts[2], "An answer.") != 2 {
-					t.Errorf("seat %d: turns do not go on from those before: %q", k, texts)
+					t.Errorf("slot %d: turns do not go on from those before: %q", k, texts)
 				}
 				if texts[3] == texts[0] || sessions[k][0] != fmt.Sprintf("conv_%d", k) || sessions[k][3] != fmt.Sprintf("slot_%d_convo_1", k) || sessions[k][1] != sessions[k][0] {
-					t.Errorf("seat %d does not begin anew: %q", k, sessions[k])
+					t.Errorf("slot %d does not begin anew: %q", k, sessions[k])
 				}
 			}
 			a, b := list[0][0], list[1][0]
@@ -203,7 +203,7 @@ func TestToolLatency(t *testing.T) {
 		if err := p.Late.Await(ctx); err == nil {
 			t.Error("it does not stop waiting")
 		}
-		if err := p.Late.Await(t.Context()); err != nil { // the seat is free again
+		if err := p.Late.Await(t.Context()); err != nil { // the slot is free again
 			t.Error(err)
 		}
 		if err := p.Late.Await(ctx); err == nil {

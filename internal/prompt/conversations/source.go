@@ -21,7 +21,7 @@ const (
 	perMessage = 8
 )
 
-// Source deals requests out to its seats in turn. A seat holds one conversation after the
+// Source deals requests out to its slots in turn. A slot holds one conversation after the
 // other; every stage begins them anew.
 type Source struct {
 	lex   *lexicon.Lexicon
@@ -31,7 +31,7 @@ type Source struct {
 	stage uint64
 	// shared is the system prompt that all conversations of the stage begin with.
 	shared string
-	seats  []*seat // made as they are needed
+	slots  []*slot // made as they are needed
 	next   uint64  // request of the stage
 	err    error   // the stage's conversations cannot be made
 }
@@ -76,7 +76,7 @@ func longest(l plan.Length) int {
 // begin makes what the conversations of a stage share.
 func (s *Source) begin(stage uint64) error {
 	s.stage, s.next = stage, 0
-	s.seats = make([]*seat, s.data.Conversations.Count)
+	s.slots = make([]*slot, s.data.Conversations.Count)
 	var err error
 	s.shared, err = s.lex.Text(s.rng('s'), s.data.Conversations.SharedPrompt)
 	if err != nil {
@@ -116,12 +116,12 @@ func (s *Source) Next(context.Context) (prompt.Prompt, error) {
 	if s.err != nil {
 		return prompt.Prompt{}, s.err
 	}
-	i := s.next % uint64(len(s.seats))
+	i := s.next % uint64(len(s.slots))
 	s.next++
-	at := s.seats[i]
+	at := s.slots[i]
 	if at == nil {
-		at = newSeat(s, i)
-		s.seats[i] = at
+		at = newSlot(s, i)
+		s.slots[i] = at
 	}
 	return prompt.Prompt{Late: at, Session: at.deal(), Tokens: -1}, nil
 }

@@ -17,7 +17,7 @@ type Piece struct {
 func (l *Lexicon) Say(begin string, have int, pieces []Piece, want int) (string, error) {
 	text := append(make([]byte, 0, len(begin)+8*want), begin...)
 	from, counted := 0, true
-	rng := voice{pcg: rand.NewPCG(0, 0)}
+	rng := wordSource{pcg: rand.NewPCG(0, 0)}
 	for _, p := range pieces {
 		at := len(text)
 		if more, ok := l.Append(text, rng.of(p), p.N); ok {
@@ -45,7 +45,7 @@ func (l *Lexicon) Sure() bool { return l.sure }
 // sayWhole is Say for tokenizers with tokens that reach over more than a piece: every
 // piece is measured together with all that comes before it.
 func (l *Lexicon) sayWhole(text string, have int, pieces []Piece) (string, error) {
-	rng := voice{pcg: rand.NewPCG(0, 0)}
+	rng := wordSource{pcg: rand.NewPCG(0, 0)}
 	for _, p := range pieces {
 		var err error
 		if text, err = l.closedExtend(rng.of(p), text, have, p.N); err != nil {
@@ -88,13 +88,13 @@ func (l *Lexicon) closed(text string) bool {
 	return true
 }
 
-// voice draws the words of pieces, one after the other.
-type voice struct {
+// wordSource draws the words of pieces, one after the other.
+type wordSource struct {
 	pcg *rand.PCG
 	rng *rand.Rand
 }
 
-func (v *voice) of(p Piece) *rand.Rand {
+func (v *wordSource) of(p Piece) *rand.Rand {
 	if v.rng == nil {
 		v.rng = rand.New(v.pcg)
 	}

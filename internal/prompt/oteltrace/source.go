@@ -24,7 +24,7 @@ const defaultOutput = 1000
 
 // Source gives the sessions in an order that the seed fixes, again and again.
 type Source struct {
-	recorded.Deck
+	recorded.Cycle
 	replay plan.Replay
 	limits plan.Data // whose limits files are read by
 	tok    prompt.Tokenizer

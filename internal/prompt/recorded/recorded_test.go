@@ -64,9 +64,9 @@ func TestPick(t *testing.T) {
 	}
 }
 
-// deck is three sessions in order.
-func deck(seed uint64, r plan.Replay) *Deck {
-	d := new(Deck)
+// cycle is three sessions in order.
+func cycle(seed uint64, r plan.Replay) *Cycle {
+	d := new(Cycle)
 	for _, name := range []string{"a", "b", "c"} {
 		d.All = append(d.All, &Session{Name: name, Graph: &prompt.Graph{Origin: name}})
 	}
@@ -74,8 +74,8 @@ func deck(seed uint64, r plan.Replay) *Deck {
 	return d
 }
 
-func TestDeck(t *testing.T) {
-	d := deck(1, plan.Replay{Sessions: 5})
+func TestCycle(t *testing.T) {
+	d := cycle(1, plan.Replay{Sessions: 5})
 	var names, origins []string
 	tags := map[string]int{}
 	for range 10 {
@@ -100,10 +100,10 @@ func TestDeck(t *testing.T) {
 	if len(tags) != 3 || tags[""] != 6 {
 		t.Errorf("tags %v", tags)
 	}
-	if tagged := deck(1, plan.Replay{RandomID: true}); tagged.All[0].Tag == "" || tagged.All[0].Tag == tagged.All[1].Tag {
+	if tagged := cycle(1, plan.Replay{RandomID: true}); tagged.All[0].Tag == "" || tagged.All[0].Tag == tagged.All[1].Tag {
 		t.Errorf("tags %q and %q", tagged.All[0].Tag, tagged.All[1].Tag)
 	}
-	if again := deck(1, plan.Replay{Sessions: 5}); again.All[4].Name != want[4] {
+	if again := cycle(1, plan.Replay{Sessions: 5}); again.All[4].Name != want[4] {
 		t.Error("the same seed gives another order")
 	}
 }

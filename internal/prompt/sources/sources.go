@@ -33,7 +33,7 @@ func All(getenv func(string) string) map[string]prompt.Factory {
 		plan.SourceWekaTrace:          fetching(wekatrace.New, getenv),
 		plan.SourceAgents:             seedless(agents.New),
 		plan.SourcePayload:            payload,
-		plan.SourceSessions:           sessions,
+		plan.SourceSessions: newSessions,
 		plan.SourceMock:               mock,
 	}
 }
@@ -74,7 +74,7 @@ func payload(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, err
 	return sessions.NewPayload(d, tok, seed, plain(synthetic.New), prompt.Files(d).ReadFile)
 }
 
-func sessions(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+func newSessions(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 	return sessions.NewSessions(d, tok, seed, plain(synthetic.New))
 }
 

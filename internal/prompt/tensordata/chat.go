@@ -8,9 +8,9 @@ import (
 	"inferometer/internal/prompt/tensor"
 )
 
-// talk is the next turn of a session: its own messages, after those of the turns
+// nextTurn is the next turn of a session: its own messages, after those of the turns
 // before it and the answers to them.
-func (q *sequence) talk(answer string) (prompt.Prompt, error) {
+func (q *sequence) nextTurn(answer string) (prompt.Prompt, error) {
 	before := q.steps[q.at-1].prompt.Body
 	start, end, err := messages(before)
 	if err != nil {

@@ -178,6 +178,6 @@ func (q *sequence) Next(answer prompt.Answer) (prompt.Prompt, time.Duration, err
 	if !q.chat {
 		return q.request(), think, nil
 	}
-	p, err := q.talk(answer.Text)
+	p, err := q.nextTurn(answer.Text)
 	return p, think, err
 }

@@ -25,7 +25,7 @@ const (
 
 // Source gives the sessions in an order that the seed fixes, again and again.
 type Source struct {
-	recorded.Deck
+	recorded.Cycle
 	replay plan.Replay
 	limits plan.Data // whose limits files are read by
 	speak  speaker

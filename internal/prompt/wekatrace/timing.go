@@ -20,15 +20,15 @@ type moment struct {
 // idle is a stretch of a recording in which no call began, longer than it may be.
 type idle struct{ begin, end, before, excess float64 }
 
-// warp shortens the idle stretches of a recording.
-type warp struct {
+// idleCut shortens the idle stretches of a recording.
+type idleCut struct {
 	cap  float64
 	idle []idle
 }
 
-// newWarp looks at when calls began, in order; a cap of 0 shortens nothing.
-func newWarp(begins []float64, most float64) warp {
-	w := warp{cap: most}
+// newIdleCut looks at when calls began, in order; a cap of 0 shortens nothing.
+func newIdleCut(begins []float64, most float64) idleCut {
+	w := idleCut{cap: most}
 	if most <= 0 {
 		return w
 	}
@@ -43,7 +43,7 @@ func newWarp(begins []float64, most float64) warp {
 }
 
 // at is a moment on the shortened clock.
-func (w warp) at(t float64) float64 {
+func (w idleCut) at(t float64) float64 {
 	i, _ := slices.BinarySearchFunc(w.idle, t, func(g idle, t float64) int {
 		if g.end <= t {
 			return -1
@@ -72,7 +72,7 @@ func schedule(streams [][]timed, most plan.Duration) []moment {
 	if len(begins) == 0 {
 		return nil
 	}
-	w := newWarp(begins, time.Duration(most).Seconds())
+	w := newIdleCut(begins, time.Duration(most).Seconds())
 	var out []moment
 	for i, s := range streams {
 		for k, c := range s {

@@ -293,7 +293,7 @@ func TestClock(t *testing.T) {
 }
 
 func TestWarp(t *testing.T) {
-	w := newWarp([]float64{0, 1, 101, 102, 302}, 10)
+	w := newIdleCut([]float64{0, 1, 101, 102, 302}, 10)
 	for at, want := range map[float64]float64{0: 0, 1: 1, 5: 5, 11: 11, 50: 11, 101: 11, 101.5: 11.5, 102: 12, 110: 20, 250: 22, 302: 22, 400: 120} {
 		if got := w.at(at); got != want {
 			t.Errorf("%v is at %v, want %v", at, got, want)

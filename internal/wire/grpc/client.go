@@ -90,11 +90,11 @@ func NewClient(clock *netclock.Clock, d *netclock.Dialer, o Options) *Client {
 	if o.MaxMessage <= 0 || o.MaxMessage > largest {
 		o.MaxMessage = largest
 	}
-	beat := h2.Beat{Every: o.KeepAlive, Patience: o.KeepAliveTimeout}
+	alive := h2.KeepAlive{Every: o.KeepAlive, Timeout: o.KeepAliveTimeout}
 	c := &Client{
 		clock: clock, dialer: d, options: o, soon: http1.Soon, linger: closeTime,
-		work:  h2.NewClient(clock, d, h2.Options{Limits: o.Limits, Streams: max(o.Sharing, 1), Secure: o.Secure, Beat: beat}),
-		calls: h2.NewClient(clock, d, h2.Options{Streams: controlStreams, Secure: o.Secure, Beat: beat}),
+		work:  h2.NewClient(clock, d, h2.Options{Limits: o.Limits, Streams: max(o.Sharing, 1), Secure: o.Secure, KeepAlive: alive}),
+		calls: h2.NewClient(clock, d, h2.Options{Streams: controlStreams, Secure: o.Secure, KeepAlive: alive}),
 	}
 	c.answers.New = func() any { return new(h2.Answer) }
 	c.pending.New = func() any { return &request{done: make(chan struct{}, 1)} }

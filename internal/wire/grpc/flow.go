@@ -137,7 +137,7 @@ func (f *flow) Data(p []byte, at clock.Stamp, frame bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.speaks {
-		return stranger(f.status, f.contentType, p)
+		return notGRPCAnswer(f.status, f.contentType, p)
 	}
 	for len(p) > 0 {
 		var message []byte
@@ -264,7 +264,7 @@ func (f *flow) reason(q *request, err error) error {
 func (f *flow) endError(trailer []http1.Field) error {
 	switch {
 	case !f.speaks:
-		return stranger(f.status, f.contentType, nil)
+		return notGRPCAnswer(f.status, f.contentType, nil)
 	case f.said != nil:
 		return f.said
 	case len(trailer) > 0:

@@ -395,7 +395,7 @@ func TestKeepAlive(t *testing.T) {
 	for timeout := 150 * time.Millisecond; n < 3 && timeout < patience; timeout *= 2 { // until the machine answers two in time
 		c := s.client(t, Options{KeepAlive: 15 * time.Millisecond, KeepAliveTimeout: timeout})
 		rec := ask(t, t.Context(), c, 0, "a", "a")
-		wantFailure(t, rec, record.Reset, 0, "did not answer a ping")
+		wantFailure(t, rec, record.Reset, 0, "did not answer a PING")
 		for n = 0; len(pings) > 0; n++ {
 			<-pings
 		}

@@ -109,8 +109,8 @@ type notGRPC struct {
 
 func (e *notGRPC) Error() string { return e.text }
 
-// stranger describes an answer that is not gRPC's by what came instead.
-func stranger(status int, contentType string, body []byte) error {
+// notGRPCAnswer describes an answer that is not gRPC's by what came instead.
+func notGRPCAnswer(status int, contentType string, body []byte) error {
 	if contentType == "" {
 		contentType = "no content type"
 	}

@@ -31,7 +31,7 @@ func (c *Client) unary(ctx context.Context, by *h2.Client, method string, m Mess
 		return err
 	}
 	if rec.Status != 200 || !isGRPC(rec.ContentType) {
-		return stranger(rec.Status, rec.ContentType, rec.Body)
+		return notGRPCAnswer(rec.Status, rec.ContentType, rec.Body)
 	}
 	said := answer.Trailer
 	if len(said) == 0 {

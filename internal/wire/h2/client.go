@@ -26,16 +26,16 @@ import (
 
 // Client keeps connections to one server.
 type Client struct {
-	clock   *netclock.Clock
-	dialer  *netclock.Dialer
-	limits  netclock.Limits
-	soon    time.Duration // http1.Soon, but for tests
-	grace   time.Duration // http1.Grace, but for tests
-	streams int           // most at once on a connection
-	secure  bool
-	beat    Beat
-	windows windows
-	pool    sync.Pool
+	clock     *netclock.Clock
+	dialer    *netclock.Dialer
+	limits    netclock.Limits
+	soon      time.Duration // http1.Soon, but for tests
+	grace     time.Duration // http1.Grace, but for tests
+	streams   int           // most at once on a connection
+	secure    bool
+	keepAlive KeepAlive
+	windows   windows
+	pool      sync.Pool
 
 	conns atomic.Pointer[[]*conn] // a new slice with each change
 	most  atomic.Int64            // streams at once on a connection, as the server said last
@@ -62,14 +62,14 @@ type Options struct {
 	Streams int
 	// Secure: the dialer speaks TLS, and the server must have agreed on h2.
 	Secure bool
-	// Beat keeps connections alive.
-	Beat Beat
+	// KeepAlive pings servers that are silent.
+	KeepAlive KeepAlive
 }
 
 // NewClient makes a Client that opens connections with d.
 func NewClient(clock *netclock.Clock, d *netclock.Dialer, o Options) *Client {
 	c := &Client{
-		clock: clock, dialer: d, limits: o.Limits, soon: http1.Soon, grace: http1.Grace, streams: max(o.Streams, 1), secure: o.Secure, beat: o.Beat,
+		clock: clock, dialer: d, limits: o.Limits, soon: http1.Soon, grace: http1.Grace, streams: max(o.Streams, 1), secure: o.Secure, keepAlive: o.KeepAlive,
 		windows: wide, alive: make(map[*conn]struct{}),
 	}
 	c.pool.New = func() any { return &stream{done: make(chan struct{}, 1)} }

@@ -38,7 +38,7 @@ type conn struct {
 	follow []follower
 	timer  *time.Timer
 	armed  time.Duration // when the timer fires; 0: it does not
-	pulse  pulse
+	pings  pings
 
 	// what the server said
 	settled bool  // its settings have come
@@ -103,7 +103,7 @@ func newConn(client *Client, nc *clock.Conn) *conn {
 	b = appendSetting(b, settingWindow, uint32(client.windows.stream))
 	b = appendSetting(b, settingHeaderList, uint32(c.client.mostHeaders()))
 	c.control = appendWindow(b, 0, client.windows.conn-startWindow)
-	c.startPulse()
+	c.startPings()
 	nc.Share()
 	client.exited.Go(c.write)
 	client.exited.Go(c.read)
@@ -155,7 +155,7 @@ func (c *conn) start(ctx context.Context, o *order) *stream {
 		st.begun = c.client.clock.Now()
 		st.reused = c.used
 		o.rec.Conn = opened
-		c.heed(ctx)
+		c.watch(ctx)
 		c.arm(c.client.limits.Due(st.begun, record.Never))
 	}
 	c.used = true
@@ -169,9 +169,9 @@ func (c *conn) start(ctx context.Context, o *order) *stream {
 // open reports whether new streams may be started at all.
 func (c *conn) open() bool { return c.err == nil && !c.leaving && c.next < maxWindow }
 
-// heed makes the end of ctx end its streams. Requests of one stage share a
+// watch makes the end of ctx end its streams. Requests of one stage share a
 // context, so that this happens once per connection and stage.
-func (c *conn) heed(ctx context.Context) {
+func (c *conn) watch(ctx context.Context) {
 	for i := range c.follow {
 		if c.follow[i].ctx == ctx {
 			c.follow[i].streams++
@@ -329,7 +329,7 @@ func (c *conn) fail(err error) {
 	if c.timer != nil {
 		c.timer.Stop()
 	}
-	c.pulse.stop()
+	c.pings.stop()
 	if c.writing {
 		c.net.Interrupt() // what the writer waits for may never come
 	}

@@ -361,7 +361,7 @@ func TestNoPingsWhileIdle(t *testing.T) {
 	})
 	clock := netclock.NewClock()
 	d := netclock.NewDialer(clock, to.url.Host, netclock.DialOptions{Timeout: patience})
-	c := NewClient(clock, d, Options{Streams: 1, Beat: Beat{Every: 5 * time.Millisecond}})
+	c := NewClient(clock, d, Options{Streams: 1, KeepAlive: KeepAlive{Every: 5 * time.Millisecond}})
 	defer c.Close()
 	if err := c.Warm(t.Context(), 1); err != nil {
 		t.Fatal(err)

@@ -12,9 +12,9 @@ import (
 	"inferometer/internal/prompt/lexicon"
 )
 
-// seat is a place at which one conversation after the other is held. One turn is under
+// slot is a place at which one conversation after the other is held. One turn is under
 // way at a time.
-type seat struct {
+type slot struct {
 	lex    *lexicon.Lexicon
 	data   *plan.Data
 	chat   bool
@@ -41,21 +41,21 @@ type exchange struct {
 
 // order counts conversations and their turns.
 type order struct {
-	talk, turn uint64
+	number, turn uint64
 }
 
 // step gives the present place and goes on to the next, of conversations with so many
 // turns.
-func (o *order) step(turns func(talk uint64) int) order {
+func (o *order) step(turns func(number uint64) int) order {
 	now := *o
-	if o.turn++; o.turn >= uint64(max(turns(o.talk), 1)) {
-		o.talk, o.turn = o.talk+1, 0
+	if o.turn++; o.turn >= uint64(max(turns(o.number), 1)) {
+		o.number, o.turn = o.number+1, 0
 	}
 	return now
 }
 
-func newSeat(s *Source, i uint64) *seat {
-	return &seat{
+func newSlot(s *Source, i uint64) *slot {
+	return &slot{
 		lex: s.lex, data: &s.data, chat: s.chat, shared: s.shared,
 		number: i, seed: mix(s.seed, s.stage, i),
 		free: make(chan struct{}, 1),
@@ -63,30 +63,30 @@ func newSeat(s *Source, i uint64) *seat {
 }
 
 // deal is the conversation that the next request belongs to.
-func (s *seat) deal() string { return s.session(s.dealt.step(s.turnsOf).talk) }
+func (s *slot) deal() string { return s.session(s.dealt.step(s.turnsOf).number) }
 
 // session names a conversation within its stage.
-func (s *seat) session(talk uint64) string {
-	if talk == 0 {
+func (s *slot) session(number uint64) string {
+	if number == 0 {
 		return fmt.Sprintf("conv_%d", s.number)
 	}
-	return fmt.Sprintf("slot_%d_convo_%d", s.number, talk)
+	return fmt.Sprintf("slot_%d_convo_%d", s.number, number)
 }
 
 // at draws one length.
-func (s *seat) at(l plan.Length, what, talk, turn uint64) int {
-	return prompt.NewLengths(l, mix(s.seed, what, talk)).At(turn)
+func (s *slot) at(l plan.Length, what, number, turn uint64) int {
+	return prompt.NewLengths(l, mix(s.seed, what, number)).At(turn)
 }
 
-func (s *seat) turnsOf(talk uint64) int { return s.at(s.data.Conversations.Turns, 't', talk, 0) }
+func (s *slot) turnsOf(number uint64) int { return s.at(s.data.Conversations.Turns, 't', number, 0) }
 
-func (s *seat) rng(what, talk, turn uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(mix(s.seed, what), mix(talk, turn)))
+func (s *slot) rng(what, number, turn uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(mix(s.seed, what), mix(number, turn)))
 }
 
 // Await implements prompt.Late. A turn waits for the answer before it and then for the
 // tool that the answer called.
-func (s *seat) Await(ctx context.Context) error {
+func (s *slot) Await(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -111,19 +111,19 @@ func (s *seat) Await(ctx context.Context) error {
 }
 
 // Prompt implements prompt.Late.
-func (s *seat) Prompt() (prompt.Prompt, error) {
+func (s *slot) Prompt() (prompt.Prompt, error) {
 	place := s.taken.step(s.turnsOf)
 	if place.turn == 0 {
-		if err := s.beginTalk(place.talk); err != nil {
+		if err := s.begin(place.number); err != nil {
 			return prompt.Prompt{}, err
 		}
 	}
 	p := prompt.Prompt{
-		Session: s.session(place.talk), Turn: int(place.turn),
-		Output: s.at(s.data.Output, 'o', place.talk, place.turn),
+		Session: s.session(place.number), Turn: int(place.turn),
+		Output: s.at(s.data.Output, 'o', place.number, place.turn),
 	}
-	n := s.at(s.data.Conversations.Input, 'i', place.talk, place.turn)
-	question, err := s.lex.Text(s.rng('q', place.talk, place.turn), n)
+	n := s.at(s.data.Conversations.Input, 'i', place.number, place.turn)
+	question, err := s.lex.Text(s.rng('q', place.number, place.turn), n)
 	if err != nil {
 		return p, err
 	}
@@ -131,20 +131,20 @@ func (s *seat) Prompt() (prompt.Prompt, error) {
 	return p, s.compose(&p)
 }
 
-// beginTalk makes the system prompt of a new conversation.
-func (s *seat) beginTalk(talk uint64) error {
+// begin makes the system prompt of a new conversation.
+func (s *slot) begin(number uint64) error {
 	s.history = nil
-	own := s.at(s.data.Conversations.DynamicPrompt, 'd', talk, 0)
+	own := s.at(s.data.Conversations.DynamicPrompt, 'd', number, 0)
 	s.sysLen = s.data.Conversations.SharedPrompt + own
 	var err error
-	s.system, err = s.lex.Extend(s.rng('s', talk, 0), s.shared, s.data.Conversations.SharedPrompt, own)
+	s.system, err = s.lex.Extend(s.rng('s', number, 0), s.shared, s.data.Conversations.SharedPrompt, own)
 	return err
 }
 
 // compose writes the prompt of the turn under way. The oldest turns are left out where
 // the whole would be longer than the context, and then what is too much of the system
 // prompt's end, so that what conversations share stays the same.
-func (s *seat) compose(p *prompt.Prompt) error {
+func (s *slot) compose(p *prompt.Prompt) error {
 	bound := s.data.Conversations.MaxContext
 	if bound > 0 {
 		p.Output = min(p.Output, bound/2)
@@ -168,7 +168,7 @@ func (s *seat) compose(p *prompt.Prompt) error {
 }
 
 // cut shortens a text to at most n tokens.
-func (s *seat) cut(text string, n int) (string, int) {
+func (s *slot) cut(text string, n int) (string, int) {
 	for ; n > 0; n-- {
 		if end, ok := s.lex.Tokenizer().Cut(text, n); ok {
 			return text[:end], n
@@ -178,7 +178,7 @@ func (s *seat) cut(text string, n int) (string, int) {
 }
 
 // write puts the parts together and gives what they take of the context.
-func (s *seat) write(p *prompt.Prompt) int {
+func (s *slot) write(p *prompt.Prompt) int {
 	if s.chat {
 		return s.writeChat(p)
 	}
@@ -201,7 +201,7 @@ func (s *seat) write(p *prompt.Prompt) int {
 	return p.Tokens
 }
 
-func (s *seat) writeChat(p *prompt.Prompt) int {
+func (s *slot) writeChat(p *prompt.Prompt) int {
 	p.Messages, p.Tokens = nil, s.sysLen+s.asked.asked
 	if s.system != "" {
 		p.Messages = append(p.Messages, prompt.Message{Role: "system", Content: s.system})
@@ -217,11 +217,11 @@ func (s *seat) writeChat(p *prompt.Prompt) int {
 
 // End implements prompt.Late. A turn without an answer is as if it had not been, and
 // calls no tool.
-func (s *seat) End(a prompt.Answer) {
+func (s *slot) End(a prompt.Answer) {
 	s.ready = time.Time{}
 	if !a.Failed {
 		place := s.asked.place
-		tool := prompt.NewCounts(s.data.Conversations.ToolLatency, mix(s.seed, 'w', place.talk)).At(place.turn)
+		tool := prompt.NewCounts(s.data.Conversations.ToolLatency, mix(s.seed, 'w', place.number)).At(place.turn)
 		s.ready = time.Now().Add(time.Duration(tool) * time.Millisecond)
 		s.asked.answer, s.asked.replied = a.Text, s.lex.Tokenizer().Count(a.Text)
 		s.history = append(s.history, s.asked)

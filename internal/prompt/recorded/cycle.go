@@ -15,19 +15,19 @@ type Session struct {
 	Graph *prompt.Graph
 }
 
-// Deck gives sessions in an order that the seed fixes, again and again.
-type Deck struct {
+// Cycle gives sessions in an order that the seed fixes, again and again.
+type Cycle struct {
 	All  []*Session
 	next int
 }
 
 // Arrange puts the sessions in order, repeats them where more are wanted, and tags those
 // that no cache shall know. With a prefix their names begin with it and their place.
-func (d *Deck) Arrange(r *plan.Replay, seed uint64, prefix string) {
+func (c *Cycle) Arrange(r *plan.Replay, seed uint64, prefix string) {
 	rng := rand.New(rand.NewPCG(seed, 0))
-	rng.Shuffle(len(d.All), func(i, j int) { d.All[i], d.All[j] = d.All[j], d.All[i] })
+	rng.Shuffle(len(c.All), func(i, j int) { c.All[i], c.All[j] = c.All[j], c.All[i] })
 	tag := func() string { return fmt.Sprintf("[SESS:%016x]", rng.Uint64()) }
-	for i, one := range d.All {
+	for i, one := range c.All {
 		if prefix != "" {
 			one.Name = fmt.Sprintf("%s%d_%s", prefix, i, one.Name)
 		}
@@ -35,22 +35,22 @@ func (d *Deck) Arrange(r *plan.Replay, seed uint64, prefix string) {
 			one.Tag = tag()
 		}
 	}
-	for n := len(d.All); len(d.All) < r.Sessions; {
-		again := len(d.All) - n
-		from := d.All[again%n]
-		d.All = append(d.All, &Session{Name: fmt.Sprintf("%s_dup%d", from.Name, again+1), Tag: tag(), Graph: from.Graph})
+	for n := len(c.All); len(c.All) < r.Sessions; {
+		again := len(c.All) - n
+		from := c.All[again%n]
+		c.All = append(c.All, &Session{Name: fmt.Sprintf("%s_dup%d", from.Name, again+1), Tag: tag(), Graph: from.Graph})
 	}
 }
 
 // Sessions implements prompt.Finite.
-func (d *Deck) Sessions() int { return len(d.All) }
+func (c *Cycle) Sessions() int { return len(c.All) }
 
 // Draw is the next session. Those of a later round have it in their names.
-func (d *Deck) Draw() Session {
-	one := *d.All[d.next%len(d.All)]
-	if round := d.next / len(d.All); round > 0 {
+func (c *Cycle) Draw() Session {
+	one := *c.All[c.next%len(c.All)]
+	if round := c.next / len(c.All); round > 0 {
 		one.Name += fmt.Sprintf("#%d", round+1)
 	}
-	d.next++
+	c.next++
 	return one
 }

@@ -161,6 +161,14 @@ func method[T any](of T, name string, f func(T, call) (any, error)) *callable {
 	return &callable{name: name, call: func(_ *machine, c call) (any, error) { return f(of, c) }}
 }
 
+// bare is a method without arguments.
+func bare[T, R any](name string, f func(T) R) func(T, call) (any, error) {
+	return func(of T, c call) (any, error) {
+		_, _, err := c.bind(name)
+		return f(of), err
+	}
+}
+
 // marked makes a method give back markup, as Python's does.
 func marked(f func(string, call) (any, error)) func(string, call) (any, error) {
 	return func(s string, c call) (any, error) {
@@ -185,26 +193,10 @@ func marked(f func(string, call) (any, error)) func(string, call) (any, error) {
 }
 
 var dictMethods = map[string]func(*Dict, call) (any, error){
-	"items": func(d *Dict, c call) (any, error) {
-		_, _, err := c.bind("items")
-		return &view{"dict_items", d.pairs()}, err
-	},
-	"keys": func(d *Dict, c call) (any, error) {
-		_, _, err := c.bind("keys")
-		return &view{"dict_keys", d.keys}, err
-	},
-	"values": func(d *Dict, c call) (any, error) {
-		_, _, err := c.bind("values")
-		return &view{"dict_values", d.vals}, err
-	},
-	"copy": func(d *Dict, c call) (any, error) {
-		_, _, err := c.bind("copy")
-		out := &Dict{}
-		for i := range d.keys {
-			err = either(err, out.set(d.keys[i], d.vals[i]))
-		}
-		return out, err
-	},
+	"items":  bare("items", func(d *Dict) any { return &view{"dict_items", d.pairs()} }),
+	"keys":   bare("keys", func(d *Dict) any { return &view{"dict_keys", d.keys} }),
+	"values": bare("values", func(d *Dict) any { return &view{"dict_values", d.vals} }),
+	"copy":   bare("copy", (*Dict).clone),
 	"get": func(d *Dict, c call) (any, error) {
 		if len(c.names) > 0 || len(c.args) == 0 || len(c.args) > 2 {
 			return nil, fmt.Errorf("get takes a key and at most one other value")
@@ -231,10 +223,7 @@ var listMethods = map[string]func(*List, call) (any, error){
 		}
 		return n, nil
 	},
-	"copy": func(l *List, c call) (any, error) {
-		_, _, err := c.bind("copy")
-		return &List{items: slices.Clone(l.items)}, err
-	},
+	"copy": bare("copy", func(l *List) any { return &List{items: slices.Clone(l.items)} }),
 	"index": func(l *List, c call) (any, error) {
 		v, given, err := c.bind("index", "value", "start", "stop")
 		if err != nil || !given[0] {

@@ -50,7 +50,7 @@ func Parse(src string) (*Template, error) {
 	}
 	t := &Template{filters: filterNames(), tests: testNames(), globals: globals(), limits: Limits{Text: maxText, Steps: usualSteps}}
 	p := &parser{toks: toks, filterTable: t.filters, testTable: t.tests}
-	if t.frame, err = p.within(nil, func() (err error) { t.body, err = p.body(); return }); err != nil {
+	if t.body, t.frame, err = p.parse(); err != nil {
 		return nil, err
 	}
 	for _, f := range p.frames {

@@ -11,24 +11,36 @@ import (
 
 // filterNames are the filters by name.
 func filterNames() map[string]*callable {
-	all := map[string]func(m *machine, c call) (any, error){
-		"trim": trimFilter, "string": stringFilter, "safe": safeFilter, "escape": escapeFilter, "e": escapeFilter,
-		"upper": textFilter(upper), "lower": textFilter(lower), "title": textFilter(titleFilter), "capitalize": textFilter(capitalize),
-		"length": lengthFilter, "count": lengthFilter, "default": defaultFilter, "d": defaultFilter,
-		"tojson": jsonFilter, "indent": indentFilter, "replace": replaceFilter, "join": joinFilter, "format": formatFilter,
-		"truncate": truncateFilter, "wordcount": wordCountFilter, "center": centerFilter,
-		"int": intFilter, "float": floatFilter, "abs": absFilter, "round": roundFilter,
-		"list": listFilter, "first": firstFilter, "last": lastFilter, "reverse": reverseFilter, "items": itemsFilter,
+	out := map[string]*callable{}
+	for name, f := range map[string]func(m *machine, c call) (any, error){
 		"map": mapFilter, "select": selectFilter(true, false), "reject": selectFilter(false, false),
-		"selectattr": selectFilter(true, true), "rejectattr": selectFilter(false, true), "attr": attrFilter,
-		"sort": sortFilter, "dictsort": dictSortFilter, "unique": uniqueFilter, "sum": sumFilter, "batch": batchFilter,
-		"min": extremeFilter("min", -1), "max": extremeFilter("max", 1),
-		"groupby": groupFilter, "slice": sliceFilter, "urlencode": urlEncodeFilter, "forceescape": forceEscapeFilter, "striptags": stripTagsFilter,
-		"filesizeformat": fileSizeFilter, "xmlattr": xmlAttrFilter,
-	}
-	out := make(map[string]*callable, len(all))
-	for name, f := range all {
+		"selectattr": selectFilter(true, true), "rejectattr": selectFilter(false, true), "format": formatFilter,
+	} {
 		out[name] = &callable{name: name, call: f}
+	}
+	for _, f := range []struct {
+		names, params string
+		call          function
+	}{
+		{"trim", "value chars", trimFilter}, {"string", "value", stringFilter}, {"safe", "value", safeFilter}, {"escape e", "value", escapeFilter},
+		{"upper", "value", textFilter(upper)}, {"lower", "value", textFilter(lower)}, {"title", "value", textFilter(titleFilter)}, {"capitalize", "value", textFilter(capitalize)},
+		{"length count", "value", lengthFilter}, {"default d", "value default_value boolean", defaultFilter},
+		{"tojson", "value ensure_ascii indent separators sort_keys", jsonFilter}, {"indent", "s width first blank", indentFilter},
+		{"replace", "s old new count", replaceFilter}, {"join", "value d attribute", joinFilter},
+		{"truncate", "s length killwords end leeway", truncateFilter}, {"wordcount", "s", wordCountFilter}, {"center", "value width", centerFilter},
+		{"int", "value default base", intFilter}, {"float", "value default", floatFilter}, {"abs", "value", absFilter}, {"round", "value precision method", roundFilter},
+		{"list", "value", listFilter}, {"first", "value", firstFilter}, {"last", "value", lastFilter}, {"reverse", "value", reverseFilter}, {"items", "value", itemsFilter},
+		{"attr", "obj name", attrFilter}, {"sort", "value reverse case_sensitive attribute", sortFilter},
+		{"dictsort", "value case_sensitive by reverse", dictSortFilter}, {"unique", "value case_sensitive attribute", uniqueFilter},
+		{"sum", "value attribute start", sumFilter}, {"batch", "value linecount fill_with", batchFilter},
+		{"min", "value case_sensitive attribute", extremeFilter("min", -1)}, {"max", "value case_sensitive attribute", extremeFilter("max", 1)},
+		{"groupby", "value attribute default case_sensitive", groupFilter}, {"slice", "value slices fill_with", sliceFilter},
+		{"urlencode", "value", urlEncodeFilter}, {"forceescape", "value", forceEscapeFilter}, {"striptags", "value", stripTagsFilter},
+		{"filesizeformat", "value binary", fileSizeFilter}, {"xmlattr", "d autospace", xmlAttrFilter},
+	} {
+		for _, name := range strings.Fields(f.names) {
+			out[name] = takes(name, f.params, f.call)
+		}
 	}
 	return out
 }
@@ -41,17 +53,13 @@ func keep(of any, s string) any {
 	return s
 }
 
-func trimFilter(_ *machine, c call) (any, error) {
-	v, given, err := c.bind("trim", "value", "chars")
-	if err != nil {
-		return nil, err
-	}
+func trimFilter(_ *machine, v []any, _ []bool) (any, error) {
 	s, err := str(v[0])
 	if err != nil {
 		return nil, err
 	}
 	in := isSpace
-	if given[1] && v[1] != nil {
+	if v[1] != nil {
 		set, ok := asString(v[1])
 		if !ok {
 			return nil, fmt.Errorf("trim takes a string, not a %s", typeName(v[1]))
@@ -61,38 +69,27 @@ func trimFilter(_ *machine, c call) (any, error) {
 	return keep(v[0], strings.TrimFunc(s, in)), nil
 }
 
-func stringFilter(_ *machine, c call) (any, error) {
-	v, _, err := c.bind("string", "value")
-	if err != nil || isMarkup(v[0]) {
-		return v[0], err
+func stringFilter(_ *machine, v []any, _ []bool) (any, error) {
+	if isMarkup(v[0]) {
+		return v[0], nil
 	}
 	return str(v[0])
 }
 
-func safeFilter(_ *machine, c call) (any, error) {
-	v, _, err := c.bind("safe", "value")
-	if err != nil {
-		return nil, err
-	}
+func safeFilter(_ *machine, v []any, _ []bool) (any, error) {
 	s, err := str(v[0])
 	return markup(s), err
 }
 
-func escapeFilter(_ *machine, c call) (any, error) {
-	v, _, err := c.bind("escape", "value")
-	if err != nil || isMarkup(v[0]) {
-		return v[0], err
+func escapeFilter(m *machine, v []any, given []bool) (any, error) {
+	if isMarkup(v[0]) {
+		return v[0], nil
 	}
-	s, err := str(v[0])
-	return markup(escapeHTML(s)), err
+	return forceEscapeFilter(m, v, given)
 }
 
-func textFilter(f func(string) string) func(*machine, call) (any, error) {
-	return func(_ *machine, c call) (any, error) {
-		v, _, err := c.bind("the filter", "value")
-		if err != nil {
-			return nil, err
-		}
+func textFilter(f func(string) string) function {
+	return func(_ *machine, v []any, _ []bool) (any, error) {
 		s, err := str(v[0])
 		return keep(v[0], f(s)), err
 	}
@@ -122,20 +119,12 @@ func titleFilter(s string) string {
 	return b.String()
 }
 
-func lengthFilter(_ *machine, c call) (any, error) {
-	v, _, err := c.bind("length", "value")
-	if err != nil {
-		return nil, err
-	}
+func lengthFilter(_ *machine, v []any, _ []bool) (any, error) {
 	n, err := length(v[0])
 	return int64(n), err
 }
 
-func defaultFilter(_ *machine, c call) (any, error) {
-	v, given, err := c.bind("default", "value", "default_value", "boolean")
-	if err != nil {
-		return nil, err
-	}
+func defaultFilter(_ *machine, v []any, given []bool) (any, error) {
 	if _, ok := v[0].(*undefined); ok || (truth(v[2]) && !truth(v[0])) {
 		if !given[1] {
 			return "", nil
@@ -145,11 +134,7 @@ func defaultFilter(_ *machine, c call) (any, error) {
 	return v[0], nil
 }
 
-func indentFilter(_ *machine, c call) (any, error) {
-	v, given, err := c.bind("indent", "s", "width", "first", "blank")
-	if err != nil {
-		return nil, err
-	}
+func indentFilter(_ *machine, v []any, given []bool) (any, error) {
 	s, ok := asString(v[0])
 	if !ok {
 		return nil, fmt.Errorf("indent takes a string, not a %s", typeName(v[0]))
@@ -175,24 +160,18 @@ func indentFilter(_ *machine, c call) (any, error) {
 	return keep(v[0], out), nil
 }
 
-func replaceFilter(_ *machine, c call) (any, error) {
-	v, given, err := c.bind("replace", "s", "old", "new", "count")
-	if err != nil {
-		return nil, err
-	}
+func replaceFilter(_ *machine, v []any, _ []bool) (any, error) {
 	for i := range 3 {
-		if v[i], err = str(v[i]); err != nil {
+		s, err := str(v[i])
+		if err != nil {
 			return nil, err
 		}
+		v[i] = s
 	}
-	return replace(v[0].(string), v[1:], given[1:])
+	return replace(v[0].(string), v[1:])
 }
 
-func joinFilter(_ *machine, c call) (any, error) {
-	v, given, err := c.bind("join", "value", "d", "attribute")
-	if err != nil {
-		return nil, err
-	}
+func joinFilter(_ *machine, v []any, given []bool) (any, error) {
 	items, err := iterate(v[0])
 	if err != nil {
 		return nil, err
@@ -205,10 +184,8 @@ func joinFilter(_ *machine, c call) (any, error) {
 	}
 	var parts []string
 	for _, x := range items {
-		if given[2] && v[2] != nil {
-			if x, err = path(x, v[2]); err != nil {
-				return nil, err
-			}
+		if x, err = path(x, v[2]); err != nil {
+			return nil, err
 		}
 		s, err := str(x)
 		if err != nil {
@@ -219,11 +196,7 @@ func joinFilter(_ *machine, c call) (any, error) {
 	return strings.Join(parts, sep), nil
 }
 
-func truncateFilter(_ *machine, c call) (any, error) {
-	v, given, err := c.bind("truncate", "s", "length", "killwords", "end", "leeway")
-	if err != nil {
-		return nil, err
-	}
+func truncateFilter(_ *machine, v []any, given []bool) (any, error) {
 	s, ok := asString(v[0])
 	n, leeway, end := int64(255), int64(5), "..."
 	if given[1] {
@@ -232,7 +205,7 @@ func truncateFilter(_ *machine, c call) (any, error) {
 	if given[3] {
 		end, ok = both(ok, asString, v[3])
 	}
-	if given[4] && v[4] != nil {
+	if v[4] != nil {
 		leeway, ok = both(ok, asInt, v[4])
 	}
 	letters, tail := []rune(s), []rune(end)
@@ -257,21 +230,13 @@ func both[T any](ok bool, f func(any) (T, bool), v any) (T, bool) {
 	return t, good && ok
 }
 
-func wordCountFilter(_ *machine, c call) (any, error) {
-	v, _, err := c.bind("wordcount", "s")
-	if err != nil {
-		return nil, err
-	}
+func wordCountFilter(_ *machine, v []any, _ []bool) (any, error) {
 	s, err := str(v[0])
 	words := strings.FieldsFunc(s, func(r rune) bool { return r != '_' && !isWordLetter(r) })
 	return int64(len(words)), err
 }
 
-func centerFilter(_ *machine, c call) (any, error) {
-	v, given, err := c.bind("center", "value", "width")
-	if err != nil {
-		return nil, err
-	}
+func centerFilter(_ *machine, v []any, given []bool) (any, error) {
 	s, err := str(v[0])
 	if err != nil {
 		return nil, err
@@ -291,11 +256,7 @@ func centerFilter(_ *machine, c call) (any, error) {
 	return strings.Repeat(" ", left) + s + strings.Repeat(" ", pad-left), nil
 }
 
-func intFilter(_ *machine, c call) (any, error) {
-	v, given, err := c.bind("int", "value", "default", "base")
-	if err != nil {
-		return nil, err
-	}
+func intFilter(_ *machine, v []any, given []bool) (any, error) {
 	base, isInt := int64(10), true
 	if given[2] {
 		base, isInt = asInt(v[2])
@@ -371,11 +332,7 @@ func underscores(s string) bool {
 	return true
 }
 
-func floatFilter(_ *machine, c call) (any, error) {
-	v, given, err := c.bind("float", "value", "default")
-	if err != nil {
-		return nil, err
-	}
+func floatFilter(_ *machine, v []any, given []bool) (any, error) {
 	if u, ok := v[0].(*undefined); ok {
 		return nil, u.fail()
 	}
@@ -388,11 +345,7 @@ func floatFilter(_ *machine, c call) (any, error) {
 	return 0.0, nil
 }
 
-func absFilter(_ *machine, c call) (any, error) {
-	v, _, err := c.bind("abs", "value")
-	if err != nil {
-		return nil, err
-	}
+func absFilter(_ *machine, v []any, _ []bool) (any, error) {
 	if f, ok := v[0].(float64); ok {
 		return math.Abs(f), nil
 	}
@@ -403,11 +356,7 @@ func absFilter(_ *machine, c call) (any, error) {
 	return whole(n.Abs(n))
 }
 
-func roundFilter(_ *machine, c call) (any, error) {
-	v, given, err := c.bind("round", "value", "precision", "method")
-	if err != nil {
-		return nil, err
-	}
+func roundFilter(_ *machine, v []any, given []bool) (any, error) {
 	places := int64(0)
 	ok := true
 	if given[1] {

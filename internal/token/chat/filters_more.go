@@ -9,11 +9,7 @@ import (
 )
 
 // slice cuts a sequence into so many parts, the first of which are longer by one.
-func sliceFilter(_ *machine, c call) (any, error) {
-	v, given, err := c.bind("slice", "value", "slices", "fill_with")
-	if err != nil {
-		return nil, err
-	}
+func sliceFilter(_ *machine, v []any, _ []bool) (any, error) {
 	items, err := iterate(v[0])
 	n, ok := asInt(v[1])
 	if err != nil || !ok || n < 1 || n > maxItems {
@@ -27,7 +23,7 @@ func sliceFilter(_ *machine, c call) (any, error) {
 			to++
 		}
 		part := append([]any{}, items[from:to]...)
-		if given[2] && v[2] != nil && i >= longer {
+		if v[2] != nil && i >= longer {
 			part = append(part, v[2])
 		}
 		out = append(out, &List{items: part})
@@ -37,10 +33,9 @@ func sliceFilter(_ *machine, c call) (any, error) {
 }
 
 // groupFilter puts items with the same attribute together, sorted by it.
-func groupFilter(_ *machine, c call) (any, error) {
-	v, given, err := c.bind("groupby", "value", "attribute", "default", "case_sensitive")
-	if err != nil || !given[1] {
-		return nil, either(err, fmt.Errorf("groupby takes an attribute"))
+func groupFilter(_ *machine, v []any, given []bool) (any, error) {
+	if !given[1] {
+		return nil, fmt.Errorf("groupby takes an attribute")
 	}
 	items, err := iterate(v[0])
 	if err != nil {
@@ -51,7 +46,7 @@ func groupFilter(_ *machine, c call) (any, error) {
 		if keys[i], err = path(x, v[1]); err != nil {
 			return nil, err
 		}
-		if isUndefined(keys[i]) && given[2] && v[2] != nil {
+		if isUndefined(keys[i]) && v[2] != nil {
 			keys[i] = v[2]
 		}
 		at[i] = i
@@ -76,11 +71,7 @@ func groupFilter(_ *machine, c call) (any, error) {
 	return out, nil
 }
 
-func urlEncodeFilter(_ *machine, c call) (any, error) {
-	v, _, err := c.bind("urlencode", "value")
-	if err != nil {
-		return nil, err
-	}
+func urlEncodeFilter(_ *machine, v []any, _ []bool) (any, error) {
 	items, err := iterate(v[0])
 	if d, ok := v[0].(*Dict); ok {
 		items = d.pairs()
@@ -117,11 +108,7 @@ func quoted(s, safe string) string {
 	return t
 }
 
-func forceEscapeFilter(_ *machine, c call) (any, error) {
-	v, _, err := c.bind("forceescape", "value")
-	if err != nil {
-		return nil, err
-	}
+func forceEscapeFilter(_ *machine, v []any, _ []bool) (any, error) {
 	s, err := str(v[0])
 	return markup(escapeHTML(s)), err
 }
@@ -149,20 +136,12 @@ func stripTags(s string) string {
 	return html.UnescapeString(strings.Join(strings.FieldsFunc(b.String(), isSpace), " "))
 }
 
-func stripTagsFilter(_ *machine, c call) (any, error) {
-	v, _, err := c.bind("striptags", "value")
-	if err != nil {
-		return nil, err
-	}
+func stripTagsFilter(_ *machine, v []any, _ []bool) (any, error) {
 	s, err := str(v[0])
 	return stripTags(s), err
 }
 
-func fileSizeFilter(_ *machine, c call) (any, error) {
-	v, _, err := c.bind("filesizeformat", "value", "binary")
-	if err != nil {
-		return nil, err
-	}
+func fileSizeFilter(_ *machine, v []any, _ []bool) (any, error) {
 	n, ok := asNumber(v[0])
 	if !ok || math.IsNaN(n) || math.IsInf(n, 0) {
 		return nil, fmt.Errorf("filesizeformat takes a number, not a %s", typeName(v[0]))
@@ -187,11 +166,7 @@ func fileSizeFilter(_ *machine, c call) (any, error) {
 	return nil, nil
 }
 
-func xmlAttrFilter(_ *machine, c call) (any, error) {
-	v, given, err := c.bind("xmlattr", "d", "autospace")
-	if err != nil {
-		return nil, err
-	}
+func xmlAttrFilter(_ *machine, v []any, given []bool) (any, error) {
 	d, ok := v[0].(*Dict)
 	if !ok {
 		return nil, fmt.Errorf("xmlattr takes a mapping, not a %s", typeName(v[0]))
@@ -228,10 +203,7 @@ func cycler(_ *machine, c call) (any, error) {
 	}
 	at := 0
 	step := func(f func() any) *callable {
-		return &callable{name: "cycler", call: func(_ *machine, c call) (any, error) {
-			_, _, err := c.bind("cycler")
-			return f(), err
-		}}
+		return takes("cycler", "", func(*machine, []any, []bool) (any, error) { return f(), nil })
 	}
 	return &cycle{
 		current: func() any { return c.args[at] },

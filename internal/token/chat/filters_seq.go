@@ -12,32 +12,22 @@ func isWordLetter(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsNumber(r)
 }
 
-// itemsOf binds a filter that takes a sequence and nothing else.
-func itemsOf(name string, c call) ([]any, any, error) {
-	v, _, err := c.bind(name, "value")
-	if err != nil {
-		return nil, nil, err
-	}
+func listFilter(_ *machine, v []any, _ []bool) (any, error) {
 	items, err := iterate(v[0])
-	return items, v[0], err
-}
-
-func listFilter(_ *machine, c call) (any, error) {
-	items, _, err := itemsOf("list", c)
 	return &List{items: slices.Clone(items)}, err
 }
 
-func firstFilter(_ *machine, c call) (any, error) {
-	items, _, err := itemsOf("first", c)
+func firstFilter(_ *machine, v []any, _ []bool) (any, error) {
+	items, err := iterate(v[0])
 	if err != nil || len(items) == 0 {
 		return &undefined{"the first item of nothing"}, err
 	}
 	return items[0], nil
 }
 
-func lastFilter(_ *machine, c call) (any, error) {
-	items, of, err := itemsOf("last", c)
-	if _, ok := of.(*gen); ok {
+func lastFilter(_ *machine, v []any, _ []bool) (any, error) {
+	items, err := iterate(v[0])
+	if _, ok := v[0].(*gen); ok {
 		return nil, fmt.Errorf("last takes a sequence; make a list of it first")
 	}
 	if err != nil || len(items) == 0 {
@@ -46,28 +36,24 @@ func lastFilter(_ *machine, c call) (any, error) {
 	return items[len(items)-1], nil
 }
 
-func reverseFilter(_ *machine, c call) (any, error) {
-	items, of, err := itemsOf("reverse", c)
+func reverseFilter(_ *machine, v []any, _ []bool) (any, error) {
+	items, err := iterate(v[0])
 	if err != nil {
 		return nil, err
 	}
 	items = slices.Clone(items)
 	slices.Reverse(items)
-	if _, ok := asString(of); ok {
+	if _, ok := asString(v[0]); ok {
 		var b strings.Builder
 		for _, x := range items {
 			b.WriteString(x.(string))
 		}
-		return keep(of, b.String()), nil
+		return keep(v[0], b.String()), nil
 	}
 	return &gen{items}, nil
 }
 
-func itemsFilter(_ *machine, c call) (any, error) {
-	v, _, err := c.bind("items", "value")
-	if err != nil {
-		return nil, err
-	}
+func itemsFilter(_ *machine, v []any, _ []bool) (any, error) {
 	switch d := v[0].(type) {
 	case *undefined:
 		return &gen{}, nil
@@ -77,8 +63,11 @@ func itemsFilter(_ *machine, c call) (any, error) {
 	return nil, fmt.Errorf("items takes a mapping, not a %s", typeName(v[0]))
 }
 
-// path follows the parts of an attribute, which dots separate.
+// path follows the parts of an attribute, which dots separate; nil is the value itself.
 func path(v, attr any) (any, error) {
+	if attr == nil {
+		return v, nil
+	}
 	if i, ok := asInt(attr); ok {
 		return item(v, i)
 	}
@@ -133,7 +122,7 @@ func mapped(m *machine, c call) (func(any) (any, error), error) {
 		}
 		return func(x any) (any, error) {
 			x, err := path(x, v[0])
-			if _, ok := x.(*undefined); ok && given[1] && v[1] != nil {
+			if _, ok := x.(*undefined); ok && v[1] != nil {
 				x = v[1]
 			}
 			return x, err
@@ -207,11 +196,7 @@ func passes(m *machine, v any, args []any, c call) (bool, error) {
 	return truth(r), err
 }
 
-func attrFilter(_ *machine, c call) (any, error) {
-	v, _, err := c.bind("attr", "obj", "name")
-	if err != nil {
-		return nil, err
-	}
+func attrFilter(_ *machine, v []any, _ []bool) (any, error) {
 	name, err := str(v[1])
 	if err != nil {
 		return nil, err
@@ -256,18 +241,14 @@ func sorted(items, keys []any, reverse bool) ([]any, error) {
 	return out, err
 }
 
-func sortFilter(_ *machine, c call) (any, error) {
-	v, given, err := c.bind("sort", "value", "reverse", "case_sensitive", "attribute")
-	if err != nil {
-		return nil, err
-	}
+func sortFilter(_ *machine, v []any, _ []bool) (any, error) {
 	items, err := iterate(v[0])
 	if err != nil {
 		return nil, err
 	}
 	keys := make([]any, len(items))
 	for i, x := range items {
-		if given[3] && v[3] != nil {
+		if v[3] != nil {
 			if s, ok := asString(v[3]); ok && strings.Contains(s, ",") {
 				if keys[i], err = several(x, s, truth(v[2])); err != nil {
 					return nil, err
@@ -297,11 +278,7 @@ func several(x any, attrs string, sensitive bool) (any, error) {
 	return key, nil
 }
 
-func dictSortFilter(_ *machine, c call) (any, error) {
-	v, given, err := c.bind("dictsort", "value", "case_sensitive", "by", "reverse")
-	if err != nil {
-		return nil, err
-	}
+func dictSortFilter(_ *machine, v []any, given []bool) (any, error) {
 	d, ok := v[0].(*Dict)
 	if !ok {
 		return nil, fmt.Errorf("dictsort takes a mapping, not a %s", typeName(v[0]))
@@ -321,11 +298,7 @@ func dictSortFilter(_ *machine, c call) (any, error) {
 	return &List{items: out}, err
 }
 
-func uniqueFilter(_ *machine, c call) (any, error) {
-	v, given, err := c.bind("unique", "value", "case_sensitive", "attribute")
-	if err != nil {
-		return nil, err
-	}
+func uniqueFilter(_ *machine, v []any, _ []bool) (any, error) {
 	items, err := iterate(v[0])
 	if err != nil {
 		return nil, err
@@ -334,10 +307,8 @@ func uniqueFilter(_ *machine, c call) (any, error) {
 	seen := &Dict{}
 	for _, x := range items {
 		key := x
-		if given[2] && v[2] != nil {
-			if key, err = path(x, v[2]); err != nil {
-				return nil, err
-			}
+		if key, err = path(x, v[2]); err != nil {
+			return nil, err
 		}
 		key = folded(key, truth(v[1]))
 		_, ok, err := seen.get(key)
@@ -355,11 +326,7 @@ func uniqueFilter(_ *machine, c call) (any, error) {
 	return &gen{out}, nil
 }
 
-func sumFilter(m *machine, c call) (any, error) {
-	v, given, err := c.bind("sum", "value", "attribute", "start")
-	if err != nil {
-		return nil, err
-	}
+func sumFilter(m *machine, v []any, given []bool) (any, error) {
 	items, err := iterate(v[0])
 	if err != nil {
 		return nil, err
@@ -369,10 +336,8 @@ func sumFilter(m *machine, c call) (any, error) {
 		total = v[2]
 	}
 	for _, x := range items {
-		if given[1] && v[1] != nil {
-			if x, err = path(x, v[1]); err != nil {
-				return nil, err
-			}
+		if x, err = path(x, v[1]); err != nil {
+			return nil, err
 		}
 		if total, err = arithmetic("+", total, x); err == nil {
 			err = m.builtOf(total)
@@ -384,11 +349,7 @@ func sumFilter(m *machine, c call) (any, error) {
 	return total, nil
 }
 
-func batchFilter(_ *machine, c call) (any, error) {
-	v, given, err := c.bind("batch", "value", "linecount", "fill_with")
-	if err != nil {
-		return nil, err
-	}
+func batchFilter(_ *machine, v []any, _ []bool) (any, error) {
 	items, err := iterate(v[0])
 	n, ok := asInt(v[1])
 	if err != nil || !ok || n < 1 || n > maxItems {
@@ -397,7 +358,7 @@ func batchFilter(_ *machine, c call) (any, error) {
 	var out []any
 	for part := range slices.Chunk(items, int(n)) {
 		part = slices.Clone(part)
-		for given[2] && v[2] != nil && len(part) < int(n) {
+		for v[2] != nil && len(part) < int(n) {
 			part = append(part, v[2])
 		}
 		out = append(out, &List{items: part})
@@ -405,12 +366,8 @@ func batchFilter(_ *machine, c call) (any, error) {
 	return &gen{out}, nil
 }
 
-func extremeFilter(name string, sign int) func(*machine, call) (any, error) {
-	return func(_ *machine, c call) (any, error) {
-		v, given, err := c.bind(name, "value", "case_sensitive", "attribute")
-		if err != nil {
-			return nil, err
-		}
+func extremeFilter(name string, sign int) function {
+	return func(_ *machine, v []any, _ []bool) (any, error) {
 		items, err := iterate(v[0])
 		if err != nil || len(items) == 0 {
 			return &undefined{"the " + name + " of nothing"}, err
@@ -418,10 +375,8 @@ func extremeFilter(name string, sign int) func(*machine, call) (any, error) {
 		var best, bestKey any
 		for i, x := range items {
 			key := x
-			if given[2] && v[2] != nil {
-				if key, err = path(x, v[2]); err != nil {
-					return nil, err
-				}
+			if key, err = path(x, v[2]); err != nil {
+				return nil, err
 			}
 			key = folded(key, truth(v[1]))
 			if i == 0 {

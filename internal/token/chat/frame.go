@@ -47,16 +47,16 @@ func (f *frame) enter(s *scope) *scope {
 
 // within parses a part of the template as a frame of its own, whose parameters are known from
 // the beginning.
-func (p *parser) within(params []string, parse func() error) (*frame, error) {
+func (p *parser) within(params []string, parse func()) *frame {
 	f := newFrame(p.frame)
 	for _, name := range params {
 		f.read(name)
 	}
 	p.frames = append(p.frames, f)
 	p.frame = f
-	err := parse()
+	parse()
 	p.frame = f.outer
-	return f, err
+	return f
 }
 
 // names are those that a target gives values to.

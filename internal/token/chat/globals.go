@@ -10,26 +10,18 @@ const maxRange = 100000
 
 // globals are the names that every template knows.
 func globals() map[string]any {
-	out := map[string]any{}
+	out := map[string]any{
+		"raise_exception": takes("raise_exception", "message", raise),
+		"strftime_now":    takes("strftime_now", "format", strftimeNow),
+		"joiner":          takes("joiner", "sep", joiner),
+		"lipsum":          unknown("function", "lipsum"),
+	}
 	for name, f := range map[string]func(*machine, call) (any, error){
-		"range":           rangeOf,
-		"dict":            dictOf,
-		"namespace":       namespaceOf,
-		"raise_exception": raise,
-		"strftime_now":    strftimeNow,
-		"joiner":          joiner,
-		"cycler":          cycler,
-		"lipsum":          unsupported("lipsum"),
+		"range": rangeOf, "dict": dictOf, "namespace": namespaceOf, "cycler": cycler,
 	} {
 		out[name] = &callable{name: name, call: f}
 	}
 	return out
-}
-
-func unsupported(name string) func(*machine, call) (any, error) {
-	return func(*machine, call) (any, error) {
-		return nil, fmt.Errorf("the function %s is not supported", name)
-	}
 }
 
 func rangeOf(_ *machine, c call) (any, error) {
@@ -106,11 +98,7 @@ func namespaceOf(_ *machine, c call) (any, error) {
 }
 
 // joiner gives a function that returns nothing at first and a separator from then on.
-func joiner(_ *machine, c call) (any, error) {
-	v, given, err := c.bind("joiner", "sep")
-	if err != nil {
-		return nil, err
-	}
+func joiner(_ *machine, v []any, given []bool) (any, error) {
 	var sep any = ", "
 	if given[0] {
 		sep = v[0]
@@ -125,11 +113,7 @@ func joiner(_ *machine, c call) (any, error) {
 	}}, nil
 }
 
-func raise(_ *machine, c call) (any, error) {
-	v, _, err := c.bind("raise_exception", "message")
-	if err != nil {
-		return nil, err
-	}
+func raise(_ *machine, v []any, _ []bool) (any, error) {
 	s, err := str(v[0])
 	if err != nil {
 		return nil, err
@@ -137,11 +121,7 @@ func raise(_ *machine, c call) (any, error) {
 	return nil, &Raised{Message: s}
 }
 
-func strftimeNow(m *machine, c call) (any, error) {
-	v, _, err := c.bind("strftime_now", "format")
-	if err != nil {
-		return nil, err
-	}
+func strftimeNow(m *machine, v []any, _ []bool) (any, error) {
 	f, ok := asString(v[0])
 	if !ok {
 		return nil, fmt.Errorf("strftime_now takes a string, not a %s", typeName(v[0]))

@@ -79,13 +79,9 @@ type jsonStyle struct {
 
 // jsonFilter is tojson with the arguments that chat templates may give it, which
 // are those of Python's json.dumps.
-func jsonFilter(_ *machine, c call) (any, error) {
-	v, given, err := c.bind("tojson", "value", "ensure_ascii", "indent", "separators", "sort_keys")
-	if err != nil {
-		return nil, err
-	}
+func jsonFilter(_ *machine, v []any, _ []bool) (any, error) {
 	st := jsonStyle{ascii: truth(v[1]), item: ", ", pair: ": ", sort: truth(v[4])}
-	if given[2] && v[2] != nil {
+	if v[2] != nil {
 		st.lines, st.item = true, ","
 		if n, ok := asInt(v[2]); ok {
 			st.indent = strings.Repeat(" ", int(min(max(n, 0), 100)))
@@ -93,7 +89,7 @@ func jsonFilter(_ *machine, c call) (any, error) {
 			return nil, fmt.Errorf("the indent of tojson is a number or a string, not a %s", typeName(v[2]))
 		}
 	}
-	if given[3] && v[3] != nil {
+	if v[3] != nil {
 		l, ok := v[3].(*List)
 		if ok && len(l.items) == 2 {
 			st.item, ok = both(ok, asString, l.items[0])

@@ -3,6 +3,7 @@ package chat
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // callable is a function, a method, a macro, a filter or a test.
@@ -33,6 +34,21 @@ func (c call) bind(name string, params ...string) (vals []any, given []bool, err
 		vals[at], given[at] = c.named[i], true
 	}
 	return vals, given, nil
+}
+
+// function is a filter, a test or a function of which every parameter has a name.
+type function func(m *machine, v []any, given []bool) (any, error)
+
+// takes makes a callable of a function and the names of its parameters.
+func takes(name, params string, f function) *callable {
+	list := strings.Fields(params)
+	return &callable{name: name, call: func(m *machine, c call) (any, error) {
+		v, given, err := c.bind(name, list...)
+		if err != nil {
+			return nil, err
+		}
+		return f(m, v, given)
+	}}
 }
 
 type param struct {

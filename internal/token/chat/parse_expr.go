@@ -1,6 +1,9 @@
 package chat
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // tupleRules say how a list of expressions with commas between them is parsed.
 type tupleRules struct {
@@ -11,21 +14,17 @@ type tupleRules struct {
 }
 
 // tuple parses one expression, or several with commas between them, which make a tuple.
-func (p *parser) tuple(r tupleRules) (expr, error) {
+func (p *parser) tuple(r tupleRules) expr {
 	var items []expr
 	comma := false
 	for {
-		if len(items) > 0 && !p.skipOp(",") {
-			return nil, p.fail("expected ',', found %v", p.cur())
+		if len(items) > 0 {
+			p.expectOp(",")
 		}
 		if p.tupleEnds() {
 			break
 		}
-		e, err := p.element(r)
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, e)
+		items = append(items, p.element(r))
 		if !p.cur().op(",") {
 			break
 		}
@@ -33,13 +32,13 @@ func (p *parser) tuple(r tupleRules) (expr, error) {
 	}
 	if !comma {
 		if len(items) == 1 {
-			return items[0], nil
+			return items[0]
 		}
 		if !r.parens {
-			return nil, p.fail("expected an expression, found %v", p.cur())
+			p.fail("expected an expression, found %v", p.cur())
 		}
 	}
-	return &listExpr{kind: kindTuple, items: items}, nil
+	return &listExpr{kind: kindTuple, items: items}
 }
 
 func (p *parser) tupleEnds() bool {
@@ -47,7 +46,7 @@ func (p *parser) tupleEnds() bool {
 	return t.kind == tokVarEnd || t.kind == tokBlockEnd || t.op(")")
 }
 
-func (p *parser) element(r tupleRules) (expr, error) {
+func (p *parser) element(r tupleRules) expr {
 	switch {
 	case r.simple:
 		return p.primary(r.attrs)
@@ -58,64 +57,50 @@ func (p *parser) element(r tupleRules) (expr, error) {
 }
 
 // condition parses a whole expression, a if b else c among them.
-func (p *parser) condition() (expr, error) {
-	if err := p.enter(); err != nil {
-		return nil, err
-	}
+func (p *parser) condition() expr {
+	p.enter()
 	defer func() { p.depth-- }()
-	e, err := p.or()
-	for err == nil && p.skipName("if") {
-		c := &condExpr{then: e}
-		if c.test, err = p.or(); err != nil {
-			return nil, err
-		}
+	e := p.or()
+	for p.skipName("if") {
+		c := &condExpr{then: e, test: p.or()}
 		if p.skipName("else") {
-			if c.or, err = p.condition(); err != nil {
-				return nil, err
-			}
+			c.or = p.condition()
 		}
 		e = c
 	}
-	return e, err
+	return e
 }
 
-func (p *parser) or() (expr, error) {
-	left, err := p.and()
-	for err == nil && p.skipName("or") {
-		var right expr
-		right, err = p.and()
-		left = &logic{or: true, left: left, right: right}
+func (p *parser) or() expr {
+	left := p.and()
+	for p.skipName("or") {
+		left = &logic{or: true, left: left, right: p.and()}
 	}
-	return left, err
+	return left
 }
 
-func (p *parser) and() (expr, error) {
-	left, err := p.not()
-	for err == nil && p.skipName("and") {
-		var right expr
-		right, err = p.not()
-		left = &logic{left: left, right: right}
+func (p *parser) and() expr {
+	left := p.not()
+	for p.skipName("and") {
+		left = &logic{left: left, right: p.not()}
 	}
-	return left, err
+	return left
 }
 
-func (p *parser) not() (expr, error) {
+func (p *parser) not() expr {
 	n := 0
 	for p.skipName("not") {
 		n++
 	}
-	e, err := p.compare()
+	e := p.compare()
 	for range n {
 		e = &notExpr{e}
 	}
-	return e, err
+	return e
 }
 
-func (p *parser) compare() (expr, error) {
-	first, err := p.math(0)
-	if err != nil {
-		return nil, err
-	}
+func (p *parser) compare() expr {
+	first := p.math(0)
 	c := &compareExpr{first: first, line: p.cur().line}
 	for {
 		var op string
@@ -131,15 +116,11 @@ func (p *parser) compare() (expr, error) {
 			p.next()
 		default:
 			if len(c.ops) == 0 {
-				return first, nil
+				return first
 			}
-			return c, nil
+			return c
 		}
-		e, err := p.math(0)
-		if err != nil {
-			return nil, err
-		}
-		c.ops = append(c.ops, operand{op, e})
+		c.ops = append(c.ops, operand{op, p.math(0)})
 	}
 }
 
@@ -147,158 +128,102 @@ func (p *parser) compare() (expr, error) {
 var levels = [][]string{{"+", "-"}, {"~"}, {"*", "/", "//", "%"}, {"**"}}
 
 // math parses operators that bind at least as tightly as a level's.
-func (p *parser) math(level int) (expr, error) {
+func (p *parser) math(level int) expr {
 	if level == len(levels) {
 		return p.unary(true)
 	}
-	left, err := p.math(level + 1)
-	for err == nil {
-		op := ""
-		for _, o := range levels[level] {
-			if p.cur().op(o) {
-				op = o
-			}
-		}
-		if op == "" {
-			return left, nil
-		}
-		line := p.next().line
-		var right expr
-		right, err = p.math(level + 1)
-		left = &binary{op: op, left: left, right: right, line: line}
+	left := p.math(level + 1)
+	for slices.ContainsFunc(levels[level], p.cur().op) {
+		t := p.next()
+		left = &binary{op: t.text, left: left, right: p.math(level + 1), line: t.line}
 	}
-	return nil, err
+	return left
 }
 
-func (p *parser) unary(filters bool) (expr, error) {
-	if err := p.enter(); err != nil {
-		return nil, err
-	}
+func (p *parser) unary(filters bool) (e expr) {
+	p.enter()
 	defer func() { p.depth-- }()
-	var e expr
-	var err error
 	if t := p.cur(); t.op("-") || t.op("+") {
 		p.next()
-		e, err = p.unary(false)
-		e = &signExpr{minus: t.text == "-", e: e, line: t.line}
+		e = &signExpr{minus: t.text == "-", e: p.unary(false), line: t.line}
 	} else {
-		e, err = p.primary(false)
+		e = p.primary(false)
 	}
-	if err == nil {
-		e, err = p.postfix(e)
+	e = p.postfix(e)
+	if filters {
+		e = p.filterExpr(e)
 	}
-	if err == nil && filters {
-		e, err = p.filterExpr(e)
-	}
-	return e, err
+	return e
 }
 
-func (p *parser) primary(attrs bool) (expr, error) {
+func (p *parser) primary(attrs bool) expr {
 	t := p.cur()
-	switch t.kind {
-	case tokName:
+	switch {
+	case t.kind == tokName:
 		p.next()
 		switch t.text {
 		case "true", "True":
-			return &literal{true}, nil
+			return &literal{true}
 		case "false", "False":
-			return &literal{false}, nil
+			return &literal{false}
 		case "none", "None":
-			return &literal{nil}, nil
+			return &literal{nil}
 		}
 		p.names = append(p.names, t.text)
 		p.frame.read(t.text)
 		n := &nameExpr{t.text}
 		if attrs && p.skipOp(".") {
-			attr, err := p.expect(tokName)
-			return &attrExpr{of: n, name: attr.text, line: t.line, assign: true}, err
+			return &attrExpr{of: n, name: p.expect(tokName).text, line: t.line, assign: true}
 		}
-		return n, nil
-	case tokString:
+		return n
+	case t.kind == tokString:
 		s := ""
 		for p.cur().kind == tokString {
 			s += p.next().text
 		}
-		return &literal{s}, nil
-	case tokInt, tokFloat:
+		return &literal{s}
+	case t.kind == tokInt, t.kind == tokFloat:
 		p.next()
-		return &literal{t.num}, nil
-	case tokOp:
-		switch t.text {
-		case "(":
-			p.next()
-			e, err := p.tuple(tupleRules{cond: true, parens: true})
-			if err != nil {
-				return nil, err
-			}
-			return e, p.expectOp(")")
-		case "[":
-			p.next()
-			items, err := p.sequence("]")
-			return &listExpr{kind: kindList, items: items}, err
-		case "{":
-			p.next()
-			return p.dict()
-		}
+		return &literal{t.num}
+	case p.skipOp("("):
+		e := p.tuple(tupleRules{cond: true, parens: true})
+		p.expectOp(")")
+		return e
+	case p.skipOp("["):
+		l := &listExpr{kind: kindList}
+		p.separated("]", func() { l.items = append(l.items, p.condition()) })
+		return l
+	case p.skipOp("{"):
+		d := &dictExpr{line: p.cur().line}
+		p.separated("}", func() {
+			d.keys = append(d.keys, p.condition())
+			p.expectOp(":")
+			d.vals = append(d.vals, p.condition())
+		})
+		return d
 	}
-	return nil, p.fail("unexpected %v", t)
+	p.fail("unexpected %v", t)
+	return nil
 }
 
-// sequence parses expressions with commas between them up to a closing bracket.
-func (p *parser) sequence(end string) ([]expr, error) {
-	var items []expr
-	for !p.cur().op(end) {
-		if len(items) > 0 {
-			if err := p.expectOp(","); err != nil {
-				return nil, err
-			}
-			if p.cur().op(end) {
+// separated parses items with commas between them, and perhaps one behind the last, up to a
+// closing bracket.
+func (p *parser) separated(end string, item func()) {
+	for first := true; !p.cur().op(end); first = false {
+		if !first {
+			if p.expectOp(","); p.cur().op(end) {
 				break
 			}
 		}
-		e, err := p.condition()
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, e)
+		item()
 	}
-	return items, p.expectOp(end)
-}
-
-func (p *parser) dict() (expr, error) {
-	d := &dictExpr{line: p.cur().line}
-	for !p.cur().op("}") {
-		if len(d.keys) > 0 {
-			if err := p.expectOp(","); err != nil {
-				return nil, err
-			}
-			if p.cur().op("}") {
-				break
-			}
-		}
-		k, err := p.condition()
-		if err != nil {
-			return nil, err
-		}
-		if err := p.expectOp(":"); err != nil {
-			return nil, err
-		}
-		v, err := p.condition()
-		if err != nil {
-			return nil, err
-		}
-		d.keys, d.vals = append(d.keys, k), append(d.vals, v)
-	}
-	return d, p.expectOp("}")
+	p.expectOp(end)
 }
 
 // postfix parses attributes, subscripts and calls.
-func (p *parser) postfix(e expr) (expr, error) {
-	var err error
-	for n := 0; err == nil; n++ {
-		if n > maxNesting {
-			return nil, p.fail("the template nests more than %d levels deep", maxNesting)
-		}
+func (p *parser) postfix(e expr) expr {
+	for n := 0; ; n++ {
+		p.bound(n)
 		t := p.cur()
 		switch {
 		case t.op("."):
@@ -309,31 +234,26 @@ func (p *parser) postfix(e expr) (expr, error) {
 			case tokInt:
 				e = &itemExpr{of: e, key: &literal{a.num}, line: t.line}
 			default:
-				return nil, p.fail("expected a name or a number, found %v", a)
+				p.fail("expected a name or a number, found %v", a)
 			}
 		case t.op("["):
 			p.next()
-			e, err = p.subscript(e, t.line)
+			e = p.subscript(e, t.line)
 		case t.op("("):
-			e, err = p.call(e)
+			e = p.call(e)
 		default:
-			return e, nil
+			return e
 		}
 	}
-	return nil, err
 }
 
-func (p *parser) subscript(of expr, line int) (expr, error) {
+func (p *parser) subscript(of expr, line int) expr {
 	var part [3]expr
 	slice := false
 	for i := range part {
 		t := p.cur()
 		if !t.op(":") && !t.op("]") && !t.op(",") {
-			e, err := p.condition()
-			if err != nil {
-				return nil, err
-			}
-			part[i] = e
+			part[i] = p.condition()
 		}
 		if i == 2 || !p.skipOp(":") {
 			break
@@ -341,77 +261,61 @@ func (p *parser) subscript(of expr, line int) (expr, error) {
 		slice = true
 	}
 	if p.cur().op(",") {
-		return nil, p.fail("a subscript of several values is not supported")
+		p.fail("a subscript of several values is not supported")
 	}
-	if err := p.expectOp("]"); err != nil {
-		return nil, err
-	}
+	p.expectOp("]")
 	if slice {
-		return &sliceExpr{of: of, from: part[0], to: part[1], step: part[2], line: line}, nil
+		return &sliceExpr{of: of, from: part[0], to: part[1], step: part[2], line: line}
 	}
 	if part[0] == nil {
-		return nil, p.fail("expected an expression, found ']'")
+		p.fail("expected an expression, found ']'")
 	}
-	return &itemExpr{of: of, key: part[0], line: line}, nil
+	return &itemExpr{of: of, key: part[0], line: line}
 }
 
 // filterExpr parses filters and tests after an expression.
-func (p *parser) filterExpr(e expr) (expr, error) {
-	var err error
-	for n := 0; err == nil; n++ {
-		if n > maxNesting {
-			return nil, p.fail("the template nests more than %d levels deep", maxNesting)
-		}
+func (p *parser) filterExpr(e expr) expr {
+	for n := 0; ; n++ {
+		p.bound(n)
 		switch t := p.cur(); {
 		case t.op("|"):
-			e, err = p.filters(e, false)
+			e = p.filters(e, false)
 		case t.is("is"):
-			e, err = p.test(e)
+			e = p.test(e)
 		case t.op("("):
-			e, err = p.call(e)
+			e = p.call(e)
 		default:
-			return e, nil
+			return e
 		}
 	}
-	return nil, err
 }
 
 // filters parses a chain of filters; inline: the first has no '|' before it.
-func (p *parser) filters(e expr, inline bool) (expr, error) {
+func (p *parser) filters(e expr, inline bool) expr {
 	for n := 0; inline || p.cur().op("|"); n++ {
-		if n > maxNesting {
-			return nil, p.fail("the template nests more than %d levels deep", maxNesting)
-		}
+		p.bound(n)
 		if !inline {
 			p.next()
 		}
 		inline = false
-		name, err := p.expect(tokName)
-		if err != nil {
-			return nil, err
-		}
+		name := p.expect(tokName)
 		f, ok := p.filterTable[name.text]
 		if !ok {
 			f = unknown("filter", name.text)
 		}
 		n := &filterExpr{of: e, f: f, line: name.line}
 		if p.cur().op("(") {
-			if n.args, err = p.arguments(); err != nil {
-				return nil, err
-			}
+			n.args = p.arguments()
 		}
 		e = n
 	}
-	return e, nil
+	return e
 }
 
-func (p *parser) test(e expr) (expr, error) {
+func (p *parser) test(e expr) expr {
 	p.next()
 	negated := p.skipName("not")
-	name, err := p.expect(tokName)
-	if err != nil {
-		return nil, err
-	}
+	name := p.expect(tokName)
 	f, ok := p.testTable[name.text]
 	if !ok {
 		f = unknown("test", name.text)
@@ -419,26 +323,17 @@ func (p *parser) test(e expr) (expr, error) {
 	t := &testExpr{of: e, f: f, line: name.line}
 	switch c := p.cur(); {
 	case c.op("("):
-		if t.args, err = p.arguments(); err != nil {
-			return nil, err
-		}
+		t.args = p.arguments()
 	case c.is("else"), c.is("or"), c.is("and"):
 	case c.is("is"):
-		return nil, p.fail("two tests in a row need parentheses")
+		p.fail("two tests in a row need parentheses")
 	case c.kind == tokName, c.kind == tokString, c.kind == tokInt, c.kind == tokFloat, c.op("["), c.op("{"):
-		a, err := p.primary(false)
-		if err == nil {
-			a, err = p.postfix(a)
-		}
-		if err != nil {
-			return nil, err
-		}
-		t.args.args = []expr{a}
+		t.args.args = []expr{p.postfix(p.primary(false))}
 	}
 	if negated {
-		return &notExpr{t}, nil
+		return &notExpr{t}
 	}
-	return t, nil
+	return t
 }
 
 // unknown stands for a filter or a test that there is not. It fails where a
@@ -448,4 +343,35 @@ func unknown(what, name string) *callable {
 	return &callable{name: name, call: func(*machine, call) (any, error) {
 		return nil, fmt.Errorf("the %s %s is not supported", what, name)
 	}}
+}
+
+func (p *parser) call(of expr) expr {
+	line := p.cur().line
+	return &callExpr{of: of, args: p.arguments(), line: line}
+}
+
+// arguments parses what stands between the parentheses of a call.
+func (p *parser) arguments() (a arguments) {
+	p.expectOp("(")
+	p.separated(")", func() {
+		t := p.cur()
+		named := t.kind == tokName && p.look().op("=")
+		switch {
+		case a.dict != nil || a.list != nil && !t.op("**") && !named:
+			p.fail("an argument follows those of a list or a mapping")
+		case p.skipOp("*"):
+			a.list = p.condition()
+		case p.skipOp("**"):
+			a.dict = p.condition()
+		case named:
+			p.next()
+			p.next()
+			a.names, a.named = append(a.names, t.text), append(a.named, p.condition())
+		case len(a.names) > 0:
+			p.fail("an argument without a name follows one with a name")
+		default:
+			a.args = append(a.args, p.condition())
+		}
+	})
+	return a
 }

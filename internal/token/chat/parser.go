@@ -50,94 +50,95 @@ func (p *parser) skipName(name string) bool {
 	return false
 }
 
-func (p *parser) fail(format string, args ...any) error {
-	return &Error{Line: p.cur().line, Message: fmt.Sprintf(format, args...)}
+// fail ends the parsing with a fault in the present line: parse recovers it.
+func (p *parser) fail(format string, args ...any) { p.failAt(p.cur().line, format, args...) }
+
+func (p *parser) failAt(line int, format string, args ...any) {
+	panic(&Error{Line: line, Message: fmt.Sprintf(format, args...)})
 }
 
-func (p *parser) expectOp(op string) error {
+// parse parses a whole template.
+func (p *parser) parse() (body []stmt, f *frame, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			var ok bool
+			if err, ok = fault.(*Error); !ok {
+				panic(fault)
+			}
+		}
+	}()
+	f = p.within(nil, func() { body = p.body() })
+	return body, f, nil
+}
+
+func (p *parser) expectOp(op string) {
 	if !p.skipOp(op) {
-		return p.fail("expected '%s', found %v", op, p.cur())
+		p.fail("expected '%s', found %v", op, p.cur())
 	}
-	return nil
 }
 
-func (p *parser) expect(k kind) (tok, error) {
+func (p *parser) expect(k kind) tok {
 	if p.cur().kind != k {
-		return tok{}, p.fail("expected %v, found %v", tok{kind: k, text: "a name"}, p.cur())
+		p.fail("expected %v, found %v", tok{kind: k, text: "a name"}, p.cur())
 	}
-	return p.next(), nil
+	return p.next()
 }
 
-func (p *parser) enter() error {
-	if p.depth++; p.depth > maxNesting {
-		return p.fail("the template nests more than %d levels deep", maxNesting)
+// enter goes a level deeper, and bound stops what goes too deep.
+func (p *parser) enter() {
+	p.depth++
+	p.bound(p.depth)
+}
+
+func (p *parser) bound(depth int) {
+	if depth > maxNesting {
+		p.fail("the template nests more than %d levels deep", maxNesting)
 	}
-	return nil
 }
 
 // body parses up to a block whose name is one of ends, and leaves the parser at that name.
 // With no ends it parses up to the end of the template.
-func (p *parser) body(ends ...string) ([]stmt, error) {
-	if err := p.enter(); err != nil {
-		return nil, err
-	}
+func (p *parser) body(ends ...string) []stmt {
+	p.enter()
 	defer func() { p.depth-- }()
 	var out []stmt
 	for {
 		switch t := p.next(); t.kind {
 		case tokEOF:
 			if len(ends) > 0 {
-				return nil, p.fail("the template ends before {%% %s %%}", ends[len(ends)-1])
+				p.fail("the template ends before {%% %s %%}", ends[len(ends)-1])
 			}
-			return out, nil
+			return out
 		case tokData:
 			out = append(out, &text{t.text})
 		case tokVarBegin:
-			e, err := p.tuple(tupleRules{cond: true})
-			if err != nil {
-				return nil, err
-			}
-			if _, err := p.expect(tokVarEnd); err != nil {
-				return nil, err
-			}
-			out = append(out, &print{e})
+			out = append(out, &print{p.tuple(tupleRules{cond: true})})
+			p.expect(tokVarEnd)
 		case tokBlockBegin:
 			name := p.cur()
 			if name.kind == tokName && slices.Contains(ends, name.text) {
-				return out, nil
+				return out
 			}
-			s, err := p.statement()
-			if err != nil {
-				return nil, err
-			}
-			if _, err := p.expect(tokBlockEnd); err != nil {
-				return nil, err
-			}
-			out = append(out, s)
+			out = append(out, p.statement())
+			p.expect(tokBlockEnd)
 		default:
-			return nil, p.fail("unexpected %v", t)
+			p.fail("unexpected %v", t)
 		}
 	}
 }
 
 // inner parses what a block encloses: the end of the opening tag, the body, and
 // the word of the closing tag, which is returned.
-func (p *parser) inner(ends ...string) ([]stmt, tok, error) {
+func (p *parser) inner(ends ...string) ([]stmt, tok) {
 	p.skipOp(":")
-	if _, err := p.expect(tokBlockEnd); err != nil {
-		return nil, tok{}, err
-	}
-	b, err := p.body(ends...)
-	return b, p.next(), err
+	p.expect(tokBlockEnd)
+	return p.body(ends...), p.next()
 }
 
 // statement parses what stands between {% and %}, and for a block all it encloses
 // up to the name of its closing tag.
-func (p *parser) statement() (stmt, error) {
-	t, err := p.expect(tokName)
-	if err != nil {
-		return nil, err
-	}
+func (p *parser) statement() stmt {
+	t := p.expect(tokName)
 	switch t.text {
 	case "if":
 		return p.ifBlock()
@@ -155,24 +156,24 @@ func (p *parser) statement() (stmt, error) {
 		return p.filterBlock()
 	case "generation":
 		w := &scoped{}
-		w.frame, err = p.within(nil, func() (err error) { w.body, _, err = p.inner("endgeneration"); return })
-		return w, err
+		w.frame = p.within(nil, func() { w.body, _ = p.inner("endgeneration") })
+		return w
 	case "break", "continue":
 		if p.loops == 0 {
-			return nil, &Error{Line: t.line, Message: "{% " + t.text + " %} stands outside of a loop"}
+			p.failAt(t.line, "{%% %s %%} stands outside of a loop", t.text)
 		}
 		if t.text == "break" {
-			return jump(flowBreak), nil
+			return jump(flowBreak)
 		}
-		return jump(flowContinue), nil
-	}
-	if slices.Contains([]string{"include", "import", "from", "extends"}, t.text) {
+		return jump(flowContinue)
+	case "include", "import", "from", "extends":
 		for p.cur().kind != tokBlockEnd && p.cur().kind != tokEOF {
 			p.next()
 		}
-		return &foreign{t.text, t.line}, nil
+		return &foreign{t.text, t.line}
 	}
-	return nil, &Error{Line: t.line, Message: "the tag {% " + t.text + " %} is not supported"}
+	p.failAt(t.line, "the tag {%% %s %%} is not supported", t.text)
+	return nil
 }
 
 // foreign is a tag that refers to another template. There is none, here as in the servers, which
@@ -186,81 +187,60 @@ func (f *foreign) exec(*machine, *scope) (flow, error) {
 	return flowNext, &Error{Line: f.line, Message: "the tag {% " + f.tag + " %} is not supported: there are no other templates"}
 }
 
-func (p *parser) ifBlock() (stmt, error) {
+func (p *parser) ifBlock() stmt {
 	root := &ifStmt{}
 	around := p.frame.branches
 	defer func() { p.frame.branches = around }()
-	node := root
-	for {
-		var err error
-		if node.test, err = p.tuple(tupleRules{}); err != nil {
-			return nil, err
-		}
+	for node := root; ; {
+		node.test = p.tuple(tupleRules{})
 		p.frame.branches = around + 1
 		var end tok
-		if node.then, end, err = p.inner("elif", "else", "endif"); err != nil {
-			return nil, err
+		node.then, end = p.inner("elif", "else", "endif")
+		if end.text != "elif" {
+			if end.text == "else" {
+				node.or, _ = p.inner("endif")
+			}
+			return root
 		}
-		switch end.text {
-		case "elif":
-			next := &ifStmt{}
-			node.or = []stmt{next}
-			node = next
-			continue
-		case "else":
-			node.or, _, err = p.inner("endif")
-		}
-		return root, err
+		next := &ifStmt{}
+		node.or = []stmt{next}
+		node = next
 	}
 }
 
-func (p *parser) forBlock() (stmt, error) {
-	f := &forStmt{line: p.cur().line}
-	var err error
-	if f.target, err = p.target(tupleRules{}); err != nil {
-		return nil, err
-	}
+func (p *parser) forBlock() stmt {
+	f := &forStmt{line: p.cur().line, target: p.target(tupleRules{})}
 	if !p.skipName("in") {
-		return nil, p.fail("expected 'in', found %v", p.cur())
+		p.fail("expected 'in', found %v", p.cur())
 	}
-	if f.items, err = p.tuple(tupleRules{}); err != nil {
-		return nil, err
-	}
+	f.items = p.tuple(tupleRules{})
 	params := append(names(f.target), "loop")
 	if p.skipName("if") {
-		if _, err = p.within(params, func() (err error) { f.test, err = p.condition(); return }); err != nil {
-			return nil, err
-		}
+		p.within(params, func() { f.test = p.condition() })
 	}
 	f.recursive = p.skipName("recursive")
 	p.loops++
 	var end tok
-	f.frame, err = p.within(params, func() (err error) { f.body, end, err = p.inner("else", "endfor"); return })
+	f.frame = p.within(params, func() { f.body, end = p.inner("else", "endfor") })
 	p.loops--
-	if err == nil && end.text == "else" {
-		f.orFrame, err = p.within(nil, func() (err error) { f.or, _, err = p.inner("endfor"); return })
+	if end.text == "else" {
+		f.orFrame = p.within(nil, func() { f.or, _ = p.inner("endfor") })
 	}
-	return f, err
+	return f
 }
 
-func (p *parser) set() (stmt, error) {
-	s := &setStmt{line: p.cur().line}
-	var err error
-	if s.target, err = p.target(tupleRules{attrs: true}); err != nil {
-		return nil, err
-	}
+func (p *parser) set() stmt {
+	line := p.cur().line
+	to := p.target(tupleRules{attrs: true})
 	if p.skipOp("=") {
-		s.value, err = p.tuple(tupleRules{cond: true})
-		p.sets(s.target)
-		return s, err
+		s := &setStmt{target: to, value: p.tuple(tupleRules{cond: true}), line: line}
+		p.sets(to)
+		return s
 	}
-	p.sets(s.target)
-	b := &setBlock{target: s.target, line: s.line}
-	if b.filter, err = p.filters(&captured{}, false); err != nil {
-		return nil, err
-	}
-	b.frame, b.body, err = p.own(nil, func() ([]stmt, tok, error) { return p.inner("endset") })
-	return b, err
+	p.sets(to)
+	b := &setBlock{target: to, line: line, filter: p.filters(&captured{}, false)}
+	b.frame, b.body = p.own(nil, "endset")
+	return b
 }
 
 // sets notes that a target's names have values from here on.
@@ -273,140 +253,94 @@ func (p *parser) sets(t target) {
 	}
 }
 
-// own parses a body that no break or continue of an outer loop can leave.
-func (p *parser) own(params []string, parse func() ([]stmt, tok, error)) (f *frame, b []stmt, err error) {
+// own parses a body that no break or continue of an outer loop can leave, up to the tag end.
+func (p *parser) own(params []string, end string) (f *frame, b []stmt) {
 	loops := p.loops
 	p.loops = 0
-	f, err = p.within(params, func() (err error) { b, _, err = parse(); return })
+	f = p.within(params, func() { b, _ = p.inner(end) })
 	p.loops = loops
-	return f, b, err
+	return f, b
 }
 
-func (p *parser) macro() (stmt, error) {
-	name, err := p.expect(tokName)
-	if err != nil {
-		return nil, err
-	}
+func (p *parser) macro() stmt {
+	name := p.expect(tokName)
 	m := &macroDef{name: name.text, line: name.line}
 	p.frame.set(m.name)
 	seen := len(p.names)
-	if err := p.signature(m); err != nil {
-		return nil, err
-	}
-	if m.frame, m.body, err = p.own(m.takes(), func() ([]stmt, tok, error) { return p.inner("endmacro") }); err != nil {
-		return nil, err
-	}
+	p.signature(m)
+	m.frame, m.body = p.own(m.takes(), "endmacro")
 	m.uses(p.names[seen:])
-	return &macroStmt{m}, nil
+	return &macroStmt{m}
 }
 
 // signature parses the parameters of a macro.
-func (p *parser) signature(m *macroDef) error {
-	if err := p.expectOp("("); err != nil {
-		return err
-	}
+func (p *parser) signature(m *macroDef) {
+	p.expectOp("(")
 	for !p.cur().op(")") {
 		if len(m.params) > 0 {
-			if err := p.expectOp(","); err != nil {
-				return err
-			}
+			p.expectOp(",")
 		}
-		name, err := p.expect(tokName)
-		if err != nil {
-			return err
-		}
-		prm := param{name: name.text}
+		prm := param{name: p.expect(tokName).text}
 		if p.skipOp("=") {
-			if prm.value, err = p.condition(); err != nil {
-				return err
-			}
+			prm.value = p.condition()
 		} else if n := len(m.params); n > 0 && m.params[n-1].value != nil {
-			return p.fail("the parameter %s without a default follows one with a default", prm.name)
+			p.fail("the parameter %s without a default follows one with a default", prm.name)
 		}
 		m.params = append(m.params, prm)
 	}
-	return p.expectOp(")")
+	p.expectOp(")")
 }
 
-func (p *parser) callBlock() (stmt, error) {
+func (p *parser) callBlock() stmt {
 	m := &macroDef{name: "caller", anonymous: true, line: p.cur().line}
 	seen := len(p.names)
 	if p.cur().op("(") {
-		if err := p.signature(m); err != nil {
-			return nil, err
-		}
+		p.signature(m)
 	}
-	e, err := p.condition()
-	if err != nil {
-		return nil, err
-	}
-	call, ok := e.(*callExpr)
+	call, ok := p.condition().(*callExpr)
 	if !ok {
-		return nil, &Error{Line: m.line, Message: "{% call %} is not followed by a call"}
+		p.failAt(m.line, "{%% call %%} is not followed by a call")
 	}
-	if m.frame, m.body, err = p.own(m.takes(), func() ([]stmt, tok, error) { return p.inner("endcall") }); err != nil {
-		return nil, err
-	}
+	m.frame, m.body = p.own(m.takes(), "endcall")
 	m.uses(p.names[seen:])
-	return &callStmt{call: call, caller: m}, nil
+	return &callStmt{call: call, caller: m}
 }
 
-func (p *parser) with() (stmt, error) {
+func (p *parser) with() stmt {
 	w := &scoped{}
+	var params []string
 	for p.cur().kind != tokBlockEnd {
 		if len(w.targets) > 0 {
-			if err := p.expectOp(","); err != nil {
-				return nil, err
-			}
+			p.expectOp(",")
 		}
-		t, err := p.target(tupleRules{})
-		if err != nil {
-			return nil, err
-		}
-		if err := p.expectOp("="); err != nil {
-			return nil, err
-		}
-		v, err := p.condition()
-		if err != nil {
-			return nil, err
-		}
-		w.targets, w.values = append(w.targets, t), append(w.values, v)
-	}
-	var params []string
-	for _, t := range w.targets {
+		t := p.target(tupleRules{})
+		p.expectOp("=")
+		w.targets, w.values = append(w.targets, t), append(w.values, p.condition())
 		params = append(params, names(t)...)
 	}
-	var err error
-	w.frame, err = p.within(params, func() (err error) { w.body, _, err = p.inner("endwith"); return })
-	return w, err
+	w.frame = p.within(params, func() { w.body, _ = p.inner("endwith") })
+	return w
 }
 
-func (p *parser) filterBlock() (stmt, error) {
-	f, err := p.filters(&captured{}, true)
-	if err != nil {
-		return nil, err
-	}
-	fr, b, err := p.own(nil, func() ([]stmt, tok, error) { return p.inner("endfilter") })
-	return &filterStmt{filter: f, body: b, frame: fr}, err
+func (p *parser) filterBlock() stmt {
+	f := &filterStmt{filter: p.filters(&captured{}, true)}
+	f.frame, f.body = p.own(nil, "endfilter")
+	return f
 }
 
 // target parses what a value is given to: a name, an attribute of a namespace
 // where the rules allow it, or several of them.
-func (p *parser) target(r tupleRules) (target, error) {
+func (p *parser) target(r tupleRules) target {
 	r.simple = true
 	line := p.cur().line
 	reading := p.frame
 	p.frame = newFrame(nil) // what stands here is set, not read
-	e, err := p.tuple(r)
+	t, ok := asTarget(p.tuple(r))
 	p.frame = reading
-	if err != nil {
-		return nil, err
-	}
-	t, ok := asTarget(e)
 	if !ok {
-		return nil, &Error{Line: line, Message: "nothing can be assigned to what stands here"}
+		p.failAt(line, "nothing can be assigned to what stands here")
 	}
-	return t, nil
+	return t
 }
 
 func asTarget(e expr) (target, bool) {

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,28 +14,16 @@ var stringMethods = map[string]func(string, call) (any, error){
 	"lstrip": func(s string, c call) (any, error) { return strip(s, c, "lstrip", true, false) },
 	"rstrip": func(s string, c call) (any, error) { return strip(s, c, "rstrip", false, true) },
 
-	"upper":      plain("upper", upper),
-	"lower":      plain("lower", lower),
-	"title":      plain("title", titleWords),
-	"capitalize": plain("capitalize", capitalize),
+	"upper":      bare("upper", upper),
+	"lower":      bare("lower", lower),
+	"title":      bare("title", titleWords),
+	"capitalize": bare("capitalize", capitalize),
 
 	"startswith": func(s string, c call) (any, error) { return affix(s, c, "startswith", strings.HasPrefix) },
 	"endswith":   func(s string, c call) (any, error) { return affix(s, c, "endswith", strings.HasSuffix) },
 
-	"removeprefix": func(s string, c call) (any, error) {
-		t, err := texts(c, "removeprefix", 1, 1)
-		if err != nil {
-			return nil, err
-		}
-		return strings.TrimPrefix(s, t[0]), nil
-	},
-	"removesuffix": func(s string, c call) (any, error) {
-		t, err := texts(c, "removesuffix", 1, 1)
-		if err != nil {
-			return nil, err
-		}
-		return strings.TrimSuffix(s, t[0]), nil
-	},
+	"removeprefix": func(s string, c call) (any, error) { return without(s, c, "removeprefix", strings.TrimPrefix) },
+	"removesuffix": func(s string, c call) (any, error) { return without(s, c, "removesuffix", strings.TrimSuffix) },
 
 	"split":      func(s string, c call) (any, error) { return split(s, c, false) },
 	"rsplit":     func(s string, c call) (any, error) { return split(s, c, true) },
@@ -47,8 +36,8 @@ var stringMethods = map[string]func(string, call) (any, error){
 
 	"find":     func(s string, c call) (any, error) { return find(s, c, "find", strings.Index) },
 	"rfind":    func(s string, c call) (any, error) { return find(s, c, "rfind", strings.LastIndex) },
-	"casefold": plain("casefold", casefold),
-	"swapcase": plain("swapcase", swapcase),
+	"casefold": bare("casefold", casefold),
+	"swapcase": bare("swapcase", swapcase),
 	"expandtabs": func(s string, c call) (any, error) {
 		v, given, err := c.bind("expandtabs", "tabsize")
 		if err != nil {
@@ -63,10 +52,8 @@ var stringMethods = map[string]func(string, call) (any, error){
 		}
 		return expandTabs(s, int(max(size, 0))), nil
 	},
-	"index": func(s string, c call) (any, error) { return mustFind(s, c, "index", strings.Index) },
-	"rindex": func(s string, c call) (any, error) {
-		return mustFind(s, c, "rindex", strings.LastIndex)
-	},
+	"index":  func(s string, c call) (any, error) { return mustFind(s, c, "index", strings.Index) },
+	"rindex": func(s string, c call) (any, error) { return mustFind(s, c, "rindex", strings.LastIndex) },
 	"count": func(s string, c call) (any, error) {
 		part, _, sub, err := window(s, c, "count")
 		if err != nil || part == nil {
@@ -75,36 +62,18 @@ var stringMethods = map[string]func(string, call) (any, error){
 		return int64(strings.Count(*part, sub)), nil
 	},
 
-	"isspace":   every(isSpace),
-	"isalpha":   every(unicode.IsLetter),
-	"isdigit":   every(isDigit),
-	"isnumeric": every(isNumeric),
-	"isalnum":   every(func(r rune) bool { return unicode.IsLetter(r) || isNumeric(r) }),
-	"isascii":   func(s string, c call) (any, error) { _, _, err := c.bind("isascii"); return isASCII(s), err },
-	"isprintable": func(s string, c call) (any, error) {
-		_, _, err := c.bind("isprintable")
-		return strings.IndexFunc(s, func(r rune) bool { return r != ' ' && !unicode.IsGraphic(r) || r != ' ' && unicode.IsSpace(r) }) < 0, err
-	},
-	"isidentifier": func(s string, c call) (any, error) {
-		_, _, err := c.bind("isidentifier")
-		r, _ := utf8.DecodeRuneInString(s)
-		return s != "" && !unicode.IsDigit(r) && strings.IndexFunc(s, func(r rune) bool {
-			return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
-		}) < 0, err
-	},
-	"istitle": func(s string, c call) (any, error) {
-		_, _, err := c.bind("istitle")
-		return isTitle(s), err
-	},
-	"isdecimal": every(unicode.IsDigit),
-	"isupper": func(s string, c call) (any, error) {
-		_, _, err := c.bind("isupper")
-		return isUpper(s), err
-	},
-	"islower": func(s string, c call) (any, error) {
-		_, _, err := c.bind("islower")
-		return isLower(s), err
-	},
+	"isspace":      bare("isspace", every(isSpace)),
+	"isalpha":      bare("isalpha", every(unicode.IsLetter)),
+	"isdigit":      bare("isdigit", every(isDigit)),
+	"isdecimal":    bare("isdecimal", every(unicode.IsDigit)),
+	"isnumeric":    bare("isnumeric", every(isNumeric)),
+	"isalnum":      bare("isalnum", every(func(r rune) bool { return unicode.IsLetter(r) || isNumeric(r) })),
+	"isascii":      bare("isascii", isASCII),
+	"isprintable":  bare("isprintable", isPrintable),
+	"isidentifier": bare("isidentifier", isIdentifier),
+	"istitle":      bare("istitle", isTitle),
+	"isupper":      bare("isupper", isUpper),
+	"islower":      bare("islower", isLower),
 
 	"center": func(s string, c call) (any, error) { return justify(s, c, "center") },
 	"ljust":  func(s string, c call) (any, error) { return justify(s, c, "ljust") },
@@ -112,18 +81,20 @@ var stringMethods = map[string]func(string, call) (any, error){
 	"zfill":  func(s string, c call) (any, error) { return justify(s, c, "zfill") },
 }
 
-func plain(name string, f func(string) string) func(string, call) (any, error) {
-	return func(s string, c call) (any, error) {
-		_, _, err := c.bind(name)
-		return f(s), err
-	}
+// every makes a test of letters one of texts that are not empty.
+func every(ok func(rune) bool) func(string) bool {
+	return func(s string) bool { return s != "" && strings.IndexFunc(s, func(r rune) bool { return !ok(r) }) < 0 }
 }
 
-func every(ok func(rune) bool) func(string, call) (any, error) {
-	return func(s string, c call) (any, error) {
-		_, _, err := c.bind("the method")
-		return s != "" && strings.IndexFunc(s, func(r rune) bool { return !ok(r) }) < 0, err
-	}
+func isPrintable(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r != ' ' && (!unicode.IsGraphic(r) || unicode.IsSpace(r)) }) < 0
+}
+
+func isIdentifier(s string) bool {
+	first, _ := utf8.DecodeRuneInString(s)
+	return !unicode.IsDigit(first) && every(func(r rune) bool {
+		return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+	})(s)
 }
 
 // texts are the arguments of a call that takes strings only, by position.
@@ -140,6 +111,14 @@ func texts(c call, name string, least, most int) ([]string, error) {
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+func without(s string, c call, name string, trim func(s, t string) string) (any, error) {
+	t, err := texts(c, name, 1, 1)
+	if err != nil {
+		return nil, err
+	}
+	return trim(s, t[0]), nil
 }
 
 func strip(s string, c call, name string, left, right bool) (any, error) {
@@ -249,9 +228,7 @@ func split(s string, c call, right bool) (any, error) {
 		n--
 	}
 	parts = append(parts, s)
-	for i, j := 0, len(parts)-1; i < j; i, j = i+1, j-1 {
-		parts[i], parts[j] = parts[j], parts[i]
-	}
+	slices.Reverse(parts)
 	return list(parts), nil
 }
 
@@ -344,17 +321,17 @@ func partition(s string, c call, name string, index func(s, t string) int) (any,
 }
 
 func replaceMethod(s string, c call) (any, error) {
-	v, given, err := c.bind("replace", "old", "new", "count")
+	v, _, err := c.bind("replace", "old", "new", "count")
 	if err != nil {
 		return nil, err
 	}
-	return replace(s, v, given)
+	return replace(s, v)
 }
 
 // replace takes the old text, the new one and how often at most.
-func replace(s string, v []any, given []bool) (any, error) {
+func replace(s string, v []any) (any, error) {
 	n := int64(-1)
-	if given[2] && v[2] != nil {
+	if v[2] != nil {
 		var ok bool
 		if n, ok = asInt(v[2]); !ok {
 			return nil, fmt.Errorf("replace takes an integer as its limit, not a %s", typeName(v[2]))

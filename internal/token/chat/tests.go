@@ -1,8 +1,6 @@
 package chat
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // testNames are the tests by name.
 func testNames() map[string]*callable {
@@ -39,61 +37,45 @@ func testNames() map[string]*callable {
 	}
 	out := map[string]*callable{}
 	for name, f := range one {
-		out[name] = ofValue(name, func(_ *machine, v any) (any, error) { return f(v), nil })
+		out[name] = takes(name, "value", func(_ *machine, v []any, _ []bool) (any, error) { return f(v[0]), nil })
 	}
 	for name, op := range map[string]string{
 		"==": "==", "eq": "==", "equalto": "==", "!=": "!=", "ne": "!=", ">": ">", "gt": ">", "greaterthan": ">",
 		">=": ">=", "ge": ">=", "<": "<", "lt": "<", "lessthan": "<", "<=": "<=", "le": "<=", "in": "in",
 	} {
-		out[name] = &callable{name: name, call: func(_ *machine, c call) (any, error) {
-			v, given, err := c.bind(name, "value", "other")
-			if err != nil || !given[1] {
-				return nil, either(err, fmt.Errorf("the test %s takes a value", name))
+		out[name] = takes(name, "value other", func(_ *machine, v []any, given []bool) (any, error) {
+			if !given[1] {
+				return nil, fmt.Errorf("the test %s takes a value", name)
 			}
 			return compare(op, v[0], v[1])
-		}}
+		})
 	}
 	for name, want := range map[string]int64{"even": 0, "odd": 1} {
-		out[name] = ofValue(name, func(_ *machine, v any) (any, error) {
-			r, err := arithmetic("%", v, int64(2))
+		out[name] = takes(name, "value", func(_ *machine, v []any, _ []bool) (any, error) {
+			r, err := arithmetic("%", v[0], int64(2))
 			return equal(r, want), err
 		})
 	}
-	out["divisibleby"] = &callable{name: "divisibleby", call: func(_ *machine, c call) (any, error) {
-		v, _, err := c.bind("divisibleby", "value", "num")
-		if err != nil {
-			return nil, err
-		}
+	out["divisibleby"] = takes("divisibleby", "value num", func(_ *machine, v []any, _ []bool) (any, error) {
 		r, err := arithmetic("%", v[0], v[1])
 		return equal(r, int64(0)), err
-	}}
+	})
 	for name, in := range map[string]func(*machine) map[string]*callable{
 		"filter": func(m *machine) map[string]*callable { return m.filters }, "test": func(m *machine) map[string]*callable { return m.tests },
 	} {
-		out[name] = ofValue(name, func(m *machine, v any) (any, error) {
-			s, _ := asString(v)
+		out[name] = takes(name, "value", func(m *machine, v []any, _ []bool) (any, error) {
+			s, _ := asString(v[0])
 			return in(m)[s] != nil, nil
 		})
 	}
-	out["sameas"] = &callable{name: "sameas", call: sameAs}
+	out["sameas"] = takes("sameas", "value other", sameAs)
 	for name, ok := range map[string]func(string) bool{"lower": isLower, "upper": isUpper} {
-		out[name] = ofValue(name, func(_ *machine, v any) (any, error) {
-			s, err := str(v)
+		out[name] = takes(name, "value", func(_ *machine, v []any, _ []bool) (any, error) {
+			s, err := str(v[0])
 			return ok(s), err
 		})
 	}
 	return out
-}
-
-// ofValue is a test that takes nothing but the value.
-func ofValue(name string, f func(m *machine, v any) (any, error)) *callable {
-	return &callable{name: name, call: func(m *machine, c call) (any, error) {
-		v, _, err := c.bind(name, "value")
-		if err != nil {
-			return nil, err
-		}
-		return f(m, v[0])
-	}}
 }
 
 func isUndefined(v any) bool {
@@ -111,11 +93,7 @@ func isIterable(v any) bool {
 
 // sameAs compares identities. Those of numbers and strings depend on how Python
 // stores them, so that only the answer for different values is sure.
-func sameAs(_ *machine, c call) (any, error) {
-	v, _, err := c.bind("sameas", "value", "other")
-	if err != nil {
-		return nil, err
-	}
+func sameAs(_ *machine, v []any, _ []bool) (any, error) {
 	switch a := v[0].(type) {
 	case int64, bigInt, float64, string, markup:
 		if typeName(a) != typeName(v[1]) || !equal(a, v[1]) {

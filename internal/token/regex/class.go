@@ -1,45 +1,40 @@
 package regex
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 
 	"inferometer/internal/token/unidata"
 )
 
 // escape reads what begins with a backslash, outside a class.
-func (p *parser) escape() (*node, error) {
+func (p *parser) escape() *node {
 	if p.pos+1 >= len(p.src) {
-		return nil, errors.New("a backslash ends the pattern")
+		panic(bad("a backslash ends the pattern"))
 	}
 	c := p.src[p.pos+1]
 	if a, ok := assertions[c]; ok {
 		p.pos += 2
-		return &node{kind: kAssert, assert: a}, nil
+		return &node{kind: kAssert, assert: a}
 	}
 	switch c {
 	case 'R':
 		p.pos += 2
 		one := &node{kind: kSet, set: []unidata.Range{{Lo: '\n', Hi: '\r'}, {Lo: 0x85, Hi: 0x85}, {Lo: 0x2028, Hi: 0x2029}}}
 		two := &node{kind: kLiteral, runes: []rune("\r\n")}
-		return &node{kind: kAtomic, subs: []*node{{kind: kAlt, subs: []*node{two, one}}}}, nil
+		return &node{kind: kAtomic, subs: []*node{{kind: kAlt, subs: []*node{two, one}}}}
 	case 'N', 'O':
 		p.pos += 2
-		return &node{kind: kAny, all: c == 'O'}, nil
+		return &node{kind: kAny, all: c == 'O'}
 	case '1', '2', '3', '4', '5', '6', '7', '8', '9', 'k':
-		return nil, errors.New("a reference to a group is not supported")
+		panic(bad("a reference to a group is not supported"))
 	case 'K', 'X', 'g', 'y', 'Y', 'c', 'C', 'M':
-		return nil, fmt.Errorf(`\%c is not supported`, c)
+		panic(bad(`\%c is not supported`, c))
 	}
-	set, r, err := p.charEscape(false)
-	if err != nil {
-		return nil, err
-	}
+	set, r := p.charEscape(false)
 	if set != nil {
-		return &node{kind: kSet, set: set}, nil
+		return &node{kind: kSet, set: set}
 	}
-	return p.literal(r), nil
+	return p.literal(r)
 }
 
 var assertions = map[rune]assertion{
@@ -48,81 +43,80 @@ var assertions = map[rune]assertion{
 
 // charEscape reads an escape that means a character or a set of them, inside a class
 // or outside.
-func (p *parser) charEscape(class bool) ([]unidata.Range, rune, error) {
+func (p *parser) charEscape(class bool) ([]unidata.Range, rune) {
 	c := p.src[p.pos+1]
 	p.pos += 2
 	switch c {
 	case 'd':
-		return unidata.OnigDigit(), 0, nil
+		return unidata.OnigDigit(), 0
 	case 'D':
-		return unidata.Not(unidata.OnigDigit()), 0, nil
+		return unidata.Not(unidata.OnigDigit()), 0
 	case 's':
-		return unidata.OnigSpace(), 0, nil
+		return unidata.OnigSpace(), 0
 	case 'S':
-		return unidata.Not(unidata.OnigSpace()), 0, nil
+		return unidata.Not(unidata.OnigSpace()), 0
 	case 'w':
-		return p.word(class), 0, nil
+		return p.word(class), 0
 	case 'W':
-		return unidata.Not(p.word(class)), 0, nil
+		return unidata.Not(p.word(class)), 0
 	case 'h':
-		return unidata.OnigHex(), 0, nil
+		return unidata.OnigHex(), 0
 	case 'H':
-		return unidata.Not(unidata.OnigHex()), 0, nil
+		return unidata.Not(unidata.OnigHex()), 0
 	case 'p', 'P':
-		set, err := p.property(c == 'P', class)
-		return set, 0, err
+		return p.property(c == 'P', class), 0
 	case 't':
-		return nil, '\t', nil
+		return nil, '\t'
 	case 'n':
-		return nil, '\n', nil
+		return nil, '\n'
 	case 'r':
-		return nil, '\r', nil
+		return nil, '\r'
 	case 'f':
-		return nil, '\f', nil
+		return nil, '\f'
 	case 'v':
-		return nil, '\v', nil
+		return nil, '\v'
 	case 'a':
-		return nil, '\a', nil
+		return nil, '\a'
 	case 'e':
-		return nil, 0x1b, nil
+		return nil, 0x1b
 	case '0', '1', '2', '3', '4', '5', '6', '7':
 		p.pos--
 		r, _ := p.number(8, 3)
 		if r > 0x7f {
-			return nil, 0, errors.New("an octal escape above 177 is not supported")
+			panic(bad("an octal escape above 177 is not supported"))
 		}
-		return nil, r, nil
+		return nil, r
 	case 'x':
 		return p.hexEscape()
 	case 'u':
 		r, n := p.number(16, 4)
 		if n != 4 {
-			return nil, 0, errors.New(`\u needs four hexadecimal digits`)
+			panic(bad(`\u needs four hexadecimal digits`))
 		}
-		return nil, r, nil
+		return nil, r
 	case 'c', 'C', 'M', 'o':
-		return nil, 0, fmt.Errorf(`\%c is not supported`, c)
+		panic(bad(`\%c is not supported`, c))
 	}
-	return nil, c, nil
+	return nil, c
 }
 
 // hexEscape reads \xHH and \x{H...}.
-func (p *parser) hexEscape() ([]unidata.Range, rune, error) {
+func (p *parser) hexEscape() ([]unidata.Range, rune) {
 	if p.take("{") {
 		r, n := p.number(16, 8)
 		if n == 0 || !p.take("}") || r > 0x10ffff {
-			return nil, 0, errors.New(`\x{ needs a hexadecimal code point and a }`)
+			panic(bad(`\x{ needs a hexadecimal code point and a }`))
 		}
-		return nil, r, nil
+		return nil, r
 	}
 	r, n := p.number(16, 2)
 	if n == 0 {
-		return nil, 0, errors.New(`\x without digits is not supported`)
+		panic(bad(`\x without digits is not supported`))
 	}
 	if r > 0x7f {
-		return nil, 0, errors.New(`\x of a single byte above 7f is not supported; write \x{...} for a code point`)
+		panic(bad(`\x of a single byte above 7f is not supported; write \x{...} for a code point`))
 	}
-	return nil, r, nil
+	return nil, r
 }
 
 // number reads up to n digits.
@@ -151,9 +145,9 @@ func (p *parser) number(base rune, n int) (rune, int) {
 }
 
 // property reads the {...} of \p.
-func (p *parser) property(not, class bool) ([]unidata.Range, error) {
+func (p *parser) property(not, class bool) []unidata.Range {
 	if !p.take("{") {
-		return nil, errors.New(`\p needs a name in braces`)
+		panic(bad(`\p needs a name in braces`))
 	}
 	if p.take("^") {
 		not = !not
@@ -164,11 +158,11 @@ func (p *parser) property(not, class bool) ([]unidata.Range, error) {
 	}
 	name := string(p.src[from:p.pos])
 	if !p.take("}") {
-		return nil, errors.New(`the name of a \p is not closed`)
+		panic(bad(`the name of a \p is not closed`))
 	}
 	set, ok := unidata.Property(name)
 	if !ok {
-		return nil, fmt.Errorf("there is no character property %q", name)
+		panic(bad("there is no character property %q", name))
 	}
 	if class && strings.EqualFold(name, "word") {
 		set = p.word(true)
@@ -176,7 +170,7 @@ func (p *parser) property(not, class bool) ([]unidata.Range, error) {
 	if not {
 		set = unidata.Not(set)
 	}
-	return set, nil
+	return set
 }
 
 // word is the characters of words. Oniguruma knows fewer inside a class.
@@ -188,11 +182,8 @@ func (p *parser) word(class bool) []unidata.Range {
 }
 
 // class reads [...].
-func (p *parser) class() (*node, error) {
-	set, not, err := p.classSet()
-	if err != nil {
-		return nil, err
-	}
+func (p *parser) class() *node {
+	set, not := p.classSet()
 	var more []*node
 	if p.flags.fold {
 		p.tables.folds()
@@ -206,16 +197,16 @@ func (p *parser) class() (*node, error) {
 	}
 	n := &node{kind: kSet, set: set}
 	if len(more) > 0 {
-		return &node{kind: kAlt, subs: append([]*node{n}, more...)}, nil
+		return &node{kind: kAlt, subs: append([]*node{n}, more...)}
 	}
-	return n, nil
+	return n
 }
 
 // classSet reads [...]; not: it is the characters outside the set.
-func (p *parser) classSet() (set []unidata.Range, not bool, err error) {
+func (p *parser) classSet() (set []unidata.Range, not bool) {
 	p.depth++
 	if p.depth > maxDepth {
-		return nil, false, fmt.Errorf("classes are nested more than %d deep", maxDepth)
+		panic(bad("classes are nested more than %d deep", maxDepth))
 	}
 	defer func() { p.depth-- }()
 	p.pos++
@@ -225,11 +216,11 @@ func (p *parser) classSet() (set []unidata.Range, not bool, err error) {
 	first, intersected := true, false
 	for {
 		if !p.more() {
-			return nil, false, errors.New("a [ is not closed")
+			panic(bad("a [ is not closed"))
 		}
 		if p.peek() == ']' && (!first || !p.closesLater()) {
 			if first {
-				return nil, false, errors.New("a class is empty")
+				panic(bad("a class is empty"))
 			}
 			p.pos++
 			break
@@ -242,16 +233,13 @@ func (p *parser) classSet() (set []unidata.Range, not bool, err error) {
 			and, set, intersected = set, []unidata.Range{}, true
 			continue
 		}
-		item, err := p.classItem()
-		if err != nil {
-			return nil, false, err
-		}
+		item := p.classItem()
 		set = unidata.Union(set, item)
 	}
 	if intersected {
 		set = unidata.And(and, set)
 	}
-	return set, not, nil
+	return set, not
 }
 
 // closesLater tells whether another ] follows the one at hand, which then is a
@@ -269,66 +257,64 @@ func (p *parser) closesLater() bool {
 }
 
 // classItem reads a character, a range, a nested class or an escape.
-func (p *parser) classItem() ([]unidata.Range, error) {
+func (p *parser) classItem() []unidata.Range {
 	if p.ahead("[:") {
-		if set, ok, err := p.posix(); ok || err != nil {
-			return set, err
+		if set, ok := p.posix(); ok {
+			return set
 		}
 	}
 	if p.peek() == '[' {
-		set, not, err := p.classSet()
+		set, not := p.classSet()
 		if not {
 			set = unidata.Not(set)
 		}
-		return set, err
+		return set
 	}
-	set, lo, err := p.classChar()
+	set, lo := p.classChar()
 	if set != nil && p.peek() == '-' && p.pos+1 < len(p.src) && p.src[p.pos+1] != ']' {
-		return nil, errors.New("a range begins with a class; escape the hyphen")
+		panic(bad("a range begins with a class; escape the hyphen"))
 	}
-	if set != nil || err != nil {
-		return set, err
+	if set != nil {
+		return set
 	}
 	hi := lo
 	if p.peek() == '-' && p.pos+1 < len(p.src) && p.src[p.pos+1] != ']' {
 		p.pos++
 		if p.peek() == '[' || p.ahead("&&") {
-			return nil, errors.New("a range ends with a class; escape the hyphen")
+			panic(bad("a range ends with a class; escape the hyphen"))
 		}
-		if set, hi, err = p.classChar(); err != nil {
-			return nil, err
-		} else if set != nil {
-			return nil, errors.New("a range ends with a class; escape the hyphen")
+		if set, hi = p.classChar(); set != nil {
+			panic(bad("a range ends with a class; escape the hyphen"))
 		}
 		if hi < lo {
-			return nil, fmt.Errorf("the range %q-%q is empty", lo, hi)
+			panic(bad("the range %q-%q is empty", lo, hi))
 		}
 	}
-	return []unidata.Range{{Lo: lo, Hi: hi}}, nil
+	return []unidata.Range{{Lo: lo, Hi: hi}}
 }
 
 // classChar reads one character or a set that an escape means.
-func (p *parser) classChar() ([]unidata.Range, rune, error) {
+func (p *parser) classChar() ([]unidata.Range, rune) {
 	c := p.peek()
 	if c != '\\' {
 		p.pos++
-		return nil, c, nil
+		return nil, c
 	}
 	if p.pos+1 >= len(p.src) {
-		return nil, 0, errors.New("a backslash ends the pattern")
+		panic(bad("a backslash ends the pattern"))
 	}
 	switch c := p.src[p.pos+1]; c {
 	case 'b':
 		p.pos += 2
-		return nil, '\b', nil
+		return nil, '\b'
 	case 'R', 'X':
-		return nil, 0, fmt.Errorf(`\%c in a class is not supported`, c)
+		panic(bad(`\%c in a class is not supported`, c))
 	}
 	return p.charEscape(true)
 }
 
 // posix reads [:name:] inside a class.
-func (p *parser) posix() ([]unidata.Range, bool, error) {
+func (p *parser) posix() ([]unidata.Range, bool) {
 	i := p.pos + 2
 	not := i < len(p.src) && p.src[i] == '^'
 	if not {
@@ -339,16 +325,16 @@ func (p *parser) posix() ([]unidata.Range, bool, error) {
 		i++
 	}
 	if i+1 >= len(p.src) || p.src[i] != ':' || p.src[i+1] != ']' {
-		return nil, false, nil
+		return nil, false
 	}
 	name := string(p.src[from:i])
 	set, ok := unidata.Posix(name)
 	if !ok {
-		return nil, false, fmt.Errorf("there is no class [:%s:]", name)
+		panic(bad("there is no class [:%s:]", name))
 	}
 	if not {
 		set = unidata.Not(set)
 	}
 	p.pos = i + 2
-	return set, true, nil
+	return set, true
 }

@@ -1,7 +1,6 @@
 package regex
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,62 +58,64 @@ func (p *parser) take(s string) bool {
 	return true
 }
 
+// fault is what is wrong with a pattern. It is thrown where it is found, and parse returns it.
+type fault struct{ error }
+
+func bad(format string, args ...any) fault { return fault{fmt.Errorf(format, args...)} }
+
 // parse reads the whole pattern.
-func (p *parser) parse() (*node, error) {
-	n, err := p.alternatives()
-	if err != nil {
-		return nil, err
-	}
+func (p *parser) parse() (n *node, err error) {
+	defer func() {
+		switch f := recover().(type) {
+		case nil:
+		case fault:
+			err = f.error
+		default:
+			panic(f)
+		}
+	}()
+	n = p.alternatives()
 	if p.more() {
-		return nil, errors.New("a ) closes nothing")
+		panic(bad("a ) closes nothing"))
 	}
 	return n, nil
 }
 
 // alternatives reads up to the end of a group. Options that are set on the way end
 // with it.
-func (p *parser) alternatives() (*node, error) {
+func (p *parser) alternatives() *node {
 	p.depth++
 	if p.depth > maxDepth {
-		return nil, fmt.Errorf("groups are nested more than %d deep", maxDepth)
+		panic(bad("groups are nested more than %d deep", maxDepth))
 	}
 	saved := p.flags
 	defer func() { p.flags = saved; p.depth-- }()
 	alt := &node{kind: kAlt}
 	for {
-		n, err := p.sequence()
-		if err != nil {
-			return nil, err
-		}
+		n := p.sequence()
 		alt.subs = append(alt.subs, n)
 		if !p.take("|") {
 			break
 		}
 	}
 	if len(alt.subs) == 1 {
-		return alt.subs[0], nil
+		return alt.subs[0]
 	}
-	return alt, nil
+	return alt
 }
 
 // sequence reads one alternative.
-func (p *parser) sequence() (*node, error) {
+func (p *parser) sequence() *node {
 	cat := &node{kind: kCat}
 	for p.more() && p.peek() != '|' && p.peek() != ')' {
 		if p.flags.extended && p.skipComment() {
 			continue
 		}
-		n, err := p.atom()
-		if err != nil {
-			return nil, err
-		}
+		n := p.atom()
 		if n == nil {
 			continue
 		}
-		n, repeated, err := p.quantifiers(n)
-		if err != nil {
-			return nil, err
-		}
+		n, repeated := p.quantifiers(n)
 		if last := len(cat.subs) - 1; !repeated && last >= 0 && joins(cat.subs[last], n) {
 			cat.subs[last] = &node{kind: kLiteral, fold: n.fold, runes: append(cat.subs[last].runes, n.runes...)}
 			continue
@@ -124,11 +125,11 @@ func (p *parser) sequence() (*node, error) {
 	p.foldLiterals(cat.subs)
 	switch len(cat.subs) {
 	case 0:
-		return &node{kind: kEmpty}, nil
+		return &node{kind: kEmpty}
 	case 1:
-		return cat.subs[0], nil
+		return cat.subs[0]
 	}
-	return cat, nil
+	return cat
 }
 
 // joins tells whether two neighbours are one literal.
@@ -166,12 +167,12 @@ func (p *parser) skipComment() bool {
 }
 
 // quantifiers reads the repetitions behind an atom.
-func (p *parser) quantifiers(n *node) (*node, bool, error) {
+func (p *parser) quantifiers(n *node) (*node, bool) {
 	repeated := false
 	for p.more() {
 		if n.kind == kAssert || n.kind == kLook {
-			if _, _, _, ok, _ := p.interval(); ok || strings.ContainsRune("*+?", p.peek()) {
-				return nil, false, errors.New("a place in the text is repeated")
+			if _, _, _, ok := p.interval(); ok || strings.ContainsRune("*+?", p.peek()) {
+				panic(bad("a place in the text is repeated"))
 			}
 		}
 		lo, hi, plain := 0, inf, true
@@ -186,11 +187,8 @@ func (p *parser) quantifiers(n *node) (*node, bool, error) {
 			p.pos++
 		case '{':
 			var ok, fixed bool
-			var err error
-			if lo, hi, fixed, ok, err = p.interval(); err != nil {
-				return nil, false, err
-			} else if !ok {
-				return n, repeated, nil
+			if lo, hi, fixed, ok = p.interval(); !ok {
+				return n, repeated
 			}
 			plain = false
 			if fixed {
@@ -198,7 +196,7 @@ func (p *parser) quantifiers(n *node) (*node, bool, error) {
 				continue // {n}? is an optional {n}
 			}
 		default:
-			return n, repeated, nil
+			return n, repeated
 		}
 		m := greedy
 		if p.take("?") {
@@ -208,7 +206,7 @@ func (p *parser) quantifiers(n *node) (*node, bool, error) {
 		}
 		n, repeated = repeat(n, lo, hi, m), true
 	}
-	return n, repeated, nil
+	return n, repeated
 }
 
 // repeat makes a repetition.
@@ -218,17 +216,15 @@ func repeat(n *node, lo, hi int, m mode) *node {
 
 // interval reads {n}, {n,}, {,m} or {n,m}. Anything else that begins with a brace is
 // a literal.
-func (p *parser) interval() (lo, hi int, fixed, ok bool, err error) {
-	i := p.pos + 1
+func (p *parser) interval() (lo, hi int, fixed, ok bool) {
+	i, most := p.pos+1, 0
 	number := func() (int, bool) {
 		n, from := 0, i
 		for i < len(p.src) && '0' <= p.src[i] && p.src[i] <= '9' {
-			if n = n*10 + int(p.src[i]-'0'); n > maxRepeat {
-				err = fmt.Errorf("a repetition of more than %d", maxRepeat)
-				n = maxRepeat
-			}
+			n = min(n*10+int(p.src[i]-'0'), maxRepeat+1)
 			i++
 		}
+		most = max(most, n)
 		return n, i > from
 	}
 	lo, hasLo := number()
@@ -243,21 +239,21 @@ func (p *parser) interval() (lo, hi int, fixed, ok bool, err error) {
 		}
 	}
 	if i >= len(p.src) || p.src[i] != '}' || !hasLo && !hasHi {
-		return 0, 0, false, false, nil
+		return 0, 0, false, false
 	}
-	if err != nil {
-		return 0, 0, false, false, err
+	if most > maxRepeat {
+		panic(bad("a repetition of more than %d", maxRepeat))
 	}
 	if hi != inf && lo > hi {
-		return 0, 0, false, false, errors.New("a repetition whose lower bound is above the upper is not supported")
+		panic(bad("a repetition whose lower bound is above the upper is not supported"))
 	}
 	p.pos = i + 1
-	return lo, hi, fixed, true, nil
+	return lo, hi, fixed, true
 }
 
 // atom reads what a repetition can stand behind. It is nil for what matches
 // nothing, such as a comment.
-func (p *parser) atom() (*node, error) {
+func (p *parser) atom() *node {
 	switch c := p.peek(); c {
 	case '(':
 		return p.group()
@@ -267,26 +263,24 @@ func (p *parser) atom() (*node, error) {
 		return p.escape()
 	case '.':
 		p.pos++
-		return &node{kind: kAny, all: p.flags.dotAll}, nil
+		return &node{kind: kAny, all: p.flags.dotAll}
 	case '^':
 		p.pos++
-		return &node{kind: kAssert, assert: lineStart}, nil
+		return &node{kind: kAssert, assert: lineStart}
 	case '$':
 		p.pos++
-		return &node{kind: kAssert, assert: lineEnd}, nil
+		return &node{kind: kAssert, assert: lineEnd}
 	case '*', '+', '?', '{':
 		if c == '{' {
-			if _, _, _, ok, err := p.interval(); err != nil {
-				return nil, err
-			} else if !ok {
+			if _, _, _, ok := p.interval(); !ok {
 				p.pos++
-				return p.literal(c), nil
+				return p.literal(c)
 			}
 		}
-		return nil, fmt.Errorf("%c repeats nothing", c)
+		panic(bad("%c repeats nothing", c))
 	default:
 		p.pos++
-		return p.literal(c), nil
+		return p.literal(c)
 	}
 }
 
@@ -299,7 +293,7 @@ func (p *parser) literal(r rune) *node {
 }
 
 // group reads what stands in parentheses.
-func (p *parser) group() (*node, error) {
+func (p *parser) group() *node {
 	p.pos++
 	wrap := func(n *node) *node { return &node{kind: kCat, subs: []*node{n}} }
 	if p.take("?") {
@@ -309,9 +303,9 @@ func (p *parser) group() (*node, error) {
 				p.pos++
 			}
 			if !p.take(")") {
-				return nil, errors.New("a comment is not closed")
+				panic(bad("a comment is not closed"))
 			}
-			return nil, nil
+			return nil
 		case p.take(":"):
 		case p.take("="):
 			wrap = func(n *node) *node { return &node{kind: kLook, subs: []*node{n}} }
@@ -326,29 +320,26 @@ func (p *parser) group() (*node, error) {
 		case p.take("<"):
 			for p.more() && p.peek() != '>' {
 				if c := p.peek(); c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) {
-					return nil, errors.New("the name of a group has a character that is no letter or digit")
+					panic(bad("the name of a group has a character that is no letter or digit"))
 				}
 				p.pos++
 			}
 			if !p.take(">") {
-				return nil, errors.New("the name of a group is not closed")
+				panic(bad("the name of a group is not closed"))
 			}
 		default:
 			return p.options()
 		}
 	}
-	n, err := p.alternatives()
-	if err != nil {
-		return nil, err
-	}
+	n := p.alternatives()
 	if !p.take(")") {
-		return nil, errors.New("a ( is not closed")
+		panic(bad("a ( is not closed"))
 	}
-	return wrap(n), nil
+	return wrap(n)
 }
 
 // options reads (?i:...) and (?i), which reaches to the end of the group around it.
-func (p *parser) options() (*node, error) {
+func (p *parser) options() *node {
 	saved, on := p.flags, true
 	defer func() { p.flags = saved }()
 	for p.more() {
@@ -364,19 +355,16 @@ func (p *parser) options() (*node, error) {
 		case 'x':
 			p.flags.extended = on
 		case ':', ')':
-			n, err := p.alternatives()
-			if err != nil {
-				return nil, err
-			}
+			n := p.alternatives()
 			if c == ':' && !p.take(")") {
-				return nil, errors.New("a ( is not closed")
+				panic(bad("a ( is not closed"))
 			}
-			return &node{kind: kCat, subs: []*node{n}}, nil
+			return &node{kind: kCat, subs: []*node{n}}
 		default:
-			return nil, fmt.Errorf("the group (?%c is not supported", c)
+			panic(bad("the group (?%c is not supported", c))
 		}
 	}
-	return nil, errors.New("a ( is not closed")
+	panic(bad("a ( is not closed"))
 }
 
 // fullRange is all characters.

@@ -1,6 +1,9 @@
 package prompt
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Kind says what a Part is.
 type Kind uint8
@@ -28,11 +31,4 @@ type Part struct {
 }
 
 // Format is the last half of a media type: png of image/png.
-func (p *Part) Format() string {
-	for i := len(p.Type) - 1; i >= 0; i-- {
-		if p.Type[i] == '/' {
-			return p.Type[i+1:]
-		}
-	}
-	return p.Type
-}
+func (p *Part) Format() string { return p.Type[strings.LastIndexByte(p.Type, '/')+1:] }

@@ -53,6 +53,27 @@ type Prompt struct {
 	Sequence Sequence // what the request is a part of
 }
 
+// Measure fills in what follows from a prompt's content: its tokens and its hash.
+func (p *Prompt) Measure(tok Tokenizer) {
+	if p.Messages != nil {
+		p.Tokens = 0
+		for i := range p.Messages {
+			p.Tokens += tok.Count(p.Messages[i].Content)
+		}
+		p.Hash = HashMessages(p.Messages)
+		return
+	}
+	p.Tokens, p.Hash = tok.Count(p.Text), HashText(p.Text)
+	for i := range p.Parts {
+		if part := &p.Parts[i]; part.Kind == Image {
+			p.Hash = Mix(p.Hash ^ HashText(part.URL+string(part.Data)))
+		}
+	}
+	for _, f := range p.Tensors {
+		p.Hash = Mix(p.Hash ^ HashText(f.Name+string(f.Value)))
+	}
+}
+
 // Sequence is a request's place in a row of requests that a server keeps state over.
 // The zero Sequence is none.
 type Sequence struct {

@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"inferometer/internal/plan"
 )
@@ -17,6 +18,22 @@ type Place struct {
 // Number is one number for the place. It is unique among places of the same run
 // with fewer than 2^40 requests in a stage.
 func (p Place) Number() uint64 { return p.Stage<<40 + p.I }
+
+// Places numbers the requests of a stage. A source that begins anew with every stage embeds it.
+type Places struct{ next Place }
+
+// SetStage implements Stager.
+func (p *Places) SetStage(i int) bool {
+	p.next = Place{Stage: uint64(i)}
+	return true
+}
+
+// TakePlace is the place of the next request.
+func (p *Places) TakePlace() Place {
+	now := p.next
+	p.next.I++
+	return now
+}
 
 // Stager is a Source that wants to know when a stage begins.
 type Stager interface {
@@ -46,6 +63,25 @@ func NewSalt(kind string, seed uint64) Salt {
 
 // None reports whether there is no salt.
 func (s Salt) None() bool { return s.kind == "" }
+
+// Put puts the word for a place, if there is any, in front of a prompt and measures that again.
+// A chat gets it in front of the first message, which is where a server's prompt begins.
+func (s Salt) Put(p *Prompt, place Place, tok Tokenizer) {
+	if s.None() {
+		return
+	}
+	word := string(s.Append(nil, place))
+	if p.Messages == nil {
+		p.Text = word + p.Text
+		if len(p.Parts) > 0 {
+			p.Parts = append([]Part{{Kind: Text, Text: word}}, p.Parts...)
+		}
+	} else {
+		p.Messages = slices.Clone(p.Messages)
+		p.Messages[0].Content = word + p.Messages[0].Content
+	}
+	p.Measure(tok)
+}
 
 // Append adds the word for a place and a space after it. No two places with
 // different salt have the same word.

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -17,15 +18,7 @@ type Medium struct {
 // Weave puts media where they stand in a text, in the order in which they are given
 // where they stand at the same place.
 func Weave(text string, list []Medium) []Part {
-	slices.SortStableFunc(list, func(a, b Medium) int {
-		switch {
-		case a.At < b.At:
-			return -1
-		case a.At > b.At:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(list, func(a, b Medium) int { return cmp.Compare(a.At, b.At) })
 	starts := make([]int, 0, len(text)+1) // of characters
 	for i := range text {
 		starts = append(starts, i)

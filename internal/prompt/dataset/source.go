@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"inferometer/internal/plan"
@@ -30,6 +29,7 @@ const (
 // Source hands out the rows of a data set in order, again and again. Every stage begins
 // with the first, unless the plan lets it go on.
 type Source struct {
+	prompt.Places
 	data   plan.Data
 	kind   kind
 	tok    prompt.Tokenizer
@@ -48,7 +48,6 @@ type Source struct {
 	start  int // of kept, those that come last
 	ended  bool
 	tally  tally
-	next   prompt.Place
 }
 
 // tally counts what became of rows.
@@ -222,7 +221,7 @@ func (s *Source) take(row rows.Row) (prompt.Prompt, bool) {
 		return prompt.Prompt{}, false
 	}
 	p := prompt.Prompt{Text: e.text, Messages: e.messages}
-	s.measure(&p)
+	p.Measure(s.tok)
 	d := &s.data.Dataset
 	if d.Whole && s.chat {
 		return p, true
@@ -265,19 +264,6 @@ func (s *Source) illustrate(p *prompt.Prompt, images []prompt.Part) {
 	}
 }
 
-// measure fills in what follows from a prompt's text.
-func (s *Source) measure(p *prompt.Prompt) {
-	if p.Messages == nil {
-		p.Tokens, p.Hash = s.tok.Count(p.Text), prompt.HashText(p.Text)
-		return
-	}
-	p.Tokens = 0
-	for _, m := range p.Messages {
-		p.Tokens += s.tok.Count(m.Content)
-	}
-	p.Hash = prompt.HashMessages(p.Messages)
-}
-
 // Sessions implements prompt.Finite: how many rows are used, once all of them are read.
 func (s *Source) Sessions() int {
 	if !s.ended {
@@ -291,14 +277,12 @@ func (s *Source) SetStage(i int) bool {
 	if s.data.Dataset.GoOn {
 		return false
 	}
-	s.next = prompt.Place{Stage: uint64(i)}
-	return true
+	return s.Places.SetStage(i)
 }
 
 // Next implements prompt.Source. It never ends.
 func (s *Source) Next(ctx context.Context) (prompt.Prompt, error) {
-	place := s.next
-	s.next.I++
+	place := s.TakePlace()
 	for !s.ended && place.I+uint64(s.start) >= uint64(len(s.kept)) {
 		if _, err := s.readOne(ctx, false); err != nil {
 			return prompt.Prompt{}, err
@@ -311,27 +295,6 @@ func (s *Source) Next(ctx context.Context) (prompt.Prompt, error) {
 	if s.data.Output != (plan.Length{}) {
 		p.Output = s.output.At(place.Number())
 	}
-	if !s.salt.None() {
-		s.season(&p, place)
-	}
+	s.salt.Put(&p, place, s.tok)
 	return p, nil
-}
-
-// season puts salt in front of a prompt. A chat gets it in front of the first message,
-// which is where a server's prompt begins.
-func (s *Source) season(p *prompt.Prompt, place prompt.Place) {
-	var buf [16]byte
-	word := string(s.salt.Append(buf[:0], place))
-	pictures := p.Hash
-	if p.Messages == nil {
-		p.Text = word + p.Text
-	} else {
-		p.Messages = slices.Clone(p.Messages)
-		p.Messages[0].Content = word + p.Messages[0].Content
-	}
-	s.measure(p)
-	if p.Parts != nil {
-		p.Parts = append([]prompt.Part{{Kind: prompt.Text, Text: word}}, p.Parts...)
-		p.Hash = prompt.Mix(p.Hash ^ pictures)
-	}
 }

@@ -11,12 +11,12 @@ import (
 
 // Source counts. Every stage begins with 1.
 type Source struct {
+	prompt.Places
 	tok    prompt.Tokenizer
 	output *prompt.Lengths
 	salt   prompt.Salt
 	pool   uint64
 	words  string
-	next   prompt.Place
 }
 
 // New makes a source whose answers have the length that d asks for.
@@ -35,16 +35,9 @@ func (s *Source) Open(_ context.Context, u prompt.Use) error {
 	return nil
 }
 
-// SetStage implements prompt.Stager.
-func (s *Source) SetStage(i int) bool {
-	s.next = prompt.Place{Stage: uint64(i)}
-	return true
-}
-
 // Next implements prompt.Source. It never ends.
 func (s *Source) Next(context.Context) (prompt.Prompt, error) {
-	place := s.next
-	s.next.I++
+	place := s.TakePlace()
 	number := place.I
 	if s.pool > 0 {
 		number %= s.pool

@@ -84,7 +84,7 @@ func (c *conversation) Next(a prompt.Answer) (prompt.Prompt, time.Duration, erro
 	if len(c.rest) > 0 {
 		p.Rest = c
 	}
-	measure(&p, c.source.tok)
+	p.Measure(c.source.tok)
 	return p, e.think, nil
 }
 

@@ -16,11 +16,11 @@ import (
 // Source hands out the prompts and conversations of a file in order, again and again. Every stage
 // begins with the first.
 type Source struct {
+	prompt.Places
 	chats  []chat
 	tok    prompt.Tokenizer
 	output *prompt.Lengths // for prompts that do not say it themselves
 	salt   prompt.Salt
-	next   prompt.Place
 	unsent []string // what lines have that is not sent
 	name   string
 }
@@ -58,7 +58,7 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64, read func(name string) 
 		chats = chats[:d.Prompts]
 	}
 	for i := range chats {
-		measure(&chats[i].prompt, tok)
+		chats[i].prompt.Measure(tok)
 	}
 	return &Source{
 		chats:  chats,
@@ -109,65 +109,17 @@ func (s *Source) Notes() []string {
 // Len is the number of distinct prompts that are handed out.
 func (s *Source) Len() int { return len(s.chats) }
 
-// SetStage implements prompt.Stager.
-func (s *Source) SetStage(i int) bool {
-	s.next = prompt.Place{Stage: uint64(i)}
-	return true
-}
-
 // Next implements prompt.Source. It never ends.
 func (s *Source) Next(context.Context) (prompt.Prompt, error) {
-	place := s.next
-	s.next.I++
+	place := s.TakePlace()
 	c := s.chats[place.I%uint64(len(s.chats))]
 	p := c.prompt
 	if p.Output == 0 {
 		p.Output = s.output.At(place.Number())
 	}
-	if !s.salt.None() {
-		s.season(&p, place)
-	}
+	s.salt.Put(&p, place, s.tok)
 	if p.Session != "" {
 		s.converse(&p, c.rest, place.I/uint64(len(s.chats)))
 	}
 	return p, nil
-}
-
-// season puts salt in front of a prompt. A chat gets it in front of the first
-// message, which is where a server's prompt begins.
-func (s *Source) season(p *prompt.Prompt, place prompt.Place) {
-	var buf [16]byte
-	word := string(s.salt.Append(buf[:0], place))
-	if p.Messages == nil {
-		p.Text = word + p.Text
-		if len(p.Parts) > 0 {
-			p.Parts = append([]prompt.Part{{Kind: prompt.Text, Text: word}}, p.Parts...)
-		}
-	} else {
-		p.Messages = slices.Clone(p.Messages)
-		p.Messages[0].Content = word + p.Messages[0].Content
-	}
-	measure(p, s.tok)
-}
-
-// measure fills in what follows from a prompt's content.
-func measure(p *prompt.Prompt, tok prompt.Tokenizer) {
-	if p.Messages == nil {
-		p.Tokens = tok.Count(p.Text)
-		p.Hash = prompt.HashText(p.Text)
-		for i := range p.Parts {
-			if part := &p.Parts[i]; part.Kind == prompt.Image {
-				p.Hash = prompt.Mix(p.Hash ^ prompt.HashText(part.URL+string(part.Data)))
-			}
-		}
-		for _, f := range p.Tensors {
-			p.Hash = prompt.Mix(p.Hash ^ prompt.HashText(f.Name+string(f.Value)))
-		}
-		return
-	}
-	p.Tokens = 0
-	for _, m := range p.Messages {
-		p.Tokens += tok.Count(m.Content)
-	}
-	p.Hash = prompt.HashMessages(p.Messages)
 }

@@ -14,6 +14,7 @@ import (
 
 // Source makes prompts of random words, of the lengths of a distribution or of a trace.
 type Source struct {
+	prompt.Places
 	lex      *lexicon.Lexicon
 	input    *prompt.Lengths
 	output   *prompt.Lengths
@@ -28,7 +29,6 @@ type Source struct {
 	kept     []prompt.Prompt // those of the pool that were made, while nothing sets two uses of one apart
 	pcg      *rand.PCG
 	rng      *rand.Rand
-	next     prompt.Place
 }
 
 // tries is how often a text within a template is looked for.
@@ -92,16 +92,9 @@ func (s *Source) Open(_ context.Context, u prompt.Use) error {
 	return nil
 }
 
-// SetStage implements prompt.Stager.
-func (s *Source) SetStage(i int) bool {
-	s.next = prompt.Place{Stage: uint64(i)}
-	return true
-}
-
 // Next implements prompt.Source. It never ends.
 func (s *Source) Next(context.Context) (prompt.Prompt, error) {
-	place := s.next
-	s.next.I++
+	place := s.TakePlace()
 	number := place.Number()
 	if s.pool > 0 {
 		number = place.I % s.pool

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -36,7 +37,7 @@ func openParquet(limit bounded.Limit, f io.ReaderAt, size int64, columns []strin
 	for _, field := range file.Schema().Fields() {
 		has = append(has, field.Name())
 	}
-	if len(columns) > 0 && !anyOf(columns, has) {
+	if len(columns) > 0 && !slices.ContainsFunc(columns, func(c string) bool { return slices.Contains(has, c) }) {
 		return nil, fmt.Errorf("it has none of the columns %q; it has %q", columns, has)
 	}
 	for _, group := range file.Metadata().RowGroups {
@@ -47,17 +48,6 @@ func openParquet(limit bounded.Limit, f io.ReaderAt, size int64, columns []strin
 		}
 	}
 	return &parquetSource{reader: parquet.NewGenericReader[any](file), buf: make([]any, 16)}, nil
-}
-
-func anyOf(wanted, has []string) bool {
-	for _, w := range wanted {
-		for _, h := range has {
-			if w == h {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func (s *parquetSource) next() (row Row, err error) {

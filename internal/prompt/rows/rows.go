@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"inferometer/internal/lib/bounded"
 )
@@ -199,7 +200,7 @@ func unexpected(err error) error {
 
 // take takes the row, or the rows, of an object.
 func (s *jsonSource) take(object map[string]json.RawMessage) error {
-	if list := object["rows"]; bytes.HasPrefix(bytes.TrimSpace(list), []byte("[")) && !s.wanted("rows") {
+	if list := object["rows"]; bytes.HasPrefix(bytes.TrimSpace(list), []byte("[")) && !slices.Contains(s.columns, "rows") {
 		var doc []struct{ Row map[string]json.RawMessage }
 		if err := json.Unmarshal(list, &doc); err != nil {
 			return err
@@ -209,7 +210,7 @@ func (s *jsonSource) take(object map[string]json.RawMessage) error {
 		}
 		return nil
 	}
-	if list := object["data"]; bytes.HasPrefix(bytes.TrimSpace(list), []byte("[")) && !s.wanted("data") {
+	if list := object["data"]; bytes.HasPrefix(bytes.TrimSpace(list), []byte("[")) && !slices.Contains(s.columns, "data") {
 		var doc []map[string]json.RawMessage
 		if err := json.Unmarshal(list, &doc); err != nil {
 			return err
@@ -221,15 +222,6 @@ func (s *jsonSource) take(object map[string]json.RawMessage) error {
 	}
 	s.inner = append(s.inner, s.row(object))
 	return nil
-}
-
-func (s *jsonSource) wanted(name string) bool {
-	for _, c := range s.columns {
-		if c == name {
-			return true
-		}
-	}
-	return false
 }
 
 // row reads the columns that are wanted.

@@ -117,7 +117,7 @@ func (r *reader) line(text []byte) (turn, error) {
 		p.Output = r.output.At(number)
 	}
 	if p.Text != "" {
-		measure(p, r.tok)
+		p.Measure(r.tok)
 		return one.turn, nil
 	}
 	size := block

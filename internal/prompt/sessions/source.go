@@ -158,7 +158,7 @@ func (d *dialogue) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error) {
 	} else {
 		p.Text = joined(d.said)
 	}
-	measure(&p, d.source.tok)
+	p.Measure(d.source.tok)
 	if len(d.rest) > 0 {
 		p.Rest = d
 	}
@@ -175,19 +175,6 @@ func joined(said []prompt.Message) string {
 		text += m.Content
 	}
 	return text
-}
-
-// measure fills in what follows from a prompt's content.
-func measure(p *prompt.Prompt, tok prompt.Tokenizer) {
-	if p.Messages == nil {
-		p.Tokens, p.Hash = tok.Count(p.Text), prompt.HashText(p.Text)
-		return
-	}
-	p.Tokens = 0
-	for _, m := range p.Messages {
-		p.Tokens += tok.Count(m.Content)
-	}
-	p.Hash = prompt.HashMessages(p.Messages)
 }
 
 // ratio is a factor on delays, of which 0 is 1.

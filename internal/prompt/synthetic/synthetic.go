@@ -47,6 +47,7 @@ const opening = 4
 // stage but the first, the prompts get a few words from elsewhere in front, so that
 // they do not begin as earlier ones did.
 type Source struct {
+	prompt.Places
 	tok    Cutter
 	book   string   // words with one space or line feed between them, and one at the end
 	starts []uint32 // of each word in the book, and the end of the book
@@ -65,7 +66,6 @@ type Source struct {
 	whole  bool                              // input is the length of what the model is given
 	around func(text string) (string, error) // puts the chat template around a text; nil: there is none
 	added  int                               // tokens that the server puts around a text; counted where whole is true
-	next   prompt.Place
 }
 
 // mostKept bounds the prompts of a pool that are kept rather than made again.
@@ -146,16 +146,9 @@ func (s *Source) Open(_ context.Context, u prompt.Use) error {
 	return err
 }
 
-// SetStage implements prompt.Stager.
-func (s *Source) SetStage(i int) bool {
-	s.next = prompt.Place{Stage: uint64(i)}
-	return true
-}
-
 // Next implements prompt.Source. It never ends.
 func (s *Source) Next(context.Context) (prompt.Prompt, error) {
-	place := s.next
-	s.next.I++
+	place := s.TakePlace()
 	number := place.Number()
 	if s.pool > 0 {
 		number = place.I % s.pool

@@ -36,8 +36,7 @@ type sequence struct {
 // begin starts the sequence that comes next. All that is random about it depends on
 // the seed and on its place.
 func (s *Source) begin() *sequence {
-	place := s.next
-	s.next.I++
+	place := s.TakePlace()
 	rng := rand.New(rand.NewPCG(s.seed, prompt.Mix(place.Number())))
 	q := &sequence{steps: s.streams[0]}
 	if s.payloads { // sessions are used in order

@@ -19,6 +19,7 @@ import (
 // Source hands out the steps of the data in order, again and again. Every stage begins
 // with the first.
 type Source struct {
+	prompt.Places
 	streams  [][]step // by stream, one for each step that a request can begin with
 	flat     []step   // all of them, for requests that stand alone
 	payloads bool     // steps are whole request bodies
@@ -30,7 +31,6 @@ type Source struct {
 	sequence bool // requests form sequences
 
 	seed uint64
-	next prompt.Place
 	live []*sequence // those under way, where they go in turn
 	turn int         // of which it is
 	// answered are closed by the answer to the last request of each of live, where its next
@@ -283,18 +283,15 @@ func (s *Source) Fit(m *tensor.Model) error {
 
 // SetStage implements prompt.Stager.
 func (s *Source) SetStage(i int) bool {
-	s.next = prompt.Place{Stage: uint64(i)}
 	s.live, s.turn, s.answered = nil, 0, nil
-	return true
+	return s.Places.SetStage(i)
 }
 
 // Next implements prompt.Source. It never ends.
 func (s *Source) Next(context.Context) (prompt.Prompt, error) {
 	switch {
 	case !s.sequence:
-		place := s.next
-		s.next.I++
-		return s.flat[place.I%uint64(len(s.flat))].prompt, nil
+		return s.flat[s.TakePlace().I%uint64(len(s.flat))].prompt, nil
 	case s.settings.Live > 0 && !s.payloads:
 		return s.inTurn(), nil
 	default:

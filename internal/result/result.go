@@ -202,3 +202,11 @@ type Spread struct {
 	P99  float64 `json:"p99"`
 	P999 float64 `json:"p99.9"`
 }
+
+// At is a number of the spread by its name in files: min, p50, std and so on.
+func (s *Spread) At(name string) float64 {
+	return map[string]float64{
+		"min": s.Min, "max": s.Max, "std": s.Std, "p1": s.P1, "p5": s.P5, "p10": s.P10, "p25": s.P25, "p50": s.P50,
+		"p75": s.P75, "p90": s.P90, "p95": s.P95, "p99": s.P99, "p99.9": s.P999,
+	}[name]
+}

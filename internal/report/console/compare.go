@@ -133,10 +133,5 @@ func (f figure) of(all map[string]result.Stat) (float64, bool) {
 	if m.Spread == nil {
 		return 0, false
 	}
-	for _, st := range statistics() {
-		if st.name == f.stat {
-			return st.of(m.Spread), true
-		}
-	}
-	return 0, false
+	return m.Spread.At(f.stat), true
 }

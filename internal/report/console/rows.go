@@ -109,25 +109,13 @@ func title(name string) string {
 type statistic struct {
 	name string
 	keep int
-	of   func(*result.Spread) float64
 }
 
 // statistics are the columns of the table after the average, from the least
 // value to the greatest. p50 and p99 are the last to go when room is short.
 func statistics() []statistic {
 	return []statistic{
-		{"min", 60, func(s *result.Spread) float64 { return s.Min }},
-		{"p1", 5, func(s *result.Spread) float64 { return s.P1 }},
-		{"p5", 6, func(s *result.Spread) float64 { return s.P5 }},
-		{"p10", 7, func(s *result.Spread) float64 { return s.P10 }},
-		{"p25", 20, func(s *result.Spread) float64 { return s.P25 }},
-		{"p50", mustKeep, func(s *result.Spread) float64 { return s.P50 }},
-		{"p75", 21, func(s *result.Spread) float64 { return s.P75 }},
-		{"p90", 80, func(s *result.Spread) float64 { return s.P90 }},
-		{"p95", 50, func(s *result.Spread) float64 { return s.P95 }},
-		{"p99", mustKeep, func(s *result.Spread) float64 { return s.P99 }},
-		{"p99.9", 40, func(s *result.Spread) float64 { return s.P999 }},
-		{"max", 70, func(s *result.Spread) float64 { return s.Max }},
-		{"std", 30, func(s *result.Spread) float64 { return s.Std }},
+		{"min", 60}, {"p1", 5}, {"p5", 6}, {"p10", 7}, {"p25", 20}, {"p50", mustKeep}, {"p75", 21},
+		{"p90", 80}, {"p95", 50}, {"p99", mustKeep}, {"p99.9", 40}, {"max", 70}, {"std", 30},
 	}
 }

@@ -141,7 +141,7 @@ func tellsNothing(all map[string]result.Stat, metric string) bool {
 		return false
 	}
 	for _, st := range statistics() {
-		if scale.Format(st.of(a.Spread)) != scale.Format(st.of(b.Spread)) {
+		if scale.Format(a.Spread.At(st.name)) != scale.Format(b.Spread.At(st.name)) {
 			return false
 		}
 	}
@@ -158,7 +158,7 @@ func cells(r row, m result.Stat, stats []statistic) []string {
 	for _, st := range stats {
 		cell := ""
 		if m.Spread != nil {
-			cell = scale.Format(st.of(m.Spread))
+			cell = scale.Format(m.Spread.At(st.name))
 			if slices.Contains(m.Thin, st.name) {
 				cell = thinMark + cell
 			}

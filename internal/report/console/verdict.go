@@ -57,9 +57,7 @@ func (p *printer) checks(all []result.Check) {
 		}
 		t.add(screen.Clean(plain(c.Name)), stage, measured, number.Value(c.Budget, c.Unit), verdict)
 	}
-	for _, l := range t.render(p.width-len(indent), p.style) {
-		p.line(indent + l)
-	}
+	p.table(&t)
 	var told []string
 	for i := range sorted {
 		do := sorted[i].Do

@@ -27,29 +27,9 @@ const (
 	steady = "steady"
 )
 
-// column is one number of a metric.
-type column struct {
-	name string
-	of   func(*result.Spread) float64
-}
-
 // columns are the numbers of a metric with samples, in the order of the file.
-func columns() []column {
-	return []column{
-		{"min", func(s *result.Spread) float64 { return s.Min }},
-		{"max", func(s *result.Spread) float64 { return s.Max }},
-		{"std", func(s *result.Spread) float64 { return s.Std }},
-		{"p1", func(s *result.Spread) float64 { return s.P1 }},
-		{"p5", func(s *result.Spread) float64 { return s.P5 }},
-		{"p10", func(s *result.Spread) float64 { return s.P10 }},
-		{"p25", func(s *result.Spread) float64 { return s.P25 }},
-		{"p50", func(s *result.Spread) float64 { return s.P50 }},
-		{"p75", func(s *result.Spread) float64 { return s.P75 }},
-		{"p90", func(s *result.Spread) float64 { return s.P90 }},
-		{"p95", func(s *result.Spread) float64 { return s.P95 }},
-		{"p99", func(s *result.Spread) float64 { return s.P99 }},
-		{"p99.9", func(s *result.Spread) float64 { return s.P999 }},
-	}
+func columns() []string {
+	return []string{"min", "max", "std", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9"}
 }
 
 // Write writes the stages of r to w as CSV with a header line. Nothing is
@@ -60,31 +40,22 @@ func Write(w io.Writer, r *result.Result) error {
 	for i := range r.Stages {
 		s := &r.Stages[i]
 		t.counts(s, whole, s.Counts)
-		if err := t.metrics(s, whole, s.Metrics); err != nil {
-			return err
-		}
+		t.metrics(s, whole, s.Metrics)
 		if s.Steady != nil {
 			t.counts(s, steady, s.Steady.Counts)
-			if err := t.metrics(s, steady, s.Steady.Metrics); err != nil {
-				return err
-			}
+			t.metrics(s, steady, s.Steady.Metrics)
 		}
 		for _, target := range s.Targets {
-			if err := t.part(s, target.URL, target.Counts, target.Metrics); err != nil {
-				return err
-			}
+			t.part(s, target.URL, target.Counts, target.Metrics)
 		}
 		for _, m := range s.Models {
-			if err := t.part(s, m.Name, m.Counts, m.Metrics); err != nil {
-				return err
-			}
+			t.part(s, m.Name, m.Counts, m.Metrics)
 		}
-		if err := t.serverRows(s); err != nil {
-			return err
-		}
-		if err := t.serviceRows(s); err != nil {
-			return err
-		}
+		t.serverRows(s)
+		t.serviceRows(s)
+	}
+	if t.err != nil {
+		return fmt.Errorf("write CSV report: %w", t.err)
 	}
 	// WriteAll flushes and gives the first error of any write.
 	if err := csv.NewWriter(w).WriteAll(t.rows); err != nil {
@@ -95,16 +66,14 @@ func Write(w io.Writer, r *result.Result) error {
 
 // table gathers the rows of the file.
 type table struct {
-	columns []column
+	columns []string
 	rows    [][]string
+	err     error // the first number that cannot be written
 }
 
 func (t *table) header() []string {
 	h := []string{"stage", "name", "load", "window", "metric", "unit", "count", "avg"}
-	for _, c := range t.columns {
-		h = append(h, c.name)
-	}
-	return append(h, "thin")
+	return append(append(h, t.columns...), "thin")
 }
 
 // counts adds the numbers of requests as rows of their own: figures without
@@ -130,33 +99,26 @@ func (t *table) requests(s *result.Stage, window, name string, n int64) {
 }
 
 // part adds what one of several targets or models has done in the whole stage.
-func (t *table) part(s *result.Stage, name string, c result.TargetCounts, metrics map[string]result.Stat) error {
+func (t *table) part(s *result.Stage, name string, c result.TargetCounts, metrics map[string]result.Stat) {
 	t.requests(s, name, "requests_sent", c.Sent)
 	t.requests(s, name, "requests_ok", c.OK)
 	t.requests(s, name, "requests_failed", c.Failed)
-	return t.metrics(s, name, metrics)
+	t.metrics(s, name, metrics)
 }
 
-func (t *table) metrics(s *result.Stage, window string, all map[string]result.Stat) error {
+func (t *table) metrics(s *result.Stage, window string, all map[string]result.Stat) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		m := all[name]
-		avg, err := number(m.Avg)
-		if err != nil {
-			return fault(s, window, name, "avg", err)
-		}
-		row := append(t.start(s, window, name, m.Unit, m.Count), avg)
+		row := append(t.start(s, window, name, m.Unit, m.Count), t.number(s, window, name, "avg", m.Avg))
 		for _, c := range t.columns {
 			cell := ""
 			if m.Spread != nil {
-				if cell, err = number(c.of(m.Spread)); err != nil {
-					return fault(s, window, name, c.name, err)
-				}
+				cell = t.number(s, window, name, c, m.Spread.At(c))
 			}
 			row = append(row, cell)
 		}
 		t.rows = append(t.rows, append(row, strings.Join(m.Thin, " ")))
 	}
-	return nil
 }
 
 // start begins a row with the cells before the average.
@@ -169,13 +131,9 @@ func (t *table) start(s *result.Stage, window, metric, unit string, count int64)
 }
 
 // number writes v as a plain decimal with as many digits as it has.
-func number(v float64) (string, error) {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return "", fmt.Errorf("%v is no number a reader can use: leave the metric out where it has no value", v)
+func (t *table) number(s *result.Stage, window, metric, column string, v float64) string {
+	if (math.IsNaN(v) || math.IsInf(v, 0)) && t.err == nil {
+		t.err = fmt.Errorf("stage %d, %s window, %s %s is %v, which no reader can use: leave the metric out where it has no value", s.Index, window, metric, column, v)
 	}
-	return strconv.FormatFloat(v, 'f', -1, 64), nil
-}
-
-func fault(s *result.Stage, window, metric, column string, err error) error {
-	return fmt.Errorf("write CSV report: stage %d, %s window, %s %s: %w", s.Index, window, metric, column, err)
+	return strconv.FormatFloat(v, 'f', -1, 64)
 }

@@ -11,14 +11,12 @@ const server = "server"
 
 // serverRows adds the server's figures: one row for each model and figure, named
 // MODEL/VERSION/FIGURE. The parts of a model follow with its name before theirs.
-func (t *table) serverRows(s *result.Stage) error {
+func (t *table) serverRows(s *result.Stage) {
 	if s.Server == nil {
-		return nil
+		return
 	}
 	for i := range s.Server.Models {
-		if err := t.serverModel(s, "", &s.Server.Models[i]); err != nil {
-			return err
-		}
+		t.serverModel(s, "", &s.Server.Models[i])
 	}
 	if r := s.Server.Requests; r != nil {
 		for _, n := range []struct {
@@ -38,14 +36,11 @@ func (t *table) serverRows(s *result.Stage) error {
 		if m.Target > 0 {
 			name = strconv.Itoa(m.Target) + ":" + name
 		}
-		if err := t.serverMetric(s, name, m); err != nil {
-			return err
-		}
+		t.serverMetric(s, name, m)
 	}
-	return nil
 }
 
-func (t *table) serverModel(s *result.Stage, before string, m *result.ServerModel) error {
+func (t *table) serverModel(s *result.Stage, before string, m *result.ServerModel) {
 	path := before + m.Name + "/" + m.Version + "/"
 	t.plain(s, path+"inferences", "inferences", strconv.FormatUint(m.Inferences, 10))
 	t.plain(s, path+"executions", "executions", strconv.FormatUint(m.Executions, 10))
@@ -56,58 +51,32 @@ func (t *table) serverModel(s *result.Stage, before string, m *result.ServerMode
 		{"success", m.Success}, {"failed", m.Failed}, {"queue", m.Queue}, {"compute_input", m.ComputeInput}, {"compute_infer", m.ComputeInfer},
 		{"compute_output", m.ComputeOutput}, {"cache_hit", m.CacheHit}, {"cache_miss", m.CacheMiss},
 	} {
-		avg, err := number(f.time.AvgMS)
-		if err != nil {
-			return fault(s, server, path+f.name, "avg", err)
-		}
+		avg := t.number(s, server, path+f.name, "avg", f.time.AvgMS)
 		if f.time.Count == 0 {
 			avg = "" // of nothing there is no average
 		}
 		t.row(s, path+f.name, "ms", f.time.Count, avg)
 	}
-	avg, err := number(m.OverheadMS)
-	if err != nil {
-		return fault(s, server, path+"overhead", "avg", err)
-	}
-	t.plain(s, path+"overhead", "ms", avg)
+	t.plain(s, path+"overhead", "ms", t.number(s, server, path+"overhead", "avg", m.OverheadMS))
 	for _, r := range m.Responses {
-		avg, err := number(r.ComputeInfer.AvgMS)
-		if err != nil {
-			return fault(s, server, path+"response", "avg", err)
-		}
-		t.row(s, path+"response_"+strconv.Itoa(r.Index)+"_compute_infer", "ms", r.ComputeInfer.Count, avg)
+		name := path + "response_" + strconv.Itoa(r.Index) + "_compute_infer"
+		t.row(s, name, "ms", r.ComputeInfer.Count, t.number(s, server, name, "avg", r.ComputeInfer.AvgMS))
 	}
 	for i := range m.Composing {
-		if err := t.serverModel(s, path, &m.Composing[i]); err != nil {
-			return err
-		}
+		t.serverModel(s, path, &m.Composing[i])
 	}
-	return nil
 }
 
 // serverMetric adds a metric of the server's own page: the increase of a counter, or
 // the average of a gauge with its least and most.
-func (t *table) serverMetric(s *result.Stage, name string, m result.ServerMetric) error {
-	if m.Gauge == nil && m.Increase == nil {
-		return nil
+func (t *table) serverMetric(s *result.Stage, name string, m result.ServerMetric) {
+	number := func(column string, v float64) string { return t.number(s, server, name, column, v) }
+	switch g := m.Gauge; {
+	case g != nil:
+		t.plain(s, name, "gauge", number("avg", g.Avg), number("min", g.Min), number("max", g.Max))
+	case m.Increase != nil:
+		t.plain(s, name, "increase", number("avg", *m.Increase))
 	}
-	g, unit := m.Gauge, "gauge"
-	if g == nil {
-		g, unit = &result.Gauge{Avg: *m.Increase}, "increase"
-	}
-	var cells []string
-	for _, v := range []float64{g.Avg, g.Min, g.Max} {
-		cell, err := number(v)
-		if err != nil {
-			return fault(s, server, name, "avg", err)
-		}
-		cells = append(cells, cell)
-	}
-	if m.Gauge == nil {
-		cells = cells[:1]
-	}
-	t.plain(s, name, unit, cells...)
-	return nil
 }
 
 // plain adds a row with an average and, perhaps, what stands behind it.

@@ -13,9 +13,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
+	"reflect"
 	"slices"
+	"strings"
 
 	"inferometer/internal/result"
 )
@@ -80,104 +81,50 @@ func filled[V any](m map[string]V) map[string]V {
 func explain(r *result.Result, err error) error {
 	var bad *json.UnsupportedValueError
 	if errors.As(err, &bad) {
-		if f, v := firstNotFinite(r); f != "" {
-			return fmt.Errorf("encode JSON report: %s is %v, which JSON cannot hold: leave the metric out where it has no value", f, v)
+		if path, v := firstNotFinite("", reflect.ValueOf(r)); path != "" {
+			return fmt.Errorf("encode JSON report: %s is %v, which JSON cannot hold: leave the metric out where it has no value", path[1:], v)
 		}
 	}
 	return fmt.Errorf("encode JSON report: %w", err)
 }
 
-// firstNotFinite gives the path and value of the first number in r that is
+// firstNotFinite gives the path and value of the first number in v that is
 // not finite; an empty path when there is none.
-func firstNotFinite(r *result.Result) (string, float64) {
-	s := search{}
-	s.number("duration_s", r.Duration)
-	s.tree("plan", r.Plan)
-	for i, c := range r.Verdict.Checks {
-		s.number(fmt.Sprintf("verdict.checks[%d] (%s).value", i, c.Name), c.Value)
-		s.number(fmt.Sprintf("verdict.checks[%d] (%s).budget", i, c.Name), c.Budget)
-	}
-	for i := range r.Stages {
-		s.stage(fmt.Sprintf("stages[%d]", i), &r.Stages[i])
-	}
-	return s.path, s.value
-}
-
-// search remembers the first number that is not finite.
-type search struct {
-	path  string
-	value float64
-}
-
-func (s *search) number(path string, v float64) {
-	if s.path == "" && (math.IsNaN(v) || math.IsInf(v, 0)) {
-		s.path, s.value = path, v
-	}
-}
-
-func (s *search) window(path string, w result.Window) {
-	s.number(path+".begin_s", w.Begin)
-	s.number(path+".end_s", w.End)
-}
-
-func (s *search) stage(path string, st *result.Stage) {
-	for i, g := range st.Goodput {
-		s.number(fmt.Sprintf("%s.goodput[%d] (%s).max_ms", path, i, g.Metric), g.MaxMS)
-	}
-	s.window(path+".window", st.Window)
-	s.metrics(path+".metrics", st.Metrics)
-	for i, t := range st.Targets {
-		s.metrics(fmt.Sprintf("%s.targets[%d].metrics", path, i), t.Metrics)
-	}
-	for i, m := range st.Models {
-		s.metrics(fmt.Sprintf("%s.models[%d].metrics", path, i), m.Metrics)
-	}
-	if st.Steady != nil {
-		s.window(path+".steady.window", st.Steady.Window)
-		s.metrics(path+".steady.metrics", st.Steady.Metrics)
-	}
-}
-
-func (s *search) metrics(path string, all map[string]result.Stat) {
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		m, path := all[name], path+"."+name
-		s.number(path+".avg", m.Avg)
-		if m.Error != nil {
-			s.number(path+".error.avg", m.Error.Avg)
-			s.number(path+".error.p99", m.Error.P99)
+func firstNotFinite(path string, v reflect.Value) (string, float64) {
+	look := func(more string, v reflect.Value) (string, float64) { return firstNotFinite(path+more, v) }
+	switch v.Kind() {
+	case reflect.Float64:
+		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
+			return path, f
 		}
-		if m.Spread == nil {
-			continue
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			return look("", v.Elem())
 		}
-		d := m.Spread
-		s.number(path+".min", d.Min)
-		s.number(path+".max", d.Max)
-		s.number(path+".std", d.Std)
-		s.number(path+".p1", d.P1)
-		s.number(path+".p5", d.P5)
-		s.number(path+".p10", d.P10)
-		s.number(path+".p25", d.P25)
-		s.number(path+".p50", d.P50)
-		s.number(path+".p75", d.P75)
-		s.number(path+".p90", d.P90)
-		s.number(path+".p95", d.P95)
-		s.number(path+".p99", d.P99)
-		s.number(path+".p99.9", d.P999)
-	}
-}
-
-// tree looks into the plan, which is decoded YAML or JSON.
-func (s *search) tree(path string, v any) {
-	switch v := v.(type) {
-	case float64:
-		s.number(path, v)
-	case []any:
-		for i, e := range v {
-			s.tree(fmt.Sprintf("%s[%d]", path, i), e)
+	case reflect.Slice:
+		for i := range v.Len() {
+			if found, f := look(fmt.Sprintf("[%d]", i), v.Index(i)); found != "" {
+				return found, f
+			}
 		}
-	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			s.tree(path+"."+k, v[k])
+	case reflect.Map:
+		keys := v.MapKeys()
+		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		for _, k := range keys {
+			if found, f := look("."+k.String(), v.MapIndex(k)); found != "" {
+				return found, f
+			}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+			if name != "" {
+				name = "." + name
+			}
+			if found, f := look(name, v.Field(i)); found != "" {
+				return found, f
+			}
 		}
 	}
+	return "", 0
 }

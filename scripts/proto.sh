@@ -49,7 +49,87 @@ def definition(name):
             return descriptor_pb2.FileDescriptorProto.FromString(node.args[0].value)
     sys.exit(f"proto: {name} holds no definition; has tritonclient changed its layout?")
 
+# Of these messages only the fields that are used here; what no message then refers to is left out.
+USED = {
+    "ModelConfig": "name platform backend version_policy max_batch_size input output dynamic_batching sequence_batching"
+                   " ensemble_scheduling instance_group default_model_filename model_transaction_policy response_cache",
+    "ModelVersionPolicy": "latest",
+    "ModelInput": "name data_type dims is_shape_tensor optional",
+    "ModelOutput": "name data_type dims",
+    "ModelDynamicBatching": "preferred_batch_size max_queue_delay_microseconds",
+    "ModelSequenceBatching": "max_sequence_idle_microseconds direct",
+    "ModelSequenceBatching.StrategyDirect": "",
+    "ModelEnsembling": "step",
+    "ModelEnsembling.Step": "model_name model_version input_map output_map",
+    "ModelInstanceGroup": "name count kind",
+    "ModelStatistics": "name version last_inference inference_count execution_count inference_stats batch_stats response_stats",
+    "RepositoryModelLoadRequest": "model_name",
+    "RepositoryModelUnloadRequest": "model_name",
+    "TraceSettingResponse": "",
+    "LogSettingsRequest": "",
+    "LogSettingsResponse": "",
+    "CudaSharedMemoryStatusRequest": "",
+    "CudaSharedMemoryStatusResponse": "",
+    "CudaSharedMemoryRegisterRequest": "",
+    "CudaSharedMemoryUnregisterRequest": "",
+}
+
+
+def narrow(message, name):
+    if name in USED:
+        kept = [f for f in message.field if f.name in USED[name].split()]
+        oneofs = sorted({f.oneof_index for f in kept if f.HasField("oneof_index")})
+        for f in kept:
+            if f.HasField("oneof_index"):
+                f.oneof_index = oneofs.index(f.oneof_index)
+        names = [message.oneof_decl[i] for i in oneofs]
+        for items, keep in (message.field, kept), (message.oneof_decl, names):
+            keep = [type(k).FromString(k.SerializeToString()) for k in keep]
+            del items[:]
+            items.extend(keep)
+    for inner in message.nested_type:
+        narrow(inner, f"{name}.{inner.name}")
+
+
+def reach(name, all, seen):
+    if name in all and name not in seen:
+        seen.add(name)
+        for field in getattr(all[name], "field", []):
+            reach(field.type_name, all, seen)
+
+
+def index(prefix, holder, all):
+    for message in getattr(holder, "message_type", getattr(holder, "nested_type", [])):
+        all[f"{prefix}.{message.name}"] = message
+        index(f"{prefix}.{message.name}", message, all)
+    for enum in holder.enum_type:
+        all[f"{prefix}.{enum.name}"] = enum
+
+
+def sweep(prefix, holder, seen):
+    """Leaves out what is not reached, and holds nothing that is."""
+    for items in getattr(holder, "message_type", getattr(holder, "nested_type", None)), holder.enum_type:
+        for i in reversed(range(len(items))):
+            name = f"{prefix}.{items[i].name}"
+            if hasattr(items[i], "nested_type"):
+                sweep(name, items[i], seen)
+            if not any(s == name or s.startswith(name + ".") for s in seen):
+                del items[i]
+
+
 files = descriptor_pb2.FileDescriptorSet(file=[definition("model_config_pb2.py"), definition("service_pb2.py")])
+all, seen = {}, set()
+for file in files.file:
+    for message in file.message_type:
+        narrow(message, message.name)
+    index("." + file.package, file, all)
+for file in files.file:
+    for service in file.service:
+        for method in service.method:
+            reach(method.input_type, all, seen)
+            reach(method.output_type, all, seen)
+for file in files.file:
+    sweep("." + file.package, file, seen)
 (tools / "triton.protoset").write_bytes(files.SerializeToString(deterministic=True))
 PY
 

@@ -109,7 +109,7 @@ func firsts() []Def {
 		ms(Def{
 			ID: "time_to_first_byte", Name: "Time to first byte",
 			Formula: "stamp of the first read − Sent",
-			Help:    "How soon the first byte of the answer came, its headers included.",
+			Help:    "When the first byte of the response arrived, headers included.",
 			One: func(r *Request) (int64, bool) {
 				if len(r.Marks) == 0 {
 					return 0, false
@@ -120,7 +120,7 @@ func firsts() []Def {
 		ms(Def{
 			ID: "time_to_first_event", Name: "Time to first event",
 			Formula: "stamp of the first event of any label − Sent",
-			Help:    "How soon a stream began, be it with an event that carries no token.",
+			Help:    "When the stream began, even with an event without tokens.",
 			One: func(r *Request) (int64, bool) {
 				v, ok := since(r.Sent, r.Opened)
 				return v, ok && (r.Stream || r.silent())
@@ -129,26 +129,26 @@ func firsts() []Def {
 		ms(Def{
 			ID: "time_to_first_token", Name: "Time to first token",
 			Formula: "stamp of the first token event − Sent",
-			Help:    "How soon the first output token came, on whichever channel: content, reasoning, tool call or refusal.",
+			Help:    "When the first output token arrived, on any channel: content, reasoning, tool call or refusal.",
 			One:     func(r *Request) (int64, bool) { return since(r.Sent, r.First) },
 		}),
 		ms(Def{
 			ID: "time_to_first_output_token", Name: "Time to first visible token",
 			Formula: "stamp of the first token event with visible text − Sent",
-			Help:    "How soon a reader saw something: reasoning is not visible.",
+			Help:    "When the first visible text arrived; reasoning is not visible.",
 			One:     func(r *Request) (int64, bool) { return since(r.Sent, r.Visible) },
 		}),
 		ms(Def{
 			ID: "time_to_second_token", Name: "Time to second token",
 			Formula: "stamp of the second token event − stamp of the first",
-			Help:    "The first gap of the stream, often unlike the others.",
+			Help:    "The first gap of the stream, which often differs from the others.",
 			One:     func(r *Request) (int64, bool) { return since(r.First, r.Second) },
 			Follows: true,
 		}),
 		ms(Def{
 			ID: "time_to_first_token_from_due", Name: "Time to first token, from due",
 			Formula: "stamp of the first token event − Due",
-			Help:    "What a user would have waited who came when the load said, the client's own delay included.",
+			Help:    "Time to first token from the scheduled send time, including delays in the client.",
 			One:     func(r *Request) (int64, bool) { return since(r.Due, r.First) },
 		}),
 	}
@@ -174,7 +174,7 @@ func gapDefs() []Def {
 		ms(Def{
 			ID: "inter_event_latency", Name: "Inter-event latency",
 			Formula: "stamp of each token event after the first − stamp of the one before",
-			Help:    "The time between pieces of text as they come, however many tokens are in them. An objective is compared with the request's own mean.",
+			Help:    "The time between events, however many tokens they carry. An objective is compared with the request's own mean.",
 			Many:    func(r *Request) []int64 { return r.gaps },
 			Tail:    (*Request).tailGaps,
 			Own: func(r *Request) (int64, bool) {
@@ -195,14 +195,14 @@ func gapDefs() []Def {
 		ms(Def{
 			ID: "longest_gap", Name: "Longest gap",
 			Formula: "the greatest inter-event latency of the request",
-			Help:    "The worst pause that a reader of the stream met.",
+			Help:    "The longest pause in the stream.",
 			One:     func(r *Request) (int64, bool) { return r.longest, r.gapCount > 0 },
 			Follows: true,
 		}),
 		{
 			ID: "stall_share", Name: "Share of time stalled", Unit: Share, Scale: micro,
 			Formula: "Σ of the gaps over 5 × the request's median gap ÷ (stamp of the last token event − stamp of the first); events with the same stamp are one",
-			Help:    "How much of the stream's time was spent in pauses out of keeping with its own pace.",
+			Help:    "Share of the stream's time spent in gaps much longer than its median gap.",
 			One: func(r *Request) (int64, bool) {
 				if r.Last <= r.First {
 					return 0, false
@@ -213,7 +213,7 @@ func gapDefs() []Def {
 		{
 			ID: "tokens_per_event", Name: "Tokens per event", Unit: PerEvent, Scale: micro,
 			Formula: "output tokens ÷ token events",
-			Help:    "How the server packs tokens. Above 1, inter-event latency is longer than inter-token latency.",
+			Help:    "How many tokens the server sends per event. Above 1, inter-event latency is longer than inter-token latency.",
 			One: func(r *Request) (int64, bool) {
 				if !r.Stream || r.Tokens <= 0 {
 					return 0, false
@@ -254,13 +254,13 @@ func whole() []Def {
 		ms(Def{
 			ID: "request_latency_from_due", Name: "Request latency, from due",
 			Formula: "End − Due",
-			Help:    "What a user would have waited for the whole answer who came when the load said, the client's own delay included.",
+			Help:    "Latency from the scheduled send time, including delays in the client.",
 			One:     func(r *Request) (int64, bool) { return since(r.Due, r.End) },
 		}),
 		ms(Def{
 			ID: "normalized_time_per_output_token", Name: "Normalised time per output token",
 			Formula: "(End − Sent) ÷ output tokens",
-			Help:    "Request latency made comparable between answers of different length; the time to the first token is in it.",
+			Help:    "Request latency made comparable between answers of different length; it includes the time to first token.",
 			One: func(r *Request) (int64, bool) {
 				if r.Tokens <= 0 || r.Sent == record.Never {
 					return 0, false
@@ -283,13 +283,13 @@ func lengths() []Def {
 		{
 			ID: "input_sequence_length", Name: "Input sequence length", Unit: TokenCount, Scale: 1,
 			Formula: "input tokens",
-			Help:    "Tokens in the prompt, by the source that the report names. A server's count has its chat template in it.",
+			Help:    "Tokens in the prompt, by the source that the report names. A server's count includes its chat template.",
 			One:     func(r *Request) (int64, bool) { return int64(r.In.N), r.In.Source != record.Uncounted },
 		},
 		{
 			ID: "cached_prompt_tokens", Name: "Cached prompt tokens", Unit: TokenCount, Scale: 1,
 			Formula: "prompt tokens that the server took from its cache",
-			Help:    "Only for servers that say so.",
+			Help:    "Only for servers that report it.",
 			One:     func(r *Request) (int64, bool) { return int64(r.Cached), r.Cached >= 0 },
 		},
 	}

@@ -52,13 +52,13 @@ func rates() []Def {
 		{
 			ID: "request_throughput", Name: "Requests/s", Unit: RequestRate,
 			Formula: "successful requests ÷ window",
-			Help:    "Requests that ended well, per second.",
+			Help:    "Successful requests per second.",
 			Rate:    func(t *Totals) (float64, bool) { return t.per(float64(t.OK)) },
 		},
 		{
 			ID: "output_token_throughput", Name: "Output tokens/s", Unit: TokenRate,
 			Formula: "Σ output tokens of successful requests ÷ window",
-			Help:    "What the server produced in all.",
+			Help:    "Output tokens per second over all requests.",
 			Rate: func(t *Totals) (float64, bool) {
 				v, ok := t.per(float64(t.Out))
 				return where(t.OutKnown > 0, v, ok)
@@ -67,7 +67,7 @@ func rates() []Def {
 		{
 			ID: "input_token_throughput", Name: "Input tokens/s", Unit: TokenRate,
 			Formula: "Σ input tokens of successful requests ÷ window",
-			Help:    "What the server read in all.",
+			Help:    "Input tokens per second over all requests.",
 			Rate: func(t *Totals) (float64, bool) {
 				v, ok := t.per(float64(t.In))
 				return where(t.InKnown > 0, v, ok)
@@ -76,7 +76,7 @@ func rates() []Def {
 		{
 			ID: "total_token_throughput", Name: "Total tokens/s", Unit: TokenRate,
 			Formula: "Σ (input + output tokens) of successful requests ÷ window",
-			Help:    "Both together.",
+			Help:    "Input and output tokens per second.",
 			Rate: func(t *Totals) (float64, bool) {
 				v, ok := t.per(float64(t.In + t.Out))
 				return where(t.InKnown > 0 && t.OutKnown > 0, v, ok)
@@ -84,8 +84,8 @@ func rates() []Def {
 		},
 		{
 			ID: "cached_prompt_share", Name: "Prompt tokens from the cache", Unit: Share,
-			Formula: "Σ prompt tokens that the server took from its cache ÷ Σ input tokens, of requests whose server says both",
-			Help:    "How much of the prompts needed no prefill. Only for servers that say so.",
+			Formula: "Σ prompt tokens that the server took from its cache ÷ Σ input tokens, for requests whose server reports both",
+			Help:    "Share of the prompt tokens that needed no prefill. Only for servers that report it.",
 			Rate: func(t *Totals) (float64, bool) {
 				return float64(t.Cached) / float64(max(t.CacheIn, 1)), t.CacheIn > 0
 			},
@@ -93,7 +93,7 @@ func rates() []Def {
 		{
 			ID: "request_goodput", Name: "Good requests/s", Unit: RequestRate,
 			Formula: "requests that succeeded and met every objective ÷ window",
-			Help:    "Throughput that counts only what was good enough. Only with objectives.",
+			Help:    "Throughput of the requests that met every objective. Only with objectives.",
 			Rate: func(t *Totals) (float64, bool) {
 				v, ok := t.per(float64(t.Good))
 				return where(t.Judged, v, ok)
@@ -117,13 +117,13 @@ func rates() []Def {
 		{
 			ID: "request_count", Name: "Successful requests", Unit: Requests,
 			Formula: "number of successful requests",
-			Help:    "What the latencies are made of.",
+			Help:    "The number of requests behind the latencies.",
 			Rate:    func(t *Totals) (float64, bool) { return float64(t.OK), true },
 		},
 		{
 			ID: "concurrency", Name: "Requests in flight", Unit: Requests,
 			Formula: "Σ (End − Sent) ÷ window; in the steady window the part of each request that lies in it, whatever its phase",
-			Help:    "How many requests were under way at a time, on average: the concurrency that was held, not the one asked for.",
+			Help:    "Average number of requests in flight: the concurrency that was reached, not the one configured.",
 			Rate:    func(t *Totals) (float64, bool) { return t.per(t.Held.Seconds()) },
 		},
 	}
@@ -133,7 +133,7 @@ func rates() []Def {
 func opening(id, name, step, help string, of func(*record.Conn) time.Duration) Def {
 	return ms(Def{
 		ID: id, Name: name, Failed: true,
-		Formula: step + ", of requests that had to open a connection",
+		Formula: step + ", for requests that had to open a connection",
 		Help:    help,
 		One: func(r *Request) (int64, bool) {
 			d := of(&r.Conn)
@@ -151,19 +151,19 @@ func client() []Def {
 		ms(Def{
 			ID: "lag", Name: "Lag", Failed: true,
 			Formula: "Sent − Due",
-			Help:    "How late requests went out, for whatever reason.",
+			Help:    "How late requests were sent, for any reason.",
 			One:     func(r *Request) (int64, bool) { return since(r.Due, r.Sent) },
 		}),
 		ms(Def{
 			ID: "slot_wait", Name: "Wait for a slot", Failed: true,
-			Formula: "Held, of arrivals that had to wait under the in-flight cap",
-			Help:    "The part of lag that the load's own cap makes.",
+			Formula: "Held, for arrivals that had to wait under the in-flight cap",
+			Help:    "The part of the lag caused by the load's in-flight cap.",
 			One:     func(r *Request) (int64, bool) { return int64(r.Held), r.Held > 0 },
 		}),
 		ms(Def{
 			ID: "dispatch_delay", Name: "Client's own delay", Failed: true,
 			Formula: "max(0, Sent − Due − Held − time to open the connection); in closed loop without the first wave, which is due all at once",
-			Help:    "The part of lag that is this client's. The verdict judges this.",
+			Help:    "The part of the lag caused by this client. The verdict is based on it.",
 			One: func(r *Request) (int64, bool) {
 				if r.Sent == record.Never || r.closed && r.from != Unknown && r.Due <= r.from {
 					return 0, false
@@ -174,8 +174,8 @@ func client() []Def {
 		}),
 		ms(Def{
 			ID: "write_time", Name: "Write time", Failed: true,
-			Formula: "Written − Sent, of requests of at most 64 kB that went once",
-			Help:    "How long after its stamp a request was with the kernel: latencies from Sent are too long by at most this.",
+			Formula: "Written − Sent, for requests of at most 64 kB that were sent once",
+			Help:    "How long after its timestamp a request reached the kernel: latencies from Sent are too long by at most this.",
 			One: func(r *Request) (int64, bool) {
 				v, ok := since(r.Sent, r.Written)
 				return max(v, 0), ok && r.Retries == 0 && r.Resent == 0 && r.Size <= fitsBuffer
@@ -184,7 +184,7 @@ func client() []Def {
 		ms(Def{
 			ID: "read_delay", Name: "Read delay", Failed: true,
 			Formula: "for each read: when it returned to this program − when the kernel received its last segment",
-			Help:    "How late this client looked. Where the kernel stamps reads it is not part of any latency.",
+			Help:    "How late this client read. With kernel timestamps it is not part of any latency.",
 			Many:    func(r *Request) []int64 { return r.delays },
 			Tail:    (*Request).tailDelays,
 		}),

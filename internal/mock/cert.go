@@ -40,7 +40,7 @@ func serverTLS(t TLS, http2 bool) (*tls.Config, []byte, error) {
 		}
 		c.ClientCAs = x509.NewCertPool()
 		if !c.ClientCAs.AppendCertsFromPEM(text) {
-			return nil, nil, fmt.Errorf("read the authority for client certificates: %s holds no PEM certificate", t.ClientCA)
+			return nil, nil, fmt.Errorf("read the authority for client certificates: %s has no PEM certificate", t.ClientCA)
 		}
 		c.ClientAuth = tls.RequireAndVerifyClientCert
 	}

@@ -80,7 +80,7 @@ type Output struct {
 	KeepAlive      time.Duration // a comment is sent after this long without an event; 0: none
 	EarlyHeaders   bool          // the head of a stream is sent at once, not with the first event
 
-	ReasoningTokens int    // tokens of reasoning ahead of the visible ones
+	ReasoningTokens int    // reasoning tokens before the visible ones
 	ReasoningField  string // what their field is called
 	ToolCalls       bool   // a request that brings tools is answered with a call of the first
 	EmbeddingDim    int    // length of embedding vectors where the request names none

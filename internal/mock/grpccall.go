@@ -63,7 +63,7 @@ func (g *grpcConn) infer(st *grpcStream, p []byte, read time.Time) {
 	c.makeID("triton-", number)
 	r := &g.reqs
 	if err := r.ReadProto(p); err != nil {
-		c.refuse(repository.CodeInternal, "the request is no ModelInferRequest: "+err.Error())
+		c.refuse(repository.CodeInternal, "the request is not a ModelInferRequest: "+err.Error())
 		return
 	}
 	if c.t.id = r.ID; r.ID != "" {

@@ -107,15 +107,15 @@ func looksLike(format string, raw []byte) error {
 		}
 	case "wav", "audio/wav":
 		if len(raw) < 44 || string(raw[:4]) != "RIFF" || string(raw[8:12]) != "WAVE" {
-			return errors.New("the data is no WAV file")
+			return errors.New("the data is not a WAV file")
 		}
 	case "mp3", "audio/mp3":
 		if len(raw) < 4 || raw[0] != 0xff || raw[1]&0xe6 != 0xe2 {
-			return errors.New("the data is no MP3 file")
+			return errors.New("the data is not an MP3 file")
 		}
 	case "video/mp4":
 		if len(raw) < 12 || string(raw[4:8]) != "ftyp" {
-			return errors.New("the data is no MP4 file")
+			return errors.New("the data is not an MP4 file")
 		}
 	case "":
 		return errors.New("the format is missing")

@@ -22,7 +22,7 @@ func loadPair(dir string) (*Engine, error) {
 	}
 	merges, err := os.ReadFile(filepath.Join(dir, "merges.txt"))
 	if err != nil {
-		return nil, fmt.Errorf("load the tokenizer %s: vocab.json needs merges.txt beside it: %w", dir, err)
+		return nil, fmt.Errorf("load the tokenizer %s: vocab.json needs merges.txt next to it: %w", dir, err)
 	}
 	return FromPair(dir, vocab, merges)
 }

@@ -76,7 +76,7 @@ func (p *post) template() (before, after []int32, err error) {
 				after = append(after, special.IDs...)
 			}
 		default:
-			return nil, nil, fmt.Errorf("the template for a single text holds what is neither a special token nor the text")
+			return nil, nil, fmt.Errorf("the template for a single text has an element that is neither a special token nor the text")
 		}
 	}
 	if texts != 1 {

@@ -50,7 +50,7 @@ func ByName(name string) (Tokenizer, error) {
 	case Builtin:
 		return GPT2()
 	}
-	return nil, fmt.Errorf("there is no tokenizer %q; there is: %s, %s", name, Words{}.Name(), Builtin)
+	return nil, fmt.Errorf("unknown tokenizer %q; known: %s, %s", name, Words{}.Name(), Builtin)
 }
 
 // Words takes every word for a token: a run of characters that are not white space,

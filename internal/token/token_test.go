@@ -12,7 +12,7 @@ func TestByName(t *testing.T) {
 		t.Errorf("ByName(words) = %q, %v", tok.Name(), err)
 	}
 	_, err = ByName("gpt2")
-	want := `there is no tokenizer "gpt2"; there is: words, builtin:gpt2`
+	want := `unknown tokenizer "gpt2"; known: words, builtin:gpt2`
 	if err == nil || err.Error() != want {
 		t.Errorf("ByName(gpt2): %v\nwant %s", err, want)
 	}

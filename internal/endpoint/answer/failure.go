@@ -39,7 +39,7 @@ func Refused(rec *record.Record) {
 // in one of the usual shapes, the title of an HTML page, or the text itself.
 func Message(body []byte) string {
 	if name := compression(body); name != "" {
-		return "compressed data (" + name + "), which was not asked for: turn compression off in the server, or leave out the Accept-Encoding header"
+		return "compressed data (" + name + "), which was not requested: turn compression off in the server, or leave out the Accept-Encoding header"
 	}
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")))
 	if bytes.HasPrefix(body, []byte("data:")) {

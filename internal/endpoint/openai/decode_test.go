@@ -168,7 +168,7 @@ func TestFailures(t *testing.T) {
 		{"not an object", data(`"x"`, "[DONE]"), "unknown done", "bad_body: event 1, at byte 0 of the answer, is not JSON: byte 0: expected an object"},
 		{"another protocol", data(`{"token":{"text":"a"}}`), "unknown", `bad_body: the answer is neither JSON nor a stream of chat or completion events: {"token":{"text":"a"}}`},
 		{"plain text", "upstream is gone\n", "unknown", "bad_body: the answer is neither JSON nor a stream of chat or completion events: upstream is gone"},
-		{"compressed", "\x1f\x8b\x08\x00\x01\x02", "unknown", "bad_body: the answer is neither JSON nor a stream of chat or completion events: compressed data (gzip), which was not asked for: turn compression off in the server, or leave out the Accept-Encoding header"},
+		{"compressed", "\x1f\x8b\x08\x00\x01\x02", "unknown", "bad_body: the answer is neither JSON nor a stream of chat or completion events: compressed data (gzip), which was not requested: turn compression off in the server, or leave out the Accept-Encoding header"},
 		{"HTML", "<!DOCTYPE html><html><head><TITLE>Sign in &amp; go</TITLE></head></html>", "", "bad_body: the answer is neither JSON nor a stream of events: HTML page: Sign in & go"},
 		{"empty", "", "", "bad_body: the answer is empty"},
 		{"no events", ": ping\n\n", "comment", "bad_body: the stream holds no events"},

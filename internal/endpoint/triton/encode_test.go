@@ -286,7 +286,7 @@ func TestFaultsNameModelAndTensor(t *testing.T) {
 	}{
 		{"wrong name", ensembleModel(), map[string]any{"max_tokns": 1}, []string{"model ensemble has no input max_tokns", "text_input (BYTES[1])", "did you mean max_tokens?"}},
 		{"wrong datatype of a value", ensembleModel(), map[string]any{"temperature": "hot"}, []string{"model ensemble", `tensor "temperature"`, "FP32", `"hot"`}},
-		{"too large a value", ensembleModel(), map[string]any{"max_tokens": 1 << 40}, []string{"max_tokens", "INT32 does not hold"}},
+		{"too large a value", ensembleModel(), map[string]any{"max_tokens": 1 << 40}, []string{"max_tokens", "out of range for INT32"}},
 		{"wrong datatype of the model", wrongType, nil, []string{"input text_input of model vllm_model is INT32", "BYTES"}},
 		{"missing input", needy, nil, []string{"model vllm_model needs input image (FP32[-1,-1])", "--extra image="}},
 		{"wrong shape", wide, nil, []string{"input max_tokens of model ensemble has the shape [3]"}},

@@ -73,14 +73,14 @@ func parseLine(line string) (row Row, at time.Time, problem string) {
 	}
 	at, ok := parseTime(clean(parts[0]))
 	if !ok {
-		return row, at, fmt.Sprintf("%q is no moment", clean(parts[0]))
+		return row, at, fmt.Sprintf("%q is not a timestamp", clean(parts[0]))
 	}
 	for i, field := range []*int{&row.Input, &row.Output} {
 		// Some traces write whole numbers with a fraction of 0.
 		text := strings.TrimSuffix(clean(parts[i+1]), ".0")
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 || n > mostTokens {
-			return row, at, fmt.Sprintf("%q is no number of tokens", text)
+			return row, at, fmt.Sprintf("%q is not a number of tokens", text)
 		}
 		*field = n
 	}

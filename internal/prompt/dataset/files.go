@@ -38,7 +38,7 @@ func local(name string) ([]file, error) {
 	}
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fault("there is no "+name, "give a file or a directory of files; without it the hub is asked")
+		return fault("there is no "+name, "give a file or a directory of files; without a path the hub is used")
 	}
 	if err != nil {
 		return fault(err.Error(), "")

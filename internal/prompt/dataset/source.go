@@ -57,7 +57,7 @@ type tally struct{ read, empty, input, output int }
 func New(d plan.Data, tok prompt.Tokenizer, seed uint64, env func(string) string) (*Source, error) {
 	k, ok := kinds()[d.Dataset.Kind]
 	if !ok {
-		return nil, plan.Faults{{Path: "data.dataset.kind", Text: fmt.Sprintf("there is no data set %q", d.Dataset.Kind)}}
+		return nil, plan.Faults{{Path: "data.dataset.kind", Text: fmt.Sprintf("unknown data set %q", d.Dataset.Kind)}}
 	}
 	s := &Source{
 		data: d, kind: k, tok: tok, env: env,

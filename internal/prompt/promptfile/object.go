@@ -60,7 +60,7 @@ func (f *file) object() {
 		known := append(textFields(), messagesField)
 		hint := "it needs one of " + strings.Join(known, ", ") + o.others()
 		if slices.Contains(o.extra, `"hash_ids"`) || slices.Contains(o.extra, `"input_length"`) {
-			hint = "this is a trace of lengths: data.source payload reads it"
+			hint = "this is a trace of lengths: read it with data.source payload"
 		}
 		f.fault(0, "", "has no prompt", hint)
 	default:
@@ -157,7 +157,7 @@ func (l *line) member(key string, value []byte, off int) {
 	case isOutput:
 		l.takeOutput(key, value, off)
 	case l.from != "":
-		l.fault(off, key, fmt.Sprintf("the line has a prompt already, in %q", l.from), "keep one of them")
+		l.fault(off, key, fmt.Sprintf("the line already has a prompt, in %q", l.from), "keep one of them")
 	case isText:
 		l.from = key
 		l.prompt.Text = l.text(key, value, off, true)

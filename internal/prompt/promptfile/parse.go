@@ -42,7 +42,7 @@ func (f *file) read(data []byte) ([]chat, error) {
 		f.faults = append(f.faults, plan.Fault{Where: name, Text: fmt.Sprintf("and %d more faults", f.more)})
 	}
 	if len(f.faults) == 0 && len(chats) == 0 {
-		f.faults = plan.Faults{{Where: name, Text: "there is no prompt in the file", Hint: "write one prompt on each line"}}
+		f.faults = plan.Faults{{Where: name, Text: "the file has no prompts", Hint: "write one prompt on each line"}}
 	}
 	if len(f.faults) > 0 {
 		return nil, f.faults

@@ -117,8 +117,8 @@ func TestFormats(t *testing.T) {
 
 func TestFaultsAreAllListedWithTheirPlace(t *testing.T) {
 	for _, tc := range []struct{ file, text, want string }{
-		{"p.txt", "", "p.txt: there is no prompt in the file (write one prompt on each line)"},
-		{"p.jsonl", " \n\r\n", "p.jsonl: there is no prompt in the file (write one prompt on each line)"},
+		{"p.txt", "", "p.txt: the file has no prompts (write one prompt on each line)"},
+		{"p.jsonl", " \n\r\n", "p.jsonl: the file has no prompts (write one prompt on each line)"},
 		{"p.txt", "good\nbäd \xff\n", "p.txt:2:5: is not valid UTF-8 (save the file as UTF-8, uncompressed)"},
 		{"p.json", "\n[{\"prompt\": \"x\"},\n{\"prompt\":\n 3}]", "p.json:4:2: prompt: must be a string, is a number"},
 		{"p.jsonl", `{"text": "a", "image": 3}`, "p.jsonl:1:24: image: must be a string or an array of strings, is a number (a URL, or the name of a file)"},
@@ -143,10 +143,10 @@ p.jsonl:1:47: osl: must be a whole number from 1 to 10000000, is 1.5
 p.jsonl:2:12: prompt: must be a string, is an array
 p.jsonl:3:12: prompt: is empty
 p.jsonl:4:11: input: must be a string, is an object
-p.jsonl:4:23: text: the line has a prompt already, in "input" (keep one of them)`},
+p.jsonl:4:23: text: the line already has a prompt, in "input" (keep one of them)`},
 		{"p.jsonl", `{"prompt": "a", "messages": []}` + "\n" + `{"prompt": "a", "prompt": "b"}` + "\n" + `{"prompt": "a", "osl": 5, "max_tokens": 6}`, `
-p.jsonl:1:29: messages: the line has a prompt already, in "prompt" (keep one of them)
-p.jsonl:2:27: prompt: the line has a prompt already, in "prompt" (keep one of them)
+p.jsonl:1:29: messages: the line already has a prompt, in "prompt" (keep one of them)
+p.jsonl:2:27: prompt: the line already has a prompt, in "prompt" (keep one of them)
 p.jsonl:3:41: max_tokens: is 6, and "osl" says 5 (keep one of them)`},
 		{"p.jsonl", `{"prompt": "a", "osl": "12345678901234567890123456789012345"}`,
 			`p.jsonl:1:24: osl: must be a whole number from 1 to 10000000, is "12345678901234567890123456789…`},

@@ -47,7 +47,7 @@ func (p *Place) Files(ctx context.Context) ([]File, error) {
 	for _, pattern := range patterns {
 		found, err := expand(pattern)
 		if err != nil {
-			return nil, plan.Faults{{Path: "data.replay.files", Text: fmt.Sprintf("%q is no pattern: %v", pattern, err)}}
+			return nil, plan.Faults{{Path: "data.replay.files", Text: fmt.Sprintf("%q is not a valid pattern: %v", pattern, err)}}
 		}
 		if len(found) == 0 && dir == "" {
 			return nil, plan.Faults{{Path: "data.replay.files", Text: "there is no file " + pattern, Hint: "files are JSON, or JSON lines"}}

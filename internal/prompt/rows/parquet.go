@@ -67,7 +67,7 @@ func (s *parquetSource) next() (row Row, err error) {
 	s.left = s.left[1:]
 	fields, ok := value.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("a row is no set of columns but a %T", value)
+		return nil, fmt.Errorf("a row is a %T, not a set of columns", value)
 	}
 	return fields, nil
 }

@@ -76,7 +76,7 @@ func (r *reader) file(data []byte) error {
 	}
 	switch {
 	case len(r.turns) == 0:
-		return plan.Faults{{Where: r.data.File, Text: "there is no request in the file", Hint: "write one JSON object on each line"}}
+		return plan.Faults{{Where: r.data.File, Text: "the file has no requests", Hint: "write one JSON object on each line"}}
 	case timed == len(r.turns):
 		slices.SortStableFunc(r.turns, func(a, b turn) int { return int(a.due - b.due) })
 	case timed > 0:
@@ -200,7 +200,7 @@ func fields(text []byte, take func(name string, raw json.RawMessage) error) erro
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-		return errors.New("is no JSON object")
+		return errors.New("is not a JSON object")
 	}
 	for dec.More() {
 		key, err := dec.Token()

@@ -67,7 +67,7 @@ func (s *Source) Open(ctx context.Context, u prompt.Use) error {
 		return nil
 	}
 	if u.Tell != nil {
-		u.Tell(fmt.Sprintf("Making all prompts ahead: words of the tokenizer %s share tokens with those beside them.", s.tok.Name()))
+		u.Tell(fmt.Sprintf("Making all prompts before the run: words of the tokenizer %s merge with their neighbours.", s.tok.Name()))
 	}
 	return s.writer.fillAll(ctx, s.sessions)
 }

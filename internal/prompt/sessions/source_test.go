@@ -197,14 +197,14 @@ func TestBlocks(t *testing.T) {
 
 func TestBadPayloads(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                       "trace.jsonl: there is no request in the file",
-		"{}\n[1]":                                "trace.jsonl:2: is no JSON object",
+		"":                                       "trace.jsonl: the file has no requests",
+		"{}\n[1]":                                "trace.jsonl:2: is not a JSON object",
 		`{"text": }`:                             "trace.jsonl:1: is not valid JSON",
 		`{"text": 3}`:                            "trace.jsonl:1: text: ",
 		`{"text": "a", "text_input": "b"}`:       "has both text and text_input",
 		`{"timestamp": -1}`:                      "-1 is not a number of milliseconds",
 		`{"input_length": -1}`:                   "a length is negative",
-		`{"input_length": 513, "hash_ids": [1]}`: "stand for 512 tokens at most",
+		`{"input_length": 513, "hash_ids": [1]}`: "cover at most 512 tokens",
 		`{"timestamp": 1, "text": "a"}` + "\n" + `{}`: "trace.jsonl:2: has no timestamp",
 	} {
 		if _, err := payload(t, text, plan.Payload{}); err == nil || !strings.Contains(err.Error(), want) {

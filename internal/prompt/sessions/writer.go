@@ -40,9 +40,9 @@ func (c *coded) fits() error {
 	switch n := len(c.hashes); {
 	case n == 0:
 	case c.length > n*c.block:
-		return fmt.Errorf("input_length is %d, and %d hash_ids stand for %d tokens at most", c.length, n, n*c.block)
+		return fmt.Errorf("input_length is %d, but %d hash_ids cover at most %d tokens", c.length, n, n*c.block)
 	case c.length <= (n-1)*c.block:
-		return fmt.Errorf("input_length is %d, and %d hash_ids stand for more than %d tokens: a hash is a block of %d here", c.length, n, (n-1)*c.block, c.block)
+		return fmt.Errorf("input_length is %d, but %d hash_ids cover more than %d tokens, at %d per hash", c.length, n, (n-1)*c.block, c.block)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func ParseDatatype(name string) (Datatype, error) {
 			return Datatype(d), nil
 		}
 	}
-	return Unknown, fmt.Errorf("there is no datatype %q; known are %s", name, strings.Join(Datatypes(), ", "))
+	return Unknown, fmt.Errorf("unknown datatype %q; known: %s", name, strings.Join(Datatypes(), ", "))
 }
 
 // Datatypes are the names of all datatypes.

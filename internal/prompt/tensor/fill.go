@@ -40,7 +40,7 @@ const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 
 // then must leave nothing free.
 func (f *Fill) Tensor(spec *Spec, shape []int64) (Tensor, error) {
 	if spec.ShapeTensor {
-		return Tensor{}, fmt.Errorf("input %q holds a shape, which cannot be made up: give it in the data", spec.Name)
+		return Tensor{}, fmt.Errorf("input %q is a shape tensor, which cannot be generated: give its value in the data", spec.Name)
 	}
 	if shape == nil {
 		shape = spec.Shape
@@ -60,7 +60,7 @@ func (f *Fill) Tensor(spec *Spec, shape []int64) (Tensor, error) {
 		each = int64(4 + f.stringLength())
 	}
 	if each == 0 || times(n, each) > mostFill {
-		return Tensor{}, fmt.Errorf("input %q, %s of shape %s, is too large to be made up", spec.Name, spec.Datatype, ShapeText(shape))
+		return Tensor{}, fmt.Errorf("input %q, %s of shape %s, is too large to generate", spec.Name, spec.Datatype, ShapeText(shape))
 	}
 	t.Data = make([]byte, 0, n*each)
 	switch {

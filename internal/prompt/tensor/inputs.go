@@ -86,7 +86,7 @@ func FromRaw(spec *Spec, shape []int64, data []byte) (Tensor, error) {
 	case size == 0:
 		return Tensor{}, fmt.Errorf("tensor %q has no known datatype", spec.Name)
 	case int64(len(data))%size != 0:
-		return Tensor{}, fmt.Errorf("tensor %q: %d bytes are no whole number of %s elements of %d bytes", spec.Name, len(data), spec.Datatype, size)
+		return Tensor{}, fmt.Errorf("tensor %q: %d bytes are not a whole number of %s elements of %d bytes", spec.Name, len(data), spec.Datatype, size)
 	default:
 		n = int64(len(data)) / size
 	}

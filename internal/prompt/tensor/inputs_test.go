@@ -118,7 +118,7 @@ func TestFiles(t *testing.T) {
 	}
 	v := Value{Name: "x", Form: FormRaw, Text: []byte("abc"), File: "dir/x"}
 	_, err := v.Tensor(&Spec{Name: "x", Datatype: Int16, Shape: []int64{-1}}, nil)
-	if want := `dir/x: tensor "x": 3 bytes are no whole number of INT16 elements of 2 bytes`; errText(err) != want {
+	if want := `dir/x: tensor "x": 3 bytes are not a whole number of INT16 elements of 2 bytes`; errText(err) != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -149,7 +149,7 @@ func (p *parser) kind() string {
 	case c == '-' || c >= '0' && c <= '9':
 		return "a number"
 	default:
-		return "nothing that JSON knows"
+		return "invalid JSON"
 	}
 }
 
@@ -206,7 +206,7 @@ func (p *parser) int() {
 	}
 	switch {
 	case errors.Is(err, strconv.ErrRange) || err != nil && len(s) > 0 && s[0] == '-' && isDigits(s[1:]):
-		p.err = fmt.Errorf("element %d is %s, which %s does not hold", p.n-1, clip(s), p.datatype)
+		p.err = fmt.Errorf("element %d is %s, out of range for %s", p.n-1, clip(s), p.datatype)
 	case err != nil:
 		p.mismatch(clip(s))
 	}
@@ -242,14 +242,14 @@ func (p *parser) float() {
 	x, err := strconv.ParseFloat(string(s), size)
 	if err != nil {
 		if p.scan.Err() == nil {
-			p.err = fmt.Errorf("element %d is %s, which %s does not hold", p.n-1, clip(s), p.datatype)
+			p.err = fmt.Errorf("element %d is %s, out of range for %s", p.n-1, clip(s), p.datatype)
 		}
 		return
 	}
 	before := len(p.data)
 	p.data = AppendFloat(p.data, p.datatype, x)
 	if last := p.data[before:]; len(last) == 2 && math.IsInf(number(p.datatype, last), 0) {
-		p.err = fmt.Errorf("element %d is %s, which %s does not hold", p.n-1, clip(s), p.datatype)
+		p.err = fmt.Errorf("element %d is %s, out of range for %s", p.n-1, clip(s), p.datatype)
 	}
 }
 

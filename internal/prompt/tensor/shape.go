@@ -118,7 +118,7 @@ func fits(spec *Spec, given []int64) error {
 func ParseShape(s string) (name string, shape []int64, err error) {
 	at := strings.LastIndexByte(s, ':')
 	if at < 1 {
-		return "", nil, fmt.Errorf("%q is no shape; write it as NAME:D1,D2", s)
+		return "", nil, fmt.Errorf("%q is not a shape; write it as NAME:D1,D2", s)
 	}
 	for word := range strings.SplitSeq(s[at+1:], ",") {
 		d, err := strconv.ParseInt(strings.TrimSpace(word), 10, 64)

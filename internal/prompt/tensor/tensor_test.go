@@ -66,15 +66,15 @@ func TestFromJSONRefuses(t *testing.T) {
 		text     string
 		want     string
 	}{
-		{Int8, []int64{1}, nil, `[128]`, `tensor "x": element 0 is 128, which INT8 does not hold`},
-		{Uint8, []int64{1}, nil, `[-1]`, `tensor "x": element 0 is -1, which UINT8 does not hold`},
+		{Int8, []int64{1}, nil, `[128]`, `tensor "x": element 0 is 128, out of range for INT8`},
+		{Uint8, []int64{1}, nil, `[-1]`, `tensor "x": element 0 is -1, out of range for UINT8`},
 		{Int32, []int64{2}, nil, `[1, 1.5]`, `tensor "x": element 1 must be a whole number (INT32), is 1.5`},
 		{Int32, []int64{1}, nil, `["1"]`, `tensor "x": element 0 must be a whole number (INT32), is a string`},
 		{Bytes, []int64{1}, nil, `[1]`, `tensor "x": element 0 must be a string (BYTES), is a number`},
 		{Bool, []int64{1}, nil, `[2]`, `tensor "x": element 0 must be true or false (BOOL), is a number`},
 		{Bool, []int64{1}, nil, `[10]`, `tensor "x": element 0 must be true or false (BOOL), is 10`},
-		{FP16, []int64{1}, nil, `[65520]`, `tensor "x": element 0 is 65520, which FP16 does not hold`},
-		{FP32, []int64{1}, nil, `[1e39]`, `tensor "x": element 0 is 1e39, which FP32 does not hold`},
+		{FP16, []int64{1}, nil, `[65520]`, `tensor "x": element 0 is 65520, out of range for FP16`},
+		{FP32, []int64{1}, nil, `[1e39]`, `tensor "x": element 0 is 1e39, out of range for FP32`},
 		{FP32, []int64{1}, nil, `["one"]`, `tensor "x": element 0 must be a number (FP32), is a string, "one"`},
 		{FP32, []int64{1}, nil, `[null]`, `tensor "x": element 0 must be a number (FP32), is null`},
 		{Int8, []int64{2}, nil, `[1, 2, 3]`, `tensor "x", INT8 of shape [2], is given 3 values`},

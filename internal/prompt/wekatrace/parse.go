@@ -180,7 +180,7 @@ func decode(raw []byte) (*trace, error) {
 		if errors.As(err, &kind) && kind.Field != "" {
 			return nil, &placeError{at: kind.Offset, err: fmt.Errorf("%s is a %s, not a %s", kind.Field, kind.Value, kindOf(kind.Type.Kind().String()))}
 		} else if errors.As(err, &kind) {
-			return nil, &placeError{err: fmt.Errorf("a %s is no trace; it must be a mapping with id and requests", kind.Value)}
+			return nil, &placeError{err: fmt.Errorf("a %s is not a trace; it must be a mapping with id and requests", kind.Value)}
 		}
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func decode(raw []byte) (*trace, error) {
 	}
 	for name, n := range map[string]int{"block_size": t.BlockSize, "tool_tokens": t.ToolTokens, "system_tokens": t.SystemTokens} {
 		if n < 0 || n > mostTokens {
-			return nil, &placeError{err: fmt.Errorf("%s is %d, which is no number of tokens", name, n)}
+			return nil, &placeError{err: fmt.Errorf("%s is %d, which is not a number of tokens", name, n)}
 		}
 	}
 	if path, err := check(t.Requests, false); err != nil {
@@ -245,7 +245,7 @@ func (r *request) check(within bool) error {
 	case r.T == nil:
 		return errors.New("t is missing")
 	case math.Abs(*r.T) > 1e12 || r.API > mostSeconds || r.Think > mostSeconds:
-		return errors.New("its times are no seconds")
+		return errors.New("its times are not numbers of seconds")
 	case r.Type == typeSubagent && within:
 		return errors.New("a subagent cannot have subagents")
 	case r.Type == typeSubagent && r.Agent == "":
@@ -260,9 +260,9 @@ func (r *request) check(within bool) error {
 	case r.In == nil || r.Out == nil:
 		return errors.New("in or out is missing")
 	case *r.In < 1 || *r.In > mostTokens:
-		return fmt.Errorf("in is %d, which is no length of a prompt", *r.In)
+		return fmt.Errorf("in is %d, which is not a prompt length", *r.In)
 	case *r.Out < 0 || *r.Out > mostTokens:
-		return fmt.Errorf("out is %d, which is no length of an answer", *r.Out)
+		return fmt.Errorf("out is %d, which is not an output length", *r.Out)
 	}
 	return nil
 }

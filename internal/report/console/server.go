@@ -18,10 +18,10 @@ func (p *printer) server(s *result.Server) {
 	}
 	switch {
 	case s.Restarted != "":
-		p.paragraph("Server", "restarted or exchanged in the middle: "+s.Restarted)
+		p.paragraph("Server", "restarted or replaced during the run: "+s.Restarted)
 	case len(s.Models) > 0:
 		p.blank()
-		p.wrapped(indent, "Server, by its own count, from idle to drained, warm-up included; times are averages in ms:")
+		p.wrapped(indent, "Server statistics, from idle to drained, warm-up included; average times in ms:")
 		p.models(s.Models)
 		p.blank()
 	}

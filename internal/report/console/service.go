@@ -63,11 +63,11 @@ func (p *printer) services(all []result.Service) {
 			continue
 		}
 		p.blank()
-		from := "read from their own pages"
+		from := "scraped from the servers"
 		if s.Source == result.SourcePrometheus {
-			from = "asked of Prometheus"
+			from = "queried from Prometheus"
 		}
-		p.wrapped(indent, "The servers' metrics, all of them together, warm-up included, "+from+":")
+		p.wrapped(indent, "Server metrics, summed over all servers, warm-up included, "+from+":")
 		p.table(&t)
 		p.blank()
 	}

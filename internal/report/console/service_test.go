@@ -26,7 +26,7 @@ func TestServices(t *testing.T) {
 		}
 		text := strings.Join(strings.Fields(b.String()), " ")
 		for _, want := range []string{
-			"asked of Prometheus:", "Requests 1,234 12.34", "KV cache in use 25 % 50 %", "Time to first token, ms 1,234 20.50 31.00", "GPU memory used, GiB 3.0",
+			"queried from Prometheus:", "Requests 1,234 12.34", "KV cache in use 25 % 50 %", "Time to first token, ms 1,234 20.50 31.00", "GPU memory used, GiB 3.0",
 		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("all %v: no %q in\n%s", all, want, b.String())

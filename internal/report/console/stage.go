@@ -24,7 +24,7 @@ func (p *printer) stage(r *result.Result, s *result.Stage) {
 		p.steadySpread(s.Steady)
 	}
 	if p.thin {
-		p.wrapped(indent, thinMark+" too few samples for this percentile: it may be quite different in the next run")
+		p.wrapped(indent, thinMark+" too few samples for this percentile: likely to vary between runs")
 	}
 	p.rates(s)
 	p.windows(s)
@@ -330,7 +330,7 @@ func source(name, tokenizer string) string {
 	case name == "server":
 		return "counted by the server"
 	case name == "tokenizer" && tokenizer == "words":
-		return "counted in words (no tokenizer was given)"
+		return "counted in words (no tokenizer given)"
 	case name == "tokenizer" && tokenizer != "":
 		return "counted by the tokenizer " + tokenizer
 	case name == "tokenizer":

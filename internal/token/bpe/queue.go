@@ -120,7 +120,7 @@ func (q *queue) merge(a, b []byte, left, right int32, w waiting) error {
 	}
 	q.last = max(id, 0)
 	if id == none {
-		return fmt.Errorf("merge %d joins %q and %q to what is not in the vocabulary", w.rank, a, b)
+		return fmt.Errorf("merge %d: %q and %q make a token that is not in the vocabulary", w.rank, a, b)
 	}
 	f.Merges = append(f.Merges, Merge{left, right, id, w.rank})
 	return nil

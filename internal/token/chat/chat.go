@@ -40,7 +40,7 @@ func (e *Error) Error() string { return fmt.Sprintf("chat template, line %d: %s"
 type Raised struct{ Message string }
 
 // Error implements error.
-func (r *Raised) Error() string { return "the chat template refuses the messages: " + r.Message }
+func (r *Raised) Error() string { return "the chat template rejects the messages: " + r.Message }
 
 // Parse reads a template.
 func Parse(src string) (*Template, error) {

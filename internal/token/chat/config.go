@@ -115,14 +115,14 @@ func (c *Config) templates(v any) error {
 		for _, item := range v.items {
 			d, ok := item.(*Dict)
 			if !ok {
-				return errors.New("it holds something that is no template")
+				return errors.New("an element is not a template")
 			}
 			name, _ := d.Get("name")
 			src, _ := d.Get("template")
 			n, ok := name.(string)
 			s, ok2 := src.(string)
 			if !ok || !ok2 {
-				return errors.New("it holds a template without a name or a text")
+				return errors.New("a template has no name or no text")
 			}
 			c.Templates[n] = s
 		}

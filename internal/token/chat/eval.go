@@ -35,7 +35,7 @@ type machine struct {
 // step counts work.
 func (m *machine) step() error {
 	if m.steps++; m.most.Steps > 0 && m.steps > m.most.Steps {
-		return fmt.Errorf("the template does not come to an end: more than %d steps (limits.steps)", m.most.Steps)
+		return fmt.Errorf("the template takes more than %d steps (limits.steps)", m.most.Steps)
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ type attrTarget struct {
 func (a *attrTarget) assign(s *scope, v any) error {
 	ns, ok := s.get(a.of).(*namespace)
 	if !ok {
-		return &Error{Line: a.line, Message: "'" + a.of + "' is no namespace, so its attributes cannot be set"}
+		return &Error{Line: a.line, Message: "'" + a.of + "' is not a namespace: its attributes cannot be set"}
 	}
 	return ns.attrs.set(a.attr, v)
 }

@@ -283,7 +283,7 @@ func (a *arguments) spread(m *machine, s *scope, c call) (call, error) {
 		}
 		items, err := iterate(v)
 		if err != nil {
-			return c, fmt.Errorf("what stands behind '*': %w", err)
+			return c, fmt.Errorf("the argument after '*': %w", err)
 		}
 		c.args = append(c.args[:len(c.args):len(c.args)], items...)
 	}
@@ -294,13 +294,13 @@ func (a *arguments) spread(m *machine, s *scope, c call) (call, error) {
 		}
 		d, ok := v.(*Dict)
 		if !ok {
-			return c, fmt.Errorf("what stands behind '**' is a %s, not a mapping", typeName(v))
+			return c, fmt.Errorf("the argument after '**' is a %s, not a mapping", typeName(v))
 		}
 		c.names = slices.Clone(c.names)
 		for i, k := range d.keys {
 			name, ok := asString(k)
 			if !ok || slices.Contains(c.names, name) {
-				return c, fmt.Errorf("what stands behind '**' has a key that is no name, or one that is given already")
+				return c, fmt.Errorf("the mapping after '**' has a key that is not a name or is already given")
 			}
 			c.names, c.named = append(c.names, name), append(c.named, d.vals[i])
 		}

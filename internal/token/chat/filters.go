@@ -385,7 +385,7 @@ func roundFilter(_ *machine, v []any, given []bool) (any, error) {
 	case "floor":
 		return math.Floor(f*unit) / unit, nil
 	}
-	return nil, fmt.Errorf("round knows common, ceil and floor, not %q", how)
+	return nil, fmt.Errorf("round supports common, ceil and floor, not %q", how)
 }
 
 // roundWhole rounds an integer to tens, hundreds and so on, halves to the even one.

@@ -145,7 +145,7 @@ func mapped(m *machine, c call) (func(any) (any, error), error) {
 func selectFilter(want, attr bool) func(*machine, call) (any, error) {
 	return func(m *machine, c call) (any, error) {
 		if len(c.args) == 0 || (attr && len(c.args) == 1) {
-			return nil, fmt.Errorf("the filter takes a sequence, and an attribute where its name says so")
+			return nil, fmt.Errorf("the filter takes a sequence, and selectattr and rejectattr an attribute")
 		}
 		if !truth(c.args[0]) {
 			return &gen{}, nil

@@ -41,7 +41,7 @@ func formatMapMethod(s string, c call) (any, error) {
 // format fills in a text; depth bounds formats inside of formats.
 func (f *fields) format(s string, depth int) (string, error) {
 	if depth == 0 {
-		return "", fmt.Errorf("a format holds formats that hold formats")
+		return "", fmt.Errorf("formats are nested too deeply")
 	}
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -213,7 +213,7 @@ type layout struct {
 
 func readLayout(spec string) (layout, error) {
 	l := layout{fill: " ", precision: -1}
-	bad := fmt.Errorf("the format %q is not one that Python knows", spec)
+	bad := fmt.Errorf("invalid format %q", spec)
 	_, n := utf8.DecodeRuneInString(spec)
 	switch {
 	case n < len(spec) && strings.IndexByte("<>=^", spec[n]) >= 0:

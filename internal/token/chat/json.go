@@ -128,7 +128,7 @@ func (st *jsonStyle) write(b *strings.Builder, v any, depth int) error {
 		st.quote(b, string(v))
 	case *List:
 		if v.kind == kindRange {
-			return fmt.Errorf("a range is nothing that tojson can write")
+			return fmt.Errorf("tojson cannot write a range")
 		}
 		return st.container(b, '[', ']', len(v.items), depth, func(i int) error { return st.write(b, v.items[i], depth+1) })
 	case *Dict:
@@ -136,7 +136,7 @@ func (st *jsonStyle) write(b *strings.Builder, v any, depth int) error {
 	case *undefined:
 		return v.fail()
 	default:
-		return fmt.Errorf("a %s is nothing that tojson can write", typeName(v))
+		return fmt.Errorf("tojson cannot write a %s", typeName(v))
 	}
 	return nil
 }

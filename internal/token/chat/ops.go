@@ -141,7 +141,7 @@ func contains(v, item any) (bool, error) {
 	}
 	items, err := iterate(v)
 	if err != nil {
-		return false, fmt.Errorf("a %s holds nothing that 'in' could look for", typeName(v))
+		return false, fmt.Errorf("'in' cannot search a %s", typeName(v))
 	}
 	for _, x := range items {
 		if equal(x, item) {

@@ -160,7 +160,7 @@ func (p *parser) statement() stmt {
 		return w
 	case "break", "continue":
 		if p.loops == 0 {
-			p.failAt(t.line, "{%% %s %%} stands outside of a loop", t.text)
+			p.failAt(t.line, "{%% %s %%} outside of a loop", t.text)
 		}
 		if t.text == "break" {
 			return jump(flowBreak)
@@ -338,7 +338,7 @@ func (p *parser) target(r tupleRules) target {
 	t, ok := asTarget(p.tuple(r))
 	p.frame = reading
 	if !ok {
-		p.failAt(line, "nothing can be assigned to what stands here")
+		p.failAt(line, "cannot assign to this expression")
 	}
 	return t
 }

@@ -34,7 +34,7 @@ func (e *sliceExpr) eval(m *machine, s *scope) (any, error) {
 
 // errNoParts is the fault of a slice of something else than a sequence. Of constants Jinja makes
 // it undefined, as it works them out ahead by other means.
-var errNoParts = errors.New("only a string or a sequence has parts from one index to another")
+var errNoParts = errors.New("only strings and sequences can be sliced")
 
 // constant reports whether an expression is made of literals alone.
 func constant(es ...expr) bool {

@@ -83,5 +83,5 @@ func directive(t time.Time, c byte) (string, error) {
 	case '%':
 		return "%", nil
 	}
-	return "", fmt.Errorf("strftime_now does not know the directive %%%c", c)
+	return "", fmt.Errorf("strftime_now does not support %%%c", c)
 }

@@ -162,7 +162,7 @@ func (p *parser) property(not, class bool) []unidata.Range {
 	}
 	set, ok := unidata.Property(name)
 	if !ok {
-		panic(bad("there is no character property %q", name))
+		panic(bad("unknown character property %q", name))
 	}
 	if class && strings.EqualFold(name, "word") {
 		set = p.word(true)
@@ -216,7 +216,7 @@ func (p *parser) classSet() (set []unidata.Range, not bool) {
 	first, intersected := true, false
 	for {
 		if !p.more() {
-			panic(bad("a [ is not closed"))
+			panic(bad("missing ]"))
 		}
 		if p.peek() == ']' && (!first || !p.closesLater()) {
 			if first {
@@ -330,7 +330,7 @@ func (p *parser) posix() ([]unidata.Range, bool) {
 	name := string(p.src[from:i])
 	set, ok := unidata.Posix(name)
 	if !ok {
-		panic(bad("there is no class [:%s:]", name))
+		panic(bad("unknown class [:%s:]", name))
 	}
 	if not {
 		set = unidata.Not(set)

@@ -76,7 +76,7 @@ func (p *parser) parse() (n *node, err error) {
 	}()
 	n = p.alternatives()
 	if p.more() {
-		panic(bad("a ) closes nothing"))
+		panic(bad("unmatched )"))
 	}
 	return n, nil
 }
@@ -172,7 +172,7 @@ func (p *parser) quantifiers(n *node) (*node, bool) {
 	for p.more() {
 		if n.kind == kAssert || n.kind == kLook {
 			if _, _, _, ok := p.interval(); ok || strings.ContainsRune("*+?", p.peek()) {
-				panic(bad("a place in the text is repeated"))
+				panic(bad("an assertion cannot be repeated"))
 			}
 		}
 		lo, hi, plain := 0, inf, true
@@ -277,7 +277,7 @@ func (p *parser) atom() *node {
 				return p.literal(c)
 			}
 		}
-		panic(bad("%c repeats nothing", c))
+		panic(bad("nothing to repeat before %c", c))
 	default:
 		p.pos++
 		return p.literal(c)
@@ -320,7 +320,7 @@ func (p *parser) group() *node {
 		case p.take("<"):
 			for p.more() && p.peek() != '>' {
 				if c := p.peek(); c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) {
-					panic(bad("the name of a group has a character that is no letter or digit"))
+					panic(bad("the name of a group has a character that is not a letter or digit"))
 				}
 				p.pos++
 			}
@@ -333,7 +333,7 @@ func (p *parser) group() *node {
 	}
 	n := p.alternatives()
 	if !p.take(")") {
-		panic(bad("a ( is not closed"))
+		panic(bad("missing )"))
 	}
 	return wrap(n)
 }
@@ -357,14 +357,14 @@ func (p *parser) options() *node {
 		case ':', ')':
 			n := p.alternatives()
 			if c == ':' && !p.take(")") {
-				panic(bad("a ( is not closed"))
+				panic(bad("missing )"))
 			}
 			return &node{kind: kCat, subs: []*node{n}}
 		default:
 			panic(bad("the group (?%c is not supported", c))
 		}
 	}
-	panic(bad("a ( is not closed"))
+	panic(bad("missing )"))
 }
 
 // fullRange is all characters.

@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-var errCut = errors.New("it is cut short, or not a SentencePiece model")
+var errCut = errors.New("it is truncated, or not a SentencePiece model")
 
 // field is one field of a protocol buffer message.
 type field struct {
@@ -159,7 +159,7 @@ func (m *model) piece(b []byte) error {
 		return err
 	}
 	if p.kind < normalPiece || p.kind > bytePiece || p.text == "" || math.IsNaN(float64(p.score)) {
-		return fmt.Errorf("piece %d, %q, is of a kind that is not known, is empty or has no score", len(m.pieces), p.text)
+		return fmt.Errorf("piece %d, %q, has an unknown kind, no text or no score", len(m.pieces), p.text)
 	}
 	m.pieces = append(m.pieces, p)
 	return nil

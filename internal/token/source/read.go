@@ -30,7 +30,7 @@ func (l Limits) read(name, path, encoding string, p place, config *chat.Config) 
 	}
 	kind := content(data)
 	if encoding != "" && kind != "ranks" {
-		return nil, nil, fmt.Errorf("the tokenizer %s names the encoding %q, and %s is no rank file", name, encoding, path)
+		return nil, nil, fmt.Errorf("the tokenizer %s names the encoding %q, but %s is not a rank file", name, encoding, path)
 	}
 	switch kind {
 	case "tokenizer.json":
@@ -38,7 +38,7 @@ func (l Limits) read(name, path, encoding string, p place, config *chat.Config) 
 	case "tekken.json":
 		t, err = as(tekken.Read(name, data))
 	case "vocab.json":
-		return nil, nil, fmt.Errorf("%s is the vocabulary of a pair: call it vocab.json, and put its merges.txt beside it", path)
+		return nil, nil, fmt.Errorf("%s is a vocabulary without merges: name it vocab.json and put its merges.txt next to it", path)
 	case "ranks":
 		t, err = as(tiktoken.Read(name, data, tiktoken.Options{Encoding: encoding, Hint: strings.TrimSuffix(base, filepath.Ext(base)), Added: config.Added}))
 	case "model":
@@ -47,7 +47,7 @@ func (l Limits) read(name, path, encoding string, p place, config *chat.Config) 
 		if string(data[:min(len(data), 8)]) == "version " {
 			return nil, nil, fmt.Errorf("%s is a pointer of Git LFS, not the file itself: run git lfs pull", path)
 		}
-		return nil, nil, fmt.Errorf("%s is no tokenizer file that is known; %s", path, choices)
+		return nil, nil, fmt.Errorf("%s is not a known kind of tokenizer file; %s", path, choices)
 	}
 	if err == nil {
 		err = l.expansion(name, t)

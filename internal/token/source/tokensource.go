@@ -59,7 +59,7 @@ func (f Finder) Find(ctx context.Context, name, revision string) (*Found, error)
 		}
 		return &Found{Tokenizer: t, Chat: &chat.Config{}}, nil
 	case strings.HasPrefix(name, "builtin:"):
-		return nil, fmt.Errorf("there is no tokenizer %q: what is compiled in is %s", name, token.Builtin)
+		return nil, fmt.Errorf("unknown built-in tokenizer %q: there is only %s", name, token.Builtin)
 	}
 	path, encoding := cutEncoding(name)
 	info, err := os.Stat(path)
@@ -71,7 +71,7 @@ func (f Finder) Find(ctx context.Context, name, revision string) (*Found, error)
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("opening the tokenizer %s: %w", name, err)
 	case isPath(path) || encoding != "":
-		return nil, fmt.Errorf("the tokenizer %s: there is no such file or directory; %s", name, choices)
+		return nil, fmt.Errorf("tokenizer %s: no such file or directory; %s", name, choices)
 	}
 	h, err := remotehub.New(f.Env, f.Client)
 	if err != nil {
@@ -79,12 +79,12 @@ func (f Finder) Find(ctx context.Context, name, revision string) (*Found, error)
 	}
 	found, err := f.open(name, &remote{ctx: ctx, hub: h.Limit(f.Limits.Downloads), repo: remotehub.Model(name), revision: revision}, "")
 	if err != nil {
-		return nil, fmt.Errorf("%w\n(there is no file or directory %s here, so it was looked for on the hub)", err, name)
+		return nil, fmt.Errorf("%w\n(there is no local file or directory %s, so the hub was searched)", err, name)
 	}
 	return found, nil
 }
 
-const choices = "name a tokenizer.json, tekken.json, .tiktoken or .model file, a vocab.json with merges.txt beside it, a directory with one of them, " +
+const choices = "name a tokenizer.json, tekken.json, .tiktoken or .model file, a vocab.json with merges.txt next to it, a directory with one of them, " +
 	"a model on the Hugging Face hub, " + token.Builtin + " or words"
 
 // cutEncoding takes a name such as o200k_base.tiktoken#o200k_harmony apart: the path of

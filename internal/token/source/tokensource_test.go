@@ -297,7 +297,7 @@ func TestEncodingOfRanks(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"x.tiktoken#o200k_harmony": "it has 50280 ranks; the encoding o200k_harmony has 199998",
-		"x.tiktoken#harmony":       `there is no encoding "harmony"; there is: r50k_base`,
+		"x.tiktoken#harmony":       `unknown encoding "harmony"; there is: r50k_base`,
 		"tokenizer.json#p50k_edit": "is no rank file",
 		"none.tiktoken#p50k_edit":  "there is no such file",
 		"owner/name#p50k_edit":     "there is no such file",

@@ -172,7 +172,7 @@ func choose(count int, o Options) (encoding, error) {
 		known = append(known, fmt.Sprintf("%s (%d)", e.name, e.ranks))
 	}
 	if o.Encoding != "" {
-		return encoding{}, fmt.Errorf("there is no encoding %q; there is: %s", o.Encoding, strings.Join(known, ", "))
+		return encoding{}, fmt.Errorf("unknown encoding %q; known: %s", o.Encoding, strings.Join(known, ", "))
 	}
 	return encoding{}, fmt.Errorf("its %d ranks are those of no encoding that is known, which are: %s. Use the model's tokenizer.json", count, strings.Join(known, ", "))
 }

@@ -180,10 +180,10 @@ func TestBadPayloadFiles(t *testing.T) {
 	s := serve(t, nil)
 	for text, want := range map[string]string{
 		`{"timestamp": 1}` + "\n" + `{"timestamp": "x"}`: ":2: timestamp: ",
-		`[1]`:                                   "is no JSON object",
-		"":                                      "there is no request in the file",
+		`[1]`:                                   "is not a JSON object",
+		"":                                      "the file has no requests",
 		`{"text": "a", "text_input": "b"}`:      "has both text and text_input",
-		`{"input_length": 600, "hash_ids":[1]}`: "stand for 512 tokens at most",
+		`{"input_length": 600, "hash_ids":[1]}`: "cover at most 512 tokens",
 		`{"text": "a"}`:                         "have no timestamps",
 		`{"input_length": -1}`:                  "a length is negative",
 	} {

@@ -193,7 +193,7 @@ func PayloadText(payload []byte) (string, error) {
 		Text   json.RawMessage `json:"text_input"`
 	}
 	if err := json.Unmarshal(payload, &body); err != nil {
-		return "", fmt.Errorf("the payload is no JSON object: %w", err)
+		return "", fmt.Errorf("the payload is not a JSON object: %w", err)
 	}
 	var parts []string
 	for _, m := range body.Messages {

@@ -177,7 +177,7 @@ func (d *Dialer) tunnel(ctx context.Context, sock *socket) error {
 		head += "Proxy-Authorization: " + auth + "\r\n"
 	}
 	if _, err := sock.Write([]byte(head + "\r\n")); err != nil {
-		return fmt.Errorf("asking proxy %s for a tunnel: %w", d.proxy.Host, err)
+		return fmt.Errorf("opening a tunnel through proxy %s: %w", d.proxy.Host, err)
 	}
 	// Byte by byte, because the first words of the server may follow at once.
 	one := bufio.NewReaderSize(oneByte{sock}, 1)

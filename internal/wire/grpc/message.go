@@ -215,7 +215,7 @@ func (e *expander) reader(encoding string) (io.Reader, error) {
 		}
 		return e.zlib, err
 	case "", "identity":
-		return nil, errors.New("the server did not say what with")
+		return nil, errors.New("the server did not name the encoding")
 	}
 	return nil, fmt.Errorf("it is compressed with %q, which was not offered", encoding)
 }

@@ -51,7 +51,7 @@ func (c *Client) single(rec *record.Exchange, encoding string, largest bounded.L
 	case err != nil:
 		return err
 	case message == nil && len(rec.Body) == 0:
-		return &http1.Truncated{Err: errors.New("the server says that all went well and sent no message")}
+		return &http1.Truncated{Err: errors.New("the server reported OK without a message")}
 	case message == nil:
 		return &http1.Truncated{Err: fmt.Errorf("the answer ends inside a message, after %d bytes", len(rec.Body))}
 	case len(rest) > 0:

@@ -257,7 +257,7 @@ func (c *Client) connect(ctx context.Context) (*conn, error) {
 		if got == "" {
 			got = "nothing"
 		}
-		return nil, &netclock.DialError{Class: record.TLSFailed, Err: fmt.Errorf("asked for HTTP/2, the server agreed on %s", got)}
+		return nil, &netclock.DialError{Class: record.TLSFailed, Err: fmt.Errorf("the server negotiated %s instead of HTTP/2", got)}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -325,7 +325,7 @@ func (c *Client) warmOne(ctx context.Context) error {
 	case <-cn.ready:
 		return cn.refusal()
 	case <-ctx.Done():
-		return errors.New("the server accepted a connection and did not begin to speak HTTP/2")
+		return errors.New("the server accepted the connection but did not start HTTP/2")
 	}
 }
 

@@ -197,7 +197,7 @@ func (c *conn) settings(f frame, p []byte) error {
 }
 
 // errNoRoom: the connection takes fewer streams than were on their way to it.
-var errNoRoom = errors.New("the server takes fewer streams on a connection")
+var errNoRoom = errors.New("the server lowered its limit of streams per connection")
 
 func (c *conn) setting(id uint16, v uint32) error {
 	switch id {

@@ -120,10 +120,10 @@ var errResetUnanswered = errors.New("the server reset the connection without an 
 
 // errTwice: another answer follows the one that was asked for. Had it come a moment later,
 // the next request would have taken it for its own.
-var errTwice = errors.New("the server sent another answer behind this one, which nobody asked for")
+var errTwice = errors.New("the server sent a second response to one request")
 
 // errUnasked: an answer was there before its request.
-var errUnasked = errors.New("the answer was there before the request was sent: the server answers what nobody asked")
+var errUnasked = errors.New("the response arrived before the request was sent")
 
 // feedHead collects the head until its blank line and reads it.
 func (r *response) feedHead(p []byte) (rest []byte, err error) {
@@ -205,7 +205,7 @@ func (r *response) readHead(head []byte) error {
 		return err
 	}
 	if status == 101 {
-		return errors.New("the server switched to another protocol, which was not asked for")
+		return errors.New("the server switched protocols without being asked to")
 	}
 	if status < 200 {
 		return nil // an interim answer: the real head follows
@@ -284,7 +284,7 @@ func (r *response) header(name, value []byte, f *framing) error {
 	case is(name, "transfer-encoding"):
 		f.chunked = bytes.EqualFold(value, []byte("chunked"))
 		if f.coded || !f.chunked && !bytes.EqualFold(value, []byte("identity")) {
-			return fmt.Errorf("the answer's Transfer-Encoding is %q, which was not asked for", start(value))
+			return fmt.Errorf("the answer's Transfer-Encoding is %q, which was not requested", start(value))
 		}
 		f.coded = true
 	case is(name, "content-type"):
@@ -381,7 +381,7 @@ func chunkSize(line []byte) (int64, error) {
 		case c >= 'A' && c <= 'F':
 			n = n<<4 | int64(c-'A'+10)
 		default:
-			return 0, fmt.Errorf("%q is no chunk size", start(line))
+			return 0, fmt.Errorf("%q is not a chunk size", start(line))
 		}
 	}
 	return n, nil

@@ -172,7 +172,7 @@ func (r *reader) directory(path string) {
 		}
 	}
 	if len(entries) == 0 {
-		r.fault(Fault{File: path, Text: "there is no file in the directory", Hint: "it needs one for each input, named after it"})
+		r.fault(Fault{File: path, Text: "the directory has no files", Hint: "it needs one for each input, named after it"})
 	}
 	r.data.Streams = [][]tensor.Item{{item}}
 }

@@ -88,7 +88,7 @@ func Session(item *tensor.Item) (string, error) {
 		name = string(text) // a number
 	}
 	if name == "" || len(name) > mostName {
-		return "", Fault{File: v.File, Line: v.Line, Tensor: v.Name, Text: "is no name of a session", Hint: `such as ["a"]`}
+		return "", Fault{File: v.File, Line: v.Line, Tensor: v.Name, Text: "is not a session name", Hint: `such as ["a"]`}
 	}
 	return name, nil
 }

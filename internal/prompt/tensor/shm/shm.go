@@ -67,7 +67,7 @@ const mostSize = 1 << 40
 // unique on the server.
 func Create(name string, size int64) (*Region, error) {
 	if name == "" || size < 1 || size > mostSize {
-		return nil, fmt.Errorf("there is no shared memory of name %q and %d bytes", name, size)
+		return nil, fmt.Errorf("there is no shared memory region %q of %d bytes", name, size)
 	}
 	r, err := create(name, size)
 	if err != nil {

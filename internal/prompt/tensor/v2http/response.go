@@ -216,7 +216,7 @@ func ParseHeaderLength(value string) (int, error) {
 	}
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 0 {
-		return 0, fmt.Errorf("the header %s has the value %q, which is no length", HeaderLength, value)
+		return 0, fmt.Errorf("the header %s has the value %q, which is not a length", HeaderLength, value)
 	}
 	return n, nil
 }

@@ -115,7 +115,7 @@ func TestResponseRefuses(t *testing.T) {
 		{`{}`, 3, "says 3, and the body has 2 bytes"},
 		{`{}`, -1, "says -1"},
 		{`[]`, 0, "not the JSON of an inference"},
-		{`{"outputs":[{"name":"x","datatype":"FP99","shape":[1],"data":[1]}]}`, 0, `output "x": there is no datatype "FP99"`},
+		{`{"outputs":[{"name":"x","datatype":"FP99","shape":[1],"data":[1]}]}`, 0, `output "x": unknown datatype "FP99"`},
 		{`{"outputs":[{"name":"x","datatype":"FP32","shape":[-1],"data":[1]}]}`, 0, `output "x": the shape [-1] has a negative dimension`},
 		{`{"outputs":[{"name":"x","datatype":"FP32","shape":[2],"data":[1]}]}`, 0, `tensor "x", FP32 of shape [2], is given 1 values`},
 		{`{"outputs":[{"name":"x","datatype":"FP32","shape":[1],"parameters":{"binary_data_size":4}}]}`, 0, `binary_data_size is 4, and 0 bytes are left`},

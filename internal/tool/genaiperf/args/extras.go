@@ -42,7 +42,7 @@ func (b *builder) extra(u value) {
 	if strings.HasPrefix(strings.TrimSpace(text), "{") {
 		var object map[string]any
 		if err := json.Unmarshal([]byte(text), &object); err != nil {
-			b.fault(u.as, "is no JSON object: "+err.Error(), "")
+			b.fault(u.as, "is not a JSON object: "+err.Error(), "")
 			return
 		}
 		for _, name := range slices.Sorted(maps.Keys(object)) {

@@ -402,7 +402,7 @@ func formFaults() []faultCase {
 func meaningFaults() []faultCase {
 	cases := []faultCase{
 		{ok + "--extra-inputs a:b:c", "the value of a has a colon in it (give a JSON object"},
-		{ok + "--extra-inputs {bad", "is no JSON object"},
+		{ok + "--extra-inputs {bad", "is not a JSON object"},
 		{ok + "--extra-inputs :x", "is not NAME:VALUE"},
 		{ok + "-H nothing", "-H: is not NAME:VALUE"},
 		{ok + "--goodput latency:3", `there is no objective "latency"`},

@@ -163,7 +163,7 @@ func (r *bodyReader) field(raw []byte) error {
 	case "encoding_format":
 		return r.encodingFormat(raw)
 	}
-	if r.strict && !known(r.api, string(raw)) {
+	if r.strict && !known(knownFields[r.api], string(raw)) {
 		p.unknown = append(p.unknown, unquote(raw))
 	}
 	_, err := r.skip()

@@ -259,3 +259,17 @@ func (c *call) makeID(prefix string, number uint64) {
 func (c *call) int(v int) { c.buf = strconv.AppendInt(c.buf, int64(v), 10) }
 
 func (c *call) str(v string) { c.buf = append(c.buf, v...) }
+
+// put writes texts and numbers one after the other.
+func (c *call) put(parts ...any) {
+	for _, p := range parts {
+		switch p := p.(type) {
+		case string:
+			c.str(p)
+		case []byte:
+			c.buf = append(c.buf, p...)
+		case int:
+			c.int(p)
+		}
+	}
+}

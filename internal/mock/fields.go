@@ -1,59 +1,35 @@
 package mock
 
-// known says whether vLLM takes the body field.
-func known(a api, field string) bool {
-	switch a {
-	case messages:
-		return knownMessage(field)
-	case ranking, rerank, retrieval:
-		return knownRanking(a, field)
-	case tgi:
-		return knownTGI(field)
-	}
-	switch field {
-	case "model", "user", "priority", "request_id", "truncate_prompt_tokens", "add_special_tokens", "mm_processor_kwargs", "cache_salt":
-		return true
-	}
-	if a == embeddings {
-		return knownEmbedding(field)
-	}
-	return knownSampling(field) || a == chat && knownChat(field) || a == completions && knownCompletion(field)
+import "strings"
+
+// The body fields that vLLM, Text Generation Inference and NVIDIA's services take.
+const (
+	commonFields   = " model user priority request_id truncate_prompt_tokens add_special_tokens mm_processor_kwargs cache_salt "
+	samplingFields = commonFields + "frequency_penalty logit_bias logprobs max_tokens n presence_penalty response_format seed stop stream " +
+		"stream_options temperature top_p use_beam_search top_k min_p repetition_penalty length_penalty " +
+		"stop_token_ids include_stop_str_in_output ignore_eos min_tokens skip_special_tokens spaces_between_special_tokens " +
+		"allowed_token_ids prompt_logprobs bad_words echo guided_json guided_regex guided_choice guided_grammar " +
+		"guided_decoding_backend guided_whitespace_pattern structural_tag structured_outputs logits_processors " +
+		"return_tokens_as_token_ids return_token_ids kv_transfer_params vllm_xargs "
+	tgiParameters = " adapter_id best_of decoder_input_details do_sample frequency_penalty grammar repetition_penalty " +
+		"return_full_text seed stop temperature top_k top_n_tokens top_p truncate typical_p watermark "
+)
+
+var knownFields = [...]string{
+	chat: samplingFields + "messages top_logprobs max_completion_tokens tools tool_choice parallel_tool_calls reasoning_effort " +
+		"include_reasoning add_generation_prompt continue_final_message documents chat_template chat_template_kwargs ",
+	completions: samplingFields + "prompt prompt_embeds best_of suffix ",
+	embeddings:  commonFields + "input encoding_format dimensions additional_data normalize embed_dtype endianness ",
+	tritonAPI:   samplingFields,
+	messages: " model messages max_tokens system stream temperature top_k top_p stop_sequences metadata tools tool_choice thinking service_tier " +
+		"container context_management mcp_servers output_config cache_control chat_template_kwargs kv_transfer_params ",
+	ranking:   " model query passages truncate user ",
+	rerank:    " query texts truncate raw_scores return_text truncation_direction ",
+	retrieval: " input model merge_levels ",
+	tgi:       " inputs parameters stream model ",
 }
 
-func knownSampling(field string) bool {
-	switch field {
-	case "frequency_penalty", "logit_bias", "logprobs", "max_tokens", "n", "presence_penalty", "response_format", "seed", "stop", "stream",
-		"stream_options", "temperature", "top_p", "use_beam_search", "top_k", "min_p", "repetition_penalty", "length_penalty",
-		"stop_token_ids", "include_stop_str_in_output", "ignore_eos", "min_tokens", "skip_special_tokens", "spaces_between_special_tokens",
-		"allowed_token_ids", "prompt_logprobs", "bad_words", "echo", "guided_json", "guided_regex", "guided_choice", "guided_grammar",
-		"guided_decoding_backend", "guided_whitespace_pattern", "structural_tag", "structured_outputs", "logits_processors",
-		"return_tokens_as_token_ids", "return_token_ids", "kv_transfer_params", "vllm_xargs":
-		return true
-	}
-	return false
-}
-
-func knownChat(field string) bool {
-	switch field {
-	case "messages", "top_logprobs", "max_completion_tokens", "tools", "tool_choice", "parallel_tool_calls", "reasoning_effort",
-		"include_reasoning", "add_generation_prompt", "continue_final_message", "documents", "chat_template", "chat_template_kwargs":
-		return true
-	}
-	return false
-}
-
-func knownCompletion(field string) bool {
-	switch field {
-	case "prompt", "prompt_embeds", "best_of", "suffix":
-		return true
-	}
-	return false
-}
-
-func knownEmbedding(field string) bool {
-	switch field {
-	case "input", "encoding_format", "dimensions", "additional_data", "normalize", "embed_dtype", "endianness":
-		return true
-	}
-	return false
+// known says whether a field is one of a list.
+func known(list, field string) bool {
+	return !strings.Contains(field, " ") && strings.Contains(list, " "+field+" ")
 }

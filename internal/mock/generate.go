@@ -192,9 +192,7 @@ func (c *call) opening() bool {
 		c.openChoice(choice)
 		c.str(`,"delta":{"tool_calls":[{"id":"`)
 		c.toolID(choice)
-		c.str(`","type":"function","index":0,"function":{"name":"`)
-		c.buf = append(c.buf, c.p.tool...)
-		c.str(`","arguments":""}}]},"logprobs":null,"finish_reason":null}]`)
+		c.put(`","type":"function","index":0,"function":{"name":"`, c.p.tool, `","arguments":""}}]},"logprobs":null,"finish_reason":null}]`)
 		c.closeEvent(0)
 		if !c.event(kindTool, 0, false) {
 			return false
@@ -204,15 +202,11 @@ func (c *call) opening() bool {
 }
 
 func (c *call) toolID(choice int) {
-	c.str("call_")
-	c.buf = append(c.buf, c.id...)
-	c.int(choice)
+	c.put("call_", c.id, choice)
 }
 
 func (c *call) openChoice(choice int) {
-	c.buf = append(c.buf, c.prefix...)
-	c.str(`{"index":`)
-	c.int(choice)
+	c.put(c.prefix, `{"index":`, choice)
 }
 
 // closeEvent ends an event of so many tokens, with the usage up to and with
@@ -260,9 +254,7 @@ func (c *call) piece(choice, at, n int, reasoning bool, finish string, last bool
 		c.str(`"}}]}`)
 	case reasoning:
 		k = kindReasoning
-		c.str(`,"delta":{"`)
-		c.str(c.s.cfg.Output.ReasoningField)
-		c.str(`":"`)
+		c.put(`,"delta":{"`, c.s.cfg.Output.ReasoningField, `":"`)
 		c.words(choice, at, n)
 		c.str(`"}`)
 	default:
@@ -274,9 +266,7 @@ func (c *call) piece(choice, at, n int, reasoning bool, finish string, last bool
 	if finish == "" {
 		c.str(`null}]`)
 	} else {
-		c.str(`"`)
-		c.str(finish)
-		c.str(`","stop_reason":null}]`)
+		c.put(`"`, finish, `","stop_reason":null}]`)
 	}
 	if n == 0 {
 		k = kindFinish
@@ -314,23 +304,15 @@ func (c *call) usageEvent() {
 
 // usage writes the usage member.
 func (c *call) usage(output, reasoning int) {
-	c.str(`"usage":{"prompt_tokens":`)
-	c.int(c.seq.prompt)
-	c.str(`,"total_tokens":`)
-	c.int(c.seq.prompt + output)
+	c.put(`"usage":{"prompt_tokens":`, c.seq.prompt, `,"total_tokens":`, c.seq.prompt+output)
 	if c.api.generates() {
-		c.str(`,"completion_tokens":`)
-		c.int(output)
+		c.put(`,"completion_tokens":`, output)
 	}
 	if c.s.cfg.Latency.PrefixCache {
-		c.str(`,"prompt_tokens_details":{"cached_tokens":`)
-		c.int(c.seq.cached)
-		c.str(`}`)
+		c.put(`,"prompt_tokens_details":{"cached_tokens":`, c.seq.cached, `}`)
 	}
 	if reasoning > 0 {
-		c.str(`,"completion_tokens_details":{"reasoning_tokens":`)
-		c.int(reasoning)
-		c.str(`}`)
+		c.put(`,"completion_tokens_details":{"reasoning_tokens":`, reasoning, `}`)
 	}
 	c.str(`}`)
 }
@@ -353,9 +335,7 @@ func (c *call) broken(cutAt *int) bool {
 		if c.fault == ErrorEvent {
 			c.str("event: error\n")
 		}
-		c.str("data: ")
-		c.str(c.errorText("injected fault: the engine died", http.StatusInternalServerError))
-		c.str("\n\n")
+		c.put("data: ", c.errorText("injected fault: the engine died", http.StatusInternalServerError), "\n\n")
 		c.finish = "error"
 		done := c.s.cfg.Output.Done && (c.api == chat || c.api == completions)
 		if c.event(kindError, 0, !done) && done {

@@ -24,40 +24,28 @@ func (c *call) openMessage() bool {
 
 // messageHead writes the fields that a message begins with.
 func (c *call) messageHead() {
-	c.str(`{"id":"`)
-	c.buf = append(c.buf, c.id...)
-	c.str(`","type":"message","role":"assistant","model":"`)
-	c.buf = append(c.buf, c.p.model...)
-	c.str(`",`)
+	c.put(`{"id":"`, c.id, `","type":"message","role":"assistant","model":"`, c.p.model, `",`)
 }
 
 // messageUsage writes the usage member. Tokens from the cache are counted apart.
 func (c *call) messageUsage(output int) {
-	c.str(`"usage":{"input_tokens":`)
-	c.int(c.seq.prompt - c.seq.cached)
+	c.put(`"usage":{"input_tokens":`, c.seq.prompt-c.seq.cached)
 	if c.s.cfg.Latency.PrefixCache {
-		c.str(`,"cache_creation_input_tokens":0,"cache_read_input_tokens":`)
-		c.int(c.seq.cached)
+		c.put(`,"cache_creation_input_tokens":0,"cache_read_input_tokens":`, c.seq.cached)
 	}
-	c.str(`,"output_tokens":`)
-	c.int(output)
-	c.str(`}`)
+	c.put(`,"output_tokens":`, output, `}`)
 }
 
 // openBlock begins a block of content.
 func (c *call) openBlock(reasoning bool) bool {
-	c.str("event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":")
-	c.int(c.block)
-	c.str(`,"content_block":`)
+	c.put("event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":", c.block, `,"content_block":`)
 	switch {
 	case reasoning:
 		c.str(`{"type":"thinking","thinking":"","signature":""}`)
 	case c.callsTool():
 		c.str(`{"type":"tool_use","id":"`)
 		c.toolUseID()
-		c.str(`","name":"`)
-		c.buf = append(c.buf, c.p.tool...)
-		c.str(`","input":{}}`)
+		c.put(`","name":"`, c.p.tool, `","input":{}}`)
 	default:
 		c.str(`{"type":"text","text":""}`)
 	}
@@ -70,15 +58,12 @@ func (c *call) openBlock(reasoning bool) bool {
 }
 
 func (c *call) toolUseID() {
-	c.str("toolu_")
-	c.buf = append(c.buf, c.id[len("msg_"):]...)
+	c.put("toolu_", c.id[len("msg_"):])
 }
 
 // closeBlock ends a block of content.
 func (c *call) closeBlock() bool {
-	c.str("event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":")
-	c.int(c.block)
-	c.str("}\n\n")
+	c.put("event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":", c.block, "}\n\n")
 	c.block++
 	return c.event(kindFrame, 0, false)
 }
@@ -91,8 +76,7 @@ func (c *call) delta(at, n int, reasoning bool) bool {
 			return false
 		}
 	}
-	c.str("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":")
-	c.int(c.block)
+	c.put("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":", c.block)
 	k := kindContent
 	switch {
 	case reasoning:
@@ -116,9 +100,7 @@ func (c *call) endMessage(finish string) bool {
 	if !c.closeBlock() {
 		return false
 	}
-	c.str("event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"")
-	c.str(stopReason(finish))
-	c.str(`","stop_sequence":null},`)
+	c.put("event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"", stopReason(finish), `","stop_sequence":null},`)
 	c.messageUsage(c.tokens)
 	c.str("}\n\n")
 	if !c.event(kindFinish, 0, !c.s.cfg.Output.Done) {
@@ -155,9 +137,7 @@ func (c *call) wholeMessage(finish string) {
 	if c.callsTool() {
 		c.str(`{"type":"tool_use","id":"`)
 		c.toolUseID()
-		c.str(`","name":"`)
-		c.buf = append(c.buf, c.p.tool...)
-		c.str(`","input":{"text":"`)
+		c.put(`","name":"`, c.p.tool, `","input":{"text":"`)
 		c.words(0, 0, c.tokens)
 		c.str(`"}}`)
 	} else {
@@ -165,9 +145,7 @@ func (c *call) wholeMessage(finish string) {
 		c.words(0, reasoning, c.tokens-reasoning)
 		c.str(`"}`)
 	}
-	c.str(`],"stop_reason":"`)
-	c.str(stopReason(finish))
-	c.str(`","stop_sequence":null,`)
+	c.put(`],"stop_reason":"`, stopReason(finish), `","stop_sequence":null,`)
 	c.messageUsage(c.tokens)
 	c.str(`}`)
 }
@@ -229,15 +207,4 @@ func (r *bodyReader) messageToolChoice() error {
 		r.p.noTool = r.p.noTool || string(key) == "type" && string(v) == `"none"`
 		return err
 	})
-}
-
-// knownMessage says whether the messages API takes the body field.
-func knownMessage(field string) bool {
-	switch field {
-	case "model", "messages", "max_tokens", "system", "stream", "temperature", "top_k", "top_p", "stop_sequences", "metadata",
-		"tools", "tool_choice", "thinking", "service_tier", "container", "context_management", "mcp_servers", "output_config",
-		"cache_control", "chat_template_kwargs", "kv_transfer_params":
-		return true
-	}
-	return false
 }

@@ -1,6 +1,7 @@
 package mock
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -100,25 +101,13 @@ func (c *call) rankings(field string) {
 		order[i] = i
 		scores[i] = float64((uint64(words+1)*0x9e3779b97f4a7c15^uint64(i)<<32*0xbf58476d1ce4e5b9)>>40) / (1 << 24)
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case scores[a] > scores[b]:
-			return -1
-		case scores[a] < scores[b]:
-			return 1
-		}
-		return a - b
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	c.str(`[`)
 	for k, i := range order {
 		if k > 0 {
 			c.str(`,`)
 		}
-		c.str(`{"index":`)
-		c.int(i)
-		c.str(`,"`)
-		c.str(field)
-		c.str(`":`)
+		c.put(`{"index":`, i, `,"`, field, `":`)
 		c.buf = strconv.AppendFloat(c.buf, scores[i], 'g', 8, 64)
 		c.str(`}`)
 	}
@@ -132,23 +121,7 @@ func (c *call) boxes() {
 		if i > 0 {
 			c.str(`,`)
 		}
-		c.str(`{"index":`)
-		c.int(i)
-		c.str(`,"bounding_boxes":{"table":[],"chart":[{"x_min":0.1,"y_min":0.2,"x_max":0.8,"y_max":0.9,"confidence":0.97}],"title":[]}}`)
+		c.put(`{"index":`, i, `,"bounding_boxes":{"table":[],"chart":[{"x_min":0.1,"y_min":0.2,"x_max":0.8,"y_max":0.9,"confidence":0.97}],"title":[]}}`)
 	}
-	c.str(`],"usage":{"images":`)
-	c.int(c.p.inputs)
-	c.str(`}}`)
-}
-
-// knownRanking says whether an endpoint of this file takes the body field.
-func knownRanking(a api, field string) bool {
-	switch a {
-	case ranking:
-		return slices.Contains([]string{"model", "query", "passages", "truncate", "user"}, field)
-	case rerank:
-		return slices.Contains([]string{"query", "texts", "truncate", "raw_scores", "return_text", "truncation_direction"}, field)
-	default:
-		return slices.Contains([]string{"input", "model", "merge_levels"}, field)
-	}
+	c.put(`],"usage":{"images":`, c.p.inputs, `}}`)
 }

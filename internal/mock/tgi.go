@@ -1,7 +1,5 @@
 package mock
 
-import "slices"
-
 // This file is Text Generation Inference: /generate, /generate_stream, and the root,
 // which is either as the body says.
 
@@ -30,26 +28,15 @@ func (r *bodyReader) tgiParameter(key []byte) error {
 	case "details":
 		return r.boolean(key, &r.p.details)
 	}
-	if r.strict && !slices.Contains([]string{
-		"adapter_id", "best_of", "decoder_input_details", "do_sample", "frequency_penalty", "grammar", "repetition_penalty",
-		"return_full_text", "seed", "stop", "temperature", "top_k", "top_n_tokens", "top_p", "truncate", "typical_p", "watermark",
-	}, string(key)) {
+	if r.strict && !known(tgiParameters, string(key)) {
 		r.p.unknown = append(r.p.unknown, "parameters."+unquote(key))
 	}
 	return r.skipElement()
 }
 
-func knownTGI(field string) bool {
-	return slices.Contains([]string{"inputs", "parameters", "stream", "model"}, field)
-}
-
 // tgiToken sends n tokens from the at-th on. The last event has the whole text too.
 func (c *call) tgiToken(at, n int, finish string, last bool) bool {
-	c.str(`data:{"index":`)
-	c.int(at + n)
-	c.str(`,"token":{"id":`)
-	c.int(100 + at%1000)
-	c.str(`,"text":"`)
+	c.put(`data:{"index":`, at+n, `,"token":{"id":`, 100+at%1000, `,"text":"`)
 	c.words(0, at, n)
 	c.str(`","logprob":-0.5,"special":false},"generated_text":`)
 	if finish == "" {
@@ -69,12 +56,7 @@ func (c *call) tgiDetails(finish string) {
 	if finish == "stop" {
 		finish = "eos_token"
 	}
-	c.str(finish)
-	c.str(`","generated_tokens":`)
-	c.int(c.tokens)
-	c.str(`,"seed":null,"input_length":`)
-	c.int(c.seq.prompt)
-	c.str(`}`)
+	c.put(finish, `","generated_tokens":`, c.tokens, `,"seed":null,"input_length":`, c.seq.prompt, `}`)
 }
 
 // wholeTGI writes an answer in one piece. The root answers with a list.

@@ -157,12 +157,10 @@ func (c *call) generated(at, n int, ends bool) {
 	c.buf = appendQuoted(c.buf, t.model.Name)
 	c.str(`,"model_version":"1"`)
 	if vllm && t.countIn {
-		c.str(`,"num_input_tokens":`)
-		c.int(c.p.words.n)
+		c.put(`,"num_input_tokens":`, c.p.words.n)
 	}
 	if vllm && t.countOut {
-		c.str(`,"num_output_tokens":`)
-		c.int(n)
+		c.put(`,"num_output_tokens":`, n)
 	}
 	if t.convention == repository.ConventionEngine {
 		c.str(`,"output_ids":[`)
@@ -172,8 +170,7 @@ func (c *call) generated(at, n int, ends bool) {
 			}
 			c.int(tokenID(c.textStart(0) + at + i))
 		}
-		c.str(`],"sequence_length":`)
-		c.int(n)
+		c.put(`],"sequence_length":`, n)
 	}
 	if t.model.Spec.Convention == repository.ConventionTRTLLM {
 		c.str(`,"sequence_end":false,"sequence_id":0,"sequence_start":false`)
@@ -286,9 +283,7 @@ func (c *call) inferResults(first int64) {
 		}
 		c.str(`{"name":`)
 		c.buf = appendQuoted(c.buf, o.name)
-		c.str(`,"datatype":"`)
-		c.str(o.datatype)
-		c.str(`","shape":[`)
+		c.put(`,"datatype":"`, o.datatype, `","shape":[`)
 		for j, d := range o.shape {
 			if j > 0 {
 				c.str(`,`)
@@ -300,9 +295,7 @@ func (c *call) inferResults(first int64) {
 		case wish.Region != "":
 			// Its values lie there already.
 		case wish.Binary || t.request.BinaryOut:
-			c.str(`,"parameters":{"binary_data_size":`)
-			c.int(len(o.data))
-			c.str(`}`)
+			c.put(`,"parameters":{"binary_data_size":`, len(o.data), `}`)
 			raw = append(raw, o.data...)
 			bytes = true
 		default:

@@ -60,8 +60,7 @@ func (c *call) unstreamed(finish string) {
 }
 
 func (c *call) choice(choice int, finish string) {
-	c.str(`{"index":`)
-	c.int(choice)
+	c.put(`{"index":`, choice)
 	reasoning := c.reasoning()
 	switch {
 	case c.api == completions:
@@ -71,9 +70,7 @@ func (c *call) choice(choice int, finish string) {
 	case c.callsTool():
 		c.str(`,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"`)
 		c.toolID(choice)
-		c.str(`","type":"function","function":{"name":"`)
-		c.buf = append(c.buf, c.p.tool...)
-		c.str(`","arguments":"`)
+		c.put(`","type":"function","function":{"name":"`, c.p.tool, `","arguments":"`)
 		c.arguments(choice, 0, c.tokens)
 		c.str(`"}}]}`)
 	default:
@@ -81,17 +78,13 @@ func (c *call) choice(choice int, finish string) {
 		c.words(choice, reasoning, c.tokens-reasoning)
 		c.str(`"`)
 		if reasoning > 0 {
-			c.str(`,"`)
-			c.str(c.s.cfg.Output.ReasoningField)
-			c.str(`":"`)
+			c.put(`,"`, c.s.cfg.Output.ReasoningField, `":"`)
 			c.words(choice, 0, reasoning)
 			c.str(`"`)
 		}
 		c.str(`}`)
 	}
-	c.str(`,"logprobs":null,"finish_reason":"`)
-	c.str(finish)
-	c.str(`","stop_reason":null}`)
+	c.put(`,"logprobs":null,"finish_reason":"`, finish, `","stop_reason":null}`)
 }
 
 // finishBody sends the answer that stands in buf, or the part that a fault leaves.
@@ -168,9 +161,7 @@ func (c *call) embeddings() {
 		if i > 0 {
 			c.str(`,`)
 		}
-		c.str(`{"index":`)
-		c.int(i)
-		c.str(`,"object":"embedding","embedding":`)
+		c.put(`{"index":`, i, `,"object":"embedding","embedding":`)
 		c.vector(dim, words, i)
 		c.str(`}`)
 	}

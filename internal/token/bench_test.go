@@ -38,7 +38,7 @@ func BenchmarkEncode(b *testing.B) {
 		size += len(d)
 	}
 	each(b, func(b *testing.B, path string) {
-		e, err := Load(path)
+		e, err := load(path)
 		if err != nil {
 			b.Skip(err)
 		}
@@ -58,7 +58,7 @@ func BenchmarkEncode(b *testing.B) {
 
 func BenchmarkLoad(b *testing.B) {
 	each(b, func(b *testing.B, path string) {
-		if _, err := Load(path); err != nil {
+		if _, err := load(path); err != nil {
 			b.Skip(err)
 		}
 		b.ReportAllocs()
@@ -66,7 +66,7 @@ func BenchmarkLoad(b *testing.B) {
 		start := cpuTime()
 		for b.Loop() {
 			runtime.ReadMemStats(&before)
-			e, err := Load(path)
+			e, err := load(path)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -85,7 +85,7 @@ func BenchmarkHard(b *testing.B) {
 		"marks": strings.Repeat("\u0301", 50_000), "lines": strings.Repeat("\n", 100_000), "han": strings.Repeat("中", 33_333), "digits": strings.Repeat("7", 100_000),
 	}
 	each(b, func(b *testing.B, path string) {
-		e, err := Load(path)
+		e, err := load(path)
 		if err != nil {
 			b.Skip(err)
 		}

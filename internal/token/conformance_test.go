@@ -130,7 +130,7 @@ func TestConformance(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(path), ".jsonl")
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
-			e, err := Load(filepath.Join(dir, "vocab", name))
+			e, err := load(filepath.Join(dir, "vocab", name))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,4 +143,23 @@ func TestConformance(t *testing.T) {
 			compare(t, e, texts, truth)
 		})
 	}
+}
+
+// load reads a tokenizer.json, or the files in a folder.
+func load(path string) (*Engine, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		if vocab, err := os.ReadFile(filepath.Join(path, "vocab.json")); err == nil {
+			merges, err := os.ReadFile(filepath.Join(path, "merges.txt"))
+			if err != nil {
+				return nil, err
+			}
+			return FromPair(path, vocab, merges)
+		}
+		path = filepath.Join(path, "tokenizer.json")
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return FromJSON(path, data)
 }

@@ -5,40 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 
 	"inferometer/internal/lib/jsonscan"
 	"inferometer/internal/token/bpe"
 	"inferometer/internal/token/pretoken"
 	"inferometer/internal/token/scan"
 )
-
-// Load reads a tokenizer.json, or a folder that holds one or a pair of vocab.json and
-// merges.txt.
-func Load(path string) (*Engine, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("load a tokenizer: %w", err)
-	}
-	if !info.IsDir() {
-		return loadFile(path, path)
-	}
-	e, err := loadFile(path, filepath.Join(path, "tokenizer.json"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return loadPair(path)
-	}
-	return e, err
-}
-
-func loadFile(name, path string) (*Engine, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("load the tokenizer %s: %w", name, err)
-	}
-	return FromJSON(name, data)
-}
 
 // file is a tokenizer.json cut into its components.
 type file struct {

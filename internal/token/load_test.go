@@ -2,8 +2,6 @@ package token
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -115,42 +113,18 @@ func TestAddedIDs(t *testing.T) {
 	}
 }
 
-// A folder may hold a tokenizer.json or a pair of files as GPT-2 has them.
-func TestLoadFolders(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := Load(filepath.Join(dir, "none")); err == nil {
-		t.Error("a folder that is not there is loaded")
-	}
-	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "no tokenizer.json and no vocab.json") {
-		t.Errorf("an empty folder: %v", err)
-	}
-	write("vocab.json", `{"a":0,"b":1,"ab":2,"Ġ":3,"<|endoftext|>":4}`)
-	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "merges.txt") {
-		t.Errorf("a folder without merges.txt: %v", err)
-	}
-	write("merges.txt", "#version: 0.2\na b\r\n\n")
-	e, err := Load(dir)
+// A pair of files as GPT-2 has them.
+func TestFromPair(t *testing.T) {
+	vocab := []byte(`{"a":0,"b":1,"ab":2,"Ġ":3,"<|endoftext|>":4}`)
+	e, err := FromPair("x", vocab, []byte("#version: 0.2\na b\r\n\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := e.Encode("ab a<|endoftext|>", false); !slices.Equal(got, []int32{2, 3, 0, 4}) {
 		t.Errorf("from a pair: %v", got)
 	}
-	write("merges.txt", "a b c\n")
-	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "two tokens") {
+	if _, err := FromPair("x", vocab, []byte("a b c\n")); err == nil || !strings.Contains(err.Error(), "two tokens") {
 		t.Errorf("a faulty merges.txt: %v", err)
-	}
-	write("tokenizer.json", small("version", `"1.0"`))
-	if e, err = Load(dir); err != nil {
-		t.Fatal(err)
-	}
-	if got := e.Encode("ab", false); !slices.Equal(got, []int32{2}) || e.Name() != dir {
-		t.Errorf("from tokenizer.json in %s: %v", e.Name(), got)
 	}
 }
 

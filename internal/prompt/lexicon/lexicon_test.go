@@ -201,7 +201,11 @@ func TestReal(t *testing.T) {
 	}
 	for _, name := range files {
 		t.Run(filepath.Base(filepath.Dir(name)), func(t *testing.T) {
-			e, err := token.Load(name)
+			data, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := token.FromJSON(name, data)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -129,7 +129,11 @@ func TestRealBlocks(t *testing.T) {
 	trace := mooncake(12_000, 1)
 	for _, name := range files {
 		t.Run(filepath.Base(filepath.Dir(name)), func(t *testing.T) {
-			tok, err := token.Load(name)
+			data, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tok, err := token.FromJSON(name, data)
 			if err != nil {
 				t.Fatal(err)
 			}

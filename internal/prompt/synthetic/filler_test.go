@@ -71,7 +71,11 @@ func TestReal(t *testing.T) {
 	}
 	for _, name := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(filepath.Dir(name)), ".json"), func(t *testing.T) {
-			tok, err := token.Load(name)
+			data, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tok, err := token.FromJSON(name, data)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,7 +6,6 @@ package sentencepiece
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"inferometer/internal/token"
 	"inferometer/internal/token/bpe"
@@ -18,15 +17,6 @@ type Options struct {
 	// text when asked for special tokens. Nil: the beginning where there is a piece
 	// for it, and never the end, as Llama and its kin have it.
 	BOS, EOS *bool
-}
-
-// Load reads a .model file.
-func Load(path string, o Options) (*token.Engine, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("load a SentencePiece model: %w", err)
-	}
-	return Read(path, data, o)
 }
 
 // Read makes the tokenizer of a .model file's content.

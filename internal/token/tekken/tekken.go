@@ -9,7 +9,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"os"
 
 	"inferometer/internal/lib/jsonscan"
 	"inferometer/internal/token"
@@ -27,15 +26,6 @@ type file struct {
 type named struct {
 	rank int
 	text string
-}
-
-// Load reads a tekken.json.
-func Load(path string) (*token.Engine, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("load a tekken.json: %w", err)
-	}
-	return Read(path, data)
 }
 
 // maxSize bounds vocabularies, which are tables.

@@ -13,7 +13,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,15 +38,6 @@ type Options struct {
 	// Added are texts of special tokens by id, as the model's tokenizer_config.json has them.
 	// They take the place of what the encoding calls these ids.
 	Added map[int32]string
-}
-
-// Load reads a rank file.
-func Load(path string, o Options) (*token.Engine, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("load a rank file: %w", err)
-	}
-	return Read(path, data, o)
 }
 
 // Read makes the tokenizer of a rank file's content.

@@ -88,7 +88,7 @@ var house = []struct{ name, may string }{
 	// Where prompts and token counts come from.
 	{"prompt/sources", "prompt prompt/* plan"},
 	{"prompt", "plan ./tensor lib/bounded"},
-	{"prompt/tensor/*", "prompt/tensor lib/bounded lib/jsonscan"},
+	{"prompt/tensor/*", "prompt/tensor plan lib/bounded lib/jsonscan"},
 	{"prompt/tensor", "lib/brief lib/jsonscan"},
 	{"prompt/azure", "plan"},
 	{"prompt/media", ""},

@@ -33,7 +33,7 @@ func All(getenv func(string) string) map[string]prompt.Factory {
 		plan.SourceWekaTrace:          fetching(wekatrace.New, getenv),
 		plan.SourceAgents:             seedless(agents.New),
 		plan.SourcePayload:            payload,
-		plan.SourceSessions: newSessions,
+		plan.SourceSessions:           newSessions,
 		plan.SourceMock:               mock,
 	}
 }

@@ -5,7 +5,6 @@ package tensordata
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -58,10 +57,6 @@ func New(d plan.Data, seed uint64) (*Source, error) {
 	if len(d.Tensors.Files) > 0 {
 		s.given = true
 		data, err = inputdata.Read(prompt.Files(d), d.Tensors.Files...)
-		var faults inputdata.Faults
-		if errors.As(err, &faults) {
-			return nil, planFaults(faults)
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -96,26 +91,6 @@ func rulesOf(t *plan.Tensors, seed uint64) (*tensor.Rules, error) {
 	return r, nil
 }
 
-func planFaults(faults inputdata.Faults) plan.Faults {
-	all := make(plan.Faults, len(faults))
-	for i, f := range faults {
-		all[i] = plan.Fault{Where: f.Where(), Text: f.Text, Hint: f.Hint}
-		if f.Tensor != "" {
-			all[i].Path = "tensor " + f.Tensor
-		}
-	}
-	return all
-}
-
-// told is an error about a step in the plan's terms.
-func told(err error) error {
-	var fault inputdata.Fault
-	if errors.As(err, &fault) {
-		return planFaults(inputdata.Faults{fault})
-	}
-	return err
-}
-
 // take makes the steps that requests are made of. A batch is as many steps as it has
 // items, from where it begins, round to the first again.
 func (s *Source) take(data *inputdata.Data, batch int, rules *tensor.Rules) error {
@@ -124,12 +99,12 @@ func (s *Source) take(data *inputdata.Data, batch int, rules *tensor.Rules) erro
 		var stream []step
 		items, err := s.bySchedule(items)
 		if err != nil {
-			return told(err)
+			return err
 		}
 		for i := range items {
 			made, err := makeStep(items, i, batch, rules)
 			if err != nil {
-				return told(err)
+				return err
 			}
 			if made.prompt.Body != nil {
 				bodies++

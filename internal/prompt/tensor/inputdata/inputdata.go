@@ -10,9 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"inferometer/internal/lib/bounded"
+	"inferometer/internal/plan"
 	"inferometer/internal/prompt/tensor"
 )
 
@@ -33,68 +33,39 @@ func (d *Data) Steps() int {
 	return n
 }
 
-// Fault is one thing that is wrong with the data.
-type Fault struct {
-	File   string
-	Line   int    // 0: the whole file
-	Tensor string // the tensor that it is about; empty: none
-	Text   string
-	Hint   string // what to do about it; may be empty
-}
-
-// Where is the place of the fault.
-func (f Fault) Where() string {
-	if f.Line == 0 {
-		return f.File
+// faultAt is what is wrong with a file, with a line of it or with a tensor there; hint is what
+// to do about it, and may be empty.
+func faultAt(file string, line int, tensor, text, hint string) plan.Fault {
+	f := plan.Fault{Where: file, Text: text, Hint: hint}
+	if line > 0 {
+		f.Where += ":" + strconv.Itoa(line)
 	}
-	return f.File + ":" + strconv.Itoa(f.Line)
-}
-
-// Error is the fault on one line.
-func (f Fault) Error() string {
-	text := f.Where() + ": "
-	if f.Tensor != "" {
-		text += "tensor " + strconv.Quote(f.Tensor) + ": "
+	if tensor != "" {
+		f.Path = "tensor " + tensor
 	}
-	text += f.Text
-	if f.Hint != "" {
-		text += " (" + f.Hint + ")"
-	}
-	return text
-}
-
-// Faults is everything that is wrong with the data.
-type Faults []Fault
-
-// Error lists the faults, one on each line.
-func (f Faults) Error() string {
-	lines := make([]string, len(f))
-	for i := range f {
-		lines[i] = f[i].Error()
-	}
-	return strings.Join(lines, "\n")
+	return f
 }
 
 // mostFaults is how many faults are listed; the rest are counted.
 const mostFaults = 20
 
 // Read reads JSON files, one or several, or one directory. What is wrong with them is
-// returned as Faults.
+// returned as plan.Faults.
 func Read(files bounded.Limit, paths ...string) (*Data, error) {
 	r := reader{data: &Data{}, files: files}
 	for i, path := range paths {
 		info, err := os.Stat(path)
 		switch {
 		case err != nil:
-			r.fault(Fault{File: path, Text: reason(err), Hint: "give a JSON file or a directory, or zero or random"})
+			r.fault(path, 0, "", reason(err), "give a JSON file or a directory, or zero or random")
 		case info.IsDir() && len(paths) > 1:
-			r.fault(Fault{File: path, Text: "is a directory, and " + strconv.Itoa(len(paths)) + " paths are given", Hint: "give one directory alone, or JSON files"})
+			r.fault(path, 0, "", "is a directory, and "+strconv.Itoa(len(paths))+" paths are given", "give one directory alone, or JSON files")
 		case info.IsDir():
 			r.directory(path)
 		default:
 			text, err := r.files.ReadFile(path)
 			if err != nil {
-				r.fault(Fault{File: path, Text: reason(err)})
+				r.fault(path, 0, "", reason(err), "")
 				continue
 			}
 			r.parse(path, text, i == 0)
@@ -123,22 +94,22 @@ func reason(err error) string {
 type reader struct {
 	data   *Data
 	files  bounded.Limit // of each
-	faults Faults
-	more   int // faults that are not listed
+	faults plan.Faults
+	found  int // faults, those that are not listed too
 }
 
-func (r *reader) fault(f Fault) {
-	if len(r.faults) < mostFaults {
-		r.faults = append(r.faults, f)
-		return
+func (r *reader) fault(file string, line int, tensor, text, hint string) {
+	switch r.found++; {
+	case r.found <= mostFaults:
+		r.faults = append(r.faults, faultAt(file, line, tensor, text, hint))
+	case r.found == mostFaults+1:
+		r.faults = append(r.faults, plan.Fault{Where: file})
 	}
-	r.more++
 }
 
 func (r *reader) result() (*Data, error) {
-	if r.more > 0 {
-		last := r.faults[len(r.faults)-1]
-		r.faults = append(r.faults, Fault{File: last.File, Text: fmt.Sprintf("and %d more faults", r.more)})
+	if more := r.found - mostFaults; more > 0 {
+		r.faults[mostFaults].Text = fmt.Sprintf("and %d more faults", more)
 	}
 	if len(r.faults) > 0 {
 		return nil, r.faults
@@ -151,28 +122,28 @@ func (r *reader) result() (*Data, error) {
 func (r *reader) directory(path string) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		r.fault(Fault{File: path, Text: reason(err)})
+		r.fault(path, 0, "", reason(err), "")
 		return
 	}
 	var item tensor.Item
 	for _, e := range entries {
 		name := filepath.Join(path, e.Name())
 		if e.IsDir() {
-			r.fault(Fault{File: name, Text: "is a directory", Hint: "a directory of input data has one file for each tensor"})
+			r.fault(name, 0, "", "is a directory", "a directory of input data has one file for each tensor")
 			continue
 		}
 		text, err := r.files.ReadFile(name)
 		switch {
 		case err != nil:
-			r.fault(Fault{File: name, Tensor: e.Name(), Text: reason(err)})
+			r.fault(name, 0, e.Name(), reason(err), "")
 		case len(text) == 0:
-			r.fault(Fault{File: name, Tensor: e.Name(), Text: "the file is empty"})
+			r.fault(name, 0, e.Name(), "the file is empty", "")
 		default:
 			item.Values = append(item.Values, tensor.Value{Name: e.Name(), Form: tensor.FormFile, Text: text, File: name, Either: true})
 		}
 	}
 	if len(entries) == 0 {
-		r.fault(Fault{File: path, Text: "the directory has no files", Hint: "it needs one for each input, named after it"})
+		r.fault(path, 0, "", "the directory has no files", "it needs one for each input, named after it")
 	}
 	r.data.Streams = [][]tensor.Item{{item}}
 }

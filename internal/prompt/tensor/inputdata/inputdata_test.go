@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"inferometer/internal/lib/bounded"
+	"inferometer/internal/plan"
 	"inferometer/internal/prompt/tensor"
 )
 
@@ -73,18 +74,18 @@ func TestFaults(t *testing.T) {
 		{"{\"data\": [\n{\"A\": [1},\n{}]}", "d.json:2: is not valid JSON: at column 9 ',' or ']' is expected"},
 		{"{\"data\": [{\"A\": [1]},\n[{\"A\": [1]}]]}", "d.json:2: steps and streams of steps are mixed (write objects alone, or arrays of objects alone)"},
 		{"{\"data\": [[], 1]}", "d.json:1: the stream has no steps\nd.json:1: steps and streams of steps are mixed (write objects alone, or arrays of objects alone)\nd.json:1: a step must be an object of tensors, is a number"},
-		{`{"data": [{"A": null, "B": {"x": 1}, "A": [1]}]}`, `d.json:1: tensor "A": is null (leave it out, or give its values)
-d.json:1: tensor "B": has the unknown member "x" (a tensor is an array of values, or an object with "content" or "b64" and perhaps "shape")
-d.json:1: tensor "B": has no values (write them as "content": [ … ] or "b64": "…")
-d.json:1: tensor "A": is given twice in one step`},
-		{`{"data": [{"A": {"b64": 1}, "B": {"b64": "?"}, "C": {"b64": "", "content": []}, "D": {"content": {}}}]}`, `d.json:1: tensor "A": b64 must be a string, is a number
-d.json:1: tensor "B": b64 is not base 64: illegal base64 data at input byte 0
-d.json:1: tensor "C": has "b64" and "content" (keep one of them)
-d.json:1: tensor "D": its content must be an array or an object with "b64"`},
+		{`{"data": [{"A": null, "B": {"x": 1}, "A": [1]}]}`, `d.json:1: tensor A: is null (leave it out, or give its values)
+d.json:1: tensor B: has the unknown member "x" (a tensor is an array of values, or an object with "content" or "b64" and perhaps "shape")
+d.json:1: tensor B: has no values (write them as "content": [ … ] or "b64": "…")
+d.json:1: tensor A: is given twice in one step`},
+		{`{"data": [{"A": {"b64": 1}, "B": {"b64": "?"}, "C": {"b64": "", "content": []}, "D": {"content": {}}}]}`, `d.json:1: tensor A: b64 must be a string, is a number
+d.json:1: tensor B: b64 is not base 64: illegal base64 data at input byte 0
+d.json:1: tensor C: has "b64" and "content" (keep one of them)
+d.json:1: tensor D: its content must be an array or an object with "b64"`},
 		{`{"data": [{"A": {"content": [1], "shape": 1}, "B": {"content": [1], "shape": [1.5]}, "C": {"content": [], "shape": [-1]}}]}`,
-			`d.json:1: tensor "A": its shape must be an array of whole numbers, is a number
-d.json:1: tensor "B": its shape must be of whole numbers, has 1.5
-d.json:1: tensor "C": the shape [-1] has a negative dimension (state each dimension)`},
+			`d.json:1: tensor A: its shape must be an array of whole numbers, is a number
+d.json:1: tensor B: its shape must be of whole numbers, has 1.5
+d.json:1: tensor C: the shape [-1] has a negative dimension (state each dimension)`},
 		{`{"data": [{"A": [1]}], "validation_data": []}`, `d.json:1: validation_data has 0 steps and data 1 steps (the two go side by side)`},
 		{`{"data": [[{"A": [1]}]], "validation_data": [[{}, {}]]}`, `d.json:1: stream 0 of validation_data has 2 steps and that of data 1 (the two go side by side)`},
 	} {
@@ -94,7 +95,7 @@ d.json:1: tensor "C": the shape [-1] has a negative dimension (state each dimens
 		}
 	}
 	_, err := Parse("d.json", []byte(`{"data": [`+strings.Repeat(`{"A": null},`, 30)+`{"A": [1]}]}`))
-	if faults, ok := err.(Faults); !ok || len(faults) != mostFaults+1 || faults[mostFaults].Text != "and 10 more faults" {
+	if faults, ok := err.(plan.Faults); !ok || len(faults) != mostFaults+1 || faults[mostFaults].Text != "and 10 more faults" {
 		t.Errorf("many faults: %v", err)
 	}
 }
@@ -151,7 +152,7 @@ func TestDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Read(bounded.Limit{}, dir)
-	if faults, ok := err.(Faults); !ok || len(faults) != 2 || faults[0].Tensor != "C" {
+	if faults, ok := err.(plan.Faults); !ok || len(faults) != 2 || faults[0].Path != "tensor C" {
 		t.Errorf("got %v", err)
 	}
 	if _, err := Read(bounded.Limit{}, t.TempDir()); err == nil {
@@ -178,7 +179,7 @@ func TestPayload(t *testing.T) {
 	if ms, ok, err := Milliseconds(&steps[0], DelayMember); ms != 7 || !ok || err != nil {
 		t.Errorf("got %d %v %v", ms, ok, err)
 	}
-	if _, err := Payload(&steps[1]); err == nil || err.Error() != `d.json:3: tensor "payload": has 2 elements, not 1 (write it as [ … ] with one element)` {
+	if _, err := Payload(&steps[1]); err == nil || err.Error() != `d.json:3: tensor payload: has 2 elements, not 1 (write it as [ … ] with one element)` {
 		t.Errorf("got %v", err)
 	}
 	if _, _, err := Milliseconds(&steps[1], TimestampMember); err == nil {
@@ -205,7 +206,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		data, err := Parse("f", text)
 		if err != nil {
-			if faults, ok := err.(Faults); !ok || len(faults) == 0 {
+			if faults, ok := err.(plan.Faults); !ok || len(faults) == 0 {
 				t.Fatalf("the error is %T", err)
 			}
 			return

@@ -68,7 +68,7 @@ func (r *reader) parse(name string, text []byte, first bool) {
 	f.scan.End()
 	var syntax *jsonscan.SyntaxError
 	if errors.As(f.scan.Err(), &syntax) {
-		f.fault(Fault{File: name, Line: f.line(syntax.Offset), Text: "is not valid JSON: " + f.column(syntax)})
+		f.fault(name, f.line(syntax.Offset), "", "is not valid JSON: "+f.column(syntax), "")
 		return
 	}
 	switch {
@@ -146,7 +146,7 @@ func (f *file) at(line int, name, text, hint string) {
 	if f.scan.Err() != nil {
 		return
 	}
-	f.fault(Fault{File: f.name, Line: line, Tensor: name, Text: text, Hint: hint})
+	f.fault(f.name, line, name, text, hint)
 }
 
 // line is the number of the line that an offset is on.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"inferometer/internal/lib/jsonscan"
+	"inferometer/internal/plan"
 	"inferometer/internal/prompt/tensor"
 )
 
@@ -27,11 +28,14 @@ func find(item *tensor.Item, name string) *tensor.Value {
 	return &item.Values[at]
 }
 
+// faultOf is what is wrong with a value.
+func faultOf(v *tensor.Value, text, hint string) error {
+	return plan.Faults{faultAt(v.File, v.Line, v.Name, text, hint)}
+}
+
 // single is the text of a value's only element.
 func single(v *tensor.Value) ([]byte, error) {
-	fault := func(text string) error {
-		return Fault{File: v.File, Line: v.Line, Tensor: v.Name, Text: text, Hint: "write it as [ … ] with one element"}
-	}
+	fault := func(text string) error { return faultOf(v, text, "write it as [ … ] with one element") }
 	if v.Form != tensor.FormJSON {
 		return nil, fault("is not given as JSON")
 	}
@@ -67,7 +71,7 @@ func Payload(item *tensor.Item) ([]byte, error) {
 		return nil, err
 	}
 	if text[0] != '{' {
-		return nil, Fault{File: v.File, Line: v.Line, Tensor: v.Name, Text: "is not a JSON object", Hint: `write it as [{"model": …}]`}
+		return nil, faultOf(v, "is not a JSON object", `write it as [{"model": …}]`)
 	}
 	return text, nil
 }
@@ -88,7 +92,7 @@ func Session(item *tensor.Item) (string, error) {
 		name = string(text) // a number
 	}
 	if name == "" || len(name) > mostName {
-		return "", Fault{File: v.File, Line: v.Line, Tensor: v.Name, Text: "is not a session name", Hint: `such as ["a"]`}
+		return "", faultOf(v, "is not a session name", `such as ["a"]`)
 	}
 	return name, nil
 }
@@ -109,7 +113,7 @@ func Milliseconds(item *tensor.Item, name string) (ms int64, ok bool, err error)
 	const most = 1 << 40 // more than 30 years
 	ms, err = strconv.ParseInt(string(text), 10, 64)
 	if err != nil || ms < 0 || ms > most {
-		return 0, false, Fault{File: v.File, Line: v.Line, Tensor: v.Name, Text: "must be a whole number of milliseconds, is " + string(text[:min(len(text), 40)])}
+		return 0, false, faultOf(v, "must be a whole number of milliseconds, is "+string(text[:min(len(text), 40)]), "")
 	}
 	return ms, true, nil
 }

@@ -55,6 +55,25 @@ func plainBytes(v uint64) int {
 	return bits.TrailingZeros64(hits&high) / 8
 }
 
+// Kind says in words what a value is that begins with the given byte.
+func Kind(first byte) string {
+	switch {
+	case first == '{':
+		return "an object"
+	case first == '[':
+		return "an array"
+	case first == '"':
+		return "a string"
+	case first == 't' || first == 'f':
+		return "a boolean"
+	case first == 'n':
+		return "null"
+	case first == '-' || first-'0' <= 9:
+		return "a number"
+	}
+	return "invalid JSON"
+}
+
 // escapeLen is the length of the escape that b starts with; 0 if it is none.
 func escapeLen(b []byte) int {
 	if len(b) < 2 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"inferometer/internal/lib/bounded"
+	"inferometer/internal/lib/jsonscan"
 	"inferometer/internal/prompt"
 )
 
@@ -19,7 +20,7 @@ func (l *line) takeImages(value []byte, off int) {
 	if json.Unmarshal(value, &one) == nil {
 		names = []string{one}
 	} else if json.Unmarshal(value, &names) != nil {
-		l.fault(off, imageField, "must be a string or an array of strings, is "+kind(value), "a URL, or the name of a file")
+		l.fault(off, imageField, "must be a string or an array of strings, is "+jsonscan.Kind(value[0]), "a URL, or the name of a file")
 		return
 	}
 	for _, name := range names {

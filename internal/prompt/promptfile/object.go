@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"inferometer/internal/lib/brief"
+	"inferometer/internal/lib/jsonscan"
 	"inferometer/internal/prompt"
 )
 
@@ -172,7 +173,7 @@ func (l *line) text(path string, value []byte, off int, needed bool) string {
 	var s string
 	switch {
 	case json.Unmarshal(value, &s) != nil:
-		l.fault(off, path, "must be a string, is "+kind(value), "")
+		l.fault(off, path, "must be a string, is "+jsonscan.Kind(value[0]), "")
 	case needed && strings.TrimSpace(s) == "":
 		l.fault(off, path, "is empty", "")
 	}
@@ -229,14 +230,14 @@ func (l *line) milliseconds(key string, value []byte, off int) time.Duration {
 
 func (l *line) takeMessages(value []byte, off int) {
 	if value[0] != '[' {
-		l.fault(off, messagesField, "must be an array, is "+kind(value), "")
+		l.fault(off, messagesField, "must be an array, is "+jsonscan.Kind(value[0]), "")
 		return
 	}
 	blank := true
 	elements(value, off, func(i int, value []byte, off int) {
 		path := fmt.Sprintf("%s[%d]", messagesField, i)
 		if value[0] != '{' {
-			l.fault(off, path, "must be an object, is "+kind(value), "")
+			l.fault(off, path, "must be an object, is "+jsonscan.Kind(value[0]), "")
 			return
 		}
 		m := l.message(path, value, off)
@@ -289,24 +290,6 @@ func (l *line) parts(path string, value []byte, off int) string {
 		all.WriteString(*part.Text)
 	})
 	return all.String()
-}
-
-// kind is what a value is, in words.
-func kind(value []byte) string {
-	switch value[0] {
-	case '{':
-		return "an object"
-	case '[':
-		return "an array"
-	case '"':
-		return "a string"
-	case 't', 'f':
-		return "a boolean"
-	case 'n':
-		return "null"
-	default:
-		return "a number"
-	}
 }
 
 // short is a value, cut where it is long.

@@ -133,29 +133,9 @@ func (p *parser) mismatch(found string) {
 	p.err = fmt.Errorf("element %d must be %s, is %s", p.n-1, p.wanted(), found)
 }
 
-// kind is what comes next, in words.
-func (p *parser) kind() string {
-	switch c := p.scan.Peek(); {
-	case c == '{':
-		return "an object"
-	case c == '[':
-		return "an array"
-	case c == '"':
-		return "a string"
-	case c == 't' || c == 'f':
-		return "true or false"
-	case c == 'n':
-		return "null"
-	case c == '-' || c >= '0' && c <= '9':
-		return "a number"
-	default:
-		return "invalid JSON"
-	}
-}
-
 func (p *parser) text() {
 	if p.scan.Peek() != '"' {
-		p.mismatch(p.kind())
+		p.mismatch(jsonscan.Kind(p.scan.Peek()))
 		return
 	}
 	s := p.scan.Quoted()
@@ -181,13 +161,13 @@ func (p *parser) bool() {
 		}
 		p.data = append(p.data, c-'0')
 	default:
-		p.mismatch(p.kind())
+		p.mismatch(jsonscan.Kind(p.scan.Peek()))
 	}
 }
 
 func (p *parser) int() {
 	if !p.scan.IsNumber() {
-		p.mismatch(p.kind())
+		p.mismatch(jsonscan.Kind(p.scan.Peek()))
 		return
 	}
 	s := p.scan.Number()
@@ -231,7 +211,7 @@ func (p *parser) float() {
 		return
 	}
 	if !p.scan.IsNumber() {
-		p.mismatch(p.kind())
+		p.mismatch(jsonscan.Kind(p.scan.Peek()))
 		return
 	}
 	s := p.scan.Number()

@@ -204,7 +204,7 @@ func (f *file) block(name string) *block {
 func (f *file) step() tensor.Item {
 	var item tensor.Item
 	if f.scan.Peek() != '{' {
-		f.at(f.here(), "", "a step must be an object of tensors, is "+f.kind(), "")
+		f.at(f.here(), "", "a step must be an object of tensors, is "+jsonscan.Kind(f.scan.Peek()), "")
 		f.scan.Skip()
 		return item
 	}
@@ -293,7 +293,7 @@ func (f *file) content(v *tensor.Value) {
 func (f *file) base64(v *tensor.Value) {
 	line := f.here()
 	if f.scan.Peek() != '"' {
-		f.at(line, v.Name, "b64 must be a string, is "+f.kind(), "")
+		f.at(line, v.Name, "b64 must be a string, is "+jsonscan.Kind(f.scan.Peek()), "")
 		f.scan.Skip()
 		return
 	}
@@ -318,7 +318,7 @@ func dropSpace(r rune) rune {
 func (f *file) shape(name string) []int64 {
 	line := f.here()
 	if f.scan.Peek() != '[' {
-		f.at(line, name, "its shape must be an array of whole numbers, is "+f.kind(), "")
+		f.at(line, name, "its shape must be an array of whole numbers, is "+jsonscan.Kind(f.scan.Peek()), "")
 		f.scan.Skip()
 		return nil
 	}
@@ -336,24 +336,6 @@ func (f *file) shape(name string) []int64 {
 		f.at(line, name, err.Error(), "state each dimension")
 	}
 	return shape
-}
-
-// kind is what comes next, in words.
-func (f *file) kind() string {
-	switch f.scan.Peek() {
-	case '{':
-		return "an object"
-	case '[':
-		return "an array"
-	case '"':
-		return "a string"
-	case 't', 'f':
-		return "true or false"
-	case 'n':
-		return "null"
-	default:
-		return "a number"
-	}
 }
 
 // quoteSpecial puts quotes around NaN and infinities, which files may have and

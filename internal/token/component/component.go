@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"inferometer/internal/lib/jsonscan"
 )
 
 // Read makes a component by its type. It is the zero value where the description is null.
@@ -56,6 +58,24 @@ func List[C any](raw []byte, member string, read func(raw []byte) (C, error)) ([
 		}
 	}
 	return list, nil
+}
+
+// maxID bounds ids, so that a faulty file does not ask for all memory.
+const maxID = 1 << 22
+
+// Vocabulary reads the ids of tokens.
+func Vocabulary(s *jsonscan.Scanner) (map[string]int32, error) {
+	vocab := map[string]int32{}
+	s.Object()
+	for key, ok := s.Key(); ok; key, ok = s.Key() {
+		token := string(key)
+		id := s.Int()
+		if id < 0 || id > maxID {
+			return nil, fmt.Errorf("the token %q has the id %d; ids go from 0 to %d", token, id, maxID)
+		}
+		vocab[token] = int32(id)
+	}
+	return vocab, nil
 }
 
 func null(raw []byte) bool {

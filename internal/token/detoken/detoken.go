@@ -3,13 +3,12 @@
 package detoken
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 	"unicode/utf8"
 
 	"inferometer/internal/token/component"
-	"inferometer/internal/token/regex"
+	"inferometer/internal/token/normal"
 )
 
 // Decoder turns the texts of tokens into pieces of text, which are joined. It is safe
@@ -216,56 +215,18 @@ func digit(c byte) (byte, bool) {
 	return 0, false
 }
 
-// replace replaces a text or the matches of a regular expression.
-type replace struct {
-	old, new string
-	re       *regex.Regexp
-}
+// replace replaces a text or the matches of a regular expression in each token.
+type replace struct{ normal.Normalizer }
 
 func replaceFromJSON(raw []byte) (Decoder, error) {
-	var d struct {
-		Pattern *struct{ String, Regex *string } `json:"pattern"`
-		Content *string                          `json:"content"`
-	}
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return nil, err
-	}
-	if d.Pattern == nil || d.Content == nil || (d.Pattern.String == nil) == (d.Pattern.Regex == nil) {
-		return nil, errors.New("it needs content, and a pattern that is either a String or a Regex")
-	}
-	pattern := ""
-	if s := d.Pattern.String; s != nil {
-		if *s != "" {
-			return replace{old: *s, new: *d.Content}, nil
-		}
-	} else {
-		pattern = *d.Pattern.Regex
-	}
-	re, err := regex.Compile(pattern)
-	return replace{re: re, new: *d.Content}, err
+	n, err := normal.Replace(raw)
+	return replace{n}, err
 }
 
 // Decode replaces in each token.
 func (t replace) Decode(tokens []string) []string {
 	for i, s := range tokens {
-		if t.re == nil {
-			tokens[i] = strings.ReplaceAll(s, t.old, t.new)
-		} else if s != "" {
-			tokens[i] = t.matches(s)
-		}
+		tokens[i] = t.Normalize(s)
 	}
 	return tokens
-}
-
-// matches replaces the matches in s.
-func (t replace) matches(s string) string {
-	var b strings.Builder
-	at := 0
-	for _, m := range t.re.MustFindAll(s) {
-		b.WriteString(s[at:m.Start])
-		b.WriteString(t.new)
-		at = m.End
-	}
-	b.WriteString(s[at:])
-	return b.String()
 }

@@ -47,7 +47,7 @@ func build(kind string, raw []byte) (Normalizer, error) {
 	case "Strip":
 		return stripFromJSON(raw)
 	case "Replace":
-		return replaceFromJSON(raw)
+		return Replace(raw)
 	case "Prepend":
 		return prependFromJSON(raw)
 	case "Precompiled":
@@ -137,7 +137,8 @@ type replace struct {
 	content string
 }
 
-func replaceFromJSON(raw []byte) (Normalizer, error) {
+// Replace makes a normalizer, or a decoder, that replaces a text or the matches of a pattern.
+func Replace(raw []byte) (Normalizer, error) {
 	var d struct {
 		Pattern *struct{ String, Regex *string } `json:"pattern"`
 		Content *string                          `json:"content"`

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"inferometer/internal/token/normal"
 	"inferometer/internal/token/regex"
 	"inferometer/internal/token/unidata"
 )
@@ -83,23 +84,9 @@ func byteText(s string) string {
 	b := make([]byte, i, len(s)+4)
 	copy(b, s)
 	for ; i < len(s); i++ {
-		b = utf8.AppendRune(b, byteRune(s[i]))
+		b = utf8.AppendRune(b, normal.ByteRune(s[i]))
 	}
 	return string(b)
-}
-
-// byteRune is the character that stands for a byte: itself where it can be seen, and
-// otherwise the next free one from U+0100.
-func byteRune(b byte) rune {
-	switch {
-	case b <= ' ':
-		return 0x100 + rune(b)
-	case b <= '~', 0xa1 <= b && b != 0xad:
-		return rune(b)
-	case b <= 0xa0:
-		return 0x100 + rune(b) - 0x7f + '!'
-	}
-	return 0x143
 }
 
 // metaspace writes spaces as a character that can be seen, and splits before it.

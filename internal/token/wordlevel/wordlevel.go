@@ -5,10 +5,8 @@ import (
 	"fmt"
 
 	"inferometer/internal/lib/jsonscan"
+	"inferometer/internal/token/component"
 )
-
-// maxID bounds ids, so that a faulty file does not ask for all memory.
-const maxID = 1 << 22
 
 // Model encodes words. It is safe for use from many goroutines.
 type Model struct {
@@ -40,20 +38,14 @@ func FromJSON(data []byte) (*Model, error) {
 	for key, ok := s.Key(); ok; key, ok = s.Key() {
 		switch string(key) {
 		case "unk_token":
-			unknown, hasUnknown = text(&s), true
+			unknown, hasUnknown = string(s.Quoted()), true
 		case "vocab":
-			vocab = map[string]int32{}
-			s.Object()
-			for key, ok := s.Key(); ok; key, ok = s.Key() {
-				token := string(key)
-				id := s.Int()
-				if id < 0 || id > maxID {
-					return nil, fmt.Errorf("the WordLevel model has the id %d for %q; ids go from 0 to %d", id, token, maxID)
-				}
-				vocab[token] = int32(id)
+			var err error
+			if vocab, err = component.Vocabulary(&s); err != nil {
+				return nil, fmt.Errorf("the WordLevel model: %w", err)
 			}
 		case "type":
-			if kind := text(&s); s.Err() == nil && kind != "WordLevel" {
+			if kind := string(s.Quoted()); s.Err() == nil && kind != "WordLevel" {
 				return nil, fmt.Errorf("the model is of type %q, not WordLevel", kind)
 			}
 		default:
@@ -67,15 +59,6 @@ func FromJSON(data []byte) (*Model, error) {
 		return nil, fmt.Errorf("the WordLevel model needs vocab and unk_token")
 	}
 	return New(vocab, unknown)
-}
-
-// text takes a string.
-func text(s *jsonscan.Scanner) string {
-	body, escaped := s.String()
-	if escaped {
-		body = jsonscan.AppendUnescaped(nil, body)
-	}
-	return string(body)
 }
 
 // Token is the text of an id.

@@ -8,11 +8,9 @@ import (
 	"unicode/utf8"
 
 	"inferometer/internal/lib/jsonscan"
+	"inferometer/internal/token/component"
 	"inferometer/internal/token/trie"
 )
-
-// maxID bounds ids, so that a faulty file does not ask for all memory.
-const maxID = 1 << 22
 
 // Model encodes words. It is safe for use from many goroutines.
 type Model struct {
@@ -46,9 +44,6 @@ func New(c Config) (*Model, error) {
 	var begin, inside []string
 	var beginIDs, insideIDs []int32
 	for token, id := range c.Vocab {
-		if id < 0 || id > maxID {
-			return nil, fmt.Errorf("the WordPiece model has the id %d for %q; ids go up to %d", id, token, maxID)
-		}
 		if int(id) >= len(m.tokens) {
 			m.tokens = append(m.tokens, make([]string, int(id)+1-len(m.tokens))...)
 		}
@@ -77,24 +72,18 @@ func FromJSON(data []byte) (*Model, error) {
 		seen[name] = true
 		switch name {
 		case "unk_token":
-			c.Unknown = text(&s)
+			c.Unknown = string(s.Quoted())
 		case "continuing_subword_prefix":
-			c.Prefix = text(&s)
+			c.Prefix = string(s.Quoted())
 		case "max_input_chars_per_word":
 			c.MaxChars = int(s.Int())
 		case "vocab":
-			c.Vocab = map[string]int32{}
-			s.Object()
-			for key, ok := s.Key(); ok; key, ok = s.Key() {
-				token := string(key)
-				id := s.Int()
-				if id < 0 || id > maxID {
-					return nil, fmt.Errorf("the WordPiece model has the id %d for %q; ids go from 0 to %d", id, token, maxID)
-				}
-				c.Vocab[token] = int32(id)
+			var err error
+			if c.Vocab, err = component.Vocabulary(&s); err != nil {
+				return nil, fmt.Errorf("the WordPiece model: %w", err)
 			}
 		case "type":
-			if kind := text(&s); s.Err() == nil && kind != "WordPiece" {
+			if kind := string(s.Quoted()); s.Err() == nil && kind != "WordPiece" {
 				return nil, fmt.Errorf("the model is of type %q, not WordPiece", kind)
 			}
 		default:
@@ -110,15 +99,6 @@ func FromJSON(data []byte) (*Model, error) {
 		}
 	}
 	return New(c)
-}
-
-// text takes a string.
-func text(s *jsonscan.Scanner) string {
-	body, escaped := s.String()
-	if escaped {
-		body = jsonscan.AppendUnescaped(nil, body)
-	}
-	return string(body)
 }
 
 // Token is the text of an id.

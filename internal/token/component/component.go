@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"inferometer/internal/lib/jsonscan"
 )
@@ -76,6 +77,57 @@ func Vocabulary(s *jsonscan.Scanner) (map[string]int32, error) {
 		vocab[token] = int32(id)
 	}
 	return vocab, nil
+}
+
+// Metaspace is a pre-tokenizer, or a decoder, for spaces that are written as another character.
+type Metaspace struct {
+	Sign   string // in place of spaces
+	Scheme string // when one is put before a text: always, never or first
+	Split  bool
+}
+
+// ReadMetaspace reads one. Old files have add_prefix_space in place of a scheme.
+func ReadMetaspace(raw []byte) (Metaspace, error) {
+	var d struct {
+		Sign   string  `json:"replacement"`
+		Prefix *bool   `json:"add_prefix_space"`
+		Scheme *string `json:"prepend_scheme"`
+		Split  *bool   `json:"split"`
+	}
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return Metaspace{}, err
+	}
+	m := Metaspace{Sign: d.Sign, Scheme: "always", Split: d.Split == nil || *d.Split}
+	never := d.Prefix != nil && !*d.Prefix
+	if never {
+		m.Scheme = "never"
+	}
+	if d.Scheme != nil {
+		m.Scheme = *d.Scheme
+	}
+	switch {
+	case utf8.RuneCountInString(m.Sign) != 1:
+		return m, errors.New("its replacement has to be one character")
+	case m.Scheme != "always" && m.Scheme != "never" && m.Scheme != "first":
+		return m, errors.New("its prepend_scheme has to be always, never or first")
+	case never && m.Scheme != "never":
+		return m, errors.New("its add_prefix_space contradicts its prepend_scheme")
+	}
+	return m, nil
+}
+
+// Fields reads the fields of a component into a struct. Those that are needed must be there.
+func Fields(raw []byte, to any, needed ...string) error {
+	var has map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &has); err != nil {
+		return err
+	}
+	for _, name := range needed {
+		if null(has[name]) {
+			return errors.New("it has no " + name)
+		}
+	}
+	return json.Unmarshal(raw, to)
 }
 
 func null(raw []byte) bool {

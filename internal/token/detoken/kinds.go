@@ -1,10 +1,11 @@
 package detoken
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 	"unicode/utf8"
+
+	"inferometer/internal/token/component"
 )
 
 // wordPiece joins pieces of words.
@@ -15,16 +16,11 @@ type wordPiece struct {
 
 func wordPieceFromJSON(raw []byte) (Decoder, error) {
 	var d struct {
-		Prefix  *string `json:"prefix"`
-		Cleanup *bool   `json:"cleanup"`
+		Prefix  string `json:"prefix"`
+		Cleanup bool   `json:"cleanup"`
 	}
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return nil, err
-	}
-	if d.Prefix == nil || d.Cleanup == nil {
-		return nil, errors.New("it needs prefix and cleanup")
-	}
-	return wordPiece{*d.Prefix, *d.Cleanup}, nil
+	err := component.Fields(raw, &d, "prefix", "cleanup")
+	return wordPiece{d.Prefix, d.Cleanup}, err
 }
 
 // Decode puts a space before every token but the first and those with the prefix.
@@ -66,31 +62,8 @@ type metaspace struct {
 }
 
 func metaspaceFromJSON(raw []byte) (Decoder, error) {
-	var d struct {
-		Replacement *string `json:"replacement"`
-		Prefix      *bool   `json:"add_prefix_space"`
-		Scheme      *string `json:"prepend_scheme"`
-	}
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return nil, err
-	}
-	if d.Replacement == nil || utf8.RuneCountInString(*d.Replacement) != 1 {
-		return nil, errors.New("its replacement has to be one character")
-	}
-	t := metaspace{sign: *d.Replacement, never: d.Prefix != nil && !*d.Prefix}
-	if d.Scheme != nil {
-		switch *d.Scheme {
-		case "always", "first":
-			if t.never {
-				return nil, errors.New("its add_prefix_space contradicts its prepend_scheme")
-			}
-		case "never":
-			t.never = true
-		default:
-			return nil, errors.New("its prepend_scheme has to be always, never or first")
-		}
-	}
-	return t, nil
+	m, err := component.ReadMetaspace(raw)
+	return metaspace{m.Sign, m.Scheme == "never"}, err
 }
 
 // Decode makes spaces. The first token's are left out where one was put before the
@@ -111,15 +84,10 @@ type bpe string
 
 func bpeFromJSON(raw []byte) (Decoder, error) {
 	var d struct {
-		Suffix *string `json:"suffix"`
+		Suffix string `json:"suffix"`
 	}
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return nil, err
-	}
-	if d.Suffix == nil {
-		return nil, errors.New("it has no suffix")
-	}
-	return bpe(*d.Suffix), nil
+	err := component.Fields(raw, &d, "suffix")
+	return bpe(d.Suffix), err
 }
 
 // Decode makes spaces, but for the last token.
@@ -142,20 +110,15 @@ type strip struct {
 
 func stripFromJSON(raw []byte) (Decoder, error) {
 	var d struct {
-		Content *string `json:"content"`
-		Start   *int    `json:"start"`
-		Stop    *int    `json:"stop"`
+		Content string `json:"content"`
+		Start   int    `json:"start"`
+		Stop    int    `json:"stop"`
 	}
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return nil, err
+	err := component.Fields(raw, &d, "content", "start", "stop")
+	if err == nil && (utf8.RuneCountInString(d.Content) != 1 || d.Start < 0 || d.Stop < 0) {
+		err = errors.New("its content has to be one character, and start and stop not below 0")
 	}
-	if d.Content == nil || utf8.RuneCountInString(*d.Content) != 1 {
-		return nil, errors.New("its content has to be one character")
-	}
-	if d.Start == nil || d.Stop == nil || *d.Start < 0 || *d.Stop < 0 {
-		return nil, errors.New("it needs start and stop, not below 0")
-	}
-	return strip{*d.Content, *d.Start, *d.Stop}, nil
+	return strip{d.Content, d.Start, d.Stop}, err
 }
 
 // Decode strips.
@@ -180,17 +143,12 @@ type ctc struct {
 
 func ctcFromJSON(raw []byte) (Decoder, error) {
 	var d struct {
-		Pad     *string `json:"pad_token"`
-		Word    *string `json:"word_delimiter_token"`
-		Cleanup *bool   `json:"cleanup"`
+		Pad     string `json:"pad_token"`
+		Word    string `json:"word_delimiter_token"`
+		Cleanup bool   `json:"cleanup"`
 	}
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return nil, err
-	}
-	if d.Pad == nil || d.Word == nil || d.Cleanup == nil {
-		return nil, errors.New("it needs pad_token, word_delimiter_token and cleanup")
-	}
-	return ctc{*d.Pad, *d.Word, *d.Cleanup}, nil
+	err := component.Fields(raw, &d, "pad_token", "word_delimiter_token", "cleanup")
+	return ctc{d.Pad, d.Word, d.Cleanup}, err
 }
 
 // Decode drops repetitions and padding.

@@ -1,10 +1,9 @@
 package normal
 
 import (
-	"encoding/json"
-	"errors"
 	"unicode/utf8"
 
+	"inferometer/internal/token/component"
 	"inferometer/internal/token/unidata"
 )
 
@@ -19,23 +18,20 @@ type bert struct {
 
 func bertFromJSON(raw []byte) (Normalizer, error) {
 	var d struct {
-		Clean   *bool `json:"clean_text"`
-		Chinese *bool `json:"handle_chinese_chars"`
+		Clean   bool  `json:"clean_text"`
+		Chinese bool  `json:"handle_chinese_chars"`
 		Accents *bool `json:"strip_accents"`
-		Lower   *bool `json:"lowercase"`
+		Lower   bool  `json:"lowercase"`
 	}
-	if err := json.Unmarshal(raw, &d); err != nil {
+	if err := component.Fields(raw, &d, "clean_text", "handle_chinese_chars", "lowercase"); err != nil {
 		return nil, err
 	}
-	if d.Clean == nil || d.Chinese == nil || d.Lower == nil {
-		return nil, errors.New("it needs clean_text, handle_chinese_chars and lowercase")
-	}
-	accents := *d.Lower
+	accents := d.Lower
 	if d.Accents != nil {
 		accents = *d.Accents
 	}
 	return &bert{
-		clean: *d.Clean, chinese: *d.Chinese, accents: accents, lower: *d.Lower,
+		clean: d.Clean, chinese: d.Chinese, accents: accents, lower: d.Lower,
 		dropped: unidata.BertDropped(), space: unidata.BertSpace(), accent: unidata.BertAccent(),
 		nfd: newForm(false, false), lowercase: lowercase{lowerPages()},
 	}, nil

@@ -106,15 +106,10 @@ type prepend string
 
 func prependFromJSON(raw []byte) (Normalizer, error) {
 	var d struct {
-		Prepend *string `json:"prepend"`
+		Prepend string `json:"prepend"`
 	}
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return nil, err
-	}
-	if d.Prepend == nil {
-		return nil, errors.New("it has no prepend")
-	}
-	return prepend(*d.Prepend), nil
+	err := component.Fields(raw, &d, "prepend")
+	return prepend(d.Prepend), err
 }
 
 // Normalize prepends.

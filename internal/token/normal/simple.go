@@ -1,12 +1,11 @@
 package normal
 
 import (
-	"encoding/json"
-	"errors"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
+	"inferometer/internal/token/component"
 	"inferometer/internal/token/unidata"
 )
 
@@ -18,16 +17,11 @@ type strip struct {
 
 func stripFromJSON(raw []byte) (Normalizer, error) {
 	var d struct {
-		Left  *bool `json:"strip_left"`
-		Right *bool `json:"strip_right"`
+		Left  bool `json:"strip_left"`
+		Right bool `json:"strip_right"`
 	}
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return nil, err
-	}
-	if d.Left == nil || d.Right == nil {
-		return nil, errors.New("it needs strip_left and strip_right")
-	}
-	return strip{*d.Left, *d.Right, unidata.RustSpace()}, nil
+	err := component.Fields(raw, &d, "strip_left", "strip_right")
+	return strip{d.Left, d.Right, unidata.RustSpace()}, err
 }
 
 // Normalize strips.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"inferometer/internal/token/component"
 	"inferometer/internal/token/regex"
 )
 
@@ -183,20 +184,14 @@ type split struct {
 func splitFromJSON(raw []byte) (PreTokenizer, error) {
 	var d struct {
 		Pattern  json.RawMessage `json:"pattern"`
-		Behavior *behavior       `json:"behavior"`
-		Invert   *bool           `json:"invert"`
+		Behavior behavior        `json:"behavior"`
+		Invert   bool            `json:"invert"`
 	}
-	if err := json.Unmarshal(raw, &d); err != nil {
+	if err := component.Fields(raw, &d, "pattern", "behavior", "invert"); err != nil {
 		return nil, err
-	}
-	if d.Pattern == nil || d.Behavior == nil || d.Invert == nil {
-		return nil, errors.New("it needs pattern, behavior and invert")
 	}
 	f, err := newFinder(d.Pattern)
-	if err != nil {
-		return nil, err
-	}
-	return split{f, *d.Behavior, *d.Invert}, nil
+	return split{f, d.Behavior, d.Invert}, err
 }
 
 // Split splits at the pattern.

@@ -1,12 +1,12 @@
 package pretoken
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
+	"inferometer/internal/token/component"
 	"inferometer/internal/token/normal"
 	"inferometer/internal/token/regex"
 	"inferometer/internal/token/unidata"
@@ -32,16 +32,13 @@ type byteLevel struct {
 
 func byteLevelFromJSON(raw []byte) (PreTokenizer, error) {
 	var d struct {
-		Prefix *bool `json:"add_prefix_space"`
+		Prefix bool  `json:"add_prefix_space"`
 		Regex  *bool `json:"use_regex"`
 	}
-	if err := json.Unmarshal(raw, &d); err != nil {
+	if err := component.Fields(raw, &d, "add_prefix_space"); err != nil {
 		return nil, err
 	}
-	if d.Prefix == nil {
-		return nil, errors.New("it has no add_prefix_space")
-	}
-	t := byteLevel{prefix: *d.Prefix}
+	t := byteLevel{prefix: d.Prefix}
 	if d.Regex == nil || *d.Regex {
 		re, err := regex.Compile(gpt2)
 		if err != nil {
@@ -97,33 +94,8 @@ type metaspace struct {
 }
 
 func metaspaceFromJSON(raw []byte) (PreTokenizer, error) {
-	var d struct {
-		Replacement *string `json:"replacement"`
-		Prefix      *bool   `json:"add_prefix_space"`
-		Scheme      *string `json:"prepend_scheme"`
-		Split       *bool   `json:"split"`
-	}
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return nil, err
-	}
-	if d.Replacement == nil || utf8.RuneCountInString(*d.Replacement) != 1 {
-		return nil, errors.New("its replacement has to be one character")
-	}
-	t := metaspace{sign: *d.Replacement, scheme: "always", split: d.Split == nil || *d.Split}
-	if d.Prefix != nil && !*d.Prefix {
-		t.scheme = "never"
-		if d.Scheme != nil && *d.Scheme != "never" {
-			return nil, errors.New("its add_prefix_space contradicts its prepend_scheme")
-		}
-	}
-	if d.Scheme != nil {
-		switch t.scheme = *d.Scheme; t.scheme {
-		case "always", "never", "first":
-		default:
-			return nil, errors.New("its prepend_scheme has to be always, never or first")
-		}
-	}
-	return t, nil
+	m, err := component.ReadMetaspace(raw)
+	return metaspace{m.Sign, m.Scheme, m.Split}, err
 }
 
 // Split splits p.
@@ -165,28 +137,21 @@ func (t single) Split(dst []Piece, p Piece) []Piece {
 
 func digitsFromJSON(raw []byte) (PreTokenizer, error) {
 	var d struct {
-		Individual *bool `json:"individual_digits"`
+		Individual bool `json:"individual_digits"`
 	}
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return nil, err
+	err := component.Fields(raw, &d, "individual_digits")
+	if d.Individual {
+		return single{unidata.RustNumeric(), isolated}, err
 	}
-	if d.Individual == nil {
-		return nil, errors.New("it has no individual_digits")
-	}
-	if *d.Individual {
-		return single{unidata.RustNumeric(), isolated}, nil
-	}
-	return single{unidata.RustNumeric(), contiguous}, nil
+	return single{unidata.RustNumeric(), contiguous}, err
 }
 
 func punctuationFromJSON(raw []byte) (PreTokenizer, error) {
 	d := struct {
 		Behavior behavior `json:"behavior"`
 	}{isolated}
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return nil, err
-	}
-	return single{unidata.Punctuation(), d.Behavior}, nil
+	err := component.Fields(raw, &d)
+	return single{unidata.Punctuation(), d.Behavior}, err
 }
 
 // words splits into runs of letters and runs of other signs.
@@ -249,15 +214,13 @@ type delimiter string
 
 func delimiterFromJSON(raw []byte) (PreTokenizer, error) {
 	var d struct {
-		Delimiter *string `json:"delimiter"`
+		Delimiter string `json:"delimiter"`
 	}
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return nil, err
+	err := component.Fields(raw, &d, "delimiter")
+	if err == nil && utf8.RuneCountInString(d.Delimiter) != 1 {
+		err = errors.New("its delimiter has to be one character")
 	}
-	if d.Delimiter == nil || utf8.RuneCountInString(*d.Delimiter) != 1 {
-		return nil, errors.New("its delimiter has to be one character")
-	}
-	return delimiter(*d.Delimiter), nil
+	return delimiter(d.Delimiter), err
 }
 
 // Split splits p.
@@ -280,13 +243,11 @@ func fixedFromJSON(raw []byte) (PreTokenizer, error) {
 	d := struct {
 		Length int `json:"length"`
 	}{5}
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return nil, err
+	err := component.Fields(raw, &d)
+	if err == nil && d.Length <= 0 {
+		err = errors.New("its length has to be above 0")
 	}
-	if d.Length <= 0 {
-		return nil, errors.New("its length has to be above 0")
-	}
-	return fixed(d.Length), nil
+	return fixed(d.Length), err
 }
 
 // Split splits p.

@@ -77,6 +77,18 @@ func (m *machine) write(s string) error {
 	return nil
 }
 
+// print writes a value.
+func (m *machine) print(v any, err error) (flow, error) {
+	if err != nil {
+		return flowNext, err
+	}
+	s, err := str(v)
+	if err != nil {
+		return flowNext, err
+	}
+	return flowNext, m.write(s)
+}
+
 // capture returns what f writes.
 func (m *machine) capture(f func() error) (string, error) {
 	outer := m.out
@@ -144,15 +156,7 @@ func (t *text) exec(m *machine, _ *scope) (flow, error) { return flowNext, m.wri
 type print struct{ e expr }
 
 func (p *print) exec(m *machine, s *scope) (flow, error) {
-	v, err := p.e.eval(m, s)
-	if err != nil {
-		return flowNext, err
-	}
-	t, err := str(v)
-	if err != nil {
-		return flowNext, err
-	}
-	return flowNext, m.write(t)
+	return m.print(p.e.eval(m, s))
 }
 
 type jump flow
@@ -277,15 +281,7 @@ type filterStmt struct {
 }
 
 func (f *filterStmt) exec(m *machine, s *scope) (flow, error) {
-	v, err := filtered(m, s, f.filter, f.body, f.frame)
-	if err != nil {
-		return flowNext, err
-	}
-	t, err := str(v)
-	if err != nil {
-		return flowNext, err
-	}
-	return flowNext, m.write(t)
+	return m.print(filtered(m, s, f.filter, f.body, f.frame))
 }
 
 // scoped is a block whose variables end with it.

@@ -38,15 +38,20 @@ type listExpr struct {
 }
 
 func (l *listExpr) eval(m *machine, s *scope) (any, error) {
-	out := &List{kind: l.kind}
-	for _, e := range l.items {
+	items, err := evalAll(m, s, nil, l.items)
+	return &List{kind: l.kind, items: items}, err
+}
+
+// evalAll appends the values of expressions.
+func evalAll(m *machine, s *scope, to []any, list []expr) ([]any, error) {
+	for _, e := range list {
 		v, err := e.eval(m, s)
 		if err != nil {
 			return nil, err
 		}
-		out.items = append(out.items, v)
+		to = append(to, v)
 	}
-	return out, nil
+	return to, nil
 }
 
 type dictExpr struct {
@@ -256,20 +261,13 @@ type call struct {
 }
 
 func (a *arguments) eval(m *machine, s *scope, first ...any) (call, error) {
-	c := call{args: first, names: a.names}
-	for _, e := range a.args {
-		v, err := e.eval(m, s)
-		if err != nil {
-			return c, err
-		}
-		c.args = append(c.args, v)
+	c := call{names: a.names}
+	var err error
+	if c.args, err = evalAll(m, s, first, a.args); err != nil {
+		return c, err
 	}
-	for _, e := range a.named {
-		v, err := e.eval(m, s)
-		if err != nil {
-			return c, err
-		}
-		c.named = append(c.named, v)
+	if c.named, err = evalAll(m, s, nil, a.named); err != nil {
+		return c, err
 	}
 	return a.spread(m, s, c)
 }

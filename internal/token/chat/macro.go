@@ -180,13 +180,6 @@ type callStmt struct {
 }
 
 func (st *callStmt) exec(m *machine, s *scope) (flow, error) {
-	v, err := st.call.with(m, s, st.caller.bound(s))
-	if err != nil {
-		return flowNext, err
-	}
-	t, err := str(v)
-	if err != nil {
-		return flowNext, at(st.call.line, err)
-	}
-	return flowNext, m.write(t)
+	how, err := m.print(st.call.with(m, s, st.caller.bound(s)))
+	return how, at(st.call.line, err)
 }

@@ -38,7 +38,7 @@ func TestParseTellsOfEveryFault(t *testing.T) {
 	if !errors.As(err, &faults) || len(faults) != 5 {
 		t.Fatalf("%v", err)
 	}
-	for i, want := range []string{`"yesterday" is no moment`, `"x" is not a number of tokens`, "the prompt has no tokens", "has 2 columns", `"-2" is no number`} {
+	for i, want := range []string{`"yesterday" is not a timestamp`, `"x" is not a number of tokens`, "the prompt has no tokens", "has 2 columns", `"-2" is not a number`} {
 		if f := faults[i]; !strings.Contains(f.Text, want) || f.Where != fmt.Sprintf("trace.csv:%d", i+3) {
 			t.Errorf("%v, want %s in line %d", f, want, i+3)
 		}

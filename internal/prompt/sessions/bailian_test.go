@@ -45,7 +45,7 @@ func TestBailianTrace(t *testing.T) {
 func TestTracesOfOtherBlocksAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		// Bailian's without the names that tell it.
-		`{"timestamp": 1, "input_length": 40, "output_length": 3, "hash_ids": [1, 2, 3]}`: "a hash is a block of 512 here",
+		`{"timestamp": 1, "input_length": 40, "output_length": 3, "hash_ids": [1, 2, 3]}`: "at 512 per hash",
 		bailian + `{"timestamp": 70, "input_length": 40}`:                                 "not all lines have them",
 		`{"timestamp": 70, "input_length": 40}` + "\n" + bailian:                          "not all lines have them",
 		strings.Replace(bailian, "61.114", `"noon"`, 1):                                   "not a number of seconds",

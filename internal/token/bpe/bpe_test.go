@@ -225,7 +225,7 @@ func TestFaultyModels(t *testing.T) {
 		{`{"vocab":{"a":-1},"merges":[]}`, `the token "a" has the id -1`},
 		{`{"vocab":{"a":99999999999},"merges":[]}`, "ids are between"},
 		{`{"vocab":{"a":0},"merges":["a b"]}`, "not both in the vocabulary"},
-		{`{"vocab":{"a":0,"b":1},"merges":["a b"]}`, "to what is not in the vocabulary"},
+		{`{"vocab":{"a":0,"b":1},"merges":["a b"]}`, "not in the vocabulary"},
 		{`{"vocab":{"a":0},"merges":["ab"]}`, "two tokens with a space between"},
 		{`{"vocab":{"a":0},"merges":["a b c"]}`, "two tokens with a space between"},
 		{`{"vocab":{"a":0},"merges":[["a","a","a"]]}`, "a pair of tokens"},

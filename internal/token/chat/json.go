@@ -100,7 +100,7 @@ func jsonFilter(_ *machine, v []any, _ []bool) (any, error) {
 		}
 	}
 	var b strings.Builder
-	err = st.write(&b, v[0], 0)
+	err := st.write(&b, v[0], 0)
 	return b.String(), err
 }
 

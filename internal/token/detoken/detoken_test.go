@@ -23,7 +23,7 @@ func TestFaults(t *testing.T) {
 		`{"type":"Foo"}`: "Foo",
 		`{}`:             "type",
 		`{"type":"Sequence","decoders":[{"type":"Bar"}]}`:    "Bar",
-		`{"type":"Strip","content":"ab"}`:                    "one character",
+		`{"type":"Strip","content":"ab","start":0,"stop":0}`: "one character",
 		`{"type":"Strip","content":"a","start":-1,"stop":0}`: "below 0",
 		`{"type":"WordPiece"}`:                               "prefix",
 		`{"type":"Metaspace"}`:                               "replacement",

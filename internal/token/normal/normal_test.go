@@ -29,7 +29,7 @@ func TestFaults(t *testing.T) {
 		`{"type":"Sequence"}`:                                      "normalizers",
 		`{"type":"Strip"}`:                                         "strip_left",
 		`{"type":"Prepend"}`:                                       "prepend",
-		`{"type":"Replace","pattern":{"Regex":"("},"content":""}`:  "closed",
+		`{"type":"Replace","pattern":{"Regex":"("},"content":""}`:  "missing )",
 		`{"type":"Replace","pattern":{},"content":""}`:             "String or a Regex",
 		`{"type":"Precompiled","precompiled_charsmap":"AAAA"}`:     "precompiled_charsmap",
 		`{"type":"Precompiled","precompiled_charsmap":"/////w=="}`: "precompiled_charsmap",

@@ -131,21 +131,21 @@ func TestFaults(t *testing.T) {
 	config := write(t, map[string]string{"tokenizer_config.json": "{"})
 	for _, tc := range []struct{ name, want string }{
 		{"", "no tokenizer is named: name a tokenizer.json, tekken.json"},
-		{"builtin:gpt3", "what is compiled in is builtin:gpt2"},
-		{filepath.Join(dir, "none.json"), "there is no such file or directory; name a tokenizer.json"},
-		{"./org/name/x", "there is no such file or directory"},
-		{"missing.tiktoken", "there is no such file or directory"},
+		{"builtin:gpt3", "there is only builtin:gpt2"},
+		{filepath.Join(dir, "none.json"), "no such file or directory; name a tokenizer.json"},
+		{"./org/name/x", "no such file or directory"},
+		{"missing.tiktoken", "no such file or directory"},
 		{empty, "has no tokenizer: none of tokenizer.json, tekken.json, tokenizer.model, spiece.model, vocab.json, qwen.tiktoken, tiktoken.model is there"},
 		{half, "vocab.json with merges.txt"},
 		{config, "tokenizer_config.json"},
-		{filepath.Join(dir, "x.json"), "is no tokenizer file that is known"},
-		{filepath.Join(dir, "v.json"), "call it vocab.json, and put its merges.txt beside it"},
+		{filepath.Join(dir, "x.json"), "is not a known kind of tokenizer file"},
+		{filepath.Join(dir, "v.json"), "name it vocab.json and put its merges.txt next to it"},
 		{filepath.Join(dir, "bad.json"), "bad.json"},
 		{filepath.Join(dir, "lfs.model"), "run git lfs pull"},
-		{filepath.Join(dir, "noise"), "is no tokenizer file that is known"},
+		{filepath.Join(dir, "noise"), "is not a known kind of tokenizer file"},
 		{filepath.Join(dir, "few.tiktoken"), "its 1 ranks are those of no encoding that is known"},
 		{"org/name", "model org/name at revision main is not in the local cache, and HF_HUB_OFFLINE forbids"},
-		{"org/name", "there is no file or directory org/name here, so it was looked for on the hub"},
+		{"org/name", "there is no local file or directory org/name, so the hub was searched"},
 	} {
 		_, err := finder().Find(t.Context(), tc.name, "")
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -297,12 +297,12 @@ func TestEncodingOfRanks(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"x.tiktoken#o200k_harmony": "it has 50280 ranks; the encoding o200k_harmony has 199998",
-		"x.tiktoken#harmony":       `unknown encoding "harmony"; there is: r50k_base`,
-		"tokenizer.json#p50k_edit": "is no rank file",
-		"none.tiktoken#p50k_edit":  "there is no such file",
-		"owner/name#p50k_edit":     "there is no such file",
-		"#p50k_edit":               "is no rank file",
-		"x.tiktoken#":              "there is no such file",
+		"x.tiktoken#harmony":       `unknown encoding "harmony"; known: r50k_base`,
+		"tokenizer.json#p50k_edit": "is not a rank file",
+		"none.tiktoken#p50k_edit":  "no such file",
+		"owner/name#p50k_edit":     "no such file",
+		"#p50k_edit":               "is not a rank file",
+		"x.tiktoken#":              "no such file",
 	} {
 		if _, err := finder().Find(t.Context(), filepath.Join(dir, name), ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; want %q", name, err, want)

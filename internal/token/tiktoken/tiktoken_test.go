@@ -77,7 +77,7 @@ func TestFaults(t *testing.T) {
 		{"huge rank", "AA== 99999999", Options{}, "is not a rank"},
 		{"twice", "AA== 0\nAQ== 0", Options{}, "line 2: the rank 0 is given twice"},
 		{"unknown", bytes, Options{}, "its 256 ranks are those of no encoding that is known, which are: r50k_base (50256)"},
-		{"unknown name", bytes, Options{Encoding: "x"}, `unknown encoding "x"; there is: r50k_base`},
+		{"unknown name", bytes, Options{Encoding: "x"}, `unknown encoding "x"; known: r50k_base`},
 		{"wrong name", bytes, Options{Encoding: "qwen"}, "it has 256 ranks; the encoding qwen has 151643"},
 		{"bytes missing", "AA== 0", Options{Pattern: "."}, "no token for the byte 0x01"},
 		{"clash", bytes, Options{Pattern: ".", Special: map[string]int32{"<x>": 7}}, "the special token <x> has the id 7, which is a rank, too"},

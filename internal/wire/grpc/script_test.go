@@ -164,7 +164,7 @@ func TestHowStreamsBreak(t *testing.T) {
 		{"compressed with nothing", func(p *peer, s uint32) {
 			p.begin(s)
 			_ = p.framer.WriteData(s, false, []byte{1, 0, 0, 0, 1, 7})
-		}, record.BadBody, 200, "did not say what with"},
+		}, record.BadBody, 200, "did not name the encoding"},
 		{"compressed with what was not offered", func(p *peer, s uint32) {
 			p.begin(s, "grpc-encoding", "zstd")
 			_ = p.framer.WriteData(s, false, []byte{1, 0, 0, 0, 1, 7})

@@ -379,7 +379,7 @@ func TestServerWithoutHTTP2(t *testing.T) {
 		for want, offer := range map[string][]string{"http/1.1": {"http/1.1"}, "nothing": nil} {
 			to.tls.NextProtos = offer
 			rec := to.do(t.Context(), to.client(t, clock.Limits{}, 8), 0, "")
-			wantFailure(t, rec, record.TLSFailed, "agreed on "+want)
+			wantFailure(t, rec, record.TLSFailed, "negotiated "+want)
 		}
 	})
 	t.Run("plain", func(t *testing.T) {

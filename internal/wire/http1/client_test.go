@@ -225,7 +225,7 @@ func TestAnswersThatBreakOff(t *testing.T) {
 		{"no HTTP", "220 mail.example.com ESMTP\r\n", record.BadBody, "not an HTTP/1.1 answer", ""},
 		{"hardly anything", "?", record.BadBody, "not an HTTP/1.1 answer", ""},
 		{"a page", "<html><body>It works!</body></html>", record.BadBody, "not an HTTP/1.1 answer", ""},
-		{"bad framing", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nworld\r\n", record.BadBody, "no chunk size", "hello"},
+		{"bad framing", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nworld\r\n", record.BadBody, "not a chunk size", "hello"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			addr := serve(t, answerAndLeave(tt.text))

@@ -68,7 +68,7 @@ func TestNoNativeName(t *testing.T) {
 		return slices.ContainsFunc(name.FindAllString(message, -1), func(found string) bool { return !own[found] })
 	}
 	// Packages that no config of this tool leads to, and messages of the others that none does.
-	elsewhere := regexp.MustCompile(`^(endpoint/(triton|predict|jsonhttp|proxy)|prompt/(shaped|tensor|tensordata|sessions|pooled|promptfile))/|^run/preflight`)
+	elsewhere := regexp.MustCompile(`^(endpoint/(triton|predict|jsonhttp)|remote/proxy|prompt/(shaped|tensor|tensordata|sessions|pooled|promptfile))/|^run/preflight`)
 	unreachable := regexp.MustCompile(`--endpoint-type|leave out --http2|name a tokenizer.json|gen_ai|--retry-after|input_tokens_count|--extra-inputs`)
 	found := 0
 	for _, family := range []string{"run", "result", "sweep", "engine", "endpoint", "prompt", "token/source", "probe", "remote"} {

@@ -6,11 +6,13 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -135,7 +137,15 @@ var house = []struct{ name, may string }{
 // ends may end the program or listen for signals.
 var ends = []string{"cli", "cmd/inferometer", "bench"}
 
-const module = "inferometer/"
+// module is the path of the module, with a slash.
+var module = func() string {
+	text, err := os.ReadFile("../go.mod")
+	if err != nil {
+		panic(err)
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	return strings.TrimPrefix(first, "module ") + "/"
+}()
 
 // shortName is a package's name in the table.
 func shortName(importPath string) string {
@@ -195,12 +205,33 @@ type source struct {
 	set  *token.FileSet
 }
 
-// sources parses every file of the module that goes into a build, on any platform.
+func (s source) test() bool { return strings.HasSuffix(s.file, "_test.go") }
+
+// sources are the files of the module that go into a build, on any platform.
 func sources(t *testing.T) []source {
 	t.Helper()
+	return slices.DeleteFunc(slices.Clone(everything(t)), func(s source) bool {
+		return s.test() || strings.HasPrefix(s.file, "deploy/") || strings.HasPrefix(s.file, "scripts/")
+	})
+}
+
+// everything is every Go file of this repository.
+func everything(t *testing.T) []source {
+	t.Helper()
+	all, err := parseAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 50 {
+		t.Fatalf("only %d files found: the test looks in the wrong place", len(all))
+	}
+	return all
+}
+
+var parseAll = sync.OnceValues(func() ([]source, error) {
 	var all []source
 	set := token.NewFileSet()
-	for _, root := range []string{"../cmd", "../internal", "../bench"} {
+	for _, root := range []string{"../cmd", "../internal", "../bench", "../deploy", "../scripts"} {
 		err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err
@@ -208,7 +239,7 @@ func sources(t *testing.T) []source {
 			if base := d.Name(); d.IsDir() && (base == "testdata" || strings.HasPrefix(base, "_") || len(base) > 2 && base[0] == '.') {
 				return fs.SkipDir
 			}
-			if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			if !strings.HasSuffix(name, ".go") {
 				return nil
 			}
 			tree, err := parser.ParseFile(set, name, nil, parser.ParseComments|parser.SkipObjectResolution)
@@ -220,14 +251,11 @@ func sources(t *testing.T) []source {
 			return nil
 		})
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 	}
-	if len(all) < 50 {
-		t.Fatalf("only %d files found: the test looks in the wrong place", len(all))
-	}
-	return all
-}
+	return all, nil
+})
 
 func imports(f *ast.File) []string {
 	var list []string

@@ -86,9 +86,7 @@ func rates() []Def {
 			ID: "cached_prompt_share", Name: "Prompt tokens from the cache", Unit: Share,
 			Formula: "Σ prompt tokens that the server took from its cache ÷ Σ input tokens, for requests whose server reports both",
 			Help:    "Share of the prompt tokens that needed no prefill. Only for servers that report it.",
-			Rate: func(t *Totals) (float64, bool) {
-				return float64(t.Cached) / float64(max(t.CacheIn, 1)), t.CacheIn > 0
-			},
+			Rate:    func(t *Totals) (float64, bool) { return float64(t.Cached) / float64(max(t.CacheIn, 1)), t.CacheIn > 0 },
 		},
 		{
 			ID: "request_goodput", Name: "Good requests/s", Unit: RequestRate,

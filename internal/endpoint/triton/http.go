@@ -70,7 +70,6 @@ func newHTTPReplica(l *link, y *layout, t plan.Target, wanted []v2http.Output) (
 	return r, nil
 }
 
-func (r *httpReplica) stamps() bool                          { return r.link.dialer.KernelStamps() }
 func (r *httpReplica) warm(ctx context.Context, n int) error { return r.link.client.Warm(ctx, n) }
 
 func (r *httpReplica) close() error {

@@ -32,6 +32,7 @@ type link struct {
 	sharer  sharer
 	tracer  tracer
 	speaker speaker
+	stamps  bool // reads carry the kernel's receive time
 
 	grpc *grpc.Client // one of grpc and http is set
 	http *httpLink
@@ -40,7 +41,6 @@ type link struct {
 // httpLink is what measured requests over HTTP take.
 type httpLink struct {
 	client *http1.Client
-	dialer *clock.Dialer
 	fields []http1.Field
 	proxy  *url.URL
 	ask    *http.Client
@@ -75,6 +75,7 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 		}
 	}
 	dialer := clock.NewDialer(o.Clock, hostPort(u, secure, overGRPC), dial)
+	l.stamps = dialer.KernelStamps()
 	limits := clock.Limits{
 		FirstByte: time.Duration(t.Timeouts.FirstByte), Stall: time.Duration(t.Timeouts.Stall), Request: time.Duration(t.Timeouts.Request),
 		Header: int(o.Limits.Header),
@@ -91,7 +92,7 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 		return l, nil
 	}
 	l.http = &httpLink{
-		client: http1.NewClient(o.Clock, dialer, limits), dialer: dialer, fields: fields, proxy: through,
+		client: http1.NewClient(o.Clock, dialer, limits), fields: fields, proxy: through,
 		ask: newAsker(t, o.TLS, prepareTime),
 	}
 	header := http.Header{}
@@ -175,8 +176,6 @@ type grpcReplica struct {
 	messages *messages
 	stream   bool
 }
-
-func (r *grpcReplica) stamps() bool { return r.client.KernelStamps() }
 
 func (r *grpcReplica) warm(ctx context.Context, n int) error {
 	if r.stream {

@@ -18,7 +18,7 @@ func Protocol() endpoint.Protocol {
 				return endpoint.Endpoint{}, err
 			}
 			return endpoint.Endpoint{
-				Prepare: e.Prepare, Close: e.Close, Warm: e.Warm, KernelStamps: e.replicas[0].stamps(), Tensors: e.Tensors(),
+				Prepare: e.Prepare, Close: e.Close, Warm: e.Warm, KernelStamps: e.stamps, Tensors: e.Tensors(),
 				About: &endpoint.About{Decoupled: e.model.Streams(), Sequences: e.model.Sequence, Words: e.Words, Statistics: e.Statistics},
 			}, nil
 		},

@@ -33,6 +33,7 @@ type Endpoint struct {
 	memory   *memory // nil: none is shared
 	version  string  // as asked for
 	speaker  speaker
+	stamps   bool // reads carry the kernel's receive time
 	// plain is what goes to a model of plain tensors where the prompt has none.
 	plain *tensor.Inputs
 
@@ -45,7 +46,6 @@ type replica interface {
 	prepare(p *prompt.Prompt, id string, m *material) (call, error)
 	warm(ctx context.Context, n int) error
 	close() error
-	stamps() bool
 }
 
 // call carries out one request.
@@ -81,7 +81,7 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 	for i, raw := range t.URLs {
 		link, err := newLink(raw, t, o)
 		if err == nil && i == 0 {
-			e.speaker = link.speaker
+			e.speaker, e.stamps = link.speaker, link.stamps
 			if e.model, err = describeModel(ctx, link.server, t.Model, t.Triton.Version); err != nil && bodies(t) {
 				e.model, err = Model{Name: t.Model}, nil
 			}

@@ -71,62 +71,7 @@ func TestReal(t *testing.T) {
 	}
 	overHTTP := newProbe(t, plan.Target{Model: "ensemble"}, "http://"+s.HTTP, Options{Statistics: true})
 
-	t.Run("ensemble", func(t *testing.T) {
-		const good, bad = 20, 3
-		p := overGRPC("ensemble")
-		d := around(t, p, func() {
-			var wg sync.WaitGroup
-			for i := range good + bad {
-				words, want := 4, " three"
-				if i < bad {
-					words, want = 13, "fails after 2"
-				}
-				wg.Go(func() {
-					if got := prompt(t, s, words); !strings.Contains(got, want) {
-						t.Errorf("a prompt of %d words gave %s", words, got)
-					}
-				})
-			}
-			wg.Wait()
-		})
-		if len(d.Models) != 1 || len(d.Models[0].Composing) != 3 {
-			t.Fatalf("models %+v", d.Models)
-		}
-		whole := d.Models[0]
-		// Triton may count a failed request of an ensemble twice, and counts its steps,
-		// which gave two responses before, as successes.
-		if fails := whole.Fail.Count; whole.Name != "ensemble" || whole.Success.Count != good || fails < bad || fails > 2*bad || whole.Inferences != good {
-			t.Errorf("the ensemble: %+v", whole)
-		}
-		for i, want := range []struct {
-			name  string
-			count uint64
-		}{{"preprocessing", good + bad}, {"tensorrt_llm", good + bad}, {"postprocessing", 3*good + 2*bad}} {
-			part := whole.Composing[i]
-			if part.Name != want.name || part.Success.Count != want.count || part.Fail.Count != 0 || part.Inferences != want.count {
-				t.Errorf("step %d, want %+v, got %+v", i, want, part)
-			}
-			if part.Queue.Count != want.count || part.ComputeInfer.Count != want.count || part.ComputeInfer.NS == 0 {
-				t.Errorf("step %d: %+v", i, part)
-			}
-		}
-		for _, m := range d.Metrics {
-			if m.Name == "nv_inference_request_success" && exposition.NewReader().Label(m.Labels, "model") == "postprocessing" && m.Value != 3*good+2*bad {
-				t.Errorf("%+v", m)
-			}
-		}
-		over, err := overHTTP.Snapshot(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		same, err := p.Snapshot(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(same.Models, over.Models); diff != "" {
-			t.Errorf("-gRPC +HTTP:\n%s", diff)
-		}
-	})
+	t.Run("ensemble", func(t *testing.T) { ensembleCounts(t, s, overGRPC("ensemble"), overHTTP) })
 	t.Run("decoupled", func(t *testing.T) {
 		d := around(t, overGRPC("vllm_model"), func() {
 			for _, knobs := range []string{`{}`, `{\"fail_after\":2}`, `{\"max_tokens\":2}`} {
@@ -161,23 +106,81 @@ func TestReal(t *testing.T) {
 			t.Errorf("%+v", m)
 		}
 	})
-	t.Run("restart", func(t *testing.T) {
-		p := overGRPC("vllm_model")
-		before, err := p.Snapshot(t.Context())
-		if err != nil {
-			t.Fatal(err)
+	t.Run("restart", func(t *testing.T) { restartIsSeen(t, s, overGRPC("vllm_model")) })
+}
+
+// ensembleCounts sends requests, some of which fail, and compares what the server counts over gRPC and HTTP.
+func ensembleCounts(t *testing.T, s *triton.Server, p, overHTTP *Probe) {
+	const good, bad = 20, 3
+	d := around(t, p, func() {
+		var wg sync.WaitGroup
+		for i := range good + bad {
+			words, want := 4, " three"
+			if i < bad {
+				words, want = 13, "fails after 2"
+			}
+			wg.Go(func() {
+				if got := prompt(t, s, words); !strings.Contains(got, want) {
+					t.Errorf("a prompt of %d words gave %s", words, got)
+				}
+			})
 		}
-		s.Kill()
-		if got, err := p.Snapshot(t.Context()); got != nil || err == nil {
-			t.Errorf("a dead server gives %v, %v", got, err)
-		}
-		s.Restart(t)
-		after, err := p.Snapshot(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, restarted := probe.Difference(before, after); !strings.Contains(restarted, "model vllm_model version 1 went from 3 back to 0") {
-			t.Errorf("restarted: %q", restarted)
-		}
+		wg.Wait()
 	})
+	if len(d.Models) != 1 || len(d.Models[0].Composing) != 3 {
+		t.Fatalf("models %+v", d.Models)
+	}
+	whole := d.Models[0]
+	// Triton may count a failed request of an ensemble twice, and counts its steps,
+	// which gave two responses before, as successes.
+	if fails := whole.Fail.Count; whole.Name != "ensemble" || whole.Success.Count != good || fails < bad || fails > 2*bad || whole.Inferences != good {
+		t.Errorf("the ensemble: %+v", whole)
+	}
+	for i, want := range []struct {
+		name  string
+		count uint64
+	}{{"preprocessing", good + bad}, {"tensorrt_llm", good + bad}, {"postprocessing", 3*good + 2*bad}} {
+		part := whole.Composing[i]
+		if part.Name != want.name || part.Success.Count != want.count || part.Fail.Count != 0 || part.Inferences != want.count {
+			t.Errorf("step %d, want %+v, got %+v", i, want, part)
+		}
+		if part.Queue.Count != want.count || part.ComputeInfer.Count != want.count || part.ComputeInfer.NS == 0 {
+			t.Errorf("step %d: %+v", i, part)
+		}
+	}
+	for _, m := range d.Metrics {
+		if m.Name == "nv_inference_request_success" && exposition.NewReader().Label(m.Labels, "model") == "postprocessing" && m.Value != 3*good+2*bad {
+			t.Errorf("%+v", m)
+		}
+	}
+	over, err := overHTTP.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := p.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(same.Models, over.Models); diff != "" {
+		t.Errorf("-gRPC +HTTP:\n%s", diff)
+	}
+}
+
+func restartIsSeen(t *testing.T, s *triton.Server, p *Probe) {
+	before, err := p.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Kill()
+	if got, err := p.Snapshot(t.Context()); got != nil || err == nil {
+		t.Errorf("a dead server gives %v, %v", got, err)
+	}
+	s.Restart(t)
+	after, err := p.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, restarted := probe.Difference(before, after); !strings.Contains(restarted, "model vllm_model version 1 went from 3 back to 0") {
+		t.Errorf("restarted: %q", restarted)
+	}
 }

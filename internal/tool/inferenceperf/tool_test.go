@@ -89,48 +89,10 @@ func TestFilesOfARun(t *testing.T) {
 		"per_request_lifecycle_metrics.json", "stage_0_lifecycle_metrics.json", "stage_1_lifecycle_metrics.json",
 		"summary_lifecycle_metrics.json", "validation.json",
 	}
-	var got []string
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		got = append(got, e.Name())
-		if e.IsDir() {
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if bytes.Contains(text, []byte("very-secret")) {
-			t.Errorf("%s holds a secret", e.Name())
-		}
-		if filepath.Ext(e.Name()) == ".json" && !json.Valid(text) {
-			t.Errorf("%s is not JSON", e.Name())
-		}
-		if !slices.Contains(out.Files, filepath.Join(dir, e.Name())) {
-			t.Errorf("%s was written and not told of", e.Name())
-		}
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, writtenFiles(t, dir, out.Files)); diff != "" {
 		t.Error(diff)
 	}
-	var looked struct {
-		Reports map[string]struct{ Errors []any }
-	}
-	readReport(t, dir, "validation.json", &looked)
-	if got, want := slices.Sorted(maps.Keys(looked.Reports)), []string{
-		"inference-perf.partial.stage_0.yaml", "inference-perf.partial.stage_1.yaml", "per_request_lifecycle_metrics.json",
-		"stage_0_lifecycle_metrics.json", "stage_1_lifecycle_metrics.json", "summary_lifecycle_metrics.json",
-	}; !slices.Equal(got, want) {
-		t.Errorf("validation.json has %v", got)
-	}
-	for name, report := range looked.Reports {
-		if len(report.Errors) > 0 {
-			t.Errorf("%s contradicts itself: %v", name, report.Errors)
-		}
-	}
+	checkValidation(t, dir)
 	if notes := strings.Join(out.Result.Notes, "\n"); !strings.Contains(notes, "tokenizer.pretrained_model_name_or_path names") || strings.Contains(notes, "--tokenizer") {
 		t.Errorf("the notes do not speak of the config: %s", notes)
 	}
@@ -162,8 +124,61 @@ func TestFilesOfARun(t *testing.T) {
 			t.Fatalf("adapter %q of %s", r.Info.Adapter, r.Request)
 		}
 	}
+	checkCharts(t, dir)
+}
 
-	// What was written can be drawn.
+// writtenFiles are the names in a directory of reports. None holds a secret, and all were told of.
+func writtenFiles(t *testing.T, dir string, told []string) (got []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		got = append(got, e.Name())
+		if e.IsDir() {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(text, []byte("very-secret")) {
+			t.Errorf("%s holds a secret", e.Name())
+		}
+		if filepath.Ext(e.Name()) == ".json" && !json.Valid(text) {
+			t.Errorf("%s is not JSON", e.Name())
+		}
+		if !slices.Contains(told, filepath.Join(dir, e.Name())) {
+			t.Errorf("%s was written and not told of", e.Name())
+		}
+	}
+	return got
+}
+
+// checkValidation checks that every report was looked at, and nothing found.
+func checkValidation(t *testing.T, dir string) {
+	t.Helper()
+	var looked struct {
+		Reports map[string]struct{ Errors []any }
+	}
+	readReport(t, dir, "validation.json", &looked)
+	if got, want := slices.Sorted(maps.Keys(looked.Reports)), []string{
+		"inference-perf.partial.stage_0.yaml", "inference-perf.partial.stage_1.yaml", "per_request_lifecycle_metrics.json",
+		"stage_0_lifecycle_metrics.json", "stage_1_lifecycle_metrics.json", "summary_lifecycle_metrics.json",
+	}; !slices.Equal(got, want) {
+		t.Errorf("validation.json has %v", got)
+	}
+	for name, report := range looked.Reports {
+		if len(report.Errors) > 0 {
+			t.Errorf("%s contradicts itself: %v", name, report.Errors)
+		}
+	}
+}
+
+// checkCharts checks that what was written can be drawn.
+func checkCharts(t *testing.T, dir string) {
+	t.Helper()
 	over := filepath.Join(t.TempDir(), "over")
 	files, err := Analyze(&frontend.Action{Dirs: []string{dir, dir}, Unified: over, Percentiles: []string{"50", "99"}}, io.Discard)
 	if err != nil {

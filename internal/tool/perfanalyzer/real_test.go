@@ -84,61 +84,68 @@ func TestRealTriton(t *testing.T) {
 			}
 		})
 	}
-	t.Run("traces are set on the server", func(t *testing.T) {
-		for rate, at := range map[string]string{"7": "-i grpc -u " + s.GRPC, "8": "-u " + s.HTTP} {
-			got := command(t, "-m simple --trace-level OFF --trace-rate "+rate+" --trace-count 0 --request-count 2 "+at, nil)
-			if got.err != nil || got.Code != frontend.ExitOK {
-				t.Fatalf("%s: code %d, %v\n%s", at, got.Code, got.err, got.log)
-			}
-			resp, err := http.Get("http://" + s.HTTP + "/v2/trace/setting")
-			if err != nil {
-				t.Fatal(err)
-			}
-			text, err := io.ReadAll(resp.Body)
-			resp.Body.Close()
-			if err != nil || !strings.Contains(string(text), `"trace_rate":"`+rate+`"`) || !strings.Contains(string(text), `"trace_count":"0"`) {
-				t.Errorf("%s: the server's settings are %s, %v", at, text, err)
-			}
-		}
-	})
-	t.Run("models that are not there", func(t *testing.T) {
-		for line, want := range map[string]string{
-			"-m nosuch": `the server has no model "nosuch"`,
-			"-m simple --bls-composing-models simple,nosuch": `the composing model nosuch: the server has no model "nosuch"`,
-		} {
-			got := command(t, line+" -i grpc -u "+s.GRPC, nil)
-			if got.Code != frontend.ExitGeneric || got.err == nil || !strings.Contains(got.err.Error(), want) {
-				t.Errorf("%s: code %d, %v; want %q", line, got.Code, got.err, want)
-			}
-		}
-	})
-	t.Run("the original prints the same lines", func(t *testing.T) {
-		original := originalTool(t)
-		for name, args := range map[string]string{
-			"ensemble": "-u " + s.GRPC + " -i grpc -m ensemble --async --streaming --input-data " + ensemble + " -p 400 -v --concurrency-range 1:2:1 -s 99999 --shape max_tokens:1 --shape text_input:1",
-			"simple":   "-u " + s.HTTP + " -m simple -p 400 -s 99999 --concurrency-range 2 -b 2 --percentile 95 --verbose-csv",
-			"sequence": "-u " + s.GRPC + " -i grpc -m sequence -p 400 -s 99999 --concurrency-range 2",
-			"count":    "-u " + s.GRPC + " -i grpc -m simple --async -s 99999 --request-count 40 --concurrency-range 2 -v",
-			"rate":     "-u " + s.GRPC + " -i grpc -m simple --async -s 99999 -p 400 --request-rate-range 20:40:20 -l 900",
-		} {
-			theirs, ours := export(name+".theirs.csv"), export(name+".ours.csv")
-			out := printed(t, original, args+" -f "+theirs)
-			got := command(t, args+" -f "+ours, nil)
-			if got.Code != frontend.ExitOK {
-				t.Fatalf("%s: code %d\n%s%s", name, got.Code, got.out, got.log)
-			}
-			if diff := cmp.Diff(common(out), common(got.out)); diff != "" {
-				t.Errorf("%s: the original (-) and ours (+):\n%s", name, diff)
-			}
-			if a, b := head(t, theirs), head(t, ours); a != b {
-				t.Errorf("%s: CSV of the original\n%s\nand ours\n%s", name, a, b)
-			}
-		}
-	})
+	t.Run("traces are set on the server", func(t *testing.T) { tracesAreSet(t, s) })
+	t.Run("models that are not there", func(t *testing.T) { modelsNotThere(t, s) })
+	t.Run("the original prints the same lines", func(t *testing.T) { sameLines(t, s, dir, ensemble) })
 	checkExport(t, export("ensemble.json"), []float64{1, 2}, "text_input")
 	checkExport(t, export("old.json"), []float64{1}, "PROMPT")
 	if text, err := os.ReadFile(export("postprocessing_v1.pa.csv")); err != nil || strings.Count(string(text), "\n") != 3 {
 		t.Errorf("CSV of a composing model %q, %v", text, err)
+	}
+}
+
+func tracesAreSet(t *testing.T, s *triton.Server) {
+	for rate, at := range map[string]string{"7": "-i grpc -u " + s.GRPC, "8": "-u " + s.HTTP} {
+		got := command(t, "-m simple --trace-level OFF --trace-rate "+rate+" --trace-count 0 --request-count 2 "+at, nil)
+		if got.err != nil || got.Code != frontend.ExitOK {
+			t.Fatalf("%s: code %d, %v\n%s", at, got.Code, got.err, got.log)
+		}
+		resp, err := http.Get("http://" + s.HTTP + "/v2/trace/setting")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || !strings.Contains(string(text), `"trace_rate":"`+rate+`"`) || !strings.Contains(string(text), `"trace_count":"0"`) {
+			t.Errorf("%s: the server's settings are %s, %v", at, text, err)
+		}
+	}
+}
+
+func modelsNotThere(t *testing.T, s *triton.Server) {
+	for line, want := range map[string]string{
+		"-m nosuch": `the server has no model "nosuch"`,
+		"-m simple --bls-composing-models simple,nosuch": `the composing model nosuch: the server has no model "nosuch"`,
+	} {
+		got := command(t, line+" -i grpc -u "+s.GRPC, nil)
+		if got.Code != frontend.ExitGeneric || got.err == nil || !strings.Contains(got.err.Error(), want) {
+			t.Errorf("%s: code %d, %v; want %q", line, got.Code, got.err, want)
+		}
+	}
+}
+
+// sameLines compares reports and CSV files with those of the original.
+func sameLines(t *testing.T, s *triton.Server, dir, ensemble string) {
+	original := originalTool(t)
+	for name, args := range map[string]string{
+		"ensemble": "-u " + s.GRPC + " -i grpc -m ensemble --async --streaming --input-data " + ensemble + " -p 400 -v --concurrency-range 1:2:1 -s 99999 --shape max_tokens:1 --shape text_input:1",
+		"simple":   "-u " + s.HTTP + " -m simple -p 400 -s 99999 --concurrency-range 2 -b 2 --percentile 95 --verbose-csv",
+		"sequence": "-u " + s.GRPC + " -i grpc -m sequence -p 400 -s 99999 --concurrency-range 2",
+		"count":    "-u " + s.GRPC + " -i grpc -m simple --async -s 99999 --request-count 40 --concurrency-range 2 -v",
+		"rate":     "-u " + s.GRPC + " -i grpc -m simple --async -s 99999 -p 400 --request-rate-range 20:40:20 -l 900",
+	} {
+		theirs, ours := filepath.Join(dir, name+".theirs.csv"), filepath.Join(dir, name+".ours.csv")
+		out := printed(t, original, args+" -f "+theirs)
+		got := command(t, args+" -f "+ours, nil)
+		if got.Code != frontend.ExitOK {
+			t.Fatalf("%s: code %d\n%s%s", name, got.Code, got.out, got.log)
+		}
+		if diff := cmp.Diff(common(out), common(got.out)); diff != "" {
+			t.Errorf("%s: the original (-) and ours (+):\n%s", name, diff)
+		}
+		if a, b := head(t, theirs), head(t, ours); a != b {
+			t.Errorf("%s: CSV of the original\n%s\nand ours\n%s", name, a, b)
+		}
 	}
 }
 

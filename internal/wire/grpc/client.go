@@ -57,7 +57,6 @@ type Options struct {
 // Client speaks gRPC with one server.
 type Client struct {
 	clock   *netclock.Clock
-	dialer  *netclock.Dialer
 	options Options
 	work    *h2.Client // what is measured
 	calls   *h2.Client // all else
@@ -92,7 +91,7 @@ func NewClient(clock *netclock.Clock, d *netclock.Dialer, o Options) *Client {
 	}
 	alive := h2.KeepAlive{Every: o.KeepAlive, Timeout: o.KeepAliveTimeout}
 	c := &Client{
-		clock: clock, dialer: d, options: o, soon: http1.Soon, linger: closeTime,
+		clock: clock, options: o, soon: http1.Soon, linger: closeTime,
 		work:  h2.NewClient(clock, d, h2.Options{Limits: o.Limits, Streams: max(o.Sharing, 1), Secure: o.Secure, KeepAlive: alive}),
 		calls: h2.NewClient(clock, d, h2.Options{Streams: controlStreams, Secure: o.Secure, KeepAlive: alive}),
 	}
@@ -102,9 +101,6 @@ func NewClient(clock *netclock.Clock, d *netclock.Dialer, o Options) *Client {
 	c.lanes.Store(new([]*lane))
 	return c
 }
-
-// KernelStamps reports whether the kernel stamps what is received.
-func (c *Client) KernelStamps() bool { return c.dialer.KernelStamps() }
 
 // Warm opens connections for n slots ahead of the first requests.
 func (c *Client) Warm(ctx context.Context, n int) error {

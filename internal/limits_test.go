@@ -1,0 +1,150 @@
+package internal
+
+import (
+	"go/ast"
+	"go/token"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What fits on a screen or two can be read.
+const (
+	fileLines        = 500
+	functionLines    = 80
+	interfaceMethods = 3
+)
+
+func TestLimits(t *testing.T) {
+	for _, s := range everything(t) {
+		if ast.IsGenerated(s.tree) {
+			continue
+		}
+		if n := s.set.Position(s.tree.FileEnd).Line - 1; n > fileLines {
+			t.Errorf("%s has %d lines, more than %d: split it by subject", s.file, n, fileLines)
+		}
+		ast.Inspect(s.tree, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				if lines := functionLength(s, n); lines > functionLines {
+					t.Errorf("%s: %s has %d lines, more than %d: give its parts names", s.set.Position(n.Pos()), n.Name.Name, lines, functionLines)
+				}
+			case *ast.InterfaceType:
+				if n.Methods.NumFields() > interfaceMethods {
+					t.Errorf("%s: an interface of %d methods, more than %d: ask for less", s.set.Position(n.Pos()), n.Methods.NumFields(), interfaceMethods)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// functionLength is how many lines a function has. The tables of a test are data: the lines between their
+// braces do not count.
+func functionLength(s source, f *ast.FuncDecl) int {
+	lines := func(from, to token.Pos) int { return s.set.Position(to).Line - s.set.Position(from).Line }
+	n := lines(f.Pos(), f.End()) + 1
+	if !s.test() || f.Body == nil {
+		return n
+	}
+	ast.Inspect(f.Body, func(node ast.Node) bool {
+		table, ok := node.(*ast.CompositeLit)
+		if ok {
+			n -= lines(table.Lbrace, table.Rbrace)
+		}
+		return !ok
+	})
+	return n
+}
+
+// What a package offers says what it is for. The methods that an interface of the standard
+// library asks for need no words, and neither do the names of a group that has a comment.
+func TestExportedNamesAreDescribed(t *testing.T) {
+	for _, s := range sources(t) {
+		if ast.IsGenerated(s.tree) || s.tree.Name.Name == "main" {
+			continue
+		}
+		for _, d := range s.tree.Decls {
+			for _, name := range undescribed(d) {
+				t.Errorf("%s: %s has no comment", s.set.Position(d.Pos()), name)
+			}
+		}
+	}
+}
+
+// undescribed gives the exported names of a declaration that no comment describes.
+func undescribed(d ast.Decl) []string {
+	var names []string
+	add := func(described bool, idents ...*ast.Ident) {
+		for _, i := range idents {
+			if i.IsExported() && !described {
+				names = append(names, i.Name)
+			}
+		}
+	}
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil || ast.IsExported(receiver(d)) && !slices.Contains(wellKnown, d.Name.Name) {
+			add(d.Doc != nil, d.Name)
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				add(d.Doc != nil || spec.Doc != nil || spec.Comment != nil, spec.Name)
+			case *ast.ValueSpec:
+				add(d.Doc != nil || spec.Doc != nil || spec.Comment != nil, spec.Names...)
+			}
+		}
+	}
+	return names
+}
+
+var wellKnown = strings.Fields("Error Unwrap Is As String Len Less Swap Push Pop Read Write Close MarshalJSON UnmarshalJSON MarshalYAML UnmarshalYAML MarshalText UnmarshalText")
+
+// receiver is the name of the type that a method belongs to.
+func receiver(d *ast.FuncDecl) string {
+	x := d.Recv.List[0].Type
+	for {
+		switch t := x.(type) {
+		case *ast.StarExpr:
+			x = t.X
+		case *ast.IndexExpr:
+			x = t.X
+		case *ast.IndexListExpr:
+			x = t.X
+		case *ast.Ident:
+			return t.Name
+		default:
+			return ""
+		}
+	}
+}
+
+// Every fuzz target has its moment in an ordinary test, and is found by go's own fuzzing.
+func TestFuzzTargetsRun(t *testing.T) {
+	targets := 0
+	for _, s := range everything(t) {
+		for _, d := range s.tree.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || !s.test() || f.Recv != nil || !strings.HasPrefix(f.Name.Name, "Fuzz") || s.pkg == "testkit/mutate" {
+				continue
+			}
+			targets++
+			through := false
+			ast.Inspect(f, func(n ast.Node) bool {
+				if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel.Name == "Fuzz" {
+					x, ok := sel.X.(*ast.Ident)
+					through = ok && x.Name == "mutate"
+				}
+				return true
+			})
+			if !through {
+				t.Errorf("%s: %s does not go through mutate.Fuzz", s.set.Position(f.Pos()), f.Name.Name)
+			}
+		}
+	}
+	if targets < 50 {
+		t.Errorf("only %d fuzz targets found", targets)
+	}
+}

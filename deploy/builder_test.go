@@ -37,33 +37,34 @@ type image struct {
 type builder struct {
 	context string
 	temp    string
+	args    []string // NAME=VALUE
 	stages  map[string]*image
 	now     *image
 }
 
 // build carries out all stages of a Containerfile.
-func build(t *testing.T, file string) map[string]*image {
+func build(t *testing.T, file string, args ...string) (map[string]*image, error) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &builder{context: filepath.Dir(file), temp: t.TempDir(), stages: map[string]*image{}}
+	b := &builder{context: filepath.Dir(file), temp: t.TempDir(), args: args, stages: map[string]*image{}}
 	for i, line := range strings.Split(string(text), "\n") {
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 			continue
 		}
 		word, rest, _ := strings.Cut(line, " ")
 		if err := b.do(word, rest); err != nil {
-			t.Fatalf("%s:%d: %s: %v", file, i+1, line, err)
+			return nil, fmt.Errorf("%s:%d: %s: %w", file, i+1, line, err)
 		}
 	}
-	return b.stages
+	return b.stages, nil
 }
 
 func (b *builder) do(word, rest string) error {
 	if word == "ARG" {
-		return nil // engines set those that have no value; empty is what go takes as "this machine"
+		return nil // engines set most that have no value; empty is what go takes as "this machine"
 	}
 	if word == "FROM" {
 		return b.from(strings.Fields(rest))
@@ -92,7 +93,7 @@ func (b *builder) do(word, rest string) error {
 		cmd := exec.Command("/bin/sh", "-c", rest)
 		cmd.Dir = b.now.at(b.now.workdir)
 		// No other flags: what it compiles is then what other tests have compiled already.
-		cmd.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false")
+		cmd.Env = append(append(os.Environ(), "GOFLAGS=-buildvcs=false"), b.args...)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("%w\n%s", err, out)

@@ -25,7 +25,10 @@ import (
 //
 // does: no arguments, the config in the work directory, the tokenizer out of the cache.
 func TestImage(t *testing.T) {
-	images := build(t, "../Containerfile")
+	images, err := build(t, "../Containerfile", "VERSION="+release)
+	if err != nil {
+		t.Fatal(err)
+	}
 	server := serve(t)
 	for _, c := range []struct{ name, home, user string }{
 		{"root", "/root", "root"}, {"nonroot", "/home/nonroot", "nonroot"},
@@ -55,6 +58,16 @@ func TestImage(t *testing.T) {
 	}
 }
 
+// release is the version of the images that tests build.
+const release = "v1.2.3-test"
+
+// An image without a version is not built.
+func TestImageHasAVersion(t *testing.T) {
+	if _, err := build(t, "../Containerfile"); err == nil || !strings.Contains(err.Error(), "--build-arg VERSION") {
+		t.Errorf("built, or for another reason not: %v", err)
+	}
+}
+
 // commands checks that the image runs what it is told to, by the names of all tools.
 func (i *image) commands(t *testing.T) {
 	t.Helper()
@@ -64,7 +77,7 @@ func (i *image) commands(t *testing.T) {
 		"genai-perf --version":                     "genai-perf",
 		"perf_analyzer --version":                  "Perf Analyzer",
 		"llm_perf --help":                          "llm_perf",
-		"inferometer --version":                    "inferometer",
+		"inferometer --version":                    "inferometer " + release,
 	} {
 		if out, _ := i.run(t, nil, strings.Fields(command)...); !strings.Contains(out, want) {
 			t.Errorf("%s: %s", command, out)

@@ -3,4 +3,7 @@ package main
 
 import "inferometer/internal/cli"
 
-func main() { cli.Exit(cli.Main(cli.System())) }
+// version is the release: go build -ldflags "-X main.version=v1.2.3".
+var version string
+
+func main() { cli.Exit(cli.Main(cli.System(version))) }

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -18,14 +19,14 @@ import (
 	"inferometer/internal/tool"
 )
 
-// System is the real world.
-func System() tool.Env {
+// System is the real world. A version that is empty is the one that go build recorded.
+func System(version string) tool.Env {
 	interrupts := make(chan os.Signal, 2)
 	signal.Notify(interrupts, stopSignals()...)
 	program, _ := os.Executable() // without it, mocks run in this process
 	return tool.Env{
-		Program: program,
-		Args:    byName(os.Args[0], os.Args[1:]), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
+		Program: program, Version: version,
+		Args: byName(os.Args[0], os.Args[1:]), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
 		Interrupts: interrupts, Restore: func() { signal.Stop(interrupts) },
 	}
 }
@@ -35,7 +36,7 @@ func Exit(code int) { os.Exit(code) }
 
 // Main runs the command that the arguments name and gives the exit code.
 func Main(env tool.Env) int {
-	env.Version, env.HungUp = version(), hungUp
+	env.Version, env.HungUp = cmp.Or(env.Version, built()), hungUp
 	env.Terminal = func(w io.Writer) tool.Terminal { return terminalOf(w, env.Getenv) }
 	// What servers, files and arguments say is shown, and never obeyed by a terminal.
 	env.Stderr = screen.Messages(env.Stderr, false)
@@ -81,8 +82,8 @@ func help() string {
 	return b.String()
 }
 
-// version is what `go build` was told, or what it knows.
-func version() string {
+// built is the version that go build recorded: that of a module that was fetched, or of the commit.
+func built() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return info.Main.Version
 	}

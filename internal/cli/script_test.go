@@ -23,11 +23,12 @@ import (
 
 	"inferometer/internal/mock"
 	"inferometer/internal/mock/repository"
+	"inferometer/internal/testkit/mutate"
 	"inferometer/internal/tool"
 )
 
 func TestMain(m *testing.M) {
-	program := func() { Exit(Main(System())) }
+	program := func() { Exit(Main(System(""))) }
 	commands := map[string]func(){"inferometer": program}
 	for _, c := range others() {
 		commands[c.Name] = program
@@ -240,7 +241,7 @@ func FuzzArgs(f *testing.F) {
 	f.Add("--help")
 	f.Add("rnu\n--concurency")
 	f.Add("\x00\n--\n-")
-	f.Fuzz(func(t *testing.T, line string) {
+	mutate.Fuzz(f, func(t *testing.T, line string) {
 		args := strings.Split(line, "\n")
 		if len(line) > 4000 || strings.Contains(line, "/dev") || strings.Contains(line, "/proc") || args[0] == "tokens" {
 			return

@@ -11,7 +11,7 @@ import (
 
 // TestMemoryOfASoak: what is held of a run does not grow with the number of its requests.
 func TestMemoryOfASoak(t *testing.T) {
-	const early, all = 200_000, 1_000_000
+	const early, all = 200_000, 500_000
 	pool := stat.NewPool(t.TempDir(), SampleMemory)
 	defer pool.Close()
 	opts := Options{Bounds: fixed(time.Second, Unknown), Pool: pool, SLOs: []SLO{{"time_to_first_token", 60 * msec}}}

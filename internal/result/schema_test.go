@@ -3,6 +3,7 @@ package result
 import (
 	"bytes"
 	"encoding/json"
+	"sync"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -20,14 +21,22 @@ func validate(t *testing.T, r *Result) {
 	}
 }
 
-func schemaOf(t *testing.T) *jsonschema.Schema {
-	t.Helper()
+var schema = sync.OnceValues(func() (*jsonschema.Schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(JSONSchema()))
+	if err != nil {
+		return nil, err
+	}
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	if err := c.AddResource("result.json", decode(t, JSONSchema())); err != nil {
-		t.Fatal(err)
+	if err := c.AddResource("result.json", doc); err != nil {
+		return nil, err
 	}
-	s, err := c.Compile("result.json")
+	return c.Compile("result.json")
+})
+
+func schemaOf(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	s, err := schema()
 	if err != nil {
 		t.Fatal(err)
 	}

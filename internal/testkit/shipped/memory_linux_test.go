@@ -185,24 +185,23 @@ func replaces() string {
 		"model":{"type":"WordLevel","vocab":{"a":0,"[UNK]":1},"unk_token":"[UNK]"}}`
 }
 
-// pack is data as zstd or gzip have it.
-func pack(t *testing.T, w io.WriteCloser, err error, write func(w io.Writer)) {
+// bomb is a few bytes at first and 300 MB of a piece that comes again and again, as a format packs
+// them. What is packed twice and put together unpacks to both.
+func bomb(t *testing.T, format func(w io.Writer) (io.WriteCloser, error), first, piece string) string {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+	packed := func(text string) []byte {
+		var b bytes.Buffer
+		w, err := format(&b)
+		if err == nil {
+			_, err = io.WriteString(w, text)
+		}
+		if err = errors.Join(err, w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
 	}
-	write(w)
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// repeated writes a piece until there are so many bytes.
-func repeated(w io.Writer, piece string, bytes int) {
-	block := strings.Repeat(piece, 1+(1<<16)/len(piece))
-	for n := 0; n < bytes; n += len(block) {
-		io.WriteString(w, block)
-	}
+	const block = 1 << 20
+	return string(packed(first)) + strings.Repeat(string(packed(strings.Repeat(piece, block/len(piece)))), 300)
 }
 
 // Files that are small and unpack to much, or never end, are refused by the name of the
@@ -219,17 +218,10 @@ func TestMemoryOfFiles(t *testing.T) {
 		}
 		return name
 	}
-	var records, rows bytes.Buffer
-	z, err := zstd.NewWriter(&records)
-	pack(t, z, err, func(w io.Writer) {
-		io.WriteString(w, `{"kind":"header","schema":"inferometer.records/1"}`+"\n"+`{"kind":"request","read_bytes":[0`)
-		repeated(w, ",0", 300<<20)
-	})
-	pack(t, gzip.NewWriter(&rows), nil, func(w io.Writer) {
-		io.WriteString(w, `{"conversations":[{"value":"`)
-		repeated(w, "aaaaaaaa", 300<<20)
-	})
-	write("bomb/requests.jsonl.zst", records.String())
+	records := bomb(t, func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) },
+		`{"kind":"header","schema":"inferometer.records/1"}`+"\n"+`{"kind":"request","read_bytes":[0`, ",0")
+	rows := bomb(t, func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil }, `{"conversations":[{"value":"`, "a")
+	write("bomb/requests.jsonl.zst", records)
 	write("bomb/plan.yaml", "version: 1\ntarget: {urls: [http://127.0.0.1:1], model: m}\n")
 	big, err := os.Create(filepath.Join(dir, "big.txt")) // a file of holes
 	if err == nil {
@@ -249,7 +241,7 @@ func TestMemoryOfFiles(t *testing.T) {
 		"tokenizer":             {append(run[:len(run):len(run)], "--tokenizer", write("tokenizer.json", replaces())), "limits.expansion"},
 		"device as a tokenizer": {append(run[:len(run):len(run)], "--tokenizer", "/dev/zero"), "a device"},
 		"plan":                  {[]string{"run", "/dev/zero"}, "a device"},
-		"gzip":                  {[]string{"run", write("gzip.yaml", "target: {urls: [http://127.0.0.1:1], model: m}\nlimits: {file: 64MiB}\ndata: {source: dataset, dataset: {kind: sharegpt, path: "+write("rows.json.gz", rows.String())+"}}\nstages: [{concurrency: 1, requests: 1}]\n")}, "limits.file"},
+		"gzip":                  {[]string{"run", write("gzip.yaml", "target: {urls: [http://127.0.0.1:1], model: m}\nlimits: {file: 64MiB}\ndata: {source: dataset, dataset: {kind: sharegpt, path: "+write("rows.json.gz", rows)+"}}\nstages: [{concurrency: 1, requests: 1}]\n")}, "limits.file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out := within(t, 900, dir, tt.args...)

@@ -1,5 +1,7 @@
 package args
 
+import "sync"
+
 // kind is the form of a value in a config file.
 type kind int
 
@@ -72,7 +74,7 @@ func mapOf(item form) form { return form{kind: mapping, item: &item} }
 func section(keys ...key) form { return form{kind: object, keys: keys} }
 
 // root is the whole schema.
-func root() form {
+var root = sync.OnceValue(func() form {
 	return section(
 		key{name: "api", form: apiForm(), help: "The API that is measured and what requests carry."},
 		key{name: "data", form: dataForm(), help: "What prompts are made of."},
@@ -84,7 +86,7 @@ func root() form {
 		key{name: "tokenizer", form: tokenizerForm(), open: true, help: "What counts tokens on this side."},
 		key{name: "circuit_breakers", form: listOf(breakerForm()), open: true, help: "Conditions that end the run; `load.circuit_breakers` names those that are in force."},
 	)
-}
+})
 
 func apiForm() form {
 	format := section(

@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 func TestParseProcessStat(t *testing.T) {
@@ -33,7 +35,7 @@ func TestParseProcessStat(t *testing.T) {
 func FuzzParseProcessStat(f *testing.F) {
 	f.Add([]byte("12 (mock) S 1 12 12 0 -1 4194560 900 0 0 0 250 75 0 0 20"))
 	f.Add([]byte(")"))
-	f.Fuzz(func(t *testing.T, text []byte) {
+	mutate.Fuzz(f, func(t *testing.T, text []byte) {
 		_, _ = parseProcessStat(text) // it must not panic
 	})
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 const export = `{"experiments":[{"experiment":{"mode":"concurrency","value":2},"requests":[
@@ -39,7 +41,7 @@ func TestReadExportTTFT(t *testing.T) {
 
 func FuzzReadExportTTFT(f *testing.F) {
 	f.Add(export)
-	f.Fuzz(func(t *testing.T, text string) {
+	mutate.Fuzz(f, func(t *testing.T, text string) {
 		_, _ = readExportTTFT(strings.NewReader(text)) // it must not panic
 	})
 }

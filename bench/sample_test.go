@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 // steadySamples is a load of 1,000 requests/s from second 1 to second 11, sampled
@@ -99,7 +101,7 @@ vllm:num_requests_waiting{model_name="mock"} 99
 
 func FuzzParseCounters(f *testing.F) {
 	f.Add("vllm:request_success_total{a=\"b c\"} 1\n\n# x\nvllm:num_requests_running 2")
-	f.Fuzz(func(t *testing.T, text string) {
+	mutate.Fuzz(f, func(t *testing.T, text string) {
 		_, _ = parseCounters(strings.NewReader(text)) // it must not panic
 	})
 }

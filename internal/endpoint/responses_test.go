@@ -1,6 +1,10 @@
 package endpoint
 
-import "testing"
+import (
+	"testing"
+
+	"inferometer/internal/testkit/mutate"
+)
 
 func TestResponses(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -37,7 +41,7 @@ func TestResponses(t *testing.T) {
 func FuzzResponses(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x00\x02hi\x00"), 3)
 	f.Add([]byte(": wait\n\ndata: a\n\ndata"), 9)
-	f.Fuzz(func(t *testing.T, body []byte, cut int) {
+	mutate.Fuzz(f, func(t *testing.T, body []byte, cut int) {
 		n, end := Responses(body, 0)
 		if n < 0 || end < 0 || end > len(body) {
 			t.Fatalf("%d responses up to %d of %d bytes", n, end, len(body))

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 func decode(t *testing.T, a api, strict bool, body string) (params, error) {
@@ -117,7 +119,7 @@ func FuzzScanner(f *testing.F) {
 	for _, s := range []string{`{"a":[1,-2.5e+3,true,null,"x\u00e9\n"]}`, `[]`, `"\`, `{"a":}`, `01`, `1.`, "\"\x01\"", `[1,]`} {
 		f.Add([]byte(s))
 	}
-	f.Fuzz(func(t *testing.T, b []byte) {
+	mutate.Fuzz(f, func(t *testing.T, b []byte) {
 		s := scanner{b: b}
 		_, err := s.skip()
 		if err == nil {
@@ -134,7 +136,7 @@ func FuzzBody(f *testing.F) {
 	f.Add([]byte(`{"prompt":[[1],[2]],"stream_options":{"include_usage":true},"input":"x"}`))
 	f.Add([]byte(`{"system":[{"text":"s"}],"messages":[{"role":"user","content":[{"type":"image","source":{"data":"x"}}]}],"max_tokens":3,"tool_choice":{"type":"none"}}`))
 	f.Add([]byte(`{"query":{"text":"q"},"passages":[{"text":"p"}],"texts":["t"],"inputs":"i","parameters":{"max_new_tokens":3}}`))
-	f.Fuzz(func(t *testing.T, b []byte) {
+	mutate.Fuzz(f, func(t *testing.T, b []byte) {
 		for _, a := range []api{chat, completions, embeddings, messages, ranking, rerank, retrieval, tgi} {
 			p, err := decode(t, a, false, string(b))
 			if err == nil && !json.Valid(b) {
@@ -151,7 +153,7 @@ func FuzzWords(f *testing.F) {
 	for _, s := range []string{"a b", " a\n\tb\u00a0c\u2003d ", "", "  ", "é\u0085x", "\x1c", "a\\b\"c/d\f\b", "😀 x"} {
 		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, s string) {
+	mutate.Fuzz(f, func(t *testing.T, s string) {
 		raw, err := json.Marshal(s)
 		if err != nil {
 			t.Skip()

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 func TestDefaultIsValid(t *testing.T) {
@@ -80,7 +82,7 @@ func TestParseFault(t *testing.T) {
 func FuzzParseFault(f *testing.F) {
 	f.Add("status:503=0.1")
 	f.Add("=")
-	f.Fuzz(func(t *testing.T, text string) {
+	mutate.Fuzz(f, func(t *testing.T, text string) {
 		x, err := ParseFault(text)
 		if err != nil {
 			return

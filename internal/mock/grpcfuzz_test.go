@@ -3,6 +3,8 @@ package mock
 import (
 	"testing"
 	"time"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 // FuzzGRPCFrames plays anything to a connection: it must neither break nor hang.
@@ -18,7 +20,7 @@ func FuzzGRPCFrames(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { _ = s.Close() })
-	f.Fuzz(func(t *testing.T, b []byte) {
+	mutate.Fuzz(f, func(t *testing.T, b []byte) {
 		w := &wire{Conn: &tape{play: b}}
 		done := make(chan struct{})
 		go func() {

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 // FuzzDecode: no file makes the decoder panic, every fault can be printed, and a
@@ -14,7 +16,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("a: &a [*a]\ntarget: {body: *a, headers: *a, urls: *a}"))
 	f.Add([]byte("goodput: ttft:200ms,itl:30ms\nmax_errors: 5%\ndata: {input: 100-200}"))
 	f.Add([]byte("? [x]\n: 1\n<<: {seed: 1}\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		p, err := Load("fuzz", data)
 		if err != nil {
 			if err.Error() == "" {
@@ -42,7 +44,7 @@ func FuzzParse(f *testing.F) {
 	for _, s := range []string{"128", "100-200", "normal:mean=550,stddev=50", "ttft:200ms,itl:30ms", "5%", "1m30s"} {
 		f.Add(s)
 	}
-	f.Fuzz(func(_ *testing.T, s string) {
+	mutate.Fuzz(f, func(_ *testing.T, s string) {
 		_, _ = ParseLength(s)
 		_, _ = ParseGoodput(s)
 		_, _ = ParseMaxErrors(s)

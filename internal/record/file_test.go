@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 var testHeader = Header{
@@ -86,7 +88,7 @@ func TestFileRoundTrip(t *testing.T) {
 		end  error
 	}{"closed": {closed, io.EOF}, "killed": {killed, ErrTruncated}} {
 		got, err := readAll(c.data)
-		if err != c.end {
+		if !errors.Is(err, c.end) {
 			t.Errorf("%s: ends with %v, want %v", name, err, c.end)
 		}
 		want := testHeader
@@ -105,7 +107,7 @@ func TestCutAnywhere(t *testing.T) {
 	closed, killed := writeFile(t, 20)
 	for n := 1; n < len(closed); n++ {
 		got, err := readAll(closed[:n])
-		if n >= 4 && err != ErrTruncated {
+		if n >= 4 && !errors.Is(err, ErrTruncated) {
 			t.Fatalf("cut at %d of %d: %v", n, len(closed), err)
 		}
 		for i, seq := range got.seqs {
@@ -121,13 +123,13 @@ func TestCutAnywhere(t *testing.T) {
 
 func TestPlainLines(t *testing.T) {
 	lines := AppendJSON(AppendJSON(nil, full(), true), full(), true)
-	if got, err := readAll(lines); err != io.EOF || len(got.seqs) != 2 {
+	if got, err := readAll(lines); !errors.Is(err, io.EOF) || len(got.seqs) != 2 {
 		t.Errorf("whole: %v, %d requests", err, len(got.seqs))
 	}
-	if got, err := readAll(lines[:len(lines)-5]); err != ErrTruncated || len(got.seqs) != 1 {
+	if got, err := readAll(lines[:len(lines)-5]); !errors.Is(err, ErrTruncated) || len(got.seqs) != 1 {
 		t.Errorf("cut: %v, %d requests", err, len(got.seqs))
 	}
-	if _, err := readAll(nil); err != io.EOF {
+	if _, err := readAll(nil); !errors.Is(err, io.EOF) {
 		t.Errorf("empty: %v", err)
 	}
 }
@@ -148,7 +150,7 @@ func TestReaderErrors(t *testing.T) {
 		{"corrupt", string(corrupt), "record file"},
 	} {
 		got, err := readAll([]byte(c.data))
-		if err == nil || err == io.EOF || err == ErrTruncated || !strings.Contains(err.Error(), c.want) {
+		if err == nil || errors.Is(err, io.EOF) || errors.Is(err, ErrTruncated) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
 		}
 		if strings.HasPrefix(c.data, good) && len(got.seqs) != 1 {
@@ -274,7 +276,7 @@ func TestWriterFromManyGoroutines(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := readAll(out.Bytes())
-	if err != io.EOF || len(got.seqs) != 400 || len(got.healths) != 400 {
+	if !errors.Is(err, io.EOF) || len(got.seqs) != 400 || len(got.healths) != 400 {
 		t.Errorf("%d requests, %d health lines, %v", len(got.seqs), len(got.healths), err)
 	}
 }
@@ -321,7 +323,7 @@ func FuzzReader(f *testing.F) {
 	f.Add(AppendJSON(nil, full(), true))
 	f.Add([]byte(`{"kind":"request","read_delay":[null],"read_at":[1],"read_bytes":[2],"event_merged":[1],"event_label":"w","event_text":[0],"event_read":[0]}` + "\n"))
 	f.Add([]byte(`{"kind":"header","schema":"inferometer.records/1"}` + "\n" + `{"kind":"stage"}` + "\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		if len(data) > 64<<10 {
 			return
 		}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 var testQs = []float64{0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1}
@@ -307,7 +309,7 @@ func TestHistogram(t *testing.T) {
 func FuzzBlock(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, uint8(8))
 	f.Add([]byte{255, 0, 255, 0}, uint8(1))
-	f.Fuzz(func(t *testing.T, data []byte, size uint8) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte, size uint8) {
 		step := int(size%8) + 1
 		var vals []int64
 		for len(data) >= step && len(vals) < blockLen {

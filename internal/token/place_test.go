@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 // prose is some of the text that prompts are made of.
@@ -166,7 +168,7 @@ func TestPerEvent(t *testing.T) {
 
 func FuzzWordsEnds(f *testing.F) {
 	f.Add("a b\u00a0\xffc ")
-	f.Fuzz(func(t *testing.T, text string) {
+	mutate.Fuzz(f, func(t *testing.T, text string) {
 		ends := Words{}.Ends(nil, text)
 		if len(ends) != (Words{}).Count(text) {
 			t.Fatalf("%q: ends %v for %d words", text, ends, Words{}.Count(text))
@@ -183,7 +185,7 @@ func FuzzEncode(f *testing.F) {
 	for _, s := range []string{"", "it's 12345  \r\n x\u0301 中文!\n", "<|endoftext|> <mask> the [UNK] \t", "\xff\xc3 \xe4\xb8", "▁ ▁▁"} {
 		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, text string) {
+	mutate.Fuzz(f, func(t *testing.T, text string) {
 		if len(text) > 500 {
 			return
 		}
@@ -216,7 +218,7 @@ func FuzzFromJSON(f *testing.F) {
 	f.Add([]byte(`{"post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"x","type_id":0}},{"Sequence":{"id":"A","type_id":0}}],"special_tokens":{"x":{"ids":[1]}}},"model":{"type":"WordLevel","vocab":{"a":0,"u":1},"unk_token":"u"},"padding":{}}`), "a")
 	f.Add([]byte(`{"added_tokens":[{"id":3,"content":"x","lstrip":true}],"normalizer":{"type":"NFC"},"pre_tokenizer":{"type":"ByteLevel","add_prefix_space":true},"post_processor":{"type":"BertProcessing","sep":["a",1],"cls":["b",2]},"decoder":{"type":"ByteLevel"},"model":{"type":"BPE","vocab":{"a":0,"Ġ":1,"Ġa":2},"merges":["Ġ a"]}}`), "x a")
 	f.Add([]byte(endless), endlessText)
-	f.Fuzz(func(t *testing.T, data []byte, text string) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte, text string) {
 		e, err := FromJSON("fuzz", data)
 		if err != nil {
 			return

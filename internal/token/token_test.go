@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 func TestByName(t *testing.T) {
@@ -47,7 +49,7 @@ func FuzzWords(f *testing.F) {
 	for _, s := range []string{"", " ", "one", "a b\tc\nd\ve\ff\rg", "\u0085x\u00a0y", "\xff \xc2", "日本 語", "\u1680\u2028z\u3000"} {
 		f.Add(s, 2)
 	}
-	f.Fuzz(func(t *testing.T, text string, n int) {
+	mutate.Fuzz(f, func(t *testing.T, text string, n int) {
 		words := strings.Fields(text)
 		if got := (Words{}).Count(text); got != len(words) {
 			t.Fatalf("Count(%q) = %d, want %d", text, got, len(words))

@@ -12,6 +12,7 @@ import (
 	"inferometer/internal/endpoint/answertest"
 	"inferometer/internal/endpoint/sse"
 	"inferometer/internal/record"
+	"inferometer/internal/testkit/mutate"
 )
 
 // stream frames events by the type that they have.
@@ -134,7 +135,7 @@ func FuzzStream(f *testing.F) {
 	f.Add([]byte(stream(begin, text0, pinging, says("a"), says("b\n"), says(""), says(`c"`), close0, ends("end_turn", 3), stopped)), 7)
 	f.Add([]byte(stream(delta("thinking_delta", "thinking", "hm"), delta("input_json_delta", "partial_json", "{"), `{"type":"content_block_delta","delta":{"text":"x","text":"y"}}`)), 3)
 	f.Add([]byte(`{"type":"message","content":[{"name":"f","input":{"a":1}}]}`), 1)
-	f.Fuzz(func(t *testing.T, body []byte, step int) {
+	mutate.Fuzz(f, func(t *testing.T, body []byte, step int) {
 		rec := answertest.Answered(string(body))
 		rec.Marks = nil
 		for off := 0; off < len(body); {

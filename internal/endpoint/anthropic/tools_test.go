@@ -6,6 +6,7 @@ import (
 
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
+	"inferometer/internal/testkit/mutate"
 )
 
 // session is a chat in which a tool was called.
@@ -65,7 +66,7 @@ func TestReply(t *testing.T) {
 func FuzzReply(f *testing.F) {
 	f.Add([]byte(`{"type":"message","content":[{"type":"tool_use","id":"a","name":"f","input":{"x":1}}]}`))
 	f.Add([]byte("data: {}\n\ndata: [DONE]\n\n"))
-	f.Fuzz(func(t *testing.T, body []byte) {
+	mutate.Fuzz(f, func(t *testing.T, body []byte) {
 		rec := &record.Record{Body: body}
 		first, again := NewDecoder(nil, false).Reply(rec), NewDecoder(nil, false).Reply(rec)
 		if !reflect.DeepEqual(first, again) || first.Empty && (first.Text != "" || first.ToolCalls != nil) {

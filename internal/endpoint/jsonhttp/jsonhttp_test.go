@@ -16,6 +16,7 @@ import (
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/media"
 	"inferometer/internal/record"
+	"inferometer/internal/testkit/mutate"
 	"inferometer/internal/wire/clock"
 )
 
@@ -216,7 +217,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`data:{"token":{"text":"a"},"generated_text":"a","details":{"generated_tokens":1}}`+"\n\n"), 7)
 	f.Add([]byte(`[{"generated_text":"x","details":{"prefill":[1]}}]`), 3)
 	f.Add([]byte(`{"rankings":[],"error":null,"usage":{"prompt_tokens":1}}`), 3)
-	f.Fuzz(func(t *testing.T, body []byte, step int) {
+	mutate.Fuzz(f, func(t *testing.T, body []byte, step int) {
 		for _, kind := range []string{plan.EndpointTGI, plan.EndpointRankings, plan.EndpointRerank, plan.EndpointRetrieval, plan.EndpointTemplate} {
 			rec := answered(string(body))
 			rec.Marks = nil

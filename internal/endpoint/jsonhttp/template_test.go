@@ -31,7 +31,7 @@ func FuzzTemplate(f *testing.F) {
 	for _, s := range seedTemplates() {
 		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, text string) { tryTemplate(t, text) })
+	mutate.Fuzz(f, func(t *testing.T, text string) { tryTemplate(t, text) })
 }
 
 func TestBrokenTemplates(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"inferometer/internal/endpoint/answertest"
 	"inferometer/internal/endpoint/sse"
 	"inferometer/internal/record"
+	"inferometer/internal/testkit/mutate"
 )
 
 // member is one member of an object; a list of them keeps the order and repeated
@@ -84,7 +85,7 @@ func read(data []byte) (reading, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	v, err := tree(d)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return reading{}, err
 	}
 	o, ok := v.(object)
@@ -270,7 +271,7 @@ func FuzzStream(f *testing.F) {
 	} {
 		f.Add([]byte(body))
 	}
-	f.Fuzz(func(t *testing.T, body []byte) {
+	mutate.Fuzz(f, func(t *testing.T, body []byte) {
 		first := bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), " \t\r\n")
 		if len(first) == 0 || first[0] == '{' || first[0] == '<' {
 			return
@@ -325,7 +326,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"choices":[{"message":{"content":"x"}}],"usage":{"prompt_tokens":1}}`), 3, 503)
 	f.Add([]byte("<html><title>x"), 1, 200)
 	f.Add([]byte(`{"choices":[{"delta":{"content":"b"}}],"usage":{}}`), 7, 200)
-	f.Fuzz(func(t *testing.T, body []byte, step, status int) {
+	mutate.Fuzz(f, func(t *testing.T, body []byte, step, status int) {
 		for _, kind := range []Kind{Chat, Completions, Embeddings} {
 			rec := answertest.Answered(string(body))
 			rec.Status, rec.Marks = status, nil

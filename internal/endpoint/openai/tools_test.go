@@ -7,6 +7,7 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
+	"inferometer/internal/testkit/mutate"
 )
 
 // session is a chat in which a tool was called.
@@ -75,7 +76,7 @@ func TestReply(t *testing.T) {
 func FuzzReply(f *testing.F) {
 	f.Add([]byte(`{"choices":[{"message":{"content":"so","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]}}]}`))
 	f.Add([]byte("data: {}\n\ndata: [DONE]\n\n"))
-	f.Fuzz(func(t *testing.T, body []byte) {
+	mutate.Fuzz(f, func(t *testing.T, body []byte) {
 		rec := &record.Record{Body: body}
 		first, again := NewDecoder(Chat, nil, false).Reply(rec), NewDecoder(Chat, nil, false).Reply(rec)
 		if !reflect.DeepEqual(first, again) || first.Empty && (first.Text != "" || first.ToolCalls != nil) {

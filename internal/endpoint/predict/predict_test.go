@@ -6,6 +6,7 @@ import (
 
 	"inferometer/internal/prompt/tensor"
 	"inferometer/internal/record"
+	"inferometer/internal/testkit/mutate"
 )
 
 // described is what TensorFlow Serving says of a model, in the form of its documentation.
@@ -67,7 +68,7 @@ func TestDecode(t *testing.T) {
 func FuzzReadModel(f *testing.F) {
 	f.Add(described)
 	f.Add(`{}`)
-	f.Fuzz(func(t *testing.T, text string) {
+	mutate.Fuzz(f, func(t *testing.T, text string) {
 		if m, err := readModel(strings.NewReader(text), "serving_default"); err == nil && m == nil {
 			t.Error("neither a model nor an error")
 		}

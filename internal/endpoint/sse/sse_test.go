@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 // plainEvent is an event in a form that is easy to write down and to compare.
@@ -160,7 +162,7 @@ func FuzzScanner(f *testing.F) {
 	for _, body := range []string{"data: a\r\n\r\ndata: b\n\n: c\n\n", "\xef\xbb\xbfevent: e\rdata\r\r\n\n", "data:x\n\rdata: y\r\r\rid: 1\nretry: 2", "\r\n\n\r:\n"} {
 		f.Add([]byte(body))
 	}
-	f.Fuzz(func(t *testing.T, body []byte) {
+	mutate.Fuzz(f, func(t *testing.T, body []byte) {
 		var r reference
 		rest := body
 		if strings.HasPrefix(string(body), "\xef\xbb\xbf") {

@@ -14,6 +14,7 @@ import (
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/tensor"
 	"inferometer/internal/record"
+	"inferometer/internal/testkit/mutate"
 	"inferometer/internal/token"
 )
 
@@ -252,7 +253,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add([]byte("data: {\"text_output\":\"one\"}\n\ndata: {\"error\":\"x\"}\n\n"), byte(4), "")
 	f.Add([]byte(`{"outputs":[{"name":"text_output","datatype":"BYTES","shape":[1],"parameters":{"binary_data_size":7}}]}abcdefg`), byte(2), "")
-	f.Fuzz(func(t *testing.T, body []byte, kind byte, prompt string) {
+	mutate.Fuzz(f, func(t *testing.T, body []byte, kind byte, prompt string) {
 		target := plan.Target{Transport: plan.TransportGRPC, Endpoint: plan.EndpointStream}
 		switch kind % 4 {
 		case 1:

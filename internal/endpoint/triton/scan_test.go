@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"inferometer/internal/lib/kserve"
+	"inferometer/internal/testkit/mutate"
 )
 
 func boolParam(v bool) *kserve.InferParameter {
@@ -94,7 +95,7 @@ func FuzzSort(f *testing.F) {
 	f.Add(marshal(f, failed))
 	two := append(marshal(f, respond("a", true)), marshal(f, respond("b", false))...)
 	f.Add(two)
-	f.Fuzz(func(t *testing.T, message []byte) {
+	mutate.Fuzz(f, func(t *testing.T, message []byte) {
 		id, last, bad := sortResponse(message)
 		var want kserve.ModelStreamInferResponse
 		if proto.Unmarshal(message, &want) != nil {
@@ -128,7 +129,7 @@ func BenchmarkSort(b *testing.B) {
 func FuzzReply(f *testing.F) {
 	f.Add(marshal(f, respond("r-1", true, textOutput("text_output", "hello"), intOutput("num_output_tokens", "UINT32", 1, 2))))
 	f.Add(marshal(f, respond("r-1", false, textOutput("text_output", ""), textOutput("finish_reason", "length"))))
-	f.Fuzz(func(t *testing.T, message []byte) {
+	mutate.Fuzz(f, func(t *testing.T, message []byte) {
 		c := conventionOf("vllm")
 		var r reply
 		err := r.parseStream(message, &c)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 // take reads up to n arrivals.
@@ -179,8 +181,9 @@ func FuzzArrivals(f *testing.F) {
 	f.Add(100.0, 0.0, int64(0), int64(time.Minute), 0.0, uint64(2))
 	f.Add(1e-300, 1e300, int64(-1), int64(math.MaxInt64), 1e9, uint64(3))
 	f.Add(0.0, 5.0, int64(5), int64(0), 1e-9, uint64(4))
+	f.Add(10.0, 100.0, int64(time.Second), int64(time.Minute), 1e-200, uint64(1))
 	f.Add(math.Inf(1), math.NaN(), int64(math.MaxInt64), int64(1), math.NaN(), uint64(5))
-	f.Fuzz(func(t *testing.T, from, to float64, hold, over int64, cv float64, seed uint64) {
+	mutate.Fuzz(f, func(t *testing.T, from, to float64, hold, over int64, cv float64, seed uint64) {
 		r := Rate{From: from, To: to, Hold: time.Duration(hold), Over: time.Duration(over)}
 		for name, a := range map[string]Arrivals{
 			"constant": Constant(r), "poisson": Poisson(r, seed), "gamma": Gamma(r, cv, seed),

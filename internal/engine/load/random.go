@@ -18,10 +18,10 @@ func Poisson(r Rate, seed uint64) Arrivals {
 // coefficient of variation: above 1 they come in bursts, at 1 the law is Poisson's,
 // below 1 they are more even, at 0 they are constant (with the first after one gap).
 func Gamma(r Rate, cv float64, seed uint64) Arrivals {
-	if !(cv > 0) {
+	g := gamma{rng: newRand(seed), shape: 1 / (cv * cv)}
+	if !(cv > 0) || math.IsInf(g.shape, 1) {
 		return &renewal{clock: newClock(r), gap: func() float64 { return 1 }}
 	}
-	g := gamma{rng: newRand(seed), shape: 1 / (cv * cv)}
 	return &renewal{clock: newClock(r), gap: func() float64 { return g.draw() / g.shape }}
 }
 

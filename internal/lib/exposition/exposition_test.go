@@ -3,6 +3,8 @@ package exposition
 import (
 	"strings"
 	"testing"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 func TestSample(t *testing.T) {
@@ -103,7 +105,7 @@ func FuzzSample(f *testing.F) {
 	f.Add(`a{b="c\"",d=""} 1 2`)
 	f.Add(`{"a b",c="d"} 1`)
 	f.Add("a{=}")
-	f.Fuzz(func(t *testing.T, line string) {
+	mutate.Fuzz(f, func(t *testing.T, line string) {
 		if strings.Contains(line, "\n") {
 			return
 		}

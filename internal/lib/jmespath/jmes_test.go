@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 const document = `{
@@ -92,7 +94,7 @@ func FuzzParse(f *testing.F) {
 	if err := json.Unmarshal([]byte(document), &doc); err != nil {
 		f.Fatal(err)
 	}
-	f.Fuzz(func(_ *testing.T, text string) {
+	mutate.Fuzz(f, func(_ *testing.T, text string) {
 		if e, err := Parse(text); err == nil {
 			e.Holds(doc)
 		}

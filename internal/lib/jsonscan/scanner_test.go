@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 // value builds what encoding/json builds, with nothing but the scanner's methods.
@@ -84,7 +86,7 @@ func FuzzScanner(f *testing.F) {
 			f.Add([]byte(text))
 		}
 	}
-	f.Fuzz(func(t *testing.T, data []byte) { compare(t, data) })
+	mutate.Fuzz(f, func(t *testing.T, data []byte) { compare(t, data) })
 }
 
 func compare(t *testing.T, data []byte) {

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"inferometer/internal/lib/kserve"
+	"inferometer/internal/testkit/mutate"
 )
 
 // FuzzProto reads what the generated code reads, and the same of it.
@@ -25,7 +26,7 @@ func FuzzProto(f *testing.F) {
 		}
 		f.Add(b)
 	}
-	f.Fuzz(func(t *testing.T, b []byte) {
+	mutate.Fuzz(f, func(t *testing.T, b []byte) {
 		var got Request
 		err := got.ReadProto(b)
 		for i := range got.Inputs {
@@ -56,7 +57,7 @@ func FuzzJSON(f *testing.F) {
 	f.Add([]byte(`{"inputs":[{"name":"INPUT0","datatype":"FP32","shape":[1,2],"data":[[1,2]]}]}`), 0)
 	f.Add([]byte(`{"inputs":[{"name":"a","datatype":"BYTES","shape":[1],"parameters":{"binary_data_size":2}}]}xy`), 88)
 	models := []*Model{{Name: "m", Spec: specOf(ConventionTRTLLM)}, {Name: "m", Spec: specOf(ConventionAny)}, {Name: "m", Spec: specOf(ConventionAdd)}}
-	f.Fuzz(func(t *testing.T, b []byte, length int) {
+	mutate.Fuzz(f, func(t *testing.T, b []byte, length int) {
 		for _, m := range models {
 			var r Request
 			r.Reset()

@@ -14,6 +14,7 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/probe"
 	"inferometer/internal/record"
+	"inferometer/internal/testkit/mutate"
 )
 
 // oracle is a stand-in for a Prometheus server that knows the answers to some queries.
@@ -201,7 +202,7 @@ func TestGoogleManaged(t *testing.T) {
 func FuzzValue(f *testing.F) {
 	f.Add(200, []byte(`{"status":"success","data":{"resultType":"vector","result":[{"value":[1,"2"]}]}}`))
 	f.Add(400, []byte(`{"status":"error","error":"bad"}`))
-	f.Fuzz(func(t *testing.T, status int, body []byte) {
+	mutate.Fuzz(f, func(t *testing.T, status int, body []byte) {
 		v, err := value(status, body)
 		if v != nil && (err != nil || *v != *v) {
 			t.Errorf("%v, %v", *v, err)

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"inferometer/internal/record"
+	"inferometer/internal/testkit/mutate"
 )
 
 func every(string) bool { return true }
@@ -67,7 +68,7 @@ func TestParseFaults(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add("# TYPE a counter\na{b=\"c\\\"\",d=\"\"} 1 2\nb 2e9\n")
 	f.Add("a{=}")
-	f.Fuzz(func(t *testing.T, page string) {
+	mutate.Fuzz(f, func(t *testing.T, page string) {
 		samples, err := Parse([]byte(page), every)
 		if err != nil {
 			return

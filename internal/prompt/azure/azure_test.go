@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"inferometer/internal/plan"
+	"inferometer/internal/testkit/mutate"
 )
 
 func TestParse(t *testing.T) {
@@ -56,7 +57,7 @@ func TestParseTellsOfEveryFault(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.6805900,374,44\n"))
 	f.Add([]byte("2024-05-10 00:00:00.680590+00:00,374,44\n,,\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		rows, err := Parse("trace.csv", "data.trace.lengths", data)
 		if (err == nil) != (len(rows) > 0) {
 			t.Errorf("%d rows and %v", len(rows), err)

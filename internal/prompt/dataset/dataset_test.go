@@ -23,6 +23,7 @@ import (
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/prompttest"
 	"inferometer/internal/remote/hub/hubtest"
+	"inferometer/internal/testkit/mutate"
 	"inferometer/internal/token"
 )
 
@@ -463,7 +464,7 @@ func TestLongFile(t *testing.T) {
 func FuzzTurns(f *testing.F) {
 	f.Add(`[{"from":"human","value":"a"},{"from":"gpt","value":"b"}]`)
 	f.Add(`[[{"role":"user","content":"a"}],"{\"from\":1}"]`)
-	f.Fuzz(func(t *testing.T, text string) {
+	mutate.Fuzz(f, func(t *testing.T, text string) {
 		var v any
 		if json.Unmarshal([]byte(text), &v) != nil {
 			return
@@ -488,5 +489,5 @@ func FuzzTurns(f *testing.F) {
 func FuzzImage(f *testing.F) {
 	f.Add([]byte("RIFF\x00\x00\x00\x00WEBPVP8L\x0a\x00\x00\x00\x2f\x00\x00\x00\x04\x00\x00\x02\x00\x00"))
 	f.Add([]byte("\x89PNG\r\n\x1a\n"))
-	f.Fuzz(func(t *testing.T, data []byte) { image(data) })
+	mutate.Fuzz(f, func(t *testing.T, data []byte) { image(data) })
 }

@@ -15,6 +15,7 @@ import (
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/prompttest"
 	"inferometer/internal/prompt/recorded"
+	"inferometer/internal/testkit/mutate"
 	"inferometer/internal/token"
 )
 
@@ -270,7 +271,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		f.Add(string(text))
 	}
-	f.Fuzz(func(t *testing.T, text string) {
+	mutate.Fuzz(f, func(t *testing.T, text string) {
 		s, err := New(plan.Data{Replay: plan.Replay{BadToolCalls: "use_recorded", RandomID: true, ToolMaxTokens: 4096}}, token.Words{}, 1, noEnv)
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/prompttest"
+	"inferometer/internal/testkit/mutate"
 	"inferometer/internal/token"
 )
 
@@ -261,7 +262,7 @@ func FuzzParse(f *testing.F) {
 		f.Add("p.txt", []byte(s))
 		f.Add("p", []byte(s))
 	}
-	f.Fuzz(func(t *testing.T, name string, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, name string, data []byte) {
 		prompts, err := parse(name, data)
 		if (err == nil) != (len(prompts) > 0) {
 			t.Fatalf("%d prompts and %v", len(prompts), err)

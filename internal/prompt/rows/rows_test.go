@@ -10,6 +10,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"inferometer/internal/lib/bounded"
+	"inferometer/internal/testkit/mutate"
 )
 
 // orca has the columns of OpenOrca.
@@ -75,7 +76,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"question":"q"}`))
 	f.Add([]byte(`{"rows":[{"row":{"question":"q"}}]}`))
 	f.Add([]byte("PAR1"))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		if strings.HasPrefix(string(data), "PAR1") && len(data) > 1<<12 {
 			return
 		}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 func document(t testing.TB) any {
@@ -102,7 +104,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(text)
 	}
 	doc := document(f)
-	f.Fuzz(func(t *testing.T, text string) {
+	mutate.Fuzz(f, func(t *testing.T, text string) {
 		filter, err := Parse(text)
 		if err != nil {
 			return

@@ -14,6 +14,7 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/prompttest"
+	"inferometer/internal/testkit/mutate"
 )
 
 // words counts and cuts by words.
@@ -244,7 +245,7 @@ func TestSessions(t *testing.T) {
 func FuzzPayload(f *testing.F) {
 	f.Add(trace)
 	f.Add(`{"input_length": 6, "hash_ids": [1], "output_length": 2}`)
-	f.Fuzz(func(t *testing.T, text string) {
+	mutate.Fuzz(f, func(t *testing.T, text string) {
 		if strings.Contains(text, "length") && len(text) > 200 {
 			return // long texts take long
 		}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 func TestFromJSON(t *testing.T) {
@@ -231,7 +233,7 @@ func FuzzJSON(f *testing.F) {
 			f.Add(byte(d+1), seed)
 		}
 	}
-	f.Fuzz(func(t *testing.T, d byte, text string) {
+	mutate.Fuzz(f, func(t *testing.T, d byte, text string) {
 		spec := Spec{Name: "x", Datatype: Datatype(d % 16), Shape: []int64{-1}}
 		got, err := FromJSON(&spec, nil, []byte(text))
 		if err != nil {
@@ -260,7 +262,7 @@ func FuzzJSON(f *testing.F) {
 func FuzzRaw(f *testing.F) {
 	f.Add(byte(Bytes), []byte("\x01\x00\x00\x00a"))
 	f.Add(byte(FP16), []byte("\x00\x3c"))
-	f.Fuzz(func(t *testing.T, d byte, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, d byte, data []byte) {
 		got, err := FromRaw(&Spec{Name: "x", Datatype: Datatype(d % 16), Shape: []int64{-1}}, nil, data)
 		if err != nil {
 			return

@@ -13,6 +13,7 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/remote/hub/hubtest"
+	"inferometer/internal/testkit/mutate"
 	"inferometer/internal/token"
 )
 
@@ -150,7 +151,7 @@ func FuzzTraces(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Fuzz(func(t *testing.T, text string) {
+	mutate.Fuzz(f, func(t *testing.T, text string) {
 		one := *s
 		one.places, one.All = map[string]string{}, nil
 		in := &textReader{io.NopCloser(nil), newScanner(strings.NewReader(text))}

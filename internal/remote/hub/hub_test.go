@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"inferometer/internal/remote/hub/hubtest"
+	"inferometer/internal/testkit/mutate"
 )
 
 const (
@@ -337,7 +338,7 @@ func FuzzNames(f *testing.F) {
 		f.Add(s)
 	}
 	root := f.TempDir()
-	f.Fuzz(func(t *testing.T, s string) {
+	mutate.Fuzz(f, func(t *testing.T, s string) {
 		if safePath(s) {
 			path := filepath.Join(root, filepath.FromSlash(s))
 			if rel, err := filepath.Rel(root, path); err != nil || !filepath.IsLocal(rel) || rel == "." {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 func TestClean(t *testing.T) {
@@ -92,7 +94,7 @@ func FuzzText(f *testing.F) {
 	f.Add("one two three", 7)
 	f.Add("日本語 e\u0301 \x1b[31m", 3)
 	f.Add("\xff\xfe\u200d", 0)
-	f.Fuzz(func(t *testing.T, s string, n int) {
+	mutate.Fuzz(f, func(t *testing.T, s string, n int) {
 		n = n % 200
 		clean := Clean(s)
 		if strings.ContainsAny(clean, "\x1b\n\r\t\x00") {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 // naive is byte-pair encoding as one would write it down: it looks at all pairs for
@@ -341,7 +343,7 @@ func TestConcurrent(t *testing.T) {
 func FuzzFromJSON(f *testing.F) {
 	f.Add([]byte(`{"type":"BPE","unk_token":"a","vocab":{"a":0,"b":1,"ab":2,"<0x41>":3},"merges":["a b"],"byte_fallback":true}`), "abxé", false)
 	f.Add([]byte(`{"vocab":{"a":0,"Ġ":1,"aĠ":2},"merges":[["a","Ġ"]],"ignore_merges":true,"end_of_word_suffix":"a"}`), "a b", true)
-	f.Fuzz(func(t *testing.T, data []byte, text string, raw bool) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte, text string, raw bool) {
 		m, err := FromJSON(data, raw)
 		if err != nil {
 			return

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 func TestErrorsNameLineAndConstruct(t *testing.T) {
@@ -177,7 +179,7 @@ func FuzzRender(f *testing.F) {
 		}
 		f.Add(l.Template, string(l.Messages))
 	}
-	f.Fuzz(func(t *testing.T, src, messages string) {
+	mutate.Fuzz(f, func(t *testing.T, src, messages string) {
 		tmpl, err := Parse(src)
 		if err != nil {
 			return

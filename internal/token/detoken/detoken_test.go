@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"inferometer/internal/testkit/mutate"
 	"inferometer/internal/token/regex"
 	"inferometer/internal/token/tokentest"
 )
@@ -45,7 +46,7 @@ func FuzzDecode(f *testing.F) {
 	} {
 		f.Add(seed, "▁a,<0xE4>,<0x80>,##b,Ġc, ,   ,,\xff")
 	}
-	f.Fuzz(func(t *testing.T, config, tokens string) {
+	mutate.Fuzz(f, func(t *testing.T, config, tokens string) {
 		if len(tokens) > 200 {
 			return
 		}

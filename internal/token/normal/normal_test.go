@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"inferometer/internal/testkit/mutate"
 	"inferometer/internal/token/regex"
 	"inferometer/internal/token/tokentest"
 )
@@ -69,7 +70,7 @@ func FuzzNormalize(f *testing.F) {
 	} {
 		f.Add(seed, "Ünï\u0301\xff\x00각가ﬁ日 ")
 	}
-	f.Fuzz(func(t *testing.T, config, text string) {
+	mutate.Fuzz(f, func(t *testing.T, config, text string) {
 		if len(text) > 200 {
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"inferometer/internal/testkit/mutate"
 	"inferometer/internal/token/regex"
 	"inferometer/internal/token/tokentest"
 )
@@ -89,7 +90,7 @@ func FuzzSplit(f *testing.F) {
 	} {
 		f.Add(seed, "The  quick, naïve\xff 東京 12\n ")
 	}
-	f.Fuzz(func(t *testing.T, config, text string) {
+	mutate.Fuzz(f, func(t *testing.T, config, text string) {
 		if len(text) > 200 {
 			return
 		}

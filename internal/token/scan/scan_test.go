@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"inferometer/internal/testkit/mutate"
 	"inferometer/internal/token/regex"
 )
 
@@ -164,7 +165,7 @@ func FuzzScanners(f *testing.F) {
 	for name, pattern := range expressions {
 		compiled[name] = compile(f, inJSON.Replace(pattern))
 	}
-	f.Fuzz(func(t *testing.T, s string) {
+	mutate.Fuzz(f, func(t *testing.T, s string) {
 		if !utf8.ValidString(s) || len(s) > 200 {
 			return
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"inferometer/internal/testkit/mutate"
 	"inferometer/internal/token"
 	"inferometer/internal/token/filetest"
 )
@@ -105,7 +106,7 @@ func TestFaults(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add(file(tiny(), message(nil).number(3, bpeModel), nil), "ab c")
 	f.Add(file(append(tiny(), piece{"xy", 0, userPiece}), nil, message(nil).bytes(2, []byte{4, 0, 0, 0, 1, 2, 3, 4, 65, 0}).number(4, 0)), "xya\xff b")
-	f.Fuzz(func(t *testing.T, data []byte, text string) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte, text string) {
 		Is(data)
 		e, err := Read("f", data, Options{})
 		if err == nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"inferometer/internal/testkit/mutate"
 	"inferometer/internal/token/filetest"
 )
 
@@ -67,7 +68,7 @@ func TestSpecialNames(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"config": {"pattern": ".", "default_vocab_size": 3, "default_num_special_tokens": 2, "version": "v3"}, "vocab": [{"rank": 0, "token_bytes": "AA=="}]}`), "a")
-	f.Fuzz(func(t *testing.T, data []byte, text string) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte, text string) {
 		e, err := Read("f", data)
 		if err == nil {
 			e.Decode(e.Encode(text, true), false)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"inferometer/internal/testkit/mutate"
 	"inferometer/internal/token"
 	"inferometer/internal/token/filetest"
 )
@@ -107,7 +108,7 @@ func mustJSON(t *testing.T, v any) []byte {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte("AA== 0\nAQ== 1\n"), "a\n")
 	f.Add([]byte("AA== 100000\r\n\r\n"), "x")
-	f.Fuzz(func(t *testing.T, data []byte, text string) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte, text string) {
 		Is(data)
 		e, err := readSmall("f", data)
 		if err == nil {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"testing"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 // TestParseScore has numbers whose nearest float is another than the one that the
@@ -44,7 +46,7 @@ func TestParseScore(t *testing.T) {
 func FuzzParseScore(f *testing.F) {
 	f.Add(-12.345678901234567, 3)
 	f.Add(0.1, -5)
-	f.Fuzz(func(t *testing.T, v float64, digits int) {
+	mutate.Fuzz(f, func(t *testing.T, v float64, digits int) {
 		if math.IsNaN(v) || math.IsInf(v, 0) || digits < -1 || digits > 30 || math.Abs(v) > 1e300 {
 			return
 		}

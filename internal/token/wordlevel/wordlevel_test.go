@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"inferometer/internal/testkit/mutate"
 	"inferometer/internal/token/tokentest"
 )
 
@@ -39,7 +40,7 @@ func TestFaults(t *testing.T) {
 
 func FuzzEncode(f *testing.F) {
 	f.Add(`{"type":"WordLevel","unk_token":"u","vocab":{"u":0,"a":7}}`, "a")
-	f.Fuzz(func(t *testing.T, config, text string) {
+	mutate.Fuzz(f, func(t *testing.T, config, text string) {
 		m, err := FromJSON([]byte(config))
 		if err != nil {
 			return

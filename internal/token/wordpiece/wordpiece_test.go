@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"inferometer/internal/testkit/mutate"
 	"inferometer/internal/token/tokentest"
 )
 
@@ -36,7 +37,7 @@ func TestFaults(t *testing.T) {
 
 func FuzzEncode(f *testing.F) {
 	f.Add(`{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##","max_input_chars_per_word":9,"vocab":{"[UNK]":0,"a":1,"##b":2,"##é":5}}`, "abé")
-	f.Fuzz(func(t *testing.T, config, text string) {
+	mutate.Fuzz(f, func(t *testing.T, config, text string) {
 		m, err := FromJSON([]byte(config))
 		if err != nil {
 			return

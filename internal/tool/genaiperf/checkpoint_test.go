@@ -33,7 +33,7 @@ func FuzzCheckpoint(f *testing.F) {
 	for _, s := range seedCheckpoints() {
 		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, text string) { tryCheckpoint(t, text) })
+	mutate.Fuzz(f, func(t *testing.T, text string) { tryCheckpoint(t, text) })
 }
 
 func TestBrokenCheckpoints(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"inferometer/internal/record"
+	"inferometer/internal/testkit/mutate"
 )
 
 // sample is a file as Perf Analyzer writes it.
@@ -187,7 +188,7 @@ func TestFaults(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(sample))
 	f.Add([]byte(strings.ReplaceAll(sample, "openai", "triton")))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		d, err := Read(bytes.NewReader(data))
 		if err != nil {
 			return

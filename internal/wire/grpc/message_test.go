@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"inferometer/internal/record"
+	"inferometer/internal/testkit/mutate"
 	"inferometer/internal/wire/clock"
 )
 
@@ -44,7 +45,7 @@ func FuzzSplitter(f *testing.F) {
 		}
 		f.Add(append(m.wire, m.wire...), uint8(7), encoding)
 	}
-	f.Fuzz(func(t *testing.T, in []byte, piece uint8, encoding string) {
+	mutate.Fuzz(f, func(t *testing.T, in []byte, piece uint8, encoding string) {
 		whole, wholeErr := cutUp(in, max(len(in), 1), encoding)
 		cut, cutErr := cutUp(in, max(int(piece), 1), encoding)
 		if d := cmp.Diff(whole, cut); d != "" || (wholeErr == nil) != (cutErr == nil) {
@@ -122,7 +123,7 @@ func FuzzFlow(f *testing.F) {
 	f.Add(append(framed(">a 1"), framed(".a 2")...), uint8(3))
 	f.Add(append(framed("!"), framed(".b 2")...), uint8(100))
 	f.Add([]byte("\x01\x00\x00\x00\x02ab"), uint8(1))
-	f.Fuzz(func(t *testing.T, in []byte, piece uint8) {
+	mutate.Fuzz(f, func(t *testing.T, in []byte, piece uint8) {
 		rec := &record.Exchange{}
 		fl, q := idleFlow(rec)
 		var err error

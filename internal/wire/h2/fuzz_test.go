@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"inferometer/internal/record"
+	"inferometer/internal/testkit/mutate"
 	netclock "inferometer/internal/wire/clock"
 	"inferometer/internal/wire/http1"
 )
@@ -35,7 +36,7 @@ func FuzzServer(f *testing.F) {
 	f.Add([]byte{frameGoAway, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0, 0, frameReset, 0, 1, 4, 0, 0, 0, 7}, true, uint8(0))
 	f.Add([]byte{frameSettings, 0, 0, 6, 0, 3, 0, 0, 0, 1, frameWindow, 0, 1, 4, 0, 0, 0, 9, framePing, 0, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8}, true, uint8(9))
 	f.Add([]byte{frameHeaders, flagEndHeaders | flagPadded | flagPriority, 3, 8, 1, 0, 0, 0, 0, 0, 0x88, 0, frameData, flagPadded, 3, 3, 1, 'x', 0}, true, uint8(2))
-	f.Fuzz(func(t *testing.T, in []byte, framed bool, piece uint8) {
+	mutate.Fuzz(f, func(t *testing.T, in []byte, framed bool, piece uint8) {
 		if framed {
 			in = script(in)
 		}
@@ -107,7 +108,7 @@ func FuzzServer(f *testing.F) {
 func FuzzSplitter(f *testing.F) {
 	f.Add([]byte{0, 0, 5, 0, 8, 0, 0, 0, 1, 2, 'a', 'b', 0, 0}, uint8(1))
 	f.Add(script([]byte{1, 4, 1, 1, 0x88, 0, 1, 1, 2, 'h', 'i'}), uint8(4))
-	f.Fuzz(func(t *testing.T, in []byte, piece uint8) {
+	mutate.Fuzz(f, func(t *testing.T, in []byte, piece uint8) {
 		whole, wholeErr := fedTo(in, len(in))
 		cut, cutErr := fedTo(in, max(int(piece), 1))
 		if (wholeErr == nil) != (cutErr == nil) || whole != cut {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 // outcome is all that a response says once its connection has ended.
@@ -245,7 +247,7 @@ func FuzzResponse(f *testing.F) {
 	for i, tt := range responses {
 		f.Add([]byte(tt.wire), uint16(i), uint16(3*i))
 	}
-	f.Fuzz(func(t *testing.T, wire []byte, a, b uint16) {
+	mutate.Fuzz(f, func(t *testing.T, wire []byte, a, b uint16) {
 		if len(wire) > 64<<10 {
 			return
 		}

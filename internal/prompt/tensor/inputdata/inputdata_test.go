@@ -1,6 +1,7 @@
 package inputdata
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"inferometer/internal/lib/bounded"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt/tensor"
+	"inferometer/internal/testkit/mutate"
 )
 
 func value(name, text string, line int, shape ...int64) tensor.Value {
@@ -95,7 +97,7 @@ d.json:1: tensor C: the shape [-1] has a negative dimension (state each dimensio
 		}
 	}
 	_, err := Parse("d.json", []byte(`{"data": [`+strings.Repeat(`{"A": null},`, 30)+`{"A": [1]}]}`))
-	if faults, ok := err.(plan.Faults); !ok || len(faults) != mostFaults+1 || faults[mostFaults].Text != "and 10 more faults" {
+	if faults, ok := errors.AsType[plan.Faults](err); !ok || len(faults) != mostFaults+1 || faults[mostFaults].Text != "and 10 more faults" {
 		t.Errorf("many faults: %v", err)
 	}
 }
@@ -152,7 +154,7 @@ func TestDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Read(bounded.Limit{}, dir)
-	if faults, ok := err.(plan.Faults); !ok || len(faults) != 2 || faults[0].Path != "tensor C" {
+	if faults, ok := errors.AsType[plan.Faults](err); !ok || len(faults) != 2 || faults[0].Path != "tensor C" {
 		t.Errorf("got %v", err)
 	}
 	if _, err := Read(bounded.Limit{}, t.TempDir()); err == nil {
@@ -203,10 +205,10 @@ func FuzzParse(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	f.Fuzz(func(t *testing.T, text []byte) {
+	mutate.Fuzz(f, func(t *testing.T, text []byte) {
 		data, err := Parse("f", text)
 		if err != nil {
-			if faults, ok := err.(plan.Faults); !ok || len(faults) == 0 {
+			if faults, ok := errors.AsType[plan.Faults](err); !ok || len(faults) == 0 {
 				t.Fatalf("the error is %T", err)
 			}
 			return

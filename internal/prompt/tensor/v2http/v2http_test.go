@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"inferometer/internal/prompt/tensor"
+	"inferometer/internal/testkit/mutate"
 )
 
 func TestRequest(t *testing.T) {
@@ -145,7 +146,7 @@ func TestParseHeaderLength(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"outputs":[{"name":"x","datatype":"INT8","shape":[2],"data":[1,2]}]}`), 0)
 	f.Add([]byte(`{"outputs":[{"name":"x","datatype":"BYTES","shape":[1],"parameters":{"binary_data_size":5}}]}`+"\x01\x00\x00\x00a"), 87)
-	f.Fuzz(func(t *testing.T, body []byte, header int) {
+	mutate.Fuzz(f, func(t *testing.T, body []byte, header int) {
 		r, err := Decode(body, header)
 		if err != nil {
 			return
@@ -162,7 +163,7 @@ func FuzzDecode(f *testing.F) {
 func FuzzRequest(f *testing.F) {
 	f.Add("x", []byte("\x01\x00\x00\x00a"), true)
 	f.Add("\x00\"", []byte("\x01\x00\x00\x00\xff"), true)
-	f.Fuzz(func(t *testing.T, name string, data []byte, asJSON bool) {
+	mutate.Fuzz(f, func(t *testing.T, name string, data []byte, asJSON bool) {
 		n, err := tensor.CountBytes(data)
 		if err != nil {
 			return

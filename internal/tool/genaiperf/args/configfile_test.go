@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 // withFile reads command lines with one config file on the disk.
@@ -142,7 +144,7 @@ func FuzzConfigFile(f *testing.F) {
 	f.Add(TemplateText(true))
 	f.Add("model_names: m\nanalyze: {sweep_parameters: {concurrency: [1, 2]}}\n")
 	f.Add("a: &a [*a]\ninput: {extra: {a: {1: 2}}}\n")
-	f.Fuzz(func(t *testing.T, text string) {
+	mutate.Fuzz(f, func(t *testing.T, text string) {
 		a, err := withFile(text).Parse([]string{"config", "-f", "c.yaml"})
 		if err == nil && a == nil {
 			t.Error("neither an action nor an error")

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"inferometer/internal/plan"
+	"inferometer/internal/testkit/mutate"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -487,7 +488,7 @@ func FuzzParse(f *testing.F) {
 	for _, c := range faultCases() {
 		f.Add(c.args)
 	}
-	f.Fuzz(func(t *testing.T, line string) {
+	mutate.Fuzz(f, func(t *testing.T, line string) {
 		a, err := Parse(strings.Fields(line))
 		switch {
 		case err != nil && err.Error() == "":

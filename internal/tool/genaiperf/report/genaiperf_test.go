@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 
 	"inferometer/internal/lib/number"
 	"inferometer/internal/record"
+	"inferometer/internal/testkit/mutate"
 	"inferometer/internal/tool/genaiperf/dialect"
 )
 
@@ -278,7 +280,7 @@ func TestCSVIsStrict(t *testing.T) {
 			if tt.s.Release == dialect.Release2403 {
 				r.FieldsPerRecord = -1 // the two throughputs stand below with one value
 			}
-			if _, err := r.ReadAll(); err != nil && err != io.EOF {
+			if _, err := r.ReadAll(); err != nil && !errors.Is(err, io.EOF) {
 				t.Errorf("%v\n%s", err, block)
 			}
 		}
@@ -325,7 +327,7 @@ func FuzzTable(f *testing.F) {
 	f.Add("Time To First Token (ms)", "1,234.00", 80)
 	f.Add("a", "b", 1)
 	f.Add("x y\nz", "é漢字", 30)
-	f.Fuzz(func(t *testing.T, name, cell string, width int) {
+	mutate.Fuzz(f, func(t *testing.T, name, cell string, width int) {
 		if width < 0 || width > 1000 || len(name)+len(cell) > 1000 {
 			return
 		}

@@ -46,7 +46,7 @@ func FuzzConfig(f *testing.F) {
 	for _, s := range seedConfigs(f) {
 		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, config string) { tryConfig(t, config) })
+	mutate.Fuzz(f, func(t *testing.T, config string) { tryConfig(t, config) })
 }
 
 func TestBrokenConfigs(t *testing.T) {
@@ -82,7 +82,7 @@ func FuzzArgs(f *testing.F) {
 	for _, s := range seedLines() {
 		f.Add(strings.Join(s, "\n"))
 	}
-	f.Fuzz(func(t *testing.T, line string) { tryLine(t, strings.Split(line, "\n")) })
+	mutate.Fuzz(f, func(t *testing.T, line string) { tryLine(t, strings.Split(line, "\n")) })
 }
 
 func seedLines() [][]string {

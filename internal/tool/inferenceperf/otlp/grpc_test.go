@@ -23,6 +23,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"inferometer/internal/record"
+	"inferometer/internal/testkit/mutate"
 	"inferometer/internal/tool/inferenceperf/dialect"
 )
 
@@ -230,7 +231,7 @@ func TestNotGRPC(t *testing.T) {
 func FuzzPartial(f *testing.F) {
 	answer, _ := proto.Marshal(&collectorpb.ExportTraceServiceResponse{PartialSuccess: &collectorpb.ExportTracePartialSuccess{RejectedSpans: 3, ErrorMessage: "why"}})
 	f.Add(answer)
-	f.Fuzz(func(t *testing.T, b []byte) {
+	mutate.Fuzz(f, func(t *testing.T, b []byte) {
 		var want collectorpb.ExportTraceServiceResponse
 		n, why := partial(b)
 		// Of a message that comes twice, protobuf merges the two: only what is said once is compared.

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"inferometer/internal/record"
+	"inferometer/internal/testkit/mutate"
 	"inferometer/internal/tool/inferenceperf/dialect"
 )
 
@@ -352,7 +353,7 @@ func TestFromEnv(t *testing.T) {
 func FuzzHeaders(f *testing.F) {
 	f.Add("a=b,c=d%20e")
 	f.Add(",=,")
-	f.Fuzz(func(t *testing.T, list string) {
+	mutate.Fuzz(f, func(t *testing.T, list string) {
 		h, err := headers(list, "X")
 		for name, value := range h {
 			if err != nil || name == "" || strings.ContainsAny(name+value, "\r\n") {

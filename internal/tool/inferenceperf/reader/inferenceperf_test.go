@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"inferometer/internal/testkit/mutate"
 )
 
 // What the real tool wrote is read.
@@ -56,7 +58,7 @@ func TestDirectories(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"load_summary":{"achieved_rate":2,"concurrency":1},"successes":{"latency":{"a":{"mean":1}},"throughput":{"x":1}}}`))
 	f.Add([]byte(`{"load_summary":[]}`))
-	f.Fuzz(func(t *testing.T, text []byte) {
+	mutate.Fuzz(f, func(t *testing.T, text []byte) {
 		s, err := Parse(text)
 		if (s == nil) == (err == nil) {
 			t.Errorf("%v and %v", s, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"inferometer/internal/plan"
+	"inferometer/internal/testkit/mutate"
 )
 
 func read(name string) ([]byte, error) {
@@ -144,7 +145,7 @@ func TestExplain(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add("-u localhost:9001 -i grpc -m ensemble --concurrency 1,4,8 --input-data p.jsonl")
 	f.Add("--input-data p.jsonl --measurement-interval 1e300 --output-len 9")
-	f.Fuzz(func(t *testing.T, line string) {
+	mutate.Fuzz(f, func(t *testing.T, line string) {
 		a, err := Parse(strings.Fields(line), read, exists)
 		if err != nil || a.Plan == nil {
 			return

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"inferometer/internal/plan"
+	"inferometer/internal/testkit/mutate"
 )
 
 func noFile(string) ([]byte, error) { return nil, os.ErrNotExist }
@@ -98,7 +99,7 @@ func FuzzRun(f *testing.F) {
 	f.Add("p.yaml\x00--rate=5\x00-qH\x00a: b\x00--stage\x00rate=5,requests=3", "stages: [{rate: 5, duration: 5s}]")
 	f.Add("-\x00--\x00---\x00-=\x00-h=\x00--=x\x00-\xff\x00--extra\x00a={}\x00--budget\x00cpu=1", "a: &a [*a]")
 	f.Add("--stage\x00name=[0].x=5,stages[0]=1\x00--extra\x00a.b=1\x00--header\x00:", "stages: []")
-	f.Fuzz(func(t *testing.T, line, file string) {
+	mutate.Fuzz(f, func(t *testing.T, line, file string) {
 		args := strings.Split(line, "\x00")
 		readFile := func(name string) ([]byte, error) {
 			if strings.HasSuffix(name, ".yaml") {

@@ -462,22 +462,6 @@ func TestPeriodic(t *testing.T) {
 	}
 }
 
-func FuzzParse(f *testing.F) {
-	f.Add("-m m -i grpc --streaming --shape a:1,2 --concurrency-range 1:4:1")
-	f.Add("-m m --request-rate-range 1.5:9:0.25 -l 10 --binary-search --percentile 99")
-	f.Add("-mx -va -- -z --shape=:")
-	f.Add("-m m --sequence-id-range 1:2 --request-parameter a:b:c -H x")
-	f.Fuzz(func(t *testing.T, line string) {
-		a, err := Parse(strings.Fields(line), files)
-		if err != nil || a.Plan == nil {
-			return
-		}
-		if err := plan.Validate(a.Plan); err != nil {
-			t.Errorf("a plan that cannot be run: %v", err)
-		}
-	})
-}
-
 // The guides export to the same name again and again.
 // differs: pa-export-replaced
 func TestAnExportOfBeforeIsReplaced(t *testing.T) {

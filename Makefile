@@ -5,6 +5,9 @@ SOURCES := $(shell find cmd internal -type f -not -name '*_test.go' -not -path '
 
 export CGO_ENABLED ?= 0
 
+# What the program calls itself: the release, or the commit where there is none.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+
 # Where the real servers of the tests are installed. They run on Linux only; elsewhere their tests are skipped.
 ifeq ($(shell uname -s),Linux)
 export INFEROMETER_TRITON ?= $(CURDIR)/.peers/triton
@@ -12,7 +15,7 @@ export INFEROMETER_PROMETHEUS ?= $(CURDIR)/.peers/prometheus
 export INFEROMETER_S3 ?= $(CURDIR)/.peers/s3
 endif
 
-.PHONY: help build run test servers format compiled race platforms fuzz cross vet bench bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-truth peers deploy-check proto triton prometheus s3 clean
+.PHONY: help build run test beside servers format tidy lint vuln compiled race platforms fuzz cross vet bench bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-truth peers deploy-check proto triton prometheus s3 clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -20,19 +23,36 @@ help: ## what there is
 build: $(BIN) ## build bin/inferometer
 
 $(BIN): $(SOURCES)
-	$(GO) build -trimpath -ldflags '-s -w' -o $@ ./cmd/inferometer
+	$(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $@ ./cmd/inferometer
 
 run: build ## measure the built-in mock and print the result
 	@./$(BIN) run --concurrency 8 --duration 5s; code=$$?; [ $$code -le 1 ] # an INVALID verdict is no failure of a demonstration
 
-# Tests wait more than they compute, so the type-check of the other platforms takes what they leave of the
-# processors. make cross compiles for all six, and make fuzz looks for new inputs: each takes minutes.
+# Tests wait at times, so lint and the type-check of other platforms take what they leave of the processors.
+# make cross compiles for all six platforms, and make fuzz looks for new inputs: each takes minutes.
 test: ## everything that CI checks
-	@$(MAKE) --no-print-directory -j3 format servers compiled
-	@$(MAKE) --no-print-directory -j2 race platforms
+	@$(MAKE) --no-print-directory -j4 format tidy servers compiled
+	@$(MAKE) --no-print-directory -j2 race beside
+
+beside: # what runs beside the tests
+	@nice -n 19 $(MAKE) --no-print-directory platforms lint
 
 platforms: # type-checks the program for every other platform
-	@echo "type-check $(CHECKED)"; nice -n 19 $(GO) run ./scripts/platforms $(CHECKED)
+	@echo "type-check $(CHECKED)"; $(GO) run -trimpath ./scripts/platforms $(CHECKED)
+
+lint: ## go vet, staticcheck, errorlint and spelling; docs/decisions/045 says why this way
+	@if ! $(GO) -C scripts/lint mod download; then echo "lint: NOT CHECKED: its modules cannot be fetched"; exit 0; fi; \
+	  echo lint; $(GO) run -C scripts/lint -trimpath . ../..
+
+tidy: ## whether go.mod names what is imported, and nothing else
+	@for dir in . scripts/lint; do \
+	  diff=$$($(GO) -C $$dir mod tidy -diff) && continue; \
+	  [ -z "$$diff" ] || { echo "$$diff"; echo "go.mod is not tidy: run go -C $$dir mod tidy"; exit 1; }; \
+	  echo "tidy: NOT CHECKED: the modules of $$dir cannot be fetched"; \
+	done
+
+vuln: ## known vulnerabilities of what is compiled in; needs vuln.go.dev
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...
 
 format: ## whether all is formatted
 	@unformatted=$$(gofmt -l cmd internal bench deploy scripts); [ -z "$$unformatted" ] || { echo "not gofmt-clean: $$unformatted"; exit 1; }
@@ -52,10 +72,10 @@ s3: ## install the real S3 server that tests start, under .peers
 servers: triton prometheus s3 ## install all real servers that tests start
 
 compiled: # what the tests need of the compiler, while servers are being fetched
-	@CGO_ENABLED=1 $(GO) build -race ./...
-	@CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -o /dev/null ./cmd/inferometer
+	@CGO_ENABLED=1 $(GO) list -race -test -export -f '{{""}}' ./... >/dev/null
+	@CGO_ENABLED=0 $(GO) run -trimpath -buildvcs=false -exec true ./cmd/inferometer
 
-race: servers ## all tests, under the race detector, and vet; what fails is run again alone
+race: servers ## all tests, under the race detector; what fails is run again alone
 	@GO=$(GO) scripts/test.sh
 
 # A number of inputs rather than a time: the time can run out inside one, which go test calls a failure.

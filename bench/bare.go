@@ -103,13 +103,13 @@ func (l *bareLoop) one(ctx context.Context, w *bareWorker) error {
 	read := bufio.NewReader(resp.Body)
 	for {
 		text, err := read.ReadSlice('\n')
-		if len(text) > 1 || err == bufio.ErrBufferFull {
+		if len(text) > 1 || errors.Is(err, bufio.ErrBufferFull) {
 			w.times = append(w.times, time.Now())
 		}
 		if err == io.EOF {
 			break
 		}
-		if err != nil && err != bufio.ErrBufferFull {
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -40,7 +41,7 @@ func (b *bench) otherPeers(ctx context.Context, l *line, s *server, w work, repo
 		switch err := p.installed(b); {
 		case err != nil:
 			l.miss(p.name, err)
-		case context.Cause(patient) == errPeerHangs:
+		case errors.Is(context.Cause(patient), errPeerHangs):
 			l.add(p.name, "lost the run: %v", errPeerHangs)
 		case !f.has(p.name):
 			l.add(p.name, "lost the run: %s", brief(f.missing[p.name]))

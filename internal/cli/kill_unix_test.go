@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -202,7 +203,7 @@ func (k *killed) read(t *testing.T) (looked time.Time, classes map[int64]record.
 	for {
 		line, err := r.Next()
 		if err != nil {
-			if err != record.ErrTruncated {
+			if !errors.Is(err, record.ErrTruncated) {
 				t.Errorf("reading ends with %v", err)
 			}
 			break

@@ -49,6 +49,7 @@ func (f Faults) Error() string {
 // Retell has the faults in an error told anew, wherever they are in it, and what else it
 // holds too: front ends call things by names of their own.
 func Retell(err error, fault func(Fault) Fault, other func(error) error) error {
+	//lint:ignore errorlint it goes through what is wrapped by itself
 	switch e := err.(type) {
 	case nil:
 		return nil

@@ -79,7 +79,7 @@ func TestFlights(t *testing.T) {
 	}
 
 	got, end := cutRequests(t, killed)
-	if end != ErrTruncated || len(got) != 4 {
+	if !errors.Is(end, ErrTruncated) || len(got) != 4 {
 		t.Fatalf("%d requests, then %v; want 4 and %v", len(got), end, ErrTruncated)
 	}
 	if got[0].Seq != 0 || got[0].Failure != nil {
@@ -106,7 +106,7 @@ func TestFlights(t *testing.T) {
 		}
 	}
 	got, end = cutRequests(t, out.Bytes())
-	if end != io.EOF || len(got) != 4 || !strings.HasPrefix(got[1].Failure.Message, "no record of its end was kept") {
+	if !errors.Is(end, io.EOF) || len(got) != 4 || !strings.HasPrefix(got[1].Failure.Message, "no record of its end was kept") {
 		t.Errorf("a file that was ended without them: %d requests, then %v", len(got), end)
 	}
 }
@@ -145,7 +145,7 @@ func TestFlightsCutAnywhere(t *testing.T) {
 			}
 			seen[rec.Seq] = true
 		}
-		if end != ErrTruncated {
+		if !errors.Is(end, ErrTruncated) {
 			t.Fatalf("cut at %d of %d: %v", n, out.Len(), end)
 		}
 	}
@@ -187,7 +187,7 @@ func TestFlightsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, end := cutRequests(t, out.Bytes())
-	if end != io.EOF || len(got) != 800 {
+	if !errors.Is(end, io.EOF) || len(got) != 800 {
 		t.Errorf("%d requests, then %v; want 800 and the end", len(got), end)
 	}
 	for _, rec := range got {

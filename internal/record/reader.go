@@ -137,7 +137,7 @@ func (r *Reader) Next() (Line, error) {
 			return line, nil
 		}
 		r.failed = err
-		if err == io.EOF || err == ErrTruncated {
+		if errors.Is(err, io.EOF) || errors.Is(err, ErrTruncated) {
 			r.open.finish()
 		}
 	}
@@ -189,9 +189,9 @@ func (r *Reader) line() ([]byte, error) {
 // finish says how the file ended, given what stands after the last newline.
 func (r *Reader) finish(rest []byte) error {
 	switch {
-	case r.end == io.EOF && len(rest) == 0:
+	case errors.Is(r.end, io.EOF) && len(rest) == 0:
 		return io.EOF
-	case r.end == io.EOF || errors.Is(r.end, io.ErrUnexpectedEOF):
+	case errors.Is(r.end, io.EOF) || errors.Is(r.end, io.ErrUnexpectedEOF):
 		return ErrTruncated
 	}
 	return fmt.Errorf("read record file after line %d: %w", r.lineNumber, r.end)

@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -128,7 +129,7 @@ func (w *Writer) Flush() error {
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.err == errClosed {
+	if errors.Is(w.err, errClosed) {
 		return nil
 	}
 	err := w.err

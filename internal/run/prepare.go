@@ -63,7 +63,7 @@ func (p *preparation) until(ctx context.Context, stop <-chan struct{}) (*run, er
 	switch {
 	case err == nil:
 		return r, nil
-	case context.Cause(ctx) == errStopped:
+	case errors.Is(context.Cause(ctx), errStopped):
 		return nil, errStopped
 	}
 	return nil, &PrepareError{err}

@@ -68,6 +68,7 @@ func (e Env) Fail(command string, err error, code int) int {
 // faultsOf takes apart an error that holds several and says nothing of its own.
 func faultsOf(err error) []string {
 	var parts []error
+	//lint:ignore errorlint it takes apart what is wrapped by itself
 	if faults, ok := err.(plan.Faults); ok {
 		for _, f := range faults {
 			parts = append(parts, f)

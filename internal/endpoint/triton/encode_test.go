@@ -2,6 +2,7 @@ package triton
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -299,7 +300,7 @@ func TestFaultsNameModelAndTensor(t *testing.T) {
 			}
 		}
 	}
-	if _, err := newLayout(engineModel(), detect(engineModel()), plan.Target{}, plan.Data{}, nil); err != errNoIDs {
+	if _, err := newLayout(engineModel(), detect(engineModel()), plan.Target{}, plan.Data{}, nil); !errors.Is(err, errNoIDs) {
 		t.Errorf("no tokenizer: %v", err)
 	}
 	for _, c := range []struct{ convention, want string }{

@@ -2,6 +2,7 @@ package adapters
 
 import (
 	"context"
+	"errors"
 	"io"
 	"math"
 	"strings"
@@ -157,7 +158,7 @@ func TestTurnsKeepTheirModel(t *testing.T) {
 		turns, rest := 0, p.Rest
 		for {
 			next, think, err := rest.Next(prompt.Answer{})
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				break
 			}
 			rest = next.Rest

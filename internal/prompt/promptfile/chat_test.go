@@ -1,6 +1,7 @@
 package promptfile
 
 import (
+	"errors"
 	"io"
 	"testing"
 	"time"
@@ -69,7 +70,7 @@ func TestConversationsOfTheFile(t *testing.T) {
 		s.Next(t.Context())
 	}
 	two, _ := s.Next(t.Context())
-	if _, _, err := one.Rest.Next(prompt.Answer{Failed: true}); err != io.EOF {
+	if _, _, err := one.Rest.Next(prompt.Answer{Failed: true}); !errors.Is(err, io.EOF) {
 		t.Errorf("after a failure: %v", err)
 	}
 	if p, _, err := two.Rest.Next(prompt.Answer{Text: "x"}); err != nil || len(p.Messages) != 3 || p.Session != "a#2" {

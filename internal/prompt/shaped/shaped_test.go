@@ -3,6 +3,7 @@ package shaped
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -153,7 +154,7 @@ func TestConversations(t *testing.T) {
 			t.Errorf("%s after %s, %v", p.Body, think, err)
 		}
 	}
-	if _, _, err := p.Rest.Next(prompt.Answer{}); err != io.EOF {
+	if _, _, err := p.Rest.Next(prompt.Answer{}); !errors.Is(err, io.EOF) {
 		t.Errorf("%v, want the end", err)
 	}
 }

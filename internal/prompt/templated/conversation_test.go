@@ -1,6 +1,7 @@
 package templated
 
 import (
+	"errors"
 	"io"
 	"testing"
 	"time"
@@ -46,7 +47,7 @@ func TestLaterTurnsAreCountedToo(t *testing.T) {
 			t.Fatal(think, err)
 		}
 	}
-	if _, _, err := p.Rest.Next(prompt.Answer{}); err != io.EOF {
+	if _, _, err := p.Rest.Next(prompt.Answer{}); !errors.Is(err, io.EOF) {
 		t.Errorf("the end is %v", err)
 	}
 }

@@ -171,7 +171,7 @@ func TestSequenceAfterAnswers(t *testing.T) {
 	if p.Sequence.ID != 2 {
 		t.Errorf("the second sequence has id %d", p.Sequence.ID)
 	}
-	if _, _, err := p.Rest.Next(prompt.Answer{Failed: true}); err != io.EOF {
+	if _, _, err := p.Rest.Next(prompt.Answer{Failed: true}); !errors.Is(err, io.EOF) {
 		t.Errorf("after a failure: %v", err)
 	}
 }

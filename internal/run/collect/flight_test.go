@@ -2,6 +2,7 @@ package collect
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"testing"
 	"time"
@@ -78,7 +79,7 @@ func states(t *testing.T, data []byte, end error) map[int64]record.Class {
 	for {
 		line, err := r.Next()
 		if err != nil {
-			if err != end {
+			if !errors.Is(err, end) {
 				t.Errorf("reading ends with %v, want %v", err, end)
 			}
 			return list

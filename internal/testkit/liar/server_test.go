@@ -208,9 +208,6 @@ type call struct {
 	fate   fate
 }
 
-// elapsed is the time since the server began.
-func (c *call) elapsed() time.Duration { return c.read.Sub(c.server.begin) }
-
 // wait lets time pass; less of it when the server ends.
 func (c *call) wait(d time.Duration) {
 	timer := time.NewTimer(d)

@@ -160,7 +160,7 @@ func arithmetic(op string, a, b any) (any, error) {
 	i, isInt := asInt(a)
 	j, isInt2 := asInt(b)
 	if isInt && isInt2 {
-		if v, err := integers(op, i, j); err != errLarge {
+		if v, err := integers(op, i, j); !errors.Is(err, errLarge) {
 			return v, err
 		}
 	}

@@ -100,7 +100,7 @@ func dues(t *testing.T, a *args.Action) []time.Duration {
 	var out []time.Duration
 	for {
 		line, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			slices.Sort(out)
 			return out
 		}

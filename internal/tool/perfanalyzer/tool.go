@@ -40,8 +40,7 @@ type job struct {
 	loads  []plan.Stage      // begun
 	failed record.StopReason // why a level was not reported
 	shaky  bool              // the windows of that level did not agree
-	code   int
-	err    error // the first thing that could not be printed
+	err    error             // the first thing that could not be printed
 	kept   string
 	inputs export.Inputs // of requests, for the export
 }

@@ -102,6 +102,7 @@ func (s *socket) Read(p []byte) (n int, err error) {
 func (s *socket) receive(fd uintptr, p []byte) (n int, again bool, err error) {
 	continued := s.rx.more
 	n, wall, err := s.rx.receive(fd, p)
+	//lint:ignore errorlint it comes from the system call itself, and a read must not wait for more
 	if err == syscall.EAGAIN {
 		return 0, true, nil
 	}

@@ -3,6 +3,7 @@
 package clock
 
 import (
+	"errors"
 	"io"
 	"net"
 	"testing"
@@ -206,7 +207,7 @@ func TestEndBetweenTwoRequestsIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, c)
-	if reads, _, _, err := ask(t.Context(), c, Limits{Request: patience}); err != io.EOF {
+	if reads, _, _, err := ask(t.Context(), c, Limits{Request: patience}); !errors.Is(err, io.EOF) {
 		t.Errorf("reads %q, error %v, want an end of stream", reads, err)
 	}
 }

@@ -45,7 +45,7 @@ func (c *Client) Stream(ctx context.Context, method, id string, m Message, rec *
 		case err == nil:
 			http1.Finish(rec, c.clock.Now())
 			return
-		case err == errFailed:
+		case errors.Is(err, errFailed):
 			http1.Finish(rec, c.clock.Now())
 			rec.Failure = &record.Failure{Class: record.StreamError, Status: rec.Status, At: rec.End}
 			return

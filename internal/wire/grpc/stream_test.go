@@ -417,7 +417,7 @@ func TestServerLeavesInOrder(t *testing.T) {
 	s := serve(t, func(_ any, st real.ServerStream) error {
 		for {
 			m, err := recv(st)
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				return nil
 			}
 			if err != nil {

@@ -154,7 +154,7 @@ func (c *Client) perform(ctx context.Context, o *order) error {
 			return nil
 		case ctx.Err() != nil:
 			return err
-		case err == errNoRoom:
+		case errors.Is(err, errNoRoom):
 			continue
 		case Unprocessed(err) && try < maxTries:
 			try++

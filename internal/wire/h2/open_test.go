@@ -269,7 +269,7 @@ func TestHowOpenStreamsEnd(t *testing.T) {
 			if f, ok := next[*http2.RSTStreamFrame](p); !ok || f.StreamID != id || f.ErrCode != http2.ErrCodeCancel {
 				p.t.Errorf("the server was told %v", f)
 			}
-		}, refusal, func(err error) bool { return err == refusal }},
+		}, refusal, func(err error) bool { return errors.Is(err, refusal) }},
 		{"ended by the server", func(p *peer, id uint32) {
 			p.head(id, false, ":status", "100")
 			p.head(id, false, ":status", "200")

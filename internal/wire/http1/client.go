@@ -222,7 +222,7 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 	}
 	ending, ended := l.conn.Ending(err)
 	if errors.Is(err, io.EOF) {
-		if err = r.closed(); err != nil && err != errNoAnswer {
+		if err = r.closed(); err != nil && !errors.Is(err, errNoAnswer) {
 			err = &Truncated{err}
 		}
 	}

@@ -122,9 +122,6 @@ var errResetUnanswered = errors.New("the server reset the connection without an 
 // the next request would have taken it for its own.
 var errTwice = errors.New("the server sent a second response to one request")
 
-// errUnasked: an answer was there before its request.
-var errUnasked = errors.New("the response arrived before the request was sent")
-
 // feedHead collects the head until its blank line and reads it.
 func (r *response) feedHead(p []byte) (rest []byte, err error) {
 	if len(r.head) == 0 {

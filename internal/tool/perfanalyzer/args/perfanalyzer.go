@@ -3,6 +3,7 @@
 package args
 
 import (
+	"errors"
 	"strconv"
 
 	"inferometer/internal/lib/brief"
@@ -125,7 +126,8 @@ func Parse(args []string, files Files) (*Action, error) {
 
 // failed is the message about a value that an option does not take.
 func failed(o *option, err error) error {
-	if u, ok := err.(*UsageError); ok {
+	var u *UsageError
+	if errors.As(err, &u) {
 		return u
 	}
 	name := o.name()

@@ -194,8 +194,8 @@ func refused(err error) error {
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		return u.Err
 	}
-	why, answered := err.(minio.ErrorResponse)
-	if !answered {
+	var why minio.ErrorResponse
+	if !errors.As(err, &why) {
 		return err
 	}
 	err = fmt.Errorf("the store answers with HTTP status %d %s %.200s", why.StatusCode, why.Code, why.Message)

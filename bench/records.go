@@ -3,9 +3,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"time"
 
@@ -22,25 +20,22 @@ type recordFile struct {
 // which may keep nothing of it.
 func readRecords(dir string, each func(*record.Record)) (recordFile, error) {
 	var f recordFile
-	r, err := record.Open(filepath.Join(outDir(dir), "requests.jsonl.zst"))
-	if err != nil {
-		return f, err
-	}
-	defer r.Close()
-	f.start = r.Header().Start
-	for {
-		l, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return f, nil
-		}
-		if err != nil {
-			return f, fmt.Errorf("reading the records of a run: %w", err)
-		}
+	whole, err := record.File{Path: filepath.Join(outDir(dir), "requests.jsonl.zst")}.Walk(func(l record.Line) error {
 		switch {
+		case l.Header != nil:
+			f.start = l.Header.Start
 		case l.Request != nil:
 			each(l.Request)
 		case l.Stage != nil:
 			f.stage = *l.Stage
 		}
+		return nil
+	})
+	if err == nil && !whole {
+		err = record.ErrTruncated
 	}
+	if err != nil {
+		return f, fmt.Errorf("reading the records of a run: %w", err)
+	}
+	return f, nil
 }

@@ -195,22 +195,13 @@ func (k *killed) read(t *testing.T) (looked time.Time, classes map[int64]record.
 	t.Helper()
 	name := filepath.Join(k.dir, run.RecordsFile)
 	classes = map[int64]record.Class{}
-	r, err := record.Open(name)
-	if err != nil {
-		return looked, classes // it was killed before the file was begun
-	}
-	defer r.Close()
-	for {
-		line, err := r.Next()
-		if err != nil {
-			if !errors.Is(err, record.ErrTruncated) {
-				t.Errorf("reading ends with %v", err)
-			}
-			break
-		}
+	var start time.Time
+	whole, err := record.File{Path: name}.Walk(func(line record.Line) error {
 		switch {
+		case line.Header != nil:
+			start = line.Header.Start
 		case line.Health != nil:
-			looked = r.Header().Start.Add(line.Health.At)
+			looked = start.Add(line.Health.At)
 		case line.Request != nil:
 			class := record.Class("")
 			if line.Request.Failure != nil {
@@ -221,6 +212,13 @@ func (k *killed) read(t *testing.T) (looked time.Time, classes map[int64]record.
 			}
 			classes[line.Request.Seq] = class
 		}
+		return nil
+	})
+	if start.IsZero() {
+		return looked, classes // it was killed before the file was begun
+	}
+	if err != nil || whole {
+		t.Errorf("reading ends with whole = %v and %v", whole, err)
 	}
 	if n := begun(t, name); n > len(classes) {
 		t.Errorf("%d requests have begun in the file, %d are in the report", n, len(classes))

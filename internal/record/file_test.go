@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -156,50 +154,6 @@ func TestReaderErrors(t *testing.T) {
 		if strings.HasPrefix(c.data, good) && len(got.seqs) != 1 {
 			t.Errorf("%s: %d requests before the fault", c.name, len(got.seqs))
 		}
-	}
-}
-
-func TestOpen(t *testing.T) {
-	dir := t.TempDir()
-	closed, _ := writeFile(t, 3)
-	for _, c := range []struct {
-		name, want string
-		data       []byte
-	}{
-		{"good", "", closed},
-		{"empty", "ends in the middle", nil},
-		{"headless", "no header", AppendJSON(nil, full(), false)},
-		{"html", "line 1", []byte("<html>\n</html>\n")},
-	} {
-		path := filepath.Join(dir, c.name)
-		if err := os.WriteFile(path, c.data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		r, err := Open(path)
-		if c.want != "" {
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
-				t.Errorf("%s: error %v, want %q", c.name, err, c.want)
-			}
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Header().Seed != testHeader.Seed {
-			t.Errorf("header %+v", r.Header())
-		}
-		if line, err := r.Next(); err != nil || line.Request == nil {
-			t.Errorf("first line after the header: %+v, %v", line, err)
-		}
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-		if _, err := r.Next(); err == nil {
-			t.Error("Next after Close succeeds")
-		}
-	}
-	if _, err := Open(filepath.Join(dir, "absent")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("absent file: %v", err)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -40,11 +39,9 @@ type Line struct {
 // Reader reads a record file line by line. It takes zstd and plain JSON lines,
 // with or without a header, so that parts of a file can be read too.
 type Reader struct {
-	src    io.Reader
-	z      *zstd.Decoder
-	file   *os.File
-	header *Header
-	most   int64 // bytes of a line
+	src  io.Reader
+	z    *zstd.Decoder
+	most int64 // bytes of a line
 
 	buf        []byte // read and not yet handed out: buf[start:]
 	start      int
@@ -72,58 +69,12 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return out, nil
 }
 
-// Open opens a record file of this program's own making and reads its header.
-func Open(path string) (*Reader, error) { return OpenWithin(path, maxLine) }
-
-// OpenWithin opens a record file of which no line may take more than so many bytes, in
-// the file or in memory; 0 is no bound.
-func OpenWithin(path string, most int64) (*Reader, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("open record file: %w", err)
-	}
-	r, err := NewReader(f)
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	r.file = f
-	if most > 0 {
-		r.most, r.lines.most = most, most
-	}
-	line, err := r.Next()
-	if err == nil && line.Header == nil {
-		err = errors.New("line 1: no header: not a record file of inferometer")
-	}
-	if errors.Is(err, io.EOF) {
-		err = ErrTruncated
-	}
-	if err != nil {
-		r.Close()
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	r.header = line.Header
-	return r, nil
-}
-
-// Header is the header of a file opened with Open.
-func (r *Reader) Header() Header {
-	if r.header == nil {
-		return Header{}
-	}
-	return *r.header
-}
-
-// Close ends reading. It closes the file that Open opened.
-func (r *Reader) Close() error {
+// Close ends reading.
+func (r *Reader) Close() {
 	if r.z != nil {
 		r.z.Close()
 	}
 	r.failed, r.open = errClosed, open{}
-	if r.file != nil {
-		return r.file.Close()
-	}
-	return nil
 }
 
 // Next returns the next line. It ends with io.EOF, or with ErrTruncated where the

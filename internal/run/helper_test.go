@@ -2,7 +2,6 @@ package run
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"net"
 	"os"
@@ -134,7 +133,7 @@ type kept struct {
 func readKept(t *testing.T, dir string) kept {
 	t.Helper()
 	k := kept{recs: map[int64]record.Record{}}
-	err := eachLine(filepath.Join(dir, RecordsFile), 0, func(l record.Line) {
+	_, err := record.File{Path: filepath.Join(dir, RecordsFile)}.Walk(func(l record.Line) error {
 		switch {
 		case l.Header != nil:
 			k.header = *l.Header
@@ -146,8 +145,9 @@ func readKept(t *testing.T, dir string) kept {
 			}
 			k.recs[l.Request.Seq] = copyOf(l.Request)
 		}
+		return nil
 	})
-	if err != nil && !errors.Is(err, record.ErrTruncated) {
+	if err != nil {
 		t.Fatal(err)
 	}
 	return k

@@ -34,7 +34,7 @@ func (o *outcome) conclude(played error) (*result.Result, error) {
 	err = errors.Join(err, mergeErr)
 	out := o.ledger.out
 	out.end()
-	res, buildErr := build(asRun, *facts, fold, out.recordsPath(), o.folds.pool)
+	res, buildErr := build(asRun, *facts, fold, &record.File{Path: out.recordsPath(), Most: int64(asRun.Limits.Record)}, o.folds.pool)
 	if buildErr != nil {
 		return nil, errors.Join(err, fmt.Errorf("making the result: %w", buildErr))
 	}

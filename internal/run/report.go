@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"inferometer/internal/lib/bounded"
+	"inferometer/internal/lib/wholefile"
 	"inferometer/internal/metric"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
@@ -15,9 +16,30 @@ import (
 	"inferometer/internal/sweep"
 )
 
-// Report makes the result of a run again from its output directory: the plan and
-// the records. It works on what a killed run left behind.
+// Saved is a run as its output directory has it.
+type Saved struct {
+	Plan    *plan.Plan  // as it was run: its levels are stages
+	Records record.File // as the result sees them: what turned out to be warm-up is
+	Result  *result.Result
+}
+
+// Records is the record file that a run of a plan writes.
+func Records(p *plan.Plan) record.File {
+	return record.File{Path: filepath.Join(p.Output.Dir, RecordsFile), Most: int64(p.Limits.Record)}
+}
+
+// Report makes the result of a run again from its output directory.
 func Report(dir string) (*result.Result, error) {
+	s, err := Read(dir)
+	if err != nil {
+		return nil, err
+	}
+	return s.Result, nil
+}
+
+// Read makes a run again from its output directory: the plan and the records. It works on
+// what a killed run left behind.
+func Read(dir string) (*Saved, error) {
 	name := filepath.Join(dir, PlanFile)
 	text, err := bounded.Limit{Name: plan.LimitFile, Bytes: int64(plan.DefaultLimits().File)}.ReadFile(name)
 	if err != nil {
@@ -28,8 +50,8 @@ func Report(dir string) (*result.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, RecordsFile)
-	facts, err := readFacts(path, p)
+	records := record.File{Path: filepath.Join(dir, RecordsFile), Most: int64(p.Limits.Record)}
+	facts, err := readFacts(records, p)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +62,7 @@ func Report(dir string) (*result.Result, error) {
 	p.Stages = levelsOf(p, facts.Edges)
 	if p.Saturation.On() {
 		passages := new(sweep.Passages)
-		if err := eachRequest(path, p.Limits.Record, passages.Add); err != nil {
+		if err := records.Requests(func(rec *record.Record) error { passages.Add(rec); return nil }); err != nil {
 			return nil, err
 		}
 		facts.Saturation = searchAgain(p, facts.Stages, passages)
@@ -53,25 +75,25 @@ func Report(dir string) (*result.Result, error) {
 	}
 	defer fold.Close()
 	samples := map[int][]sweep.Sample{}
-	err = eachLine(path, p.Limits.Record, func(l record.Line) {
-		if l.Request != nil {
-			fold.Add(l.Request)
-			if p.Measurement.On() && l.Request.Phase != record.Closing {
-				samples[l.Request.Stage] = append(samples[l.Request.Stage], sweep.SampleOf(l.Request))
-			}
+	err = records.Requests(func(rec *record.Record) error {
+		fold.Add(rec)
+		if p.Measurement.On() && rec.Phase != record.Closing {
+			samples[rec.Stage] = append(samples[rec.Stage], sweep.SampleOf(rec))
 		}
+		return nil
 	})
-	if err != nil && !errors.Is(err, record.ErrTruncated) {
+	if err != nil {
 		return nil, err
 	}
 	facts.Levels = result.Levels(p, &facts, samples)
-	return build(p, facts, fold, path, pool)
+	res, err := build(p, facts, fold, &records, pool)
+	return &Saved{Plan: p, Records: records, Result: res}, err
 }
 
 // readFacts reads what the record file says besides requests.
-func readFacts(path string, p *plan.Plan) (result.Facts, error) {
+func readFacts(records record.File, p *plan.Plan) (result.Facts, error) {
 	var f result.Facts
-	err := eachLine(path, p.Limits.Record, func(l record.Line) {
+	whole, err := records.Walk(func(l record.Line) error {
 		switch {
 		case l.Header != nil:
 			f.Header = *l.Header
@@ -89,12 +111,43 @@ func readFacts(path string, p *plan.Plan) (result.Facts, error) {
 		case l.Figures != nil:
 			f.AddFigures(p, *l.Figures)
 		}
+		return nil
 	})
-	if errors.Is(err, record.ErrTruncated) && f.Header.Schema != "" {
-		f.Incomplete = true
-		err = nil
-	}
+	f.Incomplete = !whole
 	return f, err
+}
+
+// Keep writes an output directory of requests that another program has measured: the plan
+// that its load comes to, and the records that fill adds. A stage goes from its first
+// request to its last answer.
+func Keep(p *plan.Plan, h record.Header, fill func(add func(*record.Record) error) error) error {
+	text, err := plan.Encode(p)
+	if err != nil {
+		return err
+	}
+	if err := wholefile.Bytes(filepath.Join(p.Output.Dir, PlanFile), text); err != nil {
+		return fmt.Errorf("writing the plan: %w", err)
+	}
+	marks := make([]record.StageMark, len(p.Stages))
+	return wholefile.Write(Records(p).Path, func(out io.Writer) error {
+		w, err := record.NewWriter(out, h)
+		if err != nil {
+			return err
+		}
+		err = fill(func(rec *record.Record) error {
+			m := &marks[rec.Stage]
+			if m.DrainEnd == 0 || rec.Sent < m.Begin {
+				m.Begin, m.WarmupEnd = rec.Sent, rec.Sent
+			}
+			m.SendEnd, m.DrainEnd = max(m.SendEnd, rec.Sent), max(m.DrainEnd, rec.End, 1)
+			return w.Append(record.AppendJSON(nil, rec, true))
+		})
+		for i, m := range marks {
+			m.Stage, m.Reason = i, record.StopRequests
+			err = errors.Join(err, w.Stage(m))
+		}
+		return errors.Join(err, w.Close())
+	})
 }
 
 // lacksStages reports whether a run ended without all of its stages, and not because
@@ -107,38 +160,4 @@ func lacksStages(f *result.Facts, stages int) bool {
 		}
 	}
 	return n < stages && !f.Interrupted
-}
-
-// eachRequest reads the requests of a record file, as far as they go.
-func eachRequest(path string, most plan.Bytes, f func(*record.Record)) error {
-	err := eachLine(path, most, func(l record.Line) {
-		if l.Request != nil {
-			f(l.Request)
-		}
-	})
-	if errors.Is(err, record.ErrTruncated) {
-		return nil
-	}
-	return err
-}
-
-// eachLine reads a record file, its header included.
-func eachLine(path string, most plan.Bytes, f func(record.Line)) error {
-	r, err := record.OpenWithin(path, int64(most))
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	h := r.Header()
-	f(record.Line{Header: &h})
-	for {
-		line, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		f(line)
-	}
 }

@@ -136,7 +136,7 @@ func flushedOften(t *testing.T, name string) string {
 	var file bytes.Buffer
 	var w *record.Writer
 	n := 0
-	err := eachLine(name, 0, func(l record.Line) {
+	_, err := record.File{Path: name}.Walk(func(l record.Line) error {
 		var err error
 		switch {
 		case l.Header != nil:
@@ -149,9 +149,7 @@ func flushedOften(t *testing.T, name string) string {
 				err = w.Flush()
 			}
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -246,10 +246,11 @@ func tritonAnew(t *testing.T, s *triton.Server) {
 		t.Errorf("server %+v", server)
 	}
 	n := 0
-	if err := eachLine(filepath.Join(p.Output.Dir, RecordsFile), 0, func(l record.Line) {
+	if _, err := Records(p).Walk(func(l record.Line) error {
 		if l.Probe != nil {
 			n++
 		}
+		return nil
 	}); err != nil || n < 3 {
 		t.Errorf("%d probes in the records, %v", n, err)
 	}

@@ -18,10 +18,10 @@ func findsWarmup(p *plan.Plan) bool {
 }
 
 // build makes the result. Where a plan leaves it to the run how long a warm-up is, the
-// records are folded once more, without what turned out to be one: a run and a report of
-// it do the same.
-func build(p *plan.Plan, f result.Facts, fold *metric.Fold, records string, pool *stat.Pool) (*result.Result, error) {
-	if !findsWarmup(p) || records == "" {
+// records are folded once more, without what turned out to be one, and are edited so from
+// then on: a run and a report of it do the same.
+func build(p *plan.Plan, f result.Facts, fold *metric.Fold, records *record.File, pool *stat.Pool) (*result.Result, error) {
+	if !findsWarmup(p) || records.Path == "" {
 		return result.Build(p, f, fold)
 	}
 	marks, changed, err := result.Settled(p, f.Stages, fold)
@@ -36,19 +36,27 @@ func build(p *plan.Plan, f result.Facts, fold *metric.Fold, records string, pool
 		return nil, err
 	}
 	defer again.Close()
-	err = eachRequest(records, p.Limits.Record, func(rec *record.Record) {
-		if rec.Stage >= 0 && rec.Stage < len(p.Stages) && p.Stages[rec.Stage].Warmup.Auto {
-			if m := result.MarkOf(marks, rec.Stage); m != nil && begun(rec) < m.WarmupEnd {
-				rec.Phase = record.Warmup
-			}
-		}
-		again.Add(rec)
-	})
-	if err != nil {
+	records.Edit = settled(p, marks)
+	if err := records.Requests(func(rec *record.Record) error { again.Add(rec); return nil }); err != nil {
 		return nil, fmt.Errorf("taking the warm-up out: %w", err)
 	}
 	f.Stages = marks
 	return result.Build(p, f, again)
+}
+
+// settled gives a line the marks that have been found, and a request the phase that it
+// turned out to be in.
+func settled(p *plan.Plan, marks []record.StageMark) func(*record.Line) {
+	return func(l *record.Line) {
+		switch {
+		case l.Stage != nil:
+			l.Stage = result.MarkOf(marks, l.Stage.Stage)
+		case l.Request != nil && l.Request.Stage >= 0 && l.Request.Stage < len(p.Stages) && p.Stages[l.Request.Stage].Warmup.Auto:
+			if m := result.MarkOf(marks, l.Request.Stage); m != nil && begun(l.Request) < m.WarmupEnd {
+				l.Request.Phase = record.Warmup
+			}
+		}
+	}
 }
 
 // begun is when a request was sent, or was due where it never was.

@@ -3,6 +3,8 @@
 // are watched and stopped, and how they say what came of it.
 package tool
 
+import "inferometer/internal/run"
+
 // Exit codes. A tool that others made has its own.
 const (
 	ExitOK    = 0
@@ -19,6 +21,20 @@ type Tool struct {
 	// Again makes the reports again of what the tool wrote; mine is false where something
 	// else did. Nil: it writes nothing that can be read again.
 	Again func(env Env, from From) (code int, mine bool)
+	// As reports a run in the tool's own tables and files, whichever tool made it, and gives
+	// the files that it wrote. Nil: it has no reports of its own.
+	As func(env Env, s *Saved) ([]string, error)
+	// Import makes an output directory of what the tool, or the original that it stands for,
+	// wrote; mine is false where something else did. Nil: it writes nothing that holds
+	// single requests.
+	Import func(env Env, from From, dir string) (mine bool, err error)
+}
+
+// Saved is a run that is reported as a tool does it.
+type Saved struct {
+	*run.Saved
+	Out       string // the directory for the tool's files
+	Tokenizer string // to count with; empty: the counts that were kept
 }
 
 // From is what reports are made of again.

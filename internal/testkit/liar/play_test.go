@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -290,26 +289,17 @@ func (d *document) figure(metric, stat string) (said, stated float64, ok bool) {
 
 // readRecords reads the records of a run by their sequence number.
 func readRecords(name string) map[int64]*record.Record {
-	r, err := record.Open(name)
+	all := map[int64]*record.Record{}
+	err := record.File{Path: name}.Requests(func(rec *record.Record) error {
+		c := *rec
+		c.Marks, c.Events, c.Body, c.Text = nil, nil, nil, nil
+		all[c.Seq] = &c
+		return nil
+	})
 	if err != nil {
 		return nil
 	}
-	defer r.Close()
-	all := map[int64]*record.Record{}
-	for {
-		line, err := r.Next()
-		if err != nil {
-			if !errors.Is(err, io.EOF) && !errors.Is(err, record.ErrTruncated) {
-				return nil
-			}
-			return all
-		}
-		if line.Request != nil {
-			c := *line.Request
-			c.Marks, c.Events, c.Body, c.Text = nil, nil, nil, nil
-			all[c.Seq] = &c
-		}
-	}
+	return all
 }
 
 // seq is the number at the end of a request's id; -1: it is none of the run's. The request

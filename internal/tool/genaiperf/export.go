@@ -3,12 +3,10 @@ package genaiperf
 import (
 	"errors"
 	"io"
-	"path/filepath"
 	"strconv"
 
 	"inferometer/internal/lib/jsonobject"
 	"inferometer/internal/record"
-	"inferometer/internal/run"
 	"inferometer/internal/token"
 	"inferometer/internal/tool/genaiperf/dialect"
 	"inferometer/internal/tool/profileexport"
@@ -22,8 +20,7 @@ const analyzer = "0.0.0"
 // export goes over the records of the run: it writes the profile export and works out
 // the summary.
 func (t *job) export() (*dialect.Summary, error) {
-	path := filepath.Join(t.plan.Output.Dir, run.RecordsFile)
-	w, err := measured(path)
+	w, err := measured(t.records, t.stage)
 	if err != nil {
 		return nil, err
 	}
@@ -50,12 +47,13 @@ func (t *job) export() (*dialect.Summary, error) {
 			return err
 		}
 		start := w.header.Start.UnixNano()
-		err = eachRequest(path, func(rec *record.Record) error {
-			if !w.has(rec, t.set.Interval > 0) {
+		err = t.records.Requests(func(rec *record.Record) error {
+			if rec.Stage != t.stage || !w.has(rec, t.set.Interval > 0) {
 				return nil
 			}
 			seen.add(rec)
-			e := known.of(rec)
+			t.kept = t.outputOf(rec)
+			e := known(rec)
 			var req profileexport.Request
 			if rec.Failure == nil && e != nil {
 				var err error
@@ -124,18 +122,18 @@ func (w *window) has(rec *record.Record, timed bool) bool {
 	return rec.Phase == record.Measured && (!timed || !w.ended || rec.End <= w.mark.SendEnd)
 }
 
-// measured reads when the measured part began and ended.
-func measured(path string) (*window, error) {
+// measured reads when the measured part of a stage began and ended.
+func measured(records record.File, stage int) (*window, error) {
 	w := new(window)
-	err := eachLine(path, func(l record.Line) error {
+	_, err := records.Walk(func(l record.Line) error {
 		switch {
 		case l.Header != nil:
 			w.header = *l.Header
-		case l.Stage != nil:
+		case l.Stage != nil && l.Stage.Stage == stage:
 			w.mark, w.ended = *l.Stage, true
 		case l.Probe != nil && len(l.Probe.Pages) > 0:
 			w.looks = append(w.looks, *l.Probe)
-		case l.Request != nil && !w.ended: // the file of a killed run has no end
+		case l.Request != nil && !w.ended && l.Request.Stage == stage: // the file of a killed run has no end
 			w.mark.SendEnd = max(w.mark.SendEnd, l.Request.End)
 		}
 		return nil
@@ -143,50 +141,17 @@ func measured(path string) (*window, error) {
 	return w, err
 }
 
-func eachRequest(path string, f func(*record.Record) error) error {
-	return eachLine(path, func(l record.Line) error {
-		if l.Request == nil {
-			return nil
-		}
-		return f(l.Request)
-	})
-}
-
-// eachLine reads a record file, its header first.
-func eachLine(path string, f func(record.Line) error) error {
-	r, err := record.Open(path)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	h := r.Header()
-	if err := f(record.Line{Header: &h}); err != nil {
-		return err
-	}
-	for {
-		line, err := r.Next()
-		if errors.Is(err, io.EOF) || errors.Is(err, record.ErrTruncated) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := f(line); err != nil {
-			return err
-		}
-	}
-}
-
 // dialect says how records are to be seen.
 func (t *job) dialect(known requests) dialect.Options {
 	o := dialect.Options{
-		Release: dialect.Release(t.set.Shape), Protocol: t.set.ServiceKind, Faithful: t.set.Faithful, Count: t.tok.Count,
+		Release: dialect.Release(t.set.Shape), Protocol: t.set.ServiceKind, Faithful: t.set.Faithful, Count: t.count,
 		Input: func(rec *record.Record) (int, bool) {
-			e := known.of(rec)
+			e := known(rec)
 			if e == nil {
 				return 0, false
 			}
-			return t.length(e), true
+			n := t.length(e)
+			return n, n > 0 || t.tok != nil
 		},
 	}
 	if t.set.Plain() {
@@ -195,7 +160,7 @@ func (t *job) dialect(known requests) dialect.Options {
 	if t.set.EndpointType == "image_retrieval" {
 		o.Kind = dialect.Images
 		o.Pictures = func(rec *record.Record) int {
-			if e := known.of(rec); e != nil {
+			if e := known(rec); e != nil {
 				return e.images()
 			}
 			return 0
@@ -210,9 +175,27 @@ func (t *job) dialect(known requests) dialect.Options {
 	return o
 }
 
+// count is the number of tokens in the text of an answer: what was kept of it, where there
+// is nothing to count with.
+func (t *job) count(text string) int {
+	if t.tok == nil {
+		return t.kept
+	}
+	return t.tok.Count(text)
+}
+
+// outputOf is what the run counted of an answer: by the model's own tokenizer where it had it,
+// as GenAI-Perf counts.
+func (t *job) outputOf(rec *record.Record) int {
+	if by := t.plan.Tokenizer; rec.Out.Local >= 0 && (by.Output || !by.StandIn()) {
+		return rec.Out.Local
+	}
+	return rec.Out.N
+}
+
 // length is the length of a prompt, counted once.
 func (t *job) length(e *entry) int {
-	if e.tokens == 0 {
+	if e.tokens == 0 && t.tok != nil {
 		e.tokens = t.tok.Count(t.said(&e.prompt))
 	}
 	return e.tokens
@@ -221,7 +204,13 @@ func (t *job) length(e *entry) int {
 // exported is a request as the profile export has it.
 func (t *job) exported(rec *record.Record, start int64, e *entry) (profileexport.Request, error) {
 	var fields profileexport.Fields
+	if t.saved && t.set.ServiceKind == "triton" {
+		return profileexport.FromTriton(rec, start, nil), nil
+	}
 	for _, m := range t.input(&e.prompt) {
+		if m.Name == "payload" && e.prompt.Body == nil {
+			break // it was not kept
+		}
 		if m.Name == "model" {
 			continue
 		}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -92,25 +91,12 @@ func TestSessions(t *testing.T) {
 // dues are the moments at which requests were due, in order.
 func dues(t *testing.T, a *args.Action) []time.Duration {
 	t.Helper()
-	r, err := record.Open(filepath.Join(a.Plan.Output.Dir, run.RecordsFile))
-	if err != nil {
+	var out []time.Duration
+	if err := run.Records(a.Plan).Requests(func(rec *record.Record) error { out = append(out, rec.Due); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
-	var out []time.Duration
-	for {
-		line, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			slices.Sort(out)
-			return out
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if line.Request != nil {
-			out = append(out, line.Request.Due)
-		}
-	}
+	slices.Sort(out)
+	return out
 }
 
 func TestPayloadFile(t *testing.T) {

@@ -288,7 +288,7 @@ func readSeries(ctx context.Context, name string, set args.Settings, env *tool.S
 	o.Input = func(*record.Record) (int, bool) { return r.tok.Count(r.current), true }
 	o.Pictures = func(*record.Record) int { return r.images }
 	o.Gap, o.Each = s.gap, s.add
-	return s, r.each(dialect.NewFold(o).Add)
+	return s, r.fold(dialect.NewFold(o))
 }
 
 // baseOf is the name of a directory, of the working directory too.

@@ -129,6 +129,7 @@ type reading struct {
 	reports []saved
 	config  json.RawMessage // of the first run that has one
 	current string          // the prompt of the request being taken
+	asked   bool            // which the file has
 	images  int             // and its images
 }
 
@@ -216,13 +217,13 @@ func (r *reading) outcome(ctx context.Context) (*Outcome, error) {
 		return nil, tool.Early(err)
 	}
 	o := r.dialect(nil)
-	o.Input = func(*record.Record) (int, bool) { return r.tok.Count(r.current), true }
+	o.Input = func(*record.Record) (int, bool) { return r.tok.Count(r.current), r.asked }
 	o.Pictures = func(*record.Record) int { return r.images }
 	if r.set.ServiceKind == "triton" || r.set.EndpointType == "generate" {
 		o.Prompt = func(*record.Record) string { return r.current }
 	}
 	fold := dialect.NewFold(o)
-	if err := r.each(fold.Add); err != nil {
+	if err := r.fold(fold); err != nil {
 		return nil, err
 	}
 	return &Outcome{Summary: fold.Summary(), Report: r.reportOptions(), Config: r.config}, nil
@@ -291,8 +292,17 @@ func (r *reading) streamed() bool {
 	return false
 }
 
-// each gives every request of every run as a decoded record.
-func (r *reading) each(f func(*record.Record)) error {
+// fold takes every request of every run that was answered.
+func (r *reading) fold(f *dialect.Fold) error {
+	return r.each(false, func(rec *record.Record, _ *profileexport.Request) error {
+		f.Add(rec)
+		return nil
+	})
+}
+
+// each gives every request of every run as a decoded record; failed: those too that came to
+// no answer.
+func (r *reading) each(failed bool, f func(*record.Record, *profileexport.Request) error) error {
 	decode, err := r.decoder()
 	if err != nil {
 		return err
@@ -304,20 +314,27 @@ func (r *reading) each(f func(*record.Record)) error {
 	var x record.Exchange
 	for _, d := range r.docs {
 		for e := range d.Experiments {
-			for i := range d.Experiments[e].Requests {
-				req := &d.Experiments[e].Requests[i]
+			for i, req := range d.Experiments[e].All() {
+				if !failed && i >= len(d.Experiments[e].Requests) {
+					break
+				}
 				if err := d.Record(&x.Record, req, base); err != nil {
 					return fmt.Errorf("request %d of the profile export: %w", i+1, err)
 				}
 				decode(&x)
-				if r.current, err = d.Prompt(req); err != nil {
+				r.current, err = d.Prompt(req)
+				r.asked = err == nil
+				if err != nil && len(req.Inputs) > 0 && !d.Any { // there are none where the bodies were not kept
 					return fmt.Errorf("request %d of the profile export: %w", i+1, err)
 				}
 				r.images = 0
 				if r.set.EndpointType == "image_retrieval" {
 					r.images = imagesOf(req)
 				}
-				f(&x.Record)
+				x.Stage = e
+				if err := f(&x.Record, req); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -345,6 +362,16 @@ func (t *job) decoder() (func(x *record.Exchange), error) {
 	if t.set.ServiceKind != profileexport.OpenAI {
 		return func(*record.Exchange) {}, nil
 	}
+	target := t.answers()
+	protocol, err := kit.Pick(t.env.Kit.Protocols, "protocol", target.Protocol)
+	if err != nil {
+		return nil, err
+	}
+	return protocol.Decoder(target, nil, false).Decode, nil
+}
+
+// answers is a target whose answers are those of the endpoint's type.
+func (t *job) answers() plan.Target {
 	target := plan.Target{Protocol: plan.ProtocolOpenAI, Endpoint: plan.EndpointChat}
 	switch t.set.EndpointType {
 	case "embeddings", "nvclip":
@@ -358,11 +385,7 @@ func (t *job) decoder() (func(x *record.Exchange), error) {
 		target.Protocol, target.Transport, target.Endpoint = plan.ProtocolTriton, plan.TransportHTTP, plan.EndpointGenerate
 		target.Triton.Convention = plan.ConventionTRTLLM
 	}
-	protocol, err := kit.Pick(t.env.Kit.Protocols, "protocol", target.Protocol)
-	if err != nil {
-		return nil, err
-	}
-	return protocol.Decoder(target, nil, false).Decode, nil
+	return target
 }
 
 // addUp makes the throughputs the sums of those of the runs, which went on side by

@@ -18,6 +18,7 @@ import (
 	"inferometer/internal/lib/wholefile"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt/tensor"
+	"inferometer/internal/record"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
 	"inferometer/internal/run/kit"
@@ -54,6 +55,11 @@ type job struct {
 	files   []string
 	model   *tensor.Model // that takes tensors; nil: none, or not known
 
+	records record.File
+	stage   int  // that is reported
+	saved   bool // the run is over, and its records are all there is
+	kept    int  // tokens of the answer that is looked at, as they were counted
+
 	sessions map[string]*dialect.Summary
 	gpus     dialect.Telemetry
 	drawn    series
@@ -68,6 +74,7 @@ func Profile(ctx context.Context, a *frontend.Action, env *tool.Session) (*Outco
 	if err := t.prepareUntil(ctx, env.Stop); err != nil {
 		return nil, tool.Early(err)
 	}
+	t.records = run.Records(t.plan)
 	res, err := run.Run(ctx, t.plan, run.Options{
 		Kit: t.kit(), Version: env.Version, Log: env.Log, Stop: env.Stop, Watch: env.Watch,
 	})

@@ -13,7 +13,6 @@ import (
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
 	"inferometer/internal/result"
-	"inferometer/internal/run"
 	"inferometer/internal/stat"
 	"inferometer/internal/sweep"
 	"inferometer/internal/tool/inferenceperf/dialect"
@@ -116,27 +115,20 @@ func (r *reporter) read() error {
 
 // each gives every request of the run.
 func (r *reporter) each(f func(*record.Record)) error {
-	file, err := record.Open(filepath.Join(r.tool.action.Plan.Output.Dir, run.RecordsFile))
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	r.header = file.Header()
-	for {
-		line, err := file.Next()
+	_, err := r.tool.records.Walk(func(l record.Line) error {
 		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, record.ErrTruncated):
-			return nil
-		case err != nil:
-			return err
-		case line.Request != nil:
-			f(line.Request)
-		case line.Stage != nil:
-			r.marks[line.Stage.Stage] = *line.Stage
-		case line.Session != nil:
-			r.fold.AddSession(line.Session)
+		case l.Header != nil:
+			r.header = *l.Header
+		case l.Request != nil:
+			f(l.Request)
+		case l.Stage != nil:
+			r.marks[l.Stage.Stage] = *l.Stage
+		case l.Session != nil:
+			r.fold.AddSession(l.Session)
 		}
-	}
+		return nil
+	})
+	return err
 }
 
 // lifecycle writes the summary and the reports of stages. They also go to the output,

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"inferometer/internal/record"
-	"inferometer/internal/run"
 	"inferometer/internal/tool/inferenceperf/dialect"
 	"inferometer/internal/tool/inferenceperf/otlp"
 )
@@ -29,24 +27,22 @@ func (t *job) export(ctx context.Context, s otlp.Settings) error {
 }
 
 func (t *job) exportTo(ctx context.Context, s otlp.Settings, file io.Writer) error {
-	f, err := record.Open(filepath.Join(t.action.Plan.Output.Dir, run.RecordsFile))
-	if err != nil {
-		return fmt.Errorf("reading the records for the spans: %w", err)
-	}
-	defer f.Close()
-	o, target, header := &t.action.Options, &t.action.Plan.Target, f.Header()
-	e := otlp.New(ctx, s, otlp.Run{
-		Start: header.Start, Seed: header.Seed, Version: t.env.Version, Operation: operation(target.Endpoint), Provider: o.Server,
-		Model: target.Model, Servers: target.URLs,
-	}, &dialect.Options{ServerTokens: o.Lifecycle.ServerTokens, Tokenizer: o.TokenizerGiven, Faithful: o.Faithful}, file)
-	for err == nil {
-		var line record.Line
-		if line, err = f.Next(); err == nil && line.Request != nil {
-			e.Add(line.Request)
+	o, target := &t.action.Options, &t.action.Plan.Target
+	var e *otlp.Exporter
+	_, err := t.records.Walk(func(l record.Line) error {
+		switch {
+		case l.Header != nil:
+			e = otlp.New(ctx, s, otlp.Run{
+				Start: l.Header.Start, Seed: l.Header.Seed, Version: t.env.Version, Operation: operation(target.Endpoint), Provider: o.Server,
+				Model: target.Model, Servers: target.URLs,
+			}, &dialect.Options{ServerTokens: o.Lifecycle.ServerTokens, Tokenizer: o.TokenizerGiven, Faithful: o.Faithful}, file)
+		case l.Request != nil:
+			e.Add(l.Request)
 		}
-	}
-	if errors.Is(err, io.EOF) || errors.Is(err, record.ErrTruncated) {
-		err = nil
+		return nil
+	})
+	if e == nil {
+		return fmt.Errorf("reading the records for the spans: %w", err)
 	}
 	sent, lost := e.Close()
 	if sent > 0 && s.Endpoint != "" {

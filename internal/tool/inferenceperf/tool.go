@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"inferometer/internal/plan"
+	"inferometer/internal/record"
 	"inferometer/internal/result"
 	"inferometer/internal/run"
 	"inferometer/internal/run/kit"
@@ -34,10 +35,11 @@ type Outcome struct {
 
 // job is a command under way.
 type job struct {
-	action *args.Action
-	env    *tool.Session
-	media  mediaLog
-	files  []string
+	action  *args.Action
+	env     *tool.Session
+	records record.File
+	media   mediaLog
+	files   []string
 }
 
 // Run carries out a run. The outcome is nil where nothing was measured; an error beside
@@ -56,6 +58,7 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, erro
 		return nil, tool.Early(err)
 	}
 	defer done()
+	t.records = run.Records(a.Plan)
 	s := stages{}
 	res, err := run.Run(ctx, a.Plan, run.Options{
 		Kit: withTokenizer(env, a), Prompt: t.media.note, Version: env.Version,

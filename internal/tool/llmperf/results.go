@@ -1,9 +1,10 @@
 package llmperf
 
 import (
-	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -32,6 +33,9 @@ func (o *order) add(p *prompt.Prompt) {
 
 // places are where each content stands.
 func (o *order) places() map[uint64][]int {
+	if o == nil {
+		return nil
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	places := map[uint64][]int{}
@@ -42,9 +46,11 @@ func (o *order) places() map[uint64][]int {
 }
 
 // writeResults writes the levels with every request of theirs.
-func writeResults(name string, levels []report.Level, records string, o *order, faithful bool) error {
+func writeResults(name string, levels []report.Level, records record.File, o *order, faithful bool) error {
 	err := wholefile.Write(name, func(w io.Writer) error {
-		return report.WriteResults(w, levels, func(i int) ([]report.Request, error) { return requests(records, i, o.places(), faithful) })
+		return report.WriteResults(w, levels, func(i int) ([]report.Request, error) {
+			return requests(records, levels[i].Stage, o.places(), faithful)
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("writing the results: %w", err)
@@ -52,35 +58,27 @@ func writeResults(name string, levels []report.Level, records string, o *order, 
 	return nil
 }
 
-// requests are those of a stage, in the order of the prompts.
-func requests(records string, stage int, places map[uint64][]int, faithful bool) ([]report.Request, error) {
-	r, err := record.Open(records)
+// requests are those of a stage, in the order of the prompts; places nil: in the order in
+// which they were sent.
+func requests(records record.File, stage int, places map[uint64][]int, faithful bool) ([]report.Request, error) {
+	byPlace := map[int]report.Request{}
+	err := records.Requests(func(rec *record.Record) error {
+		if rec.Stage != stage || rec.Phase != record.Measured {
+			return nil
+		}
+		if places == nil {
+			byPlace[int(rec.Seq)] = request(rec, faithful)
+		} else if at := places[rec.Prompt]; len(at) > 0 {
+			byPlace[at[0]], places[rec.Prompt] = request(rec, faithful), at[1:]
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
-	byPlace := map[int]report.Request{}
-	for {
-		line, err := r.Next()
-		if errors.Is(err, io.EOF) || errors.Is(err, record.ErrTruncated) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		rec := line.Request
-		if rec == nil || rec.Stage != stage || rec.Phase != record.Measured {
-			continue
-		}
-		if at := places[rec.Prompt]; len(at) > 0 {
-			byPlace[at[0]], places[rec.Prompt] = request(rec, faithful), at[1:]
-		}
-	}
 	var all []report.Request
-	for i := 0; len(all) < len(byPlace); i++ {
-		if q, ok := byPlace[i]; ok {
-			all = append(all, q)
-		}
+	for _, i := range slices.Sorted(maps.Keys(byPlace)) {
+		all = append(all, byPlace[i])
 	}
 	return all, nil
 }

@@ -3,6 +3,7 @@
 package llmperf
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"inferometer/internal/plan"
 	"inferometer/internal/result"
@@ -47,9 +50,36 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session) (*result.Result
 	}
 	errs := []error{err, p.err}
 	if len(p.levels) > 0 {
-		errs = append(errs, writeResults(a.Results, p.levels, filepath.Join(a.Plan.Output.Dir, run.RecordsFile), order, a.Faithful))
+		errs = append(errs, writeResults(a.Results, p.levels, run.Records(a.Plan), order, a.Faithful))
 	}
 	return res, errors.Join(errs...)
+}
+
+// as reports a saved run: each of its stages is a level.
+func as(env tool.Env, s *tool.Saved) ([]string, error) {
+	target := &s.Plan.Target
+	var urls []string
+	for _, u := range target.URLs {
+		urls = append(urls, plan.SafeURL(u))
+	}
+	if err := report.WriteHeader(env.Stdout, strings.Join(urls, ","), cmp.Or(target.Transport, plan.TransportHTTP), target.Model); err != nil {
+		return nil, err
+	}
+	p := &printer{out: env.Stdout, stages: s.Plan.Stages, alone: true}
+	for i := range s.Result.Stages {
+		if s.Result.Stages[i].Counts.Sent > 0 {
+			p.print(&s.Result.Stages[i])
+			tool.PrintFailures(env.Stderr, s.Result.Stages[i].Load+": ", &s.Result.Stages[i])
+		}
+	}
+	if s.Tokenizer != "" {
+		env.Warn("note", []string{"llm_perf's figures are made of the counts that were kept: --tokenizer has no effect"})
+	}
+	name := filepath.Join(s.Out, args.DefaultResults)
+	if err := errors.Join(p.err, writeResults(name, p.levels, s.Records, nil, false)); err != nil {
+		return nil, err
+	}
+	return []string{name}, nil
 }
 
 // printer prints levels as they end.
@@ -57,6 +87,7 @@ type printer struct {
 	out      io.Writer
 	stages   []plan.Stage
 	faithful bool
+	alone    bool           // of levels with one load, each stands by itself
 	printed  int            // stages
 	levels   []report.Level // that were printed
 	err      error          // the first thing that could not be printed
@@ -64,6 +95,9 @@ type printer struct {
 
 func (p *printer) print(s *result.Stage) {
 	l := level(s, p.stages[s.Index].Concurrency)
+	if l.Concurrency == 0 || p.alone && slices.ContainsFunc(p.levels, func(o report.Level) bool { return o.Concurrency == l.Concurrency }) {
+		l.Load = fmt.Sprintf("%s, stage %d", s.Load, s.Index+1)
+	}
 	if _, streamed := s.Metrics["time_to_first_event"]; p.faithful && !streamed {
 		l.TTFT = report.Mean{Avg: -1, P99: -1} // as the original, which takes none of a whole answer
 	}
@@ -77,7 +111,7 @@ func (p *printer) print(s *result.Stage) {
 // level is a stage as it is printed.
 func level(s *result.Stage, concurrency int) report.Level {
 	l := report.Level{
-		Concurrency: concurrency, Payloads: s.Counts.Sent, Results: s.Counts.OK,
+		Stage: s.Index, Concurrency: concurrency, Payloads: s.Counts.Sent, Results: s.Counts.OK,
 		InputTokens: total(s, "input_sequence_length"), OutputTokens: total(s, "output_sequence_length"),
 		Latency: mean(s, "request_latency"), Wall: s.Window.End - s.Window.Begin,
 	}

@@ -3,12 +3,10 @@ package perfanalyzer
 import (
 	"context"
 	"io"
-	"path/filepath"
 
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/tensordata"
-	"inferometer/internal/run"
 	"inferometer/internal/run/kit"
 	"inferometer/internal/tool/perfanalyzer/args"
 	"inferometer/internal/tool/profileexport"
@@ -90,7 +88,7 @@ func (t *job) faithful() bool { return t.plan.Measurement.Faithful }
 // export writes every request that ended in a window, level by level.
 func (t *job) export() error {
 	return export.Write(export.Job{
-		Name: t.action.Export, Records: filepath.Join(t.kept, run.RecordsFile), Version: t.env.Version,
+		Name: t.action.Export, Records: t.records, Version: t.env.Version,
 		Service: t.action.Service, Endpoint: t.action.Endpoint, Stages: t.loads, Inputs: &t.inputs,
 		Target: t.setup.Target, Tensors: t.setup.Tensors, Faithful: t.faithful(),
 		Sessions: t.action.Load == args.LoadSessions, Periodic: t.action.Load == args.LoadPeriodic,

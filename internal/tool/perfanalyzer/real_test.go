@@ -2,7 +2,6 @@ package perfanalyzer
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -200,20 +199,17 @@ func checkServer(t *testing.T, dir string, stage int, st *result.Stage) {
 	}
 	var edges []record.Edge
 	var sent, ended []time.Duration
-	r, err := record.Open(filepath.Join(dir, run.RecordsFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	for line, err := r.Next(); !errors.Is(err, io.EOF); line, err = r.Next() {
+	_, err := record.File{Path: filepath.Join(dir, run.RecordsFile)}.Walk(func(line record.Line) error {
 		switch {
-		case err != nil:
-			t.Fatal(err)
 		case line.Edge != nil:
 			edges = append(edges, *line.Edge)
 		case line.Request != nil && line.Request.Stage == stage:
 			sent, ended = append(sent, line.Request.Sent), append(ended, line.Request.End)
 		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	by := func(list []time.Duration, at time.Duration) (n int64) {
 		for _, d := range list {

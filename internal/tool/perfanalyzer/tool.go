@@ -41,8 +41,9 @@ type job struct {
 	failed record.StopReason // why a level was not reported
 	shaky  bool              // the windows of that level did not agree
 	err    error             // the first thing that could not be printed
-	kept   string
-	inputs export.Inputs // of requests, for the export
+	inputs export.Inputs     // of requests, for the export
+
+	records record.File
 }
 
 // Run carries out a command.
@@ -53,6 +54,7 @@ func Run(ctx context.Context, a *frontend.Action, env *tool.Session) (Outcome, e
 	if err != nil {
 		return Outcome{Code: frontend.ExitGeneric}, err
 	}
+	t.records = run.Records(t.plan)
 	res, err := run.Run(ctx, t.plan, run.Options{
 		Kit: t.kit(), Version: env.Version, Log: env.Log, Stop: env.Stop, Ready: t.ready, Levels: t, Prompt: t.see,
 	})
@@ -70,18 +72,16 @@ func Run(ctx context.Context, a *frontend.Action, env *tool.Session) (Outcome, e
 
 // prepare makes room for the records that the export is made from.
 func (t *job) prepare() (clean func(), err error) {
-	t.kept = t.plan.Output.Dir
 	if err := t.payloads(); err != nil {
 		return func() {}, err
 	}
-	if t.action.Export == "" || t.kept != "" {
+	if t.action.Export == "" || t.plan.Output.Dir != "" {
 		return func() {}, nil
 	}
 	dir, err := os.MkdirTemp("", "inferometer-perf-analyzer-")
 	if err != nil {
 		return func() {}, fmt.Errorf("making room for the requests of the export: %w", err)
 	}
-	t.kept = dir
 	t.plan.Output = plan.Output{Dir: dir, KeepRaw: true}
 	return func() { os.RemoveAll(dir) }, nil
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strconv"
 
 	"inferometer/internal/lib/brief"
@@ -26,6 +27,7 @@ type Document struct {
 	Version     string       `json:"version"`
 	ServiceKind string       `json:"service_kind"`
 	Endpoint    string       `json:"endpoint"`
+	Any         bool         `json:"-"` // requests and responses may be without text
 }
 
 // Experiment is what was measured under one load.
@@ -36,6 +38,17 @@ type Experiment struct {
 	// Failed are requests that came to no answer. Perf Analyzer ends at the first of them
 	// and writes no file.
 	Failed []Request `json:"failed_requests,omitempty"`
+}
+
+// All are the requests, and then those that failed.
+func (e *Experiment) All() iter.Seq2[int, *Request] {
+	return func(yield func(int, *Request) bool) {
+		for i := range len(e.Requests) + len(e.Failed) {
+			if i < len(e.Requests) && !yield(i, &e.Requests[i]) || i >= len(e.Requests) && !yield(i, &e.Failed[i-len(e.Requests)]) {
+				return
+			}
+		}
+	}
 }
 
 // Load is "concurrency" with a whole number or "request_rate" with any.
@@ -153,8 +166,7 @@ func (d *Document) check() error {
 	}
 	for i := range d.Experiments {
 		e := &d.Experiments[i]
-		for j := range e.Requests {
-			r := &e.Requests[j]
+		for j, r := range e.All() {
 			if len(r.Moments) != len(r.Responses) {
 				return fmt.Errorf("reading the profile export: experiments[%d].requests[%d] has %d responses and %d moments at which they came", i, j, len(r.Responses), len(r.Moments))
 			}

@@ -13,9 +13,9 @@ import (
 // Base is the earliest moment of the file: the offset 0 of its records.
 func (d *Document) Base() uint64 {
 	base, found := uint64(0), false
-	for _, e := range d.Experiments {
-		for i := range e.Requests {
-			if t := e.Requests[i].Timestamp; !found || t < base {
+	for i := range d.Experiments {
+		for _, r := range d.Experiments[i].All() {
+			if t := r.Timestamp; !found || t < base {
 				base, found = t, true
 			}
 		}
@@ -34,10 +34,12 @@ func (d *Document) Record(rec *record.Record, r *Request, base uint64) error {
 	}
 	for _, fields := range r.Responses {
 		var err error
-		switch d.ServiceKind {
-		case OpenAI:
+		switch {
+		case d.ServiceKind == OpenAI:
 			err = addOpenAI(rec, fields)
-		case Triton:
+		case d.Any && fields.Get("text_output") == nil:
+			addTensors(rec)
+		case d.ServiceKind == Triton:
 			err = addTriton(rec, fields)
 		default:
 			err = fmt.Errorf("requests of the service kind %q cannot be read: openai and triton can", d.ServiceKind)
@@ -86,6 +88,13 @@ func addTriton(rec *record.Record, fields Fields) error {
 	return nil
 }
 
+// addTensors adds a response of which only the moment counts.
+func addTensors(rec *record.Record) {
+	rec.Streamed = true
+	rec.Events = append(rec.Events, record.Event{Mark: len(rec.Marks), Label: record.Empty, Tokens: -1})
+	rec.Marks = append(rec.Marks, record.Mark{Off: len(rec.Body)})
+}
+
 // FromOpenAI is a request of OpenAI's protocol as the file has it. Start is the moment
 // of the record's offset 0, in nanoseconds since 1970; the record has its body.
 //
@@ -95,6 +104,10 @@ func addTriton(rec *record.Record, fields Fields) error {
 func FromOpenAI(rec *record.Record, start int64, inputs Fields) Request {
 	r := Request{Timestamp: moment(start, rec.Sent), Inputs: inputs}
 	if len(rec.Marks) == 0 {
+		return r
+	}
+	if len(rec.Body) == 0 && len(rec.Text) > 0 {
+		r.addDecoded(rec, start)
 		return r
 	}
 	if !isStream(rec) {
@@ -127,6 +140,38 @@ func FromOpenAI(rec *record.Record, start int64, inputs Fields) Request {
 	}
 	flush()
 	return r
+}
+
+// addDecoded adds the responses of an answer whose bytes were not kept: they are made again of
+// its text.
+func (r *Request) addDecoded(rec *record.Record, start int64) {
+	form := `{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":%s}}]}`
+	if rec.Streamed {
+		form = `data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":%s}}]}` + "\n\n"
+	}
+	off, mark, piece := 0, 0, ""
+	add := func(at time.Duration) {
+		if piece != "" {
+			r.add(moment(start, at), Fields{Text("response", fmt.Sprintf(form, appendString(nil, piece)))})
+		}
+		piece = ""
+	}
+	for _, e := range rec.Events {
+		if e.Mark != mark {
+			add(rec.Marks[mark].At())
+		}
+		piece += string(rec.Text[off : off+e.Text])
+		off, mark = off+e.Text, e.Mark
+	}
+	add(rec.Marks[mark].At())
+	if rec.Tail != nil { // of which the moments were not kept either
+		piece = string(rec.Text[off:])
+		add(rec.Tail.Last)
+	}
+	if last := len(r.Responses) - 1; rec.Streamed && last >= 0 && rec.Failure == nil {
+		text, _ := r.Responses[last].Text("response")
+		r.Responses[last] = Fields{Text("response", text+"data: [DONE]\n\n")}
+	}
 }
 
 // isStream reports whether an answer is a stream of events.

@@ -1,11 +1,8 @@
 package selftest
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +30,7 @@ func compare(p *plan.Plan, res *result.Result, truth []mock.Truth) (*record.Cali
 		return nil, err
 	}
 	defer join.fold.Close()
-	if err := join.read(filepath.Join(p.Output.Dir, run.RecordsFile)); err != nil {
+	if err := join.read(run.Records(p)); err != nil {
 		return nil, err
 	}
 	is, err := result.BuildStage(p, join.marks, 0, join.fold)
@@ -111,26 +108,22 @@ func newJoin(p *plan.Plan, truth []mock.Truth) (*join, error) {
 	return j, nil
 }
 
-func (j *join) read(name string) error {
-	r, err := record.Open(name)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	j.start = r.Header().Start.UnixNano()
-	for {
-		line, err := r.Next()
+func (j *join) read(records record.File) error {
+	whole, err := records.Walk(func(l record.Line) error {
 		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return fmt.Errorf("%s: %w", name, err)
-		case line.Stage != nil:
-			j.marks = append(j.marks, *line.Stage)
-		case line.Request != nil:
-			j.add(line.Request)
+		case l.Header != nil:
+			j.start = l.Header.Start.UnixNano()
+		case l.Stage != nil:
+			j.marks = append(j.marks, *l.Stage)
+		case l.Request != nil:
+			j.add(l.Request)
 		}
+		return nil
+	})
+	if err == nil && !whole {
+		err = fmt.Errorf("%s: %w", records.Path, record.ErrTruncated)
 	}
+	return err
 }
 
 // add takes a record as it would be without this client's delays. One that failed, or whose

@@ -55,7 +55,7 @@ func (f *flags) set() *pflag.FlagSet {
 	s.StringVar(&f.data, "input-data", "", "prompts, JSON lines with an \"input\" each; required")
 	s.StringVar(&f.tokenizer, "tokenizer-path", "", "the model's tokenizer: a directory or a file (GPT-2's stands in)")
 	s.Float64Var(&f.interval, "measurement-interval", 0, "seconds between two levels")
-	s.StringVar(&f.export, "profile-export-file", defaultResults, "where the figures and every request go, as JSON; results of before are replaced")
+	s.StringVar(&f.export, "profile-export-file", DefaultResults, "where the figures and every request go, as JSON; results of before are replaced")
 	s.IntVar(&f.output, "output-len", 300, "most tokens of an answer, where the prompt's line does not say")
 	s.Float64Var(&f.timeout, "timeout", 120, "seconds without a byte of the answer after which a request has failed")
 	s.BoolVar(&f.streaming, "streaming", true, "ask for streams")
@@ -74,8 +74,8 @@ func originals() []string {
 	return []string{"uri", "protocol", "triton-model", "concurrency", "measurement-interval", "input-data", "tokenizer-path", "profile-export-file", "help"}
 }
 
-// defaultResults is the file that the original writes.
-const defaultResults = "profiling_results.json"
+// DefaultResults is the file that the original writes.
+const DefaultResults = "profiling_results.json"
 
 // Help is the text of --help.
 func Help() string {
@@ -230,7 +230,7 @@ func (p *parser) results(readFile func(string) ([]byte, error), exists func(stri
 	const flag = "--profile-export-file"
 	switch dir := filepath.Dir(p.export); {
 	case p.export == "":
-		p.fault(flag, "is empty", "name a file, or leave it out for "+defaultResults)
+		p.fault(flag, "is empty", "name a file, or leave it out for "+DefaultResults)
 	case exists(p.export):
 		var levels map[string]struct {
 			Metrics json.RawMessage `json:"metrics"`

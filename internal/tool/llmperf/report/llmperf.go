@@ -12,10 +12,12 @@ import (
 
 // Level is what was measured at one concurrency. Times are in seconds.
 type Level struct {
+	Stage        int // of the run
 	Concurrency  int
-	Payloads     int64 // requests that were sent
-	Results      int64 // requests that were answered
-	InputTokens  int64 // of those answered
+	Load         string // in words, where it is no concurrency or not the only one of its kind; else empty
+	Payloads     int64  // requests that were sent
+	Results      int64  // requests that were answered
+	InputTokens  int64  // of those answered
 	OutputTokens int64
 	Latency      Mean // of whole requests
 	TTFT         Mean // of first responses, empty ones included
@@ -55,7 +57,11 @@ func WriteHeader(w io.Writer, uri, protocol, model string) error {
 func Write(w io.Writer, l *Level) error {
 	var b strings.Builder
 	fmt.Fprintln(&b, strings.Repeat("-", 60))
-	fmt.Fprintf(&b, "Request concurrency: %d\n", l.Concurrency)
+	if l.Load != "" {
+		fmt.Fprintf(&b, "Request load: %s\n", l.Load)
+	} else {
+		fmt.Fprintf(&b, "Request concurrency: %d\n", l.Concurrency)
+	}
 	for _, row := range []struct {
 		name  string
 		value float64

@@ -23,14 +23,14 @@ type Request struct {
 // requests in the order of the prompts. Of two levels with one concurrency the later
 // stands. requests gives those of the i-th level.
 func WriteResults(w io.Writer, levels []Level, requests func(i int) ([]Request, error)) error {
-	last := map[int]int{}
+	last := map[string]int{}
 	for i := range levels {
-		last[levels[i].Concurrency] = i
+		last[levels[i].key()] = i
 	}
 	begin := "{"
 	for i := range levels {
 		l := &levels[i]
-		if last[l.Concurrency] != i {
+		if last[l.key()] != i {
 			continue
 		}
 		all, err := requests(i)
@@ -40,17 +40,21 @@ func WriteResults(w io.Writer, levels []Level, requests func(i int) ([]Request, 
 		if all == nil {
 			all = []Request{}
 		}
+		load, value := "concurrency", any(l.Concurrency)
+		if l.Load != "" {
+			load, value = "load", l.Load
+		}
 		text, err := encode(map[string]any{
-			"concurrency": l.Concurrency, "client_requests": l.Payloads, "throughput": l.Throughput(), "perf_results": all,
+			load: value, "client_requests": l.Payloads, "throughput": l.Throughput(), "perf_results": all,
 			"metrics": map[string]float64{
 				"average_input_token_per_sec": l.InputRate(), "average_output_token_per_sec": l.OutputRate(),
 				"average_ttft": l.TTFT.Avg, "average_latency": l.Latency.Avg, "p99_ttft": l.TTFT.P99, "p99_latency": l.Latency.P99,
 			},
 		})
 		if err != nil {
-			return fmt.Errorf("writing the results of concurrency %d: %w", l.Concurrency, err)
+			return fmt.Errorf("writing the results of concurrency %s: %w", l.key(), err)
 		}
-		if _, err := fmt.Fprintf(w, "%s%s: %s", begin, strconv.Quote(strconv.Itoa(l.Concurrency)), text); err != nil {
+		if _, err := fmt.Fprintf(w, "%s%s: %s", begin, strconv.Quote(l.key()), text); err != nil {
 			return err
 		}
 		begin = ", "
@@ -62,6 +66,14 @@ func WriteResults(w io.Writer, levels []Level, requests func(i int) ([]Request, 
 	}
 	_, err := io.WriteString(w, begin)
 	return err
+}
+
+// key is what the file calls a level.
+func (l *Level) key() string {
+	if l.Load != "" {
+		return l.Load
+	}
+	return strconv.Itoa(l.Concurrency)
 }
 
 // encode is a value as JSON, with texts as they are.

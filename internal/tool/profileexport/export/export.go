@@ -3,7 +3,6 @@
 package export
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -54,7 +53,7 @@ func (in *Inputs) of(hash uint64) profileexport.Fields {
 // Job is one export.
 type Job struct {
 	Name    string // the file to write
-	Records string // the record file to read
+	Records record.File
 	Version string // of the program
 	Service string // profileexport.OpenAI or profileexport.Triton
 	// Endpoint is the path of an OpenAI endpoint.
@@ -127,10 +126,11 @@ func (j *Job) write(w io.Writer, start int64, list []experiment) error {
 		}
 		failed := 0
 		each := func(f func(rec *record.Record)) error {
-			return eachLine(j.Records, func(l record.Line) {
-				if l.Request != nil && l.Request.Stage == i && list[i].has(l.Request) {
-					f(l.Request)
+			return j.Records.Requests(func(rec *record.Record) error {
+				if rec.Stage == i && list[i].has(rec) {
+					f(rec)
 				}
+				return nil
 			})
 		}
 		err := each(func(rec *record.Record) {
@@ -159,8 +159,11 @@ func (j *Job) write(w io.Writer, start int64, list []experiment) error {
 
 func (j *Job) request(rec *record.Record, start int64) profileexport.Request {
 	fields := j.Inputs.of(rec.Prompt)
-	if j.Sessions {
+	switch {
+	case j.Sessions:
 		fields = profileexport.Fields{profileexport.Text("payload", string(rec.RequestBody)), profileexport.Text("session_id", rec.Session)}
+	case fields == nil && len(rec.RequestBody) > 0 && j.Service == profileexport.OpenAI:
+		fields = profileexport.Fields{profileexport.Text("payload", string(rec.RequestBody))}
 	}
 	var r profileexport.Request
 	switch {
@@ -193,7 +196,7 @@ func apart(moments []uint64) {
 func (j *Job) experiments() (start int64, list []experiment, err error) {
 	var edges []record.Edge
 	marks := map[int]record.StageMark{}
-	err = eachLine(j.Records, func(l record.Line) {
+	_, err = j.Records.Walk(func(l record.Line) error {
 		switch {
 		case l.Header != nil:
 			start = l.Header.Start.UnixNano()
@@ -202,6 +205,7 @@ func (j *Job) experiments() (start int64, list []experiment, err error) {
 		case l.Stage != nil:
 			marks[l.Stage.Stage] = *l.Stage
 		}
+		return nil
 	})
 	for i, s := range j.Stages {
 		e := experiment{load: profileexport.Load{Mode: "concurrency", Value: float64(s.Concurrency)}}
@@ -211,6 +215,8 @@ func (j *Job) experiments() (start int64, list []experiment, err error) {
 		own := result.EdgesOf(edges, i)
 		if m, ok := marks[i]; ok && len(own) < 2 {
 			own = []record.Edge{{At: m.WarmupEnd - 1}, {At: m.DrainEnd}}
+		} else if !ok && len(own) < 2 { // it was killed
+			e.from, e.to = -1, math.MaxInt64
 		}
 		for _, edge := range own {
 			e.windows = append(e.windows, uint64(start+int64(edge.At)))
@@ -224,25 +230,4 @@ func (j *Job) experiments() (start int64, list []experiment, err error) {
 		list = append(list, e)
 	}
 	return start, list, err
-}
-
-// eachLine reads a record file, its header first.
-func eachLine(path string, f func(record.Line)) error {
-	r, err := record.Open(path)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	h := r.Header()
-	f(record.Line{Header: &h})
-	for {
-		line, err := r.Next()
-		if errors.Is(err, io.EOF) || errors.Is(err, record.ErrTruncated) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		f(line)
-	}
 }

@@ -21,7 +21,7 @@ func TestApart(t *testing.T) {
 }
 
 // records writes a file of two stages: one in windows, one without.
-func records(t *testing.T, start time.Time) string {
+func records(t *testing.T, start time.Time) record.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "requests.jsonl.zst")
 	f, err := os.Create(path)
@@ -69,7 +69,7 @@ func records(t *testing.T, start time.Time) string {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return path
+	return record.File{Path: path}
 }
 
 func TestWrite(t *testing.T) {

@@ -1,0 +1,71 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// File is a record file to be read.
+type File struct {
+	Path string
+	Most int64       // bytes that a line may take, in the file or in memory; 0: no bound
+	Edit func(*Line) // changes lines before they are given out; nil: they stay as they are
+}
+
+// Walk gives each line of the file, the header first, to each, whose error ends it.
+//
+// A file may end in the middle, as that of a run that was killed or still goes on does. That
+// is no error: whole is false, and each has had all lines that are complete, and then the
+// requests that were under way there, which have failed with CutOff. A file that ends within
+// its header, that has none, or that holds a line which cannot be read is an error, after the
+// lines before it.
+func (f File) Walk(each func(Line) error) (whole bool, err error) {
+	in, err := os.Open(f.Path)
+	if err != nil {
+		return false, fmt.Errorf("open record file: %w", err)
+	}
+	defer in.Close()
+	r, err := NewReader(in)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", f.Path, err)
+	}
+	defer r.Close()
+	if f.Most > 0 {
+		r.most, r.lines.most = f.Most, f.Most
+	}
+	for headed := false; ; headed = true {
+		line, err := r.Next()
+		switch {
+		case headed && errors.Is(err, io.EOF):
+			return true, nil
+		case headed && errors.Is(err, ErrTruncated):
+			return false, nil
+		case errors.Is(err, io.EOF):
+			err = ErrTruncated
+		case err == nil && !headed && line.Header == nil:
+			err = errors.New("line 1: no header: not a record file of inferometer")
+		}
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", f.Path, err)
+		}
+		if f.Edit != nil {
+			f.Edit(&line)
+		}
+		if err := each(line); err != nil {
+			return false, err
+		}
+	}
+}
+
+// Requests gives the file's requests to each, as far as they go.
+func (f File) Requests(each func(*Record) error) error {
+	_, err := f.Walk(func(l Line) error {
+		if l.Request == nil {
+			return nil
+		}
+		return each(l.Request)
+	})
+	return err
+}

@@ -1,0 +1,53 @@
+package export
+
+import (
+	"strings"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+)
+
+// Endpoint is the path of a target's endpoint, by which readers of the file know what its
+// requests and answers are; empty: it has none, as Triton's own protocol.
+func Endpoint(t *plan.Target) string {
+	if path := strings.TrimPrefix(t.Path, "/"); path != "" {
+		return path
+	}
+	switch t.Endpoint {
+	case plan.EndpointChat, plan.EndpointMessages:
+		return "v1/chat/completions"
+	case plan.EndpointCompletions:
+		return "v1/completions"
+	case plan.EndpointEmbeddings:
+		return "v1/embeddings"
+	case plan.EndpointRankings:
+		return "v1/ranking"
+	case plan.EndpointRerank:
+		return "rerank"
+	case plan.EndpointRetrieval:
+		return "v1/infer"
+	case plan.EndpointTGI:
+		return "."
+	case plan.EndpointGenerate:
+		return "v2/models/" + t.Model + "/generate"
+	}
+	return ""
+}
+
+// Readable are records whose answers readers of the file understand: those of a protocol that
+// is not OpenAI's are made again of their text.
+func Readable(f record.File, t *plan.Target) record.File {
+	if t.Protocol != plan.ProtocolAnthropic {
+		return f
+	}
+	edit := f.Edit
+	f.Edit = func(l *record.Line) {
+		if edit != nil {
+			edit(l)
+		}
+		if l.Request != nil {
+			l.Request.Body = nil
+		}
+	}
+	return f
+}

@@ -31,7 +31,7 @@ func own() []tool.Tool {
 // the name of one behaves as that tool.
 func others() []tool.Tool {
 	script := llmperf.Tool()
-	script.Name, script.Summary = "llm_perf.py", "the same, under its script's name"
+	script.Name, script.Summary, script.As = "llm_perf.py", "the same, under its script's name", nil
 	return []tool.Tool{genaiperf.Tool(analyzerLine), inferenceperf.Tool(), perfanalyzer.Tool(), llmperf.Tool(), script}
 }
 

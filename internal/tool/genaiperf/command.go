@@ -30,7 +30,7 @@ func Tool(analyzer func(line []string) (*args.Passed, error)) tool.Tool {
 			return 0, false
 		}
 		return again(env, from), true
-	}}
+	}, As: as, Import: importRun}
 }
 
 func runLine(env tool.Env, reader args.Reader, line []string) int {

@@ -9,6 +9,7 @@ import (
 
 	"inferometer/internal/report/console"
 	"inferometer/internal/report/progress"
+	"inferometer/internal/result"
 	"inferometer/internal/tool"
 	"inferometer/internal/tool/inferenceperf/args"
 )
@@ -19,7 +20,7 @@ const name = "inference-perf"
 // Tool is inference-perf. Its exit codes are 0 where there is something to report, 1 where
 // there is not or where the run was ended early, and 2 for a bad config.
 func Tool() tool.Tool {
-	return tool.Tool{Name: name, Summary: "drop-in replacement for inference-perf", Run: runLine}
+	return tool.Tool{Name: name, Summary: "drop-in replacement for inference-perf", Run: runLine, As: as, Import: importRun}
 }
 
 func runLine(env tool.Env, line []string) int {
@@ -78,10 +79,7 @@ func runPlan(env tool.Env, action *args.Action, log logs) int {
 	for _, name := range out.Files {
 		fmt.Fprintf(log.info, "INFO - Report saved to: %s\n", name)
 	}
-	screen := env.Terminal(env.Stdout)
-	if err := console.Write(env.Stdout, res, console.Options{
-		Width: min(screen.Width(), 140), Color: screen.Color, Subject: tool.Subject(action.Plan), Dir: action.Options.Dir, Named: true,
-	}); err != nil {
+	if err := printTables(env, action, res); err != nil {
 		return env.Fail(name, err, tool.ExitRun)
 	}
 	tool.PrintVerdict(log.warning, res)
@@ -92,6 +90,14 @@ func runPlan(env tool.Env, action *args.Action, log logs) int {
 		return tool.ExitRun
 	}
 	return tool.ExitOK
+}
+
+// printTables prints the figures of a run.
+func printTables(env tool.Env, action *args.Action, res *result.Result) error {
+	screen := env.Terminal(env.Stdout)
+	return console.Write(env.Stdout, res, console.Options{
+		Width: min(screen.Width(), 140), Color: screen.Color, Subject: tool.Subject(action.Plan), Dir: action.Options.Dir, Named: true,
+	})
 }
 
 // afterwards is a writer whose first use is made room for.

@@ -39,6 +39,9 @@ func reportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 		}
 		return tool.ExitOK
 	}
+	if action.As != "" {
+		return reportAs(env, action, tools)
+	}
 	dir, ours := runIn(action.Dir)
 	for _, t := range tools {
 		if t.Again == nil || ours {

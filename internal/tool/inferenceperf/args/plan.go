@@ -351,8 +351,8 @@ func (b *builder) reports() {
 	b.goodput()
 }
 
-// objectives are the names of goodput's constraints, and the plan's.
-func objectives() map[string]string {
+// Objectives are the names of goodput's constraints, and the plan's.
+func Objectives() map[string]string {
 	return map[string]string{
 		"ttft": "time_to_first_token", "tpot": "time_per_output_token", "itl": "inter_token_latency",
 		"ntpot": "normalized_time_per_output_token", "request_latency": "request_latency",
@@ -361,7 +361,7 @@ func objectives() map[string]string {
 
 func (b *builder) goodput() {
 	limits := map[string]float64{}
-	known := objectives()
+	known := Objectives()
 	if c := b.at("report.goodput.constraints"); c != nil {
 		b.action.Options.Goodput = limits
 		for _, name := range c.names {

@@ -28,6 +28,7 @@ const (
 type Stage struct {
 	Number      int
 	File        string
+	Count       int      // requests, those included that failed
 	Achieved    float64  // requests per second
 	Requested   *float64 // nil: not said
 	Concurrency float64  // 0: none
@@ -93,6 +94,7 @@ func Read(dir fs.FS) (*Report, error) {
 // file is the part of a report that is read.
 type file struct {
 	Load struct {
+		Count       int      `json:"count"`
 		Achieved    *float64 `json:"achieved_rate"`
 		Requested   *float64 `json:"requested_rate"`
 		Concurrency float64  `json:"concurrency"`
@@ -118,7 +120,7 @@ func Parse(text []byte) (*Stage, error) {
 		return nil, errors.New("load_summary.achieved_rate is missing: it is no report of a stage")
 	}
 	s := &Stage{
-		Achieved: *f.Load.Achieved, Requested: f.Load.Requested, Concurrency: f.Load.Concurrency,
+		Count: f.Load.Count, Achieved: *f.Load.Achieved, Requested: f.Load.Requested, Concurrency: f.Load.Concurrency,
 		Latency: map[string]map[string]float64{}, Throughput: numbers(f.Successes.Throughput),
 		Goodput: f.Successes.Goodput.Percentage, GoodRate: f.Successes.Goodput.Rate,
 	}

@@ -19,15 +19,19 @@ type ReportAction struct {
 	Formats []string // of Formats, in the order asked for, none twice
 	// Tokenizer counts the tokens of a run that GenAI-Perf measured; empty: the run's own.
 	Tokenizer string
-	All       bool // print every metric and check
-	Schema    bool // print the JSON Schema of result.json and stop
-	Help      bool // print ReportHelp and stop
+	As        string // the tool whose tables and files to make; empty: our own
+	Out       string // the directory for those files; empty: one of its name beside the records
+	All       bool   // print every metric and check
+	Schema    bool   // print the JSON Schema of result.json and stop
+	Help      bool   // print ReportHelp and stop
 }
 
 func reportGroups() []group {
 	return []group{{"Flags", []option{
 		{name: "format", arg: "LIST", help: "reports to make, comma-separated: " + strings.Join(Formats(), ", ") + " (default console)"},
-		{name: "tokenizer", arg: "NAME", help: "for a directory written by GenAI-Perf: tokenizer to count tokens with"},
+		{name: "as", arg: "TOOL", help: "report in the tables and files of another tool: genai-perf, perf_analyzer, llm_perf or inference-perf"},
+		{name: "out", arg: "DIR", help: "with --as: directory for those files, new or empty (default TOOL in the run's directory)"},
+		{name: "tokenizer", arg: "NAME", help: "with --as, or for a directory written by GenAI-Perf: tokenizer to count tokens with"},
 		{name: "all", help: "print every metric and check, and the table of the steady window"},
 		{name: "schema", help: "print the JSON Schema of result.json and exit"},
 		{name: "help", short: "h", help: "print this help"},
@@ -41,8 +45,16 @@ func Report(args []string) (*ReportAction, error) {
 		return &ReportAction{Help: true}, nil
 	}
 	a := &ReportAction{All: v.is("all"), Schema: v.is("schema")}
-	if list := v.flags["tokenizer"]; len(list) > 0 {
-		a.Tokenizer = list[len(list)-1]
+	for name, to := range map[string]*string{"tokenizer": &a.Tokenizer, "as": &a.As, "out": &a.Out} {
+		if list := v.flags[name]; len(list) > 0 {
+			*to = list[len(list)-1]
+		}
+	}
+	switch {
+	case a.As == "" && a.Out != "":
+		faults = append(faults, plan.Fault{Where: "--out", Text: "needs --as", Hint: "name the tool whose files to write"})
+	case a.As != "" && (a.All || len(v.flags["format"]) > 0):
+		faults = append(faults, plan.Fault{Where: "--as", Text: "cannot be combined with --format or --all", Hint: "the tool's own reports are made, all of them"})
 	}
 	switch {
 	case len(v.args) == 0 && a.Schema:

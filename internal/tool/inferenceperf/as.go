@@ -1,0 +1,55 @@
+package inferenceperf
+
+import (
+	"errors"
+	"time"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/tool"
+	"inferometer/internal/tool/inferenceperf/args"
+)
+
+// usual is a config whose reports are those that a config has where it says nothing of
+// them, and that of single requests.
+const usual = `server: {type: mock, base_url: http://localhost}
+data: {type: mock}
+load: {stages: [{rate: 1, duration: 1}]}
+report: {request_lifecycle: {per_request: true}}
+`
+
+// as reports a saved run with the usual reports, and that of single requests.
+func as(env tool.Env, s *tool.Saved) ([]string, error) {
+	a, err := args.Parse([]string{"--config_file", args.UsualFile}, args.World{
+		ReadFile: func(string) ([]byte, error) { return []byte(usual), nil }, Now: time.Now(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	o := &a.Options
+	a.Plan, o.Dir, o.Prefix, o.TokenizerGiven = s.Plan, s.Out, "", !s.Plan.Tokenizer.StandIn()
+	o.UserSessions = s.Plan.Data.SharedPrefix.MultiTurn || s.Plan.Data.Source == plan.SourceConversationReplay
+	for name, metric := range args.Objectives() {
+		for _, slo := range s.Plan.Goodput {
+			if slo.Metric == metric {
+				if o.Goodput == nil {
+					o.Goodput = map[string]float64{}
+				}
+				o.Goodput[name] = time.Duration(slo.Max).Seconds()
+			}
+		}
+	}
+	t := &job{action: a, env: env.Unwatched(), records: s.Records}
+	if s.Tokenizer != "" {
+		env.Warn("note", []string{"inference-perf's figures are made of the counts that were kept: --tokenizer has no effect"})
+	}
+	if !s.Plan.Output.KeepRaw {
+		env.Warn("note", []string{"the run kept no bodies (--keep raw): request, response and response_chunks of single requests are empty"})
+	}
+	loads := stages{}
+	for i, stage := range s.Plan.Stages {
+		loads[i] = stage
+	}
+	reword(s.Result)
+	err = errors.Join(t.writeReports(loads, s.Result), printTables(env, a, s.Result))
+	return t.files, err
+}

@@ -1,0 +1,182 @@
+package inferenceperf
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+	"inferometer/internal/run"
+	"inferometer/internal/tool"
+	"inferometer/internal/tool/inferenceperf/reader"
+	"inferometer/internal/tool/inferenceperf/report"
+)
+
+// importRun makes an output directory of a report of single requests: of its file, or of a
+// directory with one. The reports of stages beside it say what the load was.
+func importRun(env tool.Env, from tool.From, dir string) (mine bool, err error) {
+	name := from.Path
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		found, _ := filepath.Glob(filepath.Join(name, "*"+report.PerRequestFile))
+		switch {
+		case len(found) == 0:
+			return false, nil
+		case len(found) > 1:
+			return true, fmt.Errorf("there are several reports of single requests: name one of %s", strings.Join(found, ", "))
+		}
+		name = found[0]
+	}
+	if !strings.HasSuffix(name, report.PerRequestFile) {
+		return false, nil
+	}
+	text, err := tool.ReadFile(name)
+	if err != nil {
+		return true, err
+	}
+	list, err := reader.Requests(text)
+	if err == nil && len(list) == 0 {
+		err = errors.New("there are no requests in it")
+	}
+	if err != nil {
+		return true, fmt.Errorf("%s: %w", name, err)
+	}
+	slices.SortStableFunc(list, func(a, b reader.Request) int { return cmp.Compare(a.Start, b.Start) })
+	p := plan.Default()
+	p.DrawSeed, p.Output = false, plan.Output{Dir: dir, KeepRaw: list[0].Body != ""}
+	p.Target.Streaming = list[0].Streamed()
+	p.Stages = stagesOf(list, filepath.Dir(name))
+	start := first(list)
+	header := record.Header{Version: env.Version, Decoder: p.Target.Protocol, Start: time.Unix(0, int64(start*float64(time.Second)))}
+	return true, run.Keep(&p, header, func(add func(*record.Record) error) error {
+		for i := range list {
+			if err := add(recordOf(&list[i], int64(i), start)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// first is the moment of the first request.
+func first(list []reader.Request) float64 {
+	at := list[0].Start
+	if due := list[0].Scheduled; due != nil {
+		at = min(at, *due)
+	}
+	return at
+}
+
+// stagesOf are the loads of the stages. The original does not say which of them a request
+// belongs to; they follow one another, and their reports have the numbers of their requests.
+func stagesOf(list []reader.Request, dir string) []plan.Stage {
+	loads, err := reader.Read(os.DirFS(dir))
+	if err != nil {
+		loads = new(reader.Report) // the requests say it, or nobody does
+	}
+	counted, last := 0, 0
+	for i := range loads.Stages {
+		counted += loads.Stages[i].Count
+	}
+	at := 0
+	for i := range loads.Stages {
+		for n := 0; counted == len(list) && n < loads.Stages[i].Count; n++ {
+			if list[at].Stage == nil {
+				list[at].Stage = &loads.Stages[i].Number
+			}
+			at++
+		}
+	}
+	for i := range list {
+		if list[i].Stage == nil {
+			list[i].Stage = new(int)
+		}
+		last = max(last, *list[i].Stage)
+	}
+	stages := make([]plan.Stage, last+1)
+	for i := range stages {
+		n, span := 0, [2]float64{}
+		for k := range list {
+			if *list[k].Stage == i {
+				if n++; n == 1 {
+					span[0] = list[k].Start
+				}
+				span[1] = max(span[1], list[k].End)
+			}
+		}
+		s := &stages[i]
+		s.Requests = int64(max(n, 1))
+		if s.Rate = 1; n > 0 && span[1] > span[0] { // what it came to, where nobody says what was asked for
+			s.Rate = float64(n) / (span[1] - span[0])
+		}
+		k := slices.IndexFunc(loads.Stages, func(l reader.Stage) bool { return l.Number == i })
+		if k < 0 {
+			continue
+		}
+		if l := &loads.Stages[k]; l.Concurrency >= 1 {
+			s.Rate, s.Concurrency = 0, int(l.Concurrency)
+		} else if l.Requested != nil && *l.Requested > 0 {
+			s.Rate = *l.Requested
+		}
+	}
+	return stages
+}
+
+// recordOf is an entry as a record. Where the file has no texts, a token is a blank, so that
+// those who measure texts find as many.
+func recordOf(r *reader.Request, seq int64, start float64) *record.Record {
+	at := func(t float64) time.Duration { return time.Duration((t - start) * float64(time.Second)) }
+	rec := &record.Record{
+		Seq: seq, Stage: *r.Stage, Session: r.Session, Model: r.Info.Adapter,
+		Due: at(r.Start), Ready: at(r.Start), Sent: at(r.Start), Written: at(r.Start), End: at(r.End),
+		RequestBody: []byte(r.Body), Size: len(r.Body), Streamed: r.Streamed(), Cached: -1, Status: 200, Conn: record.Conn{Reused: true},
+		In: record.Tokens{N: r.Info.Input, Source: record.FromTokenizer, Local: r.Info.Input}, Out: record.Tokens{Local: -1},
+	}
+	if r.Scheduled != nil {
+		rec.Due = min(at(*r.Scheduled), rec.Sent)
+	}
+	if r.Error != nil {
+		rec.Failure = &record.Failure{Class: record.Class(r.Error.Type), Message: r.Error.Message, At: rec.End}
+		return rec
+	}
+	a := &r.Info.Response
+	rec.Out = record.Tokens{N: a.Output, Source: record.FromTokenizer, Local: a.Output}
+	if n := r.Usage(); n >= 0 {
+		rec.Out.N, rec.Out.Source = n, record.FromServer
+	}
+	add := func(t time.Duration, label record.Label, text string, tokens int) {
+		if text == "" {
+			text = strings.Repeat(" ", tokens)
+		}
+		t = min(max(t, rec.Sent), rec.End)
+		rec.Marks = append(rec.Marks, record.Mark{Kernel: t, User: t})
+		rec.Events = append(rec.Events, record.Event{Mark: len(rec.Marks) - 1, Label: label, Text: len(text), Tokens: tokens})
+		rec.Text = append(rec.Text, text...)
+	}
+	if !rec.Streamed {
+		add(rec.End, record.Whole, reader.Text(r.Answer), a.Output)
+		return rec
+	}
+	times := a.ChunkTimes
+	if len(times) == 0 {
+		times = slices.Compact(slices.Clone(a.TokenTimes))
+	}
+	tokens := map[float64]int{}
+	for _, t := range a.TokenTimes {
+		tokens[t]++
+	}
+	for i, t := range times {
+		text := ""
+		if i < len(a.Chunks) {
+			text = reader.Text(a.Chunks[i])
+		}
+		add(at(t), record.Content, text, max(tokens[t], 1))
+		delete(tokens, t)
+	}
+	return rec
+}

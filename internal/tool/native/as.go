@@ -1,0 +1,109 @@
+package native
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"inferometer/internal/plan"
+	"inferometer/internal/run"
+	"inferometer/internal/tool"
+	"inferometer/internal/tool/native/args"
+)
+
+// reportAs makes the reports of another tool, out of the records of any run or of what a
+// tool wrote about its own.
+func reportAs(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
+	as, err := toolCalled(action.As, tools)
+	if err != nil {
+		return env.Fail("report", err, tool.ExitUsage)
+	}
+	dir, ours := runIn(action.Dir)
+	if !ours {
+		if dir, err = os.MkdirTemp("", "inferometer-import-*"); err != nil {
+			return env.Fail("report", fmt.Errorf("making a place for the records: %w", err), tool.ExitRun)
+		}
+		defer os.RemoveAll(dir)
+		if err := importRun(env, action, tools, dir); err != nil {
+			return env.Fail("report", err, tool.ExitUsage)
+		}
+	}
+	saved, err := run.Read(dir)
+	if err != nil {
+		return env.Fail("report", err, tool.ExitUsage)
+	}
+	out, err := placeFor(action, as.Name)
+	if err != nil {
+		return env.Fail("report", err, tool.ExitUsage)
+	}
+	files, err := as.As(env, &tool.Saved{Saved: saved, Out: out, Tokenizer: action.Tokenizer})
+	for _, name := range files {
+		fmt.Fprintf(env.Stderr, "Written: %s\n", name)
+	}
+	if err != nil {
+		return env.Fail("report", err, tool.ExitRun)
+	}
+	if ours { // of what others have measured, nobody watched the client
+		tool.PrintVerdict(env.Stderr, saved.Result)
+	}
+	if !tool.Answered(saved.Result) {
+		return env.Fail("report", errors.New("no request was answered: there are no figures"), tool.ExitRun)
+	}
+	return tool.ExitOK
+}
+
+// toolCalled is the tool of a name that has reports of its own.
+func toolCalled(name string, tools []tool.Tool) (*tool.Tool, error) {
+	var names []string
+	for i := range tools {
+		if tools[i].As == nil {
+			continue
+		}
+		if tools[i].Name == name {
+			return &tools[i], nil
+		}
+		names = append(names, tools[i].Name)
+	}
+	return nil, plan.Faults{{Where: "--as", Text: "unknown tool " + strconv.Quote(name), Hint: "one of " + strings.Join(names, ", ")}}
+}
+
+// importRun makes an output directory of what one of the tools wrote.
+func importRun(env tool.Env, action *args.ReportAction, tools []tool.Tool, dir string) error {
+	if _, err := os.Stat(action.Dir); err != nil {
+		return err
+	}
+	for _, t := range tools {
+		if t.Import == nil {
+			continue
+		}
+		if mine, err := t.Import(env, tool.From{Path: action.Dir, Tokenizer: action.Tokenizer}, dir); mine || err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%s holds no requests that can be read: neither %s of inferometer, nor a profile export of Perf Analyzer or GenAI-Perf, nor per_request_lifecycle_metrics.json of inference-perf", action.Dir, run.RecordsFile)
+}
+
+// placeFor makes the directory of the files: by itself beside the records, or one that the
+// user names and that holds nothing yet, so that no file of a run is ever replaced.
+func placeFor(action *args.ReportAction, name string) (string, error) {
+	out := action.Out
+	if out == "" {
+		out = action.Dir
+		if info, err := os.Stat(out); err == nil && !info.IsDir() {
+			out = filepath.Dir(out)
+		}
+		out = filepath.Join(out, name)
+		if _, err := os.Stat(filepath.Join(out, run.PlanFile)); err == nil {
+			return "", plan.Faults{{Where: "--as", Text: out + " is the output directory of a run", Hint: "name another directory with --out"}}
+		}
+	} else if entries, err := os.ReadDir(out); err == nil && len(entries) > 0 {
+		return "", plan.Faults{{Where: "--out", Text: out + " is not empty (it holds " + entries[0].Name() + ")", Hint: "name a new directory"}}
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return "", fmt.Errorf("making the directory of the reports: %w: name another with --out", err)
+	}
+	return out, nil
+}

@@ -155,419 +155,21 @@ func (x ModelInstanceGroup_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ModelInstanceGroup_Kind.Descriptor instead.
 func (ModelInstanceGroup_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{1, 0}
+	return file_model_config_proto_rawDescGZIP(), []int{0, 0}
 }
 
-type ModelInstanceGroup_SecondaryDevice_SecondaryDeviceKind int32
-
-const (
-	ModelInstanceGroup_SecondaryDevice_KIND_NVDLA ModelInstanceGroup_SecondaryDevice_SecondaryDeviceKind = 0
-)
-
-// Enum value maps for ModelInstanceGroup_SecondaryDevice_SecondaryDeviceKind.
-var (
-	ModelInstanceGroup_SecondaryDevice_SecondaryDeviceKind_name = map[int32]string{
-		0: "KIND_NVDLA",
-	}
-	ModelInstanceGroup_SecondaryDevice_SecondaryDeviceKind_value = map[string]int32{
-		"KIND_NVDLA": 0,
-	}
-)
-
-func (x ModelInstanceGroup_SecondaryDevice_SecondaryDeviceKind) Enum() *ModelInstanceGroup_SecondaryDevice_SecondaryDeviceKind {
-	p := new(ModelInstanceGroup_SecondaryDevice_SecondaryDeviceKind)
-	*p = x
-	return p
-}
-
-func (x ModelInstanceGroup_SecondaryDevice_SecondaryDeviceKind) String() string {
-	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
-}
-
-func (ModelInstanceGroup_SecondaryDevice_SecondaryDeviceKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_model_config_proto_enumTypes[2].Descriptor()
-}
-
-func (ModelInstanceGroup_SecondaryDevice_SecondaryDeviceKind) Type() protoreflect.EnumType {
-	return &file_model_config_proto_enumTypes[2]
-}
-
-func (x ModelInstanceGroup_SecondaryDevice_SecondaryDeviceKind) Number() protoreflect.EnumNumber {
-	return protoreflect.EnumNumber(x)
-}
-
-// Deprecated: Use ModelInstanceGroup_SecondaryDevice_SecondaryDeviceKind.Descriptor instead.
-func (ModelInstanceGroup_SecondaryDevice_SecondaryDeviceKind) EnumDescriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{1, 0, 0}
-}
-
-type ModelInput_Format int32
-
-const (
-	ModelInput_FORMAT_NONE ModelInput_Format = 0
-	ModelInput_FORMAT_NHWC ModelInput_Format = 1
-	ModelInput_FORMAT_NCHW ModelInput_Format = 2
-)
-
-// Enum value maps for ModelInput_Format.
-var (
-	ModelInput_Format_name = map[int32]string{
-		0: "FORMAT_NONE",
-		1: "FORMAT_NHWC",
-		2: "FORMAT_NCHW",
-	}
-	ModelInput_Format_value = map[string]int32{
-		"FORMAT_NONE": 0,
-		"FORMAT_NHWC": 1,
-		"FORMAT_NCHW": 2,
-	}
-)
-
-func (x ModelInput_Format) Enum() *ModelInput_Format {
-	p := new(ModelInput_Format)
-	*p = x
-	return p
-}
-
-func (x ModelInput_Format) String() string {
-	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
-}
-
-func (ModelInput_Format) Descriptor() protoreflect.EnumDescriptor {
-	return file_model_config_proto_enumTypes[3].Descriptor()
-}
-
-func (ModelInput_Format) Type() protoreflect.EnumType {
-	return &file_model_config_proto_enumTypes[3]
-}
-
-func (x ModelInput_Format) Number() protoreflect.EnumNumber {
-	return protoreflect.EnumNumber(x)
-}
-
-// Deprecated: Use ModelInput_Format.Descriptor instead.
-func (ModelInput_Format) EnumDescriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{3, 0}
-}
-
-type BatchInput_Kind int32
-
-const (
-	BatchInput_BATCH_ELEMENT_COUNT                       BatchInput_Kind = 0
-	BatchInput_BATCH_ACCUMULATED_ELEMENT_COUNT           BatchInput_Kind = 1
-	BatchInput_BATCH_ACCUMULATED_ELEMENT_COUNT_WITH_ZERO BatchInput_Kind = 2
-	BatchInput_BATCH_MAX_ELEMENT_COUNT_AS_SHAPE          BatchInput_Kind = 3
-	BatchInput_BATCH_ITEM_SHAPE                          BatchInput_Kind = 4
-	BatchInput_BATCH_ITEM_SHAPE_FLATTEN                  BatchInput_Kind = 5
-)
-
-// Enum value maps for BatchInput_Kind.
-var (
-	BatchInput_Kind_name = map[int32]string{
-		0: "BATCH_ELEMENT_COUNT",
-		1: "BATCH_ACCUMULATED_ELEMENT_COUNT",
-		2: "BATCH_ACCUMULATED_ELEMENT_COUNT_WITH_ZERO",
-		3: "BATCH_MAX_ELEMENT_COUNT_AS_SHAPE",
-		4: "BATCH_ITEM_SHAPE",
-		5: "BATCH_ITEM_SHAPE_FLATTEN",
-	}
-	BatchInput_Kind_value = map[string]int32{
-		"BATCH_ELEMENT_COUNT":                       0,
-		"BATCH_ACCUMULATED_ELEMENT_COUNT":           1,
-		"BATCH_ACCUMULATED_ELEMENT_COUNT_WITH_ZERO": 2,
-		"BATCH_MAX_ELEMENT_COUNT_AS_SHAPE":          3,
-		"BATCH_ITEM_SHAPE":                          4,
-		"BATCH_ITEM_SHAPE_FLATTEN":                  5,
-	}
-)
-
-func (x BatchInput_Kind) Enum() *BatchInput_Kind {
-	p := new(BatchInput_Kind)
-	*p = x
-	return p
-}
-
-func (x BatchInput_Kind) String() string {
-	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
-}
-
-func (BatchInput_Kind) Descriptor() protoreflect.EnumDescriptor {
-	return file_model_config_proto_enumTypes[4].Descriptor()
-}
-
-func (BatchInput_Kind) Type() protoreflect.EnumType {
-	return &file_model_config_proto_enumTypes[4]
-}
-
-func (x BatchInput_Kind) Number() protoreflect.EnumNumber {
-	return protoreflect.EnumNumber(x)
-}
-
-// Deprecated: Use BatchInput_Kind.Descriptor instead.
-func (BatchInput_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{5, 0}
-}
-
-type BatchOutput_Kind int32
-
-const (
-	BatchOutput_BATCH_SCATTER_WITH_INPUT_SHAPE BatchOutput_Kind = 0
-)
-
-// Enum value maps for BatchOutput_Kind.
-var (
-	BatchOutput_Kind_name = map[int32]string{
-		0: "BATCH_SCATTER_WITH_INPUT_SHAPE",
-	}
-	BatchOutput_Kind_value = map[string]int32{
-		"BATCH_SCATTER_WITH_INPUT_SHAPE": 0,
-	}
-)
-
-func (x BatchOutput_Kind) Enum() *BatchOutput_Kind {
-	p := new(BatchOutput_Kind)
-	*p = x
-	return p
-}
-
-func (x BatchOutput_Kind) String() string {
-	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
-}
-
-func (BatchOutput_Kind) Descriptor() protoreflect.EnumDescriptor {
-	return file_model_config_proto_enumTypes[5].Descriptor()
-}
-
-func (BatchOutput_Kind) Type() protoreflect.EnumType {
-	return &file_model_config_proto_enumTypes[5]
-}
-
-func (x BatchOutput_Kind) Number() protoreflect.EnumNumber {
-	return protoreflect.EnumNumber(x)
-}
-
-// Deprecated: Use BatchOutput_Kind.Descriptor instead.
-func (BatchOutput_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{6, 0}
-}
-
-type ModelOptimizationPolicy_ModelPriority int32
-
-const (
-	ModelOptimizationPolicy_PRIORITY_DEFAULT ModelOptimizationPolicy_ModelPriority = 0
-	ModelOptimizationPolicy_PRIORITY_MAX     ModelOptimizationPolicy_ModelPriority = 1
-	ModelOptimizationPolicy_PRIORITY_MIN     ModelOptimizationPolicy_ModelPriority = 2
-)
-
-// Enum value maps for ModelOptimizationPolicy_ModelPriority.
-var (
-	ModelOptimizationPolicy_ModelPriority_name = map[int32]string{
-		0: "PRIORITY_DEFAULT",
-		1: "PRIORITY_MAX",
-		2: "PRIORITY_MIN",
-	}
-	ModelOptimizationPolicy_ModelPriority_value = map[string]int32{
-		"PRIORITY_DEFAULT": 0,
-		"PRIORITY_MAX":     1,
-		"PRIORITY_MIN":     2,
-	}
-)
-
-func (x ModelOptimizationPolicy_ModelPriority) Enum() *ModelOptimizationPolicy_ModelPriority {
-	p := new(ModelOptimizationPolicy_ModelPriority)
-	*p = x
-	return p
-}
-
-func (x ModelOptimizationPolicy_ModelPriority) String() string {
-	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
-}
-
-func (ModelOptimizationPolicy_ModelPriority) Descriptor() protoreflect.EnumDescriptor {
-	return file_model_config_proto_enumTypes[6].Descriptor()
-}
-
-func (ModelOptimizationPolicy_ModelPriority) Type() protoreflect.EnumType {
-	return &file_model_config_proto_enumTypes[6]
-}
-
-func (x ModelOptimizationPolicy_ModelPriority) Number() protoreflect.EnumNumber {
-	return protoreflect.EnumNumber(x)
-}
-
-// Deprecated: Use ModelOptimizationPolicy_ModelPriority.Descriptor instead.
-func (ModelOptimizationPolicy_ModelPriority) EnumDescriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{8, 0}
-}
-
-type ModelQueuePolicy_TimeoutAction int32
-
-const (
-	ModelQueuePolicy_REJECT ModelQueuePolicy_TimeoutAction = 0
-	ModelQueuePolicy_DELAY  ModelQueuePolicy_TimeoutAction = 1
-)
-
-// Enum value maps for ModelQueuePolicy_TimeoutAction.
-var (
-	ModelQueuePolicy_TimeoutAction_name = map[int32]string{
-		0: "REJECT",
-		1: "DELAY",
-	}
-	ModelQueuePolicy_TimeoutAction_value = map[string]int32{
-		"REJECT": 0,
-		"DELAY":  1,
-	}
-)
-
-func (x ModelQueuePolicy_TimeoutAction) Enum() *ModelQueuePolicy_TimeoutAction {
-	p := new(ModelQueuePolicy_TimeoutAction)
-	*p = x
-	return p
-}
-
-func (x ModelQueuePolicy_TimeoutAction) String() string {
-	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
-}
-
-func (ModelQueuePolicy_TimeoutAction) Descriptor() protoreflect.EnumDescriptor {
-	return file_model_config_proto_enumTypes[7].Descriptor()
-}
-
-func (ModelQueuePolicy_TimeoutAction) Type() protoreflect.EnumType {
-	return &file_model_config_proto_enumTypes[7]
-}
-
-func (x ModelQueuePolicy_TimeoutAction) Number() protoreflect.EnumNumber {
-	return protoreflect.EnumNumber(x)
-}
-
-// Deprecated: Use ModelQueuePolicy_TimeoutAction.Descriptor instead.
-func (ModelQueuePolicy_TimeoutAction) EnumDescriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{9, 0}
-}
-
-type ModelSequenceBatching_Control_Kind int32
-
-const (
-	ModelSequenceBatching_Control_CONTROL_SEQUENCE_START  ModelSequenceBatching_Control_Kind = 0
-	ModelSequenceBatching_Control_CONTROL_SEQUENCE_READY  ModelSequenceBatching_Control_Kind = 1
-	ModelSequenceBatching_Control_CONTROL_SEQUENCE_END    ModelSequenceBatching_Control_Kind = 2
-	ModelSequenceBatching_Control_CONTROL_SEQUENCE_CORRID ModelSequenceBatching_Control_Kind = 3
-)
-
-// Enum value maps for ModelSequenceBatching_Control_Kind.
-var (
-	ModelSequenceBatching_Control_Kind_name = map[int32]string{
-		0: "CONTROL_SEQUENCE_START",
-		1: "CONTROL_SEQUENCE_READY",
-		2: "CONTROL_SEQUENCE_END",
-		3: "CONTROL_SEQUENCE_CORRID",
-	}
-	ModelSequenceBatching_Control_Kind_value = map[string]int32{
-		"CONTROL_SEQUENCE_START":  0,
-		"CONTROL_SEQUENCE_READY":  1,
-		"CONTROL_SEQUENCE_END":    2,
-		"CONTROL_SEQUENCE_CORRID": 3,
-	}
-)
-
-func (x ModelSequenceBatching_Control_Kind) Enum() *ModelSequenceBatching_Control_Kind {
-	p := new(ModelSequenceBatching_Control_Kind)
-	*p = x
-	return p
-}
-
-func (x ModelSequenceBatching_Control_Kind) String() string {
-	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
-}
-
-func (ModelSequenceBatching_Control_Kind) Descriptor() protoreflect.EnumDescriptor {
-	return file_model_config_proto_enumTypes[8].Descriptor()
-}
-
-func (ModelSequenceBatching_Control_Kind) Type() protoreflect.EnumType {
-	return &file_model_config_proto_enumTypes[8]
-}
-
-func (x ModelSequenceBatching_Control_Kind) Number() protoreflect.EnumNumber {
-	return protoreflect.EnumNumber(x)
-}
-
-// Deprecated: Use ModelSequenceBatching_Control_Kind.Descriptor instead.
-func (ModelSequenceBatching_Control_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{11, 0, 0}
-}
-
-type ModelRateLimiter struct {
-	state         protoimpl.MessageState       `protogen:"open.v1"`
-	Resources     []*ModelRateLimiter_Resource `protobuf:"bytes,1,rep,name=resources,proto3" json:"resources,omitempty"`
-	Priority      uint32                       `protobuf:"varint,2,opt,name=priority,proto3" json:"priority,omitempty"`
+type ModelInstanceGroup struct {
+	state         protoimpl.MessageState  `protogen:"open.v1"`
+	Name          string                  `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Kind          ModelInstanceGroup_Kind `protobuf:"varint,4,opt,name=kind,proto3,enum=inference.ModelInstanceGroup_Kind" json:"kind,omitempty"`
+	Count         int32                   `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *ModelRateLimiter) Reset() {
-	*x = ModelRateLimiter{}
-	mi := &file_model_config_proto_msgTypes[0]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelRateLimiter) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelRateLimiter) ProtoMessage() {}
-
-func (x *ModelRateLimiter) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[0]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelRateLimiter.ProtoReflect.Descriptor instead.
-func (*ModelRateLimiter) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{0}
-}
-
-func (x *ModelRateLimiter) GetResources() []*ModelRateLimiter_Resource {
-	if x != nil {
-		return x.Resources
-	}
-	return nil
-}
-
-func (x *ModelRateLimiter) GetPriority() uint32 {
-	if x != nil {
-		return x.Priority
-	}
-	return 0
-}
-
-type ModelInstanceGroup struct {
-	state            protoimpl.MessageState                `protogen:"open.v1"`
-	Name             string                                `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Kind             ModelInstanceGroup_Kind               `protobuf:"varint,4,opt,name=kind,proto3,enum=inference.ModelInstanceGroup_Kind" json:"kind,omitempty"`
-	Count            int32                                 `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
-	RateLimiter      *ModelRateLimiter                     `protobuf:"bytes,6,opt,name=rate_limiter,json=rateLimiter,proto3" json:"rate_limiter,omitempty"`
-	Gpus             []int32                               `protobuf:"varint,3,rep,packed,name=gpus,proto3" json:"gpus,omitempty"`
-	SecondaryDevices []*ModelInstanceGroup_SecondaryDevice `protobuf:"bytes,8,rep,name=secondary_devices,json=secondaryDevices,proto3" json:"secondary_devices,omitempty"`
-	Profile          []string                              `protobuf:"bytes,5,rep,name=profile,proto3" json:"profile,omitempty"`
-	Passive          bool                                  `protobuf:"varint,7,opt,name=passive,proto3" json:"passive,omitempty"`
-	HostPolicy       string                                `protobuf:"bytes,9,opt,name=host_policy,json=hostPolicy,proto3" json:"host_policy,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
-}
-
 func (x *ModelInstanceGroup) Reset() {
 	*x = ModelInstanceGroup{}
-	mi := &file_model_config_proto_msgTypes[1]
+	mi := &file_model_config_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -579,7 +181,7 @@ func (x *ModelInstanceGroup) String() string {
 func (*ModelInstanceGroup) ProtoMessage() {}
 
 func (x *ModelInstanceGroup) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[1]
+	mi := &file_model_config_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -592,7 +194,7 @@ func (x *ModelInstanceGroup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelInstanceGroup.ProtoReflect.Descriptor instead.
 func (*ModelInstanceGroup) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{1}
+	return file_model_config_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *ModelInstanceGroup) GetName() string {
@@ -616,110 +218,20 @@ func (x *ModelInstanceGroup) GetCount() int32 {
 	return 0
 }
 
-func (x *ModelInstanceGroup) GetRateLimiter() *ModelRateLimiter {
-	if x != nil {
-		return x.RateLimiter
-	}
-	return nil
-}
-
-func (x *ModelInstanceGroup) GetGpus() []int32 {
-	if x != nil {
-		return x.Gpus
-	}
-	return nil
-}
-
-func (x *ModelInstanceGroup) GetSecondaryDevices() []*ModelInstanceGroup_SecondaryDevice {
-	if x != nil {
-		return x.SecondaryDevices
-	}
-	return nil
-}
-
-func (x *ModelInstanceGroup) GetProfile() []string {
-	if x != nil {
-		return x.Profile
-	}
-	return nil
-}
-
-func (x *ModelInstanceGroup) GetPassive() bool {
-	if x != nil {
-		return x.Passive
-	}
-	return false
-}
-
-func (x *ModelInstanceGroup) GetHostPolicy() string {
-	if x != nil {
-		return x.HostPolicy
-	}
-	return ""
-}
-
-type ModelTensorReshape struct {
+type ModelInput struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Shape         []int64                `protobuf:"varint,1,rep,packed,name=shape,proto3" json:"shape,omitempty"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	DataType      DataType               `protobuf:"varint,2,opt,name=data_type,json=dataType,proto3,enum=inference.DataType" json:"data_type,omitempty"`
+	Dims          []int64                `protobuf:"varint,4,rep,packed,name=dims,proto3" json:"dims,omitempty"`
+	IsShapeTensor bool                   `protobuf:"varint,6,opt,name=is_shape_tensor,json=isShapeTensor,proto3" json:"is_shape_tensor,omitempty"`
+	Optional      bool                   `protobuf:"varint,8,opt,name=optional,proto3" json:"optional,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *ModelTensorReshape) Reset() {
-	*x = ModelTensorReshape{}
-	mi := &file_model_config_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelTensorReshape) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelTensorReshape) ProtoMessage() {}
-
-func (x *ModelTensorReshape) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelTensorReshape.ProtoReflect.Descriptor instead.
-func (*ModelTensorReshape) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *ModelTensorReshape) GetShape() []int64 {
-	if x != nil {
-		return x.Shape
-	}
-	return nil
-}
-
-type ModelInput struct {
-	state               protoimpl.MessageState `protogen:"open.v1"`
-	Name                string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	DataType            DataType               `protobuf:"varint,2,opt,name=data_type,json=dataType,proto3,enum=inference.DataType" json:"data_type,omitempty"`
-	Format              ModelInput_Format      `protobuf:"varint,3,opt,name=format,proto3,enum=inference.ModelInput_Format" json:"format,omitempty"`
-	Dims                []int64                `protobuf:"varint,4,rep,packed,name=dims,proto3" json:"dims,omitempty"`
-	Reshape             *ModelTensorReshape    `protobuf:"bytes,5,opt,name=reshape,proto3" json:"reshape,omitempty"`
-	IsShapeTensor       bool                   `protobuf:"varint,6,opt,name=is_shape_tensor,json=isShapeTensor,proto3" json:"is_shape_tensor,omitempty"`
-	AllowRaggedBatch    bool                   `protobuf:"varint,7,opt,name=allow_ragged_batch,json=allowRaggedBatch,proto3" json:"allow_ragged_batch,omitempty"`
-	Optional            bool                   `protobuf:"varint,8,opt,name=optional,proto3" json:"optional,omitempty"`
-	IsNonLinearFormatIo bool                   `protobuf:"varint,9,opt,name=is_non_linear_format_io,json=isNonLinearFormatIo,proto3" json:"is_non_linear_format_io,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
-}
-
 func (x *ModelInput) Reset() {
 	*x = ModelInput{}
-	mi := &file_model_config_proto_msgTypes[3]
+	mi := &file_model_config_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -731,7 +243,7 @@ func (x *ModelInput) String() string {
 func (*ModelInput) ProtoMessage() {}
 
 func (x *ModelInput) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[3]
+	mi := &file_model_config_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -744,7 +256,7 @@ func (x *ModelInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelInput.ProtoReflect.Descriptor instead.
 func (*ModelInput) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{3}
+	return file_model_config_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *ModelInput) GetName() string {
@@ -761,23 +273,9 @@ func (x *ModelInput) GetDataType() DataType {
 	return DataType_TYPE_INVALID
 }
 
-func (x *ModelInput) GetFormat() ModelInput_Format {
-	if x != nil {
-		return x.Format
-	}
-	return ModelInput_FORMAT_NONE
-}
-
 func (x *ModelInput) GetDims() []int64 {
 	if x != nil {
 		return x.Dims
-	}
-	return nil
-}
-
-func (x *ModelInput) GetReshape() *ModelTensorReshape {
-	if x != nil {
-		return x.Reshape
 	}
 	return nil
 }
@@ -789,13 +287,6 @@ func (x *ModelInput) GetIsShapeTensor() bool {
 	return false
 }
 
-func (x *ModelInput) GetAllowRaggedBatch() bool {
-	if x != nil {
-		return x.AllowRaggedBatch
-	}
-	return false
-}
-
 func (x *ModelInput) GetOptional() bool {
 	if x != nil {
 		return x.Optional
@@ -803,29 +294,18 @@ func (x *ModelInput) GetOptional() bool {
 	return false
 }
 
-func (x *ModelInput) GetIsNonLinearFormatIo() bool {
-	if x != nil {
-		return x.IsNonLinearFormatIo
-	}
-	return false
-}
-
 type ModelOutput struct {
-	state               protoimpl.MessageState `protogen:"open.v1"`
-	Name                string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	DataType            DataType               `protobuf:"varint,2,opt,name=data_type,json=dataType,proto3,enum=inference.DataType" json:"data_type,omitempty"`
-	Dims                []int64                `protobuf:"varint,3,rep,packed,name=dims,proto3" json:"dims,omitempty"`
-	Reshape             *ModelTensorReshape    `protobuf:"bytes,5,opt,name=reshape,proto3" json:"reshape,omitempty"`
-	LabelFilename       string                 `protobuf:"bytes,4,opt,name=label_filename,json=labelFilename,proto3" json:"label_filename,omitempty"`
-	IsShapeTensor       bool                   `protobuf:"varint,6,opt,name=is_shape_tensor,json=isShapeTensor,proto3" json:"is_shape_tensor,omitempty"`
-	IsNonLinearFormatIo bool                   `protobuf:"varint,7,opt,name=is_non_linear_format_io,json=isNonLinearFormatIo,proto3" json:"is_non_linear_format_io,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	DataType      DataType               `protobuf:"varint,2,opt,name=data_type,json=dataType,proto3,enum=inference.DataType" json:"data_type,omitempty"`
+	Dims          []int64                `protobuf:"varint,3,rep,packed,name=dims,proto3" json:"dims,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ModelOutput) Reset() {
 	*x = ModelOutput{}
-	mi := &file_model_config_proto_msgTypes[4]
+	mi := &file_model_config_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -837,7 +317,7 @@ func (x *ModelOutput) String() string {
 func (*ModelOutput) ProtoMessage() {}
 
 func (x *ModelOutput) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[4]
+	mi := &file_model_config_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -850,7 +330,7 @@ func (x *ModelOutput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelOutput.ProtoReflect.Descriptor instead.
 func (*ModelOutput) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{4}
+	return file_model_config_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ModelOutput) GetName() string {
@@ -874,169 +354,11 @@ func (x *ModelOutput) GetDims() []int64 {
 	return nil
 }
 
-func (x *ModelOutput) GetReshape() *ModelTensorReshape {
-	if x != nil {
-		return x.Reshape
-	}
-	return nil
-}
-
-func (x *ModelOutput) GetLabelFilename() string {
-	if x != nil {
-		return x.LabelFilename
-	}
-	return ""
-}
-
-func (x *ModelOutput) GetIsShapeTensor() bool {
-	if x != nil {
-		return x.IsShapeTensor
-	}
-	return false
-}
-
-func (x *ModelOutput) GetIsNonLinearFormatIo() bool {
-	if x != nil {
-		return x.IsNonLinearFormatIo
-	}
-	return false
-}
-
-type BatchInput struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Kind          BatchInput_Kind        `protobuf:"varint,1,opt,name=kind,proto3,enum=inference.BatchInput_Kind" json:"kind,omitempty"`
-	TargetName    []string               `protobuf:"bytes,2,rep,name=target_name,json=targetName,proto3" json:"target_name,omitempty"`
-	DataType      DataType               `protobuf:"varint,3,opt,name=data_type,json=dataType,proto3,enum=inference.DataType" json:"data_type,omitempty"`
-	SourceInput   []string               `protobuf:"bytes,4,rep,name=source_input,json=sourceInput,proto3" json:"source_input,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *BatchInput) Reset() {
-	*x = BatchInput{}
-	mi := &file_model_config_proto_msgTypes[5]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *BatchInput) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*BatchInput) ProtoMessage() {}
-
-func (x *BatchInput) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[5]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use BatchInput.ProtoReflect.Descriptor instead.
-func (*BatchInput) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{5}
-}
-
-func (x *BatchInput) GetKind() BatchInput_Kind {
-	if x != nil {
-		return x.Kind
-	}
-	return BatchInput_BATCH_ELEMENT_COUNT
-}
-
-func (x *BatchInput) GetTargetName() []string {
-	if x != nil {
-		return x.TargetName
-	}
-	return nil
-}
-
-func (x *BatchInput) GetDataType() DataType {
-	if x != nil {
-		return x.DataType
-	}
-	return DataType_TYPE_INVALID
-}
-
-func (x *BatchInput) GetSourceInput() []string {
-	if x != nil {
-		return x.SourceInput
-	}
-	return nil
-}
-
-type BatchOutput struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	TargetName    []string               `protobuf:"bytes,1,rep,name=target_name,json=targetName,proto3" json:"target_name,omitempty"`
-	Kind          BatchOutput_Kind       `protobuf:"varint,2,opt,name=kind,proto3,enum=inference.BatchOutput_Kind" json:"kind,omitempty"`
-	SourceInput   []string               `protobuf:"bytes,3,rep,name=source_input,json=sourceInput,proto3" json:"source_input,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *BatchOutput) Reset() {
-	*x = BatchOutput{}
-	mi := &file_model_config_proto_msgTypes[6]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *BatchOutput) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*BatchOutput) ProtoMessage() {}
-
-func (x *BatchOutput) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[6]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use BatchOutput.ProtoReflect.Descriptor instead.
-func (*BatchOutput) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{6}
-}
-
-func (x *BatchOutput) GetTargetName() []string {
-	if x != nil {
-		return x.TargetName
-	}
-	return nil
-}
-
-func (x *BatchOutput) GetKind() BatchOutput_Kind {
-	if x != nil {
-		return x.Kind
-	}
-	return BatchOutput_BATCH_SCATTER_WITH_INPUT_SHAPE
-}
-
-func (x *BatchOutput) GetSourceInput() []string {
-	if x != nil {
-		return x.SourceInput
-	}
-	return nil
-}
-
 type ModelVersionPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to PolicyChoice:
 	//
 	//	*ModelVersionPolicy_Latest_
-	//	*ModelVersionPolicy_All_
-	//	*ModelVersionPolicy_Specific_
 	PolicyChoice  isModelVersionPolicy_PolicyChoice `protobuf_oneof:"policy_choice"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1044,7 +366,7 @@ type ModelVersionPolicy struct {
 
 func (x *ModelVersionPolicy) Reset() {
 	*x = ModelVersionPolicy{}
-	mi := &file_model_config_proto_msgTypes[7]
+	mi := &file_model_config_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1056,7 +378,7 @@ func (x *ModelVersionPolicy) String() string {
 func (*ModelVersionPolicy) ProtoMessage() {}
 
 func (x *ModelVersionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[7]
+	mi := &file_model_config_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1069,7 +391,7 @@ func (x *ModelVersionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelVersionPolicy.ProtoReflect.Descriptor instead.
 func (*ModelVersionPolicy) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{7}
+	return file_model_config_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ModelVersionPolicy) GetPolicyChoice() isModelVersionPolicy_PolicyChoice {
@@ -1088,24 +410,6 @@ func (x *ModelVersionPolicy) GetLatest() *ModelVersionPolicy_Latest {
 	return nil
 }
 
-func (x *ModelVersionPolicy) GetAll() *ModelVersionPolicy_All {
-	if x != nil {
-		if x, ok := x.PolicyChoice.(*ModelVersionPolicy_All_); ok {
-			return x.All
-		}
-	}
-	return nil
-}
-
-func (x *ModelVersionPolicy) GetSpecific() *ModelVersionPolicy_Specific {
-	if x != nil {
-		if x, ok := x.PolicyChoice.(*ModelVersionPolicy_Specific_); ok {
-			return x.Specific
-		}
-	}
-	return nil
-}
-
 type isModelVersionPolicy_PolicyChoice interface {
 	isModelVersionPolicy_PolicyChoice()
 }
@@ -1114,204 +418,19 @@ type ModelVersionPolicy_Latest_ struct {
 	Latest *ModelVersionPolicy_Latest `protobuf:"bytes,1,opt,name=latest,proto3,oneof"`
 }
 
-type ModelVersionPolicy_All_ struct {
-	All *ModelVersionPolicy_All `protobuf:"bytes,2,opt,name=all,proto3,oneof"`
-}
-
-type ModelVersionPolicy_Specific_ struct {
-	Specific *ModelVersionPolicy_Specific `protobuf:"bytes,3,opt,name=specific,proto3,oneof"`
-}
-
 func (*ModelVersionPolicy_Latest_) isModelVersionPolicy_PolicyChoice() {}
 
-func (*ModelVersionPolicy_All_) isModelVersionPolicy_PolicyChoice() {}
-
-func (*ModelVersionPolicy_Specific_) isModelVersionPolicy_PolicyChoice() {}
-
-type ModelOptimizationPolicy struct {
-	state                       protoimpl.MessageState                         `protogen:"open.v1"`
-	Graph                       *ModelOptimizationPolicy_Graph                 `protobuf:"bytes,1,opt,name=graph,proto3" json:"graph,omitempty"`
-	Priority                    ModelOptimizationPolicy_ModelPriority          `protobuf:"varint,2,opt,name=priority,proto3,enum=inference.ModelOptimizationPolicy_ModelPriority" json:"priority,omitempty"`
-	Cuda                        *ModelOptimizationPolicy_Cuda                  `protobuf:"bytes,3,opt,name=cuda,proto3" json:"cuda,omitempty"`
-	ExecutionAccelerators       *ModelOptimizationPolicy_ExecutionAccelerators `protobuf:"bytes,4,opt,name=execution_accelerators,json=executionAccelerators,proto3" json:"execution_accelerators,omitempty"`
-	InputPinnedMemory           *ModelOptimizationPolicy_PinnedMemoryBuffer    `protobuf:"bytes,5,opt,name=input_pinned_memory,json=inputPinnedMemory,proto3" json:"input_pinned_memory,omitempty"`
-	OutputPinnedMemory          *ModelOptimizationPolicy_PinnedMemoryBuffer    `protobuf:"bytes,6,opt,name=output_pinned_memory,json=outputPinnedMemory,proto3" json:"output_pinned_memory,omitempty"`
-	GatherKernelBufferThreshold uint32                                         `protobuf:"varint,7,opt,name=gather_kernel_buffer_threshold,json=gatherKernelBufferThreshold,proto3" json:"gather_kernel_buffer_threshold,omitempty"`
-	EagerBatching               bool                                           `protobuf:"varint,8,opt,name=eager_batching,json=eagerBatching,proto3" json:"eager_batching,omitempty"`
-	unknownFields               protoimpl.UnknownFields
-	sizeCache                   protoimpl.SizeCache
-}
-
-func (x *ModelOptimizationPolicy) Reset() {
-	*x = ModelOptimizationPolicy{}
-	mi := &file_model_config_proto_msgTypes[8]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelOptimizationPolicy) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelOptimizationPolicy) ProtoMessage() {}
-
-func (x *ModelOptimizationPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[8]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelOptimizationPolicy.ProtoReflect.Descriptor instead.
-func (*ModelOptimizationPolicy) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{8}
-}
-
-func (x *ModelOptimizationPolicy) GetGraph() *ModelOptimizationPolicy_Graph {
-	if x != nil {
-		return x.Graph
-	}
-	return nil
-}
-
-func (x *ModelOptimizationPolicy) GetPriority() ModelOptimizationPolicy_ModelPriority {
-	if x != nil {
-		return x.Priority
-	}
-	return ModelOptimizationPolicy_PRIORITY_DEFAULT
-}
-
-func (x *ModelOptimizationPolicy) GetCuda() *ModelOptimizationPolicy_Cuda {
-	if x != nil {
-		return x.Cuda
-	}
-	return nil
-}
-
-func (x *ModelOptimizationPolicy) GetExecutionAccelerators() *ModelOptimizationPolicy_ExecutionAccelerators {
-	if x != nil {
-		return x.ExecutionAccelerators
-	}
-	return nil
-}
-
-func (x *ModelOptimizationPolicy) GetInputPinnedMemory() *ModelOptimizationPolicy_PinnedMemoryBuffer {
-	if x != nil {
-		return x.InputPinnedMemory
-	}
-	return nil
-}
-
-func (x *ModelOptimizationPolicy) GetOutputPinnedMemory() *ModelOptimizationPolicy_PinnedMemoryBuffer {
-	if x != nil {
-		return x.OutputPinnedMemory
-	}
-	return nil
-}
-
-func (x *ModelOptimizationPolicy) GetGatherKernelBufferThreshold() uint32 {
-	if x != nil {
-		return x.GatherKernelBufferThreshold
-	}
-	return 0
-}
-
-func (x *ModelOptimizationPolicy) GetEagerBatching() bool {
-	if x != nil {
-		return x.EagerBatching
-	}
-	return false
-}
-
-type ModelQueuePolicy struct {
-	state                      protoimpl.MessageState         `protogen:"open.v1"`
-	TimeoutAction              ModelQueuePolicy_TimeoutAction `protobuf:"varint,1,opt,name=timeout_action,json=timeoutAction,proto3,enum=inference.ModelQueuePolicy_TimeoutAction" json:"timeout_action,omitempty"`
-	DefaultTimeoutMicroseconds uint64                         `protobuf:"varint,2,opt,name=default_timeout_microseconds,json=defaultTimeoutMicroseconds,proto3" json:"default_timeout_microseconds,omitempty"`
-	AllowTimeoutOverride       bool                           `protobuf:"varint,3,opt,name=allow_timeout_override,json=allowTimeoutOverride,proto3" json:"allow_timeout_override,omitempty"`
-	MaxQueueSize               uint32                         `protobuf:"varint,4,opt,name=max_queue_size,json=maxQueueSize,proto3" json:"max_queue_size,omitempty"`
-	unknownFields              protoimpl.UnknownFields
-	sizeCache                  protoimpl.SizeCache
-}
-
-func (x *ModelQueuePolicy) Reset() {
-	*x = ModelQueuePolicy{}
-	mi := &file_model_config_proto_msgTypes[9]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelQueuePolicy) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelQueuePolicy) ProtoMessage() {}
-
-func (x *ModelQueuePolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[9]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelQueuePolicy.ProtoReflect.Descriptor instead.
-func (*ModelQueuePolicy) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{9}
-}
-
-func (x *ModelQueuePolicy) GetTimeoutAction() ModelQueuePolicy_TimeoutAction {
-	if x != nil {
-		return x.TimeoutAction
-	}
-	return ModelQueuePolicy_REJECT
-}
-
-func (x *ModelQueuePolicy) GetDefaultTimeoutMicroseconds() uint64 {
-	if x != nil {
-		return x.DefaultTimeoutMicroseconds
-	}
-	return 0
-}
-
-func (x *ModelQueuePolicy) GetAllowTimeoutOverride() bool {
-	if x != nil {
-		return x.AllowTimeoutOverride
-	}
-	return false
-}
-
-func (x *ModelQueuePolicy) GetMaxQueueSize() uint32 {
-	if x != nil {
-		return x.MaxQueueSize
-	}
-	return 0
-}
-
 type ModelDynamicBatching struct {
-	state                     protoimpl.MessageState       `protogen:"open.v1"`
-	PreferredBatchSize        []int32                      `protobuf:"varint,1,rep,packed,name=preferred_batch_size,json=preferredBatchSize,proto3" json:"preferred_batch_size,omitempty"`
-	MaxQueueDelayMicroseconds uint64                       `protobuf:"varint,2,opt,name=max_queue_delay_microseconds,json=maxQueueDelayMicroseconds,proto3" json:"max_queue_delay_microseconds,omitempty"`
-	PreserveOrdering          bool                         `protobuf:"varint,3,opt,name=preserve_ordering,json=preserveOrdering,proto3" json:"preserve_ordering,omitempty"`
-	PriorityLevels            uint64                       `protobuf:"varint,4,opt,name=priority_levels,json=priorityLevels,proto3" json:"priority_levels,omitempty"`
-	DefaultPriorityLevel      uint64                       `protobuf:"varint,5,opt,name=default_priority_level,json=defaultPriorityLevel,proto3" json:"default_priority_level,omitempty"`
-	DefaultQueuePolicy        *ModelQueuePolicy            `protobuf:"bytes,6,opt,name=default_queue_policy,json=defaultQueuePolicy,proto3" json:"default_queue_policy,omitempty"`
-	PriorityQueuePolicy       map[uint64]*ModelQueuePolicy `protobuf:"bytes,7,rep,name=priority_queue_policy,json=priorityQueuePolicy,proto3" json:"priority_queue_policy,omitempty" protobuf_key:"varint,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	state                     protoimpl.MessageState `protogen:"open.v1"`
+	PreferredBatchSize        []int32                `protobuf:"varint,1,rep,packed,name=preferred_batch_size,json=preferredBatchSize,proto3" json:"preferred_batch_size,omitempty"`
+	MaxQueueDelayMicroseconds uint64                 `protobuf:"varint,2,opt,name=max_queue_delay_microseconds,json=maxQueueDelayMicroseconds,proto3" json:"max_queue_delay_microseconds,omitempty"`
 	unknownFields             protoimpl.UnknownFields
 	sizeCache                 protoimpl.SizeCache
 }
 
 func (x *ModelDynamicBatching) Reset() {
 	*x = ModelDynamicBatching{}
-	mi := &file_model_config_proto_msgTypes[10]
+	mi := &file_model_config_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1323,7 +442,7 @@ func (x *ModelDynamicBatching) String() string {
 func (*ModelDynamicBatching) ProtoMessage() {}
 
 func (x *ModelDynamicBatching) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[10]
+	mi := &file_model_config_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1336,7 +455,7 @@ func (x *ModelDynamicBatching) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelDynamicBatching.ProtoReflect.Descriptor instead.
 func (*ModelDynamicBatching) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{10}
+	return file_model_config_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ModelDynamicBatching) GetPreferredBatchSize() []int32 {
@@ -1353,59 +472,20 @@ func (x *ModelDynamicBatching) GetMaxQueueDelayMicroseconds() uint64 {
 	return 0
 }
 
-func (x *ModelDynamicBatching) GetPreserveOrdering() bool {
-	if x != nil {
-		return x.PreserveOrdering
-	}
-	return false
-}
-
-func (x *ModelDynamicBatching) GetPriorityLevels() uint64 {
-	if x != nil {
-		return x.PriorityLevels
-	}
-	return 0
-}
-
-func (x *ModelDynamicBatching) GetDefaultPriorityLevel() uint64 {
-	if x != nil {
-		return x.DefaultPriorityLevel
-	}
-	return 0
-}
-
-func (x *ModelDynamicBatching) GetDefaultQueuePolicy() *ModelQueuePolicy {
-	if x != nil {
-		return x.DefaultQueuePolicy
-	}
-	return nil
-}
-
-func (x *ModelDynamicBatching) GetPriorityQueuePolicy() map[uint64]*ModelQueuePolicy {
-	if x != nil {
-		return x.PriorityQueuePolicy
-	}
-	return nil
-}
-
 type ModelSequenceBatching struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to StrategyChoice:
 	//
 	//	*ModelSequenceBatching_Direct
-	//	*ModelSequenceBatching_Oldest
 	StrategyChoice              isModelSequenceBatching_StrategyChoice `protobuf_oneof:"strategy_choice"`
 	MaxSequenceIdleMicroseconds uint64                                 `protobuf:"varint,1,opt,name=max_sequence_idle_microseconds,json=maxSequenceIdleMicroseconds,proto3" json:"max_sequence_idle_microseconds,omitempty"`
-	ControlInput                []*ModelSequenceBatching_ControlInput  `protobuf:"bytes,2,rep,name=control_input,json=controlInput,proto3" json:"control_input,omitempty"`
-	State                       []*ModelSequenceBatching_State         `protobuf:"bytes,5,rep,name=state,proto3" json:"state,omitempty"`
-	IterativeSequence           bool                                   `protobuf:"varint,6,opt,name=iterative_sequence,json=iterativeSequence,proto3" json:"iterative_sequence,omitempty"`
 	unknownFields               protoimpl.UnknownFields
 	sizeCache                   protoimpl.SizeCache
 }
 
 func (x *ModelSequenceBatching) Reset() {
 	*x = ModelSequenceBatching{}
-	mi := &file_model_config_proto_msgTypes[11]
+	mi := &file_model_config_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1417,7 +497,7 @@ func (x *ModelSequenceBatching) String() string {
 func (*ModelSequenceBatching) ProtoMessage() {}
 
 func (x *ModelSequenceBatching) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[11]
+	mi := &file_model_config_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1430,7 +510,7 @@ func (x *ModelSequenceBatching) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelSequenceBatching.ProtoReflect.Descriptor instead.
 func (*ModelSequenceBatching) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{11}
+	return file_model_config_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ModelSequenceBatching) GetStrategyChoice() isModelSequenceBatching_StrategyChoice {
@@ -1449,41 +529,11 @@ func (x *ModelSequenceBatching) GetDirect() *ModelSequenceBatching_StrategyDirec
 	return nil
 }
 
-func (x *ModelSequenceBatching) GetOldest() *ModelSequenceBatching_StrategyOldest {
-	if x != nil {
-		if x, ok := x.StrategyChoice.(*ModelSequenceBatching_Oldest); ok {
-			return x.Oldest
-		}
-	}
-	return nil
-}
-
 func (x *ModelSequenceBatching) GetMaxSequenceIdleMicroseconds() uint64 {
 	if x != nil {
 		return x.MaxSequenceIdleMicroseconds
 	}
 	return 0
-}
-
-func (x *ModelSequenceBatching) GetControlInput() []*ModelSequenceBatching_ControlInput {
-	if x != nil {
-		return x.ControlInput
-	}
-	return nil
-}
-
-func (x *ModelSequenceBatching) GetState() []*ModelSequenceBatching_State {
-	if x != nil {
-		return x.State
-	}
-	return nil
-}
-
-func (x *ModelSequenceBatching) GetIterativeSequence() bool {
-	if x != nil {
-		return x.IterativeSequence
-	}
-	return false
 }
 
 type isModelSequenceBatching_StrategyChoice interface {
@@ -1494,25 +544,18 @@ type ModelSequenceBatching_Direct struct {
 	Direct *ModelSequenceBatching_StrategyDirect `protobuf:"bytes,3,opt,name=direct,proto3,oneof"`
 }
 
-type ModelSequenceBatching_Oldest struct {
-	Oldest *ModelSequenceBatching_StrategyOldest `protobuf:"bytes,4,opt,name=oldest,proto3,oneof"`
-}
-
 func (*ModelSequenceBatching_Direct) isModelSequenceBatching_StrategyChoice() {}
 
-func (*ModelSequenceBatching_Oldest) isModelSequenceBatching_StrategyChoice() {}
-
 type ModelEnsembling struct {
-	state               protoimpl.MessageState  `protogen:"open.v1"`
-	Step                []*ModelEnsembling_Step `protobuf:"bytes,1,rep,name=step,proto3" json:"step,omitempty"`
-	MaxInflightRequests uint32                  `protobuf:"varint,2,opt,name=max_inflight_requests,json=maxInflightRequests,proto3" json:"max_inflight_requests,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	state         protoimpl.MessageState  `protogen:"open.v1"`
+	Step          []*ModelEnsembling_Step `protobuf:"bytes,1,rep,name=step,proto3" json:"step,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ModelEnsembling) Reset() {
 	*x = ModelEnsembling{}
-	mi := &file_model_config_proto_msgTypes[12]
+	mi := &file_model_config_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1524,7 +567,7 @@ func (x *ModelEnsembling) String() string {
 func (*ModelEnsembling) ProtoMessage() {}
 
 func (x *ModelEnsembling) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[12]
+	mi := &file_model_config_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1537,175 +580,12 @@ func (x *ModelEnsembling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelEnsembling.ProtoReflect.Descriptor instead.
 func (*ModelEnsembling) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{12}
+	return file_model_config_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ModelEnsembling) GetStep() []*ModelEnsembling_Step {
 	if x != nil {
 		return x.Step
-	}
-	return nil
-}
-
-func (x *ModelEnsembling) GetMaxInflightRequests() uint32 {
-	if x != nil {
-		return x.MaxInflightRequests
-	}
-	return 0
-}
-
-type ModelParameter struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	StringValue   string                 `protobuf:"bytes,1,opt,name=string_value,json=stringValue,proto3" json:"string_value,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ModelParameter) Reset() {
-	*x = ModelParameter{}
-	mi := &file_model_config_proto_msgTypes[13]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelParameter) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelParameter) ProtoMessage() {}
-
-func (x *ModelParameter) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[13]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelParameter.ProtoReflect.Descriptor instead.
-func (*ModelParameter) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{13}
-}
-
-func (x *ModelParameter) GetStringValue() string {
-	if x != nil {
-		return x.StringValue
-	}
-	return ""
-}
-
-type ModelWarmup struct {
-	state         protoimpl.MessageState        `protogen:"open.v1"`
-	Name          string                        `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	BatchSize     uint32                        `protobuf:"varint,2,opt,name=batch_size,json=batchSize,proto3" json:"batch_size,omitempty"`
-	Inputs        map[string]*ModelWarmup_Input `protobuf:"bytes,3,rep,name=inputs,proto3" json:"inputs,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	Count         uint32                        `protobuf:"varint,4,opt,name=count,proto3" json:"count,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ModelWarmup) Reset() {
-	*x = ModelWarmup{}
-	mi := &file_model_config_proto_msgTypes[14]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelWarmup) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelWarmup) ProtoMessage() {}
-
-func (x *ModelWarmup) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[14]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelWarmup.ProtoReflect.Descriptor instead.
-func (*ModelWarmup) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{14}
-}
-
-func (x *ModelWarmup) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *ModelWarmup) GetBatchSize() uint32 {
-	if x != nil {
-		return x.BatchSize
-	}
-	return 0
-}
-
-func (x *ModelWarmup) GetInputs() map[string]*ModelWarmup_Input {
-	if x != nil {
-		return x.Inputs
-	}
-	return nil
-}
-
-func (x *ModelWarmup) GetCount() uint32 {
-	if x != nil {
-		return x.Count
-	}
-	return 0
-}
-
-type ModelOperations struct {
-	state             protoimpl.MessageState `protogen:"open.v1"`
-	OpLibraryFilename []string               `protobuf:"bytes,1,rep,name=op_library_filename,json=opLibraryFilename,proto3" json:"op_library_filename,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
-}
-
-func (x *ModelOperations) Reset() {
-	*x = ModelOperations{}
-	mi := &file_model_config_proto_msgTypes[15]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelOperations) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelOperations) ProtoMessage() {}
-
-func (x *ModelOperations) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[15]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelOperations.ProtoReflect.Descriptor instead.
-func (*ModelOperations) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{15}
-}
-
-func (x *ModelOperations) GetOpLibraryFilename() []string {
-	if x != nil {
-		return x.OpLibraryFilename
 	}
 	return nil
 }
@@ -1719,7 +599,7 @@ type ModelTransactionPolicy struct {
 
 func (x *ModelTransactionPolicy) Reset() {
 	*x = ModelTransactionPolicy{}
-	mi := &file_model_config_proto_msgTypes[16]
+	mi := &file_model_config_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1731,7 +611,7 @@ func (x *ModelTransactionPolicy) String() string {
 func (*ModelTransactionPolicy) ProtoMessage() {}
 
 func (x *ModelTransactionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[16]
+	mi := &file_model_config_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1744,7 +624,7 @@ func (x *ModelTransactionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelTransactionPolicy.ProtoReflect.Descriptor instead.
 func (*ModelTransactionPolicy) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{16}
+	return file_model_config_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ModelTransactionPolicy) GetDecoupled() bool {
@@ -1752,50 +632,6 @@ func (x *ModelTransactionPolicy) GetDecoupled() bool {
 		return x.Decoupled
 	}
 	return false
-}
-
-type ModelRepositoryAgents struct {
-	state         protoimpl.MessageState         `protogen:"open.v1"`
-	Agents        []*ModelRepositoryAgents_Agent `protobuf:"bytes,1,rep,name=agents,proto3" json:"agents,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ModelRepositoryAgents) Reset() {
-	*x = ModelRepositoryAgents{}
-	mi := &file_model_config_proto_msgTypes[17]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelRepositoryAgents) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelRepositoryAgents) ProtoMessage() {}
-
-func (x *ModelRepositoryAgents) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[17]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelRepositoryAgents.ProtoReflect.Descriptor instead.
-func (*ModelRepositoryAgents) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{17}
-}
-
-func (x *ModelRepositoryAgents) GetAgents() []*ModelRepositoryAgents_Agent {
-	if x != nil {
-		return x.Agents
-	}
-	return nil
 }
 
 type ModelResponseCache struct {
@@ -1807,7 +643,7 @@ type ModelResponseCache struct {
 
 func (x *ModelResponseCache) Reset() {
 	*x = ModelResponseCache{}
-	mi := &file_model_config_proto_msgTypes[18]
+	mi := &file_model_config_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1819,7 +655,7 @@ func (x *ModelResponseCache) String() string {
 func (*ModelResponseCache) ProtoMessage() {}
 
 func (x *ModelResponseCache) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[18]
+	mi := &file_model_config_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1832,7 +668,7 @@ func (x *ModelResponseCache) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelResponseCache.ProtoReflect.Descriptor instead.
 func (*ModelResponseCache) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{18}
+	return file_model_config_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ModelResponseCache) GetEnable() bool {
@@ -1842,63 +678,15 @@ func (x *ModelResponseCache) GetEnable() bool {
 	return false
 }
 
-type ModelMetrics struct {
-	state         protoimpl.MessageState        `protogen:"open.v1"`
-	MetricControl []*ModelMetrics_MetricControl `protobuf:"bytes,1,rep,name=metric_control,json=metricControl,proto3" json:"metric_control,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ModelMetrics) Reset() {
-	*x = ModelMetrics{}
-	mi := &file_model_config_proto_msgTypes[19]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelMetrics) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelMetrics) ProtoMessage() {}
-
-func (x *ModelMetrics) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[19]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelMetrics.ProtoReflect.Descriptor instead.
-func (*ModelMetrics) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{19}
-}
-
-func (x *ModelMetrics) GetMetricControl() []*ModelMetrics_MetricControl {
-	if x != nil {
-		return x.MetricControl
-	}
-	return nil
-}
-
 type ModelConfig struct {
-	state         protoimpl.MessageState   `protogen:"open.v1"`
-	Name          string                   `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Platform      string                   `protobuf:"bytes,2,opt,name=platform,proto3" json:"platform,omitempty"`
-	Backend       string                   `protobuf:"bytes,17,opt,name=backend,proto3" json:"backend,omitempty"`
-	Runtime       string                   `protobuf:"bytes,25,opt,name=runtime,proto3" json:"runtime,omitempty"`
-	VersionPolicy *ModelVersionPolicy      `protobuf:"bytes,3,opt,name=version_policy,json=versionPolicy,proto3" json:"version_policy,omitempty"`
-	MaxBatchSize  int32                    `protobuf:"varint,4,opt,name=max_batch_size,json=maxBatchSize,proto3" json:"max_batch_size,omitempty"`
-	Input         []*ModelInput            `protobuf:"bytes,5,rep,name=input,proto3" json:"input,omitempty"`
-	Output        []*ModelOutput           `protobuf:"bytes,6,rep,name=output,proto3" json:"output,omitempty"`
-	BatchInput    []*BatchInput            `protobuf:"bytes,20,rep,name=batch_input,json=batchInput,proto3" json:"batch_input,omitempty"`
-	BatchOutput   []*BatchOutput           `protobuf:"bytes,21,rep,name=batch_output,json=batchOutput,proto3" json:"batch_output,omitempty"`
-	Optimization  *ModelOptimizationPolicy `protobuf:"bytes,12,opt,name=optimization,proto3" json:"optimization,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Platform      string                 `protobuf:"bytes,2,opt,name=platform,proto3" json:"platform,omitempty"`
+	Backend       string                 `protobuf:"bytes,17,opt,name=backend,proto3" json:"backend,omitempty"`
+	VersionPolicy *ModelVersionPolicy    `protobuf:"bytes,3,opt,name=version_policy,json=versionPolicy,proto3" json:"version_policy,omitempty"`
+	MaxBatchSize  int32                  `protobuf:"varint,4,opt,name=max_batch_size,json=maxBatchSize,proto3" json:"max_batch_size,omitempty"`
+	Input         []*ModelInput          `protobuf:"bytes,5,rep,name=input,proto3" json:"input,omitempty"`
+	Output        []*ModelOutput         `protobuf:"bytes,6,rep,name=output,proto3" json:"output,omitempty"`
 	// Types that are valid to be assigned to SchedulingChoice:
 	//
 	//	*ModelConfig_DynamicBatching
@@ -1907,22 +695,15 @@ type ModelConfig struct {
 	SchedulingChoice       isModelConfig_SchedulingChoice `protobuf_oneof:"scheduling_choice"`
 	InstanceGroup          []*ModelInstanceGroup          `protobuf:"bytes,7,rep,name=instance_group,json=instanceGroup,proto3" json:"instance_group,omitempty"`
 	DefaultModelFilename   string                         `protobuf:"bytes,8,opt,name=default_model_filename,json=defaultModelFilename,proto3" json:"default_model_filename,omitempty"`
-	CcModelFilenames       map[string]string              `protobuf:"bytes,9,rep,name=cc_model_filenames,json=ccModelFilenames,proto3" json:"cc_model_filenames,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	MetricTags             map[string]string              `protobuf:"bytes,10,rep,name=metric_tags,json=metricTags,proto3" json:"metric_tags,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	Parameters             map[string]*ModelParameter     `protobuf:"bytes,14,rep,name=parameters,proto3" json:"parameters,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	ModelWarmup            []*ModelWarmup                 `protobuf:"bytes,16,rep,name=model_warmup,json=modelWarmup,proto3" json:"model_warmup,omitempty"`
-	ModelOperations        *ModelOperations               `protobuf:"bytes,18,opt,name=model_operations,json=modelOperations,proto3" json:"model_operations,omitempty"`
 	ModelTransactionPolicy *ModelTransactionPolicy        `protobuf:"bytes,19,opt,name=model_transaction_policy,json=modelTransactionPolicy,proto3" json:"model_transaction_policy,omitempty"`
-	ModelRepositoryAgents  *ModelRepositoryAgents         `protobuf:"bytes,23,opt,name=model_repository_agents,json=modelRepositoryAgents,proto3" json:"model_repository_agents,omitempty"`
 	ResponseCache          *ModelResponseCache            `protobuf:"bytes,24,opt,name=response_cache,json=responseCache,proto3" json:"response_cache,omitempty"`
-	ModelMetrics           *ModelMetrics                  `protobuf:"bytes,26,opt,name=model_metrics,json=modelMetrics,proto3" json:"model_metrics,omitempty"`
 	unknownFields          protoimpl.UnknownFields
 	sizeCache              protoimpl.SizeCache
 }
 
 func (x *ModelConfig) Reset() {
 	*x = ModelConfig{}
-	mi := &file_model_config_proto_msgTypes[20]
+	mi := &file_model_config_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1934,7 +715,7 @@ func (x *ModelConfig) String() string {
 func (*ModelConfig) ProtoMessage() {}
 
 func (x *ModelConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[20]
+	mi := &file_model_config_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1947,7 +728,7 @@ func (x *ModelConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelConfig.ProtoReflect.Descriptor instead.
 func (*ModelConfig) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{20}
+	return file_model_config_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ModelConfig) GetName() string {
@@ -1967,13 +748,6 @@ func (x *ModelConfig) GetPlatform() string {
 func (x *ModelConfig) GetBackend() string {
 	if x != nil {
 		return x.Backend
-	}
-	return ""
-}
-
-func (x *ModelConfig) GetRuntime() string {
-	if x != nil {
-		return x.Runtime
 	}
 	return ""
 }
@@ -2002,27 +776,6 @@ func (x *ModelConfig) GetInput() []*ModelInput {
 func (x *ModelConfig) GetOutput() []*ModelOutput {
 	if x != nil {
 		return x.Output
-	}
-	return nil
-}
-
-func (x *ModelConfig) GetBatchInput() []*BatchInput {
-	if x != nil {
-		return x.BatchInput
-	}
-	return nil
-}
-
-func (x *ModelConfig) GetBatchOutput() []*BatchOutput {
-	if x != nil {
-		return x.BatchOutput
-	}
-	return nil
-}
-
-func (x *ModelConfig) GetOptimization() *ModelOptimizationPolicy {
-	if x != nil {
-		return x.Optimization
 	}
 	return nil
 }
@@ -2075,41 +828,6 @@ func (x *ModelConfig) GetDefaultModelFilename() string {
 	return ""
 }
 
-func (x *ModelConfig) GetCcModelFilenames() map[string]string {
-	if x != nil {
-		return x.CcModelFilenames
-	}
-	return nil
-}
-
-func (x *ModelConfig) GetMetricTags() map[string]string {
-	if x != nil {
-		return x.MetricTags
-	}
-	return nil
-}
-
-func (x *ModelConfig) GetParameters() map[string]*ModelParameter {
-	if x != nil {
-		return x.Parameters
-	}
-	return nil
-}
-
-func (x *ModelConfig) GetModelWarmup() []*ModelWarmup {
-	if x != nil {
-		return x.ModelWarmup
-	}
-	return nil
-}
-
-func (x *ModelConfig) GetModelOperations() *ModelOperations {
-	if x != nil {
-		return x.ModelOperations
-	}
-	return nil
-}
-
 func (x *ModelConfig) GetModelTransactionPolicy() *ModelTransactionPolicy {
 	if x != nil {
 		return x.ModelTransactionPolicy
@@ -2117,23 +835,9 @@ func (x *ModelConfig) GetModelTransactionPolicy() *ModelTransactionPolicy {
 	return nil
 }
 
-func (x *ModelConfig) GetModelRepositoryAgents() *ModelRepositoryAgents {
-	if x != nil {
-		return x.ModelRepositoryAgents
-	}
-	return nil
-}
-
 func (x *ModelConfig) GetResponseCache() *ModelResponseCache {
 	if x != nil {
 		return x.ResponseCache
-	}
-	return nil
-}
-
-func (x *ModelConfig) GetModelMetrics() *ModelMetrics {
-	if x != nil {
-		return x.ModelMetrics
 	}
 	return nil
 }
@@ -2160,118 +864,6 @@ func (*ModelConfig_SequenceBatching) isModelConfig_SchedulingChoice() {}
 
 func (*ModelConfig_EnsembleScheduling) isModelConfig_SchedulingChoice() {}
 
-type ModelRateLimiter_Resource struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Global        bool                   `protobuf:"varint,2,opt,name=global,proto3" json:"global,omitempty"`
-	Count         uint32                 `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ModelRateLimiter_Resource) Reset() {
-	*x = ModelRateLimiter_Resource{}
-	mi := &file_model_config_proto_msgTypes[21]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelRateLimiter_Resource) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelRateLimiter_Resource) ProtoMessage() {}
-
-func (x *ModelRateLimiter_Resource) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[21]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelRateLimiter_Resource.ProtoReflect.Descriptor instead.
-func (*ModelRateLimiter_Resource) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{0, 0}
-}
-
-func (x *ModelRateLimiter_Resource) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *ModelRateLimiter_Resource) GetGlobal() bool {
-	if x != nil {
-		return x.Global
-	}
-	return false
-}
-
-func (x *ModelRateLimiter_Resource) GetCount() uint32 {
-	if x != nil {
-		return x.Count
-	}
-	return 0
-}
-
-type ModelInstanceGroup_SecondaryDevice struct {
-	state         protoimpl.MessageState                                 `protogen:"open.v1"`
-	Kind          ModelInstanceGroup_SecondaryDevice_SecondaryDeviceKind `protobuf:"varint,1,opt,name=kind,proto3,enum=inference.ModelInstanceGroup_SecondaryDevice_SecondaryDeviceKind" json:"kind,omitempty"`
-	DeviceId      int64                                                  `protobuf:"varint,2,opt,name=device_id,json=deviceId,proto3" json:"device_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ModelInstanceGroup_SecondaryDevice) Reset() {
-	*x = ModelInstanceGroup_SecondaryDevice{}
-	mi := &file_model_config_proto_msgTypes[22]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelInstanceGroup_SecondaryDevice) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelInstanceGroup_SecondaryDevice) ProtoMessage() {}
-
-func (x *ModelInstanceGroup_SecondaryDevice) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[22]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelInstanceGroup_SecondaryDevice.ProtoReflect.Descriptor instead.
-func (*ModelInstanceGroup_SecondaryDevice) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{1, 0}
-}
-
-func (x *ModelInstanceGroup_SecondaryDevice) GetKind() ModelInstanceGroup_SecondaryDevice_SecondaryDeviceKind {
-	if x != nil {
-		return x.Kind
-	}
-	return ModelInstanceGroup_SecondaryDevice_KIND_NVDLA
-}
-
-func (x *ModelInstanceGroup_SecondaryDevice) GetDeviceId() int64 {
-	if x != nil {
-		return x.DeviceId
-	}
-	return 0
-}
-
 type ModelVersionPolicy_Latest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	NumVersions   uint32                 `protobuf:"varint,1,opt,name=num_versions,json=numVersions,proto3" json:"num_versions,omitempty"`
@@ -2281,7 +873,7 @@ type ModelVersionPolicy_Latest struct {
 
 func (x *ModelVersionPolicy_Latest) Reset() {
 	*x = ModelVersionPolicy_Latest{}
-	mi := &file_model_config_proto_msgTypes[23]
+	mi := &file_model_config_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2293,7 +885,7 @@ func (x *ModelVersionPolicy_Latest) String() string {
 func (*ModelVersionPolicy_Latest) ProtoMessage() {}
 
 func (x *ModelVersionPolicy_Latest) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[23]
+	mi := &file_model_config_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2306,7 +898,7 @@ func (x *ModelVersionPolicy_Latest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelVersionPolicy_Latest.ProtoReflect.Descriptor instead.
 func (*ModelVersionPolicy_Latest) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{7, 0}
+	return file_model_config_proto_rawDescGZIP(), []int{3, 0}
 }
 
 func (x *ModelVersionPolicy_Latest) GetNumVersions() uint32 {
@@ -2316,841 +908,15 @@ func (x *ModelVersionPolicy_Latest) GetNumVersions() uint32 {
 	return 0
 }
 
-type ModelVersionPolicy_All struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ModelVersionPolicy_All) Reset() {
-	*x = ModelVersionPolicy_All{}
-	mi := &file_model_config_proto_msgTypes[24]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelVersionPolicy_All) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelVersionPolicy_All) ProtoMessage() {}
-
-func (x *ModelVersionPolicy_All) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[24]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelVersionPolicy_All.ProtoReflect.Descriptor instead.
-func (*ModelVersionPolicy_All) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{7, 1}
-}
-
-type ModelVersionPolicy_Specific struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Versions      []int64                `protobuf:"varint,1,rep,packed,name=versions,proto3" json:"versions,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ModelVersionPolicy_Specific) Reset() {
-	*x = ModelVersionPolicy_Specific{}
-	mi := &file_model_config_proto_msgTypes[25]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelVersionPolicy_Specific) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelVersionPolicy_Specific) ProtoMessage() {}
-
-func (x *ModelVersionPolicy_Specific) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[25]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelVersionPolicy_Specific.ProtoReflect.Descriptor instead.
-func (*ModelVersionPolicy_Specific) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{7, 2}
-}
-
-func (x *ModelVersionPolicy_Specific) GetVersions() []int64 {
-	if x != nil {
-		return x.Versions
-	}
-	return nil
-}
-
-type ModelOptimizationPolicy_Graph struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Level         int32                  `protobuf:"varint,1,opt,name=level,proto3" json:"level,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ModelOptimizationPolicy_Graph) Reset() {
-	*x = ModelOptimizationPolicy_Graph{}
-	mi := &file_model_config_proto_msgTypes[26]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelOptimizationPolicy_Graph) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelOptimizationPolicy_Graph) ProtoMessage() {}
-
-func (x *ModelOptimizationPolicy_Graph) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[26]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelOptimizationPolicy_Graph.ProtoReflect.Descriptor instead.
-func (*ModelOptimizationPolicy_Graph) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{8, 0}
-}
-
-func (x *ModelOptimizationPolicy_Graph) GetLevel() int32 {
-	if x != nil {
-		return x.Level
-	}
-	return 0
-}
-
-type ModelOptimizationPolicy_Cuda struct {
-	state            protoimpl.MessageState                    `protogen:"open.v1"`
-	Graphs           bool                                      `protobuf:"varint,1,opt,name=graphs,proto3" json:"graphs,omitempty"`
-	BusyWaitEvents   bool                                      `protobuf:"varint,2,opt,name=busy_wait_events,json=busyWaitEvents,proto3" json:"busy_wait_events,omitempty"`
-	GraphSpec        []*ModelOptimizationPolicy_Cuda_GraphSpec `protobuf:"bytes,3,rep,name=graph_spec,json=graphSpec,proto3" json:"graph_spec,omitempty"`
-	OutputCopyStream bool                                      `protobuf:"varint,4,opt,name=output_copy_stream,json=outputCopyStream,proto3" json:"output_copy_stream,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
-}
-
-func (x *ModelOptimizationPolicy_Cuda) Reset() {
-	*x = ModelOptimizationPolicy_Cuda{}
-	mi := &file_model_config_proto_msgTypes[27]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelOptimizationPolicy_Cuda) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelOptimizationPolicy_Cuda) ProtoMessage() {}
-
-func (x *ModelOptimizationPolicy_Cuda) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[27]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelOptimizationPolicy_Cuda.ProtoReflect.Descriptor instead.
-func (*ModelOptimizationPolicy_Cuda) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{8, 1}
-}
-
-func (x *ModelOptimizationPolicy_Cuda) GetGraphs() bool {
-	if x != nil {
-		return x.Graphs
-	}
-	return false
-}
-
-func (x *ModelOptimizationPolicy_Cuda) GetBusyWaitEvents() bool {
-	if x != nil {
-		return x.BusyWaitEvents
-	}
-	return false
-}
-
-func (x *ModelOptimizationPolicy_Cuda) GetGraphSpec() []*ModelOptimizationPolicy_Cuda_GraphSpec {
-	if x != nil {
-		return x.GraphSpec
-	}
-	return nil
-}
-
-func (x *ModelOptimizationPolicy_Cuda) GetOutputCopyStream() bool {
-	if x != nil {
-		return x.OutputCopyStream
-	}
-	return false
-}
-
-type ModelOptimizationPolicy_ExecutionAccelerators struct {
-	state                   protoimpl.MessageState                                       `protogen:"open.v1"`
-	GpuExecutionAccelerator []*ModelOptimizationPolicy_ExecutionAccelerators_Accelerator `protobuf:"bytes,1,rep,name=gpu_execution_accelerator,json=gpuExecutionAccelerator,proto3" json:"gpu_execution_accelerator,omitempty"`
-	CpuExecutionAccelerator []*ModelOptimizationPolicy_ExecutionAccelerators_Accelerator `protobuf:"bytes,2,rep,name=cpu_execution_accelerator,json=cpuExecutionAccelerator,proto3" json:"cpu_execution_accelerator,omitempty"`
-	unknownFields           protoimpl.UnknownFields
-	sizeCache               protoimpl.SizeCache
-}
-
-func (x *ModelOptimizationPolicy_ExecutionAccelerators) Reset() {
-	*x = ModelOptimizationPolicy_ExecutionAccelerators{}
-	mi := &file_model_config_proto_msgTypes[28]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelOptimizationPolicy_ExecutionAccelerators) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelOptimizationPolicy_ExecutionAccelerators) ProtoMessage() {}
-
-func (x *ModelOptimizationPolicy_ExecutionAccelerators) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[28]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelOptimizationPolicy_ExecutionAccelerators.ProtoReflect.Descriptor instead.
-func (*ModelOptimizationPolicy_ExecutionAccelerators) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{8, 2}
-}
-
-func (x *ModelOptimizationPolicy_ExecutionAccelerators) GetGpuExecutionAccelerator() []*ModelOptimizationPolicy_ExecutionAccelerators_Accelerator {
-	if x != nil {
-		return x.GpuExecutionAccelerator
-	}
-	return nil
-}
-
-func (x *ModelOptimizationPolicy_ExecutionAccelerators) GetCpuExecutionAccelerator() []*ModelOptimizationPolicy_ExecutionAccelerators_Accelerator {
-	if x != nil {
-		return x.CpuExecutionAccelerator
-	}
-	return nil
-}
-
-type ModelOptimizationPolicy_PinnedMemoryBuffer struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Enable        bool                   `protobuf:"varint,1,opt,name=enable,proto3" json:"enable,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ModelOptimizationPolicy_PinnedMemoryBuffer) Reset() {
-	*x = ModelOptimizationPolicy_PinnedMemoryBuffer{}
-	mi := &file_model_config_proto_msgTypes[29]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelOptimizationPolicy_PinnedMemoryBuffer) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelOptimizationPolicy_PinnedMemoryBuffer) ProtoMessage() {}
-
-func (x *ModelOptimizationPolicy_PinnedMemoryBuffer) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[29]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelOptimizationPolicy_PinnedMemoryBuffer.ProtoReflect.Descriptor instead.
-func (*ModelOptimizationPolicy_PinnedMemoryBuffer) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{8, 3}
-}
-
-func (x *ModelOptimizationPolicy_PinnedMemoryBuffer) GetEnable() bool {
-	if x != nil {
-		return x.Enable
-	}
-	return false
-}
-
-type ModelOptimizationPolicy_Cuda_GraphSpec struct {
-	state           protoimpl.MessageState                                   `protogen:"open.v1"`
-	BatchSize       int32                                                    `protobuf:"varint,1,opt,name=batch_size,json=batchSize,proto3" json:"batch_size,omitempty"`
-	Input           map[string]*ModelOptimizationPolicy_Cuda_GraphSpec_Shape `protobuf:"bytes,2,rep,name=input,proto3" json:"input,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	GraphLowerBound *ModelOptimizationPolicy_Cuda_GraphSpec_LowerBound       `protobuf:"bytes,3,opt,name=graph_lower_bound,json=graphLowerBound,proto3" json:"graph_lower_bound,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
-}
-
-func (x *ModelOptimizationPolicy_Cuda_GraphSpec) Reset() {
-	*x = ModelOptimizationPolicy_Cuda_GraphSpec{}
-	mi := &file_model_config_proto_msgTypes[30]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelOptimizationPolicy_Cuda_GraphSpec) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelOptimizationPolicy_Cuda_GraphSpec) ProtoMessage() {}
-
-func (x *ModelOptimizationPolicy_Cuda_GraphSpec) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[30]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelOptimizationPolicy_Cuda_GraphSpec.ProtoReflect.Descriptor instead.
-func (*ModelOptimizationPolicy_Cuda_GraphSpec) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{8, 1, 0}
-}
-
-func (x *ModelOptimizationPolicy_Cuda_GraphSpec) GetBatchSize() int32 {
-	if x != nil {
-		return x.BatchSize
-	}
-	return 0
-}
-
-func (x *ModelOptimizationPolicy_Cuda_GraphSpec) GetInput() map[string]*ModelOptimizationPolicy_Cuda_GraphSpec_Shape {
-	if x != nil {
-		return x.Input
-	}
-	return nil
-}
-
-func (x *ModelOptimizationPolicy_Cuda_GraphSpec) GetGraphLowerBound() *ModelOptimizationPolicy_Cuda_GraphSpec_LowerBound {
-	if x != nil {
-		return x.GraphLowerBound
-	}
-	return nil
-}
-
-type ModelOptimizationPolicy_Cuda_GraphSpec_Shape struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Dim           []int64                `protobuf:"varint,1,rep,packed,name=dim,proto3" json:"dim,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ModelOptimizationPolicy_Cuda_GraphSpec_Shape) Reset() {
-	*x = ModelOptimizationPolicy_Cuda_GraphSpec_Shape{}
-	mi := &file_model_config_proto_msgTypes[31]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelOptimizationPolicy_Cuda_GraphSpec_Shape) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelOptimizationPolicy_Cuda_GraphSpec_Shape) ProtoMessage() {}
-
-func (x *ModelOptimizationPolicy_Cuda_GraphSpec_Shape) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[31]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelOptimizationPolicy_Cuda_GraphSpec_Shape.ProtoReflect.Descriptor instead.
-func (*ModelOptimizationPolicy_Cuda_GraphSpec_Shape) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{8, 1, 0, 0}
-}
-
-func (x *ModelOptimizationPolicy_Cuda_GraphSpec_Shape) GetDim() []int64 {
-	if x != nil {
-		return x.Dim
-	}
-	return nil
-}
-
-type ModelOptimizationPolicy_Cuda_GraphSpec_LowerBound struct {
-	state         protoimpl.MessageState                                   `protogen:"open.v1"`
-	BatchSize     int32                                                    `protobuf:"varint,1,opt,name=batch_size,json=batchSize,proto3" json:"batch_size,omitempty"`
-	Input         map[string]*ModelOptimizationPolicy_Cuda_GraphSpec_Shape `protobuf:"bytes,2,rep,name=input,proto3" json:"input,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ModelOptimizationPolicy_Cuda_GraphSpec_LowerBound) Reset() {
-	*x = ModelOptimizationPolicy_Cuda_GraphSpec_LowerBound{}
-	mi := &file_model_config_proto_msgTypes[32]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelOptimizationPolicy_Cuda_GraphSpec_LowerBound) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelOptimizationPolicy_Cuda_GraphSpec_LowerBound) ProtoMessage() {}
-
-func (x *ModelOptimizationPolicy_Cuda_GraphSpec_LowerBound) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[32]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelOptimizationPolicy_Cuda_GraphSpec_LowerBound.ProtoReflect.Descriptor instead.
-func (*ModelOptimizationPolicy_Cuda_GraphSpec_LowerBound) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{8, 1, 0, 1}
-}
-
-func (x *ModelOptimizationPolicy_Cuda_GraphSpec_LowerBound) GetBatchSize() int32 {
-	if x != nil {
-		return x.BatchSize
-	}
-	return 0
-}
-
-func (x *ModelOptimizationPolicy_Cuda_GraphSpec_LowerBound) GetInput() map[string]*ModelOptimizationPolicy_Cuda_GraphSpec_Shape {
-	if x != nil {
-		return x.Input
-	}
-	return nil
-}
-
-type ModelOptimizationPolicy_ExecutionAccelerators_Accelerator struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Parameters    map[string]string      `protobuf:"bytes,2,rep,name=parameters,proto3" json:"parameters,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ModelOptimizationPolicy_ExecutionAccelerators_Accelerator) Reset() {
-	*x = ModelOptimizationPolicy_ExecutionAccelerators_Accelerator{}
-	mi := &file_model_config_proto_msgTypes[35]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelOptimizationPolicy_ExecutionAccelerators_Accelerator) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelOptimizationPolicy_ExecutionAccelerators_Accelerator) ProtoMessage() {}
-
-func (x *ModelOptimizationPolicy_ExecutionAccelerators_Accelerator) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[35]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelOptimizationPolicy_ExecutionAccelerators_Accelerator.ProtoReflect.Descriptor instead.
-func (*ModelOptimizationPolicy_ExecutionAccelerators_Accelerator) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{8, 2, 0}
-}
-
-func (x *ModelOptimizationPolicy_ExecutionAccelerators_Accelerator) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *ModelOptimizationPolicy_ExecutionAccelerators_Accelerator) GetParameters() map[string]string {
-	if x != nil {
-		return x.Parameters
-	}
-	return nil
-}
-
-type ModelSequenceBatching_Control struct {
-	state          protoimpl.MessageState             `protogen:"open.v1"`
-	Kind           ModelSequenceBatching_Control_Kind `protobuf:"varint,1,opt,name=kind,proto3,enum=inference.ModelSequenceBatching_Control_Kind" json:"kind,omitempty"`
-	Int32FalseTrue []int32                            `protobuf:"varint,2,rep,packed,name=int32_false_true,json=int32FalseTrue,proto3" json:"int32_false_true,omitempty"`
-	Fp32FalseTrue  []float32                          `protobuf:"fixed32,3,rep,packed,name=fp32_false_true,json=fp32FalseTrue,proto3" json:"fp32_false_true,omitempty"`
-	BoolFalseTrue  []bool                             `protobuf:"varint,5,rep,packed,name=bool_false_true,json=boolFalseTrue,proto3" json:"bool_false_true,omitempty"`
-	DataType       DataType                           `protobuf:"varint,4,opt,name=data_type,json=dataType,proto3,enum=inference.DataType" json:"data_type,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
-}
-
-func (x *ModelSequenceBatching_Control) Reset() {
-	*x = ModelSequenceBatching_Control{}
-	mi := &file_model_config_proto_msgTypes[38]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelSequenceBatching_Control) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelSequenceBatching_Control) ProtoMessage() {}
-
-func (x *ModelSequenceBatching_Control) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[38]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelSequenceBatching_Control.ProtoReflect.Descriptor instead.
-func (*ModelSequenceBatching_Control) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{11, 0}
-}
-
-func (x *ModelSequenceBatching_Control) GetKind() ModelSequenceBatching_Control_Kind {
-	if x != nil {
-		return x.Kind
-	}
-	return ModelSequenceBatching_Control_CONTROL_SEQUENCE_START
-}
-
-func (x *ModelSequenceBatching_Control) GetInt32FalseTrue() []int32 {
-	if x != nil {
-		return x.Int32FalseTrue
-	}
-	return nil
-}
-
-func (x *ModelSequenceBatching_Control) GetFp32FalseTrue() []float32 {
-	if x != nil {
-		return x.Fp32FalseTrue
-	}
-	return nil
-}
-
-func (x *ModelSequenceBatching_Control) GetBoolFalseTrue() []bool {
-	if x != nil {
-		return x.BoolFalseTrue
-	}
-	return nil
-}
-
-func (x *ModelSequenceBatching_Control) GetDataType() DataType {
-	if x != nil {
-		return x.DataType
-	}
-	return DataType_TYPE_INVALID
-}
-
-type ModelSequenceBatching_ControlInput struct {
-	state         protoimpl.MessageState           `protogen:"open.v1"`
-	Name          string                           `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Control       []*ModelSequenceBatching_Control `protobuf:"bytes,2,rep,name=control,proto3" json:"control,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ModelSequenceBatching_ControlInput) Reset() {
-	*x = ModelSequenceBatching_ControlInput{}
-	mi := &file_model_config_proto_msgTypes[39]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelSequenceBatching_ControlInput) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelSequenceBatching_ControlInput) ProtoMessage() {}
-
-func (x *ModelSequenceBatching_ControlInput) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[39]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelSequenceBatching_ControlInput.ProtoReflect.Descriptor instead.
-func (*ModelSequenceBatching_ControlInput) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{11, 1}
-}
-
-func (x *ModelSequenceBatching_ControlInput) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *ModelSequenceBatching_ControlInput) GetControl() []*ModelSequenceBatching_Control {
-	if x != nil {
-		return x.Control
-	}
-	return nil
-}
-
-type ModelSequenceBatching_InitialState struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	DataType DataType               `protobuf:"varint,1,opt,name=data_type,json=dataType,proto3,enum=inference.DataType" json:"data_type,omitempty"`
-	Dims     []int64                `protobuf:"varint,2,rep,packed,name=dims,proto3" json:"dims,omitempty"`
-	// Types that are valid to be assigned to StateData:
-	//
-	//	*ModelSequenceBatching_InitialState_ZeroData
-	//	*ModelSequenceBatching_InitialState_DataFile
-	StateData     isModelSequenceBatching_InitialState_StateData `protobuf_oneof:"state_data"`
-	Name          string                                         `protobuf:"bytes,5,opt,name=name,proto3" json:"name,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ModelSequenceBatching_InitialState) Reset() {
-	*x = ModelSequenceBatching_InitialState{}
-	mi := &file_model_config_proto_msgTypes[40]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelSequenceBatching_InitialState) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelSequenceBatching_InitialState) ProtoMessage() {}
-
-func (x *ModelSequenceBatching_InitialState) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[40]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelSequenceBatching_InitialState.ProtoReflect.Descriptor instead.
-func (*ModelSequenceBatching_InitialState) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{11, 2}
-}
-
-func (x *ModelSequenceBatching_InitialState) GetDataType() DataType {
-	if x != nil {
-		return x.DataType
-	}
-	return DataType_TYPE_INVALID
-}
-
-func (x *ModelSequenceBatching_InitialState) GetDims() []int64 {
-	if x != nil {
-		return x.Dims
-	}
-	return nil
-}
-
-func (x *ModelSequenceBatching_InitialState) GetStateData() isModelSequenceBatching_InitialState_StateData {
-	if x != nil {
-		return x.StateData
-	}
-	return nil
-}
-
-func (x *ModelSequenceBatching_InitialState) GetZeroData() bool {
-	if x != nil {
-		if x, ok := x.StateData.(*ModelSequenceBatching_InitialState_ZeroData); ok {
-			return x.ZeroData
-		}
-	}
-	return false
-}
-
-func (x *ModelSequenceBatching_InitialState) GetDataFile() string {
-	if x != nil {
-		if x, ok := x.StateData.(*ModelSequenceBatching_InitialState_DataFile); ok {
-			return x.DataFile
-		}
-	}
-	return ""
-}
-
-func (x *ModelSequenceBatching_InitialState) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-type isModelSequenceBatching_InitialState_StateData interface {
-	isModelSequenceBatching_InitialState_StateData()
-}
-
-type ModelSequenceBatching_InitialState_ZeroData struct {
-	ZeroData bool `protobuf:"varint,3,opt,name=zero_data,json=zeroData,proto3,oneof"`
-}
-
-type ModelSequenceBatching_InitialState_DataFile struct {
-	DataFile string `protobuf:"bytes,4,opt,name=data_file,json=dataFile,proto3,oneof"`
-}
-
-func (*ModelSequenceBatching_InitialState_ZeroData) isModelSequenceBatching_InitialState_StateData() {
-}
-
-func (*ModelSequenceBatching_InitialState_DataFile) isModelSequenceBatching_InitialState_StateData() {
-}
-
-type ModelSequenceBatching_State struct {
-	state                       protoimpl.MessageState                `protogen:"open.v1"`
-	InputName                   string                                `protobuf:"bytes,1,opt,name=input_name,json=inputName,proto3" json:"input_name,omitempty"`
-	OutputName                  string                                `protobuf:"bytes,2,opt,name=output_name,json=outputName,proto3" json:"output_name,omitempty"`
-	DataType                    DataType                              `protobuf:"varint,3,opt,name=data_type,json=dataType,proto3,enum=inference.DataType" json:"data_type,omitempty"`
-	Dims                        []int64                               `protobuf:"varint,4,rep,packed,name=dims,proto3" json:"dims,omitempty"`
-	InitialState                []*ModelSequenceBatching_InitialState `protobuf:"bytes,5,rep,name=initial_state,json=initialState,proto3" json:"initial_state,omitempty"`
-	UseSameBufferForInputOutput bool                                  `protobuf:"varint,6,opt,name=use_same_buffer_for_input_output,json=useSameBufferForInputOutput,proto3" json:"use_same_buffer_for_input_output,omitempty"`
-	UseGrowableMemory           bool                                  `protobuf:"varint,7,opt,name=use_growable_memory,json=useGrowableMemory,proto3" json:"use_growable_memory,omitempty"`
-	unknownFields               protoimpl.UnknownFields
-	sizeCache                   protoimpl.SizeCache
-}
-
-func (x *ModelSequenceBatching_State) Reset() {
-	*x = ModelSequenceBatching_State{}
-	mi := &file_model_config_proto_msgTypes[41]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelSequenceBatching_State) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelSequenceBatching_State) ProtoMessage() {}
-
-func (x *ModelSequenceBatching_State) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[41]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelSequenceBatching_State.ProtoReflect.Descriptor instead.
-func (*ModelSequenceBatching_State) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{11, 3}
-}
-
-func (x *ModelSequenceBatching_State) GetInputName() string {
-	if x != nil {
-		return x.InputName
-	}
-	return ""
-}
-
-func (x *ModelSequenceBatching_State) GetOutputName() string {
-	if x != nil {
-		return x.OutputName
-	}
-	return ""
-}
-
-func (x *ModelSequenceBatching_State) GetDataType() DataType {
-	if x != nil {
-		return x.DataType
-	}
-	return DataType_TYPE_INVALID
-}
-
-func (x *ModelSequenceBatching_State) GetDims() []int64 {
-	if x != nil {
-		return x.Dims
-	}
-	return nil
-}
-
-func (x *ModelSequenceBatching_State) GetInitialState() []*ModelSequenceBatching_InitialState {
-	if x != nil {
-		return x.InitialState
-	}
-	return nil
-}
-
-func (x *ModelSequenceBatching_State) GetUseSameBufferForInputOutput() bool {
-	if x != nil {
-		return x.UseSameBufferForInputOutput
-	}
-	return false
-}
-
-func (x *ModelSequenceBatching_State) GetUseGrowableMemory() bool {
-	if x != nil {
-		return x.UseGrowableMemory
-	}
-	return false
-}
-
 type ModelSequenceBatching_StrategyDirect struct {
-	state                     protoimpl.MessageState `protogen:"open.v1"`
-	MaxQueueDelayMicroseconds uint64                 `protobuf:"varint,1,opt,name=max_queue_delay_microseconds,json=maxQueueDelayMicroseconds,proto3" json:"max_queue_delay_microseconds,omitempty"`
-	MinimumSlotUtilization    float32                `protobuf:"fixed32,2,opt,name=minimum_slot_utilization,json=minimumSlotUtilization,proto3" json:"minimum_slot_utilization,omitempty"`
-	unknownFields             protoimpl.UnknownFields
-	sizeCache                 protoimpl.SizeCache
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ModelSequenceBatching_StrategyDirect) Reset() {
 	*x = ModelSequenceBatching_StrategyDirect{}
-	mi := &file_model_config_proto_msgTypes[42]
+	mi := &file_model_config_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3162,7 +928,7 @@ func (x *ModelSequenceBatching_StrategyDirect) String() string {
 func (*ModelSequenceBatching_StrategyDirect) ProtoMessage() {}
 
 func (x *ModelSequenceBatching_StrategyDirect) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[42]
+	mi := &file_model_config_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3175,105 +941,22 @@ func (x *ModelSequenceBatching_StrategyDirect) ProtoReflect() protoreflect.Messa
 
 // Deprecated: Use ModelSequenceBatching_StrategyDirect.ProtoReflect.Descriptor instead.
 func (*ModelSequenceBatching_StrategyDirect) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{11, 4}
-}
-
-func (x *ModelSequenceBatching_StrategyDirect) GetMaxQueueDelayMicroseconds() uint64 {
-	if x != nil {
-		return x.MaxQueueDelayMicroseconds
-	}
-	return 0
-}
-
-func (x *ModelSequenceBatching_StrategyDirect) GetMinimumSlotUtilization() float32 {
-	if x != nil {
-		return x.MinimumSlotUtilization
-	}
-	return 0
-}
-
-type ModelSequenceBatching_StrategyOldest struct {
-	state                     protoimpl.MessageState `protogen:"open.v1"`
-	MaxCandidateSequences     int32                  `protobuf:"varint,1,opt,name=max_candidate_sequences,json=maxCandidateSequences,proto3" json:"max_candidate_sequences,omitempty"`
-	PreferredBatchSize        []int32                `protobuf:"varint,2,rep,packed,name=preferred_batch_size,json=preferredBatchSize,proto3" json:"preferred_batch_size,omitempty"`
-	MaxQueueDelayMicroseconds uint64                 `protobuf:"varint,3,opt,name=max_queue_delay_microseconds,json=maxQueueDelayMicroseconds,proto3" json:"max_queue_delay_microseconds,omitempty"`
-	PreserveOrdering          bool                   `protobuf:"varint,4,opt,name=preserve_ordering,json=preserveOrdering,proto3" json:"preserve_ordering,omitempty"`
-	unknownFields             protoimpl.UnknownFields
-	sizeCache                 protoimpl.SizeCache
-}
-
-func (x *ModelSequenceBatching_StrategyOldest) Reset() {
-	*x = ModelSequenceBatching_StrategyOldest{}
-	mi := &file_model_config_proto_msgTypes[43]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelSequenceBatching_StrategyOldest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelSequenceBatching_StrategyOldest) ProtoMessage() {}
-
-func (x *ModelSequenceBatching_StrategyOldest) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[43]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelSequenceBatching_StrategyOldest.ProtoReflect.Descriptor instead.
-func (*ModelSequenceBatching_StrategyOldest) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{11, 5}
-}
-
-func (x *ModelSequenceBatching_StrategyOldest) GetMaxCandidateSequences() int32 {
-	if x != nil {
-		return x.MaxCandidateSequences
-	}
-	return 0
-}
-
-func (x *ModelSequenceBatching_StrategyOldest) GetPreferredBatchSize() []int32 {
-	if x != nil {
-		return x.PreferredBatchSize
-	}
-	return nil
-}
-
-func (x *ModelSequenceBatching_StrategyOldest) GetMaxQueueDelayMicroseconds() uint64 {
-	if x != nil {
-		return x.MaxQueueDelayMicroseconds
-	}
-	return 0
-}
-
-func (x *ModelSequenceBatching_StrategyOldest) GetPreserveOrdering() bool {
-	if x != nil {
-		return x.PreserveOrdering
-	}
-	return false
+	return file_model_config_proto_rawDescGZIP(), []int{5, 0}
 }
 
 type ModelEnsembling_Step struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	ModelName      string                 `protobuf:"bytes,1,opt,name=model_name,json=modelName,proto3" json:"model_name,omitempty"`
-	ModelVersion   int64                  `protobuf:"varint,2,opt,name=model_version,json=modelVersion,proto3" json:"model_version,omitempty"`
-	InputMap       map[string]string      `protobuf:"bytes,3,rep,name=input_map,json=inputMap,proto3" json:"input_map,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	OutputMap      map[string]string      `protobuf:"bytes,4,rep,name=output_map,json=outputMap,proto3" json:"output_map,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	ModelNamespace string                 `protobuf:"bytes,5,opt,name=model_namespace,json=modelNamespace,proto3" json:"model_namespace,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ModelName     string                 `protobuf:"bytes,1,opt,name=model_name,json=modelName,proto3" json:"model_name,omitempty"`
+	ModelVersion  int64                  `protobuf:"varint,2,opt,name=model_version,json=modelVersion,proto3" json:"model_version,omitempty"`
+	InputMap      map[string]string      `protobuf:"bytes,3,rep,name=input_map,json=inputMap,proto3" json:"input_map,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	OutputMap     map[string]string      `protobuf:"bytes,4,rep,name=output_map,json=outputMap,proto3" json:"output_map,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ModelEnsembling_Step) Reset() {
 	*x = ModelEnsembling_Step{}
-	mi := &file_model_config_proto_msgTypes[44]
+	mi := &file_model_config_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3285,7 +968,7 @@ func (x *ModelEnsembling_Step) String() string {
 func (*ModelEnsembling_Step) ProtoMessage() {}
 
 func (x *ModelEnsembling_Step) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[44]
+	mi := &file_model_config_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3298,7 +981,7 @@ func (x *ModelEnsembling_Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelEnsembling_Step.ProtoReflect.Descriptor instead.
 func (*ModelEnsembling_Step) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{12, 0}
+	return file_model_config_proto_rawDescGZIP(), []int{6, 0}
 }
 
 func (x *ModelEnsembling_Step) GetModelName() string {
@@ -3329,656 +1012,79 @@ func (x *ModelEnsembling_Step) GetOutputMap() map[string]string {
 	return nil
 }
 
-func (x *ModelEnsembling_Step) GetModelNamespace() string {
-	if x != nil {
-		return x.ModelNamespace
-	}
-	return ""
-}
-
-type ModelWarmup_Input struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	DataType DataType               `protobuf:"varint,1,opt,name=data_type,json=dataType,proto3,enum=inference.DataType" json:"data_type,omitempty"`
-	Dims     []int64                `protobuf:"varint,2,rep,packed,name=dims,proto3" json:"dims,omitempty"`
-	// Types that are valid to be assigned to InputDataType:
-	//
-	//	*ModelWarmup_Input_ZeroData
-	//	*ModelWarmup_Input_RandomData
-	//	*ModelWarmup_Input_InputDataFile
-	InputDataType isModelWarmup_Input_InputDataType `protobuf_oneof:"input_data_type"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ModelWarmup_Input) Reset() {
-	*x = ModelWarmup_Input{}
-	mi := &file_model_config_proto_msgTypes[47]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelWarmup_Input) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelWarmup_Input) ProtoMessage() {}
-
-func (x *ModelWarmup_Input) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[47]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelWarmup_Input.ProtoReflect.Descriptor instead.
-func (*ModelWarmup_Input) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{14, 0}
-}
-
-func (x *ModelWarmup_Input) GetDataType() DataType {
-	if x != nil {
-		return x.DataType
-	}
-	return DataType_TYPE_INVALID
-}
-
-func (x *ModelWarmup_Input) GetDims() []int64 {
-	if x != nil {
-		return x.Dims
-	}
-	return nil
-}
-
-func (x *ModelWarmup_Input) GetInputDataType() isModelWarmup_Input_InputDataType {
-	if x != nil {
-		return x.InputDataType
-	}
-	return nil
-}
-
-func (x *ModelWarmup_Input) GetZeroData() bool {
-	if x != nil {
-		if x, ok := x.InputDataType.(*ModelWarmup_Input_ZeroData); ok {
-			return x.ZeroData
-		}
-	}
-	return false
-}
-
-func (x *ModelWarmup_Input) GetRandomData() bool {
-	if x != nil {
-		if x, ok := x.InputDataType.(*ModelWarmup_Input_RandomData); ok {
-			return x.RandomData
-		}
-	}
-	return false
-}
-
-func (x *ModelWarmup_Input) GetInputDataFile() string {
-	if x != nil {
-		if x, ok := x.InputDataType.(*ModelWarmup_Input_InputDataFile); ok {
-			return x.InputDataFile
-		}
-	}
-	return ""
-}
-
-type isModelWarmup_Input_InputDataType interface {
-	isModelWarmup_Input_InputDataType()
-}
-
-type ModelWarmup_Input_ZeroData struct {
-	ZeroData bool `protobuf:"varint,3,opt,name=zero_data,json=zeroData,proto3,oneof"`
-}
-
-type ModelWarmup_Input_RandomData struct {
-	RandomData bool `protobuf:"varint,4,opt,name=random_data,json=randomData,proto3,oneof"`
-}
-
-type ModelWarmup_Input_InputDataFile struct {
-	InputDataFile string `protobuf:"bytes,5,opt,name=input_data_file,json=inputDataFile,proto3,oneof"`
-}
-
-func (*ModelWarmup_Input_ZeroData) isModelWarmup_Input_InputDataType() {}
-
-func (*ModelWarmup_Input_RandomData) isModelWarmup_Input_InputDataType() {}
-
-func (*ModelWarmup_Input_InputDataFile) isModelWarmup_Input_InputDataType() {}
-
-type ModelRepositoryAgents_Agent struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Parameters    map[string]string      `protobuf:"bytes,2,rep,name=parameters,proto3" json:"parameters,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ModelRepositoryAgents_Agent) Reset() {
-	*x = ModelRepositoryAgents_Agent{}
-	mi := &file_model_config_proto_msgTypes[49]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelRepositoryAgents_Agent) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelRepositoryAgents_Agent) ProtoMessage() {}
-
-func (x *ModelRepositoryAgents_Agent) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[49]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelRepositoryAgents_Agent.ProtoReflect.Descriptor instead.
-func (*ModelRepositoryAgents_Agent) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{17, 0}
-}
-
-func (x *ModelRepositoryAgents_Agent) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *ModelRepositoryAgents_Agent) GetParameters() map[string]string {
-	if x != nil {
-		return x.Parameters
-	}
-	return nil
-}
-
-type ModelMetrics_MetricControl struct {
-	state            protoimpl.MessageState                       `protogen:"open.v1"`
-	MetricIdentifier *ModelMetrics_MetricControl_MetricIdentifier `protobuf:"bytes,1,opt,name=metric_identifier,json=metricIdentifier,proto3" json:"metric_identifier,omitempty"`
-	// Types that are valid to be assigned to MetricOptions:
-	//
-	//	*ModelMetrics_MetricControl_HistogramOptions_
-	MetricOptions isModelMetrics_MetricControl_MetricOptions `protobuf_oneof:"metric_options"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ModelMetrics_MetricControl) Reset() {
-	*x = ModelMetrics_MetricControl{}
-	mi := &file_model_config_proto_msgTypes[51]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelMetrics_MetricControl) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelMetrics_MetricControl) ProtoMessage() {}
-
-func (x *ModelMetrics_MetricControl) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[51]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelMetrics_MetricControl.ProtoReflect.Descriptor instead.
-func (*ModelMetrics_MetricControl) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{19, 0}
-}
-
-func (x *ModelMetrics_MetricControl) GetMetricIdentifier() *ModelMetrics_MetricControl_MetricIdentifier {
-	if x != nil {
-		return x.MetricIdentifier
-	}
-	return nil
-}
-
-func (x *ModelMetrics_MetricControl) GetMetricOptions() isModelMetrics_MetricControl_MetricOptions {
-	if x != nil {
-		return x.MetricOptions
-	}
-	return nil
-}
-
-func (x *ModelMetrics_MetricControl) GetHistogramOptions() *ModelMetrics_MetricControl_HistogramOptions {
-	if x != nil {
-		if x, ok := x.MetricOptions.(*ModelMetrics_MetricControl_HistogramOptions_); ok {
-			return x.HistogramOptions
-		}
-	}
-	return nil
-}
-
-type isModelMetrics_MetricControl_MetricOptions interface {
-	isModelMetrics_MetricControl_MetricOptions()
-}
-
-type ModelMetrics_MetricControl_HistogramOptions_ struct {
-	HistogramOptions *ModelMetrics_MetricControl_HistogramOptions `protobuf:"bytes,2,opt,name=histogram_options,json=histogramOptions,proto3,oneof"`
-}
-
-func (*ModelMetrics_MetricControl_HistogramOptions_) isModelMetrics_MetricControl_MetricOptions() {}
-
-type ModelMetrics_MetricControl_MetricIdentifier struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Family        string                 `protobuf:"bytes,1,opt,name=family,proto3" json:"family,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ModelMetrics_MetricControl_MetricIdentifier) Reset() {
-	*x = ModelMetrics_MetricControl_MetricIdentifier{}
-	mi := &file_model_config_proto_msgTypes[52]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelMetrics_MetricControl_MetricIdentifier) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelMetrics_MetricControl_MetricIdentifier) ProtoMessage() {}
-
-func (x *ModelMetrics_MetricControl_MetricIdentifier) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[52]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelMetrics_MetricControl_MetricIdentifier.ProtoReflect.Descriptor instead.
-func (*ModelMetrics_MetricControl_MetricIdentifier) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{19, 0, 0}
-}
-
-func (x *ModelMetrics_MetricControl_MetricIdentifier) GetFamily() string {
-	if x != nil {
-		return x.Family
-	}
-	return ""
-}
-
-type ModelMetrics_MetricControl_HistogramOptions struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Buckets       []float64              `protobuf:"fixed64,1,rep,packed,name=buckets,proto3" json:"buckets,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ModelMetrics_MetricControl_HistogramOptions) Reset() {
-	*x = ModelMetrics_MetricControl_HistogramOptions{}
-	mi := &file_model_config_proto_msgTypes[53]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ModelMetrics_MetricControl_HistogramOptions) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ModelMetrics_MetricControl_HistogramOptions) ProtoMessage() {}
-
-func (x *ModelMetrics_MetricControl_HistogramOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_model_config_proto_msgTypes[53]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ModelMetrics_MetricControl_HistogramOptions.ProtoReflect.Descriptor instead.
-func (*ModelMetrics_MetricControl_HistogramOptions) Descriptor() ([]byte, []int) {
-	return file_model_config_proto_rawDescGZIP(), []int{19, 0, 1}
-}
-
-func (x *ModelMetrics_MetricControl_HistogramOptions) GetBuckets() []float64 {
-	if x != nil {
-		return x.Buckets
-	}
-	return nil
-}
-
 var File_model_config_proto protoreflect.FileDescriptor
 
 const file_model_config_proto_rawDesc = "" +
 	"\n" +
-	"\x12model_config.proto\x12\tinference\"\xc0\x01\n" +
-	"\x10ModelRateLimiter\x12B\n" +
-	"\tresources\x18\x01 \x03(\v2$.inference.ModelRateLimiter.ResourceR\tresources\x12\x1a\n" +
-	"\bpriority\x18\x02 \x01(\rR\bpriority\x1aL\n" +
-	"\bResource\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
-	"\x06global\x18\x02 \x01(\bR\x06global\x12\x14\n" +
-	"\x05count\x18\x03 \x01(\rR\x05count\"\xed\x04\n" +
+	"\x12model_config.proto\x12\tinference\"\xb9\x01\n" +
 	"\x12ModelInstanceGroup\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x126\n" +
 	"\x04kind\x18\x04 \x01(\x0e2\".inference.ModelInstanceGroup.KindR\x04kind\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\x05R\x05count\x12>\n" +
-	"\frate_limiter\x18\x06 \x01(\v2\x1b.inference.ModelRateLimiterR\vrateLimiter\x12\x12\n" +
-	"\x04gpus\x18\x03 \x03(\x05R\x04gpus\x12Z\n" +
-	"\x11secondary_devices\x18\b \x03(\v2-.inference.ModelInstanceGroup.SecondaryDeviceR\x10secondaryDevices\x12\x18\n" +
-	"\aprofile\x18\x05 \x03(\tR\aprofile\x12\x18\n" +
-	"\apassive\x18\a \x01(\bR\apassive\x12\x1f\n" +
-	"\vhost_policy\x18\t \x01(\tR\n" +
-	"hostPolicy\x1a\xac\x01\n" +
-	"\x0fSecondaryDevice\x12U\n" +
-	"\x04kind\x18\x01 \x01(\x0e2A.inference.ModelInstanceGroup.SecondaryDevice.SecondaryDeviceKindR\x04kind\x12\x1b\n" +
-	"\tdevice_id\x18\x02 \x01(\x03R\bdeviceId\"%\n" +
-	"\x13SecondaryDeviceKind\x12\x0e\n" +
-	"\n" +
-	"KIND_NVDLA\x10\x00\"A\n" +
+	"\x05count\x18\x02 \x01(\x05R\x05count\"A\n" +
 	"\x04Kind\x12\r\n" +
 	"\tKIND_AUTO\x10\x00\x12\f\n" +
 	"\bKIND_GPU\x10\x01\x12\f\n" +
 	"\bKIND_CPU\x10\x02\x12\x0e\n" +
 	"\n" +
-	"KIND_MODEL\x10\x03\"*\n" +
-	"\x12ModelTensorReshape\x12\x14\n" +
-	"\x05shape\x18\x01 \x03(\x03R\x05shape\"\xba\x03\n" +
+	"KIND_MODEL\x10\x03\"\xaa\x01\n" +
 	"\n" +
 	"ModelInput\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x120\n" +
-	"\tdata_type\x18\x02 \x01(\x0e2\x13.inference.DataTypeR\bdataType\x124\n" +
-	"\x06format\x18\x03 \x01(\x0e2\x1c.inference.ModelInput.FormatR\x06format\x12\x12\n" +
-	"\x04dims\x18\x04 \x03(\x03R\x04dims\x127\n" +
-	"\areshape\x18\x05 \x01(\v2\x1d.inference.ModelTensorReshapeR\areshape\x12&\n" +
-	"\x0fis_shape_tensor\x18\x06 \x01(\bR\risShapeTensor\x12,\n" +
-	"\x12allow_ragged_batch\x18\a \x01(\bR\x10allowRaggedBatch\x12\x1a\n" +
-	"\boptional\x18\b \x01(\bR\boptional\x124\n" +
-	"\x17is_non_linear_format_io\x18\t \x01(\bR\x13isNonLinearFormatIo\";\n" +
-	"\x06Format\x12\x0f\n" +
-	"\vFORMAT_NONE\x10\x00\x12\x0f\n" +
-	"\vFORMAT_NHWC\x10\x01\x12\x0f\n" +
-	"\vFORMAT_NCHW\x10\x02\"\xa5\x02\n" +
+	"\tdata_type\x18\x02 \x01(\x0e2\x13.inference.DataTypeR\bdataType\x12\x12\n" +
+	"\x04dims\x18\x04 \x03(\x03R\x04dims\x12&\n" +
+	"\x0fis_shape_tensor\x18\x06 \x01(\bR\risShapeTensor\x12\x1a\n" +
+	"\boptional\x18\b \x01(\bR\boptional\"g\n" +
 	"\vModelOutput\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x120\n" +
 	"\tdata_type\x18\x02 \x01(\x0e2\x13.inference.DataTypeR\bdataType\x12\x12\n" +
-	"\x04dims\x18\x03 \x03(\x03R\x04dims\x127\n" +
-	"\areshape\x18\x05 \x01(\v2\x1d.inference.ModelTensorReshapeR\areshape\x12%\n" +
-	"\x0elabel_filename\x18\x04 \x01(\tR\rlabelFilename\x12&\n" +
-	"\x0fis_shape_tensor\x18\x06 \x01(\bR\risShapeTensor\x124\n" +
-	"\x17is_non_linear_format_io\x18\a \x01(\bR\x13isNonLinearFormatIo\"\x82\x03\n" +
-	"\n" +
-	"BatchInput\x12.\n" +
-	"\x04kind\x18\x01 \x01(\x0e2\x1a.inference.BatchInput.KindR\x04kind\x12\x1f\n" +
-	"\vtarget_name\x18\x02 \x03(\tR\n" +
-	"targetName\x120\n" +
-	"\tdata_type\x18\x03 \x01(\x0e2\x13.inference.DataTypeR\bdataType\x12!\n" +
-	"\fsource_input\x18\x04 \x03(\tR\vsourceInput\"\xcd\x01\n" +
-	"\x04Kind\x12\x17\n" +
-	"\x13BATCH_ELEMENT_COUNT\x10\x00\x12#\n" +
-	"\x1fBATCH_ACCUMULATED_ELEMENT_COUNT\x10\x01\x12-\n" +
-	")BATCH_ACCUMULATED_ELEMENT_COUNT_WITH_ZERO\x10\x02\x12$\n" +
-	" BATCH_MAX_ELEMENT_COUNT_AS_SHAPE\x10\x03\x12\x14\n" +
-	"\x10BATCH_ITEM_SHAPE\x10\x04\x12\x1c\n" +
-	"\x18BATCH_ITEM_SHAPE_FLATTEN\x10\x05\"\xae\x01\n" +
-	"\vBatchOutput\x12\x1f\n" +
-	"\vtarget_name\x18\x01 \x03(\tR\n" +
-	"targetName\x12/\n" +
-	"\x04kind\x18\x02 \x01(\x0e2\x1b.inference.BatchOutput.KindR\x04kind\x12!\n" +
-	"\fsource_input\x18\x03 \x03(\tR\vsourceInput\"*\n" +
-	"\x04Kind\x12\"\n" +
-	"\x1eBATCH_SCATTER_WITH_INPUT_SHAPE\x10\x00\"\xbe\x02\n" +
+	"\x04dims\x18\x03 \x03(\x03R\x04dims\"\x92\x01\n" +
 	"\x12ModelVersionPolicy\x12>\n" +
-	"\x06latest\x18\x01 \x01(\v2$.inference.ModelVersionPolicy.LatestH\x00R\x06latest\x125\n" +
-	"\x03all\x18\x02 \x01(\v2!.inference.ModelVersionPolicy.AllH\x00R\x03all\x12D\n" +
-	"\bspecific\x18\x03 \x01(\v2&.inference.ModelVersionPolicy.SpecificH\x00R\bspecific\x1a+\n" +
+	"\x06latest\x18\x01 \x01(\v2$.inference.ModelVersionPolicy.LatestH\x00R\x06latest\x1a+\n" +
 	"\x06Latest\x12!\n" +
-	"\fnum_versions\x18\x01 \x01(\rR\vnumVersions\x1a\x05\n" +
-	"\x03All\x1a&\n" +
-	"\bSpecific\x12\x1a\n" +
-	"\bversions\x18\x01 \x03(\x03R\bversionsB\x0f\n" +
-	"\rpolicy_choice\"\xe6\x10\n" +
-	"\x17ModelOptimizationPolicy\x12>\n" +
-	"\x05graph\x18\x01 \x01(\v2(.inference.ModelOptimizationPolicy.GraphR\x05graph\x12L\n" +
-	"\bpriority\x18\x02 \x01(\x0e20.inference.ModelOptimizationPolicy.ModelPriorityR\bpriority\x12;\n" +
-	"\x04cuda\x18\x03 \x01(\v2'.inference.ModelOptimizationPolicy.CudaR\x04cuda\x12o\n" +
-	"\x16execution_accelerators\x18\x04 \x01(\v28.inference.ModelOptimizationPolicy.ExecutionAcceleratorsR\x15executionAccelerators\x12e\n" +
-	"\x13input_pinned_memory\x18\x05 \x01(\v25.inference.ModelOptimizationPolicy.PinnedMemoryBufferR\x11inputPinnedMemory\x12g\n" +
-	"\x14output_pinned_memory\x18\x06 \x01(\v25.inference.ModelOptimizationPolicy.PinnedMemoryBufferR\x12outputPinnedMemory\x12C\n" +
-	"\x1egather_kernel_buffer_threshold\x18\a \x01(\rR\x1bgatherKernelBufferThreshold\x12%\n" +
-	"\x0eeager_batching\x18\b \x01(\bR\reagerBatching\x1a\x1d\n" +
-	"\x05Graph\x12\x14\n" +
-	"\x05level\x18\x01 \x01(\x05R\x05level\x1a\xc1\x06\n" +
-	"\x04Cuda\x12\x16\n" +
-	"\x06graphs\x18\x01 \x01(\bR\x06graphs\x12(\n" +
-	"\x10busy_wait_events\x18\x02 \x01(\bR\x0ebusyWaitEvents\x12P\n" +
-	"\n" +
-	"graph_spec\x18\x03 \x03(\v21.inference.ModelOptimizationPolicy.Cuda.GraphSpecR\tgraphSpec\x12,\n" +
-	"\x12output_copy_stream\x18\x04 \x01(\bR\x10outputCopyStream\x1a\xf6\x04\n" +
-	"\tGraphSpec\x12\x1d\n" +
-	"\n" +
-	"batch_size\x18\x01 \x01(\x05R\tbatchSize\x12R\n" +
-	"\x05input\x18\x02 \x03(\v2<.inference.ModelOptimizationPolicy.Cuda.GraphSpec.InputEntryR\x05input\x12h\n" +
-	"\x11graph_lower_bound\x18\x03 \x01(\v2<.inference.ModelOptimizationPolicy.Cuda.GraphSpec.LowerBoundR\x0fgraphLowerBound\x1a\x19\n" +
-	"\x05Shape\x12\x10\n" +
-	"\x03dim\x18\x01 \x03(\x03R\x03dim\x1a\xfd\x01\n" +
-	"\n" +
-	"LowerBound\x12\x1d\n" +
-	"\n" +
-	"batch_size\x18\x01 \x01(\x05R\tbatchSize\x12]\n" +
-	"\x05input\x18\x02 \x03(\v2G.inference.ModelOptimizationPolicy.Cuda.GraphSpec.LowerBound.InputEntryR\x05input\x1aq\n" +
-	"\n" +
-	"InputEntry\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12M\n" +
-	"\x05value\x18\x02 \x01(\v27.inference.ModelOptimizationPolicy.Cuda.GraphSpec.ShapeR\x05value:\x028\x01\x1aq\n" +
-	"\n" +
-	"InputEntry\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12M\n" +
-	"\x05value\x18\x02 \x01(\v27.inference.ModelOptimizationPolicy.Cuda.GraphSpec.ShapeR\x05value:\x028\x01\x1a\xf6\x03\n" +
-	"\x15ExecutionAccelerators\x12\x80\x01\n" +
-	"\x19gpu_execution_accelerator\x18\x01 \x03(\v2D.inference.ModelOptimizationPolicy.ExecutionAccelerators.AcceleratorR\x17gpuExecutionAccelerator\x12\x80\x01\n" +
-	"\x19cpu_execution_accelerator\x18\x02 \x03(\v2D.inference.ModelOptimizationPolicy.ExecutionAccelerators.AcceleratorR\x17cpuExecutionAccelerator\x1a\xd6\x01\n" +
-	"\vAccelerator\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12t\n" +
-	"\n" +
-	"parameters\x18\x02 \x03(\v2T.inference.ModelOptimizationPolicy.ExecutionAccelerators.Accelerator.ParametersEntryR\n" +
-	"parameters\x1a=\n" +
-	"\x0fParametersEntry\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a,\n" +
-	"\x12PinnedMemoryBuffer\x12\x16\n" +
-	"\x06enable\x18\x01 \x01(\bR\x06enable\"I\n" +
-	"\rModelPriority\x12\x14\n" +
-	"\x10PRIORITY_DEFAULT\x10\x00\x12\x10\n" +
-	"\fPRIORITY_MAX\x10\x01\x12\x10\n" +
-	"\fPRIORITY_MIN\x10\x02\"\xaa\x02\n" +
-	"\x10ModelQueuePolicy\x12P\n" +
-	"\x0etimeout_action\x18\x01 \x01(\x0e2).inference.ModelQueuePolicy.TimeoutActionR\rtimeoutAction\x12@\n" +
-	"\x1cdefault_timeout_microseconds\x18\x02 \x01(\x04R\x1adefaultTimeoutMicroseconds\x124\n" +
-	"\x16allow_timeout_override\x18\x03 \x01(\bR\x14allowTimeoutOverride\x12$\n" +
-	"\x0emax_queue_size\x18\x04 \x01(\rR\fmaxQueueSize\"&\n" +
-	"\rTimeoutAction\x12\n" +
-	"\n" +
-	"\x06REJECT\x10\x00\x12\t\n" +
-	"\x05DELAY\x10\x01\"\xb7\x04\n" +
+	"\fnum_versions\x18\x01 \x01(\rR\vnumVersionsB\x0f\n" +
+	"\rpolicy_choice\"\x89\x01\n" +
 	"\x14ModelDynamicBatching\x120\n" +
 	"\x14preferred_batch_size\x18\x01 \x03(\x05R\x12preferredBatchSize\x12?\n" +
-	"\x1cmax_queue_delay_microseconds\x18\x02 \x01(\x04R\x19maxQueueDelayMicroseconds\x12+\n" +
-	"\x11preserve_ordering\x18\x03 \x01(\bR\x10preserveOrdering\x12'\n" +
-	"\x0fpriority_levels\x18\x04 \x01(\x04R\x0epriorityLevels\x124\n" +
-	"\x16default_priority_level\x18\x05 \x01(\x04R\x14defaultPriorityLevel\x12M\n" +
-	"\x14default_queue_policy\x18\x06 \x01(\v2\x1b.inference.ModelQueuePolicyR\x12defaultQueuePolicy\x12l\n" +
-	"\x15priority_queue_policy\x18\a \x03(\v28.inference.ModelDynamicBatching.PriorityQueuePolicyEntryR\x13priorityQueuePolicy\x1ac\n" +
-	"\x18PriorityQueuePolicyEntry\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\x04R\x03key\x121\n" +
-	"\x05value\x18\x02 \x01(\v2\x1b.inference.ModelQueuePolicyR\x05value:\x028\x01\"\xab\x0e\n" +
+	"\x1cmax_queue_delay_microseconds\x18\x02 \x01(\x04R\x19maxQueueDelayMicroseconds\"\xcc\x01\n" +
 	"\x15ModelSequenceBatching\x12I\n" +
-	"\x06direct\x18\x03 \x01(\v2/.inference.ModelSequenceBatching.StrategyDirectH\x00R\x06direct\x12I\n" +
-	"\x06oldest\x18\x04 \x01(\v2/.inference.ModelSequenceBatching.StrategyOldestH\x00R\x06oldest\x12C\n" +
-	"\x1emax_sequence_idle_microseconds\x18\x01 \x01(\x04R\x1bmaxSequenceIdleMicroseconds\x12R\n" +
-	"\rcontrol_input\x18\x02 \x03(\v2-.inference.ModelSequenceBatching.ControlInputR\fcontrolInput\x12<\n" +
-	"\x05state\x18\x05 \x03(\v2&.inference.ModelSequenceBatching.StateR\x05state\x12-\n" +
-	"\x12iterative_sequence\x18\x06 \x01(\bR\x11iterativeSequence\x1a\xef\x02\n" +
-	"\aControl\x12A\n" +
-	"\x04kind\x18\x01 \x01(\x0e2-.inference.ModelSequenceBatching.Control.KindR\x04kind\x12(\n" +
-	"\x10int32_false_true\x18\x02 \x03(\x05R\x0eint32FalseTrue\x12&\n" +
-	"\x0ffp32_false_true\x18\x03 \x03(\x02R\rfp32FalseTrue\x12&\n" +
-	"\x0fbool_false_true\x18\x05 \x03(\bR\rboolFalseTrue\x120\n" +
-	"\tdata_type\x18\x04 \x01(\x0e2\x13.inference.DataTypeR\bdataType\"u\n" +
-	"\x04Kind\x12\x1a\n" +
-	"\x16CONTROL_SEQUENCE_START\x10\x00\x12\x1a\n" +
-	"\x16CONTROL_SEQUENCE_READY\x10\x01\x12\x18\n" +
-	"\x14CONTROL_SEQUENCE_END\x10\x02\x12\x1b\n" +
-	"\x17CONTROL_SEQUENCE_CORRID\x10\x03\x1af\n" +
-	"\fControlInput\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12B\n" +
-	"\acontrol\x18\x02 \x03(\v2(.inference.ModelSequenceBatching.ControlR\acontrol\x1a\xb4\x01\n" +
-	"\fInitialState\x120\n" +
-	"\tdata_type\x18\x01 \x01(\x0e2\x13.inference.DataTypeR\bdataType\x12\x12\n" +
-	"\x04dims\x18\x02 \x03(\x03R\x04dims\x12\x1d\n" +
-	"\tzero_data\x18\x03 \x01(\bH\x00R\bzeroData\x12\x1d\n" +
-	"\tdata_file\x18\x04 \x01(\tH\x00R\bdataFile\x12\x12\n" +
-	"\x04name\x18\x05 \x01(\tR\x04nameB\f\n" +
-	"\n" +
-	"state_data\x1a\xd8\x02\n" +
-	"\x05State\x12\x1d\n" +
-	"\n" +
-	"input_name\x18\x01 \x01(\tR\tinputName\x12\x1f\n" +
-	"\voutput_name\x18\x02 \x01(\tR\n" +
-	"outputName\x120\n" +
-	"\tdata_type\x18\x03 \x01(\x0e2\x13.inference.DataTypeR\bdataType\x12\x12\n" +
-	"\x04dims\x18\x04 \x03(\x03R\x04dims\x12R\n" +
-	"\rinitial_state\x18\x05 \x03(\v2-.inference.ModelSequenceBatching.InitialStateR\finitialState\x12E\n" +
-	" use_same_buffer_for_input_output\x18\x06 \x01(\bR\x1buseSameBufferForInputOutput\x12.\n" +
-	"\x13use_growable_memory\x18\a \x01(\bR\x11useGrowableMemory\x1a\x8b\x01\n" +
-	"\x0eStrategyDirect\x12?\n" +
-	"\x1cmax_queue_delay_microseconds\x18\x01 \x01(\x04R\x19maxQueueDelayMicroseconds\x128\n" +
-	"\x18minimum_slot_utilization\x18\x02 \x01(\x02R\x16minimumSlotUtilization\x1a\xe8\x01\n" +
-	"\x0eStrategyOldest\x126\n" +
-	"\x17max_candidate_sequences\x18\x01 \x01(\x05R\x15maxCandidateSequences\x120\n" +
-	"\x14preferred_batch_size\x18\x02 \x03(\x05R\x12preferredBatchSize\x12?\n" +
-	"\x1cmax_queue_delay_microseconds\x18\x03 \x01(\x04R\x19maxQueueDelayMicroseconds\x12+\n" +
-	"\x11preserve_ordering\x18\x04 \x01(\bR\x10preserveOrderingB\x11\n" +
-	"\x0fstrategy_choice\"\x86\x04\n" +
+	"\x06direct\x18\x03 \x01(\v2/.inference.ModelSequenceBatching.StrategyDirectH\x00R\x06direct\x12C\n" +
+	"\x1emax_sequence_idle_microseconds\x18\x01 \x01(\x04R\x1bmaxSequenceIdleMicroseconds\x1a\x10\n" +
+	"\x0eStrategyDirectB\x11\n" +
+	"\x0fstrategy_choice\"\xa9\x03\n" +
 	"\x0fModelEnsembling\x123\n" +
-	"\x04step\x18\x01 \x03(\v2\x1f.inference.ModelEnsembling.StepR\x04step\x122\n" +
-	"\x15max_inflight_requests\x18\x02 \x01(\rR\x13maxInflightRequests\x1a\x89\x03\n" +
+	"\x04step\x18\x01 \x03(\v2\x1f.inference.ModelEnsembling.StepR\x04step\x1a\xe0\x02\n" +
 	"\x04Step\x12\x1d\n" +
 	"\n" +
 	"model_name\x18\x01 \x01(\tR\tmodelName\x12#\n" +
 	"\rmodel_version\x18\x02 \x01(\x03R\fmodelVersion\x12J\n" +
 	"\tinput_map\x18\x03 \x03(\v2-.inference.ModelEnsembling.Step.InputMapEntryR\binputMap\x12M\n" +
 	"\n" +
-	"output_map\x18\x04 \x03(\v2..inference.ModelEnsembling.Step.OutputMapEntryR\toutputMap\x12'\n" +
-	"\x0fmodel_namespace\x18\x05 \x01(\tR\x0emodelNamespace\x1a;\n" +
+	"output_map\x18\x04 \x03(\v2..inference.ModelEnsembling.Step.OutputMapEntryR\toutputMap\x1a;\n" +
 	"\rInputMapEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a<\n" +
 	"\x0eOutputMapEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"3\n" +
-	"\x0eModelParameter\x12!\n" +
-	"\fstring_value\x18\x01 \x01(\tR\vstringValue\"\xba\x03\n" +
-	"\vModelWarmup\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
-	"\n" +
-	"batch_size\x18\x02 \x01(\rR\tbatchSize\x12:\n" +
-	"\x06inputs\x18\x03 \x03(\v2\".inference.ModelWarmup.InputsEntryR\x06inputs\x12\x14\n" +
-	"\x05count\x18\x04 \x01(\rR\x05count\x1a\xcc\x01\n" +
-	"\x05Input\x120\n" +
-	"\tdata_type\x18\x01 \x01(\x0e2\x13.inference.DataTypeR\bdataType\x12\x12\n" +
-	"\x04dims\x18\x02 \x03(\x03R\x04dims\x12\x1d\n" +
-	"\tzero_data\x18\x03 \x01(\bH\x00R\bzeroData\x12!\n" +
-	"\vrandom_data\x18\x04 \x01(\bH\x00R\n" +
-	"randomData\x12(\n" +
-	"\x0finput_data_file\x18\x05 \x01(\tH\x00R\rinputDataFileB\x11\n" +
-	"\x0finput_data_type\x1aW\n" +
-	"\vInputsEntry\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x122\n" +
-	"\x05value\x18\x02 \x01(\v2\x1c.inference.ModelWarmup.InputR\x05value:\x028\x01\"A\n" +
-	"\x0fModelOperations\x12.\n" +
-	"\x13op_library_filename\x18\x01 \x03(\tR\x11opLibraryFilename\"6\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"6\n" +
 	"\x16ModelTransactionPolicy\x12\x1c\n" +
-	"\tdecoupled\x18\x01 \x01(\bR\tdecoupled\"\x8c\x02\n" +
-	"\x15ModelRepositoryAgents\x12>\n" +
-	"\x06agents\x18\x01 \x03(\v2&.inference.ModelRepositoryAgents.AgentR\x06agents\x1a\xb2\x01\n" +
-	"\x05Agent\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12V\n" +
-	"\n" +
-	"parameters\x18\x02 \x03(\v26.inference.ModelRepositoryAgents.Agent.ParametersEntryR\n" +
-	"parameters\x1a=\n" +
-	"\x0fParametersEntry\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\",\n" +
+	"\tdecoupled\x18\x01 \x01(\bR\tdecoupled\",\n" +
 	"\x12ModelResponseCache\x12\x16\n" +
-	"\x06enable\x18\x01 \x01(\bR\x06enable\"\xa6\x03\n" +
-	"\fModelMetrics\x12L\n" +
-	"\x0emetric_control\x18\x01 \x03(\v2%.inference.ModelMetrics.MetricControlR\rmetricControl\x1a\xc7\x02\n" +
-	"\rMetricControl\x12c\n" +
-	"\x11metric_identifier\x18\x01 \x01(\v26.inference.ModelMetrics.MetricControl.MetricIdentifierR\x10metricIdentifier\x12e\n" +
-	"\x11histogram_options\x18\x02 \x01(\v26.inference.ModelMetrics.MetricControl.HistogramOptionsH\x00R\x10histogramOptions\x1a*\n" +
-	"\x10MetricIdentifier\x12\x16\n" +
-	"\x06family\x18\x01 \x01(\tR\x06family\x1a,\n" +
-	"\x10HistogramOptions\x12\x18\n" +
-	"\abuckets\x18\x01 \x03(\x01R\abucketsB\x10\n" +
-	"\x0emetric_options\"\xfc\r\n" +
+	"\x06enable\x18\x01 \x01(\bR\x06enable\"\xc2\x06\n" +
 	"\vModelConfig\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
 	"\bplatform\x18\x02 \x01(\tR\bplatform\x12\x18\n" +
-	"\abackend\x18\x11 \x01(\tR\abackend\x12\x18\n" +
-	"\aruntime\x18\x19 \x01(\tR\aruntime\x12D\n" +
+	"\abackend\x18\x11 \x01(\tR\abackend\x12D\n" +
 	"\x0eversion_policy\x18\x03 \x01(\v2\x1d.inference.ModelVersionPolicyR\rversionPolicy\x12$\n" +
 	"\x0emax_batch_size\x18\x04 \x01(\x05R\fmaxBatchSize\x12+\n" +
 	"\x05input\x18\x05 \x03(\v2\x15.inference.ModelInputR\x05input\x12.\n" +
-	"\x06output\x18\x06 \x03(\v2\x16.inference.ModelOutputR\x06output\x126\n" +
-	"\vbatch_input\x18\x14 \x03(\v2\x15.inference.BatchInputR\n" +
-	"batchInput\x129\n" +
-	"\fbatch_output\x18\x15 \x03(\v2\x16.inference.BatchOutputR\vbatchOutput\x12F\n" +
-	"\foptimization\x18\f \x01(\v2\".inference.ModelOptimizationPolicyR\foptimization\x12L\n" +
+	"\x06output\x18\x06 \x03(\v2\x16.inference.ModelOutputR\x06output\x12L\n" +
 	"\x10dynamic_batching\x18\v \x01(\v2\x1f.inference.ModelDynamicBatchingH\x00R\x0fdynamicBatching\x12O\n" +
 	"\x11sequence_batching\x18\r \x01(\v2 .inference.ModelSequenceBatchingH\x00R\x10sequenceBatching\x12M\n" +
 	"\x13ensemble_scheduling\x18\x0f \x01(\v2\x1a.inference.ModelEnsemblingH\x00R\x12ensembleScheduling\x12D\n" +
 	"\x0einstance_group\x18\a \x03(\v2\x1d.inference.ModelInstanceGroupR\rinstanceGroup\x124\n" +
-	"\x16default_model_filename\x18\b \x01(\tR\x14defaultModelFilename\x12Z\n" +
-	"\x12cc_model_filenames\x18\t \x03(\v2,.inference.ModelConfig.CcModelFilenamesEntryR\x10ccModelFilenames\x12G\n" +
-	"\vmetric_tags\x18\n" +
-	" \x03(\v2&.inference.ModelConfig.MetricTagsEntryR\n" +
-	"metricTags\x12F\n" +
-	"\n" +
-	"parameters\x18\x0e \x03(\v2&.inference.ModelConfig.ParametersEntryR\n" +
-	"parameters\x129\n" +
-	"\fmodel_warmup\x18\x10 \x03(\v2\x16.inference.ModelWarmupR\vmodelWarmup\x12E\n" +
-	"\x10model_operations\x18\x12 \x01(\v2\x1a.inference.ModelOperationsR\x0fmodelOperations\x12[\n" +
-	"\x18model_transaction_policy\x18\x13 \x01(\v2!.inference.ModelTransactionPolicyR\x16modelTransactionPolicy\x12X\n" +
-	"\x17model_repository_agents\x18\x17 \x01(\v2 .inference.ModelRepositoryAgentsR\x15modelRepositoryAgents\x12D\n" +
-	"\x0eresponse_cache\x18\x18 \x01(\v2\x1d.inference.ModelResponseCacheR\rresponseCache\x12<\n" +
-	"\rmodel_metrics\x18\x1a \x01(\v2\x17.inference.ModelMetricsR\fmodelMetrics\x1aC\n" +
-	"\x15CcModelFilenamesEntry\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a=\n" +
-	"\x0fMetricTagsEntry\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aX\n" +
-	"\x0fParametersEntry\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12/\n" +
-	"\x05value\x18\x02 \x01(\v2\x19.inference.ModelParameterR\x05value:\x028\x01B\x13\n" +
+	"\x16default_model_filename\x18\b \x01(\tR\x14defaultModelFilename\x12[\n" +
+	"\x18model_transaction_policy\x18\x13 \x01(\v2!.inference.ModelTransactionPolicyR\x16modelTransactionPolicy\x12D\n" +
+	"\x0eresponse_cache\x18\x18 \x01(\v2\x1d.inference.ModelResponseCacheR\rresponseCacheB\x13\n" +
 	"\x11scheduling_choice*\xfa\x01\n" +
 	"\bDataType\x12\x10\n" +
 	"\fTYPE_INVALID\x10\x00\x12\r\n" +
@@ -4014,158 +1120,50 @@ func file_model_config_proto_rawDescGZIP() []byte {
 	return file_model_config_proto_rawDescData
 }
 
-var file_model_config_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
-var file_model_config_proto_msgTypes = make([]protoimpl.MessageInfo, 57)
+var file_model_config_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_model_config_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_model_config_proto_goTypes = []any{
-	(DataType)(0),                // 0: inference.DataType
-	(ModelInstanceGroup_Kind)(0), // 1: inference.ModelInstanceGroup.Kind
-	(ModelInstanceGroup_SecondaryDevice_SecondaryDeviceKind)(0), // 2: inference.ModelInstanceGroup.SecondaryDevice.SecondaryDeviceKind
-	(ModelInput_Format)(0),                                    // 3: inference.ModelInput.Format
-	(BatchInput_Kind)(0),                                      // 4: inference.BatchInput.Kind
-	(BatchOutput_Kind)(0),                                     // 5: inference.BatchOutput.Kind
-	(ModelOptimizationPolicy_ModelPriority)(0),                // 6: inference.ModelOptimizationPolicy.ModelPriority
-	(ModelQueuePolicy_TimeoutAction)(0),                       // 7: inference.ModelQueuePolicy.TimeoutAction
-	(ModelSequenceBatching_Control_Kind)(0),                   // 8: inference.ModelSequenceBatching.Control.Kind
-	(*ModelRateLimiter)(nil),                                  // 9: inference.ModelRateLimiter
-	(*ModelInstanceGroup)(nil),                                // 10: inference.ModelInstanceGroup
-	(*ModelTensorReshape)(nil),                                // 11: inference.ModelTensorReshape
-	(*ModelInput)(nil),                                        // 12: inference.ModelInput
-	(*ModelOutput)(nil),                                       // 13: inference.ModelOutput
-	(*BatchInput)(nil),                                        // 14: inference.BatchInput
-	(*BatchOutput)(nil),                                       // 15: inference.BatchOutput
-	(*ModelVersionPolicy)(nil),                                // 16: inference.ModelVersionPolicy
-	(*ModelOptimizationPolicy)(nil),                           // 17: inference.ModelOptimizationPolicy
-	(*ModelQueuePolicy)(nil),                                  // 18: inference.ModelQueuePolicy
-	(*ModelDynamicBatching)(nil),                              // 19: inference.ModelDynamicBatching
-	(*ModelSequenceBatching)(nil),                             // 20: inference.ModelSequenceBatching
-	(*ModelEnsembling)(nil),                                   // 21: inference.ModelEnsembling
-	(*ModelParameter)(nil),                                    // 22: inference.ModelParameter
-	(*ModelWarmup)(nil),                                       // 23: inference.ModelWarmup
-	(*ModelOperations)(nil),                                   // 24: inference.ModelOperations
-	(*ModelTransactionPolicy)(nil),                            // 25: inference.ModelTransactionPolicy
-	(*ModelRepositoryAgents)(nil),                             // 26: inference.ModelRepositoryAgents
-	(*ModelResponseCache)(nil),                                // 27: inference.ModelResponseCache
-	(*ModelMetrics)(nil),                                      // 28: inference.ModelMetrics
-	(*ModelConfig)(nil),                                       // 29: inference.ModelConfig
-	(*ModelRateLimiter_Resource)(nil),                         // 30: inference.ModelRateLimiter.Resource
-	(*ModelInstanceGroup_SecondaryDevice)(nil),                // 31: inference.ModelInstanceGroup.SecondaryDevice
-	(*ModelVersionPolicy_Latest)(nil),                         // 32: inference.ModelVersionPolicy.Latest
-	(*ModelVersionPolicy_All)(nil),                            // 33: inference.ModelVersionPolicy.All
-	(*ModelVersionPolicy_Specific)(nil),                       // 34: inference.ModelVersionPolicy.Specific
-	(*ModelOptimizationPolicy_Graph)(nil),                     // 35: inference.ModelOptimizationPolicy.Graph
-	(*ModelOptimizationPolicy_Cuda)(nil),                      // 36: inference.ModelOptimizationPolicy.Cuda
-	(*ModelOptimizationPolicy_ExecutionAccelerators)(nil),     // 37: inference.ModelOptimizationPolicy.ExecutionAccelerators
-	(*ModelOptimizationPolicy_PinnedMemoryBuffer)(nil),        // 38: inference.ModelOptimizationPolicy.PinnedMemoryBuffer
-	(*ModelOptimizationPolicy_Cuda_GraphSpec)(nil),            // 39: inference.ModelOptimizationPolicy.Cuda.GraphSpec
-	(*ModelOptimizationPolicy_Cuda_GraphSpec_Shape)(nil),      // 40: inference.ModelOptimizationPolicy.Cuda.GraphSpec.Shape
-	(*ModelOptimizationPolicy_Cuda_GraphSpec_LowerBound)(nil), // 41: inference.ModelOptimizationPolicy.Cuda.GraphSpec.LowerBound
-	nil, // 42: inference.ModelOptimizationPolicy.Cuda.GraphSpec.InputEntry
-	nil, // 43: inference.ModelOptimizationPolicy.Cuda.GraphSpec.LowerBound.InputEntry
-	(*ModelOptimizationPolicy_ExecutionAccelerators_Accelerator)(nil), // 44: inference.ModelOptimizationPolicy.ExecutionAccelerators.Accelerator
-	nil,                                   // 45: inference.ModelOptimizationPolicy.ExecutionAccelerators.Accelerator.ParametersEntry
-	nil,                                   // 46: inference.ModelDynamicBatching.PriorityQueuePolicyEntry
-	(*ModelSequenceBatching_Control)(nil), // 47: inference.ModelSequenceBatching.Control
-	(*ModelSequenceBatching_ControlInput)(nil),   // 48: inference.ModelSequenceBatching.ControlInput
-	(*ModelSequenceBatching_InitialState)(nil),   // 49: inference.ModelSequenceBatching.InitialState
-	(*ModelSequenceBatching_State)(nil),          // 50: inference.ModelSequenceBatching.State
-	(*ModelSequenceBatching_StrategyDirect)(nil), // 51: inference.ModelSequenceBatching.StrategyDirect
-	(*ModelSequenceBatching_StrategyOldest)(nil), // 52: inference.ModelSequenceBatching.StrategyOldest
-	(*ModelEnsembling_Step)(nil),                 // 53: inference.ModelEnsembling.Step
-	nil,                                          // 54: inference.ModelEnsembling.Step.InputMapEntry
-	nil,                                          // 55: inference.ModelEnsembling.Step.OutputMapEntry
-	(*ModelWarmup_Input)(nil),                    // 56: inference.ModelWarmup.Input
-	nil,                                          // 57: inference.ModelWarmup.InputsEntry
-	(*ModelRepositoryAgents_Agent)(nil),          // 58: inference.ModelRepositoryAgents.Agent
-	nil,                                          // 59: inference.ModelRepositoryAgents.Agent.ParametersEntry
-	(*ModelMetrics_MetricControl)(nil),           // 60: inference.ModelMetrics.MetricControl
-	(*ModelMetrics_MetricControl_MetricIdentifier)(nil), // 61: inference.ModelMetrics.MetricControl.MetricIdentifier
-	(*ModelMetrics_MetricControl_HistogramOptions)(nil), // 62: inference.ModelMetrics.MetricControl.HistogramOptions
-	nil, // 63: inference.ModelConfig.CcModelFilenamesEntry
-	nil, // 64: inference.ModelConfig.MetricTagsEntry
-	nil, // 65: inference.ModelConfig.ParametersEntry
+	(DataType)(0),                                // 0: inference.DataType
+	(ModelInstanceGroup_Kind)(0),                 // 1: inference.ModelInstanceGroup.Kind
+	(*ModelInstanceGroup)(nil),                   // 2: inference.ModelInstanceGroup
+	(*ModelInput)(nil),                           // 3: inference.ModelInput
+	(*ModelOutput)(nil),                          // 4: inference.ModelOutput
+	(*ModelVersionPolicy)(nil),                   // 5: inference.ModelVersionPolicy
+	(*ModelDynamicBatching)(nil),                 // 6: inference.ModelDynamicBatching
+	(*ModelSequenceBatching)(nil),                // 7: inference.ModelSequenceBatching
+	(*ModelEnsembling)(nil),                      // 8: inference.ModelEnsembling
+	(*ModelTransactionPolicy)(nil),               // 9: inference.ModelTransactionPolicy
+	(*ModelResponseCache)(nil),                   // 10: inference.ModelResponseCache
+	(*ModelConfig)(nil),                          // 11: inference.ModelConfig
+	(*ModelVersionPolicy_Latest)(nil),            // 12: inference.ModelVersionPolicy.Latest
+	(*ModelSequenceBatching_StrategyDirect)(nil), // 13: inference.ModelSequenceBatching.StrategyDirect
+	(*ModelEnsembling_Step)(nil),                 // 14: inference.ModelEnsembling.Step
+	nil,                                          // 15: inference.ModelEnsembling.Step.InputMapEntry
+	nil,                                          // 16: inference.ModelEnsembling.Step.OutputMapEntry
 }
 var file_model_config_proto_depIdxs = []int32{
-	30, // 0: inference.ModelRateLimiter.resources:type_name -> inference.ModelRateLimiter.Resource
-	1,  // 1: inference.ModelInstanceGroup.kind:type_name -> inference.ModelInstanceGroup.Kind
-	9,  // 2: inference.ModelInstanceGroup.rate_limiter:type_name -> inference.ModelRateLimiter
-	31, // 3: inference.ModelInstanceGroup.secondary_devices:type_name -> inference.ModelInstanceGroup.SecondaryDevice
-	0,  // 4: inference.ModelInput.data_type:type_name -> inference.DataType
-	3,  // 5: inference.ModelInput.format:type_name -> inference.ModelInput.Format
-	11, // 6: inference.ModelInput.reshape:type_name -> inference.ModelTensorReshape
-	0,  // 7: inference.ModelOutput.data_type:type_name -> inference.DataType
-	11, // 8: inference.ModelOutput.reshape:type_name -> inference.ModelTensorReshape
-	4,  // 9: inference.BatchInput.kind:type_name -> inference.BatchInput.Kind
-	0,  // 10: inference.BatchInput.data_type:type_name -> inference.DataType
-	5,  // 11: inference.BatchOutput.kind:type_name -> inference.BatchOutput.Kind
-	32, // 12: inference.ModelVersionPolicy.latest:type_name -> inference.ModelVersionPolicy.Latest
-	33, // 13: inference.ModelVersionPolicy.all:type_name -> inference.ModelVersionPolicy.All
-	34, // 14: inference.ModelVersionPolicy.specific:type_name -> inference.ModelVersionPolicy.Specific
-	35, // 15: inference.ModelOptimizationPolicy.graph:type_name -> inference.ModelOptimizationPolicy.Graph
-	6,  // 16: inference.ModelOptimizationPolicy.priority:type_name -> inference.ModelOptimizationPolicy.ModelPriority
-	36, // 17: inference.ModelOptimizationPolicy.cuda:type_name -> inference.ModelOptimizationPolicy.Cuda
-	37, // 18: inference.ModelOptimizationPolicy.execution_accelerators:type_name -> inference.ModelOptimizationPolicy.ExecutionAccelerators
-	38, // 19: inference.ModelOptimizationPolicy.input_pinned_memory:type_name -> inference.ModelOptimizationPolicy.PinnedMemoryBuffer
-	38, // 20: inference.ModelOptimizationPolicy.output_pinned_memory:type_name -> inference.ModelOptimizationPolicy.PinnedMemoryBuffer
-	7,  // 21: inference.ModelQueuePolicy.timeout_action:type_name -> inference.ModelQueuePolicy.TimeoutAction
-	18, // 22: inference.ModelDynamicBatching.default_queue_policy:type_name -> inference.ModelQueuePolicy
-	46, // 23: inference.ModelDynamicBatching.priority_queue_policy:type_name -> inference.ModelDynamicBatching.PriorityQueuePolicyEntry
-	51, // 24: inference.ModelSequenceBatching.direct:type_name -> inference.ModelSequenceBatching.StrategyDirect
-	52, // 25: inference.ModelSequenceBatching.oldest:type_name -> inference.ModelSequenceBatching.StrategyOldest
-	48, // 26: inference.ModelSequenceBatching.control_input:type_name -> inference.ModelSequenceBatching.ControlInput
-	50, // 27: inference.ModelSequenceBatching.state:type_name -> inference.ModelSequenceBatching.State
-	53, // 28: inference.ModelEnsembling.step:type_name -> inference.ModelEnsembling.Step
-	57, // 29: inference.ModelWarmup.inputs:type_name -> inference.ModelWarmup.InputsEntry
-	58, // 30: inference.ModelRepositoryAgents.agents:type_name -> inference.ModelRepositoryAgents.Agent
-	60, // 31: inference.ModelMetrics.metric_control:type_name -> inference.ModelMetrics.MetricControl
-	16, // 32: inference.ModelConfig.version_policy:type_name -> inference.ModelVersionPolicy
-	12, // 33: inference.ModelConfig.input:type_name -> inference.ModelInput
-	13, // 34: inference.ModelConfig.output:type_name -> inference.ModelOutput
-	14, // 35: inference.ModelConfig.batch_input:type_name -> inference.BatchInput
-	15, // 36: inference.ModelConfig.batch_output:type_name -> inference.BatchOutput
-	17, // 37: inference.ModelConfig.optimization:type_name -> inference.ModelOptimizationPolicy
-	19, // 38: inference.ModelConfig.dynamic_batching:type_name -> inference.ModelDynamicBatching
-	20, // 39: inference.ModelConfig.sequence_batching:type_name -> inference.ModelSequenceBatching
-	21, // 40: inference.ModelConfig.ensemble_scheduling:type_name -> inference.ModelEnsembling
-	10, // 41: inference.ModelConfig.instance_group:type_name -> inference.ModelInstanceGroup
-	63, // 42: inference.ModelConfig.cc_model_filenames:type_name -> inference.ModelConfig.CcModelFilenamesEntry
-	64, // 43: inference.ModelConfig.metric_tags:type_name -> inference.ModelConfig.MetricTagsEntry
-	65, // 44: inference.ModelConfig.parameters:type_name -> inference.ModelConfig.ParametersEntry
-	23, // 45: inference.ModelConfig.model_warmup:type_name -> inference.ModelWarmup
-	24, // 46: inference.ModelConfig.model_operations:type_name -> inference.ModelOperations
-	25, // 47: inference.ModelConfig.model_transaction_policy:type_name -> inference.ModelTransactionPolicy
-	26, // 48: inference.ModelConfig.model_repository_agents:type_name -> inference.ModelRepositoryAgents
-	27, // 49: inference.ModelConfig.response_cache:type_name -> inference.ModelResponseCache
-	28, // 50: inference.ModelConfig.model_metrics:type_name -> inference.ModelMetrics
-	2,  // 51: inference.ModelInstanceGroup.SecondaryDevice.kind:type_name -> inference.ModelInstanceGroup.SecondaryDevice.SecondaryDeviceKind
-	39, // 52: inference.ModelOptimizationPolicy.Cuda.graph_spec:type_name -> inference.ModelOptimizationPolicy.Cuda.GraphSpec
-	44, // 53: inference.ModelOptimizationPolicy.ExecutionAccelerators.gpu_execution_accelerator:type_name -> inference.ModelOptimizationPolicy.ExecutionAccelerators.Accelerator
-	44, // 54: inference.ModelOptimizationPolicy.ExecutionAccelerators.cpu_execution_accelerator:type_name -> inference.ModelOptimizationPolicy.ExecutionAccelerators.Accelerator
-	42, // 55: inference.ModelOptimizationPolicy.Cuda.GraphSpec.input:type_name -> inference.ModelOptimizationPolicy.Cuda.GraphSpec.InputEntry
-	41, // 56: inference.ModelOptimizationPolicy.Cuda.GraphSpec.graph_lower_bound:type_name -> inference.ModelOptimizationPolicy.Cuda.GraphSpec.LowerBound
-	43, // 57: inference.ModelOptimizationPolicy.Cuda.GraphSpec.LowerBound.input:type_name -> inference.ModelOptimizationPolicy.Cuda.GraphSpec.LowerBound.InputEntry
-	40, // 58: inference.ModelOptimizationPolicy.Cuda.GraphSpec.InputEntry.value:type_name -> inference.ModelOptimizationPolicy.Cuda.GraphSpec.Shape
-	40, // 59: inference.ModelOptimizationPolicy.Cuda.GraphSpec.LowerBound.InputEntry.value:type_name -> inference.ModelOptimizationPolicy.Cuda.GraphSpec.Shape
-	45, // 60: inference.ModelOptimizationPolicy.ExecutionAccelerators.Accelerator.parameters:type_name -> inference.ModelOptimizationPolicy.ExecutionAccelerators.Accelerator.ParametersEntry
-	18, // 61: inference.ModelDynamicBatching.PriorityQueuePolicyEntry.value:type_name -> inference.ModelQueuePolicy
-	8,  // 62: inference.ModelSequenceBatching.Control.kind:type_name -> inference.ModelSequenceBatching.Control.Kind
-	0,  // 63: inference.ModelSequenceBatching.Control.data_type:type_name -> inference.DataType
-	47, // 64: inference.ModelSequenceBatching.ControlInput.control:type_name -> inference.ModelSequenceBatching.Control
-	0,  // 65: inference.ModelSequenceBatching.InitialState.data_type:type_name -> inference.DataType
-	0,  // 66: inference.ModelSequenceBatching.State.data_type:type_name -> inference.DataType
-	49, // 67: inference.ModelSequenceBatching.State.initial_state:type_name -> inference.ModelSequenceBatching.InitialState
-	54, // 68: inference.ModelEnsembling.Step.input_map:type_name -> inference.ModelEnsembling.Step.InputMapEntry
-	55, // 69: inference.ModelEnsembling.Step.output_map:type_name -> inference.ModelEnsembling.Step.OutputMapEntry
-	0,  // 70: inference.ModelWarmup.Input.data_type:type_name -> inference.DataType
-	56, // 71: inference.ModelWarmup.InputsEntry.value:type_name -> inference.ModelWarmup.Input
-	59, // 72: inference.ModelRepositoryAgents.Agent.parameters:type_name -> inference.ModelRepositoryAgents.Agent.ParametersEntry
-	61, // 73: inference.ModelMetrics.MetricControl.metric_identifier:type_name -> inference.ModelMetrics.MetricControl.MetricIdentifier
-	62, // 74: inference.ModelMetrics.MetricControl.histogram_options:type_name -> inference.ModelMetrics.MetricControl.HistogramOptions
-	22, // 75: inference.ModelConfig.ParametersEntry.value:type_name -> inference.ModelParameter
-	76, // [76:76] is the sub-list for method output_type
-	76, // [76:76] is the sub-list for method input_type
-	76, // [76:76] is the sub-list for extension type_name
-	76, // [76:76] is the sub-list for extension extendee
-	0,  // [0:76] is the sub-list for field type_name
+	1,  // 0: inference.ModelInstanceGroup.kind:type_name -> inference.ModelInstanceGroup.Kind
+	0,  // 1: inference.ModelInput.data_type:type_name -> inference.DataType
+	0,  // 2: inference.ModelOutput.data_type:type_name -> inference.DataType
+	12, // 3: inference.ModelVersionPolicy.latest:type_name -> inference.ModelVersionPolicy.Latest
+	13, // 4: inference.ModelSequenceBatching.direct:type_name -> inference.ModelSequenceBatching.StrategyDirect
+	14, // 5: inference.ModelEnsembling.step:type_name -> inference.ModelEnsembling.Step
+	5,  // 6: inference.ModelConfig.version_policy:type_name -> inference.ModelVersionPolicy
+	3,  // 7: inference.ModelConfig.input:type_name -> inference.ModelInput
+	4,  // 8: inference.ModelConfig.output:type_name -> inference.ModelOutput
+	6,  // 9: inference.ModelConfig.dynamic_batching:type_name -> inference.ModelDynamicBatching
+	7,  // 10: inference.ModelConfig.sequence_batching:type_name -> inference.ModelSequenceBatching
+	8,  // 11: inference.ModelConfig.ensemble_scheduling:type_name -> inference.ModelEnsembling
+	2,  // 12: inference.ModelConfig.instance_group:type_name -> inference.ModelInstanceGroup
+	9,  // 13: inference.ModelConfig.model_transaction_policy:type_name -> inference.ModelTransactionPolicy
+	10, // 14: inference.ModelConfig.response_cache:type_name -> inference.ModelResponseCache
+	15, // 15: inference.ModelEnsembling.Step.input_map:type_name -> inference.ModelEnsembling.Step.InputMapEntry
+	16, // 16: inference.ModelEnsembling.Step.output_map:type_name -> inference.ModelEnsembling.Step.OutputMapEntry
+	17, // [17:17] is the sub-list for method output_type
+	17, // [17:17] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_model_config_proto_init() }
@@ -4173,39 +1171,24 @@ func file_model_config_proto_init() {
 	if File_model_config_proto != nil {
 		return
 	}
-	file_model_config_proto_msgTypes[7].OneofWrappers = []any{
+	file_model_config_proto_msgTypes[3].OneofWrappers = []any{
 		(*ModelVersionPolicy_Latest_)(nil),
-		(*ModelVersionPolicy_All_)(nil),
-		(*ModelVersionPolicy_Specific_)(nil),
 	}
-	file_model_config_proto_msgTypes[11].OneofWrappers = []any{
+	file_model_config_proto_msgTypes[5].OneofWrappers = []any{
 		(*ModelSequenceBatching_Direct)(nil),
-		(*ModelSequenceBatching_Oldest)(nil),
 	}
-	file_model_config_proto_msgTypes[20].OneofWrappers = []any{
+	file_model_config_proto_msgTypes[9].OneofWrappers = []any{
 		(*ModelConfig_DynamicBatching)(nil),
 		(*ModelConfig_SequenceBatching)(nil),
 		(*ModelConfig_EnsembleScheduling)(nil),
-	}
-	file_model_config_proto_msgTypes[40].OneofWrappers = []any{
-		(*ModelSequenceBatching_InitialState_ZeroData)(nil),
-		(*ModelSequenceBatching_InitialState_DataFile)(nil),
-	}
-	file_model_config_proto_msgTypes[47].OneofWrappers = []any{
-		(*ModelWarmup_Input_ZeroData)(nil),
-		(*ModelWarmup_Input_RandomData)(nil),
-		(*ModelWarmup_Input_InputDataFile)(nil),
-	}
-	file_model_config_proto_msgTypes[51].OneofWrappers = []any{
-		(*ModelMetrics_MetricControl_HistogramOptions_)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_model_config_proto_rawDesc), len(file_model_config_proto_rawDesc)),
-			NumEnums:      9,
-			NumMessages:   57,
+			NumEnums:      2,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

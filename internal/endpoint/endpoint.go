@@ -83,8 +83,10 @@ type Options struct {
 	Clock *clock.Clock
 	TLS   *tls.Config // for https targets
 	Key   string      // API key; empty: none
-	Data  plan.Data
-	RunID string // first part of each request's own id
+	// Getenv looks up the variables that name proxies; nil: there are none.
+	Getenv func(string) string
+	Data   plan.Data
+	RunID  string // first part of each request's own id
 	// Limits are those of the plan.
 	Limits plan.Limits
 	// KeepRequests: records hold the bodies of requests too.

@@ -77,9 +77,3 @@ type Health struct {
 	Standstill time.Duration `json:"standstill"`
 	Pause      time.Duration `json:"pause"`
 }
-
-// Sink takes finished records. A sink may keep nothing of rec after Write returns.
-type Sink interface {
-	Write(rec *Record) error
-	Close() error
-}

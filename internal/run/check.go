@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"inferometer/internal/endpoint"
 	"inferometer/internal/plan"
@@ -36,7 +35,7 @@ func (p *preparation) withFiles(ctx context.Context, err error) error {
 	if ctx.Err() != nil || p.opt.Kit.Ready != nil {
 		return err
 	}
-	_, files := Check(ctx, p.plan, kit.Offline())
+	_, files := Check(ctx, p.plan, kit.Offline(p.opt.Kit.Getenv))
 	return distinct(errors.Join(err, files))
 }
 
@@ -65,11 +64,11 @@ func (c *check) secrets() secrets {
 	t := c.plan.Target
 	if name := t.APIKey.Env; name != "" {
 		t.APIKey.Env = ""
-		if os.Getenv(name) == "" {
+		if c.kit.Getenv(name) == "" {
 			c.notes = append(c.notes, fmt.Sprintf("the API key will be wanted in the environment variable %s, which is not set here", name))
 		}
 	}
-	s, err := readSecrets(t, secretFiles(c.plan.Limits))
+	s, err := readSecrets(t, secretFiles(c.plan.Limits), c.kit.Getenv)
 	c.add(err)
 	return s
 }
@@ -102,7 +101,7 @@ func (c *check) prompts(ctx context.Context, config *tls.Config) {
 	if !errors.Is(err, io.EOF) {
 		c.add(err)
 	}
-	c.endpoint(endpoint.Options{Clock: clock.NewClock(), TLS: config, Data: c.plan.Data, Tokenizer: found.Tokenizer}, first)
+	c.endpoint(endpoint.Options{Clock: clock.NewClock(), TLS: config, Getenv: c.kit.Getenv, Data: c.plan.Data, Tokenizer: found.Tokenizer}, first)
 }
 
 // endpoint makes what asks the server, and a request of the first prompt where there is one.

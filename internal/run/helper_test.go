@@ -120,7 +120,7 @@ func mustRun(t *testing.T, p *plan.Plan) *result.Result {
 }
 
 func options(log io.Writer) Options {
-	return Options{Kit: kit.Default(), Version: "test", Log: log}
+	return Options{Kit: kit.Default(os.Getenv), Version: "test", Log: log}
 }
 
 // kept is what a run's record file holds.

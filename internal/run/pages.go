@@ -92,7 +92,7 @@ func (p *preparation) archive(ctx context.Context, secret secrets) (*archive, er
 	if !p.plan.Probes.Prometheus.On() {
 		return nil, nil
 	}
-	a, err := p.opt.Kit.Archives(ctx, p.plan, endpoint.Options{Clock: p.clock, TLS: secret.tls, Key: secret.key})
+	a, err := p.opt.Kit.Archives(ctx, p.plan, endpoint.Options{Clock: p.clock, TLS: secret.tls, Key: secret.key, Getenv: p.opt.Kit.Getenv})
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"image"
 	"image/png"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -39,7 +38,7 @@ const (
 type preflight struct {
 	plan   *plan.Plan
 	client *client
-	log    io.Writer
+	opt    *Options
 }
 
 // check sends the requests. What may pass, such as a busy server, is told and does not keep
@@ -63,7 +62,7 @@ func (pre *preflight) check(ctx context.Context) error {
 		case lasting(f):
 			return errors.New(s.scrub(pre.refusal(ctx, f, i), *t))
 		default:
-			fmt.Fprintf(pre.log, "warning: the request ahead of the run, to %s, failed: %s; going on\n",
+			fmt.Fprintf(pre.opt.Log, "warning: the request ahead of the run, to %s, failed: %s; going on\n",
 				pre.posts(i), s.scrub(answered(f), *t))
 		}
 	}
@@ -190,7 +189,7 @@ func (pre *preflight) refusal(ctx context.Context, f *record.Failure, i int) str
 // served are the models that server i lists; nil: it lists none.
 func (pre *preflight) served(ctx context.Context, i int) []string {
 	t, s := &pre.plan.Target, pre.client.secrets
-	p := newLister(pre.client.protocol, *t, s.tls)
+	p := newLister(pre.client.protocol, *t, s.tls, pre.opt.Kit.Getenv)
 	defer p.close()
 	models, _, err := p.listModels(ctx, t.URLs[i%len(t.URLs)], *t, s.key)
 	if err != nil {

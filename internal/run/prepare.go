@@ -92,7 +92,7 @@ func (p *preparation) run(ctx context.Context) (*run, error) {
 		return nil, err
 	}
 	if !mocked {
-		if err := (&preflight{p.plan, c, p.opt.Log}).check(ctx); err != nil {
+		if err := (&preflight{p.plan, c, p.opt}).check(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -169,7 +169,7 @@ func (p *preparation) check(ctx context.Context, mocked bool) (*findings, error)
 	if p.protocol, err = kit.Pick(p.opt.Kit.Protocols, "protocol", p.plan.Target.Protocol); err != nil {
 		return nil, err
 	}
-	f.secrets, err = readSecrets(p.plan.Target, secretFiles(p.plan.Limits))
+	f.secrets, err = readSecrets(p.plan.Target, secretFiles(p.plan.Limits), p.opt.Kit.Getenv)
 	errs := []error{err, checkOutput(p.plan.Output.Dir, p.opt.Replace)}
 	f.breakers, breakerErr = breaker.New(p.plan.Breakers, p.brake.pull)
 	errs = append(errs, breakerErr)
@@ -250,7 +250,7 @@ func (p *preparation) client(s secrets, q *questions) (*client, error) {
 	// The id tells this run's requests from those of others in a server's log.
 	id := "inferometer-" + strconv.FormatInt(p.clock.Start().UnixMilli(), 36)
 	e, err := p.protocol.Open(p.plan.Target, endpoint.Options{
-		Clock: p.clock, TLS: s.tls, Key: s.key, Data: p.plan.Data, RunID: id, Tokenizer: q.tokenizer,
+		Clock: p.clock, TLS: s.tls, Key: s.key, Getenv: p.opt.Kit.Getenv, Data: p.plan.Data, RunID: id, Tokenizer: q.tokenizer,
 		KeepRequests: p.plan.Output.KeepRaw, Limits: p.plan.Limits,
 	})
 	if err != nil {
@@ -272,7 +272,7 @@ func (p *preparation) header(q *questions, c *client, fellBack bool) record.Head
 	return record.Header{
 		Version: p.opt.Version, Start: p.clock.Start(), Seed: p.plan.Seed,
 		Decoder: p.plan.Target.Protocol, Template: q.Templated, Host: health.Host(), Calibration: p.opt.Calibration,
-		Proxy: strings.Join(proxy.Of(p.plan.Target), ", "), FellBack: fellBack, Kernel: c.endpoint.KernelStamps,
+		Proxy: strings.Join(proxy.Of(p.plan.Target, p.opt.Kit.Getenv), ", "), FellBack: fellBack, Kernel: c.endpoint.KernelStamps,
 	}
 }
 

@@ -383,7 +383,7 @@ func TestTargetThatSendsElsewhere(t *testing.T) {
 	defer moved.Close()
 	target := plan.Target{URLs: []string{moved.URL}, Model: "m", Protocol: plan.ProtocolOpenAI}
 	var log bytes.Buffer
-	p := &preparation{plan: &plan.Plan{Target: target}, protocol: kit.Default().Protocols[plan.ProtocolOpenAI], opt: &Options{Log: &log}}
+	p := &preparation{plan: &plan.Plan{Target: target}, protocol: kit.Default(os.Getenv).Protocols[plan.ProtocolOpenAI], opt: &Options{Log: &log}}
 	if err := p.checkTarget(t.Context(), secrets{tls: new(tls.Config)}); err != nil {
 		t.Fatal(err)
 	}

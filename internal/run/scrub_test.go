@@ -2,6 +2,7 @@ package run
 
 import (
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -54,7 +55,7 @@ func TestSecretOfStars(t *testing.T) {
 
 // Hiding takes nothing away from what a decoder can do besides.
 func TestHidingHidesNothingElse(t *testing.T) {
-	for name, p := range kit.Default().Protocols {
+	for name, p := range kit.Default(os.Getenv).Protocols {
 		plain := p.Decoder(plan.Default().Target, nil, false)
 		d := secrets{key: "sk-key-secret"}.guard(plain, plan.Target{})
 		if (d.Advance == nil) != (plain.Advance == nil) || (d.Longest == nil) != (plain.Longest == nil) || (d.Reply == nil) != (plain.Reply == nil) {

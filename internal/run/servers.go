@@ -27,7 +27,7 @@ type servers struct {
 // themselves.
 func (prep *preparation) servers(secret secrets) (*servers, error) {
 	p := prep.plan
-	o := endpoint.Options{Clock: prep.clock, TLS: secret.tls, Key: secret.key}
+	o := endpoint.Options{Clock: prep.clock, TLS: secret.tls, Key: secret.key, Getenv: prep.opt.Kit.Getenv}
 	statistics := prep.protocol.Probe != nil && (p.TakesStatistics() || p.Probes.Metrics != "")
 	if !statistics && len(p.Probes.Scrape) == 0 {
 		return nil, nil

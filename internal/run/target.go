@@ -12,7 +12,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -31,12 +30,12 @@ type secrets struct {
 }
 
 // readSecrets reads the API key and the certificates of a target.
-func readSecrets(t plan.Target, files bounded.Limit) (secrets, error) {
+func readSecrets(t plan.Target, files bounded.Limit, getenv func(string) string) (secrets, error) {
 	var s secrets
 	var errs []error
 	switch {
 	case t.APIKey.Env != "":
-		if s.key = strings.TrimSpace(os.Getenv(t.APIKey.Env)); s.key == "" {
+		if s.key = strings.TrimSpace(getenv(t.APIKey.Env)); s.key == "" {
 			errs = append(errs, fmt.Errorf("the API key should be in the environment variable %s, which is empty or not set", t.APIKey.Env))
 		}
 	case t.APIKey.File != "":
@@ -108,9 +107,9 @@ const probeTime = 10 * time.Second
 func (p *preparation) checkTarget(ctx context.Context, s secrets) error {
 	t, log := &p.plan.Target, p.opt.Log
 	if p.protocol.Settle != nil {
-		return p.protocol.Settle(ctx, t, endpoint.Options{TLS: s.tls, Key: s.key, Data: p.plan.Data}, log)
+		return p.protocol.Settle(ctx, t, endpoint.Options{TLS: s.tls, Key: s.key, Getenv: p.opt.Kit.Getenv, Data: p.plan.Data}, log)
 	}
-	lister := newLister(p.protocol, *t, s.tls)
+	lister := newLister(p.protocol, *t, s.tls, p.opt.Kit.Getenv)
 	defer lister.close()
 	var errs []error
 	var plain []string // URLs that do not speak HTTP/2
@@ -213,10 +212,10 @@ type lister struct {
 	http2 *http.Client // speaks nothing else; nil: not wanted
 }
 
-func newLister(protocol endpoint.Protocol, t plan.Target, config *tls.Config) *lister {
+func newLister(protocol endpoint.Protocol, t plan.Target, config *tls.Config, getenv func(string) string) *lister {
 	client := func() (*http.Client, *http.Transport) {
 		transport := http.DefaultTransport.(*http.Transport).Clone()
-		transport.Proxy = proxy.Func(t)
+		transport.Proxy = proxy.Func(t, getenv)
 		transport.TLSClientConfig = config.Clone() // net/http adds its protocols to it
 		return &http.Client{Transport: transport, Timeout: probeTime, CheckRedirect: stayThere}, transport
 	}

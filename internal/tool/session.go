@@ -51,7 +51,7 @@ func (e Env) Begin(mode progress.Mode) (context.Context, *Session) {
 
 // Unwatched is a session without a live view that nothing stops, for what sends nothing.
 func (e Env) Unwatched() *Session {
-	return &Session{Kit: kit.Default(), Version: e.Version, Getenv: e.Getenv, Out: e.Stdout, Log: e.Stderr}
+	return &Session{Kit: kit.Default(e.Getenv), Version: e.Version, Getenv: e.Getenv, Out: e.Stdout, Log: e.Stderr}
 }
 
 // View is the mode of a live view on standard error: drawn where that is a terminal.

@@ -98,7 +98,7 @@ func ask(where string, t plan.Target, o endpoint.Options, signature string) (*te
 	for name, value := range t.Headers {
 		req.Header.Set(name, value)
 	}
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: o.TLS, Proxy: proxy.Func(t)}}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: o.TLS, Proxy: proxy.Func(t, o.Getenv)}}
 	defer client.CloseIdleConnections()
 	resp, err := client.Do(req)
 	if err != nil {

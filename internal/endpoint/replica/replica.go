@@ -95,7 +95,7 @@ func newReplica(raw string, t plan.Target, o endpoint.Options, p Protocol) (repl
 	if err != nil {
 		return replica{}, err
 	}
-	through, err := proxy.For(t, u)
+	through, err := proxy.For(t, u, o.Getenv)
 	if err != nil {
 		return replica{}, err
 	}

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"inferometer/internal/endpoint"
 	"inferometer/internal/plan"
 	"inferometer/internal/remote/proxy"
 )
@@ -28,9 +29,10 @@ type httpServer struct {
 
 // newAsker makes a client for questions. It speaks HTTP/1.1, as Triton does, and
 // keeps no connection: questions are few.
-func newAsker(t plan.Target, config *tls.Config, timeout time.Duration) *http.Client {
+func newAsker(t plan.Target, o endpoint.Options, timeout time.Duration) *http.Client {
+	config := o.TLS
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.Proxy = proxy.Func(t)
+	transport.Proxy = proxy.Func(t, o.Getenv)
 	transport.TLSClientConfig = config.Clone() // of nil: nil
 	transport.Protocols = new(http.Protocols)
 	transport.Protocols.SetHTTP1(true)

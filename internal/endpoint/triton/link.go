@@ -57,7 +57,7 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 	}
 	l := &link{url: u}
 	secure := u.Scheme == "https" || u.Scheme == "grpcs"
-	through, err := proxy.For(t, u)
+	through, err := proxy.For(t, u, o.Getenv)
 	if err != nil {
 		return l, err
 	}
@@ -93,7 +93,7 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 	}
 	l.http = &httpLink{
 		client: http1.NewClient(o.Clock, dialer, limits), fields: fields, proxy: through,
-		ask: newAsker(t, o.TLS, prepareTime),
+		ask: newAsker(t, o, prepareTime),
 	}
 	header := http.Header{}
 	for _, f := range fields {

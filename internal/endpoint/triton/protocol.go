@@ -31,7 +31,7 @@ func Protocol() endpoint.Protocol {
 // newProbe makes what asks one of the servers about itself. The metrics page of a plan is
 // that of the first.
 func newProbe(p *plan.Plan, i int, o endpoint.Options) (probe.Prober, error) {
-	opt := triton.Options{Clock: o.Clock, TLS: o.TLS, Key: o.Key, Statistics: p.TakesStatistics()}
+	opt := triton.Options{Clock: o.Clock, TLS: o.TLS, Key: o.Key, Getenv: o.Getenv, Statistics: p.TakesStatistics()}
 	if i == 0 {
 		opt.Metrics = p.Probes.Metrics
 	}

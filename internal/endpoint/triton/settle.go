@@ -170,7 +170,7 @@ func (l *link) stranger(ctx context.Context, t plan.Target, o endpoint.Options, 
 		plainURL.Scheme = strings.Replace(strings.Replace(l.url.Scheme, "grpcs", "https", 1), "grpc", "http", 1)
 		plainURL.Host = hostPort(l.url, false, true)
 	}
-	other := &httpServer{client: newAsker(t, o.TLS, strangerTime), base: &plainURL}
+	other := &httpServer{client: newAsker(t, o, strangerTime), base: &plainURL}
 	if l.grpc != nil && other.alive(ctx) == nil {
 		return fmt.Errorf("this is the HTTP port of an inference server, not its gRPC port: use that one (8001 unless set otherwise), or speak Triton's HTTP to %s", plan.SafeURL(plainURL.String()))
 	}

@@ -84,11 +84,11 @@ func TestExtremeRates(t *testing.T) {
 
 func TestRampMeetsTheIntegratedRate(t *testing.T) {
 	for _, r := range []Rate{
-		Ramp(10, 100, time.Minute),
-		Ramp(100, 10, time.Minute),
-		Ramp(0, 50, time.Minute),
-		Ramp(50, 0, time.Minute),
-		Ramp(10, 10.0000001, time.Minute),
+		ramp(10, 100, time.Minute),
+		ramp(100, 10, time.Minute),
+		ramp(0, 50, time.Minute),
+		ramp(50, 0, time.Minute),
+		ramp(10, 10.0000001, time.Minute),
 		{From: 20, To: 200, Hold: 10 * time.Second, Over: 30 * time.Second},
 	} {
 		t.Run(fmt.Sprintf("%+v", r), func(t *testing.T) {
@@ -122,56 +122,15 @@ func expected(r Rate, t float64) float64 {
 	return sum
 }
 
-func TestShardsRecombineExactly(t *testing.T) {
-	for name, make := range map[string]func() Arrivals{
-		"constant": func() Arrivals { return Constant(Steady(333.3)) },
-		"poisson":  func() Arrivals { return Poisson(Ramp(10, 500, time.Second), 7) },
-		"gamma":    func() Arrivals { return Gamma(Steady(100), 2.5, 7) },
-		"finite":   func() Arrivals { return Constant(Ramp(100, 0, 10*time.Second)) },
-	} {
-		whole := take(make(), 1000)
-		for _, of := range []int{1, 2, 3, 7, 50} {
-			joined := slices.Repeat([]time.Duration{-1}, len(whole))
-			for k := range of {
-				s := Shard(make(), k, of)
-				for i := k; i < len(joined); i += of {
-					due, ok := s.Next()
-					if !ok {
-						t.Fatalf("%s: shard %d of %d ends before arrival %d", name, k, of, i)
-					}
-					joined[i] = due
-				}
-			}
-			if diff := cmp.Diff(whole, joined); diff != "" {
-				t.Errorf("%s in %d shards:\n%s", name, of, diff)
-			}
-		}
-	}
-}
-
 func TestFiniteSequencesStayEnded(t *testing.T) {
 	for name, a := range map[string]Arrivals{
-		"constant": Constant(Ramp(3, 0, 2*time.Second)),
-		"poisson":  Poisson(Ramp(3, 0, 2*time.Second), 1),
-		"shard":    Shard(Constant(Ramp(3, 0, 2*time.Second)), 1, 2),
+		"constant": Constant(ramp(3, 0, 2*time.Second)),
+		"poisson":  Poisson(ramp(3, 0, 2*time.Second), 1),
 	} {
 		take(a, 1000)
 		if got := take(a, 10); got != nil {
 			t.Errorf("%s goes on after its end: %v", name, got)
 		}
-	}
-}
-
-func TestShardOutOfRangePanics(t *testing.T) {
-	for _, c := range [][2]int{{-1, 2}, {2, 2}, {0, 0}} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("Shard(a, %d, %d) did not panic", c[0], c[1])
-				}
-			}()
-			Shard(none{}, c[0], c[1])
-		}()
 	}
 }
 
@@ -198,4 +157,9 @@ func FuzzArrivals(f *testing.F) {
 			}
 		}
 	})
+}
+
+// ramp is a rate that changes linearly over a time and stays there.
+func ramp(from, to float64, over time.Duration) Rate {
+	return Rate{From: from, To: to, Over: over}
 }

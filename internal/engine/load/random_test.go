@@ -69,8 +69,8 @@ func TestExponentialLaw(t *testing.T) {
 	for name, a := range map[string]Arrivals{
 		"poisson":   Poisson(Steady(rate), 5),
 		"gamma 1":   Gamma(Steady(rate), 1, 5),
-		"ramped":    rescaled{Poisson(Ramp(100, 2000, 20*time.Second), 5), Ramp(100, 2000, 20*time.Second), rate},
-		"ramp down": rescaled{Poisson(Ramp(3000, 1, 60*time.Second), 5), Ramp(3000, 1, 60*time.Second), rate},
+		"ramped":    rescaled{Poisson(ramp(100, 2000, 20*time.Second), 5), ramp(100, 2000, 20*time.Second), rate},
+		"ramp down": rescaled{Poisson(ramp(3000, 1, 60*time.Second), 5), ramp(3000, 1, 60*time.Second), rate},
 	} {
 		var counts [20]int
 		var last time.Duration
@@ -135,7 +135,7 @@ func TestGammaBelowShapeOne(t *testing.T) {
 
 func TestSeedFixesTheSequence(t *testing.T) {
 	for name, make := range map[string]func(seed uint64) Arrivals{
-		"poisson": func(s uint64) Arrivals { return Poisson(Ramp(1, 9, time.Hour), s) },
+		"poisson": func(s uint64) Arrivals { return Poisson(ramp(1, 9, time.Hour), s) },
 		"gamma":   func(s uint64) Arrivals { return Gamma(Steady(50), 1.7, s) },
 	} {
 		if diff := cmp.Diff(take(make(3), 500), take(make(3), 500)); diff != "" {
@@ -157,7 +157,7 @@ func TestSequencesNeverChange(t *testing.T) {
 	}{
 		{"poisson", Poisson(Steady(100), 42), []time.Duration{6394887, 9191527, 17011566, 30084709}},
 		{"gamma", Gamma(Steady(100), 2, 42), []time.Duration{783057, 880324, 936185, 1021520}},
-		{"ramp", Poisson(Ramp(10, 100, time.Second), 42), []time.Duration{51850663, 69917327, 112828970, 170314880}},
+		{"ramp", Poisson(ramp(10, 100, time.Second), 42), []time.Duration{51850663, 69917327, 112828970, 170314880}},
 	} {
 		if diff := cmp.Diff(tc.want, take(tc.a, 4)); diff != "" {
 			t.Errorf("%s:\n%s", tc.name, diff)
@@ -168,7 +168,7 @@ func TestSequencesNeverChange(t *testing.T) {
 func BenchmarkNext(b *testing.B) {
 	for name, a := range map[string]Arrivals{
 		"constant": Constant(Steady(777.7)), "poisson": Poisson(Steady(777.7), 1),
-		"gamma": Gamma(Steady(777.7), 2, 1), "ramp": Poisson(Ramp(10, 1e6, time.Hour), 1),
+		"gamma": Gamma(Steady(777.7), 2, 1), "ramp": Poisson(ramp(10, 1e6, time.Hour), 1),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

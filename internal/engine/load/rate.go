@@ -18,11 +18,6 @@ func Steady(perSecond float64) Rate {
 	return Rate{From: perSecond, To: perSecond}
 }
 
-// Ramp is a rate that changes linearly over a time and stays there.
-func Ramp(from, to float64, over time.Duration) Rate {
-	return Rate{From: from, To: to, Over: over}
-}
-
 // steady reports whether the rate never changes.
 func (r Rate) steady() bool { return r.From == r.To }
 

@@ -62,7 +62,7 @@ func newGRPCServer(t plan.Target, u *url.URL, o Options) (*grpcServer, error) {
 		opt.TLS.NextProtos = []string{"h2"}
 	}
 	var err error
-	if opt.Proxy, err = proxy.For(t, u); err != nil {
+	if opt.Proxy, err = proxy.For(t, u, o.Getenv); err != nil {
 		return nil, err
 	}
 	h := header(t, o.Key, u)

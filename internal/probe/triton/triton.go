@@ -26,6 +26,8 @@ type Options struct {
 	Clock *clock.Clock
 	TLS   *tls.Config // for secure targets; nil: as the system has it
 	Key   string      // API key; empty: none
+	// Getenv looks up the variables that name proxies; nil: there are none.
+	Getenv func(string) string
 	// Statistics: ask for the statistics of the model.
 	Statistics bool
 	// Metrics is the address of the server's metrics page; empty: it is not read.

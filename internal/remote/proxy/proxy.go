@@ -2,6 +2,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -21,7 +22,7 @@ import (
 // otherwise it is the one that the environment names, but for targets on this machine
 // or in a private network: the way through a proxy is part of every latency, and
 // nobody who measures a server nearby means to measure that.
-func For(t plan.Target, u *url.URL) (*url.URL, error) {
+func For(t plan.Target, u *url.URL, getenv func(string) string) (*url.URL, error) {
 	switch t.Proxy {
 	case plan.ProxyNone:
 		return nil, nil
@@ -37,7 +38,7 @@ func For(t plan.Target, u *url.URL) (*url.URL, error) {
 	if u.Scheme == "https" || u.Scheme == "grpcs" {
 		as.Scheme = "https"
 	}
-	p, err := httpproxy.FromEnvironment().ProxyFunc()(&as)
+	p, err := environment(getenv).ProxyFunc()(&as)
 	if err != nil {
 		return nil, fmt.Errorf("the proxy variables for %s: %w", u.Scheme+"://"+u.Host, err)
 	}
@@ -45,6 +46,18 @@ func For(t plan.Target, u *url.URL) (*url.URL, error) {
 		return nil, nil
 	}
 	return usable(p, "the proxy variables for "+u.Scheme+"://"+u.Host)
+}
+
+// environment is what variables say of proxies, by their usual names.
+func environment(getenv func(string) string) *httpproxy.Config {
+	if getenv == nil {
+		return new(httpproxy.Config)
+	}
+	either := func(name string) string { return cmp.Or(getenv(name), getenv(strings.ToLower(name))) }
+	return &httpproxy.Config{
+		HTTPProxy: either("HTTP_PROXY"), HTTPSProxy: either("HTTPS_PROXY"), NoProxy: either("NO_PROXY"),
+		CGI: getenv("REQUEST_METHOD") != "", // where HTTP_PROXY is a header of a request
+	}
 }
 
 // usable refuses proxies of kinds that requests cannot go through.
@@ -56,19 +69,19 @@ func usable(p *url.URL, from string) (*url.URL, error) {
 }
 
 // Func is For as net/http asks for it.
-func Func(t plan.Target) func(*http.Request) (*url.URL, error) {
-	return func(r *http.Request) (*url.URL, error) { return For(t, r.URL) }
+func Func(t plan.Target, getenv func(string) string) func(*http.Request) (*url.URL, error) {
+	return func(r *http.Request) (*url.URL, error) { return For(t, r.URL, getenv) }
 }
 
 // Of are the proxies that requests to a target go through, without their passwords.
-func Of(t plan.Target) []string {
+func Of(t plan.Target, getenv func(string) string) []string {
 	var names []string
 	for _, raw := range t.URLs {
 		u, err := url.Parse(raw)
 		if err != nil {
 			continue
 		}
-		if p, err := For(t, u); err == nil && p != nil {
+		if p, err := For(t, u, getenv); err == nil && p != nil {
 			names = append(names, p.Scheme+"://"+p.Host)
 		}
 	}

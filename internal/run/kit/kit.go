@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 
 	"inferometer/internal/endpoint"
@@ -26,6 +25,8 @@ type Kit struct {
 	Pages      PageFactory
 	Archives   ArchiveFactory
 	Tokenizers TokenizerFinder
+	// Getenv looks variables up: the API key's, and those that name proxies.
+	Getenv func(string) string
 	// Ready are prompts that were made ahead, for a run of the plan that they are of; nil:
 	// the run makes its own.
 	Ready *Prompts
@@ -36,22 +37,21 @@ type Kit struct {
 // TokenizerFinder finds the tokenizer that a user names, and its chat template.
 type TokenizerFinder func(ctx context.Context, name, revision string, l plan.Limits) (*source.Found, error)
 
-// Default is everything that is built in.
-func Default() Kit { return builtIn(os.Getenv) }
-
-// Offline is the same without the hub: of that it has what the local cache holds.
-func Offline() Kit {
-	return builtIn(func(name string) string {
+// Offline is Default without the hub: of that it has what the local cache holds.
+func Offline(getenv func(string) string) Kit {
+	return Default(func(name string) string {
 		if name == "HF_HUB_OFFLINE" {
 			return "1"
 		}
-		return os.Getenv(name)
+		return getenv(name)
 	})
 }
 
-// builtIn is everything that is built in. getenv looks up the hub's settings.
-func builtIn(getenv func(string) string) Kit {
+// Default is everything that is built in. getenv looks variables up, the hub's settings
+// among them.
+func Default(getenv func(string) string) Kit {
 	return Kit{
+		Getenv:     getenv,
 		Protocols:  protocols.All(),
 		Sources:    sources.All(getenv),
 		Pages:      newPage,
@@ -62,7 +62,7 @@ func builtIn(getenv func(string) string) Kit {
 
 // Known are the names of what is built in.
 func Known() plan.Known {
-	k := Default()
+	k := Default(nil)
 	return plan.Known{Protocols: slices.Sorted(maps.Keys(k.Protocols)), Sources: slices.Sorted(maps.Keys(k.Sources))}
 }
 

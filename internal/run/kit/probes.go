@@ -3,7 +3,6 @@ package kit
 import (
 	"context"
 	"net/url"
-	"os"
 
 	"inferometer/internal/endpoint"
 	"inferometer/internal/plan"
@@ -36,6 +35,6 @@ type ArchiveFactory func(ctx context.Context, p *plan.Plan, o endpoint.Options) 
 
 func newArchive(ctx context.Context, p *plan.Plan, o endpoint.Options) (probe.Archive, error) {
 	return prometheus.NewArchive(ctx, p.Probes.Prometheus, prometheus.Options{
-		Start: o.Clock.Start(), Model: p.Target.Model, TLS: o.TLS, Getenv: os.Getenv,
+		Start: o.Clock.Start(), Model: p.Target.Model, TLS: o.TLS, Getenv: o.Getenv,
 	})
 }

@@ -92,7 +92,7 @@ func offline(name string) string {
 }
 
 func world(getenv func(string) string, log io.Writer) *tool.Session {
-	k := kit.Default()
+	k := kit.Default(os.Getenv)
 	k.Tokenizers = kit.Tokenizers(getenv)
 	k.Sources[plan.SourceDataset] = func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 		return dataset.New(d, tok, seed, getenv)

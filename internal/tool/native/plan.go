@@ -43,7 +43,7 @@ func planCommand(env tool.Env, line []string) int {
 
 // checkPlan looks at the files that a plan names.
 func checkPlan(env tool.Env, p *plan.Plan) int {
-	notes, err := run.Check(context.Background(), p, kit.Offline())
+	notes, err := run.Check(context.Background(), p, kit.Offline(env.Getenv))
 	for _, n := range notes {
 		fmt.Fprintln(env.Stderr, "note: "+n)
 	}

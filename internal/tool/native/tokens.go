@@ -82,7 +82,7 @@ func tokensMain(env tool.Env, line []string) int {
 }
 
 func (c *tokensCommand) run() int {
-	found, err := kit.Default().Tokenizers(context.Background(), c.tokenizer, c.revision, plan.DefaultLimits())
+	found, err := kit.Default(c.env.Getenv).Tokenizers(context.Background(), c.tokenizer, c.revision, plan.DefaultLimits())
 	if err != nil {
 		return c.env.Fail("tokens", err, tool.ExitUsage)
 	}

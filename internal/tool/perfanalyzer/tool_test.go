@@ -115,7 +115,7 @@ func attempt(t *testing.T, line string, stop <-chan struct{}, shown io.Writer) s
 		t.Fatal(err)
 	}
 	var out, log bytes.Buffer
-	o, err := Run(t.Context(), a, &tool.Session{Kit: kit.Default(), Version: "test", Out: io.MultiWriter(&out, shown), Log: &log, Stop: stop})
+	o, err := Run(t.Context(), a, &tool.Session{Kit: kit.Default(os.Getenv), Version: "test", Out: io.MultiWriter(&out, shown), Log: &log, Stop: stop})
 	return said{o, out.String(), log.String(), err}
 }
 

@@ -21,7 +21,7 @@ func grpcTransport() *http.Transport {
 		if r.URL.Scheme != "https" {
 			return nil, nil // a proxy would have to speak HTTP/2 without TLS
 		}
-		return http.ProxyFromEnvironment(r)
+		return http.DefaultTransport.(*http.Transport).Proxy(r)
 	}}
 	t.Protocols.SetHTTP2(true)
 	t.Protocols.SetUnencryptedHTTP2(true)

@@ -94,7 +94,7 @@ var house = []struct{ name, may string }{
 	{"prompt/tensor", "lib/brief lib/jsonscan"},
 	{"prompt/azure", "plan"},
 	{"prompt/media", ""},
-	{"prompt/sessionfilter", ""},
+	{"prompt/sessionfilter", "lib/jmespath"},
 	{"prompt/rows", "lib/bounded github.com/parquet-go/parquet-go"},
 	{"prompt/lexicon", "prompt plan"},
 	{"prompt/recorded", "prompt plan remote/hub lib/bounded"},

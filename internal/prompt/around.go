@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"context"
 	"time"
 
 	"inferometer/internal/prompt/tensor"
@@ -37,6 +38,15 @@ type Changer interface {
 	// Change changes a prompt, and by Follow those that come after it. Of a prompt that
 	// is Late there is nothing to change yet.
 	Change(p Prompt) (Prompt, error)
+}
+
+// NextChanged is the next prompt of a source, changed.
+func NextChanged(ctx context.Context, s Source, by Changer) (Prompt, error) {
+	p, err := s.Next(ctx)
+	if err != nil {
+		return p, err
+	}
+	return by.Change(p)
 }
 
 // Follow has the prompts that come after one changed when they come: the turns that go on

@@ -105,9 +105,11 @@ func (e *Expr) Search(doc any) (any, error) {
 // null, false, zero nor empty.
 func (e *Expr) Holds(doc any) bool {
 	v, err := e.Search(doc)
-	if err != nil {
-		return false
-	}
+	return err == nil && True(v)
+}
+
+// True reports whether Python takes a value of encoding/json for true.
+func True(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return false

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/bits"
 	"sync"
+
+	"inferometer/internal/prompt"
 )
 
 // rng draws the numbers that numpy's default generator draws: PCG64 with a state made by
@@ -191,23 +193,5 @@ func (r *rng) poisson(mean float64) float64 {
 		}
 		return n
 	}
-	root, logMean := math.Sqrt(mean), math.Log(mean)
-	b := 0.931 + 2.53*root
-	a := -0.059 + 0.02483*b
-	inverse, bound := 1.1239+1.1328/(b-3.4), 0.9277-3.6224/(b-2)
-	for {
-		u, v := r.float()-0.5, r.float()
-		us := 0.5 - math.Abs(u)
-		k := math.Floor((2*a/us+b)*u + mean + 0.43)
-		if us >= 0.07 && v <= bound {
-			return k
-		}
-		if k < 0 || us < 0.013 && v > us {
-			continue
-		}
-		gamma, _ := math.Lgamma(k + 1)
-		if math.Log(v)+math.Log(inverse)-math.Log(a/(us*us)+b) <= -mean+k*logMean-gamma {
-			return k
-		}
-	}
+	return prompt.LargePoisson(mean, r.float)
 }

@@ -40,11 +40,7 @@ func New(s prompt.Source, m plan.Media, seed uint64) *Source {
 
 // Next implements prompt.Source.
 func (s *Source) Next(ctx context.Context) (prompt.Prompt, error) {
-	p, err := s.Source.Next(ctx)
-	if err != nil {
-		return p, err
-	}
-	return s.Change(p)
+	return prompt.NextChanged(ctx, s.Source, s)
 }
 
 // Change puts media into a prompt, and into those that follow it when they come.

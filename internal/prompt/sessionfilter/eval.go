@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"unicode/utf8"
+
+	"inferometer/internal/lib/jmespath"
 )
 
 // Keeps reports whether a session meets the expression. A session is made of
@@ -16,26 +18,7 @@ func (f *Filter) Keeps(doc any) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return truth(v), nil
-}
-
-// truth is what Python takes for true.
-func truth(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return false
-	case bool:
-		return v
-	case float64:
-		return v != 0
-	case string:
-		return v != ""
-	case []any:
-		return len(v) > 0
-	case map[string]any:
-		return len(v) > 0
-	}
-	return true
+	return jmespath.True(v), nil
 }
 
 // node is a part of an expression.
@@ -151,12 +134,12 @@ func (l lookup) eval(doc any) (any, error) {
 
 func (n negation) eval(doc any) (any, error) {
 	v, err := n.of.eval(doc)
-	return truth(v) != n.odd, err
+	return jmespath.True(v) != n.odd, err
 }
 
 func (b both) eval(doc any) (any, error) {
 	v, err := b.left.eval(doc)
-	if err != nil || !truth(v) {
+	if err != nil || !jmespath.True(v) {
 		return v, err
 	}
 	return b.right.eval(doc)
@@ -164,7 +147,7 @@ func (b both) eval(doc any) (any, error) {
 
 func (e either) eval(doc any) (any, error) {
 	v, err := e.left.eval(doc)
-	if err != nil || truth(v) {
+	if err != nil || jmespath.True(v) {
 		return v, err
 	}
 	return e.right.eval(doc)

@@ -43,11 +43,7 @@ func New(s prompt.Source, t plan.Target, minimum bool) (*Source, error) {
 
 // Next implements prompt.Source.
 func (s *Source) Next(ctx context.Context) (prompt.Prompt, error) {
-	p, err := s.Source.Next(ctx)
-	if err != nil {
-		return p, err
-	}
-	return s.Change(p)
+	return prompt.NextChanged(ctx, s.Source, s)
 }
 
 // Change gives a prompt its body, and those that follow it when they come. Its hash is

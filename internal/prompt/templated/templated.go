@@ -27,11 +27,7 @@ func New(s prompt.Source, t *chat.Template, options chat.Options, tok prompt.Tok
 
 // Next implements prompt.Source.
 func (s *Source) Next(ctx context.Context) (prompt.Prompt, error) {
-	p, err := s.Source.Next(ctx)
-	if err != nil {
-		return p, err
-	}
-	return s.Change(p)
+	return prompt.NextChanged(ctx, s.Source, s)
 }
 
 // Change counts a prompt, and those that follow it when they come.
@@ -63,11 +59,7 @@ func Between(s prompt.Source, specials int) prompt.Source {
 
 // Next implements prompt.Source.
 func (b *between) Next(ctx context.Context) (prompt.Prompt, error) {
-	p, err := b.Source.Next(ctx)
-	if err != nil {
-		return p, err
-	}
-	return b.Change(p)
+	return prompt.NextChanged(ctx, b.Source, b)
 }
 
 // Change counts a prompt, and those that follow it when they come.

@@ -1,11 +1,14 @@
 package hub
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"inferometer/internal/lib/wholefile"
 )
 
 // store is the folder of one repository in the cache: refs/ has the commit of
@@ -122,37 +125,15 @@ func copyFile(to, from string) error {
 		return err
 	}
 	_, err = io.Copy(out, in)
-	if e := out.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return err
-	}
-	return os.Chmod(to, 0o644)
+	return errors.Join(err, out.Close(), os.Chmod(to, 0o644))
 }
 
 // writeFile replaces a small file in one step.
 func writeFile(path, content string) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return writeError(err)
 	}
-	f, err := os.CreateTemp(dir, ".new-*")
-	if err != nil {
-		return writeError(err)
-	}
-	defer os.Remove(f.Name())
-	_, err = f.WriteString(content)
-	if e := f.Chmod(0o644); err == nil {
-		err = e
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	return writeError(err)
+	return writeError(wholefile.Bytes(path, []byte(content)))
 }
 
 func writeError(err error) error {

@@ -31,14 +31,14 @@ var house = []struct{ name, may string }{
 	{"cli", "tool tool/* report/screen lib/nearest golang.org/x/term"},
 
 	// The contract of a tool, and what all of them run in.
-	{"tool", "run run/kit plan result stat report/progress report/screen lib/* github.com/spf13/pflag"},
+	{"tool", "message run run/kit plan result stat report/progress report/screen lib/* github.com/spf13/pflag"},
 
 	// A tool that people know, under one roof: its command line, its definitions, its
 	// tables and files, and a run of it. None knows another.
 	{"tool/study", "tool report/progress ./report tool/native/args tool/profileexport run run/kit plan result report/chart lib/*"},
 	{"tool/native", "tool ./args tool/selftest run run/kit mock plan record result report/console report/csv report/json report/progress remote/storage token lib/nearest github.com/spf13/pflag"},
 	{"tool/selftest", "tool tool/native/args report/progress run run/kit mock plan record metric result report/screen golang.org/x/sys github.com/spf13/pflag"},
-	{"tool/*/args", "plan lib/* go.yaml.in/yaml/v3 github.com/spf13/pflag"},
+	{"tool/*/args", "plan message lib/* go.yaml.in/yaml/v3 github.com/spf13/pflag"},
 	{"tool/*/dialect", "record stat lib/exposition"},
 	{"tool/genaiperf/report", "tool/genaiperf/dialect report/screen lib/number"},
 	{"tool/inferenceperf/report", "tool/inferenceperf/dialect record endpoint/sse lib/number"},
@@ -47,15 +47,15 @@ var house = []struct{ name, may string }{
 	{"tool/inferenceperf/otlp", "tool/inferenceperf/dialect record google.golang.org/protobuf"},
 	{"tool/profileexport/export", "tool/profileexport endpoint/triton prompt/tensor plan record result sweep lib/wholefile"},
 	{"tool/profileexport", "record endpoint/sse prompt/tensor lib/brief"},
-	{"tool/*", "tool ./* tool/profileexport tool/profileexport/export run run/kit sweep plan probe prompt prompt/* token token/source record result report/chart report/console report/progress remote/storage stat lib/*"},
+	{"tool/*", "tool message ./* tool/profileexport tool/profileexport/export run run/kit sweep plan probe prompt prompt/* token token/source record result report/chart report/console report/progress remote/storage stat lib/*"},
 
 	// Programs beside the product.
 	{"bench", "mock record result golang.org/x/sys"},
 
 	// Plan + kit → live objects → a result. What there is to choose from is in two tables:
 	// endpoint/protocols and prompt/sources.
-	{"run", "./* sweep engine engine/load endpoint endpoint/answer prompt plan probe record metric result report/csv report/json mock wire/clock prompt/tensor stat remote/hub remote/proxy lib/* golang.org/x/sys"},
-	{"run/kit", "probe probe/prometheus endpoint endpoint/protocols prompt prompt/* token token/* plan lib/bounded"},
+	{"run", "./* message sweep engine engine/load endpoint endpoint/answer prompt plan probe record metric result report/csv report/json mock wire/clock prompt/tensor stat remote/hub remote/proxy lib/* golang.org/x/sys"},
+	{"run/kit", "message probe probe/prometheus endpoint endpoint/protocols prompt prompt/* token token/* plan lib/bounded"},
 	{"run/breaker", "plan record lib/jmespath"},
 	{"run/collect", "endpoint record"},
 	{"run/health", "record golang.org/x/sys"},
@@ -64,7 +64,7 @@ var house = []struct{ name, may string }{
 	{"report/chart", "gonum.org/v1/plot"},
 	{"report/screen", ""},
 	{"report/*", "report/screen record result lib/number"},
-	{"result", "metric sweep plan probe probe/serving record stat"},
+	{"result", "message metric sweep plan probe probe/serving record stat"},
 	{"metric", "record stat"},
 
 	// The path of a request.
@@ -72,18 +72,18 @@ var house = []struct{ name, may string }{
 	{"engine", "./load prompt endpoint record"},
 	{"engine/load", "plan golang.org/x/sys"},
 	{"endpoint/protocols", "endpoint endpoint/*"},
-	{"endpoint", "prompt prompt/tensor plan probe record wire/clock"},
-	{"endpoint/triton", "endpoint endpoint/answer endpoint/sse probe probe/triton prompt prompt/tensor prompt/tensor/shm prompt/tensor/v2http plan record token remote/proxy wire/* lib/* google.golang.org/protobuf"},
+	{"endpoint", "message prompt prompt/tensor plan probe record wire/clock"},
+	{"endpoint/triton", "endpoint message endpoint/answer endpoint/sse probe probe/triton prompt prompt/tensor prompt/tensor/shm prompt/tensor/v2http plan record token remote/proxy wire/* lib/* google.golang.org/protobuf"},
 	{"endpoint/answer", "endpoint/sse prompt record token lib/brief lib/jsonscan"},
 	{"endpoint/body", "prompt"},
 	{"endpoint/replica", "endpoint prompt plan record remote/proxy wire/clock wire/h2 wire/http1"},
 	{"endpoint/sse", ""},
 	{"endpoint/answertest", "record"},
-	{"endpoint/*", "endpoint endpoint/answer endpoint/body endpoint/replica endpoint/sse prompt prompt/tensor plan record token/chat remote/proxy wire/http1 lib/jsonscan"},
+	{"endpoint/*", "endpoint message endpoint/answer endpoint/body endpoint/replica endpoint/sse prompt prompt/tensor plan record token/chat remote/proxy wire/http1 lib/jsonscan"},
 
 	// What servers say of themselves.
 	{"probe/triton", "probe/prometheus remote/proxy wire/clock wire/grpc wire/http1 plan record lib/exposition lib/kserve google.golang.org/protobuf"},
-	{"probe/prometheus", "probe probe/serving remote/google plan record lib/exposition"},
+	{"probe/prometheus", "message probe probe/serving remote/google plan record lib/exposition"},
 	{"probe/serving", "record stat lib/exposition"},
 	{"probe", "record"},
 
@@ -91,14 +91,14 @@ var house = []struct{ name, may string }{
 	{"prompt/sources", "prompt prompt/* plan"},
 	{"prompt", "plan ./tensor lib/bounded github.com/cespare/xxhash/v2"},
 	{"prompt/tensor/*", "prompt/tensor plan lib/bounded lib/jsonscan"},
-	{"prompt/tensor", "lib/brief lib/jsonscan"},
+	{"prompt/tensor", "message lib/brief lib/jsonscan"},
 	{"prompt/azure", "plan"},
 	{"prompt/media", ""},
 	{"prompt/sessionfilter", "lib/jmespath"},
 	{"prompt/rows", "lib/bounded github.com/parquet-go/parquet-go"},
 	{"prompt/lexicon", "prompt plan"},
 	{"prompt/recorded", "prompt plan remote/hub lib/bounded"},
-	{"prompt/*", "prompt prompt/azure prompt/lexicon prompt/media prompt/recorded prompt/rows prompt/sessionfilter prompt/tensor prompt/tensor/inputdata plan token/chat remote/hub lib/* golang.org/x/crypto"},
+	{"prompt/*", "message prompt prompt/azure prompt/lexicon prompt/media prompt/recorded prompt/rows prompt/sessionfilter prompt/tensor prompt/tensor/inputdata plan token/chat remote/hub lib/* golang.org/x/crypto"},
 	{"token", "./* lib/jsonscan"},
 	{"token/chat", "lib/jsonscan lib/number"},
 	{"token/source", "token token/* remote/hub lib/bounded lib/jsonscan"},
@@ -122,7 +122,8 @@ var house = []struct{ name, may string }{
 	{"mock/repository", "lib/kserve google.golang.org/protobuf"},
 
 	// The nouns.
-	{"plan", "lib/brief lib/nearest go.yaml.in/yaml/v3"},
+	{"plan", "message lib/brief lib/nearest go.yaml.in/yaml/v3"},
+	{"message", ""},
 	{"record", "lib/jsonscan github.com/klauspost/compress"},
 	{"stat", ""},
 

@@ -6,10 +6,10 @@ package endpoint
 import (
 	"context"
 	"crypto/tls"
-	"io"
 	"net/http"
 	"net/url"
 
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 	"inferometer/internal/probe"
 	"inferometer/internal/prompt"
@@ -30,7 +30,7 @@ type Protocol struct {
 
 	// Settle looks at a target before the run and fills in what has to be found out; nil: its
 	// servers list their models.
-	Settle func(ctx context.Context, t *plan.Target, o Options, log io.Writer) error
+	Settle func(ctx context.Context, t *plan.Target, o Options, log message.Log) error
 	// Models is where a server lists its models, given one of the target's URLs.
 	Models func(base string) (*url.URL, error)
 	// Auth are the headers of that question; nil: the key goes as a bearer token.

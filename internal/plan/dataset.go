@@ -1,6 +1,10 @@
 package plan
 
-import "slices"
+import (
+	"slices"
+
+	"inferometer/internal/message"
+)
 
 // Data sets that are known by name.
 const (
@@ -116,7 +120,7 @@ func (c *checker) dataset(d *Data) {
 	}
 	c.spot(at+"at", s.At)
 	if slices.Contains([]string{DatasetBillsum, DatasetInfinity}, s.Kind) && s.Path == "" && s.Hub.Name == "" {
-		c.add(at+"path", "is missing: "+s.Kind+" has no usual place on the hub", "give path or hub.name")
+		c.add(at+"path", "is missing: "+s.Kind+" has no usual place on the hub", "give %v", message.New("%v or %v", message.DatasetPath, message.DatasetHub).Or("%v", message.DatasetPath))
 	}
 	if s.Kind == DatasetAuto && s.Path == "" {
 		c.add(at+"path", "is missing: auto tells the data set from a file", "give path, or name the data set")

@@ -1,9 +1,10 @@
 package plan
 
 import (
-	"errors"
 	"fmt"
 	"strings"
+
+	"inferometer/internal/message"
 )
 
 // Fault is one thing that is wrong with a plan.
@@ -12,6 +13,8 @@ type Fault struct {
 	Path  string // the field, such as "stages[0].rate"; empty: the whole plan
 	Text  string // what is wrong
 	Hint  string // what to do about it; may be empty
+	// Args are settings that the hint names, which then is a format.
+	Args []any
 
 	// needs is what must have been read well for this fault to be one; empty: Path.
 	needs string
@@ -28,10 +31,34 @@ func (f Fault) Error() string {
 		b.WriteString(f.Path + ": ")
 	}
 	b.WriteString(f.Text)
-	if f.Hint != "" {
-		b.WriteString(" (" + f.Hint + ")")
+	if hint := f.hint(message.Names{}); hint != "" {
+		b.WriteString(" (" + hint + ")")
 	}
 	return b.String()
+}
+
+// hint is what to do about it, in the names of a tool; empty where that lacks what to set.
+func (f Fault) hint(n message.Names) string {
+	if len(f.Args) == 0 {
+		return f.Hint
+	}
+	return message.New(f.Hint, f.Args...).Or("").In(n)
+}
+
+// in is the fault in the names of a tool, at the place where its user has set the field.
+func (f Fault) in(n message.Names) Fault {
+	f.Hint, f.Args = f.hint(n), nil
+	switch {
+	case n.Place != nil && f.Where == "":
+		f.Where, f.Path = n.Place(f.Path)
+	case n.Place == nil && n.Of != nil:
+		if flag, _ := n.Of(f.Path); flag != "" && f.Where == "" {
+			f.Where, f.Path = flag, ""
+		} else if flag != "" {
+			f.Path = flag
+		}
+	}
+	return f
 }
 
 // Faults is everything that is wrong with a plan.
@@ -46,32 +73,13 @@ func (f Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Retell has the faults in an error told anew, wherever they are in it, and what else it
-// holds too: front ends call things by names of their own.
-func Retell(err error, fault func(Fault) Fault, other func(error) error) error {
-	//lint:ignore errorlint it goes through what is wrapped by itself
-	switch e := err.(type) {
-	case nil:
-		return nil
-	case Faults:
-		out := make(Faults, len(e))
-		for i, f := range e {
-			out[i] = fault(f)
-		}
-		return out
-	case interface{ Unwrap() []error }:
-		var all []error
-		for _, one := range e.Unwrap() {
-			all = append(all, Retell(one, fault, other))
-		}
-		return errors.Join(all...)
-	case interface{ Unwrap() error }:
-		// What only wraps is looked through; what has words of its own keeps them.
-		if inner := e.Unwrap(); inner != nil && inner.Error() == err.Error() {
-			return Retell(inner, fault, other)
-		}
+// Worded are the faults in the names of a tool.
+func (f Faults) Worded(n message.Names) error {
+	out := make(Faults, len(f))
+	for i := range f {
+		out[i] = f[i].in(n)
 	}
-	return other(err)
+	return out
 }
 
 // err is f as an error, nil when there is none.

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"inferometer/internal/message"
 )
 
 // TestFaults reads bad plans and compares every line of what is said about them.
@@ -195,29 +197,44 @@ budgets.cpu: must be from 0 to 1, is NaN (write 5% or 0.05)`
 	}
 }
 
-// Faults are told anew wherever they are in an error; what wraps them with words of its
-// own is told as a whole.
-func TestRetell(t *testing.T) {
-	named := func(f Fault) Fault { f.Path = "named"; return f }
-	other := func(err error) error { return fmt.Errorf("other: %w", err) }
-	faults := Faults{{Path: "a", Text: "is wrong"}}
+// Faults are worded wherever they are in an error: at the place that the user knows, with
+// the names of settings in their hints.
+func TestWorded(t *testing.T) {
+	flags := message.Names{Of: message.Table([][2]string{{"data.file", "--file"}, {"target.tls.key", "--tls-key"}, {"output.dir", ""}})}
+	placed := message.Names{Place: func(path string) (where, at string) { return "c.yml:1:1", "my." + path }}
+	hinted := Faults{{Path: "target.tls.cert", Text: "needs a key", Hint: "give %v", Args: []any{message.GiveKey}}}
 	for name, tt := range map[string]struct {
-		err  error
-		want string
+		names message.Names
+		err   error
+		want  string
 	}{
-		"faults":        {faults, "named: is wrong"},
-		"joined":        {errors.Join(errors.New("x"), faults), "other: x\nnamed: is wrong"},
-		"only wrapped":  {fmt.Errorf("%w", faults), "named: is wrong"},
-		"with words":    {fmt.Errorf("reading: %w", faults), "other: reading: a: is wrong"},
-		"another error": {errors.New("x"), "other: x"},
+		"a flag":            {flags, Faults{{Path: "data.file", Text: "is wrong"}}, "--file: is wrong"},
+		"a flag, elsewhere": {flags, Faults{{Where: "x:1", Path: "data.file", Text: "is wrong"}}, "x:1: --file: is wrong"},
+		"no flag":           {flags, Faults{{Path: "budgets.lag", Text: "is wrong"}}, "budgets.lag: is wrong"},
+		"a part of one":     {flags, Faults{{Path: "data.file[3].name", Text: "is wrong"}}, "--file: is wrong"},
+		"a place":           {placed, Faults{{Path: "a", Text: "is wrong"}}, "c.yml:1:1: my.a: is wrong"},
+		"joined":            {flags, errors.Join(errors.New("x"), Faults{{Path: "data.file", Text: "is wrong"}}), "x\n--file: is wrong"},
+		"with words":        {flags, fmt.Errorf("reading: %w", Faults{{Path: "data.file", Text: "is wrong"}}), "reading: --file: is wrong"},
+		"own hint":          {message.Names{}, hinted, "target.tls.cert: needs a key (give target.tls.key (--key))"},
+		"hint":              {flags, hinted, "target.tls.cert: needs a key (give --tls-key)"},
+		"hint that is none": {flags, Faults{{Text: "is wrong", Hint: "give %v", Args: []any{message.OutputDir}}}, "is wrong"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			if got := Retell(tt.err, named, other).Error(); got != tt.want {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
-		})
+		if got := tt.names.Error(tt.err).Error(); got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
 	}
-	if err := Retell(nil, named, other); err != nil {
-		t.Errorf("of nothing: %v", err)
+}
+
+// Every setting that messages name is a field of a plan, or part of one.
+func TestMessagesNameFields(t *testing.T) {
+	table := strings.NewReplacer("[]", "", "`", "").Replace(fieldTable())
+	for _, s := range message.Settings() {
+		path := s.Path()
+		if strings.HasPrefix(path, "remedy.") || path == message.Signature.Path() {
+			continue
+		}
+		if !strings.Contains(table, "| "+path+" |") && !strings.Contains(table, "| "+path+".") {
+			t.Errorf("%s is not a field of a plan", path)
+		}
 	}
 }

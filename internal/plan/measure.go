@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"inferometer/internal/message"
 )
 
 // The words of a measurement and of levels.
@@ -189,7 +191,7 @@ func (c *checker) levels(p *Plan) {
 	l := &p.Levels
 	if !l.On() {
 		if l.Search != "" {
-			c.add("levels.search", "there are no levels to search in", "give levels.start, end and step (--levels START:END:STEP)")
+			c.add("levels.search", "there are no levels to search in", "give %v", message.Levels)
 		}
 		return
 	}
@@ -245,12 +247,12 @@ func (c *checker) levelRange(p *Plan, rate bool) {
 			c.add("levels.step", fmt.Sprintf("makes more than %d levels", mostStages), "")
 		}
 		if l.Search == SearchBinary && !limit {
-			c.lacks("levels.search", "measurement", "a binary search needs a latency threshold", "give measurement.latency_threshold")
+			c.lacks("levels.search", "measurement", "a binary search needs a latency threshold", "give %v", message.Threshold)
 		}
 	case l.Search == SearchBinary:
 		c.add("levels.end", "a binary search needs one", "give the highest level")
 	case !limit:
-		c.lacks("levels.end", "measurement", "levels with no end need a latency threshold", "give levels.end or measurement.latency_threshold")
+		c.lacks("levels.end", "measurement", "levels with no end need a latency threshold", "give %v or %v", message.LevelsEnd, message.Threshold)
 	}
 }
 

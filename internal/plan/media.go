@@ -3,6 +3,8 @@ package plan
 import (
 	"fmt"
 	"slices"
+
+	"inferometer/internal/message"
 )
 
 // The forms of media.
@@ -282,11 +284,11 @@ func (c *checker) mediaFor(p *Plan) {
 	switch {
 	case m.zero():
 	case t.Protocol == ProtocolTriton || t.Endpoint == EndpointCompletions:
-		c.lacks("data.media", "target.endpoint", "endpoint "+quote(t.Endpoint)+" takes text alone", "use chat or messages")
+		c.lacks("data.media", "target.endpoint", "endpoint "+quote(t.Endpoint)+" takes text alone", "%v", message.UseChat)
 	case t.Protocol == ProtocolAnthropic && m.Audio.Count != Length{}:
-		c.lacks("data.media.audio", "target.protocol", "messages of Anthropic's API hold no sound", "use protocol openai, or leave it out")
+		c.lacks("data.media.audio", "target.protocol", "messages of Anthropic's API hold no sound", "%v", message.New("%v, or leave it out", message.UseOpenAI).Or("leave it out"))
 	case t.Protocol == ProtocolAnthropic && m.Video.Count != Length{} && (m.Video.Format == "" || m.Video.Format == VideoMP4):
-		c.lacks("data.media.video", "target.protocol", "messages of Anthropic's API hold no video", "set its format to png_frames or jpeg_frames")
+		c.lacks("data.media.video", "target.protocol", "messages of Anthropic's API hold no video", "set its %v to png_frames or jpeg_frames", message.VideoFormat)
 	}
 }
 

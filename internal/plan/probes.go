@@ -3,6 +3,8 @@ package plan
 import (
 	"fmt"
 	"time"
+
+	"inferometer/internal/message"
 )
 
 // Words of probes.
@@ -147,7 +149,7 @@ func (c *checker) probes(p *Plan) {
 		given bool
 	}{{"statistics", p.Probes.Statistics == StatisticsOn}, {"metrics", p.Probes.Metrics != ""}} {
 		if f.given {
-			c.lacks("probes."+f.name, "target.protocol", "only Triton has them", "set protocol to triton (--protocol triton) or leave it out")
+			c.lacks("probes."+f.name, "target.protocol", "only Triton has them", "%v", message.New("%v or leave it out", message.SetTriton).Or("leave it out"))
 		}
 	}
 }

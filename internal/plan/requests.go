@@ -1,6 +1,10 @@
 package plan
 
-import "fmt"
+import (
+	"fmt"
+
+	"inferometer/internal/message"
+)
 
 // FormShaped is the form of request bodies that prompt/shaped makes, before anything is
 // known of the model.
@@ -94,11 +98,11 @@ func (c *checker) requests(p *Plan) {
 	if d.ModelOrder != "" {
 		c.choice("data.model_order", d.ModelOrder, []string{OrderShares, OrderRoundRobin})
 		if len(d.Adapters) == 0 {
-			c.lacks("data.model_order", "data.adapters", "there are no models to choose from", "give data.adapters")
+			c.lacks("data.model_order", "data.adapters", "there are no models to choose from", "give %v", message.Adapters)
 		}
 	}
 	if d.Pool && d.Prompts == 0 && made(d.Source) {
-		c.lacks("data.pool", "data.prompts", "the number of requests is missing", "give data.prompts")
+		c.lacks("data.pool", "data.prompts", "the number of requests is missing", "give %v", message.Prompts)
 	}
 	if d.Pool && d.Salt != "" {
 		c.lacks("data.pool", "data.salt", "contradicts salt, which makes every request another", "leave one of them out")

@@ -1,5 +1,7 @@
 package plan
 
+import "inferometer/internal/message"
+
 // Retries say how often a request goes again that no server answered: no connection was
 // made, or it broke before the first byte of the answer.
 type Retries struct {
@@ -30,6 +32,6 @@ func (c *checker) retries(t *Target) {
 	c.count("target.retries.count", int64(t.Retries.Count), mostRetries)
 	c.time("target.retries.backoff", t.Retries.Backoff)
 	if t.Retries.Backoff > 0 && t.Retries.Count == 0 {
-		c.add("target.retries.backoff", "there are no retries to wait for", "give target.retries.count")
+		c.add("target.retries.backoff", "there are no retries to wait for", "give %v", message.Retries)
 	}
 }

@@ -1,5 +1,7 @@
 package plan
 
+import "inferometer/internal/message"
+
 // How an S3 server is addressed.
 const (
 	AddressingAuto    = "auto"
@@ -60,6 +62,6 @@ func (c *checker) storage(o *Output) {
 		c.add("output.gcs.bucket", "is missing", "")
 	}
 	if o.Dir == "" && (o.S3 != S3{} || o.GCS != GCS{}) {
-		c.lacks("output", "output", "there is nothing to copy without a directory", "give output.dir (--out)")
+		c.lacks("output", "output", "there is nothing to copy without a directory", "give %v", message.OutputDir)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"inferometer/internal/message"
 )
 
 // The conventions by which models behind Triton take prompts.
@@ -155,15 +157,15 @@ func (c *checker) protocol(t *Target) {
 	}
 	c.choice("target.endpoint", t.Endpoint, names)
 	if t.Transport == TransportGRPC {
-		c.add("target.transport", "only Triton is spoken to over gRPC", "set protocol to triton (--protocol triton)")
+		c.add("target.transport", "only Triton is spoken to over gRPC", "%v", message.SetTriton)
 	}
 	for i, u := range t.URLs {
 		if grpcScheme(scheme(u)) {
-			c.lacks(fmt.Sprintf("target.urls[%d]", i), "target.protocol", "the protocol is "+quote(t.Protocol)+", which has no gRPC", "leave the protocol out or set it to triton")
+			c.lacks(fmt.Sprintf("target.urls[%d]", i), "target.protocol", "the protocol is "+quote(t.Protocol)+", which has no gRPC", "%v", message.UseURL)
 		}
 	}
 	if !t.Triton.zero() {
-		c.lacks("target.triton", "target.protocol", "has no meaning for protocol "+quote(t.Protocol), "set protocol to triton (--protocol triton)")
+		c.lacks("target.triton", "target.protocol", "has no meaning for protocol "+quote(t.Protocol), "%v", message.SetTriton)
 	}
 }
 
@@ -185,7 +187,7 @@ func (c *checker) triton(t *Target) {
 	case t.Transport == TransportHTTP && t.Endpoint == EndpointStream:
 		c.add("target.endpoint", "stream is of Triton's gRPC side", "use generate or infer, or a grpc:// URL")
 	case t.Endpoint == EndpointInfer && t.Streaming:
-		c.add("target.streaming", "infer gives one answer", "use stream or generate, or set it to false (--no-stream)")
+		c.add("target.streaming", "infer gives one answer", "use stream or generate, or %v", message.Streaming)
 	}
 	if t.Endpoint == EndpointGenerate && t.Transport == TransportHTTP && t.Triton.Compression != "" {
 		c.add("target.triton.compression", "Triton takes no compressed requests at generate", "leave it out, or use infer or stream")
@@ -208,7 +210,7 @@ func (c *checker) memory(t *Target) {
 	c.count("target.triton.output_memory", int64(m.OutputMemory), 1<<40)
 	switch {
 	case m.OutputMemory > 0 && m.SharedMemory == "":
-		c.lacks("target.triton.output_memory", "target.triton.shared_memory", "there is no shared memory", "set shared_memory to system (--shared-memory system)")
+		c.lacks("target.triton.output_memory", "target.triton.shared_memory", "there is no shared memory", "%v", message.SetMemory)
 	case m.SharedMemory != "" && t.Endpoint == EndpointGenerate:
 		c.add("target.triton.shared_memory", "generate takes no tensors in shared memory", "use infer or stream")
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"inferometer/internal/message"
 )
 
 // Numbers beyond these are slips of the keyboard, not benchmarks.
@@ -69,7 +71,7 @@ func check(p *Plan, known Known) Faults {
 	c.limits(&p.Limits)
 	c.probes(p)
 	if p.Output.KeepRaw && p.Output.Dir == "" {
-		c.lacks("output.keep_raw", "output", "there is no directory to keep answers in", "give output.dir (--out)")
+		c.lacks("output.keep_raw", "output", "there is no directory to keep answers in", "give %v", message.OutputDir)
 	}
 	if p.Output.OnFull != "" {
 		c.choice("output.on_full", p.Output.OnFull, []string{OnFullContinue, OnFullStop})
@@ -78,14 +80,14 @@ func check(p *Plan, known Known) Faults {
 	return c.faults
 }
 
-func (c *checker) add(path, text, hint string) {
-	c.faults = append(c.faults, Fault{Path: path, Text: text, Hint: hint})
+func (c *checker) add(path, text, hint string, named ...any) {
+	c.faults = append(c.faults, Fault{Path: path, Text: text, Hint: hint, Args: named})
 }
 
 // lacks is a fault of the field at path that is one only if the part of the plan
 // called needs was read well.
-func (c *checker) lacks(path, needs, text, hint string) {
-	c.faults = append(c.faults, Fault{Path: path, Text: text, Hint: hint, needs: needs})
+func (c *checker) lacks(path, needs, text, hint string, named ...any) {
+	c.faults = append(c.faults, Fault{Path: path, Text: text, Hint: hint, Args: named, needs: needs})
 }
 
 // choice says that value is none of known unless it is.
@@ -169,9 +171,9 @@ func (c *checker) target(t *Target) {
 	}
 	switch {
 	case t.TLS.Cert != "" && t.TLS.Key == "":
-		c.add("target.tls.cert", "a client certificate needs both cert and key", "give target.tls.key (--key)")
+		c.add("target.tls.cert", "a client certificate needs both cert and key", "give %v", message.GiveKey)
 	case t.TLS.Key != "" && t.TLS.Cert == "":
-		c.add("target.tls.key", "a client certificate needs both cert and key", "give target.tls.cert (--cert)")
+		c.add("target.tls.key", "a client certificate needs both cert and key", "give %v", message.GiveCert)
 	}
 	if t.TLS.Insecure && t.TLS.CA != "" {
 		c.add("target.tls", "ca and insecure contradict each other", "give one of them")
@@ -199,7 +201,7 @@ func (c *checker) url(path, raw string) {
 		// The parser's own message repeats the URL, and with it a password.
 		c.add(path, "is not a URL", "such as http://localhost:8000")
 	case !knownScheme(u.Scheme):
-		c.add(path, "unknown scheme "+quote(u.Scheme), "http or https; grpc or grpcs for Triton")
+		c.add(path, "unknown scheme "+quote(u.Scheme), "%v", message.Schemes)
 	case u.Hostname() == "":
 		c.add(path, "names no host", "such as http://localhost:8000")
 	case badPort(u.Port()):
@@ -284,7 +286,7 @@ func (c *checker) data(p *Plan) {
 		c.add("data.output", "embeddings have no output length", "leave it out")
 	}
 	if d.MinTokens && d.Output == (Length{}) && d.Source == SourceSynthetic {
-		c.lacks("data.min_tokens", "data.output", "there is no output length to send", "give data.output (--output-tokens)")
+		c.lacks("data.min_tokens", "data.output", "there is no output length to send", "give %v", message.GiveOutput)
 	}
 	if d.Counted != "" {
 		c.choice("data.input_tokens_count", d.Counted, []string{CountContent, CountPrompt})

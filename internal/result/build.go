@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"inferometer/internal/message"
 	"inferometer/internal/metric"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
@@ -31,6 +32,8 @@ type Facts struct {
 	Saturation *sweep.Saturation // what the search for it has found; nil: there was none
 
 	Sessions map[int]SessionTally // how recorded sessions were played, by stage
+
+	Names message.Names // what the users of the tool call things that the result speaks of
 }
 
 // FoldOptions are the options of a fold for the records of a plan's run. Its Bounds, Pool
@@ -107,6 +110,9 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 		bars.add(st.Metrics)
 		if st.Steady != nil {
 			bars.add(st.Steady.Metrics)
+		}
+		if f.Names.Stage != nil {
+			st.Name = f.Names.Stage(i)
 		}
 		r.Stages = append(r.Stages, st)
 		j.stage(i, mark, &sum)

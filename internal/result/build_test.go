@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"inferometer/internal/message"
 	"inferometer/internal/metric"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
@@ -85,7 +86,40 @@ func (w *world) build(t *testing.T) *Result {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if ourNames(r) != "" {
+		w.elsewhere(t, fold)
+	}
 	return r
+}
+
+// elsewhere makes sure that a tool without any of our settings says none of their names.
+func (w *world) elsewhere(t *testing.T, fold *metric.Fold) {
+	t.Helper()
+	facts := w.facts
+	facts.Names = message.Names{
+		Of:    func(string) (string, bool) { return "", true },
+		Stage: func(i int) string { return "part" },
+	}
+	r, err := Build(&w.plan, facts, fold)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := ourNames(r); text != "" {
+		t.Errorf("a tool that has no such thing says %q", text)
+	}
+}
+
+// ourNames is what a result says that names a setting of ours, or a stage as we do.
+func ourNames(r *Result) string {
+	for _, text := range slices.Concat(r.Notes, r.Verdict.Reasons, r.Verdict.Undecided) {
+		ours := slices.ContainsFunc(message.Settings(), func(s message.Setting) bool {
+			return strings.ContainsAny(s.String(), "-._") && strings.Contains(text, s.String())
+		})
+		if ours || strings.HasPrefix(text, "Stage ") {
+			return text
+		}
+	}
+	return ""
 }
 
 // each changes every record.

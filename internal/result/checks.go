@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"inferometer/internal/message"
 	"inferometer/internal/metric"
+	"inferometer/internal/plan"
 	"inferometer/internal/record"
 )
 
@@ -102,10 +104,10 @@ func (j *judge) reads(i int, sum *metric.Stage) {
 		j.note(i, "%s came in one piece where a stream was asked for: no time to first token and no gap between tokens was measured in them.", plural(n, "answer"))
 	}
 	if n := c.Folded; n > 0 {
-		j.note(i, "The later events of %s longer than limits.stream (%s) were folded: counts, sums and stamps are exact, percentiles of their gaps within 0.1 %%.", plural(n, "stream"), j.plan.Limits.Stream)
+		j.note(i, "The later events of %s longer than %v were folded: counts, sums and stamps are exact, percentiles of their gaps within 0.1 %%.", plural(n, "stream"), limit(message.StreamLimit, j.plan.Limits.Stream))
 	}
 	if n := c.Cut; n > 0 {
-		j.note(i, "The bytes of %s beyond limits.raw (%s) were not kept.", plural(n, "answer"), j.plan.Limits.Raw)
+		j.note(i, "The bytes of %s beyond %v were not kept.", plural(n, "answer"), limit(message.RawLimit, j.plan.Limits.Raw))
 	}
 	if c.Reads > 0 && float64(c.Unstamped) > unstampedShare*float64(c.Reads) {
 		j.readDelay(i, sum)
@@ -153,8 +155,14 @@ func (j *judge) short(i int, sum *metric.Stage) {
 	share := float64(c.Empty+c.Short) / float64(n)
 	budget := j.plan.Budgets.ShortOutput
 	j.check(Check{Stage: i, Name: "short_output", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
-		Do: "Set data.ignore_eos or data.min_tokens, or ask for no length."},
+		Do: j.say(message.New("Set %v or %v, or ask for no length.", message.IgnoreEOS, message.MinTokens).
+			Or("Set %v, or ask for shorter answers.", message.IgnoreEOS).Or("Set %v, or ask for shorter answers.", message.MinTokens).Or("Ask for shorter answers."))},
 		fmt.Sprintf("%s of the %d answers were empty (%d) or shorter than asked for (%d); the budget is %s.", percent(share), n, c.Empty, c.Short, percent(budget)))
+}
+
+// limit names a limit with its value.
+func limit(s message.Setting, most plan.Bytes) message.Message {
+	return message.New("%v (%s)", s, most).Or("%s", most)
 }
 
 // percent writes a share for a person.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"inferometer/internal/message"
 	"inferometer/internal/metric"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
@@ -83,19 +84,25 @@ func (j *judge) undecided(c Check, why string) {
 }
 
 func (j *judge) note(stage int, format string, args ...any) {
-	j.notes = append(j.notes, j.prefix(stage)+fmt.Sprintf(format, args...))
+	j.notes = append(j.notes, j.prefix(stage)+j.say(message.New(format, args...)))
 }
+
+// say words a message for the tool that the result is for.
+func (j *judge) say(m message.Message) string { return m.In(j.facts.Names) }
 
 // prefix names the stage where there are several.
 func (j *judge) prefix(stage int) string {
 	if stage == wholeRun || len(j.plan.Stages) < 2 {
 		return ""
 	}
-	name := j.plan.Stages[stage].Name
-	if name == "" {
+	switch name := j.plan.Stages[stage].Name; {
+	case j.facts.Names.Stage != nil:
+		return j.facts.Names.Stage(stage) + ": "
+	case name == "":
 		return fmt.Sprintf("Stage %d: ", stage+1)
+	default:
+		return fmt.Sprintf("Stage %d (%s): ", stage+1, name)
 	}
-	return fmt.Sprintf("Stage %d (%s): ", stage+1, name)
 }
 
 // runNotes says what a reader of any figure should know.
@@ -110,13 +117,15 @@ func (j *judge) runNotes(fold *metric.Fold) {
 	case err != nil:
 		j.note(wholeRun, "How many requests sent a prompt that had been sent before is not known (%v).", err)
 	case n > 0:
-		j.note(wholeRun, "%s sent a prompt that had been sent before: a prefix cache can have made them faster. data.salt or more distinct prompts keep it out.", plural(n, "request"))
+		j.note(wholeRun, "%s sent a prompt that had been sent before: a prefix cache can have made them faster. %v keep it out.", plural(n, "request"),
+			message.New("%v or more distinct prompts", message.Salt).Or("More distinct prompts"))
 	}
+	named := message.New(": %v names its tokenizer", message.Tokenizer).Or("")
 	switch j.plan.Tokenizer.Name {
 	case plan.TokenizerWords:
-		j.note(wholeRun, "Lengths that this client makes or counts are in words, not in the model's tokens: --tokenizer names its tokenizer.")
+		j.note(wholeRun, "Lengths that this client makes or counts are in words, not in the model's tokens%v.", named)
 	case plan.TokenizerBuiltin:
-		j.note(wholeRun, "Lengths that this client makes or counts are in tokens of GPT-2, not of the model: --tokenizer names its tokenizer.")
+		j.note(wholeRun, "Lengths that this client makes or counts are in tokens of GPT-2, not of the model%v.", named)
 	}
 	if len(j.facts.Health) < 2 {
 		j.note(wholeRun, "The client's own condition was not recorded: CPU, garbage collection and clock are not judged.")
@@ -171,7 +180,8 @@ func (j *judge) stage(i int, mark *record.StageMark, sum *metric.Stage) {
 	}
 	j.ownFaults(i, sum)
 	if mark != nil && mark.Heeded > 0 {
-		j.note(i, "The server asked to be left alone (Retry-After) %s, and slots waited %s for it, all together: fewer requests were in flight meanwhile. --retry-after ignore sends at once.", times(mark.Heeded), span(mark.HeededFor))
+		j.note(i, "The server asked to be left alone (Retry-After) %s, and slots waited %s for it, all together: fewer requests were in flight meanwhile.%v", times(mark.Heeded), span(mark.HeededFor),
+			message.New(" %v sends at once.", message.RetryAfter).Or(""))
 	}
 	if !j.requests(i, sum) {
 		return
@@ -222,7 +232,7 @@ func (j *judge) requests(i int, sum *metric.Stage) bool {
 	case t.Requests == 0:
 		reason = "No request was sent. Make the stage longer or its rate higher."
 	case t.OK == 0:
-		reason = noneSucceeded(t.Requests, sum.Failures)
+		reason = j.noneSucceeded(t.Requests, sum.Failures)
 	}
 	j.check(Check{Stage: i, Name: "requests", Value: float64(t.OK), Budget: 1, Unit: metric.Requests, OK: reason == ""}, reason)
 	return reason == ""
@@ -230,14 +240,15 @@ func (j *judge) requests(i int, sum *metric.Stage) bool {
 
 // noneSucceeded says why no request succeeded. What this side has ended says little of the
 // server where others failed by themselves.
-func noneSucceeded(requests int64, failures []metric.FailureCount) string {
+func (j *judge) noneSucceeded(requests int64, failures []metric.FailureCount) string {
 	if i := slices.IndexFunc(failures, func(f metric.FailureCount) bool { return !endedHere(f.Class) }); i >= 0 {
 		return fmt.Sprintf("No request succeeded: %s failed, most often with %s. Make sure that the target is up and answers such requests.", plural(requests, "request"), failure(&failures[i]))
 	}
 	if failures[0].Class == record.Cancelled {
 		return fmt.Sprintf("No request came to its end before the run was stopped: %s had been sent.", plural(requests, "request"))
 	}
-	return fmt.Sprintf("No request came to its end: %s, and the drain time was over before the first answer was complete. Make the stage or its drain longer, or ask for shorter answers.", plural(requests, "request"))
+	longer := message.New("the stage or %v", message.Drain).Or("the measurement")
+	return j.say(message.New("No request came to its end: %s, and the drain time was over before the first answer was complete. Make %v longer, or ask for shorter answers.", plural(requests, "request"), longer))
 }
 
 // failure names a failure with its example.
@@ -272,9 +283,9 @@ func (j *judge) ended(i int, mark *record.StageMark) {
 	case mark == nil:
 		j.note(i, "The stage did not come to its end.")
 	case mark.Reason == record.StopErrors:
-		j.note(i, "The stage was ended because more requests failed than max_errors allows.")
+		j.note(i, "The stage was ended because more requests failed than %v.", message.New("%v allows", message.MaxErrors).Or("are allowed"))
 	case mark.Reason == record.StopAlike:
-		j.note(i, "The stage was ended because all its requests failed in the same way. max_errors.alike: false lets it go on.")
+		j.note(i, "The stage was ended because all its requests failed in the same way.%v", message.New(" %v lets it go on.", message.Alike).Or(""))
 	case mark.Reason == record.StopPrompts:
 		j.note(i, "The stage was ended because a prompt could not be made.")
 	case mark.Reason == record.StopRecords:
@@ -294,12 +305,17 @@ func (j *judge) achieved(i int, mark *record.StageMark, sum *metric.Stage) {
 	}
 	share := min(1, float64(sum.Seen)/float64(mark.Scheduled))
 	budget := j.plan.Budgets.Achieved
-	change := "Lower the rate, or give the client more cores."
-	if cap := j.plan.Stages[i].MaxInFlight; cap > 0 {
-		change = fmt.Sprintf("Lower the rate, or raise max_in_flight (%d).", cap)
-	}
-	j.check(Check{Stage: i, Name: "achieved", Value: share, Budget: budget, Unit: metric.Share, OK: share >= budget, Do: change},
+	j.check(Check{Stage: i, Name: "achieved", Value: share, Budget: budget, Unit: metric.Share, OK: share >= budget, Do: j.tooFast(i)},
 		fmt.Sprintf("Only %s of the %d scheduled requests were sent (budget %s).", percent(share), mark.Scheduled, percent(budget)))
+}
+
+// tooFast says what to do about a rate that is not kept.
+func (j *judge) tooFast(i int) string {
+	most := j.plan.Stages[i].MaxInFlight
+	if most == 0 {
+		return "Lower the rate, or give the client more cores."
+	}
+	return j.say(message.New("Lower the rate, or raise %v (%d).", message.MaxInFlight, most).Or("Lower the rate."))
 }
 
 // quantile reads a percentile of a metric.

@@ -29,11 +29,7 @@ func (j *judge) pace(i int, mark *record.StageMark, sum *metric.Stage) {
 	// A rate is not known better than one request in all, nor the clock of a client
 	// better than its lag.
 	slack := max(2*due/time.Duration(p.N), time.Duration(j.plan.Budgets.Lag))
-	c := Check{Stage: i, Name: "rate", Value: share, Budget: budget, Unit: metric.Share, OK: share >= budget || sent-due <= slack,
-		Do: "Lower the rate, or give the client more cores."}
-	if s.MaxInFlight > 0 {
-		c.Do = fmt.Sprintf("Lower the rate, or raise max_in_flight (%d).", s.MaxInFlight)
-	}
+	c := Check{Stage: i, Name: "rate", Value: share, Budget: budget, Unit: metric.Share, OK: share >= budget || sent-due <= slack, Do: j.tooFast(i)}
 	pace := percent(share) + " of the pace asked for"
 	if rate := s.PerSecond(); rate > 0 && s.RampTo == 0 && s.Arrival != plan.ArrivalTrace {
 		pace = fmt.Sprintf("%.3g/s where %s/s were asked for", rate*share, plain(rate))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"inferometer/internal/message"
 	"inferometer/internal/metric"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
@@ -132,11 +133,12 @@ func (j *judge) settling(i int, s *metric.Series) string {
 	warmup, n, ok := s.Settles(j.plan.Budgets.Drift)
 	switch {
 	case ok:
-		if warmup < time.Second {
-			return fmt.Sprintf("A warm-up of %s would have done: --warmup auto takes it out.", plural(n, "request"))
+		length := plural(n, "request")
+		if warmup >= time.Second {
+			length = fmt.Sprintf("%v (%s)", (warmup + 100*time.Millisecond - 1).Truncate(100*time.Millisecond), length) // no shorter
 		}
-		warmup = (warmup + 100*time.Millisecond - 1).Truncate(100 * time.Millisecond) // no shorter
-		return fmt.Sprintf("A warm-up of %v (%s) would have done: --warmup auto takes it out.", warmup, plural(n, "request"))
+		return j.say(message.New("A warm-up of %s would have done: %v.", length,
+			message.New("%v takes it out", message.AutoWarmup).Or("%v %d sends it ahead", message.Warmup, n).Or("let as much load go ahead of it")))
 	case j.plan.Stages[i].Concurrency == 0:
 		return "The server may not keep up with the load: lower it, or make the stage longer."
 	default:

@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 
+	"inferometer/internal/message"
 	"inferometer/internal/metric"
 	"inferometer/internal/record"
 )
@@ -83,7 +84,7 @@ func (j *judge) tokens(i int, sum *metric.Stage) {
 			}
 		case k == 1 && j.plan.Tokenizer.Output:
 			if share > budget {
-				j.note(i, "The server and the tokenizer %s disagree on %s of the output tokens. Figures are made of the tokenizer's counts, as tokenizer.count_output has it.", j.plan.Tokenizer.Name, percent(share))
+				j.note(i, "The server and the tokenizer %s disagree on %s of the output tokens. Figures are made of the tokenizer's counts, as %v has it.", j.plan.Tokenizer.Name, percent(share), message.New("%v", message.CountOutput).Or("this tool"))
 			}
 		case own == 0:
 			if share > budget {

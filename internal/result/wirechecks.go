@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 
+	"inferometer/internal/message"
 	"inferometer/internal/metric"
 	"inferometer/internal/record"
 )
@@ -22,7 +23,7 @@ func (j *judge) connection() {
 		return
 	}
 	if c.Proxy != "" {
-		j.note(wholeRun, "Requests went through the proxy %s: every latency holds the way through it. --proxy none (target.proxy) goes around it.", c.Proxy)
+		j.note(wholeRun, "Requests went through the proxy %s: every latency holds the way through it. %v goes around it.", c.Proxy, message.New("%v", message.Proxy).Or("NO_PROXY"))
 	}
 	if c.FellBack {
 		j.note(wholeRun, "HTTP/2 was asked for, and the target does not speak it: these are figures of HTTP/1.1.")
@@ -60,6 +61,7 @@ func (j *judge) ownFaults(i int, sum *metric.Stage) {
 		}
 	}
 	j.check(Check{Stage: i, Name: "client_failures", Value: float64(n), Budget: 0, Unit: metric.Requests, OK: n == 0,
-		Do: "Raise the limit of open files (ulimit -n), widen net.ipv4.ip_local_port_range, free memory, or have fewer requests in flight (max_in_flight)."},
+		Do: j.say(message.New("Raise the limit of open files (ulimit -n), widen net.ipv4.ip_local_port_range, free memory, or have fewer requests in flight%v.",
+			message.New(" (%v)", message.MaxInFlight).Or("")))},
 		fmt.Sprintf("%s failed for want of something on this machine%s: that says nothing about the server.", plural(n, "request"), example))
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 )
 
@@ -38,7 +39,7 @@ const usualTime = 10 * time.Second
 // narrowLimits warns of stages that send at a rate, without a cap on what is in flight,
 // and may well need more connections than the system grants. How many nobody knows
 // ahead: that depends on the server.
-func narrowLimits(p *plan.Plan, l limits) []string {
+func narrowLimits(p *plan.Plan, l limits) []message.Message {
 	granted, what, advice := math.Inf(1), "", ""
 	if l.files > 0 {
 		granted = max(float64(l.files-spareFiles)/float64(l.ends), 0)
@@ -51,7 +52,7 @@ func narrowLimits(p *plan.Plan, l limits) []string {
 	if granted < 1 {
 		return nil // which is refused
 	}
-	var warnings []string
+	var warnings []message.Message
 	for i := range p.Stages {
 		s := &p.Stages[i]
 		rate := max(s.PerSecond(), s.RampTo)
@@ -62,8 +63,9 @@ func narrowLimits(p *plan.Plan, l limits) []string {
 		if p.Target.HTTP2 {
 			room *= plan.HTTP2Streams
 		}
-		warnings = append(warnings, fmt.Sprintf("stage %d sends %s requests/s with no max_in_flight, and %s: once answers take longer than %s, requests will fail for want of them, and the result will be INVALID; %s, or set max_in_flight",
-			i+1, strconv.FormatFloat(rate, 'f', -1, 64), what, time.Duration(room/rate*float64(time.Second)).Round(10*time.Millisecond), advice))
+		warnings = append(warnings, message.New("%v sends %s requests/s with no %v, and %s: once answers take longer than %s, requests will fail for want of them, and the result will be INVALID; %s%v",
+			message.Stage(i), strconv.FormatFloat(rate, 'f', -1, 64), message.New("%v", message.MaxInFlight).Or("cap on those in flight"), what,
+			time.Duration(room/rate*float64(time.Second)).Round(10*time.Millisecond), advice, message.New(", or set %v", message.MaxInFlight).Or("")))
 	}
 	return warnings
 }
@@ -82,10 +84,10 @@ func checkLimits(p *plan.Plan, l limits) error {
 		}
 		conns := connections(p, n)
 		if need := conns*l.ends + spareFiles; l.files > 0 && need > l.files {
-			errs = append(errs, fmt.Errorf("stage %d has %s and needs %d open files, but this process may open only %d: raise the limit with ulimit -n %d%s", i+1, inFlight(&s, n), need, l.files, need, orLess(n)))
+			errs = append(errs, message.Errorf("%v has %s and needs %d open files, but this process may open only %d: raise the limit with ulimit -n %d%s", message.Stage(i), inFlight(&s, n), need, l.files, need, orLess(n)))
 		}
 		if ports > 0 && conns > ports {
-			errs = append(errs, fmt.Errorf("stage %d has %s, but this system has only %d local ports for them: widen net.ipv4.ip_local_port_range, or add target URLs", i+1, inFlight(&s, n), ports))
+			errs = append(errs, message.Errorf("%v has %s, but this system has only %d local ports for them: widen net.ipv4.ip_local_port_range, or add target URLs", message.Stage(i), inFlight(&s, n), ports))
 		}
 	}
 	return errors.Join(errs...)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
@@ -60,7 +61,7 @@ func (pre *preflight) check(ctx context.Context) error {
 		case ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return ctx.Err() // stopped by the user
 		case lasting(f):
-			return errors.New(s.scrub(pre.refusal(ctx, f, i), *t))
+			return pre.refusal(ctx, f, i)
 		default:
 			fmt.Fprintf(pre.opt.Log, "warning: the request ahead of the run, to %s, failed: %s; going on\n",
 				pre.posts(i), s.scrub(answered(f), *t))
@@ -155,35 +156,37 @@ func answered(f *record.Failure) string {
 
 // refusal is the error of a target that refuses such requests: where it was sent, what came
 // back, and what may be wrong.
-func (pre *preflight) refusal(ctx context.Context, f *record.Failure, i int) string {
+func (pre *preflight) refusal(ctx context.Context, f *record.Failure, i int) error {
 	t, models := &pre.plan.Target, pre.served(ctx, i)
 	asked := t.Model
 	if adapters := pre.plan.Data.Adapters; len(adapters) > 0 {
 		asked = adapters[i%len(adapters)].Name
 	}
-	do := "check --endpoint, --path and --extra"
+	do := message.New("check %v, %v and %v", message.Endpoint, message.Path, message.Extra).Or("check what is asked for")
 	switch denied := f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden; {
 	case f.Class != record.HTTPStatus:
-		do = "this is not what protocol " + t.Protocol + " with endpoint " + t.Endpoint + " gives: check the URL, --path, --protocol and --endpoint"
+		do = message.New("this is not what protocol %s with endpoint %s gives: check the URL%v", t.Protocol, t.Endpoint,
+			message.New(", %v, %v and %v", message.Path, message.Protocol, message.Endpoint).Or(""))
 	case denied && pre.client.secrets.key != "":
-		do = "check the API key"
+		do = message.New("check the API key")
 	case denied:
-		do = "say where the API key is with --api-key-env or --api-key-file"
+		do = message.New("say where the API key is with %v", message.APIKey)
 	case f.Status/100 == 3:
-		do = "give the address that it redirects to, since requests do not follow"
+		do = message.New("give the address that it redirects to, since requests do not follow")
 	case asked != "" && len(models) > 0 && !slices.Contains(models, asked):
-		do = fmt.Sprintf("the server does not list model %q: name one that it does with --model", asked)
+		do = message.New("the server does not list model %q: name one that it does with %v", asked, message.Model)
 	case f.Status == http.StatusNotFound || f.Status == http.StatusMethodNotAllowed:
-		do = "check the URL, --path and --endpoint"
+		do = message.New("check the URL, %v and %v", message.Path, message.Endpoint).Or("check the URL")
 	}
-	text := fmt.Sprintf("a request ahead of the run, POST %s, was answered with %s: %s", pre.posts(i), answered(f), do)
 	if more := len(models) - mostListed; more > 0 {
 		models = append(models[:mostListed:mostListed], fmt.Sprintf("and %d more", more))
 	}
+	s, serves := pre.client.secrets, ""
 	if len(models) > 0 {
-		text += "; it serves " + strings.Join(models, ", ")
+		serves = "; it serves " + strings.Join(models, ", ")
 	}
-	return text + " (--no-preflight leaves this request out)"
+	return message.Errorf("a request ahead of the run, POST %s, was answered with %s: %v%s%v", pre.posts(i), s.scrub(answered(f), *t), do, s.scrub(serves, *t),
+		message.New(" (%v leaves this request out)", message.Preflight).Or(""))
 }
 
 // served are the models that server i lists; nil: it lists none.

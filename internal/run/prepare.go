@@ -13,6 +13,7 @@ import (
 	"inferometer/internal/endpoint"
 	"inferometer/internal/engine"
 	"inferometer/internal/engine/load"
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
@@ -44,6 +45,9 @@ func (p *preparation) undo() {
 		undo()
 	}
 }
+
+// log is where the run says what it is doing.
+func (p *preparation) log() message.Log { return message.Log{To: p.opt.Log, Names: p.opt.Names} }
 
 // until prepares the run, unless the user stops it before that is done.
 func (p *preparation) until(ctx context.Context, stop <-chan struct{}) (*run, error) {
@@ -122,7 +126,7 @@ func (p *preparation) assemble(asked *questions, c *client, found *findings, ask
 	}
 	p.later(folded.close)
 	book := &ledger{plan: p.plan}
-	book.facts.Header, book.facts.Asked = p.header(asked, c, found.fellBack), p.plan
+	book.facts.Header, book.facts.Asked, book.facts.Names = p.header(asked, c, found.fellBack), p.plan, p.opt.Names
 	book.out, err = openOutput(p.plan, p.opt, book.facts.Header, p.unwritten)
 	p.later(book.out.remove)
 	if err != nil {
@@ -182,8 +186,8 @@ func (p *preparation) check(ctx context.Context, mocked bool) (*findings, error)
 	if mocked {
 		l.ends = 2
 	}
-	for _, text := range narrowLimits(highest(p.plan), l) {
-		fmt.Fprintln(p.opt.Log, "warning: "+text)
+	for _, warning := range narrowLimits(highest(p.plan), l) {
+		p.log().Printf("warning: %v\n", warning)
 	}
 	return &f, errors.Join(append(errs, checkLimits(highest(p.plan), l))...)
 }
@@ -203,12 +207,9 @@ func (q *questions) counter() interface{ Err() error } {
 
 // questions opens what prompts come from.
 func (p *preparation) questions(ctx context.Context) (*questions, error) {
-	found, note, err := p.opt.Kit.Tokenizer(ctx, p.plan)
+	found, err := p.opt.Kit.Tokenizer(ctx, p.plan, p.log())
 	if err != nil {
 		return nil, err
-	}
-	if note != "" {
-		fmt.Fprintln(p.opt.Log, note)
 	}
 	parts := p.opt.Kit
 	parts.Tell = func(text string) { fmt.Fprintln(p.opt.Log, text) }
@@ -234,7 +235,7 @@ func scheduleOf(p *plan.Plan, s prompt.Source) ([]time.Duration, error) {
 			return schedule, nil
 		}
 	}
-	return nil, fmt.Errorf("stage %d wants the arrivals of a trace, and the prompts have no moments of their own: give an input file whose lines have a timestamp", i+1)
+	return nil, message.Errorf("%v wants the arrivals of a trace, and the prompts have no moments of their own: give an input file whose lines have a timestamp", message.Stage(i))
 }
 
 // client is what asks the servers and reads their answers.

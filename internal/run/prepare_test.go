@@ -114,12 +114,6 @@ func TestTargetsThatCannotBeMeasured(t *testing.T) {
 	}
 }
 
-func TestAdviceOnAPortOfGRPC(t *testing.T) {
-	if got := otherPort(&plan.Target{Form: plan.FormShaped}); !strings.Contains(got, "--endpoint-type kserve") || strings.Contains(got, "--protocol") {
-		t.Errorf("GenAI-Perf is advised to %s", got)
-	}
-}
-
 func TestModelThatIsTaken(t *testing.T) {
 	for _, tt := range []struct {
 		name, asked string
@@ -253,7 +247,11 @@ func TestLimitsOfOpenLoops(t *testing.T) {
 	} {
 		p := plan.Default()
 		p.Target.URLs, p.Target.HTTP2, p.Stages = []string{"http://a"}, tt.http2, []plan.Stage{tt.stage}
-		got := strings.Join(narrowLimits(&p, tt.l), "\n")
+		got := ""
+		for _, w := range narrowLimits(&p, tt.l) {
+			got += w.String() + "\n"
+		}
+		got = strings.TrimSuffix(got, "\n")
 		if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
 			t.Errorf("%s: warned %q, want %q", tt.name, got, tt.want)
 		}

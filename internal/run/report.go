@@ -8,6 +8,7 @@ import (
 
 	"inferometer/internal/lib/bounded"
 	"inferometer/internal/lib/wholefile"
+	"inferometer/internal/message"
 	"inferometer/internal/metric"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
@@ -30,7 +31,7 @@ func Records(p *plan.Plan) record.File {
 
 // Report makes the result of a run again from its output directory.
 func Report(dir string) (*result.Result, error) {
-	s, err := Read(dir)
+	s, err := Read(dir, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -38,8 +39,8 @@ func Report(dir string) (*result.Result, error) {
 }
 
 // Read makes a run again from its output directory: the plan and the records. It works on
-// what a killed run left behind.
-func Read(dir string) (*Saved, error) {
+// what a killed run left behind. The result is worded with the names of a tool; nil: our own.
+func Read(dir string, names func(*plan.Plan) message.Names) (*Saved, error) {
 	name := filepath.Join(dir, PlanFile)
 	text, err := bounded.Limit{Name: plan.LimitFile, Bytes: int64(plan.DefaultLimits().File)}.ReadFile(name)
 	if err != nil {
@@ -59,6 +60,9 @@ func Read(dir string) (*Saved, error) {
 	defer pool.Close()
 	asked := *p
 	facts.Asked = &asked
+	if names != nil {
+		facts.Names = names(p)
+	}
 	p.Stages = levelsOf(p, facts.Edges)
 	if p.Saturation.On() {
 		passages := new(sweep.Passages)

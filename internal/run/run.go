@@ -12,6 +12,7 @@ import (
 	"errors"
 	"io"
 
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/record"
@@ -24,7 +25,8 @@ import (
 type Options struct {
 	Kit     kit.Kit
 	Version string
-	Log     io.Writer // notes on what is being prepared
+	Log     io.Writer     // notes on what is being prepared
+	Names   message.Names // what the users of the tool call what messages name
 	// Warn is told at once of what goes wrong with the run's own files while it is going on;
 	// nil: Log is.
 	Warn func(text string)

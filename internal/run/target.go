@@ -19,6 +19,7 @@ import (
 	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/answer"
 	"inferometer/internal/lib/bounded"
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 	"inferometer/internal/remote/proxy"
 )
@@ -105,7 +106,7 @@ const probeTime = 10 * time.Second
 // checkTarget makes sure that each URL answers, asks for the model's name where
 // the plan has none, and finds out whether HTTP/2 is spoken where the plan wants it.
 func (p *preparation) checkTarget(ctx context.Context, s secrets) error {
-	t, log := &p.plan.Target, p.opt.Log
+	t, log := &p.plan.Target, p.log()
 	if p.protocol.Settle != nil {
 		return p.protocol.Settle(ctx, t, endpoint.Options{TLS: s.tls, Key: s.key, Getenv: p.opt.Kit.Getenv, Data: p.plan.Data}, log)
 	}
@@ -130,24 +131,24 @@ func (p *preparation) checkTarget(ctx context.Context, s secrets) error {
 		case err == nil && t.Model == "" && len(models) > 0:
 			t.Model = models[0]
 			if len(models) > 1 {
-				fmt.Fprintf(log, "%s serves %d models; taking %s (--model names another)\n", plan.SafeURL(raw), len(models), t.Model)
+				log.Printf("%s serves %d models; taking %s (%v names another)\n", plan.SafeURL(raw), len(models), t.Model, message.Model)
 			}
 		case err == nil && t.Model == "" && !p.protocol.Modelless:
-			errs = append(errs, fmt.Errorf("%s lists no model: name one with --model", plan.SafeURL(raw)))
+			errs = append(errs, message.Errorf("%s lists no model: name one with %v", plan.SafeURL(raw), message.Model))
 		case another != nil:
 			errs = append(errs, another)
 		case errors.As(err, &answered) && (t.Model != "" || p.protocol.Modelless):
 			// It is there, which is all that matters. Its requests may stay where they are, even
 			// where this one is sent elsewhere.
 			if answered.status/100 == 3 {
-				fmt.Fprintf(log, "warning: asking %s for its models: %s\n", plan.SafeURL(raw), answered.advice(s.key != ""))
+				log.Printf("warning: asking %s for its models: %s%v\n", plan.SafeURL(raw), answered.text, answered.advice(s.key != ""))
 			}
 		case errors.As(err, &answered):
-			errs = append(errs, fmt.Errorf("asking %s for its models: %s", plan.SafeURL(raw), s.scrub(answered.advice(s.key != ""), *t)))
+			errs = append(errs, message.Errorf("asking %s for its models: %s%v", plan.SafeURL(raw), s.scrub(answered.text, *t), answered.advice(s.key != "")))
 		case err != nil && strings.Contains(err.Error(), "malformed HTTP"):
-			errs = append(errs, fmt.Errorf("target %d, %s, does not speak HTTP/1.1, and looks like a gRPC port: %s", i+1, plan.SafeURL(raw), otherPort(t)))
+			errs = append(errs, message.Errorf("target %d, %s, does not speak HTTP/1.1, and looks like a gRPC port: give the server's HTTP port (8000 unless set otherwise)%v", i+1, plan.SafeURL(raw), otherPort()))
 		case err != nil:
-			errs = append(errs, fmt.Errorf("target %d, %s, cannot be reached: %w%s", i+1, plan.SafeURL(raw), bare(err), remedy(err, raw)))
+			errs = append(errs, message.Errorf("target %d, %s, cannot be reached: %w%v", i+1, plan.SafeURL(raw), bare(err), remedy(err, raw)))
 		}
 	}
 	if t.HTTP2 && errors.Join(errs...) == nil {
@@ -165,11 +166,7 @@ func (p *preparation) speaksAnother(ctx context.Context, client *http.Client, ba
 			continue
 		}
 		if what := other.Recognize(ctx, client, base); what != "" {
-			advice := "add --protocol " + name
-			if p.plan.Target.Shaped() {
-				advice = "use --endpoint-type kserve and the address of its gRPC port, or --endpoint-type generate"
-			}
-			return fmt.Errorf("%s is %s: %s", plan.SafeURL(base), what, advice)
+			return message.Errorf("%s is %s: %v", plan.SafeURL(base), what, message.Speak(name))
 		}
 	}
 	return nil
@@ -192,16 +189,16 @@ func lacksAdapters(url string, models []string, adapters []plan.Adapter) error {
 
 // settleHTTP2 falls back to HTTP/1.1 where no server speaks HTTP/2. Replicas that
 // differ are not measured together.
-func settleHTTP2(t *plan.Target, plain []string, log io.Writer) error {
+func settleHTTP2(t *plan.Target, plain []string, log message.Log) error {
 	switch len(plain) {
 	case 0:
 		return nil
 	case len(t.URLs):
 		t.HTTP2 = false
-		fmt.Fprintf(log, "%s does not speak HTTP/2: measuring over HTTP/1.1\n", strings.Join(plain, ", "))
+		log.Printf("%s does not speak HTTP/2: measuring over HTTP/1.1\n", strings.Join(plain, ", "))
 		return nil
 	default:
-		return fmt.Errorf("%s does not speak HTTP/2 and the other targets do: leave out --http2, or measure them apart", strings.Join(plain, ", "))
+		return message.Errorf("%s does not speak HTTP/2 and the other targets do: leave out %v, or measure them apart", strings.Join(plain, ", "), message.HTTP2)
 	}
 }
 
@@ -270,26 +267,23 @@ func bare(err error) error {
 }
 
 // remedy says what may help against an error of connecting; empty: the error says it.
-func remedy(err error, url string) string {
+func remedy(err error, url string) message.Message {
 	var cert *tls.CertificateVerificationError
 	switch {
 	case errors.As(err, &cert):
-		return "; --ca names certificates to trust, --insecure trusts any"
+		return message.Untrusted()
 	case strings.Contains(err.Error(), "tls: certificate required"):
-		return "; --cert and --key name a client certificate"
+		return message.New("; %v and %v name a client certificate", message.Cert, message.Key).Or("")
 	case errors.Is(err, io.EOF) && strings.HasPrefix(url, "http:"):
-		return "; does it speak https?"
+		return message.New("; does it speak https?")
 	}
-	return ""
+	return message.New("")
 }
 
 // otherPort says what to do about a port of gRPC. Net/http has no error of its own for
 // what such a port answers: frames of HTTP/2 in place of a status line.
-func otherPort(t *plan.Target) string {
-	if t.Shaped() {
-		return "give the server's HTTP port (8000 unless set otherwise), or use --endpoint-type kserve for a Triton model over gRPC"
-	}
-	return "give the server's HTTP port (8000 unless set otherwise), or add --protocol triton and write grpc:// in front of the address for a Triton model"
+func otherPort() message.Message {
+	return message.New(", or %v for a Triton model", message.UseTritonGRPC).Or("")
 }
 
 // answerError: a server answered, and not with a list of models.
@@ -301,19 +295,19 @@ type answerError struct {
 
 func (e *answerError) Error() string { return e.text }
 
-// advice is the error and what to do about it. keyed: a key was sent.
-func (e *answerError) advice(keyed bool) string {
+// advice is what to do about the error. keyed: a key was sent.
+func (e *answerError) advice(keyed bool) message.Message {
 	switch {
 	case e.page:
-		return e.text + ": is this the address of an inference server? If it is, name the model with --model"
+		return message.New(": is this the address of an inference server? If it is, name the model with %v", message.Model)
 	case e.status/100 == 3:
-		return e.text + ": give that address, since requests are not sent on"
+		return message.New(": give that address, since requests are not sent on")
 	case (e.status == http.StatusUnauthorized || e.status == http.StatusForbidden) && keyed:
-		return e.text + "; is the API key the right one?"
+		return message.New("; is the API key the right one?")
 	case e.status == http.StatusUnauthorized || e.status == http.StatusForbidden:
-		return e.text + "; say where its API key is with --api-key-env or --api-key-file"
+		return message.New("; say where its API key is with %v", message.APIKey).Or("; is there an API key to give?")
 	}
-	return e.text + "; name the model with --model"
+	return message.New("; name the model with %v", message.Model)
 }
 
 // ask asks a server which models it has.

@@ -3,7 +3,11 @@
 // are watched and stopped, and how they say what came of it.
 package tool
 
-import "inferometer/internal/run"
+import (
+	"inferometer/internal/message"
+	"inferometer/internal/plan"
+	"inferometer/internal/run"
+)
 
 // Exit codes. A tool that others made has its own.
 const (
@@ -24,6 +28,8 @@ type Tool struct {
 	// As reports a run in the tool's own tables and files, whichever tool made it, and gives
 	// the files that it wrote. Nil: it has no reports of its own.
 	As func(env Env, s *Saved) ([]string, error)
+	// Names are what its users call what a plan has; nil: as ours do.
+	Names func(p *plan.Plan) message.Names
 	// Import makes an output directory of what the tool, or the original that it stands for,
 	// wrote; mine is false where something else did. Nil: it writes nothing that holds
 	// single requests.

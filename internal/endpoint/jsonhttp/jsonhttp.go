@@ -10,13 +10,13 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
 
 	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/answer"
 	"inferometer/internal/endpoint/body"
 	"inferometer/internal/endpoint/replica"
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/token/chat"
@@ -235,7 +235,7 @@ func (e *Endpoint) pictures(p *prompt.Prompt) ([]byte, error) {
 		b = append(body.AppendURL(b, part), '}')
 	}
 	if images == 0 {
-		return nil, errors.New("the prompt has no image to look at: set data.media.image.count")
+		return nil, message.Errorf("the prompt has no image to look at%v", message.New(": set %v", message.Images).Or(""))
 	}
 	return append(b, ']', '}'), nil
 }
@@ -318,7 +318,7 @@ func (e *Endpoint) render(p *prompt.Prompt) ([]byte, error) {
 		return nil, err
 	}
 	if len(list) != 1 {
-		return nil, errors.New("the template of request bodies gives " + strconv.Itoa(len(list)) + " bodies for one request: let it give one, or leave data.batch out")
+		return nil, message.Errorf("the template of request bodies gives %d bodies for one request: let it give one%v", len(list), message.New(", or leave %v out", message.Batch).Or(""))
 	}
 	return list[0], nil
 }

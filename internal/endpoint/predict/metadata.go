@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"inferometer/internal/message"
 	"inferometer/internal/prompt/tensor"
 )
 
@@ -49,7 +50,7 @@ func readModel(r io.Reader, signature string) (*tensor.Model, error) {
 	s, ok := doc.Metadata.Signatures.Of[signature]
 	if !ok {
 		names := slices.Sorted(maps.Keys(doc.Metadata.Signatures.Of))
-		return nil, fmt.Errorf("it has no signature %q; it has: %s (--model-signature-name)", signature, strings.Join(names, ", "))
+		return nil, message.Errorf("it has no signature %q; it has: %s (%v)", signature, strings.Join(names, ", "), message.Signature)
 	}
 	m := new(tensor.Model)
 	var err error

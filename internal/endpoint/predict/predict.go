@@ -5,7 +5,6 @@ package predict
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -16,6 +15,7 @@ import (
 
 	"inferometer/internal/endpoint"
 	"inferometer/internal/endpoint/replica"
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/tensor"
@@ -122,7 +122,7 @@ func (e *TensorFlow) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
 		return e.Call(p, p.Body), nil
 	}
 	if p.Inputs == nil {
-		return nil, errors.New("TensorFlow Serving takes tensors, no prompts: give --input-data")
+		return nil, message.Errorf("TensorFlow Serving takes tensors, no prompts: give %v", message.InputData)
 	}
 	if body, ok := e.bodies.Load(p.Inputs); ok {
 		return e.Call(p, body.([]byte)), nil

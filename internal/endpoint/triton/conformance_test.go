@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"inferometer/internal/endpoint"
+	"inferometer/internal/message"
 	"inferometer/internal/mock"
 	"inferometer/internal/mock/repository"
 	"inferometer/internal/plan"
@@ -153,7 +154,7 @@ func tryConnect(t *testing.T, target plan.Target) (client, error) {
 	t.Helper()
 	var log bytes.Buffer
 	o := endpoint.Options{Clock: clock.NewClock(), RunID: strings.ReplaceAll(t.Name(), "/", "-"), Tokenizer: letters{}}
-	if err := Settle(t.Context(), &target, o, &log); err != nil {
+	if err := Settle(t.Context(), &target, o, message.Log{To: &log}); err != nil {
 		return client{}, err
 	}
 	e, err := New(target, o)

@@ -1,11 +1,11 @@
 package triton
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt/tensor"
 )
@@ -90,18 +90,23 @@ func settle(m *Model, wanted string) (convention, error) {
 	}
 	c := conventionOf(wanted)
 	if name := c.missing(m); name != "" {
-		return c, fmt.Errorf("convention %s needs an input %s, which model %s lacks; its inputs are %s: leave --convention out, or use %s",
-			wanted, name, m.Name, names(m.Inputs), detect(m).name)
+		return c, message.Errorf("convention %s needs an input %s, which model %s lacks; its inputs are %s%v",
+			wanted, name, m.Name, names(m.Inputs), another(m))
 	}
 	if c.name == plan.ConventionTensors {
 		return c, nil
 	}
 	answer := c.answer + c.answerIDs
 	if m.output(answer) == nil {
-		return c, fmt.Errorf("convention %s needs an output %s, which model %s lacks; its outputs are %s: leave --convention out, or use %s",
-			wanted, answer, m.Name, names(m.Outputs), detect(m).name)
+		return c, message.Errorf("convention %s needs an output %s, which model %s lacks; its outputs are %s%v",
+			wanted, answer, m.Name, names(m.Outputs), another(m))
 	}
 	return c, nil
+}
+
+// another is what to do where a model does not follow the convention that was named.
+func another(m *Model) message.Message {
+	return message.New(": leave %v out, or use %s", message.Convention, detect(m).name).Or("")
 }
 
 // wantType makes sure that an input can be filled in the way that the convention says.
@@ -113,8 +118,8 @@ func wantType(m *Model, s *tensor.Spec, types ...tensor.Datatype) error {
 	for i, d := range types {
 		words[i] = d.String()
 	}
-	return fmt.Errorf("input %s of model %s is %s, where a prompt needs %s: use --convention tensors and give its inputs as data",
-		s.Name, m.Name, s.Datatype, strings.Join(words, " or "))
+	return message.Errorf("input %s of model %s is %s, where a prompt needs %s%v", s.Name, m.Name, s.Datatype, strings.Join(words, " or "),
+		message.New(": use %v tensors and give its inputs as data", message.Convention).Or(""))
 }
 
 // single is the shape of one element as a tensor of s, with its batch dimension.
@@ -132,4 +137,4 @@ func single(m *Model, s *tensor.Spec) ([]int64, error) {
 	return shape, nil
 }
 
-var errNoIDs = errors.New("the model takes token ids: name its tokenizer with --tokenizer")
+var errNoIDs = message.Errorf("the model takes token ids: name its tokenizer with %v", message.Tokenizer)

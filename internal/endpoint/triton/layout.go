@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"inferometer/internal/lib/nearest"
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/tensor"
@@ -229,7 +230,7 @@ func (b *builder) extras(ignoreEOS bool) {
 		value := b.extra[name]
 		switch s := b.model.input(name); {
 		case name == b.convention.text || name == b.convention.ids || name == b.convention.sampling && name != "":
-			b.errs = append(b.errs, fmt.Errorf("the extra input %s would replace what the prompt is sent in: use a prompt file, or --convention tensors with data", name))
+			b.errs = append(b.errs, message.Errorf("the extra input %s would replace what the prompt is sent in: use a prompt file%v", name, message.New(", or %v tensors with data", message.Convention).Or("")))
 		case value == nil:
 			b.taken[name] = true
 			delete(fields, name)
@@ -304,8 +305,8 @@ func (b *builder) required() {
 		case slices.Contains(b.convention.blank, s.Name) && s.Datatype == tensor.Bytes && !b.has(s.Name):
 			b.constant(s, []byte(`[""]`))
 		default:
-			b.errs = append(b.errs, fmt.Errorf("model %s needs input %s (%s%s), which the convention %s does not fill: give it with --extra %s=…",
-				b.model.Name, s.Name, s.Datatype, tensor.ShapeText(s.Shape), b.convention.name, s.Name))
+			b.errs = append(b.errs, message.Errorf("model %s needs input %s (%s%s), which the convention %s does not fill%v",
+				b.model.Name, s.Name, s.Datatype, tensor.ShapeText(s.Shape), b.convention.name, message.New(": give it with %v %s=…", message.Extra, s.Name).Or("")))
 		}
 	}
 }

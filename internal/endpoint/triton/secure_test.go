@@ -1,7 +1,6 @@
 package triton
 
 import (
-	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -9,6 +8,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"io"
 	"math/big"
 	"net"
 	"os"
@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"inferometer/internal/endpoint"
+	"inferometer/internal/message"
 	"inferometer/internal/mock"
 	"inferometer/internal/plan"
 	"inferometer/internal/wire/clock"
@@ -87,7 +88,7 @@ func TestSecure(t *testing.T) {
 		} {
 			o := endpoint.Options{Clock: clock.NewClock(), TLS: c.tls, Key: c.key, RunID: "r"}
 			target := target
-			err := Settle(t.Context(), &target, o, new(bytes.Buffer))
+			err := Settle(t.Context(), &target, o, message.Log{To: io.Discard})
 			tokens, opened := 0, false
 			if err == nil {
 				var e *Endpoint

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"inferometer/internal/lib/nearest"
+	"inferometer/internal/message"
 )
 
 // server answers questions about itself and its models, over either transport.
@@ -162,7 +163,7 @@ func readyNames(list []listed) []string {
 func chooseModel(ctx context.Context, s server) (string, error) {
 	list, err := listModels(ctx, s)
 	if err != nil {
-		return "", fmt.Errorf("asking for the list of models: %w; name the model with --model", err)
+		return "", message.Errorf("asking for the list of models: %w; name the model with %v", err, message.Model)
 	}
 	all := readyNames(list)
 	left := slices.Clone(all)
@@ -176,11 +177,11 @@ func chooseModel(ctx context.Context, s server) (string, error) {
 	}
 	switch len(left) {
 	case 0:
-		return "", errors.New("the server has no model that is ready: load one, or name it with --model")
+		return "", message.Errorf("the server has no model that is ready: load one, or name it with %v", message.Model)
 	case 1:
 		return left[0], nil
 	}
-	return "", fmt.Errorf("the server has %d models; name one with --model: %s", len(left), strings.Join(left, ", "))
+	return "", message.Errorf("the server has %d models; name one with %v: %s", len(left), message.Model, strings.Join(left, ", "))
 }
 
 // saidError is a refusal by a server that speaks the protocol, in its own words.

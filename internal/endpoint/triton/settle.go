@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"inferometer/internal/endpoint"
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 	"inferometer/internal/record"
 	"inferometer/internal/wire/clock"
@@ -25,7 +25,7 @@ const lookTime = 10 * time.Second
 // Settle looks at a target before the run. It fills in what has to be found out, the
 // model's name and the convention that it follows, so that answers can be decoded from
 // the plan alone. Its error tells everything that stands in the way.
-func Settle(ctx context.Context, t *plan.Target, o endpoint.Options, log io.Writer) error {
+func Settle(ctx context.Context, t *plan.Target, o endpoint.Options, log message.Log) error {
 	if o.Clock == nil {
 		o.Clock = clock.NewClock()
 	}
@@ -38,7 +38,7 @@ func Settle(ctx context.Context, t *plan.Target, o endpoint.Options, log io.Writ
 	return errors.Join(errs...)
 }
 
-func settleOne(ctx context.Context, t *plan.Target, raw string, first bool, o endpoint.Options, log io.Writer) error {
+func settleOne(ctx context.Context, t *plan.Target, raw string, first bool, o endpoint.Options, log message.Log) error {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	l, err := newLink(raw, *t, o)
@@ -60,7 +60,7 @@ func settleOne(ctx context.Context, t *plan.Target, raw string, first bool, o en
 		if t.Model, err = chooseModel(ctx, l.server); err != nil {
 			return err
 		}
-		fmt.Fprintf(log, "Measuring model %s of %s (--model names another).\n", t.Model, plan.SafeURL(raw))
+		log.Printf("Measuring model %s of %s (%v names another).\n", t.Model, plan.SafeURL(raw), message.Model)
 	}
 	m, err := describeModel(ctx, l.server, t.Model, t.Triton.Version)
 	if err != nil {
@@ -120,30 +120,31 @@ func findComposing(ctx context.Context, s server, models []string) error {
 }
 
 // explain says what is sent that nobody asked for.
-func explain(t *plan.Target, m *Model, c convention, d plan.Data, log io.Writer) {
+func explain(t *plan.Target, m *Model, c convention, d plan.Data, log message.Log) {
 	prompts := d.Source != plan.SourceTensors
 	switch s := m.input(c.length); {
 	case c.name == plan.ConventionTensors && prompts:
-		fmt.Fprintf(log, "Model %s takes plain tensors: they are made up at random (--input-data gives them).\n", m.Name)
+		log.Printf("Model %s takes plain tensors: they are made up at random%v.\n", m.Name, message.New(" (%v gives them)", message.InputData).Or(""))
 	case prompts && s != nil && !s.Optional && d.Output == (plan.Length{}) && d.Source == plan.SourceSynthetic && t.Body[c.length] == nil:
-		fmt.Fprintf(log, "Model %s must be told how much to write: it is asked for %d tokens (--output-tokens says otherwise).\n", m.Name, usualLength)
+		log.Printf("Model %s must be told how much to write: it is asked for %d tokens%v.\n", m.Name, usualLength,
+			message.New(" (%v says otherwise)", message.OutputTokens).Or(""))
 	}
 }
 
 // fits checks whether the endpoint can carry what the model does.
-func fits(t *plan.Target, m *Model, first bool, log io.Writer) error {
+func fits(t *plan.Target, m *Model, first bool, log message.Log) error {
 	switch {
 	case t.Endpoint == plan.EndpointInfer && m.Decoupled:
-		use := "endpoint stream (or --streaming)"
+		use := message.UseStream
 		if t.Transport == plan.TransportHTTP {
-			use = "endpoint generate, or endpoint stream over gRPC (or -i grpc --streaming)"
+			use = message.UseGenerate
 		}
-		return fmt.Errorf("model %s is decoupled: a request may have any number of responses, which infer cannot carry; use %s", m.Name, use)
+		return message.Errorf("model %s is decoupled: a request may have any number of responses, which infer cannot carry; use %v", m.Name, use)
 	case t.Endpoint != plan.EndpointInfer && t.Streaming && !m.Streams() && m.Backend+m.Platform != "":
 		// One response is a whole answer, however it is asked for.
 		t.Streaming = false
 		if first && t.Triton.Convention != plan.ConventionTensors {
-			fmt.Fprintf(log, "Model %s is not decoupled: it gives one response to each request, and there is no stream of tokens to time.\n", m.Name)
+			log.Printf("Model %s is not decoupled: it gives one response to each request, and there is no stream of tokens to time.\n", m.Name)
 		}
 	}
 	return nil
@@ -158,7 +159,7 @@ func (l *link) stranger(ctx context.Context, t plan.Target, o endpoint.Options, 
 	var certificate *tls.CertificateVerificationError
 	switch class := clock.Classify(err); {
 	case errors.As(err, &certificate):
-		return fmt.Errorf("its certificate is not trusted: %w", certificate)
+		return message.Errorf("its certificate is not trusted: %w%v", certificate, message.Untrusted())
 	case errors.As(err, &dial) && dial.Op == "dial":
 		return fmt.Errorf("cannot be reached: %w", dial)
 	case class == record.ConnectFailed || class == record.ResolveFailed || class == record.TLSFailed || class == record.OwnFault || ctx.Err() != nil:

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"inferometer/internal/endpoint"
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/tensor"
@@ -207,7 +208,7 @@ func (e *Endpoint) build(given *tensor.Inputs) (*inputs, error) {
 		full := len(e.built) >= mostBuilt
 		e.mu.Unlock()
 		if full {
-			return nil, fmt.Errorf("the data has more than %d different requests, for which no shared memory is kept: leave --shared-memory out", mostBuilt)
+			return nil, message.Errorf("the data has more than %d different requests, for which no shared memory is kept: leave %v out", mostBuilt, message.SharedMemory)
 		}
 		if in.regions, err = e.memory.put(in.tensors); err != nil {
 			return nil, err

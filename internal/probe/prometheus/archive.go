@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 	"inferometer/internal/probe"
 	"inferometer/internal/probe/serving"
@@ -76,7 +77,7 @@ func (a *Archive) google(ctx context.Context, project string, o Options) error {
 		project = credentials.Project
 	}
 	if project == "" {
-		return errors.New("Google Managed Prometheus: the credentials name no project: set probes.prometheus.project or GOOGLE_CLOUD_PROJECT")
+		return message.Errorf("Google Managed Prometheus: the credentials name no project: set %vGOOGLE_CLOUD_PROJECT", message.New("%v or ", message.Project).Or(""))
 	}
 	service := "https://monitoring.googleapis.com"
 	if other := o.Getenv("CLOUDSDK_API_ENDPOINT_OVERRIDES_MONITORING"); other != "" {

@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/lexicon"
@@ -58,7 +59,7 @@ func newSource(d plan.Data, lex *lexicon.Lexicon, seed uint64) (*Source, error) 
 		return nil, plan.Faults{{
 			Path: "data.conversations.max_context",
 			Text: fmt.Sprintf("is %d, which answers of up to %d tokens fill", c.MaxContext, most),
-			Hint: "raise it, or give data.output a smaller max",
+			Hint: "raise it, or give %v a smaller max", Args: []any{message.Output},
 		}}
 	}
 	s := &Source{lex: lex, data: d, seed: prompt.Mix(seed ^ 'c')}

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/rows"
@@ -117,7 +118,7 @@ func (s *Source) openHub(ctx context.Context) error {
 		name = s.kind.repo
 	}
 	if name == "" {
-		return plan.Faults{{Path: "data.dataset.path", Text: d.Kind + " has no usual place on the hub", Hint: "give path or hub.name"}}
+		return plan.Faults{{Path: "data.dataset.path", Text: d.Kind + " has no usual place on the hub", Hint: "give %v", Args: []any{message.New("%v or %v", message.DatasetPath, message.DatasetHub).Or("%v", message.DatasetPath)}}}
 	}
 	s.remote = &remote{hub: h, repo: hub.Dataset(name), revision: d.Hub.Revision}
 	if s.files, err = s.remote.find(ctx, d, s.kind); err != nil {
@@ -131,12 +132,12 @@ func (s *Source) nothing() error {
 	t := s.tally
 	d := s.data.Dataset
 	text := fmt.Sprintf("no row of %s can be used: of %d rows, %d have no request or no answer", d.Kind, t.read, t.empty)
-	hint := "it must be a file of that data set: rows with " + fmt.Sprintf("%q", s.kind.columns)
+	f := plan.Fault{Path: "data.dataset", Text: text, Hint: fmt.Sprintf("it must be a file of that data set: rows with %q", s.kind.columns)}
 	if t.input+t.output > 0 {
-		text += fmt.Sprintf(", %d have a prompt and %d an answer of another length than asked for", t.input, t.output)
-		hint = "widen input or output"
+		f.Text += fmt.Sprintf(", %d have a prompt and %d an answer of another length than asked for", t.input, t.output)
+		f.Hint, f.Args = "widen %v or %v", []any{message.DatasetInput, message.DatasetOutput}
 	}
-	return plan.Faults{{Path: "data.dataset", Text: text, Hint: hint}}
+	return plan.Faults{f}
 }
 
 // readOne reads rows until one can be used; false: there is none any more. Files are
@@ -193,8 +194,8 @@ func (s *Source) openNext(ctx context.Context, fetch bool) (err error) {
 			s.tell(fmt.Sprintf("Fetching %s of the data set %s from %s; it is kept for the next time.", f.name, s.remote.repo.Name, s.remote.hub.Endpoint()))
 		}
 		if f.path, err = s.remote.hub.File(ctx, s.remote.repo, s.remote.revision, f.name); err != nil {
-			return fmt.Errorf("the data set %s: %w\nWithout the hub: get https://huggingface.co/datasets/%s/resolve/main/%s elsewhere, and name the file (data.dataset.path, or --input-file)",
-				s.data.Dataset.Kind, err, s.remote.repo.Name, f.name)
+			return message.Errorf("the data set %s: %w\nWithout the hub: get https://huggingface.co/datasets/%s/resolve/main/%s elsewhere, and name the file (%v)",
+				s.data.Dataset.Kind, err, s.remote.repo.Name, f.name, message.DatasetFile)
 		}
 	}
 	s.files = s.files[1:]

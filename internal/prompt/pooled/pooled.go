@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/tensor"
@@ -31,7 +32,7 @@ const most = 1_000_000
 // New takes n requests of a source.
 func New(ctx context.Context, s prompt.Source, n int) (*Source, error) {
 	if n < 1 || n > most {
-		return nil, plan.Faults{{Path: "data.pool", Text: fmt.Sprintf("a pool of %d requests cannot be kept: it has from 1 to %d", n, most), Hint: "change data.prompts"}}
+		return nil, plan.Faults{{Path: "data.pool", Text: fmt.Sprintf("a pool of %d requests cannot be kept: it has from 1 to %d", n, most), Hint: "change %v", Args: []any{message.Prompts}}}
 	}
 	out := &Source{Around: prompt.Around{Source: s}, all: make([]prompt.Prompt, 0, min(n, 4096))}
 	for range n {

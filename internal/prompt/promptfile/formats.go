@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 )
 
@@ -14,8 +15,8 @@ import (
 // name: its lines would be sent as if they were prompts.
 func foreign(name string, data []byte) *plan.Fault {
 	const jsonLines = `make JSON lines of it, such as {"prompt": "…", "output_tokens": 100}`
-	fault := func(what, hint string) *plan.Fault {
-		return &plan.Fault{Where: name, Text: "is " + what, Hint: hint}
+	fault := func(what, hint string, named ...any) *plan.Fault {
+		return &plan.Fault{Where: name, Text: "is " + what, Hint: hint, Args: named}
 	}
 	for magic, what := range map[string]string{
 		"\x1f\x8b": "compressed with gzip", "\x28\xb5\x2f\xfd": "compressed with zstd", "BZh": "compressed with bzip2", "\xfd7zXZ": "compressed with xz",
@@ -28,7 +29,7 @@ func foreign(name string, data []byte) *plan.Fault {
 		"PAR1": "a Parquet file", "ARROW1": "an Arrow file", "PK\x03\x04": "a ZIP archive or a spreadsheet", "SQLite format 3": "an SQLite database", "%PDF-": "a PDF",
 	} {
 		if bytes.HasPrefix(data, []byte(magic)) {
-			return fault(what, jsonLines+"; data.dataset reads Parquet files of well-known data sets")
+			return fault(what, "%s%v", jsonLines, message.New("; %v reads Parquet files of well-known data sets", message.Dataset).Or(""))
 		}
 	}
 	switch strings.ToLower(filepath.Ext(name)) {

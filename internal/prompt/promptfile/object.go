@@ -13,6 +13,7 @@ import (
 
 	"inferometer/internal/lib/brief"
 	"inferometer/internal/lib/jsonscan"
+	"inferometer/internal/message"
 	"inferometer/internal/prompt"
 )
 
@@ -59,11 +60,11 @@ func (f *file) object() {
 	case o.faulty:
 	case o.from == "":
 		known := append(textFields(), messagesField)
-		hint := "it needs one of " + strings.Join(known, ", ") + o.others()
+		hint := message.New("it needs one of %s%s", strings.Join(known, ", "), o.others())
 		if slices.Contains(o.extra, `"hash_ids"`) || slices.Contains(o.extra, `"input_length"`) {
-			hint = "this is a trace of lengths: read it with data.source payload"
+			hint = message.New("this is a trace of lengths%v", message.New(": read it with %v", message.Payload).Or(""))
 		}
-		f.fault(0, "", "has no prompt", hint)
+		f.fault(0, "", "has no prompt", "%v", hint)
 	default:
 		if f.request != nil {
 			o.prompt.Fields = f.ownFields()

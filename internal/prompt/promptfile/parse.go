@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"inferometer/internal/lib/bounded"
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 )
@@ -115,7 +116,7 @@ func (f *file) plain() {
 
 // fault notes what is wrong at a byte of the present line. Its column counts
 // characters, as editors do.
-func (f *file) fault(off int, path, text, hint string) {
+func (f *file) fault(off int, path, text, hint string, named ...any) {
 	if len(f.faults) >= mostFaults {
 		f.more++
 		return
@@ -124,13 +125,13 @@ func (f *file) fault(off int, path, text, hint string) {
 	line := f.lineNo + bytes.Count(before, []byte("\n")) // a document's parts may have several
 	column := 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
 	where := fmt.Sprintf("%s:%d:%d", f.name, line, column)
-	f.faults = append(f.faults, plan.Fault{Where: where, Path: path, Text: text, Hint: hint})
+	f.faults = append(f.faults, plan.Fault{Where: where, Path: path, Text: text, Hint: hint, Args: named})
 }
 
 func tooFew(name string, want, have int) plan.Fault {
 	return plan.Fault{
 		Where: name, Path: "data.prompts",
 		Text: fmt.Sprintf("%d prompts are asked for and the file has %d", want, have),
-		Hint: "leave data.prompts out to use all of them",
+		Hint: "leave %v out to use all of them", Args: []any{message.Prompts},
 	}
 }

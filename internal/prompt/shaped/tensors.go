@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"inferometer/internal/lib/jsonobject"
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/tensor"
@@ -168,7 +169,7 @@ func (s *Source) fitting(all object) (object, error) {
 		case slices.Contains([]string{"bad_words", "stop_words"}, spec.Name) && spec.Datatype == tensor.Bytes:
 			out.Set(spec.Name, "")
 		default:
-			return nil, fmt.Errorf("model %s needs the input %s, which requests do not have: give it with --extra-inputs %s:VALUE", s.model.Name, spec.Name, spec.Name)
+			return nil, message.Errorf("model %s needs the input %s, which requests do not have: give it with %v", s.model.Name, spec.Name, message.New("%v %s:VALUE", message.Extra, spec.Name).Or("the data"))
 		}
 	}
 	return sampled(out, sampling)

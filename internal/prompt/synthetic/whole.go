@@ -3,6 +3,7 @@ package synthetic
 import (
 	"fmt"
 
+	"inferometer/internal/message"
 	"inferometer/internal/prompt"
 )
 
@@ -14,7 +15,7 @@ func (s *Source) surround(u prompt.Use) error {
 		return nil
 	}
 	if u.Wrap == nil {
-		return fmt.Errorf("data.input_tokens_count: the tokenizer %s comes without a chat template; leave it out, or name the tokenizer of a chat model", s.tok.Name())
+		return message.Errorf("%v: the tokenizer %s comes without a chat template; leave it out, or name the tokenizer of a chat model", message.InputCount, s.tok.Name())
 	}
 	const sample = "a"
 	text, err := u.Wrap(sample)

@@ -5,6 +5,8 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
+
+	"inferometer/internal/message"
 )
 
 // FillKind says what inputs that are given no value are made of.
@@ -49,7 +51,8 @@ func (f *Fill) Tensor(spec *Spec, shape []int64) (Tensor, error) {
 	}
 	n := Elements(shape)
 	if n < 0 {
-		return Tensor{}, fmt.Errorf("input %q has the shape %s, which the model leaves open: state it with --shape %s:D1,D2, or give the input in the data", spec.Name, ShapeText(shape), spec.Name)
+		return Tensor{}, message.Errorf("input %q has the shape %s, which the model leaves open: %vgive the input in the data", spec.Name, ShapeText(shape),
+			message.New("state it with %v %s:D1,D2, or ", message.Shape, spec.Name).Or(""))
 	}
 	t := Tensor{Name: spec.Name, Datatype: spec.Datatype, Shape: slices.Clone(shape)}
 	h := fnv.New64a()

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"inferometer/internal/message"
 )
 
 // settle finds the shape of values that a user gave: as the user says it, else as the
@@ -37,8 +39,8 @@ func settle(spec *Spec, given, nested []int64, n int64) ([]int64, error) {
 			}
 		}
 	case free > 1:
-		return nil, fmt.Errorf("tensor %q of the model's shape %s can have many shapes with %d values: state its shape, in the data or with --shape %s:D1,D2",
-			spec.Name, ShapeText(spec.Shape), n, spec.Name)
+		return nil, message.Errorf("tensor %q of the model's shape %s can have many shapes with %d values: state its shape, in the data%v",
+			spec.Name, ShapeText(spec.Shape), n, message.New(" or with %v %s:D1,D2", message.Shape, spec.Name).Or(""))
 	}
 	if want := Elements(shape); want != n || shape == nil && len(spec.Shape) > 0 {
 		return nil, fmt.Errorf("tensor %q, %s of shape %s, is given %d values", spec.Name, spec.Datatype, ShapeText(orElse(shape, spec.Shape)), n)

@@ -3,10 +3,10 @@
 package timed
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/azure"
@@ -22,7 +22,7 @@ type Source struct {
 func New(s prompt.Source, t plan.Trace, read func(string) ([]byte, error)) (prompt.Source, error) {
 	data, err := read(t.Arrivals)
 	if err != nil {
-		return nil, fmt.Errorf("read the arrivals of data.trace: %w", err)
+		return nil, message.Errorf("read the arrivals of %v: %w", message.Trace, err)
 	}
 	rows, err := azure.Parse(t.Arrivals, "data.trace.arrivals", data)
 	if err != nil {

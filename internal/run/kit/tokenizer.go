@@ -2,24 +2,24 @@ package kit
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 	"inferometer/internal/token/source"
 )
 
 // Tokenizer finds the tokenizer of a plan. One that is optional and cannot be had is
-// replaced by the built-in one, in the plan too; the note says so.
-func (k Kit) Tokenizer(ctx context.Context, p *plan.Plan) (found *source.Found, note string, err error) {
+// replaced by the built-in one, in the plan too, and the log says so.
+func (k Kit) Tokenizer(ctx context.Context, p *plan.Plan, log message.Log) (*source.Found, error) {
 	want := p.Tokenizer
-	found, err = k.Tokenizers(ctx, want.Name, want.Revision, p.Limits)
+	found, err := k.Tokenizers(ctx, want.Name, want.Revision, p.Limits)
 	if err == nil || !want.Optional || ctx.Err() != nil {
-		return found, "", err
+		return found, err
 	}
 	reason, _, _ := strings.Cut(err.Error(), "\n")
-	note = fmt.Sprintf("The tokenizer %s cannot be had: %s. %s makes and counts tokens in its place; --tokenizer names another.", want.Name, strings.TrimSuffix(reason, "."), plan.TokenizerBuiltin)
+	log.Printf("The tokenizer %s cannot be had: %s. %s makes and counts tokens in its place%v.\n", want.Name, strings.TrimSuffix(reason, "."), plan.TokenizerBuiltin,
+		message.New("; %v names another", message.Tokenizer).Or(""))
 	p.Tokenizer = plan.Tokenizer{Name: plan.TokenizerBuiltin}
-	found, err = k.Tokenizers(ctx, plan.TokenizerBuiltin, "", p.Limits)
-	return found, note, err
+	return k.Tokenizers(ctx, plan.TokenizerBuiltin, "", p.Limits)
 }

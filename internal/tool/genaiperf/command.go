@@ -30,7 +30,7 @@ func Tool(analyzer func(line []string) (*args.Passed, error)) tool.Tool {
 			return 0, false
 		}
 		return again(env, from), true
-	}, As: as, Import: importRun}
+	}, As: as, Names: args.Names, Import: importRun}
 }
 
 func runLine(env tool.Env, reader args.Reader, line []string) int {
@@ -110,7 +110,7 @@ func runProfile(env tool.Env, action *args.Action) int {
 		})
 		session.Hide()
 		if err != nil {
-			return env.Fail(name, action.Located(err), tool.ExitRun)
+			return env.Fail(name, action.Names().Error(err), tool.ExitRun)
 		}
 		if failing {
 			return tool.ExitRun
@@ -141,7 +141,7 @@ func printed(env tool.Env, action *args.Action, out *Outcome, err error) int {
 		name, action = "report", new(args.Action)
 	}
 	if out == nil {
-		return env.Fail(name, action.Located(err), tool.ExitRun)
+		return env.Fail(name, action.Names().Error(err), tool.ExitRun)
 	}
 	out.Report.Width = tableWidth(env)
 	if printErr := report.Console(env.Stdout, out.Summary, out.Report); printErr != nil {

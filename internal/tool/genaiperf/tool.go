@@ -16,6 +16,7 @@ import (
 
 	"inferometer/internal/lib/jsonobject"
 	"inferometer/internal/lib/wholefile"
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt/tensor"
 	"inferometer/internal/record"
@@ -47,6 +48,7 @@ type job struct {
 	env     *tool.Session
 	set     *frontend.Settings
 	plan    *plan.Plan
+	names   message.Names
 	tok     token.Tokenizer
 	found   *source.Found
 	ready   *kit.Prompts // those of the run
@@ -70,13 +72,13 @@ func (t *job) note(format string, args ...any) { fmt.Fprintf(t.env.Log, format+"
 // Profile carries out a run. The outcome is nil where there is none; with an error
 // beside it, not all of it could be kept.
 func Profile(ctx context.Context, a *frontend.Action, env *tool.Session) (*Outcome, error) {
-	t := &job{env: env, set: &a.Settings, plan: a.Plan}
+	t := &job{env: env, set: &a.Settings, plan: a.Plan, names: a.Names()}
 	if err := t.prepareUntil(ctx, env.Stop); err != nil {
 		return nil, tool.Early(err)
 	}
 	t.records = run.Records(t.plan)
 	res, err := run.Run(ctx, t.plan, run.Options{
-		Kit: t.kit(), Version: env.Version, Log: env.Log, Stop: env.Stop, Watch: env.Watch,
+		Kit: t.kit(), Version: env.Version, Log: env.Log, Names: t.names, Stop: env.Stop, Watch: env.Watch,
 	})
 	if res == nil {
 		return nil, err
@@ -209,12 +211,9 @@ func (t *job) directory() error {
 // tokenizer finds what makes and counts tokens. Where nobody named one, and the
 // release's own cannot be had, the built-in one stands in.
 func (t *job) tokenizer(ctx context.Context) error {
-	found, note, err := t.env.Kit.Tokenizer(ctx, t.plan)
+	found, err := t.env.Kit.Tokenizer(ctx, t.plan, message.Log{To: t.env.Log, Names: t.names})
 	if err != nil {
 		return fmt.Errorf("--tokenizer: %w", err)
-	}
-	if note != "" {
-		t.note("%s", note)
 	}
 	t.found, t.tok = found, found.Tokenizer
 	return nil

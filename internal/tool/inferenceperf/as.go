@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 	"inferometer/internal/tool"
 	"inferometer/internal/tool/inferenceperf/args"
@@ -17,11 +18,24 @@ load: {stages: [{rate: 1, duration: 1}]}
 report: {request_lifecycle: {per_request: true}}
 `
 
-// as reports a saved run with the usual reports, and that of single requests.
-func as(env tool.Env, s *tool.Saved) ([]string, error) {
-	a, err := args.Parse([]string{"--config_file", args.UsualFile}, args.World{
+func usualAction() (*args.Action, error) {
+	return args.Parse([]string{"--config_file", args.UsualFile}, args.World{
 		ReadFile: func(string) ([]byte, error) { return []byte(usual), nil }, Now: time.Now(),
 	})
+}
+
+// usualNames are those of such a config.
+func usualNames(*plan.Plan) message.Names {
+	a, err := usualAction()
+	if err != nil {
+		return message.Names{}
+	}
+	return a.Names()
+}
+
+// as reports a saved run with the usual reports, and that of single requests.
+func as(env tool.Env, s *tool.Saved) ([]string, error) {
+	a, err := usualAction()
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +63,6 @@ func as(env tool.Env, s *tool.Saved) ([]string, error) {
 	for i, stage := range s.Plan.Stages {
 		loads[i] = stage
 	}
-	reword(s.Result)
 	err = errors.Join(t.writeReports(loads, s.Result), printTables(env, a, s.Result))
 	return t.files, err
 }

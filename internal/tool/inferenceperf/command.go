@@ -20,7 +20,7 @@ const name = "inference-perf"
 // Tool is inference-perf. Its exit codes are 0 where there is something to report, 1 where
 // there is not or where the run was ended early, and 2 for a bad config.
 func Tool() tool.Tool {
-	return tool.Tool{Name: name, Summary: "drop-in replacement for inference-perf", Run: runLine, As: as, Import: importRun}
+	return tool.Tool{Name: name, Summary: "drop-in replacement for inference-perf", Run: runLine, As: as, Names: usualNames, Import: importRun}
 }
 
 func runLine(env tool.Env, line []string) int {
@@ -73,7 +73,7 @@ func runPlan(env tool.Env, action *args.Action, log logs) int {
 	out, err := Run(ctx, action, session)
 	quiet()
 	if out == nil {
-		return env.Fail(name, action.Located(err), tool.CodeOf(err))
+		return env.Fail(name, action.Names().Error(err), tool.CodeOf(err))
 	}
 	res := out.Result
 	for _, name := range out.Files {
@@ -84,7 +84,7 @@ func runPlan(env tool.Env, action *args.Action, log logs) int {
 	}
 	tool.PrintVerdict(log.warning, res)
 	if err != nil {
-		return env.Fail(name, action.Located(tool.BesideResult(err)), tool.ExitRun)
+		return env.Fail(name, action.Names().Error(tool.BesideResult(err)), tool.ExitRun)
 	}
 	if !tool.Answered(res) || res.Interrupted || action.Strict && !res.Verdict.Valid {
 		return tool.ExitRun

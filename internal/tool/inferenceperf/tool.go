@@ -9,8 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"time"
 
 	"inferometer/internal/plan"
@@ -62,36 +60,16 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, erro
 	s := stages{}
 	res, err := run.Run(ctx, a.Plan, run.Options{
 		Kit: withTokenizer(env, a), Prompt: t.media.note, Version: env.Version,
-		Log: args.Worded(env.Log), Stop: env.Stop, Watch: env.Watch, Levels: s, Replace: true,
+		Log: env.Log, Names: a.Names(), Stop: env.Stop, Watch: env.Watch, Levels: s, Replace: true,
 	})
 	if res == nil {
 		return nil, err
 	}
-	reword(res)
 	err = errors.Join(err, t.writeReports(s, res))
 	if wanted {
 		err = errors.Join(err, t.export(ctx, spans))
 	}
 	return &Outcome{Result: res, Files: t.files}, errors.Join(err, t.copyReports(ctx))
-}
-
-// ofStage is how a result begins what it says of one stage among several.
-var ofStage = regexp.MustCompile(`^Stage (\d+)`)
-
-// reword gives what a result says in words the names of the config, and stages those of the
-// files, which count from 0.
-func reword(res *result.Result) {
-	for i := range res.Stages {
-		res.Stages[i].Name = fmt.Sprintf("stage_%d", res.Stages[i].Index)
-	}
-	for _, said := range [][]string{res.Notes, res.Verdict.Reasons, res.Verdict.Undecided} {
-		for i := range said {
-			said[i] = ofStage.ReplaceAllStringFunc(args.Wording(said[i]), func(stage string) string {
-				n, _ := strconv.Atoi(ofStage.FindStringSubmatch(stage)[1])
-				return fmt.Sprintf("stage_%d", n-1)
-			})
-		}
-	}
 }
 
 // directory makes the directory of the reports, with the config in force. Without one,

@@ -19,7 +19,6 @@ import (
 
 	"inferometer/internal/mock"
 	"inferometer/internal/prompt"
-	"inferometer/internal/result"
 	"inferometer/internal/run/kit"
 	"inferometer/internal/tool"
 	frontend "inferometer/internal/tool/inferenceperf/args"
@@ -205,18 +204,6 @@ func checkCharts(t *testing.T, dir string) {
 }
 
 // A closed loop has no rate, but where the original's is asked for.
-func TestReword(t *testing.T) {
-	res := &result.Result{
-		Notes:   []string{"Stage 1: too few.", "--tokenizer names it."},
-		Verdict: result.Verdict{Reasons: []string{"Stage 12 (peak): late.", "The Stage 1 is no beginning."}},
-	}
-	reword(res)
-	want := []string{"stage_0: too few.", "tokenizer.pretrained_model_name_or_path names it.", "stage_11 (peak): late.", "The Stage 1 is no beginning."}
-	if diff := cmp.Diff(want, append(res.Notes, res.Verdict.Reasons...)); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestClosedLoop(t *testing.T) {
 	const closed = `
 data: {type: mock}

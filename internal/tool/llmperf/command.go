@@ -13,7 +13,7 @@ const name = "llm_perf"
 
 // Tool is llm_perf. Its exit codes are 0 and 1, and 2 for bad usage.
 func Tool() tool.Tool {
-	return tool.Tool{Name: name, Summary: "drop-in replacement for llm_perf", Run: runLine, As: as}
+	return tool.Tool{Name: name, Summary: "drop-in replacement for llm_perf", Run: runLine, As: as, Names: args.Names}
 }
 
 func runLine(env tool.Env, line []string) int {
@@ -35,7 +35,7 @@ func runLine(env tool.Env, line []string) int {
 	res, err := Run(ctx, action, session)
 	session.Hide()
 	if res == nil {
-		return env.Fail(name, args.Explain(err, &action.Plan.Target), tool.CodeOf(err))
+		return env.Fail(name, args.Names(action.Plan).Error(err), tool.CodeOf(err))
 	}
 	for i := range res.Stages {
 		tool.PrintFailures(env.Stderr, fmt.Sprintf("Concurrency %d: ", action.Plan.Stages[i].Concurrency), &res.Stages[i])

@@ -31,7 +31,7 @@ func reportAs(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 			return env.Fail("report", err, tool.ExitUsage)
 		}
 	}
-	saved, err := run.Read(dir)
+	saved, err := run.Read(dir, as.Names)
 	if err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}

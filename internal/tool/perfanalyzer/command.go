@@ -16,7 +16,7 @@ const name = "perf_analyzer"
 
 // Tool is Perf Analyzer, with its exit codes.
 func Tool() tool.Tool {
-	return tool.Tool{Name: name, Summary: "drop-in replacement for Triton's Perf Analyzer", Run: runLine, As: as}
+	return tool.Tool{Name: name, Summary: "drop-in replacement for Triton's Perf Analyzer", Run: runLine, As: as, Names: args.Names}
 }
 
 // Disk is how a command line of Perf Analyzer looks at files.
@@ -66,12 +66,11 @@ func runLine(env tool.Env, line []string) int {
 		tool.PrintVerdict(env.Stderr, out.Result)
 	}
 	if err != nil {
-		err = args.Explain(err, &action.Plan.Target)
 		var faults plan.Faults
 		if out.Code == args.ExitOK || errors.As(err, &faults) {
 			out.Code = args.ExitGeneric
 		}
-		return env.Fail(name, err, out.Code)
+		return env.Fail(name, args.Names(action.Plan).Error(err), out.Code)
 	}
 	if out.Code == args.ExitOK && action.Strict && !out.Result.Verdict.Valid {
 		return tool.ExitRun

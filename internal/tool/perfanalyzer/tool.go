@@ -56,7 +56,7 @@ func Run(ctx context.Context, a *frontend.Action, env *tool.Session) (Outcome, e
 	}
 	t.records = run.Records(t.plan)
 	res, err := run.Run(ctx, t.plan, run.Options{
-		Kit: t.kit(), Version: env.Version, Log: env.Log, Stop: env.Stop, Ready: t.ready, Levels: t, Prompt: t.see,
+		Kit: t.kit(), Version: env.Version, Log: env.Log, Names: frontend.Names(t.plan), Stop: env.Stop, Ready: t.ready, Levels: t, Prompt: t.see,
 	})
 	if res == nil {
 		return Outcome{Code: frontend.ExitGeneric}, err

@@ -116,7 +116,7 @@ func attempt(t *testing.T, line string, stop <-chan struct{}, shown io.Writer) s
 	}
 	var out, log bytes.Buffer
 	o, err := Run(t.Context(), a, &tool.Session{Kit: kit.Default(os.Getenv), Version: "test", Out: io.MultiWriter(&out, shown), Log: &log, Stop: stop})
-	return said{o, out.String(), log.String(), err}
+	return said{o, out.String(), log.String(), args.Names(a.Plan).Error(err)}
 }
 
 func write(t *testing.T, name, text string) string {

@@ -1,8 +1,7 @@
 package args
 
 import (
-	"strings"
-
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 )
 
@@ -10,8 +9,8 @@ import (
 // that begin alike first.
 func origins() [][2]string {
 	return [][2]string{
-		{"target.urls", "url"}, {"target.headers", "header"}, {"target.model", "model"}, {"target.path", "endpoint"}, {"target.endpoint", "endpoint-type"},
-		{"target.template", "extra"}, {"target.body", "extra"}, {"target.streaming", "streaming"}, {"target.convention", "backend"},
+		{"target.urls", "url"}, {"target.headers", "header"}, {"target.api_key", "header"}, {"target.model", "model"}, {"target.path", "endpoint"}, {"target.endpoint", "endpoint-type"},
+		{"target.template", "extra"}, {"target.body", "extra"}, {"target.streaming", "streaming"}, {"target.triton.convention", "backend"}, {"target.protocol", "endpoint-type"},
 		{"data.file", "input-file"}, {"data.passages.file", "input-file"}, {"data.passages", "batch-text"}, {"data.prompts", "prompts"}, {"data.batch", "batch-text"},
 		{"data.input.stddev", "input-stddev"}, {"data.input", "input-mean"}, {"data.output.stddev", "output-stddev"}, {"data.output", "output-mean"},
 		{"data.min_tokens", "deterministic"}, {"data.prefixes.length", "prefix-length"}, {"data.prefixes", "prefix-prompts"}, {"data.payload", "input-file"},
@@ -20,8 +19,8 @@ func origins() [][2]string {
 		{"data.media.image.width", "image-width-mean"}, {"data.media.image.height", "image-height-mean"}, {"data.media.image.count", "batch-image"}, {"data.media.image.format", "image-format"}, {"data.media.image", "image-width-mean"},
 		{"data.media.audio.depths", "audio-depths"}, {"data.media.audio.rates", "audio-sample-rates"}, {"data.media.audio.count", "batch-audio"},
 		{"data.media.audio.format", "audio-format"}, {"data.media.audio.channels", "audio-num-channels"}, {"data.media.audio", "audio-length-mean"},
-		{"tokenizer.revision", "tokenizer-revision"}, {"tokenizer", "tokenizer"}, {"stages[0].concurrency", "concurrency"}, {"stages[0].rate", "request-rate"},
-		{"stages[0].requests", "request-count"}, {"stages[0].warmup", "warmup"}, {"stages[0].duration", "interval"}, {"stages[0].sessions", "session-concurrency"},
+		{"tokenizer.revision", "tokenizer-revision"}, {"tokenizer.name", "tokenizer"}, {"stages.concurrency", "concurrency"}, {"stages.rate", "request-rate"},
+		{"stages.requests", "request-count"}, {"stages.warmup.requests", "warmup"}, {"stages.duration", "interval"}, {"stages.sessions", "session-concurrency"},
 		{"measurement.interval", "interval"}, {"measurement.stability", "stability"}, {"probes.scrape", "server-metrics"}, {"goodput", "goodput"},
 		{"output.dir", "artifact-dir"}, {"seed", "seed"},
 	}
@@ -44,40 +43,32 @@ func (v *values) flagsOf() map[string]string {
 	return out
 }
 
-// origin is the flag that a key of a plan comes from; empty: none does.
-func (a *Action) origin(path string) string {
+// Names are the flags of this tool.
+func Names(*plan.Plan) message.Names { return (&Action{flags: new(values).flagsOf()}).Names() }
+
+// Names are the flags of this command line, as the user wrote them.
+func (a *Action) Names() message.Names {
+	rows := remedies()
 	for _, o := range origins() {
-		if rest, ok := strings.CutPrefix(path, o[0]); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
-			return a.flags[o[0]]
-		}
+		rows = append(rows, [2]string{o[0], a.flags[o[0]]})
 	}
-	return ""
+	return message.Names{Of: message.Table(append(rows, lacking()...))}
 }
 
-// Located names the flags that faults come from which show only when a plan is looked at
-// or prepared.
-func (a *Action) Located(err error) error {
-	return plan.Retell(err, func(f plan.Fault) plan.Fault {
-		flag := a.origin(f.Path)
-		switch {
-		case flag != "" && f.Where == "":
-			f.Where, f.Path = flag, ""
-		case flag != "":
-			f.Path = flag
-		}
-		f.Text, f.Hint = a.worded(f.Text), a.worded(f.Hint)
-		return f
-	}, func(err error) error { return err })
+// remedies are what users of this tool can do.
+func remedies() [][2]string {
+	return [][2]string{
+		{"remedy.triton", "use --endpoint-type kserve and the address of its gRPC port, or --endpoint-type generate"},
+		{"remedy.triton_grpc", "use --endpoint-type kserve"}, {"remedy.chat", "use --endpoint-type chat"}, {"remedy.payload", "--input-file payload:FILE"},
+		{"remedy", ""},
+	}
 }
 
-// worded puts flags in the place of the plan's keys.
-func (a *Action) worded(text string) string {
-	words := strings.Split(text, " ")
-	for i, w := range words {
-		key := strings.TrimRight(w, ".,;:)")
-		if flag := a.origin(key); flag != "" && strings.Contains(key, ".") {
-			words[i] = flag + w[len(key):]
-		}
+// lacking is what this tool has no flags for, behind all that it has.
+func lacking() [][2]string {
+	var rows [][2]string
+	for _, path := range []string{"target", "data", "tokenizer.count_output", "stages", "drain", "max_errors", "levels", "measurement", "limits", "probes"} {
+		rows = append(rows, [2]string{path, ""})
 	}
-	return strings.Join(words, " ")
+	return rows
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 )
 
@@ -42,19 +43,21 @@ func TestFaultsNameFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for fault, want := range map[plan.Fault]string{
-		{Path: "data.input.mean", Text: "wrong"}: "--isl: wrong",
-		{Path: "data.output", Text: "wrong"}:     "--output-tokens-mean: wrong",
-		{Path: "data.file", Text: "wrong"}:       "--input-file: wrong",
-		{Where: "x.jsonl", Path: "data.prompts", Text: "too few", Hint: "leave data.prompts out to use all"}: "x.jsonl: --num-dataset-entries: too few (leave --num-dataset-entries out to use all)",
-		{Where: "x.jsonl:3", Path: "text", Text: "wrong"}:                                                    "x.jsonl:3: text: wrong",
-		{Path: "budgets.lag", Text: "wrong"}:                                                                 "budgets.lag: wrong",
+	for want, fault := range map[string]plan.Fault{
+		"--isl: wrong":                {Path: "data.input.mean", Text: "wrong"},
+		"--output-tokens-mean: wrong": {Path: "data.output", Text: "wrong"},
+		"--input-file: wrong":         {Path: "data.file", Text: "wrong"},
+		"x.jsonl: --num-dataset-entries: too few (leave --num-dataset-entries out to use all)": {
+			Where: "x.jsonl", Path: "data.prompts", Text: "too few", Hint: "leave %v out to use all", Args: []any{message.Prompts},
+		},
+		"x.jsonl:3: text: wrong": {Where: "x.jsonl:3", Path: "text", Text: "wrong"},
+		"budgets.lag: wrong":     {Path: "budgets.lag", Text: "wrong"},
 	} {
-		if got := a.Located(errors.Join(plan.Faults{fault})); got.Error() != want {
+		if got := a.Names().Error(errors.Join(plan.Faults{fault})); got.Error() != want {
 			t.Errorf("%v, want %s", got, want)
 		}
 	}
-	if got := new(Action).Located(plan.Faults{{Path: "data.file", Text: "wrong"}}); got.Error() != "data.file: wrong" {
+	if got := new(Action).Names().Error(plan.Faults{{Path: "data.file", Text: "wrong"}}); got.Error() != "data.file: wrong" {
 		t.Error(got)
 	}
 }

@@ -61,7 +61,7 @@ func (b *builder) plan() {
 		return
 	}
 	var faults plan.Faults
-	if err := b.a.Located(plan.Validate(&p)); errors.As(err, &faults) {
+	if err := b.a.Names().Error(plan.Validate(&p)); errors.As(err, &faults) {
 		b.faults = append(b.faults, faults...)
 		return
 	}

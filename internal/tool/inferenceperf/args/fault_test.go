@@ -106,7 +106,7 @@ func TestFaults(t *testing.T) {
 		{"data: {type: random, input_distribution: {mean: 2000}, output_distribution: {type: fixed}}", "c.yml:1:49: data.input_distribution.mean: 2000 is outside min and max"},
 		{"api: {headers: {x-slo-ttft-ms: soon}}", "api.headers.x-slo-ttft-ms: must be a number"},
 		{"data: {type: shared_prefix, shared_prefix: {}, multimodal: {audio: {count: {type: fixed, mean: 1, min: 1, max: 1}}}}\napi: {type: anthropic_messages}", "data.multimodal.audio: messages of Anthropic's API hold no sound (set api.type to chat, or leave it out)"},
-		{"data: {type: shared_prefix, shared_prefix: {}, multimodal: {image: {count: {type: fixed, mean: 1, min: 1, max: 1}}}}", "data.multimodal: api.type completion takes text alone (set api.type to chat or anthropic_messages)"},
+		{"data: {type: shared_prefix, shared_prefix: {}, multimodal: {image: {count: {type: fixed, mean: 1, min: 1, max: 1}}}}", "data.multimodal: endpoint \"completions\" takes text alone (set api.type to chat or anthropic_messages)"},
 		{"api: {response_format: {type: json_schema}}", "api.response_format.json_schema: is missing"},
 		{"server: {base_url: 'http://h', api_key: (secret)}", "server.api_key: was taken out"},
 	} {
@@ -156,7 +156,7 @@ func TestLocated(t *testing.T) {
 		"data.input.stddev":               "c.yml:1:7: data.input_distribution.std_dev: wrong",
 		"tokenizer.name":                  "c.yml:1:1: tokenizer.pretrained_model_name_or_path: wrong",
 	} {
-		err := a.Located(&wrapped{errors.Join(errors.New("other"), plan.Faults{{Path: path, Text: "wrong"}})})
+		err := a.Names().Error(&wrapped{errors.Join(errors.New("other"), plan.Faults{{Path: path, Text: "wrong"}})})
 		if got := err.Error(); got != "other\n"+want {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}

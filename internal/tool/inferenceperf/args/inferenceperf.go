@@ -138,11 +138,12 @@ func Parse(args []string, w World) (*Action, error) {
 		faults = append(faults, plan.Fault{Where: v.where, Path: path, Text: "is missing"})
 	})
 	b := &builder{tree: tree, action: a, faults: faults, now: w.Now, faithful: c.faithful}
+	a.origin = b.locate
 	b.build()
 	if err := faultsOf(b.faults); err != nil {
 		return nil, err
 	}
-	a.Config, a.origin = b.echo(&schema), b.locate
+	a.Config = b.echo(&schema)
 	return a, nil
 }
 
@@ -151,25 +152,23 @@ func faultsOf(f plan.Faults) error {
 		return nil
 	}
 	for i := range f {
-		f[i] = flagged(f[i])
+		f[i].Where, f[i].Path = flagged(f[i].Where, f[i].Path)
 	}
 	return f
 }
 
 // flagged names the key that is wrong where a flag of another name has brought it about. What
 // a flag says nothing of is missing elsewhere.
-func flagged(f plan.Fault) plan.Fault {
-	flag, ok := strings.CutPrefix(f.Where, "--")
-	if !ok || f.Path == "" || f.Path == flag {
-		return f
+func flagged(where, path string) (string, string) {
+	flag, ok := strings.CutPrefix(where, "--")
+	if !ok || path == "" || path == flag {
+		return where, path
 	}
 	section, _, _ := strings.Cut(flag, ".")
-	if !within(f.Path, section) {
-		f.Where = ""
-		return f
+	if !within(path, section) {
+		return "", path
 	}
-	f.Text, f.Path = f.Path+": "+f.Text, ""
-	return f
+	return where + ": " + path, ""
 }
 
 func fileFault(name string, err error, usual bool) plan.Fault {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/plan"
+	"inferometer/internal/message"
 )
 
 // origins are the places of the config that parts of the plan come from.
@@ -100,24 +100,43 @@ func rename(path string) string {
 	return out
 }
 
-// Located gives what is wrong with a plan, which may show only when it is prepared, the
-// places of the config that it comes from and the config's names.
-func (a *Action) Located(err error) error {
-	return plan.Retell(err, func(f plan.Fault) plan.Fault {
-		if f.Where == "" && a.origin != nil {
-			f.Where, f.Path = a.origin(f.Path)
-		}
-		f.Text, f.Hint = Wording(f.Text), Wording(f.Hint)
-		return flagged(f)
-	}, reworded)
+// Names are those of the config, its places and its stages, which count from 0 as the files
+// of the reports do.
+func (a *Action) Names() message.Names {
+	names := message.Table(named())
+	return message.Names{
+		Of: func(path string) (string, bool) {
+			if name, ok := names(path); ok {
+				return name, true
+			}
+			_, at := a.origin(path)
+			return at, true
+		},
+		Place: func(path string) (where, at string) { return flagged(a.origin(path)) },
+		Stage: func(i int) string { return fmt.Sprintf("stage_%d", i) },
+	}
 }
 
-// reworded is an error in the config's names.
-func reworded(err error) error {
-	if message := Wording(err.Error()); message != err.Error() {
-		return &wordedError{err, message}
+// named is what messages name that has no place in the config where its part of the plan comes
+// from; an empty name: the config has nothing like it.
+func named() [][2]string {
+	rows := [][2]string{
+		{"target.api_key", "server.api_key"}, {"target.slo_headers", "api.slo_ttft_header or api.slo_tpot_header"},
+		{"data.ignore_eos", "server.ignore_eos"}, {"data.dataset.hub", ""}, {"data.trace", "load.trace"},
+		{"data.media.video.format", "representation"}, {"seed", "load.base_seed"}, {"drain", "load.stage_teardown_grace_seconds"},
+		{"tokenizer.count_output", "report.request_lifecycle.use_server_output_tokens: false"},
+		{"remedy.triton", "this config has no words for it, `inferometer run --protocol triton` has"},
+		{"remedy.chat", "set api.type to chat or anthropic_messages"}, {"remedy.openai", "set api.type to chat"},
+		{"remedy.url", "give an http:// or https:// address"}, {"remedy.schemes", "http or https"},
 	}
-	return err
+	for _, path := range []string{
+		"target.path", "target.body", "target.protocol", "target.preflight", "target.http2", "target.proxy", "target.retry_after", "target.triton",
+		"data.prompts", "data.batch", "data.tensors", "data.min_tokens", "data.input_tokens_count", "data.salt", "data.payload",
+		"stages.max_in_flight", "stages.warmup", "max_errors", "levels", "measurement", "limits", "probes.prometheus.project", "remedy",
+	} {
+		rows = append(rows, [2]string{path, ""})
+	}
+	return rows
 }
 
 // locate is the place of the config that a path of the plan comes from, and its path there.

@@ -117,10 +117,11 @@ func (b *builder) validate(p *plan.Plan) {
 	}
 	faulty["load"] = faulty["load"] || faulty["data"] // which loads go depends on the data
 	var faults plan.Faults
-	errors.As(plan.Validate(p), &faults)
+	names := b.action.Names()
+	names.Place = b.locate
+	errors.As(names.Error(plan.Validate(p)), &faults)
 	for _, f := range faults {
-		f.Text, f.Hint = Wording(f.Text), Wording(f.Hint)
-		if f.Where, f.Path = b.locate(f.Path); !faulty[section(f.Path)] {
+		if !faulty[section(f.Path)] {
 			b.faults = append(b.faults, f)
 		}
 	}

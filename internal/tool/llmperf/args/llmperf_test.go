@@ -1,7 +1,6 @@
 package args
 
 import (
-	"crypto/tls"
 	"errors"
 	"os"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 	"inferometer/internal/testkit/mutate"
 )
@@ -129,14 +129,13 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func TestExplain(t *testing.T) {
-	target := &plan.Target{URLs: []string{"grpcs://h:1"}}
+func TestNames(t *testing.T) {
 	for want, err := range map[string]error{
 		"--input-data: is odd":  plan.Faults{{Path: "data.file", Text: "is odd"}},
 		"--concurrency: is odd": plan.Faults{{Path: "stages[0].concurrency", Text: "is odd"}},
-		"the certificate of grpcs://h:1 is not trusted: by nobody (SSL_CERT_FILE": &tls.CertificateVerificationError{Err: errors.New("by nobody")},
+		"by nobody; SSL_CERT_FILE in the environment names certificates to trust": message.Errorf("%w%v", errors.New("by nobody"), message.Untrusted()),
 	} {
-		if got := Explain(err, target); !strings.Contains(got.Error(), want) {
+		if got := Names(nil).Error(err); got.Error() != want {
 			t.Errorf("%v, want %s", got, want)
 		}
 	}

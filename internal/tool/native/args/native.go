@@ -4,7 +4,6 @@
 package args
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"inferometer/internal/lib/brief"
+	"inferometer/internal/message"
 	"inferometer/internal/plan"
 )
 
@@ -47,7 +47,7 @@ func Run(args []string, known plan.Known, readFile func(name string) ([]byte, er
 	b.draft.Known = known
 	p, err := b.draft.Finish()
 	if err != nil {
-		return nil, byFlag(err)
+		return nil, names().Error(err)
 	}
 	p.DrawSeed = !b.draft.Given("seed")
 	return &Action{
@@ -56,22 +56,18 @@ func Run(args []string, known plan.Known, readFile func(name string) ([]byte, er
 	}, nil
 }
 
-// byFlag names the flag of each field that was set nowhere.
-func byFlag(err error) error {
-	var faults plan.Faults
-	if !errors.As(err, &faults) {
-		return err
-	}
-	for i, f := range faults {
+// names are our own, and the flags of fields that were set nowhere.
+func names() message.Names {
+	return message.Names{Place: func(path string) (where, at string) {
 		for _, g := range runGroups() {
 			for _, o := range g.options {
-				if f.Where == "" && o.path != "" && o.path == f.Path {
-					faults[i].Where = "--" + o.name
+				if o.path != "" && o.path == path {
+					return "--" + o.name, path
 				}
 			}
 		}
-	}
-	return faults
+		return "", path
+	}}
 }
 
 // builder puts flags on top of a draft.

@@ -189,7 +189,7 @@ func studyPlan(v values, a *StudyAction, length int, known plan.Known) (*plan.Pl
 	b.special()
 	p, err := b.draft.Finish()
 	if err != nil {
-		return nil, byFlag(err)
+		return nil, names().Error(err)
 	}
 	p.DrawSeed = !b.draft.Given("seed")
 	return p, nil

@@ -29,7 +29,7 @@ func (s *settings) plan() (*plan.Plan, error) {
 		p.Probes.Interval = plan.Duration(time.Duration(s.metricsMS) * time.Millisecond)
 	}
 	made, err := d.Finish()
-	return made, Explain(err, nil)
+	return made, Names(p).Error(err)
 }
 
 // target is the server.

@@ -1,0 +1,72 @@
+package internal
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"inferometer/internal/message"
+	"inferometer/internal/plan"
+	genaiperf "inferometer/internal/tool/genaiperf/args"
+	inferenceperf "inferometer/internal/tool/inferenceperf/args"
+	llmperf "inferometer/internal/tool/llmperf/args"
+	native "inferometer/internal/tool/native/args"
+	perfanalyzer "inferometer/internal/tool/perfanalyzer/args"
+)
+
+var update = flag.Bool("update", false, "write the names anew")
+
+// none stands in the table for a setting that a tool does not have.
+const none = "(none)"
+
+// TestNames shows what each setting that messages name is called in each tool. Whoever adds one
+// finds out here what it is called elsewhere, or that it is (none), and writes the table anew.
+func TestNames(t *testing.T) {
+	genai, err := genaiperf.Parse(strings.Fields("profile -m m --endpoint-type chat --isl 7"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const config = "server: {base_url: 'http://h:8000'}\nload: {stages: [{rate: 2, duration: 3}]}\n"
+	inference, err := inferenceperf.Parse([]string{"-c", "c.yml"}, inferenceperf.World{ReadFile: func(string) ([]byte, error) { return []byte(config), nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := []struct {
+		name, help string
+		names      message.Names
+		prefix     string // of names in the help
+	}{
+		{"inferometer", native.RunHelp(), message.Names{}, ""},
+		{"genai-perf", genaiperf.HelpText(), genai.Names(), ""},
+		{"perf_analyzer", perfanalyzer.Help(), perfanalyzer.Names(new(plan.Plan)), ""},
+		{"perf_analyzer, gRPC", perfanalyzer.Help(), perfanalyzer.Names(&plan.Plan{Target: plan.Target{Transport: plan.TransportGRPC}}), ""},
+		{"llm_perf", llmperf.Help(), llmperf.Names(nil), ""},
+		{"inference-perf", inferenceperf.HelpText(), inference.Names(), "--"},
+	}
+	var got strings.Builder
+	for _, s := range message.Settings() {
+		fmt.Fprintf(&got, "%s\n", s.Path())
+		for _, tool := range tools {
+			name := message.New("%v", s).Or(none).In(tool.names)
+			fmt.Fprintf(&got, "    %-20s %s\n", tool.name, name)
+			for word := range strings.FieldsSeq(name) {
+				word = strings.Trim(word, "(),:`")
+				if named := strings.HasPrefix(word, "-") || tool.prefix != "" && strings.Contains(word, "."); named && !strings.Contains(tool.help, tool.prefix+word) && !strings.Contains(name, "`") {
+					t.Errorf("%s: %s calls it %s, and has no %s", s.Path(), tool.name, name, word)
+				}
+			}
+		}
+	}
+	const file = "testdata/names.txt"
+	if *update {
+		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil || got.String() != string(want) {
+		t.Errorf("%s is not the table any more (%v): go test ./internal -run TestNames -update writes it anew; look at what has changed", file, err)
+	}
+}

@@ -36,6 +36,7 @@ type Config struct {
 	Prepare    func(p *prompt.Prompt) (endpoint.Call, error)
 	Decoder    endpoint.Decoder // of answers that a conversation goes on from
 	Sink       Sink
+	Session    func(m record.SessionMark) // is told how each recorded session was played; nil: nobody is
 	NewSleeper func() load.Sleeper
 	Live       *Live
 	Feeders    int // goroutines that prepare requests ahead of time; at least 1

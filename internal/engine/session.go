@@ -12,11 +12,6 @@ import (
 	"inferometer/internal/record"
 )
 
-// SessionSink is a Sink that takes down how recorded sessions were played.
-type SessionSink interface {
-	Session(m record.SessionMark)
-}
-
 // session is a recorded session under way in one slot. Its calls go as soon as those that
 // they come after were answered and their waits are over, side by side where the record has
 // them so. A call that fails takes those that come after it along; the others go on.
@@ -122,8 +117,8 @@ func (s *session) play() {
 	for _, i := range s.run.Repaired() {
 		s.mark.Repaired = append(s.mark.Repaired, s.run.Graph.Calls[i].ID)
 	}
-	if sink, ok := s.st.e.cfg.Sink.(SessionSink); ok {
-		sink.Session(s.mark)
+	if tell := s.st.e.cfg.Session; tell != nil {
+		tell(s.mark)
 	}
 }
 

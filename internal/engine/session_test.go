@@ -160,7 +160,7 @@ func TestSession(t *testing.T) {
 				}
 				keep := &sessionKeeper{}
 				e := New(Config{
-					Now: func() time.Duration { return time.Since(a.start) }, Source: &recording{g, 1}, Prepare: a.Prepare, Decoder: endpoint.Decoder{Decode: a.Decode, Reply: a.Reply}, Sink: keep,
+					Now: func() time.Duration { return time.Since(a.start) }, Source: &recording{g, 1}, Prepare: a.Prepare, Decoder: endpoint.Decoder{Decode: a.Decode, Reply: a.Reply}, Sink: keep, Session: keep.Session,
 					NewSleeper: load.NewTimerSleeper, Live: NewLive(1), Feeders: 1,
 				})
 				defer e.Close()
@@ -203,7 +203,7 @@ func TestSessionsHoldTheirSlots(t *testing.T) {
 		a := &agents{start: time.Now(), latency: []time.Duration{100 * ms, 200 * ms, 10 * ms, 10 * ms, 10 * ms}, said: map[int]string{}}
 		keep := &sessionKeeper{}
 		e := New(Config{
-			Now: func() time.Duration { return time.Since(a.start) }, Source: &recording{diamond(), 100}, Prepare: a.Prepare, Decoder: endpoint.Decoder{Decode: a.Decode, Reply: a.Reply}, Sink: keep,
+			Now: func() time.Duration { return time.Since(a.start) }, Source: &recording{diamond(), 100}, Prepare: a.Prepare, Decoder: endpoint.Decoder{Decode: a.Decode, Reply: a.Reply}, Sink: keep, Session: keep.Session,
 			NewSleeper: load.NewTimerSleeper, Live: NewLive(1), Feeders: 1,
 		})
 		defer e.Close()

@@ -339,7 +339,7 @@ func answerLimits(l plan.Limits) collect.Limits {
 }
 
 // engine makes what sends.
-func (p *preparation) engine(q *questions, c *client, sink engine.Sink, live *engine.Live) *engine.Engine {
+func (p *preparation) engine(q *questions, c *client, sink *collect.Collector, live *engine.Live) *engine.Engine {
 	prepare := c.endpoint.Prepare
 	if see := p.opt.Prompt; see != nil {
 		prepare = func(asked *prompt.Prompt) (endpoint.Call, error) {
@@ -348,7 +348,7 @@ func (p *preparation) engine(q *questions, c *client, sink engine.Sink, live *en
 		}
 	}
 	return engine.New(engine.Config{
-		Now: p.clock.Now, Source: q.Source, Prepare: prepare, Decoder: c.decoder, Sink: sink,
+		Now: p.clock.Now, Source: q.Source, Prepare: prepare, Decoder: c.decoder, Sink: sink, Session: sink.Session,
 		NewSleeper: load.NewSleeper, Live: live, Feeders: runtime.GOMAXPROCS(0),
 		Retries: p.plan.Target.Retries.Count, Backoff: time.Duration(p.plan.Target.Retries.Backoff),
 		IgnoreRetryAfter: p.plan.Target.RetryAfter == plan.RetryIgnore,

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/lib/brief"
+	"inferometer/internal/endpoint/answer"
 	"inferometer/internal/plan"
 )
 
@@ -89,53 +89,26 @@ func askTokens(ctx context.Context, url string, q TokenizeRequest, body map[stri
 		return nil, err
 	}
 	defer resp.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, 64<<20))
+	said, err := io.ReadAll(io.LimitReader(resp.Body, 64<<20))
 	if err != nil {
 		return nil, err
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, &answerError{text: "the server answered " + resp.Status + complaint(answer, q.Key)}
+		text := "the server answered " + resp.Status
+		if q.Key != "" {
+			said = bytes.ReplaceAll(said, []byte(q.Key), []byte("…"))
+		}
+		if why := answer.Message(said); why != "" {
+			text += ": " + why
+		}
+		return nil, &answerError{text: text}
 	}
-	ids, err := readTokens(answer, q.Special)
+	ids, err := readTokens(said, q.Special)
 	if err == nil && len(ids) == 0 && q.Text != "" {
 		// llama.cpp answers so where it does not find the text in a request.
 		return nil, &answerError{text: "the server answered with no tokens at all"}
 	}
 	return ids, err
-}
-
-// complaint is what a server says of a request that it refuses, in the forms that vLLM,
-// SGLang, llama.cpp, FastAPI and TGI have.
-func complaint(answer []byte, key string) string {
-	var said struct {
-		Error   json.RawMessage `json:"error"`
-		Message string          `json:"message"`
-		Detail  json.RawMessage `json:"detail"`
-	}
-	text := strings.TrimSpace(string(answer))
-	if json.Unmarshal(answer, &said) == nil {
-		var inner struct {
-			Message string `json:"message"`
-		}
-		var plain string
-		switch {
-		case json.Unmarshal(said.Error, &plain) == nil && plain != "":
-			text = plain
-		case json.Unmarshal(said.Error, &inner) == nil && inner.Message != "":
-			text = inner.Message
-		case said.Message != "":
-			text = said.Message
-		case json.Unmarshal(said.Detail, &plain) == nil && plain != "":
-			text = plain
-		}
-	}
-	if text == "" || strings.HasPrefix(text, "<") {
-		return ""
-	}
-	if key != "" {
-		text = strings.ReplaceAll(text, key, "…")
-	}
-	return ": " + strings.ToValidUTF8(brief.Text(text, 200), "\uFFFD")
 }
 
 // readTokens takes {"tokens":[1,2]}, {"tokens":[{"id":1}]} and [{"id":1}]. Special tokens

@@ -126,7 +126,7 @@ func (c *Collector) Put(rec *record.Exchange) {
 	}
 }
 
-// Session implements engine.SessionSink.
+// Session takes down how a recorded session was played.
 func (c *Collector) Session(m record.SessionMark) {
 	if c.cfg.Session != nil {
 		c.cfg.Session(m)

@@ -64,7 +64,7 @@ var house = []struct{ name, may string }{
 	{"report/chart", "gonum.org/v1/plot"},
 	{"report/screen", ""},
 	{"report/*", "report/screen record result lib/number"},
-	{"result", "message metric sweep plan probe probe/serving record stat"},
+	{"result", "message metric sweep plan probe probe/serving record stat lib/number"},
 	{"metric", "record stat"},
 
 	// The path of a request.

@@ -459,16 +459,3 @@ func TestSeveralStages(t *testing.T) {
 	}
 	validate(t, r)
 }
-
-func TestWords(t *testing.T) {
-	for v, want := range map[float64]string{0: "0 %", 0.001: "0.1 %", 0.0123: "1.2 %", 0.05: "5 %", 0.42: "42 %", 0.9896: "98.96 %", 1: "100 %"} {
-		if got := percent(v); got != want {
-			t.Errorf("percent(%v) = %q, want %q", v, got, want)
-		}
-	}
-	for v, want := range map[float64]string{0.0123: "0.0123 ms", 5.054: "5.05 ms", 42.3: "42 ms", 12345: "12.3 s"} {
-		if got := spanMS(v); got != want {
-			t.Errorf("spanMS(%v) = %q, want %q", v, got, want)
-		}
-	}
-}

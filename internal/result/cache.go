@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 
+	"inferometer/internal/lib/number"
 	"inferometer/internal/message"
 	"inferometer/internal/metric"
 	"inferometer/internal/plan"
@@ -21,11 +22,11 @@ func (j *judge) cached(i int, sum *metric.Stage) {
 		return
 	}
 	share, budget := float64(c.CachedOwn)/float64(c.OwnTokens), j.plan.Budgets.Cached
-	found := fmt.Sprintf("%s of the prompts' tokens were in the server's prefix cache already", percent(share))
+	found := fmt.Sprintf("%s of the prompts' tokens were in the server's prefix cache already", number.Percent(share))
 	do := j.say(message.New("Give another %v, or %v.", message.Seed, message.SaltRun).Or("Give another %v.", message.Seed).Or("Send other prompts."))
 	if fresh := j.plan.Data.Source == plan.SourceSynthetic || j.plan.Data.Source == plan.SourceRandom; fresh {
 		j.check(Check{Stage: i, Name: "cached", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget, Do: do},
-			fmt.Sprintf("%s (budget %s), though no two were meant to begin alike: an earlier run sent them.", found, percent(budget)))
+			fmt.Sprintf("%s (budget %s), though no two were meant to begin alike: an earlier run sent them.", found, number.Percent(budget)))
 		if share > budget {
 			return
 		}

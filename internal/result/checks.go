@@ -2,11 +2,10 @@ package result
 
 import (
 	"fmt"
-	"math"
 	"strconv"
-	"strings"
 	"time"
 
+	"inferometer/internal/lib/number"
 	"inferometer/internal/message"
 	"inferometer/internal/metric"
 	"inferometer/internal/plan"
@@ -26,7 +25,7 @@ func (j *judge) client(i int, mark *record.StageMark, sum *metric.Stage) {
 	budget := j.plan.Budgets.GC
 	j.check(Check{Stage: i, Name: "gc", Value: pause, Budget: budget, Unit: metric.Share, OK: pause <= budget,
 		Do: "Give it more memory (GOMEMLIMIT, GOGC) or lower the load."},
-		fmt.Sprintf("The client stood still for %s of the time to collect garbage (budget %s).", percent(pause), percent(budget)))
+		fmt.Sprintf("The client stood still for %s of the time to collect garbage (budget %s).", number.Percent(pause), number.Percent(budget)))
 }
 
 // cpu judges whether the client had the CPU that it needed: shares of what it may use that
@@ -37,14 +36,14 @@ func (j *judge) cpu(i int, ran, waited float64, sum *metric.Stage) {
 	// A client that waits longer for a core than it runs is short of CPU, however
 	// little it needs: somebody else has its cores.
 	crowded := waited > ran && waited > crowdedShare
-	found := fmt.Sprintf("The client was short of CPU: it used %s of its allowance", percent(ran))
+	found := fmt.Sprintf("The client was short of CPU: it used %s of its allowance", number.Percent(ran))
 	if waited >= 0.01 {
-		found += fmt.Sprintf(" and waited for a core for another %s", percent(waited))
+		found += fmt.Sprintf(" and waited for a core for another %s", number.Percent(waited))
 	}
 	if crowded && ran+waited <= budget {
 		found += ", longer than it ran: other processes were using its cores"
 	} else {
-		found += fmt.Sprintf(" (budget %s)", percent(budget))
+		found += fmt.Sprintf(" (budget %s)", number.Percent(budget))
 	}
 	c := Check{Stage: i, Name: "client_cpu", Value: ran + waited, Budget: budget, Unit: metric.Share, OK: ran+waited <= budget && !crowded,
 		Do: "Give it more cores, keep other work off them, or lower the load."}
@@ -114,7 +113,7 @@ func (j *judge) reads(i int, sum *metric.Stage) {
 	}
 	if n := float64(c.Unsure); n > j.plan.Budgets.Coalesced*float64(c.Unsure+c.Apart) && n > j.plan.Budgets.Coalesced*float64(c.Events) {
 		j.note(i, "%s of the events came out of a read together with later ones. This system does not say whether the server sent them together or the client read late: gaps between tokens may be blurred.",
-			percent(n/float64(c.Unsure+c.Apart)))
+			number.Percent(n/float64(c.Unsure+c.Apart)))
 	}
 	if c.Late+c.Apart == 0 {
 		return
@@ -126,7 +125,7 @@ func (j *judge) reads(i int, sum *metric.Stage) {
 	few := float64(c.Late) <= budget*float64(c.Events)
 	j.check(Check{Stage: i, Name: "coalesced", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget || few,
 		Do: "Give it more cores, keep other work off them, or lower the load."},
-		fmt.Sprintf("The client read too late to tell %s of the events apart (budget %s): gaps between tokens are blurred.", percent(share), percent(budget)))
+		fmt.Sprintf("The client read too late to tell %s of the events apart (budget %s): gaps between tokens are blurred.", number.Percent(share), number.Percent(budget)))
 }
 
 // readDelay judges the delay of reads, part of all latencies where the kernel does not
@@ -143,7 +142,7 @@ func (j *judge) readDelay(i int, sum *metric.Stage) {
 	j.check(Check{Stage: i, Name: "read_delay_p99", Value: value, Budget: budget, Unit: metric.Milliseconds, OK: value <= budget,
 		Do: "Give it more cores, keep other work off them, or lower the load."},
 		fmt.Sprintf("The client read %s late at p99 (budget %s), and %s of the reads have no kernel stamp to make up for it.",
-			spanMS(value), spanMS(budget), percent(float64(sum.Counts.Unstamped)/float64(sum.Counts.Reads))))
+			number.Millis(value), number.Millis(budget), number.Percent(float64(sum.Counts.Unstamped)/float64(sum.Counts.Reads))))
 }
 
 // short judges whether answers had the length asked for.
@@ -157,46 +156,12 @@ func (j *judge) short(i int, sum *metric.Stage) {
 	j.check(Check{Stage: i, Name: "short_output", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
 		Do: j.say(message.New("Set %v or %v, or ask for no length.", message.IgnoreEOS, message.MinTokens).
 			Or("Set %v, or ask for shorter answers.", message.IgnoreEOS).Or("Set %v, or ask for shorter answers.", message.MinTokens).Or("Ask for shorter answers."))},
-		fmt.Sprintf("%s of the %d answers were empty (%d) or shorter than asked for (%d); the budget is %s.", percent(share), n, c.Empty, c.Short, percent(budget)))
+		fmt.Sprintf("%s of the %d answers were empty (%d) or shorter than asked for (%d); the budget is %s.", number.Percent(share), n, c.Empty, c.Short, number.Percent(budget)))
 }
 
 // limit names a limit with its value.
 func limit(s message.Setting, most plan.Bytes) message.Message {
 	return message.New("%v (%s)", s, most).Or("%s", most)
-}
-
-// percent writes a share for a person.
-func percent(v float64) string {
-	p := v * 100
-	digits := 0
-	switch {
-	case p == 0:
-	case math.Abs(p) < 1:
-		return strconv.FormatFloat(p, 'g', 2, 64) + " %"
-	case p > 90 && p < 100: // where budgets for what was achieved lie
-		digits = 2
-	case math.Abs(p) < 10:
-		digits = 1
-	}
-	text := strconv.FormatFloat(p, 'f', digits, 64)
-	if digits > 0 {
-		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
-	}
-	return text + " %"
-}
-
-// span writes a time span for a person.
-func span(d time.Duration) string { return spanMS(millis(d)) }
-
-func spanMS(v float64) string {
-	switch {
-	case v >= 10_000:
-		return strconv.FormatFloat(v/1000, 'f', 1, 64) + " s"
-	case v >= 10:
-		return strconv.FormatFloat(v, 'f', 0, 64) + " ms"
-	default:
-		return strconv.FormatFloat(v, 'g', 3, 64) + " ms"
-	}
 }
 
 // plural is a number of things.

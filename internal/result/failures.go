@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"inferometer/internal/lib/number"
 	"inferometer/internal/metric"
 	"inferometer/internal/record"
 )
@@ -49,14 +50,14 @@ func (j *judge) failures(i int, sum *metric.Stage) {
 		j.check(Check{Stage: i, Name: failuresCheck, Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
 			Do: "Find out why they failed, or lower the load."},
 			fmt.Sprintf("%d of %s failed (%s, budget %s): %s. The figures are those of the rest.",
-				failed, plural(of, "request"), percent(share), percent(budget), kindsOf(kinds)))
+				failed, plural(of, "request"), number.Percent(share), number.Percent(budget), kindsOf(kinds)))
 	}
 	if t := j.facts.Sessions[i]; t.Ended > 0 {
 		share := float64(t.Failed) / float64(t.Ended)
 		j.check(Check{Stage: i, Name: "failed_sessions", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
 			Do: "Find out why they failed, or lower the load."},
 			fmt.Sprintf("%d of %s failed (%s, budget %s), the first because of %s: their later requests were never sent.",
-				t.Failed, plural(t.Ended, "session"), percent(share), percent(budget), t.Example))
+				t.Failed, plural(t.Ended, "session"), number.Percent(share), number.Percent(budget), t.Example))
 	}
 }
 

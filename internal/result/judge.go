@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"inferometer/internal/lib/number"
 	"inferometer/internal/message"
 	"inferometer/internal/metric"
 	"inferometer/internal/plan"
@@ -169,7 +170,7 @@ func (j *judge) clock() {
 		step = max(step, h.ClockStep, -h.ClockStep)
 	}
 	c.Value, c.OK = millis(step), step <= budget
-	j.check(c, fmt.Sprintf("The machine's clock was stepped by %s during the run (budget %s), and the stamps of reads with it.", span(step), span(budget)))
+	j.check(c, fmt.Sprintf("The machine's clock was stepped by %s during the run (budget %s), and the stamps of reads with it.", number.Span(step), number.Span(budget)))
 }
 
 // stage judges one stage.
@@ -180,7 +181,7 @@ func (j *judge) stage(i int, mark *record.StageMark, sum *metric.Stage) {
 	}
 	j.ownFaults(i, sum)
 	if mark != nil && mark.Heeded > 0 {
-		j.note(i, "The server asked to be left alone (Retry-After) %s, and slots waited %s for it, all together: fewer requests were in flight meanwhile.%v", times(mark.Heeded), span(mark.HeededFor),
+		j.note(i, "The server asked to be left alone (Retry-After) %s, and slots waited %s for it, all together: fewer requests were in flight meanwhile.%v", times(mark.Heeded), number.Span(mark.HeededFor),
 			message.New(" %v sends at once.", message.RetryAfter).Or(""))
 	}
 	if !j.requests(i, sum) {
@@ -306,7 +307,7 @@ func (j *judge) achieved(i int, mark *record.StageMark, sum *metric.Stage) {
 	share := min(1, float64(sum.Seen)/float64(mark.Scheduled))
 	budget := j.plan.Budgets.Achieved
 	j.check(Check{Stage: i, Name: "achieved", Value: share, Budget: budget, Unit: metric.Share, OK: share >= budget, Do: j.tooFast(i)},
-		fmt.Sprintf("Only %s of the %d scheduled requests were sent (budget %s).", percent(share), mark.Scheduled, percent(budget)))
+		fmt.Sprintf("Only %s of the %d scheduled requests were sent (budget %s).", number.Percent(share), mark.Scheduled, number.Percent(budget)))
 }
 
 // tooFast says what to do about a rate that is not kept.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"inferometer/internal/lib/number"
 	"inferometer/internal/metric"
 )
 
@@ -39,5 +40,5 @@ func (j *judge) lag(i int, sum *metric.Stage) {
 }
 
 func late(value float64, at string, budget float64) string {
-	return fmt.Sprintf("Requests went out late because the client was slow: %s at %s (budget %s).", spanMS(value), at, spanMS(budget))
+	return fmt.Sprintf("Requests went out late because the client was slow: %s at %s (budget %s).", number.Millis(value), at, number.Millis(budget))
 }

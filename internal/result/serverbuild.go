@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"inferometer/internal/lib/number"
 	"inferometer/internal/metric"
 	"inferometer/internal/plan"
 	"inferometer/internal/probe"
@@ -304,5 +305,5 @@ func (j *judge) serverLatency(i int, s *Server, all *metric.All) {
 	most := client + max(serverSlack*client, 1)
 	j.check(Check{Stage: i, Name: "server_latency", Value: server, Budget: most, Unit: metric.Milliseconds, OK: server <= most,
 		Do: "Do not use either figure before this is explained."},
-		fmt.Sprintf("Requests took %s inside the server, before their answers could leave it, and %s here, on average, which cannot be: clocks run apart, or answers were matched with the wrong requests.", spanMS(server), spanMS(client)))
+		fmt.Sprintf("Requests took %s inside the server, before their answers could leave it, and %s here, on average, which cannot be: clocks run apart, or answers were matched with the wrong requests.", number.Millis(server), number.Millis(client)))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"inferometer/internal/lib/number"
 	"inferometer/internal/message"
 	"inferometer/internal/metric"
 	"inferometer/internal/plan"
@@ -31,7 +32,7 @@ func (j *judge) steady(i int, mark *record.StageMark, sum *metric.Stage) {
 		return
 	}
 	if n := sum.Warmup; stage.Warmup.Auto && mark != nil && n > 0 {
-		j.note(i, "The first %s (%s) turned out to be warm-up and are not in the figures.", span(mark.WarmupEnd-mark.Begin), plural(n, "request"))
+		j.note(i, "The first %s (%s) turned out to be warm-up and are not in the figures.", number.Span(mark.WarmupEnd-mark.Begin), plural(n, "request"))
 	}
 	budget := j.plan.Budgets.Drift
 	found := false
@@ -58,7 +59,7 @@ func (j *judge) trend(i int, t *metric.Trend, s *metric.Series, change string) {
 	case t.Found(j.plan.Budgets.Drift):
 		c.Do = change
 		j.check(c, fmt.Sprintf("%s after %s of the %s: the server was not steady (drift %s, budget %s).",
-			moved(what, t.Change), percent(t.Share), sharesOf(t.Of), percent(t.Effect), percent(c.Budget)))
+			moved(what, t.Change), number.Percent(t.Share), sharesOf(t.Of), number.Percent(t.Effect), number.Percent(c.Budget)))
 	case few != "" && j.plan.Measurement.On(): // its windows are held against one another
 	case few != "":
 		c.Do = do
@@ -97,11 +98,11 @@ func moved(what string, change float64) string {
 	case change <= -0.995:
 		return what + " stopped"
 	case change < 0:
-		return fmt.Sprintf("%s fell by %s", what, percent(-change))
+		return fmt.Sprintf("%s fell by %s", what, number.Percent(-change))
 	case change > 1:
 		return fmt.Sprintf("%s rose %.2g-fold", what, min(1+change, 99))
 	default:
-		return fmt.Sprintf("%s rose by %s", what, percent(change))
+		return fmt.Sprintf("%s rose by %s", what, number.Percent(change))
 	}
 }
 

@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 
+	"inferometer/internal/lib/number"
 	"inferometer/internal/message"
 	"inferometer/internal/metric"
 	"inferometer/internal/record"
@@ -30,7 +31,7 @@ func (j *judge) usage(i int, sum *metric.Stage) {
 		share := float64(c.Claimed[k]) / float64(n)
 		j.check(Check{Stage: i, Name: name, Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
 			Do: "Fix the usage that the server reports; the figures here are made of other counts."},
-			fmt.Sprintf("In %s of the %d answers the server counts more %s tokens than there can be, up to %d (budget %s).", percent(share), n, what, c.MostClaim[k], percent(budget)))
+			fmt.Sprintf("In %s of the %d answers the server counts more %s tokens than there can be, up to %d (budget %s).", number.Percent(share), n, what, c.MostClaim[k], number.Percent(budget)))
 		if c.Claimed[k] > 0 && share <= budget {
 			j.note(i, "In %s the server counts more %s tokens than there can be, up to %d: those counts were not used.", plural(c.Claimed[k], "answer"), what, c.MostClaim[k])
 		}
@@ -51,7 +52,7 @@ func (j *judge) tooFew(i int, sum *metric.Stage) {
 	}
 	j.check(Check{Stage: i, Name: "usage", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
 		Do: "Fix the usage that the server reports: the figures of tokens are made of it. If it is right, use the tokenizer of the model that is served, and have the server send whole tokens."},
-		fmt.Sprintf("In %s of the %d answers the server counts less than half of the output tokens that came: %d, where %s (budget %s).", percent(share), n, c.UnderSaid, shown, percent(budget)))
+		fmt.Sprintf("In %s of the %d answers the server counts less than half of the output tokens that came: %d, where %s (budget %s).", number.Percent(share), n, c.UnderSaid, shown, number.Percent(budget)))
 	if share <= budget {
 		j.note(i, "In %s the server counts less than half of the output tokens that came: %d, where %s.", plural(c.Under, "answer"), c.UnderSaid, shown)
 	}
@@ -80,15 +81,15 @@ func (j *judge) tokens(i int, sum *metric.Stage) {
 		switch {
 		case k == 0 && j.plan.Target.Chats() && !j.facts.Header.Template:
 			if share > budget {
-				j.note(i, "The server counts %s of the input tokens differently from %s: its chat template is in its count.", percent(share), j.plan.Tokenizer.Name)
+				j.note(i, "The server counts %s of the input tokens differently from %s: its chat template is in its count.", number.Percent(share), j.plan.Tokenizer.Name)
 			}
 		case k == 1 && j.plan.Tokenizer.Output:
 			if share > budget {
-				j.note(i, "The server and the tokenizer %s disagree on %s of the output tokens. Figures are made of the tokenizer's counts, as %v has it.", j.plan.Tokenizer.Name, percent(share), message.New("%v", message.CountOutput).Or("this tool"))
+				j.note(i, "The server and the tokenizer %s disagree on %s of the output tokens. Figures are made of the tokenizer's counts, as %v has it.", j.plan.Tokenizer.Name, number.Percent(share), message.New("%v", message.CountOutput).Or("this tool"))
 			}
 		case own == 0:
 			if share > budget {
-				j.note(i, "The server and the tokenizer %s disagree on %s of the %s tokens. All figures are made of the server's counts. Lengths of prompts are right only with the tokenizer of the model that is served.", j.plan.Tokenizer.Name, percent(share), what)
+				j.note(i, "The server and the tokenizer %s disagree on %s of the %s tokens. All figures are made of the server's counts. Lengths of prompts are right only with the tokenizer of the model that is served.", j.plan.Tokenizer.Name, number.Percent(share), what)
 			}
 		default:
 			name := "token_drift"
@@ -98,7 +99,7 @@ func (j *judge) tokens(i int, sum *metric.Stage) {
 			j.check(Check{Stage: i, Name: name, Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
 				Do: "Use the tokenizer of the model that is served."},
 				fmt.Sprintf("The server and the tokenizer %s disagree on %s of the %s tokens (budget %s), and the figures of %s are made of the tokenizer's counts.",
-					j.plan.Tokenizer.Name, percent(share), what, percent(budget), plural(own, "request")))
+					j.plan.Tokenizer.Name, number.Percent(share), what, number.Percent(budget), plural(own, "request")))
 		}
 	}
 }

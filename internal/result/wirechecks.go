@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 
+	"inferometer/internal/lib/number"
 	"inferometer/internal/message"
 	"inferometer/internal/metric"
 	"inferometer/internal/record"
@@ -40,7 +41,7 @@ func (j *judge) resent(i int, sum *metric.Stage) {
 	}
 	j.check(Check{Stage: i, Name: "resent", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
 		Do: "Have the server keep idle connections open for longer, or find out why it closes them."},
-		fmt.Sprintf("%s of the %d requests went twice, because the server closed the connection before it can have taken them (budget %s): their latencies hold the way there and back and a new connection.", percent(share), of, percent(budget)))
+		fmt.Sprintf("%s of the %d requests went twice, because the server closed the connection before it can have taken them (budget %s): their latencies hold the way there and back and a new connection.", number.Percent(share), of, number.Percent(budget)))
 }
 
 // unended says which answers this side has ended.

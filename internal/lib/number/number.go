@@ -131,6 +131,37 @@ func Share(v float64) string {
 	return trimZeros(strconv.FormatFloat(p, 'f', d, 64)) + " %"
 }
 
+// Percent writes a share of one in a sentence, with as many digits as a budget has.
+func Percent(v float64) string {
+	p := v * 100
+	digits := 0
+	switch {
+	case p == 0:
+	case math.Abs(p) < 1:
+		return strconv.FormatFloat(p, 'g', 2, 64) + " %"
+	case p > 90 && p < 100: // where budgets for what was achieved lie
+		digits = 2
+	case math.Abs(p) < 10:
+		digits = 1
+	}
+	return trimZeros(strconv.FormatFloat(p, 'f', digits, 64)) + " %"
+}
+
+// Span writes a time in a sentence, with three digits or so.
+func Span(d time.Duration) string { return Millis(float64(d) / float64(time.Millisecond)) }
+
+// Millis is Span for a number of milliseconds.
+func Millis(v float64) string {
+	switch {
+	case v >= 10_000:
+		return strconv.FormatFloat(v/1000, 'f', 1, 64) + " s"
+	case v >= 10:
+		return strconv.FormatFloat(v, 'f', 0, 64) + " ms"
+	default:
+		return strconv.FormatFloat(v, 'g', 3, 64) + " ms"
+	}
+}
+
 // Duration writes d as a person says it: "850 ms", "30.1 s", "2 min 5 s",
 // "1 h 3 min".
 func Duration(d time.Duration) string {

@@ -12,9 +12,6 @@ type Shift struct {
 	Least         float64 // the smallest change at half time that would stand out
 }
 
-// Stands reports whether the change is more than chance explains.
-func (s *Shift) Stands() bool { return math.Abs(s.After-s.Before) > s.Noise }
-
 const (
 	// shiftChance is how often a series without a change is taken for one with a change.
 	shiftChance = 0.005

@@ -17,13 +17,8 @@ import (
 // mostFaults is how many faults of one file are listed; the rest are counted.
 const mostFaults = 20
 
-// parse reads all prompts of a file, or lists what is wrong with it. Blank lines
+// read reads all prompts of the file, or lists what is wrong with it. Blank lines
 // are skipped; lines end with LF or CRLF; a byte order mark is allowed.
-func parse(name string, data []byte) ([]chat, error) {
-	return (&file{name: name}).read(data)
-}
-
-// read reads all prompts of the file.
 func (f *file) read(data []byte) ([]chat, error) {
 	name := f.name
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))

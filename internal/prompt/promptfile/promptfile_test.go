@@ -275,3 +275,5 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func parse(name string, data []byte) ([]chat, error) { return (&file{name: name}).read(data) }

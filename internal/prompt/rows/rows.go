@@ -92,35 +92,6 @@ func (r *Reader) Next() (Row, error) {
 // Close closes the file.
 func (r *Reader) Close() error { return errors.Join(r.source.close(), r.file.Close()) }
 
-// Read reads the rows of a file: of each row the texts of the columns, in the order of
-// the columns. A column that a row lacks is "". A most of 0 is no bound.
-func Read(limit bounded.Limit, path string, columns []string, most int) ([][]string, error) {
-	r, err := Open(limit, path, columns...)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	var all [][]string
-	for most == 0 || len(all) < most {
-		row, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		texts := make([]string, len(columns))
-		for i, name := range columns {
-			texts[i], _ = row[name].(string)
-		}
-		all = append(all, texts)
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: it has no rows", path)
-	}
-	return all, nil
-}
-
 // jsonSource reads objects: one after the other, the elements of a list, or those of a
 // document with rows: [{row: …}] or data: […].
 type jsonSource struct {

@@ -1,6 +1,9 @@
 package rows
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,4 +92,33 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%d rows", len(rows))
 		}
 	})
+}
+
+// Read reads the rows of a file: of each row the texts of the columns, in the order of
+// the columns. A column that a row lacks is "". A most of 0 is no bound.
+func Read(limit bounded.Limit, path string, columns []string, most int) ([][]string, error) {
+	r, err := Open(limit, path, columns...)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var all [][]string
+	for most == 0 || len(all) < most {
+		row, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		texts := make([]string, len(columns))
+		for i, name := range columns {
+			texts[i], _ = row[name].(string)
+		}
+		all = append(all, texts)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s: it has no rows", path)
+	}
+	return all, nil
 }

@@ -179,15 +179,6 @@ func Stack(items []Tensor) (Tensor, error) {
 	return all, nil
 }
 
-// FromStrings is a tensor of Bytes with one dimension.
-func FromStrings(name string, values ...string) Tensor {
-	t := Tensor{Name: name, Datatype: Bytes, Shape: []int64{int64(len(values))}}
-	for _, v := range values {
-		t.Data = AppendString(t.Data, v)
-	}
-	return t
-}
-
 // appendInt adds a whole number's lowest bytes.
 func appendInt(dst []byte, bits uint64, size int) []byte {
 	switch size {

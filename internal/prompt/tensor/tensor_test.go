@@ -195,7 +195,7 @@ func TestCheck(t *testing.T) {
 		{Tensor{Name: "x", Datatype: FP32, Shape: []int64{2}, Data: make([]byte, 4)}, `tensor "x", FP32 of shape [2], has 4 bytes, not 8`},
 		{Tensor{Name: "x", Datatype: FP32, Shape: []int64{-1}}, `tensor "x": the shape [-1] has a negative dimension`},
 		{Tensor{Name: "x", Datatype: FP32, Shape: []int64{1 << 32, 1 << 32}}, `tensor "x": the shape [4294967296,4294967296] is too large`},
-		{FromStrings("x", "a", "b"), ""},
+		{Tensor{Name: "x", Datatype: Bytes, Shape: []int64{2}, Data: AppendString(AppendString(nil, "a"), "b")}, ""},
 		{Tensor{Name: "x", Datatype: Bytes, Shape: []int64{1}, Data: []byte{2, 0, 0, 0, 'a'}}, `tensor "x": its data is not a sequence of strings with their lengths in front`},
 		{Tensor{Name: "x", Datatype: Bytes, Shape: []int64{1}}, `tensor "x" of shape [1] has 0 strings, not 1`},
 		{Tensor{Name: "x", Shape: []int64{1}}, `tensor "x" has no known datatype`},

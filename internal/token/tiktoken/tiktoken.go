@@ -25,7 +25,7 @@ import (
 // Options say what a rank file does not. The zero value leaves it to the number of
 // ranks.
 type Options struct {
-	// Encoding is the name of a known encoding; see Encodings.
+	// Encoding is the name of a known encoding.
 	Encoding string
 	// Hint may be the name of one, such as what the file is called. It counts where
 	// that encoding has as many ranks as the file.
@@ -165,13 +165,4 @@ func choose(count int, o Options) (encoding, error) {
 		return encoding{}, fmt.Errorf("unknown encoding %q; known: %s", o.Encoding, strings.Join(known, ", "))
 	}
 	return encoding{}, fmt.Errorf("its %d ranks are those of no encoding that is known, which are: %s. Use the model's tokenizer.json", count, strings.Join(known, ", "))
-}
-
-// Encodings are the names of the known encodings.
-func Encodings() []string {
-	var names []string
-	for _, e := range encodings() {
-		names = append(names, e.name)
-	}
-	return names
 }

@@ -91,8 +91,8 @@ func TestFaults(t *testing.T) {
 	if !Is([]byte("AA== 0\nAQ== 1\n")) || Is([]byte("{\"a\": 1}")) || Is(nil) {
 		t.Error("Is takes one for the other")
 	}
-	if len(Encodings()) != 11 {
-		t.Error(Encodings())
+	if len(encodings()) != 11 {
+		t.Error(encodings())
 	}
 }
 

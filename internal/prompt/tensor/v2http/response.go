@@ -3,7 +3,6 @@ package v2http
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"inferometer/internal/lib/jsonscan"
 	"inferometer/internal/prompt/tensor"
@@ -206,17 +205,4 @@ func (d *decoder) fill(o *Result, parameters map[string]any, data []byte) {
 	}
 	spec := tensor.Spec{Name: o.Name, Datatype: o.Datatype, Shape: o.Shape}
 	o.Tensor, d.err = tensor.FromJSON(&spec, nil, data)
-}
-
-// ParseHeaderLength reads the value of the header; 0 where there is none.
-func ParseHeaderLength(value string) (int, error) {
-	value = strings.TrimSpace(value)
-	if value == "" {
-		return 0, nil
-	}
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 0 {
-		return 0, fmt.Errorf("the header %s has the value %q, which is not a length", HeaderLength, value)
-	}
-	return n, nil
 }

@@ -41,7 +41,7 @@ func traceSpec() codec[Trace] {
 		at("lengths", text(), func(t *Trace) *string { return &t.Lengths },
 			"CSV file whose prompt and answer lengths are used, row by row, instead of `input` and `output`."),
 		at("arrivals", text(), func(t *Trace) *string { return &t.Arrivals },
-			"CSV file whose moments are used by stages with arrival `trace`."),
+			"CSV file whose timestamps are used by stages with arrival `trace`."),
 		at("format", word("`azure`", TraceAzure), func(t *Trace) *string { return &t.Format },
 			"Columns of the files: TIMESTAMP, ContextTokens, GeneratedTokens. Left out: `azure`."),
 	}, nil)

@@ -164,7 +164,7 @@ func dataSpec() codec[Data] {
 		at("corpus", text(), func(d *Data) *string { return &d.Corpus }, "Text file that synthetic prompts are taken from. Left out: the built-in words."),
 		at("template", boolean(), func(d *Data) *bool { return &d.Template },
 			"Wrap random prompts in the tokenizer's chat template here; the length is then that of the whole."),
-		at("trace", traceSpec(), func(d *Data) *Trace { return &d.Trace }, "Lengths or moments out of a trace."),
+		at("trace", traceSpec(), func(d *Data) *Trace { return &d.Trace }, "Lengths or timestamps from a trace."),
 		at("shared_prefix", sharedPrefixSpec(), func(d *Data) *SharedPrefix { return &d.SharedPrefix }, "Prompts that begin alike."),
 		at("dataset", datasetSpec(), func(d *Data) *Dataset { return &d.Dataset }, "A well-known data set."),
 		at("conversations", conversationsSpec(), func(d *Data) *Conversations { return &d.Conversations }, "Made-up conversations of many turns."),

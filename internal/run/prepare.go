@@ -235,7 +235,7 @@ func scheduleOf(p *plan.Plan, s prompt.Source) ([]time.Duration, error) {
 			return schedule, nil
 		}
 	}
-	return nil, message.Errorf("%v wants the arrivals of a trace, and the prompts have no moments of their own: give an input file whose lines have a timestamp", message.Stage(i))
+	return nil, message.Errorf("%v uses the arrivals of a trace, but the prompts have no timestamps: give an input file whose lines have a timestamp", message.Stage(i))
 }
 
 // client is what asks the servers and reads their answers.

@@ -190,7 +190,7 @@ func moment(text string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is no moment such as 2026-01-31T12:00:02.5Z", text)
+	return time.Time{}, fmt.Errorf("%q is not a timestamp such as 2026-01-31T12:00:02.5Z", text)
 }
 
 // read makes a session of a trace.

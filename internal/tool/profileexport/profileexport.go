@@ -168,7 +168,7 @@ func (d *Document) check() error {
 		e := &d.Experiments[i]
 		for j, r := range e.All() {
 			if len(r.Moments) != len(r.Responses) {
-				return fmt.Errorf("reading the profile export: experiments[%d].requests[%d] has %d responses and %d moments at which they came", i, j, len(r.Responses), len(r.Moments))
+				return fmt.Errorf("reading the profile export: experiments[%d].requests[%d] has %d responses and %d timestamps", i, j, len(r.Responses), len(r.Moments))
 			}
 		}
 	}

@@ -165,7 +165,7 @@ func TestFaults(t *testing.T) {
 		{"", "unexpected end of JSON input"},
 		{"{\n\"experiments\": [\n}", "line 3"},
 		{"{}", "it has no experiments"},
-		{`{"experiments":[{"requests":[{"response_timestamps":[1],"response_outputs":[]}]}]}`, "experiments[0].requests[0] has 0 responses and 1 moments"},
+		{`{"experiments":[{"requests":[{"response_timestamps":[1],"response_outputs":[]}]}]}`, "experiments[0].requests[0] has 0 responses and 1 timestamps"},
 		{`{"experiments":[{"requests":[{"request_inputs":[1]}]}]}`, "an object is needed"},
 	} {
 		_, err := Read(strings.NewReader(tt.text))

@@ -26,11 +26,11 @@ func TestFromTensor(t *testing.T) {
 		tensor            prompttensor.Tensor
 		want, theOriginal string // empty: as want
 	}{
-		{prompttensor.FromStrings("x", "a\"é"), `"a\"é"`, ""},
-		{prompttensor.FromStrings("x", ""), `""`, `""`},
+		{fromStrings("x", "a\"é"), `"a\"é"`, ""},
+		{fromStrings("x", ""), `""`, `""`},
 		// differs: pa-export-strings
-		{prompttensor.FromStrings("x", "a", "bcd"), `["a","bcd"]`, `"a\u0003\u0000\u0000\u0000bcd"`},
-		{prompttensor.FromStrings("x"), `""`, ""},
+		{fromStrings("x", "a", "bcd"), `["a","bcd"]`, `"a\u0003\u0000\u0000\u0000bcd"`},
+		{fromStrings("x"), `""`, ""},
 		{floats(prompttensor.FP32, 3), `3.0`, ""},
 		{floats(prompttensor.FP32, 0.1, 1.5e10, 1e-7), `[0.10000000149011612,1.5000000512e+10,1.0000000116860974e-07]`, ""},
 		// differs: pa-export-nan
@@ -54,4 +54,13 @@ func TestFromTensor(t *testing.T) {
 			t.Errorf("as the original: %s, want %s", got.Value, original)
 		}
 	}
+}
+
+// fromStrings is a tensor of strings with one dimension.
+func fromStrings(name string, values ...string) prompttensor.Tensor {
+	t := prompttensor.Tensor{Name: name, Datatype: prompttensor.Bytes, Shape: []int64{int64(len(values))}}
+	for _, v := range values {
+		t.Data = prompttensor.AppendString(t.Data, v)
+	}
+	return t
 }

@@ -21,7 +21,7 @@ import (
 // own, in a directory of its own where there are several.
 func as(env tool.Env, s *tool.Saved) ([]string, error) {
 	if !s.Plan.Output.KeepRaw {
-		env.Warn("note", []string{"the run kept no bodies (--keep raw): profile_export.json has no request_inputs, and its responses are made of the decoded text"})
+		env.Warn("note", []string{"the run kept no bodies (--keep raw): profile_export.json has no request_inputs, which GenAI-Perf itself cannot do without"})
 	}
 	var stages []int
 	for i := range s.Result.Stages {

@@ -83,6 +83,7 @@ func (r *reading) describePlan(dir string) {
 	} else if path := strings.TrimPrefix(doc.Endpoint, "/"); path != "" && t.Endpoint != plan.EndpointGenerate {
 		t.Path = "/" + path
 	}
+	t.Form = plan.FormShaped
 	if len(r.set.Models) > 0 {
 		t.Model = r.set.Models[0]
 	}

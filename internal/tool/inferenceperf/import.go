@@ -49,7 +49,7 @@ func importRun(env tool.Env, from tool.From, dir string) (mine bool, err error) 
 	slices.SortStableFunc(list, func(a, b reader.Request) int { return cmp.Compare(a.Start, b.Start) })
 	p := plan.Default()
 	p.DrawSeed, p.Output = false, plan.Output{Dir: dir, KeepRaw: list[0].Body != ""}
-	p.Target.Streaming = list[0].Streamed()
+	p.Target.Streaming, p.Target.Model = list[0].Streamed(), list[0].Model()
 	p.Stages = stagesOf(list, filepath.Dir(name))
 	start := first(list)
 	header := record.Header{Version: env.Version, Decoder: p.Target.Protocol, Start: time.Unix(0, int64(start*float64(time.Second)))}

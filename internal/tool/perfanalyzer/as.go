@@ -73,7 +73,7 @@ func as(env tool.Env, s *tool.Saved) ([]string, error) {
 		env.Warn("note", []string{"the records have no statistics of the server: its columns are left out"})
 	}
 	if !p.Output.KeepRaw {
-		env.Warn("note", []string{"the run kept no bodies (--keep raw): " + exportFile + " has no request_inputs, and its responses are made of the decoded text"})
+		env.Warn("note", []string{"the run kept no bodies (--keep raw): " + exportFile + " has no request_inputs, which GenAI-Perf itself cannot do without"})
 	}
 	files := []string{a.CSV, a.Export}
 	if len(t.levels) == 0 {

@@ -66,6 +66,13 @@ func (r *Request) Streamed() bool {
 	return len(r.Info.Response.ChunkTimes) > 0 || len(r.Info.Response.TokenTimes) > 0
 }
 
+// Model is the model that was asked for; empty: the file does not say.
+func (r *Request) Model() string {
+	var body struct{ Model string }
+	_ = json.Unmarshal([]byte(r.Body), &body) // it may not have been kept
+	return body.Model
+}
+
 // Usage is the server's own count of tokens; -1: it gave none.
 func (r *Request) Usage() int {
 	for _, name := range []string{"completion_tokens", "output_tokens"} {

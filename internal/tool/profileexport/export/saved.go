@@ -34,10 +34,11 @@ func Endpoint(t *plan.Target) string {
 	return ""
 }
 
-// Readable are records whose answers readers of the file understand: those of a protocol that
-// is not OpenAI's are made again of their text.
+// Readable are records whose answers every reader of the file understands. They are made
+// again of their text unless requests had the form of GenAI-Perf's: it stumbles over answers
+// of other protocols, and over usage, which our own requests ask for.
 func Readable(f record.File, t *plan.Target) record.File {
-	if t.Protocol != plan.ProtocolAnthropic {
+	if t.Shaped() {
 		return f
 	}
 	edit := f.Edit
@@ -45,7 +46,7 @@ func Readable(f record.File, t *plan.Target) record.File {
 		if edit != nil {
 			edit(l)
 		}
-		if l.Request != nil {
+		if l.Request != nil && len(l.Request.Text) > 0 {
 			l.Request.Body = nil
 		}
 	}

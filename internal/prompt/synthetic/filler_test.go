@@ -54,7 +54,7 @@ func TestExactWithEveryFamily(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			exact(t, tok, 100, 1, 2, 3, 17, 128)
+			exact(t, tok, 30, 1, 2, 3, 17, 128)
 		})
 	}
 }

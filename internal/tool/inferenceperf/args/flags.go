@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -39,6 +40,9 @@ func flagsOf(f form, path []string) []flag {
 	}
 	return all
 }
+
+// allFlags are the general ones and one for each key of the schema.
+var allFlags = sync.OnceValue(func() []flag { return append(general(), flagsOf(root(), nil)...) })
 
 // override is a flag that was given.
 type override struct {
@@ -121,7 +125,7 @@ func (c *command) fault(where, text, hint string) {
 
 // scan takes a command line apart.
 func (c *command) scan(args []string) {
-	table := append(general(), flagsOf(root(), nil)...)
+	table := allFlags()
 	for i := 0; i < len(args); i++ {
 		arg, value, attached := strings.Cut(short(args[i]), "=")
 		if !strings.HasPrefix(arg, "--") {

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"inferometer/internal/plan"
-	remotehub "inferometer/internal/remote/hub"
+	"inferometer/internal/remote/hub"
 )
 
 // file is one of a data set.
@@ -62,10 +62,10 @@ func local(name string) ([]file, error) {
 	return files, nil
 }
 
-// remote is a data set on the remotehub.
+// remote is a data set on the hub.
 type remote struct {
-	hub      *remotehub.Hub
-	repo     remotehub.Repo
+	hub      *hub.Hub
+	repo     hub.Repo
 	revision string
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"inferometer/internal/lib/bounded"
-	promptrows "inferometer/internal/prompt/rows"
+	"inferometer/internal/prompt/rows"
 )
 
 // reader gives the traces of a file as JSON.
@@ -19,7 +19,7 @@ type reader interface {
 
 func open(name string, files bounded.Limit) (reader, error) {
 	if strings.EqualFold(filepath.Ext(name), ".parquet") {
-		r, err := promptrows.Open(files, name)
+		r, err := rows.Open(files, name)
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ func (v *values) next() ([]byte, error) {
 func (v *values) close() { _ = v.file.Close() }
 
 // table reads the rows of a table.
-type table struct{ rows *promptrows.Reader }
+type table struct{ rows *rows.Reader }
 
 func (t *table) next() ([]byte, error) {
 	row, err := t.rows.Next()

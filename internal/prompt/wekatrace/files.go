@@ -12,7 +12,7 @@ import (
 	"inferometer/internal/lib/bounded"
 	"inferometer/internal/prompt"
 	"inferometer/internal/prompt/recorded"
-	promptrows "inferometer/internal/prompt/rows"
+	"inferometer/internal/prompt/rows"
 )
 
 // usual is what data sets of traces call their file.
@@ -128,7 +128,7 @@ type reader interface {
 
 func open(name string, files bounded.Limit) (reader, error) {
 	if strings.EqualFold(filepath.Ext(name), ".parquet") {
-		r, err := promptrows.Open(files, name, "id", "block_size", "hash_id_scope", "tool_tokens", "system_tokens", "requests")
+		r, err := rows.Open(files, name, "id", "block_size", "hash_id_scope", "tool_tokens", "system_tokens", "requests")
 		if err != nil {
 			return nil, err
 		}
@@ -155,7 +155,7 @@ func (t *textReader) next() ([]byte, func(int64) int, error) {
 func (t *textReader) close() { _ = t.file.Close() }
 
 // rowReader reads the rows of a table.
-type rowReader struct{ rows *promptrows.Reader }
+type rowReader struct{ rows *rows.Reader }
 
 func (r *rowReader) next() ([]byte, func(int64) int, error) {
 	row, err := r.rows.Next()

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"inferometer/internal/lib/bounded"
-	remotehub "inferometer/internal/remote/hub"
+	"inferometer/internal/remote/hub"
 	"inferometer/internal/token"
 	"inferometer/internal/token/chat"
 )
@@ -73,11 +73,11 @@ func (f Finder) Find(ctx context.Context, name, revision string) (*Found, error)
 	case isPath(path) || encoding != "":
 		return nil, fmt.Errorf("tokenizer %s: no such file or directory; %s", name, choices)
 	}
-	h, err := remotehub.New(f.Env, f.Client)
+	h, err := hub.New(f.Env, f.Client)
 	if err != nil {
 		return nil, err
 	}
-	found, err := f.open(name, &remote{ctx: ctx, hub: h.Limit(f.Limits.Downloads), repo: remotehub.Model(name), revision: revision}, "")
+	found, err := f.open(name, &remote{ctx: ctx, hub: h.Limit(f.Limits.Downloads), repo: hub.Model(name), revision: revision}, "")
 	if err != nil {
 		return nil, fmt.Errorf("%w\n(there is no local file or directory %s, so the hub was searched)", err, name)
 	}
@@ -107,7 +107,7 @@ func isPath(name string) bool {
 	case ".json", ".model", ".tiktoken", ".txt", ".jinja":
 		return true
 	}
-	return !remotehub.ValidName(name)
+	return !hub.ValidName(name)
 }
 
 // place is somewhere that files can be had from by their names.
@@ -140,7 +140,7 @@ func (f Finder) open(name string, p place, encoding string) (*Found, error) {
 			tried = append(tried, file)
 			continue
 		}
-		if errors.Is(err, remotehub.ErrOffline) {
+		if errors.Is(err, hub.ErrOffline) {
 			if first == nil {
 				first = err
 			}
@@ -202,17 +202,17 @@ func (b beside) file(name string) (string, error) { return folder(filepath.Dir(s
 
 func (b beside) names() []string { return []string{filepath.Base(string(b))} }
 
-// remote is a repository on the remotehub.
+// remote is a repository on the hub.
 type remote struct {
 	ctx      context.Context
-	hub      *remotehub.Hub
-	repo     remotehub.Repo
+	hub      *hub.Hub
+	repo     hub.Repo
 	revision string
 }
 
 func (r *remote) file(name string) (string, error) {
 	path, err := r.hub.File(r.ctx, r.repo, r.revision, name)
-	if errors.Is(err, remotehub.ErrNotFound) {
+	if errors.Is(err, hub.ErrNotFound) {
 		return "", errAbsent
 	}
 	return path, err

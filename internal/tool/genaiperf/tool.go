@@ -26,7 +26,7 @@ import (
 	"inferometer/internal/token"
 	"inferometer/internal/token/source"
 	"inferometer/internal/tool"
-	frontend "inferometer/internal/tool/genaiperf/args"
+	"inferometer/internal/tool/genaiperf/args"
 	"inferometer/internal/tool/genaiperf/dialect"
 	"inferometer/internal/tool/genaiperf/report"
 )
@@ -46,7 +46,7 @@ type Outcome struct {
 // job is a command under way.
 type job struct {
 	env     *tool.Session
-	set     *frontend.Settings
+	set     *args.Settings
 	plan    *plan.Plan
 	names   message.Names
 	tok     token.Tokenizer
@@ -71,7 +71,7 @@ func (t *job) note(format string, args ...any) { fmt.Fprintf(t.env.Log, format+"
 
 // Profile carries out a run. The outcome is nil where there is none; with an error
 // beside it, not all of it could be kept.
-func Profile(ctx context.Context, a *frontend.Action, env *tool.Session) (*Outcome, error) {
+func Profile(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, error) {
 	t := &job{env: env, set: &a.Settings, plan: a.Plan, names: a.Names()}
 	if err := t.prepareUntil(ctx, env.Stop); err != nil {
 		return nil, tool.Early(err)
@@ -290,7 +290,7 @@ func (t *job) reportOptions() report.Options {
 func (t *job) reports(out *Outcome) error {
 	stem := strings.TrimSuffix(t.set.ExportFile, filepath.Ext(t.set.ExportFile))
 	err := t.write(stem+"_genai_perf.csv", func(w io.Writer) error { return writeCSV(w, out) })
-	if t.set.Release != frontend.ReleaseLast {
+	if t.set.Release != args.ReleaseLast {
 		return err // they had no JSON
 	}
 	config, configErr := t.config()

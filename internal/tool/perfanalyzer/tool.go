@@ -18,7 +18,7 @@ import (
 	"inferometer/internal/run"
 	"inferometer/internal/sweep"
 	"inferometer/internal/tool"
-	frontend "inferometer/internal/tool/perfanalyzer/args"
+	"inferometer/internal/tool/perfanalyzer/args"
 	"inferometer/internal/tool/perfanalyzer/report"
 	"inferometer/internal/tool/profileexport/export"
 )
@@ -33,7 +33,7 @@ type Outcome struct {
 type job struct {
 	ctx    context.Context
 	env    *tool.Session
-	action *frontend.Action
+	action *args.Action
 	plan   *plan.Plan
 	setup  run.Setup
 	levels []report.Level    // reported
@@ -47,19 +47,19 @@ type job struct {
 }
 
 // Run carries out a command.
-func Run(ctx context.Context, a *frontend.Action, env *tool.Session) (Outcome, error) {
+func Run(ctx context.Context, a *args.Action, env *tool.Session) (Outcome, error) {
 	t := &job{ctx: ctx, env: env, action: a, plan: a.Plan}
 	clean, err := t.prepare()
 	defer clean()
 	if err != nil {
-		return Outcome{Code: frontend.ExitGeneric}, err
+		return Outcome{Code: args.ExitGeneric}, err
 	}
 	t.records = run.Records(t.plan)
 	res, err := run.Run(ctx, t.plan, run.Options{
-		Kit: t.kit(), Version: env.Version, Log: env.Log, Names: frontend.Names(t.plan), Stop: env.Stop, Ready: t.ready, Levels: t, Prompt: t.see,
+		Kit: t.kit(), Version: env.Version, Log: env.Log, Names: args.Names(t.plan), Stop: env.Stop, Ready: t.ready, Levels: t, Prompt: t.see,
 	})
 	if res == nil {
-		return Outcome{Code: frontend.ExitGeneric}, err
+		return Outcome{Code: args.ExitGeneric}, err
 	}
 	t.note(report.WriteSummary(env.Out, t.levels, a.Percentile))
 	t.note(t.files())
@@ -104,14 +104,14 @@ func (t *job) ready(s run.Setup) {
 	set := report.Settings{
 		Service: strings.ToUpper(a.Service), Warmup: a.Warmup, Requests: a.RequestCount,
 		CountWindows: a.CountWindows, WindowMS: a.WindowMS, WindowRequests: a.WindowRequests, Percentile: a.Percentile,
-		Threshold: a.Threshold, Async: a.Async, Decoupled: s.Decoupled, Binary: a.Binary, Rate: a.Load == frontend.LoadRate, Poisson: a.Poisson,
+		Threshold: a.Threshold, Async: a.Async, Decoupled: s.Decoupled, Binary: a.Binary, Rate: a.Load == args.LoadRate, Poisson: a.Poisson,
 		ConcurrencyStart: a.Concurrency.Start, ConcurrencyEnd: a.Concurrency.End, RateStart: a.Rate.Start, RateEnd: a.Rate.End,
 	}
 	if a.ShowBatch {
 		set.Batch = a.Batch
 	}
 	set.Streams, set.Steps = t.dataSize()
-	if a.Load == frontend.LoadSchedule {
+	if a.Load == args.LoadSchedule {
 		set.Requests = int64(set.Steps) - a.Warmup
 	}
 	t.words()
@@ -150,7 +150,7 @@ func (t *job) dataSize() (streams, steps int) {
 
 // payloads says which step of the data has no payload, where requests are made of them.
 func (t *job) payloads() error {
-	if t.action.Service != frontend.OpenAI {
+	if t.action.Service != args.OpenAI {
 		return nil
 	}
 	data, err := inputdata.Read(prompt.Files(t.plan.Data), t.plan.Data.Tensors.Files...)
@@ -172,7 +172,7 @@ func (t *job) payloads() error {
 
 // load is what a stage is about.
 func (t *job) load(s plan.Stage) report.Load {
-	if t.action.Load == frontend.LoadSchedule { // the moments stand in a file, and it has no word for that
+	if t.action.Load == args.LoadSchedule { // the moments stand in a file, and it has no word for that
 		return report.Load{Rate: true, Value: t.action.Rate.Start}
 	}
 	return report.Load{Rate: s.Concurrency == 0, Value: value(s)}
@@ -189,9 +189,9 @@ func value(s plan.Stage) float64 {
 func (t *job) Begin(_ int, s plan.Stage) {
 	t.loads = append(t.loads, s)
 	switch t.action.Load {
-	case frontend.LoadPeriodic: // there are no levels: the export has it all
+	case args.LoadPeriodic: // there are no levels: the export has it all
 		return
-	case frontend.LoadIntervals, frontend.LoadSchedule: // what the load is stands in a file
+	case args.LoadIntervals, args.LoadSchedule: // what the load is stands in a file
 		return
 	}
 	t.note(report.WriteLoad(t.env.Out, t.load(s)))
@@ -212,7 +212,7 @@ func (t *job) End(_ int, s plan.Stage, l *sweep.Level) {
 	if l.Merged == nil {
 		return
 	}
-	if (t.action.RequestCount > 0 || t.action.Load == frontend.LoadSchedule) && t.action.Verbose > 0 {
+	if (t.action.RequestCount > 0 || t.action.Load == args.LoadSchedule) && t.action.Verbose > 0 {
 		t.statistics()
 		c := t.client(l.Merged)
 		t.note(report.WritePass(t.env.Out, 1, &c, t.action.Percentile))
@@ -252,7 +252,7 @@ func (t *job) why(s plan.Stage, l *sweep.Level) string {
 		return fmt.Sprintf("Measured latency went over the set limit of %d msec. ", t.action.Threshold)
 	}
 	t.failed = record.StopTrials
-	if t.action.Load != frontend.LoadConcurrency {
+	if t.action.Load != args.LoadConcurrency {
 		return "Failed to obtain stable measurement."
 	}
 	flag := "--measurement-interval"
@@ -298,14 +298,14 @@ func (t *job) exit(res *result.Result) int {
 	}
 	switch {
 	case t.failed == record.StopEarlyAnswer, t.failed == failing:
-		return frontend.ExitGeneric
+		return args.ExitGeneric
 	case t.failed == record.StopEmpty:
-		return frontend.ExitOption
+		return args.ExitOption
 	case t.shaky && len(t.loads) == 1:
 		t.say("Failed to obtain stable measurement.")
-		return frontend.ExitUnstable
+		return args.ExitUnstable
 	case len(t.levels) == 0 && t.failed == "" && failures > 0, res.Failing():
-		return frontend.ExitGeneric
+		return args.ExitGeneric
 	}
-	return frontend.ExitOK
+	return args.ExitOK
 }

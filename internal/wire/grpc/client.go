@@ -18,7 +18,7 @@ import (
 
 	"inferometer/internal/lib/bounded"
 	"inferometer/internal/record"
-	netclock "inferometer/internal/wire/clock"
+	"inferometer/internal/wire/clock"
 	"inferometer/internal/wire/h2"
 	"inferometer/internal/wire/http1"
 )
@@ -26,7 +26,7 @@ import (
 // Options are what a Client takes besides its dialer.
 type Options struct {
 	// Limits bound every measured request, also where many share a stream.
-	Limits netclock.Limits
+	Limits clock.Limits
 	// Authority is the server's name as requests give it, a host:port.
 	Authority string
 	// Metadata goes with every call. Values of names that end in -bin are raw
@@ -56,7 +56,7 @@ type Options struct {
 
 // Client speaks gRPC with one server.
 type Client struct {
-	clock   *netclock.Clock
+	clock   *clock.Clock
 	options Options
 	work    *h2.Client // what is measured
 	calls   *h2.Client // all else
@@ -85,7 +85,7 @@ const largest = 1<<31 - 1
 const controlStreams = 100
 
 // NewClient makes a Client that opens connections with d.
-func NewClient(clock *netclock.Clock, d *netclock.Dialer, o Options) *Client {
+func NewClient(clock *clock.Clock, d *clock.Dialer, o Options) *Client {
 	if o.MaxMessage <= 0 || o.MaxMessage > largest {
 		o.MaxMessage = largest
 	}

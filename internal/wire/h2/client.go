@@ -1,7 +1,7 @@
 // Package h2 carries out requests over HTTP/2, many at a time on one connection,
 // and stamps what each of them gets with the network read that brought it.
 //
-// It speaks the protocol itself, on the connections of netclock. A stamp belongs
+// It speaks the protocol itself, on the connections of clock. A stamp belongs
 // to a read of a connection and a read holds frames of many streams; so the frames
 // are taken apart where the stamp is at hand, and each stream gets a mark for every
 // read that brought something of it. A request's own goroutine sleeps until its
@@ -20,15 +20,15 @@ import (
 	"time"
 
 	"inferometer/internal/record"
-	netclock "inferometer/internal/wire/clock"
+	"inferometer/internal/wire/clock"
 	"inferometer/internal/wire/http1"
 )
 
 // Client keeps connections to one server.
 type Client struct {
-	clock     *netclock.Clock
-	dialer    *netclock.Dialer
-	limits    netclock.Limits
+	clock     *clock.Clock
+	dialer    *clock.Dialer
+	limits    clock.Limits
 	soon      time.Duration // http1.Soon, but for tests
 	grace     time.Duration // http1.Grace, but for tests
 	streams   int           // most at once on a connection
@@ -56,7 +56,7 @@ type opening struct {
 
 // Options are what a Client takes besides its dialer.
 type Options struct {
-	Limits netclock.Limits
+	Limits clock.Limits
 	// Streams is how many requests share a connection at most; a server may
 	// allow fewer.
 	Streams int
@@ -67,7 +67,7 @@ type Options struct {
 }
 
 // NewClient makes a Client that opens connections with d.
-func NewClient(clock *netclock.Clock, d *netclock.Dialer, o Options) *Client {
+func NewClient(clock *clock.Clock, d *clock.Dialer, o Options) *Client {
 	c := &Client{
 		clock: clock, dialer: d, limits: o.Limits, soon: http1.Soon, grace: http1.Grace, streams: max(o.Streams, 1), secure: o.Secure, keepAlive: o.KeepAlive,
 		windows: wide, alive: make(map[*conn]struct{}),
@@ -209,7 +209,7 @@ func (c *Client) open(ctx context.Context, o *order) (*stream, error) {
 			}
 			return nil, other.err
 		case <-ctx.Done():
-			return nil, netclock.ErrAborted
+			return nil, clock.ErrAborted
 		}
 	}
 	mine := &opening{done: make(chan struct{}), places: int(c.most.Load()) - 1}
@@ -241,7 +241,7 @@ func (c *conn) refusal() error {
 	case c.err != nil:
 		return c.cause(&stream{}, c.err)
 	case c.most == 0:
-		return &netclock.DialError{Class: record.ConnectFailed, Err: errors.New("the server allows no HTTP/2 streams")}
+		return &clock.DialError{Class: record.ConnectFailed, Err: errors.New("the server allows no HTTP/2 streams")}
 	}
 	return nil
 }
@@ -257,13 +257,13 @@ func (c *Client) connect(ctx context.Context) (*conn, error) {
 		if got == "" {
 			got = "nothing"
 		}
-		return nil, &netclock.DialError{Class: record.TLSFailed, Err: fmt.Errorf("the server negotiated %s instead of HTTP/2", got)}
+		return nil, &clock.DialError{Class: record.TLSFailed, Err: fmt.Errorf("the server negotiated %s instead of HTTP/2", got)}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
 		nc.Close()
-		return nil, netclock.ErrAborted
+		return nil, clock.ErrAborted
 	}
 	cn := newConn(c, nc)
 	c.alive[cn] = struct{}{}

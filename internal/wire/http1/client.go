@@ -16,14 +16,14 @@ import (
 	"time"
 
 	"inferometer/internal/record"
-	netclock "inferometer/internal/wire/clock"
+	"inferometer/internal/wire/clock"
 )
 
 // Client keeps connections to one server.
 type Client struct {
-	clock  *netclock.Clock
-	dialer *netclock.Dialer
-	limits netclock.Limits
+	clock  *clock.Clock
+	dialer *clock.Dialer
+	limits clock.Limits
 	soon   time.Duration // Soon, but for tests
 	grace  time.Duration // Grace, but for tests
 	idle   [shards]stack
@@ -41,13 +41,13 @@ type stack struct {
 
 // lane is a connection with the reader of its answers.
 type lane struct {
-	conn *netclock.Conn
+	conn *clock.Conn
 	resp response
 	used bool // has carried a request
 }
 
 // NewClient makes a Client that opens connections with d.
-func NewClient(clock *netclock.Clock, d *netclock.Dialer, limits netclock.Limits) *Client {
+func NewClient(clock *clock.Clock, d *clock.Dialer, limits clock.Limits) *Client {
 	return &Client{clock: clock, dialer: d, limits: limits, soon: Soon, grace: Grace}
 }
 
@@ -194,7 +194,7 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 	if rec.Flight != nil {
 		rec.Flight.Went(c.clock.Now())
 	}
-	rec.Sent, rec.Written, err = l.conn.Exchange(ctx, req.wire, c.limits, func(p []byte, at netclock.Stamp) bool {
+	rec.Sent, rec.Written, err = l.conn.Exchange(ctx, req.wire, c.limits, func(p []byte, at clock.Stamp) bool {
 		var done bool
 		before := len(r.body)
 		done, bad = r.feed(p)
@@ -216,7 +216,7 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 	if bad != nil {
 		return &BadFraming{bad}
 	}
-	if errors.Is(err, netclock.ErrUnended) {
+	if errors.Is(err, clock.ErrUnended) {
 		rec.Unended, rec.End, r.keepAlive = true, said, false
 		return nil
 	}

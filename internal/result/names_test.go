@@ -1,0 +1,65 @@
+package result
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"inferometer/internal/message"
+	"inferometer/internal/plan"
+	"inferometer/internal/record"
+	genaiperf "inferometer/internal/tool/genaiperf/args"
+	llmperf "inferometer/internal/tool/llmperf/args"
+	perfanalyzer "inferometer/internal/tool/perfanalyzer/args"
+)
+
+// TestToolsNameTheirOwn: what a verdict tells users to do, they can do with the tool that they
+// called.
+func TestToolsNameTheirOwn(t *testing.T) {
+	tools := []struct {
+		name  string
+		names func(*plan.Plan) message.Names
+	}{
+		{"inferometer", func(*plan.Plan) message.Names { return message.Names{} }},
+		{"genai-perf", genaiperf.Names}, {"perf_analyzer", perfanalyzer.Names}, {"llm_perf", llmperf.Names},
+	}
+	for _, tt := range []struct {
+		about string
+		bend  func(*world)
+		says  []string // by tool
+	}{
+		{"a cold server", func(w *world) {
+			w.facts.Stages[0].WarmupEnd = 0
+			w.each(func(i int, r *record.Record) {
+				r.Phase = record.Measured
+				for k := range r.Marks {
+					if i < 300 {
+						r.Marks[k].Kernel += 200 * ms
+					}
+				}
+				r.End = r.Marks[len(r.Marks)-1].Kernel
+			})
+		}, []string{"--warmup auto takes it out.", "--warmup-request-count ", "--warmup-request-count ", "let as much load go ahead of it."}},
+		{"a cap on what is in flight", func(w *world) {
+			w.plan.Stages[0] = plan.Stage{Rate: 200, Arrival: "poisson", MaxInFlight: 64, Duration: plan.Duration(10 * time.Second)}
+			w.facts.Stages[0].Scheduled, w.facts.Stages[0].Unsent = 2300, 100
+		}, []string{"or raise max_in_flight (64).", "Lower the rate.", "or raise --max-threads (64).", "Lower the rate."}},
+		{"short answers", func(w *world) {
+			w.each(func(_ int, r *record.Record) { r.Asked = 500 })
+		}, []string{"Set data.ignore_eos or data.min_tokens, or ask", "Set --output-tokens-mean-deterministic, or", "Ask for shorter answers.", "Ask for shorter answers."}},
+		{"another tokenizer", func(w *world) { w.plan.Tokenizer.Name = plan.TokenizerBuiltin },
+			[]string{"model: --tokenizer names", "model: --tokenizer names", "not of the model.", "model: --tokenizer-path names"}},
+	} {
+		for i, tool := range tools {
+			w := healthy()
+			tt.bend(w)
+			w.facts.Names = tool.names(&w.plan)
+			r := w.build(t)
+			said := slices.Concat(r.Notes, r.Verdict.Reasons)
+			if !slices.ContainsFunc(said, func(text string) bool { return strings.Contains(text, tt.says[i]) }) {
+				t.Errorf("%s: %s does not say %q:\n%s", tt.about, tool.name, tt.says[i], strings.Join(said, "\n"))
+			}
+		}
+	}
+}

@@ -203,7 +203,7 @@ func isJSON(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	var doc map[string]any
 	if err := json.Unmarshal([]byte(ts.ReadFile(args[0])), &doc); err != nil {
-		ts.Fatalf("%s is no JSON: %v", args[0], err)
+		ts.Fatalf("%s is not JSON: %v", args[0], err)
 	}
 	for _, key := range args[1:] {
 		if _, ok := doc[key]; !ok {

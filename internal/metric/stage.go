@@ -49,7 +49,7 @@ type Counts struct {
 	Unended  int64 // successful streams that said that they are done and did not end
 	Folded   int64 // streams that were too long to keep event by event
 	Cut      int64 // answers whose bytes were to be kept and are not all there
-	OnePiece int64 // successful answers in one piece where a stream was asked for
+	OnePiece int64 // successful answers in one piece although a stream was requested
 
 	Empty int64 // successful streams and texts without a token
 	Short int64 // successful answers with fewer tokens than were asked for, Empty ones aside

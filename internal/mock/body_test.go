@@ -140,7 +140,7 @@ func FuzzBody(f *testing.F) {
 		for _, a := range []api{chat, completions, embeddings, messages, ranking, rerank, retrieval, tgi} {
 			p, err := decode(t, a, false, string(b))
 			if err == nil && !json.Valid(b) {
-				t.Errorf("%q is no JSON but was taken", b)
+				t.Errorf("%q is not JSON but was taken", b)
 			}
 			if err == nil && (p.inputs < 1 || p.n < 1 && a.generates()) {
 				t.Errorf("%q gives %d inputs, n %d", b, p.inputs, p.n)

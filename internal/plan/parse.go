@@ -107,7 +107,7 @@ func ParseLength(s string) (Length, error) {
 	}
 	l := Length{Dist: strings.TrimSpace(dist)}
 	if dist != "" && !slices.Contains(distNames(), l.Dist) {
-		return Length{}, fmt.Errorf("%s is no distribution%s: %w", quote(l.Dist), didYouMean(l.Dist, distNames()), errLength)
+		return Length{}, fmt.Errorf("%s is not a distribution%s: %w", quote(l.Dist), didYouMean(l.Dist, distNames()), errLength)
 	}
 	for param := range strings.SplitSeq(params, ",") {
 		if err := l.setParam(param); err != nil {
@@ -138,7 +138,7 @@ func (l *Length) setParam(param string) error {
 		l.Skew, err = strconv.ParseFloat(value, 64)
 	default:
 		known := []string{"mean", "stddev", "min", "max", "skew"}
-		return fmt.Errorf("%s is no parameter of a length%s: %w", quote(key), didYouMean(key, known), errLength)
+		return fmt.Errorf("%s is not a parameter of a length%s: %w", quote(key), didYouMean(key, known), errLength)
 	}
 	if err != nil {
 		return fmt.Errorf("%s=%s is not a number: %w", key, quote(value), errLength)

@@ -63,7 +63,7 @@ func conversationsSpec() codec[Conversations] {
 		at("turns", lengthSpec(), func(s *Conversations) *Length { return &s.Turns }, "Turns of a conversation."),
 		at("input", lengthSpec(), func(s *Conversations) *Length { return &s.Input }, "Length of a turn's prompt."),
 		at("tool_latency_ms", lengthSpec(), func(s *Conversations) *Length { return &s.ToolLatency },
-			"Time between an answer and the next turn, in milliseconds. It is no part of any latency."),
+			"Time between an answer and the next turn, in milliseconds. It is not a part of any latency."),
 		at("max_context", integer[int](), func(s *Conversations) *int { return &s.MaxContext },
 			"Most tokens of a prompt and its answer: the oldest turns are dropped. 0: no bound."),
 		at("seed", integer[uint64](), func(s *Conversations) *uint64 { return &s.Seed }, "Of lengths and texts; 0: that of the plan."),

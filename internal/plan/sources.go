@@ -139,7 +139,7 @@ const mostSkew = 1e6
 // shape checks what only some distributions have.
 func (c *checker) shape(path string, l Length) {
 	if !(l.Skew >= -mostSkew && l.Skew <= mostSkew) {
-		c.add(path+".skew", fmt.Sprintf("is %v, which is no skew", l.Skew), "")
+		c.add(path+".skew", fmt.Sprintf("is %v, which is not a skew", l.Skew), "")
 	} else if l.Skew != 0 && l.Dist != DistSkew {
 		c.lacks(path+".skew", path+".dist", "belongs to dist: skew_normal", "set dist to skew_normal or leave it out")
 	}

@@ -61,7 +61,7 @@ func tensorsSpec() codec[Tensors] {
 		at("shapes", list("list of NAME:D1,D2", text()), func(t *Tensors) *[]string { return &t.Shapes },
 			"Shapes of inputs that the model leaves open and the data does not state, without the batch dimension."),
 		at("batch", integer[int](), func(t *Tensors) *int { return &t.Batch }, "Items of a request, from as many steps of the data; 0: one."),
-		at("timestamps", boolean(), func(t *Tensors) *bool { return &t.Timestamps }, "Each step has a `timestamp`, which is no tensor: when it is due, in milliseconds from the start, for `arrival: trace`. Steps go in that order. Payloads need no such word."),
+		at("timestamps", boolean(), func(t *Tensors) *bool { return &t.Timestamps }, "Each step has a `timestamp`, which is not a tensor: when it is due, in milliseconds from the start, for `arrival: trace`. Steps go in that order. Payloads need no such word."),
 		at("sequences", sequencesSpec(), func(t *Tensors) *Sequences { return &t.Sequences }, "Requests that belong together, for models that keep state over them."),
 	}, nil)
 	c.zero = func(t Tensors) bool { return t.zero() }
@@ -156,7 +156,7 @@ func (c *checker) tensors(p *Plan) {
 	}
 	for i, s := range t.Shapes {
 		if !isShape(s) {
-			c.add(fmt.Sprintf("%s.shapes[%d]", at, i), quote(s)+" is no shape", "write it as NAME:D1,D2, without the batch dimension")
+			c.add(fmt.Sprintf("%s.shapes[%d]", at, i), quote(s)+" is not a shape", "write it as NAME:D1,D2, without the batch dimension")
 		}
 	}
 	c.count(at+".batch", int64(t.Batch), mostBatch)

@@ -66,7 +66,7 @@ func TestTensorFaults(t *testing.T) {
 		{"target: {urls: [grpc://h]}\ndata: {file: x, source: tensors}", "data.file: has no meaning for tensors"},
 		{"target: {urls: [grpc://h]}\ndata: {source: tensors, output: 5, salt: stage}", "data.salt: has no meaning for tensors"},
 		{"target: {urls: [grpc://h]}\ndata: {tensors: {fill: ones}}", `data.tensors.fill: unknown value "ones"`},
-		{"target: {urls: [grpc://h]}\ndata: {tensors: {shapes: [A, 'A:0', 'A:1,2']}}", `data.tensors.shapes[1]: "A:0" is no shape`},
+		{"target: {urls: [grpc://h]}\ndata: {tensors: {shapes: [A, 'A:0', 'A:1,2']}}", `data.tensors.shapes[1]: "A:0" is not a shape`},
 		{"target: {urls: [grpc://h]}\ndata: {tensors: {files: ['']}}", `data.tensors.files[0]: is empty`},
 		{"target: {urls: [grpc://h]}\ndata: {tensors: {batch: -1}}", `data.tensors.batch`},
 		{"target: {urls: [grpc://h]}\ndata: {tensors: {sequences: {mode: off, live: 3}}}", `there are none, and yet it is said how they are`},

@@ -252,7 +252,7 @@ func (c *checker) tritonPart(t *Triton, transport string) {
 	}
 	for _, name := range sortedKeys(t.Trace) {
 		if t.Trace[name] == "" || !slices.Contains(traceSettings(), name) {
-			c.add(join(at+"trace", name), "is no setting of traces with a value", strings.Join(traceSettings(), ", "))
+			c.add(join(at+"trace", name), "is not a setting of traces with a value", strings.Join(traceSettings(), ", "))
 		}
 	}
 }

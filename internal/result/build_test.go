@@ -262,7 +262,7 @@ func TestVerdict(t *testing.T) {
 					r.Marks[k].Kernel = record.Never
 				}
 			})
-		}, "read_delay_p99", []string{"does not stamp"}},
+		}, "read_delay_p99", []string{"does not timestamp"}},
 		{"streams that are none", func(w *world) {
 			w.each(func(i int, r *record.Record) {
 				if i%2 == 0 {
@@ -319,10 +319,10 @@ func TestVerdict(t *testing.T) {
 			w.each(func(i int, r *record.Record) { r.Prompt = uint64(i%100 + 1) })
 		}, "", []string{"2100 requests", "data.salt"}},
 		{"interrupted", func(w *world) { w.facts.Interrupted = true }, "", []string{"interrupted"}},
-		{"out of prompts", func(w *world) { w.facts.Stages[0].Reason = "data" }, "", []string{"prompts came to an end"}},
+		{"out of prompts", func(w *world) { w.facts.Stages[0].Reason = "data" }, "", []string{"prompts ran out"}},
 		{"too many errors", func(w *world) { w.facts.Stages[0].Reason = "errors" }, "", []string{"max_errors"}},
 		{"all failing alike", func(w *world) { w.facts.Stages[0].Reason = record.StopAlike }, "", []string{"failed in the same way", "max_errors.alike"}},
-		{"a busy server", func(w *world) { w.facts.Stages[0].Heeded, w.facts.Stages[0].HeededFor = 3, 15*time.Second }, "", []string{"Retry-After) 3 times", "15.0 s"}},
+		{"a busy server", func(w *world) { w.facts.Stages[0].Heeded, w.facts.Stages[0].HeededFor = 3, 15*time.Second }, "", []string{"Retry-After 3 times", "15.0 s"}},
 		{"a prompt that cannot be made", func(w *world) { w.facts.Stages[0].Reason = record.StopPrompts }, "", []string{"prompt could not be made"}},
 		{"an answer too short to grow on", func(w *world) { w.facts.Stages[0].Reason = record.StopEarlyAnswer }, "", []string{"stopped growing"}},
 	} {
@@ -361,7 +361,7 @@ func TestEndOfSessions(t *testing.T) {
 	w := healthy()
 	w.plan.Stages[0].Arrival = plan.ArrivalSessions
 	w.facts.Stages[0].Reason = "data"
-	if notes := strings.Join(w.build(t).Notes, "\n"); strings.Contains(notes, "came to an end") {
+	if notes := strings.Join(w.build(t).Notes, "\n"); strings.Contains(notes, "ran out") {
 		t.Error(notes)
 	}
 }
@@ -382,7 +382,7 @@ func TestWhoPutEventsTogetherIsNotKnown(t *testing.T) {
 			}
 		})
 		r := w.build(t)
-		note := slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "This system does not say whether") })
+		note := slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "This system cannot tell whether") })
 		if r.Verdict.Valid != want.valid || note != want.note {
 			t.Errorf("%d merged: valid %v, note %v: %v %v", merged, r.Verdict.Valid, note, r.Verdict.Reasons, r.Notes)
 		}

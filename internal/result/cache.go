@@ -26,13 +26,13 @@ func (j *judge) cached(i int, sum *metric.Stage) {
 	do := j.say(message.New("Give another %v, or %v.", message.Seed, message.SaltRun).Or("Give another %v.", message.Seed).Or("Send other prompts."))
 	if fresh := j.plan.Data.Source == plan.SourceSynthetic || j.plan.Data.Source == plan.SourceRandom; fresh {
 		j.check(Check{Stage: i, Name: "cached", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget, Do: do},
-			fmt.Sprintf("%s (budget %s), though no two were meant to begin alike: an earlier run sent them.", found, number.Percent(budget)))
+			fmt.Sprintf("%s (budget %s), though no two should share a prefix: an earlier run sent them.", found, number.Percent(budget)))
 		if share > budget {
 			return
 		}
 	}
 	if share > notableCache {
-		j.note(i, "%s: they begin alike, or an earlier run sent them. %s", found, do)
+		j.note(i, "%s: they share a prefix, or an earlier run sent them. %s", found, do)
 	}
 }
 

@@ -37,7 +37,7 @@ func TestCached(t *testing.T) {
 		{"prompts of a file", func(w *world) {
 			w.plan.Data.Source = plan.SourceFile
 			take(112)(w)
-		}, nil, "they begin alike, or an earlier run sent them", 0.875},
+		}, nil, "they share a prefix, or an earlier run sent them", 0.875},
 		{"a few prompts, again and again", func(w *world) {
 			w.plan.Data.Prompts = 10
 			take(112)(w)

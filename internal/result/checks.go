@@ -25,7 +25,7 @@ func (j *judge) client(i int, mark *record.StageMark, sum *metric.Stage) {
 	budget := j.plan.Budgets.GC
 	j.check(Check{Stage: i, Name: "gc", Value: pause, Budget: budget, Unit: metric.Share, OK: pause <= budget,
 		Do: "Give it more memory (GOMEMLIMIT, GOGC) or lower the load."},
-		fmt.Sprintf("The client stood still for %s of the time to collect garbage (budget %s).", number.Percent(pause), number.Percent(budget)))
+		fmt.Sprintf("Garbage collection paused the client for %s of the time (budget %s).", number.Percent(pause), number.Percent(budget)))
 }
 
 // cpu judges whether the client had the CPU that it needed: shares of what it may use that
@@ -49,7 +49,7 @@ func (j *judge) cpu(i int, ran, waited float64, sum *metric.Stage) {
 		Do: "Give it more cores, keep other work off them, or lower the load."}
 	stamped := j.facts.Header.Kernel && float64(sum.Counts.Unstamped) <= unstampedShare*float64(sum.Counts.Reads)
 	if !c.OK && stamped {
-		j.note(i, "%s. Times are stamped by the kernel, so that this bends them by no more than their error bars say.", found)
+		j.note(i, "%s. Timestamps come from the kernel, so this affects them by no more than their error bars.", found)
 		c.OK = true
 	}
 	j.check(c, found+".")
@@ -100,7 +100,7 @@ const unstampedShare = 0.01
 func (j *judge) reads(i int, sum *metric.Stage) {
 	c := &sum.Counts
 	if n := c.OnePiece; n > 0 {
-		j.note(i, "%s came in one piece where a stream was asked for: no time to first token and no gap between tokens was measured in them.", plural(n, "answer"))
+		j.note(i, "%s came in one piece although a stream was requested: no time to first token and no gap between tokens was measured in them.", plural(n, "answer"))
 	}
 	if n := c.Folded; n > 0 {
 		j.note(i, "The later events of %s longer than %v were folded: counts, sums and stamps are exact, percentiles of their gaps within 0.1 %%.", plural(n, "stream"), limit(message.StreamLimit, j.plan.Limits.Stream))
@@ -112,7 +112,7 @@ func (j *judge) reads(i int, sum *metric.Stage) {
 		j.readDelay(i, sum)
 	}
 	if n := float64(c.Unsure); n > j.plan.Budgets.Coalesced*float64(c.Unsure+c.Apart) && n > j.plan.Budgets.Coalesced*float64(c.Events) {
-		j.note(i, "%s of the events came out of a read together with later ones. This system does not say whether the server sent them together or the client read late: gaps between tokens may be blurred.",
+		j.note(i, "%s of the events arrived merged with later ones. This system cannot tell whether the server sent them together or the client read late: gaps between tokens may be blurred.",
 			number.Percent(n/float64(c.Unsure+c.Apart)))
 	}
 	if c.Late+c.Apart == 0 {
@@ -125,7 +125,7 @@ func (j *judge) reads(i int, sum *metric.Stage) {
 	few := float64(c.Late) <= budget*float64(c.Events)
 	j.check(Check{Stage: i, Name: "coalesced", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget || few,
 		Do: "Give it more cores, keep other work off them, or lower the load."},
-		fmt.Sprintf("The client read too late to tell %s of the events apart (budget %s): gaps between tokens are blurred.", number.Percent(share), number.Percent(budget)))
+		fmt.Sprintf("%s of the events arrived merged in one read, because the client read late (budget %s): gaps between tokens are blurred.", number.Percent(share), number.Percent(budget)))
 }
 
 // readDelay judges the delay of reads, part of all latencies where the kernel does not
@@ -134,8 +134,8 @@ func (j *judge) readDelay(i int, sum *metric.Stage) {
 	delay, ok := sum.Whole.Stats["read_delay"]
 	if !ok {
 		j.undecided(Check{Stage: i, Name: "read_delay_p99", Budget: millis(time.Duration(j.plan.Budgets.ReadDelay)), Unit: metric.Milliseconds,
-			Do: "Measure from Linux, where the kernel stamps what it receives."},
-			"The system does not stamp what it receives: latencies have the client's own delay in them, and it cannot be told apart.")
+			Do: "Measure from Linux, where the kernel timestamps packets."},
+			"This system does not timestamp received packets: latencies include the client's own delay, which cannot be separated.")
 		return
 	}
 	value, budget := quantile(&delay, "p99"), millis(time.Duration(j.plan.Budgets.ReadDelay))
@@ -156,7 +156,7 @@ func (j *judge) short(i int, sum *metric.Stage) {
 	j.check(Check{Stage: i, Name: "short_output", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
 		Do: j.say(message.New("Set %v or %v, or ask for no length.", message.IgnoreEOS, message.MinTokens).
 			Or("Set %v, or ask for shorter answers.", message.IgnoreEOS).Or("Set %v, or ask for shorter answers.", message.MinTokens).Or("Ask for shorter answers."))},
-		fmt.Sprintf("%s of the %d answers were empty (%d) or shorter than asked for (%d); the budget is %s.", number.Percent(share), n, c.Empty, c.Short, number.Percent(budget)))
+		fmt.Sprintf("%s of the %d answers were empty (%d) or shorter than requested (%d); the budget is %s.", number.Percent(share), n, c.Empty, c.Short, number.Percent(budget)))
 }
 
 // limit names a limit with its value.

@@ -112,13 +112,13 @@ func (j *judge) runNotes(fold *metric.Fold) {
 		j.note(wholeRun, "The run was interrupted: the figures cover what was done until then.")
 	}
 	if j.facts.Incomplete {
-		j.note(wholeRun, "The run did not end properly: the figures cover the records that had been written. What was under way then counts as cut off.")
+		j.note(wholeRun, "The run did not end properly: the figures cover the records that had been written. Requests in flight at that time count as cut off.")
 	}
 	switch n, err := fold.Repeats(); {
 	case err != nil:
-		j.note(wholeRun, "How many requests sent a prompt that had been sent before is not known (%v).", err)
+		j.note(wholeRun, "How many requests repeated an earlier prompt is not known (%v).", err)
 	case n > 0:
-		j.note(wholeRun, "%s sent a prompt that had been sent before: a prefix cache can have made them faster. %v keep it out.", plural(n, "request"),
+		j.note(wholeRun, "%s repeated an earlier prompt: a prefix cache may have made them faster. %v avoid that.", plural(n, "request"),
 			message.New("%v or more distinct prompts", message.Salt).Or("More distinct prompts"))
 	}
 	named := message.New(": %v names its tokenizer", message.Tokenizer).Or("")
@@ -129,10 +129,10 @@ func (j *judge) runNotes(fold *metric.Fold) {
 		j.note(wholeRun, "Lengths that this client makes or counts are in tokens of GPT-2, not of the model%v.", named)
 	}
 	if len(j.facts.Health) < 2 {
-		j.note(wholeRun, "The client's own condition was not recorded: CPU, garbage collection and clock are not judged.")
+		j.note(wholeRun, "The client's health was not recorded: CPU, garbage collection and clock are not judged.")
 	}
 	if err := fold.SpillError(); err != nil {
-		j.note(wholeRun, "Samples could not be moved out of memory (%v): the figures are right, but took more memory. Free some disk space or set TMPDIR.", err)
+		j.note(wholeRun, "Samples could not be spilled to disk (%v): the figures are right, but used more memory. Free some disk space or set TMPDIR.", err)
 	}
 }
 
@@ -161,7 +161,7 @@ func (j *judge) clock() {
 	budget := time.Duration(j.plan.Budgets.ClockStep)
 	c := Check{Stage: wholeRun, Name: "clock_step", Budget: millis(budget), Unit: metric.Milliseconds, Do: "Let the clock settle, or stop what sets it, and run again."}
 	if len(j.facts.Health) == 0 {
-		c.Do = "Let the run come to its end."
+		c.Do = "Let the run finish."
 		j.undecided(c, "Whether the machine's clock was stepped, and the stamps of reads with it, was not recorded.")
 		return
 	}
@@ -177,11 +177,11 @@ func (j *judge) clock() {
 func (j *judge) stage(i int, mark *record.StageMark, sum *metric.Stage) {
 	j.ended(i, mark)
 	if n := sum.All.Retried; n > 0 {
-		j.note(i, "%s found no server that answered and went again, %d times in all: their latencies count from the first attempt.", plural(n, "request"), sum.All.Retries)
+		j.note(i, "%s got no answer and went out again, %d times in total: their latency counts from the first attempt.", plural(n, "request"), sum.All.Retries)
 	}
 	j.ownFaults(i, sum)
 	if mark != nil && mark.Heeded > 0 {
-		j.note(i, "The server asked to be left alone (Retry-After) %s, and slots waited %s for it, all together: fewer requests were in flight meanwhile.%v", times(mark.Heeded), number.Span(mark.HeededFor),
+		j.note(i, "The server sent Retry-After %s, and slots waited %s in total: fewer requests were in flight meanwhile.%v", times(mark.Heeded), number.Span(mark.HeededFor),
 			message.New(" %v sends at once.", message.RetryAfter).Or(""))
 	}
 	if !j.requests(i, sum) {
@@ -225,7 +225,7 @@ func (j *judge) requests(i int, sum *metric.Stage) bool {
 	case t.Requests == 0 && sum.Seen > 0 && j.facts.Incomplete:
 		reason = fmt.Sprintf("No request was measured: the run was killed during the warm-up, after %s.", plural(sum.Seen, "request"))
 	case t.OK == 0 && t.CutOff == t.Requests && t.Requests > 0 && j.facts.Incomplete:
-		reason = fmt.Sprintf("No request came to its end before the run was killed: %s had been sent.", plural(t.Requests, "request"))
+		reason = fmt.Sprintf("No request finished before the run was killed: %s had been sent.", plural(t.Requests, "request"))
 	case t.Requests == 0 && sum.Seen > 0 && j.facts.Interrupted:
 		reason = fmt.Sprintf("No request was measured: the run was stopped during the warm-up, after %s.", plural(sum.Seen, "request"))
 	case t.Requests == 0 && sum.Seen > 0:
@@ -243,13 +243,13 @@ func (j *judge) requests(i int, sum *metric.Stage) bool {
 // server where others failed by themselves.
 func (j *judge) noneSucceeded(requests int64, failures []metric.FailureCount) string {
 	if i := slices.IndexFunc(failures, func(f metric.FailureCount) bool { return !endedHere(f.Class) }); i >= 0 {
-		return fmt.Sprintf("No request succeeded: %s failed, most often with %s. Make sure that the target is up and answers such requests.", plural(requests, "request"), failure(&failures[i]))
+		return fmt.Sprintf("No request succeeded: %s failed, most often with %s. Check the URL, path and model name.", plural(requests, "request"), failure(&failures[i]))
 	}
 	if failures[0].Class == record.Cancelled {
-		return fmt.Sprintf("No request came to its end before the run was stopped: %s had been sent.", plural(requests, "request"))
+		return fmt.Sprintf("No request finished before the run was stopped: %s had been sent.", plural(requests, "request"))
 	}
 	longer := message.New("the stage or %v", message.Drain).Or("the measurement")
-	return j.say(message.New("No request came to its end: %s, and the drain time was over before the first answer was complete. Make %v longer, or ask for shorter answers.", plural(requests, "request"), longer))
+	return j.say(message.New("No request finished: %s, and the drain time was over before the first answer was complete. Make %v longer, or ask for shorter answers.", plural(requests, "request"), longer))
 }
 
 // failure names a failure with its example.
@@ -282,7 +282,7 @@ func (j *judge) thinNote(i int, sum *metric.Stage) {
 func (j *judge) ended(i int, mark *record.StageMark) {
 	switch {
 	case mark == nil:
-		j.note(i, "The stage did not come to its end.")
+		j.note(i, "The stage did not finish.")
 	case mark.Reason == record.StopErrors:
 		j.note(i, "The stage was ended because more requests failed than %v.", message.New("%v allows", message.MaxErrors).Or("are allowed"))
 	case mark.Reason == record.StopAlike:
@@ -290,13 +290,13 @@ func (j *judge) ended(i int, mark *record.StageMark) {
 	case mark.Reason == record.StopPrompts:
 		j.note(i, "The stage was ended because a prompt could not be made.")
 	case mark.Reason == record.StopRecords:
-		j.note(i, "The stage was ended because records could not be written any more, as its plan has it.")
+		j.note(i, "The stage was ended because records could no longer be written, as configured.")
 	case mark.Reason.Breaker():
 		j.note(i, "The stage was ended by %s.", mark.Reason)
 	case mark.Reason == record.StopEarlyAnswer:
 		j.note(i, "The load stopped growing: an answer ended before it had %d responses.", j.plan.Stages[i].Growth.Responses)
 	case mark.Reason == record.StopData && j.plan.Stages[i].Arrival != plan.ArrivalSessions: // which has so many and no more
-		j.note(i, "The stage ended because the prompts came to an end.")
+		j.note(i, "The stage ended because the prompts ran out.")
 	}
 }
 

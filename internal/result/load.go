@@ -33,7 +33,7 @@ func (j *judge) pace(i int, mark *record.StageMark, sum *metric.Stage) {
 	c := Check{Stage: i, Name: "rate", Value: share, Budget: budget, Unit: metric.Share, OK: share >= budget || sent-due <= slack, Do: j.tooFast(i)}
 	pace := number.Percent(share) + " of the pace asked for"
 	if rate := s.PerSecond(); rate > 0 && s.RampTo == 0 && s.Arrival != plan.ArrivalTrace {
-		pace = fmt.Sprintf("%.3g/s where %s/s were asked for", rate*share, plain(rate))
+		pace = fmt.Sprintf("%.3g/s instead of the requested %s/s", rate*share, plain(rate))
 	}
 	j.check(c, fmt.Sprintf("Requests went out at %s (budget %s).", pace, number.Percent(budget)))
 }
@@ -64,7 +64,7 @@ func (j *judge) inFlight(i int, mark *record.StageMark, sum *metric.Stage) {
 	j.check(Check{Stage: i, Name: "in_flight", Value: min(1, share), Budget: budget, Unit: metric.Share,
 		OK: share >= budget || free <= float64(j.plan.Budgets.Lag),
 		Do: "Give the client more cores, keep other work off the machine, and do not stop it."},
-		fmt.Sprintf("The client held %s of the %d requests in flight that were asked for (%s, budget %s): a free slot was used %s later on average.",
+		fmt.Sprintf("The client held %s of the requested %d requests in flight (%s, budget %s): a free slot was used %s later on average.",
 			plain(math.Round(share*float64(s.Concurrency)*10)/10), s.Concurrency, number.Percent(share), number.Percent(budget), number.Millis(free/float64(time.Millisecond))))
 }
 
@@ -77,7 +77,7 @@ func (j *judge) standstill(i int, mark *record.StageMark) {
 	var longest time.Duration
 	for _, h := range j.facts.Health {
 		if h.Standstill == record.Never {
-			j.note(i, "Whether the client stood still was not recorded.")
+			j.note(i, "Whether the client stalled was not recorded.")
 			return
 		}
 		if h.At > a.At && h.At <= b.At {
@@ -88,10 +88,10 @@ func (j *judge) standstill(i int, mark *record.StageMark) {
 	share, budget := float64(still)/float64(b.At-a.At), j.plan.Budgets.Standstill
 	const do = "Do not stop the client or suspend its machine, and keep other work off its cores."
 	j.check(Check{Stage: i, Name: "standstill", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget, Do: do},
-		fmt.Sprintf("The client stood still for %s, %s of the time (budget %s): it sent nothing and noticed nothing.", number.Span(still), number.Percent(share), number.Percent(budget)))
+		fmt.Sprintf("The client was stalled for %s, %s of the time (budget %s): it sent and read nothing.", number.Span(still), number.Percent(share), number.Percent(budget)))
 	most := time.Duration(j.plan.Budgets.Pause)
 	j.check(Check{Stage: i, Name: "longest_pause", Value: millis(longest), Budget: millis(most), Unit: metric.Milliseconds, OK: longest <= most, Do: do},
-		fmt.Sprintf("The client stood still for %s at a time (budget %s).", number.Span(longest), number.Span(most)))
+		fmt.Sprintf("The client was stalled for %s at a time (budget %s).", number.Span(longest), number.Span(most)))
 }
 
 // around gives the samples around the time in which a stage was sending.

@@ -66,7 +66,7 @@ func TestClosedLoopHeld(t *testing.T) {
 		{
 			name: "stopped for 2 × 2 s of 12", w: closedLoop([][2]time.Duration{{2 * s, 4 * s}, {7 * s, 9 * s}}, ms),
 			want: []string{"in_flight", "standstill", "longest_pause"},
-			says: []string{"of the 8 requests in flight that were asked for", "stood still for 4000 ms, 33 % of the time (budget 5 %)", "2000 ms at a time (budget 1000 ms)"},
+			says: []string{"of the requested 8 requests in flight", "was stalled for 4000 ms, 33 % of the time (budget 5 %)", "2000 ms at a time (budget 1000 ms)"},
 		},
 		{
 			name: "no watchdog, as in older files", w: closedLoop([][2]time.Duration{{2 * s, 4 * s}, {7 * s, 9 * s}}, ms),
@@ -151,7 +151,7 @@ func TestRateHeld(t *testing.T) {
 	}{
 		{name: "held", w: openLoop(even, false)},
 		{name: "held, by chance uneven", w: openLoop(poisson, false)},
-		{name: "a cap that makes them wait", w: openLoop(even, true), want: []string{"rate"}, says: []string{"at 20/s where 40/s were asked for (budget 99 %)", "max_in_flight (8)"}},
+		{name: "a cap that makes them wait", w: openLoop(even, true), want: []string{"rate"}, says: []string{"at 20/s instead of the requested 40/s (budget 99 %)", "max_in_flight (8)"}},
 		{
 			name: "a trace", w: openLoop(poisson, true), bend: func(w *world) {
 				w.plan.Stages[0].Rate, w.plan.Stages[0].Arrival = 0, plan.ArrivalTrace

@@ -133,13 +133,13 @@ func TestServerVerdicts(t *testing.T) {
 					t.Errorf("%+v", s.Requests)
 				}
 			}},
-		{"busy", func(w *world) { w.facts.Probes[0].Busy = true }, "", "work that is not of this run", nil},
-		{"did not answer", func(w *world) { *w.last() = record.TargetProbe{Error: "connection refused"} }, "", "could not be asked about itself. connection refused", func(t *testing.T, s *Server) {
+		{"busy", func(w *world) { w.facts.Probes[0].Busy = true }, "", "also handled other work", nil},
+		{"did not answer", func(w *world) { *w.last() = record.TargetProbe{Error: "connection refused"} }, "", "statistics could not be read. connection refused", func(t *testing.T, s *Server) {
 			if s.Models != nil || s.Requests != nil {
 				t.Errorf("figures of nothing: %+v", s)
 			}
 		}},
-		{"killed run", func(w *world) { w.facts.Probes = w.facts.Probes[:2] }, "", "there is no last look", func(t *testing.T, s *Server) {
+		{"killed run", func(w *world) { w.facts.Probes = w.facts.Probes[:2] }, "", "final statistics are missing", func(t *testing.T, s *Server) {
 			if s.Models != nil {
 				t.Errorf("figures of half a stage: %+v", s)
 			}

@@ -22,7 +22,7 @@ func buildServer(p *plan.Plan, stage int, probes []record.Probe, all *metric.All
 	begin, end := probes[0], probes[len(probes)-1]
 	s.Window = Window{Begin: begin.At.Seconds(), End: end.At.Seconds()}
 	if begin.Edge != record.ProbeBegin || end.Edge != record.ProbeEnd {
-		s.Faults = append(s.Faults, "The records end before the stage did: there is no last look at the server.")
+		s.Faults = append(s.Faults, "The records end before the stage did: the server's final statistics are missing.")
 	}
 	s.Busy = begin.Busy || end.Busy
 	var whole []*record.Snapshot
@@ -248,7 +248,7 @@ func (j *judge) server(i int, s *Server, all *metric.All) {
 		return
 	}
 	for _, f := range s.Faults {
-		j.note(i, "The server could not be asked about itself. %s", f)
+		j.note(i, "The server's statistics could not be read. %s", f)
 	}
 	restarts := 0.0
 	if s.Restarted != "" {
@@ -266,13 +266,13 @@ func (j *judge) server(i int, s *Server, all *metric.All) {
 func (j *judge) serverNotes(i int, s *Server) {
 	r := s.Requests
 	if s.Busy {
-		j.note(i, "The server had work that is not of this run: its own figures are of that too.")
+		j.note(i, "The server also handled other work: its own figures include it.")
 	}
 	if r.FailedAsSuccess > 0 {
 		j.note(i, "The server counts %s as successes that failed here, most likely in mid-stream.", plural(r.FailedAsSuccess, "request"))
 	}
 	if r.Others > 0 && !s.Busy {
-		j.note(i, "The server counts %s that this client did not send: others used it, and its own figures are of them too.", plural(r.Others, "request"))
+		j.note(i, "The server counts %s that this client did not send: others used it, and its own figures include theirs.", plural(r.Others, "request"))
 	}
 	if r.Missing > 0 {
 		j.note(i, "The server counts %s fewer than it answered: several servers stand behind the address, or it was restarted.", plural(r.Missing, "request"))

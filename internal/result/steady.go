@@ -123,7 +123,7 @@ func fewFor(t *metric.Trend, s *metric.Series) (why, do string) {
 	case t.Resolved > mostUnresolved:
 		_, what := trendCheck(t.Of)
 		more := min(t.Resolved/mostUnresolved, 10)
-		return fmt.Sprintf("%s varies so much that with %s even a change to %.2g times as much would look like chance.", what, plural(n, "request"), 1+t.Resolved),
+		return fmt.Sprintf("%s varies so much that with %s even a %.2g-fold change would look like chance.", what, plural(n, "request"), 1+t.Resolved),
 			send(max(waves, int64(math.Ceil(float64(n)*more*more/10))*10))
 	}
 	return "", ""
@@ -138,8 +138,8 @@ func (j *judge) settling(i int, s *metric.Series) string {
 		if warmup >= time.Second {
 			length = fmt.Sprintf("%v (%s)", (warmup + 100*time.Millisecond - 1).Truncate(100*time.Millisecond), length) // no shorter
 		}
-		return j.say(message.New("A warm-up of %s would have done: %v.", length,
-			message.New("%v takes it out", message.AutoWarmup).Or("%v %d sends it ahead", message.Warmup, n).Or("let as much load go ahead of it")))
+		return j.say(message.New("A warm-up of %s would have been enough: %v.", length,
+			message.New("%v removes it", message.AutoWarmup).Or("use %v %d", message.Warmup, n).Or("send that much load first")))
 	case j.plan.Stages[i].Concurrency == 0:
 		return "The server may not keep up with the load: lower it, or make the stage longer."
 	default:

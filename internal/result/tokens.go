@@ -30,7 +30,7 @@ func (j *judge) usage(i int, sum *metric.Stage) {
 		}
 		share := float64(c.Claimed[k]) / float64(n)
 		j.check(Check{Stage: i, Name: name, Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
-			Do: "Fix the usage that the server reports; the figures here are made of other counts."},
+			Do: "Fix the usage that the server reports; the figures here use other counts."},
 			fmt.Sprintf("In %s of the %d answers the server counts more %s tokens than there can be, up to %d (budget %s).", number.Percent(share), n, what, c.MostClaim[k], number.Percent(budget)))
 		if c.Claimed[k] > 0 && share <= budget {
 			j.note(i, "In %s the server counts more %s tokens than there can be, up to %d: those counts were not used.", plural(c.Claimed[k], "answer"), what, c.MostClaim[k])
@@ -51,7 +51,7 @@ func (j *judge) tooFew(i int, sum *metric.Stage) {
 		shown = fmt.Sprintf("their events or the tokenizer %s show %d", j.plan.Tokenizer.Name, c.UnderShown)
 	}
 	j.check(Check{Stage: i, Name: "usage", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
-		Do: "Fix the usage that the server reports: the figures of tokens are made of it. If it is right, use the tokenizer of the model that is served, and have the server send whole tokens."},
+		Do: "Fix the usage that the server reports: token figures depend on it. If it is right, use the served model's tokenizer, and have the server send whole tokens."},
 		fmt.Sprintf("In %s of the %d answers the server counts less than half of the output tokens that came: %d, where %s (budget %s).", number.Percent(share), n, c.UnderSaid, shown, number.Percent(budget)))
 	if share <= budget {
 		j.note(i, "In %s the server counts less than half of the output tokens that came: %d, where %s.", plural(c.Under, "answer"), c.UnderSaid, shown)
@@ -66,7 +66,7 @@ func (j *judge) tooFew(i int, sum *metric.Stage) {
 func (j *judge) tokens(i int, sum *metric.Stage) {
 	c := &sum.Counts
 	if n := c.Sources[1][record.FromEvents] - c.Claimed[1]; n > 0 {
-		j.note(i, "The output tokens of %s are counted as one for each event: the server did not count them.", plural(n, "request"))
+		j.note(i, "The output tokens of %s are counted as one per event: the server reported no count.", plural(n, "request"))
 	}
 	if j.plan.Tokenizer.StandIn() {
 		return
@@ -85,11 +85,11 @@ func (j *judge) tokens(i int, sum *metric.Stage) {
 			}
 		case k == 1 && j.plan.Tokenizer.Output:
 			if share > budget {
-				j.note(i, "The server and the tokenizer %s disagree on %s of the output tokens. Figures are made of the tokenizer's counts, as %v has it.", j.plan.Tokenizer.Name, number.Percent(share), message.New("%v", message.CountOutput).Or("this tool"))
+				j.note(i, "The server and the tokenizer %s disagree on %s of the output tokens. Figures use the tokenizer's counts, as set by %v.", j.plan.Tokenizer.Name, number.Percent(share), message.New("%v", message.CountOutput).Or("this tool"))
 			}
 		case own == 0:
 			if share > budget {
-				j.note(i, "The server and the tokenizer %s disagree on %s of the %s tokens. All figures are made of the server's counts. Lengths of prompts are right only with the tokenizer of the model that is served.", j.plan.Tokenizer.Name, number.Percent(share), what)
+				j.note(i, "The server and the tokenizer %s disagree on %s of the %s tokens. All figures use the server's counts. Prompt lengths are exact only with the served model's tokenizer.", j.plan.Tokenizer.Name, number.Percent(share), what)
 			}
 		default:
 			name := "token_drift"
@@ -97,8 +97,8 @@ func (j *judge) tokens(i int, sum *metric.Stage) {
 				name = "token_drift_input"
 			}
 			j.check(Check{Stage: i, Name: name, Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
-				Do: "Use the tokenizer of the model that is served."},
-				fmt.Sprintf("The server and the tokenizer %s disagree on %s of the %s tokens (budget %s), and the figures of %s are made of the tokenizer's counts.",
+				Do: "Use the served model's tokenizer."},
+				fmt.Sprintf("The server and the tokenizer %s disagree on %s of the %s tokens (budget %s), and the figures of %s use the tokenizer's counts.",
 					j.plan.Tokenizer.Name, number.Percent(share), what, number.Percent(budget), plural(own, "request")))
 		}
 	}

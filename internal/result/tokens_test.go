@@ -56,7 +56,7 @@ func TestTokenCounts(t *testing.T) {
 		}, says: "In 1 answer the server counts less than half of the output tokens that came: 1, where"},
 		{name: "another tokenizer's", bend: func(w *world) {
 			w.each(func(i int, r *record.Record) { r.Out.Local = 23 })
-		}, says: "disagree on 15 % of the output tokens. All figures are made of the server's counts"},
+		}, says: "disagree on 15 % of the output tokens. All figures use the server's counts"},
 		{name: "images in the prompts", bend: func(w *world) {
 			w.plan.Target.Endpoint = plan.EndpointCompletions
 			w.each(func(i int, r *record.Record) { r.In.Local = 12 })
@@ -67,7 +67,7 @@ func TestTokenCounts(t *testing.T) {
 					r.Out.N, r.Out.Source, r.Out.Local = 23, record.FromTokenizer, 23
 				}
 			})
-		}, want: []string{"token_drift"}, says: "figures of 1000 requests are made of the tokenizer's counts"},
+		}, want: []string{"token_drift"}, says: "figures of 1000 requests use the tokenizer's counts"},
 		{name: "figures of the tokenizer's input", bend: func(w *world) {
 			w.plan.Target.Endpoint = plan.EndpointCompletions
 			w.each(func(i int, r *record.Record) {

@@ -24,10 +24,10 @@ func (j *judge) connection() {
 		return
 	}
 	if c.Proxy != "" {
-		j.note(wholeRun, "Requests went through the proxy %s: every latency holds the way through it. %v goes around it.", c.Proxy, message.New("%v", message.Proxy).Or("NO_PROXY"))
+		j.note(wholeRun, "Requests went through the proxy %s: every latency includes it. %v bypasses it.", c.Proxy, message.New("%v", message.Proxy).Or("NO_PROXY"))
 	}
 	if c.FellBack {
-		j.note(wholeRun, "HTTP/2 was asked for, and the target does not speak it: these are figures of HTTP/1.1.")
+		j.note(wholeRun, "HTTP/2 was requested, but the target does not support it: these figures are for HTTP/1.1.")
 	}
 }
 
@@ -37,21 +37,21 @@ func (j *judge) resent(i int, sum *metric.Stage) {
 	n, of := sum.Counts.Resent, sum.Whole.Totals.Requests
 	share, budget := float64(n)/float64(of), j.plan.Budgets.Resent
 	if n > 0 && share <= budget {
-		j.note(i, "%s went twice, because the server closed the connection before it can have taken the request. Latencies count from the first time.", plural(n, "request"))
+		j.note(i, "%s went out twice, because the server closed the connection before it could have read the request. Latency counts from the first attempt.", plural(n, "request"))
 	}
 	j.check(Check{Stage: i, Name: "resent", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
 		Do: "Have the server keep idle connections open for longer, or find out why it closes them."},
-		fmt.Sprintf("%s of the %d requests went twice, because the server closed the connection before it can have taken them (budget %s): their latencies hold the way there and back and a new connection.", number.Percent(share), of, number.Percent(budget)))
+		fmt.Sprintf("%s of the %d requests went out twice, because the server closed the connection before it could have read them (budget %s): their latency includes a round trip and a new connection.", number.Percent(share), of, number.Percent(budget)))
 }
 
 // unended says which answers this side has ended.
 func (j *judge) unended(i int, sum *metric.Stage) {
 	if n := sum.Counts.Unended; n > 0 {
-		j.note(i, "%s said that it was done and did not end. Each was taken as complete after 2 s, in which it held its slot, and its connection was closed. Latencies end where it said so.", plural(n, "answer"))
+		j.note(i, "%s signalled completion but did not end. Each was treated as complete after 2 s, while it held its slot, and its connection was closed. Latency ends at the signal.", plural(n, "answer"))
 	}
 }
 
-// ownFaults judges whether requests failed for want of something on this machine.
+// ownFaults judges whether requests failed because this machine ran out of resources.
 // They say nothing about the server.
 func (j *judge) ownFaults(i int, sum *metric.Stage) {
 	n := sum.All.OwnFault
@@ -62,7 +62,7 @@ func (j *judge) ownFaults(i int, sum *metric.Stage) {
 		}
 	}
 	j.check(Check{Stage: i, Name: "client_failures", Value: float64(n), Budget: 0, Unit: metric.Requests, OK: n == 0,
-		Do: j.say(message.New("Raise the limit of open files (ulimit -n), widen net.ipv4.ip_local_port_range, free memory, or have fewer requests in flight%v.",
+		Do: j.say(message.New("Raise the limit of open files (ulimit -n), widen net.ipv4.ip_local_port_range, free memory, or lower the concurrency%v.",
 			message.New(" (%v)", message.MaxInFlight).Or("")))},
-		fmt.Sprintf("%s failed for want of something on this machine%s: that says nothing about the server.", plural(n, "request"), example))
+		fmt.Sprintf("%s failed because this machine ran out of resources%s: that says nothing about the server.", plural(n, "request"), example))
 }

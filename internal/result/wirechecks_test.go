@@ -15,8 +15,8 @@ func TestResentRequests(t *testing.T) {
 		says  string
 	}{
 		{0, 0, true, ""},
-		{200, 10, true, "10 requests went twice"},
-		{20, 100, false, "5 % of the 2000 requests went twice"},
+		{200, 10, true, "10 requests went out twice"},
+		{20, 100, false, "5 % of the 2000 requests went out twice"},
 	} {
 		w := healthy()
 		w.each(func(i int, r *record.Record) {
@@ -61,7 +61,7 @@ func TestStreamsThatDoNotEnd(t *testing.T) {
 	w := healthy()
 	w.recs[1500].Unended = true
 	r := w.build(t)
-	if !r.Verdict.Valid || !strings.Contains(strings.Join(r.Notes, "\n"), "1 answer said that it was done and did not end") {
+	if !r.Verdict.Valid || !strings.Contains(strings.Join(r.Notes, "\n"), "1 answer signalled completion but did not end") {
 		t.Errorf("valid %v: %q", r.Verdict.Valid, r.Notes)
 	}
 }

@@ -56,14 +56,14 @@ func (pre *preflight) check(ctx context.Context) error {
 		f, err := pre.fly(ctx, i)
 		switch {
 		case err != nil:
-			return fmt.Errorf("preparing the request ahead of the run: %w", err)
+			return fmt.Errorf("preparing the preflight request: %w", err)
 		case f == nil:
 		case ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return ctx.Err() // stopped by the user
 		case lasting(f):
 			return pre.refusal(ctx, f, i)
 		default:
-			fmt.Fprintf(pre.opt.Log, "warning: the request ahead of the run, to %s, failed: %s; going on\n",
+			fmt.Fprintf(pre.opt.Log, "warning: the preflight request to %s failed: %s; going on\n",
 				pre.posts(i), s.scrub(answered(f), *t))
 		}
 	}
@@ -165,12 +165,12 @@ func (pre *preflight) refusal(ctx context.Context, f *record.Failure, i int) err
 	do := message.New("check %v, %v and %v", message.Endpoint, message.Path, message.Extra).Or("check what is asked for")
 	switch denied := f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden; {
 	case f.Class != record.HTTPStatus:
-		do = message.New("this is not what protocol %s with endpoint %s gives: check the URL%v", t.Protocol, t.Endpoint,
+		do = message.New("this is not a response of protocol %s, endpoint %s: check the URL%v", t.Protocol, t.Endpoint,
 			message.New(", %v, %v and %v", message.Path, message.Protocol, message.Endpoint).Or(""))
 	case denied && pre.client.secrets.key != "":
 		do = message.New("check the API key")
 	case denied:
-		do = message.New("say where the API key is with %v", message.APIKey)
+		do = message.New("pass the API key with %v", message.APIKey)
 	case f.Status/100 == 3:
 		do = message.New("give the address that it redirects to, since requests do not follow")
 	case asked != "" && len(models) > 0 && !slices.Contains(models, asked):
@@ -185,8 +185,8 @@ func (pre *preflight) refusal(ctx context.Context, f *record.Failure, i int) err
 	if len(models) > 0 {
 		serves = "; it serves " + strings.Join(models, ", ")
 	}
-	return message.Errorf("a request ahead of the run, POST %s, was answered with %s: %v%s%v", pre.posts(i), s.scrub(answered(f), *t), do, s.scrub(serves, *t),
-		message.New(" (%v leaves this request out)", message.Preflight).Or(""))
+	return message.Errorf("the preflight request, POST %s, was answered with %s: %v%s%v", pre.posts(i), s.scrub(answered(f), *t), do, s.scrub(serves, *t),
+		message.New(" (%v skips it)", message.Preflight).Or(""))
 }
 
 // served are the models that server i lists; nil: it lists none.

@@ -128,7 +128,7 @@ func TestPreflightGoesOnWhereItMayPass(t *testing.T) {
 		if err != nil || res.Stages[0].Counts.Failed != 6 || res.Verdict.Valid {
 			t.Fatalf("%d: %v", code, err)
 		}
-		if said := log.String(); !strings.Contains(said, "warning: the request ahead of the run, to "+s.url) || !strings.Contains(said, http.StatusText(code)) {
+		if said := log.String(); !strings.Contains(said, "warning: the preflight request to "+s.url) || !strings.Contains(said, http.StatusText(code)) {
 			t.Errorf("%d: told %q", code, said)
 		}
 	}

@@ -44,7 +44,7 @@ func Read(dir string, names func(*plan.Plan) message.Names) (*Saved, error) {
 	name := filepath.Join(dir, PlanFile)
 	text, err := bounded.Limit{Name: plan.LimitFile, Bytes: int64(plan.DefaultLimits().File)}.ReadFile(name)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no output directory of a run: %w", dir, err)
+		return nil, fmt.Errorf("%s is not an output directory of a run: %w", dir, err)
 	}
 	// It was valid when it was run; its secrets have since been taken out.
 	p, err := plan.Decode(name, text)

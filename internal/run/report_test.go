@@ -84,7 +84,7 @@ func TestReportSaysWhatTheRunSaid(t *testing.T) {
 			}
 			var doc struct{ Verdict struct{ Reasons []string } }
 			if err := json.Unmarshal([]byte(want), &doc); err != nil {
-				t.Errorf("the result is no JSON: %v", err)
+				t.Errorf("the result is not JSON: %v", err)
 			}
 		})
 	}
@@ -171,7 +171,7 @@ func TestReportOfWhatIsNoRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	check("an empty directory", "is no output directory of a run")
+	check("an empty directory", "is not an output directory of a run")
 	write(PlanFile, "stages: [")
 	check("half a plan", PlanFile)
 	write(PlanFile, "stages: [{concurrency: 1, duration: 1s}]")

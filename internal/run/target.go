@@ -141,10 +141,10 @@ func (p *preparation) checkTarget(ctx context.Context, s secrets) error {
 			// It is there, which is all that matters. Its requests may stay where they are, even
 			// where this one is sent elsewhere.
 			if answered.status/100 == 3 {
-				log.Printf("warning: asking %s for its models: %s%v\n", plan.SafeURL(raw), answered.text, answered.advice(s.key != ""))
+				log.Printf("warning: listing the models of %s: %s%v\n", plan.SafeURL(raw), answered.text, answered.advice(s.key != ""))
 			}
 		case errors.As(err, &answered):
-			errs = append(errs, message.Errorf("asking %s for its models: %s%v", plan.SafeURL(raw), s.scrub(answered.text, *t), answered.advice(s.key != "")))
+			errs = append(errs, message.Errorf("listing the models of %s: %s%v", plan.SafeURL(raw), s.scrub(answered.text, *t), answered.advice(s.key != "")))
 		case err != nil && strings.Contains(err.Error(), "malformed HTTP"):
 			errs = append(errs, message.Errorf("target %d, %s, does not speak HTTP/1.1, and looks like a gRPC port: give the server's HTTP port (8000 unless set otherwise)%v", i+1, plan.SafeURL(raw), otherPort()))
 		case err != nil:
@@ -305,7 +305,7 @@ func (e *answerError) advice(keyed bool) message.Message {
 	case (e.status == http.StatusUnauthorized || e.status == http.StatusForbidden) && keyed:
 		return message.New("; is the API key the right one?")
 	case e.status == http.StatusUnauthorized || e.status == http.StatusForbidden:
-		return message.New("; say where its API key is with %v", message.APIKey).Or("; is there an API key to give?")
+		return message.New("; pass its API key with %v", message.APIKey).Or("; is there an API key to give?")
 	}
 	return message.New("; name the model with %v", message.Model)
 }

@@ -99,7 +99,7 @@ func read(data []byte) (reading, error) {
 			if m.value != nil {
 				list, ok := m.value.([]any)
 				if !ok {
-					return reading{}, errors.New("choices is no list")
+					return reading{}, errors.New("choices is not a list")
 				}
 				r.choices = true
 				for _, choice := range list {

@@ -197,7 +197,7 @@ func TestDecodeOthers(t *testing.T) {
 		{"infer in raw form", http, plan.EndpointInfer, false, 200,
 			`{"model_name":"m","outputs":[{"name":"text_output","datatype":"BYTES","shape":[1],"parameters":{"binary_data_size":11}}]}` + "\x07\x00\x00\x00one two",
 			`whole/2"one two" out 2 tokenizer`},
-		{"infer that is no JSON", http, plan.EndpointInfer, false, 200, `hello`, `unknown/0 out 0 tokenizer FAILED bad_body:`},
+		{"infer that is not JSON", http, plan.EndpointInfer, false, 200, `hello`, `unknown/0 out 0 tokenizer FAILED bad_body:`},
 		{"empty", http, plan.EndpointInfer, false, 200, ``, `out 0 uncounted FAILED bad_body: the answer is empty`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

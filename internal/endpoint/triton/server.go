@@ -163,7 +163,7 @@ func readyNames(list []listed) []string {
 func chooseModel(ctx context.Context, s server) (string, error) {
 	list, err := listModels(ctx, s)
 	if err != nil {
-		return "", message.Errorf("asking for the list of models: %w; name the model with %v", err, message.Model)
+		return "", message.Errorf("listing the models: %w; name the model with %v", err, message.Model)
 	}
 	all := readyNames(list)
 	left := slices.Clone(all)

@@ -77,7 +77,7 @@ func (a *api) note(silent bool, err error) {
 func (a *api) once(ctx context.Context, u string) (v *float64, again bool, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u, nil)
 	if err != nil {
-		return nil, false, fmt.Errorf("its address is no URL")
+		return nil, false, fmt.Errorf("its address is not a URL")
 	}
 	if a.token != nil {
 		token, err := a.token()
@@ -131,7 +131,7 @@ func value(status int, body []byte) (*float64, error) {
 	text, _ := vector[0].Value[1].(string)
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return nil, fmt.Errorf("it answers with the value %.40q, which is no number", text)
+		return nil, fmt.Errorf("it answers with the value %.40q, which is not a number", text)
 	}
 	if math.IsNaN(v) { // such as a quantile of nothing
 		return nil, nil

@@ -101,7 +101,7 @@ func TestArchive(t *testing.T) {
 		t.Errorf("requests %+v", f)
 	}
 	if f := byName["time_to_first_token"]; f.Mean == nil || *f.Mean != 1 || f.Median != nil || f.P99 == nil {
-		t.Errorf("first token %+v: what is no number is missing", f)
+		t.Errorf("first token %+v: what is not a number is missing", f)
 	}
 	if f := byName["kv_cache_usage"]; f.Max == nil || *f.Max != 0.5 {
 		t.Errorf("cache %+v", f)

@@ -76,7 +76,7 @@ func (p *Page) Read(ctx context.Context, whole bool) record.Page {
 func (p *Page) get(ctx context.Context) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url, nil)
 	if err != nil {
-		return nil, errors.New("the address is no URL")
+		return nil, errors.New("the address is not a URL")
 	}
 	if p.key != "" {
 		req.Header.Set("Authorization", "Bearer "+p.key)

@@ -65,7 +65,7 @@ const answerTime = 10 * time.Second
 func New(t plan.Target, address string, o Options) (*Probe, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, fmt.Errorf("the address of the server is no URL: %w", err)
+		return nil, fmt.Errorf("the address of the server is not a URL: %w", err)
 	}
 	p := &Probe{
 		clock: o.Clock, http: newHTTPClient(o.TLS), metrics: o.Metrics,

@@ -187,7 +187,7 @@ func TestRows(t *testing.T) {
 		{"empty prompt", plan.DatasetShareGPT, say("human", "", "gpt", "b"), false, "", 0},
 		{"empty answer", plan.DatasetShareGPT, say("human", "a", "gpt", ""), false, "", 0},
 		{"text in place of an object", plan.DatasetShareGPT, map[string]any{"conversations": []string{`{"from":"human","value":"a b"}`, `{"from":"gpt","value":"c"}`}}, false, "a b", 1},
-		{"text that is no object", plan.DatasetShareGPT, map[string]any{"conversations": []string{"a", "b"}}, false, "", 0},
+		{"text that is not an object", plan.DatasetShareGPT, map[string]any{"conversations": []string{"a", "b"}}, false, "", 0},
 		{"other names", plan.DatasetShareGPT, map[string]any{"conversations": []any{map[string]string{"role": "user", "content": "a"}, map[string]string{"role": "assistant", "content": "b"}}}, true, "user: a", 1},
 		{"null", plan.DatasetShareGPT, map[string]any{"conversations": nil}, true, "", 0},
 		{"number", plan.DatasetShareGPT, map[string]any{"conversations": 7}, true, "", 0},

@@ -99,7 +99,7 @@ func scan(text string) ([]token, error) {
 			n = span(rest, func(r rune) bool { return r >= '0' && r <= '9' || r == '.' || r == 'e' || r == 'E' || r == '_' })
 			v, err := strconv.ParseFloat(rest[:n], 64)
 			if err != nil {
-				return nil, fmt.Errorf("at byte %d of the filter: %q is no number", i+1, rest[:n])
+				return nil, fmt.Errorf("at byte %d of the filter: %q is not a number", i+1, rest[:n])
 			}
 			t.kind, t.text, t.number = numberToken, rest[:n], v
 		case r == '_' || unicode.IsLetter(r):

@@ -187,7 +187,7 @@ func sampled(o, values object) (object, error) {
 			err = json.Unmarshal(text, &given)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the input %s is no text: %s", inputSampling, text)
+			return nil, fmt.Errorf("the input %s is not text: %s", inputSampling, text)
 		}
 	}
 	more, err := jsonobject.Compact(values)
@@ -196,7 +196,7 @@ func sampled(o, values object) (object, error) {
 	}
 	text, ok := strings.CutSuffix(strings.TrimSpace(given), "}")
 	if !ok {
-		return nil, fmt.Errorf("the input %s is no JSON object: %s", inputSampling, given)
+		return nil, fmt.Errorf("the input %s is not a JSON object: %s", inputSampling, given)
 	}
 	if strings.TrimSpace(text) != "{" {
 		text += ","

@@ -48,7 +48,7 @@ func NewS3(ctx context.Context, p plan.S3, o Options) (*S3, error) {
 	s := &S3{bucket: p.Bucket, amazon: endpoint == "", part: partSize}
 	u, err := url.Parse(cmp.Or(endpoint, amazonEndpoint(w.region)))
 	if err != nil || u.Host == "" {
-		return nil, fmt.Errorf("the address of the S3 server is no URL: %q", plan.SafeURL(endpoint))
+		return nil, fmt.Errorf("the address of the S3 server is not a URL: %q", plan.SafeURL(endpoint))
 	}
 	s.base = url.URL{Scheme: u.Scheme, Host: u.Host, Path: strings.TrimRight(u.Path, "/")}
 	s.options = minio.Options{Secure: u.Scheme == "https", Transport: o.Client.Transport, BucketLookup: lookup(p, u.Hostname()), MaxRetries: s3Tries}

@@ -15,7 +15,7 @@ func (p *printer) calibration(c *result.Calibration) {
 		return
 	}
 	p.blank()
-	p.line(p.style.Bold("Calibration") + ": the built-in mock, measured on this host ahead of the run")
+	p.line(p.style.Bold("Calibration") + ": the built-in mock, measured on this host before the run")
 	var bars []string
 	for _, b := range c.Bars {
 		if p.all && b.Unit == "ms" || slices.Contains(calibrated(), b.Metric) {

@@ -43,7 +43,7 @@ func TestTrie(t *testing.T) {
 		}
 		other := key + fmt.Sprint(len(key))
 		if _, ok := want[other]; !ok && find(tr, other) != -1 {
-			t.Fatalf("%q, which is no key, has the value %d", other, find(tr, other))
+			t.Fatalf("%q, which is not a key, has the value %d", other, find(tr, other))
 		}
 	}
 	t.Logf("%d units for %d keys", len(tr.units), len(keys))

@@ -67,7 +67,7 @@ func FuzzEncode(f *testing.F) {
 		}
 		for _, id := range m.Encode(nil, text) {
 			if _, ok := m.Token(id); !ok {
-				t.Errorf("%q has the id %d, which is no token", text, id)
+				t.Errorf("%q has the id %d, which is not a token", text, id)
 			}
 		}
 	})

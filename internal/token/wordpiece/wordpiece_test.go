@@ -44,7 +44,7 @@ func FuzzEncode(f *testing.F) {
 		}
 		for _, id := range m.Encode(nil, text) {
 			if s, ok := m.Token(id); !ok {
-				t.Errorf("%q has the id %d, which is no token", text, id)
+				t.Errorf("%q has the id %d, which is not a token", text, id)
 			} else if back, ok := m.ID(s); !ok || back != id {
 				t.Errorf("the token %q of id %d has the id %d, %v", s, id, back, ok)
 			}

@@ -185,7 +185,7 @@ func (t *job) place() error {
 	case err != nil:
 		return fmt.Errorf("--profile-export-file: %w", err)
 	case !info.IsDir():
-		return fmt.Errorf("--profile-export-file: %s is no directory", t.set.Dir)
+		return fmt.Errorf("--profile-export-file: %s is not a directory", t.set.Dir)
 	}
 	return nil
 }

@@ -293,7 +293,7 @@ func idAt(engine *token.Engine, ids []int32, i int) string {
 		return "no more"
 	}
 	if _, ok := engine.Token(ids[i]); !ok {
-		return fmt.Sprintf("%d (which is no token here)", ids[i])
+		return fmt.Sprintf("%d (which is not a token here)", ids[i])
 	}
 	return fmt.Sprintf("%d (%q)", ids[i], engine.Decode(ids[i:i+1], false))
 }

@@ -74,7 +74,7 @@ func addTriton(rec *record.Record, fields Fields) error {
 	}
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {
-		return fmt.Errorf("text_output is no text: %s", short(raw))
+		return fmt.Errorf("text_output is not text: %s", short(raw))
 	}
 	label := record.Content
 	if text == "" {

@@ -187,7 +187,7 @@ func (v *values) stray(arg string) {
 	if n := nearest.Name(arg, commands()); n != "" {
 		hint = "did you mean " + n + "? It stands in front of all flags"
 	}
-	v.fault("", fmt.Sprintf("%q is no flag", shorten(arg)), hint)
+	v.fault("", fmt.Sprintf("%q is not a flag", shorten(arg)), hint)
 }
 
 // unknown says which flag was probably meant. It never repeats a value, which may be

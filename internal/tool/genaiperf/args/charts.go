@@ -192,7 +192,7 @@ func nearestMetric(name string) string {
 // decodeKnown decodes a mapping that has no other keys than the chart's.
 func decodeKnown(node *yaml.Node, c *Chart) error {
 	if node.Kind != yaml.MappingNode {
-		return fmt.Errorf("line %d is no chart", node.Line)
+		return fmt.Errorf("line %d is not a chart", node.Line)
 	}
 	known := []string{"title", "x_metric", "y_metric", "x_label", "y_label", "width", "height", "type", "paths", "output"}
 	for i := 0; i+1 < len(node.Content); i += 2 {

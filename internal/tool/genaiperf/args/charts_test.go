@@ -20,7 +20,7 @@ func TestFaultsOfCharts(t *testing.T) {
 		{"p:\n" + ok + "  colour: red\n", `line 7: unknown key "colour"`},
 		{"p:\n" + ok + "q:\n" + ok, "x.yaml:7: q: the chart of line 1 has the same title and output"},
 		{"- a\n", "x.yaml describes no chart"},
-		{"p: 1\n", "line 1 is no chart"},
+		{"p: 1\n", "line 1 is not a chart"},
 		{"p: [", "x.yaml is no YAML"},
 	} {
 		_, err := Reader{ReadFile: func(string) ([]byte, error) { return []byte(tt.text), nil }}.Parse([]string{"compare", "--config", "x.yaml"})

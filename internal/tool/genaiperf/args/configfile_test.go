@@ -104,7 +104,7 @@ func TestEveryKey(t *testing.T) {
 	table := flags()
 	for _, k := range configKeys() {
 		if k.flag != "" && long(table, k.flag) == nil {
-			t.Errorf("%s stands for --%s, which is no flag", k.path, k.flag)
+			t.Errorf("%s stands for --%s, which is not a flag", k.path, k.flag)
 		}
 	}
 }

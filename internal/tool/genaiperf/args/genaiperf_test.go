@@ -394,7 +394,7 @@ func formFaults() []faultCase {
 		{ok + "-z", "-z: unknown flag (see --help)"},
 		{ok + "--isl", "--isl: needs a value"},
 		{ok + "--streaming=yes", "--streaming: takes no value"},
-		{ok + "stray", `"stray" is no flag`},
+		{ok + "stray", `"stray" is not a flag`},
 		{"-m m --streaming profle", "did you mean profile?"},
 	}
 }
@@ -431,8 +431,8 @@ func meaningFaults() []faultCase {
 		{ok + "--fixed-schedule maybe", `takes no value, or true, not "maybe"`},
 		{ok + "--input-file synthetic:a,b", "synthetic: belongs to --endpoint-type rankings"},
 		{ok + "--endpoint-type multimodal --audio-length-mean 1 --audio-format mp3 --audio-sample-rates 96", "an MP3 cannot have 96 kHz"},
-		{ok + "--audio-depths 7", `"7" is no depth of audio`},
-		{ok + "--audio-sample-rates x", `"x" is no sample rate in kHz`},
+		{ok + "--audio-depths 7", `"7" is not a depth of audio`},
+		{ok + "--audio-sample-rates x", `"x" is not a sample rate in kHz`},
 		{"profile -m m --endpoint-type vision --image-width-mean 10", "an image needs a width and a height"},
 		{ok + "--fixed-schedule true", "--fixed-schedule: needs a payload file"},
 		{ok + "--session-concurrency 3", "--session-concurrency: needs sessions"},

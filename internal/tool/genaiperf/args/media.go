@@ -24,7 +24,7 @@ func (b *builder) media() {
 		for _, text := range u.text {
 			n, err := strconv.Atoi(text)
 			if err != nil || !slices.Contains([]int{8, 16, 24, 32}, n) {
-				b.fault(u.as, fmt.Sprintf("%q is no depth of audio", shorten(text)), "8, 16, 24 or 32")
+				b.fault(u.as, fmt.Sprintf("%q is not a depth of audio", shorten(text)), "8, 16, 24 or 32")
 			}
 			s.AudioDepths = append(s.AudioDepths, n)
 		}
@@ -34,7 +34,7 @@ func (b *builder) media() {
 		for _, text := range u.text {
 			v, err := strconv.ParseFloat(text, 64)
 			if err != nil || !(v >= 1 && v <= 1000) {
-				b.fault(u.as, fmt.Sprintf("%q is no sample rate in kHz", shorten(text)), "such as 16 or 44.1")
+				b.fault(u.as, fmt.Sprintf("%q is not a sample rate in kHz", shorten(text)), "such as 16 or 44.1")
 			}
 			s.AudioRates = append(s.AudioRates, v)
 		}

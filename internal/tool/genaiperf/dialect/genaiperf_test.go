@@ -177,7 +177,7 @@ func TestFaithful(t *testing.T) {
 		{"reasoning is output", "openai", Latest, []*record.Record{thinking}, TimeToFirstToken, []float64{10}, []float64{30}},
 		{"reasoning is counted", "openai", Latest, []*record.Record{thinking}, OutputSequenceLength, []float64{3}, []float64{1}},
 		{"a closing message is no second token", "triton", Latest, []*record.Record{one}, TimeToSecondToken, nil, []float64{2}},
-		{"the role is no token", "openai", Release2403, []*record.Record{ns(0, []int{3, 10}, "", "a")}, TimeToFirstToken, []float64{10}, []float64{3}},
+		{"the role is not a token", "openai", Release2403, []*record.Record{ns(0, []int{3, 10}, "", "a")}, TimeToFirstToken, []float64{10}, []float64{3}},
 	} {
 		o := options(tt.protocol)
 		o.Release = tt.release

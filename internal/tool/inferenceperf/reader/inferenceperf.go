@@ -117,7 +117,7 @@ func Parse(text []byte) (*Stage, error) {
 		return nil, err
 	}
 	if f.Load.Achieved == nil {
-		return nil, errors.New("load_summary.achieved_rate is missing: it is no report of a stage")
+		return nil, errors.New("load_summary.achieved_rate is missing: it is not a report of a stage")
 	}
 	s := &Stage{
 		Count: f.Load.Count, Achieved: *f.Load.Achieved, Requested: f.Load.Requested, Concurrency: f.Load.Concurrency,

@@ -101,7 +101,7 @@ func Parse(args []string, readFile func(name string) ([]byte, error), exists fun
 		return nil, p.faults
 	}
 	for _, arg := range set.Args() {
-		p.fault("", strconv.Quote(shorten(arg))+" is no flag", "see --help")
+		p.fault("", strconv.Quote(shorten(arg))+" is not a flag", "see --help")
 	}
 	n := p.count(readFile)
 	p.results(readFile, exists)
@@ -186,7 +186,7 @@ func (p *parser) draft(n int, streamingGiven bool) *plan.Draft {
 	for part := range strings.SplitSeq(p.concurrency, ",") {
 		c, err := strconv.Atoi(strings.TrimSpace(part))
 		if err != nil || c < 1 {
-			p.fault("--concurrency", strconv.Quote(shorten(part))+" is no number of requests in flight", "such as 1,4,8")
+			p.fault("--concurrency", strconv.Quote(shorten(part))+" is not a number of requests in flight", "such as 1,4,8")
 			continue
 		}
 		st := plan.Stage{Concurrency: c, Requests: int64(n)}

@@ -105,8 +105,8 @@ func TestFaults(t *testing.T) {
 		"":                                "--input-data: is missing",
 		"--input-data nosuch":             "--input-data: cannot be read",
 		"--input-data empty.jsonl":        "empty.jsonl holds no prompts",
-		ok + "--concurrency 1,x":          `--concurrency: "x" is no number of requests in flight`,
-		ok + "--concurrency 0":            `--concurrency: "0" is no number`,
+		ok + "--concurrency 1,x":          `--concurrency: "x" is not a number of requests in flight`,
+		ok + "--concurrency 0":            `--concurrency: "0" is not a number`,
 		ok + "-i ftp":                     `--protocol: "ftp" is neither grpc nor http`,
 		ok + "--output-len 0":             "--output-len: must be 1 or more, is 0",
 		ok + "--measurement-interval -1":  "--measurement-interval: must be from 0 to 86400 seconds, is -1",
@@ -118,7 +118,7 @@ func TestFaults(t *testing.T) {
 		ok + "--pro grpc":                       "ambiguous option: --pro could match --protocol, --profile-export-file",
 		ok + "--st":                             "ambiguous option: --st could match --streaming, --strict",
 		ok + "--nosuch":                         "unknown flag: --nosuch",
-		ok + "stray":                            `"stray" is no flag`,
+		ok + "stray":                            `"stray" is not a flag`,
 		ok + "--streaming --no-streaming":       "--no-streaming: contradicts --streaming",
 	} {
 		_, err := Parse(strings.Fields(args), read, exists)

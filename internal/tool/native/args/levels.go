@@ -49,7 +49,7 @@ func (b *builder) levels() {
 	}
 	parts := strings.Split(text, ":")
 	if len(parts) > 3 {
-		b.fault(flag, strconv.Quote(shorten(text))+" is no range", "write it as START:END:STEP")
+		b.fault(flag, strconv.Quote(shorten(text))+" is not a range", "write it as START:END:STEP")
 		return
 	}
 	faults := len(b.draft.Faults)

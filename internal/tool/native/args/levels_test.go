@@ -46,7 +46,7 @@ func TestLevelsAndWindows(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"--levels 1:2:3:4 --window 1s":              "--levels: \"1:2:3:4\" is no range",
+		"--levels 1:2:3:4 --window 1s":              "--levels: \"1:2:3:4\" is not a range",
 		"--levels 0:0:0 --requests 5":               "--levels: must be more than 0",
 		"--search binary --requests 5":              "--search: there are no levels to search in",
 		"--levels x --window 1s":                    "--levels: must be a number",

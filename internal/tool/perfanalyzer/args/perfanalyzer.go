@@ -108,7 +108,7 @@ func Parse(args []string, files Files) (*Action, error) {
 		return &Action{Help: s.help, Version: s.version}, nil
 	}
 	for _, r := range rest {
-		s.warn("%s is no option and has no effect", strconv.Quote(shorten(r)))
+		s.warn("%s is not an option and has no effect", strconv.Quote(shorten(r)))
 	}
 	s.settle()
 	if err := s.verify(); err != nil {

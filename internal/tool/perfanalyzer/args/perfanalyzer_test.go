@@ -214,7 +214,7 @@ func TestAction(t *testing.T) {
 		Strict: true, Verbose: 2, Service: Triton, Load: LoadConcurrency, Async: true, Streaming: true, GRPC: true, Batch: 4, ShowBatch: true,
 		WindowMS: 5000, WindowRequests: 50, Percentile: 90, Threshold: 7, Concurrency: Range{2, 8, 3}, Rate: Range{1, 1, 1}, Periodic: Range{1, 1, 1}, Period: 10,
 		CSV: "x.csv", VerboseCSV: true, Export: "new.json", MaxTrials: 10, Stability: 0.1, Threads: 16,
-		Warnings: []string{`"stray" is no option and has no effect`},
+		Warnings: []string{`"stray" is not an option and has no effect`},
 	}
 	want.Plan = a.Plan
 	if diff := cmp.Diff(want, a); diff != "" {
@@ -251,7 +251,7 @@ func TestFaults(t *testing.T) {
 		{"-m m --request-rate-range 0", "Failed to parse --request-rate-range. The start of the search range must be > 0."},
 		{"-m m --request-distribution x", "Failed to parse --request-distribution. Unsupported type provided: 'x'. Choices are 'poisson' or 'constant'."},
 		{"-m m --request-intervals nosuch", "Failed to parse --request-intervals. The value must be a valid file path"},
-		{"-m m --request-intervals bad.txt", `Failed to parse --request-intervals. bad.txt:2: "x" is no number of microseconds`},
+		{"-m m --request-intervals bad.txt", `Failed to parse --request-intervals. bad.txt:2: "x" is not a number of microseconds`},
 		{"-m m --request-intervals empty.txt", "Failed to parse --request-intervals. empty.txt holds no intervals"},
 		{"-m m --concurrency-range 2 --request-rate-range 5", "Cannot specify more then one inference load mode."},
 		{"-m m --concurrency-range 2 -t 5", "Cannot use deprecated options with --concurrency-range."},

@@ -118,7 +118,7 @@ func setIntervals(s *settings, value string) error {
 		}
 		n, err := strconv.ParseInt(line, 10, 64)
 		if err != nil || n < 0 || n > int64(24*time.Hour/time.Microsecond) {
-			return sentence("%s:%d: %q is no number of microseconds", value, i+1, shorten(line))
+			return sentence("%s:%d: %q is not a number of microseconds", value, i+1, shorten(line))
 		}
 		s.intervals = append(s.intervals, plan.Duration(time.Duration(n)*time.Microsecond))
 	}

@@ -42,7 +42,7 @@ platforms: # type-checks the program for every other platform
 
 lint: ## go vet, staticcheck, errorlint and spelling; docs/decisions/045 says why this way
 	@if ! $(GO) -C scripts/lint mod download; then echo "lint: NOT CHECKED: its modules cannot be fetched"; exit 0; fi; \
-	  echo lint; $(GO) run -C scripts/lint -trimpath . ../..
+	  echo lint; $(GO) run -C scripts/lint -trimpath . ../.. -race
 
 tidy: ## whether go.mod names what is imported, and nothing else
 	@for dir in . scripts/lint; do \

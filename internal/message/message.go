@@ -133,7 +133,6 @@ func (n Names) Error(err error) error {
 	if err == nil || n.Of == nil && n.Place == nil {
 		return err
 	}
-	//lint:ignore errorlint it goes through what is wrapped by itself
 	if e, ok := err.(interface{ Worded(Names) error }); ok {
 		return e.Worded(n)
 	}

@@ -1,9 +1,9 @@
 // Command lint looks at all packages of a module with the analyzers of go vet, of staticcheck and of errorlint, and
 // for misspelled words in all texts.
 //
-//	go run -C scripts/lint . ../..
+//	go run -C scripts/lint . ../.. [BUILD FLAGS]
 //
-// What packages import is read as the compiler left it, with the race detector, which is how tests are compiled: only this
+// What packages import is read as the compiler left it, so the flags are best those of what was compiled before: only this
 // module's own packages are parsed and analyzed. A line that must stay says why: //lint:ignore SA1000 the reason.
 package main
 
@@ -24,14 +24,14 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: lint DIRECTORY")
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, "usage: lint DIRECTORY [BUILD FLAGS]")
 		os.Exit(2)
 	}
 	debug.SetGCPercent(200)
 	dir, err := filepath.Abs(os.Args[1])
 	if err == nil {
-		err = check(dir)
+		err = check(dir, os.Args[2:])
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -49,12 +49,12 @@ func (f findings) add(dir string, at token.Position, check, text string) {
 	f[fmt.Sprintf("%s: %s (%s)", at, text, check)] = true
 }
 
-func check(dir string) error {
+func check(dir string, flags []string) error {
 	found := findings{}
 	if err := misspelled(dir, found); err != nil {
 		return err
 	}
-	own, err := load(dir)
+	own, err := load(dir, flags)
 	if err != nil {
 		return err
 	}
@@ -95,10 +95,10 @@ func check(dir string) error {
 }
 
 // load gives the module's own packages and their tests.
-func load(dir string) ([]*packages.Package, error) {
-	config := &packages.Config{
-		Mode: packages.LoadSyntax | packages.NeedModule, Dir: dir, Tests: true, BuildFlags: []string{"-race"},
-		Env: append(os.Environ(), "CGO_ENABLED=1"),
+func load(dir string, flags []string) ([]*packages.Package, error) {
+	config := &packages.Config{Mode: packages.LoadSyntax | packages.NeedModule, Dir: dir, Tests: true, BuildFlags: flags}
+	if slices.Contains(flags, "-race") {
+		config.Env = append(os.Environ(), "CGO_ENABLED=1") // the detector needs it
 	}
 	all, err := packages.Load(config, "./...")
 	if err != nil {

@@ -156,7 +156,7 @@ func (r *Reading) Rest(take func(e *sse.Event)) {
 	}
 }
 
-// Longest is what endpoint.Streamer says of server-sent events. An answer that is none
+// Longest is what endpoint.Decoder has for server-sent events. An answer that is none
 // has no events, and ends where it is looked at.
 func Longest(rec *record.Record, from int) (length, end int) {
 	if !Streams(rec) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"inferometer/internal/plan"
+	"inferometer/internal/prompt/recorded"
 	"inferometer/internal/remote/hub"
 )
 
@@ -89,7 +90,7 @@ func (r *remote) find(ctx context.Context, d plan.Dataset, k kind) ([]file, erro
 		if d.Files != "" {
 			names = match(all, d.Files)
 		} else {
-			names = guess(all, d.Hub.Config, split)
+			names = recorded.Pick(all, d.Hub, isData)
 		}
 		if len(names) == 0 {
 			return nil, plan.Faults{{Path: "data.dataset.files", Text: fmt.Sprintf("the data set %s has no files that fit; it has %s", r.repo.Name, some(all)), Hint: "name them"}}
@@ -112,19 +113,6 @@ func match(names []string, pattern string) []string {
 		last, err2 := path.Match(short, path.Base(name))
 		return err != nil || err2 != nil || !whole && !last
 	})
-}
-
-// guess picks the files of a configuration and a split: those with the split's name in
-// theirs, or all where none has.
-func guess(names []string, config, split string) []string {
-	list := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		return !isData(name) || config != "" && !strings.HasPrefix(name, config+"/") && !strings.Contains(name, "/"+config+"/")
-	})
-	named := slices.DeleteFunc(slices.Clone(list), func(name string) bool { return !strings.Contains(name, split) })
-	if len(named) > 0 {
-		return named
-	}
-	return list
 }
 
 // some lists the first of many names.

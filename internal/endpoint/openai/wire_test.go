@@ -405,7 +405,7 @@ func TestProxyOfAnotherKind(t *testing.T) {
 	through(t, "socks5://127.0.0.1:1")
 	target := plan.Default().Target
 	target.URLs = []string{"http://target.test"}
-	_, err := New(target, endpoint.Options{Clock: clock.NewClock(), TLS: new(tls.Config)})
+	_, err := New(target, endpoint.Options{Clock: clock.NewClock(), TLS: new(tls.Config), Getenv: os.Getenv})
 	if err == nil || !strings.Contains(err.Error(), `a proxy of scheme "socks5"`) {
 		t.Errorf("error %v", err)
 	}

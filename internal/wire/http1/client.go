@@ -235,16 +235,6 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 	return err
 }
 
-// ahead is how long before a request an answer must have come to be no answer to it: more
-// than the error of stamps.
-const ahead = 25 * time.Microsecond
-
-// unasked reports whether an answer was there before its request went: a server that sends
-// an answer too many has the next request take it, in no time at all.
-func unasked(rec *record.Record) bool {
-	return rec.Conn.Reused && rec.Status/100 == 2 && len(rec.Marks) > 0 && rec.Marks[0].Kernel != record.Never && rec.Marks[0].Kernel < rec.Sent-ahead
-}
-
 // finish notes the end of an answer and keeps the connection if it can be used again.
 func (c *Client) finish(l *lane, rec *record.Exchange) {
 	Finish(rec, c.clock.Now())

@@ -1,0 +1,18 @@
+package http1
+
+import (
+	"testing"
+
+	"inferometer/internal/record"
+	"inferometer/internal/wire/clock"
+)
+
+// TestAnswerTwice: a second answer behind the first is a fault of the server's, since the
+// next request could have taken it for its own.
+func TestAnswerTwice(t *testing.T) {
+	addr := serve(t, answer(hello+hello))
+	rec := send(t.Context(), client(t, addr, clock.Limits{}), addr, "{}")
+	if rec.Failure == nil || rec.Failure.Class != record.BadBody {
+		t.Errorf("%+v", rec.Failure)
+	}
+}

@@ -38,7 +38,7 @@ func (a *agent) build(task string) (answer int, ok bool) {
 	if first == nil && a.cfg.Head > 0 {
 		text := a.heads.Sub
 		if a.root {
-			text = a.heads.Root
+			text = pick(newRNG(a.seed, at(a.path, placeHead)...), a.heads.Root)
 		}
 		first = []prompt.Message{{Role: "system", Content: a.fit.head(a.cfg.Head, text)}}
 	}

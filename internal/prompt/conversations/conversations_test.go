@@ -112,8 +112,12 @@ func TestTurns(t *testing.T) {
 				t.Errorf("what is shared is not:\n%s\n%s", a, b)
 			}
 			s.SetStage(1)
-			if other := said(t, turn(t, s, prompt.Answer{}), tok); other[:end] == a[:end] {
+			next := turn(t, s, prompt.Answer{})
+			if said(t, next, tok)[:end] == a[:end] {
 				t.Error("the next stage finds the shared prompt of this one in the cache")
+			}
+			if next.Session != "slot_0_convo_1" {
+				t.Errorf("a stage begins with %s", next.Session)
 			}
 		}
 	}

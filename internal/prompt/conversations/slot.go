@@ -1,6 +1,7 @@
 package conversations
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -20,6 +21,8 @@ type slot struct {
 	chat   bool
 	shared string
 	number uint64
+	first  string // the name of the first conversation
+	last   string // and of the latest
 	seed   uint64
 	dealt  order         // of requests, as the source deals them out
 	free   chan struct{} // holds one while a turn is under way
@@ -57,18 +60,22 @@ func (o *order) step(turns func(number uint64) int) order {
 func newSlot(s *Source, i uint64) *slot {
 	return &slot{
 		lex: s.lex, data: &s.data, chat: s.chat, shared: s.shared,
-		number: i, seed: mix(s.seed, s.stage, i),
+		number: i, first: s.names[i], seed: mix(s.seed, s.stage, i),
 		free: make(chan struct{}, 1),
 	}
 }
 
 // deal is the conversation that the next request belongs to.
-func (s *slot) deal() string { return s.session(s.dealt.step(s.turnsOf).number) }
+func (s *slot) deal() string {
+	s.last = s.session(s.dealt.step(s.turnsOf).number)
+	return s.last
+}
 
-// session names a conversation within its stage.
+// session names a conversation within its stage, the first of which
+// has the name of the last one of the stage before.
 func (s *slot) session(number uint64) string {
 	if number == 0 {
-		return fmt.Sprintf("conv_%d", s.number)
+		return cmp.Or(s.first, fmt.Sprintf("conv_%d", s.number))
 	}
 	return fmt.Sprintf("slot_%d_convo_%d", s.number, number)
 }

@@ -32,9 +32,10 @@ type Source struct {
 	stage uint64
 	// shared is the system prompt that all conversations of the stage begin with.
 	shared string
-	slots  []*slot // made as they are needed
-	next   uint64  // request of the stage
-	err    error   // the stage's conversations cannot be made
+	slots  []*slot           // made as they are needed
+	names  map[uint64]string // of the latest conversations of slots in the stage before
+	next   uint64            // request of the stage
+	err    error             // the stage's conversations cannot be made
 }
 
 // New prepares to make the conversations that d asks for.
@@ -76,7 +77,12 @@ func longest(l plan.Length) int {
 
 // begin makes what the conversations of a stage share.
 func (s *Source) begin(stage uint64) error {
-	s.stage, s.next = stage, 0
+	s.stage, s.next, s.names = stage, 0, map[uint64]string{}
+	for i, at := range s.slots {
+		if at != nil {
+			s.names[uint64(i)] = at.last
+		}
+	}
 	s.slots = make([]*slot, s.data.Conversations.Count)
 	var err error
 	s.shared, err = s.lex.Text(s.rng('s'), s.data.Conversations.SharedPrompt)

@@ -76,7 +76,7 @@ func runLine(env tool.Env, reader args.Reader, line []string) int {
 		}
 		return env.PrintPlan(name, plans...)
 	}
-	return runProfile(env, action)
+	return runProfile(env, action, line)
 }
 
 // template writes a config file to begin with.
@@ -96,8 +96,9 @@ func template(env tool.Env, action *args.Action) int {
 	return tool.ExitOK
 }
 
-// runProfile carries out a run and prints its table.
-func runProfile(env tool.Env, action *args.Action) int {
+// runProfile carries out a run and prints its table. That a command line names prompts that
+// are not there is a fault of its form, as in the original.
+func runProfile(env tool.Env, action *args.Action, line []string) int {
 	ctx, session := env.Begin(env.View())
 	defer session.End()
 	valid, failing := true, false
@@ -119,6 +120,11 @@ func runProfile(env tool.Env, action *args.Action) int {
 	}
 	out, err := Profile(ctx, action, session)
 	session.Hide()
+	if file := action.Settings.InputFile; out == nil && file != "" && line[0] != "config" {
+		if _, missing := os.Stat(file); errors.Is(missing, os.ErrNotExist) {
+			return env.Fail(name, action.Names().Error(err), tool.ExitUsage)
+		}
+	}
 	if code := printed(env, action, out, err); code != tool.ExitOK {
 		return code
 	}

@@ -86,7 +86,8 @@ func runPlan(env tool.Env, action *args.Action, log logs) int {
 	if err != nil {
 		return env.Fail(name, action.Names().Error(tool.BesideResult(err)), tool.ExitRun)
 	}
-	if !tool.Answered(res) || res.Interrupted || action.Strict && !res.Verdict.Valid {
+	early := !tool.Answered(res) || res.Interrupted
+	if early && !action.Options.Faithful || action.Strict && !res.Verdict.Valid {
 		return tool.ExitRun
 	}
 	return tool.ExitOK

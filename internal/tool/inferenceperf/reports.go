@@ -152,7 +152,10 @@ func (r *reporter) lifecycle() {
 // requests its rate, and that of sessions, too.
 func (r *reporter) load(i int) *report.Load {
 	s := r.stages[i]
-	l := &report.Load{Concurrency: s.Concurrency}
+	l := &report.Load{}
+	if s.Concurrency > 0 {
+		l.Concurrency = &s.Concurrency
+	}
 	switch rate := float64(s.Requests); {
 	case s.Rate > 0:
 		l.Rate = &s.Rate
@@ -161,7 +164,7 @@ func (r *reporter) load(i int) *report.Load {
 	case i < len(r.tool.action.Options.TraceRates):
 		l.Rate = &r.tool.action.Options.TraceRates[i]
 	case s.Arrival == plan.ArrivalSessions:
-		l.Concurrency = s.Sessions.Concurrent
+		l.Concurrency = &s.Sessions.Concurrent
 		if r.opt.Faithful {
 			l.Rate = &s.Sessions.Rate
 		}
@@ -181,7 +184,7 @@ func (r *reporter) adapters() {
 	if o.Lifecycle.PerAdapterStage {
 		for _, s := range staged {
 			load := r.load(s.Stage)
-			load.Concurrency = 0
+			load.Concurrency = nil
 			r.summary(report.AdapterStageFile(fileName(s.Adapter), s.Stage), s, load, "")
 		}
 	}

@@ -1,6 +1,7 @@
 package args
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -78,5 +79,21 @@ func TestTraceReplay(t *testing.T) {
 func TestHelpShowsWords(t *testing.T) {
 	if help := HelpText(); !strings.Contains(help, "--api.type {completion,chat,anthropic_messages}\n") {
 		t.Error(help)
+	}
+}
+
+// TestBodyFields: what is false is said, as in the original.
+func TestBodyFields(t *testing.T) {
+	for line, want := range map[string]map[string]any{
+		"":                     {"stream": false},
+		"--api.streaming true": nil,
+		"--api.streaming true --server.ignore_eos false":          {"ignore_eos": false},
+		"--api.type anthropic_messages --server.ignore_eos false": {"stream": false},
+		`--api.streaming true --data.type random --data.use_chat_template true --data.input_distribution {"type":"fixed","mean":50} --data.output_distribution {"type":"fixed","mean":5}`: {"add_special_tokens": false},
+	} {
+		a, err := parse(small, strings.Fields(line)...)
+		if err != nil || !maps.Equal(a.Plan.Target.Body, want) {
+			t.Errorf("%s: %v, %v", line, a.Plan.Target.Body, err)
+		}
 	}
 }

@@ -167,6 +167,9 @@ func (b *builder) target(t *plan.Target) {
 	if t.Protocol != plan.ProtocolAnthropic && !b.at("server.ignore_eos").yes() {
 		t.Body["ignore_eos"] = false
 	}
+	if t.Endpoint == plan.EndpointCompletions && b.at("data.use_chat_template").yes() {
+		t.Body["add_special_tokens"] = false // the template's own are in the text
+	}
 	if f := api.at("response_format"); f != nil {
 		b.responseFormat(t, f)
 	}

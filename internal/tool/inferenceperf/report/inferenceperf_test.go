@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,7 +80,7 @@ func TestReports(t *testing.T) {
 	}
 	var b bytes.Buffer
 	rate := 8.0
-	if err := Lifecycle(&b, s, &Load{Rate: &rate, Concurrency: 2}); err != nil {
+	if err := Lifecycle(&b, s, &Load{Rate: &rate, Concurrency: new(2)}); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "stage.json", b.Bytes())
@@ -121,6 +122,10 @@ func TestReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "partial.yaml", b.Bytes())
+	b.Reset()
+	if err := Partial(&b, &dialect.Summary{Count: 2, Failed: 2}, 0, time.Unix(100, 0), time.Unix(101, 0), time.Unix(103, 0)); err != nil || !strings.Contains(b.String(), "\n      latency: {}\n") {
+		t.Errorf("%v, of failures alone:\n%s", err, &b)
+	}
 
 	b.Reset()
 	if err := Validation(&b, []string{"a.json"}, append(Examine("a.json", "summary", &dialect.Summary{Count: 2, OK: 1}), Finding{Check: "verdict", Message: "late"})); err != nil {
@@ -157,7 +162,7 @@ func TestKeysOfTheOriginal(t *testing.T) {
 	s.Goodput = nil // it was not asked for
 	var ours bytes.Buffer
 	rate := 1.0
-	if err := Lifecycle(&ours, s, &Load{Rate: &rate, Concurrency: 64}); err != nil {
+	if err := Lifecycle(&ours, s, &Load{Rate: &rate, Concurrency: new(64)}); err != nil {
 		t.Fatal(err)
 	}
 	theirs, err := os.ReadFile("../reader/testdata/original/stage_0_lifecycle_metrics.json")

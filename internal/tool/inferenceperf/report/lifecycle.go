@@ -28,7 +28,7 @@ func AdapterStageFile(adapter string, stage int) string {
 // Load is what a stage asked for.
 type Load struct {
 	Rate        *float64 // requests per second; nil: the stage has no rate
-	Concurrency int      // 0: the stage has none
+	Concurrency *int     // requests or sessions at a time, 0 of which are all; nil: the stage has none
 }
 
 // Lifecycle writes the report of a summary. A load of nil is that of several stages.
@@ -74,8 +74,8 @@ func loadObject(s *dialect.Summary, load *Load) object {
 		o.put("requested_rate", *load.Rate)
 	}
 	o.put("achieved_rate", per(float64(s.Count), s.SendDuration))
-	if load.Concurrency > 0 {
-		o.put("concurrency", load.Concurrency)
+	if load.Concurrency != nil {
+		o.put("concurrency", *load.Concurrency)
 	}
 	return o
 }

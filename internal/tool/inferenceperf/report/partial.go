@@ -119,9 +119,11 @@ func appendYAML(dst []byte, o object, indent int) []byte {
 		dst = append(append(dst, f.name...), ':')
 		switch v := f.value.(type) {
 		case object:
-			dst = append(dst, '\n')
-			dst = appendYAML(dst, v, indent+1)
-			continue
+			if len(v) > 0 {
+				dst = appendYAML(append(dst, '\n'), v, indent+1)
+				continue
+			}
+			dst = append(dst, " {}"...)
 		case quoted:
 			dst = append(dst, " '"+string(v)+"'"...)
 		case string:

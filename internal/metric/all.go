@@ -48,4 +48,14 @@ func (a *All) add(rec *record.Record) {
 	}
 }
 
-func (a *All) merge(o All) { sum(a, &o) }
+func (a *All) merge(o All) {
+	a.OK += o.OK
+	a.Failed += o.Failed
+	a.Abandoned += o.Abandoned
+	a.Unsent += o.Unsent
+	a.Latency += o.Latency
+	a.Retried += o.Retried
+	a.Retries += o.Retries
+	a.Resent += o.Resent
+	a.OwnFault += o.OwnFault
+}

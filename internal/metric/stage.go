@@ -3,7 +3,6 @@ package metric
 import (
 	"cmp"
 	"errors"
-	"reflect"
 	"slices"
 	"time"
 
@@ -178,27 +177,17 @@ func (t *Totals) merge(o *Totals) {
 	default:
 		t.Begin, t.End = min(t.Begin, o.Begin), max(t.End, o.End)
 	}
-	begin, end := t.Begin, t.End
-	sum(t, o)
-	t.Begin, t.End = begin, end
-}
-
-// sum adds the numbers of one struct, and of the arrays in it, to those of another.
-func sum[T any](to, from *T) { add(reflect.ValueOf(to).Elem(), reflect.ValueOf(from).Elem()) }
-
-func add(to, from reflect.Value) {
-	switch to.Kind() {
-	case reflect.Int64:
-		to.SetInt(to.Int() + from.Int())
-	case reflect.Struct:
-		for i := range to.NumField() {
-			add(to.Field(i), from.Field(i))
-		}
-	case reflect.Array:
-		for i := range to.Len() {
-			add(to.Index(i), from.Index(i))
-		}
-	}
+	t.Requests += o.Requests
+	t.OK += o.OK
+	t.CutOff += o.CutOff
+	t.Good += o.Good
+	t.In += o.In
+	t.Out += o.Out
+	t.InKnown += o.InKnown
+	t.Cached += o.Cached
+	t.CacheIn += o.CacheIn
+	t.OutKnown += o.OutKnown
+	t.Held += o.Held
 }
 
 // count takes a measured request into the counts.
@@ -352,11 +341,36 @@ func (s *stage) merge(o *stage) error {
 }
 
 func (c *Counts) merge(o *Counts) {
-	most := c.MostClaim
-	sum(c, o)
-	for i := range most {
-		c.MostClaim[i] = max(most[i], o.MostClaim[i])
+	for i := range c.Sources {
+		for j := range c.Sources[i] {
+			c.Sources[i][j] += o.Sources[i][j]
+		}
+		c.Both[i] += o.Both[i]
+		c.Server[i] += o.Server[i]
+		c.Disagree[i] += o.Disagree[i]
+		c.Claimed[i] += o.Claimed[i]
+		c.MostClaim[i] = max(c.MostClaim[i], o.MostClaim[i])
 	}
+	c.Under += o.Under
+	c.UnderSaid += o.UnderSaid
+	c.UnderShown += o.UnderShown
+	c.CachedOwn += o.CachedOwn
+	c.OwnTokens += o.OwnTokens
+	c.Reads += o.Reads
+	c.Unstamped += o.Unstamped
+	c.Late += o.Late
+	c.Unsure += o.Unsure
+	c.Apart += o.Apart
+	c.Blurred += o.Blurred
+	c.Blur += o.Blur
+	c.Events += o.Events
+	c.Resent += o.Resent
+	c.Unended += o.Unended
+	c.Folded += o.Folded
+	c.Cut += o.Cut
+	c.OnePiece += o.OnePiece
+	c.Empty += o.Empty
+	c.Short += o.Short
 }
 
 // failureList is the failures, the most frequent first.

@@ -1,4 +1,4 @@
-module inferometer
+module github.com/inferometer/inferometer
 
 go 1.26.0
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/result"
 )
 
 // work is what a client is asked to do: a closed loop against a server, or an open

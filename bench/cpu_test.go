@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 func TestParseProcessStat(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // recordFile is what a run kept of its requests.

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // openLoop is a run of the program under test at a rate.

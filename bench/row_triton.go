@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // tritonModel answers with the tensors of vLLM's backend.

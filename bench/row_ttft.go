@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 const ttftInFlight = 256

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 // steadySamples is a load of 1,000 requests/s from second 1 to second 11, sampled

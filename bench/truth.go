@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // stampError is how far our stamps of one event lie after the server's write.

@@ -13,7 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
 
-	"inferometer/internal/tool/inferenceperf/args"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/args"
 )
 
 // objects checks every document of a manifest against Kubernetes' own description, with

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock"
 )
 
 // TestImage builds both images of the Containerfile and runs them as

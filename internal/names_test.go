@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/message"
-	"inferometer/internal/plan"
-	genaiperf "inferometer/internal/tool/genaiperf/args"
-	inferenceperf "inferometer/internal/tool/inferenceperf/args"
-	llmperf "inferometer/internal/tool/llmperf/args"
-	native "inferometer/internal/tool/native/args"
-	perfanalyzer "inferometer/internal/tool/perfanalyzer/args"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
+	genaiperf "github.com/inferometer/inferometer/internal/tool/genaiperf/args"
+	inferenceperf "github.com/inferometer/inferometer/internal/tool/inferenceperf/args"
+	llmperf "github.com/inferometer/inferometer/internal/tool/llmperf/args"
+	native "github.com/inferometer/inferometer/internal/tool/native/args"
+	perfanalyzer "github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
 )
 
 var update = flag.Bool("update", false, "write the names anew")

@@ -138,7 +138,7 @@ PY
   --descriptor_set_in="$TOOLS/triton.protoset" \
   --plugin="protoc-gen-go=$TOOLS/bin/protoc-gen-go" \
   --go_out="$OUT" --go_opt=paths=source_relative \
-  --go_opt=Mmodel_config.proto=inferometer/internal/lib/kserve \
-  --go_opt=Mgrpc_service.proto=inferometer/internal/lib/kserve \
+  --go_opt=Mmodel_config.proto=github.com/inferometer/inferometer/internal/lib/kserve \
+  --go_opt=Mgrpc_service.proto=github.com/inferometer/inferometer/internal/lib/kserve \
   model_config.proto grpc_service.proto
 say "wrote $OUT/model_config.pb.go and $OUT/grpc_service.pb.go"

@@ -1,7 +1,7 @@
 // Command inferometer measures generative-AI inference servers.
 package main
 
-import "inferometer/internal/cli"
+import "github.com/inferometer/inferometer/internal/cli"
 
 // version is the release: go build -ldflags "-X main.version=v1.2.3".
 var version string

@@ -1,4 +1,4 @@
-module inferometer/deploy/check
+module github.com/inferometer/inferometer/deploy/check
 
 go 1.26.0
 

@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/run"
-	"inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/tool"
 )
 
 // asTools are the tools whose reports can be made of any run.

@@ -14,9 +14,9 @@ import (
 
 	"golang.org/x/term"
 
-	"inferometer/internal/lib/nearest"
-	"inferometer/internal/report/screen"
-	"inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/report/screen"
+	"github.com/inferometer/inferometer/internal/tool"
 )
 
 // System is the real world. A version that is empty is the one that go build recorded.

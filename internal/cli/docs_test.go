@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/run"
-	"inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/tool"
 )
 
 // TestCommandsInTheDocs runs every command line that the pages print. Those that

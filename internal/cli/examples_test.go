@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/plan"
-	"inferometer/internal/run"
-	"inferometer/internal/testkit/shipped"
-	"inferometer/internal/tool"
-	frontend "inferometer/internal/tool/inferenceperf/args"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/testkit/shipped"
+	"github.com/inferometer/inferometer/internal/tool"
+	frontend "github.com/inferometer/inferometer/internal/tool/inferenceperf/args"
 )
 
 // TestExamples runs every config of examples/, and the one at the top, against the mock:

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool"
 )
 
 // here runs the program in a directory of its own.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/remote/hub/hubtest"
-	"inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/remote/hub/hubtest"
+	"github.com/inferometer/inferometer/internal/tool"
 )
 
 // letters is the name of a tokenizer that only those get who have a token.

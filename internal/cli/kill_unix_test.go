@@ -21,11 +21,11 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/record"
-	"inferometer/internal/run"
-	"inferometer/internal/testkit/shipped"
-	"inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/testkit/shipped"
+	"github.com/inferometer/inferometer/internal/tool"
 )
 
 // killsVariable has how many runs TestKills kills; with it set, what is lost must also lie

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool"
 )
 
 // linksCommand makes links to this program under the names of the tools that it

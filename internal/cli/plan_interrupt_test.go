@@ -4,7 +4,7 @@ import (
 	"io"
 	"testing"
 
-	"inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool"
 )
 
 // Commands that do not watch for Ctrl-C leave it its usual meaning.

@@ -21,10 +21,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/mock/repository"
-	"inferometer/internal/testkit/mutate"
-	"inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/tool"
 )
 
 func TestMain(m *testing.M) {

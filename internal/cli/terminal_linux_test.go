@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool"
 )
 
 // onTerminal calls a command whose output goes to a terminal, and returns what that got.

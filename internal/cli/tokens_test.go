@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/token"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/native"
+	"github.com/inferometer/inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/native"
 )
 
 // tokenServer is a stand-in for the /tokenize of a real server. Its ids are those of

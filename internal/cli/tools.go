@@ -5,16 +5,16 @@ import (
 	"path/filepath"
 	"strings"
 
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/genaiperf"
-	genaiperfargs "inferometer/internal/tool/genaiperf/args"
-	"inferometer/internal/tool/inferenceperf"
-	"inferometer/internal/tool/llmperf"
-	"inferometer/internal/tool/native"
-	"inferometer/internal/tool/perfanalyzer"
-	perfanalyzerargs "inferometer/internal/tool/perfanalyzer/args"
-	"inferometer/internal/tool/selftest"
-	"inferometer/internal/tool/study"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf"
+	genaiperfargs "github.com/inferometer/inferometer/internal/tool/genaiperf/args"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf"
+	"github.com/inferometer/inferometer/internal/tool/llmperf"
+	"github.com/inferometer/inferometer/internal/tool/native"
+	"github.com/inferometer/inferometer/internal/tool/perfanalyzer"
+	perfanalyzerargs "github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
+	"github.com/inferometer/inferometer/internal/tool/selftest"
+	"github.com/inferometer/inferometer/internal/tool/study"
 )
 
 // own are the commands of our own.

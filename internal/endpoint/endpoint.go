@@ -9,13 +9,13 @@ import (
 	"net/http"
 	"net/url"
 
-	"inferometer/internal/message"
-	"inferometer/internal/plan"
-	"inferometer/internal/probe"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/tensor"
-	"inferometer/internal/record"
-	"inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/probe"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 // Protocol is one way to speak to servers: all that it can do, with nil for what it

@@ -3,7 +3,7 @@ package endpoint
 import (
 	"testing"
 
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 func TestResponses(t *testing.T) {

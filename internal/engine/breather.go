@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // A slot of a closed loop that gets nowhere takes a breather before its next request:

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/prompt"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // converse hands a finished turn over and waits for the next one's moment. The

@@ -9,10 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/engine/load"
-	"inferometer/internal/prompt"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/engine/load"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // chats yields conversations.

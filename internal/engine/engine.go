@@ -13,10 +13,10 @@ import (
 	"fmt"
 	"time"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/engine/load"
-	"inferometer/internal/prompt"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/engine/load"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Sink takes finished records and gives out blank ones.

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // job is a request ready to go.

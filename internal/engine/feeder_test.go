@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"inferometer/internal/engine/load"
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/engine/load"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // A stage of so many requests sends the source's first prompts, each once, however

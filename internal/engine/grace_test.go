@@ -5,8 +5,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"inferometer/internal/engine/load"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/engine/load"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // A stage that is ended before its time waits for what is in flight no longer than its

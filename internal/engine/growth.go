@@ -1,8 +1,8 @@
 package engine
 
 import (
-	"inferometer/internal/endpoint"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // grow runs a load that grows as answers come: a first step, then one more each time that

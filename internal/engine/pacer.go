@@ -3,7 +3,7 @@ package engine
 import (
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // pace runs an open loop until it is halted: each job is let through when it is

@@ -3,9 +3,9 @@ package engine
 import (
 	"time"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/prompt"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // longestWait bounds the wait between two attempts, however many came before.

@@ -6,10 +6,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/engine/load"
-	"inferometer/internal/prompt"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/engine/load"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // attempt is how one attempt at a request goes, a second after it began.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // longestRetryAfter bounds the wait that a server asks for: a stage of some minutes should not

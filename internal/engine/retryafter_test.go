@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"inferometer/internal/engine/load"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/engine/load"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 func TestRetryAfterHeader(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/prompt"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // sequences are those that a stage has begun and not ended. A server keeps a place for each

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/prompt"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // session is a recorded session under way in one slot. Its calls go as soon as those that

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"inferometer/internal/engine/load"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/engine/load"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // admission is what the pacer decided about a job when it let it through.

@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // warmup counts the requests of a warm-up that have ended, for a stage whose measured part

@@ -5,8 +5,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"inferometer/internal/engine/load"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/engine/load"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // TestWarmupDrains: no measured request goes before the last one of the warm-up has ended,

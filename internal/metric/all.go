@@ -3,7 +3,7 @@ package metric
 import (
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // All are sums over all requests of a stage, those of the warm-up too: what a

@@ -3,8 +3,8 @@ package metric
 import (
 	"testing"
 
-	"inferometer/internal/record"
-	"inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/stat"
 )
 
 func TestAll(t *testing.T) {

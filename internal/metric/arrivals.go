@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // arrival is what is kept of a request for judging trends.

@@ -7,7 +7,7 @@ import (
 	"math"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // The units of metrics.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/stat"
 )
 
 var update = flag.Bool("update", false, "write the generated parts of docs/metrics.md")

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/record"
-	"inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/stat"
 )
 
 // SLO is an objective: the metric of each request is at most Max.

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/record"
-	"inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/stat"
 )
 
 const msec = time.Millisecond

@@ -3,8 +3,8 @@ package metric
 import (
 	"sync/atomic"
 
-	"inferometer/internal/record"
-	"inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/stat"
 )
 
 // Live is what a view of a run under way shows. One goroutine's Fold writes it and

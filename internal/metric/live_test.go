@@ -3,7 +3,7 @@ package metric
 import (
 	"testing"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // What has ended of a stage is counted by phase, and from 0 with the next stage.

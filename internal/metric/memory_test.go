@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/stat"
 )
 
 // TestMemoryOfASoak: what is held of a run does not grow with the number of its requests.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // group is token events that came close to each other, in one read or in several.

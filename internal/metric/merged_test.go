@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // reads makes a stream of reads that each bring some events, a gap apart, read so long

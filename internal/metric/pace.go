@@ -3,7 +3,7 @@ package metric
 import (
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Pace compares when the measured requests of a stage were due with when they went. Its

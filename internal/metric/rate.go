@@ -3,7 +3,7 @@ package metric
 import (
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Totals are the sums of a window.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Series is the requests of a stage in the order in which they were sent.

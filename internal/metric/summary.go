@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/stat"
 )
 
 // Percentile is a percentile that is reported.

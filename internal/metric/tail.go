@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // loadTail takes in the events of a stream that were not kept one by one.

@@ -3,7 +3,7 @@ package metric
 import (
 	"slices"
 
-	"inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/stat"
 )
 
 // part accumulates those of a stage's measured requests that have something in

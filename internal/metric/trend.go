@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/record"
-	"inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/stat"
 )
 
 // The trends that are looked for.

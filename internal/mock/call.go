@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
 // reserve is the room that a buffer keeps free ahead of the body, for the head

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
 // Flags registers the flags of the mock command; parsing fs fills c, whose

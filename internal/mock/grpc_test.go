@@ -16,8 +16,8 @@ import (
 	h2 "golang.org/x/net/http2"
 	"google.golang.org/protobuf/proto"
 
-	"inferometer/internal/lib/kserve"
-	"inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
 // grpcFixture is a server that speaks gRPC too, and a client that is not ours.

@@ -10,7 +10,7 @@ import (
 	h2 "golang.org/x/net/http2"
 	"google.golang.org/protobuf/proto"
 
-	"inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/lib/kserve"
 )
 
 // tape is a connection that plays what was recorded, and takes what is written.

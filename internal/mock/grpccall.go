@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
-	"inferometer/internal/lib/kserve"
-	"inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
 // grpcCall is one request for inference on a stream. It has no goroutine: the

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 // FuzzGRPCFrames plays anything to a connection: it must neither break nor hang.

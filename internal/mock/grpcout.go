@@ -7,7 +7,7 @@ import (
 
 	h2 "golang.org/x/net/http2"
 
-	"inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
 func appendFrameHead(b []byte, size int, kind h2.FrameType, flags h2.Flags, stream uint32) []byte {

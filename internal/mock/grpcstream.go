@@ -14,8 +14,8 @@ import (
 	h2 "golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
-	"inferometer/internal/lib/kserve"
-	"inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
 // grpcOf is the status that stands for an HTTP one.

@@ -14,8 +14,8 @@ import (
 	h2 "golang.org/x/net/http2"
 	"google.golang.org/protobuf/proto"
 
-	"inferometer/internal/lib/kserve"
-	"inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
 func vllmRequest(id string, tokens int) *kserve.ModelInferRequest {

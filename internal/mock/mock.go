@@ -28,7 +28,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
 // Server is a running mock. Make it with New.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/lib/kserve"
-	"inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
 // shown is a response in one line, with the words of its text counted.

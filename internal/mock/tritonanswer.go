@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
 // tritonAnswer makes the answer that a request over HTTP asks for.

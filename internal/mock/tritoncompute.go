@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
 // compute answers the requests of models that have no text to make.

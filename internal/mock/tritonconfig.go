@@ -3,7 +3,7 @@ package mock
 import (
 	"slices"
 
-	"inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
 // Triton is how the server speaks Triton's protocols.

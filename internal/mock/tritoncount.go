@@ -3,7 +3,7 @@ package mock
 import (
 	"time"
 
-	"inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
 // acceptTriton checks a request and reads it into the call.

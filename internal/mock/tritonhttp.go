@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"strings"
 
-	"inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
 // statusOf is the HTTP status of a refusal.

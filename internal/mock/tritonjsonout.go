@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
 // appendJSONValues writes raw values as JSON, separated by commas.

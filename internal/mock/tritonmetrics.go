@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
 // failureReasons are those under which Triton counts failed requests.

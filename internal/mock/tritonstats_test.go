@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/lib/kserve"
-	"inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
 // statistics returns all models' statistics by name.

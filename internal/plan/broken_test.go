@@ -3,7 +3,7 @@ package plan
 import (
 	"testing"
 
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 func TestBrokenPlans(t *testing.T) {

@@ -3,7 +3,7 @@ package plan
 import (
 	"slices"
 
-	"inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/message"
 )
 
 // Data sets that are known by name.

@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/lib/nearest"
 )
 
 // Decode reads a plan file, YAML or JSON, on top of the defaults. name is how

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/message"
 )
 
 // Fault is one thing that is wrong with a plan.

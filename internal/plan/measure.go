@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/message"
 )
 
 // The words of a measurement and of levels.

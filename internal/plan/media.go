@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/message"
 )
 
 // The forms of media.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/metric"
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // TestObjectivesAgree: what a plan can set as an objective is what metrics can be

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/lib/brief"
-	"inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/lib/brief"
+	"github.com/inferometer/inferometer/internal/lib/nearest"
 )
 
 // String is the duration as a plan file writes it: "1m30s", "10m", "200ms".

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/message"
 )
 
 // Words of probes.

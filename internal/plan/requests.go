@@ -3,7 +3,7 @@ package plan
 import (
 	"fmt"
 
-	"inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/message"
 )
 
 // FormShaped is the form of request bodies that prompt/shaped makes, before anything is

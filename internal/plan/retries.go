@@ -1,6 +1,6 @@
 package plan
 
-import "inferometer/internal/message"
+import "github.com/inferometer/inferometer/internal/message"
 
 // Retries say how often a request goes again that no server answered: no connection was
 // made, or it broke before the first byte of the answer.

@@ -1,6 +1,6 @@
 package plan
 
-import "inferometer/internal/message"
+import "github.com/inferometer/inferometer/internal/message"
 
 // How an S3 server is addressed.
 const (

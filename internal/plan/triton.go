@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/message"
 )
 
 // The conventions by which models behind Triton take prompts.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/message"
 )
 
 // Numbers beyond these are slips of the keyboard, not benchmarks.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Page is a page of metrics that a server or an exporter publishes.

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"slices"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Prober asks one server.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 func ct(count, ns uint64) record.CountTime { return record.CountTime{Count: count, NS: ns} }

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // A server may send the last byte of an answer before it counts the request. It is

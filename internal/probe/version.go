@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Used takes, of each model that was asked for in no version, the version that did the

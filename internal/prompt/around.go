@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
 // Around is what a source of another's prompts embeds. It hands on what the other can do

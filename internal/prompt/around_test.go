@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
 // bare is a source that can do nothing else.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // maxLength bounds what an unbounded distribution can draw.

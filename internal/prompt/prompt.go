@@ -5,9 +5,9 @@ package prompt
 import (
 	"context"
 
-	"inferometer/internal/lib/bounded"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
 // Message is one message of a chat.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // The expected values are those published for XXH64 with seed 0.

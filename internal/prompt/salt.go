@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // Place is where a request stands in a run. Sources derive all that is random from

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // Medium is something that stands in a text.

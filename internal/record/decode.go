@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
 )
 
 // lineDecoder turns lines of requests into records.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/lib/number"
-	"inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/metric"
 )
 
 // bars are the ways in which this client can bend figures, each with how far. With

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // busy is a host whose other processes take the cores of the client.

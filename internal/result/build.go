@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"time"
 
-	"inferometer/internal/message"
-	"inferometer/internal/metric"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/stat"
-	"inferometer/internal/sweep"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/sweep"
 )
 
 // Facts are what a result is made of besides the requests.

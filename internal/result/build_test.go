@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/message"
-	"inferometer/internal/metric"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 const ms = time.Millisecond

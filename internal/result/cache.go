@@ -3,10 +3,10 @@ package result
 import (
 	"fmt"
 
-	"inferometer/internal/lib/number"
-	"inferometer/internal/message"
-	"inferometer/internal/metric"
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // notableCache is the share of prompt tokens out of the cache that is worth a note.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // TestCached: prompts that were meant to be new and were in the cache are another run's.

@@ -1,6 +1,6 @@
 package result
 
-import "inferometer/internal/record"
+import "github.com/inferometer/inferometer/internal/record"
 
 // Calibration is how far the figures were off on the built-in mock, at the load of the run
 // and ahead of it, and what load the run then had.

@@ -3,7 +3,7 @@ package result
 import (
 	"testing"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 func TestCalibrationStandsBesideTheLoadOfTheRun(t *testing.T) {

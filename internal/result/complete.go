@@ -3,7 +3,7 @@ package result
 import (
 	"fmt"
 
-	"inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/metric"
 )
 
 // complete judges whether the run came to its end. What is left of one that was killed

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/lib/number"
-	"inferometer/internal/metric"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // failuresCheck names the check of how many requests failed.

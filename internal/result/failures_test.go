@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // broken are the checks that a verdict has over their budgets.

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/lib/number"
-	"inferometer/internal/message"
-	"inferometer/internal/metric"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/stat"
-	"inferometer/internal/sweep"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/sweep"
 )
 
 // wholeRun is the stage of a check that is about the whole run.

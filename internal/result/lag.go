@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"inferometer/internal/lib/number"
-	"inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/metric"
 )
 
 // The load's own gaps, by which lag is judged besides the budgets: nobody can tell a load

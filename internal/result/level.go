@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"inferometer/internal/lib/number"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/sweep"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/sweep"
 )
 
 // EdgesOf are the edges of a stage, in order. One that was told twice stands as it

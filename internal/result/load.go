@@ -5,10 +5,10 @@ import (
 	"math"
 	"time"
 
-	"inferometer/internal/lib/number"
-	"inferometer/internal/metric"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // pace judges whether requests went at the rate asked for, whatever ended the stage. One

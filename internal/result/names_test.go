@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/message"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	genaiperf "inferometer/internal/tool/genaiperf/args"
-	llmperf "inferometer/internal/tool/llmperf/args"
-	perfanalyzer "inferometer/internal/tool/perfanalyzer/args"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	genaiperf "github.com/inferometer/inferometer/internal/tool/genaiperf/args"
+	llmperf "github.com/inferometer/inferometer/internal/tool/llmperf/args"
+	perfanalyzer "github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
 )
 
 // TestToolsNameTheirOwn: what a verdict tells users to do, they can do with the tool that they

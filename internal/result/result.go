@@ -5,8 +5,8 @@ package result
 import (
 	"time"
 
-	"inferometer/internal/record"
-	"inferometer/internal/sweep"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/sweep"
 )
 
 // Schema names the version of the result document.

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/lib/number"
-	"inferometer/internal/metric"
-	"inferometer/internal/plan"
-	"inferometer/internal/probe"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/probe"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // buildServer makes the server's part of a stage; nil: nobody asked it.

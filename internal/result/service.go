@@ -1,6 +1,6 @@
 package result
 
-import "inferometer/internal/record"
+import "github.com/inferometer/inferometer/internal/record"
 
 // The sources of a Service.
 const (

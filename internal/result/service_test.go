@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // TestServices: what the pages and a Prometheus server say is in the result, fits the

@@ -3,9 +3,9 @@ package result
 import (
 	"fmt"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/probe/serving"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/probe/serving"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Pages are what the servers' metrics said during a run.

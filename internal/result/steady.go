@@ -6,12 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/lib/number"
-	"inferometer/internal/message"
-	"inferometer/internal/metric"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/stat"
 )
 
 const (

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // server is a made-up server: what a request costs that is begun at a moment.

@@ -3,10 +3,10 @@ package result
 import (
 	"fmt"
 
-	"inferometer/internal/lib/number"
-	"inferometer/internal/message"
-	"inferometer/internal/metric"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // usage judges whether the server's counts of tokens can be: an answer has no more tokens

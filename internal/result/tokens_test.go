@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // TestTokenCounts: counts that cannot be are a fault, counts that merely differ are one only

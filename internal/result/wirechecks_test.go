@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 func TestResentRequests(t *testing.T) {

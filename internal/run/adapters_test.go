@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 func TestAdaptersShareTheTraffic(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // A closed loop is ended when its first alikeRequests all failed in the same way and

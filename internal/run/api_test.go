@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Runs over the APIs beside OpenAI's, held against the server's truth.

@@ -3,7 +3,7 @@ package run
 import (
 	"context"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // brake stops a run: whoever pulls it says why, and the stage under way, or the next one,

@@ -7,14 +7,14 @@ import (
 	"fmt"
 	"io"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/record"
-	"inferometer/internal/remote/hub"
-	"inferometer/internal/run/breaker"
-	"inferometer/internal/run/kit"
-	"inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/remote/hub"
+	"github.com/inferometer/inferometer/internal/run/breaker"
+	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 // Check reads every file that a plan names, as a run of it would, and tells of all that is

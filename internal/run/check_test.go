@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/run/kit"
 )
 
 // Every kind of file that a plan can name is opened, and what is wrong with it is said as a

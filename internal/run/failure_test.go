@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/record"
-	"inferometer/internal/result"
-	"inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run/kit"
 )
 
 // faults are the ways in which the mock can fail a request, and what they must be

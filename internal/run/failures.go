@@ -3,8 +3,8 @@ package run
 import (
 	"sync/atomic"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // fewestEnded is how many requests must have ended before their share of failures

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // kindOf is what the server calls an event that we label so.

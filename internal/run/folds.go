@@ -5,10 +5,10 @@ import (
 	"runtime"
 	"time"
 
-	"inferometer/internal/metric"
-	"inferometer/internal/plan"
-	"inferometer/internal/result"
-	"inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/stat"
 )
 
 // folds are what records are folded into: one for each core, so that cores do not wait for

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 var errFull = errors.New("no space left on device")

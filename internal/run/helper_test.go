@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	jsonreport "inferometer/internal/report/json"
-	"inferometer/internal/result"
-	"inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	jsonreport "github.com/inferometer/inferometer/internal/report/json"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run/kit"
 )
 
 // server is a mock with its truth.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // protocols are those over which the run's requests came.

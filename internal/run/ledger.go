@@ -3,9 +3,9 @@ package run
 import (
 	"sync"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
 )
 
 // ledger takes down what a run comes to know besides its requests: for its result, and in

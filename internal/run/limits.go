@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"inferometer/internal/message"
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // spareFiles is what a run opens besides its connections.

@@ -7,8 +7,8 @@ import (
 	"net"
 	"time"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // startMock starts the built-in server and makes it the target.

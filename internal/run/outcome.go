@@ -6,9 +6,9 @@ import (
 	"io"
 	"slices"
 
-	"inferometer/internal/record"
-	"inferometer/internal/result"
-	"inferometer/internal/run/collect"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run/collect"
 )
 
 // outcome makes the result of what was played.

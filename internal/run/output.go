@@ -10,12 +10,12 @@ import (
 	"slices"
 	"sync"
 
-	"inferometer/internal/lib/wholefile"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	csvreport "inferometer/internal/report/csv"
-	jsonreport "inferometer/internal/report/json"
-	"inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	csvreport "github.com/inferometer/inferometer/internal/report/csv"
+	jsonreport "github.com/inferometer/inferometer/internal/report/json"
+	"github.com/inferometer/inferometer/internal/result"
 )
 
 // The files of an output directory.

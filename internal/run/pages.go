@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/probe"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/probe"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // read reads all pages of metrics at once, in the background. edge: nothing is under

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"time"
 
-	"inferometer/internal/engine/load"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/result"
-	"inferometer/internal/sweep"
+	"github.com/inferometer/inferometer/internal/engine/load"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/sweep"
 )
 
 // Observer follows a run whose plan has levels or windows.

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/message"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 const (

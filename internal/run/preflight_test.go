@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // preflightPlan is a plan of a few requests that one goes ahead of.

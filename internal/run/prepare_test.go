@@ -17,10 +17,10 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/plan"
-	"inferometer/internal/report/console"
-	"inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/report/console"
+	"github.com/inferometer/inferometer/internal/run/kit"
 )
 
 func wantPrepareError(t *testing.T, err error, words ...string) {

@@ -4,11 +4,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"inferometer/internal/engine"
-	"inferometer/internal/metric"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/run/collect"
+	"github.com/inferometer/inferometer/internal/engine"
+	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run/collect"
 )
 
 // Progress is how a run goes at a moment.

@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/plan"
-	"inferometer/internal/result"
-	promtest "inferometer/internal/testkit/prometheus"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/result"
+	promtest "github.com/inferometer/inferometer/internal/testkit/prometheus"
 )
 
 // slow makes a mock whose latencies are known: 20 ms to the first token, 5 ms for each

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/result"
 )
 
 // A run through a proxy says so in its result, now and when it is made again from the

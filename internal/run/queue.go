@@ -5,9 +5,9 @@ import (
 	"slices"
 	"sync"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/sweep"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/sweep"
 )
 
 // queue gives out the stages of a run: those of the plan, or the levels that its

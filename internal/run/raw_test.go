@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // TestRawIsCutAtItsLimit: of an answer that is kept, what goes beyond the limit is left out;

@@ -6,15 +6,15 @@ import (
 	"io"
 	"path/filepath"
 
-	"inferometer/internal/lib/bounded"
-	"inferometer/internal/lib/wholefile"
-	"inferometer/internal/message"
-	"inferometer/internal/metric"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/result"
-	"inferometer/internal/stat"
-	"inferometer/internal/sweep"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/sweep"
 )
 
 // Saved is a run as its output directory has it.

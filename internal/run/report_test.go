@@ -14,10 +14,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	csvreport "inferometer/internal/report/csv"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	csvreport "github.com/inferometer/inferometer/internal/report/csv"
 )
 
 // A report made from the records says to the last digit what the run itself said.

@@ -12,13 +12,13 @@ import (
 	"errors"
 	"io"
 
-	"inferometer/internal/message"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/record"
-	"inferometer/internal/result"
-	"inferometer/internal/run/kit"
-	"inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 // Options are what a run takes besides its plan.

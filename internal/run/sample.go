@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"inferometer/internal/engine"
-	"inferometer/internal/run/collect"
-	"inferometer/internal/run/health"
-	"inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/engine"
+	"github.com/inferometer/inferometer/internal/run/collect"
+	"github.com/inferometer/inferometer/internal/run/health"
+	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 // sampleEvery is how often the client looks at itself and flushes its records.

@@ -6,11 +6,11 @@ import (
 	"io"
 	"time"
 
-	"inferometer/internal/engine/load"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/result"
-	"inferometer/internal/sweep"
+	"github.com/inferometer/inferometer/internal/engine/load"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/sweep"
 )
 
 // stepOf is the stage number of a step of the search for the saturation: records of

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // hidden stands where a secret was.

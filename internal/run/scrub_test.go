@@ -12,11 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/mock"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run/kit"
 )
 
 // echo is a decoder of servers that repeat what they are told.

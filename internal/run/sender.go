@@ -3,11 +3,11 @@ package run
 import (
 	"context"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/engine"
-	"inferometer/internal/engine/load"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/engine"
+	"github.com/inferometer/inferometer/internal/engine/load"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // sender puts loads on the target.

@@ -8,11 +8,11 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/plan"
-	"inferometer/internal/probe"
-	"inferometer/internal/record"
-	"inferometer/internal/sweep"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/probe"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/sweep"
 )
 
 // servers asks the servers of a run about themselves.

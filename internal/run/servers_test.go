@@ -10,12 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/mock"
-	"inferometer/internal/plan"
-	"inferometer/internal/probe"
-	"inferometer/internal/record"
-	"inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/probe"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
 )
 
 // A server that counts the responses of a stream one by one has them in the result.

@@ -1,9 +1,9 @@
 package run
 
 import (
-	"inferometer/internal/endpoint"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
 // Setup is what a run has found out about its target before the first request; empty where

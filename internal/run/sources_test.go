@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 func fixedLength(n float64) plan.Length { return plan.Length{Dist: plan.DistFixed, Mean: n} }

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // slowly answers for so long that nothing ends by itself while a test looks on.

@@ -16,12 +16,12 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/endpoint/answer"
-	"inferometer/internal/lib/bounded"
-	"inferometer/internal/message"
-	"inferometer/internal/plan"
-	"inferometer/internal/remote/proxy"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/remote/proxy"
 )
 
 // secrets are what a target needs and no plan holds.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/endpoint/answer"
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // TokenizeRequest says what to ask a server's /tokenize.

@@ -14,10 +14,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/result"
-	"inferometer/internal/testkit/triton"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/testkit/triton"
 )
 
 // tritonPlan is a plan of so many requests to a model of a real Triton.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // warmingRun leaves the directory of a run whose first requests took five times as long as

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // A session of block hashes, with a subagent beside it, makes prompts that have as many

@@ -4,11 +4,11 @@ import (
 	"context"
 	"time"
 
-	"inferometer/internal/engine"
-	"inferometer/internal/engine/load"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/sweep"
+	"github.com/inferometer/inferometer/internal/engine"
+	"github.com/inferometer/inferometer/internal/engine/load"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/sweep"
 )
 
 // metering measures stages in windows.

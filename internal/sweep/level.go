@@ -3,8 +3,8 @@ package sweep
 import (
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Level is what was measured at one level of load.

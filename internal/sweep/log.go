@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Log keeps the samples of the stage under way as their records are decoded. It

@@ -10,7 +10,7 @@ package sweep
 import (
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Sample is what windows need to know of a request.

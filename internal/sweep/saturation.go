@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // Saturation is what a search for the saturation has found.

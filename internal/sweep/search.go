@@ -3,7 +3,7 @@ package sweep
 import (
 	"math"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // Search yields the levels of a plan, each one in the light of how those before it

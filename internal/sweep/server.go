@@ -3,8 +3,8 @@ package sweep
 import (
 	"sync"
 
-	"inferometer/internal/probe"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/probe"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // difference is what the models did between two snapshots; nil where one is missing.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Passage is what a search for the saturation must know of a request.

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 func TestMeterOfAWholeStage(t *testing.T) {

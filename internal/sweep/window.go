@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/stat"
 )
 
 // late is how long after its moment a request of a schedule counts as delayed.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"inferometer/internal/token/unidata"
+	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
 // finder finds added tokens in a text: of those that begin first the longest.

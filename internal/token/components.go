@@ -3,11 +3,11 @@ package token
 import (
 	"fmt"
 
-	"inferometer/internal/token/detoken"
-	"inferometer/internal/token/normal"
-	"inferometer/internal/token/unigram"
-	"inferometer/internal/token/wordlevel"
-	"inferometer/internal/token/wordpiece"
+	"github.com/inferometer/inferometer/internal/token/detoken"
+	"github.com/inferometer/inferometer/internal/token/normal"
+	"github.com/inferometer/inferometer/internal/token/unigram"
+	"github.com/inferometer/inferometer/internal/token/wordlevel"
+	"github.com/inferometer/inferometer/internal/token/wordpiece"
 )
 
 // normalizer reads a normalizer; none is nil.

@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
-	"inferometer/internal/token/bpe"
-	"inferometer/internal/token/pretoken"
-	"inferometer/internal/token/regex"
-	"inferometer/internal/token/scan"
+	"github.com/inferometer/inferometer/internal/token/bpe"
+	"github.com/inferometer/inferometer/internal/token/pretoken"
+	"github.com/inferometer/inferometer/internal/token/regex"
+	"github.com/inferometer/inferometer/internal/token/scan"
 )
 
 // Parts is what a tokenizer is made of, whatever kind of file it was read from. A

@@ -1,6 +1,6 @@
 package token
 
-import "inferometer/internal/token/normal"
+import "github.com/inferometer/inferometer/internal/token/normal"
 
 // Expansion is how many times longer the normalizer can make a text, at the worst.
 func (e *Engine) Expansion() float64 {

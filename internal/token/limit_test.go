@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"inferometer/internal/token/regex"
+	"github.com/inferometer/inferometer/internal/token/regex"
 )
 
 // endless is a tokenizer whose expression takes for ever on endlessText: what is inside

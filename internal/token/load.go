@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 
-	"inferometer/internal/lib/jsonscan"
-	"inferometer/internal/token/bpe"
-	"inferometer/internal/token/pretoken"
-	"inferometer/internal/token/scan"
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/token/bpe"
+	"github.com/inferometer/inferometer/internal/token/pretoken"
+	"github.com/inferometer/inferometer/internal/token/scan"
 )
 
 // file is a tokenizer.json cut into its components.

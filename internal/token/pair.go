@@ -3,8 +3,8 @@ package token
 import (
 	"fmt"
 
-	"inferometer/internal/token/bpe"
-	"inferometer/internal/token/scan"
+	"github.com/inferometer/inferometer/internal/token/bpe"
+	"github.com/inferometer/inferometer/internal/token/scan"
 )
 
 // FromPair makes the tokenizer of a GPT-2 vocabulary: vocab.json with the ids of tokens,

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"inferometer/internal/token/bpe"
-	"inferometer/internal/token/normal"
-	"inferometer/internal/token/pretoken"
+	"github.com/inferometer/inferometer/internal/token/bpe"
+	"github.com/inferometer/inferometer/internal/token/normal"
+	"github.com/inferometer/inferometer/internal/token/pretoken"
 )
 
 // pass is one text on its way through an engine.

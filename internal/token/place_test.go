@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 // prose is some of the text that prompts are made of.

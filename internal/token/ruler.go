@@ -4,7 +4,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"inferometer/internal/token/normal"
+	"github.com/inferometer/inferometer/internal/token/normal"
 )
 
 // Ruler cuts many texts out of one long one, such as prompts out of a book. The long

@@ -13,7 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"inferometer/internal/token/gpt2"
+	"github.com/inferometer/inferometer/internal/token/gpt2"
 )
 
 // Tokenizer counts and cuts text. It is safe for use from many goroutines.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode"
 
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 func TestByName(t *testing.T) {

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"inferometer/internal/lib/bounded"
-	"inferometer/internal/lib/nearest"
-	"inferometer/internal/plan"
-	"inferometer/internal/report/screen"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/report/screen"
 )
 
 // Env is what a command sees of the world.

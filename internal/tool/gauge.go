@@ -5,11 +5,11 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/report/progress"
-	"inferometer/internal/result"
-	"inferometer/internal/run"
-	"inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/report/progress"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/stat"
 )
 
 // gauge turns how a run goes into what the live view shows. Rates are those since

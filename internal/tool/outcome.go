@@ -8,9 +8,9 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/result"
-	"inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run"
 )
 
 // PrepareError is an error that was met before the first request.

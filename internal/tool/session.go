@@ -6,9 +6,9 @@ import (
 	"io"
 	"os"
 
-	"inferometer/internal/report/progress"
-	"inferometer/internal/run"
-	"inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/report/progress"
+	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/kit"
 )
 
 // Session is a run of a tool: what it works with, and how it is watched and stopped.

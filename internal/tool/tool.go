@@ -4,9 +4,9 @@
 package tool
 
 import (
-	"inferometer/internal/message"
-	"inferometer/internal/plan"
-	"inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/run"
 )
 
 // Exit codes. A tool that others made has its own.

@@ -1,4 +1,4 @@
-module inferometer/scripts/lint
+module github.com/inferometer/inferometer/scripts/lint
 
 go 1.26.0
 

@@ -6,7 +6,7 @@ import (
 	"bytes"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // bom may stand ahead of a text.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
 )
 
 // Count reads a whole number that is not negative; -1 stands for anything else. One that

@@ -1,6 +1,6 @@
 package answer
 
-import "inferometer/internal/record"
+import "github.com/inferometer/inferometer/internal/record"
 
 const (
 	// mostTokens is more than any prompt or answer has.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"inferometer/internal/lib/jsonscan"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // TestCount: what is no number of tokens is none, and one that is too large stays so.

@@ -9,9 +9,9 @@ import (
 	"time"
 	"unicode"
 
-	"inferometer/internal/endpoint/sse"
-	"inferometer/internal/lib/brief"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint/sse"
+	"github.com/inferometer/inferometer/internal/lib/brief"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // maxMessage bounds a failure's message, in characters.

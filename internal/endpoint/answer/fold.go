@@ -3,8 +3,8 @@ package answer
 import (
 	"time"
 
-	"inferometer/internal/endpoint/sse"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint/sse"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // apart is the gap from which on two reads are taken to have come one by one.

@@ -3,8 +3,8 @@ package answer
 import (
 	"bytes"
 
-	"inferometer/internal/lib/jsonscan"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Likeness remembers the bytes before and after the text of an event that carried

@@ -1,8 +1,8 @@
 package answer
 
 import (
-	"inferometer/internal/lib/jsonscan"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Part is what one JSON object of an answer adds to its text: an event of a stream, or

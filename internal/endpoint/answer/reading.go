@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"fmt"
 
-	"inferometer/internal/endpoint/sse"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint/sse"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Reading is the state of reading a stream of server-sent events with JSON in them,

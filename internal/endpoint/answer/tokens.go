@@ -1,9 +1,9 @@
 package answer
 
 import (
-	"inferometer/internal/prompt"
-	"inferometer/internal/record"
-	"inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/token"
 )
 
 // Counter counts the tokens of answers. The model's own tokenizer counts beside the

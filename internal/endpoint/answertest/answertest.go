@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Words is a tokenizer whose tokens are words.

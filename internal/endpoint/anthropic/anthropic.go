@@ -8,13 +8,13 @@ import (
 	"net/url"
 	"strconv"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/endpoint/answer"
-	"inferometer/internal/endpoint/body"
-	"inferometer/internal/endpoint/replica"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/endpoint/body"
+	"github.com/inferometer/inferometer/internal/endpoint/replica"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
 // path is where servers have the endpoint.

@@ -9,13 +9,13 @@ import (
 	"sync"
 	"testing"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/endpoint/answertest"
-	"inferometer/internal/mock"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/record"
-	"inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/endpoint/answertest"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 func target(change func(*plan.Target)) plan.Target {

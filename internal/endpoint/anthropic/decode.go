@@ -1,10 +1,10 @@
 package anthropic
 
 import (
-	"inferometer/internal/endpoint/answer"
-	"inferometer/internal/endpoint/sse"
-	"inferometer/internal/prompt"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/endpoint/sse"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Decoder reads answers of the messages API. It holds nothing of one answer when it

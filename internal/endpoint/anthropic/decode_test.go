@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/endpoint/answertest"
-	"inferometer/internal/endpoint/sse"
-	"inferometer/internal/record"
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/endpoint/answertest"
+	"github.com/inferometer/inferometer/internal/endpoint/sse"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 // stream frames events by the type that they have.

@@ -1,8 +1,8 @@
 package anthropic
 
 import (
-	"inferometer/internal/endpoint/answer"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // kind is what an event or an answer calls itself.

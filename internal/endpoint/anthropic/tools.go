@@ -3,8 +3,8 @@ package anthropic
 import (
 	"encoding/json"
 
-	"inferometer/internal/endpoint/body"
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/endpoint/body"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // appendTools appends what the model may call, and how free it is to. That it may not

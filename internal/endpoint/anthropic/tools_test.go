@@ -4,9 +4,9 @@ import (
 	"reflect"
 	"testing"
 
-	"inferometer/internal/prompt"
-	"inferometer/internal/record"
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 // session is a chat in which a tool was called.

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"slices"
 
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // Start is what all bodies of a run begin with.

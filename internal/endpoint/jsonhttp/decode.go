@@ -1,11 +1,11 @@
 package jsonhttp
 
 import (
-	"inferometer/internal/endpoint/answer"
-	"inferometer/internal/endpoint/sse"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/endpoint/sse"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Decoder reads the answers of one kind of endpoint. It holds nothing of one answer

@@ -12,14 +12,14 @@ import (
 	"os"
 	"strings"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/endpoint/answer"
-	"inferometer/internal/endpoint/body"
-	"inferometer/internal/endpoint/replica"
-	"inferometer/internal/message"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/token/chat"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/endpoint/body"
+	"github.com/inferometer/inferometer/internal/endpoint/replica"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/token/chat"
 )
 
 // Protocol is that of such servers.

@@ -10,14 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/mock"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/media"
-	"inferometer/internal/record"
-	"inferometer/internal/testkit/mutate"
-	"inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/media"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 func target(kind string, change func(*plan.Target)) plan.Target {

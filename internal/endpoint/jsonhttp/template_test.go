@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 // seedTemplates are templates of request bodies.

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"strconv"
 
-	"inferometer/internal/endpoint/body"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/endpoint/body"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // bodyEncoder builds request bodies. The parts that all bodies share are encoded

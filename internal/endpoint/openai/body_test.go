@@ -3,8 +3,8 @@ package openai
 import (
 	"testing"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 func TestBodyOfAPromptWithItsOwnModel(t *testing.T) {

@@ -1,8 +1,8 @@
 package openai
 
 import (
-	"inferometer/internal/endpoint/answer"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // chunk is what one JSON object of an answer says: an event of a stream, or the

@@ -3,9 +3,9 @@ package openai
 import (
 	"bytes"
 
-	"inferometer/internal/endpoint/answer"
-	"inferometer/internal/prompt"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Decoder reads the answers of OpenAI-compatible servers. It holds nothing of one

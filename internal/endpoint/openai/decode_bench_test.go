@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/endpoint/answertest"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint/answertest"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // typical is a stream of n chunks of about 222 bytes each, framing included, in

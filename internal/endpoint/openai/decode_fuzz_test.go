@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/endpoint/answertest"
-	"inferometer/internal/endpoint/sse"
-	"inferometer/internal/record"
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/endpoint/answertest"
+	"github.com/inferometer/inferometer/internal/endpoint/sse"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 // member is one member of an object; a list of them keeps the order and repeated

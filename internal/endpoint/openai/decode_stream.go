@@ -1,9 +1,9 @@
 package openai
 
 import (
-	"inferometer/internal/endpoint/answer"
-	"inferometer/internal/endpoint/sse"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/endpoint/sse"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // streamed is the state of decoding one stream.

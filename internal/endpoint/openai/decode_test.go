@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"inferometer/internal/endpoint/answertest"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint/answertest"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // letters is a tokenizer for tests: each n letters are a token.

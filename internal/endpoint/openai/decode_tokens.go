@@ -1,6 +1,6 @@
 package openai
 
-import "inferometer/internal/endpoint/answer"
+import "github.com/inferometer/inferometer/internal/endpoint/answer"
 
 // countStream says how many tokens a stream has, and how many each of its events.
 func (d *Decoder) countStream(st *streamed) {

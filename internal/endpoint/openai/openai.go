@@ -5,11 +5,11 @@ package openai
 import (
 	"net/url"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/endpoint/answer"
-	"inferometer/internal/endpoint/replica"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/endpoint/replica"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // Protocol is OpenAI's.

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"slices"
 
-	"inferometer/internal/endpoint/sse"
-	"inferometer/internal/prompt"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint/sse"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // delta is a message of an answer, or a piece of one.

@@ -1,8 +1,8 @@
 package openai
 
 import (
-	"inferometer/internal/endpoint/body"
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/endpoint/body"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // appendTools appends what the model may call, and how free it is to.

@@ -1,12 +1,12 @@
 package predict
 
 import (
-	"inferometer/internal/endpoint"
-	"inferometer/internal/endpoint/answer"
-	"inferometer/internal/lib/jsonscan"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Decoder reads answers: what they say is the model's business, that they are some is

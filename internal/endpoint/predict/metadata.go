@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/message"
-	"inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
 // mostMetadata bounds what is read of a model's metadata.

@@ -13,13 +13,13 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/endpoint/replica"
-	"inferometer/internal/message"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/tensor"
-	"inferometer/internal/remote/proxy"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/endpoint/replica"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/remote/proxy"
 )
 
 // TensorFlowServing is the protocol of TensorFlow Serving.

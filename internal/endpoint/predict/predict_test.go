@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/prompt/tensor"
-	"inferometer/internal/record"
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 // described is what TensorFlow Serving says of a model, in the form of its documentation.

@@ -2,12 +2,12 @@
 package protocols
 
 import (
-	"inferometer/internal/endpoint"
-	"inferometer/internal/endpoint/anthropic"
-	"inferometer/internal/endpoint/jsonhttp"
-	"inferometer/internal/endpoint/openai"
-	"inferometer/internal/endpoint/predict"
-	"inferometer/internal/endpoint/triton"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/endpoint/anthropic"
+	"github.com/inferometer/inferometer/internal/endpoint/jsonhttp"
+	"github.com/inferometer/inferometer/internal/endpoint/openai"
+	"github.com/inferometer/inferometer/internal/endpoint/predict"
+	"github.com/inferometer/inferometer/internal/endpoint/triton"
 )
 
 // All are the protocols that are built in, by the names that a plan has for them.

@@ -15,14 +15,14 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/record"
-	"inferometer/internal/remote/proxy"
-	"inferometer/internal/wire/clock"
-	"inferometer/internal/wire/h2"
-	"inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/remote/proxy"
+	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/h2"
+	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
 // Protocol is what protocols differ in.

@@ -13,17 +13,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/message"
-	"inferometer/internal/mock"
-	"inferometer/internal/mock/repository"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/tensor"
-	"inferometer/internal/record"
-	"inferometer/internal/testkit/triton"
-	"inferometer/internal/token"
-	"inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/testkit/triton"
+	"github.com/inferometer/inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 // The suite runs against the mock and against a real Triton: what passes on one and

@@ -7,8 +7,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"inferometer/internal/lib/kserve"
-	"inferometer/internal/wire/grpc"
+	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/wire/grpc"
 )
 
 // grpcServer asks over gRPC.

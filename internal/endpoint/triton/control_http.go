@@ -15,9 +15,9 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/plan"
-	"inferometer/internal/remote/proxy"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/remote/proxy"
 )
 
 // httpServer asks over HTTP.

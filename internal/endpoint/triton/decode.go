@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"fmt"
 
-	"inferometer/internal/endpoint/answer"
-	"inferometer/internal/endpoint/sse"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/tensor"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/endpoint/sse"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Decoder reads the answers of a model behind Triton. It holds nothing of one answer

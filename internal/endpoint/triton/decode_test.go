@@ -9,13 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/lib/kserve"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/tensor"
-	"inferometer/internal/record"
-	"inferometer/internal/testkit/mutate"
-	"inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/token"
 )
 
 // framed is messages as gRPC has them.

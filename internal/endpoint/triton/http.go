@@ -11,12 +11,12 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/tensor"
-	"inferometer/internal/prompt/tensor/v2http"
-	"inferometer/internal/record"
-	"inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/prompt/tensor/v2http"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
 // httpReplica carries out requests over HTTP.

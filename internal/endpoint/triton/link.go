@@ -12,17 +12,17 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/lib/bounded"
-	"inferometer/internal/lib/kserve"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/tensor/v2http"
-	"inferometer/internal/record"
-	"inferometer/internal/remote/proxy"
-	"inferometer/internal/wire/clock"
-	"inferometer/internal/wire/grpc"
-	"inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/tensor/v2http"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/remote/proxy"
+	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/grpc"
+	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
 // link is the way to one of a target's URLs.

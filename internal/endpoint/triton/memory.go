@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt/tensor"
-	"inferometer/internal/prompt/tensor/shm"
-	"inferometer/internal/prompt/tensor/v2http"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/prompt/tensor/shm"
+	"github.com/inferometer/inferometer/internal/prompt/tensor/v2http"
 )
 
 // sharer is a server that can be told of shared memory.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/lib/kserve"
-	"inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
 // Model is what a server says about one of its models.

@@ -1,11 +1,11 @@
 package triton
 
 import (
-	"inferometer/internal/endpoint"
-	"inferometer/internal/plan"
-	"inferometer/internal/probe"
-	"inferometer/internal/probe/triton"
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/probe"
+	"github.com/inferometer/inferometer/internal/probe/triton"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // Protocol is Triton's.

@@ -7,10 +7,10 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"inferometer/internal/lib/jsonscan"
-	"inferometer/internal/lib/kserve"
-	"inferometer/internal/prompt/tensor"
-	"inferometer/internal/prompt/tensor/v2http"
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/prompt/tensor/v2http"
 )
 
 // reply is one response of a model: of several, an event of the answer. What is in it

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
 // Response is one response of an answer, with the tensors that it carries.

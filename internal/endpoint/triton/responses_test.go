@@ -3,8 +3,8 @@ package triton
 import (
 	"testing"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
 func TestResponses(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"inferometer/internal/lib/kserve"
-	"inferometer/internal/wire/grpc"
+	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/wire/grpc"
 )
 
 // The field numbers of the protocol's messages that are read or written by hand.

@@ -6,8 +6,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"inferometer/internal/lib/kserve"
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 func boolParam(v bool) *kserve.InferParameter {

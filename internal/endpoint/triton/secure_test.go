@@ -17,11 +17,11 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/message"
-	"inferometer/internal/mock"
-	"inferometer/internal/plan"
-	"inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 // certificate makes one that is its own authority, for a client.

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/lib/nearest"
-	"inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/message"
 )
 
 // server answers questions about itself and its models, over either transport.

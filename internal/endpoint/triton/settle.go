@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/message"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 // lookTime bounds the look at one server before the run.

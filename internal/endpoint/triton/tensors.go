@@ -3,7 +3,7 @@ package triton
 import (
 	"slices"
 
-	"inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
 // Tensors are those that the model takes and gives.

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"strings"
 
-	"inferometer/internal/endpoint/answer"
-	"inferometer/internal/record"
-	"inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/endpoint/answer"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/token"
 )
 
 // dropEcho takes the prompt out of an answer that begins with it, and with it what

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/lib/kserve"
 )
 
 // tracer is a server that can be told about its own traces.

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/proto"
 
-	"inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/lib/kserve"
 )
 
 // speaker gives a server's answers as they are, for a reader: the text of messages over

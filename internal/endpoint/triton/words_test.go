@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/lib/kserve"
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 func TestMessageText(t *testing.T) {

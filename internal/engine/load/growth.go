@@ -3,7 +3,7 @@ package load
 import (
 	"time"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // Growth says how a load grows: Step requests are added each time that every request of

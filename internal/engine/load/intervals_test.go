@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 func TestIntervalsGoRound(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"time"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // Stage is the load of one part of a run: when requests are due, how many may be

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 func TestSample(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 // value builds what encoding/json builds, with nothing but the scanner's methods.

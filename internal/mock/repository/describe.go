@@ -1,6 +1,6 @@
 package repository
 
-import "inferometer/internal/lib/kserve"
+import "github.com/inferometer/inferometer/internal/lib/kserve"
 
 // StatisticsOf returns a model's statistics, or all models'.
 func (t *Repository) StatisticsOf(name, version string) ([]*kserve.ModelStatistics, *Refusal) {

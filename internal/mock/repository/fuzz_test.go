@@ -5,8 +5,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"inferometer/internal/lib/kserve"
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 // FuzzProto reads what the generated code reads, and the same of it.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/lib/kserve"
 )
 
 // page is an object of a page over HTTP: names, each with its value behind it. They keep their

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/lib/kserve"
 )
 
 // tally counts something and the time that it took.

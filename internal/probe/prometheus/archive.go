@@ -11,12 +11,12 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/message"
-	"inferometer/internal/plan"
-	"inferometer/internal/probe"
-	"inferometer/internal/probe/serving"
-	"inferometer/internal/record"
-	"inferometer/internal/remote/google"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/probe"
+	"github.com/inferometer/inferometer/internal/probe/serving"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/remote/google"
 )
 
 // Source is how figures of a Prometheus server are marked.

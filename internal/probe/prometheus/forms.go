@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/probe/serving"
+	"github.com/inferometer/inferometer/internal/probe/serving"
 )
 
 // selector names a metric in queries: its names, of which a server has one, and the

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/probe/serving"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/probe/serving"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Page is the metrics page of one server or exporter.

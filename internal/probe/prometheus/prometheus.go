@@ -8,8 +8,8 @@ import (
 	"math"
 	"strings"
 
-	"inferometer/internal/lib/exposition"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/lib/exposition"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Parse reads a page of metrics and gives the samples whose names keep wants, in the

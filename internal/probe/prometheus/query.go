@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/probe/serving"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/probe/serving"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // query asks for the metrics of one time range.

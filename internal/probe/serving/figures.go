@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/record"
-	"inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/stat"
 )
 
 // Part is what one page says, or one GPU on it.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Log is what pages of metrics said during a stage, one look after the other. The first

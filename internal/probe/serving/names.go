@@ -5,7 +5,7 @@ package serving
 import (
 	"strings"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // The servers whose names are known, as plans call them, and the GPU exporter.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"inferometer/internal/lib/exposition"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/lib/exposition"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // cell is one metric of one GPU, or of no GPU in particular.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 func sample(name, labels string, v float64) record.Sample {

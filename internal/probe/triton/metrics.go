@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/lib/exposition"
-	"inferometer/internal/probe/prometheus"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/lib/exposition"
+	"github.com/inferometer/inferometer/internal/probe/prometheus"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // family is how the names of Triton's metrics begin.

@@ -11,11 +11,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/lib/exposition"
-	"inferometer/internal/plan"
-	"inferometer/internal/probe"
-	"inferometer/internal/record"
-	"inferometer/internal/testkit/triton"
+	"github.com/inferometer/inferometer/internal/lib/exposition"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/probe"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/testkit/triton"
 )
 
 // post asks a model over HTTP and gives the whole answer.

@@ -18,12 +18,12 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
-	"inferometer/internal/lib/kserve"
-	"inferometer/internal/plan"
-	"inferometer/internal/remote/proxy"
-	"inferometer/internal/wire/clock"
-	"inferometer/internal/wire/grpc"
-	"inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/remote/proxy"
+	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/grpc"
+	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
 // header is what every question carries.

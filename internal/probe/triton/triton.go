@@ -15,10 +15,10 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/lib/kserve"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 // Options are what a Probe takes besides the target.

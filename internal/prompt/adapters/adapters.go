@@ -9,8 +9,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // Source gives the prompts of another source a model each. The order is random and

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // agent is one agent at work: on a turn of the user, or on what another agent wants done.

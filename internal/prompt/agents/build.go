@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // The places of what is drawn: a number of a path below the session, the turn or the agent.

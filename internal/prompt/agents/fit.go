@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // fitter makes texts of about so many tokens. It measures a few words and reckons how many

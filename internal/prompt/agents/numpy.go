@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"sync"
 
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // rng draws the numbers that numpy's default generator draws: PCG64 with a state made by

@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // Source gives the sessions in order, again and again.

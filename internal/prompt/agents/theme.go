@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 //go:embed themes.json

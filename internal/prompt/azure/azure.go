@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // Row is one request of a trace.

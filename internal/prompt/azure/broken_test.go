@@ -3,7 +3,7 @@ package azure
 import (
 	"testing"
 
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 func TestBrokenTraces(t *testing.T) {

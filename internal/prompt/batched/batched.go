@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // Source gives prompts of several texts each, made of as many prompts of another

@@ -10,11 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/lexicon"
-	"inferometer/internal/prompt/prompttest"
-	"inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/lexicon"
+	"github.com/inferometer/inferometer/internal/prompt/prompttest"
+	"github.com/inferometer/inferometer/internal/token"
 )
 
 func fixed(n float64) plan.Length { return plan.Length{Dist: plan.DistFixed, Mean: n} }

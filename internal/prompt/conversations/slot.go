@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/lexicon"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/lexicon"
 )
 
 // slot is a place at which one conversation after the other is held. One turn is under

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt/recorded"
-	"inferometer/internal/remote/hub"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt/recorded"
+	"github.com/inferometer/inferometer/internal/remote/hub"
 )
 
 // file is one of a data set.

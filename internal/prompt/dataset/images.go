@@ -9,8 +9,8 @@ import (
 	_ "image/png"  // the same
 	"math/rand/v2"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // image makes a part of an image, whose bytes are sent as they are; false: servers do

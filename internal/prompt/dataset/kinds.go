@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/rows"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/rows"
 )
 
 // kind is a data set: where it lies and how its rows are read.

@@ -11,11 +11,11 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"inferometer/internal/message"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/rows"
-	"inferometer/internal/remote/hub"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/rows"
+	"github.com/inferometer/inferometer/internal/remote/hub"
 )
 
 const (

@@ -1,8 +1,8 @@
 package dataset
 
 import (
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/rows"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/rows"
 )
 
 // Whole chats have every turn of their row, in roles of few kinds, whether or not a server's template takes them.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt/prompttest"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt/prompttest"
 )
 
 // Whole chats are the requests that inference-perf 0.7.0 sends for the same rows: it begins

@@ -10,8 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // Tokenizer is what the lengths of random texts are measured with.

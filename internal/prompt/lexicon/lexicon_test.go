@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/prompt"
-	"inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/token"
 )
 
 // tokenizers are one of each family that models are served with.

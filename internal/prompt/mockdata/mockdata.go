@@ -5,8 +5,8 @@ import (
 	"context"
 	"strconv"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // Source counts. Every stage begins with 1.

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/media"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/media"
 )
 
 // Source gives the prompts of another source with media in the user's messages. What

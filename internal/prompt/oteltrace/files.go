@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"inferometer/internal/lib/bounded"
-	"inferometer/internal/prompt/rows"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/prompt/rows"
 )
 
 // reader gives the traces of a file as JSON.

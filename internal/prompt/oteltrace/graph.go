@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // links are what calls take from one another.

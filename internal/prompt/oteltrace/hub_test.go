@@ -10,10 +10,10 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/remote/hub/hubtest"
-	"inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/remote/hub/hubtest"
+	"github.com/inferometer/inferometer/internal/token"
 )
 
 // row is a trace as data sets have it: a table has the same attributes in each row.

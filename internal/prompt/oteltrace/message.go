@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // message is a recorded message: what is sent of it, and how it is told from others.

@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // trace is a recorded session as its file has it.

@@ -14,10 +14,10 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/recorded"
-	"inferometer/internal/prompt/sessionfilter"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/recorded"
+	"github.com/inferometer/inferometer/internal/prompt/sessionfilter"
 )
 
 const defaultOutput = 1000

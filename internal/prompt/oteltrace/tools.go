@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // readTools reads what a call could use: a list of functions, each as OpenAI writes it or

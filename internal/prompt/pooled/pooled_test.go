@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"testing"
 
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/prompttest"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/prompttest"
 )
 
 // counting is a source whose prompts are numbers; 0: it never ends.

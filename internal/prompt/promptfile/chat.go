@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // entry is one line of a file.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // expand is the file, or those that end in .jsonl of a directory.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/message"
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // foreign reports what a file is that holds no lines of prompts, by its first bytes or by its

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/token"
 )
 
 // Files that are no lists of prompts are refused by what they are.

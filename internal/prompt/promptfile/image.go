@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"strings"
 
-	"inferometer/internal/lib/bounded"
-	"inferometer/internal/lib/jsonscan"
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // imageField holds an image, or a list of them: a URL, or a file on this machine.

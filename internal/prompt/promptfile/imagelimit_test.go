@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/lib/bounded"
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // An image that a line names is bounded by the plan's limit, as the file itself is.

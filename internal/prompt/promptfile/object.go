@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/lib/brief"
-	"inferometer/internal/lib/jsonscan"
-	"inferometer/internal/message"
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/lib/brief"
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // textFields are the fields that can hold a prompt's text.

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"inferometer/internal/lib/bounded"
-	"inferometer/internal/message"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // mostFaults is how many faults of one file are listed; the rest are counted.

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // Source hands out the prompts and conversations of a file in order, again and again. Every stage

@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"testing"
 
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // Case is a source under test.

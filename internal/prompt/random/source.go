@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/azure"
-	"inferometer/internal/prompt/lexicon"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/azure"
+	"github.com/inferometer/inferometer/internal/prompt/lexicon"
 )
 
 // Source makes prompts of random words, of the lengths of a distribution or of a trace.

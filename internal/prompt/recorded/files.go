@@ -14,9 +14,9 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/lib/bounded"
-	"inferometer/internal/plan"
-	"inferometer/internal/remote/hub"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/remote/hub"
 )
 
 // File is where sessions are read from.

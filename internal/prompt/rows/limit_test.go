@@ -7,7 +7,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
 )
 
 // TestParquetThatUnpacksToMuch: a small file whose columns unpack to more than the limit is

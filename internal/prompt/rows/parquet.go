@@ -9,7 +9,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
 )
 
 // parquetSource reads rows a few at a time.

@@ -13,7 +13,7 @@ import (
 	"os"
 	"slices"
 
-	"inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
 )
 
 // Row is one row: values by column, as encoding/json gives them. Bytes of a Parquet

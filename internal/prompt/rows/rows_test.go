@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
-	"inferometer/internal/lib/bounded"
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 // orca has the columns of OpenOrca.

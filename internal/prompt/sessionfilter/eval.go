@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"inferometer/internal/lib/jmespath"
+	"github.com/inferometer/inferometer/internal/lib/jmespath"
 )
 
 // Keeps reports whether a session meets the expression. A session is made of

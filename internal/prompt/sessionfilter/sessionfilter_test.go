@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 func document(t testing.TB) any {

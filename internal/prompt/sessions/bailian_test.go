@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // bailian are lines as Alibaba publishes its traces: seconds, and blocks of 16 tokens.

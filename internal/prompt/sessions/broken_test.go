@@ -3,8 +3,8 @@ package sessions
 import (
 	"testing"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 func TestBrokenTraces(t *testing.T) {

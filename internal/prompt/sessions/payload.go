@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/lexicon"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/lexicon"
 )
 
 // NewPayload reads the file that d names with read: lines of JSON with the timestamp, the

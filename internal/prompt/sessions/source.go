@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // turn is one request of a session.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // NewSessions makes up sessions of the numbers and lengths that d asks for.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/lexicon"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/lexicon"
 )
 
 // block is how many tokens a hash of a payload file stands for, bailianBlock how many one of a

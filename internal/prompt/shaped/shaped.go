@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/lib/jsonobject"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/tensor"
-	"inferometer/internal/token/chat"
+	"github.com/inferometer/inferometer/internal/lib/jsonobject"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/token/chat"
 )
 
 // object keeps the order of its members.

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"os"
 
-	"inferometer/internal/lib/jsonobject"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/token/chat"
+	"github.com/inferometer/inferometer/internal/lib/jsonobject"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/token/chat"
 )
 
 // embedQA is the template that has a name in place of a file.

@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/lib/jsonobject"
-	"inferometer/internal/message"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/lib/jsonobject"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
 // usualOutput is the length that TensorRT-LLM is asked for where nobody names one.

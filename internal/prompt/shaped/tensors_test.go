@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/pooled"
-	"inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/pooled"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
 // inputsOf are the tensors of a prompt as one text.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // session is the conversation of one user. Its first turn is the prompt of the user;

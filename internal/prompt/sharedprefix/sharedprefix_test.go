@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/lexicon"
-	"inferometer/internal/prompt/prompttest"
-	"inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/lexicon"
+	"github.com/inferometer/inferometer/internal/prompt/prompttest"
+	"github.com/inferometer/inferometer/internal/token"
 )
 
 func gpt2(t testing.TB) *token.Engine {

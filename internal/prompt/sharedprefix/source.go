@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/lexicon"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/lexicon"
 )
 
 // Defaults of a plan, and the most prompts that are kept in order.

@@ -2,20 +2,20 @@
 package sources
 
 import (
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/agents"
-	"inferometer/internal/prompt/conversations"
-	"inferometer/internal/prompt/dataset"
-	"inferometer/internal/prompt/mockdata"
-	"inferometer/internal/prompt/oteltrace"
-	"inferometer/internal/prompt/promptfile"
-	"inferometer/internal/prompt/random"
-	"inferometer/internal/prompt/sessions"
-	"inferometer/internal/prompt/sharedprefix"
-	"inferometer/internal/prompt/synthetic"
-	"inferometer/internal/prompt/tensordata"
-	"inferometer/internal/prompt/wekatrace"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/agents"
+	"github.com/inferometer/inferometer/internal/prompt/conversations"
+	"github.com/inferometer/inferometer/internal/prompt/dataset"
+	"github.com/inferometer/inferometer/internal/prompt/mockdata"
+	"github.com/inferometer/inferometer/internal/prompt/oteltrace"
+	"github.com/inferometer/inferometer/internal/prompt/promptfile"
+	"github.com/inferometer/inferometer/internal/prompt/random"
+	"github.com/inferometer/inferometer/internal/prompt/sessions"
+	"github.com/inferometer/inferometer/internal/prompt/sharedprefix"
+	"github.com/inferometer/inferometer/internal/prompt/synthetic"
+	"github.com/inferometer/inferometer/internal/prompt/tensordata"
+	"github.com/inferometer/inferometer/internal/prompt/wekatrace"
 )
 
 // All make the sources that are built in, by the names that a plan has for them. getenv

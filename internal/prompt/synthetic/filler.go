@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/lexicon"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/lexicon"
 )
 
 // filler gives a text its exact length where no beginning of it has that many tokens: what

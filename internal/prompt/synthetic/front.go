@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // front is what stands in front of the text of prompts.

@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/prompttest"
-	"inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/prompttest"
+	"github.com/inferometer/inferometer/internal/token"
 )
 
 // Prompts that ask for a length in words are as long as others.

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"strings"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // book is prose whose words are separated by exactly one space or line feed, with

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/prompttest"
-	"inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/prompttest"
+	"github.com/inferometer/inferometer/internal/token"
 )
 
 func fixed(n float64) plan.Length { return plan.Length{Dist: plan.DistFixed, Mean: n} }

@@ -3,8 +3,8 @@ package synthetic
 import (
 	"fmt"
 
-	"inferometer/internal/message"
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // surround learns what the server puts around a text, for prompts whose length is counted

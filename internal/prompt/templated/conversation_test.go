@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/prompt"
-	"inferometer/internal/token/chat"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/token/chat"
 )
 
 // growing is a conversation whose turns repeat all that was said.

@@ -3,8 +3,8 @@ package templated
 import (
 	"fmt"
 
-	"inferometer/internal/prompt"
-	"inferometer/internal/token/chat"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/token/chat"
 )
 
 // measure counts a prompt with the template around it. It is used from many goroutines.

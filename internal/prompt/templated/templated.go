@@ -6,8 +6,8 @@ import (
 	"context"
 	"slices"
 
-	"inferometer/internal/prompt"
-	"inferometer/internal/token/chat"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/token/chat"
 )
 
 // Source gives the prompts of another source, their length counted in what the

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/prompt"
-	"inferometer/internal/token/chat"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/token/chat"
 )
 
 // list gives its prompts once.

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/message"
 )
 
 // FillKind says what inputs that are given no value are made of.

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"inferometer/internal/lib/brief"
-	"inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/lib/brief"
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
 )
 
 // FromJSON reads the values of a tensor: an array, flat or nested as the shape is, or

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/message"
 )
 
 // settle finds the shape of values that a user gave: as the user says it, else as the

@@ -3,9 +3,9 @@ package tensordata
 import (
 	"fmt"
 
-	"inferometer/internal/lib/jsonscan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
 // nextTurn is the next turn of a session: its own messages, after those of the turns

@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"testing"
 
-	"inferometer/internal/prompt/tensor"
-	"inferometer/internal/prompt/tensor/inputdata"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/prompt/tensor/inputdata"
 )
 
 func TestExamplesOfThePage(t *testing.T) {

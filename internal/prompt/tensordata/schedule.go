@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt/tensor"
-	"inferometer/internal/prompt/tensor/inputdata"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/prompt/tensor/inputdata"
 )
 
 // bySchedule takes the timestamps off steps of tensors and puts the steps in their order,

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // What holds where the plan says nothing.

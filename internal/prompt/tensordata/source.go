@@ -9,10 +9,10 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/tensor"
-	"inferometer/internal/prompt/tensor/inputdata"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/prompt/tensor/inputdata"
 )
 
 // Source hands out the steps of the data in order, again and again. Every stage begins

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/message"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/azure"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/azure"
 )
 
 // Source is another source with a schedule.

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"inferometer/internal/lib/bounded"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/recorded"
-	"inferometer/internal/prompt/rows"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/recorded"
+	"github.com/inferometer/inferometer/internal/prompt/rows"
 )
 
 // usual is what data sets of traces call their file.

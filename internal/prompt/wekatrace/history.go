@@ -3,7 +3,7 @@ package wekatrace
 import (
 	"slices"
 
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // message is one message of a chat, as pieces of text to be, and all that was said before

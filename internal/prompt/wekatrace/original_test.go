@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/token"
 )
 
 // TestOriginal holds sessions against what the original makes of the same traces, as

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/remote/hub/hubtest"
-	"inferometer/internal/testkit/mutate"
-	"inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/remote/hub/hubtest"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/token"
 )
 
 // differs: ip-config-filter

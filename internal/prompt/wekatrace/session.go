@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // timed is a request at a moment of its trace's clock, in seconds.

@@ -11,11 +11,11 @@ import (
 	"errors"
 	"fmt"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/lexicon"
-	"inferometer/internal/prompt/recorded"
-	"inferometer/internal/prompt/sessionfilter"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/lexicon"
+	"github.com/inferometer/inferometer/internal/prompt/recorded"
+	"github.com/inferometer/inferometer/internal/prompt/sessionfilter"
 )
 
 const (

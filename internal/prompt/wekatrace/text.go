@@ -1,8 +1,8 @@
 package wekatrace
 
 import (
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/lexicon"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/lexicon"
 )
 
 // piece is a run of tokens: the first n of those that a key stands for.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // moment is a call on the clock of its session, in milliseconds, and its place among those

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/lib/wholefile"
 )
 
 // store is the folder of one repository in the cache: refs/ has the commit of

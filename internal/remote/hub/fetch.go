@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
 )
 
 // metadata is what the hub says of a file before it is fetched.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/remote/hub/hubtest"
+	"github.com/inferometer/inferometer/internal/remote/hub/hubtest"
 )
 
 // large is the content of a file on the other host.

@@ -20,7 +20,7 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
 )
 
 // DefaultEndpoint is the hub that is asked when HF_ENDPOINT names no other.

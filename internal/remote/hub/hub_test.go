@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/remote/hub/hubtest"
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/remote/hub/hubtest"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/lib/bounded"
-	"inferometer/internal/remote/hub/hubtest"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/remote/hub/hubtest"
 )
 
 // TestFileBeyondTheLimit: a file that is larger than the limit is refused with the limit's

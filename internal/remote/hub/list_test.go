@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/remote/hub/hubtest"
+	"github.com/inferometer/inferometer/internal/remote/hub/hubtest"
 )
 
 func wantFiles(t *testing.T, h *Hub, repo Repo, revision string, want ...string) {

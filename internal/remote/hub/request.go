@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/lib/brief"
+	"github.com/inferometer/inferometer/internal/lib/brief"
 )
 
 // errStalled: the hub has sent nothing for too long.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // TestCheck: whether files can be stored is known beforehand, and nothing is stored.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/remote/google"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/remote/google"
 )
 
 // GCS is a bucket of Google Cloud Storage.

@@ -17,7 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // environment is one with nothing else in it. The libraries read it themselves.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/lib/number"
-	"inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/result"
 )
 
 // calibration prints the error bars that were found on the mock ahead of the run.

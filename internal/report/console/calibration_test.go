@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/result"
 )
 
 func TestCalibration(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 	"io"
 	"strings"
 
-	"inferometer/internal/lib/number"
-	"inferometer/internal/report/screen"
-	"inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/report/screen"
+	"github.com/inferometer/inferometer/internal/result"
 )
 
 // The widths that a report can have.

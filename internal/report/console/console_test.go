@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/report/screen"
-	"inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/report/screen"
+	"github.com/inferometer/inferometer/internal/result"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -1,8 +1,8 @@
 package console
 
 import (
-	"inferometer/internal/lib/number"
-	"inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/result"
 )
 
 // saturation prints the steps of the search for the rates of a sweep.

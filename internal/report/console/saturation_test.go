@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/sweep"
+	"github.com/inferometer/inferometer/internal/sweep"
 )
 
 func TestSaturation(t *testing.T) {

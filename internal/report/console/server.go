@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/lib/number"
-	"inferometer/internal/report/screen"
-	"inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/report/screen"
+	"github.com/inferometer/inferometer/internal/result"
 )
 
 // server prints what the server said of itself. What it did not say is among the notes.

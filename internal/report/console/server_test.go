@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/report/screen"
-	"inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/report/screen"
+	"github.com/inferometer/inferometer/internal/result"
 )
 
 func took(n uint64, ms float64) result.ServerTime {

@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"inferometer/internal/lib/number"
-	"inferometer/internal/report/screen"
-	"inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/report/screen"
+	"github.com/inferometer/inferometer/internal/result"
 )
 
 // serviceNames are the figures that are always shown, in order, in the words of people.

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/lib/number"
-	"inferometer/internal/report/screen"
-	"inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/report/screen"
+	"github.com/inferometer/inferometer/internal/result"
 )
 
 // stage prints all that is known about one stage.

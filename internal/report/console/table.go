@@ -3,7 +3,7 @@ package console
 import (
 	"strings"
 
-	"inferometer/internal/report/screen"
+	"github.com/inferometer/inferometer/internal/report/screen"
 )
 
 // gap is the space between two columns.

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/lib/number"
-	"inferometer/internal/report/screen"
-	"inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/report/screen"
+	"github.com/inferometer/inferometer/internal/result"
 )
 
 // verdict says whether to trust the figures, and with All shows every check.

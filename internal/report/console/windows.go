@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strconv"
 
-	"inferometer/internal/lib/number"
-	"inferometer/internal/record"
-	"inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
 )
 
 // mostWindows is how many of a stage's last windows are listed.

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/record"
-	"inferometer/internal/result"
-	"inferometer/internal/sweep"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/sweep"
 )
 
 func TestWindows(t *testing.T) {

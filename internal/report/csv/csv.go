@@ -18,7 +18,7 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/result"
 )
 
 // The windows a row can be about.

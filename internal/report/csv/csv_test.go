@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/result"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

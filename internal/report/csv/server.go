@@ -3,7 +3,7 @@ package csvreport
 import (
 	"strconv"
 
-	"inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/result"
 )
 
 // server is the window of rows that are the server's own figures, warm-up included.

@@ -3,8 +3,8 @@ package csvreport
 import (
 	"strconv"
 
-	"inferometer/internal/record"
-	"inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
 )
 
 // serviceRows adds what the metrics of the servers say. The window is who said it:

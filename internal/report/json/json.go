@@ -18,7 +18,7 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/result"
 )
 
 // Write writes r to w as indented JSON. Nothing is written when r cannot be

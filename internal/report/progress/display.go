@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/report/screen"
+	"github.com/inferometer/inferometer/internal/report/screen"
 )
 
 // Mode is the kind of place that a display writes to.

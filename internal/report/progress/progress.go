@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/lib/number"
-	"inferometer/internal/report/screen"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/report/screen"
 )
 
 // Snapshot is the state of a run at one moment. Zero values are not shown where

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/report/screen"
+	"github.com/inferometer/inferometer/internal/report/screen"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/lib/jmespath"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/lib/jmespath"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Set are the breakers of a run. It may be used from many goroutines.

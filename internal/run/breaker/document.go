@@ -3,7 +3,7 @@ package breaker
 import (
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // document is a finished request as expressions see it: the fields under which a life cycle

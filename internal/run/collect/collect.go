@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Folder takes decoded records into account, one at a time.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // held is a decoder that waits to be let go on.

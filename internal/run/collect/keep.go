@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Limits bound what is held of one answer, in bytes; 0 is no bound.

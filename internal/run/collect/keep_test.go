@@ -8,16 +8,16 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/endpoint/anthropic"
-	"inferometer/internal/endpoint/jsonhttp"
-	"inferometer/internal/endpoint/openai"
-	"inferometer/internal/metric"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/stat"
-	"inferometer/internal/wire/clock"
-	"inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/endpoint/anthropic"
+	"github.com/inferometer/inferometer/internal/endpoint/jsonhttp"
+	"github.com/inferometer/inferometer/internal/endpoint/openai"
+	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
 // chatStream is a stream of n tokens, each in an event of its own; usage: the server

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // spill is a file in which undecoded records wait while memory has no room for them, the

@@ -1,7 +1,7 @@
 package collect
 
 import (
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Failures are the failures so far by class, warm-up included.

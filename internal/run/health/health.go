@@ -8,7 +8,7 @@ import (
 	"runtime/metrics"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Sampler takes samples of this process's condition, as totals since it was made.

@@ -1,10 +1,10 @@
 package kit
 
 import (
-	"inferometer/internal/plan"
-	"inferometer/internal/token"
-	"inferometer/internal/token/chat"
-	"inferometer/internal/token/source"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/token/chat"
+	"github.com/inferometer/inferometer/internal/token/source"
 )
 
 // templateOptions are what a server renders the chat template with, given the fields that

@@ -3,10 +3,10 @@ package kit
 import (
 	"testing"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/token"
-	"inferometer/internal/token/chat"
-	"inferometer/internal/token/source"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/token/chat"
+	"github.com/inferometer/inferometer/internal/token/source"
 )
 
 // The template is rendered with what the requests ask the server for.

@@ -8,14 +8,14 @@ import (
 	"maps"
 	"slices"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/endpoint/protocols"
-	"inferometer/internal/lib/bounded"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/sources"
-	"inferometer/internal/token/chat"
-	"inferometer/internal/token/source"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/endpoint/protocols"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/sources"
+	"github.com/inferometer/inferometer/internal/token/chat"
+	"github.com/inferometer/inferometer/internal/token/source"
 )
 
 // Kit is what a run is put together from.

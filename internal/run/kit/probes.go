@@ -4,10 +4,10 @@ import (
 	"context"
 	"net/url"
 
-	"inferometer/internal/endpoint"
-	"inferometer/internal/plan"
-	"inferometer/internal/probe"
-	"inferometer/internal/probe/prometheus"
+	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/probe"
+	"github.com/inferometer/inferometer/internal/probe/prometheus"
 )
 
 // PageFactory makes what reads one of the pages of metrics that a plan names.

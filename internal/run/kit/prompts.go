@@ -5,14 +5,14 @@ import (
 	"errors"
 	"fmt"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/adapters"
-	"inferometer/internal/prompt/templated"
-	"inferometer/internal/prompt/timed"
-	"inferometer/internal/token"
-	"inferometer/internal/token/chat"
-	"inferometer/internal/token/source"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/adapters"
+	"github.com/inferometer/inferometer/internal/prompt/templated"
+	"github.com/inferometer/inferometer/internal/prompt/timed"
+	"github.com/inferometer/inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/token/chat"
+	"github.com/inferometer/inferometer/internal/token/source"
 )
 
 // Prompts are where a plan's prompts come from.

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"testing"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/token/source"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/token/source"
 )
 
 // A user who stops a run need not wait until its prompts are ready.

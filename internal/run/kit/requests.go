@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/batched"
-	"inferometer/internal/prompt/multimodal"
-	"inferometer/internal/prompt/pooled"
-	"inferometer/internal/prompt/shaped"
-	"inferometer/internal/token/source"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/batched"
+	"github.com/inferometer/inferometer/internal/prompt/multimodal"
+	"github.com/inferometer/inferometer/internal/prompt/pooled"
+	"github.com/inferometer/inferometer/internal/prompt/shaped"
+	"github.com/inferometer/inferometer/internal/token/source"
 )
 
 // noter is a source that has something to tell the user.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"strings"
 
-	"inferometer/internal/message"
-	"inferometer/internal/plan"
-	"inferometer/internal/token/source"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/token/source"
 )
 
 // Tokenizer finds the tokenizer of a plan. One that is optional and cannot be had is

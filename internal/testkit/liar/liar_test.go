@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"inferometer/internal/testkit/shipped"
+	"github.com/inferometer/inferometer/internal/testkit/shipped"
 )
 
 // nothing is the signal that only asks whether a process is there.

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/record"
-	"inferometer/internal/testkit/shipped"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/testkit/shipped"
 )
 
 // situation is a way to be misled. Every VALID result is held against what the server

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // finding is one figure beside its truth, which lies between low and high.

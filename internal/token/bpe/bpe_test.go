@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 // naive is byte-pair encoding as one would write it down: it looks at all pairs for

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
 )
 
 // maxID bounds ids, so that a faulty file does not ask for all memory.

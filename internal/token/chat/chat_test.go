@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 func TestErrorsNameLineAndConstruct(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/lib/number"
 )
 
 // fields is one call of str.format: what its fields refer to.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"inferometer/internal/lib/jsonscan"
-	"inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/lib/number"
 )
 
 // FromJSON reads a value that templates can use: mappings keep the order of their keys.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/lib/number"
 )
 
 // The values of a template are those of Python: nil is None, then bool, int64, bigInt,

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
 )
 
 // Read makes a component by its type. It is the zero value where the description is null.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"inferometer/internal/token/component"
-	"inferometer/internal/token/normal"
+	"github.com/inferometer/inferometer/internal/token/component"
+	"github.com/inferometer/inferometer/internal/token/normal"
 )
 
 // Decoder turns the texts of tokens into pieces of text, which are joined. It is safe

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"inferometer/internal/token/component"
+	"github.com/inferometer/inferometer/internal/token/component"
 )
 
 // wordPiece joins pieces of words.

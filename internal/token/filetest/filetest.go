@@ -13,7 +13,7 @@ import (
 	"slices"
 	"testing"
 
-	"inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/token"
 )
 
 // row is what a reference says of one string.

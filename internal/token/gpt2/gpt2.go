@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"io"
 
-	"inferometer/internal/token/bpe"
+	"github.com/inferometer/inferometer/internal/token/bpe"
 )
 
 // packed holds the ids that each merge joins, in four columns of bytes, deflated. The

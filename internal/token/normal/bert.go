@@ -3,8 +3,8 @@ package normal
 import (
 	"unicode/utf8"
 
-	"inferometer/internal/token/component"
-	"inferometer/internal/token/unidata"
+	"github.com/inferometer/inferometer/internal/token/component"
+	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
 // bert is the normalizer of BERT.

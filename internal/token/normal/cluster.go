@@ -4,7 +4,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"inferometer/internal/token/unidata"
+	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
 // breakClass is a value of Grapheme_Cluster_Break.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"inferometer/internal/token/unidata"
+	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
 // form is one of the four normal forms of Unicode, in the version that the reference

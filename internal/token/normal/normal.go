@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"strings"
 
-	"inferometer/internal/token/component"
-	"inferometer/internal/token/regex"
+	"github.com/inferometer/inferometer/internal/token/component"
+	"github.com/inferometer/inferometer/internal/token/regex"
 )
 
 // Normalizer changes text. It is safe for use from many goroutines.

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"inferometer/internal/testkit/mutate"
-	"inferometer/internal/token/regex"
-	"inferometer/internal/token/tokentest"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/token/regex"
+	"github.com/inferometer/inferometer/internal/token/tokentest"
 )
 
 func TestTruth(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"inferometer/internal/token/component"
-	"inferometer/internal/token/unidata"
+	"github.com/inferometer/inferometer/internal/token/component"
+	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
 // strip drops white space at the ends.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"inferometer/internal/token/component"
-	"inferometer/internal/token/regex"
+	"github.com/inferometer/inferometer/internal/token/component"
+	"github.com/inferometer/inferometer/internal/token/regex"
 )
 
 // behavior says what becomes of what text is split at.

@@ -6,10 +6,10 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"inferometer/internal/token/component"
-	"inferometer/internal/token/normal"
-	"inferometer/internal/token/regex"
-	"inferometer/internal/token/unidata"
+	"github.com/inferometer/inferometer/internal/token/component"
+	"github.com/inferometer/inferometer/internal/token/normal"
+	"github.com/inferometer/inferometer/internal/token/regex"
+	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
 // runeLen is how many bytes the first character of s has, which is r.

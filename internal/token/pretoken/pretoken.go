@@ -6,7 +6,7 @@ import (
 	"errors"
 	"slices"
 
-	"inferometer/internal/token/component"
+	"github.com/inferometer/inferometer/internal/token/component"
 )
 
 // Piece is a part of a text.

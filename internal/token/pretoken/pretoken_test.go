@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/testkit/mutate"
-	"inferometer/internal/token/regex"
-	"inferometer/internal/token/tokentest"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/token/regex"
+	"github.com/inferometer/inferometer/internal/token/tokentest"
 )
 
 func TestTruth(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"inferometer/internal/token/unidata"
+	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
 // spaces splits at white space.

@@ -3,7 +3,7 @@ package regex
 import (
 	"slices"
 
-	"inferometer/internal/token/unidata"
+	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
 // kind says what a node is.

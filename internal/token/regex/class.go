@@ -3,7 +3,7 @@ package regex
 import (
 	"strings"
 
-	"inferometer/internal/token/unidata"
+	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
 // escape reads what begins with a backslash, outside a class.

@@ -3,7 +3,7 @@ package regex
 import (
 	"fmt"
 
-	"inferometer/internal/token/unidata"
+	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
 // op says what an instruction does.

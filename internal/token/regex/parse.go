@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"inferometer/internal/token/unidata"
+	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
 // maxRepeat is the highest bound of a repetition, as in the reference.

@@ -14,7 +14,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"inferometer/internal/token/unidata"
+	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
 // Regexp is a compiled pattern. It is safe for use from many goroutines.

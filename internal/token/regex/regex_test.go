@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 // TestSteps runs patterns that backtrack a lot on texts that make them do so.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/token/tokentest"
+	"github.com/inferometer/inferometer/internal/token/tokentest"
 )
 
 // unsupported are patterns that the reference takes and this package refuses, and what

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"inferometer/internal/token/unidata"
+	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
 // set is a set of classes.

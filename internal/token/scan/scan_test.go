@@ -7,8 +7,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"inferometer/internal/testkit/mutate"
-	"inferometer/internal/token/regex"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/token/regex"
 )
 
 // expressions are the ones that Find knows.

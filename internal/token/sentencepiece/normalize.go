@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"inferometer/internal/token/trie"
+	"github.com/inferometer/inferometer/internal/token/trie"
 )
 
 // space is what stands for a space in pieces.

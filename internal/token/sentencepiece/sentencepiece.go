@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 
-	"inferometer/internal/token"
-	"inferometer/internal/token/bpe"
+	"github.com/inferometer/inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/token/bpe"
 )
 
 // Options say what a .model file does not.

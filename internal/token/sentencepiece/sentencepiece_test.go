@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/testkit/mutate"
-	"inferometer/internal/token"
-	"inferometer/internal/token/filetest"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/token/filetest"
 )
 
 func plain(name string, data []byte) (*token.Engine, error) { return Read(name, data, Options{}) }

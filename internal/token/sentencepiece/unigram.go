@@ -6,7 +6,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"inferometer/internal/token/trie"
+	"github.com/inferometer/inferometer/internal/token/trie"
 )
 
 // unknownPenalty is how much worse than the worst piece an unknown character is.

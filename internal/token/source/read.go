@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"inferometer/internal/lib/jsonscan"
-	"inferometer/internal/remote/hub"
-	"inferometer/internal/token"
-	"inferometer/internal/token/chat"
-	"inferometer/internal/token/sentencepiece"
-	"inferometer/internal/token/tekken"
-	"inferometer/internal/token/tiktoken"
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/remote/hub"
+	"github.com/inferometer/inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/token/chat"
+	"github.com/inferometer/inferometer/internal/token/sentencepiece"
+	"github.com/inferometer/inferometer/internal/token/tekken"
+	"github.com/inferometer/inferometer/internal/token/tiktoken"
 )
 
 // read reads a tokenizer file of any kind: which one shows in its name, or else in its

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"inferometer/internal/token/chat"
+	"github.com/inferometer/inferometer/internal/token/chat"
 )
 
 // TestReal opens the folders and files of real models, which are not part of the

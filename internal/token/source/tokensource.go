@@ -13,10 +13,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"inferometer/internal/lib/bounded"
-	"inferometer/internal/remote/hub"
-	"inferometer/internal/token"
-	"inferometer/internal/token/chat"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/remote/hub"
+	"github.com/inferometer/inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/token/chat"
 )
 
 // Finder finds tokenizers.

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/remote/hub"
-	"inferometer/internal/remote/hub/hubtest"
-	"inferometer/internal/token"
-	"inferometer/internal/token/chat"
+	"github.com/inferometer/inferometer/internal/remote/hub"
+	"github.com/inferometer/inferometer/internal/remote/hub/hubtest"
+	"github.com/inferometer/inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/token/chat"
 )
 
 // unpack is the content of a compressed file of another package's testdata.

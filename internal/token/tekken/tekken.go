@@ -10,9 +10,9 @@ import (
 	"errors"
 	"fmt"
 
-	"inferometer/internal/lib/jsonscan"
-	"inferometer/internal/token"
-	"inferometer/internal/token/bpe"
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/token/bpe"
 )
 
 // file is a tekken.json.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/testkit/mutate"
-	"inferometer/internal/token/filetest"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/token/filetest"
 )
 
 func TestSmall(t *testing.T) { filetest.Small(t, "../filetest/testdata", "*.json", Read) }

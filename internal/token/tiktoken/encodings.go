@@ -3,7 +3,7 @@ package tiktoken
 import (
 	"fmt"
 
-	"inferometer/internal/token/scan"
+	"github.com/inferometer/inferometer/internal/token/scan"
 )
 
 // encoding is what belongs to a rank file.

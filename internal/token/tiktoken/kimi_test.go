@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/token/regex"
+	"github.com/inferometer/inferometer/internal/token/regex"
 )
 
 // Kimi sets runs of Chinese apart; the rest is split as by o200k_base. The pieces are

@@ -17,9 +17,9 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/token"
-	"inferometer/internal/token/bpe"
-	"inferometer/internal/token/normal"
+	"github.com/inferometer/inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/token/bpe"
+	"github.com/inferometer/inferometer/internal/token/normal"
 )
 
 // Options say what a rank file does not. The zero value leaves it to the number of

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/testkit/mutate"
-	"inferometer/internal/token"
-	"inferometer/internal/token/filetest"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/token/filetest"
 )
 
 func readSmall(name string, data []byte) (*token.Engine, error) {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"testing"
 
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 // TestParseScore has numbers whose nearest float is another than the one that the

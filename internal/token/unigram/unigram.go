@@ -8,8 +8,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"inferometer/internal/lib/jsonscan"
-	"inferometer/internal/token/trie"
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/token/trie"
 )
 
 // unknownPenalty is how much lower than the lowest score an unknown character is.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/testkit/mutate"
-	"inferometer/internal/token/tokentest"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/token/tokentest"
 )
 
 func TestTruth(t *testing.T) {

@@ -4,8 +4,8 @@ package wordlevel
 import (
 	"fmt"
 
-	"inferometer/internal/lib/jsonscan"
-	"inferometer/internal/token/component"
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/token/component"
 )
 
 // Model encodes words. It is safe for use from many goroutines.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"inferometer/internal/lib/jsonscan"
-	"inferometer/internal/token/component"
-	"inferometer/internal/token/trie"
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/token/component"
+	"github.com/inferometer/inferometer/internal/token/trie"
 )
 
 // Model encodes words. It is safe for use from many goroutines.

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"inferometer/internal/lib/wholefile"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/genaiperf/args"
-	"inferometer/internal/tool/genaiperf/dialect"
+	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
 )
 
 // summaryFile is the table of all runs of a sweep.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/tool/genaiperf/args"
-	"inferometer/internal/tool/genaiperf/dialect"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
 )
 
 // differs: genai-analyze-order

@@ -9,12 +9,12 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/genaiperf/args"
-	"inferometer/internal/tool/genaiperf/dialect"
-	"inferometer/internal/tool/genaiperf/report"
-	"inferometer/internal/tool/profileexport/export"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/report"
+	"github.com/inferometer/inferometer/internal/tool/profileexport/export"
 )
 
 // as reports a saved run. GenAI-Perf measures one load at a time: each stage is a run of its

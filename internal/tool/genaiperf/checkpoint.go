@@ -7,10 +7,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"inferometer/internal/lib/wholefile"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/tool/genaiperf/args"
+	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 )
 
 // checkpointFile is the state of a sweep, within the checkpoint's directory.

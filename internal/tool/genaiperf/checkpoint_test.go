@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 // seedCheckpoints are states of sweeps.

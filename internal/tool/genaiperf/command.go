@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/result"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/genaiperf/args"
-	"inferometer/internal/tool/genaiperf/report"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/report"
 )
 
 // name is what the tool is called.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/lib/jsonobject"
-	"inferometer/internal/lib/number"
-	"inferometer/internal/tool/genaiperf/args"
+	"github.com/inferometer/inferometer/internal/lib/jsonobject"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 )
 
 // config is what the JSON report repeats of the command line, in the words and the

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	frontend "inferometer/internal/tool/genaiperf/args"
+	frontend "github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 )
 
 // configOf is the configuration that the JSON report of a command line repeats.

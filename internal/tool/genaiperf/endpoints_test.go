@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/mock"
-	frontend "inferometer/internal/tool/genaiperf/args"
-	"inferometer/internal/tool/genaiperf/dialect"
-	"inferometer/internal/tool/genaiperf/report"
+	"github.com/inferometer/inferometer/internal/mock"
+	frontend "github.com/inferometer/inferometer/internal/tool/genaiperf/args"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/report"
 )
 
 // bodyOf is the body of the first request that was sent.

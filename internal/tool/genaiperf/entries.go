@@ -10,11 +10,11 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/lib/jsonobject"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/pooled"
-	"inferometer/internal/prompt/tensor"
-	"inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/lib/jsonobject"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/pooled"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/run/kit"
 )
 
 // object keeps the order of its members.

@@ -5,12 +5,12 @@ import (
 	"io"
 	"strconv"
 
-	"inferometer/internal/lib/jsonobject"
-	"inferometer/internal/record"
-	"inferometer/internal/token"
-	"inferometer/internal/tool/genaiperf/dialect"
-	"inferometer/internal/tool/profileexport"
-	"inferometer/internal/tool/profileexport/export"
+	"github.com/inferometer/inferometer/internal/lib/jsonobject"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
+	"github.com/inferometer/inferometer/internal/tool/profileexport"
+	"github.com/inferometer/inferometer/internal/tool/profileexport/export"
 )
 
 // analyzer is the version of Perf Analyzer that the profile export names: its

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
-	"inferometer/internal/remote/hub/hubtest"
-	frontend "inferometer/internal/tool/genaiperf/args"
+	"github.com/inferometer/inferometer/internal/remote/hub/hubtest"
+	frontend "github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 )
 
 // orcaRow and newsRow are rows of the two datasets.

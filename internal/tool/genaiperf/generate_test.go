@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"inferometer/internal/tool/genaiperf/args"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 )
 
 // A server that answers generate, and nothing else that Triton does, is measured. What it

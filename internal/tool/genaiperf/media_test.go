@@ -15,8 +15,8 @@ import (
 	"sync"
 	"testing"
 
-	frontend "inferometer/internal/tool/genaiperf/args"
-	"inferometer/internal/tool/genaiperf/dialect"
+	frontend "github.com/inferometer/inferometer/internal/tool/genaiperf/args"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
 )
 
 // Pictures and sound are what their names say.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // passes are the intervals of a measurement, for who wants to see each.

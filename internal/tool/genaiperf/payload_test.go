@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/record"
-	"inferometer/internal/run"
-	"inferometer/internal/tool/genaiperf/args"
-	"inferometer/internal/tool/genaiperf/dialect"
-	"inferometer/internal/tool/profileexport"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
+	"github.com/inferometer/inferometer/internal/tool/profileexport"
 )
 
 // exportOf reads the profile export of a run.

@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/record"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/genaiperf/args"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 )
 
 const earlyChat = "-m gpt2 --service-kind openai --endpoint v1/chat/completions --output-format openai_chat_completions --tokenizer builtin:gpt2 "

@@ -11,13 +11,13 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/lib/wholefile"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/report/chart"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/genaiperf/args"
-	"inferometer/internal/tool/genaiperf/dialect"
+	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/report/chart"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
 )
 
 // plotsDir is the directory of the charts within that of a run.

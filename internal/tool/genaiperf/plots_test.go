@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/tool/genaiperf/args"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 )
 
 // Charts are drawn of one run, and of several side by side.

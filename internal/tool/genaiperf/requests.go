@@ -1,9 +1,9 @@
 package genaiperf
 
 import (
-	"inferometer/internal/prompt"
-	"inferometer/internal/record"
-	"inferometer/internal/tool/profileexport"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/tool/profileexport"
 )
 
 // which tells the requests of a run apart: by what they say and, where several sessions

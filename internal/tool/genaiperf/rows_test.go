@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/tool/genaiperf/dialect"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
 )
 
 // The rows of docs/differences.md on releases that nobody can run any more: what the

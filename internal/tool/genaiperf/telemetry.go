@@ -1,9 +1,9 @@
 package genaiperf
 
 import (
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/tool/genaiperf/dialect"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
 )
 
 // telemetry works out what was read of the GPUs. A page that could not be had is told

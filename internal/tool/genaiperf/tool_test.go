@@ -16,18 +16,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/lib/jsonobject"
-	"inferometer/internal/mock"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/dataset"
-	"inferometer/internal/remote/hub/hubtest"
-	"inferometer/internal/run/kit"
-	"inferometer/internal/tool"
-	frontend "inferometer/internal/tool/genaiperf/args"
-	"inferometer/internal/tool/genaiperf/dialect"
-	"inferometer/internal/tool/genaiperf/report"
-	"inferometer/internal/tool/profileexport"
+	"github.com/inferometer/inferometer/internal/lib/jsonobject"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/dataset"
+	"github.com/inferometer/inferometer/internal/remote/hub/hubtest"
+	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/tool"
+	frontend "github.com/inferometer/inferometer/internal/tool/genaiperf/args"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/report"
+	"github.com/inferometer/inferometer/internal/tool/profileexport"
 )
 
 // mockServer is a mock that speaks both protocols.

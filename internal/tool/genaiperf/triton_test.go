@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/testkit/triton"
-	"inferometer/internal/tool/genaiperf/dialect"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/testkit/triton"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
 )
 
 // The command lines of the seeds that speak to Triton, on a real one. Its models have

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"inferometer/internal/lib/bounded"
-	"inferometer/internal/lib/brief"
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/brief"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // mostUnsent is how many inputs of a file are complained of; the rest are counted.

@@ -15,11 +15,11 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/lib/brief"
-	"inferometer/internal/lib/wholefile"
-	"inferometer/internal/report/chart"
-	"inferometer/internal/tool/inferenceperf/args"
-	"inferometer/internal/tool/inferenceperf/reader"
+	"github.com/inferometer/inferometer/internal/lib/brief"
+	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/report/chart"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/args"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/reader"
 )
 
 // LegendFile says which directory each line of overlaid charts is about.

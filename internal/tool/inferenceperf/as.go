@@ -4,10 +4,10 @@ import (
 	"errors"
 	"time"
 
-	"inferometer/internal/message"
-	"inferometer/internal/plan"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/inferenceperf/args"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/args"
 )
 
 // usual is a config whose reports are those that a config has where it says nothing of

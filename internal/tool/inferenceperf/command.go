@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/report/console"
-	"inferometer/internal/report/progress"
-	"inferometer/internal/result"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/inferenceperf/args"
+	"github.com/inferometer/inferometer/internal/report/console"
+	"github.com/inferometer/inferometer/internal/report/progress"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/args"
 )
 
 // name is what the tool is called.

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/run"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/inferenceperf/reader"
-	"inferometer/internal/tool/inferenceperf/report"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/reader"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/report"
 )
 
 // importRun makes an output directory of a report of single requests: of its file, or of a

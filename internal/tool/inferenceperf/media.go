@@ -3,8 +3,8 @@ package inferenceperf
 import (
 	"sync"
 
-	"inferometer/internal/prompt"
-	"inferometer/internal/tool/inferenceperf/dialect"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // mediaLog remembers what prompts have besides text: the records of their requests know

@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"testing"
 
-	"inferometer/internal/tool/inferenceperf/args"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/args"
 )
 
 var update = flag.Bool("update", false, "draw the pictures of the documents anew")

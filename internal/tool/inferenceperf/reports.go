@@ -9,14 +9,14 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/lib/wholefile"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/result"
-	"inferometer/internal/stat"
-	"inferometer/internal/sweep"
-	"inferometer/internal/tool/inferenceperf/dialect"
-	"inferometer/internal/tool/inferenceperf/report"
+	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/sweep"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/report"
 )
 
 // sampleMemory is what samples may take of memory before they go to disk.

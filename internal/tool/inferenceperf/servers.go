@@ -4,8 +4,8 @@ import (
 	"io"
 	"slices"
 
-	"inferometer/internal/result"
-	"inferometer/internal/tool/inferenceperf/report"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/report"
 )
 
 // servers writes what the servers' own metrics say, where anybody asked for them.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/result"
-	"inferometer/internal/tool/inferenceperf/report"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/report"
 )
 
 // The summary has the series of all stages, one after the other, whoever its figures are of.

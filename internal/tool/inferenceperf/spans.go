@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 
-	"inferometer/internal/record"
-	"inferometer/internal/tool/inferenceperf/dialect"
-	"inferometer/internal/tool/inferenceperf/otlp"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/otlp"
 )
 
 // SpansFile is where spans go that no collector is named for.

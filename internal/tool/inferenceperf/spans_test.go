@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/run/kit"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/inferenceperf/args"
+	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/args"
 )
 
 const spansConfig = `

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"inferometer/internal/remote/storage"
+	"github.com/inferometer/inferometer/internal/remote/storage"
 )
 
 // checkStores makes sure before the run that its reports can be copied.

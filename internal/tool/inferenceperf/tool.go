@@ -11,15 +11,15 @@ import (
 	"path/filepath"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/result"
-	"inferometer/internal/run"
-	"inferometer/internal/run/kit"
-	"inferometer/internal/token/source"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/inferenceperf/args"
-	"inferometer/internal/tool/inferenceperf/otlp"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/token/source"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/args"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/otlp"
 )
 
 // ConfigFile is the config in force, beside the reports.

@@ -17,12 +17,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/prompt"
-	"inferometer/internal/run/kit"
-	"inferometer/internal/tool"
-	frontend "inferometer/internal/tool/inferenceperf/args"
-	"inferometer/internal/tool/inferenceperf/dialect"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/tool"
+	frontend "github.com/inferometer/inferometer/internal/tool/inferenceperf/args"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // serve starts the built-in server with adapters.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"os"
 
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/llmperf/args"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/llmperf/args"
 )
 
 // name is what the tool is called.

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"sync"
 
-	"inferometer/internal/lib/wholefile"
-	"inferometer/internal/prompt"
-	"inferometer/internal/record"
-	"inferometer/internal/tool/llmperf/report"
+	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/tool/llmperf/report"
 )
 
 // order is in which order the file has the prompts, by the hashes of their content.

@@ -14,12 +14,12 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/result"
-	"inferometer/internal/run"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/llmperf/args"
-	"inferometer/internal/tool/llmperf/report"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/llmperf/args"
+	"github.com/inferometer/inferometer/internal/tool/llmperf/report"
 )
 
 // Run carries out a command. The result is nil where nothing was measured.

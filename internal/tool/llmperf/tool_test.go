@@ -16,12 +16,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/record"
-	"inferometer/internal/run/kit"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/llmperf/args"
-	"inferometer/internal/tool/llmperf/report"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/llmperf/args"
+	"github.com/inferometer/inferometer/internal/tool/llmperf/report"
 )
 
 func serve(t *testing.T) (grpc, http string) {

@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/run"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/native/args"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/native/args"
 )
 
 // reportAs makes the reports of another tool, out of the records of any run or of what a

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"io"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/remote/storage"
-	"inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/remote/storage"
+	"github.com/inferometer/inferometer/internal/tool"
 )
 
 // checkOutput makes sure before a run that what it writes can be copied to the buckets that

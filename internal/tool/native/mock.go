@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/tool"
 )
 
 // Mock serves a built-in inference server.

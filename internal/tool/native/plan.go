@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/run"
-	"inferometer/internal/run/kit"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/native/args"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/native/args"
 )
 
 // Plan checks or prints a plan, or its schema.

@@ -6,14 +6,14 @@ import (
 	"path/filepath"
 	"slices"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/report/console"
-	csvreport "inferometer/internal/report/csv"
-	jsonreport "inferometer/internal/report/json"
-	"inferometer/internal/result"
-	"inferometer/internal/run"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/native/args"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/report/console"
+	csvreport "github.com/inferometer/inferometer/internal/report/csv"
+	jsonreport "github.com/inferometer/inferometer/internal/report/json"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/native/args"
 )
 
 // Report makes the reports of a run again: of one of ours from its records, of what

@@ -7,16 +7,16 @@ import (
 	"fmt"
 	"io"
 
-	"inferometer/internal/record"
-	"inferometer/internal/report/console"
-	jsonreport "inferometer/internal/report/json"
-	"inferometer/internal/report/progress"
-	"inferometer/internal/result"
-	"inferometer/internal/run"
-	"inferometer/internal/run/kit"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/native/args"
-	"inferometer/internal/tool/selftest"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/report/console"
+	jsonreport "github.com/inferometer/inferometer/internal/report/json"
+	"github.com/inferometer/inferometer/internal/report/progress"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/native/args"
+	"github.com/inferometer/inferometer/internal/tool/selftest"
 )
 
 // Run measures a server.

@@ -13,12 +13,12 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"inferometer/internal/lib/nearest"
-	"inferometer/internal/plan"
-	"inferometer/internal/run"
-	"inferometer/internal/run/kit"
-	"inferometer/internal/token"
-	"inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/tool"
 )
 
 const tokensHelp = `Count, encode and decode tokens.

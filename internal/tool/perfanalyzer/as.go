@@ -6,14 +6,14 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/result"
-	"inferometer/internal/sweep"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/perfanalyzer/args"
-	"inferometer/internal/tool/perfanalyzer/report"
-	"inferometer/internal/tool/profileexport/export"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/sweep"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
+	"github.com/inferometer/inferometer/internal/tool/perfanalyzer/report"
+	"github.com/inferometer/inferometer/internal/tool/profileexport/export"
 )
 
 // The files of a saved run that is reported.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"os"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/report/progress"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/perfanalyzer/args"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/report/progress"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
 )
 
 // name is what the tool is called.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"io"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/tensordata"
-	"inferometer/internal/run/kit"
-	"inferometer/internal/tool/perfanalyzer/args"
-	"inferometer/internal/tool/profileexport"
-	"inferometer/internal/tool/profileexport/export"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/tensordata"
+	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
+	"github.com/inferometer/inferometer/internal/tool/profileexport"
+	"github.com/inferometer/inferometer/internal/tool/profileexport/export"
 )
 
 // kit is the kit of the run. Where sessions are the load, each is begun once.

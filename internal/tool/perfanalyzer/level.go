@@ -7,13 +7,13 @@ import (
 	"io"
 	"slices"
 
-	"inferometer/internal/lib/wholefile"
-	"inferometer/internal/plan"
-	"inferometer/internal/probe"
-	"inferometer/internal/record"
-	"inferometer/internal/sweep"
-	"inferometer/internal/tool/perfanalyzer/args"
-	"inferometer/internal/tool/perfanalyzer/report"
+	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/probe"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/sweep"
+	"github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
+	"github.com/inferometer/inferometer/internal/tool/perfanalyzer/report"
 )
 
 // options say how levels are printed.

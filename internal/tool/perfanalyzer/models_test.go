@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/mock/repository"
-	"inferometer/internal/tool/perfanalyzer/args"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
 )
 
 // A model that takes sequences is asked asynchronously unless the command line says not to,

@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/testkit/triton"
-	frontend "inferometer/internal/tool/perfanalyzer/args"
-	"inferometer/internal/tool/profileexport"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/testkit/triton"
+	frontend "github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
+	"github.com/inferometer/inferometer/internal/tool/profileexport"
 )
 
 // readExport reads a profile export of one experiment, its requests in the order in which

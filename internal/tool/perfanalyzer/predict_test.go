@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"inferometer/internal/tool/perfanalyzer/args"
+	"github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
 )
 
 // A stand-in that follows TensorFlow Serving's documented REST API.

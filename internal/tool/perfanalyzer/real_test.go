@@ -14,11 +14,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/record"
-	"inferometer/internal/result"
-	"inferometer/internal/run"
-	"inferometer/internal/testkit/triton"
-	frontend "inferometer/internal/tool/perfanalyzer/args"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/testkit/triton"
+	frontend "github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
 )
 
 // The commands of the seeds, and ordinary models, on a real Triton server. Windows are

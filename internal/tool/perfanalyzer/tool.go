@@ -10,17 +10,17 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt"
-	"inferometer/internal/prompt/tensor/inputdata"
-	"inferometer/internal/record"
-	"inferometer/internal/result"
-	"inferometer/internal/run"
-	"inferometer/internal/sweep"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/perfanalyzer/args"
-	"inferometer/internal/tool/perfanalyzer/report"
-	"inferometer/internal/tool/profileexport/export"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/tensor/inputdata"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/sweep"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
+	"github.com/inferometer/inferometer/internal/tool/perfanalyzer/report"
+	"github.com/inferometer/inferometer/internal/tool/profileexport/export"
 )
 
 // Outcome is what came of a command.

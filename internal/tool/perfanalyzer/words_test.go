@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock/repository"
 )
 
 // Given twice, -v prints the server's own words: about the model before the settings, and

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/record"
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 func TestBrokenExports(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"iter"
 	"strconv"
 
-	"inferometer/internal/lib/brief"
+	"github.com/inferometer/inferometer/internal/lib/brief"
 )
 
 // The kinds of service that this package knows.

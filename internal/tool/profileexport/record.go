@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/endpoint/sse"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/endpoint/sse"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Base is the earliest moment of the file: the offset 0 of its records.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
 // FromTensor is a tensor as the file has it: one element alone, several as a flat list.

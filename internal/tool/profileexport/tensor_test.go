@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	prompttensor "inferometer/internal/prompt/tensor"
+	prompttensor "github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
 func TestFromTensor(t *testing.T) {

@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/report/progress"
-	"inferometer/internal/run/kit"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/native/args"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/report/progress"
+	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/native/args"
 )
 
 // selftestFlags are those of `inferometer selftest`.

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/metric"
-	"inferometer/internal/mock"
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/result"
-	"inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run"
 )
 
 // ownMetrics are about this client alone, or the plan's objectives: a server knows nothing

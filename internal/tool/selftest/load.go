@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // The pace of the mock where nobody says another: a first token that takes longer than any

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
-	"inferometer/internal/run/kit"
-	"inferometer/internal/testkit/shipped"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/testkit/shipped"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/mock"
 )
 
 // Starter starts a mock that writes its truth to a file.

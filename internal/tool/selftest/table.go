@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/record"
-	"inferometer/internal/report/screen"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/report/screen"
 )
 
 // shown are the metrics of the table; the document has all.

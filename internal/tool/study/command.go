@@ -5,11 +5,11 @@ import (
 	"os"
 	"strings"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/report/progress"
-	"inferometer/internal/run/kit"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/native/args"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/report/progress"
+	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/native/args"
 )
 
 // name is what the command is called.

@@ -6,10 +6,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/result"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/native/args"
-	"inferometer/internal/tool/study/report"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/native/args"
+	"github.com/inferometer/inferometer/internal/tool/study/report"
 )
 
 // What a study tells after its table: failures and their causes, lengths that were cut

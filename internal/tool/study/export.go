@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"io"
 
-	"inferometer/internal/lib/bounded"
-	"inferometer/internal/plan"
-	"inferometer/internal/tool/profileexport"
-	"inferometer/internal/tool/study/report"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/tool/profileexport"
+	"github.com/inferometer/inferometer/internal/tool/study/report"
 )
 
 // Export prints the averages of a profile export, experiment by experiment. answered: all

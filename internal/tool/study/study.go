@@ -13,14 +13,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	"inferometer/internal/lib/wholefile"
-	"inferometer/internal/plan"
-	"inferometer/internal/report/chart"
-	"inferometer/internal/result"
-	"inferometer/internal/run"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/native/args"
-	"inferometer/internal/tool/study/report"
+	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/report/chart"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/native/args"
+	"github.com/inferometer/inferometer/internal/tool/study/report"
 )
 
 // Outcome is what came of a study.

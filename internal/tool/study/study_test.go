@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/mock"
-	"inferometer/internal/plan"
-	"inferometer/internal/run/kit"
-	"inferometer/internal/testkit/triton"
-	"inferometer/internal/tool"
-	"inferometer/internal/tool/native/args"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/run/kit"
+	"github.com/inferometer/inferometer/internal/testkit/triton"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/native/args"
 )
 
 // serve starts a mock that takes 100 µs for each token of a prompt.

@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Conn is an open connection to a server, plain or TLS. One request uses it at a

@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Dialer opens connections to one address.

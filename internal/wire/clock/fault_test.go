@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // What this machine has run out of is no fault of the server, at whatever step it was

@@ -3,7 +3,7 @@ package clock
 import (
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Limits bound a request; 0 is no bound.

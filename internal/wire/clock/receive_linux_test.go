@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // checkKernelStamp makes sure that a read of the loopback has the kernel's stamp,

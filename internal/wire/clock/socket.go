@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Stamp is when the data of a read came.

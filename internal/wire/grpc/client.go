@@ -16,11 +16,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"inferometer/internal/lib/bounded"
-	"inferometer/internal/record"
-	"inferometer/internal/wire/clock"
-	"inferometer/internal/wire/h2"
-	"inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/h2"
+	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
 // Options are what a Client takes besides its dialer.

@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/record"
-	"inferometer/internal/wire/clock"
-	"inferometer/internal/wire/h2"
-	"inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/h2"
+	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
 // Sorter says whose a message of a stream is, by the id of its request; whether it

@@ -16,8 +16,8 @@ import (
 	_ "google.golang.org/grpc/encoding/gzip"
 	"google.golang.org/grpc/mem"
 
-	"inferometer/internal/record"
-	netclock "inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/record"
+	netclock "github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 // patience is how long a test waits for what must come.

@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"io"
 
-	"inferometer/internal/lib/bounded"
-	"inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
 // prefix is the length of what stands before each message: whether it is

@@ -12,9 +12,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"inferometer/internal/lib/kserve"
-	"inferometer/internal/record"
-	tritontest "inferometer/internal/testkit/triton"
+	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/record"
+	tritontest "github.com/inferometer/inferometer/internal/testkit/triton"
 )
 
 // sortTriton says whose a response of Triton's is.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
 // StatusError is a gRPC status other than OK.

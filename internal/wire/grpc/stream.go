@@ -5,10 +5,10 @@ import (
 	"errors"
 	"sync/atomic"
 
-	"inferometer/internal/record"
-	"inferometer/internal/wire/clock"
-	"inferometer/internal/wire/h2"
-	"inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/h2"
+	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
 // lane is a place for a stream: the slots that use it share its stream.

@@ -15,9 +15,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"inferometer/internal/lib/bounded"
-	"inferometer/internal/record"
-	"inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 func TestRequestsOnAStream(t *testing.T) {

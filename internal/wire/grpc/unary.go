@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"inferometer/internal/lib/bounded"
-	"inferometer/internal/record"
-	"inferometer/internal/wire/h2"
-	"inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/wire/h2"
+	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
 // Unary sends a message, takes the answer and fills in rec from Sent to End. The

@@ -6,8 +6,8 @@ import (
 
 	"golang.org/x/net/http2"
 
-	"inferometer/internal/record"
-	"inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 // Whatever a server does to the protocol, its requests fail with the reason.

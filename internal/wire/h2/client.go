@@ -19,9 +19,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"inferometer/internal/record"
-	"inferometer/internal/wire/clock"
-	"inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
 // Client keeps connections to one server.

@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/net/http2/hpack"
 
-	"inferometer/internal/record"
-	"inferometer/internal/wire/clock"
-	"inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
 // conn is a connection with its streams. One goroutine reads it, one writes to

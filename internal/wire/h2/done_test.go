@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 // A stream that says that it is done and does not end is complete after a while, and

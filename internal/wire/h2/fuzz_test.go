@@ -7,10 +7,10 @@ import (
 	"sync"
 	"testing"
 
-	"inferometer/internal/record"
-	"inferometer/internal/testkit/mutate"
-	netclock "inferometer/internal/wire/clock"
-	"inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
+	netclock "github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
 // script makes frames of fuzzed bytes, so that most inputs get past the framing:

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/record"
-	netclock "inferometer/internal/wire/clock"
-	"inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/record"
+	netclock "github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
 // patience is how long a test waits for what must come.

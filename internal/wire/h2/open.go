@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"inferometer/internal/record"
-	"inferometer/internal/wire/clock"
-	"inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
 // Stream is an open-ended stream: its body goes out in pieces as long as it lasts,

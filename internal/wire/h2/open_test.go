@@ -12,9 +12,9 @@ import (
 
 	"golang.org/x/net/http2"
 
-	"inferometer/internal/record"
-	netclock "inferometer/internal/wire/clock"
-	"inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/record"
+	netclock "github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
 // listener takes down what comes on an open-ended stream.

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
-	"inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
 // peer is the server's end of a connection, played by a test. Its framing is not ours.

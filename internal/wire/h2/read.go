@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/net/http2/hpack"
 
-	"inferometer/internal/wire/clock"
-	"inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
 // reader takes in the bytes of a connection.

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/net/http2"
 
-	"inferometer/internal/record"
-	"inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 func TestGoAwayAheadOfARequest(t *testing.T) {

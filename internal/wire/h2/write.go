@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/net/http2/hpack"
 
-	"inferometer/internal/wire/http1"
+	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
 // maxWrite bounds what one write takes, so that a large body does not hold up

@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
-	"inferometer/internal/record"
-	"inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 // Client keeps connections to one server.

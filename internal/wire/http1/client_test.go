@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/record"
-	netclock "inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/record"
+	netclock "github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 // serve lets handle play the server on each connection, numbered from 0, and gives

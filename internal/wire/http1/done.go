@@ -3,7 +3,7 @@ package http1
 import (
 	"bytes"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Grace is how long a stream may go on after it has said that it is done. A server that

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 // What a server sends on an idle connection answers no request: the next one goes over

@@ -3,7 +3,7 @@ package http1
 import (
 	"fmt"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // TooLarge is the error of an answer that is beyond a limit of the plan.

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/record"
-	"inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 // noise is n bytes that do not repeat.

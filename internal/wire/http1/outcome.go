@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"inferometer/internal/lib/brief"
-	"inferometer/internal/record"
-	"inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/lib/brief"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 // Mark notes a read that brought bytes of an answer, whose body up to there is given.

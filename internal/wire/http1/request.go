@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 // Field is one header field.

@@ -3,7 +3,7 @@ package http1
 import (
 	"time"
 
-	"inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 // Dropped is the error of a request whose connection the server closed without a

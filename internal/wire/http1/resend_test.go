@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/record"
-	"inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 func TestUntaken(t *testing.T) {

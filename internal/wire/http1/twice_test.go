@@ -3,8 +3,8 @@ package http1
 import (
 	"testing"
 
-	"inferometer/internal/record"
-	"inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 // TestAnswerTwice: a second answer behind the first is a fault of the server's, since the

@@ -3,7 +3,7 @@ package inputdata
 import (
 	"testing"
 
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 func TestBrokenFiles(t *testing.T) {

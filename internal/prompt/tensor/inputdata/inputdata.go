@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"inferometer/internal/lib/bounded"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
 // Data is what was read: streams of steps, each step one item of a batch.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strconv"
 
-	"inferometer/internal/lib/jsonscan"
-	"inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
 // The members that the format knows.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strconv"
 
-	"inferometer/internal/lib/jsonscan"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
 // The members of a step for an OpenAI server, where a request is given whole.

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
 // HeaderLength is the HTTP header that says how many bytes of a body are JSON. It is

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"inferometer/internal/lib/jsonscan"
-	"inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
 // Result is an output of an answer.

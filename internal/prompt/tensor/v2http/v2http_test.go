@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/prompt/tensor"
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 func TestRequest(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/lib/brief"
-	"inferometer/internal/lib/nearest"
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/lib/brief"
+	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // value is one use of a flag.

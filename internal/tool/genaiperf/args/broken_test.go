@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 func TestBrokenLines(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/lib/nearest"
 )
 
 // Chart is a picture of one or several runs, as a config file of compare describes it.

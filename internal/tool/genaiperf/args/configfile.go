@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/lib/nearest"
 )
 
 // usualConfig is the name of the file that create-template writes.

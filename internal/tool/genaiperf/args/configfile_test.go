@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 // withFile reads command lines with one config file on the disk.

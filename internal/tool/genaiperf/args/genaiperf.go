@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // The things that a command line can ask for.

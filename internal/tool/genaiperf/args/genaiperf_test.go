@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // media settles the images and the audio of requests.

@@ -1,8 +1,8 @@
 package args
 
 import (
-	"inferometer/internal/message"
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // origins are the keys of a plan and the flags that they come from, the longer of two

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/message"
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // Every key of the table is of a plan, and comes from a flag.

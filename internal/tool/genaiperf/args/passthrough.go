@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // Inputs stands in for the file of requests on the command lines that a Reader's

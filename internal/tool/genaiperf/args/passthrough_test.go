@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/plan"
-	perfanalyzer "inferometer/internal/tool/perfanalyzer/args"
+	"github.com/inferometer/inferometer/internal/plan"
+	perfanalyzer "github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
 )
 
 // analyzer reads Perf Analyzer's command lines, with one file of intervals on its disk.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // refuse names what is not served at all.

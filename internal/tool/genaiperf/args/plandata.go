@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // data says what requests are made of. They are made once, in the form of the original,

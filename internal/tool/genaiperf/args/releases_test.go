@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // releaseCase is a command line of a release and settings that it must have: field=value,

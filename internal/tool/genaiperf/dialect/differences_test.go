@@ -3,7 +3,7 @@ package dialect
 import (
 	"testing"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // The early releases add up the tokens of chunks, each counted by itself; here the whole

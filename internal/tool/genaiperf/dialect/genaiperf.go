@@ -20,7 +20,7 @@ package dialect
 import (
 	"slices"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Release is the last release of those that define and print the same.

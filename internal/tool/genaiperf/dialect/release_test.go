@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // What the JSON report of each release has, and how it takes gaps between tokens.

@@ -3,7 +3,7 @@ package dialect
 import (
 	"strings"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // response is one part of an answer.

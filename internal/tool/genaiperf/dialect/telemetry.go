@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/lib/exposition"
-	"inferometer/internal/record"
-	"inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/lib/exposition"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/stat"
 )
 
 // Telemetry is what was read of the GPUs during a run, metric by metric, in the order

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/tool/genaiperf/dialect"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
 )
 
 // earlyRows are the rows of 24.03 to 24.06 that there is anything to say in.

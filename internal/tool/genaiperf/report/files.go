@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/lib/number"
-	"inferometer/internal/tool/genaiperf/dialect"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
 )
 
 // CSV writes the CSV file of the release.

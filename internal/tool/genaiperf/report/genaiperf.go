@@ -7,9 +7,9 @@ import (
 	"io"
 	"strings"
 
-	"inferometer/internal/lib/number"
-	"inferometer/internal/report/screen"
-	"inferometer/internal/tool/genaiperf/dialect"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/report/screen"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
 )
 
 // Options say what was measured and how it is shown.

@@ -17,10 +17,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/lib/number"
-	"inferometer/internal/record"
-	"inferometer/internal/testkit/mutate"
-	"inferometer/internal/tool/genaiperf/dialect"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/tool/genaiperf/dialect"
+	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
 )
 
 // title is what the table is called, by the endpoint's type.

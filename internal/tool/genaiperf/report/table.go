@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/report/screen"
+	"github.com/inferometer/inferometer/internal/report/screen"
 )
 
 // table is laid out as the library does that the original prints with: columns as wide

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // agentsForm is data.synthetic_agentic.

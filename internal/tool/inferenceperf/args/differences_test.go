@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // TestConfigsDiffer: what docs/config.md lists as different from the original.

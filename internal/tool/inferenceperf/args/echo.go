@@ -7,7 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // hidden stands where a secret was.

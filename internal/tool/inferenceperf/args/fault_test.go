@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // TestAllFaults: all that is wrong is told at once, in the order of the lines.

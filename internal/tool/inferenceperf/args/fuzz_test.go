@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 // seedConfigs are good configs, and some that were fatal once.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/message"
 )
 
 // origins are the places of the config that parts of the plan come from.

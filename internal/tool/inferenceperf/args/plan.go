@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/lib/nearest"
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // builder turns a config into a plan.

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"math"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // usualOutput is the length that is asked for where nothing says one.

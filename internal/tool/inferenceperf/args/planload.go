@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // stageKeys are the keys that a stage of each type of load has; the first ones are

@@ -4,8 +4,8 @@ import (
 	"math"
 	"time"
 
-	"inferometer/internal/record"
-	"inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/stat"
 )
 
 // quantity is what a column of a bucket holds.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Failure is all failures with one label.

@@ -20,8 +20,8 @@ import (
 	"cmp"
 	"slices"
 
-	"inferometer/internal/record"
-	"inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/stat"
 )
 
 // The names of the times that a good request keeps to.

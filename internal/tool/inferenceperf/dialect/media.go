@@ -3,7 +3,7 @@ package dialect
 import (
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // MediumKind says what a Medium is.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/record"
-	"inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/stat"
 )
 
 // Session is one conversation, or one recorded session, in one stage.

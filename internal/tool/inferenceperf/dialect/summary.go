@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"inferometer/internal/stat"
+	"github.com/inferometer/inferometer/internal/stat"
 )
 
 // Dist is the distribution of one quantity, in seconds where it is a time.

@@ -3,7 +3,7 @@ package dialect
 import (
 	"time"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Values are what one request comes to. Times that it does not have are None.

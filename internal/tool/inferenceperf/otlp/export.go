@@ -11,8 +11,8 @@ import (
 	"net/url"
 	"time"
 
-	"inferometer/internal/record"
-	"inferometer/internal/tool/inferenceperf/dialect"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // batchSize is how many spans go in one export.

@@ -22,9 +22,9 @@ import (
 	grpcstatus "google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	"inferometer/internal/record"
-	"inferometer/internal/testkit/mutate"
-	"inferometer/internal/tool/inferenceperf/dialect"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // receiver is a collector that we did not write: gRPC's own server and OpenTelemetry's

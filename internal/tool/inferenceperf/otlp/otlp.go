@@ -18,8 +18,8 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/record"
-	"inferometer/internal/tool/inferenceperf/dialect"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // Run is what the spans of a run have in common.

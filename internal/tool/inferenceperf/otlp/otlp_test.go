@@ -16,9 +16,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/record"
-	"inferometer/internal/testkit/mutate"
-	"inferometer/internal/tool/inferenceperf/dialect"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // got is a span as a collector reads it. It shares nothing with what writes them.

@@ -3,7 +3,7 @@ package reader
 import (
 	"testing"
 
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 func TestBrokenReports(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 // What the real tool wrote is read.

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"inferometer/internal/endpoint/sse"
-	"inferometer/internal/record"
-	"inferometer/internal/tool/inferenceperf/dialect"
+	"github.com/inferometer/inferometer/internal/endpoint/sse"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // usage is what the server says that it counted, in its own words, those of later events

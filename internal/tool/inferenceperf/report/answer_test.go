@@ -3,8 +3,8 @@ package report
 import (
 	"testing"
 
-	"inferometer/internal/record"
-	"inferometer/internal/tool/inferenceperf/dialect"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // differs: ip-anthropic-usage

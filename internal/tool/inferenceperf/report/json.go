@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/lib/number"
 )
 
 // object is a JSON object whose fields keep their order.

@@ -4,7 +4,7 @@ import (
 	"io"
 	"strconv"
 
-	"inferometer/internal/tool/inferenceperf/dialect"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // The names of the files, but for what stands in their middle.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/tool/inferenceperf/dialect"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // PartialFile is the name of a stage's part of a benchmark report, version 0.2.1, which

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // PrometheusSummaryFile is the name of the report of what the servers say of a run.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"inferometer/internal/record"
-	"inferometer/internal/tool/inferenceperf/dialect"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // Fields are what an entry of the report of single requests has.

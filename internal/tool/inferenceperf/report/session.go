@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"inferometer/internal/tool/inferenceperf/dialect"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // The names of the files of sessions.

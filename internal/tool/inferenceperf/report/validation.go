@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/lib/number"
-	"inferometer/internal/tool/inferenceperf/dialect"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // ValidationFile is the name of the report on the reports.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"inferometer/internal/record"
-	"inferometer/internal/tool/inferenceperf/dialect"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
 )
 
 func TestExamine(t *testing.T) {

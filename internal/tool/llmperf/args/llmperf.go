@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"inferometer/internal/lib/brief"
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/lib/brief"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // Action is what a command line asks for.

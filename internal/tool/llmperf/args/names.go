@@ -1,8 +1,8 @@
 package args
 
 import (
-	"inferometer/internal/message"
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // Names are those of this command line.

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/lib/number"
 )
 
 // Level is what was measured at one concurrency. Times are in seconds.

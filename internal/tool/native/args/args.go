@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"inferometer/internal/lib/nearest"
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // option is one flag of a command.

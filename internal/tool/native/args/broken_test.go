@@ -3,8 +3,8 @@ package args
 import (
 	"testing"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 func TestBrokenLines(t *testing.T) {

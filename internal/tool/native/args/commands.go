@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/lib/nearest"
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // Formats are the reports that `inferometer report` can make again.

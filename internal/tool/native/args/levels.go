@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // levelFlags are the flags about levels of load and measurement windows.

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/lib/brief"
-	"inferometer/internal/message"
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/lib/brief"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // Action is what a `run` command line asks for.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 func noFile(string) ([]byte, error) { return nil, os.ErrNotExist }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 func TestFlagsOfMetrics(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // special puts the flags that need more than their value.

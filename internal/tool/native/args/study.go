@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // The studies.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 func TestStudy(t *testing.T) {

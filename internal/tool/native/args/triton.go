@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // triton puts the flags of that protocol that need more than their value.

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"strconv"
 
-	"inferometer/internal/lib/brief"
-	"inferometer/internal/lib/nearest"
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/lib/brief"
+	"github.com/inferometer/inferometer/internal/lib/nearest"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // The exit codes of the tool.

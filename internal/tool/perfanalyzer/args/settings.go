@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // settings are what the options say, before they are made a plan.

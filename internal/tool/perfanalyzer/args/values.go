@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // sentence is an error in the original's words, which begin with a capital letter.

@@ -11,13 +11,13 @@ import (
 	"strings"
 	"sync"
 
-	"inferometer/internal/lib/wholefile"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt/tensor"
-	"inferometer/internal/record"
-	"inferometer/internal/result"
-	"inferometer/internal/sweep"
-	"inferometer/internal/tool/profileexport"
+	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/sweep"
+	"github.com/inferometer/inferometer/internal/tool/profileexport"
 )
 
 // Inputs remembers what requests carried, by the hash of their content. It may be used

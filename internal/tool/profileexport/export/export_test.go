@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt/tensor"
-	"inferometer/internal/record"
-	"inferometer/internal/tool/profileexport"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/tool/profileexport"
 )
 
 func TestApart(t *testing.T) {

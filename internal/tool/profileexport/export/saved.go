@@ -3,8 +3,8 @@ package export
 import (
 	"strings"
 
-	"inferometer/internal/plan"
-	"inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // Endpoint is the path of a target's endpoint, by which readers of the file know what its

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"slices"
 
-	"inferometer/internal/endpoint/triton"
-	"inferometer/internal/plan"
-	"inferometer/internal/prompt/tensor"
-	"inferometer/internal/record"
-	"inferometer/internal/tool/profileexport"
+	"github.com/inferometer/inferometer/internal/endpoint/triton"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt/tensor"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/tool/profileexport"
 )
 
 // Answer is how a model's answers become those of the file.

@@ -7,8 +7,8 @@ import (
 	"io"
 	"strings"
 
-	"inferometer/internal/lib/number"
-	"inferometer/internal/report/screen"
+	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/report/screen"
 )
 
 // Kind is what a study is about.

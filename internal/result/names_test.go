@@ -40,7 +40,7 @@ func TestToolsNameTheirOwn(t *testing.T) {
 				}
 				r.End = r.Marks[len(r.Marks)-1].Kernel
 			})
-		}, []string{"--warmup auto takes it out.", "--warmup-request-count ", "--warmup-request-count ", "let as much load go ahead of it."}},
+		}, []string{"--warmup auto removes it.", "--warmup-request-count ", "--warmup-request-count ", "send that much load first."}},
 		{"a cap on what is in flight", func(w *world) {
 			w.plan.Stages[0] = plan.Stage{Rate: 200, Arrival: "poisson", MaxInFlight: 64, Duration: plan.Duration(10 * time.Second)}
 			w.facts.Stages[0].Scheduled, w.facts.Stages[0].Unsent = 2300, 100

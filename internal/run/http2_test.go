@@ -54,7 +54,7 @@ func TestHTTP2WhereTheServerSpeaksIt(t *testing.T) {
 				t.Fatal(err)
 			}
 			fell := res.Connection != nil && res.Connection.FellBack
-			if fell != (tt.log != "") || fell != strings.Contains(strings.Join(res.Notes, "\n"), "figures of HTTP/1.1") {
+			if fell != (tt.log != "") || fell != strings.Contains(strings.Join(res.Notes, "\n"), "figures are for HTTP/1.1") {
 				t.Errorf("the result says %+v, notes %q", res.Connection, res.Notes)
 			}
 			if got := protocols(t, s); got[tt.proto] != 20 || len(got) != 1 {

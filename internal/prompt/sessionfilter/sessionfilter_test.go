@@ -64,7 +64,7 @@ func TestFaults(t *testing.T) {
 		"x['a'":                          `the end where "]" should be`,
 		"'abc":                           "a string has no end",
 		"1 2":                            "where the end should be",
-		"1..2":                           "no number",
+		"1..2":                           "not a number",
 		"len(1":                          `where ")" should be`,
 		"x.get()":                        "not 0 of them",
 		"a == 1":                         "the session is x",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/token/filetest"
 )
 
 // tokenizers are one of each family that models are served with.
@@ -191,49 +192,31 @@ func BenchmarkLexicon(b *testing.B) {
 
 // Vocabularies of real models: texts are exact, and come back token by token.
 func TestReal(t *testing.T) {
-	dir := os.Getenv("INFEROMETER_TOKENS")
-	if dir == "" {
-		t.Skip("INFEROMETER_TOKENS names no folder; make conformance-tokens does")
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "vocab", "*", "tokenizer.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no tokenizers in %s: %v", dir, err)
-	}
-	for _, name := range files {
-		t.Run(filepath.Base(filepath.Dir(name)), func(t *testing.T) {
-			data, err := os.ReadFile(name)
+	filetest.Vocabularies(t, func(t *testing.T, e *token.Engine) {
+		l, err := New(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(l.words) < 5000 || len(l.first) < 5000 || !l.sure {
+			t.Errorf("%d words, %d to begin with, sure %v", len(l.words), len(l.first), l.sure)
+		}
+		rng := rand.New(rand.NewPCG(1, 1))
+		for range 40 {
+			n := 1 + rng.IntN(500)
+			text, err := l.Text(rng, n)
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := token.FromJSON(name, data)
+			whole, err := l.Extend(rng, text, n, 100)
 			if err != nil {
 				t.Fatal(err)
 			}
-			l, err := New(e)
-			if err != nil {
-				t.Fatal(err)
+			head, ids := e.Encode(text, false), e.Encode(whole, false)
+			if len(head) != n || len(ids) != n+100 || !slices.Equal(ids[:n], head) || !slices.Equal(ids, e.Encode(e.Decode(ids, false), false)) {
+				t.Errorf("%d and %d tokens, want %d and %d, or others when they come back: %q", len(head), len(ids), n, n+100, whole)
 			}
-			if len(l.words) < 5000 || len(l.first) < 5000 || !l.sure {
-				t.Errorf("%d words, %d to begin with, sure %v", len(l.words), len(l.first), l.sure)
-			}
-			rng := rand.New(rand.NewPCG(1, 1))
-			for range 40 {
-				n := 1 + rng.IntN(500)
-				text, err := l.Text(rng, n)
-				if err != nil {
-					t.Fatal(err)
-				}
-				whole, err := l.Extend(rng, text, n, 100)
-				if err != nil {
-					t.Fatal(err)
-				}
-				head, ids := e.Encode(text, false), e.Encode(whole, false)
-				if len(head) != n || len(ids) != n+100 || !slices.Equal(ids[:n], head) || !slices.Equal(ids, e.Encode(e.Decode(ids, false), false)) {
-					t.Errorf("%d and %d tokens, want %d and %d, or others when they come back: %q", len(head), len(ids), n, n+100, whole)
-				}
-			}
-		})
-	}
+		}
+	})
 }
 
 // What Append draws has as many tokens as it says and leaves those before it alone,

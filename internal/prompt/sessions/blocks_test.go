@@ -15,6 +15,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/token/filetest"
 )
 
 // mooncake is a trace as Mooncake publishes them: rows with a timestamp, lengths and a hash
@@ -118,26 +119,9 @@ func TestBlocksJoin(t *testing.T) {
 
 // A trace of the real size, with the tokenizers of real models.
 func TestRealBlocks(t *testing.T) {
-	dir := os.Getenv("INFEROMETER_TOKENS")
-	if dir == "" {
-		t.Skip("INFEROMETER_TOKENS names no folder; make conformance-tokens does")
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "vocab", "*", "tokenizer.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no tokenizers in %s: %v", dir, err)
-	}
+	filetest.Peers(t) // skips it before the work
 	trace := mooncake(12_000, 1)
-	for _, name := range files {
-		t.Run(filepath.Base(filepath.Dir(name)), func(t *testing.T) {
-			data, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			tok, err := token.FromJSON(name, data)
-			if err != nil {
-				t.Fatal(err)
-			}
-			follow(t, tok, trace, 200)
-		})
-	}
+	filetest.Vocabularies(t, func(t *testing.T, tok *token.Engine) {
+		follow(t, tok, trace, 200)
+	})
 }

@@ -4,12 +4,11 @@ import (
 	"compress/gzip"
 	"io"
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/token/filetest"
 )
 
 // exact checks prompts of several lengths, and that all are there.
@@ -61,26 +60,8 @@ func TestExactWithEveryFamily(t *testing.T) {
 
 // The same with the vocabularies of real models.
 func TestReal(t *testing.T) {
-	dir := os.Getenv("INFEROMETER_TOKENS")
-	if dir == "" {
-		t.Skip("INFEROMETER_TOKENS names no folder; make conformance-tokens does")
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "vocab", "*", "tokenizer.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no tokenizers in %s: %v", dir, err)
-	}
-	for _, name := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(filepath.Dir(name)), ".json"), func(t *testing.T) {
-			data, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			tok, err := token.FromJSON(name, data)
-			if err != nil {
-				t.Fatal(err)
-			}
-			exact(t, tok, 300, 1, 2, 3, 17)
-			exact(t, tok, 20, 128, 4096)
-		})
-	}
+	filetest.Vocabularies(t, func(t *testing.T, tok *token.Engine) {
+		exact(t, tok, 300, 1, 2, 3, 17)
+		exact(t, tok, 20, 128, 4096)
+	})
 }

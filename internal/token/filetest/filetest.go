@@ -87,6 +87,30 @@ func Real(t *testing.T, pattern string, read Reader) {
 	}
 }
 
+// Vocabularies runs a test with the tokenizer.json of each real model, which are not part of
+// the repository.
+func Vocabularies(t *testing.T, test func(t *testing.T, e *token.Engine)) {
+	t.Helper()
+	dir := Peers(t)
+	files, err := filepath.Glob(filepath.Join(dir, "vocab", "*", "tokenizer.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no tokenizers in %s: %v", dir, err)
+	}
+	for _, name := range files {
+		t.Run(filepath.Base(filepath.Dir(name)), func(t *testing.T) {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := token.FromJSON(name, data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			test(t, e)
+		})
+	}
+}
+
 // Peers is the folder that scripts/token-peers.sh fills; the test is skipped where
 // none is named.
 func Peers(t *testing.T) string {

@@ -38,7 +38,7 @@ fi
 # not run.
 "$TOOLS/bin/python" - "$TOOLS" <<'PY'
 import ast, pathlib, sys
-from google.protobuf import descriptor_pb2
+from google.protobuf import descriptor_pb2, empty_pb2
 
 tools = pathlib.Path(sys.argv[1])
 
@@ -63,6 +63,7 @@ USED = {
     "ModelEnsembling.Step": "model_name model_version input_map output_map",
     "ModelInstanceGroup": "name count kind",
     "ModelStatistics": "name version last_inference inference_count execution_count inference_stats batch_stats response_stats",
+    "RepositoryIndexRequest": "ready",
     "RepositoryModelLoadRequest": "model_name",
     "RepositoryModelUnloadRequest": "model_name parameters",
     "ModelRepositoryParameter": "bool_param",
@@ -124,13 +125,24 @@ for file in files.file:
     for message in file.message_type:
         narrow(message, message.name)
     index("." + file.package, file, all)
+
+
+def known(name):
+    """All messages without fields are one: on the wire they are the same."""
+    return name if all[name].field else ".google.protobuf.Empty"
+
+
 for file in files.file:
     for service in file.service:
         for method in service.method:
+            method.input_type, method.output_type = known(method.input_type), known(method.output_type)
             reach(method.input_type, all, seen)
             reach(method.output_type, all, seen)
 for file in files.file:
     sweep("." + file.package, file, seen)
+empty = descriptor_pb2.FileDescriptorProto.FromString(empty_pb2.DESCRIPTOR.serialized_pb)
+files.file[-1].dependency.append(empty.name)
+files.file.insert(0, empty)
 (tools / "triton.protoset").write_bytes(files.SerializeToString(deterministic=True))
 PY
 

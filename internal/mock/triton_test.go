@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"google.golang.org/protobuf/types/known/emptypb"
+
 	"github.com/inferometer/inferometer/internal/lib/kserve"
 	"github.com/inferometer/inferometer/internal/mock/repository"
 )
@@ -172,7 +174,7 @@ func TestTritonRefusals(t *testing.T) {
 			t.Errorf("%s, on a stream: %v", tt.name, got)
 		}
 	}
-	if a, err := f.call("/inference.GRPCInferenceService/Nothing", &kserve.ServerLiveRequest{}); err != nil || a.status != int(repository.CodeUnimplemented) {
+	if a, err := f.call("/inference.GRPCInferenceService/Nothing", &emptypb.Empty{}); err != nil || a.status != int(repository.CodeUnimplemented) {
 		t.Errorf("unknown method: %v, status %d", err, a.status)
 	}
 }
@@ -194,11 +196,11 @@ func TestControl(t *testing.T) {
 	f := startGRPC(t, func(c *Config) {
 		c.Triton.Models = map[string]repository.Convention{"ensemble": repository.ConventionTRTLLM, "simple_add": repository.ConventionAdd}
 	})
-	if !unary(f, kserve.ServerLiveMethod, &kserve.ServerLiveRequest{}, &kserve.ServerLiveResponse{}).Live ||
-		!unary(f, kserve.ServerReadyMethod, &kserve.ServerReadyRequest{}, &kserve.ServerReadyResponse{}).Ready {
+	if !unary(f, kserve.ServerLiveMethod, &emptypb.Empty{}, &kserve.ServerLiveResponse{}).Live ||
+		!unary(f, kserve.ServerReadyMethod, &emptypb.Empty{}, &kserve.ServerReadyResponse{}).Ready {
 		t.Error("the server is not live and ready")
 	}
-	if m := unary(f, kserve.ServerMetadataMethod, &kserve.ServerMetadataRequest{}, &kserve.ServerMetadataResponse{}); m.Name != "triton" || len(m.Extensions) == 0 {
+	if m := unary(f, kserve.ServerMetadataMethod, &emptypb.Empty{}, &kserve.ServerMetadataResponse{}); m.Name != "triton" || len(m.Extensions) == 0 {
 		t.Errorf("metadata %v", m)
 	}
 	m := unary(f, kserve.ModelMetadataMethod, &kserve.ModelMetadataRequest{Name: "ensemble"}, &kserve.ModelMetadataResponse{})
@@ -232,7 +234,7 @@ func TestControl(t *testing.T) {
 	if served() != 1 {
 		t.Errorf("%d inferences", served())
 	}
-	unary(f, kserve.RepositoryModelUnloadMethod, &kserve.RepositoryModelUnloadRequest{ModelName: "simple_add"}, &kserve.RepositoryModelUnloadResponse{})
+	unary(f, kserve.RepositoryModelUnloadMethod, &kserve.RepositoryModelUnloadRequest{ModelName: "simple_add"}, &emptypb.Empty{})
 	a, err := f.call(kserve.ModelInferMethod, add)
 	if err != nil || a.status != int(repository.CodeNotFound) || a.message != "Request for unknown model: 'simple_add' has no available versions" {
 		t.Errorf("unloaded: %v, status %d %q", err, a.status, a.message)
@@ -240,7 +242,7 @@ func TestControl(t *testing.T) {
 	if unary(f, kserve.ModelReadyMethod, &kserve.ModelReadyRequest{Name: "simple_add"}, &kserve.ModelReadyResponse{}).Ready {
 		t.Error("an unloaded model is ready")
 	}
-	unary(f, kserve.RepositoryModelLoadMethod, &kserve.RepositoryModelLoadRequest{ModelName: "simple_add"}, &kserve.RepositoryModelLoadResponse{})
+	unary(f, kserve.RepositoryModelLoadMethod, &kserve.RepositoryModelLoadRequest{ModelName: "simple_add"}, &emptypb.Empty{})
 	if served() != 0 {
 		t.Errorf("%d inferences after loading anew", served())
 	}

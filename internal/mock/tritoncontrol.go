@@ -2,6 +2,7 @@ package mock
 
 import (
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/inferometer/inferometer/internal/lib/kserve"
 	"github.com/inferometer/inferometer/internal/mock/repository"
@@ -79,14 +80,8 @@ func (s *Server) controlMessage(path string, p []byte) (proto.Message, *reposito
 			models, failure := t.StatisticsOf(r.Name, r.Version)
 			return &kserve.ModelStatisticsResponse{ModelStats: models}, failure
 		})
-	case kserve.TraceSettingMethod:
-		return &kserve.TraceSettingResponse{}, nil
-	case kserve.LogSettingsMethod:
-		return &kserve.LogSettingsResponse{}, nil
-	case kserve.CudaSharedMemoryStatusMethod:
-		return &kserve.CudaSharedMemoryStatusResponse{}, nil
-	case kserve.CudaSharedMemoryUnregisterMethod:
-		return &kserve.CudaSharedMemoryUnregisterResponse{}, nil
+	case kserve.TraceSettingMethod, kserve.LogSettingsMethod, kserve.CudaSharedMemoryStatusMethod, kserve.CudaSharedMemoryUnregisterMethod:
+		return &emptypb.Empty{}, nil
 	case kserve.CudaSharedMemoryRegisterMethod:
 		return nil, repository.Refuse(repository.CodeInvalid, "failed to register CUDA shared memory region: there is no GPU")
 	}
@@ -107,20 +102,20 @@ func (s *Server) repositoryMessage(path string, p []byte) (proto.Message, *repos
 		})
 	case kserve.RepositoryModelLoadMethod:
 		return decoded(p, &kserve.RepositoryModelLoadRequest{}, func(r *kserve.RepositoryModelLoadRequest) (proto.Message, *repository.Refusal) {
-			return &kserve.RepositoryModelLoadResponse{}, t.Load(r.ModelName)
+			return &emptypb.Empty{}, t.Load(r.ModelName)
 		})
 	case kserve.RepositoryModelUnloadMethod:
 		return decoded(p, &kserve.RepositoryModelUnloadRequest{}, func(r *kserve.RepositoryModelUnloadRequest) (proto.Message, *repository.Refusal) {
-			return &kserve.RepositoryModelUnloadResponse{}, t.Unload(r.ModelName, r.Parameters["unload_dependents"].GetBoolParam())
+			return &emptypb.Empty{}, t.Unload(r.ModelName, r.Parameters["unload_dependents"].GetBoolParam())
 		})
 	case kserve.SystemSharedMemoryRegisterMethod:
 		return decoded(p, &kserve.SystemSharedMemoryRegisterRequest{}, func(r *kserve.SystemSharedMemoryRegisterRequest) (proto.Message, *repository.Refusal) {
-			return &kserve.SystemSharedMemoryRegisterResponse{}, t.Regions.Register(repository.Region{Name: r.Name, Key: r.Key, Offset: r.Offset, Size: r.ByteSize})
+			return &emptypb.Empty{}, t.Regions.Register(repository.Region{Name: r.Name, Key: r.Key, Offset: r.Offset, Size: r.ByteSize})
 		})
 	case kserve.SystemSharedMemoryUnregisterMethod:
 		return decoded(p, &kserve.SystemSharedMemoryUnregisterRequest{}, func(r *kserve.SystemSharedMemoryUnregisterRequest) (proto.Message, *repository.Refusal) {
 			t.Regions.Unregister(r.Name)
-			return &kserve.SystemSharedMemoryUnregisterResponse{}, nil
+			return &emptypb.Empty{}, nil
 		})
 	case kserve.SystemSharedMemoryStatusMethod:
 		return decoded(p, &kserve.SystemSharedMemoryStatusRequest{}, func(r *kserve.SystemSharedMemoryStatusRequest) (proto.Message, *repository.Refusal) {

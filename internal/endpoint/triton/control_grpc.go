@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/inferometer/inferometer/internal/lib/kserve"
 	"github.com/inferometer/inferometer/internal/wire/grpc"
@@ -41,7 +42,7 @@ func unimplemented(err error) bool {
 }
 
 func (s grpcServer) alive(ctx context.Context) error {
-	err := s.call(ctx, kserve.ServerLiveMethod, &kserve.ServerLiveRequest{}, &kserve.ServerLiveResponse{})
+	err := s.call(ctx, kserve.ServerLiveMethod, &emptypb.Empty{}, &kserve.ServerLiveResponse{})
 	if unimplemented(err) {
 		return fmt.Errorf("it speaks gRPC, and has no service %s: this is no Triton (%w)", kserve.Service, err)
 	}
@@ -66,12 +67,12 @@ func (s grpcServer) model(ctx context.Context, name, version string) (metadata, 
 
 func (s grpcServer) register(ctx context.Context, name, key string, size int64) error {
 	ask := &kserve.SystemSharedMemoryRegisterRequest{Name: name, Key: key, ByteSize: uint64(size)}
-	return s.call(ctx, kserve.SystemSharedMemoryRegisterMethod, ask, &kserve.SystemSharedMemoryRegisterResponse{})
+	return s.call(ctx, kserve.SystemSharedMemoryRegisterMethod, ask, &emptypb.Empty{})
 }
 
 func (s grpcServer) unregister(ctx context.Context, name string) error {
 	ask := &kserve.SystemSharedMemoryUnregisterRequest{Name: name}
-	return s.call(ctx, kserve.SystemSharedMemoryUnregisterMethod, ask, &kserve.SystemSharedMemoryUnregisterResponse{})
+	return s.call(ctx, kserve.SystemSharedMemoryUnregisterMethod, ask, &emptypb.Empty{})
 }
 
 func (s grpcServer) index(ctx context.Context) ([]listed, error) {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"google.golang.org/protobuf/types/known/emptypb"
+
 	"github.com/inferometer/inferometer/internal/lib/kserve"
 )
 
@@ -30,7 +32,7 @@ func (s grpcServer) trace(ctx context.Context, settings map[string]string) error
 	for name, value := range settings {
 		ask.Settings[name] = &kserve.TraceSettingRequest_SettingValue{Value: []string{value}}
 	}
-	return s.call(ctx, kserve.TraceSettingMethod, ask, &kserve.TraceSettingResponse{})
+	return s.call(ctx, kserve.TraceSettingMethod, ask, &emptypb.Empty{})
 }
 
 func (s *httpServer) trace(ctx context.Context, settings map[string]string) error {

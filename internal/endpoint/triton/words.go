@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/inferometer/inferometer/internal/lib/kserve"
 )
@@ -62,7 +63,7 @@ func (e *Endpoint) Statistics(ctx context.Context) (string, error) {
 
 func (s grpcServer) about(ctx context.Context) (string, error) {
 	var m kserve.ServerMetadataResponse
-	err := s.call(ctx, kserve.ServerMetadataMethod, &kserve.ServerMetadataRequest{}, &m)
+	err := s.call(ctx, kserve.ServerMetadataMethod, &emptypb.Empty{}, &m)
 	return messageText(&m), err
 }
 

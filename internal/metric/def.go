@@ -5,6 +5,7 @@ package metric
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
@@ -59,19 +60,14 @@ type Def struct {
 
 // Defs are all metrics, in the order in which a report lists them.
 func Defs() []Def {
-	var all []Def
-	for _, part := range [][]Def{firsts(), gapDefs(), whole(), lengths(), rates(), client()} {
-		all = append(all, part...)
-	}
-	return all
+	return slices.Concat(firsts(), gapDefs(), whole(), lengths(), rates(), client())
 }
 
 // ByID finds a metric.
 func ByID(id string) (Def, bool) {
-	for _, d := range Defs() {
-		if d.ID == id {
-			return d, true
-		}
+	all := Defs()
+	if i := slices.IndexFunc(all, func(d Def) bool { return d.ID == id }); i >= 0 {
+		return all[i], true
 	}
 	return Def{}, false
 }

@@ -3,7 +3,7 @@ package metric
 import (
 	"fmt"
 	"math"
-	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,7 +78,8 @@ type objective struct {
 
 // NewFold makes an empty Fold.
 func NewFold(opts Options) (*Fold, error) {
-	f := &Fold{opts: opts, pool: opts.Pool, defs: sampled()}
+	sampled := slices.DeleteFunc(Defs(), func(d Def) bool { return d.Rate != nil })
+	f := &Fold{opts: opts, pool: opts.Pool, defs: sampled}
 	for _, s := range opts.SLOs {
 		d, ok := ByID(s.Metric)
 		if !ok || d.own() == nil || d.Unit != Milliseconds {
@@ -98,17 +99,6 @@ func NewFold(opts Options) (*Fold, error) {
 	f.prompts = f.pool.Column()
 	f.req.gaps = make([]int64, 0, 1024)
 	return f, nil
-}
-
-// sampled are the metrics that have samples.
-func sampled() []Def {
-	var defs []Def
-	for _, d := range Defs() {
-		if d.Rate == nil {
-			defs = append(defs, d)
-		}
-	}
-	return defs
 }
 
 // Objectives are the metrics that an SLO can be about.
@@ -287,6 +277,3 @@ func (f *Fold) stage(i int) *stage {
 	}
 	return f.stages[i]
 }
-
-// workers is the number of goroutines that summarize.
-func workers() int { return runtime.GOMAXPROCS(0) }

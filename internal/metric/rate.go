@@ -26,25 +26,19 @@ type Totals struct {
 	Held time.Duration // time in flight, summed over requests
 }
 
-// per is n per second of the window.
-func (t *Totals) per(n float64) (float64, bool) {
+// per is n per second of the window, where n is known.
+func (t *Totals) per(n float64, known bool) (float64, bool) {
 	s := (t.End - t.Begin).Seconds()
 	if s <= 0 {
 		return 0, false
 	}
-	return n / s, true
+	return n / s, known
 }
 
-// share is n over all requests.
-func (t *Totals) share(n int64) (float64, bool) {
-	if t.Requests == 0 {
-		return 0, false
-	}
-	return float64(n) / float64(t.Requests), true
+// share is n over all requests, where n is known.
+func (t *Totals) share(n int64, known bool) (float64, bool) {
+	return float64(n) / float64(max(t.Requests, 1)), known && t.Requests > 0
 }
-
-// where gives v only if the condition holds.
-func where(ok bool, v float64, has bool) (float64, bool) { return v, ok && has }
 
 // rates are the metrics of a window as a whole.
 func rates() []Def {
@@ -53,34 +47,25 @@ func rates() []Def {
 			ID: "request_throughput", Name: "Requests/s", Unit: RequestRate,
 			Formula: "successful requests ÷ window",
 			Help:    "Successful requests per second.",
-			Rate:    func(t *Totals) (float64, bool) { return t.per(float64(t.OK)) },
+			Rate:    func(t *Totals) (float64, bool) { return t.per(float64(t.OK), true) },
 		},
 		{
 			ID: "output_token_throughput", Name: "Output tokens/s", Unit: TokenRate,
 			Formula: "Σ output tokens of successful requests ÷ window",
 			Help:    "Output tokens per second over all requests.",
-			Rate: func(t *Totals) (float64, bool) {
-				v, ok := t.per(float64(t.Out))
-				return where(t.OutKnown > 0, v, ok)
-			},
+			Rate:    func(t *Totals) (float64, bool) { return t.per(float64(t.Out), t.OutKnown > 0) },
 		},
 		{
 			ID: "input_token_throughput", Name: "Input tokens/s", Unit: TokenRate,
 			Formula: "Σ input tokens of successful requests ÷ window",
 			Help:    "Input tokens per second over all requests.",
-			Rate: func(t *Totals) (float64, bool) {
-				v, ok := t.per(float64(t.In))
-				return where(t.InKnown > 0, v, ok)
-			},
+			Rate:    func(t *Totals) (float64, bool) { return t.per(float64(t.In), t.InKnown > 0) },
 		},
 		{
 			ID: "total_token_throughput", Name: "Total tokens/s", Unit: TokenRate,
 			Formula: "Σ (input + output tokens) of successful requests ÷ window",
 			Help:    "Input and output tokens per second.",
-			Rate: func(t *Totals) (float64, bool) {
-				v, ok := t.per(float64(t.In + t.Out))
-				return where(t.InKnown > 0 && t.OutKnown > 0, v, ok)
-			},
+			Rate:    func(t *Totals) (float64, bool) { return t.per(float64(t.In+t.Out), t.InKnown > 0 && t.OutKnown > 0) },
 		},
 		{
 			ID: "cached_prompt_share", Name: "Prompt tokens from the cache", Unit: Share,
@@ -92,25 +77,19 @@ func rates() []Def {
 			ID: "request_goodput", Name: "Good requests/s", Unit: RequestRate,
 			Formula: "requests that succeeded and met every objective ÷ window",
 			Help:    "Throughput of the requests that met every objective. Only with objectives.",
-			Rate: func(t *Totals) (float64, bool) {
-				v, ok := t.per(float64(t.Good))
-				return where(t.Judged, v, ok)
-			},
+			Rate:    func(t *Totals) (float64, bool) { return t.per(float64(t.Good), t.Judged) },
 		},
 		{
 			ID: "slo_attainment", Name: "Objectives attained", Unit: Share,
 			Formula: "requests that succeeded and met every objective ÷ all requests, failed ones included",
 			Help:    "Only with objectives.",
-			Rate: func(t *Totals) (float64, bool) {
-				v, ok := t.share(t.Good)
-				return where(t.Judged, v, ok)
-			},
+			Rate:    func(t *Totals) (float64, bool) { return t.share(t.Good, t.Judged) },
 		},
 		{
 			ID: "error_rate", Name: "Failed requests", Unit: Share,
 			Formula: "failed requests ÷ all requests",
 			Help:    "Every class of failure counts, cut off and cancelled ones too.",
-			Rate:    func(t *Totals) (float64, bool) { return t.share(t.Requests - t.OK) },
+			Rate:    func(t *Totals) (float64, bool) { return t.share(t.Requests-t.OK, true) },
 		},
 		{
 			ID: "request_count", Name: "Successful requests", Unit: Requests,
@@ -122,7 +101,7 @@ func rates() []Def {
 			ID: "concurrency", Name: "Requests in flight", Unit: Requests,
 			Formula: "Σ (End − Sent) ÷ window; in the steady window the part of each request that lies in it, whatever its phase",
 			Help:    "Average number of requests in flight: the concurrency that was reached, not the one configured.",
-			Rate:    func(t *Totals) (float64, bool) { return t.per(t.Held.Seconds()) },
+			Rate:    func(t *Totals) (float64, bool) { return t.per(t.Held.Seconds(), true) },
 		},
 	}
 }

@@ -138,7 +138,9 @@ func (r *Request) loadEvents() {
 	if r.gapCount == 0 {
 		return
 	}
-	r.Second = r.second()
+	if len(r.gaps) > 0 {
+		r.Second = r.First + time.Duration(r.gaps[0])
+	}
 	// What only shares its read with the end of the stream, sent right behind it, is not
 	// late; and what the kernel did not merge was sent together.
 	if r.late += r.lateEvents(); r.Merged < 0 {

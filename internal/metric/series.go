@@ -26,20 +26,20 @@ func (a *arrivals) series(closed bool, from, to time.Duration) *Series {
 			s.kept = append(s.kept, a.kept[i])
 		}
 	}
-	slices.SortFunc(s.kept, func(x, y arrival) int {
+	order := func(x, y arrival) int {
 		return cmp.Or(cmp.Compare(x.sent, y.sent), cmp.Compare(x.seq, y.seq))
-	})
-	slices.SortFunc(s.warm, func(x, y arrival) int {
-		return cmp.Or(cmp.Compare(x.sent, y.sent), cmp.Compare(x.seq, y.seq))
-	})
+	}
+	slices.SortFunc(s.kept, order)
+	slices.SortFunc(s.warm, order)
 	s.expect()
-	if len(s.kept) > 0 && s.from == Unknown { // its end was never told
+	if len(s.kept) == 0 {
+		return s
+	}
+	if s.from == Unknown { // its end was never told
 		s.from = s.kept[0].sent
 	}
-	for i := range s.kept {
-		if to == Unknown || to <= s.from {
-			s.to = max(s.from, s.kept[i].sent)
-		}
+	if to == Unknown || to <= s.from {
+		s.to = max(s.from, s.kept[len(s.kept)-1].sent)
 	}
 	return s
 }

@@ -87,7 +87,7 @@ type FailureCount struct {
 }
 
 func newStage(f *Fold) *stage {
-	s := &stage{even: f.pool.Column(), met: make([]int64, len(f.slos))}
+	s := &stage{even: f.pool.Column(), met: make([]int64, len(f.slos)), failures: map[failureKey]*FailureCount{}}
 	for range f.defs {
 		s.cols = append(s.cols, f.pool.Column())
 	}
@@ -284,9 +284,6 @@ func (s *stage) fail(r *Request) {
 	key := failureKey{r.Failure.Class, r.Failure.Status}
 	c := s.failures[key]
 	if c == nil {
-		if s.failures == nil {
-			s.failures = make(map[failureKey]*FailureCount)
-		}
 		c = &FailureCount{Class: key.class, Status: key.status, Example: r.Failure.Message, seq: r.Seq}
 		s.failures[key] = c
 	}
@@ -326,9 +323,6 @@ func (s *stage) merge(o *stage) error {
 	for key, c := range o.failures {
 		have := s.failures[key]
 		if have == nil {
-			if s.failures == nil {
-				s.failures = make(map[failureKey]*FailureCount)
-			}
 			s.failures[key] = c
 			continue
 		}

@@ -2,6 +2,7 @@ package metric
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -204,7 +205,7 @@ func runTasks(tasks []*task, rule stat.Rule) error {
 	}
 	queue := make(chan *task)
 	var wg sync.WaitGroup
-	for range workers() {
+	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for t := range queue {
 				t.sums, t.err = stat.Summarize(qs, rule, t.cols...)

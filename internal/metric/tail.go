@@ -3,7 +3,6 @@ package metric
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
 )
@@ -77,12 +76,4 @@ func (r *Request) tailStalls() int64 {
 		}
 	}
 	return sum
-}
-
-// second is the stamp of the second token event.
-func (r *Request) second() time.Duration {
-	if len(r.gaps) > 0 {
-		return r.First + time.Duration(r.gaps[0])
-	}
-	return record.Never
 }

@@ -29,7 +29,7 @@ func (r Rule) ranks(n int64, q float64) (lo, hi int64, weight float64) {
 
 // between is the value at weight between lo and hi, computed from the nearer end so
 // that a weight of 1 gives hi exactly.
-func between(lo, hi int64, weight float64) float64 {
+func between[T int64 | float64](lo, hi T, weight float64) float64 {
 	if lo == hi || weight == 0 {
 		return float64(lo)
 	}
@@ -98,14 +98,6 @@ func (r Rule) QuantileOf(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return math.NaN()
 	}
-	i, j, w := r.ranks(int64(len(sorted)), q)
-	lo, hi := sorted[i], sorted[j]
-	switch d := hi - lo; {
-	case d == 0 || w == 0:
-		return lo
-	case w >= 0.5:
-		return hi - d*(1-w)
-	default:
-		return lo + d*w
-	}
+	lo, hi, w := r.ranks(int64(len(sorted)), q)
+	return between(sorted[lo], sorted[hi], w)
 }

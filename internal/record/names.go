@@ -15,15 +15,7 @@ func (l Label) String() string {
 
 // String is the source in words.
 func (s Source) String() string {
-	switch s {
-	case FromServer:
-		return "server"
-	case FromTokenizer:
-		return "tokenizer"
-	case FromEvents:
-		return "events"
-	}
-	return "uncounted"
+	return [...]string{Uncounted: "uncounted", FromServer: "server", FromTokenizer: "tokenizer", FromEvents: "events"}[s&3]
 }
 
 func parseSource(name []byte) (Source, bool) {
@@ -37,11 +29,5 @@ func parseSource(name []byte) (Source, bool) {
 
 // String is the phase in words.
 func (p Phase) String() string {
-	switch p {
-	case Warmup:
-		return "warmup"
-	case Closing:
-		return "closing"
-	}
-	return "measured"
+	return [...]string{Measured: "measured", Warmup: "warmup", Closing: "closing"}[p]
 }

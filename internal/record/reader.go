@@ -195,32 +195,32 @@ func (r *Reader) parse(text []byte) (Line, error) {
 			err = fmt.Errorf("the file's schema is %q, this program reads %q: report it with the version that wrote it (%s)", h.Schema, Schema, cmp.Or(h.Version, "it does not say which"))
 		}
 		return Line{Header: h}, err
-	case kindStage:
-		m := new(StageMark)
-		err := json.Unmarshal(text, m)
-		return Line{Stage: m}, err
-	case kindHealth:
-		h := &Health{Standstill: Never} // older files do not say
-		err := json.Unmarshal(text, h)
-		return Line{Health: h}, err
-	case kindEdge:
-		e := new(Edge)
-		err := json.Unmarshal(text, e)
-		return Line{Edge: e}, err
-	case kindProbe:
-		p := new(Probe)
-		err := json.Unmarshal(text, p)
-		return Line{Probe: p}, err
-	case kindFigures:
-		f := new(Figures)
-		err := json.Unmarshal(text, f)
-		return Line{Figures: f}, err
-	case kindSession:
-		m := new(SessionMark)
-		err := json.Unmarshal(text, m)
-		return Line{Session: m}, err
 	}
-	return Line{}, fmt.Errorf("unknown kind of line %q", kind)
+	var line Line
+	var into any
+	switch kind {
+	case kindStage:
+		line.Stage = new(StageMark)
+		into = line.Stage
+	case kindHealth:
+		line.Health = &Health{Standstill: Never} // older files do not say
+		into = line.Health
+	case kindEdge:
+		line.Edge = new(Edge)
+		into = line.Edge
+	case kindProbe:
+		line.Probe = new(Probe)
+		into = line.Probe
+	case kindFigures:
+		line.Figures = new(Figures)
+		into = line.Figures
+	case kindSession:
+		line.Session = new(SessionMark)
+		into = line.Session
+	default:
+		return Line{}, fmt.Errorf("unknown kind of line %q", kind)
+	}
+	return line, json.Unmarshal(text, into)
 }
 
 // kindOf reads the kind from the start of a line. Written by hand for requests:

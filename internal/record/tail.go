@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math/bits"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -91,14 +92,9 @@ func (s *Spread) Max() int64 { return s.max }
 
 // Bins are the bins in the order of their values.
 func (s *Spread) Bins() []Bin {
-	keys := make([]uint32, 0, len(s.bins))
-	for k := range s.bins {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	bins := make([]Bin, len(keys))
-	for i, k := range keys {
-		bins[i] = s.bins[k]
+	bins := make([]Bin, 0, len(s.bins))
+	for _, k := range slices.Sorted(maps.Keys(s.bins)) {
+		bins = append(bins, s.bins[k])
 	}
 	return bins
 }
@@ -149,8 +145,7 @@ func appendTail(dst []byte, t *Tail) []byte {
 		return dst
 	}
 	dst = append(dst, `,"tail":{"events":`...)
-	dst = appendInt(dst, t.Events)
-	dst = dst[:len(dst)-1]
+	dst = strconv.AppendInt(dst, t.Events, 10)
 	dst = appendField(dst, `,"others":`, t.Others, 0)
 	dst = appendField(dst, `,"tokens":`, t.Tokens, 1)
 	dst = appendField(dst, `,"text":`, t.Text, 0)

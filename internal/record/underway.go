@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -100,10 +101,7 @@ func (o *open) tell(u *underway) error {
 
 // finish makes ready to give out what is left, in the order of their numbers.
 func (o *open) finish() {
-	for _, b := range o.begun {
-		o.left = append(o.left, b)
-	}
-	slices.SortFunc(o.left, func(a, b *begun) int { return cmp.Compare(a.Seq, b.Seq) })
+	o.left = slices.SortedFunc(maps.Values(o.begun), func(a, b *begun) int { return cmp.Compare(a.Seq, b.Seq) })
 	o.begun = nil
 }
 

@@ -83,21 +83,9 @@ func subtract(before, after *record.ModelStats) (d record.ModelStats, restarted 
 	}
 	d.Inferences = sub("number of inferences", before.Inferences, after.Inferences)
 	d.Executions = sub("number of executions", before.Executions, after.Executions)
-	for _, c := range []struct {
-		what string
-		of   func(*record.ModelStats) *record.CountTime
-	}{
-		{"successes", func(m *record.ModelStats) *record.CountTime { return &m.Success }},
-		{"failures", func(m *record.ModelStats) *record.CountTime { return &m.Fail }},
-		{"queue", func(m *record.ModelStats) *record.CountTime { return &m.Queue }},
-		{"compute input", func(m *record.ModelStats) *record.CountTime { return &m.ComputeInput }},
-		{"compute infer", func(m *record.ModelStats) *record.CountTime { return &m.ComputeInfer }},
-		{"compute output", func(m *record.ModelStats) *record.CountTime { return &m.ComputeOutput }},
-		{"cache hits", func(m *record.ModelStats) *record.CountTime { return &m.CacheHit }},
-		{"cache misses", func(m *record.ModelStats) *record.CountTime { return &m.CacheMiss }},
-	} {
-		b, a := c.of(before), c.of(after)
-		*c.of(&d) = record.CountTime{Count: sub("count of "+c.what, b.Count, a.Count), NS: sub("time of "+c.what, b.NS, a.NS)}
+	of, was, is := times(&d), times(before), times(after)
+	for i, what := range [...]string{"successes", "failures", "queue", "compute input", "compute infer", "compute output", "cache hits", "cache misses"} {
+		of[i].Count, of[i].NS = sub("count of "+what, was[i].Count, is[i].Count), sub("time of "+what, was[i].NS, is[i].NS)
 	}
 	d.Responses = subtractResponses(before.Responses, after.Responses, sub)
 	for i := range after.Composing {
@@ -107,6 +95,11 @@ func subtract(before, after *record.ModelStats) (d record.ModelStats, restarted 
 		restarted = cmp.Or(restarted, anew)
 	}
 	return d, restarted
+}
+
+// times are all that a model counts and times.
+func times(m *record.ModelStats) [8]*record.CountTime {
+	return [...]*record.CountTime{&m.Success, &m.Fail, &m.Queue, &m.ComputeInput, &m.ComputeInfer, &m.ComputeOutput, &m.CacheHit, &m.CacheMiss}
 }
 
 func subtractResponses(before, after []record.ResponseStats, sub func(what string, b, a uint64) uint64) []record.ResponseStats {
@@ -155,14 +148,10 @@ func addModels(sum, more []record.ModelStats) []record.ModelStats {
 		}
 		s.Inferences += m.Inferences
 		s.Executions += m.Executions
-		add(&s.Success, m.Success)
-		add(&s.Fail, m.Fail)
-		add(&s.Queue, m.Queue)
-		add(&s.ComputeInput, m.ComputeInput)
-		add(&s.ComputeInfer, m.ComputeInfer)
-		add(&s.ComputeOutput, m.ComputeOutput)
-		add(&s.CacheHit, m.CacheHit)
-		add(&s.CacheMiss, m.CacheMiss)
+		sums, parts := times(s), times(&m)
+		for k := range sums {
+			add(sums[k], *parts[k])
+		}
 		s.Responses = addResponses(s.Responses, m.Responses)
 		s.Composing = addModels(s.Composing, m.Composing)
 	}

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
@@ -68,13 +69,7 @@ func (j judge) within(windows []Window, value func(*Window) float64) bool {
 
 // over reports whether one of the windows has the latency threshold or more.
 func (j judge) over(windows []Window) bool {
-	if j.LatencyThreshold == 0 {
-		return false
-	}
-	for i := range windows {
-		if j.compared(&windows[i]) >= time.Duration(j.LatencyThreshold) {
-			return true
-		}
-	}
-	return false
+	return j.LatencyThreshold != 0 && slices.ContainsFunc(windows, func(w Window) bool {
+		return j.compared(&w) >= time.Duration(j.LatencyThreshold)
+	})
 }

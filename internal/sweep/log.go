@@ -60,7 +60,7 @@ func (l *Log) Add(rec *record.Record) {
 // Await returns once n requests have ended well after a moment, or ctx has ended.
 func (l *Log) Await(ctx context.Context, after time.Duration, n int64) error {
 	l.mu.Lock()
-	w := &wait{after: after, left: n - l.ended(after), done: make(chan struct{})}
+	w := &wait{after: after, left: n - int64(len(l.ends(after))), done: make(chan struct{})}
 	if w.left <= 0 {
 		l.mu.Unlock()
 		return ctx.Err()
@@ -75,27 +75,22 @@ func (l *Log) Await(ctx context.Context, after time.Duration, n int64) error {
 	}
 }
 
-// ended counts the requests that ended well after a moment.
-func (l *Log) ended(after time.Duration) int64 {
-	var n int64
-	for i := range l.samples {
-		if l.samples[i].counts() && l.samples[i].End > after {
-			n++
-		}
-	}
-	return n
-}
-
-// Nth is the moment at which the n-th request after another moment ended well.
-func (l *Log) Nth(after time.Duration, n int64) (time.Duration, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// ends are when the requests ended that ended well after a moment.
+func (l *Log) ends(after time.Duration) []time.Duration {
 	var ends []time.Duration
 	for i := range l.samples {
 		if l.samples[i].counts() && l.samples[i].End > after {
 			ends = append(ends, l.samples[i].End)
 		}
 	}
+	return ends
+}
+
+// Nth is the moment at which the n-th request after another moment ended well.
+func (l *Log) Nth(after time.Duration, n int64) (time.Duration, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ends := l.ends(after)
 	if n < 1 || int64(len(ends)) < n {
 		return 0, false
 	}

@@ -63,11 +63,11 @@ func (m *Meter) Before(ctx context.Context) { m.before = m.snapshot(ctx) }
 // says why it ended; "": ctx ended first.
 func (m *Meter) Run(ctx context.Context, stage int, value float64, from time.Duration) *Level {
 	l := &Level{Value: value, measurement: m.Plan}
-	if m.Plan.Mode == plan.WindowStage && m.before != nil {
-		m.edge(l, stage, from, m.before)
-	} else {
-		m.edge(l, stage, from, m.snapshot(ctx))
+	server := m.before
+	if server == nil || m.Plan.Mode != plan.WindowStage {
+		server = m.snapshot(ctx)
 	}
+	m.edge(l, stage, from, server)
 	if m.Plan.Mode == plan.WindowStage {
 		<-ctx.Done()
 		return l

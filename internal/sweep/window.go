@@ -54,10 +54,8 @@ type Percentile struct {
 
 // At is the percentile p, where it was worked out.
 func (s *Spread) At(p int) (time.Duration, bool) {
-	for _, q := range s.Percentiles {
-		if q.P == p {
-			return q.Value, true
-		}
+	if i := slices.IndexFunc(s.Percentiles, func(q Percentile) bool { return q.P == p }); i >= 0 {
+		return s.Percentiles[i].Value, true
 	}
 	return 0, false
 }

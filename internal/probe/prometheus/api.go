@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"net/http"
 	"net/url"
@@ -75,30 +74,22 @@ func (a *api) note(silent bool, err error) {
 
 // once sends a query. again: the next try may have more luck.
 func (a *api) once(ctx context.Context, u string) (v *float64, again bool, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u, nil)
-	if err != nil {
-		return nil, false, fmt.Errorf("its address is not a URL")
-	}
+	h := http.Header{}
 	if a.token != nil {
 		token, err := a.token()
 		if err != nil {
 			return nil, false, err
 		}
-		req.Header.Set("Authorization", "Bearer "+token)
+		h.Set("Authorization", "Bearer "+token)
 	}
-	resp, err := a.client.Do(req)
+	body, status, err := Get(ctx, a.client, u, h)
 	if err != nil {
-		return nil, ctx.Err() == nil, bare(err)
+		return nil, ctx.Err() == nil, err
 	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, 4<<20))
-	if err != nil {
-		return nil, ctx.Err() == nil, fmt.Errorf("the answer broke off: %w", err)
+	if status >= 500 || status == http.StatusTooManyRequests {
+		return nil, true, fmt.Errorf("it answers with HTTP status %d", status)
 	}
-	if resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests {
-		return nil, true, fmt.Errorf("it answers with HTTP status %d", resp.StatusCode)
-	}
-	v, err = value(resp.StatusCode, body)
+	v, err = value(status, body)
 	return v, false, err
 }
 

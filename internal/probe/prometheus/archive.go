@@ -1,6 +1,7 @@
 package prometheus
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -52,14 +53,8 @@ const (
 // credentials.
 func NewArchive(ctx context.Context, p plan.Prometheus, o Options) (*Archive, error) {
 	a := &Archive{
-		start: o.Start, every: time.Duration(p.Interval), server: p.Server, model: o.Model, filters: p.Filters,
-		api: &api{base: strings.TrimRight(p.URL, "/"), client: newClient(o.TLS, queryTime)},
-	}
-	if a.every == 0 {
-		a.every = scrapeEvery
-	}
-	if a.server == "" {
-		a.server = serving.VLLM
+		start: o.Start, every: cmp.Or(time.Duration(p.Interval), scrapeEvery), server: cmp.Or(p.Server, serving.VLLM), model: o.Model, filters: p.Filters,
+		api: &api{base: strings.TrimRight(p.URL, "/"), client: NewClient(o.TLS, queryTime)},
 	}
 	if !p.GoogleManaged {
 		return a, nil
@@ -73,17 +68,11 @@ func (a *Archive) google(ctx context.Context, project string, o Options) error {
 	if err != nil {
 		return fmt.Errorf("Google Managed Prometheus: %w", err)
 	}
-	if project == "" {
-		project = credentials.Project
-	}
-	if project == "" {
+	if project = cmp.Or(project, credentials.Project); project == "" {
 		return message.Errorf("Google Managed Prometheus: the credentials name no project: set %vGOOGLE_CLOUD_PROJECT", message.New("%v or ", message.Project).Or(""))
 	}
-	service := "https://monitoring.googleapis.com"
-	if other := o.Getenv("CLOUDSDK_API_ENDPOINT_OVERRIDES_MONITORING"); other != "" {
-		service = strings.TrimRight(other, "/")
-	}
-	a.base = service + "/v1/projects/" + project + "/location/global/prometheus"
+	service := cmp.Or(o.Getenv("CLOUDSDK_API_ENDPOINT_OVERRIDES_MONITORING"), "https://monitoring.googleapis.com")
+	a.base = strings.TrimRight(service, "/") + "/v1/projects/" + project + "/location/global/prometheus"
 	a.token = credentials.Token
 	return nil
 }

@@ -39,10 +39,11 @@ const (
 
 // NewPage makes a reader of the page at an address. It asks nothing yet.
 func NewPage(address string, o PageOptions) *Page {
-	return &Page{url: address, key: o.Key, client: newClient(o.TLS, pageTime), now: o.Now}
+	return &Page{url: address, key: o.Key, client: NewClient(o.TLS, pageTime), now: o.Now}
 }
 
-func newClient(config *tls.Config, patience time.Duration) *http.Client {
+// NewClient makes a client that waits so long for an answer. A nil config is as the system has it.
+func NewClient(config *tls.Config, patience time.Duration) *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	if config != nil {
 		t.TLSClientConfig = config.Clone()
@@ -74,31 +75,43 @@ func (p *Page) Read(ctx context.Context, whole bool) record.Page {
 }
 
 func (p *Page) get(ctx context.Context) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url, nil)
-	if err != nil {
-		return nil, errors.New("the address is not a URL")
-	}
-	if p.key != "" {
-		req.Header.Set("Authorization", "Bearer "+p.key)
-	}
 	// The older text form is asked for: all servers have it.
-	req.Header.Set("Accept", "text/plain;version=0.0.4")
-	resp, err := p.client.Do(req)
+	h := http.Header{"Accept": {"text/plain;version=0.0.4"}}
+	if p.key != "" {
+		h.Set("Authorization", "Bearer "+p.key)
+	}
+	text, status, err := Get(ctx, p.client, p.url, h)
+	if err == nil && status != http.StatusOK {
+		err = NotMetrics(status)
+	}
+	return text, err
+}
+
+// NotMetrics is the error of a page of metrics that comes with another status than 200.
+func NotMetrics(status int) error {
+	return fmt.Errorf("the server answers with HTTP status %d: is this the address of its metrics?", status)
+}
+
+// Get fetches a page. Its errors do not repeat the address, which may hold a secret.
+func Get(ctx context.Context, client *http.Client, address string, h http.Header) (text []byte, status int, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, bare(err)
+		return nil, 0, errors.New("the address is not a URL")
+	}
+	req.Header = h.Clone()
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, 0, bare(err)
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, mostPage+1))
-	if err != nil {
-		return nil, fmt.Errorf("the answer broke off: %w", err)
+	text, err = io.ReadAll(io.LimitReader(resp.Body, mostPage+1))
+	switch {
+	case err != nil:
+		return nil, 0, fmt.Errorf("the answer broke off: %w", err)
+	case len(text) > mostPage: // half a line may be another number
+		return nil, 0, fmt.Errorf("the page is larger than %d MiB", mostPage>>20)
 	}
-	if len(text) > mostPage { // half a line may be another number
-		return nil, fmt.Errorf("the page is larger than %d MiB", mostPage>>20)
-	}
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the server answers with HTTP status %d: is this the address of its metrics?", resp.StatusCode)
-	}
-	return text, nil
+	return text, resp.StatusCode, nil
 }
 
 // bare takes the address off an error of net/http: it may hold a secret.

@@ -40,22 +40,20 @@ func (q *query) ask(ctx context.Context, form string, at time.Duration) *float64
 // figure asks for one metric; nil: the server does not have it.
 func (q *query) figure(ctx context.Context, m *serving.Metric) *record.Figure {
 	f := &record.Figure{Name: m.Name, Metric: m.Own, Kind: m.Kind, Unit: m.Unit}
+	found := true
 	switch m.Kind {
 	case record.FigureCounter:
 		f.Total = q.rise(ctx, counterOf(m.Own, q.filters))
 		scale(m, &f.Total)
 		f.Rate = q.perSecond(f.Total)
-		if f.Total == nil {
-			return nil
-		}
+		found = f.Total != nil
 	case record.FigureGauge:
-		if !q.gauge(ctx, m, f) {
-			return nil
-		}
+		found = q.gauge(ctx, m, f)
 	case record.FigureHistogram:
-		if !q.histogram(ctx, m, f) {
-			return nil
-		}
+		found = q.histogram(ctx, m, f)
+	}
+	if !found {
+		return nil
 	}
 	return f
 }

@@ -3,6 +3,7 @@
 package serving
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/record"
@@ -247,25 +248,15 @@ func dcgm() []Metric {
 // servers are those whose names are known, the GPU exporter left out.
 func servers() []string { return []string{VLLM, SGLang, TGI, Triton} }
 
-// families are how the names of metrics begin that are kept of a page.
-func families() []string { return []string{"vllm:", "sglang:", "tgi_", "nv_", "DCGM_FI_"} }
-
 // Known reports whether a metric is of a server whose names are known. The rest of a
 // page, about its runtime and its HTTP server, is not kept.
 func Known(name string) bool {
-	for _, f := range families() {
-		if strings.HasPrefix(name, f) {
-			return true
-		}
-	}
-	return false
+	families := []string{"vllm:", "sglang:", "tgi_", "nv_", "DCGM_FI_"}
+	return slices.ContainsFunc(families, func(f string) bool { return strings.HasPrefix(name, f) })
 }
 
 // own splits a server's name into that of the metric and a label that it must have.
 func (m *Metric) own() (name, label string) {
-	name, label, ok := strings.Cut(m.Own, "{")
-	if !ok {
-		return m.Own, ""
-	}
+	name, label, _ = strings.Cut(m.Own, "{")
 	return name, strings.TrimSuffix(label, "}")
 }

@@ -2,6 +2,7 @@ package serving
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -38,7 +39,12 @@ func (x index) of(m *Metric, suffix string) []*record.Sample {
 	if label == "" {
 		return found
 	}
-	return slices.DeleteFunc(slices.Clone(found), func(s *record.Sample) bool { return !exposition.Has(s.Labels, label) })
+	return having(found, label)
+}
+
+// having are the samples that have a label.
+func having(samples []*record.Sample, label string) []*record.Sample {
+	return slices.DeleteFunc(slices.Clone(samples), func(s *record.Sample) bool { return !exposition.Has(s.Labels, label) })
 }
 
 // page tells what is on a page of metrics.
@@ -85,17 +91,10 @@ func (p *page) ours(samples []*record.Sample) []*record.Sample {
 	if p.label == "" || p.model == "" {
 		return samples
 	}
-	want := exposition.Pair(p.label, p.model)
-	var found []*record.Sample
-	for _, s := range samples {
-		if exposition.Has(s.Labels, want) {
-			found = append(found, s)
-		}
+	if found := having(samples, exposition.Pair(p.label, p.model)); len(found) > 0 {
+		return found
 	}
-	if len(found) == 0 {
-		return samples
-	}
-	return found
+	return samples
 }
 
 // values are a page's gauges and counters, and the sums and counts of its histograms:
@@ -128,12 +127,7 @@ func (p *page) values(samples []record.Sample) map[cell]float64 {
 	return out
 }
 
-func (m *Metric) scale() float64 {
-	if m.Scale == 0 {
-		return 1
-	}
-	return m.Scale
-}
+func (m *Metric) scale() float64 { return cmp.Or(m.Scale, 1) }
 
 // buckets are a histogram: how many values are at most as large as each bound.
 type buckets struct {
@@ -191,11 +185,7 @@ func (b *buckets) add(more buckets) {
 // spread within a bucket, and at the last bound where it lies beyond that. nil: nothing
 // was counted.
 func (b *buckets) quantile(q float64) *float64 {
-	bounds := make([]float64, 0, len(b.bounds))
-	for bound := range b.bounds {
-		bounds = append(bounds, bound)
-	}
-	slices.Sort(bounds)
+	bounds := slices.Sorted(maps.Keys(b.bounds))
 	if len(bounds) < 2 || !math.IsInf(bounds[len(bounds)-1], 1) {
 		return nil
 	}

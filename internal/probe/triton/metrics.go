@@ -18,12 +18,12 @@ const family = "nv_"
 // readMetrics reads the metrics page: what is about the models of this probe, or about
 // no model at all.
 func (p *Probe) readMetrics(ctx context.Context, s *record.Snapshot) error {
-	text, status, err := get(ctx, p.http, p.metrics, http.Header{})
+	text, status, err := prometheus.Get(ctx, p.http, p.metrics, http.Header{})
 	if err != nil {
 		return err
 	}
 	if status != http.StatusOK {
-		return fmt.Errorf("the server answers with HTTP status %d: is this the address of its metrics?", status)
+		return prometheus.NotMetrics(status)
 	}
 	samples, err := prometheus.Parse(text, func(name string) bool { return strings.HasPrefix(name, family) })
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/lib/kserve"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/probe/prometheus"
 	"github.com/inferometer/inferometer/internal/remote/proxy"
 	"github.com/inferometer/inferometer/internal/wire/clock"
 	"github.com/inferometer/inferometer/internal/wire/grpc"
@@ -115,19 +115,11 @@ type httpServer struct {
 	header http.Header
 }
 
-func newHTTPClient(config *tls.Config) *http.Client {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	if config != nil {
-		transport.TLSClientConfig = config.Clone()
-	}
-	return &http.Client{Transport: transport, Timeout: answerTime}
-}
-
 func (s *httpServer) ask(ctx context.Context, path string, answer proto.Message) error {
 	u := *s.base
 	u.Path = strings.TrimRight(u.Path, "/") + path
 	u.User = nil
-	text, status, err := get(ctx, s.client, u.String(), s.header)
+	text, status, err := prometheus.Get(ctx, s.client, u.String(), s.header)
 	if err != nil {
 		return err
 	}
@@ -169,35 +161,4 @@ func modelPath(name, version string) string {
 		path += "/versions/" + version
 	}
 	return path
-}
-
-// mostAnswer bounds what a server may tell about itself.
-const mostAnswer = 64 << 20
-
-// get fetches a page.
-func get(ctx context.Context, client *http.Client, address string, h http.Header) (text []byte, status int, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, 0, bare(err)
-	}
-	req.Header = h.Clone()
-	resp, err := client.Do(req)
-	if err != nil {
-		return nil, 0, bare(err)
-	}
-	defer resp.Body.Close()
-	text, err = io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
-	if err != nil {
-		return nil, 0, fmt.Errorf("the answer broke off: %w", err)
-	}
-	return text, resp.StatusCode, nil
-}
-
-// bare takes the URL off an error of net/http: it may hold a secret.
-func bare(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
-		return u.Err
-	}
-	return err
 }

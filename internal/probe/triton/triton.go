@@ -17,6 +17,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/lib/kserve"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/probe/prometheus"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/wire/clock"
 )
@@ -68,7 +69,7 @@ func New(t plan.Target, address string, o Options) (*Probe, error) {
 		return nil, fmt.Errorf("the address of the server is not a URL: %w", err)
 	}
 	p := &Probe{
-		clock: o.Clock, http: newHTTPClient(o.TLS), metrics: o.Metrics,
+		clock: o.Clock, http: prometheus.NewClient(o.TLS, answerTime), metrics: o.Metrics,
 		root: step{t.Model, t.Triton.Version}, parts: map[step][]step{},
 	}
 	for _, m := range t.Triton.Composing {

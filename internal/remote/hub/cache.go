@@ -143,12 +143,7 @@ func writeError(err error) error {
 	return fmt.Errorf("writing the Hugging Face cache: %w; set HF_HUB_CACHE to a folder that can be written", err)
 }
 
-func isCommit(s string) bool {
-	if len(s) != 40 {
-		return false
-	}
-	return isHex(s)
-}
+func isCommit(s string) bool { return len(s) == 40 && isHex(s) }
 
 func isHex(s string) bool {
 	for _, c := range []byte(s) {

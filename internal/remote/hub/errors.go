@@ -31,6 +31,10 @@ type Error struct {
 	Err      error
 }
 
+func (h *Hub) failure(repo Repo, revision, commit, file string, err error) error {
+	return &Error{Repo: repo, Revision: revision, Commit: commit, File: file, Endpoint: h.Endpoint(), Token: h.token != "", Err: err}
+}
+
 // Unwrap gives the reason.
 func (e *Error) Unwrap() error { return e.Err }
 

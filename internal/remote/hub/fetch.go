@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -128,8 +129,8 @@ func (h *Hub) head(ctx context.Context, address *url.URL) (metadata, error) {
 		if elsewhere {
 			return meta.complete(resp, linkedETag, linkedSize)
 		}
-		linkedETag = either(resp.Header.Get("X-Linked-Etag"), linkedETag)
-		linkedSize = either(resp.Header.Get("X-Linked-Size"), linkedSize)
+		linkedETag = cmp.Or(resp.Header.Get("X-Linked-Etag"), linkedETag)
+		linkedSize = cmp.Or(resp.Header.Get("X-Linked-Size"), linkedSize)
 	}
 	return meta, fmt.Errorf("the hub redirects more than %d times", maxHops)
 }
@@ -137,7 +138,7 @@ func (h *Hub) head(ctx context.Context, address *url.URL) (metadata, error) {
 // complete fills in what the last answer says of the content, or else one on the way
 // to it.
 func (m metadata) complete(resp *http.Response, linkedETag, linkedSize string) (metadata, error) {
-	etag := either(either(resp.Header.Get("X-Linked-Etag"), resp.Header.Get("ETag")), linkedETag)
+	etag := cmp.Or(resp.Header.Get("X-Linked-Etag"), resp.Header.Get("ETag"), linkedETag)
 	etag = strings.Trim(strings.TrimPrefix(etag, "W/"), `"`)
 	if m.commit == "" || etag == "" {
 		return m, errors.New("the answer lacks X-Repo-Commit or ETag: HF_ENDPOINT does not point to a Hugging Face hub, or a proxy removes its headers")
@@ -309,12 +310,9 @@ func restart(part *os.File) error {
 // rangeStart is where the part begins that an answer holds; -1 where it does not say.
 func rangeStart(resp *http.Response) int64 {
 	s, ok := strings.CutPrefix(resp.Header.Get("Content-Range"), "bytes ")
-	if !ok {
-		return -1
-	}
 	s, _, _ = strings.Cut(s, "-")
 	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
+	if err != nil || !ok {
 		return -1
 	}
 	return n
@@ -340,11 +338,4 @@ func verify(part *os.File, meta metadata) error {
 		return err
 	}
 	return &temporary{err: errors.New("what arrived is not what the hub announced: its SHA-256 differs")}
-}
-
-func either(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

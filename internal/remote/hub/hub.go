@@ -9,6 +9,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,13 +81,10 @@ func New(env func(string) string, client *http.Client) (*Hub, error) {
 		return nil, err
 	}
 	home, err := homeDir(env)
-	if err != nil && env("HF_HUB_CACHE") == "" && env("HUGGINGFACE_HUB_CACHE") == "" {
+	if err != nil && first(env, "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE") == "" {
 		return nil, err
 	}
-	h.cache = filepath.Join(home, "hub")
-	if dir := first(env, "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"); dir != "" {
-		h.cache = expand(env, dir)
-	}
+	h.cache = cmp.Or(expand(env, first(env, "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")), filepath.Join(home, "hub"))
 	if h.cache, err = filepath.Abs(h.cache); err != nil {
 		return nil, fmt.Errorf("finding the Hugging Face cache: %w; set HF_HUB_CACHE to an absolute path", err)
 	}
@@ -113,12 +112,10 @@ func (h *Hub) Offline() bool { return h.offline }
 // (the repository has no such file), ErrNoRepo, ErrNoRevision, ErrGated and
 // ErrOffline apart.
 func (h *Hub) File(ctx context.Context, repo Repo, revision, name string) (string, error) {
-	if revision == "" {
-		revision = DefaultRevision
-	}
+	revision = cmp.Or(revision, DefaultRevision)
 	var commit string
 	fail := func(err error) (string, error) {
-		return "", &Error{Repo: repo, Revision: revision, Commit: commit, File: name, Endpoint: h.Endpoint(), Token: h.token != "", Err: err}
+		return "", h.failure(repo, revision, commit, name, err)
 	}
 	if err := check(repo, revision, name); err != nil {
 		return fail(err)
@@ -136,11 +133,7 @@ func (h *Hub) File(ctx context.Context, repo Repo, revision, name string) (strin
 	}
 	// Once the cache has a commit for a branch, what is missing comes from that
 	// commit, never from a later one.
-	ask := revision
-	if commit != "" {
-		ask = commit
-	}
-	path, err := h.fetch(ctx, store, repo, revision, ask, name)
+	path, err := h.fetch(ctx, store, repo, revision, cmp.Or(commit, revision), name)
 	if err != nil {
 		return fail(err)
 	}
@@ -149,9 +142,7 @@ func (h *Hub) File(ctx context.Context, repo Repo, revision, name string) (strin
 
 // Cached returns the path of a file that the local cache holds already.
 func (h *Hub) Cached(repo Repo, revision, name string) (string, bool) {
-	if revision == "" {
-		revision = DefaultRevision
-	}
+	revision = cmp.Or(revision, DefaultRevision)
 	if check(repo, revision, name) != nil {
 		return "", false
 	}
@@ -206,18 +197,14 @@ func ValidName(name string) bool {
 }
 
 func check(repo Repo, revision, name string) error {
-	switch repo.Kind {
-	case KindModel, KindDataset, KindSpace:
-	default:
+	switch {
+	case !slices.Contains([]Kind{KindModel, KindDataset, KindSpace}, repo.Kind):
 		return fmt.Errorf("the hub has no repositories of kind %q", repo.Kind)
-	}
-	if !ValidName(repo.Name) {
+	case !ValidName(repo.Name):
 		return fmt.Errorf("%q is not the name of a %s on the hub; names look like owner/name", repo.Name, repo.Kind)
-	}
-	if !safePath(revision) {
+	case !safePath(revision):
 		return fmt.Errorf("%q is not a revision; give a branch, a tag or a commit", revision)
-	}
-	if !safePath(name) {
+	case !safePath(name):
 		return fmt.Errorf("%q is not the path of a file in a repository", name)
 	}
 	return nil
@@ -230,10 +217,7 @@ func safePath(p string) bool {
 }
 
 func endpoint(s string) (*url.URL, error) {
-	if s == "" {
-		s = DefaultEndpoint
-	}
-	u, err := url.Parse(strings.TrimRight(s, "/"))
+	u, err := url.Parse(strings.TrimRight(cmp.Or(s, DefaultEndpoint), "/"))
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return nil, errors.New("HF_ENDPOINT is not a web address; give one like " + DefaultEndpoint)
 	}
@@ -274,15 +258,8 @@ func token(env func(string) string, home string) string {
 	if t := clean(first(env, "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")); t != "" {
 		return t
 	}
-	path := filepath.Join(home, "token")
-	if p := env("HF_TOKEN_PATH"); p != "" {
-		path = expand(env, p)
-	}
 	// No file, or one that cannot be read, means that nobody has logged in.
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
+	data, _ := os.ReadFile(cmp.Or(expand(env, env("HF_TOKEN_PATH")), filepath.Join(home, "token")))
 	return clean(string(data))
 }
 
@@ -308,11 +285,7 @@ func first(env func(string) string, names ...string) string {
 }
 
 func isTrue(s string) bool {
-	switch strings.ToUpper(s) {
-	case "1", "ON", "YES", "TRUE":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"1", "ON", "YES", "TRUE"}, strings.ToUpper(s))
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,12 +23,10 @@ const mostListing = 64 << 20
 // be asked, or does not answer, it lists what the local cache holds of it. The error is
 // an *Error as that of File.
 func (h *Hub) Files(ctx context.Context, repo Repo, revision string) ([]string, error) {
-	if revision == "" {
-		revision = DefaultRevision
-	}
+	revision = cmp.Or(revision, DefaultRevision)
 	var commit string
 	fail := func(err error) ([]string, error) {
-		return nil, &Error{Repo: repo, Revision: revision, Commit: commit, File: "the list of files", Endpoint: h.Endpoint(), Token: h.token != "", Err: err}
+		return nil, h.failure(repo, revision, commit, "the list of files", err)
 	}
 	if err := check(repo, revision, "any"); err != nil {
 		return fail(err)
@@ -41,10 +40,7 @@ func (h *Hub) Files(ctx context.Context, repo Repo, revision string) ([]string, 
 		}
 		return held, nil
 	}
-	ask := revision
-	if commit != "" {
-		ask = commit
-	}
+	ask := cmp.Or(commit, revision)
 	found, names, err := h.list(ctx, repo, ask)
 	if errors.Is(err, ErrNoRevision) && ask != revision {
 		found, names, err = h.list(ctx, repo, revision)

@@ -58,9 +58,7 @@ func (s *GCS) put(ctx context.Context, key, file string) (existed bool, err erro
 		return false, err
 	}
 	defer f.Close()
-	u := s.base + "/upload/storage/v1/b/" + url.PathEscape(s.bucket) + "/o?" +
-		url.Values{"uploadType": {"media"}, "name": {key}, "ifGenerationMatch": {"0"}}.Encode()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u, f)
+	req, err := s.upload(ctx, f, url.Values{"uploadType": {"media"}, "name": {key}, "ifGenerationMatch": {"0"}})
 	if err != nil {
 		return false, err
 	}
@@ -69,20 +67,14 @@ func (s *GCS) put(ctx context.Context, key, file string) (existed bool, err erro
 	}
 	req.ContentLength = size
 	req.Header.Set("Content-Type", contentType(key))
-	if err := s.authorize(req); err != nil {
+	status, body, err := send(s.client, req)
+	switch {
+	case err != nil || status == http.StatusOK:
 		return false, err
-	}
-	resp, body, err := send(s.client, req)
-	if err != nil {
-		return false, err
-	}
-	switch resp.StatusCode {
-	case http.StatusOK:
-		return false, nil
-	case http.StatusPreconditionFailed:
+	case status == http.StatusPreconditionFailed:
 		return true, nil
 	}
-	return false, gcsRefused(resp.StatusCode, body)
+	return false, gcsRefused(status, body)
 }
 
 // Check begins a resumable upload, which takes the same permission as Put, and leaves it at
@@ -93,31 +85,27 @@ func (s *GCS) Check(ctx context.Context, key string) error {
 }
 
 func (s *GCS) check(ctx context.Context, key string) error {
-	u := s.base + "/upload/storage/v1/b/" + url.PathEscape(s.bucket) + "/o?" + url.Values{"uploadType": {"resumable"}, "name": {key}}.Encode()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u, nil)
+	req, err := s.upload(ctx, nil, url.Values{"uploadType": {"resumable"}, "name": {key}})
 	if err != nil {
 		return err
 	}
-	if err := s.authorize(req); err != nil {
+	status, body, err := send(s.client, req)
+	if err != nil || status/100 == 2 {
 		return err
 	}
-	resp, body, err := send(s.client, req)
-	if err != nil || resp.StatusCode/100 == 2 {
-		return err
-	}
-	return gcsRefused(resp.StatusCode, body)
+	return gcsRefused(status, body)
 }
 
-// authorize puts the token on a request.
-func (s *GCS) authorize(req *http.Request) error {
-	if s.token == nil {
-		return nil
+// upload makes the request that begins an upload, with the token.
+func (s *GCS) upload(ctx context.Context, body io.Reader, query url.Values) (*http.Request, error) {
+	u := s.base + "/upload/storage/v1/b/" + url.PathEscape(s.bucket) + "/o?" + query.Encode()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u, body)
+	if err != nil || s.token == nil {
+		return req, err
 	}
 	token, err := s.token()
-	if err == nil {
-		req.Header.Set("Authorization", "Bearer "+token)
-	}
-	return err
+	req.Header.Set("Authorization", "Bearer "+token)
+	return req, err
 }
 
 // gcsRefused reads why the service did not do as it was told.
@@ -169,21 +157,21 @@ func persist(ctx context.Context, try func() (bool, error)) (bool, error) {
 }
 
 // send sends a request. An error that may pass says so.
-func send(c *http.Client, req *http.Request) (*http.Response, []byte, error) {
+func send(c *http.Client, req *http.Request) (status int, body []byte, err error) {
 	resp, err := c.Do(req)
 	if err != nil {
 		var u *url.Error
 		if errors.As(err, &u) {
 			err = u.Err
 		}
-		return nil, nil, &temporary{err}
+		return 0, nil, &temporary{err}
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	body, err = io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err != nil {
-		return nil, nil, &temporary{fmt.Errorf("the answer broke off: %w", err)}
+		return 0, nil, &temporary{fmt.Errorf("the answer broke off: %w", err)}
 	}
-	return resp, body, nil
+	return resp.StatusCode, body, nil
 }
 
 // passing reports whether a status may be another one soon.

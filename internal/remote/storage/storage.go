@@ -3,6 +3,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,21 +92,20 @@ func Wanted(out *plan.Output) bool { return out.S3.Bucket != "" || out.GCS.Bucke
 // places are the stores of the buckets that a plan names. what says what does not happen
 // where that is impossible.
 func places(ctx context.Context, out *plan.Output, o Options, what string) (all []place, errs []error) {
+	add := func(p place, bucket string, err error) {
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s the %s: %w", what, bucket, err))
+		} else {
+			all = append(all, p)
+		}
+	}
 	if out.S3.Bucket != "" {
 		s, err := NewS3(ctx, out.S3, o)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s the S3 bucket %s: %w", what, out.S3.Bucket, err))
-		} else {
-			all = append(all, place{s, out.S3.Path, out.S3.Prefix})
-		}
+		add(place{s, out.S3.Path, out.S3.Prefix}, "S3 bucket "+out.S3.Bucket, err)
 	}
 	if out.GCS.Bucket != "" {
 		s, err := NewGCS(ctx, out.GCS, o)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s the Google Cloud Storage bucket %s: %w", what, out.GCS.Bucket, err))
-		} else {
-			all = append(all, place{s, out.GCS.Path, out.GCS.Prefix})
-		}
+		add(place{s, out.GCS.Path, out.GCS.Prefix}, "Google Cloud Storage bucket "+out.GCS.Bucket, err)
 	}
 	return all, errs
 }
@@ -123,8 +123,8 @@ func Check(ctx context.Context, out *plan.Output, o Options) error {
 	return errors.Join(errs...)
 }
 
-// Copy copies files to the buckets that a plan names. A file that is there already is left alone. The error tells of all that could not be
-// copied, and of nothing else: the rest is there.
+// Copy copies files to the buckets that a plan names. A file that is there already is left
+// alone. The error tells of all that could not be copied, and of nothing else: the rest is there.
 func Copy(ctx context.Context, out *plan.Output, files []File, o Options) error {
 	o = o.filled()
 	all, errs := places(ctx, out, o, "nothing was copied to")
@@ -176,23 +176,10 @@ func open(name string) (*os.File, int64, error) {
 
 // contentType is what a file holds, by its name.
 func contentType(name string) string {
-	switch path.Ext(name) {
-	case ".json":
-		return "application/json"
-	case ".yaml", ".yml":
-		return "application/yaml"
-	case ".csv":
-		return "text/csv"
-	case ".txt", ".log":
-		return "text/plain"
-	case ".html":
-		return "text/html"
-	case ".png":
-		return "image/png"
-	case ".svg":
-		return "image/svg+xml"
-	case ".zst":
-		return "application/zstd"
+	known := map[string]string{
+		".json": "application/json", ".yaml": "application/yaml", ".yml": "application/yaml", ".zst": "application/zstd",
+		".csv": "text/csv", ".txt": "text/plain", ".log": "text/plain", ".html": "text/html",
+		".png": "image/png", ".svg": "image/svg+xml",
 	}
-	return "application/octet-stream"
+	return cmp.Or(known[path.Ext(name)], "application/octet-stream")
 }

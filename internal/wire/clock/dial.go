@@ -68,16 +68,16 @@ func (d *Dialer) Close() {
 	})
 }
 
-// DialError says which step of opening a connection failed.
-type DialError struct {
-	Class record.Class // ResolveFailed, ConnectFailed or TLSFailed
+// Error is an error with the class of failure that it means for a request.
+type Error struct {
+	Class record.Class
 	Err   error
 }
 
-func (e *DialError) Error() string { return e.Err.Error() }
+func (e *Error) Error() string { return e.Err.Error() }
 
 // Unwrap gives the cause.
-func (e *DialError) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error { return e.Err }
 
 // Dial opens a connection.
 func (d *Dialer) Dial(ctx context.Context) (*Conn, error) {
@@ -94,14 +94,14 @@ func (d *Dialer) Dial(ctx context.Context) (*Conn, error) {
 	sock, err := newSocket(tcp, d.clock, d.moderator)
 	if err != nil {
 		tcp.Close()
-		return nil, &DialError{record.ConnectFailed, err}
+		return nil, &Error{record.ConnectFailed, err}
 	}
 	c := &Conn{sock: sock, limit: deadline{conn: tcp, clock: d.clock}, hangups: d.hangups, dog: d.dog}
 	if d.tunnels {
 		begin := d.clock.Now()
 		if err := d.tunnel(ctx, sock); err != nil {
 			tcp.Close()
-			return nil, &DialError{record.ConnectFailed, err}
+			return nil, &Error{record.ConnectFailed, err}
 		}
 		opened.Connect += d.clock.Now() - begin
 	}
@@ -110,7 +110,7 @@ func (d *Dialer) Dial(ctx context.Context) (*Conn, error) {
 		c.tls = tls.Client(sock, d.tls)
 		if err := c.tls.HandshakeContext(ctx); err != nil {
 			tcp.Close()
-			return nil, &DialError{record.TLSFailed, err}
+			return nil, &Error{record.TLSFailed, err}
 		}
 		opened.TLS = d.clock.Now() - begin
 	}
@@ -131,7 +131,7 @@ func (d *Dialer) connect(ctx context.Context, opened *record.Conn) (*net.TCPConn
 	begin := d.clock.Now()
 	addrs, err := resolve(ctx, addr)
 	if err != nil {
-		return nil, &DialError{record.ResolveFailed, err}
+		return nil, &Error{record.ResolveFailed, err}
 	}
 	resolved := d.clock.Now()
 	opened.Resolve = resolved - begin
@@ -147,7 +147,7 @@ func (d *Dialer) connect(ctx context.Context, opened *record.Conn) (*net.TCPConn
 			first = err
 		}
 	}
-	return nil, &DialError{record.ConnectFailed, first}
+	return nil, &Error{record.ConnectFailed, first}
 }
 
 // resolve gives the addresses behind a host:port.
@@ -232,14 +232,14 @@ func isOwnFault(err error) bool {
 
 // Classify gives the failure class of an error that Dial or Exchange returned.
 func Classify(err error) record.Class {
-	var dial *DialError
+	var known *Error
 	var expired *Expired
 	var alert *net.OpError
 	switch {
 	case isOwnFault(err):
 		return record.OwnFault
-	case errors.As(err, &dial):
-		return dial.Class
+	case errors.As(err, &known):
+		return known.Class
 	case errors.As(err, &expired):
 		return expired.Class
 	case errors.Is(err, ErrAborted):

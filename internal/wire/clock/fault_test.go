@@ -16,7 +16,7 @@ import (
 // met.
 func TestOwnFaults(t *testing.T) {
 	dial := func(err error) error {
-		return &DialError{record.ConnectFailed, &net.OpError{Op: "dial", Err: os.NewSyscallError("socket", err)}}
+		return &Error{record.ConnectFailed, &net.OpError{Op: "dial", Err: os.NewSyscallError("socket", err)}}
 	}
 	for _, tt := range []struct {
 		err   error
@@ -28,8 +28,8 @@ func TestOwnFaults(t *testing.T) {
 		{dial(syscall.ENOBUFS), record.OwnFault},
 		{dial(syscall.ENOMEM), record.OwnFault},
 		{fmt.Errorf("sending: %w", os.NewSyscallError("write", syscall.ENOBUFS)), record.OwnFault},
-		{&DialError{record.ResolveFailed, &net.DNSError{Err: "dial udp 127.0.0.53:53: socket: too many open files", Name: "h"}}, record.OwnFault},
-		{&DialError{record.ResolveFailed, &net.DNSError{Err: "no such host", Name: "h"}}, record.ResolveFailed},
+		{&Error{record.ResolveFailed, &net.DNSError{Err: "dial udp 127.0.0.53:53: socket: too many open files", Name: "h"}}, record.OwnFault},
+		{&Error{record.ResolveFailed, &net.DNSError{Err: "no such host", Name: "h"}}, record.ResolveFailed},
 		{dial(syscall.ECONNREFUSED), record.ConnectFailed},
 		{dial(syscall.ETIMEDOUT), record.ConnectFailed},
 		{os.NewSyscallError("recvmsg", syscall.ECONNRESET), record.Reset},

@@ -242,9 +242,9 @@ func (f *flow) End(trailer []http1.Field, err error) {
 
 // reason says what the end of the stream means for one request.
 func (f *flow) reason(q *request, err error) error {
-	var cut *http1.Truncated
+	var cut *clock.Error
 	var dropped *http1.Dropped
-	isCut, isDropped := errors.As(err, &cut), errors.As(err, &dropped)
+	isCut, isDropped := errors.As(err, &cut) && cut.Class == record.Truncated, errors.As(err, &dropped)
 	switch {
 	case q.latest == record.Never && isCut:
 		// What was cut short is the stream; of this request's answer nothing has come.
@@ -272,7 +272,7 @@ func (f *flow) endError(trailer []http1.Field) error {
 			return err
 		}
 	}
-	return &http1.Truncated{Err: errors.New("the server ended the stream before the answer was complete")}
+	return http1.Truncated(errors.New("the server ended the stream before the answer was complete"))
 }
 
 // Leaving takes in that the server is about to leave.

@@ -133,7 +133,7 @@ func (s *splitter) pending() bool { return len(s.partial) > 0 && !s.handed }
 func (s *splitter) size(p []byte) (int, error) {
 	n := binary.BigEndian.Uint32(p[1:])
 	if p[0] > 1 {
-		return 0, &http1.BadFraming{Err: fmt.Errorf("the server sent a message that begins with the byte %d, where gRPC has 0 or 1", p[0])}
+		return 0, http1.BadFraming(fmt.Errorf("the server sent a message that begins with the byte %d, where gRPC has 0 or 1", p[0]))
 	}
 	return int(n), s.permit(int64(n), false)
 }
@@ -149,9 +149,9 @@ func (s *splitter) permit(n int64, packed bool) error {
 	}
 	switch {
 	case n > int64(s.most):
-		return &http1.BadFraming{Err: fmt.Errorf("the server sent a message %s, where %d are allowed: raise the limit of message sizes", as, s.most)}
+		return http1.BadFraming(fmt.Errorf("the server sent a message %s, where %d are allowed: raise the limit of message sizes", as, s.most))
 	default:
-		return &http1.TooLarge{Err: &bounded.Error{What: "a message " + as, Limit: s.largest}}
+		return http1.TooLarge(&bounded.Error{What: "a message " + as, Limit: s.largest})
 	}
 }
 
@@ -177,7 +177,7 @@ func (e *expander) expand(packed []byte, s *splitter) ([]byte, error) {
 	e.in.Reset(packed)
 	r, err := e.reader(s.encoding)
 	if err != nil {
-		return nil, &http1.BadFraming{Err: fmt.Errorf("a compressed message cannot be read: %w", err)}
+		return nil, http1.BadFraming(fmt.Errorf("a compressed message cannot be read: %w", err))
 	}
 	e.out.Reset()
 	e.out.Write(make([]byte, prefix))
@@ -187,7 +187,7 @@ func (e *expander) expand(packed []byte, s *splitter) ([]byte, error) {
 	}
 	n, err := io.Copy(&e.out, io.LimitReader(r, most+1))
 	if err != nil {
-		return nil, &http1.BadFraming{Err: fmt.Errorf("a compressed message cannot be read: %w", err)}
+		return nil, http1.BadFraming(fmt.Errorf("a compressed message cannot be read: %w", err))
 	}
 	if err := s.permit(n, true); err != nil {
 		return nil, err

@@ -1,7 +1,9 @@
 package grpc
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,24 +58,22 @@ func isGRPC(t string) bool {
 
 // value is the value of a field; empty where there is none.
 func value(fields []http1.Field, name string) string {
-	for _, f := range fields {
-		if f.Name == name {
-			return f.Value
-		}
+	if i := slices.IndexFunc(fields, func(f http1.Field) bool { return f.Name == name }); i >= 0 {
+		return fields[i].Value
 	}
 	return ""
 }
 
 // outcome says how a call ended: nil for the status OK, else a *StatusError or,
-// where the server named no status, a *exchange.Truncated.
+// where the server named no status, an error of class Truncated.
 func outcome(fields []http1.Field) error {
 	text := value(fields, "grpc-status")
 	if text == "" {
-		return &http1.Truncated{Err: fmt.Errorf("the server ended the call without a grpc-status")}
+		return http1.Truncated(fmt.Errorf("the server ended the call without a grpc-status"))
 	}
 	code, err := strconv.Atoi(text)
 	if err != nil || code < 0 {
-		return &http1.BadFraming{Err: fmt.Errorf("the server sent the grpc-status %q", text)}
+		return http1.BadFraming(fmt.Errorf("the server sent the grpc-status %q", text))
 	}
 	if code == OK {
 		return nil
@@ -111,10 +111,7 @@ func (e *notGRPC) Error() string { return e.text }
 
 // notGRPCAnswer describes an answer that is not gRPC's by what came instead.
 func notGRPCAnswer(status int, contentType string, body []byte) error {
-	if contentType == "" {
-		contentType = "no content type"
-	}
-	text := fmt.Sprintf("not a gRPC server: it answered with HTTP status %d, %s", status, contentType)
+	text := fmt.Sprintf("not a gRPC server: it answered with HTTP status %d, %s", status, cmp.Or(contentType, "no content type"))
 	if len(body) > 0 {
 		text += fmt.Sprintf(" and %q", body[:min(len(body), 80)])
 	}

@@ -97,7 +97,7 @@ func (c *Client) once(ctx context.Context, l *lane, method, id string, m Message
 			return false, errFailed
 		}
 		return false, nil
-	case errors.As(err, &expired) || errors.As(err, new(*http1.TooLarge)):
+	case errors.As(err, &expired) || clock.Classify(err) == record.TooLarge:
 		f.abandon(q)
 		return false, err
 	default:
@@ -210,8 +210,7 @@ func (c *Client) lane(slot int) *lane {
 	defer c.mu.Unlock()
 	lanes := *c.lanes.Load()
 	for len(lanes) <= slot {
-		grown := append(lanes[:len(lanes):len(lanes)], &lane{number: len(lanes), gate: make(chan struct{}, 1)})
-		lanes = grown
+		lanes = append(lanes[:len(lanes):len(lanes)], &lane{number: len(lanes), gate: make(chan struct{}, 1)})
 	}
 	c.lanes.Store(&lanes)
 	return lanes[slot]

@@ -51,11 +51,11 @@ func (c *Client) single(rec *record.Exchange, encoding string, largest bounded.L
 	case err != nil:
 		return err
 	case message == nil && len(rec.Body) == 0:
-		return &http1.Truncated{Err: errors.New("the server reported OK without a message")}
+		return http1.Truncated(errors.New("the server reported OK without a message"))
 	case message == nil:
-		return &http1.Truncated{Err: fmt.Errorf("the answer ends inside a message, after %d bytes", len(rec.Body))}
+		return http1.Truncated(fmt.Errorf("the answer ends inside a message, after %d bytes", len(rec.Body)))
 	case len(rest) > 0:
-		return &http1.BadFraming{Err: errors.New("the server sent more than one message")}
+		return http1.BadFraming(errors.New("the server sent more than one message"))
 	}
 	if rec.Body[0] == 0 {
 		return nil

@@ -9,6 +9,7 @@
 package h2
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -241,7 +242,7 @@ func (c *conn) refusal() error {
 	case c.err != nil:
 		return c.cause(&stream{}, c.err)
 	case c.most == 0:
-		return &clock.DialError{Class: record.ConnectFailed, Err: errors.New("the server allows no HTTP/2 streams")}
+		return &clock.Error{Class: record.ConnectFailed, Err: errors.New("the server allows no HTTP/2 streams")}
 	}
 	return nil
 }
@@ -254,10 +255,7 @@ func (c *Client) connect(ctx context.Context) (*conn, error) {
 	}
 	if got := nc.Protocol(); c.secure && got != "h2" {
 		nc.Close()
-		if got == "" {
-			got = "nothing"
-		}
-		return nil, &clock.DialError{Class: record.TLSFailed, Err: fmt.Errorf("the server negotiated %s instead of HTTP/2", got)}
+		return nil, &clock.Error{Class: record.TLSFailed, Err: fmt.Errorf("the server negotiated %s instead of HTTP/2", cmp.Or(got, "nothing"))}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -308,8 +306,8 @@ func (c *Client) Warm(ctx context.Context, n int) error {
 			wg.Go(func() { errs[i] = c.warmOne(ctx) })
 		}
 		wg.Wait()
-		if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
-			return errs[i]
+		if err := cmp.Or(errs...); err != nil {
+			return err
 		}
 	}
 }

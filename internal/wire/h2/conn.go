@@ -252,14 +252,7 @@ func (c *conn) expire() {
 }
 
 // find gives the index of a live stream; -1: there is none with that id.
-func (c *conn) find(id uint32) int {
-	for i, have := range c.ids {
-		if have == id {
-			return i
-		}
-	}
-	return -1
-}
+func (c *conn) find(id uint32) int { return slices.Index(c.ids, id) }
 
 // drop ends a stream from our side and tells the server.
 func (c *conn) drop(i int, err error, why code) {
@@ -287,10 +280,8 @@ func (c *conn) end(i int, err error) {
 			c.follow[k].streams--
 		}
 	}
-	if last == 0 {
-		if c.leaving && c.err == nil {
-			c.fail(errClosed)
-		}
+	if last == 0 && c.leaving && c.err == nil {
+		c.fail(errClosed)
 	}
 	if st.open != nil {
 		st.open.end(err)
@@ -340,7 +331,7 @@ func (c *conn) fail(err error) {
 func (c *conn) cause(st *stream, err error) error {
 	var bad *fault
 	if errors.As(err, &bad) {
-		return &http1.BadFraming{Err: fmt.Errorf("the server violated HTTP/2: %w", err)}
+		return http1.BadFraming(fmt.Errorf("the server violated HTTP/2: %w", err))
 	}
 	if c.why != "" {
 		err = fmt.Errorf("%w (%s)", err, c.why)
@@ -361,7 +352,7 @@ func (c *conn) cause(st *stream, err error) error {
 		err = d
 	}
 	if closed && st.headed {
-		err = &http1.Truncated{Err: err}
+		err = http1.Truncated(err)
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package h2
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
@@ -109,11 +110,8 @@ func (c *conn) enqueue(st *stream) {
 func (s *Stream) Withdraw(by Sender) {
 	s.conn.mu.Lock()
 	defer s.conn.mu.Unlock()
-	for i := s.head; i < len(s.pieces); i++ {
-		if p := &s.pieces[i]; p.by == by && !p.begun {
-			s.pieces = append(s.pieces[:i], s.pieces[i+1:]...)
-			return
-		}
+	if i := slices.IndexFunc(s.pieces[s.head:], func(p piece) bool { return p.by == by && !p.begun }); i >= 0 {
+		s.pieces = slices.Delete(s.pieces, s.head+i, s.head+i+1)
 	}
 }
 
@@ -148,11 +146,8 @@ func (s *Stream) Reset(since time.Duration) bool {
 		c.leaving = true
 		c.client.forget(c, false)
 	}
-	for i, st := range c.live {
-		if st == s.st {
-			c.drop(i, clock.ErrAborted, codeCancel)
-			break
-		}
+	if i := slices.Index(c.live, s.st); i >= 0 {
+		c.drop(i, clock.ErrAborted, codeCancel)
 	}
 	return true
 }

@@ -260,8 +260,7 @@ func TestHowOpenStreamsEnd(t *testing.T) {
 		{"not looked at", func(p *peer, id uint32) { _ = p.framer.WriteGoAway(0, http2.ErrCodeNo, nil) }, nil, Unprocessed},
 		{"closed", func(p *peer, id uint32) { _ = p.conn.CloseWrite() }, nil, func(err error) bool { return errors.Is(err, errClosed) }},
 		{"data first", func(p *peer, id uint32) { p.data(id, false, "x") }, nil, func(err error) bool {
-			var bad *http1.BadFraming
-			return errors.As(err, &bad)
+			return netclock.Classify(err) == record.BadBody
 		}},
 		{"refused by the receiver", func(p *peer, id uint32) {
 			p.head(id, false, ":status", "200")

@@ -191,7 +191,7 @@ func (r *reader) arrived(st *stream) {
 
 // refuse ends a stream whose answer is not what the protocol says.
 func (r *reader) refuse(i int, what string) {
-	r.c.drop(i, &http1.BadFraming{Err: errors.New("the server sent " + what)}, codeProtocol)
+	r.c.drop(i, http1.BadFraming(errors.New("the server sent "+what)), codeProtocol)
 }
 
 // complete ends a stream in order.
@@ -203,7 +203,7 @@ func (r *reader) complete(i int) {
 		return
 	}
 	if missing := st.length - int64(st.rec.Folded+len(st.rec.Body)); missing > 0 {
-		c.end(i, &http1.Truncated{Err: fmt.Errorf("the answer ended %d bytes before its Content-Length", missing)})
+		c.end(i, http1.Truncated(fmt.Errorf("the answer ended %d bytes before its Content-Length", missing)))
 		return
 	}
 	st.answered = true

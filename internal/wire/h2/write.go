@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -81,7 +82,7 @@ func (c *conn) compose() bool {
 		c.send(st)
 		if st.onWire {
 			st.queued = false
-			c.queue = append(c.queue[:i], c.queue[i+1:]...)
+			c.queue = slices.Delete(c.queue, i, i+1)
 			continue
 		}
 		i++
@@ -92,10 +93,7 @@ func (c *conn) compose() bool {
 // send puts as much of a stream into frames as the server takes.
 func (c *conn) send(st *stream) {
 	var p part
-	i := 0
-	for c.live[i] != st {
-		i++
-	}
+	i := slices.Index(c.live, st)
 	if c.ids[i] == 0 {
 		c.ids[i] = c.next
 		c.next += 2
@@ -247,7 +245,7 @@ func (c *conn) windowUpdate(f frame, p []byte) error {
 	}
 	st := c.live[i]
 	if st.window += n; n == 0 || st.window > maxWindow {
-		c.drop(i, &http1.BadFraming{Err: fmt.Errorf("the server violated HTTP/2: a WINDOW_UPDATE by %d", n)}, codeFlow)
+		c.drop(i, http1.BadFraming(fmt.Errorf("the server violated HTTP/2: a WINDOW_UPDATE by %d", n)), codeFlow)
 		return nil
 	}
 	c.work.Signal()

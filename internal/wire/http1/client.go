@@ -9,6 +9,7 @@ package http1
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -57,34 +58,21 @@ func (c *Client) Warm(ctx context.Context, n int) error {
 	errs := make([]error, n)
 	gate := make(chan struct{}, dialAtOnce)
 	for i := range n {
-		wg.Add(1)
 		gate <- struct{}{}
-		go func() {
-			defer func() { <-gate; wg.Done() }()
+		wg.Go(func() {
+			defer func() { <-gate }()
 			conn, err := c.dialer.Dial(ctx)
-			if err != nil {
-				errs[i] = err
-				return
+			if errs[i] = err; err == nil {
+				c.put(i, &lane{conn: conn})
 			}
-			c.put(i, &lane{conn: conn})
-		}()
+		})
 	}
 	wg.Wait()
-	return errors.Join(firstOf(errs)...)
+	return cmp.Or(errs...) // n failed connects fail for one reason
 }
 
 // dialAtOnce keeps a wave of connects within a server's usual backlog.
 const dialAtOnce = 64
-
-// firstOf gives the first error alone: n failed connects fail for one reason.
-func firstOf(errs []error) []error {
-	for _, err := range errs {
-		if err != nil {
-			return []error{err}
-		}
-	}
-	return nil
-}
 
 // Close closes the idle connections.
 func (c *Client) Close() error {
@@ -214,7 +202,7 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 	req.Got = r.got
 	rec.ContentType = r.contentType
 	if bad != nil {
-		return &BadFraming{bad}
+		return BadFraming(bad)
 	}
 	if errors.Is(err, clock.ErrUnended) {
 		rec.Unended, rec.End, r.keepAlive = true, said, false
@@ -223,7 +211,7 @@ func (c *Client) exchange(ctx context.Context, l *lane, req *Request, rec *recor
 	ending, ended := l.conn.Ending(err)
 	if errors.Is(err, io.EOF) {
 		if err = r.closed(); err != nil && !errors.Is(err, errNoAnswer) {
-			err = &Truncated{err}
+			err = Truncated(err)
 		}
 	}
 	if err != nil && ended && len(rec.Marks) == 0 {

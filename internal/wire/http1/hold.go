@@ -6,17 +6,9 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// TooLarge is the error of an answer that is beyond a limit of the plan.
-type TooLarge struct{ Err error }
-
-func (e *TooLarge) Error() string { return e.Err.Error() }
-
-// Unwrap gives the cause.
-func (e *TooLarge) Unwrap() error { return e.Err }
-
 // LongHead is the error of headers that are longer than limits.header.
 func LongHead(most int) error {
-	return &TooLarge{fmt.Errorf("the answer's headers are longer than %d bytes: raise limits.header", most)}
+	return TooLarge(fmt.Errorf("the answer's headers are longer than %d bytes: raise limits.header", most))
 }
 
 // Hold sees to it that a record whose body has grown does not hold more than it may. It
@@ -26,7 +18,7 @@ func Hold(rec *record.Exchange) error {
 		return nil
 	}
 	if err := rec.Keeper.Keep(rec); err != nil {
-		return &TooLarge{err}
+		return TooLarge(err)
 	}
 	return nil
 }

@@ -39,20 +39,13 @@ func Finish(rec *record.Exchange, now time.Duration) {
 }
 
 // BadFraming is the error of an answer that is not what the protocol says.
-type BadFraming struct{ Err error }
-
-func (e *BadFraming) Error() string { return e.Err.Error() }
-
-// Unwrap gives the cause.
-func (e *BadFraming) Unwrap() error { return e.Err }
+func BadFraming(err error) error { return &clock.Error{Class: record.BadBody, Err: err} }
 
 // Truncated is the error of an answer that ended before its own framing said so.
-type Truncated struct{ Err error }
+func Truncated(err error) error { return &clock.Error{Class: record.Truncated, Err: err} }
 
-func (e *Truncated) Error() string { return e.Err.Error() }
-
-// Unwrap gives the cause.
-func (e *Truncated) Unwrap() error { return e.Err }
+// TooLarge is the error of an answer that is beyond a limit of the plan.
+func TooLarge(err error) error { return &clock.Error{Class: record.TooLarge, Err: err} }
 
 // longestMessage is how many characters of a message a table can show.
 const longestMessage = 200
@@ -60,18 +53,8 @@ const longestMessage = 200
 // Fail notes how a request failed.
 func Fail(ctx context.Context, rec *record.Exchange, err error, now time.Duration) {
 	f := &record.Failure{Class: clock.Classify(err), Status: rec.Status, Message: brief.Text(err.Error(), longestMessage), At: now}
-	var large *TooLarge
-	var bad *BadFraming
-	var cut *Truncated
 	var dropped *Dropped
-	switch {
-	case errors.As(err, &large):
-		f.Class = record.TooLarge
-	case errors.As(err, &bad):
-		f.Class = record.BadBody
-	case errors.As(err, &cut):
-		f.Class = record.Truncated
-	case errors.As(err, &dropped) && f.Class != record.TLSFailed: // which an alert ahead of the end says
+	if f.Class == record.Reset && errors.As(err, &dropped) {
 		f.Class = record.Dropped
 	}
 	if ctx.Err() != nil {

@@ -3,12 +3,12 @@
 package chart
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"image/color"
 	"io"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -295,13 +295,9 @@ func (s swatch) Thumbnail(c *draw.Canvas) {
 // ticksAt puts a tick at each value, which reads better on a logarithmic axis of few
 // values than powers of ten.
 func ticksAt(values []float64) plot.Ticker {
-	seen := map[float64]bool{}
 	var ticks []plot.Tick
-	for _, v := range values {
-		if !seen[v] {
-			seen[v] = true
-			ticks = append(ticks, plot.Tick{Value: v, Label: label(v)})
-		}
+	for _, v := range slices.Compact(slices.Sorted(slices.Values(values))) {
+		ticks = append(ticks, plot.Tick{Value: v, Label: label(v)})
 	}
 	return plot.ConstantTicks(ticks)
 }
@@ -335,12 +331,8 @@ func roundStep(x float64) float64 {
 
 // label writes a number shortly.
 func label(v float64) string {
-	var b bytes.Buffer
-	switch {
-	case v == math.Trunc(v) && math.Abs(v) < 1e6:
-		fmt.Fprintf(&b, "%.0f", v)
-	default:
-		fmt.Fprintf(&b, "%.4g", v)
+	if v == math.Trunc(v) && math.Abs(v) < 1e6 {
+		return fmt.Sprintf("%.0f", v)
 	}
-	return b.String()
+	return fmt.Sprintf("%.4g", v)
 }

@@ -37,12 +37,7 @@ func (f Figure) Text(w io.Writer, width int) error {
 }
 
 func (p Panel) text(b *strings.Builder, width int) {
-	var title []string
-	for _, s := range []string{p.Title, p.Y} {
-		if s != "" {
-			title = append(title, s)
-		}
-	}
+	title := slices.DeleteFunc([]string{p.Title, p.Y}, func(s string) bool { return s == "" })
 	fmt.Fprintf(b, "%s\n", strings.Join(title, ", "))
 	if p.blank() {
 		b.WriteString("  (no points)\n")

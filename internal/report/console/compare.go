@@ -3,6 +3,7 @@ package console
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/inferometer/inferometer/internal/lib/number"
 	"github.com/inferometer/inferometer/internal/report/screen"
@@ -38,23 +39,17 @@ func (p *printer) comparison(stages []result.Stage) {
 		{title: "OK", keep: 95},
 		{title: "Failed", keep: 95},
 	}}
-	for i := range stages {
-		s := &stages[i]
-		name := strconv.Itoa(s.Index + 1)
-		if s.Name != "" && p.named {
-			name = screen.Clip(screen.Clean(s.Name), 20)
-		} else if s.Name != "" {
-			name += " " + screen.Clip(screen.Clean(s.Name), 20)
-		}
-		t.add(name, screen.Clip(screen.Clean(s.Load), 24), number.Count(s.Counts.OK), number.Count(s.Counts.Failed))
-	}
 	var all []map[string]result.Stat
 	for i := range stages {
-		all = append(all, stages[i].Metrics)
+		s := &stages[i]
+		name := screen.Clip(screen.Clean(s.Name), 20)
+		if s.Name == "" || !p.named {
+			name = strings.TrimSpace(strconv.Itoa(s.Index+1) + " " + name)
+		}
+		t.add(name, screen.Clip(screen.Clean(s.Load), 24), number.Count(s.Counts.OK), number.Count(s.Counts.Failed))
+		all = append(all, s.Metrics)
 	}
-	for _, f := range figures() {
-		compare(&t, all, f)
-	}
+	compare(&t, all)
 	p.blank()
 	p.line(p.style.Bold("Stages side by side"))
 	p.table(&t)
@@ -84,29 +79,29 @@ func (p *printer) parts(title string, parts []result.Model) {
 		t.add(screen.Clip(screen.Clean(parts[i].Name), 40), number.Count(parts[i].Counts.OK), number.Count(parts[i].Counts.Failed))
 		all = append(all, parts[i].Metrics)
 	}
-	for _, f := range figures() {
-		compare(&t, all, f)
-	}
+	compare(&t, all)
 	p.blank()
 	p.table(&t)
 }
 
-// compare adds the column of one figure, in one unit for all rows.
-func compare(t *table, rows []map[string]result.Stat, f figure) {
-	unit, lo, hi := "", math.Inf(1), 0.0
-	for _, metrics := range rows {
-		if v, ok := f.of(metrics); ok {
-			unit, lo, hi = metrics[f.metric].Unit, min(lo, v), max(hi, v)
+// compare adds a column for each figure, in one unit for all rows.
+func compare(t *table, rows []map[string]result.Stat) {
+	for _, f := range figures() {
+		unit, lo, hi := "", math.Inf(1), 0.0
+		for _, metrics := range rows {
+			if v, ok := f.of(metrics); ok {
+				unit, lo, hi = metrics[f.metric].Unit, min(lo, v), max(hi, v)
+			}
 		}
-	}
-	scale := number.ScaleForAll(unit, lo, hi)
-	t.columns = append(t.columns, column{title: f.above + "\n" + f.below(scale.Unit), keep: f.keep})
-	for i, metrics := range rows {
-		cell := ""
-		if v, ok := f.of(metrics); ok {
-			cell = scale.Own(v)
+		scale := number.ScaleForAll(unit, lo, hi)
+		t.columns = append(t.columns, column{title: f.above + "\n" + f.below(scale.Unit), keep: f.keep})
+		for i, metrics := range rows {
+			cell := ""
+			if v, ok := f.of(metrics); ok {
+				cell = scale.Own(v)
+			}
+			t.rows[i] = append(t.rows[i], cell)
 		}
-		t.rows[i] = append(t.rows[i], cell)
 	}
 }
 
@@ -124,13 +119,10 @@ func (f figure) below(unit string) string {
 // of gives the figure out of metrics, where they have it.
 func (f figure) of(all map[string]result.Stat) (float64, bool) {
 	m, ok := all[f.metric]
-	if !ok {
-		return 0, false
-	}
-	if f.stat == "" {
-		return m.Avg, true
-	}
-	if m.Spread == nil {
+	switch {
+	case f.stat == "":
+		return m.Avg, ok
+	case m.Spread == nil:
 		return 0, false
 	}
 	return m.Spread.At(f.stat), true

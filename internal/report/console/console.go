@@ -9,6 +9,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -37,11 +38,7 @@ type Options struct {
 
 // Write prints r to w.
 func Write(w io.Writer, r *result.Result, o Options) error {
-	p := printer{width: o.Width, style: screen.Style(o.Color), all: o.All, named: o.Named}
-	if p.width == 0 {
-		p.width = DefaultWidth
-	}
-	p.width = max(p.width, minWidth)
+	p := printer{width: max(cmp.Or(o.Width, DefaultWidth), minWidth), style: screen.Style(o.Color), all: o.All, named: o.Named}
 	p.head(r, o.Subject)
 	p.saturation(r)
 	for i := range r.Stages {
@@ -160,23 +157,22 @@ func (p *printer) files(o Options) {
 		return
 	}
 	p.blank()
-	p.wrapped("", "Files in "+o.Dir+separator(o.Files)+strings.Join(o.Files, ", "))
-}
-
-func separator(files []string) string {
-	if len(files) == 0 {
-		return ""
+	text := "Files in " + o.Dir
+	if len(o.Files) > 0 {
+		text += ": " + strings.Join(o.Files, ", ")
 	}
-	return ": "
+	p.wrapped("", text)
 }
 
 // plain turns the name of a field into words.
 func plain(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
 // plural writes a number of things.
-func plural(n int64, thing string) string {
+func plural(n int64, thing string) string { return count(n, thing, thing+"s") }
+
+func count(n int64, one, many string) string {
 	if n == 1 {
-		return "1 " + thing
+		return "1 " + one
 	}
-	return number.Count(n) + " " + thing + "s"
+	return number.Count(n) + " " + many
 }

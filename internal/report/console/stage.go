@@ -44,21 +44,9 @@ func (p *printer) stage(r *result.Result, s *result.Stage) {
 func (p *printer) heading(s *result.Stage, of int) {
 	name := screen.Clean(s.Name)
 	if of > 1 && !p.named {
-		number := fmt.Sprintf("Stage %d of %d", s.Index+1, of)
-		if name == "" {
-			name = number
-		} else {
-			name = number + ", " + name
-		}
+		name = screen.Join(", ", fmt.Sprintf("Stage %d of %d", s.Index+1, of), name)
 	}
-	text := screen.Clean(s.Load)
-	switch {
-	case text == "":
-		text = name
-	case name != "":
-		text = name + ": " + text
-	}
-	for _, l := range screen.Wrap(text, p.width) {
+	for _, l := range screen.Wrap(screen.Join(": ", name, screen.Clean(s.Load)), p.width) {
 		p.line(p.style.Bold(l))
 	}
 }

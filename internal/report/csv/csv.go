@@ -79,23 +79,15 @@ func (t *table) header() []string {
 // counts adds the numbers of requests as rows of their own: figures without
 // them would hide how many requests they leave out.
 func (t *table) counts(s *result.Stage, window string, c result.Counts) {
-	for _, n := range []struct {
-		name  string
-		value int64
-	}{
-		{"requests_sent", c.Sent},
-		{"requests_ok", c.OK},
-		{"requests_failed", c.Failed},
-		{"requests_cut_off", c.CutOff},
-	} {
-		t.requests(s, window, n.name, n.value)
-	}
+	t.requests(s, window, "requests_sent", c.Sent)
+	t.requests(s, window, "requests_ok", c.OK)
+	t.requests(s, window, "requests_failed", c.Failed)
+	t.requests(s, window, "requests_cut_off", c.CutOff)
 }
 
 // requests adds a number of requests.
 func (t *table) requests(s *result.Stage, window, name string, n int64) {
-	row := append(t.start(s, window, name, "requests", 0), strconv.FormatInt(n, 10))
-	t.rows = append(t.rows, append(row, make([]string, len(t.columns)+1)...))
+	t.row(s, window, name, "requests", 0, strconv.FormatInt(n, 10))
 }
 
 // part adds what one of several targets or models has done in the whole stage.

@@ -19,14 +19,9 @@ func (t *table) serverRows(s *result.Stage) {
 		t.serverModel(s, "", &s.Server.Models[i])
 	}
 	if r := s.Server.Requests; r != nil {
-		for _, n := range []struct {
-			name  string
-			value int64
-		}{
-			{"requests_failed_as_success", r.FailedAsSuccess}, {"requests_of_others", r.Others}, {"requests_missing", r.Missing},
-		} {
-			t.plain(s, n.name, "requests", strconv.FormatInt(n.value, 10))
-		}
+		t.requests(s, server, "requests_failed_as_success", r.FailedAsSuccess)
+		t.requests(s, server, "requests_of_others", r.Others)
+		t.requests(s, server, "requests_missing", r.Missing)
 	}
 	for _, m := range s.Server.Metrics {
 		name := m.Name
@@ -55,12 +50,12 @@ func (t *table) serverModel(s *result.Stage, before string, m *result.ServerMode
 		if f.time.Count == 0 {
 			avg = "" // of nothing there is no average
 		}
-		t.row(s, path+f.name, "ms", f.time.Count, avg)
+		t.row(s, server, path+f.name, "ms", f.time.Count, avg)
 	}
 	t.plain(s, path+"overhead", "ms", t.number(s, server, path+"overhead", "avg", m.OverheadMS))
 	for _, r := range m.Responses {
 		name := path + "response_" + strconv.Itoa(r.Index) + "_compute_infer"
-		t.row(s, name, "ms", r.ComputeInfer.Count, t.number(s, server, name, "avg", r.ComputeInfer.AvgMS))
+		t.row(s, server, name, "ms", r.ComputeInfer.Count, t.number(s, server, name, "avg", r.ComputeInfer.AvgMS))
 	}
 	for i := range m.Composing {
 		t.serverModel(s, path, &m.Composing[i])
@@ -81,10 +76,10 @@ func (t *table) serverMetric(s *result.Stage, name string, m result.ServerMetric
 
 // plain adds a row with an average and, perhaps, what stands behind it.
 func (t *table) plain(s *result.Stage, metric, unit string, cells ...string) {
-	t.row(s, metric, unit, 0, cells...)
+	t.row(s, server, metric, unit, 0, cells...)
 }
 
-func (t *table) row(s *result.Stage, metric, unit string, count uint64, cells ...string) {
-	row := append(t.start(s, server, metric, unit, int64(count)), cells...)
+func (t *table) row(s *result.Stage, window, metric, unit string, count uint64, cells ...string) {
+	row := append(t.start(s, window, metric, unit, int64(count)), cells...)
 	t.rows = append(t.rows, append(row, make([]string, len(t.columns)+2-len(cells))...))
 }

@@ -137,23 +137,11 @@ func (v *view) title(s Snapshot) {
 }
 
 func stageText(s Snapshot) string {
-	var parts []string
+	number := ""
 	if s.Stages > 1 {
-		parts = append(parts, fmt.Sprintf("stage %d/%d", s.Stage, s.Stages))
+		number = fmt.Sprintf("stage %d/%d", s.Stage, s.Stages)
 	}
-	if s.Name != "" {
-		parts = append(parts, screen.Clean(s.Name))
-	}
-	text := strings.Join(parts, " ")
-	load := screen.Clean(s.Load)
-	switch {
-	case text == "":
-		return load
-	case load == "":
-		return text
-	default:
-		return text + ": " + load
-	}
+	return screen.Join(": ", screen.Join(" ", number, screen.Clean(s.Name)), screen.Clean(s.Load))
 }
 
 // barMax is the length of the bar where there is room for it.
@@ -267,10 +255,7 @@ func errorText(errors []Error) string {
 // Line writes s as one line of plain text, without its end, for a log that
 // nobody can draw in. Warnings are left out: a log has them already.
 func Line(s Snapshot) string {
-	fields := []string{string(s.Phase) + " " + timeText(s)}
-	if text := stageText(s); text != "" {
-		fields = append([]string{text}, fields...)
-	}
+	fields := []string{stageText(s), string(s.Phase) + " " + timeText(s)}
 	if s.Limit > 0 {
 		fields = append(fields, number.Count(s.Done)+" of "+number.Count(s.Limit)+" requests")
 	}
@@ -279,5 +264,5 @@ func Line(s Snapshot) string {
 	if e := errorText(s.Errors); e != "" {
 		fields = append(fields, "errors "+e)
 	}
-	return strings.Join(fields, " | ")
+	return screen.Join(" | ", fields...)
 }

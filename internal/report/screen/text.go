@@ -5,6 +5,7 @@
 package screen
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -146,11 +147,7 @@ func phrases(s string) []string {
 }
 
 func isUnit(word string) bool {
-	switch word {
-	case "%", "ns", "µs", "ms", "s", "min", "h", "tokens", "requests":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"%", "ns", "µs", "ms", "s", "min", "h", "tokens", "requests"}, word)
 }
 
 func endsInDigit(word string) bool {
@@ -168,6 +165,11 @@ func cut(word string, n int) string {
 		used += runeWidth(r)
 	}
 	return word
+}
+
+// Join puts a separator between those of the texts that are not empty.
+func Join(separator string, texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), separator)
 }
 
 // Left pads s with spaces to n columns, text first.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -85,7 +86,9 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 		Plan:        plan.Echo(cmp.Or(f.Asked, p)),
 	}
 	r.Saturation = f.Saturation
-	r.Calibration = calibration(f.Header.Calibration)
+	if c := f.Header.Calibration; c != nil {
+		r.Calibration = &Calibration{Calibration: *c}
+	}
 	r.Connection = connection(&f.Header)
 	j := &judge{plan: p, facts: &f, result: r}
 	j.runNotes(fold)
@@ -95,17 +98,12 @@ func Build(p *plan.Plan, f Facts, fold *metric.Fold) (*Result, error) {
 	j.clock()
 	var end time.Duration
 	for i := range p.Stages {
-		var sum metric.Stage
-		if i < len(sums) {
-			sum = sums[i]
-		}
+		sum := at(sums, i)
 		mark := MarkOf(f.Stages, i)
 		st := buildStage(p, i, mark, &sum)
 		st.Server = buildServer(p, i, f.Probes, &sum.All)
 		st.Services = f.Pages.services(p, i)
-		if i < len(f.Levels) {
-			st.Level = f.Levels[i]
-		}
+		st.Level = at(f.Levels, i)
 		bars := barsOf(&f, &sum, FoldOptions(p).Closed[i])
 		bars.add(st.Metrics)
 		if st.Steady != nil {
@@ -139,20 +137,23 @@ func BuildStage(p *plan.Plan, marks []record.StageMark, i int, fold *metric.Fold
 	if err != nil {
 		return nil, fmt.Errorf("work out the metrics: %w", err)
 	}
-	var sum metric.Stage
-	if i < len(sums) {
-		sum = sums[i]
-	}
+	sum := at(sums, i)
 	st := buildStage(p, i, MarkOf(marks, i), &sum)
 	return &st, nil
 }
 
+// at is element i of a list; the zero value where it is not that long.
+func at[T any](list []T, i int) (v T) {
+	if i < len(list) {
+		v = list[i]
+	}
+	return v
+}
+
 // MarkOf finds the mark of stage i; nil: it did not end.
 func MarkOf(marks []record.StageMark, i int) *record.StageMark {
-	for k := range marks {
-		if marks[k].Stage == i {
-			return &marks[k]
-		}
+	if k := slices.IndexFunc(marks, func(m record.StageMark) bool { return m.Stage == i }); k >= 0 {
+		return &marks[k]
 	}
 	return nil
 }
@@ -198,12 +199,8 @@ func targets(p *plan.Plan, sum *metric.Stage) []Target {
 	}
 	var list []Target
 	for i, url := range p.Target.URLs {
-		t := Target{URL: plan.SafeURL(url), Metrics: map[string]Stat{}}
-		if i < len(sum.Targets) {
-			w := &sum.Targets[i]
-			t.Counts, t.Metrics = partCounts(w), stats(w)
-		}
-		list = append(list, t)
+		w := at(sum.Targets, i)
+		list = append(list, Target{URL: plan.SafeURL(url), Counts: partCounts(&w), Metrics: stats(&w)})
 	}
 	return list
 }
@@ -212,12 +209,8 @@ func targets(p *plan.Plan, sum *metric.Stage) []Target {
 func models(p *plan.Plan, sum *metric.Stage) []Model {
 	var list []Model
 	for i, a := range p.Data.Adapters {
-		m := Model{Name: a.Name, Metrics: map[string]Stat{}}
-		if i < len(sum.Models) {
-			w := &sum.Models[i]
-			m.Counts, m.Metrics = partCounts(w), stats(w)
-		}
-		list = append(list, m)
+		w := at(sum.Models, i)
+		list = append(list, Model{Name: a.Name, Counts: partCounts(&w), Metrics: stats(&w)})
 	}
 	return list
 }
@@ -228,27 +221,21 @@ func partCounts(w *metric.Window) TargetCounts {
 
 // stageName is the plan's name of a stage, else its number.
 func stageName(p *plan.Plan, i int) string {
-	if name := p.Stages[i].Name; name != "" {
-		return name
-	}
-	return "stage " + strconv.Itoa(i+1)
+	return cmp.Or(p.Stages[i].Name, "stage "+strconv.Itoa(i+1))
 }
 
 // Load says in words what load a stage makes.
 func Load(s *plan.Stage) string {
-	if s.Concurrency > 0 {
-		if g := s.Growth; g.On() {
-			return fmt.Sprintf("%d to %d in flight, %d more after every %d responses", s.Concurrency, g.To, g.Step, g.Responses)
-		}
-		if s.RampTo > 0 {
-			return fmt.Sprintf("%d to %s in flight", s.Concurrency, plain(s.RampTo))
-		}
+	switch g := s.Growth; {
+	case s.Concurrency > 0 && g.On():
+		return fmt.Sprintf("%d to %d in flight, %d more after every %d responses", s.Concurrency, g.To, g.Step, g.Responses)
+	case s.Concurrency > 0 && s.RampTo > 0:
+		return fmt.Sprintf("%d to %s in flight", s.Concurrency, plain(s.RampTo))
+	case s.Concurrency > 0:
 		return fmt.Sprintf("%d in flight", s.Concurrency)
-	}
-	if s.Arrival == plan.ArrivalTrace {
+	case s.Arrival == plan.ArrivalTrace:
 		return "arrivals of a trace"
-	}
-	if s.Arrival == plan.ArrivalSessions {
+	case s.Arrival == plan.ArrivalSessions:
 		return sessions(&s.Sessions)
 	}
 	text := plain(s.PerSecond())
@@ -295,12 +282,11 @@ func window(t *metric.Totals) Window {
 }
 
 func tokens(p *plan.Plan, sum *metric.Stage) Tokens {
-	names := [...]string{record.Uncounted: "uncounted", record.FromServer: "server", record.FromTokenizer: "tokenizer", record.FromEvents: "events"}
-	of := func(n [4]int64) map[string]int64 {
+	of := func(requests [4]int64) map[string]int64 {
 		m := map[string]int64{}
-		for i, name := range names {
-			if n[i] > 0 {
-				m[name] = n[i]
+		for source, n := range requests {
+			if n > 0 {
+				m[record.Source(source).String()] = n
 			}
 		}
 		return m
@@ -330,12 +316,7 @@ func stats(w *metric.Window) map[string]Stat {
 }
 
 func finite(vals []float64) bool {
-	for _, v := range vals {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(vals, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }
 
 // thin are the percentiles for which n samples are too few.

@@ -16,13 +16,6 @@ type Held struct {
 	Events   float64 `json:"events_per_second"`
 }
 
-func calibration(c *record.Calibration) *Calibration {
-	if c == nil {
-		return nil
-	}
-	return &Calibration{Calibration: *c}
-}
-
 // held fills in the load of the stage with the most events.
 func (c *Calibration) held(stages []Stage) {
 	if c == nil {

@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -62,34 +63,13 @@ const crowdedShare = 0.05
 // during gives the samples between which the client's condition in a stage is seen:
 // those inside the time of sending where they cover half of it, else those around.
 func during(health []record.Health, mark *record.StageMark) (a, b record.Health, ok bool) {
-	if len(health) < 2 {
-		return a, b, false
-	}
-	if mark == nil {
-		a, b = health[0], health[len(health)-1]
-		return a, b, b.At > a.At
-	}
-	first, last := -1, -1
-	before, after := 0, len(health)-1
-	for i, h := range health {
-		if h.At <= mark.Begin {
-			before = i
-		}
-		if h.At >= mark.Begin && first < 0 {
-			first = i
-		}
-		if h.At <= mark.SendEnd {
-			last = i
+	if mark != nil {
+		inside := slices.DeleteFunc(slices.Clone(health), func(h record.Health) bool { return h.At < mark.Begin || h.At > mark.SendEnd })
+		if n := len(inside); n > 1 && inside[n-1].At-inside[0].At >= (mark.SendEnd-mark.Begin)/2 {
+			return inside[0], inside[n-1], true
 		}
 	}
-	for i := len(health) - 1; i >= 0 && health[i].At >= mark.SendEnd; i-- {
-		after = i
-	}
-	if first >= 0 && last > first && health[last].At-health[first].At >= (mark.SendEnd-mark.Begin)/2 {
-		return health[first], health[last], true
-	}
-	a, b = health[before], health[after]
-	return a, b, b.At > a.At
+	return around(health, mark)
 }
 
 // unstampedShare is the share of reads without a kernel stamp from which on their

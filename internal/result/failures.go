@@ -84,7 +84,8 @@ type SessionTally struct {
 
 // AddSession takes note of a session that was played.
 func (f *Facts) AddSession(m *record.SessionMark) {
-	if m.Cause == record.SessionHalted || m.Cause == record.RequestFailed && endedHere(record.Class(before(m.Message, ":"))) {
+	class, _, _ := strings.Cut(m.Message, ":")
+	if m.Cause == record.SessionHalted || m.Cause == record.RequestFailed && endedHere(record.Class(class)) {
 		return
 	}
 	if f.Sessions == nil {
@@ -101,10 +102,4 @@ func (f *Facts) AddSession(m *record.SessionMark) {
 		}
 	}
 	f.Sessions[m.Stage] = t
-}
-
-// before is what stands before the first mark in a text.
-func before(text, mark string) string {
-	head, _, _ := strings.Cut(text, mark)
-	return head
 }

@@ -31,7 +31,7 @@ type judge struct {
 // verdict sums the checks up. One that is over its budget makes the result invalid; one
 // that could not be made keeps it from being valid.
 func (j *judge) verdict() Verdict {
-	v := Verdict{Word: Valid, Reasons: []string{}, Checks: j.checks}
+	v := Verdict{Word: Valid, Reasons: []string{}, Checks: append([]Check{}, j.checks...)}
 	for i := range j.checks {
 		c := &j.checks[i]
 		says := j.prefix(c.Stage) + strings.TrimSpace(c.Why+" "+c.Do)
@@ -50,9 +50,6 @@ func (j *judge) verdict() Verdict {
 		v.Word = Inconclusive
 	}
 	v.Valid = v.Word == Valid
-	if v.Checks == nil {
-		v.Checks = []Check{}
-	}
 	return v
 }
 
@@ -75,11 +72,10 @@ func (j *judge) check(c Check, why string) {
 // valid.
 func (j *judge) undecided(c Check, why string) {
 	c.OK, c.Undecided, c.Why = false, true, why
-	if !finite([]float64{c.Value}) {
-		c.Value = 0
-	}
-	if !finite([]float64{c.Budget}) {
-		c.Budget = 0
+	for _, v := range []*float64{&c.Value, &c.Budget} {
+		if !finite([]float64{*v}) {
+			*v = 0
+		}
 	}
 	j.checks = append(j.checks, c)
 }

@@ -14,7 +14,7 @@ import (
 
 // buildServer makes the server's part of a stage; nil: nobody asked it.
 func buildServer(p *plan.Plan, stage int, probes []record.Probe, all *metric.All) *Server {
-	probes = probesOf(probes, stage)
+	probes = slices.DeleteFunc(slices.Clone(probes), func(p record.Probe) bool { return p.Stage != stage })
 	if len(probes) == 0 {
 		return nil
 	}
@@ -49,17 +49,6 @@ func buildServer(p *plan.Plan, stage int, probes []record.Probe, all *metric.All
 		s.Requests = compare(s.Models, all)
 	}
 	return s
-}
-
-// probesOf are the probes of a stage, in order.
-func probesOf(probes []record.Probe, stage int) []record.Probe {
-	var of []record.Probe
-	for _, p := range probes {
-		if p.Stage == stage {
-			of = append(of, p)
-		}
-	}
-	return of
 }
 
 // line is what one server said, one time after the other.

@@ -1,6 +1,10 @@
 package result
 
-import "github.com/inferometer/inferometer/internal/record"
+import (
+	"slices"
+
+	"github.com/inferometer/inferometer/internal/record"
+)
 
 // The sources of a Service.
 const (
@@ -40,10 +44,8 @@ type ServiceSeries struct {
 
 // Figure finds a figure by its name; nil: it was not said.
 func (s *Service) Figure(name string) *Figure {
-	for i := range s.Figures {
-		if s.Figures[i].Name == name {
-			return &s.Figures[i]
-		}
+	if i := slices.IndexFunc(s.Figures, func(f Figure) bool { return f.Name == name }); i >= 0 {
+		return &s.Figures[i]
 	}
 	return nil
 }
@@ -55,10 +57,8 @@ func FromPrometheus(all []Service) *Service { return serviceOf(all, SourcePromet
 func FromPages(all []Service) *Service { return serviceOf(all, SourceScrape) }
 
 func serviceOf(all []Service, source string) *Service {
-	for i := range all {
-		if all[i].Source == source {
-			return &all[i]
-		}
+	if i := slices.IndexFunc(all, func(s Service) bool { return s.Source == source }); i >= 0 {
+		return &all[i]
 	}
 	return nil
 }

@@ -28,10 +28,7 @@ func NewPages(p *plan.Plan) *Pages {
 // boiled down.
 func (f *Facts) AddProbe(p *plan.Plan, look record.Probe) {
 	if len(look.Pages) > 0 {
-		if f.Pages == nil {
-			f.Pages = NewPages(p)
-		}
-		f.Pages.add(&look)
+		f.pages(p).add(&look)
 		look.Pages = nil
 	}
 	if len(look.Targets) > 0 {
@@ -41,10 +38,16 @@ func (f *Facts) AddProbe(p *plan.Plan, look record.Probe) {
 
 // AddFigures takes in what a Prometheus server said.
 func (f *Facts) AddFigures(p *plan.Plan, said record.Figures) {
+	pages := f.pages(p)
+	pages.Figures = append(pages.Figures, said)
+}
+
+// pages are the facts' own, begun where there are none.
+func (f *Facts) pages(p *plan.Plan) *Pages {
 	if f.Pages == nil {
 		f.Pages = NewPages(p)
 	}
-	f.Pages.Figures = append(f.Pages.Figures, said)
+	return f.Pages
 }
 
 func (g *Pages) add(look *record.Probe) {

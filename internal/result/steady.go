@@ -34,14 +34,8 @@ func (j *judge) steady(i int, mark *record.StageMark, sum *metric.Stage) {
 	if n := sum.Warmup; stage.Warmup.Auto && mark != nil && n > 0 {
 		j.note(i, "The first %s (%s) turned out to be warm-up and are not in the figures.", number.Span(mark.WarmupEnd-mark.Begin), plural(n, "request"))
 	}
-	budget := j.plan.Budgets.Drift
-	found := false
-	trends := sum.Series.Trends()
-	for k := range trends {
-		found = found || trends[k].Found(budget)
-	}
-	change := ""
-	if found {
+	trends, change := sum.Series.Trends(), ""
+	if slices.ContainsFunc(trends, func(t metric.Trend) bool { return t.Found(j.plan.Budgets.Drift) }) {
 		change = j.settling(i, sum.Series)
 	}
 	for k := range trends {
@@ -55,11 +49,15 @@ func (j *judge) trend(i int, t *metric.Trend, s *metric.Series, change string) {
 	c.Stage, c.Unit = i, metric.Share
 	c.Value, c.Budget = t.Effect, max(j.plan.Budgets.Drift, t.Noise)
 	few, do := fewFor(t, s)
+	parts := "requests"
+	if t.Of == metric.FlowTrend {
+		parts = "time"
+	}
 	switch {
 	case t.Found(j.plan.Budgets.Drift):
 		c.Do = change
 		j.check(c, fmt.Sprintf("%s after %s of the %s: the server was not steady (drift %s, budget %s).",
-			moved(what, t.Change), number.Percent(t.Share), sharesOf(t.Of), number.Percent(t.Effect), number.Percent(c.Budget)))
+			moved(what, t.Change), number.Percent(t.Share), parts, number.Percent(t.Effect), number.Percent(c.Budget)))
 	case few != "" && j.plan.Measurement.On(): // its windows are held against one another
 	case few != "":
 		c.Do = do
@@ -82,14 +80,6 @@ func trendCheck(of string) (Check, string) {
 	default:
 		return Check{Name: "latency_drift"}, "Request latency"
 	}
-}
-
-// sharesOf is what the share of a trend is a share of.
-func sharesOf(of string) string {
-	if of == metric.FlowTrend {
-		return "time"
-	}
-	return "requests"
 }
 
 // moved says how a figure changed.

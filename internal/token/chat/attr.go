@@ -8,54 +8,54 @@ import (
 )
 
 // attribute is of.name: an attribute or a method first, then an item.
-func attribute(of any, name string) (any, error) {
-	if u, ok := of.(*undefined); ok {
-		return nil, u.fail()
-	}
-	if v, ok, err := ownAttribute(of, name); ok || err != nil {
-		return v, err
+func attribute(of any, name string) any {
+	defined(of)
+	if v, ok := ownAttribute(of, name); ok {
+		return v
 	}
 	if d, ok := of.(*Dict); ok {
 		if v, ok := d.Get(name); ok {
-			return v, nil
+			return v
 		}
 	}
-	return &undefined{fmt.Sprintf("the attribute '%s' of a %s", name, typeName(of))}, nil
+	return &undefined{fmt.Sprintf("the attribute '%s' of a %s", name, typeName(of))}
 }
 
 // item is of[key]: an item first, then an attribute.
-func item(of, key any) (any, error) {
+func item(of, key any) any {
 	switch of := of.(type) {
 	case *undefined:
-		return nil, of.fail()
+		panic(of.fail())
 	case *Dict:
 		// A key that no mapping can have is an item that this one does not have.
-		if v, ok, err := of.get(key); ok && err == nil {
-			return v, nil
+		if _, fault := hash(key); fault == nil {
+			if v, ok := of.get(key); ok {
+				return v
+			}
 		}
 	case *List:
 		if i, ok := asInt(key); ok {
 			if v, ok := nth(of.items, i); ok {
-				return v, nil
+				return v
 			}
-			return &undefined{fmt.Sprintf("item %d of a %s", i, typeName(of))}, nil
+			return &undefined{fmt.Sprintf("item %d of a %s", i, typeName(of))}
 		}
 	case string, markup:
 		s, _ := asString(of)
 		if i, ok := asInt(key); ok {
 			if v, ok := letter(s, i); ok {
-				return v, nil
+				return v
 			}
-			return &undefined{fmt.Sprintf("letter %d of a string", i)}, nil
+			return &undefined{fmt.Sprintf("letter %d of a string", i)}
 		}
 	}
 	if name, ok := asString(key); ok {
-		if v, ok, err := ownAttribute(of, name); ok || err != nil {
-			return v, err
+		if v, ok := ownAttribute(of, name); ok {
+			return v
 		}
-		return &undefined{fmt.Sprintf("'%s' of a %s", name, typeName(of))}, nil
+		return &undefined{fmt.Sprintf("'%s' of a %s", name, typeName(of))}
 	}
-	return &undefined{"an item of a " + typeName(of)}, nil
+	return &undefined{"an item of a " + typeName(of)}
 }
 
 func nth(items []any, i int64) (any, bool) {
@@ -86,45 +86,42 @@ func letter(s string, i int64) (any, bool) {
 
 // ownAttribute is an attribute or method that values of a kind have in Python. One
 // that exists there but not here is an error, so that it is not taken for missing.
-func ownAttribute(of any, name string) (any, bool, error) {
+func ownAttribute(of any, name string) (any, bool) {
 	if strings.HasPrefix(name, "__") {
-		return &undefined{"the attribute '" + name + "', which templates may not see,"}, true, nil
+		return &undefined{"the attribute '" + name + "', which templates may not see,"}, true
 	}
 	var known string
 	switch of := of.(type) {
 	case *namespace:
-		v, ok := of.attrs.Get(name)
-		return v, ok, nil
+		return of.attrs.Get(name)
 	case *loop:
-		v, ok := of.attr(name)
-		return v, ok, nil
+		return of.attr(name)
 	case *cycle:
-		v, ok := of.attr(name)
-		return v, ok, nil
+		return of.attr(name)
 	case *callable:
 		v, ok := of.attrs[name]
-		return v, ok, nil
+		return v, ok
 	case string:
 		if f, ok := stringMethod(name); ok {
-			return method(of, name, f), true, nil
+			return method(of, name, f), true
 		}
 		known = pythonString
 	case markup:
 		if f, ok := stringMethod(name); ok {
-			return method(string(of), name, marked(f)), true, nil
+			return method(string(of), name, marked(f)), true
 		}
 		known = pythonString
 	case *Dict:
 		if f, ok := dictMethods[name]; ok {
-			return method(of, name, f), true, nil
+			return method(of, name, f), true
 		}
 		known = "clear fromkeys pop popitem setdefault update"
 	case *List:
 		if f, ok := listMethods[name]; ok && (name != "copy" || of.kind == kindList) {
-			return method(of, name, f), true, nil
+			return method(of, name, f), true
 		}
 		if of.group && (name == "grouper" || name == "list") {
-			return of.items[map[string]int{"list": 1}[name]], true, nil
+			return of.items[map[string]int{"list": 1}[name]], true
 		}
 		known = "append clear extend insert pop remove reverse sort"
 		if of.kind == kindRange {
@@ -134,13 +131,13 @@ func ownAttribute(of any, name string) (any, bool, error) {
 		known = "as_integer_ratio bit_count bit_length conjugate denominator from_bytes fromhex hex imag is_integer numerator real to_bytes"
 	}
 	if known != "" && strings.Contains(" "+known+" ", " "+name+" ") {
-		return nil, false, fmt.Errorf("the method %s of a %s is not supported", name, typeName(of))
+		panic(bad("the method %s of a %s is not supported", name, typeName(of)))
 	}
-	return nil, false, nil
+	return nil, false
 }
 
 // stringMethod finds a method of strings. Those of formats look for attributes in their turn.
-func stringMethod(name string) (func(string, call) (any, error), bool) {
+func stringMethod(name string) (func(string, call) any, bool) {
 	switch name {
 	case "format":
 		return formatMethod, true
@@ -157,87 +154,82 @@ const pythonString = "capitalize casefold center count encode endswith expandtab
 	"translate upper zfill"
 
 // method binds a method to its value.
-func method[T any](of T, name string, f func(T, call) (any, error)) *callable {
-	return &callable{name: name, call: func(_ *machine, c call) (any, error) { return f(of, c) }}
+func method[T any](of T, name string, f func(T, call) any) *callable {
+	return &callable{name: name, call: func(_ *machine, c call) any { return f(of, c) }}
 }
 
 // bare is a method without arguments.
-func bare[T, R any](name string, f func(T) R) func(T, call) (any, error) {
-	return func(of T, c call) (any, error) {
-		_, _, err := c.bind(name)
-		return f(of), err
+func bare[T, R any](name string, f func(T) R) func(T, call) any {
+	return func(of T, c call) any {
+		c.bind(name)
+		return f(of)
 	}
 }
 
 // marked makes a method give back markup, as Python's does.
-func marked(f func(string, call) (any, error)) func(string, call) (any, error) {
-	return func(s string, c call) (any, error) {
-		for _, a := range append(append([]any{}, c.args...), c.named...) {
+func marked(f func(string, call) any) func(string, call) any {
+	return func(s string, c call) any {
+		for _, a := range slices.Concat(c.args, c.named) {
 			if t, ok := a.(string); ok && escapeHTML(t) != t {
-				return nil, fmt.Errorf("methods of strings that went through the filter safe take no text that HTML would escape")
+				panic(bad("methods of strings that went through the filter safe take no text that HTML would escape"))
 			}
 		}
-		v, err := f(s, c)
-		switch v := v.(type) {
+		switch v := f(s, c).(type) {
 		case string:
-			return markup(v), err
+			return markup(v)
 		case *List:
 			for i, item := range v.items {
 				if t, ok := item.(string); ok {
 					v.items[i] = markup(t)
 				}
 			}
+			return v
+		default:
+			return v
 		}
-		return v, err
 	}
 }
 
-var dictMethods = map[string]func(*Dict, call) (any, error){
+var dictMethods = map[string]func(*Dict, call) any{
 	"items":  bare("items", func(d *Dict) any { return &view{"dict_items", d.pairs()} }),
 	"keys":   bare("keys", func(d *Dict) any { return &view{"dict_keys", d.keys} }),
 	"values": bare("values", func(d *Dict) any { return &view{"dict_values", d.vals} }),
 	"copy":   bare("copy", (*Dict).clone),
-	"get": func(d *Dict, c call) (any, error) {
+	"get": func(d *Dict, c call) any {
 		if len(c.names) > 0 || len(c.args) == 0 || len(c.args) > 2 {
-			return nil, fmt.Errorf("get takes a key and at most one other value")
+			panic(bad("get takes a key and at most one other value"))
 		}
-		v, ok, err := d.get(c.args[0])
+		v, ok := d.get(c.args[0])
 		if !ok && len(c.args) == 2 {
 			v = c.args[1]
 		}
-		return v, err
+		return v
 	},
 }
 
-var listMethods = map[string]func(*List, call) (any, error){
-	"count": func(l *List, c call) (any, error) {
-		v, _, err := c.bind("count", "value")
-		if err != nil {
-			return nil, err
-		}
+var listMethods = map[string]func(*List, call) any{
+	"count": func(l *List, c call) any {
+		v, _ := c.bind("count", "value")
 		n := int64(0)
 		for _, item := range l.items {
 			if equal(item, v[0]) {
 				n++
 			}
 		}
-		return n, nil
+		return n
 	},
 	"copy": bare("copy", func(l *List) any { return &List{items: slices.Clone(l.items)} }),
-	"index": func(l *List, c call) (any, error) {
-		v, given, err := c.bind("index", "value", "start", "stop")
-		if err != nil || !given[0] {
-			return nil, either(err, fmt.Errorf("index takes a value"))
+	"index": func(l *List, c call) any {
+		v, given := c.bind("index", "value", "start", "stop")
+		if !given[0] {
+			panic(bad("index takes a value"))
 		}
-		from, to, _, err := bounds([3]any{v[1], v[2]}, len(l.items))
-		if err != nil {
-			return nil, err
-		}
+		from, to, _ := bounds([3]any{v[1], v[2]}, len(l.items))
 		for i := from; i < to; i++ {
 			if equal(l.items[i], v[0]) {
-				return int64(i), nil
+				return int64(i)
 			}
 		}
-		return nil, fmt.Errorf("the value is not in the list")
+		panic(bad("the value is not in the list"))
 	},
 }

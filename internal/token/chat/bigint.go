@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"errors"
 	"math"
 	"math/big"
 )
@@ -24,18 +23,18 @@ func bigOf(v any) (*big.Int, bool) {
 }
 
 // whole is an integer as templates have it.
-func whole(n *big.Int) (any, error) {
+func whole(n *big.Int) any {
 	switch {
 	case n.IsInt64():
-		return n.Int64(), nil
+		return n.Int64()
 	case n.BitLen() > maxBits:
-		return nil, errLarge
+		panic(bad(tooLarge))
 	}
-	return bigInt(n.String()), nil
+	return bigInt(n.String())
 }
 
 // bigIntegers is a binary operator on integers of any size.
-func bigIntegers(op string, i, j *big.Int) (any, error) {
+func bigIntegers(op string, i, j *big.Int) any {
 	out := new(big.Int)
 	switch op {
 	case "+":
@@ -44,21 +43,21 @@ func bigIntegers(op string, i, j *big.Int) (any, error) {
 		return whole(out.Sub(i, j))
 	case "*":
 		if i.BitLen()+j.BitLen() > 2*maxBits {
-			return nil, errLarge
+			panic(bad(tooLarge))
 		}
 		return whole(out.Mul(i, j))
 	case "**":
 		return bigPower(i, j)
 	}
 	if j.Sign() == 0 {
-		return nil, errZero
+		panic(bad(byZero))
 	}
 	if op == "/" {
 		f, _ := new(big.Rat).SetFrac(i, j).Float64()
 		if math.IsInf(f, 0) {
-			return nil, errLarge
+			panic(bad(tooLarge))
 		}
-		return f, nil
+		return f
 	}
 	rest := new(big.Int)
 	out.QuoRem(i, j, rest)
@@ -72,20 +71,17 @@ func bigIntegers(op string, i, j *big.Int) (any, error) {
 	return whole(rest)
 }
 
-func bigPower(i, j *big.Int) (any, error) {
+func bigPower(i, j *big.Int) any {
 	if j.Sign() < 0 {
 		x, _ := new(big.Float).SetInt(i).Float64()
 		y, _ := new(big.Float).SetInt(j).Float64()
 		return floats("**", x, y)
 	}
 	if i.BitLen() > 1 && (!j.IsInt64() || j.Int64() > maxBits || int64(i.BitLen())*j.Int64() > 2*maxBits) {
-		return nil, errLarge
+		panic(bad(tooLarge))
 	}
-	if i.BitLen() <= 1 && !j.IsInt64() {
-		j = new(big.Int).And(j, big.NewInt(1)) // of 0, 1 and -1 only this counts
-		if i.Sign() == 0 {
-			return int64(0), nil
-		}
+	if i.BitLen() <= 1 && j.BitLen() > 1 {
+		j = big.NewInt(2 - int64(j.Bit(0))) // of 0, 1 and -1 only this counts
 	}
 	return whole(new(big.Int).Exp(i, j, nil))
 }
@@ -116,4 +112,10 @@ func exact(i *big.Int, x float64, isInt bool) *big.Float {
 	return new(big.Float).SetFloat64(x)
 }
 
-var errDigits = errors.New("an integer of more than 4300 digits is not printed")
+// digits is the text of the integer.
+func (n bigInt) digits() string {
+	if len(n) > maxDigits {
+		panic(bad("an integer of more than %d digits is not printed", maxDigits))
+	}
+	return string(n)
+}

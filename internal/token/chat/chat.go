@@ -42,17 +42,34 @@ type Raised struct{ Message string }
 // Error implements error.
 func (r *Raised) Error() string { return "the chat template rejects the messages: " + r.Message }
 
+// bad is a fault that whoever finds it panics with; Parse and Render return it. Render knows
+// its line.
+func bad(format string, args ...any) *Error { return &Error{Message: fmt.Sprintf(format, args...)} }
+
+// thrown is the fault that a function panicked with; nil where there was none. Any other panic
+// goes on.
+func thrown(r any) error {
+	switch r := r.(type) {
+	case nil:
+		return nil
+	case *Error:
+		return r
+	case *Raised:
+		return r
+	}
+	panic(r)
+}
+
 // Parse reads a template.
-func Parse(src string) (*Template, error) {
-	toks, err := lex(src)
-	if err != nil {
-		return nil, err
-	}
-	t := &Template{filters: filterNames(), tests: testNames(), globals: globals(), limits: Limits{Text: maxText, Steps: usualSteps}}
-	p := &parser{toks: toks, filterTable: t.filters, testTable: t.tests}
-	if t.body, t.frame, err = p.parse(); err != nil {
-		return nil, err
-	}
+func Parse(src string) (t *Template, err error) {
+	defer func() {
+		if err = thrown(recover()); err != nil {
+			t = nil
+		}
+	}()
+	t = &Template{filters: filterNames(), tests: testNames(), globals: globals(), limits: Limits{Text: maxText, Steps: usualSteps}}
+	p := &parser{toks: lex(src), filterTable: t.filters, testTable: t.tests}
+	t.frame = p.within(nil, func() { t.body = p.body() })
 	for _, f := range p.frames {
 		f.settle()
 	}
@@ -118,14 +135,25 @@ func (t *Template) Render(messages []Message, o Options) (string, error) {
 	if o.Now.IsZero() {
 		m.now = time.Now
 	}
-	outer := &scope{vars: t.globals}
-	if _, err := run(m, t.frame.enter(&scope{vars: vars, outer: outer}), t.body); err != nil {
-		return "", at(0, err)
+	if err := m.render(t, vars); err != nil {
+		return "", err
 	}
 	if o.ContinueFinalMessage {
 		return cut(m.out.String(), final)
 	}
 	return m.out.String(), nil
+}
+
+// render runs a template.
+func (m *machine) render(t *Template, vars map[string]any) (err error) {
+	defer func() {
+		err = thrown(recover())
+		if fault, ok := err.(*Error); ok {
+			fault.Line = m.line
+		}
+	}()
+	run(m, t.frame.enter(&scope{vars: vars, outer: &scope{vars: t.globals}}), t.body)
+	return nil
 }
 
 // convert turns values of Go into those of templates.

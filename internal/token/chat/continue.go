@@ -51,7 +51,7 @@ func tagged(messages []Message) (out []Message, final string, err error) {
 func (d *Dict) clone() *Dict {
 	out := &Dict{}
 	for i := range d.keys {
-		_ = out.set(d.keys[i], d.vals[i]) // it was a key before
+		out.set(d.keys[i], d.vals[i])
 	}
 	return out
 }

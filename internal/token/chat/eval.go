@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"fmt"
 	"strings"
 	"time"
 )
@@ -26,6 +25,7 @@ type machine struct {
 	bytes int64 // of texts that it has built
 	most  Limits
 	calls int
+	line  int // of what was worked on last, for faults
 	now   func() time.Time
 
 	filters map[string]*callable
@@ -33,33 +33,32 @@ type machine struct {
 }
 
 // step counts work.
-func (m *machine) step() error {
+func (m *machine) step() {
 	if m.steps++; m.most.Steps > 0 && m.steps > m.most.Steps {
-		return fmt.Errorf("the template takes more than %d steps (limits.steps)", m.most.Steps)
+		panic(bad("the template takes more than %d steps (limits.steps)", m.most.Steps))
 	}
-	return nil
 }
 
 // built counts a text of n bytes that the template made of others.
-func (m *machine) built(n int) error {
+func (m *machine) built(n int) {
 	if m.bytes += int64(n); m.most.Text > 0 && m.bytes > buildFactor*m.most.Text {
-		return fmt.Errorf("the template builds texts of more than %d bytes (limits.template)", buildFactor*m.most.Text)
+		panic(bad("the template builds texts of more than %d bytes (limits.template)", buildFactor*m.most.Text))
 	}
-	return nil
 }
 
-// builtOf counts a value, where it is a text or a list.
-func (m *machine) builtOf(v any) error {
-	if s, ok := asString(v); ok {
-		return m.built(len(s))
+// builtOf counts a value, where it is a text or a list, and returns it.
+func (m *machine) builtOf(v any) any {
+	switch t := v.(type) {
+	case string:
+		m.built(len(t))
+	case markup:
+		m.built(len(t))
+	case bigInt:
+		m.built(digitWork * len(t))
+	case *List:
+		m.built(itemSize * len(t.items))
 	}
-	if n, ok := v.(bigInt); ok {
-		return m.built(digitWork * len(n))
-	}
-	if l, ok := v.(*List); ok {
-		return m.built(itemSize * len(l.items))
-	}
-	return nil
+	return v
 }
 
 // digitWork is what a digit of a large integer counts: to reckon with it takes longer than to
@@ -69,34 +68,22 @@ const digitWork = 512
 // itemSize is what an element of a list takes.
 const itemSize = 16
 
-func (m *machine) write(s string) error {
+func (m *machine) write(s string) flow {
 	if m.out.Len()+len(s) > maxText || m.most.Text > 0 && int64(m.out.Len()+len(s)) > m.most.Text {
-		return fmt.Errorf("%w (limits.template)", errLarge)
+		panic(bad(tooLarge + " (limits.template)"))
 	}
 	m.out.WriteString(s)
-	return nil
-}
-
-// print writes a value.
-func (m *machine) print(v any, err error) (flow, error) {
-	if err != nil {
-		return flowNext, err
-	}
-	s, err := str(v)
-	if err != nil {
-		return flowNext, err
-	}
-	return flowNext, m.write(s)
+	return flowNext
 }
 
 // capture returns what f writes.
-func (m *machine) capture(f func() error) (string, error) {
+func (m *machine) capture(f func()) string {
 	outer := m.out
 	m.out = &strings.Builder{}
-	err := f()
+	f()
 	s := m.out.String()
 	m.out = outer
-	return s, err
+	return s
 }
 
 // scope holds the variables of a block; what it lacks is looked for further out.
@@ -134,46 +121,45 @@ const (
 
 // stmt is a statement.
 type stmt interface {
-	exec(m *machine, s *scope) (flow, error)
+	exec(m *machine, s *scope) flow
 }
 
-func run(m *machine, s *scope, body []stmt) (flow, error) {
+func run(m *machine, s *scope, body []stmt) flow {
 	for _, st := range body {
-		if err := m.step(); err != nil {
-			return flowNext, err
-		}
-		if f, err := st.exec(m, s); err != nil || f != flowNext {
-			return f, err
+		m.step()
+		if f := st.exec(m, s); f != flowNext {
+			return f
 		}
 	}
-	return flowNext, nil
+	return flowNext
 }
 
 type text struct{ s string }
 
-func (t *text) exec(m *machine, _ *scope) (flow, error) { return flowNext, m.write(t.s) }
+func (t *text) exec(m *machine, _ *scope) flow { return m.write(t.s) }
 
-type print struct{ e expr }
+type print struct {
+	e    expr
+	line int
+}
 
-func (p *print) exec(m *machine, s *scope) (flow, error) {
-	return m.print(p.e.eval(m, s))
+func (p *print) exec(m *machine, s *scope) flow {
+	v := p.e.eval(m, s)
+	m.line = p.line
+	return m.write(str(v))
 }
 
 type jump flow
 
-func (j jump) exec(*machine, *scope) (flow, error) { return flow(j), nil }
+func (j jump) exec(*machine, *scope) flow { return flow(j) }
 
 type ifStmt struct {
 	test     expr
 	then, or []stmt
 }
 
-func (i *ifStmt) exec(m *machine, s *scope) (flow, error) {
-	v, err := i.test.eval(m, s)
-	if err != nil {
-		return flowNext, err
-	}
-	if truth(v) {
+func (i *ifStmt) exec(m *machine, s *scope) flow {
+	if truth(i.test.eval(m, s)) {
 		return run(m, s, i.then)
 	}
 	return run(m, s, i.or)
@@ -181,45 +167,33 @@ func (i *ifStmt) exec(m *machine, s *scope) (flow, error) {
 
 // target is what a value can be given to.
 type target interface {
-	assign(s *scope, v any) error
+	assign(s *scope, v any)
 }
 
 type nameTarget string
 
-func (n nameTarget) assign(s *scope, v any) error {
-	s.set(string(n), v)
-	return nil
-}
+func (n nameTarget) assign(s *scope, v any) { s.set(string(n), v) }
 
-type attrTarget struct {
-	of, attr string
-	line     int
-}
+type attrTarget struct{ of, attr string }
 
-func (a *attrTarget) assign(s *scope, v any) error {
+func (a *attrTarget) assign(s *scope, v any) {
 	ns, ok := s.get(a.of).(*namespace)
 	if !ok {
-		return &Error{Line: a.line, Message: "'" + a.of + "' is not a namespace: its attributes cannot be set"}
+		panic(bad("'%s' is not a namespace: its attributes cannot be set", a.of))
 	}
-	return ns.attrs.set(a.attr, v)
+	ns.attrs.set(a.attr, v)
 }
 
 type tupleTarget []target
 
-func (t tupleTarget) assign(s *scope, v any) error {
-	items, err := iterate(v)
-	if err != nil {
-		return err
-	}
+func (t tupleTarget) assign(s *scope, v any) {
+	items := iterate(v)
 	if len(items) != len(t) {
-		return fmt.Errorf("%d values are given to %d names", len(items), len(t))
+		panic(bad("%d values are given to %d names", len(items), len(t)))
 	}
 	for i, each := range t {
-		if err := each.assign(s, items[i]); err != nil {
-			return err
-		}
+		each.assign(s, items[i])
 	}
-	return nil
 }
 
 type setStmt struct {
@@ -228,18 +202,17 @@ type setStmt struct {
 	line   int
 }
 
-func (st *setStmt) exec(m *machine, s *scope) (flow, error) {
-	v, err := st.value.eval(m, s)
-	if err == nil {
-		err = at(st.line, st.target.assign(s, v))
-	}
-	return flowNext, err
+func (st *setStmt) exec(m *machine, s *scope) flow {
+	v := st.value.eval(m, s)
+	m.line = st.line
+	st.target.assign(s, v)
+	return flowNext
 }
 
 // captured stands for the text that a block has written, as the input of its filters.
 type captured struct{}
 
-func (c *captured) eval(_ *machine, s *scope) (any, error) { return s.get(capturedName), nil }
+func (c *captured) eval(_ *machine, s *scope) any { return s.get(capturedName) }
 
 // capturedName is a name that no template can write.
 const capturedName = "<captured>"
@@ -252,25 +225,17 @@ type setBlock struct {
 	line   int
 }
 
-func (b *setBlock) exec(m *machine, s *scope) (flow, error) {
-	v, err := filtered(m, s, b.filter, b.body, b.frame)
-	if err == nil {
-		err = at(b.line, b.target.assign(s, v))
-	}
-	return flowNext, err
+func (b *setBlock) exec(m *machine, s *scope) flow {
+	v := filtered(m, s, b.filter, b.body, b.frame)
+	m.line = b.line
+	b.target.assign(s, v)
+	return flowNext
 }
 
-func filtered(m *machine, s *scope, filter expr, body []stmt, f *frame) (any, error) {
+func filtered(m *machine, s *scope, filter expr, body []stmt, f *frame) any {
 	inner := f.enter(s)
-	t, err := m.capture(func() error {
-		_, err := run(m, inner, body)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
 	outer := s.inner()
-	outer.set(capturedName, t)
+	outer.set(capturedName, m.capture(func() { run(m, inner, body) }))
 	return filter.eval(m, outer)
 }
 
@@ -280,8 +245,8 @@ type filterStmt struct {
 	frame  *frame
 }
 
-func (f *filterStmt) exec(m *machine, s *scope) (flow, error) {
-	return m.print(filtered(m, s, f.filter, f.body, f.frame))
+func (f *filterStmt) exec(m *machine, s *scope) flow {
+	return m.write(str(filtered(m, s, f.filter, f.body, f.frame)))
 }
 
 // scoped is a block whose variables end with it.
@@ -290,18 +255,15 @@ type scoped struct {
 	values  []expr
 	body    []stmt
 	frame   *frame
+	line    int
 }
 
-func (w *scoped) exec(m *machine, s *scope) (flow, error) {
+func (w *scoped) exec(m *machine, s *scope) flow {
 	inner := w.frame.enter(s)
 	for i, t := range w.targets {
-		v, err := w.values[i].eval(m, s)
-		if err != nil {
-			return flowNext, err
-		}
-		if err := t.assign(inner, v); err != nil {
-			return flowNext, err
-		}
+		v := w.values[i].eval(m, s)
+		m.line = w.line
+		t.assign(inner, v)
 	}
 	return run(m, inner, w.body)
 }
@@ -317,76 +279,56 @@ type forStmt struct {
 	line      int
 }
 
-func (f *forStmt) exec(m *machine, s *scope) (flow, error) {
-	v, err := f.items.eval(m, s)
-	if err != nil {
-		return flowNext, err
-	}
-	return flowNext, f.loop(m, s, v, 0)
+func (f *forStmt) exec(m *machine, s *scope) flow {
+	f.loop(m, s, f.items.eval(m, s), 0)
+	return flowNext
 }
 
-func (f *forStmt) loop(m *machine, s *scope, v any, depth int) error {
-	items, err := iterate(v)
-	if err != nil {
-		return at(f.line, err)
-	}
+func (f *forStmt) loop(m *machine, s *scope, v any, depth int) {
+	m.line = f.line
+	items := iterate(v)
 	if f.test != nil {
-		if items, err = f.wanted(m, s, items); err != nil {
-			return err
-		}
+		items = f.wanted(m, s, items)
 	}
 	l := &loop{items: items, depth: depth}
 	if f.recursive {
-		l.again = func(v any) (any, error) {
+		l.again = func(v any) any {
 			if m.calls++; m.calls > maxCalls {
-				return nil, fmt.Errorf("loops call themselves more than %d levels deep", maxCalls)
+				panic(bad("loops call themselves more than %d levels deep", maxCalls))
 			}
 			defer func() { m.calls-- }()
-			return m.capture(func() error { return f.loop(m, s, v, depth+1) })
+			return m.capture(func() { f.loop(m, s, v, depth+1) })
 		}
 	}
 	for i := range items {
-		if err := m.step(); err != nil {
-			return err
-		}
+		m.step()
 		l.at = i
 		inner := f.frame.enter(s)
 		inner.set("loop", l)
-		if err := f.target.assign(inner, items[i]); err != nil {
-			return at(f.line, err)
-		}
-		how, err := run(m, inner, f.body)
-		if err != nil {
-			return err
-		}
-		if how == flowBreak {
+		m.line = f.line
+		f.target.assign(inner, items[i])
+		if run(m, inner, f.body) == flowBreak {
 			break
 		}
 	}
 	if len(items) == 0 && f.orFrame != nil {
-		_, err = run(m, f.orFrame.enter(s), f.or)
+		run(m, f.orFrame.enter(s), f.or)
 	}
-	return err
 }
 
 // wanted are the items that the loop's condition lets through.
-func (f *forStmt) wanted(m *machine, s *scope, items []any) ([]any, error) {
+func (f *forStmt) wanted(m *machine, s *scope, items []any) []any {
 	var out []any
 	for _, item := range items {
 		inner := s.inner()
 		inner.set("loop", &undefined{"'loop' in the condition of a loop"})
-		if err := f.target.assign(inner, item); err != nil {
-			return nil, at(f.line, err)
-		}
-		v, err := f.test.eval(m, inner)
-		if err != nil {
-			return nil, err
-		}
-		if truth(v) {
+		m.line = f.line
+		f.target.assign(inner, item)
+		if truth(f.test.eval(m, inner)) {
 			out = append(out, item)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // loop is the variable of that name inside a loop.
@@ -394,7 +336,7 @@ type loop struct {
 	items []any
 	at    int
 	depth int
-	again func(any) (any, error)
+	again func(any) any
 	last  []any // of changed()
 }
 
@@ -430,20 +372,20 @@ func (l *loop) attr(name string) (any, bool) {
 		}
 		return l.items[l.at+1], true
 	case "cycle":
-		return &callable{name: "cycle", call: func(_ *machine, a call) (any, error) {
+		return &callable{name: "cycle", call: func(_ *machine, a call) any {
 			if len(a.args) == 0 || len(a.names) > 0 {
-				return nil, fmt.Errorf("cycle needs values")
+				panic(bad("cycle needs values"))
 			}
-			return a.args[l.at%len(a.args)], nil
+			return a.args[l.at%len(a.args)]
 		}}, true
 	case "changed":
-		return &callable{name: "changed", call: func(_ *machine, a call) (any, error) {
+		return &callable{name: "changed", call: func(_ *machine, a call) any {
 			now := a.args
 			same := l.last != nil && equal(NewList(l.last...), NewList(now...))
 			if !same {
 				l.last = append([]any{}, now...)
 			}
-			return !same, nil
+			return !same
 		}}, true
 	}
 	return nil, false

@@ -1,57 +1,35 @@
 package chat
 
-import (
-	"errors"
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // expr is an expression.
 type expr interface {
-	eval(m *machine, s *scope) (any, error)
-}
-
-// at gives an error the line it belongs to, unless it has one.
-func at(line int, err error) error {
-	var e *Error
-	if err == nil || errors.As(err, &e) {
-		return err
-	}
-	var r *Raised
-	if errors.As(err, &r) {
-		return err
-	}
-	return &Error{Line: line, Message: err.Error()}
+	eval(m *machine, s *scope) any
 }
 
 type literal struct{ v any }
 
-func (l *literal) eval(*machine, *scope) (any, error) { return l.v, nil }
+func (l *literal) eval(*machine, *scope) any { return l.v }
 
 type nameExpr struct{ name string }
 
-func (n *nameExpr) eval(_ *machine, s *scope) (any, error) { return s.get(n.name), nil }
+func (n *nameExpr) eval(_ *machine, s *scope) any { return s.get(n.name) }
 
 type listExpr struct {
 	kind  listKind
 	items []expr
 }
 
-func (l *listExpr) eval(m *machine, s *scope) (any, error) {
-	items, err := evalAll(m, s, nil, l.items)
-	return &List{kind: l.kind, items: items}, err
+func (l *listExpr) eval(m *machine, s *scope) any {
+	return &List{kind: l.kind, items: evalAll(m, s, nil, l.items)}
 }
 
 // evalAll appends the values of expressions.
-func evalAll(m *machine, s *scope, to []any, list []expr) ([]any, error) {
+func evalAll(m *machine, s *scope, to []any, list []expr) []any {
 	for _, e := range list {
-		v, err := e.eval(m, s)
-		if err != nil {
-			return nil, err
-		}
-		to = append(to, v)
+		to = append(to, e.eval(m, s))
 	}
-	return to, nil
+	return to
 }
 
 type dictExpr struct {
@@ -59,35 +37,25 @@ type dictExpr struct {
 	line       int
 }
 
-func (d *dictExpr) eval(m *machine, s *scope) (any, error) {
+func (d *dictExpr) eval(m *machine, s *scope) any {
 	out := &Dict{}
 	for i := range d.keys {
-		k, err := d.keys[i].eval(m, s)
-		if err != nil {
-			return nil, err
-		}
-		v, err := d.vals[i].eval(m, s)
-		if err != nil {
-			return nil, err
-		}
-		if err := out.set(k, v); err != nil {
-			return nil, at(d.line, err)
-		}
+		k := d.keys[i].eval(m, s)
+		v := d.vals[i].eval(m, s)
+		m.line = d.line
+		out.set(k, v)
 	}
-	return out, nil
+	return out
 }
 
 type condExpr struct{ test, then, or expr }
 
-func (c *condExpr) eval(m *machine, s *scope) (any, error) {
-	v, err := c.test.eval(m, s)
+func (c *condExpr) eval(m *machine, s *scope) any {
 	switch {
-	case err != nil:
-		return nil, err
-	case truth(v):
+	case truth(c.test.eval(m, s)):
 		return c.then.eval(m, s)
 	case c.or == nil:
-		return &undefined{"the value of an 'if' without 'else'"}, nil
+		return &undefined{"the value of an 'if' without 'else'"}
 	}
 	return c.or.eval(m, s)
 }
@@ -97,20 +65,16 @@ type logic struct {
 	left, right expr
 }
 
-func (l *logic) eval(m *machine, s *scope) (any, error) {
-	v, err := l.left.eval(m, s)
-	if err != nil || truth(v) == l.or {
-		return v, err
+func (l *logic) eval(m *machine, s *scope) any {
+	if v := l.left.eval(m, s); truth(v) == l.or {
+		return v
 	}
 	return l.right.eval(m, s)
 }
 
 type notExpr struct{ e expr }
 
-func (n *notExpr) eval(m *machine, s *scope) (any, error) {
-	v, err := n.e.eval(m, s)
-	return !truth(v), err
-}
+func (n *notExpr) eval(m *machine, s *scope) any { return !truth(n.e.eval(m, s)) }
 
 type operand struct {
 	op string
@@ -123,23 +87,17 @@ type compareExpr struct {
 	line  int
 }
 
-func (c *compareExpr) eval(m *machine, s *scope) (any, error) {
-	left, err := c.first.eval(m, s)
-	if err != nil {
-		return nil, err
-	}
+func (c *compareExpr) eval(m *machine, s *scope) any {
+	left := c.first.eval(m, s)
 	for _, o := range c.ops {
-		right, err := o.e.eval(m, s)
-		if err != nil {
-			return nil, err
-		}
-		ok, err := compare(o.op, left, right)
-		if err != nil || !ok {
-			return false, at(c.line, err)
+		right := o.e.eval(m, s)
+		m.line = c.line
+		if !compare(o.op, left, right) {
+			return false
 		}
 		left = right
 	}
-	return true, nil
+	return true
 }
 
 type binary struct {
@@ -148,41 +106,15 @@ type binary struct {
 	line        int
 }
 
-func (b *binary) eval(m *machine, s *scope) (any, error) {
-	if err := m.step(); err != nil {
-		return nil, err
-	}
-	l, err := b.left.eval(m, s)
-	if err != nil {
-		return nil, err
-	}
-	r, err := b.right.eval(m, s)
-	if err != nil {
-		return nil, err
-	}
+func (b *binary) eval(m *machine, s *scope) any {
+	m.step()
+	l := b.left.eval(m, s)
+	r := b.right.eval(m, s)
+	m.line = b.line
 	if b.op == "~" {
-		x, err := str(l)
-		if err != nil {
-			return nil, at(b.line, err)
-		}
-		y, err := str(r)
-		if err != nil || len(x)+len(y) > maxText {
-			return nil, at(b.line, either(err, errLarge))
-		}
-		return x + y, at(b.line, m.built(len(x)+len(y)))
+		return m.builtOf(joined(str(l), str(r)))
 	}
-	v, err := arithmetic(b.op, l, r)
-	if err == nil {
-		err = m.builtOf(v)
-	}
-	return v, at(b.line, err)
-}
-
-func either(err, other error) error {
-	if err != nil {
-		return err
-	}
-	return other
+	return m.builtOf(arithmetic(b.op, l, r))
 }
 
 type signExpr struct {
@@ -191,23 +123,22 @@ type signExpr struct {
 	line  int
 }
 
-func (n *signExpr) eval(m *machine, s *scope) (any, error) {
-	v, err := n.e.eval(m, s)
-	if err != nil {
-		return nil, err
+func (n *signExpr) eval(m *machine, s *scope) any {
+	v := n.e.eval(m, s)
+	m.line = n.line
+	f, isFloat := v.(float64)
+	_, isInt := bigOf(v)
+	switch {
+	case isFloat && n.minus:
+		return -f
+	case isFloat:
+		return f
+	case !isInt:
+		panic(mismatch("-", v, int64(0)))
+	case n.minus:
+		return arithmetic("-", int64(0), v)
 	}
-	if f, ok := v.(float64); ok {
-		if n.minus {
-			f = -f
-		}
-		return f, nil
-	}
-	if _, ok := bigOf(v); !ok {
-		return nil, at(n.line, mismatch("-", v, int64(0)))
-	}
-	op := map[bool]string{true: "-", false: "+"}[n.minus]
-	r, err := arithmetic(op, int64(0), v)
-	return r, at(n.line, err)
+	return arithmetic("+", int64(0), v)
 }
 
 type attrExpr struct {
@@ -217,13 +148,10 @@ type attrExpr struct {
 	assign bool // stands left of an assignment
 }
 
-func (a *attrExpr) eval(m *machine, s *scope) (any, error) {
-	of, err := a.of.eval(m, s)
-	if err != nil {
-		return nil, err
-	}
-	v, err := attribute(of, a.name)
-	return v, at(a.line, err)
+func (a *attrExpr) eval(m *machine, s *scope) any {
+	of := a.of.eval(m, s)
+	m.line = a.line
+	return attribute(of, a.name)
 }
 
 type itemExpr struct {
@@ -231,17 +159,11 @@ type itemExpr struct {
 	line    int
 }
 
-func (i *itemExpr) eval(m *machine, s *scope) (any, error) {
-	of, err := i.of.eval(m, s)
-	if err != nil {
-		return nil, err
-	}
-	key, err := i.key.eval(m, s)
-	if err != nil {
-		return nil, err
-	}
-	v, err := item(of, key)
-	return v, at(i.line, err)
+func (i *itemExpr) eval(m *machine, s *scope) any {
+	of := i.of.eval(m, s)
+	key := i.key.eval(m, s)
+	m.line = i.line
+	return item(of, key)
 }
 
 // arguments are those of a call as they are written.
@@ -260,50 +182,36 @@ type call struct {
 	named []any
 }
 
-func (a *arguments) eval(m *machine, s *scope, first ...any) (call, error) {
-	c := call{names: a.names}
-	var err error
-	if c.args, err = evalAll(m, s, first, a.args); err != nil {
-		return c, err
-	}
-	if c.named, err = evalAll(m, s, nil, a.named); err != nil {
-		return c, err
-	}
-	return a.spread(m, s, c)
+func (a *arguments) eval(m *machine, s *scope, first ...any) call {
+	return a.spread(m, s, call{names: a.names, args: evalAll(m, s, first, a.args), named: evalAll(m, s, nil, a.named)})
 }
 
 // spread adds what stands behind * and **.
-func (a *arguments) spread(m *machine, s *scope, c call) (call, error) {
+func (a *arguments) spread(m *machine, s *scope, c call) call {
 	if a.list != nil {
-		v, err := a.list.eval(m, s)
-		if err != nil {
-			return c, err
-		}
-		items, err := iterate(v)
-		if err != nil {
-			return c, fmt.Errorf("the argument after '*': %w", err)
+		v := a.list.eval(m, s)
+		items, ok := elements(v)
+		if !ok {
+			panic(bad("the argument after '*': a %s cannot be iterated over", typeName(v)))
 		}
 		c.args = append(c.args[:len(c.args):len(c.args)], items...)
 	}
 	if a.dict != nil {
-		v, err := a.dict.eval(m, s)
-		if err != nil {
-			return c, err
-		}
+		v := a.dict.eval(m, s)
 		d, ok := v.(*Dict)
 		if !ok {
-			return c, fmt.Errorf("the argument after '**' is a %s, not a mapping", typeName(v))
+			panic(bad("the argument after '**' is a %s, not a mapping", typeName(v)))
 		}
 		c.names = slices.Clone(c.names)
 		for i, k := range d.keys {
 			name, ok := asString(k)
 			if !ok || slices.Contains(c.names, name) {
-				return c, fmt.Errorf("the mapping after '**' has a key that is not a name or is already given")
+				panic(bad("the mapping after '**' has a key that is not a name or is already given"))
 			}
 			c.names, c.named = append(c.names, name), append(c.named, d.vals[i])
 		}
 	}
-	return c, nil
+	return c
 }
 
 type callExpr struct {
@@ -312,40 +220,33 @@ type callExpr struct {
 	line int
 }
 
-func (c *callExpr) eval(m *machine, s *scope) (any, error) { return c.with(m, s, nil) }
+func (c *callExpr) eval(m *machine, s *scope) any { return c.with(m, s, nil) }
 
 // with calls with one more named argument where there is a caller.
-func (c *callExpr) with(m *machine, s *scope, caller *callable) (any, error) {
-	if err := m.step(); err != nil {
-		return nil, err
-	}
-	of, err := c.of.eval(m, s)
-	if err != nil {
-		return nil, err
-	}
-	args, err := c.args.eval(m, s)
-	if err != nil {
-		return nil, at(c.line, err)
-	}
+func (c *callExpr) with(m *machine, s *scope, caller *callable) any {
+	m.step()
+	of := c.of.eval(m, s)
+	m.line = c.line
+	args := c.args.eval(m, s)
+	m.line = c.line
 	if caller != nil {
 		args.names = append(append([]string{}, args.names...), "caller")
 		args.named = append(args.named, caller)
 	}
 	switch f := of.(type) {
 	case *callable:
-		v, err := f.call(m, args)
-		return v, at(c.line, err)
+		return f.call(m, args)
 	case *loop:
 		if f.again != nil && len(args.args) == 1 && len(args.names) == 0 {
-			v, err := f.again(args.args[0])
-			return v, at(c.line, err)
+			return f.again(args.args[0])
 		}
 	case *undefined:
-		return nil, at(c.line, f.fail())
+		panic(f.fail())
 	}
-	return nil, &Error{Line: c.line, Message: "a " + typeName(of) + " cannot be called"}
+	panic(bad("a %s cannot be called", typeName(of)))
 }
 
+// filterExpr is a filter or a test of a value.
 type filterExpr struct {
 	of   expr
 	f    *callable
@@ -353,28 +254,11 @@ type filterExpr struct {
 	line int
 }
 
-func (f *filterExpr) eval(m *machine, s *scope) (any, error) {
-	return applied(m, s, f.of, f.f, &f.args, f.line)
-}
-
-type testExpr filterExpr
-
-func (t *testExpr) eval(m *machine, s *scope) (any, error) {
-	return applied(m, s, t.of, t.f, &t.args, t.line)
-}
-
-func applied(m *machine, s *scope, of expr, f *callable, args *arguments, line int) (any, error) {
-	if err := m.step(); err != nil {
-		return nil, err
-	}
-	v, err := of.eval(m, s)
-	if err != nil {
-		return nil, err
-	}
-	c, err := args.eval(m, s, v)
-	if err != nil {
-		return nil, at(line, err)
-	}
-	out, err := f.call(m, c)
-	return out, at(line, err)
+func (f *filterExpr) eval(m *machine, s *scope) any {
+	m.step()
+	v := f.of.eval(m, s)
+	m.line = f.line
+	c := f.args.eval(m, s, v)
+	m.line = f.line
+	return f.f.call(m, c)
 }

@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"strconv"
@@ -12,7 +11,7 @@ import (
 // filterNames are the filters by name.
 func filterNames() map[string]*callable {
 	out := map[string]*callable{}
-	for name, f := range map[string]func(m *machine, c call) (any, error){
+	for name, f := range map[string]func(m *machine, c call) any{
 		"map": mapFilter, "select": selectFilter(true, false), "reject": selectFilter(false, false),
 		"selectattr": selectFilter(true, true), "rejectattr": selectFilter(false, true), "format": formatFilter,
 	} {
@@ -22,20 +21,20 @@ func filterNames() map[string]*callable {
 		names, params string
 		call          function
 	}{
-		{"trim", "value chars", trimFilter}, {"string", "value", stringFilter}, {"safe", "value", safeFilter}, {"escape e", "value", escapeFilter},
+		{"trim", "value chars", trimFilter}, {"string", "value", unless(isMarkup, str)}, {"safe", "value", one(safe)}, {"escape e", "value", unless(isMarkup, escaped)},
 		{"upper", "value", textFilter(upper)}, {"lower", "value", textFilter(lower)}, {"title", "value", textFilter(titleFilter)}, {"capitalize", "value", textFilter(capitalize)},
-		{"length count", "value", lengthFilter}, {"default d", "value default_value boolean", defaultFilter},
+		{"length count", "value", one(length)}, {"default d", "value default_value boolean", defaultFilter},
 		{"tojson", "value ensure_ascii indent separators sort_keys", jsonFilter}, {"indent", "s width first blank", indentFilter},
 		{"replace", "s old new count", replaceFilter}, {"join", "value d attribute", joinFilter},
-		{"truncate", "s length killwords end leeway", truncateFilter}, {"wordcount", "s", wordCountFilter}, {"center", "value width", centerFilter},
-		{"int", "value default base", intFilter}, {"float", "value default", floatFilter}, {"abs", "value", absFilter}, {"round", "value precision method", roundFilter},
+		{"truncate", "s length killwords end leeway", truncateFilter}, {"wordcount", "s", one(wordCount)}, {"center", "value width", centerFilter},
+		{"int", "value default base", intFilter}, {"float", "value default", floatFilter}, {"abs", "value", one(absolute)}, {"round", "value precision method", roundFilter},
 		{"list", "value", listFilter}, {"first", "value", firstFilter}, {"last", "value", lastFilter}, {"reverse", "value", reverseFilter}, {"items", "value", itemsFilter},
 		{"attr", "obj name", attrFilter}, {"sort", "value reverse case_sensitive attribute", sortFilter},
 		{"dictsort", "value case_sensitive by reverse", dictSortFilter}, {"unique", "value case_sensitive attribute", uniqueFilter},
 		{"sum", "value attribute start", sumFilter}, {"batch", "value linecount fill_with", batchFilter},
 		{"min", "value case_sensitive attribute", extremeFilter("min", -1)}, {"max", "value case_sensitive attribute", extremeFilter("max", 1)},
 		{"groupby", "value attribute default case_sensitive", groupFilter}, {"slice", "value slices fill_with", sliceFilter},
-		{"urlencode", "value", urlEncodeFilter}, {"forceescape", "value", forceEscapeFilter}, {"striptags", "value", stripTagsFilter},
+		{"urlencode", "value", urlEncodeFilter}, {"forceescape", "value", one(escaped)}, {"striptags", "value", one(stripTags)},
 		{"filesizeformat", "value binary", fileSizeFilter}, {"xmlattr", "d autospace", xmlAttrFilter},
 	} {
 		for _, name := range strings.Fields(f.names) {
@@ -53,46 +52,40 @@ func keep(of any, s string) any {
 	return s
 }
 
-func trimFilter(_ *machine, v []any, _ []bool) (any, error) {
-	s, err := str(v[0])
-	if err != nil {
-		return nil, err
-	}
+func trimFilter(_ *machine, v []any, _ []bool) any {
+	s := str(v[0])
 	in := isSpace
 	if v[1] != nil {
 		set, ok := asString(v[1])
 		if !ok {
-			return nil, fmt.Errorf("trim takes a string, not a %s", typeName(v[1]))
+			panic(bad("trim takes a string, not a %s", typeName(v[1])))
 		}
 		in = func(r rune) bool { return strings.ContainsRune(set, r) }
 	}
-	return keep(v[0], strings.TrimFunc(s, in)), nil
+	return keep(v[0], strings.TrimFunc(s, in))
 }
 
-func stringFilter(_ *machine, v []any, _ []bool) (any, error) {
-	if isMarkup(v[0]) {
-		return v[0], nil
-	}
-	return str(v[0])
+// one is a filter that takes nothing but its value.
+func one[T any](f func(any) T) function {
+	return func(_ *machine, v []any, _ []bool) any { return f(v[0]) }
 }
 
-func safeFilter(_ *machine, v []any, _ []bool) (any, error) {
-	s, err := str(v[0])
-	return markup(s), err
+// unless is one that leaves some values as they are.
+func unless[T any](stays func(any) bool, f func(any) T) function {
+	return one(func(v any) any {
+		if stays(v) {
+			return v
+		}
+		return f(v)
+	})
 }
 
-func escapeFilter(m *machine, v []any, given []bool) (any, error) {
-	if isMarkup(v[0]) {
-		return v[0], nil
-	}
-	return forceEscapeFilter(m, v, given)
-}
+func safe(v any) markup { return markup(str(v)) }
+
+func escaped(v any) markup { return markup(escapeHTML(str(v))) }
 
 func textFilter(f func(string) string) function {
-	return func(_ *machine, v []any, _ []bool) (any, error) {
-		s, err := str(v[0])
-		return keep(v[0], f(s)), err
-	}
+	return one(func(v any) any { return keep(v, f(str(v))) })
 }
 
 // titleFilter begins the words that spaces, dashes and opening brackets separate
@@ -119,32 +112,27 @@ func titleFilter(s string) string {
 	return b.String()
 }
 
-func lengthFilter(_ *machine, v []any, _ []bool) (any, error) {
-	n, err := length(v[0])
-	return int64(n), err
-}
-
-func defaultFilter(_ *machine, v []any, given []bool) (any, error) {
-	if _, ok := v[0].(*undefined); ok || (truth(v[2]) && !truth(v[0])) {
+func defaultFilter(_ *machine, v []any, given []bool) any {
+	if isUndefined(v[0]) || truth(v[2]) && !truth(v[0]) {
 		if !given[1] {
-			return "", nil
+			return ""
 		}
-		return v[1], nil
+		return v[1]
 	}
-	return v[0], nil
+	return v[0]
 }
 
-func indentFilter(_ *machine, v []any, given []bool) (any, error) {
+func indentFilter(_ *machine, v []any, given []bool) any {
 	s, ok := asString(v[0])
 	if !ok {
-		return nil, fmt.Errorf("indent takes a string, not a %s", typeName(v[0]))
+		panic(bad("indent takes a string, not a %s", typeName(v[0])))
 	}
 	by := "    "
 	if given[1] {
 		if n, ok := asInt(v[1]); ok {
 			by = strings.Repeat(" ", int(min(max(n, 0), 1000)))
 		} else if by, ok = asString(v[1]); !ok {
-			return nil, fmt.Errorf("indent takes a number or a string, not a %s", typeName(v[1]))
+			panic(bad("indent takes a number or a string, not a %s", typeName(v[1])))
 		}
 	}
 	lines := splitLines(s+"\n", false)
@@ -157,46 +145,30 @@ func indentFilter(_ *machine, v []any, given []bool) (any, error) {
 	if truth(v[2]) {
 		out = by + out
 	}
-	return keep(v[0], out), nil
+	return keep(v[0], out)
 }
 
-func replaceFilter(_ *machine, v []any, _ []bool) (any, error) {
+func replaceFilter(_ *machine, v []any, _ []bool) any {
 	for i := range 3 {
-		s, err := str(v[i])
-		if err != nil {
-			return nil, err
-		}
-		v[i] = s
+		v[i] = str(v[i])
 	}
 	return replace(v[0].(string), v[1:])
 }
 
-func joinFilter(_ *machine, v []any, given []bool) (any, error) {
-	items, err := iterate(v[0])
-	if err != nil {
-		return nil, err
-	}
+func joinFilter(_ *machine, v []any, given []bool) any {
+	items := iterate(v[0])
 	sep := ""
 	if given[1] {
-		if sep, err = str(v[1]); err != nil {
-			return nil, err
-		}
+		sep = str(v[1])
 	}
 	var parts []string
 	for _, x := range items {
-		if x, err = path(x, v[2]); err != nil {
-			return nil, err
-		}
-		s, err := str(x)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, s)
+		parts = append(parts, str(path(x, v[2])))
 	}
-	return strings.Join(parts, sep), nil
+	return strings.Join(parts, sep)
 }
 
-func truncateFilter(_ *machine, v []any, given []bool) (any, error) {
+func truncateFilter(_ *machine, v []any, given []bool) any {
 	s, ok := asString(v[0])
 	n, leeway, end := int64(255), int64(5), "..."
 	if given[1] {
@@ -210,10 +182,10 @@ func truncateFilter(_ *machine, v []any, given []bool) (any, error) {
 	}
 	letters, tail := []rune(s), []rune(end)
 	if !ok || n < int64(len(tail)) || leeway < 0 {
-		return nil, fmt.Errorf("truncate does not take these arguments")
+		panic(bad("truncate does not take these arguments"))
 	}
 	if int64(len(letters)) <= n+leeway {
-		return v[0], nil
+		return v[0]
 	}
 	cut := string(letters[:n-int64(len(tail))])
 	if !truth(v[2]) {
@@ -221,7 +193,7 @@ func truncateFilter(_ *machine, v []any, given []bool) (any, error) {
 			cut = cut[:i]
 		}
 	}
-	return cut + end, nil
+	return cut + end
 }
 
 // both converts a value where all was well so far.
@@ -230,33 +202,22 @@ func both[T any](ok bool, f func(any) (T, bool), v any) (T, bool) {
 	return t, good && ok
 }
 
-func wordCountFilter(_ *machine, v []any, _ []bool) (any, error) {
-	s, err := str(v[0])
-	words := strings.FieldsFunc(s, func(r rune) bool { return r != '_' && !isWordLetter(r) })
-	return int64(len(words)), err
+func wordCount(v any) int64 {
+	return int64(len(strings.FieldsFunc(str(v), func(r rune) bool { return r != '_' && !isWordLetter(r) })))
 }
 
-func centerFilter(_ *machine, v []any, given []bool) (any, error) {
-	s, err := str(v[0])
-	if err != nil {
-		return nil, err
-	}
+func centerFilter(_ *machine, v []any, given []bool) any {
 	width := int64(80)
 	if given[1] {
 		var ok bool
 		if width, ok = asInt(v[1]); !ok || width > maxItems {
-			return nil, fmt.Errorf("center takes a width")
+			panic(bad("center takes a width"))
 		}
 	}
-	pad := int(width) - utf8.RuneCountInString(s)
-	if pad <= 0 {
-		return s, nil
-	}
-	left := pad/2 + pad&int(width)&1
-	return strings.Repeat(" ", left) + s + strings.Repeat(" ", pad-left), nil
+	return justified("center", str(v[0]), int(width), " ")
 }
 
-func intFilter(_ *machine, v []any, given []bool) (any, error) {
+func intFilter(_ *machine, v []any, given []bool) any {
 	base, isInt := int64(10), true
 	if given[2] {
 		base, isInt = asInt(v[2])
@@ -265,9 +226,7 @@ func intFilter(_ *machine, v []any, given []bool) (any, error) {
 	if given[1] {
 		or = v[1]
 	}
-	if u, ok := v[0].(*undefined); ok {
-		return nil, u.fail()
-	}
+	defined(v[0])
 	if n, ok := bigOf(v[0]); ok {
 		return whole(n)
 	}
@@ -278,7 +237,7 @@ func intFilter(_ *machine, v []any, given []bool) (any, error) {
 	}
 	f, ok := asNumber(v[0])
 	if !ok || math.IsNaN(f) || math.IsInf(f, 0) {
-		return or, nil
+		return or
 	}
 	n, _ := big.NewFloat(f).Int(nil)
 	return whole(n)
@@ -332,31 +291,29 @@ func underscores(s string) bool {
 	return true
 }
 
-func floatFilter(_ *machine, v []any, given []bool) (any, error) {
-	if u, ok := v[0].(*undefined); ok {
-		return nil, u.fail()
-	}
+func floatFilter(_ *machine, v []any, given []bool) any {
+	defined(v[0])
 	if f, ok := asNumber(v[0]); ok {
-		return f, nil
+		return f
 	}
 	if given[1] {
-		return v[1], nil
+		return v[1]
 	}
-	return 0.0, nil
+	return 0.0
 }
 
-func absFilter(_ *machine, v []any, _ []bool) (any, error) {
-	if f, ok := v[0].(float64); ok {
-		return math.Abs(f), nil
+func absolute(v any) any {
+	if f, ok := v.(float64); ok {
+		return math.Abs(f)
 	}
-	n, ok := bigOf(v[0])
+	n, ok := bigOf(v)
 	if !ok {
-		return nil, fmt.Errorf("abs takes a number, not a %s", typeName(v[0]))
+		panic(bad("abs takes a number, not a %s", typeName(v)))
 	}
 	return whole(n.Abs(n))
 }
 
-func roundFilter(_ *machine, v []any, given []bool) (any, error) {
+func roundFilter(_ *machine, v []any, given []bool) any {
 	places := int64(0)
 	ok := true
 	if given[1] {
@@ -364,7 +321,7 @@ func roundFilter(_ *machine, v []any, given []bool) (any, error) {
 	}
 	f, isNum := asFloat(v[0])
 	if !ok || !isNum || places < -300 || places > 15 {
-		return nil, fmt.Errorf("round does not take these arguments")
+		panic(bad("round does not take these arguments"))
 	}
 	how := "common"
 	if given[2] {
@@ -377,19 +334,20 @@ func roundFilter(_ *machine, v []any, given []bool) (any, error) {
 			return roundWhole(n, places)
 		}
 		if places < 0 {
-			return math.RoundToEven(f*math.Pow(10, float64(places))) * math.Pow(10, float64(-places)), nil
+			return math.RoundToEven(f*math.Pow(10, float64(places))) * math.Pow(10, float64(-places))
 		}
-		return strconv.ParseFloat(strconv.FormatFloat(f, 'f', int(places), 64), 64)
+		f, _ = strconv.ParseFloat(strconv.FormatFloat(f, 'f', int(places), 64), 64) // it was a number before
+		return f
 	case "ceil":
-		return math.Ceil(f*unit) / unit, nil
+		return math.Ceil(f*unit) / unit
 	case "floor":
-		return math.Floor(f*unit) / unit, nil
+		return math.Floor(f*unit) / unit
 	}
-	return nil, fmt.Errorf("round supports common, ceil and floor, not %q", how)
+	panic(bad("round supports common, ceil and floor, not %q", how))
 }
 
 // roundWhole rounds an integer to tens, hundreds and so on, halves to the even one.
-func roundWhole(n *big.Int, places int64) (any, error) {
+func roundWhole(n *big.Int, places int64) any {
 	if places >= 0 {
 		return whole(n)
 	}

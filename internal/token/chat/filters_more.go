@@ -5,15 +5,16 @@ import (
 	"html"
 	"math"
 	"net/url"
+	"slices"
 	"strings"
 )
 
-// slice cuts a sequence into so many parts, the first of which are longer by one.
-func sliceFilter(_ *machine, v []any, _ []bool) (any, error) {
-	items, err := iterate(v[0])
+// sliceFilter cuts a sequence into so many parts, the first of which are longer by one.
+func sliceFilter(_ *machine, v []any, _ []bool) any {
+	items := iterate(v[0])
 	n, ok := asInt(v[1])
-	if err != nil || !ok || n < 1 || n > maxItems {
-		return nil, either(err, fmt.Errorf("slice takes the number of parts"))
+	if !ok || n < 1 || n > maxItems {
+		panic(bad("slice takes the number of parts"))
 	}
 	size, longer := len(items)/int(n), len(items)%int(n)
 	var out []any
@@ -22,42 +23,31 @@ func sliceFilter(_ *machine, v []any, _ []bool) (any, error) {
 		if i < longer {
 			to++
 		}
-		part := append([]any{}, items[from:to]...)
+		part := slices.Clone(items[from:to])
 		if v[2] != nil && i >= longer {
 			part = append(part, v[2])
 		}
 		out = append(out, &List{items: part})
 		from = to
 	}
-	return &gen{out}, nil
+	return &gen{out}
 }
 
 // groupFilter puts items with the same attribute together, sorted by it.
-func groupFilter(_ *machine, v []any, given []bool) (any, error) {
+func groupFilter(_ *machine, v []any, given []bool) any {
 	if !given[1] {
-		return nil, fmt.Errorf("groupby takes an attribute")
+		panic(bad("groupby takes an attribute"))
 	}
-	items, err := iterate(v[0])
-	if err != nil {
-		return nil, err
-	}
-	keys, at := make([]any, len(items)), make([]any, len(items))
+	items := iterate(v[0])
+	keys, folds, at := make([]any, len(items)), make([]any, len(items)), make([]any, len(items))
 	for i, x := range items {
-		if keys[i], err = path(x, v[1]); err != nil {
-			return nil, err
-		}
+		keys[i] = path(x, v[1])
 		if isUndefined(keys[i]) && v[2] != nil {
 			keys[i] = v[2]
 		}
-		at[i] = i
+		folds[i], at[i] = folded(keys[i], truth(v[3])), i
 	}
-	folds := make([]any, len(items))
-	for i, k := range keys {
-		folds[i] = folded(k, truth(v[3]))
-	}
-	if at, err = sorted(at, folds, false); err != nil {
-		return nil, err
-	}
+	at = sorted(at, folds, false)
 	out := &List{}
 	var last *List
 	for i, x := range at {
@@ -68,54 +58,32 @@ func groupFilter(_ *machine, v []any, given []bool) (any, error) {
 		}
 		last.items = append(last.items, items[j])
 	}
-	return out, nil
+	return out
 }
 
-func urlEncodeFilter(_ *machine, v []any, _ []bool) (any, error) {
-	items, err := iterate(v[0])
+func urlEncodeFilter(_ *machine, v []any, _ []bool) any {
+	items, ok := elements(v[0])
 	if d, ok := v[0].(*Dict); ok {
 		items = d.pairs()
 	}
-	if _, isText := asString(v[0]); isText || err != nil {
-		s, err := str(v[0])
-		return quoted(s, "/"), err
+	if _, isText := asString(v[0]); isText || !ok {
+		return strings.ReplaceAll(strings.ReplaceAll(url.QueryEscape(str(v[0])), "+", "%20"), "%2F", "/")
 	}
 	var parts []string
 	for _, x := range items {
-		pair, err := iterate(x)
-		if err != nil || len(pair) != 2 {
-			return nil, fmt.Errorf("urlencode takes a text, a mapping or pairs")
+		pair, ok := elements(x)
+		if !ok || len(pair) != 2 {
+			panic(bad("urlencode takes a text, a mapping or pairs"))
 		}
-		k, err := str(pair[0])
-		if err != nil {
-			return nil, err
-		}
-		s, err := str(pair[1])
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, strings.ReplaceAll(quoted(k, ""), "%20", "+")+"="+strings.ReplaceAll(quoted(s, ""), "%20", "+"))
+		parts = append(parts, url.QueryEscape(str(pair[0]))+"="+url.QueryEscape(str(pair[1])))
 	}
-	return strings.Join(parts, "&"), nil
-}
-
-// quoted escapes all but letters, digits, "_.-~" and what is safe.
-func quoted(s, safe string) string {
-	t := strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
-	if safe == "/" {
-		t = strings.ReplaceAll(t, "%2F", "/")
-	}
-	return t
-}
-
-func forceEscapeFilter(_ *machine, v []any, _ []bool) (any, error) {
-	s, err := str(v[0])
-	return markup(escapeHTML(s)), err
+	return strings.Join(parts, "&")
 }
 
 // stripTags takes tags and comments away, and makes white space one blank each.
-func stripTags(s string) string {
+func stripTags(v any) string {
 	var b strings.Builder
+	s := str(v)
 	for {
 		start := strings.IndexByte(s, '<')
 		if start < 0 {
@@ -136,15 +104,10 @@ func stripTags(s string) string {
 	return html.UnescapeString(strings.Join(strings.FieldsFunc(b.String(), isSpace), " "))
 }
 
-func stripTagsFilter(_ *machine, v []any, _ []bool) (any, error) {
-	s, err := str(v[0])
-	return stripTags(s), err
-}
-
-func fileSizeFilter(_ *machine, v []any, _ []bool) (any, error) {
+func fileSizeFilter(_ *machine, v []any, _ []bool) any {
 	n, ok := asNumber(v[0])
 	if !ok || math.IsNaN(n) || math.IsInf(n, 0) {
-		return nil, fmt.Errorf("filesizeformat takes a number, not a %s", typeName(v[0]))
+		panic(bad("filesizeformat takes a number, not a %s", typeName(v[0])))
 	}
 	base, prefixes, end := 1000.0, "kMGTPEZY", "B"
 	if truth(v[1]) {
@@ -152,24 +115,21 @@ func fileSizeFilter(_ *machine, v []any, _ []bool) (any, error) {
 	}
 	switch {
 	case n == 1:
-		return "1 Byte", nil
+		return "1 Byte"
 	case n < base:
-		return fmt.Sprintf("%d Bytes", int64(n)), nil
+		return fmt.Sprintf("%d Bytes", int64(n))
 	}
-	unit := base
-	for i := range prefixes {
-		unit *= base
-		if n < unit || i == len(prefixes)-1 {
-			return fmt.Sprintf("%.1f %c%s", base*n/unit, prefixes[i], end), nil
-		}
+	i, unit := 0, base*base
+	for n >= unit && i < len(prefixes)-1 {
+		i, unit = i+1, unit*base
 	}
-	return nil, nil
+	return fmt.Sprintf("%.1f %c%s", base*n/unit, prefixes[i], end)
 }
 
-func xmlAttrFilter(_ *machine, v []any, given []bool) (any, error) {
+func xmlAttrFilter(_ *machine, v []any, given []bool) any {
 	d, ok := v[0].(*Dict)
 	if !ok {
-		return nil, fmt.Errorf("xmlattr takes a mapping, not a %s", typeName(v[0]))
+		panic(bad("xmlattr takes a mapping, not a %s", typeName(v[0])))
 	}
 	var parts []string
 	for i, k := range d.keys {
@@ -178,12 +138,9 @@ func xmlAttrFilter(_ *machine, v []any, given []bool) (any, error) {
 		}
 		name, ok := asString(k)
 		if !ok || strings.ContainsAny(name, "/>= \t\n\f\r\v") {
-			return nil, fmt.Errorf("xmlattr takes names without blanks, '/', '>' and '='")
+			panic(bad("xmlattr takes names without blanks, '/', '>' and '='"))
 		}
-		s, err := str(d.vals[i])
-		if err != nil {
-			return nil, err
-		}
+		s := str(d.vals[i])
 		if !isMarkup(d.vals[i]) {
 			s = escapeHTML(s)
 		}
@@ -193,23 +150,23 @@ func xmlAttrFilter(_ *machine, v []any, given []bool) (any, error) {
 	if out != "" && (!given[1] || truth(v[1])) {
 		out = " " + out
 	}
-	return out, nil
+	return out
 }
 
 // cycler goes through its items again and again.
-func cycler(_ *machine, c call) (any, error) {
+func cycler(_ *machine, c call) any {
 	if len(c.args) == 0 || len(c.names) > 0 {
-		return nil, fmt.Errorf("cycler takes at least one item")
+		panic(bad("cycler takes at least one item"))
 	}
 	at := 0
 	step := func(f func() any) *callable {
-		return takes("cycler", "", func(*machine, []any, []bool) (any, error) { return f(), nil })
+		return takes("cycler", "", func(*machine, []any, []bool) any { return f() })
 	}
 	return &cycle{
 		current: func() any { return c.args[at] },
 		next:    step(func() any { v := c.args[at]; at = (at + 1) % len(c.args); return v }),
 		reset:   step(func() any { at = 0; return nil }),
-	}, nil
+	}
 }
 
 // cycle is what cycler gives.

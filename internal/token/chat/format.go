@@ -3,6 +3,7 @@ package chat
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -17,17 +18,14 @@ type fields struct {
 	given bool
 }
 
-func formatMethod(s string, c call) (any, error) { return (&fields{call: c}).format(s, 2) }
+func formatMethod(s string, c call) any { return (&fields{call: c}).format(s, 2) }
 
 // formatMapMethod is str.format_map: names are keys of a mapping.
-func formatMapMethod(s string, c call) (any, error) {
-	v, _, err := c.bind("format_map", "mapping")
-	if err != nil {
-		return nil, err
-	}
+func formatMapMethod(s string, c call) any {
+	v, _ := c.bind("format_map", "mapping")
 	d, ok := v[0].(*Dict)
 	if !ok {
-		return nil, fmt.Errorf("format_map takes a mapping, not a %s", typeName(v[0]))
+		panic(bad("format_map takes a mapping, not a %s", typeName(v[0])))
 	}
 	f := &fields{}
 	for i, k := range d.keys {
@@ -39,9 +37,9 @@ func formatMapMethod(s string, c call) (any, error) {
 }
 
 // format fills in a text; depth bounds formats inside of formats.
-func (f *fields) format(s string, depth int) (string, error) {
+func (f *fields) format(s string, depth int) string {
 	if depth == 0 {
-		return "", fmt.Errorf("formats are nested too deeply")
+		panic(bad("formats are nested too deeply"))
 	}
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -56,18 +54,14 @@ func (f *fields) format(s string, depth int) (string, error) {
 		}
 		end := fieldEnd(s[i:])
 		if s[i] == '}' || end < 0 {
-			return "", fmt.Errorf("the format %q has a brace without its partner", s)
+			panic(bad("the format %q has a brace without its partner", s))
 		}
-		t, err := f.field(s[i+1:i+end], depth)
-		if err != nil {
-			return "", err
-		}
-		if b.WriteString(t); b.Len() > maxText {
-			return "", errLarge
+		if b.WriteString(f.field(s[i+1:i+end], depth)); b.Len() > maxText {
+			panic(bad(tooLarge))
 		}
 		i += end
 	}
-	return b.String(), nil
+	return b.String()
 }
 
 // fieldEnd is the index of the brace that ends a field; -1: there is none.
@@ -87,7 +81,7 @@ func fieldEnd(s string) int {
 }
 
 // field writes what stands between two braces: NAME!CONVERSION:SPEC.
-func (f *fields) field(text string, depth int) (string, error) {
+func (f *fields) field(text string, depth int) string {
 	at, bracket := len(text), false
 	for i := range len(text) {
 		bracket = text[i] == '[' || bracket && text[i] != ']'
@@ -97,107 +91,89 @@ func (f *fields) field(text string, depth int) (string, error) {
 		}
 	}
 	name, rest := text[:at], text[at:]
-	v, err := f.value(name)
-	if err != nil {
-		return "", err
-	}
+	v := f.value(name)
 	if strings.HasPrefix(rest, "!") {
 		if len(rest) < 2 || len(rest) > 2 && rest[2] != ':' || strings.IndexByte("rsa", rest[1]) < 0 {
-			return "", fmt.Errorf("the format {%s} has a conversion other than r, s and a", text)
+			panic(bad("the format {%s} has a conversion other than r, s and a", text))
 		}
-		var t string
-		if t, err = str(v); rest[1] != 's' {
-			t, err = repr(v, 0)
+		switch rest[1] {
+		case 's':
+			v = str(v)
+		case 'r':
+			v = repr(v, 0)
+		case 'a':
+			v = ascii(repr(v, 0))
 		}
-		if err != nil {
-			return "", err
-		}
-		if rest[1] == 'a' {
-			t = ascii(t)
-		}
-		v, rest = t, rest[2:]
+		rest = rest[2:]
 	}
-	spec, err := f.format(strings.TrimPrefix(rest, ":"), depth-1)
-	if spec == "" && (err == nil || !strings.ContainsAny(rest, "{}")) {
+	spec := strings.TrimPrefix(rest, ":")
+	if strings.ContainsAny(spec, "{}") {
+		spec = f.format(spec, depth-1)
+	}
+	if spec == "" {
 		return str(v)
-	}
-	if err != nil {
-		return "", err
 	}
 	return formatted(v, spec)
 }
 
 // ascii escapes what is not ASCII.
 func ascii(s string) string {
-	var b strings.Builder
+	var b []byte
 	for _, r := range s {
-		switch {
-		case r < 0x80:
-			b.WriteRune(r)
-		case r < 0x100:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case r < 0x10000:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			fmt.Fprintf(&b, `\U%08x`, r)
+		if r < utf8.RuneSelf {
+			b = append(b, byte(r))
+		} else {
+			b = appendEscaped(b, r)
 		}
 	}
-	return b.String()
+	return string(b)
 }
 
 // value is what the name of a field refers to: a number, a name, or nothing for the next
 // argument, with attributes and items behind it.
-func (f *fields) value(name string) (any, error) {
+func (f *fields) value(name string) any {
 	at := strings.IndexAny(name, ".[")
 	if at < 0 {
 		at = len(name)
 	}
-	v, err := f.argument(name[:at])
-	for rest := name[at:]; err == nil && rest != ""; {
+	v := f.argument(name[:at])
+	for rest := name[at:]; rest != ""; {
 		if rest[0] == '[' {
 			key, more, ok := strings.Cut(rest[1:], "]")
 			if !ok || key == "" || more != "" && more[0] != '.' && more[0] != '[' {
-				return nil, fmt.Errorf("the format {%s} has a bracket without its partner", name)
+				panic(bad("the format {%s} has a bracket without its partner", name))
 			}
-			if n, e := strconv.ParseInt(key, 10, 64); e == nil && n >= 0 {
-				v, err = item(v, n)
-			} else {
-				v, err = item(v, key)
-			}
-			rest = more
+			v, rest = member(v, key), more
 			continue
 		}
 		end := strings.IndexAny(rest[1:], ".[") + 1
 		if end == 0 {
 			end = len(rest)
 		}
-		v, err = attribute(v, rest[1:end])
-		rest = rest[end:]
+		v, rest = attribute(v, rest[1:end]), rest[end:]
 	}
-	return v, err
+	return v
 }
 
-func (f *fields) argument(name string) (any, error) {
-	for i, n := range f.names {
-		if n == name {
-			return f.named[i], nil
-		}
+func (f *fields) argument(name string) any {
+	if i := slices.Index(f.names, name); i >= 0 {
+		return f.named[i]
 	}
 	at := f.next
 	switch n, err := strconv.Atoi(name); {
 	case name == "" && !f.given:
 		f.next++
 	case name != "" && err != nil:
-		return nil, fmt.Errorf("the format {%s} names no argument", name)
+		panic(bad("the format {%s} names no argument", name))
 	case name == "" || f.next > 0:
-		return nil, fmt.Errorf("a format has fields with and without numbers")
+		panic(bad("a format has fields with and without numbers"))
 	default:
 		at, f.given = n, true
 	}
 	if at < 0 || at >= len(f.args) {
-		return nil, fmt.Errorf("the format needs an argument number %d", at)
+		panic(bad("the format needs an argument number %d", at))
 	}
-	return f.args[at], nil
+	return f.args[at]
 }
 
 // layout is a format's specification: [[fill]align][sign][z][#][0][width][group][.precision][type].
@@ -211,9 +187,9 @@ type layout struct {
 	kind        byte
 }
 
-func readLayout(spec string) (layout, error) {
+func readLayout(spec string) layout {
 	l := layout{fill: " ", precision: -1}
-	bad := fmt.Errorf("invalid format %q", spec)
+	invalid := bad("invalid format %q", spec)
 	_, n := utf8.DecodeRuneInString(spec)
 	switch {
 	case n < len(spec) && strings.IndexByte("<>=^", spec[n]) >= 0:
@@ -236,23 +212,23 @@ func readLayout(spec string) (layout, error) {
 	}
 	var ok bool
 	if l.width, spec, ok = cutNumber(spec, 0); !ok {
-		return l, bad
+		panic(invalid)
 	}
 	if spec != "" && (spec[0] == ',' || spec[0] == '_') {
 		l.group, spec = spec[:1], spec[1:]
 	}
 	if strings.HasPrefix(spec, ".") {
 		if l.precision, spec, ok = cutNumber(spec[1:], -1); !ok || l.precision < 0 {
-			return l, bad
+			panic(invalid)
 		}
 	}
 	if len(spec) > 1 {
-		return l, bad
+		panic(invalid)
 	}
 	if spec != "" {
 		l.kind = spec[0]
 	}
-	return l, nil
+	return l
 }
 
 func cutFlag(s, flag string) (string, bool) {
@@ -270,15 +246,12 @@ func cutNumber(s string, missing int) (n int, rest string, ok bool) {
 }
 
 // formatted is Python's format(v, spec).
-func formatted(v any, spec string) (string, error) {
-	l, err := readLayout(spec)
-	if err != nil {
-		return "", err
-	}
-	mismatched := fmt.Errorf("the format %q does not go with a %s", spec, typeName(v))
+func formatted(v any, spec string) string {
+	l := readLayout(spec)
+	mismatched := bad("the format %q does not go with a %s", spec, typeName(v))
 	if s, ok := asString(v); ok {
 		if l.kind != 0 && l.kind != 's' || l.sign != 0 || l.alternate || l.group != "" || l.align == '=' {
-			return "", mismatched
+			panic(mismatched)
 		}
 		if l.align == '0' {
 			l.align = '<'
@@ -286,7 +259,7 @@ func formatted(v any, spec string) (string, error) {
 		if letters := []rune(s); l.precision >= 0 && l.precision < len(letters) {
 			s = string(letters[:l.precision])
 		}
-		return l.pad("", s, '<'), nil
+		return l.pad("", s, '<')
 	}
 	if l.align == '0' {
 		l.align = '='
@@ -296,13 +269,13 @@ func formatted(v any, spec string) (string, error) {
 	}
 	f, ok := asFloat(v)
 	if !ok || strings.IndexByte("\x00eEfFgGn%", l.kind) < 0 {
-		return "", mismatched
+		panic(mismatched)
 	}
-	return l.float(f), nil
+	return l.float(f)
 }
 
 // integer writes an integer.
-func (l *layout) integer(n *big.Int, bad error) (string, error) {
+func (l *layout) integer(n *big.Int, mismatched *Error) string {
 	base, prefix, size := 10, "", 3
 	switch l.kind {
 	case 0, 'd', 'n':
@@ -314,14 +287,14 @@ func (l *layout) integer(n *big.Int, bad error) (string, error) {
 		base, prefix, size = 16, "0"+string(l.kind), 4
 	case 'c':
 		if !n.IsInt64() || n.Sign() < 0 || n.Int64() > utf8.MaxRune || l.sign != 0 {
-			return "", bad
+			panic(mismatched)
 		}
-		return l.pad("", string(rune(n.Int64())), '<'), nil
+		return l.pad("", string(rune(n.Int64())), '<')
 	default:
-		return "", bad
+		panic(mismatched)
 	}
 	if l.precision >= 0 || l.group == "," && base != 10 {
-		return "", bad
+		panic(mismatched)
 	}
 	text := new(big.Int).Abs(n).Text(base)
 	if l.kind == 'X' {
@@ -330,7 +303,7 @@ func (l *layout) integer(n *big.Int, bad error) (string, error) {
 	if !l.alternate {
 		prefix = ""
 	}
-	return l.number(n.Sign() < 0, prefix, text, "", size), nil
+	return l.number(n.Sign() < 0, prefix, text, "", size)
 }
 
 // float writes a number with a fraction.

@@ -1,10 +1,5 @@
 package chat
 
-import (
-	"errors"
-	"fmt"
-)
-
 // maxRange is the longest range that templates may make.
 const maxRange = 100000
 
@@ -16,7 +11,7 @@ func globals() map[string]any {
 		"joiner":          takes("joiner", "sep", joiner),
 		"lipsum":          unknown("function", "lipsum"),
 	}
-	for name, f := range map[string]func(*machine, call) (any, error){
+	for name, f := range map[string]func(*machine, call) any{
 		"range": rangeOf, "dict": dictOf, "namespace": namespaceOf, "cycler": cycler,
 	} {
 		out[name] = &callable{name: name, call: f}
@@ -24,18 +19,16 @@ func globals() map[string]any {
 	return out
 }
 
-func rangeOf(_ *machine, c call) (any, error) {
+func rangeOf(_ *machine, c call) any {
 	if len(c.names) > 0 || len(c.args) == 0 || len(c.args) > 3 {
-		return nil, errors.New("range takes one to three integers")
+		panic(bad("range takes one to three integers"))
 	}
 	n := [3]int64{0, 0, 1}
 	for i, a := range c.args {
 		v, ok := asInt(a)
 		if !ok {
-			if u, ok := a.(*undefined); ok {
-				return nil, u.fail()
-			}
-			return nil, fmt.Errorf("range takes integers, not a %s", typeName(a))
+			defined(a)
+			panic(bad("range takes integers, not a %s", typeName(a)))
 		}
 		n[i] = v
 	}
@@ -43,88 +36,69 @@ func rangeOf(_ *machine, c call) (any, error) {
 		n[0], n[1] = 0, n[0]
 	}
 	if n[2] == 0 {
-		return nil, errors.New("the step of a range is 0")
+		panic(bad("the step of a range is 0"))
 	}
 	out := &List{kind: kindRange}
 	for i := n[0]; (n[2] > 0 && i < n[1]) || (n[2] < 0 && i > n[1]); i += n[2] {
 		if len(out.items) == maxRange {
-			return nil, fmt.Errorf("a range has more than %d items", maxRange)
+			panic(bad("a range has more than %d items", maxRange))
 		}
 		out.items = append(out.items, i)
 	}
-	return out, nil
+	return out
 }
 
 // pairsOf makes a mapping of the arguments of dict() or namespace().
-func pairsOf(c call) (*Dict, error) {
+func pairsOf(c call) *Dict {
 	d := &Dict{}
 	if len(c.args) > 1 {
-		return nil, errors.New("at most one argument without a name is taken")
+		panic(bad("at most one argument without a name is taken"))
 	}
 	if len(c.args) == 1 {
+		items := iterate(c.args[0])
 		if from, ok := c.args[0].(*Dict); ok {
-			for i := range from.keys {
-				if err := d.set(from.keys[i], from.vals[i]); err != nil {
-					return nil, err
-				}
+			items = from.pairs()
+		}
+		for _, pair := range items {
+			kv, ok := elements(pair)
+			if !ok || len(kv) != 2 {
+				panic(bad("a mapping is made of another one, or of pairs"))
 			}
-		} else {
-			items, err := iterate(c.args[0])
-			if err != nil {
-				return nil, err
-			}
-			for _, pair := range items {
-				kv, err := iterate(pair)
-				if err != nil || len(kv) != 2 {
-					return nil, errors.New("a mapping is made of another one, or of pairs")
-				}
-				if err := d.set(kv[0], kv[1]); err != nil {
-					return nil, err
-				}
-			}
+			d.set(kv[0], kv[1])
 		}
 	}
 	for i, n := range c.names {
 		d.Set(n, c.named[i])
 	}
-	return d, nil
+	return d
 }
 
-func dictOf(_ *machine, c call) (any, error) { return pairsOf(c) }
+func dictOf(_ *machine, c call) any { return pairsOf(c) }
 
-func namespaceOf(_ *machine, c call) (any, error) {
-	d, err := pairsOf(c)
-	return &namespace{d}, err
-}
+func namespaceOf(_ *machine, c call) any { return &namespace{pairsOf(c)} }
 
 // joiner gives a function that returns nothing at first and a separator from then on.
-func joiner(_ *machine, v []any, given []bool) (any, error) {
+func joiner(_ *machine, v []any, given []bool) any {
 	var sep any = ", "
 	if given[0] {
 		sep = v[0]
 	}
 	used := false
-	return &callable{name: "joiner", call: func(*machine, call) (any, error) {
+	return &callable{name: "joiner", call: func(*machine, call) any {
 		if !used {
 			used = true
-			return "", nil
+			return ""
 		}
-		return sep, nil
-	}}, nil
+		return sep
+	}}
 }
 
-func raise(_ *machine, v []any, _ []bool) (any, error) {
-	s, err := str(v[0])
-	if err != nil {
-		return nil, err
-	}
-	return nil, &Raised{Message: s}
-}
+func raise(_ *machine, v []any, _ []bool) any { panic(&Raised{Message: str(v[0])}) }
 
-func strftimeNow(m *machine, v []any, _ []bool) (any, error) {
+func strftimeNow(m *machine, v []any, _ []bool) any {
 	f, ok := asString(v[0])
 	if !ok {
-		return nil, fmt.Errorf("strftime_now takes a string, not a %s", typeName(v[0]))
+		panic(bad("strftime_now takes a string, not a %s", typeName(v[0])))
 	}
 	return strftime(m.now(), f)
 }

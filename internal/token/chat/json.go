@@ -79,14 +79,14 @@ type jsonStyle struct {
 
 // jsonFilter is tojson with the arguments that chat templates may give it, which
 // are those of Python's json.dumps.
-func jsonFilter(_ *machine, v []any, _ []bool) (any, error) {
+func jsonFilter(_ *machine, v []any, _ []bool) any {
 	st := jsonStyle{ascii: truth(v[1]), item: ", ", pair: ": ", sort: truth(v[4])}
 	if v[2] != nil {
 		st.lines, st.item = true, ","
 		if n, ok := asInt(v[2]); ok {
 			st.indent = strings.Repeat(" ", int(min(max(n, 0), 100)))
 		} else if st.indent, ok = asString(v[2]); !ok {
-			return nil, fmt.Errorf("the indent of tojson is a number or a string, not a %s", typeName(v[2]))
+			panic(bad("the indent of tojson is a number or a string, not a %s", typeName(v[2])))
 		}
 	}
 	if v[3] != nil {
@@ -96,17 +96,17 @@ func jsonFilter(_ *machine, v []any, _ []bool) (any, error) {
 			st.pair, ok = both(ok, asString, l.items[1])
 		}
 		if !ok || len(l.items) != 2 {
-			return nil, fmt.Errorf("the separators of tojson are two strings")
+			panic(bad("the separators of tojson are two strings"))
 		}
 	}
 	var b strings.Builder
-	err := st.write(&b, v[0], 0)
-	return b.String(), err
+	st.write(&b, v[0], 0)
+	return b.String()
 }
 
-func (st *jsonStyle) write(b *strings.Builder, v any, depth int) error {
+func (st *jsonStyle) write(b *strings.Builder, v any, depth int) {
 	if depth > maxNesting || b.Len() > maxText {
-		return fmt.Errorf("a value is too large for tojson")
+		panic(bad("a value is too large for tojson"))
 	}
 	switch v := v.(type) {
 	case nil:
@@ -116,10 +116,7 @@ func (st *jsonStyle) write(b *strings.Builder, v any, depth int) error {
 	case int64:
 		b.WriteString(strconv.FormatInt(v, 10))
 	case bigInt:
-		if len(v) > maxDigits {
-			return errDigits
-		}
-		b.WriteString(string(v))
+		b.WriteString(v.digits())
 	case float64:
 		b.WriteString(jsonFloat(v))
 	case string:
@@ -128,35 +125,31 @@ func (st *jsonStyle) write(b *strings.Builder, v any, depth int) error {
 		st.quote(b, string(v))
 	case *List:
 		if v.kind == kindRange {
-			return fmt.Errorf("tojson cannot write a range")
+			panic(bad("tojson cannot write a range"))
 		}
-		return st.container(b, '[', ']', len(v.items), depth, func(i int) error { return st.write(b, v.items[i], depth+1) })
+		st.container(b, '[', ']', len(v.items), depth, func(i int) { st.write(b, v.items[i], depth+1) })
 	case *Dict:
-		return st.dict(b, v, depth)
+		st.dict(b, v, depth)
 	case *undefined:
-		return v.fail()
+		panic(v.fail())
 	default:
-		return fmt.Errorf("tojson cannot write a %s", typeName(v))
+		panic(bad("tojson cannot write a %s", typeName(v)))
 	}
-	return nil
 }
 
-func (st *jsonStyle) container(b *strings.Builder, open, end byte, n, depth int, each func(i int) error) error {
+func (st *jsonStyle) container(b *strings.Builder, open, end byte, n, depth int, each func(i int)) {
 	b.WriteByte(open)
 	for i := range n {
 		if i > 0 {
 			b.WriteString(st.item)
 		}
 		st.newline(b, depth+1)
-		if err := each(i); err != nil {
-			return err
-		}
+		each(i)
 	}
 	if n > 0 {
 		st.newline(b, depth)
 	}
 	b.WriteByte(end)
-	return nil
 }
 
 func (st *jsonStyle) newline(b *strings.Builder, depth int) {
@@ -168,41 +161,25 @@ func (st *jsonStyle) newline(b *strings.Builder, depth int) {
 	}
 }
 
-func (st *jsonStyle) dict(b *strings.Builder, d *Dict, depth int) error {
+func (st *jsonStyle) dict(b *strings.Builder, d *Dict, depth int) {
 	at := make([]int, len(d.keys))
 	for i := range at {
 		at[i] = i
 	}
 	if st.sort {
-		var err error
-		slices.SortStableFunc(at, func(i, j int) int {
-			n, e := order(d.keys[i], d.keys[j])
-			err = either(err, e)
-			return n
-		})
-		if err != nil {
-			return err
-		}
+		slices.SortStableFunc(at, func(i, j int) int { return order("<", d.keys[i], d.keys[j]) })
 	}
-	return st.container(b, '{', '}', len(at), depth, func(i int) error {
-		switch k := d.keys[at[i]].(type) {
-		case string:
-			st.quote(b, k)
-		case markup:
-			st.quote(b, string(k))
-		case nil:
-			b.WriteString(`"null"`)
-		case bool:
-			b.WriteString(`"` + strconv.FormatBool(k) + `"`)
-		case int64:
-			b.WriteString(`"` + strconv.FormatInt(k, 10) + `"`)
-		case bigInt:
-			b.WriteString(`"` + string(k) + `"`)
-		case float64:
-			b.WriteString(`"` + jsonFloat(k) + `"`)
+	st.container(b, '{', '}', len(at), depth, func(i int) {
+		key := d.keys[at[i]]
+		if s, ok := asString(key); ok {
+			st.quote(b, s)
+		} else {
+			b.WriteByte('"')
+			st.write(b, key, depth)
+			b.WriteByte('"')
 		}
 		b.WriteString(st.pair)
-		return st.write(b, d.vals[at[i]], depth+1)
+		st.write(b, d.vals[at[i]], depth+1)
 	})
 }
 
@@ -225,17 +202,10 @@ func (st *jsonStyle) quote(b *strings.Builder, s string) {
 		case r == '"' || r == '\\':
 			b.WriteByte('\\')
 			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == '\b':
-			b.WriteString(`\b`)
-		case r == '\f':
-			b.WriteString(`\f`)
-		case r < 0x20 || (st.ascii && r >= 0x7f && r < 0x10000 && r != 0x7f):
+		case '\b' <= r && r <= '\r' && r != '\v':
+			b.WriteByte('\\')
+			b.WriteByte("btn?fr"[r-'\b'])
+		case r < 0x20 || st.ascii && r > 0x7f && r < 0x10000:
 			fmt.Fprintf(b, `\u%04x`, r)
 		case st.ascii && r >= 0x10000:
 			hi, lo := utf16.EncodeRune(r)

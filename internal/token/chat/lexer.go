@@ -74,24 +74,23 @@ type lexer struct {
 	fresh bool
 }
 
-func lex(src string) ([]tok, error) {
+func lex(src string) []tok {
 	src = strings.ReplaceAll(src, "\r\n", "\n")
 	src = strings.ReplaceAll(src, "\r", "\n")
 	src = strings.TrimSuffix(src, "\n")
 	l := &lexer{src: src, line: 1, fresh: true}
 	for l.pos < len(l.src) {
-		if err := l.root(); err != nil {
-			return nil, err
-		}
+		l.root()
 	}
 	l.emit(tok{kind: tokEOF, line: l.line})
-	return l.toks, nil
+	return l.toks
 }
 
 func (l *lexer) emit(t tok) { l.toks = append(l.toks, t) }
 
-func (l *lexer) fail(format string, args ...any) error {
-	return &Error{Line: l.line, Message: fmt.Sprintf(format, args...)}
+// fail ends the reading with a fault in the present line, which Parse returns.
+func (l *lexer) fail(format string, args ...any) {
+	panic(&Error{Line: l.line, Message: fmt.Sprintf(format, args...)})
 }
 
 // take goes on by n bytes and returns them.
@@ -108,13 +107,13 @@ func (l *lexer) take(n int) string {
 func (l *lexer) rest() string { return l.src[l.pos:] }
 
 // root takes text up to the next tag, and that tag.
-func (l *lexer) root() error {
+func (l *lexer) root() {
 	rest := l.rest()
 	at := tagStart(rest)
 	if at < 0 {
 		l.emitData(rest)
 		l.take(len(rest))
-		return nil
+		return
 	}
 	tag := rest[at : at+2]
 	sign := byte(0)
@@ -127,7 +126,8 @@ func (l *lexer) root() error {
 	if tag == "{%" {
 		if n, ok := matchRaw(l.rest(), "raw"); ok {
 			l.take(n)
-			return l.raw()
+			l.raw()
+			return
 		}
 	}
 	l.take(2)
@@ -136,13 +136,14 @@ func (l *lexer) root() error {
 	}
 	switch tag {
 	case "{#":
-		return l.comment(start)
+		l.comment(start)
 	case "{%":
 		l.emit(tok{kind: tokBlockBegin, line: l.line})
-		return l.inside("%}", tokBlockEnd)
+		l.inside("%}", tokBlockEnd)
+	default:
+		l.emit(tok{kind: tokVarBegin, line: l.line})
+		l.inside("}}", tokVarEnd)
 	}
-	l.emit(tok{kind: tokVarBegin, line: l.line})
-	return l.inside("}}", tokVarEnd)
 }
 
 // tagStart is the offset of the first "{{", "{%" or "{#"; -1 where there is none.
@@ -180,10 +181,10 @@ func (l *lexer) stripped(text string, sign byte, block bool) string {
 	return text
 }
 
-func (l *lexer) comment(start int) error {
+func (l *lexer) comment(start int) {
 	n := strings.Index(l.rest(), "#}")
 	if n < 0 {
-		return &Error{Line: start, Message: "the comment that starts here has no end '#}'"}
+		panic(&Error{Line: start, Message: "the comment that starts here has no end '#}'"})
 	}
 	sign := byte(0)
 	if n > 0 {
@@ -191,7 +192,6 @@ func (l *lexer) comment(start int) error {
 	}
 	l.take(n + 2)
 	l.afterTag(sign)
-	return nil
 }
 
 // afterTag takes the white space that the end of a block or comment takes away.
@@ -241,7 +241,7 @@ func matchRaw(s, word string) (int, bool) {
 }
 
 // raw takes text as it is up to {% endraw %}.
-func (l *lexer) raw() error {
+func (l *lexer) raw() {
 	for i := l.pos; i < len(l.src); i++ {
 		n := strings.Index(l.src[i:], "{%")
 		if n < 0 {
@@ -258,18 +258,18 @@ func (l *lexer) raw() error {
 		}
 		l.emitData(l.stripped(l.src[l.pos:i], sign, true))
 		l.take(i - l.pos + size)
-		return nil
+		return
 	}
-	return l.fail("a raw block has no end '{%% endraw %%}'")
+	l.fail("a raw block has no end '{%% endraw %%}'")
 }
 
 // inside takes the tokens of a tag up to its end.
-func (l *lexer) inside(end string, endKind kind) error {
+func (l *lexer) inside(end string, endKind kind) {
 	var open []byte
 	for {
 		rest := l.rest()
 		if rest == "" {
-			return l.fail("a tag has no end '%s'", end)
+			l.fail("a tag has no end '%s'", end)
 		}
 		if len(open) == 0 {
 			if sign, n := tagEnd(rest, end); n > 0 {
@@ -278,7 +278,7 @@ func (l *lexer) inside(end string, endKind kind) error {
 				if endKind == tokBlockEnd || sign == '-' {
 					l.afterTag(sign)
 				}
-				return nil
+				return
 			}
 		}
 		r, size := utf8.DecodeRuneInString(rest)
@@ -286,13 +286,9 @@ func (l *lexer) inside(end string, endKind kind) error {
 		case isSpace(r):
 			l.take(size)
 		case r == '"' || r == '\'':
-			if err := l.string(byte(r)); err != nil {
-				return err
-			}
+			l.string(byte(r))
 		case r >= '0' && r <= '9':
-			if err := l.number(); err != nil {
-				return err
-			}
+			l.number()
 		case r == '_' || unicode.IsLetter(r):
 			n := strings.IndexFunc(rest, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 			if n < 0 {
@@ -301,10 +297,7 @@ func (l *lexer) inside(end string, endKind kind) error {
 			l.emit(tok{kind: tokName, text: rest[:n], line: l.line})
 			l.take(n)
 		default:
-			var err error
-			if open, err = l.operator(open); err != nil {
-				return err
-			}
+			open = l.operator(open)
 		}
 	}
 }
@@ -321,7 +314,7 @@ func tagEnd(s, end string) (sign byte, n int) {
 }
 
 // operator takes an operator and keeps the stack of brackets that are open.
-func (l *lexer) operator(open []byte) ([]byte, error) {
+func (l *lexer) operator(open []byte) []byte {
 	rest := l.rest()
 	n := 1
 	if len(rest) > 1 {
@@ -336,16 +329,16 @@ func (l *lexer) operator(open []byte) ([]byte, error) {
 		open = append(open, op[0])
 	case strings.Contains(")]}", op):
 		if len(open) == 0 || closing(open[len(open)-1]) != op[0] {
-			return nil, l.fail("unexpected '%s'", op)
+			l.fail("unexpected '%s'", op)
 		}
 		open = open[:len(open)-1]
 	case n == 1 && !strings.Contains("+-/*%~><=.:|,;", op):
 		r, _ := utf8.DecodeRuneInString(rest)
-		return nil, l.fail("unexpected character %q", r)
+		l.fail("unexpected character %q", r)
 	}
 	l.emit(tok{kind: tokOp, text: op, line: l.line})
 	l.take(n)
-	return open, nil
+	return open
 }
 
 func closing(open byte) byte {
@@ -359,16 +352,12 @@ func closing(open byte) byte {
 }
 
 // number takes an integer or a float.
-func (l *lexer) number() error {
+func (l *lexer) number() {
 	rest := l.rest()
 	if n := basedDigits(rest); n > 0 {
-		v, err := integer(rest[:n], 0)
-		if err != nil {
-			return l.fail("the number %s is too large", rest[:n])
-		}
-		l.emit(tok{kind: tokInt, num: v, line: l.line})
+		l.emit(tok{kind: tokInt, num: l.integer(rest[:n], 0), line: l.line})
 		l.take(n)
-		return nil
+		return
 	}
 	n := digits(rest)
 	// After a dot comes an index, as in items.0, never a fraction.
@@ -383,27 +372,21 @@ func (l *lexer) number() error {
 		}
 	}
 	text := strings.ReplaceAll(rest[:n], "_", "")
-	t := tok{kind: tokInt, line: l.line}
-	var err error
-	if float {
-		t.kind = tokFloat
-		t.num, err = strconv.ParseFloat(text, 64)
+	if !float {
+		l.emit(tok{kind: tokInt, num: l.integer(text, 10), line: l.line})
+	} else if f, err := strconv.ParseFloat(text, 64); err == nil {
+		l.emit(tok{kind: tokFloat, num: f, line: l.line})
 	} else {
-		t.num, err = integer(text, 10)
+		l.fail("the number %s is too large", text)
 	}
-	if err != nil {
-		return l.fail("the number %s is too large", text)
-	}
-	l.emit(t)
 	l.take(n)
-	return nil
 }
 
 // integer reads the digits of an integer of any size.
-func integer(text string, base int) (any, error) {
+func (l *lexer) integer(text string, base int) any {
 	n, ok := new(big.Int).SetString(text, base)
-	if !ok {
-		return nil, errLarge
+	if !ok || n.BitLen() > maxBits {
+		l.fail("the number %s is too large", text)
 	}
 	return whole(n)
 }
@@ -461,7 +444,7 @@ func exponent(s string) int {
 }
 
 // string takes a quoted string.
-func (l *lexer) string(quote byte) error {
+func (l *lexer) string(quote byte) {
 	rest := l.rest()
 	for i := 1; i < len(rest); i++ {
 		switch rest[i] {
@@ -470,14 +453,14 @@ func (l *lexer) string(quote byte) error {
 		case quote:
 			text, err := unquote(rest[1:i])
 			if err != nil {
-				return l.fail("%v", err)
+				l.fail("%v", err)
 			}
 			l.emit(tok{kind: tokString, text: text, line: l.line})
 			l.take(i + 1)
-			return nil
+			return
 		}
 	}
-	return l.fail("a string has no end")
+	l.fail("a string has no end")
 }
 
 // isSpace is what Python takes for white space.

@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -9,15 +8,15 @@ import (
 // callable is a function, a method, a macro, a filter or a test.
 type callable struct {
 	name  string
-	call  func(m *machine, c call) (any, error)
+	call  func(m *machine, c call) any
 	attrs map[string]any // of macros
 }
 
 // bind gives the arguments of a call to parameters in order. What is not given is
 // nil in the result and false in given.
-func (c call) bind(name string, params ...string) (vals []any, given []bool, err error) {
+func (c call) bind(name string, params ...string) (vals []any, given []bool) {
 	if len(c.args) > len(params) {
-		return nil, nil, fmt.Errorf("%s takes %d arguments, not %d", name, len(params), len(c.args))
+		panic(bad("%s takes %d arguments, not %d", name, len(params), len(c.args)))
 	}
 	vals, given = make([]any, len(params)), make([]bool, len(params))
 	for i, v := range c.args {
@@ -26,27 +25,24 @@ func (c call) bind(name string, params ...string) (vals []any, given []bool, err
 	for i, n := range c.names {
 		at := slices.Index(params, n)
 		if at < 0 {
-			return nil, nil, fmt.Errorf("%s takes no argument named %s", name, n)
+			panic(bad("%s takes no argument named %s", name, n))
 		}
 		if given[at] {
-			return nil, nil, fmt.Errorf("%s is given the argument %s twice", name, n)
+			panic(bad("%s is given the argument %s twice", name, n))
 		}
 		vals[at], given[at] = c.named[i], true
 	}
-	return vals, given, nil
+	return vals, given
 }
 
 // function is a filter, a test or a function of which every parameter has a name.
-type function func(m *machine, v []any, given []bool) (any, error)
+type function func(m *machine, v []any, given []bool) any
 
 // takes makes a callable of a function and the names of its parameters.
 func takes(name, params string, f function) *callable {
 	list := strings.Fields(params)
-	return &callable{name: name, call: func(m *machine, c call) (any, error) {
-		v, given, err := c.bind(name, list...)
-		if err != nil {
-			return nil, err
-		}
+	return &callable{name: name, call: func(m *machine, c call) any {
+		v, given := c.bind(name, list...)
 		return f(m, v, given)
 	}}
 }
@@ -87,9 +83,9 @@ func (d *macroDef) takes() []string {
 
 type macroStmt struct{ def *macroDef }
 
-func (st *macroStmt) exec(_ *machine, s *scope) (flow, error) {
+func (st *macroStmt) exec(_ *machine, s *scope) flow {
 	s.set(st.def.name, st.def.bound(s))
-	return flowNext, nil
+	return flowNext
 }
 
 // bound makes a macro that sees the variables of the scope it stands in.
@@ -102,28 +98,23 @@ func (d *macroDef) bound(s *scope) *callable {
 	if d.anonymous {
 		attrs["name"] = nil
 	}
-	return &callable{name: d.name, attrs: attrs, call: func(m *machine, c call) (any, error) {
+	return &callable{name: d.name, attrs: attrs, call: func(m *machine, c call) any {
 		if m.calls++; m.calls > maxCalls {
-			return nil, fmt.Errorf("macros call one another more than %d levels deep", maxCalls)
+			panic(bad("macros call one another more than %d levels deep", maxCalls))
 		}
 		defer func() { m.calls-- }()
 		inner := d.frame.enter(s)
-		if err := d.fill(m, inner, c); err != nil {
-			return nil, err
-		}
-		return m.capture(func() error {
-			_, err := run(m, inner, d.body)
-			return err
-		})
+		d.fill(m, inner, c)
+		return m.capture(func() { run(m, inner, d.body) })
 	}}
 }
 
 // fill gives a macro's parameters their values.
-func (d *macroDef) fill(m *machine, s *scope, c call) error {
+func (d *macroDef) fill(m *machine, s *scope, c call) {
 	args := c.args
 	if len(args) > len(d.params) {
 		if !d.varargs {
-			return fmt.Errorf("the macro %s takes %d arguments, not %d", d.name, len(d.params), len(args))
+			panic(bad("the macro %s takes %d arguments, not %d", d.name, len(d.params), len(args)))
 		}
 		s.set("varargs", &List{kind: kindTuple, items: args[len(d.params):]})
 		args = args[:len(d.params)]
@@ -141,7 +132,7 @@ func (d *macroDef) fill(m *machine, s *scope, c call) error {
 		case d.kwargs:
 			more.Set(n, c.named[i])
 		default:
-			return fmt.Errorf("the macro %s takes no argument named %s", d.name, n)
+			panic(bad("the macro %s takes no argument named %s", d.name, n))
 		}
 	}
 	if d.kwargs {
@@ -161,17 +152,12 @@ func (d *macroDef) fill(m *machine, s *scope, c call) error {
 		_, ok := named[p.name]
 		switch {
 		case i < len(args) && ok:
-			return fmt.Errorf("the macro %s is given the argument %s twice", d.name, p.name)
+			panic(bad("the macro %s is given the argument %s twice", d.name, p.name))
 		case i < len(args) || ok || p.value == nil:
 		default:
-			v, err := p.value.eval(m, s)
-			if err != nil {
-				return err
-			}
-			s.set(p.name, v)
+			s.set(p.name, p.value.eval(m, s))
 		}
 	}
-	return nil
 }
 
 type callStmt struct {
@@ -179,7 +165,8 @@ type callStmt struct {
 	caller *macroDef
 }
 
-func (st *callStmt) exec(m *machine, s *scope) (flow, error) {
-	how, err := m.print(st.call.with(m, s, st.caller.bound(s)))
-	return how, at(st.call.line, err)
+func (st *callStmt) exec(m *machine, s *scope) flow {
+	v := st.call.with(m, s, st.caller.bound(s))
+	m.line = st.call.line
+	return m.write(str(v))
 }

@@ -1,10 +1,9 @@
 package chat
 
 import (
-	"errors"
-	"fmt"
 	"html"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -48,7 +47,7 @@ func equalDeep(a, b any, depth int) bool {
 			return false
 		}
 		for i, k := range x.keys {
-			v, ok, _ := y.get(k)
+			v, ok := y.get(k)
 			if !ok || !equalDeep(x.vals[i], v, depth+1) {
 				return false
 			}
@@ -58,67 +57,63 @@ func equalDeep(a, b any, depth int) bool {
 	return a == b
 }
 
-// order compares two values as < does.
-func order(a, b any) (int, error) {
+// order compares two values as the operator op does, be it < or another.
+func order(op string, a, b any) int {
 	if n, ok := compareNumbers(a, b); ok {
-		return n, nil
+		return n
 	}
 	if x, ok := asString(a); ok {
 		if y, ok := asString(b); ok {
-			return strings.Compare(x, y), nil
+			return strings.Compare(x, y)
 		}
 	}
 	if x, ok := a.(*List); ok {
 		if y, ok := b.(*List); ok && x.kind == y.kind && x.kind != kindRange {
 			for i := range min(len(x.items), len(y.items)) {
 				if !equal(x.items[i], y.items[i]) {
-					return order(x.items[i], y.items[i])
+					return order(op, x.items[i], y.items[i])
 				}
 			}
-			return len(x.items) - len(y.items), nil
+			return len(x.items) - len(y.items)
 		}
 	}
-	return 0, mismatch("<", a, b)
+	panic(mismatch(op, a, b))
 }
 
-func mismatch(op string, a, b any) error {
+func mismatch(op string, a, b any) *Error {
 	for _, v := range []any{a, b} {
 		if u, ok := v.(*undefined); ok {
 			return u.fail()
 		}
 	}
-	return fmt.Errorf("a %s and a %s cannot be used with '%s'", typeName(a), typeName(b), op)
+	return bad("a %s and a %s cannot be used with '%s'", typeName(a), typeName(b), op)
 }
 
 // compare is one comparison.
-func compare(op string, a, b any) (bool, error) {
+func compare(op string, a, b any) bool {
 	switch op {
 	case "==":
-		return equal(a, b), nil
+		return equal(a, b)
 	case "!=":
-		return !equal(a, b), nil
+		return !equal(a, b)
 	case "in":
 		return contains(b, a)
 	case "not in":
-		ok, err := contains(b, a)
-		return !ok, err
+		return !contains(b, a)
 	}
-	n, err := order(a, b)
-	if err != nil {
-		return false, mismatch(op, a, b)
-	}
+	n := order(op, a, b)
 	if isNaN(a) || isNaN(b) {
-		return false, nil
+		return false
 	}
 	switch op {
 	case "<":
-		return n < 0, nil
+		return n < 0
 	case "<=":
-		return n <= 0, nil
+		return n <= 0
 	case ">":
-		return n > 0, nil
+		return n > 0
 	}
-	return n >= 0, nil
+	return n >= 0
 }
 
 func isNaN(v any) bool {
@@ -127,41 +122,37 @@ func isNaN(v any) bool {
 }
 
 // contains is item in v.
-func contains(v, item any) (bool, error) {
+func contains(v, item any) bool {
 	if s, ok := asString(v); ok {
 		sub, ok := asString(item)
 		if !ok {
-			return false, mismatch("in", item, v)
+			panic(mismatch("in", item, v))
 		}
-		return strings.Contains(s, sub), nil
+		return strings.Contains(s, sub)
 	}
 	if d, ok := v.(*Dict); ok {
-		_, ok, err := d.get(item)
-		return ok, err
+		_, ok := d.get(item)
+		return ok
 	}
-	items, err := iterate(v)
-	if err != nil {
-		return false, fmt.Errorf("'in' cannot search a %s", typeName(v))
+	items, ok := elements(v)
+	if !ok {
+		panic(bad("'in' cannot search a %s", typeName(v)))
 	}
-	for _, x := range items {
-		if equal(x, item) {
-			return true, nil
-		}
-	}
-	return false, nil
+	return slices.ContainsFunc(items, func(x any) bool { return equal(x, item) })
 }
 
-var errZero = errors.New("division by zero")
-
-var errLarge = errors.New("the result is too large")
+const (
+	byZero   = "division by zero"
+	tooLarge = "the result is too large"
+)
 
 // arithmetic is a binary operator but '~'.
-func arithmetic(op string, a, b any) (any, error) {
+func arithmetic(op string, a, b any) any {
 	i, isInt := asInt(a)
 	j, isInt2 := asInt(b)
 	if isInt && isInt2 {
-		if v, err := integers(op, i, j); !errors.Is(err, errLarge) {
-			return v, err
+		if v, ok := integers(op, i, j); ok {
+			return v
 		}
 	}
 	if m, ok := bigOf(a); ok {
@@ -189,168 +180,117 @@ func arithmetic(op string, a, b any) (any, error) {
 			return percent(s, b, isMarkup(a))
 		}
 	}
-	return nil, mismatch(op, a, b)
+	panic(mismatch(op, a, b))
 }
 
-func add(a, b any) (any, error) {
+func add(a, b any) any {
 	x, ok := asString(a)
 	y, ok2 := asString(b)
 	if ok && ok2 {
-		_, m := a.(markup)
-		_, m2 := b.(markup)
-		if len(x)+len(y) > maxText {
-			return nil, errLarge
+		switch m, m2 := isMarkup(a), isMarkup(b); {
+		case m && !m2:
+			y = escapeHTML(y)
+		case m2 && !m:
+			x, a = escapeHTML(x), b
 		}
-		switch {
-		case m && m2:
-			return markup(x + y), nil
-		case m:
-			return markup(x + escapeHTML(y)), nil
-		case m2:
-			return markup(escapeHTML(x) + y), nil
-		}
-		return x + y, nil
+		return keep(a, joined(x, y))
 	}
 	l, ok := a.(*List)
 	r, ok2 := b.(*List)
 	if ok && ok2 && l.kind == r.kind && l.kind != kindRange {
 		if len(l.items)+len(r.items) > maxItems {
-			return nil, errLarge
+			panic(bad(tooLarge))
 		}
-		return &List{kind: l.kind, items: append(append(make([]any, 0, len(l.items)+len(r.items)), l.items...), r.items...)}, nil
+		return &List{kind: l.kind, items: slices.Concat(l.items, r.items)}
 	}
-	return nil, mismatch("+", a, b)
+	panic(mismatch("+", a, b))
+}
+
+// joined is one text and then another.
+func joined(x, y string) string {
+	if len(x)+len(y) > maxText {
+		panic(bad(tooLarge))
+	}
+	return x + y
 }
 
 // maxItems bounds the lists that a template builds.
 const maxItems = 1 << 20
 
-func repeat(v, by any, n int64) (any, error) {
+func repeat(v, by any, n int64) any {
 	n = max(n, 0)
 	if s, ok := asString(v); ok {
 		if n > maxText || int64(len(s))*n > maxText {
-			return nil, errLarge
+			panic(bad(tooLarge))
 		}
-		if _, ok := v.(markup); ok {
-			return markup(strings.Repeat(s, int(n))), nil
-		}
-		return strings.Repeat(s, int(n)), nil
+		return keep(v, strings.Repeat(s, int(n)))
 	}
 	l, ok := v.(*List)
 	if !ok || l.kind == kindRange {
-		return nil, mismatch("*", v, by)
+		panic(mismatch("*", v, by))
 	}
 	if n > maxItems || int64(len(l.items))*n > maxItems {
-		return nil, errLarge
+		panic(bad(tooLarge))
 	}
-	out := &List{kind: l.kind}
-	for range n {
-		out.items = append(out.items, l.items...)
-	}
-	return out, nil
+	return &List{kind: l.kind, items: slices.Repeat(l.items, int(n))}
 }
 
-func integers(op string, i, j int64) (any, error) {
+// integers is a binary operator on integers that a float holds exactly; false where it is left
+// to those of any size.
+func integers(op string, i, j int64) (any, bool) {
+	const exact = 1 << 53
+	if min(i, j) < -exact || max(i, j) > exact || j == 0 {
+		return nil, false
+	}
+	rest := (i%j + j) % j // with the sign of j, as in Python
 	switch op {
 	case "+":
-		if s := i + j; (s > i) == (j > 0) {
-			return s, nil
-		}
-		return nil, errLarge
+		return i + j, true
 	case "-":
-		if s := i - j; (s < i) == (j > 0) {
-			return s, nil
-		}
-		return nil, errLarge
+		return i - j, true
 	case "*":
-		if i == 0 || j == 0 {
-			return int64(0), nil
-		}
-		if p := i * j; p/j == i && !(i == -1 && j == math.MinInt64) && !(j == -1 && i == math.MinInt64) {
-			return p, nil
-		}
-		return nil, errLarge
-	case "**":
-		return power(i, j)
-	}
-	if j == 0 {
-		return nil, errZero
-	}
-	if i == math.MinInt64 && j == -1 {
-		return nil, errLarge
-	}
-	switch op {
+		return i * j, i*j/j == i
 	case "/":
-		return float64(i) / float64(j), nil
+		return float64(i) / float64(j), true
 	case "//":
-		q := i / j
-		if i%j != 0 && (i < 0) != (j < 0) {
-			q--
-		}
-		return q, nil
+		return (i - rest) / j, true
+	case "%":
+		return rest, true
 	}
-	m := i % j
-	if m != 0 && (m < 0) != (j < 0) {
-		m += j
-	}
-	return m, nil
+	return nil, false
 }
 
-func power(i, j int64) (any, error) {
-	if j < 0 {
-		if i == 0 {
-			return nil, errZero
-		}
-		return math.Pow(float64(i), float64(j)), nil
-	}
-	var p any = int64(1)
-	if i == 0 || i == 1 || i == -1 {
-		switch {
-		case j == 0 || i == 1 || (i == -1 && j%2 == 0):
-			return int64(1), nil
-		}
-		return i, nil
-	}
-	for range min(j, 64) { // the rest is too large
-		var err error
-		if p, err = integers("*", p.(int64), i); err != nil {
-			return nil, err
-		}
-	}
-	return p, nil
-}
-
-func floats(op string, x, y float64) (any, error) {
+func floats(op string, x, y float64) any {
 	switch op {
 	case "+":
-		return x + y, nil
+		return x + y
 	case "-":
-		return x - y, nil
+		return x - y
 	case "*":
-		return x * y, nil
+		return x * y
 	case "**":
 		if x == 0 && y < 0 {
-			return nil, errZero
+			panic(bad(byZero))
 		}
 		if x < 0 && y != math.Trunc(y) {
-			return nil, errors.New("a root of a negative number is not supported")
+			panic(bad("a root of a negative number is not supported"))
 		}
-		return math.Pow(x, y), nil
+		return math.Pow(x, y)
 	}
 	if y == 0 {
-		return nil, errZero
+		panic(bad(byZero))
 	}
 	switch op {
 	case "/":
-		return x / y, nil
+		return x / y
 	case "//":
-		return math.Floor(x / y), nil
+		return math.Floor(x / y)
 	}
 	m := math.Mod(x, y)
 	if m != 0 && (m < 0) != (y < 0) {
 		m += y
 	}
-	return m, nil
+	return m
 }
 
 // escapeHTML escapes as Python's MarkupSafe does.

@@ -1,9 +1,6 @@
 package chat
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // tupleRules say how a list of expressions with commas between them is parsed.
 type tupleRules struct {
@@ -320,7 +317,7 @@ func (p *parser) test(e expr) expr {
 	if !ok {
 		f = unknown("test", name.text)
 	}
-	t := &testExpr{of: e, f: f, line: name.line}
+	t := &filterExpr{of: e, f: f, line: name.line}
 	switch c := p.cur(); {
 	case c.op("("):
 		t.args = p.arguments()
@@ -340,9 +337,7 @@ func (p *parser) test(e expr) expr {
 // template comes to it: real templates name some that only other engines have, in
 // branches that are taken nowhere else.
 func unknown(what, name string) *callable {
-	return &callable{name: name, call: func(*machine, call) (any, error) {
-		return nil, fmt.Errorf("the %s %s is not supported", what, name)
-	}}
+	return &callable{name: name, call: func(*machine, call) any { panic(bad("the %s %s is not supported", what, name)) }}
 }
 
 func (p *parser) call(of expr) expr {

@@ -50,25 +50,11 @@ func (p *parser) skipName(name string) bool {
 	return false
 }
 
-// fail ends the parsing with a fault in the present line: parse recovers it.
+// fail ends the parsing with a fault in the present line, which Parse returns.
 func (p *parser) fail(format string, args ...any) { p.failAt(p.cur().line, format, args...) }
 
 func (p *parser) failAt(line int, format string, args ...any) {
 	panic(&Error{Line: line, Message: fmt.Sprintf(format, args...)})
-}
-
-// parse parses a whole template.
-func (p *parser) parse() (body []stmt, f *frame, err error) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			var ok bool
-			if err, ok = fault.(*Error); !ok {
-				panic(fault)
-			}
-		}
-	}()
-	f = p.within(nil, func() { body = p.body() })
-	return body, f, nil
 }
 
 func (p *parser) expectOp(op string) {
@@ -112,7 +98,7 @@ func (p *parser) body(ends ...string) []stmt {
 		case tokData:
 			out = append(out, &text{t.text})
 		case tokVarBegin:
-			out = append(out, &print{p.tuple(tupleRules{cond: true})})
+			out = append(out, &print{p.tuple(tupleRules{cond: true}), t.line})
 			p.expect(tokVarEnd)
 		case tokBlockBegin:
 			name := p.cur()
@@ -183,8 +169,9 @@ type foreign struct {
 	line int
 }
 
-func (f *foreign) exec(*machine, *scope) (flow, error) {
-	return flowNext, &Error{Line: f.line, Message: "the tag {% " + f.tag + " %} is not supported: there are no other templates"}
+func (f *foreign) exec(m *machine, _ *scope) flow {
+	m.line = f.line
+	panic(bad("the tag {%% %s %%} is not supported: there are no other templates", f.tag))
 }
 
 func (p *parser) ifBlock() stmt {
@@ -307,7 +294,7 @@ func (p *parser) callBlock() stmt {
 }
 
 func (p *parser) with() stmt {
-	w := &scoped{}
+	w := &scoped{line: p.cur().line}
 	var params []string
 	for p.cur().kind != tokBlockEnd {
 		if len(w.targets) > 0 {
@@ -349,7 +336,7 @@ func asTarget(e expr) (target, bool) {
 		return nameTarget(e.name), true
 	case *attrExpr:
 		if of, ok := e.of.(*nameExpr); ok && e.assign {
-			return &attrTarget{of: of.name, attr: e.name, line: e.line}, true
+			return &attrTarget{of: of.name, attr: e.name}, true
 		}
 	case *listExpr:
 		if e.kind != kindTuple {

@@ -10,7 +10,7 @@ import (
 )
 
 // percent is a text, or markup, % a value. Of what goes into markup texts are escaped.
-func percent(s string, v any, mark bool) (any, error) {
+func percent(s string, v any, mark bool) any {
 	args := []any{v}
 	if t, ok := v.(*List); ok && t.kind == kindTuple {
 		args = t.items
@@ -18,32 +18,25 @@ func percent(s string, v any, mark bool) (any, error) {
 	if !mark {
 		return printf(s, args, v)
 	}
-	escaped := func(v any) any {
-		if t, ok := v.(string); ok {
-			return escapeHTML(t)
+	escape := func(values []any) {
+		for i, v := range values {
+			if t, ok := v.(string); ok {
+				values[i] = escapeHTML(t)
+			}
 		}
-		return v
 	}
 	args = slices.Clone(args)
-	for i := range args {
-		args[i] = escaped(args[i])
-	}
+	escape(args)
 	if d, ok := v.(*Dict); ok {
 		d = d.clone()
-		for i := range d.vals {
-			d.vals[i] = escaped(d.vals[i])
-		}
+		escape(d.vals)
 		v = d
 	}
-	out, err := printf(s, args, v)
-	if err != nil {
-		return nil, err
-	}
-	return markup(out.(string)), nil
+	return markup(printf(s, args, v))
 }
 
 // printf is Python's % operator on strings. Mapping is the value that names refer to.
-func printf(format string, args []any, mapping any) (any, error) {
+func printf(format string, args []any, mapping any) string {
 	var b strings.Builder
 	used, named := 0, false
 	for i := 0; i < len(format); i++ {
@@ -52,7 +45,7 @@ func printf(format string, args []any, mapping any) (any, error) {
 			continue
 		}
 		if i++; i == len(format) {
-			return nil, fmt.Errorf("the format %q ends after '%%'", format)
+			panic(bad("the format %q ends after '%%'", format))
 		}
 		if format[i] == '%' {
 			b.WriteByte('%')
@@ -63,11 +56,10 @@ func printf(format string, args []any, mapping any) (any, error) {
 			end := strings.IndexByte(format[i:], ')')
 			d, ok := mapping.(*Dict)
 			if end < 0 || !ok {
-				return nil, fmt.Errorf("the format %q needs a mapping", format)
+				panic(bad("the format %q needs a mapping", format))
 			}
-			var err error
-			if v, ok, err = d.get(format[i+1 : i+end]); err != nil || !ok {
-				return nil, either(err, fmt.Errorf("the format %q needs the key %s", format, format[i+1:i+end]))
+			if v, ok = d.get(format[i+1 : i+end]); !ok {
+				panic(bad("the format %q needs the key %s", format, format[i+1:i+end]))
 			}
 			i += end + 1
 			named = true
@@ -77,44 +69,40 @@ func printf(format string, args []any, mapping any) (any, error) {
 			i++
 		}
 		if i == len(format) {
-			return nil, fmt.Errorf("the format %q is cut short", format)
+			panic(bad("the format %q is cut short", format))
 		}
 		if !named {
 			if used == len(args) {
-				return nil, fmt.Errorf("the format %q needs more values than the %d given", format, len(args))
+				panic(bad("the format %q needs more values than the %d given", format, len(args)))
 			}
 			v = args[used]
 			used++
 		}
-		s, err := verb(format[start:i], format[i], v)
-		if err != nil {
-			return nil, err
-		}
-		if b.WriteString(s); b.Len() > maxText {
-			return nil, errLarge
+		if b.WriteString(verb(format[start:i], format[i], v)); b.Len() > maxText {
+			panic(bad(tooLarge))
 		}
 	}
 	_, isDict := mapping.(*Dict)
 	if !named && used < len(args) && !isDict {
-		return nil, fmt.Errorf("the format %q needs fewer values than the %d given", format, len(args))
+		panic(bad("the format %q needs fewer values than the %d given", format, len(args)))
 	}
-	return b.String(), nil
+	return b.String()
 }
 
 // verb writes one value.
-func verb(flags string, c byte, v any) (string, error) {
+func verb(flags string, c byte, v any) string {
 	for _, part := range strings.FieldsFunc(flags, func(r rune) bool { return r < '0' || r > '9' }) {
 		if n, err := strconv.Atoi(part); err != nil || n > 10000 {
-			return "", fmt.Errorf("a format asks for too many letters")
+			panic(bad("a format asks for too many letters"))
 		}
 	}
 	switch c {
 	case 's', 'r':
-		s, err := str(v)
+		s := str(v)
 		if c == 'r' {
-			s, err = repr(v, 0)
+			s = repr(v, 0)
 		}
-		return fmt.Sprintf("%"+strings.ReplaceAll(flags, "0", "")+"s", s), err
+		return fmt.Sprintf("%"+strings.ReplaceAll(flags, "0", "")+"s", s)
 	case 'd', 'i', 'u', 'x', 'X', 'o':
 		if c == 'i' || c == 'u' {
 			c = 'd'
@@ -125,36 +113,29 @@ func verb(flags string, c byte, v any) (string, error) {
 			new(big.Float).SetFloat64(f).Int(n)
 		}
 		if !ok {
-			return "", fmt.Errorf("the format %%%c takes a number, not a %s", c, typeName(v))
+			panic(bad("the format %%%c takes a number, not a %s", c, typeName(v)))
 		}
-		return fmt.Sprintf("%"+flags+string(c), n), nil
+		return fmt.Sprintf("%"+flags+string(c), n)
 	case 'f', 'F', 'e', 'E', 'g', 'G':
 		f, ok := asFloat(v)
 		if !ok {
-			return "", fmt.Errorf("the format %%%c takes a number, not a %s", c, typeName(v))
+			panic(bad("the format %%%c takes a number, not a %s", c, typeName(v)))
 		}
 		if (c == 'g' || c == 'G') && !strings.Contains(flags, ".") {
 			flags += ".6"
 		}
-		return fmt.Sprintf("%"+flags+string(c), f), nil
+		return fmt.Sprintf("%"+flags+string(c), f)
 	}
-	return "", fmt.Errorf("the format %%%c is not supported", c)
+	panic(bad("the format %%%c is not supported", c))
 }
 
-func formatFilter(_ *machine, c call) (any, error) {
+func formatFilter(_ *machine, c call) any {
 	if len(c.args) == 0 || (len(c.args) > 1 && len(c.names) > 0) {
-		return nil, fmt.Errorf("format takes values either with or without names")
+		panic(bad("format takes values either with or without names"))
 	}
-	s, err := str(c.args[0])
-	if err != nil {
-		return nil, err
-	}
+	s := str(c.args[0])
 	if len(c.names) > 0 {
-		d, err := pairsOf(call{names: c.names, named: c.named})
-		if err != nil {
-			return nil, err
-		}
-		return printf(s, nil, d)
+		return printf(s, nil, pairsOf(call{names: c.names, named: c.named}))
 	}
 	return printf(s, c.args[1:], nil)
 }

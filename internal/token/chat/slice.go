@@ -1,103 +1,66 @@
 package chat
 
-import (
-	"errors"
-	"fmt"
-	"strings"
-)
+import "slices"
 
 type sliceExpr struct {
 	of, from, to, step expr
 	line               int
 }
 
-func (e *sliceExpr) eval(m *machine, s *scope) (any, error) {
-	of, err := e.of.eval(m, s)
-	if err != nil {
-		return nil, err
-	}
+func (e *sliceExpr) eval(m *machine, s *scope) any {
+	of := e.of.eval(m, s)
 	var parts [3]any
 	for i, p := range []expr{e.from, e.to, e.step} {
-		if p == nil {
-			continue
-		}
-		if parts[i], err = p.eval(m, s); err != nil {
-			return nil, err
+		if p != nil {
+			parts[i] = p.eval(m, s)
 		}
 	}
-	v, err := slice(of, parts)
-	if errors.Is(err, errNoParts) && constant(e) {
-		return &undefined{"a part of a " + typeName(of)}, nil
+	m.line = e.line
+	defined(of)
+	v, ok := slice(of, parts)
+	if !ok && !constant(e) {
+		panic(bad("only strings and sequences can be sliced: not a %s", typeName(of)))
 	}
-	return v, at(e.line, err)
+	return v
 }
-
-// errNoParts is the fault of a slice of something else than a sequence. Of constants Jinja makes
-// it undefined, as it works them out ahead by other means.
-var errNoParts = errors.New("only strings and sequences can be sliced")
 
 // constant reports whether an expression is made of literals alone.
 func constant(es ...expr) bool {
-	for _, e := range es {
+	return !slices.ContainsFunc(es, func(e expr) bool {
 		switch e := e.(type) {
 		case nil, *literal:
-		case *listExpr:
-			if !constant(e.items...) {
-				return false
-			}
-		case *dictExpr:
-			if !constant(e.keys...) || !constant(e.vals...) {
-				return false
-			}
-		case *sliceExpr:
-			if !constant(e.of, e.from, e.to, e.step) {
-				return false
-			}
-		default:
 			return false
+		case *listExpr:
+			return !constant(e.items...)
+		case *dictExpr:
+			return !constant(e.keys...) || !constant(e.vals...)
+		case *sliceExpr:
+			return !constant(e.of, e.from, e.to, e.step)
 		}
-	}
-	return true
+		return true
+	})
 }
 
-// slice is of[from:to:step].
-func slice(of any, parts [3]any) (any, error) {
-	var n int
-	var letters []rune
-	list, _ := of.(*List)
-	s, isText := asString(of)
-	switch {
-	case list != nil:
-		n = len(list.items)
-	case isText:
-		letters = []rune(s)
-		n = len(letters)
-	default:
-		if u, ok := of.(*undefined); ok {
-			return nil, u.fail()
-		}
-		return nil, fmt.Errorf("%w: not a %s", errNoParts, typeName(of))
+// slice is of[from:to:step]; false, and undefined, where of is something else than a sequence.
+// Jinja works out constants ahead by other means, and takes this for their value.
+func slice(of any, parts [3]any) (any, bool) {
+	if list, ok := of.(*List); ok {
+		return &List{kind: list.kind, items: pick(list.items, parts)}, true
 	}
-	from, to, step, err := bounds(parts, n)
-	if err != nil {
-		return nil, err
+	if s, ok := asString(of); ok {
+		return keep(of, string(pick([]rune(s), parts))), true
 	}
-	var items []any
-	var b strings.Builder
+	return &undefined{"a part of a " + typeName(of)}, false
+}
+
+// pick are the elements of a list that a slice takes.
+func pick[T any](list []T, parts [3]any) []T {
+	var out []T
+	from, to, step := bounds(parts, len(list))
 	for i := from; (step > 0 && i < to) || (step < 0 && i > to); i += step {
-		if isText {
-			b.WriteRune(letters[i])
-		} else {
-			items = append(items, list.items[i])
-		}
+		out = append(out, list[i])
 	}
-	switch {
-	case list != nil:
-		return &List{kind: list.kind, items: items}, nil
-	case isMarkup(of):
-		return markup(b.String()), nil
-	}
-	return b.String(), nil
+	return out
 }
 
 func isMarkup(v any) bool {
@@ -106,7 +69,7 @@ func isMarkup(v any) bool {
 }
 
 // bounds are the first index, the one to stop at and the step of a slice of n items.
-func bounds(parts [3]any, n int) (from, to, step int, err error) {
+func bounds(parts [3]any, n int) (from, to, step int) {
 	step = 1
 	get := func(v any, missing int) int {
 		if v == nil {
@@ -114,7 +77,7 @@ func bounds(parts [3]any, n int) (from, to, step int, err error) {
 		}
 		i, ok := asInt(v)
 		if !ok {
-			err = errors.New("the bounds of a slice are not integers")
+			panic(bad("the bounds of a slice are not integers"))
 		}
 		if i < 0 {
 			i = max(i+int64(n), -1)
@@ -124,13 +87,13 @@ func bounds(parts [3]any, n int) (from, to, step int, err error) {
 	if v, ok := asInt(parts[2]); ok {
 		step = int(max(min(v, int64(n)+1), -int64(n)-1))
 	} else if parts[2] != nil {
-		err = errors.New("the step of a slice is not an integer")
+		panic(bad("the step of a slice is not an integer"))
 	}
 	switch {
-	case step == 0 && err == nil:
-		return 0, 0, 1, errors.New("the step of a slice is 0")
+	case step == 0:
+		panic(bad("the step of a slice is 0"))
 	case step > 0:
-		return max(get(parts[0], 0), 0), max(get(parts[1], n), 0), step, err
+		return max(get(parts[0], 0), 0), max(get(parts[1], n), 0), step
 	}
-	return min(get(parts[0], n-1), n-1), get(parts[1], -1), step, err
+	return min(get(parts[0], n-1), n-1), get(parts[1], -1), step
 }

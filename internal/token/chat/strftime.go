@@ -8,7 +8,7 @@ import (
 )
 
 // strftime writes a time as Python's strftime does in the C locale.
-func strftime(t time.Time, format string) (string, error) {
+func strftime(t time.Time, format string) string {
 	var b strings.Builder
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' || i+1 == len(format) {
@@ -20,10 +20,7 @@ func strftime(t time.Time, format string) (string, error) {
 		if plain {
 			i++
 		}
-		s, err := directive(t, format[i])
-		if err != nil {
-			return "", err
-		}
+		s := directive(t, format[i])
 		if plain {
 			s = strings.TrimLeft(s, " 0")
 			if s == "" {
@@ -32,7 +29,7 @@ func strftime(t time.Time, format string) (string, error) {
 		}
 		b.WriteString(s)
 	}
-	return b.String(), nil
+	return b.String()
 }
 
 // layouts are the directives that Go can write itself.
@@ -42,46 +39,45 @@ var layouts = map[byte]string{
 	'x': "01/02/06", 'X': "15:04:05", 'c': "Mon Jan _2 15:04:05 2006", 'r': "03:04:05 PM",
 }
 
-func directive(t time.Time, c byte) (string, error) {
-	if c == 'z' || c == 'Z' {
-		return "", nil // now() has no zone
-	}
+func directive(t time.Time, c byte) string {
 	if l, ok := layouts[c]; ok {
-		return t.Format(l), nil
+		return t.Format(l)
 	}
 	switch c {
+	case 'z', 'Z':
+		return "" // now() has no zone
 	case 'Y':
-		return strconv.Itoa(t.Year()), nil
+		return strconv.Itoa(t.Year())
 	case 'C':
-		return fmt.Sprintf("%02d", t.Year()/100), nil
+		return fmt.Sprintf("%02d", t.Year()/100)
 	case 'f':
-		return fmt.Sprintf("%06d", t.Nanosecond()/1000), nil
+		return fmt.Sprintf("%06d", t.Nanosecond()/1000)
 	case 'j':
-		return fmt.Sprintf("%03d", t.YearDay()), nil
+		return fmt.Sprintf("%03d", t.YearDay())
 	case 'k':
-		return fmt.Sprintf("%2d", t.Hour()), nil
+		return fmt.Sprintf("%2d", t.Hour())
 	case 'l':
-		return fmt.Sprintf("%2d", (t.Hour()+11)%12+1), nil
+		return fmt.Sprintf("%2d", (t.Hour()+11)%12+1)
 	case 'u':
-		return strconv.Itoa((int(t.Weekday())+6)%7 + 1), nil
+		return strconv.Itoa((int(t.Weekday())+6)%7 + 1)
 	case 'w':
-		return strconv.Itoa(int(t.Weekday())), nil
+		return strconv.Itoa(int(t.Weekday()))
 	case 'U':
-		return fmt.Sprintf("%02d", (t.YearDay()+6-int(t.Weekday()))/7), nil
+		return fmt.Sprintf("%02d", (t.YearDay()+6-int(t.Weekday()))/7)
 	case 'W':
-		return fmt.Sprintf("%02d", (t.YearDay()+6-(int(t.Weekday())+6)%7)/7), nil
-	case 'G', 'V':
-		year, week := t.ISOWeek()
-		if c == 'G' {
-			return strconv.Itoa(year), nil
-		}
-		return fmt.Sprintf("%02d", week), nil
+		return fmt.Sprintf("%02d", (t.YearDay()+6-(int(t.Weekday())+6)%7)/7)
+	case 'G':
+		year, _ := t.ISOWeek()
+		return strconv.Itoa(year)
+	case 'V':
+		_, week := t.ISOWeek()
+		return fmt.Sprintf("%02d", week)
 	case 'n':
-		return "\n", nil
+		return "\n"
 	case 't':
-		return "\t", nil
+		return "\t"
 	case '%':
-		return "%", nil
+		return "%"
 	}
-	return "", fmt.Errorf("strftime_now does not support %%%c", c)
+	panic(bad("strftime_now does not support %%%c", c))
 }

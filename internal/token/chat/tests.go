@@ -1,10 +1,8 @@
 package chat
 
-import "fmt"
-
 // testNames are the tests by name.
 func testNames() map[string]*callable {
-	one := map[string]func(v any) bool{
+	plain := map[string]func(v any) bool{
 		"defined":   func(v any) bool { return !isUndefined(v) },
 		"undefined": isUndefined,
 		"none":      func(v any) bool { return v == nil },
@@ -36,44 +34,37 @@ func testNames() map[string]*callable {
 		},
 	}
 	out := map[string]*callable{}
-	for name, f := range one {
-		out[name] = takes(name, "value", func(_ *machine, v []any, _ []bool) (any, error) { return f(v[0]), nil })
+	for name, f := range plain {
+		out[name] = takes(name, "value", one(f))
 	}
 	for name, op := range map[string]string{
 		"==": "==", "eq": "==", "equalto": "==", "!=": "!=", "ne": "!=", ">": ">", "gt": ">", "greaterthan": ">",
 		">=": ">=", "ge": ">=", "<": "<", "lt": "<", "lessthan": "<", "<=": "<=", "le": "<=", "in": "in",
 	} {
-		out[name] = takes(name, "value other", func(_ *machine, v []any, given []bool) (any, error) {
+		out[name] = takes(name, "value other", func(_ *machine, v []any, given []bool) any {
 			if !given[1] {
-				return nil, fmt.Errorf("the test %s takes a value", name)
+				panic(bad("the test %s takes a value", name))
 			}
 			return compare(op, v[0], v[1])
 		})
 	}
 	for name, want := range map[string]int64{"even": 0, "odd": 1} {
-		out[name] = takes(name, "value", func(_ *machine, v []any, _ []bool) (any, error) {
-			r, err := arithmetic("%", v[0], int64(2))
-			return equal(r, want), err
-		})
+		out[name] = takes(name, "value", one(func(v any) bool { return equal(arithmetic("%", v, int64(2)), want) }))
 	}
-	out["divisibleby"] = takes("divisibleby", "value num", func(_ *machine, v []any, _ []bool) (any, error) {
-		r, err := arithmetic("%", v[0], v[1])
-		return equal(r, int64(0)), err
+	out["divisibleby"] = takes("divisibleby", "value num", func(_ *machine, v []any, _ []bool) any {
+		return equal(arithmetic("%", v[0], v[1]), int64(0))
 	})
 	for name, in := range map[string]func(*machine) map[string]*callable{
 		"filter": func(m *machine) map[string]*callable { return m.filters }, "test": func(m *machine) map[string]*callable { return m.tests },
 	} {
-		out[name] = takes(name, "value", func(m *machine, v []any, _ []bool) (any, error) {
+		out[name] = takes(name, "value", func(m *machine, v []any, _ []bool) any {
 			s, _ := asString(v[0])
-			return in(m)[s] != nil, nil
+			return in(m)[s] != nil
 		})
 	}
 	out["sameas"] = takes("sameas", "value other", sameAs)
 	for name, ok := range map[string]func(string) bool{"lower": isLower, "upper": isUpper} {
-		out[name] = takes(name, "value", func(_ *machine, v []any, _ []bool) (any, error) {
-			s, err := str(v[0])
-			return ok(s), err
-		})
+		out[name] = takes(name, "value", one(func(v any) bool { return ok(str(v)) }))
 	}
 	return out
 }
@@ -93,16 +84,16 @@ func isIterable(v any) bool {
 
 // sameAs compares identities. Those of numbers and strings depend on how Python
 // stores them, so that only the answer for different values is sure.
-func sameAs(_ *machine, v []any, _ []bool) (any, error) {
+func sameAs(_ *machine, v []any, _ []bool) any {
 	switch a := v[0].(type) {
 	case int64, bigInt, float64, string, markup:
 		if typeName(a) != typeName(v[1]) || !equal(a, v[1]) {
-			return false, nil
+			return false
 		}
 		if i, ok := a.(int64); ok && i >= -5 && i <= 256 { // of these Python has one each
-			return true, nil
+			return true
 		}
-		return nil, fmt.Errorf("the test sameas is not supported for a %s", typeName(a))
+		panic(bad("the test sameas is not supported for a %s", typeName(a)))
 	}
-	return v[0] == v[1], nil
+	return v[0] == v[1]
 }

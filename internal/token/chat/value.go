@@ -22,7 +22,14 @@ type markup string
 // undefined is what a name or an attribute that does not exist gives.
 type undefined struct{ what string }
 
-func (u *undefined) fail() error { return fmt.Errorf("%s is undefined", u.what) }
+func (u *undefined) fail() *Error { return bad("%s is undefined", u.what) }
+
+// defined fails where a value is undefined.
+func defined(v any) {
+	if u, ok := v.(*undefined); ok {
+		panic(u.fail())
+	}
+}
 
 type listKind uint8
 
@@ -60,23 +67,20 @@ type namespace struct{ attrs *Dict }
 // NewList makes a list of values.
 func NewList(items ...any) *List { return &List{items: items} }
 
-// NewDict makes a mapping of keys, each followed by its value.
+// NewDict makes a mapping of keys, texts or numbers, each followed by its value.
 func NewDict(pairs ...any) *Dict {
 	d := &Dict{}
 	for i := 0; i+1 < len(pairs); i += 2 {
-		_ = d.set(pairs[i], pairs[i+1]) // a key of a kind that cannot be one is left out
+		d.set(pairs[i], pairs[i+1])
 	}
 	return d
 }
 
 // Set gives a key a value. A new key comes last.
-func (d *Dict) Set(key string, value any) { _ = d.set(key, value) }
+func (d *Dict) Set(key string, value any) { d.set(key, value) }
 
 // Get returns the value of a key.
-func (d *Dict) Get(key string) (any, bool) {
-	v, ok, _ := d.get(key)
-	return v, ok
-}
+func (d *Dict) Get(key string) (any, bool) { return d.get(key) }
 
 // Map are the values of the keys that are strings.
 func (d *Dict) Map() map[string]any {
@@ -93,13 +97,11 @@ func (d *Dict) Map() map[string]any {
 func (d *Dict) Len() int { return len(d.keys) }
 
 // hash is the form of a key under which equal keys are found: True, 1 and 1.0 are one key.
-func hash(key any) (any, error) {
+func hash(key any) (any, *Error) {
 	switch k := key.(type) {
 	case bool:
-		if k {
-			return int64(1), nil
-		}
-		return int64(0), nil
+		i, _ := asInt(k)
+		return i, nil
 	case float64:
 		if k == math.Trunc(k) && math.Abs(k) < 1<<63 {
 			return int64(k), nil
@@ -112,38 +114,34 @@ func hash(key any) (any, error) {
 	case *undefined:
 		return nil, k.fail()
 	}
-	return nil, fmt.Errorf("a %s cannot be the key of a mapping", typeName(key))
+	return nil, bad("a %s cannot be the key of a mapping", typeName(key))
 }
 
-func (d *Dict) set(key, value any) error {
-	h, err := hash(key)
-	if err != nil {
-		return err
+func (d *Dict) set(key, value any) {
+	h, fault := hash(key)
+	if fault != nil {
+		panic(fault)
 	}
 	if d.index == nil {
 		d.index = map[any]int{}
 	}
 	if i, ok := d.index[h]; ok {
 		d.vals[i] = value
-		return nil
+		return
 	}
 	d.index[h] = len(d.keys)
 	d.keys, d.vals = append(d.keys, key), append(d.vals, value)
-	return nil
 }
 
-func (d *Dict) get(key any) (any, bool, error) {
-	if isUndefined(key) {
-		return nil, false, nil
+func (d *Dict) get(key any) (any, bool) {
+	h, fault := hash(key)
+	if fault != nil && !isUndefined(key) {
+		panic(fault)
 	}
-	h, err := hash(key)
-	if err != nil {
-		return nil, false, err
+	if i, ok := d.index[h]; ok && fault == nil {
+		return d.vals[i], true
 	}
-	if i, ok := d.index[h]; ok {
-		return d.vals[i], true, nil
-	}
-	return nil, false, nil
+	return nil, false
 }
 
 func (d *Dict) pairs() []any {
@@ -245,96 +243,70 @@ func asFloat(v any) (float64, bool) {
 }
 
 // str is the text that a value is printed as.
-func str(v any) (string, error) {
+func str(v any) string {
 	switch v := v.(type) {
 	case string:
-		return v, nil
+		return v
 	case markup:
-		return string(v), nil
+		return string(v)
 	case *undefined:
-		return "", nil
+		return ""
 	}
 	return repr(v, 0)
 }
 
 // repr is a value as Python shows it inside of lists.
-func repr(v any, depth int) (string, error) {
+func repr(v any, depth int) string {
 	if depth > maxNesting {
-		return "", fmt.Errorf("a value nests more than %d levels deep", maxNesting)
+		panic(bad("a value nests more than %d levels deep", maxNesting))
 	}
 	switch v := v.(type) {
 	case nil:
-		return "None", nil
+		return "None"
 	case bool:
 		if v {
-			return "True", nil
+			return "True"
 		}
-		return "False", nil
+		return "False"
 	case int64:
-		return strconv.FormatInt(v, 10), nil
+		return strconv.FormatInt(v, 10)
 	case bigInt:
-		if len(v) > maxDigits {
-			return "", errDigits
-		}
-		return string(v), nil
+		return v.digits()
 	case float64:
-		return number.Python(v), nil
+		return number.Python(v)
 	case string:
-		return quote(v), nil
+		return quote(v)
 	case *undefined:
-		return "Undefined", nil
+		return "Undefined"
 	case *List:
 		return listRepr(v, depth)
 	case *Dict:
-		var b strings.Builder
-		b.WriteByte('{')
+		parts := make([]string, len(v.keys))
 		for i := range v.keys {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			if err := joinReprs(&b, depth, ": ", v.keys[i], v.vals[i]); err != nil {
-				return "", err
-			}
+			parts[i] = repr(v.keys[i], depth+1) + ": " + repr(v.vals[i], depth+1)
 		}
-		b.WriteByte('}')
-		return b.String(), nil
+		return "{" + strings.Join(parts, ", ") + "}"
 	case *view:
-		s, err := listRepr(&List{items: v.items}, depth)
-		return v.name + "(" + s + ")", err
+		return v.name + "(" + listRepr(&List{items: v.items}, depth) + ")"
 	}
-	return "", fmt.Errorf("a %s has no text", typeName(v))
+	panic(bad("a %s has no text", typeName(v)))
 }
 
-func joinReprs(b *strings.Builder, depth int, between string, items ...any) error {
-	for i, item := range items {
-		if i > 0 {
-			b.WriteString(between)
-		}
-		s, err := repr(item, depth+1)
-		if err != nil {
-			return err
-		}
-		b.WriteString(s)
+func listRepr(l *List, depth int) string {
+	parts := make([]string, len(l.items))
+	for i, item := range l.items {
+		parts[i] = repr(item, depth+1)
 	}
-	return nil
-}
-
-func listRepr(l *List, depth int) (string, error) {
-	var b strings.Builder
-	if l.kind == kindRange {
-		return "", fmt.Errorf("a range has no text; make a list of it first")
+	text := strings.Join(parts, ", ")
+	switch {
+	case l.kind == kindRange:
+		panic(bad("a range has no text; make a list of it first"))
+	case l.kind == kindList:
+		return "[" + text + "]"
+	case len(l.items) == 1:
+		return "(" + text + ",)"
 	}
-	open, end := "[", "]"
-	if l.kind == kindTuple {
-		open, end = "(", ")"
-		if len(l.items) == 1 {
-			end = ",)"
-		}
-	}
-	b.WriteString(open)
-	err := joinReprs(&b, depth, ", ", l.items...)
-	b.WriteString(end)
-	return b.String(), err
+	return "(" + text + ")"
 }
 
 // quote is a string as Python writes it in code.
@@ -358,38 +330,54 @@ func quote(s string) string {
 			b = fmt.Appendf(b, `\x%02x`, s[i])
 		case strconv.IsPrint(r):
 			b = utf8.AppendRune(b, r)
-		case r < 0x100:
-			b = fmt.Appendf(b, `\x%02x`, r)
-		case r < 0x10000:
-			b = fmt.Appendf(b, `\u%04x`, r)
 		default:
-			b = fmt.Appendf(b, `\U%08x`, r)
+			b = appendEscaped(b, r)
 		}
 	}
 	return string(append(b, q))
 }
 
+// appendEscaped appends a character as its number.
+func appendEscaped(b []byte, r rune) []byte {
+	switch {
+	case r < 0x100:
+		return fmt.Appendf(b, `\x%02x`, r)
+	case r < 0x10000:
+		return fmt.Appendf(b, `\u%04x`, r)
+	}
+	return fmt.Appendf(b, `\U%08x`, r)
+}
+
 // iterate returns the values that a loop over v goes through.
-func iterate(v any) ([]any, error) {
+func iterate(v any) []any {
+	items, ok := elements(v)
+	if !ok {
+		panic(bad("a %s cannot be iterated over", typeName(v)))
+	}
+	return items
+}
+
+// elements is iterate; false where v has none.
+func elements(v any) ([]any, bool) {
 	switch v := v.(type) {
 	case *undefined:
-		return nil, nil
+		return nil, true
 	case string:
-		return chars(v), nil
+		return chars(v), true
 	case markup:
-		return chars(string(v)), nil
+		return chars(string(v)), true
 	case *List:
-		return v.items, nil
+		return v.items, true
 	case *Dict:
-		return v.keys, nil
+		return v.keys, true
 	case *view:
-		return v.items, nil
+		return v.items, true
 	case *gen:
 		items := v.items
 		v.items = nil
-		return items, nil
+		return items, true
 	}
-	return nil, fmt.Errorf("a %s cannot be iterated over", typeName(v))
+	return nil, false
 }
 
 func chars(s string) []any {
@@ -403,22 +391,14 @@ func chars(s string) []any {
 }
 
 // length is what len() gives.
-func length(v any) (int, error) {
+func length(v any) int64 {
 	switch v := v.(type) {
-	case *undefined:
-		return 0, nil
-	case string:
-		return utf8.RuneCountInString(v), nil
-	case markup:
-		return utf8.RuneCountInString(string(v)), nil
-	case *List:
-		return len(v.items), nil
-	case *Dict:
-		return len(v.keys), nil
-	case *view:
-		return len(v.items), nil
+	case string, markup:
+		return int64(utf8.RuneCountInString(str(v)))
 	case *loop:
-		return len(v.items), nil
+		return int64(len(v.items))
+	case *undefined, *List, *Dict, *view:
+		return int64(len(iterate(v)))
 	}
-	return 0, fmt.Errorf("a %s has no length", typeName(v))
+	panic(bad("a %s has no length", typeName(v)))
 }

@@ -127,7 +127,7 @@ type tables struct {
 }
 
 // newTables reads the tables of the reference.
-func newTables() *tables { return &tables{word: unidata.OnigWord()} }
+func newTables() *tables { return &tables{word: unidata.Onig("word")} }
 
 // folds fills in the tables that only patterns without regard to case need.
 func (t *tables) folds() {

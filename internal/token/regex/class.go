@@ -1,7 +1,9 @@
 package regex
 
 import (
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/inferometer/inferometer/internal/token/unidata"
 )
@@ -41,44 +43,32 @@ var assertions = map[rune]assertion{
 	'A': textStart, 'z': textEnd, 'Z': textEndLine, 'b': wordEdge, 'B': notWordEdge, 'G': searchStart,
 }
 
+// controls are the escapes of single characters, and sets those of sets but \w.
+var (
+	controls = map[rune]rune{'t': '\t', 'n': '\n', 'r': '\r', 'f': '\f', 'v': '\v', 'a': '\a', 'e': 0x1b}
+	sets     = map[rune]string{'d': "digit", 's': "space", 'h': "hex"}
+)
+
 // charEscape reads an escape that means a character or a set of them, inside a class
 // or outside.
 func (p *parser) charEscape(class bool) ([]unidata.Range, rune) {
 	c := p.src[p.pos+1]
 	p.pos += 2
+	if r, ok := controls[c]; ok {
+		return nil, r
+	}
 	switch c {
-	case 'd':
-		return unidata.OnigDigit(), 0
-	case 'D':
-		return unidata.Not(unidata.OnigDigit()), 0
-	case 's':
-		return unidata.OnigSpace(), 0
-	case 'S':
-		return unidata.Not(unidata.OnigSpace()), 0
-	case 'w':
-		return p.word(class), 0
-	case 'W':
-		return unidata.Not(p.word(class)), 0
-	case 'h':
-		return unidata.OnigHex(), 0
-	case 'H':
-		return unidata.Not(unidata.OnigHex()), 0
+	case 'd', 'D', 's', 'S', 'w', 'W', 'h', 'H':
+		set := p.word(class)
+		if name := sets[unicode.ToLower(c)]; name != "" {
+			set = unidata.Onig(name)
+		}
+		if unicode.IsUpper(c) {
+			set = unidata.Not(set)
+		}
+		return set, 0
 	case 'p', 'P':
 		return p.property(c == 'P', class), 0
-	case 't':
-		return nil, '\t'
-	case 'n':
-		return nil, '\n'
-	case 'r':
-		return nil, '\r'
-	case 'f':
-		return nil, '\f'
-	case 'v':
-		return nil, '\v'
-	case 'a':
-		return nil, '\a'
-	case 'e':
-		return nil, 0x1b
 	case '0', '1', '2', '3', '4', '5', '6', '7':
 		p.pos--
 		r, _ := p.number(8, 3)
@@ -123,22 +113,11 @@ func (p *parser) hexEscape() ([]unidata.Range, rune) {
 func (p *parser) number(base rune, n int) (rune, int) {
 	v, count := rune(0), 0
 	for ; count < n && p.more(); count++ {
-		c := p.peek()
-		d := rune(-1)
-		switch {
-		case '0' <= c && c <= '9':
-			d = c - '0'
-		case 'a' <= c && c <= 'f':
-			d = c - 'a' + 10
-		case 'A' <= c && c <= 'F':
-			d = c - 'A' + 10
-		}
-		if d < 0 || d >= base {
+		d, err := strconv.ParseUint(string(p.peek()), int(base), 8)
+		if err != nil {
 			break
 		}
-		if v = v*base + d; v > 0x10ffff {
-			v = 0x110000
-		}
+		v = min(v*base+rune(d), unicode.MaxRune+1)
 		p.pos++
 	}
 	return v, count
@@ -176,7 +155,7 @@ func (p *parser) property(not, class bool) []unidata.Range {
 // word is the characters of words. Oniguruma knows fewer inside a class.
 func (p *parser) word(class bool) []unidata.Range {
 	if class {
-		return unidata.OnigClassWord()
+		return unidata.Onig("class_word")
 	}
 	return p.tables.word
 }
@@ -233,8 +212,7 @@ func (p *parser) classSet() (set []unidata.Range, not bool) {
 			and, set, intersected = set, []unidata.Range{}, true
 			continue
 		}
-		item := p.classItem()
-		set = unidata.Union(set, item)
+		set = unidata.Union(set, p.classItem())
 	}
 	if intersected {
 		set = unidata.And(and, set)
@@ -271,14 +249,15 @@ func (p *parser) classItem() []unidata.Range {
 		return set
 	}
 	set, lo := p.classChar()
-	if set != nil && p.peek() == '-' && p.pos+1 < len(p.src) && p.src[p.pos+1] != ']' {
+	ranged := p.peek() == '-' && p.pos+1 < len(p.src) && p.src[p.pos+1] != ']'
+	switch {
+	case set != nil && ranged:
 		panic(bad("a range begins with a class; escape the hyphen"))
-	}
-	if set != nil {
+	case set != nil:
 		return set
 	}
 	hi := lo
-	if p.peek() == '-' && p.pos+1 < len(p.src) && p.src[p.pos+1] != ']' {
+	if ranged {
 		p.pos++
 		if p.peek() == '[' || p.ahead("&&") {
 			panic(bad("a range ends with a class; escape the hyphen"))

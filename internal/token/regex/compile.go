@@ -1,7 +1,7 @@
 package regex
 
 import (
-	"fmt"
+	"unicode"
 
 	"github.com/inferometer/inferometer/internal/token/unidata"
 )
@@ -62,18 +62,15 @@ func (c *compiler) emit(in inst) int {
 func (c *compiler) here() int { return len(c.prog) }
 
 // whole compiles the pattern.
-func (c *compiler) whole(n *node) error {
-	if err := c.node(n); err != nil {
-		return err
-	}
+func (c *compiler) whole(n *node) {
+	c.node(n)
 	c.emit(inst{op: opMatch})
-	return nil
 }
 
 // node compiles a part.
-func (c *compiler) node(n *node) error {
+func (c *compiler) node(n *node) {
 	if len(c.prog) > maxProgram {
-		return fmt.Errorf("it needs more than %d instructions; its repetitions are too many", maxProgram)
+		panic(bad("it needs more than %d instructions; its repetitions are too many", maxProgram))
 	}
 	switch n.kind {
 	case kLiteral:
@@ -86,23 +83,21 @@ func (c *compiler) node(n *node) error {
 		c.emit(inst{op: opSet, set: c.set(n)})
 	case kCat:
 		for _, s := range n.subs {
-			if err := c.node(s); err != nil {
-				return err
-			}
+			c.node(s)
 		}
 	case kAlt:
-		return c.alt(n)
+		c.alt(n)
 	case kRepeat:
-		return c.repeat(n)
+		c.repeat(n)
 	case kLook:
 		in := inst{op: opLook, not: n.not}
 		if n.behind {
 			in.op = opBehind
 			in.min, in.max = n.subs[0].width()
 		}
-		return c.sub(in, n.subs[0])
+		c.sub(in, n.subs[0])
 	case kAtomic:
-		return c.sub(inst{op: opAtomic}, n.subs[0])
+		c.sub(inst{op: opAtomic}, n.subs[0])
 	case kAssert:
 		in := inst{op: opAssert, assert: n.assert}
 		if n.assert == wordEdge || n.assert == notWordEdge {
@@ -110,7 +105,6 @@ func (c *compiler) node(n *node) error {
 		}
 		c.emit(in)
 	}
-	return nil
 }
 
 // set is the characters that a part of one character matches.
@@ -119,31 +113,26 @@ func (c *compiler) set(n *node) *unidata.Set {
 	case n.kind == kSet:
 		return unidata.NewSet(n.set)
 	case n.all:
-		return unidata.NewSet(fullRange())
+		return unidata.NewSet([]unidata.Range{{Lo: 0, Hi: unicode.MaxRune}})
 	}
 	return unidata.NewSet(unidata.Not([]unidata.Range{{Lo: '\n', Hi: '\n'}}))
 }
 
 // sub compiles a part that runs by itself.
-func (c *compiler) sub(in inst, n *node) error {
+func (c *compiler) sub(in inst, n *node) {
 	at := c.emit(in)
 	c.prog[at].x = c.here()
-	if err := c.whole(n); err != nil {
-		return err
-	}
+	c.whole(n)
 	c.prog[at].y = c.here()
-	return nil
 }
 
 // alt compiles alternatives. One whose first character is known is not tried where
 // another character follows.
-func (c *compiler) alt(n *node) error {
+func (c *compiler) alt(n *node) {
 	var ends []int
 	for i, s := range n.subs {
 		if i == len(n.subs)-1 {
-			if err := c.node(s); err != nil {
-				return err
-			}
+			c.node(s)
 			break
 		}
 		in := inst{op: opSplit}
@@ -152,53 +141,47 @@ func (c *compiler) alt(n *node) error {
 		}
 		split := c.emit(in)
 		c.prog[split].x = c.here()
-		if err := c.node(s); err != nil {
-			return err
-		}
+		c.node(s)
 		ends = append(ends, c.emit(inst{op: opJmp}))
 		c.prog[split].y = c.here()
 	}
 	for _, e := range ends {
 		c.prog[e].x = c.here()
 	}
-	return nil
 }
 
 // repeat compiles a repetition.
-func (c *compiler) repeat(n *node) error {
+func (c *compiler) repeat(n *node) {
 	body := n.subs[0]
 	if body.kind == kSet || body.kind == kAny {
 		c.emit(inst{op: opLoop, mode: n.mode, set: c.set(body), min: n.min, max: n.max})
-		return nil
+		return
 	}
 	if n.mode == possessive {
 		plain := *n
 		plain.mode = greedy
-		return c.sub(inst{op: opAtomic}, &plain)
+		c.sub(inst{op: opAtomic}, &plain)
+		return
 	}
 	for range n.min {
-		if err := c.node(body); err != nil {
-			return err
-		}
+		c.node(body)
 	}
 	if n.max == inf {
-		return c.star(body, n.mode)
+		c.star(body, n.mode)
+		return
 	}
 	var splits []int
 	for range n.max - n.min {
 		splits = append(splits, c.emit(inst{op: opSplit}))
-		if err := c.node(body); err != nil {
-			return err
-		}
+		c.node(body)
 	}
 	for _, s := range splits {
 		c.prog[s].x, c.prog[s].y = choose(n.mode, s+1, c.here())
 	}
-	return nil
 }
 
 // star compiles a repetition without bounds.
-func (c *compiler) star(body *node, m mode) error {
+func (c *compiler) star(body *node, m mode) {
 	split := c.emit(inst{op: opSplit})
 	lo, _ := body.width()
 	slot, check := 0, 0
@@ -208,9 +191,7 @@ func (c *compiler) star(body *node, m mode) error {
 		c.guards++
 		c.emit(inst{op: opMark, x: slot})
 	}
-	if err := c.node(body); err != nil {
-		return err
-	}
+	c.node(body)
 	if lo == 0 {
 		check = c.emit(inst{op: opCheck, x: slot})
 		c.guards--
@@ -220,7 +201,6 @@ func (c *compiler) star(body *node, m mode) error {
 	if lo == 0 {
 		c.prog[check].y = c.here()
 	}
-	return nil
 }
 
 // choose orders the two ways of a repetition: another round, or on.

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
 // maxRepeat is the highest bound of a repetition, as in the reference.
@@ -58,27 +56,18 @@ func (p *parser) take(s string) bool {
 	return true
 }
 
-// fault is what is wrong with a pattern. It is thrown where it is found, and parse returns it.
+// fault is what is wrong with a pattern. It is thrown where it is found, and Compile returns it.
 type fault struct{ error }
 
 func bad(format string, args ...any) fault { return fault{fmt.Errorf(format, args...)} }
 
 // parse reads the whole pattern.
-func (p *parser) parse() (n *node, err error) {
-	defer func() {
-		switch f := recover().(type) {
-		case nil:
-		case fault:
-			err = f.error
-		default:
-			panic(f)
-		}
-	}()
-	n = p.alternatives()
+func (p *parser) parse() *node {
+	n := p.alternatives()
 	if p.more() {
 		panic(bad("unmatched )"))
 	}
-	return n, nil
+	return n
 }
 
 // alternatives reads up to the end of a group. Options that are set on the way end
@@ -92,8 +81,7 @@ func (p *parser) alternatives() *node {
 	defer func() { p.flags = saved; p.depth-- }()
 	alt := &node{kind: kAlt}
 	for {
-		n := p.sequence()
-		alt.subs = append(alt.subs, n)
+		alt.subs = append(alt.subs, p.sequence())
 		if !p.take("|") {
 			break
 		}
@@ -295,7 +283,7 @@ func (p *parser) literal(r rune) *node {
 // group reads what stands in parentheses.
 func (p *parser) group() *node {
 	p.pos++
-	wrap := func(n *node) *node { return &node{kind: kCat, subs: []*node{n}} }
+	group := &node{kind: kCat}
 	if p.take("?") {
 		switch {
 		case p.take("#"):
@@ -308,15 +296,15 @@ func (p *parser) group() *node {
 			return nil
 		case p.take(":"):
 		case p.take("="):
-			wrap = func(n *node) *node { return &node{kind: kLook, subs: []*node{n}} }
+			group.kind = kLook
 		case p.take("!"):
-			wrap = func(n *node) *node { return &node{kind: kLook, not: true, subs: []*node{n}} }
+			group.kind, group.not = kLook, true
 		case p.take("<="):
-			wrap = func(n *node) *node { return &node{kind: kLook, behind: true, subs: []*node{n}} }
+			group.kind, group.behind = kLook, true
 		case p.take("<!"):
-			wrap = func(n *node) *node { return &node{kind: kLook, behind: true, not: true, subs: []*node{n}} }
+			group.kind, group.behind, group.not = kLook, true, true
 		case p.take(">"):
-			wrap = func(n *node) *node { return &node{kind: kAtomic, subs: []*node{n}} }
+			group.kind = kAtomic
 		case p.take("<"):
 			for p.more() && p.peek() != '>' {
 				if c := p.peek(); c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) {
@@ -331,11 +319,11 @@ func (p *parser) group() *node {
 			return p.options()
 		}
 	}
-	n := p.alternatives()
+	group.subs = []*node{p.alternatives()}
 	if !p.take(")") {
 		panic(bad("missing )"))
 	}
-	return wrap(n)
+	return group
 }
 
 // options reads (?i:...) and (?i), which reaches to the end of the group around it.
@@ -366,6 +354,3 @@ func (p *parser) options() *node {
 	}
 	panic(bad("missing )"))
 }
-
-// fullRange is all characters.
-func fullRange() []unidata.Range { return []unidata.Range{{Lo: 0, Hi: unicode.MaxRune}} }

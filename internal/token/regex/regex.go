@@ -44,20 +44,28 @@ func (e *LimitError) Error() string {
 type Span struct{ Start, End int }
 
 // Compile reads a pattern.
-func Compile(pattern string) (*Regexp, error) {
+func Compile(pattern string) (re *Regexp, err error) {
 	if !utf8.ValidString(pattern) {
 		return nil, fmt.Errorf("the regular expression %q is not valid UTF-8", pattern)
 	}
 	p := &parser{src: []rune(pattern), tables: newTables()}
-	root, err := p.parse()
-	if err != nil {
-		return nil, fmt.Errorf("the regular expression %q, at character %d: %w", pattern, p.pos, err)
-	}
 	c := &compiler{tables: p.tables}
-	if err := c.whole(root); err != nil {
-		return nil, fmt.Errorf("the regular expression %q: %w", pattern, err)
-	}
-	re := &Regexp{pattern: pattern, prog: c.prog, loops: c.loops, tables: p.tables}
+	defer func() {
+		switch f := recover().(type) {
+		case nil:
+		case fault:
+			where := ""
+			if len(c.prog) == 0 {
+				where = fmt.Sprintf(", at character %d", p.pos)
+			}
+			err = fmt.Errorf("the regular expression %q%s: %w", pattern, where, f)
+		default:
+			panic(f)
+		}
+	}()
+	root := p.parse()
+	c.whole(root)
+	re = &Regexp{pattern: pattern, prog: c.prog, loops: c.loops, tables: p.tables}
 	lo, _ := root.width()
 	re.empty = lo == 0
 	if first, ok := p.tables.first(root); ok {

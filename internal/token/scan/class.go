@@ -78,7 +78,7 @@ func newTable() *table {
 		}
 		t.fill(ranges, class)
 	}
-	t.fill(unidata.OnigSpace(), space)
+	t.fill(unidata.Onig("space"), space)
 	t.fill([]unidata.Range{{Lo: '\n', Hi: '\n'}, {Lo: '\r', Hi: '\r'}}, newline)
 	return t
 }

@@ -34,26 +34,15 @@ var (
 	CombiningMark = lazy("combining_mark")
 )
 
-// OnigWord is \w of Oniguruma.
-func OnigWord() []Range { return unpack(sets()["onig_word"]) }
-
-// OnigClassWord is \w of Oniguruma inside a class, where it knows fewer characters.
-func OnigClassWord() []Range { return unpack(sets()["onig_class_word"]) }
+// Onig is a set of Oniguruma by its name: word, space, digit or hex; or class_word, which is \w
+// inside a class, where it knows fewer characters.
+func Onig(name string) []Range { return unpack(sets()["onig_"+name]) }
 
 // Posix is the characters of a class such as [:alpha:], by its name.
 func Posix(name string) ([]Range, bool) {
 	packed, ok := sets()["posix_"+name]
 	return unpack(packed), ok
 }
-
-// OnigSpace is \s of Oniguruma.
-func OnigSpace() []Range { return unpack(sets()["onig_space"]) }
-
-// OnigDigit is \d of Oniguruma.
-func OnigDigit() []Range { return unpack(sets()["onig_digit"]) }
-
-// OnigHex is \h of Oniguruma.
-func OnigHex() []Range { return unpack(sets()["onig_hex"]) }
 
 //go:embed lower.txt
 var lowerFile string

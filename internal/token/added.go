@@ -10,10 +10,10 @@ import (
 
 // finder finds added tokens in a text: of those that begin first the longest.
 type finder struct {
-	nodes []node
-	first [256]bool // bytes that a token begins with
-	only  int       // the byte that all tokens begin with; -1: there are several
-	flags []Added   // by pattern
+	nodes  []node
+	first  [256]bool // bytes that a token begins with
+	only   int       // the byte that all tokens begin with; -1: there are several
+	tokens []Added   // by pattern
 }
 
 // node is a state of a trie. Its edges are sorted by byte.
@@ -23,23 +23,20 @@ type node struct {
 	pattern int32 // that ends here; -1: none
 }
 
-// newFinder makes a finder of patterns. It is nil where there are none.
-func newFinder(patterns []string, flags []Added) *finder {
+// newFinder makes a finder of tokens. It is nil where there are none.
+func newFinder(tokens []Added) *finder {
 	f := &finder{nodes: []node{{pattern: -1}}, only: -1}
-	for i, p := range patterns {
-		if p == "" {
-			continue
-		}
+	for _, a := range tokens {
 		at := int32(0)
-		for j := range len(p) {
-			at = f.step(at, p[j])
+		for i := range len(a.Content) {
+			at = f.step(at, a.Content[i])
 		}
-		if f.nodes[at].pattern < 0 { // of equal patterns the first counts
-			f.nodes[at].pattern = int32(len(f.flags))
-			f.flags = append(f.flags, flags[i])
+		if at > 0 && f.nodes[at].pattern < 0 { // of equal patterns the first counts, and an empty one does not
+			f.nodes[at].pattern = int32(len(f.tokens))
+			f.tokens = append(f.tokens, a)
 		}
 	}
-	if len(f.flags) == 0 {
+	if len(f.tokens) == 0 {
 		return nil
 	}
 	for _, c := range f.nodes[0].bytes {
@@ -105,7 +102,7 @@ func (f *finder) longest(s string, i int) (stop int, pattern int32) {
 
 // each calls text with every stretch of s between added tokens and token with every
 // added token, in order.
-func (f *finder) each(s string, text func(from, to int), token func(id int32, from, to int)) {
+func (f *finder) each(s string, text func(from, to int), token func(id int32, to int)) {
 	done := 0 // of s
 	for i := 0; ; {
 		start, stop, p := f.find(s, i)
@@ -113,7 +110,7 @@ func (f *finder) each(s string, text func(from, to int), token func(id int32, fr
 			break
 		}
 		i = stop
-		a := &f.flags[p]
+		a := &f.tokens[p]
 		if a.SingleWord && (endsInWord(s[:start]) || beginsWithWord(s[stop:])) {
 			continue
 		}
@@ -126,7 +123,7 @@ func (f *finder) each(s string, text func(from, to int), token func(id int32, fr
 		if done < start {
 			text(done, start)
 		}
-		token(a.ID, start, stop)
+		token(a.ID, stop)
 		done = stop
 	}
 	if done < len(s) {

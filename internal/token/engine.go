@@ -3,15 +3,18 @@ package token
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"unicode/utf8"
 
 	"github.com/inferometer/inferometer/internal/token/bpe"
+	"github.com/inferometer/inferometer/internal/token/detoken"
+	"github.com/inferometer/inferometer/internal/token/normal"
 	"github.com/inferometer/inferometer/internal/token/pretoken"
 	"github.com/inferometer/inferometer/internal/token/regex"
 	"github.com/inferometer/inferometer/internal/token/scan"
+	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
 // Parts is what a tokenizer is made of, whatever kind of file it was read from. A
@@ -28,7 +31,7 @@ type Parts struct {
 	// Known are tokens that only Decode and ID know: no text is ever taken for them.
 	Known []Added
 	// Normalizer changes text before it is split; nil changes nothing.
-	Normalizer Normalizer
+	Normalizer normal.Normalizer
 	// PreTokenizer splits text; nil does not.
 	PreTokenizer pretoken.PreTokenizer
 	// Pattern is a regular expression whose matches are the pieces, as rank files come
@@ -42,7 +45,7 @@ type Parts struct {
 	PrefixSpace bool
 	// Decoder turns token texts back into text; nil: they are joined with spaces. A
 	// raw bpe.Model needs none: its bytes are joined.
-	Decoder Decoder
+	Decoder detoken.Decoder
 	// Before and After are the special tokens that Encode adds when asked to.
 	Before, After []int32
 	// Notes are what a user should know of the file, such as settings without effect.
@@ -60,27 +63,15 @@ type Model interface {
 	ID(token string) (int32, bool)
 }
 
-// Normalizer changes text before it is split.
-type Normalizer interface {
-	// Normalize returns what s becomes.
-	Normalize(s string) string
-}
-
-// Decoder turns the texts of tokens into pieces of text, which are joined.
-type Decoder interface {
-	// Decode returns the pieces.
-	Decode(tokens []string) []string
-}
-
 // Added is a token that is found in a text before the model sees it.
 type Added struct {
-	ID         int32
-	Content    string
-	SingleWord bool // only where no letter, digit or mark stands beside it
-	LStrip     bool // takes the white space before it along
-	RStrip     bool // takes the white space after it along
-	Normalized bool // is looked for in the normalized text, in its normalized form
-	Special    bool // Decode can leave it out
+	ID         int32  `json:"id"`
+	Content    string `json:"content"`
+	SingleWord bool   `json:"single_word"` // only where no letter, digit or mark stands beside it
+	LStrip     bool   `json:"lstrip"`      // takes the white space before it along
+	RStrip     bool   `json:"rstrip"`      // takes the white space after it along
+	Normalized bool   `json:"normalized"`  // is looked for in the normalized text, in its normalized form
+	Special    bool   `json:"special"`     // Decode can leave it out
 }
 
 // Engine is a tokenizer made of Parts. It is safe for use from many goroutines.
@@ -112,33 +103,25 @@ func New(p Parts) (*Engine, error) {
 	e.fast, _ = p.Model.(*bpe.Model)
 	e.usesFirst = p.PreTokenizer != nil && pretoken.UsesFirst(p.PreTokenizer)
 	e.faithful = e.fast != nil && e.fast.Raw() && p.Normalizer == nil && p.PreTokenizer == nil && !p.PrefixSpace
-	for _, a := range p.Known {
+	for _, a := range slices.Concat(p.Known, p.Added) {
 		e.content[a.ID] = a.Content
 		if a.Special {
 			e.special[a.Content] = true
 		}
 	}
-	var raw, normal []string
-	var rawFlags, normalFlags []Added
+	var raw, normalized []Added
 	for _, a := range p.Added {
-		e.content[a.ID] = a.Content
-		if a.Special {
-			e.special[a.Content] = true
-		}
 		if !a.Normalized {
-			raw, rawFlags = append(raw, a.Content), append(rawFlags, a)
+			raw = append(raw, a)
 			continue
 		}
-		text := e.within(func() string {
-			if p.Normalizer == nil {
-				return a.Content
-			}
-			return p.Normalizer.Normalize(a.Content)
-		})
-		e.content[a.ID] = text // what the reference decodes it to
-		normal, normalFlags = append(normal, text), append(normalFlags, a)
+		if p.Normalizer != nil {
+			a.Content = e.within(func() string { return p.Normalizer.Normalize(a.Content) })
+		}
+		e.content[a.ID] = a.Content // what the reference decodes it to
+		normalized = append(normalized, a)
 	}
-	e.raw, e.normal = newFinder(raw, rawFlags), newFinder(normal, normalFlags)
+	e.raw, e.normal = newFinder(raw), newFinder(normalized)
 	if err := e.Err(); err != nil {
 		return nil, fmt.Errorf("normalizing the added tokens: %w", err)
 	}
@@ -297,17 +280,14 @@ func (e *Engine) decodeRaw(ids []int32, skipSpecial bool) string {
 			b = append(b, text...)
 		}
 	}
-	if !utf8.Valid(b) {
-		b = AppendValid(nil, b)
-	}
-	return string(b)
+	return detoken.Valid(b)
 }
 
 // appendContent appends what an added token decodes to: where the vocabulary is
 // written in the byte alphabet, added tokens are read in it too if they can be.
 func (e *Engine) appendContent(b []byte, content string) []byte {
 	if e.fast.Alphabet() {
-		if raw, ok := bpe.AppendRaw(b, []byte(content)); ok {
+		if raw, ok := unidata.AppendRaw(b, []byte(content)); ok {
 			return raw
 		}
 	}

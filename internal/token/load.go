@@ -8,8 +8,13 @@ import (
 
 	"github.com/inferometer/inferometer/internal/lib/jsonscan"
 	"github.com/inferometer/inferometer/internal/token/bpe"
+	"github.com/inferometer/inferometer/internal/token/detoken"
+	"github.com/inferometer/inferometer/internal/token/normal"
 	"github.com/inferometer/inferometer/internal/token/pretoken"
 	"github.com/inferometer/inferometer/internal/token/scan"
+	"github.com/inferometer/inferometer/internal/token/unigram"
+	"github.com/inferometer/inferometer/internal/token/wordlevel"
+	"github.com/inferometer/inferometer/internal/token/wordpiece"
 )
 
 // file is a tokenizer.json cut into its components.
@@ -46,7 +51,7 @@ func parts(name string, data []byte) (Parts, error) {
 func assemble(name string, f file) (Parts, error) {
 	var err error
 	p := Parts{Name: name, Notes: f.notes}
-	if p.Normalizer, err = normalizer(f.normalizer); err != nil {
+	if p.Normalizer, err = normal.FromJSON(f.normalizer); err != nil {
 		return Parts{}, err
 	}
 	kind, err := kindOf(f.model)
@@ -58,21 +63,15 @@ func assemble(name string, f file) (Parts, error) {
 		if raw, err = byteLevel(&p, f); err != nil {
 			return Parts{}, err
 		}
-		var m *bpe.Model
-		if m, err = bpe.FromJSON(f.model, raw); err == nil {
-			p.Model = m
-		}
-	} else {
-		p.Model, err = model(kind, f.model)
 	}
-	if err != nil {
+	if p.Model, err = model(kind, f.model, raw); err != nil {
 		return Parts{}, err
 	}
 	if !raw {
 		if p.PreTokenizer, err = pretoken.FromJSON(f.pretokenizer); err != nil {
 			return Parts{}, err
 		}
-		if p.Decoder, err = decoder(f.decoder); err != nil {
+		if p.Decoder, err = detoken.FromJSON(f.decoder); err != nil {
 			return Parts{}, err
 		}
 	}
@@ -180,6 +179,21 @@ func kindOf(data []byte) (string, error) {
 	return "WordLevel", nil
 }
 
+// model reads a model; raw: one of BPE works on bytes.
+func model(kind string, data []byte, raw bool) (Model, error) {
+	switch kind {
+	case "BPE":
+		return bpe.FromJSON(data, raw)
+	case "Unigram":
+		return unigram.FromJSON(data)
+	case "WordPiece":
+		return wordpiece.FromJSON(data)
+	case "WordLevel":
+		return wordlevel.FromJSON(data)
+	}
+	return nil, fmt.Errorf("the model is of type %q, which is not known; known are BPE, Unigram, WordPiece and WordLevel", kind)
+}
+
 // component is what a recognised pre-tokenizer or decoder says.
 type component struct {
 	Type             string            `json:"type"`
@@ -211,7 +225,7 @@ func byteLevel(p *Parts, f file) (bool, error) {
 	if len(f.pretokenizer) == 0 {
 		return false, nil
 	}
-	var d, last component
+	var d component
 	if json.Unmarshal(f.decoder, &d) != nil || d.Type != "ByteLevel" {
 		return false, nil
 	}
@@ -219,13 +233,14 @@ func byteLevel(p *Parts, f file) (bool, error) {
 	if len(list) == 0 {
 		return false, nil
 	}
-	front := make([]component, len(list)-1)
-	for i := range front {
-		if json.Unmarshal(list[i], &front[i]) != nil {
+	all := make([]component, len(list))
+	for i := range all {
+		if json.Unmarshal(list[i], &all[i]) != nil {
 			return false, nil // the package that knows it says what is wrong
 		}
 	}
-	if json.Unmarshal(list[len(list)-1], &last) != nil || last.Type != "ByteLevel" {
+	front, last := all[:len(all)-1], all[len(all)-1]
+	if last.Type != "ByteLevel" {
 		return false, nil
 	}
 	regex := last.UseRegex == nil || *last.UseRegex
@@ -283,21 +298,9 @@ func readAdded(data []byte, m Model) ([]Added, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
-	var list []struct {
-		ID         int32  `json:"id"`
-		Content    string `json:"content"`
-		SingleWord bool   `json:"single_word"`
-		LStrip     bool   `json:"lstrip"`
-		RStrip     bool   `json:"rstrip"`
-		Normalized bool   `json:"normalized"`
-		Special    bool   `json:"special"`
-	}
-	if err := json.Unmarshal(data, &list); err != nil {
+	var added []Added
+	if err := json.Unmarshal(data, &added); err != nil {
 		return nil, fmt.Errorf("the added tokens: %w", err)
-	}
-	added := make([]Added, len(list))
-	for i, a := range list {
-		added[i] = Added{ID: a.ID, Content: a.Content, SingleWord: a.SingleWord, LStrip: a.LStrip, RStrip: a.RStrip, Normalized: a.Normalized, Special: a.Special}
 	}
 	if sized, ok := m.(interface{ Size() int }); ok {
 		added = numbered(added, m, sized.Size())

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/inferometer/inferometer/internal/token/bpe"
+	"github.com/inferometer/inferometer/internal/token/detoken"
 	"github.com/inferometer/inferometer/internal/token/normal"
 	"github.com/inferometer/inferometer/internal/token/pretoken"
 )
@@ -71,7 +72,7 @@ func (p *pass) whole(s string) (ok bool) {
 func (p *pass) text(s string) {
 	whole := s
 	if !utf8.ValidString(s) {
-		s = string(AppendValid(nil, []byte(s)))
+		s = detoken.Valid([]byte(s))
 	}
 	if p.e.raw == nil {
 		if s != "" {
@@ -80,7 +81,7 @@ func (p *pass) text(s string) {
 	} else {
 		p.e.raw.each(s,
 			func(from, to int) { p.stretch(s[from:to], from) },
-			func(id int32, _, to int) { p.token(id, to) })
+			p.token)
 	}
 	if p.track && len(s) != len(whole) {
 		align(p.ends, s, whole, 0)
@@ -116,7 +117,7 @@ func (p *pass) stretch(s string, at int) {
 	} else {
 		p.e.normal.each(text,
 			func(from, to int) { p.place = from; p.plain(text[from:to], first && from == 0) },
-			func(id int32, _, to int) { p.token(id, to) })
+			p.token)
 	}
 	if !p.track || before == len(p.ids) {
 		return

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
+	"github.com/inferometer/inferometer/internal/token/detoken"
 )
 
 // prose is some of the text that prompts are made of.
@@ -189,10 +189,7 @@ func FuzzEncode(f *testing.F) {
 		if len(text) > 500 {
 			return
 		}
-		valid := text
-		if !utf8.ValidString(text) {
-			valid = string(AppendValid(nil, []byte(text)))
-		}
+		valid := detoken.Valid([]byte(text))
 		for _, e := range engines {
 			ids := e.Encode(text, false)
 			if n := e.Count(valid); n != len(ids) {

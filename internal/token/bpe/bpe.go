@@ -13,6 +13,8 @@ import (
 	"runtime"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
 // Config says what a model is made of.
@@ -192,7 +194,7 @@ func (m *Model) Token(id int32) (string, bool) {
 // The tokens of a raw model that was read from JSON are named as they are there.
 func (m *Model) ID(token string) (int32, bool) {
 	if m.alphabet {
-		raw, ok := AppendRaw(nil, []byte(token))
+		raw, ok := unidata.AppendRaw(nil, []byte(token))
 		if !ok {
 			id, ok := m.odd[token]
 			return id, ok

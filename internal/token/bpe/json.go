@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/inferometer/inferometer/internal/lib/jsonscan"
+	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
 // maxID bounds ids, so that a faulty file does not ask for all memory.
@@ -154,7 +155,7 @@ func (f *file) readVocab(s *jsonscan.Scanner) error {
 		}
 		w := word{from: uint32(len(arena)), id: int32(id)}
 		if f.Raw {
-			arena, ok = AppendRaw(arena, key)
+			arena, ok = unidata.AppendRaw(arena, key)
 			w.odd = !ok
 		}
 		if !f.Raw || w.odd {

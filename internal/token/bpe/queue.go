@@ -3,6 +3,8 @@ package bpe
 import (
 	"fmt"
 	"hash/maphash"
+
+	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
 // queue collects merges as they are read and looks their texts up many at a time. The
@@ -39,9 +41,9 @@ func newQueue(f *file) *queue { return &queue{f: f, wait: make([]waiting, 0, bat
 func (q *queue) add(left, right []byte, rank uint32) error {
 	w := waiting{from: len(q.arena), rank: rank}
 	if q.f.Raw {
-		raw, ok := AppendRaw(q.arena, left)
+		raw, ok := unidata.AppendRaw(q.arena, left)
 		w.mid = len(raw)
-		raw, ok2 := AppendRaw(raw, right)
+		raw, ok2 := unidata.AppendRaw(raw, right)
 		if !ok || !ok2 {
 			return nil // made of what no byte stands for, so it never applies
 		}

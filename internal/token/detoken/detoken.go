@@ -4,11 +4,13 @@ package detoken
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/inferometer/inferometer/internal/token/component"
 	"github.com/inferometer/inferometer/internal/token/normal"
+	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
 // Decoder turns the texts of tokens into pieces of text, which are joined. It is safe
@@ -81,36 +83,17 @@ type byteLevel struct{}
 func (byteLevel) Decode(tokens []string) []string {
 	var b []byte
 	for _, t := range tokens {
-		from := len(b)
-		for _, r := range t {
-			c, ok := runeByte(r)
-			if !ok {
-				b = append(b[:from], t...)
-				break
-			}
-			b = append(b, c)
+		var ok bool
+		if b, ok = unidata.AppendRaw(b, []byte(t)); !ok {
+			b = append(b, t...)
 		}
 	}
 	return []string{Valid(b)}
 }
 
-// runeByte is the byte that a character of the byte-level alphabet stands for.
-func runeByte(r rune) (byte, bool) {
-	switch {
-	case '!' <= r && r <= '~', 0xa1 <= r && r <= 0xff && r != 0xad:
-		return byte(r), true
-	case 0x100 <= r && r <= 0x120:
-		return byte(r - 0x100), true
-	case 0x121 <= r && r <= 0x142:
-		return byte(r - 0x121 + 0x7f), true
-	case r == 0x143:
-		return 0xad, true
-	}
-	return 0, false
-}
-
 // Valid is b as text, with U+FFFD in place of what is not valid UTF-8: one for each
-// beginning of a character that breaks off, and one for each byte that begins none.
+// beginning of a character that breaks off, and one for each byte that begins none, as most
+// decoders of servers do.
 func Valid(b []byte) string {
 	if utf8.Valid(b) {
 		return string(b)
@@ -123,36 +106,13 @@ func Valid(b []byte) string {
 			continue
 		}
 		out = append(out, "\uFFFD"...)
-		b = b[brokenOff(b):]
+		n := 1
+		for n < len(b) && !utf8.FullRune(b[:n+1]) { // the character may still go on
+			n++
+		}
+		b = b[n:]
 	}
 	return string(out)
-}
-
-// brokenOff is how many bytes at the beginning of b, which is not valid, could begin
-// a character; at least 1.
-func brokenOff(b []byte) int {
-	lo, hi, n := byte(0x80), byte(0xbf), 0
-	switch c := b[0]; {
-	case 0xc2 <= c && c <= 0xdf:
-		n = 1
-	case c == 0xe0:
-		lo, n = 0xa0, 2
-	case 0xe1 <= c && c <= 0xec, c == 0xee, c == 0xef:
-		n = 2
-	case c == 0xed:
-		hi, n = 0x9f, 2
-	case c == 0xf0:
-		lo, n = 0x90, 3
-	case 0xf1 <= c && c <= 0xf3:
-		n = 3
-	case c == 0xf4:
-		hi, n = 0x8f, 3
-	}
-	i := 1
-	for ; i <= n && i < len(b) && lo <= b[i] && b[i] <= hi; i++ {
-		lo, hi = 0x80, 0xbf
-	}
-	return i
 }
 
 // byteFallback makes text of tokens such as <0x61>.
@@ -194,25 +154,8 @@ func byteToken(t string) (byte, bool) {
 	if len(t) != 6 || t[:3] != "<0x" || t[5] != '>' {
 		return 0, false
 	}
-	hi, ok := digit(t[3])
-	if t[3] == '+' {
-		hi, ok = 0, true
-	}
-	lo, ok2 := digit(t[4])
-	return hi<<4 | lo, ok && ok2
-}
-
-// digit reads a hexadecimal digit.
-func digit(c byte) (byte, bool) {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0', true
-	case 'a' <= c && c <= 'f':
-		return c - 'a' + 10, true
-	case 'A' <= c && c <= 'F':
-		return c - 'A' + 10, true
-	}
-	return 0, false
+	n, err := strconv.ParseUint(strings.TrimPrefix(t[3:5], "+"), 16, 8)
+	return byte(n), err == nil
 }
 
 // replace replaces a text or the matches of a regular expression in each token.

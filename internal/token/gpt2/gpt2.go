@@ -11,6 +11,7 @@ import (
 	"io"
 
 	"github.com/inferometer/inferometer/internal/token/bpe"
+	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
 // packed holds the ids that each merge joins, in four columns of bytes, deflated. The
@@ -39,7 +40,7 @@ func Model() (*bpe.Model, error) {
 	var arena []byte
 	for _, printable := range []bool{true, false} {
 		for b := range 256 {
-			if printable == (b >= '!' && b <= '~' || b >= 0xa1 && b <= 0xac || b >= 0xae) {
+			if printable == (unidata.ByteRune(byte(b)) == rune(b)) {
 				arena = append(arena, byte(b))
 				ends = append(ends, int32(len(arena)))
 			}

@@ -92,23 +92,9 @@ type byteLevel struct{}
 func (byteLevel) Normalize(s string) string {
 	b := make([]byte, 0, len(s)+len(s)/2)
 	for i := range len(s) {
-		b = utf8.AppendRune(b, ByteRune(s[i]))
+		b = utf8.AppendRune(b, unidata.ByteRune(s[i]))
 	}
 	return string(b)
-}
-
-// ByteRune is the character that stands for a byte in the byte-level alphabet of
-// GPT-2: itself where it can be seen, and otherwise the next free one from U+0100.
-func ByteRune(b byte) rune {
-	switch {
-	case b <= ' ':
-		return 0x100 + rune(b)
-	case b <= '~', 0xa1 <= b && b != 0xad:
-		return rune(b)
-	case b <= 0xa0:
-		return 0x100 + rune(b) - 0x7f + '!'
-	}
-	return 0x143
 }
 
 // pages is what characters become in lower case, in pages of 256.

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/inferometer/inferometer/internal/token/component"
-	"github.com/inferometer/inferometer/internal/token/normal"
 	"github.com/inferometer/inferometer/internal/token/regex"
+	"github.com/inferometer/inferometer/internal/token/scan"
 	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
@@ -20,9 +20,6 @@ func runeLen(s string, r rune) int {
 	}
 	return utf8.RuneLen(r)
 }
-
-// gpt2 is what ByteLevel splits with.
-const gpt2 = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
 
 // byteLevel splits into words and writes their bytes as characters.
 type byteLevel struct {
@@ -40,7 +37,7 @@ func byteLevelFromJSON(raw []byte) (PreTokenizer, error) {
 	}
 	t := byteLevel{prefix: d.Prefix}
 	if d.Regex == nil || *d.Regex {
-		re, err := regex.Compile(gpt2)
+		re, err := regex.Compile(scan.GPT2)
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +78,7 @@ func byteText(s string) string {
 	b := make([]byte, i, len(s)+4)
 	copy(b, s)
 	for ; i < len(s); i++ {
-		b = utf8.AppendRune(b, normal.ByteRune(s[i]))
+		b = utf8.AppendRune(b, unidata.ByteRune(s[i]))
 	}
 	return string(b)
 }

@@ -1,20 +1,26 @@
-package bpe
+package unidata
 
-// alphabet maps the characters that stand for bytes in the files of byte-level
-// tokenizers to these bytes: printable characters of Latin-1 stand for themselves,
-// the other bytes take the characters from U+0100 on, in order.
+// ByteRune is the character that stands for a byte in the alphabet of byte-level tokenizers:
+// itself where it can be seen, and otherwise the next free one from U+0100.
+func ByteRune(b byte) rune {
+	switch {
+	case b <= ' ':
+		return 0x100 + rune(b)
+	case b <= '~', 0xa1 <= b && b != 0xad:
+		return rune(b)
+	case b <= 0xa0:
+		return 0x100 + rune(b) - 0x7f + '!'
+	}
+	return 0x143
+}
+
+// alphabet maps the characters that stand for bytes to these bytes; -1: it stands for none.
 var alphabet = func() (table [0x144]int16) {
 	for i := range table {
-		table[i] = none
+		table[i] = -1
 	}
-	next := 0x100
 	for b := range 256 {
-		if b >= '!' && b <= '~' || b >= 0xa1 && b <= 0xac || b >= 0xae {
-			table[b] = int16(b)
-			continue
-		}
-		table[next] = int16(b)
-		next++
+		table[ByteRune(byte(b))] = int16(b)
 	}
 	return table
 }()

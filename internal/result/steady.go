@@ -96,6 +96,13 @@ func moved(what string, change float64) string {
 	}
 }
 
+func tooFew(n int64) string {
+	if n == 1 {
+		return " is too little to tell whether the server was steady."
+	}
+	return " are too few to tell whether the server was steady."
+}
+
 // fewFor says why a trend cannot be told from chance, and what would do; nothing where it
 // can.
 func fewFor(t *metric.Trend, s *metric.Series) (why, do string) {
@@ -104,9 +111,9 @@ func fewFor(t *metric.Trend, s *metric.Series) (why, do string) {
 	send := func(n int64) string { return fmt.Sprintf("Send at least %d.", n) }
 	switch {
 	case n < leastSteady:
-		return fmt.Sprintf("%s are too few to tell whether the server was steady.", plural(n, "measured request")), send(waves)
+		return plural(n, "measured request") + tooFew(n), send(waves)
 	case t.Blocks < 2 && float64(n) < leastWaves*flight:
-		return fmt.Sprintf("%s with %.3g in flight at a time are too few to tell whether the server was steady.", plural(n, "measured request"), flight), send(waves)
+		return fmt.Sprintf("%s with %.3g in flight at a time%s", plural(n, "measured request"), flight, tooFew(n)), send(waves)
 	case t.Blocks < 2:
 		_, what := trendCheck(t.Of)
 		return fmt.Sprintf("%s is known of too few requests (%d) to tell whether it was steady.", what, t.Values), send(waves)

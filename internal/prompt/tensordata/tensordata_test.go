@@ -298,21 +298,21 @@ func TestSessions(t *testing.T) {
 	}
 	s.SetStage(0)
 	p := next(t, s)
-	if string(p.Body) != `{"model": "m", "messages": [{"role": "user", "content": "a"}], "n": 1}` || p.Sequence.ID != 0 {
+	if string(p.Body) != `{"model":"m","messages":[{"role":"user","content":"a"}],"n":1}` || p.Sequence.ID != 0 {
 		t.Errorf("first turn: %s", p.Body)
 	}
 	p, think, err := p.Rest.Next(prompt.Answer{Text: "A\""})
 	if err != nil || think != 250*time.Millisecond {
 		t.Fatal(think, err)
 	}
-	if want := `{"messages": [ {"role": "user", "content": "a"},{"role":"assistant","content":"A\""},{"role": "user", "content": "b"} , {"role": "user", "content": "c"} ]}`; string(p.Body) != want {
+	if want := `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"A\""},{"role":"user","content":"b"},{"role":"user","content":"c"}]}`; string(p.Body) != want {
 		t.Errorf("second turn: %s", p.Body)
 	}
 	p, _, err = p.Rest.Next(prompt.Answer{Text: "B"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"messages": [{"role": "user", "content": "a"},{"role":"assistant","content":"A\""},{"role": "user", "content": "b"} , {"role": "user", "content": "c"},{"role":"assistant","content":"B"}]}`; string(p.Body) != want {
+	if want := `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"A\""},{"role":"user","content":"b"},{"role":"user","content":"c"},{"role":"assistant","content":"B"}]}`; string(p.Body) != want {
 		t.Errorf("third turn: %s", p.Body)
 	}
 	if p.Rest != nil || p.Turn != 2 {

@@ -172,7 +172,7 @@ func TestPayload(t *testing.T) {
 		t.Fatal(err)
 	}
 	steps := data.Streams[0]
-	if got, err := Payload(&steps[0]); string(got) != `{"model": "m"}` || err != nil {
+	if got, err := Payload(&steps[0]); string(got) != `{"model":"m"}` || err != nil {
 		t.Errorf("got %s %v", got, err)
 	}
 	if ms, ok, err := Milliseconds(&steps[0], TimestampMember); ms != 1500 || !ok || err != nil {

@@ -1,6 +1,7 @@
 package inputdata
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -59,8 +60,8 @@ func single(v *tensor.Value) ([]byte, error) {
 	return only, nil
 }
 
-// Payload is the whole request body that a step gives, as it is written; nil where it
-// gives none.
+// Payload is the whole request body that a step gives, without the spaces between its
+// parts, as Perf Analyzer sends it; nil where it gives none.
 func Payload(item *tensor.Item) ([]byte, error) {
 	v := find(item, PayloadMember)
 	if v == nil {
@@ -73,7 +74,11 @@ func Payload(item *tensor.Item) ([]byte, error) {
 	if text[0] != '{' {
 		return nil, faultOf(v, "is not a JSON object", `write it as [{"model": …}]`)
 	}
-	return text, nil
+	var body bytes.Buffer
+	if err := json.Compact(&body, text); err != nil {
+		return nil, faultOf(v, "is not valid JSON: "+err.Error(), "")
+	}
+	return body.Bytes(), nil
 }
 
 // Session is the name of the conversation that a step is a turn of; empty where it says

@@ -210,7 +210,7 @@ func (p *parser) target(t *plan.Target) {
 	t.Protocol, t.Model = plan.ProtocolTriton, p.model
 	t.Streaming = p.streaming && !p.whole
 	if p.faithful {
-		t.Body = map[string]any{"temperature": 1.0, "top_k": int64(1), "top_p": 0.0, "beam_width": int64(1), "repetition_penalty": 1.0, "length_penalty": 1.0}
+		t.Body = map[string]any{"temperature": 1.0, "top_k": int64(1), "top_p": 0.0, "beam_width": int64(1), "repetition_penalty": 1.0, "length_penalty": 1.0, "random_seed": int64(0)}
 	}
 	switch strings.ToLower(p.protocol) {
 	case "grpc":

@@ -94,7 +94,7 @@ func TestAbbreviations(t *testing.T) {
 	}
 	// differs: llm-interval, llm-sampling
 	a, err := Parse([]string{"--in", "p.jsonl", "--faithful", "--timeout", "900"}, read, exists)
-	if err != nil || a.Plan.Stages[1].Gap != plan.Duration(30*time.Second) || !a.Faithful || a.Plan.Target.Body["top_k"] != int64(1) || a.Plan.Target.Timeouts.Request != plan.Duration(15*time.Minute) {
+	if err != nil || a.Plan.Stages[1].Gap != plan.Duration(30*time.Second) || !a.Faithful || a.Plan.Target.Body["top_k"] != int64(1) || a.Plan.Target.Body["random_seed"] != int64(0) || a.Plan.Target.Timeouts.Request != plan.Duration(15*time.Minute) {
 		t.Errorf("%+v, %v", a, err)
 	}
 }

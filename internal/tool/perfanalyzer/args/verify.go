@@ -256,6 +256,9 @@ func (s *settings) advise() {
 	if len(s.trace) > 0 && a.Service != Triton {
 		s.warn("the options about traces have no effect with --service-kind %s", a.Service)
 	}
+	if s.threadsGiven && !a.Async && a.Load == LoadConcurrency && a.Concurrency.End > 0 {
+		s.warn("Overriding max_threads specification to ensure requested concurrency range.")
+	}
 	if s.mpi {
 		s.warn("--enable-mpi has no effect here")
 	}

@@ -123,6 +123,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// differs: pa-random-values, pa-random-bools
 func TestFill(t *testing.T) {
 	for _, name := range Datatypes() {
 		d, _ := ParseDatatype(name)

@@ -61,7 +61,7 @@ func single(v *tensor.Value) ([]byte, error) {
 }
 
 // Payload is the whole request body that a step gives, without the spaces between its
-// parts, as Perf Analyzer sends it; nil where it gives none.
+// parts: files are often indented, and nobody sends that. It is nil where the step gives none.
 func Payload(item *tensor.Item) ([]byte, error) {
 	v := find(item, PayloadMember)
 	if v == nil {

@@ -62,23 +62,15 @@ const (
 // bucket is the requests of one adapter in one stage.
 type bucket struct {
 	columns [columns]*stat.Column
-	count   int64
+	sum     Summary // its counts alone
 
 	firstStart, lastStart, lastEnd time.Duration // of all
 	okStart, okEnd                 time.Duration // of the successes
 
-	ok, failed              int64
-	in, cached, out, server int64 // tokens of the successes
-	failedIn, failedCached  int64
-	mismatches              int64
-	clientIn, clientOut     int64 // successes that the server did not count
-	images, videos, audios  int64
-	failures                failures
-	retried, retries        int64 // requests that went again, and how often
-	recovered               int64 // those of them that were answered
-	wasted                  time.Duration
-	good, goodTokens        int64
-	applicable, met         map[string]int64
+	failures         failures
+	wasted           time.Duration // on attempts that were not answered
+	good, goodTokens int64
+	applicable, met  map[string]int64
 }
 
 func newBucket(pool *stat.Pool) *bucket {
@@ -97,23 +89,29 @@ func whole(v, scale float64) int64 {
 }
 
 func (b *bucket) add(o *Options, rec *record.Record, v *Values) {
-	if b.count == 0 {
+	if b.sum.Count == 0 {
 		b.firstStart, b.lastStart, b.lastEnd = v.Start, v.Start, v.End
 	}
-	b.count++
+	b.sum.Count++
 	b.firstStart, b.lastStart, b.lastEnd = min(b.firstStart, v.Start), max(b.lastStart, v.Start), max(b.lastEnd, v.End)
 	b.put(delayColumn, int64(v.Delay))
-	if v.Retries > 0 {
-		b.retry(v)
+	if r := &b.sum.Retries; v.Retries > 0 {
+		r.Requests++
+		r.Attempts += int64(v.Retries)
+		if v.Recovered {
+			r.Recovered++
+		}
+		b.wasted += v.Wasted
+		b.put(wastedColumn, int64(v.Wasted))
 	}
 	if rec.Failure != nil {
 		b.fail(o, rec, v)
 		return
 	}
-	if b.ok == 0 {
+	if b.sum.OK == 0 {
 		b.okStart, b.okEnd = v.Start, v.End
 	}
-	b.ok++
+	b.sum.OK++
 	b.okStart, b.okEnd = min(b.okStart, v.Start), max(b.okEnd, v.End)
 	b.put(latencyColumn, int64(v.Latency()))
 	if t, ok := v.NTPOT(o.Faithful); ok {
@@ -143,46 +141,40 @@ func (b *bucket) add(o *Options, rec *record.Record, v *Values) {
 	b.judge(o, rec, v)
 }
 
-// retry takes a request that went more than once.
-func (b *bucket) retry(v *Values) {
-	b.retried++
-	b.retries += int64(v.Retries)
-	if v.Recovered {
-		b.recovered++
-	}
-	b.wasted += v.Wasted
-	b.put(wastedColumn, int64(v.Wasted))
-}
-
 // tokens takes the counts of a success.
 func (b *bucket) tokens(rec *record.Record, v *Values) {
-	b.in += int64(v.In)
-	b.cached += int64(max(rec.Cached, 0))
-	b.out += int64(v.Out)
-	b.server += int64(v.Server)
+	s := &b.sum
+	s.Prompt.Total += int64(v.In)
+	s.Prompt.Cached += int64(max(rec.Cached, 0))
+	s.Out += int64(v.Out)
+	s.ServerTotal += int64(v.Server)
 	b.put(promptColumn, int64(v.In))
 	b.put(clientColumn, int64(v.Client))
 	b.put(serverColumn, int64(v.Server))
 	if v.Mismatch {
-		b.mismatches++
+		s.Mismatches++
 	}
 	if !v.ServerIn {
-		b.clientIn++
+		s.ClientIn++
 	}
 	if !v.ServerOut {
-		b.clientOut++
+		s.ClientOut++
 	}
 }
 
 func (b *bucket) fail(o *Options, rec *record.Record, v *Values) {
-	b.failed++
-	b.failedIn += int64(v.In)
+	b.sum.Failed++
+	b.sum.FailedPrompt.Total += int64(v.In)
 	if !o.Faithful {
-		b.failedCached += int64(max(rec.Cached, 0))
+		b.sum.FailedPrompt.Cached += int64(max(rec.Cached, 0))
 	}
 	b.put(failedLatencyColumn, int64(v.Latency()))
 	b.put(failedPromptColumn, int64(v.In))
-	b.failures.add(rec, o.MaxMessages)
+	var sessions []string
+	if rec.Session != "" {
+		sessions = []string{rec.Session}
+	}
+	b.failures.put(Label(rec.Failure), Said(rec.Failure), sessions, o.MaxMessages)
 }
 
 // judge counts a success that keeps to every objective. A time that an answer cannot

@@ -2,9 +2,9 @@ package dialect
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/record"
@@ -26,25 +26,18 @@ type Message struct {
 // failures are failures by their label.
 type failures map[string]*Failure
 
-func (f failures) add(rec *record.Record, most int) {
-	f.put(Label(rec.Failure), Said(rec.Failure), sessionsOf(rec), most)
+// of is the failure of a label, made where there was none.
+func (f failures) of(label string) *Failure {
+	if f[label] == nil {
+		f[label] = &Failure{Label: label}
+	}
+	return f[label]
 }
 
 func (f failures) put(label, message string, sessions []string, most int) {
-	known := f[label]
-	if known == nil {
-		known = &Failure{Label: label}
-		f[label] = known
-	}
+	known := f.of(label)
 	known.Count++
 	known.say(message, sessions, most)
-}
-
-func sessionsOf(rec *record.Record) []string {
-	if rec.Session == "" {
-		return nil
-	}
-	return []string{rec.Session}
 }
 
 // say adds a message. Of messages that are alike, and of sessions, no more than most
@@ -68,11 +61,7 @@ func merged(buckets []*bucket, most int) []Failure {
 	all := failures{}
 	for _, b := range buckets {
 		for label, failure := range b.failures {
-			known := all[label]
-			if known == nil {
-				known = &Failure{Label: label}
-				all[label] = known
-			}
+			known := all.of(label)
 			known.Count += failure.Count
 			for _, m := range failure.Messages {
 				known.say(m.Text, m.Sessions, most)
@@ -93,35 +82,20 @@ func (f failures) sorted() []Failure {
 	return out
 }
 
-// pattern is words that give a failure its label.
-type pattern struct {
+// bodyPatterns label refusals whose status says too little.
+var bodyPatterns = []struct {
 	words *regexp.Regexp
 	label string
-}
-
-// bodyPatterns tell refusals apart whose status says too little.
-var bodyPatterns = []pattern{
+}{
 	{regexp.MustCompile(`(?i)context.window|context length|maximum context|max.?tokens|token.?limit`), "Context Window"},
 	{regexp.MustCompile(`(?i)invalid.?json|json.?parse|malformed.?json|unexpected.?token|expecting value|unterminated string|expecting ',' delimiter`), "Invalid JSON"},
 	{regexp.MustCompile(`(?i)timeout|timed.?out`), "Timeout"},
 	{regexp.MustCompile(`(?i)model.?not.?found|no such model`), "Model Not Found"},
 }
 
-// statusLabel is what a status says by itself; empty: too little.
-func statusLabel(status int) string {
-	switch status {
-	case 429:
-		return "Rate Limit"
-	case 500:
-		return "Internal Server Error"
-	case 502:
-		return "Bad Gateway"
-	case 503:
-		return "Service Unavailable"
-	case 504:
-		return "Gateway Timeout"
-	}
-	return ""
+// statusLabels are the statuses that say enough by themselves.
+var statusLabels = map[int]string{
+	429: "Rate Limit", 500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout",
 }
 
 // Said is what was said of a failure. That a request timed out stands in the message of
@@ -142,19 +116,17 @@ func timedOut(f *record.Failure) bool {
 func Label(f *record.Failure) string {
 	switch f.Class {
 	case record.HTTPStatus:
-		label := statusLabel(f.Status)
-		for i := 0; label == "" && i < len(bodyPatterns); i++ {
-			if bodyPatterns[i].words.MatchString(f.Message) {
-				label = bodyPatterns[i].label
+		label := statusLabels[f.Status]
+		for _, p := range bodyPatterns {
+			if label == "" && p.words.MatchString(f.Message) {
+				label = p.label
 			}
 		}
-		return strconv.Itoa(f.Status) + " - " + cmp.Or(label, "other")
-	case record.NoFirstByte, record.Stalled, record.TimedOut:
-		if f.Status != 200 {
+		return fmt.Sprintf("%d - %s", f.Status, cmp.Or(label, "other"))
+	case record.NoFirstByte, record.Stalled, record.TimedOut, record.Truncated:
+		if timedOut(f) && f.Status != 200 {
 			return "Timeout"
 		}
-		return strings.ToLower(f.Exception())
-	case record.Truncated:
 		return strings.ToLower(f.Exception())
 	case record.ResolveFailed, record.ConnectFailed, record.TLSFailed, record.Dropped, record.Reset, record.OwnFault:
 		return "Connection Error"

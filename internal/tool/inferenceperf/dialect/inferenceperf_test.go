@@ -84,10 +84,10 @@ func TestWorkedValues(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, c.got, c.want)
 		}
 	}
-	if s.Count != 3 || s.OK != 2 || s.Failed != 1 || s.In != 20 || s.Out != 5 || s.FailedPrompt.Total != 7 {
+	if s.Count != 3 || s.OK != 2 || s.Failed != 1 || s.Prompt.Total != 20 || s.Out != 5 || s.FailedPrompt.Total != 7 {
 		t.Errorf("%+v", s)
 	}
-	want := &Dist{N: 2, Mean: 0.185, Min: 0.140, Max: 0.230, Std: 0.045, Percentiles: []float64{0.185, 0.2291}}
+	want := &Dist{N: 2, Mean: 0.185, Min: 0.140, Max: 0.230, Std: 0.045, Ranks: []float64{50, 99}, Percentiles: []float64{0.185, 0.2291}}
 	if diff := cmp.Diff(want, s.Latency, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 		t.Error(diff)
 	}
@@ -108,7 +108,7 @@ func TestRetries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Retries{Requests: 2, Attempts: 3, Recovered: 1, Wasted: 1.2, Each: &Dist{N: 2, Mean: 0.6, Min: 0.4, Max: 0.8, Std: 0.2, Percentiles: []float64{0.6, 0.796}}}
+	want := Retries{Requests: 2, Attempts: 3, Recovered: 1, Wasted: 1.2, Each: &Dist{N: 2, Mean: 0.6, Min: 0.4, Max: 0.8, Std: 0.2, Ranks: []float64{50, 99}, Percentiles: []float64{0.6, 0.796}}}
 	if diff := cmp.Diff(want, s.Retries, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 		t.Error(diff)
 	}

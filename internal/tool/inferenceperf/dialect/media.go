@@ -25,8 +25,6 @@ type Medium struct {
 	Length        time.Duration
 }
 
-func (m *Medium) pixels() int64 { return int64(m.Width) * int64(m.Height) }
-
 // media takes what a prompt shows besides text.
 func (b *bucket) media(o *Options, rec *record.Record) {
 	var list []Medium
@@ -50,7 +48,9 @@ func (b *bucket) media(o *Options, rec *record.Record) {
 			b.put(audioLength, int64(m.Length))
 		}
 	}
-	b.images, b.videos, b.audios = b.images+count[Image], b.videos+count[Video], b.audios+count[Audio]
+	b.sum.Images += count[Image]
+	b.sum.Videos += count[Video]
+	b.sum.Audios += count[Audio]
 	b.put(imageCount, count[Image])
 	b.put(videoCount, count[Video])
 	b.put(audioCount, count[Audio])
@@ -59,7 +59,7 @@ func (b *bucket) media(o *Options, rec *record.Record) {
 // shape takes the size of a picture where it is known.
 func (b *bucket) shape(m *Medium, pixels, aspect quantity) {
 	if m.Width > 0 && m.Height > 0 {
-		b.put(pixels, m.pixels())
+		b.put(pixels, int64(m.Width)*int64(m.Height))
 		b.put(aspect, whole(float64(m.Width)/float64(m.Height), aspects))
 	}
 }

@@ -84,8 +84,7 @@ func (f *Fold) addSession(rec *record.Record, v *Values) {
 		fallthrough
 	default:
 		if s.Error == nil {
-			e := *rec.Failure
-			s.Error = &e
+			s.Error = new(*rec.Failure)
 		}
 	}
 }
@@ -167,7 +166,6 @@ func (f *Fold) Sessions() []*Session {
 
 // SessionSummary is what sessions come to.
 type SessionSummary struct {
-	Percentiles                       []float64
 	Sessions, OK, Failed              int64
 	Events, Completed, Cancelled      int64
 	Retried, Retries, Recovered       int64 // sessions with requests that went again, how often, and how many were answered
@@ -189,12 +187,10 @@ type SessionSummary struct {
 
 // SummarizeSessions works out what sessions come to.
 func (f *Fold) SummarizeSessions(list []*Session) (*SessionSummary, error) {
-	s := &SessionSummary{Percentiles: f.opt.Percentiles, Sessions: int64(len(list))}
+	s := &SessionSummary{Sessions: int64(len(list))}
 	faults := failures{}
 	var start, end time.Duration
 	var cached, cacheable int64
-	var cols sessionColumns
-	cols.open(f.opt.Pool)
 	for i, x := range list {
 		if i == 0 {
 			start, end = x.Start, x.End
@@ -220,17 +216,15 @@ func (f *Fold) SummarizeSessions(list []*Session) (*SessionSummary, error) {
 			s.Told++
 			cached, cacheable = cached+x.Cached, cacheable+x.Cacheable
 		}
-		cols.add(x)
 	}
 	s.Failures = faults.sorted()
 	if span := (end - start).Seconds(); span > 0 {
 		s.PerSecond = float64(len(list)) / span
 	}
 	if cacheable > 0 {
-		p := 100 * float64(cached) / float64(cacheable)
-		s.HitPercent = &p
+		s.HitPercent = new(100 * float64(cached) / float64(cacheable))
 	}
-	return s, cols.summarize(s)
+	return s, f.sessionDistributions(s, list)
 }
 
 // notes takes what a recorded session says beside its figures.
@@ -252,56 +246,42 @@ func (s *SessionSummary) notes(x *Session, most int) {
 	}
 }
 
-// sessionColumns hold the samples of sessions.
-type sessionColumns struct {
-	duration, events, cancelled, in, out, cached, cacheable, hit, first, users, programs *stat.Column
-}
-
-func (c *sessionColumns) open(p *stat.Pool) {
-	for _, col := range []**stat.Column{&c.duration, &c.events, &c.cancelled, &c.in, &c.out, &c.cached, &c.cacheable, &c.hit, &c.first, &c.users, &c.programs} {
-		*col = p.Column()
-	}
-}
-
-func (c *sessionColumns) add(x *Session) {
-	put := func(col *stat.Column, v int64) { col.Append(v, stat.First) }
-	put(c.duration, int64(x.End-x.Start))
-	put(c.events, int64(x.Events))
-	put(c.cancelled, int64(x.Cancelled))
-	put(c.in, x.In)
-	put(c.out, x.Out)
-	if x.First != None {
-		put(c.first, int64(x.First-x.Start))
-	}
-	if x.Mark != nil {
-		put(c.users, int64(len(x.Mark.User)))
-		put(c.programs, int64(x.Mark.Program))
-	}
-	if x.Told {
-		put(c.cached, x.Cached)
-		put(c.cacheable, x.Cacheable)
-		if x.Cacheable > 0 {
-			put(c.hit, whole(100*float64(x.Cached)/float64(x.Cacheable), aspects))
-		}
-	}
-}
-
-func (c *sessionColumns) summarize(s *SessionSummary) error {
+// sessionDistributions works out the distributions over sessions.
+func (f *Fold) sessionDistributions(s *SessionSummary, list []*Session) error {
+	always := func(*Session) bool { return true }
+	told := func(x *Session) bool { return x.Told }
+	marked := func(x *Session) bool { return x.Mark != nil }
 	for _, d := range []struct {
 		to    **Dist
-		from  *stat.Column
 		scale float64
+		has   func(*Session) bool
+		value func(*Session) int64
 	}{
-		{&s.Duration, c.duration, 1e9}, {&s.NumEvents, c.events, 1}, {&s.NumCancelled, c.cancelled, 1},
-		{&s.In, c.in, 1}, {&s.Out, c.out, 1}, {&s.Cached, c.cached, 1}, {&s.Cacheable, c.cacheable, 1},
-		{&s.HitEach, c.hit, aspects}, {&s.First, c.first, 1e9}, {&s.Users, c.users, 1}, {&s.Programs, c.programs, 1},
+		{&s.Duration, 1e9, always, func(x *Session) int64 { return int64(x.End - x.Start) }},
+		{&s.NumEvents, 1, always, func(x *Session) int64 { return int64(x.Events) }},
+		{&s.NumCancelled, 1, always, func(x *Session) int64 { return int64(x.Cancelled) }},
+		{&s.In, 1, always, func(x *Session) int64 { return x.In }},
+		{&s.Out, 1, always, func(x *Session) int64 { return x.Out }},
+		{&s.First, 1e9, func(x *Session) bool { return x.First != None }, func(x *Session) int64 { return int64(x.First - x.Start) }},
+		{&s.Users, 1, marked, func(x *Session) int64 { return int64(len(x.Mark.User)) }},
+		{&s.Programs, 1, marked, func(x *Session) int64 { return int64(x.Mark.Program) }},
+		{&s.Cached, 1, told, func(x *Session) int64 { return x.Cached }},
+		{&s.Cacheable, 1, told, func(x *Session) int64 { return x.Cacheable }},
+		{&s.HitEach, aspects, func(x *Session) bool { return x.Told && x.Cacheable > 0 },
+			func(x *Session) int64 { return whole(100*float64(x.Cached)/float64(x.Cacheable), aspects) }},
 	} {
-		dist, err := distribution([]*stat.Column{d.from}, s.Percentiles, d.scale)
+		column := f.opt.Pool.Column()
+		for _, x := range list {
+			if d.has(x) {
+				column.Append(d.value(x), stat.First)
+			}
+		}
+		dist, err := distribution([]*stat.Column{column}, f.opt.Percentiles, d.scale)
 		if err != nil {
 			return err
 		}
 		*d.to = dist
-		d.from.Close()
+		column.Close()
 	}
 	return nil
 }

@@ -12,7 +12,8 @@ type Dist struct {
 	N              int64
 	Mean, Min, Max float64
 	Std            float64   // of the population
-	Percentiles    []float64 // in the order of the options'
+	Ranks          []float64 // of the percentiles, from 0 to 100
+	Percentiles    []float64
 }
 
 // Prompts are the tokens of prompts.
@@ -37,7 +38,6 @@ type Attainment struct {
 
 // Summary is what the requests of a scope come to. A nil Dist has no samples.
 type Summary struct {
-	Percentiles  []float64
 	Seconds      float64 // from the first request's start to the last one's end
 	Count        int64
 	Delay        *Dist
@@ -45,16 +45,16 @@ type Summary struct {
 
 	OK                              int64
 	Latency, NTPOT, TPOT, TTFT, ITL *Dist
-	In, Out                         int64 // tokens of the successes
+	Out                             int64 // tokens of their answers
 	Images, Videos, Audios          int64
 	Size                            *Dist
 	Image, Video, Audio             Media
 	Prompt                          Prompts
 	Client                          *Dist // tokens of answers in this program's count
 	ServerTotal                     int64
-	Server                          *Dist // the same in the server's count
-	Mismatches                      int64
-	ClientIn, ClientOut             int64
+	Server                          *Dist    // the same in the server's count
+	Mismatches                      int64    // answers of which the two counts differ
+	ClientIn, ClientOut             int64    // successes that the server did not count
 	Goodput                         *Goodput // nil: nothing is asked for
 
 	Failed        int64
@@ -84,7 +84,7 @@ func (f *Fold) Summary(scope Scope) (*Summary, error) { return f.SummaryAt(scope
 // SummaryAt is Summary with other percentiles.
 func (f *Fold) SummaryAt(scope Scope, percentiles []float64) (*Summary, error) {
 	buckets := f.in(scope)
-	s := &Summary{Percentiles: percentiles}
+	s := new(Summary)
 	var okStart, okEnd time.Duration
 	var start, lastStart, end time.Duration
 	for i, b := range buckets {
@@ -92,42 +92,41 @@ func (f *Fold) SummaryAt(scope Scope, percentiles []float64) (*Summary, error) {
 			start, lastStart, end = b.firstStart, b.lastStart, b.lastEnd
 		}
 		start, lastStart, end = min(start, b.firstStart), max(lastStart, b.lastStart), max(end, b.lastEnd)
-		if b.ok > 0 {
+		if b.sum.OK > 0 {
 			if s.OK == 0 {
 				okStart, okEnd = b.okStart, b.okEnd
 			}
 			okStart, okEnd = min(okStart, b.okStart), max(okEnd, b.okEnd)
 		}
-		s.addUp(b)
+		s.add(&b.sum)
+		s.Retries.Wasted += b.wasted.Seconds()
 	}
 	s.Seconds, s.SendDuration = (end - start).Seconds(), (lastStart - start).Seconds()
 	s.Failures = merged(buckets, f.opt.MaxMessages)
 	if len(f.opt.Goodput) > 0 {
 		s.Goodput = f.goodput(s, buckets, (okEnd - okStart).Seconds())
 	}
-	return s, f.distributions(s, buckets)
+	return s, s.distributions(buckets, percentiles)
 }
 
-// addUp adds the counts of a bucket.
-func (s *Summary) addUp(b *bucket) {
-	s.Count += b.count
-	s.OK += b.ok
-	s.In += b.in
-	s.Out += b.out
-	s.Images, s.Videos, s.Audios = s.Images+b.images, s.Videos+b.videos, s.Audios+b.audios
-	s.Prompt.Total += b.in
-	s.Prompt.Cached += b.cached
-	s.ServerTotal += b.server
-	s.Mismatches += b.mismatches
-	s.ClientIn += b.clientIn
-	s.ClientOut += b.clientOut
-	s.Failed += b.failed
-	s.FailedPrompt.Total += b.failedIn
-	s.FailedPrompt.Cached += b.failedCached
-	s.Retries.Requests += b.retried
-	s.Retries.Attempts += b.retries
-	s.Retries.Recovered += b.recovered
-	s.Retries.Wasted += b.wasted.Seconds()
+// add adds the counts of another summary.
+func (s *Summary) add(o *Summary) {
+	s.Count += o.Count
+	s.OK += o.OK
+	s.Out += o.Out
+	s.Images, s.Videos, s.Audios = s.Images+o.Images, s.Videos+o.Videos, s.Audios+o.Audios
+	s.Prompt.Total += o.Prompt.Total
+	s.Prompt.Cached += o.Prompt.Cached
+	s.ServerTotal += o.ServerTotal
+	s.Mismatches += o.Mismatches
+	s.ClientIn += o.ClientIn
+	s.ClientOut += o.ClientOut
+	s.Failed += o.Failed
+	s.FailedPrompt.Total += o.FailedPrompt.Total
+	s.FailedPrompt.Cached += o.FailedPrompt.Cached
+	s.Retries.Requests += o.Retries.Requests
+	s.Retries.Attempts += o.Retries.Attempts
+	s.Retries.Recovered += o.Retries.Recovered
 }
 
 // goodput counts good requests among all; the original leaves failures out. It has
@@ -159,7 +158,7 @@ func (f *Fold) goodput(s *Summary, buckets []*bucket, okSeconds float64) *Goodpu
 }
 
 // distributions works out the distributions of all quantities.
-func (f *Fold) distributions(s *Summary, buckets []*bucket) error {
+func (s *Summary) distributions(buckets []*bucket, percentiles []float64) error {
 	for _, d := range []struct {
 		to   **Dist
 		from quantity
@@ -176,7 +175,7 @@ func (f *Fold) distributions(s *Summary, buckets []*bucket) error {
 		for _, b := range buckets {
 			cols = append(cols, b.columns[d.from])
 		}
-		dist, err := distribution(cols, s.Percentiles, d.from.scale())
+		dist, err := distribution(cols, percentiles, d.from.scale())
 		if err != nil {
 			return err
 		}
@@ -199,7 +198,7 @@ func distribution(cols []*stat.Column, percentiles []float64, scale float64) (*D
 	if sum.N == 0 {
 		return nil, nil
 	}
-	d := &Dist{N: sum.N, Mean: sum.Mean / scale, Min: float64(sum.Min) / scale, Max: float64(sum.Max) / scale, Std: sum.Std / scale}
+	d := &Dist{N: sum.N, Mean: sum.Mean / scale, Min: float64(sum.Min) / scale, Max: float64(sum.Max) / scale, Std: sum.Std / scale, Ranks: percentiles}
 	for _, q := range sum.Quantiles {
 		d.Percentiles = append(d.Percentiles, q/scale)
 	}

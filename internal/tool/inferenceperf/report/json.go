@@ -3,12 +3,15 @@
 package report
 
 import (
-	"bytes"
+	"bufio"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/inferometer/inferometer/internal/lib/jsonobject"
 	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
 )
 
 // object is a JSON object whose fields keep their order.
@@ -26,21 +29,17 @@ func (o *object) put(name string, value any) { *o = append(*o, field{name, value
 
 // set gives a field a value, at its place where there is one of the name.
 func (o *object) set(name string, value any) {
-	for i := range *o {
-		if (*o)[i].name == name {
-			(*o)[i].value = value
-			return
-		}
+	if i := slices.IndexFunc(*o, func(f field) bool { return f.name == name }); i >= 0 {
+		(*o)[i].value = value
+		return
 	}
 	o.put(name, value)
 }
 
 // appendJSON appends a value of the types of this package with two spaces of indent, as
-// Python's json module writes it.
+// Python's json module writes it. A nil pointer is null.
 func appendJSON(dst []byte, v any, indent int) []byte {
 	switch v := v.(type) {
-	case nil:
-		return append(dst, "null"...)
 	case bool:
 		return strconv.AppendBool(dst, v)
 	case int:
@@ -49,6 +48,18 @@ func appendJSON(dst []byte, v any, indent int) []byte {
 		return strconv.AppendInt(dst, v, 10)
 	case float64:
 		return append(dst, number.PythonJSON(v)...)
+	case *int:
+		if v != nil {
+			return appendJSON(dst, *v, indent)
+		}
+	case *float64:
+		if v != nil {
+			return appendJSON(dst, *v, indent)
+		}
+	case *dialect.Dist:
+		if v != nil {
+			return appendJSON(dst, distFields(v), indent)
+		}
 	case string:
 		return appendText(dst, v)
 	case json.Number:
@@ -62,8 +73,6 @@ func appendJSON(dst []byte, v any, indent int) []byte {
 		return appendAll(dst, "[", "]", len(v), indent, func(dst []byte, i int) []byte {
 			return appendJSON(dst, v[i], indent+1)
 		})
-	case json.RawMessage:
-		return append(dst, v...)
 	}
 	return append(dst, "null"...)
 }
@@ -84,14 +93,34 @@ func appendAll(dst []byte, open, end string, n, indent int, part func([]byte, in
 	return append(dst, end...)
 }
 
+// array writes a JSON array, one entry after the other.
+type array struct {
+	out *bufio.Writer
+	buf []byte
+	n   int64
+}
+
+func (a *array) put(v any) {
+	a.buf = append(a.buf[:0], "[,"[min(a.n, 1)])
+	a.buf = appendJSON(appendLine(a.buf, 1), v, 1)
+	a.n++
+	_, _ = a.out.Write(a.buf) // close gives the first error
+}
+
+func (a *array) close() error {
+	end := "\n]"
+	if a.n == 0 {
+		end = "[]"
+	}
+	_, _ = a.out.WriteString(end)
+	return a.out.Flush()
+}
+
 func appendLine(dst []byte, indent int) []byte {
 	return append(append(dst, '\n'), strings.Repeat("  ", indent)...)
 }
 
 func appendText(dst []byte, s string) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(strings.ToValidUTF8(s, "\ufffd")) // a string in memory always works
-	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
+	text, _ := jsonobject.Compact(strings.ToValidUTF8(s, "\ufffd")) // a string always works
+	return append(dst, text...)
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"io"
 	"strconv"
 
@@ -15,14 +16,14 @@ const (
 )
 
 // StageFile is the name of the report of a stage.
-func StageFile(stage int) string { return "stage_" + strconv.Itoa(stage) + "_" + lifecycle }
+func StageFile(stage int) string { return fmt.Sprintf("stage_%d_%s", stage, lifecycle) }
 
 // AdapterFile is the name of the report of an adapter.
 func AdapterFile(adapter string) string { return "adapter_" + adapter + "_" + lifecycle }
 
 // AdapterStageFile is the name of the report of an adapter in a stage.
 func AdapterStageFile(adapter string, stage int) string {
-	return "adapter_" + adapter + "_stage_" + strconv.Itoa(stage) + "_" + lifecycle
+	return "adapter_" + adapter + "_" + StageFile(stage)
 }
 
 // Load is what a stage asked for.
@@ -44,8 +45,8 @@ func lifecycleObject(s *dialect.Summary, load *Load) object {
 		{"successes", successObject(s)},
 		{"failures", object{
 			{"count", s.Failed},
-			{"request_latency", dist(s.FailedLatency, s.Percentiles)},
-			{"prompt_tokens", prompts(&s.FailedPrompt, s.Percentiles)},
+			{"request_latency", s.FailedLatency},
+			{"prompt_tokens", prompts(&s.FailedPrompt)},
 			{"by_label", labels(s.Failures)},
 		}},
 	}
@@ -56,26 +57,22 @@ func lifecycleObject(s *dialect.Summary, load *Load) object {
 			{"recovered", r.Recovered},
 			{"failed_after_retry", r.Requests - r.Recovered},
 			{"wasted_sec_total", r.Wasted},
-			{"wasted_sec", dist(r.Each, s.Percentiles)},
+			{"wasted_sec", r.Each},
 		})
 	}
 	return o
 }
 
 func loadObject(s *dialect.Summary, load *Load) object {
-	o := object{{"count", s.Count}, {"schedule_delay", dist(s.Delay, s.Percentiles)}}
+	o := object{{"count", s.Count}, {"schedule_delay", s.Delay}}
 	if load == nil {
 		return o
 	}
 	o.put("send_duration", s.SendDuration)
-	if load.Rate == nil {
-		o.put("requested_rate", nil)
-	} else {
-		o.put("requested_rate", *load.Rate)
-	}
+	o.put("requested_rate", load.Rate)
 	o.put("achieved_rate", per(float64(s.Count), s.SendDuration))
 	if load.Concurrency != nil {
-		o.put("concurrency", *load.Concurrency)
+		o.put("concurrency", load.Concurrency)
 	}
 	return o
 }
@@ -89,41 +86,40 @@ func per(n, seconds float64) float64 {
 }
 
 func successObject(s *dialect.Summary) object {
-	p := s.Percentiles
 	o := object{
 		{"count", s.OK},
 		{"latency", object{
-			{"request_latency", dist(s.Latency, p)},
-			{"normalized_time_per_output_token", dist(s.NTPOT, p)},
-			{"time_per_output_token", dist(s.TPOT, p)},
-			{"time_to_first_token", dist(s.TTFT, p)},
-			{"inter_token_latency", dist(s.ITL, p)},
+			{"request_latency", s.Latency},
+			{"normalized_time_per_output_token", s.NTPOT},
+			{"time_per_output_token", s.TPOT},
+			{"time_to_first_token", s.TTFT},
+			{"inter_token_latency", s.ITL},
 		}},
 		{"throughput", object{
-			{"input_tokens_per_sec", per(float64(s.In), s.Seconds)},
+			{"input_tokens_per_sec", per(float64(s.Prompt.Total), s.Seconds)},
 			{"output_tokens_per_sec", per(float64(s.Out), s.Seconds)},
-			{"total_tokens_per_sec", per(float64(s.In+s.Out), s.Seconds)},
+			{"total_tokens_per_sec", per(float64(s.Prompt.Total+s.Out), s.Seconds)},
 			{"requests_per_sec", per(float64(s.OK), s.Seconds)},
 			{"images_per_sec", per(float64(s.Images), s.Seconds)},
 			{"videos_per_sec", per(float64(s.Videos), s.Seconds)},
 			{"audios_per_sec", per(float64(s.Audios), s.Seconds)},
 		}},
-		{"request_size_bytes", dist(s.Size, p)},
+		{"request_size_bytes", s.Size},
 		{"image", object{
-			{"count", dist(s.Image.Count, p)}, {"pixels", dist(s.Image.Pixels, p)},
-			{"bytes", dist(s.Image.Bytes, p)}, {"aspect_ratio", dist(s.Image.Aspect, p)},
+			{"count", s.Image.Count}, {"pixels", s.Image.Pixels},
+			{"bytes", s.Image.Bytes}, {"aspect_ratio", s.Image.Aspect},
 		}},
 		{"video", object{
-			{"count", dist(s.Video.Count, p)}, {"frames", dist(s.Video.Frames, p)}, {"pixels", dist(s.Video.Pixels, p)},
-			{"bytes", dist(s.Video.Bytes, p)}, {"aspect_ratio", dist(s.Video.Aspect, p)},
+			{"count", s.Video.Count}, {"frames", s.Video.Frames}, {"pixels", s.Video.Pixels},
+			{"bytes", s.Video.Bytes}, {"aspect_ratio", s.Video.Aspect},
 		}},
 		{"audio", object{
-			{"count", dist(s.Audio.Count, p)}, {"seconds", dist(s.Audio.Seconds, p)}, {"bytes", dist(s.Audio.Bytes, p)},
+			{"count", s.Audio.Count}, {"seconds", s.Audio.Seconds}, {"bytes", s.Audio.Bytes},
 		}},
-		{"prompt_len", dist(s.Prompt.Each, p)},
-		{"prompt_tokens", prompts(&s.Prompt, p)},
-		{"output_len", dist(s.Client, p)},
-		{"output_tokens", append(object{{"total", float64(s.ServerTotal)}}, distFields(s.Server, p)...)},
+		{"prompt_len", s.Prompt.Each},
+		{"prompt_tokens", prompts(&s.Prompt)},
+		{"output_len", s.Client},
+		{"output_tokens", append(object{{"total", float64(s.ServerTotal)}}, distFields(s.Server)...)},
 		{"token_count_mismatches", s.Mismatches},
 		{"client_fallback_requests", object{{"prompt", s.ClientIn}, {"output", s.ClientOut}}},
 	}
@@ -151,13 +147,13 @@ func goodput(g *dialect.Goodput) object {
 
 // prompts are the tokens of prompts: what came out of the cache, what did not, and how
 // they are spread.
-func prompts(p *dialect.Prompts, percentiles []float64) object {
+func prompts(p *dialect.Prompts) object {
 	o := object{
 		{"total", float64(p.Total)},
 		{"cached", float64(p.Cached)},
 		{"uncached", float64(max(p.Total-p.Cached, 0))},
 	}
-	return append(o, distFields(p.Each, percentiles)...)
+	return append(o, distFields(p.Each)...)
 }
 
 // labels are failures by their label.
@@ -174,35 +170,29 @@ func messages(all []dialect.Message) list {
 	for _, m := range all {
 		entry := object{{"message", m.Text}}
 		if len(m.Sessions) > 0 {
-			entry.put("session_ids", texts(m.Sessions))
+			entry.put("session_ids", listOf(m.Sessions))
 		}
 		out = append(out, entry)
 	}
 	return out
 }
 
-func texts(all []string) list {
+// listOf is a JSON array of values.
+func listOf[T any](all []T) list {
 	out := list{}
-	for _, s := range all {
-		out = append(out, s)
+	for _, v := range all {
+		out = append(out, v)
 	}
 	return out
 }
 
-// dist is a distribution, or null where there are no samples.
-func dist(d *dialect.Dist, percentiles []float64) any {
-	if d == nil {
-		return nil
-	}
-	return distFields(d, percentiles)
-}
-
-func distFields(d *dialect.Dist, percentiles []float64) object {
+// distFields are those of a distribution; none where there are no samples.
+func distFields(d *dialect.Dist) object {
 	if d == nil {
 		return nil
 	}
 	o := object{{"mean", d.Mean}, {"min", d.Min}, {"max", d.Max}}
-	for i, p := range percentiles {
+	for i, p := range d.Ranks {
 		o.put(PercentileKey(p), d.Percentiles[i])
 	}
 	return o

@@ -14,12 +14,7 @@ import (
 
 // PartialFile is the name of a stage's part of a benchmark report, version 0.2.1, which
 // others complete.
-func PartialFile(stage int) string {
-	return "inference-perf.partial.stage_" + strconv.Itoa(stage) + ".yaml"
-}
-
-// partialVersion is the version of the benchmark report.
-const partialVersion = "0.2.1"
+func PartialFile(stage int) string { return fmt.Sprintf("inference-perf.partial.stage_%d.yaml", stage) }
 
 // PartialPercentiles are those that a benchmark report has.
 func PartialPercentiles() []float64 {
@@ -47,12 +42,12 @@ func Partial(w io.Writer, s *dialect.Summary, stage int, run, from, to time.Time
 			return object{{"units", unit}, {"mean", per(float64(n), s.Seconds)}}
 		}
 		aggregate.put("throughput", object{
-			{"input_token_rate", rate(s.In, "tokens/s")}, {"output_token_rate", rate(s.Out, "tokens/s")},
-			{"total_token_rate", rate(s.In+s.Out, "tokens/s")}, {"request_rate", rate(s.OK, "queries/s")},
+			{"input_token_rate", rate(s.Prompt.Total, "tokens/s")}, {"output_token_rate", rate(s.Out, "tokens/s")},
+			{"total_token_rate", rate(s.Prompt.Total+s.Out, "tokens/s")}, {"request_rate", rate(s.OK, "queries/s")},
 		})
 	}
 	_, err := w.Write(appendYAML(nil, object{
-		{"version", partialVersion},
+		{"version", "0.2.1"},
 		{"run", object{
 			{"uid", fmt.Sprintf("inference-perf-stage-%d-%s", stage, identity(run, stage))},
 			{"eid", "inference-perf-experiment-" + identity(run, -1)},
@@ -91,7 +86,7 @@ func statistics(d *dialect.Dist, unit string) object {
 		o.put("stddev", d.Std*math.Sqrt(float64(d.N)/float64(d.N-1)))
 	}
 	o.put("min", d.Min)
-	for i, p := range PartialPercentiles() {
+	for i, p := range d.Ranks {
 		o.put("p"+strings.ReplaceAll(strconv.FormatFloat(p, 'g', -1, 64), ".", "p"), d.Percentiles[i])
 	}
 	o.put("max", d.Max)

@@ -1,8 +1,9 @@
 package report
 
 import (
+	"fmt"
 	"io"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/record"
@@ -13,7 +14,7 @@ const PrometheusSummaryFile = "summary_prometheus_metrics.json"
 
 // PrometheusStageFile is the name of the report of what the servers say of a stage.
 func PrometheusStageFile(stage int) string {
-	return "stage_" + strconv.Itoa(stage) + "_prometheus_metrics.json"
+	return fmt.Sprintf("stage_%d_prometheus_metrics.json", stage)
 }
 
 // Series is how a metric of the servers went over time.
@@ -62,7 +63,7 @@ func Prometheus(w io.Writer, s *Server) error {
 func (s *Server) successes() object {
 	o := object{
 		{"count", s.total("requests")},
-		{"rate", s.rate("requests")},
+		{"rate", s.known(s.figure("requests").Rate)},
 		{"prompt_len", s.length("prompt_tokens")},
 		{"output_len", s.length("output_tokens")},
 		{"queue_len", s.mean("queue_length")},
@@ -105,28 +106,21 @@ func (s *Server) successes() object {
 
 // figure finds a figure by its name; one that says nothing where there is none.
 func (s *Server) figure(name string) *record.Figure {
-	for i := range s.Figures {
-		if s.Figures[i].Name == name {
-			return &s.Figures[i]
-		}
+	if i := slices.IndexFunc(s.Figures, func(f record.Figure) bool { return f.Name == name }); i >= 0 {
+		return &s.Figures[i]
 	}
 	return new(record.Figure)
 }
 
 // known is a number, or what stands for one that nobody said.
-func (s *Server) known(v *float64) any {
-	switch {
-	case v != nil:
-		return *v
-	case s.Faithful:
-		return 0.0
+func (s *Server) known(v *float64) *float64 {
+	if v == nil && s.Faithful {
+		return new(0.0)
 	}
-	return nil
+	return v
 }
 
-func (s *Server) total(name string) any { return s.known(s.figure(name).Total) }
-
-func (s *Server) rate(name string) any { return s.known(s.figure(name).Rate) }
+func (s *Server) total(name string) *float64 { return s.known(s.figure(name).Total) }
 
 func (s *Server) mean(name string) object { return object{{"mean", s.known(s.figure(name).Mean)}} }
 
@@ -137,25 +131,22 @@ func (s *Server) spread(name string) object {
 
 // length is the mean length in tokens, and the tokens per second.
 func (s *Server) length(name string) object {
-	tokens, requests := s.figure(name), s.figure("requests")
-	mean := tokens.Rate
-	if !s.Faithful {
-		mean = nil
-		if tokens.Total != nil && requests.Total != nil && *requests.Total > 0 {
-			v := *tokens.Total / *requests.Total
-			mean = &v
-		}
+	mean, rate := quotient(s.figure(name), s.figure("requests"), 1), s.figure(name).Rate
+	if s.Faithful {
+		mean = rate
 	}
-	return object{{"mean", s.known(mean)}, {"rate", s.known(tokens.Rate)}}
+	return object{{"mean", s.known(mean)}, {"rate", s.known(rate)}}
 }
 
 // percent is the share of hits.
 func (s *Server) percent(hits, queries string) object {
-	h, q := s.figure(hits), s.figure(queries)
-	var share *float64
-	if h.Total != nil && q.Total != nil && *q.Total > 0 {
-		v := 100 * *h.Total / *q.Total
-		share = &v
+	return object{{"mean", s.known(quotient(s.figure(hits), s.figure(queries), 100))}}
+}
+
+// quotient is one total over another, times a factor; nil: it cannot be known.
+func quotient(a, b *record.Figure, factor float64) *float64 {
+	if a.Total == nil || b.Total == nil || *b.Total <= 0 {
+		return nil
 	}
-	return object{{"mean", s.known(share)}}
+	return new(factor * *a.Total / *b.Total)
 }

@@ -17,12 +17,10 @@ type Fields struct{ Request, Response, Info, Chunks, Metrics bool }
 // Requests writes the report of single requests, one after the other. It belongs to
 // one goroutine.
 type Requests struct {
-	out    *bufio.Writer
+	array
 	fields Fields
 	opt    *dialect.Options
 	values dialect.Values
-	buf    []byte
-	n      int64
 	faults [4]tally
 }
 
@@ -34,7 +32,7 @@ type tally struct {
 
 // NewRequests begins a report.
 func NewRequests(w io.Writer, f Fields, o *dialect.Options) *Requests {
-	return &Requests{out: bufio.NewWriterSize(w, 64<<10), fields: f, opt: o}
+	return &Requests{array: array{out: bufio.NewWriterSize(w, 64<<10)}, fields: f, opt: o}
 }
 
 // Add writes the entry of a request.
@@ -43,31 +41,13 @@ func (r *Requests) Add(rec *record.Record) {
 		return
 	}
 	rec = r.opt.Seen(rec)
-	r.buf = r.buf[:0]
-	if r.n > 0 {
-		r.buf = append(r.buf, ',')
-	} else {
-		r.buf = append(r.buf, '[')
-	}
-	r.buf = appendLine(r.buf, 1)
 	r.opt.Measure(rec, &r.values)
 	r.examine(rec)
-	r.n++
-	r.buf = appendJSON(r.buf, r.entry(rec), 1)
-	_, _ = r.out.Write(r.buf) // the first error comes back from Close
+	r.put(r.entry(rec))
 }
 
 // Close ends the report.
-func (r *Requests) Close() error {
-	end := "\n]"
-	if r.n == 0 {
-		end = "[]"
-	}
-	if _, err := r.out.WriteString(end); err != nil {
-		return err
-	}
-	return r.out.Flush()
-}
+func (r *Requests) Close() error { return r.close() }
 
 // Len is how many entries there are.
 func (r *Requests) Len() int64 { return r.n }

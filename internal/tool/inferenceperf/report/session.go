@@ -2,10 +2,10 @@ package report
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
@@ -18,9 +18,7 @@ const (
 )
 
 // SessionStageFile is the name of the report of the sessions of a stage.
-func SessionStageFile(stage int) string {
-	return "stage_" + strconv.Itoa(stage) + "_session_lifecycle_metrics.json"
-}
+func SessionStageFile(stage int) string { return fmt.Sprintf("stage_%d_session_%s", stage, lifecycle) }
 
 // SessionStage is how a stage of sessions went.
 type SessionStage struct {
@@ -36,7 +34,6 @@ type SessionStage struct {
 
 // Sessions writes the report of sessions. A stage of nil is all stages.
 func Sessions(w io.Writer, s *dialect.SessionSummary, stage *SessionStage) error {
-	p := s.Percentiles
 	o := object{}
 	if stage != nil {
 		o.put("stage_metadata", stageObject(stage))
@@ -57,23 +54,27 @@ func Sessions(w io.Writer, s *dialect.SessionSummary, stage *SessionStage) error
 		o.put("total_retry_attempts", s.Retries)
 		o.put("total_retries_recovered", s.Recovered)
 	}
+	var reached int64 // sessions with a first token for the user
+	if s.First != nil {
+		reached = s.First.N
+	}
 	o = append(o, object{
 		{"sessions_per_second", s.PerSecond},
-		{"session_duration_sec", dist(s.Duration, p)},
-		{"num_events", dist(s.NumEvents, p)},
-		{"num_events_cancelled", dist(s.NumCancelled, p)},
-		{"total_input_tokens", dist(s.In, p)},
-		{"total_output_tokens", dist(s.Out, p)},
-		{"total_cached_tokens", dist(s.Cached, p)},
-		{"total_cacheable_input_tokens", dist(s.Cacheable, p)},
+		{"session_duration_sec", s.Duration},
+		{"num_events", s.NumEvents},
+		{"num_events_cancelled", s.NumCancelled},
+		{"total_input_tokens", s.In},
+		{"total_output_tokens", s.Out},
+		{"total_cached_tokens", s.Cached},
+		{"total_cacheable_input_tokens", s.Cacheable},
 		{"sessions_with_cache_info", s.Told},
-		{"kv_cache_hit_percent", numberOrNull(s.HitPercent)},
-		{"kv_cache_hit_per_session_percent", dist(s.HitEach, p)},
-		{"tfut_sec", dist(s.First, p)},
-		{"sessions_with_tfut", samples(s.First)},
+		{"kv_cache_hit_percent", s.HitPercent},
+		{"kv_cache_hit_per_session_percent", s.HitEach},
+		{"tfut_sec", s.First},
+		{"sessions_with_tfut", reached},
 		{"tfut_none_reasons", reasons(s.NoFirst)},
-		{"num_user_facing_events", dist(s.Users, p)},
-		{"num_structured_output_excluded", dist(s.Programs, p)},
+		{"num_user_facing_events", s.Users},
+		{"num_structured_output_excluded", s.Programs},
 	}...)
 	_, err := w.Write(appendJSON(nil, o, 0))
 	return err
@@ -91,63 +92,30 @@ func reasons(m map[string]int64) any {
 	return o
 }
 
-func samples(d *dialect.Dist) int64 {
-	if d == nil {
-		return 0
-	}
-	return d.N
-}
-
 func stageObject(s *SessionStage) object {
-	var concurrent any
-	if s.Concurrent != nil {
-		concurrent = *s.Concurrent
-	}
 	return object{
 		{"stage_id", s.Stage},
 		{"status", s.Status},
-		{"timeout_configured", numberOrNull(s.Timeout)},
+		{"timeout_configured", s.Timeout},
 		{"actual_duration", s.Duration},
-		{"teardown_duration", numberOrNull(s.Teardown)},
+		{"teardown_duration", s.Teardown},
 		{"dropped_requests", s.Dropped},
-		{"concurrent_sessions", concurrent},
-		{"session_rate", numberOrNull(s.Rate)},
+		{"concurrent_sessions", s.Concurrent},
+		{"session_rate", s.Rate},
 	}
-}
-
-func numberOrNull(v *float64) any {
-	if v == nil {
-		return nil
-	}
-	return *v
 }
 
 // EachSession writes the report of single sessions. Moments are seconds since 1970.
 func EachSession(w io.Writer, all []*dialect.Session, start time.Time) error {
-	out := bufio.NewWriter(w)
-	buf := []byte("[")
-	for i, s := range all {
-		if i > 0 {
-			buf = append(buf, ',')
-		}
-		buf = appendLine(buf, 1)
-		buf = appendJSON(buf, sessionObject(s, float64(start.UnixNano())/1e9), 1)
-		if _, err := out.Write(buf); err != nil {
-			return err
-		}
-		buf = buf[:0]
+	out := array{out: bufio.NewWriter(w)}
+	for _, s := range all {
+		out.put(sessionObject(s, float64(start.UnixNano())/1e9))
 	}
-	if len(all) > 0 {
-		buf = append(buf, '\n')
-	}
-	if _, err := out.Write(append(buf, ']')); err != nil {
-		return err
-	}
-	return out.Flush()
+	return out.close()
 }
 
 func sessionObject(s *dialect.Session, start float64) object {
-	var fault, cached, cacheable, first, noFirst, repairs, repaired, users, programs any
+	var fault, cached, cacheable, first, repairs, repaired, users, programs any
 	origin := ""
 	if label, message := s.Fault(); label != "" {
 		if s.Mark == nil && s.Error != nil {
@@ -161,13 +129,10 @@ func sessionObject(s *dialect.Session, start float64) object {
 	if s.First != dialect.None {
 		first = (s.First - s.Start).Seconds()
 	}
-	if s.NoFirst != "" {
-		noFirst = s.NoFirst
-	}
 	if m := s.Mark; m != nil {
-		origin, users, programs = m.Origin, texts(m.UserIDs), m.Program
+		origin, users, programs = m.Origin, listOf(m.UserIDs), m.Program
 		if len(m.Repaired) > 0 {
-			repairs, repaired = len(m.Repaired), texts(m.Repaired)
+			repairs, repaired = len(m.Repaired), listOf(m.Repaired)
 		}
 	}
 	o := object{
@@ -197,6 +162,6 @@ func sessionObject(s *dialect.Session, start float64) object {
 		{"user_facing_event_ids", users},
 		{"num_structured_output_excluded", programs},
 		{"tfut_sec", first},
-		{"tfut_none_reason", noFirst},
+		{"tfut_none_reason", textOrNull(s.NoFirst)},
 	}...)
 }

@@ -89,7 +89,7 @@ func ExaminePartial(name, family string, s *dialect.Summary) []Finding {
 		if d.dist.Min < 0 {
 			find("distributions", d.dist != s.Delay, d.path+": negative minimum "+number.PythonJSON(d.dist.Min))
 		}
-		if !inOrder(d.dist, s.Percentiles) {
+		if !inOrder(d.dist) {
 			find("distributions", true, d.path+": minimum, mean, percentiles and maximum are not in order")
 		}
 	}
@@ -98,13 +98,13 @@ func ExaminePartial(name, family string, s *dialect.Summary) []Finding {
 
 // inOrder reports whether the figures of a distribution can be of one: none is outside its
 // bounds, and a higher percentile is not below a lower one. Sums of many are not exact.
-func inOrder(d *dialect.Dist, ranks []float64) bool {
+func inOrder(d *dialect.Dist) bool {
 	least := func(a, b float64) bool { return a <= b+1e-9+1e-6*max(math.Abs(a), math.Abs(b)) }
 	ok := least(d.Min, d.Mean) && least(d.Mean, d.Max)
 	for i, p := range d.Percentiles {
 		ok = ok && least(d.Min, p) && least(p, d.Max)
 		for k, q := range d.Percentiles[:i] {
-			ok = ok && (ranks[k] > ranks[i] || least(q, p)) && (ranks[k] < ranks[i] || least(p, q))
+			ok = ok && (d.Ranks[k] > d.Ranks[i] || least(q, p)) && (d.Ranks[k] < d.Ranks[i] || least(p, q))
 		}
 	}
 	return ok

@@ -14,17 +14,21 @@ import (
 func TestExamine(t *testing.T) {
 	good := func() *dialect.Summary {
 		dist := func() *dialect.Dist {
-			return &dialect.Dist{N: 2, Mean: 2, Min: 1, Max: 3, Percentiles: []float64{2.5, 1.5}}
+			return &dialect.Dist{N: 2, Mean: 2, Min: 1, Max: 3, Ranks: []float64{90, 10}, Percentiles: []float64{2.5, 1.5}}
 		}
-		return &dialect.Summary{Percentiles: []float64{90, 10}, Count: 2, OK: 1, Failed: 1, Delay: dist(), Latency: dist(), Size: dist()}
+		return &dialect.Summary{Count: 2, OK: 1, Failed: 1, Delay: dist(), Latency: dist(), Size: dist()}
 	}
 	for name, c := range map[string]struct {
 		change func(s *dialect.Summary)
 		want   []Finding
 	}{
-		"nothing":       {change: func(*dialect.Summary) {}},
-		"counts":        {func(s *dialect.Summary) { s.Count = 3 }, []Finding{{"f.counts", true, "successes and failures do not add up to the requests", "r"}}},
-		"percentiles":   {func(s *dialect.Summary) { s.Percentiles = []float64{10, 90} }, nil},
+		"nothing": {change: func(*dialect.Summary) {}},
+		"counts":  {func(s *dialect.Summary) { s.Count = 3 }, []Finding{{"f.counts", true, "successes and failures do not add up to the requests", "r"}}},
+		"percentiles": {func(s *dialect.Summary) {
+			for _, d := range []*dialect.Dist{s.Delay, s.Latency, s.Size} {
+				d.Ranks = []float64{10, 90}
+			}
+		}, nil},
 		"mean":          {func(s *dialect.Summary) { s.Size.Mean = 4 }, []Finding{{"f.distributions", true, "successes.request_size_bytes: minimum, mean, percentiles and maximum are not in order", "r"}}},
 		"a percentile":  {func(s *dialect.Summary) { s.Size.Percentiles[1] = 0.5 }, []Finding{{"f.distributions", true, "successes.request_size_bytes: minimum, mean, percentiles and maximum are not in order", "r"}}},
 		"rounding":      {func(s *dialect.Summary) { s.Size.Mean = 3 + 1e-9 }, nil},

@@ -1,7 +1,6 @@
 package inferenceperf
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -16,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/lib/brief"
+	"github.com/inferometer/inferometer/internal/lib/jsonobject"
 	"github.com/inferometer/inferometer/internal/lib/wholefile"
 	"github.com/inferometer/inferometer/internal/report/chart"
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/args"
@@ -29,7 +29,7 @@ const LegendFile = "analyzed_reports_legend.json"
 // where that is asked for, all of them over one another. It gives the files that it
 // wrote; the error tells of every directory that could not be read.
 func Analyze(a *args.Action, log io.Writer) ([]string, error) {
-	an := &analysis{stats: statistics(a.Percentiles), log: log}
+	an := &analysis{stats: wanted(a.Percentiles), log: log}
 	var read []subject
 	for _, dir := range a.Dirs {
 		fmt.Fprintf(log, "INFO - Analyzing reports in %s\n", dir)
@@ -82,37 +82,31 @@ type subject struct {
 // statistic is what is drawn of a latency.
 type statistic struct{ key, name string }
 
-// statistics are those that the user asks for: percentiles, or mean, min and max.
-func statistics(names []string) []statistic {
+// wanted are the statistics that the user asks for: percentiles, or mean, min and max.
+func wanted(names []string) []statistic {
 	if len(names) == 0 {
-		return []statistic{{"mean", "Mean"}}
+		names = []string{"mean"}
+	}
+	named := map[string]statistic{
+		"mean": {"mean", "Mean"}, "min": {"min", "Min"}, "max": {"max", "Max"}, "50": {"median", "Median"}, "median": {"median", "Median"},
 	}
 	var out []statistic
 	for _, n := range names {
-		s := statistic{"p" + n, "p" + n}
-		switch n {
-		case "mean", "min", "max":
-			s = statistic{n, strings.ToUpper(n[:1]) + n[1:]}
-		case "50", "median":
-			s = statistic{"median", "Median"}
-		}
-		out = append(out, s)
+		out = append(out, cmp.Or(named[n], statistic{"p" + n, "p" + n}))
 	}
 	return out
 }
 
 // lacking tells of percentiles that a directory's reports do not have.
 func (an *analysis) lacking(s subject) {
-	have := map[string]bool{}
+	have := map[string]float64{}
 	for i := range s.stages {
 		for _, values := range s.stages[i].Latency {
-			for key := range values {
-				have[key] = true
-			}
+			maps.Copy(have, values)
 		}
 	}
 	for _, st := range an.stats {
-		if len(have) > 0 && !have[st.key] {
+		if _, ok := have[st.key]; len(have) > 0 && !ok {
 			an.note(fmt.Errorf("%s: no report has %s: there are %s", s.dir, st.name, strings.Join(slices.Sorted(maps.Keys(have)), ", ")))
 		}
 	}
@@ -124,25 +118,20 @@ func (an *analysis) unified(dir string, all []subject) {
 		an.note(fmt.Errorf("making the directory of the overlaid charts: %w", err))
 		return
 	}
-	var legend bytes.Buffer
-	legend.WriteString("{")
+	var legend jsonobject.Object
 	for i := range all {
-		all[i].name = fmt.Sprintf("Report %d", i+1)
-		path, _ := json.Marshal(all[i].dir)
-		if i > 0 {
-			legend.WriteByte(',')
-		}
-		fmt.Fprintf(&legend, "\n  %q: %s", all[i].name, path)
-		all[i].name += " (" + shortName(all[i].dir) + ")"
+		name := fmt.Sprintf("Report %d", i+1)
+		legend.Set(name, all[i].dir)
+		all[i].name = name + " (" + brief.Fit(filepath.Base(filepath.Clean(all[i].dir)), 24) + ")"
 	}
-	legend.WriteString("\n}")
-	an.save(filepath.Join(dir, LegendFile), func(w io.Writer) error { _, err := w.Write(legend.Bytes()); return err })
+	an.save(filepath.Join(dir, LegendFile), func(w io.Writer) error {
+		text, err := json.MarshalIndent(legend, "", "  ")
+		if err == nil {
+			_, err = w.Write(text)
+		}
+		return err
+	})
 	an.draw(dir, all)
-}
-
-// shortName is the end of a directory's path, cut to what a legend has room for.
-func shortName(dir string) string {
-	return brief.Fit(filepath.Base(filepath.Clean(dir)), 24)
 }
 
 func (an *analysis) save(path string, content func(io.Writer) error) {
@@ -251,14 +240,15 @@ func given(pick func(*reader.Stage) *float64) value {
 // charts are all charts, in the order in which they are written.
 func (an *analysis) charts() []picture {
 	const qps, level = "QPS (achieved rate)", "Concurrency"
+	of := func(pick func(*reader.Stage) *float64) []line { return []line{{x: rate, y: given(pick)}} }
 	return []picture{
-		{"latency_vs_concurrency", "Latency vs Concurrency", an.latencies(level, "Concurrency", concurrency)},
-		{"throughput_vs_concurrency", "Throughput vs Concurrency", throughputs(level, "Concurrency", concurrency)},
+		{"latency_vs_concurrency", "Latency vs Concurrency", an.latencies(level, level, concurrency)},
+		{"throughput_vs_concurrency", "Throughput vs Concurrency", throughputs(level, level, concurrency)},
 		{"latency_vs_qps", "Latency vs Request Rate", an.latencies(qps, "QPS", rate)},
 		{"throughput_vs_qps", "Throughput vs Request Rate", throughputs(qps, "QPS", rate)},
 		{"goodput_vs_qps", "Goodput vs Request Rate", []panel{
-			{"Goodput % vs. QPS", qps, "Goodput (%)", []line{{"", rate, given(func(s *reader.Stage) *float64 { return s.Goodput })}}},
-			{"Request Goodput Rate vs. QPS", qps, "Goodput Rate (req/s)", []line{{"", rate, given(func(s *reader.Stage) *float64 { return s.GoodRate })}}},
+			{"Goodput % vs. QPS", qps, "Goodput (%)", of(func(s *reader.Stage) *float64 { return s.Goodput })},
+			{"Request Goodput Rate vs. QPS", qps, "Goodput Rate (req/s)", of(func(s *reader.Stage) *float64 { return s.GoodRate })},
 		}},
 		{"throughput_vs_latency", "Latency vs Throughput", an.tradeoffs()},
 	}
@@ -273,30 +263,27 @@ func times() []struct{ metric, title, label string } {
 	}
 }
 
-// labelled is an axis of latencies: it names the statistic where there is one alone.
-func (an *analysis) labelled(label string) string {
-	if len(an.stats) == 1 {
-		return an.stats[0].name + " " + label
+// statistics draws a line for each statistic of a latency. The axis names the only one; of
+// several the lines do.
+func (an *analysis) statistics(metric, label string, draw func(latency value) line) (axis string, lines []line) {
+	for _, s := range an.stats {
+		l := draw(latency(metric, s.key))
+		if len(an.stats) > 1 {
+			l.name = s.name
+		}
+		lines = append(lines, l)
 	}
-	return label
-}
-
-// lineName tells statistics apart where there are several.
-func (an *analysis) lineName(s statistic) string {
 	if len(an.stats) == 1 {
-		return ""
+		label = an.stats[0].name + " " + label
 	}
-	return s.name
+	return label, lines
 }
 
 func (an *analysis) latencies(x, against string, at value) []panel {
 	var out []panel
 	for _, t := range times() {
-		p := panel{title: t.title + " vs. " + against, x: x, y: an.labelled(t.label)}
-		for _, s := range an.stats {
-			p.lines = append(p.lines, line{an.lineName(s), at, latency(t.metric, s.key)})
-		}
-		out = append(out, p)
+		axis, lines := an.statistics(t.metric, t.label, func(latency value) line { return line{x: at, y: latency} })
+		out = append(out, panel{t.title + " vs. " + against, x, axis, lines})
 	}
 	return out
 }
@@ -317,11 +304,8 @@ func (an *analysis) tradeoffs() []panel {
 	list[0], list[1] = list[1], list[0]
 	var out []panel
 	for _, t := range list {
-		p := panel{title: "Throughput vs. " + t.title, x: an.labelled(t.label), y: "Output Tokens/sec"}
-		for _, s := range an.stats {
-			p.lines = append(p.lines, line{an.lineName(s), latency(t.metric, s.key), throughput(reader.OutputRate)})
-		}
-		out = append(out, p)
+		axis, lines := an.statistics(t.metric, t.label, func(latency value) line { return line{x: latency, y: throughput(reader.OutputRate)} })
+		out = append(out, panel{"Throughput vs. " + t.title, axis, "Output Tokens/sec", lines})
 	}
 	return out
 }

@@ -42,22 +42,20 @@ func as(env tool.Env, s *tool.Saved) ([]string, error) {
 	o := &a.Options
 	a.Plan, o.Dir, o.Prefix, o.TokenizerGiven = s.Plan, s.Out, "", !s.Plan.Tokenizer.StandIn()
 	o.UserSessions = s.Plan.Data.SharedPrefix.MultiTurn || s.Plan.Data.Source == plan.SourceConversationReplay
+	o.Goodput = map[string]float64{}
 	for name, metric := range args.Objectives() {
 		for _, slo := range s.Plan.Goodput {
 			if slo.Metric == metric {
-				if o.Goodput == nil {
-					o.Goodput = map[string]float64{}
-				}
 				o.Goodput[name] = time.Duration(slo.Max).Seconds()
 			}
 		}
 	}
 	t := &job{action: a, env: env.Unwatched(), records: s.Records}
 	if s.Tokenizer != "" {
-		env.Warn("note", []string{"inference-perf's figures are made of the counts that were kept: --tokenizer has no effect"})
+		env.Warn("note", []string{"--tokenizer has no effect: inference-perf's figures use the token counts saved with the run"})
 	}
 	if !s.Plan.Output.KeepRaw {
-		env.Warn("note", []string{"the run kept no bodies (--keep raw): request, response and response_chunks of single requests are empty"})
+		env.Warn("note", []string{"request, response and response_chunks of single requests are empty: the run kept no bodies (--keep raw)"})
 	}
 	loads := stages{}
 	for i, stage := range s.Plan.Stages {

@@ -51,7 +51,10 @@ func importRun(env tool.Env, from tool.From, dir string) (mine bool, err error) 
 	p.DrawSeed, p.Output = false, plan.Output{Dir: dir, KeepRaw: list[0].Body != ""}
 	p.Target.Streaming, p.Target.Model = list[0].Streamed(), list[0].Model()
 	p.Stages = stagesOf(list, filepath.Dir(name))
-	start := first(list)
+	start := list[0].Start
+	if due := list[0].Scheduled; due != nil {
+		start = min(start, *due)
+	}
 	header := record.Header{Version: env.Version, Decoder: p.Target.Protocol, Start: time.Unix(0, int64(start*float64(time.Second)))}
 	return true, run.Keep(&p, header, func(add func(*record.Record) error) error {
 		for i := range list {
@@ -63,15 +66,6 @@ func importRun(env tool.Env, from tool.From, dir string) (mine bool, err error) 
 	})
 }
 
-// first is the moment of the first request.
-func first(list []reader.Request) float64 {
-	at := list[0].Start
-	if due := list[0].Scheduled; due != nil {
-		at = min(at, *due)
-	}
-	return at
-}
-
 // stagesOf are the loads of the stages. The original does not say which of them a request
 // belongs to; they follow one another, and their reports have the numbers of their requests.
 func stagesOf(list []reader.Request, dir string) []plan.Stage {
@@ -79,41 +73,36 @@ func stagesOf(list []reader.Request, dir string) []plan.Stage {
 	if err != nil {
 		loads = new(reader.Report) // the requests say it, or nobody does
 	}
-	counted, last := 0, 0
-	for i := range loads.Stages {
-		counted += loads.Stages[i].Count
-	}
-	at := 0
-	for i := range loads.Stages {
-		for n := 0; counted == len(list) && n < loads.Stages[i].Count; n++ {
-			if list[at].Stage == nil {
-				list[at].Stage = &loads.Stages[i].Number
-			}
-			at++
+	var numbers []int // the stage of each request
+	for _, l := range loads.Stages {
+		for range min(l.Count, len(list)+1) {
+			numbers = append(numbers, l.Number)
 		}
 	}
+	last := 0
 	for i := range list {
 		if list[i].Stage == nil {
 			list[i].Stage = new(int)
+			if len(numbers) == len(list) {
+				*list[i].Stage = numbers[i]
+			}
 		}
 		last = max(last, *list[i].Stage)
 	}
-	stages := make([]plan.Stage, last+1)
+	stages, begin, end := make([]plan.Stage, last+1), make([]float64, last+1), make([]float64, last+1)
+	for _, r := range list {
+		i := *r.Stage
+		if stages[i].Requests++; stages[i].Requests == 1 {
+			begin[i] = r.Start
+		}
+		end[i] = max(end[i], r.End)
+	}
 	for i := range stages {
-		n, span := 0, [2]float64{}
-		for k := range list {
-			if *list[k].Stage == i {
-				if n++; n == 1 {
-					span[0] = list[k].Start
-				}
-				span[1] = max(span[1], list[k].End)
-			}
-		}
 		s := &stages[i]
-		s.Requests = int64(max(n, 1))
-		if s.Rate = 1; n > 0 && span[1] > span[0] { // what it came to, where nobody says what was asked for
-			s.Rate = float64(n) / (span[1] - span[0])
+		if s.Rate = 1; end[i] > begin[i] { // what it came to, where nobody says what was asked for
+			s.Rate = float64(s.Requests) / (end[i] - begin[i])
 		}
+		s.Requests = max(s.Requests, 1)
 		k := slices.IndexFunc(loads.Stages, func(l reader.Stage) bool { return l.Number == i })
 		if k < 0 {
 			continue

@@ -10,33 +10,25 @@ import (
 // mediaLog remembers what prompts have besides text: the records of their requests know
 // the prompts by their hashes alone.
 type mediaLog struct {
-	mu    sync.Mutex
-	shown map[uint64][]dialect.Medium
+	shown sync.Map // []dialect.Medium by the hash of their prompt
 }
 
 // of are the media of a prompt.
 func (l *mediaLog) of(hash uint64) []dialect.Medium {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.shown[hash]
+	media, _ := l.shown.Load(hash)
+	list, _ := media.([]dialect.Medium)
+	return list
 }
 
 // note remembers a prompt that shows something.
 func (l *mediaLog) note(p *prompt.Prompt) {
-	var media []dialect.Medium
-	media = appendMedia(media, p.Parts)
+	media := appendMedia(nil, p.Parts)
 	for i := range p.Messages {
 		media = appendMedia(media, p.Messages[i].Parts)
 	}
-	if media == nil {
-		return
+	if media != nil {
+		l.shown.Store(p.Hash, media)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.shown == nil {
-		l.shown = map[uint64][]dialect.Medium{}
-	}
-	l.shown[p.Hash] = media
 }
 
 // appendMedia appends the media among parts. Pictures that are frames make one video.

@@ -140,9 +140,8 @@ func (r *reporter) lifecycle() {
 		r.summary(report.SummaryFile, dialect.All(), nil, "SUMMARY")
 	}
 	for _, i := range numbers {
-		s := dialect.Scope{Stage: i}
 		if o.Lifecycle.PerStage {
-			r.summary(report.StageFile(i), s, r.load(i), fmt.Sprintf("STAGE_%d", i))
+			r.summary(report.StageFile(i), dialect.Scope{Stage: i}, r.load(i), fmt.Sprintf("STAGE_%d", i))
 		}
 		r.partial(i)
 	}
@@ -192,12 +191,7 @@ func (r *reporter) adapters() {
 
 // fileName is a name as a part of a file's: an adapter may be called after a path.
 func fileName(name string) string {
-	return strings.Map(func(c rune) rune {
-		if c == '/' || c == '\\' || c == 0 {
-			return '_'
-		}
-		return c
-	}, name)
+	return strings.NewReplacer("/", "_", `\`, "_", "\x00", "_").Replace(name)
 }
 
 // summary writes one report; mark is what it stands between on the output.
@@ -210,20 +204,24 @@ func (r *reporter) summary(name string, scope dialect.Scope, load *report.Load, 
 	var b bytes.Buffer
 	r.note(report.Lifecycle(&b, s, load))
 	r.file(name, b.Bytes())
-	if mark != "" {
-		family := "summary"
-		if load != nil {
-			family = "per_stage"
-		}
-		r.checks.looked = append(r.checks.looked, name)
-		r.checks.findings = append(r.checks.findings, report.Examine(name, family, s)...)
-		if load == nil {
-			r.checks.whole = s
-		} else {
-			r.checks.stages = append(r.checks.stages, report.StageSummary{Stage: scope.Stage, Summary: s, Rate: load.Rate})
-		}
-		fmt.Fprintf(r.tool.env.Out, "=== START_%s ===\n%s\n=== END_%s ===\n", mark, b.Bytes(), mark)
+	if mark == "" {
+		return
 	}
+	family := "summary"
+	if load == nil {
+		r.checks.whole = s
+	} else {
+		family = "per_stage"
+		r.checks.stages = append(r.checks.stages, report.StageSummary{Stage: scope.Stage, Summary: s, Rate: load.Rate})
+	}
+	r.checks.looked = append(r.checks.looked, name)
+	r.checks.findings = append(r.checks.findings, report.Examine(name, family, s)...)
+	r.print(mark, b.Bytes())
+}
+
+// print puts a report on the output, between marks.
+func (r *reporter) print(mark string, content []byte) {
+	fmt.Fprintf(r.tool.env.Out, "=== START_%s ===\n%s\n=== END_%s ===\n", mark, content, mark)
 }
 
 // partial writes a stage's part of a benchmark report.
@@ -240,7 +238,7 @@ func (r *reporter) partial(i int) {
 	r.file(name, b.Bytes())
 	r.checks.partials = append(r.checks.partials, name)
 	r.checks.findings = append(r.checks.findings, report.ExaminePartial(name, "br_partial", s)...)
-	fmt.Fprintf(r.tool.env.Out, "=== START_PARTIAL_BR_V0_2_STAGE_%d ===\n%s\n=== END_PARTIAL_BR_V0_2_STAGE_%d ===\n", i, b.Bytes(), i)
+	r.print(fmt.Sprintf("PARTIAL_BR_V0_2_STAGE_%d", i), b.Bytes())
 }
 
 // validation writes what a reader of the reports must know: what they contradict
@@ -287,14 +285,12 @@ func (r *reporter) sessions() {
 		r.sessionFile(report.SessionSummaryFile, all, nil)
 	}
 	if o.Sessions.PerStage {
-		for from := 0; from < len(all); {
-			to := from
-			for to < len(all) && all[to].Stage == all[from].Stage {
+		for from, to := 0, 0; from < len(all); from = to {
+			stage := all[from].Stage
+			for to < len(all) && all[to].Stage == stage {
 				to++
 			}
-			stage := all[from].Stage
 			r.sessionFile(report.SessionStageFile(stage), all[from:to], r.sessionStage(stage, all[from:to]))
-			from = to
 		}
 	}
 	if o.Sessions.PerSession {
@@ -316,9 +312,9 @@ func (r *reporter) sessionFile(name string, list []*dialect.Session, stage *repo
 // sessionStage says how a stage went.
 func (r *reporter) sessionStage(i int, list []*dialect.Session) *report.SessionStage {
 	s, m := r.stages[i], r.marks[i]
-	out := &report.SessionStage{Stage: i, Status: "COMPLETED", Duration: (m.SendEnd - m.Begin).Seconds(), Dropped: m.Unsent}
-	teardown := (m.DrainEnd - m.SendEnd).Seconds()
-	out.Teardown = &teardown
+	out := &report.SessionStage{
+		Stage: i, Status: "COMPLETED", Duration: (m.SendEnd - m.Begin).Seconds(), Teardown: new((m.DrainEnd - m.SendEnd).Seconds()), Dropped: m.Unsent,
+	}
 	switch {
 	case s.Arrival == plan.ArrivalSessions:
 		out.Concurrent = &s.Sessions.Concurrent

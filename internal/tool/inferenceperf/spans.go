@@ -1,6 +1,7 @@
 package inferenceperf
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,12 +29,14 @@ func (t *job) export(ctx context.Context, s otlp.Settings) error {
 
 func (t *job) exportTo(ctx context.Context, s otlp.Settings, file io.Writer) error {
 	o, target := &t.action.Options, &t.action.Plan.Target
+	// What the conventions call the work of an endpoint.
+	operation := cmp.Or(map[string]string{"completions": "text_completion", "embeddings": "embeddings"}[target.Endpoint], "chat")
 	var e *otlp.Exporter
 	_, err := t.records.Walk(func(l record.Line) error {
 		switch {
 		case l.Header != nil:
 			e = otlp.New(ctx, s, otlp.Run{
-				Start: l.Header.Start, Seed: l.Header.Seed, Version: t.env.Version, Operation: operation(target.Endpoint), Provider: o.Server,
+				Start: l.Header.Start, Seed: l.Header.Seed, Version: t.env.Version, Operation: operation, Provider: o.Server,
 				Model: target.Model, Servers: target.URLs,
 			}, &dialect.Options{ServerTokens: o.Lifecycle.ServerTokens, Tokenizer: o.TokenizerGiven, Faithful: o.Faithful}, file)
 		case l.Request != nil:
@@ -49,15 +52,4 @@ func (t *job) exportTo(ctx context.Context, s otlp.Settings, file io.Writer) err
 		fmt.Fprintf(t.env.Log, "INFO - %d OpenTelemetry spans exported\n", sent)
 	}
 	return errors.Join(err, lost)
-}
-
-// operation is what the conventions call the work of an endpoint.
-func operation(endpoint string) string {
-	switch endpoint {
-	case "completions":
-		return "text_completion"
-	case "embeddings":
-		return "embeddings"
-	}
-	return "chat"
 }

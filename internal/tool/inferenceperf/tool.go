@@ -75,8 +75,11 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, erro
 // directory makes the directory of the reports, with the config in force. Without one,
 // records are kept only until the reports are on the screen.
 func (t *job) directory() (done func(), err error) {
-	if t.action.Options.Dir != "" {
-		return func() {}, t.saveConfig()
+	if dir := t.action.Options.Dir; dir != "" {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, fmt.Errorf("making the directory of the reports: %w", err)
+		}
+		return func() {}, t.write(ConfigFile, func(w io.Writer) error { _, err := w.Write(t.action.Config); return err })
 	}
 	dir, err := os.MkdirTemp("", "inferometer-records-*")
 	if err != nil {
@@ -84,14 +87,6 @@ func (t *job) directory() (done func(), err error) {
 	}
 	t.action.Plan.Output.Dir = filepath.Join(dir, args.RecordsDir)
 	return func() { os.RemoveAll(dir) }, nil
-}
-
-// saveConfig writes the config in force to where the reports go.
-func (t *job) saveConfig() error {
-	if err := os.MkdirAll(t.action.Options.Dir, 0o755); err != nil {
-		return fmt.Errorf("making the directory of the reports: %w", err)
-	}
-	return t.write(ConfigFile, func(w io.Writer) error { _, err := w.Write(t.action.Config); return err })
 }
 
 // guessTime is how long the tokenizer of a model may take that nobody named: the name
@@ -112,16 +107,13 @@ func withTokenizer(env *tool.Session, a *args.Action) kit.Kit {
 		})
 	}
 	k.Tokenizers = func(ctx context.Context, name, revision string, l plan.Limits) (*source.Found, error) {
-		if o.TokenizerGiven {
-			if o.TokenizerTimeout > 0 {
-				var cancel context.CancelFunc
-				ctx, cancel = context.WithTimeout(ctx, o.TokenizerTimeout)
-				defer cancel()
-			}
-			return find(ctx, name, revision, l)
-		}
 		model := a.Plan.Target.Model
-		if model == "" || o.Server == "mock" {
+		switch {
+		case o.TokenizerGiven && o.TokenizerTimeout > 0:
+			ctx, cancel := context.WithTimeout(ctx, o.TokenizerTimeout)
+			defer cancel()
+			return find(ctx, name, revision, l)
+		case o.TokenizerGiven, model == "", o.Server == "mock":
 			return find(ctx, name, revision, l)
 		}
 		guess, cancel := context.WithTimeout(ctx, guessTime)
@@ -134,7 +126,7 @@ func withTokenizer(env *tool.Session, a *args.Action) kit.Kit {
 		if ctx.Err() != nil {
 			return nil, errors.Join(err, ctx.Err())
 		}
-		fmt.Fprintf(env.Log, "note: there is no tokenizer called %q: prompts are made with the built-in one and counted by the server; name the model's with tokenizer.pretrained_model_name_or_path\n", model)
+		fmt.Fprintf(env.Log, "note: no tokenizer found for %q: prompts are made with the built-in one and counted by the server; set tokenizer.pretrained_model_name_or_path to the model's\n", model)
 		return find(ctx, name, revision, l)
 	}
 	return k

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
@@ -173,14 +174,6 @@ func (e *Exporter) send(body []byte) (rejected int64, again bool, err error) {
 	return 0, false, nil
 }
 
-// dress gives a request the headers that the settings name, and those of its form.
-func (e *Exporter) dress(req *http.Request, form string) {
-	for name, value := range e.settings.Headers {
-		req.Header.Set(name, value)
-	}
-	req.Header.Set("Content-Type", form)
-}
-
 // bare is a client's error without the address, which may hold a password.
 func bare(err error) error {
 	var u *url.Error
@@ -192,34 +185,48 @@ func bare(err error) error {
 
 // passing reports whether an answer with this status may be another one later.
 func passing(code int) bool {
-	switch code {
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return true
+	return slices.Contains([]int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, code)
+}
+
+// exchange posts a body with the headers that the settings name and those of its protocol,
+// and reads the answer.
+func (e *Exporter) exchange(address string, headers map[string]string, body []byte) (*http.Response, []byte, error) {
+	ctx, cancel := context.WithTimeout(e.ctx, exportTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, err
 	}
-	return false
+	for _, list := range []map[string]string{e.settings.Headers, headers} {
+		for name, value := range list {
+			req.Header.Set(name, value)
+		}
+	}
+	res, err := e.client.Do(req)
+	if err != nil {
+		hint := "is it a collector's port for OTLP over HTTP (usually 4318)? For gRPC set OTEL_EXPORTER_OTLP_PROTOCOL=" + GRPC
+		if e.settings.Protocol == GRPC {
+			hint = "is it a collector's port for OTLP over gRPC (usually 4317)? For HTTP set OTEL_EXPORTER_OTLP_PROTOCOL=" + HTTPProtobuf
+		}
+		return nil, nil, fmt.Errorf("%w; %s", bare(err), hint)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the answer: %w", err)
+	}
+	return res, answer, nil
 }
 
 // post sends an export once over HTTP; again: the same may go well later.
 func (e *Exporter) post(body []byte) (answer []byte, again bool, err error) {
-	ctx, cancel := context.WithTimeout(e.ctx, exportTime)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.settings.Endpoint, bytes.NewReader(body))
-	if err != nil {
-		return nil, false, err
-	}
 	form := "application/json"
 	if e.settings.Protocol == HTTPProtobuf {
 		form = "application/x-protobuf"
 	}
-	e.dress(req, form)
-	res, err := e.client.Do(req)
+	res, answer, err := e.exchange(e.settings.Endpoint, map[string]string{"Content-Type": form}, body)
 	if err != nil {
-		return nil, true, fmt.Errorf("%w; is it a collector's port for OTLP over HTTP (usually 4318)? For gRPC set OTEL_EXPORTER_OTLP_PROTOCOL=%s", bare(err), GRPC)
-	}
-	defer res.Body.Close()
-	answer, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	if err != nil {
-		return nil, true, fmt.Errorf("reading the answer: %w", err)
+		return nil, true, err
 	}
 	if res.StatusCode/100 != 2 {
 		return nil, passing(res.StatusCode), fmt.Errorf("it answered %s: %.200q", res.Status, answer)
@@ -235,9 +242,7 @@ func partialJSON(answer []byte) (rejected int64, why string) {
 			ErrorMessage  string
 		}
 	}
-	if json.Unmarshal(answer, &a) != nil {
-		return 0, ""
-	}
+	_ = json.Unmarshal(answer, &a) // what is not JSON refuses nothing
 	rejected, _ = a.PartialSuccess.RejectedSpans.Int64()
 	return rejected, a.PartialSuccess.ErrorMessage
 }

@@ -1,15 +1,11 @@
 package otlp
 
 import (
-	"bytes"
-	"context"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"strconv"
-	"time"
+	"slices"
 )
 
 // exportMethod is the path of the one method that takes spans.
@@ -30,24 +26,12 @@ func grpcTransport() *http.Transport {
 
 // call sends an export once, as a gRPC call; again: the same may go well later.
 func (e *Exporter) call(body []byte) (answer []byte, again bool, err error) {
-	ctx, cancel := context.WithTimeout(e.ctx, exportTime)
-	defer cancel()
 	framed := binary.BigEndian.AppendUint32([]byte{0}, uint32(len(body))) // not compressed
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.settings.Endpoint+exportMethod, bytes.NewReader(append(framed, body...)))
+	res, answer, err := e.exchange(e.settings.Endpoint+exportMethod, map[string]string{
+		"Content-Type": "application/grpc", "TE": "trailers", "Grpc-Timeout": fmt.Sprintf("%dm", exportTime.Milliseconds()),
+	}, append(framed, body...))
 	if err != nil {
-		return nil, false, err
-	}
-	e.dress(req, "application/grpc")
-	req.Header.Set("TE", "trailers")
-	req.Header.Set("Grpc-Timeout", strconv.FormatInt(int64(exportTime/time.Millisecond), 10)+"m")
-	res, err := e.client.Do(req)
-	if err != nil {
-		return nil, true, fmt.Errorf("%w; is it a collector's port for OTLP over gRPC (usually 4317)? For HTTP set OTEL_EXPORTER_OTLP_PROTOCOL=%s", bare(err), HTTPProtobuf)
-	}
-	defer res.Body.Close()
-	answer, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	if err != nil {
-		return nil, true, fmt.Errorf("reading the answer: %w", err)
+		return nil, true, err
 	}
 	code := res.Trailer.Get("Grpc-Status")
 	about := res.Trailer.Get("Grpc-Message")
@@ -71,9 +55,5 @@ func (e *Exporter) call(body []byte) (answer []byte, again bool, err error) {
 // passingCode reports whether OTLP lets an export go again after this status: cancelled,
 // deadline exceeded, resource exhausted, aborted, out of range, unavailable, data loss.
 func passingCode(code string) bool {
-	switch code {
-	case "1", "4", "8", "10", "11", "14", "15":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"1", "4", "8", "10", "11", "14", "15"}, code)
 }

@@ -9,6 +9,7 @@
 package otlp
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -85,21 +86,24 @@ const (
 
 func text(key, s string) attribute { return attribute{key, value{String: &s}} }
 
-func number(key string, n int64) attribute {
-	s := strconv.FormatInt(n, 10)
-	return attribute{key, value{Int: &s}}
-}
+func number(key string, n int) attribute { return attribute{key, value{Int: new(strconv.Itoa(n))}} }
 
 func seconds(key string, d time.Duration) attribute {
-	f := d.Seconds()
-	return attribute{key, value{Double: &f}}
+	return attribute{key, value{Double: new(d.Seconds())}}
+}
+
+// add adds attributes, if the span has them.
+func (s *span) add(has bool, list ...attribute) {
+	if has {
+		s.Attributes = append(s.Attributes, list...)
+	}
 }
 
 // group is a span that holds others: a conversation or a stage.
 type group struct {
 	span
 	begin, end time.Duration
-	requests   int64
+	requests   int
 }
 
 // maker makes spans of records.
@@ -135,40 +139,23 @@ func (m *maker) request(rec *record.Record) span {
 	end = max(end, begin)
 	s := span{SpanID: m.id(8, "request", rec.Seq), Kind: kindClient, Start: m.at(begin), End: m.at(end)}
 	s.TraceID, s.Parent = m.place(rec, begin, end)
-	model := rec.Model
-	if model == "" {
-		model = m.run.Model
-	}
+	model := cmp.Or(rec.Model, m.run.Model)
 	s.Name = strings.TrimSpace(m.run.Operation + " " + model)
-	streamed := rec.Streamed
-	s.Attributes = append(m.server(rec.Target), text("gen_ai.operation.name", m.run.Operation),
-		text("gen_ai.system", "openai_compatible"), text("llm.request.type", m.run.Operation), attribute{"llm.is_streaming", value{Bool: &streamed}})
-	if m.run.Provider != "" {
-		s.Attributes = append(s.Attributes, text("gen_ai.provider.name", m.run.Provider))
-	}
-	if model != "" {
-		s.Attributes = append(s.Attributes, text("gen_ai.request.model", model))
-	}
-	if rec.Asked > 0 {
-		s.Attributes = append(s.Attributes, number("gen_ai.request.max_tokens", int64(rec.Asked)))
-	}
-	if rec.Session != "" {
-		s.Attributes = append(s.Attributes, text("gen_ai.conversation.id", rec.Session), number("inference_perf.turn", int64(rec.Turn)))
-	}
-	s.Attributes = append(s.Attributes, number("inference_perf.stage", int64(rec.Stage)), text("inference_perf.phase", rec.Phase.String()))
-	if rec.Status > 0 {
-		s.Attributes = append(s.Attributes, number("http.response.status_code", int64(rec.Status)))
-	}
-	if rec.Sent >= 0 {
-		s.Attributes = append(s.Attributes, seconds("inference_perf.schedule_delay", rec.Sent-rec.Due))
-	}
-	if rec.Retries > 0 {
-		m.opt.Measure(rec, &m.values)
-		s.Attributes = append(s.Attributes, seconds("gen_ai.response.retry_wasted_sec", m.values.Wasted))
-	}
+	m.opt.Measure(rec, &m.values)
+	s.add(true, m.server(rec.Target)...)
+	s.add(true, text("gen_ai.operation.name", m.run.Operation), text("gen_ai.system", "openai_compatible"),
+		text("llm.request.type", m.run.Operation), attribute{"llm.is_streaming", value{Bool: new(rec.Streamed)}})
+	s.add(m.run.Provider != "", text("gen_ai.provider.name", m.run.Provider))
+	s.add(model != "", text("gen_ai.request.model", model))
+	s.add(rec.Asked > 0, number("gen_ai.request.max_tokens", rec.Asked))
+	s.add(rec.Session != "", text("gen_ai.conversation.id", rec.Session), number("inference_perf.turn", rec.Turn))
+	s.add(true, number("inference_perf.stage", rec.Stage), text("inference_perf.phase", rec.Phase.String()))
+	s.add(rec.Status > 0, number("http.response.status_code", rec.Status))
+	s.add(rec.Sent >= 0, seconds("inference_perf.schedule_delay", rec.Sent-rec.Due))
+	s.add(rec.Retries > 0, seconds("gen_ai.response.retry_wasted_sec", m.values.Wasted))
 	if f := rec.Failure; f != nil {
 		s.Status = status{statusError, f.Message}
-		s.Attributes = append(s.Attributes, text("error.type", string(f.Class)), text("error.message", f.Message))
+		s.add(true, text("error.type", string(f.Class)), text("error.message", f.Message))
 		return s
 	}
 	m.answer(&s, rec)
@@ -178,22 +165,17 @@ func (m *maker) request(rec *record.Record) span {
 // answer adds what only a request that went well has.
 func (m *maker) answer(s *span, rec *record.Record) {
 	v := &m.values
-	m.opt.Measure(rec, v)
 	s.Status.Code = statusOK
-	in, out := int64(v.In), int64(v.Server)
-	s.Attributes = append(s.Attributes, number("gen_ai.usage.input_tokens", in), number("gen_ai.usage.output_tokens", out),
-		number("gen_ai.usage.prompt_tokens", in), number("gen_ai.usage.completion_tokens", out), number("llm.usage.total_tokens", in+out),
+	s.add(true, number("gen_ai.usage.input_tokens", v.In), number("gen_ai.usage.output_tokens", v.Server),
+		number("gen_ai.usage.prompt_tokens", v.In), number("gen_ai.usage.completion_tokens", v.Server), number("llm.usage.total_tokens", v.In+v.Server),
 		seconds("gen_ai.response.total_latency", max(rec.End-rec.Sent, 0)))
-	if rec.Finish != "" {
-		s.Attributes = append(s.Attributes, attribute{"gen_ai.response.finish_reasons", value{Array: &array{[]value{{String: &rec.Finish}}}}})
-	}
+	s.add(rec.Finish != "", attribute{"gen_ai.response.finish_reasons", value{Array: &array{[]value{{String: &rec.Finish}}}}})
 	if v.TTFT != dialect.None {
-		s.Attributes = append(s.Attributes, seconds("gen_ai.response.time_to_first_token", v.TTFT))
+		s.add(true, seconds("gen_ai.response.time_to_first_token", v.TTFT))
 		s.Events = append(s.Events, event{m.at(v.Start + v.TTFT), "first token"})
 	}
-	if t, ok := v.TPOT(); ok {
-		s.Attributes = append(s.Attributes, attribute{"gen_ai.response.time_per_output_token", value{Double: &t}})
-	}
+	t, ok := v.TPOT()
+	s.add(ok, attribute{"gen_ai.response.time_per_output_token", value{Double: &t}})
 }
 
 // server says where a request went.
@@ -207,7 +189,7 @@ func (m *maker) server(i int) []attribute {
 	}
 	out := []attribute{text("server.address", u.Hostname())}
 	if port, err := strconv.Atoi(u.Port()); err == nil {
-		out = append(out, number("server.port", int64(port)))
+		out = append(out, number("server.port", port))
 	}
 	return out
 }
@@ -219,7 +201,7 @@ func (m *maker) place(rec *record.Record, begin, end time.Duration) (trace, pare
 	if m.perStage {
 		trace = m.id(16, "stage", rec.Stage)
 		parent = m.group("stage."+strconv.Itoa(rec.Stage), trace, "", begin, end,
-			number("stage.id", int64(rec.Stage)))
+			number("stage.id", rec.Stage))
 	}
 	if rec.Session == "" {
 		return trace, parent

@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strings"
@@ -31,10 +32,7 @@ func FromEnv(getenv func(string) string) (s Settings, ok bool, err error) {
 	if !isTrue(getenv("OTEL_TRACES_ENABLED")) || isTrue(getenv("OTEL_SDK_DISABLED")) {
 		return s, false, nil
 	}
-	s.Service = getenv("OTEL_SERVICE_NAME")
-	if s.Service == "" {
-		s.Service = DefaultService
-	}
+	s.Service = cmp.Or(getenv("OTEL_SERVICE_NAME"), DefaultService)
 	s.PerStage = isTrue(getenv("OTEL_TRACE_PER_STAGE"))
 	if err := s.collector(getenv); err != nil {
 		return s, false, err
@@ -69,9 +67,7 @@ func (s *Settings) collector(getenv func(string) string) error {
 		return fmt.Errorf("%s is not the address of a collector: give one such as http://localhost:4317 (gRPC) or http://localhost:4318 (HTTP)", name)
 	}
 	by, said := first(getenv, "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
-	if by == "" {
-		by = likely(u)
-	}
+	by = cmp.Or(by, likely(u))
 	switch by {
 	case GRPC:
 		s.Endpoint = u.Scheme + "://" + u.Host
@@ -87,7 +83,7 @@ func (s *Settings) collector(getenv func(string) string) error {
 	return nil
 }
 
-// likely is how a collector is spoken to where no variable says so: over gRPC, as the
+// likely is the protocol of a collector where no variable names one: over gRPC, as the
 // original does in every case, but for an address that only HTTP can have.
 func likely(u *url.URL) string {
 	if u.Port() == "4318" || strings.Trim(u.Path, "/") != "" {

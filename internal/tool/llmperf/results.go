@@ -20,9 +20,6 @@ type order struct {
 	hashes []uint64
 }
 
-// newOrder is that of a file of n prompts.
-func newOrder(n int) *order { return &order{hashes: make([]uint64, n)} }
-
 func (o *order) add(p *prompt.Prompt) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

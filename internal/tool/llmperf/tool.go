@@ -35,10 +35,10 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session) (*result.Result
 		defer os.RemoveAll(dir)
 		a.Plan.Output.Dir = dir
 	}
-	order := newOrder(a.Prompts)
+	sent := &order{hashes: make([]uint64, a.Prompts)}
 	p := &printer{out: env.Out, stages: a.Plan.Stages, faithful: a.Faithful}
 	res, err := run.Run(ctx, a.Plan, run.Options{
-		Kit: env.Kit, Prompt: order.add, Version: env.Version, Log: env.Log, Names: args.Names(a.Plan), Stop: env.Stop, Watch: env.Watch, Stage: p.print,
+		Kit: env.Kit, Prompt: sent.add, Version: env.Version, Log: env.Log, Names: args.Names(a.Plan), Stop: env.Stop, Watch: env.Watch, Stage: p.print,
 	})
 	if res == nil {
 		return nil, err
@@ -50,7 +50,7 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session) (*result.Result
 	}
 	errs := []error{err, p.err}
 	if len(p.levels) > 0 {
-		errs = append(errs, writeResults(a.Results, p.levels, run.Records(a.Plan), order, a.Faithful))
+		errs = append(errs, writeResults(a.Results, p.levels, run.Records(a.Plan), sent, a.Faithful))
 	}
 	return res, errors.Join(errs...)
 }
@@ -73,7 +73,7 @@ func as(env tool.Env, s *tool.Saved) ([]string, error) {
 		}
 	}
 	if s.Tokenizer != "" {
-		env.Warn("note", []string{"llm_perf's figures are made of the counts that were kept: --tokenizer has no effect"})
+		env.Warn("note", []string{"--tokenizer has no effect: llm_perf's figures use the token counts saved with the run"})
 	}
 	name := filepath.Join(s.Out, args.DefaultResults)
 	if err := errors.Join(p.err, writeResults(name, p.levels, s.Records, nil, false)); err != nil {

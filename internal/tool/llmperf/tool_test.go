@@ -114,7 +114,8 @@ func TestSeed(t *testing.T) {
 	}
 	for i, concurrency := range []float64{1, 4, 8} {
 		latency, ttft, throughput := value(t, out, "average_latency", i), value(t, out, "average_ttft", i), value(t, out, "throughput", i)
-		if latency < 0.014 || ttft < 0.010 || ttft >= latency || value(t, out, "p99_latency", i) < latency {
+		// On a busy machine all responses of a request may arrive in one read.
+		if latency < 0.014 || ttft < 0.010 || ttft > latency || value(t, out, "p99_latency", i) < latency {
 			t.Errorf("level %d: latency %v, first response %v", i, latency, ttft)
 		}
 		if latency*throughput > concurrency {

@@ -89,8 +89,7 @@ func again(env tool.Env, from tool.From) (code int, mine bool) {
 	if info, err := os.Stat(from.Path); err != nil || !info.Mode().IsRegular() {
 		return 0, false
 	}
-	answered, err := Export(env.Stdout, from.Path)
-	switch {
+	switch answered, err := Export(env.Stdout, from.Path); {
 	case err != nil:
 		return env.Fail("report", err, tool.ExitUsage), true
 	case !answered:

@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
-	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/profileexport"
 	"github.com/inferometer/inferometer/internal/tool/study/report"
 )
@@ -13,7 +12,7 @@ import (
 // Export prints the averages of a profile export, experiment by experiment. answered: all
 // of them have a request that was.
 func Export(w io.Writer, name string) (answered bool, err error) {
-	limit := bounded.Limit{Name: plan.LimitFile, Bytes: int64(plan.DefaultLimits().File)}
+	limit := tool.Inputs()
 	f, err := limit.Open(name)
 	if err != nil {
 		return false, err
@@ -49,7 +48,7 @@ func experiment(w io.Writer, load profileexport.Load, a *profileexport.Averages)
 		return err
 	}
 	if a.Gaps == 0 {
-		return report.WriteNone(w, report.Generation(), "no request was answered with more than one response")
+		return report.WriteNone(w, report.Generation(), "no request got more than one response")
 	}
 	return report.WriteAverage(w, report.Generation(), a.Gap())
 }

@@ -76,10 +76,7 @@ func vacant(a *args.StudyAction) error {
 	var faults plan.Faults
 	for _, r := range a.Runs {
 		dir := r.Plan.Output.Dir
-		if dir == "" {
-			continue
-		}
-		if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		if entries, err := os.ReadDir(dir); dir != "" && err == nil && len(entries) > 0 {
 			faults = append(faults, plan.Fault{Where: "--out", Text: dir + " holds another study", Hint: "choose another directory, or remove that one"})
 		}
 	}
@@ -108,61 +105,38 @@ func rowOf(length int, s *result.Stage, metric string) report.Row {
 		Asked: length, Requests: s.Counts.OK, Failed: s.Counts.Failed,
 		Input: s.Metrics["input_sequence_length"].Avg, Output: s.Metrics["output_sequence_length"].Avg,
 	}
-	m, ok := s.Metrics[metric]
-	if !ok || m.Count == 0 || m.Spread == nil {
-		return r
+	if m := s.Metrics[metric]; m.Count > 0 && m.Spread != nil {
+		r.Samples, r.Avg, r.P50, r.P90, r.P99, r.Thin = m.Count, m.Avg, m.P50, m.P90, m.P99, m.Thin
 	}
-	r.Samples, r.Avg, r.P50, r.P90, r.P99, r.Thin = m.Count, m.Avg, m.P50, m.P90, m.P99, m.Thin
 	return r
 }
 
 // finish prints the table and the chart and writes the pictures.
 func (o *Outcome) finish(a *args.StudyAction, env *tool.Session, kind report.Kind) error {
-	if _, err := fmt.Fprintln(env.Out); err != nil {
-		return err
-	}
-	if err := report.WriteTable(env.Out, kind, o.Rows); err != nil {
-		return err
-	}
 	figure := Figure(kind, a.Runs[0].Plan.Target.Model, o.Rows)
-	if _, err := fmt.Fprintln(env.Out); err != nil {
-		return err
-	}
-	if err := figure.Text(env.Out, env.Width); err != nil {
-		return err
-	}
-	if a.NoChart {
-		return nil
+	var b bytes.Buffer
+	b.WriteByte('\n')
+	err := report.WriteTable(&b, kind, o.Rows)
+	b.WriteByte('\n')
+	err = errors.Join(err, figure.Text(&b, env.Width))
+	if _, failed := b.WriteTo(env.Out); err != nil || failed != nil || a.NoChart {
+		return errors.Join(err, failed)
 	}
 	for _, form := range []struct {
 		ending string
 		write  func(io.Writer) error
 	}{{".png", figure.PNG}, {".svg", figure.SVG}} {
 		name := filepath.Join(a.Out, "avg_"+strings.ReplaceAll(kind.Line, "-", "_")+"_latency_chart"+form.ending)
-		if err := write(name, form.write); err != nil {
-			return err
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return fmt.Errorf("making the directory of the chart: %w", err)
+		}
+		if err := wholefile.Write(name, form.write); err != nil {
+			return fmt.Errorf("writing the chart: %w", err)
 		}
 		o.Charts = append(o.Charts, name)
 	}
-	_, err := fmt.Fprintf(env.Out, "\nCharts: %s\n", strings.Join(o.Charts, ", "))
+	_, err = fmt.Fprintf(env.Out, "\nCharts: %s\n", strings.Join(o.Charts, ", "))
 	return err
-}
-
-// write makes a picture's file, whole or not at all.
-func write(name string, content func(io.Writer) error) error {
-	var b bytes.Buffer
-	if err := content(&b); err != nil {
-		return err
-	}
-	if dir := filepath.Dir(name); dir != "." {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return fmt.Errorf("making the directory of the chart: %w", err)
-		}
-	}
-	if err := wholefile.Bytes(name, b.Bytes()); err != nil {
-		return fmt.Errorf("writing the chart: %w", err)
-	}
-	return nil
 }
 
 // Figure draws latency over length of prompt.

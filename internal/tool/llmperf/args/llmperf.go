@@ -48,23 +48,23 @@ func (f *flags) set() *pflag.FlagSet {
 	s.SetOutput(io.Discard)
 	s.Usage = func() {}
 	s.SortFlags = false
-	s.StringVarP(&f.uri, "uri", "u", "localhost:8001", "the server")
+	s.StringVarP(&f.uri, "uri", "u", "localhost:8001", "server address")
 	s.StringVarP(&f.protocol, "protocol", "i", "grpc", "grpc or http")
-	s.StringVarP(&f.model, "triton-model", "m", "ensemble", "model to ask")
-	s.StringVar(&f.concurrency, "concurrency", "1,4,8", "levels of requests in flight, such as 1,4,8")
-	s.StringVar(&f.data, "input-data", "", "prompts, JSON lines with an \"input\" each; required")
-	s.StringVar(&f.tokenizer, "tokenizer-path", "", "the model's tokenizer: a directory or a file (GPT-2's stands in)")
-	s.Float64Var(&f.interval, "measurement-interval", 0, "seconds between two levels")
-	s.StringVar(&f.export, "profile-export-file", DefaultResults, "where the figures and every request go, as JSON; results of before are replaced")
-	s.IntVar(&f.output, "output-len", 300, "most tokens of an answer, where the prompt's line does not say")
-	s.Float64Var(&f.timeout, "timeout", 120, "seconds without a byte of the answer after which a request has failed")
-	s.BoolVar(&f.streaming, "streaming", true, "ask for streams")
-	s.BoolVar(&f.whole, "no-streaming", false, "ask for whole answers")
-	s.StringVar(&f.out, "out", "", "directory for records and reports of inferometer's own")
-	s.BoolVar(&f.faithful, "faithful", false, "the original's ways: its sampling inputs, no first response over HTTP (-1), and 30 seconds between two levels")
-	s.BoolVar(&f.strict, "strict", false, "exit with 1 where the verdict on the measurement is INVALID")
-	s.BoolVar(&f.dryRun, "dry-run", false, "print the plan that this command line compiles to, and stop")
-	s.BoolVarP(&f.help, "help", "h", false, "this text")
+	s.StringVarP(&f.model, "triton-model", "m", "ensemble", "model name")
+	s.StringVar(&f.concurrency, "concurrency", "1,4,8", "concurrency levels, such as 1,4,8")
+	s.StringVar(&f.data, "input-data", "", "prompts: JSON lines with an \"input\" each; required")
+	s.StringVar(&f.tokenizer, "tokenizer-path", "", "model tokenizer: file or directory; default: GPT-2's")
+	s.Float64Var(&f.interval, "measurement-interval", 0, "seconds between levels")
+	s.StringVar(&f.export, "profile-export-file", DefaultResults, "JSON file for the figures and every request; earlier results are overwritten")
+	s.IntVar(&f.output, "output-len", 300, "maximum output tokens, unless the prompt's line sets its own")
+	s.Float64Var(&f.timeout, "timeout", 120, "seconds without a byte of the response after which a request fails")
+	s.BoolVar(&f.streaming, "streaming", true, "stream responses")
+	s.BoolVar(&f.whole, "no-streaming", false, "request whole responses")
+	s.StringVar(&f.out, "out", "", "directory for inferometer's own records and reports")
+	s.BoolVar(&f.faithful, "faithful", false, "reproduce the original: its sampling inputs, no time to first response over HTTP (-1), and 30 seconds between levels")
+	s.BoolVar(&f.strict, "strict", false, "exit with 1 if the measurement is INVALID")
+	s.BoolVar(&f.dryRun, "dry-run", false, "print the equivalent plan file and exit")
+	s.BoolVarP(&f.help, "help", "h", false, "print this help")
 	return s
 }
 
@@ -79,7 +79,7 @@ const DefaultResults = "profiling_results.json"
 
 // Help is the text of --help.
 func Help() string {
-	return "Measure a language model behind Triton with prompts of your own, each sent once per level.\n\nUsage: llm_perf --input-data FILE [flags]\n\n" +
+	return "Measure a language model on Triton with your own prompts, each sent once per concurrency level.\n\nUsage: llm_perf --input-data FILE [flags]\n\n" +
 		new(flags).set().FlagUsagesWrapped(100)
 }
 
@@ -118,7 +118,7 @@ func Parse(args []string, readFile func(name string) ([]byte, error), exists fun
 	}
 	a := &Action{Plan: made, DryRun: f.dryRun, Strict: f.strict, URI: f.uri, Protocol: strings.ToLower(f.protocol), Model: f.model, Results: f.export, Prompts: n, Faithful: f.faithful}
 	if f.tokenizer == "" {
-		a.Warnings = append(a.Warnings, "no --tokenizer-path: tokens are counted with GPT-2's, not the model's")
+		a.Warnings = append(a.Warnings, "tokens are counted with GPT-2's tokenizer, not the model's: pass --tokenizer-path")
 	}
 	return a, nil
 }
@@ -186,7 +186,7 @@ func (p *parser) draft(n int, streamingGiven bool) *plan.Draft {
 	for part := range strings.SplitSeq(p.concurrency, ",") {
 		c, err := strconv.Atoi(strings.TrimSpace(part))
 		if err != nil || c < 1 {
-			p.fault("--concurrency", strconv.Quote(shorten(part))+" is not a number of requests in flight", "such as 1,4,8")
+			p.fault("--concurrency", strconv.Quote(shorten(part))+" is not a concurrency", "such as 1,4,8")
 			continue
 		}
 		st := plan.Stage{Concurrency: c, Requests: int64(n)}
@@ -196,7 +196,7 @@ func (p *parser) draft(n int, streamingGiven bool) *plan.Draft {
 		q.Stages = append(q.Stages, st)
 	}
 	if p.streaming && streamingGiven && p.whole {
-		p.fault("--no-streaming", "contradicts --streaming", "give one of them")
+		p.fault("--no-streaming", "cannot be combined with --streaming", "use one of them")
 	}
 	p.target(&q.Target)
 	silence := plan.Duration(math.Round(p.timeout * float64(time.Second)))
@@ -248,10 +248,10 @@ func (p *parser) results(readFile func(string) ([]byte, error), exists func(stri
 			}
 		}
 		if err != nil {
-			p.fault(flag, p.export+" is there already and holds no results of llm_perf", "choose another name, or remove it")
+			p.fault(flag, p.export+" exists and does not hold llm_perf results", "choose another name, or remove it")
 		}
 	case dir != "." && !exists(dir):
-		p.fault(flag, "there is no directory "+dir, "make it, or name a file elsewhere")
+		p.fault(flag, "there is no directory "+dir, "create it, or choose another file")
 	}
 }
 

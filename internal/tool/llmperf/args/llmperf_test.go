@@ -105,21 +105,21 @@ func TestFaults(t *testing.T) {
 		"":                                "--input-data: is missing",
 		"--input-data nosuch":             "--input-data: cannot be read",
 		"--input-data empty.jsonl":        "empty.jsonl holds no prompts",
-		ok + "--concurrency 1,x":          `--concurrency: "x" is not a number of requests in flight`,
-		ok + "--concurrency 0":            `--concurrency: "0" is not a number`,
+		ok + "--concurrency 1,x":          `--concurrency: "x" is not a concurrency`,
+		ok + "--concurrency 0":            `--concurrency: "0" is not a concurrency`,
 		ok + "-i ftp":                     `--protocol: "ftp" is neither grpc nor http`,
 		ok + "--output-len 0":             "--output-len: must be 1 or more, is 0",
 		ok + "--measurement-interval -1":  "--measurement-interval: must be from 0 to 86400 seconds, is -1",
 		ok + "--measurement-interval NaN": "--measurement-interval: must be from 0 to 86400 seconds, is NaN",
 		// differs: llm-overwrite
-		ok + "--profile-export-file there.json": "there.json is there already and holds no results of llm_perf",
+		ok + "--profile-export-file there.json": "there.json exists and does not hold llm_perf results",
 		ok + "--profile-export-file no/e.json":  "there is no directory no",
 		ok + "--timeout 0":                      "--timeout: must be more than 0",
 		ok + "--pro grpc":                       "ambiguous option: --pro could match --protocol, --profile-export-file",
 		ok + "--st":                             "ambiguous option: --st could match --streaming, --strict",
 		ok + "--nosuch":                         "unknown flag: --nosuch",
 		ok + "stray":                            `"stray" is not a flag`,
-		ok + "--streaming --no-streaming":       "--no-streaming: contradicts --streaming",
+		ok + "--streaming --no-streaming":       "--no-streaming: cannot be combined with --streaming",
 	} {
 		_, err := Parse(strings.Fields(args), read, exists)
 		var faults plan.Faults

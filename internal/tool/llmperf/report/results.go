@@ -1,11 +1,11 @@
 package report
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/inferometer/inferometer/internal/lib/jsonobject"
 )
 
 // Request is one request as the file of results has it. Times are in seconds, -1 where
@@ -44,7 +44,7 @@ func WriteResults(w io.Writer, levels []Level, requests func(i int) ([]Request, 
 		if l.Load != "" {
 			load, value = "load", l.Load
 		}
-		text, err := encode(map[string]any{
+		text, err := jsonobject.Compact(map[string]any{
 			load: value, "client_requests": l.Payloads, "throughput": l.Throughput(), "perf_results": all,
 			"metrics": map[string]float64{
 				"average_input_token_per_sec": l.InputRate(), "average_output_token_per_sec": l.OutputRate(),
@@ -74,13 +74,4 @@ func (l *Level) key() string {
 		return l.Load
 	}
 	return strconv.Itoa(l.Concurrency)
-}
-
-// encode is a value as JSON, with texts as they are.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

@@ -5,6 +5,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/lib/number"
@@ -13,20 +14,15 @@ import (
 
 // Kind is what a study is about.
 type Kind struct {
-	Name string // of the command
 	Line string // what its closing line calls the figure
 	What string // the figure in words, at the beginning of a sentence
 }
 
-// Prefill is the time until the first token, Generation that between two tokens.
-func Prefill() Kind {
-	return Kind{"prefill", "first-token", "First-token latency"}
-}
+// Prefill is the time until the first token.
+func Prefill() Kind { return Kind{"first-token", "First-token latency"} }
 
 // Generation is the time between two tokens.
-func Generation() Kind {
-	return Kind{"generation", "token-to-token", "Token-to-token latency"}
-}
+func Generation() Kind { return Kind{"token-to-token", "Token-to-token latency"} }
 
 // Row is what was measured with prompts of one length. Times are in milliseconds.
 type Row struct {
@@ -81,17 +77,15 @@ func WriteTable(w io.Writer, k Kind, rows []Row) error {
 			continue
 		}
 		thin := func(name string, v float64) string {
-			for _, t := range r.Thin {
-				if t == name {
-					return "~" + scale.Own(v)
-				}
+			if slices.Contains(r.Thin, name) {
+				return "~" + scale.Own(v)
 			}
 			return scale.Own(v)
 		}
 		table = append(table, append(line, scale.Own(r.Avg), thin("p50", r.P50), thin("p90", r.P90), thin("p99", r.P99)))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s by length of prompt, in %s; lengths in tokens\n\n", k.What, scale.Unit)
+	fmt.Fprintf(&b, "%s by prompt length, in %s; lengths in tokens\n\n", k.What, scale.Unit)
 	for _, line := range table {
 		b.WriteString(" ")
 		for i, cell := range line {

@@ -34,7 +34,7 @@ func TestTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `First-token latency by length of prompt, in ms; lengths in tokens
+	want := `First-token latency by prompt length, in ms; lengths in tokens
 
    prompt  counted  answer  requests  failed    avg    p50    p90    p99
        16       16       1        10       0   5.90   5.87  ~6.00  ~6.05

@@ -10,33 +10,33 @@ import (
 
 // agentsForm is data.synthetic_agentic.
 func agentsForm() form {
-	weight := form{kind: number, least: f64(0)}
-	theme := section(key{name: "weight", form: weight, must: true, help: "How often it is drawn beside the others."})
+	weight := form{kind: number, least: new(0.0)}
+	theme := section(key{name: "weight", form: weight, must: true, help: "Relative weight."})
 	compaction := section(
-		needed(distKey("trigger_tokens", "Tokens of a context, tools included, that a summary takes the place of in the next turn.")),
-		needed(distKey("target_tokens", "Tokens of the summary.")),
+		needed(distKey("trigger_tokens", "Context length, tools included, from which the next turn replaces it by a summary.")),
+		needed(distKey("target_tokens", "Length of the summary, in tokens.")),
 	)
-	turns := distKey("turns_per_session", "Turns of the user; null: 1.")
+	turns := distKey("turns_per_session", "User turns; null: 1.")
 	turns.unsaid = true
 	return section(append(sessionKeys(false),
-		key{name: "num_sessions", form: posWhole, must: true, help: "Sessions."},
-		needed(distKey("input_tokens_per_turn", "Tokens of a user's turn, and of the task of a sub-agent.")),
-		needed(distKey("output_tokens_per_turn", "Tokens of an answer in text.")),
+		key{name: "num_sessions", form: posWhole, must: true, help: "Number of sessions."},
+		needed(distKey("input_tokens_per_turn", "Tokens of a user turn, and of a sub-agent's task.")),
+		needed(distKey("output_tokens_per_turn", "Tokens of a text answer.")),
 		turns,
-		key{name: "fanout_probability", form: form{kind: number, least: f64(0), most: f64(1)}, def: 0.0, help: "Probability that an agent starts sub-agents, once for each turn of the first agent and once for each sub-agent."},
-		key{name: "theme_mix", form: mapOf(form{kind: union, scalar: &weight, mapped: &theme}), open: true, unsaid: true, help: "Weights of `generic`, `db2_latency_incident`, `research_rag` and `code_change_task`; null: all alike."},
-		key{name: "seed", form: countForm, def: 42, help: "Of all that is drawn. The original draws the same sessions from it."},
+		key{name: "fanout_probability", form: form{kind: number, least: new(0.0), most: new(1.0)}, def: 0.0, help: "Probability that an agent starts sub-agents, drawn once for each turn of the main agent and once for each sub-agent."},
+		key{name: "theme_mix", form: mapOf(form{kind: union, scalar: &weight, mapped: &theme}), open: true, unsaid: true, help: "Weights of `generic`, `db2_latency_incident`, `research_rag` and `code_change_task`; null: equal."},
+		key{name: "seed", form: countForm, def: 42, help: "Seed; the original generates the same sessions from it."},
 		key{name: "shared_system_prompt_len", form: countForm, def: 1000, help: "Tokens of each agent's system prompt."},
-		distKey("tool_loop_depth", "Answers that call tools, before the one in text; null: 2."),
-		distKey("sub_agents_per_spawn", "Sub-agents that are started at once; null: 2 to 4."),
-		key{name: "max_depth", form: countForm, def: 2, help: "How deep sub-agents may start others."},
-		key{name: "max_events_per_session", form: posWhole, def: 64, help: "Most requests of a session."},
-		distKey("tool_catalog_size_per_agent", "Tools that an agent knows; null: 8."),
-		distKey("parallel_tool_calls_per_step", "Tool calls of one answer; null: 1."),
-		distKey("tool_call_latency_sec", "Time that tools take, in whole seconds; null: 1."),
-		distKey("user_think_time_sec", "Time before later turns of the user, in whole seconds; null: 10."),
-		key{name: "max_model_len", form: wholeForm, open: true, help: "Context of the model, in tokens: a config whose longest request could be longer is refused."},
-		key{name: "context_compaction", form: compaction, open: true, help: "Replace a context that grows too long by a summary; null: it grows."},
+		distKey("tool_loop_depth", "Tool-calling responses before the text answer; null: 2."),
+		distKey("sub_agents_per_spawn", "Sub-agents started at once; null: 2 to 4."),
+		key{name: "max_depth", form: countForm, def: 2, help: "Maximum nesting of sub-agents."},
+		key{name: "max_events_per_session", form: posWhole, def: 64, help: "Maximum requests per session."},
+		distKey("tool_catalog_size_per_agent", "Tools available to an agent; null: 8."),
+		distKey("parallel_tool_calls_per_step", "Tool calls per response; null: 1."),
+		distKey("tool_call_latency_sec", "Duration of tool calls, in whole seconds; null: 1."),
+		distKey("user_think_time_sec", "Think time before later user turns, in whole seconds; null: 10."),
+		key{name: "max_model_len", form: wholeForm, open: true, help: "Context length of the model, in tokens: a config whose longest request might exceed it is rejected."},
+		key{name: "context_compaction", form: compaction, open: true, help: "Replace a long context by a summary; null: never."},
 	)...)
 }
 
@@ -54,9 +54,7 @@ func (b *builder) agents(d *plan.Data, v *value) {
 		return
 	}
 	d.Replay.Models = nil
-	for _, name := range []string{"model_mapping", "default_max_tokens"} {
-		b.useless(at+name, "nothing of such sessions is recorded")
-	}
+	b.useless("generated sessions have no recording", at, "model_mapping", "default_max_tokens")
 	length := func(name string, def plan.Length) plan.Length {
 		if v.at(name) == nil {
 			return def
@@ -80,15 +78,9 @@ func (b *builder) agents(d *plan.Data, v *value) {
 		d.Agents.CompactTo = b.length(at+"context_compaction.target_tokens", c.at("target_tokens"), 1)
 	}
 	b.themes(&d.Agents, v.at("theme_mix"))
-	for _, pinned := range []struct {
-		name string
-		off  bool
-	}{
-		{"inject_random_session_id", v.at("inject_random_session_id").yes()}, {"duplicate_sessions_target", v.at("duplicate_sessions_target") != nil},
-		{"skip_invalid_files", v.at("skip_invalid_files").yes()}, {"include_errors", !v.at("include_errors").yes()},
-	} {
-		if pinned.off {
-			b.fault(at+pinned.name, "has no meaning for sessions that are generated", "leave it out")
+	for _, name := range []string{"inject_random_session_id", "duplicate_sessions_target", "skip_invalid_files", "include_errors"} {
+		if b.changed(at + name) {
+			b.fault(at+name, "has no meaning for generated sessions", "leave it out")
 		}
 	}
 	if m := v.at("max_model_len"); m != nil {

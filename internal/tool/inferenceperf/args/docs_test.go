@@ -52,8 +52,8 @@ func docs() string {
 		title, text string
 		form        form
 	}{
-		{"Distribution", "Of lengths, counts and places.", distribution()},
-		{"Media", "Images, videos and sound beside the text of prompts.", mediaForm()},
+		{"Distribution", "Of lengths, counts and positions.", distribution()},
+		{"Media", "Images, videos and audio in prompts.", mediaForm()},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", f.title, f.text)
 		head(&b)
@@ -64,7 +64,7 @@ func docs() string {
 	for _, f := range general() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", f.name, f.help)
 	}
-	b.WriteString("\nEvery key is a flag by its dotted name, such as `--load.num_workers 4`. Lists and mappings are JSON;\n`null` takes a section away.\n\n")
+	b.WriteString("\nEvery key is a flag by its dotted name, such as `--load.num_workers 4`. Lists and mappings are JSON;\n`null` removes a section.\n\n")
 	return b.String()
 }
 
@@ -93,7 +93,7 @@ func rows(b *strings.Builder, f form, path string) {
 		shown := ""
 		switch v := k.fresh(); {
 		case k.must:
-			shown = "needed"
+			shown = "required"
 		case k.form.kind == object && !k.open:
 		case v == nil:
 			shown = "`null`"

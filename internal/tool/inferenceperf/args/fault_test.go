@@ -36,7 +36,7 @@ circuit_breakers: [{name: slow, metrics: {matches: [a]}, triggers: []}]
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	want := `--lod.type: there is no such flag (did you mean --load.type?)
+	want := `--lod.type: unknown flag (did you mean --load.type?)
 argument 9: unexpected "stray" (the config file is given with --config_file)
 --load.interval: must be a number, is "soon"
 --api.headers: is not valid JSON: line 1: did not find expected node content

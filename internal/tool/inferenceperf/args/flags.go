@@ -13,29 +13,31 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// flag is a leaf of the schema on the command line.
+// flag is a key of the schema on the command line, or a flag of the tool's own.
 type flag struct {
-	name string // with its dashes
-	path []string
+	name string   // with its dashes
+	path []string // of the key; nil: it is none
 	form form
 	help string
+	bare bool                       // it takes no value
+	take func(c *command, v string) // of a flag that is no key
 }
 
 // flagsOf lists a flag for every key of the schema. Sections are flags too, in JSON, or
 // null where there shall be none.
 func flagsOf(f form, path []string) []flag {
 	var all []flag
+	add := func(k key, name, help string) []string {
+		sub := append(slices.Clip(path), name)
+		all = append(all, flag{name: "--" + strings.Join(sub, "."), path: sub, form: k.form, help: help})
+		return sub
+	}
 	for _, k := range f.keys {
-		sub := append(slices.Clip(path), k.name)
+		sub := add(k, k.name, k.help)
 		if k.form.kind == object {
-			all = append(all, flag{name: "--" + strings.Join(sub, "."), path: sub, form: k.form, help: k.help})
 			all = append(all, flagsOf(k.form, sub)...)
-			continue
-		}
-		all = append(all, flag{name: "--" + strings.Join(sub, "."), path: sub, form: k.form, help: k.help})
-		if k.also != "" {
-			older := append(slices.Clip(path), k.also)
-			all = append(all, flag{name: "--" + strings.Join(older, "."), path: older, form: k.form, help: "The older name of " + k.name + "."})
+		} else if k.also != "" {
+			add(k, k.also, "The older name of "+k.name+".")
 		}
 	}
 	return all
@@ -71,45 +73,44 @@ func (o override) node(r *reader) *yaml.Node {
 
 // command is a command line, taken apart.
 type command struct {
-	file        string
-	analyze     bool
-	dirs        []string
-	unified     string
-	logLevel    string
-	percentiles []string
-	help        bool
-	version     bool
-	dryRun      bool
-	strict      bool
-	faithful    bool
-	overrides   []override
-	faults      plan.Faults
+	*Action
+	help, version bool
+	overrides     []override
+	faults        plan.Faults
 }
 
 // general are the flags that are no part of the schema.
 func general() []flag {
+	level := words("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 	return []flag{
-		{name: "--config_file", form: textForm, help: "Config file (-c). Without any arguments: ./config.yml."},
-		{name: "--analyze", help: "Directories of reports to draw charts of (-a)."},
-		{name: "--unified_analysis_dir", form: textForm, help: "Directory for the charts of all of them in one (-u)."},
-		{name: "--log-level", form: words("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"), help: "How much is told."},
-		{name: "--percentiles", form: textForm, help: "Of --analyze: percentiles to draw instead of means, such as 50,99. Inferometer extension."},
-		{name: "--dry-run", help: "Print the plan and stop. Inferometer extension."},
-		{name: "--strict", help: "A result that cannot be trusted is a failure. Inferometer extension."},
-		{name: "--faithful", help: "Where the original has its own ways, those. Inferometer extension."},
-		{name: "--version", help: "Print the version."},
-		{name: "--help", help: "Print this (-h)."},
+		{name: "--config_file", form: textForm, help: "Config file (-c). Without any arguments: ./config.yml.", take: func(c *command, v string) { c.File = v }},
+		{name: analyzeFlag, help: "Directories of reports to draw charts of (-a).", take: func(c *command, v string) { c.Dirs = append(c.Dirs, v) }},
+		{name: "--unified_analysis_dir", form: textForm, help: "Directory for the charts of all of them in one (-u).", take: func(c *command, v string) { c.Unified = v }},
+		{name: "--log-level", form: level, help: "Least severe messages to print (default INFO).", take: func(c *command, v string) {
+			c.LogLevel = strings.ToUpper(v)
+			if _, err := level.parse(&yaml.Node{Kind: yaml.ScalarNode, Value: c.LogLevel}); err != nil {
+				c.fault("--log-level", err.Error(), "")
+			}
+		}},
+		{name: "--percentiles", form: textForm, help: "With --analyze: percentiles to draw instead of means, such as 50,99. Inferometer extension.", take: func(c *command, v string) {
+			for p := range strings.SplitSeq(v, ",") {
+				c.Percentiles = append(c.Percentiles, strings.TrimPrefix(strings.TrimSpace(p), "p"))
+			}
+		}},
+		{name: "--dry-run", bare: true, help: "Print the plan and stop. Inferometer extension.", take: func(c *command, _ string) { c.DryRun = true }},
+		{name: "--strict", bare: true, help: "Exit with 1 if the result can't be trusted. Inferometer extension.", take: func(c *command, _ string) { c.Strict = true }},
+		{name: "--faithful", bare: true, help: "Reproduce the original's behavior and figures where ours differ. Inferometer extension.", take: func(c *command, _ string) { c.Options.Faithful = true }},
+		{name: "--version", bare: true, help: "Print the version.", take: func(c *command, _ string) { c.version = true }},
+		{name: "--help", bare: true, help: "Print this help (-h).", take: func(c *command, _ string) { c.help = true }},
 	}
 }
 
+// analyzeFlag takes every argument up to the next flag.
+const analyzeFlag = "--analyze"
+
+// short spells a short flag out.
 func short(arg string) string {
-	switch {
-	case strings.HasPrefix(arg, "--") || len(arg) < 2 || arg[0] != '-':
-		return arg
-	case arg == "-h":
-		return "--help"
-	}
-	long := map[byte]string{'c': "--config_file", 'a': "--analyze", 'u': "--unified_analysis_dir"}[arg[1]]
+	long := map[string]string{"-c": "--config_file", "-a": analyzeFlag, "-u": "--unified_analysis_dir", "-h": "--help"}[arg[:min(len(arg), 2)]]
 	switch {
 	case long == "":
 		return arg
@@ -125,48 +126,45 @@ func (c *command) fault(where, text, hint string) {
 
 // scan takes a command line apart.
 func (c *command) scan(args []string) {
-	table := allFlags()
 	for i := 0; i < len(args); i++ {
 		arg, value, attached := strings.Cut(short(args[i]), "=")
 		if !strings.HasPrefix(arg, "--") {
 			c.fault(fmt.Sprintf("argument %d", i+1), "unexpected "+quote(args[i]), "the config file is given with --config_file")
 			continue
 		}
-		f := c.find(table, arg)
-		if f == nil {
-			if !attached && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
+		more := func() bool { return i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") }
+		switch f := c.find(allFlags(), arg); {
+		case f == nil:
+			if !attached && more() {
 				i++ // its value
 			}
-			continue
-		}
-		if f.name == "--analyze" {
-			c.analyze = true
+		case f.name == analyzeFlag:
+			c.Command = Analyze
 			if attached {
-				c.dirs = append(c.dirs, value)
+				f.take(c, value)
 			}
-			for i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
+			for more() {
 				i++
-				c.dirs = append(c.dirs, args[i])
+				f.take(c, args[i])
 			}
-			continue
-		}
-		if c.word(f.name) {
-			continue
-		}
-		if !attached {
-			if i+1 >= len(args) || strings.HasPrefix(args[i+1], "--") {
-				c.fault(f.name, "needs a value: "+f.form.takes(), "")
-				continue
+		case !f.bare && !attached && (i+1 >= len(args) || strings.HasPrefix(args[i+1], "--")):
+			c.fault(f.name, "needs a value: "+f.form.takes(), "")
+		default:
+			if !f.bare && !attached {
+				i++
+				value = args[i]
 			}
-			i++
-			value = args[i]
+			if f.take != nil {
+				f.take(c, value)
+			} else {
+				c.overrides = append(c.overrides, override{flag: f, value: value})
+			}
 		}
-		c.set(f, value)
 	}
-	if c.analyze && len(c.dirs) == 0 && len(c.faults) == 0 {
-		c.fault("--analyze", "names no directory", "")
+	if c.Command == Analyze && len(c.Dirs) == 0 && len(c.faults) == 0 {
+		c.fault(analyzeFlag, "names no directory", "")
 	}
-	if c.analyze && len(c.overrides) > 0 {
+	if c.Command == Analyze && len(c.overrides) > 0 {
 		c.fault(c.overrides[0].flag.name, "has no meaning for --analyze", "leave it out")
 	}
 }
@@ -196,125 +194,67 @@ func (c *command) find(table []flag, name string) *flag {
 		if n := listAround(table, name); n != "" {
 			hint = n + " takes the whole list, as JSON"
 		}
-		c.fault(clip(name), "there is no such flag", hint)
+		c.fault(clip(name), "unknown flag", hint)
 	default:
-		c.fault(clip(name), "fits more than one flag", found[0].name+", "+found[1].name+" …")
+		c.fault(clip(name), "is ambiguous", found[0].name+", "+found[1].name+" …")
 	}
 	return nil
 }
 
 // listAround is the flag of the list that a name goes into; empty: there is none.
 func listAround(table []flag, name string) string {
-	for i := range table {
-		f := &table[i]
-		if rest, ok := strings.CutPrefix(name, f.name); ok && f.form.kind == list && rest != "" && (rest[0] == '.' || rest[0] == '[') {
-			return f.name
-		}
+	i := slices.IndexFunc(table, func(f flag) bool { return f.form.kind == list && within(name, f.name) })
+	if i < 0 {
+		return ""
 	}
-	return ""
+	return table[i].name
 }
 
 // byKey is the flag whose last key is called so, or has the word at its begin or end; the
 // one nearest to the top of the schema where there are several; empty: none is.
 func byKey(table []flag, word string) string {
-	var best *flag
-	for i := range table {
-		f := &table[i]
+	var best flag
+	for _, f := range table {
 		if len(f.path) == 0 {
 			continue
 		}
 		last := f.path[len(f.path)-1]
 		fits := last == word || last == word+"s" || strings.HasPrefix(last, word+"_") || strings.HasSuffix(last, "_"+word)
-		if fits && (best == nil || len(f.path) < len(best.path)) {
+		if fits && (best.name == "" || len(f.path) < len(best.path)) {
 			best = f
 		}
 	}
-	if best == nil {
-		return ""
-	}
 	return best.name
-}
-
-// word takes a flag that has no value.
-func (c *command) word(name string) bool {
-	switch name {
-	case "--help":
-		c.help = true
-	case "--version":
-		c.version = true
-	case "--dry-run":
-		c.dryRun = true
-	case "--strict":
-		c.strict = true
-	case "--faithful":
-		c.faithful = true
-	default:
-		return false
-	}
-	return true
-}
-
-// set takes a flag with its value.
-func (c *command) set(f *flag, value string) {
-	switch f.name {
-	case "--config_file":
-		c.file = value
-	case "--unified_analysis_dir":
-		c.unified = value
-	case "--percentiles":
-		for p := range strings.SplitSeq(value, ",") {
-			c.percentiles = append(c.percentiles, strings.TrimPrefix(strings.TrimSpace(p), "p"))
-		}
-	case "--log-level":
-		level, err := f.form.parse(&yaml.Node{Kind: yaml.ScalarNode, Value: strings.ToUpper(value)})
-		if err != nil {
-			c.fault(f.name, err.Error(), "")
-			return
-		}
-		c.logLevel = level.(string)
-	default:
-		c.overrides = append(c.overrides, override{flag: f, value: value})
-	}
 }
 
 // HelpText is the text of --help.
 func HelpText() string {
 	var b strings.Builder
-	b.WriteString("Measure a server as inference-perf does: a config file says all.\n\n" +
+	b.WriteString("Measure an inference server with a config file of inference-perf.\n\n" +
 		"Usage: inference-perf [--config_file FILE] [--KEY.KEY VALUE …]\n       inference-perf --analyze DIR… [--unified_analysis_dir DIR]\n\n")
-	line := func(f flag) {
-		name := f.name
-		switch {
-		case f.form.kind == choice:
-			name += " {" + strings.Join(f.form.words, ",") + "}" // written as they are
-		case f.form.kind != text || f.form.item != nil:
-			name += " " + strings.ToUpper(strings.ReplaceAll(f.form.short(), " ", "-"))
-		}
-		fmt.Fprintf(&b, "  %s\n        %s\n", strings.TrimRight(name, " "), f.help)
-	}
 	for _, f := range general() {
 		fmt.Fprintf(&b, "  %s\n        %s\n", f.name, f.help)
 	}
 	b.WriteString("\nEvery key of the config is a flag; lists and mappings are JSON:\n\n")
 	for _, f := range flagsOf(root(), nil) {
 		if f.form.kind != object {
-			line(f)
+			fmt.Fprintf(&b, "  %s%s\n        %s\n", f.name, f.form.placeholder(), f.help)
 		}
 	}
 	return b.String()
 }
 
-// short is what a form takes, in a word.
-func (f *form) short() string {
+// placeholder stands for the value of a flag in the help.
+func (f *form) placeholder() string {
 	switch f.kind {
 	case whole, number:
-		return "number"
+		return " NUMBER"
 	case boolean:
-		return "true|false"
+		return " TRUE|FALSE"
 	case choice:
-		return strings.Join(f.words, "|")
-	case list, mapping, object, union:
-		return "json"
+		return " {" + strings.Join(f.words, ",") + "}"
+	case list, mapping, union:
+		return " JSON"
 	}
 	return ""
 }

@@ -16,10 +16,12 @@ func (b *builder) idle() {
 	b.idleReports()
 }
 
-// useless notes that a setting has no effect, where it was given and is not the default.
-func (b *builder) useless(path, why string) {
-	if b.changed(path) {
-		b.note("%s has no effect: %s", path, why)
+// useless notes which settings have no effect, where they were given and are not the default.
+func (b *builder) useless(why, prefix string, names ...string) {
+	for _, name := range names {
+		if path := prefix + name; b.changed(path) {
+			b.note("%s has no effect: %s", path, why)
+		}
 	}
 }
 
@@ -42,16 +44,13 @@ func (b *builder) changed(path string) bool {
 
 func (b *builder) idleAPI() {
 	if b.at("api.response_format.type").text() == "json_object" {
-		b.useless("api.response_format.json_schema", "api.response_format.type is json_object")
-		b.useless("api.response_format.name", "api.response_format.type is json_object")
+		b.useless("api.response_format.type is json_object", "api.response_format.", "json_schema", "name")
 	}
 	if b.plan.Target.SLOHeaders.Unit == "" {
-		b.useless("api.slo_unit", "no request carries an objective, such as api.headers: {x-slo-ttft-ms: 200}")
+		b.useless("no request carries an objective, such as api.headers: {x-slo-ttft-ms: 200}", "api.", "slo_unit")
 	}
 	if b.at("server.type").text() == "mock" {
-		for _, name := range []string{"cert_path", "key_path", "ca_path", "insecure"} {
-			b.useless("server."+name, "server.type is mock")
-		}
+		b.useless("server.type is mock", "server.", "cert_path", "key_path", "ca_path", "insecure")
 	}
 }
 
@@ -59,11 +58,8 @@ func (b *builder) idleAPI() {
 func (b *builder) idleData() {
 	kind := b.at("data.type").text()
 	why := "data.type is " + kind
-	for _, name := range []string{"shared_prefix", "otel_trace_replay", "weka_trace_replay", "conversation_replay", "visionarena", "synthetic_agentic"} {
-		if name != kind {
-			b.useless("data."+name, why)
-		}
-	}
+	sections := []string{"shared_prefix", "otel_trace_replay", "weka_trace_replay", "conversation_replay", "visionarena", "synthetic_agentic"}
+	b.useless(why, "data.", slices.DeleteFunc(sections, func(name string) bool { return name == kind })...)
 	dataset := slices.Contains([]string{"shareGPT", "cnn_dailymail", "infinity_instruct", "billsum_conversations"}, kind)
 	for _, s := range []struct {
 		name string
@@ -77,43 +73,44 @@ func (b *builder) idleData() {
 		{"output_distribution", dataset || kind == "synthetic" || kind == "random" || kind == "visionarena"},
 	} {
 		if !s.used {
-			b.useless("data."+s.name, why)
+			b.useless(why, "data.", s.name)
 		}
 	}
-	chat := b.at("api.type").text() != "completion"
-	if lengths := "data.chat_lengths"; !chat {
-		b.useless(lengths, "api.type is completion")
-	} else if why := "answers of chats have 30 tokens, as in the original; data.chat_lengths: data asks for others"; b.originalLengths() {
-		if b.plan.Data.Dataset.Whole {
-			b.useless("data.input_distribution", "conversations are sent as they are, as in the original; data.chat_lengths: data looks at their lengths")
-		}
-		if b.plan.Data.Dataset.Whole || kind == "visionarena" || kind == "synthetic" && b.at("data.multimodal") != nil {
-			b.useless("data.output_distribution", why)
-		}
-	}
+	b.idleLengths(kind)
 	if dataset && !b.plan.Data.Dataset.Whole {
-		for _, name := range []string{"input_distribution", "output_distribution"} {
-			for _, part := range []string{"type", "mean", "std_dev", "variance", "skew"} {
-				b.useless("data."+name+"."+part, why+": only min and max say which rows are taken")
-			}
+		for _, name := range []string{"input_distribution.", "output_distribution."} {
+			b.useless(why+": only min and max select rows", "data."+name, "type", "mean", "std_dev", "variance", "skew")
 		}
 	}
-	if kind == "random" && b.at("data.trace") != nil {
-		for _, name := range []string{"input_distribution", "output_distribution", "multimodal"} {
-			b.useless("data."+name, "data.trace says the lengths")
+	switch kind {
+	case "random":
+		if b.at("data.trace") != nil {
+			b.useless("lengths come from data.trace", "data.", "input_distribution", "output_distribution", "multimodal")
 		}
-	}
-	if kind == "visionarena" && b.at("data.path") != nil {
-		for _, name := range []string{"hf_dataset_name", "hf_split", "hf_data_files"} {
-			b.useless("data.visionarena."+name, "data.path says what is read")
+	case "visionarena":
+		if b.at("data.path") != nil {
+			b.useless("rows come from data.path", "data.visionarena.", "hf_dataset_name", "hf_split", "hf_data_files")
 		}
-	}
-	if kind == "shared_prefix" {
+	case "shared_prefix":
 		b.idlePrefix()
+	case "weka_trace_replay":
+		b.useless("block-hash traces have no tools and no errors", "data.weka_trace_replay.",
+			"override_tool_call_max_tokens", "tool_choice_mode", "bad_tool_call_handling", "include_errors")
 	}
-	if kind == "weka_trace_replay" {
-		for _, name := range []string{"override_tool_call_max_tokens", "tool_choice_mode", "bad_tool_call_handling", "include_errors"} {
-			b.useless("data.weka_trace_replay."+name, "block-hash traces have no tools and no errors")
+}
+
+// idleLengths tells of lengths that the original does not look at for chats.
+func (b *builder) idleLengths(kind string) {
+	whole := b.plan.Data.Dataset.Whole
+	switch {
+	case b.at("api.type").text() == "completion":
+		b.useless("api.type is completion", "data.", "chat_lengths")
+	case b.originalLengths():
+		if whole {
+			b.useless("conversations are sent as they are, as in the original; set data.chat_lengths: data to select by length", "data.", "input_distribution")
+		}
+		if whole || kind == "visionarena" || kind == "synthetic" && b.at("data.multimodal") != nil {
+			b.useless("chat answers are limited to 30 tokens, as in the original; set data.chat_lengths: data to use it", "data.", "output_distribution")
 		}
 	}
 }
@@ -121,14 +118,14 @@ func (b *builder) idleData() {
 func (b *builder) idlePrefix() {
 	const at = "data.shared_prefix."
 	if !b.at(at + "enable_multi_turn_chat").yes() {
-		b.useless(at+"turns", at+"enable_multi_turn_chat is false")
+		b.useless(at+"enable_multi_turn_chat is false", at, "turns")
 	}
 	if b.at(at+"multimodal") != nil {
-		b.useless("data.multimodal", "data.shared_prefix.multimodal takes its place")
+		b.useless(at+"multimodal takes its place", "data.", "multimodal")
 	}
 	for _, name := range []string{"question", "output"} {
 		if b.at(at+name+"_distribution") != nil {
-			b.useless(at+name+"_len", at+name+"_distribution takes its place")
+			b.useless(at+name+"_distribution takes its place", at, name+"_len")
 		}
 	}
 }
@@ -136,43 +133,40 @@ func (b *builder) idlePrefix() {
 func (b *builder) idleLoad() {
 	kind := b.at("load.type").text()
 	if b.at("load.request_retries").whole() == 0 {
-		b.useless("load.request_retry_backoff_sec", "load.request_retries is 0")
+		b.useless("load.request_retries is 0", "load.", "request_retry_backoff_sec")
 	}
 	if kind != "trace_replay" {
-		b.useless("load.trace", "load.type is "+kind)
+		b.useless("load.type is "+kind, "load.", "trace")
 	}
 	if b.at("load.sweep") != nil {
-		b.useless("load.stages", "load.sweep makes the stages")
+		b.useless("load.sweep makes the stages", "load.", "stages")
 		return
 	}
 	for i, s := range b.at("load.stages").items() {
-		at := fmt.Sprintf("load.stages[%d]", i)
 		switch {
 		case kind == "concurrent" && (s.at("rate") != nil || s.at("duration") != nil):
-			b.note("%s: rate and duration have no effect: load.type is concurrent", at)
+			b.note("load.stages[%d]: rate and duration have no effect: load.type is concurrent", i)
 		case kind == "trace_replay" && b.at("data.trace") != nil:
-			b.note("%s: rate and duration have no effect: load.trace says when requests go, and data.trace how many", at)
+			b.note("load.stages[%d]: rate and duration have no effect: load.trace has the send times, and data.trace the number of requests", i)
 		}
 	}
 }
 
 func (b *builder) idleReports() {
 	if b.at("metrics.type").text() == "default" {
-		b.useless("metrics.prometheus", "metrics.type is default")
+		b.useless("metrics.type is default", "metrics.", "prometheus")
 		if len(b.at("metrics.scrape_urls").items()) == 0 {
-			b.note("metrics.type default collects nothing: take prometheus, or name the servers' own pages in metrics.scrape_urls")
+			b.note("metrics.type default collects nothing: use prometheus, or list the servers' metrics pages in metrics.scrape_urls")
 		}
 	}
 	if b.at("metrics") == nil {
-		b.useless("report.prometheus.per_stage", "there is no metrics section")
+		b.useless("there is no metrics section", "report.prometheus.", "per_stage")
 	}
 	const at = "report.request_lifecycle."
 	if !b.at(at + "per_request").yes() {
-		for _, name := range []string{"request", "response", "info", "response_chunks", "computed_metrics"} {
-			b.useless(at+"per_request_fields."+name, at+"per_request is false")
-		}
+		b.useless(at+"per_request is false", at+"per_request_fields.", "request", "response", "info", "response_chunks", "computed_metrics")
 	}
 	if len(b.at("load.lora_traffic_split").items()) == 0 {
-		b.useless(at+"per_adapter_stage", "there is no load.lora_traffic_split")
+		b.useless("there is no load.lora_traffic_split", at, "per_adapter_stage")
 	}
 }

@@ -61,7 +61,6 @@ type Options struct {
 	TokenizerGiven   bool
 	TokenizerTimeout time.Duration // of loading it; 0: none
 	Server           string        // "vllm", "sglang", "tgi" or "mock"
-	API              string        // "completion", "chat" or "anthropic_messages"
 	TraceRates       []float64     // rates of stages that go by a trace, which only reports have a use for
 	UserSessions     bool          // sessions are those of users
 	Faithful         bool          // where the original has its own ways, those
@@ -98,16 +97,15 @@ const RecordsDir = "inferometer"
 // Parse reads the arguments of `inference-perf` and the config file that they name.
 // The error is a plan.Faults with everything that is wrong.
 func Parse(args []string, w World) (*Action, error) {
-	c := &command{logLevel: "INFO"}
+	a := &Action{Command: Run, LogLevel: "INFO"}
+	c := &command{Action: a}
 	c.scan(args)
-	a := &Action{Command: Run, LogLevel: c.logLevel, DryRun: c.dryRun, Strict: c.strict, File: c.file, Unified: c.unified, Percentiles: c.percentiles}
 	switch {
 	case c.help:
 		return &Action{Command: Help}, nil
 	case c.version:
 		return &Action{Command: Version}, nil
-	case c.analyze:
-		a.Command, a.Dirs = Analyze, c.dirs
+	case a.Command == Analyze:
 		return a, faultsOf(c.faults)
 	case len(args) == 0:
 		a.File = UsualFile
@@ -137,7 +135,7 @@ func Parse(args []string, w World) (*Action, error) {
 	complete(&schema, tree, "", func(v *value, path string) {
 		faults = append(faults, plan.Fault{Where: v.where, Path: path, Text: "is missing"})
 	})
-	b := &builder{tree: tree, action: a, faults: faults, now: w.Now, faithful: c.faithful}
+	b := &builder{tree: tree, action: a, faults: faults, now: w.Now}
 	a.origin = b.locate
 	b.build()
 	if err := faultsOf(b.faults); err != nil {
@@ -182,9 +180,6 @@ func fileFault(name string, err error, usual bool) plan.Fault {
 	}
 	return f
 }
-
-// timestamp is what {timestamp} stands for.
-func timestamp(t time.Time) string { return t.Format("20060102-150405") }
 
 // seconds is a time in a plan's form. What does not fit is longer than a plan allows.
 func seconds(v float64) plan.Duration { return plan.Duration(min(v*float64(time.Second), 1<<62)) }

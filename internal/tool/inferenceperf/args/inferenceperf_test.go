@@ -101,7 +101,7 @@ func TestSmallest(t *testing.T) {
 			Percentiles: []float64{0.1, 1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9},
 		},
 		Prometheus: PrometheusReports{Summary: true}, Sessions: SessionReports{Summary: true, PerStage: true},
-		Dir: "reports-20260131-142530", Server: "vllm", API: "completion",
+		Dir: "reports-20260131-142530", Server: "vllm",
 	}
 	if diff := cmp.Diff(want, a.Options); diff != "" {
 		t.Error(diff)

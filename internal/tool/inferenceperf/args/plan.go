@@ -12,27 +12,23 @@ import (
 	"strings"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/lib/nearest"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // builder turns a config into a plan.
 type builder struct {
-	tree     *value
-	action   *Action
-	faults   plan.Faults
-	now      time.Time
-	faithful bool
-	plan     plan.Plan
+	tree   *value
+	action *Action
+	faults plan.Faults
+	now    time.Time
+	plan   plan.Plan
 }
 
 // fault is one of the config's value at a path. Of a value that could not be read only
 // that is told.
 func (b *builder) fault(path, text, hint string) {
-	for _, f := range b.faults {
-		if f.Path != "" && within(path, f.Path) {
-			return
-		}
+	if slices.ContainsFunc(b.faults, func(f plan.Fault) bool { return f.Path != "" && within(path, f.Path) }) {
+		return
 	}
 	b.faults = append(b.faults, plan.Fault{Where: b.whereIs(path), Path: path, Text: text, Hint: hint})
 }
@@ -47,20 +43,16 @@ func within(path, outer string) bool {
 func (b *builder) whereIs(path string) string {
 	v, where := b.tree, b.tree.where
 	for name := range strings.SplitSeq(path, ".") {
-		name, index, indexed := strings.Cut(name, "[")
+		name, index, _ := strings.Cut(name, "[")
 		if v = v.at(name); v == nil {
 			return where
 		}
-		if v.where != "" {
-			where = v.where
-		}
-		if i, err := strconv.Atoi(strings.TrimSuffix(index, "]")); indexed && err == nil && i < len(v.list) {
+		where = cmp.Or(v.where, where)
+		if i, err := strconv.Atoi(strings.TrimSuffix(index, "]")); err == nil && i < len(v.list) {
 			if v = v.list[i]; v == nil {
 				return where
 			}
-			if v.where != "" {
-				where = v.where
-			}
+			where = cmp.Or(v.where, where)
 		}
 	}
 	return where
@@ -97,7 +89,7 @@ func (b *builder) build() {
 	b.idle()
 	b.validate(p)
 	if len(b.faults) > 0 {
-		sortFaults(b.faults)
+		slices.SortStableFunc(b.faults, inOrder)
 		return
 	}
 	b.action.Plan = p
@@ -106,11 +98,7 @@ func (b *builder) build() {
 // validate adds what is wrong with the plan. Of a section of the config that is faulty
 // already nothing is added: what became of it says nothing of what was meant.
 func (b *builder) validate(p *plan.Plan) {
-	section := func(path string) string {
-		name, _, _ := strings.Cut(path, ".")
-		name, _, _ = strings.Cut(name, "[")
-		return name
-	}
+	section := func(path string) string { return path[:strings.IndexAny(path+".", ".[")] }
 	faulty := map[string]bool{}
 	for _, f := range b.faults {
 		faulty[section(f.Path)] = true
@@ -127,31 +115,24 @@ func (b *builder) validate(p *plan.Plan) {
 	}
 }
 
-// sortFaults puts faults of a file into the order of its lines, behind those of flags.
-func sortFaults(faults plan.Faults) {
-	slices.SortStableFunc(faults, func(a, b plan.Fault) int {
-		la, ca := place(a.Where)
-		lb, cb := place(b.Where)
-		return cmp.Or(cmp.Compare(la, lb), cmp.Compare(ca, cb))
-	})
-}
+// inOrder compares faults: those of a file by its lines, behind those of flags.
+func inOrder(a, b plan.Fault) int { return slices.Compare(place(a.Where), place(b.Where)) }
 
-// place is the line and column of file:line:column; 0 of a flag.
-func place(where string) (line, column int) {
+// place is the line and column of file:line:column; none of a flag.
+func place(where string) []int {
 	parts := strings.Split(where, ":")
 	if len(parts) < 3 {
-		return 0, 0
+		return nil
 	}
-	line, _ = strconv.Atoi(parts[len(parts)-2])
-	column, _ = strconv.Atoi(parts[len(parts)-1])
-	return line, column
+	line, _ := strconv.Atoi(parts[len(parts)-2])
+	column, _ := strconv.Atoi(parts[len(parts)-1])
+	return []int{line, column}
 }
 
 func (b *builder) target(t *plan.Target) {
 	api := b.at("api")
-	o := &b.action.Options
-	o.API, o.Server, o.Faithful = api.at("type").text(), b.at("server.type").text(), b.faithful
-	switch o.API {
+	b.action.Options.Server = b.at("server.type").text()
+	switch api.at("type").text() {
 	case "completion":
 		t.Endpoint = plan.EndpointCompletions
 	case "anthropic_messages":
@@ -201,28 +182,16 @@ func (b *builder) responseFormat(t *plan.Target, f *value) {
 // sloHeaders finds the headers that hold a request's objectives. They are the same for
 // all requests, so what they say takes the place of the objectives of the report.
 func (b *builder) sloHeaders(t *plan.Target, api *value) {
-	unit := either(api.at("slo_unit").text(), "ms")
+	unit := cmp.Or(api.at("slo_unit").text(), "ms")
 	h := plan.SLOHeaders{
-		TTFT: either(api.at("slo_ttft_header").text(), "x-slo-ttft-"+unit),
-		TPOT: either(api.at("slo_tpot_header").text(), "x-slo-tpot-"+unit), Unit: unit,
+		TTFT: cmp.Or(api.at("slo_ttft_header").text(), "x-slo-ttft-"+unit),
+		TPOT: cmp.Or(api.at("slo_tpot_header").text(), "x-slo-tpot-"+unit), Unit: unit,
 	}
-	used := api.at("slo_ttft_header") != nil || api.at("slo_tpot_header") != nil
-	for name := range maps.Keys(t.Headers) {
-		used = used || strings.EqualFold(name, h.TTFT) || strings.EqualFold(name, h.TPOT)
-	}
-	for _, name := range b.at("data.otel_trace_replay.attribute_to_header_map").textMap() {
-		used = used || strings.EqualFold(name, h.TTFT) || strings.EqualFold(name, h.TPOT)
-	}
-	if used {
+	sent := slices.AppendSeq(slices.Collect(maps.Keys(t.Headers)), maps.Values(b.at("data.otel_trace_replay.attribute_to_header_map").textMap()))
+	used := slices.ContainsFunc(sent, func(name string) bool { return strings.EqualFold(name, h.TTFT) || strings.EqualFold(name, h.TPOT) })
+	if used || api.at("slo_ttft_header") != nil || api.at("slo_tpot_header") != nil {
 		t.SLOHeaders = h
 	}
-}
-
-func either(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func (b *builder) server(t *plan.Target) {
@@ -245,16 +214,23 @@ func (b *builder) server(t *plan.Target) {
 		if t.Protocol == plan.ProtocolAnthropic {
 			name, value = "x-api-key", k
 		}
-		for given := range t.Headers {
-			if strings.EqualFold(given, name) {
-				return
-			}
-		}
 		if t.Headers == nil {
 			t.Headers = map[string]string{}
 		}
-		t.Headers[name] = value
+		if headerOf(t.Headers, name) == "" {
+			t.Headers[name] = value
+		}
 	}
+}
+
+// headerOf is a header as it is written here, whatever its case; empty: there is none.
+func headerOf(headers map[string]string, name string) string {
+	for given := range headers {
+		if strings.EqualFold(given, name) {
+			return given
+		}
+	}
+	return ""
 }
 
 // tokenizer names what counts tokens. Where the config does not, the run tries the one
@@ -290,13 +266,8 @@ func (b *builder) breakers() {
 	for i, name := range b.at("load.circuit_breakers").texts() {
 		br, ok := defined[name]
 		if !ok {
-			hint := "circuit_breakers has " + strings.Join(names, ", ")
-			if n := nearest.Name(name, names); n != "" {
-				hint = fmt.Sprintf("did you mean %q?", n)
-			} else if len(names) == 0 {
-				hint = "circuit_breakers has none"
-			}
-			b.fault(fmt.Sprintf("load.circuit_breakers[%d]", i), "there is no breaker "+quote(name), hint)
+			b.fault(fmt.Sprintf("load.circuit_breakers[%d]", i), "there is no breaker "+quote(name),
+				suggestion(name, names, "circuit_breakers has "+cmp.Or(strings.Join(names, ", "), "none")))
 			continue
 		}
 		b.plan.Breakers = append(b.plan.Breakers, br)
@@ -370,11 +341,8 @@ func (b *builder) goodput() {
 		b.action.Options.Goodput = limits
 		for _, name := range c.names {
 			if known[name] == "" {
-				hint := "one of ttft, tpot, itl, ntpot, request_latency"
-				if n := nearest.Name(name, slices.Sorted(maps.Keys(known))); n != "" {
-					hint = fmt.Sprintf("did you mean %q?", n)
-				}
-				b.fault(join("report.goodput.constraints", name), "unknown objective", hint)
+				b.fault(join("report.goodput.constraints", name), "unknown objective",
+					suggestion(name, slices.Sorted(maps.Keys(known)), "one of ttft, tpot, itl, ntpot, request_latency"))
 				continue
 			}
 			limits[name] = c.fields[name].number()
@@ -382,19 +350,18 @@ func (b *builder) goodput() {
 	}
 	t := &b.plan.Target
 	unit := map[string]float64{"s": 1, "ms": 1e-3, "us": 1e-6}[t.SLOHeaders.Unit]
-	for header, text := range t.Headers {
-		for _, slo := range []struct{ header, name string }{{t.SLOHeaders.TTFT, "ttft"}, {t.SLOHeaders.TPOT, "tpot"}} {
-			if slo.header == "" || !strings.EqualFold(header, slo.header) {
-				continue
-			}
-			n, err := strconv.ParseFloat(text, 64)
-			if err != nil || !(n > 0) {
-				b.fault(join("api.headers", header), "must be a number more than 0: it is an objective", "")
-				continue
-			}
-			limits[slo.name] = n * unit
-			b.action.Options.Goodput = limits
+	for _, slo := range []struct{ header, name string }{{t.SLOHeaders.TTFT, "ttft"}, {t.SLOHeaders.TPOT, "tpot"}} {
+		header := headerOf(t.Headers, slo.header)
+		if header == "" {
+			continue
 		}
+		n, err := strconv.ParseFloat(t.Headers[header], 64)
+		if err != nil || !(n > 0) {
+			b.fault(join("api.headers", header), "must be a number more than 0: it is an objective", "")
+			continue
+		}
+		limits[slo.name] = n * unit
+		b.action.Options.Goodput = limits
 	}
 	for _, name := range slices.Sorted(maps.Keys(limits)) {
 		b.plan.Goodput = append(b.plan.Goodput, plan.SLO{Metric: known[name], Max: seconds(limits[name])})
@@ -411,7 +378,7 @@ func (b *builder) storage() {
 		if p == nil {
 			return ""
 		}
-		p.scalar = strings.ReplaceAll(p.text(), "{timestamp}", timestamp(b.now))
+		p.scalar = strings.ReplaceAll(p.text(), "{timestamp}", b.now.Format("20060102-150405"))
 		return p.text()
 	}
 	o := &b.action.Options

@@ -1,9 +1,11 @@
 package args
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 
 	"github.com/inferometer/inferometer/internal/plan"
 )
@@ -16,13 +18,10 @@ func fixed(n float64) plan.Length { return plan.Length{Dist: plan.DistFixed, Mea
 // length is a number or a distribution as a plan has it. scale is what one of the
 // config's units is in the plan's.
 func (b *builder) length(at string, v *value, scale float64) plan.Length {
-	if v == nil {
+	switch {
+	case v == nil, v.kind != object && v.number() == 0:
 		return plan.Length{}
-	}
-	if v.kind != object {
-		if v.number() == 0 {
-			return plan.Length{}
-		}
+	case v.kind != object:
 		return fixed(v.number() * scale)
 	}
 	d := b.spread(at, v)
@@ -32,11 +31,10 @@ func (b *builder) length(at string, v *value, scale float64) plan.Length {
 	}
 	switch d.kind {
 	case plan.DistFixed:
-		n := math.Trunc(l.Mean)
-		if n == 0 {
-			return plan.Length{}
+		if n := math.Trunc(l.Mean); n != 0 {
+			return fixed(n)
 		}
-		return fixed(n)
+		return plan.Length{}
 	case plan.DistUniform:
 		l.Mean, l.Stddev = 0, 0
 	case plan.DistPoisson:
@@ -97,29 +95,34 @@ func (b *builder) data() {
 	if d.Template && kind != "random" {
 		b.fault("data.use_chat_template", "belongs to type random", "leave it out")
 	}
-	b.adapters(d)
+	for _, a := range b.at("load.lora_traffic_split").items() {
+		d.Adapters = append(d.Adapters, plan.Adapter{Name: a.at("name").text(), Share: a.at("split").number()})
+	}
+	section := v.at(kind)
 	switch kind {
 	case "mock":
 		d.Source, d.Output = plan.SourceMock, fixed(usualOutput)
 	case "synthetic", "random":
 		b.made(kind, d, v)
 	case "shared_prefix":
-		b.sharedPrefix(d, v.at("shared_prefix"))
+		b.sharedPrefix(d, section)
 	case "conversation_replay":
-		b.conversations(d, v.at("conversation_replay"))
+		b.conversations(d, section)
 	case "otel_trace_replay", "weka_trace_replay":
-		b.replay(kind, d, v.at(kind))
+		b.replay(kind, d, section)
 	case "synthetic_agentic":
-		b.agents(d, v.at(kind))
+		b.agents(d, section)
 	default:
 		b.dataset(kind, d, v)
 	}
 }
 
-func (b *builder) adapters(d *plan.Data) {
-	for _, a := range b.at("load.lora_traffic_split").items() {
-		d.Adapters = append(d.Adapters, plan.Adapter{Name: a.at("name").text(), Share: a.at("split").number()})
+// lacks reports whether there is no section of the data's type, which is a fault.
+func (b *builder) lacks(section *value, kind, hint string) bool {
+	if section == nil {
+		b.fault("data."+kind, "is missing: type "+kind+" needs it", hint)
 	}
+	return section == nil
 }
 
 // made are prompts of given lengths.
@@ -136,8 +139,7 @@ func (b *builder) made(kind string, d *plan.Data, v *value) {
 	}
 	d.Input = b.length("data.input_distribution", v.at("input_distribution"), 1)
 	d.Output = b.length("data.output_distribution", v.at("output_distribution"), 1)
-	media := v.at("multimodal")
-	if media != nil {
+	if media := v.at("multimodal"); media != nil {
 		b.media(&d.Media, media, "data.multimodal")
 		if v.at("input_distribution") == nil {
 			d.Input = fixed(100)
@@ -152,12 +154,9 @@ func (b *builder) made(kind string, d *plan.Data, v *value) {
 			b.fault("data."+name, "is missing: type "+kind+" needs it", "such as {type: fixed, mean: 100}")
 		}
 	}
-	if b.faithful && d.Input.Dist == plan.DistLognormal {
-		d.Input.Shifted = true
-	}
-	if b.faithful && d.Output.Dist == plan.DistLognormal {
-		d.Output.Shifted = true
-	}
+	faithful := b.action.Options.Faithful
+	d.Input.Shifted = faithful && d.Input.Dist == plan.DistLognormal
+	d.Output.Shifted = faithful && d.Output.Dist == plan.DistLognormal
 }
 
 // originalLengths reports whether answers of chats are as long as the original has them.
@@ -166,8 +165,7 @@ func (b *builder) originalLengths() bool { return b.at("data.chat_lengths").text
 func (b *builder) sharedPrefix(d *plan.Data, v *value) {
 	d.Source = plan.SourceSharedPrefix
 	const at = "data.shared_prefix."
-	if v == nil {
-		b.fault("data.shared_prefix", "is missing: type shared_prefix needs it", "such as {num_groups: 10, question_len: 50}")
+	if b.lacks(v, "shared_prefix", "such as {num_groups: 10, question_len: 50}") {
 		return
 	}
 	length := func(name, legacy string) plan.Length {
@@ -187,7 +185,7 @@ func (b *builder) sharedPrefix(d *plan.Data, v *value) {
 	}
 	d.SharedPrefix.Repeat = d.SharedPrefix.MultiTurn && v.at("turns").text() != "questions"
 	b.action.Options.UserSessions = d.SharedPrefix.MultiTurn
-	if b.faithful && b.at("api.type").text() == "chat" && v.at("multimodal") == nil && b.at("data.multimodal") == nil {
+	if b.action.Options.Faithful && b.at("api.type").text() == "chat" && v.at("multimodal") == nil && b.at("data.multimodal") == nil {
 		b.plan.Target.Endpoint = plan.EndpointCompletions // whatever the config says
 	}
 	d.Output = length("output_len", "output_distribution")
@@ -204,8 +202,7 @@ func (b *builder) conversations(d *plan.Data, v *value) {
 	d.Source = plan.SourceConversationReplay
 	const at = "data.conversation_replay."
 	b.action.Options.UserSessions = true
-	if v == nil {
-		b.fault("data.conversation_replay", "is missing: type conversation_replay needs it", "{} takes all defaults")
+	if b.lacks(v, "conversation_replay", "{} takes all defaults") {
 		return
 	}
 	length := func(name string, def float64) plan.Length {
@@ -246,14 +243,9 @@ func (b *builder) replay(kind string, d *plan.Data, v *value) {
 	if kind == "weka_trace_replay" { // which has no tools and no errors
 		r.ToolMaxTokens, r.BadToolCalls, r.ToolChoice, r.SkipErrors = 0, "", "", false
 	}
-	sources := 0
-	for _, s := range []string{"trace_directory", "trace_files", "hf_dataset_path"} {
-		if v.at(s) != nil {
-			sources++
-		}
-	}
-	if sources != 1 {
-		b.fault("data."+kind, fmt.Sprintf("needs exactly one of trace_directory, trace_files and hf_dataset_path, has %d", sources), "")
+	sources := slices.DeleteFunc([]string{"trace_directory", "trace_files", "hf_dataset_path"}, func(name string) bool { return v.at(name) == nil })
+	if len(sources) != 1 {
+		b.fault("data."+kind, fmt.Sprintf("needs exactly one of trace_directory, trace_files and hf_dataset_path, has %d", len(sources)), "")
 	}
 }
 
@@ -266,8 +258,7 @@ func (b *builder) sessions(kind string, d *plan.Data, v *value, hint string) {
 	if b.at("load.type").text() != "trace_session_replay" {
 		b.fault("load.type", kind+" needs type trace_session_replay", "")
 	}
-	if v == nil {
-		b.fault(at, "is missing: type "+kind+" needs it", hint)
+	if b.lacks(v, kind, hint) {
 		return
 	}
 	r := &d.Replay
@@ -304,13 +295,9 @@ func (b *builder) sessions(kind string, d *plan.Data, v *value, hint string) {
 
 // hub is a data set by its name, or by more than that.
 func hub(v *value) plan.Hub {
-	if v == nil {
-		return plan.Hub{}
+	return plan.Hub{
+		Name: cmp.Or(v.text(), v.at("path").text()), Config: v.at("name").text(), Revision: v.at("revision").text(), Split: v.at("split").text(),
 	}
-	if v.kind != object {
-		return plan.Hub{Name: v.text()}
-	}
-	return plan.Hub{Name: v.at("path").text(), Config: v.at("name").text(), Revision: v.at("revision").text(), Split: v.at("split").text()}
 }
 
 func (b *builder) dataset(kind string, d *plan.Data, v *value) {
@@ -323,10 +310,9 @@ func (b *builder) dataset(kind string, d *plan.Data, v *value) {
 	s.Kind, s.Path = kinds[kind], v.at("path").text()
 	bounds := func(name string) plan.Bounds {
 		l := v.at(name)
-		if l == nil {
-			return plan.Bounds{}
+		if l != nil {
+			b.spread("data."+name, l) // for its faults
 		}
-		b.spread("data."+name, l)
 		return plan.Bounds{Min: int(l.at("min").whole()), Max: int(l.at("max").whole())}
 	}
 	s.Input, s.Output = bounds("input_distribution"), bounds("output_distribution")
@@ -343,8 +329,7 @@ func (b *builder) dataset(kind string, d *plan.Data, v *value) {
 		b.fault("api.type", "visionarena needs type chat or anthropic_messages: /v1/completions takes no pictures", "")
 	}
 	a := v.at("visionarena")
-	if a == nil {
-		b.fault("data.visionarena", "is missing: type visionarena needs it", "{} takes all defaults")
+	if b.lacks(a, kind, "{} takes all defaults") {
 		return
 	}
 	d.Output = b.length("data.output_distribution", v.at("output_distribution"), 1)
@@ -403,48 +388,40 @@ func (b *builder) media(m *plan.Media, v *value, at string) {
 			Count: b.count(at+".image.count", i), At: b.spot(at+".image.insertion_point", i.at("insertion_point")),
 			Format: i.at("representation").text(),
 		}
-		switch r := i.at("resolutions"); {
-		case r == nil:
-		case r.kind == list:
-			for _, e := range r.list {
-				w, h := resolution(e.at("resolution"))
-				m.Image.Sizes = append(m.Image.Sizes, plan.Size{Width: w, Height: h, Weight: e.at("weight").number()})
-			}
-		default:
+		weighted(i.at("resolutions"), "resolution", func(r *value, weight float64) {
 			w, h := resolution(r)
-			m.Image.Sizes = []plan.Size{{Width: w, Height: h}}
-		}
+			m.Image.Sizes = append(m.Image.Sizes, plan.Size{Width: w, Height: h, Weight: weight})
+		})
 	}
 	if i := v.at("video"); i != nil {
 		m.Video = plan.Videos{
 			Count: b.count(at+".video.count", i), At: b.spot(at+".video.insertion_point", i.at("insertion_point")),
 			Format: i.at("representation").text(),
 		}
-		clip := func(p *value, weight float64) {
+		weighted(i.at("profiles"), "profile", func(p *value, weight float64) {
 			w, h := resolution(p.at("resolution"))
 			m.Video.Clips = append(m.Video.Clips, plan.Clip{Width: w, Height: h, Frames: int(p.at("frames").whole()), Weight: weight})
-		}
-		switch p := i.at("profiles"); {
-		case p == nil:
-		case p.kind == list:
-			for _, e := range p.list {
-				clip(e.at("profile"), e.at("weight").number())
-			}
-		default:
-			clip(p, 0)
-		}
+		})
 	}
 	if i := v.at("audio"); i != nil {
 		m.Audio = plan.Sounds{Count: b.count(at+".audio.count", i), At: b.spot(at+".audio.insertion_point", i.at("insertion_point"))}
-		switch p := i.at("durations"); {
-		case p == nil:
-		case p.kind == list:
-			for _, e := range p.list {
-				m.Audio.Clips = append(m.Audio.Clips, plan.Sound{Length: seconds(e.at("duration").number()), Weight: e.at("weight").number()})
-			}
-		default:
-			m.Audio.Clips = []plan.Sound{{Length: seconds(p.number())}}
+		weighted(i.at("durations"), "duration", func(d *value, weight float64) {
+			m.Audio.Clips = append(m.Audio.Clips, plan.Sound{Length: seconds(d.number()), Weight: weight})
+		})
+	}
+}
+
+// weighted gives what is drawn from: the only thing, or the elements of a list with a weight
+// each, which have the thing under a name.
+func weighted(v *value, name string, one func(v *value, weight float64)) {
+	switch {
+	case v == nil:
+	case v.kind == list:
+		for _, e := range v.list {
+			one(e.at(name), e.at("weight").number())
 		}
+	default:
+		one(v, 0)
 	}
 }
 
@@ -461,14 +438,6 @@ func resolution(v *value) (width, height int) {
 	if v != nil && v.kind == object {
 		return int(v.at("width").whole()), int(v.at("height").whole())
 	}
-	switch v.text() {
-	case "4k":
-		return 3840, 2160
-	case "1080p":
-		return 1920, 1080
-	case "720p":
-		return 1280, 720
-	default:
-		return 640, 360
-	}
+	size := map[string][2]int{"4k": {3840, 2160}, "1080p": {1920, 1080}, "720p": {1280, 720}, "360p": {640, 360}}[v.text()]
+	return size[0], size[1]
 }

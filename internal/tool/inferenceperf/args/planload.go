@@ -158,7 +158,7 @@ func (b *builder) rated(kind, at string, v *value) (plan.Stage, bool) {
 // mostInFlight is the bound of requests in flight that workers would have: none, so
 // that a rate stays a rate, but where the original's ways are asked for.
 func (b *builder) mostInFlight() int {
-	if !b.faithful {
+	if !b.action.Options.Faithful {
 		return 0
 	}
 	return int(max(b.at("load.num_workers").whole(), 1) * b.at("load.worker_max_concurrency").whole())

@@ -2,11 +2,13 @@ package args
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -70,10 +72,7 @@ var yamlPlace = regexp.MustCompile(`^line (\d+)(?:, column (\d+))?: `)
 func (r *reader) syntax(err error) {
 	where, text := r.file, strings.TrimPrefix(err.Error(), "yaml: ")
 	if m := yamlPlace.FindStringSubmatch(text); m != nil {
-		where += ":" + m[1]
-		if m[2] != "" {
-			where += ":" + m[2]
-		}
+		where += strings.TrimSuffix(":"+m[1]+":"+m[2], ":")
 		text = text[len(m[0]):]
 	}
 	r.faults = append(r.faults, plan.Fault{Where: where, Text: "not valid YAML: " + text})
@@ -89,10 +88,15 @@ func (r *reader) enter(n *yaml.Node, path string) (*yaml.Node, bool) {
 		r.nodes = mostNodes + 1
 		return nil, false
 	}
+	return resolved(n), true
+}
+
+// resolved is the node that an alias stands for.
+func resolved(n *yaml.Node) *yaml.Node {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
-	return n, true
+	return n
 }
 
 // read is the value of a node in a form, on top of what is there already: a mapping
@@ -102,6 +106,14 @@ func (r *reader) read(f *form, n *yaml.Node, path string, was *value) *value {
 	n, ok := r.enter(n, path)
 	if !ok {
 		return was
+	}
+	if f.kind == free {
+		switch was = nil; n.Kind {
+		case yaml.MappingNode:
+			f = &form{kind: mapping, item: f}
+		case yaml.SequenceNode:
+			f = &form{kind: list, item: f}
+		}
 	}
 	switch f.kind {
 	case union:
@@ -146,22 +158,12 @@ func (r *reader) wrong(n *yaml.Node, path, want string) {
 }
 
 func isNull(n *yaml.Node) bool {
-	for n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
+	n = resolved(n)
 	return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
 }
 
 func (r *reader) readUnion(f *form, n *yaml.Node, path string, was *value) *value {
-	var take *form
-	switch n.Kind {
-	case yaml.ScalarNode:
-		take = f.scalar
-	case yaml.MappingNode:
-		take = f.mapped
-	case yaml.SequenceNode:
-		take = f.listed
-	}
+	take := map[yaml.Kind]*form{yaml.ScalarNode: f.scalar, yaml.MappingNode: f.mapped, yaml.SequenceNode: f.listed}[n.Kind]
 	if take == nil {
 		r.wrong(n, path, f.takes())
 		return was
@@ -203,10 +205,6 @@ func (r *reader) readObject(f *form, n *yaml.Node, path string, was *value) *val
 			v.put(k.name, nil)
 			return
 		}
-		if k.refused != "" {
-			r.fault(node, sub, k.refused, "leave it out")
-			return
-		}
 		got := r.read(&k.form, node, sub, v.fields[k.name])
 		if got == nil && k.form.kind == object {
 			got = k.fresh() // there is a fault already: what follows finds a section as ever
@@ -245,25 +243,8 @@ func (r *reader) readMapping(f *form, n *yaml.Node, path string, was *value) *va
 	return v
 }
 
-// readFree reads what may be anything.
+// readFree reads a scalar that may be anything.
 func (r *reader) readFree(n *yaml.Node, path string) *value {
-	n, ok := r.enter(n, path)
-	if !ok {
-		return nil
-	}
-	where := r.position(n)
-	switch n.Kind {
-	case yaml.MappingNode:
-		v := &value{kind: mapping, where: where}
-		r.pairs(n, path, func(name string, _, node *yaml.Node) { v.put(name, r.readFree(node, join(path, clip(name)))) })
-		return v
-	case yaml.SequenceNode:
-		v := &value{kind: list, where: where}
-		for i, e := range n.Content {
-			v.list = append(v.list, r.readFree(e, fmt.Sprintf("%s[%d]", path, i)))
-		}
-		return v
-	}
 	if isNull(n) {
 		return nil
 	}
@@ -286,7 +267,7 @@ func (r *reader) readFree(n *yaml.Node, path string) *value {
 	default: // a date
 		scalar = n.Value
 	}
-	return &value{kind: free, scalar: scalar, where: where}
+	return &value{kind: free, scalar: scalar, where: r.position(n)}
 }
 
 // pairs calls each for every key of a mapping, once.
@@ -294,10 +275,7 @@ func (r *reader) pairs(n *yaml.Node, path string, each func(name string, at, val
 	seen := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		at, node := n.Content[i], n.Content[i+1]
-		name := at
-		for name.Kind == yaml.AliasNode {
-			name = name.Alias
-		}
+		name := resolved(at)
 		switch {
 		case name.Kind != yaml.ScalarNode:
 			r.fault(at, path, "a key must be a single word", "")
@@ -328,10 +306,8 @@ func (r *reader) merge(node *yaml.Node, path string, seen map[string]int, each f
 }
 
 func (f *form) find(name string) *key {
-	for i := range f.keys {
-		if k := &f.keys[i]; k.name == name || k.also == name && name != "" {
-			return k
-		}
+	if i := slices.IndexFunc(f.keys, func(k key) bool { return name == k.name || name != "" && name == k.also }); i >= 0 {
+		return &f.keys[i]
 	}
 	return nil
 }
@@ -342,16 +318,19 @@ func (f *form) unknown(path, name string) string {
 	for i := range f.keys {
 		names = append(names, f.keys[i].name)
 	}
+	otherwise := cmp.Or(path, "the config") + " has " + strings.Join(names, ", ")
+	if elsewhere := whereIs(root(), "", name); elsewhere != "" {
+		otherwise = "it belongs to " + elsewhere
+	}
+	return suggestion(name, names, otherwise)
+}
+
+// suggestion is a hint at the nearest of names, and another where none is near.
+func suggestion(name string, names []string, otherwise string) string {
 	if n := nearest.Name(name, names); n != "" {
 		return fmt.Sprintf("did you mean %q?", n)
 	}
-	if elsewhere := whereIs(root(), "", name); elsewhere != "" {
-		return "it belongs to " + elsewhere
-	}
-	if path == "" {
-		path = "the config"
-	}
-	return path + " has " + strings.Join(names, ", ")
+	return otherwise
 }
 
 // whereIs is the path of the first key of a name.
@@ -408,13 +387,8 @@ func (f *form) parse(n *yaml.Node) (any, error) {
 		}
 		return nil, fmt.Errorf("must be true or false, is %s", quote(n.Value))
 	case choice:
-		for _, w := range f.words {
-			if w == n.Value {
-				return w, nil
-			}
-		}
-		if why := f.refused[n.Value]; why != "" {
-			return nil, fmt.Errorf("%s is not to be had: %s", n.Value, why)
+		if slices.Contains(f.words, n.Value) {
+			return n.Value, nil
 		}
 		hint := ""
 		if near := nearest.Name(n.Value, f.words); near != "" {
@@ -428,32 +402,29 @@ func (f *form) parse(n *yaml.Node) (any, error) {
 }
 
 func (f *form) parseNumber(n *yaml.Node) (any, error) {
-	v, err := strconv.ParseFloat(strings.ReplaceAll(n.Value, "_", ""), 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+	digits := strings.ReplaceAll(n.Value, "_", "")
+	v, err := strconv.ParseFloat(digits, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || f.kind == whole && v != math.Trunc(v) {
 		return nil, fmt.Errorf("must be %s, is %s", f.takes(), quote(n.Value))
 	}
-	if f.kind == whole && v != math.Trunc(v) {
-		return nil, fmt.Errorf("must be a whole number, is %s", quote(n.Value))
-	}
 	switch {
-	case f.least != nil && (v < *f.least || f.over && v == *f.least):
-		if f.over {
-			return nil, fmt.Errorf("must be more than %v, is %s", *f.least, quote(n.Value))
-		}
+	case f.over && v <= *f.least:
+		return nil, fmt.Errorf("must be more than %v, is %s", *f.least, quote(n.Value))
+	case f.least != nil && v < *f.least:
 		return nil, fmt.Errorf("must be %v or more, is %s", *f.least, quote(n.Value))
 	case f.most != nil && v > *f.most:
 		return nil, fmt.Errorf("must be at most %v, is %s", *f.most, quote(n.Value))
 	}
-	if f.kind == whole {
-		if i, err := strconv.ParseInt(strings.ReplaceAll(n.Value, "_", ""), 10, 64); err == nil {
-			return i, nil
-		}
-		if math.Abs(v) > 1<<53 {
-			return nil, fmt.Errorf("is too large: %s", quote(n.Value))
-		}
-		return int64(v), nil
+	if f.kind == number {
+		return v, nil
 	}
-	return v, nil
+	if i, err := strconv.ParseInt(digits, 10, 64); err == nil {
+		return i, nil
+	}
+	if math.Abs(v) > 1<<53 {
+		return nil, fmt.Errorf("is too large: %s", quote(n.Value))
+	}
+	return int64(v), nil
 }
 
 func join(path, name string) string {

@@ -23,10 +23,8 @@ type form struct {
 	kind  kind
 	name  string   // of a form that the documentation explains once
 	words []string // of a choice
-	// refused are words of a choice that are known and not to be had, and why.
-	refused map[string]string
-	item    *form // of a list or mapping
-	keys    []key // of an object
+	item  *form    // of a list or mapping
+	keys  []key    // of an object
 	// least and most bound a number; over: least itself is too little.
 	least, most *float64
 	over        bool
@@ -45,12 +43,8 @@ type key struct {
 	open   bool
 	unsaid bool // null is not shown: the original does not know it here
 	secret bool // never shown
-	// refused says why the key is known and may be nothing but null, and what to use.
-	refused string
-	help    string
+	help   string
 }
-
-func f64(v float64) *float64 { return &v }
 
 // Forms that stand in the tables.
 var (
@@ -59,10 +53,10 @@ var (
 	numberForm  = form{kind: number}
 	booleanForm = form{kind: boolean}
 	freeForm    = form{kind: free}
-	countForm   = form{kind: whole, least: f64(0)}
-	posWhole    = form{kind: whole, least: f64(0), over: true}
-	posNumber   = form{kind: number, least: f64(0), over: true}
-	nonNegative = form{kind: number, least: f64(0)}
+	countForm   = form{kind: whole, least: new(0.0)}
+	posWhole    = form{kind: whole, least: new(0.0), over: true}
+	posNumber   = form{kind: number, least: new(0.0), over: true}
+	nonNegative = form{kind: number, least: new(0.0)}
 )
 
 func words(w ...string) form { return form{kind: choice, words: w} }
@@ -76,90 +70,90 @@ func section(keys ...key) form { return form{kind: object, keys: keys} }
 // root is the whole schema.
 var root = sync.OnceValue(func() form {
 	return section(
-		key{name: "api", form: apiForm(), help: "The API that is measured and what requests carry."},
-		key{name: "data", form: dataForm(), help: "What prompts are made of."},
+		key{name: "api", form: apiForm(), help: "The API to measure and what requests carry."},
+		key{name: "data", form: dataForm(), help: "Where prompts come from."},
 		key{name: "load", form: loadForm(), help: "When requests are sent."},
-		key{name: "metrics", form: metricsForm(), open: true, help: "Where metrics of the server's own come from."},
-		key{name: "report", form: reportForm(), help: "Which reports are written."},
-		key{name: "storage", form: storageForm(), help: "Where reports are written. null: nowhere but the screen."},
+		key{name: "metrics", form: metricsForm(), open: true, help: "Where server metrics come from."},
+		key{name: "report", form: reportForm(), help: "Which reports to write."},
+		key{name: "storage", form: storageForm(), help: "Where to write reports. null: print only."},
 		key{name: "server", form: serverForm(), open: true, help: "The server under test."},
-		key{name: "tokenizer", form: tokenizerForm(), open: true, help: "What counts tokens on this side."},
-		key{name: "circuit_breakers", form: listOf(breakerForm()), open: true, help: "Conditions that end the run; `load.circuit_breakers` names those that are in force."},
+		key{name: "tokenizer", form: tokenizerForm(), open: true, help: "Client-side tokenizer."},
+		key{name: "circuit_breakers", form: listOf(breakerForm()), open: true, help: "Conditions that end the run; `load.circuit_breakers` lists the active ones."},
 	)
 })
 
 func apiForm() form {
 	format := section(
-		key{name: "type", form: words("json_schema", "json_object"), def: "json_schema", help: "A schema that answers must follow, or any JSON object."},
-		key{name: "name", form: textForm, def: "structured_output", help: "What the schema is called in requests."},
+		key{name: "type", form: words("json_schema", "json_object"), def: "json_schema", help: "A schema that responses must follow, or any JSON object."},
+		key{name: "name", form: textForm, def: "structured_output", help: "Name of the schema in requests."},
 		key{name: "json_schema", form: mapOf(freeForm), open: true, help: "The schema."},
 	)
 	return section(
 		key{name: "type", form: words("completion", "chat", "anthropic_messages"), def: "completion", help: "/v1/completions, /v1/chat/completions or /v1/messages."},
-		key{name: "streaming", form: booleanForm, def: false, help: "Ask for a stream: only then there are times to first token and between tokens."},
+		key{name: "streaming", form: booleanForm, def: false, help: "Stream responses: time to first token and inter-token latency need it."},
 		key{name: "headers", form: mapOf(textForm), open: true, secret: true, help: "Headers added to every request."},
-		key{name: "slo_unit", form: words("s", "ms", "us"), open: true, help: "Unit of the headers that hold objectives; null: ms."},
-		key{name: "slo_tpot_header", form: textForm, open: true, help: "Header that holds the longest time per output token; null: x-slo-tpot-UNIT."},
-		key{name: "slo_ttft_header", form: textForm, open: true, help: "Header that holds the longest time to first token; null: x-slo-ttft-UNIT."},
-		key{name: "response_format", form: format, open: true, help: "Structured answers, sent as `response_format`. Not of anthropic_messages."},
-		key{name: "session_id_header_key", form: textForm, open: true, help: "Header that carries the session's id."},
+		key{name: "slo_unit", form: words("s", "ms", "us"), open: true, help: "Unit of the SLO headers; null: ms."},
+		key{name: "slo_tpot_header", form: textForm, open: true, help: "Header with the limit on time per output token; null: x-slo-tpot-UNIT."},
+		key{name: "slo_ttft_header", form: textForm, open: true, help: "Header with the limit on time to first token; null: x-slo-ttft-UNIT."},
+		key{name: "response_format", form: format, open: true, help: "Structured output, sent as `response_format`. Not for anthropic_messages."},
+		key{name: "session_id_header_key", form: textForm, open: true, help: "Request header for the session ID."},
 		key{name: "session_token_header_key", form: textForm, open: true, help: "Response header whose value later requests of the session send back."},
 	)
 }
 
 func metricsForm() form {
 	prometheus := section(
-		key{name: "scrape_interval", form: posWhole, def: 15, help: "How often that Prometheus scrapes, in seconds."},
-		key{name: "url", form: textForm, open: true, help: "Address of the Prometheus server."},
-		key{name: "filters", form: listOf(textForm), def: []any{}, help: "Label matchers of every query, such as `namespace='llm'`."},
-		key{name: "google_managed", form: booleanForm, def: false, help: "Google Managed Prometheus instead of `url`."},
+		key{name: "scrape_interval", form: posWhole, def: 15, help: "Scrape interval of the Prometheus server, in seconds."},
+		key{name: "url", form: textForm, open: true, help: "URL of the Prometheus server."},
+		key{name: "filters", form: listOf(textForm), def: []any{}, help: "Label matchers for every query, such as `namespace='llm'`."},
+		key{name: "google_managed", form: booleanForm, def: false, help: "Use Google Managed Prometheus instead of `url`."},
 	)
 	return section(
-		key{name: "type", form: words("prometheus", "default"), must: true, help: "Where from."},
+		key{name: "type", form: words("prometheus", "default"), must: true, help: "Source of server metrics."},
 		key{name: "prometheus", form: prometheus, open: true, help: "The Prometheus server; exactly one of `url` and `google_managed`."},
 		key{name: "scrape_urls", form: listOf(textForm), open: true,
-			help: "Inferometer extension: pages of metrics of the servers and exporters themselves, such as http://localhost:8000/metrics, read once a second."},
+			help: "Inferometer extension: metrics pages of servers and exporters, such as http://localhost:8000/metrics, scraped once a second."},
 	)
 }
 
 func serverForm() form {
 	return section(
-		key{name: "type", form: words("vllm", "sglang", "tgi", "mock"), def: "vllm", help: "Whose names metrics have. `mock` is the built-in server, and `base_url` is not used."},
-		key{name: "model_name", form: textForm, open: true, help: "Model to ask for; null: the first that the server lists."},
-		key{name: "base_url", form: textForm, must: true, help: "Address of the server, such as http://localhost:8000."},
-		key{name: "ignore_eos", form: booleanForm, def: true, help: "Ask for the whole length of answer."},
-		key{name: "api_key", form: textForm, open: true, secret: true, help: "Sent as a bearer token; of anthropic_messages, as x-api-key."},
+		key{name: "type", form: words("vllm", "sglang", "tgi", "mock"), def: "vllm", help: "Kind of server, which decides the names of its metrics. `mock` is the built-in server; `base_url` is not used."},
+		key{name: "model_name", form: textForm, open: true, help: "Model to request; null: the first one the server lists."},
+		key{name: "base_url", form: textForm, must: true, help: "URL of the server, such as http://localhost:8000."},
+		key{name: "ignore_eos", form: booleanForm, def: true, help: "Ignore the end-of-sequence token, so that responses have the full length."},
+		key{name: "api_key", form: textForm, open: true, secret: true, help: "Sent as a bearer token; for anthropic_messages: as x-api-key."},
 		key{name: "cert_path", form: textForm, open: true, help: "Client certificate file."},
 		key{name: "key_path", form: textForm, open: true, help: "Key file of the client certificate."},
-		key{name: "ca_path", form: textForm, open: true, help: "Inferometer extension: file of certificates to trust, instead of the system's."},
+		key{name: "ca_path", form: textForm, open: true, help: "Inferometer extension: CA certificates to trust instead of the system's."},
 		key{name: "insecure", form: booleanForm, def: false, help: "Inferometer extension: do not verify the server's certificate."},
 	)
 }
 
 func tokenizerForm() form {
 	return section(
-		key{name: "pretrained_model_name_or_path", form: textForm, open: true, help: "File, directory or name on the hub; null: that of the model."},
-		key{name: "trust_remote_code", form: booleanForm, open: true, help: "Accepted and without effect: no code of others is ever run."},
-		key{name: "token", form: textForm, open: true, secret: true, help: "Access token of the hub, instead of HF_TOKEN."},
-		key{name: "load_timeout", form: posNumber, def: 300.0, open: true, help: "Longest time that loading it may take, in seconds."},
+		key{name: "pretrained_model_name_or_path", form: textForm, open: true, help: "File, directory or Hugging Face ID; null: `server.model_name`."},
+		key{name: "trust_remote_code", form: booleanForm, open: true, help: "Accepted, no effect: remote code is never run."},
+		key{name: "token", form: textForm, open: true, secret: true, help: "Hugging Face access token, instead of HF_TOKEN."},
+		key{name: "load_timeout", form: posNumber, def: 300.0, open: true, help: "Timeout for loading it, in seconds."},
 	)
 }
 
 func breakerForm() form {
 	trigger := section(
 		key{name: "type", form: words("consecutive", "rate_over_window"), must: true, help: "Hits in a row, or the share of hits in a window."},
-		key{name: "threshold", form: nonNegative, must: true, help: "How many in a row, 1 or more; or a share from 0 to 1."},
+		key{name: "threshold", form: nonNegative, must: true, help: "Hits in a row, 1 or more; or a share from 0 to 1."},
 		key{name: "window_sec", form: posNumber, open: true, help: "Length of the window, in seconds."},
-		key{name: "min_samples", form: countForm, open: true, help: "Samples that a window must have to be judged."},
+		key{name: "min_samples", form: countForm, open: true, help: "Minimum samples in a window."},
 	)
 	metrics := section(
-		key{name: "matches", form: listOf(textForm), must: true, help: "JMESPath expressions over a finished request; any that holds makes it a sample."},
-		key{name: "rules", form: listOf(textForm), def: []any{}, help: "Which samples are hits: any that holds; none: all."},
+		key{name: "matches", form: listOf(textForm), must: true, help: "JMESPath expressions over a finished request; it is a sample if any is true."},
+		key{name: "rules", form: listOf(textForm), def: []any{}, help: "JMESPath expressions; a sample is a hit if any is true. Empty: every sample is."},
 	)
 	return section(
-		key{name: "name", form: textForm, must: true, help: "What `load.circuit_breakers` calls it."},
+		key{name: "name", form: textForm, must: true, help: "Name for `load.circuit_breakers`."},
 		key{name: "metrics", form: metrics, must: true, help: "Which requests count."},
-		key{name: "triggers", form: listOf(trigger), must: true, help: "What opens it: any of these."},
+		key{name: "triggers", form: listOf(trigger), must: true, help: "Any of these opens the breaker."},
 	)
 }
 
@@ -168,53 +162,53 @@ func reportForm() form {
 		return key{name: name, form: booleanForm, def: on, help: help}
 	}
 	fields := section(
-		onOff("request", true, "Body of the request."),
-		onOff("response", true, "Body of the answer."),
-		onOff("info", true, "What is known of the answer."),
-		onOff("response_chunks", true, "Pieces of a streamed answer."),
+		onOff("request", true, "Request body."),
+		onOff("response", true, "Response body."),
+		onOff("info", true, "Token counts, timestamps and server usage."),
+		onOff("response_chunks", true, "Chunks of a streamed response."),
 		onOff("computed_metrics", false, "Latencies and token counts of the request."),
 	)
 	lifecycle := section(
 		onOff("summary", true, "summary_lifecycle_metrics.json."),
 		onOff("per_stage", true, "stage_N_lifecycle_metrics.json."),
 		onOff("per_request", false, "per_request_lifecycle_metrics.json."),
-		key{name: "per_request_fields", form: fields, help: "What an entry of that report has."},
+		key{name: "per_request_fields", form: fields, help: "Fields of an entry in that report."},
 		onOff("per_adapter", true, "adapter_NAME_lifecycle_metrics.json."),
 		onOff("per_adapter_stage", false, "adapter_NAME_stage_N_lifecycle_metrics.json."),
-		key{name: "percentiles", form: listOf(form{kind: number, least: f64(0), most: f64(100)}), def: []any{0.1, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9}, help: "Percentiles of every metric."},
-		onOff("use_server_output_tokens", false, "Count answers by what the server says instead of the tokenizer."),
-		key{name: "max_error_messages", form: countForm, def: 100, help: "Most messages that are kept of each kind of error."},
+		key{name: "percentiles", form: listOf(form{kind: number, least: new(0.0), most: new(100.0)}), def: []any{0.1, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9}, help: "Percentiles to report for every metric."},
+		onOff("use_server_output_tokens", false, "Use the server's output token counts instead of the tokenizer's."),
+		key{name: "max_error_messages", form: countForm, def: 100, help: "Maximum error messages to keep per kind of error."},
 	)
 	return section(
-		key{name: "request_lifecycle", form: lifecycle, help: "What requests took."},
+		key{name: "request_lifecycle", form: lifecycle, help: "Per-request metrics."},
 		key{name: "prometheus", form: section(
 			onOff("summary", true, "summary_prometheus_metrics.json."),
 			onOff("per_stage", false, "stage_N_prometheus_metrics.json."),
-		), help: "What the server says of itself."},
+		), help: "Server metrics."},
 		key{name: "session_lifecycle", form: section(
 			onOff("summary", true, "summary_session_lifecycle_metrics.json."),
 			onOff("per_stage", true, "stage_N_session_lifecycle_metrics.json."),
 			onOff("per_session", false, "per_session_lifecycle_metrics.json."),
-		), help: "What sessions took."},
+		), help: "Session metrics."},
 		key{name: "goodput", form: section(
-			key{name: "constraints", form: mapOf(posNumber), def: map[string]any{}, help: "Longest times in seconds by `ttft`, `tpot`, `itl`, `ntpot` and `request_latency`."},
-		), open: true, help: "Objectives that a good request keeps to."},
+			key{name: "constraints", form: mapOf(posNumber), def: map[string]any{}, help: "Limits in seconds for `ttft`, `tpot`, `itl`, `ntpot` and `request_latency`."},
+		), open: true, help: "Limits that a good request meets."},
 	)
 }
 
 func storageForm() form {
 	place := []key{
-		{name: "path", form: textForm, def: "reports-{timestamp}", help: "Directory, or path in the bucket. `{timestamp}` becomes the time of the start."},
-		{name: "report_file_prefix", form: textForm, open: true, help: "What the names of reports begin with."},
+		{name: "path", form: textForm, def: "reports-{timestamp}", help: "Directory, or path in the bucket. `{timestamp}` is replaced by the start time."},
+		{name: "report_file_prefix", form: textForm, open: true, help: "Prefix of report file names."},
 	}
-	bucket := key{name: "bucket_name", form: textForm, must: true, help: "The bucket; it must be there."}
+	bucket := key{name: "bucket_name", form: textForm, must: true, help: "The bucket; it must exist."}
 	return section(
 		key{name: "local_storage", form: section(place...), help: "A local directory."},
-		key{name: "google_cloud_storage", form: section(append(place[:2:2], bucket)...), open: true, help: "A bucket of Google Cloud Storage that reports are copied to."},
+		key{name: "google_cloud_storage", form: section(append(place[:2:2], bucket)...), open: true, help: "Google Cloud Storage bucket to upload reports to."},
 		key{name: "simple_storage_service", form: section(append(place[:2:2], bucket,
-			key{name: "endpoint_url", form: textForm, open: true, help: "Address of the S3 server; null: Amazon's."},
+			key{name: "endpoint_url", form: textForm, open: true, help: "URL of the S3 server; null: Amazon's."},
 			key{name: "region_name", form: textForm, open: true, help: "Region of the bucket."},
-			key{name: "addressing_style", form: words("auto", "virtual", "path"), open: true, help: "Whether the bucket stands in the host's name or in the path."},
-		)...), open: true, help: "A bucket of an S3 server that reports are copied to."},
+			key{name: "addressing_style", form: words("auto", "virtual", "path"), open: true, help: "Whether the bucket is part of the host name or of the path."},
+		)...), open: true, help: "S3 bucket to upload reports to."},
 	)
 }

@@ -12,7 +12,7 @@ type value struct {
 	list   []*value
 	names  []string // of fields, in order
 	fields map[string]*value
-	kind   kind // never union: the form that was taken
+	kind   kind // list, object or mapping; another one: it is a scalar
 }
 
 // at is the part that a dotted path leads to; nil where there is none.
@@ -26,49 +26,24 @@ func (v *value) at(path string) *value {
 	return v
 }
 
-func (v *value) text() string {
-	if v == nil {
-		return ""
+// scalarOf is the scalar of a value; the zero one where it is of another type, or null.
+func scalarOf[T any](v *value) T {
+	var s T
+	if v != nil {
+		s, _ = v.scalar.(T)
 	}
-	s, _ := v.scalar.(string)
 	return s
 }
 
-func (v *value) number() float64 {
-	if v == nil {
-		return 0
-	}
-	switch n := v.scalar.(type) {
-	case float64:
-		return n
-	case int64:
-		return float64(n)
-	}
-	return 0
-}
+func (v *value) text() string { return scalarOf[string](v) }
 
-func (v *value) whole() int64 {
-	if v == nil {
-		return 0
-	}
-	switch n := v.scalar.(type) {
-	case float64:
-		return int64(n)
-	case int64:
-		return n
-	}
-	return 0
-}
+func (v *value) yes() bool { return scalarOf[bool](v) }
 
-func (v *value) yes() bool {
-	if v == nil {
-		return false
-	}
-	b, _ := v.scalar.(bool)
-	return b
-}
+func (v *value) number() float64 { return scalarOf[float64](v) + float64(scalarOf[int64](v)) }
 
-// given reports whether the user said so himself.
+func (v *value) whole() int64 { return scalarOf[int64](v) + int64(scalarOf[float64](v)) }
+
+// given reports whether the user set it.
 func (v *value) given() bool { return v != nil && v.where != "" }
 
 // items are the elements of a list.
@@ -133,12 +108,12 @@ func (v *value) plain() any {
 
 // fresh is the default of a key; nil: null.
 func (k *key) fresh() *value {
-	if k.form.kind == object && !k.open && !k.must {
+	switch {
+	case k.form.kind == object && !k.open && !k.must:
 		v := &value{kind: object}
 		k.form.fill(v)
 		return v
-	}
-	if k.def == nil {
+	case k.def == nil:
 		return nil
 	}
 	return defaultOf(k.form, k.def)
@@ -155,14 +130,9 @@ func defaultOf(f form, def any) *value {
 	case map[string]any:
 		return &value{kind: mapping}
 	case int:
-		return &value{kind: whole, scalar: int64(d)}
-	case float64:
-		return &value{kind: number, scalar: d}
-	case bool:
-		return &value{kind: boolean, scalar: d}
-	default:
-		return &value{kind: text, scalar: d}
+		return &value{scalar: int64(d)}
 	}
+	return &value{scalar: def}
 }
 
 // fill adds the defaults of keys that an object does not have.

@@ -38,11 +38,11 @@ func Analyze(a *args.Action, log io.Writer) ([]string, error) {
 			err = errors.New("there is no such directory")
 		}
 		if err != nil {
-			an.note(fmt.Errorf("%s: %w", dir, err))
+			an.errs = append(an.errs, fmt.Errorf("%s: %w", dir, err))
 			continue
 		}
 		for _, f := range r.Faults {
-			an.note(fmt.Errorf("%s: %w", dir, f))
+			an.errs = append(an.errs, fmt.Errorf("%s: %w", dir, f))
 		}
 		if len(r.Stages) == 0 {
 			continue
@@ -64,12 +64,6 @@ type analysis struct {
 	log   io.Writer
 	files []string
 	errs  []error
-}
-
-func (an *analysis) note(err error) {
-	if err != nil {
-		an.errs = append(an.errs, err)
-	}
 }
 
 // subject is one directory of reports.
@@ -107,7 +101,7 @@ func (an *analysis) lacking(s subject) {
 	}
 	for _, st := range an.stats {
 		if _, ok := have[st.key]; len(have) > 0 && !ok {
-			an.note(fmt.Errorf("%s: no report has %s: there are %s", s.dir, st.name, strings.Join(slices.Sorted(maps.Keys(have)), ", ")))
+			an.errs = append(an.errs, fmt.Errorf("%s: no report has %s: there are %s", s.dir, st.name, strings.Join(slices.Sorted(maps.Keys(have)), ", ")))
 		}
 	}
 }
@@ -115,7 +109,7 @@ func (an *analysis) lacking(s subject) {
 // unified draws all directories over one another.
 func (an *analysis) unified(dir string, all []subject) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		an.note(fmt.Errorf("making the directory of the overlaid charts: %w", err))
+		an.errs = append(an.errs, fmt.Errorf("making the directory of the overlaid charts: %w", err))
 		return
 	}
 	var legend jsonobject.Object
@@ -136,7 +130,7 @@ func (an *analysis) unified(dir string, all []subject) {
 
 func (an *analysis) save(path string, content func(io.Writer) error) {
 	if err := wholefile.Write(path, content); err != nil {
-		an.note(fmt.Errorf("writing %s: %w", path, err))
+		an.errs = append(an.errs, fmt.Errorf("writing %s: %w", path, err))
 		return
 	}
 	an.files = append(an.files, path)

@@ -198,7 +198,7 @@ func fileName(name string) string {
 func (r *reporter) summary(name string, scope dialect.Scope, load *report.Load, mark string) {
 	s, err := r.fold.Summary(scope)
 	if err != nil {
-		r.note(report.Written(name, err))
+		r.note(fmt.Errorf("writing %s: %w", name, err))
 		return
 	}
 	var b bytes.Buffer
@@ -229,7 +229,7 @@ func (r *reporter) partial(i int) {
 	name := report.PartialFile(i)
 	s, err := r.fold.SummaryAt(dialect.Scope{Stage: i}, report.PartialPercentiles())
 	if err != nil {
-		r.note(report.Written(name, err))
+		r.note(fmt.Errorf("writing %s: %w", name, err))
 		return
 	}
 	start, m := r.header.Start, r.marks[i]
@@ -264,11 +264,7 @@ func (r *reporter) validation() {
 	}))
 }
 
-func (r *reporter) note(err error) {
-	if err != nil {
-		r.errs = append(r.errs, err)
-	}
-}
+func (r *reporter) note(err error) { r.errs = append(r.errs, err) }
 
 func (r *reporter) file(name string, content []byte) {
 	r.note(r.tool.write(name, func(w io.Writer) error { _, err := w.Write(content); return err }))
@@ -303,7 +299,7 @@ func (r *reporter) sessions() {
 func (r *reporter) sessionFile(name string, list []*dialect.Session, stage *report.SessionStage) {
 	s, err := r.fold.SummarizeSessions(list)
 	if err != nil {
-		r.note(report.Written(name, err))
+		r.note(fmt.Errorf("writing %s: %w", name, err))
 		return
 	}
 	r.note(r.tool.write(name, func(w io.Writer) error { return report.Sessions(w, s, stage) }))
@@ -349,7 +345,7 @@ func (t *job) write(name string, content func(io.Writer) error) error {
 	}
 	path := filepath.Join(o.Dir, o.Prefix+name)
 	if err := wholefile.Write(path, content); err != nil {
-		return report.Written(name, err)
+		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	t.files = append(t.files, path)
 	return nil

@@ -27,20 +27,16 @@ func (b *builder) echo(schema *form) []byte {
 // keys mean something depends on the rest. So are keys that the original does not know,
 // unless the user gave them, so that it can read what it reads here.
 func show(f *form, v *value, secret, element bool) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.MappingNode}
 	switch {
 	case v == nil:
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
 	case v.kind == list:
-		n := &yaml.Node{Kind: yaml.SequenceNode}
+		n.Kind = yaml.SequenceNode
 		for _, e := range v.list {
 			n.Content = append(n.Content, show(f.itemForm(list), e, secret, true))
 		}
-		if len(v.list) == 0 {
-			n.Style = yaml.FlowStyle
-		}
-		return n
 	case v.kind == object && f.objectForm() != nil:
-		n := &yaml.Node{Kind: yaml.MappingNode}
 		for _, k := range f.objectForm().keys {
 			field, ok := v.fields[k.name]
 			if !ok || (element || k.unsaid) && field == nil || k.own() && !field.given() {
@@ -48,23 +44,21 @@ func show(f *form, v *value, secret, element bool) *yaml.Node {
 			}
 			n.Content = append(n.Content, scalarNode(k.name), show(&k.form, field, k.secret, false))
 		}
-		return n
 	case v.kind == mapping:
-		n := &yaml.Node{Kind: yaml.MappingNode}
 		for _, name := range v.names {
 			n.Content = append(n.Content, scalarNode(name), show(f.itemForm(mapping), v.fields[name], secret && secretHeader(name, v.fields[name]), false))
 		}
-		if len(v.names) == 0 {
-			n.Style = yaml.FlowStyle
-		}
-		return n
 	case secret:
 		return scalarNode(hidden)
+	case strings.Contains(v.text(), "://"):
+		return scalarNode(plan.SafeURL(v.text()))
+	default:
+		return scalarNode(v.scalar)
 	}
-	if s, ok := v.scalar.(string); ok && strings.Contains(s, "://") {
-		return scalarNode(plan.SafeURL(s))
+	if len(n.Content) == 0 {
+		n.Style = yaml.FlowStyle
 	}
-	return scalarNode(v.scalar)
+	return n
 }
 
 // secretHeader asks the plan, which knows the names and looks of credentials.

@@ -18,6 +18,7 @@ package dialect
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/inferometer/inferometer/internal/record"
@@ -53,22 +54,15 @@ type Options struct {
 // Fold takes records and gives summaries of them. It belongs to one goroutine.
 type Fold struct {
 	opt      Options
-	buckets  map[key]*bucket
+	buckets  map[Scope]*bucket // of an adapter, or of none, in a stage: reports are about sets of them
 	sessions map[sessionKey]*Session
 	marks    map[sessionKey]*record.SessionMark
 	values   Values
 }
 
-// key is what a bucket holds the requests of: every report is about a set of whole
-// buckets.
-type key struct {
-	stage   int
-	adapter string
-}
-
 // NewFold makes an empty fold.
 func NewFold(o Options) *Fold {
-	return &Fold{opt: o, buckets: map[key]*bucket{}, sessions: map[sessionKey]*Session{}, marks: map[sessionKey]*record.SessionMark{}}
+	return &Fold{opt: o, buckets: map[Scope]*bucket{}, sessions: map[sessionKey]*Session{}, marks: map[sessionKey]*record.SessionMark{}}
 }
 
 // Counts reports whether a record is one that reports are about: neither of a warm-up or
@@ -101,7 +95,7 @@ func (f *Fold) Add(rec *record.Record) {
 		return
 	}
 	rec = f.opt.Seen(rec)
-	k := key{rec.Stage, rec.Model}
+	k := Scope{rec.Stage, rec.Model}
 	b := f.buckets[k]
 	if b == nil {
 		b = newBucket(f.opt.Pool)
@@ -128,7 +122,7 @@ func All() Scope { return Scope{Stage: -1} }
 func (f *Fold) Stages() []int {
 	var out []int
 	for k := range f.buckets {
-		out = append(out, k.stage)
+		out = append(out, k.Stage)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -137,9 +131,9 @@ func (f *Fold) Stages() []int {
 // Adapters are the scopes of each adapter, and of each in each stage.
 func (f *Fold) Adapters() (whole, staged []Scope) {
 	for k := range f.buckets {
-		if k.adapter != "" {
-			whole = append(whole, Scope{Stage: -1, Adapter: k.adapter})
-			staged = append(staged, Scope{Stage: k.stage, Adapter: k.adapter})
+		if k.Adapter != "" {
+			whole = append(whole, Scope{Stage: -1, Adapter: k.Adapter})
+			staged = append(staged, k)
 		}
 	}
 	order := func(a, b Scope) int {
@@ -152,18 +146,12 @@ func (f *Fold) Adapters() (whole, staged []Scope) {
 
 // in are the buckets of a scope, in an order of their own.
 func (f *Fold) in(s Scope) []*bucket {
-	var keys []key
-	for k := range f.buckets {
-		if (s.Stage < 0 || k.stage == s.Stage) && (s.Adapter == "" || k.adapter == s.Adapter) {
-			keys = append(keys, k)
+	byStage := func(a, b Scope) int { return cmp.Or(cmp.Compare(a.Stage, b.Stage), cmp.Compare(a.Adapter, b.Adapter)) }
+	var out []*bucket
+	for _, k := range slices.SortedFunc(maps.Keys(f.buckets), byStage) {
+		if (s.Stage < 0 || k.Stage == s.Stage) && (s.Adapter == "" || k.Adapter == s.Adapter) {
+			out = append(out, f.buckets[k])
 		}
-	}
-	slices.SortFunc(keys, func(a, b key) int {
-		return cmp.Or(cmp.Compare(a.stage, b.stage), cmp.Compare(a.adapter, b.adapter))
-	})
-	out := make([]*bucket, len(keys))
-	for i, k := range keys {
-		out[i] = f.buckets[k]
 	}
 	return out
 }

@@ -3,6 +3,7 @@
 package reader
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -115,10 +116,7 @@ func Parse(text []byte) (*Stage, error) {
 	s := &Stage{
 		Count: f.Load.Count, Achieved: *f.Load.Achieved, Requested: f.Load.Requested, Concurrency: f.Load.Concurrency,
 		Latency: map[string]map[string]float64{}, Throughput: numbers(f.Successes.Throughput),
-		Goodput: f.Successes.Goodput.Percentage, GoodRate: f.Successes.Goodput.Rate,
-	}
-	if s.GoodRate == nil {
-		s.GoodRate = f.Successes.Goodput.OldRate
+		Goodput: f.Successes.Goodput.Percentage, GoodRate: cmp.Or(f.Successes.Goodput.Rate, f.Successes.Goodput.OldRate),
 	}
 	for name, values := range f.Successes.Latency {
 		if n := numbers(values); len(n) > 0 {

@@ -244,11 +244,3 @@ func (r *Requests) metrics() object {
 		{"tpot_slo_sec", limit(dialect.TPOT)},
 	}
 }
-
-// Written is an error of writing a report, with its name.
-func Written(name string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("writing %s: %w", name, err)
-}

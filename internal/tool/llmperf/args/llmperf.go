@@ -3,6 +3,7 @@
 package args
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -89,14 +90,12 @@ func Parse(args []string, readFile func(name string) ([]byte, error), exists fun
 	var f flags
 	set := f.set()
 	p := &parser{flags: &f}
-	args, err := spellOut(args, set)
-	if err == nil {
-		err = set.Parse(args)
-	}
+	ambiguous := abbreviate(set)
+	err := set.Parse(args)
 	if f.help {
 		return &Action{Help: true}, nil
 	}
-	if err != nil {
+	if err = cmp.Or(*ambiguous, err); err != nil {
 		p.fault("", err.Error(), "see --help")
 		return nil, p.faults
 	}

@@ -101,7 +101,7 @@ func (an *analysis) lacking(s subject) {
 	}
 	for _, st := range an.stats {
 		if _, ok := have[st.key]; len(have) > 0 && !ok {
-			an.errs = append(an.errs, fmt.Errorf("%s: no report has %s: there are %s", s.dir, st.name, strings.Join(slices.Sorted(maps.Keys(have)), ", ")))
+			an.errs = append(an.errs, fmt.Errorf("%s: no report has %s, only %s", s.dir, st.name, strings.Join(slices.Sorted(maps.Keys(have)), ", ")))
 		}
 	}
 }
@@ -109,7 +109,7 @@ func (an *analysis) lacking(s subject) {
 // unified draws all directories over one another.
 func (an *analysis) unified(dir string, all []subject) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		an.errs = append(an.errs, fmt.Errorf("making the directory of the overlaid charts: %w", err))
+		an.errs = append(an.errs, fmt.Errorf("creating the directory for the overlaid charts: %w", err))
 		return
 	}
 	var legend jsonobject.Object

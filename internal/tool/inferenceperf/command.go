@@ -33,7 +33,7 @@ func runLine(env tool.Env, line []string) int {
 		fmt.Fprint(env.Stdout, args.HelpText())
 		return tool.ExitOK
 	case args.Version:
-		fmt.Fprintf(env.Stdout, "inference-perf of inferometer %s\n", env.Version)
+		fmt.Fprintf(env.Stdout, "inference-perf (inferometer %s)\n", env.Version)
 		return tool.ExitOK
 	}
 	log := levelled(env.Stderr, action.LogLevel)
@@ -43,7 +43,7 @@ func runLine(env tool.Env, line []string) int {
 			return env.Fail(name, err, tool.ExitRun)
 		}
 		if len(files) == 0 {
-			return env.Fail(name, errors.New("there is nothing to draw"), tool.ExitRun)
+			return env.Fail(name, errors.New("nothing to draw"), tool.ExitRun)
 		}
 		return tool.ExitOK
 	}

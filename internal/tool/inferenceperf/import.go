@@ -28,7 +28,7 @@ func importRun(env tool.Env, from tool.From, dir string) (mine bool, err error) 
 		case len(found) == 0:
 			return false, nil
 		case len(found) > 1:
-			return true, fmt.Errorf("there are several reports of single requests: name one of %s", strings.Join(found, ", "))
+			return true, fmt.Errorf("there are several per-request reports: choose one of %s", strings.Join(found, ", "))
 		}
 		name = found[0]
 	}
@@ -41,7 +41,7 @@ func importRun(env tool.Env, from tool.From, dir string) (mine bool, err error) 
 	}
 	list, err := reader.Requests(text)
 	if err == nil && len(list) == 0 {
-		err = errors.New("there are no requests in it")
+		err = errors.New("it has no requests")
 	}
 	if err != nil {
 		return true, fmt.Errorf("%s: %w", name, err)

@@ -77,13 +77,13 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, erro
 func (t *job) directory() (done func(), err error) {
 	if dir := t.action.Options.Dir; dir != "" {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return nil, fmt.Errorf("making the directory of the reports: %w", err)
+			return nil, fmt.Errorf("creating the report directory: %w", err)
 		}
 		return func() {}, t.write(ConfigFile, func(w io.Writer) error { _, err := w.Write(t.action.Config); return err })
 	}
 	dir, err := os.MkdirTemp("", "inferometer-records-*")
 	if err != nil {
-		return nil, fmt.Errorf("making a place for the records: %w", err)
+		return nil, fmt.Errorf("creating a temporary directory for the records: %w", err)
 	}
 	t.action.Plan.Output.Dir = filepath.Join(dir, args.RecordsDir)
 	return func() { os.RemoveAll(dir) }, nil

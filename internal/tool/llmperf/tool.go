@@ -30,7 +30,7 @@ func Run(ctx context.Context, a *args.Action, env *tool.Session) (*result.Result
 	if a.Plan.Output.Dir == "" {
 		dir, err := os.MkdirTemp("", "inferometer-llm-perf-")
 		if err != nil {
-			return nil, fmt.Errorf("making room for the requests of the results: %w", err)
+			return nil, fmt.Errorf("creating a temporary directory for the records: %w", err)
 		}
 		defer os.RemoveAll(dir)
 		a.Plan.Output.Dir = dir

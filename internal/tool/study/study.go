@@ -128,7 +128,7 @@ func (o *Outcome) finish(a *args.StudyAction, env *tool.Session, kind report.Kin
 	}{{".png", figure.PNG}, {".svg", figure.SVG}} {
 		name := filepath.Join(a.Out, "avg_"+strings.ReplaceAll(kind.Line, "-", "_")+"_latency_chart"+form.ending)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			return fmt.Errorf("making the directory of the chart: %w", err)
+			return fmt.Errorf("creating the chart directory: %w", err)
 		}
 		if err := wholefile.Write(name, form.write); err != nil {
 			return fmt.Errorf("writing the chart: %w", err)

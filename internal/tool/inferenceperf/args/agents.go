@@ -108,7 +108,7 @@ func (b *builder) themes(a *plan.Agents, mix *value) {
 	case len(a.Themes) == 0:
 		b.fault(at, "is empty", "name a theme, or leave it out")
 	case !(sum > 0):
-		b.fault(at, "no weight is more than 0", "")
+		b.fault(at, "all weights are 0", "")
 	case alike:
 		a.Themes = nil
 	}
@@ -127,7 +127,7 @@ func (b *builder) fitsModel(at string, a *plan.Agents, limit int) {
 	turn := most(a.Input) + most(a.Loop)*(out+max(1, most(a.Calls))*out)
 	total := a.Head + most(a.Catalog)*perTool + max(1, most(a.Turns))*turn + out
 	if total > limit {
-		b.fault(at+"max_model_len", fmt.Sprintf("is %d, and the longest request may have about %d tokens: %d of the system prompt, %d of tools, %d turns of %d with their tool calls, and an answer of %d",
-			limit, total, a.Head, most(a.Catalog)*perTool, max(1, most(a.Turns)), turn, out), "ask for less, or raise it")
+		b.fault(at+"max_model_len", fmt.Sprintf("is %d, but the longest request may have about %d tokens: system prompt %d, tools %d, %d turns of %d with their tool calls, output %d",
+			limit, total, a.Head, most(a.Catalog)*perTool, max(1, most(a.Turns)), turn, out), "reduce the lengths, or raise it")
 	}
 }

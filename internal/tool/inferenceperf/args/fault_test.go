@@ -37,7 +37,7 @@ circuit_breakers: [{name: slow, metrics: {matches: [a]}, triggers: []}]
 		t.Fatal("accepted")
 	}
 	want := `--lod.type: unknown flag (did you mean --load.type?)
-argument 9: unexpected "stray" (the config file is given with --config_file)
+argument 9: unexpected "stray" (pass the config file with --config_file)
 --load.interval: must be a number, is "soon"
 --api.headers: is not valid JSON: line 1: did not find expected node content
 c.yml:2:9: api.type: unknown value "chatt"; did you mean "chat"? (one of completion, chat, anthropic_messages)
@@ -72,11 +72,11 @@ func TestFaults(t *testing.T) {
 		// differs: ip-agentic
 		{"data: {type: synthetic_agentic}", "data.synthetic_agentic: is missing: type synthetic_agentic needs it"},
 		{"data: {synthetic_agentic: {num_sessions: 3}}", "c.yml:1:27: data.synthetic_agentic.input_tokens_per_turn: is missing"},
-		{"data: {use_chat_template: true}", "data.use_chat_template: belongs to type random"},
+		{"data: {use_chat_template: true}", "data.use_chat_template: needs data.type random"},
 		{"data: {type: shared_prefix}", "data.shared_prefix: is missing"},
-		{"data: {type: shared_prefix, shared_prefix: {question_len: {mean: 20}, question_distribution: {mean: 20}}}", "data.shared_prefix.question_distribution: contradicts"},
+		{"data: {type: shared_prefix, shared_prefix: {question_len: {mean: 20}, question_distribution: {mean: 20}}}", "data.shared_prefix.question_distribution: cannot be combined with"},
 		{"data: {type: shared_prefix, shared_prefix: {multimodal: {image: {}}}}", "data.shared_prefix.multimodal"},
-		{"data: {type: shared_prefix, shared_prefix: {num_groups: 2, num_unique_system_prompts: 3}}", "data.shared_prefix.num_unique_system_prompts: is another name of num_groups, which is given too"},
+		{"data: {type: shared_prefix, shared_prefix: {num_groups: 2, num_unique_system_prompts: 3}}", "data.shared_prefix.num_unique_system_prompts: is another name for num_groups, which is also given"},
 		{"data: {type: conversation_replay}", "data.conversation_replay: is missing"},
 		{"data: {type: visionarena}", "data.visionarena: is missing"},
 		{"data: {type: visionarena, visionarena: {}}", "api.type: visionarena needs type chat"},
@@ -88,13 +88,13 @@ func TestFaults(t *testing.T) {
 			"load.stages[0].session_rate: 2 is more than concurrent_sessions, 1"},
 		{"load: {type: trace_session_replay, stages: [{concurrent_sessions: 1}]}\ndata: {type: weka_trace_replay, weka_trace_replay: {trace_directory: a, trace_files: [b]}}", "needs exactly one of"},
 		{"load: {type: trace_replay, stages: [{rate: 1, duration: 1}]}", "load.trace: is missing"},
-		{"load: {type: concurrent, sweep: {type: linear}}", "load.sweep: contradicts load.type concurrent"},
+		{"load: {type: concurrent, sweep: {type: linear}}", "load.sweep: cannot be combined with load.type concurrent"},
 		{"load: {sweep: {}}", "load.sweep.type: is missing"},
-		{"load: {stages: [{rate: 0.1, duration: 3}]}", "not one request would be sent"},
+		{"load: {stages: [{rate: 0.1, duration: 3}]}", "no request would be sent"},
 		{"load: {stages: [{rate: 1e6, duration: 1000000000000}]}", "load.stages[0].requests: is 1000000000000000000, more than"},
 		{"load: {request_timeout: 1e18, stages: [{rate: 1, duration: 1}]}", "load.request_timeout: is 1281023h53m38.427387904s, more than 30 days"},
 		{"load: {request_retries: 5000, stages: [{rate: 1, duration: 1}]}", "load.request_retries: is 5000, more than 1000"},
-		{"load: {stages: []}", "load.stages: there are none"},
+		{"load: {stages: []}", "load.stages: is empty"},
 		{"load: {lora_traffic_split: [{name: a, split: 0.5}], stages: [{rate: 1, duration: 1}]}", "load.lora_traffic_split: the shares add up to 0.5"},
 		{"metrics: {type: prometheus}", "metrics.prometheus: is missing"},
 		{"metrics: {type: prometheus, prometheus: {url: 'http://a', google_managed: true}}", "needs exactly one of url and google_managed"},
@@ -173,7 +173,7 @@ func TestFlagsByTheirKeys(t *testing.T) {
 	for flag, want := range map[string]string{
 		"--model": "--server.model_name", "--url": "--server.base_url", "--retries": "--load.request_retries", "--stage": "--load.stages",
 		"--load.stages.0.rate": "--load.stages takes the whole list, as JSON", "--load.lora_traffic_split[1].name": "--load.lora_traffic_split takes the whole list, as JSON",
-		"--num_workers": "--load.num_workers", "--lod.type": "--load.type", "--zzz": "inference-perf --help lists them",
+		"--num_workers": "--load.num_workers", "--lod.type": "--load.type", "--zzz": "see inference-perf --help",
 	} {
 		if _, err := parse(small, flag, "x"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", flag, err, want)
@@ -205,7 +205,7 @@ func TestFlagsNameTheKey(t *testing.T) {
 		{"--load.interval", "soon", `--load.interval: must be a number, is "soon"`},
 		{"--server.base_url", "ftp://h", `--server.base_url: unknown scheme "ftp" (http or https)`},
 		{"--server.base_url", "grpc://h", "--server.base_url: the protocol is \"openai\", which has no gRPC (give an http:// or https:// address)"},
-		{"--load.stages", "[]", "--load.stages: there are none"},
+		{"--load.stages", "[]", "--load.stages: is empty"},
 	} {
 		if _, err := parse(small, c.flag, c.value); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %s: %v, want %s", c.flag, c.value, err, c.want)

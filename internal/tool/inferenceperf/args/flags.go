@@ -84,9 +84,9 @@ func general() []flag {
 	level := words("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 	return []flag{
 		{name: "--config_file", form: textForm, help: "Config file (-c). Without any arguments: ./config.yml.", take: func(c *command, v string) { c.File = v }},
-		{name: analyzeFlag, help: "Directories of reports to draw charts of (-a).", take: func(c *command, v string) { c.Dirs = append(c.Dirs, v) }},
-		{name: "--unified_analysis_dir", form: textForm, help: "Directory for the charts of all of them in one (-u).", take: func(c *command, v string) { c.Unified = v }},
-		{name: "--log-level", form: level, help: "Least severe messages to print (default INFO).", take: func(c *command, v string) {
+		{name: analyzeFlag, help: "Report directories to draw charts for (-a).", take: func(c *command, v string) { c.Dirs = append(c.Dirs, v) }},
+		{name: "--unified_analysis_dir", form: textForm, help: "Directory for charts that overlay all of them (-u).", take: func(c *command, v string) { c.Unified = v }},
+		{name: "--log-level", form: level, help: "Minimum severity of messages (default INFO).", take: func(c *command, v string) {
 			c.LogLevel = strings.ToUpper(v)
 			if _, err := level.parse(&yaml.Node{Kind: yaml.ScalarNode, Value: c.LogLevel}); err != nil {
 				c.fault("--log-level", err.Error(), "")
@@ -97,9 +97,9 @@ func general() []flag {
 				c.Percentiles = append(c.Percentiles, strings.TrimPrefix(strings.TrimSpace(p), "p"))
 			}
 		}},
-		{name: "--dry-run", bare: true, help: "Print the plan and stop. Inferometer extension.", take: func(c *command, _ string) { c.DryRun = true }},
+		{name: "--dry-run", bare: true, help: "Print the equivalent plan file and exit. Inferometer extension.", take: func(c *command, _ string) { c.DryRun = true }},
 		{name: "--strict", bare: true, help: "Exit with 1 if the result can't be trusted. Inferometer extension.", take: func(c *command, _ string) { c.Strict = true }},
-		{name: "--faithful", bare: true, help: "Reproduce the original's behavior and figures where ours differ. Inferometer extension.", take: func(c *command, _ string) { c.Options.Faithful = true }},
+		{name: "--faithful", bare: true, help: "Reproduce the original where ours differs. Inferometer extension.", take: func(c *command, _ string) { c.Options.Faithful = true }},
 		{name: "--version", bare: true, help: "Print the version.", take: func(c *command, _ string) { c.version = true }},
 		{name: "--help", bare: true, help: "Print this help (-h).", take: func(c *command, _ string) { c.help = true }},
 	}
@@ -129,7 +129,7 @@ func (c *command) scan(args []string) {
 	for i := 0; i < len(args); i++ {
 		arg, value, attached := strings.Cut(short(args[i]), "=")
 		if !strings.HasPrefix(arg, "--") {
-			c.fault(fmt.Sprintf("argument %d", i+1), "unexpected "+quote(args[i]), "the config file is given with --config_file")
+			c.fault(fmt.Sprintf("argument %d", i+1), "unexpected "+quote(args[i]), "pass the config file with --config_file")
 			continue
 		}
 		more := func() bool { return i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") }
@@ -162,7 +162,7 @@ func (c *command) scan(args []string) {
 		}
 	}
 	if c.Command == Analyze && len(c.Dirs) == 0 && len(c.faults) == 0 {
-		c.fault(analyzeFlag, "names no directory", "")
+		c.fault(analyzeFlag, "needs at least one directory", "")
 	}
 	if c.Command == Analyze && len(c.overrides) > 0 {
 		c.fault(c.overrides[0].flag.name, "has no meaning for --analyze", "leave it out")
@@ -187,7 +187,7 @@ func (c *command) find(table []flag, name string) *flag {
 	case 1:
 		return found[0]
 	case 0:
-		hint := "inference-perf --help lists them"
+		hint := "see inference-perf --help"
 		if n := cmp.Or(byKey(table, strings.TrimLeft(name, "-")), nearest.Name(name, names)); n != "" {
 			hint = "did you mean " + n + "?"
 		}

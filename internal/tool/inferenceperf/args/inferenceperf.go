@@ -173,9 +173,9 @@ func fileFault(name string, err error, usual bool) plan.Fault {
 	f := plan.Fault{Where: name, Text: "cannot be read: " + err.Error()}
 	if errors.Is(err, fs.ErrNotExist) {
 		f.Text = "there is no such file"
-		f.Hint = "give one with --config_file"
+		f.Hint = "pass one with --config_file"
 		if usual {
-			f.Text = "without arguments the config is read from here, and there is no such file"
+			f.Text = "without arguments the config is read from this file, which does not exist"
 		}
 	}
 	return f

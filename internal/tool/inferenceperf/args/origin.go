@@ -125,7 +125,7 @@ func named() [][2]string {
 		{"data.ignore_eos", "server.ignore_eos"}, {"data.dataset.hub", ""}, {"data.trace", "load.trace"},
 		{"data.media.video.format", "representation"}, {"seed", "load.base_seed"}, {"drain", "load.stage_teardown_grace_seconds"},
 		{"tokenizer.count_output", "report.request_lifecycle.use_server_output_tokens: false"},
-		{"remedy.triton", "this config has no words for it, `inferometer run --protocol triton` has"},
+		{"remedy.triton", "this config cannot name it: use `inferometer run --protocol triton`"},
 		{"remedy.chat", "set api.type to chat or anthropic_messages"}, {"remedy.openai", "set api.type to chat"},
 		{"remedy.url", "give an http:// or https:// address"}, {"remedy.schemes", "http or https"},
 	}

@@ -164,7 +164,7 @@ func (b *builder) target(t *plan.Target) {
 
 func (b *builder) responseFormat(t *plan.Target, f *value) {
 	if t.Protocol == plan.ProtocolAnthropic {
-		b.note("api.response_format has no effect: anthropic_messages has none")
+		b.note("api.response_format has no effect: anthropic_messages does not support it")
 		return
 	}
 	format := map[string]any{"type": "json_object"}
@@ -208,7 +208,7 @@ func (b *builder) server(t *plan.Target) {
 		t.URLs = []string{s.at("base_url").text()}
 	}
 	if k := s.at("api_key").text(); k == hidden {
-		b.fault("server.api_key", "was taken out when this config was written", "put it back")
+		b.fault("server.api_key", "was removed when this config was written", "add it again")
 	} else if k != "" {
 		name, value := "Authorization", "Bearer "+k
 		if t.Protocol == plan.ProtocolAnthropic {
@@ -273,7 +273,7 @@ func (b *builder) breakers() {
 		b.plan.Breakers = append(b.plan.Breakers, br)
 	}
 	if len(names) > 0 && len(b.plan.Breakers) == 0 {
-		b.note("circuit_breakers are defined and load.circuit_breakers names none of them: none is in force")
+		b.note("circuit_breakers are defined, but load.circuit_breakers lists none: none is active")
 	}
 }
 
@@ -387,7 +387,7 @@ func (b *builder) storage() {
 		b.fault("storage.local_storage.path", "is empty", "name a directory, or set storage to null")
 	}
 	if strings.ContainsAny(o.Prefix, `/\`) {
-		b.fault("storage.local_storage.report_file_prefix", "is part of a name, not of a path", "directories belong into path")
+		b.fault("storage.local_storage.report_file_prefix", "must not contain a path separator", "put directories into path")
 	}
 	out := &b.plan.Output
 	out.Dir = filepath.Join(o.Dir, o.Prefix+RecordsDir)

@@ -62,7 +62,7 @@ func (b *builder) spread(at string, v *value) spread {
 	}
 	if variance := v.at("variance"); variance != nil {
 		if v.at("std_dev").given() && d.stddev > 0 {
-			b.fault(at+".variance", "contradicts std_dev", "give one of them")
+			b.fault(at+".variance", "cannot be combined with std_dev", "use one of them")
 		}
 		v.put("std_dev", &value{kind: number, scalar: 0.0}) // as the original wants it beside a variance
 		d.stddev = math.Sqrt(variance.number())
@@ -93,7 +93,7 @@ func (b *builder) data() {
 	d.IgnoreEOS = b.at("server.ignore_eos").yes()
 	d.Template = v.at("use_chat_template").yes()
 	if d.Template && kind != "random" {
-		b.fault("data.use_chat_template", "belongs to type random", "leave it out")
+		b.fault("data.use_chat_template", "needs data.type random", "leave it out")
 	}
 	for _, a := range b.at("load.lora_traffic_split").items() {
 		d.Adapters = append(d.Adapters, plan.Adapter{Name: a.at("name").text(), Share: a.at("split").number()})
@@ -172,7 +172,7 @@ func (b *builder) sharedPrefix(d *plan.Data, v *value) {
 		field := v.at(name)
 		if old := v.at(legacy); legacy != "" && old != nil {
 			if field != nil && field.kind == object {
-				b.fault(at+legacy, "contradicts the distribution in "+name, "give one of them")
+				b.fault(at+legacy, "cannot be combined with a distribution in "+name, "use one of them")
 			}
 			return b.length(at+legacy, old, 1)
 		}
@@ -202,7 +202,7 @@ func (b *builder) conversations(d *plan.Data, v *value) {
 	d.Source = plan.SourceConversationReplay
 	const at = "data.conversation_replay."
 	b.action.Options.UserSessions = true
-	if b.lacks(v, "conversation_replay", "{} takes all defaults") {
+	if b.lacks(v, "conversation_replay", "{} uses the defaults") {
 		return
 	}
 	length := func(name string, def float64) plan.Length {
@@ -277,7 +277,7 @@ func (b *builder) sessions(kind string, d *plan.Data, v *value, hint string) {
 	case static && name == "":
 		b.fault(at+".static_model_name", "is missing: use_static_model needs it", "")
 	case !static && name != "" && len(r.Models) == 0:
-		b.fault(at+".static_model_name", "has no effect without use_static_model", "set use_static_model to true, or give model_mapping")
+		b.fault(at+".static_model_name", "has no effect without use_static_model", "set use_static_model to true, or use model_mapping")
 	case static:
 		r.Model, r.Models = name, nil
 	}
@@ -326,10 +326,10 @@ func (b *builder) dataset(kind string, d *plan.Data, v *value) {
 	}
 	s.Start, s.GoOn = 0, false
 	if b.at("api.type").text() == "completion" {
-		b.fault("api.type", "visionarena needs type chat or anthropic_messages: /v1/completions takes no pictures", "")
+		b.fault("api.type", "visionarena needs type chat or anthropic_messages: /v1/completions takes no images", "")
 	}
 	a := v.at("visionarena")
-	if b.lacks(a, kind, "{} takes all defaults") {
+	if b.lacks(a, kind, "{} uses the defaults") {
 		return
 	}
 	d.Output = b.length("data.output_distribution", v.at("output_distribution"), 1)
@@ -355,7 +355,7 @@ func (b *builder) wholeChats(kind string, d *plan.Data) {
 	s.Whole, d.Output = true, fixed(usualOutput)
 	s.Input, s.Output = plan.Bounds{}, plan.Bounds{}
 	if kind == "billsum_conversations" {
-		b.note("data.type billsum_conversations sends the data's own roles (human, gpt), as the original does; data.chat_lengths: data sends user and assistant")
+		b.note("data.type billsum_conversations sends the data's own roles (human, gpt), as the original does; set data.chat_lengths: data to send user and assistant")
 	}
 }
 
@@ -370,7 +370,7 @@ func (b *builder) spot(at string, v *value) plan.Spot {
 	// A distribution of places is written with whole numbers, so only 0 and 1 can bound it.
 	d := b.spread(at, v)
 	if d.kind == plan.DistSkew && d.skew != 0 {
-		b.note("%s.skew has no effect: a place is drawn without one", at)
+		b.note("%s.skew has no effect: positions are drawn without skew", at)
 	}
 	s := plan.Spot{Dist: d.kind, Mean: d.mean, Stddev: d.stddev, Min: min(d.least, 1), Max: min(d.most, 1)}
 	if !v.at("min").given() {

@@ -46,7 +46,7 @@ func (b *builder) load() {
 	}
 	stages := v.at("stages").items()
 	if len(stages) == 0 {
-		b.fault("load.stages", "there are none: nothing would be sent", "such as [{rate: 1, duration: 30}], or give load.sweep")
+		b.fault("load.stages", "is empty: nothing would be sent", "such as [{rate: 1, duration: 30}], or use load.sweep")
 	}
 	if kind == "trace_replay" && v.at("trace") == nil {
 		b.fault("load.trace", "is missing: type trace_replay needs it", "such as {file: trace.csv}")
@@ -149,7 +149,7 @@ func (b *builder) rated(kind, at string, v *value) (plan.Stage, bool) {
 	n := s.Rate*v.at("duration").number() + 1e-9
 	s.Requests = int64(min(n, 1<<62))
 	if n < 1 {
-		b.fault(at, "not one request would be sent", "raise rate or duration")
+		b.fault(at, "no request would be sent", "raise rate or duration")
 		return s, false
 	}
 	return s, true
@@ -166,7 +166,7 @@ func (b *builder) mostInFlight() int {
 
 func (b *builder) sweep(kind string, v *value, gap plan.Duration) {
 	if kind != "constant" && kind != "poisson" {
-		b.fault("load.sweep", "contradicts load.type "+kind, "use constant or poisson")
+		b.fault("load.sweep", "cannot be combined with load.type "+kind, "use constant or poisson")
 		return
 	}
 	b.plan.Saturation = plan.Saturation{

@@ -57,7 +57,7 @@ func (r *reader) parseFile(data []byte) *yaml.Node {
 	}
 	switch err := dec.Decode(&second); {
 	case err == nil:
-		r.fault(&second, "", "a second document in one file", "put it into a file of its own")
+		r.fault(&second, "", "the file has a second document", "use one document per file")
 		return nil
 	case !errors.Is(err, io.EOF):
 		r.syntax(err)
@@ -192,7 +192,7 @@ func (r *reader) readObject(f *form, n *yaml.Node, path string, was *value) *val
 			return
 		}
 		if other := called[k.name]; other != "" && other != name {
-			r.fault(at, join(path, name), "is another name of "+other+", which is given too", "leave one of them out")
+			r.fault(at, join(path, name), "is another name for "+other+", which is also given", "leave one of them out")
 			return
 		}
 		called[k.name] = name
@@ -260,7 +260,7 @@ func (r *reader) readFree(n *yaml.Node, path string) *value {
 		scalar = float64(s)
 	case float64:
 		if math.IsNaN(s) || math.IsInf(s, 0) {
-			r.fault(n, path, "is not a number that JSON has", "")
+			r.fault(n, path, "is not a number that JSON can represent", "")
 			return nil
 		}
 	case bool, string, int64:
@@ -278,7 +278,7 @@ func (r *reader) pairs(n *yaml.Node, path string, each func(name string, at, val
 		name := resolved(at)
 		switch {
 		case name.Kind != yaml.ScalarNode:
-			r.fault(at, path, "a key must be a single word", "")
+			r.fault(at, path, "a key must be a scalar", "")
 		case name.ShortTag() == "!!merge":
 			r.merge(node, path, seen, each)
 		case seen[name.Value] > 0:

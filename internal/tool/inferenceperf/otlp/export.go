@@ -169,7 +169,7 @@ func (e *Exporter) send(body []byte) (rejected int64, again bool, err error) {
 		rejected, why = partialJSON(answer)
 	}
 	if rejected > 0 {
-		return rejected, false, fmt.Errorf("exporting spans to %s: it refused %d: %.200s", shown, rejected, why)
+		return rejected, false, fmt.Errorf("exporting spans to %s: it rejected %d: %.200s", shown, rejected, why)
 	}
 	return 0, false, nil
 }
@@ -213,7 +213,7 @@ func (e *Exporter) exchange(address string, headers map[string]string, body []by
 	defer res.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading the answer: %w", err)
+		return nil, nil, fmt.Errorf("reading the response: %w", err)
 	}
 	return res, answer, nil
 }
@@ -229,7 +229,7 @@ func (e *Exporter) post(body []byte) (answer []byte, again bool, err error) {
 		return nil, true, err
 	}
 	if res.StatusCode/100 != 2 {
-		return nil, passing(res.StatusCode), fmt.Errorf("it answered %s: %.200q", res.Status, answer)
+		return nil, passing(res.StatusCode), fmt.Errorf("it returned %s: %.200q", res.Status, answer)
 	}
 	return answer, false, nil
 }

@@ -40,12 +40,12 @@ func (e *Exporter) call(body []byte) (answer []byte, again bool, err error) {
 	}
 	switch {
 	case code == "":
-		return nil, passing(res.StatusCode), fmt.Errorf("it answered %s, which is not gRPC: %.200q", res.Status, answer)
+		return nil, passing(res.StatusCode), fmt.Errorf("it returned %s, which is not gRPC: %.200q", res.Status, answer)
 	case code != "0":
 		if text, err := url.PathUnescape(about); err == nil {
 			about = text
 		}
-		return nil, passingCode(code), fmt.Errorf("it answered with gRPC status %s: %.200q", code, about)
+		return nil, passingCode(code), fmt.Errorf("it returned gRPC status %s: %.200q", code, about)
 	case len(answer) < 5 || answer[0] != 0:
 		return nil, false, nil // nothing was refused that we could read of
 	}

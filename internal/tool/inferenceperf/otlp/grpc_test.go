@@ -205,7 +205,7 @@ func TestReceiver(t *testing.T) {
 		{"refuses for good", refuse(codes.PermissionDenied), 0, 1, "status 7: \"täglich nur einmal\""},
 		{"takes a part", func(int) (*collectorpb.ExportTraceServiceResponse, error) {
 			return &collectorpb.ExportTraceServiceResponse{PartialSuccess: &collectorpb.ExportTracePartialSuccess{RejectedSpans: 12, ErrorMessage: "too old"}}, nil
-		}, 576, 2, "refused 12: too old"},
+		}, 576, 2, "rejected 12: too old"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := &receiver{answer: c.answer}

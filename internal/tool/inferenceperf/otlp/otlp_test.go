@@ -272,7 +272,7 @@ func TestCollectorRefuses(t *testing.T) {
 	}{
 		{http.StatusBadRequest, "what is that", 0, 1, "what is that"},
 		{http.StatusOK, `{"partialSuccess":{"rejectedSpans":"12","errorMessage":"too old"}}`, 576, 2, "too old"},
-		{http.StatusOK, `{"partialSuccess":{"rejectedSpans":9999}}`, 0, 2, "refused 9999"},
+		{http.StatusOK, `{"partialSuccess":{"rejectedSpans":9999}}`, 0, 2, "rejected 9999"},
 	} {
 		stand := &collector{answer: func(int) (int, string) { return c.status, c.body }}
 		sent, err := send(t, stand, 600)

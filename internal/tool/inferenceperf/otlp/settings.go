@@ -64,7 +64,7 @@ func (s *Settings) collector(getenv func(string) string) error {
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return fmt.Errorf("%s is not the address of a collector: give one such as http://localhost:4317 (gRPC) or http://localhost:4318 (HTTP)", name)
+		return fmt.Errorf("%s is not a collector URL: use one such as http://localhost:4317 (gRPC) or http://localhost:4318 (HTTP)", name)
 	}
 	by, said := first(getenv, "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 	by = cmp.Or(by, likely(u))
@@ -77,7 +77,7 @@ func (s *Settings) collector(getenv func(string) string) error {
 			s.Endpoint = strings.TrimSuffix(address, "/") + "/v1/traces"
 		}
 	default:
-		return fmt.Errorf("%s is %q: give %s, %s or %s", said, by, GRPC, HTTPProtobuf, HTTPJSON)
+		return fmt.Errorf("%s is %q: use %s, %s or %s", said, by, GRPC, HTTPProtobuf, HTTPJSON)
 	}
 	s.Protocol = by
 	return nil
@@ -104,7 +104,7 @@ func headers(list, variable string) (map[string]string, error) {
 		name, value, ok := strings.Cut(pair, "=")
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		if name = strings.TrimSpace(name); !ok || err != nil || name == "" || strings.ContainsAny(name+value, "\r\n") {
-			return nil, fmt.Errorf("%s has an entry that is not name=value: write name1=value1,name2=value2 with percent-encoded values", variable)
+			return nil, fmt.Errorf("%s has an entry that is not name=value: use name1=value1,name2=value2 with percent-encoded values", variable)
 		}
 		out[name] = value
 	}

@@ -50,7 +50,7 @@ type Report struct {
 var stageName = regexp.MustCompile(`^(.*)stage_(\d{1,9})_lifecycle_metrics\.json$`)
 
 // ErrNoStages is a directory without reports of stages.
-var ErrNoStages = errors.New("there are no reports of stages (stage_N_lifecycle_metrics.json): report.request_lifecycle.per_stage must be on")
+var ErrNoStages = errors.New("no stage reports (stage_N_lifecycle_metrics.json): set report.request_lifecycle.per_stage to true")
 
 // Read reads the reports of stages of a directory. A file that cannot be read is told of,
 // and costs nothing of the rest.
@@ -111,7 +111,7 @@ func Parse(text []byte) (*Stage, error) {
 		return nil, err
 	}
 	if f.Load.Achieved == nil {
-		return nil, errors.New("load_summary.achieved_rate is missing: it is not a report of a stage")
+		return nil, errors.New("load_summary.achieved_rate is missing: not a stage report")
 	}
 	s := &Stage{
 		Count: f.Load.Count, Achieved: *f.Load.Achieved, Requested: f.Load.Requested, Concurrency: f.Load.Concurrency,

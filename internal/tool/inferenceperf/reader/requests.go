@@ -43,7 +43,7 @@ type Request struct {
 func Requests(text []byte) ([]Request, error) {
 	var list []Request
 	if err := json.Unmarshal(text, &list); err != nil {
-		return nil, fmt.Errorf("it is not a report of single requests: %w", err)
+		return nil, fmt.Errorf("not a per-request report: %w", err)
 	}
 	const most = 1 << 32 // seconds; more does not fit into nanoseconds
 	for i := range list {

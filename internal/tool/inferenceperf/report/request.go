@@ -57,7 +57,7 @@ var entryFaults = [...]Finding{
 	{Check: "per_request.timestamps", Error: true, Message: "have end_time before start_time"},
 	{Check: "per_request.token_times", Error: true, Message: "have output token timestamps that are out of order"},
 	{Check: "per_request.token_times", Error: true, Message: "have output token timestamps outside start_time and end_time"},
-	{Check: "per_request.token_agreement", Message: "have more than 25 % between the client's count of output tokens and the server's"},
+	{Check: "per_request.token_agreement", Message: "have output token counts from client and server that differ by more than 25 %"},
 }
 
 // examine looks at the entry of a request.

@@ -59,7 +59,7 @@ func Examine(name, family string, s *dialect.Summary) []Finding {
 		find("successes", false, "no request succeeded")
 	}
 	if s.Mismatches > 0 {
-		find("token_mismatches", false, strconv.FormatInt(s.Mismatches, 10)+" requests whose tokens the server and the tokenizer count differently")
+		find("token_mismatches", false, strconv.FormatInt(s.Mismatches, 10)+" requests with different token counts from server and tokenizer")
 	}
 	return out
 }

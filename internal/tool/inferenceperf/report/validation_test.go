@@ -95,7 +95,7 @@ func TestEntriesAreExamined(t *testing.T) {
 		{"per_request.timestamps", true, "1 entries have end_time before start_time, the first of them are [1]", PerRequestFile},
 		{"per_request.token_times", true, "1 entries have output token timestamps that are out of order, the first of them are [2]", PerRequestFile},
 		{"per_request.token_times", true, "1 entries have output token timestamps outside start_time and end_time, the first of them are [3]", PerRequestFile},
-		{"per_request.token_agreement", false, "1 entries have more than 25 % between the client's count of output tokens and the server's, the first of them are [2]", PerRequestFile},
+		{"per_request.token_agreement", false, "1 entries have output token counts from client and server that differ by more than 25 %, the first of them are [2]", PerRequestFile},
 	}
 	if diff := cmp.Diff(want, r.Findings()); diff != "" || r.Len() != 4 {
 		t.Errorf("%d entries: %s", r.Len(), diff)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/inferometer/inferometer/internal/lib/jsonobject"
 	"github.com/inferometer/inferometer/internal/lib/number"
@@ -37,7 +38,7 @@ func (o *object) set(name string, value any) {
 }
 
 // appendJSON appends a value of the types of this package with two spaces of indent, as
-// Python's json module writes it. A nil pointer is null.
+// Python's json module writes it. A nil pointer is null, a duration is in seconds.
 func appendJSON(dst []byte, v any, indent int) []byte {
 	switch v := v.(type) {
 	case bool:
@@ -48,6 +49,8 @@ func appendJSON(dst []byte, v any, indent int) []byte {
 		return strconv.AppendInt(dst, v, 10)
 	case float64:
 		return append(dst, number.PythonJSON(v)...)
+	case time.Duration:
+		return append(dst, number.PythonJSON(v.Seconds())...)
 	case *int:
 		if v != nil {
 			return appendJSON(dst, *v, indent)

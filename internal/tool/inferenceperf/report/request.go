@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
@@ -99,9 +98,9 @@ func (r *Requests) entry(rec *record.Record) object {
 	o := object{
 		{"stage_id", rec.Stage},
 		{"session_id", textOrNull(rec.Session)},
-		{"scheduled_time", rec.Due.Seconds()},
-		{"start_time", v.Start.Seconds()},
-		{"end_time", v.End.Seconds()},
+		{"scheduled_time", rec.Due},
+		{"start_time", v.Start},
+		{"end_time", v.End},
 	}
 	if r.fields.Request {
 		o.put("request", string(rec.RequestBody))
@@ -150,7 +149,7 @@ func (r *Requests) info(rec *record.Record) object {
 				answer.put("response_chunks", chunks)
 			}
 			answer.put("chunk_times", times)
-			answer.put("output_token_times", seconds(v.TokenTimes))
+			answer.put("output_token_times", listOf(v.TokenTimes))
 		}
 		response = answer
 	}
@@ -165,7 +164,7 @@ func (r *Requests) info(rec *record.Record) object {
 	if v.Retries > 0 {
 		o.put("retries_attempted", v.Retries)
 		o.put("retries_recovered", v.Recovered)
-		o.put("retry_wasted_sec", v.Wasted.Seconds())
+		o.put("retry_wasted_sec", v.Wasted)
 	}
 	o.put("input_tokens", v.In)
 	return o
@@ -197,19 +196,11 @@ func (r *Requests) media(rec *record.Record) [3]list {
 		o := object{{"pixels", m.Width * m.Height}, {"bytes", m.Bytes}, {"aspect_ratio", per(float64(m.Width), float64(m.Height))}}
 		switch m.Kind {
 		case dialect.Audio:
-			o = object{{"bytes", m.Bytes}, {"seconds", m.Length.Seconds()}}
+			o = object{{"bytes", m.Bytes}, {"seconds", m.Length}}
 		case dialect.Video:
 			o.put("frames", m.Frames)
 		}
 		out[m.Kind] = append(out[m.Kind], o)
-	}
-	return out
-}
-
-func seconds(all []time.Duration) list {
-	out := list{}
-	for _, t := range all {
-		out = append(out, t.Seconds())
 	}
 	return out
 }
@@ -225,14 +216,14 @@ func (r *Requests) metrics() object {
 	}
 	gaps := list{}
 	for i := 1; i < len(v.TokenTimes); i++ {
-		gaps = append(gaps, (v.TokenTimes[i] - v.TokenTimes[i-1]).Seconds())
+		gaps = append(gaps, v.TokenTimes[i]-v.TokenTimes[i-1])
 	}
 	limit := func(name string) any {
 		t, ok := r.opt.Headers[name]
 		return orNull(t, ok)
 	}
 	return object{
-		{"request_latency", v.Latency().Seconds()},
+		{"request_latency", v.Latency()},
 		{"normalized_time_per_output_token", orNull(v.NTPOT(r.opt.Faithful))},
 		{"time_to_first_token", orNull(v.TTFT.Seconds(), v.TTFT != dialect.None)},
 		{"time_per_output_token", orNull(v.TPOT())},

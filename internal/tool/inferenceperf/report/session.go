@@ -127,7 +127,7 @@ func sessionObject(s *dialect.Session, start float64) object {
 		cached, cacheable = s.Cached, s.Cacheable
 	}
 	if s.First != dialect.None {
-		first = (s.First - s.Start).Seconds()
+		first = s.First - s.Start
 	}
 	if m := s.Mark; m != nil {
 		origin, users, programs = m.Origin, listOf(m.UserIDs), m.Program
@@ -141,7 +141,7 @@ func sessionObject(s *dialect.Session, start float64) object {
 		{"file_path", origin},
 		{"start_time", start + s.Start.Seconds()},
 		{"end_time", start + s.End.Seconds()},
-		{"duration_sec", (s.End - s.Start).Seconds()},
+		{"duration_sec", s.End - s.Start},
 		{"num_events", s.Events},
 		{"num_events_completed", s.Completed},
 		{"num_events_cancelled", s.Cancelled},

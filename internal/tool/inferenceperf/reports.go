@@ -1,7 +1,6 @@
 package inferenceperf
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -201,9 +200,8 @@ func (r *reporter) summary(name string, scope dialect.Scope, load *report.Load, 
 		r.note(fmt.Errorf("writing %s: %w", name, err))
 		return
 	}
-	var b bytes.Buffer
-	r.note(report.Lifecycle(&b, s, load))
-	r.file(name, b.Bytes())
+	content := report.Lifecycle(s, load)
+	r.file(name, content)
 	if mark == "" {
 		return
 	}
@@ -216,7 +214,7 @@ func (r *reporter) summary(name string, scope dialect.Scope, load *report.Load, 
 	}
 	r.checks.looked = append(r.checks.looked, name)
 	r.checks.findings = append(r.checks.findings, report.Examine(name, family, s)...)
-	r.print(mark, b.Bytes())
+	r.print(mark, content)
 }
 
 // print puts a report on the output, between marks.
@@ -233,12 +231,11 @@ func (r *reporter) partial(i int) {
 		return
 	}
 	start, m := r.header.Start, r.marks[i]
-	var b bytes.Buffer
-	r.note(report.Partial(&b, s, i, start, start.Add(m.Begin), start.Add(m.DrainEnd)))
-	r.file(name, b.Bytes())
+	content := report.Partial(s, i, start, start.Add(m.Begin), start.Add(m.DrainEnd))
+	r.file(name, content)
 	r.checks.partials = append(r.checks.partials, name)
 	r.checks.findings = append(r.checks.findings, report.ExaminePartial(name, "br_partial", s)...)
-	r.print(fmt.Sprintf("PARTIAL_BR_V0_2_STAGE_%d", i), b.Bytes())
+	r.print(fmt.Sprintf("PARTIAL_BR_V0_2_STAGE_%d", i), content)
 }
 
 // validation writes what a reader of the reports must know: what they contradict
@@ -259,9 +256,7 @@ func (r *reporter) validation() {
 	if c.entries >= 0 {
 		c.looked = append(c.looked, report.PerRequestFile)
 	}
-	r.note(r.tool.write(report.ValidationFile, func(w io.Writer) error {
-		return report.Validation(w, append(c.looked, c.partials...), c.findings)
-	}))
+	r.file(report.ValidationFile, report.Validation(append(c.looked, c.partials...), c.findings))
 }
 
 func (r *reporter) note(err error) { r.errs = append(r.errs, err) }
@@ -302,7 +297,7 @@ func (r *reporter) sessionFile(name string, list []*dialect.Session, stage *repo
 		r.note(fmt.Errorf("writing %s: %w", name, err))
 		return
 	}
-	r.note(r.tool.write(name, func(w io.Writer) error { return report.Sessions(w, s, stage) }))
+	r.file(name, report.Sessions(s, stage))
 }
 
 // sessionStage says how a stage went.

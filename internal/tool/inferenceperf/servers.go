@@ -1,7 +1,6 @@
 package inferenceperf
 
 import (
-	"io"
 	"slices"
 
 	"github.com/inferometer/inferometer/internal/result"
@@ -20,7 +19,7 @@ func (r *reporter) servers() {
 			return
 		}
 		out := &report.Server{Seconds: s.Window.End - s.Window.Begin, Figures: s.Figures, Series: series(stages), Faithful: o.Faithful}
-		r.note(r.tool.write(name, func(w io.Writer) error { return report.Prometheus(w, out) }))
+		r.file(name, report.Prometheus(out))
 	}
 	if o.Prometheus.Summary {
 		write(report.PrometheusSummaryFile, r.result.Services, r.result.Stages)

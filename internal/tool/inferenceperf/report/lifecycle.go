@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"strconv"
 
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
@@ -32,13 +31,8 @@ type Load struct {
 	Concurrency *int     // requests or sessions at a time, 0 of which are all; nil: the stage has none
 }
 
-// Lifecycle writes the report of a summary. A load of nil is that of several stages.
-func Lifecycle(w io.Writer, s *dialect.Summary, load *Load) error {
-	_, err := w.Write(appendJSON(nil, lifecycleObject(s, load), 0))
-	return err
-}
-
-func lifecycleObject(s *dialect.Summary, load *Load) object {
+// Lifecycle is the report of a summary. A load of nil is that of several stages.
+func Lifecycle(s *dialect.Summary, load *Load) []byte {
 	o := object{
 		{"benchmark_time_seconds", s.Seconds},
 		{"load_summary", loadObject(s, load)},
@@ -60,7 +54,7 @@ func lifecycleObject(s *dialect.Summary, load *Load) object {
 			{"wasted_sec", r.Each},
 		})
 	}
-	return o
+	return appendJSON(nil, o, 0)
 }
 
 func loadObject(s *dialect.Summary, load *Load) object {

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"hash/fnv"
-	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -21,10 +20,10 @@ func PartialPercentiles() []float64 {
 	return []float64{0.1, 1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9}
 }
 
-// Partial writes a stage's part of a benchmark report. The summary's percentiles are
+// Partial is a stage's part of a benchmark report. The summary's percentiles are
 // PartialPercentiles. run is when the whole run began, from and to when the stage did
 // and ended.
-func Partial(w io.Writer, s *dialect.Summary, stage int, run, from, to time.Time) error {
+func Partial(s *dialect.Summary, stage int, run, from, to time.Time) []byte {
 	const layout = "2006-01-02T15:04:05.000000Z"
 	aggregate := object{
 		{"requests", drop(object{
@@ -46,7 +45,7 @@ func Partial(w io.Writer, s *dialect.Summary, stage int, run, from, to time.Time
 			{"total_token_rate", rate(s.Prompt.Total+s.Out, "tokens/s")}, {"request_rate", rate(s.OK, "queries/s")},
 		})
 	}
-	_, err := w.Write(appendYAML(nil, object{
+	return appendYAML(nil, object{
 		{"version", "0.2.1"},
 		{"run", object{
 			{"uid", fmt.Sprintf("inference-perf-stage-%d-%s", stage, identity(run, stage))},
@@ -57,8 +56,7 @@ func Partial(w io.Writer, s *dialect.Summary, stage int, run, from, to time.Time
 			}},
 		}},
 		{"results", object{{"request_performance", object{{"aggregate", aggregate}}}}},
-	}, 0))
-	return err
+	}, 0)
 }
 
 // outputs are the lengths of answers that times were divided by.

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -33,8 +32,8 @@ type Server struct {
 	Faithful bool
 }
 
-// Prometheus writes the report of the servers' own metrics. What no server says is null.
-func Prometheus(w io.Writer, s *Server) error {
+// Prometheus is the report of the servers' own metrics. What no server says is null.
+func Prometheus(s *Server) []byte {
 	time := s.Seconds
 	if s.Faithful {
 		time = 0
@@ -56,8 +55,7 @@ func Prometheus(w io.Writer, s *Server) error {
 		}
 		o.put("series", series)
 	}
-	_, err := w.Write(appendJSON(nil, o, 0))
-	return err
+	return appendJSON(nil, o, 0)
 }
 
 func (s *Server) successes() object {

@@ -32,8 +32,8 @@ type SessionStage struct {
 	Rate       *float64 // sessions per second; nil: none
 }
 
-// Sessions writes the report of sessions. A stage of nil is all stages.
-func Sessions(w io.Writer, s *dialect.SessionSummary, stage *SessionStage) error {
+// Sessions is the report of sessions. A stage of nil is all stages.
+func Sessions(s *dialect.SessionSummary, stage *SessionStage) []byte {
 	o := object{}
 	if stage != nil {
 		o.put("stage_metadata", stageObject(stage))
@@ -76,8 +76,7 @@ func Sessions(w io.Writer, s *dialect.SessionSummary, stage *SessionStage) error
 		{"num_user_facing_events", s.Users},
 		{"num_structured_output_excluded", s.Programs},
 	}...)
-	_, err := w.Write(appendJSON(nil, o, 0))
-	return err
+	return appendJSON(nil, o, 0)
 }
 
 // reasons are numbers of sessions by a reason; null: there are none.

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -22,9 +21,9 @@ type Finding struct {
 	Report  string // empty: all of them
 }
 
-// Validation writes what was found, by report. Reports without a finding are in it too:
+// Validation is what was found, by report. Reports without a finding are in it too:
 // they were looked at.
-func Validation(w io.Writer, reports []string, findings []Finding) error {
+func Validation(reports []string, findings []Finding) []byte {
 	of := func(name string) object {
 		warnings, errors := list{}, list{}
 		for _, f := range findings {
@@ -45,8 +44,7 @@ func Validation(w io.Writer, reports []string, findings []Finding) error {
 	for _, name := range reports {
 		each.put(name, of(name))
 	}
-	_, err := w.Write(appendJSON(nil, object{{"global", of("")}, {"reports", each}}, 0))
-	return err
+	return appendJSON(nil, object{{"global", of("")}, {"reports", each}}, 0)
 }
 
 // Examine looks for contradictions in a summary, and for what its reader must know.

@@ -100,7 +100,7 @@ func TestFaults(t *testing.T) {
 		{"metrics: {type: prometheus, prometheus: {url: 'http://a', google_managed: true}}", "needs exactly one of url and google_managed"},
 		{"metrics: {prometheus: {url: 'http://a'}}", "metrics.type: is missing"},
 		{"storage: {simple_storage_service: {path: a}}", "storage.simple_storage_service.bucket_name: is missing"},
-		{"storage: {local_storage: {report_file_prefix: a/b}}", "is part of a name"},
+		{"storage: {local_storage: {report_file_prefix: a/b}}", "must not contain a path separator"},
 		{"server: {base_url: 'localhost:8000'}", `c.yml:1:20: server.base_url: has no scheme`},
 		{"server: {base_url: 'http://h', cert_path: a}", "server.cert_path: a client certificate needs both cert and key (give server.key_path)"},
 		{"data: {type: random, input_distribution: {mean: 2000}, output_distribution: {type: fixed}}", "c.yml:1:49: data.input_distribution.mean: 2000 is outside min and max"},
@@ -108,7 +108,7 @@ func TestFaults(t *testing.T) {
 		{"data: {type: shared_prefix, shared_prefix: {}, multimodal: {audio: {count: {type: fixed, mean: 1, min: 1, max: 1}}}}\napi: {type: anthropic_messages}", "data.multimodal.audio: messages of Anthropic's API hold no sound (set api.type to chat, or leave it out)"},
 		{"data: {type: shared_prefix, shared_prefix: {}, multimodal: {image: {count: {type: fixed, mean: 1, min: 1, max: 1}}}}", "data.multimodal: endpoint \"completions\" takes text alone (set api.type to chat or anthropic_messages)"},
 		{"api: {response_format: {type: json_schema}}", "api.response_format.json_schema: is missing"},
-		{"server: {base_url: 'http://h', api_key: (secret)}", "server.api_key: was taken out"},
+		{"server: {base_url: 'http://h', api_key: (secret)}", "server.api_key: was removed"},
 	} {
 		config := c.config
 		if !strings.Contains(config, "server:") {

@@ -34,22 +34,22 @@ type Run struct {
 	Servers   []string // their addresses, by record.Target
 }
 
-// A span, as OTLP's JSON has it.
+// A span, as OTLP's JSON has it: 64 bits do not fit JSON's numbers, so those are texts.
 type span struct {
 	TraceID    string      `json:"traceId"`
 	SpanID     string      `json:"spanId"`
 	Parent     string      `json:"parentSpanId,omitempty"`
 	Name       string      `json:"name"`
 	Kind       int         `json:"kind"`
-	Start      string      `json:"startTimeUnixNano"`
-	End        string      `json:"endTimeUnixNano"`
+	Start      int64       `json:"startTimeUnixNano,string"`
+	End        int64       `json:"endTimeUnixNano,string"`
 	Attributes []attribute `json:"attributes,omitempty"`
 	Events     []event     `json:"events,omitempty"`
 	Status     status      `json:"status"`
 }
 
 type event struct {
-	Time string `json:"timeUnixNano"`
+	Time int64  `json:"timeUnixNano,string"`
 	Name string `json:"name"`
 }
 
@@ -67,7 +67,7 @@ type attribute struct {
 type value struct {
 	String *string  `json:"stringValue,omitempty"`
 	Bool   *bool    `json:"boolValue,omitempty"`
-	Int    *string  `json:"intValue,omitempty"` // 64 bits do not fit JSON's numbers
+	Int    *int64   `json:"intValue,omitempty,string"`
 	Double *float64 `json:"doubleValue,omitempty"`
 	Array  *array   `json:"arrayValue,omitempty"`
 }
@@ -86,7 +86,7 @@ const (
 
 func text(key, s string) attribute { return attribute{key, value{String: &s}} }
 
-func number(key string, n int) attribute { return attribute{key, value{Int: new(strconv.Itoa(n))}} }
+func number(key string, n int) attribute { return attribute{key, value{Int: new(int64(n))}} }
 
 func seconds(key string, d time.Duration) attribute {
 	return attribute{key, value{Double: new(d.Seconds())}}
@@ -123,9 +123,7 @@ func (m *maker) id(n int, parts ...any) string {
 	return hex.EncodeToString(h[:n])
 }
 
-func (m *maker) at(d time.Duration) string {
-	return strconv.FormatInt(m.run.Start.Add(d).UnixNano(), 10)
-}
+func (m *maker) at(d time.Duration) int64 { return m.run.Start.Add(d).UnixNano() }
 
 // request is the span of a request.
 func (m *maker) request(rec *record.Record) span {

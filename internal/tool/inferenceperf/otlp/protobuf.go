@@ -3,7 +3,6 @@ package otlp
 import (
 	"encoding/hex"
 	"math"
-	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -30,12 +29,6 @@ func (m *message) fixed(field protowire.Number, n uint64) {
 	*m = protowire.AppendFixed64(protowire.AppendTag(*m, field, protowire.Fixed64Type), n)
 }
 
-// time adds a moment that JSON has as text.
-func (m *message) time(field protowire.Number, nanos string) {
-	n, _ := strconv.ParseUint(nanos, 10, 64)
-	m.fixed(field, n)
-}
-
 // id adds an identity that JSON has in hexadecimal.
 func (m *message) id(field protowire.Number, s string) {
 	if b, err := hex.DecodeString(s); err == nil && len(b) > 0 {
@@ -60,8 +53,7 @@ func (v value) protobuf() (m message) {
 	case v.Bool != nil:
 		m.varint(2, protowire.EncodeBool(*v.Bool))
 	case v.Int != nil:
-		n, _ := strconv.ParseInt(*v.Int, 10, 64)
-		m.varint(3, uint64(n))
+		m.varint(3, uint64(*v.Int))
 	case v.Double != nil:
 		m.fixed(4, math.Float64bits(*v.Double))
 	case v.Array != nil:
@@ -81,12 +73,12 @@ func (s *span) protobuf() (m message) {
 	m.id(4, s.Parent)
 	m.text(5, s.Name)
 	m.varint(6, uint64(s.Kind))
-	m.time(7, s.Start)
-	m.time(8, s.End)
+	m.fixed(7, uint64(s.Start))
+	m.fixed(8, uint64(s.End))
 	m.attributes(9, s.Attributes)
 	for _, e := range s.Events {
 		var event message
-		event.time(1, e.Time)
+		event.fixed(1, uint64(e.Time))
 		event.text(2, e.Name)
 		m.bytes(11, event)
 	}

@@ -18,7 +18,7 @@ const (
 // prefixes are what the ids of answers begin with.
 func (a api) prefix() string {
 	return [...]string{
-		chat: "chatcmpl-", completions: "cmpl-", embeddings: "embd-", tritonAPI: "", messages: "msg_",
+		chat: "chatcmpl-", completions: "cmpl-", embeddings: "embd-", tritonAPI: "triton-", messages: "msg_",
 		ranking: "rank-", rerank: "rank-", retrieval: "infer-", tgi: "tgi-",
 	}[a]
 }

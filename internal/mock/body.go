@@ -71,14 +71,11 @@ func (r *bodyReader) read(body []byte) error {
 
 // extraFields words the refusal as vLLM does.
 func extraFields(names []string) error {
-	var s strings.Builder
+	list := make([]string, len(names))
 	for i, n := range names {
-		if i > 0 {
-			s.WriteString(", ")
-		}
-		fmt.Fprintf(&s, "{'type': 'extra_forbidden', 'loc': ('body', '%s'), 'msg': 'Extra inputs are not permitted'}", n)
+		list[i] = fmt.Sprintf("{'type': 'extra_forbidden', 'loc': ('body', '%s'), 'msg': 'Extra inputs are not permitted'}", n)
 	}
-	return fmt.Errorf("[%s]", s.String())
+	return fmt.Errorf("[%s]", strings.Join(list, ", "))
 }
 
 func (r *bodyReader) check() error {
@@ -146,7 +143,7 @@ func (r *bodyReader) field(raw []byte) error {
 		return r.integer(raw, &p.n)
 	case "tools":
 		if r.api == chat {
-			return r.tools()
+			return r.tools(true)
 		}
 	case "tool_choice":
 		v, err := r.skip()
@@ -180,9 +177,9 @@ func (r *bodyReader) otherField(raw []byte) (taken bool, err error) {
 	}
 	switch string(raw) {
 	case "system":
-		return true, r.system()
+		return true, r.content() // a string or blocks of text
 	case "tools":
-		return true, r.messageTools()
+		return true, r.tools(false)
 	case "tool_choice":
 		return true, r.messageToolChoice()
 	case "stream_options", "max_completion_tokens", "min_tokens", "ignore_eos", "n":
@@ -288,7 +285,7 @@ func (r *bodyReader) messages() error {
 	if r.peek() != '[' {
 		return fmt.Errorf("messages: must be an array")
 	}
-	err := r.array(func() error {
+	return r.array(func() error {
 		if r.peek() != '{' {
 			return fmt.Errorf("messages: each must be an object")
 		}
@@ -308,22 +305,26 @@ func (r *bodyReader) messages() error {
 		r.p.inputs = 1
 		return err
 	})
-	return err
 }
 
 // content is a string, or parts of which some are text.
 func (r *bodyReader) content() error {
 	switch r.peek() {
 	case '"':
-		s, err := r.str()
-		if err == nil {
-			r.p.words.add(s)
-		}
-		return err
+		return r.count()
 	case '[':
 		return r.array(r.part)
 	}
 	return r.skipElement()
+}
+
+// count counts the words of a string.
+func (r *bodyReader) count() error {
+	s, err := r.str()
+	if err == nil {
+		r.p.words.add(s)
+	}
+	return err
 }
 
 // texts reads a prompt or an embedding input: a string, token ids, or an array
@@ -332,19 +333,15 @@ func (r *bodyReader) texts(name []byte, perInput *[]int) error {
 	r.p.present = true
 	r.p.inputs = 0
 	r.p.words.reset(r.p.words.block)
-	count := func(before int) {
+	input := func(before int, err error) error {
 		r.p.inputs++
 		if perInput != nil {
 			*perInput = append(*perInput, r.p.words.n-before)
 		}
+		return err
 	}
 	if r.peek() == '"' {
-		s, err := r.str()
-		if err == nil {
-			r.p.words.add(s)
-			count(0)
-		}
-		return err
+		return input(0, r.count())
 	}
 	if r.peek() != '[' {
 		return fmt.Errorf("%s: must be a string or an array", name)
@@ -354,22 +351,15 @@ func (r *bodyReader) texts(name []byte, perInput *[]int) error {
 		before := r.p.words.n
 		switch r.peek() {
 		case '"':
-			s, err := r.str()
-			if err == nil {
-				r.p.words.add(s)
-				count(before)
-			}
-			return err
+			return input(before, r.count())
 		case '[':
-			err := r.array(r.tokenID)
-			count(before)
-			return err
+			return input(before, r.array(r.tokenID))
 		}
 		ids = true
 		return r.tokenID()
 	})
 	if ids {
-		count(0)
+		return input(0, err)
 	}
 	return err
 }
@@ -386,25 +376,29 @@ func (r *bodyReader) tokenID() error {
 	return nil
 }
 
-// tools keeps the name of the first tool.
-func (r *bodyReader) tools() error {
+// tools keeps the name of the first tool. OpenAI has it inside of a function object.
+func (r *bodyReader) tools(nested bool) error {
 	if r.null() {
 		return nil
+	}
+	name := func(key []byte) error {
+		if string(key) != "name" || r.p.tool != nil {
+			return r.skipElement()
+		}
+		return r.text(key, &r.p.tool)
 	}
 	return r.array(func() error {
 		if r.peek() != '{' {
 			return fmt.Errorf("tools: each must be an object")
 		}
+		if !nested {
+			return r.object(name)
+		}
 		return r.object(func(key []byte) error {
 			if string(key) != "function" || r.peek() != '{' {
 				return r.skipElement()
 			}
-			return r.object(func(key []byte) error {
-				if string(key) != "name" || r.p.tool != nil {
-					return r.skipElement()
-				}
-				return r.text(key, &r.p.tool)
-			})
+			return r.object(name)
 		})
 	})
 }

@@ -2,6 +2,7 @@ package mock
 
 import (
 	"math/rand/v2"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -43,6 +44,25 @@ type head struct {
 	allow      string // methods, for 405
 	jsonLength int    // of the JSON ahead of raw bytes; 0: there are none
 	token      string // of the session; empty: none
+}
+
+// more calls add with the headers that few answers have.
+func (h *head) more(tokenHeader string, add func(name, value string)) {
+	if h.jsonLength > 0 {
+		add("Inference-Header-Content-Length", strconv.Itoa(h.jsonLength))
+	}
+	if h.retryAfter > 0 {
+		add("Retry-After", strconv.Itoa(h.retryAfter))
+	}
+	if h.token != "" {
+		add(tokenHeader, h.token)
+	}
+	if h.allow != "" {
+		add("Allow", h.allow)
+	}
+	if h.status == http.StatusUnauthorized {
+		add("WWW-Authenticate", "Bearer")
+	}
 }
 
 // sender is one protocol's way to the client.

@@ -3,6 +3,7 @@ package mock
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -60,35 +61,27 @@ func ParseFault(s string) (Fault, error) {
 	if !ok {
 		return Fault{}, fmt.Errorf("fault %q: write KIND=SHARE, for example reset=0.05 or status:503=0.1", s)
 	}
-	var f Fault
 	kind, code, hasCode := strings.Cut(name, ":")
-	f.Kind = Kind(kind)
+	f := Fault{Kind: Kind(kind)}
+	var err error
 	if hasCode {
-		n, err := strconv.Atoi(code)
-		if err != nil {
+		if f.Code, err = strconv.Atoi(code); err != nil {
 			return Fault{}, fmt.Errorf("fault %q: %q is not a status code", s, code)
 		}
-		f.Code = n
 	}
-	v, err := strconv.ParseFloat(share, 64)
-	if err != nil {
+	if f.Share, err = strconv.ParseFloat(share, 64); err != nil {
 		return Fault{}, fmt.Errorf("fault %q: the share %q is not a number", s, share)
 	}
-	f.Share = v
-	var v2 faults
-	f.validate(&v2)
-	if len(v2) > 0 {
-		return Fault{}, v2[0]
+	var wrong faults
+	f.validate(&wrong)
+	if len(wrong) > 0 {
+		return Fault{}, wrong[0]
 	}
 	return f, nil
 }
 
 func (f Fault) validate(v *faults) {
-	known := false
-	for _, k := range kinds() {
-		known = known || k == f.Kind
-	}
-	v.check(known, "fault %q: the kinds are %v", f.Kind, kinds())
+	v.check(slices.Contains(kinds(), f.Kind), "fault %q: the kinds are %v", f.Kind, kinds())
 	if f.Kind == Status {
 		v.check(f.Code >= 400 && f.Code <= 599, "fault status:%d: the code must be between 400 and 599", f.Code)
 	} else {

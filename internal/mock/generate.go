@@ -22,8 +22,6 @@ func (c *call) generate() {
 		return
 	}
 	switch {
-	case c.api == embeddings:
-		c.embeddings()
 	case !c.api.generates():
 		c.answerAtOnce()
 	case stream:

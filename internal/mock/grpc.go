@@ -1,7 +1,6 @@
 package mock
 
 import (
-	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -58,7 +57,7 @@ type grpcConn struct {
 	initial  int64  // the window of new streams
 	maxFrame int    // what the client takes
 	used     int    // bytes read since the connection's window was last given back
-	due      callHeap
+	due      timerHeap[*grpcCall]
 	pacing   bool
 	wakeAt   int64 // when the pacer wakes
 	dead     bool
@@ -88,20 +87,15 @@ func newGRPCConn(s *Server, w *wire, nc net.Conn) *grpcConn {
 
 // serveGRPC serves one connection, to its end.
 func (s *Server) serveGRPC(w *wire) {
-	var nc net.Conn = w
-	if s.grpcTLS != nil {
-		t := tls.Server(w, s.grpcTLS)
-		if err := t.Handshake(); err != nil {
-			_ = w.Close()
-			return
-		}
-		nc = t
+	nc, err := secure(w, s.grpcTLS)
+	if err != nil {
+		return
 	}
 	g := newGRPCConn(s, w, nc)
 	s.mu.Lock()
 	s.grpcs[g] = struct{}{}
 	s.mu.Unlock()
-	err := g.serve()
+	err = g.serve()
 	s.mu.Lock()
 	delete(s.grpcs, g)
 	s.mu.Unlock()
@@ -282,7 +276,7 @@ func (g *grpcConn) headers(flags h2.Flags, id uint32, p []byte, read time.Time) 
 		}
 		p = p[5:]
 	}
-	g.fields.reset()
+	g.fields = grpcHead{}
 	g.block, g.blockOf, g.blockIs = g.block[:0], id, flags
 	return g.headerBlock(flags, p, read)
 }

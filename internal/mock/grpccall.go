@@ -20,7 +20,7 @@ type grpcCall struct {
 	call
 	conn *grpcConn
 	st   *grpcStream
-	pos  int // among those that are due; -1 outside
+	turn timer[*grpcCall] // among those that wait for their time
 
 	at       int     // tokens sent
 	cutAt    int     // the fault strikes at this token
@@ -41,7 +41,8 @@ func (g *grpcConn) take() *grpcCall {
 		g.free = g.free[:n-1]
 		return c
 	}
-	c := &grpcCall{conn: g, pos: -1, call: call{s: g.s, itl: newHistogram(itlBounds[:])}}
+	c := &grpcCall{conn: g, call: call{s: g.s, itl: newHistogram(itlBounds[:])}}
+	c.turn = timer[*grpcCall]{pos: -1, payload: c}
 	c.seq.rng = rand.New(&c.pcg)
 	c.wakeUp = func() { g.admit(c) }
 	c.buf = make([]byte, 0, 2048)
@@ -72,16 +73,9 @@ func (g *grpcConn) infer(st *grpcStream, p []byte, read time.Time) {
 	if s.cfg.TruthBody {
 		c.req.body = requestJSON(p)
 	}
-	if len(s.cfg.Faults) > 0 {
-		c.pcg.Seed(s.cfg.Seed^faultDraws, number)
-		if f, struck := pick(s.cfg.Faults, false, c.seq.rng.Float64()); struck {
-			c.fault, c.faultName = f.Kind, f.name()
-			if c.insteadOf(f) {
-				return
-			}
-		}
+	if f, struck := c.draw(number); struck && c.insteadOf(f) {
+		return
 	}
-	c.pcg.Seed(s.cfg.Seed, number)
 	m, failure := s.triton.Find(r.Model, r.Version)
 	if failure == nil && st.unary() && m.Spec.Decoupled {
 		failure = repository.Refuse(repository.CodeUnimplemented, "ModelInfer RPC doesn't support models with decoupled transaction policy")
@@ -102,13 +96,10 @@ func (st *grpcStream) unary() bool { return st.head.path == kserve.ModelInferMet
 // requestJSON is a request as the truth file keeps it.
 func requestJSON(p []byte) []byte {
 	var m kserve.ModelInferRequest
-	if err := proto.Unmarshal(p, &m); err != nil {
+	if proto.Unmarshal(p, &m) != nil {
 		return nil
 	}
-	b, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(&m)
-	if err != nil {
-		return nil
-	}
+	b, _ := protojson.MarshalOptions{UseProtoNames: true}.Marshal(&m)
 	return b
 }
 
@@ -193,15 +184,14 @@ func (c *grpcCall) respond(n int, now int64) {
 			c.fails(failure.Message, now)
 			return
 		}
-		final := !c.st.unary()
-		t.inner = c.appendResults(t.inner[:0], final)
+		t.inner = c.appendResults(t.inner[:0], !c.st.unary())
 		c.message("")
 		c.note(kindBody, 0)
 		c.complete("stop", now)
 		return
 	}
 	// The backend of TensorRT-LLM marks its last response; vLLM's sends the mark after it.
-	mark := last && t.convention == repository.ConventionTRTLLM || last && t.convention == repository.ConventionEngine
+	mark := last && (t.convention == repository.ConventionTRTLLM || t.convention == repository.ConventionEngine)
 	t.inner = c.appendTextResponse(t.inner[:0], c.at, n, mark, last)
 	c.message("")
 	c.note(kindContent, n*c.choices)
@@ -243,6 +233,11 @@ func (c *grpcCall) push(always bool) {
 	}
 	c.conn.push(c.st, c.buf)
 	c.buf, c.from, c.pending = c.buf[:0], 0, 0
+	c.joinBatch()
+}
+
+// joinBatch makes the next write settle the call.
+func (c *grpcCall) joinBatch() {
 	if !c.inBatch {
 		c.inBatch = true
 		c.conn.batch = append(c.conn.batch, c)
@@ -269,19 +264,12 @@ func (c *grpcCall) over(code repository.Code, message string) {
 	case st.half && len(st.calls) == 0:
 		c.conn.end(st, repository.CodeOK, "")
 	}
-	if !c.inBatch {
-		// Nothing of it is on the way; its status is, and goes with the next write.
-		c.inBatch = true
-		c.conn.batch = append(c.conn.batch, c)
-	}
+	c.joinBatch() // where nothing else of it is on the way, its status is
 }
 
 func (st *grpcStream) forget(c *grpcCall) {
 	if i := slices.Index(st.calls, c); i >= 0 {
-		last := len(st.calls) - 1
-		st.calls[i] = st.calls[last]
-		st.calls[last] = nil
-		st.calls = st.calls[:last]
+		st.calls = slices.Delete(st.calls, i, i+1)
 	}
 }
 
@@ -300,9 +288,7 @@ func (c *grpcCall) fails(message string, now int64) {
 	c.finish = "error"
 	c.t.done = now
 	if !c.st.unary() {
-		c.t.inner = appendText(c.t.inner[:0], 1, c.t.model.Name)
-		c.t.inner = appendText(c.t.inner, 3, c.t.id)
-		c.t.inner = appendFlag(c.t.inner, "triton_final_response", true)
+		c.t.inner = c.appendEmptyFinal(c.t.inner[:0])
 		c.message(message)
 		c.note(kindError, 0)
 	}
@@ -385,8 +371,8 @@ func (c *grpcCall) strike(now int64) bool {
 // cancel ends a call whose client has left.
 func (c *grpcCall) cancel() {
 	c.st.forget(c)
-	if c.pos >= 0 {
-		c.conn.due.remove(c)
+	if c.turn.pos >= 0 {
+		c.conn.due.remove(&c.turn)
 	}
 	if c.queued {
 		c.queued = false

@@ -92,15 +92,21 @@ func (g *grpcConn) push(st *grpcStream, p []byte) {
 	g.answerHead(st)
 	st.pushed += int64(len(p))
 	if n := int64(len(p)); len(st.held) == 0 && len(p) <= g.maxFrame && n <= g.window && n <= st.window {
-		g.out = appendFrameHead(g.out, len(p), h2.FrameData, 0, st.id)
-		g.out = append(g.out, p...)
-		g.window -= n
-		st.window -= n
-		st.framed += n
+		g.frameData(st, p)
 		return
 	}
 	st.held = append(st.held, p...)
 	g.pump(st)
+}
+
+// frameData puts bytes of messages into a frame that the windows let through.
+func (g *grpcConn) frameData(st *grpcStream, p []byte) {
+	g.out = appendFrameHead(g.out, len(p), h2.FrameData, 0, st.id)
+	g.out = append(g.out, p...)
+	n := int64(len(p))
+	g.window -= n
+	st.window -= n
+	st.framed += n
 }
 
 // pump sends what a stream holds back, as far as the windows let it.
@@ -110,12 +116,8 @@ func (g *grpcConn) pump(st *grpcStream) {
 		if n <= 0 {
 			return
 		}
-		g.out = appendFrameHead(g.out, int(n), h2.FrameData, 0, st.id)
-		g.out = append(g.out, st.held[:n]...)
+		g.frameData(st, st.held[:n])
 		st.held = st.held[n:]
-		g.window -= n
-		st.window -= n
-		st.framed += n
 	}
 	st.held = nil
 	if st.ending {

@@ -2,13 +2,13 @@ package mock
 
 import (
 	"bytes"
-	"compress/gzip"
-	"compress/zlib"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"net/http"
+	"strings"
 	"time"
 
 	h2 "golang.org/x/net/http2"
@@ -20,37 +20,29 @@ import (
 
 // grpcOf is the status that stands for an HTTP one.
 func grpcOf(status int) repository.Code {
-	switch status {
-	case http.StatusBadRequest:
-		return repository.CodeInvalid
-	case http.StatusUnauthorized:
-		return repository.CodeUnauthenticated
-	case http.StatusForbidden:
-		return repository.CodeDenied
-	case http.StatusNotFound:
-		return repository.CodeNotFound
-	case http.StatusConflict:
-		return repository.CodeAborted
-	case http.StatusTooManyRequests:
-		return repository.CodeResourceExhausted
-	case http.StatusInternalServerError:
-		return repository.CodeInternal
-	case http.StatusNotImplemented:
-		return repository.CodeUnimplemented
-	case http.StatusServiceUnavailable:
-		return repository.CodeUnavailable
-	case http.StatusGatewayTimeout, http.StatusRequestTimeout:
-		return repository.CodeDeadline
+	code, ok := map[int]repository.Code{
+		http.StatusBadRequest:          repository.CodeInvalid,
+		http.StatusUnauthorized:        repository.CodeUnauthenticated,
+		http.StatusForbidden:           repository.CodeDenied,
+		http.StatusNotFound:            repository.CodeNotFound,
+		http.StatusRequestTimeout:      repository.CodeDeadline,
+		http.StatusConflict:            repository.CodeAborted,
+		http.StatusTooManyRequests:     repository.CodeResourceExhausted,
+		http.StatusInternalServerError: repository.CodeInternal,
+		http.StatusNotImplemented:      repository.CodeUnimplemented,
+		http.StatusServiceUnavailable:  repository.CodeUnavailable,
+		http.StatusGatewayTimeout:      repository.CodeDeadline,
+	}[status]
+	if !ok {
+		return repository.CodeUnknown
 	}
-	return repository.CodeUnknown
+	return code
 }
 
 // grpcHead is what matters of a request's headers.
 type grpcHead struct {
 	method, path, ctype, encoding, auth, id string
 }
-
-func (h *grpcHead) reset() { *h = grpcHead{} }
 
 // take is called for each field of a header block.
 func (h *grpcHead) take(f hpack.HeaderField) {
@@ -95,7 +87,7 @@ func (g *grpcConn) open(id uint32, end bool, read time.Time) {
 	st := &grpcStream{id: id, head: g.fields, window: g.initial}
 	g.streams[id] = st
 	switch {
-	case st.head.method != http.MethodPost || !bytes.HasPrefix([]byte(st.head.ctype), []byte(grpcType)):
+	case st.head.method != http.MethodPost || !strings.HasPrefix(st.head.ctype, grpcType):
 		g.notGRPC(st)
 		return
 	case !g.s.authorizedBy(st.head.auth):
@@ -104,7 +96,7 @@ func (g *grpcConn) open(id uint32, end bool, read time.Time) {
 	case st.head.encoding != "" && st.head.encoding != "identity" && st.head.encoding != "gzip" && st.head.encoding != "deflate":
 		g.end(st, repository.CodeUnimplemented, "Compression algorithm '"+st.head.encoding+"' is not supported")
 		return
-	case st.head.path != kserve.ModelStreamInferMethod && st.head.path != kserve.ModelInferMethod && !knownMethod(st.head.path):
+	case st.head.path != kserve.ModelStreamInferMethod && !st.unary() && methods[st.head.path] == nil:
 		g.end(st, repository.CodeUnimplemented, "")
 		return
 	}
@@ -180,18 +172,12 @@ func (g *grpcConn) messages(st *grpcStream, p []byte, read time.Time) {
 
 // unpack undoes the compression that the stream's head names.
 func (g *grpcConn) unpack(st *grpcStream, p []byte) ([]byte, error) {
-	var r io.Reader
-	var err error
-	switch st.head.encoding {
-	case "gzip":
-		r, err = gzip.NewReader(bytes.NewReader(p))
-	case "deflate":
-		r, err = zlib.NewReader(bytes.NewReader(p))
-	default:
-		return nil, fmt.Errorf("the request names no algorithm")
-	}
-	if err != nil {
+	r, err := decompress(st.head.encoding, p)
+	switch {
+	case err != nil:
 		return nil, err
+	case r == nil:
+		return nil, errors.New("the request does not name the algorithm")
 	}
 	b := bytes.NewBuffer(g.unpacked[:0])
 	n, err := io.Copy(b, io.LimitReader(r, maxBody+1))
@@ -204,16 +190,10 @@ func (g *grpcConn) unpack(st *grpcStream, p []byte) ([]byte, error) {
 
 // message serves one message.
 func (g *grpcConn) message(st *grpcStream, p []byte, read time.Time) {
-	switch st.head.path {
-	case kserve.ModelStreamInferMethod, kserve.ModelInferMethod:
-		if st.head.path == kserve.ModelInferMethod && st.got > 1 {
-			return
-		}
+	switch {
+	case st.head.path == kserve.ModelStreamInferMethod, st.unary() && st.got == 1:
 		g.infer(st, p, read)
-	default:
-		if st.got > 1 {
-			return
-		}
+	case st.got == 1:
 		answer, err := g.s.control(st.head.path, p)
 		if err != nil {
 			g.end(st, err.Code, err.Message)
@@ -247,10 +227,10 @@ func (g *grpcConn) pace() {
 		g.mu.Lock()
 		g.takeAdmitted()
 		now := g.s.clock.now()
-		for !g.dead && len(g.due) > 0 && g.due[0].due <= now {
-			c := g.due[0]
-			g.due.remove(c)
-			c.step(now)
+		for !g.dead && len(g.due) > 0 && g.due[0].at <= now {
+			next := g.due[0]
+			g.due.remove(next)
+			next.payload.step(now)
 		}
 		g.flush()
 		if g.dead {
@@ -260,7 +240,7 @@ func (g *grpcConn) pace() {
 		g.wakeAt = math.MaxInt64
 		next := now + int64(time.Hour)
 		if len(g.due) > 0 {
-			next, g.wakeAt = g.due[0].due, g.due[0].due
+			next, g.wakeAt = g.due[0].at, g.due[0].at
 		}
 		g.mu.Unlock()
 		if !g.s.clock.until(n, next, g.kick) && g.s.isClosed() {
@@ -271,7 +251,8 @@ func (g *grpcConn) pace() {
 
 // later puts a call among those that wait for their time.
 func (g *grpcConn) later(c *grpcCall) {
-	g.due.push(c)
+	c.turn.at = c.due
+	g.due.push(&c.turn)
 	g.startPacer()
 	if c.due < g.wakeAt {
 		g.wake()
@@ -306,58 +287,4 @@ func (g *grpcConn) takeAdmitted() {
 			c.run(g.s.clock.now())
 		}
 	}
-}
-
-// callHeap orders calls by when they are due.
-type callHeap []*grpcCall
-
-func (h *callHeap) push(c *grpcCall) {
-	c.pos = len(*h)
-	*h = append(*h, c)
-	h.up(c.pos)
-}
-
-func (h *callHeap) remove(c *grpcCall) {
-	s := *h
-	i, last := c.pos, len(s)-1
-	c.pos = -1
-	moved := s[last]
-	s[last] = nil
-	*h = s[:last]
-	if i == last {
-		return
-	}
-	s[i] = moved
-	moved.pos = i
-	h.down(i)
-	h.up(moved.pos)
-}
-
-func (h callHeap) up(i int) {
-	for i > 0 && h[(i-1)/2].due > h[i].due {
-		h.swap(i, (i-1)/2)
-		i = (i - 1) / 2
-	}
-}
-
-func (h callHeap) down(i int) {
-	for {
-		least := 2*i + 1
-		if least >= len(h) {
-			return
-		}
-		if r := least + 1; r < len(h) && h[r].due < h[least].due {
-			least = r
-		}
-		if h[i].due <= h[least].due {
-			return
-		}
-		h.swap(i, least)
-		i = least
-	}
-}
-
-func (h callHeap) swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].pos, h[j].pos = i, j
 }

@@ -99,7 +99,7 @@ func (h *http1) serve() {
 func (h *http1) refuse(err error) {
 	h.headSent, h.headOnly, h.keep, h.minor = false, false, false, 1
 	h.call.reset(request{})
-	h.call.fail(head{status: http.StatusBadRequest, ctype: "application/json"}, err.Error())
+	h.call.fail(http.StatusBadRequest, err.Error())
 	if c, ok := h.wire.Conn.(interface{ CloseWrite() error }); ok {
 		_ = c.CloseWrite()
 		_ = h.wire.SetReadDeadline(time.Now().Add(500 * time.Millisecond))
@@ -111,7 +111,7 @@ var errHTTP2 = errors.New("the connection speaks HTTP/2")
 
 // read returns the next request with its body.
 func (h *http1) read() (request, error) {
-	end, err := h.findHead()
+	end, err := h.find("\r\n\r\n")
 	if err != nil {
 		return request{}, err
 	}
@@ -142,16 +142,16 @@ func (h *http1) read() (request, error) {
 	return req, err
 }
 
-// findHead reads until a whole head is there and returns where it ends.
-func (h *http1) findHead() (int, error) {
+// find reads until a mark is there and returns where it ends.
+func (h *http1) find(mark string) (int, error) {
 	for seen := 0; ; {
-		if i := bytes.Index(h.in[h.r+seen:h.w], []byte("\r\n\r\n")); i >= 0 {
-			return h.r + seen + i + 4, nil
+		if i := bytes.Index(h.in[h.r+seen:h.w], []byte(mark)); i >= 0 {
+			return h.r + seen + i + len(mark), nil
 		}
 		if h.w-h.r > maxHead {
 			return 0, errBadRequest
 		}
-		seen = max(0, h.w-h.r-3)
+		seen = max(0, h.w-h.r-len(mark)+1)
 		if err := h.need(h.w - h.r + 1); err != nil {
 			return 0, err
 		}
@@ -189,8 +189,8 @@ func (h *http1) parse(text []byte, req *request) error {
 	if !ok || !ok2 || len(version) != 8 || !bytes.HasPrefix(version, []byte("HTTP/1.")) {
 		return errBadRequest
 	}
-	req.method = internMethod(method)
-	req.path = internPath(target)
+	path, _, _ := bytes.Cut(target, []byte("?"))
+	req.method, req.path = intern(method), intern(path)
 	h.minor = int(version[7] - '0')
 	h.keep = h.minor >= 1
 	h.length, h.chunkedIn, h.expect = 0, false, false
@@ -207,66 +207,53 @@ func (h *http1) parse(text []byte, req *request) error {
 	return nil
 }
 
-// header takes in one header. The lengths tell most of them apart.
+// header takes in one header.
 func (h *http1) header(name, value []byte, req *request) error {
 	h.sessionHeader(name, value, req)
-	switch len(name) {
-	case len("Expect"):
-		if fold(name, "expect") {
-			h.expect = fold(value, "100-continue")
+	var room [len("inference-header-content-length")]byte
+	if len(name) > len(room) {
+		return nil
+	}
+	lower := room[:len(name)]
+	for i, c := range name {
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
 		}
-	case len("X-Api-Key"):
-		if fold(name, "x-api-key") {
-			req.key = string(value)
+		lower[i] = c
+	}
+	switch string(lower) {
+	case "expect":
+		h.expect = bytes.EqualFold(value, []byte("100-continue"))
+	case "x-api-key":
+		req.key = string(value)
+	case "connection":
+		v := strings.ToLower(string(value))
+		h.keep = (h.keep || strings.Contains(v, "keep-alive")) && !strings.Contains(v, "close")
+	case "x-request-id":
+		req.id = string(value)
+	case "authorization":
+		req.auth = string(value)
+	case "content-length":
+		n, err := strconv.ParseUint(string(value), 10, 63)
+		if err != nil || n > maxBody {
+			return errBadRequest
 		}
-	case len("Connection"):
-		if fold(name, "connection") {
-			v := strings.ToLower(string(value))
-			switch {
-			case strings.Contains(v, "close"):
-				h.keep = false
-			case strings.Contains(v, "keep-alive"):
-				h.keep = true
-			}
+		h.length = int(n)
+	case "content-encoding":
+		req.encoding = string(value)
+	case "inference-header-content-length":
+		n, err := strconv.ParseUint(string(value), 10, 31)
+		if err != nil {
+			return errBadRequest
 		}
-	case len("X-Request-Id"):
-		if fold(name, "x-request-id") {
-			req.id = string(value)
+		req.jsonLength = int(n)
+	case "anthropic-version":
+		req.version = string(value)
+	case "transfer-encoding":
+		if !bytes.EqualFold(value, []byte("chunked")) {
+			return errBadRequest
 		}
-	case len("Authorization"):
-		if fold(name, "authorization") {
-			req.auth = string(value)
-		}
-	case len("Content-Length"):
-		if fold(name, "content-length") {
-			n, err := strconv.ParseUint(string(value), 10, 63)
-			if err != nil || n > maxBody {
-				return errBadRequest
-			}
-			h.length = int(n)
-		}
-	case len("Content-Encoding"):
-		if fold(name, "content-encoding") {
-			req.encoding = string(value)
-		}
-	case len("Inference-Header-Content-Length"):
-		if fold(name, "inference-header-content-length") {
-			n, err := strconv.ParseUint(string(value), 10, 31)
-			if err != nil {
-				return errBadRequest
-			}
-			req.jsonLength = int(n)
-		}
-	case len("Transfer-Encoding"): // and Anthropic-Version
-		if fold(name, "anthropic-version") {
-			req.version = string(value)
-		}
-		if fold(name, "transfer-encoding") {
-			if !fold(value, "chunked") {
-				return errBadRequest
-			}
-			h.chunkedIn = true
-		}
+		h.chunkedIn = true
 	}
 	return nil
 }
@@ -284,44 +271,12 @@ func (h *http1) sessionHeader(name, value []byte, req *request) {
 // maxToken bounds a token that is sent back: the head of an answer has little room.
 const maxToken = 200
 
-// fold compares ASCII without regard to case; lower is in lower case.
-func fold(b []byte, lower string) bool {
-	if len(b) != len(lower) {
-		return false
-	}
-	for i, c := range b {
-		if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
+// intern spares the usual methods and paths an allocation.
+func intern(b []byte) string {
+	for _, usual := range [...]string{http.MethodPost, http.MethodGet, "/v1/chat/completions", "/v1/completions", "/v1/embeddings", "/v1/messages"} {
+		if string(b) == usual {
+			return usual
 		}
-		if c != lower[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// internMethod and internPath spare the usual ones an allocation.
-func internMethod(b []byte) string {
-	switch string(b) {
-	case http.MethodPost:
-		return http.MethodPost
-	case http.MethodGet:
-		return http.MethodGet
-	}
-	return string(b)
-}
-
-func internPath(b []byte) string {
-	b, _, _ = bytes.Cut(b, []byte("?"))
-	switch string(b) {
-	case "/v1/chat/completions":
-		return "/v1/chat/completions"
-	case "/v1/completions":
-		return "/v1/completions"
-	case "/v1/embeddings":
-		return "/v1/embeddings"
-	case "/v1/messages":
-		return "/v1/messages"
 	}
 	return string(b)
 }
@@ -378,18 +333,11 @@ func (h *http1) skipTrailer() error {
 
 // readLine returns a line without its end; it is valid until the next read.
 func (h *http1) readLine() ([]byte, error) {
-	for seen := 0; ; {
-		if i := bytes.Index(h.in[h.r+seen:h.w], []byte("\r\n")); i >= 0 {
-			line := h.in[h.r : h.r+seen+i]
-			h.r += seen + i + 2
-			return line, nil
-		}
-		if h.w-h.r > maxHead {
-			return nil, errBadRequest
-		}
-		seen = max(0, h.w-h.r-1)
-		if err := h.need(h.w - h.r + 1); err != nil {
-			return nil, err
-		}
+	end, err := h.find("\r\n")
+	if err != nil {
+		return nil, err
 	}
+	line := h.in[h.r : end-2]
+	h.r = end
+	return line, nil
 }

@@ -72,27 +72,9 @@ func (h *http1) appendHead(b []byte) []byte {
 	case h.chunked:
 		b = append(b, "\r\nTransfer-Encoding: chunked"...)
 	}
-	if h.head.jsonLength > 0 {
-		b = append(b, "\r\nInference-Header-Content-Length: "...)
-		b = strconv.AppendInt(b, int64(h.head.jsonLength), 10)
-	}
-	if h.head.retryAfter > 0 {
-		b = append(b, "\r\nRetry-After: "...)
-		b = strconv.AppendInt(b, int64(h.head.retryAfter), 10)
-	}
-	if h.head.token != "" {
-		b = append(b, "\r\n"...)
-		b = append(b, h.s.cfg.SessionToken...)
-		b = append(b, ": "...)
-		b = append(b, h.head.token...)
-	}
-	if h.head.allow != "" {
-		b = append(b, "\r\nAllow: "...)
-		b = append(b, h.head.allow...)
-	}
-	if h.head.status == http.StatusUnauthorized {
-		b = append(b, "\r\nWWW-Authenticate: Bearer"...)
-	}
+	h.head.more(h.s.cfg.SessionToken, func(name, value string) {
+		b = append(append(append(append(b, "\r\n"...), name...), ": "...), value...)
+	})
 	if !h.keep {
 		b = append(b, "\r\nConnection: close"...)
 	}

@@ -141,26 +141,12 @@ func (o *http2Sender) send(buf *[]byte, last bool) (time.Time, error) {
 
 func (o *http2Sender) writeHead() {
 	h := o.w.Header()
-	if o.head.token != "" {
-		h.Set(o.tokenHeader, o.head.token)
-	}
 	h.Set("Server", "inferometer-mock")
 	h.Set("Content-Type", o.head.ctype)
 	if o.head.length >= 0 {
 		h.Set("Content-Length", strconv.Itoa(o.head.length))
 	}
-	if o.head.jsonLength > 0 {
-		h.Set("Inference-Header-Content-Length", strconv.Itoa(o.head.jsonLength))
-	}
-	if o.head.retryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(o.head.retryAfter))
-	}
-	if o.head.allow != "" {
-		h.Set("Allow", o.head.allow)
-	}
-	if o.head.status == http.StatusUnauthorized {
-		h.Set("WWW-Authenticate", "Bearer")
-	}
+	o.head.more(o.tokenHeader, h.Set)
 	o.w.WriteHeader(o.head.status)
 }
 

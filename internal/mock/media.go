@@ -46,11 +46,7 @@ func (r *bodyReader) partField(key []byte, p *mediaPart) error {
 	case name == "type":
 		return r.text(key, &p.kind)
 	case name == "text" && r.peek() == '"':
-		s, err := r.str()
-		if err == nil {
-			r.p.words.add(s)
-		}
-		return err
+		return r.count()
 	case name == "content": // of a tool's result
 		return r.content()
 	case name == "url" && r.peek() == '"':

@@ -1,9 +1,6 @@
 package mock
 
-import (
-	"fmt"
-	"net/http"
-)
+import "net/http"
 
 // This file is Anthropic's messages API: the events of its streams and its answers
 // in one piece.
@@ -156,45 +153,22 @@ func messageError(text string, status int) string {
 }
 
 func messageErrorType(status int) string {
-	switch status {
-	case http.StatusUnauthorized:
-		return "authentication_error"
-	case http.StatusForbidden:
-		return "permission_error"
-	case http.StatusNotFound:
-		return "not_found_error"
-	case http.StatusRequestEntityTooLarge:
-		return "request_too_large"
-	case http.StatusTooManyRequests:
-		return "rate_limit_error"
-	case http.StatusServiceUnavailable, 529:
-		return "overloaded_error"
-	}
-	if status < http.StatusInternalServerError {
+	name := map[int]string{
+		http.StatusUnauthorized:          "authentication_error",
+		http.StatusForbidden:             "permission_error",
+		http.StatusNotFound:              "not_found_error",
+		http.StatusRequestEntityTooLarge: "request_too_large",
+		http.StatusTooManyRequests:       "rate_limit_error",
+		http.StatusServiceUnavailable:    "overloaded_error",
+		529:                              "overloaded_error",
+	}[status]
+	switch {
+	case name != "":
+		return name
+	case status < http.StatusInternalServerError:
 		return "invalid_request_error"
 	}
 	return "api_error"
-}
-
-// system counts the words of the system prompt: a string or blocks of text.
-func (r *bodyReader) system() error { return r.content() }
-
-// messageTools keeps the name of the first tool.
-func (r *bodyReader) messageTools() error {
-	if r.null() {
-		return nil
-	}
-	return r.array(func() error {
-		if r.peek() != '{' {
-			return fmt.Errorf("tools: each must be an object")
-		}
-		return r.object(func(key []byte) error {
-			if string(key) != "name" || r.p.tool != nil {
-				return r.skipElement()
-			}
-			return r.text(key, &r.p.tool)
-		})
-	})
 }
 
 // messageToolChoice reads {"type":"none"}.

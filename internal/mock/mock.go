@@ -85,8 +85,8 @@ func New(c Config, opts ...Option) (*Server, error) {
 		listeners: make(map[net.Listener]struct{}), conns: make(map[net.Conn]struct{}),
 		grpcs: make(map[*grpcConn]struct{}),
 	}
+	var err error
 	if c.TLS.on() {
-		var err error
 		if s.tls, s.ca, err = serverTLS(c.TLS, c.HTTP2); err != nil {
 			return nil, fmt.Errorf("mock server: %w", err)
 		}
@@ -94,11 +94,9 @@ func New(c Config, opts ...Option) (*Server, error) {
 		s.grpcTLS.NextProtos = []string{"h2"}
 	}
 	if c.Truth != "" && o.truth == nil {
-		f, err := os.Create(c.Truth)
-		if err != nil {
+		if o.truth, err = os.Create(c.Truth); err != nil {
 			return nil, fmt.Errorf("mock server: create truth file: %w", err)
 		}
-		o.truth = f
 	}
 	if o.truth != nil {
 		s.truth = newTruthFile(o.truth)
@@ -168,12 +166,6 @@ func (s *Server) start(nc net.Conn, serve func(*wire)) {
 	s.active.Go(func() { s.serveConn(nc, serve) })
 }
 
-func (s *Server) forget(nc net.Conn) {
-	s.mu.Lock()
-	delete(s.conns, nc)
-	s.mu.Unlock()
-}
-
 // Salts of the seed that keep the draws for different purposes apart.
 const (
 	faultDraws      = 0x6661756c74
@@ -182,7 +174,11 @@ const (
 
 // serveConn serves one connection, to its end.
 func (s *Server) serveConn(nc net.Conn, serve func(*wire)) {
-	defer s.forget(nc)
+	defer func() {
+		s.mu.Lock()
+		delete(s.conns, nc)
+		s.mu.Unlock()
+	}()
 	number := s.connections.Add(1) - 1
 	if len(s.cfg.Faults) > 0 {
 		u := rand.New(rand.NewPCG(s.cfg.Seed^connectionDraws, number)).Float64()
@@ -195,20 +191,28 @@ func (s *Server) serveConn(nc net.Conn, serve func(*wire)) {
 
 // serveHTTP serves a connection that speaks HTTP.
 func (s *Server) serveHTTP(w *wire) {
-	var conn net.Conn = w
-	if s.tls != nil {
-		t := tls.Server(w, s.tls)
-		if err := t.Handshake(); err != nil {
-			_ = w.Close()
-			return
-		}
-		if t.ConnectionState().NegotiatedProtocol == "h2" {
-			s.http2.serve(t)
-			return
-		}
-		conn = t
+	nc, err := secure(w, s.tls)
+	if err != nil {
+		return
 	}
-	newHTTP1(s, w, conn).serve()
+	if t, ok := nc.(*tls.Conn); ok && t.ConnectionState().NegotiatedProtocol == "h2" {
+		s.http2.serve(t)
+		return
+	}
+	newHTTP1(s, w, nc).serve()
+}
+
+// secure puts TLS on a connection where it is configured. One that fails is closed.
+func secure(w *wire, config *tls.Config) (net.Conn, error) {
+	if config == nil {
+		return w, nil
+	}
+	t := tls.Server(w, config)
+	err := t.Handshake()
+	if err != nil {
+		_ = w.Close()
+	}
+	return t, err
 }
 
 // onAccept plays a connection's fault. False: the connection is over.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// This file is endpoints that answer at once and write no text: ranking passages by
-// how well they fit a query, and finding things in images.
+// This file is endpoints that answer at once and write no text: beside embeddings, ranking
+// passages by how well they fit a query, and finding things in images.
 
 // rankField reads a body field of the two ranking endpoints and of image retrieval.
 func (r *bodyReader) rankField(raw []byte) (taken bool, err error) {
@@ -78,6 +78,8 @@ func (c *call) answerAtOnce() {
 	}
 	c.prefilled()
 	switch c.api {
+	case embeddings:
+		c.embeddings()
 	case ranking:
 		c.str(`{"rankings":`)
 		c.rankings("logit")
@@ -104,9 +106,7 @@ func (c *call) rankings(field string) {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	c.str(`[`)
 	for k, i := range order {
-		if k > 0 {
-			c.str(`,`)
-		}
+		c.comma(k)
 		c.put(`{"index":`, i, `,"`, field, `":`)
 		c.buf = strconv.AppendFloat(c.buf, scores[i], 'g', 8, 64)
 		c.str(`}`)
@@ -118,9 +118,7 @@ func (c *call) rankings(field string) {
 func (c *call) boxes() {
 	c.str(`{"data":[`)
 	for i := range c.p.inputs {
-		if i > 0 {
-			c.str(`,`)
-		}
+		c.comma(i)
 		c.put(`{"index":`, i, `,"bounding_boxes":{"table":[],"chart":[{"x_min":0.1,"y_min":0.2,"x_max":0.8,"y_max":0.9,"confidence":0.97}],"title":[]}}`)
 	}
 	c.put(`],"usage":{"images":`, c.p.inputs, `}}`)

@@ -3,7 +3,7 @@ package mock
 import (
 	"fmt"
 	"net/http"
-	"strconv"
+	"slices"
 	"strings"
 )
 
@@ -47,7 +47,7 @@ func (s *Server) answer(c *call) {
 func (s *Server) get(c *call, ctype string, page func() string) {
 	switch {
 	case c.req.method != http.MethodGet:
-		c.whole(head{status: http.StatusMethodNotAllowed, ctype: "application/json", allow: "GET"}, `{"detail":"Method Not Allowed"}`)
+		c.notAllowed(http.MethodGet)
 	case strings.HasPrefix(c.req.path, "/v1/") && !s.authorized(c):
 		c.unauthorized()
 	default:
@@ -64,61 +64,67 @@ func (s *Server) authorizedBy(auth string) bool {
 }
 
 func (s *Server) models() string {
-	var b []byte
-	b = append(b, `{"object":"list","data":[`...)
+	list := make([]string, len(s.cfg.Models))
 	for i, m := range s.cfg.Models {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, `{"id":`...)
-		b = appendQuoted(b, m)
-		b = fmt.Appendf(b, `,"object":"model","created":%d,"owned_by":"inferometer","root":`, s.clock.base.Unix())
-		b = appendQuoted(b, m)
-		b = fmt.Appendf(b, `,"parent":null,"max_model_len":%d,"permission":[]}`, s.cfg.Output.MaxModelLen)
+		name := appendQuoted(nil, m)
+		list[i] = fmt.Sprintf(`{"id":%s,"object":"model","created":%d,"owned_by":"inferometer","root":%s,"parent":null,"max_model_len":%d,"permission":[]}`,
+			name, s.clock.base.Unix(), name, s.cfg.Output.MaxModelLen)
 	}
-	return string(append(b, `]}`...))
+	return `{"object":"list","data":[` + strings.Join(list, ",") + `]}`
 }
 
 // infer serves the endpoints that faults strike and the truth file tells of.
 func (s *Server) infer(c *call, a api) {
-	defer c.done()
-	number := s.requests.Add(1) - 1
 	c.api = a
-	c.makeID(a.prefix(), number)
+	defer c.done()
+	if c.accept() && c.readBody() {
+		c.generate()
+	}
+}
+
+// accept numbers a request for inference, and answers those that cannot be served or that
+// a fault strikes.
+func (c *call) accept() bool {
+	s := c.s
+	number := s.requests.Add(1) - 1
+	c.makeID(c.api.prefix(), number)
 	if c.req.method != http.MethodPost {
-		c.whole(head{status: http.StatusMethodNotAllowed, ctype: "application/json", allow: "POST"}, `{"detail":"Method Not Allowed"}`)
-		return
+		c.notAllowed(http.MethodPost)
+		return false
 	}
 	if !s.authorized(c) {
 		c.unauthorized()
-		return
+		return false
 	}
-	// Faults have a stream of draws of their own, so that asking for some
-	// leaves the latencies of all requests as they were.
-	c.pcg.Seed(s.cfg.Seed^faultDraws, number)
-	fault, struck := pick(s.cfg.Faults, false, c.seq.rng.Float64())
-	if struck {
-		c.fault, c.faultName = fault.Kind, fault.name()
-		if c.instead(fault) {
-			return
+	if f, struck := c.draw(number); struck && c.instead(f) {
+		return false
+	}
+	return true
+}
+
+// draw seeds the request's draws and says which fault strikes it. Faults have a stream of
+// draws of their own, so that asking for some leaves the latencies of all requests as they were.
+func (c *call) draw(number uint64) (f Fault, struck bool) {
+	cfg := &c.s.cfg
+	if len(cfg.Faults) > 0 {
+		c.pcg.Seed(cfg.Seed^faultDraws, number)
+		if f, struck = pick(cfg.Faults, false, c.seq.rng.Float64()); struck {
+			c.fault, c.faultName = f.Kind, f.name()
 		}
 	}
-	c.pcg.Seed(s.cfg.Seed, number)
-	if !c.readBody() {
-		return
-	}
-	c.generate()
+	c.pcg.Seed(cfg.Seed, number)
+	return f, struck
 }
 
 // instead plays the faults that take the place of an answer.
 func (c *call) instead(f Fault) bool {
 	switch f.Kind {
 	case Status:
-		h := head{status: f.Code, ctype: "application/json"}
+		h := head{status: f.Code}
 		if f.Code == http.StatusTooManyRequests || f.Code == http.StatusServiceUnavailable {
 			h.retryAfter = c.s.cfg.RetryAfter
 		}
-		c.fail(h, "injected fault: "+http.StatusText(f.Code))
+		c.failWith(h, "injected fault: "+http.StatusText(f.Code))
 	case Close:
 		c.out.cut(false)
 	case Garbage:
@@ -137,11 +143,11 @@ func (c *call) readBody() bool {
 	s := c.s
 	c.reader = bodyReader{api: c.api, strict: s.cfg.Strict, p: &c.p}
 	if err := c.reader.read(c.req.body); err != nil {
-		c.fail(head{status: http.StatusBadRequest, ctype: "application/json"}, err.Error())
+		c.fail(http.StatusBadRequest, err.Error())
 		return false
 	}
 	if c.api == messages && s.cfg.Strict && c.req.version == "" {
-		c.fail(head{status: http.StatusBadRequest, ctype: "application/json"}, "anthropic-version: header is required")
+		c.fail(http.StatusBadRequest, "anthropic-version: header is required")
 		return false
 	}
 	if c.api == tgi && c.req.path != "/" {
@@ -149,8 +155,8 @@ func (c *call) readBody() bool {
 	}
 	if len(c.p.model) == 0 {
 		c.p.model = s.firstModel
-	} else if s.cfg.Strict && !s.serves(c.p.model) {
-		c.fail(head{status: http.StatusNotFound, ctype: "application/json"}, "The model `"+unquote(c.p.model)+"` does not exist.")
+	} else if s.cfg.Strict && !slices.Contains(s.cfg.Models, unquote(c.p.model)) {
+		c.fail(http.StatusNotFound, "The model `"+unquote(c.p.model)+"` does not exist.")
 		return false
 	}
 	if !c.api.generates() {
@@ -161,7 +167,7 @@ func (c *call) readBody() bool {
 	room := s.cfg.Output.MaxModelLen - c.p.words.n
 	if limit := c.p.limit(); room < 1 || limit > room {
 		c.finish = ""
-		c.fail(head{status: http.StatusBadRequest, ctype: "application/json"}, fmt.Sprintf(
+		c.fail(http.StatusBadRequest, fmt.Sprintf(
 			"This model's maximum context length is %d tokens. However, you requested %d tokens (%d in the messages, %d in the completion). Please reduce the length of the messages or completion.",
 			s.cfg.Output.MaxModelLen, c.p.words.n+max(limit, 0), c.p.words.n, max(limit, 0)))
 		return false
@@ -172,23 +178,25 @@ func (c *call) readBody() bool {
 	return true
 }
 
-// serves says whether the model, as it stands in the JSON, is one of ours.
-func (s *Server) serves(raw []byte) bool {
-	name := unquote(raw)
-	for _, m := range s.cfg.Models {
-		if m == name {
-			return true
-		}
-	}
-	return false
+func (c *call) unauthorized() {
+	c.fail(http.StatusUnauthorized, "Unauthorized: the API key is missing or wrong")
 }
 
-func (c *call) unauthorized() {
-	c.fail(head{status: http.StatusUnauthorized, ctype: "application/json"}, "Unauthorized: the API key is missing or wrong")
+// notAllowed answers a request of another method.
+func (c *call) notAllowed(allow string) {
+	h := head{status: http.StatusMethodNotAllowed, ctype: "application/json", allow: allow}
+	if c.api == tritonAPI {
+		c.failWith(h, "Method Not Allowed")
+		return
+	}
+	c.whole(h, `{"detail":"Method Not Allowed"}`)
 }
 
 // fail answers with an error object.
-func (c *call) fail(h head, message string) {
+func (c *call) fail(status int, message string) { c.failWith(head{status: status}, message) }
+
+func (c *call) failWith(h head, message string) {
+	h.ctype = "application/json"
 	c.whole(h, c.errorText(message, h.status))
 }
 
@@ -206,29 +214,20 @@ func (c *call) errorText(message string, status int) string {
 }
 
 func errorObject(message string, status int) string {
-	b := append([]byte(nil), `{"error":{"message":`...)
-	b = appendQuoted(b, message)
-	b = append(b, `,"type":"`...)
-	b = append(b, errorType(status)...)
-	b = append(b, `","param":null,"code":`...)
-	b = strconv.AppendInt(b, int64(status), 10)
-	return string(append(b, `}}`...))
+	return fmt.Sprintf(`{"error":{"message":%s,"type":%q,"param":null,"code":%d}}`, appendQuoted(nil, message), errorType(status), status)
 }
 
 func errorType(status int) string {
-	switch status {
-	case http.StatusBadRequest:
-		return "BadRequestError"
-	case http.StatusUnauthorized:
+	switch {
+	case status == http.StatusUnauthorized:
 		return "AuthenticationError"
-	case http.StatusNotFound:
+	case status == http.StatusNotFound:
 		return "NotFoundError"
-	case http.StatusTooManyRequests:
+	case status == http.StatusTooManyRequests:
 		return "RateLimitError"
-	case http.StatusServiceUnavailable:
+	case status == http.StatusServiceUnavailable:
 		return "ServiceUnavailableError"
-	}
-	if status < http.StatusInternalServerError {
+	case status < http.StatusInternalServerError:
 		return "BadRequestError"
 	}
 	return "InternalServerError"

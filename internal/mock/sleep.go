@@ -21,19 +21,15 @@ type sleeper struct {
 	done  chan struct{}
 
 	mu     sync.Mutex
-	naps   []*nap // a heap by at
-	next   int64  // when the alarm is set for; 0: not set
+	naps   timerHeap[chan struct{}]
+	next   int64 // when the alarm is set for; 0: not set
 	closed bool
 }
 
-// nap is one goroutine's place among the sleepers. It is used again and again.
-type nap struct {
-	at   int64
-	pos  int // in the heap; -1 outside
-	wake chan struct{}
-}
+// nap is one goroutine's place among the sleepers, and what wakes it.
+type nap = timer[chan struct{}]
 
-func newNap() *nap { return &nap{pos: -1, wake: make(chan struct{}, 1)} }
+func newNap() *nap { return &nap{pos: -1, payload: make(chan struct{}, 1)} }
 
 func newSleeper(a alarm) *sleeper {
 	s := &sleeper{base: time.Now(), alarm: a, done: make(chan struct{})}
@@ -56,23 +52,23 @@ func (s *sleeper) until(n *nap, at int64, gone <-chan struct{}) bool {
 		return false
 	}
 	n.at = at
-	s.push(n)
+	s.naps.push(n)
 	if s.next == 0 || at < s.next {
 		s.next = at
 		s.alarm.set(time.Duration(at - now))
 	}
 	s.mu.Unlock()
 	select {
-	case <-n.wake:
+	case <-n.payload:
 		return true
 	case <-gone:
 	case <-s.done:
 	}
 	s.mu.Lock()
 	if n.pos >= 0 {
-		s.remove(n)
+		s.naps.remove(n)
 	} else {
-		<-n.wake
+		<-n.payload
 	}
 	s.mu.Unlock()
 	return false
@@ -88,8 +84,8 @@ func (s *sleeper) loop() {
 		now := s.now()
 		for len(s.naps) > 0 && s.naps[0].at <= now {
 			n := s.naps[0]
-			s.remove(n)
-			n.wake <- struct{}{}
+			s.naps.remove(n)
+			n.payload <- struct{}{}
 		}
 		s.next = 0
 		if len(s.naps) > 0 {
@@ -110,60 +106,6 @@ func (s *sleeper) close() {
 	s.closed = true
 	close(s.done)
 	s.alarm.close()
-}
-
-func (s *sleeper) push(n *nap) {
-	n.pos = len(s.naps)
-	s.naps = append(s.naps, n)
-	s.up(n.pos)
-}
-
-func (s *sleeper) remove(n *nap) {
-	i, last := n.pos, len(s.naps)-1
-	n.pos = -1
-	moved := s.naps[last]
-	s.naps[last] = nil
-	s.naps = s.naps[:last]
-	if i == last {
-		return
-	}
-	s.naps[i] = moved
-	moved.pos = i
-	s.down(i)
-	s.up(moved.pos)
-}
-
-func (s *sleeper) up(i int) {
-	for i > 0 {
-		parent := (i - 1) / 2
-		if s.naps[parent].at <= s.naps[i].at {
-			return
-		}
-		s.swap(i, parent)
-		i = parent
-	}
-}
-
-func (s *sleeper) down(i int) {
-	for {
-		least := 2*i + 1
-		if least >= len(s.naps) {
-			return
-		}
-		if r := least + 1; r < len(s.naps) && s.naps[r].at < s.naps[least].at {
-			least = r
-		}
-		if s.naps[i].at <= s.naps[least].at {
-			return
-		}
-		s.swap(i, least)
-		i = least
-	}
-}
-
-func (s *sleeper) swap(i, j int) {
-	s.naps[i], s.naps[j] = s.naps[j], s.naps[i]
-	s.naps[i].pos, s.naps[j].pos = i, j
 }
 
 // timerAlarm is the alarm that works everywhere.

@@ -78,22 +78,15 @@ func (c *call) tritonStream() {
 // tritonWhole answers with all of the text once its last token is due: as an event or as a page.
 func (c *call) tritonWhole(event bool) {
 	first := c.due
-	for range c.tokens - 1 {
-		c.due = c.s.model.next(c.due, &c.seq)
-		if !c.s.model.steady() && !c.wait(c.due, false) {
-			return
-		}
-	}
-	if !c.wait(c.due, false) {
+	if !c.lastToken() {
 		return
 	}
-	c.prefilled()
 	c.t.done = c.s.clock.now()
 	c.t.made = append(c.t.made, c.t.done)
 	if !event {
 		if c.p.stream && c.tokens > c.s.cfg.Output.TokensPerEvent {
 			c.finish = "error"
-			c.fail(head{status: http.StatusOK, ctype: "application/json"},
+			c.fail(http.StatusOK,
 				"generate expects model to produce exactly 1 response, use generate stream for model that generates various number of responses")
 			return
 		}
@@ -132,24 +125,14 @@ func (c *call) generated(at, n int, ends bool) {
 		c.str(`"cumulative_logprob":0.0,`)
 	}
 	if vllm && t.finish {
-		c.str(`"finish_reason":`)
-		reason := "None"
-		if ends {
-			reason = t.last
-		}
-		c.buf = appendQuoted(c.buf, reason)
-		c.str(`,`)
+		c.put(`"finish_reason":"`, t.reason(ends), `",`)
 	}
 	if t.convention == repository.ConventionOld {
 		c.str(`"TEXT":`)
 		c.jsonText(at, n)
 		c.str(`,`)
 	}
-	if t.id != "" {
-		c.str(`"id":`)
-		c.buf = appendQuoted(c.buf, t.id)
-		c.str(`,`)
-	}
+	c.tritonID()
 	if vllm && t.logprobs {
 		c.str(`"logprobs":"null",`)
 	}
@@ -165,9 +148,7 @@ func (c *call) generated(at, n int, ends bool) {
 	if t.convention == repository.ConventionEngine {
 		c.str(`,"output_ids":[`)
 		for i := range n {
-			if i > 0 {
-				c.str(`,`)
-			}
+			c.comma(i)
 			c.int(tokenID(c.textStart(0) + at + i))
 		}
 		c.put(`],"sequence_length":`, n)
@@ -175,11 +156,20 @@ func (c *call) generated(at, n int, ends bool) {
 	if t.model.Spec.Convention == repository.ConventionTRTLLM {
 		c.str(`,"sequence_end":false,"sequence_id":0,"sequence_start":false`)
 	}
-	if t.convention == repository.ConventionVLLM || t.convention == repository.ConventionTRTLLM {
+	if vllm || t.convention == repository.ConventionTRTLLM {
 		c.str(`,"text_output":`)
 		c.jsonText(at, n)
 	}
 	c.str(`}`)
+}
+
+// tritonID writes the request's id, if it has one.
+func (c *call) tritonID() {
+	if c.t.id != "" {
+		c.str(`"id":`)
+		c.buf = appendQuoted(c.buf, c.t.id)
+		c.str(`,`)
+	}
 }
 
 // jsonText writes the text of n tokens as a JSON string, or as several for a batch.
@@ -188,9 +178,7 @@ func (c *call) jsonText(at, n int) {
 		c.str(`[`)
 	}
 	for choice := range c.choices {
-		if choice > 0 {
-			c.str(`,`)
-		}
+		c.comma(choice)
 		if at == 0 && len(c.t.text) > 0 {
 			c.buf = appendQuoted(c.buf, string(c.appendWords(nil, choice, at, n)))
 			continue
@@ -229,9 +217,7 @@ func (c *call) tritonResults(verb string) {
 	}
 	c.str(`{`)
 	for i, o := range all {
-		if i > 0 {
-			c.str(`,`)
-		}
+		c.comma(i)
 		c.buf = appendQuoted(c.buf, o.name)
 		c.str(`:`)
 		switch o.name {
@@ -240,14 +226,13 @@ func (c *call) tritonResults(verb string) {
 		case "model_version":
 			c.str(`"1"`)
 		default:
-			list := repository.Elements(o.shape) != 1
-			if list {
-				c.str(`[`)
+			if repository.Elements(o.shape) == 1 {
+				c.buf = appendJSONValues(c.buf, o.datatype, o.data)
+				break
 			}
+			c.str(`[`)
 			c.buf = appendJSONValues(c.buf, o.datatype, o.data)
-			if list {
-				c.str(`]`)
-			}
+			c.str(`]`)
 		}
 	}
 	c.str(`}`)
@@ -267,27 +252,19 @@ func (c *call) tritonResults(verb string) {
 func (c *call) inferResults(first int64) {
 	t := &c.t
 	c.str(`{`)
-	if t.id != "" {
-		c.str(`"id":`)
-		c.buf = appendQuoted(c.buf, t.id)
-		c.str(`,`)
-	}
+	c.tritonID()
 	c.str(`"model_name":`)
 	c.buf = appendQuoted(c.buf, t.model.Name)
 	c.str(`,"model_version":"1","outputs":[`)
 	var raw []byte
 	bytes := false
 	for i, o := range t.results {
-		if i > 0 {
-			c.str(`,`)
-		}
+		c.comma(i)
 		c.str(`{"name":`)
 		c.buf = appendQuoted(c.buf, o.name)
 		c.put(`,"datatype":"`, o.datatype, `","shape":[`)
 		for j, d := range o.shape {
-			if j > 0 {
-				c.str(`,`)
-			}
+			c.comma(j)
 			c.int(int(d))
 		}
 		c.str(`]`)
@@ -316,10 +293,16 @@ func (c *call) inferResults(first int64) {
 
 // wish is what a request says of an output.
 func (t *tritonCall) wish(name string) repository.Wish {
-	for _, w := range t.wishes {
-		if w.Name == name {
-			return w
-		}
+	if i := slices.IndexFunc(t.wishes, func(w repository.Wish) bool { return w.Name == name }); i >= 0 {
+		return t.wishes[i]
 	}
 	return repository.Wish{}
+}
+
+// reason is why the answer ends, as a response says it; only the last one knows.
+func (t *tritonCall) reason(ends bool) string {
+	if ends {
+		return t.last
+	}
+	return "None"
 }

@@ -352,11 +352,7 @@ func (c *call) appendTextResponse(b []byte, at, n int, final, ends bool) []byte 
 		return b
 	}
 	if t.finish {
-		reason := "None"
-		if ends {
-			reason = t.last
-		}
-		b = appendRaw(b, repository.AppendBytes(nil, reason))
+		b = appendRaw(b, repository.AppendBytes(nil, t.reason(ends)))
 	}
 	if t.logprob {
 		b = appendRaw(b, []byte{0, 0, 0, 0})

@@ -19,22 +19,95 @@ func extensions() []string {
 	}
 }
 
-// knownMethod tells the methods that control serves.
-func knownMethod(path string) bool {
-	switch path {
-	case kserve.ServerLiveMethod, kserve.ServerReadyMethod, kserve.ModelReadyMethod, kserve.ServerMetadataMethod, kserve.ModelMetadataMethod,
-		kserve.ModelConfigMethod, kserve.ModelStatisticsMethod, kserve.RepositoryIndexMethod, kserve.RepositoryModelLoadMethod,
-		kserve.RepositoryModelUnloadMethod, kserve.SystemSharedMemoryStatusMethod, kserve.SystemSharedMemoryRegisterMethod,
-		kserve.SystemSharedMemoryUnregisterMethod, kserve.CudaSharedMemoryStatusMethod, kserve.CudaSharedMemoryRegisterMethod,
-		kserve.CudaSharedMemoryUnregisterMethod, kserve.TraceSettingMethod, kserve.LogSettingsMethod:
-		return true
-	}
-	return false
+// method serves one method of gRPC that is no inference, given the request's bytes.
+type method func(t *repository.Repository, p []byte) (proto.Message, *repository.Refusal)
+
+// methods are all of them.
+var methods = map[string]method{
+	kserve.ServerLiveMethod:     fixed(&kserve.ServerLiveResponse{Live: true}),
+	kserve.ServerReadyMethod:    fixed(&kserve.ServerReadyResponse{Ready: true}),
+	kserve.ServerMetadataMethod: fixed(&kserve.ServerMetadataResponse{Name: "triton", Version: serverVersion, Extensions: extensions()}),
+	kserve.ModelReadyMethod: decoded(func(t *repository.Repository, r *kserve.ModelReadyRequest) (proto.Message, *repository.Refusal) {
+		_, failure := t.Find(r.Name, r.Version)
+		return &kserve.ModelReadyResponse{Ready: failure == nil}, nil
+	}),
+	kserve.ModelMetadataMethod: decoded(func(t *repository.Repository, r *kserve.ModelMetadataRequest) (proto.Message, *repository.Refusal) {
+		m, failure := t.Find(r.Name, r.Version)
+		if failure != nil {
+			return nil, failure
+		}
+		return m.Metadata(), nil
+	}),
+	kserve.ModelConfigMethod: decoded(func(t *repository.Repository, r *kserve.ModelConfigRequest) (proto.Message, *repository.Refusal) {
+		m, failure := t.Find(r.Name, r.Version)
+		if failure != nil {
+			return nil, failure
+		}
+		return &kserve.ModelConfigResponse{Config: m.Config()}, nil
+	}),
+	kserve.ModelStatisticsMethod: decoded(func(t *repository.Repository, r *kserve.ModelStatisticsRequest) (proto.Message, *repository.Refusal) {
+		models, failure := t.StatisticsOf(r.Name, r.Version)
+		return &kserve.ModelStatisticsResponse{ModelStats: models}, failure
+	}),
+	kserve.TraceSettingMethod:               fixed(&emptypb.Empty{}),
+	kserve.LogSettingsMethod:                fixed(&emptypb.Empty{}),
+	kserve.CudaSharedMemoryStatusMethod:     fixed(&emptypb.Empty{}),
+	kserve.CudaSharedMemoryUnregisterMethod: fixed(&emptypb.Empty{}),
+	kserve.CudaSharedMemoryRegisterMethod: func(*repository.Repository, []byte) (proto.Message, *repository.Refusal) {
+		return nil, repository.Refuse(repository.CodeInvalid, "failed to register CUDA shared memory region: there is no GPU")
+	},
+	kserve.RepositoryIndexMethod: decoded(func(t *repository.Repository, r *kserve.RepositoryIndexRequest) (proto.Message, *repository.Refusal) {
+		answer := &kserve.RepositoryIndexResponse{}
+		for _, e := range t.Index(r.Ready) {
+			answer.Models = append(answer.Models, &kserve.RepositoryIndexResponse_ModelIndex{Name: e.Name, Version: e.Version, State: e.State, Reason: e.Reason})
+		}
+		return answer, nil
+	}),
+	kserve.RepositoryModelLoadMethod: decoded(func(t *repository.Repository, r *kserve.RepositoryModelLoadRequest) (proto.Message, *repository.Refusal) {
+		return &emptypb.Empty{}, t.Load(r.ModelName)
+	}),
+	kserve.RepositoryModelUnloadMethod: decoded(func(t *repository.Repository, r *kserve.RepositoryModelUnloadRequest) (proto.Message, *repository.Refusal) {
+		return &emptypb.Empty{}, t.Unload(r.ModelName, r.Parameters["unload_dependents"].GetBoolParam())
+	}),
+	kserve.SystemSharedMemoryRegisterMethod: decoded(func(t *repository.Repository, r *kserve.SystemSharedMemoryRegisterRequest) (proto.Message, *repository.Refusal) {
+		return &emptypb.Empty{}, t.Regions.Register(repository.Region{Name: r.Name, Key: r.Key, Offset: r.Offset, Size: r.ByteSize})
+	}),
+	kserve.SystemSharedMemoryUnregisterMethod: decoded(func(t *repository.Repository, r *kserve.SystemSharedMemoryUnregisterRequest) (proto.Message, *repository.Refusal) {
+		t.Regions.Unregister(r.Name)
+		return &emptypb.Empty{}, nil
+	}),
+	kserve.SystemSharedMemoryStatusMethod: decoded(func(t *repository.Repository, r *kserve.SystemSharedMemoryStatusRequest) (proto.Message, *repository.Refusal) {
+		all, failure := t.Regions.Status(r.Name)
+		answer := &kserve.SystemSharedMemoryStatusResponse{Regions: make(map[string]*kserve.SystemSharedMemoryStatusResponse_RegionStatus)}
+		for _, r := range all {
+			answer.Regions[r.Name] = &kserve.SystemSharedMemoryStatusResponse_RegionStatus{Name: r.Name, Key: r.Key, Offset: r.Offset, ByteSize: r.Size}
+		}
+		return answer, failure
+	}),
 }
 
-// control serves every method that is no inference.
+// fixed is a method that always answers the same, whatever is asked.
+func fixed(answer proto.Message) method {
+	return func(*repository.Repository, []byte) (proto.Message, *repository.Refusal) { return answer, nil }
+}
+
+// decoded is a method that reads its request.
+func decoded[T any, M interface {
+	*T
+	proto.Message
+}](serve func(*repository.Repository, M) (proto.Message, *repository.Refusal)) method {
+	return func(t *repository.Repository, p []byte) (proto.Message, *repository.Refusal) {
+		r := M(new(T))
+		if err := proto.Unmarshal(p, r); err != nil {
+			return nil, repository.Refuse(repository.CodeInternal, "the request cannot be decoded: %v", err)
+		}
+		return serve(t, r)
+	}
+}
+
+// control serves a method that is no inference.
 func (s *Server) control(path string, p []byte) ([]byte, *repository.Refusal) {
-	answer, failure := s.controlMessage(path, p)
+	answer, failure := methods[path](s.triton, p)
 	if failure != nil {
 		return nil, failure
 	}
@@ -43,97 +116,4 @@ func (s *Server) control(path string, p []byte) ([]byte, *repository.Refusal) {
 		return nil, repository.Refuse(repository.CodeInternal, "encode the answer: %v", err)
 	}
 	return b, nil
-}
-
-func (s *Server) controlMessage(path string, p []byte) (proto.Message, *repository.Refusal) {
-	t := s.triton
-	switch path {
-	case kserve.ServerLiveMethod:
-		return &kserve.ServerLiveResponse{Live: true}, nil
-	case kserve.ServerReadyMethod:
-		return &kserve.ServerReadyResponse{Ready: true}, nil
-	case kserve.ServerMetadataMethod:
-		return &kserve.ServerMetadataResponse{Name: "triton", Version: serverVersion, Extensions: extensions()}, nil
-	case kserve.ModelReadyMethod:
-		return decoded(p, &kserve.ModelReadyRequest{}, func(r *kserve.ModelReadyRequest) (proto.Message, *repository.Refusal) {
-			_, failure := t.Find(r.Name, r.Version)
-			return &kserve.ModelReadyResponse{Ready: failure == nil}, nil
-		})
-	case kserve.ModelMetadataMethod:
-		return decoded(p, &kserve.ModelMetadataRequest{}, func(r *kserve.ModelMetadataRequest) (proto.Message, *repository.Refusal) {
-			m, failure := t.Find(r.Name, r.Version)
-			if failure != nil {
-				return nil, failure
-			}
-			return m.Metadata(), nil
-		})
-	case kserve.ModelConfigMethod:
-		return decoded(p, &kserve.ModelConfigRequest{}, func(r *kserve.ModelConfigRequest) (proto.Message, *repository.Refusal) {
-			m, failure := t.Find(r.Name, r.Version)
-			if failure != nil {
-				return nil, failure
-			}
-			return &kserve.ModelConfigResponse{Config: m.Config()}, nil
-		})
-	case kserve.ModelStatisticsMethod:
-		return decoded(p, &kserve.ModelStatisticsRequest{}, func(r *kserve.ModelStatisticsRequest) (proto.Message, *repository.Refusal) {
-			models, failure := t.StatisticsOf(r.Name, r.Version)
-			return &kserve.ModelStatisticsResponse{ModelStats: models}, failure
-		})
-	case kserve.TraceSettingMethod, kserve.LogSettingsMethod, kserve.CudaSharedMemoryStatusMethod, kserve.CudaSharedMemoryUnregisterMethod:
-		return &emptypb.Empty{}, nil
-	case kserve.CudaSharedMemoryRegisterMethod:
-		return nil, repository.Refuse(repository.CodeInvalid, "failed to register CUDA shared memory region: there is no GPU")
-	}
-	return s.repositoryMessage(path, p)
-}
-
-// repositoryMessage serves the methods of the repository and of shared memory.
-func (s *Server) repositoryMessage(path string, p []byte) (proto.Message, *repository.Refusal) {
-	t := s.triton
-	switch path {
-	case kserve.RepositoryIndexMethod:
-		return decoded(p, &kserve.RepositoryIndexRequest{}, func(r *kserve.RepositoryIndexRequest) (proto.Message, *repository.Refusal) {
-			answer := &kserve.RepositoryIndexResponse{}
-			for _, e := range t.Index(r.Ready) {
-				answer.Models = append(answer.Models, &kserve.RepositoryIndexResponse_ModelIndex{Name: e.Name, Version: e.Version, State: e.State, Reason: e.Reason})
-			}
-			return answer, nil
-		})
-	case kserve.RepositoryModelLoadMethod:
-		return decoded(p, &kserve.RepositoryModelLoadRequest{}, func(r *kserve.RepositoryModelLoadRequest) (proto.Message, *repository.Refusal) {
-			return &emptypb.Empty{}, t.Load(r.ModelName)
-		})
-	case kserve.RepositoryModelUnloadMethod:
-		return decoded(p, &kserve.RepositoryModelUnloadRequest{}, func(r *kserve.RepositoryModelUnloadRequest) (proto.Message, *repository.Refusal) {
-			return &emptypb.Empty{}, t.Unload(r.ModelName, r.Parameters["unload_dependents"].GetBoolParam())
-		})
-	case kserve.SystemSharedMemoryRegisterMethod:
-		return decoded(p, &kserve.SystemSharedMemoryRegisterRequest{}, func(r *kserve.SystemSharedMemoryRegisterRequest) (proto.Message, *repository.Refusal) {
-			return &emptypb.Empty{}, t.Regions.Register(repository.Region{Name: r.Name, Key: r.Key, Offset: r.Offset, Size: r.ByteSize})
-		})
-	case kserve.SystemSharedMemoryUnregisterMethod:
-		return decoded(p, &kserve.SystemSharedMemoryUnregisterRequest{}, func(r *kserve.SystemSharedMemoryUnregisterRequest) (proto.Message, *repository.Refusal) {
-			t.Regions.Unregister(r.Name)
-			return &emptypb.Empty{}, nil
-		})
-	case kserve.SystemSharedMemoryStatusMethod:
-		return decoded(p, &kserve.SystemSharedMemoryStatusRequest{}, func(r *kserve.SystemSharedMemoryStatusRequest) (proto.Message, *repository.Refusal) {
-			all, failure := t.Regions.Status(r.Name)
-			answer := &kserve.SystemSharedMemoryStatusResponse{Regions: make(map[string]*kserve.SystemSharedMemoryStatusResponse_RegionStatus)}
-			for _, r := range all {
-				answer.Regions[r.Name] = &kserve.SystemSharedMemoryStatusResponse_RegionStatus{Name: r.Name, Key: r.Key, Offset: r.Offset, ByteSize: r.Size}
-			}
-			return answer, failure
-		})
-	}
-	return nil, repository.Refuse(repository.CodeUnimplemented, "")
-}
-
-// decoded reads a request and hands it on.
-func decoded[T proto.Message](p []byte, r T, f func(T) (proto.Message, *repository.Refusal)) (proto.Message, *repository.Refusal) {
-	if err := proto.Unmarshal(p, r); err != nil {
-		return nil, repository.Refuse(repository.CodeInternal, "the request cannot be decoded: %v", err)
-	}
-	return f(r)
 }

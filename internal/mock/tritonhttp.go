@@ -22,8 +22,6 @@ func statusOf(code repository.Code) int {
 		return http.StatusNotFound
 	case repository.CodeUnimplemented:
 		return http.StatusNotImplemented
-	case repository.CodeUnavailable:
-		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError
 }
@@ -56,19 +54,19 @@ func (s *Server) tritonHTTP(c *call) {
 	case parts[0] == "systemsharedmemory":
 		s.sharedMemoryHTTP(c, parts[1:])
 	default:
-		c.refuse(repository.Refuse(repository.CodeNotFound, "Not Found"))
+		c.notFound()
 	}
 }
 
+func (c *call) notFound() { c.fail(http.StatusNotFound, "Not Found") }
+
 // refuse answers with an error in Triton's form.
-func (c *call) refuse(e *repository.Refusal) {
-	c.fail(head{status: statusOf(e.Code), ctype: "application/json"}, e.Message)
-}
+func (c *call) refuse(e *repository.Refusal) { c.fail(statusOf(e.Code), e.Message) }
 
 // page answers with JSON. A nil value is an empty page.
 func (s *Server) page(c *call, method string, value func() (any, *repository.Refusal)) {
 	if c.req.method != method {
-		c.fail(head{status: http.StatusMethodNotAllowed, ctype: "application/json", allow: method}, "Method Not Allowed")
+		c.notAllowed(method)
 		return
 	}
 	v, failure := value()
@@ -90,47 +88,48 @@ func (s *Server) page(c *call, method string, value func() (any, *repository.Ref
 	c.whole(head{status: http.StatusOK, ctype: "application/json"}, text)
 }
 
+// into reads the JSON that a request brings.
+func (c *call) into(v any) *repository.Refusal {
+	if err := json.Unmarshal(c.req.body, v); err != nil {
+		return repository.Refuse(repository.CodeInternal, "failed to parse the request JSON buffer: %v", err)
+	}
+	return nil
+}
+
 // tritonModelHTTP serves the pages and the work of a model.
 func (s *Server) tritonModelHTTP(c *call, parts []string) {
-	name, version, verb := parts[0], "", ""
-	rest := parts[1:]
+	name, version, rest := parts[0], "", parts[1:]
 	if len(rest) >= 2 && rest[0] == "versions" {
 		version, rest = rest[1], rest[2:]
 	}
-	if len(rest) > 0 {
-		verb = strings.Join(rest, "/")
+	about := func(describe func(*repository.Model) any) {
+		s.page(c, http.MethodGet, func() (any, *repository.Refusal) {
+			m, failure := s.triton.Find(name, version)
+			if failure != nil {
+				return nil, failure
+			}
+			return describe(m), nil
+		})
 	}
-	switch verb {
+	switch verb := strings.Join(rest, "/"); verb {
 	case "infer", "generate", "generate_stream":
 		s.inferHTTP(c, name, version, verb)
 	case "":
-		s.page(c, http.MethodGet, func() (any, *repository.Refusal) {
-			m, failure := s.triton.Find(name, version)
-			if failure != nil {
-				return nil, failure
-			}
-			return m.MetadataJSON(), nil
-		})
+		about((*repository.Model).MetadataJSON)
 	case "config":
-		s.page(c, http.MethodGet, func() (any, *repository.Refusal) {
-			m, failure := s.triton.Find(name, version)
-			if failure != nil {
-				return nil, failure
-			}
-			return m.ConfigJSON(), nil
-		})
+		about((*repository.Model).ConfigJSON)
 	case "stats":
 		s.page(c, http.MethodGet, func() (any, *repository.Refusal) { return s.triton.StatisticsJSON(name, version) })
 	case "ready":
 		if _, failure := s.triton.Find(name, version); failure != nil {
-			c.fail(head{status: http.StatusBadRequest, ctype: "text/plain"}, "Model version not ready")
+			c.whole(head{status: http.StatusBadRequest, ctype: "text/plain"}, c.errorText("Model version not ready", http.StatusBadRequest))
 			return
 		}
 		c.whole(head{status: http.StatusOK, ctype: "text/plain"}, "")
 	case "trace/setting":
 		c.whole(head{status: http.StatusOK, ctype: "application/json"}, "{}")
 	default:
-		c.refuse(repository.Refuse(repository.CodeNotFound, "Not Found"))
+		c.notFound()
 	}
 }
 
@@ -143,8 +142,8 @@ func (s *Server) repositoryHTTP(c *call, parts []string) {
 				Ready bool `json:"ready"`
 			}
 			if len(c.req.body) > 0 {
-				if err := json.Unmarshal(c.req.body, &r); err != nil {
-					return nil, repository.Refuse(repository.CodeInternal, "failed to parse the request JSON buffer: %v", err)
+				if failure := c.into(&r); failure != nil {
+					return nil, failure
 				}
 			}
 			return s.triton.Index(r.Ready), nil
@@ -159,14 +158,14 @@ func (s *Server) repositoryHTTP(c *call, parts []string) {
 				} `json:"parameters"`
 			}
 			if len(c.req.body) > 0 {
-				if err := json.Unmarshal(c.req.body, &r); err != nil {
-					return nil, repository.Refuse(repository.CodeInternal, "failed to parse the request JSON buffer: %v", err)
+				if failure := c.into(&r); failure != nil {
+					return nil, failure
 				}
 			}
 			return nil, s.triton.Unload(parts[1], r.Parameters.Dependents)
 		})
 	default:
-		c.refuse(repository.Refuse(repository.CodeNotFound, "Not Found"))
+		c.notFound()
 	}
 }
 
@@ -177,7 +176,7 @@ func (s *Server) sharedMemoryHTTP(c *call, parts []string) {
 		name, parts = parts[1], parts[2:]
 	}
 	if len(parts) != 1 {
-		c.refuse(repository.Refuse(repository.CodeNotFound, "Not Found"))
+		c.notFound()
 		return
 	}
 	type status struct {
@@ -199,8 +198,8 @@ func (s *Server) sharedMemoryHTTP(c *call, parts []string) {
 	case "register":
 		s.page(c, http.MethodPost, func() (any, *repository.Refusal) {
 			var r status
-			if err := json.Unmarshal(c.req.body, &r); err != nil {
-				return nil, repository.Refuse(repository.CodeInternal, "failed to parse the request JSON buffer: %v", err)
+			if failure := c.into(&r); failure != nil {
+				return nil, failure
 			}
 			return nil, s.triton.Regions.Register(repository.Region{Name: name, Key: r.Key, Offset: r.Offset, Size: r.Size})
 		})
@@ -210,31 +209,16 @@ func (s *Server) sharedMemoryHTTP(c *call, parts []string) {
 			return nil, nil
 		})
 	default:
-		c.refuse(repository.Refuse(repository.CodeNotFound, "Not Found"))
+		c.notFound()
 	}
 }
 
 // inferHTTP serves a request for inference: faults strike it and the truth file tells of it.
 func (s *Server) inferHTTP(c *call, name, version, verb string) {
 	defer c.done()
-	number := s.requests.Add(1) - 1
-	c.makeID("triton-", number)
-	if c.req.method != http.MethodPost {
-		c.fail(head{status: http.StatusMethodNotAllowed, ctype: "application/json", allow: http.MethodPost}, "Method Not Allowed")
+	if !c.accept() {
 		return
 	}
-	if !s.authorized(c) {
-		c.unauthorized()
-		return
-	}
-	c.pcg.Seed(s.cfg.Seed^faultDraws, number)
-	if f, struck := pick(s.cfg.Faults, false, c.seq.rng.Float64()); struck {
-		c.fault, c.faultName = f.Kind, f.name()
-		if c.instead(f) {
-			return
-		}
-	}
-	c.pcg.Seed(s.cfg.Seed, number)
 	if failure := c.readTriton(name, version, verb); failure != nil {
 		c.refuse(failure)
 		return
@@ -251,7 +235,11 @@ func (c *call) readTriton(name, version, verb string) *repository.Refusal {
 	if verb == "infer" && m.Spec.Decoupled {
 		return repository.Refuse(repository.CodeUnimplemented, "HTTP end point doesn't support models with decoupled transaction policy")
 	}
-	body, err := unpackBody(c.req.encoding, c.req.body)
+	body := c.req.body
+	unpacked, err := decompress(c.req.encoding, body)
+	if err == nil && unpacked != nil {
+		body, err = io.ReadAll(io.LimitReader(unpacked, maxBody))
+	}
 	if err != nil {
 		return repository.Refuse(repository.CodeInvalid, "failed to decompress the request: %v", err)
 	}
@@ -272,20 +260,13 @@ func (c *call) readTriton(name, version, verb string) *repository.Refusal {
 	return c.acceptTriton(m, r)
 }
 
-// unpackBody undoes a body's compression.
-func unpackBody(encoding string, b []byte) ([]byte, error) {
-	var r io.Reader
-	var err error
+// decompress undoes a compression; nil: there is none of that name.
+func decompress(encoding string, b []byte) (io.Reader, error) {
 	switch encoding {
 	case "gzip":
-		r, err = gzip.NewReader(bytes.NewReader(b))
+		return gzip.NewReader(bytes.NewReader(b))
 	case "deflate":
-		r, err = zlib.NewReader(bytes.NewReader(b))
-	default:
-		return b, nil
+		return zlib.NewReader(bytes.NewReader(b))
 	}
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(io.LimitReader(r, maxBody))
+	return nil, nil
 }

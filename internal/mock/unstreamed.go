@@ -11,26 +11,9 @@ import (
 // unstreamed answers in one piece when the last token is due.
 func (c *call) unstreamed(finish string) {
 	first := c.due
-	m := c.s.model
-	if m.steady() {
-		for range c.tokens - 1 {
-			c.due = m.next(c.due, &c.seq)
-		}
-		if !c.wait(c.due, false) {
-			return
-		}
-	} else {
-		// How long a step takes depends on who else runs, so each is lived through.
-		for at := range c.tokens {
-			if at > 0 {
-				c.due = m.next(c.due, &c.seq)
-			}
-			if !c.wait(c.due, false) {
-				return
-			}
-		}
+	if !c.lastToken() {
+		return
 	}
-	c.prefilled()
 	if c.callsTool() {
 		finish = "tool_calls"
 	}
@@ -38,25 +21,45 @@ func (c *call) unstreamed(finish string) {
 	switch c.api {
 	case messages:
 		c.wholeMessage(finish)
-		c.finishBody(finish, output, first)
-		return
 	case tgi:
 		c.wholeTGI(finish)
-		c.finishBody(finish, output, first)
-		return
-	}
-	c.buf = c.appendHead(c.buf, [...]string{chat: "chat.completion", completions: "text_completion"}[c.api])
-	c.str(`"choices":[`)
-	for choice := range c.choices {
-		if choice > 0 {
-			c.str(`,`)
+	default:
+		c.buf = c.appendHead(c.buf, [...]string{chat: "chat.completion", completions: "text_completion"}[c.api])
+		c.str(`"choices":[`)
+		for choice := range c.choices {
+			c.comma(choice)
+			c.choice(choice, finish)
 		}
-		c.choice(choice, finish)
+		c.str(`],`)
+		c.usage(output, c.reasoning()*c.choices)
+		c.str(`}`)
 	}
-	c.str(`],`)
-	c.usage(output, c.reasoning()*c.choices)
-	c.str(`}`)
 	c.finishBody(finish, output, first)
+}
+
+// lastToken waits until the last token is due. False: the client left.
+func (c *call) lastToken() bool {
+	m := c.s.model
+	steady := m.steady()
+	for range c.tokens - 1 {
+		// How long a step takes may depend on who else runs; then each is lived through.
+		if !steady && !c.wait(c.due, false) {
+			return false
+		}
+		c.due = m.next(c.due, &c.seq)
+	}
+	if !c.wait(c.due, false) {
+		return false
+	}
+	c.prefilled()
+	return true
+}
+
+// comma separates the i-th element of a list from the one before it.
+func (c *call) comma(i int) {
+	if i > 0 {
+		c.str(`,`)
+	}
 }
 
 func (c *call) choice(choice int, finish string) {
@@ -93,7 +96,7 @@ func (c *call) finishBody(finish string, tokens int, first int64) {
 	case Error, ErrorEvent:
 		c.buf = c.buf[:reserve]
 		c.finish = "error"
-		c.fail(head{status: http.StatusInternalServerError, ctype: "application/json"}, "injected fault: the engine died")
+		c.fail(http.StatusInternalServerError, "injected fault: the engine died")
 		return
 	case Reset, Truncate, Stall:
 		if !c.half(tokens) {
@@ -143,14 +146,9 @@ func (c *call) half(tokens int) bool {
 	return c.event(kindBody, tokens, true)
 }
 
-// embeddings answers with a vector for each input, made from its number of
-// words and place, so that the same request gets the same answer.
+// embeddings writes a vector for each input, made from its number of words and place,
+// so that the same request gets the same answer.
 func (c *call) embeddings() {
-	first := c.due
-	if !c.wait(c.due, false) {
-		return
-	}
-	c.prefilled()
 	dim := c.p.dim
 	if dim < 0 {
 		dim = c.s.cfg.Output.EmbeddingDim
@@ -158,9 +156,7 @@ func (c *call) embeddings() {
 	c.buf = c.appendHead(c.buf, "list")
 	c.str(`"data":[`)
 	for i, words := range c.p.perInput {
-		if i > 0 {
-			c.str(`,`)
-		}
+		c.comma(i)
 		c.put(`{"index":`, i, `,"object":"embedding","embedding":`)
 		c.vector(dim, words, i)
 		c.str(`}`)
@@ -168,7 +164,6 @@ func (c *call) embeddings() {
 	c.str(`],`)
 	c.usage(0, 0)
 	c.str(`}`)
-	c.finishBody("stop", 0, first)
 }
 
 func (c *call) vector(dim, words, place int) {
@@ -191,9 +186,7 @@ func (c *call) vector(dim, words, place int) {
 	}
 	c.str(`[`)
 	for i := range dim {
-		if i > 0 {
-			c.str(`,`)
-		}
+		c.comma(i)
 		c.buf = strconv.AppendFloat(c.buf, float64(value(i)), 'g', 8, 32)
 	}
 	c.str(`]`)

@@ -52,19 +52,12 @@ func (w *wordCount) scan(raw []byte, escaped bool) {
 		r, size := rune(raw[i]), 1
 		switch {
 		case r == '\\' && escaped:
-			r, size = decodeRune(raw[i:])
+			r, size = unescape(raw[i:])
 		case r >= utf8.RuneSelf:
 			r, size = utf8.DecodeRune(raw[i:])
 		}
 		i += size
-		if r == ' ' || r > ' ' && r < 0x7f {
-			// The common case, without a table.
-			if r != ' ' {
-				in = true
-				w.word = (w.word ^ uint64(r)) * fnvPrime
-				continue
-			}
-		} else if !unicode.IsSpace(r) {
+		if r > ' ' && r < 0x7f || r != ' ' && !unicode.IsSpace(r) { // nearly all without a table
 			in = true
 			w.word = (w.word ^ uint64(r)) * fnvPrime
 			continue
@@ -79,7 +72,7 @@ func (w *wordCount) scan(raw []byte, escaped bool) {
 	}
 }
 
-// ids counts a prompt token given by number.
+// id counts a prompt token given by number.
 func (w *wordCount) id(raw []byte) {
 	for _, c := range raw {
 		w.word = (w.word ^ uint64(c)) * fnvPrime
@@ -98,13 +91,9 @@ func (w *wordCount) end() {
 	w.word = fnvOffset
 }
 
-// decodeRune reads an escape or a multi-byte character. The escape is a valid
-// one: the scanner has been over it. Halves of surrogate pairs come one by one,
-// which makes no difference to where words end.
-func decodeRune(raw []byte) (rune, int) {
-	if raw[0] != '\\' {
-		return utf8.DecodeRune(raw)
-	}
+// unescape reads an escape, a valid one: the scanner has been over it. Halves of
+// surrogate pairs come one by one, which makes no difference to where words end.
+func unescape(raw []byte) (rune, int) {
 	switch raw[1] {
 	case 'b':
 		return '\b', 2

@@ -8,6 +8,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // jsonTensor is a tensor in the JSON of a request.
@@ -36,7 +38,7 @@ func jsonParameter(raw json.RawMessage) parameter {
 // ReadJSON reads the body of an infer request: JSON, and behind it the raw bytes of
 // tensors where length says how long the JSON is.
 func (r *Request) ReadJSON(body []byte, length int) *Refusal {
-	rest := []byte(nil)
+	var rest []byte
 	if length > 0 && length <= len(body) {
 		body, rest = body[:length], body[length:]
 	}
@@ -74,7 +76,7 @@ func (r *Request) ReadJSON(body []byte, length int) *Refusal {
 			}
 		}
 		switch {
-		case in.region != "":
+		case in.Region != "":
 		case size >= 0:
 			if size > int64(len(rest)) {
 				return Refuse(CodeInvalid, "unexpected size for input '%s', expecting %d additional bytes for model '%s'", t.Name, size-int64(len(rest)), r.Model)
@@ -136,9 +138,9 @@ func appendValue(b []byte, datatype string, v json.Token) ([]byte, error) {
 	case "BOOL":
 		switch x := v.(type) {
 		case bool:
-			return append(b, byte(boolInt(x))), nil
+			return append(b, byte(protowire.EncodeBool(x))), nil
 		case json.Number:
-			return append(b, byte(boolInt(x != "0"))), nil
+			return append(b, byte(protowire.EncodeBool(x != "0"))), nil
 		}
 		return nil, fmt.Errorf("attempt to access JSON non-boolean as boolean")
 	}
@@ -166,13 +168,6 @@ func appendValue(b []byte, datatype string, v json.Token) ([]byte, error) {
 	return appendTyped(b, datatype, uint64(i)), err
 }
 
-func boolInt(v bool) int {
-	if v {
-		return 1
-	}
-	return 0
-}
-
 // ReadGenerate reads the body of generate: members that are inputs of the model are
 // tensors, the others parameters; "parameters" holds more of both.
 func (r *Request) ReadGenerate(body []byte, m *Model) *Refusal {
@@ -187,8 +182,7 @@ func (r *Request) ReadGenerate(body []byte, m *Model) *Refusal {
 		delete(doc, "id")
 	}
 	for _, spec := range m.Spec.inputs {
-		raw, ok := doc[spec.name]
-		if ok {
+		if raw, ok := doc[spec.name]; ok {
 			delete(doc, spec.name)
 			if failure := r.generateInput(m, &spec, raw); failure != nil {
 				return failure

@@ -186,10 +186,8 @@ func guess(name string) Convention {
 
 // tensorOf returns a tensor's spec by name, or nil.
 func tensorOf(all []Tensor, name string) *Tensor {
-	for i := range all {
-		if all[i].name == name {
-			return &all[i]
-		}
+	if i := slices.IndexFunc(all, func(t Tensor) bool { return t.name == name }); i >= 0 {
+		return &all[i]
 	}
 	return nil
 }
@@ -228,7 +226,7 @@ func (m *Model) check(r *Request) error {
 		if err := m.checkShape(r, in, spec, &batch); err != nil {
 			return err
 		}
-		if in.region == "" {
+		if in.Region == "" {
 			if err := in.sizeError(m.Name); err != nil {
 				return fmt.Errorf("%s%w", RequestID(r), err)
 			}
@@ -298,11 +296,7 @@ func (m *Model) fullShape(dims []int64) []int64 {
 }
 
 func shapeText(shape []int64) string {
-	s := make([]string, len(shape))
-	for i, d := range shape {
-		s[i] = fmt.Sprint(d)
-	}
-	return "[" + strings.Join(s, ",") + "]"
+	return strings.ReplaceAll(fmt.Sprint(shape), " ", ",")
 }
 
 // RequestID is what Triton's messages call a request.

@@ -135,8 +135,8 @@ func (t *Repository) Unload(name string, dependents bool) *Refusal {
 // Check fetches what a request has in shared memory, and says what is wrong with it.
 func (t *Repository) Check(m *Model, r *Request) *Refusal {
 	for i := range r.Inputs {
-		if in := &r.Inputs[i]; in.region != "" {
-			data, err := t.Regions.read(in.region, in.offset, in.size)
+		if in := &r.Inputs[i]; in.Region != "" {
+			data, err := t.Regions.read(in.Region, in.offset, in.size)
 			if err != nil {
 				return err
 			}

@@ -15,15 +15,19 @@ type Input struct {
 	Shape          []int64
 	Data           []byte // raw, little-endian
 	has            bool   // data was given in the request, not by reference
-	region         string // of shared memory
-	offset, size   int64
+	place
 }
 
 // Wish is an output that a request asks for by name.
 type Wish struct {
-	Name         string
-	Binary       bool // HTTP: as bytes after the JSON
-	Region       string
+	Name   string
+	Binary bool // HTTP: as bytes after the JSON
+	place
+}
+
+// place is where in shared memory a tensor lies.
+type place struct {
+	Region       string // empty: it does not
 	offset, size int64
 }
 
@@ -112,7 +116,7 @@ func eachField(b []byte, f func(num protowire.Number, kind protowire.Type, v uin
 // ReadProto reads a ModelInferRequest.
 func (r *Request) ReadProto(b []byte) error {
 	r.Reset()
-	err := eachField(b, func(num protowire.Number, kind protowire.Type, _ uint64, p []byte) error {
+	return eachField(b, func(num protowire.Number, kind protowire.Type, _ uint64, p []byte) error {
 		if kind != protowire.BytesType {
 			return nil
 		}
@@ -124,7 +128,9 @@ func (r *Request) ReadProto(b []byte) error {
 		case 3:
 			r.ID = string(p)
 		case 4:
-			return r.readParameter(p)
+			name, v, err := r.readEntry(p)
+			r.setParameter(name, v)
+			return err
 		case 5:
 			return r.readInput(p)
 		case 6:
@@ -134,14 +140,13 @@ func (r *Request) ReadProto(b []byte) error {
 		}
 		return nil
 	})
-	return err
 }
 
 // fillRaw gives the next raw contents to the next input that is not elsewhere. The
 // inputs come first in what every client sends.
 func (r *Request) fillRaw(p []byte) {
 	for i := range r.Inputs {
-		if in := &r.Inputs[i]; !in.has && in.region == "" {
+		if in := &r.Inputs[i]; !in.has && in.Region == "" {
 			in.Data, in.has = p, true
 			return
 		}
@@ -179,14 +184,6 @@ func (r *Request) readEntry(b []byte) (name string, value parameter, err error) 
 	return name, value, err
 }
 
-func (r *Request) readParameter(b []byte) error {
-	name, v, err := r.readEntry(b)
-	if err == nil {
-		r.setParameter(name, v)
-	}
-	return err
-}
-
 func (r *Request) setParameter(name string, v parameter) {
 	switch name {
 	case "triton_enable_empty_final_response":
@@ -209,28 +206,22 @@ func (r *Request) setParameter(name string, v parameter) {
 }
 
 // setParameter takes what places a tensor in shared memory.
-func (t *Input) setParameter(name string, v parameter) {
+func (l *place) setParameter(name string, v parameter) {
 	switch name {
 	case "shared_memory_region":
-		t.region = v.text
+		l.Region = v.text
 	case "shared_memory_byte_size":
-		t.size = v.number
+		l.size = v.number
 	case "shared_memory_offset":
-		t.offset = v.number
+		l.offset = v.number
 	}
 }
 
 func (t *Wish) setParameter(name string, v parameter) {
-	switch name {
-	case "shared_memory_region":
-		t.Region = v.text
-	case "shared_memory_byte_size":
-		t.size = v.number
-	case "shared_memory_offset":
-		t.offset = v.number
-	case "binary_data":
+	if name == "binary_data" {
 		t.Binary = v.flag
 	}
+	t.place.setParameter(name, v)
 }
 
 func (r *Request) readInput(b []byte) error {

@@ -33,7 +33,12 @@ const maxPlaces = 1 << 14
 type modelStats struct {
 	pending atomic.Int64 // requests that wait for a place
 
-	mu                                         sync.Mutex
+	mu sync.Mutex
+	counts
+}
+
+// counts are what loading anew forgets.
+type counts struct {
 	inferences, executions                     uint64
 	last                                       int64 // of the last inference, in milliseconds of the wall clock
 	success, fail, queue, input, infer, output tally
@@ -45,14 +50,13 @@ type modelStats struct {
 func (s *modelStats) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.inferences, s.executions, s.last, s.canceled, s.places = 0, 0, 0, 0, nil
-	s.success, s.fail, s.queue, s.input, s.infer, s.output = tally{}, tally{}, tally{}, tally{}, tally{}, tally{}
+	s.counts = counts{}
 }
 
-// work is how long the parts of a request took.
-type work struct{ queue, input, infer, output int64 }
+// work is how long the parts of a request took; elsewhere is what counts in its whole time alone.
+type work struct{ queue, input, infer, output, elsewhere int64 }
 
-func (w work) total() int64 { return w.queue + w.input + w.infer + w.output }
+func (w work) total() int64 { return w.queue + w.input + w.infer + w.output + w.elsewhere }
 
 // served counts n executions on behalf of one request, of so many inferences each.
 func (s *modelStats) served(n, batch int, w work, wall int64) {
@@ -120,18 +124,9 @@ func (m *Model) Count(v Service) {
 	if n := len(v.Made); n > 0 {
 		m.after.stats.served(n, v.Batch, work{infer: w.output}, v.Wall)
 	}
-	// An ensemble's compute is the sum of its models', its queue its own.
-	m.stats.mu.Lock()
-	defer m.stats.mu.Unlock()
-	s := &m.stats
-	s.inferences += uint64(v.Batch)
-	s.executions++
-	s.last = v.Wall
-	s.success.add(1, w.total())
-	s.queue.add(1, 0)
-	s.input.add(1, 0)
-	s.infer.add(1, w.input+w.infer+w.output)
-	s.output.add(1, 0)
+	// An ensemble's compute is the sum of its models', its queue its own and empty; its whole
+	// time has the engine's queue in it.
+	m.stats.served(1, v.Batch, work{infer: w.input + w.infer + w.output, elsewhere: w.queue}, v.Wall)
 }
 
 // countPlaces counts the responses of a decoupled model, each at its place. A

@@ -73,7 +73,7 @@ var house = []struct{ name, may string }{
 	{"engine/load", "plan golang.org/x/sys"},
 	{"endpoint/protocols", "endpoint endpoint/*"},
 	{"endpoint", "message prompt prompt/tensor plan probe record wire/clock"},
-	{"endpoint/triton", "endpoint message endpoint/answer endpoint/sse probe probe/triton prompt prompt/tensor prompt/tensor/shm prompt/tensor/v2http plan record token remote/proxy wire/* lib/* google.golang.org/protobuf"},
+	{"endpoint/triton", "endpoint message endpoint/answer endpoint/body endpoint/sse probe probe/triton prompt prompt/tensor prompt/tensor/shm prompt/tensor/v2http plan record token remote/proxy wire/* lib/* google.golang.org/protobuf"},
 	{"endpoint/answer", "endpoint/sse prompt record token lib/brief lib/jsonscan"},
 	{"endpoint/body", "prompt"},
 	{"endpoint/replica", "endpoint prompt plan record remote/proxy wire/clock wire/h2 wire/http1"},

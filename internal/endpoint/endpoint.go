@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
@@ -93,6 +94,27 @@ type Options struct {
 	KeepRequests bool
 	// Tokenizer is the run's own, for models that take token ids; nil: there is none.
 	Tokenizer prompt.Tokenizer
+}
+
+// Secure is the TLS of connections to a URL, for HTTP/1.1 or HTTP/2.
+func (o Options) Secure(u *url.URL, http2 bool) *tls.Config {
+	c := &tls.Config{}
+	if o.TLS != nil {
+		c = o.TLS.Clone()
+	}
+	c.ServerName, c.NextProtos = u.Hostname(), []string{"http/1.1"}
+	if http2 {
+		c.NextProtos = []string{"h2"}
+	}
+	return c
+}
+
+// Bounds are those of requests to a target.
+func (o Options) Bounds(t plan.Target) clock.Limits {
+	return clock.Limits{
+		FirstByte: time.Duration(t.Timeouts.FirstByte), Stall: time.Duration(t.Timeouts.Stall),
+		Request: time.Duration(t.Timeouts.Request), Header: int(o.Limits.Header),
+	}
 }
 
 // Call is a request ready to go.

@@ -129,31 +129,25 @@ func (s *Events) foldMarks(end int) {
 // of the record's body they took. take is called with each; its offsets are those of the
 // answer.
 func (r *Reading) Advance(take func(e *sse.Event)) int {
-	rec := r.rec
-	var scan sse.Scanner
-	scan.Reset(rec.Body)
-	done := 0
-	for e := (sse.Event{}); scan.Next(&e) && !e.Unterminated; {
-		done = e.End
-		e.Start += rec.Folded
-		e.End += rec.Folded
-		take(&e)
-	}
-	r.foldMarks(rec.Folded + done)
+	done := r.read(take, false)
+	r.foldMarks(r.rec.Folded + done)
 	return done
 }
 
 // Rest takes what is left of a stream that was read with Advance, the last event
 // included although nothing closes it.
-func (r *Reading) Rest(take func(e *sse.Event)) {
-	rec := r.rec
+func (r *Reading) Rest(take func(e *sse.Event)) { r.read(take, true) }
+
+func (r *Reading) read(take func(e *sse.Event), unterminated bool) (done int) {
 	var scan sse.Scanner
-	scan.Reset(rec.Body)
-	for e := (sse.Event{}); scan.Next(&e); {
-		e.Start += rec.Folded
-		e.End += rec.Folded
+	scan.Reset(r.rec.Body)
+	for e := (sse.Event{}); scan.Next(&e) && (unterminated || !e.Unterminated); {
+		done = e.End
+		e.Start += r.rec.Folded
+		e.End += r.rec.Folded
 		take(&e)
 	}
+	return done
 }
 
 // Longest is what endpoint.Decoder has for server-sent events. An answer that is none

@@ -3,26 +3,45 @@ package answer
 import (
 	"bytes"
 
+	"github.com/inferometer/inferometer/internal/endpoint/sse"
 	"github.com/inferometer/inferometer/internal/lib/jsonscan"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Likeness remembers the bytes before and after the text of an event that carried
+// likeness remembers the bytes before and after the text of an event that carried
 // nothing but one text. An event with the same bytes around another text says the
 // same but for that text, so it need not be parsed.
-type Likeness struct {
+type likeness struct {
 	prefix, suffix []byte
-	Label          record.Label
+	label          record.Label
 }
 
-// Learn takes an event's data, whose one text is data[start:end].
-func (l *Likeness) Learn(data []byte, start, end int, label record.Label) {
-	l.prefix, l.suffix, l.Label = data[:start], data[end:], label
+// Learn takes an event that carried nothing but the one text of a part.
+func (r *Reading) Learn(e *sse.Event, p *Part, label record.Label) {
+	data := e.Data
+	if r.fold.on { // its bytes do not stay where they are
+		data = bytes.Clone(data)
+	}
+	r.like = likeness{prefix: data[:p.Start], suffix: data[p.End:], label: label}
 }
 
-// Append appends the text of an event to text if the event is like the one learnt.
+// Repeat takes an event that is like the one learnt but for its text, which it appends to
+// p's, and reports whether this is one.
+func (r *Reading) Repeat(e *sse.Event, p *Part) bool {
+	if string(e.Type) == "error" {
+		return false
+	}
+	before := len(p.Text)
+	var ok bool
+	if p.Text, ok = r.like.append(p.Text, e.Data); ok {
+		r.Put(e, r.like.label, len(p.Text)-before, 1)
+	}
+	return ok
+}
+
+// append appends the text of an event to text if the event is like the one learnt.
 // Events without text are not.
-func (l *Likeness) Append(text, data []byte) ([]byte, bool) {
+func (l *likeness) append(text, data []byte) ([]byte, bool) {
 	n := len(l.prefix)
 	if n == 0 || len(data) <= n || !bytes.Equal(data[:n], l.prefix) {
 		return text, false
@@ -35,12 +54,4 @@ func (l *Likeness) Append(text, data []byte) ([]byte, bool) {
 		return jsonscan.AppendUnescaped(text, data[n:end]), true
 	}
 	return append(text, data[n:end]...), true
-}
-
-// Lasting gives an event's data for Learn: a copy where its bytes do not stay.
-func Lasting(data []byte, moves bool) []byte {
-	if moves {
-		return bytes.Clone(data)
-	}
-	return data
 }

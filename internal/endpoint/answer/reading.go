@@ -18,6 +18,7 @@ type Reading struct {
 	unknown   int  // events that are not of the protocol
 	unclosed  bool // the last event is cut off
 	malformed string
+	like      likeness // of the last event that carried nothing but one text
 }
 
 // Frame takes an event that means the same in every protocol. False: its data

@@ -51,28 +51,34 @@ type Stream struct {
 	Events  bool // there are events of the protocol at all
 }
 
-// Stream says how many tokens a stream has, and how many each of its events.
+// Stream says how many tokens a stream has, and how many each of its events. Of the events
+// of one that was folded it knows no more than that each has a token, where it does.
 func (c Counter) Stream(rec *record.Record, s Stream) {
 	if said := s.Total; said >= 0 {
 		s.Total = Credible(rec, said, s.Hidden)
 		s.Sums, s.OneEach = s.Sums && s.Total >= 0, s.OneEach && s.Total >= 0
 	}
-	if rec.Tail != nil {
-		c.folded(rec, s)
-		return
-	}
+	own := c.own && (rec.Tail == nil || rec.Tail.Text == 0)
 	text := ""
-	if c.own {
+	if own {
 		text = string(rec.Text)
 		rec.Out.Local = c.tok.Count(text)
 	}
 	switch {
 	case s.Total >= 0:
 		rec.Out.N, rec.Out.Source = s.Total, record.FromServer
-	case c.own:
+	case own:
 		rec.Out.N, rec.Out.Source = rec.Out.Local, record.FromTokenizer
 	case s.Events:
 		rec.Out.N, rec.Out.Source = s.Tokens, record.FromEvents
+	}
+	if rec.Tail != nil {
+		rec.Tail.Tokens = -1
+		if s.OneEach || rec.Out.Source == record.FromEvents || rec.Out.N == s.Tokens {
+			rec.Tail.Tokens = 1
+		}
+		setTokens(rec.Events, int(rec.Tail.Tokens))
+		return
 	}
 	switch {
 	case s.Tokens == 0:
@@ -144,27 +150,4 @@ func setTokens(events []record.Event, n int) {
 			events[i].Tokens = n
 		}
 	}
-}
-
-// folded says the same of a stream that was folded. Of its events it knows no more than
-// that each has a token, where it does.
-func (c Counter) folded(rec *record.Record, s Stream) {
-	own := c.own && rec.Tail.Text == 0
-	if own {
-		rec.Out.Local = c.tok.Count(string(rec.Text))
-	}
-	switch {
-	case s.Total >= 0:
-		rec.Out.N, rec.Out.Source = s.Total, record.FromServer
-	case own:
-		rec.Out.N, rec.Out.Source = rec.Out.Local, record.FromTokenizer
-	case s.Events:
-		rec.Out.N, rec.Out.Source = s.Tokens, record.FromEvents
-	}
-	each := -1
-	if s.OneEach || rec.Out.Source == record.FromEvents || rec.Out.N == s.Tokens {
-		each = 1
-	}
-	setTokens(rec.Events, each)
-	rec.Tail.Tokens = int64(each)
 }

@@ -76,10 +76,7 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 		Fields:   []http1.Field{{Name: "anthropic-version", Value: version}},
 		Streamed: t.Streaming,
 	})
-	if err != nil {
-		return nil, err
-	}
-	return e, nil
+	return e, err
 }
 
 // Prepare encodes a request.

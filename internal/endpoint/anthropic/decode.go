@@ -102,13 +102,10 @@ type streamed struct {
 	rec    *record.Record
 	event  event
 	events answer.Reading
-	like   answer.Likeness
 
 	usage usage
 	total int // output tokens as the end of the message has them; -1: not said
 	empty int // changes of a block without text
-	// moves: the bytes of events do not stay where they are
-	moves bool
 }
 
 // Advance reads a stream while it comes, as endpoint.Decoder has it.
@@ -120,7 +117,7 @@ func (d *Decoder) Advance(x *record.Exchange, most int) int {
 			return 0
 		}
 		answer.Clear(rec)
-		st = &streamed{rec: rec, usage: unknownUsage(), total: -1, moves: true}
+		st = &streamed{rec: rec, usage: unknownUsage(), total: -1}
 		st.events.Begin(rec)
 		st.event.Text = rec.Text
 		st.events.Fold(most)
@@ -131,7 +128,7 @@ func (d *Decoder) Advance(x *record.Exchange, most int) int {
 
 // take takes any event.
 func (st *streamed) take(e *sse.Event) {
-	if !st.repeat(e) && !st.events.Frame(e) { // some gateways add [DONE]
+	if !st.events.Repeat(e, &st.event.Part) && !st.events.Frame(e) { // some gateways add [DONE]
 		st.takeEvent(e)
 	}
 	st.event.Text = st.events.Bound(st.event.Text)
@@ -166,21 +163,6 @@ func (d *Decoder) end(st *streamed) {
 	st.events.Judge("message", rec.Finish != "" || st.events.Done, "a stop reason or message_stop")
 }
 
-// repeat takes an event that is like an earlier one but for its text, and reports
-// whether this is one.
-func (st *streamed) repeat(e *sse.Event) bool {
-	if string(e.Type) == "error" {
-		return false
-	}
-	before := len(st.event.Text)
-	var ok bool
-	if st.event.Text, ok = st.like.Append(st.event.Text, e.Data); !ok {
-		return false
-	}
-	st.events.Put(e, st.like.Label, len(st.event.Text)-before, 1)
-	return true
-}
-
 // takeEvent takes an event whose data should be JSON.
 func (st *streamed) takeEvent(e *sse.Event) {
 	ev := &st.event
@@ -190,7 +172,7 @@ func (st *streamed) takeEvent(e *sse.Event) {
 		return
 	}
 	if ev.kind == other {
-		ev.kind = kindOf(e.Type)
+		ev.kind = kinds[string(e.Type)]
 	}
 	label := ev.label()
 	text, tokens := len(ev.Text)-before, 0
@@ -213,6 +195,6 @@ func (st *streamed) takeEvent(e *sse.Event) {
 	}
 	st.events.Put(e, label, text, tokens)
 	if ev.learnable() && !e.Joined {
-		st.like.Learn(answer.Lasting(e.Data, st.moves), ev.Start, ev.End, label)
+		st.events.Learn(e, &ev.Part, label)
 	}
 }

@@ -21,28 +21,9 @@ const (
 	message // a whole answer
 )
 
-func kindOf(name []byte) kind {
-	switch string(name) {
-	case "message_start":
-		return messageStart
-	case "content_block_start":
-		return blockStart
-	case "content_block_delta":
-		return blockDelta
-	case "content_block_stop":
-		return blockStop
-	case "message_delta":
-		return messageDelta
-	case "message_stop":
-		return messageStop
-	case "ping":
-		return ping
-	case "error":
-		return failure
-	case "message":
-		return message
-	}
-	return other
+var kinds = map[string]kind{
+	"message_start": messageStart, "content_block_start": blockStart, "content_block_delta": blockDelta, "content_block_stop": blockStop,
+	"message_delta": messageDelta, "message_stop": messageStop, "ping": ping, "error": failure, "message": message,
 }
 
 // event is what one JSON object of an answer says.
@@ -92,7 +73,7 @@ func (e *event) parse(data []byte) error {
 		switch string(key) {
 		case "type":
 			if s.Peek() == '"' {
-				e.kind = kindOf(s.Quoted())
+				e.kind = kinds[string(s.Quoted())]
 			} else {
 				s.Skip()
 			}

@@ -3,6 +3,7 @@ package anthropic
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/inferometer/inferometer/internal/endpoint/sse"
@@ -54,12 +55,7 @@ func (d *Decoder) Reply(rec *record.Record) prompt.Answer {
 		}
 	}
 	a := prompt.Answer{Text: string(said)}
-	places := make([]int, 0, len(calls))
-	for at := range calls {
-		places = append(places, at)
-	}
-	slices.Sort(places)
-	for _, at := range places {
+	for _, at := range slices.Sorted(maps.Keys(calls)) {
 		a.ToolCalls = append(a.ToolCalls, *calls[at])
 	}
 	return a

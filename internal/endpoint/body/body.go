@@ -6,7 +6,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/inferometer/inferometer/internal/prompt"
 )
@@ -25,9 +27,7 @@ type Start struct {
 func NewStart(own, added map[string]any, taken ...string) (Start, error) {
 	var s Start
 	shared := map[string]any{}
-	for name, value := range own {
-		shared[name] = value
-	}
+	maps.Copy(shared, own)
 	for name, value := range added {
 		switch {
 		case value == nil:
@@ -38,13 +38,8 @@ func NewStart(own, added map[string]any, taken ...string) (Start, error) {
 			shared[name] = value
 		}
 	}
-	names := make([]string, 0, len(shared))
-	for name := range shared {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	s.open = append(s.open, '{')
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(shared)) {
 		value, err := json.Marshal(shared[name])
 		if err != nil {
 			return s, fmt.Errorf("the extra body field %q cannot be written as JSON: %w", name, err)
@@ -101,14 +96,11 @@ func Plain(p *prompt.Prompt) string {
 	if len(p.Messages) == 0 {
 		return p.Text
 	}
-	text := ""
+	texts := make([]string, len(p.Messages))
 	for i, m := range p.Messages {
-		if i > 0 {
-			text += "\n"
-		}
-		text += m.Content
+		texts[i] = m.Content
 	}
-	return text
+	return strings.Join(texts, "\n")
 }
 
 // AppendString appends s as a JSON string.
@@ -133,8 +125,15 @@ func AppendBase64(b, data []byte) []byte {
 	return append(b, '"')
 }
 
-// AppendURL appends the URL of a medium as a JSON string: where the server finds it,
-// or its bytes as a data URL.
+// URL is that of a medium: where the server finds it, or its bytes as a data URL.
+func URL(p *prompt.Part) string {
+	if p.URL != "" {
+		return p.URL
+	}
+	return "data:" + p.Type + ";base64," + base64.StdEncoding.EncodeToString(p.Data)
+}
+
+// AppendURL appends the URL of a medium as a JSON string.
 func AppendURL(b []byte, p *prompt.Part) []byte {
 	if p.URL != "" {
 		return AppendString(b, p.URL)

@@ -1,6 +1,8 @@
 package jsonhttp
 
 import (
+	"slices"
+
 	"github.com/inferometer/inferometer/internal/endpoint/answer"
 	"github.com/inferometer/inferometer/internal/endpoint/sse"
 	"github.com/inferometer/inferometer/internal/plan"
@@ -119,14 +121,7 @@ type piece struct {
 	whole     []byte // of the answer, where it is given as a whole
 }
 
-func (p *piece) has(field string) bool {
-	for _, f := range p.fields {
-		if f == field {
-			return true
-		}
-	}
-	return false
-}
+func (p *piece) has(field string) bool { return slices.Contains(p.fields, field) }
 
 // parse reads a value. On an error the text is as it was before.
 func (p *piece) parse(data []byte) error {

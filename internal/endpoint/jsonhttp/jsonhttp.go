@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"strings"
@@ -75,10 +76,7 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 		URL:      func(base string) (*url.URL, error) { return replica.URL(base, t.Path, path(t.Endpoint, streamed)) },
 		Streamed: streamed,
 	})
-	if err != nil {
-		return nil, err
-	}
-	return e, nil
+	return e, err
 }
 
 // prepare encodes what all bodies share.
@@ -116,9 +114,7 @@ func splitParameters(fields map[string]any) (others, parameters map[string]any) 
 	others, parameters = map[string]any{}, map[string]any{"details": true}
 	for name, value := range fields {
 		if p, ok := value.(map[string]any); ok && name == "parameters" {
-			for name, value := range p {
-				parameters[name] = value
-			}
+			maps.Copy(parameters, p)
 			continue
 		}
 		others[name] = value
@@ -247,11 +243,7 @@ func (e *Endpoint) generate(p *prompt.Prompt) ([]byte, error) {
 		if part.Kind != prompt.Image {
 			return nil, errors.New("Text Generation Inference takes text and images, no sound or video")
 		}
-		var link string
-		if err := json.Unmarshal(body.AppendURL(nil, part), &link); err != nil {
-			return nil, err
-		}
-		text.WriteString("![](" + link + ") ")
+		text.WriteString("![](" + body.URL(part) + ") ")
 	}
 	text.WriteString(body.Plain(p))
 	parameters := map[string]any{}
@@ -290,11 +282,7 @@ func (e *Endpoint) render(p *prompt.Prompt) ([]byte, error) {
 	}
 	images := []any{}
 	for _, part := range mediaOf(p) {
-		var link string
-		if err := json.Unmarshal(body.AppendURL(nil, part), &link); err != nil {
-			return nil, err
-		}
-		images = append(images, link)
+		images = append(images, body.URL(part))
 	}
 	model := p.Model
 	if model == "" {

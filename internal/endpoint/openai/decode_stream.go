@@ -18,10 +18,6 @@ type streamed struct {
 	finishes int   // events with a finish reason and no text
 	several  bool  // there are choices besides the first
 	closed   bool  // a final usage was seen
-
-	like answer.Likeness // of the last chunk that carried nothing but one text
-	// moves: the bytes of events do not stay where they are
-	moves bool
 }
 
 // Advance reads a stream while it comes, as endpoint.Decoder has it.
@@ -33,7 +29,7 @@ func (d *Decoder) Advance(x *record.Exchange, most int) int {
 			return 0
 		}
 		answer.Clear(rec)
-		st = &streamed{rec: rec, usage: unknown(), moves: true}
+		st = &streamed{rec: rec, usage: unknown()}
 		st.events.Begin(rec)
 		st.chunk.Text = rec.Text
 		st.events.Fold(most)
@@ -44,7 +40,7 @@ func (d *Decoder) Advance(x *record.Exchange, most int) int {
 
 // take takes any event.
 func (st *streamed) take(e *sse.Event) {
-	if !st.repeat(e) && !st.events.Frame(e) {
+	if !st.events.Repeat(e, &st.chunk.Part) && !st.events.Frame(e) {
 		st.takeChunk(e)
 	}
 	st.chunk.Text = st.events.Bound(st.chunk.Text)
@@ -59,7 +55,7 @@ func (d *Decoder) stream(rec *record.Record) {
 	scan.Reset(rec.Body)
 	var e sse.Event
 	for scan.Next(&e) {
-		if !st.repeat(&e) && !st.events.Frame(&e) {
+		if !st.events.Repeat(&e, &st.chunk.Part) && !st.events.Frame(&e) {
 			st.takeChunk(&e)
 		}
 	}
@@ -75,21 +71,6 @@ func (d *Decoder) end(st *streamed) {
 	// A finish reason, [DONE] or a usage on its own closes a stream: some servers leave
 	// out one or two of them.
 	st.events.Judge("chat or completion", rec.Finish != "" || st.events.Done || st.closed, "a finish reason or [DONE]")
-}
-
-// repeat takes an event that is like an earlier one but for its text, and reports
-// whether this is one.
-func (st *streamed) repeat(e *sse.Event) bool {
-	if string(e.Type) == "error" {
-		return false
-	}
-	before := len(st.chunk.Text)
-	var ok bool
-	if st.chunk.Text, ok = st.like.Append(st.chunk.Text, e.Data); !ok {
-		return false
-	}
-	st.events.Put(e, st.like.Label, len(st.chunk.Text)-before, 1)
-	return true
 }
 
 // takeChunk takes an event whose data should be a chunk.
@@ -128,6 +109,6 @@ func (st *streamed) takeChunk(e *sse.Event) {
 	st.several = st.several || c.others
 	st.events.Put(e, label, text, tokens)
 	if c.learnable() && !e.Joined {
-		st.like.Learn(answer.Lasting(e.Data, st.moves), c.Start, c.End, label)
+		st.events.Learn(e, &c.Part, label)
 	}
 }

@@ -58,14 +58,12 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := replica.New(t, o, replica.Protocol{
+	e := &Endpoint{body: body}
+	e.Set, err = replica.New(t, o, replica.Protocol{
 		URL:      func(base string) (*url.URL, error) { return replica.URL(base, t.Path, kind.path()) },
 		Streamed: t.Streaming && kind != Embeddings,
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &Endpoint{Set: set, body: body}, nil
+	return e, err
 }
 
 // Prepare encodes a request.

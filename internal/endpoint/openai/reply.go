@@ -3,6 +3,7 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/inferometer/inferometer/internal/endpoint/sse"
@@ -99,12 +100,7 @@ func (r *reply) take(data []byte, whole bool) {
 
 func (r *reply) answer() prompt.Answer {
 	a := prompt.Answer{Text: string(r.said), Reasoning: string(r.thought), Empty: !r.found}
-	places := make([]int, 0, len(r.calls))
-	for at := range r.calls {
-		places = append(places, at)
-	}
-	slices.Sort(places)
-	for _, at := range places {
+	for _, at := range slices.Sorted(maps.Keys(r.calls)) {
 		a.ToolCalls = append(a.ToolCalls, *r.calls[at])
 	}
 	return a

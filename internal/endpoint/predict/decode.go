@@ -9,32 +9,21 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Decoder reads answers: what they say is the model's business, that they are some is
-// checked.
-type Decoder struct {
-	tensors bool // they are TensorFlow Serving's
-}
-
-// NewDecoder makes a decoder of TensorFlow Serving's answers, or of TorchServe's, which
-// may be anything.
-func NewDecoder(tensors bool) *Decoder { return &Decoder{tensors} }
-
-// decoder makes decoders of one of the two.
+// decoder makes decoders of TensorFlow Serving's answers, which hold tensors, or of
+// TorchServe's, which may be anything: what they say is the model's business.
 func decoder(tensors bool) func(plan.Target, prompt.Tokenizer, bool) endpoint.Decoder {
 	return func(plan.Target, prompt.Tokenizer, bool) endpoint.Decoder {
-		return endpoint.Decoder{Decode: NewDecoder(tensors).Decode}
+		return endpoint.Decoder{Decode: func(x *record.Exchange) { decode(&x.Record, tensors) }}
 	}
 }
 
-// Decode reads an answer.
-func (d *Decoder) Decode(x *record.Exchange) {
-	rec := &x.Record
+func decode(rec *record.Record, tensors bool) {
 	answer.Clear(rec)
 	body, ok := answer.Body(rec)
 	if !ok {
 		return
 	}
-	if d.tensors && !predicts(body) {
+	if tensors && !predicts(body) {
 		answer.Fail(rec, record.BadBody, rec.End, "the answer holds no outputs: "+answer.Message(rec.Body))
 		return
 	}

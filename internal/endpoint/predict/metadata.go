@@ -105,17 +105,8 @@ func specs(of map[string]info) ([]tensor.Spec, error) {
 // datatype is TensorFlow's name for a type in Triton's words.
 func datatype(name string) (tensor.Datatype, error) {
 	word := strings.TrimPrefix(name, "DT_")
-	switch word {
-	case "FLOAT":
-		word = "FP32"
-	case "DOUBLE":
-		word = "FP64"
-	case "HALF":
-		word = "FP16"
-	case "BFLOAT16":
-		word = "BF16"
-	case "STRING":
-		word = "BYTES"
+	if other, ok := map[string]string{"FLOAT": "FP32", "DOUBLE": "FP64", "HALF": "FP16", "BFLOAT16": "BF16", "STRING": "BYTES"}[word]; ok {
+		word = other
 	}
 	d, err := tensor.ParseDatatype(word)
 	if err != nil {

@@ -25,16 +25,7 @@ import (
 // TensorFlowServing is the protocol of TensorFlow Serving.
 func TensorFlowServing() endpoint.Protocol {
 	return endpoint.Protocol{
-		Name: plan.ProtocolTFServing, Models: replica.ModelsURL, Describes: true, Decoder: decoder(true),
-		Open: func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) {
-			e, err := NewTensorFlow(t, o)
-			if err != nil {
-				return endpoint.Endpoint{}, err
-			}
-			out := e.With(e.Prepare)
-			out.Tensors = e.model
-			return out, nil
-		},
+		Name: plan.ProtocolTFServing, Models: replica.ModelsURL, Describes: true, Decoder: decoder(true), Open: replica.Opener(NewTensorFlow),
 	}
 }
 
@@ -81,10 +72,14 @@ func NewTensorFlow(t plan.Target, o endpoint.Options) (*TensorFlow, error) {
 		}
 		return u, err
 	}})
-	if err != nil {
-		return nil, err
-	}
-	return e, nil
+	return e, err
+}
+
+// With is the endpoint, with the model's tensors.
+func (e *TensorFlow) With(prepare func(p *prompt.Prompt) (endpoint.Call, error)) endpoint.Endpoint {
+	out := e.Set.With(prepare)
+	out.Tensors = e.model
+	return out
 }
 
 // ask reads a model's metadata.
@@ -193,10 +188,7 @@ func NewTorch(t plan.Target, o endpoint.Options) (*Torch, error) {
 	e.Set, err = replica.New(t, o, replica.Protocol{URL: func(base string) (*url.URL, error) {
 		return replica.URL(base, t.Path, "/predictions/"+url.PathEscape(t.Model))
 	}})
-	if err != nil {
-		return nil, err
-	}
-	return e, nil
+	return e, err
 }
 
 // Prepare makes a request of the file that the data names.

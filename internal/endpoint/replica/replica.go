@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"slices"
@@ -101,12 +102,7 @@ func newReplica(raw string, t plan.Target, o endpoint.Options, p Protocol) (repl
 	}
 	opt := clock.DialOptions{Proxy: through, Tunnel: t.HTTP2, Timeout: time.Duration(t.Timeouts.Connect)}
 	if u.Scheme == "https" {
-		opt.TLS = o.TLS.Clone()
-		opt.TLS.ServerName = u.Hostname()
-		opt.TLS.NextProtos = []string{"http/1.1"}
-		if t.HTTP2 {
-			opt.TLS.NextProtos = []string{"h2"}
-		}
+		opt.TLS = o.Secure(u, t.HTTP2)
 	}
 	dialer := clock.NewDialer(o.Clock, hostPort(u), opt)
 	r := replica{
@@ -114,16 +110,10 @@ func newReplica(raw string, t plan.Target, o endpoint.Options, p Protocol) (repl
 		stamps: dialer.KernelStamps(),
 		url:    plan.SafeURL(u.String()),
 	}
-	limits := clock.Limits{
-		FirstByte: time.Duration(t.Timeouts.FirstByte),
-		Stall:     time.Duration(t.Timeouts.Stall),
-		Request:   time.Duration(t.Timeouts.Request),
-		Header:    int(o.Limits.Header),
-	}
 	if t.HTTP2 {
-		r.client = h2.NewClient(o.Clock, dialer, h2.Options{Limits: limits, Streams: plan.HTTP2Streams, Secure: opt.TLS != nil})
+		r.client = h2.NewClient(o.Clock, dialer, h2.Options{Limits: o.Bounds(t), Streams: plan.HTTP2Streams, Secure: opt.TLS != nil})
 	} else {
-		r.client = http1.NewClient(o.Clock, dialer, limits)
+		r.client = http1.NewClient(o.Clock, dialer, o.Bounds(t))
 	}
 	return r, nil
 }
@@ -206,13 +196,10 @@ func fields(t plan.Target, key string, u *url.URL, p Protocol) []http1.Field {
 		own = append(own, http1.Field{Name: "Authorization", Value: auth})
 	}
 	own = append(own, p.Fields...)
-	names := make([]string, 0, len(t.Headers))
 	for name := range t.Headers {
-		names = append(names, name)
 		own = slices.DeleteFunc(own, func(f http1.Field) bool { return strings.EqualFold(f.Name, name) })
 	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(t.Headers)) {
 		own = append(own, http1.Field{Name: name, Value: t.Headers[name]})
 	}
 	return own
@@ -326,27 +313,19 @@ func (c *call) Do(ctx context.Context, rec *record.Exchange) {
 	rec.Flight.To(c.target)
 	rec.Streamed = c.set.streamed
 	r := &c.set.replicas[c.target]
-	if c.session == "" {
-		c.sentBody(rec)
-		r.client.Do(ctx, c.request, rec)
-		return
+	if c.session != "" {
+		c.refresh(r)
+		c.request.Want = c.set.session.Token
 	}
-	c.refresh(r)
-	c.sentBody(rec)
-	c.request.Want = c.set.session.Token
-	r.client.Do(ctx, c.request, rec)
-	if got := c.request.Got; got != "" && got != c.token {
-		c.set.mu.Lock()
-		c.set.tokens[c.session] = got
-		c.set.mu.Unlock()
-	}
-}
-
-// sentBody notes what was sent.
-func (c *call) sentBody(rec *record.Exchange) {
 	rec.Size = len(c.request.Body())
 	if c.set.keepRequests {
 		rec.RequestBody = c.request.Body()
+	}
+	r.client.Do(ctx, c.request, rec)
+	if got := c.request.Got; c.session != "" && got != "" && got != c.token {
+		c.set.mu.Lock()
+		c.set.tokens[c.session] = got
+		c.set.mu.Unlock()
 	}
 }
 

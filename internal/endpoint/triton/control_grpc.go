@@ -49,20 +49,17 @@ func (s grpcServer) alive(ctx context.Context) error {
 	return err
 }
 
-func (s grpcServer) model(ctx context.Context, name, version string) (metadata, *config, error) {
+func (s grpcServer) model(ctx context.Context, name, version string) (*kserve.ModelMetadataResponse, *kserve.ModelConfig, error) {
 	var m kserve.ModelMetadataResponse
 	if err := s.call(ctx, kserve.ModelMetadataMethod, &kserve.ModelMetadataRequest{Name: name, Version: version}, &m); err != nil {
-		return metadata{}, nil, err
+		return nil, nil, err
 	}
 	var c kserve.ModelConfigResponse
 	err := s.call(ctx, kserve.ModelConfigMethod, &kserve.ModelConfigRequest{Name: name, Version: version}, &c)
-	if unimplemented(err) || err == nil && c.GetConfig() == nil {
-		return fromMetadata(&m), nil, nil
+	if unimplemented(err) {
+		err = nil
 	}
-	if err != nil {
-		return metadata{}, nil, err
-	}
-	return fromMetadata(&m), fromConfig(c.GetConfig()), nil
+	return &m, c.GetConfig(), err
 }
 
 func (s grpcServer) register(ctx context.Context, name, key string, size int64) error {

@@ -15,7 +15,11 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
 	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/lib/kserve"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/remote/proxy"
 )
@@ -92,7 +96,7 @@ func (e *strange) Error() string { return "it answers " + e.path + " with " + e.
 // mostAnswer bounds what a server may tell about itself.
 const mostAnswer = 16 << 20
 
-// ask gets a JSON document. send is what a POST carries.
+// ask gets a JSON document; nil: whether there is an answer is all. send is what a POST carries.
 func (s *httpServer) ask(ctx context.Context, method, path, send string, answer any) error {
 	u := *s.base
 	u.Path = strings.TrimRight(u.Path, "/") + path
@@ -127,10 +131,15 @@ func (s *httpServer) ask(ctx context.Context, method, path, send string, answer 
 		}
 		return &notFound{path, resp.Status}
 	}
-	if answer == nil {
+	switch answer := answer.(type) {
+	case nil:
 		return nil
+	case proto.Message:
+		err = fromJSON(text, answer)
+	default:
+		err = json.Unmarshal(text, answer)
 	}
-	if err := json.Unmarshal(text, answer); err != nil {
+	if err != nil {
 		what := "something that is not what the protocol says"
 		if text = bytes.TrimSpace(text); len(text) > 0 && text[0] == '<' {
 			what = "an HTML page"
@@ -138,6 +147,11 @@ func (s *httpServer) ask(ctx context.Context, method, path, send string, answer 
 		return &strange{path, what}
 	}
 	return nil
+}
+
+// fromJSON reads a message, with whatever else servers put there left out.
+func fromJSON(text []byte, m proto.Message) error {
+	return protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(text, m)
 }
 
 func (s *httpServer) alive(ctx context.Context) error {
@@ -151,22 +165,18 @@ func (s *httpServer) alive(ctx context.Context) error {
 	return err
 }
 
-func (s *httpServer) model(ctx context.Context, name, version string) (metadata, *config, error) {
+func (s *httpServer) model(ctx context.Context, name, version string) (*kserve.ModelMetadataResponse, *kserve.ModelConfig, error) {
 	path := modelPath(name, version)
-	var m metadata
+	var m kserve.ModelMetadataResponse
 	if err := s.ask(ctx, http.MethodGet, path, "", &m); err != nil {
-		return m, nil, err
+		return nil, nil, err
 	}
-	c := new(config)
-	err := s.ask(ctx, http.MethodGet, path+"/config", "", c)
-	var missing *notFound
-	switch {
-	case errors.As(err, &missing):
-		return m, nil, nil
-	case err != nil:
-		return m, nil, err
+	var c kserve.ModelConfig
+	err := s.ask(ctx, http.MethodGet, path+"/config", "", &c)
+	if missing := (*notFound)(nil); errors.As(err, &missing) {
+		return &m, nil, nil
 	}
-	return m, c, nil
+	return &m, &c, err
 }
 
 func (s *httpServer) index(ctx context.Context) ([]listed, error) {

@@ -34,10 +34,9 @@ func NewDecoder(t plan.Target, tok prompt.Tokenizer, own bool) *Decoder {
 // its words are filled in where the body has them.
 func (d *Decoder) Decode(x *record.Exchange) {
 	rec := &x.Record
-	rec.Events, rec.Text = rec.Events[:0], rec.Text[:0]
-	rec.Out = record.Tokens{Local: -1}
-	rec.Cached, rec.Finish = -1, ""
-	a := reading{decoder: d, rec: rec, events: rec.Events, mark: -1, tokensIn: -1}
+	answer.Clear(rec)
+	a := reading{decoder: d, rec: rec, tokensIn: -1}
+	a.Begin(rec)
 	a.about, _ = x.Request.(*about)
 	x.Request = nil
 	a.reply.text = rec.Text
@@ -66,15 +65,12 @@ func (d *Decoder) Decode(x *record.Exchange) {
 
 // reading is the state of decoding one answer.
 type reading struct {
+	answer.Events
 	decoder *Decoder
 	rec     *record.Record
 	about   *about
 	reply   reply
-	events  []record.Event
-	mark    int // the read that the last event came out of
 
-	tokens   int  // events that carry tokens
-	empty    int  // responses with an answer and no text
 	counted  int  // events whose tokens the server counts
 	sum      int  // of those
 	tokensIn int  // -1: not said
@@ -94,7 +90,7 @@ func (a *reading) frames(stream bool) {
 		message, after, ok := frame(rest)
 		if !ok {
 			if a.bad == "" && a.rec.Failure == nil {
-				answer.Fail(a.rec, record.Truncated, a.rec.End, fmt.Sprintf("the answer ends inside response %d", len(a.events)+1))
+				answer.Fail(a.rec, record.Truncated, a.rec.End, fmt.Sprintf("the answer ends inside response %d", a.Len()+1))
 			}
 			return
 		}
@@ -127,14 +123,14 @@ func (a *reading) generated() {
 		switch {
 		case e.HasData && len(e.Data) > 0:
 			if e.Unterminated && a.rec.Failure == nil && !endsObject(e.Data) {
-				answer.Fail(a.rec, record.Truncated, a.rec.End, fmt.Sprintf("the answer ends inside response %d", len(a.events)+1))
+				answer.Fail(a.rec, record.Truncated, a.rec.End, fmt.Sprintf("the answer ends inside response %d", a.Len()+1))
 				return
 			}
 			a.take((*reply).parseGenerate, e.Data, e.End)
 		case e.HasData:
-			a.add(e.End, record.Empty, 0, 0)
+			a.Add(e.End, record.Empty, 0, 0)
 		default:
-			a.add(e.End, record.Comment, 0, 0)
+			a.Add(e.End, record.Comment, 0, 0)
 		}
 	}
 	a.final = true // the end of the body is the end of the stream
@@ -148,16 +144,16 @@ func (a *reading) take(parse func(*reply, []byte, *convention) error, data []byt
 	before := len(r.text)
 	if err := parse(r, data, c); err != nil {
 		r.text = r.text[:before]
-		a.add(end, record.Unknown, 0, 0)
+		a.Add(end, record.Unknown, 0, 0)
 		if a.bad == "" {
-			a.bad = fmt.Sprintf("response %d cannot be read: %v", len(a.events), err)
+			a.bad = fmt.Sprintf("response %d cannot be read: %v", a.Len(), err)
 		}
 		return
 	}
 	a.final = a.final || r.final
 	if r.failure != nil {
 		r.text = r.text[:before]
-		a.add(end, record.Error, 0, 0)
+		a.Add(end, record.Error, 0, 0)
 		a.failed(string(r.failure))
 		return
 	}
@@ -167,14 +163,16 @@ func (a *reading) take(parse func(*reply, []byte, *convention) error, data []byt
 	if len(r.finish) > 0 {
 		a.rec.Finish = string(r.finish)
 	}
-	if a.about != nil && a.tokens == 0 && len(r.ids) >= len(a.about.prompt) {
+	if a.about != nil && a.Tokens == 0 && len(r.ids) >= len(a.about.prompt) {
 		a.firstIDs = string(r.ids[:len(a.about.prompt)])
 	}
 	label, tokens := a.label(len(r.text) - before)
-	if label.IsToken() {
-		a.count(&tokens)
+	if label.IsToken() && r.tokensOut >= 0 { // the server counts itself
+		tokens = r.tokensOut
+		a.counted++
+		a.sum += r.tokensOut
 	}
-	a.add(end, label, len(r.text)-before, tokens)
+	a.Add(end, label, len(r.text)-before, tokens)
 	a.compare()
 }
 
@@ -197,54 +195,17 @@ func (a *reading) label(text int) (record.Label, int) {
 	case text > 0:
 		return content, 1
 	case r.answered && len(r.finish) > 0:
-		a.empty++
 		return record.Finish, 0
-	case r.answered:
-		a.empty++
-		return record.Empty, 0
-	default:
-		return record.Empty, 0
 	}
-}
-
-// count takes over the server's own count of a response's tokens.
-func (a *reading) count(tokens *int) {
-	if a.reply.tokensOut >= 0 {
-		*tokens = a.reply.tokensOut
-		a.counted++
-		a.sum += a.reply.tokensOut
-	}
-}
-
-// add appends an event that is complete at offset end of the body.
-func (a *reading) add(end int, label record.Label, text, tokens int) {
-	marks := a.rec.Marks
-	m := max(a.mark, 0)
-	for m < len(marks)-1 && marks[m].Off < end {
-		m++
-	}
-	if m == a.mark {
-		a.events[len(a.events)-1].Merged = true
-	}
-	a.mark = m
-	if label.IsToken() {
-		a.tokens++
-	}
-	a.events = append(a.events, record.Event{Mark: m, Label: label, Text: text, Tokens: tokens})
+	return record.Empty, 0
 }
 
 // failed notes an error that the server reports inside the answer.
 func (a *reading) failed(text string) {
-	at := a.rec.End
-	if a.mark >= 0 && a.mark < len(a.rec.Marks) {
-		at = a.rec.Marks[a.mark].At()
-	}
-	text = answer.Shorten(text)
 	if f := a.rec.Failure; f != nil && f.Class == record.StreamError && f.Message == "" {
-		f.Message, f.At = text, at
-		return
+		f.Message, f.At = answer.Shorten(text), a.Now()
 	}
-	answer.Fail(a.rec, record.StreamError, at, text)
+	a.Fail(record.StreamError, text)
 }
 
 // compare holds a response against what the user expects.
@@ -260,11 +221,10 @@ func (a *reading) compare() {
 // finish counts tokens and finds the failures that show once all has been read.
 func (a *reading) finish() {
 	rec := a.rec
-	rec.Text = a.reply.text
+	rec.Events, rec.Text = a.List(), a.reply.text
 	if len(rec.Marks) == 0 { // nothing to point at
-		a.events = a.events[:0]
+		rec.Events = rec.Events[:0]
 	}
-	rec.Events = a.events
 	if a.decoder.convention.name != plan.ConventionTensors {
 		prompt := ""
 		if a.about != nil {
@@ -279,8 +239,8 @@ func (a *reading) finish() {
 	case a.bad != "":
 		answer.Fail(rec, record.BadBody, rec.End, a.bad)
 	case !a.final:
-		answer.Fail(rec, record.Truncated, rec.End, fmt.Sprintf("the stream ends after %d responses, none of them marked as the last", len(a.events)))
-	case len(a.events) == 0:
+		answer.Fail(rec, record.Truncated, rec.End, fmt.Sprintf("the stream ends after %d responses, none of them marked as the last", len(rec.Events)))
+	case len(rec.Events) == 0:
 		answer.Fail(rec, record.BadBody, rec.End, "the answer holds no response")
 	}
 }

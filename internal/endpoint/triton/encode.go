@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/inferometer/inferometer/internal/endpoint/body"
 	"github.com/inferometer/inferometer/internal/lib/kserve"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
@@ -28,7 +29,7 @@ type content struct {
 
 // fill gives the content of a prompt.
 func (l *layout) fill(p *prompt.Prompt) content {
-	c := content{text: plainText(p), output: p.Output, slots: l.slots[without]}
+	c := content{text: body.Plain(p), output: p.Output, slots: l.slots[without]}
 	if p.Output > 0 {
 		c.slots = l.slots[with]
 	}
@@ -58,18 +59,6 @@ func (l *layout) own(c *content, fields []prompt.Field) error {
 	}
 	c.slots, c.own = slots, true
 	return nil
-}
-
-// plainText is a prompt as one text.
-func plainText(p *prompt.Prompt) string {
-	if len(p.Messages) == 0 {
-		return p.Text
-	}
-	parts := make([]string, len(p.Messages))
-	for i, m := range p.Messages {
-		parts[i] = m.Content
-	}
-	return strings.Join(parts, "\n")
 }
 
 // size is how many bytes a slot's tensor has.
@@ -311,19 +300,18 @@ func appendParameter(b []byte, name string, value any) ([]byte, error) {
 // appendEntry adds an entry to a map of parameters.
 func appendEntry(b []byte, field protowire.Number, name string, value any) ([]byte, error) {
 	var v []byte
+	varint := func(field protowire.Number, value uint64) {
+		v = protowire.AppendVarint(protowire.AppendTag(v, field, protowire.VarintType), value)
+	}
 	switch value := value.(type) {
 	case bool:
-		v = protowire.AppendTag(v, fieldBoolParameter, protowire.VarintType)
-		v = protowire.AppendVarint(v, protowire.EncodeBool(value))
+		varint(fieldBoolParameter, protowire.EncodeBool(value))
 	case int:
-		v = protowire.AppendTag(v, fieldIntParameter, protowire.VarintType)
-		v = protowire.AppendVarint(v, uint64(value))
+		varint(fieldIntParameter, uint64(value))
 	case int64:
-		v = protowire.AppendTag(v, fieldIntParameter, protowire.VarintType)
-		v = protowire.AppendVarint(v, uint64(value))
+		varint(fieldIntParameter, uint64(value))
 	case uint64:
-		v = protowire.AppendTag(v, fieldUintParameter, protowire.VarintType)
-		v = protowire.AppendVarint(v, value)
+		varint(fieldUintParameter, value)
 	case float64:
 		v = protowire.AppendTag(v, fieldDoubleParameter, protowire.Fixed64Type)
 		v = protowire.AppendFixed64(v, math.Float64bits(value))

@@ -336,14 +336,19 @@ func TestGenerateBody(t *testing.T) {
 }
 
 func TestModelFromMetadataAndConfig(t *testing.T) {
-	meta := metadata{Name: "m", Platform: "ensemble", Inputs: []tensorMeta{{"A", "BYTES", []whole{-1, 1}}, {"S", "INT32", []whole{2}}}, Outputs: []tensorMeta{{"B", "FP16", []whole{-1, -1}}}}
-	var conf config
-	err := json.Unmarshal([]byte(`{"max_batch_size":"8","input":[{"name":"A","optional":true},{"name":"S","is_shape_tensor":true}],
+	var meta kserve.ModelMetadataResponse
+	var conf kserve.ModelConfig
+	err := fromJSON([]byte(`{"name":"m","platform":"ensemble","inputs":[{"name":"A","datatype":"BYTES","shape":["-1",1],"parameters":{"content_type":"str"}},
+		{"name":"S","datatype":"INT32","shape":[2]}],"outputs":[{"name":"B","datatype":"FP16","shape":[-1,-1]}],"tags":{}}`), &meta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = fromJSON([]byte(`{"max_batch_size":"8","optimization":{"graph":{"level":7}},"input":[{"name":"A","optional":true},{"name":"S","is_shape_tensor":true}],
 		"model_transaction_policy":{"decoupled":true},"sequence_batching":{},"response_cache":{"enable":true}}`), &conf)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := describe(meta, &conf)
+	got, err := describe(&meta, &conf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,7 +363,7 @@ func TestModelFromMetadataAndConfig(t *testing.T) {
 		t.Error(diff)
 	}
 	meta.Inputs[0].Datatype = "FP8"
-	if _, err := describe(meta, &conf); err == nil || !strings.Contains(err.Error(), "model m: tensor A") {
+	if _, err := describe(&meta, &conf); err == nil || !strings.Contains(err.Error(), "model m: tensor A") {
 		t.Errorf("unknown datatype: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -98,7 +99,8 @@ func (r *httpReplica) prepare(p *prompt.Prompt, id string, m *material) (call, e
 			}
 		}
 	}
-	return &httpCall{r, r.head.Encode(packed(body, r.compress), own...)}, nil
+	request := r.head.Encode(packed(body, r.compress), own...)
+	return func(ctx context.Context, rec *record.Exchange) { r.link.client.Do(ctx, request, rec) }, nil
 }
 
 // packed is a body compressed.
@@ -145,13 +147,9 @@ func (r *httpReplica) parametersOf(p *prompt.Prompt) map[string]any {
 		return r.parameters
 	}
 	all := map[string]any{}
-	for name, value := range r.parameters {
-		all[name] = value
-	}
+	maps.Copy(all, r.parameters)
 	if p.Inputs != nil {
-		for name, value := range p.Inputs.Parameters {
-			all[name] = value
-		}
+		maps.Copy(all, p.Inputs.Parameters)
 	}
 	if s := p.Sequence; s.ID != 0 {
 		all["sequence_id"], all["sequence_start"], all["sequence_end"] = s.ID, s.Start, s.End
@@ -196,14 +194,4 @@ func (r *httpReplica) generateBody(id string, m *material) []byte {
 	}
 	b[len(b)-1] = '}'
 	return b
-}
-
-// httpCall is a request over HTTP.
-type httpCall struct {
-	replica *httpReplica
-	request *http1.Request
-}
-
-func (c *httpCall) do(ctx context.Context, rec *record.Exchange) {
-	c.replica.link.client.Do(ctx, c.request, rec)
 }

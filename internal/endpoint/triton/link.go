@@ -2,7 +2,6 @@ package triton
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"maps"
 	"net"
@@ -64,26 +63,14 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 	overGRPC := t.Transport == plan.TransportGRPC
 	dial := clock.DialOptions{Proxy: through, Tunnel: overGRPC, Timeout: time.Duration(t.Timeouts.Connect)}
 	if secure {
-		dial.TLS = &tls.Config{}
-		if o.TLS != nil {
-			dial.TLS = o.TLS.Clone()
-		}
-		dial.TLS.ServerName = u.Hostname()
-		dial.TLS.NextProtos = []string{"http/1.1"}
-		if overGRPC {
-			dial.TLS.NextProtos = []string{"h2"}
-		}
+		dial.TLS = o.Secure(u, overGRPC)
 	}
 	dialer := clock.NewDialer(o.Clock, hostPort(u, secure, overGRPC), dial)
 	l.stamps = dialer.KernelStamps()
-	limits := clock.Limits{
-		FirstByte: time.Duration(t.Timeouts.FirstByte), Stall: time.Duration(t.Timeouts.Stall), Request: time.Duration(t.Timeouts.Request),
-		Header: int(o.Limits.Header),
-	}
 	fields := headers(t, o.Key, u)
 	if overGRPC {
 		l.grpc = grpc.NewClient(o.Clock, dialer, grpc.Options{
-			Limits: limits, Authority: hostPort(u, secure, true), Metadata: fields, Secure: secure,
+			Limits: o.Bounds(t), Authority: hostPort(u, secure, true), Metadata: fields, Secure: secure,
 			Compression: t.Triton.Compression, MaxMessage: t.Triton.MaxMessage, KeepAlive: time.Duration(t.Triton.KeepAlive),
 			Streams: t.Triton.Streams, Largest: largest(t, o.Limits), Control: answerLimit(o.Limits),
 		})
@@ -92,7 +79,7 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 		return l, nil
 	}
 	l.http = &httpLink{
-		client: http1.NewClient(o.Clock, dialer, limits), fields: fields, proxy: through,
+		client: http1.NewClient(o.Clock, dialer, o.Bounds(t)), fields: fields, proxy: through,
 		ask: newAsker(t, o, prepareTime),
 	}
 	header := http.Header{}
@@ -200,29 +187,11 @@ func (r *grpcReplica) prepare(p *prompt.Prompt, id string, m *material) (call, e
 	if err != nil {
 		return nil, err
 	}
-	if r.stream {
-		return &streamCall{r, id, ready}, nil
-	}
-	return &unaryCall{r, ready}, nil
-}
-
-// streamCall is a request on a stream.
-type streamCall struct {
-	replica *grpcReplica
-	id      string
-	message grpc.Message
-}
-
-func (c *streamCall) do(ctx context.Context, rec *record.Exchange) {
-	c.replica.client.Stream(ctx, kserve.ModelStreamInferMethod, c.id, c.message, rec, sortResponse)
-}
-
-// unaryCall is a request with one answer.
-type unaryCall struct {
-	replica *grpcReplica
-	message grpc.Message
-}
-
-func (c *unaryCall) do(ctx context.Context, rec *record.Exchange) {
-	c.replica.client.Unary(ctx, kserve.ModelInferMethod, c.message, rec)
+	return func(ctx context.Context, rec *record.Exchange) {
+		if r.stream {
+			r.client.Stream(ctx, kserve.ModelStreamInferMethod, id, ready, rec, sortResponse)
+		} else {
+			r.client.Unary(ctx, kserve.ModelInferMethod, ready, rec)
+		}
+	}, nil
 }

@@ -55,10 +55,8 @@ func (m *Model) input(name string) *tensor.Spec { return find(m.Inputs, name) }
 func (m *Model) output(name string) *tensor.Spec { return find(m.Outputs, name) }
 
 func find(specs []tensor.Spec, name string) *tensor.Spec {
-	for i := range specs {
-		if specs[i].Name == name {
-			return &specs[i]
-		}
+	if i := slices.IndexFunc(specs, func(s tensor.Spec) bool { return s.Name == name }); i >= 0 {
+		return &specs[i]
 	}
 	return nil
 }
@@ -81,141 +79,35 @@ func names(specs []tensor.Spec) string {
 	return text
 }
 
-// metadata is what both sides of the protocol tell about a model.
-type metadata struct {
-	Name     string       `json:"name"`
-	Versions []string     `json:"versions"`
-	Platform string       `json:"platform"`
-	Inputs   []tensorMeta `json:"inputs"`
-	Outputs  []tensorMeta `json:"outputs"`
-}
-
-type tensorMeta struct {
-	Name     string  `json:"name"`
-	Datatype string  `json:"datatype"`
-	Shape    []whole `json:"shape"`
-}
-
-// config is the part of a model's configuration that matters here.
-type config struct {
-	Platform string         `json:"platform"`
-	Backend  string         `json:"backend"`
-	MaxBatch whole          `json:"max_batch_size"`
-	Inputs   []tensorConfig `json:"input"`
-	Outputs  []tensorConfig `json:"output"`
-	Policy   struct {
-		Decoupled bool `json:"decoupled"`
-	} `json:"model_transaction_policy"`
-	Ensemble struct {
-		Steps []struct {
-			Model   string `json:"model_name"`
-			Version whole  `json:"model_version"`
-		} `json:"step"`
-	} `json:"ensemble_scheduling"`
-	Sequence *struct{} `json:"sequence_batching"`
-	Cache    struct {
-		Enable bool `json:"enable"`
-	} `json:"response_cache"`
-}
-
-type tensorConfig struct {
-	Name        string  `json:"name"`
-	Datatype    string  `json:"data_type"`
-	Dims        []whole `json:"dims"`
-	Optional    bool    `json:"optional"`
-	ShapeTensor bool    `json:"is_shape_tensor"`
-}
-
-// whole is a whole number, which protobuf's JSON may put in quotes.
-type whole int64
-
-// UnmarshalJSON reads a number with or without quotes.
-func (w *whole) UnmarshalJSON(b []byte) error {
-	_, err := fmt.Sscanf(strings.Trim(string(b), `"`), "%d", (*int64)(w))
-	return err
-}
-
-func fromMetadata(m *kserve.ModelMetadataResponse) metadata {
-	out := metadata{Name: m.GetName(), Versions: m.GetVersions(), Platform: m.GetPlatform()}
-	list := func(from []*kserve.ModelMetadataResponse_TensorMetadata) (to []tensorMeta) {
-		for _, t := range from {
-			to = append(to, tensorMeta{t.GetName(), t.GetDatatype(), wholes(t.GetShape())})
-		}
-		return to
-	}
-	out.Inputs, out.Outputs = list(m.GetInputs()), list(m.GetOutputs())
-	return out
-}
-
-func fromConfig(m *kserve.ModelConfig) *config {
-	out := &config{Platform: m.GetPlatform(), Backend: m.GetBackend(), MaxBatch: whole(m.GetMaxBatchSize())}
-	for _, t := range m.GetInput() {
-		out.Inputs = append(out.Inputs, tensorConfig{t.GetName(), t.GetDataType().String(), wholes(t.GetDims()), t.GetOptional(), t.GetIsShapeTensor()})
-	}
-	for _, t := range m.GetOutput() {
-		out.Outputs = append(out.Outputs, tensorConfig{Name: t.GetName(), Datatype: t.GetDataType().String(), Dims: wholes(t.GetDims())})
-	}
-	out.Policy.Decoupled = m.GetModelTransactionPolicy().GetDecoupled()
-	out.Cache.Enable = m.GetResponseCache().GetEnable()
-	if m.GetSequenceBatching() != nil {
-		out.Sequence = new(struct{})
-	}
-	for _, s := range m.GetEnsembleScheduling().GetStep() {
-		out.Ensemble.Steps = append(out.Ensemble.Steps, struct {
-			Model   string `json:"model_name"`
-			Version whole  `json:"model_version"`
-		}{s.GetModelName(), whole(s.GetModelVersion())})
-	}
-	return out
-}
-
-func wholes(list []int64) []whole {
-	out := make([]whole, len(list))
-	for i, v := range list {
-		out[i] = whole(v)
-	}
-	return out
-}
-
-func plainInts(list []whole) []int64 {
-	out := make([]int64, len(list))
-	for i, v := range list {
-		out[i] = int64(v)
-	}
-	return out
-}
-
 // describe puts a model together. c is nil where the server gives no configuration:
 // then nothing is known but its tensors, and shapes stand as the metadata has them.
-func describe(m metadata, c *config) (Model, error) {
-	out := Model{Name: m.Name, Versions: m.Versions, Platform: m.Platform}
-	if c == nil {
-		c = new(config)
+func describe(m *kserve.ModelMetadataResponse, c *kserve.ModelConfig) (Model, error) {
+	out := Model{
+		Name: m.GetName(), Versions: m.GetVersions(), Platform: m.GetPlatform(), Backend: c.GetBackend(), MaxBatch: int(c.GetMaxBatchSize()),
+		Decoupled: c.GetModelTransactionPolicy().GetDecoupled(), Sequence: c.GetSequenceBatching() != nil, Cached: c.GetResponseCache().GetEnable(),
 	}
-	out.Backend, out.MaxBatch = c.Backend, int(c.MaxBatch)
-	out.Decoupled, out.Sequence, out.Cached = c.Policy.Decoupled, c.Sequence != nil, c.Cache.Enable
 	var err error
-	if out.Inputs, err = specs(m.Inputs, c.Inputs, out.MaxBatch > 0); err != nil {
-		return out, fmt.Errorf("model %s: %w", m.Name, err)
+	if out.Inputs, err = specs(m.GetInputs(), c.GetInput(), out.MaxBatch > 0); err != nil {
+		return out, fmt.Errorf("model %s: %w", out.Name, err)
 	}
-	if out.Outputs, err = specs(m.Outputs, c.Outputs, out.MaxBatch > 0); err != nil {
-		return out, fmt.Errorf("model %s: %w", m.Name, err)
+	if out.Outputs, err = specs(m.GetOutputs(), nil, out.MaxBatch > 0); err != nil {
+		return out, fmt.Errorf("model %s: %w", out.Name, err)
 	}
 	return out, nil
 }
 
 // specs joins what metadata and configuration say about tensors.
-func specs(metas []tensorMeta, configs []tensorConfig, batched bool) ([]tensor.Spec, error) {
+func specs(metas []*kserve.ModelMetadataResponse_TensorMetadata, configs []*kserve.ModelInput, batched bool) ([]tensor.Spec, error) {
 	var out []tensor.Spec
 	for _, m := range metas {
-		d, err := tensor.ParseDatatype(m.Datatype)
+		d, err := tensor.ParseDatatype(m.GetDatatype())
 		if err != nil {
-			return nil, fmt.Errorf("tensor %s: %w", m.Name, err)
+			return nil, fmt.Errorf("tensor %s: %w", m.GetName(), err)
 		}
-		s := tensor.Spec{Name: m.Name, Datatype: d, Shape: plainInts(m.Shape)}
+		s := tensor.Spec{Name: m.GetName(), Datatype: d, Shape: m.GetShape()}
 		for _, c := range configs {
-			if c.Name == m.Name {
-				s.Optional, s.ShapeTensor = c.Optional, c.ShapeTensor
+			if c.GetName() == s.Name {
+				s.Optional, s.ShapeTensor = c.GetOptional(), c.GetIsShapeTensor()
 			}
 		}
 		if batched && !s.ShapeTensor && len(s.Shape) > 0 {

@@ -2,12 +2,12 @@ package triton
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/inferometer/inferometer/internal/lib/kserve"
 )
 
 // shelf is a server whose models are ensembles of the steps named.
@@ -15,14 +15,13 @@ type shelf map[string][]string
 
 func (shelf) alive(context.Context) error             { return nil }
 func (shelf) index(context.Context) ([]listed, error) { return nil, nil }
-func (s shelf) model(_ context.Context, name, _ string) (metadata, *config, error) {
-	var steps []string
+func (s shelf) model(_ context.Context, name, _ string) (*kserve.ModelMetadataResponse, *kserve.ModelConfig, error) {
+	ensemble := new(kserve.ModelEnsembling)
 	for _, step := range s[name] {
-		steps = append(steps, fmt.Sprintf(`{"model_name":%q}`, step))
+		ensemble.Step = append(ensemble.Step, &kserve.ModelEnsembling_Step{ModelName: step})
 	}
-	c := new(config)
-	err := json.Unmarshal([]byte(`{"ensemble_scheduling":{"step":[`+strings.Join(steps, ",")+`]}}`), c)
-	return metadata{Name: name}, c, err
+	c := &kserve.ModelConfig{SchedulingChoice: &kserve.ModelConfig_EnsembleScheduling{EnsembleScheduling: ensemble}}
+	return &kserve.ModelMetadataResponse{Name: name}, c, nil
 }
 
 func TestNestedEnsembles(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/inferometer/inferometer/internal/lib/kserve"
 	"github.com/inferometer/inferometer/internal/lib/nearest"
 	"github.com/inferometer/inferometer/internal/message"
 )
@@ -18,7 +19,7 @@ type server interface {
 	alive(ctx context.Context) error
 	// model asks for a model's metadata and configuration; the latter is nil where
 	// the server has no such thing.
-	model(ctx context.Context, name, version string) (metadata, *config, error)
+	model(ctx context.Context, name, version string) (*kserve.ModelMetadataResponse, *kserve.ModelConfig, error)
 	// index lists the models.
 	index(ctx context.Context) ([]listed, error)
 }
@@ -72,23 +73,24 @@ func describeNested(ctx context.Context, s server, name, version string, outer [
 		return m, fmt.Errorf("ensembles stand in one another more than %d deep, down to %s", mostNested, name)
 	}
 	outer = append(outer, name)
-	for _, step := range conf.Ensemble.Steps {
-		if step.Model == "" {
+	for _, step := range conf.GetEnsembleScheduling().GetStep() {
+		inner := step.GetModelName()
+		if inner == "" {
 			return m, fmt.Errorf("a step of ensemble %s names no model", name)
 		}
-		if slices.Contains(outer, step.Model) {
-			return m, fmt.Errorf("ensemble %s is a step of itself", step.Model)
+		if slices.Contains(outer, inner) {
+			return m, fmt.Errorf("ensemble %s is a step of itself", inner)
 		}
-		if slices.ContainsFunc(m.Composing, func(c Model) bool { return c.Name == step.Model }) {
+		if slices.ContainsFunc(m.Composing, func(c Model) bool { return c.Name == inner }) {
 			continue
 		}
 		v := ""
-		if step.Version > 0 {
-			v = strconv.FormatInt(int64(step.Version), 10)
+		if step.GetModelVersion() > 0 {
+			v = strconv.FormatInt(step.GetModelVersion(), 10)
 		}
-		c, err := describeNested(ctx, s, step.Model, v, outer)
+		c, err := describeNested(ctx, s, inner, v, outer)
 		if err != nil {
-			return m, fmt.Errorf("step %s of ensemble %s: %w", step.Model, name, err)
+			return m, fmt.Errorf("step %s of ensemble %s: %w", inner, name, err)
 		}
 		m.Composing = append(m.Composing, c)
 	}

@@ -26,8 +26,8 @@ func (a *reading) dropEcho(prompt string) {
 		return
 	}
 	a.rec.Text = append(a.rec.Text[:0], a.rec.Text[echo:]...)
-	for i := 0; echo > 0 && i < len(a.events); i++ {
-		n := min(echo, a.events[i].Text)
+	for i := 0; echo > 0 && i < len(a.rec.Events); i++ {
+		n := min(echo, a.rec.Events[i].Text)
 		a.takeAway(i, n)
 		echo -= n
 	}
@@ -35,11 +35,11 @@ func (a *reading) dropEcho(prompt string) {
 
 // takeAway notes that so many bytes of an event's text were not the model's.
 func (a *reading) takeAway(i, n int) {
-	e := &a.events[i]
+	e := &a.rec.Events[i]
 	e.Text -= n
 	if n > 0 && e.Text == 0 && e.Label.IsToken() {
 		e.Label = record.Echo
-		a.tokens--
+		a.Tokens--
 		if a.counted > 0 {
 			a.counted--
 			a.sum -= e.Tokens
@@ -83,9 +83,9 @@ const fewestRepeats = 3
 func (a *reading) repeats(echoed bool, prompt string) bool {
 	var last []byte
 	n, at := 0, 0
-	for i := range a.events {
-		piece := a.rec.Text[at : at+a.events[i].Text]
-		at += a.events[i].Text
+	for i := range a.rec.Events {
+		piece := a.rec.Text[at : at+a.rec.Events[i].Text]
+		at += a.rec.Events[i].Text
 		if len(piece) == 0 {
 			continue
 		}
@@ -105,8 +105,8 @@ func (a *reading) repeats(echoed bool, prompt string) bool {
 func (a *reading) keepLast(prompt string) {
 	var text, last []byte
 	at := 0
-	for i := range a.events {
-		n := a.events[i].Text
+	for i := range a.rec.Events {
+		n := a.rec.Events[i].Text
 		piece := a.rec.Text[at : at+n]
 		at += n
 		if n == 0 {
@@ -125,15 +125,15 @@ func (a *reading) keepLast(prompt string) {
 
 // dropIDs takes the prompt's ids out of an answer in ids that begins with them.
 func (a *reading) dropIDs(prompt string) {
-	for i := range a.events {
-		e := &a.events[i]
+	for i := range a.rec.Events {
+		e := &a.rec.Events[i]
 		if !e.Label.IsToken() {
 			continue
 		}
 		if n := len(prompt) / 4; a.firstIDs == prompt && e.Tokens >= n {
 			if e.Tokens -= n; e.Tokens == 0 {
 				e.Label = record.Echo
-				a.tokens--
+				a.Tokens--
 			}
 		}
 		return
@@ -144,7 +144,7 @@ func (a *reading) dropIDs(prompt string) {
 func (a *reading) countTokens() {
 	rec, d := a.rec, a.decoder
 	if d.convention.answerIDs != "" {
-		for _, e := range a.events {
+		for _, e := range a.rec.Events {
 			if e.Label.IsToken() {
 				rec.Out.N += e.Tokens
 			}
@@ -160,7 +160,7 @@ func (a *reading) countTokens() {
 		rec.Out.Local = d.tok.Count(text)
 	}
 	total := -1
-	if a.counted > 0 && a.counted == a.tokens {
+	if a.counted > 0 && a.counted == a.Tokens {
 		total = answer.Credible(rec, a.sum, 0)
 	}
 	switch {
@@ -172,7 +172,7 @@ func (a *reading) countTokens() {
 	case !rec.Streamed && d.tok != nil:
 		rec.Out.N, rec.Out.Source = d.tok.Count(text), record.FromTokenizer
 	default:
-		rec.Out.N, rec.Out.Source = a.tokens, record.FromEvents
+		rec.Out.N, rec.Out.Source = a.Tokens, record.FromEvents
 	}
 	a.countEvents(text)
 }
@@ -181,18 +181,18 @@ func (a *reading) countTokens() {
 func (a *reading) countEvents(text string) {
 	placer, ok := a.decoder.tok.(token.Placer)
 	switch {
-	case a.tokens == 1: // it has them all
+	case a.Tokens == 1: // it has them all
 		a.setTokens(func() int { return a.rec.Out.N })
 	case a.rec.Out.Source == record.FromEvents:
 		a.setTokens(func() int { return 1 })
 	case !ok:
 		a.setTokens(func() int { return -1 })
 	default:
-		cuts := make([]int, 0, len(a.events))
+		cuts := make([]int, 0, len(a.rec.Events))
 		end := 0
-		for i := range a.events {
-			end += a.events[i].Text
-			if a.events[i].Label.IsToken() {
+		for i := range a.rec.Events {
+			end += a.rec.Events[i].Text
+			if a.rec.Events[i].Label.IsToken() {
 				cuts = append(cuts, end)
 			}
 		}
@@ -206,9 +206,9 @@ func (a *reading) countEvents(text string) {
 }
 
 func (a *reading) setTokens(n func() int) {
-	for i := range a.events {
-		if a.events[i].Label.IsToken() {
-			a.events[i].Tokens = n()
+	for i := range a.rec.Events {
+		if a.rec.Events[i].Label.IsToken() {
+			a.rec.Events[i].Tokens = n()
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -50,9 +51,7 @@ type replica interface {
 }
 
 // call carries out one request.
-type call interface {
-	do(ctx context.Context, rec *record.Exchange)
-}
+type call func(ctx context.Context, rec *record.Exchange)
 
 // material is what a request is made of: a prompt's content, or tensors.
 type material struct {
@@ -227,16 +226,8 @@ func (e *Endpoint) build(given *tensor.Inputs) (*inputs, error) {
 
 // addExtras adds the inputs of the plan that the user's data does not have.
 func (l *layout) addExtras(tensors []tensor.Tensor) []tensor.Tensor {
-	for i := range l.slots[without] {
-		s := &l.slots[without][i]
-		if !s.extra {
-			continue
-		}
-		given := false
-		for _, t := range tensors {
-			given = given || t.Name == s.Name
-		}
-		if !given {
+	for _, s := range l.slots[without] {
+		if s.extra && !slices.ContainsFunc(tensors, func(t tensor.Tensor) bool { return t.Name == s.Name }) {
 			tensors = append(tensors, s.Tensor)
 		}
 	}
@@ -291,5 +282,5 @@ func (r *request) Do(ctx context.Context, rec *record.Exchange) {
 	if r.about != nil {
 		rec.Request = r.about
 	}
-	r.call.do(ctx, rec)
+	r.call(ctx, rec)
 }

@@ -330,12 +330,10 @@ func (s *Scanner) Skip() {
 		}
 	case '"':
 		s.String()
-	case 't':
-		s.literal("true")
-	case 'f':
-		s.literal("false")
+	case 't', 'f':
+		s.Bool()
 	case 'n':
-		s.literal("null")
+		s.Null()
 	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 		s.Number()
 	default:

@@ -5,6 +5,7 @@ package number
 import (
 	"math"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -199,45 +200,20 @@ func Seconds(s float64) string {
 
 // group puts a comma between the thousands of a plain decimal.
 func group(s string) string {
-	begin := 0
-	if s[0] == '-' {
-		begin = 1
+	end := strings.IndexByte(s, '.')
+	if end < 0 {
+		end = len(s)
 	}
-	end := begin
-	for end < len(s) && s[end] != '.' {
-		end++
+	for i := end - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
 	}
-	if end-begin <= 3 {
-		return s
-	}
-	out := make([]byte, 0, len(s)+(end-begin)/3)
-	out = append(out, s[:begin]...)
-	for i := begin; i < end; i++ {
-		if i > begin && (end-i)%3 == 0 {
-			out = append(out, ',')
-		}
-		out = append(out, s[i])
-	}
-	return string(append(out, s[end:]...))
+	return s
 }
 
 // trimZeros takes the zeros at the end of a decimal fraction away.
 func trimZeros(s string) string {
-	point := -1
-	for i := range len(s) {
-		if s[i] == '.' {
-			point = i
-		}
-	}
-	if point < 0 {
+	if !strings.Contains(s, ".") {
 		return s
 	}
-	end := len(s)
-	for end > point+1 && s[end-1] == '0' {
-		end--
-	}
-	if end == point+1 {
-		end = point
-	}
-	return s[:end]
+	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
 }

@@ -101,6 +101,7 @@ var house = []struct{ name, may string }{
 	{"prompt/*", "message prompt prompt/azure prompt/lexicon prompt/media prompt/recorded prompt/rows prompt/sessionfilter prompt/tensor prompt/tensor/inputdata plan token/chat remote/hub lib/* golang.org/x/crypto"},
 	{"token", "./* lib/jsonscan"},
 	{"token/chat", "lib/jsonscan lib/number"},
+	{"token/sentencepiece", "token token/bpe token/trie google.golang.org/protobuf"},
 	{"token/source", "token token/* remote/hub lib/bounded lib/jsonscan"},
 	{"token/*", "token token/* lib/jsonscan"},
 

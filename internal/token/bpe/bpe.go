@@ -76,13 +76,7 @@ type Model struct {
 
 // New makes a model.
 func New(c Config) (*Model, error) {
-	ix := newIndex(len(c.Tokens))
-	for id, text := range c.Tokens {
-		if text != "" {
-			ix.add(c.Tokens, int32(id))
-		}
-	}
-	return build(c, ix)
+	return build(c, indexOf(c.Tokens))
 }
 
 // build makes a model whose tokens are already indexed.

@@ -12,12 +12,7 @@ import (
 // A piece that is a token as a whole is not merged.
 func FromRanks(tokens []string) (*Model, error) {
 	c := Config{Tokens: tokens, Raw: true, IgnoreMerges: true}
-	ix := newIndex(len(tokens))
-	for id, text := range tokens {
-		if text != "" {
-			ix.add(tokens, int32(id))
-		}
-	}
+	ix := indexOf(tokens)
 	for b := range 256 {
 		if ix.find(tokens, string([]byte{byte(b)})) == none {
 			return nil, fmt.Errorf("the ranks have no token for the byte %#02x; a rank file has one for each of the 256", b)
@@ -35,12 +30,7 @@ func FromScores(c Config, scores []float32, merged func(id int32) bool) (*Model,
 	if len(scores) != len(c.Tokens) {
 		return nil, fmt.Errorf("%d scores for %d tokens", len(scores), len(c.Tokens))
 	}
-	ix := newIndex(len(c.Tokens))
-	for id, text := range c.Tokens {
-		if text != "" {
-			ix.add(c.Tokens, int32(id))
-		}
-	}
+	ix := indexOf(c.Tokens)
 	distinct := slices.Clone(scores)
 	slices.Sort(distinct)
 	distinct = slices.Compact(distinct)

@@ -18,6 +18,17 @@ func newIndex(n int) index {
 	return index{seed: maphash.MakeSeed(), slots: make([]uint64, 1<<bits.Len(uint(2*n+1)))}
 }
 
+// indexOf is an index of all tokens.
+func indexOf(tokens []string) index {
+	x := newIndex(len(tokens))
+	for id, text := range tokens {
+		if text != "" {
+			x.add(tokens, int32(id))
+		}
+	}
+	return x
+}
+
 const hashHalf = 0xffffffff_00000000
 
 // add makes the token of an id known. Of two ids with the same text the later counts.

@@ -39,10 +39,7 @@ func (w *Worker) Encode(dst []int32, piece string) []int32 {
 		}
 		return w.encodeSegments(dst, piece)
 	}
-	if len(piece) > maxText || len(piece) == 0 {
-		return w.encodeNew(dst, piece)
-	}
-	return w.encodeCached(dst, piece)
+	return w.encodeSegment(dst, piece)
 }
 
 // encodeCached encodes a short piece, from the cache where it is there.
@@ -118,6 +115,7 @@ func (w *Worker) encodeSegments(dst []int32, piece string) []int32 {
 	return dst
 }
 
+// encodeSegment encodes what is not cut any further.
 func (w *Worker) encodeSegment(dst []int32, text string) []int32 {
 	if len(text) > maxText {
 		return w.encodeNew(dst, text)

@@ -14,7 +14,7 @@ import (
 
 // Read makes a component by its type. It is the zero value where the description is null.
 // what is how errors call it, such as "a decoder".
-func Read[C any](what string, raw []byte, build func(kind string, raw []byte) (C, error)) (C, error) {
+func Read[C any](what string, raw []byte, types map[string]func(raw []byte) (C, error)) (C, error) {
 	var none C
 	if null(raw) {
 		return none, nil
@@ -28,11 +28,20 @@ func Read[C any](what string, raw []byte, build func(kind string, raw []byte) (C
 	if d.Type == nil {
 		return none, fmt.Errorf("reading %s: it has no type", what)
 	}
-	c, err := build(*d.Type, raw)
+	build, known := types[*d.Type]
+	if !known {
+		return none, fmt.Errorf("reading %s of type %s: this type is not known", what, *d.Type)
+	}
+	c, err := build(raw)
 	if err != nil {
 		return none, fmt.Errorf("reading %s of type %s: %w", what, *d.Type, err)
 	}
 	return c, nil
+}
+
+// Plain reads a component of which nothing is said but its type.
+func Plain[C any](build func() C) func(raw []byte) (C, error) {
+	return func([]byte) (C, error) { return build(), nil }
 }
 
 // List reads the components in the given member of a sequence, none of which may be null.

@@ -8,15 +8,14 @@ import (
 
 // read reads components that are their types, in sequences of any depth.
 func read(raw []byte) (string, error) {
-	return Read("a letter", raw, func(kind string, raw []byte) (string, error) {
-		switch kind {
-		case "Sequence":
+	return Read("a letter", raw, map[string]func([]byte) (string, error){
+		"Sequence": func(raw []byte) (string, error) {
 			list, err := List(raw, "letters", read)
 			return fmt.Sprint(list), err
-		case "x":
-			return "", fmt.Errorf("%q is not known", kind)
-		}
-		return kind, nil
+		},
+		"a": Plain(func() string { return "a" }),
+		"b": Plain(func() string { return "b" }),
+		"c": Plain(func() string { return "c" }),
 	})
 }
 
@@ -30,11 +29,11 @@ func TestRead(t *testing.T) {
 		`{`:                                    "error: reading a letter: unexpected end of JSON input",
 		`{"type":5}`:                           "error: reading a letter: json: cannot unmarshal number into Go struct field .type of type string",
 		`{}`:                                   "error: reading a letter: it has no type",
-		`{"type":"x"}`:                         `error: reading a letter of type x: "x" is not known`,
+		`{"type":"x"}`:                         `error: reading a letter of type x: this type is not known`,
 		`{"type":"Sequence"}`:                  "error: reading a letter of type Sequence: it has no letters",
 		`{"type":"Sequence","letters":null}`:   "error: reading a letter of type Sequence: it has no letters",
 		`{"type":"Sequence","letters":[null]}`: "error: reading a letter of type Sequence: one of its letters is null",
-		`{"type":"Sequence","letters":[{"type":"x"}]}`: `error: reading a letter of type Sequence: reading a letter of type x: "x" is not known`,
+		`{"type":"Sequence","letters":[{"type":"x"}]}`: `error: reading a letter of type Sequence: reading a letter of type x: this type is not known`,
 		`{"type":"Sequence","letters":{"type":"a"}}`:   "error: reading a letter of type Sequence: json: cannot unmarshal object into Go value of type []json.RawMessage",
 	} {
 		got, err := read([]byte(text))

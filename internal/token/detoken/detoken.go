@@ -3,7 +3,6 @@
 package detoken
 
 import (
-	"errors"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -24,34 +23,18 @@ type Decoder interface {
 // FromJSON makes the decoder that a tokenizer.json describes. It is nil where the
 // description is null.
 func FromJSON(raw []byte) (Decoder, error) {
-	return component.Read("a decoder", raw, build)
-}
-
-// build makes a decoder of a type.
-func build(kind string, raw []byte) (Decoder, error) {
-	switch kind {
-	case "ByteLevel":
-		return byteLevel{}, nil
-	case "ByteFallback":
-		return byteFallback{}, nil
-	case "Fuse":
-		return fuse{}, nil
-	case "WordPiece":
-		return wordPieceFromJSON(raw)
-	case "Metaspace":
-		return metaspaceFromJSON(raw)
-	case "BPEDecoder":
-		return bpeFromJSON(raw)
-	case "Strip":
-		return stripFromJSON(raw)
-	case "Replace":
-		return replaceFromJSON(raw)
-	case "CTC":
-		return ctcFromJSON(raw)
-	case "Sequence":
-		return sequenceFromJSON(raw)
-	}
-	return nil, errors.New("this type is not known")
+	return component.Read("a decoder", raw, map[string]func([]byte) (Decoder, error){
+		"ByteLevel":    component.Plain(func() Decoder { return byteLevel{} }),
+		"ByteFallback": component.Plain(func() Decoder { return byteFallback{} }),
+		"Fuse":         component.Plain(func() Decoder { return fuse{} }),
+		"WordPiece":    wordPieceFromJSON,
+		"Metaspace":    metaspaceFromJSON,
+		"BPEDecoder":   bpeFromJSON,
+		"Strip":        stripFromJSON,
+		"Replace":      replaceFromJSON,
+		"CTC":          ctcFromJSON,
+		"Sequence":     sequenceFromJSON,
+	})
 }
 
 // sequence is decoders one after the other.

@@ -3,7 +3,6 @@
 package filetest
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
@@ -34,7 +33,7 @@ type Reader func(name string, data []byte) (*token.Engine, error)
 // the testdata folder of this package.
 func Small(t *testing.T, dir, pattern string, read Reader) {
 	t.Helper()
-	texts := decode(t, unpack(t, filepath.Join(dir, "strings.jsonl.gz")))
+	texts := decode[string](t, unpack(t, filepath.Join(dir, "strings.jsonl.gz")))
 	files, err := filepath.Glob(filepath.Join(dir, pattern+".gz"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no files %s in %s: %v", pattern, dir, err)
@@ -66,7 +65,7 @@ func Real(t *testing.T, pattern string, read Reader) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	texts := decode(t, data)
+	texts := decode[string](t, data)
 	for _, path := range files {
 		name := filepath.Base(path)
 		t.Run(name, func(t *testing.T) {
@@ -140,46 +139,33 @@ func unpack(t *testing.T, path string) []byte {
 	return data
 }
 
-func decode(t *testing.T, data []byte) []string {
+// decode reads a value from each line.
+func decode[T any](t *testing.T, data []byte) (values []T) {
 	t.Helper()
-	var texts []string
-	lines(t, data, func(line []byte) {
-		var s string
-		if err := json.Unmarshal(line, &s); err != nil {
+	for lines := json.NewDecoder(bytes.NewReader(data)); lines.More(); {
+		var v T
+		if err := lines.Decode(&v); err != nil {
 			t.Fatal(err)
 		}
-		texts = append(texts, s)
-	})
-	return texts
-}
-
-func lines(t *testing.T, data []byte, f func([]byte)) {
-	t.Helper()
-	s := bufio.NewScanner(bytes.NewReader(data))
-	s.Buffer(nil, 64<<20)
-	for s.Scan() {
-		f(s.Bytes())
+		values = append(values, v)
 	}
-	if err := s.Err(); err != nil {
-		t.Fatal(err)
-	}
+	return values
 }
 
 func compare(t *testing.T, e *token.Engine, texts []string, truth []byte) {
 	t.Helper()
-	i, faults := 0, 0
+	faults := 0
 	fault := func(format string, args ...any) {
 		if faults++; faults <= 5 {
 			t.Errorf(format, args...)
 		}
 	}
-	lines(t, truth, func(line []byte) {
-		var want row
-		if err := json.Unmarshal(line, &want); err != nil {
-			t.Fatal(err)
-		}
+	rows := decode[row](t, truth)
+	if len(rows) != len(texts) {
+		t.Fatalf("%d rows of truth for %d strings", len(rows), len(texts))
+	}
+	for i, want := range rows {
 		text := texts[i]
-		i++
 		if got := e.Encode(text, false); !slices.Equal(got, want.ids) {
 			fault("%.80q: ids %v, want %v", text, short(got), short(want.ids))
 		}
@@ -192,12 +178,9 @@ func compare(t *testing.T, e *token.Engine, texts []string, truth []byte) {
 		if n := e.Count(text); n != len(want.ids) {
 			fault("%.80q: %d tokens, want %d", text, n, len(want.ids))
 		}
-	})
-	if i != len(texts) {
-		t.Errorf("%d rows of truth for %d strings", i, len(texts))
 	}
 	if faults > 0 {
-		t.Errorf("%d faults in %d strings", faults, i)
+		t.Errorf("%d faults in %d strings", faults, len(rows))
 	}
 }
 

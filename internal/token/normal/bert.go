@@ -12,7 +12,7 @@ type bert struct {
 	clean, chinese, accents, lower bool
 
 	dropped, space, accent *unidata.Set
-	nfd                    *form
+	nfd                    Normalizer
 	lowercase              lowercase
 }
 
@@ -33,7 +33,7 @@ func bertFromJSON(raw []byte) (Normalizer, error) {
 	return &bert{
 		clean: d.Clean, chinese: d.Chinese, accents: accents, lower: d.Lower,
 		dropped: unidata.BertDropped(), space: unidata.BertSpace(), accent: unidata.BertAccent(),
-		nfd: newForm(false, false), lowercase: lowercase{lowerPages()},
+		nfd: nfd(), lowercase: lowercase{lowerPages()},
 	}, nil
 }
 

@@ -44,27 +44,18 @@ const (
 	tailBase, tailCount    = 0x11a7, 28
 )
 
-// forms is made once for each of the four, since their tables are large.
-var forms = [4]func() *form{
-	sync.OnceValue(func() *form { return makeForm(false, false) }),
-	sync.OnceValue(func() *form { return makeForm(false, true) }),
-	sync.OnceValue(func() *form { return makeForm(true, false) }),
-	sync.OnceValue(func() *form { return makeForm(true, true) }),
-}
+// The four forms, each made when it is first asked for, since their tables are large.
+var (
+	nfc  = lazyForm(true, false)
+	nfd  = lazyForm(false, false)
+	nfkc = lazyForm(true, true)
+	nfkd = lazyForm(false, true)
+)
 
-// newForm is a normal form: composed or not, of compatibility or not.
-func newForm(compose, compat bool) *form {
-	i := 0
-	if compose {
-		i = 2
-	}
-	if compat {
-		i++
-	}
-	return forms[i]()
+// lazyForm is a normal form: composed or not, of compatibility or not.
+func lazyForm(compose, compat bool) func() Normalizer {
+	return sync.OnceValue(func() Normalizer { return formOf(tablesOnce(), compose, compat) })
 }
-
-func makeForm(compose, compat bool) *form { return formOf(tablesOnce(), compose, compat) }
 
 // formOf works out which characters are not sure to stay: those that combine, those
 // that change by themselves, and those that can become one with what is before them.
@@ -103,48 +94,37 @@ func formOf(t *formTables, compose, compat bool) *form {
 // Normalize brings s into the form. What is sure to stay is copied; the rest is
 // worked on from the last character that is sure to the next.
 func (f *form) Normalize(s string) string {
-	i, sure := 0, 0
-	for i < len(s) {
-		if s[i] < utf8.RuneSelf {
-			sure = i
-			i++
-			continue
+	var b []byte
+	for from := 0; ; {
+		sure, i := f.stays(s, from)
+		switch {
+		case i == len(s) && b == nil:
+			return s
+		case i == len(s):
+			return string(append(b, s[from:]...))
+		case b == nil:
+			b = make([]byte, 0, len(s)+len(s)/8)
 		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if f.unsafe.Has(r) {
-			break
-		}
-		sure = i
-		i += size
-	}
-	if i == len(s) {
-		return s
-	}
-	b := make([]byte, 0, len(s)+len(s)/8)
-	b = append(b, s[:sure]...)
-	for sure < len(s) {
 		end := f.end(s, i)
-		b = f.segment(b, s[sure:end])
-		// On to the next that is not sure, and the last before it that is.
-		sure, i = end, end
-		from := end
-		for i < len(s) {
-			r, size := rune(s[i]), 1
-			if r >= utf8.RuneSelf {
-				r, size = utf8.DecodeRuneInString(s[i:])
-			}
-			if f.unsafe.Has(r) {
+		b = f.segment(append(b, s[from:sure]...), s[sure:end])
+		from = end
+	}
+}
+
+// stays is where the first character from an offset on is that is not sure to stay, and the
+// last before it.
+func (f *form) stays(s string, from int) (sure, i int) {
+	size := 0
+	for sure, i = from, from; i < len(s); i += size {
+		r := rune(s[i])
+		if size = 1; r >= utf8.RuneSelf {
+			if r, size = utf8.DecodeRuneInString(s[i:]); f.unsafe.Has(r) {
 				break
 			}
-			sure = i
-			i += size
 		}
-		if i == len(s) {
-			return string(append(b, s[from:]...))
-		}
-		b = append(b, s[from:sure]...)
+		sure = i
 	}
-	return string(b)
+	return sure, i
 }
 
 // end is where the next character that is sure to stay begins.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/token/component"
 	"github.com/inferometer/inferometer/internal/token/regex"
+	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
 // Normalizer changes text. It is safe for use from many goroutines.
@@ -22,42 +23,22 @@ type Normalizer interface {
 // FromJSON makes the normalizer that a tokenizer.json describes. It is nil where the
 // description is null.
 func FromJSON(raw []byte) (Normalizer, error) {
-	return component.Read("a normalizer", raw, build)
-}
-
-// build makes a normalizer of a type.
-func build(kind string, raw []byte) (Normalizer, error) {
-	switch kind {
-	case "NFC":
-		return newForm(true, false), nil
-	case "NFD":
-		return newForm(false, false), nil
-	case "NFKC":
-		return newForm(true, true), nil
-	case "NFKD":
-		return newForm(false, true), nil
-	case "Lowercase":
-		return lowercase{lowerPages()}, nil
-	case "StripAccents":
-		return newStripAccents(), nil
-	case "Nmt":
-		return nmt{}, nil
-	case "ByteLevel":
-		return byteLevel{}, nil
-	case "Strip":
-		return stripFromJSON(raw)
-	case "Replace":
-		return Replace(raw)
-	case "Prepend":
-		return prependFromJSON(raw)
-	case "Precompiled":
-		return precompiledFromJSON(raw)
-	case "BertNormalizer":
-		return bertFromJSON(raw)
-	case "Sequence":
-		return sequenceFromJSON(raw)
-	}
-	return nil, errors.New("this type is not known")
+	return component.Read("a normalizer", raw, map[string]func([]byte) (Normalizer, error){
+		"NFC":            component.Plain(nfc),
+		"NFD":            component.Plain(nfd),
+		"NFKC":           component.Plain(nfkc),
+		"NFKD":           component.Plain(nfkd),
+		"Lowercase":      component.Plain(func() Normalizer { return lowercase{lowerPages()} }),
+		"StripAccents":   component.Plain(func() Normalizer { return stripAccents{unidata.CombiningMark()} }),
+		"Nmt":            component.Plain(func() Normalizer { return nmt{} }),
+		"ByteLevel":      component.Plain(func() Normalizer { return byteLevel{} }),
+		"Strip":          stripFromJSON,
+		"Replace":        Replace,
+		"Prepend":        prependFromJSON,
+		"Precompiled":    precompiledFromJSON,
+		"BertNormalizer": bertFromJSON,
+		"Sequence":       sequenceFromJSON,
+	})
 }
 
 // sequence is normalizers one after the other.

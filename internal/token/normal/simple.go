@@ -38,8 +38,6 @@ func (t strip) Normalize(s string) string {
 // stripAccents drops combining marks.
 type stripAccents struct{ marks *unidata.Set }
 
-func newStripAccents() stripAccents { return stripAccents{unidata.CombiningMark()} }
-
 // Normalize drops them.
 func (t stripAccents) Normalize(s string) string { return drop(s, t.marks) }
 

@@ -84,15 +84,11 @@ func byteText(s string) string {
 }
 
 // metaspace writes spaces as a character that can be seen, and splits before it.
-type metaspace struct {
-	sign   string
-	scheme string
-	split  bool
-}
+type metaspace struct{ component.Metaspace }
 
 func metaspaceFromJSON(raw []byte) (PreTokenizer, error) {
 	m, err := component.ReadMetaspace(raw)
-	return metaspace{m.Sign, m.Scheme, m.Split}, err
+	return metaspace{m}, err
 }
 
 // Split splits p.
@@ -100,23 +96,23 @@ func (t metaspace) Split(dst []Piece, p Piece) []Piece {
 	if p.Text == "" {
 		return dst
 	}
-	s := strings.ReplaceAll(p.Text, " ", t.sign)
-	if !strings.HasPrefix(s, t.sign) && (t.scheme == "always" || t.scheme == "first" && p.First) {
-		s = t.sign + s
+	s := strings.ReplaceAll(p.Text, " ", t.Sign)
+	if !strings.HasPrefix(s, t.Sign) && (t.Scheme == "always" || t.Scheme == "first" && p.First) {
+		s = t.Sign + s
 	}
 	p.Text = s
-	if !t.split {
+	if !t.Metaspace.Split {
 		return append(dst, p)
 	}
 	start := 0
 	for i := 0; i < len(s); {
-		n := strings.Index(s[i:], t.sign)
+		n := strings.Index(s[i:], t.Sign)
 		if n < 0 {
 			break
 		}
 		dst = add(dst, p, start, i+n)
 		start = i + n
-		i = start + len(t.sign)
+		i = start + len(t.Sign)
 	}
 	return add(dst, p, start, len(s))
 }

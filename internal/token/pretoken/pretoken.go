@@ -3,7 +3,6 @@
 package pretoken
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/inferometer/inferometer/internal/token/component"
@@ -26,38 +25,20 @@ type PreTokenizer interface {
 // FromJSON makes the pre-tokenizer that a tokenizer.json describes. It is nil where
 // the description is null.
 func FromJSON(raw []byte) (PreTokenizer, error) {
-	return component.Read("a pre-tokenizer", raw, build)
-}
-
-// build makes a pre-tokenizer of a type.
-func build(kind string, raw []byte) (PreTokenizer, error) {
-	switch kind {
-	case "ByteLevel":
-		return byteLevelFromJSON(raw)
-	case "Split":
-		return splitFromJSON(raw)
-	case "Metaspace":
-		return metaspaceFromJSON(raw)
-	case "Digits":
-		return digitsFromJSON(raw)
-	case "Punctuation":
-		return punctuationFromJSON(raw)
-	case "Whitespace":
-		return newWords(), nil
-	case "WhitespaceSplit":
-		return newSpaces(), nil
-	case "BertPreTokenizer":
-		return newBert(), nil
-	case "UnicodeScripts":
-		return newScripts(), nil
-	case "CharDelimiterSplit":
-		return delimiterFromJSON(raw)
-	case "FixedLength":
-		return fixedFromJSON(raw)
-	case "Sequence":
-		return sequenceFromJSON(raw)
-	}
-	return nil, errors.New("this type is not known")
+	return component.Read("a pre-tokenizer", raw, map[string]func([]byte) (PreTokenizer, error){
+		"ByteLevel":          byteLevelFromJSON,
+		"Split":              splitFromJSON,
+		"Metaspace":          metaspaceFromJSON,
+		"Digits":             digitsFromJSON,
+		"Punctuation":        punctuationFromJSON,
+		"Whitespace":         component.Plain(newWords),
+		"WhitespaceSplit":    component.Plain(newSpaces),
+		"BertPreTokenizer":   component.Plain(newBert),
+		"UnicodeScripts":     component.Plain(newScripts),
+		"CharDelimiterSplit": delimiterFromJSON,
+		"FixedLength":        fixedFromJSON,
+		"Sequence":           sequenceFromJSON,
+	})
 }
 
 // sequence is pre-tokenizers one after the other.
@@ -69,7 +50,7 @@ func sequenceFromJSON(raw []byte) (PreTokenizer, error) {
 		return sequence(list), err
 	}
 	words, spaced := list[0].(spaces)
-	if t, ok := list[1].(metaspace); ok && spaced && t.scheme == "always" && t.split {
+	if t, ok := list[1].(metaspace); ok && spaced && t.Scheme == "always" && t.Metaspace.Split {
 		list = append([]PreTokenizer{signed{words, t}}, list[2:]...)
 	}
 	return sequence(list), nil
@@ -106,7 +87,7 @@ func add(dst []Piece, p Piece, start, end int) []Piece {
 func UsesFirst(p PreTokenizer) bool {
 	switch p := p.(type) {
 	case metaspace:
-		return p.scheme == "first"
+		return p.Scheme == "first"
 	case sequence:
 		return slices.ContainsFunc(p, UsesFirst)
 	}

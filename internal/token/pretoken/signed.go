@@ -57,22 +57,22 @@ type signed struct {
 
 // Split splits p.
 func (t signed) Split(dst []Piece, p Piece) []Piece {
-	if strings.Contains(p.Text, t.signs.sign) {
+	if strings.Contains(p.Text, t.signs.Sign) {
 		return sequence{t.spaces, t.signs}.Split(dst, p)
 	}
-	b := make([]byte, 0, len(p.Text)+len(p.Text)/2+len(t.signs.sign))
+	b := make([]byte, 0, len(p.Text)+len(p.Text)/2+len(t.signs.Sign))
 	first := len(dst)
 	for at := 0; at < len(p.Text); {
 		start, end, next := t.spaces.word(p.Text, at)
 		if start < end {
-			b = append(append(b, t.signs.sign...), p.Text[start:end]...)
+			b = append(append(b, t.signs.Sign...), p.Text[start:end]...)
 			dst = append(dst, Piece{Text: p.Text[start:end], First: p.First && start == 0})
 		}
 		at = next
 	}
 	whole := string(b)
 	for i := first; i < len(dst); i++ {
-		n := len(t.signs.sign) + len(dst[i].Text)
+		n := len(t.signs.Sign) + len(dst[i].Text)
 		dst[i].Text, whole = whole[:n], whole[n:]
 	}
 	return dst

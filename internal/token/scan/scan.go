@@ -56,12 +56,12 @@ const (
 	// DeepSeekDigits is the first of the three.
 	DeepSeekDigits = `\p{N}{1,3}`
 
-	// The expressions as tiktoken writes them. They match the same texts as those
-	// above, but for white space at the end of a text.
-	cl100kTik  = `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+`
-	cl100kTik2 = `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s`
-	gpt2Tik    = `'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
-	gpt2Tik2   = `'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s`
+	// The expressions as tiktoken writes them, now and before. They match the same texts as
+	// those above, but for white space at the end of a text.
+	cl100kTik   = `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+`
+	CL100KRanks = `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s`
+	gpt2Tik     = `'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
+	GPT2Ranks   = `'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s`
 )
 
 // Find is the scanner of an expression as a tokenizer.json has it; false where there is
@@ -92,9 +92,9 @@ func Find(pattern string) (*Scanner, bool) {
 // mean a repetition and the end of a line.
 func FindRanks(pattern string) (*Scanner, bool) {
 	switch pattern {
-	case gpt2Tik2:
+	case GPT2Ranks:
 		return ByteLevel(), true
-	case cl100kTik2:
+	case CL100KRanks:
 		sc := newCL100K(3)
 		sc.allAtEnd = true
 		return sc, true

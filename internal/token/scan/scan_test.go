@@ -13,7 +13,7 @@ import (
 
 // expressions are the ones that Find knows.
 var expressions = map[string]string{
-	"gpt2": GPT2, "gpt2 ranks": gpt2Tik, "gpt2 ranks new": gpt2Tik2, "cl100k": CL100K, "cl100k ranks": cl100kTik, "cl100k ranks new": cl100kTik2,
+	"gpt2": GPT2, "gpt2 ranks": gpt2Tik, "gpt2 ranks new": GPT2Ranks, "cl100k": CL100K, "cl100k ranks": cl100kTik, "cl100k ranks new": CL100KRanks,
 	"qwen2": Qwen2, "qwen35": Qwen35, "o200k": O200K, "tekken": Tekken,
 }
 
@@ -142,7 +142,7 @@ func TestFind(t *testing.T) {
 	if _, ok := Find(`\w+`); ok {
 		t.Error(`\w+ is known`)
 	}
-	if _, ok := Find(cl100kTik2); ok {
+	if _, ok := Find(CL100KRanks); ok {
 		t.Error("an expression that means something else in a tokenizer.json is known there")
 	}
 	if _, ok := FindSequence([]string{GPT2, CL100K}); ok {

@@ -1,9 +1,6 @@
 package sentencepiece
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
 // decoder turns pieces back into text.
 type decoder struct {
@@ -19,26 +16,10 @@ func newDecoder(m *model) *decoder {
 		bytes: map[string]byte{}, unknown: m.pieces[m.unkID].text, surface: m.unkSurface,
 		trimOne: m.dummyPrefix || m.removeExtra, trimMany: m.removeExtra,
 	}
-	for _, p := range m.pieces {
-		if p.kind == bytePiece {
-			d.bytes[p.text] = byteOf(p.text)
-		}
+	for b := 0; m.byteFallback && b < 256; b++ {
+		d.bytes[byteText(b)] = byte(b)
 	}
 	return d
-}
-
-// byteOf reads the byte of a piece like <0x0A>.
-func byteOf(text string) byte {
-	var b byte
-	for _, c := range []byte(strings.TrimSuffix(strings.TrimPrefix(text, "<0x"), ">")) {
-		b <<= 4
-		if c <= '9' {
-			b |= c - '0'
-		} else {
-			b |= c - 'A' + 10
-		}
-	}
-	return b
 }
 
 // Decode returns the texts of pieces.
@@ -77,11 +58,5 @@ func (d *decoder) Decode(pieces []string) []string {
 
 // repaired is text of bytes, with U+FFFD for each that is not part of a character.
 func repaired(b []byte) string {
-	var s strings.Builder
-	for len(b) > 0 {
-		r, size := utf8.DecodeRune(b)
-		s.WriteRune(r)
-		b = b[size:]
-	}
-	return s.String()
+	return string([]rune(string(b)))
 }

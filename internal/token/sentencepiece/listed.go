@@ -1,26 +1,40 @@
 package sentencepiece
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
 
-// listed is a model that knows a piece or does not: of type char or word.
-type listed struct {
+// vocabulary is the pieces of a model.
+type vocabulary struct {
 	pieces  []piece
 	ids     map[string]int32
 	unknown int32
-	bytes   *[256]int32
-	first   func(text string) int // length of the first piece of a text, which is not empty
+	bytes   *[256]int32 // the pieces that stand for bytes; nil: there are none
 }
 
-func newListed(m *model, first func(string) int) *listed {
-	l := &listed{pieces: m.pieces, ids: make(map[string]int32, len(m.pieces)), unknown: int32(m.unkID), first: first}
+func newVocabulary(m *model) vocabulary {
+	v := vocabulary{pieces: m.pieces, ids: make(map[string]int32, len(m.pieces)), unknown: int32(m.unkID)}
 	for id, p := range m.pieces {
-		l.ids[p.text] = int32(id)
+		v.ids[p.text] = int32(id)
 	}
-	l.bytes = m.byteIDs(l.ids)
-	return l
+	if m.byteFallback {
+		v.bytes = new([256]int32)
+		for b := range v.bytes {
+			v.bytes[b] = v.ids[byteText(b)]
+		}
+	}
+	return v
+}
+
+// byteText is the text of the piece that stands for a byte.
+func byteText(b int) string { return fmt.Sprintf("<0x%02X>", b) }
+
+// listed is a model that knows a piece or does not: of type char or word.
+type listed struct {
+	vocabulary
+	first func(text string) int // length of the first piece of a text, which is not empty
 }
 
 // firstChar is the length of the first character, or of a user's own piece.
@@ -44,19 +58,19 @@ func firstWord(text string) int {
 }
 
 // Size is how many pieces there are.
-func (l *listed) Size() int { return len(l.pieces) }
+func (v *vocabulary) Size() int { return len(v.pieces) }
 
 // Token is the text of an id.
-func (l *listed) Token(id int32) (string, bool) {
-	if id < 0 || int(id) >= len(l.pieces) {
+func (v *vocabulary) Token(id int32) (string, bool) {
+	if id < 0 || int(id) >= len(v.pieces) {
 		return "", false
 	}
-	return l.pieces[id].text, true
+	return v.pieces[id].text, true
 }
 
 // ID is the id of a piece.
-func (l *listed) ID(text string) (int32, bool) {
-	id, ok := l.ids[text]
+func (v *vocabulary) ID(text string) (int32, bool) {
+	id, ok := v.ids[text]
 	return id, ok
 }
 

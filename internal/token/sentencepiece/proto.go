@@ -1,10 +1,11 @@
 package sentencepiece
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 var errCut = errors.New("it is truncated, or not a SentencePiece model")
@@ -18,39 +19,30 @@ type field struct {
 
 // next takes a message's first field and returns what follows.
 func next(b []byte) (field, []byte, error) {
-	key, n := binary.Uvarint(b)
-	if n <= 0 || key>>3 == 0 || key>>3 > 1<<29 {
+	number, kind, n := protowire.ConsumeTag(b)
+	if n < 0 {
 		return field{}, nil, errCut
 	}
 	b = b[n:]
-	f := field{number: int(key >> 3)}
-	switch key & 7 {
-	case 0:
-		if f.bits, n = binary.Uvarint(b); n <= 0 {
-			return f, nil, errCut
-		}
-		return f, b[n:], nil
-	case 1:
-		if len(b) < 8 {
-			return f, nil, errCut
-		}
-		f.bits = binary.LittleEndian.Uint64(b)
-		return f, b[8:], nil
-	case 2:
-		size, n := binary.Uvarint(b)
-		if n <= 0 || size > uint64(len(b)-n) {
-			return f, nil, errCut
-		}
-		f.bytes = b[n : n+int(size) : n+int(size)]
-		return f, b[n+int(size):], nil
-	case 5:
-		if len(b) < 4 {
-			return f, nil, errCut
-		}
-		f.bits = uint64(binary.LittleEndian.Uint32(b))
-		return f, b[4:], nil
+	f := field{number: int(number)}
+	switch kind {
+	case protowire.VarintType:
+		f.bits, n = protowire.ConsumeVarint(b)
+	case protowire.Fixed64Type:
+		f.bits, n = protowire.ConsumeFixed64(b)
+	case protowire.BytesType:
+		f.bytes, n = protowire.ConsumeBytes(b)
+	case protowire.Fixed32Type:
+		var bits uint32
+		bits, n = protowire.ConsumeFixed32(b)
+		f.bits = uint64(bits)
+	default:
+		n = -1
 	}
-	return f, nil, errCut
+	if n < 0 {
+		return field{}, nil, errCut
+	}
+	return f, b[n:], nil
 }
 
 // each calls f for every field of a message.

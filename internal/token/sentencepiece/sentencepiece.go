@@ -6,6 +6,7 @@ package sentencepiece
 import (
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/inferometer/inferometer/internal/token"
 	"github.com/inferometer/inferometer/internal/token/bpe"
@@ -123,9 +124,9 @@ func (m *model) build(user *matcher) (token.Model, error) {
 	case unigramModel:
 		return newUnigram(m), nil
 	case charModel:
-		return newListed(m, func(text string) int { return firstChar(text, user) }), nil
+		return &listed{newVocabulary(m), func(text string) int { return firstChar(text, user) }}, nil
 	case wordModel:
-		return newListed(m, firstWord), nil
+		return &listed{newVocabulary(m), firstWord}, nil
 	}
 	c := bpe.Config{Tokens: make([]string, len(m.pieces)), ByteFallback: m.byteFallback, Unknown: m.pieces[m.unkID].text, FuseUnknown: !m.byteFallback}
 	scores := make([]float32, len(m.pieces))
@@ -154,10 +155,8 @@ func (w *whole) Encode(dst []int32, text string) []int32 {
 	for i := 0; i < len(text); {
 		size, id := w.user.match(text[i:])
 		if size == 0 {
-			i++
-			for i < len(text) && text[i]&0xc0 == 0x80 { // a piece begins with a character
-				i++
-			}
+			_, size = utf8.DecodeRuneInString(text[i:]) // a piece begins with a character
+			i += size
 			continue
 		}
 		if start < i {

@@ -1,8 +1,8 @@
 package sentencepiece
 
 import (
-	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"unicode/utf8"
 
@@ -16,13 +16,10 @@ const unknownPenalty = 10
 // SentencePiece 0.2.2 does, in single precision, so that ties and near ties fall the same
 // way.
 type unigram struct {
-	pieces  []piece
-	ids     map[string]int32
-	trie    *trie.Trie
-	unknown int32
-	unk     float32
-	bytes   *[256]int32
-	room    sync.Pool // of *[]step
+	vocabulary
+	trie *trie.Trie
+	unk  float32
+	room sync.Pool // of *[]step
 }
 
 // step is the best way to reach an offset of the text.
@@ -33,12 +30,11 @@ type step struct {
 }
 
 func newUnigram(m *model) *unigram {
-	u := &unigram{pieces: m.pieces, ids: make(map[string]int32, len(m.pieces)), unknown: int32(m.unkID)}
+	u := &unigram{vocabulary: newVocabulary(m)}
 	worst := float32(math.MaxFloat32)
 	var keys []string
 	var values []int32
 	for id, p := range m.pieces {
-		u.ids[p.text] = int32(id)
 		switch p.kind {
 		case normalPiece:
 			worst = min(worst, p.score)
@@ -49,38 +45,8 @@ func newUnigram(m *model) *unigram {
 	}
 	u.unk = worst - unknownPenalty
 	u.trie = trie.New(keys, values)
-	u.bytes = m.byteIDs(u.ids)
 	u.room.New = func() any { return new([]step) }
 	return u
-}
-
-// byteIDs are the pieces that stand for bytes; nil where there are none.
-func (m *model) byteIDs(ids map[string]int32) *[256]int32 {
-	if !m.byteFallback {
-		return nil
-	}
-	out := new([256]int32)
-	for b := range out {
-		out[b] = ids[fmt.Sprintf("<0x%02X>", b)]
-	}
-	return out
-}
-
-// Size is how many pieces there are.
-func (u *unigram) Size() int { return len(u.pieces) }
-
-// Token is the text of an id.
-func (u *unigram) Token(id int32) (string, bool) {
-	if id < 0 || int(id) >= len(u.pieces) {
-		return "", false
-	}
-	return u.pieces[id].text, true
-}
-
-// ID is the id of a piece.
-func (u *unigram) ID(text string) (int32, bool) {
-	id, ok := u.ids[text]
-	return id, ok
 }
 
 // Encode appends the ids of a normalized text.
@@ -166,8 +132,6 @@ func (u *unigram) collect(dst []int32, best []step, text string) []int32 {
 			dst = append(dst, id)
 		}
 	}
-	for i, j := first, len(dst)-1; i < j; i, j = i+1, j-1 {
-		dst[i], dst[j] = dst[j], dst[i]
-	}
+	slices.Reverse(dst[first:])
 	return dst
 }

@@ -19,7 +19,7 @@ import (
 // read reads a tokenizer file of any kind: which one shows in its name, or else in its
 // content. Encoding is that of a rank file, where the user named one. More are the paths
 // of other files that were needed.
-func (l Limits) read(name, path, encoding string, p place, config *chat.Config) (t token.Tokenizer, more []string, err error) {
+func (l Limits) read(name, path, encoding string, p place, config *chat.Config) (t *token.Engine, more []string, err error) {
 	base := filepath.Base(path)
 	if encoding == "" && (base == "vocab.json" || base == "merges.txt") {
 		return l.pair(name, p)
@@ -34,15 +34,15 @@ func (l Limits) read(name, path, encoding string, p place, config *chat.Config) 
 	}
 	switch kind {
 	case "tokenizer.json":
-		t, err = as(token.FromJSON(name, data))
+		t, err = token.FromJSON(name, data)
 	case "tekken.json":
-		t, err = as(tekken.Read(name, data))
+		t, err = tekken.Read(name, data)
 	case "vocab.json":
 		return nil, nil, fmt.Errorf("%s is a vocabulary without merges: name it vocab.json and put its merges.txt next to it", path)
 	case "ranks":
-		t, err = as(tiktoken.Read(name, data, tiktoken.Options{Encoding: encoding, Hint: strings.TrimSuffix(base, filepath.Ext(base)), Added: config.Added}))
+		t, err = tiktoken.Read(name, data, tiktoken.Options{Encoding: encoding, Hint: strings.TrimSuffix(base, filepath.Ext(base)), Added: config.Added})
 	case "model":
-		t, err = as(sentencepiece.Read(name, data, sentencepiece.Options{BOS: config.AddBOS, EOS: config.AddEOS}))
+		t, err = sentencepiece.Read(name, data, sentencepiece.Options{BOS: config.AddBOS, EOS: config.AddEOS})
 	default:
 		if string(data[:min(len(data), 8)]) == "version " {
 			return nil, nil, fmt.Errorf("%s is a pointer of Git LFS, not the file itself: run git lfs pull", path)
@@ -56,23 +56,11 @@ func (l Limits) read(name, path, encoding string, p place, config *chat.Config) 
 }
 
 // expansion refuses a tokenizer that makes texts too long.
-func (l Limits) expansion(name string, t token.Tokenizer) error {
-	e, ok := t.(*token.Engine)
-	if !ok || l.Expansion == 0 {
-		return nil
-	}
-	if times := e.Expansion(); times > l.Expansion {
+func (l Limits) expansion(name string, e *token.Engine) error {
+	if times := e.Expansion(); l.Expansion > 0 && times > l.Expansion {
 		return fmt.Errorf("the normalizer of the tokenizer %s can make a text %.3g times as long, more than %g: raise limits.expansion if it should", name, times, l.Expansion)
 	}
 	return nil
-}
-
-// as makes a nil engine a nil interface.
-func as(e *token.Engine, err error) (token.Tokenizer, error) {
-	if err != nil {
-		return nil, err
-	}
-	return e, nil
 }
 
 // content tells what a file holds.
@@ -110,25 +98,20 @@ func content(data []byte) string {
 }
 
 // pair reads vocab.json and merges.txt.
-func (l Limits) pair(name string, p place) (token.Tokenizer, []string, error) {
-	vocab, err := p.file("vocab.json")
-	if err != nil {
-		return nil, nil, err
+func (l Limits) pair(name string, p place) (*token.Engine, []string, error) {
+	var paths [2]string
+	var data [2][]byte
+	for i, file := range []string{"vocab.json", "merges.txt"} {
+		var err error
+		if paths[i], err = p.file(file); err != nil {
+			return nil, nil, err
+		}
+		if data[i], err = l.Files.ReadFile(paths[i]); err != nil {
+			return nil, nil, fmt.Errorf("reading the tokenizer %s: %w", name, err)
+		}
 	}
-	merges, err := p.file("merges.txt")
-	if err != nil {
-		return nil, nil, err
-	}
-	v, err := l.Files.ReadFile(vocab)
-	if err != nil {
-		return nil, nil, fmt.Errorf("reading the tokenizer %s: %w", name, err)
-	}
-	m, err := l.Files.ReadFile(merges)
-	if err != nil {
-		return nil, nil, fmt.Errorf("reading the tokenizer %s: %w", name, err)
-	}
-	t, err := as(token.FromPair(name, v, m))
-	return t, []string{merges}, err
+	t, err := token.FromPair(name, data[0], data[1])
+	return t, paths[1:], err
 }
 
 // readChat reads what a place says of chats: tokenizer_config.json,

@@ -17,12 +17,6 @@ type encoding struct {
 	before  []int32 // what Encode puts before a text when asked for special tokens
 }
 
-// gpt2Pattern and cl100kPattern are the expressions as tiktoken has them.
-const (
-	gpt2Pattern   = `'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s`
-	cl100kPattern = `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s`
-)
-
 // kimiPattern is that of o200k_base with Chinese set apart.
 const kimiPattern = `[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?` +
 	`|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?` +
@@ -34,10 +28,10 @@ func encodings() []encoding {
 		return map[string]int32{"<|fim_prefix|>": id, "<|fim_middle|>": id + 1, "<|fim_suffix|>": id + 2}
 	}
 	return []encoding{
-		{name: "r50k_base", ranks: 50256, pattern: gpt2Pattern, special: map[string]int32{end: 50256}},
-		{name: "p50k_base", ranks: 50280, pattern: gpt2Pattern, special: map[string]int32{end: 50256}},
-		{name: "p50k_edit", ranks: 50280, second: true, pattern: gpt2Pattern, special: with(fim(50281), end, 50256)},
-		{name: "cl100k_base", ranks: 100256, pattern: cl100kPattern, special: with(with(fim(100258), end, 100257), prompt, 100276)},
+		{name: "r50k_base", ranks: 50256, pattern: scan.GPT2Ranks, special: map[string]int32{end: 50256}},
+		{name: "p50k_base", ranks: 50280, pattern: scan.GPT2Ranks, special: map[string]int32{end: 50256}},
+		{name: "p50k_edit", ranks: 50280, second: true, pattern: scan.GPT2Ranks, special: with(fim(50281), end, 50256)},
+		{name: "cl100k_base", ranks: 100256, pattern: scan.CL100KRanks, special: with(with(fim(100258), end, 100257), prompt, 100276)},
 		{name: "o200k_base", ranks: 199998, pattern: scan.O200K, special: map[string]int32{end: 199999, prompt: 200018}},
 		{name: "o200k_harmony", ranks: 199998, second: true, pattern: scan.O200K, special: harmony()},
 		{name: "qwen", ranks: 151643, pattern: scan.Qwen2, special: qwen(), nfc: true},

@@ -12,10 +12,11 @@ import (
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 	"github.com/inferometer/inferometer/internal/token"
 	"github.com/inferometer/inferometer/internal/token/filetest"
+	"github.com/inferometer/inferometer/internal/token/scan"
 )
 
 func readSmall(name string, data []byte) (*token.Engine, error) {
-	return Read(name, data, Options{Pattern: cl100kPattern, Special: map[string]int32{"<|endoftext|>": 800, "<|im_start|>": 801}})
+	return Read(name, data, Options{Pattern: scan.CL100KRanks, Special: map[string]int32{"<|endoftext|>": 800, "<|im_start|>": 801}})
 }
 
 func TestSmall(t *testing.T) {

@@ -3,7 +3,6 @@
 package tokentest
 
 import (
-	"bufio"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -53,26 +53,17 @@ func compare[In, Out any](t *testing.T, path string, build func(config []byte) (
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
-	lines := bufio.NewReaderSize(unzipped, 1<<20)
+	lines := json.NewDecoder(unzipped)
 	var inputs []In
-	line, err := lines.ReadBytes('\n')
-	if err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	if err := json.Unmarshal(line, &inputs); err != nil {
+	if err := lines.Decode(&inputs); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
 	rows, compared := 0, 0
 	for {
-		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
 		var r row[Out]
-		if err := json.Unmarshal(line, &r); err != nil {
+		if err := lines.Decode(&r); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
 		rows++
@@ -127,7 +118,7 @@ func check[In, Out any](t *testing.T, r row[Out], inputs []In, build func(config
 // clone copies an input that a component may change.
 func clone[In any](in In) In {
 	if list, ok := any(in).([]string); ok {
-		return any(append([]string(nil), list...)).(In)
+		return any(slices.Clone(list)).(In)
 	}
 	return in
 }

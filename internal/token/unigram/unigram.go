@@ -98,7 +98,7 @@ func FromJSON(data []byte) (*Model, error) {
 				return nil, err
 			}
 		case "type":
-			if kind, _ := s.String(); s.Err() == nil && string(kind) != "Unigram" {
+			if kind := string(s.Quoted()); s.Err() == nil && kind != "Unigram" {
 				return nil, fmt.Errorf("the model is of type %q, not Unigram", kind)
 			}
 		default:
@@ -120,19 +120,13 @@ func FromJSON(data []byte) (*Model, error) {
 // readVocab reads pairs of a text and a score.
 func readVocab(s *jsonscan.Scanner) ([]Token, error) {
 	var vocab []Token
-	var buf []byte
 	s.Array()
 	for s.More() {
 		s.Array()
 		if !s.More() {
 			s.Fail("a token")
 		}
-		body, escaped := s.String()
-		buf = body
-		if escaped {
-			buf = jsonscan.AppendUnescaped(nil, body)
-		}
-		text := string(buf)
+		text := string(s.Quoted())
 		if !s.More() {
 			s.Fail("a score")
 		}
@@ -290,8 +284,7 @@ func (m *Model) unknownIDs(dst []int32, text string) []int32 {
 		for i := range len(text) {
 			id := m.bytes[text[i]]
 			if id < 0 {
-				dst = dst[:from]
-				return append(dst, m.unknown)
+				return append(dst[:from], m.unknown)
 			}
 			dst = append(dst, id)
 		}

@@ -19,8 +19,8 @@ import (
 // environments of their own.
 func pythonPeers() []contender {
 	return []contender{
-		{name: "GenAI-Perf", command: genaiPerfCommand, ttft: genaiPerfTTFT, installed: peerInstalled("genai-perf", "genai-perf")},
-		{name: "AIPerf", command: aiperfCommand, ttft: aiperfTTFT, installed: peerInstalled("aiperf", "aiperf")},
+		{name: "GenAI-Perf", command: genaiPerfCommand, ttft: exportedTTFT("profile_export_genai_perf.json"), installed: peerInstalled("genai-perf", "genai-perf")},
+		{name: "AIPerf", command: aiperfCommand, ttft: exportedTTFT("profile_export_aiperf.json"), installed: peerInstalled("aiperf", "aiperf")},
 		{name: "inference-perf", command: inferencePerfCommand, ttft: inferencePerfTTFT, installed: peerInstalled("inference-perf", "inference-perf")},
 		{name: "GuideLLM", command: guidellmCommand, ttft: guidellmTTFT, installed: peerInstalled("guidellm", "guidellm")},
 	}
@@ -38,17 +38,24 @@ func (b *bench) otherPeers(ctx context.Context, l *line, s *server, w work, repo
 	for _, p := range pythonPeers() {
 		patient, cancel := context.WithTimeoutCause(ctx, peerPatience, errPeerHangs)
 		f := b.competeTimes(patient, s, w, []contender{p}, 1)
-		switch err := p.installed(b); {
-		case err != nil:
-			l.miss(p.name, err)
-		case errors.Is(context.Cause(patient), errPeerHangs):
-			l.add(p.name, "lost the run: %v", errPeerHangs)
-		case !f.has(p.name):
-			l.add(p.name, "lost the run: %s", brief(f.missing[p.name]))
-		default:
-			report(l, f, p.name)
+		if errors.Is(context.Cause(patient), errPeerHangs) {
+			delete(f.attempts, p.name)
+			f.missing[p.name] = errPeerHangs
 		}
 		cancel()
+		b.peerResult(l, p, f, report)
+	}
+}
+
+// peerResult reports what a peer did. One that is not installed leaves the row unmeasured.
+func (b *bench) peerResult(l *line, p contender, f field, report func(*line, field, string)) {
+	switch err := p.installed(b); {
+	case err != nil:
+		l.miss(p.name, err)
+	case !f.has(p.name):
+		l.add(p.name, "lost the run: %s", brief(f.missing[p.name]))
+	default:
+		report(l, f, p.name)
 	}
 }
 
@@ -143,12 +150,18 @@ func aiperfCommand(b *bench, s *server, w work, dir string) (command, error) {
 
 func inferencePerfCommand(b *bench, s *server, w work, dir string) (command, error) {
 	n := peerRequests(w)
-	fixed := func(length int) string {
-		return fmt.Sprintf("{type: fixed, mean: %d, min: %d, max: %d, std_dev: 0, total_count: %d}", length, length, length, n)
-	}
 	load := fmt.Sprintf("type: concurrent\n  worker_max_concurrency: %d\n  stages: [{num_requests: %d, concurrency_level: %d}]", w.inFlight, n, w.inFlight)
 	if w.rate > 0 {
 		load = fmt.Sprintf("type: poisson\n  worker_max_concurrency: 1000\n  stages: [{rate: %g, duration: %d}]", w.rate, int(w.duration.Seconds()))
+	}
+	file, err := perfConfig(b, s, w, dir, load, n, false)
+	return command{argv: []string{peerPath(b, "inference-perf", "inference-perf"), "-c", file}, env: offline, dir: dir}, err
+}
+
+// perfConfig writes a config file of inference-perf with so many prompts.
+func perfConfig(b *bench, s *server, w work, dir, load string, prompts int, perStage bool) (string, error) {
+	fixed := func(length int) string {
+		return fmt.Sprintf("{type: fixed, mean: %d, min: %d, max: %d, std_dev: 0, total_count: %d}", length, length, length, prompts)
 	}
 	config := fmt.Sprintf(`api: {type: completion, streaming: %t}
 data:
@@ -161,13 +174,10 @@ load:
 server: {type: vllm, model_name: mock, base_url: %q, ignore_eos: true}
 tokenizer: {pretrained_model_name_or_path: %q}
 storage: {local_storage: {path: %q}}
-report: {request_lifecycle: {summary: true, per_stage: false, per_request: false}}
-`, w.stream, fixed(promptWords), fixed(w.events), load, s.url, tokenizerDir(b), filepath.Join(dir, "out"))
+report: {request_lifecycle: {summary: true, per_stage: %t, per_request: false}}
+`, w.stream, fixed(promptWords), fixed(w.events), load, s.url, tokenizerDir(b), outDir(dir), perStage)
 	file := filepath.Join(dir, "config.yml")
-	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
-		return command{}, err
-	}
-	return command{argv: []string{peerPath(b, "inference-perf", "inference-perf"), "-c", file}, env: offline, dir: dir}, nil
+	return file, os.WriteFile(file, []byte(config), 0o644)
 }
 
 func guidellmCommand(b *bench, s *server, w work, dir string) (command, error) {
@@ -198,21 +208,15 @@ func guidellmCommand(b *bench, s *server, w work, dir string) (command, error) {
 	return command{argv: argv, env: append([]string{"GUIDELLM__MAX_WORKER_PROCESSES=1"}, offline...), dir: dir}, nil
 }
 
-func genaiPerfTTFT(dir string, _ *child) (ttft, error) {
-	return exportedTTFT(dir, "profile_export_genai_perf.json")
-}
-
-func aiperfTTFT(dir string, _ *child) (ttft, error) {
-	return exportedTTFT(dir, "profile_export_aiperf.json")
-}
-
 // exportedTTFT reads the JSON that GenAI-Perf and AIPerf write.
-func exportedTTFT(dir, name string) (ttft, error) {
-	var doc struct {
-		TTFT struct{ P50, P99 float64 } `json:"time_to_first_token"`
+func exportedTTFT(name string) func(dir string, _ *child) (ttft, error) {
+	return func(dir string, _ *child) (ttft, error) {
+		var doc struct {
+			TTFT struct{ P50, P99 float64 } `json:"time_to_first_token"`
+		}
+		err := readJSONBelow(dir, name, &doc)
+		return ttft{p50: doc.TTFT.P50, p99: doc.TTFT.P99}, err
 	}
-	err := readJSONBelow(dir, name, &doc)
-	return ttft{p50: doc.TTFT.P50, p99: doc.TTFT.P99}, err
 }
 
 func inferencePerfTTFT(dir string, _ *child) (ttft, error) {

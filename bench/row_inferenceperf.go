@@ -6,8 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"time"
 )
 
@@ -37,33 +35,25 @@ const (
 // stage's delay was stands beside it.
 func inferencePerfRow() row {
 	name := fmt.Sprintf("inference-perf, random data, %d streamed tokens, constant rate: achieved rate and schedule_delay", perfEvents)
-	return row{name, func(ctx context.Context, b *bench) line {
-		var l line
-		s, err := b.startServer(ctx, serverSpec{ttft: 20 * time.Millisecond, itl: 4 * time.Millisecond, events: perfEvents})
-		if err != nil {
-			l.miss("server", err)
-			return l
-		}
-		defer s.stop()
-		its := b.keep(ctx, &l, s, perfRate, contender{name: namePerf, installed: peerInstalled("inference-perf", "inference-perf"),
+	return row{name, withServer(serverSpec{ttft: 20 * time.Millisecond, itl: 4 * time.Millisecond, events: perfEvents}, func(ctx context.Context, b *bench, s *server, l *line) {
+		its := b.keep(ctx, l, s, perfRate, contender{name: namePerf, installed: peerInstalled("inference-perf", "inference-perf"),
 			command: configCommand(func(b *bench) []string { return []string{peerPath(b, "inference-perf", "inference-perf")} })})
 		if its == nil {
-			return l
+			return
 		}
 		achieved := medianOf(its, func(k loadSummary) float64 { return k.Achieved })
 		asked := math.Ceil(perfTimes*achieved/10) * 10
-		own := b.keep(ctx, &l, s, asked, contender{name: nameOursPerf, installed: always,
+		own := b.keep(ctx, l, s, asked, contender{name: nameOursPerf, installed: always,
 			command: configCommand(func(b *bench) []string { return []string{b.program, "inference-perf"} })})
 		if own == nil {
-			return l
+			return
 		}
 		l.atLeast("achieved rate ÷ the original's", medianOf(own, func(k loadSummary) float64 { return k.Achieved })/achieved, 10, "")
 		l.between("achieved ÷ asked for", medianOf(own, func(k loadSummary) float64 { return k.Achieved / asked }), 0.99, 1.01)
 		late := func(k loadSummary) float64 { return 1e3 * k.Delay.P99 }
 		l.atMost("schedule_delay p99", medianOf(own, late), perfDelay, " ms")
 		l.atMost("schedule_delay p99 ÷ the original's", medianOf(own, late)/medianOf(its, late), 1, "")
-		return l
-	}}
+	})}
 }
 
 // loadSummary is what a report says of the load.
@@ -133,28 +123,8 @@ func readLoadSummary(dir string) (loadSummary, error) {
 func configCommand(program func(b *bench) []string) func(b *bench, s *server, w work, dir string) (command, error) {
 	return func(b *bench, s *server, w work, dir string) (command, error) {
 		seconds := int(w.duration.Seconds())
-		fixed := func(length int) string {
-			return fmt.Sprintf("{type: fixed, mean: %d, min: %d, max: %d, std_dev: 0, total_count: %d}", length, length, length, int(w.rate)*seconds+1)
-		}
-		config := fmt.Sprintf(`api: {type: completion, streaming: %t}
-data:
-  type: random
-  input_distribution: %s
-  output_distribution: %s
-load:
-  type: constant
-  num_workers: 1
-  interval: 0
-  stages: [{rate: %g, duration: %d}, {rate: %g, duration: %d}]
-server: {type: vllm, model_name: mock, base_url: %q, ignore_eos: true}
-tokenizer: {pretrained_model_name_or_path: %q}
-storage: {local_storage: {path: %q}}
-report: {request_lifecycle: {summary: true, per_stage: true, per_request: false}}
-`, w.stream, fixed(promptWords), fixed(w.events), w.rate, perfOpening, w.rate, seconds, s.url, tokenizerDir(b), outDir(dir))
-		file := filepath.Join(dir, "config.yml")
-		if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
-			return command{}, err
-		}
-		return command{argv: append(program(b), "-c", file), env: offline, dir: dir, fine: []int{1}}, nil
+		load := fmt.Sprintf("type: constant\n  interval: 0\n  stages: [{rate: %g, duration: %d}, {rate: %g, duration: %d}]", w.rate, perfOpening, w.rate, seconds)
+		file, err := perfConfig(b, s, w, dir, load, int(w.rate)*seconds+1, true)
+		return command{argv: append(program(b), "-c", file), env: offline, dir: dir, fine: []int{1}}, err
 	}
 }

@@ -51,14 +51,7 @@ func (b *bench) open(ctx context.Context, s *server, o openLoop) (attempt, error
 
 // poissonRow asks for more arrivals than any peer can keep up with.
 func poissonRow() row {
-	return row{"Poisson arrivals, 5,000/s for 30 s, not streamed, 16 tokens", func(ctx context.Context, b *bench) line {
-		var l line
-		s, err := b.startServer(ctx, serverSpec{events: 16})
-		if err != nil {
-			l.miss("server", err)
-			return l
-		}
-		defer s.stop()
+	return row{"Poisson arrivals, 5,000/s for 30 s, not streamed, 16 tokens", withServer(serverSpec{events: 16}, func(ctx context.Context, b *bench, s *server, l *line) {
 		var kept []keptRate
 		for range b.reps {
 			a, err := b.open(ctx, s, openLoop{rate: 5000, poisson: true, duration: 30 * time.Second, work: work{events: 16}})
@@ -68,16 +61,15 @@ func poissonRow() row {
 			}
 			if err != nil {
 				l.miss(nameOurs, err)
-				return l
+				return
 			}
 			kept = append(kept, k)
 		}
-		judgePoisson(&l, kept)
+		judgePoisson(l, kept)
 		if b.full {
-			b.peerPoisson(ctx, &l, s)
+			b.peerPoisson(ctx, l, s)
 		}
-		return l
-	}}
+	})}
 }
 
 func judgePoisson(l *line, kept []keptRate) {
@@ -142,30 +134,22 @@ func readKeptRate(dir string) (keptRate, error) {
 
 // reportRow measures how long one waits for the results after the last response.
 func reportRow() row {
-	return row{"last response → results on screen, 20,000 requests", func(ctx context.Context, b *bench) line {
-		var l line
-		s, err := b.startServer(ctx, serverSpec{events: 16})
-		if err != nil {
-			l.miss("server", err)
-			return l
-		}
-		defer s.stop()
+	return row{"last response → results on screen, 20,000 requests", withServer(serverSpec{events: 16}, func(ctx context.Context, b *bench, s *server, l *line) {
 		var waits []float64
 		for range b.reps {
 			wait, err := b.reportWait(ctx, s)
 			if err != nil {
 				l.miss(nameOurs, err)
-				return l
+				return
 			}
 			waits = append(waits, wait.Seconds())
 		}
 		l.add(nameOurs, "%s from the last response to the program's end", show(quantile(waits, 0.5), " s"))
 		l.atMost("wait", quantile(waits, 0.5), 0.5, " s")
 		if b.full {
-			b.peerReportWait(ctx, &l, s)
+			b.peerReportWait(ctx, l, s)
 		}
-		return l
-	}}
+	})}
 }
 
 // reportWait runs 20,000 streamed requests and returns the time between the end of
@@ -191,14 +175,9 @@ func (b *bench) reportWait(ctx context.Context, s *server) (time.Duration, error
 func (b *bench) peerReportWait(ctx context.Context, l *line, s *server) {
 	c := pythonPeers()[0]
 	f := b.compete(ctx, s, work{inFlight: 64, stream: true, events: 16, requests: 20_000}, []contender{c})
-	switch err := c.installed(b); {
-	case err != nil:
-		l.miss(c.name, err)
-	case !f.has(c.name):
-		l.add(c.name, "lost the run: %s", brief(f.missing[c.name]))
-	default:
-		l.add(c.name, "%s", show(median(f, c.name, func(a attempt) float64 { return a.tail.Seconds() }), " s"))
-	}
+	b.peerResult(l, c, f, func(l *line, f field, name string) {
+		l.add(name, "%s", show(median(f, name, func(a attempt) float64 { return a.tail.Seconds() }), " s"))
+	})
 }
 
 // startupRow measures how long the program takes to do nothing.

@@ -11,14 +11,7 @@ import (
 
 // memoryRow is the peak resident set with 256 requests in flight.
 func memoryRow() row {
-	return row{"peak memory, 256 in flight", func(ctx context.Context, b *bench) line {
-		var l line
-		s, err := b.startServer(ctx, serverSpec{events: 64})
-		if err != nil {
-			l.miss("server", err)
-			return l
-		}
-		defer s.stop()
+	return row{"peak memory, 256 in flight", withServer(serverSpec{events: 64}, func(ctx context.Context, b *bench, s *server, l *line) {
 		contenders := []contender{ours(), bare(), perfAnalyzer()}
 		f := b.compete(ctx, s, work{inFlight: 256, stream: true, events: 64, duration: b.load}, contenders)
 		for _, c := range contenders {
@@ -32,8 +25,7 @@ func memoryRow() row {
 		if f.has(nameOurs) {
 			l.atMost("peak memory", median(f, nameOurs, peakMB), 100, " MB")
 		}
-		return l
-	}}
+	})}
 }
 
 func peakMB(a attempt) float64 { return float64(a.peak) / 1e6 }
@@ -67,7 +59,7 @@ func coresRow() row {
 		}
 		reportCores(&l, one, 1)
 		reportCores(&l, all, len(clientCores))
-		if medianOf(all, func(a attempt) float64 { return a.busy }) > serverBound {
+		if medianOf(all, busyOf) > serverBound {
 			l.note("server-bound: compared by client CPU per request")
 			l.atLeast("share of linear, by client CPU per request", medianOf(one, cpuOf)/medianOf(all, cpuOf), 0.8, "")
 			return l
@@ -102,7 +94,7 @@ func (b *bench) onCores(ctx context.Context, s *server, cores []int) ([]attempt,
 
 func reportCores(l *line, runs []attempt, cores int) {
 	l.add(nameOurs, "%d core(s): %s requests/s of 16 streamed events, client CPU per request %s; server %.0f %% busy", cores,
-		show(medianOf(runs, sustainedOn(cores)), ""), show(medianOf(runs, cpuOf), " µs"), 100*medianOf(runs, func(a attempt) float64 { return a.busy }))
+		show(medianOf(runs, sustainedOn(cores)), ""), show(medianOf(runs, cpuOf), " µs"), 100*medianOf(runs, busyOf))
 }
 
 // growth compares CPU per request at two sizes of the same open-loop work.
@@ -237,14 +229,7 @@ func (b *bench) cpuOf(ctx context.Context, s *server, o openLoop) (time.Duration
 
 // millionEventsRow is the peak memory of a run of a million requests.
 func millionEventsRow() row {
-	return row{"peak memory, 1,000,000 requests of 64 events", func(ctx context.Context, b *bench) line {
-		var l line
-		s, err := b.startServer(ctx, serverSpec{events: 64})
-		if err != nil {
-			l.miss("server", err)
-			return l
-		}
-		defer s.stop()
+	return row{"peak memory, 1,000,000 requests of 64 events", withServer(serverSpec{events: 64}, func(ctx context.Context, b *bench, s *server, l *line) {
 		a, err := b.attempt(ctx, s, b.cores.client, "million", func(dir string) (command, error) {
 			argv := []string{b.program, "run", s.url, "--model", "mock", "--concurrency", "64", "--requests", strconv.Itoa(1_000_000)}
 			return command{argv: append(argv, commonFlags(work{stream: true, events: 64}, dir)...), fine: []int{1}}, nil
@@ -254,11 +239,10 @@ func millionEventsRow() row {
 		}
 		if err != nil {
 			l.miss(nameOurs, err)
-			return l
+			return
 		}
 		l.add(nameOurs, "%s; %s requests/s, client CPU per event %s, %.0f s in all", show(peakMB(a), " MB"), show(a.rate, ""),
 			show(us(a.wholeCPU)/64, " µs"), a.child.ended.Sub(a.child.started).Seconds())
 		l.atMost("peak memory", peakMB(a), 600, " MB")
-		return l
-	}}
+	})}
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -117,12 +118,7 @@ func (b *bench) stampRun(ctx context.Context, hogged bool) (stampRun, error) {
 
 // saysShortOfCPU looks for a lack of CPU among the reasons and notes of a result.
 func saysShortOfCPU(reasons []string) bool {
-	for _, r := range reasons {
-		if strings.Contains(r, "short of CPU") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(reasons, func(r string) bool { return strings.Contains(r, "short of CPU") })
 }
 
 // errors is a quantile of the stamp errors, with the kernel's stamps or the
@@ -142,21 +138,16 @@ func (r stampRun) errors(kernel, coalesced bool, p float64) time.Duration {
 }
 
 func (r stampRun) coalescedShare() float64 {
-	n := 0
-	for _, e := range r.events {
-		if e.coalesced {
-			n++
-		}
-	}
-	return float64(n) / float64(max(len(r.events), 1))
+	return float64(r.count(func(e stampError) bool { return e.coalesced })) / float64(max(len(r.events), 1))
 }
 
 // early counts stamps that lie before the write they belong to, which no true
 // stamp can.
-func (r stampRun) early() int64 {
-	n := int64(0)
+func (r stampRun) early() int64 { return r.count(func(e stampError) bool { return e.kernel < 0 }) }
+
+func (r stampRun) count(is func(stampError) bool) (n int64) {
 	for _, e := range r.events {
-		if e.kernel < 0 {
+		if is(e) {
 			n++
 		}
 	}

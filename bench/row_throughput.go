@@ -41,18 +41,12 @@ func throughputRows() []row {
 	}
 	var out []row
 	for _, c := range cases {
-		out = append(out, row{c.name, func(ctx context.Context, b *bench) line { return c.measure(ctx, b) }})
+		out = append(out, row{c.name, withServer(c.server, c.measure)})
 	}
 	return out
 }
 
-func (c throughputCase) measure(ctx context.Context, b *bench) (l line) {
-	s, err := b.startServer(ctx, c.server)
-	if err != nil {
-		l.miss("server", err)
-		return l
-	}
-	defer s.stop()
+func (c throughputCase) measure(ctx context.Context, b *bench, s *server, l *line) {
 	c.work.duration = b.load
 	contenders := c.contenders
 	if contenders == nil {
@@ -63,16 +57,15 @@ func (c throughputCase) measure(ctx context.Context, b *bench) (l line) {
 	}
 	f := b.compete(ctx, s, c.work, contenders)
 	for _, p := range contenders {
-		c.report(&l, f, p.name)
+		c.report(l, f, p.name)
 	}
-	c.reportServer(&l, f)
+	c.reportServer(l, f)
 	if b.full && c.contenders == nil {
-		b.otherPeers(ctx, &l, s, c.work, func(l *line, f field, name string) { c.report(l, f, name) })
+		b.otherPeers(ctx, l, s, c.work, c.report)
 	}
 	if len(l.missing) == 0 {
-		c.judge(&l, f, c)
+		c.judge(l, f, c)
 	}
-	return l
 }
 
 // report prints what a contender did.
@@ -81,16 +74,15 @@ func (c throughputCase) report(l *line, f field, name string) {
 		l.miss(name, f.missing[name])
 		return
 	}
-	rate := median(f, name, func(a attempt) float64 { return a.rate }) * c.per()
-	whole := median(f, name, func(a attempt) float64 { return us(a.wholeCPU) }) / c.per()
+	rate := median(f, name, rateOf) * c.per()
+	whole := median(f, name, cpuOf) / c.per()
 	cpu := median(f, name, func(a attempt) float64 { return us(a.cpu) }) / c.per()
-	busy := median(f, name, func(a attempt) float64 { return a.busy })
 	bound := ""
-	if busy > serverBound {
+	if serverWasBound(f, name) {
 		bound = ", server-bound"
 	}
 	l.add(name, "%s/s, client CPU per %s %s (%s in the middle of the run); server %.0f %% busy%s",
-		show(rate, ""), c.unit, show(whole, " µs"), show(cpu, " µs"), busy*100, bound)
+		show(rate, ""), c.unit, show(whole, " µs"), show(cpu, " µs"), 100*median(f, name, busyOf), bound)
 }
 
 // reportServer prints the server's ceiling, as its CPU under the heaviest load tells.
@@ -124,6 +116,7 @@ func ratio(f field, a, b string, figure func(attempt) float64) float64 {
 
 func rateOf(a attempt) float64 { return a.rate }
 func cpuOf(a attempt) float64  { return us(a.wholeCPU) }
+func busyOf(a attempt) float64 { return a.busy }
 
 // faster checks our rate against a peer's; where the server was the bottleneck of
 // either, CPU for the same work is compared instead.
@@ -138,9 +131,7 @@ func (c throughputCase) faster(l *line, f field, peer string, bound float64) {
 }
 
 // serverWasBound reports whether the server was the bottleneck of a contender's runs.
-func serverWasBound(f field, name string) bool {
-	return median(f, name, func(a attempt) float64 { return a.busy }) > serverBound
-}
+func serverWasBound(f field, name string) bool { return median(f, name, busyOf) > serverBound }
 
 func judgeUnstreamed(l *line, f field, c throughputCase) { c.faster(l, f, namePA, 1.2) }
 

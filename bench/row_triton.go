@@ -72,7 +72,7 @@ func tritonRows() []row {
 	c.contenders = []contender{oursTriton(), perfAnalyzerTriton()}
 	c.judge = func(l *line, f field, c throughputCase) { c.faster(l, f, namePA, 1.2) }
 	return []row{
-		{c.name, func(ctx context.Context, b *bench) line { return c.measure(ctx, b) }},
+		{c.name, withServer(c.server, c.measure)},
 		{"error of TTFT over Triton's gRPC, 256 in flight", tritonTTFT},
 	}
 }

@@ -17,14 +17,7 @@ const ttftInFlight = 256
 // ttftRow compares what clients report as time to first token with what the
 // server did.
 func ttftRow() row {
-	return row{"reported TTFT p50 / p99, 256 in flight, server's set to 50 ms", func(ctx context.Context, b *bench) line {
-		var l line
-		s, err := b.startServer(ctx, serverSpec{ttft: 50 * time.Millisecond, itl: 10 * time.Millisecond, events: 16, truth: true})
-		if err != nil {
-			l.miss("server", err)
-			return l
-		}
-		defer s.stop()
+	return row{"reported TTFT p50 / p99, 256 in flight, server's set to 50 ms", withServer(serverSpec{ttft: 50 * time.Millisecond, itl: 10 * time.Millisecond, events: 16, truth: true}, func(ctx context.Context, b *bench, s *server, l *line) {
 		w := work{inFlight: ttftInFlight, stream: true, events: 16, duration: b.load}
 		contenders := []contender{ours(), bare(), perfAnalyzerTTFT()}
 		f := b.compete(ctx, s, w, contenders)
@@ -35,35 +28,27 @@ func ttftRow() row {
 		truth, err := s.log(ctx)
 		if err != nil {
 			l.miss("server", err)
-			return l
+			return
 		}
 		for _, c := range contenders {
 			if !f.has(c.name) {
 				l.miss(c.name, f.missing[c.name])
 				continue
 			}
-			reportTTFT(&l, f, c.name, truth)
+			reportTTFT(l, f, c.name, truth)
 		}
 		if b.full {
-			b.reportPeerTTFT(&l, peers, truth)
+			b.reportPeerTTFT(l, peers, truth)
 		}
 		if len(l.missing) == 0 {
-			judgeTTFT(&l, f, truth)
+			judgeTTFT(l, f, truth)
 		}
-		return l
-	}}
+	})}
 }
 
 func (b *bench) reportPeerTTFT(l *line, peers field, truth []mock.Truth) {
 	for _, p := range pythonPeers() {
-		switch err := p.installed(b); {
-		case err != nil:
-			l.miss(p.name, err)
-		case !peers.has(p.name):
-			l.add(p.name, "lost the run: %s", brief(peers.missing[p.name]))
-		default:
-			reportTTFT(l, peers, p.name, truth)
-		}
+		b.peerResult(l, p, peers, func(l *line, f field, name string) { reportTTFT(l, f, name, truth) })
 	}
 }
 
@@ -77,7 +62,7 @@ func reportTTFT(l *line, f field, name string, truth []mock.Truth) {
 	l.add(name, "%s / %s while the server's own was %s / %s; held %s in flight as the server saw it; peak memory %s",
 		show(median(f, name, func(a attempt) float64 { return a.p50 }), " ms"), show(median(f, name, func(a attempt) float64 { return a.p99 }), " ms"),
 		show(server(0.50), " ms"), show(server(0.99), " ms"), show(held, ""),
-		show(median(f, name, func(a attempt) float64 { return float64(a.peak) / 1e6 }), " MB"))
+		show(median(f, name, peakMB), " MB"))
 }
 
 func judgeTTFT(l *line, f field, truth []mock.Truth) {

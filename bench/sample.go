@@ -90,9 +90,6 @@ type load struct {
 // serverBound is the share of its core from which on a server is the bottleneck.
 const serverBound = 0.90
 
-// bound reports whether the server was the bottleneck.
-func (l load) bound() bool { return l.busy > serverBound }
-
 // ceiling is the rate at which the server's cores would be wholly busy.
 func (l load) ceiling(cores int) float64 {
 	if l.serverCPU <= 0 {

@@ -74,6 +74,20 @@ func (b *bench) startServer(ctx context.Context, spec serverSpec) (*server, erro
 	return s, nil
 }
 
+// withServer is the measurement of a row that needs a server of one kind.
+func withServer(spec serverSpec, measure func(ctx context.Context, b *bench, s *server, l *line)) func(context.Context, *bench) line {
+	return func(ctx context.Context, b *bench) (l line) {
+		s, err := b.startServer(ctx, spec)
+		if err != nil {
+			l.miss("server", err)
+			return l
+		}
+		defer s.stop()
+		measure(ctx, b, s, &l)
+		return l
+	}
+}
+
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
@@ -61,16 +62,11 @@ func (l *line) must(what string, ok bool) {
 
 // state is how the row came out.
 func (l line) state() string {
-	if len(l.missing) > 0 {
+	if len(l.missing) > 0 || len(l.checks) == 0 {
 		return "NOT MEASURED"
 	}
-	for _, c := range l.checks {
-		if !c.ok {
-			return "MISSED"
-		}
-	}
-	if len(l.checks) == 0 {
-		return "NOT MEASURED"
+	if slices.ContainsFunc(l.checks, func(c check) bool { return !c.ok }) {
+		return "MISSED"
 	}
 	return "met"
 }

@@ -85,8 +85,8 @@ func TestPeerTTFT(t *testing.T) {
 		name, file, text string
 		read             func(string, *child) (ttft, error)
 	}{
-		{"genai-perf", "a/profile_export_genai_perf.json", `{"time_to_first_token":{"unit":"ms","p50":58.5,"p99":97}}`, genaiPerfTTFT},
-		{"aiperf", "profile_export_aiperf.json", `{"time_to_first_token":{"unit":"ms","p50":58.5,"p99":97}}`, aiperfTTFT},
+		{"genai-perf", "a/profile_export_genai_perf.json", `{"time_to_first_token":{"unit":"ms","p50":58.5,"p99":97}}`, exportedTTFT("profile_export_genai_perf.json")},
+		{"aiperf", "profile_export_aiperf.json", `{"time_to_first_token":{"unit":"ms","p50":58.5,"p99":97}}`, exportedTTFT("profile_export_aiperf.json")},
 		{"inference-perf", "out/summary_lifecycle_metrics.json", `{"successes":{"latency":{"time_to_first_token":{"median":0.0585,"p99":0.097}}}}`, inferencePerfTTFT},
 		{"guidellm", "out.json", `{"benchmarks":[{"metrics":{"time_to_first_token_ms":{"successful":{"percentiles":{"p50":58.5,"p99":97}}}}}]}`, guidellmTTFT},
 	}

@@ -1,9 +1,6 @@
 package plan
 
-import (
-	"fmt"
-	"reflect"
-)
+import "fmt"
 
 // SourceAgents are generated sessions of agents that call tools and other agents.
 const SourceAgents = "agents"
@@ -50,56 +47,39 @@ type Theme struct {
 }
 
 func themeSpec() codec[Theme] {
-	return object("mapping", []field[Theme]{
-		at("name", word("`generic`, `db2_latency_incident`, `research_rag` or `code_change_task`", ThemeNames()...), func(t *Theme) *string { return &t.Name }, "What it is about."),
+	return object(
+		at("name", named("`generic`, `db2_latency_incident`, `research_rag` or `code_change_task`", ThemeNames()...), func(t *Theme) *string { return &t.Name }, "What it is about."),
 		at("weight", number(), func(t *Theme) *float64 { return &t.Weight }, "How often it is drawn beside the others."),
-	}, nil)
+	)
 }
 
 func agentsSpec() codec[Agents] {
-	c := structure("mapping", []field[Agents]{
-		at("sessions", integer[int](), func(a *Agents) *int { return &a.Sessions }, "Sessions that differ; later ones begin anew."),
-		at("turns", lengthSpec(), func(a *Agents) *Length { return &a.Turns }, "Turns of the user in a session."),
-		at("input", lengthSpec(), func(a *Agents) *Length { return &a.Input }, "Tokens of a user's turn, and of the task of a sub-agent."),
-		at("output", lengthSpec(), func(a *Agents) *Length { return &a.Output }, "Tokens of an answer in text."),
-		at("head", integer[int](), func(a *Agents) *int { return &a.Head }, "Tokens of each agent's system prompt."),
-		at("loop", lengthSpec(), func(a *Agents) *Length { return &a.Loop }, "Answers that call tools, before the one in text."),
-		at("catalog", lengthSpec(), func(a *Agents) *Length { return &a.Catalog }, "Tools that an agent knows."),
-		at("calls", lengthSpec(), func(a *Agents) *Length { return &a.Calls }, "Tool calls of one answer. Left out: 1."),
+	return object(
+		at("sessions", count[int](mostPrompts), func(a *Agents) *int { return &a.Sessions }, "Sessions that differ; later ones begin anew."),
+		at("turns", tallySpec(), func(a *Agents) *Length { return &a.Turns }, "Turns of the user in a session."),
+		at("input", tallySpec(), func(a *Agents) *Length { return &a.Input }, "Tokens of a user's turn, and of the task of a sub-agent."),
+		at("output", tallySpec(), func(a *Agents) *Length { return &a.Output }, "Tokens of an answer in text."),
+		at("head", count[int](mostLength), func(a *Agents) *int { return &a.Head }, "Tokens of each agent's system prompt."),
+		at("loop", tallySpec(), func(a *Agents) *Length { return &a.Loop }, "Answers that call tools, before the one in text."),
+		at("catalog", tallySpec(), func(a *Agents) *Length { return &a.Catalog }, "Tools that an agent knows."),
+		at("calls", tallySpec(), func(a *Agents) *Length { return &a.Calls }, "Tool calls of one answer. Left out: 1."),
 		at("fanout", share(), func(a *Agents) *float64 { return &a.Fanout }, "Probability that an agent starts sub-agents."),
-		at("children", lengthSpec(), func(a *Agents) *Length { return &a.Children }, "How many it starts."),
-		at("depth", integer[int](), func(a *Agents) *int { return &a.Depth }, "How deep sub-agents may start others; 0: there are none."),
-		at("events", integer[int](), func(a *Agents) *int { return &a.Events }, "Most calls of a model in a session. 0: 64."),
-		at("tool_latency_s", lengthSpec(), func(a *Agents) *Length { return &a.ToolLatency }, "Time that tools take, in whole seconds."),
-		at("think_s", lengthSpec(), func(a *Agents) *Length { return &a.Think }, "Time before later turns of the user, in whole seconds."),
-		at("compact_at", lengthSpec(), func(a *Agents) *Length { return &a.CompactAt }, "Tokens of a context, tools included, that a summary takes the place of. Left out: it grows."),
-		at("compact_to", lengthSpec(), func(a *Agents) *Length { return &a.CompactTo }, "Tokens of that summary."),
+		at("children", tallySpec(), func(a *Agents) *Length { return &a.Children }, "How many it starts."),
+		at("depth", count[int](100), func(a *Agents) *int { return &a.Depth }, "How deep sub-agents may start others; 0: there are none."),
+		at("events", count[int](mostPrompts), func(a *Agents) *int { return &a.Events }, "Most calls of a model in a session. 0: 64."),
+		at("tool_latency_s", tallySpec(), func(a *Agents) *Length { return &a.ToolLatency }, "Time that tools take, in whole seconds."),
+		at("think_s", tallySpec(), func(a *Agents) *Length { return &a.Think }, "Time before later turns of the user, in whole seconds."),
+		at("compact_at", tallySpec(), func(a *Agents) *Length { return &a.CompactAt }, "Tokens of a context, tools included, that a summary takes the place of. Left out: it grows."),
+		at("compact_to", tallySpec(), func(a *Agents) *Length { return &a.CompactTo }, "Tokens of that summary."),
 		at("themes", list("list of themes", themeSpec()), func(a *Agents) *[]Theme { return &a.Themes }, "What sessions are about. None: all themes alike."),
 		at("seed", integer[uint64](), func(a *Agents) *uint64 { return &a.Seed }, "Of all that is drawn, instead of that of the plan. NumPy draws the same numbers from the same seed."),
-	}, nil)
-	c.zero = func(a Agents) bool { return reflect.ValueOf(a).IsZero() }
-	return c
+	)
 }
 
 func (c *checker) agents(d *Data) {
 	const at = "data.agents."
 	a := &d.Agents
-	c.count(at+"sessions", int64(a.Sessions), mostPrompts)
-	c.count(at+"head", int64(a.Head), mostLength)
-	c.count(at+"depth", int64(a.Depth), 100)
-	c.count(at+"events", int64(a.Events), mostPrompts)
-	if a.Fanout != 0 {
-		c.share(at+"fanout", a.Fanout)
-	}
-	for _, l := range []struct {
-		name string
-		l    Length
-	}{
-		{"turns", a.Turns}, {"input", a.Input}, {"output", a.Output}, {"loop", a.Loop}, {"catalog", a.Catalog}, {"calls", a.Calls}, {"children", a.Children},
-		{"tool_latency_s", a.ToolLatency}, {"think_s", a.Think}, {"compact_at", a.CompactAt}, {"compact_to", a.CompactTo},
-	} {
-		c.tally(at+l.name, l.l)
-	}
+	agentsSpec().check(c, "data.agents", a)
 	if (a.CompactAt == Length{}) != (a.CompactTo == Length{}) {
 		c.add(at+"compact_at", "is given without compact_to, or the other way round", "give both or neither")
 	}
@@ -117,10 +97,7 @@ func (c *checker) agents(d *Data) {
 	if d.Source != SourceAgents {
 		return
 	}
-	for _, need := range []struct {
-		name  string
-		given bool
-	}{{"sessions", a.Sessions > 0}, {"turns", a.Turns != Length{}}, {"input", a.Input != Length{}}, {"output", a.Output != Length{}}} {
+	for _, need := range []part{{"sessions", a.Sessions > 0}, {"turns", a.Turns != Length{}}, {"input", a.Input != Length{}}, {"output", a.Output != Length{}}} {
 		if !need.given {
 			c.add(at+need.name, "is missing", "")
 		}

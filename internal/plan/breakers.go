@@ -27,19 +27,19 @@ type Trigger struct {
 }
 
 func breakerSpec() codec[Breaker] {
-	trigger := object("mapping", []field[Trigger]{
-		at("kind", word("`consecutive` or `rate_over_window`", TriggerConsecutive, TriggerRate), func(t *Trigger) *string { return &t.Kind },
+	trigger := object(
+		at("kind", named("`consecutive` or `rate_over_window`", TriggerConsecutive, TriggerRate), func(t *Trigger) *string { return &t.Kind },
 			"Hits in a row, or the share of hits in a window of time."),
 		at("threshold", number(), func(t *Trigger) *float64 { return &t.Threshold }, "How many in a row; of a window, the share from 0 to 1."),
 		at("window", duration(), func(t *Trigger) *Duration { return &t.Window }, "Length of the window."),
 		at("min_samples", integer[int](), func(t *Trigger) *int { return &t.MinSamples }, "Samples that a window must have to be judged."),
-	}, nil)
-	return structure("mapping", []field[Breaker]{
+	)
+	return object(
 		at("name", text(), func(b *Breaker) *string { return &b.Name }, "What reports call it."),
 		at("matches", list("list of expressions", text()), func(b *Breaker) *[]string { return &b.Matches }, "Requests that are samples: any of these holds."),
 		at("rules", list("list of expressions", text()), func(b *Breaker) *[]string { return &b.Rules }, "Samples that are hits: any of these holds. None: all."),
 		at("triggers", list("list of triggers", trigger), func(b *Breaker) *[]Trigger { return &b.Triggers }, "What opens it: any of these."),
-	}, nil)
+	)
 }
 
 func (c *checker) breakers(breakers []Breaker) {

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,6 +21,7 @@ type codec[V any] struct {
 	read   func(r *reader, n *yaml.Node, path string, v *V)
 	write  func(v V) *yaml.Node
 	zero   func(v V) bool
+	check  func(c *checker, path string, v *V) // what is wrong with a value by itself; nil: nothing can be
 	// put reads n into the part of v that steps lead to; nil: v has no parts.
 	put func(r *reader, steps []string, n *yaml.Node, path string, v *V)
 }
@@ -37,12 +39,47 @@ func (c codec[V]) set(r *reader, steps []string, n *yaml.Node, path string, v *V
 	}
 }
 
+// or is an object that may also be written in short: as text that parse reads. forms are the
+// schemas of that text.
+func (c codec[V]) or(kind string, parse func(string) (V, error), forms ...any) codec[V] {
+	read := c.read
+	c.kind, c.schema = kind, schema{"anyOf": append([]any{c.schema}, forms...)}
+	c.read = func(r *reader, n *yaml.Node, path string, v *V) {
+		if !readText(r, n, path, v, parse) {
+			read(r, n, path, v)
+		}
+	}
+	return c
+}
+
+// readText reads the short form of a value; false: n is not text.
+func readText[V any](r *reader, n *yaml.Node, path string, v *V, parse func(string) (V, error)) bool {
+	if n.Kind != yaml.ScalarNode {
+		return false
+	}
+	got, err := parse(n.Value)
+	if err == nil {
+		*v = got
+		return true
+	}
+	all := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		all = joined.Unwrap()
+	}
+	for _, err := range all {
+		r.fault(n, path, err.Error(), "")
+	}
+	return true
+}
+
 // field is one field of the object T.
 type field[T any] struct {
 	doc   fieldDoc
 	read  func(r *reader, n *yaml.Node, path string, t *T)
 	set   func(r *reader, steps []string, n *yaml.Node, path string, t *T)
 	write func(t *T) *yaml.Node // nil: the field is left out
+	zero  func(t *T) bool
+	check func(c *checker, path string, t *T)
 }
 
 // fieldDoc is what is said about a field.
@@ -67,6 +104,12 @@ func at[T, V any](name string, c codec[V], get func(*T) *V, help string) field[T
 			}
 			return nil
 		},
+		zero: func(t *T) bool { return c.zero(*get(t)) },
+		check: func(k *checker, path string, t *T) {
+			if c.check != nil {
+				c.check(k, join(path, name), get(t))
+			}
+		},
 	}
 }
 
@@ -75,33 +118,31 @@ func at[T, V any](name string, c codec[V], get func(*T) *V, help string) field[T
 func always[T, V any](name string, c codec[V], get func(*T) *V, help string) field[T] {
 	f := at(name, c, get, help)
 	f.write = func(t *T) *yaml.Node { return c.write(*get(t)) }
+	f.zero = func(*T) bool { return false }
 	return f
 }
 
-// object is a mapping with the given fields. short, where not nil, reads the
-// forms other than a mapping and reports whether it took the node.
-func object[T comparable](kind string, fields []field[T], short func(r *reader, n *yaml.Node, path string, t *T) bool) codec[T] {
-	c := structure(kind, fields, short)
-	c.zero = func(v T) bool { var zero T; return v == zero }
-	return c
-}
-
-// structure is an object that has no zero.
-func structure[T any](kind string, fields []field[T], short func(r *reader, n *yaml.Node, path string, t *T) bool) codec[T] {
+// object is a mapping with the given fields.
+func object[T any](fields ...field[T]) codec[T] {
 	docs := make([]fieldDoc, len(fields))
 	for i, f := range fields {
 		docs[i] = f.doc
 	}
 	return codec[T]{
-		kind:   kind,
+		kind:   "mapping",
 		fields: docs,
 		schema: objectSchema(docs),
-		zero:   func(T) bool { return false },
+		zero: func(t T) bool {
+			return !slices.ContainsFunc(fields, func(f field[T]) bool { return !f.zero(&t) })
+		},
+		check: func(c *checker, path string, t *T) {
+			for _, f := range fields {
+				f.check(c, path, t)
+			}
+		},
 		read: func(r *reader, n *yaml.Node, path string, t *T) {
 			if n.Kind != yaml.MappingNode {
-				if short == nil || !short(r, n, path, t) {
-					r.wrong(n, path, "a mapping of "+joinNames(docs))
-				}
+				r.wrong(n, path, "a mapping of "+strings.Join(namesOf(docs), ", "))
 				return
 			}
 			r.mapping(n, path, docs, func(i int, value *yaml.Node, path string) { fields[i].read(r, value, path, t) })
@@ -134,6 +175,13 @@ func list[V any](kind string, elem codec[V]) codec[[]V] {
 		fields: elem.fields,
 		schema: schema{"type": "array", "items": elem.schema},
 		zero:   func(v []V) bool { return len(v) == 0 },
+		check: func(c *checker, path string, v *[]V) {
+			for i := range *v {
+				if elem.check != nil {
+					elem.check(c, fmt.Sprintf("%s[%d]", path, i), &(*v)[i])
+				}
+			}
+		},
 		read: func(r *reader, n *yaml.Node, path string, v *[]V) {
 			if n.Kind != yaml.SequenceNode {
 				r.wrong(n, path, "a list")
@@ -202,9 +250,21 @@ func text() codec[string] {
 		func(n *yaml.Node) (string, error) { return n.Value, nil })
 }
 
-// word is one of a few words. Which ones are right is for check to say: a plan
-// can be wrong in the same way without a file.
-func word(kind string, words ...string) codec[string] {
+// word is one of a few words, or none.
+func word(words ...string) codec[string] {
+	last := len(words) - 1
+	kind := "`" + strings.Join(words[:last], "`, `") + "` or `" + words[last] + "`"
+	c := named(strings.TrimPrefix(kind, "`` or "), words...)
+	c.check = func(c *checker, path string, v *string) {
+		if *v != "" {
+			c.choice(path, *v, words)
+		}
+	}
+	return c
+}
+
+// named is a word of which it depends on other fields whether it is right.
+func named(kind string, words ...string) codec[string] {
 	c := text()
 	c.kind = kind
 	c.schema = schema{"type": "string", "enum": words}
@@ -235,7 +295,7 @@ func yes() codec[bool] {
 	return c
 }
 
-// integer is a whole number. None in a plan is ever below 0; that is for check to say.
+// integer is a whole number. None in a plan is ever below 0.
 func integer[V int | int64 | uint64]() codec[V] {
 	return scalar("whole number", schema{"type": "integer", "minimum": 0}, func(v V) any { return v },
 		func(n *yaml.Node) (V, error) {
@@ -255,6 +315,20 @@ func integer[V int | int64 | uint64]() codec[V] {
 		})
 }
 
+// count is a whole number with a bound.
+func count[V int | int64 | uint64](most int64) codec[V] {
+	c := integer[V]()
+	c.check = func(c *checker, path string, v *V) { c.count(path, int64(*v), most) }
+	return c
+}
+
+// amount is a number with a bound, from 0.
+func amount(most float64) codec[float64] {
+	c := number()
+	c.check = func(c *checker, path string, v *float64) { c.amount(path, *v, most) }
+	return c
+}
+
 func number() codec[float64] {
 	return scalar("number", schema{"type": "number"}, func(v float64) any { return v }, parseNumber)
 }
@@ -271,13 +345,17 @@ func parseNumber(n *yaml.Node) (float64, error) {
 // share is a part of a whole: 0.05 or 5%.
 func share() codec[float64] {
 	sch := schema{"anyOf": []any{schema{"type": "number"}, schema{"type": "string", "pattern": `^[0-9.]+ ?%$`}}}
-	return scalar("share", sch, func(v float64) any { return v },
+	c := scalar("share", sch, func(v float64) any { return v },
 		func(n *yaml.Node) (float64, error) { return ParseShare(n.Value) })
+	c.check = func(c *checker, path string, v *float64) { c.share(path, *v) }
+	return c
 }
 
 func duration() codec[Duration] {
-	return scalar("duration", durationSchema(), func(d Duration) any { return d.String() },
+	c := scalar("duration", durationSchema(), func(d Duration) any { return d.String() },
 		func(n *yaml.Node) (Duration, error) { return ParseDuration(n.Value) })
+	c.check = func(c *checker, path string, v *Duration) { c.time(path, *v) }
+	return c
 }
 
 func durationSchema() schema {
@@ -303,10 +381,10 @@ func toNode(v any) *yaml.Node {
 	return &n
 }
 
-func joinNames(docs []fieldDoc) string {
+func namesOf(docs []fieldDoc) []string {
 	names := make([]string, len(docs))
 	for i, d := range docs {
 		names[i] = d.name
 	}
-	return strings.Join(names, ", ")
+	return names
 }

@@ -52,55 +52,53 @@ type Bounds struct {
 	Max int
 }
 
-func (d *Dataset) zero() bool { return *d == Dataset{} }
-
 func datasetKinds() []string {
 	return []string{DatasetShareGPT, DatasetCNN, DatasetBillsum, DatasetInfinity, DatasetVisionArena, DatasetOpenOrca, DatasetAuto}
 }
 
 func datasetSpec() codec[Dataset] {
-	return object("mapping", []field[Dataset]{
-		at("kind", word("`sharegpt`, `cnn_dailymail`, `billsum_conversations`, `infinity_instruct`, `visionarena`, `openorca` or `auto`", datasetKinds()...),
+	return object(
+		at("kind", named("`sharegpt`, `cnn_dailymail`, `billsum_conversations`, `infinity_instruct`, `visionarena`, `openorca` or `auto`", datasetKinds()...),
 			func(d *Dataset) *string { return &d.Kind }, "Which data set, and thereby how its rows are read. `auto`, of local files: told from their columns."),
 		at("path", text(), func(d *Dataset) *string { return &d.Path }, "Local file or directory of files; left out: the hub."),
 		at("hub", hubSpec(), func(d *Dataset) *Hub { return &d.Hub }, "Where on the hub; left out: where the data set usually lies."),
 		at("input", boundsSpec(), func(d *Dataset) *Bounds { return &d.Input }, "Only rows whose prompt has so many tokens."),
 		at("output", boundsSpec(), func(d *Dataset) *Bounds { return &d.Output }, "Only rows whose answer has so many tokens."),
-		at("images", integer[int](), func(d *Dataset) *int { return &d.Images }, "Most images of a request; 0: 1."),
+		at("images", count[int](1000), func(d *Dataset) *int { return &d.Images }, "Most images of a request; 0: 1."),
 		at("at", spotSpec(), func(d *Dataset) *Spot { return &d.At }, "Where images stand in the prompt."),
 		at("files", text(), func(d *Dataset) *string { return &d.Files }, "Name or pattern of the files in the hub's repository; left out: the data set's own."),
-		at("rows", integer[int](), func(d *Dataset) *int { return &d.Rows }, "Most rows that are used; 0: all, or 1000 with images."),
+		at("rows", count[int](mostPrompts), func(d *Dataset) *int { return &d.Rows }, "Most rows that are used; 0: all, or 1000 with images."),
 		at("free_output", boolean(), func(d *Dataset) *bool { return &d.Free },
 			"Without `data.output` the server decides how long it answers, instead of the length of the row's own answer; rows without one are used too."),
 		at("whole_chats", boolean(), func(d *Dataset) *bool { return &d.Whole },
 			"Chats are sent as they are, with every turn and the last answer, whether or not a server's template takes their roles; needs `data.output`. Left out: a chat ends with the last question that was answered."),
-		at("start", integer[int](), func(d *Dataset) *int { return &d.Start }, "Row to begin with, from 0; the rows before it come last."),
+		at("start", count[int](mostPrompts), func(d *Dataset) *int { return &d.Start }, "Row to begin with, from 0; the rows before it come last."),
 		at("go_on", boolean(), func(d *Dataset) *bool { return &d.GoOn }, "A stage goes on where the one before ended. Left out: every stage begins with the first row."),
-	}, nil)
+	)
 }
 
 func hubSpec() codec[Hub] {
-	return object("mapping", []field[Hub]{
+	return object(
 		at("name", text(), func(h *Hub) *string { return &h.Name }, "Repository of the data set, such as owner/name."),
 		at("revision", text(), func(h *Hub) *string { return &h.Revision }, "Branch, tag or commit; left out: `main`."),
 		at("config", text(), func(h *Hub) *string { return &h.Config }, "Configuration, or subset, of the data set."),
 		at("split", text(), func(h *Hub) *string { return &h.Split }, "Split of the data set; left out: `train`."),
-	}, nil)
+	)
 }
 
 func boundsSpec() codec[Bounds] {
-	return object("mapping", []field[Bounds]{
-		at("min", integer[int](), func(b *Bounds) *int { return &b.Min }, "Least; 0: no bound."),
-		at("max", integer[int](), func(b *Bounds) *int { return &b.Max }, "Most; 0: no bound."),
-	}, nil)
-}
-
-func (c *checker) bounds(path string, b Bounds) {
-	c.count(path+".min", int64(b.Min), mostLength)
-	c.count(path+".max", int64(b.Max), mostLength)
-	if b.Max > 0 && b.Min > b.Max {
-		c.add(path, "min is more than max", "")
+	c := object(
+		at("min", count[int](mostLength), func(b *Bounds) *int { return &b.Min }, "Least; 0: no bound."),
+		at("max", count[int](mostLength), func(b *Bounds) *int { return &b.Max }, "Most; 0: no bound."),
+	)
+	check := c.check
+	c.check = func(c *checker, path string, b *Bounds) {
+		check(c, path, b)
+		if b.Max > 0 && b.Min > b.Max {
+			c.add(path, "min is more than max", "")
+		}
 	}
+	return c
 }
 
 func (c *checker) dataset(d *Data) {
@@ -110,15 +108,10 @@ func (c *checker) dataset(d *Data) {
 		return
 	}
 	c.choice(at+"kind", s.Kind, datasetKinds())
-	c.bounds(at+"input", s.Input)
-	c.bounds(at+"output", s.Output)
-	c.count(at+"images", int64(s.Images), 1000)
-	c.count(at+"rows", int64(s.Rows), mostPrompts)
-	c.count(at+"start", int64(s.Start), mostPrompts)
+	datasetSpec().check(c, "data.dataset", s)
 	if s.Whole && d.Output == (Length{}) && !s.Free {
 		c.add(at+"whole_chats", "needs data.output: no answer is left that says how long the next is", "such as 30")
 	}
-	c.spot(at+"at", s.At)
 	if slices.Contains([]string{DatasetBillsum, DatasetInfinity}, s.Kind) && s.Path == "" && s.Hub.Name == "" {
 		c.add(at+"path", "is missing: "+s.Kind+" has no usual place on the hub", "give %v", message.New("%v or %v", message.DatasetPath, message.DatasetHub).Or("%v", message.DatasetPath))
 	}

@@ -2,10 +2,12 @@ package plan
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -157,13 +159,11 @@ func (r *reader) pairs(n *yaml.Node, path string, each func(key string, at, valu
 func (r *reader) mapping(n *yaml.Node, path string, docs []fieldDoc, read func(i int, value *yaml.Node, path string)) {
 	r.pairs(n, path, func(name string, at, value *yaml.Node) {
 		sub := join(path, name)
-		for i := range docs {
-			if docs[i].name == name {
-				if value = r.enter(value, sub); value != nil {
-					read(i, value, sub)
-				}
-				return
+		if i := slices.Index(namesOf(docs), name); i >= 0 {
+			if value = r.enter(value, sub); value != nil {
+				read(i, value, sub)
 			}
+			return
 		}
 		r.fault(at, join(path, clip(name)), "unknown field", unknownHint(path, name, docs))
 	})
@@ -174,25 +174,17 @@ func unknownHint(path, name string, docs []fieldDoc) string {
 	if found := find(planSpec().fields, "", name); found != "" {
 		return "the plan has it as " + found
 	}
-	names := make([]string, len(docs))
-	for i := range docs {
-		names[i] = docs[i].name
-	}
+	names := namesOf(docs)
 	if n := nearest.Name(name, names); n != "" {
 		return fmt.Sprintf("did you mean %q?", n)
 	}
-	if path == "" {
-		path = "the plan"
-	}
-	return path + " has " + strings.Join(names, ", ")
+	return cmp.Or(path, "the plan") + " has " + strings.Join(names, ", ")
 }
 
 // find is the path of the first field called name.
 func find(docs []fieldDoc, path, name string) string {
-	for _, d := range docs {
-		if d.name == name {
-			return join(path, name)
-		}
+	if slices.Contains(namesOf(docs), name) {
+		return join(path, name)
 	}
 	for _, d := range docs {
 		sub := join(path, d.name)

@@ -42,10 +42,7 @@ func Echo(p *Plan) any {
 // and body fields that look like credentials, and those in URLs, are taken out.
 func Redacted(p *Plan) Plan {
 	r := *p
-	r.Target.URLs = make([]string, len(p.Target.URLs))
-	for i, u := range p.Target.URLs {
-		r.Target.URLs[i] = SafeURL(u)
-	}
+	r.Target.URLs = safeURLs(p.Target.URLs)
 	r.Target.Proxy = SafeURL(p.Target.Proxy)
 	r.Target.Path = safePath(p.Target.Path)
 	r.Target.Headers = maps.Clone(p.Target.Headers)
@@ -55,9 +52,7 @@ func Redacted(p *Plan) Plan {
 		}
 	}
 	r.Probes = p.Probes.redacted()
-	if p.Output.S3.Endpoint != "" {
-		r.Output.S3.Endpoint = SafeURL(p.Output.S3.Endpoint)
-	}
+	r.Output.S3.Endpoint = SafeURL(p.Output.S3.Endpoint)
 	if p.Target.Body != nil {
 		r.Target.Body = redactedObject(p.Target.Body)
 	}

@@ -2,6 +2,8 @@ package plan
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/message"
@@ -112,9 +114,6 @@ func (d *Draft) Set(path, where string) { d.Origin[path] = where }
 
 // Given reports whether the field at path, or a part of it, was set by the user.
 func (d *Draft) Given(path string) bool {
-	if _, ok := d.Origin[path]; ok {
-		return true
-	}
 	for p := range d.Origin {
 		if within(p, path) {
 			return true
@@ -125,11 +124,7 @@ func (d *Draft) Given(path string) bool {
 
 // Forget drops what is known about where path and its parts were set.
 func (d *Draft) Forget(path string) {
-	for p := range d.Origin {
-		if within(p, path) {
-			delete(d.Origin, p)
-		}
-	}
+	maps.DeleteFunc(d.Origin, func(p, _ string) bool { return within(p, path) })
 }
 
 // Fault adds a fault of the field at path.
@@ -197,12 +192,9 @@ func onCommandLine(where string) bool {
 // faulty reports whether a fault already covers path, a part of it, or what it
 // is a part of.
 func (d *Draft) faulty(path string) bool {
-	for _, f := range d.Faults {
-		if f.Path != "" && (within(path, f.Path) || within(f.Path, path)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.Faults, func(f Fault) bool {
+		return f.Path != "" && (within(path, f.Path) || within(f.Path, path))
+	})
 }
 
 // within reports whether path is outer or a part of it.
@@ -241,16 +233,13 @@ func (d *Draft) infer() {
 func (d *Draft) zeros() {
 	for i := range d.Plan.Stages {
 		s := &d.Plan.Stages[i]
-		for _, f := range []struct {
-			name string
-			zero bool
-		}{
-			{"concurrency", s.Concurrency == 0}, {"rate", s.Rate == 0}, {"cv", s.CV == 0},
-			{"max_in_flight", s.MaxInFlight == 0}, {"ramp_to", s.RampTo == 0},
-			{"duration", s.Duration == 0}, {"requests", s.Requests == 0},
+		for _, f := range []part{
+			{"concurrency", s.Concurrency != 0}, {"rate", s.Rate != 0}, {"cv", s.CV != 0},
+			{"max_in_flight", s.MaxInFlight != 0}, {"ramp_to", s.RampTo != 0},
+			{"duration", s.Duration != 0}, {"requests", s.Requests != 0},
 		} {
 			path := fmt.Sprintf("stages[%d].%s", i, f.name)
-			if _, given := d.Origin[path]; given && f.zero && !d.faulty(path) {
+			if _, said := d.Origin[path]; said && !f.given && !d.faulty(path) {
 				d.Fault(path, "must be more than 0", "leave it out if it is not meant")
 			}
 		}

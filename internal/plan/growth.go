@@ -16,11 +16,11 @@ type Growth struct {
 func (g Growth) On() bool { return g != Growth{} }
 
 func growthSpec() codec[Growth] {
-	return object("mapping", []field[Growth]{
+	return object(
 		at("to", integer[int](), func(g *Growth) *int { return &g.To }, "Requests in all."),
 		at("step", integer[int](), func(g *Growth) *int { return &g.Step }, "Requests that are added at a time."),
 		at("responses", integer[int](), func(g *Growth) *int { return &g.Responses }, "Responses that each request of the last step has had by then."),
-	}, nil)
+	)
 }
 
 // growth checks a load that grows with the answers.
@@ -51,14 +51,6 @@ func (c *checker) growth(path string, p *Plan, s *Stage) {
 	if p.Levels.On() || p.Measurement.endless() {
 		c.lacks(at, path, "contradicts levels and windows, which need a load that goes on", "leave one of them out")
 	}
-	for _, f := range []struct {
-		name  string
-		given bool
-	}{
-		{"ramp_to", s.RampTo != 0}, {"duration", s.Duration != 0}, {"requests", s.Requests != 0}, {"warmup", s.Warmup != Warmup{}},
-	} {
-		if f.given {
-			c.lacks(path+"."+f.name, at, "contradicts growth, which says how many requests there are and when", "leave one of them out")
-		}
-	}
+	c.without(path+".", at, "contradicts growth, which says how many requests there are and when", "leave one of them out",
+		part{"ramp_to", s.RampTo != 0}, part{"duration", s.Duration != 0}, part{"requests", s.Requests != 0}, part{"warmup", s.Warmup != Warmup{}})
 }

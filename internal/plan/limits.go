@@ -50,7 +50,7 @@ func DefaultLimits() Limits {
 }
 
 func limitsSpec() codec[Limits] {
-	c := structure("mapping", []field[Limits]{
+	c := object(
 		always("answer", bytesSpec(), func(l *Limits) *Bytes { return &l.Answer }, "An answer that is held in one piece: one that is not streamed, that is refused, or that is a stream of Triton. A longer one is a failure of class `too_large`."),
 		always("stream", bytesSpec(), func(l *Limits) *Bytes { return &l.Stream }, "How much of a stream is held before it is folded as it comes: what follows is counted and timed, and its text is not kept. Streams of Triton are not folded: `limits.answer` bounds them."),
 		always("event", bytesSpec(), func(l *Limits) *Bytes { return &l.Event }, "One event of a stream, comments included, or one message of a gRPC stream, uncompressed. A longer one is a failure of class `too_large`."),
@@ -59,30 +59,23 @@ func limitsSpec() codec[Limits] {
 		always("file", bytesSpec(), func(l *Limits) *Bytes { return &l.File }, "An input file, unpacked."),
 		always("record", bytesSpec(), func(l *Limits) *Bytes { return &l.Record }, "A line of a record file that is read again."),
 		always("tokenizer", bytesSpec(), func(l *Limits) *Bytes { return &l.Tokenizer }, "Each file of a tokenizer."),
-		always("expansion", number(), func(l *Limits) *float64 { return &l.Expansion }, "How many times longer the normalizer of a tokenizer may make a text."),
+		always("expansion", unbounded(number()), func(l *Limits) *float64 { return &l.Expansion }, "How many times longer the normalizer of a tokenizer may make a text."),
 		always("template", bytesSpec(), func(l *Limits) *Bytes { return &l.Template }, "What a chat template may write for one prompt."),
-		always("steps", integer[int64](), func(l *Limits) *int64 { return &l.Steps }, "Statements that a chat template may carry out for one prompt."),
+		always("steps", unbounded(integer[int64]()), func(l *Limits) *int64 { return &l.Steps }, "Statements that a chat template may carry out for one prompt."),
 		always("download", bytesSpec(), func(l *Limits) *Bytes { return &l.Download }, "A file that is fetched from the Hugging Face hub."),
-	}, nil)
+	)
 	c.zero = func(l Limits) bool { return l == DefaultLimits() }
 	return c
 }
 
-func (c *checker) limits(l *Limits) {
-	for name, n := range map[string]Bytes{
-		LimitAnswer: l.Answer, "limits.stream": l.Stream, LimitEvent: l.Event, LimitHeader: l.Header, "limits.raw": l.Raw, LimitFile: l.File,
-		LimitRecord: l.Record, LimitTokenizer: l.Tokenizer, LimitTemplate: l.Template, LimitDownload: l.Download,
-	} {
-		if n < 0 {
-			c.add(name, fmt.Sprintf("must not be negative, is %d", int64(n)), "0 is no bound")
+// unbounded is a limit, which is none where it is 0.
+func unbounded[V ~int64 | float64](of codec[V]) codec[V] {
+	of.check = func(c *checker, path string, v *V) {
+		if *v < 0 {
+			c.add(path, fmt.Sprintf("must not be negative, is %v", *v), "0 is no bound")
 		}
 	}
-	if l.Steps < 0 {
-		c.add(LimitSteps, fmt.Sprintf("must not be negative, is %d", l.Steps), "0 is no bound")
-	}
-	if l.Expansion < 0 {
-		c.add(LimitExpansion, fmt.Sprintf("must not be negative, is %g", l.Expansion), "0 is no bound")
-	}
+	return of
 }
 
 // Bytes is a number of bytes that a plan file writes as "64MiB".
@@ -125,6 +118,6 @@ func ParseBytes(text string) (Bytes, error) {
 
 func bytesSpec() codec[Bytes] {
 	sch := schema{"anyOf": []any{schema{"type": "integer", "minimum": 0}, schema{"type": "string", "pattern": `^[0-9.]+ ?([kKMGT]i?)?[bB]?$`}}}
-	return scalar("bytes", sch, func(b Bytes) any { return b.String() },
-		func(n *yaml.Node) (Bytes, error) { return ParseBytes(n.Value) })
+	return unbounded(scalar("bytes", sch, func(b Bytes) any { return b.String() },
+		func(n *yaml.Node) (Bytes, error) { return ParseBytes(n.Value) }))
 }

@@ -108,11 +108,11 @@ func (s Stage) Level() float64 {
 }
 
 func measurementSpec() codec[Measurement] {
-	c := object("mapping", []field[Measurement]{
-		always("mode", word("`time`, `count` or `stage`", WindowTime, WindowCount, WindowStage), func(m *Measurement) *string { return &m.Mode },
+	c := object(
+		always("mode", named("`time`, `count` or `stage`", WindowTime, WindowCount, WindowStage), func(m *Measurement) *string { return &m.Mode },
 			"A window lasts a time, or until so many requests have ended; `stage`: one window, the whole measured part."),
 		always("interval", duration(), func(m *Measurement) *Duration { return &m.Interval }, "Length of a window, by time."),
-		always("requests", integer[int64](), func(m *Measurement) *int64 { return &m.Requests }, "Requests of a window, by count."),
+		always("requests", count[int64](mostRequests), func(m *Measurement) *int64 { return &m.Requests }, "Requests of a window, by count."),
 		always("windows", integer[int](), func(m *Measurement) *int { return &m.Windows }, "How many of the last windows must agree, and are merged."),
 		always("stability", share(), func(m *Measurement) *float64 { return &m.Stability }, "How far their throughput and latency may differ."),
 		at("percentile", integer[int](), func(m *Measurement) *int { return &m.Percentile }, "Percentile of latency that is compared; left out: the average."),
@@ -123,7 +123,8 @@ func measurementSpec() codec[Measurement] {
 			"After `max_trials`, take windows that agree in throughput and not in latency."),
 		at("faithful", boolean(), func(m *Measurement) *bool { return &m.Faithful },
 			"Windows of 1.2 × the interval, counted windows looked at once a second."),
-	}, nil)
+	)
+	c.zero = func(m Measurement) bool { return m == Measurement{} }
 	read, put := c.read, c.put
 	c.read = func(r *reader, n *yaml.Node, path string, m *Measurement) {
 		*m = DefaultMeasurement()
@@ -139,16 +140,14 @@ func measurementSpec() codec[Measurement] {
 }
 
 func levelsSpec() codec[Levels] {
-	c := structure("mapping", []field[Levels]{
+	return object(
 		at("list", list("list of numbers", number()), func(l *Levels) *[]float64 { return &l.List }, "The levels, in order; or a range:"),
 		at("start", number(), func(l *Levels) *float64 { return &l.Start }, "First level."),
 		at("end", number(), func(l *Levels) *float64 { return &l.End }, "Last level; left out: until the latency threshold is met."),
 		at("step", number(), func(l *Levels) *float64 { return &l.Step }, "From one level to the next; of a binary search, how close it comes."),
-		at("search", word("`linear` or `binary`", SearchLinear, SearchBinary), func(l *Levels) *string { return &l.Search },
+		at("search", word(SearchLinear, SearchBinary), func(l *Levels) *string { return &l.Search },
 			"One level after the other, or bisecting for the highest that meets the latency threshold. Left out: linear."),
-	}, nil)
-	c.zero = func(l Levels) bool { return !l.On() && l.Search == "" }
-	return c
+	)
 }
 
 // mostTrials and mostWindows are beyond what anyone waits for.

@@ -32,8 +32,6 @@ type Media struct {
 	Audio Sounds
 }
 
-func (m *Media) zero() bool { return m.Image.zero() && m.Video.zero() && m.Audio.zero() }
-
 // Spot is where in a prompt's text something stands: from 0, before it, to 1, behind
 // it. The zero Spot is anywhere.
 type Spot struct {
@@ -97,98 +95,86 @@ type Sound struct {
 	Weight float64  // 0 is 1
 }
 
-func (m *Images) zero() bool {
-	return m.Count == Length{} && m.At == Spot{} && len(m.Sizes) == 0 && m.Width == Length{} && m.Height == Length{} && !m.Noise && m.Format == ""
-}
-
-func (m *Videos) zero() bool {
-	return m.Count == Length{} && m.At == Spot{} && len(m.Clips) == 0 && m.Format == ""
-}
-
-func (m *Sounds) zero() bool {
-	return m.Count == Length{} && m.At == Spot{} && len(m.Clips) == 0 && !m.Noise && len(m.Depths) == 0 && len(m.Rates) == 0 && m.Channels == 0 && m.Format == ""
-}
-
 func mediaSpec() codec[Media] {
-	c := structure("mapping", []field[Media]{
+	return object(
 		at("image", imagesSpec(), func(m *Media) *Images { return &m.Image }, "Images, each of one random colour, or noise."),
 		at("video", videosSpec(), func(m *Media) *Videos { return &m.Video }, "Videos."),
 		at("audio", soundsSpec(), func(m *Media) *Sounds { return &m.Audio }, "Silence or noise of a length."),
-	}, nil)
-	c.zero = func(m Media) bool { return m.zero() }
-	return c
+	)
 }
 
 func spotSpec() codec[Spot] {
-	return object("mapping", []field[Spot]{
-		at("dist", word("`fixed`, `normal`, `uniform`, `lognormal`, `skew_normal` or `poisson`", distNames()...), func(s *Spot) *string { return &s.Dist },
+	c := object(
+		at("dist", named("`fixed`, `normal`, `uniform`, `lognormal`, `skew_normal` or `poisson`", distNames()...), func(s *Spot) *string { return &s.Dist },
 			"Distribution; left out: anywhere."),
 		at("mean", number(), func(s *Spot) *float64 { return &s.Mean }, "Mean; of a fixed place, the place: 0 is before the text, 1 behind it."),
 		at("stddev", number(), func(s *Spot) *float64 { return &s.Stddev }, "Standard deviation."),
 		at("min", number(), func(s *Spot) *float64 { return &s.Min }, "Least."),
 		at("max", number(), func(s *Spot) *float64 { return &s.Max }, "Most; 0: 1."),
-	}, nil)
+	)
+	c.check = func(c *checker, path string, s *Spot) { c.spot(path, *s) }
+	return c
 }
 
 func weightField[T any](get func(*T) *float64) field[T] {
-	return at("weight", number(), get, "How often it is drawn beside the others; 0: 1.")
+	return at("weight", amount(mostWeight), get, "How often it is drawn beside the others; 0: 1.")
 }
 
 func imagesSpec() codec[Images] {
-	size := object("mapping", []field[Size]{
+	size := object(
 		at("width", integer[int](), func(s *Size) *int { return &s.Width }, "In pixels."),
 		at("height", integer[int](), func(s *Size) *int { return &s.Height }, "In pixels."),
 		weightField(func(s *Size) *float64 { return &s.Weight }),
-	}, nil)
-	c := structure("mapping", []field[Images]{
-		at("count", lengthSpec(), func(m *Images) *Length { return &m.Count }, "How many a prompt has; the form is that of `data.input`."),
+	)
+	return object(
+		at("count", tallySpec(), func(m *Images) *Length { return &m.Count }, "How many a prompt has; the form is that of `data.input`."),
 		at("at", spotSpec(), func(m *Images) *Spot { return &m.At }, "Where in the text they stand."),
 		at("sizes", list("list of sizes", size), func(m *Images) *[]Size { return &m.Sizes }, "Sizes to draw from. None: 512 × 512."),
 		at("width", lengthSpec(), func(m *Images) *Length { return &m.Width }, "Width of each, in pixels, instead of `sizes`."),
 		at("height", lengthSpec(), func(m *Images) *Length { return &m.Height }, "Height of each, in pixels."),
 		at("noise", boolean(), func(m *Images) *bool { return &m.Noise }, "Bands of colour with noise on them, which no format makes small."),
-		at("format", word("`png` or `jpeg`", ImagePNG, ImageJPEG), func(m *Images) *string { return &m.Format }, "Left out: `png`."),
-	}, nil)
-	c.zero = func(m Images) bool { return m.zero() }
-	return c
+		at("format", word(ImagePNG, ImageJPEG), func(m *Images) *string { return &m.Format }, "Left out: `png`."),
+	)
 }
 
 func videosSpec() codec[Videos] {
-	clip := object("mapping", []field[Clip]{
+	clip := object(
 		at("width", integer[int](), func(s *Clip) *int { return &s.Width }, "In pixels."),
 		at("height", integer[int](), func(s *Clip) *int { return &s.Height }, "In pixels."),
 		at("frames", integer[int](), func(s *Clip) *int { return &s.Frames }, "Frames, ten a second."),
 		weightField(func(s *Clip) *float64 { return &s.Weight }),
-	}, nil)
-	c := structure("mapping", []field[Videos]{
-		at("count", lengthSpec(), func(m *Videos) *Length { return &m.Count }, "How many a prompt has."),
+	)
+	return object(
+		at("count", tallySpec(), func(m *Videos) *Length { return &m.Count }, "How many a prompt has."),
 		at("at", spotSpec(), func(m *Videos) *Spot { return &m.At }, "Where in the text they stand."),
 		at("clips", list("list of clips", clip), func(m *Videos) *[]Clip { return &m.Clips }, "Clips to draw from. None: 10 frames of 512 × 512."),
-		at("format", word("`mp4`, `png_frames` or `jpeg_frames`", VideoMP4, VideoPNGFrames, VideoJPEGFrames),
+		at("format", word(VideoMP4, VideoPNGFrames, VideoJPEGFrames),
 			func(m *Videos) *string { return &m.Format }, "Left out: `mp4`."),
-	}, nil)
-	c.zero = func(m Videos) bool { return m.zero() }
-	return c
+	)
 }
 
 func soundsSpec() codec[Sounds] {
-	sound := object("mapping", []field[Sound]{
-		at("length", duration(), func(s *Sound) *Duration { return &s.Length }, "How long it is."),
+	length := duration()
+	length.check = func(c *checker, path string, d *Duration) {
+		if *d <= 0 || *d > mostSound {
+			c.add(path, fmt.Sprintf("must be more than 0 and at most 1h, is %s", *d), "")
+		}
+	}
+	sound := object(
+		at("length", length, func(s *Sound) *Duration { return &s.Length }, "How long it is."),
 		at("stddev", duration(), func(s *Sound) *Duration { return &s.Stddev }, "Standard deviation of that."),
 		weightField(func(s *Sound) *float64 { return &s.Weight }),
-	}, nil)
-	c := structure("mapping", []field[Sounds]{
-		at("count", lengthSpec(), func(m *Sounds) *Length { return &m.Count }, "How many a prompt has."),
+	)
+	return object(
+		at("count", tallySpec(), func(m *Sounds) *Length { return &m.Count }, "How many a prompt has."),
 		at("at", spotSpec(), func(m *Sounds) *Spot { return &m.At }, "Where in the text they stand."),
 		at("clips", list("list of sounds", sound), func(m *Sounds) *[]Sound { return &m.Clips }, "Sounds to draw from. None: 1s."),
 		at("noise", boolean(), func(m *Sounds) *bool { return &m.Noise }, "Noise instead of silence."),
 		at("depths", list("list of whole numbers", integer[int]()), func(m *Sounds) *[]int { return &m.Depths }, "Bits of a sample to draw from: 8, 16, 24 or 32. None: 16."),
 		at("rates", list("list of whole numbers", integer[int]()), func(m *Sounds) *[]int { return &m.Rates }, "Samples per second to draw from. None: 16000."),
 		at("channels", integer[int](), func(m *Sounds) *int { return &m.Channels }, "1 or 2; 0: 1."),
-		at("format", word("`wav` or `mp3`", AudioWAV, AudioMP3), func(m *Sounds) *string { return &m.Format }, "Left out: `wav`."),
-	}, nil)
-	c.zero = func(m Sounds) bool { return m.zero() }
-	return c
+		at("format", word(AudioWAV, AudioMP3), func(m *Sounds) *string { return &m.Format }, "Left out: `wav`."),
+	)
 }
 
 // Bounds of media: a request with more is a slip of the keyboard.
@@ -204,20 +190,9 @@ const (
 func (c *checker) media(d *Data) {
 	const at = "data.media."
 	m := &d.Media
-	c.tally(at+"image.count", m.Image.Count)
-	c.tally(at+"video.count", m.Video.Count)
-	c.tally(at+"audio.count", m.Audio.Count)
-	c.spot(at+"image.at", m.Image.At)
-	c.spot(at+"video.at", m.Video.At)
-	c.spot(at+"audio.at", m.Audio.At)
-	if m.Image.Format != "" {
-		c.choice(at+"image.format", m.Image.Format, []string{ImagePNG, ImageJPEG})
-	}
-	if m.Video.Format != "" {
-		c.choice(at+"video.format", m.Video.Format, []string{VideoMP4, VideoPNGFrames, VideoJPEGFrames})
-	}
+	mediaSpec().check(c, "data.media", m)
 	for i, s := range m.Image.Sizes {
-		c.pixels(fmt.Sprintf("%simage.sizes[%d]", at, i), s.Width, s.Height, s.Weight)
+		c.pixels(fmt.Sprintf("%simage.sizes[%d]", at, i), s.Width, s.Height)
 	}
 	c.within(at+"image.width", m.Image.Width, mostPixels)
 	c.within(at+"image.height", m.Image.Height, mostPixels)
@@ -232,7 +207,7 @@ func (c *checker) media(d *Data) {
 	}
 	for i, s := range m.Video.Clips {
 		path := fmt.Sprintf("%svideo.clips[%d]", at, i)
-		c.pixels(path, s.Width, s.Height, s.Weight)
+		c.pixels(path, s.Width, s.Height)
 		if s.Frames < 1 || s.Frames > mostFrames {
 			c.add(path+".frames", fmt.Sprintf("must be from 1 to %d, is %d", mostFrames, s.Frames), "")
 		}
@@ -240,18 +215,14 @@ func (c *checker) media(d *Data) {
 	c.sounds(at+"audio", &m.Audio)
 }
 
-// within checks a length that has a bound of its own.
+// within checks the bound of a length that has its own.
 func (c *checker) within(path string, l Length, most int) {
-	c.length(path, l)
 	if l.Mean > float64(most) || l.Max > most {
 		c.add(path, fmt.Sprintf("is more than %d", most), "")
 	}
 }
 
 func (c *checker) sounds(at string, m *Sounds) {
-	if m.Format != "" {
-		c.choice(at+".format", m.Format, []string{AudioWAV, AudioMP3})
-	}
 	for i, n := range m.Depths {
 		if n != 8 && n != 16 && n != 24 && n != 32 {
 			c.add(fmt.Sprintf("%s.depths[%d]", at, i), fmt.Sprintf("must be 8, 16, 24 or 32, is %d", n), "")
@@ -268,21 +239,13 @@ func (c *checker) sounds(at string, m *Sounds) {
 	if m.Channels < 0 || m.Channels > 2 {
 		c.add(at+".channels", fmt.Sprintf("must be 1 or 2, is %d", m.Channels), "")
 	}
-	for i, s := range m.Clips {
-		path := fmt.Sprintf("%s.clips[%d]", at, i)
-		c.amount(path+".weight", s.Weight, mostWeight)
-		c.time(path+".stddev", s.Stddev)
-		if s.Length <= 0 || s.Length > mostSound {
-			c.add(path+".length", fmt.Sprintf("must be more than 0 and at most 1h, is %s", s.Length), "")
-		}
-	}
 }
 
 // mediaFor checks that what is asked can hold media.
 func (c *checker) mediaFor(p *Plan) {
 	m, t := &p.Data.Media, &p.Target
 	switch {
-	case m.zero():
+	case mediaSpec().zero(*m):
 	case t.Protocol == ProtocolTriton || t.Endpoint == EndpointCompletions:
 		c.lacks("data.media", "target.endpoint", "endpoint "+quote(t.Endpoint)+" takes text alone", "%v", message.UseChat)
 	case t.Protocol == ProtocolAnthropic && m.Audio.Count != Length{}:
@@ -292,22 +255,23 @@ func (c *checker) mediaFor(p *Plan) {
 	}
 }
 
-func (c *checker) pixels(path string, width, height int, weight float64) {
+func (c *checker) pixels(path string, width, height int) {
 	if width < 1 || width > mostPixels || height < 1 || height > mostPixels {
 		c.add(path, fmt.Sprintf("width and height must be from 1 to %d, are %d and %d", mostPixels, width, height), "")
 	}
-	c.amount(path+".weight", weight, mostWeight)
 }
 
-// tally checks how many of something a prompt has: a Length that may be 0.
-func (c *checker) tally(path string, l Length) {
-	if l == (Length{}) {
-		return
+// tallySpec is how many of something there are: a Length that may be 0.
+func tallySpec() codec[Length] {
+	c := lengthSpec()
+	c.check = func(c *checker, path string, v *Length) {
+		l := *v
+		if l != (Length{}) && l.Mean < 1 && l.Mean >= 0 && l.Dist != DistUniform {
+			l.Mean = max(1, float64(l.Min))
+		}
+		c.length(path, l)
 	}
-	if l.Mean < 1 && l.Mean >= 0 && l.Dist != DistUniform {
-		l.Mean = max(1, float64(l.Min))
-	}
-	c.length(path, l)
+	return c
 }
 
 func (c *checker) spot(path string, s Spot) {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -125,17 +126,13 @@ func (l *Length) setParam(param string) error {
 		return fmt.Errorf("%s is not a length: %w", quote(param), errLength)
 	}
 	var err error
-	switch key {
-	case "mean":
-		l.Mean, err = strconv.ParseFloat(value, 64)
-	case "stddev":
-		l.Stddev, err = strconv.ParseFloat(value, 64)
-	case "min":
-		l.Min, err = strconv.Atoi(value)
-	case "max":
-		l.Max, err = strconv.Atoi(value)
-	case "skew":
-		l.Skew, err = strconv.ParseFloat(value, 64)
+	numbers := map[string]*float64{"mean": &l.Mean, "stddev": &l.Stddev, "skew": &l.Skew}
+	counts := map[string]*int{"min": &l.Min, "max": &l.Max}
+	switch {
+	case numbers[key] != nil:
+		*numbers[key], err = strconv.ParseFloat(value, 64)
+	case counts[key] != nil:
+		*counts[key], err = strconv.Atoi(value)
 	default:
 		known := []string{"mean", "stddev", "min", "max", "skew"}
 		return fmt.Errorf("%s is not a parameter of a length%s: %w", quote(key), didYouMean(key, known), errLength)
@@ -182,25 +179,13 @@ func sloShort() []string {
 
 // sloAlias is the full name of a metric's short name.
 func sloAlias(name string) string {
-	switch strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "-", "_") {
-	case "ttft":
-		return "time_to_first_token"
-	case "ttfot":
-		return "time_to_first_output_token"
-	case "ttst":
-		return "time_to_second_token"
-	case "ttfb":
-		return "time_to_first_byte"
-	case "itl":
-		return "inter_token_latency"
-	case "tpot":
-		return "time_per_output_token"
-	case "ntpot":
-		return "normalized_time_per_output_token"
-	case "latency", "e2e":
-		return "request_latency"
+	full := map[string]string{
+		"ttft": "time_to_first_token", "ttfot": "time_to_first_output_token", "ttst": "time_to_second_token", "ttfb": "time_to_first_byte",
+		"itl": "inter_token_latency", "tpot": "time_per_output_token", "ntpot": "normalized_time_per_output_token",
+		"latency": "request_latency", "e2e": "request_latency",
 	}
-	return strings.TrimSpace(name)
+	name = strings.TrimSpace(name)
+	return cmp.Or(full[strings.ReplaceAll(strings.ToLower(name), "-", "_")], name)
 }
 
 // ParseGoodput reads objectives: "ttft:200ms,itl:30ms". The names are those of
@@ -226,17 +211,12 @@ func ParseGoodput(s string) ([]SLO, error) {
 		return slos, nil
 	}
 	// What can be read is not looked at again: its faults are told here too.
-	for _, f := range objectiveFaults(slos) {
+	var c checker
+	c.goodput(slos)
+	for _, f := range c.faults {
 		errs = append(errs, fmt.Errorf("%s: %s", strings.TrimPrefix(f.Path, "goodput."), f.Text))
 	}
 	return slos, errors.Join(errs...)
-}
-
-// objectiveFaults are the faults of objectives by themselves.
-func objectiveFaults(slos []SLO) Faults {
-	var c checker
-	c.goodput(slos)
-	return c.faults
 }
 
 // didYouMean is `; did you mean "x"?`, or nothing.

@@ -13,9 +13,9 @@ type SharedPrefix struct {
 }
 
 func sharedPrefixSpec() codec[SharedPrefix] {
-	return object("mapping", []field[SharedPrefix]{
-		at("groups", integer[int](), func(s *SharedPrefix) *int { return &s.Groups }, "Groups, each with a prefix of its own. 0: 10."),
-		at("prompts", integer[int](), func(s *SharedPrefix) *int { return &s.Prompts }, "Prompts, or users, of a group. 0: 10."),
+	return object(
+		at("groups", count[int](mostPrompts), func(s *SharedPrefix) *int { return &s.Groups }, "Groups, each with a prefix of its own. 0: 10."),
+		at("prompts", count[int](mostPrompts), func(s *SharedPrefix) *int { return &s.Prompts }, "Prompts, or users, of a group. 0: 10."),
 		at("prefix", lengthSpec(), func(s *SharedPrefix) *Length { return &s.Prefix }, "Length of the shared part, in tokens; the form is that of `data.input`."),
 		at("question", lengthSpec(), func(s *SharedPrefix) *Length { return &s.Question }, "Length of what follows it."),
 		at("multi_turn", boolean(), func(s *SharedPrefix) *bool { return &s.MultiTurn },
@@ -23,16 +23,13 @@ func sharedPrefixSpec() codec[SharedPrefix] {
 		at("repeat", boolean(), func(s *SharedPrefix) *bool { return &s.Repeat },
 			"With `multi_turn`: each turn is the user's whole prompt again, shared part included, after all that was said. Left out: a new question."),
 		at("seed", integer[uint64](), func(s *SharedPrefix) *uint64 { return &s.Seed }, "Of the texts and their order; 0: that of the plan."),
-	}, nil)
+	)
 }
 
 func (c *checker) sharedPrefix(d *Data) {
 	const at = "data.shared_prefix."
 	s := &d.SharedPrefix
-	c.count(at+"groups", int64(s.Groups), mostPrompts)
-	c.count(at+"prompts", int64(s.Prompts), mostPrompts)
-	c.length(at+"prefix", s.Prefix)
-	c.length(at+"question", s.Question)
+	sharedPrefixSpec().check(c, "data.shared_prefix", s)
 	if s.Repeat && !s.MultiTurn {
 		c.add(at+"repeat", "belongs to multi_turn", "set multi_turn to true")
 	}
@@ -56,30 +53,24 @@ type Conversations struct {
 }
 
 func conversationsSpec() codec[Conversations] {
-	return object("mapping", []field[Conversations]{
-		at("count", integer[int](), func(s *Conversations) *int { return &s.Count }, "Conversations; one that ends begins anew. 0: 200."),
-		at("shared_prompt", integer[int](), func(s *Conversations) *int { return &s.SharedPrompt }, "Tokens of the system prompt that all share."),
+	return object(
+		at("count", count[int](mostPrompts), func(s *Conversations) *int { return &s.Count }, "Conversations; one that ends begins anew. 0: 200."),
+		at("shared_prompt", count[int](mostLength), func(s *Conversations) *int { return &s.SharedPrompt }, "Tokens of the system prompt that all share."),
 		at("dynamic_prompt", lengthSpec(), func(s *Conversations) *Length { return &s.DynamicPrompt }, "Length of what each conversation adds to it."),
 		at("turns", lengthSpec(), func(s *Conversations) *Length { return &s.Turns }, "Turns of a conversation."),
 		at("input", lengthSpec(), func(s *Conversations) *Length { return &s.Input }, "Length of a turn's prompt."),
 		at("tool_latency_ms", lengthSpec(), func(s *Conversations) *Length { return &s.ToolLatency },
 			"Time between an answer and the next turn, in milliseconds. It is not a part of any latency."),
-		at("max_context", integer[int](), func(s *Conversations) *int { return &s.MaxContext },
+		at("max_context", count[int](mostLength), func(s *Conversations) *int { return &s.MaxContext },
 			"Most tokens of a prompt and its answer: the oldest turns are dropped. 0: no bound."),
 		at("seed", integer[uint64](), func(s *Conversations) *uint64 { return &s.Seed }, "Of lengths and texts; 0: that of the plan."),
-	}, nil)
+	)
 }
 
 func (c *checker) conversations(d *Data) {
 	const at = "data.conversations."
 	s := &d.Conversations
-	c.count(at+"count", int64(s.Count), mostPrompts)
-	c.count(at+"shared_prompt", int64(s.SharedPrompt), mostLength)
-	c.count(at+"max_context", int64(s.MaxContext), mostLength)
-	c.length(at+"dynamic_prompt", s.DynamicPrompt)
-	c.length(at+"turns", s.Turns)
-	c.length(at+"input", s.Input)
-	c.length(at+"tool_latency_ms", s.ToolLatency)
+	conversationsSpec().check(c, "data.conversations", s)
 	if d.Source == SourceConversationReplay && s.Turns == (Length{}) {
 		c.add(at+"turns", "is missing", "such as 10")
 	}

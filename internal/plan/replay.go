@@ -48,25 +48,18 @@ type Replay struct {
 	Entries       int // sessions that are read from the hub; 0: all
 }
 
-func (r *Replay) zero() bool {
-	return r.Dir == "" && len(r.Files) == 0 && r.Hub == Hub{} && r.Filter == "" && r.Model == "" && len(r.Models) == 0 &&
-		r.MaxTokens == 0 && r.ToolMaxTokens == 0 && !r.RandomID && r.Sessions == 0 && r.MaxWait == 0 && r.PredecessorTimeout == 0 &&
-		!r.SkipErrors && !r.SkipInvalid && !r.NoSubstitution && len(r.Headers) == 0 && len(r.Labels) == 0 && r.BadToolCalls == "" && r.ToolChoice == "" &&
-		r.IdleGap == 0 && !r.IgnoreDelays && !r.ThinkTimeOnly && r.BlockSize == 0 && r.Entries == 0
-}
-
 func replaySpec() codec[Replay] {
-	c := structure("mapping", []field[Replay]{
+	return object(
 		at("dir", text(), func(r *Replay) *string { return &r.Dir }, "Directory of traces; or `files`, or `hub`."),
 		at("files", list("list of paths", text()), func(r *Replay) *[]string { return &r.Files }, "Files, or patterns of them."),
 		at("hub", hubSpec(), func(r *Replay) *Hub { return &r.Hub }, "A data set of traces on the hub."),
 		at("filter", text(), func(r *Replay) *string { return &r.Filter }, "Expression that a session must meet to be played."),
 		at("model", text(), func(r *Replay) *string { return &r.Model }, "Model to ask for instead of the recorded ones."),
 		at("models", headersSpec(), func(r *Replay) *map[string]string { return &r.Models }, "Model to ask for by the recorded one."),
-		at("max_tokens", integer[int](), func(r *Replay) *int { return &r.MaxTokens }, "Length of answer where neither length nor text was recorded; 0: 1000."),
-		at("tool_max_tokens", integer[int](), func(r *Replay) *int { return &r.ToolMaxTokens }, "Least length of answer of turns that call tools, which is else 4 times the recorded one; 0: as recorded."),
+		at("max_tokens", count[int](mostLength), func(r *Replay) *int { return &r.MaxTokens }, "Length of answer where neither length nor text was recorded; 0: 1000."),
+		at("tool_max_tokens", count[int](mostLength), func(r *Replay) *int { return &r.ToolMaxTokens }, "Least length of answer of turns that call tools, which is else 4 times the recorded one; 0: as recorded."),
 		at("random_id", boolean(), func(r *Replay) *bool { return &r.RandomID }, "Put a random tag into each session's text, so that no cache knows it."),
-		at("sessions", integer[int](), func(r *Replay) *int { return &r.Sessions }, "Repeat sessions to reach so many; 0: as many as there are."),
+		at("sessions", count[int](mostPrompts), func(r *Replay) *int { return &r.Sessions }, "Repeat sessions to reach so many; 0: as many as there are."),
 		at("max_wait", duration(), func(r *Replay) *Duration { return &r.MaxWait }, "Longest wait between a turn and the one before; 0: no bound."),
 		at("predecessor_timeout", duration(), func(r *Replay) *Duration { return &r.PredecessorTimeout }, "How long after the session's begin a turn may still wait for those before it; 0: forever."),
 		at("skip_errors", boolean(), func(r *Replay) *bool { return &r.SkipErrors }, "Leave out turns that were recorded as errors."),
@@ -74,18 +67,16 @@ func replaySpec() codec[Replay] {
 		at("no_substitution", boolean(), func(r *Replay) *bool { return &r.NoSubstitution }, "Send recorded answers instead of the live ones."),
 		at("headers", headersSpec(), func(r *Replay) *map[string]string { return &r.Headers }, "Header to send by the attribute that holds its value."),
 		at("labels", headersSpec(), func(r *Replay) *map[string]string { return &r.Labels }, "Label of the record by the attribute that holds its value."),
-		at("bad_tool_calls", word("`none` or `use_recorded`", ToolCallsNone, ToolCallsRecorded), func(r *Replay) *string { return &r.BadToolCalls },
+		at("bad_tool_calls", word(ToolCallsNone, ToolCallsRecorded), func(r *Replay) *string { return &r.BadToolCalls },
 			"What later turns see of a tool call that the model got wrong: the live one, or the recorded one. Left out: `none`."),
-		at("tool_choice", word("`force_recorded` or `as_recorded`", ToolChoiceForced, ToolChoiceFree), func(r *Replay) *string { return &r.ToolChoice },
+		at("tool_choice", word(ToolChoiceForced, ToolChoiceFree), func(r *Replay) *string { return &r.ToolChoice },
 			"Whether a turn that called a tool is made to call it again. Left out: `force_recorded`."),
 		at("idle_gap", duration(), func(r *Replay) *Duration { return &r.IdleGap }, "Block-hash traces: longest idle gap of a session; 0: no bound."),
 		at("ignore_delays", boolean(), func(r *Replay) *bool { return &r.IgnoreDelays }, "No waits at all."),
 		at("think_time_only", boolean(), func(r *Replay) *bool { return &r.ThinkTimeOnly }, "Block-hash traces: wait for the recorded think times alone."),
-		at("block_size", integer[int](), func(r *Replay) *int { return &r.BlockSize }, "Block-hash traces: tokens of a block where the trace does not say; 0: 64."),
-		at("entries", integer[int](), func(r *Replay) *int { return &r.Entries }, "Sessions that are read from the hub; 0: all."),
-	}, nil)
-	c.zero = func(r Replay) bool { return r.zero() }
-	return c
+		at("block_size", count[int](mostLength), func(r *Replay) *int { return &r.BlockSize }, "Block-hash traces: tokens of a block where the trace does not say; 0: 64."),
+		at("entries", count[int](mostPrompts), func(r *Replay) *int { return &r.Entries }, "Sessions that are read from the hub; 0: all."),
+	)
 }
 
 func (c *checker) replay(p *Plan) {
@@ -97,7 +88,7 @@ func (c *checker) replay(p *Plan) {
 	r := &p.Data.Replay
 	const at = "data.replay."
 	if s := p.Data.Source; s != SourceOtelTrace && s != SourceWekaTrace && s != SourceAgents {
-		if !r.zero() {
+		if !replaySpec().zero(*r) {
 			c.lacks("data.replay", "data.source", "contradicts source: "+s, "set source to otel_trace, weka_trace or agents, or leave it out")
 		}
 		return
@@ -123,20 +114,7 @@ func (c *checker) replay(p *Plan) {
 	if r.NoSubstitution && (r.RandomID || r.Sessions > 0) {
 		c.add(at+"no_substitution", "contradicts random_id and sessions, whose texts are no longer as recorded", "leave one of them out")
 	}
-	if r.BadToolCalls != "" {
-		c.choice(at+"bad_tool_calls", r.BadToolCalls, []string{ToolCallsNone, ToolCallsRecorded})
-	}
-	if r.ToolChoice != "" {
-		c.choice(at+"tool_choice", r.ToolChoice, []string{ToolChoiceForced, ToolChoiceFree})
-	}
-	c.count(at+"max_tokens", int64(r.MaxTokens), mostLength)
-	c.count(at+"tool_max_tokens", int64(r.ToolMaxTokens), mostLength)
-	c.count(at+"sessions", int64(r.Sessions), mostPrompts)
-	c.count(at+"block_size", int64(r.BlockSize), mostLength)
-	c.count(at+"entries", int64(r.Entries), mostPrompts)
-	c.time(at+"max_wait", r.MaxWait)
-	c.time(at+"predecessor_timeout", r.PredecessorTimeout)
-	c.time(at+"idle_gap", r.IdleGap)
+	replaySpec().check(c, "data.replay", r)
 }
 
 // replayKind checks what only one kind of traces has.
@@ -174,29 +152,18 @@ type SessionLoad struct {
 }
 
 func sessionLoadSpec() codec[SessionLoad] {
-	return object("mapping", []field[SessionLoad]{
-		at("concurrent", integer[int](), func(s *SessionLoad) *int { return &s.Concurrent }, "Sessions under way at a time; 0: no bound."),
-		at("rate", number(), func(s *SessionLoad) *float64 { return &s.Rate }, "Sessions that begin, per second; 0: as soon as there is room."),
-		at("count", integer[int64](), func(s *SessionLoad) *int64 { return &s.Count }, "Sessions of the stage; 0: what the stages before it have left of the data, or all of it."),
+	return object(
+		at("concurrent", count[int](mostInFlight), func(s *SessionLoad) *int { return &s.Concurrent }, "Sessions under way at a time; 0: no bound."),
+		at("rate", amount(mostRate), func(s *SessionLoad) *float64 { return &s.Rate }, "Sessions that begin, per second; 0: as soon as there is room."),
+		at("count", count[int64](mostRequests), func(s *SessionLoad) *int64 { return &s.Count }, "Sessions of the stage; 0: what the stages before it have left of the data, or all of it."),
 		at("timeout", duration(), func(s *SessionLoad) *Duration { return &s.Timeout }, "Longest time of the stage; 0: none."),
-	}, nil)
+	)
 }
 
 // sessionLoad checks what belongs to a load of sessions.
 func (c *checker) sessionLoad(path string, s *Stage) {
-	c.count(path+".sessions.concurrent", int64(s.Sessions.Concurrent), mostInFlight)
-	c.amount(path+".sessions.rate", s.Sessions.Rate, mostRate)
-	c.count(path+".sessions.count", s.Sessions.Count, mostRequests)
-	c.time(path+".sessions.timeout", s.Sessions.Timeout)
-	for _, f := range []struct {
-		name  string
-		given bool
-	}{
-		{"concurrency", s.Concurrency != 0}, {"rate", s.Rate != 0}, {"cv", s.CV != 0}, {"ramp_to", s.RampTo != 0},
-		{"duration", s.Duration != 0}, {"requests", s.Requests != 0}, {"max_in_flight", s.MaxInFlight != 0},
-	} {
-		if f.given {
-			c.lacks(path+"."+f.name, path+".arrival", "contradicts a load of sessions", "leave one of them out")
-		}
-	}
+	sessionLoadSpec().check(c, path+".sessions", &s.Sessions)
+	c.without(path+".", path+".arrival", "contradicts a load of sessions", "leave one of them out",
+		part{"concurrency", s.Concurrency != 0}, part{"rate", s.Rate != 0}, part{"cv", s.CV != 0}, part{"ramp_to", s.RampTo != 0},
+		part{"duration", s.Duration != 0}, part{"requests", s.Requests != 0}, part{"max_in_flight", s.MaxInFlight != 0})
 }

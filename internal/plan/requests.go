@@ -32,10 +32,10 @@ type Prefixes struct {
 }
 
 func prefixesSpec() codec[Prefixes] {
-	return object("mapping", []field[Prefixes]{
-		at("count", integer[int](), func(p *Prefixes) *int { return &p.Count }, "Beginnings to choose from, at random."),
+	return object(
+		at("count", count[int](mostPrompts), func(p *Prefixes) *int { return &p.Count }, "Beginnings to choose from, at random."),
 		at("length", lengthSpec(), func(p *Prefixes) *Length { return &p.Length }, "Their length, on top of that of the prompt."),
-	}, nil)
+	)
 }
 
 // Passages are what a query is ranked against: some are drawn for each.
@@ -45,10 +45,10 @@ type Passages struct {
 }
 
 func passagesSpec() codec[Passages] {
-	return object("mapping", []field[Passages]{
+	return object(
 		at("file", text(), func(p *Passages) *string { return &p.File }, "File of passages, in the form of `data.file`; or"),
-		at("count", integer[int](), func(p *Passages) *int { return &p.Count }, "so many generated ones of the length `data.input`."),
-	}, nil)
+		at("count", count[int](mostPrompts), func(p *Passages) *int { return &p.Count }, "so many generated ones of the length `data.input`."),
+	)
 }
 
 // Payload says how the lines of a payload file are used.
@@ -58,10 +58,10 @@ type Payload struct {
 }
 
 func payloadSpec() codec[Payload] {
-	return object("mapping", []field[Payload]{
-		at("delay_ratio", number(), func(p *Payload) *float64 { return &p.DelayRatio }, "Factor on the delays of the lines; 0: 1."),
+	return object(
+		at("delay_ratio", amount(mostRatio), func(p *Payload) *float64 { return &p.DelayRatio }, "Factor on the delays of the lines; 0: 1."),
 		at("alone", boolean(), func(p *Payload) *bool { return &p.Alone }, "Every line is a request of its own, without what is said before it in its session; with arrival `trace`, at its own moment."),
-	}, nil)
+	)
 }
 
 // Sessions are generated: so many, each once. The lengths of a turn are Data.Input and
@@ -75,12 +75,12 @@ type Sessions struct {
 }
 
 func sessionsSpec() codec[Sessions] {
-	return object("mapping", []field[Sessions]{
-		at("count", integer[int](), func(s *Sessions) *int { return &s.Count }, "How many sessions."),
+	return object(
+		at("count", count[int](mostPrompts), func(s *Sessions) *int { return &s.Count }, "How many sessions."),
 		at("turns", lengthSpec(), func(s *Sessions) *Length { return &s.Turns }, "Turns of a session. Left out: 1."),
 		at("delay_ms", lengthSpec(), func(s *Sessions) *Length { return &s.Delay }, "Time between an answer and the next turn, in milliseconds. Left out: none."),
-		at("delay_ratio", number(), func(s *Sessions) *float64 { return &s.DelayRatio }, "Factor on that time; 0: 1."),
-	}, nil)
+		at("delay_ratio", amount(mostRatio), func(s *Sessions) *float64 { return &s.DelayRatio }, "Factor on that time; 0: 1."),
+	)
 }
 
 // mostRatio bounds the factor on delays.
@@ -115,28 +115,24 @@ func (c *checker) requests(p *Plan) {
 // worded checks what is put in front of synthetic prompts.
 func (c *checker) worded(d *Data) {
 	c.count("data.in_words", int64(d.InWords), mostLength)
-	c.count("data.prefixes.count", int64(d.Prefixes.Count), mostPrompts)
-	c.length("data.prefixes.length", d.Prefixes.Length)
+	prefixesSpec().check(c, "data.prefixes", &d.Prefixes)
 	if d.Prefixes.Count > 0 && d.Prefixes.Length == (Length{}) {
 		c.add("data.prefixes.length", "is missing", "such as 100")
 	}
-	for _, part := range []struct {
-		path  string
-		given bool
-	}{{"data.in_words", d.InWords != 0}, {"data.prefixes", d.Prefixes != Prefixes{}}} {
+	for _, f := range []part{{"data.in_words", d.InWords != 0}, {"data.prefixes", d.Prefixes != Prefixes{}}} {
 		switch {
-		case !part.given:
+		case !f.given:
 		case d.Source != SourceSynthetic && (d.Source != SourceSessions || d.InWords != 0):
-			c.lacks(part.path, "data.source", "belongs to source: synthetic", "leave it out")
+			c.lacks(f.name, "data.source", "belongs to source: synthetic", "leave it out")
 		case d.Salt != "":
-			c.lacks(part.path, "data.salt", "contradicts salt, which must come first", "leave one of them out")
+			c.lacks(f.name, "data.salt", "contradicts salt, which must come first", "leave one of them out")
 		}
 	}
 }
 
 func (c *checker) passages(p *Plan) {
 	d := &p.Data
-	c.count("data.passages.count", int64(d.Passages.Count), mostPrompts)
+	passagesSpec().check(c, "data.passages", &d.Passages)
 	switch {
 	case d.Passages == Passages{}:
 	case !p.Target.Ranks():
@@ -150,12 +146,9 @@ func (c *checker) passages(p *Plan) {
 
 // sessions checks what belongs to sessions that are known ahead.
 func (c *checker) sessions(d *Data) {
-	c.amount("data.payload.delay_ratio", d.Payload.DelayRatio, mostRatio)
+	payloadSpec().check(c, "data.payload", &d.Payload)
 	s := &d.Sessions
-	c.count("data.sessions.count", int64(s.Count), mostPrompts)
-	c.length("data.sessions.turns", s.Turns)
-	c.length("data.sessions.delay_ms", s.Delay)
-	c.amount("data.sessions.delay_ratio", s.DelayRatio, mostRatio)
+	sessionsSpec().check(c, "data.sessions", s)
 	if d.Source == SourcePayload && d.File == "" {
 		c.add("data.file", "is missing", "give the file of requests")
 	}

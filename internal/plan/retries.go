@@ -18,19 +18,18 @@ const (
 )
 
 func retriesSpec() codec[Retries] {
-	return object("mapping", []field[Retries]{
-		at("count", integer[int](), func(r *Retries) *int { return &r.Count }, "How often at most."),
+	return object(
+		at("count", count[int](mostRetries), func(r *Retries) *int { return &r.Count }, "How often at most."),
 		at("backoff", duration(), func(r *Retries) *Duration { return &r.Backoff },
 			"Wait before the first of them, twice as long before each further one; each is changed at random by up to half."),
-	}, nil)
+	)
 }
 
 func (c *checker) retries(t *Target) {
 	if t.RetryAfter != "" {
 		c.choice("target.retry_after", t.RetryAfter, []string{RetryHonour, RetryIgnore})
 	}
-	c.count("target.retries.count", int64(t.Retries.Count), mostRetries)
-	c.time("target.retries.backoff", t.Retries.Backoff)
+	retriesSpec().check(c, "target.retries", &t.Retries)
 	if t.Retries.Backoff > 0 && t.Retries.Count == 0 {
 		c.add("target.retries.backoff", "there are no retries to wait for", "give %v", message.Retries)
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -35,8 +36,8 @@ func DefaultSaturation() Saturation {
 }
 
 func saturationSpec() codec[Saturation] {
-	return object("mapping", []field[Saturation]{
-		at("kind", word("`linear` or `geometric`", SweepLinear, SweepGeometric), func(s *Saturation) *string { return &s.Kind },
+	return object(
+		at("kind", word(SweepLinear, SweepGeometric), func(s *Saturation) *string { return &s.Kind },
 			"How rates are laid out below the saturation: evenly, or dense near it."),
 		at("requests", integer[int64](), func(s *Saturation) *int64 { return &s.Requests }, "Requests of a step of the search; 0: 2000."),
 		at("timeout", duration(), func(s *Saturation) *Duration { return &s.Timeout }, "Longest time of a step of the search; 0: 1m."),
@@ -44,7 +45,7 @@ func saturationSpec() codec[Saturation] {
 		at("duration", duration(), func(s *Saturation) *Duration { return &s.Duration }, "Length of each stage; 0: 3m."),
 		at("percentile", number(), func(s *Saturation) *float64 { return &s.Percentile },
 			"Percentile of the rates at which a burst drains that bounds the search from above; 0: 95."),
-	}, nil)
+	)
 }
 
 func (d *Draft) inferSaturation() {
@@ -53,21 +54,8 @@ func (d *Draft) inferSaturation() {
 		return
 	}
 	def := DefaultSaturation()
-	if s.Requests == 0 {
-		s.Requests = def.Requests
-	}
-	if s.Timeout == 0 {
-		s.Timeout = def.Timeout
-	}
-	if s.Stages == 0 {
-		s.Stages = def.Stages
-	}
-	if s.Duration == 0 {
-		s.Duration = def.Duration
-	}
-	if s.Percentile == 0 {
-		s.Percentile = def.Percentile
-	}
+	s.Requests, s.Timeout, s.Stages = cmp.Or(s.Requests, def.Requests), cmp.Or(s.Timeout, def.Timeout), cmp.Or(s.Stages, def.Stages)
+	s.Duration, s.Percentile = cmp.Or(s.Duration, def.Duration), cmp.Or(s.Percentile, def.Percentile)
 	if !d.Given("stages") {
 		d.Plan.Stages = []Stage{{Arrival: ArrivalConstant}}
 	}
@@ -77,15 +65,16 @@ func (d *Draft) inferSaturation() {
 func (c *checker) saturation(p *Plan) {
 	const at = "saturation."
 	s := &p.Saturation
-	c.choice(at+"kind", s.Kind, []string{SweepLinear, SweepGeometric})
+	if s.Kind == "" {
+		c.choice(at+"kind", "", []string{SweepLinear, SweepGeometric})
+	}
+	saturationSpec().check(c, "saturation", s)
 	if s.Requests < 2 || s.Requests > mostRequests {
 		c.add(at+"requests", fmt.Sprintf("must be from 2, is %d", s.Requests), "such as 2000")
 	}
 	if s.Stages < 1 || s.Stages > mostStages {
 		c.add(at+"stages", fmt.Sprintf("must be from 1 to %d, is %d", mostStages, s.Stages), "such as 5")
 	}
-	c.time(at+"timeout", s.Timeout)
-	c.time(at+"duration", s.Duration)
 	if !(s.Percentile >= 0 && s.Percentile <= 100) {
 		c.add(at+"percentile", fmt.Sprintf("must be from 0 to 100, is %v", s.Percentile), "such as 95")
 	}

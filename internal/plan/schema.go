@@ -1,6 +1,9 @@
 package plan
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"maps"
+)
 
 // JSONSchema is the schema of a plan file, draft 2020-12. Editors check and
 // complete a plan with it.
@@ -26,9 +29,7 @@ func objectSchema(docs []fieldDoc) schema {
 	props := schema{}
 	for _, d := range docs {
 		p := schema{"description": d.help}
-		for k, v := range d.schema {
-			p[k] = v
-		}
+		maps.Copy(p, d.schema)
 		props[d.name] = p
 	}
 	return schema{"type": "object", "properties": props, "additionalProperties": false}

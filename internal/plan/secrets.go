@@ -49,6 +49,14 @@ func SafeURL(raw string) string {
 	return u.String()
 }
 
+func safeURLs(raw []string) []string {
+	safe := make([]string, len(raw))
+	for i, u := range raw {
+		safe[i] = SafeURL(u)
+	}
+	return safe
+}
+
 // safePath is a path without the credentials of its query.
 func safePath(path string) string {
 	before, _, ok := strings.Cut(path, "?")
@@ -184,20 +192,13 @@ func secretName(name string) bool {
 // secretPart reports whether a part of a name leaves no doubt.
 func secretPart(name string) bool {
 	name = strings.ToLower(strings.ReplaceAll(name, "-", "_"))
-	for _, part := range []string{"authorization", "api_key", "apikey", "cookie", "secret", "password", "passwd", "credential", "signature"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return false
+	parts := []string{"authorization", "api_key", "apikey", "cookie", "secret", "password", "passwd", "credential", "signature"}
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
 }
 
 // secretValue reports whether a text looks like a credential whatever it is called.
 func secretValue(value string) bool {
-	for _, prefix := range []string{"bearer ", "basic ", "sk-", "hf_", "nvapi-"} {
-		if len(value) > len(prefix) && strings.EqualFold(value[:len(prefix)], prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"bearer ", "basic ", "sk-", "hf_", "nvapi-"}, func(prefix string) bool {
+		return len(value) > len(prefix) && strings.EqualFold(value[:len(prefix)], prefix)
+	})
 }

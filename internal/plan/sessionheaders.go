@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -25,11 +26,11 @@ type SessionHeaders struct {
 }
 
 func sessionHeadersSpec() codec[SessionHeaders] {
-	return object("mapping", []field[SessionHeaders]{
+	return object(
 		at("id", text(), func(s *SessionHeaders) *string { return &s.ID }, "Request header that carries the session's id."),
 		at("token", text(), func(s *SessionHeaders) *string { return &s.Token },
 			"Response header whose value later requests of the session send back under the same name."),
-	}, nil)
+	)
 }
 
 // SLOHeaders are request headers that tell the server a request's objectives. What
@@ -41,11 +42,11 @@ type SLOHeaders struct {
 }
 
 func sloHeadersSpec() codec[SLOHeaders] {
-	return object("mapping", []field[SLOHeaders]{
+	return object(
 		at("ttft", text(), func(s *SLOHeaders) *string { return &s.TTFT }, "Header that holds the longest time to first token."),
 		at("tpot", text(), func(s *SLOHeaders) *string { return &s.TPOT }, "Header that holds the longest time per output token."),
-		at("unit", word("`s`, `ms` or `us`", "s", "ms", "us"), func(s *SLOHeaders) *string { return &s.Unit }, "Unit of both. Left out: `ms`."),
-	}, nil)
+		at("unit", word("s", "ms", "us"), func(s *SLOHeaders) *string { return &s.Unit }, "Unit of both. Left out: `ms`."),
+	)
 }
 
 func (c *checker) routing(t *Target) {
@@ -57,9 +58,7 @@ func (c *checker) routing(t *Target) {
 			c.add(h.path, quote(h.name)+" is not a header name", "")
 		}
 	}
-	if t.SLOHeaders.Unit != "" {
-		c.choice("target.slo_headers.unit", t.SLOHeaders.Unit, []string{"s", "ms", "us"})
-	}
+	sloHeadersSpec().check(c, "target.slo_headers", &t.SLOHeaders)
 	for _, name := range sortedKeys(t.Headers) {
 		if _, most, ok := t.objective(name, t.Headers[name]); ok && most == 0 {
 			c.add(join("target.headers", name), "must be a number more than 0: target.slo_headers makes it an objective", "")
@@ -97,10 +96,7 @@ func (t *Target) objective(name, value string) (metric string, most Duration, ok
 	default:
 		return "", 0, false
 	}
-	unit := map[string]float64{"s": 1e9, "us": 1e3}[t.SLOHeaders.Unit]
-	if unit == 0 {
-		unit = 1e6
-	}
+	unit := cmp.Or(map[string]float64{"s": 1e9, "us": 1e3}[t.SLOHeaders.Unit], 1e6)
 	n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 	if err != nil || !(n*unit >= 1) || n*unit > float64(mostTime) {
 		return metric, 0, true

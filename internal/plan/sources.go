@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 )
 
@@ -37,14 +36,14 @@ type Trace struct {
 }
 
 func traceSpec() codec[Trace] {
-	return object("mapping", []field[Trace]{
+	return object(
 		at("lengths", text(), func(t *Trace) *string { return &t.Lengths },
 			"CSV file whose prompt and answer lengths are used, row by row, instead of `input` and `output`."),
 		at("arrivals", text(), func(t *Trace) *string { return &t.Arrivals },
 			"CSV file whose timestamps are used by stages with arrival `trace`."),
-		at("format", word("`azure`", TraceAzure), func(t *Trace) *string { return &t.Format },
+		at("format", word(TraceAzure), func(t *Trace) *string { return &t.Format },
 			"Columns of the files: TIMESTAMP, ContextTokens, GeneratedTokens. Left out: `azure`."),
-	}, nil)
+	)
 }
 
 // made reports whether a source makes prompts of the lengths that data.input has.
@@ -68,9 +67,9 @@ func (c *checker) sources(p *Plan) {
 		given        bool
 	}{
 		{"data.shared_prefix", SourceSharedPrefix, d.SharedPrefix != SharedPrefix{}},
-		{"data.dataset", SourceDataset, !d.Dataset.zero()},
+		{"data.dataset", SourceDataset, d.Dataset != Dataset{}},
 		{"data.conversations", SourceConversationReplay, d.Conversations != Conversations{}},
-		{"data.agents", SourceAgents, !reflect.ValueOf(d.Agents).IsZero()},
+		{"data.agents", SourceAgents, !agentsSpec().zero(d.Agents)},
 		{"data.payload", SourcePayload, d.Payload != Payload{}},
 		{"data.sessions", SourceSessions, d.Sessions != Sessions{}},
 	} {
@@ -78,9 +77,7 @@ func (c *checker) sources(p *Plan) {
 			c.lacks(part.path, "data.source", "contradicts source: "+d.Source, "set source to "+part.source+" or leave it out")
 		}
 	}
-	if d.Trace.Format != "" {
-		c.choice("data.trace.format", d.Trace.Format, []string{TraceAzure})
-	}
+	traceSpec().check(c, "data.trace", &d.Trace)
 	if d.Trace.Lengths != "" && d.Source != SourceRandom {
 		c.lacks("data.trace.lengths", "data.source", "lengths of a trace are for source: random", "set source to random or leave it out")
 	}
@@ -108,10 +105,10 @@ type Adapter struct {
 }
 
 func adapterSpec() codec[Adapter] {
-	return object("mapping", []field[Adapter]{
+	return object(
 		at("name", text(), func(a *Adapter) *string { return &a.Name }, "What requests ask for as their model."),
 		at("share", share(), func(a *Adapter) *float64 { return &a.Share }, "Share of the requests; the shares add up to 1."),
-	}, nil)
+	)
 }
 
 func (c *checker) adapters(adapters []Adapter) {

@@ -11,7 +11,7 @@ import (
 // meaning, in the order in which a plan is printed.
 
 func planSpec() codec[Plan] {
-	return structure("mapping", []field[Plan]{
+	return object(
 		always("version", integer[int](), func(p *Plan) *int { return &p.Version }, "Version of this format."),
 		at("name", text(), func(p *Plan) *string { return &p.Name }, "What reports call the run."),
 		seedField(),
@@ -42,24 +42,24 @@ func planSpec() codec[Plan] {
 			"Bounds of what is held in memory, whatever a server sends or a file holds; 0 is none. What goes beyond one names it."),
 		at("probes", probesSpec(), func(p *Plan) *Probes { return &p.Probes }, "What the server is asked about itself."),
 		at("output", outputSpec(), func(p *Plan) *Output { return &p.Output }, "What is written where."),
-	}, nil)
+	)
 }
 
 func targetSpec() codec[Target] {
-	return structure("mapping", []field[Target]{
+	return object(
 		always("urls", urlsSpec(), func(t *Target) *[]string { return &t.URLs },
 			"Base URLs; requests are dealt out in turn. None: the built-in mock."),
-		always("protocol", word("`openai`, `anthropic`, `triton`, `http`, `tfserving` or `torchserve`", protocolNames()...), func(t *Target) *string { return &t.Protocol },
+		always("protocol", named("`openai`, `anthropic`, `triton`, `http`, `tfserving` or `torchserve`", protocolNames()...), func(t *Target) *string { return &t.Protocol },
 			"How the server is spoken to. `triton` where a URL is grpc:// or grpcs://; `http` where the endpoint is one of its own."),
-		at("transport", word("`http` or `grpc`", TransportHTTP, TransportGRPC), func(t *Target) *string { return &t.Transport },
+		at("transport", named("`http` or `grpc`", TransportHTTP, TransportGRPC), func(t *Target) *string { return &t.Transport },
 			"What carries Triton's protocol; left out: as the scheme of the URLs says."),
-		always("endpoint", word("`chat`, `completions` or `embeddings`; of Anthropic `messages`; of Triton `stream`, `infer` or `generate`; of other servers `rankings`, `rerank`, `image_retrieval`, `huggingface_generate` or `template`; of TensorFlow Serving and TorchServe `predict`",
+		always("endpoint", named("`chat`, `completions` or `embeddings`; of Anthropic `messages`; of Triton `stream`, `infer` or `generate`; of other servers `rankings`, `rerank`, `image_retrieval`, `huggingface_generate` or `template`; of TensorFlow Serving and TorchServe `predict`",
 			slices.Concat(endpointNames(), []string{EndpointMessages}, tritonEndpoints(), httpEndpoints(), []string{EndpointPredict})...),
 			func(t *Target) *string { return &t.Endpoint }, "What is asked of it. Of Triton: `stream` over gRPC and `generate` over HTTP where it is left out."),
 		at("path", text(), func(t *Target) *string { return &t.Path }, "Path instead of the endpoint's usual one."),
 		at("template", text(), func(t *Target) *string { return &t.Template },
 			"With endpoint `template`: a Jinja file that makes a body of `text` and `texts`, or `nv-embedqa`."),
-		at("form", word("`genai-perf`", FormShaped), func(t *Target) *string { return &t.Form },
+		at("form", word(FormShaped), func(t *Target) *string { return &t.Form },
 			"Fields, form and order of request bodies, instead of our own."),
 		at("model", text(), func(t *Target) *string { return &t.Model }, "Model to ask for; left out: the first that the server lists."),
 		always("streaming", boolean(), func(t *Target) *bool { return &t.Streaming }, "Ask for a stream. Embeddings and Triton's `infer` never stream."),
@@ -78,13 +78,13 @@ func targetSpec() codec[Target] {
 			"How often a request goes again for which no connection was made, or whose connection broke before the first byte of the answer. Each attempt has the whole of `timeouts`; latencies count from the first."),
 		at("preflight", yes(), func(t *Target) *bool { return &t.NoPreflight },
 			"Send one short request with a prompt of its own before the run, and stop if it is refused. It is not in any figure. Left out: true."),
-		at("retry_after", word("`honour` or `ignore`", RetryHonour, RetryIgnore), func(t *Target) *string { return &t.RetryAfter },
+		at("retry_after", word(RetryHonour, RetryIgnore), func(t *Target) *string { return &t.RetryAfter },
 			"Whether a slot of a closed loop waits as long as a 429 or 503 says in `Retry-After`, a minute at most. Left out: `honour`."),
 		at("session", sessionHeadersSpec(), func(t *Target) *SessionHeaders { return &t.Session }, "Headers that tie the requests of a session together."),
 		at("slo_headers", sloHeadersSpec(), func(t *Target) *SLOHeaders { return &t.SLOHeaders },
 			"Headers of a request that hold its objectives, which goodput then judges it by."),
 		at("triton", tritonSpec(), func(t *Target) *Triton { return &t.Triton }, "What only Triton's protocol has."),
-	}, nil)
+	)
 }
 
 func endpointNames() []string {
@@ -93,7 +93,9 @@ func endpointNames() []string {
 
 // urlsSpec is a list of URLs; a single one may stand alone.
 func urlsSpec() codec[[]string] {
-	c := list("list of URLs", text())
+	one := text()
+	one.check = func(c *checker, path string, url *string) { c.url(path, *url) }
+	c := list("list of URLs", one)
 	readList := c.read
 	c.read = func(r *reader, n *yaml.Node, path string, v *[]string) {
 		if n.Kind == yaml.ScalarNode {
@@ -108,33 +110,33 @@ func urlsSpec() codec[[]string] {
 }
 
 func secretSpec() codec[Secret] {
-	return object("mapping", []field[Secret]{
+	return object(
 		at("env", text(), func(s *Secret) *string { return &s.Env }, "Environment variable that holds it."),
 		at("file", text(), func(s *Secret) *string { return &s.File }, "File that holds it."),
-	}, nil)
+	)
 }
 
 func tlsSpec() codec[TLS] {
-	return object("mapping", []field[TLS]{
+	return object(
 		at("ca", text(), func(t *TLS) *string { return &t.CA }, "File of certificates to trust, instead of the system's."),
 		at("cert", text(), func(t *TLS) *string { return &t.Cert }, "Client certificate file."),
 		at("key", text(), func(t *TLS) *string { return &t.Key }, "Key file of the client certificate."),
 		at("insecure", boolean(), func(t *TLS) *bool { return &t.Insecure }, "Do not verify the server's certificate."),
-	}, nil)
+	)
 }
 
 func timeoutsSpec() codec[Timeouts] {
-	return structure("mapping", []field[Timeouts]{
+	return object(
 		always("connect", duration(), func(t *Timeouts) *Duration { return &t.Connect }, "Resolve, connect and TLS."),
 		always("first_byte", duration(), func(t *Timeouts) *Duration { return &t.FirstByte }, "From sending to the first byte of the answer."),
 		always("stall", duration(), func(t *Timeouts) *Duration { return &t.Stall }, "Between two reads of an answer."),
 		always("request", duration(), func(t *Timeouts) *Duration { return &t.Request }, "From sending to the end of the answer."),
-	}, nil)
+	)
 }
 
 func dataSpec() codec[Data] {
-	return structure("mapping", []field[Data]{
-		always("source", word("`synthetic`, `file`, `tensors`, `random`, `shared_prefix`, `dataset`, `conversation_replay`, `otel_trace`, `weka_trace`, `agents`, `payload`, `sessions` or `mock`", sourceNames()...), func(d *Data) *string { return &d.Source },
+	return object(
+		always("source", named("`synthetic`, `file`, `tensors`, `random`, `shared_prefix`, `dataset`, `conversation_replay`, `otel_trace`, `weka_trace`, `agents`, `payload`, `sessions` or `mock`", sourceNames()...), func(d *Data) *string { return &d.Source },
 			"Where prompts come from. `file` or `tensors` where only that is given."),
 		at("file", text(), func(d *Data) *string { return &d.File },
 			"JSON lines or plain text, one prompt a line. Relative to the working directory."),
@@ -147,9 +149,9 @@ func dataSpec() codec[Data] {
 		at("min_tokens", boolean(), func(d *Data) *bool { return &d.MinTokens }, "Send `min_tokens` equal to the output length."),
 		at("batch", integer[int](), func(d *Data) *int { return &d.Batch },
 			"Texts in a request of embeddings or of a template, passages in one of a ranking. Left out: one."),
-		at("input_tokens_count", word("`content` or `prompt`", CountContent, CountPrompt), func(d *Data) *string { return &d.Counted },
+		at("input_tokens_count", word(CountContent, CountPrompt), func(d *Data) *string { return &d.Counted },
 			"What `input` is the length of: the `content` of synthetic prompts, which is the default, or the whole `prompt` that the model is given, with the chat template around it, or the special tokens of a completion."),
-		at("salt", word("`request`, `stage` or `run`", SaltRequest, SaltStage, SaltRun), func(d *Data) *string { return &d.Salt },
+		at("salt", word(SaltRequest, SaltStage, SaltRun), func(d *Data) *string { return &d.Salt },
 			"A prefix that no cache has seen, new for each request or stage."),
 		at("pool", boolean(), func(d *Data) *bool { return &d.Pool },
 			"Make `prompts` requests, or as many as the data has, once: their answer lengths, media and models stay the same when they are used again."),
@@ -173,14 +175,14 @@ func dataSpec() codec[Data] {
 		at("media", mediaSpec(), func(d *Data) *Media { return &d.Media }, "Images, videos and sound beside the text of prompts."),
 		at("adapters", list("list of adapters", adapterSpec()), func(d *Data) *[]Adapter { return &d.Adapters },
 			"Models, such as LoRA adapters, that share the traffic. None: all of it asks for `target.model`."),
-		at("model_order", word("`shares` or `round_robin`", OrderShares, OrderRoundRobin), func(d *Data) *string { return &d.ModelOrder },
+		at("model_order", word(OrderShares, OrderRoundRobin), func(d *Data) *string { return &d.ModelOrder },
 			"How a prompt gets one of `adapters`: at random, by their shares, or in turn. Left out: `shares`."),
-	}, nil)
+	)
 }
 
 func lengthSpec() codec[Length] {
-	c := object("length", []field[Length]{
-		at("dist", word("`fixed`, `normal`, `uniform`, `lognormal`, `skew_normal` or `poisson`", distNames()...), func(l *Length) *string { return &l.Dist },
+	c := object(
+		at("dist", word(distNames()...), func(l *Length) *string { return &l.Dist },
 			"Distribution. Left out: normal with a stddev, uniform with a max and no mean, else fixed."),
 		at("mean", number(), func(l *Length) *float64 { return &l.Mean }, "Mean; of a fixed length, the length."),
 		at("stddev", number(), func(l *Length) *float64 { return &l.Stddev }, "Standard deviation."),
@@ -189,16 +191,14 @@ func lengthSpec() codec[Length] {
 		at("skew", number(), func(l *Length) *float64 { return &l.Skew }, "Of `skew_normal`: 0 is none, more leans right, less leans left."),
 		at("shifted", boolean(), func(l *Length) *bool { return &l.Shifted },
 			"Of `lognormal`: `min` and a lognormal rest with the mean that is left."),
-	}, func(r *reader, n *yaml.Node, path string, l *Length) bool {
-		return readText(r, n, path, l, ParseLength)
-	})
+	).or("length", ParseLength, schema{"type": "number"}, schema{"type": "string"})
+	c.check = func(c *checker, path string, l *Length) { c.length(path, *l) }
 	readAny := c.read
 	c.read = func(r *reader, n *yaml.Node, path string, l *Length) {
 		*l = Length{} // a default's parameters do not mix with those of another distribution
 		readAny(r, n, path, l)
 		*l = l.complete()
 	}
-	c.schema = schema{"anyOf": []any{c.schema, schema{"type": "number"}, schema{"type": "string"}}}
 	write := c.write
 	c.write = func(l Length) *yaml.Node {
 		if (l == Length{Dist: DistFixed, Mean: l.Mean}) {
@@ -211,50 +211,22 @@ func lengthSpec() codec[Length] {
 	return c
 }
 
-// readText reads the short form of an object, a single value.
-func readText[V any](r *reader, n *yaml.Node, path string, v *V, parse func(string) (V, error)) bool {
-	if n.Kind != yaml.ScalarNode {
-		return false
-	}
-	got, err := parse(n.Value)
-	if err == nil {
-		*v = got
-		return true
-	}
-	all := []error{err}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		all = joined.Unwrap()
-	}
-	for _, err := range all {
-		r.fault(n, path, err.Error(), "")
-	}
-	return true
-}
-
 func tokenizerSpec() codec[Tokenizer] {
-	c := object("mapping", []field[Tokenizer]{
+	return object(
 		always("name", text(), func(t *Tokenizer) *string { return &t.Name }, "That of the model: a `tokenizer.json`, `tekken.json`, `.tiktoken` or `.model` file, a directory with one, or a Hugging Face ID. `builtin:gpt2` and `words` stand in for it, and the report says so."),
 		at("revision", text(), func(t *Tokenizer) *string { return &t.Revision }, "Branch, tag or commit of a Hugging Face ID; left out: `main`."),
 		at("optional", boolean(), func(t *Tokenizer) *bool { return &t.Optional }, "Where it cannot be had, `builtin:gpt2` takes its place, and a note says so. Left out: that is an error."),
 		at("count_output", boolean(), func(t *Tokenizer) *bool { return &t.Output }, "Figures are made of its count of an answer's tokens. Left out: of the server's, where there is one."),
-	}, func(r *reader, n *yaml.Node, path string, t *Tokenizer) bool {
-		if n.Kind != yaml.ScalarNode {
-			return false
-		}
-		t.Name = n.Value
-		return true
-	})
-	c.schema = schema{"anyOf": []any{c.schema, schema{"type": "string"}}}
-	return c
+	).or("mapping", func(name string) (Tokenizer, error) { return Tokenizer{Name: name}, nil }, schema{"type": "string"})
 }
 
 func stageSpec() codec[Stage] {
-	return structure("mapping", []field[Stage]{
+	return object(
 		at("name", text(), func(s *Stage) *string { return &s.Name }, "What reports call the stage."),
 		at("concurrency", integer[int](), func(s *Stage) *int { return &s.Concurrency }, "Closed loop: this many requests in flight."),
 		at("rate", number(), func(s *Stage) *float64 { return &s.Rate },
 			"Open loop: requests per second. Either this or `concurrency`."),
-		at("arrival", word("`constant`, `poisson`, `gamma`, `trace`, `intervals` or `sessions`", append(arrivalNames(), ArrivalTrace, ArrivalIntervals, ArrivalSessions)...), func(s *Stage) *string { return &s.Arrival },
+		at("arrival", named("`constant`, `poisson`, `gamma`, `trace`, `intervals` or `sessions`", append(arrivalNames(), ArrivalTrace, ArrivalIntervals, ArrivalSessions)...), func(s *Stage) *string { return &s.Arrival },
 			"How the requests of a rate arrive. Left out: constant. `trace`, instead of a rate: when the data's own timestamps say; `intervals`: as they follow here; `sessions`: whole sessions of the data."),
 		at("intervals", list("list of durations", duration()), func(s *Stage) *[]Duration { return &s.Intervals },
 			"With arrival `intervals`: the times between one request and the next, over and over."),
@@ -272,7 +244,7 @@ func stageSpec() codec[Stage] {
 		at("requests", integer[int64](), func(s *Stage) *int64 { return &s.Requests },
 			"Requests of the measured part. With `duration`, whichever is first."),
 		at("gap", duration(), func(s *Stage) *Duration { return &s.Gap }, "Pause before the stage."),
-	}, nil)
+	)
 }
 
 func arrivalNames() []string {
@@ -280,7 +252,7 @@ func arrivalNames() []string {
 }
 
 func warmupSpec() codec[Warmup] {
-	c := object("duration, whole number, auto or mapping", []field[Warmup]{
+	return object(
 		at("duration", duration(), func(w *Warmup) *Duration { return &w.Duration }, "Length of the warm-up; `warmup: 5s` for short."),
 		at("requests", integer[int64](), func(w *Warmup) *int64 { return &w.Requests },
 			"Requests of the warm-up; `warmup: 100` for short. With both, it ends when both are reached."),
@@ -288,11 +260,7 @@ func warmupSpec() codec[Warmup] {
 			"Let the requests of the warm-up end before the measured part begins, instead of going over into it under load. With `requests` only."),
 		at("auto", boolean(), func(w *Warmup) *bool { return &w.Auto },
 			"Take the beginning of the stage, at most half of its requests, for the warm-up, until it is steady; `warmup: auto` for short."),
-	}, func(r *reader, n *yaml.Node, path string, w *Warmup) bool {
-		return readText(r, n, path, w, ParseWarmup)
-	})
-	c.schema = schema{"anyOf": []any{c.schema, schema{"type": "integer"}, schema{"const": WarmupAuto}, durationSchema()}}
-	return c
+	).or("duration, whole number, auto or mapping", ParseWarmup, schema{"type": "integer"}, schema{"const": WarmupAuto}, durationSchema())
 }
 
 // goodputSpec is a mapping of metric to longest time, or the same on one line.
@@ -334,17 +302,13 @@ func goodputSpec() codec[[]SLO] {
 }
 
 func maxErrorsSpec() codec[MaxErrors] {
-	c := object("whole number, share or mapping", []field[MaxErrors]{
-		at("count", integer[int64](), func(m *MaxErrors) *int64 { return &m.Count }, "Failed requests; `max_errors: 10` for short."),
+	return object(
+		at("count", count[int64](mostRequests), func(m *MaxErrors) *int64 { return &m.Count }, "Failed requests; `max_errors: 10` for short."),
 		at("share", share(), func(m *MaxErrors) *float64 { return &m.Share },
 			"Share of the requests ended so far, once 20 have; `max_errors: 5%` for short."),
 		at("alike", yes(), func(m *MaxErrors) *bool { return &m.NotAlike },
 			"End a closed loop whose first requests all fail in the same way: 50 of them, over 3 s or more. Left out: true."),
-	}, func(r *reader, n *yaml.Node, path string, m *MaxErrors) bool {
-		return readText(r, n, path, m, ParseMaxErrors)
-	})
-	c.schema = schema{"anyOf": []any{c.schema, schema{"type": "integer"}, schema{"type": "string", "pattern": `^[0-9.]+ ?%?$`}}}
-	return c
+	).or("whole number, share or mapping", ParseMaxErrors, schema{"type": "integer"}, schema{"type": "string", "pattern": `^[0-9.]+ ?%?$`})
 }
 
 // seedField is left out where a run draws the seed, and printed otherwise, be it 0.
@@ -362,11 +326,7 @@ func seedField() field[Plan] {
 }
 
 func budgetsSpec() codec[Budgets] {
-	return structure("mapping", budgetFields(), nil)
-}
-
-func budgetFields() []field[Budgets] {
-	return []field[Budgets]{
+	return object(
 		always("lag", duration(), func(b *Budgets) *Duration { return &b.Lag }, "How late requests were sent, p99; or `lag_share`, if that is more."),
 		always("lag_share", share(), func(b *Budgets) *float64 { return &b.LagShare }, "The same as a share of the median time to first token."),
 		always("read_delay", duration(), func(b *Budgets) *Duration { return &b.ReadDelay },
@@ -392,18 +352,18 @@ func budgetFields() []field[Budgets] {
 		always("pause", duration(), func(b *Budgets) *Duration { return &b.Pause }, "Longest of those pauses."),
 		always("cached", share(), func(b *Budgets) *float64 { return &b.Cached },
 			"Share of prompt tokens found in the server's prefix cache, where no two prompts should share a prefix."),
-	}
+	)
 }
 
 func outputSpec() codec[Output] {
-	return object("mapping", []field[Output]{
+	return object(
 		at("dir", text(), func(o *Output) *string { return &o.Dir }, "Directory for records and reports; left out: only the screen."),
 		at("keep_raw", boolean(), func(o *Output) *bool { return &o.KeepRaw }, "Keep the bytes of every answer."),
-		at("on_full", word("`continue` or `stop`", OnFullContinue, OnFullStop), func(o *Output) *string { return &o.OnFull },
+		at("on_full", word(OnFullContinue, OnFullStop), func(o *Output) *string { return &o.OnFull },
 			"When records cannot be written any more, as on a full disk: measure on without them, or end the run. Left out: `continue`. Either way it is said at once, and the exit code is 1."),
 		at("s3", s3Spec(), func(o *Output) *S3 { return &o.S3 }, "Bucket of an S3 server that reports are copied to, with the environment's credentials."),
 		at("gcs", gcsSpec(), func(o *Output) *GCS { return &o.GCS }, "Bucket of Google Cloud Storage that reports are copied to."),
-	}, nil)
+	)
 }
 
 // headersSpec is a mapping of header to value.

@@ -27,23 +27,23 @@ type GCS struct {
 }
 
 func s3Spec() codec[S3] {
-	return object("mapping", []field[S3]{
+	return object(
 		at("bucket", text(), func(s *S3) *string { return &s.Bucket }, "The bucket; it must be there."),
 		at("path", text(), func(s *S3) *string { return &s.Path }, "Path in the bucket."),
 		at("prefix", text(), func(s *S3) *string { return &s.Prefix }, "What the reports' names begin with."),
 		at("endpoint", text(), func(s *S3) *string { return &s.Endpoint }, "URL of the server; left out: Amazon's."),
 		at("region", text(), func(s *S3) *string { return &s.Region }, "Region of the bucket."),
-		at("addressing", word("`auto`, `virtual` or `path`", AddressingAuto, AddressingVirtual, AddressingPath), func(s *S3) *string { return &s.Addressing },
+		at("addressing", word(AddressingAuto, AddressingVirtual, AddressingPath), func(s *S3) *string { return &s.Addressing },
 			"Whether the bucket stands in the host's name or in the path. Left out: `auto`."),
-	}, nil)
+	)
 }
 
 func gcsSpec() codec[GCS] {
-	return object("mapping", []field[GCS]{
+	return object(
 		at("bucket", text(), func(s *GCS) *string { return &s.Bucket }, "The bucket; it must be there."),
 		at("path", text(), func(s *GCS) *string { return &s.Path }, "Path in the bucket."),
 		at("prefix", text(), func(s *GCS) *string { return &s.Prefix }, "What the reports' names begin with."),
-	}, nil)
+	)
 }
 
 func (c *checker) storage(o *Output) {
@@ -53,9 +53,6 @@ func (c *checker) storage(o *Output) {
 		}
 		if o.S3.Endpoint != "" {
 			c.url("output.s3.endpoint", o.S3.Endpoint)
-		}
-		if o.S3.Addressing != "" {
-			c.choice("output.s3.addressing", o.S3.Addressing, []string{AddressingAuto, AddressingVirtual, AddressingPath})
 		}
 	}
 	if o.GCS != (GCS{}) && o.GCS.Bucket == "" {

@@ -1,11 +1,10 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // The words of tensor data.
@@ -32,10 +31,6 @@ type Tensors struct {
 	Sequences    Sequences
 }
 
-func (t *Tensors) zero() bool {
-	return len(t.Files) == 0 && t.Fill == "" && t.StringLength == 0 && t.StringData == "" && len(t.Shapes) == 0 && t.Batch == 0 && !t.Timestamps && t.Sequences == Sequences{}
-}
-
 // Sequences are rows of requests that a server keeps state over.
 type Sequences struct {
 	Mode string // "on" or "off"; empty: as the model's config says
@@ -51,54 +46,42 @@ type Sequences struct {
 }
 
 func tensorsSpec() codec[Tensors] {
-	c := structure("mapping", []field[Tensors]{
+	return object(
 		at("files", list("list of paths", text()), func(t *Tensors) *[]string { return &t.Files },
 			"Input data: JSON files of steps, or one directory of raw tensors. Relative to the working directory."),
-		at("fill", word("`zero` or `random`", FillZero, FillRandom), func(t *Tensors) *string { return &t.Fill },
+		at("fill", word(FillZero, FillRandom), func(t *Tensors) *string { return &t.Fill },
 			"What inputs without a value are made of. Left out: `random` without files, else they are missing."),
-		at("string_length", integer[int](), func(t *Tensors) *int { return &t.StringLength }, "Length of generated strings; 0: 128."),
+		at("string_length", count[int](mostString), func(t *Tensors) *int { return &t.StringLength }, "Length of generated strings; 0: 128."),
 		at("string_data", text(), func(t *Tensors) *string { return &t.StringData }, "What generated strings are, instead of random letters."),
 		at("shapes", list("list of NAME:D1,D2", text()), func(t *Tensors) *[]string { return &t.Shapes },
 			"Shapes of inputs that the model leaves open and the data does not state, without the batch dimension."),
-		at("batch", integer[int](), func(t *Tensors) *int { return &t.Batch }, "Items of a request, from as many steps of the data; 0: one."),
+		at("batch", count[int](mostBatch), func(t *Tensors) *int { return &t.Batch }, "Items of a request, from as many steps of the data; 0: one."),
 		at("timestamps", boolean(), func(t *Tensors) *bool { return &t.Timestamps }, "Each step has a `timestamp`, which is not a tensor: when it is due, in milliseconds from the start, for `arrival: trace`. Steps go in that order. Payloads need no such word."),
 		at("sequences", sequencesSpec(), func(t *Tensors) *Sequences { return &t.Sequences }, "Requests that belong together, for models that keep state over them."),
-	}, nil)
-	c.zero = func(t Tensors) bool { return t.zero() }
-	return c
+	)
 }
 
 func sequencesSpec() codec[Sequences] {
-	return object("mapping", []field[Sequences]{
-		at("mode", word("`on` or `off`", SequencesOn, SequencesOff), func(s *Sequences) *string { return &s.Mode },
+	return object(
+		at("mode", word(SequencesOn, SequencesOff), func(s *Sequences) *string { return &s.Mode },
 			"Whether requests form sequences. Left out: as the model's config says."),
-		at("live", integer[int](), func(s *Sequences) *int { return &s.Live },
+		at("live", count[int](mostSequences), func(s *Sequences) *int { return &s.Live },
 			"Sequences under way at a time, in turn, none waiting for an answer. 0: one for each request in flight, each request after the answer to the one before."),
 		at("serial", boolean(), func(s *Sequences) *bool { return &s.Serial }, "With `live`: a request waits for the answer to the one before it in its sequence."),
-		at("length", integer[int](), func(s *Sequences) *int { return &s.Length }, "Requests of a sequence; 0: the steps of its stream, else 20."),
+		at("length", count[int](mostRequests), func(s *Sequences) *int { return &s.Length }, "Requests of a sequence; 0: the steps of its stream, else 20."),
 		at("variation", share(), func(s *Sequences) *float64 { return &s.Variation }, "How far lengths may differ: 0.2 or 20% is from 16 to 24 of 20."),
 		at("first_id", integer[uint64](), func(s *Sequences) *uint64 { return &s.FirstID }, "The first sequence's id; 0: 1."),
 		at("ids", integer[uint64](), func(s *Sequences) *uint64 { return &s.IDs }, "How many ids there are before they are used again; 0: 4294967295."),
-	}, func(r *reader, n *yaml.Node, path string, s *Sequences) bool {
-		if n.Kind != yaml.ScalarNode {
-			return false
-		}
-		switch n.Value {
-		case "on", "true":
-			s.Mode = SequencesOn
-		case "off", "false":
-			s.Mode = SequencesOff
-		default:
-			s.Mode = n.Value
-		}
-		return true
-	})
+	).or("mapping", func(mode string) (Sequences, error) {
+		word := map[string]string{"true": SequencesOn, "false": SequencesOff}[mode]
+		return Sequences{Mode: cmp.Or(word, mode)}, nil
+	}, schema{"enum": []any{SequencesOn, SequencesOff, true, false}})
 }
 
 // inferTensors fills in what follows from tensor data.
 func (d *Draft) inferTensors() {
 	data := &d.Plan.Data
-	if !data.Tensors.zero() && !d.Given("data.source") && data.File == "" {
+	if !tensorsSpec().zero(data.Tensors) && !d.Given("data.source") && data.File == "" {
 		data.Source = SourceTensors
 	}
 	if data.Source != SourceTensors {
@@ -123,25 +106,15 @@ func (c *checker) tensors(p *Plan) {
 	d, t := &p.Data, &p.Data.Tensors
 	const at = "data.tensors"
 	if d.Source != SourceTensors {
-		if !t.zero() {
+		if !tensorsSpec().zero(*t) {
 			c.lacks(at, "data.source", "contradicts source: "+d.Source, "set source to tensors or leave them out")
 		}
 		return
 	}
-	for _, f := range []struct {
-		path  string
-		given bool
-	}{
-		{"data.file", d.File != ""}, {"data.input", d.Input != Length{}}, {"data.output", d.Output != Length{}},
-		{"data.salt", d.Salt != ""}, {"data.ignore_eos", d.IgnoreEOS}, {"data.min_tokens", d.MinTokens},
-	} {
-		if f.given {
-			c.lacks(f.path, "data.source", "has no meaning for tensors", "leave it out")
-		}
-	}
-	if t.Fill != "" {
-		c.choice(at+".fill", t.Fill, []string{FillZero, FillRandom})
-	}
+	c.without("data.", "data.source", "has no meaning for tensors", "leave it out",
+		part{"file", d.File != ""}, part{"input", d.Input != Length{}}, part{"output", d.Output != Length{}},
+		part{"salt", d.Salt != ""}, part{"ignore_eos", d.IgnoreEOS}, part{"min_tokens", d.MinTokens})
+	tensorsSpec().check(c, at, t)
 	if p.Target.Protocol == ProtocolTFServing {
 		if t.Sequences != (Sequences{}) {
 			c.lacks(at+".sequences", "target.protocol", "are made for protocol triton alone", "leave them out")
@@ -159,24 +132,16 @@ func (c *checker) tensors(p *Plan) {
 			c.add(fmt.Sprintf("%s.shapes[%d]", at, i), quote(s)+" is not a shape", "write it as NAME:D1,D2, without the batch dimension")
 		}
 	}
-	c.count(at+".batch", int64(t.Batch), mostBatch)
-	c.count(at+".string_length", int64(t.StringLength), mostString)
 	c.sequences(at+".sequences", &t.Sequences)
 }
 
 func (c *checker) sequences(at string, s *Sequences) {
-	if s.Mode != "" {
-		c.choice(at+".mode", s.Mode, []string{SequencesOn, SequencesOff})
-	}
 	if s.Mode == SequencesOff && *s != (Sequences{Mode: SequencesOff}) {
 		c.add(at, "there are none, and yet it is said how they are", "leave the rest out, or set mode to on")
 	}
-	c.count(at+".live", int64(s.Live), mostSequences)
 	if s.Serial && s.Live == 0 {
 		c.add(at+".serial", "there is no live", "say how many sequences are under way at a time; without it requests wait for answers anyway")
 	}
-	c.count(at+".length", int64(s.Length), mostRequests)
-	c.share(at+".variation", s.Variation)
 	if s.IDs > 0 && uint64(s.Live) > s.IDs {
 		c.add(at+".ids", fmt.Sprintf("%d ids are too few for %d sequences at a time", s.IDs, s.Live), "")
 	}

@@ -50,31 +50,21 @@ type Triton struct {
 	Trace map[string]string
 }
 
-func (t Triton) zero() bool {
-	return t.Convention == "" && t.Version == "" && len(t.Parameters) == 0 && t.Streams == 0 && t.Compression == "" &&
-		t.MaxMessage == 0 && t.KeepAlive == 0 && t.InputFormat == "" && t.OutputFormat == "" && len(t.Composing) == 0 &&
-		t.SharedMemory == "" && t.OutputMemory == 0 && len(t.Trace) == 0
-}
-
 func tritonEndpoints() []string { return []string{EndpointStream, EndpointInfer, EndpointGenerate} }
 
-func conventionNames() []string {
-	return []string{ConventionAuto, ConventionTRTLLM, ConventionVLLM, ConventionVLLMOld, ConventionEngine, ConventionTensors}
-}
-
 func tritonSpec() codec[Triton] {
-	formats := word("`binary` or `json`", FormatBinary, FormatJSON)
-	c := structure("mapping", []field[Triton]{
-		at("convention", word("`auto`, `trtllm`, `vllm`, `vllm-old`, `trtllm-engine` or `tensors`", conventionNames()...),
+	formats := word(FormatBinary, FormatJSON)
+	return object(
+		at("convention", word(ConventionAuto, ConventionTRTLLM, ConventionVLLM, ConventionVLLMOld, ConventionEngine, ConventionTensors),
 			func(t *Triton) *string { return &t.Convention }, "How a prompt becomes tensors; left out: as the model's inputs say."),
 		at("version", text(), func(t *Triton) *string { return &t.Version }, "Version of the model; left out: the server's choice."),
 		at("parameters", bodySpec(), func(t *Triton) *map[string]any { return &t.Parameters },
 			"Parameters of every request: true or false, numbers or text."),
-		at("streams", integer[int](), func(t *Triton) *int { return &t.Streams },
+		at("streams", count[int](mostInFlight), func(t *Triton) *int { return &t.Streams },
 			"gRPC streams that the requests share, each on a connection of its own. Left out: one for each request in flight."),
-		at("compression", word("`gzip` or `deflate`", CompressionGzip, CompressionDeflate),
+		at("compression", word(CompressionGzip, CompressionDeflate),
 			func(t *Triton) *string { return &t.Compression }, "How requests are compressed, ahead of time."),
-		at("max_message", integer[int](), func(t *Triton) *int { return &t.MaxMessage },
+		at("max_message", count[int](mostMessage), func(t *Triton) *int { return &t.MaxMessage },
 			"Largest gRPC message that is accepted, in bytes; 0: any."),
 		at("keep_alive", duration(), func(t *Triton) *Duration { return &t.KeepAlive },
 			"A gRPC connection that was quiet for so long is pinged; 0: never."),
@@ -82,16 +72,17 @@ func tritonSpec() codec[Triton] {
 		at("output_format", formats, func(t *Triton) *string { return &t.OutputFormat }, "Form of output tensors over HTTP; left out: binary."),
 		at("composing", list("list of models", text()), func(t *Triton) *[]string { return &t.Composing },
 			"Models that the model calls itself (BLS), for the server's statistics. Those of an ensemble are found."),
-		at("shared_memory", word("`system`", MemorySystem), func(t *Triton) *string { return &t.SharedMemory },
+		at("shared_memory", word(MemorySystem), func(t *Triton) *string { return &t.SharedMemory },
 			"Input tensors lie in shared memory, for a server on this machine. Left out: they are sent."),
-		at("output_memory", integer[int](), func(t *Triton) *int { return &t.OutputMemory },
+		at("output_memory", count[int](mostMessage), func(t *Triton) *int { return &t.OutputMemory },
 			"Bytes of shared memory for each output, which then is not sent back; 0: none."),
 		at("trace", headersSpec(), func(t *Triton) *map[string]string { return &t.Trace },
 			"Settings of the server's own traces, which it is given before the run: `trace_level`, `trace_rate`, `trace_count`, `log_frequency`."),
-	}, nil)
-	c.zero = Triton.zero
-	return c
+	)
 }
+
+// mostMessage bounds messages and memory, in bytes.
+const mostMessage = 1 << 40
 
 // knownScheme reports whether a target may have a URL of this scheme.
 func knownScheme(s string) bool {
@@ -164,7 +155,7 @@ func (c *checker) protocol(t *Target) {
 			c.lacks(fmt.Sprintf("target.urls[%d]", i), "target.protocol", "the protocol is "+quote(t.Protocol)+", which has no gRPC", "%v", message.UseURL)
 		}
 	}
-	if !t.Triton.zero() {
+	if !tritonSpec().zero(t.Triton) {
 		c.lacks("target.triton", "target.protocol", "has no meaning for protocol "+quote(t.Protocol), "%v", message.SetTriton)
 	}
 }
@@ -203,12 +194,7 @@ func (c *checker) triton(t *Target) {
 }
 
 func (c *checker) memory(t *Target) {
-	m := &t.Triton
-	if m.SharedMemory != "" {
-		c.choice("target.triton.shared_memory", m.SharedMemory, []string{MemorySystem})
-	}
-	c.count("target.triton.output_memory", int64(m.OutputMemory), 1<<40)
-	switch {
+	switch m := &t.Triton; {
 	case m.OutputMemory > 0 && m.SharedMemory == "":
 		c.lacks("target.triton.output_memory", "target.triton.shared_memory", "there is no shared memory", "%v", message.SetMemory)
 	case m.SharedMemory != "" && t.Endpoint == EndpointGenerate:
@@ -218,20 +204,7 @@ func (c *checker) memory(t *Target) {
 
 func (c *checker) tritonPart(t *Triton, transport string) {
 	const at = "target.triton."
-	if t.Convention != "" {
-		c.choice(at+"convention", t.Convention, conventionNames())
-	}
-	if t.Compression != "" {
-		c.choice(at+"compression", t.Compression, []string{CompressionGzip, CompressionDeflate})
-	}
-	for _, f := range []struct{ name, value string }{{"input_format", t.InputFormat}, {"output_format", t.OutputFormat}} {
-		if f.value != "" {
-			c.choice(at+f.name, f.value, []string{FormatBinary, FormatJSON})
-		}
-	}
-	c.count(at+"streams", int64(t.Streams), mostInFlight)
-	c.count(at+"max_message", int64(t.MaxMessage), 1<<40)
-	c.time(at+"keep_alive", t.KeepAlive)
+	tritonSpec().check(c, "target.triton", t)
 	if transport == TransportHTTP && (t.Streams > 0 || t.KeepAlive > 0 || t.MaxMessage > 0) {
 		c.lacks("target.triton", "target.transport", "streams, keep_alive and max_message are of gRPC", "use a grpc:// URL or leave them out")
 	}

@@ -64,18 +64,15 @@ func check(p *Plan, known Known) Faults {
 	c.time("drain", p.Drain)
 	c.time("grace", p.Grace)
 	c.goodput(p.Goodput)
-	c.count("max_errors.count", p.MaxErrors.Count, mostRequests)
-	c.share("max_errors.share", p.MaxErrors.Share)
+	maxErrorsSpec().check(c, "max_errors", &p.MaxErrors)
 	c.breakers(p.Breakers)
-	c.budgets(&p.Budgets)
-	c.limits(&p.Limits)
+	budgetsSpec().check(c, "budgets", &p.Budgets)
+	limitsSpec().check(c, "limits", &p.Limits)
 	c.probes(p)
 	if p.Output.KeepRaw && p.Output.Dir == "" {
 		c.lacks("output.keep_raw", "output", "there is no directory to keep answers in", "give %v", message.OutputDir)
 	}
-	if p.Output.OnFull != "" {
-		c.choice("output.on_full", p.Output.OnFull, []string{OnFullContinue, OnFullStop})
-	}
+	outputSpec().check(c, "output", &p.Output)
 	c.storage(&p.Output)
 	return c.faults
 }
@@ -88,6 +85,21 @@ func (c *checker) add(path, text, hint string, named ...any) {
 // called needs was read well.
 func (c *checker) lacks(path, needs, text, hint string, named ...any) {
 	c.faults = append(c.faults, Fault{Path: path, Text: text, Hint: hint, Args: named, needs: needs})
+}
+
+// part is a part of a plan, and whether there is anything in it.
+type part struct {
+	name  string
+	given bool
+}
+
+// without says that the parts that are given may not be, as the part of the plan called needs has it.
+func (c *checker) without(prefix, needs, text, hint string, parts ...part) {
+	for _, p := range parts {
+		if p.given {
+			c.lacks(prefix+p.name, needs, text, hint)
+		}
+	}
 }
 
 // choice says that value is none of known unless it is.
@@ -142,9 +154,7 @@ func (c *checker) share(path string, v float64) {
 }
 
 func (c *checker) target(t *Target) {
-	for i, u := range t.URLs {
-		c.url(fmt.Sprintf("target.urls[%d]", i), u)
-	}
+	urlsSpec().check(c, "target.urls", &t.URLs)
 	c.choice("target.protocol", t.Protocol, and(protocolNames(), c.known.Protocols))
 	c.protocol(t)
 	c.routing(t)
@@ -178,10 +188,7 @@ func (c *checker) target(t *Target) {
 	if t.TLS.Insecure && t.TLS.CA != "" {
 		c.add("target.tls", "ca and insecure contradict each other", "give one of them")
 	}
-	c.time("target.timeouts.connect", t.Timeouts.Connect)
-	c.time("target.timeouts.first_byte", t.Timeouts.FirstByte)
-	c.time("target.timeouts.stall", t.Timeouts.Stall)
-	c.time("target.timeouts.request", t.Timeouts.Request)
+	timeoutsSpec().check(c, "target.timeouts", &t.Timeouts)
 	c.retries(t)
 }
 
@@ -362,25 +369,4 @@ func (c *checker) goodput(slos []SLO) {
 		}
 		c.time(path, s.Max)
 	}
-}
-
-func (c *checker) budgets(b *Budgets) {
-	c.time("budgets.lag", b.Lag)
-	c.share("budgets.lag_share", b.LagShare)
-	c.time("budgets.read_delay", b.ReadDelay)
-	c.share("budgets.coalesced", b.Coalesced)
-	c.share("budgets.cpu", b.CPU)
-	c.share("budgets.gc", b.GC)
-	c.share("budgets.achieved", b.Achieved)
-	c.share("budgets.token_drift", b.TokenDrift)
-	c.share("budgets.short_output", b.ShortOutput)
-	c.time("budgets.clock_step", b.ClockStep)
-	c.share("budgets.resent", b.Resent)
-	c.share("budgets.error", b.Error)
-	c.share("budgets.drift", b.Drift)
-	c.share("budgets.failures", b.Failures)
-	c.share("budgets.in_flight", b.InFlight)
-	c.share("budgets.standstill", b.Standstill)
-	c.time("budgets.pause", b.Pause)
-	c.share("budgets.cached", b.Cached)
 }

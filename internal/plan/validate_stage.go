@@ -70,16 +70,8 @@ func (c *checker) open(path string, s *Stage, endless bool) {
 
 // traced checks what belongs to arrivals that the data has.
 func (c *checker) traced(path string, s *Stage) {
-	for _, f := range []struct {
-		name  string
-		given bool
-	}{
-		{"concurrency", s.Concurrency != 0}, {"rate", s.Rate != 0}, {"cv", s.CV != 0}, {"ramp_to", s.RampTo != 0},
-	} {
-		if f.given {
-			c.lacks(path+"."+f.name, path+".arrival", "contradicts arrivals of a trace: the data says when each request is due", "leave one of them out")
-		}
-	}
+	c.without(path+".", path+".arrival", "contradicts arrivals of a trace: the data says when each request is due", "leave one of them out",
+		part{"concurrency", s.Concurrency != 0}, part{"rate", s.Rate != 0}, part{"cv", s.CV != 0}, part{"ramp_to", s.RampTo != 0})
 }
 
 // closed checks what belongs to a concurrency.

@@ -3,6 +3,8 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -95,19 +97,12 @@ func bodyFits(v any, depth int, nodes *int) bool {
 	if *nodes++; depth > maxBodyDepth || *nodes > maxBodyNodes {
 		return false
 	}
+	var parts []any
 	switch v := v.(type) {
 	case []any:
-		for _, e := range v {
-			if !bodyFits(e, depth+1, nodes) {
-				return false
-			}
-		}
+		parts = v
 	case map[string]any:
-		for _, e := range v {
-			if !bodyFits(e, depth+1, nodes) {
-				return false
-			}
-		}
+		parts = slices.Collect(maps.Values(v))
 	}
-	return true
+	return !slices.ContainsFunc(parts, func(e any) bool { return !bodyFits(e, depth+1, nodes) })
 }

@@ -49,13 +49,13 @@ type Theme struct {
 func themeSpec() codec[Theme] {
 	return object(
 		at("name", named("`generic`, `db2_latency_incident`, `research_rag` or `code_change_task`", ThemeNames()...), func(t *Theme) *string { return &t.Name }, "What it is about."),
-		at("weight", number(), func(t *Theme) *float64 { return &t.Weight }, "How often it is drawn beside the others."),
+		at("weight", number(), func(t *Theme) *float64 { return &t.Weight }, "Relative weight."),
 	)
 }
 
 func agentsSpec() codec[Agents] {
 	return object(
-		at("sessions", count[int](mostPrompts), func(a *Agents) *int { return &a.Sessions }, "Sessions that differ; later ones begin anew."),
+		at("sessions", count[int](mostPrompts), func(a *Agents) *int { return &a.Sessions }, "Number of distinct sessions; later ones repeat them."),
 		at("turns", tallySpec(), func(a *Agents) *Length { return &a.Turns }, "Turns of the user in a session."),
 		at("input", tallySpec(), func(a *Agents) *Length { return &a.Input }, "Tokens of a user's turn, and of the task of a sub-agent."),
 		at("output", tallySpec(), func(a *Agents) *Length { return &a.Output }, "Tokens of an answer in text."),
@@ -66,13 +66,13 @@ func agentsSpec() codec[Agents] {
 		at("fanout", share(), func(a *Agents) *float64 { return &a.Fanout }, "Probability that an agent starts sub-agents."),
 		at("children", tallySpec(), func(a *Agents) *Length { return &a.Children }, "How many it starts."),
 		at("depth", count[int](100), func(a *Agents) *int { return &a.Depth }, "How deep sub-agents may start others; 0: there are none."),
-		at("events", count[int](mostPrompts), func(a *Agents) *int { return &a.Events }, "Most calls of a model in a session. 0: 64."),
-		at("tool_latency_s", tallySpec(), func(a *Agents) *Length { return &a.ToolLatency }, "Time that tools take, in whole seconds."),
+		at("events", count[int](mostPrompts), func(a *Agents) *int { return &a.Events }, "Maximum model calls in a session; 0: 64."),
+		at("tool_latency_s", tallySpec(), func(a *Agents) *Length { return &a.ToolLatency }, "Duration of a tool call, in whole seconds."),
 		at("think_s", tallySpec(), func(a *Agents) *Length { return &a.Think }, "Time before later turns of the user, in whole seconds."),
-		at("compact_at", tallySpec(), func(a *Agents) *Length { return &a.CompactAt }, "Tokens of a context, tools included, that a summary takes the place of. Left out: it grows."),
+		at("compact_at", tallySpec(), func(a *Agents) *Length { return &a.CompactAt }, "Context size in tokens, tools included, at which a summary replaces it. Left out: it grows."),
 		at("compact_to", tallySpec(), func(a *Agents) *Length { return &a.CompactTo }, "Tokens of that summary."),
 		at("themes", list("list of themes", themeSpec()), func(a *Agents) *[]Theme { return &a.Themes }, "What sessions are about. None: all themes alike."),
-		at("seed", integer[uint64](), func(a *Agents) *uint64 { return &a.Seed }, "Of all that is drawn, instead of that of the plan. NumPy draws the same numbers from the same seed."),
+		at("seed", integer[uint64](), func(a *Agents) *uint64 { return &a.Seed }, "Seed for the sessions, instead of the plan's. NumPy draws the same numbers from the same seed."),
 	)
 }
 

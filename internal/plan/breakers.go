@@ -30,15 +30,15 @@ func breakerSpec() codec[Breaker] {
 	trigger := object(
 		at("kind", named("`consecutive` or `rate_over_window`", TriggerConsecutive, TriggerRate), func(t *Trigger) *string { return &t.Kind },
 			"Hits in a row, or the share of hits in a window of time."),
-		at("threshold", number(), func(t *Trigger) *float64 { return &t.Threshold }, "How many in a row; of a window, the share from 0 to 1."),
+		at("threshold", number(), func(t *Trigger) *float64 { return &t.Threshold }, "How many in a row; for a window, the share from 0 to 1."),
 		at("window", duration(), func(t *Trigger) *Duration { return &t.Window }, "Length of the window."),
-		at("min_samples", integer[int](), func(t *Trigger) *int { return &t.MinSamples }, "Samples that a window must have to be judged."),
+		at("min_samples", integer[int](), func(t *Trigger) *int { return &t.MinSamples }, "Minimum samples in a window."),
 	)
 	return object(
-		at("name", text(), func(b *Breaker) *string { return &b.Name }, "What reports call it."),
-		at("matches", list("list of expressions", text()), func(b *Breaker) *[]string { return &b.Matches }, "Requests that are samples: any of these holds."),
-		at("rules", list("list of expressions", text()), func(b *Breaker) *[]string { return &b.Rules }, "Samples that are hits: any of these holds. None: all."),
-		at("triggers", list("list of triggers", trigger), func(b *Breaker) *[]Trigger { return &b.Triggers }, "What opens it: any of these."),
+		at("name", text(), func(b *Breaker) *string { return &b.Name }, "Name in reports."),
+		at("matches", list("list of expressions", text()), func(b *Breaker) *[]string { return &b.Matches }, "Requests to sample: those that match any of these."),
+		at("rules", list("list of expressions", text()), func(b *Breaker) *[]string { return &b.Rules }, "Samples that count as hits: those that match any of these. None: all."),
+		at("triggers", list("list of triggers", trigger), func(b *Breaker) *[]Trigger { return &b.Triggers }, "Conditions that open it: any of these."),
 	)
 }
 
@@ -68,7 +68,7 @@ func (c *checker) trigger(at string, t *Trigger) {
 			c.add(at+".threshold", fmt.Sprintf("must be 1 or more, is %v", t.Threshold), "how many hits in a row")
 		}
 		if t.Window != 0 || t.MinSamples != 0 {
-			c.add(at, "window and min_samples are of rate_over_window", "leave them out")
+			c.add(at, "window and min_samples are only for rate_over_window", "leave them out")
 		}
 	case TriggerRate:
 		c.share(at+".threshold", t.Threshold)

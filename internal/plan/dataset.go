@@ -59,21 +59,21 @@ func datasetKinds() []string {
 func datasetSpec() codec[Dataset] {
 	return object(
 		at("kind", named("`sharegpt`, `cnn_dailymail`, `billsum_conversations`, `infinity_instruct`, `visionarena`, `openorca` or `auto`", datasetKinds()...),
-			func(d *Dataset) *string { return &d.Kind }, "Which data set, and thereby how its rows are read. `auto`, of local files: told from their columns."),
+			func(d *Dataset) *string { return &d.Kind }, "Which data set, and thus how its rows are read. `auto`: recognise local files by their columns."),
 		at("path", text(), func(d *Dataset) *string { return &d.Path }, "Local file or directory of files; left out: the hub."),
-		at("hub", hubSpec(), func(d *Dataset) *Hub { return &d.Hub }, "Where on the hub; left out: where the data set usually lies."),
-		at("input", boundsSpec(), func(d *Dataset) *Bounds { return &d.Input }, "Only rows whose prompt has so many tokens."),
-		at("output", boundsSpec(), func(d *Dataset) *Bounds { return &d.Output }, "Only rows whose answer has so many tokens."),
-		at("images", count[int](1000), func(d *Dataset) *int { return &d.Images }, "Most images of a request; 0: 1."),
+		at("hub", hubSpec(), func(d *Dataset) *Hub { return &d.Hub }, "Repository on the hub; left out: the data set's usual one."),
+		at("input", boundsSpec(), func(d *Dataset) *Bounds { return &d.Input }, "Use only rows whose prompt has this many tokens."),
+		at("output", boundsSpec(), func(d *Dataset) *Bounds { return &d.Output }, "Use only rows whose answer has this many tokens."),
+		at("images", count[int](1000), func(d *Dataset) *int { return &d.Images }, "Maximum images per request; 0: 1."),
 		at("at", spotSpec(), func(d *Dataset) *Spot { return &d.At }, "Where images stand in the prompt."),
 		at("files", text(), func(d *Dataset) *string { return &d.Files }, "Name or pattern of the files in the hub's repository; left out: the data set's own."),
-		at("rows", count[int](mostPrompts), func(d *Dataset) *int { return &d.Rows }, "Most rows that are used; 0: all, or 1000 with images."),
+		at("rows", count[int](mostPrompts), func(d *Dataset) *int { return &d.Rows }, "Maximum number of rows; 0: all, or 1000 with images."),
 		at("free_output", boolean(), func(d *Dataset) *bool { return &d.Free },
-			"Without `data.output` the server decides how long it answers, instead of the length of the row's own answer; rows without one are used too."),
+			"Without `data.output`, let the server decide the output length instead of using that of the row's answer; rows without an answer are used too."),
 		at("whole_chats", boolean(), func(d *Dataset) *bool { return &d.Whole },
-			"Chats are sent as they are, with every turn and the last answer, whether or not a server's template takes their roles; needs `data.output`. Left out: a chat ends with the last question that was answered."),
-		at("start", count[int](mostPrompts), func(d *Dataset) *int { return &d.Start }, "Row to begin with, from 0; the rows before it come last."),
-		at("go_on", boolean(), func(d *Dataset) *bool { return &d.GoOn }, "A stage goes on where the one before ended. Left out: every stage begins with the first row."),
+			"Send chats as they are, with every turn and the last answer, whether or not the server's template accepts their roles; needs `data.output`. Left out: a chat ends with the last question that was answered."),
+		at("start", count[int](mostPrompts), func(d *Dataset) *int { return &d.Start }, "First row to use, from 0; the rows before it come last."),
+		at("go_on", boolean(), func(d *Dataset) *bool { return &d.GoOn }, "Continue each stage where the previous one ended. Left out: every stage begins with the first row."),
 	)
 }
 
@@ -88,8 +88,8 @@ func hubSpec() codec[Hub] {
 
 func boundsSpec() codec[Bounds] {
 	c := object(
-		at("min", count[int](mostLength), func(b *Bounds) *int { return &b.Min }, "Least; 0: no bound."),
-		at("max", count[int](mostLength), func(b *Bounds) *int { return &b.Max }, "Most; 0: no bound."),
+		at("min", count[int](mostLength), func(b *Bounds) *int { return &b.Min }, "Minimum; 0: none."),
+		at("max", count[int](mostLength), func(b *Bounds) *int { return &b.Max }, "Maximum; 0: none."),
 	)
 	check := c.check
 	c.check = func(c *checker, path string, b *Bounds) {
@@ -119,6 +119,6 @@ func (c *checker) dataset(d *Data) {
 		c.add(at+"path", "is missing: auto tells the data set from a file", "give path, or name the data set")
 	}
 	if s.Path != "" && s.Hub != (Hub{}) {
-		c.add(at+"path", "contradicts hub", "give one of them")
+		c.add(at+"path", "cannot be combined with hub", "give one of them")
 	}
 }

@@ -42,7 +42,7 @@ p.yaml:8:45: data.output.mean: must be a number, is "a"`},
 		{"form and sense together", "seed: x\nstages: [{rate: 5}]\ntarget: {urls: 'localhost:8000'}",
 			`p.yaml:1:7: seed: must be a whole number, is "x"
 p.yaml:3:16: target.urls[0]: has no scheme: "localhost:8000" (did you mean http://localhost:8000?)
-p.yaml:2:17: stages[0].rate: a rate with no end (give duration or requests)`},
+p.yaml:2:17: stages[0].rate: the load never ends (give duration or requests)`},
 		{"first cause only", "stages: [{rate: 5, duration: 5}, {rate: 5, durration: 5s, arrival: poison}]", `p.yaml:1:30: stages[0].duration: 5 has no unit: write 5s or 5ms
 p.yaml:1:44: stages[1].durration: unknown field (did you mean "duration"?)
 p.yaml:1:68: stages[1].arrival: unknown value "poison"; did you mean "poisson"? (one of constant, poisson, gamma)`},
@@ -67,20 +67,20 @@ stages:
   - {rate: 1e-9, duration: 900h, warmup: -4s, gap: -1s}
 `, `p.yaml:15:19: stages[12].concurrency: must be more than 0 (leave it out if it is not meant)
 p.yaml:15:32: stages[12].requests: must be more than 0 (leave it out if it is not meant)
-p.yaml:3:28: stages[0].rate: contradicts concurrency: a stage has one kind of load (give concurrency or rate; max_in_flight caps a rate)
+p.yaml:3:28: stages[0].rate: cannot be combined with concurrency: a stage has one kind of load (give concurrency or rate; max_in_flight caps a rate)
 p.yaml:4:5: stages[1]: has no load (give concurrency or rate, more than 0)
 p.yaml:5:19: stages[2].concurrency: must not be negative, is -1
 p.yaml:6:19: stages[3].concurrency: is 2000000, more than 1000000
 p.yaml:7:12: stages[4].rate: must not be negative, is -3
 p.yaml:8:24: stages[5].arrival: unknown value "poison"; did you mean "poisson"? (one of constant, poisson, gamma)
 p.yaml:9:5: stages[6].cv: gamma arrivals need one, more than 0 (1 is Poisson, more is burstier)
-p.yaml:10:37: stages[7].cv: belongs to gamma arrivals (set arrival to gamma)
-p.yaml:11:31: stages[8].arrival: belongs to a rate: in a closed loop a request goes when another ends (give rate, or leave it out)
-p.yaml:11:62: stages[8].cv: belongs to a rate (give rate, or leave it out)
-p.yaml:11:55: stages[8].max_in_flight: belongs to a rate: concurrency says how many are in flight (leave it out)
+p.yaml:10:37: stages[7].cv: only for gamma arrivals (set arrival to gamma)
+p.yaml:11:31: stages[8].arrival: only for a rate: in a closed loop a request goes when another ends (give rate, or leave it out)
+p.yaml:11:62: stages[8].cv: only for a rate (give rate, or leave it out)
+p.yaml:11:55: stages[8].max_in_flight: only for a rate: concurrency says how many are in flight (leave it out)
 p.yaml:12:31: stages[9].ramp_to: a ramp needs a duration (give duration: the time that the ramp takes)
 p.yaml:13:31: stages[10].ramp_to: a concurrency is a whole number, this is 7.5
-p.yaml:14:19: stages[11].concurrency: a load with no end (give duration or requests)
+p.yaml:14:19: stages[11].concurrency: the load never ends (give duration or requests)
 p.yaml:15:45: stages[12].duration: must not be negative, is -5s
 p.yaml:16:42: stages[13].warmup.duration: must not be negative, is -4s
 p.yaml:16:28: stages[13].duration: is 900h, more than 30 days
@@ -109,9 +109,9 @@ p.yaml:5:13: target.endpoint: unknown value "chatt"; did you mean "chat"? (one o
 p.yaml:7:9: target.path: "v1" does not begin with a slash (such as /v1/chat/completions)
 p.yaml:8:12: target.headers: "a b" is not a header name
 p.yaml:8:27: target.headers.ok: a header's value must be on one line
-p.yaml:9:12: target.api_key: env and file contradict each other (give one of them)
+p.yaml:9:12: target.api_key: env and file cannot be combined (give one of them)
 p.yaml:10:15: target.tls.cert: a client certificate needs both cert and key (give target.tls.key (--key))
-p.yaml:10:8: target.tls: ca and insecure contradict each other (give one of them)
+p.yaml:10:8: target.tls: ca and insecure cannot be combined (give one of them)
 p.yaml:11:21: target.timeouts.stall: must not be negative, is -1s`},
 		{"data", `
 data: {source: file, input: 5, min_tokens: true, salt: pepper, prompts: -1}

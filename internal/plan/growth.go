@@ -18,8 +18,8 @@ func (g Growth) On() bool { return g != Growth{} }
 func growthSpec() codec[Growth] {
 	return object(
 		at("to", integer[int](), func(g *Growth) *int { return &g.To }, "Requests in all."),
-		at("step", integer[int](), func(g *Growth) *int { return &g.Step }, "Requests that are added at a time."),
-		at("responses", integer[int](), func(g *Growth) *int { return &g.Responses }, "Responses that each request of the last step has had by then."),
+		at("step", integer[int](), func(g *Growth) *int { return &g.Step }, "Requests added at a time."),
+		at("responses", integer[int](), func(g *Growth) *int { return &g.Responses }, "Responses that each request of the last step must have had by then."),
 	)
 }
 
@@ -49,8 +49,8 @@ func (c *checker) growth(path string, p *Plan, s *Stage) {
 		c.lacks(at, "target.streaming", "counts responses, and an answer that is not streamed has one", "set streaming to true")
 	}
 	if p.Levels.On() || p.Measurement.endless() {
-		c.lacks(at, path, "contradicts levels and windows, which need a load that goes on", "leave one of them out")
+		c.lacks(at, path, "cannot be combined with levels and windows, which need a load that goes on", "leave one of them out")
 	}
-	c.without(path+".", at, "contradicts growth, which says how many requests there are and when", "leave one of them out",
+	c.without(path+".", at, "cannot be combined with growth, which says how many requests there are and when", "leave one of them out",
 		part{"ramp_to", s.RampTo != 0}, part{"duration", s.Duration != 0}, part{"requests", s.Requests != 0}, part{"warmup", s.Warmup != Warmup{}})
 }

@@ -35,11 +35,11 @@ func TestGrowthFaults(t *testing.T) {
 		"stages: [{growth: {to: 7, step: 1, responses: 5}}]":                                               "has nothing to begin with",
 		"stages: [{concurrency: 1, growth: {to: 7, step: 1}}]":                                             "stages[0].growth.responses: must be from 1 to",
 		"stages: [{concurrency: 1, growth: {to: 7, responses: 2}}]":                                        "stages[0].growth.step: must be from 1 to",
-		"stages: [{concurrency: 1, duration: 5s, growth: {to: 7, step: 1, responses: 5}}]":                 "stages[0].duration: contradicts growth",
-		"stages: [{concurrency: 1, warmup: 5, growth: {to: 7, step: 1, responses: 5}}]":                    "stages[0].warmup: contradicts growth",
+		"stages: [{concurrency: 1, duration: 5s, growth: {to: 7, step: 1, responses: 5}}]":                 "stages[0].duration: cannot be combined with growth",
+		"stages: [{concurrency: 1, warmup: 5, growth: {to: 7, step: 1, responses: 5}}]":                    "stages[0].warmup: cannot be combined with growth",
 		"{target: {streaming: false}, stages: [{concurrency: 1, growth: {to: 7, step: 1, responses: 5}}]}": "an answer that is not streamed has one",
-		"{measurement: {mode: time}, stages: [{concurrency: 1, growth: {to: 7, step: 1, responses: 5}}]}":  "contradicts levels and windows",
-		"{levels: {list: [1, 2]}, stages: [{concurrency: 1, growth: {to: 7, step: 1, responses: 5}}]}":     "contradicts levels and windows",
+		"{measurement: {mode: time}, stages: [{concurrency: 1, growth: {to: 7, step: 1, responses: 5}}]}":  "cannot be combined with levels and windows",
+		"{levels: {list: [1, 2]}, stages: [{concurrency: 1, growth: {to: 7, step: 1, responses: 5}}]}":     "cannot be combined with levels and windows",
 	} {
 		if _, err := Load("p.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s:\n%v, want %q", text, err, want)

@@ -54,7 +54,7 @@ func (c *checker) bare(p *Plan) {
 		switch {
 		case t.Endpoint == EndpointEmbeddings: // has words of its own
 		case t.Streaming:
-			c.add("target.streaming", name+" gives one answer", "leave it out or set it to false")
+			c.add("target.streaming", name+" returns a single response", "leave it out or set it to false")
 		}
 		if t.Endpoint != EndpointEmbeddings && d.Output != (Length{}) {
 			c.add("data.output", name+" has no output length", "leave it out")
@@ -64,14 +64,14 @@ func (c *checker) bare(p *Plan) {
 	case t.Endpoint == EndpointTemplate && t.Template == "":
 		c.add("target.template", "is missing", "give the file that bodies are made from, or "+TemplateEmbedQA)
 	case t.Endpoint != EndpointTemplate && t.Template != "":
-		c.lacks("target.template", "target.endpoint", "belongs to endpoint template", "leave it out")
+		c.lacks("target.template", "target.endpoint", "only for endpoint template", "leave it out")
 	}
 	if t.Endpoint == EndpointRetrieval && d.Media.Image.Count == (Length{}) && d.Source != SourceFile {
 		c.lacks("data.media.image.count", "data", "is missing: there would be nothing to look at", "such as 1")
 	}
 	c.count("data.batch", int64(d.Batch), mostPrompts)
 	if d.Batch > 0 && !t.Batches() {
-		c.lacks("data.batch", "target.endpoint", "endpoint "+quote(t.Endpoint)+" takes one text", "leave it out")
+		c.lacks("data.batch", "target.endpoint", "endpoint "+quote(t.Endpoint)+" takes a single text", "leave it out")
 	}
 }
 

@@ -51,18 +51,18 @@ func DefaultLimits() Limits {
 
 func limitsSpec() codec[Limits] {
 	c := object(
-		always("answer", bytesSpec(), func(l *Limits) *Bytes { return &l.Answer }, "An answer that is held in one piece: one that is not streamed, that is refused, or that is a stream of Triton. A longer one is a failure of class `too_large`."),
-		always("stream", bytesSpec(), func(l *Limits) *Bytes { return &l.Stream }, "How much of a stream is held before it is folded as it comes: what follows is counted and timed, and its text is not kept. Streams of Triton are not folded: `limits.answer` bounds them."),
-		always("event", bytesSpec(), func(l *Limits) *Bytes { return &l.Event }, "One event of a stream, comments included, or one message of a gRPC stream, uncompressed. A longer one is a failure of class `too_large`."),
-		always("header", bytesSpec(), func(l *Limits) *Bytes { return &l.Header }, "The headers of an answer. Longer ones are a failure of class `too_large`."),
-		always("raw", bytesSpec(), func(l *Limits) *Bytes { return &l.Raw }, "How much of an answer `output.keep_raw` keeps. The report says of how many answers the rest was left out."),
+		always("answer", bytesSpec(), func(l *Limits) *Bytes { return &l.Answer }, "An answer that is buffered whole: not streamed, an error response, or a Triton stream. A longer one fails with class `too_large`."),
+		always("stream", bytesSpec(), func(l *Limits) *Bytes { return &l.Stream }, "How much of a stream is kept; the rest is counted and timed, and its text is dropped. Does not apply to Triton streams: `limits.answer` does."),
+		always("event", bytesSpec(), func(l *Limits) *Bytes { return &l.Event }, "One event of a stream, comments included, or one message of a gRPC stream, uncompressed. A longer one fails with class `too_large`."),
+		always("header", bytesSpec(), func(l *Limits) *Bytes { return &l.Header }, "The headers of an answer. Longer ones fail with class `too_large`."),
+		always("raw", bytesSpec(), func(l *Limits) *Bytes { return &l.Raw }, "How much of an answer `output.keep_raw` keeps. The report says how many answers were cut."),
 		always("file", bytesSpec(), func(l *Limits) *Bytes { return &l.File }, "An input file, unpacked."),
-		always("record", bytesSpec(), func(l *Limits) *Bytes { return &l.Record }, "A line of a record file that is read again."),
+		always("record", bytesSpec(), func(l *Limits) *Bytes { return &l.Record }, "A line of a record file, when it is read back."),
 		always("tokenizer", bytesSpec(), func(l *Limits) *Bytes { return &l.Tokenizer }, "Each file of a tokenizer."),
 		always("expansion", unbounded(number()), func(l *Limits) *float64 { return &l.Expansion }, "How many times longer the normalizer of a tokenizer may make a text."),
-		always("template", bytesSpec(), func(l *Limits) *Bytes { return &l.Template }, "What a chat template may write for one prompt."),
-		always("steps", unbounded(integer[int64]()), func(l *Limits) *int64 { return &l.Steps }, "Statements that a chat template may carry out for one prompt."),
-		always("download", bytesSpec(), func(l *Limits) *Bytes { return &l.Download }, "A file that is fetched from the Hugging Face hub."),
+		always("template", bytesSpec(), func(l *Limits) *Bytes { return &l.Template }, "Output of a chat template for one prompt."),
+		always("steps", unbounded(integer[int64]()), func(l *Limits) *int64 { return &l.Steps }, "Statements that a chat template may execute for one prompt."),
+		always("download", bytesSpec(), func(l *Limits) *Bytes { return &l.Download }, "A file downloaded from the Hugging Face hub."),
 	)
 	c.zero = func(l Limits) bool { return l == DefaultLimits() }
 	return c

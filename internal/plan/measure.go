@@ -110,19 +110,19 @@ func (s Stage) Level() float64 {
 func measurementSpec() codec[Measurement] {
 	c := object(
 		always("mode", named("`time`, `count` or `stage`", WindowTime, WindowCount, WindowStage), func(m *Measurement) *string { return &m.Mode },
-			"A window lasts a time, or until so many requests have ended; `stage`: one window, the whole measured part."),
-		always("interval", duration(), func(m *Measurement) *Duration { return &m.Interval }, "Length of a window, by time."),
-		always("requests", count[int64](mostRequests), func(m *Measurement) *int64 { return &m.Requests }, "Requests of a window, by count."),
+			"Windows by time or by number of finished requests; `stage`: one window, the whole measured part."),
+		always("interval", duration(), func(m *Measurement) *Duration { return &m.Interval }, "Length of a `time` window."),
+		always("requests", count[int64](mostRequests), func(m *Measurement) *int64 { return &m.Requests }, "Requests of a `count` window."),
 		always("windows", integer[int](), func(m *Measurement) *int { return &m.Windows }, "How many of the last windows must agree, and are merged."),
 		always("stability", share(), func(m *Measurement) *float64 { return &m.Stability }, "How far their throughput and latency may differ."),
-		at("percentile", integer[int](), func(m *Measurement) *int { return &m.Percentile }, "Percentile of latency that is compared; left out: the average."),
-		always("max_trials", integer[int](), func(m *Measurement) *int { return &m.MaxTrials }, "Most windows of a stage."),
+		at("percentile", integer[int](), func(m *Measurement) *int { return &m.Percentile }, "Latency percentile to compare; left out: the average."),
+		always("max_trials", integer[int](), func(m *Measurement) *int { return &m.MaxTrials }, "Maximum number of windows per stage."),
 		at("latency_threshold", duration(), func(m *Measurement) *Duration { return &m.LatencyThreshold },
-			"A stage with this latency or more has failed, which ends or directs the search for levels."),
+			"A stage with this latency or more fails, which ends or directs the search over levels."),
 		at("throughput_alone", boolean(), func(m *Measurement) *bool { return &m.ThroughputAlone },
-			"After `max_trials`, take windows that agree in throughput and not in latency."),
+			"After `max_trials`, accept windows that agree in throughput but not in latency."),
 		at("faithful", boolean(), func(m *Measurement) *bool { return &m.Faithful },
-			"Windows of 1.2 × the interval, counted windows looked at once a second."),
+			"Windows last 1.2 × the interval, and counted windows are checked once a second."),
 	)
 	c.zero = func(m Measurement) bool { return m == Measurement{} }
 	read, put := c.read, c.put
@@ -143,10 +143,10 @@ func levelsSpec() codec[Levels] {
 	return object(
 		at("list", list("list of numbers", number()), func(l *Levels) *[]float64 { return &l.List }, "The levels, in order; or a range:"),
 		at("start", number(), func(l *Levels) *float64 { return &l.Start }, "First level."),
-		at("end", number(), func(l *Levels) *float64 { return &l.End }, "Last level; left out: until the latency threshold is met."),
-		at("step", number(), func(l *Levels) *float64 { return &l.Step }, "From one level to the next; of a binary search, how close it comes."),
+		at("end", number(), func(l *Levels) *float64 { return &l.End }, "Last level; left out: until the latency threshold is reached."),
+		at("step", number(), func(l *Levels) *float64 { return &l.Step }, "Step between levels; for a binary search, its precision."),
 		at("search", word(SearchLinear, SearchBinary), func(l *Levels) *string { return &l.Search },
-			"One level after the other, or bisecting for the highest that meets the latency threshold. Left out: linear."),
+			"Try one level after the other, or bisect for the highest that meets the latency threshold. Left out: linear."),
 	)
 }
 
@@ -209,7 +209,7 @@ func (c *checker) levels(p *Plan) {
 	}
 	if len(l.List) > 0 {
 		if l.Start != 0 || l.End != 0 || l.Step != 0 || l.Search == SearchBinary {
-			c.add("levels", "a list and a range contradict each other", "give one of them")
+			c.add("levels", "a list and a range cannot be combined", "give one of them")
 		}
 		return
 	}
@@ -251,7 +251,7 @@ func (c *checker) levelRange(p *Plan, rate bool) {
 	case l.Search == SearchBinary:
 		c.add("levels.end", "a binary search needs one", "give the highest level")
 	case !limit:
-		c.lacks("levels.end", "measurement", "levels with no end need a latency threshold", "give %v or %v", message.LevelsEnd, message.Threshold)
+		c.lacks("levels.end", "measurement", "open-ended levels need a latency threshold", "give %v or %v", message.LevelsEnd, message.Threshold)
 	}
 }
 
@@ -270,7 +270,7 @@ func (c *checker) intervals(path string, s *Stage, endless bool) {
 	}
 	switch {
 	case s.Arrival != ArrivalIntervals:
-		c.lacks(path+".intervals", path+".arrival", "belong to arrival: intervals", "set arrival to intervals")
+		c.lacks(path+".intervals", path+".arrival", "only for arrival: intervals", "set arrival to intervals")
 	case len(s.Intervals) == 0:
 		c.add(path+".intervals", "are missing", "give the times between requests")
 	case len(s.Intervals) > mostIntervals:
@@ -278,9 +278,9 @@ func (c *checker) intervals(path string, s *Stage, endless bool) {
 	case sum == 0:
 		c.add(path+".intervals", "add up to 0: all requests would be due at once", "")
 	case s.Concurrency != 0 || s.Rate != 0 || s.CV != 0 || s.RampTo != 0:
-		c.lacks(path+".intervals", path, "contradict concurrency, rate, cv and ramp_to", "leave one of them out")
+		c.lacks(path+".intervals", path, "cannot be combined with concurrency, rate, cv and ramp_to", "leave one of them out")
 	case s.Duration == 0 && s.Requests == 0 && !endless:
-		c.lacks(path+".intervals", path, "a load with no end", "give duration or requests")
+		c.lacks(path+".intervals", path, "the load never ends", "give duration or requests")
 	}
 }
 

@@ -99,7 +99,7 @@ func mediaSpec() codec[Media] {
 	return object(
 		at("image", imagesSpec(), func(m *Media) *Images { return &m.Image }, "Images, each of one random colour, or noise."),
 		at("video", videosSpec(), func(m *Media) *Videos { return &m.Video }, "Videos."),
-		at("audio", soundsSpec(), func(m *Media) *Sounds { return &m.Audio }, "Silence or noise of a length."),
+		at("audio", soundsSpec(), func(m *Media) *Sounds { return &m.Audio }, "Audio clips: silence or noise."),
 	)
 }
 
@@ -107,17 +107,17 @@ func spotSpec() codec[Spot] {
 	c := object(
 		at("dist", named("`fixed`, `normal`, `uniform`, `lognormal`, `skew_normal` or `poisson`", distNames()...), func(s *Spot) *string { return &s.Dist },
 			"Distribution; left out: anywhere."),
-		at("mean", number(), func(s *Spot) *float64 { return &s.Mean }, "Mean; of a fixed place, the place: 0 is before the text, 1 behind it."),
+		at("mean", number(), func(s *Spot) *float64 { return &s.Mean }, "Mean; for a fixed position, the position: 0 is before the text, 1 after it."),
 		at("stddev", number(), func(s *Spot) *float64 { return &s.Stddev }, "Standard deviation."),
-		at("min", number(), func(s *Spot) *float64 { return &s.Min }, "Least."),
-		at("max", number(), func(s *Spot) *float64 { return &s.Max }, "Most; 0: 1."),
+		at("min", number(), func(s *Spot) *float64 { return &s.Min }, "Minimum."),
+		at("max", number(), func(s *Spot) *float64 { return &s.Max }, "Maximum; 0: 1."),
 	)
 	c.check = func(c *checker, path string, s *Spot) { c.spot(path, *s) }
 	return c
 }
 
 func weightField[T any](get func(*T) *float64) field[T] {
-	return at("weight", amount(mostWeight), get, "How often it is drawn beside the others; 0: 1.")
+	return at("weight", amount(mostWeight), get, "Relative weight; 0: 1.")
 }
 
 func imagesSpec() codec[Images] {
@@ -132,7 +132,7 @@ func imagesSpec() codec[Images] {
 		at("sizes", list("list of sizes", size), func(m *Images) *[]Size { return &m.Sizes }, "Sizes to draw from. None: 512 × 512."),
 		at("width", lengthSpec(), func(m *Images) *Length { return &m.Width }, "Width of each, in pixels, instead of `sizes`."),
 		at("height", lengthSpec(), func(m *Images) *Length { return &m.Height }, "Height of each, in pixels."),
-		at("noise", boolean(), func(m *Images) *bool { return &m.Noise }, "Bands of colour with noise on them, which no format makes small."),
+		at("noise", boolean(), func(m *Images) *bool { return &m.Noise }, "Bands of colour with noise, which do not compress well."),
 		at("format", word(ImagePNG, ImageJPEG), func(m *Images) *string { return &m.Format }, "Left out: `png`."),
 	)
 }
@@ -161,7 +161,7 @@ func soundsSpec() codec[Sounds] {
 		}
 	}
 	sound := object(
-		at("length", length, func(s *Sound) *Duration { return &s.Length }, "How long it is."),
+		at("length", length, func(s *Sound) *Duration { return &s.Length }, "Duration."),
 		at("stddev", duration(), func(s *Sound) *Duration { return &s.Stddev }, "Standard deviation of that."),
 		weightField(func(s *Sound) *float64 { return &s.Weight }),
 	)
@@ -203,7 +203,7 @@ func (c *checker) media(d *Data) {
 		c.add(at+"image", fmt.Sprintf("an image of %v by %v pixels is too large", m.Image.Width.Mean, m.Image.Height.Mean), "")
 	}
 	if (m.Image.Width != Length{}) && len(m.Image.Sizes) > 0 {
-		c.add(at+"image.sizes", "contradicts width and height", "leave one of them out")
+		c.add(at+"image.sizes", "cannot be combined with width and height", "leave one of them out")
 	}
 	for i, s := range m.Video.Clips {
 		path := fmt.Sprintf("%svideo.clips[%d]", at, i)

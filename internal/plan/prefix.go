@@ -17,12 +17,12 @@ func sharedPrefixSpec() codec[SharedPrefix] {
 		at("groups", count[int](mostPrompts), func(s *SharedPrefix) *int { return &s.Groups }, "Groups, each with a prefix of its own. 0: 10."),
 		at("prompts", count[int](mostPrompts), func(s *SharedPrefix) *int { return &s.Prompts }, "Prompts, or users, of a group. 0: 10."),
 		at("prefix", lengthSpec(), func(s *SharedPrefix) *Length { return &s.Prefix }, "Length of the shared part, in tokens; the form is that of `data.input`."),
-		at("question", lengthSpec(), func(s *SharedPrefix) *Length { return &s.Question }, "Length of what follows it."),
+		at("question", lengthSpec(), func(s *SharedPrefix) *Length { return &s.Question }, "Length of the part after it."),
 		at("multi_turn", boolean(), func(s *SharedPrefix) *bool { return &s.MultiTurn },
-			"Requests of a user are turns of one conversation, each after the answer to the one before."),
+			"Make the requests of a user turns of one conversation, each after the answer to the one before."),
 		at("repeat", boolean(), func(s *SharedPrefix) *bool { return &s.Repeat },
-			"With `multi_turn`: each turn is the user's whole prompt again, shared part included, after all that was said. Left out: a new question."),
-		at("seed", integer[uint64](), func(s *SharedPrefix) *uint64 { return &s.Seed }, "Of the texts and their order; 0: that of the plan."),
+			"With `multi_turn`: each turn repeats the user's whole prompt, shared part included, after the conversation so far. Left out: a new question."),
+		at("seed", integer[uint64](), func(s *SharedPrefix) *uint64 { return &s.Seed }, "Seed of the texts and their order; 0: the plan's."),
 	)
 }
 
@@ -31,7 +31,7 @@ func (c *checker) sharedPrefix(d *Data) {
 	s := &d.SharedPrefix
 	sharedPrefixSpec().check(c, "data.shared_prefix", s)
 	if s.Repeat && !s.MultiTurn {
-		c.add(at+"repeat", "belongs to multi_turn", "set multi_turn to true")
+		c.add(at+"repeat", "only for multi_turn", "set multi_turn to true")
 	}
 	if d.Source == SourceSharedPrefix && s.Question == (Length{}) {
 		c.add(at+"question", "is missing", "such as 50")
@@ -54,16 +54,16 @@ type Conversations struct {
 
 func conversationsSpec() codec[Conversations] {
 	return object(
-		at("count", count[int](mostPrompts), func(s *Conversations) *int { return &s.Count }, "Conversations; one that ends begins anew. 0: 200."),
+		at("count", count[int](mostPrompts), func(s *Conversations) *int { return &s.Count }, "Number of conversations; one that ends is replaced. 0: 200."),
 		at("shared_prompt", count[int](mostLength), func(s *Conversations) *int { return &s.SharedPrompt }, "Tokens of the system prompt that all share."),
 		at("dynamic_prompt", lengthSpec(), func(s *Conversations) *Length { return &s.DynamicPrompt }, "Length of what each conversation adds to it."),
 		at("turns", lengthSpec(), func(s *Conversations) *Length { return &s.Turns }, "Turns of a conversation."),
 		at("input", lengthSpec(), func(s *Conversations) *Length { return &s.Input }, "Length of a turn's prompt."),
 		at("tool_latency_ms", lengthSpec(), func(s *Conversations) *Length { return &s.ToolLatency },
-			"Time between an answer and the next turn, in milliseconds. It is not a part of any latency."),
+			"Time between an answer and the next turn, in milliseconds. No latency includes it."),
 		at("max_context", count[int](mostLength), func(s *Conversations) *int { return &s.MaxContext },
-			"Most tokens of a prompt and its answer: the oldest turns are dropped. 0: no bound."),
-		at("seed", integer[uint64](), func(s *Conversations) *uint64 { return &s.Seed }, "Of lengths and texts; 0: that of the plan."),
+			"Maximum tokens of a prompt and its answer: the oldest turns are dropped. 0: no limit."),
+		at("seed", integer[uint64](), func(s *Conversations) *uint64 { return &s.Seed }, "Seed of lengths and texts; 0: the plan's."),
 	)
 }
 

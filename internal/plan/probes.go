@@ -49,11 +49,11 @@ func prometheusSpec() codec[Prometheus] {
 		at("url", text(), func(p *Prometheus) *string { return &p.URL }, "Address of the Prometheus server, such as http://localhost:9090."),
 		at("google_managed", boolean(), func(p *Prometheus) *bool { return &p.GoogleManaged },
 			"Google Managed Prometheus, with application-default credentials, instead of a URL."),
-		at("project", text(), func(p *Prometheus) *string { return &p.Project }, "Project at Google; left out: that of the credentials."),
-		at("filters", list("list of label matchers", text()), func(p *Prometheus) *[]string { return &p.Filters }, "Label matchers of every query, such as namespace='llm'."),
+		at("project", text(), func(p *Prometheus) *string { return &p.Project }, "Google Cloud project; left out: that of the credentials."),
+		at("filters", list("list of label matchers", text()), func(p *Prometheus) *[]string { return &p.Filters }, "Label matchers for every query, such as namespace='llm'."),
 		at("interval", duration(), func(p *Prometheus) *Duration { return &p.Interval }, "How often that server scrapes; 0: 15s."),
 		at("server", word("vllm", "sglang", "tgi", "triton"), func(p *Prometheus) *string { return &p.Server },
-			"Whose names the metrics have. Left out: `vllm`."),
+			"Server whose metric names to use. Left out: `vllm`."),
 	)
 }
 
@@ -63,7 +63,7 @@ func (c *checker) prometheus(p *Prometheus) {
 	case prometheusSpec().zero(*p):
 		return
 	case p.URL != "" && p.GoogleManaged:
-		c.add(at+"url", "contradicts google_managed", "give one of them")
+		c.add(at+"url", "cannot be combined with google_managed", "give one of them")
 	case !p.On():
 		c.add(at+"url", "is missing", "such as http://localhost:9090, or google_managed: true")
 	case p.URL != "":
@@ -82,14 +82,14 @@ func (p *Plan) TakesStatistics() bool {
 func probesSpec() codec[Probes] {
 	return object(
 		at("statistics", word(StatisticsOn, StatisticsOff), func(p *Probes) *string { return &p.Statistics },
-			"Whether Triton's own statistics are taken before and after each stage. Left out: on for Triton."),
+			"Whether to read Triton's statistics before and after each stage. Left out: on for Triton."),
 		at("metrics", text(), func(p *Probes) *string { return &p.Metrics },
 			"Address of Triton's Prometheus metrics, such as http://localhost:8002/metrics. Left out: they are not read."),
 		at("interval", duration(), func(p *Probes) *Duration { return &p.Interval },
-			"How often the server is asked during a stage, to notice a restart and to follow its gauges. Left out: 1s."),
+			"How often to query the server during a stage, to notice restarts and to follow gauges. Left out: 1s."),
 		at("scrape", urlsSpec(), func(p *Probes) *[]string { return &p.Scrape },
-			"Pages of Prometheus metrics of the servers and exporters, such as http://localhost:8000/metrics, read every `interval`."),
-		at("prometheus", prometheusSpec(), func(p *Probes) *Prometheus { return &p.Prometheus }, "A Prometheus server that is asked after each stage."),
+			"Prometheus metrics pages of servers and exporters, such as http://localhost:8000/metrics, read every `interval`."),
+		at("prometheus", prometheusSpec(), func(p *Probes) *Prometheus { return &p.Prometheus }, "A Prometheus server to query after each stage."),
 	)
 }
 

@@ -53,29 +53,29 @@ func replaySpec() codec[Replay] {
 		at("dir", text(), func(r *Replay) *string { return &r.Dir }, "Directory of traces; or `files`, or `hub`."),
 		at("files", list("list of paths", text()), func(r *Replay) *[]string { return &r.Files }, "Files, or patterns of them."),
 		at("hub", hubSpec(), func(r *Replay) *Hub { return &r.Hub }, "A data set of traces on the hub."),
-		at("filter", text(), func(r *Replay) *string { return &r.Filter }, "Expression that a session must meet to be played."),
-		at("model", text(), func(r *Replay) *string { return &r.Model }, "Model to ask for instead of the recorded ones."),
-		at("models", headersSpec(), func(r *Replay) *map[string]string { return &r.Models }, "Model to ask for by the recorded one."),
-		at("max_tokens", count[int](mostLength), func(r *Replay) *int { return &r.MaxTokens }, "Length of answer where neither length nor text was recorded; 0: 1000."),
-		at("tool_max_tokens", count[int](mostLength), func(r *Replay) *int { return &r.ToolMaxTokens }, "Least length of answer of turns that call tools, which is else 4 times the recorded one; 0: as recorded."),
+		at("filter", text(), func(r *Replay) *string { return &r.Filter }, "Expression that selects the sessions to play."),
+		at("model", text(), func(r *Replay) *string { return &r.Model }, "Model to use instead of the recorded ones."),
+		at("models", headersSpec(), func(r *Replay) *map[string]string { return &r.Models }, "Model to use for each recorded one."),
+		at("max_tokens", count[int](mostLength), func(r *Replay) *int { return &r.MaxTokens }, "Output length where neither length nor text was recorded; 0: 1000."),
+		at("tool_max_tokens", count[int](mostLength), func(r *Replay) *int { return &r.ToolMaxTokens }, "Minimum output length of turns that call tools, which is otherwise 4 times the recorded one; 0: as recorded."),
 		at("random_id", boolean(), func(r *Replay) *bool { return &r.RandomID }, "Put a random tag into each session's text, so that no cache knows it."),
-		at("sessions", count[int](mostPrompts), func(r *Replay) *int { return &r.Sessions }, "Repeat sessions to reach so many; 0: as many as there are."),
-		at("max_wait", duration(), func(r *Replay) *Duration { return &r.MaxWait }, "Longest wait between a turn and the one before; 0: no bound."),
-		at("predecessor_timeout", duration(), func(r *Replay) *Duration { return &r.PredecessorTimeout }, "How long after the session's begin a turn may still wait for those before it; 0: forever."),
-		at("skip_errors", boolean(), func(r *Replay) *bool { return &r.SkipErrors }, "Leave out turns that were recorded as errors."),
-		at("skip_invalid", boolean(), func(r *Replay) *bool { return &r.SkipInvalid }, "Leave out files that cannot be read; else they end the run before it begins."),
+		at("sessions", count[int](mostPrompts), func(r *Replay) *int { return &r.Sessions }, "Repeat sessions to reach this number; 0: as many as there are."),
+		at("max_wait", duration(), func(r *Replay) *Duration { return &r.MaxWait }, "Longest wait between a turn and the one before; 0: no limit."),
+		at("predecessor_timeout", duration(), func(r *Replay) *Duration { return &r.PredecessorTimeout }, "How long after the start of the session a turn may still wait for earlier ones; 0: forever."),
+		at("skip_errors", boolean(), func(r *Replay) *bool { return &r.SkipErrors }, "Skip turns that were recorded as errors."),
+		at("skip_invalid", boolean(), func(r *Replay) *bool { return &r.SkipInvalid }, "Skip files that cannot be read. Left out: they are an error."),
 		at("no_substitution", boolean(), func(r *Replay) *bool { return &r.NoSubstitution }, "Send recorded answers instead of the live ones."),
-		at("headers", headersSpec(), func(r *Replay) *map[string]string { return &r.Headers }, "Header to send by the attribute that holds its value."),
-		at("labels", headersSpec(), func(r *Replay) *map[string]string { return &r.Labels }, "Label of the record by the attribute that holds its value."),
+		at("headers", headersSpec(), func(r *Replay) *map[string]string { return &r.Headers }, "Headers to send: trace attribute to header name."),
+		at("labels", headersSpec(), func(r *Replay) *map[string]string { return &r.Labels }, "Labels of records: trace attribute to label."),
 		at("bad_tool_calls", word(ToolCallsNone, ToolCallsRecorded), func(r *Replay) *string { return &r.BadToolCalls },
-			"What later turns see of a tool call that the model got wrong: the live one, or the recorded one. Left out: `none`."),
+			"What later turns see of a tool call that the model got wrong: the live call, or the recorded one. Left out: `none`."),
 		at("tool_choice", word(ToolChoiceForced, ToolChoiceFree), func(r *Replay) *string { return &r.ToolChoice },
-			"Whether a turn that called a tool is made to call it again. Left out: `force_recorded`."),
-		at("idle_gap", duration(), func(r *Replay) *Duration { return &r.IdleGap }, "Block-hash traces: longest idle gap of a session; 0: no bound."),
+			"Whether a turn that called a tool is forced to call it again. Left out: `force_recorded`."),
+		at("idle_gap", duration(), func(r *Replay) *Duration { return &r.IdleGap }, "Block-hash traces: longest idle gap of a session; 0: no limit."),
 		at("ignore_delays", boolean(), func(r *Replay) *bool { return &r.IgnoreDelays }, "No waits at all."),
-		at("think_time_only", boolean(), func(r *Replay) *bool { return &r.ThinkTimeOnly }, "Block-hash traces: wait for the recorded think times alone."),
+		at("think_time_only", boolean(), func(r *Replay) *bool { return &r.ThinkTimeOnly }, "Block-hash traces: wait only for the recorded think times."),
 		at("block_size", count[int](mostLength), func(r *Replay) *int { return &r.BlockSize }, "Block-hash traces: tokens of a block where the trace does not say; 0: 64."),
-		at("entries", count[int](mostPrompts), func(r *Replay) *int { return &r.Entries }, "Sessions that are read from the hub; 0: all."),
+		at("entries", count[int](mostPrompts), func(r *Replay) *int { return &r.Entries }, "Sessions to read from the hub; 0: all."),
 	)
 }
 
@@ -89,7 +89,7 @@ func (c *checker) replay(p *Plan) {
 	const at = "data.replay."
 	if s := p.Data.Source; s != SourceOtelTrace && s != SourceWekaTrace && s != SourceAgents {
 		if !replaySpec().zero(*r) {
-			c.lacks("data.replay", "data.source", "contradicts source: "+s, "set source to otel_trace, weka_trace or agents, or leave it out")
+			c.lacks("data.replay", "data.source", "cannot be combined with source: "+s, "set source to otel_trace, weka_trace or agents, or leave it out")
 		}
 		return
 	}
@@ -109,10 +109,10 @@ func (c *checker) replay(p *Plan) {
 		}
 	}
 	if r.Model != "" && len(r.Models) > 0 {
-		c.add(at+"models", "contradicts model, which stands for all", "give one of them")
+		c.add(at+"models", "cannot be combined with model, which stands for all", "give one of them")
 	}
 	if r.NoSubstitution && (r.RandomID || r.Sessions > 0) {
-		c.add(at+"no_substitution", "contradicts random_id and sessions, whose texts are no longer as recorded", "leave one of them out")
+		c.add(at+"no_substitution", "cannot be combined with random_id and sessions, whose texts are no longer as recorded", "leave one of them out")
 	}
 	replaySpec().check(c, "data.replay", r)
 }
@@ -135,7 +135,7 @@ func (c *checker) replayKind(source string, r *Replay) {
 		{"block_size", SourceWekaTrace, r.BlockSize != 0},
 	} {
 		if f.given && source != f.source && !(source == SourceAgents && slices.Contains([]string{"tool_max_tokens", "bad_tool_calls", "tool_choice"}, f.name)) {
-			c.lacks("data.replay."+f.name, "data.source", "belongs to source: "+f.source, "leave it out")
+			c.lacks("data.replay."+f.name, "data.source", "only for source: "+f.source, "leave it out")
 		}
 	}
 }
@@ -153,17 +153,17 @@ type SessionLoad struct {
 
 func sessionLoadSpec() codec[SessionLoad] {
 	return object(
-		at("concurrent", count[int](mostInFlight), func(s *SessionLoad) *int { return &s.Concurrent }, "Sessions under way at a time; 0: no bound."),
-		at("rate", amount(mostRate), func(s *SessionLoad) *float64 { return &s.Rate }, "Sessions that begin, per second; 0: as soon as there is room."),
-		at("count", count[int64](mostRequests), func(s *SessionLoad) *int64 { return &s.Count }, "Sessions of the stage; 0: what the stages before it have left of the data, or all of it."),
-		at("timeout", duration(), func(s *SessionLoad) *Duration { return &s.Timeout }, "Longest time of the stage; 0: none."),
+		at("concurrent", count[int](mostInFlight), func(s *SessionLoad) *int { return &s.Concurrent }, "Concurrent sessions; 0: no limit."),
+		at("rate", amount(mostRate), func(s *SessionLoad) *float64 { return &s.Rate }, "Sessions started per second; 0: as soon as there is room."),
+		at("count", count[int64](mostRequests), func(s *SessionLoad) *int64 { return &s.Count }, "Sessions of the stage; 0: what earlier stages have left of the data, or all of it."),
+		at("timeout", duration(), func(s *SessionLoad) *Duration { return &s.Timeout }, "Time limit of the stage; 0: none."),
 	)
 }
 
 // sessionLoad checks what belongs to a load of sessions.
 func (c *checker) sessionLoad(path string, s *Stage) {
 	sessionLoadSpec().check(c, path+".sessions", &s.Sessions)
-	c.without(path+".", path+".arrival", "contradicts a load of sessions", "leave one of them out",
+	c.without(path+".", path+".arrival", "cannot be combined with a load of sessions", "leave one of them out",
 		part{"concurrency", s.Concurrency != 0}, part{"rate", s.Rate != 0}, part{"cv", s.CV != 0}, part{"ramp_to", s.RampTo != 0},
 		part{"duration", s.Duration != 0}, part{"requests", s.Requests != 0}, part{"max_in_flight", s.MaxInFlight != 0})
 }

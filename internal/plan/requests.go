@@ -33,8 +33,8 @@ type Prefixes struct {
 
 func prefixesSpec() codec[Prefixes] {
 	return object(
-		at("count", count[int](mostPrompts), func(p *Prefixes) *int { return &p.Count }, "Beginnings to choose from, at random."),
-		at("length", lengthSpec(), func(p *Prefixes) *Length { return &p.Length }, "Their length, on top of that of the prompt."),
+		at("count", count[int](mostPrompts), func(p *Prefixes) *int { return &p.Count }, "Number of prefixes to choose from, at random."),
+		at("length", lengthSpec(), func(p *Prefixes) *Length { return &p.Length }, "Their length, in addition to the prompt's."),
 	)
 }
 
@@ -47,7 +47,7 @@ type Passages struct {
 func passagesSpec() codec[Passages] {
 	return object(
 		at("file", text(), func(p *Passages) *string { return &p.File }, "File of passages, in the form of `data.file`; or"),
-		at("count", count[int](mostPrompts), func(p *Passages) *int { return &p.Count }, "so many generated ones of the length `data.input`."),
+		at("count", count[int](mostPrompts), func(p *Passages) *int { return &p.Count }, "number of generated ones, of length `data.input`."),
 	)
 }
 
@@ -60,7 +60,7 @@ type Payload struct {
 func payloadSpec() codec[Payload] {
 	return object(
 		at("delay_ratio", amount(mostRatio), func(p *Payload) *float64 { return &p.DelayRatio }, "Factor on the delays of the lines; 0: 1."),
-		at("alone", boolean(), func(p *Payload) *bool { return &p.Alone }, "Every line is a request of its own, without what is said before it in its session; with arrival `trace`, at its own moment."),
+		at("alone", boolean(), func(p *Payload) *bool { return &p.Alone }, "Send every line as a separate request, without the earlier turns of its session; with arrival `trace`, at its own timestamp."),
 	)
 }
 
@@ -92,7 +92,7 @@ func (c *checker) requests(p *Plan) {
 	if t.Form != "" {
 		c.choice("target.form", t.Form, []string{FormShaped})
 		if t.Protocol != ProtocolOpenAI && t.Protocol != ProtocolHTTP && t.Protocol != ProtocolTriton {
-			c.lacks("target.form", "target.protocol", "has no meaning for protocol "+quote(t.Protocol), "leave it out")
+			c.lacks("target.form", "target.protocol", "does not apply to protocol "+quote(t.Protocol), "leave it out")
 		}
 	}
 	if d.ModelOrder != "" {
@@ -105,7 +105,7 @@ func (c *checker) requests(p *Plan) {
 		c.lacks("data.pool", "data.prompts", "the number of requests is missing", "give %v", message.Prompts)
 	}
 	if d.Pool && d.Salt != "" {
-		c.lacks("data.pool", "data.salt", "contradicts salt, which makes every request another", "leave one of them out")
+		c.lacks("data.pool", "data.salt", "cannot be combined with salt, which makes every request different", "leave one of them out")
 	}
 	c.worded(d)
 	c.passages(p)
@@ -123,9 +123,9 @@ func (c *checker) worded(d *Data) {
 		switch {
 		case !f.given:
 		case d.Source != SourceSynthetic && (d.Source != SourceSessions || d.InWords != 0):
-			c.lacks(f.name, "data.source", "belongs to source: synthetic", "leave it out")
+			c.lacks(f.name, "data.source", "only for source: synthetic", "leave it out")
 		case d.Salt != "":
-			c.lacks(f.name, "data.salt", "contradicts salt, which must come first", "leave one of them out")
+			c.lacks(f.name, "data.salt", "cannot be combined with salt, which must come first", "leave one of them out")
 		}
 	}
 }
@@ -136,11 +136,11 @@ func (c *checker) passages(p *Plan) {
 	switch {
 	case d.Passages == Passages{}:
 	case !p.Target.Ranks():
-		c.lacks("data.passages", "target.endpoint", "belongs to endpoints rankings and rerank", "leave it out")
+		c.lacks("data.passages", "target.endpoint", "only for endpoints rankings and rerank", "leave it out")
 	case d.Passages.File != "" && d.Passages.Count != 0:
-		c.add("data.passages", "file and count contradict each other", "give one of them")
+		c.add("data.passages", "file and count cannot be combined", "give one of them")
 	case d.Passages.Count != 0 && d.Source != SourceSynthetic:
-		c.lacks("data.passages.count", "data.source", "belongs to source: synthetic", "give a file")
+		c.lacks("data.passages.count", "data.source", "only for source: synthetic", "give a file")
 	}
 }
 
@@ -156,6 +156,6 @@ func (c *checker) sessions(d *Data) {
 		c.add("data.sessions.count", "is missing", "such as 20")
 	}
 	if d.Salt != "" && (d.Source == SourcePayload || d.Source == SourceSessions) {
-		c.lacks("data.salt", "data.source", fmt.Sprintf("has no meaning for source: %s", d.Source), "leave it out")
+		c.lacks("data.salt", "data.source", fmt.Sprintf("does not apply to source: %s", d.Source), "leave it out")
 	}
 }

@@ -19,9 +19,9 @@ const (
 
 func retriesSpec() codec[Retries] {
 	return object(
-		at("count", count[int](mostRetries), func(r *Retries) *int { return &r.Count }, "How often at most."),
+		at("count", count[int](mostRetries), func(r *Retries) *int { return &r.Count }, "Maximum number of retries."),
 		at("backoff", duration(), func(r *Retries) *Duration { return &r.Backoff },
-			"Wait before the first of them, twice as long before each further one; each is changed at random by up to half."),
+			"Wait before the first retry, doubled for each further one, with random jitter of up to half."),
 	)
 }
 

@@ -38,10 +38,10 @@ func DefaultSaturation() Saturation {
 func saturationSpec() codec[Saturation] {
 	return object(
 		at("kind", word(SweepLinear, SweepGeometric), func(s *Saturation) *string { return &s.Kind },
-			"How rates are laid out below the saturation: evenly, or dense near it."),
-		at("requests", integer[int64](), func(s *Saturation) *int64 { return &s.Requests }, "Requests of a step of the search; 0: 2000."),
-		at("timeout", duration(), func(s *Saturation) *Duration { return &s.Timeout }, "Longest time of a step of the search; 0: 1m."),
-		at("stages", integer[int](), func(s *Saturation) *int { return &s.Stages }, "How many rates; 0: 5."),
+			"How rates are spaced below saturation: evenly, or denser near it."),
+		at("requests", integer[int64](), func(s *Saturation) *int64 { return &s.Requests }, "Requests per search step; 0: 2000."),
+		at("timeout", duration(), func(s *Saturation) *Duration { return &s.Timeout }, "Time limit of a search step; 0: 1m."),
+		at("stages", integer[int](), func(s *Saturation) *int { return &s.Stages }, "Number of stages; 0: 5."),
 		at("duration", duration(), func(s *Saturation) *Duration { return &s.Duration }, "Length of each stage; 0: 3m."),
 		at("percentile", number(), func(s *Saturation) *float64 { return &s.Percentile },
 			"Percentile of the rates at which a burst drains that bounds the search from above; 0: 95."),
@@ -79,7 +79,7 @@ func (c *checker) saturation(p *Plan) {
 		c.add(at+"percentile", fmt.Sprintf("must be from 0 to 100, is %v", s.Percentile), "such as 95")
 	}
 	if p.Levels.On() {
-		c.add("levels", "contradict a sweep to saturation", "leave one of them out")
+		c.add("levels", "cannot be combined with a sweep to saturation", "leave one of them out")
 	}
 	if len(p.Stages) != 1 {
 		c.add("stages", fmt.Sprintf("a sweep to saturation makes stages of one, and there are %d", len(p.Stages)), "give one, without a rate")

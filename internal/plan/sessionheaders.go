@@ -65,7 +65,7 @@ func (c *checker) routing(t *Target) {
 		}
 	}
 	if t.Protocol == ProtocolTriton && (t.Session != SessionHeaders{}) {
-		c.lacks("target.session", "target.protocol", "has no meaning for protocol triton", "leave it out")
+		c.lacks("target.session", "target.protocol", "does not apply to protocol triton", "leave it out")
 	}
 }
 

@@ -74,7 +74,7 @@ func (c *checker) sources(p *Plan) {
 		{"data.sessions", SourceSessions, d.Sessions != Sessions{}},
 	} {
 		if part.given && d.Source != part.source {
-			c.lacks(part.path, "data.source", "contradicts source: "+d.Source, "set source to "+part.source+" or leave it out")
+			c.lacks(part.path, "data.source", "cannot be combined with source: "+d.Source, "set source to "+part.source+" or leave it out")
 		}
 	}
 	traceSpec().check(c, "data.trace", &d.Trace)
@@ -82,10 +82,10 @@ func (c *checker) sources(p *Plan) {
 		c.lacks("data.trace.lengths", "data.source", "lengths of a trace are for source: random", "set source to random or leave it out")
 	}
 	if d.Corpus != "" && d.Source != SourceSynthetic {
-		c.lacks("data.corpus", "data.source", "belongs to source: synthetic", "leave it out")
+		c.lacks("data.corpus", "data.source", "only for source: synthetic", "leave it out")
 	}
 	if d.Template && d.Source != SourceRandom {
-		c.lacks("data.template", "data.source", "belongs to source: random", "leave it out")
+		c.lacks("data.template", "data.source", "only for source: random", "leave it out")
 	}
 	c.sharedPrefix(d)
 	c.dataset(d)
@@ -138,10 +138,10 @@ func (c *checker) shape(path string, l Length) {
 	if !(l.Skew >= -mostSkew && l.Skew <= mostSkew) {
 		c.add(path+".skew", fmt.Sprintf("is %v, which is not a skew", l.Skew), "")
 	} else if l.Skew != 0 && l.Dist != DistSkew {
-		c.lacks(path+".skew", path+".dist", "belongs to dist: skew_normal", "set dist to skew_normal or leave it out")
+		c.lacks(path+".skew", path+".dist", "only for dist: skew_normal", "set dist to skew_normal or leave it out")
 	}
 	if l.Shifted && l.Dist != DistLognormal {
-		c.lacks(path+".shifted", path+".dist", "belongs to dist: lognormal", "leave it out")
+		c.lacks(path+".shifted", path+".dist", "only for dist: lognormal", "leave it out")
 	}
 	if l.Dist == DistPoisson && l.Stddev != 0 {
 		c.add(path+".stddev", "a Poisson length has a mean alone", "leave it out")

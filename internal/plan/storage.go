@@ -28,21 +28,21 @@ type GCS struct {
 
 func s3Spec() codec[S3] {
 	return object(
-		at("bucket", text(), func(s *S3) *string { return &s.Bucket }, "The bucket; it must be there."),
+		at("bucket", text(), func(s *S3) *string { return &s.Bucket }, "Name of the bucket, which must exist."),
 		at("path", text(), func(s *S3) *string { return &s.Path }, "Path in the bucket."),
-		at("prefix", text(), func(s *S3) *string { return &s.Prefix }, "What the reports' names begin with."),
+		at("prefix", text(), func(s *S3) *string { return &s.Prefix }, "Prefix of the file names."),
 		at("endpoint", text(), func(s *S3) *string { return &s.Endpoint }, "URL of the server; left out: Amazon's."),
 		at("region", text(), func(s *S3) *string { return &s.Region }, "Region of the bucket."),
 		at("addressing", word(AddressingAuto, AddressingVirtual, AddressingPath), func(s *S3) *string { return &s.Addressing },
-			"Whether the bucket stands in the host's name or in the path. Left out: `auto`."),
+			"Whether the bucket name goes into the host name or the path. Left out: `auto`."),
 	)
 }
 
 func gcsSpec() codec[GCS] {
 	return object(
-		at("bucket", text(), func(s *GCS) *string { return &s.Bucket }, "The bucket; it must be there."),
+		at("bucket", text(), func(s *GCS) *string { return &s.Bucket }, "Name of the bucket, which must exist."),
 		at("path", text(), func(s *GCS) *string { return &s.Path }, "Path in the bucket."),
-		at("prefix", text(), func(s *GCS) *string { return &s.Prefix }, "What the reports' names begin with."),
+		at("prefix", text(), func(s *GCS) *string { return &s.Prefix }, "Prefix of the file names."),
 	)
 }
 

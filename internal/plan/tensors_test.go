@@ -62,9 +62,9 @@ func TestTensorDefaults(t *testing.T) {
 func TestTensorFaults(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"data: {tensors: {batch: 2}}", "p.yaml:1:17: data.tensors: tensors are made for protocols triton and tfserving alone"},
-		{"data: {source: synthetic, tensors: {batch: 2}}", "data.tensors: contradicts source: synthetic"},
-		{"target: {urls: [grpc://h]}\ndata: {file: x, source: tensors}", "data.file: has no meaning for tensors"},
-		{"target: {urls: [grpc://h]}\ndata: {source: tensors, output: 5, salt: stage}", "data.salt: has no meaning for tensors"},
+		{"data: {source: synthetic, tensors: {batch: 2}}", "data.tensors: cannot be combined with source: synthetic"},
+		{"target: {urls: [grpc://h]}\ndata: {file: x, source: tensors}", "data.file: does not apply to tensors"},
+		{"target: {urls: [grpc://h]}\ndata: {source: tensors, output: 5, salt: stage}", "data.salt: does not apply to tensors"},
 		{"target: {urls: [grpc://h]}\ndata: {tensors: {fill: ones}}", `data.tensors.fill: unknown value "ones"`},
 		{"target: {urls: [grpc://h]}\ndata: {tensors: {shapes: [A, 'A:0', 'A:1,2']}}", `data.tensors.shapes[1]: "A:0" is not a shape`},
 		{"target: {urls: [grpc://h]}\ndata: {tensors: {files: ['']}}", `data.tensors.files[0]: is empty`},

@@ -6,9 +6,9 @@ func TestTraceStages(t *testing.T) {
 	for text, want := range map[string]string{
 		"data: {file: t.jsonl}\nstages: [{arrival: trace}]":                                "",
 		"data: {file: t.jsonl}\nstages: [{arrival: trace, max_in_flight: 8}]":              "",
-		"data: {file: t.jsonl}\nstages: [{arrival: trace, rate: 5}]":                       "p.yaml:2:33: stages[0].rate: contradicts arrivals of a trace: the data says when each request is due (leave one of them out)",
-		"data: {file: t.jsonl}\nstages: [{arrival: trace, concurrency: 5}]":                "p.yaml:2:40: stages[0].concurrency: contradicts arrivals of a trace: the data says when each request is due (leave one of them out)",
-		"data: {file: t.jsonl}\nstages: [{arrival: poisson, concurrency: 5, requests: 1}]": "p.yaml:2:20: stages[0].arrival: belongs to a rate: in a closed loop a request goes when another ends (give rate, or leave it out)",
+		"data: {file: t.jsonl}\nstages: [{arrival: trace, rate: 5}]":                       "p.yaml:2:33: stages[0].rate: cannot be combined with arrivals of a trace: the data says when each request is due (leave one of them out)",
+		"data: {file: t.jsonl}\nstages: [{arrival: trace, concurrency: 5}]":                "p.yaml:2:40: stages[0].concurrency: cannot be combined with arrivals of a trace: the data says when each request is due (leave one of them out)",
+		"data: {file: t.jsonl}\nstages: [{arrival: poisson, concurrency: 5, requests: 1}]": "p.yaml:2:20: stages[0].arrival: only for a rate: in a closed loop a request goes when another ends (give rate, or leave it out)",
 	} {
 		p, err := Load("p.yaml", []byte(text))
 		switch {

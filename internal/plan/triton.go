@@ -56,7 +56,7 @@ func tritonSpec() codec[Triton] {
 	formats := word(FormatBinary, FormatJSON)
 	return object(
 		at("convention", word(ConventionAuto, ConventionTRTLLM, ConventionVLLM, ConventionVLLMOld, ConventionEngine, ConventionTensors),
-			func(t *Triton) *string { return &t.Convention }, "How a prompt becomes tensors; left out: as the model's inputs say."),
+			func(t *Triton) *string { return &t.Convention }, "How a prompt is mapped to tensors; left out: from the model's inputs."),
 		at("version", text(), func(t *Triton) *string { return &t.Version }, "Version of the model; left out: the server's choice."),
 		at("parameters", bodySpec(), func(t *Triton) *map[string]any { return &t.Parameters },
 			"Parameters of every request: true or false, numbers or text."),
@@ -65,19 +65,19 @@ func tritonSpec() codec[Triton] {
 		at("compression", word(CompressionGzip, CompressionDeflate),
 			func(t *Triton) *string { return &t.Compression }, "How requests are compressed, ahead of time."),
 		at("max_message", count[int](mostMessage), func(t *Triton) *int { return &t.MaxMessage },
-			"Largest gRPC message that is accepted, in bytes; 0: any."),
+			"Largest gRPC message to accept, in bytes; 0: any."),
 		at("keep_alive", duration(), func(t *Triton) *Duration { return &t.KeepAlive },
-			"A gRPC connection that was quiet for so long is pinged; 0: never."),
-		at("input_format", formats, func(t *Triton) *string { return &t.InputFormat }, "Form of input tensors over HTTP; left out: binary."),
-		at("output_format", formats, func(t *Triton) *string { return &t.OutputFormat }, "Form of output tensors over HTTP; left out: binary."),
+			"Ping a gRPC connection that has been idle for this long; 0: never."),
+		at("input_format", formats, func(t *Triton) *string { return &t.InputFormat }, "Encoding of input tensors over HTTP; left out: binary."),
+		at("output_format", formats, func(t *Triton) *string { return &t.OutputFormat }, "Encoding of output tensors over HTTP; left out: binary."),
 		at("composing", list("list of models", text()), func(t *Triton) *[]string { return &t.Composing },
-			"Models that the model calls itself (BLS), for the server's statistics. Those of an ensemble are found."),
+			"Models that the model calls itself (BLS), for the server's statistics. Those of an ensemble are found automatically."),
 		at("shared_memory", word(MemorySystem), func(t *Triton) *string { return &t.SharedMemory },
-			"Input tensors lie in shared memory, for a server on this machine. Left out: they are sent."),
+			"Pass input tensors in shared memory, for a server on this machine. Left out: they are sent."),
 		at("output_memory", count[int](mostMessage), func(t *Triton) *int { return &t.OutputMemory },
 			"Bytes of shared memory for each output, which then is not sent back; 0: none."),
 		at("trace", headersSpec(), func(t *Triton) *map[string]string { return &t.Trace },
-			"Settings of the server's own traces, which it is given before the run: `trace_level`, `trace_rate`, `trace_count`, `log_frequency`."),
+			"Trace settings to apply to the server before the run: `trace_level`, `trace_rate`, `trace_count`, `log_frequency`."),
 	)
 }
 
@@ -148,7 +148,7 @@ func (c *checker) protocol(t *Target) {
 	}
 	c.choice("target.endpoint", t.Endpoint, names)
 	if t.Transport == TransportGRPC {
-		c.add("target.transport", "only Triton is spoken to over gRPC", "%v", message.SetTriton)
+		c.add("target.transport", "gRPC is only for Triton", "%v", message.SetTriton)
 	}
 	for i, u := range t.URLs {
 		if grpcScheme(scheme(u)) {
@@ -156,7 +156,7 @@ func (c *checker) protocol(t *Target) {
 		}
 	}
 	if !tritonSpec().zero(t.Triton) {
-		c.lacks("target.triton", "target.protocol", "has no meaning for protocol "+quote(t.Protocol), "%v", message.SetTriton)
+		c.lacks("target.triton", "target.protocol", "does not apply to protocol "+quote(t.Protocol), "%v", message.SetTriton)
 	}
 }
 
@@ -169,25 +169,25 @@ func (c *checker) triton(t *Target) {
 		case is && t.Transport == TransportHTTP:
 			c.lacks(at, "target.transport", "is a gRPC address, and the transport is http", "leave the transport out")
 		case is != grpcScheme(scheme(t.URLs[0])):
-			c.add(at, "is of another scheme than the first", "all URLs of a run are spoken to in the same way")
+			c.add(at, "has another scheme than the first", "all URLs of a run must use the same protocol")
 		}
 	}
 	switch {
 	case t.Transport == TransportGRPC && t.Endpoint == EndpointGenerate:
-		c.add("target.endpoint", "generate is of Triton's HTTP side", "use stream or infer, or an http:// URL")
+		c.add("target.endpoint", "generate is only available over HTTP", "use stream or infer, or an http:// URL")
 	case t.Transport == TransportHTTP && t.Endpoint == EndpointStream:
-		c.add("target.endpoint", "stream is of Triton's gRPC side", "use generate or infer, or a grpc:// URL")
+		c.add("target.endpoint", "stream is only available over gRPC", "use generate or infer, or a grpc:// URL")
 	case t.Endpoint == EndpointInfer && t.Streaming:
-		c.add("target.streaming", "infer gives one answer", "use stream or generate, or %v", message.Streaming)
+		c.add("target.streaming", "infer returns a single response", "use stream or generate, or %v", message.Streaming)
 	}
 	if t.Endpoint == EndpointGenerate && t.Transport == TransportHTTP && t.Triton.Compression != "" {
-		c.add("target.triton.compression", "Triton takes no compressed requests at generate", "leave it out, or use infer or stream")
+		c.add("target.triton.compression", "Triton does not accept compressed requests at generate", "leave it out, or use infer or stream")
 	}
 	if t.HTTP2 {
-		c.add("target.http2", "has no meaning for Triton: gRPC is always HTTP/2, its HTTP side never", "leave it out")
+		c.add("target.http2", "does not apply to Triton: gRPC is always HTTP/2, its HTTP endpoints never", "leave it out")
 	}
 	if t.Path != "" && !(t.Shaped() && t.Endpoint == EndpointGenerate) {
-		c.add("target.path", "Triton's paths follow from the model's name", "leave it out; a prefix belongs into the URL")
+		c.add("target.path", "Triton's paths follow from the model's name", "leave it out; put a prefix into the URL")
 	}
 	c.tritonPart(&t.Triton, t.Transport)
 	c.memory(t)
@@ -198,7 +198,7 @@ func (c *checker) memory(t *Target) {
 	case m.OutputMemory > 0 && m.SharedMemory == "":
 		c.lacks("target.triton.output_memory", "target.triton.shared_memory", "there is no shared memory", "%v", message.SetMemory)
 	case m.SharedMemory != "" && t.Endpoint == EndpointGenerate:
-		c.add("target.triton.shared_memory", "generate takes no tensors in shared memory", "use infer or stream")
+		c.add("target.triton.shared_memory", "generate does not take tensors in shared memory", "use infer or stream")
 	}
 }
 
@@ -206,7 +206,7 @@ func (c *checker) tritonPart(t *Triton, transport string) {
 	const at = "target.triton."
 	tritonSpec().check(c, "target.triton", t)
 	if transport == TransportHTTP && (t.Streams > 0 || t.KeepAlive > 0 || t.MaxMessage > 0) {
-		c.lacks("target.triton", "target.transport", "streams, keep_alive and max_message are of gRPC", "use a grpc:// URL or leave them out")
+		c.lacks("target.triton", "target.transport", "streams, keep_alive and max_message are only for gRPC", "use a grpc:// URL or leave them out")
 	}
 	for _, name := range sortedKeys(t.Parameters) {
 		switch t.Parameters[name].(type) {
@@ -215,7 +215,7 @@ func (c *checker) tritonPart(t *Triton, transport string) {
 			c.add(join(at+"parameters", name), "must be true or false, a number or text", "")
 		}
 		if strings.HasPrefix(name, "triton_") || slices.Contains(reservedParameters(), name) {
-			c.add(join(at+"parameters", name), "is a parameter that this program or the server sets itself", "leave it out")
+			c.add(join(at+"parameters", name), "is set by this program or by the server itself", "leave it out")
 		}
 	}
 	for i, m := range t.Composing {
@@ -225,7 +225,7 @@ func (c *checker) tritonPart(t *Triton, transport string) {
 	}
 	for _, name := range sortedKeys(t.Trace) {
 		if t.Trace[name] == "" || !slices.Contains(traceSettings(), name) {
-			c.add(join(at+"trace", name), "is not a setting of traces with a value", strings.Join(traceSettings(), ", "))
+			c.add(join(at+"trace", name), "is not a trace setting with a value", strings.Join(traceSettings(), ", "))
 		}
 	}
 }

@@ -174,7 +174,7 @@ func (c *checker) target(t *Target) {
 		}
 	}
 	if t.APIKey.Env != "" && t.APIKey.File != "" {
-		c.add("target.api_key", "env and file contradict each other", "give one of them")
+		c.add("target.api_key", "env and file cannot be combined", "give one of them")
 	}
 	if strings.ContainsAny(t.APIKey.Env, "= \t") {
 		c.add("target.api_key.env", "is not the name of an environment variable", "give the name, never the key itself")
@@ -186,7 +186,7 @@ func (c *checker) target(t *Target) {
 		c.add("target.tls.key", "a client certificate needs both cert and key", "give %v", message.GiveCert)
 	}
 	if t.TLS.Insecure && t.TLS.CA != "" {
-		c.add("target.tls", "ca and insecure contradict each other", "give one of them")
+		c.add("target.tls", "ca and insecure cannot be combined", "give one of them")
 	}
 	timeoutsSpec().check(c, "target.timeouts", &t.Timeouts)
 	c.retries(t)
@@ -276,14 +276,14 @@ func (c *checker) data(p *Plan) {
 	case d.Source == SourceFile && d.File == "":
 		c.add("data.file", "is missing", "give the file that holds the prompts")
 	case d.Source != SourceFile && d.Source != SourceTensors && d.Source != SourcePayload && d.File != "":
-		c.add("data.file", "contradicts source: "+d.Source, "set source to file or leave the file out")
+		c.add("data.file", "cannot be combined with source: "+d.Source, "set source to file or leave the file out")
 	}
 	c.count("data.prompts", int64(d.Prompts), mostPrompts)
 	switch {
 	case d.Source == SourceFile && d.Input != Length{}:
 		c.lacks("data.input", "data.source", "prompts from a file have the length they have", "leave it out")
 	case !made(d.Source) && d.Source != SourceTensors && d.Source != SourcePayload && d.Input != Length{}:
-		c.lacks("data.input", "data.source", "has no meaning for source: "+d.Source, "leave it out")
+		c.lacks("data.input", "data.source", "does not apply to source: "+d.Source, "leave it out")
 	case made(d.Source) && d.Input == Length{} && d.Trace.Lengths == "":
 		c.add("data.input", "is missing", "such as 128")
 	}
@@ -298,7 +298,7 @@ func (c *checker) data(p *Plan) {
 	if d.Counted != "" {
 		c.choice("data.input_tokens_count", d.Counted, []string{CountContent, CountPrompt})
 		if d.Source != SourceSynthetic {
-			c.lacks("data.input_tokens_count", "data.source", fmt.Sprintf("has no meaning for source: %s", d.Source), "leave it out")
+			c.lacks("data.input_tokens_count", "data.source", fmt.Sprintf("does not apply to source: %s", d.Source), "leave it out")
 		}
 	}
 	if d.Salt != "" {

@@ -33,7 +33,7 @@ func (c *checker) stage(path string, s *Stage, endless bool) {
 	case s.Arrival == ArrivalIntervals || len(s.Intervals) > 0:
 		c.intervals(path, s, endless)
 	case s.Concurrency != 0 && s.Rate != 0:
-		c.lacks(path+".rate", path+".concurrency", "contradicts concurrency: a stage has one kind of load", "give concurrency or rate; max_in_flight caps a rate")
+		c.lacks(path+".rate", path+".concurrency", "cannot be combined with concurrency: a stage has one kind of load", "give concurrency or rate; max_in_flight caps a rate")
 	case s.Rate != 0:
 		if rate {
 			c.open(path, s, endless)
@@ -44,7 +44,7 @@ func (c *checker) stage(path string, s *Stage, endless bool) {
 		c.add(path, "has no load", "give concurrency or rate, more than 0")
 	}
 	if s.Sessions != (SessionLoad{}) && s.Arrival != ArrivalSessions {
-		c.lacks(path+".sessions", path+".arrival", "belong to arrival: sessions", "set arrival to sessions")
+		c.lacks(path+".sessions", path+".arrival", "only for arrival: sessions", "set arrival to sessions")
 	}
 	c.ramp(path, s)
 }
@@ -55,12 +55,12 @@ func (c *checker) open(path string, s *Stage, endless bool) {
 	case s.Arrival == ArrivalGamma && s.CV == 0:
 		c.lacks(path+".cv", path+".arrival", "gamma arrivals need one, more than 0", "1 is Poisson, more is burstier")
 	case s.Arrival != ArrivalGamma && s.CV != 0:
-		c.lacks(path+".cv", path+".arrival", "belongs to gamma arrivals", "set arrival to gamma")
+		c.lacks(path+".cv", path+".arrival", "only for gamma arrivals", "set arrival to gamma")
 	default:
 		c.amount(path+".cv", s.CV, mostCV)
 	}
 	if s.Duration == 0 && s.Requests == 0 && !endless {
-		c.lacks(path+".rate", path, "a rate with no end", "give duration or requests")
+		c.lacks(path+".rate", path, "the load never ends", "give duration or requests")
 	}
 	const least = 1e-6 // one request in twelve days
 	if s.Rate > 0 && s.Rate < least {
@@ -70,23 +70,23 @@ func (c *checker) open(path string, s *Stage, endless bool) {
 
 // traced checks what belongs to arrivals that the data has.
 func (c *checker) traced(path string, s *Stage) {
-	c.without(path+".", path+".arrival", "contradicts arrivals of a trace: the data says when each request is due", "leave one of them out",
+	c.without(path+".", path+".arrival", "cannot be combined with arrivals of a trace: the data says when each request is due", "leave one of them out",
 		part{"concurrency", s.Concurrency != 0}, part{"rate", s.Rate != 0}, part{"cv", s.CV != 0}, part{"ramp_to", s.RampTo != 0})
 }
 
 // closed checks what belongs to a concurrency.
 func (c *checker) closed(path string, s *Stage, endless bool) {
 	if s.Arrival != "" {
-		c.lacks(path+".arrival", path+".rate", "belongs to a rate: in a closed loop a request goes when another ends", "give rate, or leave it out")
+		c.lacks(path+".arrival", path+".rate", "only for a rate: in a closed loop a request goes when another ends", "give rate, or leave it out")
 	}
 	if s.CV != 0 {
-		c.lacks(path+".cv", path+".rate", "belongs to a rate", "give rate, or leave it out")
+		c.lacks(path+".cv", path+".rate", "only for a rate", "give rate, or leave it out")
 	}
 	if s.MaxInFlight != 0 {
-		c.lacks(path+".max_in_flight", path+".rate", "belongs to a rate: concurrency says how many are in flight", "leave it out")
+		c.lacks(path+".max_in_flight", path+".rate", "only for a rate: concurrency says how many are in flight", "leave it out")
 	}
 	if s.Duration == 0 && s.Requests == 0 && !endless && !s.Growth.On() {
-		c.lacks(path+".concurrency", path, "a load with no end", "give duration or requests")
+		c.lacks(path+".concurrency", path, "the load never ends", "give duration or requests")
 	}
 }
 

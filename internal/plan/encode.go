@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,10 +19,7 @@ func Encode(p *Plan) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := yaml.NewEncoder(&buf)
 	enc.SetIndent(2)
-	if err := enc.Encode(planSpec().write(Redacted(p))); err != nil {
-		return nil, fmt.Errorf("print plan: %w", err)
-	}
-	if err := enc.Close(); err != nil {
+	if err := errors.Join(enc.Encode(planSpec().write(Redacted(p))), enc.Close()); err != nil {
 		return nil, fmt.Errorf("print plan: %w", err)
 	}
 	return buf.Bytes(), nil

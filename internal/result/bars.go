@@ -151,7 +151,7 @@ func (j *judge) bent(i int, sum *metric.Stage) {
 		}
 		budget := max(millis(time.Duration(j.plan.Budgets.Lag)), j.plan.Budgets.Error*value)
 		j.check(Check{Stage: i, Name: "client_error", Value: bar, Budget: budget, Unit: metric.Milliseconds, OK: bar <= budget, Do: lateness},
-			fmt.Sprintf("%s (%s %s) can be too long by %s because the client wrote late what it had stamped (budget %s).", def.Name, figure, number.Millis(value), number.Millis(bar), number.Millis(budget)))
+			fmt.Sprintf("%s (%s %s) can be overstated by %s: the client wrote requests late after their timestamp (budget %s).", def.Name, figure, number.Millis(value), number.Millis(bar), number.Millis(budget)))
 		return
 	}
 }

@@ -83,7 +83,7 @@ func (j *judge) reads(i int, sum *metric.Stage) {
 		j.note(i, "%s came in one piece although a stream was requested: no time to first token and no gap between tokens was measured in them.", plural(n, "answer"))
 	}
 	if n := c.Folded; n > 0 {
-		j.note(i, "The later events of %s longer than %v were folded: counts, sums and stamps are exact, percentiles of their gaps within 0.1 %%.", plural(n, "stream"), limit(message.StreamLimit, j.plan.Limits.Stream))
+		j.note(i, "The later events of %s longer than %v were aggregated: counts, sums and timestamps are exact, percentiles of their gaps within 0.1 %%.", plural(n, "stream"), limit(message.StreamLimit, j.plan.Limits.Stream))
 	}
 	if n := c.Cut; n > 0 {
 		j.note(i, "The bytes of %s beyond %v were not kept.", plural(n, "answer"), limit(message.RawLimit, j.plan.Limits.Raw))

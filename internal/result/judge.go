@@ -117,7 +117,7 @@ func (j *judge) runNotes(fold *metric.Fold) {
 		j.note(wholeRun, "%s repeated an earlier prompt: a prefix cache may have made them faster. %v avoid that.", plural(n, "request"),
 			message.New("%v or more distinct prompts", message.Salt).Or("More distinct prompts"))
 	}
-	named := message.New(": %v names its tokenizer", message.Tokenizer).Or("")
+	named := message.New(": pass %v to use the model's", message.Tokenizer).Or("")
 	switch j.plan.Tokenizer.Name {
 	case plan.TokenizerWords:
 		j.note(wholeRun, "Lengths that this client makes or counts are in words, not in the model's tokens%v.", named)
@@ -141,7 +141,7 @@ func (j *judge) saturation(s *sweep.Saturation) {
 	case j.facts.Interrupted:
 		for i := range j.facts.Stages {
 			if m := &j.facts.Stages[i]; m.Stage < 0 && m.Reason.Breaker() {
-				j.note(wholeRun, "The search for the saturation was ended by %s.", m.Reason)
+				j.note(wholeRun, "The search for saturation was stopped by %s.", m.Reason)
 			}
 		}
 	default:
@@ -158,7 +158,7 @@ func (j *judge) clock() {
 	c := Check{Stage: wholeRun, Name: "clock_step", Budget: millis(budget), Unit: metric.Milliseconds, Do: "Let the clock settle, or stop what sets it, and run again."}
 	if len(j.facts.Health) == 0 {
 		c.Do = "Let the run finish."
-		j.undecided(c, "Whether the machine's clock was stepped, and the stamps of reads with it, was not recorded.")
+		j.undecided(c, "Whether the machine's clock was stepped, which shifts the timestamps of reads, was not recorded.")
 		return
 	}
 	var step time.Duration
@@ -166,7 +166,7 @@ func (j *judge) clock() {
 		step = max(step, h.ClockStep, -h.ClockStep)
 	}
 	c.Value, c.OK = millis(step), step <= budget
-	j.check(c, fmt.Sprintf("The machine's clock was stepped by %s during the run (budget %s), and the stamps of reads with it.", number.Span(step), number.Span(budget)))
+	j.check(c, fmt.Sprintf("The machine's clock was stepped by %s during the run (budget %s), which shifts the timestamps of reads.", number.Span(step), number.Span(budget)))
 }
 
 // stage judges one stage.

@@ -61,7 +61,7 @@ func (j *judge) windows(i int, l *sweep.Level) {
 	case record.StopTrials:
 		reason = fmt.Sprintf("The last %d windows do not agree within %s after %s.", j.plan.Measurement.Windows, number.Percent(j.plan.Measurement.Stability), plural(int64(len(l.Windows)), "window"))
 	case record.StopEmpty:
-		reason, do = "Nothing ended well in the last window.", "Make the windows longer, and check that the target answers."
+		reason, do = "No request succeeded in the last window.", "Make the windows longer, and check that the target answers."
 	case record.StopThroughput:
 		j.note(i, "Throughput became stable and latency did not.")
 	}

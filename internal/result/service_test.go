@@ -38,7 +38,7 @@ func TestServices(t *testing.T) {
 		}
 	}
 	notes := strings.Join(r.Notes, "\n")
-	if !strings.Contains(notes, "http://b/metrics: gone (3 of 3 looks failed)") || !strings.Contains(notes, "half of it") || strings.Contains(notes, "s3cret") {
+	if !strings.Contains(notes, "http://b/metrics: gone (3 of 3 reads failed)") || !strings.Contains(notes, "half of it") || strings.Contains(notes, "s3cret") {
 		t.Errorf("notes:\n%s", notes)
 	}
 	if r.Stages[0].Server != nil {

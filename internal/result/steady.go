@@ -116,7 +116,7 @@ func fewFor(t *metric.Trend, s *metric.Series) (why, do string) {
 		return fmt.Sprintf("%s with %.3g in flight at a time%s", plural(n, "measured request"), flight, tooFew(n)), send(waves)
 	case t.Blocks < 2:
 		_, what := trendCheck(t.Of)
-		return fmt.Sprintf("%s is known of too few requests (%d) to tell whether it was steady.", what, t.Values), send(waves)
+		return fmt.Sprintf("%s is known for too few requests (%d) to tell whether it was steady.", what, t.Values), send(waves)
 	case t.Resolved > mostUnresolved:
 		_, what := trendCheck(t.Of)
 		more := min(t.Resolved/mostUnresolved, 10)

@@ -114,7 +114,7 @@ func TestBreakerEndsASearch(t *testing.T) {
 	if !res.Interrupted || len(res.Saturation.Steps) != 0 {
 		t.Errorf("interrupted %v, found %+v", res.Interrupted, res.Saturation)
 	}
-	if notes := strings.Join(res.Notes, " "); !strings.Contains(notes, "The search for the saturation was ended by breaker b: 2 hits in a row") {
+	if notes := strings.Join(res.Notes, " "); !strings.Contains(notes, "The search for saturation was stopped by breaker b: 2 hits in a row") {
 		t.Errorf("notes %s", notes)
 	}
 	sameLevels(t, p, asJSON(t, res))

@@ -1,6 +1,7 @@
 package stat
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"sync"
@@ -58,9 +59,7 @@ func (p *Pool) Close() error {
 	err := p.file.Close()
 	p.file = nil
 	if p.left != "" {
-		if rerr := os.Remove(p.left); err == nil {
-			err = rerr
-		}
+		err = cmp.Or(err, os.Remove(p.left))
 	}
 	if err != nil {
 		return fmt.Errorf("close the temporary file of spilled samples: %w", err)

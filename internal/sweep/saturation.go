@@ -159,7 +159,7 @@ func (h *Hunt) Found() *Saturation {
 	case h.hi == 0:
 		f.Why = fmt.Sprintf("The server keeps up with %.4g requests/s, the highest rate that was tried: %s.", h.lo, h.loWhy)
 	default:
-		f.Why = fmt.Sprintf("The server keeps up with %.4g requests/s: %s. Not so at %.4g: %s.", h.lo, h.loWhy, h.hi, h.hiWhy)
+		f.Why = fmt.Sprintf("The server keeps up with %.4g requests/s: %s. It does not keep up with %.4g: %s.", h.lo, h.loWhy, h.hi, h.hiWhy)
 	}
 	if h.done() {
 		f.Rates = Rates(h.plan, h.lo)

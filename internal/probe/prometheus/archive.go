@@ -127,7 +127,7 @@ func (a *Archive) choose(ctx context.Context) (filters string, faults []string) 
 	if yes, _ := a.there(ctx, without, now); !yes {
 		return with, nil // which the figures will show
 	}
-	return without, []string{fmt.Sprintf("No metric is of the model %q: these are of all models that the filters let pass.", a.model)}
+	return without, []string{fmt.Sprintf("No metric has the model %q: these cover all models that match the filters.", a.model)}
 }
 
 // known are metrics that a server is sure to have, by one of which it is recognised.
@@ -180,7 +180,7 @@ func (a *Archive) wait(ctx context.Context, end time.Duration, filters string) e
 		case <-patience.C:
 			return nil
 		case <-ctx.Done():
-			return errors.New("the run was broken off before Prometheus had seen its end")
+			return errors.New("the run was stopped before Prometheus had scraped its end")
 		}
 	}
 }
@@ -215,7 +215,7 @@ func (a *Archive) stretch(ctx context.Context, s probe.Stretch, filters string, 
 	out.Figures = serving.Derive(out.Figures)
 	out.Faults = append(out.Faults, q.faults...)
 	if yes, sure := a.there(ctx, filters, a.start.Add(s.Begin)); sure && !yes && len(out.Figures) > 0 {
-		out.Faults = append(out.Faults, "The Prometheus server has nothing from before the first request: how much counters rose is its estimate.")
+		out.Faults = append(out.Faults, "The Prometheus server has nothing from before the first request: counter increases are its estimate.")
 	}
 	if len(out.Figures) == 0 && len(q.faults) == 0 {
 		out.Faults = append(out.Faults, fmt.Sprintf("The Prometheus server has no metric of %s with {%s}: does it scrape the servers, and are the filters right?", a.server, filters))

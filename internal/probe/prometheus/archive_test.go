@@ -144,7 +144,7 @@ func TestArchiveFaults(t *testing.T) {
 				return ""
 			}
 			return knows(q)
-		}, 0, `No metric is of the model "m"`, true},
+		}, 0, `No metric has the model "m"`, true},
 	} {
 		server := httptest.NewServer(&oracle{answers: c.answers, status: c.status})
 		a, err := NewArchive(t.Context(), plan.Prometheus{URL: server.URL, Interval: plan.Duration(time.Millisecond)}, Options{Start: time.Unix(1_700_000_000, 0), Model: "m"})

@@ -107,7 +107,7 @@ func Get(ctx context.Context, client *http.Client, address string, h http.Header
 	text, err = io.ReadAll(io.LimitReader(resp.Body, mostPage+1))
 	switch {
 	case err != nil:
-		return nil, 0, fmt.Errorf("the answer broke off: %w", err)
+		return nil, 0, fmt.Errorf("the response was cut short: %w", err)
 	case len(text) > mostPage: // half a line may be another number
 		return nil, 0, fmt.Errorf("the page is larger than %d MiB", mostPage>>20)
 	}
@@ -119,7 +119,7 @@ func bare(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
 		if u.Timeout() {
-			return errors.New("there was no answer in time")
+			return errors.New("no response in time")
 		}
 		return u.Err
 	}

@@ -31,7 +31,7 @@ func (q *query) ask(ctx context.Context, form string, at time.Duration) *float64
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if text := fmt.Sprintf("Asking the Prometheus server: %v", err); !slices.Contains(q.faults, text) {
+	if text := fmt.Sprintf("Querying the Prometheus server: %v", err); !slices.Contains(q.faults, text) {
 		q.faults = append(q.faults, text)
 	}
 	return nil

@@ -175,10 +175,10 @@ func (l *Log) Faults(names []string) []string {
 			}
 		}
 		for _, f := range p.faults {
-			out = append(out, fmt.Sprintf("%s: %s (%d of %d looks failed)", name, f, failed, len(p.values)))
+			out = append(out, fmt.Sprintf("%s: %s (%d of %d reads failed)", name, f, failed, len(p.values)))
 		}
 		if p.anew != "" {
-			out = append(out, fmt.Sprintf("%s: the server began anew: %s; its histograms are of the time since", name, p.anew))
+			out = append(out, fmt.Sprintf("%s: the server restarted: %s; its histograms cover only the time since", name, p.anew))
 		}
 		if p.first != nil && len(p.lastValues()) == 0 && len(p.faults) == 0 && len(p.first.Samples) == 0 {
 			out = append(out, name+": the page has no metric of a known server or GPU exporter")

@@ -89,7 +89,7 @@ func TestFiguresOfReplicas(t *testing.T) {
 	if len(parts) != 2 || parts[1].Page != 1 || !isAbout(find(parts[1].Figures, Requests).Total, 10) {
 		t.Errorf("parts %+v", parts)
 	}
-	if f := l.Faults([]string{"one", "two"}); len(f) != 1 || f[0] != "two: gone (1 of 5 looks failed)" {
+	if f := l.Faults([]string{"one", "two"}); len(f) != 1 || f[0] != "two: gone (1 of 5 reads failed)" {
 		t.Errorf("faults %q", f)
 	}
 	for _, s := range l.Series() {
@@ -108,7 +108,7 @@ func TestRestart(t *testing.T) {
 	if f := find(all, RequestLatency); !isAbout(f.Total, 7) {
 		t.Errorf("latencies %v, want those since", *f.Total)
 	}
-	if f := l.Faults(nil); len(f) != 1 || !strings.Contains(f[0], "page 1: the server began anew: vllm:request_success went from 16 back to 3") {
+	if f := l.Faults(nil); len(f) != 1 || !strings.Contains(f[0], "page 1: the server restarted: vllm:request_success went from 16 back to 3") {
 		t.Errorf("faults %q", f)
 	}
 }

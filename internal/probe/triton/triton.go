@@ -172,7 +172,7 @@ func (p *Probe) gather(ctx context.Context, all []*kserve.ModelStatistics, s ste
 		found = append(found, stats)
 	}
 	if len(found) == 0 {
-		err = errors.Join(err, fmt.Errorf("the server has none of model %s", s.name))
+		err = errors.Join(err, fmt.Errorf("the server has no statistics of model %s", s.name))
 	}
 	return found, err
 }

@@ -134,7 +134,7 @@ func TestSnapshotFaults(t *testing.T) {
 		models int
 	}{
 		{"no such model", plan.Target{Model: "n"}, server.URL, Options{Statistics: true}, "statistics of model n: the configuration of n, which would name its parts: no /v2/models/n/config here", 0},
-		{"a part is missing", plan.Target{Model: "m"}, server.URL, Options{Statistics: true}, "statistics of model m: the server has none of model absent", 1},
+		{"a part is missing", plan.Target{Model: "m"}, server.URL, Options{Statistics: true}, "statistics of model m: the server has no statistics of model absent", 1},
 		{"no statistics", plan.Target{Model: "m"}, server.URL + "/elsewhere", Options{Statistics: true}, "no /elsewhere/v2/models/stats here", 0},
 		{"no metrics", plan.Target{Model: "m"}, server.URL, Options{Metrics: server.URL + "/none"}, "answers with HTTP status 400", 0},
 		{"a web page", plan.Target{Model: "m"}, server.URL, Options{Metrics: server.URL + "/html"}, "line 1 of the metrics page", 0},

@@ -244,7 +244,7 @@ func (h *Hub) receive(ctx context.Context, part *os.File, start int64, meta meta
 			return 0, err
 		}
 		if resp.StatusCode == http.StatusPartialContent {
-			return 0, &temporary{err: errors.New("the hub sends another part of the file than asked for")}
+			return 0, &temporary{err: errors.New("the hub sends another part of the file than requested")}
 		}
 		start = 0
 	case resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusPartialContent:
@@ -337,5 +337,5 @@ func verify(part *os.File, meta metadata) error {
 	if err := restart(part); err != nil {
 		return err
 	}
-	return &temporary{err: errors.New("what arrived is not what the hub announced: its SHA-256 differs")}
+	return &temporary{err: errors.New("the downloaded file is corrupt: its SHA-256 differs from the hub's")}
 }

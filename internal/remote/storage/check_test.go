@@ -23,7 +23,7 @@ func TestCheck(t *testing.T) {
 		calls  string
 	}{
 		{"allowed", 200, "<InitiateMultipartUploadResult><UploadId>u 1+2</UploadId></InitiateMultipartUploadResult>", "", "HEAD /box/runs/x-write-check ; POST /box/runs/x-write-check uploads=; DELETE /box/runs/x-write-check uploadId=u%201%2B2; "},
-		{"no bucket", 404, "<Error><Code>NoSuchBucket</Code></Error>", "make the bucket first", ""},
+		{"no bucket", 404, "<Error><Code>NoSuchBucket</Code></Error>", "create the bucket first", ""},
 		{"not allowed", 403, "<Error><Code>AccessDenied</Code></Error>", "403 AccessDenied", ""},
 		{"no uploads in parts", 501, "", "", ""},
 		{"nonsense", 200, "hello", "begins an upload without naming it", ""},
@@ -69,7 +69,7 @@ func TestCheckGCS(t *testing.T) {
 		t.Error(err)
 	}
 	status, body = 404, `{"error": {"message": "The specified bucket does not exist."}}`
-	if err := Check(t.Context(), &out, o); err == nil || !strings.Contains(err.Error(), "does not exist.: make the bucket first") {
+	if err := Check(t.Context(), &out, o); err == nil || !strings.Contains(err.Error(), "does not exist.: create the bucket first") {
 		t.Error(err)
 	}
 }

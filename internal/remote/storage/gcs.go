@@ -117,7 +117,7 @@ func gcsRefused(status int, body []byte) error {
 	err := fmt.Errorf("the store answers with HTTP status %d %.200s", status, why.Error.Message)
 	switch {
 	case status == http.StatusNotFound:
-		return fmt.Errorf("%w: make the bucket first", err)
+		return fmt.Errorf("%w: create the bucket first", err)
 	case passing(status):
 		return &temporary{err}
 	}
@@ -169,7 +169,7 @@ func send(c *http.Client, req *http.Request) (status int, body []byte, err error
 	defer resp.Body.Close()
 	body, err = io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err != nil {
-		return 0, nil, &temporary{fmt.Errorf("the answer broke off: %w", err)}
+		return 0, nil, &temporary{fmt.Errorf("the response was cut short: %w", err)}
 	}
 	return resp.StatusCode, body, nil
 }

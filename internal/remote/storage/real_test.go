@@ -133,10 +133,10 @@ func TestRealS3(t *testing.T) {
 	out := plan.Output{S3: plan.S3{Bucket: "reports", Path: "runs/1", Prefix: "x-", Endpoint: "http://" + address}}
 	dir := tree(t)
 	err := Copy(t.Context(), &out, files(t, dir), Options{Getenv: getenv})
-	if err == nil || !strings.Contains(err.Error(), "NoSuchBucket") || !strings.Contains(err.Error(), "make the bucket first") {
+	if err == nil || !strings.Contains(err.Error(), "NoSuchBucket") || !strings.Contains(err.Error(), "create the bucket first") {
 		t.Errorf("without a bucket: %v", err)
 	}
-	if err := Check(t.Context(), &out, Options{Getenv: getenv}); err == nil || !strings.Contains(err.Error(), "make the bucket first") {
+	if err := Check(t.Context(), &out, Options{Getenv: getenv}); err == nil || !strings.Contains(err.Error(), "create the bucket first") {
 		t.Errorf("checked without a bucket: %v", err)
 	}
 	if status, text := do(http.MethodPut, "/reports"); status != http.StatusOK {

@@ -200,7 +200,7 @@ func refused(err error) error {
 	}
 	err = fmt.Errorf("the store answers with HTTP status %d %s %.200s", why.StatusCode, why.Code, why.Message)
 	if why.Code == minio.NoSuchBucket {
-		return fmt.Errorf("%w: make the bucket first", err)
+		return fmt.Errorf("%w: create the bucket first", err)
 	}
 	return err
 }

@@ -152,7 +152,7 @@ func (p place) copy(ctx context.Context, files []File, log io.Writer) []error {
 			}
 			continue
 		case existed:
-			fmt.Fprintf(log, "%s is there already and was left alone\n", p.store.URL(key))
+			fmt.Fprintf(log, "%s already exists and was left alone\n", p.store.URL(key))
 		default:
 			fmt.Fprintf(log, "copied %s\n", p.store.URL(key))
 		}

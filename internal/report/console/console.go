@@ -134,10 +134,10 @@ func (p *printer) head(r *result.Result, subject string) {
 		p.wrapped("", subject)
 	}
 	if r.Interrupted {
-		p.wrapped("", "The run was interrupted: the figures are of what was measured until then.")
+		p.wrapped("", "The run was interrupted: the figures cover what was measured until then.")
 	}
 	if r.Incomplete {
-		p.wrapped("", "The run did not end properly: the figures are of the requests that were on disk.")
+		p.wrapped("", "The run did not end properly: the figures cover the requests that were on disk.")
 	}
 }
 

@@ -32,6 +32,6 @@ func (p *printer) saturation(r *result.Result) {
 			number.Value(step.Before, ""), number.Value(step.After, ""), number.Value(step.Answered, ""), number.Value(step.Lag, ""))
 	}
 	p.blank()
-	p.line(p.style.Bold("Search for the saturation"))
+	p.line(p.style.Bold("Search for saturation"))
 	p.table(&t)
 }

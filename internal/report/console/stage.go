@@ -218,16 +218,14 @@ func (p *printer) rates(s *result.Stage) {
 }
 
 func (p *printer) goodput(s *result.Stage) {
-	for i, g := range s.Goodput {
-		label := ""
-		if i == 0 {
-			label = "Objectives"
-		}
+	label := "Objectives"
+	for _, g := range s.Goodput {
 		text := fmt.Sprintf("%s ≤ %s: met by %s of %s", labelOf(g.Metric), number.Value(g.MaxMS, "ms"), number.Count(g.Met), plural(g.Of, "request"))
 		if g.Of > 0 {
 			text += ", " + number.Share(float64(g.Met)/float64(g.Of))
 		}
 		p.paragraph(label, text)
+		label = ""
 	}
 	if m, ok := s.Metrics["slo_attainment"]; ok && len(s.Goodput) > 1 {
 		p.paragraph("", "All of them: met by "+number.Value(m.Avg, m.Unit)+" of the requests")
@@ -259,11 +257,8 @@ func (p *printer) client(all map[string]result.Stat) {
 const exampleWidth = 200
 
 func (p *printer) failures(all []result.Failures) {
-	for i, f := range all {
-		label := ""
-		if i == 0 {
-			label = "Failures"
-		}
+	label := "Failures"
+	for _, f := range all {
 		class := plain(f.Class)
 		if f.Status != 0 {
 			class += " " + strconv.Itoa(f.Status)
@@ -273,6 +268,7 @@ func (p *printer) failures(all []result.Failures) {
 			text += ", such as: " + screen.Clip(screen.Clean(f.Example), exampleWidth)
 		}
 		p.paragraph(label, text)
+		label = ""
 	}
 }
 

@@ -53,7 +53,7 @@ func ending(reason record.StopReason) string {
 	case record.StopTrials:
 		return "Not stable within the windows allowed"
 	case record.StopEmpty:
-		return "Nothing ended well in the last window"
+		return "No request succeeded in the last window"
 	case record.StopWhole:
 		return "One window"
 	}

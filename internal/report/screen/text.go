@@ -88,14 +88,7 @@ func Clip(s string, n int) string {
 	if n <= 0 {
 		return ""
 	}
-	used := 0
-	for i, r := range s {
-		if used+runeWidth(r) > n-1 {
-			return strings.TrimRight(s[:i], " ") + "…"
-		}
-		used += runeWidth(r)
-	}
-	return s
+	return strings.TrimRight(cut(s, n-1), " ") + "…"
 }
 
 // Wrap breaks plain text into lines of at most n columns, between words where

@@ -46,6 +46,40 @@ func (l Limits) Over(sent, latest, now time.Duration) record.Class {
 	}
 }
 
+// Alarm looks at limits no later than when the nearest of them is due.
+type Alarm struct {
+	clock *Clock
+	look  func()
+	timer *time.Timer
+	at    time.Duration // when it goes off; 0: it does not
+}
+
+// NewAlarm makes an alarm that calls look when it goes off, which begins with Reset.
+func NewAlarm(clock *Clock, look func()) Alarm { return Alarm{clock: clock, look: look} }
+
+// Set makes the alarm go off by the given moment at the latest; 0: it need not.
+func (a *Alarm) Set(at time.Duration) {
+	if at == 0 || (a.at != 0 && a.at <= at) {
+		return
+	}
+	a.at = at
+	if wait := at - a.clock.Now(); a.timer == nil {
+		a.timer = time.AfterFunc(wait, a.look)
+	} else {
+		a.timer.Reset(wait)
+	}
+}
+
+// Reset says that the alarm has gone off.
+func (a *Alarm) Reset() { a.at = 0 }
+
+// Stop keeps the alarm from going off.
+func (a *Alarm) Stop() {
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+}
+
 // Expired says which limit a request ran into.
 type Expired struct{ Class record.Class }
 

@@ -30,8 +30,7 @@ type flow struct {
 	waiting map[string]*request
 	count   int64 // requests so far
 	closing bool  // takes no more
-	timer   *time.Timer
-	armed   time.Duration // when it fires; 0: it does not
+	alarm   clock.Alarm
 
 	split       splitter
 	frames      int  // DATA frames so far
@@ -74,7 +73,7 @@ func (f *flow) add(q *request) bool {
 	f.count++
 	q.order, q.begun = f.count, f.client.clock.Now()
 	f.waiting[q.id] = q
-	f.arm(f.client.options.Limits.Due(q.begun, record.Never))
+	f.alarm.Set(f.client.options.Limits.Due(q.begun, record.Never))
 	return true
 }
 
@@ -204,7 +203,7 @@ func (f *flow) partly(at clock.Stamp) {
 // stall makes sure that the limit between two reads is looked at.
 func (f *flow) stall(at clock.Stamp) {
 	if limit := f.client.options.Limits.Stall; limit != 0 {
-		f.arm(at.User + limit)
+		f.alarm.Set(at.User + limit)
 	}
 }
 
@@ -234,9 +233,7 @@ func (f *flow) End(trailer []http1.Field, err error) {
 	for _, q := range f.waiting {
 		f.take(q, f.reason(q, err))
 	}
-	if f.timer != nil {
-		f.timer.Stop()
-	}
+	f.alarm.Stop()
 	close(f.ended)
 }
 
@@ -297,25 +294,11 @@ func (f *flow) leave() bool {
 	return true
 }
 
-// arm makes sure that limits are looked at no later than at the given moment.
-func (f *flow) arm(at time.Duration) {
-	if at == 0 || (f.armed != 0 && f.armed <= at) {
-		return
-	}
-	f.armed = at
-	wait := at - f.client.clock.Now()
-	if f.timer == nil {
-		f.timer = time.AfterFunc(wait, f.expire)
-	} else {
-		f.timer.Reset(wait)
-	}
-}
-
 // expire ends the requests that ran into a limit.
 func (f *flow) expire() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.armed = 0
+	f.alarm.Reset()
 	now, limits := f.client.clock.Now(), f.client.options.Limits
 	var next time.Duration
 	for _, q := range f.waiting {
@@ -326,7 +309,7 @@ func (f *flow) expire() {
 		}
 	}
 	if !f.closing || len(f.waiting) > 0 {
-		f.arm(next)
+		f.alarm.Set(next)
 	}
 }
 

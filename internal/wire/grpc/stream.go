@@ -166,6 +166,7 @@ func (c *Client) reopen(ctx context.Context, l *lane, method string, sort Sorter
 		return nil
 	}
 	f := &flow{client: c, sort: sort, ended: make(chan struct{}), waiting: make(map[string]*request)}
+	f.alarm = clock.NewAlarm(c.clock, f.expire)
 	f.split.most, f.split.largest = c.options.MaxMessage, c.options.Largest
 	var err error
 	if f.stream, err = c.work.Open(ctx, l.number, c.head(method).fields, f); err != nil {

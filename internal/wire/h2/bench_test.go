@@ -16,7 +16,9 @@ import (
 func offline(t testing.TB, streams int) *conn {
 	t.Helper()
 	client := NewClient(clock.NewClock(), nil, Options{Streams: streams, Limits: clock.Limits{Stall: time.Hour}})
-	c := &conn{client: client, ready: make(chan struct{}), armed: 1, next: uint32(2*streams + 1)}
+	c := &conn{client: client, ready: make(chan struct{}), next: uint32(2*streams + 1)}
+	c.alarm = clock.NewAlarm(client.clock, func() {})
+	c.alarm.Set(1)
 	c.work.L = &c.mu
 	c.reader.init(c)
 	req := http1.NewHead(&url.URL{Host: "h"}, nil, nil).Encode(nil)

@@ -36,8 +36,7 @@ type conn struct {
 	used   bool          // has carried a request
 	heard  time.Duration // when something came last
 	follow []follower
-	timer  *time.Timer
-	armed  time.Duration // when the timer fires; 0: it does not
+	alarm  clock.Alarm
 	pings  pings
 
 	// what the server said
@@ -95,6 +94,7 @@ func newConn(client *Client, nc *clock.Conn) *conn {
 		next: 1,
 	}
 	c.work.L = &c.mu
+	c.alarm = clock.NewAlarm(client.clock, c.expire)
 	c.encoder = hpack.NewEncoder(&c.block)
 	c.reader.init(c)
 	b := append(c.control, preface...)
@@ -156,7 +156,7 @@ func (c *conn) start(ctx context.Context, o *order) *stream {
 		st.reused = c.used
 		o.rec.Conn = opened
 		c.watch(ctx)
-		c.arm(c.client.limits.Due(st.begun, record.Never))
+		c.alarm.Set(c.client.limits.Due(st.begun, record.Never))
 	}
 	c.used = true
 	c.live, c.ids = append(c.live, st), append(c.ids, 0)
@@ -201,25 +201,11 @@ func (c *conn) cancel(ctx context.Context) {
 	c.follow = slices.DeleteFunc(c.follow, func(f follower) bool { return f.ctx == ctx })
 }
 
-// arm makes sure that limits are looked at no later than at the given moment.
-func (c *conn) arm(at time.Duration) {
-	if at == 0 || (c.armed != 0 && c.armed <= at) {
-		return
-	}
-	c.armed = at
-	wait := at - c.client.clock.Now()
-	if c.timer == nil {
-		c.timer = time.AfterFunc(wait, c.expire)
-	} else {
-		c.timer.Reset(wait)
-	}
-}
-
 // expire ends the streams that ran into a limit.
 func (c *conn) expire() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.armed = 0
+	c.alarm.Reset()
 	now, limits := c.client.clock.Now(), c.client.limits
 	var next time.Duration
 	for i := len(c.live) - 1; i >= 0; i-- {
@@ -247,7 +233,7 @@ func (c *conn) expire() {
 		}
 	}
 	if c.err == nil {
-		c.arm(next)
+		c.alarm.Set(next)
 	}
 }
 
@@ -317,9 +303,7 @@ func (c *conn) fail(err error) {
 	for _, f := range c.follow {
 		f.stop()
 	}
-	if c.timer != nil {
-		c.timer.Stop()
-	}
+	c.alarm.Stop()
 	c.pings.stop()
 	if c.writing {
 		c.net.Interrupt() // what the writer waits for may never come

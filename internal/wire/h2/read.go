@@ -147,7 +147,7 @@ func (r *reader) data(f frame, p []byte, last bool) error {
 	r.arrived(st)
 	if st.endBy == 0 && st.rec.Streamed && http1.SaysDone(st.rec.Body, before) {
 		st.said, st.endBy = r.at.At(), r.at.User+c.client.grace
-		c.arm(st.endBy)
+		c.alarm.Set(st.endBy)
 	}
 	if err := http1.Hold(st.rec); err != nil {
 		c.drop(i, err, codeCancel)
@@ -185,7 +185,7 @@ func (r *reader) mayBeMerged() bool {
 func (r *reader) arrived(st *stream) {
 	st.arrived(r.at)
 	if limit := r.c.client.limits.Stall; limit != 0 {
-		r.c.arm(r.at.User + limit)
+		r.c.alarm.Set(r.at.User + limit)
 	}
 }
 

@@ -2,6 +2,7 @@ package http1
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -65,11 +66,7 @@ func ours(name string) bool {
 // ofConnection reports whether a field speaks of the connection, which has no
 // place in HTTP/2.
 func ofConnection(name string) bool {
-	switch name {
-	case "connection", "proxy-connection", "keep-alive", "upgrade", "te", "http2-settings":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"connection", "proxy-connection", "keep-alive", "upgrade", "te", "http2-settings"}, name)
 }
 
 func appendField(b []byte, f Field) []byte {

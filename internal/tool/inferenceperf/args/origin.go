@@ -149,30 +149,18 @@ func (b *builder) locate(path string) (where, at string) {
 func (b *builder) origin(at string) string { return rename(b.section(at)) }
 
 func (b *builder) section(at string) string {
-	if rest, ok := strings.CutPrefix(at, "data.output"); ok {
-		return b.outputKey() + rest
+	rows := [][2]string{{"data.output", b.outputKey()}, {"data.replay", "data." + b.at("data.type").text()}}
+	if b.at("data.multimodal") == nil {
+		rows = append(rows, [2]string{"data.media", "data.shared_prefix.multimodal"})
 	}
-	if rest, ok := strings.CutPrefix(at, "data.replay"); ok {
-		return "data." + b.at("data.type").text() + rest
+	for i, br := range b.plan.Breakers { // those in force, which are some of those that are defined
+		k := slices.IndexFunc(b.at("circuit_breakers").items(), func(v *value) bool { return v.at("name").text() == br.Name })
+		rows = append(rows, [2]string{fmt.Sprintf("breakers[%d]", i), fmt.Sprintf("circuit_breakers[%d]", k)})
 	}
-	if rest, ok := strings.CutPrefix(at, "data.media"); ok && b.at("data.multimodal") == nil {
-		return "data.shared_prefix.multimodal" + rest
-	}
-	for i := range b.plan.Breakers {
-		if rest, ok := strings.CutPrefix(at, fmt.Sprintf("breakers[%d]", i)); ok {
-			return fmt.Sprintf("circuit_breakers[%d]", b.definition(b.plan.Breakers[i].Name)) + rest
-		}
-	}
-	for _, o := range origins() {
+	for _, o := range append(rows, origins()...) {
 		if within(at, o[0]) {
 			return o[1] + at[len(o[0]):]
 		}
 	}
 	return at
-}
-
-// definition is the place of a breaker among those that are defined; the plan has those in
-// force.
-func (b *builder) definition(name string) int {
-	return slices.IndexFunc(b.at("circuit_breakers").items(), func(v *value) bool { return v.at("name").text() == name })
 }

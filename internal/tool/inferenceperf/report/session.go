@@ -36,7 +36,16 @@ type SessionStage struct {
 func Sessions(s *dialect.SessionSummary, stage *SessionStage) []byte {
 	o := object{}
 	if stage != nil {
-		o.put("stage_metadata", stageObject(stage))
+		o.put("stage_metadata", object{
+			{"stage_id", stage.Stage},
+			{"status", stage.Status},
+			{"timeout_configured", stage.Timeout},
+			{"actual_duration", stage.Duration},
+			{"teardown_duration", stage.Teardown},
+			{"dropped_requests", stage.Dropped},
+			{"concurrent_sessions", stage.Concurrent},
+			{"session_rate", stage.Rate},
+		})
 	}
 	o = append(o, object{
 		{"num_sessions", s.Sessions},
@@ -89,19 +98,6 @@ func reasons(m map[string]int64) any {
 		o.put(name, m[name])
 	}
 	return o
-}
-
-func stageObject(s *SessionStage) object {
-	return object{
-		{"stage_id", s.Stage},
-		{"status", s.Status},
-		{"timeout_configured", s.Timeout},
-		{"actual_duration", s.Duration},
-		{"teardown_duration", s.Teardown},
-		{"dropped_requests", s.Dropped},
-		{"concurrent_sessions", s.Concurrent},
-		{"session_rate", s.Rate},
-	}
 }
 
 // EachSession writes the report of single sessions. Moments are seconds since 1970.

@@ -230,7 +230,7 @@ func byKey(table []flag, word string) string {
 // HelpText is the text of --help.
 func HelpText() string {
 	var b strings.Builder
-	b.WriteString("Measure an inference server with a config file of inference-perf.\n\n" +
+	b.WriteString("Measure an inference server with an inference-perf config file.\n\n" +
 		"Usage: inference-perf [--config_file FILE] [--KEY.KEY VALUE …]\n       inference-perf --analyze DIR… [--unified_analysis_dir DIR]\n\n")
 	for _, f := range general() {
 		fmt.Fprintf(&b, "  %s\n        %s\n", f.name, f.help)

@@ -36,6 +36,18 @@ FAULTS = [
     ["process-export-files", "-d", "nowhere"],
     ["analyze", "-m", "m", "--endpoint-type", "chat", "--sweep-type", "concurrency", "--sweep-range", "4:2"],
     ["profile", "-m", "m", "--endpoint-type", "chat", "-u", "127.0.0.1:9", *SMALL],
+    ["profile", "-m", "m", "--endpoint-type", "chat", "--isl", "-5"],
+    ["profile", "-m", "m", "--endpoint-type", "chat", "--input-file", "nowhere.jsonl"],
+]
+
+# These end the original with an error, and are run by ours.
+# differs: genai-runs-more
+MORE = [
+    ["profile", "--endpoint-type", "chat", "--request-rate", "30", "--request-count", "15"],
+    ["profile", "--endpoint-type", "chat", "--output-tokens-mean-deterministic", "--request-count", "4"],
+    ["profile", "--endpoint-type", "rankings", "--request-count", "4"],
+    ["profile", "--endpoint-type", "multimodal", "--audio-length-mean", "0.2", "--audio-depths", "8", "--request-count", "4"],
+    ["analyze", "--endpoint-type", "embeddings", "--sweep-type", "batch_size", "--sweep-range", "1:2", "--request-count", "4"],
 ]
 
 # Lines whose settings are compared, key by key.
@@ -48,6 +60,7 @@ LINES = [
     ["profile", "--endpoint-type", "chat", "--measurement-interval", "300", "--osl", "4", "--extra-inputs", "temperature:0.5"],
     ["profile", "--endpoint-type", "chat", "--osl", "4", "--num-sessions", "3", "--session-concurrency", "2", "--session-turns-mean", "2"],
     ["profile", "--endpoint-type", "kserve", "--backend", "vllm", "--streaming", "--osl", "4"],
+    ["profile", "--endpoint-type", "vision", "--image-width-mean", "20", "--image-height-mean", "10", "--osl", "4", "--request-count", "4"],
 ]
 
 
@@ -78,6 +91,34 @@ def settings() -> None:
                 found.append({k: v for k, v in config.items() if k != ".output.artifact_directory"})
             else:
                 check(f"(d) input_config of {' '.join(args)}", list(found[0].items()) == list(found[1].items()), f"{set(map(str, found[0].items())) ^ set(map(str, found[1].items()))}")
+
+
+def more() -> None:
+    for args in MORE:
+        with tempfile.TemporaryDirectory() as tmp, Mock("--ttft", "2ms", "--itl", "1ms") as mock:
+            codes = [run([*args, "-m", "m", "-u", mock.url(args), *SMALL, "--artifact-dir", f"{tmp}/{side}"]).code for side, run in (("real", real), ("ours", ours))]
+            check(f"(d) {' '.join(args)}: an error, and a run", codes == [1, 0], str(codes))
+
+
+def inputs() -> None:
+    """What inputs.json says of texts in batches, and of the pauses of sessions."""
+    with tempfile.TemporaryDirectory() as tmp, Mock("--ttft", "2ms", "--itl", "1ms") as mock:
+        file = Path(tmp) / "texts.jsonl"
+        file.write_text("".join(json.dumps({"text": t}) + "\n" for t in ("first", "second", "third")))
+        batches = ["--endpoint-type", "embeddings", "--batch-size-text", "2", "--request-count", "3", "--input-file", str(file), "--tokenizer", TOKENIZER]
+        turns = ["--endpoint-type", "chat", "--osl", "4", "--num-sessions", "2", "--session-concurrency", "2", "--session-turns-mean", "2",
+                 "--session-turn-delay-mean", "30", "--session-delay-ratio", "0.5", *SMALL]
+        found = {}
+        for side, run in (("real", real), ("ours", ours)):
+            for name, args in (("batches", batches), ("turns", turns)):
+                run(["profile", "-m", "m", "-u", mock.url([]), *args, "--artifact-dir", f"{tmp}/{side}/{name}"])
+                found[side, name] = load("inputs.json", Path(tmp) / side / name)["data"]
+        # differs: genai-text-batches
+        counts = [len(found[side, "batches"]) for side in ("real", "ours")]
+        check("(d) batches of three texts: 100 that are drawn, and 3 in order", counts == [100, 3], str(counts))
+        # differs: genai-delay-ratio
+        pauses = [sorted({d for step in found[side, "turns"] for d in step.get("delay", [])}) for side in ("real", "ours")]
+        check("(d) pauses of sessions: 30 ms, and 15 with --session-delay-ratio 0.5", pauses == [[30], [15]], str(pauses))
 
 
 def sweeps() -> None:
@@ -158,5 +199,7 @@ def triton() -> None:
 def run() -> None:
     exit_codes()
     settings()
+    more()
+    inputs()
     sweeps()
     triton()

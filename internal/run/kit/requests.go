@@ -119,7 +119,7 @@ func (out *Prompts) finish(ctx context.Context, p *plan.Plan) error {
 		if n < each {
 			return plan.Faults{{Path: "data.batch", Text: fmt.Sprintf("a request holds %d texts, and there are %d", each, n), Hint: "take smaller batches"}}
 		}
-		n /= each
+		n /= gcd(n, each) // the last texts and the first make batches too, so that none is left out
 	}
 	s, err := pooled.New(ctx, out.Source, n)
 	if err != nil {
@@ -127,4 +127,11 @@ func (out *Prompts) finish(ctx context.Context, p *plan.Plan) error {
 	}
 	out.Source, out.Sessions = s, s.Sessions()
 	return nil
+}
+
+func gcd(a, b int) int {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a
 }

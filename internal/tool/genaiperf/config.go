@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/lib/jsonobject"
@@ -92,7 +91,9 @@ func outputFormat(s *args.Settings) string {
 		return "openai_chat_completions"
 	case s.EndpointType == "generate":
 		return "triton_generate"
-	case slices.Contains([]string{"completions", "embeddings", "multimodal"}, s.EndpointType):
+	case s.Media():
+		return "openai_multimodal"
+	case s.EndpointType == "completions", s.EndpointType == "embeddings":
 		return "openai_" + s.EndpointType
 	default:
 		return s.EndpointType

@@ -140,3 +140,24 @@ func TestInputsOfAnotherRun(t *testing.T) {
 		t.Errorf("(-first +second):\n%s", diff)
 	}
 }
+
+// Texts that do not fill a batch go with the first ones: none is left out.
+func TestBatchesOfAFile(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "texts.jsonl")
+	if err := os.WriteFile(file, []byte(`{"text": "first"}`+"\n"+`{"text": "second"}`+"\n"+`{"text": "third"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := parse(t, serve(t, nil), dir, strings.Fields("profile -m m --endpoint-type embeddings --batch-size-text 2 --request-count 3 --tokenizer builtin:gpt2 --input-file "+file)...)
+	profile(t, a, world(offline, t.Output()))
+	text, err := os.ReadFile(filepath.Join(a.Settings.Dir, "inputs.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(strings.Fields(string(text)), "")
+	for _, want := range []string{`"input":["first","second"]`, `"input":["third","first"]`, `"input":["second","third"]`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is missing in %s", want, got)
+		}
+	}
+}

@@ -27,8 +27,8 @@ func TestMultimodal(t *testing.T) {
 	if n := avg(t, out.Summary, dialect.InputSequenceLength); n != 10 {
 		t.Errorf("%v tokens of text, want 10", n)
 	}
-	if out.Report.Endpoint != "multimodal" {
-		t.Errorf("the endpoint is %s", out.Report.Endpoint)
+	if out.Report.Endpoint != "vision" || !strings.HasSuffix(a.Settings.Dir, "gpt2-openai-vision-concurrency1") {
+		t.Errorf("the endpoint is %s, in %s", out.Report.Endpoint, a.Settings.Dir)
 	}
 	doc := exportOf(t, a)
 	payload, _ := doc.Experiments[0].Requests[0].Inputs.Text("payload")

@@ -166,7 +166,8 @@ func results(t *testing.T, name string) map[string]levelResults {
 func TestOrderOfResults(t *testing.T) {
 	grpc, _ := serve(t)
 	path := filepath.Join(t.TempDir(), "prompts.jsonl")
-	if err := os.WriteFile(path, []byte("{\"input\": \"one two three four five six\"}\n{\"input\": \"one\"}\n{\"input\": \"one two three four five six\"}\n{\"input\": \"one two three\", \"max_tokens\": 1}\n"), 0o644); err != nil {
+	// differs: llm-prompt-names
+	if err := os.WriteFile(path, []byte("{\"input\": \"one two three four five six\"}\n{\"prompt\": \"one\"}\n{\"input\": \"one two three four five six\"}\n{\"input\": \"one two three\", \"max_tokens\": 1}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	export := filepath.Join(t.TempDir(), "results.json")
@@ -241,9 +242,9 @@ func TestHTTPWithoutStreams(t *testing.T) {
 }
 
 func TestFailedRequest(t *testing.T) {
-	// differs: llm-failed
-	rec := &record.Record{Sent: 1, End: 9, Text: []byte("half"), Failure: &record.Failure{Class: record.Reset, Message: "no further byte in time"}}
-	want := report.Request{Text: "half", TTFT: -1, Latency: -1, Error: "reset no further byte in time"}
+	// differs: llm-failed, llm-stop-word
+	rec := &record.Record{Sent: 1, End: 9, Text: []byte("half</s> more"), Failure: &record.Failure{Class: record.Reset, Message: "no further byte in time"}}
+	want := report.Request{Text: "half</s> more", TTFT: -1, Latency: -1, Error: "reset no further byte in time"}
 	if diff := cmp.Diff(want, request(rec, false)); diff != "" {
 		t.Error(diff)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 	"github.com/inferometer/inferometer/internal/wire/clock"
+	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
 // cutUp hands bytes to a splitter in pieces and gives its messages.
@@ -177,5 +178,14 @@ func BenchmarkDeal(b *testing.B) {
 			rec.Body, rec.Marks = rec.Body[:0], rec.Marks[:0]
 		}
 		_ = f.Data(data, at, true)
+	}
+}
+
+// Names of headers are in small letters on the wire, however they were given.
+// differs: pa-header-case
+func TestNamesOfMetadata(t *testing.T) {
+	got := Options{Metadata: []http1.Field{{Name: "X-Api", Value: "Key"}}}.fields("/m")
+	if last := got[len(got)-1]; last != (http1.Field{Name: "x-api", Value: "Key"}) {
+		t.Errorf("got %+v", last)
 	}
 }

@@ -25,6 +25,7 @@ type values struct {
 	used    map[string][]value
 	pass    []string // what stands behind "--": flags of Perf Analyzer
 	faults  plan.Faults
+	beyond  int // faults that are values out of bounds: the original exits with 1 for them
 }
 
 // commands are the words that a command line may begin with.
@@ -247,6 +248,7 @@ func (v *values) checkNumber(u value) bool {
 		v.fault(u.as, fmt.Sprintf("is a whole number, not %s", shorten(text)), "")
 	case n < u.flag.least:
 		v.fault(u.as, fmt.Sprintf("must be at least %v, is %s", u.flag.least, shorten(text)), "")
+		v.beyond++
 	case n > most:
 		v.fault(u.as, fmt.Sprintf("%s is too large", shorten(text)), "")
 	default:

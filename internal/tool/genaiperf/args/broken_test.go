@@ -1,6 +1,7 @@
 package args
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -27,4 +28,13 @@ func TestBrokenConfigFiles(t *testing.T) {
 			t.Errorf("%q: neither an action nor words", text)
 		}
 	})
+}
+
+// Values out of bounds are no fault of the form: the original exits with 1.
+func TestBoundsAreNoForm(t *testing.T) {
+	_, err := Parse(strings.Fields("profile -m m --endpoint-type chat --isl -5"))
+	var malformed *UsageError
+	if err == nil || errors.As(err, &malformed) {
+		t.Errorf("%v, want a fault that is not one of the form", err)
+	}
 }

@@ -10,7 +10,7 @@ import (
 func paths() map[string]string {
 	return map[string]string{
 		"chat": "v1/chat/completions", "completions": "v1/completions", "embeddings": "v1/embeddings",
-		"multimodal": "v1/chat/completions", "rankings": "v1/ranking", "nvclip": "v1/embeddings",
+		"multimodal": "v1/chat/completions", "vision": "v1/chat/completions", "rankings": "v1/ranking", "nvclip": "v1/embeddings",
 		"image_retrieval": "v1/infer", "huggingface_generate": ".",
 	}
 }
@@ -81,7 +81,7 @@ func (b *builder) triton() {
 
 // served are the endpoint types of OpenAI-like servers.
 func served() []string {
-	return []string{"chat", "completions", "embeddings", "multimodal", "rankings", "nvclip", "image_retrieval", "huggingface_generate", "generate", "template"}
+	return []string{"chat", "completions", "embeddings", "multimodal", "vision", "rankings", "nvclip", "image_retrieval", "huggingface_generate", "generate", "template"}
 }
 
 // Plain reports whether answers have no text to count.
@@ -89,9 +89,13 @@ func (s *Settings) Plain() bool {
 	return slices.Contains([]string{"embeddings", "rankings", "nvclip", "image_retrieval", "template"}, s.EndpointType)
 }
 
+// Media reports whether requests are chats that may hold images and sound; vision is
+// multimodal by its name of before.
+func (s *Settings) Media() bool { return s.EndpointType == "multimodal" || s.EndpointType == "vision" }
+
 // Pictures reports whether requests may hold images.
 func (s *Settings) Pictures() bool {
-	return slices.Contains([]string{"multimodal", "nvclip", "image_retrieval", "huggingface_generate"}, s.EndpointType)
+	return s.Media() || slices.Contains([]string{"nvclip", "image_retrieval", "huggingface_generate"}, s.EndpointType)
 }
 
 // generateAt is the model and the version that a path of Triton's generate is of.
@@ -109,9 +113,6 @@ func (b *builder) openAI() {
 	s := &b.a.Settings
 	if b.given("backend") {
 		b.fault("--backend", "belongs to --service-kind triton", "leave it out")
-	}
-	if s.EndpointType == "vision" {
-		s.EndpointType = "multimodal"
 	}
 	if s.EndpointType == "" && s.Endpoint != "" { // the path says it
 		for _, kind := range served() {

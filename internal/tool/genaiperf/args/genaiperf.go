@@ -165,7 +165,7 @@ func (r Reader) Parse(args []string) (*Action, error) {
 		return &Action{Command: Help}, nil
 	}
 	v := scan(args)
-	malformed := len(v.faults) > 0 || v.command == "config" && !v.given("file") ||
+	malformed := len(v.faults) > v.beyond || v.command == "config" && !v.given("file") ||
 		v.given("concurrency") && v.given("request-rate") && v.command != Analyze || v.given("interval") && v.given("request-count")
 	a, err := r.read(v)
 	var faults plan.Faults

@@ -173,7 +173,7 @@ func flagCases() []flagCase {
 		{ReleaseLast, "--endpoint-type multimodal --image-width-mean 9 --image-width-stddev 1 --image-height-mean 8 --image-height-stddev 2 --image-format jpeg --batch-size-image 3",
 			`EndpointType="multimodal" ImageWidthMean=9 ImageWidthStddev=1 ImageHeightMean=8 ImageHeightStddev=2 ImageFormat="jpeg" BatchImage=3`},
 		{ReleaseLast, "--endpoint-type vision --audio-length-mean 0.5 --audio-length-stddev 0.1 --audio-format wav --audio-depths 8 24 --audio-sample-rates 16 44.1 --audio-num-channels 2 --batch-size-audio 2",
-			`EndpointType="multimodal" AudioLengthMean=0.5 AudioLengthStddev=0.1 AudioDepths=[8,24] AudioRates=[16,44.1] AudioChannels=2 BatchAudio=2`},
+			`EndpointType="vision" AudioLengthMean=0.5 AudioLengthStddev=0.1 AudioDepths=[8,24] AudioRates=[16,44.1] AudioChannels=2 BatchAudio=2`},
 		{ReleaseLast, "--endpoint-type multimodal --audio-length-mean 2 --audio-format mp3 --audio-sample-rates 22.05", `EndpointType="multimodal" AudioLengthMean=2 AudioFormat="mp3" AudioRates=[22.05]`},
 		{ReleaseLast, "--endpoint-type rankings --input-file synthetic:queries,passages --batch-size-text 4", `EndpointType="rankings" Endpoint="v1/ranking" Batch=4 SyntheticFiles=["queries","passages"]`},
 		{ReleaseLast, "--endpoint-type image_retrieval --image-width-mean 9 --image-height-mean 8", `EndpointType="image_retrieval" Endpoint="v1/infer" ImageWidthMean=9 ImageHeightMean=8`},

@@ -48,7 +48,7 @@ func (b *builder) media() {
 		}
 	}
 	for _, key := range []string{"image-width-mean", "image-height-mean", "audio-length-mean"} {
-		if b.given(key) && (!s.Pictures() || key == "audio-length-mean" && s.EndpointType != "multimodal") {
+		if b.given(key) && (!s.Pictures() || key == "audio-length-mean" && !s.Media()) {
 			b.note("%s has no effect: requests of --endpoint-type %s have none; those of multimodal do", b.as(key), s.EndpointType)
 		}
 	}

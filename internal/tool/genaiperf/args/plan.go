@@ -155,7 +155,7 @@ func (b *builder) target(t *plan.Target) {
 	t.URLs = []string{b.address("http", "localhost:8000")}
 	t.Path = "/" + strings.TrimPrefix(s.Endpoint, ".")
 	switch s.EndpointType {
-	case "multimodal":
+	case "multimodal", "vision":
 		t.Endpoint = plan.EndpointChat
 	case "nvclip":
 		t.Endpoint = plan.EndpointEmbeddings

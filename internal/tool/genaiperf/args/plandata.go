@@ -105,7 +105,7 @@ func mediaOf(s *Settings) plan.Media {
 			Width: length(s.ImageWidthMean, s.ImageWidthStddev), Height: length(s.ImageHeightMean, s.ImageHeightStddev),
 		}
 	}
-	if s.AudioLengthMean > 0 && s.EndpointType == "multimodal" {
+	if s.AudioLengthMean > 0 && s.Media() {
 		m.Audio = plan.Sounds{
 			Count: length(s.BatchAudio, 0), At: behind, Noise: true, Depths: s.AudioDepths, Channels: s.AudioChannels,
 			Clips: []plan.Sound{{Length: seconds(s.AudioLengthMean), Stddev: seconds(s.AudioLengthStddev)}},

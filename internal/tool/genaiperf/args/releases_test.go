@@ -41,7 +41,7 @@ func releasesOf24() []releaseCase {
 		{"24.07", "-m e5 --service-kind openai --endpoint-type embeddings --batch-size 2 --extra-inputs user:sample_user", `Release="latest" EndpointType="embeddings" Endpoint="v1/embeddings" Batch=2 ` + tenSeconds},
 		{"24.07", "-m r --service-kind openai --endpoint-type rankings --endpoint rerank --extra-inputs rankings:tei --input-file dir -b 2", `Release="latest" EndpointType="rankings" Endpoint="rerank" InputFile="dir" Batch=2 ` + tenSeconds},
 		{"24.08", "profile -m v --service-kind openai --endpoint-type vision --image-width-mean 9 --image-width-stddev 1 --image-height-mean 8 --image-height-stddev 2 --image-format png --streaming",
-			`Release="latest" EndpointType="multimodal" ImageWidthMean=9 ImageHeightMean=8 ImageWidthStddev=1 ImageHeightStddev=2 ImageFormat="png" ` + tenSeconds + llama},
+			`Release="latest" EndpointType="vision" ImageWidthMean=9 ImageHeightMean=8 ImageWidthStddev=1 ImageHeightStddev=2 ImageFormat="png" ` + tenSeconds + llama},
 		{"24.08", "profile -m gpt2 --service-kind triton --backend vllm --random-seed 123 --measurement-interval 4000 --url localhost:8001", `Release="latest" ServiceKind="triton" Backend="vllm" Seed=123 Interval=4000000000 URL="localhost:8001"`},
 		{"24.09", "profile -m gpt2 --service-kind openai --endpoint-type chat -g time_to_first_token:20 output_token_throughput_per_request:600 --server-metrics-url http://h:8002/metrics --tokenizer a/b",
 			`Release="latest" Goodput=[{"Metric":"time_to_first_token","Value":20},{"Metric":"output_token_throughput_per_request","Value":600}] MetricsURLs=["http://h:8002/metrics"] Tokenizer="a/b" ` + tenSeconds},

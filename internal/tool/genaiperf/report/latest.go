@@ -18,11 +18,11 @@ func title(release dialect.Release, endpoint string) string {
 		what = "Rankings Metrics"
 	case "image_retrieval":
 		what = "Image Retrieval Metrics"
-	case "multimodal":
+	case "multimodal", "vision":
 		switch {
 		case release == dialect.Release2412 || release == dialect.Release2503:
 			what = "VLM Metrics"
-		case release != dialect.Release2408:
+		case release != dialect.Release2408 && endpoint == "multimodal":
 			what = "Multi-Modal Metrics"
 		}
 	}

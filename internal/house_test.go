@@ -52,6 +52,9 @@ var house = []struct{ name, may string }{
 	// Programs beside the product.
 	{"bench", "mock record result golang.org/x/sys"},
 
+	// What machines that share a run say to one another, and how their clocks compare.
+	{"cluster/offset", ""},
+
 	// Plan + kit → live objects → a result. What there is to choose from is in two tables:
 	// endpoint/protocols and prompt/sources.
 	{"run", "./* message sweep engine engine/load endpoint endpoint/answer prompt plan probe record metric result report/csv report/json mock wire/clock prompt/tensor stat remote/hub remote/proxy lib/* golang.org/x/sys"},

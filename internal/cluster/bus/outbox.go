@@ -1,0 +1,387 @@
+package bus
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Outbox sends the frames of a worker to the coordinator. It reads them from the worker's own file when it sends them, and once more
+// where it must send them again: memory holds one batch, however far behind the coordinator is.
+type Outbox struct {
+	bus    *Bus
+	js     jetstream.JetStream
+	worker string
+	owner  string
+	file   io.ReaderAt
+	part   int
+	stop   context.CancelFunc
+	ended  chan struct{} // closed when nothing is sent any more
+
+	sent   uint64 // highest sequence number that was ever published
+	said   string // the last complaint
+	purged uint64 // sequence number up to which the coordinator has everything; written under the lock
+
+	mu     sync.Mutex
+	spans  []span // frames that are not acknowledged
+	added  uint64 // frames
+	acked  uint64 // of them, acknowledged
+	last   uint64 // sequence number of the last part
+	bytes  uint64 // of all frames
+	freed  uint64 // of them, acknowledged
+	marked bool   // the last part is the end mark
+	err    error
+	change chan struct{} // closed and replaced at each change of the above
+}
+
+// span is where a frame is in the file, and what it is in the stream.
+type span struct {
+	offset      int64
+	length      int
+	first, last uint64 // sequence numbers of its parts
+	bytes       uint64 // of all frames up to this one, with what NATS adds
+}
+
+const (
+	batch    = 16                     // messages in flight
+	overhead = 512                    // bytes that a message takes beside its data
+	look     = 250 * time.Millisecond // between two looks at how far the coordinator is
+)
+
+// Outbox makes the stream of a worker, and begins to send. The name must be the worker's alone within the run.
+func (b *Bus) Outbox(ctx context.Context, worker string, file io.ReaderAt) (*Outbox, error) {
+	js, err := jetstream.New(b.nats, jetstream.WithPublishAsyncTimeout(apiLimit))
+	if err != nil {
+		return nil, err
+	}
+	o := &Outbox{
+		bus: b, js: js, worker: worker, owner: rand.Text(), file: file, part: min(partSize, int(b.nats.MaxPayload())-1024),
+		ended: make(chan struct{}), change: make(chan struct{}),
+	}
+	if o.part <= 0 {
+		return nil, fmt.Errorf("send records: NATS takes messages of %d bytes only: raise its max_payload to 1MB", b.nats.MaxPayload())
+	}
+	err = o.create(ctx, 0)
+	var refused *jetstream.APIError
+	if err != nil && !errors.Is(err, ErrTaken) && !errors.As(err, &refused) { // the answer was lost, perhaps
+		_, err = o.look(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("send records of worker %s in run %s: %w", worker, b.run, err)
+	}
+	ctx, o.stop = context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		defer close(o.ended)
+		if err := o.send(ctx); ctx.Err() == nil {
+			o.update(func() { o.err = err })
+		}
+		o.js.CleanupPublisher()
+	}()
+	return o, nil
+}
+
+func (o *Outbox) create(ctx context.Context, first uint64) error {
+	ctx, cancel := o.bus.call(ctx)
+	defer cancel()
+	_, err := o.js.CreateStream(ctx, o.bus.config(o.worker, o.owner, first))
+	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+		return ErrTaken
+	}
+	return err
+}
+
+// Add sends the frame that is at this place of the file, which it must stay at until it is acknowledged. The first one is number 1. Add
+// does not wait. A frame of more than 4 MiB ends sending, with an error.
+func (o *Outbox) Add(offset int64, length int) (frame uint64) {
+	o.update(func() {
+		if length > maxFrame {
+			o.err = fmt.Errorf("frame %d of worker %s has %d bytes, more than %d", o.added+1, o.worker, length, maxFrame)
+			o.stop()
+		}
+		parts := max(1, (length+o.part-1)/o.part)
+		o.bytes += uint64(length + parts*overhead)
+		o.spans = append(o.spans, span{offset: offset, length: length, first: o.last + 1, last: o.last + uint64(parts), bytes: o.bytes})
+		o.last += uint64(parts)
+		o.added++
+		frame = o.added
+	})
+	return frame
+}
+
+// Acknowledged is how many frames, from the first, the coordinator has on disk.
+func (o *Outbox) Acknowledged() uint64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.acked
+}
+
+// Done is closed when nothing is sent any more: after Close, or because of an error.
+func (o *Outbox) Done() <-chan struct{} { return o.ended }
+
+// Err is why sending ended without Close or Abandon: ErrLost, or a file that cannot be read.
+func (o *Outbox) Err() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
+}
+
+// Close says that these were all frames, and waits until the coordinator has them on disk. Then it deletes the stream.
+// Where the context ends first, the stream is left as it is, for the coordinator to read.
+func (o *Outbox) Close(ctx context.Context) error {
+	o.update(func() {
+		if !o.marked {
+			o.marked = true
+			o.last++
+		}
+	})
+	err := o.wait(ctx, func() bool { return o.purged >= o.last })
+	o.end()
+	if err != nil {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		return fmt.Errorf("send records of worker %s in run %s: the coordinator has %d frames of %d: %w", o.worker, o.bus.run, o.acked, o.added, err)
+	}
+	if err := o.bus.remove(ctx, o.bus.stream(o.worker)); err != nil {
+		o.bus.log(err.Error()) // it is empty, and the coordinator will try, too
+	}
+	return nil
+}
+
+// Abandon ends sending and deletes the stream: there is no coordinator left to read it.
+func (o *Outbox) Abandon(ctx context.Context) error {
+	o.end()
+	return o.bus.remove(ctx, o.bus.stream(o.worker))
+}
+
+func (o *Outbox) end() {
+	o.stop()
+	<-o.ended
+}
+
+// update changes what the lock guards, and wakes those who wait for it.
+func (o *Outbox) update(f func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	f()
+	close(o.change)
+	o.change = make(chan struct{})
+}
+
+// wait is over when a condition holds, which it looks at under the lock, or when sending has ended.
+func (o *Outbox) wait(ctx context.Context, ready func() bool) error {
+	for {
+		o.mu.Lock()
+		ok, err, change := ready(), o.err, o.change
+		o.mu.Unlock()
+		switch {
+		case ok:
+			return nil
+		case err != nil:
+			return err
+		}
+		select {
+		case <-change:
+		case <-o.ended:
+			return errors.New("sending was ended")
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// send sends batch after batch, and looks at the stream now and then. Between two batches nothing is on its way, so after
+// anything that went wrong the stream itself says where to go on.
+func (o *Outbox) send(ctx context.Context) error {
+	buffers := make([][]byte, batch)
+	looked := time.Now()
+	for next := uint64(1); ; {
+		pieces, more := o.pieces(next)
+		switch {
+		case len(pieces) > 0 && time.Since(looked) < look:
+			sent, err := o.publish(ctx, pieces, buffers)
+			if err == nil {
+				next = sent + 1
+				continue
+			}
+			if errors.Is(err, errFile) {
+				return err
+			}
+			o.complain(err)
+			pause(ctx, again)
+		case len(pieces) == 0:
+			if o.changes(ctx, more) {
+				continue
+			}
+		}
+		var err error
+		if next, err = o.look(ctx); err != nil {
+			return err
+		}
+		looked = time.Now()
+	}
+}
+
+// changes waits for more frames, and reports whether there may be some; otherwise it is time for a look at the stream.
+func (o *Outbox) changes(ctx context.Context, more <-chan struct{}) bool {
+	o.mu.Lock()
+	waiting, marked := o.purged < o.last, o.marked
+	o.mu.Unlock()
+	var over <-chan time.Time
+	switch {
+	case marked: // somebody waits for the end
+		over = time.After(look / 5)
+	case waiting:
+		over = time.After(look)
+	}
+	select {
+	case <-more:
+		return true
+	case <-over:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// piece is a part, and where it is in the file.
+type piece struct {
+	part
+	offset int64
+	length int
+}
+
+// pieces are the parts from a sequence number on, as many as a batch takes and NATS has room for, and what tells that
+// there may be more.
+func (o *Outbox) pieces(next uint64) ([]piece, <-chan struct{}) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var list []piece
+	i, _ := slices.BinarySearchFunc(o.spans, next, func(s span, next uint64) int { return cmp.Compare(s.last, next) })
+	for ; i < len(o.spans) && o.spans[i].bytes-o.freed <= window; i++ {
+		s := o.spans[i]
+		for n := max(next, s.first); n <= s.last; n++ {
+			if len(list) == batch {
+				return list, o.change
+			}
+			at := int(n - s.first)
+			list = append(list, piece{
+				part:   part{sequence: n, frame: o.acked + uint64(i) + 1, at: at + 1, of: int(s.last-s.first) + 1},
+				offset: s.offset + int64(at*o.part), length: min(o.part, s.length-at*o.part),
+			})
+		}
+	}
+	if o.marked && i == len(o.spans) && len(list) < batch && next <= o.last && o.purged < o.last {
+		list = append(list, piece{part: part{sequence: o.last, end: true, frames: o.added}})
+	}
+	return list, o.change
+}
+
+var errFile = errors.New("the worker's file")
+
+// publish sends pieces and waits until the stream has them all. It gives the last one's sequence number.
+func (o *Outbox) publish(ctx context.Context, pieces []piece, buffers [][]byte) (last uint64, err error) {
+	if !o.bus.nats.IsConnected() {
+		return 0, nats.ErrDisconnected
+	}
+	stored := make([]jetstream.PubAckFuture, 0, len(pieces))
+	for i, p := range pieces {
+		if len(buffers[i]) < p.length {
+			buffers[i] = make([]byte, p.length)
+		}
+		p.data = buffers[i][:p.length]
+		if n, failed := o.file.ReadAt(p.data, p.offset); n < p.length {
+			err = fmt.Errorf("read frame %d at byte %d of %w: %w", p.frame, p.offset, errFile, failed)
+			break
+		}
+		m := &nats.Msg{Subject: o.bus.subject("records", o.worker), Header: p.header(), Data: p.data}
+		o.sent = max(o.sent, p.sequence)
+		f, failed := o.js.PublishMsgAsync(m, jetstream.WithExpectLastSequence(p.sequence-1), jetstream.WithRetryAttempts(0))
+		if failed != nil {
+			err = failed
+			break
+		}
+		last = p.sequence
+		stored = append(stored, f)
+	}
+	for _, f := range stored {
+		select {
+		case <-f.Ok():
+		case failed := <-f.Err():
+			err = cmp.Or(err, failed)
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+	return last, err
+}
+
+// look asks the stream how far it is, and how far the coordinator is; it makes the stream again where NATS has lost it. It
+// tries for as long as it takes, and gives the sequence number to go on with.
+func (o *Outbox) look(ctx context.Context) (next uint64, err error) {
+	for {
+		if o.bus.nats.IsConnected() {
+			i, err := o.bus.state(ctx, o.worker)
+			switch {
+			case err == nil && i.Config.Metadata[ownerKey] != o.owner:
+				return 0, ErrTaken
+			case err == nil && i.Config.Metadata[lostKey] != "":
+				return 0, ErrLost
+			case err == nil && i.State.LastSeq > o.sent:
+				return 0, fmt.Errorf("NATS stream %s has more than this worker sent: somebody else writes to it, or purged it", i.Config.Name)
+			case err == nil && i.State.LastSeq >= o.purged:
+				o.acknowledge(purged(i))
+				return i.State.LastSeq + 1, nil
+			case err == nil: // it lost its contents
+				err = o.bus.remove(ctx, i.Config.Name)
+			case errors.Is(err, jetstream.ErrStreamNotFound):
+				if err = o.create(ctx, o.purged+1); err == nil {
+					return o.purged + 1, nil
+				}
+			}
+			if errors.Is(err, ErrTaken) || errors.Is(err, nats.ErrConnectionClosed) {
+				return 0, err
+			}
+			o.complain(err)
+		}
+		if o.bus.nats.IsClosed() {
+			return 0, nats.ErrConnectionClosed
+		}
+		if pause(ctx, again); ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+	}
+}
+
+// complain logs what keeps frames from being sent, once. That the connection is cut is told by others.
+func (o *Outbox) complain(err error) {
+	if err == nil || !o.bus.nats.IsConnected() || o.said == err.Error() {
+		return
+	}
+	o.said = err.Error()
+	o.bus.log(fmt.Sprintf("send records of worker %s: %v; trying again", o.worker, err))
+}
+
+// acknowledge notes up to which sequence number the coordinator has everything.
+func (o *Outbox) acknowledge(purged uint64) {
+	if purged == o.purged {
+		return
+	}
+	o.update(func() {
+		o.purged = purged
+		n := 0
+		for n < len(o.spans) && o.spans[n].last <= purged {
+			o.freed = o.spans[n].bytes
+			n++
+		}
+		o.acked += uint64(n)
+		o.spans = slices.Delete(o.spans, 0, n)
+	})
+}

@@ -278,10 +278,10 @@ func TestTokens(t *testing.T) {
 		{"decode what is none", "[99999]", []string{"decode"}, tool.ExitOK, "note: builtin:gpt2 has no token 99999, which is left out\n\n"},
 		{"not JSON", "\"a\"\nb", []string{"count", "--json"}, tool.ExitUsage, "1\ninferometer tokens: standard input:2: not a JSON string: invalid character 'b' looking for beginning of value\n"},
 		{"settings without effect", "a", []string{"count", "--tokenizer", padded}, tool.ExitOK,
-			padded + ": its setting of truncation is not applied: all tokens of a text are counted, and no others\n" +
-				padded + ": its setting of padding is not applied: all tokens of a text are counted, and no others\n1\n"},
+			padded + ": its truncation setting is not applied: every token of a text is counted, and no padding\n" +
+				padded + ": its padding setting is not applied: every token of a text is counted, and no padding\n1\n"},
 		{"too many steps", strings.Repeat("a", 60), []string{"encode", "--tokenizer", endless}, tool.ExitUsage,
-			"inferometer tokens: the tokenizer " + endless + ` cannot work on a text: the regular expression "(?=(?:a|a|ab?)*c)a" needs more than 2024000 steps on a text of 60 bytes` + "\n"},
+			"inferometer tokens: the tokenizer " + endless + ` failed on a text: the regular expression "(?=(?:a|a|ab?)*c)a" needs more than 2024000 steps on a text of 60 bytes` + "\n"},
 	} {
 		if code, out := tokens(tc.stdin, tc.args...); code != tc.code || out != tc.want {
 			t.Errorf("%s: exit code %d, want %d:\n%swant\n%s", tc.name, code, tc.code, out, tc.want)

@@ -29,7 +29,7 @@ func TestTokenizerNotes(t *testing.T) {
 	if _, err := Run(t.Context(), p, options(&log)); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"its setting of truncation is not applied", "warning: the tokenizer " + file + " cannot work on a text", "such texts count as 0 tokens"} {
+	for _, want := range []string{"its truncation setting is not applied", "warning: the tokenizer " + file + " failed on a text", "such texts count as 0 tokens"} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("%q is not in the log:\n%s", want, log.String())
 		}

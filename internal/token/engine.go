@@ -134,7 +134,7 @@ func New(p Parts) (*Engine, error) {
 // look here before it trusts a count. No tokenizer in wide use comes near the bound.
 func (e *Engine) Err() error {
 	if f := e.failure.Load(); f != nil {
-		return fmt.Errorf("the tokenizer %s cannot work on a text: %w", e.parts.Name, f)
+		return fmt.Errorf("the tokenizer %s failed on a text: %w", e.parts.Name, f)
 	}
 	return nil
 }

@@ -136,7 +136,7 @@ func cut(data []byte) (file, error) {
 			f.added = value
 		case "truncation", "padding":
 			if !null {
-				f.notes = append(f.notes, "its setting of "+string(key)+" is not applied: all tokens of a text are counted, and no others")
+				f.notes = append(f.notes, "its "+string(key)+" setting is not applied: every token of a text is counted, and no padding")
 			}
 		}
 	}
@@ -191,7 +191,7 @@ func model(kind string, data []byte, raw bool) (Model, error) {
 	case "WordLevel":
 		return wordlevel.FromJSON(data)
 	}
-	return nil, fmt.Errorf("the model is of type %q, which is not known; known are BPE, Unigram, WordPiece and WordLevel", kind)
+	return nil, fmt.Errorf("unknown model type %q: BPE, Unigram, WordPiece and WordLevel are supported", kind)
 }
 
 // component is what a recognised pre-tokenizer or decoder says.

@@ -30,15 +30,15 @@ func small(key, value string) string {
 
 func TestFaultyFiles(t *testing.T) {
 	for _, tc := range []struct{ key, value, want string }{
-		{"model", `{"type":"Markov"}`, `"Markov", which is not known`},
+		{"model", `{"type":"Markov"}`, `unknown model type "Markov"`},
 		{"model", `{"type":"BPE","vocab":{"a":0},"merges":["a b"]}`, "merge 0"},
 		{"model", `7`, "the model"},
 		{"normalizer", `{"type":"Upside"}`, "Upside"},
 		{"pre_tokenizer", `{"type":"Saw"}`, "Saw"},
 		{"pre_tokenizer", `{"type":"Sequence","pretokenizers":[{"type":"Saw"},{"type":"ByteLevel","add_prefix_space":false}]}`, "Saw"},
 		{"decoder", `{"type":"Ring"}`, "Ring"},
-		{"post_processor", `{"type":"Stamp"}`, `"Stamp" is not known`},
-		{"post_processor", `{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"x"}},{"Sequence":{"id":"A"}}],"special_tokens":{}}`, `"x" and has no ids`},
+		{"post_processor", `{"type":"Stamp"}`, `unknown post-processor "Stamp"`},
+		{"post_processor", `{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"x"}},{"Sequence":{"id":"A"}}],"special_tokens":{}}`, `"x", but has no ids`},
 		{"post_processor", `{"type":"TemplateProcessing","single":[{"Sequence":{"id":"B"}}]}`, "neither a special token nor the text"},
 		{"post_processor", `{"type":"TemplateProcessing","single":[]}`, "0 times"},
 		{"post_processor", `{"type":"BertProcessing","sep":["x"],"cls":["y",1]}`, "sep is not a token and its id"},

@@ -53,7 +53,7 @@ func postProcessor(raw []byte) (before, after []int32, err error) {
 			before, after = append(b, before...), append(after, a...)
 		}
 	default:
-		return nil, nil, fmt.Errorf("the post-processor %q is not known", p.Type)
+		return nil, nil, fmt.Errorf("unknown post-processor %q", p.Type)
 	}
 	return before, after, nil
 }
@@ -68,7 +68,7 @@ func (p *post) template() (before, after []int32, err error) {
 		case piece.SpecialToken != nil:
 			special, ok := p.Special[piece.SpecialToken.ID]
 			if !ok {
-				return nil, nil, fmt.Errorf("the template names the special token %q and has no ids for it", piece.SpecialToken.ID)
+				return nil, nil, fmt.Errorf("the template uses the special token %q, but has no ids for it", piece.SpecialToken.ID)
 			}
 			if texts == 0 {
 				before = append(before, special.IDs...)
@@ -80,7 +80,7 @@ func (p *post) template() (before, after []int32, err error) {
 		}
 	}
 	if texts != 1 {
-		return nil, nil, fmt.Errorf("the template for a single text has the text %d times; once is known", texts)
+		return nil, nil, fmt.Errorf("the template for a single text contains the text %d times; only once is supported", texts)
 	}
 	return before, after, nil
 }

@@ -27,7 +27,7 @@ func (e *Error) Error() string {
 	if what == "" {
 		what = "it"
 	}
-	return fmt.Sprintf("%s is larger than %s: raise %s if it should be", what, size(e.Limit.Bytes), e.Limit.Name)
+	return fmt.Sprintf("%s is larger than %s: raise %s to allow it", what, size(e.Limit.Bytes), e.Limit.Name)
 }
 
 // size is a number of bytes for a reader.
@@ -85,7 +85,7 @@ func (l Limit) check(f *os.File, name string) (int64, error) {
 	case mode.IsRegular():
 		return info.Size(), nil
 	case mode&(fs.ModeDevice|fs.ModeCharDevice) != 0 && l.Bytes > 0 && !terminal(name):
-		return 0, fmt.Errorf("%s is a device, which has no end: give a file or a pipe", name)
+		return 0, fmt.Errorf("%s is a device, not a file: use a file or a pipe", name)
 	}
 	return 0, nil
 }

@@ -29,7 +29,7 @@ func TestReadAll(t *testing.T) {
 		t.Errorf("beyond the limit: %v", err)
 	}
 	got, err := io.ReadAll(limit.Reader(strings.NewReader(strings.Repeat("x", 20_000)), "the body"))
-	if len(got) != 10_000 || err == nil || err.Error() != "the body is larger than 10000 bytes: raise limits.file if it should be" {
+	if len(got) != 10_000 || err == nil || err.Error() != "the body is larger than 10000 bytes: raise limits.file to allow it" {
 		t.Errorf("beyond the limit through a Reader: %d, %v", len(got), err)
 	}
 }

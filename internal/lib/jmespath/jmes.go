@@ -27,7 +27,7 @@ const longest = 4096
 // which can make a text of any length.
 const standard = "abs avg ceil contains ends_with floor join keys length map max max_by merge min min_by not_null reverse sort sort_by starts_with sum to_array to_number to_string type values"
 
-var errAssigned = errors.New("= assigns nothing here; values are compared with ==")
+var errAssigned = errors.New("= is not supported here; compare values with ==")
 
 // Parse reads an expression.
 func Parse(text string) (*Expr, error) {
@@ -59,7 +59,7 @@ func Parse(text string) (*Expr, error) {
 func explained(text string, err error) error {
 	var e parsing.SyntaxError
 	if errors.As(err, &e) && e.Offset < len(text) && e.Offset >= 0 && text[e.Offset] >= '0' && text[e.Offset] <= '9' {
-		return fmt.Errorf("%w (character %d); a number stands between backticks, as in `500`", err, e.Offset+1)
+		return fmt.Errorf("%w (character %d); write numbers in backticks, as in `500`", err, e.Offset+1)
 	}
 	return err
 }
@@ -82,7 +82,7 @@ func harmless(f functions.FunctionEntry) functions.FunctionEntry {
 // for values.
 func check(n parsing.ASTNode, known map[string]bool) error {
 	if name, ok := n.Value.(string); ok && n.NodeType == parsing.ASTFunctionExpression && !known[name] {
-		return fmt.Errorf("there is no function %s; there are %s", name, standard)
+		return fmt.Errorf("unknown function %s; available: %s", name, standard)
 	}
 	for _, c := range n.Children {
 		if c.NodeType == parsing.ASTBinding && n.NodeType != parsing.ASTBindings {

@@ -73,10 +73,10 @@ func TestSearch(t *testing.T) {
 func TestFaults(t *testing.T) {
 	for _, c := range []struct{ expr, want string }{
 		{"", "SyntaxError"}, {"a b", "SyntaxError"}, {"a ==", "SyntaxError"}, {"a.", "SyntaxError"}, {"a[1", "SyntaxError"}, {"a[?b", "SyntaxError"},
-		{"(a", "SyntaxError"}, {"'a", "Unclosed"}, {"a = b", "compared with =="}, {"tries[?status = `200`]", "compared with =="},
-		{"end_time > 3", "a number stands between backticks, as in `500`"},
-		{"exec('x')", "there is no function exec; there are abs avg"}, {"tries[?__import__('os')]", "there is no function __import__"},
-		{"pad_left('a', `1000000000`)", "there is no function pad_left"},
+		{"(a", "SyntaxError"}, {"'a", "Unclosed"}, {"a = b", "compare values with =="}, {"tries[?status = `200`]", "compare values with =="},
+		{"end_time > 3", "write numbers in backticks, as in `500`"},
+		{"exec('x')", "unknown function exec; available: abs avg"}, {"tries[?__import__('os')]", "unknown function __import__"},
+		{"pad_left('a', `1000000000`)", "unknown function pad_left"},
 		{strings.Repeat("a", 5000), "more than 4096"},
 	} {
 		_, err := Parse(c.expr)

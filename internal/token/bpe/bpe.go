@@ -96,7 +96,7 @@ func build(c Config, ix index) (*Model, error) {
 	n := int32(len(c.Tokens))
 	for _, g := range c.Merges {
 		if g.Left < 0 || g.Right < 0 || g.New < 0 || g.Left >= n || g.Right >= n || g.New >= n {
-			return nil, fmt.Errorf("merge %d: of tokens %d and %d to %d; there are %d tokens", g.Rank, g.Left, g.Right, g.New, n)
+			return nil, fmt.Errorf("merge %d joins tokens %d and %d into %d, but there are only %d tokens", g.Rank, g.Left, g.Right, g.New, n)
 		}
 		m.pairs.put(g)
 	}

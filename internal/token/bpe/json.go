@@ -37,7 +37,7 @@ func FromJSON(data []byte, raw bool) (*Model, error) {
 			}
 		case "continuing_subword_prefix":
 			if f.Merges != nil {
-				return nil, fmt.Errorf("the BPE model has its merges before continuing_subword_prefix, which decides on them")
+				return nil, fmt.Errorf("the BPE model has continuing_subword_prefix after its merges, which depend on it")
 			}
 			err = f.field(&s, string(key))
 		default:
@@ -78,7 +78,7 @@ func (f *file) field(s *jsonscan.Scanner, key string) error {
 	switch key {
 	case "dropout":
 		if n, err := strconv.ParseFloat(string(s.Number()), 64); s.Err() == nil && (err != nil || n != 0) {
-			return fmt.Errorf("the BPE model has a dropout of %v: its tokens are drawn at random and cannot be counted", n)
+			return fmt.Errorf("the BPE model has a dropout of %v: its tokens are random and cannot be counted", n)
 		}
 	case "unk_token":
 		f.Unknown = string(s.Quoted())

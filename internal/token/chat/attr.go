@@ -171,7 +171,7 @@ func marked(f func(string, call) any) func(string, call) any {
 	return func(s string, c call) any {
 		for _, a := range slices.Concat(c.args, c.named) {
 			if t, ok := a.(string); ok && escapeHTML(t) != t {
-				panic(bad("methods of strings that went through the filter safe take no text that HTML would escape"))
+				panic(bad("methods of strings marked as safe do not support arguments with characters that HTML escapes"))
 			}
 		}
 		switch v := f(s, c).(type) {

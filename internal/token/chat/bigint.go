@@ -115,7 +115,7 @@ func exact(i *big.Int, x float64, isInt bool) *big.Float {
 // digits is the text of the integer.
 func (n bigInt) digits() string {
 	if len(n) > maxDigits {
-		panic(bad("an integer of more than %d digits is not printed", maxDigits))
+		panic(bad("an integer of more than %d digits cannot be printed", maxDigits))
 	}
 	return string(n)
 }

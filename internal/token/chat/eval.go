@@ -189,7 +189,7 @@ type tupleTarget []target
 func (t tupleTarget) assign(s *scope, v any) {
 	items := iterate(v)
 	if len(items) != len(t) {
-		panic(bad("%d values are given to %d names", len(items), len(t)))
+		panic(bad("cannot assign %d values to %d names", len(items), len(t)))
 	}
 	for i, each := range t {
 		each.assign(s, items[i])
@@ -294,7 +294,7 @@ func (f *forStmt) loop(m *machine, s *scope, v any, depth int) {
 	if f.recursive {
 		l.again = func(v any) any {
 			if m.calls++; m.calls > maxCalls {
-				panic(bad("loops call themselves more than %d levels deep", maxCalls))
+				panic(bad("recursive loops are nested more than %d levels deep", maxCalls))
 			}
 			defer func() { m.calls-- }()
 			return m.capture(func() { f.loop(m, s, v, depth+1) })

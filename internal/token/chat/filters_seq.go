@@ -26,7 +26,7 @@ func firstFilter(_ *machine, v []any, _ []bool) any {
 
 func lastFilter(_ *machine, v []any, _ []bool) any {
 	if _, ok := v[0].(*gen); ok {
-		panic(bad("last takes a sequence; make a list of it first"))
+		panic(bad("last takes a sequence; convert it to a list first"))
 	}
 	items := iterate(v[0])
 	if len(items) == 0 {

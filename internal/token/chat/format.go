@@ -54,7 +54,7 @@ func (f *fields) format(s string, depth int) string {
 		}
 		end := fieldEnd(s[i:])
 		if s[i] == '}' || end < 0 {
-			panic(bad("the format %q has a brace without its partner", s))
+			panic(bad("the format %q has an unmatched brace", s))
 		}
 		if b.WriteString(f.field(s[i+1:i+end], depth)); b.Len() > maxText {
 			panic(bad(tooLarge))
@@ -141,7 +141,7 @@ func (f *fields) value(name string) any {
 		if rest[0] == '[' {
 			key, more, ok := strings.Cut(rest[1:], "]")
 			if !ok || key == "" || more != "" && more[0] != '.' && more[0] != '[' {
-				panic(bad("the format {%s} has a bracket without its partner", name))
+				panic(bad("the format {%s} has an unmatched bracket", name))
 			}
 			v, rest = member(v, key), more
 			continue
@@ -164,9 +164,9 @@ func (f *fields) argument(name string) any {
 	case name == "" && !f.given:
 		f.next++
 	case name != "" && err != nil:
-		panic(bad("the format {%s} names no argument", name))
+		panic(bad("the format {%s} does not name an argument", name))
 	case name == "" || f.next > 0:
-		panic(bad("a format has fields with and without numbers"))
+		panic(bad("a format mixes fields with and without numbers"))
 	default:
 		at, f.given = n, true
 	}
@@ -248,7 +248,7 @@ func cutNumber(s string, missing int) (n int, rest string, ok bool) {
 // formatted is Python's format(v, spec).
 func formatted(v any, spec string) string {
 	l := readLayout(spec)
-	mismatched := bad("the format %q does not go with a %s", spec, typeName(v))
+	mismatched := bad("the format %q cannot be used with a %s", spec, typeName(v))
 	if s, ok := asString(v); ok {
 		if l.kind != 0 && l.kind != 's' || l.sign != 0 || l.alternate || l.group != "" || l.align == '=' {
 			panic(mismatched)

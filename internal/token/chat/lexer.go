@@ -184,7 +184,7 @@ func (l *lexer) stripped(text string, sign byte, block bool) string {
 func (l *lexer) comment(start int) {
 	n := strings.Index(l.rest(), "#}")
 	if n < 0 {
-		panic(&Error{Line: start, Message: "the comment that starts here has no end '#}'"})
+		panic(&Error{Line: start, Message: "this comment is not closed: missing '#}'"})
 	}
 	sign := byte(0)
 	if n > 0 {
@@ -260,7 +260,7 @@ func (l *lexer) raw() {
 		l.take(i - l.pos + size)
 		return
 	}
-	l.fail("a raw block has no end '{%% endraw %%}'")
+	l.fail("a raw block is not closed: missing '{%% endraw %%}'")
 }
 
 // inside takes the tokens of a tag up to its end.
@@ -269,7 +269,7 @@ func (l *lexer) inside(end string, endKind kind) {
 	for {
 		rest := l.rest()
 		if rest == "" {
-			l.fail("a tag has no end '%s'", end)
+			l.fail("a tag is not closed: missing '%s'", end)
 		}
 		if len(open) == 0 {
 			if sign, n := tagEnd(rest, end); n > 0 {
@@ -460,7 +460,7 @@ func (l *lexer) string(quote byte) {
 			return
 		}
 	}
-	l.fail("a string has no end")
+	l.fail("a string is not closed")
 }
 
 // isSpace is what Python takes for white space.

@@ -100,7 +100,7 @@ func (d *macroDef) bound(s *scope) *callable {
 	}
 	return &callable{name: d.name, attrs: attrs, call: func(m *machine, c call) any {
 		if m.calls++; m.calls > maxCalls {
-			panic(bad("macros call one another more than %d levels deep", maxCalls))
+			panic(bad("macro calls are nested more than %d levels deep", maxCalls))
 		}
 		defer func() { m.calls-- }()
 		inner := d.frame.enter(s)

@@ -69,7 +69,7 @@ func printf(format string, args []any, mapping any) string {
 			i++
 		}
 		if i == len(format) {
-			panic(bad("the format %q is cut short", format))
+			panic(bad("the format %q is incomplete", format))
 		}
 		if !named {
 			if used == len(args) {
@@ -93,7 +93,7 @@ func printf(format string, args []any, mapping any) string {
 func verb(flags string, c byte, v any) string {
 	for _, part := range strings.FieldsFunc(flags, func(r rune) bool { return r < '0' || r > '9' }) {
 		if n, err := strconv.Atoi(part); err != nil || n > 10000 {
-			panic(bad("a format asks for too many letters"))
+			panic(bad("the width or precision of a format is too large"))
 		}
 	}
 	switch c {

@@ -41,7 +41,7 @@ func escape(b *strings.Builder, s string) (int, error) {
 	case 'x', 'u', 'U':
 		size := map[byte]int{'x': 2, 'u': 4, 'U': 8}[c]
 		if len(s) <= size {
-			return 0, fmt.Errorf(`the escape \%s is cut short`, s)
+			return 0, fmt.Errorf(`the escape \%s is incomplete`, s)
 		}
 		v, err := strconv.ParseUint(s[1:1+size], 16, 32)
 		if err != nil || v > utf8.MaxRune || (v >= 0xd800 && v < 0xe000) {

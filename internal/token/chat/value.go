@@ -289,7 +289,7 @@ func repr(v any, depth int) string {
 	case *view:
 		return v.name + "(" + listRepr(&List{items: v.items}, depth) + ")"
 	}
-	panic(bad("a %s has no text", typeName(v)))
+	panic(bad("a %s cannot be printed", typeName(v)))
 }
 
 func listRepr(l *List, depth int) string {
@@ -300,7 +300,7 @@ func listRepr(l *List, depth int) string {
 	text := strings.Join(parts, ", ")
 	switch {
 	case l.kind == kindRange:
-		panic(bad("a range has no text; make a list of it first"))
+		panic(bad("a range cannot be printed; convert it to a list first"))
 	case l.kind == kindList:
 		return "[" + text + "]"
 	case len(l.items) == 1:

@@ -30,7 +30,7 @@ func Read[C any](what string, raw []byte, types map[string]func(raw []byte) (C, 
 	}
 	build, known := types[*d.Type]
 	if !known {
-		return none, fmt.Errorf("reading %s of type %s: this type is not known", what, *d.Type)
+		return none, fmt.Errorf("reading %s: unknown type %s", what, *d.Type)
 	}
 	c, err := build(raw)
 	if err != nil {

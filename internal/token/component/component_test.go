@@ -29,11 +29,11 @@ func TestRead(t *testing.T) {
 		`{`:                                    "error: reading a letter: unexpected end of JSON input",
 		`{"type":5}`:                           "error: reading a letter: json: cannot unmarshal number into Go struct field .type of type string",
 		`{}`:                                   "error: reading a letter: it has no type",
-		`{"type":"x"}`:                         `error: reading a letter of type x: this type is not known`,
+		`{"type":"x"}`:                         `error: reading a letter: unknown type x`,
 		`{"type":"Sequence"}`:                  "error: reading a letter of type Sequence: it has no letters",
 		`{"type":"Sequence","letters":null}`:   "error: reading a letter of type Sequence: it has no letters",
 		`{"type":"Sequence","letters":[null]}`: "error: reading a letter of type Sequence: one of its letters is null",
-		`{"type":"Sequence","letters":[{"type":"x"}]}`: `error: reading a letter of type Sequence: reading a letter of type x: this type is not known`,
+		`{"type":"Sequence","letters":[{"type":"x"}]}`: `error: reading a letter of type Sequence: reading a letter: unknown type x`,
 		`{"type":"Sequence","letters":{"type":"a"}}`:   "error: reading a letter of type Sequence: json: cannot unmarshal object into Go value of type []json.RawMessage",
 	} {
 		got, err := read([]byte(text))

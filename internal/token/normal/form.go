@@ -114,15 +114,18 @@ func (f *form) Normalize(s string) string {
 // stays is where the first character from an offset on is that is not sure to stay, and the
 // last before it.
 func (f *form) stays(s string, from int) (sure, i int) {
-	size := 0
-	for sure, i = from, from; i < len(s); i += size {
-		r := rune(s[i])
-		if size = 1; r >= utf8.RuneSelf {
-			if r, size = utf8.DecodeRuneInString(s[i:]); f.unsafe.Has(r) {
-				break
-			}
+	for sure, i = from, from; i < len(s); {
+		if s[i] < utf8.RuneSelf {
+			sure = i
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if f.unsafe.Has(r) {
+			break
 		}
 		sure = i
+		i += size
 	}
 	return sure, i
 }

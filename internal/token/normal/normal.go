@@ -67,7 +67,7 @@ func sequenceFromJSON(raw []byte) (Normalizer, error) {
 			switch next.(type) {
 			case *replace, replaceString, prepend:
 			default:
-				return nil, fmt.Errorf("the Replace of %q, which can match nothing, stands before normalizers of other kinds; what comes of that is not defined", r.re)
+				return nil, fmt.Errorf("the Replace of %q, which can match the empty string, comes before normalizers of other kinds; the result of that is undefined", r.re)
 			}
 		}
 	}

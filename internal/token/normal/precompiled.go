@@ -45,7 +45,7 @@ func Precompiled(blob []byte) (Normalizer, error) {
 	size := int64(binary.LittleEndian.Uint32(blob)) / 4
 	blob = blob[4:]
 	if size == 0 || size*4 > int64(len(blob)) {
-		return nil, errors.New("its precompiled_charsmap is cut short, or has no trie")
+		return nil, errors.New("its precompiled_charsmap is truncated or has no trie")
 	}
 	p := &precompiled{trie: make([]uint32, size), cut: newClusters()}
 	for i := range p.trie {
@@ -53,7 +53,7 @@ func Precompiled(blob []byte) (Normalizer, error) {
 	}
 	blob = blob[4*size:]
 	if !utf8.Valid(blob) {
-		return nil, errors.New("the texts of its precompiled_charsmap are not valid UTF-8")
+		return nil, errors.New("the replacements in its precompiled_charsmap are not valid UTF-8")
 	}
 	p.texts = string(blob)
 	for c := range p.stays {

@@ -33,7 +33,7 @@ func (b *behavior) UnmarshalJSON(raw []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the behavior %q is not known", s)
+	return fmt.Errorf("unknown behavior %q", s)
 }
 
 // span is a part of a text that is a match, or one between matches. All spans of a

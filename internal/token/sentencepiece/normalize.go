@@ -32,12 +32,12 @@ func newNormalizer(m *model, user *matcher) (*normalizer, error) {
 	}
 	b := m.charsmap
 	if len(b) < 4 {
-		return nil, errors.New("its character map is cut short")
+		return nil, errors.New("its character map is truncated")
 	}
 	size := int64(binary.LittleEndian.Uint32(b))
 	b = b[4:]
 	if size < 4 || size%4 != 0 || size > int64(len(b)) {
-		return nil, errors.New("its character map is cut short")
+		return nil, errors.New("its character map is truncated")
 	}
 	for i := int64(0); i < size; i += 4 {
 		n.units = append(n.units, binary.LittleEndian.Uint32(b[i:]))

@@ -94,7 +94,7 @@ func (m *model) check() error {
 	unknown, bytes := 0, 0
 	for id, p := range m.pieces {
 		if seen[p.text] {
-			return fmt.Errorf("the piece %q is there twice", p.text)
+			return fmt.Errorf("the piece %q appears twice", p.text)
 		}
 		seen[p.text] = true
 		switch p.kind {
@@ -110,10 +110,10 @@ func (m *model) check() error {
 		}
 	}
 	if unknown != 1 {
-		return fmt.Errorf("it has %d pieces for unknown text; a model has one", unknown)
+		return fmt.Errorf("it has %d unknown pieces; a model has exactly one", unknown)
 	}
 	if (bytes == 256) != m.byteFallback {
-		return fmt.Errorf("it has %d pieces for bytes; one for each belongs to byte_fallback, which is %v", bytes, m.byteFallback)
+		return fmt.Errorf("it has %d byte pieces, but byte_fallback is %v", bytes, m.byteFallback)
 	}
 	return nil
 }

@@ -86,11 +86,11 @@ func TestFaults(t *testing.T) {
 		{"text", []byte("hello, world"), "truncated"},
 		{"model of no type", file(tiny(), message(nil).number(3, 7), nil), "its type is 7; unigram (1)"},
 		{"unused", file(append(tiny(), piece{"x", 0, unusedPiece}), bpeKind, nil), `the piece "x" is marked as unused`},
-		{"no unknown", file(tiny()[1:], bpeKind, nil), "it has 0 pieces for unknown text"},
-		{"twice", file(append(tiny(), piece{"a", 0, normalPiece}), bpeKind, nil), `the piece "a" is there twice`},
+		{"no unknown", file(tiny()[1:], bpeKind, nil), "it has 0 unknown pieces"},
+		{"twice", file(append(tiny(), piece{"a", 0, normalPiece}), bpeKind, nil), `the piece "a" appears twice`},
 		{"kind", file(append(tiny(), piece{"x", 0, 9}), bpeKind, nil), "has an unknown kind"},
-		{"bytes", file(tiny(), bpeKind.number(35, 1), nil), "it has 0 pieces for bytes"},
-		{"charsmap", file(tiny(), bpeKind, message(nil).bytes(2, []byte{9, 0, 0, 0, 1})), "character map is cut short"},
+		{"bytes", file(tiny(), bpeKind.number(35, 1), nil), "it has 0 byte pieces"},
+		{"charsmap", file(tiny(), bpeKind, message(nil).bytes(2, []byte{9, 0, 0, 0, 1})), "character map is truncated"},
 		{"denormalizer", message(file(tiny(), bpeKind, nil)).bytes(5, message(nil).bytes(2, []byte{1})), "denormalizer"},
 	} {
 		_, err := Read("f", tc.data, Options{})

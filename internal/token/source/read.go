@@ -45,7 +45,7 @@ func (l Limits) read(name, path, encoding string, p place, config *chat.Config) 
 		t, err = sentencepiece.Read(name, data, sentencepiece.Options{BOS: config.AddBOS, EOS: config.AddEOS})
 	default:
 		if string(data[:min(len(data), 8)]) == "version " {
-			return nil, nil, fmt.Errorf("%s is a pointer of Git LFS, not the file itself: run git lfs pull", path)
+			return nil, nil, fmt.Errorf("%s is a Git LFS pointer, not the file itself: run git lfs pull", path)
 		}
 		return nil, nil, fmt.Errorf("%s is not a known kind of tokenizer file; %s", path, choices)
 	}
@@ -58,7 +58,7 @@ func (l Limits) read(name, path, encoding string, p place, config *chat.Config) 
 // expansion refuses a tokenizer that makes texts too long.
 func (l Limits) expansion(name string, e *token.Engine) error {
 	if times := e.Expansion(); l.Expansion > 0 && times > l.Expansion {
-		return fmt.Errorf("the normalizer of the tokenizer %s can make a text %.3g times as long, more than %g: raise limits.expansion if it should", name, times, l.Expansion)
+		return fmt.Errorf("the normalizer of the tokenizer %s can make a text %.3g times as long, above the limit of %g: raise limits.expansion to allow it", name, times, l.Expansion)
 	}
 	return nil
 }

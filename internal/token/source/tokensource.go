@@ -51,7 +51,7 @@ type Found struct {
 func (f Finder) Find(ctx context.Context, name, revision string) (*Found, error) {
 	switch {
 	case name == "":
-		return nil, errors.New("no tokenizer is named: " + choices)
+		return nil, errors.New("no tokenizer given: " + choices)
 	case name == token.Builtin, name == token.Words{}.Name():
 		t, err := token.ByName(name)
 		if err != nil {
@@ -164,7 +164,7 @@ func (f Finder) open(name string, p place, encoding string) (*Found, error) {
 	if first != nil {
 		return nil, first
 	}
-	return nil, fmt.Errorf("%s has no tokenizer: none of %s is there; %s", name, strings.Join(tried, ", "), choices)
+	return nil, fmt.Errorf("%s has no tokenizer (looked for %s); %s", name, strings.Join(tried, ", "), choices)
 }
 
 // folder is a directory.

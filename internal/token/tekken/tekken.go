@@ -39,7 +39,7 @@ func Read(name string, data []byte) (*token.Engine, error) {
 		return fail(err)
 	}
 	if f.special < 1 || f.size <= f.special || f.size > maxSize || f.size-f.special > len(f.ranks) {
-		return fail(fmt.Errorf("a vocabulary of %d with %d special tokens does not fit its %d ranks", f.size, f.special, len(f.ranks)))
+		return fail(fmt.Errorf("a vocabulary of %d tokens, %d of them special, does not match its %d ranks", f.size, f.special, len(f.ranks)))
 	}
 	tokens := make([]string, f.size)
 	copy(tokens[f.special:], f.ranks) // the file may hold more than the tokenizer uses
@@ -131,13 +131,13 @@ func (f *file) vocab(s *jsonscan.Scanner) error {
 			return nil // which the caller sees
 		}
 		if rank < 0 || rank > maxSize {
-			return fmt.Errorf("token %d has the rank %d", i, rank)
+			return fmt.Errorf("token %d has the invalid rank %d", i, rank)
 		}
 		for int64(len(f.ranks)) <= rank {
 			f.ranks = append(f.ranks, "")
 		}
 		if text == "" || f.ranks[rank] != "" {
-			return fmt.Errorf("the token of rank %d has no bytes, or is there twice", rank)
+			return fmt.Errorf("the token of rank %d has no bytes or appears twice", rank)
 		}
 		f.ranks[rank] = text
 	}
@@ -171,7 +171,7 @@ func (f *file) known() ([]token.Added, error) {
 		switch f.version {
 		case "v1", "v2", "v3", "v7":
 		default:
-			return nil, fmt.Errorf("it is of version %q and has no special_tokens", f.version)
+			return nil, fmt.Errorf("its version is %q, and it has no special_tokens", f.version)
 		}
 		copy(names, []string{
 			"<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]", "[TOOL_CALLS]",

@@ -19,11 +19,11 @@ func TestFaults(t *testing.T) {
 	for _, tc := range []struct{ name, data, want string }{
 		{"no JSON", "x", "it is not a tekken.json"},
 		{"other JSON", `{"model": {}}`, "it has no config, pattern or vocab"},
-		{"sizes", `{"config": {"pattern": ".", "default_vocab_size": 9, "default_num_special_tokens": 2}, "vocab": [{"rank": 0, "token_bytes": "AA=="}]}`, "a vocabulary of 9 with 2 special tokens does not fit its 1 ranks"},
-		{"rank", `{"config": {"pattern": ".", "default_vocab_size": 3, "default_num_special_tokens": 2}, "vocab": [{"rank": -5, "token_bytes": "AA=="}]}`, "token 0 has the rank -5"},
+		{"sizes", `{"config": {"pattern": ".", "default_vocab_size": 9, "default_num_special_tokens": 2}, "vocab": [{"rank": 0, "token_bytes": "AA=="}]}`, "a vocabulary of 9 tokens, 2 of them special, does not match its 1 ranks"},
+		{"rank", `{"config": {"pattern": ".", "default_vocab_size": 3, "default_num_special_tokens": 2}, "vocab": [{"rank": -5, "token_bytes": "AA=="}]}`, "token 0 has the invalid rank -5"},
 		{"base64", `{"config": {"pattern": ".", "default_vocab_size": 3, "default_num_special_tokens": 2}, "vocab": [{"rank": 0, "token_bytes": "!"}]}`, "are not base64"},
 		{"cut short", `{"config": {"pattern": "."}, "vocab": [{"rank": 0`, "it is not a tekken.json: byte"},
-		{"twice", `{"config": {"pattern": "."}, "vocab": [{"rank": 0, "token_bytes": "AA=="}, {"rank": 0, "token_bytes": "AQ=="}]}`, "rank 0 has no bytes, or is there twice"},
+		{"twice", `{"config": {"pattern": "."}, "vocab": [{"rank": 0, "token_bytes": "AA=="}, {"rank": 0, "token_bytes": "AQ=="}]}`, "rank 0 has no bytes or appears twice"},
 		{"bytes", `{"config": {"pattern": ".", "default_vocab_size": 3, "default_num_special_tokens": 2}, "vocab": [{"rank": 0, "token_bytes": "AA=="}]}`, "no token for the byte 0x01"},
 	} {
 		_, err := Read("f", []byte(tc.data))
@@ -56,7 +56,7 @@ func TestSpecialNames(t *testing.T) {
 		t.Errorf("decoded %q", got)
 	}
 	for special, want := range map[string]string{
-		"": `it is of version "v13" and has no special_tokens`,
+		"": `its version is "v13", and it has no special_tokens`,
 		`, "special_tokens": [{"rank": 9, "token_str": "x"}]`:                                `the special token "x" has the rank 9`,
 		`, "special_tokens": [{"rank": 1, "token_str": "x"}, {"rank": 1, "token_str": "y"}]`: `the special token "y" has the rank 1`,
 	} {

@@ -61,7 +61,7 @@ func Read(name string, data []byte, o Options) (*token.Engine, error) {
 	}
 	for text, id := range renamed(enc.special, o.Added, tokens) {
 		if int(id) < len(tokens) && tokens[id] != "" {
-			return fail(fmt.Errorf("the special token %s has the id %d, which is a rank, too", text, id))
+			return fail(fmt.Errorf("the special token %s has the id %d, which is also a rank", text, id))
 		}
 		p.Added = append(p.Added, token.Added{ID: id, Content: text, Special: true})
 	}
@@ -129,7 +129,7 @@ func ranks(data []byte) ([]string, int, error) {
 func rank(line []byte) (string, int, error) {
 	code, number, ok := bytes.Cut(line, []byte(" "))
 	if !ok {
-		return "", 0, errors.New("it is not a token in base64, a space and a rank")
+		return "", 0, errors.New("expected a token in base64, a space and a rank")
 	}
 	text, err := base64.StdEncoding.DecodeString(string(code))
 	if err != nil || len(text) == 0 {
@@ -164,5 +164,5 @@ func choose(count int, o Options) (encoding, error) {
 	if o.Encoding != "" {
 		return encoding{}, fmt.Errorf("unknown encoding %q; known: %s", o.Encoding, strings.Join(known, ", "))
 	}
-	return encoding{}, fmt.Errorf("its %d ranks are those of no encoding that is known, which are: %s. Use the model's tokenizer.json", count, strings.Join(known, ", "))
+	return encoding{}, fmt.Errorf("no known encoding has %d ranks; known: %s. Use the model's tokenizer.json", count, strings.Join(known, ", "))
 }

@@ -73,16 +73,16 @@ func TestFaults(t *testing.T) {
 		want       string
 	}{
 		{"empty", "", Options{}, "it is empty"},
-		{"no rank", "AA==\n", Options{}, "line 1: it is not a token in base64, a space and a rank"},
+		{"no rank", "AA==\n", Options{}, "line 1: expected a token in base64, a space and a rank"},
 		{"no base64", "AA== 0\n!! 1\n", Options{}, "line 2: the token is not base64"},
 		{"bad rank", "AA== -1", Options{}, `line 1: "-1" is not a rank`},
 		{"huge rank", "AA== 99999999", Options{}, "is not a rank"},
 		{"twice", "AA== 0\nAQ== 0", Options{}, "line 2: the rank 0 is given twice"},
-		{"unknown", bytes, Options{}, "its 256 ranks are those of no encoding that is known, which are: r50k_base (50256)"},
+		{"unknown", bytes, Options{}, "no known encoding has 256 ranks; known: r50k_base (50256)"},
 		{"unknown name", bytes, Options{Encoding: "x"}, `unknown encoding "x"; known: r50k_base`},
 		{"wrong name", bytes, Options{Encoding: "qwen"}, "it has 256 ranks; the encoding qwen has 151643"},
 		{"bytes missing", "AA== 0", Options{Pattern: "."}, "no token for the byte 0x01"},
-		{"clash", bytes, Options{Pattern: ".", Special: map[string]int32{"<x>": 7}}, "the special token <x> has the id 7, which is a rank, too"},
+		{"clash", bytes, Options{Pattern: ".", Special: map[string]int32{"<x>": 7}}, "the special token <x> has the id 7, which is also a rank"},
 	} {
 		_, err := Read("f", []byte(tc.data), tc.o)
 		if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "rank file f") {

@@ -95,6 +95,15 @@ func (b *bench) attempt(ctx context.Context, s *server, cores []int, name string
 	}
 }
 
+// checked is attempt for the program under test, whose result must be there.
+func (b *bench) checked(ctx context.Context, s *server, cores []int, name string, build func(dir string) (command, error)) (attempt, error) {
+	a, err := b.attempt(ctx, s, cores, name, build)
+	if err == nil {
+		_, err = readResult(a.dir)
+	}
+	return a, err
+}
+
 // field is what came of the contenders of a row: attempts, or why there are none.
 type field struct {
 	attempts map[string][]attempt

@@ -42,11 +42,7 @@ func (o openLoop) command(b *bench, s *server, dir string) command {
 
 // open makes one open-loop run.
 func (b *bench) open(ctx context.Context, s *server, o openLoop) (attempt, error) {
-	a, err := b.attempt(ctx, s, b.cores.client, "open", func(dir string) (command, error) { return o.command(b, s, dir), nil })
-	if err == nil {
-		_, err = readResult(a.dir)
-	}
-	return a, err
+	return b.checked(ctx, s, b.cores.client, "open", func(dir string) (command, error) { return o.command(b, s, dir), nil })
 }
 
 // poissonRow asks for more arrivals than any peer can keep up with.
@@ -155,14 +151,11 @@ func reportRow() row {
 // reportWait runs 20,000 streamed requests and returns the time between the end of
 // the last one and the end of the program, whose last act is to print the table.
 func (b *bench) reportWait(ctx context.Context, s *server) (time.Duration, error) {
-	a, err := b.attempt(ctx, s, b.cores.client, "report", func(dir string) (command, error) {
+	a, err := b.checked(ctx, s, b.cores.client, "report", func(dir string) (command, error) {
 		return command{argv: []string{b.program, "run", s.url, "--model", "mock", "--concurrency", "64", "--requests", "20000",
 			"--input-tokens", strconv.Itoa(promptWords), "--output-tokens", "16", "--out", outDir(dir)}, fine: []int{1}}, nil
 	})
 	if err != nil {
-		return 0, err
-	}
-	if _, err := readResult(a.dir); err != nil {
 		return 0, err
 	}
 	var last time.Duration

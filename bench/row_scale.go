@@ -80,10 +80,7 @@ func (b *bench) onCores(ctx context.Context, s *server, cores []int) ([]attempt,
 	var out []attempt
 	for range b.reps {
 		w := work{inFlight: 64 * len(cores), stream: true, events: 16, duration: b.load}
-		a, err := b.attempt(ctx, s, cores, "cores", func(dir string) (command, error) { return ours().command(b, s, w, dir) })
-		if err == nil {
-			_, err = readResult(a.dir)
-		}
+		a, err := b.checked(ctx, s, cores, "cores", func(dir string) (command, error) { return ours().command(b, s, w, dir) })
 		if err != nil {
 			return nil, err
 		}
@@ -230,13 +227,10 @@ func (b *bench) cpuOf(ctx context.Context, s *server, o openLoop) (time.Duration
 // millionEventsRow is the peak memory of a run of a million requests.
 func millionEventsRow() row {
 	return row{"peak memory, 1,000,000 requests of 64 events", withServer(serverSpec{events: 64}, func(ctx context.Context, b *bench, s *server, l *line) {
-		a, err := b.attempt(ctx, s, b.cores.client, "million", func(dir string) (command, error) {
+		a, err := b.checked(ctx, s, b.cores.client, "million", func(dir string) (command, error) {
 			argv := []string{b.program, "run", s.url, "--model", "mock", "--concurrency", "64", "--requests", strconv.Itoa(1_000_000)}
 			return command{argv: append(argv, commonFlags(work{stream: true, events: 64}, dir)...), fine: []int{1}}, nil
 		})
-		if err == nil {
-			_, err = readResult(a.dir)
-		}
 		if err != nil {
 			l.miss(nameOurs, err)
 			return

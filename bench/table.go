@@ -136,9 +136,9 @@ func summarise(w io.Writer, lines []line, took time.Duration) int {
 func writeMarkdown(path string, lines []line, machine string, took time.Duration) error {
 	var b strings.Builder
 	b.WriteString("# Performance\n\n")
-	b.WriteString("Written by `make bench-full`; how each figure is taken stands in the package comment of `bench/`.\n")
-	b.WriteString("Client and server are pinned to a core each, figures are medians, and a ratio is one of figures from the same run.\n\n")
-	fmt.Fprintf(&b, "Machine: %s. Date: %s. The whole table took %v.\n\n", machine, time.Now().UTC().Format(time.DateOnly), took)
+	b.WriteString("Written by `make bench-full`; the package comment of `bench/` explains how each figure is measured.\n")
+	b.WriteString("Client and server are pinned to one core each. Figures are medians; ratios compare figures from the same run.\n\n")
+	fmt.Fprintf(&b, "Machine: %s. Date: %s. The full benchmark took %v.\n\n", machine, time.Now().UTC().Format(time.DateOnly), took)
 	b.WriteString("| case | measured | bound | |\n|---|---|---|---|\n")
 	for _, l := range lines {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", cell(l.name), cells(l.entryTexts()), cells(l.boundTexts()), l.state())

@@ -230,16 +230,21 @@ func (r *bodyReader) integer(name []byte, v *int) error {
 	if err != nil {
 		return err
 	}
-	if n, err := strconv.Atoi(string(s)); err == nil {
-		*v = n
-		return nil
-	}
-	f, err := strconv.ParseFloat(string(s), 64)
-	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+	n, ok := whole(s)
+	if !ok {
 		return fmt.Errorf("%s: must be an integer", name)
 	}
-	*v = int(f)
+	*v = n
 	return nil
+}
+
+// whole reads a whole number, which may be written as 1e3 or 5.0.
+func whole(text []byte) (int, bool) {
+	if n, err := strconv.Atoi(string(text)); err == nil {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(string(text), 64)
+	return int(f), err == nil && f == math.Trunc(f) && math.Abs(f) <= 1<<53
 }
 
 func (r *bodyReader) encodingFormat(name []byte) error {

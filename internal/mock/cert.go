@@ -36,11 +36,11 @@ func serverTLS(t TLS, http2 bool) (*tls.Config, []byte, error) {
 	if t.ClientCA != "" {
 		text, err := os.ReadFile(t.ClientCA)
 		if err != nil {
-			return nil, nil, fmt.Errorf("read the authority for client certificates: %w", err)
+			return nil, nil, fmt.Errorf("read the client CA: %w", err)
 		}
 		c.ClientCAs = x509.NewCertPool()
 		if !c.ClientCAs.AppendCertsFromPEM(text) {
-			return nil, nil, fmt.Errorf("read the authority for client certificates: %s has no PEM certificate", t.ClientCA)
+			return nil, nil, fmt.Errorf("read the client CA: %s has no PEM certificate", t.ClientCA)
 		}
 		c.ClientAuth = tls.RequireAndVerifyClientCert
 	}

@@ -151,7 +151,7 @@ func (g *grpcConn) serve() error {
 		}
 		n := min(len(preface), g.w-g.r)
 		if string(g.in[g.r:g.r+n]) != preface[:n] {
-			return connError{h2.ErrCodeProtocol, "the connection does not begin as HTTP/2 does"}
+			return connError{h2.ErrCodeProtocol, "bad connection preface"}
 		}
 		preface = preface[n:]
 		g.r += n
@@ -198,7 +198,7 @@ func (g *grpcConn) frames(read time.Time) error {
 		b := g.in[g.r:g.w]
 		size := int(b[0])<<16 | int(b[1])<<8 | int(b[2])
 		if size > maxFrameIn {
-			return connError{h2.ErrCodeFrameSize, "a frame is larger than announced"}
+			return connError{h2.ErrCodeFrameSize, "frame larger than SETTINGS_MAX_FRAME_SIZE"}
 		}
 		if len(b) < frameHead+size {
 			return nil
@@ -217,7 +217,7 @@ func (g *grpcConn) frames(read time.Time) error {
 
 func (g *grpcConn) frame(kind h2.FrameType, flags h2.Flags, id uint32, p []byte, read time.Time) error {
 	if g.blockOf != 0 && (kind != h2.FrameContinuation || id != g.blockOf) {
-		return connError{h2.ErrCodeProtocol, "a header block is cut by another frame"}
+		return connError{h2.ErrCodeProtocol, "header block interrupted by another frame"}
 	}
 	switch kind {
 	case h2.FrameData:
@@ -226,14 +226,14 @@ func (g *grpcConn) frame(kind h2.FrameType, flags h2.Flags, id uint32, p []byte,
 		return g.headers(flags, id, p, read)
 	case h2.FrameContinuation:
 		if g.blockOf == 0 {
-			return connError{h2.ErrCodeProtocol, "a header block is continued that was not begun"}
+			return connError{h2.ErrCodeProtocol, "CONTINUATION without HEADERS"}
 		}
 		return g.headerBlock(flags, p, read)
 	case h2.FrameSettings:
 		return g.settings(flags, p)
 	case h2.FramePing:
 		if len(p) != 8 {
-			return connError{h2.ErrCodeFrameSize, "a ping has not 8 bytes"}
+			return connError{h2.ErrCodeFrameSize, "PING frame is not 8 bytes long"}
 		}
 		if flags&h2.FlagPingAck == 0 {
 			g.out = appendFrameHead(g.out, 8, h2.FramePing, h2.FlagPingAck, 0)
@@ -246,7 +246,7 @@ func (g *grpcConn) frame(kind h2.FrameType, flags h2.Flags, id uint32, p []byte,
 			g.drop(st)
 		}
 	case h2.FramePushPromise:
-		return connError{h2.ErrCodeProtocol, "a client cannot push"}
+		return connError{h2.ErrCodeProtocol, "PUSH_PROMISE from a client"}
 	}
 	return nil
 }
@@ -257,14 +257,14 @@ func unpad(flags h2.Flags, p []byte) ([]byte, error) {
 		return p, nil
 	}
 	if len(p) == 0 || int(p[0]) > len(p)-1 {
-		return nil, connError{h2.ErrCodeProtocol, "a frame has more padding than bytes"}
+		return nil, connError{h2.ErrCodeProtocol, "padding longer than the frame"}
 	}
 	return p[1 : len(p)-int(p[0])], nil
 }
 
 func (g *grpcConn) headers(flags h2.Flags, id uint32, p []byte, read time.Time) error {
 	if id&1 == 0 {
-		return connError{h2.ErrCodeProtocol, "a client's stream has an even number"}
+		return connError{h2.ErrCodeProtocol, "even stream ID from a client"}
 	}
 	p, err := unpad(flags, p)
 	if err != nil {
@@ -272,7 +272,7 @@ func (g *grpcConn) headers(flags h2.Flags, id uint32, p []byte, read time.Time) 
 	}
 	if flags&h2.FlagHeadersPriority != 0 {
 		if len(p) < 5 {
-			return connError{h2.ErrCodeFrameSize, "a priority is cut"}
+			return connError{h2.ErrCodeFrameSize, "truncated priority"}
 		}
 		p = p[5:]
 	}
@@ -285,7 +285,7 @@ func (g *grpcConn) headers(flags h2.Flags, id uint32, p []byte, read time.Time) 
 func (g *grpcConn) headerBlock(flags h2.Flags, p []byte, read time.Time) error {
 	if flags&h2.FlagHeadersEndHeaders == 0 || len(g.block) > 0 {
 		if g.block = append(g.block, p...); len(g.block) > maxHeaderList {
-			return connError{h2.ErrCodeEnhanceYourCalm, "a header block is too long"}
+			return connError{h2.ErrCodeEnhanceYourCalm, "header block too long"}
 		}
 		if flags&h2.FlagHeadersEndHeaders == 0 {
 			return nil
@@ -321,14 +321,14 @@ func (g *grpcConn) settings(flags h2.Flags, p []byte) error {
 		return nil
 	}
 	if len(p)%6 != 0 {
-		return connError{h2.ErrCodeFrameSize, "a setting is cut"}
+		return connError{h2.ErrCodeFrameSize, "truncated SETTINGS frame"}
 	}
 	for ; len(p) > 0; p = p[6:] {
 		v := binary.BigEndian.Uint32(p[2:])
 		switch h2.SettingID(binary.BigEndian.Uint16(p)) {
 		case h2.SettingInitialWindowSize:
 			if v > 1<<31-1 {
-				return connError{h2.ErrCodeFlowControl, "a window is too large"}
+				return connError{h2.ErrCodeFlowControl, "SETTINGS_INITIAL_WINDOW_SIZE out of range"}
 			}
 			delta := int64(v) - g.initial
 			g.initial = int64(v)
@@ -338,7 +338,7 @@ func (g *grpcConn) settings(flags h2.Flags, p []byte) error {
 			defer g.pumpAll()
 		case h2.SettingMaxFrameSize:
 			if v < 16<<10 || v > 1<<24-1 {
-				return connError{h2.ErrCodeProtocol, "a frame size is out of bounds"}
+				return connError{h2.ErrCodeProtocol, "SETTINGS_MAX_FRAME_SIZE out of range"}
 			}
 			g.maxFrame = int(v)
 		}
@@ -349,12 +349,12 @@ func (g *grpcConn) settings(flags h2.Flags, p []byte) error {
 
 func (g *grpcConn) windowUpdate(id uint32, p []byte) error {
 	if len(p) != 4 {
-		return connError{h2.ErrCodeFrameSize, "a window update has not 4 bytes"}
+		return connError{h2.ErrCodeFrameSize, "WINDOW_UPDATE frame is not 4 bytes long"}
 	}
 	n := int64(binary.BigEndian.Uint32(p) & (1<<31 - 1))
 	if id == 0 {
 		if g.window += n; g.window > 1<<31-1 {
-			return connError{h2.ErrCodeFlowControl, "the connection's window is too large"}
+			return connError{h2.ErrCodeFlowControl, "connection window too large"}
 		}
 		g.pumpAll()
 		return nil

@@ -128,7 +128,7 @@ func (g *grpcConn) halfClosed(st *grpcStream) {
 			g.end(st, repository.CodeOK, "")
 		}
 	case st.got == 0:
-		g.end(st, repository.CodeInternal, "no message came with the request")
+		g.end(st, repository.CodeInternal, "the request has no message")
 	}
 }
 

@@ -70,7 +70,7 @@ func (h *http1) serve() {
 	for {
 		req, err := h.read()
 		if errors.Is(err, errHTTP2) {
-			h.s.http2.serve(&replay{Conn: h.wire, first: h.in[h.r:h.w]})
+			h.s.http2.serve(&replay{h.wire, io.MultiReader(bytes.NewReader(h.in[h.r:h.w]), h.wire)})
 			return
 		}
 		if err != nil {

@@ -155,14 +155,7 @@ func (o *http2Sender) cut(bool) { o.broken = true }
 // replay is a connection whose first bytes have been read already.
 type replay struct {
 	net.Conn
-	first []byte
+	all io.Reader // them and the rest
 }
 
-func (r *replay) Read(p []byte) (int, error) {
-	if len(r.first) > 0 {
-		n := copy(p, r.first)
-		r.first = r.first[n:]
-		return n, nil
-	}
-	return r.Conn.Read(p)
-}
+func (r *replay) Read(p []byte) (int, error) { return r.all.Read(p) }

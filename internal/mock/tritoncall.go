@@ -3,8 +3,6 @@ package mock
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
-	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -179,11 +177,11 @@ func number(key, v []byte, to *int) error {
 	if string(v) == "null" {
 		return nil
 	}
-	f, err := strconv.ParseFloat(string(v), 64)
-	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+	n, ok := whole(v)
+	if !ok {
 		return fmt.Errorf("%s: %q is not an integer", key, v)
 	}
-	*to = int(f)
+	*to = n
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package mock
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -94,19 +95,11 @@ func (w *wordCount) end() {
 // unescape reads an escape, a valid one: the scanner has been over it. Halves of
 // surrogate pairs come one by one, which makes no difference to where words end.
 func unescape(raw []byte) (rune, int) {
-	switch raw[1] {
-	case 'b':
-		return '\b', 2
-	case 'f':
-		return '\f', 2
-	case 'n':
-		return '\n', 2
-	case 'r':
-		return '\r', 2
-	case 't':
-		return '\t', 2
-	case 'u':
+	if raw[1] == 'u' {
 		return rune(unhex(raw[2])<<12 | unhex(raw[3])<<8 | unhex(raw[4])<<4 | unhex(raw[5])), 6
+	}
+	if i := strings.IndexByte("bfnrt", raw[1]); i >= 0 {
+		return rune("\b\f\n\r\t"[i]), 2
 	}
 	return rune(raw[1]), 2
 }

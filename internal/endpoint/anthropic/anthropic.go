@@ -173,7 +173,7 @@ func appendMessage(b []byte, m *prompt.Message) ([]byte, error) {
 			b = append(b, `{"type":"text","text":`...)
 			b = append(body.AppendString(b, part.Text), '}')
 		case part.Kind != prompt.Image:
-			return nil, errors.New("messages of the Anthropic API hold text and images, no sound or video: use frames, or the OpenAI protocol")
+			return nil, errors.New("Anthropic messages support text and images, not audio or video: use frames, or the OpenAI protocol")
 		case part.URL != "":
 			b = append(b, `{"type":"image","source":{"type":"url","url":`...)
 			b = append(body.AppendString(b, part.URL), '}', '}')

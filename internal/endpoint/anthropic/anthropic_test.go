@@ -61,7 +61,7 @@ func TestBodies(t *testing.T) {
 		}
 	}
 	e := newEndpoint(t, target(nil), "")
-	if _, err := e.Prepare(&prompt.Prompt{Text: "x", Parts: []prompt.Part{{Kind: prompt.Audio}}}); err == nil || !strings.Contains(err.Error(), "no sound or video") {
+	if _, err := e.Prepare(&prompt.Prompt{Text: "x", Parts: []prompt.Part{{Kind: prompt.Audio}}}); err == nil || !strings.Contains(err.Error(), "not audio or video") {
 		t.Errorf("sound: %v", err)
 	}
 	if _, err := New(target(func(t *plan.Target) { t.Body = map[string]any{"messages": 1} }), endpoint.Options{Clock: clock.NewClock()}); err == nil {

@@ -57,7 +57,7 @@ func (d *Decoder) lacks(p *piece) string {
 	case d.kind == plan.EndpointRankings && !p.has("rankings"), d.kind == plan.EndpointRerank && !p.list && !p.has("results"):
 		return "the answer holds no ranking: "
 	case d.kind == plan.EndpointRetrieval && !p.has("data") && !p.list:
-		return "the answer says nothing of the images: "
+		return "the answer has no results for the images: "
 	case d.kind == plan.EndpointTGI && !p.done:
 		return "the answer has no generated_text: "
 	}

@@ -231,7 +231,7 @@ func (e *Endpoint) pictures(p *prompt.Prompt) ([]byte, error) {
 		b = append(body.AppendURL(b, part), '}')
 	}
 	if images == 0 {
-		return nil, message.Errorf("the prompt has no image to look at%v", message.New(": set %v", message.Images).Or(""))
+		return nil, message.Errorf("the prompt has no image%v", message.New(": set %v", message.Images).Or(""))
 	}
 	return append(b, ']', '}'), nil
 }
@@ -241,7 +241,7 @@ func (e *Endpoint) generate(p *prompt.Prompt) ([]byte, error) {
 	var text strings.Builder
 	for _, part := range mediaOf(p) {
 		if part.Kind != prompt.Image {
-			return nil, errors.New("Text Generation Inference takes text and images, no sound or video")
+			return nil, errors.New("Text Generation Inference supports text and images, not audio or video")
 		}
 		text.WriteString("![](" + body.URL(part) + ") ")
 	}

@@ -190,7 +190,7 @@ func TestAnswers(t *testing.T) {
 		{"results of a ranking", plan.EndpointRerank, `{"results":[]}`, "whole", "", "", ""},
 		{"an error for a ranking", plan.EndpointRerank, `{"error":"no","error_type":"Backend"}`, "error", "", "", "stream_error: no"},
 		{"images", plan.EndpointRetrieval, `{"data":[{}]}`, "whole", "", "", ""},
-		{"no images", plan.EndpointRetrieval, `{"datum":[{}]}`, "", "", "", `bad_body: the answer says nothing of the images: {"datum":[{}]}`},
+		{"no images", plan.EndpointRetrieval, `{"datum":[{}]}`, "", "", "", `bad_body: the answer has no results for the images: {"datum":[{}]}`},
 		{"anything", plan.EndpointTemplate, `{"error":"is a field like others"}`, "whole", "", "", ""},
 		{"a number", plan.EndpointTemplate, ` 5 `, "whole", "", "", ""},
 		{"not JSON", plan.EndpointTemplate, `{"a":`, "", "", "", "bad_body: the answer is not JSON: byte 5: expected a value"},

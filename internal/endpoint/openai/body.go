@@ -82,7 +82,7 @@ func (e *bodyEncoder) encode(p *prompt.Prompt) ([]byte, error) {
 	case e.kind == Embeddings:
 		b = appendInput(append(b, `"input":`...), p)
 	case e.kind == Completions && hasMedia(p):
-		return nil, errors.New("completions take no images, sound or video: use chat")
+		return nil, errors.New("completions do not support images, audio or video: use chat")
 	case e.kind == Completions:
 		b = append(b, `"prompt":`...)
 		b = body.AppendString(b, body.Plain(p))

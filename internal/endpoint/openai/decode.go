@@ -99,15 +99,10 @@ func takeUsage(rec *record.Record, u usage) {
 // finishName is a finish reason as a string, without an allocation for those that
 // servers give all the time.
 func finishName(b []byte) string {
-	switch string(b) {
-	case "length":
-		return "length"
-	case "stop":
-		return "stop"
-	case "tool_calls":
-		return "tool_calls"
-	case "content_filter":
-		return "content_filter"
+	for _, usual := range [...]string{"length", "stop", "tool_calls", "content_filter"} {
+		if string(b) == usual {
+			return usual
+		}
 	}
 	return string(b)
 }

@@ -88,7 +88,7 @@ func specs(of map[string]info) ([]tensor.Spec, error) {
 			return nil, fmt.Errorf("tensor %q: %w", name, err)
 		}
 		if in.Shape.Unknown {
-			return nil, fmt.Errorf("tensor %q has no known shape, which is not served", name)
+			return nil, fmt.Errorf("tensor %q has an unknown shape, which is not supported", name)
 		}
 		for _, d := range in.Shape.Dims {
 			n, err := strconv.ParseInt(d.Size, 10, 64)

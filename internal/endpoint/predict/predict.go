@@ -88,7 +88,7 @@ func ask(where string, t plan.Target, o endpoint.Options, signature string) (*te
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, where, nil)
 	if err != nil {
-		return nil, fmt.Errorf("asking for the metadata of model %q: %w", t.Model, err)
+		return nil, fmt.Errorf("requesting the metadata of model %q: %w", t.Model, err)
 	}
 	for name, value := range t.Headers {
 		req.Header.Set(name, value)
@@ -97,11 +97,11 @@ func ask(where string, t plan.Target, o endpoint.Options, signature string) (*te
 	defer client.CloseIdleConnections()
 	resp, err := client.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("asking for the metadata of model %q: %w", t.Model, err)
+		return nil, fmt.Errorf("requesting the metadata of model %q: %w", t.Model, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("asking %s for the metadata of model %q: %s; is the model's name right, and the port that of the REST API (8501)?", plan.SafeURL(t.URLs[0]), t.Model, resp.Status)
+		return nil, fmt.Errorf("requesting the metadata of model %[2]q from %[1]s: %[3]s; check the model name, and that the port is that of the REST API (8501 by default)", plan.SafeURL(t.URLs[0]), t.Model, resp.Status)
 	}
 	m, err := readModel(http.MaxBytesReader(nil, resp.Body, mostMetadata), signature)
 	if err != nil {
@@ -117,7 +117,7 @@ func (e *TensorFlow) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
 		return e.Call(p, p.Body), nil
 	}
 	if p.Inputs == nil {
-		return nil, message.Errorf("TensorFlow Serving takes tensors, no prompts: give %v", message.InputData)
+		return nil, message.Errorf("TensorFlow Serving takes tensors, not prompts: set %v", message.InputData)
 	}
 	if body, ok := e.bodies.Load(p.Inputs); ok {
 		return e.Call(p, body.([]byte)), nil
@@ -202,7 +202,7 @@ func (e *Torch) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
 	}
 	body, err := os.ReadFile(name)
 	if err != nil {
-		return nil, fmt.Errorf("reading what is sent to TorchServe: %w", err)
+		return nil, fmt.Errorf("reading the TorchServe input file: %w", err)
 	}
 	e.files.Store(name, body)
 	return e.Call(p, body), nil
@@ -211,12 +211,12 @@ func (e *Torch) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
 // fileOf is the path that a request's data gives.
 func fileOf(p *prompt.Prompt) (string, error) {
 	if p.Inputs == nil || len(p.Inputs.Items) != 1 {
-		return "", fmt.Errorf("TorchServe takes one file for each request: give input data with %s and a batch size of 1", TorchInput)
+		return "", fmt.Errorf("TorchServe takes one file per request: provide input data with %s and a batch size of 1", TorchInput)
 	}
 	values := p.Inputs.Items[0].Values
 	at := slices.IndexFunc(values, func(v tensor.Value) bool { return v.Name == TorchInput })
 	if at < 0 {
-		return "", fmt.Errorf("the input data has no %s, the path of the file that is sent to TorchServe", TorchInput)
+		return "", fmt.Errorf("the input data has no %s, the path of the file to send to TorchServe", TorchInput)
 	}
 	var paths []string
 	if err := json.Unmarshal(values[at].Text, &paths); err != nil || len(paths) != 1 {

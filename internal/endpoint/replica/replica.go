@@ -124,7 +124,7 @@ func newReplica(raw string, t plan.Target, o endpoint.Options, p Protocol) (repl
 func URL(base, path, usual string) (*url.URL, error) {
 	u, err := url.Parse(base)
 	if err != nil {
-		return nil, fmt.Errorf("target URL %s cannot be read", plan.SafeURL(base)) // the error repeats it, with its secrets
+		return nil, fmt.Errorf("target URL %s is not valid", plan.SafeURL(base)) // the error repeats it, with its secrets
 	}
 	if u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return nil, fmt.Errorf("target URL %s needs a scheme and a host, as in http://localhost:8000", plan.SafeURL(base))

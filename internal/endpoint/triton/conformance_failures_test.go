@@ -125,7 +125,7 @@ func testStrangers(t *testing.T, s *testServer) {
 		{"no such model over HTTP", s.overHTTP("vlm_model", plan.EndpointGenerate, true), []string{`no model "vlm_model"`, "ensemble", "did you mean vllm_model?"}},
 		{"no such version", version, []string{"vllm_model", "version 7"}},
 		{"no model named", s.overGRPC("", plan.EndpointStream, true), []string{"--model", "vllm_model", "ensemble"}},
-		{"the HTTP port", wrongPort, []string{"HTTP port", "speak Triton's HTTP"}},
+		{"the HTTP port", wrongPort, []string{"HTTP port", "Triton's HTTP API"}},
 		{"the gRPC port", swapped, []string{"gRPC port", "grpc://"}},
 		{"a web page", strange, []string{"does not look like Triton"}},
 		{"a web page over HTTP", web, []string{"does not look like Triton"}},

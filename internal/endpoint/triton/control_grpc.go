@@ -44,7 +44,7 @@ func unimplemented(err error) bool {
 func (s grpcServer) alive(ctx context.Context) error {
 	err := s.call(ctx, kserve.ServerLiveMethod, &emptypb.Empty{}, &kserve.ServerLiveResponse{})
 	if unimplemented(err) {
-		return fmt.Errorf("it speaks gRPC, and has no service %s: this is no Triton (%w)", kserve.Service, err)
+		return fmt.Errorf("it speaks gRPC but has no service %s: this is not Triton (%w)", kserve.Service, err)
 	}
 	return err
 }

@@ -120,7 +120,7 @@ func (s *httpServer) ask(ctx context.Context, method, path, send string, answer 
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
 	if err != nil {
-		return fmt.Errorf("the answer to %s broke off: %w", path, err)
+		return fmt.Errorf("the response to %s was cut off: %w", path, err)
 	}
 	if resp.StatusCode != http.StatusOK {
 		var said struct {
@@ -140,7 +140,7 @@ func (s *httpServer) ask(ctx context.Context, method, path, send string, answer 
 		err = json.Unmarshal(text, answer)
 	}
 	if err != nil {
-		what := "something that is not what the protocol says"
+		what := "something other than the protocol's JSON"
 		if text = bytes.TrimSpace(text); len(text) > 0 && text[0] == '<' {
 			what = "an HTML page"
 		}

@@ -118,7 +118,7 @@ func wantType(m *Model, s *tensor.Spec, types ...tensor.Datatype) error {
 	for i, d := range types {
 		words[i] = d.String()
 	}
-	return message.Errorf("input %s of model %s is %s, where a prompt needs %s%v", s.Name, m.Name, s.Datatype, strings.Join(words, " or "),
+	return message.Errorf("input %s of model %s is %s, but a prompt needs %s%v", s.Name, m.Name, s.Datatype, strings.Join(words, " or "),
 		message.New(": use %v tensors and give its inputs as data", message.Convention).Or(""))
 }
 
@@ -130,11 +130,11 @@ func single(m *Model, s *tensor.Spec) ([]int64, error) {
 	}
 	for _, d := range s.Shape {
 		if d > 1 || d == 0 {
-			return nil, fmt.Errorf("input %s of model %s has the shape %s, where one value is to go in", s.Name, m.Name, tensor.ShapeText(s.Shape))
+			return nil, fmt.Errorf("input %s of model %s has the shape %s, but a prompt needs a single value", s.Name, m.Name, tensor.ShapeText(s.Shape))
 		}
 		shape = append(shape, 1)
 	}
 	return shape, nil
 }
 
-var errNoIDs = message.Errorf("the model takes token ids: name its tokenizer with %v", message.Tokenizer)
+var errNoIDs = message.Errorf("the model takes token IDs: set its tokenizer with %v", message.Tokenizer)

@@ -160,7 +160,7 @@ func (b *builder) tokens() {
 		b.errs = append(b.errs, err)
 	}
 	if len(s.Shape) != 1 || s.Shape[0] >= 0 {
-		b.errs = append(b.errs, fmt.Errorf("input %s of model %s has the shape %s, where a row of ids is to go in", s.Name, b.model.Name, tensor.ShapeText(s.Shape)))
+		b.errs = append(b.errs, fmt.Errorf("input %s of model %s has the shape %s, but a list of token IDs is needed", s.Name, b.model.Name, tensor.ShapeText(s.Shape)))
 	}
 	b.taken[c.ids] = true
 	var shape []int64
@@ -230,7 +230,7 @@ func (b *builder) extras(ignoreEOS bool) {
 		value := b.extra[name]
 		switch s := b.model.input(name); {
 		case name == b.convention.text || name == b.convention.ids || name == b.convention.sampling && name != "":
-			b.errs = append(b.errs, message.Errorf("the extra input %s would replace what the prompt is sent in: use a prompt file%v", name, message.New(", or %v tensors with data", message.Convention).Or("")))
+			b.errs = append(b.errs, message.Errorf("the extra input %s would replace the prompt: use a prompt file%v", name, message.New(", or %v tensors with data", message.Convention).Or("")))
 		case value == nil:
 			b.taken[name] = true
 			delete(fields, name)

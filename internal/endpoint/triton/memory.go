@@ -86,7 +86,7 @@ func tell(ctx context.Context, server sharer, r *shm.Region) error {
 	ctx, cancel := context.WithTimeout(ctx, shareTime)
 	defer cancel()
 	if err := server.register(ctx, r.Name, r.Key, r.Size()); err != nil {
-		return fmt.Errorf("the server does not take the shared memory %s: %w; it must run on this machine and see its shared memory", r.Key, err)
+		return fmt.Errorf("the server cannot use the shared memory %s: %w; it must run on this machine and have access to it", r.Key, err)
 	}
 	return nil
 }

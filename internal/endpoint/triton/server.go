@@ -76,7 +76,7 @@ func describeNested(ctx context.Context, s server, name, version string, outer [
 	for _, step := range conf.GetEnsembleScheduling().GetStep() {
 		inner := step.GetModelName()
 		if inner == "" {
-			return m, fmt.Errorf("a step of ensemble %s names no model", name)
+			return m, fmt.Errorf("a step of ensemble %s has no model name", name)
 		}
 		if slices.Contains(outer, inner) {
 			return m, fmt.Errorf("ensemble %s is a step of itself", inner)
@@ -107,12 +107,7 @@ func explainModel(ctx context.Context, s server, name, version string, err error
 	if indexErr != nil || len(list) == 0 {
 		return fmt.Errorf("the server does not know the model %s: %s", name, said.text)
 	}
-	var same []listed
-	for _, l := range list {
-		if l.Name == name {
-			same = append(same, l)
-		}
-	}
+	same := slices.DeleteFunc(slices.Clone(list), func(l listed) bool { return l.Name != name })
 	switch {
 	case len(same) == 0:
 		names := readyNames(list)
@@ -137,7 +132,7 @@ func explainModel(ctx context.Context, s server, name, version string, err error
 		if state == "" {
 			state = "not loaded"
 		}
-		return fmt.Errorf("model %s is not ready (%s): %s; ready are %s", name, state, why, orNone(readyNames(list)))
+		return fmt.Errorf("model %s is not ready (%s): %s; ready models: %s", name, state, why, orNone(readyNames(list)))
 	}
 	return fmt.Errorf("asking about model %s: %s", name, said.text)
 }
@@ -179,7 +174,7 @@ func chooseModel(ctx context.Context, s server) (string, error) {
 	}
 	switch len(left) {
 	case 0:
-		return "", message.Errorf("the server has no model that is ready: load one, or name it with %v", message.Model)
+		return "", message.Errorf("the server has no ready model: load one, or name one with %v", message.Model)
 	case 1:
 		return left[0], nil
 	}

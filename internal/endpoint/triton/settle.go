@@ -52,7 +52,7 @@ func settleOne(ctx context.Context, t *plan.Target, raw string, first bool, o en
 		t.Triton.Convention = plan.ConventionTRTLLM // its answers are those of all language models
 		return nil
 	case errors.As(err, &said):
-		return fmt.Errorf("the server refuses: %w", err)
+		return fmt.Errorf("the server rejected the request: %w", err)
 	case err != nil:
 		return l.stranger(ctx, *t, o, err)
 	}
@@ -60,7 +60,7 @@ func settleOne(ctx context.Context, t *plan.Target, raw string, first bool, o en
 		if t.Model, err = chooseModel(ctx, l.server); err != nil {
 			return err
 		}
-		log.Printf("Measuring model %s of %s (%v names another).\n", t.Model, plan.SafeURL(raw), message.Model)
+		log.Printf("Measuring model %s at %s (choose another with %v).\n", t.Model, plan.SafeURL(raw), message.Model)
 	}
 	m, err := describeModel(ctx, l.server, t.Model, t.Triton.Version)
 	if err != nil {
@@ -80,7 +80,7 @@ func settleOne(ctx context.Context, t *plan.Target, raw string, first bool, o en
 	if first {
 		t.Triton.Convention = c.name
 	} else if wanted != "" && c.name != wanted {
-		return fmt.Errorf("model %s follows the convention %s here and %s at the first target: measure them apart", m.Name, c.name, wanted)
+		return fmt.Errorf("model %s follows the convention %s here and %s at the first target: measure them separately", m.Name, c.name, wanted)
 	}
 	if first {
 		explain(t, &m, c, o.Data, log)
@@ -124,10 +124,10 @@ func explain(t *plan.Target, m *Model, c convention, d plan.Data, log message.Lo
 	prompts := d.Source != plan.SourceTensors
 	switch s := m.input(c.length); {
 	case c.name == plan.ConventionTensors && prompts:
-		log.Printf("Model %s takes plain tensors: they are made up at random%v.\n", m.Name, message.New(" (%v gives them)", message.InputData).Or(""))
+		log.Printf("Model %s takes plain tensors: sending random values%v.\n", m.Name, message.New(" (set your own with %v)", message.InputData).Or(""))
 	case prompts && s != nil && !s.Optional && d.Output == (plan.Length{}) && d.Source == plan.SourceSynthetic && t.Body[c.length] == nil:
-		log.Printf("Model %s must be told how much to write: it is asked for %d tokens%v.\n", m.Name, usualLength,
-			message.New(" (%v says otherwise)", message.OutputTokens).Or(""))
+		log.Printf("Model %s requires an output length: asking for %d tokens%v.\n", m.Name, usualLength,
+			message.New(" (change with %v)", message.OutputTokens).Or(""))
 	}
 }
 
@@ -139,12 +139,12 @@ func fits(t *plan.Target, m *Model, first bool, log message.Log) error {
 		if t.Transport == plan.TransportHTTP {
 			use = message.UseGenerate
 		}
-		return message.Errorf("model %s is decoupled: a request may have any number of responses, which infer cannot carry; use %v", m.Name, use)
+		return message.Errorf("model %s is decoupled: a request may have any number of responses, which infer does not support; use %v", m.Name, use)
 	case t.Endpoint != plan.EndpointInfer && t.Streaming && !m.Streams() && m.Backend+m.Platform != "":
 		// One response is a whole answer, however it is asked for.
 		t.Streaming = false
 		if first && t.Triton.Convention != plan.ConventionTensors {
-			log.Printf("Model %s is not decoupled: it gives one response to each request, and there is no stream of tokens to time.\n", m.Name)
+			log.Printf("Model %s is not decoupled: it sends one response per request, so there is no token stream to time.\n", m.Name)
 		}
 	}
 	return nil
@@ -173,17 +173,17 @@ func (l *link) stranger(ctx context.Context, t plan.Target, o endpoint.Options, 
 	}
 	other := &httpServer{client: newAsker(t, o, strangerTime), base: &plainURL}
 	if l.grpc != nil && other.alive(ctx) == nil {
-		return fmt.Errorf("this is the HTTP port of an inference server, not its gRPC port: use that one (8001 unless set otherwise), or speak Triton's HTTP to %s", plan.SafeURL(plainURL.String()))
+		return fmt.Errorf("this is the HTTP port of an inference server, not its gRPC port: use the gRPC port (8001 by default), or Triton's HTTP API at %s", plan.SafeURL(plainURL.String()))
 	}
 	var models struct {
 		Data []json.RawMessage `json:"data"`
 	}
 	if other.ask(ctx, http.MethodGet, "/v1/models", "", &models) == nil && models.Data != nil {
-		return fmt.Errorf("this is an OpenAI-compatible server, not Triton: speak OpenAI's API to %s", plan.SafeURL(plainURL.String()))
+		return fmt.Errorf("this is an OpenAI-compatible server, not Triton: use the OpenAI protocol with %s", plan.SafeURL(plainURL.String()))
 	}
 	if l.http != nil && speaksGRPC(ctx, &plainURL, t, o) {
 		plainURL.Scheme = strings.Replace(plainURL.Scheme, "http", "grpc", 1)
-		return fmt.Errorf("this is the gRPC port of an inference server, not its HTTP port: use %s, or the HTTP port (8000 unless set otherwise)", plan.SafeURL(plainURL.String()))
+		return fmt.Errorf("this is the gRPC port of an inference server, not its HTTP port: use %s, or the HTTP port (8000 by default)", plan.SafeURL(plainURL.String()))
 	}
 	return fmt.Errorf("this does not look like Triton: %w", err)
 }

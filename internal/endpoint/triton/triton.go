@@ -207,7 +207,7 @@ func (e *Endpoint) build(given *tensor.Inputs) (*inputs, error) {
 		full := len(e.built) >= mostBuilt
 		e.mu.Unlock()
 		if full {
-			return nil, message.Errorf("the data has more than %d different requests, for which no shared memory is kept: leave %v out", mostBuilt, message.SharedMemory)
+			return nil, message.Errorf("the data has more than %d different requests, too many for shared memory: leave %v out", mostBuilt, message.SharedMemory)
 		}
 		if in.regions, err = e.memory.put(in.tensors); err != nil {
 			return nil, err

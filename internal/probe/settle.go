@@ -24,7 +24,7 @@ func Settled(ctx context.Context, p Prober) (s *record.Snapshot, busy bool, err 
 	began, pause := time.Now(), firstPause
 	s, err = p.Snapshot(ctx)
 	for s != nil && time.Since(began) < patience {
-		if !sleep(ctx, pause) {
+		if !Sleep(ctx, pause) {
 			return s, false, errors.Join(err, context.Cause(ctx))
 		}
 		pause = min(2*pause, mostPause)
@@ -41,7 +41,8 @@ func Settled(ctx context.Context, p Prober) (s *record.Snapshot, busy bool, err 
 	return s, s != nil, err
 }
 
-func sleep(ctx context.Context, d time.Duration) bool {
+// Sleep waits for a while; false: ctx ended first.
+func Sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/probe"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -170,14 +171,7 @@ func (m *Meter) lost(begin time.Duration) bool {
 
 // sleep waits for a moment of the run's clock; false: ctx ended first.
 func (m *Meter) sleep(ctx context.Context, until time.Duration) bool {
-	t := time.NewTimer(until - m.Now())
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return probe.Sleep(ctx, until-m.Now())
 }
 
 // snapshot asks the server; nil: it is not to be asked, or did not answer.

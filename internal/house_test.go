@@ -42,6 +42,7 @@ var house = []struct{ name, may string }{
 	{"tool/*/dialect", "record stat lib/exposition"},
 	{"tool/genaiperf/report", "tool/genaiperf/dialect report/screen lib/number"},
 	{"tool/inferenceperf/report", "tool/inferenceperf/dialect record endpoint/sse lib/jsonobject lib/number"},
+	{"tool/perfanalyzer/report", "record sweep"},
 	{"tool/*/report", "report/screen lib/jsonobject lib/number"},
 	{"tool/inferenceperf/reader", ""},
 	{"tool/inferenceperf/otlp", "tool/inferenceperf/dialect record google.golang.org/protobuf"},

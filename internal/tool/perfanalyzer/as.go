@@ -57,8 +57,7 @@ func as(env tool.Env, s *tool.Saved) ([]string, error) {
 		}
 		level := t.level(p.Stages[i], l)
 		if level.Server == nil && st.Server != nil && len(st.Server.Models) > 0 {
-			m := modelAgain(&st.Server.Models[0])
-			level.Server = &m
+			level.Server = inOrder(modelAgain(&st.Server.Models[0]))
 		}
 		unseen = unseen || a.Service == args.Triton && level.Server == nil
 		if level.Load.Value == 0 { // it went by a trace or by sessions
@@ -144,9 +143,9 @@ func (t *job) measuredAgain(res *result.Result) ([]*sweep.Level, error) {
 }
 
 // modelAgain is what a result has of a model on the server.
-func modelAgain(m *result.ServerModel) report.Model {
-	sum := func(t result.ServerTime) report.Sum { return report.Sum{Count: t.Count, NS: t.NS} }
-	out := report.Model{
+func modelAgain(m *result.ServerModel) record.ModelStats {
+	sum := func(t result.ServerTime) record.CountTime { return record.CountTime{Count: t.Count, NS: t.NS} }
+	out := record.ModelStats{
 		Name: m.Name, Version: m.Version, Inferences: m.Inferences, Executions: m.Executions,
 		Success: sum(m.Success), Queue: sum(m.Queue), ComputeInput: sum(m.ComputeInput), ComputeInfer: sum(m.ComputeInfer),
 		ComputeOutput: sum(m.ComputeOutput), CacheHit: sum(m.CacheHit), CacheMiss: sum(m.CacheMiss),

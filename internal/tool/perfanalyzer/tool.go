@@ -202,7 +202,7 @@ func (t *job) Begin(_ int, s plan.Stage) {
 func (t *job) Window(_, trial int, w sweep.Window) {
 	t.statistics()
 	if t.action.Verbose > 0 {
-		c := t.client(&w)
+		c := t.client(w)
 		t.note(report.WritePass(t.env.Out, trial, &c, t.action.Percentile))
 	}
 }
@@ -214,7 +214,7 @@ func (t *job) End(_ int, s plan.Stage, l *sweep.Level) {
 	}
 	if (t.action.RequestCount > 0 || t.action.Load == args.LoadSchedule) && t.action.Verbose > 0 {
 		t.statistics()
-		c := t.client(l.Merged)
+		c := t.client(*l.Merged)
 		t.note(report.WritePass(t.env.Out, 1, &c, t.action.Percentile))
 	}
 	if n := l.Merged.Empty; n > 0 {

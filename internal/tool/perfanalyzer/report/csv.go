@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/inferometer/inferometer/internal/record"
 )
 
 // CSVOptions say which columns there are.
@@ -46,7 +48,7 @@ func columns(levels []Level) (server, cache bool) {
 	for i := range levels {
 		if m := levels[i].Server; m != nil {
 			server = true
-			cache = cache || m.cached()
+			cache = cache || cached(m)
 		}
 	}
 	return server, cache
@@ -61,15 +63,8 @@ func serverColumns(cache bool) []string {
 	return list
 }
 
-func loadColumn(l *Level) string {
-	if l.Load.Rate {
-		return "Request Rate"
-	}
-	return "Concurrency"
-}
-
 func (p *printer) head(first *Level, o CSVOptions, server, cache bool) {
-	cells := []string{loadColumn(first), "Inferences/Second"}
+	cells := []string{first.Load.kind(), "Inferences/Second"}
 	if o.Decoupled {
 		cells = append(cells, "Response Throughput")
 	}
@@ -97,23 +92,18 @@ func (p *printer) head(first *Level, o CSVOptions, server, cache bool) {
 
 func (p *printer) cells(cells []string) { p.line("%s", strings.Join(cells, ",")) }
 
-func us(d time.Duration) string { return strconv.FormatInt(micros(d), 10) }
+func us(d time.Duration) string { return strconv.FormatInt(d.Microseconds(), 10) }
 
 func (p *printer) row(l *Level, o CSVOptions, server, cache bool) {
 	c := &l.Client
 	cells := []string{number(l.Load.Value), number(c.Throughput)}
 	if o.Decoupled {
-		cells = append(cells, number(c.ResponseThroughput))
+		cells = append(cells, number(c.Streamed))
 	}
 	cells = append(cells, us(c.Send))
 	if server {
-		m := l.Server
-		if m == nil {
-			m = new(Model)
-		}
-		network := c.Latency.Avg - c.Send - c.Receive - m.inside(cache)
-		cells = append(cells, us(max(network, 0)))
-		cells = append(cells, m.parts(cache)...)
+		times, inside := parts(cmp.Or(l.Server, &record.ModelStats{}), cache)
+		cells = append(append(cells, us(max(c.Latency.Avg-c.Send-c.Receive-inside, 0))), times...)
 	}
 	cells = append(cells, us(c.Receive))
 	for _, q := range c.Latency.Percentiles {
@@ -123,7 +113,7 @@ func (p *printer) row(l *Level, o CSVOptions, server, cache bool) {
 		if !o.Percentile {
 			cells = append(cells, us(c.Latency.Avg))
 		}
-		cells = append(cells, us(c.Send+c.Receive), us(c.wait()))
+		cells = append(cells, us(c.Send+c.Receive), us(max(c.Request-c.Send-c.Receive, 0)))
 		if o.GPUs {
 			for _, part := range gpuParts() {
 				cells = append(cells, gpuCell(l.GPUs, part))
@@ -134,7 +124,7 @@ func (p *printer) row(l *Level, o CSVOptions, server, cache bool) {
 }
 
 // gpuCell is one figure of all GPUs: uuid:value;uuid:value;
-func gpuCell(list []GPU, part gpuPart) string {
+func gpuCell(list []record.GPU, part gpuPart) string {
 	var b strings.Builder
 	for i := range list {
 		b.WriteString(list[i].UUID + ":" + part.show(part.value(&list[i])) + ";")
@@ -142,41 +132,33 @@ func gpuCell(list []GPU, part gpuPart) string {
 	return b.String()
 }
 
-// inside is the time that a request spent inside a model, on average.
-func (m *Model) inside(cache bool) time.Duration {
-	sum := m.Queue.avg() + m.ComputeInput.avg() + m.ComputeInfer.avg() + m.ComputeOutput.avg()
-	if cache {
-		sum += m.CacheHit.avg() + m.CacheMiss.avg()
-	}
-	return time.Duration(sum)
-}
-
-// parts are the cells of that time.
-func (m *Model) parts(cache bool) []string {
-	list := []Sum{m.Queue, m.ComputeInput, m.ComputeInfer, m.ComputeOutput}
+// parts are the average times of what a request goes through inside a model, as cells, and
+// together.
+func parts(m *record.ModelStats, cache bool) (cells []string, inside time.Duration) {
+	list := []record.CountTime{m.Queue, m.ComputeInput, m.ComputeInfer, m.ComputeOutput}
 	if cache {
 		list = append(list, m.CacheHit, m.CacheMiss)
 	}
-	cells := make([]string, len(list))
-	for i, s := range list {
-		cells[i] = strconv.FormatUint(s.us(), 10)
+	for _, c := range list {
+		d := time.Duration(average(c))
+		cells, inside = append(cells, us(d)), inside+d
 	}
-	return cells
+	return cells, inside
 }
 
 // ComposingName is the file of a composing model beside the file of the levels.
-func ComposingName(file string, m *Model) string {
+func ComposingName(file string, m *record.ModelStats) string {
 	return filepath.Join(filepath.Dir(file), m.Name+"_v"+m.Version+"."+filepath.Base(file))
 }
 
 // Composing are the models that the levels' model is made of, at any depth, each
 // once.
-func Composing(levels []Level) []Model {
-	var out []Model
-	var walk func(list []Model)
-	walk = func(list []Model) {
+func Composing(levels []Level) []record.ModelStats {
+	var out []record.ModelStats
+	var walk func(list []record.ModelStats)
+	walk = func(list []record.ModelStats) {
 		for _, m := range list {
-			if !slices.ContainsFunc(out, func(o Model) bool { return o.Name == m.Name && o.Version == m.Version }) {
+			if !slices.ContainsFunc(out, func(o record.ModelStats) bool { return o.Name == m.Name && o.Version == m.Version }) {
 				out = append(out, m)
 			}
 			walk(m.Composing)
@@ -191,13 +173,13 @@ func Composing(levels []Level) []Model {
 }
 
 // find is a model among those that another is made of.
-func (m *Model) find(name, version string) *Model {
+func find(m *record.ModelStats, name, version string) *record.ModelStats {
 	for i := range m.Composing {
 		c := &m.Composing[i]
 		if c.Name == name && c.Version == version {
 			return c
 		}
-		if found := c.find(name, version); found != nil {
+		if found := find(c, name, version); found != nil {
 			return found
 		}
 	}
@@ -213,20 +195,18 @@ func ComposingCSV(w io.Writer, levels []Level, name, version string) error {
 	headed := false
 	for i := range levels {
 		l := &levels[i]
-		if l.Server == nil {
-			continue
-		}
-		m := l.Server.find(name, version)
+		m := find(cmp.Or(l.Server, &record.ModelStats{}), name, version)
 		if m == nil {
 			continue
 		}
 		if !headed {
-			p.cells(slices.Concat([]string{loadColumn(l), "Inferences/Second", "Client Send"}, serverColumns(cache), []string{"Client Recv"}))
+			p.cells(slices.Concat([]string{l.Load.kind(), "Inferences/Second", "Client Send"}, serverColumns(cache), []string{"Client Recv"}))
 			headed = true
 		}
 		ratio := float64(m.Success.Count) / float64(max(l.Server.Success.Count, 1))
-		outside := max(time.Duration(m.Success.avg())-m.inside(cache), 0)
-		p.cells(slices.Concat([]string{number(l.Load.Value), number(l.Client.Throughput * ratio), "0", us(outside)}, m.parts(cache), []string{"0"}))
+		times, inside := parts(m, cache)
+		outside := max(time.Duration(average(m.Success))-inside, 0)
+		p.cells(slices.Concat([]string{number(l.Load.Value), number(l.Client.Throughput * ratio), "0", us(outside)}, times, []string{"0"}))
 	}
 	return p.flush(w)
 }

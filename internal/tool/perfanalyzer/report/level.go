@@ -4,15 +4,16 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
+
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/sweep"
 )
 
 const (
 	// delayedShare is the share of delayed requests, in per cent, from which on it is told.
 	delayedShare = 1
-	// overheadShare is the client's own share of the time, in per cent, from which on a
-	// warning is printed.
-	overheadShare = 50
+	// overheadShare is the client's own share of the time from which on a warning is printed.
+	overheadShare = 0.5
 	// mostGPUs is how many GPUs are listed one by one.
 	mostGPUs = 16
 )
@@ -20,7 +21,7 @@ const (
 // WriteLevel prints what was measured at a level.
 func WriteLevel(w io.Writer, l *Level, o Options) error {
 	p := new(printer)
-	p.client(&l.Client, o)
+	p.client(l, o)
 	if l.Server != nil {
 		p.line("  Server: ")
 		p.model(l.Server, 1)
@@ -34,7 +35,8 @@ func WriteLevel(w io.Writer, l *Level, o Options) error {
 	return p.flush(w)
 }
 
-func (p *printer) client(c *Client, o Options) {
+func (p *printer) client(l *Level, o Options) {
+	c := &l.Client
 	p.line("  Client: ")
 	p.line("    Request count: %d", c.Requests)
 	if c.Failed > 0 {
@@ -45,44 +47,45 @@ func (p *printer) client(c *Client, o Options) {
 		p.line("    [WARNING] Perf Analyzer was not able to keep up with the desired request rate. %.2f%% of the requests were delayed. ", share)
 	}
 	if o.Sequence {
-		p.line("    Sequence count: %d (%s seq/sec)", c.Sequences, number(c.SequenceRate))
+		p.line("    Sequence count: %d (%s seq/sec)", c.Sequences, number(float64(c.Sequences)/(c.End-c.Begin).Seconds()))
 	}
 	p.line("    Throughput: %s infer/sec", number(c.Throughput))
 	if o.Decoupled {
-		p.line("    Response Throughput: %s infer/sec", number(c.ResponseThroughput))
+		p.line("    Response Throughput: %s infer/sec", number(c.Streamed))
 	}
 	if o.Verbose {
-		p.line("    Avg client overhead: %.2f%%", c.Overhead)
+		p.line("    Avg client overhead: %.2f%%", 100*c.Overhead)
 	}
 	if o.Percentile == 0 {
-		p.line("    Avg latency: %d usec (standard deviation %d usec)", micros(c.Latency.Avg), micros(c.Latency.Std))
+		p.line("    Avg latency: %d usec (standard deviation %d usec)", c.Latency.Avg.Microseconds(), c.Latency.Std.Microseconds())
 	}
 	for _, q := range c.Latency.Percentiles {
-		p.line("    p%d latency: %d usec", q.P, micros(q.Value))
+		p.line("    p%d latency: %d usec", q.P, q.Value.Microseconds())
 	}
-	p.beside("First response latency", c.First)
-	p.beside("Latency from the scheduled send", c.FromDue)
+	if c.First != nil {
+		p.beside("First response latency", c.First)
+	}
+	if l.Load.Rate {
+		p.beside("Latency from the scheduled send", &c.FromDue)
+	}
 	p.line("    %s", library(c, o))
 }
 
 // beside prints a distribution that the original does not have, on one line.
-func (p *printer) beside(name string, s *Spread) {
-	if s == nil {
-		return
-	}
-	text := fmt.Sprintf("    %s: avg %d usec", name, micros(s.Avg))
+func (p *printer) beside(name string, s *sweep.Spread) {
+	text := fmt.Sprintf("    %s: avg %d usec", name, s.Avg.Microseconds())
 	for _, q := range s.Percentiles {
-		text += fmt.Sprintf(", p%d %d usec", q.P, micros(q.Value))
+		text += fmt.Sprintf(", p%d %d usec", q.P, q.Value.Microseconds())
 	}
 	p.line("%s", text)
 }
 
 // library is the line on what the client's library did.
-func library(c *Client, o Options) string {
+func library(c *sweep.Window, o Options) string {
 	if !o.Library {
 		return ""
 	}
-	request, send, receive := micros(c.Request), micros(c.Send), micros(c.Receive)
+	request, send, receive := c.Request.Microseconds(), c.Send.Microseconds(), c.Receive.Microseconds()
 	wait := max(request-send-receive, 0)
 	switch {
 	case o.GRPC && o.Verbose:
@@ -96,21 +99,21 @@ func library(c *Client, o Options) string {
 }
 
 // cached reports whether a model's answers come from a cache at times.
-func (m *Model) cached() bool { return m.CacheHit.Count+m.CacheMiss.Count > 0 }
+func cached(m *record.ModelStats) bool { return m.CacheHit.Count+m.CacheMiss.Count > 0 }
 
 // compute is all of the computing, as often as its first step was done.
-func (m *Model) compute() Sum {
-	return Sum{m.ComputeInput.Count, m.ComputeInput.NS + m.ComputeInfer.NS + m.ComputeOutput.NS}
+func compute(m *record.ModelStats) record.CountTime {
+	return record.CountTime{Count: m.ComputeInput.Count, NS: m.ComputeInput.NS + m.ComputeInfer.NS + m.ComputeOutput.NS}
 }
 
 // answering is computing and caching together.
-func (m *Model) answering() Sum {
-	c := m.compute()
-	return Sum{c.Count + m.CacheHit.Count, c.NS + m.CacheHit.NS + m.CacheMiss.NS}
+func answering(m *record.ModelStats) record.CountTime {
+	c := compute(m)
+	return record.CountTime{Count: c.Count + m.CacheHit.Count, NS: c.NS + m.CacheHit.NS + m.CacheMiss.NS}
 }
 
 // model prints the statistics of a model and of those it is made of.
-func (p *printer) model(m *Model, depth int) {
+func (p *printer) model(m *record.ModelStats, depth int) {
 	indent := strings.Repeat("  ", depth)
 	if m.Success.Count == 0 {
 		p.line("%s  Request count: 0", indent)
@@ -118,7 +121,7 @@ func (p *printer) model(m *Model, depth int) {
 	}
 	p.line("%s  Inference count: %d", indent, m.Inferences)
 	p.line("%s  Execution count: %d", indent, m.Executions)
-	if m.cached() {
+	if cached(m) {
 		p.line("%s  Cache hit count: %d", indent, m.CacheHit.Count)
 		p.line("%s  Cache miss count: %d", indent, m.CacheMiss.Count)
 	}
@@ -127,9 +130,9 @@ func (p *printer) model(m *Model, depth int) {
 		p.single(m, indent)
 		return
 	}
-	queue, compute := sums(m)
-	total := m.Success.us()
-	p.line("%s  Avg request latency: %d usec (overhead %d usec + queue %d usec + compute %d usec)", indent, total, overhead(total, queue, compute), queue, compute)
+	queue, work := sums(m)
+	total := micros(m.Success)
+	p.line("%s  Avg request latency: %d usec (overhead %d usec + queue %d usec + compute %d usec)", indent, total, overhead(total, queue, work), queue, work)
 	p.line("")
 	p.line("%sComposing models: ", indent)
 	for i := range m.Composing {
@@ -140,50 +143,48 @@ func (p *printer) model(m *Model, depth int) {
 }
 
 // single prints the parts of a model that is made of no others.
-func (p *printer) single(m *Model, indent string) {
-	total, queue := m.Success.us(), m.Queue.us()
-	if !m.cached() {
+func (p *printer) single(m *record.ModelStats, indent string) {
+	total, queue := micros(m.Success), micros(m.Queue)
+	if !cached(m) {
 		p.line("%s  Avg request latency: %d usec (overhead %d usec + queue %d usec + compute input %d usec + compute infer %d usec + compute output %d usec)",
-			indent, total, overhead(total, queue, m.compute().us()), queue, m.ComputeInput.us(), m.ComputeInfer.us(), m.ComputeOutput.us())
+			indent, total, overhead(total, queue, micros(compute(m))), queue, micros(m.ComputeInput), micros(m.ComputeInfer), micros(m.ComputeOutput))
 		p.line("")
 		return
 	}
-	both := m.answering().us()
+	both := micros(answering(m))
 	p.line("%s  Avg request latency: %d usec (overhead %d usec + queue %d usec + cache hit/miss %d usec)", indent, total, overhead(total, queue, both), queue, both)
-	p.line("%s%s  Average Cache Hit Latency: %d usec", indent, indent, m.CacheHit.us())
+	p.line("%s%s  Average Cache Hit Latency: %d usec", indent, indent, micros(m.CacheHit))
 	p.line("%s%s  Average Cache Miss Latency: %d usec (cache lookup/insertion %d usec + compute input %d usec + compute infer %d usec + compute output %d usec)",
-		indent, indent, m.CacheMiss.us()+m.compute().us(), m.CacheMiss.us(), m.ComputeInput.us(), m.ComputeInfer.us(), m.ComputeOutput.us())
+		indent, indent, micros(m.CacheMiss)+micros(compute(m)), micros(m.CacheMiss), micros(m.ComputeInput), micros(m.ComputeInfer), micros(m.ComputeOutput))
 	p.line("")
 }
 
 // sums adds up the average queue and compute times of what a model is made of.
-func sums(m *Model) (queue, compute uint64) {
+func sums(m *record.ModelStats) (queue, work uint64) {
 	for i := range m.Composing {
 		c := &m.Composing[i]
-		if len(c.Composing) > 0 {
-			q, k := sums(c)
-			queue, compute = queue+q, compute+k
-			continue
+		q, w := micros(c.Queue), micros(compute(c))
+		switch {
+		case len(c.Composing) > 0:
+			q, w = sums(c)
+		case cached(c):
+			w = micros(answering(c))
 		}
-		queue += c.Queue.us()
-		if c.cached() {
-			compute += c.answering().us()
-		} else {
-			compute += c.compute().us()
-		}
+		queue, work = queue+q, work+w
 	}
-	return queue, compute
+	return queue, work
 }
+
+// average is that of something that happened, in nanoseconds.
+func average(c record.CountTime) uint64 { return c.NS / max(c.Count, 1) }
+
+// micros is that in microseconds.
+func micros(c record.CountTime) uint64 { return average(c) / 1000 }
 
 // overhead is what is left of a total, never below 0.
-func overhead(total, queue, compute uint64) uint64 {
-	if total < queue+compute {
-		return 0
-	}
-	return total - queue - compute
-}
+func overhead(total, queue, work uint64) uint64 { return total - min(total, queue+work) }
 
-func (p *printer) gpus(list []GPU) {
+func (p *printer) gpus(list []record.GPU) {
 	p.line("  Server Prometheus Metrics: ")
 	if len(list) > mostGPUs {
 		p.line("Too many GPUs on system to print out individual Prometheus metrics, use the CSV output feature to see metrics.")
@@ -201,7 +202,7 @@ func (p *printer) gpus(list []GPU) {
 type gpuPart struct {
 	name, unit string
 	scale      float64
-	value      func(*GPU) float64
+	value      func(*record.GPU) float64
 	show       func(float64) string
 }
 
@@ -210,12 +211,9 @@ func bytes(v float64) string { return fmt.Sprintf("%.0f", v) }
 
 func gpuParts() []gpuPart {
 	return []gpuPart{
-		{"Avg GPU Utilization", "%", 100, func(g *GPU) float64 { return g.Utilization }, number},
-		{"Avg GPU Power Usage", " watts", 1, func(g *GPU) float64 { return g.Power }, number},
-		{"Max GPU Memory Usage", " bytes", 1, func(g *GPU) float64 { return g.MemoryUsed }, bytes},
-		{"Total GPU Memory", " bytes", 1, func(g *GPU) float64 { return g.MemoryTotal }, bytes},
+		{"Avg GPU Utilization", "%", 100, func(g *record.GPU) float64 { return g.Utilization }, number},
+		{"Avg GPU Power Usage", " watts", 1, func(g *record.GPU) float64 { return g.Power }, number},
+		{"Max GPU Memory Usage", " bytes", 1, func(g *record.GPU) float64 { return g.MemoryUsed }, bytes},
+		{"Total GPU Memory", " bytes", 1, func(g *record.GPU) float64 { return g.MemoryTotal }, bytes},
 	}
 }
-
-// wait is how long an answer was waited for, on average.
-func (c *Client) wait() time.Duration { return max(c.Request-c.Send-c.Receive, 0) }

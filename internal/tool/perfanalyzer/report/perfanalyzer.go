@@ -11,6 +11,9 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/sweep"
 )
 
 // Settings are the first lines of a report.
@@ -41,67 +44,19 @@ type Load struct {
 	Value float64
 }
 
+func (l Load) kind() string {
+	if l.Rate {
+		return "Request Rate"
+	}
+	return "Concurrency"
+}
+
 // Level is one level that was measured.
 type Level struct {
 	Load   Load
-	Client Client
-	Server *Model // nil: the server was not asked
-	GPUs   []GPU  // nil: it was not asked about them
-}
-
-// Client is what the client saw.
-type Client struct {
-	Requests, Failed, Delayed int64
-	SendRate                  float64
-	Throughput                float64 // inferences per second
-	ResponseThroughput        float64
-	Sequences                 int64
-	SequenceRate              float64
-	Overhead                  float64 // per cent
-	Latency                   Spread
-	First                     *Spread       // of first responses; nil: not said
-	FromDue                   *Spread       // counted from the moment at which requests were due; nil: not said
-	Request, Send, Receive    time.Duration // averages
-}
-
-// Spread is a distribution of times.
-type Spread struct {
-	Avg, Std    time.Duration
-	Percentiles []Percentile // ascending
-}
-
-// Percentile is one percentile.
-type Percentile struct {
-	P     int
-	Value time.Duration
-}
-
-// Model is what a model did, by the server's account.
-type Model struct {
-	Name, Version                                                                  string
-	Inferences, Executions                                                         uint64
-	Success, Queue, ComputeInput, ComputeInfer, ComputeOutput, CacheHit, CacheMiss Sum
-	Composing                                                                      []Model
-}
-
-// Sum is how often something happened and how long it took in all.
-type Sum struct{ Count, NS uint64 }
-
-// avg is the average in nanoseconds.
-func (s Sum) avg() uint64 {
-	if s.Count == 0 {
-		return 0
-	}
-	return s.NS / s.Count
-}
-
-// us is the average in microseconds.
-func (s Sum) us() uint64 { return s.avg() / 1000 }
-
-// GPU is the state of one GPU over a level.
-type GPU struct {
-	UUID                                        string
-	Utilization, Power, MemoryUsed, MemoryTotal float64
+	Client sweep.Window
+	Server *record.ModelStats // nil: the server was not asked
+	GPUs   []record.GPU       // nil: it was not asked about them
 }
 
 // Options say how levels are printed.
@@ -126,9 +81,6 @@ func (p *printer) flush(w io.Writer) error {
 	_, err := io.WriteString(w, p.String())
 	return err
 }
-
-// micros is a time in whole microseconds.
-func micros(d time.Duration) int64 { return int64(d / time.Microsecond) }
 
 // number is a number with six significant digits, as C++ streams write it.
 func number(v float64) string {
@@ -240,25 +192,23 @@ func WriteLoad(w io.Writer, l Load) error {
 }
 
 // WritePass prints the line of one window.
-func WritePass(w io.Writer, n int, c *Client, percentile int) error {
+func WritePass(w io.Writer, n int, c *sweep.Window, percentile int) error {
 	p := new(printer)
 	switch {
 	case c.Requests == 0:
 		p.line("  Pass [%d] cb::Error: No valid requests recorded within time interval. Please use a larger time window.", n)
 	case percentile > 0:
-		p.line("  Pass [%d] throughput: %s infer/sec. p%d latency: %d usec", n, number(c.Throughput), percentile, micros(c.Latency.at(percentile)))
+		p.line("  Pass [%d] throughput: %s infer/sec. p%d latency: %d usec", n, number(c.Throughput), percentile, at(&c.Latency, percentile).Microseconds())
 	default:
-		p.line("  Pass [%d] throughput: %s infer/sec. Avg latency: %d usec (std %d usec). ", n, number(c.Throughput), micros(c.Latency.Avg), micros(c.Latency.Std))
+		p.line("  Pass [%d] throughput: %s infer/sec. Avg latency: %d usec (std %d usec). ", n, number(c.Throughput), c.Latency.Avg.Microseconds(), c.Latency.Std.Microseconds())
 	}
 	return p.flush(w)
 }
 
-// at is a percentile that is there.
-func (s *Spread) at(percentile int) time.Duration {
-	for _, q := range s.Percentiles {
-		if q.P == percentile {
-			return q.Value
-		}
+// at is a percentile of a distribution, or the average where it was not worked out.
+func at(s *sweep.Spread, percentile int) time.Duration {
+	if v, ok := s.At(percentile); ok {
+		return v
 	}
 	return s.Avg
 }
@@ -276,15 +226,7 @@ func WriteSummary(w io.Writer, levels []Level, percentile int) error {
 	}
 	for i := range levels {
 		l := &levels[i]
-		kind := "Concurrency"
-		if l.Load.Rate {
-			kind = "Request Rate"
-		}
-		latency := l.Client.Latency.Avg
-		if percentile > 0 {
-			latency = l.Client.Latency.at(percentile)
-		}
-		p.line("%s: %s, throughput: %s infer/sec, latency %d usec", kind, number(l.Load.Value), number(l.Client.Throughput), micros(latency))
+		p.line("%s: %s, throughput: %s infer/sec, latency %d usec", l.Load.kind(), number(l.Load.Value), number(l.Client.Throughput), at(&l.Client.Latency, percentile).Microseconds())
 	}
 	return p.flush(w)
 }

@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/sweep"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -17,15 +20,15 @@ var update = flag.Bool("update", false, "write the golden files")
 const usec = time.Microsecond
 
 // sum is so many times an average of microseconds.
-func sum(n, us uint64) Sum { return Sum{n, n * us * 1000} }
+func sum(n, us uint64) record.CountTime { return record.CountTime{Count: n, NS: n * us * 1000} }
 
-func spread(avg, std time.Duration, p50, p90, p95, p99 time.Duration) Spread {
-	return Spread{Avg: avg * usec, Std: std * usec, Percentiles: []Percentile{{50, p50 * usec}, {90, p90 * usec}, {95, p95 * usec}, {99, p99 * usec}}}
+func spread(avg, std time.Duration, p50, p90, p95, p99 time.Duration) sweep.Spread {
+	return sweep.Spread{Avg: avg * usec, Std: std * usec, Percentiles: []sweep.Percentile{{P: 50, Value: p50 * usec}, {P: 90, Value: p90 * usec}, {P: 95, Value: p95 * usec}, {P: 99, Value: p99 * usec}}}
 }
 
 // model is one that is made of no others.
-func model(name string, n, total, queue, input, infer, output uint64) Model {
-	return Model{
+func model(name string, n, total, queue, input, infer, output uint64) record.ModelStats {
+	return record.ModelStats{
 		Name: name, Version: "1", Inferences: n, Executions: n, Success: sum(n, total), Queue: sum(n, queue),
 		ComputeInput: sum(n, input), ComputeInfer: sum(n, infer), ComputeOutput: sum(n, output),
 	}
@@ -34,10 +37,10 @@ func model(name string, n, total, queue, input, infer, output uint64) Model {
 // ensemble is a level of an ensemble of three that streams.
 func ensemble(concurrency float64, throughput float64) Level {
 	first := spread(40_000, 900, 39_000, 41_000, 42_000, 60_000)
-	whole := Model{
+	whole := record.ModelStats{
 		Name: "ensemble", Version: "1", Inferences: 217, Executions: 217, Success: sum(217, 98_822), Queue: sum(217, 2),
 		ComputeInput: sum(217, 628), ComputeInfer: sum(217, 6309), ComputeOutput: sum(217, 3269),
-		Composing: []Model{
+		Composing: []record.ModelStats{
 			model("postprocessing", 3472, 995, 422, 34, 338, 196),
 			model("preprocessing", 219, 813, 128, 39, 525, 117),
 			model("tensorrt_llm", 219, 478, 72, 35, 363, 5),
@@ -45,8 +48,8 @@ func ensemble(concurrency float64, throughput float64) Level {
 	}
 	return Level{
 		Load: Load{Value: concurrency},
-		Client: Client{
-			Requests: 217, Throughput: throughput, ResponseThroughput: throughput * 16, Overhead: 0.0123,
+		Client: sweep.Window{
+			Requests: 217, Throughput: throughput, Streamed: throughput * 16, Overhead: 0.000123,
 			Latency: spread(99_193, 6427, 97_647, 99_208, 107_529, 133_275), First: &first,
 		},
 		Server: &whole,
@@ -58,7 +61,7 @@ func simple(load Load, throughput float64) Level {
 	m := model("simple", 5999, 925, 619, 28, 178, 98)
 	return Level{
 		Load: load,
-		Client: Client{
+		Client: sweep.Window{
 			Requests: 5999, Throughput: throughput, Latency: spread(1151, 412, 1099, 1301, 1413, 2754),
 			Request: 1144 * usec, Send: 5 * usec, Receive: 1 * usec,
 		},
@@ -82,6 +85,13 @@ func report(t *testing.T, s Settings, levels []Level, o Options) string {
 	}
 	must(t, WriteSummary(&b, levels, o.Percentile))
 	return b.String()
+}
+
+func twoGPUs() []record.GPU {
+	return []record.GPU{
+		{UUID: "GPU-a", Utilization: 0.4567, Power: 71.5, MemoryUsed: 1 << 30, MemoryTotal: 8 << 30},
+		{UUID: "GPU-b", Utilization: 1, Power: 300, MemoryUsed: 1, MemoryTotal: 2},
+	}
 }
 
 func must(t *testing.T, err error) {
@@ -114,18 +124,17 @@ func ensembleSettings() Settings {
 // differs: pa-digits
 func TestConsole(t *testing.T) {
 	gpus := simple(Load{Value: 1}, 831.848)
-	gpus.GPUs = []GPU{{"GPU-a", 0.4567, 71.5, 1 << 30, 8 << 30}, {"GPU-b", 1, 300, 1, 2}}
+	gpus.GPUs = twoGPUs()
 	rate := simple(Load{Rate: true, Value: 20}, 19.98)
 	rate.Client.Delayed, rate.Client.SendRate, rate.Client.Failed = 600, 19.5, 3
-	rate.Client.Overhead = 60
-	due := spread(2000, 0, 1900, 2100, 2200, 9000)
-	rate.Client.FromDue = &due
+	rate.Client.Overhead = 0.6
+	rate.Client.FromDue = spread(2000, 0, 1900, 2100, 2200, 9000)
 	p95 := simple(Load{Value: 4}, 1234567.8)
-	p95.Client.Sequences, p95.Client.SequenceRate = 30, 2.5
+	p95.Client.Sequences, p95.Client.End = 30, 12*time.Second
 	cached := simple(Load{Value: 1}, 10)
 	cached.Server.CacheHit, cached.Server.CacheMiss = sum(100, 3), sum(5899, 7)
 	idle := simple(Load{Value: 1}, 10)
-	idle.Server = &Model{Name: "m", Version: "1"}
+	idle.Server = &record.ModelStats{Name: "m", Version: "1"}
 	for _, c := range []struct {
 		name     string
 		settings Settings
@@ -221,7 +230,7 @@ Concurrency: N, throughput: N infer/sec, latency N usec
 
 func TestCSV(t *testing.T) {
 	gpu := simple(Load{Value: 1}, 831.848)
-	gpu.GPUs = []GPU{{"GPU-a", 0.4567, 71.5, 1 << 30, 8 << 30}, {"GPU-b", 1, 300, 1, 2}}
+	gpu.GPUs = twoGPUs()
 	cached := simple(Load{Value: 2}, 10)
 	cached.Server.CacheHit, cached.Server.CacheMiss = sum(100, 3), sum(5899, 7)
 	bare := simple(Load{Rate: true, Value: 2.5}, 2.5)
@@ -265,7 +274,7 @@ func TestComposingCSV(t *testing.T) {
 
 func TestEmptyPass(t *testing.T) {
 	var b strings.Builder
-	must(t, WritePass(&b, 2, &Client{}, 0))
+	must(t, WritePass(&b, 2, &sweep.Window{}, 0))
 	if !strings.Contains(b.String(), "Pass [2] cb::Error: No valid requests recorded within time interval.") {
 		t.Error(b.String())
 	}

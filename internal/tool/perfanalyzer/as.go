@@ -51,7 +51,7 @@ func as(env tool.Env, s *tool.Saved) ([]string, error) {
 		st := &s.Result.Stages[i]
 		if l.Merged.Requests == 0 {
 			if st.Counts.Sent > 0 {
-				t.say("%s: no request ended well within a window: the level is not reported.", st.Load)
+				t.say("%s: no request succeeded within a window, so the level is not reported.", st.Load)
 			}
 			continue
 		}
@@ -69,10 +69,10 @@ func as(env tool.Env, s *tool.Saved) ([]string, error) {
 	}
 	t.note(report.WriteSummary(env.Stdout, t.levels, a.Percentile))
 	if unseen {
-		env.Warn("note", []string{"the records have no statistics of the server: its columns are left out"})
+		env.Warn("note", []string{"the run recorded no server statistics: their columns are left out"})
 	}
 	if !p.Output.KeepRaw {
-		env.Warn("note", []string{"the run kept no bodies (--keep raw): " + exportFile + " has no request_inputs, which GenAI-Perf itself cannot do without"})
+		env.Warn("note", []string{"the run kept no bodies (--keep raw): " + exportFile + " has no request_inputs, which the original GenAI-Perf needs"})
 	}
 	files := []string{a.CSV, a.Export}
 	if len(t.levels) == 0 {

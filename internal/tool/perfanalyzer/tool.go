@@ -80,7 +80,7 @@ func (t *job) prepare() (clean func(), err error) {
 	}
 	dir, err := os.MkdirTemp("", "inferometer-perf-analyzer-")
 	if err != nil {
-		return func() {}, fmt.Errorf("making room for the requests of the export: %w", err)
+		return func() {}, fmt.Errorf("creating a temporary directory for the export: %w", err)
 	}
 	t.plan.Output = plan.Output{Dir: dir, KeepRaw: true}
 	return func() { os.RemoveAll(dir) }, nil
@@ -218,10 +218,10 @@ func (t *job) End(_ int, s plan.Stage, l *sweep.Level) {
 		t.note(report.WritePass(t.env.Out, 1, &c, t.action.Percentile))
 	}
 	if n := l.Merged.Empty; n > 0 {
-		t.say("WARNING: %d requests ended without a single response. They have no latency, and no figure counts them.", n)
+		t.say("WARNING: %d requests ended without a single response. They have no latency and are not counted.", n)
 	}
 	if l.Ended == record.StopThroughput {
-		t.say("WARNING: latency did not become stable within %d windows, throughput did: the level is reported all the same.", t.action.MaxTrials)
+		t.say("WARNING: throughput became stable within %d windows, latency did not. The level is reported anyway.", t.action.MaxTrials)
 	}
 	if l.Passed || l.Ended == "" && l.Merged.Requests > 0 {
 		level := t.level(s, l)
@@ -280,7 +280,7 @@ func (t *job) warnOfGPUs(res *result.Result) {
 // cut says why a load stopped growing.
 func (t *job) cut(st *result.Stage) {
 	t.failed = record.StopEarlyAnswer
-	t.say("An answer ended before it had the %d responses of --request-period, so the load stopped growing after %d of %.0f requests. Give a --request-period that every answer comes to.",
+	t.say("A request ended before it had the %d responses of --request-period, so the load stopped growing after %d of %.0f requests. Choose a --request-period that every request reaches.",
 		t.action.Period, st.Counts.Sent, t.action.Periodic.End)
 }
 

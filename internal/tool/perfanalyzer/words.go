@@ -23,7 +23,7 @@ func (t *job) words() {
 		t.print(text)
 	}
 	if err != nil {
-		t.say("WARNING: the server was asked to describe itself: %v", err)
+		t.say("WARNING: cannot read the server's metadata: %v", err)
 	}
 }
 
@@ -34,7 +34,7 @@ func (t *job) statistics() {
 	}
 	text, err := t.setup.Statistics(t.ctx)
 	if err != nil {
-		t.say("WARNING: the server was asked for its statistics: %v", err)
+		t.say("WARNING: cannot read the server's statistics: %v", err)
 		return
 	}
 	t.print(text)

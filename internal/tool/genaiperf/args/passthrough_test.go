@@ -117,7 +117,7 @@ func TestFlagsBehindDashesAreNotSwallowed(t *testing.T) {
 	}{
 		{"--dry-run", true, false, false, ""},
 		{"--strict -v", false, true, true, ""},
-		{"--dry-run --max-threads 8 --request-count 20 --log-frequency=5", true, false, false, "-- the options about traces have no effect with --service-kind openai; -- --max-threads changes nothing here"},
+		{"--dry-run --max-threads 8 --request-count 20 --log-frequency=5", true, false, false, "-- the trace options have no effect with --service-kind openai; -- --max-threads changes nothing here"},
 		{"--concurrency-range 2 --request-count 20", false, false, false, ""},
 	} {
 		args := append(strings.Fields("profile -m m --endpoint-type chat --"), strings.Fields(tt.line)...)

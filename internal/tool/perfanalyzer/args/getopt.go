@@ -13,8 +13,8 @@ type option struct {
 	help  string
 	group string
 	own   bool // not of the original: never abbreviated, so that its abbreviations stay what they were
-	// set puts a value into the settings. The error is a sentence behind "Failed to parse".
-	set func(s *settings, value string) error
+	// set takes a value. The error is a sentence behind "Failed to parse".
+	set func(value string) error
 }
 
 // name is how messages call the option.

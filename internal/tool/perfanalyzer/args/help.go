@@ -8,9 +8,9 @@ import (
 // Help is the text of --help.
 func Help() string {
 	var b strings.Builder
-	b.WriteString("Measure a server as Perf Analyzer does: levels of load, each in windows until they agree.\n\nUsage: perf_analyzer -m NAME [options]\n")
+	b.WriteString("Measure a server as Perf Analyzer does: each load level in windows, until they are stable.\n\nUsage: perf_analyzer -m NAME [options]\n")
 	group := ""
-	for _, o := range options() {
+	for _, o := range new(settings).options() {
 		if o.group != group {
 			group = o.group
 			b.WriteString("\n" + group + ":\n")

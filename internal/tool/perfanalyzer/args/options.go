@@ -1,25 +1,25 @@
 package args
 
-import "strconv"
+import "math"
 
 // options is the table of options, in the order in which the help lists them.
-func options() []option {
+func (s *settings) options() []option {
 	var all []option
 	for _, g := range []struct {
 		name string
 		rows []option
 	}{
-		{"General", general()},
-		{"Measurement", measuring()},
-		{"Load", loading()},
-		{"Sequences", sequences()},
-		{"Input", inputs()},
-		{"Request", requests()},
-		{"Server", server()},
-		{"Report", reporting()},
-		{"Metrics and traces", observing()},
-		{"Deprecated", deprecated()},
-		{"Of inferometer alone", own()},
+		{"General", s.general()},
+		{"Measurement", s.measuring()},
+		{"Load", s.loading()},
+		{"Sequences", s.sequenceOptions()},
+		{"Input", s.inputOptions()},
+		{"Request", s.requestOptions()},
+		{"Server", s.server()},
+		{"Report", s.reporting()},
+		{"Metrics and traces", s.observing()},
+		{"Deprecated", s.deprecated()},
+		{"Inferometer extensions", s.own()},
 	} {
 		for _, o := range g.rows {
 			o.group = g.name
@@ -29,181 +29,141 @@ func options() []option {
 	return all
 }
 
-func general() []option {
+func (s *settings) general() []option {
 	return []option{
-		{short: 'm', arg: "NAME", help: "model to measure; required", set: text(func(s *settings, v string) { s.model = v })},
-		{short: 'x', arg: "VERSION", help: "version of the model (the server's choice)", set: text(func(s *settings, v string) { s.modelVersion = v })},
-		{long: "service-kind", arg: "KIND", help: "triton (default), openai, tfserving or torchserve; triton_c_api is not served", set: oneOf(
-			"'triton', 'tfserving', 'torchserve', 'triton_c_api', or 'openai'", func(s *settings, v string) { s.action.Service = v },
-			Triton, TFServing, TorchServe, TritonCAPI, OpenAI, "dynamic_grpc")},
-		{long: "bls-composing-models", arg: "NAME[:VERSION],…", help: "models that the model calls itself, for the server's statistics", set: setComposing},
-		{long: "model-signature-name", arg: "NAME", help: "signature of a TensorFlow Serving model", set: text(func(s *settings, v string) { s.signature = v })},
-		{long: "endpoint", arg: "PATH", help: "path of an OpenAI endpoint, such as v1/chat/completions; no effect with triton", set: text(func(s *settings, v string) { s.action.Endpoint = v })},
-		{long: "enable-mpi", help: "no effect: one process drives one model", set: toggle(func(s *settings) { s.mpi = true })},
-		{short: 'v', help: "print every pass; twice: the server's own words and statistics too", set: toggle(func(s *settings) { s.action.Verbose++ })},
-		{long: "version", help: "print the version", set: toggle(func(s *settings) { s.version = true })},
-		{long: "help", short: 'h', own: true, help: "this text", set: toggle(func(s *settings) { s.help = true })},
+		{short: 'm', arg: "NAME", help: "model to measure; required", set: text(&s.model)},
+		{short: 'x', arg: "VERSION", help: "model version (default: the server's choice)", set: text(&s.modelVersion)},
+		{long: "service-kind", arg: "KIND", help: "triton (default), openai, tfserving or torchserve; triton_c_api is not supported", set: oneOf(&s.action.Service, "'triton', 'tfserving', 'torchserve', 'triton_c_api', or 'openai'", Triton, TFServing, TorchServe, TritonCAPI, OpenAI, "dynamic_grpc")},
+		{long: "bls-composing-models", arg: "NAME[:VERSION],…", help: "models that the model calls itself, for the server's statistics", set: s.setComposing},
+		{long: "model-signature-name", arg: "NAME", help: "signature of a TensorFlow Serving model", set: text(&s.signature)},
+		{long: "endpoint", arg: "PATH", help: "path of an OpenAI endpoint, such as v1/chat/completions; no effect with triton", set: text(&s.action.Endpoint)},
+		{long: "enable-mpi", help: "no effect: one process drives one model", set: toggle(&s.mpi)},
+		{short: 'v', help: "print every pass; given twice, also the server's metadata and statistics", set: s.countVerbose},
+		{long: "version", help: "print the version", set: toggle(&s.version)},
+		{long: "help", short: 'h', own: true, help: "print this help", set: toggle(&s.help)},
 	}
 }
 
-func measuring() []option {
+func (s *settings) measuring() []option {
 	return []option{
-		{long: "measurement-mode", arg: "MODE", help: "time_windows (default) or count_windows", set: oneOf(
-			"'time_windows' or 'count_windows'", func(s *settings, v string) { s.action.CountWindows = v == "count_windows" }, "time_windows", "count_windows")},
-		{long: "measurement-interval", short: 'p', arg: "MS", help: "length of a window (5000)",
-			set: atLeast(1, "The value must be > 0 msec.", func(s *settings, n int64) { s.action.WindowMS = n })},
-		{long: "measurement-request-count", arg: "N", help: "requests of a counted window (50)",
-			set: atLeast(1, "The value must be > 0.", func(s *settings, n int64) { s.action.WindowRequests = n })},
-		{long: "stability-percentage", short: 's', arg: "PERCENT", help: "how far the last three windows may differ (10)", set: setStability},
-		{long: "percentile", arg: "P", help: "percentile of latency that must be stable, 1 to 99 (-1: the average)", set: setPercentile},
-		{long: "warmup-request-count", arg: "N", help: "requests ahead of the measured ones (0)",
-			set: atLeast(0, "The value must be >= 0.", func(s *settings, n int64) { s.action.Warmup = n })},
-		{long: "request-count", arg: "N", help: "measure exactly N requests, in one window, instead of windows until stable",
-			set: atLeast(1, "The value must be > 0.", func(s *settings, n int64) { s.action.RequestCount = n })},
-		{long: "max-trials", short: 'r', arg: "N", help: "most windows of a level (10)",
-			set: atLeast(1, "The value must be > 0.", func(s *settings, n int64) { s.action.MaxTrials = int(n) })},
-		{long: "latency-threshold", short: 'l', arg: "MS", help: "a level with this latency or more ends the search (0: none)",
-			set: atLeast(0, "The value must be >= 0 msecs.", func(s *settings, n int64) { s.action.Threshold = n })},
-		{long: "binary-search", help: "bisect the range for the highest level below the threshold", set: toggle(func(s *settings) { s.action.Binary = true })},
-		{long: "max-threads", arg: "N", help: "most synchronous requests in flight at a rate (4), and of a concurrency range without an end (16); no effect on asynchronous ones",
-			set: atLeast(1, "The value must be > 0.", func(s *settings, n int64) { s.action.Threads, s.threadsGiven = int(n), true })},
+		{long: "measurement-mode", arg: "MODE", help: "time_windows (default) or count_windows", set: oneOf(&s.windows, "'time_windows' or 'count_windows'", "time_windows", "count_windows")},
+		{long: "measurement-interval", short: 'p', arg: "MS", help: "length of a window (default 5000)", set: atLeast(&s.action.WindowMS, 1, "The value must be > 0 msec.")},
+		{long: "measurement-request-count", arg: "N", help: "requests in a counted window (default 50)", set: atLeast(&s.action.WindowRequests, 1, "The value must be > 0.")},
+		{long: "stability-percentage", short: 's', arg: "PERCENT", help: "how much the last three windows may differ (default 10)", set: percent(&s.action.Stability)},
+		{long: "percentile", arg: "P", help: "latency percentile that must be stable, 1 to 99 (default -1: the average)", set: s.setPercentile},
+		{long: "warmup-request-count", arg: "N", help: "warm-up requests before the measured ones (default 0)", set: atLeast(&s.action.Warmup, 0, "The value must be >= 0.")},
+		{long: "request-count", arg: "N", help: "measure exactly N requests, in one window, instead of windows until stable", set: atLeast(&s.action.RequestCount, 1, "The value must be > 0.")},
+		{long: "max-trials", short: 'r', arg: "N", help: "maximum number of windows per level (default 10)", set: atLeast(&s.action.MaxTrials, 1, "The value must be > 0.")},
+		{long: "latency-threshold", short: 'l', arg: "MS", help: "a level with this latency or more ends the search (default 0: none)", set: atLeast(&s.action.Threshold, 0, "The value must be >= 0 msecs.")},
+		{long: "binary-search", help: "binary search for the highest level below the latency threshold", set: toggle(&s.action.Binary)},
+		{long: "max-threads", arg: "N", help: "maximum number of synchronous requests in flight: at a rate (default 4), and in a concurrency range without an end (default 16); no effect on asynchronous ones", set: atLeast(&s.action.Threads, 1, "The value must be > 0.")},
 	}
 }
 
-func loading() []option {
+func (s *settings) loading() []option {
 	return []option{
-		{long: "concurrency-range", arg: "START:END:STEP", help: "requests in flight (1:1:1); an end of 0 is up to the latency threshold", set: setConcurrency},
-		{long: "periodic-concurrency-range", arg: "START:END:STEP", help: "requests in flight that grow as responses come: each request is sent once, END in all; an export alone", set: setPeriodic},
-		{long: "request-period", arg: "N", help: "responses of each request of a step before the next step of the periodic range (10)",
-			set: atLeast(1, "The value must be > 0", func(s *settings, n int64) { s.action.Period = n })},
-		{long: "request-rate-range", arg: "START:END:STEP", help: "requests per second, instead of concurrency", set: setRate},
-		{long: "request-distribution", arg: "KIND", help: "how the requests of a rate arrive: constant (default) or poisson", set: setDistribution},
-		{long: "request-intervals", arg: "FILE", help: "microseconds between requests, one a line, over and over", set: setIntervals},
-		{long: "fixed-schedule", help: "send each entry of the data at its timestamp, once", set: toggle(func(s *settings) { s.schedule = true })},
-		{long: "session-concurrency", arg: "N", help: "sessions of the data under way, each turn after the answer to the one before, every session once", set: atLeast(1, "Session concurrency must be > 0.",
-			func(s *settings, n int64) { s.sessions = n })},
+		{long: "concurrency-range", arg: "START:END:STEP", help: "requests in flight (default 1:1:1); with END 0, up to the latency threshold", set: span(&s.action.Concurrency, natural)},
+		{long: "periodic-concurrency-range", arg: "START:END:STEP", help: "raise the requests in flight from START to END as responses arrive, each sent once; writes only the export", set: s.setPeriodic},
+		{long: "request-period", arg: "N", help: "responses that each request of a step must have before the next step of the periodic range (default 10)", set: atLeast(&s.action.Period, 1, "The value must be > 0")},
+		{long: "request-rate-range", arg: "START:END:STEP", help: "requests per second, instead of concurrency", set: span(&s.action.Rate, decimal)},
+		{long: "request-distribution", arg: "KIND", help: "arrival process of a request rate: constant (default) or poisson", set: s.setDistribution},
+		{long: "request-intervals", arg: "FILE", help: "file of intervals between requests in microseconds, one per line, used in turn", set: s.setIntervals},
+		{long: "fixed-schedule", help: "send each entry of the input data once, at its timestamp", set: toggle(&s.schedule)},
+		{long: "session-concurrency", arg: "N", help: "concurrent sessions of the input data; each turn waits for the response to the last, and every session runs once", set: atLeast(&s.sessions, 1, "Session concurrency must be > 0.")},
 	}
 }
 
-func sequences() []option {
+func (s *settings) sequenceOptions() []option {
 	return []option{
-		{long: "num-of-sequences", arg: "N", help: "sequences under way at a time, of a rate (4)",
-			set: atLeast(1, "The value must be > 0.", func(s *settings, n int64) { s.sequences, s.sequencesGiven = int(n), true })},
-		{long: "sequence-length", arg: "N", help: "requests of a sequence (20)", set: setSequenceLength},
-		{long: "sequence-length-variation", arg: "PERCENT", help: "how far lengths differ (20)", set: setVariation},
-		{long: "sequence-id-range", arg: "START:END", help: "ids of sequences (1 to 4294967295)", set: setIDs},
-		{long: "serial-sequences", help: "requests of a sequence wait for one another", set: toggle(func(s *settings) { s.serial = true })},
+		{long: "num-of-sequences", arg: "N", help: "concurrent sequences at a request rate (default 4)", set: atLeast(&s.sequences, 1, "The value must be > 0.")},
+		{long: "sequence-length", arg: "N", help: "requests per sequence (default 20)", set: s.setSequenceLength},
+		{long: "sequence-length-variation", arg: "PERCENT", help: "variation of the sequence length (default 20)", set: percent(&s.variation)},
+		{long: "sequence-id-range", arg: "START:END", help: "sequence IDs to use (default 1:4294967295)", set: s.setIDs},
+		{long: "serial-sequences", help: "send a request of a sequence only after the response to the last", set: toggle(&s.serial)},
 	}
 }
 
-func inputs() []option {
+func (s *settings) inputOptions() []option {
 	return []option{
-		{long: "input-data", arg: "zero|random|DIR|FILE", help: "what requests carry (random); files may be given repeatedly", set: setData},
-		{short: 'b', arg: "N", help: "batch size (1)", set: setBatch},
-		{long: "shape", arg: "NAME:D1,D2,…", help: "shape of an input that the model leaves open, repeatable", set: setShape},
-		{long: "string-length", arg: "N", help: "length of random strings (128)",
-			set: atLeast(1, "The value must be > 0", func(s *settings, n int64) { s.stringLength = int(n) })},
-		{long: "string-data", arg: "TEXT", help: "instead of random strings", set: text(func(s *settings, v string) { s.stringData = v })},
-		{long: "shared-memory", arg: "KIND", help: "none (default) or system; cuda is not served", set: oneOf(
-			"'system', 'cuda', or 'none'", func(s *settings, v string) { s.sharedMemory = v }, "none", "system", "cuda")},
-		{long: "output-shared-memory-size", arg: "BYTES", help: "of an output in shared memory (102400)",
-			set: atLeast(0, "The value must be >= 0.", func(s *settings, n int64) { s.outputSharedMemory = n })},
-		{long: "input-tensor-format", arg: "FORM", help: "binary (default) or json, over HTTP", set: oneOf(
-			"'binary' or 'json'", func(s *settings, v string) { s.inputFormat = v }, "binary", "json")},
-		{long: "output-tensor-format", arg: "FORM", help: "binary (default) or json, over HTTP", set: oneOf(
-			"'binary' or 'json'", func(s *settings, v string) { s.outputFormat = v }, "binary", "json")},
-		{long: "request-parameter", arg: "NAME:VALUE:TYPE", help: "parameter of every request, of type bool, int, uint, double or string, repeatable; gRPC", set: setParameter},
+		{long: "input-data", arg: "zero|random|DIR|FILE", help: "input data (default random); files repeatable", set: s.setData},
+		{short: 'b', arg: "N", help: "batch size (default 1)", set: s.setBatch},
+		{long: "shape", arg: "NAME:D1,D2,…", help: "shape of an input that has variable dimensions, repeatable", set: s.setShape},
+		{long: "string-length", arg: "N", help: "length of random strings (default 128)", set: atLeast(&s.stringLength, 1, "The value must be > 0")},
+		{long: "string-data", arg: "TEXT", help: "text to use instead of random strings", set: text(&s.stringData)},
+		{long: "shared-memory", arg: "KIND", help: "none (default) or system; cuda is not supported", set: oneOf(&s.sharedMemory, "'system', 'cuda', or 'none'", "none", "system", "cuda")},
+		{long: "output-shared-memory-size", arg: "BYTES", help: "size of each output in shared memory (default 102400)", set: atLeast(&s.outputSharedMemory, 0, "The value must be >= 0.")},
+		{long: "input-tensor-format", arg: "FORM", help: "encoding of inputs over HTTP: binary (default) or json", set: oneOf(&s.inputFormat, "'binary' or 'json'", "binary", "json")},
+		{long: "output-tensor-format", arg: "FORM", help: "encoding of outputs over HTTP: binary (default) or json", set: oneOf(&s.outputFormat, "'binary' or 'json'", "binary", "json")},
+		{long: "request-parameter", arg: "NAME:VALUE:TYPE", help: "parameter of every gRPC request, repeatable; TYPE is bool, int, uint, double or string", set: s.setParameter},
 	}
 }
 
-func requests() []option {
+func (s *settings) requestOptions() []option {
 	return []option{
-		{short: 'i', arg: "PROTOCOL", help: "http (default) or grpc", set: setProtocol},
-		{long: "async", short: 'a', help: "the load's mode of old; here it only says what stability is about", set: toggle(func(s *settings) { s.action.Async = true })},
-		{long: "sync", help: "the opposite of --async", set: toggle(func(s *settings) { s.action.Sync = true })},
-		{long: "streaming", help: "gRPC streams", set: toggle(func(s *settings) { s.action.Streaming = true })},
-		{short: 'H', arg: "NAME:VALUE", help: "header or gRPC metadata of every request, repeatable", set: setHeader},
-		{long: "grpc-compression-algorithm", arg: "KIND", help: "none (default), gzip or deflate", set: oneOf(
-			"'gzip', 'deflate', or 'none'", func(s *settings, v string) { s.compression, s.compressionGiven = v, true }, "none", "gzip", "deflate")},
-		{long: "grpc-method", arg: "PACKAGE.SERVICE/METHOD", help: "not served", set: text(func(s *settings, v string) { s.grpcMethod = v })},
+		{short: 'i', arg: "PROTOCOL", help: "http (default) or grpc", set: s.setProtocol},
+		{long: "async", short: 'a', help: "judge stability by throughput alone; requests are always asynchronous here", set: toggle(&s.action.Async)},
+		{long: "sync", help: "judge stability by latency and throughput; the opposite of --async", set: toggle(&s.action.Sync)},
+		{long: "streaming", help: "use gRPC streams", set: toggle(&s.action.Streaming)},
+		{short: 'H', arg: "NAME:VALUE", help: "header or gRPC metadata to add to every request, repeatable", set: s.setHeader},
+		{long: "grpc-compression-algorithm", arg: "KIND", help: "none (default), gzip or deflate", set: oneOf(&s.compression, "'gzip', 'deflate', or 'none'", "none", "gzip", "deflate")},
+		{long: "grpc-method", arg: "PACKAGE.SERVICE/METHOD", help: "not supported", set: text(&s.grpcMethod)},
 	}
 }
 
-func server() []option {
-	verify := func(words ...string) func(*settings, string) error {
-		return func(s *settings, v string) error {
-			for _, w := range words {
-				if v == w {
-					s.tls.Insecure = s.tls.Insecure || v == "0"
-					return nil
-				}
-			}
-			return sentence("The value must be either %s.", orList(words))
-		}
-	}
+func (s *settings) server() []option {
 	return []option{
-		{short: 'u', arg: "URL", help: "the server (localhost:8000, with grpc localhost:8001)", set: text(func(s *settings, v string) { s.url, s.urlGiven = v, true })},
-		{long: "ssl-grpc-use-ssl", help: "TLS for gRPC", set: toggle(func(s *settings) { s.useTLS = true })},
-		{long: "ssl-grpc-root-certifications-file", arg: "FILE", help: "whom to trust", set: file(func(s *settings, v string) { s.grpcTLS.CA = v })},
-		{long: "ssl-grpc-private-key-file", arg: "FILE", help: "our key", set: file(func(s *settings, v string) { s.grpcTLS.Key = v })},
-		{long: "ssl-grpc-certificate-chain-file", arg: "FILE", help: "our certificates", set: file(func(s *settings, v string) { s.grpcTLS.Cert = v })},
-		{long: "ssl-https-verify-peer", arg: "0|1", help: "whether the server's certificate is verified (1)", set: verify("0", "1")},
-		{long: "ssl-https-verify-host", arg: "0|1|2", help: "whether its name is (2)", set: verify("0", "1", "2")},
-		{long: "ssl-https-ca-certificates-file", arg: "FILE", help: "whom to trust", set: file(func(s *settings, v string) { s.tls.CA = v })},
-		{long: "ssl-https-client-certificate-file", arg: "FILE", help: "our certificate", set: file(func(s *settings, v string) { s.tls.Cert = v })},
-		{long: "ssl-https-client-certificate-type", arg: "PEM", help: "form of it", set: setCertificateType},
-		{long: "ssl-https-private-key-file", arg: "FILE", help: "our key", set: file(func(s *settings, v string) { s.tls.Key = v })},
-		{long: "ssl-https-private-key-type", arg: "PEM", help: "form of it", set: setCertificateType},
-		{long: "triton-server-directory", arg: "DIR", help: "of the C API, which is not served", set: text(func(s *settings, v string) { s.serverDirectory = v })},
-		{long: "model-repository", arg: "DIR", help: "of the C API, which is not served", set: text(func(s *settings, v string) { s.repository = v })},
+		{short: 'u', arg: "URL", help: "server URL (default localhost:8000, for grpc localhost:8001)", set: text(&s.url)},
+		{long: "ssl-grpc-use-ssl", help: "use TLS for gRPC", set: toggle(&s.useTLS)},
+		{long: "ssl-grpc-root-certifications-file", arg: "FILE", help: "CA certificates to trust", set: s.file(&s.grpcTLS.CA)},
+		{long: "ssl-grpc-private-key-file", arg: "FILE", help: "private key of the client certificate", set: s.file(&s.grpcTLS.Key)},
+		{long: "ssl-grpc-certificate-chain-file", arg: "FILE", help: "client certificate chain", set: s.file(&s.grpcTLS.Cert)},
+		{long: "ssl-https-verify-peer", arg: "0|1", help: "verify the server's certificate (default 1)", set: s.verifyServer("0", "1")},
+		{long: "ssl-https-verify-host", arg: "0|1|2", help: "verify the host name in the server's certificate (default 2)", set: s.verifyServer("0", "1", "2")},
+		{long: "ssl-https-ca-certificates-file", arg: "FILE", help: "CA certificates to trust", set: s.file(&s.tls.CA)},
+		{long: "ssl-https-client-certificate-file", arg: "FILE", help: "client certificate", set: s.file(&s.tls.Cert)},
+		{long: "ssl-https-client-certificate-type", arg: "PEM", help: "format of the client certificate", set: s.setCertificateType},
+		{long: "ssl-https-private-key-file", arg: "FILE", help: "private key of the client certificate", set: s.file(&s.tls.Key)},
+		{long: "ssl-https-private-key-type", arg: "PEM", help: "format of the private key", set: s.setCertificateType},
+		{long: "triton-server-directory", arg: "DIR", help: "for the C API, which is not supported", set: text(&s.serverDirectory)},
+		{long: "model-repository", arg: "DIR", help: "for the C API, which is not supported", set: text(&s.repository)},
 	}
 }
 
-func reporting() []option {
+func (s *settings) reporting() []option {
 	return []option{
-		{short: 'f', arg: "FILE", help: "write the levels as CSV", set: setCSV},
-		{long: "verbose-csv", help: "more columns in the CSV", set: toggle(func(s *settings) { s.action.VerboseCSV = true })},
-		{long: "profile-export-file", arg: "FILE", help: "write every request as JSON; the file must not exist, or be an export of before", set: setExport},
+		{short: 'f', arg: "FILE", help: "write the levels as CSV", set: s.setCSV},
+		{long: "verbose-csv", help: "add columns to the CSV", set: toggle(&s.action.VerboseCSV)},
+		{long: "profile-export-file", arg: "FILE", help: "write every request as JSON; replaces only an earlier export", set: s.setExport},
 	}
 }
 
-func observing() []option {
+func (s *settings) observing() []option {
 	return []option{
-		{long: "collect-metrics", help: "GPU figures of Triton's metrics page", set: toggle(func(s *settings) { s.action.Metrics = true })},
-		{long: "metrics-url", arg: "URL", help: "that page (the server's host, port 8002, /metrics)",
-			set: text(func(s *settings, v string) { s.metricsURL, s.metricsURLGiven = v, true })},
-		{long: "metrics-interval", arg: "MS", help: "how often it is read (1000)",
-			set: atLeast(1, "The value must be > 0 msecs.", func(s *settings, n int64) { s.metricsMS, s.metricsMSGiven = n, true })},
-		{long: "trace-level", arg: "LEVEL", help: "what Triton traces: OFF (default), TIMESTAMPS or TENSORS; the server is told before the run", set: oneOf(
-			"'OFF', 'TIMESTAMPS', or 'TENSORS'", func(s *settings, v string) { s.traced("trace_level", v) }, "OFF", "TIMESTAMPS", "TENSORS")},
-		{long: "trace-rate", arg: "N", help: "one request in so many is traced (1000)", set: atLeast(0, "The value must be >= 0.",
-			func(s *settings, n int64) { s.traced("trace_rate", strconv.FormatInt(n, 10)) })},
-		{long: "trace-count", arg: "N", help: "how many are traced at most (-1: no bound)", set: atLeast(-1, "The value must be >= 0 or set to -1 (default).",
-			func(s *settings, n int64) { s.traced("trace_count", strconv.FormatInt(n, 10)) })},
-		{long: "log-frequency", arg: "N", help: "traces are written to a file of their own after so many (0: all to one)", set: atLeast(0, "The value must be >= 0.",
-			func(s *settings, n int64) { s.traced("log_frequency", strconv.FormatInt(n, 10)) })},
+		{long: "collect-metrics", help: "read GPU metrics from Triton's metrics page", set: toggle(&s.action.Metrics)},
+		{long: "metrics-url", arg: "URL", help: "URL of that page (default: port 8002 of the server's host, /metrics)", set: text(&s.metricsURL)},
+		{long: "metrics-interval", arg: "MS", help: "how often to read it (default 1000)", set: atLeast(&s.metricsMS, 1, "The value must be > 0 msecs.")},
+		{long: "trace-level", arg: "LEVEL", help: "trace level to set on the server before the run: OFF (default), TIMESTAMPS or TENSORS", set: s.traced("trace_level", oneOf(new(string), "'OFF', 'TIMESTAMPS', or 'TENSORS'", "OFF", "TIMESTAMPS", "TENSORS"))},
+		{long: "trace-rate", arg: "N", help: "trace one request in N (default 1000)", set: s.traced("trace_rate", atLeast(new(int64), 0, "The value must be >= 0."))},
+		{long: "trace-count", arg: "N", help: "maximum number of traces (default -1: no limit)", set: s.traced("trace_count", atLeast(new(int64), -1, "The value must be >= 0 or set to -1 (default)."))},
+		{long: "log-frequency", arg: "N", help: "start a new trace file after N traces (default 0: one file)", set: s.traced("log_frequency", atLeast(new(int64), 0, "The value must be >= 0."))},
 	}
 }
 
-func deprecated() []option {
+func (s *settings) deprecated() []option {
 	return []option{
-		{long: "data-directory", arg: "DIR", help: "as --input-data", set: old("--data-directory", "--input-data",
-			text(func(s *settings, v string) { s.data = append(s.data, v) }))},
-		{short: 'z', help: "as --input-data zero", set: old("-z", "--input-data=zero", toggle(func(s *settings) { s.zero = true }))},
-		{short: 'd', help: "no effect", set: old("-d", "--concurrency-range", toggle(func(s *settings) { s.oldOptions = true }))},
-		{short: 't', arg: "N", help: "the start of --concurrency-range", set: old("-t", "--concurrency-range",
-			atLeast(-1<<31, "", func(s *settings, n int64) { s.oldOptions, s.oldStart = true, int(n) }))},
-		{short: 'c', arg: "N", help: "its end", set: old("-c", "--concurrency-range", atLeast(0, "The value must be >= 0.",
-			func(s *settings, n int64) { s.oldOptions, s.oldEnd = true, int(n) }))},
+		{long: "data-directory", arg: "DIR", help: "same as --input-data", set: s.old("--data-directory", "--input-data", s.addData)},
+		{short: 'z', help: "same as --input-data zero", set: s.old("-z", "--input-data=zero", toggle(&s.zero))},
+		{short: 'd', help: "no effect", set: s.old("-d", "--concurrency-range", toggle(new(bool)))},
+		{short: 't', arg: "N", help: "start of --concurrency-range", set: s.old("-t", "--concurrency-range", atLeast(&s.oldStart, math.MinInt32, ""))},
+		{short: 'c', arg: "N", help: "end of --concurrency-range", set: s.old("-c", "--concurrency-range", atLeast(&s.oldEnd, 0, "The value must be >= 0."))},
 	}
 }
 
-func own() []option {
+func (s *settings) own() []option {
 	return []option{
-		{long: "faithful", own: true, help: "the original's arithmetic: windows of 1.2 times the interval, counted windows looked at once a second",
-			set: toggle(func(s *settings) { s.faithful = true })},
-		{long: "strict", own: true, help: "exit with 1 where the verdict on the measurement is INVALID", set: toggle(func(s *settings) { s.action.Strict = true })},
-		{long: "out", own: true, arg: "DIR", help: "directory for records and reports of inferometer's own", set: text(func(s *settings, v string) { s.out = v })},
-		{long: "dry-run", own: true, help: "print the plan that this command line compiles to, and stop", set: toggle(func(s *settings) { s.action.DryRun = true })},
+		{long: "faithful", own: true, help: "reproduce the original's arithmetic: windows of 1.2 times the interval, counted windows checked once a second", set: toggle(&s.faithful)},
+		{long: "strict", own: true, help: "exit with 1 if a measurement is INVALID", set: toggle(&s.action.Strict)},
+		{long: "out", own: true, arg: "DIR", help: "directory for inferometer's own records and reports", set: text(&s.out)},
+		{long: "dry-run", own: true, help: "print the equivalent plan file and exit", set: toggle(&s.action.DryRun)},
 	}
 }

@@ -94,15 +94,16 @@ type Files struct {
 // Parse reads a command line, without the program's name. The error is a *UsageError,
 // or a plan.Faults.
 func Parse(args []string, files Files) (*Action, error) {
-	opts, rest, err := getopt(options(), args)
+	s := defaults(files)
+	opts, rest, err := getopt(s.options(), args)
 	if err != nil {
 		return nil, err
 	}
-	s := defaults(files)
 	for _, o := range opts {
-		if err := o.set(s, o.value); err != nil {
+		if err := o.set(o.value); err != nil {
 			return nil, failed(o.option, err)
 		}
+		s.given[o.name()] = true
 	}
 	if s.help || s.version {
 		return &Action{Help: s.help, Version: s.version}, nil

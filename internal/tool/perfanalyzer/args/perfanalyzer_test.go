@@ -193,7 +193,7 @@ func TestEveryOptionIsTried(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range options() {
+	for _, o := range defaults(files).options() {
 		long := o.long != "" && strings.Contains(string(source), "--"+o.long)
 		short := o.short != 0 && regexp.MustCompile(`[" ]-`+string(o.short)).Match(source)
 		if !long && !short {
@@ -276,7 +276,7 @@ func TestFaults(t *testing.T) {
 		{"-m m -i grpc --streaming --sync", "can not use streaming with synchronous API"},
 		{"-m m --request-parameter a:1:int", "The --request-parameter option is currently only supported by gRPC protocol."},
 		{"-m m -i grpc --request-parameter a:1", "The value does not match <name:value:type>."},
-		{"-m m -i grpc --request-parameter a:x:int", "'x' is no int."},
+		{"-m m -i grpc --request-parameter a:x:int", "'x' is not a value of type int."},
 		{"-m m -i grpc --request-parameter a:x:y", "Unsupported type provided: 'y'."},
 		{"-m m -i x", "Failed to parse -i (protocol). The value should be either HTTP or gRPC."},
 		{"-m m -b 0", "Failed to parse -b (batch size). The value must be > 0."},
@@ -290,13 +290,13 @@ func TestFaults(t *testing.T) {
 		{"-m m --profile-export-file nosuch/export", "Failed to parse --profile-export-file. There is no directory nosuch"},
 		{"-m m --profile-export-file=", "Failed to parse --profile-export-file. The value must be a file path."},
 		// differs: pa-unwritable-file
-		{"-m m -f nosuch/new.csv", "Failed to parse -f. There is no directory nosuch: make it, or name a file elsewhere."},
+		{"-m m -f nosuch/new.csv", "Failed to parse -f. There is no directory nosuch: create it, or choose another path."},
 		{"-m m -f data", "Failed to parse -f. data is a directory: name a file."},
 		{"-m m --ssl-https-verify-peer 2", "The value must be either 0 or 1."},
 		{"-m m --ssl-https-verify-host 3", "The value must be either 0, 1, or 2."},
 		{"-m m --ssl-https-ca-certificates-file nosuch", "Failed to parse --ssl-https-ca-certificates-file. The value must be a valid file path."},
 		{"-m m --ssl-https-client-certificate-type x", "'PEM' or 'DER'"},
-		{"-m m --ssl-https-private-key-type DER", "DER is not read here"},
+		{"-m m --ssl-https-private-key-type DER", "DER is not supported"},
 		{"-m m --sequence-id-range 1:2:3", "The value does not match <start:end>."},
 		{"-m m --sequence-id-range 5:2", "The 'end' value must be greater than 'start' value."},
 		{"-m m --sequence-length-variation -1", "The value must be >= 0.0."},
@@ -313,14 +313,14 @@ func TestFaults(t *testing.T) {
 		{openai + "--input-data in.json --endpoint x --async -b 2", "Batching is not currently supported with OpenAI service-kind"},
 		{openai + "--input-data in.json --endpoint x --async -i grpc", "OpenAI service-kind speaks HTTP"},
 		{"-m m --service-kind nosuch", "Failed to parse --service-kind. Unsupported type provided: 'nosuch'."},
-		{"-m m --service-kind triton_c_api", "--service-kind triton_c_api loads the server into this process, which is not served"},
-		{"-m m --service-kind dynamic_grpc", "--service-kind dynamic_grpc is not served"},
-		{"-m m --service-kind tfserving -i grpc", "leave out -i grpc, and give that port with -u (8501)"},
+		{"-m m --service-kind triton_c_api", "--service-kind triton_c_api, which loads the server into this process, is not supported"},
+		{"-m m --service-kind dynamic_grpc", "--service-kind dynamic_grpc is not supported"},
+		{"-m m --service-kind tfserving -i grpc", "leave out -i grpc, and give its HTTP port with -u (8501)"},
 		{"-m m --service-kind torchserve", "Must supply --input-data with TORCHSERVE_INPUT"},
 		{"-m m --service-kind torchserve --input-data in.json -b 2", "Batching is not supported with TorchServe"},
 		{"-m m --service-kind tfserving --shared-memory system", "Shared memory is not supported"},
-		{"-m m --service-kind tfserving --streaming", "it gives one answer"},
-		{"-m m --shared-memory cuda", "--shared-memory cuda needs CUDA in this process"},
+		{"-m m --service-kind tfserving --streaming", "which sends one response per request"},
+		{"-m m --shared-memory cuda", "--shared-memory cuda, which needs CUDA in this process"},
 		{"-m m --periodic-concurrency-range 5", "Both <start> and <end> values must be provided."},
 		// differs: pa-periodic-zero
 		{"-m m --periodic-concurrency-range 0:10:2", "The <start> value must be > 0."},
@@ -329,7 +329,7 @@ func TestFaults(t *testing.T) {
 		{"-m m --periodic-concurrency-range 1:10:3", "The --periodic-concurrency-range option requires bi-directional gRPC streaming."},
 		{"-m m -i grpc --streaming --periodic-concurrency-range 1:10:3 --request-period 5", "Must provide --profile-export-file when using the --periodic-concurrency-range option."},
 		{"-m m --session-concurrency 5", "only supported for the OpenAI service-kind"},
-		{openai + "--input-data in.json --endpoint x --async --session-concurrency 2 --request-count 5", "every session is gone through once"},
+		{openai + "--input-data in.json --endpoint x --async --session-concurrency 2 --request-count 5", "which runs every session once"},
 		{openai + "--input-data nested.json --endpoint x --async --session-concurrency 3", "The input data file contains 2 unique session IDs, which is fewer than the required session concurrency level of 3."},
 		{openai + "--input-data sessions.json --endpoint x --async --session-concurrency 2", "The input data file contains 1 unique session IDs"},
 		{"-m m --fixed-schedule", "you must provide a dataset using `--input-data`"},
@@ -338,7 +338,7 @@ func TestFaults(t *testing.T) {
 		{"-m m --sequence-id-range 10:12 --concurrency-range 1:3", "sequence id range specified is smaller than the maximum possible concurrency"},
 		{"-m m --sequence-id-range 5:5", "sequence id range specified is smaller than the maximum possible concurrency"},
 		{"-m m --sequence-id-range 10:12 --request-rate-range 9", "sequence id range specified is smaller than the maximum possible number of sequences"},
-		{"-m m --grpc-method x", "--grpc-method belongs to"},
+		{"-m m --grpc-method x", "--grpc-method is for"},
 		{"-m m -u ftp://x", "unknown scheme"},
 	} {
 		_, err := Parse(split(c.args), files)
@@ -370,7 +370,7 @@ func TestGetopt(t *testing.T) {
 		{"-m -v", "-m=-v", ""},
 		{"-", "", "-"},
 	} {
-		opts, rest, err := getopt(options(), split(c.args))
+		opts, rest, err := getopt(defaults(files).options(), split(c.args))
 		if err != nil {
 			t.Errorf("%s: %v", c.args, err)
 			continue
@@ -388,7 +388,7 @@ func TestGetopt(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	for args, want := range map[string]string{
 		"-m m --endpoint v1/chat/completions":                                   "--endpoint has no effect with --service-kind triton",
-		"-m m --trace-level OFF --service-kind torchserve --input-data in.json": "the options about traces have no effect with --service-kind torchserve",
+		"-m m --trace-level OFF --service-kind torchserve --input-data in.json": "the trace options have no effect with --service-kind torchserve",
 		"-m m --enable-mpi":                          "--enable-mpi has no effect",
 		"-m m --max-threads 3 --concurrency-range 6": "Overriding max_threads specification to ensure requested concurrency range.",
 		"-m m --model-repository x":                  "have no effect with --service-kind triton",
@@ -411,7 +411,7 @@ func TestHelpAndVersion(t *testing.T) {
 	if a, err := Parse([]string{"--version"}, files); err != nil || !a.Version {
 		t.Errorf("%+v, %v", a, err)
 	}
-	for _, o := range options() {
+	for _, o := range defaults(files).options() {
 		if !strings.Contains(Help(), o.name()) {
 			t.Errorf("the help lacks %s", o.name())
 		}

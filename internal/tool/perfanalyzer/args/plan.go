@@ -124,7 +124,7 @@ func withScheme(address, scheme string) string {
 
 // metricsAddress is the metrics page: as given, or that of the server's host.
 func (s *settings) metricsAddress() string {
-	if s.metricsURLGiven {
+	if s.given["--metrics-url"] {
 		return withScheme(s.metricsURL, "http")
 	}
 	host := "localhost"
@@ -167,10 +167,10 @@ func (s *settings) sequencesOf(q *plan.Sequences) {
 		// A thread that waits for its answers has its sequences wait too.
 		q.Live, q.Serial = s.sequences, s.serial || s.action.Sync
 	}
-	if s.sequenceLengthGiven {
+	if s.given["--sequence-length"] {
 		q.Length = s.sequenceLength
 	}
-	q.Variation = min(s.variation/100, 1)
+	q.Variation = min(s.variation, 1)
 	if s.firstID != 1 {
 		q.FirstID = uint64(s.firstID)
 	}

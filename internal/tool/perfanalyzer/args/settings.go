@@ -3,6 +3,7 @@ package args
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,12 +18,13 @@ type settings struct {
 	help     bool
 	version  bool
 
+	given map[string]bool // options, by their names
+
 	url, metricsURL             string
-	urlGiven, metricsURLGiven   bool
 	metricsMS                   int64
-	metricsMSGiven              bool
 	model, modelVersion, out    string
 	protocol                    string // "http", "grpc" or what was given
+	windows                     string // --measurement-mode
 	zero                        bool
 	data                        []string
 	shapes                      []string
@@ -31,30 +33,22 @@ type settings struct {
 	sharedMemory                string
 	outputSharedMemory          int64
 	compression                 string
-	compressionGiven            bool
 	inputFormat, outputFormat   string
 	headers                     map[string]string
 	parameters                  map[string]any
 	composing                   []string
 	signature                   string
 	intervals                   []plan.Duration
-	intervalsFile               string
-	schedule, oldOptions        bool
+	schedule                    bool
 	oldStart, oldEnd            int
-	concurrencyGiven, rateGiven bool
-	periodic                    bool
 	sessions                    int64
 	sequences                   int // --num-of-sequences
-	sequencesGiven              bool
 	sequenceLength              int
-	sequenceLengthGiven         bool
-	variation                   float64
+	variation                   float64 // as a share
 	firstID, ids                int64
 	idsGiven                    bool
-	serial, mpi, batchGiven     bool
-	threadsGiven                bool
-	tls                         plan.TLS
-	grpcTLS                     plan.TLS
+	serial, mpi                 bool
+	tls, grpcTLS                plan.TLS
 	useTLS                      bool
 	trace                       map[string]string
 	serverDirectory, repository string
@@ -65,9 +59,9 @@ type settings struct {
 // defaults are the settings of an empty command line.
 func defaults(files Files) *settings {
 	return &settings{
-		files: files, url: "localhost:8000", protocol: "http", metricsMS: 1000, stringLength: 128,
+		files: files, given: map[string]bool{}, url: "localhost:8000", protocol: "http", metricsMS: 1000, stringLength: 128,
 		sharedMemory: "none", outputSharedMemory: 102400, headers: map[string]string{}, parameters: map[string]any{},
-		sequences: 4, sequenceLength: 20, variation: 20, firstID: 1, oldStart: 1, oldEnd: 1,
+		sequences: 4, sequenceLength: 20, variation: 0.2, firstID: 1, oldStart: 1, oldEnd: 1,
 		signature: "serving_default", inputFormat: plan.FormatBinary, outputFormat: plan.FormatBinary,
 		action: Action{
 			Service: Triton, Load: LoadConcurrency, Batch: 1, WindowMS: 5000, WindowRequests: 50, MaxTrials: 10, Stability: 0.1,
@@ -105,82 +99,91 @@ func decimal(value string) (float64, error) {
 
 // atLeast is an option whose value is a whole number from a least one on; otherwise
 // says what is wrong.
-func atLeast(least int64, otherwise string, put func(s *settings, n int64)) func(*settings, string) error {
-	return func(s *settings, value string) error {
+func atLeast[T int | int64](to *T, least T, otherwise string) func(string) error {
+	return func(value string) error {
 		n, err := whole(value)
-		if err != nil {
-			return err
+		if err == nil && T(n) < least {
+			err = sentence("%s", otherwise)
 		}
-		if n < least {
-			return sentence("%s", otherwise)
+		*to = T(n)
+		return err
+	}
+}
+
+// percent is an option whose value is a share in per cent.
+func percent(to *float64) func(string) error {
+	return func(value string) error {
+		f, err := decimal(value)
+		if err == nil && f < 0 {
+			err = sentence("The value must be >= 0.0.")
 		}
-		put(s, n)
-		return nil
+		*to = f / 100
+		return err
 	}
 }
 
 // toggle is an option without a value.
-func toggle(put func(s *settings)) func(*settings, string) error {
-	return func(s *settings, _ string) error {
-		put(s)
+func toggle(to *bool) func(string) error {
+	return func(string) error {
+		*to = true
 		return nil
 	}
 }
 
 // text is an option whose value is taken as it is.
-func text(put func(s *settings, value string)) func(*settings, string) error {
-	return func(s *settings, value string) error {
-		put(s, value)
+func text(to *string) func(string) error {
+	return func(value string) error {
+		*to = value
 		return nil
 	}
 }
 
 // old is an option that has another in its place by now.
-func old(name, instead string, set func(*settings, string) error) func(*settings, string) error {
-	return func(s *settings, value string) error {
+func (s *settings) old(name, instead string, set func(string) error) func(string) error {
+	return func(value string) error {
 		s.warn("%s is deprecated and will be removed in an upcoming version. Use %s instead.", name, instead)
-		return set(s, value)
+		return set(value)
 	}
 }
 
 // oneOf is an option whose value is one of a few words.
-func oneOf(list string, put func(s *settings, value string), words ...string) func(*settings, string) error {
-	return func(s *settings, value string) error {
-		for _, w := range words {
-			if value == w {
-				put(s, value)
-				return nil
-			}
+func oneOf(to *string, list string, words ...string) func(string) error {
+	return func(value string) error {
+		if !slices.Contains(words, value) {
+			return sentence("Unsupported type provided: '%s'. The available options are %s.", printable(value), list)
 		}
-		return sentence("Unsupported type provided: '%s'. The available options are %s.", printable(value), list)
-	}
-}
-
-// file is an option whose value names a file.
-func file(put func(s *settings, name string)) func(*settings, string) error {
-	return func(s *settings, value string) error {
-		if s.files.Kind(value) != "file" {
-			return sentence("The value must be a valid file path.")
-		}
-		put(s, value)
+		*to = value
 		return nil
 	}
 }
 
-// split3 reads start:end:step into a range that holds the defaults.
-func split3(value string, r *Range, read func(string) (float64, error)) error {
-	parts := strings.Split(value, ":")
-	if len(parts) > 3 {
-		return sentence("The value does not match <start:end:step>.")
-	}
-	for i, p := range parts {
-		v, err := read(p)
-		if err != nil {
-			return invalid(value)
+// file is an option whose value names a file.
+func (s *settings) file(to *string) func(string) error {
+	return func(value string) error {
+		if s.files.Kind(value) != "file" {
+			return sentence("The value must be a valid file path.")
 		}
-		*[]*float64{&r.Start, &r.End, &r.Step}[i] = v
+		*to = value
+		return nil
 	}
-	return nil
+}
+
+// span is an option whose value is start:end:step; what is left out stays what it was.
+func span(r *Range, read func(string) (float64, error)) func(string) error {
+	return func(value string) error {
+		parts := strings.Split(value, ":")
+		if len(parts) > 3 {
+			return sentence("The value does not match <start:end:step>.")
+		}
+		for i, p := range parts {
+			v, err := read(p)
+			if err != nil {
+				return invalid(value)
+			}
+			*[]*float64{&r.Start, &r.End, &r.Step}[i] = v
+		}
+		return nil
+	}
 }
 
 // natural reads a whole number from 0 on as a float.

@@ -3,6 +3,7 @@ package args
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,7 +22,7 @@ func orList(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + ", or " + words[len(words)-1]
 }
 
-func setComposing(s *settings, value string) error {
+func (s *settings) setComposing(value string) error {
 	for model := range strings.SplitSeq(strings.Join(strings.Fields(value), ""), ",") {
 		if model == "" {
 			return invalid(value)
@@ -31,19 +32,7 @@ func setComposing(s *settings, value string) error {
 	return nil
 }
 
-func setStability(s *settings, value string) error {
-	f, err := decimal(value)
-	if err != nil {
-		return err
-	}
-	if f < 0 {
-		return sentence("The value must be >= 0.0.")
-	}
-	s.action.Stability = f / 100
-	return nil
-}
-
-func setPercentile(s *settings, value string) error {
+func (s *settings) setPercentile(value string) error {
 	n, err := whole(value)
 	switch {
 	case err != nil:
@@ -58,24 +47,13 @@ func setPercentile(s *settings, value string) error {
 	return nil
 }
 
-func setConcurrency(s *settings, value string) error {
-	s.concurrencyGiven = true
-	return split3(value, &s.action.Concurrency, natural)
-}
-
-func setRate(s *settings, value string) error {
-	s.rateGiven = true
-	return split3(value, &s.action.Rate, decimal)
-}
-
-func setPeriodic(s *settings, value string) error {
-	s.periodic = true
+func (s *settings) setPeriodic(value string) error {
 	if !strings.Contains(value, ":") {
 		return sentence("Both <start> and <end> values must be provided.")
 	}
 	r := &s.action.Periodic
 	*r = Range{1, 1, 1}
-	if err := split3(value, r, natural); err != nil {
+	if err := span(r, natural)(value); err != nil {
 		return err
 	}
 	switch {
@@ -91,7 +69,7 @@ func setPeriodic(s *settings, value string) error {
 	return nil
 }
 
-func setDistribution(s *settings, value string) error {
+func (s *settings) setDistribution(value string) error {
 	if value != "poisson" && value != "constant" {
 		return sentence("Unsupported type provided: '%s'. Choices are 'poisson' or 'constant'.", printable(value))
 	}
@@ -103,7 +81,7 @@ func setDistribution(s *settings, value string) error {
 const mostIntervals = 1_000_000
 
 // setIntervals reads a file of microseconds between requests.
-func setIntervals(s *settings, value string) error {
+func (s *settings) setIntervals(value string) error {
 	if s.files.Kind(value) != "file" {
 		return sentence("The value must be a valid file path")
 	}
@@ -111,7 +89,7 @@ func setIntervals(s *settings, value string) error {
 	if err != nil {
 		return err
 	}
-	s.intervalsFile, s.intervals = value, nil
+	s.intervals = nil
 	for i, line := range strings.Split(string(data), "\n") {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
@@ -131,12 +109,11 @@ func setIntervals(s *settings, value string) error {
 	return nil
 }
 
-func setSequenceLength(s *settings, value string) error {
+func (s *settings) setSequenceLength(value string) error {
 	n, err := whole(value)
 	if err != nil {
 		return err
 	}
-	s.sequenceLengthGiven = true
 	if n <= 0 {
 		s.warn("The sequence length must be > 0. Perf Analyzer will use default value if it is measuring on sequence model.")
 		return nil
@@ -145,16 +122,7 @@ func setSequenceLength(s *settings, value string) error {
 	return nil
 }
 
-func setVariation(s *settings, value string) error {
-	f, err := decimal(value)
-	if err == nil && f < 0 {
-		err = sentence("The value must be >= 0.0.")
-	}
-	s.variation = f
-	return err
-}
-
-func setIDs(s *settings, value string) error {
+func (s *settings) setIDs(value string) error {
 	first, last, ranged := strings.Cut(value, ":")
 	if strings.Contains(last, ":") {
 		return sentence("The value does not match <start:end>.")
@@ -186,10 +154,10 @@ func setIDs(s *settings, value string) error {
 	return nil
 }
 
-func setData(s *settings, value string) error {
+func (s *settings) setData(value string) error {
 	switch {
 	case s.files.Kind(value) != "":
-		s.data = append(s.data, value)
+		return s.addData(value)
 	case value == "zero":
 		s.zero = true
 	case value == "random":
@@ -199,7 +167,12 @@ func setData(s *settings, value string) error {
 	return nil
 }
 
-func setBatch(s *settings, value string) error {
+func (s *settings) addData(name string) error {
+	s.data = append(s.data, name)
+	return nil
+}
+
+func (s *settings) setBatch(value string) error {
 	n, err := whole(value)
 	if err != nil {
 		return err
@@ -207,12 +180,12 @@ func setBatch(s *settings, value string) error {
 	if n < 1 {
 		return usage("Failed to parse -b (batch size). The value must be > 0.")
 	}
-	s.action.Batch, s.batchGiven = int(n), true
+	s.action.Batch = int(n)
 	return nil
 }
 
 // setShape takes NAME:D1,D2. The last shape of a name stands.
-func setShape(s *settings, value string) error {
+func (s *settings) setShape(value string) error {
 	at := strings.LastIndexByte(value, ':')
 	if at < 0 {
 		return sentence("There must be a colon after input name.")
@@ -239,7 +212,7 @@ func setShape(s *settings, value string) error {
 	return nil
 }
 
-func setParameter(s *settings, value string) error {
+func (s *settings) setParameter(value string) error {
 	parts := strings.Split(value, ":")
 	if len(parts) != 3 {
 		return sentence("The value does not match <name:value:type>.")
@@ -273,12 +246,12 @@ func parameter(text, kind string) (any, error) {
 		return nil, sentence("Unsupported type provided: '%s'. The available options are 'bool', 'int', 'uint', 'double', or 'string'.", printable(kind))
 	}
 	if err != nil {
-		return nil, sentence("'%s' is no %s.", printable(text), kind)
+		return nil, sentence("'%s' is not a value of type %s.", printable(text), kind)
 	}
 	return v, nil
 }
 
-func setProtocol(s *settings, value string) error {
+func (s *settings) setProtocol(value string) error {
 	switch p := strings.ToLower(value); p {
 	case "http", "grpc":
 		s.protocol = p
@@ -288,7 +261,7 @@ func setProtocol(s *settings, value string) error {
 	return nil
 }
 
-func setHeader(s *settings, value string) error {
+func (s *settings) setHeader(value string) error {
 	name, v, ok := strings.Cut(value, ":")
 	if !ok || strings.TrimSpace(name) == "" {
 		return sentence("The value does not match <name:value>.")
@@ -298,17 +271,17 @@ func setHeader(s *settings, value string) error {
 }
 
 // setCertificateType takes PEM: in that form alone certificates and keys are read.
-func setCertificateType(s *settings, value string) error {
+func (s *settings) setCertificateType(value string) error {
 	switch value {
 	case "PEM":
 		return nil
 	case "DER":
-		return sentence("DER is not read here: make a PEM file of it, with openssl x509 -inform der or openssl pkey -inform der.")
+		return sentence("DER is not supported: convert it to PEM with openssl x509 -inform der or openssl pkey -inform der.")
 	}
 	return sentence("Unsupported type provided: '%s'. The available options are 'PEM' or 'DER'.", printable(value))
 }
 
-func setCSV(s *settings, value string) error {
+func (s *settings) setCSV(value string) error {
 	if s.files.Kind(value) == "dir" {
 		return sentence("%s is a directory: name a file.", printable(value))
 	}
@@ -323,17 +296,17 @@ func (s *settings) writable(name string) error {
 	case name == "":
 		return sentence("The value must be a file path.")
 	case dir != "." && s.files.Kind(dir) != "dir":
-		return sentence("There is no directory %s: make it, or name a file elsewhere.", printable(dir))
+		return sentence("There is no directory %s: create it, or choose another path.", printable(dir))
 	}
 	return nil
 }
 
-func setExport(s *settings, value string) error {
+func (s *settings) setExport(value string) error {
 	if s.files.Kind(value) != "" {
 		if !s.isExport(value) {
 			return sentence("Path must not already exist.")
 		}
-		s.warn("--profile-export-file: %s is an export of before and is replaced", printable(value))
+		s.warn("--profile-export-file: %s is an earlier export and will be replaced", printable(value))
 	}
 	s.action.Export = value
 	return s.writable(value)
@@ -349,10 +322,29 @@ func (s *settings) isExport(name string) bool {
 	return err == nil && strings.HasPrefix(string(text[:min(len(text), 32)]), `{"experiments":[`)
 }
 
-// traced notes a setting of the server's traces.
-func (s *settings) traced(name, value string) {
-	if s.trace == nil {
-		s.trace = map[string]string{}
+// traced is a setting of the server's traces.
+func (s *settings) traced(name string, check func(string) error) func(string) error {
+	return func(value string) error {
+		if s.trace == nil {
+			s.trace = map[string]string{}
+		}
+		s.trace[name] = strings.TrimSpace(value)
+		return check(value)
 	}
-	s.trace[name] = value
+}
+
+// verifyServer is whether the server's certificate is verified: in one of a few words, 0 is not.
+func (s *settings) verifyServer(words ...string) func(string) error {
+	return func(value string) error {
+		if !slices.Contains(words, value) {
+			return sentence("The value must be either %s.", orList(words))
+		}
+		s.tls.Insecure = s.tls.Insecure || value == "0"
+		return nil
+	}
+}
+
+func (s *settings) countVerbose(string) error {
+	s.action.Verbose++
+	return nil
 }

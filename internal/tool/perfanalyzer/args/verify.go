@@ -1,16 +1,21 @@
 package args
 
+import (
+	"fmt"
+	"slices"
+)
+
 // settle works out what follows from the options together.
 func (s *settings) settle() {
 	a := &s.action
-	a.GRPC = s.protocol == "grpc"
-	if !s.urlGiven && a.GRPC && a.Service == Triton {
+	a.GRPC, a.CountWindows = s.protocol == "grpc", s.windows == "count_windows"
+	if !s.given["-u"] && a.GRPC && a.Service == Triton {
 		s.url = "localhost:8001"
 	}
-	if !s.urlGiven && a.Service == TFServing {
+	if !s.given["-u"] && a.Service == TFServing {
 		s.url = "localhost:8501"
 	}
-	if s.oldOptions && !s.concurrencyGiven {
+	if s.deprecatedLoad() && !s.given["--concurrency-range"] {
 		a.Concurrency.Start, a.Concurrency.End = float64(s.oldStart), float64(s.oldEnd)
 	}
 	switch {
@@ -20,22 +25,25 @@ func (s *settings) settle() {
 		a.Load = LoadSchedule
 	case s.sessions > 0:
 		a.Load = LoadSessions
-	case s.rateGiven:
+	case s.given["--request-rate-range"]:
 		a.Load = LoadRate
-	case s.periodic:
+	case s.periodic():
 		a.Load = LoadPeriodic
 	}
-	a.ShowBatch = a.Service == Triton || s.batchGiven
-	if a.Streaming {
-		a.Async = a.Async || !a.Sync
-	}
-	if !s.threadsGiven {
+	a.ShowBatch = a.Service == Triton || s.given["-b"]
+	a.Async = a.Async || a.Streaming && !a.Sync
+	if !s.given["--max-threads"] {
 		a.Threads = threadsOfRate
 		if a.Load == LoadConcurrency {
 			a.Threads = threadsOfConcurrency
 		}
 	}
 }
+
+// deprecatedLoad reports whether the load is given by the options of old.
+func (s *settings) deprecatedLoad() bool { return s.given["-d"] || s.given["-t"] || s.given["-c"] }
+
+func (s *settings) periodic() bool { return s.given["--periodic-concurrency-range"] }
 
 // What --max-threads is where it is not given.
 const (
@@ -65,207 +73,136 @@ func (s *settings) ranged() bool {
 	return false
 }
 
+// rule is a fault that options can have together, in the original's words where it has any.
+type rule struct {
+	broken bool
+	text   string
+}
+
 // verify says what is wrong with the options together: the first fault.
 func (s *settings) verify() error {
-	for _, check := range []func() error{s.verifyBasics, s.verifyLoad, s.verifySearch, s.verifyCounts, s.verifyService, s.verifyMetrics, s.refuse} {
-		if err := check(); err != nil {
-			return err
+	for _, r := range slices.Concat(s.basics(), s.loads(), s.counts(), s.services(), s.metrics(), s.refused()) {
+		if r.broken {
+			return &UsageError{r.text}
 		}
 	}
 	s.advise()
 	return nil
 }
 
-func (s *settings) verifyBasics() error {
+func (s *settings) basics() []rule {
 	a := &s.action
-	switch {
-	case s.model == "":
-		return usage("Failed to parse -m (model name). The value must be specified.")
-	case a.Concurrency.Start <= 0:
-		return usage("The start of the search range must be > 0")
-	case a.Rate.Start <= 0:
-		return usage("Failed to parse --request-rate-range. The start of the search range must be > 0.")
-	case a.Concurrency.Step <= 0 && s.ranged() || a.Rate.Step <= 0 && s.ranged():
-		return usage("The step of the search range must be > 0")
-	case a.Streaming && !a.GRPC && a.Service == Triton:
-		return usage("Streaming is only allowed with gRPC protocol and Triton C API.")
-	case s.compressionGiven && !a.GRPC:
-		return usage("Using compression algorithm is only allowed with gRPC protocol.")
-	case s.zero && len(s.data) > 0:
-		return usage("The -z flag cannot be set when --data-directory is provided.")
-	case a.Async && a.Sync:
-		return usage("Cannot specify --async and --sync simultaneously.")
-	case a.Streaming && a.Sync:
-		return usage("can not use streaming with synchronous API")
-	case len(s.parameters) > 0 && !a.GRPC:
-		return usage("The --request-parameter option is currently only supported by gRPC protocol.")
+	return []rule{
+		{s.model == "", "Failed to parse -m (model name). The value must be specified."},
+		{a.Concurrency.Start <= 0, "The start of the search range must be > 0"},
+		{a.Rate.Start <= 0, "Failed to parse --request-rate-range. The start of the search range must be > 0."},
+		{s.ranged() && (a.Concurrency.Step <= 0 || a.Rate.Step <= 0), "The step of the search range must be > 0"},
+		{a.Streaming && !a.GRPC && a.Service == Triton, "Streaming is only allowed with gRPC protocol and Triton C API."},
+		{s.given["--grpc-compression-algorithm"] && !a.GRPC, "Using compression algorithm is only allowed with gRPC protocol."},
+		{s.zero && len(s.data) > 0, "The -z flag cannot be set when --data-directory is provided."},
+		{a.Async && a.Sync, "Cannot specify --async and --sync simultaneously."},
+		{a.Streaming && a.Sync, "can not use streaming with synchronous API"},
+		{len(s.parameters) > 0 && !a.GRPC, "The --request-parameter option is currently only supported by gRPC protocol."},
 	}
-	return nil
 }
 
-func (s *settings) verifyLoad() error {
+func (s *settings) loads() []rule {
+	a := &s.action
+	concurrency, rate := s.given["--concurrency-range"], s.given["--request-rate-range"]
 	modes := 0
-	for _, on := range []bool{s.periodic, s.concurrencyGiven, s.rateGiven, s.intervals != nil, s.schedule, s.sessions > 0} {
+	for _, on := range []bool{s.periodic(), concurrency, rate, s.intervals != nil, s.schedule, s.sessions > 0} {
 		if on {
 			modes++
 		}
 	}
-	switch {
-	case s.concurrencyGiven && s.oldOptions:
-		return usage("Cannot use deprecated options with --concurrency-range.")
-	case s.rateGiven && s.oldOptions:
-		return usage("Cannot use concurrency options with --request-rate-range.")
-	case s.intervals != nil && s.oldOptions:
-		return usage("Cannot use deprecated options with --request-intervals.")
-	case modes > 1:
-		return usage("Cannot specify more then one inference load mode. Please choose only one of the following modes: --concurrency-range, --periodic-concurrency-range, --request-rate-range, --request-intervals, --fixed-schedule, or --session-concurrency.")
-	case s.schedule && len(s.data) == 0:
-		return usage("When using `--fixed-schedule`, you must provide a dataset using `--input-data`.")
-	case s.schedule && s.action.RequestCount > 0:
-		return usage("Cannot specify `--request-count` when using `--fixed-schedule`. The request count will be equal to the number of requests in the input data minus the warmup request count.")
-	case s.periodic && !s.action.Streaming:
-		return usage("The --periodic-concurrency-range option requires bi-directional gRPC streaming.")
-	case s.periodic && s.action.Export == "":
-		return usage("Must provide --profile-export-file when using the --periodic-concurrency-range option.")
-	}
-	return s.verifyIDs()
-}
-
-// verifyIDs holds the range of sequences' ids against how many may be under way.
-func (s *settings) verifyIDs() error {
-	a := &s.action
-	switch {
-	case !s.idsGiven:
-	case a.Load == LoadConcurrency && float64(s.ids) < max(a.Concurrency.Start, a.Concurrency.End):
-		return usage("sequence id range specified is smaller than the maximum possible concurrency, sequence id collision may occur.")
-	case a.Load == LoadRate && s.ids < int64(s.sequences):
-		return usage("sequence id range specified is smaller than the maximum possible number of sequences, sequence id collision may occur.")
-	}
-	return nil
-}
-
-func (s *settings) verifySearch() error {
-	a := &s.action
 	endless := a.Concurrency.End == 0 || a.Rate.End == 0
-	switch {
-	case endless && a.Threshold == 0:
-		return usage("The end of the search range and the latency limit can not be both 0 (or 0.0) simultaneously")
-	case endless && a.Binary:
-		return usage("The end of the range can not be 0 (or 0.0) for binary search mode.")
-	case a.Binary && a.Threshold == 0:
-		return usage("The --latency-threshold cannot be 0 for binary search mode.")
-	case a.Binary && (a.Concurrency.End < a.Concurrency.Start || a.Rate.End < a.Rate.Start):
-		return usage("The end of the range can not be less than start of the range for binary search mode.")
+	return []rule{
+		{concurrency && s.deprecatedLoad(), "Cannot use deprecated options with --concurrency-range."},
+		{rate && s.deprecatedLoad(), "Cannot use concurrency options with --request-rate-range."},
+		{s.intervals != nil && s.deprecatedLoad(), "Cannot use deprecated options with --request-intervals."},
+		{modes > 1, "Cannot specify more then one inference load mode. Please choose only one of the following modes: --concurrency-range, --periodic-concurrency-range, --request-rate-range, --request-intervals, --fixed-schedule, or --session-concurrency."},
+		{s.schedule && len(s.data) == 0, "When using `--fixed-schedule`, you must provide a dataset using `--input-data`."},
+		{s.schedule && a.RequestCount > 0, "Cannot specify `--request-count` when using `--fixed-schedule`. The request count will be equal to the number of requests in the input data minus the warmup request count."},
+		{s.periodic() && !a.Streaming, "The --periodic-concurrency-range option requires bi-directional gRPC streaming."},
+		{s.periodic() && a.Export == "", "Must provide --profile-export-file when using the --periodic-concurrency-range option."},
+		{s.idsGiven && a.Load == LoadConcurrency && float64(s.ids) < max(a.Concurrency.Start, a.Concurrency.End), "sequence id range specified is smaller than the maximum possible concurrency, sequence id collision may occur."},
+		{s.idsGiven && a.Load == LoadRate && s.ids < int64(s.sequences), "sequence id range specified is smaller than the maximum possible number of sequences, sequence id collision may occur."},
+		{endless && a.Threshold == 0, "The end of the search range and the latency limit can not be both 0 (or 0.0) simultaneously"},
+		{endless && a.Binary, "The end of the range can not be 0 (or 0.0) for binary search mode."},
+		{a.Binary && a.Threshold == 0, "The --latency-threshold cannot be 0 for binary search mode."},
+		{a.Binary && (a.Concurrency.End < a.Concurrency.Start || a.Rate.End < a.Rate.Start), "The end of the range can not be less than start of the range for binary search mode."},
 	}
-	return nil
 }
 
-func (s *settings) verifyCounts() error {
+func (s *settings) counts() []rule {
 	a := &s.action
 	kind := map[string]string{LoadConcurrency: "concurrency", LoadRate: "request rate"}[a.Load]
-	several := kind != "" && s.ranged()
-	switch {
-	case a.Warmup > 0 && several:
-		return usage("--warmup-request-count not supported with multiple %s values in one run", kind)
-	case a.RequestCount > 0 && s.concurrencyGiven && float64(a.RequestCount) < a.Concurrency.Start:
-		return usage("--request-count can not be less than concurrency")
-	case a.RequestCount > 0 && s.rateGiven && a.RequestCount < int64(a.Rate.Start):
-		return usage("--request-count can not be less than request rate")
-	case a.RequestCount > 0 && several:
-		return usage("--request-count not supported with multiple %s values in one run", kind)
+	return []rule{
+		{a.Warmup > 0 && s.ranged(), fmt.Sprintf("--warmup-request-count not supported with multiple %s values in one run", kind)},
+		{a.RequestCount > 0 && s.given["--concurrency-range"] && float64(a.RequestCount) < a.Concurrency.Start, "--request-count can not be less than concurrency"},
+		{a.RequestCount > 0 && s.given["--request-rate-range"] && a.RequestCount < int64(a.Rate.Start), "--request-count can not be less than request rate"},
+		{a.RequestCount > 0 && s.ranged(), fmt.Sprintf("--request-count not supported with multiple %s values in one run", kind)},
 	}
-	return nil
 }
 
-func (s *settings) verifyService() error {
+func (s *settings) services() []rule {
 	a := &s.action
-	if a.Service == OpenAI {
-		switch {
-		case len(s.data) == 0:
-			return usage("Must supply --input-data for OpenAI service kind.")
-		case a.Endpoint == "":
-			return usage("Must supply --endpoint for OpenAI service kind. For example, \"v1/chat/completions\".")
-		case !a.Async:
-			return usage("Only async mode is currently supported for OpenAI service-kind")
-		case a.Batch != 1:
-			return usage("Batching is not currently supported with OpenAI service-kind")
-		case a.GRPC:
-			return usage("OpenAI service-kind speaks HTTP: leave out -i grpc")
-		}
+	openAI, torch := a.Service == OpenAI, a.Service == TorchServe
+	predicts := torch || a.Service == TFServing
+	port := map[string]string{TFServing: "8501", TorchServe: "8080"}[a.Service]
+	held := int64(0) // sessions of the data
+	if s.sessions > 0 {
+		held = s.conversations()
 	}
-	if a.Service == TFServing || a.Service == TorchServe {
-		switch {
-		case a.GRPC:
-			return usage("--service-kind %s is spoken to over its HTTP API here: leave out -i grpc, and give that port with -u (%s)", a.Service, map[string]string{TFServing: "8501", TorchServe: "8080"}[a.Service])
-		case a.Streaming:
-			return usage("--streaming is of no use with --service-kind %s: it gives one answer", a.Service)
-		case a.Service == TorchServe && len(s.data) == 0:
-			return usage("Must supply --input-data with TORCHSERVE_INPUT for TorchServe service kind.")
-		case a.Service == TorchServe && a.Batch != 1:
-			return usage("Batching is not supported with TorchServe service-kind")
-		case s.sharedMemory != "none":
-			return usage("Shared memory is not supported with --service-kind %s", a.Service)
-		}
+	return []rule{
+		{openAI && len(s.data) == 0, "Must supply --input-data for OpenAI service kind."},
+		{openAI && a.Endpoint == "", "Must supply --endpoint for OpenAI service kind. For example, \"v1/chat/completions\"."},
+		{openAI && !a.Async, "Only async mode is currently supported for OpenAI service-kind"},
+		{openAI && a.Batch != 1, "Batching is not currently supported with OpenAI service-kind"},
+		{openAI && a.GRPC, "OpenAI service-kind speaks HTTP: leave out -i grpc"},
+		{predicts && a.GRPC, fmt.Sprintf("--service-kind %s is measured over its HTTP API: leave out -i grpc, and give its HTTP port with -u (%s)", a.Service, port)},
+		{predicts && a.Streaming, fmt.Sprintf("--streaming cannot be combined with --service-kind %s, which sends one response per request", a.Service)},
+		{torch && len(s.data) == 0, "Must supply --input-data with TORCHSERVE_INPUT for TorchServe service kind."},
+		{torch && a.Batch != 1, "Batching is not supported with TorchServe service-kind"},
+		{predicts && s.sharedMemory != "none", fmt.Sprintf("Shared memory is not supported with --service-kind %s", a.Service)},
+		{s.sessions > 0 && !openAI, "The --session-concurrency option is only supported for the OpenAI service-kind."},
+		{s.sessions > 0 && (a.RequestCount > 0 || a.Warmup > 0), "--request-count and --warmup-request-count cannot be combined with --session-concurrency, which runs every session once"},
+		{s.sessions > held && held > 0, fmt.Sprintf("The input data file contains %d unique session IDs, which is fewer than the required session concurrency level of %d. Please add more unique session IDs to the file or lower the session concurrency level.", held, s.sessions)},
 	}
-	if s.sessions > 0 && a.Service != OpenAI {
-		return usage("The --session-concurrency option is only supported for the OpenAI service-kind.")
-	}
-	if s.sessions > 0 && (a.RequestCount > 0 || a.Warmup > 0) {
-		return usage("--request-count and --warmup-request-count have no place beside --session-concurrency: every session is gone through once")
-	}
-	if n := s.conversations(); s.sessions > 0 && n > 0 && n < s.sessions {
-		return usage("The input data file contains %d unique session IDs, which is fewer than the required session concurrency level of %d. Please add more unique session IDs to the file or lower the session concurrency level.", n, s.sessions)
-	}
-	return nil
 }
 
-func (s *settings) verifyMetrics() error {
-	a := &s.action
-	switch {
-	case a.Metrics && a.Service != Triton:
-		return usage("Server-side metric collection is only supported with Triton client backend.")
-	case s.metricsURLGiven && !a.Metrics:
-		return usage("Must specify --collect-metrics when using the --metrics-url option.")
-	case s.metricsMSGiven && !a.Metrics:
-		return usage("Must specify --collect-metrics when using the --metrics-interval option.")
+func (s *settings) metrics() []rule {
+	on := s.action.Metrics
+	return []rule{
+		{on && s.action.Service != Triton, "Server-side metric collection is only supported with Triton client backend."},
+		{s.given["--metrics-url"] && !on, "Must specify --collect-metrics when using the --metrics-url option."},
+		{s.given["--metrics-interval"] && !on, "Must specify --collect-metrics when using the --metrics-interval option."},
 	}
-	return nil
 }
 
-// refuse names what this program does not do, and what to do instead.
-func (s *settings) refuse() error {
-	switch {
-	case s.action.Service == TritonCAPI:
-		return usage("--service-kind triton_c_api loads the server into this process, which is not served: start tritonserver and use --service-kind triton")
-	case s.action.Service == "dynamic_grpc":
-		return usage("--service-kind dynamic_grpc is not served: use triton, openai, tfserving or torchserve")
-	case s.sharedMemory == "cuda":
-		return usage("--shared-memory cuda needs CUDA in this process, which is not served: use system, where the server is on this machine, or none")
-	case s.grpcMethod != "":
-		return usage("--grpc-method belongs to --service-kind dynamic_grpc, which is not served")
+// refused names what this program does not do, and what to do instead.
+func (s *settings) refused() []rule {
+	return []rule{
+		{s.action.Service == TritonCAPI, "--service-kind triton_c_api, which loads the server into this process, is not supported: start tritonserver and use --service-kind triton"},
+		{s.action.Service == "dynamic_grpc", "--service-kind dynamic_grpc is not supported: use triton, openai, tfserving or torchserve"},
+		{s.sharedMemory == "cuda", "--shared-memory cuda, which needs CUDA in this process, is not supported: use system if the server is on this machine, else none"},
+		{s.grpcMethod != "", "--grpc-method is for --service-kind dynamic_grpc, which is not supported"},
 	}
-	return nil
 }
 
 // advise warns about options that have no effect.
 func (s *settings) advise() {
 	a := &s.action
-	if a.Endpoint != "" && a.Service == Triton {
-		s.warn("--endpoint has no effect with --service-kind triton")
-	}
-	if len(s.trace) > 0 && a.Service != Triton {
-		s.warn("the options about traces have no effect with --service-kind %s", a.Service)
-	}
-	if s.threadsGiven && !a.Async && a.Load == LoadConcurrency && a.Concurrency.End > 0 {
-		s.warn("Overriding max_threads specification to ensure requested concurrency range.")
-	}
-	if s.mpi {
-		s.warn("--enable-mpi has no effect here")
-	}
-	if s.periodic && (a.RequestCount > 0 || a.Warmup > 0) {
-		s.warn("--request-count and --warmup-request-count have no effect with --periodic-concurrency-range: its end says how many requests there are")
-	}
-	if s.serverDirectory != "" || s.repository != "" {
-		s.warn("--triton-server-directory and --model-repository have no effect with --service-kind %s", a.Service)
+	for _, r := range []rule{
+		{a.Endpoint != "" && a.Service == Triton, "--endpoint has no effect with --service-kind triton"},
+		{len(s.trace) > 0 && a.Service != Triton, "the trace options have no effect with --service-kind " + a.Service},
+		{s.given["--max-threads"] && !a.Async && a.Load == LoadConcurrency && a.Concurrency.End > 0, "Overriding max_threads specification to ensure requested concurrency range."},
+		{s.mpi, "--enable-mpi has no effect here"},
+		{s.periodic() && (a.RequestCount > 0 || a.Warmup > 0), "--request-count and --warmup-request-count have no effect with --periodic-concurrency-range: its end is the number of requests"},
+		{s.serverDirectory != "" || s.repository != "", "--triton-server-directory and --model-repository have no effect with --service-kind " + a.Service},
+	} {
+		if r.broken {
+			s.warnings = append(s.warnings, r.text)
+		}
 	}
 }

@@ -184,7 +184,7 @@ def unknown_objective(tmp: Path) -> None:
         check("(c) goodput with an unknown metric: -1 from the original", real_metrics(tmp, goodput)["request_goodput"]["avg"] == -1, run.out)
         for faithful in ([], ["--faithful"]):
             run = ours(line([*CHAT, *faithful, "--goodput", *goodput], mock.url(CHAT), tmp / "refused"))
-            check(f"(c) goodput with an unknown metric: refused here {' '.join(faithful)}", run.code == 1 and "there is no objective" in run.out, run.out)
+            check(f"(c) goodput with an unknown metric: refused here {' '.join(faithful)}", run.code == 1 and "unknown metric" in run.out, run.out)
 
 
 def one_token(tmp: Path) -> None:

@@ -63,7 +63,7 @@ func analyzerLine(line []string) (*genaiperfargs.Passed, error) {
 		return nil, err
 	}
 	if a.Plan == nil {
-		return nil, errors.New("help and version stand in front of --")
+		return nil, errors.New("--help and --version must go before --")
 	}
 	p := &genaiperfargs.Passed{Plan: a.Plan, Warnings: a.Warnings, DryRun: a.DryRun, Strict: a.Strict, Verbose: a.Verbose > 0}
 	if a.CSV != "" {

@@ -34,6 +34,14 @@ func Name(want string, known []string) string {
 	return best
 }
 
+// Hint says which of the known names was probably meant, or which there are.
+func Hint(want string, known []string) string {
+	if n := Name(want, known); n != "" {
+		return "did you mean " + n + "?"
+	}
+	return "one of " + strings.Join(known, ", ")
+}
+
 func fold(s string) string {
 	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), "_", "-")
 }

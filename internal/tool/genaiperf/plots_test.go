@@ -41,7 +41,7 @@ func TestPlots(t *testing.T) {
 		}
 	}
 	t.Chdir(t.TempDir())
-	c, err := args.Parse([]string{"compare", "-f", a.Settings.Dir, filepath.Join(a.Settings.Dir, "profile_export.json")})
+	c, err := args.Reader{}.Parse([]string{"compare", "-f", a.Settings.Dir, filepath.Join(a.Settings.Dir, "profile_export.json")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestCheckpoint(t *testing.T) {
 	dir := t.TempDir()
 	sweep := func(list string) (measured, told int, log string) {
 		var b bytes.Buffer
-		a, err := args.Parse(append(strings.Fields("analyze -m gpt2 --endpoint-type completions --isl 10 --osl 2 --num-prompts 4 --tokenizer builtin:gpt2 --enable-checkpointing --sweep-list "+list), "--artifact-dir", dir, "--checkpoint-dir", filepath.Join(dir, "state"), "-u", s.http))
+		a, err := args.Reader{}.Parse(append(strings.Fields("analyze -m gpt2 --endpoint-type completions --isl 10 --osl 2 --num-prompts 4 --tokenizer builtin:gpt2 --enable-checkpointing --sweep-list "+list), "--artifact-dir", dir, "--checkpoint-dir", filepath.Join(dir, "state"), "-u", s.http))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -103,7 +103,7 @@ func world(getenv func(string) string, log io.Writer) *tool.Session {
 // parse reads a command line, and turns it towards a mock and a directory of the test.
 func parse(t *testing.T, s *mockServer, dir string, args ...string) *frontend.Action {
 	t.Helper()
-	a, err := frontend.Parse(args)
+	a, err := frontend.Reader{}.Parse(args)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,7 @@ func TestMerge(t *testing.T) {
 		rate += avg(t, out.Summary, dialect.RequestThroughput)
 		count += avg(t, out.Summary, dialect.RequestCount)
 	}
-	a, err := frontend.Parse([]string{"process-export-files", "-d", runs, "--artifact-dir", filepath.Join(runs, "merged")})
+	a, err := frontend.Reader{}.Parse([]string{"process-export-files", "-d", runs, "--artifact-dir", filepath.Join(runs, "merged")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package args
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -35,6 +36,20 @@ func commands() []string {
 
 func (v *values) fault(where, text, hint string) {
 	v.faults = append(v.faults, plan.Fault{Where: where, Text: text, Hint: hint})
+}
+
+// faultIf is a fault where something is so.
+func (v *values) faultIf(so bool, where, text, hint string) {
+	if so {
+		v.fault(where, text, hint)
+	}
+}
+
+// allow finds the flags that have no meaning for a command, which takes those of keys.
+func (v *values) allow(command, hint string, keys ...string) {
+	for _, key := range slices.Sorted(maps.Keys(v.used)) {
+		v.faultIf(!slices.Contains(keys, key), v.used[key][0].as, "has no meaning for "+command, hint)
+	}
 }
 
 func (v *values) given(key string) bool { return len(v.used[key]) > 0 }
@@ -82,11 +97,7 @@ func scan(args []string) *values {
 		v.command, args = args[0], args[1:]
 	}
 	if len(args) > 0 && v.command == "" && !isFlag(args[0]) {
-		hint := "one of " + strings.Join(commands(), ", ")
-		if n := nearest.Name(args[0], commands()); n != "" {
-			hint = "did you mean " + n + "? There are " + strings.Join(commands(), ", ")
-		}
-		v.fault("", fmt.Sprintf("unknown command %q", shorten(args[0])), hint)
+		v.fault("", fmt.Sprintf("unknown command %q", shorten(args[0])), nearest.Hint(args[0], commands()))
 		args = args[1:]
 	}
 	for i := 0; i < len(args); {
@@ -120,13 +131,12 @@ func scan(args []string) *values {
 		if attached != "" {
 			u.text = append(u.text, strings.TrimPrefix(attached, "="))
 		}
-		most := map[kind]int{toggle: 0, list: math.MaxInt}
-		n, bounded := most[f.kind]
-		if !bounded {
-			n = 1
-		}
-		if f.key == "fixed-schedule" {
-			n = 1 // the original wants a value there
+		n := 1 // also of fixed-schedule, where the original wants a value
+		switch {
+		case f.kind == list:
+			n = math.MaxInt
+		case f.kind == toggle && f.key != "fixed-schedule":
+			n = 0
 		}
 		for len(u.text) < n && attached == "" && i < len(args) && !isFlag(args[i]) && args[i] != "--" {
 			u.text = append(u.text, args[i])
@@ -186,7 +196,7 @@ func long(table []option, name string) *option {
 func (v *values) stray(arg string) {
 	hint := "see --help"
 	if n := nearest.Name(arg, commands()); n != "" {
-		hint = "did you mean " + n + "? It stands in front of all flags"
+		hint = "did you mean " + n + "? Commands go before all flags"
 	}
 	v.fault("", fmt.Sprintf("%q is not a flag", shorten(arg)), hint)
 }
@@ -199,9 +209,8 @@ func (v *values) unknown(table []option, arg string) {
 	for _, f := range table {
 		names = append(append(names, f.name), f.same...)
 	}
-	bare := strings.TrimLeft(name, "-")
 	hint := "see --help"
-	if n := nearest.Name(bare, names); n != "" {
+	if n := nearest.Name(strings.TrimLeft(name, "-"), names); n != "" {
 		hint = "did you mean --" + n + "?"
 	}
 	v.fault(shorten(name), "unknown flag", hint)
@@ -223,11 +232,7 @@ func (v *values) take(u value) {
 		v.fault(u.as, "needs a value", f.help)
 		return
 	case len(f.choices) > 0 && !slices.Contains(f.choices, u.text[0]):
-		hint := "one of " + strings.Join(f.choices, ", ")
-		if n := nearest.Name(u.text[0], f.choices); n != "" {
-			hint = "did you mean " + n + "?"
-		}
-		v.fault(u.as, fmt.Sprintf("unknown value %q", shorten(u.text[0])), hint)
+		v.fault(u.as, fmt.Sprintf("unknown value %q", shorten(u.text[0])), nearest.Hint(u.text[0], f.choices))
 		return
 	case f.kind == whole || f.kind == number:
 		if !v.checkNumber(u) {
@@ -245,7 +250,7 @@ func (v *values) checkNumber(u value) bool {
 	case err != nil || math.IsNaN(n) || math.IsInf(n, 0):
 		v.fault(u.as, fmt.Sprintf("%q is not a number", shorten(text)), "")
 	case u.flag.kind == whole && (n != math.Trunc(n) || strings.ContainsAny(text, ".eExX_")):
-		v.fault(u.as, fmt.Sprintf("is a whole number, not %s", shorten(text)), "")
+		v.fault(u.as, fmt.Sprintf("must be a whole number, not %s", shorten(text)), "")
 	case n < u.flag.least:
 		v.fault(u.as, fmt.Sprintf("must be at least %v, is %s", u.flag.least, shorten(text)), "")
 		v.beyond++

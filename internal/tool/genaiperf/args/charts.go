@@ -1,7 +1,9 @@
 package args
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -103,11 +105,11 @@ func ChartsText(charts []Chart) (string, error) {
 func (b *builder) readCharts(name string, text []byte) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(text, &root); err != nil {
-		b.fault("--config", fmt.Sprintf("%s is no YAML: %v", name, err), "")
+		b.fault("--config", fmt.Sprintf("%s is not YAML: %v", name, err), "")
 		return
 	}
 	if len(root.Content) == 0 || root.Content[0].Kind != yaml.MappingNode || len(root.Content[0].Content) == 0 {
-		b.fault("--config", name+" describes no chart", "compare -f writes such a file to begin with: compare/config.yaml")
+		b.fault("--config", name+" describes no chart", "compare -f writes a file to start from: compare/config.yaml")
 		return
 	}
 	pairs := root.Content[0].Content
@@ -121,7 +123,7 @@ func (b *builder) readCharts(name string, text []byte) {
 		}
 		key := c.Output + "/" + c.Stem()
 		if line, twice := seen[key]; twice {
-			b.fault("--config", fmt.Sprintf("%sthe chart of line %d has the same title and output, and they would be one file", where, line), "give one of them another title")
+			b.fault("--config", fmt.Sprintf("%sthe chart in line %d has the same title and output directory", where, line), "give one of them another title")
 		}
 		seen[key] = pairs[i].Line
 		b.a.Charts = append(b.a.Charts, c)
@@ -136,57 +138,34 @@ func (b *builder) readChart(where, name string, node *yaml.Node) (Chart, bool) {
 		b.fault("--config", where+err.Error(), "a chart has title, type, x_metric, y_metric, x_label, y_label, width, height, paths and output")
 		return c, false
 	}
-	if c.Type == "" {
-		c.Type = ChartScatter
-	}
-	if c.Width == 0 {
-		c.Width = usualWidth(c.Paths)
-	}
-	if c.Height == 0 {
-		c.Height = usualHeight
-	}
-	if c.Output == "" {
-		c.Output = CompareDir
-	}
+	c.Type, c.Output = cmp.Or(c.Type, ChartScatter), cmp.Or(c.Output, CompareDir)
+	c.Width, c.Height = cmp.Or(c.Width, usualWidth(c.Paths)), cmp.Or(c.Height, usualHeight)
 	wrong := func(text, hint string) { b.fault("--config", where+text, hint) }
 	kinds := []string{ChartBox, ChartHeat, ChartScatter}
 	switch {
 	case c.Stem() == "" || strings.Trim(c.Stem(), ".") == "":
-		wrong("title is missing", "its words are the name of the file")
+		wrong("title is missing", "it names the file")
 	case !slices.Contains(kinds, c.Type):
 		wrong(fmt.Sprintf("unknown type %q", shorten(c.Type)), "one of "+strings.Join(kinds, ", "))
 	case len(c.Paths) == 0:
-		wrong("paths is missing", "a list of profile exports, or of directories of runs")
+		wrong("paths is missing", "list profile exports, or output directories of runs")
 	case c.Width < leastDots || c.Height < leastDots || c.Width > mostDots || c.Height > mostDots:
-		wrong(fmt.Sprintf("a picture of %d by %d dots", c.Width, c.Height), fmt.Sprintf("width and height are from %d to %d", leastDots, mostDots))
+		wrong(fmt.Sprintf("width and height are %d and %d pixels", c.Width, c.Height), fmt.Sprintf("choose both from %d to %d", leastDots, mostDots))
 	case c.Type != ChartBox && c.XMetric == "":
-		wrong("x_metric is missing", "a "+c.Type+" has two metrics")
+		wrong("x_metric is missing", "a "+c.Type+" needs two metrics")
 	case c.YMetric == "":
 		wrong("y_metric is missing", "")
 	case c.YMetric == TokenPositions:
 		wrong("token_positions is for x_metric", "")
 	case c.XMetric == TokenPositions && c.YMetric != Gaps:
-		wrong("token_positions goes with y_metric "+Gaps+" alone", "")
+		wrong("token_positions needs y_metric "+Gaps, "")
 	}
 	for _, metric := range []string{c.XMetric, c.YMetric} {
 		if _, known := ChartMetrics()[metric]; metric != "" && !known {
-			wrong(fmt.Sprintf("unknown metric %q", shorten(metric)), "did you mean "+nearestMetric(metric)+"?")
+			wrong(fmt.Sprintf("unknown metric %q", shorten(metric)), nearest.Hint(metric, slices.Sorted(maps.Keys(ChartMetrics()))))
 		}
 	}
 	return c, len(b.faults) == before
-}
-
-// nearestMetric is the metric that was probably meant.
-func nearestMetric(name string) string {
-	var names []string
-	for n := range ChartMetrics() {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	if n := nearest.Name(name, names); n != "" {
-		return n
-	}
-	return strings.Join(names, ", ")
 }
 
 // decodeKnown decodes a mapping that has no other keys than the chart's.

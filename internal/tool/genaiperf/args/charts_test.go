@@ -13,15 +13,15 @@ func TestFaultsOfCharts(t *testing.T) {
 		{"p:\n" + strings.Replace(ok, "request_latencies", "request_latency", 1), `unknown metric "request_latency" (did you mean request_latencies?)`},
 		{"p:\n" + strings.Replace(ok, "  title: A\n", "", 1), "title is missing"},
 		{"p:\n" + strings.Replace(ok, "[a.json]", "[]", 1), "paths is missing"},
-		{"p:\n" + strings.Replace(ok, "  x_metric: input_sequence_lengths\n", "", 1), "x_metric is missing (a scatter has two metrics)"},
+		{"p:\n" + strings.Replace(ok, "  x_metric: input_sequence_lengths\n", "", 1), "x_metric is missing (a scatter needs two metrics)"},
 		{"p:\n" + strings.Replace(ok, "  y_metric: request_latencies\n", "", 1), "y_metric is missing"},
-		{"p:\n" + strings.Replace(ok, "input_sequence_lengths", "token_positions", 1), "token_positions goes with y_metric inter_token_latencies alone"},
-		{"p:\n" + ok + "  width: 9\n", "a picture of 9 by 450 dots (width and height are from 100 to 8000)"},
+		{"p:\n" + strings.Replace(ok, "input_sequence_lengths", "token_positions", 1), "token_positions needs y_metric inter_token_latencies"},
+		{"p:\n" + ok + "  width: 9\n", "width and height are 9 and 450 pixels (choose both from 100 to 8000)"},
 		{"p:\n" + ok + "  colour: red\n", `line 7: unknown key "colour"`},
-		{"p:\n" + ok + "q:\n" + ok, "x.yaml:7: q: the chart of line 1 has the same title and output"},
+		{"p:\n" + ok + "q:\n" + ok, "x.yaml:7: q: the chart in line 1 has the same title and output"},
 		{"- a\n", "x.yaml describes no chart"},
 		{"p: 1\n", "line 1 is not a chart"},
-		{"p: [", "x.yaml is no YAML"},
+		{"p: [", "x.yaml is not YAML"},
 	} {
 		_, err := Reader{ReadFile: func(string) ([]byte, error) { return []byte(tt.text), nil }}.Parse([]string{"compare", "--config", "x.yaml"})
 		if err == nil || !strings.Contains(err.Error(), tt.want) {

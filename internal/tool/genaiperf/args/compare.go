@@ -1,7 +1,5 @@
 package args
 
-import "slices"
-
 // CompareDir is where the charts of several runs go, and ChartsFile is the name of the
 // file in it that describes them.
 const (
@@ -18,7 +16,7 @@ func (b *builder) compare(read func(name string) ([]byte, error)) (*Action, erro
 	u, files := b.last("files")
 	switch {
 	case files && b.given("plot-config"):
-		b.fault("--config", "contradicts "+u.as, "give one of the two")
+		b.fault("--config", "cannot be combined with "+u.as, "give one of the two")
 	case files:
 		b.a.Charts, b.a.File = UsualCharts(u.text, CompareDir), CompareDir+"/"+ChartsFile
 	case b.given("plot-config"):
@@ -26,15 +24,8 @@ func (b *builder) compare(read func(name string) ([]byte, error)) (*Action, erro
 	default:
 		b.fault("compare", "the runs are missing", "give their profile exports with -f FILE FILE…")
 	}
-	for key, uses := range b.used {
-		if !slices.Contains([]string{"files", "plot-config", "faithful", "tokenizer", "tokenizer-revision", "verbose", "release"}, key) {
-			b.fault(uses[0].as, "has no meaning for compare", "it takes -f, --config and --tokenizer")
-		}
-	}
-	if len(b.faults) > 0 {
-		return nil, b.faults
-	}
-	return b.a, nil
+	b.allow("compare", "it takes -f, --config and --tokenizer", "files", "plot-config", "faithful", "tokenizer", "tokenizer-revision", "verbose", "release")
+	return b.done()
 }
 
 // plotConfig takes the charts out of a file that describes them.

@@ -31,7 +31,7 @@ func (v *values) config(read func(name string) ([]byte, error)) {
 	if !v.given("override-config") {
 		for _, key := range slices.Sorted(maps.Keys(v.used)) {
 			if !slices.Contains([]string{"file", "verbose", "release", "faithful", "strict", "dry-run"}, key) {
-				v.fault(v.as(key), "the file says what is measured", "give --override-config for flags that go over it")
+				v.fault(v.as(key), "cannot be combined with a config file", "add --override-config to override the file with flags")
 			}
 		}
 	}
@@ -47,7 +47,7 @@ func (v *values) config(read func(name string) ([]byte, error)) {
 	r := &configReader{name: name, out: &values{used: map[string][]value{}}, table: flags()}
 	var root yaml.Node
 	if err := yaml.Unmarshal(text, &root); err != nil {
-		v.fault("-f", fmt.Sprintf("%s is no YAML: %v", name, err), "")
+		v.fault("-f", fmt.Sprintf("%s is not YAML: %v", name, err), "")
 		return
 	}
 	command := r.file(&root)
@@ -86,7 +86,7 @@ func (r *configReader) use(n *yaml.Node, path, flag string, texts ...string) {
 // file reads the whole document, and gives the command that it is for.
 func (r *configReader) file(root *yaml.Node) string {
 	if root.Kind == 0 || len(root.Content) == 0 {
-		r.out.fault(r.name, "is empty", "genai-perf create-template writes one to begin with")
+		r.out.fault(r.name, "is empty", "genai-perf create-template writes one to start from")
 		return Profile
 	}
 	command := Profile
@@ -107,7 +107,7 @@ func (r *configReader) file(root *yaml.Node) string {
 		case key == "process":
 			r.pairs(n, "process", func(key string, k, n *yaml.Node) {
 				if key != "input_path" {
-					r.fault(k, "process."+key, "there is no such key", "input_path is all there is")
+					r.fault(k, "process."+key, "there is no such key", "the only one is input_path")
 				} else if texts := r.texts(n, key); len(texts) == 1 {
 					r.use(n, "process.input_path", "input-directory", texts...)
 					command = Merge
@@ -131,7 +131,7 @@ func (r *configReader) pairs(n *yaml.Node, path string, f func(key string, k, n 
 			f(n.Content[i].Value, n.Content[i], n.Content[i+1])
 		}
 	case !blank(n):
-		r.fault(n, path, "is a mapping of keys to values", "")
+		r.fault(n, path, "must be a mapping of keys to values", "")
 	}
 }
 
@@ -199,12 +199,12 @@ func (r *configReader) plain(s setting, n *yaml.Node) {
 	case f.kind == toggle:
 		on, err := strconv.ParseBool(texts[0])
 		if err != nil || len(texts) > 1 {
-			r.fault(n, s.path, "is True or False, not "+shorten(strings.Join(texts, " ")), "")
+			r.fault(n, s.path, "must be True or False, not "+shorten(strings.Join(texts, " ")), "")
 		} else if on {
 			r.use(n, s.path, s.flag)
 		}
 	case f.kind != list && len(texts) > 1:
-		r.fault(n, s.path, "is one value, not a list", "")
+		r.fault(n, s.path, "must be one value, not a list", "")
 	default:
 		r.use(n, s.path, s.flag, texts...)
 	}
@@ -223,14 +223,14 @@ func (r *configReader) texts(n *yaml.Node, path string) []string {
 		var all []string
 		for _, c := range n.Content {
 			if c.Kind != yaml.ScalarNode {
-				r.fault(c, path, "is a list of values", "")
+				r.fault(c, path, "must be a list of values", "")
 				return nil
 			}
 			all = append(all, c.Value)
 		}
 		return all
 	}
-	r.fault(n, path, "is a value or a list of values", "")
+	r.fault(n, path, "must be a value or a list of values", "")
 	return nil
 }
 
@@ -274,7 +274,7 @@ func (r *configReader) analyze(n *yaml.Node) bool {
 		}
 		path := "analyze." + key
 		if found {
-			r.fault(k, path, "a sweep changes one thing", "leave one of the two out")
+			r.fault(k, path, "a sweep varies one parameter", "leave one of the two out")
 			return
 		}
 		found = true

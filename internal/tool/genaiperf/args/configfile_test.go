@@ -112,27 +112,27 @@ func TestEveryKey(t *testing.T) {
 func TestBadConfigFiles(t *testing.T) {
 	for _, tt := range []struct{ file, want string }{
 		{"", "is empty"},
-		{"a: [", "is no YAML"},
+		{"a: [", "is not YAML"},
 		{"model_names: m\nendpoint:\n  typ: chat\n", "c.yaml:3: endpoint.typ: there is no such key (did you mean endpoint.type?)"},
 		{"model_names: m\nendpoint: {type: chatt}\n", `c.yaml:2: endpoint.type: unknown value "chatt"`},
 		{"model_names: m\ninput:\n  output_tokens: {mean: -3}\n", "c.yaml:3: input.output_tokens.mean: must be at least 1"},
-		{"model_names: m\nendpoint: {streaming: maybe}\n", "endpoint.streaming: is True or False"},
+		{"model_names: m\nendpoint: {streaming: maybe}\n", "endpoint.streaming: must be True or False"},
 		{"model_names: m\nperf_analyzer: {stimulus: {load: 3}}\n", "there is no such load"},
 		{"model_names: m\nperf_analyzer: {measurement: {mode: x}}\n", `measurement.mode: unknown value "x"`},
-		{"model_names: m\nanalyze: {concurrency: {start: 1, stop: 2}, request_rate: {start: 1, stop: 2}}\n", "a sweep changes one thing"},
+		{"model_names: m\nanalyze: {concurrency: {start: 1, stop: 2}, request_rate: {start: 1, stop: 2}}\n", "a sweep varies one parameter"},
 		{"endpoint: {type: chat}\n", "the model is missing"},
-		{"model_names: {a: b}\n", "is a value or a list of values"},
-		{"input: 3\n", "input: is a mapping of keys to values"},
+		{"model_names: {a: b}\n", "must be a value or a list of values"},
+		{"input: 3\n", "input: must be a mapping of keys to values"},
 	} {
 		_, err := withFile(tt.file).Parse([]string{"config", "-f", "c.yaml"})
-		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "is not served") {
+		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "is not supported") {
 			t.Errorf("%s: %v, want %s", tt.file, err, tt.want)
 		}
 	}
 	for line, want := range map[string]string{
 		"config":                            "the file is missing",
 		"config -f other":                   "no such file",
-		"config -f c.yaml --concurrency 12": "give --override-config",
+		"config -f c.yaml --concurrency 12": "add --override-config",
 	} {
 		if _, err := withFile("model_names: m\n").Parse(strings.Fields(line)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", line, err, want)

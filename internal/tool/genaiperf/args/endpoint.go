@@ -1,6 +1,7 @@
 package args
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,11 +38,22 @@ func (b *builder) endpoint() {
 		b.triton()
 	case "openai":
 		b.openAI()
-	case "tensorrtllm_engine":
-		b.fault(b.as("service-kind"), "the engine inside this process cannot be measured: it needs Triton's in-process C API", "serve the model with Triton and use --service-kind triton --backend tensorrtllm")
-	case "dynamic_grpc":
-		b.fault(b.as("service-kind"), "methods of services that are not Triton's are not served", "use --service-kind triton, or the perf_analyzer of NVIDIA")
+	default:
+		b.unsupported("service-kind", s.ServiceKind, "--service-kind triton")
 	}
+}
+
+// unsupported refuses a kind of service, and reports whether it did.
+func (b *builder) unsupported(flag, kind, instead string) bool {
+	switch kind {
+	case "tensorrtllm_engine":
+		b.fault(b.as(flag), kind+" is not supported: it needs Triton's in-process C API", "serve the model with Triton and use "+instead+" --backend tensorrtllm")
+	case "dynamic_grpc":
+		b.fault(b.as(flag), kind+" is not supported: only Triton is measured over gRPC", "use "+instead+", or NVIDIA's own perf_analyzer")
+	default:
+		return false
+	}
+	return true
 }
 
 // outputFormat reads the flag of 24.03 that says shape, service and backend in one.
@@ -62,21 +74,14 @@ func (b *builder) outputFormat() {
 	case "openai_completions":
 		s.EndpointType = "completions"
 	}
-	if s.ServiceKind == "" {
-		s.ServiceKind = "triton" // the default, also of this release
-	}
-	if s.ServiceKind != want {
-		b.fault("--output-format", fmt.Sprintf("%s is a format of --service-kind %s, not of %s", format.text[0], want, s.ServiceKind), "change one of the two")
-	}
+	s.ServiceKind = cmp.Or(s.ServiceKind, "triton") // the default, also of this release
+	b.faultIf(s.ServiceKind != want, "--output-format", fmt.Sprintf("%s is a format of --service-kind %s, not of %s", format.text[0], want, s.ServiceKind), "change one of the two")
 }
 
 func (b *builder) triton() {
 	s := &b.a.Settings
-	if s.EndpointType != "" && s.EndpointType != "kserve" {
-		b.fault(b.as("endpoint-type"), s.EndpointType+" is an endpoint of --service-kind openai", "leave one of the two out")
-	}
-	s.EndpointType = "kserve"
-	s.Endpoint = ""
+	b.faultIf(s.EndpointType != "" && s.EndpointType != "kserve", b.as("endpoint-type"), s.EndpointType+" is an endpoint of --service-kind openai", "leave one of the two out")
+	s.EndpointType, s.Endpoint = "kserve", ""
 }
 
 // served are the endpoint types of OpenAI-like servers.
@@ -111,15 +116,10 @@ func generateAt(path string) (model, version string, ok bool) {
 
 func (b *builder) openAI() {
 	s := &b.a.Settings
-	if b.given("backend") {
-		b.fault("--backend", "belongs to --service-kind triton", "leave it out")
-	}
+	b.faultIf(b.given("backend"), "--backend", "is for --service-kind triton", "leave it out")
 	if s.EndpointType == "" && s.Endpoint != "" { // the path says it
-		for _, kind := range served() {
-			if s.Endpoint == paths()[kind] {
-				s.EndpointType = kind
-				break
-			}
+		if i := slices.IndexFunc(served(), func(kind string) bool { return s.Endpoint == paths()[kind] }); i >= 0 {
+			s.EndpointType = served()[i]
 		}
 	}
 	switch {
@@ -127,14 +127,11 @@ func (b *builder) openAI() {
 		b.fault("--service-kind openai", "needs --endpoint", "such as --endpoint v1/chat/completions or --endpoint v1/completions")
 		return
 	case s.EndpointType == "":
-		b.fault("--endpoint", fmt.Sprintf("what is at %q?", shorten(s.Endpoint)), "say it with --endpoint-type chat or completions")
+		b.fault("--endpoint", fmt.Sprintf("the type of endpoint %q is unknown", shorten(s.Endpoint)), "name it with --endpoint-type chat or completions")
 		return
-	case s.EndpointType == "tensorrtllm_engine":
-		b.fault(b.as("endpoint-type"), "the engine inside this process cannot be measured: it needs Triton's in-process C API", "serve the model with Triton and use --endpoint-type kserve --backend tensorrtllm")
-	case s.EndpointType == "dynamic_grpc":
-		b.fault(b.as("endpoint-type"), "methods of services that are not Triton's are not served", "use --endpoint-type kserve, or the perf_analyzer of NVIDIA")
+	case b.unsupported("endpoint-type", s.EndpointType, "--endpoint-type kserve"):
 	case !slices.Contains(served(), s.EndpointType):
-		b.fault(b.as("endpoint-type"), s.EndpointType+" is not served", "one of "+strings.Join(append(served(), "kserve"), ", "))
+		b.fault(b.as("endpoint-type"), s.EndpointType+" is not supported", "one of "+strings.Join(append(served(), "kserve"), ", "))
 	}
 	switch {
 	case s.Endpoint != "":
@@ -146,11 +143,9 @@ func (b *builder) openAI() {
 			s.Endpoint += "_stream"
 		}
 	case s.EndpointType == "template":
-		b.fault("--endpoint-type template", "needs --endpoint: bodies are posted there", "tensors of a Triton model are measured by inferometer perf_analyzer --input-data")
+		b.fault("--endpoint-type template", "needs --endpoint, to post the bodies to", "for the tensors of a Triton model, use inferometer perf_analyzer --input-data")
 	default:
 		s.Endpoint = paths()[s.EndpointType]
 	}
-	if s.Streaming && s.Plain() {
-		b.fault("--streaming", s.EndpointType+" are never streamed", "leave it out")
-	}
+	b.faultIf(s.Streaming && s.Plain(), "--streaming", s.EndpointType+" responses are never streamed", "leave it out")
 }

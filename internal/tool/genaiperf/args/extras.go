@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/inferometer/inferometer/internal/lib/nearest"
 )
 
 // extras reads the flags whose values have a form of their own.
@@ -80,7 +82,7 @@ func guess(text string) any {
 	return text
 }
 
-// objectives are what goodput can be asked of.
+// objectives are the metrics that goodput can have limits for.
 func objectives() []string {
 	return []string{
 		"time_to_first_token", "time_to_second_token", "inter_token_latency", "request_latency",
@@ -109,7 +111,7 @@ func (b *builder) goodput(as, text string) {
 	case v < 0:
 		b.fault(as, fmt.Sprintf("%s must not be negative, is %s", shorten(name), shorten(value)), "")
 	case !slices.Contains(objectives(), name):
-		b.fault(as, fmt.Sprintf("there is no objective %q", shorten(name)), "one of "+strings.Join(objectives(), ", "))
+		b.fault(as, fmt.Sprintf("unknown metric %q", shorten(name)), nearest.Hint(name, objectives()))
 	default:
 		b.a.Settings.Goodput = append(b.a.Settings.Goodput, Objective{name, v})
 	}

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	numbers "github.com/inferometer/inferometer/internal/lib/number"
 )
 
 // files settles where everything is written.
@@ -16,7 +18,7 @@ func (b *builder) files() {
 	if b.given("checkpointing") {
 		s.Checkpoint = s.CheckpointDir
 		if !b.sweeping {
-			b.note("--enable-checkpointing has no effect here: a single run has nothing to go on with")
+			b.note("--enable-checkpointing has no effect on a single run")
 		}
 	}
 	if s.ExportFile == "" {
@@ -37,7 +39,7 @@ func (b *builder) files() {
 		return
 	}
 	if filepath.Base(s.ExportFile) != s.ExportFile {
-		b.fault("--profile-export-file", "is a name, not a path", "give the directory with --artifact-dir")
+		b.fault("--profile-export-file", "must be a name, not a path", "give the directory with --artifact-dir")
 		return
 	}
 	const usual = "artifacts"
@@ -59,7 +61,7 @@ func (s *Settings) Folder() string {
 	case s.PayloadFile != "":
 		return s.name()
 	case s.Rate > 0:
-		load = "request_rate" + pythonFloat(s.Rate)
+		load = "request_rate" + numbers.Python(s.Rate)
 	}
 	return s.name() + "-" + load
 }
@@ -78,13 +80,4 @@ func (s *Settings) name() string {
 		kind = s.Backend
 	}
 	return strings.Join([]string{model, s.ServiceKind, kind}, "-")
-}
-
-// pythonFloat is a number as Python prints it: 2.0, not 2.
-func pythonFloat(f float64) string {
-	text := strconv.FormatFloat(f, 'f', -1, 64)
-	if !strings.Contains(text, ".") {
-		text += ".0"
-	}
-	return text
 }

@@ -6,7 +6,6 @@ package args
 import (
 	"errors"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
@@ -35,8 +34,7 @@ type Action struct {
 	File     string   // of Template and Compare: the config that is written; empty: none
 	Charts   []Chart  // of Compare: what is drawn
 
-	Levels    []*Action // of Analyze: a run for each value
-	SweepType string    // of Analyze: what changes from run to run
+	Levels []*Action // of Analyze: a run for each value
 
 	flags map[string]string // that keys of the plan come from
 }
@@ -148,9 +146,6 @@ type Reader struct {
 	ReadFile func(name string) ([]byte, error)
 }
 
-// Parse reads the arguments of `genai-perf` without anything beyond them.
-func Parse(args []string) (*Action, error) { return Reader{}.Parse(args) }
-
 // UsageError is what is wrong with the form of a command line: flags that there are not,
 // values that cannot be, and such as exclude each other.
 type UsageError struct{ plan.Faults }
@@ -202,16 +197,15 @@ func (r Reader) read(v *values) (*Action, error) {
 	b.a.Settings.Release, b.a.Settings.Shape = release, v.shape(release)
 	b.a.Notes = v.foreign(release)
 	if shape := b.a.Settings.Shape; release == ReleaseLast && shape != ReleaseLast && !v.given("release") {
-		b.note("the reports are those of %s, the first release to have all that this command line says; --genai-perf-release names another", shape)
+		b.note("reports are written as by %s, the first release with all of these flags; choose another with --genai-perf-release", shape)
 	}
 	b.a.DryRun, b.a.Strict = v.given("dry-run"), v.given("strict")
-	if v.command == Merge {
+	switch v.command {
+	case Merge:
 		return b.merge()
-	}
-	if v.command == Compare {
+	case Compare:
 		return b.compare(r.ReadFile)
-	}
-	if v.command == Analyze {
+	case Analyze:
 		return b.analyze()
 	}
 	b.refuse()
@@ -220,19 +214,12 @@ func (r Reader) read(v *values) (*Action, error) {
 	}
 	b.settings()
 	b.plan()
-	if len(v.faults) > 0 {
-		return nil, v.faults
-	}
-	return b.a, nil
+	return b.done()
 }
 
 // template reads the flags of create-template.
 func (v *values) template() (*Action, error) {
-	for key, uses := range v.used {
-		if key != "file" && key != "verbose" {
-			v.fault(uses[0].as, "has no meaning for create-template", "it takes -f and -v")
-		}
-	}
+	v.allow(Template, "it takes -f and -v", "file", "verbose")
 	if len(v.faults) > 0 {
 		return nil, v.faults
 	}
@@ -246,14 +233,13 @@ func (b *builder) merge() (*Action, error) {
 	s.Artifacts, s.ExportFile = b.text("artifact-dir", "artifacts"), b.text("export-file", "profile_export.json")
 	s.Faithful, s.Tokenizer, s.TokenizerGiven = b.given("faithful"), b.text("tokenizer", ""), true
 	s.TokenizerRevision = b.text("tokenizer-revision", "")
-	for key, uses := range b.used {
-		if !slices.Contains([]string{"input-directory", "artifact-dir", "export-file", "faithful", "tokenizer", "tokenizer-revision", "verbose", "release"}, key) {
-			b.fault(uses[0].as, "has no meaning for process-export-files", "it takes -d, --artifact-dir and --profile-export-file")
-		}
-	}
-	if filepath.Base(s.ExportFile) != s.ExportFile {
-		b.fault("--profile-export-file", "is a name, not a path", "give the directory with --artifact-dir")
-	}
+	b.allow(Merge, "it takes -d, --artifact-dir and --profile-export-file", "input-directory", "artifact-dir", "export-file", "faithful", "tokenizer", "tokenizer-revision", "verbose", "release")
+	b.faultIf(filepath.Base(s.ExportFile) != s.ExportFile, "--profile-export-file", "must be a name, not a path", "give the directory with --artifact-dir")
+	return b.done()
+}
+
+// done is the action, unless there are faults.
+func (b *builder) done() (*Action, error) {
 	if len(b.faults) > 0 {
 		return nil, b.faults
 	}

@@ -236,6 +236,9 @@ func follows(name string) bool {
 	return slices.Contains([]string{"Dir", "Requests", "RequestsGiven", "InWords", "Tokenizer"}, name)
 }
 
+// Parse reads a command line that names no files and hands nothing to Perf Analyzer.
+func Parse(args []string) (*Action, error) { return Reader{}.Parse(args) }
+
 // No flag is left out of the test above, or refused in the test below.
 func TestEveryFlagIsTested(t *testing.T) {
 	text := ""
@@ -368,14 +371,14 @@ func formFaults() []faultCase {
 		{"--concurrency 1", "-m: the model is missing"},
 		{"-m m --service-kind openai", "--service-kind openai: needs --endpoint (such as --endpoint v1/chat/completions"},
 		{"profile -m m --service-kind openai", "--service-kind openai: needs --endpoint"},
-		{"-m m --service-kind openai --endpoint some/path", `what is at "some/path"?`},
-		{"profile -m m --endpoint-type embeddings --streaming", "--streaming: embeddings are never streamed"},
-		{ok + "--concurrency 1 --request-rate 2", "--request-rate: contradicts --concurrency"},
-		{ok + "--measurement-interval 5 --request-count 9", "--request-count: contradicts --measurement-interval"},
+		{"-m m --service-kind openai --endpoint some/path", `the type of endpoint "some/path" is unknown`},
+		{"profile -m m --endpoint-type embeddings --streaming", "--streaming: embeddings responses are never streamed"},
+		{ok + "--concurrency 1 --request-rate 2", "--request-rate: cannot be combined with --concurrency"},
+		{ok + "--measurement-interval 5 --request-count 9", "--request-count: cannot be combined with --measurement-interval"},
 		// differs: genai-zero
 		{ok + "--concurrency 0", "--concurrency: must be at least 1, is 0"},
 		{ok + "--concurrency -4", "--concurrency: must be at least 1, is -4"},
-		{ok + "--concurrency 1.5", "--concurrency: is a whole number, not 1.5"},
+		{ok + "--concurrency 1.5", "--concurrency: must be a whole number, not 1.5"},
 		{ok + "--concurrency many", `--concurrency: "many" is not a number`},
 		{ok + "--concurrency 40 --request-count 20", "--request-count: 20 requests cannot keep 40 in flight"},
 		{ok + "--request-rate 0", "--request-rate: must be more than 0"},
@@ -399,66 +402,66 @@ func formFaults() []faultCase {
 	}
 }
 
-// meaningFaults are faults of what flags mean together, and what is not served.
+// meaningFaults are faults of what flags mean together, and what is not supported.
 func meaningFaults() []faultCase {
 	cases := []faultCase{
 		{ok + "--extra-inputs a:b:c", "the value of a has a colon in it (give a JSON object"},
 		{ok + "--extra-inputs {bad", "is not a JSON object"},
 		{ok + "--extra-inputs :x", "is not NAME:VALUE"},
 		{ok + "-H nothing", "-H: is not NAME:VALUE"},
-		{ok + "--goodput latency:3", `there is no objective "latency"`},
+		{ok + "--goodput latency:3", `unknown metric "latency"`},
 		{ok + "--goodput request_latency:x", "is not METRIC:NUMBER"},
 		{ok + "--goodput request_latency:-3", "must not be negative"},
-		{ok + "--profile-export-file a/b.json", "--profile-export-file: is a name, not a path (give the directory with --artifact-dir)"},
-		{ok + "--backend vllm", "--backend: belongs to --service-kind triton"},
-		{ok + "--output-tokens-stddev 3", "has no mean to go with"},
-		{ok + "--batch-size 2", "belongs to --endpoint-type embeddings, rankings or nvclip"},
-		{ok + "--batch-size-text 2", "belongs to --endpoint-type embeddings, rankings or nvclip"},
-		{ok + "--genai-perf-release 23.01", `there is no release "23.01": the first is 24.03`},
-		{"-m m --input-type url --input-data x.json", "--input-data: contradicts --input-type url"},
-		{"-m m --input-type file --dataset openorca", "--dataset: contradicts --input-type file"},
+		{ok + "--profile-export-file a/b.json", "--profile-export-file: must be a name, not a path (give the directory with --artifact-dir)"},
+		{ok + "--backend vllm", "--backend: is for --service-kind triton"},
+		{ok + "--output-tokens-stddev 3", "needs --output-tokens-mean"},
+		{ok + "--batch-size 2", "is for --endpoint-type embeddings, rankings or nvclip"},
+		{ok + "--batch-size-text 2", "is for --endpoint-type embeddings, rankings or nvclip"},
+		{ok + "--genai-perf-release 23.01", `unknown release "23.01": give 24.03`},
+		{"-m m --input-type url --input-data x.json", "--input-data: cannot be combined with --input-type url"},
+		{"-m m --input-type file --dataset openorca", "--dataset: cannot be combined with --input-type file"},
 		{"profile -m m --service-kind tensorrtllm_engine", "use --service-kind triton --backend tensorrtllm"},
-		{"profile -m m --endpoint-type dynamic_grpc", "are not served"},
+		{"profile -m m --endpoint-type dynamic_grpc", "dynamic_grpc is not supported"},
 		{ok + "-- --shared-memory cuda", "cuda"},
 		{"profile -m m --endpoint-type image_retrieval", "there are no images"},
 		{"profile -m m --endpoint-type template --extra-inputs payload_template:x", "needs --endpoint"},
 		{"profile -m m --endpoint-type template --endpoint x", "the template is missing"},
-		{"profile -m m --endpoint-type template --endpoint x --extra-inputs payload_template:x --extra-inputs a:1", "no field but payload_template"},
-		{"profile -m m --endpoint-type nvclip --streaming", "--streaming: nvclip are never streamed"},
+		{"profile -m m --endpoint-type template --endpoint x --extra-inputs payload_template:x --extra-inputs a:1", "the only field for a template is payload_template"},
+		{"profile -m m --endpoint-type nvclip --streaming", "--streaming: nvclip responses are never streamed"},
 		{"compare", "the runs are missing"},
 		{"compare -f a.json b.json --concurrency 3", "has no meaning for compare"},
-		{"profile -m m --backend vllm -- --shared-memory system", "-- --shared-memory: prompts are sent"},
+		{"profile -m m --backend vllm -- --shared-memory system", "-- --shared-memory: is for tensors from files"},
 		{ok + "--fixed-schedule maybe", `takes no value, or true, not "maybe"`},
-		{ok + "--input-file synthetic:a,b", "synthetic: belongs to --endpoint-type rankings"},
+		{ok + "--input-file synthetic:a,b", "is for --endpoint-type rankings: synthetic:queries,passages"},
 		{ok + "--endpoint-type multimodal --audio-length-mean 1 --audio-format mp3 --audio-sample-rates 96", "an MP3 cannot have 96 kHz"},
-		{ok + "--audio-depths 7", `"7" is not a depth of audio`},
+		{ok + "--audio-depths 7", `"7" is not a bit depth`},
 		{ok + "--audio-sample-rates x", `"x" is not a sample rate in kHz`},
 		{"profile -m m --endpoint-type vision --image-width-mean 10", "an image needs a width and a height"},
 		{ok + "--fixed-schedule true", "--fixed-schedule: needs a payload file"},
 		{ok + "--session-concurrency 3", "--session-concurrency: needs sessions"},
 		{ok + "--num-sessions 3", "--num-sessions: needs --session-concurrency"},
-		{ok + "--num-sessions 3 --session-concurrency 1 --concurrency 2", "--session-concurrency: contradicts another kind of load"},
-		{ok + "--num-sessions 3 --session-concurrency 1 --input-file payload:x", "contradicts a payload file"},
+		{ok + "--num-sessions 3 --session-concurrency 1 --concurrency 2", "--session-concurrency: cannot be combined with another kind of load"},
+		{ok + "--num-sessions 3 --session-concurrency 1 --input-file payload:x", "cannot be combined with a payload file"},
 		{ok + "--num-sessions 3 --session-concurrency 1 --session-turns-mean 0.5", "--session-turns-mean: must be at least 1"},
-		{"profile -m m --endpoint-type completions --num-sessions 3 --session-concurrency 1", "sessions belong to --endpoint-type chat"},
-		{"profile -m m --endpoint-type embeddings --input-file payload:x", "sessions and payload files belong to chat and completions"},
-		{"analyze -m m --sweep-type concurrency --sweep-range 1:4 --sweep-list 1,2", "--sweep-list: contradicts --sweep-range"},
+		{"profile -m m --endpoint-type completions --num-sessions 3 --session-concurrency 1", "sessions are for --endpoint-type chat"},
+		{"profile -m m --endpoint-type embeddings --input-file payload:x", "sessions and payload files are for chat and completions"},
+		{"analyze -m m --sweep-type concurrency --sweep-range 1:4 --sweep-list 1,2", "--sweep-list: cannot be combined with --sweep-range"},
 		{"analyze -m m --endpoint-type chat --sweep-range 4:1", `"4:1" is not MIN:MAX`},
 		{"analyze -m m --endpoint-type chat --sweep-range 0:4", `"0" is not a whole number from 1`},
 		{"analyze -m m --endpoint-type chat --sweep-range 1:100000:1", "is more than 1000 runs"},
 		{"analyze -m m --endpoint-type chat --sweep-type request_rate", "needs values"},
 		{"analyze --endpoint-type chat --sweep-list 1", "the model is missing"},
-		{ok + "--sweep-list 1,2", "--sweep-list: belongs to analyze"},
+		{ok + "--sweep-list 1,2", "--sweep-list: is for analyze"},
 		{ok + "--num-prefix-prompts 2 --prefix-prompt-length 0", "must be more than 0"},
 		{"config -f file.yaml --override-config", "config files are not read here"},
 		{"process-export-files --input-directory x --isl 3", "--isl: has no meaning for process-export-files"},
-		{"process-export-files --profile-export-file a/b", "is a name, not a path"},
+		{"process-export-files --profile-export-file a/b", "must be a name, not a path"},
 	}
 	for _, f := range []string{
 		"--grpc-method a.b/c", "--file x.yaml", "--files x.json", "--config x.yaml",
 	} {
 		name, _, _ := strings.Cut(f, " ")
-		cases = append(cases, faultCase{ok + f, name + ": is not served"})
+		cases = append(cases, faultCase{ok + f, name + ": is not supported here"})
 	}
 	return cases
 }

@@ -1,6 +1,7 @@
 package args
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,14 +16,10 @@ func (b *builder) input() {
 	s.Prompts = b.whole("prompts", 100)
 	s.Seed = b.whole("seed", 0)
 	s.Prefixes, s.PrefixLength = b.whole("prefix-prompts", 0), b.whole("prefix-length", 100)
-	if s.Prefixes > 0 && s.PrefixLength == 0 {
-		b.fault("--prefix-prompt-length", "must be more than 0", "")
-	}
+	b.faultIf(s.Prefixes > 0 && s.PrefixLength == 0, "--prefix-prompt-length", "must be more than 0", "")
 	b.media()
 	b.batch()
-	if s.OutputStddev > 0 && s.OutputMean == 0 {
-		b.fault("--output-tokens-stddev", "has no mean to go with", "give --output-tokens-mean too")
-	}
+	b.faultIf(s.OutputStddev > 0 && s.OutputMean == 0, "--output-tokens-stddev", "needs --output-tokens-mean", "give both")
 	if s.Release == Release2403 || b.given("expected-output") {
 		s.InWords = b.whole("expected-output", 150)
 		if !b.given("output-mean") {
@@ -41,7 +38,7 @@ func (b *builder) input() {
 	if s.Deterministic && s.ServiceKind == "openai" {
 		s.Deterministic = false
 		if b.given("deterministic") {
-			b.note("--output-tokens-mean-deterministic has no effect: OpenAI's protocol has no least number of tokens")
+			b.note("--output-tokens-mean-deterministic has no effect: the OpenAI API has no minimum number of tokens")
 		}
 	}
 	b.source()
@@ -58,7 +55,7 @@ func (b *builder) batch() {
 		s.BatchImage, s.Batch = s.Batch, 1
 		b.note("%s is taken for --batch-size-image, which releases before 24.11 did not have", b.as("batch-text"))
 	default:
-		b.fault(b.as("batch-text"), "belongs to --endpoint-type embeddings, rankings or nvclip", "leave it out")
+		b.fault(b.as("batch-text"), "is for --endpoint-type embeddings, rankings or nvclip", "leave it out")
 	}
 }
 
@@ -69,29 +66,22 @@ const mostTokens = 500_000_000
 func (b *builder) fitting() {
 	s := &b.a.Settings
 	made := s.InputFile == "" && s.PayloadFile == "" && s.Dataset == ""
-	if n := float64(s.Prompts) * float64(s.Batch); made && n*float64(s.InputMean) > mostTokens {
-		b.fault("--num-prompts", fmt.Sprintf("%.0f prompts of %d tokens are too many to keep", n, s.InputMean), "ask for fewer, or shorter ones")
-	}
-	if s.EndpointType == "image_retrieval" && s.ImageWidthMean == 0 && s.InputFile == "" {
-		b.fault("--endpoint-type image_retrieval", "there are no images", "give --image-width-mean and --image-height-mean, or --input-file")
-	}
-	if s.InputFile != "" && s.BatchImage > 1 && s.ImageWidthMean == 0 {
-		b.fault("--batch-size-image", "a request of an input file has the images of its line", `give a line several: {"image": ["a.png", "b.png"]}`)
-	}
+	n := float64(s.Prompts) * float64(s.Batch)
+	b.faultIf(made && n*float64(s.InputMean) > mostTokens, "--num-prompts", fmt.Sprintf("%.0f prompts of %d tokens are too many to keep in memory", n, s.InputMean), "use fewer or shorter ones")
+	b.faultIf(s.EndpointType == "image_retrieval" && s.ImageWidthMean == 0 && s.InputFile == "", "--endpoint-type image_retrieval", "there are no images", "give --image-width-mean and --image-height-mean, or --input-file")
+	b.faultIf(s.InputFile != "" && s.BatchImage > 1 && s.ImageWidthMean == 0, "--batch-size-image", "has no effect on an input file, whose lines name their images", `list several in a line: {"image": ["a.png", "b.png"]}`)
 	if s.EndpointType != "template" {
 		return
 	}
 	for _, x := range b.used["extra"] {
 		name, file, _ := strings.Cut(x.text[0], ":")
 		if name != "payload_template" {
-			b.fault(x.as, "a template has no field but payload_template", "put others into the template")
+			b.fault(x.as, "the only field for a template is payload_template", "put others into the template")
 			continue
 		}
 		s.Template = file
 	}
-	if s.Template == "" {
-		b.fault("--endpoint-type template", "the template is missing", "give --extra-inputs payload_template:FILE")
-	}
+	b.faultIf(s.Template == "", "--endpoint-type template", "the template is missing", "give --extra-inputs payload_template:FILE")
 }
 
 // syntheticFiles checks the names of files that are generated. Only those of rankings mean
@@ -101,9 +91,9 @@ func (b *builder) syntheticFiles() {
 	names := slices.Sorted(slices.Values(s.SyntheticFiles))
 	switch {
 	case s.EndpointType == "rankings" && !slices.Equal(names, []string{"passages", "queries"}):
-		b.fault(b.as("input-file"), "rankings are made of queries and passages", "give synthetic:queries,passages")
+		b.fault(b.as("input-file"), "rankings need queries and passages", "give synthetic:queries,passages")
 	case s.EndpointType != "rankings" && len(names) > 1:
-		b.fault(b.as("input-file"), "synthetic: belongs to --endpoint-type rankings where it names several files, as synthetic:queries,passages", "leave it out for synthetic prompts")
+		b.fault(b.as("input-file"), "synthetic: with several files is for --endpoint-type rankings: synthetic:queries,passages", "leave it out for synthetic prompts")
 	}
 }
 
@@ -114,33 +104,20 @@ func (b *builder) source() {
 	data := b.text("dataset", "")
 	switch source := b.text("source", ""); source {
 	case "url", "dataset":
-		s.Dataset = data
-		if data == "" {
-			s.Dataset = datasets()[0]
-		}
-		if file != "" {
-			b.fault(b.as("input-file"), fmt.Sprintf("contradicts %s %s", b.as("source"), source), "give one of the two")
-		}
+		s.Dataset = cmp.Or(data, datasets()[0])
+		b.faultIf(file != "", b.as("input-file"), fmt.Sprintf("cannot be combined with %s %s", b.as("source"), source), "give one of the two")
 	case "file":
-		s.InputFile = file
-		if s.InputFile == "" {
-			s.InputFile = "llm_inputs.json" // the original's default
-		}
-		if data != "" {
-			b.fault(b.as("dataset"), fmt.Sprintf("contradicts %s file", b.as("source")), "give one of the two")
-		}
+		s.InputFile = cmp.Or(file, "llm_inputs.json") // the original's default
+		b.faultIf(data != "", b.as("dataset"), fmt.Sprintf("cannot be combined with %s file", b.as("source")), "give one of the two")
 	case "synthetic":
-		if data != "" {
-			b.note("%s has no effect with %s synthetic", b.as("dataset"), b.as("source"))
-		}
-		if file != "" {
-			b.note("%s has no effect with %s synthetic", b.as("input-file"), b.as("source"))
+		for _, key := range []string{"dataset", "input-file"} {
+			if b.text(key, "") != "" {
+				b.note("%s has no effect with %s synthetic", b.as(key), b.as("source"))
+			}
 		}
 	default:
 		s.Dataset, s.InputFile = data, file
-		if data != "" && file != "" {
-			b.fault(b.as("input-file"), "contradicts "+b.as("dataset"), "give one of the two")
-		}
+		b.faultIf(data != "" && file != "", b.as("input-file"), "cannot be combined with "+b.as("dataset"), "give one of the two")
 	}
 	switch scheme, file, _ := strings.Cut(s.InputFile, ":"); scheme {
 	case "payload":
@@ -149,9 +126,7 @@ func (b *builder) source() {
 		s.InputFile, s.SyntheticFiles = "", strings.Split(file, ",")
 		b.syntheticFiles()
 	}
-	if s.EndpointType == "rankings" && s.PayloadFile != "" {
-		b.fault(b.as("input-file"), "rankings have no payload files", "give a directory with queries.jsonl and passages.jsonl")
-	}
+	b.faultIf(s.EndpointType == "rankings" && s.PayloadFile != "", b.as("input-file"), "rankings take no payload files", "give a directory with queries.jsonl and passages.jsonl")
 	if s.Dataset != "" || s.InputFile != "" {
 		s.InWords = 0 // prompts of others are sent as they are
 	}

@@ -11,12 +11,10 @@ func (b *builder) load() {
 	s.Concurrency = 1
 	switch {
 	case b.given("concurrency") && b.given("request-rate"):
-		b.fault("--request-rate", "contradicts --concurrency: there is one kind of load", "give one of the two")
+		b.fault("--request-rate", "cannot be combined with --concurrency", "give one of the two")
 	case b.given("request-rate"):
 		s.Concurrency, s.Rate = 0, b.number("request-rate", 0)
-		if s.Rate == 0 {
-			b.fault("--request-rate", "must be more than 0", "")
-		}
+		b.faultIf(s.Rate == 0, "--request-rate", "must be more than 0", "")
 	default:
 		s.Concurrency = b.whole("concurrency", 1)
 	}
@@ -28,7 +26,7 @@ func (b *builder) load() {
 	}
 	switch {
 	case b.given("interval") && b.given("request-count"):
-		b.fault(b.as("request-count"), "contradicts "+b.as("interval")+": a measurement is timed or counted", "give one of the two")
+		b.fault(b.as("request-count"), "cannot be combined with "+b.as("interval"), "give one of the two")
 	case b.given("request-count"):
 		s.Requests, s.RequestsGiven = b.whole("request-count", 0), true
 	case b.given("interval") || interval > 0:
@@ -36,9 +34,7 @@ func (b *builder) load() {
 	default:
 		s.Requests = max(10, 2*s.Concurrency)
 	}
-	if s.Requests > 0 && s.Requests < s.Concurrency {
-		b.fault(b.as("request-count"), fmt.Sprintf("%d requests cannot keep %d in flight", s.Requests, s.Concurrency), "ask for at least as many requests as --concurrency")
-	}
+	b.faultIf(s.Requests > 0 && s.Requests < s.Concurrency, b.as("request-count"), fmt.Sprintf("%d requests cannot keep %d in flight", s.Requests, s.Concurrency), "give at least as many requests as --concurrency")
 }
 
 // sessions settles conversations and schedules.
@@ -64,19 +60,17 @@ func (b *builder) sessions() {
 	case s.SessionConcurrency > 0 && s.Sessions == 0 && s.PayloadFile == "":
 		b.fault("--session-concurrency", "needs sessions", "give --num-sessions or --input-file payload:FILE")
 	case s.Sessions > 0 && s.SessionConcurrency == 0:
-		b.fault("--num-sessions", "needs --session-concurrency", "how many are held at a time")
+		b.fault("--num-sessions", "needs --session-concurrency", "the number of concurrent sessions")
 	case s.Sessions > 0 && s.PayloadFile != "":
-		b.fault("--num-sessions", "contradicts a payload file, which has its own sessions", "give one of the two")
+		b.fault("--num-sessions", "cannot be combined with a payload file, which has its own sessions", "give one of the two")
 	case (s.SessionConcurrency > 0 || s.FixedSchedule) && loads > 1 && !(b.given("concurrency") && b.given("request-rate")):
-		b.fault(b.as(map[bool]string{true: "fixed-schedule", false: "session-concurrency"}[s.FixedSchedule]), "contradicts another kind of load", "give one of --concurrency, --request-rate, --session-concurrency and --fixed-schedule")
+		b.fault(b.as(map[bool]string{true: "fixed-schedule", false: "session-concurrency"}[s.FixedSchedule]), "cannot be combined with another kind of load", "give one of --concurrency, --request-rate, --session-concurrency and --fixed-schedule")
 	case (s.SessionConcurrency > 0 || s.PayloadFile != "") && s.EndpointType != "chat" && s.EndpointType != "completions":
-		b.fault("--endpoint-type", "sessions and payload files belong to chat and completions", "")
+		b.fault("--endpoint-type", "sessions and payload files are for chat and completions", "")
 	case s.SessionConcurrency > 0 && s.EndpointType != "chat":
-		b.fault("--session-concurrency", "sessions belong to --endpoint-type chat", "")
+		b.fault("--session-concurrency", "sessions are for --endpoint-type chat", "")
 	}
-	if s.TurnsMean < 1 {
-		b.fault("--session-turns-mean", "must be at least 1", "")
-	}
+	b.faultIf(s.TurnsMean < 1, "--session-turns-mean", "must be at least 1", "")
 	if s.SessionConcurrency > 0 || s.FixedSchedule {
 		s.Concurrency, s.Rate, s.Requests, s.Interval, s.RequestsGiven = 0, 0, 0, 0, false
 	}

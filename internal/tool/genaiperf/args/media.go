@@ -23,9 +23,7 @@ func (b *builder) media() {
 		s.AudioDepths = nil
 		for _, text := range u.text {
 			n, err := strconv.Atoi(text)
-			if err != nil || !slices.Contains([]int{8, 16, 24, 32}, n) {
-				b.fault(u.as, fmt.Sprintf("%q is not a depth of audio", shorten(text)), "8, 16, 24 or 32")
-			}
+			b.faultIf(err != nil || !slices.Contains([]int{8, 16, 24, 32}, n), u.as, fmt.Sprintf("%q is not a bit depth", shorten(text)), "8, 16, 24 or 32")
 			s.AudioDepths = append(s.AudioDepths, n)
 		}
 	}
@@ -33,26 +31,20 @@ func (b *builder) media() {
 		s.AudioRates = nil
 		for _, text := range u.text {
 			v, err := strconv.ParseFloat(text, 64)
-			if err != nil || !(v >= 1 && v <= 1000) {
-				b.fault(u.as, fmt.Sprintf("%q is not a sample rate in kHz", shorten(text)), "such as 16 or 44.1")
-			}
+			b.faultIf(err != nil || !(v >= 1 && v <= 1000), u.as, fmt.Sprintf("%q is not a sample rate in kHz", shorten(text)), "such as 16 or 44.1")
 			s.AudioRates = append(s.AudioRates, v)
 		}
 	}
 	s.AudioFormat = b.text("audio-format", "wav")
 	if s.AudioFormat == "mp3" {
 		for _, r := range s.AudioRates {
-			if !slices.Contains(plan.MP3Rates(), int(math.Round(r*1000))) {
-				b.fault("--audio-sample-rates", fmt.Sprintf("an MP3 cannot have %v kHz", r), "8, 11.025, 12, 16, 22.05, 24, 32, 44.1 or 48; or use --audio-format wav")
-			}
+			b.faultIf(!slices.Contains(plan.MP3Rates(), int(math.Round(r*1000))), "--audio-sample-rates", fmt.Sprintf("an MP3 cannot have %v kHz", r), "8, 11.025, 12, 16, 22.05, 24, 32, 44.1 or 48; or use --audio-format wav")
 		}
 	}
 	for _, key := range []string{"image-width-mean", "image-height-mean", "audio-length-mean"} {
 		if b.given(key) && (!s.Pictures() || key == "audio-length-mean" && !s.Media()) {
-			b.note("%s has no effect: requests of --endpoint-type %s have none; those of multimodal do", b.as(key), s.EndpointType)
+			b.note("%s has no effect with --endpoint-type %s: use --endpoint-type multimodal", b.as(key), s.EndpointType)
 		}
 	}
-	if (s.ImageWidthMean > 0) != (s.ImageHeightMean > 0) {
-		b.fault("--image-width-mean", "an image needs a width and a height", "give both, or none")
-	}
+	b.faultIf((s.ImageWidthMean > 0) != (s.ImageHeightMean > 0), "--image-width-mean", "an image needs a width and a height", "give both, or none")
 }

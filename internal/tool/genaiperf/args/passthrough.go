@@ -48,7 +48,7 @@ func (b *builder) passThrough() {
 		return
 	}
 	if b.analyzer == nil {
-		b.fault("--", "flags of perf_analyzer are not read here", "")
+		b.fault("--", "perf_analyzer flags are not supported here", "")
 		return
 	}
 	own := b.analyzerArgs()
@@ -58,7 +58,7 @@ func (b *builder) passThrough() {
 	}
 	after, err := b.analyzer(slices.Concat(own, b.pass))
 	if err != nil {
-		b.fault("--", err.Error(), "these are flags of perf_analyzer")
+		b.fault("--", err.Error(), "flags after -- are perf_analyzer's")
 		return
 	}
 	for _, w := range after.Warnings {
@@ -67,10 +67,10 @@ func (b *builder) passThrough() {
 		}
 	}
 	for _, name := range after.Files {
-		b.fault("-- "+name, "is a file of perf_analyzer's own, which is not written here", "use inferometer perf_analyzer for it")
+		b.fault("-- "+name, "asks for one of perf_analyzer's own files, which are not written here", "use inferometer perf_analyzer")
 	}
 	for _, name := range b.idle(own, before) {
-		b.note("-- %s changes nothing here", name)
+		b.note("-- %s has no effect here", name)
 	}
 	b.a.DryRun, b.a.Strict = b.a.DryRun || after.DryRun, b.a.Strict || after.Strict
 	b.a.Settings.Verbose = b.a.Settings.Verbose || after.Verbose
@@ -140,11 +140,11 @@ func (b *builder) passLoad(before, after *plan.Plan) {
 	changed := was.Concurrency != is.Concurrency || was.Rate != is.Rate || len(is.Intervals) > 0 || is.Arrival == plan.ArrivalTrace
 	switch {
 	case after.Levels.On():
-		b.fault("--", "a range of loads is a sweep", "say genai-perf analyze --sweep-type concurrency --sweep-range MIN:MAX")
+		b.fault("--", "a range of loads is a sweep", "use genai-perf analyze --sweep-type concurrency --sweep-range MIN:MAX")
 	case is.Arrival == plan.ArrivalTrace:
-		b.fault("-- --fixed-schedule", "stands in front of --", "give --fixed-schedule with --input-file payload:FILE")
+		b.fault("-- --fixed-schedule", "must go before --", "give --fixed-schedule with --input-file payload:FILE")
 	case changed && (b.sweeping || s.FixedSchedule || s.SessionConcurrency > 0):
-		b.fault("--", "the load is what the command line in front of it says", "leave the load out behind --")
+		b.fault("--", "the load is already set before --", "leave it out after --")
 	case len(is.Intervals) > 0:
 		b.passed.intervals = is.Intervals
 		s.Concurrency, s.Rate = 0, 0
@@ -183,28 +183,22 @@ func (b *builder) passMeasurement(before, after *plan.Plan) {
 		s.Requests, s.Interval = 0, time.Duration(is.Interval)
 	}
 	if s.Interval == 0 {
-		b.note("-- what is said of windows has no effect: %d requests are measured at once; give --measurement-interval for windows", s.Requests)
+		b.note("-- window options have no effect: all %d requests are measured at once; use --measurement-interval for windows", s.Requests)
 	}
 }
 
 // passTarget takes over what is said of the server and of each request.
 func (b *builder) passTarget(was, is *plan.Target) {
 	s := &b.a.Settings
-	if is.Model != was.Model {
-		b.fault("-- -m", "the model stands in front of --", "give -m there")
-	}
+	b.faultIf(is.Model != was.Model, "-- -m", "must go before --", "give -m there")
 	if is.URLs[0] != was.URLs[0] {
 		s.URL = is.URLs[0]
 	}
 	for _, name := range slices.Sorted(maps.Keys(is.Headers)) {
 		s.Headers = append(s.Headers, name+": "+is.Headers[name])
 	}
-	if is.Transport != was.Transport || is.Protocol != was.Protocol || is.Path != was.Path {
-		b.fault("--", "service, protocol and endpoint stand in front of --", "give --endpoint-type and --endpoint there")
-	}
-	if is.Triton.SharedMemory != "" {
-		b.fault("-- --shared-memory", "prompts are sent: only tensors of files can lie in shared memory", "leave it out, or use inferometer perf_analyzer")
-	}
+	b.faultIf(is.Transport != was.Transport || is.Protocol != was.Protocol || is.Path != was.Path, "--", "service, protocol and endpoint must go before --", "give --endpoint-type and --endpoint there")
+	b.faultIf(is.Triton.SharedMemory != "", "-- --shared-memory", "is for tensors from files, not for prompts", "leave it out, or use inferometer perf_analyzer")
 	b.passed.target = func(t *plan.Target) {
 		t.TLS = is.TLS
 		t.Triton.Version, t.Triton.Composing = is.Triton.Version, is.Triton.Composing
@@ -215,7 +209,7 @@ func (b *builder) passTarget(was, is *plan.Target) {
 // passData says what of the data's flags has no effect.
 func (b *builder) passData(was, is *plan.Tensors) {
 	if !slices.Equal(was.Files, is.Files) || was.Fill != is.Fill {
-		b.fault("-- --input-data", "requests are those of genai-perf", "give --input-file in front of --")
+		b.fault("-- --input-data", "genai-perf makes the requests", "give --input-file before --")
 		return
 	}
 	if was.StringLength != is.StringLength || was.StringData != is.StringData || was.Batch != is.Batch || !slices.Equal(was.Shapes, is.Shapes) {
@@ -225,6 +219,6 @@ func (b *builder) passData(was, is *plan.Tensors) {
 				names = append(names, arg)
 			}
 		}
-		b.note("-- %s: what is said of tensors has no effect, requests are those of genai-perf", strings.Join(names, " "))
+		b.note("-- %s: tensor options have no effect, because genai-perf makes the requests", strings.Join(names, " "))
 	}
 }

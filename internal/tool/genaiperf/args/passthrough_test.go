@@ -93,12 +93,12 @@ func TestFlagsBehindDashesThatAreRefused(t *testing.T) {
 		"-- --concurrency-range 1:8":                      "is a sweep",
 		"-- --concurency-range 8":                         "did you mean '--concurrency-range'",
 		"--concurrency 2 -- --request-rate-range 3":       "more then one inference load mode",
-		"-- -f out.csv":                                   "is not written here",
-		"-- -m other":                                     "the model stands in front of --",
+		"-- -f out.csv":                                   "are not written here",
+		"-- -m other":                                     "-- -m: must go before --",
 		"-- --input-data gaps.txt":                        "give --input-file",
-		"-- --fixed-schedule":                             "stands in front of --",
+		"-- --fixed-schedule":                             "must go before --",
 		"-- --percentile 300":                             "percentile",
-		"-- --service-kind triton":                        "stand in front of --",
+		"-- --service-kind triton":                        "must go before --",
 		"-- --grpc-compression-algorithm gzip -i http -v": "gRPC",
 	} {
 		_, err := Reader{Analyzer: analyzer}.Parse(append(strings.Fields("profile -m m --endpoint-type chat"), strings.Fields(args)...))
@@ -117,7 +117,7 @@ func TestFlagsBehindDashesAreNotSwallowed(t *testing.T) {
 	}{
 		{"--dry-run", true, false, false, ""},
 		{"--strict -v", false, true, true, ""},
-		{"--dry-run --max-threads 8 --request-count 20 --log-frequency=5", true, false, false, "-- the trace options have no effect with --service-kind openai; -- --max-threads changes nothing here"},
+		{"--dry-run --max-threads 8 --request-count 20 --log-frequency=5", true, false, false, "-- the trace options have no effect with --service-kind openai; -- --max-threads has no effect here"},
 		{"--concurrency-range 2 --request-count 20", false, false, false, ""},
 	} {
 		args := append(strings.Fields("profile -m m --endpoint-type chat --"), strings.Fields(tt.line)...)

@@ -1,6 +1,7 @@
 package args
 
 import (
+	"cmp"
 	"errors"
 	"net/url"
 	"path/filepath"
@@ -12,21 +13,11 @@ import (
 
 // refuse names what is not served at all.
 func (b *builder) refuse() {
-	switch b.command {
-	case Analyze:
-	default:
-		for _, key := range []string{"sweep-type", "sweep-range", "sweep-list"} {
-			if b.given(key) {
-				b.fault(b.as(key), "belongs to analyze", "say genai-perf analyze …")
-			}
-		}
+	for _, key := range []string{"sweep-type", "sweep-range", "sweep-list"} {
+		b.faultIf(b.given(key) && b.command != Analyze, b.as(key), "is for analyze", "use genai-perf analyze …")
 	}
-	for _, key := range []string{
-		"grpc-method", "input-directory", "file", "override-config", "files", "plot-config",
-	} {
-		if u, ok := b.last(key); ok && !(u.flag.kind == whole && b.whole(key, 0) == 0) {
-			b.fault(u.as, "is not served", "see docs/genai-perf.md for what is")
-		}
+	for _, key := range []string{"grpc-method", "input-directory", "file", "override-config", "files", "plot-config"} {
+		b.faultIf(b.given(key), b.as(key), "is not supported here", "see docs/genai-perf.md")
 	}
 }
 
@@ -175,20 +166,13 @@ func (b *builder) target(t *plan.Target) {
 
 // address is the server's URL with its scheme.
 func (b *builder) address(scheme, usual string) string {
-	text := b.a.Settings.URL
-	if text == "" {
-		text = usual
-	}
+	text := cmp.Or(b.a.Settings.URL, usual)
 	if !strings.Contains(text, "://") {
 		return scheme + "://" + text
 	}
 	u, err := url.Parse(text)
-	if err == nil && scheme == "grpc" && u.Scheme == "http" {
-		u.Scheme = "grpc"
-		return u.String()
-	}
-	if err == nil && scheme == "grpc" && u.Scheme == "https" {
-		u.Scheme = "grpcs"
+	if err == nil && scheme == "grpc" && (u.Scheme == "http" || u.Scheme == "https") {
+		u.Scheme = strings.Replace(u.Scheme, "http", "grpc", 1)
 		return u.String()
 	}
 	return text

@@ -3,6 +3,7 @@ package args
 import (
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -150,13 +151,9 @@ func goodputOf(s *Settings) []plan.SLO {
 	var list []plan.SLO
 	add := func(metric string, ms float64) {
 		most := plan.Duration(ms * float64(time.Millisecond))
-		for i := range list {
-			if list[i].Metric == metric {
-				list[i].Max = min(list[i].Max, most)
-				return
-			}
-		}
-		if most > 0 {
+		if i := slices.IndexFunc(list, func(s plan.SLO) bool { return s.Metric == metric }); i >= 0 {
+			list[i].Max = min(list[i].Max, most)
+		} else if most > 0 {
 			list = append(list, plan.SLO{Metric: metric, Max: most})
 		}
 	}

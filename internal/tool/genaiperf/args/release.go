@@ -38,7 +38,7 @@ func forced(name string) (string, error) {
 	case packaged.MatchString(name), yearMonth.MatchString(name) && name > Release2404:
 		return ReleaseLast, nil
 	}
-	return "", fmt.Errorf("there is no release %q: the first is %s; give that, %s, a later one such as 25.03, the number of a package from 0.0.8 on, or %s", shorten(name), Release2403, Release2404, ReleaseLast)
+	return "", fmt.Errorf("unknown release %q: give %s, %s, a later one such as 25.03, a package version from 0.0.8 on, or %s", shorten(name), Release2403, Release2404, ReleaseLast)
 }
 
 // recognise tells the release from a command line. A sub-command is a sign of a late
@@ -103,7 +103,7 @@ func (v *values) foreign(release string) []string {
 		if !ok || u.flag.name != f.name || f.releases&bit(release) != 0 {
 			continue
 		}
-		notes = append(notes, fmt.Sprintf("%s is a flag of %s; this command line is taken as one of %s, and the flag for what it meant there", u.as, had(f.releases), name(release)))
+		notes = append(notes, fmt.Sprintf("%s is a flag of %s; the rest of this command line is read as %s", u.as, had(f.releases), name(release)))
 	}
 	return notes
 }
@@ -126,7 +126,7 @@ func had(releases int) string {
 
 func name(release string) string {
 	if release == ReleaseLast {
-		return "the latest"
+		return "the latest release"
 	}
 	return release
 }

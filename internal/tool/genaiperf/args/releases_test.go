@@ -159,7 +159,7 @@ func TestShapes(t *testing.T) {
 			t.Errorf("%s: prompts are in %s, want %s", tt.line, got, inputs)
 		}
 	}
-	if _, err := Parse(strings.Fields(openai + "--genai-perf-release 0.0.3")); err == nil || !strings.Contains(err.Error(), "a later one such as 25.03, the number of a package from 0.0.8 on") {
+	if _, err := Parse(strings.Fields(openai + "--genai-perf-release 0.0.3")); err == nil || !strings.Contains(err.Error(), "a later one such as 25.03, a package version from 0.0.8 on") {
 		t.Error(err)
 	}
 }
@@ -188,7 +188,7 @@ func TestFaultsOfReleases(t *testing.T) {
 	for _, tt := range []struct{ line, want string }{
 		{"profile -m m --endpoint-type rankings --input-file synthetic:queries", "give synthetic:queries,passages"},
 		// differs: genai-batch-of-lines
-		{"profile -m m --endpoint-type image_retrieval --input-file x.jsonl --batch-size-image 2", "--batch-size-image: a request of an input file has the images of its line"},
+		{"profile -m m --endpoint-type image_retrieval --input-file x.jsonl --batch-size-image 2", "--batch-size-image: has no effect on an input file"},
 		{"profile -m m --endpoint-type chat --profile-export-file inputs.json", "--profile-export-file: inputs.json is the file of all prompts"},
 		{"profile -m m --endpoint-type chat --isl 100000000", "--num-prompts: 100 prompts of 100000000 tokens are too many to keep"},
 		{"-m m --profile-export-file out/llm_inputs.json", "--profile-export-file: llm_inputs.json is the file of all prompts"},
@@ -224,8 +224,8 @@ func TestCommandsOfReleases(t *testing.T) {
 		{"24.05", "compare --config empty.yaml", "", "", "empty.yaml describes no chart"},
 		{"24.05", "compare --config list.yaml", "", "", "list.yaml:1: plot1: "},
 		{"24.05", "compare --config missing.yaml", "", "", "no such file"},
-		{"24.05", "compare --config plots.yaml -f a.json", "", "", "--config: contradicts -f"},
-		{"24.05", "profile -m m --endpoint-type chat --config plots.yaml", "", "", "--config: is not served"},
+		{"24.05", "compare --config plots.yaml -f a.json", "", "", "--config: cannot be combined with -f"},
+		{"24.05", "profile -m m --endpoint-type chat --config plots.yaml", "", "", "--config: is not supported here"},
 		{"25.01", "analyze -m m --service-kind openai --endpoint-type chat --sweep-type concurrency --sweep-range 1:2", Analyze, "", ""},
 		{"25.04", "create-template", Template, "", ""},
 		{"25.04", "create-template -f mine.yaml -v", Template, "", ""},

@@ -24,9 +24,8 @@ func (b *builder) settings() {
 	s.Faithful, s.Verbose = b.given("faithful"), b.given("verbose")
 	s.Streaming = b.given("streaming")
 	u, ok := b.last("model")
-	if s.Models = u.text; !ok || slices.Contains(u.text, "") {
-		b.fault("-m", "the model is missing", "give its name: -m NAME")
-	}
+	s.Models = u.text
+	b.faultIf(!ok || slices.Contains(u.text, ""), "-m", "the model is missing", "give its name: -m NAME")
 	s.PickRandom = b.text("model-selection", "") == "random"
 	s.URL = b.text("url", "")
 	b.endpoint()

@@ -1,6 +1,7 @@
 package args
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -37,10 +38,7 @@ func monthOf(number string) string {
 // named is the release that the user names, by year and month where it has them.
 func (v *values) named() string {
 	name := v.text("release", "")
-	if month := monthOf(name); month != "" {
-		return month
-	}
-	return name
+	return cmp.Or(monthOf(name), name)
 }
 
 // shape is the release whose reports a command line gets. Where the user names none, it

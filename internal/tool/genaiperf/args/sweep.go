@@ -29,15 +29,14 @@ func (b *builder) analyze() (*Action, error) {
 		return nil, b.faults
 	}
 	all := b.a
-	all.Command, all.SweepType = Analyze, kind
+	all.Command = Analyze
 	for _, n := range points {
 		one := *b.values
 		one.used = maps.Clone(b.used)
 		if load := []string{"concurrency", "request-rate"}; slices.Contains(load, key) {
 			maps.DeleteFunc(one.used, func(name string, _ []value) bool { return slices.Contains(load, name) }) // as the original, the sweep wins
 		}
-		f := flagOf(key)
-		one.used[key] = []value{{flag: f, as: "--sweep-type " + kind, text: []string{strconv.Itoa(n)}}}
+		one.used[key] = []value{{flag: flagOf(key), as: "--sweep-type " + kind, text: []string{strconv.Itoa(n)}}}
 		level := &builder{values: &one, a: &Action{Command: Profile, flags: one.flagsOf()}, analyzer: b.analyzer, sweeping: true}
 		level.a.Settings.Release, level.a.Settings.Shape = all.Settings.Release, all.Settings.Shape
 		level.refuse()
@@ -73,21 +72,17 @@ func (b *builder) sweep(kind string, points []int) Sweep {
 	return Sweep{Kind: kind, Min: numbers[0], Max: numbers[1]}
 }
 
+// flagOf is the last release's flag for a key.
 func flagOf(key string) *option {
 	table := flags()
-	for i := range table {
-		if table[i].key == key && table[i].releases&inLast != 0 {
-			return &table[i]
-		}
-	}
-	return nil
+	return &table[slices.IndexFunc(table, func(f option) bool { return f.key == key && f.releases&inLast != 0 })]
 }
 
 // points are the values that a sweep goes through.
 func (b *builder) points(kind string) []int {
 	list, hasList := b.last("sweep-list")
 	if hasList && b.given("sweep-range") {
-		b.fault("--sweep-list", "contradicts --sweep-range", "give one of the two")
+		b.fault("--sweep-list", "cannot be combined with --sweep-range", "give one of the two")
 		return nil
 	}
 	if hasList {

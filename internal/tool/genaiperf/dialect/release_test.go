@@ -38,8 +38,8 @@ func TestMetricsOfReleases(t *testing.T) {
 				has = append(has, st.Name)
 			}
 		}
-		if got := strings.Join(has, " "); got != tt.has || len(f.Samples(InterTokenLatency)) != tt.gaps || len(tt.release.Percentiles()) != tt.percentiles {
-			t.Errorf("%s has %q, %d gaps and %d percentiles", tt.release, got, len(f.Samples(InterTokenLatency)), len(tt.release.Percentiles()))
+		if got := strings.Join(has, " "); got != tt.has || len(f.series[InterTokenLatency]) != tt.gaps || len(tt.release.Percentiles()) != tt.percentiles {
+			t.Errorf("%s has %q, %d gaps and %d percentiles", tt.release, got, len(f.series[InterTokenLatency]), len(tt.release.Percentiles()))
 		}
 		if st, ok := s.Stat(perRequest); ok && (st.Min != 3/8e-9 || st.Max != 6/10e-9) {
 			t.Errorf("%s: tokens per second of a request are %v to %v", tt.release, st.Min, st.Max)

@@ -154,7 +154,7 @@ func keptRuns() []kept {
 		{name: "embeddings", edit: func(p *plan.Plan) { p.Target.Endpoint, p.Target.Streaming = plan.EndpointEmbeddings, false }, change: func(rec *record.Record) {
 			rec.Text, rec.Events[0].Text, rec.Events[0].Tokens, rec.Out = nil, 0, 0, record.Tokens{Local: -1}
 		}},
-		{name: "triton", edit: grpc, noted: map[string]string{"perf_analyzer": "no statistics of the server"}},
+		{name: "triton", edit: grpc, noted: map[string]string{"perf_analyzer": "no server statistics"}},
 		{name: "warm-up, and requests that fail", change: func(rec *record.Record) {
 			if fail(rec); rec.Seq < 10 {
 				rec.Phase = record.Warmup
@@ -245,7 +245,7 @@ func TestReportAs(t *testing.T) {
 				out := filepath.Join(t.TempDir(), "made")
 				code, screen, errs := here(t, "report", from, "--as", as, "--out", out)
 				if k.dead {
-					if code != tool.ExitRun || !strings.Contains(errs, "no request was answered") {
+					if code != tool.ExitRun || !strings.Contains(errs, "no request succeeded") {
 						t.Errorf("%s: exit %d\n%s%s", as, code, screen, errs)
 					}
 					continue
@@ -412,14 +412,14 @@ func TestReportAsFaults(t *testing.T) {
 		{file("x.json", `{"experiments": []}`) + " --as llm_perf", "no experiments", 2},
 		{file("x.json", `{"experiments": [{"requests": [{"timestamp": 5, "response_timestamps": [6]}]}]}`) + " --as genai-perf", "0 responses and 1 ", 2},
 		{file("x.json", `{"experiments": [{"failed_requests": [{"timestamp": 5, "response_timestamps": [6]}]}]}`) + " --as genai-perf", "0 responses and 1 ", 2},
-		{file("x.json", `{"experiments": [{"requests": []}], "service_kind": "openai"}`) + " --as perf_analyzer", "no request was answered", 1},
+		{file("x.json", `{"experiments": [{"requests": []}], "service_kind": "openai"}`) + " --as perf_analyzer", "no request succeeded", 1},
 		{file("x.json", `not JSON`) + " --as genai-perf", "holds no requests that can be read", 2},
 		{file(single, `{}`) + " --as llm_perf", "per-request report", 2},
 		{file(single, `[]`) + " --as llm_perf", "it has no requests", 2},
 		{file(single, `[{"start_time": 5, "end_time": 4}]`) + " --as llm_perf", "end_time 4", 2},
 		{file(single, `[{"start_time": 1e300, "end_time": 2e300}]`) + " --as llm_perf", "end_time 2e+300", 2},
 		{file(single, `[{"start_time": 1, "end_time": 2, "stage_id": -1, "info": null}]`) + " --as llm_perf", "stage_id is -1", 2},
-		{file(single, `[{"start_time": 1, "end_time": 2, "info": null, "error": {"error_type": "TimeoutError"}}]`) + " --as inference-perf", "no request was answered", 1},
+		{file(single, `[{"start_time": 1, "end_time": 2, "info": null, "error": {"error_type": "TimeoutError"}}]`) + " --as inference-perf", "no request succeeded", 1},
 	} {
 		code, out, errs := here(t, append([]string{"report"}, strings.Fields(c.line)...)...)
 		if code != c.code || !strings.Contains(errs, c.want) {

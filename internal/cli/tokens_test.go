@@ -225,7 +225,7 @@ func TestVerifyTokensThatCannotBe(t *testing.T) {
 		{"an empty key", ours, nil, []string{"--api-key-env", "KEY"}, tool.ExitUsage, []string{"the environment variable KEY", "is empty"}},
 		{"the right key", ours, key, []string{"--api-key-env", "KEY"}, tool.ExitOK, []string{"1 of 1 texts have the same tokens"}},
 		{"no scheme", "localhost:8000", nil, nil, tool.ExitUsage, []string{"verify needs the server's URL"}},
-		{"words", ours, nil, []string{"--tokenizer", "words"}, tool.ExitUsage, []string{"only counts"}},
+		{"words", ours, nil, []string{"--tokenizer", "words"}, tool.ExitUsage, []string{"can only count"}},
 		{"a secret repeated", serve(broken), key, []string{"--api-key-env", "KEY"}, tool.ExitRun, []string{"500 Internal Server Error: out of memory for Bearer …"}},
 	} {
 		code, out := verify(t, tc.url, tc.env, []string{"Hello"}, tc.flags...)
@@ -275,7 +275,7 @@ func TestTokens(t *testing.T) {
 		{"encode nothing", "", []string{"encode"}, tool.ExitOK, "[]\n"},
 		{"decode", "[15496,11,995]\n[50256]", []string{"decode"}, tool.ExitOK, "Hello, world\n\n"},
 		{"decode special", "[50256]", []string{"decode", "--special", "--json"}, tool.ExitOK, "\"\\u003c|endoftext|\\u003e\"\n"},
-		{"decode what is none", "[99999]", []string{"decode"}, tool.ExitOK, "note: builtin:gpt2 has no token 99999, which is left out\n\n"},
+		{"decode what is none", "[99999]", []string{"decode"}, tool.ExitOK, "note: builtin:gpt2 has no token 99999: left out\n\n"},
 		{"not JSON", "\"a\"\nb", []string{"count", "--json"}, tool.ExitUsage, "1\ninferometer tokens: standard input:2: not a JSON string: invalid character 'b' looking for beginning of value\n"},
 		{"settings without effect", "a", []string{"count", "--tokenizer", padded}, tool.ExitOK,
 			padded + ": its truncation setting is not applied: every token of a text is counted, and no padding\n" +

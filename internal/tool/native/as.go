@@ -24,7 +24,7 @@ func reportAs(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 	dir, ours := runIn(action.Dir)
 	if !ours {
 		if dir, err = os.MkdirTemp("", "inferometer-import-*"); err != nil {
-			return env.Fail("report", fmt.Errorf("making a place for the records: %w", err), tool.ExitRun)
+			return env.Fail("report", fmt.Errorf("creating a temporary directory: %w", err), tool.ExitRun)
 		}
 		defer os.RemoveAll(dir)
 		if err := importRun(env, action, tools, dir); err != nil {
@@ -50,7 +50,7 @@ func reportAs(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 		tool.PrintVerdict(env.Stderr, saved.Result)
 	}
 	if !tool.Answered(saved.Result) {
-		return env.Fail("report", errors.New("no request was answered: there are no figures"), tool.ExitRun)
+		return env.Fail("report", errors.New("no request succeeded: there are no figures"), tool.ExitRun)
 	}
 	return tool.ExitOK
 }
@@ -83,7 +83,7 @@ func importRun(env tool.Env, action *args.ReportAction, tools []tool.Tool, dir s
 			return err
 		}
 	}
-	return fmt.Errorf("%s holds no requests that can be read: neither %s of inferometer, nor a profile export of Perf Analyzer or GenAI-Perf, nor per_request_lifecycle_metrics.json of inference-perf", action.Dir, run.RecordsFile)
+	return fmt.Errorf("%s holds no requests to read: neither %s of inferometer, nor a profile export of Perf Analyzer or GenAI-Perf, nor per_request_lifecycle_metrics.json of inference-perf", action.Dir, run.RecordsFile)
 }
 
 // placeFor makes the directory of the files: by itself beside the records, or one that the
@@ -97,13 +97,13 @@ func placeFor(action *args.ReportAction, name string) (string, error) {
 		}
 		out = filepath.Join(out, name)
 		if _, err := os.Stat(filepath.Join(out, run.PlanFile)); err == nil {
-			return "", plan.Faults{{Where: "--as", Text: out + " is the output directory of a run", Hint: "name another directory with --out"}}
+			return "", plan.Faults{{Where: "--as", Text: out + " is the output directory of a run", Hint: "choose another directory with --out"}}
 		}
 	} else if entries, err := os.ReadDir(out); err == nil && len(entries) > 0 {
-		return "", plan.Faults{{Where: "--out", Text: out + " is not empty (it holds " + entries[0].Name() + ")", Hint: "name a new directory"}}
+		return "", plan.Faults{{Where: "--out", Text: out + " is not empty (it holds " + entries[0].Name() + ")", Hint: "choose a new directory"}}
 	}
 	if err := os.MkdirAll(out, 0o755); err != nil {
-		return "", fmt.Errorf("making the directory of the reports: %w: name another with --out", err)
+		return "", fmt.Errorf("creating the directory for the reports: %w: choose another with --out", err)
 	}
 	return out, nil
 }

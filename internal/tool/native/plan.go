@@ -50,7 +50,7 @@ func checkPlan(env tool.Env, p *plan.Plan) int {
 	if err != nil {
 		return env.Fail("plan", err, tool.ExitUsage)
 	}
-	if _, err := fmt.Fprintln(env.Stdout, "the plan is good"); err != nil {
+	if _, err := fmt.Fprintln(env.Stdout, "plan OK"); err != nil {
 		return env.Fail("plan", err, tool.ExitRun)
 	}
 	return tool.ExitOK

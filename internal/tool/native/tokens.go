@@ -34,15 +34,12 @@ per line. verify compares with the server's own /tokenize (vLLM, SGLang, llama.c
 
 // tokensCommand is one command line of `inferometer tokens`.
 type tokensCommand struct {
-	env       tool.Env
-	verb      string
-	tokenizer string
-	revision  string
-	asJSON    bool
-	special   bool
-	model     string
-	keyEnv    string
-	args      []string
+	env                 tool.Env
+	verb                string
+	tokenizer, revision string
+	asJSON, special     bool
+	model, keyEnv       string
+	args                []string
 }
 
 // Tokens counts, encodes and decodes text.
@@ -55,11 +52,11 @@ func tokensMain(env tool.Env, line []string) int {
 	c := tokensCommand{env: env}
 	flags := pflag.NewFlagSet("inferometer tokens", pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	flags.StringVar(&c.tokenizer, "tokenizer", token.Builtin, "tokenizer: a file, a directory, a Hugging Face ID, or one that is built in")
-	flags.StringVar(&c.revision, "revision", "", "branch, tag or commit of a Hugging Face ID (main)")
+	flags.StringVar(&c.tokenizer, "tokenizer", token.Builtin, "tokenizer: file, directory, Hugging Face ID, or a built-in one")
+	flags.StringVar(&c.revision, "revision", "", "branch, tag or commit of a Hugging Face ID (default main)")
 	flags.BoolVar(&c.asJSON, "json", false, "each line of input is a JSON string (decode: of output)")
 	flags.BoolVar(&c.special, "special", false, "add the special tokens that the model's own tokenizer adds (decode: print them)")
-	flags.StringVar(&c.model, "model", "", "verify: the model's name, for servers that ask for it")
+	flags.StringVar(&c.model, "model", "", "verify: model name, for servers that need it")
 	flags.StringVar(&c.keyEnv, "api-key-env", "", "verify: environment variable with the API key")
 	err := flags.Parse(line)
 	if errors.Is(err, pflag.ErrHelp) || (err == nil && flags.NArg() == 0 && len(line) == 0) {
@@ -71,11 +68,7 @@ func tokensMain(env tool.Env, line []string) int {
 	}
 	verbs := []string{"count", "encode", "decode", "verify"}
 	if c.verb = flags.Arg(0); !slices.Contains(verbs, c.verb) {
-		hint := "one of " + strings.Join(verbs, ", ")
-		if n := nearest.Name(c.verb, verbs); n != "" {
-			hint = "did you mean " + n + "?"
-		}
-		return env.Fail("tokens", fmt.Errorf("unknown command %q: %s", c.verb, hint), tool.ExitUsage)
+		return env.Fail("tokens", fmt.Errorf("unknown command %q: %s", c.verb, nearest.Hint(c.verb, verbs)), tool.ExitUsage)
 	}
 	c.args = flags.Args()[1:]
 	return c.run()
@@ -119,14 +112,14 @@ func (c *tokensCommand) work(tok token.Tokenizer, out io.Writer) (code int, err 
 			return err
 		})
 	case !exact:
-		err = fmt.Errorf("the tokenizer %s only counts: name one with a vocabulary, such as %s", tok.Name(), token.Builtin)
+		err = fmt.Errorf("the tokenizer %s can only count: choose one with a vocabulary, such as %s", tok.Name(), token.Builtin)
 	case c.verb == "encode":
 		err = c.eachText(c.args, func(text string) error {
 			ids := engine.Encode(text, c.special)
 			if err := engine.Err(); err != nil {
 				return err
 			}
-			return printIDs(out, ids)
+			return printJSON(out, append([]int32{}, ids...))
 		})
 	case c.verb == "decode":
 		err = c.decode(out, engine)
@@ -139,12 +132,9 @@ func (c *tokensCommand) work(tok token.Tokenizer, out io.Writer) (code int, err 
 	return tool.ExitOK, nil
 }
 
-// printIDs prints one JSON array.
-func printIDs(w io.Writer, ids []int32) error {
-	if ids == nil {
-		ids = []int32{}
-	}
-	text, err := json.Marshal(ids)
+// printJSON prints a value on a line of its own.
+func printJSON(w io.Writer, v any) error {
+	text, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
@@ -209,11 +199,11 @@ func (c *tokensCommand) decode(out io.Writer, engine *token.Engine) error {
 		return eachLine(name, data, func(line []byte) error {
 			var ids []int32
 			if err := json.Unmarshal(line, &ids); err != nil {
-				return fmt.Errorf("not a JSON array of token ids: %w", err)
+				return fmt.Errorf("not a JSON array of token IDs: %w", err)
 			}
 			for _, id := range ids {
 				if _, ok := engine.Token(id); !ok {
-					fmt.Fprintf(c.env.Stderr, "note: %s has no token %d, which is left out\n", engine.Name(), id)
+					fmt.Fprintf(c.env.Stderr, "note: %s has no token %d: left out\n", engine.Name(), id)
 				}
 			}
 			text := engine.Decode(ids, !c.special)
@@ -224,12 +214,7 @@ func (c *tokensCommand) decode(out io.Writer, engine *token.Engine) error {
 				_, err := fmt.Fprintln(out, text)
 				return err
 			}
-			quoted, err := json.Marshal(text)
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(out, "%s\n", quoted)
-			return err
+			return printJSON(out, text)
 		})
 	})
 }
@@ -245,7 +230,7 @@ func (c *tokensCommand) verify(out io.Writer, engine *token.Engine) (code int, e
 	ask := run.TokenizeRequest{URL: c.args[0], Model: c.model, Special: c.special}
 	if c.keyEnv != "" {
 		if ask.Key = c.env.Getenv(c.keyEnv); ask.Key == "" {
-			return tool.ExitUsage, fmt.Errorf("the environment variable %s, which is to hold the API key, is empty", c.keyEnv)
+			return tool.ExitUsage, fmt.Errorf("the environment variable %s, which should hold the API key, is empty", c.keyEnv)
 		}
 	}
 	texts, different := 0, 0
@@ -293,7 +278,7 @@ func idAt(engine *token.Engine, ids []int32, i int) string {
 		return "no more"
 	}
 	if _, ok := engine.Token(ids[i]); !ok {
-		return fmt.Sprintf("%d (which is not a token here)", ids[i])
+		return fmt.Sprintf("%d (not a token here)", ids[i])
 	}
 	return fmt.Sprintf("%d (%q)", ids[i], engine.Decode(ids[i:i+1], false))
 }

@@ -1,6 +1,7 @@
 package selftest
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -23,14 +24,7 @@ const (
 )
 
 func (o Options) pace() (ttft, itl time.Duration) {
-	ttft, itl = o.TTFT, o.ITL
-	if ttft == 0 {
-		ttft = usualTTFT
-	}
-	if itl == 0 {
-		itl = usualITL
-	}
-	return ttft, itl
+	return cmp.Or(o.TTFT, usualTTFT), cmp.Or(o.ITL, usualITL)
 }
 
 // loads are the plans of all loads that may be tried: the first and heavier ones, and lighter
@@ -71,11 +65,7 @@ func scaled(p plan.Plan, times float64) plan.Plan {
 // length is how long a load is measured: an answer must fit into it several times.
 func (o Options) length(p *plan.Plan) time.Duration {
 	ttft, itl := o.pace()
-	tokens := p.Data.Output.Mean
-	if tokens == 0 {
-		tokens = usualTokens
-	}
-	answer := ttft + time.Duration(tokens*float64(itl))
+	answer := ttft + time.Duration(cmp.Or(p.Data.Output.Mean, usualTokens)*float64(itl))
 	return min(max(o.Time, 3*answer), max(longest, o.Time))
 }
 
@@ -91,7 +81,7 @@ func likeness(like *plan.Plan) (*plan.Plan, error) {
 	p.Data.Adapters = nil
 	s, ok := heaviest(like)
 	if !ok {
-		return nil, errors.New("the plan has no stage with a rate or a number of requests in flight: its load cannot be imitated. Give one with --concurrency or --rate")
+		return nil, errors.New("the plan has no stage with a concurrency or rate to calibrate at: give one with --concurrency or --rate")
 	}
 	p.Stages = []plan.Stage{s}
 	return &p, nil

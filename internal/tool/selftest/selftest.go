@@ -3,9 +3,11 @@
 package selftest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -103,7 +105,7 @@ func (o Options) ladder(ctx context.Context, rep *Report, loads []plan.Plan, goO
 		if o.Tell != nil {
 			o.Tell(fmt.Sprintf("Load %d: %s for %v", len(rep.Levels)+1, result.Load(&loads[i].Stages[0]), time.Duration(loads[i].Stages[0].Duration)))
 		}
-		level, host, err := o.level(ctx, &loads[i], rep)
+		level, err := o.level(ctx, &loads[i], rep)
 		switch {
 		case errors.Is(err, errStopped):
 			return honest, nil
@@ -113,7 +115,6 @@ func (o Options) ladder(ctx context.Context, rep *Report, loads []plan.Plan, goO
 			rep.Beyond = fmt.Sprintf("%s could not be tried: %v", result.Load(&loads[i].Stages[0]), err)
 			return honest, nil
 		}
-		rep.Host = host
 		rep.Levels = append(rep.Levels, *level)
 		if level.Honest {
 			honest++
@@ -133,7 +134,7 @@ func Calibrate(ctx context.Context, o Options) (*record.Calibration, error) {
 	if err != nil {
 		return nil, err
 	}
-	level, _, err := o.level(ctx, &loads[0], new(Report))
+	level, err := o.level(ctx, &loads[0], new(Report))
 	if err != nil {
 		return nil, err
 	}
@@ -141,12 +142,7 @@ func Calibrate(ctx context.Context, o Options) (*record.Calibration, error) {
 }
 
 func (o Options) usual() Options {
-	if o.Time == 0 {
-		o.Time = usualTime
-	}
-	if o.Levels == 0 {
-		o.Levels = usualLevels
-	}
+	o.Time, o.Levels = cmp.Or(o.Time, usualTime), cmp.Or(o.Levels, usualLevels)
 	if o.Start == nil {
 		o.Start = InProcess()
 	}
@@ -155,39 +151,40 @@ func (o Options) usual() Options {
 
 var errStopped = errors.New("stopped")
 
-// level measures one load on a mock of its own.
-func (o Options) level(ctx context.Context, p *plan.Plan, rep *Report) (*Level, record.Host, error) {
+// level measures one load on a mock of its own. What it ran on goes to the report.
+func (o Options) level(ctx context.Context, p *plan.Plan, rep *Report) (*Level, error) {
 	dir, err := os.MkdirTemp("", "inferometer-selftest")
 	if err != nil {
-		return nil, record.Host{}, fmt.Errorf("making a directory for the records of a self-test: %w", err)
+		return nil, fmt.Errorf("creating a temporary directory for the self-test: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	s, err := o.Start(ctx, o.mock(p), filepath.Join(dir, "truth.jsonl"))
 	if err != nil {
-		return nil, record.Host{}, fmt.Errorf("starting the mock: %w", err)
+		return nil, fmt.Errorf("starting the mock: %w", err)
 	}
 	defer s.Stop()
 	rep.Apart, rep.Cores = s.Apart, append([]int{}, s.Cores...)
 	p.Target.URLs = []string{s.URL}
 	p.Output.Dir = filepath.Join(dir, "run")
-	res, err := run.Run(ctx, p, run.Options{Kit: o.Kit, Version: o.Version, Log: discard{}, Stop: o.Stop})
+	res, err := run.Run(ctx, p, run.Options{Kit: o.Kit, Version: o.Version, Log: io.Discard, Stop: o.Stop})
 	if err != nil {
-		return nil, record.Host{}, fmt.Errorf("measuring the mock: %w", err)
+		return nil, fmt.Errorf("measuring the mock: %w", err)
 	}
 	if res.Interrupted {
-		return nil, record.Host{}, errStopped
+		return nil, errStopped
 	}
 	truth, err := s.Truth()
 	if err != nil {
-		return nil, record.Host{}, err
+		return nil, err
 	}
 	c, err := compare(p, res, truth)
 	if err != nil {
-		return nil, record.Host{}, err
+		return nil, err
 	}
+	rep.Host = res.Host
 	level := &Level{Calibration: *c, Asked: Asked{InFlight: p.Stages[0].Concurrency, Rate: p.Stages[0].PerSecond()}}
 	level.judge(res)
-	return level, res.Host, nil
+	return level, nil
 }
 
 // mock is the server for a plan. It answers at the pace that it is told, so that only this
@@ -207,13 +204,13 @@ func (l *Level) judge(res *result.Result) {
 		l.Reasons = append(l.Reasons, res.Verdict.Reasons...)
 	}
 	if l.Lost > 0 {
-		l.Reasons = append(l.Reasons, fmt.Sprintf("%d of %d answers are not what the mock says that it sent.", l.Lost, l.Requests))
+		l.Reasons = append(l.Reasons, fmt.Sprintf("%d of %d responses differ from what the mock sent.", l.Lost, l.Requests))
 	}
 	for _, b := range l.Bars {
 		if off := math.Abs(b.Avg); off > max(b.Stated, floor(b)) {
-			l.Reasons = append(l.Reasons, fmt.Sprintf("%s is off by %s on average, and the result states %s.", b.Name, value(off, b.Unit), value(b.Stated, b.Unit)))
+			l.Reasons = append(l.Reasons, fmt.Sprintf("The average of %s is off by %s; the result states an error of %s.", b.Name, value(off, b.Unit), value(b.Stated, b.Unit)))
 		} else if b.Error > max(b.StatedP99, floor(b)) {
-			l.Reasons = append(l.Reasons, fmt.Sprintf("A percentile of %s is off by %s, and the result states %s.", b.Name, value(b.Error, b.Unit), value(b.StatedP99, b.Unit)))
+			l.Reasons = append(l.Reasons, fmt.Sprintf("A percentile of %s is off by %s; the result states an error of %s.", b.Name, value(b.Error, b.Unit), value(b.StatedP99, b.Unit)))
 		}
 	}
 	l.Honest = len(l.Reasons) == 0
@@ -229,26 +226,21 @@ func floor(b record.Bar) float64 {
 
 // summary says up to which load the host can be trusted.
 func summary(r *Report) string {
-	text := "This host measures none of the loads that were tried honestly."
+	text := "This host measures none of the loads tried accurately."
 	var worst *Level
 	for i := range r.Levels {
 		switch l := &r.Levels[i]; {
 		case l.Load == r.Honest:
-			text = fmt.Sprintf("This host measures %s honestly: %s requests/s, %s events/s.", l.Load, count(l.Rate), count(l.Events))
+			text = fmt.Sprintf("This host measures %s accurately: %s requests/s, %s events/s.", l.Load, count(l.Rate), count(l.Events))
 		case !l.Honest:
 			worst = l // the last one is the lightest, or the only one
 		}
 	}
 	switch {
 	case worst != nil:
-		return text + fmt.Sprintf(" Not so %s: %s", worst.Load, worst.Reasons[0])
+		return text + fmt.Sprintf(" It does not measure %s accurately: %s", worst.Load, worst.Reasons[0])
 	case r.Beyond != "":
 		return text + " " + r.Beyond
 	}
-	return text + " More was not tried."
+	return text + " No heavier load was tried."
 }
-
-// discard takes what a run says of its preparation.
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }

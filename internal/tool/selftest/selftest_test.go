@@ -131,10 +131,10 @@ func TestSummary(t *testing.T) {
 		rep  Report
 		want string
 	}{
-		{Report{Honest: "8 in flight", Levels: []Level{level("8 in flight", true)}}, "This host measures 8 in flight honestly: 10.0 requests/s, 640 events/s. More was not tried."},
-		{Report{Honest: "8 in flight", Levels: []Level{level("32 in flight", false), level("8 in flight", true)}}, "This host measures 8 in flight honestly: 10.0 requests/s, 640 events/s. Not so 32 in flight: It was late."},
-		{Report{Levels: []Level{level("32 in flight", false), level("8 in flight", false)}}, "This host measures none of the loads that were tried honestly. Not so 8 in flight: It was late."},
-		{Report{Honest: "8 in flight", Beyond: "32 in flight could not be tried: no.", Levels: []Level{level("8 in flight", true)}}, "This host measures 8 in flight honestly: 10.0 requests/s, 640 events/s. 32 in flight could not be tried: no."},
+		{Report{Honest: "8 in flight", Levels: []Level{level("8 in flight", true)}}, "This host measures 8 in flight accurately: 10.0 requests/s, 640 events/s. No heavier load was tried."},
+		{Report{Honest: "8 in flight", Levels: []Level{level("32 in flight", false), level("8 in flight", true)}}, "This host measures 8 in flight accurately: 10.0 requests/s, 640 events/s. It does not measure 32 in flight accurately: It was late."},
+		{Report{Levels: []Level{level("32 in flight", false), level("8 in flight", false)}}, "This host measures none of the loads tried accurately. It does not measure 8 in flight accurately: It was late."},
+		{Report{Honest: "8 in flight", Beyond: "32 in flight could not be tried: no.", Levels: []Level{level("8 in flight", true)}}, "This host measures 8 in flight accurately: 10.0 requests/s, 640 events/s. 32 in flight could not be tried: no."},
 	} {
 		if got := summary(&tt.rep); got != tt.want {
 			t.Errorf("%s\nwant %s", got, tt.want)

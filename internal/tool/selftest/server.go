@@ -104,7 +104,7 @@ func Process(program string) Starter {
 func listening(ctx context.Context, lines *bufio.Scanner) (string, error) {
 	found, ended := make(chan string, 1), make(chan string, 1)
 	go func() {
-		said := "it said nothing"
+		said := "it printed nothing"
 		for lines.Scan() { // to the end, so that the mock never waits for a reader
 			if at, ok := strings.CutPrefix(lines.Text(), "mock listening on "); ok {
 				found <- at
@@ -120,9 +120,9 @@ func listening(ctx context.Context, lines *bufio.Scanner) (string, error) {
 	case at := <-found:
 		return at, nil
 	case said := <-ended:
-		return "", fmt.Errorf("it ended before it listened: %s", said)
+		return "", fmt.Errorf("it exited before it was listening: %s", said)
 	case <-timer.C:
-		return "", fmt.Errorf("it did not listen within %v", patience)
+		return "", fmt.Errorf("it was not listening within %v", patience)
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
@@ -143,6 +143,6 @@ func end(cmd *exec.Cmd) error {
 	case <-timer.C:
 		_ = cmd.Process.Kill()
 		<-ended
-		return fmt.Errorf("it did not end within %v", patience)
+		return fmt.Errorf("it did not stop within %v", patience)
 	}
 }

@@ -22,14 +22,14 @@ func shown() []string {
 // Write prints a report for a terminal of so many columns.
 func Write(w io.Writer, r *Report, width int) error {
 	var b bytes.Buffer
-	where := "in the process of the client, which makes the figures worse than they are"
+	where := "in the client's own process, which makes the errors look larger"
 	switch {
 	case len(r.Cores) > 0:
-		where = fmt.Sprintf("as a process of its own, on cores of its own (%s)", strings.Trim(fmt.Sprint(r.Cores), "[]"))
+		where = fmt.Sprintf("as a separate process, on its own cores (%s)", strings.Trim(fmt.Sprint(r.Cores), "[]"))
 	case r.Apart:
-		where = "as a process of its own, on the same cores"
+		where = "as a separate process, on the same cores"
 	}
-	paragraph(&b, "Measured against the built-in mock, which ran "+where+". Each row: what the mock really did, and how far the reported figures lie from it.", width)
+	paragraph(&b, "Measured against the built-in mock, which ran "+where+". Each row shows the mock's true figure and the error of the reported ones.", width)
 	for i := range r.Levels {
 		level(&b, &r.Levels[i], width)
 	}
@@ -52,25 +52,15 @@ func level(b *bytes.Buffer, l *Level, width int) {
 			continue
 		}
 		x := &l.Bars[i]
-		fmt.Fprintf(b, "  %-26s%12s%11s", x.Name, figure(x.True), signed(x.Avg))
-		if x.Unit == "ms" {
-			fmt.Fprintf(b, "%11s%11s%11s", signed(x.P50), signed(x.P90), signed(x.P99))
-		} else {
-			fmt.Fprintf(b, "%11s%11s%11s", "", "", "")
+		p50, p90, p99, unit := signed(x.P50), signed(x.P90), signed(x.P99), x.Unit
+		if unit != "ms" {
+			p50, p90, p99, unit = "", "", "", "  " // rates have no percentiles, and their units no room
 		}
-		fmt.Fprintf(b, "%12s\n", "±"+figure(x.Error)+" "+short(x.Unit))
+		fmt.Fprintf(b, "  %-26s%12s%11s%11s%11s%11s%12s\n", x.Name, figure(x.True), signed(x.Avg), p50, p90, p99, "±"+figure(x.Error)+" "+unit)
 	}
 	for _, reason := range l.Reasons {
 		paragraph(b, "  - "+reason, width)
 	}
-}
-
-// short is a unit that fits behind a figure.
-func short(unit string) string {
-	if unit == "ms" {
-		return unit
-	}
-	return "  "
 }
 
 func paragraph(b *bytes.Buffer, text string, width int) {

@@ -2,6 +2,8 @@ package args
 
 import (
 	"io"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -58,10 +60,8 @@ func (c collect) Type() string   { return "text" }
 func (c collect) Set(s string) error {
 	if c.toggle {
 		on, err := strconv.ParseBool(s)
-		if err != nil {
+		if s = strconv.FormatBool(on); err != nil {
 			s = "bad"
-		} else {
-			s = strconv.FormatBool(on)
 		}
 	}
 	c.to[c.name] = append(c.to[c.name], s)
@@ -94,7 +94,7 @@ func parse(groups []group, args []string) (values, plan.Faults) {
 		for _, o := range g.options {
 			switch given := v.flags[o.name]; {
 			case o.arg == "" && v.last(o.name) == "bad":
-				s.faults = append(s.faults, plan.Fault{Where: "--" + o.name, Path: o.path, Text: "takes no value, or true or false"})
+				s.faults = append(s.faults, plan.Fault{Where: "--" + o.name, Path: o.path, Text: "takes no value, true or false"})
 			case o.arg != "" && o.path != "" && len(given) > 1:
 				s.faults = append(s.faults, plan.Fault{Where: "--" + o.name, Path: o.path, Text: "is given " + times(len(given)) + ", and only one value can be used", Hint: twiceHint(o.name)})
 			}
@@ -114,7 +114,7 @@ func times(n int) string {
 // twiceHint is what to do about a flag that is given more than once.
 func twiceHint(name string) string {
 	if name == "model" {
-		return "keep one; data.adapters in a plan file deals requests out to several models"
+		return "keep one; to spread requests over several models, use data.adapters in a plan file"
 	}
 	return "keep one of them"
 }
@@ -213,10 +213,5 @@ func isTarget(arg string) bool {
 }
 
 func isPlanName(arg string) bool {
-	for _, ext := range []string{".yaml", ".yml", ".json"} {
-		if strings.HasSuffix(arg, ext) {
-			return true
-		}
-	}
-	return false
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(arg))
 }

@@ -44,17 +44,12 @@ func Report(args []string) (*ReportAction, error) {
 	if v.is("help") {
 		return &ReportAction{Help: true}, nil
 	}
-	a := &ReportAction{All: v.is("all"), Schema: v.is("schema")}
-	for name, to := range map[string]*string{"tokenizer": &a.Tokenizer, "as": &a.As, "out": &a.Out} {
-		if list := v.flags[name]; len(list) > 0 {
-			*to = list[len(list)-1]
-		}
-	}
+	a := &ReportAction{Tokenizer: v.last("tokenizer"), As: v.last("as"), Out: v.last("out"), All: v.is("all"), Schema: v.is("schema")}
 	switch {
 	case a.As == "" && a.Out != "":
 		faults = append(faults, plan.Fault{Where: "--out", Text: "needs --as", Hint: "name the tool whose files to write"})
 	case a.As != "" && (a.All || len(v.flags["format"]) > 0):
-		faults = append(faults, plan.Fault{Where: "--as", Text: "cannot be combined with --format or --all", Hint: "the tool's own reports are made, all of them"})
+		faults = append(faults, plan.Fault{Where: "--as", Text: "cannot be combined with --format or --all", Hint: "it writes all of the tool's own reports"})
 	}
 	switch {
 	case len(v.args) == 0 && a.Schema:
@@ -68,11 +63,10 @@ func Report(args []string) (*ReportAction, error) {
 	for _, list := range v.flags["format"] {
 		for name := range strings.SplitSeq(list, ",") {
 			name = strings.TrimSpace(name)
-			if !slices.Contains(Formats(), name) {
+			switch {
+			case !slices.Contains(Formats(), name):
 				faults = append(faults, unknownWord("--format", "format", name, Formats()))
-				continue
-			}
-			if !slices.Contains(a.Formats, name) {
+			case !slices.Contains(a.Formats, name):
 				a.Formats = append(a.Formats, name)
 			}
 		}
@@ -125,9 +119,5 @@ func Plan(args []string, known plan.Known, readFile func(name string) ([]byte, e
 
 // unknownWord is the fault of a word that is none of known.
 func unknownWord(where, kind, word string, known []string) plan.Fault {
-	hint := "one of " + strings.Join(known, ", ")
-	if n := nearest.Name(word, known); n != "" {
-		hint = "did you mean " + n + "?"
-	}
-	return plan.Fault{Where: where, Text: "unknown " + kind + " " + strconv.Quote(shorten(word)), Hint: hint}
+	return plan.Fault{Where: where, Text: "unknown " + kind + " " + strconv.Quote(shorten(word)), Hint: nearest.Hint(word, known)}
 }

@@ -39,7 +39,7 @@ func Run(args []string, known plan.Known, readFile func(name string) ([]byte, er
 	}
 	b := &builder{values: v, draft: plan.NewDraft()}
 	b.arguments(readFile)
-	b.load()
+	b.stages()
 	b.plain()
 	b.levels()
 	b.special()
@@ -119,32 +119,21 @@ func reason(err error) string { return strings.ReplaceAll(err.Error(), "\n", " "
 // demo reports whether the built-in mock is what is measured.
 func (b *builder) demo() bool { return !b.fromFile && len(b.args) == 0 }
 
-// load settles which stages there are before the flags fill them in.
-func (b *builder) load() {
-	if b.given("stage") {
-		b.stages()
-		return
-	}
-	b.oneStage()
-}
-
 // stageFlags are the flags that fill in the only stage.
 func stageFlags() []option {
-	var list []option
-	for _, o := range runGroups()[0].options {
-		if strings.HasPrefix(o.path, "stages[0]") {
-			list = append(list, o)
-		}
-	}
-	return list
+	return slices.DeleteFunc(loadFlags(), func(o option) bool { return !strings.HasPrefix(o.path, "stages[0]") })
 }
 
-// stages reads each --stage.
+// stages settles which stages there are, of each --stage, before the flags fill them in.
 func (b *builder) stages() {
+	if !b.given("stage") {
+		b.oneStage()
+		return
+	}
 	for _, o := range stageFlags() {
 		if b.given(o.name) {
 			field := strings.TrimPrefix(o.path, "stages[0].")
-			b.fault("--"+o.name, "contradicts --stage", "put it into --stage as "+field+"=…")
+			b.fault("--"+o.name, "cannot be combined with --stage", "put it into --stage as "+field+"=…")
 			delete(b.flags, o.name)
 		}
 	}
@@ -189,40 +178,32 @@ func (b *builder) oneStage() {
 	// A load from the command line takes the place of the file's, with all
 	// that belongs to the other kind.
 	s := &p.Stages[0]
+	var dropped []string
 	switch {
 	case b.given("rate"):
-		b.drop("concurrency", func() { s.Concurrency = 0 })
+		s.Concurrency, s.RampTo = 0, 0
+		dropped = []string{"concurrency", "ramp_to"}
 	case b.given("concurrency"):
-		b.drop("rate", func() { s.Rate = 0 })
-		b.drop("arrival", func() { s.Arrival = "" })
-		b.drop("cv", func() { s.CV = 0 })
-		b.drop("max_in_flight", func() { s.MaxInFlight = 0 })
-	default:
-		return
+		s.Rate, s.Arrival, s.CV, s.MaxInFlight, s.RampTo = 0, "", 0, 0, 0
+		dropped = []string{"rate", "arrival", "cv", "max_in_flight", "ramp_to"}
 	}
-	b.drop("ramp_to", func() { s.RampTo = 0 })
-}
-
-// drop takes a field out of the only stage.
-func (b *builder) drop(field string, clear func()) {
-	clear()
-	b.draft.Forget("stages[0]." + field)
+	for _, field := range dropped {
+		b.draft.Forget("stages[0]." + field)
+	}
 }
 
 // usualStage is the load of a command line that names none: one request at a
 // time for 30 s, or a short demonstration where the target is the built-in mock.
 func (b *builder) usualStage() plan.Stage {
-	concurrency, duration := 1, 30*time.Second
-	if b.demo() {
-		concurrency, duration = 8, 5*time.Second
-	}
-	var s plan.Stage
 	if b.given("rate") || b.last("arrival") == plan.ArrivalTrace {
-		return s // a rate must say when it ends; a trace does
+		return plan.Stage{} // a rate must say when it ends; a trace does
 	}
-	s.Concurrency = concurrency
-	if !b.given("requests") && !b.windowed() {
-		s.Duration = plan.Duration(duration)
+	s := plan.Stage{Concurrency: 1, Duration: plan.Duration(30 * time.Second)}
+	if b.demo() {
+		s = plan.Stage{Concurrency: 8, Duration: plan.Duration(5 * time.Second)}
+	}
+	if b.given("requests") || b.windowed() {
+		s.Duration = 0
 	}
 	return s
 }
@@ -252,14 +233,14 @@ func warnings(p *plan.Plan) []string {
 		plainHTTP = plainHTTP || (u.Scheme == "http" || u.Scheme == "grpc") && !local
 	}
 	if p.Target.APIKey != (plan.Secret{}) && plainHTTP {
-		list = append(list, "the API key travels unencrypted: the URL is http or grpc, not https or grpcs")
+		list = append(list, "the API key is sent unencrypted: the URL is http or grpc, not https or grpcs")
 	}
 	if p.Target.TLS != (plan.TLS{}) && !https {
 		list = append(list, "the TLS settings have no effect: no URL is https or grpcs")
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Target.Headers)) {
 		if strings.EqualFold(name, "Content-Length") || strings.EqualFold(name, "Transfer-Encoding") {
-			list = append(list, "the header "+name+" has no effect: it follows from what is sent")
+			list = append(list, "the header "+name+" has no effect: it is set from the request")
 		}
 	}
 	if p.Tokenizer.Revision != "" && p.Tokenizer.StandIn() {

@@ -1,9 +1,9 @@
 package args
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"strconv"
@@ -15,11 +15,10 @@ import (
 // special puts the flags that need more than their value.
 func (b *builder) special() {
 	p := &b.draft.Plan
-	if b.given("no-stream") {
-		b.draft.Put("target.streaming", "--no-stream", strconv.FormatBool(!b.is("no-stream")))
-	}
-	if b.given("no-preflight") {
-		b.draft.Put("target.preflight", "--no-preflight", strconv.FormatBool(!b.is("no-preflight")))
+	for flag, path := range map[string]string{"no-stream": "target.streaming", "no-preflight": "target.preflight"} {
+		if b.given(flag) {
+			b.draft.Put(path, "--"+flag, strconv.FormatBool(!b.is(flag)))
+		}
 	}
 	names := map[string]bool{}
 	for _, h := range b.flags["header"] {
@@ -42,15 +41,26 @@ func (b *builder) special() {
 		b.draft.Put("data.source", "--input-tokens", plan.SourceSynthetic)
 	}
 	b.triton()
-	b.scrape()
+	b.list("scrape", "probes.scrape", &p.Probes.Scrape)
 	if b.given("keep") {
 		if b.last("keep") != "raw" {
-			b.fault("--keep", "knows only raw", "")
+			b.fault("--keep", "takes only raw", "")
 		}
 		b.draft.Put("output.keep_raw", "--keep", "true")
 	}
 	b.named("budget", "budgets", "such as cpu=90%")
 	b.named("limit", "limits", "such as file=2GiB")
+}
+
+// list puts each value of a flag, instead of what the plan file lists.
+func (b *builder) list(flag, path string, to *[]string) {
+	if b.given(flag) {
+		b.draft.Forget(path)
+		*to = nil
+	}
+	for i, value := range b.flags[flag] {
+		b.draft.Put(fmt.Sprintf("%s[%d]", path, i), "--"+flag, value)
+	}
 }
 
 // named puts the values of a flag that is NAME=VALUE into a section of the plan.
@@ -123,7 +133,7 @@ func (b *builder) body(name string, value any, where string) {
 
 // decodeJSON reads one JSON value, whole numbers as such.
 func decodeJSON(text string) (any, error) {
-	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
+	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
 	var v any
 	if err := dec.Decode(&v); err != nil {
@@ -133,7 +143,7 @@ func decodeJSON(text string) (any, error) {
 		return nil, err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is more after its end")
+		return nil, errors.New("it has text after its end")
 	}
 	return numbers(v), nil
 }

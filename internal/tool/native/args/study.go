@@ -1,6 +1,7 @@
 package args
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -109,7 +110,7 @@ func Study(args []string, known plan.Known) (*StudyAction, error) {
 	}
 	if !slices.Contains(kinds, a.Kind) {
 		if a.Kind == "" {
-			return nil, append(faults, plan.Fault{Text: "no study named", Hint: "say prefill or generation"})
+			return nil, append(faults, plan.Fault{Text: "no study given", Hint: "choose prefill or generation"})
 		}
 		return nil, append(faults, unknownWord("", "study", a.Kind, kinds))
 	}
@@ -133,7 +134,7 @@ func Study(args []string, known plan.Known) (*StudyAction, error) {
 	}
 	a.Warnings = warnings(a.Runs[0].Plan)
 	if a.Runs[0].Plan.Tokenizer.StandIn() {
-		a.Warnings = append(a.Warnings, "no --tokenizer: prompts are cut with GPT-2's tokens, not the model's, and have about the lengths asked for")
+		a.Warnings = append(a.Warnings, "no --tokenizer: prompt lengths are in GPT-2 tokens, and only approximate for the model")
 	}
 	return a, nil
 }
@@ -143,11 +144,7 @@ const mostPrompt = 10_000_000
 
 // studyList reads the lengths, each once and in order.
 func studyList(v values) (lengths []int, faults plan.Faults) {
-	text := studyLengths
-	if v.given("prompt-lengths") {
-		text = v.last("prompt-lengths")
-	}
-	for part := range strings.SplitSeq(text, ",") {
+	for part := range strings.SplitSeq(cmp.Or(v.last("prompt-lengths"), studyLengths), ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(part))
 		if err != nil || n < 1 || n > mostPrompt {
 			faults = append(faults, plan.Fault{Where: "--prompt-lengths", Text: strconv.Quote(shorten(part)) + " is not a number of tokens", Hint: "such as " + studyLengths})
@@ -184,7 +181,7 @@ func studyPlan(v values, a *StudyAction, length int, known plan.Known) (*plan.Pl
 	b := &builder{values: values{flags: flags, args: v.args}, draft: plan.NewDraft()}
 	b.draft.Known = known
 	b.arguments(func(string) ([]byte, error) { return nil, fmt.Errorf("a study takes no plan file") })
-	b.load()
+	b.stages()
 	b.plain()
 	b.special()
 	p, err := b.draft.Finish()

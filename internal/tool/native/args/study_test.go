@@ -33,7 +33,7 @@ func TestStudy(t *testing.T) {
 
 func TestStudyFaults(t *testing.T) {
 	for line, want := range map[string]string{
-		"":                                      "say prefill or generation",
+		"":                                      "choose prefill or generation",
 		"prefil":                                "did you mean",
 		"prefill --prompt-lengths 16,x":         `"x" is not a number of tokens`,
 		"prefill --prompt-lengths 0":            `"0" is not a number of tokens`,

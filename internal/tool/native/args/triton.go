@@ -13,25 +13,18 @@ func (b *builder) triton() {
 	for _, s := range b.flags["request-parameter"] {
 		b.parameter(s)
 	}
-	for i, name := range b.flags["composing-model"] {
-		b.draft.Put(fmt.Sprintf("target.triton.composing[%d]", i), "--composing-model", name)
+	p := &b.draft.Plan
+	b.list("composing-model", "target.triton.composing", &p.Target.Triton.Composing)
+	b.list("shape", "data.tensors.shapes", &p.Data.Tensors.Shapes)
+	if b.given("input-data") {
+		p.Data.Tensors.Files, p.Data.Tensors.Fill = nil, ""
 	}
-	for i, s := range b.flags["shape"] {
-		b.draft.Put(fmt.Sprintf("data.tensors.shapes[%d]", i), "--shape", s)
-	}
-	b.inputData()
-}
-
-// inputData tells what makes tensors up from the names of files.
-func (b *builder) inputData() {
-	files := 0
 	for _, s := range b.flags["input-data"] {
 		if s == plan.FillZero || s == plan.FillRandom {
 			b.draft.Put("data.tensors.fill", "--input-data", s)
 			continue
 		}
-		b.draft.Put(fmt.Sprintf("data.tensors.files[%d]", files), "--input-data", s)
-		files++
+		b.draft.Put(fmt.Sprintf("data.tensors.files[%d]", len(p.Data.Tensors.Files)), "--input-data", s)
 	}
 }
 
@@ -71,10 +64,10 @@ func typed(value, kind string) (any, error) {
 	case "string":
 		return value, nil
 	default:
-		return nil, fmt.Errorf("has the type %s, which is none of bool, int, float and string", strconv.Quote(shorten(kind)))
+		return nil, fmt.Errorf("has the unknown type %s: use bool, int, float or string", strconv.Quote(shorten(kind)))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s is no %s", strconv.Quote(shorten(value)), kind)
+		return nil, fmt.Errorf("%s is not a value of type %s", strconv.Quote(shorten(value)), kind)
 	}
 	return v, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/inferometer/inferometer/internal/lib/wholefile"
@@ -27,24 +28,22 @@ func Analyze(ctx context.Context, a *args.Action, env *tool.Session, each func(l
 		return tool.Early(err)
 	}
 	for i, level := range a.Levels {
-		var d done
 		var id string
+		var out *Outcome
 		if id, err = key(level); err != nil {
 			break
 		}
 		if before, ok := state.find(id); ok && a.Settings.Checkpoint != "" {
-			fmt.Fprintf(env.Log, "%s was measured before, and is in the checkpoint.\n", before.Dir)
+			fmt.Fprintf(env.Log, "%s was measured before: taken from the checkpoint.\n", before.Dir)
 			rows, gpus = append(rows, before.Row), append(gpus, before.GPUs...)
-			var out *Outcome
 			if out, err = Report(ctx, before.Dir, level.Settings, env); err != nil {
 				break
 			}
 			each(level, out)
 			continue
 		}
-		var out *Outcome
-		out, err = Profile(ctx, level, env)
-		if out != nil {
+		var d done
+		if out, err = Profile(ctx, level, env); out != nil {
 			each(level, out)
 			d = done{Dir: level.Settings.Dir, Row: levelRow(i, &level.Settings, out.Summary), GPUs: gpuRows(i, &level.Settings, out.Report.Telemetry)}
 			rows, gpus = append(rows, d.Row), append(gpus, d.GPUs...)
@@ -64,20 +63,16 @@ func Analyze(ctx context.Context, a *args.Action, env *tool.Session, each func(l
 
 // levelRow is the line of one run.
 func levelRow(i int, s *args.Settings, sum *dialect.Summary) []string {
-	p99 := func(name string, unit float64) string {
+	figure := func(name string, of func(*dialect.Stat) float64) string {
 		st, ok := sum.Stat(name)
 		if !ok {
 			return "N/A"
 		}
-		return fmt.Sprintf("%.2f", st.Percentile(99)*unit)
+		return fmt.Sprintf("%.2f", of(st))
 	}
-	average := func(name string) string {
-		st, ok := sum.Stat(name)
-		if !ok {
-			return "N/A"
-		}
-		return fmt.Sprintf("%.2f", st.Avg)
-	}
+	p99 := func(st *dialect.Stat) float64 { return st.Percentile(99) }
+	ms := func(st *dialect.Stat) float64 { return p99(st) * (1 / 1e6) }
+	average := func(st *dialect.Stat) float64 { return st.Avg }
 	load := strconv.Itoa(s.Concurrency)
 	if s.Rate > 0 {
 		load = strconv.FormatFloat(s.Rate, 'f', -1, 64)
@@ -86,11 +81,10 @@ func levelRow(i int, s *args.Settings, sum *dialect.Summary) []string {
 	if st, ok := sum.Stat(dialect.InputSequenceLength); ok {
 		isl = strconv.Itoa(int(st.Percentile(99)))
 	}
-	const ms = 1 / 1e6
 	return []string{
 		fmt.Sprintf("%s_run_config_%d", s.Models[0], i), load, isl, strconv.Itoa(s.Prompts),
-		p99(dialect.TimeToFirstToken, ms), p99(dialect.InterTokenLatency, ms), p99(dialect.RequestLatency, ms),
-		p99(dialect.OutputSequenceLength, 1), average(dialect.OutputThroughput), average(dialect.RequestThroughput),
+		figure(dialect.TimeToFirstToken, ms), figure(dialect.InterTokenLatency, ms), figure(dialect.RequestLatency, ms),
+		figure(dialect.OutputSequenceLength, p99), figure(dialect.OutputThroughput, average), figure(dialect.RequestThroughput, average),
 	}
 }
 
@@ -117,16 +111,14 @@ func gpuCell(m *dialect.GPUMetric, id string) string {
 	if m == nil {
 		return "N/A"
 	}
-	for _, g := range m.GPUs {
-		switch {
-		case g.ID != id:
-		case m.Constant:
-			return fmt.Sprintf("%.2f", g.Stat.Avg)
-		default:
-			return fmt.Sprintf("%.2f", g.Stat.Percentile(99))
-		}
+	i := slices.IndexFunc(m.GPUs, func(g dialect.GPU) bool { return g.ID == id })
+	switch {
+	case i < 0:
+		return "N/A"
+	case m.Constant:
+		return fmt.Sprintf("%.2f", m.GPUs[i].Stat.Avg)
 	}
-	return "N/A"
+	return fmt.Sprintf("%.2f", m.GPUs[i].Stat.Percentile(99))
 }
 
 // writeSweep writes the table of a sweep, and that of the GPUs below it. rated: its runs

@@ -21,7 +21,7 @@ import (
 // own, in a directory of its own where there are several.
 func as(env tool.Env, s *tool.Saved) ([]string, error) {
 	if !s.Plan.Output.KeepRaw {
-		env.Warn("note", []string{"the run kept no bodies (--keep raw): profile_export.json has no request_inputs, which GenAI-Perf itself cannot do without"})
+		env.Warn("note", []string{"the run kept no bodies (--keep raw): profile_export.json has no request_inputs, which the original GenAI-Perf needs"})
 	}
 	var stages []int
 	for i := range s.Result.Stages {
@@ -38,7 +38,7 @@ func as(env tool.Env, s *tool.Saved) ([]string, error) {
 			}
 			dirs = append(dirs, t.set.Dir)
 			if err := os.MkdirAll(t.set.Dir, 0o755); err != nil {
-				return files, fmt.Errorf("making the directory of the stage: %w", err)
+				return files, fmt.Errorf("creating the directory of the stage: %w", err)
 			}
 			fmt.Fprintln(env.Stdout, t.set.Dir)
 		}

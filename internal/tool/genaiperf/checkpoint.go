@@ -10,6 +10,7 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/wholefile"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 )
 
@@ -40,7 +41,7 @@ func openCheckpoint(dir string) (*checkpoint, error) {
 		return nil, fmt.Errorf("--checkpoint-dir: %w", err)
 	}
 	c.path = filepath.Join(dir, checkpointFile)
-	text, err := files().ReadFile(c.path)
+	text, err := tool.Inputs().ReadFile(c.path)
 	if errors.Is(err, os.ErrNotExist) {
 		return c, nil
 	}
@@ -48,7 +49,7 @@ func openCheckpoint(dir string) (*checkpoint, error) {
 		err = json.Unmarshal(text, c)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("--checkpoint-dir: %s cannot be read: %w: delete it to begin anew", c.path, err)
+		return nil, fmt.Errorf("--checkpoint-dir: cannot read %s: %w: delete it to start over", c.path, err)
 	}
 	if c.Runs == nil {
 		c.Runs = map[string]done{}
@@ -85,7 +86,7 @@ func (c *checkpoint) keep(key string, d done) error {
 		err = wholefile.Bytes(c.path, text)
 	}
 	if err != nil {
-		return fmt.Errorf("keeping the state of the sweep: %w", err)
+		return fmt.Errorf("saving the state of the sweep: %w", err)
 	}
 	return nil
 }

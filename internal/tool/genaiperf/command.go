@@ -83,7 +83,7 @@ func runLine(env tool.Env, reader args.Reader, line []string) int {
 func template(env tool.Env, action *args.Action) int {
 	f, err := os.OpenFile(action.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, os.ErrExist) {
-		return env.Fail(name, fmt.Errorf("create-template: %s is there already: name another file with -f", action.File), tool.ExitRun)
+		return env.Fail(name, fmt.Errorf("create-template: %s already exists: choose another file with -f", action.File), tool.ExitRun)
 	}
 	if err == nil {
 		_, err = f.WriteString(args.TemplateText(action.Settings.Verbose))
@@ -92,7 +92,7 @@ func template(env tool.Env, action *args.Action) int {
 	if err != nil {
 		return env.Fail(name, fmt.Errorf("create-template: %w", err), tool.ExitRun)
 	}
-	fmt.Fprintf(env.Stdout, "%s is written: genai-perf config -f %s runs it.\n", action.File, action.File)
+	fmt.Fprintf(env.Stdout, "%s written. Run it with genai-perf config -f %s.\n", action.File, action.File)
 	return tool.ExitOK
 }
 
@@ -161,7 +161,7 @@ func printed(env tool.Env, action *args.Action, out *Outcome, err error) int {
 		return env.Fail(name, tool.BesideResult(err), tool.ExitRun)
 	}
 	if out.Summary.Requests+out.Summary.Failed == 0 {
-		fmt.Fprintln(env.Stderr, "No request ended within the measured time: give it longer with --measurement-interval.")
+		fmt.Fprintln(env.Stderr, "No request ended within the measurement: use a longer --measurement-interval.")
 	}
 	if out.Summary.Requests == out.Summary.Empty || out.Result != nil && out.Result.Failing() {
 		return tool.ExitRun

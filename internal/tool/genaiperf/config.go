@@ -2,6 +2,7 @@ package genaiperf
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"strings"
@@ -18,8 +19,13 @@ func (t *job) config() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return indented(text)
+}
+
+// indented is a document as a member of another.
+func indented(text []byte) (string, error) {
 	var b bytes.Buffer
-	err = json.Indent(&b, text, "  ", "  ")
+	err := json.Indent(&b, text, "  ", "  ")
 	return b.String(), err
 }
 
@@ -29,7 +35,6 @@ func (t *job) configObject() object {
 	if len(metrics) == 0 {
 		metrics = []string{"http://localhost:9400/metrics"}
 	}
-	url := either(s.URL, map[string]string{"triton": "localhost:8001"}[s.ServiceKind])
 	subcommand := "profile"
 	if s.Sweep.Kind != "" {
 		subcommand = "analyze"
@@ -47,7 +52,7 @@ func (t *job) configObject() object {
 			{"type", s.EndpointType},
 			{"streaming", s.Streaming},
 			{"server_metrics_urls", metrics},
-			{"url", either(url, "localhost:8000")},
+			{"url", cmp.Or(s.URL, map[string]string{"triton": "localhost:8001"}[s.ServiceKind], "localhost:8000")},
 			{"grpc_method", ""},
 			{"service_kind", s.ServiceKind},
 			{"output_format", outputFormat(s)},
@@ -56,14 +61,14 @@ func (t *job) configObject() object {
 		{"input", inputConfig(s)},
 		{"output", object{
 			{"artifact_directory", filepath.ToSlash(s.Artifacts)},
-			{"checkpoint_directory", filepath.ToSlash(either(s.CheckpointDir, "checkpoint"))},
+			{"checkpoint_directory", filepath.ToSlash(cmp.Or(s.CheckpointDir, "checkpoint"))},
 			{"profile_export_file", s.ExportFile},
 			{"generate_plots", s.Plots},
 			{"enable_checkpointing", s.Checkpoint != ""},
 		}},
 		{"tokenizer", object{
 			{"name", t.plan.Tokenizer.Name},
-			{"revision", either(s.TokenizerRevision, "main")},
+			{"revision", cmp.Or(s.TokenizerRevision, "main")},
 			{"trust_remote_code", s.TrustRemoteCode},
 			{"_enable_debug_logging", true},
 		}},
@@ -218,15 +223,8 @@ func headerNames(headers []string) any {
 	}
 	var names []string
 	for _, h := range headers {
-		name, _, _ := bytes.Cut([]byte(h), []byte(":"))
-		names = append(names, string(name))
+		name, _, _ := strings.Cut(h, ":")
+		names = append(names, name)
 	}
 	return names
-}
-
-func either(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

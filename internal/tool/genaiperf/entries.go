@@ -2,6 +2,7 @@ package genaiperf
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -50,9 +51,9 @@ func (t *job) makeEntries(ctx context.Context) error {
 	s, ok := made.Source.(prompt.Scheduler)
 	switch timed := ok && s.Schedule() != nil; {
 	case t.set.FixedSchedule && !timed:
-		return fmt.Errorf("--fixed-schedule: the requests of the payload file have no timestamps: give each line one, or ask for another load, such as --concurrency")
+		return fmt.Errorf("--fixed-schedule: the payload file has no timestamps: give each line one, or choose another load, such as --concurrency")
 	case t.set.PayloadFile != "" && !t.set.FixedSchedule && timed:
-		t.note("The timestamps of %s have no effect: --fixed-schedule sends each request at its own.", t.set.PayloadFile)
+		t.note("The timestamps in %s have no effect without --fixed-schedule.", t.set.PayloadFile)
 	}
 	for _, note := range made.Notes {
 		t.note("%s", note)
@@ -102,7 +103,7 @@ func (f *fitted) Fit(m *tensor.Model) error {
 		t.entries[i].prompt = p
 	}
 	for _, name := range lacks {
-		t.note("Model %s has no input %s, which is not sent as one (the original ends with an error here); %s lists what is.", m.Name, name, t.set.InputsFile)
+		t.note("Model %s has no input %s: it is not sent (the original fails here); %s lists what is sent.", m.Name, name, t.set.InputsFile)
 	}
 	return t.writeInputs()
 }
@@ -192,11 +193,7 @@ func (t *job) input(p *prompt.Prompt) object {
 	if t.set.ServiceKind != "triton" {
 		return object{{"payload", json.RawMessage(p.Body)}}
 	}
-	model := p.Model
-	if model == "" {
-		model = t.plan.Target.Model
-	}
-	o := object{{"model", model}}
+	o := object{{"model", cmp.Or(p.Model, t.plan.Target.Model)}}
 	for _, f := range p.Tensors {
 		o.Set(f.Name, f.Value)
 	}

@@ -33,10 +33,7 @@ func importRun(env tool.Env, from tool.From, dir string) (mine bool, err error) 
 		return true, err
 	}
 	r.docs[0].Any = true
-	if err := r.settings(); err != nil {
-		return true, err
-	}
-	if err := r.tokenizer(context.Background()); err != nil {
+	if err := r.settings(context.Background()); err != nil {
 		return true, err
 	}
 	r.describePlan(dir)

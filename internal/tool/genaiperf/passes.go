@@ -51,10 +51,10 @@ func (p *passes) tell(note func(format string, args ...any)) {
 		}
 		text := fmt.Sprintf("Window %d, %.4g s to %.4g s: %d requests", i+1, from.Seconds(), to.Seconds(), one.ended)
 		if one.failed > 0 {
-			text += fmt.Sprintf(" and %d that failed", one.failed)
+			text += fmt.Sprintf(", %d failed", one.failed)
 		}
 		if one.ended > 0 && to > from {
-			text += fmt.Sprintf(", %.4g a second, %.4g ms each", float64(one.ended)/(to-from).Seconds(), one.latency.Seconds()*1000/float64(one.ended))
+			text += fmt.Sprintf(", %.4g per second, average latency %.4g ms", float64(one.ended)/(to-from).Seconds(), one.latency.Seconds()*1000/float64(one.ended))
 		}
 		note("%s.", text)
 	}

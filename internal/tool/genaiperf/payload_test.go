@@ -230,7 +230,7 @@ func TestTimestampsWithoutASchedule(t *testing.T) {
 	var log bytes.Buffer
 	a := parse(t, s, t.TempDir(), "profile", "-m", "gpt2", "--endpoint-type", "chat", "--tokenizer", "builtin:gpt2", "--input-file", "payload:"+name)
 	profile(t, a, world(offline, &log))
-	if !strings.Contains(log.String(), "The timestamps of "+name+" have no effect: --fixed-schedule") {
+	if !strings.Contains(log.String(), "The timestamps in "+name+" have no effect without --fixed-schedule") {
 		t.Errorf("the log:\n%s", log.String())
 	}
 }

@@ -31,14 +31,14 @@ func TestInputsAreKept(t *testing.T) {
 	var log bytes.Buffer
 	profile(t, parse(t, s, "", strings.Fields(earlyChat+"--input-type file")...), world(offline, &log))
 	text, err := os.ReadFile("llm_inputs.json")
-	if err != nil || string(text) != mine || !strings.Contains(log.String(), "llm_inputs.json is what the prompts came from, and is left as it is") {
+	if err != nil || string(text) != mine || !strings.Contains(log.String(), "llm_inputs.json holds the prompts and is left as it is") {
 		t.Errorf("%s, %v; the log:\n%s", text, err, log.String())
 	}
 	a := parse(t, s, "", strings.Fields(earlyChat+"--input-type file --profile-export-file mine.json --input-data mine.json")...)
 	if err := os.WriteFile("mine.json", []byte(mine), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Profile(t.Context(), a, world(offline, t.Output())); err == nil || !strings.Contains(err.Error(), "mine.json is the file of the prompts") {
+	if _, err := Profile(t.Context(), a, world(offline, t.Output())); err == nil || !strings.Contains(err.Error(), "mine.json holds the prompts") {
 		t.Error(err)
 	}
 }
@@ -112,9 +112,9 @@ func TestPasses(t *testing.T) {
 	p.add(&record.Record{End: 7 * time.Second, Failure: &record.Failure{Class: record.CutOff}})
 	var b bytes.Buffer
 	p.tell((&job{env: &tool.Session{Log: &b}}).note)
-	const want = `Window 1, 0 s to 2 s: 2 requests and 1 that failed, 1 a second, 100 ms each.
-Window 2, 2 s to 4 s: 1 requests, 0.5 a second, 100 ms each.
-Window 3, 4 s to 6 s: 1 requests, 0.5 a second, 100 ms each.
+	const want = `Window 1, 0 s to 2 s: 2 requests, 1 failed, 1 per second, average latency 100 ms.
+Window 2, 2 s to 4 s: 1 requests, 0.5 per second, average latency 100 ms.
+Window 3, 4 s to 6 s: 1 requests, 0.5 per second, average latency 100 ms.
 `
 	if b.String() != want {
 		t.Errorf("%s\nwant\n%s", b.String(), want)
@@ -122,7 +122,7 @@ Window 3, 4 s to 6 s: 1 requests, 0.5 a second, 100 ms each.
 	b.Reset()
 	p = passes{from: time.Second, to: 2 * time.Second}
 	p.add(&record.Record{Sent: time.Second, End: 2 * time.Second})
-	if p.tell((&job{env: &tool.Session{Log: &b}}).note); b.String() != "Window 1, 0 s to 1 s: 1 requests, 1 a second, 1000 ms each.\n" {
+	if p.tell((&job{env: &tool.Session{Log: &b}}).note); b.String() != "Window 1, 0 s to 1 s: 1 requests, 1 per second, average latency 1000 ms.\n" {
 		t.Error(b.String())
 	}
 }

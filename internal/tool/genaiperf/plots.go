@@ -13,7 +13,6 @@ import (
 
 	"github.com/inferometer/inferometer/internal/lib/wholefile"
 	"github.com/inferometer/inferometer/internal/plan"
-	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/report/chart"
 	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
@@ -61,11 +60,7 @@ const mostDots = 4000
 // gap takes the time to a token at a place of an answer. When there are too many, every
 // second is dropped, and from then on taken.
 func (s *series) gap(position int, ns float64) {
-	every := 1
-	for n := s.skipped; n > 0; n-- {
-		every *= 2
-	}
-	if position%every != 0 {
+	if position%(1<<s.skipped) != 0 {
 		return
 	}
 	s.gaps = append(s.gaps, chart.Point{X: float64(position + 1), Y: ns / 1e6})
@@ -156,7 +151,7 @@ func (t *job) plots(charts []args.Chart, run func(path string) (*series, error))
 		tellApart(c.Paths, runs)
 		f, found := figure(c, runs)
 		if !found {
-			t.note("There is nothing to draw for %s: no request has both of its metrics.", c.Title)
+			t.note("No chart for %s: no request has both of its metrics.", c.Title)
 			continue
 		}
 		if err := os.MkdirAll(c.Output, 0o755); err != nil {
@@ -164,11 +159,14 @@ func (t *job) plots(charts []args.Chart, run func(path string) (*series, error))
 		}
 		stem := filepath.Join(c.Output, c.Stem())
 		for suffix, write := range map[string]func(io.Writer) error{".png": f.PNG, ".svg": f.SVG} {
-			errs = append(errs, writeChart(stem+suffix, write))
+			errs = append(errs, wholefile.Write(stem+suffix, write))
 			t.files = append(t.files, stem+suffix)
 		}
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("drawing charts: %w", err)
+	}
+	return nil
 }
 
 // tellApart gives runs of the same name the directories above them as well, as many as it
@@ -200,13 +198,6 @@ func tellApart(paths []string, runs []*series) {
 			above[i], more = filepath.Dir(above[i]), true
 		}
 	}
-}
-
-func writeChart(path string, write func(io.Writer) error) error {
-	if err := wholefile.Write(path, write); err != nil {
-		return fmt.Errorf("drawing charts: %w", err)
-	}
-	return nil
 }
 
 // writeCharts writes the config file of charts, to be changed and given to compare.
@@ -267,7 +258,11 @@ func readSeries(ctx context.Context, name string, set args.Settings, env *tool.S
 		s.name = parent + "/" + s.name
 	}
 	if info.IsDir() {
-		s.name = baseOf(name)
+		s.name = name
+		if whole, err := filepath.Abs(name); err == nil { // of the working directory too
+			s.name = whole
+		}
+		s.name = filepath.Base(s.name)
 		if f, err = findFolder(name); err != nil {
 			return nil, err
 		}
@@ -278,23 +273,10 @@ func readSeries(ctx context.Context, name string, set args.Settings, env *tool.S
 	if err := r.load(f); err != nil {
 		return nil, err
 	}
-	if err := r.settings(); err != nil {
+	if err := r.settings(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.tokenizer(ctx); err != nil {
-		return nil, err
-	}
-	o := r.dialect(nil)
-	o.Input = func(*record.Record) (int, bool) { return r.tok.Count(r.current), true }
-	o.Pictures = func(*record.Record) int { return r.images }
+	o := r.options()
 	o.Gap, o.Each = s.gap, s.add
 	return s, r.fold(dialect.NewFold(o))
-}
-
-// baseOf is the name of a directory, of the working directory too.
-func baseOf(dir string) string {
-	if whole, err := filepath.Abs(dir); err == nil {
-		dir = whole
-	}
-	return filepath.Base(dir)
 }

@@ -161,7 +161,7 @@ func TestCheckpoint(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "state", checkpointFile), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openCheckpoint(filepath.Join(dir, "state")); err == nil || !strings.Contains(err.Error(), "delete it to begin anew") {
+	if _, err := openCheckpoint(filepath.Join(dir, "state")); err == nil || !strings.Contains(err.Error(), "delete it to start over") {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package genaiperf
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/inferometer/inferometer/internal/lib/bounded"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/kit"
@@ -39,7 +39,7 @@ func findFolder(dir string) (folder, error) {
 		return folder{}, fmt.Errorf("%s holds no profile export", dir)
 	case len(exports) > 1:
 		own := strings.TrimSuffix(exports[0], filepath.Ext(exports[0])) + args.RecordsSuffix
-		return folder{}, fmt.Errorf("%s holds several runs, with the profile exports %s: put each into a directory of its own, or report on %s alone, where it is there", dir, strings.Join(exports, ", "), own)
+		return folder{}, fmt.Errorf("%s holds several runs, with the profile exports %s: put each into its own directory, or report on %s, if there is one", dir, strings.Join(exports, ", "), own)
 	}
 	f := folder{export: filepath.Join(dir, exports[0])}
 	for _, name := range reports {
@@ -66,12 +66,12 @@ func runFiles(dir string) (exports, reports []string) {
 
 // isExport looks into a file for what only profile exports have.
 func isExport(name string) bool {
-	f, err := files().Open(name)
+	f, err := tool.Inputs().Open(name)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	d := json.NewDecoder(files().Reader(f, name))
+	d := json.NewDecoder(tool.Inputs().Reader(f, name))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
 		return false
 	}
@@ -105,11 +105,8 @@ type saved struct {
 type savedConfig struct {
 	Models   []string `json:"model_names"`
 	Endpoint struct {
-		Type        string
-		Backend     string
-		Custom      string
-		Streaming   bool
-		ServiceKind string `json:"service_kind"`
+		Type, Backend string
+		Streaming     bool
 	}
 	PerfAnalyzer struct {
 		Stimulus map[string]float64
@@ -180,12 +177,12 @@ func Merge(ctx context.Context, a *args.Action, env *tool.Session) (*Outcome, er
 
 // load reads one run.
 func (r *reading) load(f folder) error {
-	file, err := files().Open(f.export)
+	file, err := tool.Inputs().Open(f.export)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	doc, err := profileexport.Read(files().Reader(file, f.export))
+	doc, err := profileexport.Read(tool.Inputs().Reader(file, f.export))
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.export, err)
 	}
@@ -193,7 +190,7 @@ func (r *reading) load(f folder) error {
 	if f.report == "" {
 		return nil
 	}
-	text, err := files().ReadFile(f.report)
+	text, err := tool.Inputs().ReadFile(f.report)
 	if err != nil {
 		return err
 	}
@@ -210,15 +207,10 @@ func (r *reading) load(f folder) error {
 
 // outcome works the summary out.
 func (r *reading) outcome(ctx context.Context) (*Outcome, error) {
-	if err := r.settings(); err != nil {
+	if err := r.settings(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.tokenizer(ctx); err != nil {
-		return nil, tool.Early(err)
-	}
-	o := r.dialect(nil)
-	o.Input = func(*record.Record) (int, bool) { return r.tok.Count(r.current), r.asked }
-	o.Pictures = func(*record.Record) int { return r.images }
+	o := r.options()
 	if r.set.ServiceKind == "triton" || r.set.EndpointType == "generate" {
 		o.Prompt = func(*record.Record) string { return r.current }
 	}
@@ -229,8 +221,16 @@ func (r *reading) outcome(ctx context.Context) (*Outcome, error) {
 	return &Outcome{Summary: fold.Summary(), Report: r.reportOptions(), Config: r.config}, nil
 }
 
-// settings fills in what the files say and nobody else did.
-func (r *reading) settings() error {
+// options say how the requests of the files are to be seen.
+func (r *reading) options() dialect.Options {
+	o := r.dialect(nil)
+	o.Input = func(*record.Record) (int, bool) { return r.tok.Count(r.current), r.asked }
+	o.Pictures = func(*record.Record) int { return r.images }
+	return o
+}
+
+// settings fills in what the files say and nobody else did, and finds the tokenizer.
+func (r *reading) settings(ctx context.Context) error {
 	s, doc := r.set, r.docs[0]
 	var c savedConfig
 	if r.config != nil {
@@ -238,16 +238,16 @@ func (r *reading) settings() error {
 			return fmt.Errorf("the input_config of the report: %w", err)
 		}
 	}
-	s.Release, s.Shape = either(s.Release, args.ReleaseLast), either(s.Shape, args.ReleaseLast)
+	s.Release, s.Shape = cmp.Or(s.Release, args.ReleaseLast), cmp.Or(s.Shape, args.ReleaseLast)
 	s.ServiceKind = doc.ServiceKind
 	s.Models, s.Backend, s.Endpoint = c.Models, c.Endpoint.Backend, doc.Endpoint
-	s.EndpointType = either(c.Endpoint.Type, kindOf(doc))
+	s.EndpointType = cmp.Or(c.Endpoint.Type, kindOf(doc))
 	s.Streaming = c.Endpoint.Streaming || r.config == nil && r.streamed()
 	s.Concurrency, s.Rate = int(c.PerfAnalyzer.Stimulus["concurrency"]), c.PerfAnalyzer.Stimulus["request_rate"]
 	if s.Tokenizer == "" {
 		s.Tokenizer, s.TokenizerRevision = c.Tokenizer.Name, c.Tokenizer.Revision
 	}
-	r.plan.Tokenizer = plan.Tokenizer{Name: either(s.Tokenizer, plan.TokenizerBuiltin), Revision: s.TokenizerRevision, Optional: !s.TokenizerGiven}
+	r.plan.Tokenizer = plan.Tokenizer{Name: cmp.Or(s.Tokenizer, plan.TokenizerBuiltin), Revision: s.TokenizerRevision, Optional: !s.TokenizerGiven}
 	var goodput map[string]float64
 	if json.Unmarshal(c.Input.Goodput, &goodput) == nil && len(s.Goodput) == 0 {
 		for name, v := range goodput {
@@ -255,7 +255,7 @@ func (r *reading) settings() error {
 		}
 		slices.SortFunc(s.Goodput, func(a, b args.Objective) int { return strings.Compare(a.Metric, b.Metric) })
 	}
-	return nil
+	return r.tokenizer(ctx)
 }
 
 // kindOf tells the endpoint's type from its path.
@@ -282,14 +282,9 @@ func kindOf(doc *profileexport.Document) string {
 
 // streamed reports whether a request was answered in several responses.
 func (r *reading) streamed() bool {
-	for _, e := range r.docs[0].Experiments {
-		for i := range e.Requests {
-			if len(e.Requests[i].Responses) > 1 {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.docs[0].Experiments, func(e profileexport.Experiment) bool {
+		return slices.ContainsFunc(e.Requests, func(q profileexport.Request) bool { return len(q.Responses) > 1 })
+	})
 }
 
 // fold takes every request of every run that was answered.
@@ -408,7 +403,7 @@ func (r *reading) addUp(s *dialect.Summary) {
 func (r *reading) writeMerged(out *Outcome) error {
 	r.set.Dir = filepath.Join(r.set.Artifacts, r.set.Folder())
 	if err := os.MkdirAll(r.set.Dir, 0o755); err != nil {
-		return fmt.Errorf("--artifact-dir: making the directory of the run: %w", err)
+		return fmt.Errorf("--artifact-dir: creating the directory of the run: %w", err)
 	}
 	first := r.docs[0]
 	err := r.write(r.set.ExportFile, func(w io.Writer) error {
@@ -431,9 +426,4 @@ func (r *reading) writeMerged(out *Outcome) error {
 	err = errors.Join(err, r.write(stem+"_genai_perf.json", func(w io.Writer) error { return WriteJSON(w, out) }))
 	out.Files = r.files
 	return err
-}
-
-// files is the limit of the files of earlier runs.
-func files() bounded.Limit {
-	return bounded.Limit{Name: plan.LimitFile, Bytes: int64(plan.DefaultLimits().File)}
 }

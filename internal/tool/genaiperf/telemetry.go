@@ -25,7 +25,7 @@ func (t *job) telemetry(looks []record.Probe) {
 		case faults[n] != "":
 			t.note("--server-metrics-url %s: %s", plan.SafeURL(u), faults[n])
 		case len(t.gpus) == 0:
-			t.note("--server-metrics-url %s: there are no metrics of GPUs on the page", plan.SafeURL(u))
+			t.note("--server-metrics-url %s: the page has no GPU metrics", plan.SafeURL(u))
 		}
 	}
 }

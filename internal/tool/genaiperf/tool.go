@@ -3,9 +3,7 @@
 package genaiperf
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -120,23 +118,15 @@ func (t *job) prepareUntil(ctx context.Context, stop <-chan struct{}) error {
 // prepare makes everything that the run needs, and finds out whether its files can be
 // written. Input that is bad leaves the files of an earlier run alone.
 func (t *job) prepare(ctx context.Context) error {
-	if err := t.place(); err != nil {
-		return err
-	}
-	if err := t.tokenizer(ctx); err != nil {
-		return err
-	}
-	if err := t.makeEntries(ctx); err != nil {
-		return err
-	}
-	if err := t.unsent(); err != nil {
-		return err
-	}
-	if err := t.directory(); err != nil {
-		return err
+	tokenizer := func() error { return t.tokenizer(ctx) }
+	entries := func() error { return t.makeEntries(ctx) }
+	for _, step := range []func() error{t.place, tokenizer, entries, t.unsent, t.directory} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
 	if path := filepath.Join(t.set.Dir, t.set.InputsFile); t.isInput(path) {
-		t.note("%s is what the prompts came from, and is left as it is.", path)
+		t.note("%s holds the prompts and is left as it is.", path)
 	}
 	if err := t.writeInputs(); err != nil {
 		return err
@@ -173,7 +163,7 @@ func (t *job) isInput(path string) bool {
 // and make no directory.
 func (t *job) place() error {
 	if path := filepath.Join(t.set.Dir, t.set.ExportFile); t.isInput(path) {
-		return fmt.Errorf("--profile-export-file: %s is the file of the prompts: choose another name", path)
+		return fmt.Errorf("--profile-export-file: %s holds the prompts: choose another name", path)
 	}
 	if t.set.Artifacts != "" {
 		return nil
@@ -181,7 +171,7 @@ func (t *job) place() error {
 	info, err := os.Stat(t.set.Dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("--profile-export-file: there is no directory %s: make it first", t.set.Dir)
+		return fmt.Errorf("--profile-export-file: there is no directory %s: create it first", t.set.Dir)
 	case err != nil:
 		return fmt.Errorf("--profile-export-file: %w", err)
 	case !info.IsDir():
@@ -194,7 +184,7 @@ func (t *job) place() error {
 func (t *job) directory() error {
 	if t.set.Artifacts != "" {
 		if err := os.MkdirAll(t.set.Dir, 0o755); err != nil {
-			return fmt.Errorf("--artifact-dir: making the directory of the run: %w", err)
+			return fmt.Errorf("--artifact-dir: creating the directory of the run: %w", err)
 		}
 	}
 	// The same command line may be run again, and its files are then written anew: our
@@ -202,7 +192,7 @@ func (t *job) directory() error {
 	dir := t.plan.Output.Dir
 	for _, name := range run.Files() {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("removing what an earlier run left: %w", err)
+			return fmt.Errorf("removing the files of an earlier run: %w", err)
 		}
 	}
 	return nil
@@ -271,15 +261,14 @@ func writeJSON(w io.Writer, out *Outcome, config string) error {
 
 // WriteJSON writes the JSON report of a run that was read.
 func WriteJSON(w io.Writer, out *Outcome) error {
-	config := []byte("{}")
+	config := "{}"
 	if out.Config != nil {
-		config = out.Config
+		var err error
+		if config, err = indented(out.Config); err != nil {
+			return err
+		}
 	}
-	var b bytes.Buffer
-	if err := json.Indent(&b, config, "  ", "  "); err != nil {
-		return err
-	}
-	return writeJSON(w, out, b.String())
+	return writeJSON(w, out, config)
 }
 
 func (t *job) reportOptions() report.Options {

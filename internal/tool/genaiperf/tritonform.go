@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/inferometer/inferometer/internal/lib/bounded"
@@ -38,7 +39,7 @@ func (t *job) unsent() error {
 		}
 	})
 	if more > 0 {
-		faults = append(faults, plan.Fault{Where: t.plan.Data.File, Text: fmt.Sprintf("and %d more inputs that are not sent", more)})
+		faults = append(faults, plan.Fault{Where: t.plan.Data.File, Text: fmt.Sprintf("%d more inputs are not sent", more)})
 	}
 	if len(faults) > 0 {
 		return faults
@@ -55,12 +56,7 @@ func (t *job) unsentOf(value json.RawMessage) plan.Faults {
 	own := t.set.ServiceKind == "triton" || t.set.EndpointType == "generate" // all inputs are sent
 	sent := t.sent()
 	var faults plan.Faults
-	names := make([]string, 0, len(fields))
-	for name := range fields {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		has := single(fields[name])
 		if slices.Contains([]string{"text_input", "max_tokens", "model", "session_id", "delay", "timestamp"}, name) || has == nil {
 			continue
@@ -70,9 +66,9 @@ func (t *job) unsentOf(value json.RawMessage) plan.Faults {
 		case own && name != "stream" && name != "exclude_input_in_output":
 		case !ok && slices.Contains([]string{"stream", "exclude_input_in_output", "min_length"}, name):
 		case !ok:
-			faults = append(faults, plan.Fault{Path: name, Text: "is " + given + ", and is not sent", Hint: "give --extra-inputs " + name + ":VALUE where it is the same in all requests"})
+			faults = append(faults, plan.Fault{Path: name, Text: "is " + given + ", but is not sent", Hint: "if it is the same in all requests, give --extra-inputs " + name + ":VALUE"})
 		case canonical(ours) != canonical(has):
-			faults = append(faults, plan.Fault{Path: name, Text: "is " + given + ", and what is sent is " + canonical(ours), Hint: "change one of them"})
+			faults = append(faults, plan.Fault{Path: name, Text: "is " + given + ", but " + canonical(ours) + " is sent", Hint: "change one of the two"})
 		}
 	}
 	return faults

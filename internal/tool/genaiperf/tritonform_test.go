@@ -14,11 +14,11 @@ func TestInputsOfTritonsForm(t *testing.T) {
 	for _, tt := range []struct{ name, file, flags, want string }{
 		{"inputs of its own", `{"data": [{"text_input": ["a"], "max_tokens": [3]},` + "\n" + `{"text_input": ["b"], "max_tokens": [3], "temperature": [0.5]}]}`, trtllm, ""},
 		{"an input that the model does not have", `{"data": [{"text_input": ["a"], "warmth": [3]}]}`, trtllm, "a request has the input warmth, which model gpt2 does not have: its inputs are "},
-		{"another value", `[{"text_input": "a", "max_tokens": 3, "stream": false}]`, trtllm, ":1: stream: is false, and what is sent is true (change one of them"},
+		{"another value", `[{"text_input": "a", "max_tokens": 3, "stream": false}]`, trtllm, ":1: stream: is false, but true is sent (change one of the two"},
 		{"sent with all", `[{"text_input": "a", "max_tokens": 3, "temperature": [0.50]}]`, trtllm + " --extra-inputs temperature:0.5", ""},
 		{"as genai-perf writes it", `{"data": [{"model": "m", "text_input": ["a"], "max_tokens": [3], "exclude_input_in_output": [true], "stream": [true]}]}`, trtllm, ""},
 		{"to OpenAI's protocol", `{"data": [{"text_input": ["a"], "max_tokens": [3], "exclude_input_in_output": [true], "stream": [true]}]}`, "--endpoint-type chat", ""},
-		{"what OpenAI's protocol has too", `{"data": [{"text_input": ["a"], "max_tokens": [3], "temperature": [0.5]}]}`, "--endpoint-type chat", "temperature: is 0.5, and is not sent (give --extra-inputs temperature:VALUE where it is the same in all requests)"},
+		{"what OpenAI's protocol has too", `{"data": [{"text_input": ["a"], "max_tokens": [3], "temperature": [0.5]}]}`, "--endpoint-type chat", "temperature: is 0.5, but is not sent (if it is the same in all requests, give --extra-inputs temperature:VALUE)"},
 		{"lines are no requests", `{"text": "a", "note": "mine"}`, trtllm, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

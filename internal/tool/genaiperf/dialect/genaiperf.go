@@ -18,6 +18,7 @@
 package dialect
 
 import (
+	"math"
 	"slices"
 
 	"github.com/inferometer/inferometer/internal/record"
@@ -172,6 +173,12 @@ func NewFold(o Options) *Fold {
 
 func (f *Fold) put(name string, v float64) { f.series[name] = append(f.series[name], v) }
 
+func (f *Fold) putAll(values map[string]float64) {
+	for name, v := range values {
+		f.put(name, v)
+	}
+}
+
 // Add takes a decoded record. Failed requests are counted and measured by nothing;
 // those that were broken off at the end of the run are not failures.
 func (f *Fold) Add(rec *record.Record) {
@@ -213,18 +220,13 @@ func (f *Fold) addPlain(rec *record.Record) {
 	}
 	f.span(int64(rec.Sent), end)
 	latency := float64(end - int64(rec.Sent))
-	f.put(RequestLatency, latency)
 	values := map[string]float64{RequestLatency: latency}
 	if f.opt.Kind == Images {
 		if n := float64(f.opt.Pictures(rec)); n > 0 {
 			values[ImageThroughput], values[ImageLatency] = n/(latency/nanosecondsPerSecond), latency/n
-			f.put(ImageThroughput, values[ImageThroughput])
-			f.put(ImageLatency, values[ImageLatency])
 		}
 	}
-	if f.opt.Each != nil {
-		f.opt.Each(values)
-	}
+	f.putAll(values)
 	f.judge(values)
 }
 
@@ -262,17 +264,12 @@ func (f *Fold) measure(rec *record.Record) {
 	} else {
 		f.pace(values, end-begin, tokens)
 	}
-	for name, v := range values {
-		f.put(name, v)
-	}
+	f.putAll(values)
 	if f.opt.Gap != nil {
 		f.tellGaps()
 	}
 	if f.opt.Release.old() { // objectives came later, and are about requests
 		f.pace(values, end-begin, tokens)
-	}
-	if f.opt.Each != nil {
-		f.opt.Each(values)
 	}
 	f.judge(values)
 }
@@ -282,7 +279,7 @@ func (f *Fold) pace(values map[string]float64, took int64, tokens int) {
 	if len(f.parts) < 2 || tokens < 2 {
 		return
 	}
-	itl := roundEven(float64(took) / float64(tokens-1))
+	itl := math.RoundToEven(float64(took) / float64(tokens-1))
 	values[InterTokenLatency] = itl
 	if itl > 0 {
 		values[OutputThroughputUser] = 1 / (itl / nanosecondsPerSecond)
@@ -302,10 +299,6 @@ func (f *Fold) tellGaps() {
 	}
 }
 
-// Samples are the values of a metric, one for each request that has it, in the order
-// in which requests were added.
-func (f *Fold) Samples(metric string) []float64 { return f.series[metric] }
-
 // second is when the second response came. The original also takes one without text,
 // as Triton's last one is.
 func (f *Fold) second() (at int64, ok bool) {
@@ -320,13 +313,16 @@ func (f *Fold) gaps(pieces []int) {
 	for i := 1; i < len(f.parts); i++ {
 		n := max(pieces[i], 1) // a response without a token counts as one
 		gap := float64(f.parts[i].at - f.parts[i-1].at)
-		f.put(InterTokenLatency, roundEven(gap/float64(n)))
+		f.put(InterTokenLatency, math.RoundToEven(gap/float64(n)))
 	}
 }
 
-// judge counts a request that keeps to every objective. What a request does not have,
-// such as a second token, it cannot miss.
+// judge tells of a request's values, and counts it where it keeps to every objective. What
+// it does not have, such as a second token, it cannot miss.
 func (f *Fold) judge(values map[string]float64) {
+	if f.opt.Each != nil {
+		f.opt.Each(values)
+	}
 	for _, o := range f.opt.Goodput {
 		v, ok := values[o.Metric]
 		switch {

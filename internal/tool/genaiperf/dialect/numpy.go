@@ -1,6 +1,11 @@
 package dialect
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"github.com/inferometer/inferometer/internal/stat"
+)
 
 // The original's figures come out of numpy, whose sums are rounded in an order of
 // their own. The same order here makes every digit of the JSON report the same.
@@ -63,5 +68,12 @@ func deviation(x []float64, avg float64) float64 {
 	return math.Sqrt(sum(squares) / float64(len(x)))
 }
 
-// roundEven rounds to a whole number, halves to the even one, as Python does.
-func roundEven(v float64) float64 { return math.RoundToEven(v) }
+// describe fills in what the samples of a metric have besides their average.
+func (s *Stat) describe(samples []float64, scale float64) {
+	s.Std = deviation(samples, s.Avg) * scale
+	sorted := slices.Sorted(slices.Values(samples))
+	s.Min, s.Max = sorted[0]*scale, sorted[len(sorted)-1]*scale
+	for _, p := range Percentiles() {
+		s.PercentileList = append(s.PercentileList, stat.Linear.QuantileOf(sorted, float64(p)/100)*scale)
+	}
+}

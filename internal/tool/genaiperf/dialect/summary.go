@@ -1,11 +1,9 @@
 package dialect
 
 import (
+	"cmp"
 	"math"
 	"slices"
-	"strings"
-
-	"github.com/inferometer/inferometer/internal/stat"
 )
 
 // Percentiles are those that a Stat has, in order.
@@ -42,10 +40,8 @@ type Summary struct {
 
 // Stat finds a metric.
 func (s *Summary) Stat(name string) (*Stat, bool) {
-	for i := range s.Stats {
-		if s.Stats[i].Name == name {
-			return &s.Stats[i], true
-		}
+	if i := slices.IndexFunc(s.Stats, func(st Stat) bool { return st.Name == name }); i >= 0 {
+		return &s.Stats[i], true
 	}
 	return nil, false
 }
@@ -73,10 +69,7 @@ func (f *Fold) Summary() *Summary {
 		s.Failed += failure.Count
 	}
 	slices.SortFunc(s.Failures, func(a, b Failure) int {
-		if a.Count != b.Count {
-			return b.Count - a.Count
-		}
-		return strings.Compare(string(a.Class), string(b.Class))
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Class, b.Class))
 	})
 	return s
 }
@@ -84,12 +77,10 @@ func (f *Fold) Summary() *Summary {
 // tokens adds the metrics of tokens.
 func (s *Summary) tokens(f *Fold) {
 	if f.opt.Kind != LLM {
-		s.series(f, ImageThroughput)
-		s.series(f, ImageLatency)
+		s.series(f, ImageThroughput, ImageLatency)
 		return
 	}
-	s.series(f, TimeToFirstToken)
-	s.series(f, TimeToSecondToken)
+	s.series(f, TimeToFirstToken, TimeToSecondToken)
 	if itl := f.series[InterTokenLatency]; slices.ContainsFunc(itl, func(v float64) bool { return v != 0 }) {
 		s.series(f, InterTokenLatency)
 	}
@@ -102,30 +93,23 @@ func (s *Summary) tokens(f *Fold) {
 	if s.Release.Has(OutputThroughputRequest) {
 		s.series(f, OutputThroughputRequest)
 	}
-	s.series(f, OutputSequenceLength)
-	s.series(f, InputSequenceLength)
+	s.series(f, OutputSequenceLength, InputSequenceLength)
 }
 
 func (s *Summary) system(name string, v float64) {
 	s.Stats = append(s.Stats, Stat{Name: name, System: true, N: 1, Avg: v})
 }
 
-// series describes the samples of a metric, where there are any.
-func (s *Summary) series(f *Fold, name string) {
-	samples := f.series[name]
-	if len(samples) == 0 {
-		return
+// series describes the samples of metrics, where there are any.
+func (s *Summary) series(f *Fold, names ...string) {
+	fractions := []string{OutputThroughputUser, OutputThroughputRequest, ImageThroughput, ImageLatency}
+	for _, name := range names {
+		if samples := f.series[name]; len(samples) > 0 {
+			st := Stat{Name: name, N: len(samples), Avg: mean(samples, !slices.Contains(fractions, name))}
+			st.describe(samples, 1)
+			s.Stats = append(s.Stats, st)
+		}
 	}
-	st := Stat{Name: name, N: len(samples)}
-	st.Avg = mean(samples, name != OutputThroughputUser && name != OutputThroughputRequest && name != ImageThroughput && name != ImageLatency)
-	st.Std = deviation(samples, st.Avg)
-	sorted := slices.Clone(samples)
-	slices.Sort(sorted)
-	st.Min, st.Max = sorted[0], sorted[len(sorted)-1]
-	for _, p := range Percentiles() {
-		st.PercentileList = append(st.PercentileList, stat.Linear.QuantileOf(sorted, float64(p)/100))
-	}
-	s.Stats = append(s.Stats, st)
 }
 
 // goodCount is the number of good requests. The original pairs the samples of several

@@ -1,13 +1,12 @@
 package dialect
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/inferometer/inferometer/internal/lib/exposition"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/stat"
 )
 
 // Telemetry is what was read of the GPUs during a run, metric by metric, in the order
@@ -30,10 +29,8 @@ type GPU struct {
 
 // Find finds a metric; nil: nobody has it.
 func (t Telemetry) Find(name string) *GPUMetric {
-	for i := range t {
-		if t[i].Name == name {
-			return &t[i]
-		}
+	if i := slices.IndexFunc(t, func(m GPUMetric) bool { return m.Name == name }); i >= 0 {
+		return &t[i]
 	}
 	return nil
 }
@@ -169,10 +166,7 @@ func (f *TelemetryFold) Telemetry() Telemetry {
 			m.GPUs = append(m.GPUs, GPU{ID: id, Stat: gpuStat(src.name, samples, f.scales[src.name], m.Constant)})
 		}
 		slices.SortFunc(m.GPUs, func(a, b GPU) int {
-			if len(a.ID) != len(b.ID) {
-				return len(a.ID) - len(b.ID)
-			}
-			return strings.Compare(a.ID, b.ID)
+			return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
 		})
 		t = append(t, m)
 	}
@@ -182,13 +176,7 @@ func (f *TelemetryFold) Telemetry() Telemetry {
 func gpuStat(name string, samples []float64, scale float64, constant bool) Stat {
 	st := Stat{Name: name, System: constant, N: len(samples), Avg: mean(samples, false)}
 	if !constant {
-		st.Std = deviation(samples, st.Avg) * scale
-		sorted := slices.Clone(samples)
-		slices.Sort(sorted)
-		st.Min, st.Max = sorted[0]*scale, sorted[len(sorted)-1]*scale
-		for _, p := range Percentiles() {
-			st.PercentileList = append(st.PercentileList, stat.Linear.QuantileOf(sorted, float64(p)/100)*scale)
-		}
+		st.describe(samples, scale)
 	}
 	st.Avg *= scale
 	return st

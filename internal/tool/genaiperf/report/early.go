@@ -39,12 +39,7 @@ func sameAsLatency(s *dialect.Summary) bool {
 	if !ok || !both {
 		return true
 	}
-	for _, c := range columns(99, 95, 90, 75, 50, 25) {
-		if c.of(ttft) != c.of(latency) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(columns(99, 95, 90, 75, 50, 25), func(c column) bool { return c.of(ttft) != c.of(latency) })
 }
 
 // earlyTotals are the lines below the table: two, and goodput where there are
@@ -94,23 +89,17 @@ func earlyCells(s *dialect.Summary, r row, cols []column, commas bool) []string 
 // program; then two, with names for people.
 func earlyCSV(s *dialect.Summary, o Options) [][]string {
 	cols := fileColumns(s.Release)
+	head, between, name := "Metric", [][]string{nil, {"Metric", "Value"}}, row.titled
 	if s.Release == dialect.Release2403 {
-		lines := [][]string{names("Statistic", cols)}
-		for _, r := range earlyRows(s, o) {
-			lines = append(lines, append([]string{r.snake()}, earlyCells(s, r, cols, false)...))
-		}
-		for _, r := range earlyTotals(s) {
-			lines = append(lines, []string{r.snake(), value(s, r.metric)})
-		}
-		return lines
+		head, between, name = "Statistic", nil, row.snake
 	}
-	lines := [][]string{names("Metric", cols)}
+	lines := [][]string{names(head, cols)}
 	for _, r := range earlyRows(s, o) {
-		lines = append(lines, append([]string{r.titled()}, earlyCells(s, r, cols, false)...))
+		lines = append(lines, append([]string{name(r)}, earlyCells(s, r, cols, false)...))
 	}
-	lines = append(lines, nil, []string{"Metric", "Value"})
+	lines = append(lines, between...)
 	for _, r := range earlyTotals(s) {
-		lines = append(lines, []string{r.titled(), value(s, r.metric)})
+		lines = append(lines, []string{name(r), value(s, r.metric)})
 	}
 	return lines
 }
@@ -124,13 +113,17 @@ func (r row) snake() string {
 	return name
 }
 
-// titled is the name of a row with a capital letter at each word.
-func (r row) titled() string {
-	words := strings.Fields(r.name)
+// capitals joins words, each with a capital letter.
+func capitals(words []string) string {
 	for i, w := range words {
 		words[i] = strings.ToUpper(w[:1]) + w[1:]
 	}
-	name := strings.Join(words, " ")
+	return strings.Join(words, " ")
+}
+
+// titled is the name of a row with a capital letter at each word.
+func (r row) titled() string {
+	name := capitals(strings.Fields(r.name))
 	if r.unit != "" {
 		name += " (" + r.unit + ")"
 	}

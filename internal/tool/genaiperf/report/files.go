@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -47,12 +48,10 @@ func JSON(w io.Writer, s *dialect.Summary, config string, sessions map[string]*d
 	writeStats(&b, s, "  ")
 	gpuJSON(&b, gpus, s.Release)
 	b.WriteString(`  "input_config": ` + config)
-	for i, name := range slices.Sorted(maps.Keys(sessions)) {
-		if i == 0 {
-			b.WriteString(",\n  \"sessions\": {")
-		} else {
-			b.WriteString(",")
-		}
+	before := ",\n  \"sessions\": {"
+	for _, name := range slices.Sorted(maps.Keys(sessions)) {
+		b.WriteString(before)
+		before = ","
 		var one strings.Builder
 		writeStats(&one, sessions[name], "      ")
 		quoted, err := json.Marshal(name)
@@ -94,20 +93,11 @@ func writeStats(b *strings.Builder, s *dialect.Summary, indent string) {
 
 // unit is what the JSON file calls a metric's unit.
 func unit(metric string) string {
-	switch {
-	case isTime(metric):
+	if isTime(metric) {
 		return "ms"
-	case metric == dialect.RequestThroughput || metric == dialect.RequestGoodput:
-		return "requests/sec"
-	case metric == dialect.RequestCount:
-		return "count"
-	case metric == dialect.ImageThroughput:
-		return "pages/sec"
-	case metric == dialect.OutputThroughput || metric == dialect.OutputThroughputRequest:
-		return "tokens/sec"
-	case metric == dialect.OutputThroughputUser:
-		return "tokens/sec/user"
-	default:
-		return "tokens"
 	}
+	return cmp.Or(map[string]string{
+		dialect.RequestThroughput: "requests/sec", dialect.RequestGoodput: "requests/sec", dialect.RequestCount: "count", dialect.ImageThroughput: "pages/sec",
+		dialect.OutputThroughput: "tokens/sec", dialect.OutputThroughputRequest: "tokens/sec", dialect.OutputThroughputUser: "tokens/sec/user",
+	}[metric], "tokens")
 }

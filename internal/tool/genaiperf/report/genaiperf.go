@@ -58,7 +58,7 @@ func Console(w io.Writer, s *dialect.Summary, o Options) error {
 // failures lists how requests failed.
 func failures(b *strings.Builder, s *dialect.Summary) {
 	if s.Failed > 0 {
-		fmt.Fprintf(b, "%s of %s requests failed and are in no figure above:\n", number.Count(int64(s.Failed)), number.Count(int64(s.Failed+s.Requests)))
+		fmt.Fprintf(b, "%s of %s requests failed and are not in the figures above:\n", number.Count(int64(s.Failed)), number.Count(int64(s.Failed+s.Requests)))
 	}
 	for _, f := range s.Failures {
 		fmt.Fprintf(b, "  %s %s", number.Count(int64(f.Count)), f.Class)
@@ -87,10 +87,6 @@ type column struct {
 	of   func(*dialect.Stat) float64
 }
 
-func percentile(p int) column {
-	return column{fmt.Sprintf("p%d", p), func(s *dialect.Stat) float64 { return s.Percentile(p) }}
-}
-
 // columns are avg, min and max and the percentiles asked for.
 func columns(percentiles ...int) []column {
 	list := []column{
@@ -99,7 +95,7 @@ func columns(percentiles ...int) []column {
 		{"max", func(s *dialect.Stat) float64 { return s.Max }},
 	}
 	for _, p := range percentiles {
-		list = append(list, percentile(p))
+		list = append(list, column{fmt.Sprintf("p%d", p), func(s *dialect.Stat) float64 { return s.Percentile(p) }})
 	}
 	return list
 }

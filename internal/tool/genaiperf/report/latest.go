@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,35 +11,20 @@ import (
 
 // title is what the table is called, by the endpoint's type.
 func title(release dialect.Release, endpoint string) string {
-	what := "LLM Metrics"
-	switch endpoint {
-	case "embeddings":
-		what = "Embeddings Metrics"
-	case "rankings":
-		what = "Rankings Metrics"
-	case "image_retrieval":
-		what = "Image Retrieval Metrics"
-	case "multimodal", "vision":
-		switch {
-		case release == dialect.Release2412 || release == dialect.Release2503:
-			what = "VLM Metrics"
-		case release != dialect.Release2408 && endpoint == "multimodal":
-			what = "Multi-Modal Metrics"
-		}
+	kinds := map[string]string{"embeddings": "Embeddings", "rankings": "Rankings", "image_retrieval": "Image Retrieval", "multimodal": "Multi-Modal"}
+	before := "NVIDIA GenAI-Perf | "
+	switch release {
+	case dialect.Release2408:
+		before, kinds["multimodal"] = "", "LLM"
+	case dialect.Release2412, dialect.Release2503:
+		kinds["multimodal"], kinds["vision"] = "VLM", "VLM"
 	}
-	if release == dialect.Release2408 {
-		return what
-	}
-	return "NVIDIA GenAI-Perf | " + what
+	return before + cmp.Or(kinds[endpoint], "LLM") + " Metrics"
 }
 
 // plain reports whether an endpoint's answers have no tokens.
 func plain(endpoint string) bool {
-	switch endpoint {
-	case "embeddings", "rankings", "image_retrieval", "nvclip", "template":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"embeddings", "rankings", "image_retrieval", "nvclip", "template"}, endpoint)
 }
 
 // requestRows are the rows with one value a request.
@@ -160,11 +146,7 @@ func scaled(metric string, v float64) float64 {
 }
 
 func isTime(metric string) bool {
-	switch metric {
-	case dialect.TimeToFirstToken, dialect.TimeToSecondToken, dialect.InterTokenLatency, dialect.RequestLatency, dialect.ImageLatency:
-		return true
-	}
-	return false
+	return slices.Contains([]string{dialect.TimeToFirstToken, dialect.TimeToSecondToken, dialect.InterTokenLatency, dialect.RequestLatency, dialect.ImageLatency}, metric)
 }
 
 // laterCSV are the lines of the CSV file of releases from 24.07 on: two blocks with an
@@ -188,7 +170,7 @@ func laterCSV(s *dialect.Summary, o Options) [][]string {
 
 // fileColumns are the columns of a release's CSV file: the percentiles from high to low.
 func fileColumns(release dialect.Release) []column {
-	percentiles := slices.Clone(release.Percentiles())
+	percentiles := release.Percentiles()
 	slices.Reverse(percentiles)
 	return columns(percentiles...)
 }

@@ -22,14 +22,7 @@ const padding = 2 // one space on either side of a cell
 // write prints the table for a terminal of so many columns.
 func (t *table) write(b *strings.Builder, width int) {
 	widths := t.widths(max(width, len(t.header)*(padding+1)+1))
-	total := len(widths) + 1
-	for _, w := range widths {
-		total += w
-	}
-	for _, line := range wrap(t.title, total) {
-		left := (total - screen.Width(line)) / 2
-		b.WriteString(spaces(left) + line + spaces(total-left-screen.Width(line)) + "\n")
-	}
+	centre(b, t.title, sum(widths)+len(widths)+1)
 	rule(b, widths, "┏━┳┓")
 	t.row(b, widths, t.header, "┃")
 	rule(b, widths, "┡━╇┩")
@@ -37,6 +30,14 @@ func (t *table) write(b *strings.Builder, width int) {
 		t.row(b, widths, r, "│")
 	}
 	rule(b, widths, "└─┴┘")
+}
+
+// centre prints a title in the middle of so many columns.
+func centre(b *strings.Builder, title string, width int) {
+	for _, line := range wrap(title, width) {
+		left := (width - screen.Width(line)) / 2
+		b.WriteString(spaces(left) + line + spaces(width-left-screen.Width(line)) + "\n")
+	}
 }
 
 // rule draws a line: its left end, its stroke, a crossing and its right end.
@@ -116,12 +117,10 @@ func collapse(widths []int, wraps []bool, most int) []int {
 		excess := sum(widths) - most
 		widest, second := 0, 0
 		for i, w := range widths {
-			if wraps[i] {
-				widest = max(widest, w)
-			}
-		}
-		for i, w := range widths {
-			if wraps[i] && w != widest {
+			switch {
+			case wraps[i] && w > widest:
+				widest, second = w, widest
+			case wraps[i] && w < widest:
 				second = max(second, w)
 			}
 		}

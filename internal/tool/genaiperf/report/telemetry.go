@@ -10,38 +10,24 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/dialect"
 )
 
-// gpuGroup is a table of tables.
-type gpuGroup struct {
-	name    string
-	metrics []string
-}
-
-func gpuGroups() []gpuGroup {
-	return []gpuGroup{
-		{"Power", []string{"gpu_power_usage", "gpu_power_limit", "energy_consumption"}},
-		{"Memory", []string{"gpu_memory_used", "total_gpu_memory"}},
-		{"Utilization", []string{"gpu_utilization"}},
-	}
-}
-
 // gpuName is a metric's name for people.
 func gpuName(m *dialect.GPUMetric) string {
-	words := strings.Split(m.Name, "_")
-	for i, w := range words {
-		if w == "gpu" {
-			words[i] = "GPU"
-		} else {
-			words[i] = strings.ToUpper(w[:1]) + w[1:]
-		}
-	}
-	return fmt.Sprintf("%s (%s)", strings.Join(words, " "), m.Unit)
+	name := capitals(strings.Split(m.Name, "_"))
+	return fmt.Sprintf("%s (%s)", strings.ReplaceAll(name, "Gpu", "GPU"), m.Unit)
 }
 
 // gpuTables prints the figures of the GPUs: a table for each group, and in it one for
 // each metric.
 func gpuTables(b *strings.Builder, t dialect.Telemetry, width int) {
 	const frame = 4 // bars and padding around the inner tables
-	for _, group := range gpuGroups() {
+	for _, group := range []struct {
+		name    string
+		metrics []string
+	}{
+		{"Power", []string{"gpu_power_usage", "gpu_power_limit", "energy_consumption"}},
+		{"Memory", []string{"gpu_memory_used", "total_gpu_memory"}},
+		{"Utilization", []string{"gpu_utilization"}},
+	} {
 		var lines []string
 		widest := 0
 		for _, name := range group.metrics {
@@ -59,11 +45,7 @@ func gpuTables(b *strings.Builder, t dialect.Telemetry, width int) {
 		if lines == nil {
 			continue
 		}
-		title := "NVIDIA GenAI-Perf | " + group.name + " Metrics"
-		for _, line := range wrap(title, widest+frame) {
-			left := (widest + frame - screen.Width(line)) / 2
-			b.WriteString(spaces(left) + line + spaces(widest+frame-left-screen.Width(line)) + "\n")
-		}
+		centre(b, "NVIDIA GenAI-Perf | "+group.name+" Metrics", widest+frame)
 		widths := []int{widest + padding}
 		rule(b, widths, "┏━┳┓")
 		fmt.Fprintf(b, "┃ %s ┃\n", spaces(widest))
@@ -102,8 +84,7 @@ func gpuCSV(t dialect.Telemetry, release dialect.Release) [][]string {
 		return nil
 	}
 	cols := fileColumns(release)
-	header := names("Metric", cols)
-	lines := [][]string{nil, append([]string{"Metric", "GPU"}, header[1:]...)}
+	lines := [][]string{nil, append([]string{"Metric"}, names("GPU", cols)...)}
 	constant := [][]string{nil, {"Metric", "GPU", "Value"}}
 	for i := range t {
 		m := &t[i]

@@ -66,7 +66,7 @@ func Main(env tool.Env) int {
 	if n := nearest.Name(name, names); n != "" {
 		fmt.Fprintf(env.Stderr, ": did you mean %s?", n)
 	}
-	fmt.Fprintf(env.Stderr, "\nCommands: %s. inferometer --help says what they do.\n", strings.Join(names, ", "))
+	fmt.Fprintf(env.Stderr, "\nCommands: %s. See inferometer --help.\n", strings.Join(names, ", "))
 	return tool.ExitUsage
 }
 

@@ -24,10 +24,10 @@ func linksCommand(env tool.Env, args []string) int {
 	}
 	program, err := os.Executable()
 	if err != nil {
-		return env.Fail("links", fmt.Errorf("finding this program: %w", err), tool.ExitRun)
+		return env.Fail("links", fmt.Errorf("locating this program: %w", err), tool.ExitRun)
 	}
 	if err := os.MkdirAll(args[0], 0o755); err != nil {
-		return env.Fail("links", fmt.Errorf("making the directory: %w", err), tool.ExitRun)
+		return env.Fail("links", fmt.Errorf("creating the directory: %w", err), tool.ExitRun)
 	}
 	for _, c := range others() { // all or none
 		if err := mayReplace(filepath.Join(args[0], c.Name)); err != nil {

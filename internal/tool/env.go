@@ -58,7 +58,7 @@ func (e Env) Fail(command string, err error, code int) int {
 		fmt.Fprintf(e.Stderr, "inferometer %s: %s\n", command, strings.ReplaceAll(err.Error(), "\n", "\n  "))
 		return code
 	}
-	fmt.Fprintf(e.Stderr, "inferometer %s: %d faults:\n", command, len(faults))
+	fmt.Fprintf(e.Stderr, "inferometer %s: %d errors:\n", command, len(faults))
 	for _, f := range faults {
 		fmt.Fprintf(e.Stderr, "  %s\n", strings.ReplaceAll(f, "\n", "\n    "))
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/plan"
@@ -38,15 +39,15 @@ func CodeOf(err error) int {
 func BesideResult(err error) error {
 	var early *run.BreakError
 	if errors.As(err, &early) {
-		return fmt.Errorf("the run ended before its time: %w", err)
+		return fmt.Errorf("the run ended early: %w", err)
 	}
-	return fmt.Errorf("the result is complete, but not all of it was kept: %w", err)
+	return fmt.Errorf("the result is complete, but not all of it was saved: %w", err)
 }
 
 // PrintVerdict says whether a result can be trusted, in a few lines.
 func PrintVerdict(w io.Writer, res *result.Result) {
 	if res.Interrupted {
-		fmt.Fprintln(w, "The run was stopped early: the figures are of what had ended by then.")
+		fmt.Fprintln(w, "The run was stopped early: the figures cover the requests that had ended by then.")
 	}
 	if res.Verdict.Valid {
 		fmt.Fprintln(w, "Verdict: valid.")
@@ -70,12 +71,7 @@ func PrintFailures(w io.Writer, where string, s *result.Stage) {
 
 // Answered reports whether any request was answered.
 func Answered(res *result.Result) bool {
-	for i := range res.Stages {
-		if res.Stages[i].Counts.OK > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(res.Stages, func(s result.Stage) bool { return s.Counts.OK > 0 })
 }
 
 // Subject says what was measured.

@@ -109,7 +109,7 @@ func (e Env) watchInterrupts(display *progress.Display, stop chan<- struct{}, ab
 		}
 		if !stopping {
 			stopping = true
-			display.Print("Stopping: no more is sent, what is in flight may end. Ctrl-C again stops at once.")
+			display.Print("Stopping: finishing in-flight requests. Press Ctrl-C again to stop at once.")
 			close(stop)
 			continue
 		}

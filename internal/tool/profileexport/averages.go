@@ -12,31 +12,22 @@ type Averages struct {
 // Averages are those of the requests of one experiment.
 func (e *Experiment) Averages() Averages {
 	var a Averages
-	for i := range e.Requests {
-		a.add(&e.Requests[i])
+	for _, r := range e.Requests {
+		if len(r.Moments) == 0 {
+			continue
+		}
+		a.Requests++
+		a.first += since(r.Moments[0], r.Timestamp)
+		for i := 1; i < len(r.Moments); i++ {
+			a.Gaps++
+			a.gaps += since(r.Moments[i], r.Moments[i-1])
+		}
 	}
 	return a
 }
 
-func (a *Averages) add(r *Request) {
-	if len(r.Moments) == 0 {
-		return
-	}
-	a.Requests++
-	a.first += since(r.Moments[0], r.Timestamp)
-	for i := 1; i < len(r.Moments); i++ {
-		a.Gaps++
-		a.gaps += since(r.Moments[i], r.Moments[i-1])
-	}
-}
-
 // since is the time between two moments; moments in the wrong order are one.
-func since(after, before uint64) uint64 {
-	if after < before {
-		return 0
-	}
-	return after - before
-}
+func since(after, before uint64) uint64 { return after - min(after, before) }
 
 // First is the mean time from a request to its first response, in seconds. There must be
 // a request.

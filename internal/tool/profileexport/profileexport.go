@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strconv"
 
 	"github.com/inferometer/inferometer/internal/lib/brief"
@@ -77,14 +78,12 @@ type Field struct {
 }
 
 // Text makes a field of a text.
-func Text(name, text string) Field { return Field{name, appendString(nil, text)} }
+func Text(name, text string) Field { return Field{name, quoted(text)} }
 
 // Get finds a value; nil: there is none.
 func (f Fields) Get(name string) json.RawMessage {
-	for i := range f {
-		if f[i].Name == name {
-			return f[i].Value
-		}
+	if i := slices.IndexFunc(f, func(x Field) bool { return x.Name == name }); i >= 0 {
+		return f[i].Value
 	}
 	return nil
 }
@@ -110,7 +109,7 @@ func (f *Fields) UnmarshalJSON(text []byte) error {
 		return nil
 	}
 	if open != json.Delim('{') {
-		return fmt.Errorf("an object is needed, this is %s", short(text))
+		return fmt.Errorf("not an object: %s", short(text))
 	}
 	for dec.More() {
 		key, err := dec.Token()
@@ -135,8 +134,7 @@ func (f Fields) append(dst []byte) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(appendString(dst, f[i].Name), ':')
-		dst = append(dst, f[i].Value...)
+		dst = fmt.Appendf(dst, "%s:%s", quoted(f[i].Name), f[i].Value)
 	}
 	return append(dst, '}')
 }
@@ -162,7 +160,7 @@ func Read(r io.Reader) (*Document, error) {
 // check finds what no later step could make sense of.
 func (d *Document) check() error {
 	if len(d.Experiments) == 0 {
-		return errors.New("reading the profile export: it has no experiments: is this a profile_export.json of Perf Analyzer?")
+		return errors.New("reading the profile export: it has no experiments: is this a profile_export.json from Perf Analyzer?")
 	}
 	for i := range d.Experiments {
 		e := &d.Experiments[i]
@@ -175,15 +173,13 @@ func (d *Document) check() error {
 	return nil
 }
 
-// appendString appends a text as JSON, with no more escapes than needed.
-func appendString(dst []byte, s string) []byte {
+// quoted is a text as JSON, with no more escapes than needed.
+func quoted(s string) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		return append(dst, `""`...)
-	}
-	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
+	_ = enc.Encode(s) // a string can always be written
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 func short(text []byte) string { return strconv.Quote(brief.Text(string(text), 40)) }

@@ -166,14 +166,14 @@ func TestFaults(t *testing.T) {
 		{"{\n\"experiments\": [\n}", "line 3"},
 		{"{}", "it has no experiments"},
 		{`{"experiments":[{"requests":[{"response_timestamps":[1],"response_outputs":[]}]}]}`, "experiments[0].requests[0] has 0 responses and 1 timestamps"},
-		{`{"experiments":[{"requests":[{"request_inputs":[1]}]}]}`, "an object is needed"},
+		{`{"experiments":[{"requests":[{"request_inputs":[1]}]}]}`, "not an object"},
 	} {
 		_, err := Read(strings.NewReader(tt.text))
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %s", tt.text, err, tt.want)
 		}
 	}
-	for kind, want := range map[string]string{"openai": "no text named response", "triton": "no text_output", "tfserving": "openai and triton can"} {
+	for kind, want := range map[string]string{"openai": "no text field response", "triton": "no text in text_output", "tfserving": "openai and triton are"} {
 		d := &Document{ServiceKind: kind}
 		err := d.Record(new(record.Record), &Request{Moments: []uint64{1}, Responses: []Fields{{}}}, 0)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -42,7 +42,7 @@ func (d *Document) Record(rec *record.Record, r *Request, base uint64) error {
 		case d.ServiceKind == Triton:
 			err = addTriton(rec, fields)
 		default:
-			err = fmt.Errorf("requests of the service kind %q cannot be read: openai and triton can", d.ServiceKind)
+			err = fmt.Errorf("service kind %q is not supported: openai and triton are", d.ServiceKind)
 		}
 		if err != nil {
 			return err
@@ -59,7 +59,7 @@ func (d *Document) Record(rec *record.Record, r *Request, base uint64) error {
 func addOpenAI(rec *record.Record, fields Fields) error {
 	text, ok := fields.Text("response")
 	if !ok {
-		return fmt.Errorf("a response has no text named response: %s", short(fields.append(nil)))
+		return fmt.Errorf("a response has no text field response: %s", short(fields.append(nil)))
 	}
 	rec.Body = append(rec.Body, text...)
 	rec.Marks = append(rec.Marks, record.Mark{Off: len(rec.Body)})
@@ -68,13 +68,9 @@ func addOpenAI(rec *record.Record, fields Fields) error {
 }
 
 func addTriton(rec *record.Record, fields Fields) error {
-	raw := fields.Get("text_output")
-	if raw == nil {
-		return fmt.Errorf("a response has no text_output: %s", short(fields.append(nil)))
-	}
-	var text string
-	if err := json.Unmarshal(raw, &text); err != nil {
-		return fmt.Errorf("text_output is not text: %s", short(raw))
+	text, ok := fields.Text("text_output")
+	if !ok {
+		return fmt.Errorf("a response has no text in text_output: %s", short(fields.append(nil)))
 	}
 	label := record.Content
 	if text == "" {
@@ -152,7 +148,7 @@ func (r *Request) addDecoded(rec *record.Record, start int64) {
 	off, mark, piece := 0, 0, ""
 	add := func(at time.Duration) {
 		if piece != "" {
-			r.add(moment(start, at), Fields{Text("response", fmt.Sprintf(form, appendString(nil, piece)))})
+			r.add(moment(start, at), Fields{Text("response", fmt.Sprintf(form, quoted(piece)))})
 		}
 		piece = ""
 	}

@@ -21,7 +21,7 @@ func FromTensor(t *tensor.Tensor, asOriginal bool) Field {
 	case len(t.Data) == 0:
 		f.Value = json.RawMessage(`""`)
 	case asOriginal && t.Datatype == tensor.Bytes && len(t.Data) > 4:
-		f.Value = appendString(nil, string(t.Data[4:]))
+		f.Value = quoted(string(t.Data[4:]))
 	case asOriginal && half:
 		f.Value = json.RawMessage("null")
 	default:

@@ -35,18 +35,12 @@ func (w *Writer) Next(windows []uint64, load Load) {
 
 func (w *Writer) begin(load Load) {
 	w.count = 0
-	w.line = append(w.line, `{"experiment":{"mode":`...)
-	w.line = appendString(w.line, load.Mode)
-	w.line = append(w.line, `,"value":`...)
-	w.line = append(w.line, load.number()...)
-	w.line = append(w.line, `},"requests":[`...)
+	w.line = fmt.Appendf(w.line, `{"experiment":{"mode":%s,"value":%s},"requests":[`, quoted(load.Mode), load.number())
 	w.flush()
 }
 
 func (w *Writer) end(windows []uint64) {
-	w.line = append(w.line, `],"window_boundaries":`...)
-	w.line = appendNumbers(w.line, windows)
-	w.line = append(w.line, '}')
+	w.line = append(appendNumbers(append(w.line, `],"window_boundaries":`...), windows), '}')
 }
 
 // number is the value as Perf Analyzer writes it: a rate always with a fraction.
@@ -71,16 +65,12 @@ func (w *Writer) Add(r *Request) {
 		w.line = append(w.line, ',')
 	}
 	w.count++
-	w.line = append(w.line, `{"timestamp":`...)
-	w.line = strconv.AppendUint(w.line, r.Timestamp, 10)
+	w.line = fmt.Appendf(w.line, `{"timestamp":%d`, r.Timestamp)
 	if r.SequenceID != 0 {
-		w.line = append(w.line, `,"sequence_id":`...)
-		w.line = strconv.AppendUint(w.line, r.SequenceID, 10)
+		w.line = fmt.Appendf(w.line, `,"sequence_id":%d`, r.SequenceID)
 	}
-	w.line = append(w.line, `,"request_inputs":`...)
-	w.line = r.Inputs.append(w.line)
-	w.line = append(w.line, `,"response_timestamps":`...)
-	w.line = appendNumbers(w.line, r.Moments)
+	w.line = r.Inputs.append(append(w.line, `,"request_inputs":`...))
+	w.line = appendNumbers(append(w.line, `,"response_timestamps":`...), r.Moments)
 	w.line = append(w.line, `,"response_outputs":[`...)
 	for i, fields := range r.Responses {
 		if i > 0 {
@@ -90,8 +80,7 @@ func (w *Writer) Add(r *Request) {
 	}
 	w.line = append(w.line, ']')
 	if r.Error != "" {
-		w.line = append(w.line, `,"error":`...)
-		w.line = appendString(w.line, r.Error)
+		w.line = fmt.Appendf(w.line, `,"error":%s`, quoted(r.Error))
 	}
 	w.line = append(w.line, '}')
 	w.flush()
@@ -117,13 +106,7 @@ func appendNumbers(dst []byte, list []uint64) []byte {
 // Close ends the file. Windows are the bounds between measurements.
 func (w *Writer) Close(windows []uint64) error {
 	w.end(windows)
-	w.line = append(w.line, `],"version":`...)
-	w.line = appendString(w.line, w.doc.Version)
-	w.line = append(w.line, `,"service_kind":`...)
-	w.line = appendString(w.line, w.doc.ServiceKind)
-	w.line = append(w.line, `,"endpoint":`...)
-	w.line = appendString(w.line, w.doc.Endpoint)
-	w.line = append(w.line, '}')
+	w.line = fmt.Appendf(w.line, `],"version":%s,"service_kind":%s,"endpoint":%s}`, quoted(w.doc.Version), quoted(w.doc.ServiceKind), quoted(w.doc.Endpoint))
 	w.flush()
 	if w.err == nil {
 		w.err = w.out.Flush()

@@ -140,7 +140,7 @@ func TestAnswersThatTheMockDidNotSend(t *testing.T) {
 	}
 	l := Level{Calibration: *got}
 	l.judge(res)
-	if got.Lost != 3 || l.Honest || !strings.Contains(strings.Join(l.Reasons, " "), "3 of 3 answers are not what the mock says") {
+	if got.Lost != 3 || l.Honest || !strings.Contains(strings.Join(l.Reasons, " "), "3 of 3 responses differ from what the mock sent") {
 		t.Errorf("%d lost, honest %v, %q; want 3, false and a reason", got.Lost, l.Honest, l.Reasons)
 	}
 }

@@ -74,7 +74,7 @@ func TestLikeness(t *testing.T) {
 			[]plan.Stage{{Rate: 10, Arrival: plan.ArrivalPoisson, MaxInFlight: 5}, {Rate: 20, Arrival: plan.ArrivalPoisson, MaxInFlight: 10}, {Rate: 40, Arrival: plan.ArrivalPoisson, MaxInFlight: 20}}, ""},
 		{"a ramp", []plan.Stage{{Concurrency: 3, RampTo: 9}}, plan.Levels{}, []plan.Stage{{Concurrency: 9}, {Concurrency: 18}, {Concurrency: 36}}, ""},
 		{"levels", []plan.Stage{{Concurrency: 1}}, plan.Levels{List: []float64{1, 16, 4}}, []plan.Stage{{Concurrency: 16}, {Concurrency: 32}, {Concurrency: 64}}, ""},
-		{"a trace", []plan.Stage{{Arrival: plan.ArrivalTrace}}, plan.Levels{}, nil, "cannot be imitated"},
+		{"a trace", []plan.Stage{{Arrival: plan.ArrivalTrace}}, plan.Levels{}, nil, "no stage with a concurrency or rate"},
 	} {
 		p := plan.Default()
 		p.Stages, p.Levels = tt.stages, tt.levels

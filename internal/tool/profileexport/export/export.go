@@ -32,13 +32,12 @@ type Inputs struct {
 func (in *Inputs) Add(hash uint64, fields func() profileexport.Fields) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if _, known := in.fields[hash]; known {
-		return
-	}
 	if in.fields == nil {
 		in.fields = map[uint64]func() profileexport.Fields{}
 	}
-	in.fields[hash] = sync.OnceValue(fields)
+	if in.fields[hash] == nil {
+		in.fields[hash] = sync.OnceValue(fields)
+	}
 }
 
 func (in *Inputs) of(hash uint64) profileexport.Fields {
@@ -117,38 +116,30 @@ func (j *Job) write(w io.Writer, start int64, list []experiment) error {
 	if len(list) == 0 {
 		list = []experiment{{load: profileexport.Load{Mode: "concurrency", Value: 1}}}
 	}
-	var file *profileexport.Writer
+	file := profileexport.NewWriter(w, doc, list[0].load)
 	for i := range list {
-		if i == 0 {
-			file = profileexport.NewWriter(w, doc, list[i].load)
-		} else {
+		if i > 0 {
 			file.Next(list[i-1].windows, list[i].load)
 		}
-		failed := 0
-		each := func(f func(rec *record.Record)) error {
-			return j.Records.Requests(func(rec *record.Record) error {
-				if rec.Stage == i && list[i].has(rec) {
-					f(rec)
+		// add writes the requests that were answered, or those that were not, and counts the others.
+		add := func(answered bool) (others int, err error) {
+			err = j.Records.Requests(func(rec *record.Record) error {
+				switch {
+				case rec.Stage != i || !list[i].has(rec):
+				case j.answered(rec) == answered:
+					r := j.request(rec, start)
+					file.Add(&r)
+				default:
+					others++
 				}
 				return nil
 			})
+			return others, err
 		}
-		err := each(func(rec *record.Record) {
-			if !j.answered(rec) {
-				failed++
-				return
-			}
-			r := j.request(rec, start)
-			file.Add(&r)
-		})
+		failed, err := add(true)
 		if err == nil && failed > 0 {
 			file.Failed()
-			err = each(func(rec *record.Record) {
-				if !j.answered(rec) {
-					r := j.request(rec, start)
-					file.Add(&r)
-				}
-			})
+			_, err = add(false)
 		}
 		if err != nil {
 			return err

@@ -170,7 +170,7 @@ func TestBadPayloadFiles(t *testing.T) {
 		"":                                      "the file has no requests",
 		`{"text": "a", "text_input": "b"}`:      "has both text and text_input",
 		`{"input_length": 600, "hash_ids":[1]}`: "cover at most 512 tokens",
-		`{"text": "a"}`:                         "have no timestamps",
+		`{"text": "a"}`:                         "has no timestamps",
 		`{"input_length": -1}`:                  "a length is negative",
 	} {
 		name := filepath.Join(t.TempDir(), "trace.jsonl")

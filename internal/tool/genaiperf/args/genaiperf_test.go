@@ -236,9 +236,6 @@ func follows(name string) bool {
 	return slices.Contains([]string{"Dir", "Requests", "RequestsGiven", "InWords", "Tokenizer"}, name)
 }
 
-// Parse reads a command line that names no files and hands nothing to Perf Analyzer.
-func Parse(args []string) (*Action, error) { return Reader{}.Parse(args) }
-
 // No flag is left out of the test above, or refused in the test below.
 func TestEveryFlagIsTested(t *testing.T) {
 	text := ""

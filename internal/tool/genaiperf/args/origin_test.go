@@ -9,6 +9,9 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
+// Parse reads a command line that names no files and hands nothing to Perf Analyzer.
+func Parse(args []string) (*Action, error) { return Reader{}.Parse(args) }
+
 // Every key of the table is of a plan, and comes from a flag.
 func TestOrigins(t *testing.T) {
 	keys := map[string]bool{}

@@ -74,17 +74,15 @@ func (f *Flight) begin(rec *Exchange) {
 // word of them.
 //
 // Beginning takes a lock that nobody holds for longer than a few stores: it is on the
-// way of a request that is due. Ending may wait for a write.
+// way of a request that is due. End and Append are called by one goroutine at a time.
 type Flights struct {
-	writing sync.Mutex // held while they are written, and to take one out
-	list    Flight     // ring of those that were written before
+	list Flight // ring of those that were written before
 
 	linking sync.Mutex
 	fresh   Flight // ring of those begun since
 	pool    sync.Pool
 
-	line  underway
-	lines []byte
+	line underway
 }
 
 // Begin takes in a request that is about to be sent.
@@ -106,11 +104,9 @@ func (fs *Flights) End(f *Flight) {
 	if f == nil {
 		return
 	}
-	fs.writing.Lock()
 	fs.linking.Lock()
 	f.prev.next, f.next.prev = f.next, f.prev
 	fs.linking.Unlock()
-	fs.writing.Unlock()
 	f.prev, f.next = nil, nil
 	fs.pool.Put(f)
 }
@@ -122,31 +118,24 @@ func ring(f *Flight) {
 	}
 }
 
-// Write writes what is new of the requests under way, at this moment. A request whose
-// record is written later is not under way for a reader; so none is taken out while
-// this goes on.
-func (fs *Flights) Write(w *Writer, at time.Duration) error {
-	fs.writing.Lock()
-	defer fs.writing.Unlock()
+// Append adds lines on what is new of the requests under way, at this moment. A request whose
+// record stands behind them is not under way for a reader.
+func (fs *Flights) Append(dst []byte, at time.Duration) ([]byte, error) {
 	fs.adopt()
 	l := &fs.line
 	l.reset(at)
-	fs.lines = fs.lines[:0]
 	for f := fs.list.next; f != &fs.list; f = f.next {
 		if !f.told {
 			f.known.Target = int(f.target.Load())
-			fs.lines = appendRecord(fs.lines, kindBegun, &f.known, false)
+			dst = appendRecord(dst, kindBegun, &f.known, false)
 			f.told = true
 		}
 		l.add(f)
 	}
 	if fs.list.next == &fs.list {
-		return nil
+		return dst, nil
 	}
-	if err := w.Append(fs.lines); err != nil {
-		return err
-	}
-	return w.line(kindUnderway, l)
+	return appendLine(dst, kindUnderway, l)
 }
 
 // adopt moves those begun since the last time to the others.

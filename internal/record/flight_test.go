@@ -37,6 +37,12 @@ func cutRequests(t *testing.T, data []byte) (list []Record, end error) {
 	}
 }
 
+// write writes what is new of the requests under way.
+func (fs *Flights) write(w *Writer, at time.Duration) error {
+	lines, err := fs.Append(nil, at)
+	return errors.Join(err, w.Append(lines))
+}
+
 // What was under way when a run was killed is in its file: who, since when, how far.
 func TestFlights(t *testing.T) {
 	var out bytes.Buffer
@@ -47,7 +53,7 @@ func TestFlights(t *testing.T) {
 	var fs Flights
 	write := func(at time.Duration) {
 		t.Helper()
-		if err := errors.Join(fs.Write(w, at), w.Flush()); err != nil {
+		if err := errors.Join(fs.write(w, at), w.Flush()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -132,7 +138,7 @@ func TestFlightsCutAnywhere(t *testing.T) {
 			first.End = 5
 			err = w.Append(AppendJSON(nil, &first.Record, false))
 		}
-		if err := errors.Join(err, fs.Write(w, time.Duration(i)), w.Flush()); err != nil {
+		if err := errors.Join(err, fs.write(w, time.Duration(i)), w.Flush()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -162,6 +168,7 @@ func TestFlightsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	var fs Flights
+	var writing sync.Mutex
 	var all sync.WaitGroup
 	for g := range 8 {
 		all.Go(func() {
@@ -171,12 +178,12 @@ func TestFlightsAtOnce(t *testing.T) {
 				rec.Flight.Went(1)
 				rec.Flight.Read(1, 5, 2)
 				rec.Flight.Read(2, 9, 3)
+				writing.Lock()
 				fs.End(rec.Flight)
 				rec.End = 3
-				if err := w.Append(AppendJSON(nil, &rec.Record, false)); err != nil {
-					t.Error(err)
-				}
-				if err := fs.Write(w, 4); i%10 == 0 && err != nil {
+				err := errors.Join(w.Append(AppendJSON(nil, &rec.Record, false)), fs.write(w, 4))
+				writing.Unlock()
+				if err != nil {
 					t.Error(err)
 				}
 			}

@@ -7,9 +7,10 @@ import "time"
 
 // Header is the first line of a record file.
 type Header struct {
-	Schema  string    `json:"schema"`  // Schema
-	Version string    `json:"version"` // of the program that wrote it
-	Start   time.Time `json:"start"`   // wall-clock moment of offset 0
+	Schema  string    `json:"schema"`         // Schema
+	Ends    bool      `json:"ends,omitempty"` // a line of its own says where the file ends
+	Version string    `json:"version"`        // of the program that wrote it
+	Start   time.Time `json:"start"`          // wall-clock moment of offset 0
 	Seed    uint64    `json:"seed"`
 	Kernel  bool      `json:"kernel"`  // reads carry kernel stamps
 	Decoder string    `json:"decoder"` // protocol that decodes the bodies, such as "openai"

@@ -53,6 +53,8 @@ type Reader struct {
 	lines lineDecoder
 	rec   Record
 	open  open
+	ends  bool // the file says where it ends
+	ended bool // and has done so
 }
 
 // NewReader reads lines from r.
@@ -140,7 +142,7 @@ func (r *Reader) line() ([]byte, error) {
 // finish says how the file ended, given what stands after the last newline.
 func (r *Reader) finish(rest []byte) error {
 	switch {
-	case errors.Is(r.end, io.EOF) && len(rest) == 0:
+	case errors.Is(r.end, io.EOF) && len(rest) == 0 && r.ended == r.ends:
 		return io.EOF
 	case errors.Is(r.end, io.EOF) || errors.Is(r.end, io.ErrUnexpectedEOF):
 		return ErrTruncated
@@ -194,7 +196,11 @@ func (r *Reader) parse(text []byte) (Line, error) {
 		if err == nil && h.Schema != Schema {
 			err = fmt.Errorf("the file's schema is %q, this program reads %q: report it with the version that wrote it (%s)", h.Schema, Schema, cmp.Or(h.Version, "it does not say which"))
 		}
+		r.ends, r.ended = h.Ends, false
 		return Line{Header: h}, err
+	case kindEnd:
+		r.ended = true
+		return Line{}, nil
 	}
 	var line Line
 	var into any

@@ -50,6 +50,8 @@ func TestWalk(t *testing.T) {
 	for i := len(corrupt) / 3; i < len(corrupt)/3+8; i++ {
 		corrupt[i] ^= 0xff
 	}
+	const ending = `{"kind":"end"}` + "\n"
+	unmarked := strings.Replace(string(plain[:first]), `"ends":true,`, "", 1)
 	all := []int64{0, 1, 2, 3, 4}
 	dir := t.TempDir()
 	for _, c := range []struct {
@@ -66,10 +68,12 @@ func TestWalk(t *testing.T) {
 		{name: "cut within the closing frame", data: string(closed[:len(closed)-1]), seqs: all},
 		{name: "a last line that is cut", data: string(plain[:second+20]), seqs: []int64{0}},
 		{name: "a last line without its newline", data: string(plain[:second-1])},
-		{name: "a cut behind a plain line, which cannot be told", data: string(plain[:second]), seqs: []int64{0}, whole: true},
+		{name: "a cut behind a line", data: string(plain[:second]), seqs: []int64{0}},
+		{name: "a file of before ends were marked", data: unmarked + string(plain[first:second]), seqs: []int64{0}, whole: true},
 		{name: "requests under way in a killed run", data: string(plain[:second]) + begunLine(t, 7) + begunLine(t, 9) + `{"kind":"underw`, seqs: []int64{0, 7, 9}, cut: []int64{7, 9}},
-		{name: "requests whose end was not kept", data: string(plain[:second]) + begunLine(t, 7), seqs: []int64{0, 7}, cut: []int64{7}, whole: true},
-		{name: "a header alone", data: string(plain[:first]), whole: true},
+		{name: "requests whose end was not kept", data: string(plain[:second]) + begunLine(t, 7) + ending, seqs: []int64{0, 7}, cut: []int64{7}, whole: true},
+		{name: "a header alone", data: string(plain[:first])},
+		{name: "a header and the end", data: string(plain[:first]) + ending, whole: true},
 		{name: "nothing", data: "", fault: "ends in the middle"},
 		{name: "a cut header", data: string(plain[:first-2]), fault: "ends in the middle"},
 		{name: "a cut header, compressed", data: string(closed[:20]), fault: "ends in the middle"},

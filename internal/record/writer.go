@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-
-	"github.com/klauspost/compress/zstd"
 )
 
 // The kinds of lines, as a line's first field names them.
@@ -22,63 +20,59 @@ const (
 	kindProbe    = "probe"
 	kindFigures  = "figures"
 	kindSession  = "session"
+	kindEnd      = "end"
 )
 
-// window is how far back the compressor looks for repetitions: more costs memory
-// and gains little, because what repeats in records is near.
-const window = 1 << 20
-
-// piece is how much is compressed at a time. Compressing keeps its core until it is
-// done, and whoever has a request to send from that core waits: a piece takes a tenth
-// of a millisecond.
-const piece = 16 << 10
-
-// Writer writes a record file. Its methods may be called from many goroutines.
-// After an error every call returns that error.
+// Writer writes a record file: frames of zstd, one behind the other. Its methods may be
+// called from many goroutines. After an error every call returns that error.
 type Writer struct {
-	mu    sync.Mutex
-	z     *zstd.Encoder
-	fresh int // bytes that z holds uncompressed
-	err   error
+	mu  sync.Mutex
+	w   io.Writer
+	err error
+
+	ownMu sync.Mutex
+	own   *Encoder // of the lines that are written here
 }
 
 // NewWriter starts a record file on w with its header, which is readable in w when
 // it returns. An empty Schema in h is filled in.
 func NewWriter(w io.Writer, h Header) (*Writer, error) {
-	z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window))
-	if err != nil {
-		return nil, fmt.Errorf("start record file: %w", err)
-	}
+	out := &Writer{w: w}
+	out.own = out.Encoder()
 	if h.Schema == "" {
 		h.Schema = Schema
 	}
-	out := &Writer{z: z}
-	if err := out.line(kindHeader, h); err != nil {
-		return nil, err
-	}
-	if err := out.Flush(); err != nil {
+	h.Ends = true
+	if err := errors.Join(out.line(kindHeader, h), out.Flush()); err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-// Append writes whole lines made by AppendJSON and keeps nothing of them.
-func (w *Writer) Append(lines []byte) error {
+// write writes a whole frame.
+func (w *Writer) write(frame []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for len(lines) > 0 && w.err == nil {
-		n := min(len(lines), piece-w.fresh)
-		_, err := w.z.Write(lines[:n])
-		lines, w.fresh = lines[n:], w.fresh+n
-		if err == nil && w.fresh == piece {
-			err = w.z.Flush()
-			w.fresh = 0
-		}
-		if err != nil {
+	if w.err == nil {
+		if _, err := w.w.Write(frame); err != nil {
 			w.err = fmt.Errorf("write record file: %w", err)
 		}
 	}
 	return w.err
+}
+
+// failed is the error that the file has met.
+func (w *Writer) failed() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+// Append writes whole lines made by AppendJSON and keeps nothing of them.
+func (w *Writer) Append(lines []byte) error {
+	w.ownMu.Lock()
+	defer w.ownMu.Unlock()
+	return w.own.Append(lines)
 }
 
 // Stage writes how a stage went.
@@ -99,43 +93,47 @@ func (w *Writer) Figures(f Figures) error { return w.line(kindFigures, f) }
 // Session writes how a recorded session was played.
 func (w *Writer) Session(m SessionMark) error { return w.line(kindSession, m) }
 
-// line writes a value whose JSON form is a non-empty object.
 func (w *Writer) line(kind string, v any) error {
-	object, err := json.Marshal(v)
+	line, err := appendLine(nil, kind, v)
 	if err != nil {
-		return fmt.Errorf("encode %s line: %w", kind, err)
+		return err
 	}
-	line := append([]byte(`{"kind":"`+kind+`",`), object[1:]...)
-	return w.Append(append(line, '\n'))
+	return w.Append(line)
 }
 
-// Flush makes all that was written so far readable by whoever opens the file
-// later, even if nothing more is ever written.
+// appendLine adds a value whose JSON form is an object.
+func appendLine(dst []byte, kind string, v any) ([]byte, error) {
+	object, err := json.Marshal(v)
+	if err != nil {
+		return dst, fmt.Errorf("encode %s line: %w", kind, err)
+	}
+	dst = append(append(append(dst, `{"kind":"`...), kind...), '"')
+	if len(object) > len("{}") {
+		dst = append(dst, ',')
+	}
+	return append(append(dst, object[1:]...), '\n'), nil
+}
+
+// Flush makes all that was written here so far readable by whoever opens the file
+// later, even if nothing more is ever written. Encoders have a Flush of their own.
 func (w *Writer) Flush() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.err != nil {
-		return w.err
-	}
-	w.fresh = 0
-	if err := w.z.Flush(); err != nil {
-		w.err = fmt.Errorf("flush record file: %w", err)
-	}
-	return w.err
+	w.ownMu.Lock()
+	defer w.ownMu.Unlock()
+	return w.own.Flush()
 }
 
 // Close ends the file properly, which tells it from that of a killed run. It does
-// not close the underlying writer.
+// not close the underlying writer. Encoders are flushed before.
 func (w *Writer) Close() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if errors.Is(w.err, errClosed) {
+	err := w.failed()
+	if errors.Is(err, errClosed) {
 		return nil
 	}
-	err := w.err
-	if cerr := w.z.Close(); err == nil && cerr != nil {
-		err = fmt.Errorf("end record file: %w", cerr)
+	if err == nil {
+		err = errors.Join(w.line(kindEnd, struct{}{}), w.Flush())
 	}
+	w.mu.Lock()
 	w.err = errClosed
+	w.mu.Unlock()
 	return err
 }

@@ -45,9 +45,8 @@ type Collector struct {
 	wg      sync.WaitGroup
 	pool    sync.Pool
 	keeper  *keeper
-	waiting atomic.Int64 // bytes of answers not yet decoded, in memory
+	budget  int64 // bytes of answers that may wait for each worker
 	spill   spill
-	wake    chan struct{} // something waits in the file
 }
 
 const (
@@ -57,7 +56,7 @@ const (
 	// engine after each one. Yielding at any length would let the queue grow on a
 	// busy core.
 	shortQueue = 64
-	// chunk is how many encoded bytes are handed to the record file at a time.
+	// chunk is how many bytes of records are compressed at a time.
 	chunk = 16 << 10
 	// keepBody is the largest answer whose buffer is used again.
 	keepBody = 1 << 20
@@ -72,10 +71,13 @@ func New(cfg Config) *Collector {
 	if cfg.Budget == 0 {
 		cfg.Budget = defaultBudget
 	}
-	c := &Collector{cfg: cfg, wake: make(chan struct{}, 1), keeper: newKeeper(&cfg)}
+	c := &Collector{cfg: cfg, budget: cfg.Budget / int64(max(len(cfg.Folds), 1)), keeper: newKeeper(&cfg)}
 	c.pool.New = func() any { return new(record.Exchange) }
 	for _, fold := range cfg.Folds {
-		w := &worker{c: c, fold: fold, queue: make(chan *record.Exchange, queueLength), failures: map[record.Class]int64{}}
+		w := &worker{c: c, fold: fold, queue: make(chan *record.Exchange, queueLength), wake: make(chan struct{}, 1), failures: map[record.Class]int64{}}
+		if cfg.Writer != nil {
+			w.encoder = cfg.Writer.Encoder()
+		}
 		c.workers = append(c.workers, w)
 		c.wg.Go(w.run)
 	}
@@ -95,7 +97,7 @@ func (c *Collector) Blank() *record.Exchange {
 // Begin implements engine.Sink.
 func (c *Collector) Begin(rec *record.Exchange) {
 	if c.cfg.Writer != nil {
-		c.home(rec.Slot).flights.Begin(rec)
+		c.home(rec.Slot).flightsOf(rec.Slot).Begin(rec)
 	}
 }
 
@@ -104,8 +106,8 @@ func (c *Collector) home(slot int) *worker { return c.workers[slot%len(c.workers
 
 // Put implements engine.Sink. It never waits for decoding.
 func (c *Collector) Put(rec *record.Exchange) {
-	if c.waiting.Add(int64(len(rec.Body))) <= c.cfg.Budget {
-		w := c.home(rec.Slot)
+	w := c.home(rec.Slot)
+	if w.waiting.Add(int64(len(rec.Body))) <= c.budget {
 		select {
 		case w.queue <- rec:
 			w.queued.Add(1)
@@ -113,7 +115,7 @@ func (c *Collector) Put(rec *record.Exchange) {
 		default:
 		}
 	}
-	c.waiting.Add(-int64(len(rec.Body)))
+	w.waiting.Add(-int64(len(rec.Body)))
 	if rec.Reading != nil { // the file has no place for what was read already
 		c.cfg.Decoder.Decode(rec)
 		rec.Decoded = true
@@ -121,7 +123,7 @@ func (c *Collector) Put(rec *record.Exchange) {
 	c.spill.put(rec)
 	c.recycle(rec)
 	select {
-	case c.wake <- struct{}{}:
+	case w.wake <- struct{}{}:
 	default:
 	}
 }
@@ -160,7 +162,13 @@ func (c *Collector) recycle(rec *record.Exchange) {
 
 // Waiting is how many bytes of answers have yet to be decoded, in memory and in
 // the file.
-func (c *Collector) Waiting() int64 { return c.waiting.Load() + c.spill.bytes() }
+func (c *Collector) Waiting() int64 {
+	n := c.spill.bytes()
+	for _, w := range c.workers {
+		n += w.waiting.Load()
+	}
+	return n
+}
 
 // Settle returns once every record that was put before it has been taken into
 // account, or ctx has ended.
@@ -183,12 +191,7 @@ func (c *Collector) Flush() error {
 	}
 	var errs []error
 	for _, w := range c.workers {
-		errs = append(errs, w.flights.Write(c.cfg.Writer, c.cfg.Now()))
-	}
-	for _, w := range c.workers {
-		w.mu.Lock()
-		errs = append(errs, w.write())
-		w.mu.Unlock()
+		errs = append(errs, w.flush())
 	}
 	return errors.Join(append(errs, c.cfg.Writer.Flush())...)
 }
@@ -210,18 +213,35 @@ func (c *Collector) Close() error {
 
 // worker decodes and accounts for the records of some slots.
 type worker struct {
-	c     *Collector
-	queue chan *record.Exchange
+	c       *Collector
+	queue   chan *record.Exchange
+	waiting atomic.Int64  // bytes of answers not yet decoded, in memory
+	wake    chan struct{} // something waits in the file
 	// How many records were put into the queue and have been taken into account: a
 	// record is counted in queued a moment after it is there.
 	queued, taken atomic.Int64
-	flights       record.Flights // of the slots whose records come here
+	flights       [lanes]lane // of the slots whose records come here
 
 	mu       sync.Mutex
 	fold     Folder
-	lines    []byte // encoded and not yet in the record file
+	lines    []byte // of the slots whose records come here, not yet compressed
+	encoder  *record.Encoder
 	err      error
 	failures map[record.Class]int64
+}
+
+// lanes is how many slots of one worker can begin a request at a time.
+const lanes = 8
+
+// lane holds the requests under way of some slots.
+type lane struct {
+	record.Flights
+	_ [64]byte // keeps the next one out of the same cache line
+}
+
+// flightsOf are the requests under way beside those of a slot.
+func (w *worker) flightsOf(slot int) *record.Flights {
+	return &w.flights[slot/len(w.c.workers)%lanes].Flights
 }
 
 // next is the next record of the queue; nil where that is closed. While the queue is
@@ -239,7 +259,7 @@ func (w *worker) next() *record.Exchange {
 		select {
 		case rec := <-w.queue:
 			return rec
-		case <-w.c.wake:
+		case <-w.wake:
 		}
 	}
 }
@@ -255,7 +275,7 @@ func (w *worker) run() {
 		n := int64(len(rec.Body))
 		w.take(rec)
 		w.c.recycle(rec)
-		w.c.waiting.Add(-n)
+		w.waiting.Add(-n)
 		w.taken.Add(1)
 		if len(w.queue) < shortQueue {
 			runtime.Gosched()
@@ -269,26 +289,46 @@ func (w *worker) take(rec *record.Exchange) {
 		w.c.cfg.Decoder.Decode(rec)
 	}
 	w.c.keeper.cut(&rec.Record)
+	if w.c.cfg.Writer != nil {
+		w.c.home(rec.Slot).put(rec)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.c.cfg.Writer != nil {
-		w.c.home(rec.Slot).flights.End(rec.Flight)
-		rec.Flight = nil
-		w.lines = record.AppendJSON(w.lines, &rec.Record, w.c.cfg.KeepRaw)
-		if len(w.lines) >= chunk {
-			w.keep(w.write())
-		}
-	}
 	w.fold.Add(&rec.Record)
 	w.count(rec.Failure)
 }
 
-// write hands the encoded lines to the record file.
+// put writes the record of a slot whose records come here, whoever has decoded it.
+func (w *worker) put(rec *record.Exchange) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.flightsOf(rec.Slot).End(rec.Flight)
+	rec.Flight = nil
+	w.lines = record.AppendJSON(w.lines, &rec.Record, w.c.cfg.KeepRaw)
+	if len(w.lines) >= chunk {
+		w.keep(w.write())
+	}
+}
+
+// flush makes what was put so far readable in the record file, and how far the requests
+// have come that are under way.
+func (w *worker) flush() (err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range w.flights {
+		var failed error
+		w.lines, failed = w.flights[i].Append(w.lines, w.c.cfg.Now())
+		err = errors.Join(err, failed)
+	}
+	return errors.Join(err, w.write(), w.encoder.Flush())
+}
+
+// write compresses the lines.
 func (w *worker) write() error {
 	if len(w.lines) == 0 {
 		return nil
 	}
-	err := w.c.cfg.Writer.Append(w.lines)
+	err := w.encoder.Append(w.lines)
 	if w.lines = w.lines[:0]; cap(w.lines) > keepBody {
 		w.lines = nil
 	}

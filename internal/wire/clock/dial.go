@@ -11,9 +11,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -22,18 +24,19 @@ import (
 
 // Dialer opens connections to one address.
 type Dialer struct {
-	clock     *Clock
-	addr      string      // host:port to reach
-	tls       *tls.Config // nil: plain
-	proxy     *url.URL    // nil: direct
-	tunnels   bool        // go through the proxy by CONNECT
-	timeout   time.Duration
-	release   func()
-	hangups   *hangups
-	dog       *watchdog
-	stamps    bool
-	moderator *moderator
-	closed    sync.Once
+	clock    *Clock
+	addr     string      // host:port to reach
+	tls      *tls.Config // nil: plain
+	proxy    *url.URL    // nil: direct
+	tunnels  bool        // go through the proxy by CONNECT
+	timeout  time.Duration
+	release  func()
+	hangups  *hangups
+	dog      *watchdog
+	stamps   bool
+	moderate []*moderator // one for each core: connections are dealt out to them
+	dialled  atomic.Uint64
+	closed   sync.Once
 }
 
 // DialOptions say how a Dialer reaches its address.
@@ -49,7 +52,9 @@ func NewDialer(clock *Clock, addr string, o DialOptions) *Dialer {
 	d := &Dialer{clock: clock, addr: addr, tls: o.TLS, proxy: o.Proxy, timeout: o.Timeout}
 	d.tunnels = o.Proxy != nil && (o.Tunnel || o.TLS != nil)
 	d.release, d.stamps = primeStamps()
-	d.moderator = newModerator(d.stamps)
+	for range runtime.GOMAXPROCS(0) {
+		d.moderate = append(d.moderate, newModerator(d.stamps))
+	}
 	d.hangups = newHangups()
 	d.dog = newWatchdog(clock)
 	return d
@@ -91,7 +96,7 @@ func (d *Dialer) Dial(ctx context.Context) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	sock, err := newSocket(tcp, d.clock, d.moderator)
+	sock, err := newSocket(tcp, d.clock, d.moderate[d.dialled.Add(1)%uint64(len(d.moderate))])
 	if err != nil {
 		tcp.Close()
 		return nil, &Error{record.ConnectFailed, err}

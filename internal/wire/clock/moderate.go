@@ -20,6 +20,7 @@ type moderator struct {
 	dense   atomic.Bool  // the period before had many
 	resting atomic.Bool  // somebody is letting arrivals gather
 	rest    func()       // does that
+	_       [96]byte     // keeps those of other cores out of the same cache line
 }
 
 const (

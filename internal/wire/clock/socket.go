@@ -42,7 +42,7 @@ type socket struct {
 	hungUp  atomic.Bool  // the peer has closed or reset the connection
 	hungAt  atomic.Int64 // when that was told; 0: it was not
 
-	moderator *moderator // of all connections of a dialer
+	moderator *moderator // of a core's share of a dialer's connections
 }
 
 func newSocket(tcp *net.TCPConn, clock *Clock, m *moderator) (*socket, error) {

@@ -117,11 +117,12 @@ func killedRun(t *testing.T, p *plan.Plan) {
 		under.Begin(x)
 		x.Flight.Went(x.Sent)
 	}
-	err = errors.Join(err, under.Write(w, time.Minute), w.Flush(), os.WriteFile(filepath.Join(p.Output.Dir, run.PlanFile), text, 0o644))
+	lines, failed := under.Append(nil, time.Minute)
+	err = errors.Join(err, failed, w.Append(lines), w.Flush(), os.WriteFile(filepath.Join(p.Output.Dir, run.PlanFile), text, 0o644))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.WriteString(out, "\x00\x01"); err != nil { // a block that was cut
+	if _, err := io.WriteString(out, "\x28\xb5"); err != nil { // a frame that was cut
 		t.Fatal(err)
 	}
 }

@@ -41,7 +41,7 @@ func (o *outage) run(t *testing.T, s load.Stage) ([]*record.Exchange, record.Sta
 	o.start = time.Now()
 	kept := new(keeper)
 	e := New(Config{
-		Now: func() time.Duration { return time.Since(o.start) }, Source: &source{left: -1}, Prepare: o.Prepare, Sink: kept,
+		Now: func() time.Duration { return time.Since(o.start) }, Source: &source{-1}, Prepare: o.Prepare, Sink: kept,
 		NewSleeper: load.NewTimerSleeper, Live: NewLive(1), Feeders: 1,
 		IgnoreRetryAfter: o.ignore,
 	})

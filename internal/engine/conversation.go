@@ -19,7 +19,7 @@ func (st *stage) converse(c prompt.Conversation, rec *record.Exchange) (j job, r
 	st.e.cfg.Decoder.Decode(rec)
 	rec.Decoded = true
 	answer := prompt.Answer{Text: visible(rec), Failed: rec.Failure != nil}
-	session, turn, end := rec.Session, rec.Turn, rec.End
+	session, turn, end, number := rec.Session, rec.Turn, rec.End, prompt.Later(rec.Seq, 1)
 	st.e.cfg.Sink.Put(rec)
 	p, think, err := c.Next(answer)
 	if err != nil {
@@ -28,7 +28,7 @@ func (st *stage) converse(c prompt.Conversation, rec *record.Exchange) (j job, r
 		}
 		return j, 0, false
 	}
-	st.e.feed.number(&p)
+	p.Seq = number
 	call, err := st.e.cfg.Prepare(&p)
 	if err != nil {
 		st.fail(fmt.Errorf("preparing turn %d of conversation %q: %w", turn+2, session, err))

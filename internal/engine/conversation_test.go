@@ -17,17 +17,16 @@ import (
 
 // chats yields conversations.
 type chats struct {
-	left, turns int
+	most, turns int
 	think       time.Duration
 	heard       chan string // answers, as the conversations got them
 }
 
-func (c *chats) Next(context.Context) (prompt.Prompt, error) {
-	if c.left == 0 {
+func (c *chats) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+	if at.I >= uint64(c.most) {
 		return prompt.Prompt{}, io.EOF
 	}
-	c.left--
-	s := &talk{chats: c, name: fmt.Sprint("s", c.left)}
+	s := &talk{chats: c, name: fmt.Sprint("s", c.most-1-int(at.I))}
 	return prompt.Prompt{Text: "first", Session: s.name, Rest: s, Tokens: 1}, nil
 }
 
@@ -75,7 +74,7 @@ func TestConversations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const think = 50 * time.Millisecond
-				c := &chats{left: 3, turns: 4, think: think}
+				c := &chats{most: 3, turns: 4, think: think}
 				recs, mark := converse(t, c, s)
 				if len(recs) != 12 || mark.Reason != "data" {
 					t.Fatalf("%d requests, ended by %q", len(recs), mark.Reason)
@@ -107,7 +106,7 @@ func TestConversations(t *testing.T) {
 
 func TestConversationEndsWithTheStage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		recs, mark := converse(t, &chats{left: 1, turns: 1000, think: time.Hour},
+		recs, mark := converse(t, &chats{most: 1, turns: 1000, think: time.Hour},
 			load.Stage{InFlight: slots(1), MaxSlots: 1, For: 10 * time.Second, Drain: time.Second})
 		if len(recs) != 1 || mark.Reason != "duration" || mark.SendEnd != 10*time.Second {
 			t.Errorf("%d requests, ended by %q at %v", len(recs), mark.Reason, mark.SendEnd)
@@ -117,7 +116,7 @@ func TestConversationEndsWithTheStage(t *testing.T) {
 
 func TestRequestsCountTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		recs, mark := converse(t, &chats{left: 10, turns: 3},
+		recs, mark := converse(t, &chats{most: 10, turns: 3},
 			load.Stage{InFlight: slots(1), MaxSlots: 1, Requests: 5, Drain: time.Second})
 		if len(recs) != 5 || mark.Reason != "requests" {
 			t.Errorf("%d requests, ended by %q", len(recs), mark.Reason)
@@ -138,7 +137,7 @@ func TestSessions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s.Sessions, s.Drain = 5, time.Second
-				c := &chats{left: 100, turns: 4, think: 50 * time.Millisecond, heard: make(chan string, 1000)}
+				c := &chats{most: 100, turns: 4, think: 50 * time.Millisecond, heard: make(chan string, 1000)}
 				b := newBench(100*time.Millisecond, 0)
 				b.cfg.Source, b.cfg.Decoder = c, endpoint.Decoder{Decode: parrot}
 				b.cfg.Feeders = 3

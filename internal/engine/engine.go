@@ -62,7 +62,18 @@ func New(cfg Config) *Engine {
 
 // slotsPerFeeder is how many slots one feeder serves at least. Few slots then take
 // their prompts from one queue, in the order of the source.
-const slotsPerFeeder = 64
+const slotsPerFeeder = 16
+
+// feedersOf is how many feeders a stage needs.
+func (e *Engine) feedersOf(s *load.Stage) int {
+	switch {
+	case s.Growth.Step > 0:
+		return 1
+	case s.MaxSlots == 0:
+		return max(e.cfg.Feeders, 1)
+	}
+	return max(min(e.cfg.Feeders, s.MaxSlots/slotsPerFeeder), 1)
+}
 
 // mostPrompts is how many prompts a stage can send; -1: no number says.
 func mostPrompts(s load.Stage) int64 {
@@ -90,12 +101,8 @@ func (e *Engine) Run(ctx context.Context, s load.Stage, stop <-chan record.StopR
 	// connections follow it, and its end would close them.
 	ctx, cut := context.WithCancelCause(ctx)
 	e.cuts = append(e.cuts, cut)
-	feeders := max(min(e.cfg.Feeders, s.MaxSlots/slotsPerFeeder), 1)
-	if s.Arrivals != nil || s.Growth.Step > 0 {
-		feeders = 1
-	}
 	e.feed.final = s.Sessions > 0
-	st := newStage(e, s, ctx, e.feed.start(s.Index, feeders, mostPrompts(s)))
+	st := newStage(e, s, ctx, e.feed.start(s.Index, e.feedersOf(&s), mostPrompts(s)))
 	over, watched := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(watched)

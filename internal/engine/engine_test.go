@@ -55,14 +55,13 @@ func (c call) Do(ctx context.Context, rec *record.Exchange) {
 	c.s.mu.Unlock()
 }
 
-// source yields so many prompts; negative: without end.
-type source struct{ left int }
+// source has so many prompts; negative: without end.
+type source struct{ most int }
 
-func (s *source) Next(context.Context) (prompt.Prompt, error) {
-	if s.left == 0 {
+func (s *source) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+	if s.most >= 0 && at.I >= uint64(s.most) {
 		return prompt.Prompt{}, io.EOF
 	}
-	s.left--
 	return prompt.Prompt{Text: "hello", Tokens: 1}, nil
 }
 
@@ -94,7 +93,7 @@ func newBench(latency time.Duration, prompts int) *bench {
 	b := &bench{server: &server{start: time.Now(), latency: latency}, keeper: &keeper{}, live: NewLive(2)}
 	b.Engine = New(Config{
 		Now:        func() time.Duration { return time.Since(b.server.start) },
-		Source:     &source{left: prompts},
+		Source:     &source{prompts},
 		Prepare:    b.server.Prepare,
 		Sink:       b.keeper,
 		NewSleeper: load.NewTimerSleeper,

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,183 +20,196 @@ type job struct {
 	admission admission
 }
 
-// feeder prepares requests ahead of the moment at which they are sent.
+// feeder prepares requests ahead of the moment at which they are sent. Each of its queues has
+// a goroutine of its own, which makes every n-th prompt of the stage: they share nothing.
 type feeder struct {
 	source  prompt.Source
 	prepare func(p *prompt.Prompt) (endpoint.Call, error)
 
+	stage  prompt.Place // where the stage begins in the source
+	anew   bool         // the source has begun anew with it
+	first  int64        // number of its first prompt
+	most   int64        // prompts that it may take; -1: any number
+	final  bool         // it ends with the last of those
+	queues []*queue
+	stop   context.CancelFunc
+	wg     sync.WaitGroup
+
 	mu    sync.Mutex
-	next  int64             // number of the next prompt
-	spare []prompt.Prompt   // taken from the source and not sent, in order
-	dealt [][]prompt.Prompt // those of each queue that others took for it
-	turn  int               // the queue that the next prompt is for
-	left  int64             // prompts that the stage may still take
-	final bool              // the stage ends with the last of those
+	spare []int64 // prompts that were taken and not sent, of a source that goes on; in order
 	err   error
 
 	conversations atomic.Int64 // conversations prepared or under way
+}
 
-	stop  context.CancelFunc
-	queue []chan job
-	wg    sync.WaitGroup
+// queue holds what one goroutine has prepared.
+type queue struct {
+	ready chan job
+	spare []int64 // what it takes first
+	next  int64   // the prompt of the stage that it takes next, behind those
+	step  int64
 }
 
 var errSourceEnded = errors.New("the prompts have come to an end")
 
-// ahead is how many prepared requests wait for each feeder's slots.
-const ahead = 256
+// ahead is how many prepared requests wait in all queues together, and fewest in each at
+// least.
+const (
+	ahead  = 256
+	fewest = 64
+)
 
-// start begins to prepare for a stage, with n goroutines and a channel each. Prompts are
-// dealt out in turn, most of them at most, so that a stage of that many requests sends
-// the first ones of the source and each of them once. A channel is closed when there will
-// be no more prompts. It returns once each has something to give, so that the first
-// wave does not wait.
-func (f *feeder) start(stage, n int, most int64) []chan job {
-	if s, ok := f.source.(prompt.Stager); ok && s.SetStage(stage) {
+// start begins to prepare for a stage, in n queues. Queue k of n takes the prompts k, k+n,
+// k+2n and so on, most of them in all at most, so that a stage of that many requests sends the
+// first ones of the source and each of them once. A queue is closed when there will be no more
+// prompts. It returns once each has something to give, so that the first wave does not wait.
+func (f *feeder) start(stage, n int, most int64) []*queue {
+	s, ok := f.source.(prompt.Stager)
+	f.anew = ok && s.SetStage(stage)
+	f.stage = prompt.Place{I: uint64(f.first)}
+	if f.anew {
+		f.stage = prompt.Place{Stage: uint64(stage)}
 		f.spare = nil // what is left of the last stage is not of this one
 	}
+	if o, ok := f.source.(prompt.Ordered); !f.anew || ok && o.InOrder() {
+		n = 1
+	}
 	ctx, cancel := context.WithCancel(context.Background())
-	f.stop, f.err = cancel, nil
-	f.queue = make([]chan job, n)
-	f.dealt, f.turn, f.left = make([][]prompt.Prompt, n), 0, most
+	f.stop, f.err, f.most = cancel, nil, most
+	f.queues = make([]*queue, n)
 	var primed sync.WaitGroup
 	primed.Add(n)
-	for i := range f.queue {
-		f.queue[i] = make(chan job, ahead)
-		f.wg.Add(1)
-		go func() {
-			defer f.wg.Done()
-			defer close(f.queue[i])
-			f.fill(ctx, i, sync.OnceFunc(primed.Done))
-		}()
+	for i := range f.queues {
+		q := &queue{ready: make(chan job, max(ahead/n, fewest)), next: int64(i), step: int64(n)}
+		if f.queues[i] = q; i == 0 {
+			q.spare, f.spare = f.spare, nil
+		}
+		// Queues that waited for the same context would wait for one another.
+		ctx, cancel := context.WithCancel(ctx)
+		f.wg.Go(func() {
+			defer cancel()
+			defer close(q.ready)
+			f.fill(ctx, q, sync.OnceFunc(primed.Done))
+		})
 	}
 	primed.Wait()
-	return f.queue
+	return f.queues
 }
 
-// halt stops preparing and keeps what was not sent for the next stage.
+// halt ends what start began. What was not sent is there again for the next stage, where the
+// source goes on.
 func (f *feeder) halt() error {
 	f.stop()
 	f.wg.Wait()
-	for i, q := range f.queue {
-		for j := range q {
+	var taken int64
+	for _, q := range f.queues {
+		for j := range q.ready {
 			f.giveBack(j)
 		}
-		for _, p := range f.dealt[i] {
-			f.putBack(p)
-		}
+		f.spare = append(f.spare, q.spare...)
+		taken = max(taken, q.next)
 	}
-	f.queue = nil
+	if f.anew && f.most >= 0 {
+		taken = f.most
+	}
+	f.first += taken
+	slices.Sort(f.spare)
 	return f.err
 }
 
-func (f *feeder) fill(ctx context.Context, i int, primed func()) {
+func (f *feeder) fill(ctx context.Context, q *queue, primed func()) {
 	defer primed()
-	for {
-		p, err := f.take(ctx, i)
-		if err != nil {
+	for taken := int64(0); ; taken++ {
+		number, ok := f.take(q, taken)
+		if !ok {
 			return
 		}
-		if p.Play != nil {
-			p, err = firstCall(p)
-		}
-		var call endpoint.Call
-		if p.Late == nil && err == nil {
-			call, err = f.prepare(&p)
-		}
+		j, err := f.make(ctx, number)
 		if err != nil {
-			f.fail(fmt.Errorf("preparing request %d: %w", p.Seq, err))
+			if ctx.Err() != nil {
+				f.keep(number)
+			} else {
+				f.fail(err)
+			}
 			return
 		}
-		if goesOn(&p) {
+		if goesOn(&j.prompt) {
 			f.conversations.Add(1)
 		}
 		select {
-		case f.queue[i] <- job{prompt: p, call: call}:
+		case q.ready <- j:
 			primed()
 		case <-ctx.Done():
-			f.giveBack(job{prompt: p})
+			f.giveBack(j)
 			return
 		}
 	}
+}
+
+// take is the number of the next prompt of a queue that has had so many; false: the stage needs
+// no more.
+func (f *feeder) take(q *queue, had int64) (int64, bool) {
+	// Where there are spare prompts, there is one queue.
+	if f.most >= 0 && (q.next >= f.most || q.step == 1 && had >= f.most) {
+		if f.final {
+			f.fail(errSourceEnded)
+		}
+		return 0, false
+	}
+	if len(q.spare) > 0 {
+		number := q.spare[0]
+		q.spare = q.spare[1:]
+		return number, true
+	}
+	i := q.next
+	q.next += q.step
+	return f.first + i, true
+}
+
+// make makes the request of a number.
+func (f *feeder) make(ctx context.Context, number int64) (job, error) {
+	place := f.stage
+	place.I = f.stage.I + uint64(number-f.first)
+	p, err := f.source.At(ctx, place)
+	p.Seq = number
+	if errors.Is(err, io.EOF) {
+		return job{prompt: p}, errSourceEnded
+	}
+	if err != nil {
+		return job{prompt: p}, fmt.Errorf("making prompt %d: %w", number, err)
+	}
+	if p.Play != nil {
+		p, err = firstCall(p)
+	}
+	var call endpoint.Call
+	if p.Late == nil && err == nil {
+		call, err = f.prepare(&p)
+	}
+	if err != nil {
+		err = fmt.Errorf("preparing request %d: %w", number, err)
+	}
+	return job{prompt: p, call: call}, err
 }
 
 // goesOn reports whether more requests may follow a prompt.
 func goesOn(p *prompt.Prompt) bool { return p.Rest != nil || p.Play != nil }
 
-// errEnough: the stage needs no more prompts.
-var errEnough = errors.New("the stage needs no more prompts")
-
-// take gives the next prompt of a queue.
-func (f *feeder) take(ctx context.Context, queue int) (prompt.Prompt, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for len(f.dealt[queue]) == 0 {
-		p, err := f.draw(ctx)
-		if err != nil {
-			return p, err
-		}
-		f.dealt[f.turn] = append(f.dealt[f.turn], p)
-		f.turn = (f.turn + 1) % len(f.dealt)
-	}
-	p := f.dealt[queue][0]
-	f.dealt[queue] = f.dealt[queue][1:]
-	return p, nil
-}
-
-// draw gives the next prompt of all, those that were given back first.
-func (f *feeder) draw(ctx context.Context) (prompt.Prompt, error) {
-	switch {
-	case f.err != nil:
-		return prompt.Prompt{}, f.err
-	case f.left == 0 && f.final:
-		f.err = errSourceEnded
-		return prompt.Prompt{}, f.err
-	case f.left == 0:
-		return prompt.Prompt{}, errEnough
-	}
-	f.left--
-	if len(f.spare) > 0 {
-		p := f.spare[0]
-		f.spare = f.spare[1:]
-		return p, nil
-	}
-	p, err := f.source.Next(ctx)
-	if err != nil {
-		f.err = fmt.Errorf("making prompt %d: %w", f.next, err)
-		if errors.Is(err, io.EOF) {
-			f.err = errSourceEnded
-		}
-		return p, f.err
-	}
-	p.Seq = f.next
-	f.next++
-	return p, nil
-}
-
-// number numbers a prompt that did not come from the source.
-func (f *feeder) number(p *prompt.Prompt) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	p.Seq = f.next
-	f.next++
-}
-
+// giveBack takes a request back that is not sent.
 func (f *feeder) giveBack(j job) {
 	if goesOn(&j.prompt) {
 		f.conversations.Add(-1)
 	}
-	f.putBack(j.prompt)
+	f.keep(j.prompt.Seq)
 }
 
-// putBack keeps a prompt for the next stage.
-func (f *feeder) putBack(p prompt.Prompt) {
+// keep keeps a prompt for the next stage, where the source goes on.
+func (f *feeder) keep(number int64) {
+	if f.anew {
+		return
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	at, _ := slices.BinarySearchFunc(f.spare, p.Seq, func(p prompt.Prompt, seq int64) int {
-		return cmp.Compare(p.Seq, seq)
-	})
-	f.spare = slices.Insert(f.spare, at, p)
+	f.spare = append(f.spare, number)
 }
 
 // ended reports whether the source has no more prompts, or requests cannot be made of
@@ -208,8 +220,15 @@ func (f *feeder) ended() bool {
 	return f.err != nil
 }
 
+// fail ends the preparing. A source that has come to an end has done so for one queue; the
+// others find out by themselves.
 func (f *feeder) fail(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.err = err
+	if f.err == nil || errors.Is(f.err, errSourceEnded) {
+		f.err = err
+	}
+	if !errors.Is(err, errSourceEnded) {
+		f.stop()
+	}
 }

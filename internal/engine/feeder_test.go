@@ -40,21 +40,20 @@ func TestAStageSendsTheFirstPromptsOnce(t *testing.T) {
 	})
 }
 
-// failing yields some prompts and then an error.
-type failing struct{ left int }
+// failing has some prompts and then an error.
+type failing struct{ most uint64 }
 
-func (f *failing) Next(context.Context) (prompt.Prompt, error) {
-	if f.left == 0 {
+func (f *failing) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+	if at.I >= f.most {
 		return prompt.Prompt{}, errors.New("no idea")
 	}
-	f.left--
 	return prompt.Prompt{Text: "hello", Tokens: 1}, nil
 }
 
 // A prompt that cannot be made ends the run when its turn comes, and not before.
 func TestPromptThatCannotBeMade(t *testing.T) {
 	for name, tt := range map[string]struct {
-		prompts int
+		prompts uint64
 		fails   bool
 	}{"needed": {20, true}, "not needed": {200, false}} {
 		t.Run(name, func(t *testing.T) {
@@ -77,7 +76,7 @@ func TestPromptThatCannotBeMade(t *testing.T) {
 func TestWhatAStageLeavesIsTheNextOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(100*time.Millisecond, 0)
-		b.cfg.Source = prompt.Around{Source: &source{left: 50}}
+		b.cfg.Source = prompt.Around{Source: &source{50}}
 		b.Engine = New(b.cfg)
 		for stage, want := range []int{20, 30} {
 			b.keeper.recs = nil

@@ -41,7 +41,7 @@ func (g *growth) launch(step int) bool {
 		select {
 		case <-g.stop:
 			return false
-		case j, ok := <-g.ready[0]:
+		case j, ok := <-g.ready[0].ready:
 			if !ok {
 				g.dry()
 				return false

@@ -64,7 +64,7 @@ func TestGrowth(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, k := &streamer{start: time.Now(), responses: c.responses}, &keeper{}
 				e := New(Config{
-					Now: func() time.Duration { return time.Since(s.start) }, Source: &source{left: c.prompts}, Prepare: s.Prepare, Sink: k,
+					Now: func() time.Duration { return time.Since(s.start) }, Source: &source{c.prompts}, Prepare: s.Prepare, Sink: k,
 					NewSleeper: load.NewTimerSleeper, Live: NewLive(1), Feeders: 2,
 				})
 				mark, err := e.Run(t.Context(), c.stage, nil)
@@ -97,7 +97,7 @@ func TestGrowthIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, k := &streamer{start: time.Now(), responses: []int{30}}, &keeper{}
 		e := New(Config{
-			Now: func() time.Duration { return time.Since(s.start) }, Source: &source{left: -1}, Prepare: s.Prepare, Sink: k,
+			Now: func() time.Duration { return time.Since(s.start) }, Source: &source{-1}, Prepare: s.Prepare, Sink: k,
 			NewSleeper: load.NewTimerSleeper, Live: NewLive(1), Feeders: 1,
 		})
 		stop := make(chan record.StopReason, 1)

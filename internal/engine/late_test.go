@@ -18,7 +18,6 @@ import (
 // users yields turns of a few conversations, one after the other.
 type users struct {
 	talks []*shared
-	next  int
 	fault error
 }
 
@@ -30,9 +29,10 @@ func newUsers(n int) *users {
 	return u
 }
 
-func (u *users) Next(context.Context) (prompt.Prompt, error) {
-	t := u.talks[u.next%len(u.talks)]
-	u.next++
+func (u *users) InOrder() bool { return true }
+
+func (u *users) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+	t := u.talks[int(at.I)%len(u.talks)]
 	return prompt.Prompt{Late: t, Session: t.name}, nil
 }
 

@@ -8,9 +8,43 @@ import (
 
 // Live is what a stage under way lets others see.
 type Live struct {
-	InFlight atomic.Int64
-	Sent     atomic.Int64
-	windows  []window
+	counts  [lanes]count
+	windows []window
+}
+
+// lanes is how many cores can count at a time without waiting for one another.
+const lanes = 64
+
+// count is what a part of the slots has sent. It fills the memory that cores fetch at a time,
+// so that counting does not take it from a neighbour.
+type count struct {
+	sent, inFlight atomic.Int64
+	_              [112]byte
+}
+
+// send and end count a request of a slot.
+func (l *Live) send(slot int) {
+	c := &l.counts[slot%lanes]
+	c.sent.Add(1)
+	c.inFlight.Add(1)
+}
+
+func (l *Live) end(slot int) { l.counts[slot%lanes].inFlight.Add(-1) }
+
+// InFlight is how many requests are under way.
+func (l *Live) InFlight() (n int64) {
+	for i := range l.counts {
+		n += l.counts[i].inFlight.Load()
+	}
+	return n
+}
+
+// Sent is how many requests were sent so far.
+func (l *Live) Sent() (n int64) {
+	for i := range l.counts {
+		n += l.counts[i].sent.Load()
+	}
+	return n
 }
 
 // window is where a stage begins, and its steady part; these become known as the

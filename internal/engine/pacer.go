@@ -32,6 +32,7 @@ func (st *stage) pace() {
 type pacer struct {
 	*stage
 	jobs    chan job
+	turn    int           // the queue that has the next job
 	opened  int           // slots so far
 	blocked time.Duration // last moment up to which all slots were taken
 	shift   time.Duration // by how much arrivals are later than the load has them
@@ -66,7 +67,7 @@ func (p *pacer) arrive(due time.Duration) bool {
 	select {
 	case <-p.stop:
 		return false
-	case j, ok := <-p.ready[0]:
+	case j, ok := <-p.ready[p.turn].ready:
 		if !ok {
 			p.dry()
 			<-p.stop
@@ -77,6 +78,7 @@ func (p *pacer) arrive(due time.Duration) bool {
 			p.e.feed.giveBack(j)
 			return false
 		}
+		p.turn = (p.turn + 1) % len(p.ready)
 		p.mark.Scheduled++
 		j.admission = admission{due: due, phase: phase}
 		if !p.dispatch(j) {

@@ -81,7 +81,7 @@ func TestRetries(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, kept := &moody{time.Now(), c.attempts}, new(keeper)
 				e := New(Config{
-					Now: func() time.Duration { return time.Since(server.start) }, Source: &source{left: 1}, Prepare: server.Prepare, Sink: kept,
+					Now: func() time.Duration { return time.Since(server.start) }, Source: &source{1}, Prepare: server.Prepare, Sink: kept,
 					NewSleeper: load.NewTimerSleeper, Live: NewLive(1), Feeders: 1, Retries: 3, Backoff: 10 * time.Second,
 				})
 				defer e.Close()
@@ -115,7 +115,7 @@ func TestRetriesEndWithTheStage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, kept := &moody{time.Now(), []attempt{{class: record.ConnectFailed}}}, new(keeper)
 		e := New(Config{
-			Now: func() time.Duration { return time.Since(server.start) }, Source: &source{left: 1}, Prepare: server.Prepare, Sink: kept,
+			Now: func() time.Duration { return time.Since(server.start) }, Source: &source{1}, Prepare: server.Prepare, Sink: kept,
 			NewSleeper: load.NewTimerSleeper, Live: NewLive(1), Feeders: 1, Retries: 1, Backoff: time.Hour,
 		})
 		defer e.Close()

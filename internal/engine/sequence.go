@@ -15,36 +15,42 @@ import (
 // of them, and may have few: one that is left open is missing in the next stage, and in the
 // next run.
 type sequences struct {
-	mu sync.Mutex
-	// by id, what ends it; nil: its end was sent ahead of its start
-	open map[uint64]*prompt.Prompt
+	mu   sync.Mutex
+	open map[uint64]closing // by id
+}
+
+// closing is what ends a sequence. The prompt is nil where its end was sent ahead of its start.
+type closing struct {
+	last  *prompt.Prompt
+	first int64 // the request that began it
 }
 
 // note takes down that a request is about to be sent. Requests that do not wait for one
 // another may come in any order.
-func (s *sequences) note(q *prompt.Sequence) {
+func (s *sequences) note(p *prompt.Prompt) {
+	q := &p.Sequence
 	if q.ID == 0 || q.Start == q.End {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open == nil {
-		s.open = map[uint64]*prompt.Prompt{}
+		s.open = map[uint64]closing{}
 	}
 	if _, other := s.open[q.ID]; other {
 		delete(s.open, q.ID)
 		return
 	}
-	s.open[q.ID] = q.Last
+	s.open[q.ID] = closing{q.Last, p.Seq}
 }
 
-// take gives what ends a sequence that is open; nil: it is not, or nothing does.
-func (s *sequences) take(id uint64) *prompt.Prompt {
+// take gives what ends a sequence that is open; no prompt: it is not, or nothing does.
+func (s *sequences) take(id uint64) closing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	last := s.open[id]
+	c := s.open[id]
 	delete(s.open, id)
-	return last
+	return c
 }
 
 // ids are those of the open sequences.
@@ -54,13 +60,13 @@ func (s *sequences) ids() []uint64 {
 	return slices.Sorted(maps.Keys(s.open))
 }
 
-// closing is how many sequences are ended at a time.
-const closing = 64
+// atATime is how many sequences are ended at a time.
+const atATime = 64
 
 // closeSequences ends those that are open when all requests have been answered.
 func (st *stage) closeSequences() {
 	open := st.open.ids()
-	many := min(closing, len(open))
+	many := min(atATime, len(open))
 	if st.load.MaxSlots > 0 {
 		many = min(many, st.load.MaxSlots)
 	}
@@ -83,12 +89,12 @@ func (st *stage) closeSequences() {
 // closeSequence ends a sequence if it is open: the stage is over, or a request of it has
 // failed. Where requests are aborted there is no time for it.
 func (st *stage) closeSequence(slot int, id uint64) {
-	last := st.open.take(id)
-	if last == nil || st.ctx.Err() != nil {
+	end := st.open.take(id)
+	if end.last == nil || st.ctx.Err() != nil {
 		return
 	}
-	p := *last
-	st.e.feed.number(&p)
+	p := *end.last
+	p.Seq = prompt.Ending(end.first)
 	call, err := st.e.cfg.Prepare(&p)
 	if err != nil {
 		st.fail(fmt.Errorf("preparing the end of sequence %d: %w", id, err))

@@ -94,7 +94,9 @@ func (s *rows) begin() *row {
 	return &row{id: s.next, length: 5}
 }
 
-func (s *rows) Next(context.Context) (prompt.Prompt, error) {
+func (s *rows) InOrder() bool { return true }
+
+func (s *rows) At(context.Context, prompt.Place) (prompt.Prompt, error) {
 	if s.live == 0 {
 		r := s.begin()
 		p := r.request()

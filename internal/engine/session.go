@@ -213,7 +213,7 @@ func (s *session) prepare(i int, let bool) (prompt.Prompt, endpoint.Call, error)
 	if err != nil {
 		return p, nil, err
 	}
-	s.st.e.feed.number(&p)
+	p.Seq = prompt.Later(s.first.prompt.Seq, i)
 	if p.Model == "" {
 		p.Model = s.adapter
 	}

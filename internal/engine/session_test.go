@@ -17,18 +17,17 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// recording yields a recorded session so many times.
+// recording has a recorded session so many times.
 type recording struct {
 	graph *prompt.Graph
-	left  int
+	most  int
 }
 
-func (r *recording) Next(context.Context) (prompt.Prompt, error) {
-	if r.left == 0 {
+func (r *recording) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+	if at.I >= uint64(r.most) {
 		return prompt.Prompt{}, io.EOF
 	}
-	r.left--
-	name := fmt.Sprint("s", r.left)
+	name := fmt.Sprint("s", r.most-1-int(at.I))
 	return prompt.Prompt{Session: name, Play: &prompt.Play{Graph: r.graph, Name: name}}, nil
 }
 

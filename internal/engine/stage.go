@@ -23,7 +23,7 @@ type stage struct {
 	e     *Engine
 	load  load.Stage
 	ctx   context.Context
-	ready []chan job    // from the feeder
+	ready []*queue      // from the feeder
 	stop  chan struct{} // closed: send no more
 	once  sync.Once
 	slots sync.WaitGroup
@@ -53,7 +53,7 @@ type stage struct {
 	sleeper load.Sleeper // the pacer's; nil in closed loop
 }
 
-func newStage(e *Engine, s load.Stage, ctx context.Context, ready []chan job) *stage {
+func newStage(e *Engine, s load.Stage, ctx context.Context, ready []*queue) *stage {
 	st := &stage{e: e, load: s, ctx: ctx, ready: ready, stop: make(chan struct{}), warmed: make(chan struct{}), broken: make(chan record.StopReason, 1)}
 	st.turns, st.endTurns = context.WithCancel(ctx)
 	if s.Arrivals != nil {
@@ -91,8 +91,7 @@ func (st *stage) admit(at time.Duration) (record.Phase, bool) {
 		return 0, false
 	default:
 	}
-	n := st.started.Add(1)
-	if n <= st.load.WarmupRequests || at < st.begin+st.load.WarmupFor {
+	if st.load.WarmupRequests > 0 && st.started.Add(1) <= st.load.WarmupRequests || at < st.begin+st.load.WarmupFor {
 		return record.Warmup, true
 	}
 	if st.load.WarmupDrains && !st.warmup.over() {
@@ -129,6 +128,7 @@ func (st *stage) halt(reason record.StopReason) {
 		st.mark.SendEnd = st.e.cfg.Now()
 		st.e.cfg.Live.to(st.load.Index, st.mark.SendEnd)
 		close(st.stop)
+		st.e.feed.stop() // wakes the slots that wait for a request
 		if reason != record.StopRequests && reason != record.StopArrivals {
 			st.endTurns() // otherwise they are among those that were wanted
 		}
@@ -190,29 +190,26 @@ func (st *stage) closedSlot(i int) {
 		if !ok {
 			return
 		}
-		select {
-		case <-st.stop:
-			return
-		case j, ok := <-st.ready[queue]:
-			if !ok { // this feeder has no more; another may
-				queue = (queue + 1) % len(st.ready)
-				ended++
-				continue
-			}
-			now := st.e.cfg.Now()
-			phase, ok := st.admit(now)
-			if !ok {
-				st.e.feed.giveBack(j)
-				return
-			}
-			j.admission = admission{due: max(at, st.notBefore(phase)), phase: phase}
-			st.haltIfEnough()
-			st.carry(i, j, max(now, j.admission.due))
-			if !st.rest(i) {
-				return
-			}
-			free = st.e.cfg.Now()
+		// Slots that all waited for the stage's end as well would wait for one another.
+		j, ok := <-st.ready[queue].ready
+		if !ok { // this feeder has no more; another may
+			queue = (queue + 1) % len(st.ready)
+			ended++
+			continue
 		}
+		now := st.e.cfg.Now()
+		phase, ok := st.admit(now)
+		if !ok {
+			st.e.feed.giveBack(j)
+			return
+		}
+		j.admission = admission{due: max(at, st.notBefore(phase)), phase: phase}
+		st.haltIfEnough()
+		st.carry(i, j, max(now, j.admission.due))
+		if !st.rest(i) {
+			return
+		}
+		free = st.e.cfg.Now()
 	}
 	st.dry()
 }
@@ -300,10 +297,8 @@ func (st *stage) do(i int, j job, ready time.Duration) *record.Exchange {
 		rec.In.N, rec.In.Source = j.prompt.Tokens, record.FromTokenizer
 	}
 	st.e.cfg.Sink.Begin(rec)
-	live := st.e.cfg.Live
-	live.InFlight.Add(1)
-	live.Sent.Add(1)
-	st.open.note(&j.prompt.Sequence)
+	st.e.cfg.Live.send(i)
+	st.open.note(&j.prompt)
 	j.call.Do(st.ctx, rec)
 	if st.e.cfg.Retries > 0 {
 		st.again(j.call, rec)
@@ -314,7 +309,7 @@ func (st *stage) do(i int, j job, ready time.Duration) *record.Exchange {
 	st.rests.note(i, rec)
 	st.honorRetryAfter(i, rec)
 	rec.Watch = nil
-	live.InFlight.Add(-1)
+	st.e.cfg.Live.end(i)
 	st.endWarmup(rec.Phase)
 	return rec
 }

@@ -25,6 +25,12 @@ func (a Around) SetStage(i int) bool {
 	return ok && inner.SetStage(i)
 }
 
+// InOrder implements Ordered.
+func (a Around) InOrder() bool {
+	inner, ok := a.Source.(Ordered)
+	return ok && inner.InOrder()
+}
+
 // Fit implements Fitter.
 func (a Around) Fit(m *tensor.Model) error {
 	if inner, ok := a.Source.(Fitter); ok {
@@ -40,9 +46,9 @@ type Changer interface {
 	Change(p Prompt) (Prompt, error)
 }
 
-// NextChanged is the next prompt of a source, changed.
-func NextChanged(ctx context.Context, s Source, by Changer) (Prompt, error) {
-	p, err := s.Next(ctx)
+// AtChanged is the prompt that a source has at a place, changed.
+func AtChanged(ctx context.Context, s Source, at Place, by Changer) (Prompt, error) {
+	p, err := s.At(ctx, at)
 	if err != nil {
 		return p, err
 	}

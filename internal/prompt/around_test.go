@@ -13,7 +13,7 @@ import (
 // bare is a source that can do nothing else.
 type bare struct{}
 
-func (bare) Next(context.Context) (Prompt, error) { return Prompt{Text: "a"}, nil }
+func (bare) At(context.Context, Place) (Prompt, error) { return Prompt{Text: "a"}, nil }
 
 // able is a source that can do all that there is.
 type able struct {
@@ -25,6 +25,7 @@ var errNoFit = errors.New("it does not fit")
 
 func (a able) Schedule() []time.Duration { return []time.Duration{1, 2} }
 func (a able) Fit(*tensor.Model) error   { return errNoFit }
+func (a able) InOrder() bool             { return true }
 func (a able) SetStage(i int) bool {
 	*a.stage = i
 	return true
@@ -39,11 +40,14 @@ func TestAroundHandsOn(t *testing.T) {
 	if !a.SetStage(3) || stage != 3 {
 		t.Error("the stage is not handed on")
 	}
+	if !a.InOrder() {
+		t.Error("that prompts come in order is not handed on")
+	}
 	if err := a.Fit(nil); !errors.Is(err, errNoFit) {
 		t.Errorf("fit: %v", err)
 	}
 	a = Around{bare{}}
-	if a.Schedule() != nil || a.SetStage(3) || a.Fit(nil) != nil {
+	if a.Schedule() != nil || a.SetStage(3) || a.InOrder() || a.Fit(nil) != nil {
 		t.Error("it does what its source cannot")
 	}
 }

@@ -46,7 +46,7 @@ type Finite interface {
 
 // Scheduler is a Source whose prompts come with the moments at which they are due.
 type Scheduler interface {
-	// Schedule has one moment for each prompt in the order of Next, counted from
+	// Schedule has one moment for each prompt in the order of their places, counted from
 	// the start of a stage and never decreasing; nil: there are none.
 	Schedule() []time.Duration
 }

@@ -11,23 +11,19 @@ import (
 const maxLength = 10_000_000
 
 // Lengths draws lengths from a distribution. Each has a number and depends on that
-// and the seed alone, not on what was drawn before. It is used from one goroutine at
-// a time.
+// and the seed alone, not on what was drawn before.
 type Lengths struct {
 	dist      plan.Length
 	mu, sigma float64 // of the logarithm of a lognormal length
 	shift     float64 // what is added to it
 	least     int     // nothing is shorter
 	seed      uint64
-	pcg       *rand.PCG
-	rng       *rand.Rand
 }
 
 // NewLengths prepares to draw from a distribution that the plan has validated. The
 // zero distribution draws zeros: no length is asked for.
 func NewLengths(dist plan.Length, seed uint64) *Lengths {
-	pcg := rand.NewPCG(0, 0)
-	l := &Lengths{dist: dist, seed: seed, pcg: pcg, rng: rand.New(pcg), least: 1}
+	l := &Lengths{dist: dist, seed: seed, least: 1}
 	mean := dist.Mean
 	if dist.Shifted {
 		l.shift = float64(dist.Min)
@@ -61,19 +57,19 @@ func (l *Lengths) At(n uint64) int {
 	if l.dist.Dist == plan.DistFixed {
 		return l.within(l.dist.Mean)
 	}
-	l.pcg.Seed(l.seed, Mix(n))
+	rng := rand.New(rand.NewPCG(l.seed, Mix(n)))
 	switch l.dist.Dist {
 	case plan.DistUniform:
 		least := max(l.dist.Min, l.least)
-		return least + l.rng.IntN(max(l.dist.Max-least, 0)+1)
+		return least + rng.IntN(max(l.dist.Max-least, 0)+1)
 	case plan.DistLognormal:
-		return l.within(l.shift + math.Exp(l.mu+l.sigma*l.rng.NormFloat64()))
+		return l.within(l.shift + math.Exp(l.mu+l.sigma*rng.NormFloat64()))
 	case plan.DistSkew:
-		return l.within(l.dist.Mean + l.dist.Stddev*skewed(l.rng, l.dist.Skew))
+		return l.within(l.dist.Mean + l.dist.Stddev*skewed(rng, l.dist.Skew))
 	case plan.DistPoisson:
-		return l.within(poisson(l.rng, l.dist.Mean))
+		return l.within(poisson(rng, l.dist.Mean))
 	default:
-		return l.within(l.dist.Mean + l.dist.Stddev*l.rng.NormFloat64())
+		return l.within(l.dist.Mean + l.dist.Stddev*rng.NormFloat64())
 	}
 }
 

@@ -26,7 +26,7 @@ type Message struct {
 
 // Prompt is one request's content, in no protocol's shape.
 type Prompt struct {
-	Seq      int64        // position in the run; the engine numbers prompts as it takes them
+	Seq      int64        // number in the run; the engine gives it
 	Text     string       // the prompt; with Messages set, unused
 	Messages []Message    // a whole chat, where the source has one
 	Parts    []Part       // Text piece by piece where there is more to it; else nil
@@ -84,10 +84,20 @@ type Sequence struct {
 	Last *Prompt
 }
 
-// Source yields prompts in an order that its seed fixes. io.EOF ends it. Next is
-// called from one goroutine at a time.
+// Source makes prompts by their place. What it makes for a place follows from the plan, the
+// seed and the place alone, whoever asks, how often and in which order, so that any number
+// of goroutines, processes and machines can share the prompts of a run without a word.
 type Source interface {
-	Next(ctx context.Context) (Prompt, error)
+	// At is the prompt of a place; io.EOF: the source has come to an end before it. It is
+	// called from many goroutines.
+	At(ctx context.Context, at Place) (Prompt, error)
+}
+
+// Ordered is a Source whose prompts depend on those before them: the requests of a
+// conversation come one by one.
+type Ordered interface {
+	// InOrder says so. At is then called from one goroutine, for one place after the other.
+	InOrder() bool
 }
 
 // Factory makes a source of prompts.
@@ -103,7 +113,7 @@ type Tokenizer interface {
 
 // Fitter is a Source whose prompts depend on the model's tensors.
 type Fitter interface {
-	// Fit is called before the first Next, where the endpoint knows its model. It
+	// Fit is called before the first At, where the endpoint knows its model. It
 	// holds everything that the source has against the model and tells of all that
 	// does not fit.
 	Fit(m *tensor.Model) error

@@ -12,34 +12,24 @@ import (
 // before it used.
 type Place struct {
 	Stage uint64
-	I     uint64 // position in the stage
+	I     uint64 // position in the stage; in the run, where the source goes on from stage to stage
 }
 
 // Number is one number for the place. It is unique among places of the same run
 // with fewer than 2^40 requests in a stage.
 func (p Place) Number() uint64 { return p.Stage<<40 + p.I }
 
-// Places numbers the requests of a stage. A source that begins anew with every stage embeds it.
-type Places struct{ next Place }
+// Anew is what a source embeds that begins anew with every stage and has nothing to do for it.
+type Anew struct{}
 
 // SetStage implements Stager.
-func (p *Places) SetStage(i int) bool {
-	p.next = Place{Stage: uint64(i)}
-	return true
-}
+func (Anew) SetStage(int) bool { return true }
 
-// TakePlace is the place of the next request.
-func (p *Places) TakePlace() Place {
-	now := p.next
-	p.next.I++
-	return now
-}
-
-// Stager is a Source that wants to know when a stage begins.
+// Stager is a Source that begins anew with every stage. One that is none goes on from stage to
+// stage.
 type Stager interface {
-	// SetStage is called before the first Next of a stage, from the goroutine that
-	// calls Next. It reports whether the source begins anew, with prompts that follow
-	// from the stage's number; false: it goes on where it was.
+	// SetStage is called ahead of a stage, while nobody calls At. It reports whether the
+	// source begins anew; false: it goes on where it was.
 	SetStage(i int) bool
 }
 

@@ -236,13 +236,12 @@ func TestMaxErrorsEndsTheRun(t *testing.T) {
 }
 
 // fewPrompts has some prompts, and cannot make the next.
-type fewPrompts struct{ left int }
+type fewPrompts struct{ most uint64 }
 
-func (f *fewPrompts) Next(context.Context) (prompt.Prompt, error) {
-	if f.left == 0 {
+func (f *fewPrompts) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+	if at.I >= f.most {
 		return prompt.Prompt{}, errors.New("no words left")
 	}
-	f.left--
 	return prompt.Prompt{Text: "hello", Tokens: 1}, nil
 }
 

@@ -42,7 +42,7 @@ func (g *gauge) progress() Progress {
 	stage, phase := g.queue.under(), record.Measured
 	p := Progress{
 		At: g.now(), Stage: max(stage, 0), Stages: g.queue.stages(), Reporting: g.reporting.Load(),
-		Sent: g.live.Sent.Load(), InFlight: g.live.InFlight.Load(),
+		Sent: g.live.Sent(), InFlight: g.live.InFlight(),
 		Live: new(metric.Live), Failures: g.collector.Failures(),
 	}
 	for _, l := range g.lives {

@@ -49,7 +49,7 @@ func (s *sampler) start(ctx context.Context) <-chan struct{} {
 
 func (s *sampler) take() {
 	h := s.health.Sample(s.clock.Now())
-	h.InFlight = int(s.live.InFlight.Load())
+	h.InFlight = int(s.live.InFlight())
 	h.Backlog = s.collector.Waiting()
 	h.ClockStep = s.clock.Step()
 	h.Standstill, h.Pause = s.watchdog.Take()

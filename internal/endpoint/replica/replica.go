@@ -253,7 +253,7 @@ func (s *Set) Close() error {
 
 // Call makes a request of a prompt's body.
 func (s *Set) Call(p *prompt.Prompt, body []byte) endpoint.Call {
-	c := &call{set: s, target: int(p.Seq % int64(len(s.replicas)))}
+	c := &call{set: s, target: p.Spread(len(s.replicas))}
 	var own []http1.Field
 	if s.ownID {
 		own = append(own, http1.Field{Name: requestID, Value: s.runID + "-" + strconv.FormatInt(p.Seq, 10)})

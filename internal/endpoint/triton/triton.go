@@ -150,7 +150,7 @@ func (e *Endpoint) Close() error {
 
 // Prepare encodes a request.
 func (e *Endpoint) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
-	target := int(p.Seq % int64(len(e.replicas)))
+	target := p.Spread(len(e.replicas))
 	id := e.runID + "-" + strconv.FormatInt(p.Seq, 10)
 	if p.Sequence.ID != 0 { // the server that has its state
 		target = int(p.Sequence.ID % uint64(len(e.replicas)))

@@ -5,8 +5,6 @@ package adapters
 
 import (
 	"context"
-	"math"
-	"math/rand/v2"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
@@ -18,108 +16,65 @@ import (
 // conversation ask for the same model. A prompt that names its own keeps it.
 type Source struct {
 	prompt.Around
-	names  []string
-	shares []float64
-	block  int
-	turns  bool // in turn, not at random
-	seed   uint64
+	names []string
+	turns bool // in turn, not at random
+	deck  deck
 
-	rng      *rand.Rand
-	given    []int // by adapter, in the blocks so far
-	dealt    int   // prompts in the blocks so far
-	left     []int // what is left of the block, the next one last
-	sessions map[string]string
+	// Of a source whose turns come one by one:
+	sessions map[string]string // the models of those begun in the stage
+	drawn    uint64            // models in the stage
 }
 
 // New splits the prompts of a source among adapters. There is at least one. order is how
 // a prompt gets its own, as a plan has it.
 func New(s prompt.Source, list []plan.Adapter, order string, seed uint64) *Source {
-	out := &Source{Around: prompt.Around{Source: s}, turns: order == plan.OrderRoundRobin, seed: prompt.Mix(seed ^ 'l'), sessions: map[string]string{}}
+	out := &Source{Around: prompt.Around{Source: s}, turns: order == plan.OrderRoundRobin, sessions: map[string]string{}}
+	var shares []float64
 	for _, a := range list {
 		out.names = append(out.names, a.Name)
-		out.shares = append(out.shares, a.Share)
+		shares = append(shares, a.Share)
 	}
-	out.block = block(out.shares)
-	out.begin(0)
+	n, exact := block(shares)
+	out.deck = deck{shares: shares, block: n, exact: exact, seed: prompt.Mix(seed ^ 'l'), given: make([]int, len(shares))}
 	return out
 }
 
-// The length of a block: long enough that a server cannot tell what comes next, short
-// enough that a short stage has its shares.
-const (
-	shortest = 20
-	longest  = 100
-)
-
-// block is how many prompts have a whole number of each share.
-func block(shares []float64) int {
-	for n := 1; n <= longest; n++ {
-		whole := true
-		for _, s := range shares {
-			_, rest := math.Modf(s*float64(n) + 1e-6)
-			whole = whole && rest < 2e-6
-		}
-		if whole {
-			return (shortest + n - 1) / n * n
-		}
-	}
-	return longest
-}
-
-// begin starts over for a stage.
-func (s *Source) begin(stage int) {
-	s.rng = rand.New(rand.NewPCG(s.seed, uint64(stage)))
-	s.given, s.dealt, s.left = make([]int, len(s.names)), 0, nil
-	clear(s.sessions)
-}
-
-// draw gives the model of the next prompt.
-func (s *Source) draw() string {
-	if len(s.left) == 0 {
-		s.shuffle()
-	}
-	i := s.left[len(s.left)-1]
-	s.left = s.left[:len(s.left)-1]
-	return s.names[i]
-}
-
-// shuffle makes the next block. What a share lacks of a whole number is kept for the
-// blocks that follow: no adapter is ever a whole prompt off at the end of a block.
-func (s *Source) shuffle() {
+// at is the model of a place.
+func (s *Source) at(place prompt.Place) string {
 	if s.turns {
-		for i := range s.names {
-			s.left = append(s.left, len(s.names)-1-i)
-		}
-		return
+		return s.names[place.I%uint64(len(s.names))]
 	}
-	s.dealt += s.block
-	for range s.block {
-		most, lack := 0, math.Inf(-1)
-		for i, share := range s.shares {
-			if l := share*float64(s.dealt) - float64(s.given[i]); l > lack {
-				most, lack = i, l
-			}
-		}
-		s.given[most]++
-		s.left = append(s.left, most)
-	}
-	s.rng.Shuffle(len(s.left), func(i, j int) { s.left[i], s.left[j] = s.left[j], s.left[i] })
+	return s.names[s.deck.at(place)]
 }
 
-// Next implements prompt.Source.
-func (s *Source) Next(ctx context.Context) (prompt.Prompt, error) {
-	p, err := s.Source.Next(ctx)
+// At implements prompt.Source.
+func (s *Source) At(ctx context.Context, place prompt.Place) (prompt.Prompt, error) {
+	p, err := s.Source.At(ctx, place)
 	if err != nil || p.Model != "" {
 		return p, err
 	}
+	if !s.InOrder() {
+		return of(p, s.at(place)), nil
+	}
 	model, known := s.sessions[p.Session]
 	if !known || p.Session == "" {
-		model = s.draw()
+		model = s.at(prompt.Place{Stage: place.Stage, I: s.drawn})
+		s.drawn++
 	}
 	if p.Session != "" && p.Rest == nil { // others of its turns come from here too
 		s.sessions[p.Session] = model
 	}
 	return of(p, model), nil
+}
+
+// SetStage implements prompt.Stager.
+func (s *Source) SetStage(i int) bool {
+	if !s.Around.SetStage(i) {
+		return false
+	}
+	s.drawn = 0
+	clear(s.sessions)
+	return true
 }
 
 // of gives a prompt and those that follow it a model.
@@ -146,13 +101,4 @@ func (c conversation) Next(a prompt.Answer) (prompt.Prompt, time.Duration, error
 		return p, think, err
 	}
 	return of(p, c.model), think, nil
-}
-
-// SetStage implements prompt.Stager.
-func (s *Source) SetStage(i int) bool {
-	if !s.Around.SetStage(i) {
-		return false
-	}
-	s.begin(i)
-	return true
 }

@@ -5,45 +5,48 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/prompttest"
+	"github.com/inferometer/inferometer/internal/token"
 )
 
 // plain yields prompts without end.
 type plain struct {
 	make  func(i int) prompt.Prompt
-	i     int
 	stage int
 }
 
-func (s *plain) Next(context.Context) (prompt.Prompt, error) {
-	s.i++
+func (s *plain) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
 	if s.make == nil {
-		return prompt.Prompt{}, nil
+		return prompt.Prompt{Text: "a", Tokens: 1, Hash: prompt.HashText("a")}, nil
 	}
-	return s.make(s.i - 1), nil
+	return s.make(int(at.I)), nil
 }
 
 // byStage is plain with stages.
 type byStage struct{ plain }
 
 func (s *byStage) SetStage(i int) bool {
-	s.stage, s.i = i, 0
+	s.stage = i
 	return true
 }
 
-func take(t *testing.T, s prompt.Source, n int) []string {
+// oneByOne is byStage whose prompts are turns that come in order.
+type oneByOne struct{ byStage }
+
+func (*oneByOne) InOrder() bool { return true }
+
+// take gives the models of n prompts from a place on.
+func take(t *testing.T, s prompt.Source, from prompt.Place, n int) []string {
 	t.Helper()
 	var out []string
-	for range n {
-		p, err := s.Next(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, p := range prompttest.TakeAt(t, s, from, n) {
 		out = append(out, p.Model)
 	}
 	return out
@@ -78,17 +81,24 @@ func TestSharesAreExact(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := New(&plain{}, c.list, "", 3)
-			if got := s.block; got != c.block {
+			if got := s.deck.block; got != c.block {
 				t.Errorf("blocks of %d, want %d", got, c.block)
 			}
 			var all []string
 			for range 50 {
-				all = append(all, take(t, s, c.block)...)
+				all = append(all, take(t, s, prompt.Place{I: uint64(len(all))}, c.block)...)
 				got := count(all)
 				for _, a := range c.list {
 					if off := math.Abs(float64(got[a.Name]) - a.Share*float64(len(all))); off >= 1 {
 						t.Fatalf("%s has %d of %d", a.Name, got[a.Name], len(all))
 					}
+				}
+			}
+			// A block that is asked for first is what it is after all others.
+			s = New(&plain{}, c.list, "", 3)
+			for i := len(all) - c.block; i >= 0; i -= c.block {
+				if got := take(t, s, prompt.Place{I: uint64(i)}, c.block); !slices.Equal(got, all[i:i+c.block]) {
+					t.Fatalf("from %d on: %q backwards, %q forwards", i, got, all[i:i+c.block])
 				}
 			}
 		})
@@ -98,9 +108,9 @@ func TestSharesAreExact(t *testing.T) {
 func TestSeedFixesTheOrder(t *testing.T) {
 	list := []plan.Adapter{{Name: "a", Share: 0.5}, {Name: "b", Share: 0.5}}
 	s := New(&byStage{}, list, "", 3)
-	first := take(t, s, 200)
-	again := take(t, New(&byStage{}, list, "", 3), 200)
-	other := take(t, New(&byStage{}, list, "", 4), 200)
+	first := take(t, s, prompt.Place{}, 200)
+	again := take(t, New(&byStage{}, list, "", 3), prompt.Place{}, 200)
+	other := take(t, New(&byStage{}, list, "", 4), prompt.Place{}, 200)
 	same, differ, turns := true, false, 0
 	for i := range first {
 		same = same && first[i] == again[i]
@@ -115,11 +125,27 @@ func TestSeedFixesTheOrder(t *testing.T) {
 	if turns < 60 || turns > 140 {
 		t.Errorf("%d changes of model in 200 prompts: the order is no random one", turns)
 	}
+	s.SetStage(1)
+	if slices.Equal(take(t, s, prompt.Place{Stage: 1}, 200), first) {
+		t.Error("another stage has the same order")
+	}
 	s.SetStage(0)
-	for i, name := range take(t, s, 200) {
+	for i, name := range take(t, s, prompt.Place{}, 200) {
 		if name != first[i] {
 			t.Fatalf("prompt %d of the stage differs the second time", i)
 		}
+	}
+}
+
+func TestConformance(t *testing.T) {
+	for name, share := range map[string]float64{"exact": 0.5, "no whole number": math.Pi / 10} {
+		t.Run(name, func(t *testing.T) {
+			list := []plan.Adapter{{Name: "a", Share: share}, {Name: "b", Share: 1 - share}}
+			prompttest.Run(t, prompttest.Case{
+				New:       func(_ *testing.T, seed uint64) prompt.Source { return New(&byStage{}, list, "", seed) },
+				Tokenizer: token.Words{},
+			})
+		})
 	}
 }
 
@@ -149,11 +175,7 @@ func TestTurnsKeepTheirModel(t *testing.T) {
 	list := []plan.Adapter{{Name: "a", Share: 0.5}, {Name: "b", Share: 0.5}}
 	s := New(&plain{make: func(int) prompt.Prompt { return prompt.Prompt{Session: "s", Rest: &talk{left: 3}} }}, list, "", 1)
 	seen := map[string]int{}
-	for range 20 {
-		p, err := s.Next(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, p := range prompttest.Take(t, s, 20) {
 		seen[p.Model]++
 		turns, rest := 0, p.Rest
 		for {
@@ -178,28 +200,36 @@ func TestTurnsKeepTheirModel(t *testing.T) {
 
 func TestTurnsOfASessionThatComeOneByOne(t *testing.T) {
 	list := []plan.Adapter{{Name: "a", Share: 0.5}, {Name: "b", Share: 0.5}}
-	s := New(&plain{make: func(i int) prompt.Prompt { return prompt.Prompt{Session: string(rune('A' + i%20))} }}, list, "", 1)
-	first := take(t, s, 20)
+	s := New(&oneByOne{byStage{plain{make: func(i int) prompt.Prompt { return prompt.Prompt{Session: string(rune('A' + i%20))} }}}}, list, "", 1)
+	first := take(t, s, prompt.Place{}, 20)
 	if got := count(first); got["a"] != 10 {
 		t.Errorf("sessions %v", got)
 	}
-	for i, name := range take(t, s, 20) {
+	for i, name := range take(t, s, prompt.Place{I: 20}, 20) {
 		if name != first[i] {
 			t.Fatalf("session %d changed from %s to %s", i, first[i], name)
 		}
+	}
+	s.SetStage(1)
+	if got := count(take(t, s, prompt.Place{Stage: 1}, 20)); got["a"] != 10 {
+		t.Errorf("sessions of the next stage %v", got)
+	}
+	s.SetStage(0)
+	if again := take(t, s, prompt.Place{}, 20); !slices.Equal(again, first) {
+		t.Errorf("sessions of the stage: %q, the second time %q", first, again)
 	}
 }
 
 func TestPromptKeepsItsOwnModel(t *testing.T) {
 	s := New(&plain{make: func(int) prompt.Prompt { return prompt.Prompt{Model: "own"} }}, []plan.Adapter{{Name: "a", Share: 1}}, "", 1)
-	if got := take(t, s, 1)[0]; got != "own" {
+	if got := take(t, s, prompt.Place{}, 1)[0]; got != "own" {
 		t.Errorf("model %q", got)
 	}
 }
 
 func TestRoundRobin(t *testing.T) {
 	list := []plan.Adapter{{Name: "a", Share: 1. / 3}, {Name: "b", Share: 1. / 3}, {Name: "c", Share: 1. / 3}}
-	if got := strings.Join(take(t, New(&plain{}, list, plan.OrderRoundRobin, 3), 7), ""); got != "abcabca" {
+	if got := strings.Join(take(t, New(&plain{}, list, plan.OrderRoundRobin, 3), prompt.Place{}, 7), ""); got != "abcabca" {
 		t.Errorf("in turn: %s", got)
 	}
 }

@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/prompttest"
 	"github.com/inferometer/inferometer/internal/token"
 )
 
@@ -181,11 +181,7 @@ func TestLengths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 9 {
-		p, err := s.Next(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, p := range prompttest.TakeShared(t, s, 9) {
 		for i, want := range []int{3000, 5000} {
 			if n := gpt2(t).Count(p.Play.Graph.Calls[0].Prompt.Messages[i].Content); n < want-want/50 || n > want+want/50 {
 				t.Errorf("%s: message %d has %d tokens, not %d", p.Session, i, n, want)

@@ -20,7 +20,6 @@ type Source struct {
 	tok    prompt.Tokenizer
 	themes map[string]*theme
 	heads  heads
-	next   int
 }
 
 // usualEvents is how many calls a session has at most where the plan does not say.
@@ -57,14 +56,14 @@ func (s *Source) Open(_ context.Context, u prompt.Use) error {
 // Sessions implements prompt.Finite.
 func (s *Source) Sessions() int { return s.agents.Sessions }
 
-// Next implements prompt.Source: the next session.
-func (s *Source) Next(context.Context) (prompt.Prompt, error) {
-	i := s.next % s.agents.Sessions
+// At implements prompt.Source: a session.
+func (s *Source) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+	n := uint64(s.agents.Sessions)
+	i := int(at.I % n)
 	name := fmt.Sprintf("synthN%d", i)
-	if round := s.next / s.agents.Sessions; round > 0 {
+	if round := at.I / n; round > 0 {
 		name += fmt.Sprintf("#%d", round+1)
 	}
-	s.next++
 	g, err := s.graph(i)
 	if err != nil {
 		return prompt.Prompt{}, err

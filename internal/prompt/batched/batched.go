@@ -4,6 +4,7 @@ package batched
 import (
 	"context"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/prompt"
@@ -12,48 +13,80 @@ import (
 // Source gives prompts of several texts each, made of as many prompts of another
 // source.
 type Source struct {
-	inner prompt.Source
+	prompt.Around
 	texts int
 	query bool
 	// drawn are passages that are drawn for each query; none: they follow it.
 	drawn []prompt.Prompt
 	seed  uint64
-	next  uint64
+	// each is how many prompts of the other source make one; it is known once one was seen.
+	each func() uint64
 }
 
 // New makes prompts of so many texts. query: one more text goes ahead of them, the
 // one that they are ranked by, which is the prompt's own.
 func New(s prompt.Source, texts int, query bool) *Source {
-	return &Source{inner: s, texts: max(texts, 1), query: query}
+	out := &Source{Around: prompt.Around{Source: s}, texts: max(texts, 1), query: query}
+	out.each = sync.OnceValue(out.measure)
+	return out
 }
 
 // Draw makes each prompt of a source a query, with so many passages that are drawn for it.
 func Draw(s prompt.Source, passages []prompt.Prompt, texts int, seed uint64) *Source {
-	return &Source{inner: s, texts: max(texts, 1), query: true, drawn: passages, seed: prompt.Mix(seed ^ 'r')}
+	out := New(s, texts, true)
+	out.drawn, out.seed = passages, prompt.Mix(seed^'r')
+	return out
 }
 
-// passage is the next text of a request.
-func (s *Source) passage(ctx context.Context, rng *rand.Rand) (prompt.Prompt, error) {
+// measure finds out how many prompts make one: a source may have whole requests.
+func (s *Source) measure() uint64 {
+	if s.InOrder() {
+		return s.several()
+	}
+	first, err := s.Source.At(context.Background(), prompt.Place{})
+	if err == nil && whole(&first) {
+		return 1
+	}
+	return s.several()
+}
+
+// several is how many prompts make a request of several texts.
+func (s *Source) several() uint64 {
+	switch {
+	case len(s.drawn) > 0:
+		return 1
+	case s.query:
+		return uint64(s.texts) + 1
+	}
+	return uint64(s.texts)
+}
+
+// whole reports whether a prompt is a request as it stands.
+func whole(p *prompt.Prompt) bool { return p.Body != nil || p.Texts != nil }
+
+// passage is a text of a request, the one at a place of the other source or a drawn one.
+func (s *Source) passage(ctx context.Context, at prompt.Place, rng *rand.Rand) (prompt.Prompt, error) {
 	if len(s.drawn) == 0 {
-		return s.inner.Next(ctx)
+		return s.Source.At(ctx, at)
 	}
 	return s.drawn[rng.IntN(len(s.drawn))], nil
 }
 
-// Next implements prompt.Source.
-func (s *Source) Next(ctx context.Context) (prompt.Prompt, error) {
-	first, err := s.inner.Next(ctx)
-	if err != nil || first.Body != nil || first.Texts != nil {
+// At implements prompt.Source.
+func (s *Source) At(ctx context.Context, at prompt.Place) (prompt.Prompt, error) {
+	rng := rand.New(rand.NewPCG(s.seed, at.I))
+	at.I *= s.each()
+	first, err := s.Source.At(ctx, at)
+	if err != nil || whole(&first) {
 		return first, err
 	}
-	rng := rand.New(rand.NewPCG(s.seed, s.next))
-	s.next++
 	first.Parts = media(first.Parts)
 	if !s.query {
 		first.Texts = append(first.Texts, said(&first))
 	}
 	for len(first.Texts) < s.texts {
-		p, err := s.passage(ctx, rng)
+		at.I++
+		p, err := s.passage(ctx, at, rng)
 		if err != nil {
 			return first, err
 		}
@@ -96,32 +129,11 @@ func said(p *prompt.Prompt) string {
 // Schedule implements prompt.Scheduler. A prompt is due when the first of those that it
 // is made of is.
 func (s *Source) Schedule() []time.Duration {
-	inner, ok := s.inner.(prompt.Scheduler)
-	if !ok {
-		return nil
-	}
-	each := s.texts
-	switch {
-	case len(s.drawn) > 0:
-		each = 1
-	case s.query:
-		each++
-	}
 	var due []time.Duration
-	for i, d := range inner.Schedule() {
-		if i%each == 0 {
+	for i, d := range s.Around.Schedule() {
+		if uint64(i)%s.each() == 0 {
 			due = append(due, d)
 		}
 	}
 	return due
-}
-
-// SetStage implements prompt.Stager.
-func (s *Source) SetStage(i int) bool {
-	inner, ok := s.inner.(prompt.Stager)
-	if !ok || !inner.SetStage(i) {
-		return false
-	}
-	s.next = 0
-	return true
 }

@@ -11,23 +11,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/prompttest"
 )
 
 // texts gives a number of prompts of one token each.
-type texts struct{ n, most int }
+type texts struct{ most int }
 
-func (s *texts) Next(context.Context) (prompt.Prompt, error) {
-	if s.n++; s.n > s.most {
+func (s texts) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+	n := int(at.I) + 1
+	if n > s.most {
 		return prompt.Prompt{}, io.EOF
 	}
-	text := fmt.Sprint(s.n)
+	text := fmt.Sprint(n)
 	return prompt.Prompt{
-		Text: text, Tokens: 1, Output: s.n, Hash: prompt.HashText(text),
+		Text: text, Tokens: 1, Output: n, Hash: prompt.HashText(text),
 		Parts: []prompt.Part{{Text: text}, {Kind: prompt.Image, URL: text}},
 	}, nil
 }
 
-func (s *texts) Schedule() []time.Duration { return []time.Duration{1, 2, 3, 4, 5, 6, 7} }
+func (s texts) Schedule() []time.Duration { return []time.Duration{1, 2, 3, 4, 5, 6, 7} }
 
 func TestBatches(t *testing.T) {
 	for _, tt := range []struct {
@@ -42,15 +44,15 @@ func TestBatches(t *testing.T) {
 		{2, true, prompt.Prompt{Text: "1", Texts: []string{"2", "3"}, Tokens: 3, Output: 1}, 3, []time.Duration{1, 4, 7}, 2},
 		{0, true, prompt.Prompt{Text: "1", Texts: []string{"2"}, Tokens: 2, Output: 1}, 2, []time.Duration{1, 3, 5, 7}, 3},
 	} {
-		s := New(&texts{most: 7}, tt.texts, tt.query)
-		p, err := s.Next(context.Background())
+		s := New(texts{most: 7}, tt.texts, tt.query)
+		p, err := s.At(t.Context(), prompt.Place{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(p.Parts) != tt.images {
 			t.Errorf("%d images, want %d", len(p.Parts), tt.images)
 		}
-		q, _ := s.Next(context.Background())
+		q, _ := s.At(t.Context(), prompt.Place{I: 1})
 		if p.Hash == q.Hash {
 			t.Error("two prompts have the same hash")
 		}
@@ -63,7 +65,7 @@ func TestBatches(t *testing.T) {
 		}
 		n := 2
 		for ; err == nil; n++ {
-			_, err = s.Next(context.Background())
+			_, err = s.At(t.Context(), prompt.Place{I: uint64(n)})
 		}
 		if !errors.Is(err, io.EOF) || n-1 != tt.count {
 			t.Errorf("%d prompts, then %v; want %d", n-1, err, tt.count)
@@ -75,9 +77,9 @@ func TestBatches(t *testing.T) {
 func TestDraw(t *testing.T) {
 	passages := []prompt.Prompt{{Text: "a", Tokens: 1}, {Text: "b", Tokens: 1}, {Text: "c", Tokens: 1}}
 	list := func(seed uint64) string {
-		s, text := Draw(&texts{most: 20}, passages, 2, seed), ""
+		s, text := Draw(texts{most: 20}, passages, 2, seed), ""
 		for i := range 20 {
-			p, err := s.Next(t.Context())
+			p, err := s.At(t.Context(), prompt.Place{I: uint64(i)})
 			if err != nil || p.Text != fmt.Sprint(i+1) || len(p.Texts) != 2 || p.Tokens != 3 {
 				t.Fatalf("%+v, %v", p, err)
 			}
@@ -92,3 +94,44 @@ func TestDraw(t *testing.T) {
 		t.Error("the seed does not fix what is drawn, and alone")
 	}
 }
+
+// bodies gives whole requests.
+type bodies struct{ texts }
+
+func (s bodies) At(ctx context.Context, at prompt.Place) (prompt.Prompt, error) {
+	p, err := s.texts.At(ctx, at)
+	p.Body = []byte(p.Text)
+	return p, err
+}
+
+// A request that is whole is made of no others, and none is left out.
+func TestWholeRequestsStayAlone(t *testing.T) {
+	s := New(bodies{texts{most: 7}}, 3, true)
+	for i, p := range prompttest.Take(t, s, 7) {
+		if string(p.Body) != fmt.Sprint(i+1) || p.Texts != nil {
+			t.Errorf("request %d: %s with %q", i, p.Body, p.Texts)
+		}
+	}
+	if n := len(s.Schedule()); n != 7 {
+		t.Errorf("%d moments, want one for each request", n)
+	}
+}
+
+// Whoever asks for it, a request has the same texts.
+func TestConformance(t *testing.T) {
+	passages := []prompt.Prompt{{Text: "a", Tokens: 1}, {Text: "b", Tokens: 1}, {Text: "c", Tokens: 1}}
+	for name, make := range map[string]func(seed uint64) prompt.Source{
+		"in order": func(uint64) prompt.Source { return New(texts{most: 2000}, 3, false) },
+		"drawn":    func(seed uint64) prompt.Source { return Draw(texts{most: 2000}, passages, 2, seed) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			prompttest.Run(t, prompttest.Case{New: func(_ *testing.T, seed uint64) prompt.Source { return make(seed) }, Tokenizer: three{}, MinOutput: 1, MaxOutput: 2000})
+		})
+	}
+}
+
+// three finds three tokens in every text: those of all texts of a request.
+type three struct{}
+
+func (three) Name() string     { return "three" }
+func (three) Count(string) int { return 3 }

@@ -34,7 +34,7 @@ type Source struct {
 	shared string
 	slots  []*slot           // made as they are needed
 	names  map[uint64]string // of the latest conversations of slots in the stage before
-	next   uint64            // request of the stage
+	used   bool              // requests of the stage were made
 	err    error             // the stage's conversations cannot be made
 }
 
@@ -77,7 +77,7 @@ func longest(l plan.Length) int {
 
 // begin makes what the conversations of a stage share.
 func (s *Source) begin(stage uint64) error {
-	s.stage, s.next, s.names = stage, 0, map[uint64]string{}
+	s.stage, s.used, s.names = stage, false, map[uint64]string{}
 	for i, at := range s.slots {
 		if at != nil {
 			s.names[uint64(i)] = at.last
@@ -112,19 +112,22 @@ func (s *Source) Open(_ context.Context, u prompt.Use) error {
 
 // SetStage implements prompt.Stager.
 func (s *Source) SetStage(i int) bool {
-	if uint64(i) != s.stage || s.next != 0 {
+	if uint64(i) != s.stage || s.used {
 		s.err = s.begin(uint64(i))
 	}
 	return true
 }
 
-// Next implements prompt.Source. It never ends.
-func (s *Source) Next(context.Context) (prompt.Prompt, error) {
+// InOrder implements prompt.Ordered.
+func (s *Source) InOrder() bool { return true }
+
+// At implements prompt.Source. It never ends.
+func (s *Source) At(_ context.Context, place prompt.Place) (prompt.Prompt, error) {
 	if s.err != nil {
 		return prompt.Prompt{}, s.err
 	}
-	i := s.next % uint64(len(s.slots))
-	s.next++
+	s.used = true
+	i := place.I % uint64(len(s.slots))
 	at := s.slots[i]
 	if at == nil {
 		at = newSlot(s, i)

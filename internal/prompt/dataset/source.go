@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/message"
@@ -30,7 +32,6 @@ const (
 // Source hands out the rows of a data set in order, again and again. Every stage begins
 // with the first, unless the plan lets it go on.
 type Source struct {
-	prompt.Places
 	data   plan.Data
 	kind   kind
 	tok    prompt.Tokenizer
@@ -45,10 +46,13 @@ type Source struct {
 	files  []file  // those that are left
 	reader *rows.Reader
 	most   int // prompts; 0: no bound
-	kept   []prompt.Prompt
 	start  int // of kept, those that come last
-	ended  bool
 	tally  tally
+
+	mu    sync.Mutex // of all that reading changes
+	kept  []prompt.Prompt
+	ended bool
+	all   atomic.Pointer[[]prompt.Prompt] // kept, once all are read
 }
 
 // tally counts what became of rows.
@@ -274,17 +278,17 @@ func (s *Source) Sessions() int {
 }
 
 // SetStage implements prompt.Stager.
-func (s *Source) SetStage(i int) bool {
-	if s.data.Dataset.GoOn {
-		return false
-	}
-	return s.Places.SetStage(i)
-}
+func (s *Source) SetStage(int) bool { return !s.data.Dataset.GoOn }
 
-// Next implements prompt.Source. It never ends.
-func (s *Source) Next(ctx context.Context) (prompt.Prompt, error) {
-	place := s.TakePlace()
-	for !s.ended && place.I+uint64(s.start) >= uint64(len(s.kept)) {
+// row is the prompt of a place, of those that are used. The rows up to it are read, where they were
+// not yet.
+func (s *Source) row(ctx context.Context, i uint64) (prompt.Prompt, error) {
+	if all := s.all.Load(); all != nil {
+		return (*all)[(i+uint64(s.start))%uint64(len(*all))], nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for !s.ended && i+uint64(s.start) >= uint64(len(s.kept)) {
 		if _, err := s.readOne(ctx, false); err != nil {
 			return prompt.Prompt{}, err
 		}
@@ -292,7 +296,18 @@ func (s *Source) Next(ctx context.Context) (prompt.Prompt, error) {
 	if len(s.kept) == 0 {
 		return prompt.Prompt{}, s.nothing()
 	}
-	p := s.kept[(place.I+uint64(s.start))%uint64(len(s.kept))]
+	if s.ended {
+		s.all.Store(&s.kept)
+	}
+	return s.kept[(i+uint64(s.start))%uint64(len(s.kept))], nil
+}
+
+// At implements prompt.Source. It never ends.
+func (s *Source) At(ctx context.Context, place prompt.Place) (prompt.Prompt, error) {
+	p, err := s.row(ctx, place.I)
+	if err != nil {
+		return p, err
+	}
 	if s.data.Output != (plan.Length{}) {
 		p.Output = s.output.At(place.Number())
 	}

@@ -11,7 +11,7 @@ import (
 
 // Source counts. Every stage begins with 1.
 type Source struct {
-	prompt.Places
+	prompt.Anew
 	tok    prompt.Tokenizer
 	output *prompt.Lengths
 	salt   prompt.Salt
@@ -35,9 +35,8 @@ func (s *Source) Open(_ context.Context, u prompt.Use) error {
 	return nil
 }
 
-// Next implements prompt.Source. It never ends.
-func (s *Source) Next(context.Context) (prompt.Prompt, error) {
-	place := s.TakePlace()
+// At implements prompt.Source. It never ends.
+func (s *Source) At(_ context.Context, place prompt.Place) (prompt.Prompt, error) {
 	number := place.I
 	if s.pool > 0 {
 		number %= s.pool

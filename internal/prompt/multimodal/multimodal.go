@@ -5,7 +5,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
@@ -22,7 +21,6 @@ type Source struct {
 	seed  uint64
 	maker *media.Maker
 
-	mu     sync.Mutex
 	counts [3]*prompt.Lengths // of images, videos and sounds
 	sizes  [2]*prompt.Lengths // widths and heights of images
 }
@@ -38,9 +36,9 @@ func New(s prompt.Source, m plan.Media, seed uint64) *Source {
 	}
 }
 
-// Next implements prompt.Source.
-func (s *Source) Next(ctx context.Context) (prompt.Prompt, error) {
-	return prompt.NextChanged(ctx, s.Source, s)
+// At implements prompt.Source.
+func (s *Source) At(ctx context.Context, at prompt.Place) (prompt.Prompt, error) {
+	return prompt.AtChanged(ctx, s.Source, at, s)
 }
 
 // Change puts media into a prompt, and into those that follow it when they come.
@@ -82,9 +80,7 @@ func (s *Source) complete(own []prompt.Part, text string) []prompt.Part {
 // parts weaves media into a text. Nil: it gets none.
 func (s *Source) parts(text string) []prompt.Part {
 	hash := prompt.HashText(text)
-	s.mu.Lock()
 	images, videos, sounds := s.counts[0].At(hash), s.counts[1].At(hash), s.counts[2].At(hash)
-	s.mu.Unlock()
 	if images+videos+sounds == 0 {
 		return nil
 	}
@@ -141,9 +137,7 @@ const (
 func (s *Source) image(rng *rand.Rand) []prompt.Part {
 	if (s.plan.Image.Width != plan.Length{}) {
 		number := rng.Uint64()
-		s.mu.Lock()
 		width, height := s.sizes[0].At(number), s.sizes[1].At(number)
-		s.mu.Unlock()
 		return []prompt.Part{s.picture(min(width, mostSize), min(height, mostSize), s.plan.Image.Format == plan.ImageJPEG, rng)}
 	}
 	size := pick(s.plan.Image.Sizes, func(z *plan.Size) float64 { return z.Weight }, plan.Size{Width: usualSize, Height: usualSize}, rng)

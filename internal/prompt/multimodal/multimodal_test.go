@@ -17,15 +17,15 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/prompttest"
 )
 
 // texts gives numbered prompts; every third is a chat that goes on.
-type texts struct{ n int }
+type texts struct{}
 
-func (s *texts) Next(context.Context) (prompt.Prompt, error) {
-	s.n++
-	p := prompt.Prompt{Text: fmt.Sprintf("prompt número %d of them", s.n)}
-	if s.n%3 == 0 {
+func (texts) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+	p := prompt.Prompt{Text: fmt.Sprintf("prompt número %d of them", at.I+1)}
+	if at.I%3 == 2 {
 		p = prompt.Prompt{Messages: []prompt.Message{{Role: "system", Content: "s"}, {Role: "user", Content: p.Text}}}
 		p.Rest = &talk{p.Messages}
 	}
@@ -63,8 +63,8 @@ func TestKinds(t *testing.T) {
 		Video: plan.Videos{Count: fixed(1), At: plan.Spot{Dist: plan.DistFixed, Mean: 0.5}, Clips: []plan.Clip{{Width: 32, Height: 16, Frames: 3}}},
 		Audio: plan.Sounds{Count: fixed(1), At: plan.Spot{Dist: plan.DistFixed, Mean: 1}, Clips: []plan.Sound{{Length: plan.Duration(time.Second / 2)}}},
 	}
-	s := New(&texts{}, everything, 1)
-	p, err := s.Next(context.Background())
+	s := New(texts{}, everything, 1)
+	p, err := s.At(context.Background(), prompt.Place{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestKinds(t *testing.T) {
 		}
 	}
 	everything.Video.Format = plan.VideoPNGFrames
-	p, _ = New(&texts{}, everything, 1).Next(context.Background())
+	p, _ = New(texts{}, everything, 1).At(context.Background(), prompt.Place{})
 	if got := kinds(p.Parts); got != "image image text image image image text audio" {
 		t.Errorf("frames: %s", got)
 	}
@@ -102,12 +102,13 @@ func TestDraws(t *testing.T) {
 		Count: plan.Length{Dist: plan.DistUniform, Max: 3},
 		Sizes: []plan.Size{{Width: 8, Height: 8, Weight: 3}, {Width: 16, Height: 8}},
 	}}
-	a, b, c := New(&texts{}, m, 1), New(&texts{}, m, 1), New(&texts{}, m, 2)
+	const n = 400
+	a, b, c := New(texts{}, m, 1), prompttest.TakeShared(t, New(texts{}, m, 1), n), New(texts{}, m, 2)
 	counts, wide, images, differ := map[int]int{}, 0, 0, 0
-	for range 400 {
-		x, _ := a.Next(context.Background())
-		y, _ := b.Next(context.Background())
-		z, _ := c.Next(context.Background())
+	for i, y := range b {
+		at := prompt.Place{I: uint64(i)}
+		x, _ := a.At(context.Background(), at)
+		z, _ := c.At(context.Background(), at)
 		x.Rest, y.Rest, z.Rest = nil, nil, nil
 		if !reflect.DeepEqual(x, y) {
 			t.Fatal(cmp.Diff(x, y))
@@ -146,8 +147,8 @@ func TestDraws(t *testing.T) {
 
 // A conversation's history keeps the media that it had.
 func TestConversations(t *testing.T) {
-	s := New(&texts{2}, plan.Media{Image: plan.Images{Count: fixed(1), Sizes: []plan.Size{{Width: 4, Height: 4}}}}, 7)
-	first, _ := s.Next(context.Background())
+	s := New(texts{}, plan.Media{Image: plan.Images{Count: fixed(1), Sizes: []plan.Size{{Width: 4, Height: 4}}}}, 7)
+	first, _ := s.At(context.Background(), prompt.Place{I: 2})
 	second, _, err := first.Rest.Next(prompt.Answer{Text: "yes"})
 	if err != nil {
 		t.Fatal(err)
@@ -210,13 +211,9 @@ func TestNoise(t *testing.T) {
 	}
 	for _, format := range []string{plan.ImagePNG, plan.ImageJPEG} {
 		m.Image.Format = format
-		s := New(&texts{}, m, 1)
+		s := New(texts{}, m, 1)
 		widths, sounds := map[int]bool{}, map[int]bool{}
-		for i := range 12 {
-			p, err := s.Next(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+		for i, p := range prompttest.Take(t, s, 12) {
 			if i%3 == 2 {
 				continue // a chat
 			}
@@ -243,8 +240,8 @@ func TestFormatsOfSound(t *testing.T) {
 	for format, want := range map[string]struct{ kind, head string }{
 		"": {"audio/wav", "RIFF"}, plan.AudioWAV: {"audio/wav", "RIFF"}, plan.AudioMP3: {"audio/mp3", "\xff\xf3"},
 	} {
-		s := New(&texts{}, plan.Media{Audio: plan.Sounds{Count: fixed(1), Noise: true, Format: format, At: plan.Spot{Dist: plan.DistFixed, Mean: 1}}}, 1)
-		p, err := s.Next(t.Context())
+		s := New(texts{}, plan.Media{Audio: plan.Sounds{Count: fixed(1), Noise: true, Format: format, At: plan.Spot{Dist: plan.DistFixed, Mean: 1}}}, 1)
+		p, err := s.At(t.Context(), prompt.Place{})
 		if err != nil || len(p.Parts) != 2 {
 			t.Fatalf("%q: %d parts, %v", format, len(p.Parts), err)
 		}
@@ -257,7 +254,7 @@ func TestFormatsOfSound(t *testing.T) {
 // given is a source of one prompt.
 type given struct{ prompt.Prompt }
 
-func (g given) Next(context.Context) (prompt.Prompt, error) { return g.Prompt, nil }
+func (g given) At(context.Context, prompt.Place) (prompt.Prompt, error) { return g.Prompt, nil }
 
 // What a prompt has by itself stays, and it gets what it lacks.
 func TestPromptsWithMediaOfTheirOwn(t *testing.T) {
@@ -270,7 +267,7 @@ func TestPromptsWithMediaOfTheirOwn(t *testing.T) {
 		{own, "text image audio"},
 		{prompt.Prompt{Text: "t", Texts: []string{"t", "u"}}, "image image audio"},
 	} {
-		p, err := New(given{tt.prompt}, m, 1).Next(t.Context())
+		p, err := New(given{tt.prompt}, m, 1).At(t.Context(), prompt.Place{})
 		if err != nil || len(kinds(p.Parts)) != len(tt.want) || strings.Contains(kinds(p.Parts), "text") != strings.Contains(tt.want, "text") {
 			t.Errorf("%s, %v, want %s", kinds(p.Parts), err, tt.want)
 		}

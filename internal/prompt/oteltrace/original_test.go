@@ -65,7 +65,7 @@ func TestLikeTheOriginal(t *testing.T) {
 				r.NoSubstitution, r.ToolMaxTokens, r.ToolChoice = true, 0, "as_recorded"
 			}
 			s := opened(t, r)
-			p, err := s.Next(t.Context())
+			p, err := s.At(t.Context(), prompt.Place{})
 			if err != nil {
 				t.Fatal(err)
 			}

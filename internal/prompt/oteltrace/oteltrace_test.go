@@ -104,7 +104,7 @@ func TestPlay(t *testing.T) {
 		if second := calls[1]; len(second.Messages) != 3 || second.Messages[1].Content != tc.said || second.Tokens != 6 {
 			t.Errorf("%s: %+v", name, second)
 		}
-		if again := prompttest.Take(t, s, 1)[0]; again.Session != "trace0_a#2" || again.Play == first.Play {
+		if again := prompttest.TakeAt(t, s, prompt.Place{I: 1}, 1)[0]; again.Session != "trace0_a#2" || again.Play == first.Play {
 			t.Errorf("%s: the second round begins with %+v", name, again)
 		}
 	}
@@ -281,7 +281,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		s.All = append(s.All, one)
-		p, err := s.Next(context.Background())
+		p, err := s.At(context.Background(), prompt.Place{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -188,9 +188,9 @@ func (s *Source) keeps(raw []byte, t *trace, name, file string) (bool, error) {
 	return keep, nil
 }
 
-// Next implements prompt.Source: the next session.
-func (s *Source) Next(context.Context) (prompt.Prompt, error) {
-	one := s.Draw()
+// At implements prompt.Source: a session.
+func (s *Source) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+	one := s.Session(at.I)
 	if one.Tag != "" {
 		one.Tag += " " // it stands in front of messages
 	}

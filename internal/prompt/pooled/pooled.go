@@ -17,8 +17,7 @@ import (
 // Source hands the requests out in turn. Every stage begins with the first.
 type Source struct {
 	prompt.Around
-	all  []prompt.Prompt
-	next int
+	all []prompt.Prompt
 }
 
 // fitted is a source whose requests are others once the model is known.
@@ -35,11 +34,11 @@ func New(ctx context.Context, s prompt.Source, n int) (*Source, error) {
 		return nil, plan.Faults{{Path: "data.pool", Text: fmt.Sprintf("a pool of %d requests cannot be kept: it has from 1 to %d", n, most), Hint: "change %v", Args: []any{message.Prompts}}}
 	}
 	out := &Source{Around: prompt.Around{Source: s}, all: make([]prompt.Prompt, 0, min(n, 4096))}
-	for range n {
+	for i := range uint64(n) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		p, err := s.Next(ctx)
+		p, err := s.At(ctx, prompt.Place{I: i})
 		if errors.Is(err, io.EOF) && len(out.all) > 0 {
 			break
 		}
@@ -54,12 +53,13 @@ func New(ctx context.Context, s prompt.Source, n int) (*Source, error) {
 // All are the requests, in order. They are not to be changed.
 func (s *Source) All() []prompt.Prompt { return s.all }
 
-// Next implements prompt.Source. It never ends.
-func (s *Source) Next(context.Context) (prompt.Prompt, error) {
-	p := s.all[s.next%len(s.all)]
-	s.next++
-	return p, nil
+// At implements prompt.Source. It never ends.
+func (s *Source) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+	return s.all[at.I%uint64(len(s.all))], nil
 }
+
+// InOrder implements prompt.Ordered: the requests are made.
+func (s *Source) InOrder() bool { return false }
 
 // Fit implements prompt.Fitter: the requests become those for the model.
 func (s *Source) Fit(m *tensor.Model) error {
@@ -80,10 +80,7 @@ func (s *Source) Fit(m *tensor.Model) error {
 }
 
 // SetStage implements prompt.Stager.
-func (s *Source) SetStage(int) bool {
-	s.next = 0
-	return true
-}
+func (s *Source) SetStage(int) bool { return true }
 
 // Sessions implements prompt.Finite.
 func (s *Source) Sessions() int { return len(s.all) }

@@ -11,17 +11,18 @@ import (
 )
 
 // counting is a source whose prompts are numbers; 0: it never ends.
-type counting struct{ n, most int }
+type counting struct{ most int }
 
-func (c *counting) Next(context.Context) (prompt.Prompt, error) {
-	if c.n++; c.most > 0 && c.n > c.most {
+func (c counting) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+	n := int(at.I) + 1
+	if c.most > 0 && n > c.most {
 		return prompt.Prompt{}, io.EOF
 	}
-	return prompt.Prompt{Text: strconv.Itoa(c.n), Output: c.n}, nil
+	return prompt.Prompt{Text: strconv.Itoa(n), Output: n}, nil
 }
 
 func TestPool(t *testing.T) {
-	s, err := New(t.Context(), &counting{}, 3)
+	s, err := New(t.Context(), counting{}, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,27 +32,43 @@ func TestPool(t *testing.T) {
 		}
 	}
 	s.SetStage(1)
-	if p := prompttest.Take(t, s, 1)[0]; p.Text != "1" {
+	if p := prompttest.TakeAt(t, s, prompt.Place{Stage: 1}, 1)[0]; p.Text != "1" {
 		t.Errorf("a stage begins with %s", p.Text)
 	}
 	if len(s.All()) != 3 || s.Sessions() != 3 {
 		t.Errorf("%d requests", len(s.All()))
 	}
-	if s, err = New(t.Context(), &counting{most: 2}, 3); err != nil || s.Sessions() != 2 {
+	if s, err = New(t.Context(), counting{most: 2}, 3); err != nil || s.Sessions() != 2 {
 		t.Errorf("a source that ends: %v", err)
 	}
 }
 
+// talking is a source whose prompts come one by one.
+type talking struct{ counting }
+
+func (talking) InOrder() bool { return true }
+
+// Requests that are made do not depend on those before them any more.
+func TestPoolIsInNoOrder(t *testing.T) {
+	s, err := New(t.Context(), talking{}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.InOrder() {
+		t.Error("the requests of a pool have to be asked for in order")
+	}
+}
+
 func TestBadPools(t *testing.T) {
-	if _, err := New(t.Context(), &counting{}, 0); err == nil {
+	if _, err := New(t.Context(), counting{}, 0); err == nil {
 		t.Error("a pool of none is made")
 	}
-	if _, err := New(t.Context(), &counting{}, most+1); err == nil {
+	if _, err := New(t.Context(), counting{}, most+1); err == nil {
 		t.Error("a pool of too many is made")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := New(ctx, &counting{}, 3); err == nil {
+	if _, err := New(ctx, counting{}, 3); err == nil {
 		t.Error("a pool is made after the end")
 	}
 }

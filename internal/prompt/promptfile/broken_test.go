@@ -24,8 +24,8 @@ func TestBrokenFiles(t *testing.T) {
 			if err := s.Open(t.Context(), prompt.Use{Fields: true}); err != nil {
 				t.Error(err)
 			}
-			for range s.Len() {
-				if _, err := s.Next(t.Context()); err != nil {
+			for i := range uint64(s.Len()) {
+				if _, err := s.At(t.Context(), prompt.Place{I: i}); err != nil {
 					t.Errorf("%q: %v", text, err)
 				}
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/prompttest"
 )
 
 const talks = `{"session_id": "a", "prompt": "one", "osl": 7}
@@ -21,7 +22,7 @@ const talks = `{"session_id": "a", "prompt": "one", "osl": 7}
 
 func TestConversation(t *testing.T) {
 	s := source(t, plan.Data{File: "p.jsonl"}, talks)
-	p, err := s.Next(t.Context())
+	p, err := s.At(t.Context(), prompt.Place{})
 	if err != nil || p.Session != "a" || p.Turn != 0 || p.Text != "one" || p.Rest == nil {
 		t.Fatalf("first turn %+v, %v", p, err)
 	}
@@ -53,11 +54,7 @@ func TestConversation(t *testing.T) {
 func TestConversationsOfTheFile(t *testing.T) {
 	s := source(t, plan.Data{File: "p.jsonl"}, talks)
 	var sessions []string
-	for range 5 {
-		p, err := s.Next(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, p := range prompttest.Take(t, s, 5) {
 		sessions = append(sessions, p.Session+"/"+p.Model)
 	}
 	if diff := cmp.Diff([]string{"a/", "b/", "/m", "a#2/", "b#2/"}, sessions); diff != "" {
@@ -65,11 +62,8 @@ func TestConversationsOfTheFile(t *testing.T) {
 	}
 	// Two rounds of one conversation share nothing.
 	s.SetStage(0)
-	one, _ := s.Next(t.Context())
-	for range 2 {
-		s.Next(t.Context())
-	}
-	two, _ := s.Next(t.Context())
+	list := prompttest.Take(t, s, 4)
+	one, two := list[0], list[3]
 	if _, _, err := one.Rest.Next(prompt.Answer{Failed: true}); !errors.Is(err, io.EOF) {
 		t.Errorf("after a failure: %v", err)
 	}
@@ -87,7 +81,7 @@ func TestSchedule(t *testing.T) {
 	if diff := cmp.Diff([]time.Duration{0, 500 * time.Microsecond, 3 * time.Second}, s.Schedule()); diff != "" {
 		t.Error(diff)
 	}
-	if p, _ := s.Next(t.Context()); p.Text != "first" || p.Rest == nil {
+	if p, _ := s.At(t.Context(), prompt.Place{}); p.Text != "first" || p.Rest == nil {
 		t.Errorf("the first is %+v", p)
 	}
 	if got := source(t, plan.Data{File: "p.jsonl"}, talks).Schedule(); got != nil {

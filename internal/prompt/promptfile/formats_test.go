@@ -7,6 +7,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/prompttest"
 	"github.com/inferometer/inferometer/internal/token"
 )
 
@@ -64,11 +65,7 @@ func TestFieldsOfLines(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for range 3 {
-			p, err := s.Next(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+		for _, p := range prompttest.Take(t, s, 3) {
 			for more := true; more; {
 				for _, f := range p.Fields {
 					got = append(got, f.Name+"="+string(f.Value))

@@ -189,23 +189,23 @@ func TestManyFaultsAreCounted(t *testing.T) {
 func TestOrderAndLengths(t *testing.T) {
 	d := plan.Data{File: "p.jsonl", Output: plan.Length{Dist: plan.DistFixed, Mean: 30}}
 	s := source(t, d, `{"prompt": "a", "osl": 5}`+"\n"+`{"prompt": "b"}`+"\n"+`{"prompt": "c"}`)
-	read := func(n int) string {
+	read := func(stage uint64, n int) string {
 		var out strings.Builder
-		for _, p := range prompttest.Take(t, s, n) {
+		for _, p := range prompttest.TakeAt(t, s, prompt.Place{Stage: stage}, n) {
 			fmt.Fprintf(&out, "%s%d ", p.Text, p.Output)
 		}
 		return out.String()
 	}
-	if got, want := read(7), "a5 b30 c30 a5 b30 c30 a5 "; got != want {
+	if got, want := read(0, 7), "a5 b30 c30 a5 b30 c30 a5 "; got != want {
 		t.Errorf("prompts are %s, want %s", got, want)
 	}
 	s.SetStage(1)
-	if got, want := read(2), "a5 b30 "; got != want {
+	if got, want := read(1, 2), "a5 b30 "; got != want {
 		t.Errorf("the second stage begins with %s, want %s", got, want)
 	}
 	d.Prompts, d.Output = 2, plan.Length{}
 	s = source(t, d, `{"prompt": "a", "osl": 5}`+"\n"+`{"prompt": "b"}`+"\n"+`{"prompt": "c"}`)
-	if got, want := read(4), "a5 b0 a5 b0 "; got != want {
+	if got, want := read(0, 4), "a5 b0 a5 b0 "; got != want {
 		t.Errorf("two of three prompts are %s, want %s", got, want)
 	}
 }
@@ -213,7 +213,8 @@ func TestOrderAndLengths(t *testing.T) {
 func TestSaltGoesInFrontOfTheFirstMessage(t *testing.T) {
 	d := plan.Data{File: "p.jsonl", Salt: plan.SaltRequest}
 	s := source(t, d, `{"messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]}`)
-	a, b := prompttest.Take(t, s, 1)[0], prompttest.Take(t, s, 1)[0]
+	list := prompttest.Take(t, s, 2)
+	a, b := list[0], list[1]
 	word, rest, _ := strings.Cut(a.Messages[0].Content, " ")
 	if len(word) != 13 || rest != "s" || a.Messages[1].Content != "u" || a.Tokens != 3 {
 		t.Errorf("salted chat: %+v", a)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"sync"
 	"testing"
 
 	"github.com/inferometer/inferometer/internal/prompt"
@@ -28,6 +29,7 @@ const many = 400
 // Run checks a source.
 func Run(t *testing.T, c Case) {
 	t.Run("the same seed gives the same prompts", func(t *testing.T) { repeats(t, c) })
+	t.Run("prompts do not depend on who asks when", func(t *testing.T) { shared(t, c) })
 	t.Run("a stage does not depend on the one before", func(t *testing.T) { stages(t, c) })
 	t.Run("hashes are equal where content is", func(t *testing.T) { hashes(t, c) })
 	t.Run("lengths are what they say", func(t *testing.T) { lengths(t, c) })
@@ -37,17 +39,45 @@ func Run(t *testing.T, c Case) {
 	}
 }
 
-// Take reads n prompts.
+// Take is the first n prompts of a source.
 func Take(t *testing.T, s prompt.Source, n int) []prompt.Prompt {
+	t.Helper()
+	return TakeAt(t, s, prompt.Place{}, n)
+}
+
+// TakeAt is n prompts of a source, from a place on.
+func TakeAt(t *testing.T, s prompt.Source, from prompt.Place, n int) []prompt.Prompt {
 	t.Helper()
 	out := make([]prompt.Prompt, n)
 	for i := range out {
-		p, err := s.Next(context.Background())
+		p, err := s.At(context.Background(), from)
 		if err != nil {
 			t.Fatalf("prompt %d: %v", i, err)
 		}
 		out[i] = p
+		from.I++
 	}
+	return out
+}
+
+// TakeShared is Take for a source that several goroutines ask, each for every n-th prompt and
+// the last first.
+func TakeShared(t *testing.T, s prompt.Source, n int) []prompt.Prompt {
+	t.Helper()
+	const sharers = 7
+	out := make([]prompt.Prompt, n)
+	var all sync.WaitGroup
+	for k := range sharers {
+		all.Go(func() {
+			for i := n - 1 - k; i >= 0; i -= sharers {
+				var err error
+				if out[i], err = s.At(context.Background(), prompt.Place{I: uint64(i)}); err != nil {
+					t.Errorf("prompt %d: %v", i, err)
+				}
+			}
+		})
+	}
+	all.Wait()
 	return out
 }
 
@@ -56,6 +86,19 @@ func repeats(t *testing.T, c Case) {
 	for i := range a {
 		if !reflect.DeepEqual(a[i], b[i]) {
 			t.Fatalf("prompt %d differs:\n%+v\n%+v", i, a[i], b[i])
+		}
+	}
+}
+
+func shared(t *testing.T, c Case) {
+	want, s := Take(t, c.New(t, 1), many), c.New(t, 1)
+	if o, ok := s.(prompt.Ordered); ok && o.InOrder() {
+		t.Skip("the prompts of the source depend on those before them")
+	}
+	got := TakeShared(t, s, many)
+	for i := range want {
+		if !reflect.DeepEqual(got[i], want[i]) {
+			t.Fatalf("prompt %d differs when others ask too:\n%+v\n%+v", i, got[i], want[i])
 		}
 	}
 }
@@ -84,7 +127,8 @@ func stages(t *testing.T, c Case) {
 		t.Skip("the source goes on from stage to stage")
 	}
 	short.(prompt.Stager).SetStage(1)
-	a, b := Take(t, long, 50), Take(t, short, 50)
+	first := prompt.Place{Stage: 1}
+	a, b := TakeAt(t, long, first, 50), TakeAt(t, short, first, 50)
 	for i := range a {
 		if !reflect.DeepEqual(a[i], b[i]) {
 			t.Fatalf("prompt %d of stage 1 depends on how many stage 0 used:\n%+v\n%+v", i, a[i], b[i])
@@ -133,7 +177,7 @@ func keeps(t *testing.T, c Case) {
 		copies[i].Text = string([]byte(p.Text))
 		copies[i].Messages = append([]prompt.Message(nil), p.Messages...)
 	}
-	Take(t, s, many)
+	TakeAt(t, s, prompt.Place{I: 20}, many)
 	for i := range first {
 		if !reflect.DeepEqual(first[i], copies[i]) {
 			t.Errorf("prompt %d changed after it was handed out:\n%+v\n%+v", i, copies[i], first[i])

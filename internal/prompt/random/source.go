@@ -14,7 +14,7 @@ import (
 
 // Source makes prompts of random words, of the lengths of a distribution or of a trace.
 type Source struct {
-	prompt.Places
+	prompt.Anew
 	lex      *lexicon.Lexicon
 	input    *prompt.Lengths
 	output   *prompt.Lengths
@@ -25,17 +25,12 @@ type Source struct {
 	sent     bool                         // prompts are sent with it, not put into it by the server
 	salt     prompt.Salt
 	seed     uint64
-	pool     uint64          // distinct prompts; 0: no bound
-	kept     []prompt.Prompt // those of the pool that were made, while nothing sets two uses of one apart
-	pcg      *rand.PCG
-	rng      *rand.Rand
+	pool     uint64 // distinct prompts; 0: no bound
+	kept     prompt.Kept
 }
 
 // tries is how often a text within a template is looked for.
 const tries = 16
-
-// mostKept bounds the prompts of a pool that are kept rather than made again.
-const mostKept = 1 << 16
 
 // New makes a source of prompts of the lengths that d asks for, counted by tok. A trace
 // is read with read; what is wrong with it is returned as plan.Faults.
@@ -48,9 +43,8 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64, read func(name string) 
 }
 
 func newSource(d plan.Data, lex *lexicon.Lexicon, seed uint64, read func(name string) ([]byte, error)) (s *Source, err error) {
-	pcg := rand.NewPCG(0, 0)
 	s = &Source{
-		lex: lex, pcg: pcg, rng: rand.New(pcg),
+		lex:      lex,
 		input:    prompt.NewLengths(d.Input, prompt.Mix(seed^'i')),
 		output:   prompt.NewLengths(d.Output, prompt.Mix(seed^'o')),
 		salt:     prompt.NewSalt(d.Salt, seed),
@@ -58,9 +52,7 @@ func newSource(d plan.Data, lex *lexicon.Lexicon, seed uint64, read func(name st
 		pool:     uint64(max(d.Prompts, 0)),
 		template: d.Template,
 	}
-	if s.salt.None() && s.pool <= mostKept {
-		s.kept = make([]prompt.Prompt, s.pool)
-	}
+	s.kept = prompt.NewKept(s.pool, s.salt)
 	if d.Trace.Lengths == "" {
 		return s, nil
 	}
@@ -92,9 +84,8 @@ func (s *Source) Open(_ context.Context, u prompt.Use) error {
 	return nil
 }
 
-// Next implements prompt.Source. It never ends.
-func (s *Source) Next(context.Context) (prompt.Prompt, error) {
-	place := s.TakePlace()
+// At implements prompt.Source. It never ends.
+func (s *Source) At(_ context.Context, place prompt.Place) (prompt.Prompt, error) {
 	number := place.Number()
 	if s.pool > 0 {
 		number = place.I % s.pool
@@ -118,8 +109,8 @@ func (s *Source) row(number uint64) azure.Row {
 
 // make makes the prompt of a number, or takes it from those that are kept.
 func (s *Source) make(number uint64, place prompt.Place) (prompt.Prompt, error) {
-	if number < uint64(len(s.kept)) && s.kept[number].Text != "" {
-		return s.kept[number], nil
+	if p := s.kept.Get(number); p != nil {
+		return *p, nil
 	}
 	var n int
 	if s.trace != nil {
@@ -127,29 +118,27 @@ func (s *Source) make(number uint64, place prompt.Place) (prompt.Prompt, error) 
 	} else {
 		n = s.input.At(number)
 	}
-	s.pcg.Seed(s.seed, prompt.Mix(number))
-	text, err := s.text(n, place)
+	rng := rand.New(rand.NewPCG(s.seed, prompt.Mix(number)))
+	text, err := s.text(rng, n, place)
 	if err != nil {
 		return prompt.Prompt{}, err
 	}
 	p := prompt.Prompt{Text: text, Tokens: n, Hash: prompt.HashText(text)}
-	if number < uint64(len(s.kept)) {
-		s.kept[number] = p
-	}
+	s.kept.Put(number, p)
 	return p, nil
 }
 
 // text draws a text of n tokens, the template included where there is one.
-func (s *Source) text(n int, place prompt.Place) (string, error) {
+func (s *Source) text(rng *rand.Rand, n int, place prompt.Place) (string, error) {
 	if s.wrap == nil {
-		return s.salted(n, place)
+		return s.salted(rng, n, place)
 	}
 	within := n - s.around
 	for range tries {
 		if within < 1 {
 			return "", fmt.Errorf("a length of %d tokens leaves no room for a prompt within the chat template, which takes %d: ask for more", n, s.around)
 		}
-		text, err := s.salted(within, place)
+		text, err := s.salted(rng, within, place)
 		if err != nil {
 			return "", err
 		}
@@ -170,16 +159,16 @@ func (s *Source) text(n int, place prompt.Place) (string, error) {
 }
 
 // salted draws a text of n tokens, its salt included where there is any.
-func (s *Source) salted(n int, place prompt.Place) (string, error) {
+func (s *Source) salted(rng *rand.Rand, n int, place prompt.Place) (string, error) {
 	if s.salt.None() {
-		return s.lex.Text(s.rng, n)
+		return s.lex.Text(rng, n)
 	}
 	var buf [16]byte
 	word := s.salt.Append(buf[:0], place)
 	grain := string(word[:len(word)-1])
 	count := s.lex.Tokenizer().Count(grain)
 	if count < n {
-		return s.lex.Extend(s.rng, grain, count, n-count)
+		return s.lex.Extend(rng, grain, count, n-count)
 	}
 	end, ok := s.lex.Tokenizer().Cut(grain, n)
 	if !ok {

@@ -77,7 +77,7 @@ func TestLengthsOfATrace(t *testing.T) {
 	s := source(t, plan.Data{Trace: plan.Trace{Lengths: "trace.csv"}}, gpt2(t), 1)
 	for stage := range 2 {
 		s.SetStage(stage)
-		for i, p := range prompttest.Take(t, s, 7) {
+		for i, p := range prompttest.TakeAt(t, s, prompt.Place{Stage: uint64(stage)}, 7) {
 			in, out := []int{37, 39, 8}[i%3], []int{4, 9, 5}[i%3]
 			if p.Tokens != in || p.Output != out {
 				t.Errorf("request %d of stage %d has %d and %d tokens, want %d and %d", i, stage, p.Tokens, p.Output, in, out)
@@ -127,7 +127,7 @@ func TestTemplate(t *testing.T) {
 	if err := s.Open(context.Background(), prompt.Use{Wrap: wrap}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Next(context.Background()); err == nil || !strings.Contains(err.Error(), "leaves no room") {
+	if _, err := s.At(context.Background(), prompt.Place{}); err == nil || !strings.Contains(err.Error(), "leaves no room") {
 		t.Errorf("a prompt shorter than its template: %v", err)
 	}
 }

@@ -16,10 +16,7 @@ type Session struct {
 }
 
 // Cycle gives sessions in an order that the seed fixes, again and again.
-type Cycle struct {
-	All  []*Session
-	next int
-}
+type Cycle struct{ All []*Session }
 
 // Arrange puts the sessions in order, repeats them where more are wanted, and tags those
 // that no cache shall know. With a prefix their names begin with it and their place.
@@ -45,12 +42,12 @@ func (c *Cycle) Arrange(r *plan.Replay, seed uint64, prefix string) {
 // Sessions implements prompt.Finite.
 func (c *Cycle) Sessions() int { return len(c.All) }
 
-// Draw is the next session. Those of a later round have it in their names.
-func (c *Cycle) Draw() Session {
-	one := *c.All[c.next%len(c.All)]
-	if round := c.next / len(c.All); round > 0 {
+// Session is the i-th session. Those of a later round have it in their names.
+func (c *Cycle) Session(i uint64) Session {
+	n := uint64(len(c.All))
+	one := *c.All[i%n]
+	if round := i / n; round > 0 {
 		one.Name += fmt.Sprintf("#%d", round+1)
 	}
-	c.next++
 	return one
 }

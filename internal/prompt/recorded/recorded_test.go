@@ -78,8 +78,8 @@ func TestCycle(t *testing.T) {
 	d := cycle(1, plan.Replay{Sessions: 5})
 	var names, origins []string
 	tags := map[string]int{}
-	for range 10 {
-		one := d.Draw()
+	for i := range uint64(10) {
+		one := d.Session(i)
 		names, origins = append(names, one.Name), append(origins, one.Graph.Origin)
 		tags[one.Tag]++
 	}

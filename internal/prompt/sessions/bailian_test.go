@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
 )
 
 // bailian are lines as Alibaba publishes its traces: seconds, and blocks of 16 tokens.
@@ -24,7 +25,7 @@ func TestBailianTrace(t *testing.T) {
 	}
 	var texts []string
 	for i, want := range []struct{ tokens, output int }{{40, 132}, {60, 80}} {
-		p, err := s.Next(t.Context())
+		p, err := s.At(t.Context(), prompt.Place{I: uint64(i)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -62,12 +62,8 @@ func follow(t *testing.T, tok *token.Engine, trace []byte, each int) {
 		t.Fatal(err)
 	}
 	known := map[int64][]int32{}
-	for i := range codes {
-		if i%each != 0 {
-			s.next++
-			continue
-		}
-		p, err := s.Next(t.Context())
+	for i := 0; i < len(codes); i += each {
+		p, err := s.At(t.Context(), prompt.Place{I: uint64(i)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,12 +29,12 @@ type session []turn
 // Source hands out the first turns of its sessions in order, again and again. Every stage
 // begins with the first.
 type Source struct {
+	prompt.Anew
 	sessions []session
 	tok      prompt.Tokenizer
 	writer   *writer // makes the texts of coded turns; nil: there are none
 	chat     bool
 	alone    bool // turns of a session are requests of their own
-	next     uint64
 	notes    []string
 }
 
@@ -93,17 +93,14 @@ func (s *Source) Turns(ctx context.Context) ([]prompt.Scripted, error) {
 	return list, nil
 }
 
-// SetStage implements prompt.Stager.
-func (s *Source) SetStage(int) bool {
-	s.next = 0
-	return true
-}
+// InOrder implements prompt.Ordered: where turns stand alone, those of a session are told by
+// its name.
+func (s *Source) InOrder() bool { return s.alone }
 
-// Next implements prompt.Source. It never ends; a session that comes again has another
+// At implements prompt.Source. It never ends; a session that comes again has another
 // name.
-func (s *Source) Next(context.Context) (prompt.Prompt, error) {
-	round, i := s.next/uint64(len(s.sessions)), s.next%uint64(len(s.sessions))
-	s.next++
+func (s *Source) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+	round, i := at.I/uint64(len(s.sessions)), at.I%uint64(len(s.sessions))
 	k := s.sessions[i]
 	p, err := s.writer.fill(&k[0])
 	if err != nil {

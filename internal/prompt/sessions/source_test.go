@@ -37,20 +37,19 @@ func made(d plan.Data, _ prompt.Tokenizer, seed uint64) (prompt.Source, error) {
 }
 
 type maker struct {
-	seed, n       uint64
+	seed          uint64
 	input, output *prompt.Lengths
 	prefix        bool
 }
 
-func (m *maker) Next(context.Context) (prompt.Prompt, error) {
-	n := m.input.At(m.n)
-	text := strings.TrimSuffix(strings.Repeat("w"+string(prompt.NewSalt(plan.SaltRequest, m.seed).Append(nil, prompt.Place{I: m.n})), n), " ")
-	p := prompt.Prompt{Text: text, Output: m.output.At(m.n), Tokens: n, Hash: prompt.HashText(text)}
+func (m *maker) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+	n := m.input.At(at.I)
+	text := strings.TrimSuffix(strings.Repeat("w"+string(prompt.NewSalt(plan.SaltRequest, m.seed).Append(nil, at)), n), " ")
+	p := prompt.Prompt{Text: text, Output: m.output.At(at.I), Tokens: n, Hash: prompt.HashText(text)}
 	if m.prefix {
 		p.Text = "prefix " + p.Text
 		p.Tokens, p.Hash = n+1, prompt.HashText(p.Text)
 	}
-	m.n++
 	return p, nil
 }
 
@@ -64,16 +63,27 @@ func payload(t *testing.T, text string, p plan.Payload) (*Source, error) {
 
 func TestPrompts(t *testing.T) {
 	normal := plan.Length{Dist: plan.DistNormal, Mean: 5, Stddev: 2}
-	prompttest.Run(t, prompttest.Case{
-		New: func(t *testing.T, seed uint64) prompt.Source {
-			s, err := NewSessions(plan.Data{Input: normal, Output: fixed(3), Sessions: plan.Sessions{Count: 900}}, words{}, seed, made)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return s
+	const lines = `{"input_length": 6, "hash_ids": [1]}` + "\n" + `{"input_length": 5}` + "\n"
+	d := plan.Data{File: "trace.jsonl", Input: normal, Output: fixed(3), Sessions: plan.Sessions{Count: 900}}
+	for name, make := range map[string]func(seed uint64) (*Source, error){
+		"sessions": func(seed uint64) (*Source, error) { return NewSessions(d, words{}, seed, made) },
+		"payload": func(seed uint64) (*Source, error) {
+			return NewPayload(d, words{}, seed, made, func(string) ([]byte, error) { return []byte(lines), nil })
 		},
-		Tokenizer: words{}, MinOutput: 3, MaxOutput: 3, Seeded: true,
-	})
+	} {
+		t.Run(name, func(t *testing.T) {
+			prompttest.Run(t, prompttest.Case{
+				New: func(t *testing.T, seed uint64) prompt.Source {
+					s, err := make(seed)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return s
+				},
+				Tokenizer: words{}, MinOutput: 3, MaxOutput: 3, Seeded: true,
+			})
+		})
+	}
 }
 
 // play goes through a session as an engine does, and shows each turn.
@@ -256,11 +266,7 @@ func FuzzPayload(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for range s.Sessions() {
-			p, err := s.Next(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+		for _, p := range prompttest.Take(t, s, s.Sessions()) {
 			for p.Rest != nil {
 				if p, _, err = p.Rest.Next(prompt.Answer{}); err != nil {
 					t.Fatal(err)

@@ -29,17 +29,18 @@ func NewSessions(d plan.Data, tok prompt.Tokenizer, seed uint64, texts prompt.Fa
 		return nil, err
 	}
 	s := &Source{tok: tok}
-	made := uint64(0)
+	made, behind := uint64(0), uint64(0) // turns, and those of them that are not the first
 	for i := range d.Sessions.Count {
 		var k session
 		name := uuid(seed, uint64(i))
 		turns := count.At(uint64(i))
 		for n := range turns {
-			from := later
-			if n == 0 {
-				from = first
+			from, place := first, uint64(i)
+			if n > 0 {
+				from, place = later, behind
+				behind++
 			}
-			p, err := from.Next(context.Background())
+			p, err := from.At(context.Background(), prompt.Place{I: place})
 			if err != nil {
 				return nil, err
 			}

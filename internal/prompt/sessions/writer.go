@@ -54,7 +54,7 @@ func (w *writer) text(c *coded) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		p, err := s.Next(context.Background())
+		p, err := s.At(context.Background(), prompt.Place{})
 		return p.Text, err
 	}
 	scope := prompt.Mix(w.seed ^ 'b')

@@ -41,9 +41,9 @@ func New(s prompt.Source, t plan.Target, minimum bool) (*Source, error) {
 	return out, err
 }
 
-// Next implements prompt.Source.
-func (s *Source) Next(ctx context.Context) (prompt.Prompt, error) {
-	return prompt.NextChanged(ctx, s.Source, s)
+// At implements prompt.Source.
+func (s *Source) At(ctx context.Context, at prompt.Place) (prompt.Prompt, error) {
+	return prompt.AtChanged(ctx, s.Source, at, s)
 }
 
 // Change gives a prompt its body, and those that follow it when they come. Its hash is

@@ -18,7 +18,7 @@ import (
 // one is a source of one prompt.
 type one struct{ p prompt.Prompt }
 
-func (o one) Next(context.Context) (prompt.Prompt, error) { return o.p, nil }
+func (o one) At(context.Context, prompt.Place) (prompt.Prompt, error) { return o.p, nil }
 
 func shape(t *testing.T, target plan.Target, p prompt.Prompt) prompt.Prompt {
 	t.Helper()
@@ -26,7 +26,7 @@ func shape(t *testing.T, target plan.Target, p prompt.Prompt) prompt.Prompt {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := s.Next(t.Context())
+	out, err := s.At(t.Context(), prompt.Place{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestBadTemplates(t *testing.T) {
 		}
 		s, err := New(one{prompt.Prompt{Text: "t"}}, plan.Target{Protocol: plan.ProtocolHTTP, Endpoint: plan.EndpointTemplate, Template: name}, false)
 		if err == nil {
-			_, err = s.Next(t.Context())
+			_, err = s.At(t.Context(), prompt.Place{})
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)

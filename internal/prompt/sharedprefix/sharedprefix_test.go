@@ -96,7 +96,7 @@ func TestGroups(t *testing.T) {
 			t.Errorf("a group has %d prompts", len(texts))
 		}
 	}
-	if again := prompttest.Take(t, s, 1)[0]; !seen[again.Text] {
+	if again := prompttest.TakeAt(t, s, prompt.Place{I: 24}, 1)[0]; !seen[again.Text] {
 		t.Error("the prompts do not begin again")
 	}
 	d.SharedPrefix.Seed = 9
@@ -113,10 +113,10 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// turn carries a turn out.
-func turn(t *testing.T, s *Source, a prompt.Answer) prompt.Prompt {
+// turn carries the turn of a place out.
+func turn(t *testing.T, s *Source, at prompt.Place, a prompt.Answer) prompt.Prompt {
 	t.Helper()
-	given := prompttest.Take(t, s, 1)[0]
+	given := prompttest.TakeAt(t, s, at, 1)[0]
 	if err := given.Late.Await(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -145,10 +145,10 @@ func TestConversation(t *testing.T) {
 			}
 			return strings.TrimSpace(strings.Join(texts, " "))
 		}
-		first := said(turn(t, s, prompt.Answer{Text: " An answer."}))
-		lost := said(turn(t, s, prompt.Answer{Failed: true}))
-		third := said(turn(t, s, prompt.Answer{Text: " Another."}))
-		p := turn(t, s, prompt.Answer{})
+		first := said(turn(t, s, prompt.Place{}, prompt.Answer{Text: " An answer."}))
+		lost := said(turn(t, s, prompt.Place{I: 1}, prompt.Answer{Failed: true}))
+		third := said(turn(t, s, prompt.Place{I: 2}, prompt.Answer{Text: " Another."}))
+		p := turn(t, s, prompt.Place{I: 3}, prompt.Answer{})
 		fourth := said(p)
 		if tok.Count(first) != 60 {
 			t.Errorf("the first turn has %d tokens", tok.Count(first))
@@ -165,7 +165,7 @@ func TestConversation(t *testing.T) {
 			t.Errorf("%+v", p.Messages)
 		}
 		s.SetStage(1)
-		if anew := turn(t, s, prompt.Answer{}); said(anew) != first || anew.Session == p.Session {
+		if anew := turn(t, s, prompt.Place{Stage: 1}, prompt.Answer{}); said(anew) != first || anew.Session == p.Session {
 			t.Error("a stage does not begin its conversations anew")
 		}
 	}
@@ -179,8 +179,8 @@ func TestRepeatedPrompt(t *testing.T) {
 	for _, chat := range []bool{true, false} {
 		s := source(t, d, token.Words{}, 1, chat)
 		var turns []prompt.Prompt
-		for _, a := range []prompt.Answer{{Text: " One."}, {Failed: true}, {Text: "Two."}, {}} {
-			turns = append(turns, turn(t, s, a))
+		for i, a := range []prompt.Answer{{Text: " One."}, {Failed: true}, {Text: "Two."}, {}} {
+			turns = append(turns, turn(t, s, prompt.Place{I: uint64(i)}, a))
 		}
 		first := turns[0].Text
 		want := []string{first, first + "  One. " + first, first + "  One. " + first, first + "  One. " + first + " Two. " + first}
@@ -201,7 +201,7 @@ func TestRepeatedPrompt(t *testing.T) {
 			}
 		}
 		s.SetStage(1)
-		if anew := turn(t, s, prompt.Answer{}); anew.Hash != turns[0].Hash || anew.Session != "user_session_0" {
+		if anew := turn(t, s, prompt.Place{Stage: 1}, prompt.Answer{}); anew.Hash != turns[0].Hash || anew.Session != "user_session_0" {
 			t.Errorf("a stage does not begin its conversations anew: %+v", anew)
 		}
 	}

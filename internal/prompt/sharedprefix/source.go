@@ -34,7 +34,6 @@ type Source struct {
 	salt     prompt.Salt
 	chat     bool
 	sessions map[uint32]*session // of the stage; nil: every request is for itself
-	next     prompt.Place
 }
 
 // prefix is how the prompts of a group begin.
@@ -113,18 +112,16 @@ func (s *Source) Open(_ context.Context, u prompt.Use) error {
 }
 
 // SetStage implements prompt.Stager. Conversations begin anew.
-func (s *Source) SetStage(i int) bool {
-	s.next = prompt.Place{Stage: uint64(i)}
-	if s.sessions != nil {
-		s.sessions = map[uint32]*session{}
-	}
+func (s *Source) SetStage(int) bool {
+	clear(s.sessions)
 	return true
 }
 
-// Next implements prompt.Source. It never ends.
-func (s *Source) Next(context.Context) (prompt.Prompt, error) {
-	place := s.next
-	s.next.I++
+// InOrder implements prompt.Ordered: the turns of a conversation are dealt out.
+func (s *Source) InOrder() bool { return s.sessions != nil }
+
+// At implements prompt.Source. It never ends.
+func (s *Source) At(_ context.Context, place prompt.Place) (prompt.Prompt, error) {
 	id := s.order[place.I%uint64(len(s.order))]
 	if s.sessions != nil {
 		talk := s.sessions[id]

@@ -3,6 +3,7 @@ package synthetic
 import (
 	"math/rand/v2"
 	"strings"
+	"sync"
 
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/prompt/lexicon"
@@ -14,7 +15,11 @@ import (
 type filler struct {
 	tok  Cutter
 	seed uint64
-	lex  *lexicon.Lexicon // made when it is needed
+	lex  func() (*lexicon.Lexicon, error) // made when it is needed
+}
+
+func newFiller(tok Cutter, seed uint64) filler {
+	return filler{tok, seed, sync.OnceValues(func() (*lexicon.Lexicon, error) { return lexicon.New(tok) })}
 }
 
 // steps is how many words a text is shortened by, one after the other, where what follows
@@ -24,12 +29,9 @@ const steps = 8
 // fill makes a text of exactly n tokens, most of which are those of the given one. The
 // number is that of the prompt.
 func (f *filler) fill(text string, n int, number uint64) (string, error) {
-	if f.lex == nil {
-		lex, err := lexicon.New(f.tok)
-		if err != nil {
-			return "", err
-		}
-		f.lex = lex
+	lex, err := f.lex()
+	if err != nil {
+		return "", err
 	}
 	rng := rand.New(rand.NewPCG(f.seed, prompt.Mix(number)))
 	end := f.longest(text, n)
@@ -38,12 +40,12 @@ func (f *filler) fill(text string, n int, number uint64) (string, error) {
 			break
 		}
 		have := f.tok.Count(text[:end])
-		if whole, err := f.lex.Extend(rng, text[:end], have, n-have); have < n && err == nil && f.tok.Count(whole) == n {
+		if whole, err := lex.Extend(rng, text[:end], have, n-have); have < n && err == nil && f.tok.Count(whole) == n {
 			return whole, nil
 		}
 		end = strings.LastIndexAny(text[:end], " \n")
 	}
-	return f.lex.Text(rng, n)
+	return lex.Text(rng, n)
 }
 
 // longest is the end of a word up to which a text has fewer than n tokens; the next words

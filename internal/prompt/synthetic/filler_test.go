@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt/prompttest"
 	"github.com/inferometer/inferometer/internal/token"
 	"github.com/inferometer/inferometer/internal/token/filetest"
 )
@@ -19,11 +20,7 @@ func exact(t *testing.T, tok *token.Engine, prompts int, lengths ...int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range prompts {
-			p, err := s.Next(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+		for _, p := range prompttest.Take(t, s, prompts) {
 			if got := tok.Count(p.Text); got != n || p.Tokens != n {
 				t.Fatalf("%d tokens, said to be %d, want %d: %.200q", got, p.Tokens, n, p.Text)
 			}

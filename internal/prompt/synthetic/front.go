@@ -33,8 +33,8 @@ func (s *Source) prepare(d plan.Data, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	for range d.Prefixes.Count {
-		p, err := made.Next(context.Background())
+	for i := range uint64(d.Prefixes.Count) {
+		p, err := made.At(context.Background(), prompt.Place{I: i})
 		if err != nil {
 			return fmt.Errorf("making the beginnings that prompts share: %w", err)
 		}

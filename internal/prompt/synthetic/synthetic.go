@@ -27,17 +27,6 @@ type Cutter interface {
 	Cut(text string, n int) (int, bool)
 }
 
-// ruled is a Cutter that is faster at cutting many texts out of one, once it has read
-// that.
-type ruled interface {
-	// CutsOf returns a Cut for texts that are, from head on, the given text from an
-	// offset on; nil where there is none. It finds the same as Cut.
-	CutsOf(text string) func(part string, head, from, n int) (int, bool)
-}
-
-// worthwhile is after how many prompts reading the whole book pays.
-const worthwhile = 500
-
 // opening is how many words set the prompts of one round through the book apart
 // from those of another.
 const opening = 4
@@ -47,7 +36,7 @@ const opening = 4
 // stage but the first, the prompts get a few words from elsewhere in front, so that
 // they do not begin as earlier ones did.
 type Source struct {
-	prompt.Places
+	prompt.Anew
 	tok    Cutter
 	book   string   // words with one space or line feed between them, and one at the end
 	starts []uint32 // of each word in the book, and the end of the book
@@ -55,21 +44,17 @@ type Source struct {
 	output *prompt.Lengths
 	salt   prompt.Salt
 	seed   uint64
-	first  uint64                                           // word that prompt 0 begins with
-	step   uint64                                           // words from one prompt to the next; has no divisor in common with their number
-	pool   uint64                                           // distinct prompts; 0: no bound
-	made   int                                              // prompts up to now
-	cuts   func(part string, head, from, n int) (int, bool) // of the book; nil: tok's own
-	kept   []prompt.Prompt                                  // those of the pool that were made, while nothing sets two uses of one apart
+	first  uint64 // word that prompt 0 begins with
+	step   uint64 // words from one prompt to the next; has no divisor in common with their number
+	pool   uint64 // distinct prompts; 0: no bound
+	kept   prompt.Kept
+	ruler  ruler
 	front  front
 	filler filler
 	whole  bool                              // input is the length of what the model is given
 	around func(text string) (string, error) // puts the chat template around a text; nil: there is none
 	added  int                               // tokens that the server puts around a text; counted where whole is true
 }
-
-// mostKept bounds the prompts of a pool that are kept rather than made again.
-const mostKept = 1 << 16
 
 // New makes a source of prompts of the lengths that d asks for, counted by tok,
 // which must be a Cutter.
@@ -91,12 +76,10 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64) (*Source, error) {
 		salt:   prompt.NewSalt(d.Salt, seed),
 		seed:   prompt.Mix(seed),
 		pool:   uint64(max(d.Prompts, 0)),
-		filler: filler{tok: cutter, seed: prompt.Mix(seed ^ 'w')},
+		filler: newFiller(cutter, prompt.Mix(seed^'w')),
 		whole:  d.Counted == plan.CountPrompt,
 	}
-	if s.salt.None() && s.pool <= mostKept {
-		s.kept = make([]prompt.Prompt, s.pool)
-	}
+	s.kept = prompt.NewKept(s.pool, s.salt)
 	words := s.words()
 	s.first = prompt.Mix(s.seed) % words
 	s.step = s.seed % words
@@ -146,9 +129,8 @@ func (s *Source) Open(_ context.Context, u prompt.Use) error {
 	return err
 }
 
-// Next implements prompt.Source. It never ends.
-func (s *Source) Next(context.Context) (prompt.Prompt, error) {
-	place := s.TakePlace()
+// At implements prompt.Source. It never ends.
+func (s *Source) At(_ context.Context, place prompt.Place) (prompt.Prompt, error) {
 	number := place.Number()
 	if s.pool > 0 {
 		number = place.I % s.pool
@@ -160,17 +142,15 @@ func (s *Source) Next(context.Context) (prompt.Prompt, error) {
 
 // make makes the prompt of a number, or takes it from those that are kept.
 func (s *Source) make(number uint64, place prompt.Place) (prompt.Prompt, error) {
-	if number < uint64(len(s.kept)) && s.kept[number].Text != "" {
-		return s.kept[number], nil
+	if p := s.kept.Get(number); p != nil {
+		return *p, nil
 	}
 	text, n, err := s.compose(number, s.input.At(number), place)
 	if err != nil {
 		return prompt.Prompt{}, fmt.Errorf("synthetic prompt %d of stage %d: %w", place.I, place.Stage, err)
 	}
 	p := prompt.Prompt{Text: text, Tokens: n, Hash: prompt.HashText(text)}
-	if number < uint64(len(s.kept)) {
-		s.kept[number] = p
-	}
+	s.kept.Put(number, p)
 	return p, nil
 }
 
@@ -186,14 +166,9 @@ func (s *Source) text(number uint64, n int, place prompt.Place) (string, error) 
 	} else {
 		text, head = s.assemble(lap, begin, n, place)
 	}
-	if s.made++; s.made == worthwhile {
-		if r, ok := s.tok.(ruled); ok {
-			s.cuts = r.CutsOf(s.book)
-		}
-	}
 	end, ok := 0, false
-	if s.cuts != nil && begin+uint64(n) <= words {
-		end, ok = s.cuts(text, head, int(s.starts[begin]), n)
+	if cut := s.ruler.of(s); cut != nil && begin+uint64(n) <= words {
+		end, ok = cut(text, head, int(s.starts[begin]), n)
 	} else {
 		end, ok = s.tok.Cut(text, n)
 	}

@@ -128,9 +128,9 @@ func TestLengthIsExactWhereverThePromptBegins(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 127, words - 1, words, words + 1} {
 		for _, salt := range []string{"", plan.SaltRequest} {
 			s := source(t, plan.Data{Input: fixed(float64(n)), Salt: salt}, 1)
-			for stage := range 3 {
-				s.SetStage(stage)
-				p := prompttest.Take(t, s, 1)[0]
+			for stage := range uint64(3) {
+				s.SetStage(int(stage))
+				p := prompttest.TakeAt(t, s, prompt.Place{Stage: stage}, 1)[0]
 				if got := len(strings.Fields(p.Text)); got != n || p.Tokens != n {
 					t.Errorf("a prompt of %d words (salt %q, stage %d) has %d and says %d", n, salt, stage, got, p.Tokens)
 				}
@@ -168,9 +168,9 @@ func TestExactTokensOfGPT2(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for stage := range 2 {
-				s.SetStage(stage)
-				for i, p := range prompttest.Take(t, s, worthwhile) {
+			for stage := range uint64(2) {
+				s.SetStage(int(stage))
+				for i, p := range prompttest.TakeAt(t, s, prompt.Place{Stage: stage}, worthwhile) {
 					ids := tok.Encode(p.Text, false)
 					if len(ids) != p.Tokens || len(ids) != s.input.At(number(s, stage, i)) {
 						t.Fatalf("prompt %d of stage %d has %d tokens and says %d: %q", i, stage, len(ids), p.Tokens, p.Text)
@@ -195,17 +195,18 @@ func TestExactTokensOfGPT2(t *testing.T) {
 }
 
 // number is that of a prompt of a source.
-func number(s *Source, stage, i int) uint64 {
+func number(s *Source, stage uint64, i int) uint64 {
 	if s.pool > 0 {
 		return uint64(i) % s.pool
 	}
-	return prompt.Place{Stage: uint64(stage), I: uint64(i)}.Number()
+	return prompt.Place{Stage: stage, I: uint64(i)}.Number()
 }
 
 // plainCutter hides that an engine can read the book as a whole.
 type plainCutter struct{ Cutter }
 
-// TestReadingTheBookChangesNothing compares with cutting each prompt by itself.
+// TestReadingTheBookChangesNothing compares with cutting each prompt by itself, while some
+// goroutines ask for prompts and another one reads.
 func TestReadingTheBookChangesNothing(t *testing.T) {
 	for name, d := range map[string]plan.Data{
 		"plain":  {Input: plan.Length{Dist: plan.DistNormal, Mean: 60, Stddev: 30}},
@@ -217,9 +218,9 @@ func TestReadingTheBookChangesNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			all[i] = prompttest.Take(t, s, 4*worthwhile)
-			if (s.cuts != nil) != (i == 0) {
-				t.Fatalf("%s: source %d has read the book: %v", name, i, s.cuts != nil)
+			all[i] = prompttest.TakeShared(t, s, 4*worthwhile)
+			if read := s.ruler.cut.Load() != nil; read != (i == 0) {
+				t.Fatalf("%s: source %d has read the book: %v", name, i, read)
 			}
 		}
 		for i, p := range all[0] {
@@ -254,8 +255,8 @@ func TestPromptsDoNotShareBeginnings(t *testing.T) {
 	s := source(t, plan.Data{Input: fixed(32)}, 1)
 	seen := map[string]bool{}
 	alike, n := 0, 0
-	look := func(count int) {
-		for _, p := range prompttest.Take(t, s, count) {
+	look := func(stage uint64, count int) {
+		for _, p := range prompttest.TakeAt(t, s, prompt.Place{Stage: stage}, count) {
 			if seen[begins(p)] {
 				alike++
 			}
@@ -263,10 +264,10 @@ func TestPromptsDoNotShareBeginnings(t *testing.T) {
 			n++
 		}
 	}
-	look(int(s.words()) + 5000)
+	look(0, int(s.words())+5000)
 	for stage := range 3 {
 		s.SetStage(stage + 1)
-		look(5000)
+		look(uint64(stage)+1, 5000)
 	}
 	if share := float64(alike) / float64(n); share > 0.001 {
 		t.Errorf("%d of %d prompts begin with the 16 words of another", alike, n)
@@ -287,7 +288,7 @@ func TestPoolIsUsedInTurn(t *testing.T) {
 		t.Errorf("%d distinct prompts, want 7", len(distinct))
 	}
 	s.SetStage(1)
-	if p := prompttest.Take(t, s, 1)[0]; p.Text != all[0].Text {
+	if p := prompttest.TakeAt(t, s, prompt.Place{Stage: 1}, 1)[0]; p.Text != all[0].Text {
 		t.Error("the second stage has another pool")
 	}
 }
@@ -327,7 +328,7 @@ func TestTokenizerThatFindsNoCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := s.Next(context.Background())
+	p, err := s.At(context.Background(), prompt.Place{})
 	if err != nil || (token.Words{}).Count(p.Text) != 3 {
 		t.Errorf("%q, %v", p.Text, err)
 	}
@@ -368,11 +369,7 @@ func TestPromptsWithoutACut(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[uint64]bool{}
-	for range 3000 {
-		p, err := s.Next(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, p := range prompttest.Take(t, s, 3000) {
 		if n := (token.Words{}).Count(p.Text); n != 20 || p.Tokens != 20 {
 			t.Errorf("%d words, said to be %d", n, p.Tokens)
 		}
@@ -408,7 +405,7 @@ func TestPromptsNeverChange(t *testing.T) {
 	s := source(t, plan.Data{Input: plan.Length{Dist: plan.DistNormal, Mean: 8, Stddev: 2}, Output: plan.Length{Dist: plan.DistLognormal, Mean: 100, Stddev: 50}, Salt: plan.SaltRequest}, 7)
 	for stage := range 2 {
 		s.SetStage(stage)
-		for _, p := range prompttest.Take(t, s, 2) {
+		for _, p := range prompttest.TakeAt(t, s, prompt.Place{Stage: uint64(stage)}, 2) {
 			got = append(got, fmt.Sprintf("%s|%d", p.Text, p.Output))
 		}
 	}
@@ -423,7 +420,7 @@ func TestPromptsNeverChange(t *testing.T) {
 	}
 }
 
-func BenchmarkNext(b *testing.B) {
+func BenchmarkAt(b *testing.B) {
 	for name, d := range map[string]plan.Data{
 		"plain":  {Input: fixed(128), Output: fixed(16)},
 		"normal": {Input: plan.Length{Dist: plan.DistNormal, Mean: 128, Stddev: 20}, Output: fixed(16)},
@@ -432,26 +429,26 @@ func BenchmarkNext(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			s := source(b, d, 1)
 			b.ReportAllocs()
-			for b.Loop() {
-				s.Next(b.Context())
+			for at := (prompt.Place{}); b.Loop(); at.I++ {
+				s.At(b.Context(), at)
 			}
 		})
 	}
 }
 
-func BenchmarkNextGPT2(b *testing.B) {
+func BenchmarkAtGPT2(b *testing.B) {
 	for name, salt := range map[string]string{"plain": "", "salted": plan.SaltRequest} {
 		b.Run(name, func(b *testing.B) {
 			s, err := New(plan.Data{Input: fixed(128), Output: fixed(16), Salt: salt}, gpt2(b), 1)
 			if err != nil {
 				b.Fatal(err)
 			}
-			for range worthwhile {
-				s.Next(b.Context())
+			for i := range uint64(worthwhile) {
+				s.At(b.Context(), prompt.Place{I: i})
 			}
 			b.ReportAllocs()
-			for b.Loop() {
-				s.Next(b.Context())
+			for at := (prompt.Place{}); b.Loop(); at.I++ {
+				s.At(b.Context(), at)
 			}
 		})
 	}

@@ -31,7 +31,7 @@ func TestLaterTurnsAreCountedToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := New(&list{prompts: []prompt.Prompt{{Text: "one", Rest: &growing{said: "one", left: 2}}}}, template, chat.Options{}, words{})
-	p, err := s.Next(t.Context())
+	p, err := s.At(t.Context(), prompt.Place{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestPlaysAreCountedToo(t *testing.T) {
 		return []prompt.Message{{Role: "system", Content: tag + " be brief"}, {Role: "user", Content: "one two"}}, 5, nil
 	}}}}
 	source := New(&list{prompts: []prompt.Prompt{{Play: &prompt.Play{Graph: graph, Tag: "[tag]"}}}}, template, chat.Options{}, words{})
-	p, err := source.Next(t.Context())
+	p, err := source.At(t.Context(), prompt.Place{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestRecordedCallsAreCountedToo(t *testing.T) {
 			Segments: []prompt.Segment{{Kind: prompt.Shared, Messages: 1, From: 0}, {Kind: prompt.Output, Messages: 1, From: 0}}},
 	}}
 	source := New(&list{prompts: []prompt.Prompt{{Play: &prompt.Play{Graph: graph}}}}, template, chat.Options{}, words{})
-	p, err := source.Next(t.Context())
+	p, err := source.At(t.Context(), prompt.Place{})
 	if err != nil {
 		t.Fatal(err)
 	}

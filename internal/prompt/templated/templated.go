@@ -25,9 +25,9 @@ func New(s prompt.Source, t *chat.Template, options chat.Options, tok prompt.Tok
 	return &Source{Around: prompt.Around{Source: s}, template: t, options: options, tok: tok}
 }
 
-// Next implements prompt.Source.
-func (s *Source) Next(ctx context.Context) (prompt.Prompt, error) {
-	return prompt.NextChanged(ctx, s.Source, s)
+// At implements prompt.Source.
+func (s *Source) At(ctx context.Context, at prompt.Place) (prompt.Prompt, error) {
+	return prompt.AtChanged(ctx, s.Source, at, s)
 }
 
 // Change counts a prompt, and those that follow it when they come.
@@ -57,9 +57,9 @@ func Between(s prompt.Source, specials int) prompt.Source {
 	return &between{Around: prompt.Around{Source: s}, specials: specials}
 }
 
-// Next implements prompt.Source.
-func (b *between) Next(ctx context.Context) (prompt.Prompt, error) {
-	return prompt.NextChanged(ctx, b.Source, b)
+// At implements prompt.Source.
+func (b *between) At(ctx context.Context, at prompt.Place) (prompt.Prompt, error) {
+	return prompt.AtChanged(ctx, b.Source, at, b)
 }
 
 // Change counts a prompt, and those that follow it when they come.

@@ -9,16 +9,14 @@ import (
 	"github.com/inferometer/inferometer/internal/token/chat"
 )
 
-// list gives its prompts once.
+// list gives its prompts by their place.
 type list struct {
 	prompts []prompt.Prompt
 	stage   int
 }
 
-func (l *list) Next(context.Context) (prompt.Prompt, error) {
-	p := l.prompts[0]
-	l.prompts = l.prompts[1:]
-	return p, nil
+func (l *list) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+	return l.prompts[at.I], nil
 }
 
 func (l *list) SetStage(i int) bool {
@@ -41,8 +39,8 @@ func TestPromptsAreCountedWithTheTemplateAroundThem(t *testing.T) {
 		{Messages: []prompt.Message{{Role: "system", Content: "be brief"}, {Role: "user", Content: "hello"}}, Tokens: 3},
 	}}
 	s := New(inner, template, chat.Options{Special: map[string]any{"bos_token": "<s>"}, AddGenerationPrompt: true}, words{})
-	for _, want := range []int{6, 7} {
-		p, err := s.Next(t.Context())
+	for i, want := range []int{6, 7} {
+		p, err := s.At(t.Context(), prompt.Place{I: uint64(i)})
 		if err != nil || p.Tokens != want {
 			t.Errorf("%d tokens, error %v; want %d", p.Tokens, err, want)
 		}
@@ -59,7 +57,7 @@ func TestATemplateThatRefusesIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := New(&list{prompts: []prompt.Prompt{{Text: "x"}}}, template, chat.Options{}, words{})
-	if _, err := s.Next(t.Context()); err == nil || !strings.Contains(err.Error(), "no system role") {
+	if _, err := s.At(t.Context(), prompt.Place{}); err == nil || !strings.Contains(err.Error(), "no system role") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -67,8 +65,8 @@ func TestATemplateThatRefusesIsAnError(t *testing.T) {
 // A server puts special tokens around the text of a completion.
 func TestBetween(t *testing.T) {
 	s := Between(&list{prompts: []prompt.Prompt{{Text: "one two", Tokens: 2}, {Text: "not counted", Tokens: -1}}}, 3)
-	for _, want := range []int{5, -1} {
-		if p, err := s.Next(t.Context()); err != nil || p.Tokens != want {
+	for i, want := range []int{5, -1} {
+		if p, err := s.At(t.Context(), prompt.Place{I: uint64(i)}); err != nil || p.Tokens != want {
 			t.Errorf("%d tokens, want %d: %v", p.Tokens, want, err)
 		}
 	}
@@ -105,12 +103,12 @@ func TestFieldsOfARequestAreCounted(t *testing.T) {
 		{field("documents", `["a","b c"]`), 7},
 	} {
 		s := New(&list{prompts: []prompt.Prompt{{Text: "one two", Fields: tc.fields}}}, template, run, words{})
-		if p, err := s.Next(t.Context()); err != nil || p.Tokens != tc.want {
+		if p, err := s.At(t.Context(), prompt.Place{}); err != nil || p.Tokens != tc.want {
 			t.Errorf("%s: %d tokens, want %d: %v", tc.fields, p.Tokens, tc.want, err)
 		}
 	}
 	s := Between(&list{prompts: []prompt.Prompt{{Text: "a", Tokens: 1, Fields: field("add_special_tokens", "false")}}}, 3)
-	if p, err := s.Next(t.Context()); err != nil || p.Tokens != 1 {
+	if p, err := s.At(t.Context(), prompt.Place{}); err != nil || p.Tokens != 1 {
 		t.Errorf("without special tokens: %d, %v", p.Tokens, err)
 	}
 }

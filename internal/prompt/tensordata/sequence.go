@@ -33,10 +33,9 @@ type sequence struct {
 	past   []byte // messages of the turns so far, as JSON
 }
 
-// begin starts the sequence that comes next. All that is random about it depends on
-// the seed and on its place.
-func (s *Source) begin() *sequence {
-	place := s.TakePlace()
+// begin starts the sequence of a place, on which and the seed all that is random about it
+// depends.
+func (s *Source) begin(place prompt.Place) *sequence {
 	rng := rand.New(rand.NewPCG(s.seed, prompt.Mix(place.Number())))
 	q := &sequence{steps: s.streams[0]}
 	if s.payloads { // sessions are used in order
@@ -73,16 +72,16 @@ func (s *Source) id(place prompt.Place) uint64 {
 
 // inTurn is the next request of the sequence whose turn it is. Sequences that have
 // ended make room for new ones.
-func (s *Source) inTurn() prompt.Prompt {
+func (s *Source) inTurn(place prompt.Place) prompt.Prompt {
 	if s.live == nil {
 		s.live = make([]*sequence, s.settings.Live)
 	}
-	at := s.turn
-	s.turn = (s.turn + 1) % len(s.live)
+	at := int(place.I % uint64(len(s.live)))
 	if s.live[at] == nil || s.live[at].at == s.live[at].length {
 		old := s.live[at]
 		s.live[at] = nil
-		q := s.begin()
+		q := s.begin(prompt.Place{Stage: place.Stage, I: s.begun})
+		s.begun++
 		// An id that is still in use is no other sequence's: the one that ended here
 		// leaves its own.
 		if old != nil && slices.ContainsFunc(s.live, func(o *sequence) bool { return o != nil && o.id == q.id }) {

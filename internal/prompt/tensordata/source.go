@@ -18,7 +18,6 @@ import (
 // Source hands out the steps of the data in order, again and again. Every stage begins
 // with the first.
 type Source struct {
-	prompt.Places
 	streams  [][]step // by stream, one for each step that a request can begin with
 	flat     []step   // all of them, for requests that stand alone
 	payloads bool     // steps are whole request bodies
@@ -29,9 +28,9 @@ type Source struct {
 	given    bool // the data says what is in a sequence
 	sequence bool // requests form sequences
 
-	seed uint64
-	live []*sequence // those under way, where they go in turn
-	turn int         // of which it is
+	seed  uint64
+	begun uint64      // sequences of the stage, where they go in turn
+	live  []*sequence // those of them that are under way
 	// answered are closed by the answer to the last request of each of live, where its next
 	// one waits for that.
 	answered []chan struct{}
@@ -257,20 +256,24 @@ func (s *Source) Fit(m *tensor.Model) error {
 }
 
 // SetStage implements prompt.Stager.
-func (s *Source) SetStage(i int) bool {
-	s.live, s.turn, s.answered = nil, 0, nil
-	return s.Places.SetStage(i)
+func (s *Source) SetStage(int) bool {
+	s.begun, s.live, s.answered = 0, nil, nil
+	return true
 }
 
-// Next implements prompt.Source. It never ends.
-func (s *Source) Next(context.Context) (prompt.Prompt, error) {
+// InOrder implements prompt.Ordered: which sequence a request goes on with depends on how many
+// have ended before it.
+func (s *Source) InOrder() bool { return s.sequence && s.settings.Live > 0 && !s.payloads }
+
+// At implements prompt.Source. It never ends.
+func (s *Source) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
 	switch {
 	case !s.sequence:
-		return s.flat[s.TakePlace().I%uint64(len(s.flat))].prompt, nil
-	case s.settings.Live > 0 && !s.payloads:
-		return s.inTurn(), nil
+		return s.flat[at.I%uint64(len(s.flat))].prompt, nil
+	case s.InOrder():
+		return s.inTurn(at), nil
 	default:
-		return s.begin().request(), nil
+		return s.begin(at).request(), nil
 	}
 }
 

@@ -38,9 +38,9 @@ func source(t *testing.T, d plan.Tensors, text string) *Source {
 	return s
 }
 
-func next(t *testing.T, s *Source) prompt.Prompt {
+func at(t *testing.T, s *Source, stage, i int) prompt.Prompt {
 	t.Helper()
-	p, err := s.Next(t.Context())
+	p, err := s.At(t.Context(), prompt.Place{Stage: uint64(stage), I: uint64(i)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,10 +69,10 @@ func TestRoundRobin(t *testing.T) {
 		s := source(t, plan.Tensors{Batch: c.batch}, data)
 		s.SetStage(0)
 		var got []string
-		first := next(t, s)
+		first := at(t, s, 0, 0)
 		got = append(got, values(first))
-		for range len(c.want) - 1 {
-			p := next(t, s)
+		for i := range len(c.want) - 1 {
+			p := at(t, s, 0, i+1)
 			got = append(got, values(p))
 			if same := p.Inputs == first.Inputs; same != (values(p) == values(first)) {
 				t.Errorf("batch %d: %s: the same content has another pointer", c.batch, values(p))
@@ -85,7 +85,7 @@ func TestRoundRobin(t *testing.T) {
 			t.Errorf("batch %d: %s", c.batch, diff)
 		}
 		s.SetStage(1)
-		if got := values(next(t, s)); got != c.want[0] {
+		if got := values(at(t, s, 1, 0)); got != c.want[0] {
 			t.Errorf("batch %d: a stage begins with %s", c.batch, got)
 		}
 	}
@@ -100,7 +100,7 @@ func TestMadeUp(t *testing.T) {
 	if err := s.Fit(m); err != nil {
 		t.Fatal(err)
 	}
-	p := next(t, s)
+	p := at(t, s, 0, 0)
 	got, _, err := p.Inputs.Build(m.Inputs, nil, true)
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestMadeUp(t *testing.T) {
 	if len(got[1].Data) != 2*(4+5) {
 		t.Errorf("strings: %q", got[1].Data)
 	}
-	if next(t, s).Inputs != p.Inputs {
+	if at(t, s, 0, 1).Inputs != p.Inputs {
 		t.Error("the second request has other inputs")
 	}
 }
@@ -154,7 +154,7 @@ func TestSequenceAfterAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.SetStage(0)
-	p := next(t, s)
+	p := at(t, s, 0, 0)
 	got := []string{describe(p)}
 	for rest := p.Rest; rest != nil; rest = p.Rest {
 		var err error
@@ -167,7 +167,7 @@ func TestSequenceAfterAnswers(t *testing.T) {
 	if diff := cmp.Diff([]string{"1:0 [1] start", "1:1 [2]", "1:2 [3] end"}, got); diff != "" {
 		t.Error(diff)
 	}
-	p = next(t, s)
+	p = at(t, s, 0, 1)
 	if p.Sequence.ID != 2 {
 		t.Errorf("the second sequence has id %d", p.Sequence.ID)
 	}
@@ -180,8 +180,8 @@ func TestSequencesInTurn(t *testing.T) {
 	s := source(t, plan.Tensors{Sequences: plan.Sequences{Mode: plan.SequencesOn, Live: 2, Length: 3, FirstID: 10, IDs: 2}}, `{"data": [{"A": [1]}, {"A": [2]}]}`)
 	s.SetStage(0)
 	var got []string
-	for range 8 {
-		p := next(t, s)
+	for i := range 8 {
+		p := at(t, s, 0, i)
 		if p.Rest != nil {
 			t.Error("a request waits for an answer")
 		}
@@ -201,8 +201,8 @@ func TestSerialSequences(t *testing.T) {
 	s := source(t, plan.Tensors{Sequences: plan.Sequences{Mode: plan.SequencesOn, Live: 2, Serial: true, Length: 3}}, `{"data": [{"A": [1]}, {"A": [2]}, {"A": [3]}]}`)
 	s.SetStage(0)
 	var all []prompt.Prompt
-	for range 8 {
-		all = append(all, next(t, s))
+	for i := range 8 {
+		all = append(all, at(t, s, 0, i))
 	}
 	now, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -237,8 +237,8 @@ func TestSequencesVary(t *testing.T) {
 		s.SetStage(stage)
 		var all []string
 		open, lengths, streams := map[uint64]int{}, map[int]int{}, map[string]bool{}
-		for range 4000 {
-			p := next(t, s)
+		for i := range 4000 {
+			p := at(t, s, stage, i)
 			id := p.Sequence.ID
 			if n, ok := open[id]; ok == p.Sequence.Start || n != p.Turn {
 				t.Fatalf("%s: request %d of sequence %d", describe(p), n, id)
@@ -275,7 +275,7 @@ func TestSequencesVary(t *testing.T) {
 
 func TestMadeUpSequences(t *testing.T) {
 	s := source(t, plan.Tensors{Fill: plan.FillZero, Sequences: plan.Sequences{Mode: plan.SequencesOn}}, "")
-	p := next(t, s)
+	p := at(t, s, 0, 0)
 	n := 1
 	for ; p.Rest != nil; n++ {
 		var err error
@@ -297,7 +297,7 @@ func TestSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.SetStage(0)
-	p := next(t, s)
+	p := at(t, s, 0, 0)
 	if string(p.Body) != `{"model":"m","messages":[{"role":"user","content":"a"}],"n":1}` || p.Sequence.ID != 0 {
 		t.Errorf("first turn: %s", p.Body)
 	}
@@ -343,14 +343,14 @@ func TestScheduleOfTensors(t *testing.T) {
 	if err := s.Fit(&tensor.Model{Inputs: []tensor.Spec{{Name: "A", Datatype: tensor.Int8, Shape: []int64{1}}}}); err != nil {
 		t.Error(err)
 	}
-	for _, want := range []string{"[2]", "[1]", "[3]"} {
-		if p := next(t, s); values(p) != want {
+	for i, want := range []string{"[2]", "[1]", "[3]"} {
+		if p := at(t, s, 0, i); values(p) != want {
 			t.Errorf("%s, want %s", values(p), want)
 		}
 	}
 	// differs: pa-schedule-sequences
 	timed.Sequences = plan.Sequences{Mode: plan.SequencesOn, Live: 2}
-	if s := source(t, timed, `{"data": [{"A": [1], "timestamp": [4]}, {"A": [2], "timestamp": [5]}]}`); len(s.Schedule()) != 2 || next(t, s).Sequence.ID != 1 || next(t, s).Sequence.ID != 2 {
+	if s := source(t, timed, `{"data": [{"A": [1], "timestamp": [4]}, {"A": [2], "timestamp": [5]}]}`); len(s.Schedule()) != 2 || at(t, s, 0, 0).Sequence.ID != 1 || at(t, s, 0, 1).Sequence.ID != 2 {
 		t.Error("a schedule does not go to sequences in turn")
 	}
 	for data, want := range map[string]string{

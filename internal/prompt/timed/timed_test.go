@@ -15,7 +15,9 @@ import (
 
 type texts struct{}
 
-func (texts) Next(context.Context) (prompt.Prompt, error) { return prompt.Prompt{Text: "a"}, nil }
+func (texts) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+	return prompt.Prompt{Text: string(rune('a' + at.I))}, nil
+}
 
 type stages struct {
 	texts
@@ -39,7 +41,7 @@ func TestSchedule(t *testing.T) {
 	if diff := cmp.Diff(want, s.(prompt.Scheduler).Schedule()); diff != "" {
 		t.Error(diff)
 	}
-	if p, err := s.Next(t.Context()); err != nil || p.Text != "a" {
+	if p, err := s.At(t.Context(), prompt.Place{I: 2}); err != nil || p.Text != "c" {
 		t.Errorf("%v, %v", p, err)
 	}
 	if anew := s.(prompt.Stager).SetStage(3); !anew || inner.at != 3 {

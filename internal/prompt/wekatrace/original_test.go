@@ -45,8 +45,8 @@ func TestOriginal(t *testing.T) {
 	if len(sessions) != 5 || s.Sessions() != 5 {
 		t.Fatalf("%d sessions of the original, %d of ours", len(sessions), s.Sessions())
 	}
-	for range 5 {
-		p, sent := play(t, s)
+	for i := range uint64(5) {
+		p, sent := play(t, s, i)
 		want := sessions[p.Name]
 		if len(want) != len(sent) {
 			t.Errorf("%s: %d calls, the original has %d", p.Name, len(sent), len(want))

@@ -99,8 +99,8 @@ func (s *Source) full() bool {
 	return s.replay.Hub != plan.Hub{} && s.replay.Entries > 0 && len(s.All) >= s.replay.Entries
 }
 
-// Next implements prompt.Source: the next session, as a whole.
-func (s *Source) Next(context.Context) (prompt.Prompt, error) {
-	one := s.Draw()
+// At implements prompt.Source: a session, as a whole.
+func (s *Source) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+	one := s.Session(at.I)
 	return prompt.Prompt{Session: one.Name, Tokens: -1, Play: &prompt.Play{Graph: one.Graph, Name: one.Name, Tag: one.Tag}}, nil
 }

@@ -95,10 +95,10 @@ func mustOpen(t testing.TB, r plan.Replay, tok prompt.Tokenizer, seed uint64, fi
 	return s
 }
 
-// play gives the next session and all that it sends.
-func play(t testing.TB, s *Source) (*prompt.Play, []prompt.Prompt) {
+// play gives the i-th session and all that it sends.
+func play(t testing.TB, s *Source, i uint64) (*prompt.Play, []prompt.Prompt) {
 	t.Helper()
-	p, err := s.Next(context.Background())
+	p, err := s.At(context.Background(), prompt.Place{I: i})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestShapes(t *testing.T) {
 			[]string{"user 130", "user 128, assistant 64, user 2"}},
 	} {
 		s := mustOpen(t, plan.Replay{}, token.Words{}, 1, tc.trace)
-		_, sent := play(t, s)
+		_, sent := play(t, s, 0)
 		var got []string
 		for _, p := range sent {
 			got = append(got, shape(token.Words{}, p))
@@ -205,7 +205,7 @@ func TestTokens(t *testing.T) {
 	for name, tok := range tokenizers(t) {
 		for _, tag := range []bool{false, true} {
 			s := mustOpen(t, plan.Replay{RandomID: tag}, tok, 3, strings.ReplaceAll(agent("a"), `"agent_id"`, `"tool_tokens": 20, "agent_id"`))
-			_, sent := play(t, s)
+			_, sent := play(t, s, 0)
 			ids := make([][]uint32, len(sent))
 			for i, p := range sent {
 				for _, m := range p.Messages {
@@ -309,8 +309,8 @@ func TestSessions(t *testing.T) {
 		t.Fatalf("%d sessions", s.Sessions())
 	}
 	texts, tags := map[string]string{}, map[string]bool{}
-	for range 5 {
-		p, sent := play(t, s)
+	for i := range uint64(5) {
+		p, sent := play(t, s, i)
 		texts[p.Name] = sent[0].Messages[0].Content
 		original, again, dup := strings.Cut(p.Name, "_dup")
 		if dup != (p.Tag != "") || tags[p.Tag] && dup {
@@ -340,11 +340,11 @@ func TestSessions(t *testing.T) {
 	if first == "" || second == "" || first == second {
 		t.Errorf("hashes of two traces are the same text, or there are others: %q", texts)
 	}
-	if p, _ := play(t, s); !strings.HasSuffix(p.Name, "#2") {
+	if p, _ := play(t, s, 5); !strings.HasSuffix(p.Name, "#2") {
 		t.Errorf("the second round has %s in it", p.Name)
 	}
 	static := mustOpen(t, plan.Replay{Model: "static"}, token.Words{}, 1, files...)
-	if _, sent := play(t, static); sent[0].Model != "static" {
+	if _, sent := play(t, static, 0); sent[0].Model != "static" {
 		t.Errorf("%q in place of the static model", sent[0].Model)
 	}
 }
@@ -353,7 +353,7 @@ func TestSessions(t *testing.T) {
 // all traces are the same text in all.
 func TestSeeds(t *testing.T) {
 	text := func(seed uint64, trace string) string {
-		_, sent := play(t, mustOpen(t, plan.Replay{RandomID: true}, token.Words{}, seed, trace))
+		_, sent := play(t, mustOpen(t, plan.Replay{RandomID: true}, token.Words{}, seed, trace), 0)
 		return fmt.Sprint(sent[1].Messages)
 	}
 	if once, again := text(1, agent("a")), text(1, agent("a")); once != again || once == text(2, agent("a")) {
@@ -361,8 +361,8 @@ func TestSeeds(t *testing.T) {
 	}
 	global := func(id string) string { return strings.Replace(agent(id), `{`, `{"hash_id_scope": "global", `, 1) }
 	s := mustOpen(t, plan.Replay{}, token.Words{}, 1, global("a"), global("b"))
-	_, one := play(t, s)
-	_, two := play(t, s)
+	_, one := play(t, s, 0)
+	_, two := play(t, s, 1)
 	if one[0].Messages[0].Content != two[0].Messages[0].Content {
 		t.Error("the same hash of all traces is not the same text")
 	}
@@ -372,8 +372,8 @@ func TestSeeds(t *testing.T) {
 func TestGolden(t *testing.T) {
 	s := mustOpen(t, plan.Replay{IdleGap: plan.Duration(5 * time.Second), Sessions: 2}, token.Words{}, 1, agent("a"))
 	var b strings.Builder
-	for range 2 {
-		p, sent := play(t, s)
+	for i := range uint64(2) {
+		p, sent := play(t, s, i)
 		fmt.Fprintln(&b, p.Name)
 		for i, c := range sent {
 			call := p.Graph.Calls[i]

@@ -145,9 +145,12 @@ type noted struct {
 	log *requestLog
 }
 
-// Next implements prompt.Source.
-func (n *noted) Next(ctx context.Context) (prompt.Prompt, error) {
-	p, err := n.Source.Next(ctx)
+// InOrder implements prompt.Ordered, as the log is in order.
+func (n *noted) InOrder() bool { return true }
+
+// At implements prompt.Source.
+func (n *noted) At(ctx context.Context, at prompt.Place) (prompt.Prompt, error) {
+	p, err := n.Source.At(ctx, at)
 	if err != nil {
 		return p, err
 	}

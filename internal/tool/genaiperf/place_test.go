@@ -65,15 +65,14 @@ func TestStopWhilePreparing(t *testing.T) {
 type halting struct {
 	prompt.Source
 	stop chan struct{}
-	n    int
 }
 
-func (h *halting) Next(ctx context.Context) (prompt.Prompt, error) {
-	if h.n++; h.n == 2 {
+func (h *halting) At(ctx context.Context, at prompt.Place) (prompt.Prompt, error) {
+	if at.I == 1 {
 		close(h.stop)
 		<-ctx.Done()
 	}
-	return h.Source.Next(ctx)
+	return h.Source.At(ctx, at)
 }
 
 // Other files of JSON beside a run are not taken for it, and several runs not for one.

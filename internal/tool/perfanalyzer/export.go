@@ -41,7 +41,7 @@ func (t *job) see(p *prompt.Prompt) {
 // singly is a source of sessions that ends when each was begun.
 type singly struct {
 	*tensordata.Source
-	left int
+	most int
 }
 
 func once(s *tensordata.Source) (prompt.Source, error) {
@@ -52,13 +52,12 @@ func once(s *tensordata.Source) (prompt.Source, error) {
 	return &singly{s, n}, nil
 }
 
-// Next implements prompt.Source.
-func (s *singly) Next(ctx context.Context) (prompt.Prompt, error) {
-	if s.left == 0 {
+// At implements prompt.Source.
+func (s *singly) At(ctx context.Context, at prompt.Place) (prompt.Prompt, error) {
+	if at.I >= uint64(s.most) {
 		return prompt.Prompt{}, io.EOF
 	}
-	s.left--
-	return s.Source.Next(ctx)
+	return s.Source.At(ctx, at)
 }
 
 // fields are what a request carries: of a batch its first item, as in the original.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -38,6 +39,55 @@ func TestAStageSendsTheFirstPromptsOnce(t *testing.T) {
 		}
 		b.Close()
 	})
+}
+
+// However many prepare a load and whatever its shape, the same requests go, under the same
+// numbers.
+func TestTheSameRequestsOnAnyNumberOfCores(t *testing.T) {
+	type sent struct {
+		seq  int64
+		hash uint64
+		out  int
+	}
+	for name, s := range map[string]load.Stage{
+		"closed loop": {InFlight: slots(130), MaxSlots: 130, WarmupRequests: 30, Requests: 1000, Drain: time.Second},
+		"open loop":   {Arrivals: load.Poisson(load.Steady(500), 7), InFlight: slots(0), Requests: 1000, Drain: time.Second},
+		"capped":      {Arrivals: load.Poisson(load.Steady(500), 7), InFlight: slots(50), MaxSlots: 50, Requests: 1000, Drain: time.Second},
+		"sessions":    {InFlight: slots(64), MaxSlots: 64, Sessions: 700, Drain: time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var first []sent
+			for _, feeders := range []int{1, 2, 7} {
+				synctest.Test(t, func(t *testing.T) {
+					b := newBench(time.Millisecond, -1)
+					b.cfg.Feeders, b.cfg.Source = feeders, placed{}
+					b.Engine = New(b.cfg)
+					if s.Arrivals != nil {
+						s.Arrivals = load.Poisson(load.Steady(500), 7)
+					}
+					b.run(t, s)
+					var all []sent
+					for _, r := range b.keeper.recs {
+						all = append(all, sent{r.Seq, r.Prompt, r.Asked})
+					}
+					slices.SortFunc(all, func(a, b sent) int { return cmp.Compare(a.seq, b.seq) })
+					if first == nil {
+						first = all
+					}
+					if !slices.Equal(all, first) || len(all) < 700 {
+						t.Errorf("%d feeders: %d requests, and not those of one", feeders, len(all))
+					}
+				})
+			}
+		})
+	}
+}
+
+// placed says where each prompt stands.
+type placed struct{ prompt.Anew }
+
+func (placed) At(_ context.Context, at prompt.Place) (prompt.Prompt, error) {
+	return prompt.Prompt{Text: "hello", Tokens: 1, Hash: prompt.Mix(at.Number()), Output: int(at.I % 11)}, nil
 }
 
 // failing has some prompts and then an error.

@@ -75,17 +75,6 @@ func (e *Engine) feedersOf(s *load.Stage) int {
 	return max(min(e.cfg.Feeders, s.MaxSlots/slotsPerFeeder), 1)
 }
 
-// mostPrompts is how many prompts a stage can send; -1: no number says.
-func mostPrompts(s load.Stage) int64 {
-	if s.Sessions > 0 {
-		return s.Sessions
-	}
-	if s.Requests == 0 || s.WarmupFor > 0 {
-		return -1
-	}
-	return s.WarmupRequests + s.Requests
-}
-
 // Close ends the contexts of all stages.
 func (e *Engine) Close() {
 	for _, cut := range e.cuts {
@@ -101,8 +90,7 @@ func (e *Engine) Run(ctx context.Context, s load.Stage, stop <-chan record.StopR
 	// connections follow it, and its end would close them.
 	ctx, cut := context.WithCancelCause(ctx)
 	e.cuts = append(e.cuts, cut)
-	e.feed.final = s.Sessions > 0
-	st := newStage(e, s, ctx, e.feed.start(s.Index, e.feedersOf(&s), mostPrompts(s)))
+	st := newStage(e, s, ctx, e.feed.start(&s, e.feedersOf(&s)))
 	over, watched := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(watched)

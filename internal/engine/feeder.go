@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/inferometer/inferometer/internal/endpoint"
+	"github.com/inferometer/inferometer/internal/engine/load"
 	"github.com/inferometer/inferometer/internal/prompt"
 )
 
@@ -26,11 +27,10 @@ type feeder struct {
 	source  prompt.Source
 	prepare func(p *prompt.Prompt) (endpoint.Call, error)
 
-	stage  prompt.Place // where the stage begins in the source
-	anew   bool         // the source has begun anew with it
-	first  int64        // number of its first prompt
-	most   int64        // prompts that it may take; -1: any number
-	final  bool         // it ends with the last of those
+	load   *load.Stage
+	anew   bool  // the source has begun anew with the stage
+	first  int64 // number of the stage's first prompt
+	most   int64 // prompts that it may take; -1: any number
 	queues []*queue
 	stop   context.CancelFunc
 	wg     sync.WaitGroup
@@ -45,8 +45,8 @@ type feeder struct {
 // queue holds what one goroutine has prepared.
 type queue struct {
 	ready chan job
-	spare []int64 // what it takes first
-	next  int64   // the prompt of the stage that it takes next, behind those
+	spare []int64 // the numbers that it takes first
+	next  int64   // the prompt of the stage's share that it takes next, behind those
 	step  int64
 }
 
@@ -60,22 +60,21 @@ const (
 )
 
 // start begins to prepare for a stage, in n queues. Queue k of n takes the prompts k, k+n,
-// k+2n and so on, most of them in all at most, so that a stage of that many requests sends the
-// first ones of the source and each of them once. A queue is closed when there will be no more
-// prompts. It returns once each has something to give, so that the first wave does not wait.
-func (f *feeder) start(stage, n int, most int64) []*queue {
+// k+2n and so on of the stage's share, as many as it can send, so that a stage of so many
+// requests sends the first ones of the source and each of them once. A queue is closed when there
+// will be no more prompts. It returns once each has something to give, so that the first wave
+// does not wait.
+func (f *feeder) start(stage *load.Stage, n int) []*queue {
+	f.load, f.most = stage, stage.MostPrompts()
 	s, ok := f.source.(prompt.Stager)
-	f.anew = ok && s.SetStage(stage)
-	f.stage = prompt.Place{I: uint64(f.first)}
-	if f.anew {
-		f.stage = prompt.Place{Stage: uint64(stage)}
+	if f.anew = ok && s.SetStage(stage.Index); f.anew {
 		f.spare = nil // what is left of the last stage is not of this one
 	}
 	if o, ok := f.source.(prompt.Ordered); !f.anew || ok && o.InOrder() {
 		n = 1
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	f.stop, f.err, f.most = cancel, nil, most
+	f.stop, f.err = cancel, nil
 	f.queues = make([]*queue, n)
 	var primed sync.WaitGroup
 	primed.Add(n)
@@ -109,10 +108,14 @@ func (f *feeder) halt() error {
 		f.spare = append(f.spare, q.spare...)
 		taken = max(taken, q.next)
 	}
-	if f.anew && f.most >= 0 {
-		taken = f.most
+	switch {
+	case !f.anew || f.most < 0:
+		f.first += taken * f.load.Share.Step()
+	case f.load.Share.Of > 1:
+		f.first += f.load.Prompts
+	default:
+		f.first += f.most
 	}
-	f.first += taken
 	slices.Sort(f.spare)
 	return f.err
 }
@@ -151,7 +154,7 @@ func (f *feeder) fill(ctx context.Context, q *queue, primed func()) {
 func (f *feeder) take(q *queue, had int64) (int64, bool) {
 	// Where there are spare prompts, there is one queue.
 	if f.most >= 0 && (q.next >= f.most || q.step == 1 && had >= f.most) {
-		if f.final {
+		if f.load.Sessions > 0 { // the stage ends with the last of them
 			f.fail(errSourceEnded)
 		}
 		return 0, false
@@ -163,13 +166,15 @@ func (f *feeder) take(q *queue, had int64) (int64, bool) {
 	}
 	i := q.next
 	q.next += q.step
-	return f.first + i, true
+	return f.first + int64(f.load.Share.Index) + i*f.load.Share.Step(), true
 }
 
 // make makes the request of a number.
 func (f *feeder) make(ctx context.Context, number int64) (job, error) {
-	place := f.stage
-	place.I = f.stage.I + uint64(number-f.first)
+	place := prompt.Place{I: uint64(number)}
+	if f.anew {
+		place = prompt.Place{Stage: uint64(f.load.Index), I: uint64(number - f.first)}
+	}
 	p, err := f.source.At(ctx, place)
 	p.Seq = number
 	if errors.Is(err, io.EOF) {

@@ -57,25 +57,33 @@ func TestTheSameRequestsOnAnyNumberOfCores(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var first []sent
-			for _, feeders := range []int{1, 2, 7} {
+			for _, c := range []struct{ feeders, workers int }{{1, 1}, {2, 1}, {7, 1}, {1, 4}, {3, 3}} {
 				synctest.Test(t, func(t *testing.T) {
-					b := newBench(time.Millisecond, -1)
-					b.cfg.Feeders, b.cfg.Source = feeders, placed{}
-					b.Engine = New(b.cfg)
-					if s.Arrivals != nil {
-						s.Arrivals = load.Poisson(load.Steady(500), 7)
-					}
-					b.run(t, s)
 					var all []sent
-					for _, r := range b.keeper.recs {
-						all = append(all, sent{r.Seq, r.Prompt, r.Asked})
+					for w := range c.workers {
+						b := newBench(time.Millisecond, -1)
+						b.cfg.Feeders, b.cfg.Source = c.feeders, placed{}
+						b.Engine = New(b.cfg)
+						for stage := range 2 {
+							s.Index = stage
+							if s.Arrivals != nil {
+								s.Arrivals = load.Poisson(load.Steady(500), 7)
+							}
+							if _, err := b.Run(t.Context(), s.Part(load.Share{Index: w, Of: c.workers}), nil); err != nil {
+								t.Fatal(err)
+							}
+						}
+						b.Close()
+						for _, r := range b.keeper.recs {
+							all = append(all, sent{r.Seq, r.Prompt, r.Asked})
+						}
 					}
 					slices.SortFunc(all, func(a, b sent) int { return cmp.Compare(a.seq, b.seq) })
 					if first == nil {
 						first = all
 					}
-					if !slices.Equal(all, first) || len(all) < 700 {
-						t.Errorf("%d feeders: %d requests, and not those of one", feeders, len(all))
+					if !slices.Equal(all, first) || len(all) < 1400 {
+						t.Errorf("%d workers of %d feeders: %d requests, and not those of one", c.workers, c.feeders, len(all))
 					}
 				})
 			}

@@ -154,7 +154,7 @@ func (p *pacer) countMissed(due time.Duration) {
 	}
 	// An arrival that was already counted is the one that hold gave up on.
 	counted := p.mark.Unsent > 0
-	most := mostPrompts(p.load)
+	most := p.load.MostPrompts()
 	for ok := true; ok && due < end && !p.over(due); {
 		if !counted {
 			if p.mark.Scheduled == most {

@@ -40,6 +40,11 @@ type Stage struct {
 	// CountEnds: requests that end sequences, because the stage has ended, are measured too.
 	CountEnds bool
 
+	// Share is which part of the load this is; Prompts is how many the load as a whole can send
+	// where it is a part; -1: no number says.
+	Share   Share
+	Prompts int64
+
 	Drain time.Duration // how long requests in flight may take after that
 	Grace time.Duration // the same where the stage is ended before its time
 }

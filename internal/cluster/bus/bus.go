@@ -211,6 +211,15 @@ func (l *link) call(ctx context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
+// complain logs what will be tried again, unless it said so last. That the connection is cut is told by others.
+func (l *link) complain(said *string, doing string, err error) {
+	if err == nil || errors.Is(err, context.Canceled) || !l.nats.IsConnected() || *said == err.Error() {
+		return
+	}
+	*said = err.Error()
+	l.log(doing + ": " + *said + "; trying again")
+}
+
 // pause waits.
 func pause(ctx context.Context, d time.Duration) {
 	select {
@@ -243,7 +252,7 @@ func explain(servers string, err error, secrets []string) error {
 // jetStream makes sure that the server has it for us.
 func (l *link) jetStream(ctx context.Context) error {
 	var err error
-	if l.js, err = jetstream.New(l.nats); err != nil {
+	if l.js, err = jetstream.New(l.nats, jetstream.WithPublishAsyncTimeout(apiLimit)); err != nil {
 		return err
 	}
 	ctx, cancel := l.call(ctx)

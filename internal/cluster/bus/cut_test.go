@@ -1,6 +1,8 @@
 package bus
 
 import (
+	"errors"
+	"io"
 	"sync/atomic"
 	"testing"
 )
@@ -104,6 +106,35 @@ func TestServerIsRestartedBeforeTheWorkerKnows(t *testing.T) {
 	closing.Wait()
 	if in.frames != 10 || o.Acknowledged() != 10 {
 		t.Errorf("of 10 frames %d came and %d are acknowledged", in.frames, o.Acknowledged())
+	}
+}
+
+// A stream that was made anew can be given up as well as the first.
+func TestWorkerIsGivenUpAfterARestart(t *testing.T) {
+	first := serve(t, ServerOptions{})
+	p := newProxy(t, first)
+	o, f := outbox(t, dial(t, p.url(), "run"), "w1")
+	in := inbox(t, dial(t, p.url(), "run"), "w1")
+	f.add(o, frame("w1", 1))
+	receive(t, in, 1, 1)
+	eventually(t, "an acknowledgement", func() bool { return o.Acknowledged() == 1 })
+	p.cut()
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p.retarget(serve(t, ServerOptions{}))
+	p.restore()
+	f.add(o, frame("w1", 2))
+	receive(t, in, 2, 1)
+	if err := in.Lost(limited(t)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.Next(limited(t)); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("after the last frame of a lost worker: %v", err)
+	}
+	f.add(o, frame("w1", 3))
+	if err := o.Close(limited(t)); !errors.Is(err, ErrLost) {
+		t.Errorf("Close returned %v", err)
 	}
 }
 

@@ -82,28 +82,58 @@ func TestNothingThere(t *testing.T) {
 	}
 
 	// A worker may come before its coordinator.
+	p := newProxy(t, nil)
 	come := make(chan error, 1)
 	go func() {
-		b, err := Dial(limited(t), DialOptions{URL: address, Run: "run", Wait: patient})
+		b, err := Dial(limited(t), DialOptions{URL: p.url(), Run: "run", Wait: patient})
 		if err == nil {
 			b.Close()
 		}
 		come <- err
 	}()
-	serve(t, ServerOptions{Listen: address})
+	p.retarget(serve(t, ServerOptions{}))
 	if err := <-come; err != nil {
 		t.Error(err)
 	}
 }
 
-func TestServerWithoutJetStream(t *testing.T) {
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true})
+// another starts a server that is not ours.
+func another(t *testing.T, o server.Options) *server.Server {
+	t.Helper()
+	o.Host, o.Port, o.NoSigs, o.NoLog = "127.0.0.1", server.RANDOM_PORT, true, true
+	s, err := server.NewServer(&o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Start()
-	defer s.Shutdown()
+	t.Cleanup(func() {
+		s.Shutdown()
+		s.WaitForShutdown()
+	})
+	return s
+}
+
+func TestServerWithoutJetStream(t *testing.T) {
+	s := another(t, server.Options{})
 	refuses(t, DialOptions{URL: s.ClientURL()}, ErrNoJetStream, s.Addr().String(), "-js")
+}
+
+// Frames are cut to what a server takes.
+func TestServerWithSmallMessages(t *testing.T) {
+	b := dial(t, another(t, server.Options{JetStream: true, StoreDir: t.TempDir(), MaxPayload: 4 << 10}).ClientURL(), "run")
+	o, f := outbox(t, b, "w1")
+	in := inbox(t, b, "w1")
+	large := bytes.Repeat([]byte("0123456789"), 1000)
+	f.add(o, large)
+	if got, err := in.Next(limited(t)); err != nil || !bytes.Equal(got.Data, large) {
+		t.Errorf("%d bytes, %v", len(got.Data), err)
+	}
+	if i, err := b.state(limited(t), "w1"); err != nil || i.State.LastSeq != 4 {
+		t.Errorf("%d messages, %v", i.State.LastSeq, err)
+	}
+	if err := Tell(b, "everybody", string(large)); err == nil || !strings.Contains(err.Error(), "maximum payload") {
+		t.Errorf("a message that is too large: %v", err)
+	}
 }
 
 func TestTLS(t *testing.T) {

@@ -132,7 +132,7 @@ func eventually(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// proxy stands between clients and a server, and can be cut.
+// proxy stands between clients and a server, if there is one, and can be cut.
 type proxy struct {
 	listener net.Listener
 
@@ -149,7 +149,9 @@ func newProxy(t testing.TB, s *Server) *proxy {
 		t.Fatal(err)
 	}
 	p := &proxy{listener: l}
-	p.retarget(s)
+	if s != nil {
+		p.retarget(s)
+	}
 	var work sync.WaitGroup
 	work.Go(func() {
 		for {

@@ -44,9 +44,9 @@ type Inbox struct {
 }
 
 const (
-	ahead     = 2 << 20         // bytes that are fetched before Next asks for them
-	heartbeat = 5 * time.Second // of a consumer with nothing to give
-	settled   = time.Second     // between two purges, at most
+	ahead     = 2 << 20     // bytes that are fetched before Next asks for them
+	heartbeat = time.Second // of a consumer with nothing to give
+	settled   = time.Second // between two purges, at most
 )
 
 // Inbox opens the stream that a worker's Outbox made.
@@ -68,6 +68,7 @@ func (b *Bus) Inbox(ctx context.Context, worker string) (*Inbox, error) {
 // delivered.
 func (in *Inbox) read(ctx context.Context) {
 	defer close(in.parts)
+	var said string
 	for next := uint64(1); ; {
 		session, cancel := in.bus.whileConnected(ctx)
 		end, err := in.follow(session, &next)
@@ -75,9 +76,7 @@ func (in *Inbox) read(ctx context.Context) {
 		if end || ctx.Err() != nil || in.bus.nats.IsClosed() {
 			return
 		}
-		if in.bus.Away() == 0 {
-			in.bus.log(fmt.Sprintf("receive records of worker %s: %v", in.worker, err))
-		}
+		in.bus.complain(&said, "receive records of worker "+in.worker, err)
 		pause(ctx, again)
 	}
 }
@@ -213,7 +212,8 @@ func (in *Inbox) note(f func()) {
 func (in *Inbox) settle(ctx context.Context) {
 	t := time.NewTicker(settled)
 	defer t.Stop()
-	for !in.purge(ctx) {
+	var said string
+	for !in.purge(ctx, &said) {
 		select {
 		case <-ctx.Done():
 			return
@@ -224,7 +224,7 @@ func (in *Inbox) settle(ctx context.Context) {
 }
 
 // purge takes out of the stream what is acknowledged, and reports whether that was everything.
-func (in *Inbox) purge(ctx context.Context) (all bool) {
+func (in *Inbox) purge(ctx context.Context, said *string) (all bool) {
 	in.mu.Lock()
 	target, end := in.target, in.end
 	in.mu.Unlock()
@@ -234,9 +234,7 @@ func (in *Inbox) purge(ctx context.Context) (all bool) {
 	ctx, cancel := in.bus.call(ctx)
 	defer cancel()
 	err := in.stream.Purge(ctx, jetstream.WithPurgeSequence(target+1))
-	if err != nil && ctx.Err() == nil {
-		in.bus.log(fmt.Sprintf("acknowledge records of worker %s: %v", in.worker, err))
-	}
+	in.bus.complain(said, "acknowledge records of worker "+in.worker, err)
 	return err == nil && target == end
 }
 
@@ -273,5 +271,5 @@ func (in *Inbox) Lost(ctx context.Context) error {
 func (in *Inbox) Close(ctx context.Context) {
 	in.stop()
 	in.work.Wait()
-	in.purge(ctx)
+	in.purge(ctx, new(string))
 }

@@ -19,7 +19,6 @@ import (
 // where it must send them again: memory holds one batch, however far behind the coordinator is.
 type Outbox struct {
 	bus    *Bus
-	js     jetstream.JetStream
 	worker string
 	owner  string
 	file   io.ReaderAt
@@ -55,22 +54,22 @@ const (
 	batch    = 16                     // messages in flight
 	overhead = 512                    // bytes that a message takes beside its data
 	look     = 250 * time.Millisecond // between two looks at how far the coordinator is
+
+	// In a cluster of servers, the one that has the stream may be gone, and not come back.
+	offline     = 5 * time.Second
+	codeOffline = 10118
 )
 
 // Outbox makes the stream of a worker, and begins to send. The name must be the worker's alone within the run.
 func (b *Bus) Outbox(ctx context.Context, worker string, file io.ReaderAt) (*Outbox, error) {
-	js, err := jetstream.New(b.nats, jetstream.WithPublishAsyncTimeout(apiLimit))
-	if err != nil {
-		return nil, err
-	}
 	o := &Outbox{
-		bus: b, js: js, worker: worker, owner: rand.Text(), file: file, part: min(partSize, int(b.nats.MaxPayload())-1024),
+		bus: b, worker: worker, owner: rand.Text(), file: file, part: min(partSize, int(b.nats.MaxPayload())-1024),
 		ended: make(chan struct{}), change: make(chan struct{}),
 	}
 	if o.part <= 0 {
 		return nil, fmt.Errorf("send records: NATS takes messages of %d bytes only: raise its max_payload to 1MB", b.nats.MaxPayload())
 	}
-	err = o.create(ctx, 0)
+	err := o.create(ctx, 0)
 	var refused *jetstream.APIError
 	if err != nil && !errors.Is(err, ErrTaken) && !errors.As(err, &refused) { // the answer was lost, perhaps
 		_, err = o.look(ctx)
@@ -84,7 +83,6 @@ func (b *Bus) Outbox(ctx context.Context, worker string, file io.ReaderAt) (*Out
 		if err := o.send(ctx); ctx.Err() == nil {
 			o.update(func() { o.err = err })
 		}
-		o.js.CleanupPublisher()
 	}()
 	return o, nil
 }
@@ -92,7 +90,7 @@ func (b *Bus) Outbox(ctx context.Context, worker string, file io.ReaderAt) (*Out
 func (o *Outbox) create(ctx context.Context, first uint64) error {
 	ctx, cancel := o.bus.call(ctx)
 	defer cancel()
-	_, err := o.js.CreateStream(ctx, o.bus.config(o.worker, o.owner, first))
+	_, err := o.bus.js.CreateStream(ctx, o.bus.config(o.worker, o.owner, first))
 	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
 		return ErrTaken
 	}
@@ -215,7 +213,7 @@ func (o *Outbox) send(ctx context.Context) error {
 			if errors.Is(err, errFile) {
 				return err
 			}
-			o.complain(err)
+			o.bus.complain(&o.said, "send records of worker "+o.worker, err)
 			pause(ctx, again)
 		case len(pieces) == 0:
 			if o.changes(ctx, more) {
@@ -303,7 +301,7 @@ func (o *Outbox) publish(ctx context.Context, pieces []piece, buffers [][]byte) 
 		}
 		m := &nats.Msg{Subject: o.bus.subject("records", o.worker), Header: p.header(), Data: p.data}
 		o.sent = max(o.sent, p.sequence)
-		f, failed := o.js.PublishMsgAsync(m, jetstream.WithExpectLastSequence(p.sequence-1), jetstream.WithRetryAttempts(0))
+		f, failed := o.bus.js.PublishMsgAsync(m, jetstream.WithExpectLastSequence(p.sequence-1), jetstream.WithRetryAttempts(0))
 		if failed != nil {
 			err = failed
 			break
@@ -326,9 +324,10 @@ func (o *Outbox) publish(ctx context.Context, pieces []piece, buffers [][]byte) 
 // look asks the stream how far it is, and how far the coordinator is; it makes the stream again where NATS has lost it. It
 // tries for as long as it takes, and gives the sequence number to go on with.
 func (o *Outbox) look(ctx context.Context) (next uint64, err error) {
-	for {
+	for start := time.Now(); ; {
 		if o.bus.nats.IsConnected() {
 			i, err := o.bus.state(ctx, o.worker)
+			var refused *jetstream.APIError
 			switch {
 			case err == nil && i.Config.Metadata[ownerKey] != o.owner:
 				return 0, ErrTaken
@@ -341,6 +340,8 @@ func (o *Outbox) look(ctx context.Context) (next uint64, err error) {
 				return i.State.LastSeq + 1, nil
 			case err == nil: // it lost its contents
 				err = o.bus.remove(ctx, i.Config.Name)
+			case time.Since(start) > offline && errors.As(err, &refused) && refused.ErrorCode == codeOffline:
+				err = o.bus.remove(ctx, o.bus.stream(o.worker))
 			case errors.Is(err, jetstream.ErrStreamNotFound):
 				if err = o.create(ctx, o.purged+1); err == nil {
 					return o.purged + 1, nil
@@ -349,7 +350,7 @@ func (o *Outbox) look(ctx context.Context) (next uint64, err error) {
 			if errors.Is(err, ErrTaken) || errors.Is(err, nats.ErrConnectionClosed) {
 				return 0, err
 			}
-			o.complain(err)
+			o.bus.complain(&o.said, "send records of worker "+o.worker, err)
 		}
 		if o.bus.nats.IsClosed() {
 			return 0, nats.ErrConnectionClosed
@@ -358,15 +359,6 @@ func (o *Outbox) look(ctx context.Context) (next uint64, err error) {
 			return 0, context.Cause(ctx)
 		}
 	}
-}
-
-// complain logs what keeps frames from being sent, once. That the connection is cut is told by others.
-func (o *Outbox) complain(err error) {
-	if err == nil || !o.bus.nats.IsConnected() || o.said == err.Error() {
-		return
-	}
-	o.said = err.Error()
-	o.bus.log(fmt.Sprintf("send records of worker %s: %v; trying again", o.worker, err))
 }
 
 // acknowledge notes up to which sequence number the coordinator has everything.

@@ -72,7 +72,7 @@ func limitsSpec() codec[Limits] {
 func unbounded[V ~int64 | float64](of codec[V]) codec[V] {
 	of.check = func(c *checker, path string, v *V) {
 		if *v < 0 {
-			c.add(path, fmt.Sprintf("must not be negative, is %v", *v), "0 is no bound")
+			c.add(path, fmt.Sprintf("must not be negative, is %v", *v), "0: no limit")
 		}
 	}
 	return of

@@ -79,7 +79,7 @@ func (c *checker) sources(p *Plan) {
 	}
 	traceSpec().check(c, "data.trace", &d.Trace)
 	if d.Trace.Lengths != "" && d.Source != SourceRandom {
-		c.lacks("data.trace.lengths", "data.source", "lengths of a trace are for source: random", "set source to random or leave it out")
+		c.lacks("data.trace.lengths", "data.source", "only for source: random", "set source to random or leave it out")
 	}
 	if d.Corpus != "" && d.Source != SourceSynthetic {
 		c.lacks("data.corpus", "data.source", "only for source: synthetic", "leave it out")

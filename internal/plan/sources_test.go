@@ -75,7 +75,7 @@ func TestSourceFaults(t *testing.T) {
 		{stage + "data: {source: random, input: {dist: poisson, mean: 10, stddev: 3}}", "data.input.stddev: a Poisson length"},
 		{stage + "data: {source: random, input: {dist: normal, mean: 10, shifted: true}}", "data.input.shifted: only for dist: lognormal"},
 		{stage + "data: {source: random, trace: {lengths: a.csv}}", ""},
-		{stage + "data: {source: synthetic, trace: {lengths: a.csv}}", "data.trace.lengths: lengths of a trace are for source: random"},
+		{stage + "data: {source: synthetic, trace: {lengths: a.csv}}", "data.trace.lengths: only for source: random"},
 		{stage + "data: {source: mock, input: 3}", "data.input: does not apply to source: mock"},
 		{stage + "data: {source: mock}", ""},
 		{stage + "data: {source: shared_prefix, shared_prefix: {groups: 2, prefix: 10, question: 5}}", ""},

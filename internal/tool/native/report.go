@@ -52,7 +52,7 @@ func reportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 		}
 	}
 	if action.Tokenizer != "" {
-		return env.Fail("report", plan.Faults{{Where: "--tokenizer", Text: "is for runs made by GenAI-Perf", Hint: "a run of inferometer has its token counts: leave it out"}}, tool.ExitUsage)
+		return env.Fail("report", plan.Faults{{Where: "--tokenizer", Text: "only for runs made by GenAI-Perf", Hint: "a run of inferometer has its token counts: leave it out"}}, tool.ExitUsage)
 	}
 	action.Dir = dir
 	res, err := run.Report(action.Dir)

@@ -45,10 +45,10 @@ func (v *values) faultIf(so bool, where, text, hint string) {
 	}
 }
 
-// allow finds the flags that have no meaning for a command, which takes those of keys.
+// allow finds the flags that do not apply to a command, which takes those of keys.
 func (v *values) allow(command, hint string, keys ...string) {
 	for _, key := range slices.Sorted(maps.Keys(v.used)) {
-		v.faultIf(!slices.Contains(keys, key), v.used[key][0].as, "has no meaning for "+command, hint)
+		v.faultIf(!slices.Contains(keys, key), v.used[key][0].as, "does not apply to "+command, hint)
 	}
 }
 

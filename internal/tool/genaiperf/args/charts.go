@@ -156,7 +156,7 @@ func (b *builder) readChart(where, name string, node *yaml.Node) (Chart, bool) {
 	case c.YMetric == "":
 		wrong("y_metric is missing", "")
 	case c.YMetric == TokenPositions:
-		wrong("token_positions is for x_metric", "")
+		wrong("token_positions is only for x_metric", "")
 	case c.XMetric == TokenPositions && c.YMetric != Gaps:
 		wrong("token_positions needs y_metric "+Gaps, "")
 	}

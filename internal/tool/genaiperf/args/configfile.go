@@ -107,7 +107,7 @@ func (r *configReader) file(root *yaml.Node) string {
 		case key == "process":
 			r.pairs(n, "process", func(key string, k, n *yaml.Node) {
 				if key != "input_path" {
-					r.fault(k, "process."+key, "there is no such key", "the only one is input_path")
+					r.fault(k, "process."+key, "unknown key", "the only one is input_path")
 				} else if texts := r.texts(n, key); len(texts) == 1 {
 					r.use(n, "process.input_path", "input-directory", texts...)
 					command = Merge
@@ -159,7 +159,7 @@ func (r *configReader) section(path string, k, n *yaml.Node) {
 	if n := nearest.Name(path, append(names, "model_names", "analyze", "process", "endpoint", "perf_analyzer", "input", "output", "tokenizer")); n != "" {
 		hint = "did you mean " + n + "?"
 	}
-	r.fault(k, path, "there is no such key", hint)
+	r.fault(k, path, "unknown key", hint)
 }
 
 // readKey takes over a value that somebody gave.
@@ -170,7 +170,7 @@ func (r *configReader) readKey(s setting, n *yaml.Node) {
 		r.pairs(n, s.path, func(key string, k, n *yaml.Node) {
 			flag := strings.ReplaceAll(key, "_", "-")
 			if !slices.Contains([]string{"concurrency", "request-rate", "session-concurrency", "fixed-schedule"}, flag) {
-				r.fault(k, s.path+"."+key, "there is no such load", "one of concurrency, request_rate, session_concurrency, fixed_schedule")
+				r.fault(k, s.path+"."+key, "unknown load", "one of concurrency, request_rate, session_concurrency, fixed_schedule")
 				return
 			}
 			r.use(n, s.path+"."+key, flag, r.texts(n, s.path)...)
@@ -289,7 +289,7 @@ func (r *configReader) analyze(n *yaml.Node) bool {
 		r.pairs(n, path, func(key string, k, n *yaml.Node) {
 			name := map[string]string{"min": "start", "max": "stop", "start": "start", "stop": "stop", "step": "step"}[key]
 			if name == "" {
-				r.fault(k, path+"."+key, "there is no such key", "start, stop and step")
+				r.fault(k, path+"."+key, "unknown key", "start, stop and step")
 			}
 			ends[name] = n.Value
 		})

@@ -113,11 +113,11 @@ func TestBadConfigFiles(t *testing.T) {
 	for _, tt := range []struct{ file, want string }{
 		{"", "is empty"},
 		{"a: [", "is not YAML"},
-		{"model_names: m\nendpoint:\n  typ: chat\n", "c.yaml:3: endpoint.typ: there is no such key (did you mean endpoint.type?)"},
+		{"model_names: m\nendpoint:\n  typ: chat\n", "c.yaml:3: endpoint.typ: unknown key (did you mean endpoint.type?)"},
 		{"model_names: m\nendpoint: {type: chatt}\n", `c.yaml:2: endpoint.type: unknown value "chatt"`},
 		{"model_names: m\ninput:\n  output_tokens: {mean: -3}\n", "c.yaml:3: input.output_tokens.mean: must be at least 1"},
 		{"model_names: m\nendpoint: {streaming: maybe}\n", "endpoint.streaming: must be True or False"},
-		{"model_names: m\nperf_analyzer: {stimulus: {load: 3}}\n", "there is no such load"},
+		{"model_names: m\nperf_analyzer: {stimulus: {load: 3}}\n", "unknown load"},
 		{"model_names: m\nperf_analyzer: {measurement: {mode: x}}\n", `measurement.mode: unknown value "x"`},
 		{"model_names: m\nanalyze: {concurrency: {start: 1, stop: 2}, request_rate: {start: 1, stop: 2}}\n", "a sweep varies one parameter"},
 		{"endpoint: {type: chat}\n", "the model is missing"},

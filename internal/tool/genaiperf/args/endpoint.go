@@ -116,7 +116,7 @@ func generateAt(path string) (model, version string, ok bool) {
 
 func (b *builder) openAI() {
 	s := &b.a.Settings
-	b.faultIf(b.given("backend"), "--backend", "is for --service-kind triton", "leave it out")
+	b.faultIf(b.given("backend"), "--backend", "only for --service-kind triton", "leave it out")
 	if s.EndpointType == "" && s.Endpoint != "" { // the path says it
 		if i := slices.IndexFunc(served(), func(kind string) bool { return s.Endpoint == paths()[kind] }); i >= 0 {
 			s.EndpointType = served()[i]

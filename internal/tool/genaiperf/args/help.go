@@ -32,12 +32,12 @@ func HelpText() string {
 // commandsHelp says what may stand in front of the flags.
 const commandsHelp = `
 Commands, in front of all flags:
-  profile                 one run; releases before 24.08 have no word for it
+  profile                 one run; releases before 24.08 have no command for it
   analyze                 one run for each value of --sweep-range or --sweep-list
-  config -f FILE          what a YAML file asks for
-  create-template         writes such a file, with all defaults
-  process-export-files    one result of runs that went on side by side
-  compare -f FILE…        charts of several runs
+  config -f FILE          run a YAML config file
+  create-template         write a config file with every key and its default
+  process-export-files    merge runs that were made in parallel into one result
+  compare -f FILE…        draw charts of several runs
 `
 
 // column is where the text of the help begins.
@@ -64,13 +64,9 @@ func writeFlag(b *strings.Builder, f option) {
 	case f.kind == list:
 		left += " TEXT…"
 	}
-	text := f.help
-	if f.kind == whole && f.least == 1 {
-		text += ", ≥ 1"
-	}
 	if len(left) > column-2 {
-		fmt.Fprintf(b, "%s\n%s%s\n", left, strings.Repeat(" ", column), text)
+		fmt.Fprintf(b, "%s\n%s%s\n", left, strings.Repeat(" ", column), f.help)
 		return
 	}
-	fmt.Fprintf(b, "%-*s%s\n", column, left, text)
+	fmt.Fprintf(b, "%-*s%s\n", column, left, f.help)
 }

@@ -55,7 +55,7 @@ func (b *builder) batch() {
 		s.BatchImage, s.Batch = s.Batch, 1
 		b.note("%s is taken for --batch-size-image, which releases before 24.11 did not have", b.as("batch-text"))
 	default:
-		b.fault(b.as("batch-text"), "is for --endpoint-type embeddings, rankings or nvclip", "leave it out")
+		b.fault(b.as("batch-text"), "only for --endpoint-type embeddings, rankings or nvclip", "leave it out")
 	}
 }
 
@@ -93,7 +93,7 @@ func (b *builder) syntheticFiles() {
 	case s.EndpointType == "rankings" && !slices.Equal(names, []string{"passages", "queries"}):
 		b.fault(b.as("input-file"), "rankings need queries and passages", "give synthetic:queries,passages")
 	case s.EndpointType != "rankings" && len(names) > 1:
-		b.fault(b.as("input-file"), "synthetic: with several files is for --endpoint-type rankings: synthetic:queries,passages", "leave it out for synthetic prompts")
+		b.fault(b.as("input-file"), "several synthetic files are only for --endpoint-type rankings: synthetic:queries,passages", "leave it out for synthetic prompts")
 	}
 }
 

@@ -66,9 +66,9 @@ func (b *builder) sessions() {
 	case (s.SessionConcurrency > 0 || s.FixedSchedule) && loads > 1 && !(b.given("concurrency") && b.given("request-rate")):
 		b.fault(b.as(map[bool]string{true: "fixed-schedule", false: "session-concurrency"}[s.FixedSchedule]), "cannot be combined with another kind of load", "give one of --concurrency, --request-rate, --session-concurrency and --fixed-schedule")
 	case (s.SessionConcurrency > 0 || s.PayloadFile != "") && s.EndpointType != "chat" && s.EndpointType != "completions":
-		b.fault("--endpoint-type", "sessions and payload files are for chat and completions", "")
+		b.fault("--endpoint-type", "sessions and payload files are only for chat and completions", "")
 	case s.SessionConcurrency > 0 && s.EndpointType != "chat":
-		b.fault("--session-concurrency", "sessions are for --endpoint-type chat", "")
+		b.fault("--session-concurrency", "sessions are only for --endpoint-type chat", "")
 	}
 	b.faultIf(s.TurnsMean < 1, "--session-turns-mean", "must be at least 1", "")
 	if s.SessionConcurrency > 0 || s.FixedSchedule {

@@ -198,7 +198,7 @@ func (b *builder) passTarget(was, is *plan.Target) {
 		s.Headers = append(s.Headers, name+": "+is.Headers[name])
 	}
 	b.faultIf(is.Transport != was.Transport || is.Protocol != was.Protocol || is.Path != was.Path, "--", "service, protocol and endpoint must go before --", "give --endpoint-type and --endpoint there")
-	b.faultIf(is.Triton.SharedMemory != "", "-- --shared-memory", "is for tensors from files, not for prompts", "leave it out, or use inferometer perf_analyzer")
+	b.faultIf(is.Triton.SharedMemory != "", "-- --shared-memory", "only for tensors from files, not for prompts", "leave it out, or use inferometer perf_analyzer")
 	b.passed.target = func(t *plan.Target) {
 		t.TLS = is.TLS
 		t.Triton.Version, t.Triton.Composing = is.Triton.Version, is.Triton.Composing

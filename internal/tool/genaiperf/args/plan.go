@@ -14,7 +14,7 @@ import (
 // refuse names what is not served at all.
 func (b *builder) refuse() {
 	for _, key := range []string{"sweep-type", "sweep-range", "sweep-list"} {
-		b.faultIf(b.given(key) && b.command != Analyze, b.as(key), "is for analyze", "use genai-perf analyze …")
+		b.faultIf(b.given(key) && b.command != Analyze, b.as(key), "only for analyze", "use genai-perf analyze …")
 	}
 	for _, key := range []string{"grpc-method", "input-directory", "file", "override-config", "files", "plot-config"} {
 		b.faultIf(b.given(key), b.as(key), "is not supported here", "see docs/genai-perf.md")

@@ -80,7 +80,7 @@ func (b *builder) agents(d *plan.Data, v *value) {
 	b.themes(&d.Agents, v.at("theme_mix"))
 	for _, name := range []string{"inject_random_session_id", "duplicate_sessions_target", "skip_invalid_files", "include_errors"} {
 		if b.changed(at + name) {
-			b.fault(at+name, "has no meaning for generated sessions", "leave it out")
+			b.fault(at+name, "does not apply to generated sessions", "leave it out")
 		}
 	}
 	if m := v.at("max_model_len"); m != nil {

@@ -48,8 +48,8 @@ c.yml:6:30: data.input_distribution.mean: must be a number, is "many"
 c.yml:6:36: data.input_distribution.typ: unknown key (did you mean "type"?)
 c.yml:9:14: load.stages[0].rate: must be more than 0, is "-1"
 c.yml:10:7: load.stages[1].duration: is missing: a stage of type constant needs it
-c.yml:11:44: load.stages[2].num_requests: has no meaning for load.type constant (leave it out)
-c.yml:12:3: load.num_requests: unknown key (it belongs to load.sweep.num_requests)
+c.yml:11:44: load.stages[2].num_requests: does not apply to load.type constant (leave it out)
+c.yml:12:3: load.num_requests: unknown key (did you mean "load.sweep.num_requests"?)
 c.yml:13:22: load.circuit_breakers[0]: there is no breaker "slwo" (did you mean "slow"?)
 c.yml:15:3: server.base_url: is missing
 c.yml:17:33: report.goodput.constraints.tftt: unknown objective (did you mean "ttft"?)

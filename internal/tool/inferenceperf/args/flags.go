@@ -165,7 +165,7 @@ func (c *command) scan(args []string) {
 		c.fault(analyzeFlag, "needs at least one directory", "")
 	}
 	if c.Command == Analyze && len(c.overrides) > 0 {
-		c.fault(c.overrides[0].flag.name, "has no meaning for --analyze", "leave it out")
+		c.fault(c.overrides[0].flag.name, "does not apply to --analyze", "leave it out")
 	}
 }
 

@@ -104,7 +104,7 @@ func (b *builder) stage(kind, at string, v *value) (plan.Stage, bool) {
 	}
 	for _, name := range v.names {
 		if v.at(name) != nil && !slices.Contains(all, name) {
-			b.fault(at+"."+name, "has no meaning for load.type "+kind, "leave it out")
+			b.fault(at+"."+name, "does not apply to load.type "+kind, "leave it out")
 		}
 	}
 	if !ok {

@@ -320,7 +320,7 @@ func (f *form) unknown(path, name string) string {
 	}
 	otherwise := cmp.Or(path, "the config") + " has " + strings.Join(names, ", ")
 	if elsewhere := whereIs(root(), "", name); elsewhere != "" {
-		otherwise = "it belongs to " + elsewhere
+		otherwise = fmt.Sprintf("did you mean %q?", elsewhere)
 	}
 	return suggestion(name, names, otherwise)
 }

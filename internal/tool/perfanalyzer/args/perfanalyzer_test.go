@@ -338,7 +338,7 @@ func TestFaults(t *testing.T) {
 		{"-m m --sequence-id-range 10:12 --concurrency-range 1:3", "sequence id range specified is smaller than the maximum possible concurrency"},
 		{"-m m --sequence-id-range 5:5", "sequence id range specified is smaller than the maximum possible concurrency"},
 		{"-m m --sequence-id-range 10:12 --request-rate-range 9", "sequence id range specified is smaller than the maximum possible number of sequences"},
-		{"-m m --grpc-method x", "--grpc-method is for"},
+		{"-m m --grpc-method x", "--grpc-method is only for"},
 		{"-m m -u ftp://x", "unknown scheme"},
 	} {
 		_, err := Parse(split(c.args), files)

@@ -186,7 +186,7 @@ func (s *settings) refused() []rule {
 		{s.action.Service == TritonCAPI, "--service-kind triton_c_api, which loads the server into this process, is not supported: start tritonserver and use --service-kind triton"},
 		{s.action.Service == "dynamic_grpc", "--service-kind dynamic_grpc is not supported: use triton, openai, tfserving or torchserve"},
 		{s.sharedMemory == "cuda", "--shared-memory cuda, which needs CUDA in this process, is not supported: use system if the server is on this machine, else none"},
-		{s.grpcMethod != "", "--grpc-method is for --service-kind dynamic_grpc, which is not supported"},
+		{s.grpcMethod != "", "--grpc-method is only for --service-kind dynamic_grpc, which is not supported"},
 	}
 }
 

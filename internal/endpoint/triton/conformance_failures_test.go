@@ -116,6 +116,8 @@ func testStrangers(t *testing.T, s *testServer) {
 	swapped.URLs, web.URLs, nobody.URLs = []string{"http://" + s.grpc}, []string{"http://" + page}, []string{"grpc://127.0.0.1:1"}
 	version := s.overGRPC("vllm_model", plan.EndpointStream, true)
 	version.Triton.Version = "7"
+	secure, secureWeb := strange, web
+	secure.URLs, secureWeb.URLs = []string{"grpcs://" + page}, []string{"https://" + page}
 	for _, c := range []struct {
 		name   string
 		target plan.Target
@@ -129,6 +131,8 @@ func testStrangers(t *testing.T, s *testServer) {
 		{"the gRPC port", swapped, []string{"gRPC port", "grpc://"}},
 		{"a web page", strange, []string{"does not look like Triton"}},
 		{"a web page over HTTP", web, []string{"does not look like Triton"}},
+		{"no TLS", secure, []string{"no TLS on this port: use grpc://" + page}},
+		{"no TLS over HTTP", secureWeb, []string{"no TLS on this port: use http://" + page}},
 		{"nobody", nobody, []string{"cannot be reached", "refused"}},
 		{"decoupled", s.overGRPC("vllm_model", plan.EndpointInfer, false), []string{"vllm_model is decoupled", "stream"}},
 	} {

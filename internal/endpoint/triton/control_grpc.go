@@ -31,7 +31,7 @@ func (s grpcServer) call(ctx context.Context, method string, ask, answer proto.M
 		return err
 	}
 	if err := proto.Unmarshal(got, answer); err != nil {
-		return fmt.Errorf("the answer to %s is not what the protocol says: %w", method, err)
+		return fmt.Errorf("malformed response to %s: %w", method, err)
 	}
 	return nil
 }

@@ -21,7 +21,9 @@ import (
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/lib/kserve"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/remote/proxy"
+	"github.com/inferometer/inferometer/internal/wire/clock"
 )
 
 // httpServer asks over HTTP.
@@ -47,7 +49,11 @@ func newAsker(t plan.Target, o endpoint.Options, timeout time.Duration) *http.Cl
 	}
 	transport.DialTLSContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		d := tls.Dialer{Config: config}
-		return newPatient(d.DialContext(ctx, network, address))
+		c, err := d.DialContext(ctx, network, address)
+		if failed := (*net.OpError)(nil); err != nil && !(errors.As(err, &failed) && failed.Op == "dial") {
+			err = &clock.Error{Class: record.TLSFailed, Err: err}
+		}
+		return newPatient(c, err)
 	}
 	return &http.Client{Transport: transport, Timeout: timeout}
 }

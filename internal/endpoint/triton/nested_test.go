@@ -40,7 +40,7 @@ func TestNestedEnsembles(t *testing.T) {
 		"itself":       {shelf{"a": {"a"}}, "a", nil, "ensemble a is a step of itself"},
 		"in a circle":  {shelf{"a": {"b"}, "b": {"c"}, "c": {"a"}}, "a", nil, "step b of ensemble a: step c of ensemble b: ensemble a is a step of itself"},
 		"without name": {shelf{"a": {""}}, "a", nil, "a step of ensemble a has no model name"},
-		"too deep":     {deep, "0", nil, "ensembles stand in one another more than 16 deep, down to 16"},
+		"too deep":     {deep, "0", nil, "ensembles are nested more than 16 deep, down to 16"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, err := describeModel(t.Context(), c.models, c.first, "")

@@ -47,7 +47,7 @@ func (r *reply) parseStream(message []byte, c *convention) error {
 	for b := message; len(b) > 0; {
 		num, typ, value, rest, ok := nextField(b)
 		if !ok {
-			return fmt.Errorf("a response is not what the protocol says, %d bytes before its end", len(b))
+			return fmt.Errorf("malformed response: not valid protobuf %d bytes before its end", len(b))
 		}
 		b = rest
 		switch {
@@ -74,7 +74,7 @@ func (r *reply) take(b []byte, c *convention) error {
 	for len(b) > 0 {
 		num, typ, value, rest, ok := nextField(b)
 		if !ok {
-			return fmt.Errorf("a response is not what the protocol says, %d bytes before its end", len(b))
+			return fmt.Errorf("malformed response: not valid protobuf %d bytes before its end", len(b))
 		}
 		b = rest
 		if typ != protowire.BytesType {
@@ -119,7 +119,7 @@ func (r *reply) output(b []byte, c *convention) (name []byte, err error) {
 	for len(b) > 0 {
 		num, typ, value, rest, ok := nextField(b)
 		if !ok {
-			return name, fmt.Errorf("an output is not what the protocol says, %d bytes before its end", len(b))
+			return name, fmt.Errorf("malformed output: not valid protobuf %d bytes before its end", len(b))
 		}
 		b = rest
 		switch {
@@ -168,7 +168,7 @@ func (r *reply) contents(name, b []byte, c *convention) error {
 	for len(b) > 0 {
 		num, typ, value, rest, ok := nextField(b)
 		if !ok {
-			return fmt.Errorf("the contents of output %s are not what the protocol says", name)
+			return fmt.Errorf("malformed contents of output %s", name)
 		}
 		b = rest
 		var raw []byte

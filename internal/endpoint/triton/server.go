@@ -51,7 +51,7 @@ func listModels(ctx context.Context, s server) ([]listed, error) {
 	return list, err
 }
 
-// mostNested bounds how deep ensembles may stand in one another.
+// mostNested bounds how deep ensembles may be nested.
 const mostNested = 16
 
 // describeModel asks for everything about a model and those that it is composed of.
@@ -70,7 +70,7 @@ func describeNested(ctx context.Context, s server, name, version string, outer [
 		return m, err
 	}
 	if len(outer) == mostNested {
-		return m, fmt.Errorf("ensembles stand in one another more than %d deep, down to %s", mostNested, name)
+		return m, fmt.Errorf("ensembles are nested more than %d deep, down to %s", mostNested, name)
 	}
 	outer = append(outer, name)
 	for _, step := range conf.GetEnsembleScheduling().GetStep() {

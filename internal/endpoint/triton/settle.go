@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -157,11 +158,16 @@ const strangerTime = 3 * time.Second
 func (l *link) stranger(ctx context.Context, t plan.Target, o endpoint.Options, err error) error {
 	var dial *net.OpError
 	var certificate *tls.CertificateVerificationError
+	var plain tls.RecordHeaderError
 	switch class := clock.Classify(err); {
 	case errors.As(err, &certificate):
 		return message.Errorf("its certificate is not trusted: %w%v", certificate, message.Untrusted())
 	case errors.As(err, &dial) && dial.Op == "dial":
 		return fmt.Errorf("cannot be reached: %w", dial)
+	case class == record.TLSFailed && (errors.Is(err, io.EOF) || errors.As(err, &plain)):
+		u := *l.url
+		u.Scheme = strings.TrimSuffix(u.Scheme, "s")
+		return fmt.Errorf("no TLS on this port: use %s, or the port that has TLS (%w)", plan.SafeURL(u.String()), err)
 	case class == record.ConnectFailed || class == record.ResolveFailed || class == record.TLSFailed || class == record.OwnFault || ctx.Err() != nil:
 		return fmt.Errorf("cannot be reached: %w", err)
 	}

@@ -85,7 +85,7 @@ func (s *grpcServer) call(ctx context.Context, method string, question, answer p
 		return err
 	}
 	if err := proto.Unmarshal(got, answer); err != nil {
-		return fmt.Errorf("the answer to %s is not what the protocol says: %w", method, err)
+		return fmt.Errorf("malformed response to %s: %w", method, err)
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func (s *httpServer) ask(ctx context.Context, path string, answer proto.Message)
 		return fmt.Errorf("the server answers %s with HTTP status %d", path, status)
 	}
 	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(text, answer); err != nil {
-		return fmt.Errorf("the answer to %s is not what the protocol says: %w", path, err)
+		return fmt.Errorf("malformed response to %s: %w", path, err)
 	}
 	return nil
 }

@@ -146,13 +146,13 @@ func (p *Probe) models(ctx context.Context) ([]record.ModelStats, error) {
 	return models, err
 }
 
-// mostNested bounds how deep ensembles may stand in one another.
+// mostNested bounds how deep ensembles may be nested.
 const mostNested = 16
 
 // gather finds the statistics of a model and of its parts.
 func (p *Probe) gather(ctx context.Context, all []*kserve.ModelStatistics, s step, depth int) ([]record.ModelStats, error) {
 	if depth > mostNested {
-		return nil, fmt.Errorf("ensembles stand in one another more than %d deep, down to %s", mostNested, s.name)
+		return nil, fmt.Errorf("ensembles are nested more than %d deep, down to %s", mostNested, s.name)
 	}
 	parts, err := p.partsOf(ctx, s)
 	var found []record.ModelStats

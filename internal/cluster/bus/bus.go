@@ -22,7 +22,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// What Dial can fail of, beside wrong options.
+// Why Dial fails, beside wrong options.
 var (
 	ErrUnreachable = errors.New("no NATS server answers")
 	ErrRefused     = errors.New("access denied")
@@ -124,7 +124,7 @@ func (o DialOptions) server() (servers string, secrets []string, opts []nats.Opt
 		}
 		u, err := url.Parse(s)
 		if err != nil || u.Host == "" {
-			return "", nil, nil, errors.New("connect to NATS: the URL is not one: write nats://host:4222")
+			return "", nil, nil, errors.New("connect to NATS: invalid URL: write nats://host:4222")
 		}
 		if user := u.User; user != nil {
 			u.User = nil
@@ -240,13 +240,13 @@ func explain(servers string, err error, secrets []string) error {
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked), errors.Is(err, nats.ErrAccountAuthExpired):
 		return fmt.Errorf("NATS at %s: %w (%s): use the token or credentials of that server", servers, ErrRefused, text)
 	case errors.Is(err, nats.ErrSecureConnWanted):
-		return fmt.Errorf("NATS at %s: %w: the server does not offer it: write nats:// and no CA, or set up TLS there", servers, ErrUntrusted)
+		return fmt.Errorf("NATS at %s: %w: the server does not offer it: use nats://, or enable TLS there", servers, ErrUntrusted)
 	case errors.As(err, &authority), errors.As(err, &host), strings.Contains(text, "certificate"), strings.Contains(text, "tls:"):
-		return fmt.Errorf("NATS at %s: %w (%s): give the CA that signed its certificate, and the host name that is in it", servers, ErrUntrusted, text)
+		return fmt.Errorf("NATS at %s: %w (%s): use the CA that signed its certificate, and a host name that the certificate lists", servers, ErrUntrusted, text)
 	case errors.Is(err, nats.ErrNoServers):
-		return fmt.Errorf("NATS at %s: %w: check the address, and that the server runs", servers, ErrUnreachable)
+		return fmt.Errorf("NATS at %s: %w: check the address and that the server is running", servers, ErrUnreachable)
 	}
-	return fmt.Errorf("NATS at %s: %w (%s): check the address, and that the server runs", servers, ErrUnreachable, text)
+	return fmt.Errorf("NATS at %s: %w (%s): check the address and that the server is running", servers, ErrUnreachable, text)
 }
 
 // jetStream makes sure that the server has it for us.

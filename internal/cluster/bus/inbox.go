@@ -238,7 +238,7 @@ func (in *Inbox) purge(ctx context.Context, said *string) (all bool) {
 	return err == nil && target == end
 }
 
-// Lost gives the worker up: Next gives what has come of it until now, and what it sends later is dropped. Its Outbox ends with
+// Lost gives the worker up: Next gives what has come of it until now (call it with a deadline: NATS may have lost some), and what it sends later is dropped. Its Outbox ends with
 // ErrLost, if it is still there.
 func (in *Inbox) Lost(ctx context.Context) error {
 	i, err := in.bus.state(ctx, in.worker)

@@ -3,7 +3,11 @@ package internal
 import (
 	"flag"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -46,7 +50,7 @@ func TestNames(t *testing.T) {
 		{"inference-perf", inferenceperf.HelpText(), inference.Names(), "--"},
 	}
 	var got strings.Builder
-	for _, s := range message.Settings() {
+	for _, s := range settings(t) {
 		fmt.Fprintf(&got, "%s\n", s.Path())
 		for _, tool := range tools {
 			name := message.New("%v", s).Or(none).In(tool.names)
@@ -68,5 +72,47 @@ func TestNames(t *testing.T) {
 	want, err := os.ReadFile(file)
 	if err != nil || got.String() != string(want) {
 		t.Errorf("%s is not the table any more (%v): go test ./internal -run TestNames -update writes it anew; look at what has changed", file, err)
+	}
+}
+
+// settings are all that messages name, each with a path and a name.
+func settings(t *testing.T) (all []message.Setting) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "message/settings.go", nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[message.Setting]bool{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if v, ok := n.(*ast.ValueSpec); ok {
+			for _, e := range v.Values {
+				text, err := strconv.Unquote(e.(*ast.BasicLit).Value)
+				s := message.Setting(text)
+				if err != nil || s.Path() == "" || s.String() == "" || seen[s] {
+					t.Errorf("%q lacks its path or its name, or is there twice (%v)", text, err)
+				}
+				seen[s], all = true, append(all, s)
+			}
+		}
+		return true
+	})
+	return all
+}
+
+// Every setting that messages name is a field of a plan, or part of one.
+func TestMessagesNameFields(t *testing.T) {
+	page, err := os.ReadFile("../docs/plan.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := strings.NewReplacer("[]", "", "`", "").Replace(string(page))
+	for _, s := range settings(t) {
+		path := s.Path()
+		if strings.HasPrefix(path, "remedy.") || path == message.Signature.Path() {
+			continue
+		}
+		if !strings.Contains(table, "\n| "+path+" |") && !strings.Contains(table, "\n| "+path+".") {
+			t.Errorf("%s is not a field of a plan", path)
+		}
 	}
 }

@@ -3,9 +3,6 @@ package message
 import (
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"strings"
 	"testing"
@@ -71,29 +68,5 @@ func TestLog(t *testing.T) {
 	Log{To: &b, Names: config}.Printf("taking %s (%v names another)\n", "m", Model)
 	if want := "taking m (server.model_name names another)\n"; b.String() != want {
 		t.Errorf("%q, want %q", b.String(), want)
-	}
-}
-
-// Every setting has a path and a name, and is in the list.
-func TestSettings(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "settings.go", nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
-	consts := 0
-	for _, d := range file.Decls {
-		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.CONST {
-			consts += len(g.Specs)
-		}
-	}
-	seen := map[Setting]bool{}
-	for _, s := range Settings() {
-		if s.Path() == "" || s.String() == "" || seen[s] {
-			t.Errorf("%q lacks its path or its name, or is there twice", string(s))
-		}
-		seen[s] = true
-	}
-	if len(seen) != consts {
-		t.Errorf("%d settings are listed, and there are %d", len(seen), consts)
 	}
 }

@@ -84,17 +84,6 @@ const (
 	Signature     Setting = "target.body.signature_name --extra signature_name"
 )
 
-// Settings are all of them.
-func Settings() []Setting {
-	return []Setting{
-		Model, APIKey, Endpoint, Path, Extra, Protocol, SetTriton, Streaming, Preflight, HTTP2, Proxy, RetryAfter, Retries, CA, Insecure, Cert, Key,
-		GiveCert, GiveKey, Convention, SharedMemory, SetMemory, Tokenizer, CountOutput, Prompts, Adapters, Batch, Images, VideoFormat, InputData, Shape,
-		Output, OutputTokens, GiveOutput, IgnoreEOS, MinTokens, InputCount, Salt, SaltRun, Trace, Dataset, DatasetPath, DatasetFile, DatasetHub,
-		DatasetInput, DatasetOutput, Payload, Seed, MaxInFlight, AutoWarmup, Warmup, Drain, MaxErrors, Alike, Levels, LevelsEnd, Threshold, StreamLimit,
-		RawLimit, OutputDir, Project, UseTriton, UseTritonGRPC, UseStream, UseGenerate, UseChat, UseOpenAI, UseURL, Schemes, Signature,
-	}
-}
-
 // Path is the setting's place in a plan.
 func (s Setting) Path() string {
 	path, _, _ := strings.Cut(string(s), " ")

@@ -8,7 +8,7 @@ import (
 
 func TestBrokenPlans(t *testing.T) {
 	mutate.Try(t, mutate.Usual, []string{full, "goodput: ttft:200ms\nmax_errors: {alike: false}\ntarget: {preflight: false, retry_after: ignore}\n"}, func(text string) {
-		p, err := Load("broken", []byte(text))
+		p, err := load("broken", []byte(text))
 		if err != nil {
 			return
 		}

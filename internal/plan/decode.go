@@ -27,12 +27,6 @@ func Decode(name string, data []byte) (*Plan, error) {
 	return &d.Plan, nil
 }
 
-// Load reads a plan file and validates it: the error, a Faults, lists all that
-// is wrong with it, each with file, line and column.
-func Load(name string, data []byte) (*Plan, error) {
-	return Read(name, data).Finish()
-}
-
 // Read reads a plan file into a draft, on top of the defaults. What is wrong with
 // the file is among the draft's faults.
 func Read(name string, data []byte) *Draft {

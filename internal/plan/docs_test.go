@@ -87,7 +87,7 @@ func TestDocsExample(t *testing.T) {
 	if !ok {
 		t.Fatal("the page has no example")
 	}
-	p, err := Load("example", []byte(example))
+	p, err := load("example", []byte(example))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("goodput: ttft:200ms,itl:30ms\nmax_errors: 5%\ndata: {input: 100-200}"))
 	f.Add([]byte("? [x]\n: 1\n<<: {seed: 1}\n"))
 	mutate.Fuzz(f, func(t *testing.T, data []byte) {
-		p, err := Load("fuzz", data)
+		p, err := load("fuzz", data)
 		if err != nil {
 			if err.Error() == "" {
 				t.Fatal("an error that says nothing")

@@ -8,7 +8,7 @@ import (
 )
 
 func TestGrowth(t *testing.T) {
-	p, err := Load("p.yaml", []byte("stages: [{concurrency: 1, growth: {to: 7, step: 2, responses: 5}}]"))
+	p, err := load("p.yaml", []byte("stages: [{concurrency: 1, growth: {to: 7, step: 2, responses: 5}}]"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,7 +19,7 @@ func TestGrowth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Load("out", text)
+	again, err := load("out", text)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -41,7 +41,7 @@ func TestGrowthFaults(t *testing.T) {
 		"{measurement: {mode: time}, stages: [{concurrency: 1, growth: {to: 7, step: 1, responses: 5}}]}":  "cannot be combined with levels and windows",
 		"{levels: {list: [1, 2]}, stages: [{concurrency: 1, growth: {to: 7, step: 1, responses: 5}}]}":     "cannot be combined with levels and windows",
 	} {
-		if _, err := Load("p.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := load("p.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s:\n%v, want %q", text, err, want)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func TestMeasurementReadsOnTopOfItsDefaults(t *testing.T) {
-	p, err := Load("p", []byte(`
+	p, err := load("p", []byte(`
 stages: [{concurrency: 1}]
 levels: {start: 1, end: 8, step: 1, search: binary}
 measurement: {mode: count, requests: 20, percentile: 95, latency_threshold: 100ms, stability: 999%}
@@ -30,7 +30,7 @@ measurement: {mode: count, requests: 20, percentile: 95, latency_threshold: 100m
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Load("out", out)
+	again, err := load("out", out)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -81,7 +81,7 @@ func TestMeasurementFaults(t *testing.T) {
 		{"levels: {start: 1, end: 2, step: 1, search: x}", "levels.search: unknown value"},
 		{"stages: [{rate: 1, duration: 1s}, {rate: 2, duration: 1s}]\nlevels: {list: [1]}", "levels: make stages of one, and there are 2"},
 	} {
-		_, err := Load("p", []byte(c.plan))
+		_, err := load("p", []byte(c.plan))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.plan, err, c.want)
 		}
@@ -118,7 +118,7 @@ func TestFaithfulWindowsAreLonger(t *testing.T) {
 }
 
 func TestIntervals(t *testing.T) {
-	p, err := Load("p", []byte("stages: [{arrival: intervals, intervals: [10ms, 30ms], requests: 5}]"))
+	p, err := load("p", []byte("stages: [{arrival: intervals, intervals: [10ms, 30ms], requests: 5}]"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -94,7 +94,7 @@ func fullPlan() *Plan {
 }
 
 func TestDecodeEverything(t *testing.T) {
-	got, err := Load("plan.yaml", []byte(full))
+	got, err := load("plan.yaml", []byte(full))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestJSONIsYAML(t *testing.T) {
-	p, err := Load("p.json", []byte(`{"target": {"urls": ["http://h"], "streaming": false}, "stages": [{"rate": 5, "duration": "2s"}]}`))
+	p, err := load("p.json", []byte(`{"target": {"urls": ["http://h"], "streaming": false}, "stages": [{"rate": 5, "duration": "2s"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestJSONIsYAML(t *testing.T) {
 }
 
 func TestFileSourceIsInferred(t *testing.T) {
-	p, err := Load("p", []byte("data: {file: prompts.jsonl}\ntarget: {endpoint: embeddings}"))
+	p, err := load("p", []byte("data: {file: prompts.jsonl}\ntarget: {endpoint: embeddings}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func TestPut(t *testing.T) {
 // A protocol and a source that the plan has no rules for may be named where they are known.
 func TestKnownNames(t *testing.T) {
 	const text = "target: {protocol: carrier, urls: [http://h:1]}\ndata: {source: pigeons}\n"
-	if _, err := Load("plan.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), `"carrier"`) || !strings.Contains(err.Error(), `"pigeons"`) {
+	if _, err := load("plan.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), `"carrier"`) || !strings.Contains(err.Error(), `"pigeons"`) {
 		t.Errorf("unknown names: %v", err)
 	}
 	d := Read("plan.yaml", []byte(text))
@@ -262,3 +262,6 @@ func TestKnownNames(t *testing.T) {
 		t.Error("the schema does not have each name once")
 	}
 }
+
+// load reads a plan file and validates it.
+func load(name string, data []byte) (*Plan, error) { return Read(name, data).Finish() }

@@ -7,7 +7,7 @@ import (
 
 func TestProbes(t *testing.T) {
 	const stage = "stages: [{concurrency: 1, duration: 1s}]\n"
-	p, err := Load("p.yaml", []byte(stage+"target: {urls: 'grpc://h:8001', model: m}\nprobes: {metrics: 'http://u:pw@h:8002/metrics', interval: 250ms}\n"))
+	p, err := load("p.yaml", []byte(stage+"target: {urls: 'grpc://h:8001', model: m}\nprobes: {metrics: 'http://u:pw@h:8002/metrics', interval: 250ms}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestProbes(t *testing.T) {
 		{"target: {urls: 'grpc://h'}\nprobes: {metrics: 'h'}", "probes.metrics: has no scheme"},
 		{"target: {urls: 'grpc://h'}\nprobes: {interval: 1ms}", "less than 10ms"},
 	} {
-		_, err := Load("p.yaml", []byte(stage+c.text))
+		_, err := load("p.yaml", []byte(stage+c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q gives %v, want %q", c.text, err, c.want)
 		}

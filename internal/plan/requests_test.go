@@ -24,7 +24,7 @@ func genaiPlans() []string {
 
 func TestRequestsSurvivePrinting(t *testing.T) {
 	for _, text := range genaiPlans() {
-		p, err := Load("p.yaml", []byte(text))
+		p, err := load("p.yaml", []byte(text))
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -33,7 +33,7 @@ func TestRequestsSurvivePrinting(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := Load("printed", printed)
+		again, err := load("printed", printed)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, printed)
 		}
@@ -70,7 +70,7 @@ func TestRequestFaults(t *testing.T) {
 		`{data: {media: {audio: {count: 1, format: mp3, rates: [16000, 17000]}}}}`:                    "data.media.audio.rates[1]: an MP3 cannot have 17000 samples per second",
 		`{data: {media: {audio: {count: 1, format: ogg}}}}`:                                           "wav, mp3",
 	} {
-		if _, err := Load("p.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := load("p.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}

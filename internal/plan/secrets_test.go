@@ -74,7 +74,7 @@ func TestFaultsHoldNoSecret(t *testing.T) {
 		"target: {urls: 'user:SEKRET@h:1'}", "target: {path: '?key=SEKRET'}", "target: {path: 'x?api_key=SEKRET'}",
 		"probes: {scrape: ['user:SEKRET@h']}", "target: {urls: 'http://user:SEKRET@h:99999'}", "target: {urls: 'ftp://user:SEKRET@h'}",
 	} {
-		_, err := Load("p.yaml", []byte(text))
+		_, err := load("p.yaml", []byte(text))
 		if err == nil || strings.Contains(err.Error(), "SEKRET") {
 			t.Errorf("%s: %v", text, err)
 		}

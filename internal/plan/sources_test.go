@@ -40,7 +40,7 @@ output: {dir: out, s3: {bucket: b, path: p, endpoint: 'http://s3', region: r, ad
 `
 
 func TestSessionsPlanSurvivesPrinting(t *testing.T) {
-	p, err := Load("p.yaml", []byte(sessionsPlan))
+	p, err := load("p.yaml", []byte(sessionsPlan))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestSessionsPlanSurvivesPrinting(t *testing.T) {
 		t.Errorf("a password is printed:\n%s", text)
 	}
 	p.Probes.Prometheus.URL = "http://h:9090"
-	again, err := Load("printed", text)
+	again, err := load("printed", text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestSourceFaults(t *testing.T) {
 		{"data: {file: f}\nstages: [{arrival: sessions}]", ""},
 		{"stages: [{rate: 3, duration: 1s, sessions: {count: 1}}]", "stages[0].sessions: only for arrival: sessions"},
 	} {
-		_, err := Load("p.yaml", []byte(c.text))
+		_, err := load("p.yaml", []byte(c.text))
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%s: %v", c.text, err)
@@ -136,7 +136,7 @@ func TestObjectivesOfHeaders(t *testing.T) {
 		"":          {{"request_latency", 9e9}, {"time_per_output_token", 5e5}, {"time_to_first_token", 250e6}},
 		", unit: s": {{"request_latency", 9e9}, {"time_per_output_token", 5e8}, {"time_to_first_token", 250e9}},
 	} {
-		p, err := Load("p.yaml", []byte(strings.Replace(text, "%s", unit, 1)))
+		p, err := load("p.yaml", []byte(strings.Replace(text, "%s", unit, 1)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 func TestTensors(t *testing.T) {
-	p, err := Load("p.yaml", []byte(`
+	p, err := load("p.yaml", []byte(`
 target: {urls: [grpc://h:8001]}
 data:
   tensors:
@@ -37,7 +37,7 @@ data:
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Load("p.yaml", printed)
+	again, err := load("p.yaml", printed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,14 +47,14 @@ data:
 }
 
 func TestTensorDefaults(t *testing.T) {
-	p, err := Load("p.yaml", []byte("target: {urls: [grpc://h]}\ndata: {source: tensors, tensors: {sequences: off}}"))
+	p, err := load("p.yaml", []byte("target: {urls: [grpc://h]}\ndata: {source: tensors, tensors: {sequences: off}}"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p.Data.Tensors.Fill != FillRandom || p.Data.Tensors.Sequences.Mode != SequencesOff {
 		t.Errorf("%+v", p.Data.Tensors)
 	}
-	if p, err := Load("p.yaml", []byte("data: {tensors: {files: [x.json]}}")); err != nil || p.Data.Tensors.Fill != "" {
+	if p, err := load("p.yaml", []byte("data: {tensors: {files: [x.json]}}")); err != nil || p.Data.Tensors.Fill != "" {
 		t.Errorf("payloads for OpenAI: %v", err)
 	}
 }
@@ -74,7 +74,7 @@ func TestTensorFaults(t *testing.T) {
 		{"target: {urls: [grpc://h]}\ndata: {tensors: {sequences: {live: 3, ids: 2}}}", `2 ids are too few for 3 sequences at a time`},
 		{"target: {urls: [grpc://h]}\ndata: {tensors: {sequences: {first_id: 18446744073709551615, ids: 2}}}", `ids go beyond 64 bits`},
 	} {
-		_, err := Load("p.yaml", []byte(c.text))
+		_, err := load("p.yaml", []byte(c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s\ngot  %v\nwant %s", c.text, err, c.want)
 		}

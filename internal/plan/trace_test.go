@@ -10,7 +10,7 @@ func TestTraceStages(t *testing.T) {
 		"data: {file: t.jsonl}\nstages: [{arrival: trace, concurrency: 5}]":                "p.yaml:2:40: stages[0].concurrency: cannot be combined with arrivals of a trace: the data says when each request is due (leave one of them out)",
 		"data: {file: t.jsonl}\nstages: [{arrival: poisson, concurrency: 5, requests: 1}]": "p.yaml:2:20: stages[0].arrival: only for a rate: in a closed loop a request goes when another ends (give rate, or leave it out)",
 	} {
-		p, err := Load("p.yaml", []byte(text))
+		p, err := load("p.yaml", []byte(text))
 		switch {
 		case want == "" && (err != nil || p.Stages[0].Arrival != ArrivalTrace):
 			t.Errorf("%s: %v", text, err)

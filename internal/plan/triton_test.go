@@ -49,7 +49,7 @@ func TestTritonFollows(t *testing.T) {
 		{"{protocol: triton}", TransportGRPC, EndpointStream, true},
 		{"{protocol: triton, endpoint: generate, streaming: false}", TransportHTTP, EndpointGenerate, false},
 	} {
-		p, err := Load("p.yaml", []byte("target: "+c.target))
+		p, err := load("p.yaml", []byte("target: "+c.target))
 		if err != nil {
 			t.Errorf("%s: %v", c.target, err)
 			continue
@@ -81,7 +81,7 @@ func TestTritonFaults(t *testing.T) {
 		{"{urls: [http://h:1], protocol: triton, triton: {shared_memory: system}}", "use infer or stream"},
 		{"{urls: [grpc://h:1], triton: {shared_memory: cuda}}", "one of system"},
 	} {
-		_, err := Load("p.yaml", []byte("target: "+c.target))
+		_, err := load("p.yaml", []byte("target: "+c.target))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v does not say %q", c.target, err, c.want)
 		}

@@ -2,6 +2,7 @@ package result
 
 import (
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -109,13 +110,13 @@ func (w *world) elsewhere(t *testing.T, fold *metric.Fold) {
 	}
 }
 
+// ours are flags, paths of a plan, and stages as we call them.
+var ours = regexp.MustCompile(`--[a-z]|\b(target|tokenizer|data|stages|levels|measurement|limits|output|probes)\.[a-z]|max_(errors|in_flight)|^Stage `)
+
 // ourNames is what a result says that names a setting of ours, or a stage as we do.
 func ourNames(r *Result) string {
 	for _, text := range slices.Concat(r.Notes, r.Verdict.Reasons, r.Verdict.Undecided) {
-		ours := slices.ContainsFunc(message.Settings(), func(s message.Setting) bool {
-			return strings.ContainsAny(s.String(), "-._") && strings.Contains(text, s.String())
-		})
-		if ours || strings.HasPrefix(text, "Stage ") {
+		if ours.MatchString(text) {
 			return text
 		}
 	}

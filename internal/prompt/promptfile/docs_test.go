@@ -35,7 +35,7 @@ func TestExamplesOfThePage(t *testing.T) {
 		switch b.language {
 		case "yaml":
 			plans++
-			if _, err := plan.Load("docs/data.md", []byte(b.text)); err != nil {
+			if _, err := plan.Read("docs/data.md", []byte(b.text)).Finish(); err != nil {
 				t.Errorf("%v\nin\n%s", err, b.text)
 			}
 		case "jsonl":
@@ -84,7 +84,7 @@ func TestLengthsOfThePage(t *testing.T) {
 		t.Fatalf("%d rows of lengths", len(rows))
 	}
 	for _, row := range rows {
-		p, err := plan.Load("docs/data.md", []byte("data: {input: "+row[2]+"}"))
+		p, err := plan.Read("docs/data.md", []byte("data: {input: "+row[2]+"}")).Finish()
 		if err != nil {
 			t.Errorf("%s: %v", row[1], err)
 			continue

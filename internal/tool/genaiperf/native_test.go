@@ -172,7 +172,7 @@ func TestThePlanSaysItAll(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := plan.Load("plan.yaml", text)
+			p, err := plan.Read("plan.yaml", text).Finish()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -92,7 +92,7 @@ func TestFilesOfARun(t *testing.T) {
 		t.Error(diff)
 	}
 	checkValidation(t, dir)
-	if notes := strings.Join(out.Result.Notes, "\n"); !strings.Contains(notes, "tokenizer.pretrained_model_name_or_path names") || strings.Contains(notes, "--tokenizer") {
+	if notes := strings.Join(out.Result.Notes, "\n"); !strings.Contains(notes, "pass tokenizer.pretrained_model_name_or_path") || strings.Contains(notes, "--tokenizer") {
 		t.Errorf("the notes do not speak of the config: %s", notes)
 	}
 	var s struct {

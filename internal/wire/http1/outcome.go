@@ -39,13 +39,22 @@ func Finish(rec *record.Exchange, now time.Duration) {
 }
 
 // BadFraming is the error of an answer that is not what the protocol says.
-func BadFraming(err error) error { return &clock.Error{Class: record.BadBody, Err: err} }
+func BadFraming(err error) error { return classed(record.BadBody, err) }
 
 // Truncated is the error of an answer that ended before its own framing said so.
-func Truncated(err error) error { return &clock.Error{Class: record.Truncated, Err: err} }
+func Truncated(err error) error { return classed(record.Truncated, err) }
 
 // TooLarge is the error of an answer that is beyond a limit of the plan.
-func TooLarge(err error) error { return &clock.Error{Class: record.TooLarge, Err: err} }
+func TooLarge(err error) error { return classed(record.TooLarge, err) }
+
+// classed gives an error a class, unless its cause has one already: that is nearer to what
+// happened.
+func classed(class record.Class, err error) error {
+	if known := new(clock.Error); errors.As(err, &known) {
+		return err
+	}
+	return &clock.Error{Class: class, Err: err}
+}
 
 // longestMessage is how many characters of a message a table can show.
 const longestMessage = 200

@@ -45,7 +45,8 @@ type Collector struct {
 	wg      sync.WaitGroup
 	pool    sync.Pool
 	keeper  *keeper
-	budget  int64 // bytes of answers that may wait for each worker
+	budget  int64        // bytes of answers that may wait for each worker
+	large   atomic.Int64 // bytes of large answers that wait for any of them
 	spill   spill
 }
 
@@ -58,6 +59,8 @@ const (
 	shortQueue = 64
 	// chunk is how many bytes of records are compressed at a time.
 	chunk = 16 << 10
+	// largeBody is from when on an answer is large.
+	largeBody = 1 << 20
 	// keepBody is the largest answer whose buffer is used again.
 	keepBody = 1 << 20
 	// keepEvents is the same for the lists of its reads and events.
@@ -106,8 +109,9 @@ func (c *Collector) home(slot int) *worker { return c.workers[slot%len(c.workers
 
 // Put implements engine.Sink. It never waits for decoding.
 func (c *Collector) Put(rec *record.Exchange) {
-	w := c.home(rec.Slot)
-	if w.waiting.Add(int64(len(rec.Body))) <= c.budget {
+	w, n := c.home(rec.Slot), int64(len(rec.Body))
+	waiting, most := w.account(n)
+	if waiting.Add(n) <= most {
 		select {
 		case w.queue <- rec:
 			w.queued.Add(1)
@@ -115,7 +119,7 @@ func (c *Collector) Put(rec *record.Exchange) {
 		default:
 		}
 	}
-	w.waiting.Add(-int64(len(rec.Body)))
+	waiting.Add(-n)
 	if rec.Reading != nil { // the file has no place for what was read already
 		c.cfg.Decoder.Decode(rec)
 		rec.Decoded = true
@@ -163,7 +167,7 @@ func (c *Collector) recycle(rec *record.Exchange) {
 // Waiting is how many bytes of answers have yet to be decoded, in memory and in
 // the file.
 func (c *Collector) Waiting() int64 {
-	n := c.spill.bytes()
+	n := c.spill.bytes() + c.large.Load()
 	for _, w := range c.workers {
 		n += w.waiting.Load()
 	}
@@ -215,7 +219,7 @@ func (c *Collector) Close() error {
 type worker struct {
 	c       *Collector
 	queue   chan *record.Exchange
-	waiting atomic.Int64  // bytes of answers not yet decoded, in memory
+	waiting atomic.Int64  // bytes of answers not yet decoded, in memory, but for large ones
 	wake    chan struct{} // something waits in the file
 	// How many records were put into the queue and have been taken into account: a
 	// record is counted in queued a moment after it is there.
@@ -242,6 +246,15 @@ type lane struct {
 // flightsOf are the requests under way beside those of a slot.
 func (w *worker) flightsOf(slot int) *record.Flights {
 	return &w.flights[slot/len(w.c.workers)%lanes].Flights
+}
+
+// account is where an answer of n bytes is counted while it waits, and how many may. Large ones are
+// counted for all workers together: each may be as large as all that one worker may have.
+func (w *worker) account(n int64) (waiting *atomic.Int64, most int64) {
+	if n >= largeBody {
+		return &w.c.large, w.c.cfg.Budget
+	}
+	return &w.waiting, w.c.budget
 }
 
 // next is the next record of the queue; nil where that is closed. While the queue is
@@ -275,7 +288,8 @@ func (w *worker) run() {
 		n := int64(len(rec.Body))
 		w.take(rec)
 		w.c.recycle(rec)
-		w.waiting.Add(-n)
+		waiting, _ := w.account(n)
+		waiting.Add(-n)
 		w.taken.Add(1)
 		if len(w.queue) < shortQueue {
 			runtime.Gosched()

@@ -9,6 +9,7 @@
 package chat
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -148,7 +149,7 @@ func (t *Template) Render(messages []Message, o Options) (string, error) {
 func (m *machine) render(t *Template, vars map[string]any) (err error) {
 	defer func() {
 		err = thrown(recover())
-		if fault, ok := err.(*Error); ok {
+		if fault := new(Error); errors.As(err, &fault) {
 			fault.Line = m.line
 		}
 	}()

@@ -84,11 +84,11 @@ var house = []struct{ name, may string }{
 	{"endpoint/replica", "endpoint prompt plan record remote/proxy wire/clock wire/h2 wire/http1"},
 	{"endpoint/sse", ""},
 	{"endpoint/answertest", "record"},
-	{"endpoint/*", "endpoint message endpoint/answer endpoint/body endpoint/replica endpoint/sse prompt prompt/tensor plan record token/chat remote/proxy wire/http1 lib/jsonscan"},
+	{"endpoint/*", "endpoint message endpoint/answer endpoint/body endpoint/replica endpoint/sse prompt prompt/tensor plan record token/chat remote/proxy wire/http1 lib/jsonscan lib/localaddr"},
 
 	// What servers say of themselves.
 	{"probe/triton", "probe/prometheus remote/proxy wire/clock wire/grpc wire/http1 plan record lib/exposition lib/kserve google.golang.org/protobuf"},
-	{"probe/prometheus", "message probe probe/serving remote/google plan record lib/exposition"},
+	{"probe/prometheus", "message probe probe/serving remote/google plan record lib/exposition lib/localaddr"},
 	{"probe/serving", "record stat lib/exposition"},
 	{"probe", "record"},
 
@@ -114,7 +114,7 @@ var house = []struct{ name, may string }{
 	{"wire/grpc", "wire/clock wire/h2 wire/http1 record lib/bounded"},
 	{"wire/h2", "wire/clock wire/http1 record golang.org/x/net"},
 	{"wire/http1", "wire/clock record lib/brief"},
-	{"wire/clock", "record golang.org/x/sys"},
+	{"wire/clock", "record lib/localaddr golang.org/x/sys"},
 
 	// What is elsewhere, and the way there.
 	{"remote/hub", "lib/* golang.org/x/sys"},
@@ -128,7 +128,7 @@ var house = []struct{ name, may string }{
 	{"mock/repository", "lib/kserve google.golang.org/protobuf"},
 
 	// The nouns.
-	{"plan", "message lib/brief lib/nearest go.yaml.in/yaml/v3"},
+	{"plan", "message lib/brief lib/localaddr lib/nearest go.yaml.in/yaml/v3"},
 	{"message", ""},
 	{"record", "lib/jsonscan github.com/klauspost/compress"},
 	{"stat", ""},
@@ -136,6 +136,7 @@ var house = []struct{ name, may string }{
 	// Small tools without a word of the trade in them, and what tests need.
 	{"lib/kserve", "google.golang.org/protobuf"},
 	{"lib/exposition", "github.com/prometheus/common"},
+	{"lib/localaddr", "golang.org/x/sys"},
 	{"lib/jmespath", "github.com/jmespath-community/go-jmespath"},
 	{"lib/*", ""},
 	{"testkit/*", ""},

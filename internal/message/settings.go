@@ -23,6 +23,7 @@ const (
 	Preflight     Setting = "target.preflight --no-preflight"
 	HTTP2         Setting = "target.http2 --http2"
 	Proxy         Setting = "target.proxy --proxy none (target.proxy)"
+	SourceAddress Setting = "target.source_addresses --source-address"
 	RetryAfter    Setting = "target.retry_after --retry-after ignore"
 	Retries       Setting = "target.retries.count"
 	CA            Setting = "target.tls.ca --ca"

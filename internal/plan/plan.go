@@ -6,7 +6,10 @@
 // printing, the JSON Schema and the field list of docs/plan.md come from them.
 package plan
 
-import "time"
+import (
+	"net/netip"
+	"time"
+)
 
 // HTTP2Streams is how many requests share an HTTP/2 connection at most. It is below
 // what servers allow, so that connections are few and yet a read of one holds little
@@ -106,9 +109,12 @@ type Target struct {
 	HTTP2     bool // HTTP/2: by ALPN over https, with prior knowledge over http
 	// Proxy is ProxyEnvironment, ProxyNone or a URL; empty: as the environment says, but
 	// for targets on this machine or in a private network.
-	Proxy    string
-	Timeouts Timeouts
-	Retries  Retries
+	Proxy string
+	// SourceAddresses are the local addresses, and ranges of them, that connections come from
+	// in turn; none: the system chooses.
+	SourceAddresses []netip.Prefix
+	Timeouts        Timeouts
+	Retries         Retries
 	// NoPreflight: no request goes ahead of the run to find out whether such requests
 	// are answered at all.
 	NoPreflight bool

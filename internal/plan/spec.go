@@ -2,6 +2,7 @@ package plan
 
 import (
 	"maps"
+	"net/netip"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -73,6 +74,8 @@ func targetSpec() codec[Target] {
 			"HTTP/2: negotiated over https, with prior knowledge over http."),
 		at("proxy", text(), func(t *Target) *string { return &t.Proxy },
 			"`none`, `environment` (`http_proxy`, `https_proxy` and `no_proxy`) or the URL of an HTTP proxy. Left out: `environment`, except that targets in a private network are reached directly."),
+		at("source_addresses", sourcesSpec(), func(t *Target) *[]netip.Prefix { return &t.SourceAddresses },
+			"Local IP addresses and CIDR ranges that connections come from in turn, for more connections than one address has ports for. Left out: the system's choice."),
 		always("timeouts", timeoutsSpec(), func(t *Target) *Timeouts { return &t.Timeouts }, "Timeouts of a request; 0: none."),
 		at("retries", retriesSpec(), func(t *Target) *Retries { return &t.Retries },
 			"Retries of a request that could not connect, or whose connection broke before the first byte of the answer. Each attempt has its own `timeouts`; latencies count from the first attempt."),
@@ -95,12 +98,18 @@ func endpointNames() []string {
 func urlsSpec() codec[[]string] {
 	one := text()
 	one.check = func(c *checker, path string, url *string) { c.url(path, *url) }
-	c := list("list of URLs", one)
+	return listOrOne("list of URLs", one)
+}
+
+// listOrOne is a list of texts of which a single one may stand alone.
+func listOrOne[V any](kind string, one codec[V]) codec[[]V] {
+	c := list(kind, one)
 	readList := c.read
-	c.read = func(r *reader, n *yaml.Node, path string, v *[]string) {
+	c.read = func(r *reader, n *yaml.Node, path string, v *[]V) {
 		if n.Kind == yaml.ScalarNode {
 			r.draft.Set(path+"[0]", position(r.file, n))
-			*v = []string{n.Value}
+			*v = make([]V, 1)
+			one.read(r, n, path+"[0]", &(*v)[0])
 			return
 		}
 		readList(r, n, path, v)

@@ -159,6 +159,7 @@ func (c *checker) target(t *Target) {
 	c.protocol(t)
 	c.routing(t)
 	c.proxy(t.Proxy)
+	sourcesSpec().check(c, "target.source_addresses", &t.SourceAddresses)
 	if t.Path != "" && !strings.HasPrefix(t.Path, "/") {
 		c.add("target.path", quote(SafeURL(t.Path))+" does not begin with a slash", "such as /v1/chat/completions")
 	}

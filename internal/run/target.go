@@ -19,6 +19,7 @@ import (
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/endpoint/answer"
 	"github.com/inferometer/inferometer/internal/lib/bounded"
+	"github.com/inferometer/inferometer/internal/lib/localaddr"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/remote/proxy"
@@ -213,6 +214,7 @@ func newLister(protocol endpoint.Protocol, t plan.Target, config *tls.Config, ge
 	client := func() (*http.Client, *http.Transport) {
 		transport := http.DefaultTransport.(*http.Transport).Clone()
 		transport.Proxy = proxy.Func(t, getenv)
+		localaddr.NewDialer(t.SourceAddresses).Use(transport)
 		transport.TLSClientConfig = config.Clone() // net/http adds its protocols to it
 		return &http.Client{Transport: transport, Timeout: probeTime, CheckRedirect: stayThere}, transport
 	}

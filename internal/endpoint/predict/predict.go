@@ -15,6 +15,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/endpoint/replica"
+	"github.com/inferometer/inferometer/internal/lib/localaddr"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
@@ -93,7 +94,9 @@ func ask(where string, t plan.Target, o endpoint.Options, signature string) (*te
 	for name, value := range t.Headers {
 		req.Header.Set(name, value)
 	}
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: o.TLS, Proxy: proxy.Func(t, o.Getenv)}}
+	transport := &http.Transport{TLSClientConfig: o.TLS, Proxy: proxy.Func(t, o.Getenv)}
+	localaddr.NewDialer(t.SourceAddresses).Use(transport)
+	client := &http.Client{Transport: transport}
 	defer client.CloseIdleConnections()
 	resp, err := client.Do(req)
 	if err != nil {

@@ -100,7 +100,7 @@ func newReplica(raw string, t plan.Target, o endpoint.Options, p Protocol) (repl
 	if err != nil {
 		return replica{}, err
 	}
-	opt := clock.DialOptions{Proxy: through, Tunnel: t.HTTP2, Timeout: time.Duration(t.Timeouts.Connect)}
+	opt := clock.DialOptions{Proxy: through, Tunnel: t.HTTP2, Timeout: time.Duration(t.Timeouts.Connect), Sources: t.SourceAddresses}
 	if u.Scheme == "https" {
 		opt.TLS = o.Secure(u, t.HTTP2)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/lib/kserve"
+	"github.com/inferometer/inferometer/internal/lib/localaddr"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/remote/proxy"
@@ -43,19 +44,36 @@ func newAsker(t plan.Target, o endpoint.Options, timeout time.Duration) *http.Cl
 	transport.Protocols = new(http.Protocols)
 	transport.Protocols.SetHTTP1(true)
 	transport.DisableKeepAlives = true
+	localaddr.NewDialer(t.SourceAddresses).Use(transport)
 	dial := transport.DialContext
 	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		return newPatient(dial(ctx, network, address))
 	}
 	transport.DialTLSContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		d := tls.Dialer{Config: config}
-		c, err := d.DialContext(ctx, network, address)
-		if failed := (*net.OpError)(nil); err != nil && !(errors.As(err, &failed) && failed.Op == "dial") {
-			err = &clock.Error{Class: record.TLSFailed, Err: err}
-		}
-		return newPatient(c, err)
+		return newPatient(secure(ctx, config, address, dial))
 	}
 	return &http.Client{Transport: transport, Timeout: timeout}
+}
+
+// secure opens a TLS connection on one of dial's.
+func secure(ctx context.Context, config *tls.Config, address string, dial func(ctx context.Context, network, address string) (net.Conn, error)) (net.Conn, error) {
+	plain, err := dial(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	c := new(tls.Config)
+	if config != nil {
+		c = config.Clone()
+	}
+	if c.ServerName == "" {
+		c.ServerName, _, _ = net.SplitHostPort(address)
+	}
+	conn := tls.Client(plain, c)
+	if err := conn.HandshakeContext(ctx); err != nil {
+		plain.Close()
+		return nil, &clock.Error{Class: record.TLSFailed, Err: err}
+	}
+	return conn, nil
 }
 
 // patient is a connection that reads nothing before it has written: net/http logs

@@ -61,7 +61,7 @@ func newLink(raw string, t plan.Target, o endpoint.Options) (*link, error) {
 		return l, err
 	}
 	overGRPC := t.Transport == plan.TransportGRPC
-	dial := clock.DialOptions{Proxy: through, Tunnel: overGRPC, Timeout: time.Duration(t.Timeouts.Connect)}
+	dial := clock.DialOptions{Proxy: through, Tunnel: overGRPC, Timeout: time.Duration(t.Timeouts.Connect), Sources: t.SourceAddresses}
 	if secure {
 		dial.TLS = o.Secure(u, overGRPC)
 	}

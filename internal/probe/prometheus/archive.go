@@ -54,7 +54,7 @@ const (
 func NewArchive(ctx context.Context, p plan.Prometheus, o Options) (*Archive, error) {
 	a := &Archive{
 		start: o.Start, every: cmp.Or(time.Duration(p.Interval), scrapeEvery), server: cmp.Or(p.Server, serving.VLLM), model: o.Model, filters: p.Filters,
-		api: &api{base: strings.TrimRight(p.URL, "/"), client: NewClient(o.TLS, queryTime)},
+		api: &api{base: strings.TrimRight(p.URL, "/"), client: NewClient(o.TLS, queryTime, nil)},
 	}
 	if !p.GoogleManaged {
 		return a, nil

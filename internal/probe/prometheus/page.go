@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/lib/localaddr"
 	"github.com/inferometer/inferometer/internal/probe/serving"
 	"github.com/inferometer/inferometer/internal/record"
 )
@@ -28,6 +30,8 @@ type PageOptions struct {
 	Now func() time.Duration // the clock of the run
 	TLS *tls.Config          // nil: as the system has it
 	Key string               // API key; empty: none
+	// Sources are the local addresses that connections come from; none: the system chooses.
+	Sources []netip.Prefix
 }
 
 const (
@@ -39,16 +43,18 @@ const (
 
 // NewPage makes a reader of the page at an address. It asks nothing yet.
 func NewPage(address string, o PageOptions) *Page {
-	return &Page{url: address, key: o.Key, client: NewClient(o.TLS, pageTime), now: o.Now}
+	return &Page{url: address, key: o.Key, client: NewClient(o.TLS, pageTime, o.Sources), now: o.Now}
 }
 
-// NewClient makes a client that waits so long for an answer. A nil config is as the system has it.
-func NewClient(config *tls.Config, patience time.Duration) *http.Client {
+// NewClient makes a client that waits so long for an answer and whose connections come from
+// sources. A nil config, and no sources, are as the system has it.
+func NewClient(config *tls.Config, patience time.Duration, sources []netip.Prefix) *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	if config != nil {
 		t.TLSClientConfig = config.Clone()
 	}
 	t.MaxIdleConnsPerHost = atOnce
+	localaddr.NewDialer(sources).Use(t)
 	return &http.Client{Transport: t, Timeout: patience}
 }
 

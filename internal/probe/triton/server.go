@@ -52,7 +52,7 @@ func newGRPCServer(t plan.Target, u *url.URL, o Options) (*grpcServer, error) {
 	if u.Port() == "" {
 		address = net.JoinHostPort(u.Hostname(), "8001")
 	}
-	opt := clock.DialOptions{Tunnel: true, Timeout: time.Duration(t.Timeouts.Connect)}
+	opt := clock.DialOptions{Tunnel: true, Timeout: time.Duration(t.Timeouts.Connect), Sources: t.SourceAddresses}
 	if secure {
 		opt.TLS = new(tls.Config)
 		if o.TLS != nil {

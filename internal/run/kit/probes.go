@@ -13,12 +13,16 @@ import (
 // PageFactory makes what reads one of the pages of metrics that a plan names.
 type PageFactory func(p *plan.Plan, page int, o endpoint.Options) probe.Page
 
-// newPage gives the API key to the servers under test alone.
+// newPage gives the API key to the servers under test alone, and asks no other machine from the
+// addresses that reach them.
 func newPage(p *plan.Plan, page int, o endpoint.Options) probe.Page {
 	opt := prometheus.PageOptions{Now: o.Clock.Now, TLS: o.TLS}
 	for _, t := range p.Target.URLs {
 		if sameHost(t, p.Probes.Scrape[page]) {
 			opt.Key = o.Key
+		}
+		if hostname(t) == hostname(p.Probes.Scrape[page]) {
+			opt.Sources = p.Target.SourceAddresses
 		}
 	}
 	return prometheus.NewPage(p.Probes.Scrape[page], opt)
@@ -28,6 +32,15 @@ func sameHost(a, b string) bool {
 	x, err := url.Parse(a)
 	y, also := url.Parse(b)
 	return err == nil && also == nil && x.Scheme == y.Scheme && x.Host == y.Host
+}
+
+// hostname is that of a URL.
+func hostname(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
 }
 
 // ArchiveFactory makes what asks the Prometheus server that a plan names.

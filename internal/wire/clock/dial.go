@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"runtime"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/lib/localaddr"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -28,7 +30,8 @@ type Dialer struct {
 	addr     string      // host:port to reach
 	tls      *tls.Config // nil: plain
 	proxy    *url.URL    // nil: direct
-	tunnels  bool        // go through the proxy by CONNECT
+	from     *localaddr.Dialer
+	tunnels  bool // go through the proxy by CONNECT
 	timeout  time.Duration
 	release  func()
 	hangups  *hangups
@@ -45,11 +48,14 @@ type DialOptions struct {
 	Proxy   *url.URL      // of scheme http; nil: direct
 	Tunnel  bool          // go through the proxy by CONNECT, as TLS always does
 	Timeout time.Duration // for all steps of opening together; 0: none
+	// Sources are the local addresses that connections come from in turn; none: the system
+	// chooses.
+	Sources []netip.Prefix
 }
 
 // NewDialer makes a Dialer for addr, a host:port.
 func NewDialer(clock *Clock, addr string, o DialOptions) *Dialer {
-	d := &Dialer{clock: clock, addr: addr, tls: o.TLS, proxy: o.Proxy, timeout: o.Timeout}
+	d := &Dialer{clock: clock, addr: addr, tls: o.TLS, proxy: o.Proxy, timeout: o.Timeout, from: localaddr.NewDialer(o.Sources)}
 	d.tunnels = o.Proxy != nil && (o.Tunnel || o.TLS != nil)
 	d.release, d.stamps = primeStamps()
 	for range runtime.GOMAXPROCS(0) {
@@ -140,15 +146,14 @@ func (d *Dialer) connect(ctx context.Context, opened *record.Conn) (*net.TCPConn
 	}
 	resolved := d.clock.Now()
 	opened.Resolve = resolved - begin
-	var dialer net.Dialer
 	var first error // of the address that the resolver prefers
 	for _, a := range addrs {
-		conn, err := dialer.DialContext(ctx, "tcp", a)
+		conn, err := d.from.Dial(ctx, a)
 		if err == nil {
 			opened.Connect = d.clock.Now() - resolved
 			return conn.(*net.TCPConn), nil
 		}
-		if first == nil || isOwnFault(err) && !errors.Is(err, syscall.EADDRNOTAVAIL) {
+		if first == nil || errors.Is(first, localaddr.ErrFamily) || isOwnFault(err) && !errors.Is(err, syscall.EADDRNOTAVAIL) {
 			first = err
 		}
 	}
@@ -223,8 +228,9 @@ func proxyAddr(proxy *url.URL) string {
 
 // ownFaults are errors of a machine that has run out of something: file descriptors,
 // local ports, memory. EADDRNOTAVAIL is also what an address gives whose kind this
-// machine does not speak.
-var ownFaults = []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOBUFS, syscall.ENOMEM}
+// machine does not speak; EADDRINUSE is of sockets bound to an address on systems that choose
+// the port then.
+var ownFaults = []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.EADDRINUSE, syscall.ENOBUFS, syscall.ENOMEM}
 
 // isOwnFault reports whether an error is this machine's, not the server's.
 func isOwnFault(err error) bool {

@@ -48,6 +48,7 @@ func serverFlags() []option {
 		{name: "extra", arg: "KEY=JSON", help: "field to add to every request body, repeatable: top_k=40, stop='[\"x\"]'; for Triton: an input tensor or sampling parameter"},
 		{name: "http2", path: "target.http2", help: "use HTTP/2: negotiated over https, prior knowledge over http"},
 		{name: "proxy", arg: "URL", path: "target.proxy", help: "HTTP proxy: a URL, none, or environment (default: the environment's, but never for private networks)"},
+		{name: "source-address", arg: "LIST", help: "local IP addresses and CIDR ranges that connections come from in turn, repeatable: 10.0.0.5,10.0.1.0/28 (default: the system's choice)"},
 		{name: "ca", arg: "FILE", path: "target.tls.ca", help: "CA certificates to trust, instead of the system's"},
 		{name: "cert", arg: "FILE", path: "target.tls.cert", help: "client certificate"},
 		{name: "key", arg: "FILE", path: "target.tls.key", help: "private key of the client certificate"},

@@ -40,6 +40,7 @@ func (b *builder) special() {
 		b.draft.Forget("data.file")
 		b.draft.Put("data.source", "--input-tokens", plan.SourceSynthetic)
 	}
+	b.sourceAddresses()
 	b.triton()
 	b.list("scrape", "probes.scrape", &p.Probes.Scrape)
 	if b.given("keep") {
@@ -60,6 +61,19 @@ func (b *builder) list(flag, path string, to *[]string) {
 	}
 	for i, value := range b.flags[flag] {
 		b.draft.Put(fmt.Sprintf("%s[%d]", path, i), "--"+flag, value)
+	}
+}
+
+// sourceAddresses puts the addresses that connections come from, instead of those of the plan file.
+func (b *builder) sourceAddresses() {
+	const flag, path = "source-address", "target.source_addresses"
+	if !b.given(flag) {
+		return
+	}
+	b.draft.Forget(path)
+	b.draft.Plan.Target.SourceAddresses = nil
+	for i, one := range strings.Split(strings.Join(b.flags[flag], ","), ",") {
+		b.draft.Put(fmt.Sprintf("%s[%d]", path, i), "--"+flag, strings.TrimSpace(one))
 	}
 }
 

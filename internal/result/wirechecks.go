@@ -62,7 +62,8 @@ func (j *judge) ownFaults(i int, sum *metric.Stage) {
 		}
 	}
 	j.check(Check{Stage: i, Name: "client_failures", Value: float64(n), Budget: 0, Unit: metric.Requests, OK: n == 0,
-		Do: j.say(message.New("Raise the limit of open files (ulimit -n), widen net.ipv4.ip_local_port_range, free memory, or lower the concurrency%v.",
+		Do: j.say(message.New("Raise the limit of open files (ulimit -n), widen net.ipv4.ip_local_port_range%v, free memory, or lower the concurrency%v.",
+			message.New(" or add local addresses (%v)", message.SourceAddress).Or(""),
 			message.New(" (%v)", message.MaxInFlight).Or("")))},
 		fmt.Sprintf("%s failed because this machine ran out of resources%s: that says nothing about the server.", plural(n, "request"), example))
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -17,8 +18,14 @@ const spareFiles = 64
 // limits are what the system grants.
 type limits struct {
 	files int // this process may open; 0: not known
-	ports int // connections to one address can use; 0: not known
+	ports int // connections from one address to another can use; 0: not known
+	pairs int // of a local address and a target; 0: one for each URL
 	ends  int // of a connection in this process: 2 where the server runs in it too
+}
+
+// allPorts is how many ports connections to all targets can use; 0: not known.
+func (l limits) allPorts(p *plan.Plan) int {
+	return l.ports * cmp.Or(l.pairs, len(p.Target.URLs))
 }
 
 // connections is how many a plan takes for n requests in flight.
@@ -40,14 +47,14 @@ const usualTime = 10 * time.Second
 // and may well need more connections than the system grants. How many nobody knows
 // ahead: that depends on the server.
 func narrowLimits(p *plan.Plan, l limits) []message.Message {
-	granted, what, advice := math.Inf(1), "", ""
+	granted, what, advice := math.Inf(1), "", message.Message{}
 	if l.files > 0 {
 		granted = max(float64(l.files-spareFiles)/float64(l.ends), 0)
-		what, advice = fmt.Sprintf("this process may open %d files", l.files), "raise the limit with ulimit -n"
+		what, advice = fmt.Sprintf("this process may open %d files", l.files), message.New("raise the limit with ulimit -n")
 	}
-	if ports := float64(l.ports * len(p.Target.URLs)); ports > 0 && ports < granted {
+	if ports := float64(l.allPorts(p)); ports > 0 && ports < granted {
 		granted = ports
-		what, advice = fmt.Sprintf("this system has %d local ports", int(ports)), "widen net.ipv4.ip_local_port_range"
+		what, advice = fmt.Sprintf("this system has %d local ports", int(ports)), message.New("widen net.ipv4.ip_local_port_range, add local addresses with %v", message.SourceAddress).Or("widen net.ipv4.ip_local_port_range")
 	}
 	if granted < 1 {
 		return nil // which is refused
@@ -63,7 +70,7 @@ func narrowLimits(p *plan.Plan, l limits) []message.Message {
 		if p.Target.HTTP2 {
 			room *= plan.HTTP2Streams
 		}
-		warnings = append(warnings, message.New("%v sends %s requests/s with no %v, and %s: once answers take longer than %s, requests will fail for want of them, and the result will be INVALID; %s%v",
+		warnings = append(warnings, message.New("%v sends %s requests/s with no %v, and %s: once answers take longer than %s, requests will fail for want of them, and the result will be INVALID; %v%v",
 			message.Stage(i), strconv.FormatFloat(rate, 'f', -1, 64), message.New("%v", message.MaxInFlight).Or("cap on those in flight"), what,
 			time.Duration(room/rate*float64(time.Second)).Round(10*time.Millisecond), advice, message.New(", or set %v", message.MaxInFlight).Or("")))
 	}
@@ -73,7 +80,7 @@ func narrowLimits(p *plan.Plan, l limits) []message.Message {
 // checkLimits makes sure that the system lets a plan have its connections.
 func checkLimits(p *plan.Plan, l limits) error {
 	var errs []error
-	ports := l.ports * len(p.Target.URLs)
+	ports := l.allPorts(p)
 	for i, s := range p.Stages {
 		n := max(s.Concurrency, s.Growth.To)
 		if s.Concurrency > 0 && s.RampTo > 0 {
@@ -87,7 +94,8 @@ func checkLimits(p *plan.Plan, l limits) error {
 			errs = append(errs, message.Errorf("%v has %s and needs %d open files, but this process may open only %d: raise the limit with ulimit -n %d%s", message.Stage(i), inFlight(&s, n), need, l.files, need, orLess(n)))
 		}
 		if ports > 0 && conns > ports {
-			errs = append(errs, message.Errorf("%v has %s, but this system has only %d local ports for them: widen net.ipv4.ip_local_port_range, or add target URLs", message.Stage(i), inFlight(&s, n), ports))
+			errs = append(errs, message.Errorf("%v has %s, but this system has only %d local ports for them: widen net.ipv4.ip_local_port_range%v, or add target URLs", message.Stage(i), inFlight(&s, n), ports,
+				message.New(", use at least %d local addresses with %v", (conns-1)/(l.ports*max(len(p.Target.URLs), 1))+1, message.SourceAddress).Or("")))
 		}
 	}
 	return errors.Join(errs...)

@@ -178,11 +178,13 @@ func (p *preparation) check(ctx context.Context, mocked bool) (*findings, error)
 	f.breakers, breakerErr = breaker.New(p.plan.Breakers, p.brake.pull)
 	errs = append(errs, breakerErr)
 	wanted := p.plan.Target.HTTP2
-	if err == nil {
+	pairs, sourcesErr := checkSources(ctx, &p.plan.Target, p.opt.Kit.Getenv)
+	errs = append(errs, sourcesErr)
+	if err == nil && sourcesErr == nil {
 		errs = append(errs, p.checkTarget(ctx, f.secrets))
 	}
 	f.fellBack = wanted && !p.plan.Target.HTTP2
-	l := limits{files: openFileLimit(), ports: localPorts(), ends: 1}
+	l := limits{files: openFileLimit(), ports: localPorts(), pairs: pairs, ends: 1}
 	if mocked {
 		l.ends = 2
 	}

@@ -1,0 +1,212 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/inferometer/inferometer/internal/lib/localaddr"
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/remote/proxy"
+)
+
+// sourcesTried bounds how many local addresses are tried before the run. Ranges that hold more
+// are as a rule routed to this machine as a whole.
+const sourcesTried = 4096
+
+// checkSources makes sure that this machine has the addresses that connections are to come from
+// and that the targets can be reached from them. pairs is how many pairs of a local address and
+// a target there are; 0: the system chooses the address, or it is not known.
+func checkSources(ctx context.Context, t *plan.Target, getenv func(string) string) (pairs int, err error) {
+	if len(t.SourceAddresses) == 0 {
+		return 0, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	four, six := localaddr.Split(t.SourceAddresses)
+	families := []*family{{name: "IPv4", from: four}, {name: "IPv6", from: six}}
+	var errs []error
+	seen := map[string]bool{}
+	for i, raw := range t.URLs {
+		there, err := destination(t, raw, getenv)
+		if err != nil {
+			return 0, nil // what is wrong with the target is told by those who ask it
+		}
+		if seen[there] {
+			continue
+		}
+		seen[there] = true
+		found, err := lookup(ctx, there)
+		if err != nil {
+			return 0, nil
+		}
+		n := 0
+		for _, f := range families {
+			n += f.add(found)
+		}
+		if n == 0 {
+			have, need := families[0].name, families[1].name
+			if four.Len() == 0 {
+				have, need = need, have
+			}
+			errs = append(errs, message.Errorf("target %d, %s, is at %s, but %v has only %s addresses: give an %s address", i+1, plan.SafeURL(raw), found[0].Addr(), message.SourceAddress, have, need))
+		}
+		pairs += n
+	}
+	if errs == nil {
+		for _, f := range families {
+			errs = append(errs, f.check()...)
+		}
+	}
+	return pairs, errors.Join(errs...)
+}
+
+// destination is the host:port that connections for a URL go to: the proxy's where there is one.
+func destination(t *plan.Target, raw string, getenv func(string) string) (string, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "", err
+	}
+	through, err := proxy.For(*t, u, getenv)
+	if err != nil {
+		return "", err
+	}
+	if through != nil {
+		u = through
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"https": "443", "grpc": "8001", "grpcs": "8001"}[u.Scheme]
+	}
+	if port == "" {
+		port = "80"
+	}
+	return net.JoinHostPort(u.Hostname(), port), nil
+}
+
+// lookup gives the addresses behind a host:port.
+func lookup(ctx context.Context, hostPort string) ([]netip.AddrPort, error) {
+	host, port, err := net.SplitHostPort(hostPort)
+	if err != nil {
+		return nil, err
+	}
+	hosts, err := net.DefaultResolver.LookupHost(ctx, host)
+	var found []netip.AddrPort
+	for _, h := range hosts {
+		if at, err := netip.ParseAddrPort(net.JoinHostPort(h, port)); err == nil {
+			found = append(found, netip.AddrPortFrom(at.Addr().Unmap(), at.Port()))
+		}
+	}
+	if len(found) == 0 && err == nil {
+		err = fmt.Errorf("%s has no address", host)
+	}
+	return found, err
+}
+
+// family is one version of IP: the local addresses of it and what is to be reached from them.
+type family struct {
+	name string
+	from localaddr.List
+	to   []netip.AddrPort
+}
+
+// add takes what a target's name leads to, and gives how many addresses can reach it.
+func (f *family) add(found []netip.AddrPort) int {
+	i := slices.IndexFunc(found, func(a netip.AddrPort) bool { return a.Addr().Is4() == (f.name == "IPv4") })
+	if i < 0 || f.from.Len() == 0 {
+		return 0
+	}
+	f.to = append(f.to, found[i])
+	return f.from.Len()
+}
+
+// check tries the local addresses: each for the first target, the first for each target.
+func (f *family) check() []error {
+	if f.from.Len() == 0 {
+		return nil
+	}
+	if len(f.to) == 0 {
+		return []error{message.Errorf("%v has the %s address %s, but no target has an %s address: leave it out", message.SourceAddress, f.name, f.from.At(0), f.name)}
+	}
+	missing := 0
+	var errs []error
+	for i := range min(f.from.Len(), sourcesTried) {
+		switch err := reach(f.from.At(i), f.to[0]); {
+		case err == nil:
+		case !errors.Is(err, syscall.EADDRNOTAVAIL):
+			return []error{unreachable(f.from.At(i), f.to[0], err)}
+		default:
+			if missing++; missing == 1 {
+				errs = append(errs, absent(f.from.At(i), f.to[0]))
+			}
+		}
+	}
+	if missing > 1 {
+		errs = append(errs, message.Errorf("%d more of the addresses of %v are missing; a whole range can be added with ip route add local RANGE dev lo", missing-1, message.SourceAddress))
+	}
+	if missing > 0 {
+		return errs
+	}
+	for _, to := range f.to[1:] {
+		if err := reach(f.from.At(0), to); err != nil {
+			errs = append(errs, unreachable(f.from.At(0), to, err))
+		}
+	}
+	return errs
+}
+
+// reach looks for a way from a local address to a target, and sends nothing: to connect a UDP
+// socket is to ask the system for the route.
+func reach(from netip.Addr, to netip.AddrPort) error {
+	var d net.Dialer
+	if from.IsValid() {
+		d.LocalAddr = net.UDPAddrFromAddrPort(netip.AddrPortFrom(from, 0))
+	}
+	c, err := d.Dial("udp", to.String())
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+// absent says that this machine does not have an address, and how it gets it.
+func absent(from netip.Addr, to netip.AddrPort) error {
+	return message.Errorf("%s of %v is not an address of this machine: add it with ip addr add %s/%d dev %s, or leave it out", from, message.SourceAddress, from, from.BitLen(), device(to))
+}
+
+func unreachable(from netip.Addr, to netip.AddrPort, err error) error {
+	reason := err.Error()
+	var call syscall.Errno
+	if errors.As(err, &call) {
+		reason = call.Error()
+	}
+	if from.IsLoopback() && !to.Addr().IsLoopback() {
+		reason = "a loopback address reaches only this machine"
+	}
+	return message.Errorf("%s cannot be reached from %s of %v: %s", to, from, message.SourceAddress, reason)
+}
+
+// device is the network interface that leads to an address: lo where nobody knows.
+func device(to netip.AddrPort) string {
+	c, err := net.Dial("udp", to.String())
+	if err != nil {
+		return "lo"
+	}
+	defer c.Close()
+	own, _, _ := strings.Cut(c.LocalAddr().(*net.UDPAddr).AddrPort().Addr().String(), "%")
+	all, _ := net.Interfaces()
+	for _, i := range all {
+		addrs, _ := i.Addrs()
+		if slices.ContainsFunc(addrs, func(a net.Addr) bool { return strings.HasPrefix(a.String(), own+"/") }) {
+			return i.Name
+		}
+	}
+	return "lo"
+}

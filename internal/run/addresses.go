@@ -21,6 +21,9 @@ import (
 // are as a rule routed to this machine as a whole.
 const sourcesTried = 4096
 
+// sourcesTold bounds how many ranges with missing addresses are told of one by one.
+const sourcesTold = 4
+
 // checkSources makes sure that this machine has the addresses that connections are to come from
 // and that the targets can be reached from them. pairs is how many pairs of a local address and
 // a target there are; 0: the system chooses the address, or it is not known.
@@ -62,7 +65,7 @@ func checkSources(ctx context.Context, t *plan.Target, getenv func(string) strin
 	}
 	if errs == nil {
 		for _, f := range families {
-			errs = append(errs, f.check()...)
+			errs = append(errs, f.check(t.SourceAddresses)...)
 		}
 	}
 	return pairs, errors.Join(errs...)
@@ -128,30 +131,34 @@ func (f *family) add(found []netip.AddrPort) int {
 }
 
 // check tries the local addresses: each for the first target, the first for each target.
-func (f *family) check() []error {
+// ranges are those that the addresses are from.
+func (f *family) check(ranges []netip.Prefix) []error {
 	if f.from.Len() == 0 {
 		return nil
 	}
 	if len(f.to) == 0 {
 		return []error{message.Errorf("%v has the %s address %s, but no target has an %s address: leave it out", message.SourceAddress, f.name, f.from.At(0), f.name)}
 	}
-	missing := 0
-	var errs []error
+	missing := map[netip.Prefix][]netip.Addr{}
 	for i := range min(f.from.Len(), sourcesTried) {
-		switch err := reach(f.from.At(i), f.to[0]); {
-		case err == nil:
-		case !errors.Is(err, syscall.EADDRNOTAVAIL):
-			return []error{unreachable(f.from.At(i), f.to[0], err)}
-		default:
-			if missing++; missing == 1 {
-				errs = append(errs, absent(f.from.At(i), f.to[0]))
-			}
+		switch from, err := f.from.At(i), reach(f.from.At(i), f.to[0]); {
+		case errors.Is(err, syscall.EADDRNOTAVAIL):
+			r := ranges[slices.IndexFunc(ranges, func(r netip.Prefix) bool { return r.Contains(from) })]
+			missing[r] = append(missing[r], from)
+		case err != nil:
+			return []error{unreachable(from, f.to[0], err)}
 		}
 	}
-	if missing > 1 {
-		errs = append(errs, message.Errorf("%d more of the addresses of %v are missing; a whole range can be added with ip route add local RANGE dev lo", missing-1, message.SourceAddress))
+	var errs []error
+	for _, r := range ranges {
+		if len(missing[r]) > 0 && len(errs) < sourcesTold {
+			errs = append(errs, absent(r, missing[r], f.to[0]))
+		}
 	}
-	if missing > 0 {
+	if more := len(missing) - len(errs); more > 0 {
+		errs = append(errs, message.Errorf("%d more of %v are not addresses of this machine", more, message.SourceAddress))
+	}
+	if errs != nil {
 		return errs
 	}
 	for _, to := range f.to[1:] {
@@ -176,9 +183,19 @@ func reach(from netip.Addr, to netip.AddrPort) error {
 	return c.Close()
 }
 
-// absent says that this machine does not have an address, and how it gets it.
-func absent(from netip.Addr, to netip.AddrPort) error {
-	return message.Errorf("%s of %v is not an address of this machine: add it with ip addr add %s/%d dev %s, or leave it out", from, message.SourceAddress, from, from.BitLen(), device(to))
+// absent says that this machine lacks addresses of a range, and how it gets them. To bind IPv6
+// addresses that are routed here as a range takes a setting of the system.
+func absent(r netip.Prefix, missing []netip.Addr, to netip.AddrPort) error {
+	first := missing[0]
+	add := fmt.Sprintf("ip addr add %s/%d dev %s", first, first.BitLen(), device(to))
+	if len(missing) == 1 {
+		return message.Errorf("%s of %v is not an address of this machine: add it with %s, or leave it out", first, message.SourceAddress, add)
+	}
+	whole := fmt.Sprintf("ip route add local %s dev lo", r)
+	if first.Is6() {
+		whole = fmt.Sprintf("ip -6 route add local %s dev lo and sysctl net.ipv6.ip_nonlocal_bind=1", r)
+	}
+	return message.Errorf("%s and others in %s of %v are not addresses of this machine: add each as in %s, or the whole range with %s, or leave them out", first, r, message.SourceAddress, add, whole)
 }
 
 func unreachable(from netip.Addr, to netip.AddrPort, err error) error {

@@ -138,10 +138,12 @@ func TestSourceAddressesAreChecked(t *testing.T) {
 		{"the same target twice", "http://127.0.0.1:8000/a http://127.0.0.1:8000/b", "127.0.0.2 127.0.0.3", 2, ""},
 		{"both kinds", "http://127.0.0.1:8000 http://[::1]:8000", "127.0.0.2 127.0.0.3 ::1", 3, ""},
 		{"IPv6", "grpc://[::1]", "::1", 1, ""},
-		{"not here", "http://127.0.0.1:8000", "192.0.2.9", 1, "192.0.2.9 of --source-address is not an address of this machine: add it with ip addr add 192.0.2.9/32 dev lo"},
-		{"one of them is not here", "http://127.0.0.1:8000", "127.0.0.2 192.0.2.9", 2, "192.0.2.9 of"},
+		{"not here", "http://127.0.0.1:8000", "198.51.100.9", 1, "198.51.100.9 of --source-address is not an address of this machine: add it with ip addr add 198.51.100.9/32 dev lo"},
+		{"one of them is not here", "http://127.0.0.1:8000", "127.0.0.2 198.51.100.9", 2, "198.51.100.9 of"},
+		{"many are not here", "http://127.0.0.1:8000", "198.51.100.1 198.51.100.2 198.51.100.3 198.51.100.4 198.51.100.5 198.51.100.6", 6, "198.51.100.4/32 dev lo, or leave it out\n2 more of --source-address are not"},
 		{"not here, IPv6", "http://[::1]:8000", "2001:db8::9", 1, "ip addr add 2001:db8::9/128 dev lo"},
-		{"a range that is not here", "http://127.0.0.1:8000", "198.18.0.0/15", 1<<17 - 2, "4095 more"},
+		{"a range that is not here", "http://127.0.0.1:8000", "198.18.0.0/15", 1<<17 - 2, "198.18.0.1 and others in 198.18.0.0/15 of --source-address are not addresses of this machine: add each as in ip addr add 198.18.0.1/32 dev lo, or the whole range with ip route add local 198.18.0.0/15 dev lo"},
+		{"an IPv6 range that is not here", "http://[::1]:8000", "2001:db8::/64", 1 << 30, "ip -6 route add local 2001:db8::/64 dev lo and sysctl net.ipv6.ip_nonlocal_bind=1"},
 		{"the other kind", "http://127.0.0.1:8000", "::1", 0, "target 1, http://127.0.0.1:8000, is at 127.0.0.1, but --source-address has only IPv6 addresses: give an IPv4 address"},
 		{"the other kind, IPv6", "http://[::1]:8000", "127.0.0.2", 0, "has only IPv4 addresses: give an IPv6 address"},
 		{"of no use", "http://127.0.0.1:8000", "127.0.0.2 ::1", 1, "has the IPv6 address ::1, but no target has an IPv6 address"},
@@ -168,10 +170,10 @@ func TestLoopbackReachesNoOtherMachine(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("127.0.0.2 is an address of Linux machines")
 	}
-	p := closedPlan(t, "http://192.0.2.1:8000", 1, 1)
+	p := closedPlan(t, "http://198.51.100.1:8000", 1, 1)
 	p.Target.SourceAddresses = sources("127.0.0.2")
 	_, err := Run(t.Context(), p, options(io.Discard))
-	wantPrepareError(t, err, "192.0.2.1:8000 cannot be reached from 127.0.0.2 of --source-address")
+	wantPrepareError(t, err, "198.51.100.1:8000 cannot be reached from 127.0.0.2 of --source-address")
 	if strings.Contains(err.Error(), "target 1") {
 		t.Errorf("the target was asked all the same: %v", err)
 	}

@@ -15,6 +15,10 @@ import (
 // spareFiles is what a run opens besides its connections.
 const spareFiles = 64
 
+// sparePorts is what a run's questions to the server take besides its connections. A port is
+// not free again at once when its connection is closed.
+const sparePorts = 16
+
 // limits are what the system grants.
 type limits struct {
 	files int // this process may open; 0: not known
@@ -23,7 +27,7 @@ type limits struct {
 	ends  int // of a connection in this process: 2 where the server runs in it too
 }
 
-// allPorts is how many ports connections to all targets can use; 0: not known.
+// allPorts is how many ports connections to all targets have; 0: not known.
 func (l limits) allPorts(p *plan.Plan) int {
 	return l.ports * cmp.Or(l.pairs, len(p.Target.URLs))
 }
@@ -52,8 +56,8 @@ func narrowLimits(p *plan.Plan, l limits) []message.Message {
 		granted = max(float64(l.files-spareFiles)/float64(l.ends), 0)
 		what, advice = fmt.Sprintf("this process may open %d files", l.files), message.New("raise the limit with ulimit -n")
 	}
-	if ports := float64(l.allPorts(p)); ports > 0 && ports < granted {
-		granted = ports
+	if ports := float64(l.allPorts(p)); ports > 0 && ports-sparePorts < granted {
+		granted = max(ports-sparePorts, 0)
 		what, advice = fmt.Sprintf("this system has %d local ports", int(ports)), message.New("widen net.ipv4.ip_local_port_range, add local addresses with %v", message.SourceAddress).Or("widen net.ipv4.ip_local_port_range")
 	}
 	if granted < 1 {
@@ -93,9 +97,9 @@ func checkLimits(p *plan.Plan, l limits) error {
 		if need := conns*l.ends + spareFiles; l.files > 0 && need > l.files {
 			errs = append(errs, message.Errorf("%v has %s and needs %d open files, but this process may open only %d: raise the limit with ulimit -n %d%s", message.Stage(i), inFlight(&s, n), need, l.files, need, orLess(n)))
 		}
-		if ports > 0 && conns > ports {
-			errs = append(errs, message.Errorf("%v has %s, but this system has only %d local ports for them: widen net.ipv4.ip_local_port_range%v, or add target URLs", message.Stage(i), inFlight(&s, n), ports,
-				message.New(", use at least %d local addresses with %v", (conns-1)/(l.ports*max(len(p.Target.URLs), 1))+1, message.SourceAddress).Or("")))
+		if need := conns + sparePorts; ports > 0 && need > ports {
+			errs = append(errs, message.Errorf("%v has %s and needs %d local ports, but this system has only %d for them: widen net.ipv4.ip_local_port_range%v, or add target URLs", message.Stage(i), inFlight(&s, n), need, ports,
+				message.New(", use at least %d local addresses with %v", (need-1)/(l.ports*max(len(p.Target.URLs), 1))+1, message.SourceAddress).Or("")))
 		}
 	}
 	return errors.Join(errs...)

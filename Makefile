@@ -15,7 +15,7 @@ export INFEROMETER_PROMETHEUS ?= $(CURDIR)/.peers/prometheus
 export INFEROMETER_S3 ?= $(CURDIR)/.peers/s3
 endif
 
-.PHONY: help build run test beside servers format tidy lint vuln compiled race platforms fuzz cross vet bench bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-truth peers deploy-check proto triton prometheus s3 clean
+.PHONY: help build run test beside servers format tidy lint vuln compiled race platforms fuzz cross vet bench bench-cores bench-full bench-tokens conformance conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-truth peers deploy-check proto triton prometheus s3 clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -97,11 +97,15 @@ cross: ## compile for every platform
 # One vocabulary of each family, and both forms in which Llama 3 comes. bench-tokens measures all.
 BENCHTOKENS ?= gpt4o llama3 llama3_2 qwen3 deepseek_v3 mistral_nemo llama2 gemma2 bert unigram
 
-bench: build ## speed and accuracy beside the real Perf Analyzer, and tokenizing beside Hugging Face tokenizers; about 14 + 3 minutes
+bench: build ## speed and accuracy beside the real Perf Analyzer, and tokenizing beside Hugging Face tokenizers; about 17 + 3 minutes
 	scripts/peers.sh perf_analyzer
 	-scripts/token-peers.sh --no-truth $(BENCHTOKENS) # what is missing prints NOT MEASURED
 	$(GO) build -o bin/bench ./bench
 	@code=0; bin/bench -load 3s $(BENCHFLAGS) || code=1; echo; GO=$(GO) scripts/token-bench.sh $(BENCHTOKENS) || code=1; exit $$code
+
+bench-cores: build ## the rows of bench for a client on many cores; on 16 cores about 6 minutes, fewer show what they can
+	$(GO) build -o bin/bench ./bench
+	bin/bench -load 3s -only '^many cores' $(BENCHFLAGS)
 
 bench-full: build peers ## the same beside all peers, and with a million requests; writes docs/performance.md
 	$(GO) build -o bin/bench ./bench

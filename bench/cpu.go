@@ -25,9 +25,18 @@ type layout struct {
 
 // findCores deals out the cores that this process may use.
 func findCores() (layout, error) {
+	all, err := allowedCores()
+	if err != nil {
+		return layout{}, err
+	}
+	return dealCores(all)
+}
+
+// allowedCores are the cores that this process may use.
+func allowedCores() ([]int, error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
-		return layout{}, fmt.Errorf("asking which cores may be used: %w", err)
+		return nil, fmt.Errorf("asking which cores may be used: %w", err)
 	}
 	var all []int
 	for i := range len(set) * 64 {
@@ -35,7 +44,7 @@ func findCores() (layout, error) {
 			all = append(all, i)
 		}
 	}
-	return dealCores(all)
+	return all, nil
 }
 
 func dealCores(all []int) (layout, error) {

@@ -7,11 +7,14 @@
 // the server served, what either side's CPU did and how busy the server's core
 // was are sampled from outside while the load runs, the same way for every
 // client. A case is measured several times, the clients in turn, and medians are
-// compared. A case whose peer is missing is NOT MEASURED, which fails too.
+// compared. A case whose peer is missing is NOT MEASURED, which fails too. Rows for many
+// cores begin with these words; where a machine has fewer than their bounds are for, they
+// show what they measured and say so.
 //
-// The same binary holds two small programs that it starts as children: "bare", a
-// plain net/http client that reads lines and takes the time, and "hog", a loop
-// that keeps a core busy.
+// The same binary holds small programs that it starts as children: "bare", a plain
+// net/http client that reads lines and takes the time; "canned", a server whose answers
+// are made once; "hog", a loop that keeps a core busy; and "spin", which tells how much
+// work cores do that have nothing to do with one another.
 package main
 
 import (
@@ -43,6 +46,10 @@ func dispatch(ctx context.Context, args []string) int {
 		hog(ctx)
 	case len(args) > 0 && args[0] == "bare":
 		err = bareMain(ctx, args[1:], os.Stdout)
+	case len(args) > 0 && args[0] == "canned":
+		err = cannedMain(ctx, args[1:])
+	case len(args) > 0 && args[0] == "spin":
+		err = spinMain(args[1:], os.Stdout)
 	default:
 		err = benchMain(ctx, args)
 	}
@@ -199,6 +206,7 @@ func rows(full bool) []row {
 	all = append(all, ttftRow(), stampRow(), hoggedStampRow(), poissonRow(), reportRow(), memoryRow(), coresRow(), startupRow(), inFlightRow())
 	all = append(all, tritonRows()...)
 	all = append(all, inferencePerfRow())
+	all = append(all, manyCoresRows(full)...)
 	if full {
 		all = append(all, millionRow(), millionEventsRow())
 	}

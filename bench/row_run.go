@@ -42,7 +42,12 @@ func (o openLoop) command(b *bench, s *server, dir string) command {
 
 // open makes one open-loop run.
 func (b *bench) open(ctx context.Context, s *server, o openLoop) (attempt, error) {
-	return b.checked(ctx, s, b.cores.client, "open", func(dir string) (command, error) { return o.command(b, s, dir), nil })
+	return b.openOn(ctx, s, b.cores.client, o)
+}
+
+// openOn makes one on some cores.
+func (b *bench) openOn(ctx context.Context, s *server, cores []int, o openLoop) (attempt, error) {
+	return b.checked(ctx, s, cores, "open", func(dir string) (command, error) { return o.command(b, s, dir), nil })
 }
 
 // poissonRow asks for more arrivals than any peer can keep up with.

@@ -75,7 +75,7 @@ const (
 	OutputDir     Setting = "output.dir output.dir (--out)"
 	Project       Setting = "probes.prometheus.project"
 	UseTriton     Setting = "remedy.triton add --protocol triton"
-	UseTritonGRPC Setting = "remedy.triton_grpc add --protocol triton and put grpc:// before the address"
+	UseTritonGRPC Setting = "remedy.triton_grpc add --protocol triton and write grpc:// in front of the address"
 	UseStream     Setting = "remedy.stream endpoint stream"
 	UseGenerate   Setting = "remedy.generate endpoint generate, or endpoint stream over gRPC"
 	UseChat       Setting = "remedy.chat use chat or messages"

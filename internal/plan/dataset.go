@@ -65,7 +65,7 @@ func datasetSpec() codec[Dataset] {
 		at("input", boundsSpec(), func(d *Dataset) *Bounds { return &d.Input }, "Use only rows whose prompt has this many tokens."),
 		at("output", boundsSpec(), func(d *Dataset) *Bounds { return &d.Output }, "Use only rows whose answer has this many tokens."),
 		at("images", count[int](1000), func(d *Dataset) *int { return &d.Images }, "Maximum images per request; 0: 1."),
-		at("at", spotSpec(), func(d *Dataset) *Spot { return &d.At }, "Position of images in the prompt."),
+		at("at", spotSpec(), func(d *Dataset) *Spot { return &d.At }, "Where images stand in the prompt."),
 		at("files", text(), func(d *Dataset) *string { return &d.Files }, "Name or pattern of the files in the hub's repository; left out: the data set's own."),
 		at("rows", count[int](mostPrompts), func(d *Dataset) *int { return &d.Rows }, "Maximum number of rows; 0: all, or 1000 with images."),
 		at("free_output", boolean(), func(d *Dataset) *bool { return &d.Free },

@@ -109,7 +109,7 @@ func (c *checker) replay(p *Plan) {
 		}
 	}
 	if r.Model != "" && len(r.Models) > 0 {
-		c.add(at+"models", "cannot be combined with model, which applies to all", "give one of them")
+		c.add(at+"models", "cannot be combined with model, which stands for all", "give one of them")
 	}
 	if r.NoSubstitution && (r.RandomID || r.Sessions > 0) {
 		c.add(at+"no_substitution", "cannot be combined with random_id and sessions, whose texts are no longer as recorded", "leave one of them out")

@@ -17,7 +17,7 @@ func (c *checker) stage(path string, s *Stage, endless bool) {
 		c.add(path+".warmup.auto", "cannot be combined with a warm-up of a given length or with ramp_to", "give one of them")
 	}
 	if w := s.Warmup; w.Drain && (w.Requests == 0 || w.Duration != 0 || s.Arrival == ArrivalTrace || s.Arrival == ArrivalSessions) {
-		c.add(path+".warmup.drain", "only for a warm-up of a number of requests, and not with a trace or sessions", "give warmup.requests alone")
+		c.add(path+".warmup.drain", "needs a warm-up of a number of requests, and has no place beside a trace or sessions", "give warmup.requests alone")
 	}
 	c.time(path+".duration", s.Duration)
 	c.time(path+".gap", s.Gap)

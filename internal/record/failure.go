@@ -27,7 +27,7 @@ const (
 	BadBody       Class = "bad_body"     // an answer that is not what the protocol says
 	TooLarge      Class = "too_large"    // an answer, an event or headers beyond a limit of the plan
 	Cancelled     Class = "cancelled"    // stopped by the user before its end
-	CutOff        Class = "cut_off"      // still in flight at the end of the drain time
+	CutOff        Class = "cut_off"      // still under way when the drain time was over
 )
 
 // ErrCutOff is the cause of a context that ended because the drain time of its stage was

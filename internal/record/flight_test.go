@@ -97,9 +97,9 @@ func TestFlights(t *testing.T) {
 		sent   time.Duration
 		text   string
 	}{
-		{1, 4, 300, "still in flight where the records end, with 45 bytes in 3 reads"},
-		{2, 0, 310, "still in flight where the records end"},
-		{3, 0, Never, "still in flight where the records end"},
+		{1, 4, 300, "still under way where the records end, with 45 bytes in 3 reads"},
+		{2, 0, 310, "still under way where the records end"},
+		{3, 0, Never, "still under way where the records end"},
 	} {
 		rec := got[i+1]
 		if rec.Seq != want.seq || rec.Target != want.target || rec.Sent != want.sent || rec.End != 2000 || rec.Failure == nil ||

@@ -263,7 +263,7 @@ func sessions(s *plan.SessionLoad) string {
 	}
 	switch {
 	case s.Concurrent > 0:
-		text += fmt.Sprintf(", %d at a time", s.Concurrent)
+		text += fmt.Sprintf(", %d under way", s.Concurrent)
 	case s.Rate == 0:
 		text += ", all at once"
 	}

@@ -100,7 +100,7 @@ func TestServerVerdicts(t *testing.T) {
 	}{
 		{"restarted between two looks", func(w *world) {
 			w.facts.Probes[1].Targets[0].Server.Models[0] = counted("whole", 3, counted("part", 12))
-		}, "restarted during the stage, or the address leads to another server: the number of inferences of model whole version 1 went from 7 back to 3 between 0.0 s and 5.0 s", "",
+		}, "restarted during the stage, or another server stands behind the same address: the number of inferences of model whole version 1 went from 7 back to 3 between 0.0 s and 5.0 s", "",
 			func(t *testing.T, s *Server) {
 				if s.Models != nil || s.Requests != nil || s.Restarted == "" {
 					t.Errorf("figures of a restarted server: %+v", s)

@@ -244,7 +244,7 @@ func (j *judge) server(i int, s *Server, all *metric.All) {
 		restarts = 1
 	}
 	j.check(Check{Stage: i, Name: "server_restarts", Value: restarts, Unit: "restarts", OK: restarts == 0, Do: "Find out why, and measure again."},
-		fmt.Sprintf("The server or the model was restarted during the stage, or the address leads to another server: %s.", s.Restarted))
+		fmt.Sprintf("The server or the model was restarted during the stage, or another server stands behind the same address: %s.", s.Restarted))
 	if s.Requests == nil {
 		return
 	}
@@ -264,7 +264,7 @@ func (j *judge) serverNotes(i int, s *Server) {
 		j.note(i, "The server counts %s that this client did not send: others used it, and its own figures include theirs.", plural(r.Others, "request"))
 	}
 	if r.Missing > 0 {
-		j.note(i, "The server counts %s fewer than it answered: the address leads to several servers, or the server was restarted.", plural(r.Missing, "request"))
+		j.note(i, "The server counts %s fewer than it answered: several servers stand behind the address, or it was restarted.", plural(r.Missing, "request"))
 	}
 }
 

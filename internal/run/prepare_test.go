@@ -86,7 +86,7 @@ func TestTargetsThatCannotBeMeasured(t *testing.T) {
 		urls []string
 		want []string
 	}{
-		{"a port of gRPC", []string{"http://" + frames.Addr().String()}, []string{"looks like a gRPC port: give the server's HTTP port", "add --protocol triton and put grpc://"}},
+		{"a port of gRPC", []string{"http://" + frames.Addr().String()}, []string{"looks like a gRPC port: give the server's HTTP port", "add --protocol triton and write grpc://"}},
 		{"nobody there", []string{"http://" + closed.Addr().String()}, []string{"cannot be reached", "refused"}},
 		{"no such host", []string{"http://host.invalid:8000"}, []string{"host.invalid", "cannot be reached"}},
 		{"two of them", []string{"http://host.invalid:8000", "http://" + closed.Addr().String()}, []string{"target 1", "target 2"}},
@@ -121,7 +121,7 @@ func TestModelThatIsTaken(t *testing.T) {
 		want, note  string
 	}{
 		{"the only one", "", []string{"llama"}, "llama", ""},
-		{"the first of two", "", []string{"llama", "qwen"}, "llama", "serves 2 models; using llama"},
+		{"the first of two", "", []string{"llama", "qwen"}, "llama", "serves 2 models; taking llama"},
 		{"the one asked for", "qwen", []string{"llama", "qwen"}, "qwen", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -132,7 +132,7 @@ func (p *preparation) checkTarget(ctx context.Context, s secrets) error {
 		case err == nil && t.Model == "" && len(models) > 0:
 			t.Model = models[0]
 			if len(models) > 1 {
-				log.Printf("%s serves %d models; using %s (choose another with %v)\n", plan.SafeURL(raw), len(models), t.Model, message.Model)
+				log.Printf("%s serves %d models; taking %s (%v names another)\n", plan.SafeURL(raw), len(models), t.Model, message.Model)
 			}
 		case err == nil && t.Model == "" && !p.protocol.Modelless:
 			errs = append(errs, message.Errorf("%s lists no model: name one with %v", plan.SafeURL(raw), message.Model))

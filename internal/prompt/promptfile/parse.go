@@ -126,7 +126,7 @@ func (f *file) fault(off int, path, text, hint string, named ...any) {
 func tooFew(name string, want, have int) plan.Fault {
 	return plan.Fault{
 		Where: name, Path: "data.prompts",
-		Text: fmt.Sprintf("wants %d prompts, but the file has %d", want, have),
+		Text: fmt.Sprintf("%d prompts are asked for and the file has %d", want, have),
 		Hint: "leave %v out to use all of them", Args: []any{message.Prompts},
 	}
 }

@@ -236,7 +236,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 		t.Errorf("a missing file: %v\nwant %s", err, want)
 	}
 	_, err = New(plan.Data{File: "p.txt", Prompts: 5}, token.Words{}, 1, with("a\nb\n"))
-	want = "p.txt: data.prompts: wants 5 prompts, but the file has 2 (leave data.prompts out to use all of them)"
+	want = "p.txt: data.prompts: 5 prompts are asked for and the file has 2 (leave data.prompts out to use all of them)"
 	if err == nil || err.Error() != want {
 		t.Errorf("too few prompts: %v\nwant %s", err, want)
 	}

@@ -137,7 +137,7 @@ func (in *Inputs) Build(inputs, outputs []Spec, batched bool) (tensors, expected
 		items = []Item{{}}
 	}
 	if !batched && len(items) > 1 {
-		return nil, nil, fmt.Errorf("the model does not support batching: the batch size must be 1, not %d", len(items))
+		return nil, nil, fmt.Errorf("the model takes no batches, and a batch size of %d is asked for; use 1", len(items))
 	}
 	for i := range items {
 		items[i].divide(inputs, outputs)

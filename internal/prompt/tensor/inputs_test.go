@@ -85,7 +85,7 @@ func TestBuildRefuses(t *testing.T) {
 		{Inputs{Items: item(given("b", `["x"]`))}, false, `d.json:3: the model needs input "a", INT8 of shape [2], and the data has none (given is "b")`},
 		{Inputs{Items: item(given("a", `[1,2]`), given("c", `[1]`))}, false, `d.json:3: the model has no input "c"; it has "a", "b"`},
 		{Inputs{Items: item(given("a", `[1,"2"]`))}, false, `d.json:3: tensor "a": element 1 must be a whole number (INT8), is a string`},
-		{Inputs{Items: []Item{{}, {}}}, false, `the model does not support batching: the batch size must be 1, not 2`},
+		{Inputs{Items: []Item{{}, {}}}, false, `the model takes no batches, and a batch size of 2 is asked for; use 1`},
 		{Inputs{Items: []Item{{Values: []Value{given("a", `[1,2]`), given("b", `["x"]`)}}, {Values: []Value{given("a", `[1,2]`)}}}}, true,
 			`input "b" is given for 1 of the 2 items of a batch; give it for all or none`},
 		{Inputs{Rules: &Rules{Shapes: map[string][]int64{"z": {1}}}}, false, `a shape is given for "z", and the model has no such input; it has "a", "b"`},

@@ -61,7 +61,7 @@ func New(d plan.Data, seed uint64) (*Source, error) {
 		}
 	}
 	if d.Prompts > data.Steps() {
-		return nil, plan.Faults{{Path: "data.prompts", Text: fmt.Sprintf("wants %d steps, but the data has %d", d.Prompts, data.Steps()), Hint: "leave it out and all are used"}}
+		return nil, plan.Faults{{Path: "data.prompts", Text: fmt.Sprintf("%d steps are asked for, and the data has %d", d.Prompts, data.Steps()), Hint: "leave it out and all are used"}}
 	}
 	if d.Prompts > 0 && !data.Sequences {
 		data.Streams[0] = data.Streams[0][:d.Prompts]

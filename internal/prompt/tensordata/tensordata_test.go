@@ -374,7 +374,7 @@ func TestFaults(t *testing.T) {
 		"none.json": {plan.Data{}, "", "none.json: cannot be read"},
 		"mix.json":  {plan.Data{}, `{"data": [{"payload": [{}]}, {"A": [1]}]}`, "1 of the 2 steps have a payload"},
 		"two.json":  {plan.Data{}, `{"data": [{"payload": [{}, {}]}]}`, "two.json:1: tensor payload: has 2 elements, not 1"},
-		"few.json":  {plan.Data{Prompts: 3}, `{"data": [{"A": [1]}]}`, "wants 3 steps, but the data has 1"},
+		"few.json":  {plan.Data{Prompts: 3}, `{"data": [{"A": [1]}]}`, "3 steps are asked for, and the data has 1"},
 	} {
 		path := filepath.Join(dir, name)
 		if c.text != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/inferometer/inferometer/internal/token/source"
 )
 
-// Tokenizer finds the tokenizer of a plan. One that is optional and cannot be loaded is
+// Tokenizer finds the tokenizer of a plan. One that is optional and cannot be had is
 // replaced by the built-in one, in the plan too, and the log says so.
 func (k Kit) Tokenizer(ctx context.Context, p *plan.Plan, log message.Log) (*source.Found, error) {
 	want := p.Tokenizer
@@ -18,8 +18,8 @@ func (k Kit) Tokenizer(ctx context.Context, p *plan.Plan, log message.Log) (*sou
 		return found, err
 	}
 	reason, _, _ := strings.Cut(err.Error(), "\n")
-	log.Printf("The tokenizer %s cannot be loaded: %s. Using %s instead%v.\n", want.Name, strings.TrimSuffix(reason, "."), plan.TokenizerBuiltin,
-		message.New("; set another with %v", message.Tokenizer).Or(""))
+	log.Printf("The tokenizer %s cannot be had: %s. %s makes and counts tokens in its place%v.\n", want.Name, strings.TrimSuffix(reason, "."), plan.TokenizerBuiltin,
+		message.New("; %v names another", message.Tokenizer).Or(""))
 	p.Tokenizer = plan.Tokenizer{Name: plan.TokenizerBuiltin}
 	return k.Tokenizers(ctx, plan.TokenizerBuiltin, "", p.Limits)
 }

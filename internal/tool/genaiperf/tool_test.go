@@ -347,7 +347,7 @@ func TestTokenizers(t *testing.T) {
 	var log bytes.Buffer
 	a := parse(t, s, t.TempDir(), line...)
 	profile(t, a, world(offline, &log))
-	if !strings.Contains(log.String(), "The tokenizer gpt2 cannot be loaded") || a.Plan.Tokenizer.Name != plan.TokenizerBuiltin {
+	if !strings.Contains(log.String(), "The tokenizer gpt2 cannot be had") || a.Plan.Tokenizer.Name != plan.TokenizerBuiltin {
 		t.Errorf("counted by %s; the log:\n%s", a.Plan.Tokenizer.Name, log.String())
 	}
 	_, err := Profile(t.Context(), parse(t, s, t.TempDir(), append(line, "--tokenizer", "no/such")...), world(offline, &log))

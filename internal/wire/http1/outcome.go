@@ -69,7 +69,7 @@ func Fail(ctx context.Context, rec *record.Exchange, err error, now time.Duratio
 	if ctx.Err() != nil {
 		f.Class, f.Message = record.Cancelled, "stopped by the user"
 		if errors.Is(context.Cause(ctx), record.ErrCutOff) {
-			f.Class, f.Message = record.CutOff, "still in flight at the end of the drain time"
+			f.Class, f.Message = record.CutOff, "still under way when the drain time was over"
 		}
 	}
 	rec.End = now

@@ -28,7 +28,7 @@ func (r *Region) Size() int64 { return int64(len(r.data)) }
 // Slice is a part of the region, with the bounds checked.
 func (r *Region) Slice(offset, size int64) ([]byte, error) {
 	if offset < 0 || size < 0 || offset > r.Size() || size > r.Size()-offset {
-		return nil, fmt.Errorf("shared memory %q has %d bytes, too few for %d at offset %d", r.Name, r.Size(), size, offset)
+		return nil, fmt.Errorf("shared memory %q has %d bytes, and %d from %d on are asked for", r.Name, r.Size(), size, offset)
 	}
 	return r.data[offset : offset+size : offset+size], nil
 }

@@ -11,7 +11,7 @@ func HelpText() string {
 	var b strings.Builder
 	b.WriteString("usage: genai-perf [profile] -m MODEL [FLAG…] [-- PERF_ANALYZER_FLAG…]\n\n" +
 		"Measures a generative-AI inference server, with the command line, tables and files of\n" +
-		"NVIDIA's GenAI-Perf. The release is recognised by its flags.\n" + commandsHelp)
+		"NVIDIA's GenAI-Perf. The release whose flags are used is recognised.\n" + commandsHelp)
 	var groups []string
 	for _, f := range flags() {
 		if !slices.Contains(groups, f.group) {
@@ -31,7 +31,7 @@ func HelpText() string {
 
 // commandsHelp says what may stand in front of the flags.
 const commandsHelp = `
-Commands, before all flags:
+Commands, in front of all flags:
   profile                 one run; releases before 24.08 have no command for it
   analyze                 one run for each value of --sweep-range or --sweep-list
   config -f FILE          run a YAML config file

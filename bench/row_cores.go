@@ -1,0 +1,181 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// manyCoresRows are the rows about a client with many cores. Their names begin alike,
+// so that -only finds them.
+func manyCoresRows(full bool) []row {
+	out := []row{unstreamedCoresRow(), mostCoresRow(), streamedCoresRow(), eventsCoresRow(), waitRow(), poissonCoresRow(), stampCoresRow()}
+	if full {
+		out = append(out, millionWaitRow())
+	}
+	return out
+}
+
+// perCore is how many requests are in flight for each core of a client.
+const perCore = 64
+
+// growingCores are the runs of contenders, by name and number of cores.
+type growingCores struct {
+	runs   map[string]map[int][]attempt
+	server int // its cores
+}
+
+// rate is what a contender can keep up for good on so many cores.
+func (g growingCores) rate(name string, cores int) float64 {
+	return medianOf(g.runs[name][cores], sustainedOn(cores))
+}
+
+// busy is how busy the server was.
+func (g growingCores) busy(name string, cores int) float64 {
+	return medianOf(g.runs[name][cores], busyOf)
+}
+
+// grow measures contenders on more and more cores, all in turn and over again, so that
+// a slow spell of the machine falls on all of them.
+func (b *bench) grow(ctx context.Context, s *server, sp split, counts []int, w work, contenders []contender) (growingCores, error) {
+	g := growingCores{map[string]map[int][]attempt{}, len(sp.server)}
+	w.duration = b.load
+	for range b.reps {
+		for _, n := range counts {
+			for _, c := range contenders {
+				w.inFlight = perCore * n
+				a, err := b.driven(ctx, s, c, sp.client[:n], w)
+				if err != nil {
+					return g, fmt.Errorf("%s on %d core(s): %w", c.name, n, err)
+				}
+				if g.runs[c.name] == nil {
+					g.runs[c.name] = map[int][]attempt{}
+				}
+				g.runs[c.name][n] = append(g.runs[c.name][n], a)
+			}
+		}
+	}
+	return g, nil
+}
+
+// report adds what a contender did on each number of cores; per is how many units of
+// the given name a request has.
+func (g growingCores) report(l *line, name, unit string, per float64, counts []int) {
+	for _, n := range counts {
+		runs := g.runs[name][n]
+		ceiling := medianOf(runs, func(a attempt) float64 { return a.ceiling(g.server) })
+		bound := ""
+		if g.busy(name, n) > serverBound {
+			bound = ", server-bound"
+		}
+		times := ""
+		if n > counts[0] {
+			times = fmt.Sprintf(", %.2f × one core's", g.rate(name, n)/g.rate(name, counts[0]))
+		}
+		l.add(name, "%d core(s): %s %ss/s%s; client CPU per %s %s; server on %d core(s) %.0f %% busy, its ceiling %s/s%s", n, show(per*g.rate(name, n), ""), unit,
+			times, unit, show(medianOf(runs, cpuOf)/per, " µs"), g.server, 100*g.busy(name, n), show(per*ceiling, ""), bound)
+	}
+}
+
+// unstreamedCoresRow has the client and the bare loop on 1, 2, 4 and 8 cores.
+func unstreamedCoresRow() row {
+	measure := func(ctx context.Context, b *bench, s *server, sp split, l *line) {
+		counts := sp.counts()
+		g, err := b.grow(ctx, s, sp, counts, work{events: 16}, []contender{ours(), bare()})
+		if err != nil {
+			l.miss("clients", err)
+			return
+		}
+		g.report(l, nameOurs, "request", 1, counts)
+		g.report(l, nameBare, "request", 1, counts)
+		b.describeCores(ctx, l, sp)
+		if sp.judged(l, manyCores) {
+			l.atLeast("requests/s on 8 cores ÷ bare loop's", g.rate(nameOurs, manyCores)/g.rate(nameBare, manyCores), 0.95, "")
+			l.atLeast("requests/s on 8 cores ÷ one core's", g.rate(nameOurs, manyCores)/g.rate(nameOurs, 1), 6.5, "")
+		}
+	}
+	return row{"many cores: requests/s, not streamed, 16 tokens, 64 in flight per core", withCanned(cannedSpec{events: 16}, measure)}
+}
+
+// mostCoresRow has the client on nearly all cores of the machine. Where two cores of
+// servers are what limits it, it is measured again with one more of them, and one more.
+func mostCoresRow() row {
+	const client, server, bound = 14, 2, 300_000
+	return row{"many cores: requests/s, not streamed, 14 client cores and 2 of servers", func(ctx context.Context, b *bench) (l line) {
+		all := b.cores.all
+		if len(all) < client+server {
+			l.note("%d cores here: there is no room for %d of clients and %d of servers", len(all), client, server)
+			l.must("not for this machine", true)
+			return l
+		}
+		best := 0.0
+		for n := client; n >= client-2; n-- {
+			g, err := b.atFull(ctx, split{server: all[:len(all)-n], client: all[len(all)-n:]}, cannedSpec{events: 16}, work{events: 16})
+			if err != nil {
+				l.miss(nameOurs, err)
+				return l
+			}
+			g.report(&l, nameOurs, "request", 1, []int{n})
+			best = max(best, g.rate(nameOurs, n))
+			if best >= bound || g.busy(nameOurs, n) <= serverBound {
+				break
+			}
+		}
+		l.atLeast("requests/s", best, bound, "")
+		return l
+	}}
+}
+
+// atFull measures the program under test on all client cores of a split, on a server of
+// its own.
+func (b *bench) atFull(ctx context.Context, sp split, spec cannedSpec, w work) (growingCores, error) {
+	s, err := b.startCannedServer(ctx, spec, sp.server)
+	if err != nil {
+		return growingCores{}, err
+	}
+	defer s.stop()
+	return b.grow(ctx, s, sp, []int{len(sp.client)}, w, []contender{ours()})
+}
+
+// streamedCoresRow compares one core with eight for streams of 16 events.
+func streamedCoresRow() row {
+	measure := func(ctx context.Context, b *bench, s *server, sp split, l *line) {
+		counts := slices.Compact([]int{1, len(sp.client)})
+		g, err := b.grow(ctx, s, sp, counts, work{events: 16, stream: true}, []contender{ours()})
+		if err != nil {
+			l.miss(nameOurs, err)
+			return
+		}
+		g.report(l, nameOurs, "request", 1, counts)
+		if sp.judged(l, manyCores) {
+			l.atLeast("requests/s on 8 cores ÷ one core's", g.rate(nameOurs, manyCores)/g.rate(nameOurs, 1), 6, "")
+		}
+	}
+	return row{"many cores: requests/s, 16 streamed events, 64 in flight per core", withCanned(cannedSpec{events: 16}, measure)}
+}
+
+// eventsCoresRow has long streams, whole in a write and in one write for eight events.
+func eventsCoresRow() row {
+	const events = 512
+	return row{"many cores: events/s, 512 events each, 64 in flight per core", func(ctx context.Context, b *bench) (l line) {
+		sp := b.scale()
+		n := len(sp.client)
+		rates := map[int]float64{}
+		for _, writes := range []int{1, events / 8} {
+			g, err := b.atFull(ctx, sp, cannedSpec{events: events, writes: writes}, work{events: events, stream: true})
+			if err != nil {
+				l.miss(nameOurs, err)
+				return l
+			}
+			l.add("server", "%d write(s) for each answer of %d events:", writes, events)
+			g.report(&l, nameOurs, "event", events, []int{n})
+			rates[writes] = events * g.rate(nameOurs, n)
+		}
+		if sp.judged(&l, manyCores) {
+			l.atLeast("events/s, answers in one write", rates[1], 5_000_000, "")
+		}
+		return l
+	}}
+}

@@ -1,0 +1,97 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// poissonCoresRow asks for arrivals that take many cores to send in time.
+func poissonCoresRow() row {
+	const rate, duration = 50_000, 10 * time.Second
+	measure := func(ctx context.Context, b *bench, s *server, sp split, l *line) {
+		// On fewer cores, their part of it.
+		o := openLoop{rate: float64(rate * len(sp.client) / manyCores), poisson: true, duration: duration, work: work{events: 16}}
+		var kept []keptRate
+		for range b.reps {
+			a, err := b.openOn(ctx, s, sp.client, o)
+			var k keptRate
+			if err == nil {
+				k, err = readKeptRate(a.dir)
+			}
+			if err != nil {
+				l.miss(nameOurs, err)
+				return
+			}
+			kept = append(kept, k)
+		}
+		judgePoissonCores(l, sp, o.rate, kept)
+	}
+	return row{"many cores: Poisson arrivals, 50,000/s on 8 cores for 10 s, not streamed, 16 tokens", withCanned(cannedSpec{events: 16}, measure)}
+}
+
+func judgePoissonCores(l *line, sp split, rate float64, kept []keptRate) {
+	sent := medianOf(kept, func(k keptRate) float64 { return float64(k.sent) / float64(max(k.scheduled, 1)) })
+	spread := medianOf(kept, func(k keptRate) float64 { return k.dispersion })
+	lag := medianOf(kept, func(k keptRate) float64 { return ms(k.lag99) })
+	l.add(nameOurs, "%d core(s), %s/s asked for: %s/s sent; lag p50 / p99 %s / %s; variance ÷ mean of sends per 10 ms %s", len(sp.client), show(rate, ""),
+		show(medianOf(kept, func(k keptRate) float64 { return k.rate }), ""),
+		show(medianOf(kept, func(k keptRate) float64 { return ms(k.lag50) }), " ms"), show(lag, " ms"), show(spread, ""))
+	if sp.judged(l, manyCores) {
+		l.between("sent ÷ scheduled", sent, 0.99, 1.01)
+		l.between("variance ÷ mean of sends per 10 ms", spread, 0.9, 1.1)
+		l.atMost("lag p99", lag, 1, " ms")
+	}
+}
+
+// stampCoresRow compares stamps with the mock's log while 4,096 streams are open.
+func stampCoresRow() row {
+	const inFlight, lasts = 4096, 2 * time.Second
+	// In flight is rate × latency.
+	spec := serverSpec{ttft: lasts / 5, itl: lasts / 40, events: 33, truth: true}
+	return row{"many cores: stamp error per event, 4,096 in flight on 8 cores", func(ctx context.Context, b *bench) (l line) {
+		sp := b.scale()
+		spec.cores = sp.server
+		o := openLoop{rate: float64(inFlight*len(sp.client)/manyCores) / lasts.Seconds(), duration: max(b.load, 3*lasts), work: work{stream: true, events: spec.events}}
+		var runs []stampRun
+		held := 0.0
+		for range b.reps {
+			r, a, err := b.stampRunOn(ctx, spec, sp.client, o)
+			if err != nil {
+				l.miss(nameOurs, err)
+				return l
+			}
+			runs = append(runs, r)
+			held = max(held, a.running)
+		}
+		q := func(kernel bool, p float64) float64 {
+			return medianOf(runs, func(r stampRun) float64 { return us(r.errors(kernel, true, p)) })
+		}
+		describeStamps(&l, runs, q)
+		l.add("server", "%s requests in its hands on average, %s events/s", show(held, ""), show(o.rate*float64(spec.events), ""))
+		if sp.judged(&l, manyCores) {
+			l.atMost("stamp error p99", q(true, 0.99), 100, " µs")
+		}
+		return l
+	}}
+}
+
+func (b *bench) stampRunOn(ctx context.Context, spec serverSpec, cores []int, o openLoop) (stampRun, attempt, error) {
+	s, err := b.startServer(ctx, spec)
+	if err != nil {
+		return stampRun{}, attempt{}, err
+	}
+	defer s.stop()
+	a, err := b.openOn(ctx, s, cores, o)
+	if err != nil {
+		return stampRun{}, a, err
+	}
+	truth, err := s.log(ctx)
+	if err != nil {
+		return stampRun{}, a, fmt.Errorf("comparing stamps: %w", err)
+	}
+	events, err := compareStamps(a.dir, truth)
+	return stampRun{events: events}, a, err
+}

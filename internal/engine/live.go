@@ -75,6 +75,22 @@ func (l *Live) of(stage int) *window {
 	return &l.windows[stage]
 }
 
+// Follow keeps a stage that others send: what a worker has sent and has under way.
+func (l *Live) Follow(worker int, sent, inFlight int64) {
+	c := &l.counts[worker%lanes]
+	c.sent.Store(sent)
+	c.inFlight.Store(inFlight)
+}
+
+// Begun is when a stage begins that others send.
+func (l *Live) Begun(stage int, at time.Duration) { l.begin(stage, at) }
+
+// Measured is when its measured part begins.
+func (l *Live) Measured(stage int, at time.Duration) { l.from(stage, at) }
+
+// Halted is when it has sent its last request.
+func (l *Live) Halted(stage int, at time.Duration) { l.to(stage, at) }
+
 func (l *Live) begin(stage int, at time.Duration) {
 	w := l.of(stage)
 	w.reset()

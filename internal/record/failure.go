@@ -28,7 +28,12 @@ const (
 	TooLarge      Class = "too_large"    // an answer, an event or headers beyond a limit of the plan
 	Cancelled     Class = "cancelled"    // stopped by the user before its end
 	CutOff        Class = "cut_off"      // still under way when the drain time was over
+	WorkerLost    Class = "worker_lost"  // its worker ended, or was cut off, before the answer was recorded
 )
+
+// StillUnderway is how the message of a failure begins that a reader makes of a request whose
+// record is missing where the file ends.
+const StillUnderway = "still under way where the records end"
 
 // ErrCutOff is the cause of a context that ended because the drain time of its stage was
 // over: what is still under way then fails with CutOff.

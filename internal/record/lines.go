@@ -21,8 +21,26 @@ type Header struct {
 	// FellBack: HTTP/2 was asked for, no target speaks it, and HTTP/1.1 is used.
 	FellBack bool `json:"fell_back,omitempty"`
 	Host     Host `json:"host"`
+	// Worker is which of a run's workers wrote the file, from 1; 0: the run's own process.
+	Worker int `json:"worker,omitempty"`
+	// Workers are those that sent the requests, of which a line of their own tells; none: this
+	// process did.
+	Workers []WorkerInfo `json:"-"`
 	// Calibration is what was found on the built-in mock ahead of the run; nil: nothing.
 	Calibration *Calibration `json:"calibration,omitempty"`
+}
+
+// WorkerInfo describes a worker.
+type WorkerInfo struct {
+	Name string `json:"name"`
+	Host Host   `json:"host"`
+	// ClockBound is by how much its clock may differ from that of the run.
+	ClockBound time.Duration `json:"clock_bound"`
+}
+
+// workers is the line on those that send.
+type workers struct {
+	List []WorkerInfo `json:"list"`
 }
 
 // Schema names the version of the record file's format.
@@ -41,15 +59,17 @@ type Host struct {
 
 // StageMark says how a stage went: written when it has ended.
 type StageMark struct {
+	Worker    int           `json:"worker,omitempty"` // whose share of the stage it is about, from 1; 0: all of it
 	Stage     int           `json:"stage"`
-	Begin     time.Duration `json:"begin"`      // its first request could go
-	WarmupEnd time.Duration `json:"warmup_end"` // first measured request could go
-	SendEnd   time.Duration `json:"send_end"`   // no request went after this
-	DrainEnd  time.Duration `json:"drain_end"`  // nothing was in flight after this
-	Scheduled int64         `json:"scheduled"`  // arrivals that fell due while the stage was sending; 0 in closed loop
-	Waited    int64         `json:"waited"`     // arrivals that had to wait for a slot
-	Unsent    int64         `json:"unsent"`     // arrivals that fell due and were never sent
-	Reason    StopReason    `json:"reason"`     // why it stopped sending
+	Begin     time.Duration `json:"begin"`          // its first request could go
+	WarmupEnd time.Duration `json:"warmup_end"`     // first measured request could go
+	SendEnd   time.Duration `json:"send_end"`       // no request went after this
+	DrainEnd  time.Duration `json:"drain_end"`      // nothing was in flight after this
+	Scheduled int64         `json:"scheduled"`      // arrivals that fell due while the stage was sending; 0 in closed loop
+	Waited    int64         `json:"waited"`         // arrivals that had to wait for a slot
+	Unsent    int64         `json:"unsent"`         // arrivals that fell due and were never sent
+	Lost      int           `json:"lost,omitempty"` // workers that were lost, with their share of it
+	Reason    StopReason    `json:"reason"`         // why it stopped sending
 	// Heeded counts how often a slot of a closed loop waited because the server asked for it
 	// (Retry-After), HeededFor how long the slots did so together.
 	Heeded    int64         `json:"retry_after_waits,omitempty"`
@@ -62,6 +82,7 @@ func (m *StageMark) Early() bool { return m.Reason.Early() }
 // Health is a sample of the client's own condition, taken every second: totals
 // since the start of the run.
 type Health struct {
+	Worker    int           `json:"worker,omitempty"` // from 1; 0: the run's own process
 	At        time.Duration `json:"at"`
 	CPU       time.Duration `json:"cpu"`     // user + system time used
 	Allowed   time.Duration `json:"allowed"` // CPU time it could have used

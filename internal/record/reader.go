@@ -34,6 +34,7 @@ type Line struct {
 	Probe   *Probe
 	Figures *Figures
 	Session *SessionMark
+	Workers *workers
 }
 
 // Reader reads a record file line by line. It takes zstd and plain JSON lines,
@@ -223,6 +224,9 @@ func (r *Reader) parse(text []byte) (Line, error) {
 	case kindSession:
 		line.Session = new(SessionMark)
 		into = line.Session
+	case kindWorkers:
+		line.Workers = new(workers)
+		into = line.Workers
 	default:
 		return Line{}, fmt.Errorf("unknown kind of line %q", kind)
 	}

@@ -117,7 +117,7 @@ func (o *open) next(end error) (rec *Record, ok bool) {
 	rec.End = max(o.at, rec.Ready, rec.Sent, b.last)
 	message := "no record of its end was kept"
 	if errors.Is(end, ErrTruncated) {
-		message = "still under way where the records end"
+		message = StillUnderway
 	}
 	if b.reads > 0 {
 		message += fmt.Sprintf(", with %d bytes in %d reads", b.bytes, b.reads)

@@ -21,6 +21,7 @@ const (
 	kindFigures  = "figures"
 	kindSession  = "session"
 	kindEnd      = "end"
+	kindWorkers  = "workers"
 )
 
 // Writer writes a record file: frames of zstd, one behind the other. Its methods may be
@@ -61,6 +62,9 @@ func (w *Writer) write(frame []byte) error {
 	return w.err
 }
 
+// Frame writes a frame that another Writer's encoder has made.
+func (w *Writer) Frame(frame []byte) error { return w.write(frame) }
+
 // failed is the error that the file has met.
 func (w *Writer) failed() error {
 	w.mu.Lock()
@@ -77,6 +81,9 @@ func (w *Writer) Append(lines []byte) error {
 
 // Stage writes how a stage went.
 func (w *Writer) Stage(m StageMark) error { return w.line(kindStage, m) }
+
+// Workers writes who sends the requests.
+func (w *Writer) Workers(list []WorkerInfo) error { return w.line(kindWorkers, workers{list}) }
 
 // Health writes a sample of the client's own condition.
 func (w *Writer) Health(h Health) error { return w.line(kindHealth, h) }

@@ -13,31 +13,31 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// client judges the condition of the client while the stage was sending.
-func (j *judge) client(i int, mark *record.StageMark, sum *metric.Stage) {
-	a, b, ok := during(j.facts.Health, mark)
+// client judges the condition of a client while the stage was sending.
+func (j *judge) client(i int, c *client, mark *record.StageMark, sum *metric.Stage) {
+	a, b, ok := during(c.health, mark)
 	if !ok {
 		return
 	}
 	if allowed := (b.Allowed - a.Allowed).Seconds(); allowed > 0 {
-		j.cpu(i, (b.CPU-a.CPU).Seconds()/allowed, (b.CPUWait-a.CPUWait).Seconds()/allowed, sum)
+		j.cpu(i, c, (b.CPU-a.CPU).Seconds()/allowed, (b.CPUWait-a.CPUWait).Seconds()/allowed, sum)
 	}
 	pause := (b.GCPause - a.GCPause).Seconds() / (b.At - a.At).Seconds()
 	budget := j.plan.Budgets.GC
 	j.check(Check{Stage: i, Name: "gc", Value: pause, Budget: budget, Unit: metric.Share, OK: pause <= budget,
 		Do: "Give it more memory (GOMEMLIMIT, GOGC) or lower the load."},
-		fmt.Sprintf("Garbage collection paused the client for %s of the time (budget %s).", number.Percent(pause), number.Percent(budget)))
+		fmt.Sprintf("Garbage collection paused %s for %s of the time (budget %s).", c.name(false), number.Percent(pause), number.Percent(budget)))
 }
 
 // cpu judges whether the client had the CPU that it needed: shares of what it may use that
 // it ran and waited. Where the kernel stamps what is received, waiting for a core bends
 // nothing that has come; what it can have bent is in the error bars, and is judged there.
-func (j *judge) cpu(i int, ran, waited float64, sum *metric.Stage) {
+func (j *judge) cpu(i int, who *client, ran, waited float64, sum *metric.Stage) {
 	budget := j.plan.Budgets.CPU
 	// A client that waits longer for a core than it runs is short of CPU, however
 	// little it needs: somebody else has its cores.
 	crowded := waited > ran && waited > crowdedShare
-	found := fmt.Sprintf("The client was short of CPU: it used %s of its allowance", number.Percent(ran))
+	found := fmt.Sprintf("%s was short of CPU: it used %s of its allowance", who.name(true), number.Percent(ran))
 	if waited >= 0.01 {
 		found += fmt.Sprintf(" and waited for a core for another %s", number.Percent(waited))
 	}
@@ -54,6 +54,43 @@ func (j *judge) cpu(i int, ran, waited float64, sum *metric.Stage) {
 		c.OK = true
 	}
 	j.check(c, found+".")
+}
+
+// client is a process that sent requests.
+type client struct {
+	worker int // from 1; 0: the run's own process
+	health []record.Health
+}
+
+// name is how a sentence calls the client.
+func (c *client) name(begins bool) string {
+	switch {
+	case c.worker > 0:
+		if begins {
+			return fmt.Sprintf("Worker %d", c.worker)
+		}
+		return fmt.Sprintf("worker %d", c.worker)
+	case begins:
+		return "The client"
+	}
+	return "the client"
+}
+
+// clients are the processes that sent requests, each with the samples of its condition.
+func (f *Facts) clients() []*client {
+	var list []*client
+	for _, h := range f.Health {
+		if h.Worker == 0 && len(f.Header.Workers) > 0 {
+			continue // it sent none
+		}
+		i := slices.IndexFunc(list, func(c *client) bool { return c.worker == h.Worker })
+		if i < 0 {
+			i = len(list)
+			list = append(list, &client{worker: h.Worker})
+		}
+		list[i].health = append(list[i].health, h)
+	}
+	return list
 }
 
 // crowdedShare is how much of its time a client may wait for a core, whatever it

@@ -124,6 +124,7 @@ func (j *judge) runNotes(fold *metric.Fold) {
 	case plan.TokenizerBuiltin:
 		j.note(wholeRun, "Lengths that this client makes or counts are in tokens of GPT-2, not of the model%v.", named)
 	}
+	j.workers()
 	if len(j.facts.Health) < 2 {
 		j.note(wholeRun, "The client's health was not recorded: CPU, garbage collection and clock are not judged.")
 	}
@@ -183,6 +184,7 @@ func (j *judge) stage(i int, mark *record.StageMark, sum *metric.Stage) {
 	if !j.requests(i, sum) {
 		return
 	}
+	clients := j.facts.clients()
 	j.failures(i, sum)
 	j.resent(i, sum)
 	j.unended(i, sum)
@@ -190,10 +192,14 @@ func (j *judge) stage(i int, mark *record.StageMark, sum *metric.Stage) {
 	j.achieved(i, mark, sum)
 	j.pace(i, mark, sum)
 	j.inFlight(i, mark, sum)
-	j.standstill(i, mark)
+	for _, c := range clients {
+		j.standstill(i, c, mark)
+	}
 	j.lag(i, sum)
 	j.bent(i, sum)
-	j.client(i, mark, sum)
+	for _, c := range clients {
+		j.client(i, c, mark, sum)
+	}
 	j.reads(i, sum)
 	j.cached(i, sum)
 	j.usage(i, sum)

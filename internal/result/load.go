@@ -68,14 +68,14 @@ func (j *judge) inFlight(i int, mark *record.StageMark, sum *metric.Stage) {
 			plain(math.Round(share*float64(s.Concurrency)*10)/10), s.Concurrency, number.Percent(share), number.Percent(budget), number.Millis(free/float64(time.Millisecond))))
 }
 
-// standstill judges the pauses in which this client did not run at all.
-func (j *judge) standstill(i int, mark *record.StageMark) {
-	a, b, ok := around(j.facts.Health, mark)
+// standstill judges the pauses in which a client did not run at all.
+func (j *judge) standstill(i int, c *client, mark *record.StageMark) {
+	a, b, ok := around(c.health, mark)
 	if !ok {
 		return
 	}
 	var longest time.Duration
-	for _, h := range j.facts.Health {
+	for _, h := range c.health {
 		if h.Standstill == record.Never {
 			j.note(i, "Whether the client stalled was not recorded.")
 			return
@@ -88,10 +88,10 @@ func (j *judge) standstill(i int, mark *record.StageMark) {
 	share, budget := float64(still)/float64(b.At-a.At), j.plan.Budgets.Standstill
 	const do = "Do not stop the client or suspend its machine, and keep other work off its cores."
 	j.check(Check{Stage: i, Name: "standstill", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget, Do: do},
-		fmt.Sprintf("The client was stalled for %s, %s of the time (budget %s): it sent and read nothing.", number.Span(still), number.Percent(share), number.Percent(budget)))
+		fmt.Sprintf("%s was stalled for %s, %s of the time (budget %s): it sent and read nothing.", c.name(true), number.Span(still), number.Percent(share), number.Percent(budget)))
 	most := time.Duration(j.plan.Budgets.Pause)
 	j.check(Check{Stage: i, Name: "longest_pause", Value: millis(longest), Budget: millis(most), Unit: metric.Milliseconds, OK: longest <= most, Do: do},
-		fmt.Sprintf("The client was stalled for %s at a time (budget %s).", number.Span(longest), number.Span(most)))
+		fmt.Sprintf("%s was stalled for %s at a time (budget %s).", c.name(true), number.Span(longest), number.Span(most)))
 }
 
 // around gives the samples around the time in which a stage was sending.

@@ -11,11 +11,18 @@ import (
 // ledger takes down what a run comes to know besides its requests: for its result, and in
 // its record file where there is one.
 type ledger struct {
-	plan  *plan.Plan
-	out   *output // nil: nothing is kept
-	facts result.Facts
+	plan   *plan.Plan
+	out    *output // nil: nothing is kept
+	worker int     // whose ledger it is, from 1; 0: the run's own
+	facts  result.Facts
 
-	sessions sync.Mutex // of facts.Sessions
+	several sync.Mutex // of what many goroutines note: sessions and the health of workers
+}
+
+// workers notes who sends.
+func (l *ledger) workers(list []record.WorkerInfo) {
+	l.facts.Header.Workers = list
+	keep(l, (*record.Writer).Workers, list)
 }
 
 // keep writes a line to the record file.
@@ -37,8 +44,16 @@ func (l *ledger) edge(e record.Edge) { keep(l, (*record.Writer).Edge, e) }
 
 // health notes the client's own condition.
 func (l *ledger) health(h record.Health) {
-	l.facts.Health = append(l.facts.Health, h)
+	h.Worker = l.worker
+	l.workerHealth(h)
 	keep(l, (*record.Writer).Health, h)
+}
+
+// workerHealth notes the condition of a worker, whose record it is in.
+func (l *ledger) workerHealth(h record.Health) {
+	l.several.Lock()
+	defer l.several.Unlock()
+	l.facts.Health = append(l.facts.Health, h)
 }
 
 // probe notes what servers say of themselves.
@@ -56,7 +71,7 @@ func (l *ledger) figures(f record.Figures) {
 // session notes how a recorded session was played, for many at once. The collector writes
 // it to the record file.
 func (l *ledger) session(m record.SessionMark) {
-	l.sessions.Lock()
-	defer l.sessions.Unlock()
+	l.several.Lock()
+	defer l.several.Unlock()
 	l.facts.AddSession(&m)
 }

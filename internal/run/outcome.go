@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/inferometer/inferometer/internal/message"
+	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/collect"
@@ -19,6 +21,9 @@ type outcome struct {
 	folds     *folds
 	collector *collect.Collector
 	counter   interface{ Err() error } // a tokenizer that may fail on a text; nil: it cannot
+	// again: the records are folded once more. Those of workers come before it is known when the
+	// stage began to be measured for all of them, and when it ended.
+	again bool
 }
 
 // conclude decodes what is left and puts the result together. played is what ended the
@@ -34,7 +39,16 @@ func (o *outcome) conclude(played error) (*result.Result, error) {
 	err = errors.Join(err, mergeErr)
 	out := o.ledger.out
 	out.end()
-	res, buildErr := build(asRun, *facts, fold, &record.File{Path: out.recordsPath(), Most: int64(asRun.Limits.Record)}, o.folds.pool)
+	var res *result.Result
+	var buildErr error
+	if o.again {
+		var saved *Saved
+		if saved, buildErr = Read(out.dir, func(*plan.Plan) message.Names { return facts.Names }); buildErr == nil {
+			res = saved.Result
+		}
+	} else {
+		res, buildErr = build(asRun, *facts, fold, &record.File{Path: out.recordsPath(), Most: int64(asRun.Limits.Record)}, o.folds.pool)
+	}
 	if buildErr != nil {
 		return nil, errors.Join(err, fmt.Errorf("making the result: %w", buildErr))
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/engine/load"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
@@ -110,10 +109,7 @@ func aborted(ctx context.Context, mark record.StageMark) record.StageMark {
 // send puts a stage's load on the target, and measures it in windows where the plan has
 // them.
 func (p *player) send(ctx context.Context, i int, s plan.Stage) (record.StageMark, *sweep.Level, error) {
-	work := load.FromPlan(p.queue.asRun(), i)
-	if s.Arrival == plan.ArrivalTrace {
-		work.Arrivals = load.Trace(p.questions.schedule)
-	}
+	work := task(p.plan, i, s)
 	if s.Arrival == plan.ArrivalSessions {
 		work.Sessions = sessionsOf(p.queue.stages(), i, int64(p.questions.Sessions))
 	}

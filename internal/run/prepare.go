@@ -136,26 +136,34 @@ func (p *preparation) assemble(asked *questions, c *client, found *findings, ask
 	collector := p.collector(c, folded, book, p.folders(found.breakers, same, tape, passages))
 	eng := p.engine(asked, c, collector, live)
 	p.later(eng.Close)
-	send := &sender{engine: eng, endpoint: &c.endpoint, alike: same, brake: p.brake}
+	send := &sender{
+		plan: p.plan, schedule: asked.schedule, engine: eng, endpoint: &c.endpoint, alike: same, brake: p.brake,
+		fleet: p.opt.Fleet, live: live,
+	}
+	settle := collector.Settle
+	if p.opt.Fleet != nil {
+		settle = p.opt.Fleet.Settle
+	}
 	look := &lookout{servers: asks, plan: p.plan, now: p.clock.Now, ledger: book}
 	play := &player{
 		plan: p.plan, observer: p.opt.Levels, questions: asked, queue: q, sender: send, ledger: book, lookout: look,
-		teller: &teller{tell: p.opt.Stage, queue: q, ledger: book, folds: folded, settle: collector.Settle},
+		teller: &teller{tell: p.opt.Stage, queue: q, ledger: book, folds: folded, settle: settle},
 	}
 	if p.plan.Saturation.On() {
-		play.search = &search{plan: p.plan, log: p.opt.Log, queue: q, sender: send, ledger: book, passages: passages, settle: collector.Settle}
+		play.search = &search{plan: p.plan, log: p.opt.Log, queue: q, sender: send, ledger: book, passages: passages, settle: settle}
 	}
 	if p.plan.Measurement.On() {
 		play.meter = &metering{
 			plan: p.plan.Measurement, observer: p.opt.Levels, now: p.clock.Now, live: live, tape: tape,
-			ledger: book, lookout: look, settle: collector.Settle,
+			ledger: book, lookout: look, settle: settle,
 		}
 	}
 	return &run{
 		opt: p.opt, clock: p.clock, brake: p.brake, setup: setupOf(&c.endpoint, p.plan.Target), player: play,
+		intake:  &Intake{Now: p.clock.Now, collector: collector, ledger: book},
 		gauge:   &gauge{now: p.clock.Now, queue: q, live: live, lives: folded.lives, collector: collector},
 		sampler: &sampler{clock: p.clock, live: live, collector: collector, ledger: book},
-		outcome: &outcome{log: p.opt.Log, queue: q, ledger: book, folds: folded, collector: collector, counter: asked.counter()},
+		outcome: &outcome{log: p.opt.Log, queue: q, ledger: book, folds: folded, collector: collector, counter: asked.counter(), again: p.opt.Fleet != nil},
 	}, nil
 }
 

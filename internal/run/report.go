@@ -101,6 +101,9 @@ func readFacts(records record.File, p *plan.Plan) (result.Facts, error) {
 		switch {
 		case l.Header != nil:
 			f.Header = *l.Header
+		case l.Workers != nil:
+			f.Header.Workers = l.Workers.List
+		case l.Stage != nil && l.Stage.Worker != f.Header.Worker: // a share of it
 		case l.Stage != nil:
 			f.Stages = append(f.Stages, *l.Stage)
 			f.Interrupted = f.Interrupted || l.Stage.Early()

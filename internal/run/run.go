@@ -48,6 +48,9 @@ type Options struct {
 	// Calibration is what was found on the built-in mock ahead of the run; nil: nothing.
 	Calibration *record.Calibration
 
+	// Fleet sends in this process's place; nil: nobody.
+	Fleet Fleet
+
 	// Replace: the files of an earlier run in the output directory are removed when this one
 	// begins.
 	Replace bool
@@ -65,6 +68,11 @@ func Run(ctx context.Context, p *plan.Plan, o Options) (*result.Result, error) {
 	r, err := prep.until(ctx, o.Stop)
 	if err != nil {
 		return nil, err
+	}
+	if o.Fleet != nil {
+		if err := o.Fleet.Prepare(ctx, p, r.intake); err != nil {
+			return nil, &PrepareError{err}
+		}
 	}
 	if o.Ready != nil {
 		o.Ready(r.setup)
@@ -98,6 +106,7 @@ type run struct {
 	sampler *sampler
 	player  *player
 	archive *archive // nil: there is none
+	intake  *Intake  // of the records of a fleet
 	outcome *outcome
 }
 
@@ -114,6 +123,7 @@ func (r *run) execute(ctx context.Context) (*result.Result, error) {
 	}
 	sampled := r.sampler.start(watch)
 	err := r.player.play(ctx)
+	r.intake.close()
 	stopWatching()
 	<-sampled
 	if r.archive != nil {

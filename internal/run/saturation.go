@@ -6,7 +6,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/inferometer/inferometer/internal/engine/load"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
@@ -64,13 +63,10 @@ func (h *search) step(ctx context.Context, i int, rate float64, duration time.Du
 	s.Name, s.Rate, s.Duration = fmt.Sprintf("search, step %d", i+1), rate, plan.Duration(duration)
 	// Even arrivals, whatever the stages have: chance in them would hide a backlog that grows.
 	s.Arrival, s.CV, s.Warmup, s.Gap = plan.ArrivalConstant, 0, plan.Warmup{}, 0
-	p := *h.plan
-	p.Stages, p.Drain, p.Seed = []plan.Stage{s}, h.plan.Saturation.Timeout, h.plan.Seed+uint64(i)+1
-	work := load.FromPlan(&p, 0)
-	work.Index = stepOf(i)
-	h.queue.searching(work.Index, s)
+	t := Task{Index: stepOf(i), Stage: s, Seed: h.plan.Seed + uint64(i) + 1, Drain: h.plan.Saturation.Timeout}
+	h.queue.searching(t.Index, s)
 	h.sender.warm(ctx, s)
-	mark, err := h.sender.send(ctx, work, h.sender.brake)
+	mark, err := h.sender.send(ctx, t, h.sender.brake)
 	mark = aborted(ctx, mark)
 	h.ledger.stage(mark)
 	return mark, err

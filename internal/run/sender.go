@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"time"
 
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/engine"
@@ -10,18 +11,30 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// sender puts loads on the target.
+// sender puts loads on the target, by itself or through others.
 type sender struct {
+	plan     *plan.Plan
+	schedule []time.Duration // of the prompts; nil: they have none
+	share    load.Share      // of each load
 	engine   *engine.Engine
 	endpoint *endpoint.Endpoint
 	alike    *alike
 	brake    brake // of the run
+	fleet    Fleet // that sends instead; nil: nobody
+	live     *engine.Live
 }
 
-// send carries out a load until it ends or stop yields.
-func (s *sender) send(ctx context.Context, work load.Stage, stop brake) (record.StageMark, error) {
+// send carries out a task until it ends or stop yields.
+func (s *sender) send(ctx context.Context, t Task, stop brake) (record.StageMark, error) {
+	work := t.load(s.plan, s.schedule)
 	s.alike.begin(work.Index, work.Arrivals == nil)
-	mark, err := s.engine.Run(ctx, work, stop)
+	var mark record.StageMark
+	var err error
+	if s.fleet != nil {
+		mark, err = s.fleet.Send(ctx, t, stop, s.live)
+	} else {
+		mark, err = s.engine.Run(ctx, work.Part(s.share), stop)
+	}
 	if err != nil {
 		return mark, &BreakError{err}
 	}
@@ -30,24 +43,25 @@ func (s *sender) send(ctx context.Context, work load.Stage, stop brake) (record.
 
 // warm opens connections before a stage.
 func (s *sender) warm(ctx context.Context, st plan.Stage) {
-	if s.endpoint.Warm != nil {
+	if s.endpoint.Warm != nil && s.fleet == nil {
 		// What fails here fails again, and is recorded, when a request needs it.
-		_ = s.endpoint.Warm(ctx, connectionsAhead(st))
+		_ = s.endpoint.Warm(ctx, connectionsAhead(st, s.share))
 	}
 }
 
-// connectionsAhead is how many connections to open before a stage: all of them in
+// connectionsAhead is how many connections to open before a share of a stage: all of them in
 // closed loop; in open loop what its rate needs if answers take 50 ms.
-func connectionsAhead(s plan.Stage) int {
+func connectionsAhead(s plan.Stage, of load.Share) int {
+	workers := max(of.Of, 1)
 	if s.Concurrency > 0 {
-		return max(s.Concurrency, s.Growth.To)
+		return (max(s.Concurrency, s.Growth.To) + workers - 1) / workers
 	}
 	if s.Arrival == plan.ArrivalSessions && s.Sessions.Concurrent > 0 {
-		return s.Sessions.Concurrent
+		return (s.Sessions.Concurrent + workers - 1) / workers
 	}
 	n := int(s.Rate/20) + 1
 	if s.MaxInFlight > 0 {
 		n = min(n, s.MaxInFlight)
 	}
-	return min(n, 512)
+	return min(n, 512)/workers + 1
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/engine"
-	"github.com/inferometer/inferometer/internal/engine/load"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/sweep"
@@ -24,7 +23,7 @@ type metering struct {
 }
 
 // run runs a stage and measures it. The meter ends the stage where its windows are enough.
-func (m *metering) run(ctx context.Context, s plan.Stage, work load.Stage, to *sender) (record.StageMark, *sweep.Level, error) {
+func (m *metering) run(ctx context.Context, s plan.Stage, work Task, to *sender) (record.StageMark, *sweep.Level, error) {
 	i := work.Index
 	meter := m.meter(i, s)
 	if m.plan.Mode == plan.WindowStage && s.Warmup == (plan.Warmup{}) {

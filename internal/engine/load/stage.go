@@ -53,8 +53,10 @@ type Stage struct {
 // over; where a warm-up of an open loop is a number of requests, that is the moment
 // by which so many are expected. The random arrivals of each stage have a seed of
 // their own, made of the plan's seed and the stage's index.
-func FromPlan(p *plan.Plan, i int) Stage {
-	s := p.Stages[i]
+func FromPlan(p *plan.Plan, i int) Stage { return FromStage(p, p.Stages[i], i) }
+
+// FromStage is the load of a stage that takes the place of the plan's i-th.
+func FromStage(p *plan.Plan, s plan.Stage, i int) Stage {
 	stage := Stage{
 		Index:          i,
 		Name:           s.Name,

@@ -132,6 +132,15 @@ func (c *Collector) Put(rec *record.Exchange) {
 	}
 }
 
+// Add takes a record into account that another process has decoded and written.
+func (c *Collector) Add(worker int, rec *record.Record) {
+	w := c.home(worker)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fold.Add(rec)
+	w.count(rec.Failure)
+}
+
 // Session takes down how a recorded session was played.
 func (c *Collector) Session(m record.SessionMark) {
 	if c.cfg.Session != nil {

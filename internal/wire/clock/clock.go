@@ -18,8 +18,11 @@ type Clock struct {
 }
 
 // NewClock starts a clock at offset 0.
-func NewClock() *Clock {
-	c := &Clock{start: time.Now()}
+func NewClock() *Clock { return NewClockAt(0) }
+
+// NewClockAt starts a clock at an offset: that of a run that began elsewhere.
+func NewClockAt(offset time.Duration) *Clock {
+	c := &Clock{start: time.Now().Add(-offset)}
 	c.wall.Store(median(c.read(), c.read(), c.read()))
 	return c
 }

@@ -1,0 +1,148 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/engine"
+	"github.com/inferometer/inferometer/internal/engine/load"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run/collect"
+	"github.com/inferometer/inferometer/internal/wire/clock"
+)
+
+// Worker sends its share of the stages that another process decides on, and records what
+// becomes of them.
+type Worker struct {
+	prep      *preparation
+	sender    *sender
+	collector *collect.Collector
+	live      *engine.Live
+	writer    *record.Writer
+	sampled   <-chan struct{}
+	stop      context.CancelFunc
+}
+
+// NewWorker prepares to send a share of a plan. Its times are those of the clock; its records
+// go to out, a frame at a time.
+func NewWorker(ctx context.Context, p *plan.Plan, o Options, share load.Share, c *clock.Clock, out io.Writer) (w *Worker, err error) {
+	own := *p
+	own.Output.Dir = "" // the run's, which the other process writes
+	p = &own
+	prep := &preparation{plan: p, opt: &o, clock: c, brake: newBrake()}
+	defer func() {
+		if err != nil {
+			prep.undo()
+		}
+	}()
+	found, err := prep.check(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := prep.questions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s, ok := asked.Source.(prompt.Ordered); ok && s.InOrder() {
+		return nil, errors.New("the requests of this data depend on one another, and one process has to send them: leave out --workers")
+	}
+	cl, err := prep.client(found.secrets, asked)
+	if err != nil {
+		return nil, err
+	}
+	header := prep.header(asked, cl, found.fellBack)
+	header.Worker = share.Index + 1
+	writer, err := record.NewWriter(out, header)
+	if err != nil {
+		return nil, err
+	}
+	w = &Worker{prep: prep, writer: writer, live: engine.NewLive(newQueue(p).most())}
+	folds := make([]collect.Folder, runtime.GOMAXPROCS(0))
+	for i := range folds {
+		folds[i] = several{}
+	}
+	w.collector = collect.New(collect.Config{
+		Decoder: cl.decoder, Writer: writer, KeepRaw: p.Output.KeepRaw, Now: c.Now, Limits: answerLimits(p.Limits), Folds: folds,
+	})
+	eng := prep.engine(asked, cl, w.collector, w.live)
+	prep.later(eng.Close)
+	w.sender = &sender{
+		plan: p, schedule: asked.schedule, share: share, engine: eng, endpoint: &cl.endpoint, brake: prep.brake, live: w.live,
+		alike: &alike{halt: func(record.StopReason) {}},
+	}
+	w.watch()
+	return w, nil
+}
+
+// watch keeps an eye on this process until Close.
+func (w *Worker) watch() {
+	ctx, stop := context.WithCancel(context.Background())
+	w.stop = stop
+	go w.prep.clock.Watch(ctx)
+	book := &ledger{plan: w.prep.plan, out: &output{writer: w.writer}, worker: w.sender.share.Index + 1}
+	s := &sampler{clock: w.prep.clock, live: w.live, collector: w.collector, ledger: book}
+	w.sampled = s.start(ctx)
+}
+
+// Warm opens connections for a task.
+func (w *Worker) Warm(ctx context.Context, t Task) { w.sender.warm(ctx, t.Stage) }
+
+// Send sends the worker's share of a task.
+func (w *Worker) Send(ctx context.Context, t Task, stop <-chan record.StopReason) (record.StageMark, error) {
+	forwarded := newBrake()
+	over := make(chan struct{})
+	defer close(over)
+	go func() {
+		select {
+		case reason := <-stop:
+			forwarded.pull(reason)
+		case <-over:
+		}
+	}()
+	mark, err := w.sender.send(ctx, t, forwarded)
+	mark.Worker = w.sender.share.Index + 1
+	w.collector.Settle(ctx)
+	return mark, errors.Join(err, w.writer.Stage(mark), w.Flush())
+}
+
+// Sent is how many requests this worker has sent.
+func (w *Worker) Sent() int64 { return w.live.Sent() }
+
+// InFlight is how many requests this worker has under way.
+func (w *Worker) InFlight() int64 { return w.live.InFlight() }
+
+// Flush hands all that was recorded so far to the file.
+func (w *Worker) Flush() error { return w.collector.Flush() }
+
+// MeasuredFrom is when the measured part of a task under way begins; record.Never: that is not
+// known yet.
+func (w *Worker) MeasuredFrom(t Task) time.Duration {
+	from, _ := w.live.Window(t.Index)
+	if from == math.MaxInt64 {
+		return record.Never
+	}
+	return from
+}
+
+// End hands all records to the file, of which there will be no more.
+func (w *Worker) End() error {
+	w.stop()
+	<-w.sampled
+	return errors.Join(w.collector.Close(), w.writer.Flush())
+}
+
+// Close marks the end of the records and gives back what the worker holds.
+func (w *Worker) Close() error {
+	w.prep.undo()
+	if err := w.writer.Close(); err != nil {
+		return fmt.Errorf("ending the records: %w", err)
+	}
+	return nil
+}

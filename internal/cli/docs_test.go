@@ -114,7 +114,7 @@ func try(t *testing.T, args []string) string {
 		if code, text := call("run", url, "--requests", "2", "--concurrency", "1", "--out", args[1], "--quiet"); code == tool.ExitUsage {
 			return text
 		}
-	case "mock":
+	case "mock", "worker":
 		args = append(args, "--help")
 	case "selftest":
 		args = append(args, "--levels", "1", "--time", "100ms", "--ttft", "2ms", "--itl", "1ms")

@@ -21,7 +21,7 @@ import (
 func own() []tool.Tool {
 	studies := study.Tool()
 	return []tool.Tool{
-		native.Run(), studies, native.Report(append(others(), studies)), native.Plan(), native.Tokens(), selftest.Tool(), native.Mock(),
+		native.Run(), studies, native.Report(append(others(), studies)), native.Plan(), native.Tokens(), selftest.Tool(), native.Mock(), native.Worker(),
 		{Name: "links", Summary: "install drop-in links for the tools below", Run: linksCommand},
 		{Name: "version", Summary: "print the version", Run: versionCommand},
 	}

@@ -64,10 +64,23 @@ func measure(env tool.Env, action *args.Action) int {
 	if err := checkOutput(ctx, env, &p.Output); err != nil {
 		return env.Fail("run", err, tool.ExitRun)
 	}
-	res, err := run.Run(ctx, p, run.Options{
+	opt := run.Options{
 		Kit: session.Kit, Version: session.Version, Log: session.Log, Stop: session.Stop, Calibration: bars,
 		Warn: func(text string) { session.Warn(env.Stderr, text) }, Watch: session.Watch,
-	})
+	}
+	if action.Workers > 0 {
+		workers, err := newFleet(ctx, env, action, session)
+		if err != nil {
+			return env.Fail("run", err, tool.ExitRun)
+		}
+		opt.Fleet = workers
+		defer func() {
+			if err := workers.close(); err != nil {
+				env.Warn("warning", []string{err.Error()})
+			}
+		}()
+	}
+	res, err := run.Run(ctx, p, opt)
 	session.Hide()
 	if res == nil {
 		return env.Fail("run", err, tool.CodeOf(err))

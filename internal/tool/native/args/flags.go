@@ -10,6 +10,7 @@ func runGroups() []group {
 		{"Server metrics", metricFlags()},
 		{"Triton", tritonFlags()},
 		{"Goals and validity", judgementFlags()},
+		{"Workers", workerFlags()},
 		{"Output", outputFlags()},
 	}
 }
@@ -113,6 +114,15 @@ func tritonFlags() []option {
 		{name: "string-data", arg: "TEXT", path: "data.tensors.string_data", help: "text used for generated strings"},
 		{name: "sequences", arg: "WHEN", path: "data.tensors.sequences.mode", help: "send requests in sequences: on or off (default: as the model is configured)"},
 		{name: "sequence-length", arg: "N", path: "data.tensors.sequences.length", help: "requests per sequence (default: the length of its data stream, else 20)"},
+	}
+}
+
+// workerFlags are the flags about who sends.
+func workerFlags() []option {
+	return []option{
+		{name: "workers", arg: "N", help: "send from N processes, each its share; on this machine unless --join-at or --nats is given (docs/scale.md)"},
+		{name: "join-at", arg: "HOST:PORT", help: "with --workers: wait here for N workers of other machines (inferometer worker --join); the token is in INFEROMETER_TOKEN"},
+		{name: "nats", arg: "URL", help: "with --workers: meet the workers at this NATS server instead"},
 	}
 }
 

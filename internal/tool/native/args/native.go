@@ -28,6 +28,10 @@ type Action struct {
 	Quiet     bool // no progress
 	JSON      bool // the result as JSON, and nothing else
 	Help      bool // print RunHelp and stop; there is no plan
+	// Workers is how many processes send; 0: this one does. They join at an address of this
+	// machine, or at a NATS of the user's own; where neither is given, they are started here.
+	Workers      int
+	JoinAt, NATS string
 }
 
 // Run reads the arguments of `inferometer run`. readFile reads a plan file. The
@@ -43,6 +47,7 @@ func Run(args []string, known plan.Known, readFile func(name string) ([]byte, er
 	b.plain()
 	b.levels()
 	b.special()
+	workers := b.workers()
 	b.draft.Faults = append(faults, b.draft.Faults...)
 	b.draft.Known = known
 	p, err := b.draft.Finish()
@@ -53,6 +58,7 @@ func Run(args []string, known plan.Known, readFile func(name string) ([]byte, er
 	return &Action{
 		Plan: p, Warnings: warnings(p),
 		DryRun: v.is("dry-run"), Calibrate: v.is("calibrate"), All: v.is("all"), Quiet: v.is("quiet"), JSON: v.is("json"),
+		Workers: workers, JoinAt: v.last("join-at"), NATS: v.last("nats"),
 	}, nil
 }
 

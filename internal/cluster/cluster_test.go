@@ -1,0 +1,217 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/inferometer/inferometer/internal/cluster/bus"
+	"github.com/inferometer/inferometer/internal/mock"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/kit"
+)
+
+// server is a mock with its truth.
+type server struct {
+	url   string
+	mock  *mock.Server
+	mu    sync.Mutex
+	truth bytes.Buffer
+}
+
+func (s *server) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.truth.Write(p)
+}
+
+func serve(t *testing.T) *server {
+	t.Helper()
+	c := mock.Default()
+	c.Models = append(c.Models, "a", "b")
+	c.Output.Tokens, c.Truth, c.TruthBody = 4, "-", true
+	s := &server{}
+	var err error
+	if s.mock, err = mock.New(c, mock.WithTruth(s)); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = s.mock.Serve(l) }()
+	s.url = "http://" + l.Addr().String()
+	t.Cleanup(func() { _ = s.mock.Close() })
+	return s
+}
+
+// seen is what the server saw: the prompts and lengths asked for, by the number of the request.
+func (s *server) seen(t *testing.T) map[string]string {
+	t.Helper()
+	_ = s.mock.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all, err := mock.ReadTruth(&s.truth)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, one := range all {
+		if !strings.HasPrefix(one.ID, "inferometer-") {
+			continue
+		}
+		number := one.ID[strings.LastIndexByte(one.ID, '-')+1:]
+		if _, twice := out[number]; twice {
+			t.Errorf("the server saw request %s twice", number)
+		}
+		out[number] = string(one.Body)
+	}
+	return out
+}
+
+func planFor(t *testing.T, s *server, text string) *plan.Plan {
+	t.Helper()
+	p, err := plan.Decode("plan.yaml", []byte(strings.ReplaceAll(text, "URL", s.url)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Target.NoPreflight = true // tests count what the server sees
+	return p
+}
+
+func options() run.Options {
+	return run.Options{Kit: kit.Default(os.Getenv), Version: "test", Log: io.Discard}
+}
+
+// together runs a plan with so many workers in this process.
+func together(t *testing.T, p *plan.Plan, workers int) (*result.Result, error) {
+	t.Helper()
+	server, err := bus.Serve(bus.ServerOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	dial := func(name string) *bus.Bus {
+		b, err := bus.Dial(t.Context(), bus.DialOptions{URL: server.URL(), Run: "test", Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var all sync.WaitGroup
+	for i := range workers {
+		name := fmt.Sprint("w", i)
+		b := dial(name)
+		dir := filepath.Join(t.TempDir(), name)
+		all.Go(func() {
+			defer b.Close()
+			if err := Work(ctx, WorkerOptions{Bus: b, Name: name, Dir: dir, Run: options(), Wait: time.Minute, Log: t.Output()}); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+	b := dial("coordinator")
+	defer b.Close()
+	c := New(Options{Bus: b, Workers: workers, Version: "test", Wait: time.Minute, Log: t.Output()})
+	o := options()
+	o.Fleet = c
+	res, err := run.Run(t.Context(), p, o)
+	if cerr := c.Close(); cerr != nil {
+		t.Error(cerr)
+	}
+	if err != nil {
+		cancel()
+	}
+	all.Wait()
+	return res, err
+}
+
+const closedLoop = `
+target: {urls: [URL], model: mock}
+data: {source: synthetic, input: {dist: normal, mean: 30, stddev: 8}, output: {dist: uniform, min: 1, max: 6}, adapters: [{name: a, share: 0.7}, {name: b, share: 0.3}]}
+seed: 7
+stages:
+  - {concurrency: 8, requests: 300, warmup: {requests: 20}}
+  - {rate: 400, arrival: poisson, requests: 100}
+`
+
+// The server sees the same requests however many workers there are, and the report has all of
+// them.
+func TestTheSameRunOnAnyNumberOfWorkers(t *testing.T) {
+	var first map[string]string
+	for _, workers := range []int{0, 1, 4} {
+		t.Run(fmt.Sprint(workers, " workers"), func(t *testing.T) {
+			s := serve(t)
+			p := planFor(t, s, closedLoop)
+			p.Output.Dir = filepath.Join(t.TempDir(), "out")
+			var res *result.Result
+			var err error
+			if workers == 0 {
+				res, err = run.Run(t.Context(), p, options())
+			} else {
+				res, err = together(t, p, workers)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range []int64{300, 100} {
+				if got := res.Stages[i].Counts; got.OK != want || got.Failed != 0 {
+					t.Errorf("stage %d: %+v, want %d", i, got, want)
+				}
+			}
+			again, err := run.Report(p.Output.Dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(res.Stages[0].Metrics, again.Stages[0].Metrics); d != "" {
+				t.Errorf("the report made again differs: %s", d)
+			}
+			seen := s.seen(t)
+			if len(seen) != 420 {
+				t.Errorf("the server saw %d requests", len(seen))
+			}
+			if first == nil {
+				first = seen
+			} else if d := cmp.Diff(first, seen); d != "" {
+				t.Errorf("not the requests of one process: %s", d)
+			}
+		})
+	}
+}
+
+// A worker of another version, and one too many, are refused by name.
+func TestRefused(t *testing.T) {
+	c := New(Options{Workers: 1, Version: "1", Log: io.Discard})
+	if _, err := c.join(joining{Name: "old", Version: "0"}); err == nil || !strings.Contains(err.Error(), "worker old of version 0") {
+		t.Error(err)
+	}
+	if _, err := c.join(joining{Name: "a", Version: "1"}); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.join(joining{Name: "a", Version: "1"}); err == nil || !strings.Contains(err.Error(), "name a") {
+		t.Error(err)
+	}
+	if _, err := c.join(joining{Name: "b", Version: "1"}); err == nil || !strings.Contains(err.Error(), "all of its 1") {
+		t.Error(err)
+	}
+}
+
+var (
+	_ run.Fleet = (*Coordinator)(nil)
+	_           = record.Never
+)

@@ -1,0 +1,279 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/cluster/bus"
+	"github.com/inferometer/inferometer/internal/engine"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run"
+)
+
+// Options are what a Coordinator works with.
+type Options struct {
+	Bus     *bus.Bus
+	Workers int
+	Version string        // workers of another one are refused
+	Wait    time.Duration // how long workers may take to join and to prepare
+	Log     io.Writer
+}
+
+// Coordinator has a run sent by workers. It implements run.Fleet.
+type Coordinator struct {
+	opt    Options
+	plan   *plan.Plan
+	intake *run.Intake
+	stops  []func() // end what was begun, the last first
+
+	mu      sync.Mutex
+	members []*member
+	changed chan struct{} // closed and made anew with every change
+	stage   *stage        // under way; nil: none
+	closing bool
+}
+
+// stage is what is known of a stage under way.
+type stage struct {
+	index int
+	live  *engine.Live
+	ended map[int]ended         // by worker
+	from  map[int]time.Duration // when the measured part of each begins
+}
+
+// New makes a Coordinator.
+func New(o Options) *Coordinator { return &Coordinator{opt: o, changed: make(chan struct{})} }
+
+// update changes what the lock guards, and wakes those who wait for it.
+func (c *Coordinator) update(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f()
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+// await waits until a condition holds, which it looks at under the lock.
+func (c *Coordinator) await(ctx context.Context, ready func() bool) error {
+	for {
+		c.mu.Lock()
+		wait, done := c.changed, ready()
+		c.mu.Unlock()
+		if done {
+			return nil
+		}
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Prepare implements run.Fleet.
+func (c *Coordinator) Prepare(ctx context.Context, p *plan.Plan, in *run.Intake) error {
+	c.plan, c.intake = p, in
+	if err := fits(p, c.opt.Workers); err != nil {
+		return err
+	}
+	if err := c.opt.Bus.RemoveRecords(ctx); err != nil {
+		return fmt.Errorf("removing what an earlier run of the same name has left in NATS: %w", err)
+	}
+	if err := c.listen(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, c.opt.Wait, fmt.Errorf("not all of %d workers were ready within %s", c.opt.Workers, c.opt.Wait))
+	defer cancel()
+	if err := c.await(ctx, func() bool { return c.complete() || c.fault() != nil }); err != nil {
+		return fmt.Errorf("waiting for workers: %w: %s", err, c.missing())
+	}
+	if err := c.fault(); err != nil {
+		return err
+	}
+	var infos []record.WorkerInfo
+	for _, m := range c.members {
+		infos = append(infos, record.WorkerInfo{Name: m.name, Host: m.host, ClockBound: m.bound})
+		if err := m.open(ctx, c); err != nil {
+			return err
+		}
+	}
+	c.intake.Workers(infos)
+	c.watch()
+	return nil
+}
+
+// fits makes sure that the stages of a plan can be shared out.
+func fits(p *plan.Plan, workers int) error {
+	for i := range p.Stages {
+		work := run.TaskOf(p, i).Load(p)
+		if !work.Fits(workers) {
+			return fmt.Errorf("stage %d cannot be shared out among %d workers: each needs at least one request and one slot of it, and a load that grows has one sender; use fewer workers", i+1, workers)
+		}
+	}
+	return nil
+}
+
+// listen answers workers.
+func (c *Coordinator) listen() error {
+	b := c.opt.Bus
+	var errs []error
+	add := func(stop func(), err error) {
+		if errs = append(errs, err); err == nil {
+			c.stops = append(c.stops, stop)
+		}
+	}
+	add(bus.Answer(b, onClock, func(none) (time.Duration, error) { return c.intake.Now(), nil }))
+	add(bus.Answer(b, onJoin, c.join))
+	add(bus.Answer(b, onReady, c.ready))
+	add(bus.Answer(b, onMark, c.mark))
+	add(bus.Answer(b, onBye, c.bye))
+	add(bus.Hear(b, onStatus, c.status))
+	ctx, stop := context.WithCancel(context.Background())
+	go b.Beat(ctx, coordinatorName, beatEvery)
+	c.stops = append(c.stops, stop)
+	return errors.Join(errs...)
+}
+
+// join gives a worker its place, or says why it gets none.
+func (c *Coordinator) join(j joining) (p place, err error) {
+	c.update(func() {
+		switch {
+		case j.Version != c.opt.Version:
+			err = fmt.Errorf("the run is of version %s, and worker %s of version %s: use the same program everywhere", c.opt.Version, j.Name, j.Version)
+		case slices.ContainsFunc(c.members, func(m *member) bool { return m.name == j.Name }):
+			err = fmt.Errorf("a worker of the name %s has joined already: one that was lost cannot come back, and each needs a name of its own", j.Name)
+		case len(c.members) == c.opt.Workers:
+			err = fmt.Errorf("the run has all of its %d workers", c.opt.Workers)
+		default:
+			p = place{Index: len(c.members), Of: c.opt.Workers, Plan: c.plan}
+			c.members = append(c.members, &member{index: p.Index, name: j.Name, host: j.Host})
+			fmt.Fprintf(c.opt.Log, "Worker %d of %d has joined: %s.\n", p.Index+1, p.Of, j.Name)
+		}
+	})
+	return p, err
+}
+
+// ready counts a worker in.
+func (c *Coordinator) ready(r readiness) (none, error) {
+	c.update(func() {
+		if m := c.members[r.Index]; r.Fault != "" {
+			m.fault = fmt.Errorf("worker %s: %s", m.name, r.Fault)
+		} else {
+			m.ready, m.bound = true, r.ClockBound
+		}
+	})
+	return none{}, nil
+}
+
+// bye lets a worker go.
+func (c *Coordinator) bye(index int) (none, error) {
+	c.update(func() { c.members[index].left = true })
+	return none{}, nil
+}
+
+// complete reports whether all workers are ready.
+func (c *Coordinator) complete() bool {
+	return len(c.members) == c.opt.Workers && !slices.ContainsFunc(c.members, func(m *member) bool { return !m.ready })
+}
+
+// fault is the first that a worker has met.
+func (c *Coordinator) fault() error {
+	for _, m := range c.members {
+		if m.fault != nil {
+			return m.fault
+		}
+	}
+	return nil
+}
+
+// missing says who is not there.
+func (c *Coordinator) missing() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	preparing := 0
+	for _, m := range c.members {
+		if !m.ready {
+			preparing++
+		}
+	}
+	return fmt.Sprintf("%d have joined, and %d of those are still preparing", len(c.members), preparing)
+}
+
+// watch gives up workers that are not heard any more.
+func (c *Coordinator) watch() {
+	pulse, err := c.opt.Bus.Pulse()
+	if err != nil {
+		fmt.Fprintf(c.opt.Log, "warning: workers that are lost will not be noticed: %v\n", err)
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	c.stops = append(c.stops, pulse.Close, stop)
+	began := time.Now()
+	go func() {
+		tick := time.NewTicker(beatEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			if c.opt.Bus.Away() > 0 { // this process is cut off itself
+				began = time.Now()
+				continue
+			}
+			for _, m := range c.members {
+				since, heard := pulse.Since(m.name)
+				if since > lostAfter && time.Since(began) > lostAfter || !heard && time.Since(began) > lostAfter {
+					c.lose(ctx, m)
+				}
+			}
+		}
+	}()
+}
+
+// lose gives a worker up.
+func (c *Coordinator) lose(ctx context.Context, m *member) {
+	first := false
+	c.update(func() {
+		first = !m.lost && !c.closing
+		m.lost = m.lost || first
+	})
+	if !first {
+		return
+	}
+	fmt.Fprintf(c.opt.Log, "warning: worker %s was not heard for %s and is given up: the run goes on without it.\n", m.name, lostAfter)
+	if err := m.inbox.Lost(ctx); err != nil && ctx.Err() == nil {
+		fmt.Fprintf(c.opt.Log, "warning: giving up worker %s: %v\n", m.name, err)
+	}
+}
+
+// Close ends the workers.
+func (c *Coordinator) Close() error {
+	c.update(func() { c.closing = true })
+	ctx, cancel := context.WithTimeout(context.Background(), 2*askFor)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, m := range c.members {
+		if m.inbox == nil || m.lost {
+			continue
+		}
+		all.Go(func() {
+			if _, err := bus.Ask[none](ctx, c.opt.Bus, to(onEnd, m.index), none{}); err == nil {
+				_ = c.await(ctx, func() bool { return m.left || m.lost })
+			}
+			m.inbox.Close(ctx)
+		})
+	}
+	all.Wait()
+	for _, stop := range slices.Backward(c.stops) {
+		stop()
+	}
+	return c.opt.Bus.RemoveRecords(ctx)
+}

@@ -1,0 +1,200 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/cluster/bus"
+	"github.com/inferometer/inferometer/internal/engine"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run"
+)
+
+// Send implements run.Fleet.
+func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.StopReason, live *engine.Live) (record.StageMark, error) {
+	st := &stage{index: t.Index, live: live, ended: map[int]ended{}, from: map[int]time.Duration{}}
+	c.update(func() { c.stage = st })
+	defer c.update(func() { c.stage = nil })
+	if err := c.order(ctx, t); err != nil {
+		return record.StageMark{Stage: t.Index, Reason: record.StopInterrupted}, err
+	}
+	start := c.intake.Now() + lead
+	live.Begun(t.Index, start)
+	if t.Stage.Warmup.Requests == 0 {
+		live.Measured(t.Index, start+time.Duration(t.Stage.Warmup.Duration))
+	}
+	if err := bus.Tell(c.opt.Bus, onGo, begin{Stage: t.Index, At: start}); err != nil {
+		return record.StageMark{Stage: t.Index, Begin: start, Reason: record.StopInterrupted}, err
+	}
+	over := make(chan struct{})
+	var watched sync.WaitGroup
+	watched.Go(func() { c.obey(ctx, t.Index, stop, over) })
+	// A stage ends by itself, or is told to: it is worth waiting for as long as it takes.
+	err := c.await(context.Background(), func() bool { return c.over(st) })
+	close(over)
+	watched.Wait()
+	for _, m := range c.members {
+		if m.lost {
+			<-m.done // what it had under way is known then
+			continue
+		}
+		err = errors.Join(err, m.feed.await(context.WithoutCancel(ctx), st.ended[m.index].Frames))
+	}
+	mark, faults := c.joined(st, start)
+	live.Halted(t.Index, mark.SendEnd)
+	return mark, errors.Join(err, faults)
+}
+
+// order has all workers get ready for a stage.
+func (c *Coordinator) order(ctx context.Context, t run.Task) error {
+	ctx, cancel := context.WithTimeout(ctx, c.opt.Wait)
+	defer cancel()
+	errs := make([]error, len(c.members))
+	var all sync.WaitGroup
+	for i, m := range c.members {
+		all.Go(func() {
+			asking, cancel := context.WithCancel(ctx)
+			defer cancel()
+			go func() { // one that is lost does not answer any more
+				if c.await(asking, func() bool { return m.lost }) == nil {
+					cancel()
+				}
+			}()
+			_, err := bus.Ask[none](asking, c.opt.Bus, to(onOrder, m.index), t)
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			if err != nil && !m.lost {
+				errs[i] = fmt.Errorf("worker %s does not get ready for stage %d: %w", m.name, t.Index+1, err)
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// obey tells all workers to send no more where that is asked for.
+func (c *Coordinator) obey(ctx context.Context, index int, stop <-chan record.StopReason, over <-chan struct{}) {
+	tell := func(h halt) {
+		if err := bus.Tell(c.opt.Bus, onHalt, h); err != nil {
+			fmt.Fprintf(c.opt.Log, "warning: telling the workers to stop: %v\n", err)
+		}
+	}
+	for {
+		select {
+		case reason, open := <-stop:
+			if !open {
+				stop, reason = nil, record.StopInterrupted
+			}
+			tell(halt{Stage: index, Reason: reason})
+		case <-ctx.Done():
+			tell(halt{Stage: index, Reason: record.StopInterrupted, Abort: true})
+			<-over
+			return
+		case <-over:
+			return
+		}
+	}
+}
+
+// over reports whether a stage has ended for all workers that are left.
+func (c *Coordinator) over(st *stage) bool {
+	for _, m := range c.members {
+		if _, has := st.ended[m.index]; !has && !m.lost && m.fault == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// mark takes how a stage went for a worker.
+func (c *Coordinator) mark(e ended) (none, error) {
+	c.update(func() {
+		if c.stage != nil && c.stage.index == e.Mark.Stage {
+			c.stage.ended[e.Index] = e
+		}
+	})
+	return none{}, nil
+}
+
+// status takes how far a worker has come. The measured part begins when it does for all.
+func (c *Coordinator) status(s status) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	st := c.stage
+	if st == nil || st.index != s.Stage {
+		return
+	}
+	st.live.Follow(s.Index, s.Sent, s.InFlight)
+	if s.From == record.Never {
+		return
+	}
+	st.from[s.Index] = s.From
+	latest, alive := time.Duration(0), 0
+	for _, m := range c.members {
+		if !m.lost {
+			alive++
+		}
+	}
+	for _, from := range st.from {
+		latest = max(latest, from)
+	}
+	if len(st.from) >= alive {
+		st.live.Measured(st.index, latest)
+	}
+}
+
+// joined is the mark of a stage as a whole: from the first that began to the last that ended.
+func (c *Coordinator) joined(st *stage, start time.Duration) (record.StageMark, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := record.StageMark{Stage: st.index, Begin: start, WarmupEnd: start, SendEnd: start, DrainEnd: start}
+	var errs []error
+	for _, m := range c.members {
+		e, has := st.ended[m.index]
+		if m.fault != nil {
+			errs = append(errs, m.fault)
+		}
+		if !has {
+			all.Lost++
+			now := c.intake.Now()
+			all.SendEnd, all.DrainEnd = max(all.SendEnd, min(now, all.SendEnd)), max(all.DrainEnd, now)
+			continue
+		}
+		if e.Fault != "" {
+			errs = append(errs, fmt.Errorf("worker %s: %s", m.name, e.Fault))
+		}
+		k := e.Mark
+		all.WarmupEnd, all.SendEnd, all.DrainEnd = max(all.WarmupEnd, k.WarmupEnd), max(all.SendEnd, k.SendEnd), max(all.DrainEnd, k.DrainEnd)
+		all.Scheduled, all.Waited, all.Unsent = all.Scheduled+k.Scheduled, all.Waited+k.Waited, all.Unsent+k.Unsent
+		all.Heeded, all.HeededFor = all.Heeded+k.Heeded, all.HeededFor+k.HeededFor
+		if all.Reason == "" || k.Early() {
+			all.Reason = k.Reason
+		}
+	}
+	if all.Reason == "" {
+		all.Reason = record.StopInterrupted // nobody is left
+		errs = append(errs, errors.New("all workers were lost"))
+	}
+	return all, errors.Join(errs...)
+}
+
+// Settle implements run.Fleet.
+func (c *Coordinator) Settle(ctx context.Context) {
+	var all sync.WaitGroup
+	for _, m := range c.members {
+		if m.lost {
+			continue
+		}
+		all.Go(func() {
+			asking, cancel := context.WithTimeout(ctx, askFor)
+			defer cancel()
+			if frames, err := bus.Ask[uint64](asking, c.opt.Bus, to(onFlush, m.index), none{}); err == nil {
+				_ = m.feed.await(asking, frames)
+			}
+		})
+	}
+	all.Wait()
+}

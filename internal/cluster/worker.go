@@ -1,0 +1,371 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/cluster/bus"
+	"github.com/inferometer/inferometer/internal/cluster/offset"
+	"github.com/inferometer/inferometer/internal/engine/load"
+	"github.com/inferometer/inferometer/internal/lib/wholefile"
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/run/health"
+	"github.com/inferometer/inferometer/internal/wire/clock"
+)
+
+// WorkerOptions are what a worker works with.
+type WorkerOptions struct {
+	Bus  *bus.Bus
+	Name string // its own among the workers of the run
+	Dir  string // where it keeps its records
+	Run  run.Options
+	Wait time.Duration // how long to wait for a run to join
+	Log  io.Writer
+}
+
+// ErrAlone means that the coordinator is not heard any more. The worker's records are kept.
+var ErrAlone = errors.New("the coordinator is gone")
+
+// trips is how many questions a worker sets its clock by.
+const trips = 30
+
+// worker is one that has joined a run.
+type worker struct {
+	opt   WorkerOptions
+	place place
+	clock *clock.Clock
+	bound time.Duration // of its error
+	w     *run.Worker
+	file  *file
+	box   *bus.Outbox
+
+	mu     sync.Mutex
+	task   *run.Task
+	going  chan begin // the stage under way may begin
+	halted chan record.StopReason
+	abort  context.CancelFunc
+
+	ended chan struct{} // the coordinator wants no more
+	once  sync.Once
+}
+
+// Work joins a run and sends its share, until the coordinator ends it, or ctx does.
+func Work(ctx context.Context, o WorkerOptions) error {
+	joining := joining{Name: o.Name, Version: o.Run.Version, Host: health.Host()}
+	asking, cancel := context.WithTimeout(ctx, o.Wait)
+	defer cancel()
+	given, err := bus.Ask[place](asking, o.Bus, onJoin, joining)
+	if err != nil {
+		return fmt.Errorf("joining a run: %w", err)
+	}
+	fmt.Fprintf(o.Log, "Worker %d of %d: preparing.\n", given.Index+1, given.Of)
+	w := &worker{opt: o, place: given, ended: make(chan struct{})}
+	beat, stop := context.WithCancel(context.Background())
+	defer stop()
+	go o.Bus.Beat(beat, o.Name, beatEvery)
+	if err := w.prepare(ctx); err != nil {
+		_ = w.ready(ctx, err)
+		return err
+	}
+	return errors.Join(w.serve(ctx), w.close())
+}
+
+// prepare makes everything that the first request needs.
+func (w *worker) prepare(ctx context.Context) error {
+	if err := w.setClock(ctx); err != nil {
+		return err
+	}
+	var err error
+	if w.file, err = newFile(w.opt.Dir, w.place.Plan); err != nil {
+		return err
+	}
+	share := load.Share{Index: w.place.Index, Of: w.place.Of}
+	if w.w, err = run.NewWorker(ctx, w.place.Plan, w.opt.Run, share, w.clock, w.file); err != nil {
+		return err
+	}
+	if w.box, err = w.opt.Bus.Outbox(ctx, w.opt.Name, w.file.File); err != nil {
+		return fmt.Errorf("shipping records: %w", err)
+	}
+	w.file.ship(w.box)
+	return nil
+}
+
+// setClock has this process count time as the coordinator does.
+func (w *worker) setClock(ctx context.Context) error {
+	own := clock.NewClock()
+	known := offset.New(own.Now, offset.Drift)
+	err := known.Measure(ctx, func(ctx context.Context) (time.Duration, error) {
+		ctx, cancel := context.WithTimeout(ctx, askFor)
+		defer cancel()
+		return bus.Ask[time.Duration](ctx, w.opt.Bus, onClock, none{})
+	}, trips)
+	if err != nil {
+		return fmt.Errorf("setting the clock by the coordinator's: %w", err)
+	}
+	now := own.Now()
+	estimate, err := known.Track().At(now)
+	if err != nil {
+		return fmt.Errorf("setting the clock by the coordinator's: %w", err)
+	}
+	w.clock, w.bound = clock.NewClockAt(own.Now()+estimate.Offset), estimate.Bound
+	fmt.Fprintf(w.opt.Log, "Worker %d: the clock is set to the coordinator's, within %s.\n", w.place.Index+1, estimate.Bound)
+	return nil
+}
+
+// ready says that this worker can send, or why it cannot.
+func (w *worker) ready(ctx context.Context, fault error) error {
+	r := readiness{Index: w.place.Index, ClockBound: w.bound}
+	if fault != nil {
+		r.Fault = fault.Error()
+	}
+	ctx, cancel := context.WithTimeout(ctx, askFor)
+	defer cancel()
+	_, err := bus.Ask[none](ctx, w.opt.Bus, onReady, r)
+	return err
+}
+
+// serve carries out tasks until the coordinator ends it or is gone.
+func (w *worker) serve(ctx context.Context) error {
+	b, i := w.opt.Bus, w.place.Index
+	var errs []error
+	var stops []func()
+	add := func(stop func(), err error) {
+		if errs = append(errs, err); err == nil {
+			stops = append(stops, stop)
+		}
+	}
+	add(bus.Answer(b, to(onOrder, i), w.order))
+	add(bus.Answer(b, to(onFlush, i), func(none) (uint64, error) {
+		err := w.w.Flush()
+		return w.file.shipped(), err
+	}))
+	add(bus.Answer(b, to(onEnd, i), func(none) (none, error) {
+		w.once.Do(func() { close(w.ended) })
+		return none{}, nil
+	}))
+	add(bus.Hear(b, onGo, w.begin))
+	add(bus.Hear(b, onHalt, w.halt))
+	defer func() {
+		for _, stop := range stops {
+			stop()
+		}
+	}()
+	pulse, err := b.Pulse()
+	if errs = append(errs, err); err == nil {
+		defer pulse.Close()
+	}
+	if err := errors.Join(append(errs, w.ready(ctx, errors.Join(errs...)))...); err != nil {
+		return err
+	}
+	return w.stay(ctx, pulse)
+}
+
+// stay waits for the end.
+func (w *worker) stay(ctx context.Context, pulse *bus.Pulse) error {
+	tick := time.NewTicker(beatEvery)
+	defer tick.Stop()
+	began := time.Now()
+	for {
+		select {
+		case <-w.ended:
+			return nil
+		case <-w.box.Done():
+			return fmt.Errorf("shipping records: %w; they are in %s", errors.Join(w.box.Err()), w.opt.Dir)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+		since, heard := pulse.Since(coordinatorName)
+		if !heard {
+			since = time.Since(began)
+		}
+		if since > lostAfter {
+			return fmt.Errorf("%w: it was not heard for %s; what was recorded is in %s", ErrAlone, lostAfter, w.opt.Dir)
+		}
+	}
+}
+
+// order gets ready for a stage, which a goroutine of its own then carries out.
+func (w *worker) order(t run.Task) (none, error) {
+	ctx, abort := context.WithCancel(context.Background())
+	w.mu.Lock()
+	w.task, w.going, w.halted, w.abort = &t, make(chan begin, 1), make(chan record.StopReason, 1), abort
+	going, halted := w.going, w.halted
+	w.mu.Unlock()
+	w.w.Warm(ctx, t)
+	go w.carry(ctx, t, going, halted)
+	return none{}, nil
+}
+
+// begin lets the stage begin that was ordered.
+func (w *worker) begin(b begin) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.task != nil && w.task.Index == b.Stage {
+		select {
+		case w.going <- b:
+		default:
+		}
+	}
+}
+
+// halt ends the stage under way.
+func (w *worker) halt(h halt) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.task == nil || w.task.Index != h.Stage {
+		return
+	}
+	select {
+	case w.halted <- h.Reason:
+	default: // it was told before
+	}
+	if h.Abort {
+		w.abort()
+	}
+}
+
+// carry carries out a task and says how it went.
+func (w *worker) carry(ctx context.Context, t run.Task, going <-chan begin, halted <-chan record.StopReason) {
+	defer w.abort()
+	var at begin
+	select {
+	case at = <-going:
+	case <-ctx.Done():
+		return
+	case <-w.ended:
+		return
+	}
+	wait := time.NewTimer(at.At - w.clock.Now())
+	<-wait.C
+	over := make(chan struct{})
+	go w.tell(t, over)
+	mark, err := w.w.Send(ctx, t, halted)
+	close(over)
+	e := ended{Index: w.place.Index, Mark: mark, Frames: w.file.shipped()}
+	e.Mark.Stage = t.Index
+	if err != nil {
+		e.Fault = err.Error()
+	}
+	asking, cancel := context.WithTimeout(context.Background(), lostAfter+askFor)
+	defer cancel()
+	if _, err := bus.Ask[none](asking, w.opt.Bus, onMark, e); err != nil {
+		fmt.Fprintf(w.opt.Log, "warning: telling the coordinator how stage %d went: %v\n", t.Index+1, err)
+	}
+}
+
+// tell says how far this worker has come, until the stage is over.
+func (w *worker) tell(t run.Task, over <-chan struct{}) {
+	tick := time.NewTicker(statusEvery)
+	defer tick.Stop()
+	for {
+		s := status{Index: w.place.Index, Stage: t.Index, Sent: w.w.Sent(), InFlight: w.w.InFlight(), From: w.w.MeasuredFrom(t)}
+		_ = bus.Tell(w.opt.Bus, onStatus, s) // one that is not heard is followed by another
+		select {
+		case <-over:
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// close ends the records, and waits until the coordinator has them where it is still there.
+func (w *worker) close() error {
+	w.mu.Lock()
+	if w.abort != nil {
+		w.abort()
+	}
+	w.mu.Unlock()
+	err := w.w.End()
+	select {
+	case <-w.ended:
+		ctx, cancel := context.WithTimeout(context.Background(), askFor)
+		defer cancel()
+		if err = errors.Join(err, w.box.Close(ctx)); err == nil {
+			_, err = bus.Ask[none](ctx, w.opt.Bus, onBye, w.place.Index)
+		}
+	default:
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = w.box.Abandon(ctx) // there is nobody to read it
+	}
+	w.file.ship(nil)
+	return errors.Join(err, w.w.Close(), w.file.Close())
+}
+
+// file is where a worker keeps its records: the directory can be reported like that of a run.
+type file struct {
+	*os.File
+	mu    sync.Mutex
+	size  int64
+	spans []span // written before there was an outbox
+	box   *bus.Outbox
+	added uint64
+}
+
+// span is where a frame is.
+type span struct {
+	offset int64
+	length int
+}
+
+func newFile(dir string, p *plan.Plan) (*file, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("making a place for the records: %w", err)
+	}
+	text, err := plan.Encode(p)
+	if err == nil {
+		err = wholefile.Bytes(filepath.Join(dir, run.PlanFile), text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("writing the plan: %w", err)
+	}
+	f, err := os.Create(filepath.Join(dir, run.RecordsFile))
+	return &file{File: f}, err
+}
+
+// Write writes a frame, and ships it.
+func (f *file) Write(frame []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, err := f.File.Write(frame)
+	if err != nil {
+		return n, err
+	}
+	s := span{f.size, len(frame)}
+	if f.size += int64(n); f.box != nil {
+		f.added = f.box.Add(s.offset, s.length)
+	} else {
+		f.spans = append(f.spans, s)
+	}
+	return n, nil
+}
+
+// ship ships frames from now on, and those written before, but for the first, which is the header;
+// nil: it ships no more.
+func (f *file) ship(box *bus.Outbox) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.box = box; box == nil {
+		return
+	}
+	for _, s := range f.spans[1:] {
+		f.added = box.Add(s.offset, s.length)
+	}
+	f.spans = nil
+}
+
+// shipped is how many frames were handed over to be shipped.
+func (f *file) shipped() uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.added
+}

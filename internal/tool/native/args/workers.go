@@ -1,0 +1,30 @@
+package args
+
+import "strconv"
+
+// mostWorkers bounds a number that is more likely a mistake than a wish.
+const mostWorkers = 10_000
+
+// workers is how many processes send; 0: this one does.
+func (b *builder) workers() int {
+	text := b.last("workers")
+	for _, name := range []string{"join-at", "nats"} {
+		if text == "" && b.given(name) {
+			b.fault("--"+name, "is for runs with workers", "give --workers too")
+		}
+	}
+	if b.given("join-at") && b.given("nats") {
+		b.fault("--nats", "cannot be combined with --join-at", "workers meet at one place")
+	}
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > mostWorkers {
+		b.fault("--workers", strconv.Quote(text)+" is not a number of processes", "such as --workers 4")
+	}
+	if b.is("calibrate") {
+		b.fault("--workers", "cannot be combined with --calibrate", "calibrate one process alone")
+	}
+	return n
+}

@@ -1,0 +1,102 @@
+package native
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/inferometer/inferometer/internal/cluster"
+	"github.com/inferometer/inferometer/internal/cluster/bus"
+	"github.com/inferometer/inferometer/internal/run"
+	"github.com/inferometer/inferometer/internal/tool"
+)
+
+// Worker sends a share of another process's run.
+func Worker() tool.Tool {
+	return tool.Tool{Name: "worker", Summary: "send a share of a run that another process coordinates", Run: workerCommand}
+}
+
+// joining are the flags of a worker.
+type joining struct {
+	url, name, dir, ca, creds string
+	wait                      time.Duration
+}
+
+func workerCommand(env tool.Env, line []string) int {
+	var j joining
+	flags := pflag.NewFlagSet("inferometer worker", pflag.ContinueOnError)
+	flags.SetOutput(env.Stderr)
+	flags.Usage = func() {}
+	flags.StringVar(&j.url, "join", "", "NATS where the run is: nats://HOST:PORT or tls://HOST:PORT")
+	flags.StringVar(&j.name, "name", "", "name of this worker, its own in the run (default HOST-PROCESS)")
+	flags.StringVar(&j.dir, "dir", "", "directory for this worker's own records (default: a temporary one, which is kept if the run is lost)")
+	flags.StringVar(&j.ca, "ca", "", "PEM file of the authority that signed the certificate of NATS")
+	flags.StringVar(&j.creds, "creds", "", "credentials file of a NATS account, instead of "+tokenVariable)
+	flags.DurationVar(&j.wait, "wait", joinFor, "how long to wait for a run to join")
+	err := flags.Parse(line)
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		fmt.Fprintf(env.Stdout, "Send a share of a run that another process coordinates (inferometer run … --workers N --join-at ADDRESS).\n"+
+			"The token that it asks for is in %s.\n\nUsage: inferometer worker --join URL [flags]\n\n%s", tokenVariable, flags.FlagUsagesWrapped(100))
+		return tool.ExitOK
+	case err == nil && flags.NArg() > 0:
+		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	case err == nil && j.url == "":
+		err = errors.New("--join: name the NATS where the run is, such as --join nats://10.0.0.7:4222")
+	}
+	if err != nil {
+		return env.Fail("worker", fmt.Errorf("%w%s; inferometer worker --help lists the flags", err, tool.NearestFlag(flags, err)), tool.ExitUsage)
+	}
+	if err := j.work(env); err != nil {
+		return env.Fail("worker", err, tool.ExitRun)
+	}
+	return tool.ExitOK
+}
+
+// work joins a run.
+func (j *joining) work(env tool.Env) error {
+	ctx, stop := context.WithCancelCause(context.Background())
+	defer stop(nil)
+	go func() {
+		select {
+		case <-env.Interrupts:
+			env.Restore()
+			stop(errors.New("stopped by a signal"))
+		case <-ctx.Done():
+		}
+	}()
+	if j.name == "" {
+		host, _ := os.Hostname()
+		j.name = cmp.Or(host, "worker") + "-" + strconv.Itoa(os.Getpid())
+	}
+	passing := j.dir == ""
+	if passing {
+		dir, err := os.MkdirTemp("", "inferometer-worker-*")
+		if err != nil {
+			return fmt.Errorf("making a place for the records: %w", err)
+		}
+		j.dir = dir
+	}
+	b, err := bus.Dial(ctx, bus.DialOptions{
+		URL: j.url, Run: runName, Name: j.name, Token: env.Getenv(tokenVariable), Credentials: j.creds, CA: j.ca, Wait: j.wait,
+	})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	session := env.Unwatched()
+	err = cluster.Work(ctx, cluster.WorkerOptions{
+		Bus: b, Name: j.name, Dir: j.dir, Wait: j.wait, Log: env.Stderr,
+		Run: run.Options{Kit: session.Kit, Version: env.Version, Log: env.Stderr},
+	})
+	if err == nil && passing {
+		return os.RemoveAll(j.dir)
+	}
+	return err
+}

@@ -1,0 +1,158 @@
+package native
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/inferometer/inferometer/internal/cluster"
+	"github.com/inferometer/inferometer/internal/cluster/bus"
+	"github.com/inferometer/inferometer/internal/tool"
+	"github.com/inferometer/inferometer/internal/tool/native/args"
+)
+
+// tokenVariable holds what a worker must present to join.
+const tokenVariable = "INFEROMETER_TOKEN"
+
+// runName is that of the run on its NATS. One NATS has one run at a time.
+const runName = "run"
+
+// joinFor is how long workers may take to join and to prepare.
+const joinFor = 10 * time.Minute
+
+// fleet is what a run with workers has besides itself.
+type fleet struct {
+	*cluster.Coordinator
+	bus    *bus.Bus
+	server *bus.Server // nil: the user's own NATS is used
+	local  []*local    // the workers that this process has started
+	dir    string      // where those keep their records until they are here; empty: there are none
+}
+
+// newFleet starts what a run with workers needs, and the workers themselves where they are on
+// this machine.
+func newFleet(ctx context.Context, env tool.Env, a *args.Action, s *tool.Session) (_ *fleet, err error) {
+	f := &fleet{}
+	defer func() {
+		if err != nil {
+			f.close()
+		}
+	}()
+	here := a.JoinAt == "" && a.NATS == ""
+	token, url := env.Getenv(tokenVariable), a.NATS
+	if token == "" && here {
+		token = rand.Text()
+	}
+	if url == "" {
+		if f.server, err = bus.Serve(bus.ServerOptions{Listen: a.JoinAt, Token: token}); err != nil {
+			if token == "" {
+				err = fmt.Errorf("%w; set %s here and for the workers", err, tokenVariable)
+			}
+			return nil, err
+		}
+		url = f.server.URL()
+	}
+	if f.bus, err = bus.Dial(ctx, bus.DialOptions{URL: url, Run: runName, Name: "inferometer coordinator", Token: token}); err != nil {
+		return nil, err
+	}
+	f.Coordinator = cluster.New(cluster.Options{Bus: f.bus, Workers: a.Workers, Version: env.Version, Wait: joinFor, Log: s.Log})
+	if !here {
+		fmt.Fprintf(s.Log, "Waiting for %d workers: inferometer worker --join %s\n", a.Workers, cmp.Or(a.NATS, "nats://THIS-HOST:PORT of "+a.JoinAt))
+		return f, nil
+	}
+	return f, f.start(env, a, url, token)
+}
+
+// start starts the workers of this machine, each with its share of the cores.
+func (f *fleet) start(env tool.Env, a *args.Action, url, token string) (err error) {
+	if env.Program == "" {
+		return errors.New("--workers: the program does not know where it is, and cannot start more of itself")
+	}
+	if f.dir = filepath.Join(a.Plan.Output.Dir, "workers"); a.Plan.Output.Dir == "" {
+		if f.dir, err = os.MkdirTemp("", "inferometer-workers-*"); err != nil {
+			return fmt.Errorf("making a place for the workers' records: %w", err)
+		}
+	}
+	cores := max(1, runtime.GOMAXPROCS(0)/a.Workers)
+	for i := range a.Workers {
+		name := "worker-" + strconv.Itoa(i+1)
+		l := &local{cmd: exec.Command(env.Program, "worker", "--join", url, "--name", name, "--dir", filepath.Join(f.dir, name))}
+		l.cmd.Env = append(l.cmd.Environ(), tokenVariable+"="+token, "GOMAXPROCS="+strconv.Itoa(cores))
+		l.cmd.Stderr = &l.said
+		apart(l.cmd)
+		if err := l.cmd.Start(); err != nil {
+			return fmt.Errorf("starting worker %d: %w", i+1, err)
+		}
+		f.local = append(f.local, l)
+	}
+	return nil
+}
+
+// local is a worker that this process has started.
+type local struct {
+	cmd  *exec.Cmd
+	said tail
+}
+
+// goFor is how long a worker may take to end by itself.
+const goFor = 15 * time.Second
+
+// close ends the workers, and what carries their records.
+func (f *fleet) close() error {
+	var errs []error
+	if f.Coordinator != nil {
+		errs = append(errs, f.Coordinator.Close())
+	}
+	for _, l := range f.local {
+		kill := time.AfterFunc(goFor, func() { _ = l.cmd.Process.Kill() })
+		if err := l.cmd.Wait(); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w: %s", l.cmd.Args[len(l.cmd.Args)-3], err, l.said.String()))
+		}
+		kill.Stop()
+	}
+	if f.bus != nil {
+		f.bus.Close()
+	}
+	if f.server != nil {
+		errs = append(errs, f.server.Close())
+	}
+	err := errors.Join(errs...)
+	if f.dir != "" && err == nil { // what a worker could not ship is only there
+		err = os.RemoveAll(f.dir)
+	}
+	return err
+}
+
+// tail keeps the end of what a process says.
+type tail struct {
+	mu  sync.Mutex
+	end []byte
+}
+
+// Write implements io.Writer.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	const most = 2000
+	t.end = append(t.end, p...)
+	t.end = t.end[max(0, len(t.end)-most):]
+	return len(p), nil
+}
+
+// String is the last line.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := bytes.Split(bytes.TrimSpace(t.end), []byte("\n"))
+	return string(lines[len(lines)-1])
+}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
-	"github.com/inferometer/inferometer/internal/run"
 )
 
 // What is said, and under which subject. Those that are for one worker end with its number.
@@ -105,6 +104,3 @@ type ended struct {
 
 // none is a question or an answer without content.
 type none struct{}
-
-// order is a task to get ready for.
-type order = run.Task

@@ -72,7 +72,7 @@ func TestWorkersThatFail(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "out")
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 			defer cancel()
-			cmd := exec.CommandContext(ctx, program, "run", slowServer(t), "--concurrency", "8", "--duration", "12s", "--workers", "2", "--out", dir)
+			cmd := exec.CommandContext(ctx, program, "run", slowServer(t), "--concurrency", "8", "--duration", "10s", "--workers", "2", "--out", dir)
 			var said bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &said, &said
 			if err := cmd.Start(); err != nil {

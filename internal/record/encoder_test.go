@@ -15,7 +15,7 @@ func TestEncodersShareAFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const encoders, each = 5, 3000
+	const encoders, each = 5, 900
 	var all sync.WaitGroup
 	for k := range encoders {
 		all.Go(func() {
@@ -26,7 +26,7 @@ func TestEncodersShareAFile(t *testing.T) {
 				if err := e.Append(AppendJSON(nil, rec, true)); err != nil {
 					t.Error(err)
 				}
-				if i%1000 == 0 {
+				if i%300 == 0 {
 					if err := errors.Join(e.Flush(), w.Health(Health{})); err != nil {
 						t.Error(err)
 					}
@@ -46,7 +46,7 @@ func TestEncodersShareAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err = readAll(out.Bytes())
-	if !errors.Is(err, io.EOF) || len(got.seqs) != encoders*each || len(got.healths) != encoders*each/1000 {
+	if !errors.Is(err, io.EOF) || len(got.seqs) != encoders*each || len(got.healths) != encoders*each/300 {
 		t.Errorf("%d requests and %d samples, then %v", len(got.seqs), len(got.healths), err)
 	}
 	next := [encoders]int64{}

@@ -91,11 +91,12 @@ func repeats(t *testing.T, c Case) {
 }
 
 func shared(t *testing.T, c Case) {
-	want, s := Take(t, c.New(t, 1), many), c.New(t, 1)
+	const n = many / 4
+	want, s := Take(t, c.New(t, 1), n), c.New(t, 1)
 	if o, ok := s.(prompt.Ordered); ok && o.InOrder() {
 		t.Skip("the prompts of the source depend on those before them")
 	}
-	got := TakeShared(t, s, many)
+	got := TakeShared(t, s, n)
 	for i := range want {
 		if !reflect.DeepEqual(got[i], want[i]) {
 			t.Fatalf("prompt %d differs when others ask too:\n%+v\n%+v", i, got[i], want[i])

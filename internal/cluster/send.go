@@ -159,8 +159,7 @@ func (c *Coordinator) joined(st *stage, start time.Duration) (record.StageMark, 
 		}
 		if !has {
 			all.Lost++
-			now := c.intake.Now()
-			all.SendEnd, all.DrainEnd = max(all.SendEnd, min(now, all.SendEnd)), max(all.DrainEnd, now)
+			all.DrainEnd = max(all.DrainEnd, c.intake.Now())
 			continue
 		}
 		if e.Fault != "" {

@@ -82,23 +82,18 @@ func (l *Live) Follow(worker int, sent, inFlight int64) {
 	c.inFlight.Store(inFlight)
 }
 
-// Begun is when a stage begins that others send.
-func (l *Live) Begun(stage int, at time.Duration) { l.begin(stage, at) }
-
-// Measured is when its measured part begins.
-func (l *Live) Measured(stage int, at time.Duration) { l.from(stage, at) }
-
-// Halted is when it has sent its last request.
-func (l *Live) Halted(stage int, at time.Duration) { l.to(stage, at) }
-
-func (l *Live) begin(stage int, at time.Duration) {
+// Begun is when a stage begins.
+func (l *Live) Begun(stage int, at time.Duration) {
 	w := l.of(stage)
 	w.reset()
 	w.begin.Store(int64(at))
 }
 
-func (l *Live) from(stage int, at time.Duration) { l.of(stage).from.Store(int64(at)) }
-func (l *Live) to(stage int, at time.Duration)   { l.of(stage).to.Store(int64(at)) }
+// Measured is when its measured part begins.
+func (l *Live) Measured(stage int, at time.Duration) { l.of(stage).from.Store(int64(at)) }
+
+// Halted is when it has sent its last request.
+func (l *Live) Halted(stage int, at time.Duration) { l.of(stage).to.Store(int64(at)) }
 
 // Window is the span from the end of a stage's warm-up to the end of its sending,
 // as far as it is known; what is not lies at the end of time.

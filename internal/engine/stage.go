@@ -62,7 +62,7 @@ func newStage(e *Engine, s load.Stage, ctx context.Context, ready []*queue) *sta
 	st.warmup.done = make(chan struct{})
 	st.warmEnd.Store(int64(record.Never))
 	st.begin = e.cfg.Now()
-	e.cfg.Live.begin(s.Index, st.begin)
+	e.cfg.Live.Begun(s.Index, st.begin)
 	st.mark = record.StageMark{Stage: s.Index, Begin: st.begin}
 	if s.WarmupRequests == 0 {
 		st.measureFrom(st.begin + s.WarmupFor)
@@ -76,7 +76,7 @@ func (st *stage) measureFrom(at time.Duration) {
 		return
 	}
 	close(st.warmed)
-	st.e.cfg.Live.from(st.load.Index, at)
+	st.e.cfg.Live.Measured(st.load.Index, at)
 	if st.load.For > 0 {
 		st.timerMu.Lock()
 		st.timer = time.AfterFunc(at+st.load.For-st.e.cfg.Now(), func() { st.halt(record.StopDuration) })
@@ -126,7 +126,7 @@ func (st *stage) halt(reason record.StopReason) {
 	st.once.Do(func() {
 		st.mark.Reason = reason
 		st.mark.SendEnd = st.e.cfg.Now()
-		st.e.cfg.Live.to(st.load.Index, st.mark.SendEnd)
+		st.e.cfg.Live.Halted(st.load.Index, st.mark.SendEnd)
 		close(st.stop)
 		st.e.feed.stop() // wakes the slots that wait for a request
 		if reason != record.StopRequests && reason != record.StopArrivals {

@@ -38,8 +38,8 @@ type WorkerInfo struct {
 	ClockBound time.Duration `json:"clock_bound"`
 }
 
-// workers is the line on those that send.
-type workers struct {
+// Workers is the line on those that send.
+type Workers struct {
 	List []WorkerInfo `json:"list"`
 }
 

@@ -34,7 +34,7 @@ type Line struct {
 	Probe   *Probe
 	Figures *Figures
 	Session *SessionMark
-	Workers *workers
+	Workers *Workers
 }
 
 // Reader reads a record file line by line. It takes zstd and plain JSON lines,
@@ -225,7 +225,7 @@ func (r *Reader) parse(text []byte) (Line, error) {
 		line.Session = new(SessionMark)
 		into = line.Session
 	case kindWorkers:
-		line.Workers = new(workers)
+		line.Workers = new(Workers)
 		into = line.Workers
 	default:
 		return Line{}, fmt.Errorf("unknown kind of line %q", kind)

@@ -83,7 +83,7 @@ func (w *Writer) Append(lines []byte) error {
 func (w *Writer) Stage(m StageMark) error { return w.line(kindStage, m) }
 
 // Workers writes who sends the requests.
-func (w *Writer) Workers(list []WorkerInfo) error { return w.line(kindWorkers, workers{list}) }
+func (w *Writer) Workers(list []WorkerInfo) error { return w.line(kindWorkers, Workers{list}) }
 
 // Health writes a sample of the client's own condition.
 func (w *Writer) Health(h Health) error { return w.line(kindHealth, h) }

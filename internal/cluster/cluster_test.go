@@ -181,6 +181,13 @@ func TestTheSameRunOnAnyNumberOfWorkers(t *testing.T) {
 			if d := cmp.Diff(res.Stages[0].Metrics, again.Stages[0].Metrics); d != "" {
 				t.Errorf("the report made again differs: %s", d)
 			}
+			by := map[int]int{}
+			if err := run.Records(p).Requests(func(rec *record.Record) error { by[rec.Worker]++; return nil }); err != nil {
+				t.Fatal(err)
+			}
+			if want := max(workers, 1); len(by) != want || by[workers] == 0 || workers > 0 && by[0] > 0 {
+				t.Errorf("requests by worker: %v", by)
+			}
 			seen := s.seen(t)
 			if len(seen) != 420 {
 				t.Errorf("the server saw %d requests", len(seen))

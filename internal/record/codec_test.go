@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // full is a record with every field set.
 func full() *Record {
 	return &Record{
-		Seq: 7, Stage: 1, Phase: Warmup, Slot: 3, Target: 2, Prompt: 0xfedcba9876543210,
+		Seq: 7, Stage: 1, Phase: Warmup, Slot: 3, Worker: 4, Target: 2, Prompt: 0xfedcba9876543210,
 		Session: "a \"b\"", Turn: 4, Ends: true, Model: "adapter", Call: "event \"1\"", Labels: [][2]string{{"b\"", "c\n"}, {"tenant", "a"}},
 		Due: 1000, Held: 40, Ready: 1100, Sent: 1250, Written: 1300, End: 99_000, Resent: 1, Unended: true, Retries: 2, LastTry: 1600,
 		Conn: Conn{Reused: true, Resolve: 5, Connect: 6, TLS: 7},

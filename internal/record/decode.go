@@ -57,6 +57,8 @@ func (d *lineDecoder) identity(key []byte, rec *Record) bool {
 		}
 	case "slot":
 		rec.Slot = int(s.Int())
+	case "worker":
+		rec.Worker = int(s.Int())
 	case "target":
 		rec.Target = int(s.Int())
 	case "prompt":

@@ -44,6 +44,7 @@ func appendRecord(dst []byte, kind string, rec *Record, keepRaw bool) []byte {
 		dst = append(dst, '"')
 	}
 	dst = appendField(dst, `,"slot":`, int64(rec.Slot), 0)
+	dst = appendField(dst, `,"worker":`, int64(rec.Worker), 0)
 	dst = appendField(dst, `,"target":`, int64(rec.Target), 0)
 	dst = append(dst, `,"prompt":"`...)
 	dst = appendHex(dst, rec.Prompt)

@@ -61,7 +61,7 @@ func (f *Flight) begin(rec *Exchange) {
 	f.bytes.Store(0)
 	f.told, f.toldSent, f.toldReads = false, int64(Never), 0
 	k := &f.known
-	k.Seq, k.Stage, k.Phase, k.Slot, k.Prompt = rec.Seq, rec.Stage, rec.Phase, rec.Slot, rec.Prompt
+	k.Seq, k.Stage, k.Phase, k.Slot, k.Worker, k.Prompt = rec.Seq, rec.Stage, rec.Phase, rec.Slot, rec.Worker, rec.Prompt
 	k.Session, k.Turn, k.Model, k.Call, k.Labels = rec.Session, rec.Turn, rec.Model, rec.Call, rec.Labels
 	k.Due, k.Ready, k.Held = rec.Due, rec.Ready, rec.Held
 	k.Sent, k.Written, k.End = Never, Never, Never

@@ -36,6 +36,7 @@ type Record struct {
 	Stage  int   // index into the plan's stages
 	Phase  Phase
 	Slot   int    // the slot that carried it out: one request at a time
+	Worker int    // the worker that sent it, from 1; 0: the run's own process
 	Target int    // index into the plan's target URLs
 	Prompt uint64 // hash of the prompt's content: equal prompts are recognised by it
 

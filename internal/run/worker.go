@@ -69,7 +69,7 @@ func NewWorker(ctx context.Context, p *plan.Plan, o Options, share load.Share, c
 		folds[i] = several{}
 	}
 	w.collector = collect.New(collect.Config{
-		Decoder: cl.decoder, Writer: writer, KeepRaw: p.Output.KeepRaw, Now: c.Now, Limits: answerLimits(p.Limits), Folds: folds,
+		Decoder: cl.decoder, Writer: writer, KeepRaw: p.Output.KeepRaw, Worker: header.Worker, Now: c.Now, Limits: answerLimits(p.Limits), Folds: folds,
 	})
 	eng := prep.engine(asked, cl, w.collector, w.live)
 	prep.later(eng.Close)

@@ -23,6 +23,7 @@ type Config struct {
 	Decoder endpoint.Decoder
 	Writer  *record.Writer // nil: records are not kept
 	KeepRaw bool           // keep the bytes of the answers
+	Worker  int            // whose records they are, from 1; 0: the run's own process
 	// Now is the run's clock; needed with a Writer.
 	Now   func() time.Duration
 	Folds []Folder // one for each worker; their number is the number of workers
@@ -91,7 +92,7 @@ func New(cfg Config) *Collector {
 func (c *Collector) Blank() *record.Exchange {
 	rec := c.pool.Get().(*record.Exchange)
 	*rec = record.Exchange{Record: record.Record{
-		Marks: rec.Marks[:0], Body: rec.Body[:0], Text: rec.Text[:0], Events: rec.Events[:0], Cached: -1,
+		Marks: rec.Marks[:0], Body: rec.Body[:0], Text: rec.Text[:0], Events: rec.Events[:0], Cached: -1, Worker: c.cfg.Worker,
 	}}
 	c.keeper.bind(rec)
 	return rec

@@ -143,10 +143,7 @@ func (f *Fold) Add(rec *record.Record) {
 	if f.opts.Bounds != nil {
 		from, to = f.opts.Bounds(rec.Stage)
 	}
-	r.closed = rec.Stage < len(f.opts.Closed) && f.opts.Closed[rec.Stage]
-	r.from = from
-	r.local = f.opts.Local && rec.Out.Source == record.FromServer && rec.Out.Local >= 0
-	r.load(rec)
+	r.read(rec, &f.opts, from)
 	if rec.Prompt != 0 {
 		f.prompts.Append(int64(rec.Prompt), stat.First)
 	}

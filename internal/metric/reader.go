@@ -1,0 +1,60 @@
+package metric
+
+import (
+	"time"
+
+	"github.com/inferometer/inferometer/internal/record"
+)
+
+// Reader looks at records one at a time, as a fold of the same options does: for reports
+// that show single requests or when they were, and not their sums. It belongs to one
+// goroutine.
+type Reader struct {
+	opts Options
+	req  Request
+}
+
+// NewReader makes a Reader. Of the options, Closed, Local and Bounds count.
+func NewReader(opts Options) *Reader { return &Reader{opts: opts} }
+
+// Read gives the request of a record, until the next is read.
+func (r *Reader) Read(rec *record.Record) *Request {
+	from := Unknown
+	if r.opts.Bounds != nil {
+		from, _ = r.opts.Bounds(rec.Stage)
+	}
+	r.req.read(rec, &r.opts, from)
+	return &r.req
+}
+
+// read loads a record as the options say; its stage is measured from then on.
+func (r *Request) read(rec *record.Record, opts *Options, from time.Duration) {
+	r.closed = rec.Stage >= 0 && rec.Stage < len(opts.Closed) && opts.Closed[rec.Stage]
+	r.from = from
+	r.local = opts.Local && rec.Out.Source == record.FromServer && rec.Out.Local >= 0
+	r.load(rec)
+}
+
+// Each gives all samples that a request has of the metric to each, in the steps of Scale.
+func (d *Def) Each(r *Request, each func(v int64)) {
+	switch {
+	case d.Rate != nil || r.Failure != nil && !d.Failed:
+	case d.One != nil:
+		if v, ok := d.One(r); ok {
+			each(v)
+		}
+	default:
+		all := func(values []int64) {
+			for _, v := range values {
+				each(v)
+			}
+		}
+		all(d.Many(r))
+		if r.Tail == nil {
+			return
+		}
+		if tail := d.Tail(r); tail != nil {
+			tail.Each(all)
+		}
+	}
+}

@@ -270,7 +270,7 @@ func TestVerdict(t *testing.T) {
 					r.Marks, r.Events = r.Marks[19:], []record.Event{{Label: record.Whole, Tokens: 20}}
 				}
 			})
-		}, "", []string{"1000 answers came in one piece"}},
+		}, "", []string{"1,000 answers came in one piece"}},
 		{"one piece, as asked for", func(w *world) {
 			w.each(func(i int, r *record.Record) {
 				r.Marks, r.Events, r.Streamed = r.Marks[19:], []record.Event{{Label: record.Whole, Tokens: 20}}, false
@@ -297,28 +297,28 @@ func TestVerdict(t *testing.T) {
 			w.plan.Stages[0].RampTo = 80
 			w.each(func(i int, r *record.Record) { r.End += time.Duration(i/22) * ms })
 		}, "", nil},
-		{"all failed", func(w *world) { w.each(func(i int, r *record.Record) { fail(r) }) }, "requests", []string{"No request succeeded", "2000 requests", "http_status 503 (overloaded)"}},
+		{"all failed", func(w *world) { w.each(func(i int, r *record.Record) { fail(r) }) }, "requests", []string{"No request succeeded", "2,000 requests", "http_status 503 (overloaded)"}},
 		{"all failed or cut off", func(w *world) {
 			w.each(func(i int, r *record.Record) {
 				if fail(r); i%4 > 0 {
 					r.Failure = &record.Failure{Class: record.CutOff, Status: 200, Message: "under way"}
 				}
 			})
-		}, "requests", []string{"No request succeeded", "2000 requests", "http_status 503 (overloaded)"}},
+		}, "requests", []string{"No request succeeded", "2,000 requests", "http_status 503 (overloaded)"}},
 		{"all cut off", func(w *world) {
 			w.each(func(i int, r *record.Record) { r.Failure = &record.Failure{Class: record.CutOff, Message: "under way"} })
-		}, "requests", []string{"2000 requests", "drain time was over"}},
+		}, "requests", []string{"2,000 requests", "drain time was over"}},
 		{"all cancelled", func(w *world) {
 			w.facts.Interrupted = true
 			w.each(func(i int, r *record.Record) { r.Failure = &record.Failure{Class: record.Cancelled} })
-		}, "requests", []string{"before the run was stopped", "2000 requests"}},
+		}, "requests", []string{"before the run was stopped", "2,000 requests"}},
 		{"nothing sent", func(w *world) { w.recs = nil }, "requests", []string{"No request was sent"}},
 		{"warm-up only", func(w *world) { w.recs = w.recs[:200] }, "requests", []string{"all 200", "warm-up"}},
 		{"stopped in the warm-up", func(w *world) { w.recs, w.facts.Interrupted = w.recs[:200], true }, "requests", []string{"stopped during the warm-up", "200 requests"}},
 		{"no health", func(w *world) { w.facts.Health = nil }, "clock_step", []string{"not recorded"}},
 		{"repeated prompts", func(w *world) {
 			w.each(func(i int, r *record.Record) { r.Prompt = uint64(i%100 + 1) })
-		}, "", []string{"2100 requests", "data.salt"}},
+		}, "", []string{"2,100 requests", "data.salt"}},
 		{"interrupted", func(w *world) { w.facts.Interrupted = true }, "", []string{"interrupted"}},
 		{"out of prompts", func(w *world) { w.facts.Stages[0].Reason = "data" }, "", []string{"prompts ran out"}},
 		{"too many errors", func(w *world) { w.facts.Stages[0].Reason = "errors" }, "", []string{"max_errors"}},

@@ -3,7 +3,6 @@ package result
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/lib/number"
@@ -117,13 +116,13 @@ const unstampedShare = 0.01
 func (j *judge) reads(i int, sum *metric.Stage) {
 	c := &sum.Counts
 	if n := c.OnePiece; n > 0 {
-		j.note(i, "%s came in one piece although a stream was requested: no time to first token and no gap between tokens was measured in them.", plural(n, "answer"))
+		j.note(i, "%s came in one piece although a stream was requested: no time to first token and no gap between tokens was measured in them.", number.Things(n, "answer"))
 	}
 	if n := c.Folded; n > 0 {
-		j.note(i, "The later events of %s longer than %v were aggregated: counts, sums and timestamps are exact, percentiles of their gaps within 0.1 %%.", plural(n, "stream"), limit(message.StreamLimit, j.plan.Limits.Stream))
+		j.note(i, "The later events of %s longer than %v were aggregated: counts, sums and timestamps are exact, percentiles of their gaps within 0.1 %%.", number.Things(n, "stream"), limit(message.StreamLimit, j.plan.Limits.Stream))
 	}
 	if n := c.Cut; n > 0 {
-		j.note(i, "The bytes of %s beyond %v were not kept.", plural(n, "answer"), limit(message.RawLimit, j.plan.Limits.Raw))
+		j.note(i, "The bytes of %s beyond %v were not kept.", number.Things(n, "answer"), limit(message.RawLimit, j.plan.Limits.Raw))
 	}
 	if c.Reads > 0 && float64(c.Unstamped) > unstampedShare*float64(c.Reads) {
 		j.readDelay(i, sum)
@@ -179,12 +178,4 @@ func (j *judge) short(i int, sum *metric.Stage) {
 // limit names a limit with its value.
 func limit(s message.Setting, most plan.Bytes) message.Message {
 	return message.New("%v (%s)", s, most).Or("%s", most)
-}
-
-// plural is a number of things.
-func plural(n int64, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return strconv.FormatInt(n, 10) + " " + thing + "s"
 }

@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 
+	"github.com/inferometer/inferometer/internal/lib/number"
 	"github.com/inferometer/inferometer/internal/metric"
 )
 
@@ -19,5 +20,5 @@ func (j *judge) complete() {
 		}
 	}
 	c := Check{Stage: wholeRun, Name: "complete", Value: float64(ended) / float64(max(len(j.plan.Stages), 1)), Budget: 1, Unit: metric.Share, Do: "Let the run finish."}
-	j.undecided(c, fmt.Sprintf("The run did not end properly (%d of %s did): it was killed, or is still going on.", ended, plural(int64(len(j.plan.Stages)), "stage")))
+	j.undecided(c, fmt.Sprintf("The run did not end properly (%d of %s did): it was killed, or is still going on.", ended, number.Things(int64(len(j.plan.Stages)), "stage")))
 }

@@ -37,7 +37,7 @@ func TestFailures(t *testing.T) {
 					fail(r)
 				}
 			})
-		}, []string{"failures"}, []string{"500 of 2000 requests failed (25 %, budget 1 %)", "500 × http_status 503 (overloaded)", "Find out why"}},
+		}, []string{"failures"}, []string{"500 of 2,000 requests failed (25 %, budget 1 %)", "500 × http_status 503 (overloaded)", "Find out why"}},
 		{"five kinds", func(w *world) {
 			classes := []record.Class{record.Reset, record.Truncated, record.StreamError, record.BadBody, record.TimedOut}
 			w.each(func(i int, r *record.Record) {
@@ -45,7 +45,7 @@ func TestFailures(t *testing.T) {
 					r.Failure = with(classes[i%100%len(classes)], 0)
 				}
 			})
-		}, []string{"failures"}, []string{"120 of 2000", "40 × reset (as reset)", "2 other kinds"}},
+		}, []string{"failures"}, []string{"120 of 2,000", "40 × reset (as reset)", "2 other kinds"}},
 		{"as many as the budget", func(w *world) {
 			w.each(func(i int, r *record.Record) {
 				if i%100 == 0 {

@@ -114,7 +114,7 @@ func (j *judge) runNotes(fold *metric.Fold) {
 	case err != nil:
 		j.note(wholeRun, "How many requests repeated an earlier prompt is not known (%v).", err)
 	case n > 0:
-		j.note(wholeRun, "%s repeated an earlier prompt: a prefix cache may have made them faster. %v avoid that.", plural(n, "request"),
+		j.note(wholeRun, "%s repeated an earlier prompt: a prefix cache may have made them faster. %v avoid that.", number.Things(n, "request"),
 			message.New("%v or more distinct prompts", message.Salt).Or("More distinct prompts"))
 	}
 	named := message.New(": pass %v to use the model's", message.Tokenizer).Or("")
@@ -174,7 +174,7 @@ func (j *judge) clock() {
 func (j *judge) stage(i int, mark *record.StageMark, sum *metric.Stage) {
 	j.ended(i, mark)
 	if n := sum.All.Retried; n > 0 {
-		j.note(i, "%s got no answer and went out again, %d times in total: their latency counts from the first attempt.", plural(n, "request"), sum.All.Retries)
+		j.note(i, "%s got no answer and went out again, %d times in total: their latency counts from the first attempt.", number.Things(n, "request"), sum.All.Retries)
 	}
 	j.ownFaults(i, sum)
 	if mark != nil && mark.Heeded > 0 {
@@ -225,11 +225,11 @@ func (j *judge) requests(i int, sum *metric.Stage) bool {
 	case sum.Seen == 0 && j.facts.Incomplete:
 		reason = "No request of this stage was on disk when the run was killed."
 	case t.Requests == 0 && sum.Seen > 0 && j.facts.Incomplete:
-		reason = fmt.Sprintf("No request was measured: the run was killed during the warm-up, after %s.", plural(sum.Seen, "request"))
+		reason = fmt.Sprintf("No request was measured: the run was killed during the warm-up, after %s.", number.Things(sum.Seen, "request"))
 	case t.OK == 0 && t.CutOff == t.Requests && t.Requests > 0 && j.facts.Incomplete:
-		reason = fmt.Sprintf("No request finished before the run was killed: %s had been sent.", plural(t.Requests, "request"))
+		reason = fmt.Sprintf("No request finished before the run was killed: %s had been sent.", number.Things(t.Requests, "request"))
 	case t.Requests == 0 && sum.Seen > 0 && j.facts.Interrupted:
-		reason = fmt.Sprintf("No request was measured: the run was stopped during the warm-up, after %s.", plural(sum.Seen, "request"))
+		reason = fmt.Sprintf("No request was measured: the run was stopped during the warm-up, after %s.", number.Things(sum.Seen, "request"))
 	case t.Requests == 0 && sum.Seen > 0:
 		reason = fmt.Sprintf("No request was measured: all %d belonged to the warm-up. Make the warm-up shorter or the stage longer.", sum.Seen)
 	case t.Requests == 0:
@@ -245,13 +245,13 @@ func (j *judge) requests(i int, sum *metric.Stage) bool {
 // server where others failed by themselves.
 func (j *judge) noneSucceeded(requests int64, failures []metric.FailureCount) string {
 	if i := slices.IndexFunc(failures, func(f metric.FailureCount) bool { return !endedHere(f.Class) }); i >= 0 {
-		return fmt.Sprintf("No request succeeded: %s failed, most often with %s. Check the URL, path and model name.", plural(requests, "request"), failure(&failures[i]))
+		return fmt.Sprintf("No request succeeded: %s failed, most often with %s. Check the URL, path and model name.", number.Things(requests, "request"), failure(&failures[i]))
 	}
 	if failures[0].Class == record.Cancelled {
-		return fmt.Sprintf("No request finished before the run was stopped: %s had been sent.", plural(requests, "request"))
+		return fmt.Sprintf("No request finished before the run was stopped: %s had been sent.", number.Things(requests, "request"))
 	}
 	longer := message.New("the stage or %v", message.Drain).Or("the measurement")
-	return j.say(message.New("No request finished: %s, and the drain time was over before the first answer was complete. Make %v longer, or ask for shorter answers.", plural(requests, "request"), longer))
+	return j.say(message.New("No request finished: %s, and the drain time was over before the first answer was complete. Make %v longer, or ask for shorter answers.", number.Things(requests, "request"), longer))
 }
 
 // failure names a failure with its example.
@@ -276,7 +276,7 @@ func (j *judge) thinNote(i int, sum *metric.Stage) {
 		}
 	}
 	if len(high) > 0 {
-		j.note(i, "%s are too few for some percentiles, which are marked. Needed: %s.", plural(n, "successful request"), strings.Join(high, ", "))
+		j.note(i, "%s are too few for some percentiles, which are marked. Needed: %s.", number.Things(n, "successful request"), strings.Join(high, ", "))
 	}
 }
 

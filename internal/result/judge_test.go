@@ -71,7 +71,7 @@ func TestKilled(t *testing.T) {
 				}
 			})
 		}, Inconclusive, []string{"did not end properly"}},
-		{"before any answer", func(w *world) { w.each(func(_ int, r *record.Record) { cut(r) }) }, Invalid, []string{"2000 requests had been sent", "before the run was killed"}},
+		{"before any answer", func(w *world) { w.each(func(_ int, r *record.Record) { cut(r) }) }, Invalid, []string{"2,000 requests had been sent", "before the run was killed"}},
 		{"in the warm-up", func(w *world) { w.recs = w.recs[:200] }, Invalid, []string{"killed during the warm-up, after 200 requests"}},
 		{"at once", func(w *world) { w.recs = nil }, Invalid, []string{"on disk when the run was killed"}},
 	} {

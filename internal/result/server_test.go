@@ -128,7 +128,7 @@ func TestServerVerdicts(t *testing.T) {
 			}
 		}},
 		{"several behind one address", func(w *world) { w.last().Server.Models[0] = counted("whole", 1207, counted("part", 4409)) },
-			"", "The server counts 1000 requests fewer than it answered", func(t *testing.T, s *Server) {
+			"", "The server counts 1,000 requests fewer than it answered", func(t *testing.T, s *Server) {
 				if s.Requests.Missing != 1000 {
 					t.Errorf("%+v", s.Requests)
 				}

@@ -33,7 +33,7 @@ func (j *judge) usage(i int, sum *metric.Stage) {
 			Do: "Fix the usage that the server reports; the figures here use other counts."},
 			fmt.Sprintf("In %s of the %d answers the server counts more %s tokens than there can be, up to %d (budget %s).", number.Percent(share), n, what, c.MostClaim[k], number.Percent(budget)))
 		if c.Claimed[k] > 0 && share <= budget {
-			j.note(i, "In %s the server counts more %s tokens than there can be, up to %d: those counts were not used.", plural(c.Claimed[k], "answer"), what, c.MostClaim[k])
+			j.note(i, "In %s the server counts more %s tokens than there can be, up to %d: those counts were not used.", number.Things(c.Claimed[k], "answer"), what, c.MostClaim[k])
 		}
 	}
 }
@@ -54,7 +54,7 @@ func (j *judge) tooFew(i int, sum *metric.Stage) {
 		Do: "Fix the usage that the server reports: token figures depend on it. If it is right, use the served model's tokenizer, and have the server send whole tokens."},
 		fmt.Sprintf("In %s of the %d answers the server counts less than half of the output tokens that came: %d, where %s (budget %s).", number.Percent(share), n, c.UnderSaid, shown, number.Percent(budget)))
 	if share <= budget {
-		j.note(i, "In %s the server counts less than half of the output tokens that came: %d, where %s.", plural(c.Under, "answer"), c.UnderSaid, shown)
+		j.note(i, "In %s the server counts less than half of the output tokens that came: %d, where %s.", number.Things(c.Under, "answer"), c.UnderSaid, shown)
 	}
 }
 
@@ -66,7 +66,7 @@ func (j *judge) tooFew(i int, sum *metric.Stage) {
 func (j *judge) tokens(i int, sum *metric.Stage) {
 	c := &sum.Counts
 	if n := c.Sources[1][record.FromEvents] - c.Claimed[1]; n > 0 {
-		j.note(i, "The output tokens of %s are counted as one per event: the server reported no count.", plural(n, "request"))
+		j.note(i, "The output tokens of %s are counted as one per event: the server reported no count.", number.Things(n, "request"))
 	}
 	if j.plan.Tokenizer.StandIn() {
 		return
@@ -99,7 +99,7 @@ func (j *judge) tokens(i int, sum *metric.Stage) {
 			j.check(Check{Stage: i, Name: name, Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
 				Do: "Use the served model's tokenizer."},
 				fmt.Sprintf("The server and the tokenizer %s disagree on %s of the %s tokens (budget %s), and the figures of %s use the tokenizer's counts.",
-					j.plan.Tokenizer.Name, number.Percent(share), what, number.Percent(budget), plural(own, "request")))
+					j.plan.Tokenizer.Name, number.Percent(share), what, number.Percent(budget), number.Things(own, "request")))
 		}
 	}
 }

@@ -67,7 +67,7 @@ func TestTokenCounts(t *testing.T) {
 					r.Out.N, r.Out.Source, r.Out.Local = 23, record.FromTokenizer, 23
 				}
 			})
-		}, want: []string{"token_drift"}, says: "figures of 1000 requests use the tokenizer's counts"},
+		}, want: []string{"token_drift"}, says: "figures of 1,000 requests use the tokenizer's counts"},
 		{name: "figures of the tokenizer's input", bend: func(w *world) {
 			w.plan.Target.Endpoint = plan.EndpointCompletions
 			w.each(func(i int, r *record.Record) {

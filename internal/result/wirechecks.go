@@ -37,7 +37,7 @@ func (j *judge) resent(i int, sum *metric.Stage) {
 	n, of := sum.Counts.Resent, sum.Whole.Totals.Requests
 	share, budget := float64(n)/float64(of), j.plan.Budgets.Resent
 	if n > 0 && share <= budget {
-		j.note(i, "%s went out twice, because the server closed the connection before it could have read the request. Latency counts from the first attempt.", plural(n, "request"))
+		j.note(i, "%s went out twice, because the server closed the connection before it could have read the request. Latency counts from the first attempt.", number.Things(n, "request"))
 	}
 	j.check(Check{Stage: i, Name: "resent", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
 		Do: "Have the server keep idle connections open for longer, or find out why it closes them."},
@@ -47,7 +47,7 @@ func (j *judge) resent(i int, sum *metric.Stage) {
 // unended says which answers this side has ended.
 func (j *judge) unended(i int, sum *metric.Stage) {
 	if n := sum.Counts.Unended; n > 0 {
-		j.note(i, "%s signalled completion but did not end. Each was treated as complete after 2 s, while it held its slot, and its connection was closed. Latency ends at the signal.", plural(n, "answer"))
+		j.note(i, "%s signalled completion but did not end. Each was treated as complete after 2 s, while it held its slot, and its connection was closed. Latency ends at the signal.", number.Things(n, "answer"))
 	}
 }
 
@@ -65,5 +65,5 @@ func (j *judge) ownFaults(i int, sum *metric.Stage) {
 		Do: j.say(message.New("Raise the limit of open files (ulimit -n), widen net.ipv4.ip_local_port_range%v, free memory, or lower the concurrency%v.",
 			message.New(" or add local addresses (%v)", message.SourceAddress).Or(""),
 			message.New(" (%v)", message.MaxInFlight).Or("")))},
-		fmt.Sprintf("%s failed because this machine ran out of resources%s: that says nothing about the server.", plural(n, "request"), example))
+		fmt.Sprintf("%s failed because this machine ran out of resources%s: that says nothing about the server.", number.Things(n, "request"), example))
 }

@@ -14,6 +14,14 @@ func Count(n int64) string {
 	return group(strconv.FormatInt(n, 10))
 }
 
+// Things writes how many there are of a thing: "1 request", "2,000 requests".
+func Things(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return Count(n) + " " + thing
+}
+
 // Scale is a unit and a number of decimals that suit a group of values, so that
 // a row of a table has one unit and its digits line up.
 type Scale struct {

@@ -17,6 +17,14 @@ func TestCount(t *testing.T) {
 	}
 }
 
+func TestThings(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 hits", 1: "1 hit", 2: "2 hits", 1000: "1,000 hits"} {
+		if got := Things(n, "hit"); got != want {
+			t.Errorf("Things(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
 func TestScale(t *testing.T) {
 	for _, c := range []struct {
 		unit   string

@@ -115,7 +115,7 @@ func (p *printer) table(t *table) {
 }
 
 func (p *printer) head(r *result.Result, subject string) {
-	facts := []string{plural(int64(len(r.Stages)), "stage") + " in " + number.Seconds(r.Duration)}
+	facts := []string{number.Things(int64(len(r.Stages)), "stage") + " in " + number.Seconds(r.Duration)}
 	if !r.Started.IsZero() {
 		facts = append(facts, "started "+r.Started.UTC().Format("2006-01-02 15:04:05 UTC"))
 	}
@@ -166,9 +166,6 @@ func (p *printer) files(o Options) {
 
 // plain turns the name of a field into words.
 func plain(name string) string { return strings.ReplaceAll(name, "_", " ") }
-
-// plural writes a number of things.
-func plural(n int64, thing string) string { return count(n, thing, thing+"s") }
 
 func count(n int64, one, many string) string {
 	if n == 1 {

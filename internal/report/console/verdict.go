@@ -16,7 +16,7 @@ func (p *printer) verdict(r *result.Result) {
 	v := r.Verdict
 	switch {
 	case v.Valid:
-		p.line(p.style.Good("VALID") + ": all " + plural(int64(len(v.Checks)), "check") + " within budget.")
+		p.line(p.style.Good("VALID") + ": all " + number.Things(int64(len(v.Checks)), "check") + " within budget.")
 	case v.Word == result.Inconclusive:
 		p.line(p.style.Bad("INCONCLUSIVE") + ": too little was measured to tell whether to trust this.")
 	default:

@@ -54,8 +54,8 @@ var house = []struct{ name, may string }{
 	{"bench", "mock record result golang.org/x/sys"},
 
 	// What machines that share a run say to one another, and how their clocks compare.
-	{"cluster", "./bus ./offset run run/health engine engine/load plan record wire/clock lib/wholefile github.com/klauspost/compress"},
-	{"cluster/bus", "github.com/nats-io/nats-server/v2 github.com/nats-io/nats.go"},
+	{"cluster", "./bus ./offset run run/health engine engine/load plan record wire/clock lib/cond lib/wholefile github.com/klauspost/compress"},
+	{"cluster/bus", "lib/cond github.com/nats-io/nats-server/v2 github.com/nats-io/nats.go"},
 	{"cluster/offset", ""},
 
 	// Plan + kit → live objects → a result. What there is to choose from is in two tables:

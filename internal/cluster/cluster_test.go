@@ -18,7 +18,6 @@ import (
 	"github.com/inferometer/inferometer/internal/cluster/bus"
 	"github.com/inferometer/inferometer/internal/mock"
 	"github.com/inferometer/inferometer/internal/plan"
-	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run"
 	"github.com/inferometer/inferometer/internal/run/kit"
@@ -217,8 +216,3 @@ func TestRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-var (
-	_ run.Fleet = (*Coordinator)(nil)
-	_           = record.Never
-)

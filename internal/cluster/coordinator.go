@@ -11,6 +11,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/cluster/bus"
 	"github.com/inferometer/inferometer/internal/engine"
+	"github.com/inferometer/inferometer/internal/lib/cond"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run"
@@ -32,10 +33,9 @@ type Coordinator struct {
 	intake *run.Intake
 	stops  []func() // end what was begun, the last first
 
-	mu      sync.Mutex
+	state   cond.Cond // guards the following, and what is known of members
 	members []*member
-	changed chan struct{} // closed and made anew with every change
-	stage   *stage        // under way; nil: none
+	stage   *stage // under way; nil: none
 	closing bool
 }
 
@@ -48,33 +48,7 @@ type stage struct {
 }
 
 // New makes a Coordinator.
-func New(o Options) *Coordinator { return &Coordinator{opt: o, changed: make(chan struct{})} }
-
-// update changes what the lock guards, and wakes those who wait for it.
-func (c *Coordinator) update(f func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	f()
-	close(c.changed)
-	c.changed = make(chan struct{})
-}
-
-// await waits until a condition holds, which it looks at under the lock.
-func (c *Coordinator) await(ctx context.Context, ready func() bool) error {
-	for {
-		c.mu.Lock()
-		wait, done := c.changed, ready()
-		c.mu.Unlock()
-		if done {
-			return nil
-		}
-		select {
-		case <-wait:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
+func New(o Options) *Coordinator { return &Coordinator{opt: o} }
 
 // Prepare implements run.Fleet.
 func (c *Coordinator) Prepare(ctx context.Context, p *plan.Plan, in *run.Intake) error {
@@ -90,7 +64,7 @@ func (c *Coordinator) Prepare(ctx context.Context, p *plan.Plan, in *run.Intake)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, c.opt.Wait, fmt.Errorf("not all of %d workers were ready within %s", c.opt.Workers, c.opt.Wait))
 	defer cancel()
-	if err := c.await(ctx, func() bool { return c.complete() || c.fault() != nil }); err != nil {
+	if err := c.state.Wait(ctx, func() bool { return c.complete() || c.fault() != nil }); err != nil {
 		return fmt.Errorf("waiting for workers: %w: %s", err, c.missing())
 	}
 	if err := c.fault(); err != nil {
@@ -142,7 +116,7 @@ func (c *Coordinator) listen() error {
 
 // join gives a worker its place, or says why it gets none.
 func (c *Coordinator) join(j joining) (p place, err error) {
-	c.update(func() {
+	c.state.Update(func() {
 		switch {
 		case j.Version != c.opt.Version:
 			err = fmt.Errorf("the run is of version %s, and worker %s of version %s: use the same program everywhere", c.opt.Version, j.Name, j.Version)
@@ -161,7 +135,7 @@ func (c *Coordinator) join(j joining) (p place, err error) {
 
 // ready counts a worker in.
 func (c *Coordinator) ready(r readiness) (none, error) {
-	c.update(func() {
+	c.state.Update(func() {
 		if m := c.members[r.Index]; r.Fault != "" {
 			m.fault = fmt.Errorf("worker %s: %s", m.name, r.Fault)
 		} else {
@@ -173,7 +147,7 @@ func (c *Coordinator) ready(r readiness) (none, error) {
 
 // bye lets a worker go.
 func (c *Coordinator) bye(index int) (none, error) {
-	c.update(func() { c.members[index].left = true })
+	c.state.Update(func() { c.members[index].left = true })
 	return none{}, nil
 }
 
@@ -194,8 +168,8 @@ func (c *Coordinator) fault() error {
 
 // missing says who is not there.
 func (c *Coordinator) missing() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.state.Lock()
+	defer c.state.Unlock()
 	preparing := 0
 	for _, m := range c.members {
 		if !m.ready {
@@ -241,7 +215,7 @@ func (c *Coordinator) watch() {
 // lose gives a worker up.
 func (c *Coordinator) lose(ctx context.Context, m *member) {
 	first := false
-	c.update(func() {
+	c.state.Update(func() {
 		first = !m.lost && !c.closing
 		m.lost = m.lost || first
 	})
@@ -256,7 +230,7 @@ func (c *Coordinator) lose(ctx context.Context, m *member) {
 
 // Close ends the workers.
 func (c *Coordinator) Close() error {
-	c.update(func() { c.closing = true })
+	c.state.Update(func() { c.closing = true })
 	ctx, cancel := context.WithTimeout(context.Background(), 2*askFor)
 	defer cancel()
 	var all sync.WaitGroup
@@ -266,7 +240,7 @@ func (c *Coordinator) Close() error {
 		}
 		all.Go(func() {
 			if _, err := bus.Ask[none](ctx, c.opt.Bus, to(onEnd, m.index), none{}); err == nil {
-				_ = c.await(ctx, func() bool { return m.left || m.lost })
+				_ = c.state.Wait(ctx, func() bool { return m.left || m.lost })
 			}
 			m.inbox.Close(ctx)
 		})

@@ -75,7 +75,7 @@ func (m *member) receive(c *Coordinator) error {
 // fail notes that the records of a worker cannot be taken in.
 func (m *member) fail(c *Coordinator, err error) {
 	fmt.Fprintf(c.opt.Log, "warning: the records of worker %s: %v\n", m.name, err)
-	c.update(func() {
+	c.state.Update(func() {
 		if m.fault == nil {
 			m.fault = fmt.Errorf("the records of worker %s: %w", m.name, err)
 		}

@@ -16,8 +16,8 @@ import (
 // Send implements run.Fleet.
 func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.StopReason, live *engine.Live) (record.StageMark, error) {
 	st := &stage{index: t.Index, live: live, ended: map[int]ended{}, from: map[int]time.Duration{}}
-	c.update(func() { c.stage = st })
-	defer c.update(func() { c.stage = nil })
+	c.state.Update(func() { c.stage = st })
+	defer c.state.Update(func() { c.stage = nil })
 	if err := c.order(ctx, t); err != nil {
 		return record.StageMark{Stage: t.Index, Reason: record.StopInterrupted}, err
 	}
@@ -33,7 +33,7 @@ func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.S
 	var watched sync.WaitGroup
 	watched.Go(func() { c.obey(ctx, t.Index, stop, over) })
 	// A stage ends by itself, or is told to: it is worth waiting for as long as it takes.
-	err := c.await(context.Background(), func() bool { return c.over(st) })
+	err := c.state.Wait(context.Background(), func() bool { return c.over(st) })
 	close(over)
 	watched.Wait()
 	for _, m := range c.members {
@@ -59,13 +59,13 @@ func (c *Coordinator) order(ctx context.Context, t run.Task) error {
 			asking, cancel := context.WithCancel(ctx)
 			defer cancel()
 			go func() { // one that is lost does not answer any more
-				if c.await(asking, func() bool { return m.lost }) == nil {
+				if c.state.Wait(asking, func() bool { return m.lost }) == nil {
 					cancel()
 				}
 			}()
 			_, err := bus.Ask[none](asking, c.opt.Bus, to(onOrder, m.index), t)
-			c.mu.Lock()
-			defer c.mu.Unlock()
+			c.state.Lock()
+			defer c.state.Unlock()
 			if err != nil && !m.lost {
 				errs[i] = fmt.Errorf("worker %s does not get ready for stage %d: %w", m.name, t.Index+1, err)
 			}
@@ -111,7 +111,7 @@ func (c *Coordinator) over(st *stage) bool {
 
 // mark takes how a stage went for a worker.
 func (c *Coordinator) mark(e ended) (none, error) {
-	c.update(func() {
+	c.state.Update(func() {
 		if c.stage != nil && c.stage.index == e.Mark.Stage {
 			c.stage.ended[e.Index] = e
 		}
@@ -121,8 +121,8 @@ func (c *Coordinator) mark(e ended) (none, error) {
 
 // status takes how far a worker has come. The measured part begins when it does for all.
 func (c *Coordinator) status(s status) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.state.Lock()
+	defer c.state.Unlock()
 	st := c.stage
 	if st == nil || st.index != s.Stage {
 		return
@@ -148,8 +148,8 @@ func (c *Coordinator) status(s status) {
 
 // joined is the mark of a stage as a whole: from the first that began to the last that ended.
 func (c *Coordinator) joined(st *stage, start time.Duration) (record.StageMark, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.state.Lock()
+	defer c.state.Unlock()
 	all := record.StageMark{Stage: st.index, Begin: start, WarmupEnd: start, SendEnd: start, DrainEnd: start}
 	var errs []error
 	for _, m := range c.members {

@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/inferometer/inferometer/internal/lib/cond"
 )
 
 // Outbox sends the frames of a worker to the coordinator. It reads them from the worker's own file when it sends them, and once more
@@ -30,16 +31,15 @@ type Outbox struct {
 	said   string // the last complaint
 	purged uint64 // sequence number up to which the coordinator has everything; written under the lock
 
-	mu     sync.Mutex
-	spans  []span // frames that are not acknowledged
-	added  uint64 // frames
-	acked  uint64 // of them, acknowledged
-	last   uint64 // sequence number of the last part
-	bytes  uint64 // of all frames
-	freed  uint64 // of them, acknowledged
-	marked bool   // the last part is the end mark
+	state  cond.Cond // guards the following
+	spans  []span    // frames that are not acknowledged
+	added  uint64    // frames
+	acked  uint64    // of them, acknowledged
+	last   uint64    // sequence number of the last part
+	bytes  uint64    // of all frames
+	freed  uint64    // of them, acknowledged
+	marked bool      // the last part is the end mark
 	err    error
-	change chan struct{} // closed and replaced at each change of the above
 }
 
 // span is where a frame is in the file, and what it is in the stream.
@@ -64,7 +64,7 @@ const (
 func (b *Bus) Outbox(ctx context.Context, worker string, file io.ReaderAt) (*Outbox, error) {
 	o := &Outbox{
 		bus: b, worker: worker, owner: rand.Text(), file: file, part: min(partSize, int(b.nats.MaxPayload())-1024),
-		ended: make(chan struct{}), change: make(chan struct{}),
+		ended: make(chan struct{}),
 	}
 	if o.part <= 0 {
 		return nil, fmt.Errorf("send records: NATS takes messages of %d bytes only: raise its max_payload to 1MB", b.nats.MaxPayload())
@@ -81,7 +81,7 @@ func (b *Bus) Outbox(ctx context.Context, worker string, file io.ReaderAt) (*Out
 	go func() {
 		defer close(o.ended)
 		if err := o.send(ctx); ctx.Err() == nil {
-			o.update(func() { o.err = err })
+			o.state.Update(func() { o.err = err })
 		}
 	}()
 	return o, nil
@@ -100,7 +100,7 @@ func (o *Outbox) create(ctx context.Context, first uint64) error {
 // Add sends the frame that is at this place of the file, which it must stay at until it is acknowledged. The first one is number 1. Add
 // does not wait. A frame of more than 4 MiB ends sending, with an error.
 func (o *Outbox) Add(offset int64, length int) (frame uint64) {
-	o.update(func() {
+	o.state.Update(func() {
 		if length > maxFrame {
 			o.err = fmt.Errorf("frame %d of worker %s has %d bytes, more than %d", o.added+1, o.worker, length, maxFrame)
 			o.stop()
@@ -117,8 +117,8 @@ func (o *Outbox) Add(offset int64, length int) (frame uint64) {
 
 // Acknowledged is how many frames, from the first, the coordinator has on disk.
 func (o *Outbox) Acknowledged() uint64 {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	o.state.Lock()
+	defer o.state.Unlock()
 	return o.acked
 }
 
@@ -127,15 +127,15 @@ func (o *Outbox) Done() <-chan struct{} { return o.ended }
 
 // Err is why sending ended without Close or Abandon: ErrLost, or a file that cannot be read.
 func (o *Outbox) Err() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	o.state.Lock()
+	defer o.state.Unlock()
 	return o.err
 }
 
 // Close says that these were all frames, and waits until the coordinator has them on disk. Then it deletes the stream.
 // Where the context ends first, the stream is left as it is, for the coordinator to read.
 func (o *Outbox) Close(ctx context.Context) error {
-	o.update(func() {
+	o.state.Update(func() {
 		if !o.marked {
 			o.marked = true
 			o.last++
@@ -144,8 +144,8 @@ func (o *Outbox) Close(ctx context.Context) error {
 	err := o.wait(ctx, func() bool { return o.purged >= o.last })
 	o.end()
 	if err != nil {
-		o.mu.Lock()
-		defer o.mu.Unlock()
+		o.state.Lock()
+		defer o.state.Unlock()
 		return fmt.Errorf("send records of worker %s in run %s: the coordinator has %d frames of %d: %w", o.worker, o.bus.run, o.acked, o.added, err)
 	}
 	if err := o.bus.remove(ctx, o.bus.stream(o.worker)); err != nil {
@@ -165,35 +165,26 @@ func (o *Outbox) end() {
 	<-o.ended
 }
 
-// update changes what the lock guards, and wakes those who wait for it.
-func (o *Outbox) update(f func()) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	f()
-	close(o.change)
-	o.change = make(chan struct{})
-}
-
 // wait is over when a condition holds, which it looks at under the lock, or when sending has ended.
 func (o *Outbox) wait(ctx context.Context, ready func() bool) error {
-	for {
-		o.mu.Lock()
-		ok, err, change := ready(), o.err, o.change
-		o.mu.Unlock()
-		switch {
-		case ok:
-			return nil
-		case err != nil:
-			return err
-		}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
 		select {
-		case <-change:
 		case <-o.ended:
-			return errors.New("sending was ended")
+			cancel(errors.New("sending was ended"))
 		case <-ctx.Done():
-			return context.Cause(ctx)
 		}
+	}()
+	ok := false
+	err := o.state.Wait(ctx, func() bool {
+		ok = ready()
+		return ok || o.err != nil
+	})
+	if ok {
+		return nil
 	}
+	return cmp.Or(o.Err(), err)
 }
 
 // send sends batch after batch, and looks at the stream now and then. Between two batches nothing is on its way, so after
@@ -230,9 +221,9 @@ func (o *Outbox) send(ctx context.Context) error {
 
 // changes waits for more frames, and reports whether there may be some; otherwise it is time for a look at the stream.
 func (o *Outbox) changes(ctx context.Context, more <-chan struct{}) bool {
-	o.mu.Lock()
+	o.state.Lock()
 	waiting, marked := o.purged < o.last, o.marked
-	o.mu.Unlock()
+	o.state.Unlock()
 	var over <-chan time.Time
 	switch {
 	case marked: // somebody waits for the end
@@ -259,15 +250,15 @@ type piece struct {
 // pieces are the parts from a sequence number on, as many as a batch takes and NATS has room for, and what tells that
 // there may be more.
 func (o *Outbox) pieces(next uint64) ([]piece, <-chan struct{}) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	o.state.Lock()
+	defer o.state.Unlock()
 	var list []piece
 	i, _ := slices.BinarySearchFunc(o.spans, next, func(s span, next uint64) int { return cmp.Compare(s.last, next) })
 	for ; i < len(o.spans) && o.spans[i].bytes-o.freed <= window; i++ {
 		s := o.spans[i]
 		for n := max(next, s.first); n <= s.last; n++ {
 			if len(list) == batch {
-				return list, o.change
+				return list, o.state.Next()
 			}
 			at := int(n - s.first)
 			list = append(list, piece{
@@ -279,7 +270,7 @@ func (o *Outbox) pieces(next uint64) ([]piece, <-chan struct{}) {
 	if o.marked && i == len(o.spans) && len(list) < batch && next <= o.last && o.purged < o.last {
 		list = append(list, piece{part: part{sequence: o.last, end: true, frames: o.added}})
 	}
-	return list, o.change
+	return list, o.state.Next()
 }
 
 var errFile = errors.New("the worker's file")
@@ -366,7 +357,7 @@ func (o *Outbox) acknowledge(purged uint64) {
 	if purged == o.purged {
 		return
 	}
-	o.update(func() {
+	o.state.Update(func() {
 		o.purged = purged
 		n := 0
 		for n < len(o.spans) && o.spans[n].last <= purged {

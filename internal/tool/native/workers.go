@@ -7,6 +7,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,32 +52,46 @@ func newFleet(ctx context.Context, env tool.Env, a *args.Action, s *tool.Session
 		}
 	}()
 	here := a.JoinAt == "" && a.NATS == ""
-	token, url := env.Getenv(tokenVariable), a.NATS
+	token, at := env.Getenv(tokenVariable), a.NATS
 	if token == "" && here {
 		token = rand.Text()
 	}
-	if url == "" {
+	if at == "" {
 		if f.server, err = bus.Serve(bus.ServerOptions{Listen: a.JoinAt, Token: token}); err != nil {
 			if token == "" {
 				err = fmt.Errorf("%w; set %s here and for the workers", err, tokenVariable)
 			}
 			return nil, err
 		}
-		url = f.server.URL()
+		at = f.server.URL()
 	}
-	if f.bus, err = bus.Dial(ctx, bus.DialOptions{URL: url, Run: runName, Name: "inferometer coordinator", Token: token}); err != nil {
+	if f.bus, err = bus.Dial(ctx, bus.DialOptions{URL: at, Run: runName, Name: "inferometer coordinator", Token: token}); err != nil {
 		return nil, err
 	}
 	f.Coordinator = cluster.New(cluster.Options{Bus: f.bus, Workers: a.Workers, Version: env.Version, Wait: joinFor, Log: s.Log})
 	if !here {
-		fmt.Fprintf(s.Log, "Waiting for %d workers: inferometer worker --join %s\n", a.Workers, cmp.Or(a.NATS, "nats://THIS-HOST:PORT of "+a.JoinAt))
+		fmt.Fprintf(s.Log, "Waiting for %d workers: inferometer worker --join %s\n", a.Workers, cmp.Or(a.NATS, joinURL(a.JoinAt, at)))
 		return f, nil
 	}
-	return f, f.start(env, a, url, token)
+	return f, f.start(env, a, at, token)
+}
+
+// joinURL is where other machines find the NATS of this process, which listens at an address and can be reached at
+// a URL from here. One that listens everywhere is found by this machine's name.
+func joinURL(listen, here string) string {
+	at, err := url.Parse(here)
+	host, _, splits := net.SplitHostPort(listen)
+	if ip, _ := netip.ParseAddr(host); err != nil || splits != nil || host != "" && !ip.IsUnspecified() {
+		return here
+	}
+	if name, err := os.Hostname(); err == nil {
+		at.Host = net.JoinHostPort(name, at.Port())
+	}
+	return at.String()
 }
 
 // start starts the workers of this machine, each with its share of the cores.
-func (f *fleet) start(env tool.Env, a *args.Action, url, token string) (err error) {
+func (f *fleet) start(env tool.Env, a *args.Action, at, token string) (err error) {
 	if env.Program == "" {
 		return errors.New("--workers: the program does not know where it is, and cannot start more of itself")
 	}
@@ -86,7 +103,7 @@ func (f *fleet) start(env tool.Env, a *args.Action, url, token string) (err erro
 	cores := max(1, runtime.GOMAXPROCS(0)/a.Workers)
 	for i := range a.Workers {
 		name := "worker-" + strconv.Itoa(i+1)
-		l := &local{cmd: exec.Command(env.Program, "worker", "--join", url, "--name", name, "--dir", filepath.Join(f.dir, name))}
+		l := &local{cmd: exec.Command(env.Program, "worker", "--join", at, "--name", name, "--dir", filepath.Join(f.dir, name))}
 		l.cmd.Env = append(l.cmd.Environ(), tokenVariable+"="+token, "GOMAXPROCS="+strconv.Itoa(cores))
 		l.cmd.Stderr = &l.said
 		apart(l.cmd)

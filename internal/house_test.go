@@ -69,7 +69,9 @@ var house = []struct{ name, may string }{
 	// Records → figures → paper.
 	{"report/chart", "gonum.org/v1/plot"},
 	{"report/screen", ""},
+	{"report/html", "draw"},
 	{"report/*", "report/screen record result lib/number"},
+	{"draw", "result"},
 	{"result", "message metric sweep plan probe probe/serving record stat lib/number"},
 	{"metric", "record stat"},
 

@@ -149,9 +149,6 @@ func (f *Fold) Add(rec *record.Record) {
 	}
 	s.hold(rec, from, to)
 	s.arrivals.add(r)
-	if f.opts.Live != nil {
-		f.opts.Live.add(r)
-	}
 	var in stat.Set
 	if rec.Phase == record.Measured {
 		in |= stat.First
@@ -161,9 +158,13 @@ func (f *Fold) Add(rec *record.Record) {
 	if from <= rec.End && rec.End <= to {
 		in |= stat.Second
 	}
+	good := false
 	if in != 0 {
 		f.sample(s, r, in)
-		f.sum(s, r, in)
+		good = f.sum(s, r, in)
+	}
+	if f.opts.Live != nil {
+		f.opts.Live.add(r, good && rec.Phase == record.Measured)
 	}
 }
 
@@ -196,9 +197,9 @@ func (f *Fold) sample(s *stage, r *Request, in stat.Set) {
 }
 
 // sum adds the request to the sums of the windows and, where it is a measured one, to
-// the stage's counts.
-func (f *Fold) sum(s *stage, r *Request, in stat.Set) {
-	good := r.Failure == nil
+// the stage's counts. It reports whether the request is a good one.
+func (f *Fold) sum(s *stage, r *Request, in stat.Set) (good bool) {
+	good = r.Failure == nil
 	for i := range f.slos {
 		met := r.Failure == nil && f.slos[i].metBy(r)
 		good = good && met
@@ -222,6 +223,7 @@ func (f *Fold) sum(s *stage, r *Request, in stat.Set) {
 		s.steady.add(r, good)
 		s.steadyEnd = max(s.steadyEnd, r.End)
 	}
+	return good
 }
 
 // metBy reports whether a successful request meets the objective. One that has no

@@ -1,72 +1,163 @@
 package metric
 
 import (
+	"maps"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/stat"
 )
 
-// Live is what a view of a run under way shows. One goroutine's Fold writes it and
-// any may read it; a reader merges those of all.
+// Live is what a view of a run under way shows, stage by stage. One goroutine's Fold writes
+// it and any may read it; a reader merges those of all.
 type Live struct {
-	OK, Failed atomic.Int64
-	Tokens     atomic.Int64 // output tokens
-	TTFT       stat.Histogram
-	ITL        stat.Histogram // per token where that is known, else per event
-
-	stage atomic.Int64
-	ended [2]atomic.Int64 // requests of that stage, by phase
+	stages atomic.Pointer[[]*LiveStage] // replaced as stages begin
 }
 
-// Ended is how many requests of a stage have ended, of its warm-up or of its measured
-// part; known of the last stage that any has ended of.
-func (l *Live) Ended(stage int, phase record.Phase) int64 {
-	if l.stage.Load() != int64(stage) {
-		return 0
-	}
-	return l.ended[phase].Load()
+// LiveStage is what a stage has come to so far: its measured part and its warm-up.
+type LiveStage [2]LivePart
+
+// LivePart is what has ended of a stage's measured part, or of its warm-up. Latencies are in
+// nanoseconds, of requests that went well.
+type LivePart struct {
+	OK, Failed, Good atomic.Int64   // good ones meet all objectives; counted in the measured part
+	Input, Output    atomic.Int64   // tokens of requests that went well
+	TTFT, Latency    stat.Histogram // from Sent
+	TTFTFromDue      stat.Histogram
+	LatencyFromDue   stat.Histogram
+	ITL              stat.Histogram // per token where that is known, else per event
+
+	mu      sync.Mutex
+	classes map[record.Class]int64 // of failures
 }
 
-func (l *Live) add(r *Request) {
-	if stage := int64(r.Stage); l.stage.Load() != stage {
-		l.ended[record.Measured].Store(0)
-		l.ended[record.Warmup].Store(0)
-		l.stage.Store(stage)
+// Ended is how many requests have ended.
+func (p *LivePart) Ended() int64 { return p.OK.Load() + p.Failed.Load() }
+
+// Failures are the failures by class.
+func (p *LivePart) Failures() map[record.Class]int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.classes)
+}
+
+// Stages are the stages that a request has ended of, and those before them.
+func (l *Live) Stages() []*LiveStage {
+	if list := l.stages.Load(); list != nil {
+		return *list
 	}
-	l.ended[r.Phase].Add(1)
+	return nil
+}
+
+// Part is a part of a stage; an empty one where nothing of it has ended.
+func (l *Live) Part(stage int, phase record.Phase) *LivePart {
+	if list := l.Stages(); stage >= 0 && stage < len(list) {
+		return &list[stage][phase]
+	}
+	return new(LivePart)
+}
+
+// stage is the i-th stage, which may be the first request's of it. One goroutine at a time
+// may call it.
+func (l *Live) stage(i int) *LiveStage {
+	if i >= len(l.Stages()) {
+		l.grow(i + 1)
+	}
+	return l.Stages()[i]
+}
+
+// grow makes room for n stages.
+func (l *Live) grow(n int) {
+	more := make([]*LiveStage, n)
+	for k := copy(more, l.Stages()); k < n; k++ {
+		more[k] = new(LiveStage)
+	}
+	l.stages.Store(&more)
+}
+
+func (l *Live) add(r *Request, good bool) {
+	p := &l.stage(r.Stage)[r.Phase]
 	if r.Failure != nil {
-		l.Failed.Add(1)
+		p.fail(r.Failure.Class, 1)
+		p.Failed.Add(1)
 		return
 	}
-	l.OK.Add(1)
+	p.OK.Add(1)
+	if good {
+		p.Good.Add(1)
+	}
 	if r.Tokens > 0 {
-		l.Tokens.Add(int64(r.Tokens))
+		p.Output.Add(int64(r.Tokens))
 	}
-	if v, ok := since(r.Sent, r.First); ok {
-		l.TTFT.Add(v)
+	if r.In.Source != record.Uncounted {
+		p.Input.Add(int64(r.In.N))
 	}
+	span(&p.TTFT, r.Sent, r.First)
+	span(&p.TTFTFromDue, r.Due, r.First)
+	span(&p.Latency, r.Sent, r.End)
+	span(&p.LatencyFromDue, r.Due, r.End)
 	gaps := r.perToken
 	if len(gaps) == 0 {
 		gaps = r.gaps
 	}
-	for _, g := range gaps {
-		l.ITL.Add(g)
-	}
+	p.ITL.AddAll(gaps)
 	if tail := r.tailGaps(); tail != nil {
-		tail.Each(func(values []int64) {
-			for _, g := range values {
-				l.ITL.Add(g)
-			}
-		})
+		tail.Each(p.ITL.AddAll)
 	}
 }
 
-// Merge adds the counts of other, but for those of a stage.
+// span counts the time between two stamps, where both are known.
+func span(h *stat.Histogram, from, to time.Duration) {
+	if v, ok := since(from, to); ok {
+		h.Add(v)
+	}
+}
+
+func (p *LivePart) fail(class record.Class, n int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.classes == nil {
+		p.classes = map[record.Class]int64{}
+	}
+	p.classes[class] += n
+}
+
+// Merge adds the counts of other.
 func (l *Live) Merge(other *Live) {
-	l.OK.Add(other.OK.Load())
-	l.Failed.Add(other.Failed.Load())
-	l.Tokens.Add(other.Tokens.Load())
-	l.TTFT.Merge(&other.TTFT)
-	l.ITL.Merge(&other.ITL)
+	for i, s := range other.Stages() {
+		to := l.stage(i)
+		for phase := range s {
+			to[phase].Merge(&s[phase])
+		}
+	}
+}
+
+// Merge adds the counts of other.
+func (p *LivePart) Merge(other *LivePart) {
+	p.OK.Add(other.OK.Load())
+	p.Failed.Add(other.Failed.Load())
+	p.Good.Add(other.Good.Load())
+	p.Input.Add(other.Input.Load())
+	p.Output.Add(other.Output.Load())
+	p.TTFT.Merge(&other.TTFT)
+	p.TTFTFromDue.Merge(&other.TTFTFromDue)
+	p.Latency.Merge(&other.Latency)
+	p.LatencyFromDue.Merge(&other.LatencyFromDue)
+	p.ITL.Merge(&other.ITL)
+	for class, n := range other.Failures() {
+		p.fail(class, n)
+	}
+}
+
+// All is all that has ended, of every stage and phase.
+func (l *Live) All() *LivePart {
+	sum := new(LivePart)
+	for _, s := range l.Stages() {
+		for phase := range s {
+			sum.Merge(&s[phase])
+		}
+	}
+	return sum
 }

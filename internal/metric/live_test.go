@@ -2,11 +2,12 @@ package metric
 
 import (
 	"testing"
+	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// What has ended of a stage is counted by phase, and from 0 with the next stage.
+// What has ended is counted by stage and phase.
 func TestLiveCountsTheStage(t *testing.T) {
 	live := new(Live)
 	f := mustFold(t, Options{Bounds: fixed(0, Unknown), Live: live})
@@ -24,11 +25,42 @@ func TestLiveCountsTheStage(t *testing.T) {
 		rec := evenly(0, 10*msec, 100, 20)
 		rec.Stage, rec.Phase = step.stage, step.phase
 		f.Add(rec)
-		if w, m := live.Ended(step.stage, record.Warmup), live.Ended(step.stage, record.Measured); w != step.warmup || m != step.measured {
+		if w, m := live.Part(step.stage, record.Warmup).Ended(), live.Part(step.stage, record.Measured).Ended(); w != step.warmup || m != step.measured {
 			t.Errorf("after %+v: %d of the warm-up and %d measured", step, w, m)
 		}
 	}
-	if n := live.Ended(0, record.Measured) + live.Ended(2, record.Measured); n != 0 {
-		t.Errorf("%d of stages that are not under way", n)
+	if n := live.Part(-1, record.Measured).Ended() + live.Part(2, record.Measured).Ended(); n != 0 {
+		t.Errorf("%d of stages that have not begun", n)
+	}
+	if n := live.All().Ended(); n != 5 {
+		t.Errorf("%d in all", n)
+	}
+}
+
+// What is good, failed and long is counted for each part, and merged from all writers.
+func TestLiveIsMerged(t *testing.T) {
+	all := new(Live)
+	for range 2 {
+		live := new(Live)
+		f := mustFold(t, Options{Bounds: fixed(0, Unknown), Live: live, SLOs: []SLO{{"time_to_first_token", 60 * msec}}})
+		for _, first := range []time.Duration{50, 100} {
+			rec := evenly(0, first*msec, 10*msec, 4)
+			rec.Due = rec.Sent - 5*msec
+			f.Add(rec)
+		}
+		rec := evenly(0, 50*msec, 10*msec, 4)
+		rec.Stage, rec.Failure = 1, &record.Failure{Class: record.Stalled}
+		f.Add(rec)
+		all.Merge(live)
+	}
+	p := all.Part(0, record.Measured)
+	if p.OK.Load() != 4 || p.Good.Load() != 2 || p.Failed.Load() != 0 || p.ITL.Count() != 12 {
+		t.Errorf("%d ok, %d good, %d failed, %d gaps", p.OK.Load(), p.Good.Load(), p.Failed.Load(), p.ITL.Count())
+	}
+	if p.TTFT.Sum() != int64(300*msec) || p.TTFTFromDue.Sum() != int64(320*msec) {
+		t.Errorf("TTFT adds up to %v from sent, %v from due", p.TTFT.Sum(), p.TTFTFromDue.Sum())
+	}
+	if got := all.Part(1, record.Measured).Failures(); len(got) != 1 || got[record.Stalled] != 2 {
+		t.Errorf("failures: %v", got)
 	}
 }

@@ -8,14 +8,19 @@ import (
 	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/collect"
 )
 
 // Progress is how a run goes at a moment.
 type Progress struct {
+	Plan      *plan.Plan    // as it is run; not to be changed
+	Started   time.Time     // when the run's clock was 0
 	At        time.Duration // on the run's clock
 	Stage     int
+	Searching bool // a step of a search is under way, of which nothing is counted
 	Stages    []plan.Stage
+	Spans     []Span // of the stages that have begun
 	Warming   bool
 	Draining  bool
 	Reporting bool
@@ -25,7 +30,24 @@ type Progress struct {
 	InFlight  int64
 	Live      *metric.Live
 	Failures  map[record.Class]int64
+	// Result is what came of the run; nil: it is not over.
+	Result *result.Result
 }
+
+// Part is what has ended of the part of a stage that is under way.
+func (p *Progress) Part() *metric.LivePart {
+	switch {
+	case p.Searching:
+		return new(metric.LivePart)
+	case p.Warming:
+		return p.Live.Part(p.Stage, record.Warmup)
+	}
+	return p.Live.Part(p.Stage, record.Measured)
+}
+
+// Span is when a stage began, when its measured part did and when it sent its last request;
+// metric.Unknown where that is still to come.
+type Span struct{ Begin, From, To time.Duration }
 
 // gauge lets others see how a run goes.
 type gauge struct {
@@ -34,14 +56,18 @@ type gauge struct {
 	live      *engine.Live
 	lives     []*metric.Live
 	collector *collect.Collector
+	plan      *plan.Plan
+	started   time.Time
 	reporting atomic.Bool // the last stage has ended
+	result    atomic.Pointer[result.Result]
 }
 
 // progress tells how the run goes.
 func (g *gauge) progress() Progress {
-	stage, phase := g.queue.under(), record.Measured
+	stage := g.queue.under()
 	p := Progress{
-		At: g.now(), Stage: max(stage, 0), Stages: g.queue.stages(), Reporting: g.reporting.Load(),
+		Plan: g.plan, Started: g.started, Result: g.result.Load(),
+		At: g.now(), Stage: max(stage, 0), Searching: stage < 0, Stages: g.queue.stages(), Reporting: g.reporting.Load(),
 		Sent: g.live.Sent(), InFlight: g.live.InFlight(),
 		Live: new(metric.Live), Failures: g.collector.Failures(),
 	}
@@ -53,11 +79,13 @@ func (g *gauge) progress() Progress {
 	p.Draining = to <= p.At
 	p.Elapsed = min(p.At, to) - from
 	if p.Warming {
-		phase = record.Warmup
 		p.Elapsed = max(p.At-g.live.Begin(stage), 0)
 	}
-	for _, l := range g.lives {
-		p.Ended += l.Ended(stage, phase)
+	p.Ended = p.Part().Ended()
+	for i := range p.Stages[:min(max(stage+1, 0), len(p.Stages))] {
+		span := Span{Begin: g.live.Begin(i)}
+		span.From, span.To = g.live.Window(i)
+		p.Spans = append(p.Spans, span)
 	}
 	return p
 }

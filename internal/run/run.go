@@ -130,5 +130,7 @@ func (r *run) execute(ctx context.Context) (*result.Result, error) {
 		r.archive.gather(ctx, r.opt.Log, r.player.ledger)
 	}
 	r.gauge.reporting.Store(true)
-	return r.outcome.conclude(err)
+	res, err := r.outcome.conclude(err)
+	r.gauge.result.Store(res)
+	return res, err
 }

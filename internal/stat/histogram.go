@@ -10,14 +10,18 @@ import (
 // read from it is within 1.6 % of the exact one. It is for views that must be
 // ready at any moment: results come from columns. It may be written and read from many
 // goroutines; one per writer, merged by the reader, keeps writers apart. The zero
-// value is empty.
+// value is empty. What it takes of memory grows with how far apart its samples lie.
 type Histogram struct {
-	counts [histBuckets]atomic.Uint64
+	pages [histPages]atomic.Pointer[histPage]
+	sum   atomic.Int64
 }
 
+// histPage are the buckets of a power of two.
+type histPage [1 << histBits]atomic.Uint64
+
 const (
-	histBits    = 5 // each power of two has 1<<histBits buckets
-	histBuckets = (63-histBits-1)<<histBits + 2<<histBits
+	histBits  = 5 // each power of two has 1<<histBits buckets
+	histPages = 63 - histBits + 1
 )
 
 // histIndex is the bucket of v.
@@ -28,26 +32,90 @@ func histIndex(v uint64) int {
 
 // Add counts v. Negative values count as 0.
 func (h *Histogram) Add(v int64) {
-	h.counts[histIndex(uint64(max(v, 0)))].Add(1)
+	v = max(v, 0)
+	h.bucket(histIndex(uint64(v))).Add(1)
+	h.sum.Add(v)
 }
 
-// Merge adds the counts of other.
-func (h *Histogram) Merge(other *Histogram) {
-	for i := range other.counts {
-		if n := other.counts[i].Load(); n > 0 {
-			h.counts[i].Add(n)
+// AddAll counts each of values.
+func (h *Histogram) AddAll(values []int64) {
+	var sum int64
+	for _, v := range values {
+		v = max(v, 0)
+		h.bucket(histIndex(uint64(v))).Add(1)
+		sum += v
+	}
+	h.sum.Add(sum)
+}
+
+// bucket is the i-th bucket, made where it is the first of its page.
+func (h *Histogram) bucket(i int) *atomic.Uint64 {
+	at := &h.pages[i>>histBits]
+	p := at.Load()
+	if p == nil {
+		at.CompareAndSwap(nil, new(histPage))
+		p = at.Load()
+	}
+	return &p[i&(1<<histBits-1)]
+}
+
+// each gives the buckets that are not empty, in order, until yield has enough.
+func (h *Histogram) each(yield func(i int, n uint64) bool) {
+	for at := range h.pages {
+		p := h.pages[at].Load()
+		if p == nil {
+			continue
+		}
+		for k := range p {
+			if n := p[k].Load(); n > 0 && !yield(at<<histBits+k, n) {
+				return
+			}
 		}
 	}
 }
 
+// Buckets gives how many samples there are from low to below high, for each bucket that has any, in order.
+func (h *Histogram) Buckets(yield func(low, high int64, n uint64) bool) {
+	h.each(func(i int, n uint64) bool { return yield(histLow(i), histLow(i+1), n) })
+}
+
+// Merge adds the counts of other.
+func (h *Histogram) Merge(other *Histogram) {
+	other.each(func(i int, n uint64) bool {
+		h.bucket(i).Add(n)
+		return true
+	})
+	h.sum.Add(other.sum.Load())
+}
+
+// Since gives what was counted after earlier was taken, which is an older state of the same.
+func (h *Histogram) Since(earlier *Histogram) *Histogram {
+	d := new(Histogram)
+	d.Merge(h)
+	earlier.each(func(i int, n uint64) bool {
+		if b := d.bucket(i); b.Load() > n {
+			b.Add(-n)
+		} else {
+			b.Store(0)
+		}
+		return true
+	})
+	d.sum.Store(max(d.sum.Load()-earlier.sum.Load(), 0))
+	return d
+}
+
 // Count is the number of samples.
 func (h *Histogram) Count() int64 {
-	var n uint64
-	for i := range h.counts {
-		n += h.counts[i].Load()
-	}
-	return int64(n)
+	var sum uint64
+	h.each(func(_ int, n uint64) bool {
+		sum += n
+		return true
+	})
+	return int64(sum)
 }
+
+// Sum is the sum of the samples, exactly.
+func (h *Histogram) Sum() int64 { return h.sum.Load() }
 
 // Quantile is about the quantile q, from 0 to 1; false when there are no samples.
 func (h *Histogram) Quantile(q float64) (int64, bool) {
@@ -58,26 +126,23 @@ func (h *Histogram) Quantile(q float64) (int64, bool) {
 	rank := uint64(math.Round(q * float64(n-1)))
 	var below uint64
 	last := 0
-	for i := range h.counts {
-		c := h.counts[i].Load()
-		if c == 0 {
-			continue
-		}
+	h.each(func(i int, n uint64) bool {
 		last = i
-		below += c
-		if below > rank {
-			break
-		}
-	}
-	return histMiddle(last), true
+		below += n
+		return below <= rank
+	})
+	low := histLow(last)
+	return low + (histLow(last+1)-low)/2, true
 }
 
-// histMiddle is the middle of bucket i.
-func histMiddle(i int) int64 {
+// histLow is the least value of bucket i.
+func histLow(i int) int64 {
 	if i < 2<<histBits {
 		return int64(i)
 	}
+	if i >= histPages<<histBits {
+		return math.MaxInt64
+	}
 	e := i>>histBits - 1
-	lo := int64(i-e<<histBits) << e
-	return lo + int64(1)<<e/2
+	return int64(i-e<<histBits) << e
 }

@@ -295,6 +295,27 @@ func TestHistogram(t *testing.T) {
 			t.Errorf("q %v: %d, exact %v", q, got, want)
 		}
 	}
+	var sum int64
+	for _, v := range all {
+		sum += v
+	}
+	if a.Sum() != sum {
+		t.Errorf("sum %d, want %d", a.Sum(), sum)
+	}
+	if d := a.Since(&b); d.Count() != 25_000 || d.Sum() != a.Sum()-b.Sum() {
+		t.Errorf("%d samples with the sum %d are not of b", d.Count(), d.Sum())
+	}
+	end, n := int64(0), uint64(0)
+	a.Buckets(func(low, high int64, k uint64) bool {
+		if low < end || high <= low {
+			t.Fatalf("a bucket from %d to %d behind one to %d", low, high, end)
+		}
+		end, n = high, n+k
+		return true
+	})
+	if n != 50_000 {
+		t.Errorf("%d samples in buckets", n)
+	}
 	var c Histogram
 	c.Add(-5)
 	c.Add(math.MaxInt64)

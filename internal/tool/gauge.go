@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/report/progress"
 	"github.com/inferometer/inferometer/internal/result"
@@ -31,13 +32,13 @@ const rateSpan = 3 * time.Second
 // snapshot implements what progress.Display wants. It is called from one goroutine.
 func (g *gauge) snapshot() progress.Snapshot {
 	p := g.state()
-	stage := p.Stages[p.Stage]
+	stage, here := p.Stages[p.Stage], p.Part()
 	s := progress.Snapshot{
 		Stage: p.Stage + 1, Stages: len(p.Stages), Name: stage.Name, Load: result.Load(&stage),
 		Phase: progress.Measuring, Elapsed: p.Elapsed, Total: time.Duration(stage.Duration), Done: p.Ended, Limit: stage.Requests,
-		Sent: p.Sent, OK: p.Live.OK.Load(), Failed: p.Live.Failed.Load(), InFlight: int(p.InFlight),
+		Sent: p.Sent, OK: here.OK.Load(), Failed: here.Failed.Load(), InFlight: int(p.InFlight),
 		RateWanted: stage.Rate,
-		TTFT:       latency(&p.Live.TTFT), ITL: latency(&p.Live.ITL),
+		TTFT:       latency(&here.TTFT), ITL: latency(&here.ITL),
 	}
 	switch {
 	case p.Reporting:
@@ -55,12 +56,19 @@ func (g *gauge) snapshot() progress.Snapshot {
 	slices.SortFunc(s.Errors, func(a, b progress.Error) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Class, b.Class))
 	})
-	s.RateGot, s.OutputRate = g.rates(point{p.At, s.OK + s.Failed, p.Live.Tokens.Load()})
+	s.RateGot, s.OutputRate = g.rates(p.At, p.Live)
 	return s
 }
 
 // rates are requests and tokens per second over the last few seconds.
-func (g *gauge) rates(now point) (requests, tokens float64) {
+func (g *gauge) rates(at time.Duration, live *metric.Live) (requests, tokens float64) {
+	now := point{at: at}
+	for _, s := range live.Stages() {
+		for i := range s {
+			now.ended += s[i].Ended()
+			now.tokens += s[i].Output.Load()
+		}
+	}
 	g.points = append(g.points, now)
 	for len(g.points) > 2 && now.at-g.points[1].at >= rateSpan {
 		g.points = g.points[1:]

@@ -96,8 +96,11 @@ func options() run.Options {
 	return run.Options{Kit: kit.Default(os.Getenv), Version: "test", Log: io.Discard}
 }
 
+// change changes what a worker and the coordinator work with.
+type change func(w *WorkerOptions, c *Coordinator, o *run.Options)
+
 // together runs a plan with so many workers in this process.
-func together(t *testing.T, p *plan.Plan, workers int) (*result.Result, error) {
+func together(t *testing.T, p *plan.Plan, workers int, first change) (*result.Result, error) {
 	t.Helper()
 	server, err := bus.Serve(bus.ServerOptions{})
 	if err != nil {
@@ -113,23 +116,25 @@ func together(t *testing.T, p *plan.Plan, workers int) (*result.Result, error) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	var all sync.WaitGroup
-	for i := range workers {
-		name := fmt.Sprint("w", i)
-		b := dial(name)
-		dir := filepath.Join(t.TempDir(), name)
-		all.Go(func() {
-			defer b.Close()
-			if err := Work(ctx, WorkerOptions{Bus: b, Name: name, Dir: dir, Run: options(), Wait: time.Minute, Log: t.Output()}); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-		})
-	}
 	b := dial("coordinator")
 	defer b.Close()
 	c := New(Options{Bus: b, Workers: workers, Version: "test", Wait: time.Minute, Log: t.Output()})
 	o := options()
 	o.Fleet = c
+	var all sync.WaitGroup
+	for i := range workers {
+		name := fmt.Sprint("w", i)
+		w := WorkerOptions{Bus: dial(name), Name: name, Dir: filepath.Join(t.TempDir(), name), Run: options(), Wait: time.Minute, Log: t.Output()}
+		if i == 0 && first != nil {
+			first(&w, c, &o)
+		}
+		all.Go(func() {
+			defer w.Bus.Close()
+			if err := Work(ctx, w); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
 	res, err := run.Run(t.Context(), p, o)
 	if cerr := c.Close(); cerr != nil {
 		t.Error(cerr)
@@ -164,7 +169,7 @@ func TestTheSameRunOnAnyNumberOfWorkers(t *testing.T) {
 			if workers == 0 {
 				res, err = run.Run(t.Context(), p, options())
 			} else {
-				res, err = together(t, p, workers)
+				res, err = together(t, p, workers, nil)
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -50,6 +50,13 @@ type stage struct {
 // New makes a Coordinator.
 func New(o Options) *Coordinator { return &Coordinator{opt: o} }
 
+// finds reports whether a condition holds, which it looks at under the lock.
+func (c *Coordinator) finds(condition func() bool) bool {
+	c.state.Lock()
+	defer c.state.Unlock()
+	return condition()
+}
+
 // Prepare implements run.Fleet.
 func (c *Coordinator) Prepare(ctx context.Context, p *plan.Plan, in *run.Intake) error {
 	c.plan, c.intake = p, in
@@ -106,6 +113,7 @@ func (c *Coordinator) listen() error {
 	add(bus.Answer(b, onJoin, c.join))
 	add(bus.Answer(b, onReady, c.ready))
 	add(bus.Answer(b, onMark, c.mark))
+	add(bus.Answer(b, onLeave, c.leave))
 	add(bus.Answer(b, onBye, c.bye))
 	add(bus.Hear(b, onStatus, c.status))
 	ctx, stop := context.WithCancel(context.Background())
@@ -141,6 +149,16 @@ func (c *Coordinator) ready(r readiness) (none, error) {
 		} else {
 			m.ready, m.bound = true, r.ClockBound
 		}
+	})
+	return none{}, nil
+}
+
+// leave gives a worker no more to do, which was told to stop. What it has under way it may end.
+func (c *Coordinator) leave(l leaving) (none, error) {
+	c.state.Update(func() {
+		m := c.members[l.Index]
+		m.told, m.gone = true, l.At
+		fmt.Fprintf(c.opt.Log, "warning: worker %s was told to stop and leaves: the run goes on without it.\n", m.name)
 	})
 	return none{}, nil
 }
@@ -205,19 +223,20 @@ func (c *Coordinator) watch() {
 			for _, m := range c.members {
 				since, heard := pulse.Since(m.name)
 				if since > lostAfter && time.Since(began) > lostAfter || !heard && time.Since(began) > lostAfter {
-					c.lose(ctx, m)
+					c.lose(ctx, m, since)
 				}
 			}
 		}
 	}()
 }
 
-// lose gives a worker up.
-func (c *Coordinator) lose(ctx context.Context, m *member) {
+// lose gives a worker up, which was last heard so long ago.
+func (c *Coordinator) lose(ctx context.Context, m *member, since time.Duration) {
 	first := false
 	c.state.Update(func() {
-		first = !m.lost && !c.closing
-		m.lost = m.lost || first
+		if first = !m.lost && !m.left && !c.closing; first {
+			m.lost, m.gone = true, c.intake.Now()-since
+		}
 	})
 	if !first {
 		return
@@ -235,12 +254,16 @@ func (c *Coordinator) Close() error {
 	defer cancel()
 	var all sync.WaitGroup
 	for _, m := range c.members {
-		if m.inbox == nil || m.lost {
+		if m.inbox == nil || c.finds(func() bool { return m.lost }) {
 			continue
 		}
 		all.Go(func() {
-			if _, err := bus.Ask[none](ctx, c.opt.Bus, to(onEnd, m.index), none{}); err == nil {
-				_ = c.state.Wait(ctx, func() bool { return m.left || m.lost })
+			var err error
+			if !c.finds(func() bool { return m.told }) { // such a one ends by itself, and may not answer any more
+				_, err = bus.Ask[none](ctx, c.opt.Bus, to(onEnd, m.index), none{})
+			}
+			if err == nil {
+				_ = c.state.Wait(ctx, m.over)
 			}
 			m.inbox.Close(ctx)
 		})

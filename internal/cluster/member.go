@@ -20,12 +20,17 @@ type member struct {
 	bound time.Duration // by how much its clock may differ
 	fault error
 	lost  bool
-	left  bool // it has ended, and its records are here
+	told  bool          // it was told to stop: it gets no more to do
+	gone  time.Duration // it was told so, or was last heard
+	left  bool          // it has ended, and its records are here
 
 	inbox *bus.Inbox
 	feed  *feed
 	done  chan struct{} // closed when all of its records were taken in
 }
+
+// over reports whether there will be no more of its records.
+func (m *member) over() bool { return m.lost || m.left }
 
 // open begins to take in the records of a worker.
 func (m *member) open(ctx context.Context, c *Coordinator) (err error) {

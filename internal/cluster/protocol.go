@@ -28,6 +28,7 @@ const (
 	onMark   = "mark"   // the coordinator is asked to take how a stage went
 	onFlush  = "flush"  // a worker is asked to ship what it has recorded
 	onEnd    = "end"    // a worker is asked to end
+	onLeave  = "leave"  // the coordinator is told that a worker will leave before the end
 	onBye    = "bye"    // the coordinator is asked to let a worker go, whose records are all shipped
 )
 
@@ -94,11 +95,19 @@ type status struct {
 	From     time.Duration `json:"from"` // the measured part begins; record.Never: not known yet
 }
 
-// ended is how a stage went for a worker. Frames is how many of its records there are by then.
+// leaving is a worker that was told to stop, and when.
+type leaving struct {
+	Index int           `json:"index"`
+	At    time.Duration `json:"at"`
+}
+
+// ended is how a stage went for a worker. Frames is how many of its records there are by then. Left:
+// it was told to stop, and has not sent its whole share.
 type ended struct {
 	Index  int              `json:"index"`
 	Mark   record.StageMark `json:"mark"`
 	Frames uint64           `json:"frames"`
+	Left   bool             `json:"left,omitempty"`
 	Fault  string           `json:"fault,omitempty"`
 }
 

@@ -37,7 +37,7 @@ func (c *Coordinator) Send(ctx context.Context, t run.Task, stop <-chan record.S
 	close(over)
 	watched.Wait()
 	for _, m := range c.members {
-		if m.lost {
+		if c.finds(m.over) {
 			<-m.done // what it had under way is known then
 			continue
 		}
@@ -58,15 +58,15 @@ func (c *Coordinator) order(ctx context.Context, t run.Task) error {
 		all.Go(func() {
 			asking, cancel := context.WithCancel(ctx)
 			defer cancel()
-			go func() { // one that is lost does not answer any more
-				if c.state.Wait(asking, func() bool { return m.lost }) == nil {
+			go func() { // one that is gone does not answer any more
+				if c.state.Wait(asking, func() bool { return m.lost || m.told }) == nil {
 					cancel()
 				}
 			}()
 			_, err := bus.Ask[none](asking, c.opt.Bus, to(onOrder, m.index), t)
 			c.state.Lock()
 			defer c.state.Unlock()
-			if err != nil && !m.lost {
+			if err != nil && !m.lost && !m.told {
 				errs[i] = fmt.Errorf("worker %s does not get ready for stage %d: %w", m.name, t.Index+1, err)
 			}
 		})
@@ -102,7 +102,7 @@ func (c *Coordinator) obey(ctx context.Context, index int, stop <-chan record.St
 // over reports whether a stage has ended for all workers that are left.
 func (c *Coordinator) over(st *stage) bool {
 	for _, m := range c.members {
-		if _, has := st.ended[m.index]; !has && !m.lost && m.fault == nil {
+		if _, has := st.ended[m.index]; !has && !m.over() && m.fault == nil {
 			return false
 		}
 	}
@@ -134,7 +134,7 @@ func (c *Coordinator) status(s status) {
 	st.from[s.Index] = s.From
 	latest, alive := time.Duration(0), 0
 	for _, m := range c.members {
-		if !m.lost {
+		if !m.lost && !m.told {
 			alive++
 		}
 	}
@@ -157,8 +157,10 @@ func (c *Coordinator) joined(st *stage, start time.Duration) (record.StageMark, 
 		if m.fault != nil {
 			errs = append(errs, m.fault)
 		}
+		if !has || e.Left {
+			all.Gone = append(all.Gone, record.Gone{Worker: m.index + 1, At: m.gone, Told: m.told && !m.lost})
+		}
 		if !has {
-			all.Lost++
 			all.DrainEnd = max(all.DrainEnd, c.intake.Now())
 			continue
 		}
@@ -169,13 +171,13 @@ func (c *Coordinator) joined(st *stage, start time.Duration) (record.StageMark, 
 		all.WarmupEnd, all.SendEnd, all.DrainEnd = max(all.WarmupEnd, k.WarmupEnd), max(all.SendEnd, k.SendEnd), max(all.DrainEnd, k.DrainEnd)
 		all.Scheduled, all.Waited, all.Unsent = all.Scheduled+k.Scheduled, all.Waited+k.Waited, all.Unsent+k.Unsent
 		all.Heeded, all.HeededFor = all.Heeded+k.Heeded, all.HeededFor+k.HeededFor
-		if all.Reason == "" || k.Early() {
+		if !e.Left && (all.Reason == "" || k.Early()) {
 			all.Reason = k.Reason
 		}
 	}
 	if all.Reason == "" {
 		all.Reason = record.StopInterrupted // nobody is left
-		errs = append(errs, errors.New("all workers were lost"))
+		errs = append(errs, errors.New("all workers are gone"))
 	}
 	return all, errors.Join(errs...)
 }
@@ -184,8 +186,8 @@ func (c *Coordinator) joined(st *stage, start time.Duration) (record.StageMark, 
 func (c *Coordinator) Settle(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, m := range c.members {
-		if m.lost {
-			continue
+		if c.finds(func() bool { return m.lost || m.told }) {
+			continue // what there is of it is here
 		}
 		all.Go(func() {
 			asking, cancel := context.WithTimeout(ctx, askFor)

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,11 +25,17 @@ type WorkerOptions struct {
 	Dir  string // where it keeps its records
 	Run  run.Options
 	Wait time.Duration // how long to wait for a run to join
-	Log  io.Writer
+	// Leave, once closed, has the worker end what it has under way, ship its records and leave;
+	// nil: nobody asks for that.
+	Leave <-chan struct{}
+	Log   io.Writer
 }
 
 // ErrAlone means that the coordinator is not heard any more. The worker's records are kept.
 var ErrAlone = errors.New("the coordinator is gone")
+
+// errTold is why a worker ends that had nothing under way.
+var errTold = errors.New("stopped by a signal")
 
 // trips is how many questions a worker sets its clock by.
 const trips = 30
@@ -44,6 +51,8 @@ type worker struct {
 	box   *bus.Outbox
 
 	mu     sync.Mutex
+	left   bool           // it was told to stop: it takes no more tasks
+	work   sync.WaitGroup // tasks
 	task   *run.Task
 	going  chan begin // the stage under way may begin
 	halted chan record.StopReason
@@ -53,22 +62,33 @@ type worker struct {
 	once  sync.Once
 }
 
-// Work joins a run and sends its share, until the coordinator ends it, or ctx does.
+// Work joins a run and sends its share, until the coordinator ends it, or ctx does. Who is told to
+// leave before it is ready fails.
 func Work(ctx context.Context, o WorkerOptions) error {
 	joining := joining{Name: o.Name, Version: o.Run.Version, Host: health.Host()}
-	asking, cancel := context.WithTimeout(ctx, o.Wait)
-	defer cancel()
+	early, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-o.Leave:
+			cancel(errTold)
+		case <-early.Done():
+		}
+	}()
+	asking, stopAsking := context.WithTimeout(early, o.Wait)
+	defer stopAsking()
 	given, err := bus.Ask[place](asking, o.Bus, onJoin, joining)
 	if err != nil {
 		return fmt.Errorf("joining a run: %w", err)
 	}
 	fmt.Fprintf(o.Log, "Worker %d of %d: preparing.\n", given.Index+1, given.Of)
-	w := &worker{opt: o, place: given, ended: make(chan struct{})}
+	w := &worker{opt: o, place: given, ended: make(chan struct{}), abort: func() {}}
 	beat, stop := context.WithCancel(context.Background())
 	defer stop()
 	go o.Bus.Beat(beat, o.Name, beatEvery)
-	if err := w.prepare(ctx); err != nil {
-		_ = w.ready(ctx, err)
+	if err := w.prepare(early); err != nil {
+		err = cmp.Or(context.Cause(early), err)
+		_ = w.ready(context.WithoutCancel(ctx), err)
 		return err
 	}
 	return errors.Join(w.serve(ctx), w.close())
@@ -177,6 +197,8 @@ func (w *worker) stay(ctx context.Context, pulse *bus.Pulse) error {
 			return fmt.Errorf("shipping records: %w; they are in %s", errors.Join(w.box.Err()), w.opt.Dir)
 		case <-ctx.Done():
 			return context.Cause(ctx)
+		case <-w.opt.Leave:
+			return w.leave(ctx)
 		case <-tick.C:
 		}
 		since, heard := pulse.Since(coordinatorName)
@@ -189,15 +211,59 @@ func (w *worker) stay(ctx context.Context, pulse *bus.Pulse) error {
 	}
 }
 
+// leave ends what is under way, and takes no more.
+func (w *worker) leave(ctx context.Context) error {
+	at := w.clock.Now()
+	fmt.Fprintf(w.opt.Log, "Worker %d: told to stop: finishing %d in-flight requests.\n", w.place.Index+1, w.w.InFlight())
+	asking, cancel := context.WithTimeout(ctx, lostAfter)
+	defer cancel()
+	// The coordinator knows first: it asks for nothing then.
+	if _, err := bus.Ask[none](asking, w.opt.Bus, onLeave, leaving{Index: w.place.Index, At: at}); err != nil {
+		fmt.Fprintf(w.opt.Log, "warning: telling the coordinator: %v\n", err)
+	}
+	w.mu.Lock()
+	w.left = true
+	if w.task != nil {
+		select {
+		case w.halted <- record.StopInterrupted:
+		default: // it was told before
+		}
+		close(w.going) // what has not begun never will
+	}
+	abort := w.abort
+	w.mu.Unlock()
+	over := make(chan struct{})
+	go func() {
+		w.work.Wait()
+		close(over)
+	}()
+	select {
+	case <-over:
+	case <-ctx.Done():
+		abort()
+		<-over
+	}
+	return nil
+}
+
 // order gets ready for a stage, which a goroutine of its own then carries out.
 func (w *worker) order(t run.Task) (none, error) {
 	ctx, abort := context.WithCancel(context.Background())
 	w.mu.Lock()
+	if w.left {
+		w.mu.Unlock()
+		abort()
+		return none{}, errTold
+	}
+	w.work.Add(1)
 	w.task, w.going, w.halted, w.abort = &t, make(chan begin, 1), make(chan record.StopReason, 1), abort
 	going, halted := w.going, w.halted
 	w.mu.Unlock()
 	w.w.Warm(ctx, t)
-	go w.carry(ctx, t, going, halted)
+	go func() {
+		defer w.work.Done()
+		w.carry(ctx, t, going, halted)
+	}()
 	return none{}, nil
 }
 
@@ -205,7 +271,7 @@ func (w *worker) order(t run.Task) (none, error) {
 func (w *worker) begin(b begin) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.task != nil && w.task.Index == b.Stage {
+	if w.task != nil && w.task.Index == b.Stage && !w.left {
 		select {
 		case w.going <- b:
 		default:
@@ -234,7 +300,10 @@ func (w *worker) carry(ctx context.Context, t run.Task, going <-chan begin, halt
 	defer w.abort()
 	var at begin
 	select {
-	case at = <-going:
+	case b, open := <-going:
+		if at = b; !open {
+			return
+		}
 	case <-ctx.Done():
 		return
 	case <-w.ended:
@@ -248,6 +317,9 @@ func (w *worker) carry(ctx context.Context, t run.Task, going <-chan begin, halt
 	close(over)
 	e := ended{Index: w.place.Index, Mark: mark, Frames: w.file.shipped()}
 	e.Mark.Stage = t.Index
+	w.mu.Lock()
+	e.Left = w.left && mark.Reason == record.StopInterrupted
+	w.mu.Unlock()
 	if err != nil {
 		e.Fault = err.Error()
 	}
@@ -276,8 +348,9 @@ func (w *worker) tell(t run.Task, over <-chan struct{}) {
 // close ends the records, and waits until the coordinator has them where it is still there.
 func (w *worker) close() error {
 	w.mu.Lock()
-	if w.abort != nil {
-		w.abort()
+	w.abort()
+	if w.left {
+		w.once.Do(func() { close(w.ended) }) // the coordinator knows, and takes its records
 	}
 	w.mu.Unlock()
 	err := w.w.End()

@@ -68,12 +68,19 @@ type StageMark struct {
 	Scheduled int64         `json:"scheduled"`      // arrivals that fell due while the stage was sending; 0 in closed loop
 	Waited    int64         `json:"waited"`         // arrivals that had to wait for a slot
 	Unsent    int64         `json:"unsent"`         // arrivals that fell due and were never sent
-	Lost      int           `json:"lost,omitempty"` // workers that were lost, with their share of it
+	Gone      []Gone        `json:"gone,omitempty"` // workers that sent no more before it ended
 	Reason    StopReason    `json:"reason"`         // why it stopped sending
 	// Heeded counts how often a slot of a closed loop waited because the server asked for it
 	// (Retry-After), HeededFor how long the slots did so together.
 	Heeded    int64         `json:"retry_after_waits,omitempty"`
 	HeededFor time.Duration `json:"retry_after_wait,omitempty"`
+}
+
+// Gone is a worker that did not send its share of a stage to the end.
+type Gone struct {
+	Worker int           `json:"worker"`         // from 1
+	At     time.Duration `json:"at"`             // it was last heard, or was told to stop
+	Told   bool          `json:"told,omitempty"` // it was told to stop, and has shipped all its records
 }
 
 // Early reports whether the stage was ended before its time.

@@ -5,9 +5,10 @@ import (
 	"time"
 
 	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/record"
 )
 
-// workers says who sent the requests, and whether one of them was lost.
+// workers says who sent the requests, and whether one of them was gone before the end.
 func (j *judge) workers() {
 	list := j.facts.Header.Workers
 	if len(list) == 0 {
@@ -19,12 +20,39 @@ func (j *judge) workers() {
 		names, bound = append(names, w.Name), max(bound, w.ClockBound)
 	}
 	j.note(wholeRun, "%s sent the requests: %s. Their clocks agree within %s; no latency is taken across them.", number.Things(int64(len(list)), "worker"), strings.Join(names, ", "), number.Span(2*bound))
-	lost := 0
+	var lost, left []string
+	known := map[int]bool{}
 	for i := range j.facts.Stages {
-		lost = max(lost, j.facts.Stages[i].Lost)
+		for _, g := range j.facts.Stages[i].Gone {
+			if known[g.Worker] {
+				continue
+			}
+			known[g.Worker] = true
+			if text := nameOf(list, g) + " at " + number.Duration(g.At); g.Told {
+				left = append(left, text)
+			} else {
+				lost = append(lost, text)
+			}
+		}
 	}
-	if lost > 0 {
-		j.check(Check{Stage: wholeRun, Name: "workers", Value: float64(lost), Unit: "workers", Do: "Look at its machine and at the network to it, and run again."},
-			number.Things(int64(lost), "worker")+" of "+number.Count(int64(len(list)))+" ended or was cut off before the run did: the rest of its share was never sent.")
+	of := " of " + number.Count(int64(len(list))) + " "
+	var text []string
+	if len(lost) > 0 {
+		text = append(text, number.Things(int64(len(lost)), "worker")+of+"ended or was cut off before the run did (last heard: "+strings.Join(lost, ", ")+").")
 	}
+	if len(left) > 0 {
+		text = append(text, number.Things(int64(len(left)), "worker")+of+"left before the run ended, told to stop ("+strings.Join(left, ", ")+"). Requests that were under way are counted.")
+	}
+	if len(text) > 0 {
+		text = append(text, "The rest of its share was never sent.")
+		j.check(Check{Stage: wholeRun, Name: "workers", Value: float64(len(known)), Unit: "workers", Do: "Look at its machine and at the network to it, and run again."}, strings.Join(text, " "))
+	}
+}
+
+// nameOf is the name of a worker that is gone.
+func nameOf(list []record.WorkerInfo, g record.Gone) string {
+	if g.Worker < 1 || g.Worker > len(list) { // a record file may have been altered
+		return number.Count(int64(g.Worker))
+	}
+	return list[g.Worker-1].Name
 }

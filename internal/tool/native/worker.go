@@ -63,12 +63,16 @@ func workerCommand(env tool.Env, line []string) int {
 func (j *joining) work(env tool.Env) error {
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
-	go func() {
-		select {
-		case <-env.Interrupts:
-			env.Restore()
-			stop(errors.New("stopped by a signal"))
-		case <-ctx.Done():
+	dialing, leave := context.WithCancelCause(ctx)
+	go func() { // the first signal ends what is under way, the second all, the third kills
+		stopped := errors.New("stopped by a signal")
+		for _, obey := range []func(){func() { leave(stopped) }, func() { env.Restore(); stop(stopped) }} {
+			select {
+			case <-env.Interrupts:
+				obey()
+			case <-ctx.Done():
+				return
+			}
 		}
 	}()
 	if j.name == "" {
@@ -83,7 +87,7 @@ func (j *joining) work(env tool.Env) error {
 		}
 		j.dir = dir
 	}
-	b, err := bus.Dial(ctx, bus.DialOptions{
+	b, err := bus.Dial(dialing, bus.DialOptions{
 		URL: j.url, Run: runName, Name: j.name, Token: env.Getenv(tokenVariable), Credentials: j.creds, CA: j.ca, Wait: j.wait,
 	})
 	if err != nil {
@@ -92,7 +96,7 @@ func (j *joining) work(env tool.Env) error {
 	defer b.Close()
 	session := env.Unwatched()
 	err = cluster.Work(ctx, cluster.WorkerOptions{
-		Bus: b, Name: j.name, Dir: j.dir, Wait: j.wait, Log: env.Stderr,
+		Bus: b, Name: j.name, Dir: j.dir, Wait: j.wait, Leave: dialing.Done(), Log: env.Stderr,
 		Run: run.Options{Kit: session.Kit, Version: env.Version, Log: env.Stderr},
 	})
 	if err == nil && passing {

@@ -1,0 +1,96 @@
+package cluster
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/result"
+	"github.com/inferometer/inferometer/internal/run"
+)
+
+// gone waits until the first worker has left.
+func gone(t *testing.T, c *Coordinator) {
+	err := c.state.Wait(t.Context(), func() bool {
+		for _, m := range c.members {
+			if m.name == "w0" && m.left {
+				return true
+			}
+		}
+		return false
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// A worker that is told to stop ends what it has under way, and the run goes on: every answer that
+// the server gave is in the report, which says who left.
+func TestWorkersThatLeave(t *testing.T) {
+	leave := make(chan struct{})
+	between := func(w *WorkerOptions, c *Coordinator, o *run.Options) {
+		w.Leave = leave
+		o.Stage = func(s *result.Stage) {
+			if s.Index == 0 {
+				close(leave)
+				gone(t, c)
+			}
+		}
+	}
+	during := func(w *WorkerOptions, c *Coordinator, o *run.Options) {
+		stop := make(chan struct{})
+		w.Leave, o.Stop = leave, stop
+		var prompts atomic.Int64
+		w.Run.Prompt = func(*prompt.Prompt) {
+			if prompts.Add(1) == 60 {
+				close(leave)
+			}
+		}
+		go func() {
+			gone(t, c)
+			close(stop) // it would go on
+		}()
+	}
+	endless := closedLoop[:strings.Index(closedLoop, "stages:")] + "stages: [{rate: 600, arrival: poisson, duration: 1h}]"
+	for name, tt := range map[string]struct {
+		plan   string
+		change change
+		stages int
+	}{
+		"between two stages": {closedLoop, between, 2},
+		"during a stage":     {endless, during, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			leave = make(chan struct{})
+			s := serve(t)
+			p := planFor(t, s, tt.plan)
+			p.Output.Dir = filepath.Join(t.TempDir(), "out")
+			res, err := together(t, p, 3, tt.change)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var ok, failed int64
+			for _, stage := range res.Stages {
+				ok, failed = ok+stage.Counts.OK+stage.Counts.Warmup, failed+stage.Counts.Failed
+			}
+			if seen := len(s.seen(t)); failed != 0 || ok != int64(seen) {
+				t.Errorf("the server saw %d requests, the report has %d that went well and %d that failed", seen, ok, failed)
+			}
+			if len(res.Stages) != tt.stages || tt.stages == 2 && res.Stages[1].Counts.OK/10 != 6 {
+				t.Errorf("%d stages, the last with %d answers: the run did not go on with the others", len(res.Stages), res.Stages[len(res.Stages)-1].Counts.OK)
+			}
+			again, err := run.Report(p.Output.Dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range []string{fmt.Sprint(res.Verdict), fmt.Sprint(again.Verdict)} {
+				if !strings.Contains(r, "1 worker of 3 left before the run ended, told to stop (w0 at ") {
+					t.Errorf("nothing says who left: %s", r)
+				}
+			}
+		})
+	}
+}
